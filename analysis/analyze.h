@@ -1,0 +1,27 @@
+/* One run's trace and plan in, results out: timeline -> critical path -> variance tree -> factors.
+ * (VProfiler, EuroSys 2017, sections 3.2 and 3.3, Algorithms 1 and 2.) */
+#ifndef VPROF_ANALYZE_H
+#define VPROF_ANALYZE_H
+
+#include <stdint.h>
+
+#include "analysis/results.h"
+#include "common/error.h"
+#include "common/plan.h"
+
+struct vprof_analyze_options {
+	const char *trace_dir;
+	const struct vprof_plan *plan;
+	const char *interval;  /* name, NULL: the only or most frequent one */
+	int k;		       /* top k, default 3 */
+	double threshold;      /* d, share of variance, default 0.02 */
+	uint64_t min_intervals; /* below: inconclusive; default 30 */
+	double warmup_share;   /* first part of the trace to ignore, default 0 */
+	void (*progress)(void *arg, const char *step, double done); /* may be NULL */
+	void *progress_arg;
+};
+
+/* Fails only when the trace cannot be used at all; too little data is a result with `inconclusive` set. */
+int vprof_analyze(struct vprof_results **out, const struct vprof_analyze_options *options, struct vprof_error *err);
+
+#endif

@@ -1,0 +1,127 @@
+/* What an analysis found: the structs that report/ renders and runs/NNNN/results.json stores.
+ *
+ * Times are ns (double), variances ns^2 with the n-1 estimator, shares are of the interval's variance (0..1; a
+ * covariance's share is 2 Cov / Var and may be negative). Nodes: nodes[0] is the interval itself; the children of
+ * a node are contiguous and their times sum to it in every interval (a body child takes the rest).
+ */
+#ifndef VPROF_RESULTS_H
+#define VPROF_RESULTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+
+enum vprof_node_kind {
+	VPROF_NODE_INTERVAL,
+	VPROF_NODE_FUNCTION,
+	VPROF_NODE_SITE,    /* external callee, at its call site */
+	VPROF_NODE_POINTER, /* call through a pointer */
+	VPROF_NODE_BODY,    /* the rest of the parent */
+	VPROF_NODE_WAIT,    /* blocked; children: what the wakers ran meanwhile, and the unexplained rest */
+	VPROF_NODE_QUEUED,  /* nobody worked for the interval; children: what the thread that took it up ran */
+};
+
+struct vprof_node {
+	enum vprof_node_kind kind;
+	uint32_t code;	   /* trace code, 0 for interval, body, wait and queued nodes */
+	uint32_t parent;   /* index; nodes[0].parent == 0 */
+	uint32_t first_child, n_children;
+	uint32_t depth;
+	uint32_t factor;   /* index + 1 into factors (the node's variance factor), 0 for nodes[0] */
+	int is_blame;	   /* beneath a wait or queued node: work done by others while the interval waited */
+	int broken_down;   /* its children are measured */
+	uint64_t n_intervals; /* intervals in which it occurs */
+	uint64_t n_calls;
+	double mean_ns, var_ns2, share;
+	double blocked_ns; /* mean part of its time spent blocked */
+	const char *name;    /* factor name: __func__, external callee, lock primitive, "queued", "body of f" */
+	const char *display; /* for people */
+	const char *file;
+	int line;
+	const char *object;  /* waits: the object's address or "" */
+};
+
+struct vprof_covariance { /* siblings a < b of one parent */
+	uint32_t a, b;
+	double cov_ns2, share, r;
+	uint32_t factor; /* index + 1 */
+};
+
+enum vprof_factor_kind { VPROF_FACTOR_VARIANCE, VPROF_FACTOR_COVARIANCE };
+
+struct vprof_factor {
+	enum vprof_factor_kind kind;
+	enum vprof_node_kind node_kind; /* of a variance factor */
+	const char *key;      /* stable across runs: "v:fdatasync", "v:beneath:call", "c:a|b"; verdicts are kept by it */
+	const char *name;     /* "fdatasync", "(fdatasync, writeToClient)" */
+	const char *name_a, *name_b; /* covariance: the two; variance: name_a == name */
+	int is_blame;
+	double share, share_low, share_high; /* low/high: 95 % interval; NaN when not estimated */
+	double mean_ns, sd_ns; /* summed over its nodes, per interval */
+	double r;	       /* covariance: correlation */
+	uint32_t height;
+	double specificity, score;
+	int can_break_down;    /* it, or the functions that it sits in, have unmeasured children */
+	uint32_t n_unmeasured; /* how many */
+	const uint32_t *nodes; /* the outermost nodes it sums (variance), or covariance indices */
+	size_t n_nodes;
+	double blocked_share;  /* part of its mean spent blocked */
+	const char *verdict;   /* "", "culprit", "inherent", "ignore", "broken down": filled by the session */
+	const char *note;
+};
+
+struct vprof_spine { /* a function found on sampled call stacks */
+	const char *name;   /* symbol */
+	const char *module; /* path of the binary or library */
+	uint64_t n;	    /* samples that hold it */
+	double depth;	    /* mean position from the outermost frame, for ordering */
+	int encloses;	    /* on the common part of begin and end stacks: active throughout segments */
+	int innermost_enclosing;
+	int is_waker;	    /* seen on wakers' stacks (VP_STACK_WAKE) */
+};
+
+struct vprof_type {
+	const char *name;
+	uint64_t n;
+	double mean_ns, sd_ns;
+};
+
+struct vprof_results {
+	const char *interval; /* name */
+	const char *run;      /* run folder's name, "0007" */
+	uint64_t n_complete, n_cut, n_ambiguous, n_restarted;
+	uint64_t n_records, n_dropped, n_bytes_ignored;
+	uint64_t n_waits, n_waits_matched, n_waits_unmatched;
+	double mean_ns, sd_ns, var_ns2, min_ns, max_ns, p50_ns, p90_ns, p99_ns, p999_ns;
+	double duration_ns;   /* of the run's trace */
+	double between_types; /* share of variance between types; 0 when one type */
+	double queued_share, blocked_share, running_share; /* of the mean latency */
+	double baseline_mean_ns; /* annotated-only run of this session, NaN when none */
+	uint32_t graph_height;
+	double threshold;     /* d */
+	int k;
+	struct vprof_node *nodes;
+	size_t n_nodes;
+	struct vprof_covariance *covariances;
+	size_t n_covariances;
+	struct vprof_factor *factors; /* by falling score, those above the threshold first */
+	size_t n_factors;
+	size_t n_selected;	      /* the first n_selected are the top k above d */
+	struct vprof_type *types;
+	size_t n_types;
+	struct vprof_spine *spine;
+	size_t n_spine;
+	char **warnings;
+	size_t n_warnings;
+	int inconclusive; /* too few intervals, no variance, ...: warnings say why and what to do */
+	struct vprof_results_private *private;
+};
+
+struct vprof_results *vprof_results_new(void);
+void vprof_results_free(struct vprof_results *r);
+const char *vprof_results_string(struct vprof_results *r, const char *s); /* interned copy owned by r; NULL on no memory */
+int vprof_results_write(const struct vprof_results *r, const char *path, struct vprof_error *err);
+int vprof_results_read(struct vprof_results **out, const char *path, struct vprof_error *err);
+
+#endif

@@ -1,0 +1,71 @@
+/* The plan of a run: which functions and call sites carry a probe, and how its gate opens.
+ *
+ * A plan is made from facts and the session's decisions (instrumenter/plan_make.h), drives the splice, is
+ * stored as runs/NNNN/plan.json, and tells the analysis what every code in the trace means; analysis needs
+ * no facts. Codes are those of trace/format.h.
+ *
+ * Gates. Each thread has one gate word: the context bit of its innermost measured frame. Bit 0
+ * (VPROF_CONTEXT_TOP) is open when no measured frame is active, bit 1 (VPROF_CONTEXT_LEAF) inside a measured
+ * frame that is not broken down, bits 2..63 inside broken-down functions (assigned in the order in which
+ * they were broken down, so that a new round does not change earlier edits; beyond 62 they are shared, which
+ * only means a few extra records). A probe records when (gate & mask) != 0. A root's mask is all ones.
+ */
+#ifndef VPROF_PLAN_H
+#define VPROF_PLAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+
+#define VPROF_CONTEXT_TOP 0
+#define VPROF_CONTEXT_LEAF 1
+#define VPROF_CONTEXT_FIRST 2
+#define VPROF_MASK_ANY UINT64_MAX
+
+enum vprof_probe_kind {
+	VPROF_PROBE_FUNCTION, /* prologue and epilogue of a project function */
+	VPROF_PROBE_SITE,     /* call site of a function without a body in the project */
+	VPROF_PROBE_POINTER,  /* call site through a function pointer */
+};
+
+struct vprof_probe {
+	uint32_t code;	  /* trace code (trace/format.h) */
+	enum vprof_probe_kind kind;
+	uint32_t fact_id; /* function.id or call.id */
+	uint64_t mask;	  /* opens when (gate & mask) */
+	int context;	  /* bit that it sets: VPROF_CONTEXT_LEAF, or its own when broken down */
+	int is_root;	  /* measured wherever it runs: emits an ENTER record too */
+	int broken_down;
+	uint32_t height;  /* static call graph; what its children could still tell */
+	uint32_t n_children; /* measurable children when it would be broken down */
+	const char *name;    /* __func__, the external callee, or the pointer expression */
+	const char *display; /* for people: qualified name, or "(*c->cmd->proc)" */
+	const char *file;    /* relative to the root when inside it */
+	int line;	     /* of the definition or call */
+	const char *caller;  /* sites: the function that holds the call, else "" */
+	int caller_line;
+};
+
+struct vprof_plan_interval {
+	const char *name; /* "request" */
+};
+
+struct vprof_plan {
+	const char *root;	 /* project root, absolute */
+	int all;		 /* every instrumentable function (vprof build --all) */
+	uint32_t graph_height;	 /* largest height over the roots: height(call_graph) of equation 3 */
+	struct vprof_probe *probes; /* sorted by code */
+	size_t n_probes;
+	struct vprof_plan_private *private;
+};
+
+int vprof_plan_read(struct vprof_plan **out, const char *path, struct vprof_error *err);
+int vprof_plan_write(const struct vprof_plan *plan, const char *path, struct vprof_error *err);
+/* An empty plan to add probes to; strings given to _add are copied. */
+struct vprof_plan *vprof_plan_new(const char *root);
+int vprof_plan_add(struct vprof_plan *plan, const struct vprof_probe *probe); /* OK or NOMEM; doubles by code merge masks */
+void vprof_plan_free(struct vprof_plan *plan);
+const struct vprof_probe *vprof_plan_probe(const struct vprof_plan *plan, uint32_t code); /* or NULL */
+
+#endif

@@ -1,0 +1,83 @@
+/* From facts and decisions to an instrumented build. Three steps, each usable alone:
+ *
+ *   vprof_plan_make   facts + call graph + decisions  -> plan            (plan_make.c)
+ *   vprof_splice      facts + plan + annotations      -> shadow sources  (splice.c)
+ *   vprof_replay      shadow sources + build commands -> objects, then the user's build relinks (replay.c)
+ *
+ * Originals are never written. Objects and binaries are saved before they are first replaced
+ * (.vprof/original/) and put back by vprof_restore.
+ */
+#ifndef VPROF_INSTRUMENT_H
+#define VPROF_INSTRUMENT_H
+
+#include "annotate/annotations.h"
+#include "common/callgraph.h"
+#include "common/facts.h"
+#include "common/plan.h"
+#include "common/text.h"
+
+struct vprof_name { /* a function as the session knows it: stable across scans */
+	const char *name; /* __func__, or the external callee's or pointer expression's for sites */
+	const char *file; /* path suffix or "" */
+	const char *caller; /* pointer sites: function that holds the call, else "" */
+};
+
+struct vprof_decisions {
+	const struct vprof_name *roots; /* measured wherever they run (spine, wakers) */
+	size_t n_roots;
+	const struct vprof_name *broken_down; /* in the order decided: gives the context bits */
+	size_t n_broken_down;
+	int all; /* every instrumentable function, all gates open: no way to measure, a way to test */
+};
+
+/* Names that match nothing are skipped and told through `skipped` (may be NULL), a text of one line each. */
+int vprof_plan_make(struct vprof_plan **out, const struct vprof_facts *facts, const struct vprof_callgraph *graph,
+		    const struct vprof_annotations *a, const struct vprof_decisions *d, struct vprof_text *skipped,
+		    struct vprof_error *err);
+
+struct vprof_splice_result {
+	size_t n_files_edited, n_edits, n_mirrored;
+};
+
+/* Writes .vprof/src/ (mirror of the project root): edited files with probes, symlinks for the rest. Files whose
+ * edited text is the same as before are left alone. STALE when sources changed since the scan. */
+int vprof_splice(const struct vprof_facts *facts, const struct vprof_plan *plan, const struct vprof_annotations *a,
+		 const char *shadow_dir, struct vprof_splice_result *result, struct vprof_error *err);
+
+/* The instrumented text of one file, as splice would write it, for `vprof source`. */
+int vprof_splice_text(const struct vprof_facts *facts, const struct vprof_plan *plan, const struct vprof_annotations *a,
+		      const char *path, struct vprof_text *out, struct vprof_error *err);
+
+struct vprof_replay_options {
+	const char *vprof_dir;	 /* .vprof, absolute */
+	const char *probe_header; /* probe.h, absolute */
+	const char *include_dir; /* where vprof.h lies */
+	const char *build;	 /* the user's command, for the relink */
+	const char *directory;	 /* where it runs */
+	const char *log_path;	 /* build.log: one "compile <object>" line for each recompiled unit, then all output */
+	int jobs;		 /* 0: number of processors */
+	void (*progress)(void *arg, const char *step, double done);
+	void *progress_arg;
+};
+
+struct vprof_replay_result {
+	size_t n_units, n_compiled, n_reverted; /* reverted: objects put back because nothing is edited any more */
+	double compile_s, link_s;
+};
+
+/* BUILD with the compiler's first messages, the log's path and the way back (vprof restore) when it fails. */
+int vprof_replay(const struct vprof_facts *facts, const struct vprof_plan *plan, const struct vprof_annotations *a,
+		 const struct vprof_replay_options *o, struct vprof_replay_result *result, struct vprof_error *err);
+
+/* Puts original objects and binaries back, with their times; removes the shadow sources. n_restored may be NULL. */
+int vprof_restore(const char *vprof_dir, size_t *n_restored, struct vprof_error *err);
+
+/* Runs `command` under bear; writes .vprof/compile_commands.json. MISSING without bear, BUILD when the command
+ * fails, INPUT when it compiled nothing ("already built? clean first"). */
+int vprof_observe_build(const char *command, const char *directory, const char *vprof_dir, struct vprof_error *err);
+
+/* Runs vprof-scan on the compilation database: .vprof/facts.db. */
+int vprof_scan(const char *scanner, const char *compile_commands, const char *root, const char *facts_path, int jobs,
+	       void (*progress)(void *arg, const char *step, double done), void *progress_arg, struct vprof_error *err);
+
+#endif

@@ -1,0 +1,36 @@
+/* The collector: the shared memory that a run's threads write into, and the loop that empties it to disk.
+ *
+ *   vprof_collector_open -> set the environment of the run command (VPROF_SHM, LD_PRELOAD) -> start it ->
+ *   vprof_collector_drain every few ms while it runs -> vprof_collector_close
+ *
+ * The collector never blocks a target: when the disk is slow the ring fills and the runtime counts what it drops.
+ */
+#ifndef VPROF_COLLECTOR_H
+#define VPROF_COLLECTOR_H
+
+#include <stdint.h>
+
+#include "common/error.h"
+
+struct vprof_collector;
+
+struct vprof_collector_options {
+	const char *trace_dir;	 /* created; records.vpt is written here */
+	uint64_t memory_bytes;	 /* of the ring; 0: 256 MiB */
+	uint64_t max_trace_bytes; /* stop recording (drop and count) beyond; 0: no limit */
+	int stack_samples;	 /* stacks to sample per thread and kind; 0: 200 */
+};
+
+struct vprof_collector_stats {
+	uint64_t n_bytes, n_chunks, n_dropped, n_processes, n_threads;
+	int disk_failed; /* errno of the first failed write, else 0; recording went on without the disk */
+};
+
+int vprof_collector_open(struct vprof_collector **out, const struct vprof_collector_options *o, struct vprof_error *err);
+const char *vprof_collector_shm(const struct vprof_collector *c); /* value for VPROF_SHM */
+/* Moves full chunks to disk; returns how many. Call again at once while it returns more than 0. */
+int vprof_collector_drain(struct vprof_collector *c);
+/* Takes the chunks of dead processes and, as all is over, of living ones; writes the header; removes the shared memory. */
+int vprof_collector_close(struct vprof_collector *c, struct vprof_collector_stats *stats, struct vprof_error *err);
+
+#endif

@@ -1,0 +1,200 @@
+/* The trace: one definition for the probes that write it, the collector that stores it and the reader.
+ *
+ * A thread's trace is a sequence of 16-byte units {t, w}. `w` holds a 24-bit code (low) and a 40-bit payload
+ * (high); the code tells the record's kind and so its number of units. Codes from VP_CODE_FUNCTION on are
+ * call records, one unit: t = entry in ticks, payload = duration in ticks (saturating), written at exit, so
+ * callees come before their caller. A unit with w == 0 was never written (a kill, or the end of a chunk): skip it.
+ * A multi-unit record is written with t of its first unit last: w != 0 and t == 0 means cut, skip its units.
+ *
+ * Threads write into chunks of shared memory (struct vp_chunk_header + units); the collector appends every
+ * full chunk, as it is, to the run's records file. This header is C11, includes only stdint.h, and is used by
+ * the runtime: no dependency may be added.
+ *
+ * All integers are little-endian. Times are ticks of the clock named in the file header.
+ */
+#ifndef VPROF_TRACE_FORMAT_H
+#define VPROF_TRACE_FORMAT_H
+
+#include <stdint.h>
+
+#define VP_FORMAT_VERSION 1u
+#define VP_UNIT_BYTES 16u
+#define VP_CHUNK_BYTES 65536u /* header included */
+#define VP_CODE_BITS 24u
+#define VP_CODE_MASK 0xffffffu
+#define VP_PAYLOAD_MAX ((UINT64_C(1) << 40) - 1)
+
+#define VP_CODE_FUNCTION 0x100u	 /* + function.id of facts.db */
+#define VP_CODE_SITE 0x800000u	 /* + call.id of facts.db */
+
+struct vp_unit {
+	uint64_t t, w;
+};
+
+#define VP_W(code, payload) ((uint64_t)(code) | ((uint64_t)(payload) << VP_CODE_BITS))
+#define VP_CODE(w) ((uint32_t)((w) & VP_CODE_MASK))
+#define VP_PAYLOAD(w) ((w) >> VP_CODE_BITS)
+
+/* Kinds with a code below VP_CODE_FUNCTION. "u1.t" = field t of the record's second unit, and so on. */
+enum vp_kind {
+	VP_KIND_NONE = 0,
+	/* 1 unit: a root frame was entered at t; payload = its code. Its call record may never follow. */
+	VP_KIND_ENTER = 1,
+	/* 2 units, payload = 0: u1.t = interval id, u1.w = hash of the interval's name (see STRING). */
+	VP_KIND_BEGIN = 2,
+	VP_KIND_RESUME = 3,
+	VP_KIND_SUSPEND = 4,
+	VP_KIND_END = 5,
+	/* 2 units: type of the interval that the thread works for. payload = 1: u1.t is a string's hash,
+	   payload = 0: a number. u1.w = 0. */
+	VP_KIND_TYPE = 6,
+	/* 2 units: u1.t = hash of the counter's name, u1.w = amount (two's complement). */
+	VP_KIND_WORK = 7,
+	/* 3 units, a blocked wait. t = t0, payload = enum vp_wait | flags << 8; u1.t = object, u1.w = ticket
+	   (0: none); u2.t = t1, u2.w = result or byte count for I/O. */
+	VP_KIND_WAIT = 8,
+	/* 2 units, a release that found waiters. payload = enum vp_wait | flags << 8; u1.t = object,
+	   u1.w = arrivals before | (arrivals after << 32). */
+	VP_KIND_WAKE = 9,
+	/* 2 units: u1.t = item. */
+	VP_KIND_ENQUEUE = 10,
+	VP_KIND_DEQUEUE = 11,
+	/* 2 units: this thread made a thread or process. u1.t = token, u1.w = 0 thread, 1 process. */
+	VP_KIND_CREATE = 12,
+	/* 2 units, first record of a thread: u1.t = token of its CREATE or 0, u1.w = tid. */
+	VP_KIND_START = 13,
+	/* 1 unit: the thread is leaving. */
+	VP_KIND_EXIT = 14,
+	/* 1 unit: the wait recorded last on this thread was a false wake-up; it waited on. */
+	VP_KIND_FALSE_WAKE = 15,
+	/* 1 + n units: payload = length in bytes (at most VP_STRING_MAX); t = hash; text in the units after,
+	   zero-padded. Defined at least once in each process that uses the hash. */
+	VP_KIND_STRING = 16,
+	/* 1 + n units: a sampled call stack, innermost first. payload = number of addresses
+	   (at most VP_STACK_MAX) | enum vp_stack << 8; the units after hold two addresses each (t, w).
+	   Belongs to the thread's next record. */
+	VP_KIND_STACK = 17,
+	/* 2 + n units: a module of this process. payload = length of the path; u1.t = load bias, u1.w = end
+	   address; path in the units after. t = lowest mapped address. */
+	VP_KIND_MODULE = 18,
+	/* 1 unit: `payload` records of this thread were dropped before t because no chunk was free. */
+	VP_KIND_DROPPED = 19,
+};
+
+#define VP_STRING_MAX 1024u
+#define VP_STACK_MAX 64u
+#define VP_PATH_MAX 4096u
+
+enum vp_wait {
+	VP_WAIT_MUTEX = 1,
+	VP_WAIT_RWLOCK_READ = 2,
+	VP_WAIT_RWLOCK_WRITE = 3,
+	VP_WAIT_COND = 4,
+	VP_WAIT_BARRIER = 5,
+	VP_WAIT_SEMAPHORE = 6,
+	VP_WAIT_JOIN = 7,
+	VP_WAIT_SPIN = 8,
+	VP_WAIT_ANNOTATED = 9, /* an acquire function of vprof.json */
+	VP_WAIT_SLEEP = 10,    /* nanosleep, usleep, ... */
+	VP_WAIT_DISK = 11,     /* fsync, fdatasync, read/write of files */
+	VP_WAIT_SOCKET = 12,
+	VP_WAIT_PIPE = 13,
+	VP_WAIT_POLL = 14,     /* epoll_wait, poll, select */
+	VP_WAIT_CHILD = 15,    /* waitpid */
+	VP_WAIT_FUTEX = 16,
+	VP_WAIT_COUNT
+};
+
+#define VP_FLAG_SHARED 1u   /* object lies in memory shared between processes: match across processes */
+#define VP_FLAG_TIMEOUT 2u  /* the wait ended by its timeout, nobody woke it */
+#define VP_FLAG_FAILED 4u
+#define VP_FLAG_LATE 8u	    /* WAKE: waiters arrived while the release ran */
+#define VP_FLAG_ALL 16u	    /* WAKE: broadcast, barrier: every waiter up to `after` */
+
+/* WAIT.u2.w for I/O and sleeps: enum vp_call in the low 16 bits names the libc function. */
+#define VP_CALLS(X)                                                                                          \
+	X(NONE, "") X(READ, "read") X(WRITE, "write") X(PREAD, "pread") X(PWRITE, "pwrite") X(READV, "readv")  \
+	X(WRITEV, "writev") X(FSYNC, "fsync") X(FDATASYNC, "fdatasync") X(SYNC_RANGE, "sync_file_range")       \
+	X(RECV, "recv") X(RECVFROM, "recvfrom") X(RECVMSG, "recvmsg") X(SEND, "send") X(SENDTO, "sendto")     \
+	X(SENDMSG, "sendmsg") X(ACCEPT, "accept") X(ACCEPT4, "accept4") X(CONNECT, "connect") X(OPEN, "open")  \
+	X(CLOSE, "close") X(POLL, "poll") X(PPOLL, "ppoll") X(SELECT, "select") X(EPOLL_WAIT, "epoll_wait")   \
+	X(EPOLL_PWAIT, "epoll_pwait") X(NANOSLEEP, "nanosleep") X(CLOCK_NANOSLEEP, "clock_nanosleep")         \
+	X(USLEEP, "usleep") X(SLEEP, "sleep") X(WAITPID, "waitpid") X(WAIT4, "wait4") X(FLOCK, "flock")       \
+	X(FCNTL_LOCK, "fcntl") X(SENDFILE, "sendfile") X(MSYNC, "msync") X(FTRUNCATE, "ftruncate")            \
+	X(RENAME, "rename") X(UNLINK, "unlink")                                                               \
+	X(MUTEX_LOCK, "pthread_mutex_lock") X(RDLOCK, "pthread_rwlock_rdlock")                                \
+	X(WRLOCK, "pthread_rwlock_wrlock") X(COND_WAIT, "pthread_cond_wait")                                  \
+	X(COND_TIMEDWAIT, "pthread_cond_timedwait") X(BARRIER_WAIT, "pthread_barrier_wait")                   \
+	X(SEM_WAIT, "sem_wait") X(SEM_TIMEDWAIT, "sem_timedwait") X(JOIN, "pthread_join")                     \
+	X(MUTEX_TIMEDLOCK, "pthread_mutex_timedlock") X(SPIN_WAIT, "spin wait")
+enum vp_call {
+#define VP_CALL_ENUM(id, name) VP_CALL_##id,
+	VP_CALLS(VP_CALL_ENUM)
+#undef VP_CALL_ENUM
+	VP_CALL_COUNT
+};
+/* For VP_WAIT_ANNOTATED, u2.w = hash of the acquire function's name (STRING). */
+
+enum vp_stack { VP_STACK_INTERVAL = 1, VP_STACK_WAKE = 2, VP_STACK_WAIT = 3 };
+
+/* Number of units of the record that starts with w, header unit included; 0 when the code is unknown. */
+static inline uint32_t vp_record_units(uint64_t w)
+{
+	uint64_t payload = VP_PAYLOAD(w);
+
+	if (VP_CODE(w) >= VP_CODE_FUNCTION)
+		return 1;
+	switch (VP_CODE(w)) {
+	case VP_KIND_ENTER: case VP_KIND_EXIT: case VP_KIND_FALSE_WAKE: case VP_KIND_DROPPED:
+		return 1;
+	case VP_KIND_BEGIN: case VP_KIND_RESUME: case VP_KIND_SUSPEND: case VP_KIND_END: case VP_KIND_TYPE:
+	case VP_KIND_WORK: case VP_KIND_WAKE: case VP_KIND_ENQUEUE: case VP_KIND_DEQUEUE: case VP_KIND_CREATE:
+	case VP_KIND_START:
+		return 2;
+	case VP_KIND_WAIT:
+		return 3;
+	case VP_KIND_STRING:
+		return payload > VP_STRING_MAX ? 0 : 1 + (uint32_t)((payload + 15) / 16);
+	case VP_KIND_STACK:
+		return (payload & 0xff) > VP_STACK_MAX ? 0 : 1 + (uint32_t)(((payload & 0xff) + 1) / 2);
+	case VP_KIND_MODULE:
+		return payload > VP_PATH_MAX ? 0 : 2 + (uint32_t)((payload + 15) / 16);
+	default:
+		return 0;
+	}
+}
+
+#define VP_CHUNK_MAGIC 0x4b434856u /* "VHCK" */
+
+struct vp_chunk_header { /* 64 bytes */
+	uint32_t magic;
+	uint32_t n_bytes;    /* units in use, in bytes; set when the chunk is handed over */
+	uint32_t pid, tid;
+	uint32_t thread_seq; /* unique thread number in the session, from 1; tids are reused, this is not */
+	uint32_t chunk_seq;  /* 0, 1, 2 ... within the thread */
+	uint32_t process_seq; /* unique process number in the session, from 1 */
+	uint32_t parent_seq;  /* process_seq of the forking process, 0 for none known */
+	uint64_t reserved[4];
+};
+
+/* runs/NNNN/trace/records.vpt: this header, then chunks (struct vp_chunk_header + n_bytes of units) back to
+ * back. A file cut anywhere is readable up to the cut. */
+#define VP_FILE_MAGIC UINT64_C(0x3154464f52505600) /* "\0VPROFT1" */
+
+enum vp_clock { VP_CLOCK_TSC = 1, VP_CLOCK_CNTVCT = 2, VP_CLOCK_MONOTONIC = 3 };
+
+struct vp_file_header { /* 4096 bytes */
+	uint64_t magic;
+	uint32_t version;
+	uint32_t clock;		 /* enum vp_clock */
+	double ns_per_tick;
+	uint64_t start_ticks, start_ns; /* ticks and CLOCK_MONOTONIC taken together */
+	uint64_t start_realtime_ns;	/* CLOCK_REALTIME at the same moment */
+	uint64_t end_ticks, end_ns;	/* 0 when the collector did not finish */
+	uint64_t n_dropped;		/* records dropped for want of a free chunk */
+	uint64_t n_chunks;
+	char host[64];
+	uint8_t reserved[4096 - 8 - 8 - 8 - 24 - 16 - 16 - 64];
+};
+
+#endif

@@ -1,0 +1,47 @@
+/* Reads runs/NNNN/trace/: maps records.vpt, finds the chunks, groups them by thread.
+ *
+ * The file is hostile: every length is checked before use; a cut or damaged chunk ends that chunk's records and is
+ * counted. Nothing is copied: iteration walks the mapping. Thread-safe for reading.
+ */
+#ifndef VPROF_TRACE_READER_H
+#define VPROF_TRACE_READER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "trace/format.h"
+
+struct vprof_trace_thread {
+	uint32_t thread_seq, process_seq, parent_seq, pid, tid;
+	const struct vp_chunk_header **chunks; /* in chunk_seq order */
+	size_t n_chunks;
+};
+
+struct vprof_trace {
+	struct vp_file_header header;
+	struct vprof_trace_thread *threads; /* by thread_seq */
+	size_t n_threads;
+	uint64_t n_dropped;	  /* records that the runtime had no room for */
+	uint64_t n_bytes_ignored; /* damaged or cut */
+	int is_cut;		  /* the collector did not finish, or the file ends inside a chunk */
+	struct vprof_trace_private *private;
+};
+
+/* `dir` is the run's trace folder. */
+int vprof_trace_open(struct vprof_trace **out, const char *dir, struct vprof_error *err);
+void vprof_trace_free(struct vprof_trace *trace);
+double vprof_trace_ns(const struct vprof_trace *trace, uint64_t ticks); /* since header.start_ticks */
+
+struct vprof_trace_cursor {
+	const struct vprof_trace_thread *thread;
+	size_t chunk;
+	const struct vp_unit *unit, *end;
+};
+
+void vprof_trace_cursor_init(struct vprof_trace_cursor *c, const struct vprof_trace_thread *thread);
+/* The next whole record's first unit, or NULL at the end; *n_units = its units, all readable. Unknown or cut
+ * records end their chunk. */
+const struct vp_unit *vprof_trace_next(struct vprof_trace_cursor *c, uint32_t *n_units);
+
+#endif
