@@ -1,0 +1,48 @@
+/* Layout of the shared memory between the threads that record and the collector. C11; used by the runtime.
+ *
+ *   struct vp_shm | slots[n_slots] | states[n_chunks] | chunks[n_chunks] of VP_CHUNK_BYTES, page-aligned
+ *
+ * Ownership of a chunk is its state word alone, so a process killed at any moment corrupts nothing:
+ *   FREE  -> TAKEN by the thread whose compare-and-swap succeeds; it fills in the chunk header (n_bytes = 0)
+ *   TAKEN -> FULL  by its thread (chunk full, thread exit), n_bytes set before (release)
+ *   FULL  -> FREE  by the collector, after it wrote the units and zeroed them
+ * The collector also takes TAKEN chunks of dead processes; it finds their end by the units that are not zero.
+ * Chunks are all zero (header too) when FREE.
+ */
+#ifndef VPROF_TRACE_SHM_H
+#define VPROF_TRACE_SHM_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "trace/format.h"
+
+#define VP_SHM_MAGIC UINT64_C(0x314d48535056) /* "VPSHM1" */
+#define VP_SLOT_COUNT 65536u
+
+enum vp_chunk_state { VP_CHUNK_FREE = 0, VP_CHUNK_TAKEN = 1, VP_CHUNK_FULL = 2 };
+
+struct vp_shm {
+	uint64_t magic;
+	uint32_t version; /* VP_FORMAT_VERSION */
+	uint32_t clock;	  /* enum vp_clock, chosen by the collector */
+	uint64_t total_bytes;
+	uint32_t n_slots, n_chunks;
+	uint64_t slots_offset, states_offset, chunks_offset;
+	uint32_t stack_samples; /* stacks to sample per thread and enum vp_stack */
+	uint32_t collector_pid;
+	_Atomic uint32_t next_thread_seq, next_process_seq; /* start at 1 */
+	_Atomic uint32_t chunk_hint; /* where to look for a free chunk */
+	_Atomic uint32_t stopped;    /* 1: record nothing any more */
+	_Atomic uint64_t n_dropped;  /* records dropped for want of a chunk */
+	_Atomic uint64_t n_written;  /* spare */
+	_Atomic uint64_t live_mask[8]; /* room for gates opened while the target runs */
+	uint64_t reserved[16];
+};
+
+/* Ticket slot: arrivals (monotonic) in the high 40 bits, waiting in the low 24. */
+#define VP_SLOT_WAITING(v) ((uint32_t)((v) & 0xffffffu))
+#define VP_SLOT_ARRIVALS(v) ((uint32_t)((v) >> 24))
+#define VP_SLOT_ARRIVE ((UINT64_C(1) << 24) + 1)
+
+#endif
