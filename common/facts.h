@@ -54,6 +54,12 @@ struct vprof_facts_address {
 	uint32_t function; /* index+1 into functions, or 0 */
 };
 
+struct vprof_facts_exit { /* a return statement; columns of exit_site in facts_schema.h */
+	uint32_t function; /* function.id */
+	int64_t begin, end, expr_begin, expr_end;
+	int line, editable;
+};
+
 struct vprof_facts {
 	const char *root; /* absolute project root */
 	struct vprof_facts_file *files;
@@ -63,6 +69,8 @@ struct vprof_facts {
 	struct vprof_facts_address *addresses;
 	const uint32_t *calls_by_caller; /* indices into calls, grouped by caller */
 	size_t n_files, n_tus, n_functions, n_calls, n_addresses;
+	const struct vprof_facts_exit *exits; /* sorted by function, begin */
+	size_t n_exits;
 	struct vprof_facts_private *private;
 };
 
