@@ -1,0 +1,322 @@
+/* plan.json and the plan in memory.
+ *
+ * Invariant: probes are sorted by code and no code occurs twice; every string belongs to the plan. What is read
+ * from a file satisfies the same ranges as what plan_make produces, or the file is refused.
+ */
+#include "common/plan.h"
+
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/files.h"
+#include "common/text.h"
+
+#define PLAN_VERSION 1
+#define PLAN_CODE_LIMIT (1u << 24)
+
+struct plan_string {
+	struct plan_string *next;
+	char s[];
+};
+
+struct vprof_plan_private {
+	struct plan_string *strings;
+	size_t cap;
+};
+
+static const char *const kind_names[] = { "function", "site", "pointer" };
+
+static const char *plan_strdup(struct vprof_plan *plan, const char *s)
+{
+	size_t n = strlen(s ? s : "") + 1;
+	struct plan_string *copy = malloc(sizeof *copy + n);
+
+	if (!copy)
+		return NULL;
+	memcpy(copy->s, s ? s : "", n);
+	copy->next = plan->private->strings;
+	plan->private->strings = copy;
+	return copy->s;
+}
+
+struct vprof_plan *vprof_plan_new(const char *root)
+{
+	struct vprof_plan *plan = calloc(1, sizeof *plan);
+
+	if (!plan)
+		return NULL;
+	plan->private = calloc(1, sizeof *plan->private);
+	if (!plan->private || !(plan->root = plan_strdup(plan, root))) {
+		vprof_plan_free(plan);
+		return NULL;
+	}
+	return plan;
+}
+
+void vprof_plan_free(struct vprof_plan *plan)
+{
+	if (!plan)
+		return;
+	if (plan->private) {
+		for (struct plan_string *s = plan->private->strings, *next; s; s = next) {
+			next = s->next;
+			free(s);
+		}
+		free(plan->private);
+	}
+	free(plan->probes);
+	free(plan);
+}
+
+/* Index of the first probe whose code is not below `code`. */
+static size_t lower_bound(const struct vprof_plan *plan, uint32_t code)
+{
+	size_t low = 0, high = plan->n_probes;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (plan->probes[middle].code < code)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct vprof_probe *vprof_plan_probe(const struct vprof_plan *plan, uint32_t code)
+{
+	size_t i = lower_bound(plan, code);
+
+	return i < plan->n_probes && plan->probes[i].code == code ? &plan->probes[i] : NULL;
+}
+
+static void merge(struct vprof_probe *into, const struct vprof_probe *probe)
+{
+	into->mask |= probe->mask;
+	into->is_root |= probe->is_root;
+	if (probe->broken_down && !into->broken_down) {
+		into->broken_down = 1;
+		into->context = probe->context;
+	}
+}
+
+int vprof_plan_add(struct vprof_plan *plan, const struct vprof_probe *probe)
+{
+	size_t i = lower_bound(plan, probe->code);
+	struct vprof_probe copy = *probe;
+
+	if (i < plan->n_probes && plan->probes[i].code == probe->code) {
+		merge(&plan->probes[i], probe);
+		return VPROF_OK;
+	}
+	if (plan->n_probes == plan->private->cap) {
+		size_t cap = plan->private->cap ? plan->private->cap * 2 : 64;
+		struct vprof_probe *grown = realloc(plan->probes, cap * sizeof *grown);
+
+		if (!grown)
+			return VPROF_ERR_NOMEM;
+		plan->probes = grown;
+		plan->private->cap = cap;
+	}
+	copy.name = plan_strdup(plan, probe->name);
+	copy.display = plan_strdup(plan, probe->display);
+	copy.file = plan_strdup(plan, probe->file);
+	copy.caller = plan_strdup(plan, probe->caller);
+	if (!copy.name || !copy.display || !copy.file || !copy.caller)
+		return VPROF_ERR_NOMEM;
+	memmove(plan->probes + i + 1, plan->probes + i, (plan->n_probes - i) * sizeof *plan->probes);
+	plan->probes[i] = copy;
+	plan->n_probes++;
+	return VPROF_OK;
+}
+
+static int probe_to_json(cJSON *list, const struct vprof_probe *p)
+{
+	cJSON *o = cJSON_CreateObject();
+	char mask[24];
+
+	if (!o)
+		return 0;
+	cJSON_AddItemToArray(list, o);
+	snprintf(mask, sizeof mask, "%#" PRIx64, p->mask);
+	return cJSON_AddNumberToObject(o, "code", p->code) &&
+	       cJSON_AddStringToObject(o, "kind", kind_names[p->kind]) &&
+	       cJSON_AddNumberToObject(o, "fact", p->fact_id) &&
+	       cJSON_AddStringToObject(o, "mask", mask) &&
+	       cJSON_AddNumberToObject(o, "context", p->context) &&
+	       cJSON_AddBoolToObject(o, "root", p->is_root) &&
+	       cJSON_AddBoolToObject(o, "broken_down", p->broken_down) &&
+	       cJSON_AddNumberToObject(o, "height", p->height) &&
+	       cJSON_AddNumberToObject(o, "children", p->n_children) &&
+	       cJSON_AddStringToObject(o, "name", p->name) &&
+	       cJSON_AddStringToObject(o, "display", p->display) &&
+	       cJSON_AddStringToObject(o, "file", p->file) &&
+	       cJSON_AddNumberToObject(o, "line", p->line) &&
+	       cJSON_AddStringToObject(o, "caller", p->caller) &&
+	       cJSON_AddNumberToObject(o, "caller_line", p->caller_line);
+}
+
+int vprof_plan_write(const struct vprof_plan *plan, const char *path, struct vprof_error *err)
+{
+	cJSON *top = cJSON_CreateObject(), *list;
+	char *text = NULL;
+	int ok, rc;
+
+	ok = top && cJSON_AddNumberToObject(top, "version", PLAN_VERSION) &&
+	     cJSON_AddStringToObject(top, "root", plan->root) && cJSON_AddBoolToObject(top, "all", plan->all) &&
+	     cJSON_AddNumberToObject(top, "graph_height", plan->graph_height);
+	list = ok ? cJSON_AddArrayToObject(top, "probes") : NULL;
+	ok = ok && list;
+	for (size_t i = 0; ok && i < plan->n_probes; i++)
+		ok = probe_to_json(list, &plan->probes[i]);
+	if (ok)
+		text = cJSON_Print(top);
+	if (text)
+		rc = vprof_file_write(path, text, strlen(text), err);
+	else
+		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory writing %s", path);
+	cJSON_free(text);
+	cJSON_Delete(top);
+	return rc;
+}
+
+/* A whole number in [0, max], or -1. */
+static double whole(const cJSON *o, const char *key, double max)
+{
+	const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
+
+	if (!cJSON_IsNumber(v) || !(v->valuedouble >= 0 && v->valuedouble <= max) ||
+	    v->valuedouble != floor(v->valuedouble))
+		return -1;
+	return v->valuedouble;
+}
+
+static const char *string(const cJSON *o, const char *key)
+{
+	const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
+
+	return cJSON_IsString(v) ? v->valuestring : NULL;
+}
+
+static int parse_mask(const char *s, uint64_t *mask)
+{
+	char *end;
+
+	if (!s || s[0] != '0' || (s[1] != 'x' && s[1]))
+		return 0;
+	*mask = strtoull(s, &end, 16);
+	return !*end && strlen(s) <= 18;
+}
+
+/* NULL, or the key that is wrong. */
+static const char *probe_from_json(const cJSON *o, struct vprof_probe *p)
+{
+	const char *kind = string(o, "kind");
+	double code = whole(o, "code", PLAN_CODE_LIMIT - 1), fact = whole(o, "fact", UINT32_MAX);
+	double context = whole(o, "context", 63), height = whole(o, "height", UINT32_MAX);
+	double children = whole(o, "children", UINT32_MAX), line = whole(o, "line", INT32_MAX);
+	double caller_line = whole(o, "caller_line", INT32_MAX);
+	size_t k = 0;
+
+	memset(p, 0, sizeof *p);
+	while (kind && k < 3 && strcmp(kind, kind_names[k]))
+		k++;
+	p->name = string(o, "name");
+	p->display = string(o, "display");
+	p->file = string(o, "file");
+	p->caller = string(o, "caller");
+	if (!kind || k == 3)
+		return "kind";
+	if (code < 0)
+		return "code";
+	if (fact < 0)
+		return "fact";
+	if (context < 0)
+		return "context";
+	if (height < 0)
+		return "height";
+	if (children < 0)
+		return "children";
+	if (line < 0 || caller_line < 0)
+		return "line";
+	if (!p->name || !p->display || !p->file || !p->caller)
+		return "name, display, file or caller";
+	if (!parse_mask(string(o, "mask"), &p->mask))
+		return "mask";
+	p->kind = (enum vprof_probe_kind)k;
+	p->code = (uint32_t)code;
+	p->fact_id = (uint32_t)fact;
+	p->context = (int)context;
+	p->height = (uint32_t)height;
+	p->n_children = (uint32_t)children;
+	p->line = (int)line;
+	p->caller_line = (int)caller_line;
+	p->is_root = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "root"));
+	p->broken_down = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "broken_down"));
+	return NULL;
+}
+
+static int from_json(struct vprof_plan **out, const cJSON *top, const char *path, struct vprof_error *err)
+{
+	const cJSON *list = cJSON_GetObjectItemCaseSensitive(top, "probes"), *o;
+	double version = whole(top, "version", 1e6), height = whole(top, "graph_height", UINT32_MAX);
+	const char *root = string(top, "root");
+	struct vprof_plan *plan;
+	size_t i = 0;
+
+	if (version != PLAN_VERSION)
+		return vprof_error_set(err, VPROF_ERR_CORRUPT,
+				       "%s is not a plan of version %d; run `vprof run` again", path, PLAN_VERSION);
+	if (!root || height < 0 || !cJSON_IsArray(list))
+		return vprof_error_set(err, VPROF_ERR_CORRUPT,
+				       "%s is damaged: root, graph_height or probes is missing; run `vprof run` again",
+				       path);
+	plan = vprof_plan_new(root);
+	if (!plan)
+		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory reading %s", path);
+	plan->all = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(top, "all"));
+	plan->graph_height = (uint32_t)height;
+	cJSON_ArrayForEach(o, list) {
+		struct vprof_probe probe;
+		const char *wrong = probe_from_json(o, &probe);
+
+		if (wrong) {
+			vprof_plan_free(plan);
+			return vprof_error_set(err, VPROF_ERR_CORRUPT,
+					       "%s is damaged: probes[%zu].%s is wrong; run `vprof run` again", path,
+					       i, wrong);
+		}
+		if (vprof_plan_add(plan, &probe)) {
+			vprof_plan_free(plan);
+			return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory reading %s", path);
+		}
+		i++;
+	}
+	*out = plan;
+	return VPROF_OK;
+}
+
+int vprof_plan_read(struct vprof_plan **out, const char *path, struct vprof_error *err)
+{
+	struct vprof_text text = VPROF_TEXT_INIT;
+	cJSON *top = NULL;
+	int rc = vprof_file_read(path, &text, err);
+
+	*out = NULL;
+	if (rc)
+		goto out;
+	top = cJSON_ParseWithLength(text.s, text.len);
+	if (!cJSON_IsObject(top))
+		rc = vprof_error_set(err, VPROF_ERR_CORRUPT, "%s is damaged: not JSON; run `vprof run` again", path);
+	else
+		rc = from_json(out, top, path, err);
+out:
+	cJSON_Delete(top);
+	vprof_text_release(&text);
+	return rc;
+}
