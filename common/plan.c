@@ -7,7 +7,6 @@
 
 #include <cjson/cJSON.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,7 +190,7 @@ static double whole(const cJSON *o, const char *key, double max)
 	const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
 
 	if (!cJSON_IsNumber(v) || !(v->valuedouble >= 0 && v->valuedouble <= max) ||
-	    v->valuedouble != floor(v->valuedouble))
+	    v->valuedouble != (double)(uint64_t)v->valuedouble)
 		return -1;
 	return v->valuedouble;
 }
