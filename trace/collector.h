@@ -33,4 +33,8 @@ int vprof_collector_drain(struct vprof_collector *c);
 /* Takes the chunks of dead processes and, as all is over, of living ones; writes the header; removes the shared memory. */
 int vprof_collector_close(struct vprof_collector *c, struct vprof_collector_stats *stats, struct vprof_error *err);
 
+/* Removes the shared memory's name and nothing else: for a signal handler that ends this process. Async-signal-safe;
+ * what running targets record is lost. (After a SIGKILL the next collector's open removes the file.) */
+void vprof_collector_abandon(const struct vprof_collector *c);
+
 #endif

@@ -1,0 +1,393 @@
+/* The collector against writers that behave, die, fill the ring, fill the disk and scribble. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "trace/collector.h"
+#include "trace/reader.h"
+#include "trace_writer.h"
+
+#define CODE (VP_CODE_FUNCTION + 7)
+
+static char *folder;
+static struct vprof_collector *collector;
+
+static struct vp_shm *start(uint64_t ring_bytes, uint64_t max_trace_bytes)
+{
+	struct vprof_collector_options o = {.trace_dir = folder, .memory_bytes = ring_bytes, .max_trace_bytes = max_trace_bytes};
+	struct vprof_error err = {""};
+
+	if (vprof_collector_open(&collector, &o, &err))
+		fail_msg("%s", err.message);
+	return writer_map(vprof_collector_shm(collector));
+}
+
+static struct vprof_trace *finish(struct vp_shm *shm, struct vprof_collector_stats *stats)
+{
+	struct vprof_error err = {""};
+	struct vprof_trace *t;
+	char path[64];
+
+	snprintf(path, sizeof path, "%s", vprof_collector_shm(collector));
+	munmap(shm, shm->total_bytes);
+	assert_int_equal(vprof_collector_close(collector, stats, &err), 0);
+	assert_int_equal(access(path, F_OK), -1);
+	if (vprof_trace_open(&t, folder, &err))
+		fail_msg("%s", err.message);
+	return t;
+}
+
+/* Every thread's call records must have durations 0, 1, 2, ...: nothing lost within, doubled or out of order. */
+static uint64_t count_in_order(const struct vprof_trace *t)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < t->n_threads; i++) {
+		struct vprof_trace_cursor c;
+		const struct vp_unit *u;
+		uint64_t next = 0;
+		uint32_t k;
+
+		vprof_trace_cursor_init(&c, &t->threads[i]);
+		while ((u = vprof_trace_next(&c, &k))) {
+			assert_int_equal(VP_CODE(u->w), CODE);
+			assert_int_equal(VP_PAYLOAD(u->w), next);
+			next++;
+		}
+		n += next;
+	}
+	return n;
+}
+
+static void *write_calls(void *arg)
+{
+	struct writer *w = arg;
+
+	for (uint64_t i = 0; i < 20000; i++) {
+		writer_call(w, CODE, 1 + i, w->n_written);
+		if (i % 1000 == 0)
+			usleep(1000);
+	}
+	writer_hand_over(w);
+	return NULL;
+}
+
+static void threads_written_in_order(void **state)
+{
+	struct vp_shm *shm = start(1 << 20, 0);
+	struct vprof_collector_stats stats;
+	struct writer w[4];
+	struct vprof_trace *t;
+	pthread_t threads[4];
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(stat(vprof_collector_shm(collector), &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_int_equal(shm->magic, VP_SHM_MAGIC);
+	for (int i = 0; i < 4; i++) {
+		writer_init(&w[i], shm, 1, 0);
+		assert_int_equal(pthread_create(&threads[i], NULL, write_calls, &w[i]), 0);
+	}
+	for (int i = 0; i < 200; i++) {
+		while (vprof_collector_drain(collector))
+			;
+		usleep(500);
+	}
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	t = finish(shm, &stats);
+	assert_int_equal(t->n_threads, 4);
+	assert_int_equal(stats.n_threads, 4);
+	assert_int_equal(t->is_cut, 0);
+	assert_int_equal(t->n_bytes_ignored, 0);
+	assert_int_equal(t->n_dropped, stats.n_dropped);
+	assert_int_equal(count_in_order(t) + stats.n_dropped, 4 * 20000);
+	assert_int_equal(stats.disk_failed, 0);
+	vprof_trace_free(t);
+}
+
+static void full_ring_drops_and_counts(void **state)
+{
+	struct vp_shm *shm = start(1, 0); /* the smallest there is */
+	struct vprof_collector_stats stats;
+	struct vprof_trace *t;
+	struct writer w;
+
+	(void)state;
+	writer_init(&w, shm, 1, 0);
+	for (uint64_t i = 0; i < 100000; i++)
+		writer_call(&w, CODE, 1 + i, w.n_written); /* nobody drains */
+	assert_true(w.n_dropped > 0);
+	assert_int_equal(vprof_collector_drain(collector), (int)shm->n_chunks);
+	for (uint64_t i = 0; i < 10; i++)
+		writer_call(&w, CODE, 1 + i, w.n_written);
+	writer_hand_over(&w);
+	t = finish(shm, &stats);
+	assert_int_equal(count_in_order(t), w.n_written);
+	assert_int_equal(w.n_written + stats.n_dropped, 100010);
+	assert_int_equal(t->n_dropped, stats.n_dropped);
+	vprof_trace_free(t);
+}
+
+struct shared_count {
+	_Atomic uint64_t begun, done;
+};
+
+/* Children are killed while they write; of each, all finished records must be there and at most one more. */
+static void killed_writers_lose_nothing(void **state)
+{
+	struct vp_shm *shm = start(8 << 20, 0);
+	struct shared_count *counts = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct vprof_collector_stats stats;
+	struct vprof_trace *t;
+	uint64_t seed = 7, found = 0;
+	enum { ROUNDS = 24 };
+
+	(void)state;
+	assert_true(counts != MAP_FAILED);
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			struct writer w;
+
+			writer_init(&w, shm, 1 + round, 0);
+			for (uint64_t i = 0; w.n_dropped == 0; i++) {
+				struct vp_unit u[3] = {{1 + i, VP_W(VP_KIND_WAIT, VP_WAIT_MUTEX)}, {i, i}, {i + 1, i}};
+
+				atomic_store(&counts[round].begun, i + 1);
+				writer_record(&w, u, 3);
+				atomic_store(&counts[round].done, i + 1);
+				if (i % 64 == 0)
+					usleep(100);
+			}
+			_exit(0);
+		}
+		usleep((useconds_t)(next_random(&seed) % 12000));
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		vprof_collector_drain(collector);
+	}
+	usleep(210000);
+	vprof_collector_drain(collector); /* chunks of the dead come back while the run goes on */
+	for (uint32_t i = 0; i < shm->n_chunks; i++)
+		assert_int_equal(((_Atomic uint32_t *)((char *)shm + shm->states_offset))[i], VP_CHUNK_FREE);
+	t = finish(shm, &stats);
+	for (size_t i = 0; i < t->n_threads; i++) {
+		const struct shared_count *count = &counts[t->threads[i].process_seq - 1];
+		struct vprof_trace_cursor c;
+		const struct vp_unit *u;
+		uint64_t n = 0;
+		uint32_t k;
+
+		vprof_trace_cursor_init(&c, &t->threads[i]);
+		while ((u = vprof_trace_next(&c, &k))) {
+			assert_int_equal(k, 3);
+			assert_int_equal(u[1].t, n);
+			assert_int_equal(u[2].t, n + 1);
+			n++;
+		}
+		assert_true(n >= atomic_load(&count->done) && n <= atomic_load(&count->begun));
+		found += n;
+	}
+	for (int i = 0; i < ROUNDS; i++)
+		found -= atomic_load(&counts[i].done);
+	assert_true(found <= ROUNDS);
+	assert_int_equal(t->n_bytes_ignored, 0);
+	vprof_trace_free(t);
+	munmap(counts, 4096);
+}
+
+static void last_record_may_end_in_zeros(void **state)
+{
+	struct vp_shm *shm = start(1 << 20, 0);
+	struct vp_unit u[2] = {{5, VP_W(VP_KIND_TYPE, 0)}, {0, 0}}; /* the number 0 as type */
+	struct vprof_trace_cursor c;
+	struct vprof_trace *t;
+	struct writer w;
+	uint32_t k;
+
+	(void)state;
+	writer_init(&w, shm, 1, 0);
+	writer_record(&w, u, 2); /* and never hands over */
+	t = finish(shm, NULL);
+	assert_int_equal(t->n_threads, 1);
+	vprof_trace_cursor_init(&c, &t->threads[0]);
+	assert_non_null(vprof_trace_next(&c, &k));
+	assert_int_equal(k, 2);
+	assert_null(vprof_trace_next(&c, &k));
+	assert_int_equal(t->n_bytes_ignored, 0);
+	vprof_trace_free(t);
+}
+
+static void write_past_a_limit(rlim_t file_bytes, uint64_t max_trace_bytes, int expect_failed)
+{
+	struct rlimit old, limit;
+	struct vp_shm *shm;
+	struct vprof_collector_stats stats;
+	struct vprof_trace *t;
+	struct writer w;
+
+	signal(SIGXFSZ, SIG_IGN);
+	shm = start(1 << 20, max_trace_bytes);
+	getrlimit(RLIMIT_FSIZE, &old);
+	limit = old;
+	if (file_bytes)
+		limit.rlim_cur = file_bytes;
+	setrlimit(RLIMIT_FSIZE, &limit);
+	writer_init(&w, shm, 1, 0);
+	for (uint64_t i = 0; i < 100000; i++) {
+		writer_call(&w, CODE, 1 + i, w.n_written);
+		if (i % 500 == 0)
+			vprof_collector_drain(collector);
+	}
+	writer_hand_over(&w);
+	assert_int_equal(w.n_dropped, 0); /* the ring kept being emptied */
+	setrlimit(RLIMIT_FSIZE, &old);
+	t = finish(shm, &stats);
+	assert_int_equal(stats.disk_failed, expect_failed);
+	assert_true(stats.n_dropped > 0);
+	assert_int_equal(count_in_order(t) + stats.n_dropped, 100000);
+	assert_int_equal(t->n_bytes_ignored, 0);
+	assert_int_equal(t->is_cut, 0);
+	vprof_trace_free(t);
+}
+
+static void full_disk_counts_and_goes_on(void **state)
+{
+	(void)state;
+	write_past_a_limit(300000, 0, EFBIG);
+}
+
+static void largest_trace_counts_and_goes_on(void **state)
+{
+	(void)state;
+	write_past_a_limit(0, 300000, 0);
+}
+
+static void scribbled_headers_do_no_harm(void **state)
+{
+	struct vp_shm *shm = start(4 << 20, 0);
+	uint64_t seed = 99, total = shm->total_bytes;
+	uint32_t n_chunks = shm->n_chunks;
+	struct vprof_collector_stats stats;
+	struct vprof_trace *t;
+	struct writer w;
+
+	(void)state;
+	for (int round = 0; round < 2000; round++) {
+		unsigned char *header;
+
+		writer_init(&w, shm, 1 + (uint32_t)round, 0);
+		for (uint64_t i = 0; i < next_random(&seed) % 200; i++)
+			writer_call(&w, CODE, 1 + i, i);
+		if (!w.chunk)
+			continue;
+		header = (void *)w.chunk;
+		writer_hand_over(&w);
+		for (uint64_t i = next_random(&seed) % 12; i; i--)
+			header[next_random(&seed) % 32] = (unsigned char)next_random(&seed);
+		if (round % 7 == 0)
+			memset(header, 0xff, VP_CHUNK_BYTES);
+		vprof_collector_drain(collector);
+	}
+	/* Also what the collector itself once laid out. */
+	shm->n_chunks = UINT32_MAX;
+	shm->chunks_offset = shm->states_offset = UINT64_MAX / 2;
+	shm->magic = 0;
+	vprof_collector_drain(collector);
+	shm->n_chunks = n_chunks;
+	shm->total_bytes = total;
+	t = finish(shm, &stats);
+	for (size_t i = 0; i < t->n_threads; i++) {
+		struct vprof_trace_cursor c;
+		uint32_t k;
+
+		vprof_trace_cursor_init(&c, &t->threads[i]);
+		while (vprof_trace_next(&c, &k))
+			;
+	}
+	vprof_trace_free(t);
+}
+
+static void dead_collectors_files_are_removed(void **state)
+{
+	char path[64], other[] = "/dev/shm/vprof-mine-to-keep";
+	struct vp_shm *shm;
+	int status;
+	pid_t pid = fork();
+	FILE *f;
+
+	(void)state;
+	if (!pid) {
+		start(1 << 20, 0);
+		_exit(0); /* without close */
+	}
+	waitpid(pid, &status, 0);
+	f = fopen(other, "w");
+	assert_non_null(f);
+	fclose(f);
+	shm = start(1 << 20, 0);
+	snprintf(path, sizeof path, "ls /dev/shm/vprof-%d-* >/dev/null 2>&1", (int)pid);
+	assert_int_not_equal(system(path), 0);
+	assert_int_equal(access(other, F_OK), 0);
+	unlink(other);
+	assert_int_equal(access(vprof_collector_shm(collector), F_OK), 0);
+	vprof_collector_abandon(collector);
+	assert_int_equal(access(vprof_collector_shm(collector), F_OK), -1);
+	vprof_trace_free(finish(shm, NULL));
+}
+
+static void unwritable_folder_is_an_error(void **state)
+{
+	struct vprof_collector_options o = {.trace_dir = "/proc/none/here"};
+	struct vprof_error err = {""};
+
+	(void)state;
+	assert_int_not_equal(vprof_collector_open(&collector, &o, &err), 0);
+	assert_null(collector);
+	assert_true(strlen(err.message) > 20);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	folder = make_folder();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	remove_folder(folder);
+	return 0;
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(threads_written_in_order), TEST(full_ring_drops_and_counts), TEST(killed_writers_lose_nothing),
+		TEST(last_record_may_end_in_zeros), TEST(full_disk_counts_and_goes_on),
+		TEST(largest_trace_counts_and_goes_on), TEST(scribbled_headers_do_no_harm),
+		TEST(dead_collectors_files_are_removed), TEST(unwritable_folder_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,320 @@
+/* The collector's life: open, drain, close. The shared memory itself is shm_file.c's.
+ *
+ * Invariants:
+ * - every record that a target wrote is either in records.vpt or in n_dropped;
+ * - records.vpt ends at n_bytes: a chunk that could not be written whole is cut off again;
+ * - nothing that a target can scribble over is used as a size, an index or a pointer without a check; sizes and
+ *   offsets of the shared memory are the collector's own copies.
+ */
+#include "trace/collector.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/files.h"
+#include "trace/clock.h"
+#include "trace/shm_file.h"
+#include "trace/walk.h"
+
+#define DEFAULT_STACK_SAMPLES 200
+#define LIFE_CHECK_NS 200000000u   /* how often a taken chunk's process is looked for */
+#define HEADER_REFRESH_NS 1000000000u /* a killed collector leaves counts at most this old */
+#define SPILL_BYTES 1024u
+#define UNITS_MAX_BYTES (VP_CHUNK_BYTES - (uint32_t)sizeof(struct vp_chunk_header))
+
+struct vprof_collector {
+	struct vprof_shm_file shm;
+	struct vprof_clock clock;
+	int fd; /* records.vpt */
+	uint64_t n_bytes, max_bytes;
+	uint64_t n_chunks, n_lost; /* lost: records that the disk did not take */
+	uint64_t *checked_ns;	   /* [n_chunks] when its process was last looked for */
+	uint64_t header_ns;	   /* when the header was last written */
+	int disk_failed, limit_reached; /* nothing is stored any more: a trace ends, it has no holes */
+};
+
+static int write_all(struct vprof_collector *c, const struct iovec *parts, int n_parts)
+{
+	uint64_t at = c->n_bytes;
+
+	for (int i = 0; i < n_parts; i++) {
+		const char *bytes = parts[i].iov_base;
+		size_t left = parts[i].iov_len;
+
+		while (left) {
+			ssize_t n = pwrite(c->fd, bytes, left, (off_t)at);
+
+			if (n < 0 && errno == EINTR)
+				continue;
+			if (n <= 0) {
+				int failed = n < 0 ? errno : ENOSPC;
+
+				/* When even this fails, the reader still finds the cut. */
+				if (ftruncate(c->fd, (off_t)c->n_bytes))
+					return failed;
+				return failed;
+			}
+			bytes += n;
+			left -= (size_t)n;
+			at += (uint64_t)n;
+		}
+	}
+	c->n_bytes = at;
+	return 0;
+}
+
+static int write_header(struct vprof_collector *c, int finished)
+{
+	struct vp_file_header h = {
+		.magic = VP_FILE_MAGIC, .version = VP_FORMAT_VERSION, .clock = c->clock.kind,
+		.ns_per_tick = c->clock.ns_per_tick, .start_ticks = c->clock.start_ticks, .start_ns = c->clock.start_ns,
+		.start_realtime_ns = c->clock.start_realtime_ns, .n_chunks = c->n_chunks,
+		.n_dropped = atomic_load(&c->shm.shm->n_dropped) + c->n_lost,
+	};
+	ssize_t n;
+
+	if (finished) {
+		h.end_ticks = c->clock.now_ticks;
+		h.end_ns = c->clock.now_ns;
+	}
+	if (gethostname(h.host, sizeof h.host - 1))
+		h.host[0] = 0;
+	do
+		n = pwrite(c->fd, &h, sizeof h, 0);
+	while (n < 0 && errno == EINTR);
+	c->header_ns = c->clock.now_ns;
+	return n == (ssize_t)sizeof h ? 0 : n < 0 ? errno : ENOSPC;
+}
+
+/* End of what was written in a chunk that nobody handed over: the last unit that is not zero, and behind it the zero
+ * units that still belong to the last record. */
+static uint32_t find_units_end(const struct vp_unit *units)
+{
+	size_t n = UNITS_MAX_BYTES / VP_UNIT_BYTES;
+	const struct vp_unit *at = units, *end = units + n, *behind = units;
+	uint32_t n_units;
+
+	while (n && !units[n - 1].t && !units[n - 1].w)
+		n--;
+	while (at < units + n && vp_walk_next(&at, end, &n_units))
+		behind = at;
+	if (behind > units + n)
+		n = (size_t)(behind - units);
+	return (uint32_t)(n * VP_UNIT_BYTES);
+}
+
+static uint64_t count_records(const struct vp_unit *units, uint32_t n_bytes)
+{
+	const struct vp_unit *at = units, *end = units + n_bytes / VP_UNIT_BYTES;
+	uint64_t n = 0;
+	uint32_t n_units;
+
+	while (vp_walk_next(&at, end, &n_units))
+		n++;
+	return n;
+}
+
+/* Moves one chunk's units to the file, or counts them as lost. Leaves the shared memory as it is; returns how many
+ * bytes of units were in use. */
+static uint32_t store_chunk(struct vprof_collector *c, const struct vp_chunk_header *shared, int handed_over)
+{
+	const struct vp_unit *units = (const void *)(shared + 1);
+	struct vp_chunk_header h;
+	struct iovec parts[2];
+	int failed;
+
+	memcpy(&h, (const void *)shared, sizeof h); /* one look: the target may write meanwhile */
+	if (!handed_over || h.n_bytes > UNITS_MAX_BYTES || h.n_bytes % VP_UNIT_BYTES)
+		h.n_bytes = find_units_end(units);
+	if (!h.n_bytes)
+		return 0;
+	if (c->max_bytes && c->n_bytes + sizeof h + h.n_bytes > c->max_bytes)
+		c->limit_reached = 1;
+	/* Units whose owner is unknown are of no use to anybody. */
+	if (h.magic != VP_CHUNK_MAGIC || !h.thread_seq || !h.process_seq || c->disk_failed || c->limit_reached) {
+		c->n_lost += count_records(units, h.n_bytes);
+		return h.n_bytes;
+	}
+	parts[0] = (struct iovec){&h, sizeof h};
+	parts[1] = (struct iovec){(void *)units, h.n_bytes};
+	failed = write_all(c, parts, 2);
+	if (failed) {
+		c->disk_failed = failed;
+		c->n_lost += count_records(units, h.n_bytes);
+	} else {
+		c->n_chunks++;
+	}
+	return h.n_bytes;
+}
+
+/* A signal handler may have recorded behind n_bytes while its thread handed the chunk over: those few are cleared too,
+ * or they would look like the next owner's. */
+static void recycle_chunk(struct vprof_collector *c, uint32_t i, uint32_t n_bytes)
+{
+	uint32_t n = n_bytes + SPILL_BYTES < UNITS_MAX_BYTES ? n_bytes + SPILL_BYTES : UNITS_MAX_BYTES;
+
+	memset(vprof_shm_chunk(&c->shm, i), 0, sizeof(struct vp_chunk_header) + n);
+	atomic_store_explicit(&c->shm.states[i], VP_CHUNK_FREE, memory_order_release);
+}
+
+static int process_is_dead(uint32_t pid)
+{
+	return pid && pid <= INT32_MAX && kill((pid_t)pid, 0) && errno == ESRCH;
+}
+
+/* 1 when the chunk's process is known to be gone; asks the kernel at most every LIFE_CHECK_NS. */
+static int owner_is_dead(struct vprof_collector *c, uint32_t i, uint64_t now_ns)
+{
+	if (now_ns - c->checked_ns[i] < LIFE_CHECK_NS)
+		return 0;
+	c->checked_ns[i] = now_ns;
+	return process_is_dead(*(volatile uint32_t *)&vprof_shm_chunk(&c->shm, i)->pid);
+}
+
+int vprof_collector_drain(struct vprof_collector *c)
+{
+	uint64_t now_ns = vprof_clock_monotonic_ns();
+	int n = 0;
+
+	for (uint32_t i = 0; i < c->shm.n_chunks; i++) {
+		uint32_t state = atomic_load_explicit(&c->shm.states[i], memory_order_acquire);
+
+		if (state == VP_CHUNK_FREE)
+			continue;
+		if (state == VP_CHUNK_TAKEN && !owner_is_dead(c, i, now_ns))
+			continue;
+		recycle_chunk(c, i, store_chunk(c, vprof_shm_chunk(&c->shm, i), state == VP_CHUNK_FULL));
+		n++;
+	}
+	if (now_ns - c->header_ns > HEADER_REFRESH_NS && !c->disk_failed) {
+		vprof_clock_calibrate(&c->clock);
+		c->disk_failed = write_header(c, 0);
+	}
+	return n;
+}
+
+/* What is still taken now belongs to the dead, or to threads that record no more: `stopped` is set. */
+static void take_the_rest(struct vprof_collector *c)
+{
+	const struct timespec pause = {0, 2000000};
+
+	atomic_store(&c->shm.shm->stopped, 1);
+	nanosleep(&pause, NULL); /* a record takes nanoseconds, but its thread may be preempted */
+	while (vprof_collector_drain(c))
+		;
+	for (uint32_t i = 0; i < c->shm.n_chunks; i++) {
+		uint32_t state = atomic_load_explicit(&c->shm.states[i], memory_order_acquire);
+
+		if (state != VP_CHUNK_FREE)
+			store_chunk(c, vprof_shm_chunk(&c->shm, i), state == VP_CHUNK_FULL);
+	}
+}
+
+static int open_records(struct vprof_collector *c, const char *trace_dir, struct vprof_error *err)
+{
+	char *path;
+	int code = vprof_dir_make(trace_dir, err), failed;
+
+	if (code)
+		return code;
+	path = vprof_path_join(trace_dir, "records.vpt");
+	if (!path)
+		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory for the trace in %s", trace_dir);
+	c->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	failed = c->fd < 0 ? errno : write_header(c, 0);
+	if (failed)
+		code = vprof_error_set(err, VPROF_ERR_FAILED, "cannot write the trace %s: %s; free space or choose another "
+				       "folder", path, strerror(failed));
+	c->n_bytes = sizeof(struct vp_file_header);
+	free(path);
+	return code;
+}
+
+int vprof_collector_open(struct vprof_collector **out, const struct vprof_collector_options *o, struct vprof_error *err)
+{
+	struct vprof_collector *c = calloc(1, sizeof *c);
+	int code;
+
+	*out = NULL;
+	if (!c)
+		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory for the collector");
+	c->fd = -1;
+	c->max_bytes = o->max_trace_bytes;
+	code = vprof_shm_file_open(&c->shm, o->memory_bytes, err);
+	if (code)
+		goto out;
+	c->checked_ns = calloc(c->shm.n_chunks, sizeof *c->checked_ns);
+	if (!c->checked_ns) {
+		code = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory for %u chunks", c->shm.n_chunks);
+		goto out;
+	}
+	vprof_clock_start(&c->clock, vprof_clock_choose());
+	code = open_records(c, o->trace_dir, err);
+	if (code)
+		goto out;
+	c->shm.shm->clock = c->clock.kind;
+	c->shm.shm->stack_samples = o->stack_samples > 0 ? (uint32_t)o->stack_samples : DEFAULT_STACK_SAMPLES;
+	*out = c;
+	return VPROF_OK;
+out:
+	if (c->fd >= 0)
+		close(c->fd);
+	vprof_shm_file_close(&c->shm);
+	free(c->checked_ns);
+	free(c);
+	return code;
+}
+
+const char *vprof_collector_shm(const struct vprof_collector *c)
+{
+	return c->shm.path;
+}
+
+void vprof_collector_abandon(const struct vprof_collector *c)
+{
+	unlink(c->shm.path);
+}
+
+static uint64_t count_handed_out(const _Atomic uint32_t *next)
+{
+	uint32_t n = atomic_load(next);
+
+	return n ? n - 1 : 0;
+}
+
+int vprof_collector_close(struct vprof_collector *c, struct vprof_collector_stats *stats, struct vprof_error *err)
+{
+	int failed, code = VPROF_OK;
+
+	if (!c)
+		return VPROF_OK;
+	take_the_rest(c);
+	vprof_clock_calibrate(&c->clock);
+	failed = write_header(c, 1);
+	if (close(c->fd) && !failed)
+		failed = errno;
+	if (failed) {
+		code = vprof_error_set(err, VPROF_ERR_FAILED, "cannot finish the trace: %s; what was written before can be "
+				       "read", strerror(failed));
+		if (!c->disk_failed)
+			c->disk_failed = failed;
+	}
+	if (stats) {
+		*stats = (struct vprof_collector_stats){
+			.n_bytes = c->n_bytes, .n_chunks = c->n_chunks, .disk_failed = c->disk_failed,
+			.n_dropped = atomic_load(&c->shm.shm->n_dropped) + c->n_lost,
+			.n_processes = count_handed_out(&c->shm.shm->next_process_seq),
+			.n_threads = count_handed_out(&c->shm.shm->next_thread_seq),
+		};
+	}
+	vprof_shm_file_close(&c->shm);
+	free(c->checked_ns);
+	free(c);
+	return code;
+}

@@ -1,0 +1,323 @@
+/* The reader of records.vpt.
+ *
+ * Chunks lie back to back at multiples of 16 bytes. A chunk whose header makes no sense is passed over by looking for
+ * the next place where a chunk and what follows it both make sense. The last chunk of a cut file is copied once, with
+ * its true length, so that everybody else can trust n_bytes; all others are used where they lie in the mapping.
+ */
+#include "trace/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/files.h"
+#include "trace/walk.h"
+
+_Static_assert(sizeof(struct vp_file_header) == 4096, "the file header has a fixed size");
+_Static_assert(sizeof(struct vp_chunk_header) == 64, "the chunk header has a fixed size");
+
+#define UNITS_MAX_BYTES (VP_CHUNK_BYTES - sizeof(struct vp_chunk_header))
+
+struct vprof_trace_private {
+	const unsigned char *map;
+	size_t n_bytes;
+	const struct vp_chunk_header **chunks; /* of all threads, sorted */
+	size_t n_chunks, cap;
+	struct vp_chunk_header *cut_chunk; /* heap copy of a chunk that the file ends in, or NULL */
+};
+
+static int header_makes_sense(const struct vp_chunk_header *h)
+{
+	return h->magic == VP_CHUNK_MAGIC && h->n_bytes <= UNITS_MAX_BYTES && h->n_bytes % VP_UNIT_BYTES == 0 &&
+	       h->thread_seq && h->process_seq;
+}
+
+/* Offset behind the chunk at `at`, or 0 when none is there. May lie beyond the file: then it is cut. */
+static size_t chunk_end(const struct vprof_trace_private *p, size_t at)
+{
+	const struct vp_chunk_header *h = (const void *)(p->map + at);
+
+	if (p->n_bytes - at < sizeof *h || !header_makes_sense(h))
+		return 0;
+	return at + sizeof *h + h->n_bytes;
+}
+
+/* Where the next believable chunk begins after damage at `at`; n_bytes when there is none. */
+static size_t find_chunk(const struct vprof_trace_private *p, size_t at)
+{
+	for (at += VP_UNIT_BYTES; at + sizeof(struct vp_chunk_header) <= p->n_bytes; at += VP_UNIT_BYTES) {
+		size_t end = chunk_end(p, at);
+
+		if (end && (end >= p->n_bytes || chunk_end(p, end)))
+			return at;
+	}
+	return p->n_bytes;
+}
+
+static int add_chunk(struct vprof_trace_private *p, const struct vp_chunk_header *h, struct vprof_error *err)
+{
+	if (p->n_chunks == p->cap) {
+		size_t cap = p->cap ? 2 * p->cap : 256;
+		const struct vp_chunk_header **more = realloc(p->chunks, cap * sizeof *more);
+
+		if (!more)
+			return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory for %zu chunks of a trace", cap);
+		p->chunks = more;
+		p->cap = cap;
+	}
+	p->chunks[p->n_chunks++] = h;
+	return VPROF_OK;
+}
+
+static int add_cut_chunk(struct vprof_trace *t, size_t at, struct vprof_error *err)
+{
+	struct vprof_trace_private *p = t->private;
+	size_t have = p->n_bytes - at, units = (have - sizeof(struct vp_chunk_header)) & ~(size_t)(VP_UNIT_BYTES - 1);
+
+	p->cut_chunk = malloc(sizeof(struct vp_chunk_header) + units);
+	if (!p->cut_chunk)
+		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory for the last chunk of a trace");
+	memcpy(p->cut_chunk, p->map + at, sizeof(struct vp_chunk_header) + units);
+	p->cut_chunk->n_bytes = (uint32_t)units;
+	t->n_bytes_ignored += have - sizeof(struct vp_chunk_header) - units;
+	t->is_cut = 1;
+	return add_chunk(p, p->cut_chunk, err);
+}
+
+static int find_chunks(struct vprof_trace *t, struct vprof_error *err)
+{
+	struct vprof_trace_private *p = t->private;
+	size_t at = sizeof(struct vp_file_header), end;
+	int code;
+
+	while (at < p->n_bytes) {
+		if (p->n_bytes - at < sizeof(struct vp_chunk_header)) {
+			t->n_bytes_ignored += p->n_bytes - at;
+			t->is_cut = 1;
+			break;
+		}
+		end = chunk_end(p, at);
+		if (!end) {
+			size_t next = find_chunk(p, at);
+
+			t->n_bytes_ignored += next - at;
+			at = next;
+			continue;
+		}
+		if (end > p->n_bytes)
+			return add_cut_chunk(t, at, err);
+		code = add_chunk(p, (const void *)(p->map + at), err);
+		if (code)
+			return code;
+		at = end;
+	}
+	return VPROF_OK;
+}
+
+static int compare_u32(uint32_t a, uint32_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int compare_chunks(const void *a, const void *b)
+{
+	const struct vp_chunk_header *x = *(const struct vp_chunk_header *const *)a;
+	const struct vp_chunk_header *y = *(const struct vp_chunk_header *const *)b;
+	int order = compare_u32(x->thread_seq, y->thread_seq);
+
+	if (!order)
+		order = compare_u32(x->process_seq, y->process_seq);
+	if (!order)
+		order = compare_u32(x->chunk_seq, y->chunk_seq);
+	return order ? order : x < y ? -1 : x > y;
+}
+
+static int same_thread(const struct vp_chunk_header *x, const struct vp_chunk_header *y)
+{
+	return x->thread_seq == y->thread_seq && x->process_seq == y->process_seq;
+}
+
+static int group_by_thread(struct vprof_trace *t, struct vprof_error *err)
+{
+	struct vprof_trace_private *p = t->private;
+	size_t n = 0;
+
+	if (!p->n_chunks)
+		return VPROF_OK;
+	qsort(p->chunks, p->n_chunks, sizeof *p->chunks, compare_chunks);
+	for (size_t i = 0; i < p->n_chunks; i++)
+		n += !i || !same_thread(p->chunks[i - 1], p->chunks[i]);
+	t->threads = calloc(n, sizeof *t->threads);
+	if (!t->threads)
+		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory for %zu threads of a trace", n);
+	for (size_t i = 0; i < p->n_chunks; i++) {
+		const struct vp_chunk_header *h = p->chunks[i];
+
+		if (!i || !same_thread(p->chunks[i - 1], h)) {
+			t->threads[t->n_threads++] = (struct vprof_trace_thread){
+				.thread_seq = h->thread_seq, .process_seq = h->process_seq,
+				.parent_seq = h->parent_seq, .pid = h->pid, .tid = h->tid, .chunks = p->chunks + i,
+			};
+		}
+		t->threads[t->n_threads - 1].n_chunks++;
+	}
+	return VPROF_OK;
+}
+
+/* Walks everything once, so that the caller knows at the start how much of the trace it can use. */
+static void count_ignored(struct vprof_trace *t)
+{
+	struct vprof_trace_private *p = t->private;
+
+	for (size_t i = 0; i < p->n_chunks; i++) {
+		const struct vp_unit *at = (const void *)(p->chunks[i] + 1);
+		const struct vp_unit *end = at + p->chunks[i]->n_bytes / VP_UNIT_BYTES;
+		uint32_t n;
+
+		while (vp_walk_next(&at, end, &n))
+			;
+		t->n_bytes_ignored += (uint64_t)(end - at) * VP_UNIT_BYTES;
+	}
+}
+
+static int check_header(struct vprof_trace *t, const char *path, struct vprof_error *err)
+{
+	struct vp_file_header *h = &t->header;
+
+	if (t->private->n_bytes < sizeof *h)
+		return vprof_error_set(err, VPROF_ERR_CORRUPT,
+				       "%s: cut inside its header (%zu of %zu bytes): nothing can be read; record the run again",
+				       path, t->private->n_bytes, sizeof *h);
+	memcpy(h, t->private->map, sizeof *h);
+	h->host[sizeof h->host - 1] = 0;
+	if (h->magic != VP_FILE_MAGIC)
+		return vprof_error_set(err, VPROF_ERR_CORRUPT,
+				       "%s: not a trace of vprof (wrong first 8 bytes); record the run again", path);
+	if (h->version != VP_FORMAT_VERSION)
+		return vprof_error_set(err, VPROF_ERR_CORRUPT,
+				       "%s: trace format %u, but this vprof reads format %u; analyse it with the vprof that "
+				       "recorded it, or record the run again", path, h->version, VP_FORMAT_VERSION);
+	if (h->clock < VP_CLOCK_TSC || h->clock > VP_CLOCK_MONOTONIC)
+		return vprof_error_set(err, VPROF_ERR_CORRUPT, "%s: unknown clock %u in the header; record the run again",
+				       path, h->clock);
+	if (!isfinite(h->ns_per_tick) || h->ns_per_tick < 1e-3 || h->ns_per_tick > 1e6)
+		return vprof_error_set(err, VPROF_ERR_CORRUPT,
+				       "%s: impossible clock rate (%g ns per tick) in the header; record the run again", path,
+				       h->ns_per_tick);
+	return VPROF_OK;
+}
+
+static int map_records(struct vprof_trace *t, const char *path, struct vprof_error *err)
+{
+	struct vprof_trace_private *p = t->private;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), code = VPROF_OK;
+	struct stat st;
+
+	if (fd < 0)
+		return vprof_error_set(err, errno == ENOENT ? VPROF_ERR_MISSING : VPROF_ERR_FAILED,
+				       "cannot open the trace %s: %s; record a run first (vprof run)", path, strerror(errno));
+	if (fstat(fd, &st)) {
+		code = vprof_error_set(err, VPROF_ERR_FAILED, "cannot stat %s: %s", path, strerror(errno));
+	} else if (!S_ISREG(st.st_mode)) {
+		code = vprof_error_set(err, VPROF_ERR_INPUT, "%s is not a regular file; name a run's trace folder", path);
+	} else if (st.st_size > 0) {
+		void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+
+		if (map == MAP_FAILED) {
+			code = vprof_error_set(err, VPROF_ERR_FAILED, "cannot map %s: %s", path, strerror(errno));
+		} else {
+			p->map = map;
+			p->n_bytes = (size_t)st.st_size;
+		}
+	}
+	close(fd);
+	return code;
+}
+
+int vprof_trace_open(struct vprof_trace **out, const char *dir, struct vprof_error *err)
+{
+	struct vprof_trace *t = calloc(1, sizeof *t);
+	struct vprof_trace_private *p = calloc(1, sizeof *p);
+	char *path = vprof_path_join(dir, "records.vpt");
+	int code;
+
+	*out = NULL;
+	if (!t || !p || !path) {
+		free(t);
+		free(p);
+		free(path);
+		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory for the trace in %s", dir);
+	}
+	t->private = p;
+	code = map_records(t, path, err);
+	if (!code)
+		code = check_header(t, path, err);
+	if (!code)
+		code = find_chunks(t, err);
+	if (!code)
+		code = group_by_thread(t, err);
+	if (!code) {
+		count_ignored(t);
+		t->n_dropped = t->header.n_dropped;
+		if (!t->header.end_ticks || t->header.n_chunks != p->n_chunks)
+			t->is_cut = 1;
+		*out = t;
+	} else {
+		vprof_trace_free(t);
+	}
+	free(path);
+	return code;
+}
+
+void vprof_trace_free(struct vprof_trace *trace)
+{
+	if (!trace)
+		return;
+	if (trace->private->map)
+		munmap((void *)trace->private->map, trace->private->n_bytes);
+	free(trace->private->chunks);
+	free(trace->private->cut_chunk);
+	free(trace->private);
+	free(trace->threads);
+	free(trace);
+}
+
+double vprof_trace_ns(const struct vprof_trace *trace, uint64_t ticks)
+{
+	return (double)(int64_t)(ticks - trace->header.start_ticks) * trace->header.ns_per_tick;
+}
+
+static void enter_chunk(struct vprof_trace_cursor *c)
+{
+	const struct vp_chunk_header *h = c->thread->chunks[c->chunk];
+
+	c->unit = (const void *)(h + 1);
+	c->end = c->unit + h->n_bytes / VP_UNIT_BYTES;
+}
+
+void vprof_trace_cursor_init(struct vprof_trace_cursor *c, const struct vprof_trace_thread *thread)
+{
+	c->thread = thread;
+	c->chunk = 0;
+	c->unit = c->end = NULL;
+	if (thread->n_chunks)
+		enter_chunk(c);
+}
+
+const struct vp_unit *vprof_trace_next(struct vprof_trace_cursor *c, uint32_t *n_units)
+{
+	while (c->chunk < c->thread->n_chunks) {
+		const struct vp_unit *u = vp_walk_next(&c->unit, c->end, n_units);
+
+		if (u)
+			return u;
+		if (++c->chunk < c->thread->n_chunks)
+			enter_chunk(c);
+	}
+	return NULL;
+}

@@ -1,0 +1,187 @@
+/* Making the shared memory: as large as is decent, allocated at once, its first part touched so that the target's first
+ * records do not wait for the kernel to clear pages. */
+#define _GNU_SOURCE /* mkostemp */
+#include "trace/shm_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#define SHM_DIR "/dev/shm"
+#define DEFAULT_RING_BYTES (UINT64_C(256) << 20)
+#define MIN_RING_BYTES (UINT64_C(4) * VP_CHUNK_BYTES)
+#define MAX_RING_BYTES (UINT64_C(64) << 30)
+#define PREFAULT_BYTES (UINT64_C(32) << 20)
+#define PAGE 4096u
+
+/* 1 and *pid when `name` is one of ours: "vprof-PID-" and six letters or digits. */
+static int is_our_name(const char *name, pid_t *pid)
+{
+	static const char alnum[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+	char *end;
+	long n;
+
+	if (strncmp(name, "vprof-", 6) || name[6] < '1' || name[6] > '9')
+		return 0;
+	errno = 0;
+	n = strtol(name + 6, &end, 10);
+	if (errno || n > INT32_MAX || *end != '-' || strlen(end + 1) != 6 || strspn(end + 1, alnum) != 6)
+		return 0;
+	*pid = (pid_t)n;
+	return 1;
+}
+
+static void remove_stale_files(void)
+{
+	DIR *dir = opendir(SHM_DIR);
+	struct dirent *e;
+	pid_t pid;
+
+	if (!dir)
+		return;
+	while ((e = readdir(dir)))
+		if (is_our_name(e->d_name, &pid) && kill(pid, 0) && errno == ESRCH)
+			unlinkat(dirfd(dir), e->d_name, 0); /* another user's file stays: not ours to remove */
+	closedir(dir);
+}
+
+static uint64_t free_bytes(void)
+{
+	struct statvfs s;
+
+	if (statvfs(SHM_DIR, &s))
+		return 0;
+	return (uint64_t)s.f_bavail * s.f_frsize;
+}
+
+static uint64_t round_up(uint64_t n, uint64_t unit)
+{
+	return (n + unit - 1) / unit * unit;
+}
+
+static void lay_out(struct vprof_shm_file *f, uint32_t n_chunks, uint64_t states_offset, uint64_t chunks_offset)
+{
+	struct vp_shm *s = f->shm;
+
+	f->n_chunks = n_chunks;
+	f->states = (void *)((unsigned char *)s + states_offset);
+	f->chunks = (unsigned char *)s + chunks_offset;
+	s->version = VP_FORMAT_VERSION;
+	s->total_bytes = f->n_bytes;
+	s->n_slots = VP_SLOT_COUNT;
+	s->n_chunks = n_chunks;
+	s->slots_offset = round_up(sizeof *s, 64);
+	s->states_offset = states_offset;
+	s->chunks_offset = chunks_offset;
+	s->collector_pid = (uint32_t)getpid();
+	atomic_store(&s->next_thread_seq, 1);
+	atomic_store(&s->next_process_seq, 1);
+	s->magic = VP_SHM_MAGIC;
+}
+
+static void prefault(struct vprof_shm_file *f)
+{
+	size_t n = f->n_bytes < PREFAULT_BYTES ? f->n_bytes : PREFAULT_BYTES;
+
+#ifdef MADV_POPULATE_WRITE
+	if (!madvise(f->shm, n, MADV_POPULATE_WRITE))
+		return;
+#endif
+	for (size_t at = 0; at < n; at += PAGE)
+		((volatile unsigned char *)f->shm)[at] = 0;
+}
+
+static int no_room(struct vprof_error *err, uint64_t wanted)
+{
+	return vprof_error_set(err, VPROF_ERR_MISSING,
+			       SHM_DIR " has %llu KiB free, but recording needs %llu KiB of shared memory; free some there, or "
+			       "make it larger (mount -o remount,size=512M " SHM_DIR "; in a container: --shm-size=512m)",
+			       (unsigned long long)(free_bytes() >> 10), (unsigned long long)(wanted >> 10));
+}
+
+/* One attempt at a ring of n_chunks. Returns 0 or the errno. */
+static int make_file(struct vprof_shm_file *f, uint32_t n_chunks)
+{
+	uint64_t slots_offset = round_up(sizeof(struct vp_shm), 64);
+	uint64_t states_offset = slots_offset + VP_SLOT_COUNT * sizeof(uint64_t);
+	uint64_t chunks_offset = round_up(states_offset + (uint64_t)n_chunks * sizeof(uint32_t), PAGE);
+	int fd, failed;
+	void *map = MAP_FAILED;
+
+	snprintf(f->path, sizeof f->path, SHM_DIR "/vprof-%d-XXXXXX", (int)getpid());
+	fd = mkostemp(f->path, O_CLOEXEC); /* mode 0600 */
+	if (fd < 0) {
+		f->path[0] = 0;
+		return errno;
+	}
+	f->n_bytes = chunks_offset + (uint64_t)n_chunks * VP_CHUNK_BYTES;
+	do
+		failed = posix_fallocate(fd, 0, (off_t)f->n_bytes);
+	while (failed == EINTR);
+	if (!failed) {
+		map = mmap(NULL, f->n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (map == MAP_FAILED)
+			failed = errno;
+	}
+	close(fd);
+	if (failed) {
+		unlink(f->path);
+		f->path[0] = 0;
+		return failed;
+	}
+	f->shm = map;
+	lay_out(f, n_chunks, states_offset, chunks_offset);
+	prefault(f);
+	return 0;
+}
+
+int vprof_shm_file_open(struct vprof_shm_file *f, uint64_t ring_bytes, struct vprof_error *err)
+{
+	int is_default = !ring_bytes, failed;
+
+	memset(f, 0, sizeof *f);
+	remove_stale_files();
+	if (access(SHM_DIR, W_OK | X_OK))
+		return vprof_error_set(err, VPROF_ERR_MISSING, "cannot use " SHM_DIR ": %s; mount a tmpfs there "
+				       "(mount -t tmpfs tmpfs " SHM_DIR ")", strerror(errno));
+	if (is_default) {
+		uint64_t room = free_bytes() / 4;
+
+		ring_bytes = room < DEFAULT_RING_BYTES ? room : DEFAULT_RING_BYTES;
+		if (ring_bytes < MIN_RING_BYTES)
+			return no_room(err, 4 * MIN_RING_BYTES);
+	}
+	if (ring_bytes < MIN_RING_BYTES)
+		ring_bytes = MIN_RING_BYTES;
+	if (ring_bytes > MAX_RING_BYTES)
+		ring_bytes = MAX_RING_BYTES;
+	for (;;) {
+		failed = make_file(f, (uint32_t)(ring_bytes / VP_CHUNK_BYTES));
+		if (!failed)
+			return VPROF_OK;
+		/* Memory limits other than the tmpfs's size show only here. */
+		if ((failed != ENOSPC && failed != ENOMEM) || !is_default || ring_bytes / 2 < MIN_RING_BYTES)
+			break;
+		ring_bytes /= 2;
+	}
+	memset(f, 0, sizeof *f);
+	if (failed == ENOSPC || failed == ENOMEM)
+		return no_room(err, ring_bytes);
+	return vprof_error_set(err, VPROF_ERR_FAILED, "cannot make shared memory in " SHM_DIR ": %s", strerror(failed));
+}
+
+void vprof_shm_file_close(struct vprof_shm_file *f)
+{
+	if (f->path[0])
+		unlink(f->path);
+	if (f->shm)
+		munmap(f->shm, f->n_bytes);
+	memset(f, 0, sizeof *f);
+}
