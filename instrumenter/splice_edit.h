@@ -1,0 +1,51 @@
+/* Insertions into source files, before they are applied.
+ *
+ * Splice never deletes or changes a byte of the original: every edit is a text inserted before an offset. Invariants:
+ * no inserted text holds a newline (lines keep their numbers), and insertions at one offset have a defined order, so
+ * that ranges nest: what closes comes first (inner before outer), then what stands at a point, then what opens (outer
+ * before inner).
+ */
+#ifndef VPROF_SPLICE_EDIT_H
+#define VPROF_SPLICE_EDIT_H
+
+#include <stdint.h>
+
+#include "common/error.h"
+#include "common/text.h"
+
+enum vprof_edit_class { /* in the order in which they stand at one offset */
+	VPROF_EDIT_CLOSE, /* end of a range; `other` = its begin */
+	VPROF_EDIT_ENTRY, /* just inside a function's body */
+	VPROF_EDIT_EXIT,  /* before a function's last brace */
+	VPROF_EDIT_OPEN,  /* begin of a range; `other` = its end */
+};
+
+struct vprof_edit {
+	uint32_t file; /* facts file id */
+	enum vprof_edit_class where;
+	int64_t at, other;
+	int rank; /* points: smaller stands first; ranges of the same extent: smaller is the outer one */
+	uint32_t sequence;
+	char *text;
+};
+
+struct vprof_edits {
+	struct vprof_edit *list;
+	size_t n, cap;
+	int failed; /* out of memory; checked once, at the end */
+};
+
+/* `text` is taken over and emptied. Newlines in it become spaces. */
+void vprof_edits_add(struct vprof_edits *e, uint32_t file, enum vprof_edit_class where, int64_t at, int64_t other,
+		     int rank, struct vprof_text *text);
+/* Opens and closes a range: two edits. */
+void vprof_edits_enclose(struct vprof_edits *e, uint32_t file, int64_t begin, int64_t end, int rank,
+			 struct vprof_text *before, struct vprof_text *after);
+void vprof_edits_sort(struct vprof_edits *e);
+void vprof_edits_release(struct vprof_edits *e);
+
+/* The sorted edits list[0 .. n), all of one file, inserted into `original`. STALE when one does not fit the text. */
+int vprof_edits_apply(const struct vprof_edit *list, size_t n, const struct vprof_text *original, const char *path,
+		      struct vprof_text *out, struct vprof_error *err);
+
+#endif
