@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The probes that vprof inserts into shadow sources; reaches the compiler by -include.
+ *
+ * Includes nothing and passes strict modes from C89 to C++20. All objects of one binary or shared library share
+ * the weak hidden symbols below; libvprof.so is found at run time, so no link line changes. Without it the probes
+ * are inert.
+ *
+ * Invariants:
+ *  - A closed gate reads one thread-local pointer and one word and touches nothing else.
+ *  - A unit of the trace is reserved by one instruction on the thread's `next`, so that a signal handler's probe
+ *    between any two instructions takes another unit.
+ *  - Scopes of open frames are linked from the thread, innermost first, so that longjmp can close them.
+ *
+ * Everything before VP_PROBE_TYPES_ONLY's check is shared with the runtime.
+ */
+#ifndef VP_PROBE_H
+#define VP_PROBE_H
+#pragma GCC system_header
+
+__extension__ typedef unsigned long long vp_u64;
+
+#define VP_ABI 1u
+
+struct vp_scope { /* one open frame */
+	vp_u64 gate;  /* of the frame around it */
+	vp_u64 start; /* ticks */
+	struct vp_scope *outer;
+	unsigned long code;
+};
+
+struct vp_hook { /* an annotation whose work ends when the scope is left */
+	unsigned int kind;
+	unsigned int ticket;
+	const char *name;
+	vp_u64 value, start, before;
+};
+
+struct vp_api;
+
+struct vp_thread { /* the head of the runtime's own structure */
+	vp_u64 gate;
+	unsigned long next, limit; /* addresses: the next unit, and where the slow path begins */
+	struct vp_scope *top;
+	vp_u64 (*ticks)(void); /* null: the processor's counter */
+	const struct vp_api *api; /* null: inert */
+};
+
+struct vp_api {
+	/* A unit {t, w} whose reserved address is not below the limit. */
+	void (*full)(struct vp_thread *thread, unsigned long address, vp_u64 t, vp_u64 w);
+	/* A record of this moment. caller: where the stack sample begins. */
+	void (*hook)(struct vp_thread *thread, unsigned int kind, const char *name, vp_u64 value, const void *caller);
+	/* Annotated acquire and release functions. */
+	void (*enter)(struct vp_thread *thread, struct vp_hook *hook);
+	void (*leave)(struct vp_thread *thread, struct vp_hook *hook, const void *caller);
+};
+
+/* Hooks: kinds of trace/format.h, and these. */
+#define VP_HOOK_BEGIN 2u
+#define VP_HOOK_RESUME 3u
+#define VP_HOOK_SUSPEND 4u
+#define VP_HOOK_END 5u
+#define VP_HOOK_TYPE 6u
+#define VP_HOOK_WORK 7u
+#define VP_HOOK_ENQUEUE 10u
+#define VP_HOOK_DEQUEUE 11u
+#define VP_HOOK_FALSE_WAKE 15u
+#define VP_HOOK_TYPE_TEXT 64u
+#define VP_HOOK_SPIN_BEGIN 65u
+#define VP_HOOK_SPIN_END 66u
+#define VP_HOOK_WAKE 67u
+#define VP_HOOK_ACQUIRE 68u
+#define VP_HOOK_RELEASE 69u
+
+#define VP_PAYLOAD_LIMIT ((1UL << 40) - 1)
+
+#ifndef VP_PROBE_TYPES_ONLY
+
+#define VP_WEAK_ __attribute__((__weak__, __visibility__("hidden")))
+#define VP_OUT_ __attribute__((__weak__, __visibility__("hidden"), __noinline__, __no_instrument_function__))
+#ifdef __cplusplus
+#define VP_INLINE_ inline __attribute__((__always_inline__, __no_instrument_function__))
+#else
+#define VP_INLINE_ extern __inline__ __attribute__((__gnu_inline__, __always_inline__, __no_instrument_function__))
+#endif
+
+/* Eight bytes of static TLS for each shared library with probes: general-dynamic access would cost a call for
+ * each closed gate. -DVP_TLS_DYNAMIC is the way out for libraries that are loaded with dlopen and hold more
+ * thread-local storage than fits into the loader's reserve. */
+#if defined(__PIC__) && !defined(__PIE__) && !defined(VP_TLS_DYNAMIC)
+#define VP_TLS_ __attribute__((__weak__, __visibility__("hidden"), __tls_model__("initial-exec")))
+#else
+#define VP_TLS_ VP_WEAK_
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where every thread's pointer starts: a gate that is open for all takes the slow path. */
+VP_WEAK_ struct vp_thread vp_start_thread = {~0ULL, 0, 0, 0, 0, 0};
+VP_WEAK_ struct vp_thread vp_inert_thread = {0, 0, 0, 0, 0, 0};
+VP_TLS_ __thread struct vp_thread *vp_self = &vp_start_thread;
+VP_WEAK_ struct vp_thread *(*vp_rt_attach)(unsigned int abi, unsigned long thread_bytes) = 0;
+VP_WEAK_ int vp_rt_looked = 0;
+
+extern void *vp_dlsym(void *handle, const char *name) __asm__("dlsym") __attribute__((__weak__));
+
+/* The thread's pointer for this module, from now on. Never null. */
+VP_OUT_ struct vp_thread *vp_attach(void)
+{
+	struct vp_thread *thread = 0;
+
+	if (vp_self != &vp_start_thread)
+		return vp_self;
+	if (!vp_rt_looked) {
+		if (vp_dlsym) {
+			void *found = vp_dlsym(0, "vprof_rt_attach");
+			__builtin_memcpy(&vp_rt_attach, &found, sizeof(found));
+		}
+		vp_rt_looked = 1;
+	}
+	if (vp_rt_attach)
+		thread = vp_rt_attach(VP_ABI, sizeof(struct vp_thread));
+	vp_self = thread ? thread : &vp_inert_thread;
+	return vp_self;
+}
+
+/* Makes the process active: the runtime's wrappers pass everything through in all others. */
+__attribute__((__weak__, __visibility__("hidden"), __noinline__, __no_instrument_function__, __constructor__(101)))
+void vp_module_start(void)
+{
+	vp_attach();
+}
+
+VP_INLINE_ vp_u64 vp_ticks(const struct vp_thread *thread)
+{
+#if defined(__x86_64__)
+	if (__builtin_expect(!thread->ticks, 1))
+		return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+	if (__builtin_expect(!thread->ticks, 1)) {
+		vp_u64 now;
+		__asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(now));
+		return now;
+	}
+#endif
+	return thread->ticks();
+}
+
+/* Reserves the next unit against signal handlers of this thread; other threads never touch `next`. */
+VP_INLINE_ unsigned long vp_reserve(struct vp_thread *thread, unsigned long n_bytes)
+{
+#if defined(__x86_64__)
+	unsigned long address = n_bytes;
+	__asm__ __volatile__("{xaddq %0, %1|xadd %1, %0}" : "+r"(address), "+m"(thread->next) : : "cc", "memory");
+	return address;
+#else
+	return __atomic_fetch_add(&thread->next, n_bytes, __ATOMIC_RELAXED);
+#endif
+}
+
+VP_INLINE_ void vp_unit_write(struct vp_thread *thread, vp_u64 t, vp_u64 w)
+{
+	unsigned long address = vp_reserve(thread, 16);
+
+	if (__builtin_expect(address >= thread->limit, 0)) {
+		thread->api->full(thread, address, t, w);
+	} else {
+		((volatile vp_u64 *)address)[0] = t;
+		((volatile vp_u64 *)address)[1] = w;
+	}
+}
+
+/* The gate was open: keeps what the frame changes, then takes the time. Null when the gate is closed after all. */
+VP_OUT_ struct vp_scope *vp_open(struct vp_scope *scope, unsigned long code, vp_u64 mask, unsigned int context)
+{
+	struct vp_thread *thread = vp_self;
+
+	if (__builtin_expect(thread == &vp_start_thread, 0)) {
+		thread = vp_attach();
+		if (!(thread->gate & mask))
+			return 0;
+	}
+	scope->gate = thread->gate;
+	scope->outer = thread->top;
+	scope->code = code;
+	scope->start = 0;
+	thread->top = scope;
+	thread->gate = (vp_u64)1 << context;
+	scope->start = vp_ticks(thread);
+	return scope;
+}
+
+VP_OUT_ struct vp_scope *vp_open_root(struct vp_scope *scope, unsigned long code, vp_u64 mask, unsigned int context)
+{
+	scope = vp_open(scope, code, mask, context);
+	if (scope)
+		vp_unit_write(vp_self, scope->start, 1 | (vp_u64)code << 24);
+	return scope;
+}
+
+VP_OUT_ void vp_close(struct vp_scope *scope)
+{
+	struct vp_thread *thread = vp_self;
+	vp_u64 start = scope->start;
+	vp_u64 duration = vp_ticks(thread) - start;
+
+	thread->gate = scope->gate;
+	thread->top = scope->outer;
+	if (__builtin_expect(duration > VP_PAYLOAD_LIMIT, 0))
+		duration = duration >> 63 ? 0 : VP_PAYLOAD_LIMIT;
+	vp_unit_write(thread, start, scope->code | duration << 24);
+}
+
+VP_INLINE_ struct vp_scope *vp_enter(struct vp_scope *scope, unsigned long code, vp_u64 mask, unsigned int context)
+{
+	return vp_self->gate & mask ? vp_open(scope, code, mask, context) : 0;
+}
+
+VP_INLINE_ struct vp_scope *vp_enter_root(struct vp_scope *scope, unsigned long code, vp_u64 mask,
+					  unsigned int context)
+{
+	return vp_self->gate & mask ? vp_open_root(scope, code, mask, context) : 0;
+}
+
+VP_INLINE_ void vp_leave(struct vp_scope **open)
+{
+	if (*open)
+		vp_close(*open);
+}
+
+VP_OUT_ void vp_hook_now(unsigned int kind, const char *name, vp_u64 value)
+{
+	struct vp_thread *thread = vp_attach();
+
+	if (thread->api)
+		thread->api->hook(thread, kind, name, value, __builtin_return_address(0));
+}
+
+VP_OUT_ struct vp_hook *vp_hook_enter(struct vp_hook *hook, unsigned int kind, const char *name, vp_u64 value)
+{
+	struct vp_thread *thread = vp_attach();
+
+	if (!thread->api)
+		return 0;
+	hook->kind = kind;
+	hook->name = name;
+	hook->value = value;
+	if (kind >= VP_HOOK_ACQUIRE)
+		thread->api->enter(thread, hook);
+	return hook;
+}
+
+VP_OUT_ void vp_hook_leave(struct vp_hook **open)
+{
+	struct vp_hook *hook = *open;
+	struct vp_thread *thread = vp_attach();
+
+	if (!hook || !thread->api)
+		return;
+	if (hook->kind >= VP_HOOK_ACQUIRE)
+		thread->api->leave(thread, hook, __builtin_return_address(0));
+	else
+		thread->api->hook(thread, hook->kind, hook->name, hook->value, __builtin_return_address(0));
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+/* Frames. Declarations only. */
+#define VP_SCOPE_(scope, open, enter, code, mask, context) \
+	struct vp_scope scope; \
+	struct vp_scope *open __attribute__((__cleanup__(vp_leave), __unused__)) = enter(&scope, code, mask, context);
+#define VP_FUNCTION(code, mask, context) VP_SCOPE_(vp_scope_, vp_open_, vp_enter, code, mask, context)
+#define VP_ROOT(code, mask, context) VP_SCOPE_(vp_scope_, vp_open_, vp_enter_root, code, mask, context)
+#define VP_SITE(code, mask, context) \
+	VP_SCOPE_(vp_site_##code, vp_site_open_##code, vp_enter, code, mask, context)
+
+/* Pointers and integers alike. */
+#define VP_VALUE_(value) ((vp_u64)(__UINTPTR_TYPE__)(value))
+
+/* Annotations as void expressions. */
+#define VP_DO_BEGIN(name, id) vp_hook_now(VP_HOOK_BEGIN, name, VP_VALUE_(id))
+#define VP_DO_RESUME(name, id) vp_hook_now(VP_HOOK_RESUME, name, VP_VALUE_(id))
+#define VP_DO_SUSPEND(name, id) vp_hook_now(VP_HOOK_SUSPEND, name, VP_VALUE_(id))
+#define VP_DO_END(name, id) vp_hook_now(VP_HOOK_END, name, VP_VALUE_(id))
+#define VP_DO_WORK(counter, amount) vp_hook_now(VP_HOOK_WORK, counter, VP_VALUE_(amount))
+#define VP_DO_ENQUEUE(item) vp_hook_now(VP_HOOK_ENQUEUE, 0, VP_VALUE_(item))
+#define VP_DO_DEQUEUE(item) vp_hook_now(VP_HOOK_DEQUEUE, 0, VP_VALUE_(item))
+#define VP_DO_SPIN_BEGIN(object) vp_hook_now(VP_HOOK_SPIN_BEGIN, 0, VP_VALUE_(object))
+#define VP_DO_SPIN_END(object) vp_hook_now(VP_HOOK_SPIN_END, 0, VP_VALUE_(object))
+#define VP_DO_WAKE(object) vp_hook_now(VP_HOOK_WAKE, 0, VP_VALUE_(object))
+#define VP_DO_RELEASE(object) vp_hook_now(VP_HOOK_RELEASE, 0, VP_VALUE_(object))
+#define VP_DO_FALSE_WAKE() vp_hook_now(VP_HOOK_FALSE_WAKE, 0, 0)
+#define VP_DO_TYPE_TEXT(text) vp_hook_now(VP_HOOK_TYPE_TEXT, text, 0)
+#define VP_DO_TYPE_NUMBER(number) vp_hook_now(VP_HOOK_TYPE, 0, VP_VALUE_(number))
+
+#ifdef __cplusplus
+extern "C++" {
+inline void vp_type_any(const char *text) { vp_hook_now(VP_HOOK_TYPE_TEXT, text, 0); }
+inline void vp_type_any(char *text) { vp_hook_now(VP_HOOK_TYPE_TEXT, text, 0); }
+inline void vp_type_any(const unsigned char *text) { vp_hook_now(VP_HOOK_TYPE_TEXT, (const char *)text, 0); }
+inline void vp_type_any(unsigned char *text) { vp_hook_now(VP_HOOK_TYPE_TEXT, (const char *)text, 0); }
+template <class Value> inline void vp_type_any(Value value) { vp_hook_now(VP_HOOK_TYPE, 0, VP_VALUE_(value)); }
+}
+#define VP_DO_TYPE(value) vp_type_any(value)
+#else
+#define VP_IS_(value, type) __builtin_types_compatible_p(__typeof__((value) + 0), type)
+#define VP_IS_TEXT_(value) \
+	(VP_IS_(value, char *) || VP_IS_(value, const char *) || VP_IS_(value, unsigned char *) || \
+	 VP_IS_(value, const unsigned char *))
+#define VP_DO_TYPE(value) \
+	(__extension__(VP_IS_TEXT_(value) \
+		? vp_hook_now(VP_HOOK_TYPE_TEXT, (const char *)(__UINTPTR_TYPE__)(value), 0) \
+		: vp_hook_now(VP_HOOK_TYPE, 0, VP_VALUE_(value))))
+#endif
+
+/* The same as declarations, at a function's entry; n makes the names unique. */
+#define VP_NOW_(n, expression) int vp_now_##n __attribute__((__unused__)) = ((expression), 0);
+#define VP_BEGIN(n, name, id) VP_NOW_(n, VP_DO_BEGIN(name, id))
+#define VP_RESUME(n, name, id) VP_NOW_(n, VP_DO_RESUME(name, id))
+#define VP_SUSPEND(n, name, id) VP_NOW_(n, VP_DO_SUSPEND(name, id))
+#define VP_END(n, name, id) VP_NOW_(n, VP_DO_END(name, id))
+#define VP_TYPE(n, value) VP_NOW_(n, VP_DO_TYPE(value))
+#define VP_WORK(n, counter, amount) VP_NOW_(n, VP_DO_WORK(counter, amount))
+#define VP_ENQUEUE(n, item) VP_NOW_(n, VP_DO_ENQUEUE(item))
+#define VP_DEQUEUE(n, item) VP_NOW_(n, VP_DO_DEQUEUE(item))
+#define VP_IF(n, condition, what, ...) VP_NOW_(n, (condition) ? VP_DO_##what(__VA_ARGS__) : (void)0)
+
+/* Scopes: arguments are evaluated now, the record is written when the scope is left. */
+#define VP_HOOKED_(n, kind, name, value) \
+	struct vp_hook vp_hook_##n; \
+	struct vp_hook *vp_hook_open_##n __attribute__((__cleanup__(vp_hook_leave), __unused__)) = \
+		vp_hook_enter(&vp_hook_##n, kind, name, VP_VALUE_(value));
+#define VP_ACQUIRE(n, object, function) VP_HOOKED_(n, VP_HOOK_ACQUIRE, function, object)
+#define VP_RELEASE(n, object) VP_HOOKED_(n, VP_HOOK_RELEASE, 0, object)
+#define VP_LATER_BEGIN_(n, name, id) VP_HOOKED_(n, VP_HOOK_BEGIN, name, id)
+#define VP_LATER_RESUME_(n, name, id) VP_HOOKED_(n, VP_HOOK_RESUME, name, id)
+#define VP_LATER_SUSPEND_(n, name, id) VP_HOOKED_(n, VP_HOOK_SUSPEND, name, id)
+#define VP_LATER_END_(n, name, id) VP_HOOKED_(n, VP_HOOK_END, name, id)
+#define VP_LATER_WORK_(n, counter, amount) VP_HOOKED_(n, VP_HOOK_WORK, counter, amount)
+#define VP_LATER_ENQUEUE_(n, item) VP_HOOKED_(n, VP_HOOK_ENQUEUE, 0, item)
+#define VP_LATER_DEQUEUE_(n, item) VP_HOOKED_(n, VP_HOOK_DEQUEUE, 0, item)
+#define VP_LATER_RELEASE_(n, object) VP_RELEASE(n, object)
+#define VP_AT_EXIT(n, what, ...) VP_LATER_##what##_(n, __VA_ARGS__)
+
+#if defined(__cplusplus) && __cplusplus >= 201103L
+/* Statements evaluated when the scope is left, C++ only. */
+extern "C++" {
+template <class Statements> struct vp_at_exit {
+	Statements statements;
+	explicit vp_at_exit(Statements s) : statements(s) {}
+	~vp_at_exit() { statements(); }
+	vp_at_exit(const vp_at_exit &) = delete;
+	vp_at_exit &operator=(const vp_at_exit &) = delete;
+};
+}
+#define VP_AT_EXIT_DO(n, ...) \
+	auto vp_lambda_##n = [&]() { __VA_ARGS__; }; \
+	vp_at_exit<decltype(vp_lambda_##n)> vp_at_exit_##n __attribute__((__unused__))(vp_lambda_##n);
+#endif
+
+#endif /* VP_PROBE_TYPES_ONLY */
+#endif
