@@ -76,6 +76,10 @@ int vprof_restore(const char *vprof_dir, size_t *n_restored, struct vprof_error 
  * fails, INPUT when it compiled nothing ("already built? clean first"). */
 int vprof_observe_build(const char *command, const char *directory, const char *vprof_dir, struct vprof_error *err);
 
+/* In place of observing: takes the user's compilation database (CMake's, for example) and writes the normalised copy,
+ * .vprof/compile_commands.json. INPUT when it is none, or names nothing that exists. */
+int vprof_import_build(const char *compile_commands, const char *vprof_dir, struct vprof_error *err);
+
 /* Runs vprof-scan on the compilation database: .vprof/facts.db. */
 int vprof_scan(const char *scanner, const char *compile_commands, const char *root, const char *facts_path, int jobs,
 	       void (*progress)(void *arg, const char *step, double done), void *progress_arg, struct vprof_error *err);
