@@ -10,7 +10,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "instrumenter/compile_command.h"
+#include "instrumenter/build_command.h"
 
 struct vprof_database {
 	cJSON *units; /* array of entries */

@@ -1,9 +1,9 @@
-/* See compile_command.h. Only what decides inputs, output and step is understood; every other option passes as it
+/* See build_command.h. Only what decides inputs, output and step is understood; every other option passes as it
  * is. The list of options with a separate argument is gcc's and clang's driver's, so that such an argument is never
  * taken for an input.
  */
 #define _GNU_SOURCE
-#include "instrumenter/compile_command.h"
+#include "instrumenter/build_command.h"
 
 #include <ctype.h>
 #include <stdlib.h>

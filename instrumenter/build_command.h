@@ -3,8 +3,8 @@
  * Used to read what a build ran (observe*.c) and to run it again from shadow sources (replay*.c). Understands the
  * gcc and clang drivers, also behind ccache, distcc, sccache and icecc, with target prefixes and version suffixes.
  */
-#ifndef VPROF_COMPILE_COMMAND_H
-#define VPROF_COMPILE_COMMAND_H
+#ifndef VPROF_BUILD_COMMAND_H
+#define VPROF_BUILD_COMMAND_H
 
 #include <cjson/cJSON.h>
 #include <stddef.h>
