@@ -159,11 +159,35 @@ static int find_twins(struct maker *m)
 
 /* ---- what can be measured ---- */
 
-static int excluded(const struct vprof_annotations *a, const struct vprof_facts_function *f)
+static int ends_with(const char *s, size_t n, const char *suffix)
 {
-	for (size_t i = 0; a && i < a->n_exclude; i++)
-		if (!strcmp(a->exclude[i], f->name) || !strcmp(a->exclude[i], f->display) ||
-		    !fnmatch(a->exclude[i], f->name, 0) || !fnmatch(a->exclude[i], f->display, 0))
+	size_t k = strlen(suffix);
+
+	return k <= n && !memcmp(s + n - k, suffix, k);
+}
+
+/* Name or glob, also "name@file". */
+static int excludes(const char *pattern, const struct vprof_facts_function *f, const struct vprof_facts_file *file)
+{
+	const char *at = strrchr(pattern, '@');
+	char *bare;
+	int match;
+
+	if (!strcmp(pattern, f->name) || !strcmp(pattern, f->display) || !fnmatch(pattern, f->name, 0) ||
+	    !fnmatch(pattern, f->display, 0))
+		return 1;
+	if (!at || !file || !ends_with(file->path, strlen(file->path), at + 1))
+		return 0;
+	bare = strndup(pattern, (size_t)(at - pattern));
+	match = bare && (!fnmatch(bare, f->name, 0) || !fnmatch(bare, f->display, 0));
+	free(bare);
+	return match;
+}
+
+static int excluded(const struct maker *m, const struct vprof_facts_function *f)
+{
+	for (size_t i = 0; m->a && i < m->a->n_exclude; i++)
+		if (excludes(m->a->exclude[i], f, vprof_facts_file(m->facts, f->file)))
 			return 1;
 	return 0;
 }
@@ -191,7 +215,7 @@ static size_t find(struct maker *m, const char *name, const char *file)
 static void find_annotated(struct maker *m)
 {
 	for (size_t i = 0; i < m->facts->n_functions; i++)
-		m->function[i].excluded = (unsigned char)excluded(m->a, &m->facts->functions[i]);
+		m->function[i].excluded = (unsigned char)excluded(m, &m->facts->functions[i]);
 	for (size_t i = 0; m->a && i < m->a->n_hooks; i++) {
 		if (m->a->hooks[i].kind != VPROF_HOOK_ACQUIRE)
 			continue;
@@ -454,13 +478,6 @@ static void break_pointer(struct maker *m, const struct vprof_facts_call *call, 
 	children_by_pointer(m, call->signature, &c);
 }
 
-static int ends_with(const char *s, const char *suffix)
-{
-	size_t n = strlen(s), k = strlen(suffix);
-
-	return k <= n && !strcmp(s + n - k, suffix);
-}
-
 /* All sites of that pointer expression in the function named as its caller; how many there were. */
 static size_t break_pointers(struct maker *m, const struct vprof_name *name, int bit)
 {
@@ -484,7 +501,7 @@ static size_t break_pointers(struct maker *m, const struct vprof_name *name, int
 			const struct vprof_facts_file *file = vprof_facts_file(m->facts, c->file);
 
 			if (c->kind != VPROF_CALL_POINTER || strcmp(c->callee, name->name) || !file ||
-			    (name->file && !ends_with(file->path, name->file)))
+			    (name->file && !ends_with(file->path, strlen(file->path), name->file)))
 				continue;
 			break_pointer(m, c, bit);
 			n_broken++;

@@ -1,0 +1,79 @@
+/* splice_tool FACTS SHADOW_DIR all|none|NAME,NAME,... [VPROF_JSON]
+ *
+ * Plans and splices without a session: the first name is the root, all names are broken down. Prints one line for each
+ * translation unit: its source, 1 when it must be built from the shadow sources, its fingerprint. Exit status 1 with the
+ * message on stderr when something fails.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/files.h"
+#include "instrumenter/instrument.h"
+#include "instrumenter/splice.h"
+
+#define NAMES_MAX 64
+
+static int units(const struct vprof_facts *facts, const char *shadow_dir, struct vprof_error *err)
+{
+	for (size_t i = 0; i < facts->n_tus; i++) {
+		char fingerprint[17];
+		int needed = vprof_splice_unit(facts, shadow_dir, &facts->tus[i], fingerprint, err);
+
+		if (needed < 0)
+			return needed;
+		printf("%s %d %s\n", facts->tus[i].path, needed, fingerprint);
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct vprof_name names[NAMES_MAX];
+	struct vprof_decisions d = { .roots = names, .broken_down = names };
+	struct vprof_annotations *a = NULL;
+	struct vprof_facts *facts = NULL;
+	struct vprof_callgraph *graph = NULL;
+	struct vprof_plan *plan = NULL;
+	struct vprof_text skipped = VPROF_TEXT_INIT;
+	struct vprof_splice_result result;
+	struct vprof_error err = { "" };
+	char *shadow, cwd[4096];
+	int rc;
+
+	if (argc < 4 || argc > 5 || !getcwd(cwd, sizeof cwd)) {
+		fprintf(stderr, "usage: %s FACTS SHADOW_DIR all|none|NAME,NAME,... [VPROF_JSON]\n", argv[0]);
+		return 2;
+	}
+	shadow = vprof_path_absolute(cwd, argv[2]);
+	d.all = !strcmp(argv[3], "all");
+	for (char *s = d.all || !strcmp(argv[3], "none") ? NULL : strtok(argv[3], ","); s && d.n_broken_down < NAMES_MAX;
+	     s = strtok(NULL, ",")) {
+		names[d.n_broken_down++] = (struct vprof_name){ s, "", "" };
+		d.n_roots = 1;
+	}
+	rc = vprof_facts_open(&facts, argv[1], &err);
+	if (!rc && argc == 5)
+		rc = vprof_annotations_read(&a, argv[4], &err);
+	if (!rc)
+		rc = vprof_callgraph_build(&graph, facts, &err);
+	if (!rc)
+		rc = vprof_plan_make(&plan, facts, graph, a, &d, &skipped, &err);
+	if (!rc)
+		rc = vprof_splice(facts, plan, a, shadow, &result, &err);
+	if (!rc)
+		rc = units(facts, shadow, &err);
+	if (rc)
+		fprintf(stderr, "%s\n", err.message);
+	else
+		fprintf(stderr, "%zu probes, %zu edits in %zu files, %zu mirrored\n%s", plan->n_probes, result.n_edits,
+			result.n_files_edited, result.n_mirrored, skipped.s);
+	vprof_text_release(&skipped);
+	vprof_plan_free(plan);
+	vprof_callgraph_free(graph);
+	vprof_facts_free(facts);
+	vprof_annotations_free(a);
+	free(shadow);
+	return rc ? 1 : 0;
+}
