@@ -345,6 +345,8 @@ template <class Value> inline void vp_type_any(Value value) { vp_hook_now(VP_HOO
 #define VP_LATER_DEQUEUE_(n, item) VP_HOOKED_(n, VP_HOOK_DEQUEUE, 0, item)
 #define VP_LATER_RELEASE_(n, object) VP_RELEASE(n, object)
 #define VP_AT_EXIT(n, what, ...) VP_LATER_##what##_(n, __VA_ARGS__)
+/* A value evaluated now for a statement where the function is left. */
+#define VP_KEEP(n, value) vp_u64 vp_keep_##n __attribute__((__unused__)) = VP_VALUE_(value);
 
 #if defined(__cplusplus) && __cplusplus >= 201103L
 /* Statements evaluated when the scope is left, C++ only. */
