@@ -1,0 +1,12 @@
+#include "request.h"
+
+static NOINLINE void choose_plan(struct request *r)
+{
+	PLANT_SPIN(r->ns[CHOOSE_PLAN], r->took[CHOOSE_PLAN]);
+}
+
+NOINLINE void execute_query(struct request *r)
+{
+	choose_plan(r);
+	scan_table(r);
+}

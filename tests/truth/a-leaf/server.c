@@ -1,0 +1,18 @@
+#include "request.h"
+
+static NOINLINE void parse_request(struct request *r)
+{
+	PLANT_SPIN(r->ns[PARSE_REQUEST], r->took[PARSE_REQUEST]);
+}
+
+static NOINLINE void send_reply(struct request *r)
+{
+	PLANT_SPIN(r->ns[SEND_REPLY], r->took[SEND_REPLY]);
+}
+
+NOINLINE void handle_request(struct request *r)
+{
+	parse_request(r);
+	execute_query(r);
+	send_reply(r);
+}

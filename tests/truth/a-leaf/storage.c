@@ -1,0 +1,22 @@
+#include "request.h"
+
+static NOINLINE void read_block(struct request *r)
+{
+	PLANT_SPIN(r->ns[READ_BLOCK], r->took[READ_BLOCK]);
+}
+
+static NOINLINE void verify_row(struct request *r)
+{
+	PLANT_SPIN(r->ns[VERIFY_ROW], r->took[VERIFY_ROW]);
+}
+
+NOINLINE void fetch_row(struct request *r)
+{
+	read_block(r);
+}
+
+NOINLINE void scan_table(struct request *r)
+{
+	fetch_row(r);
+	verify_row(r);
+}

@@ -1,0 +1,22 @@
+/* (e) The cause is called through a table of function pointers only. */
+#ifndef HANDLERS_H
+#define HANDLERS_H
+
+#include "plant.h"
+
+enum { GET, PUT, SCAN, N_COMMANDS };
+enum { SCAN_RANGE = N_COMMANDS, DECODE, ENCODE, N_FACTORS };
+
+struct request {
+	uint64_t id;
+	int command;
+	uint32_t ns[N_FACTORS];
+	uint64_t took[N_FACTORS];
+};
+
+typedef void (*handler)(struct request *r);
+extern const handler handlers[N_COMMANDS];
+
+void serve_request(struct request *r);
+
+#endif

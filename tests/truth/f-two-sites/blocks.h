@@ -1,0 +1,20 @@
+/* (f) decompress is called in two subtrees. Neither place alone is the largest factor; together they are. */
+#ifndef BLOCKS_H
+#define BLOCKS_H
+
+#include "plant.h"
+
+enum { DECOMPRESS_PAGE, DECOMPRESS_INDEX, SORT_ROWS, MATCH_KEY, N_FACTORS };
+
+struct request {
+	uint64_t id;
+	uint32_t ns[N_FACTORS];
+	uint64_t took[N_FACTORS];
+};
+
+void handle_request(struct request *r);
+void load_page(struct request *r);
+void search_index(struct request *r);
+void decompress(struct request *r, int place);
+
+#endif

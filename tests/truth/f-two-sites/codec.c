@@ -1,0 +1,6 @@
+#include "blocks.h"
+
+NOINLINE void decompress(struct request *r, int place)
+{
+	PLANT_SPIN(r->ns[place], r->took[place]);
+}

@@ -1,0 +1,12 @@
+#include "blocks.h"
+
+static NOINLINE void match_key(struct request *r)
+{
+	PLANT_SPIN(r->ns[MATCH_KEY], r->took[MATCH_KEY]);
+}
+
+NOINLINE void search_index(struct request *r)
+{
+	decompress(r, DECOMPRESS_INDEX);
+	match_key(r);
+}

@@ -1,0 +1,6 @@
+#include "blocks.h"
+
+NOINLINE void load_page(struct request *r)
+{
+	decompress(r, DECOMPRESS_PAGE);
+}

@@ -1,0 +1,6 @@
+#include "formula.h"
+
+NOINLINE void load_operand(struct formula *f)
+{
+	PLANT_SPIN(f->ns[LOAD_OPERAND], f->took[LOAD_OPERAND]);
+}

@@ -1,0 +1,50 @@
+#include "shared.h"
+
+static NOINLINE void prepare(struct job *job)
+{
+	PLANT_SPIN(job->ns[PREPARE], job->took[PREPARE]);
+}
+
+static NOINLINE void use_device(struct job *job)
+{
+	PLANT_SPIN(job->ns[USE_DEVICE], job->took[USE_DEVICE]);
+}
+
+static NOINLINE void finish(struct job *job)
+{
+	PLANT_SPIN(job->ns[FINISH], job->took[FINISH]);
+}
+
+static NOINLINE void with_device(struct shared *s, struct job *job)
+{
+	job->wait_from = PLANT_NOW();
+	sem_wait(&s->device);
+	job->wait_to = PLANT_NOW();
+	job->took[DEVICE_WAIT] = job->wait_to - job->wait_from;
+	use_device(job);
+	sem_post(&s->device);
+}
+
+NOINLINE void handle_job(struct shared *s, struct job *job)
+{
+	prepare(job);
+	with_device(s, job);
+	finish(job);
+}
+
+void run_worker(struct shared *s, int worker, uint64_t random)
+{
+	for (size_t i = 0; i < s->n_jobs; i++) {
+		struct job *job = &s->jobs[(size_t)worker * s->n_jobs + i];
+		uint64_t begin;
+
+		job->id = (uint64_t)(worker + 1) * 1000000 + i;
+		job->ns[PREPARE] = plant_uniform(&random, 50000, 550000);
+		job->ns[USE_DEVICE] = plant_uniform(&random, 10000, 50000);
+		job->ns[FINISH] = plant_uniform(&random, 50000, 550000);
+		plant_sleep_us(plant_uniform(&random, 500, 1500));
+		begin = PLANT_NOW();
+		handle_job(s, job);
+		job->latency = PLANT_NOW() - begin;
+	}
+}

@@ -1,0 +1,33 @@
+/* (i) Forked workers share a process-shared semaphore with a maintenance process that holds it for long. */
+#ifndef SHARED_H
+#define SHARED_H
+
+#include <semaphore.h>
+
+#include "plant.h"
+
+#define N_WORKERS 2
+
+enum { DEVICE_WAIT, PREPARE, USE_DEVICE, FINISH, MAINTENANCE, N_FACTORS };
+
+struct job {
+	uint64_t id;
+	uint32_t ns[N_FACTORS];
+	uint64_t took[N_FACTORS];
+	uint64_t wait_from, wait_to, latency; /* ticks */
+};
+
+/* Lies in memory shared by all processes. */
+struct shared {
+	sem_t device;
+	int stop; /* atomic */
+	size_t n_jobs; /* of each worker */
+	struct job *jobs;    /* [N_WORKERS * n_jobs] */
+	struct plant_log log; /* of the maintenance process */
+};
+
+void handle_job(struct shared *s, struct job *job);
+void run_worker(struct shared *s, int worker, uint64_t random);
+void run_maintenance(struct shared *s, uint64_t random);
+
+#endif

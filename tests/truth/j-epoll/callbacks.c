@@ -1,0 +1,62 @@
+#include "gateway.h"
+
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+static NOINLINE void parse(struct connection *conn)
+{
+	PLANT_SPIN(conn->ns[PARSE], conn->took[PARSE]);
+}
+
+static NOINLINE void match_route(struct connection *conn)
+{
+	PLANT_SPIN(conn->ns[MATCH_ROUTE], conn->took[MATCH_ROUTE]);
+}
+
+static NOINLINE void expand_row(struct connection *conn)
+{
+	PLANT_SPIN(conn->ns[EXPAND_ROW], conn->took[EXPAND_ROW]);
+}
+
+static NOINLINE void encode(struct connection *conn)
+{
+	PLANT_SPIN(conn->ns[ENCODE], conn->took[ENCODE]);
+}
+
+static void send_or_stop(int fd)
+{
+	char byte = 1;
+
+	if (write(fd, &byte, 1) != 1)
+		loop_stop();
+}
+
+NOINLINE void on_request(struct connection *conn)
+{
+	conn->begin = PLANT_NOW();
+	parse(conn);
+	match_route(conn);
+	send_or_stop(conn->pipe_in);
+}
+
+NOINLINE void on_lookup(struct connection *conn)
+{
+	struct itimerspec once = {.it_value.tv_nsec = TIMER_NS};
+	char byte;
+
+	if (read(conn->lookup.fd, &byte, 1) != 1)
+		loop_stop();
+	expand_row(conn);
+	if (timerfd_settime(conn->timer.fd, 0, &once, NULL))
+		loop_stop();
+}
+
+NOINLINE void on_timer(struct connection *conn)
+{
+	uint64_t n;
+
+	if (read(conn->timer.fd, &n, sizeof n) != sizeof n)
+		loop_stop();
+	encode(conn);
+	conn->latency = PLANT_NOW() - conn->begin;
+}

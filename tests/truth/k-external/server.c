@@ -1,0 +1,18 @@
+#include "recorder.h"
+
+static NOINLINE void parse(struct request *r)
+{
+	PLANT_SPIN(r->ns[PARSE], r->took[PARSE]);
+}
+
+static NOINLINE void reply(struct request *r)
+{
+	PLANT_SPIN(r->ns[REPLY], r->took[REPLY]);
+}
+
+NOINLINE void handle_request(struct request *r)
+{
+	parse(r);
+	store_record(r);
+	reply(r);
+}

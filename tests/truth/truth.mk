@@ -1,0 +1,22 @@
+# How every ground-truth program is built: PROGRAM and OBJECTS come from its Makefile. plant.c, plant.h and this file
+# lie beside the program's folder, or in it once tests/truth/run_truth has copied it.
+CFLAGS ?= -O2 -g
+CXXFLAGS ?= -O2 -g
+CPPFLAGS += -I. -I..
+LDLIBS += -lpthread -lm
+VPATH = ..
+LINK ?= $(CC)
+
+$(PROGRAM): $(OBJECTS) plant.o
+	$(LINK) $(CFLAGS) $(LDFLAGS) -o $@ $(OBJECTS) plant.o $(LDLIBS)
+
+%.o: %.c $(wildcard *.h) plant.h
+	$(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+
+%.o: %.cc $(wildcard *.h) plant.h
+	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -c -o $@ $<
+
+clean:
+	rm -f $(PROGRAM) $(OBJECTS) plant.o truth.json
+
+.PHONY: clean
