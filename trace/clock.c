@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Choice and calibration of the clock.
  *
  * A pair (ticks, ns) is as good as the time between the two readings of CLOCK_MONOTONIC that enclose the reading of the

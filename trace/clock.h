@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The clock of a run: which one its threads read, and what a tick is worth.
  *
  * The counter of the processor is used only where it is invariant (the same rate in every power state, and the kernel

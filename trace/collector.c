@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The collector's life: open, drain, close. The shared memory itself is shm_file.c's.
  *
  * Invariants:

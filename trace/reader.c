@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The reader of records.vpt.
  *
  * Chunks lie back to back at multiples of 16 bytes. A chunk whose header makes no sense is passed over by looking for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Making the shared memory: as large as is decent, allocated at once, its first part touched so that the target's first
  * records do not wait for the kernel to clear pages. */
 #define _GNU_SOURCE /* mkostemp */

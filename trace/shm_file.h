@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The file in /dev/shm behind trace/shm.h: made, laid out and removed here.
  *
  * All its memory is allocated when it is made: a hole in a full tmpfs would kill the target that first touches it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How the units of a chunk fall into records: the one place that knows, for the reader and the collector alike.
  *
  * Never looks at a unit at or behind `end`; reads a record's w once, so that memory which another process still

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* check_truth TRUTH.json RESULTS.json: did vprof find what was planted?
+ *
+ * - the first-ranked factor is the planted one, or one that the program accepts in its place;
+ * - the planted factor's share, and that of every factor under "also", is within 0.05 of the program's own account.
+ *
+ * Exit status 0: yes; 1: no, with the reason; 2: a file cannot be read.
+ */
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TOLERANCE 0.05
+#define SHOWN 8
+
+static int bad;
+
+static void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+static void complain(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("FAIL: ", stdout);
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	fputc('\n', stdout);
+	bad = 1;
+}
+
+static cJSON *read_json(const char *path)
+{
+	FILE *f = fopen(path, "rb");
+	char *text = NULL;
+	size_t n = 0, got;
+	cJSON *json;
+
+	if (!f) {
+		perror(path);
+		exit(2);
+	}
+	do {
+		text = realloc(text, n + 65537);
+		if (!text)
+			exit(2);
+		got = fread(text + n, 1, 65536, f);
+		n += got;
+	} while (got);
+	text[n] = 0;
+	fclose(f);
+	json = cJSON_Parse(text);
+	free(text);
+	if (!json) {
+		fprintf(stderr, "%s is not JSON\n", path);
+		exit(2);
+	}
+	return json;
+}
+
+static const char *text_of(const cJSON *object, const char *key)
+{
+	const char *s = cJSON_GetStringValue(cJSON_GetObjectItem(object, key));
+
+	return s ? s : "";
+}
+
+static double number_of(const cJSON *object, const char *key)
+{
+	const cJSON *n = cJSON_GetObjectItem(object, key);
+
+	return cJSON_IsNumber(n) ? n->valuedouble : NAN;
+}
+
+static int is_pair(const cJSON *factor)
+{
+	return !strcmp(text_of(factor, "kind"), "covariance");
+}
+
+/* Is `factor` the one that `wanted` names: a string, or an array of two in any order? */
+static int has_name(const cJSON *factor, const cJSON *wanted)
+{
+	const char *a, *b, *x, *y;
+
+	if (cJSON_IsString(wanted))
+		return !is_pair(factor) && !strcmp(text_of(factor, "name"), wanted->valuestring);
+	if (!is_pair(factor) || cJSON_GetArraySize(wanted) != 2)
+		return 0;
+	a = cJSON_GetStringValue(cJSON_GetArrayItem(wanted, 0));
+	b = cJSON_GetStringValue(cJSON_GetArrayItem(wanted, 1));
+	x = text_of(factor, "name_a");
+	y = text_of(factor, "name_b");
+	return (!strcmp(a, x) && !strcmp(b, y)) || (!strcmp(a, y) && !strcmp(b, x));
+}
+
+static void compare_share(const cJSON *factors, const cJSON *wanted, double share, int is_blame)
+{
+	const cJSON *factor, *name = cJSON_IsArray(wanted) ? cJSON_GetArrayItem(wanted, 0) : wanted;
+	double found;
+
+	cJSON_ArrayForEach(factor, factors) {
+		if (!has_name(factor, wanted) || cJSON_IsTrue(cJSON_GetObjectItem(factor, "is_blame")) != is_blame)
+			continue;
+		found = number_of(factor, "share");
+		printf("%-28s planted %6.3f   found %6.3f   %s\n", text_of(factor, "name"), share, found,
+		       is_blame ? "(while the interval waited)" : "");
+		if (!(fabs(found - share) <= TOLERANCE))
+			complain("the share of %s is %.3f, but %.3f was planted", text_of(factor, "name"), found, share);
+		return;
+	}
+	complain("%s%s is not among the factors%s", name->valuestring, cJSON_IsArray(wanted) ? " with its partner" : "",
+		 is_blame ? " of those who made the interval wait" : "");
+}
+
+static void check_first(const cJSON *factors, const cJSON *planted, const cJSON *accept)
+{
+	const cJSON *first = cJSON_GetArrayItem(factors, 0), *other;
+
+	if (!first) {
+		complain("no factor was found");
+		return;
+	}
+	if (has_name(first, planted))
+		return;
+	cJSON_ArrayForEach(other, accept)
+		if (has_name(first, other))
+			return;
+	complain("the first factor is %s", text_of(first, "name"));
+}
+
+static void show(const cJSON *factors)
+{
+	int n = cJSON_GetArraySize(factors);
+
+	for (int i = 0; i < n && i < SHOWN; i++) {
+		const cJSON *f = cJSON_GetArrayItem(factors, i);
+
+		printf("%2d %6.3f  score %10.3f  %s%s\n", i + 1, number_of(f, "share"), number_of(f, "score"),
+		       text_of(f, "name"), cJSON_IsTrue(cJSON_GetObjectItem(f, "is_blame")) ? " (blamed)" : "");
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const cJSON *planted, *factors, *also;
+	cJSON *truth, *results;
+
+	if (argc != 3) {
+		fputs("usage: check_truth TRUTH.json RESULTS.json\n", stderr);
+		return 2;
+	}
+	truth = read_json(argv[1]);
+	results = read_json(argv[2]);
+	planted = cJSON_GetObjectItem(truth, "planted");
+	factors = cJSON_GetObjectItem(results, "factors");
+	if (!planted || !cJSON_IsArray(factors)) {
+		fputs("no \"planted\" in the truth, or no \"factors\" in the results\n", stderr);
+		return 2;
+	}
+	show(factors);
+	check_first(factors, cJSON_GetObjectItem(planted, "factor"), cJSON_GetObjectItem(truth, "accept"));
+	compare_share(factors, cJSON_GetObjectItem(planted, "factor"), number_of(planted, "share"), 0);
+	cJSON_ArrayForEach(also, cJSON_GetObjectItem(truth, "also"))
+		compare_share(factors, cJSON_GetObjectItem(also, "factor"), number_of(also, "share"),
+			      cJSON_IsTrue(cJSON_GetObjectItem(also, "is_blame")));
+	cJSON_Delete(truth);
+	cJSON_Delete(results);
+	puts(bad ? "FAIL" : "PASS");
+	return bad;
+}
