@@ -65,18 +65,24 @@ void vprof_splice_quote(struct vprof_text *out, const char *s)
 	vprof_text_add(out, "\"");
 }
 
-/* An expression of vprof.json, in parentheses so that a comma in it stays inside one macro argument. */
-static void add_expression(struct vprof_text *out, const char *text)
+/* An expression of vprof.json. */
+static void add_bare_expression(struct vprof_text *out, const char *text)
 {
 	const char *at;
 
-	vprof_text_add(out, "(");
 	while ((at = strstr(text, "$return"))) {
 		vprof_text_append(out, text, (size_t)(at - text));
 		vprof_text_add(out, "vp_return_");
 		text = at + strlen("$return");
 	}
 	vprof_text_add(out, text);
+}
+
+/* In parentheses, so that a comma in it stays inside one macro argument. */
+static void add_expression(struct vprof_text *out, const char *text)
+{
+	vprof_text_add(out, "(");
+	add_bare_expression(out, text);
 	vprof_text_add(out, ")");
 }
 
@@ -202,7 +208,7 @@ static void hook_at_exit(struct body *b, const struct vprof_hook *h, size_t n)
 
 	if (h->condition.text) {
 		vprof_text_add(t, "if (");
-		add_expression(t, h->condition.text);
+		add_bare_expression(t, h->condition.text);
 		vprof_text_add(t, ") ");
 	}
 	vprof_text_addf(t, "{ VP_DO_%s(", macro_name[h->kind]);

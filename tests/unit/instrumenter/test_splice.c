@@ -122,9 +122,9 @@ static void returned_value_in_c(void **state)
 	check_hooks("int f(char *c) { if (c) return 1; else return g(c); }", returns_int, hooks, 2,
 		    "int f(char *c) { VP_KEEP(0, (c->id)) if (c) return "
 		    " (__extension__({ __typeof__(int) vp_return_ = (1); { VP_DO_DEQUEUE((vp_return_)); }"
-		    " if ((vp_return_ == C_OK)) { VP_DO_END(\"request\", vp_keep_0); } vp_return_; }));"
+		    " if (vp_return_ == C_OK) { VP_DO_END(\"request\", vp_keep_0); } vp_return_; }));"
 		    " else return  (__extension__({ __typeof__(int) vp_return_ = (g(c));"
-		    " { VP_DO_DEQUEUE((vp_return_)); } if ((vp_return_ == C_OK)) { VP_DO_END(\"request\", vp_keep_0); }"
+		    " { VP_DO_DEQUEUE((vp_return_)); } if (vp_return_ == C_OK) { VP_DO_END(\"request\", vp_keep_0); }"
 		    " vp_return_; })); }");
 }
 
@@ -144,7 +144,7 @@ static void exit_in_cxx(void **state)
 
 	(void)state;
 	check_hooks("void f(char *c) { return; }", (struct fixture_function){ .lang = "c++" }, &hook, 1,
-		    "void f(char *c) { VP_KEEP(0, (c)) VP_AT_EXIT_DO(1, if ((done<1, 2>(c))) "
+		    "void f(char *c) { VP_KEEP(0, (c)) VP_AT_EXIT_DO(1, if (done<1, 2>(c)) "
 		    "{ VP_DO_END(\"r\", vp_keep_0); } ) return; }");
 }
 
