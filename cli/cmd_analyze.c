@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* vprof analyze: one run's trace into results.json, report.txt and the report on stdout. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/print_file.h"
+#include "cli/steps.h"
+
+static const struct vprof_usage usage = {
+	.synopsis = "analyze [RUN] [OPTIONS]",
+	.purpose = "Analyses the trace of the last run, or of RUN, writes .vprof/runs/RUN/results.json and report.txt,\n"
+		   "and prints the report. Exit status 3 when the run is not enough to say anything.",
+	.max_operands = 1,
+};
+
+/* The session's settings, when there is one, with what the options say instead. */
+static int settings(struct vprof_session *s, const char *path, const char *interval, long k, double threshold,
+		    struct vprof_error *err)
+{
+	int rc = vprof_session_load(s, path, err);
+
+	if (rc && rc != VPROF_ERR_MISSING)
+		return rc;
+	if (interval) {
+		free(s->interval);
+		s->interval = strdup(interval);
+	}
+	s->k = k ? k : s->k;
+	s->threshold = threshold >= 0 ? threshold : s->threshold;
+	return interval && !s->interval ? vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory") : VPROF_OK;
+}
+
+int vprof_cmd_analyze(int argc, char **argv)
+{
+	const char *interval = NULL;
+	double threshold = -1;
+	long k = 0;
+	int json = 0;
+	const struct vprof_option options[] = {
+		{ "interval", VPROF_OPTION_TEXT, &interval, "NAME", "the interval to explain (default: the most frequent)" },
+		{ "k", VPROF_OPTION_COUNT, &k, "N", "factors chosen (default: the session's, or 3)" },
+		{ "threshold", VPROF_OPTION_SHARE, &threshold, "D", "least share of the variance (default 0.02)" },
+		{ "json", VPROF_OPTION_FLAG, &json, NULL, "print results.json instead of the report" },
+		{ NULL },
+	};
+	struct vprof_results *results = NULL;
+	struct vprof_error err = { "" };
+	struct vprof_operands operands;
+	struct vprof_session session;
+	struct vprof_run_name run;
+	struct vprof_project p;
+	int rc, status = vprof_options_parse(&usage, options, argc, argv, &operands);
+
+	if (status >= 0)
+		return status;
+	if (k > 1000)
+		return vprof_options_misused(&usage, "--k is between 1 and 1000");
+	vprof_session_init(&session);
+	rc = vprof_project_open(&p, NULL, &err);
+	if (!rc)
+		rc = vprof_project_find_run(&p, operands.n_words ? operands.words[0] : NULL, "trace",
+					    "record one with: vprof run", &run, &err);
+	if (!rc)
+		rc = settings(&session, p.session, interval, k, threshold, &err);
+	if (!rc)
+		rc = vprof_step_analyse(&p, run.s, &session, &results, NULL, &err);
+	if (!rc && json)
+		rc = vprof_print_file(&p, run.s, "results.json", &err);
+	else if (!rc)
+		rc = vprof_step_print_report(results, NULL, 0, 0, &err);
+	status = rc ? vprof_complain(rc, &err) : results->inconclusive ? VPROF_EXIT_INCONCLUSIVE : VPROF_EXIT_OK;
+	vprof_results_free(results);
+	vprof_session_release(&session);
+	vprof_project_release(&p);
+	return status;
+}

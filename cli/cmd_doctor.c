@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* vprof doctor: what is missing on this machine, and which functions of this project cannot be measured. */
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/checkup.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "common/facts.h"
+#include "report/format_value.h"
+
+#define MAX_CHECKS 32
+#define MAX_REASONS 64
+
+static const struct vprof_usage usage = {
+	.synopsis = "doctor [--facts] [--json]",
+	.purpose = "Checks compilers, the scanner, bear, clock, preloading, shared memory and permissions by using them,\n"
+		   "and says what to install. Exit status 1 when something that vprof cannot do without is missing.",
+};
+
+static const char *health_name(enum vprof_health health)
+{
+	return health == VPROF_HEALTH_OK ? "ok" : health == VPROF_HEALTH_WARNING ? "warning" : "broken";
+}
+
+static void print_checks(const struct vprof_checkup *rows, size_t n)
+{
+	int colour = vprof_progress_colour(1);
+	static const char *const inks[] = { "\033[32m", "\033[33m", "\033[31m" };
+
+	for (size_t i = 0; i < n; i++) {
+		printf("%-9s%s%-8s%s %s\n", rows[i].name, colour ? inks[rows[i].health] : "",
+		       health_name(rows[i].health), colour ? "\033[0m" : "", rows[i].detail);
+		if (*rows[i].advice)
+			printf("%-18s%s\n", "", rows[i].advice);
+	}
+}
+
+struct reason {
+	const char *word;
+	size_t n;
+};
+
+static size_t count_reasons(const struct vprof_facts *facts, struct reason *reasons, size_t *n_not)
+{
+	size_t n = 0;
+
+	*n_not = 0;
+	for (size_t i = 0; i < facts->n_functions; i++) {
+		const struct vprof_facts_function *f = &facts->functions[i];
+		size_t r = 0;
+
+		if (f->instrumentable)
+			continue;
+		(*n_not)++;
+		while (r < n && strcmp(reasons[r].word, f->reason))
+			r++;
+		if (r == MAX_REASONS)
+			continue;
+		if (r == n)
+			reasons[n++] = (struct reason){ f->reason, 0 };
+		reasons[r].n++;
+	}
+	return n;
+}
+
+static void print_facts(const struct vprof_facts *facts)
+{
+	struct reason reasons[MAX_REASONS];
+	size_t n_not, n = count_reasons(facts, reasons, &n_not);
+
+	printf("%s functions, ", vprof_format_count(facts->n_functions).s);
+	printf("%s cannot be instrumented\n", vprof_format_count(n_not).s);
+	for (size_t i = 0; i < n; i++)
+		printf("  %8s  %s\n", vprof_format_count(reasons[i].n).s, reasons[i].word);
+	for (size_t i = 0; i < facts->n_functions; i++) {
+		const struct vprof_facts_function *f = &facts->functions[i];
+		const struct vprof_facts_file *file = vprof_facts_file(facts, f->file);
+
+		if (!f->instrumentable)
+			printf("%s:%d: %s: %s\n", file ? vprof_project_shown(file->path) : "?", f->line, f->display,
+			       f->reason);
+	}
+}
+
+static cJSON *checks_json(const struct vprof_checkup *rows, size_t n)
+{
+	cJSON *array = cJSON_CreateArray();
+
+	for (size_t i = 0; i < n; i++) {
+		cJSON *row = cJSON_CreateObject();
+
+		cJSON_AddStringToObject(row, "check", rows[i].name);
+		cJSON_AddStringToObject(row, "health", health_name(rows[i].health));
+		cJSON_AddStringToObject(row, "detail", rows[i].detail);
+		if (*rows[i].advice)
+			cJSON_AddStringToObject(row, "advice", rows[i].advice);
+		cJSON_AddItemToArray(array, row);
+	}
+	return array;
+}
+
+static cJSON *facts_json(const struct vprof_facts *facts)
+{
+	cJSON *array = cJSON_CreateArray();
+
+	for (size_t i = 0; i < facts->n_functions; i++) {
+		const struct vprof_facts_function *f = &facts->functions[i];
+		const struct vprof_facts_file *file = vprof_facts_file(facts, f->file);
+		cJSON *row;
+
+		if (f->instrumentable)
+			continue;
+		row = cJSON_CreateObject();
+		cJSON_AddStringToObject(row, "function", f->display);
+		cJSON_AddStringToObject(row, "file", file ? file->path : "");
+		cJSON_AddNumberToObject(row, "line", f->line);
+		cJSON_AddStringToObject(row, "reason", f->reason);
+		cJSON_AddItemToArray(array, row);
+	}
+	return array;
+}
+
+/* Takes ownership of `root`. */
+static int print_json(cJSON *root, struct vprof_error *err)
+{
+	char *text = root ? cJSON_Print(root) : NULL;
+
+	cJSON_Delete(root);
+	if (!text)
+		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	puts(text);
+	cJSON_free(text);
+	return VPROF_OK;
+}
+
+static int doctor_facts(const struct vprof_project *p, int json, struct vprof_error *err)
+{
+	struct vprof_facts *facts = NULL;
+	int rc = vprof_facts_open(&facts, p->facts, err);
+
+	if (rc == VPROF_ERR_MISSING)
+		return vprof_error_set(err, rc, "the sources are not scanned yet: vprof init -- YOUR BUILD COMMAND");
+	if (!rc && json)
+		rc = print_json(facts_json(facts), err);
+	else if (!rc)
+		print_facts(facts);
+	vprof_facts_free(facts);
+	return rc;
+}
+
+static int doctor_machine(const struct vprof_project *p, int json, struct vprof_error *err)
+{
+	struct vprof_checkup rows[MAX_CHECKS];
+	size_t n = vprof_checkup_all(p, rows, MAX_CHECKS), n_broken = 0;
+	int rc = VPROF_OK;
+
+	for (size_t i = 0; i < n; i++)
+		n_broken += rows[i].health == VPROF_HEALTH_BROKEN;
+	if (json)
+		rc = print_json(checks_json(rows, n), err);
+	else
+		print_checks(rows, n);
+	if (!rc && n_broken)
+		rc = vprof_error_set(err, VPROF_ERR_MISSING, "%zu check%s failed; see the advice above", n_broken,
+				     n_broken == 1 ? "" : "s");
+	return rc;
+}
+
+int vprof_cmd_doctor(int argc, char **argv)
+{
+	int json = 0, facts = 0;
+	const struct vprof_option options[] = {
+		{ "facts", VPROF_OPTION_FLAG, &facts, NULL, "list the functions that cannot be instrumented, with the reason" },
+		{ "json", VPROF_OPTION_FLAG, &json, NULL, "print JSON" },
+		{ NULL },
+	};
+	struct vprof_error err = { "" };
+	struct vprof_operands operands;
+	struct vprof_project p;
+	int rc, status = vprof_options_parse(&usage, options, argc, argv, &operands);
+
+	if (status >= 0)
+		return status;
+	rc = vprof_project_open(&p, NULL, &err);
+	if (!rc)
+		rc = facts ? doctor_facts(&p, json, &err) : doctor_machine(&p, json, &err);
+	status = rc ? vprof_complain(rc, &err) : VPROF_EXIT_OK;
+	vprof_project_release(&p);
+	return status;
+}

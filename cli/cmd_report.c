@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* vprof report: what a run's analysis found, again. */
+#include <stdlib.h>
+
+#include "cli/command.h"
+#include "cli/decide.h"
+#include "cli/options.h"
+#include "cli/print_file.h"
+#include "cli/steps.h"
+
+static const struct vprof_usage usage = {
+	.synopsis = "report [RUN] [--json] [--top N]",
+	.purpose = "Prints the report of the last analysed run, or of RUN, with the verdicts given since.\n"
+		   "Exit status 3 when that run is inconclusive.",
+	.max_operands = 1,
+};
+
+static int load(const struct vprof_project *p, const char *run, struct vprof_results **results, struct vprof_error *err)
+{
+	char *path = vprof_project_run_path(p, run, "results.json");
+	int rc = path ? vprof_results_read(results, path, err) : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+
+	free(path);
+	return rc;
+}
+
+int vprof_cmd_report(int argc, char **argv)
+{
+	long top = 0;
+	int json = 0;
+	const struct vprof_option options[] = {
+		{ "json", VPROF_OPTION_FLAG, &json, NULL, "print results.json (docs/results.md) instead" },
+		{ "top", VPROF_OPTION_COUNT, &top, "N", "factors to show (default 10)" },
+		{ NULL },
+	};
+	struct vprof_results *results = NULL;
+	struct vprof_error err = { "" };
+	struct vprof_operands operands;
+	struct vprof_session session;
+	struct vprof_run_name run;
+	struct vprof_project p;
+	int rc, status = vprof_options_parse(&usage, options, argc, argv, &operands);
+
+	if (status >= 0)
+		return status;
+	vprof_session_init(&session);
+	rc = vprof_project_open(&p, NULL, &err);
+	if (!rc)
+		rc = vprof_project_find_run(&p, operands.n_words ? operands.words[0] : NULL, "results.json",
+					    "analyse one with: vprof analyze (or let vprof iterate do all)", &run, &err);
+	if (!rc)
+		rc = load(&p, run.s, &results, &err);
+	if (!rc && json) {
+		rc = vprof_print_file(&p, run.s, "results.json", &err);
+	} else if (!rc) {
+		if (!vprof_session_load(&session, p.session, NULL))
+			vprof_decide_verdicts(results, &session);
+		rc = vprof_step_print_report(results, NULL, 0, (size_t)top, &err);
+	}
+	status = rc ? vprof_complain(rc, &err) : results->inconclusive ? VPROF_EXIT_INCONCLUSIVE : VPROF_EXIT_OK;
+	vprof_results_free(results);
+	vprof_session_release(&session);
+	vprof_project_release(&p);
+	return status;
+}

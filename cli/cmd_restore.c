@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* vprof restore: the build tree as it was before the first instrumented build. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/project.h"
+#include "instrumenter/instrument.h"
+
+static const struct vprof_usage usage = {
+	.synopsis = "restore",
+	.purpose = "Puts the original objects and binaries back, with their times, and removes the copies of the sources\n"
+		   "that were compiled. Runs, reports and the session stay.",
+};
+
+int vprof_cmd_restore(int argc, char **argv)
+{
+	const struct vprof_option options[] = { { NULL } };
+	struct vprof_error err = { "" };
+	struct vprof_operands operands;
+	struct vprof_project p;
+	size_t n = 0;
+	int rc, status = vprof_options_parse(&usage, options, argc, argv, &operands);
+
+	if (status >= 0)
+		return status;
+	rc = vprof_project_open(&p, NULL, &err);
+	if (!rc && access(p.vprof_dir, F_OK))
+		rc = vprof_error_set(&err, VPROF_ERR_MISSING, "there is no .vprof in %s: nothing was ever built with "
+				     "probes here", p.directory);
+	if (!rc)
+		rc = vprof_restore(p.vprof_dir, &n, &err);
+	if (!rc) {
+		unlink(p.plan);
+		fprintf(stderr, "restored %zu file%s\n", n, n == 1 ? "" : "s");
+	}
+	status = rc ? vprof_complain(rc, &err) : VPROF_EXIT_OK;
+	vprof_project_release(&p);
+	return status;
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Why names and not codes: codes are ids of one scan, decisions outlive it.
+ *
+ * Sampled stacks give symbols, facts give functions. A symbol can carry a compiler's suffix ("f.constprop.0") or be
+ * mangled, and several static functions may share a name: all of them are taken.
+ */
+#include "cli/decide.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* From the C++ runtime library; C has no header for it. */
+char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
+
+#define MATCH_MAX 16
+#define UNEXPLAINED_SHARE 0.5
+
+static int is_put_aside(const struct vprof_factor *f, const char *verdict)
+{
+	return !strcmp(verdict, "inherent") || !strcmp(verdict, "ignore") ||
+	       (!strcmp(verdict, "broken down") && !f->can_break_down);
+}
+
+size_t vprof_decide_choose(const struct vprof_results *r, const struct vprof_session *s, uint32_t *chosen, size_t k)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_factors && n < k; i++) {
+		const struct vprof_factor *f = &r->factors[i];
+
+		if (!(f->share >= s->threshold) || is_put_aside(f, vprof_session_verdict(s, f->key)))
+			continue;
+		chosen[n++] = (uint32_t)i;
+	}
+	return n;
+}
+
+void vprof_decide_verdicts(struct vprof_results *r, const struct vprof_session *s)
+{
+	for (size_t i = 0; i < r->n_factors; i++) {
+		const char *copy = vprof_results_string(r, vprof_session_verdict(s, r->factors[i].key));
+
+		r->factors[i].verdict = copy ? copy : "";
+	}
+}
+
+/* 1 when a name was added, 0 when there is nothing to break down. */
+static int add_target(const struct vprof_results *r, const struct vprof_plan *plan, uint32_t node,
+		      struct vprof_name_list *targets)
+{
+	const struct vprof_node *n = &r->nodes[node];
+	const struct vprof_probe *probe;
+
+	while (n->kind == VPROF_NODE_BODY || n->kind == VPROF_NODE_WAIT || n->kind == VPROF_NODE_QUEUED)
+		n = &r->nodes[n->parent];
+	if ((n->kind != VPROF_NODE_FUNCTION && n->kind != VPROF_NODE_POINTER) || n->broken_down)
+		return 0;
+	probe = vprof_plan_probe(plan, n->code);
+	if (!probe || probe->broken_down || !probe->n_children)
+		return 0;
+	return vprof_name_list_add(targets, probe->name, probe->file, probe->caller);
+}
+
+int vprof_decide_targets(const struct vprof_results *r, const struct vprof_plan *plan, const struct vprof_factor *f,
+			 struct vprof_name_list *targets)
+{
+	int added = 0, rc;
+
+	for (size_t i = 0; i < f->n_nodes; i++) {
+		uint32_t members[2] = { f->nodes[i], f->nodes[i] };
+		size_t n_members = 1;
+
+		if (f->kind == VPROF_FACTOR_COVARIANCE) {
+			members[0] = r->covariances[f->nodes[i]].a;
+			members[1] = r->covariances[f->nodes[i]].b;
+			n_members = 2;
+		}
+		for (size_t m = 0; m < n_members; m++) {
+			rc = add_target(r, plan, members[m], targets);
+			if (rc < 0)
+				return rc;
+			added += rc;
+		}
+	}
+	return added;
+}
+
+/* The name that facts know a symbol by: without compiler suffixes; for C++ the qualified name without parameters. */
+static char *source_name(const char *symbol)
+{
+	char *name = NULL, *cut;
+	int status = 0, depth = 0;
+
+	if (!strncmp(symbol, "_Z", 2))
+		name = __cxa_demangle(symbol, NULL, NULL, &status);
+	if (!name) {
+		name = strdup(symbol);
+		cut = name ? strchr(name + (*name == '.'), '.') : NULL;
+		if (cut)
+			*cut = 0;
+		if (!name || !strchr(name, '('))
+			return name;
+	}
+	for (cut = name; *cut; cut++) {
+		if (*cut == '<')
+			depth++;
+		else if (*cut == '>' && depth)
+			depth--;
+		else if (*cut == '(' && !depth && strncmp(cut, "(anonymous", 10))
+			break;
+	}
+	*cut = 0;
+	return name;
+}
+
+/* 1 when the function can be measured (added or already there), 0 when it cannot, or NOMEM. */
+static int add_function(struct vprof_name_list *list, const struct vprof_facts *facts,
+			const struct vprof_facts_function *f)
+{
+	const struct vprof_facts_file *file = vprof_facts_file(facts, f->file);
+	const char *path = file ? file->path : "";
+	size_t root = strlen(facts->root);
+	int rc;
+
+	if (!f->instrumentable)
+		return 0;
+	if (!strncmp(path, facts->root, root) && path[root] == '/')
+		path += root + 1;
+	rc = vprof_name_list_add(list, f->name, path, "");
+	return rc < 0 ? rc : 1;
+}
+
+/* Adds every function of that name ("name@file" narrows); returns how many can be measured, or NOMEM. */
+static int add_functions(struct vprof_name_list *list, const struct vprof_facts *facts, const char *symbol)
+{
+	uint32_t found[MATCH_MAX];
+	char *name = source_name(symbol), *file;
+	size_t n;
+	int added = 0, rc = 0;
+
+	if (!name)
+		return VPROF_ERR_NOMEM;
+	file = strchr(name, '@');
+	if (file)
+		*file++ = 0;
+	n = vprof_facts_find(facts, name, file, found, MATCH_MAX);
+	for (size_t i = 0; i < n && i < MATCH_MAX && rc >= 0; i++) {
+		rc = add_function(list, facts, &facts->functions[found[i]]);
+		added += rc > 0;
+	}
+	free(name);
+	return rc < 0 ? rc : added;
+}
+
+/* main encloses everything and tells nothing, unless nothing else encloses the interval. */
+static int is_plain_main(const struct vprof_spine *s)
+{
+	return !strcmp(s->name, "main") && !s->innermost_enclosing;
+}
+
+/* The functions that hold the annotations: those that vprof.json names, and the callers of vprof_begin() and the like
+ * in the code (the scan sees them as calls). */
+static int add_annotated(struct vprof_name_list *list, const struct vprof_facts *facts,
+			 const struct vprof_annotations *a)
+{
+	static const char *const in_code[] = { "vprof_begin", "vprof_resume", "vprof_end" };
+	int rc = 0;
+
+	for (size_t i = 0; i < a->n_hooks && rc >= 0; i++) {
+		const struct vprof_hook *h = &a->hooks[i];
+
+		if (h->kind == VPROF_HOOK_BEGIN || h->kind == VPROF_HOOK_RESUME || h->kind == VPROF_HOOK_END)
+			rc = add_functions(list, facts, h->function);
+	}
+	for (size_t i = 0; i < facts->n_calls && rc >= 0; i++)
+		for (size_t w = 0; w < sizeof in_code / sizeof *in_code && rc >= 0; w++) {
+			const struct vprof_facts_function *f;
+
+			if (strcmp(facts->calls[i].callee, in_code[w]))
+				continue;
+			f = vprof_facts_function(facts, facts->calls[i].caller);
+			rc = f ? add_function(list, facts, f) : 0;
+		}
+	return rc < 0 ? rc : 0;
+}
+
+static int by_depth(const void *a, const void *b)
+{
+	const struct vprof_spine *x = *(const struct vprof_spine *const *)a, *y = *(const struct vprof_spine *const *)b;
+
+	return x->depth < y->depth ? -1 : x->depth > y->depth ? 1 : strcmp(x->name, y->name);
+}
+
+/* The wanted entries of the spine, outermost first; heap array. */
+static const struct vprof_spine **ordered(const struct vprof_results *r, int wakers, size_t *n)
+{
+	const struct vprof_spine **list = calloc(r->n_spine + 1, sizeof *list);
+
+	*n = 0;
+	for (size_t i = 0; list && i < r->n_spine; i++) {
+		const struct vprof_spine *s = &r->spine[i];
+
+		if (wakers ? s->is_waker : s->encloses || s->innermost_enclosing || !s->is_waker)
+			list[(*n)++] = s;
+	}
+	if (list)
+		qsort(list, *n, sizeof *list, by_depth);
+	return list;
+}
+
+/* Breaks down the innermost enclosing function that the facts know: the one marked so, else the next outer one. */
+static int break_innermost(struct vprof_session *s, const struct vprof_spine *const *spine, size_t n,
+			   const struct vprof_facts *facts)
+{
+	size_t i = n;
+	int rc = 0;
+
+	while (i > 0 && !spine[i - 1]->innermost_enclosing)
+		i--;
+	if (!i)
+		for (i = n; i > 0 && !spine[i - 1]->encloses;)
+			i--;
+	for (; i > 0 && rc == 0; i--)
+		if ((spine[i - 1]->encloses || spine[i - 1]->innermost_enclosing) && !is_plain_main(spine[i - 1]))
+			rc = add_functions(&s->broken_down, facts, spine[i - 1]->name);
+	return rc;
+}
+
+int vprof_decide_roots(struct vprof_session *s, const struct vprof_results *baseline, const struct vprof_facts *facts,
+		       const struct vprof_annotations *a, int *from_stacks)
+{
+	size_t n;
+	const struct vprof_spine **spine = ordered(baseline, 0, &n);
+	int rc = spine ? 0 : VPROF_ERR_NOMEM, known = 0;
+
+	for (size_t i = 0; i < a->n_roots && rc >= 0; i++)
+		rc = add_functions(&s->roots, facts, a->roots[i]);
+	for (size_t i = 0; i < n && rc >= 0; i++) {
+		rc = is_plain_main(spine[i]) ? 0 : add_functions(&s->roots, facts, spine[i]->name);
+		known += rc > 0;
+	}
+	*from_stacks = known > 0;
+	if (rc >= 0)
+		rc = add_annotated(&s->roots, facts, a);
+	if (rc >= 0 && known)
+		rc = break_innermost(s, spine, n, facts);
+	/* Nothing encloses the interval: its own functions are the best start. */
+	if (rc >= 0 && !s->broken_down.n)
+		for (size_t i = 0; i < s->roots.n && rc >= 0; i++)
+			rc = vprof_name_list_add(&s->broken_down, s->roots.items[i].name, s->roots.items[i].file, "");
+	free(spine);
+	return rc < 0 ? rc : VPROF_OK;
+}
+
+/* Part of a wait's mean that no measured function of its wakers explains. */
+static double unexplained(const struct vprof_results *r, const struct vprof_factor *f)
+{
+	double total = 0, rest = 0;
+
+	for (size_t i = 0; i < f->n_nodes; i++) {
+		const struct vprof_node *n = &r->nodes[f->nodes[i]];
+		double explained = 0;
+
+		for (uint32_t c = 0; c < n->n_children; c++)
+			if (n->first_child + c < r->n_nodes && r->nodes[n->first_child + c].kind != VPROF_NODE_BODY)
+				explained += r->nodes[n->first_child + c].mean_ns;
+		total += n->mean_ns;
+		rest += n->mean_ns - explained;
+	}
+	return total > 0 ? rest / total : 0;
+}
+
+int vprof_decide_wakers(struct vprof_session *s, const struct vprof_results *r, const struct vprof_factor *f,
+			const struct vprof_facts *facts)
+{
+	size_t n, before = s->roots.n + s->broken_down.n;
+	const struct vprof_spine **spine;
+	int rc = 0;
+
+	if (f->kind != VPROF_FACTOR_VARIANCE || f->node_kind != VPROF_NODE_WAIT || !r->n_waits_matched ||
+	    unexplained(r, f) <= UNEXPLAINED_SHARE)
+		return 0;
+	spine = ordered(r, 1, &n);
+	if (!spine)
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < n && rc >= 0; i++)
+		rc = is_plain_main(spine[i]) ? 0 : add_functions(&s->roots, facts, spine[i]->name);
+	if (rc >= 0) {
+		rc = 0;
+		for (size_t i = n; i > 0 && rc == 0; i--)
+			rc = add_functions(&s->broken_down, facts, spine[i - 1]->name);
+	}
+	free(spine);
+	return rc < 0 ? rc : (int)(s->roots.n + s->broken_down.n - before);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From results to decisions: which factors are up, what breaking one down means, where the drill-down starts.
+ * Pure functions of their arguments: no files, no questions. (VProfiler, EuroSys 2017, Algorithm 3.)
+ */
+#ifndef VPROF_DECIDE_H
+#define VPROF_DECIDE_H
+
+#include "analysis/results.h"
+#include "annotate/annotations.h"
+#include "cli/session.h"
+#include "common/facts.h"
+#include "common/plan.h"
+
+/* The top k factors above the threshold that the developer has not put aside. A factor judged "inherent" or "ignore"
+ * leaves its place to the next one, and so does a broken-down one that holds nothing unmeasured any more: its
+ * children stand for it. Writes at most k indices into results->factors, in rank order; returns how many. */
+size_t vprof_decide_choose(const struct vprof_results *r, const struct vprof_session *s, uint32_t *chosen, size_t k);
+
+/* Copies the session's verdicts into the results. */
+void vprof_decide_verdicts(struct vprof_results *r, const struct vprof_session *s);
+
+/* What would have to be broken down to see inside a factor: a function or pointer site itself; for a wait, a queue or
+ * a body the function around it; for a covariance both members. Adds names to `targets`; returns how many were
+ * added, or NOMEM. */
+int vprof_decide_targets(const struct vprof_results *r, const struct vprof_plan *plan, const struct vprof_factor *f,
+			 struct vprof_name_list *targets);
+
+/* Where the drill-down starts, from the baseline's sampled stacks and the annotations' own roots: adds to the session's
+ * roots (outermost first) and breaks the innermost enclosing function down. Without usable stacks the functions of the
+ * begin, resume and end annotations are the roots; *from_stacks tells which. OK or NOMEM. */
+int vprof_decide_roots(struct vprof_session *s, const struct vprof_results *baseline, const struct vprof_facts *facts,
+		       const struct vprof_annotations *a, int *from_stacks);
+
+/* A chosen wait whose time the measured waker functions explain by less than half: adds the functions seen on wakers'
+ * stacks as roots and breaks the innermost down. Returns how many were added, or NOMEM. */
+int vprof_decide_wakers(struct vprof_session *s, const struct vprof_results *r, const struct vprof_factor *f,
+			const struct vprof_facts *facts);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/options.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "common/text.h"
+
+static void print_help(const struct vprof_usage *usage, const struct vprof_option *options)
+{
+	printf("usage: vprof %s\n\n%s\n\n", usage->synopsis, usage->purpose);
+	for (const struct vprof_option *o = options; o->name; o++) {
+		char left[64];
+
+		snprintf(left, sizeof left, "--%s%s%s", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
+		printf("  %-26s %s\n", left, o->help);
+	}
+	printf("  %-26s %s\n", "--help", "this text");
+}
+
+int vprof_options_misused(const struct vprof_usage *usage, const char *fmt, ...)
+{
+	int name = (int)strcspn(usage->synopsis, " ");
+	va_list ap;
+
+	fputs("vprof: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "\nusage: vprof %s\nSee: vprof %.*s --help\n", usage->synopsis, name, usage->synopsis);
+	return VPROF_EXIT_USAGE;
+}
+
+static int set_value(const struct vprof_usage *usage, const struct vprof_option *o, char *text)
+{
+	char *end = NULL;
+	double share;
+	long count;
+
+	errno = 0;
+	switch (o->kind) {
+	case VPROF_OPTION_FLAG:
+		*(int *)o->value = 1;
+		return -1;
+	case VPROF_OPTION_TEXT:
+		*(const char **)o->value = text;
+		return -1;
+	case VPROF_OPTION_COUNT:
+		count = strtol(text, &end, 10);
+		if (errno || end == text || *end || count < 0 || count > 1000000000)
+			return vprof_options_misused(usage, "--%s takes a whole number, not \"%s\"", o->name, text);
+		*(long *)o->value = count;
+		return -1;
+	case VPROF_OPTION_SHARE:
+		share = strtod(text, &end);
+		if (errno || end == text || *end || !(share >= 0 && share <= 1))
+			return vprof_options_misused(usage, "--%s takes a share between 0 and 1 (0.02 is 2 %%), not \"%s\"",
+						     o->name, text);
+		*(double *)o->value = share;
+		return -1;
+	}
+	return -1;
+}
+
+static const struct vprof_option *find(const struct vprof_option *options, const char *word, size_t n)
+{
+	for (const struct vprof_option *o = options; o->name; o++)
+		if (strlen(o->name) == n && !memcmp(o->name, word, n))
+			return o;
+	return NULL;
+}
+
+int vprof_options_parse(const struct vprof_usage *usage, const struct vprof_option *options, int argc, char **argv,
+			struct vprof_operands *operands)
+{
+	memset(operands, 0, sizeof *operands);
+	operands->words = argv + 1;
+	for (int i = 1; i < argc; i++) {
+		char *word = argv[i], *value = NULL;
+		const struct vprof_option *o;
+		int status;
+
+		if (!strcmp(word, "--")) {
+			if (!usage->takes_command)
+				return vprof_options_misused(usage, "this command takes nothing after \"--\"");
+			operands->command = argv + i + 1;
+			operands->n_command = (size_t)(argc - i - 1);
+			if (!operands->n_command)
+				return vprof_options_misused(usage, "a command must follow \"--\"");
+			break;
+		}
+		if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+			print_help(usage, options);
+			return VPROF_EXIT_OK;
+		}
+		if (word[0] != '-' || !word[1]) {
+			if (operands->n_words == usage->max_operands)
+				return vprof_options_misused(usage, "unexpected argument \"%s\"", word);
+			operands->words[operands->n_words++] = word;
+			continue;
+		}
+		word += word[1] == '-' ? 2 : 1;
+		o = find(options, word, strcspn(word, "="));
+		if (!o)
+			return vprof_options_misused(usage, "unknown option \"%s\"", argv[i]);
+		value = strchr(word, '=');
+		value = value ? value + 1 : NULL;
+		if (o->kind == VPROF_OPTION_FLAG && value)
+			return vprof_options_misused(usage, "--%s takes no value", o->name);
+		if (o->kind != VPROF_OPTION_FLAG && !value) {
+			if (i + 1 >= argc)
+				return vprof_options_misused(usage, "--%s needs a value: %s", o->name, o->argument);
+			value = argv[++i];
+		}
+		status = set_value(usage, o, value);
+		if (status >= 0)
+			return status;
+	}
+	return -1;
+}
+
+char *vprof_options_shell(char **words, size_t n_words)
+{
+	struct vprof_text t = VPROF_TEXT_INIT;
+
+	if (n_words == 1)
+		return strdup(words[0]);
+	for (size_t i = 0; i < n_words; i++) {
+		const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%_-+=:,./";
+
+		if (i)
+			vprof_text_add(&t, " ");
+		if (*words[i] && strspn(words[i], plain) == strlen(words[i])) {
+			vprof_text_add(&t, words[i]);
+			continue;
+		}
+		vprof_text_add(&t, "'");
+		for (const char *s = words[i]; *s; s++) {
+			if (*s == '\'')
+				vprof_text_add(&t, "'\\''");
+			else
+				vprof_text_append(&t, s, 1);
+		}
+		vprof_text_add(&t, "'");
+	}
+	if (t.failed) {
+		vprof_text_release(&t);
+		return NULL;
+	}
+	return vprof_text_detach(&t);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A command's options: one table gives the parsing and the --help text.
+ *
+ *   struct vprof_option options[] = {
+ *           { "k", VPROF_OPTION_COUNT, &k, "N", "factors chosen in a round (default 3)" },
+ *           { NULL } };
+ *   int status = vprof_options_parse(&usage, options, argc, argv, &operands);
+ *   if (status >= 0) return status;
+ *
+ * Long options only, "--name value" or "--name=value". `--` ends them; what follows is kept apart (a command to run).
+ */
+#ifndef VPROF_OPTIONS_H
+#define VPROF_OPTIONS_H
+
+#include <stddef.h>
+
+enum vprof_option_kind {
+	VPROF_OPTION_FLAG,  /* int *: set to 1 */
+	VPROF_OPTION_TEXT,  /* const char ** into argv */
+	VPROF_OPTION_COUNT, /* long *: 0 .. 1e9 */
+	VPROF_OPTION_SHARE, /* double *: 0 .. 1 */
+};
+
+struct vprof_option {
+	const char *name; /* without the dashes; NULL ends the table */
+	enum vprof_option_kind kind;
+	void *value;
+	const char *argument; /* what --help calls the value */
+	const char *help;
+};
+
+struct vprof_usage {
+	const char *synopsis; /* after "vprof " */
+	const char *purpose;
+	size_t max_operands;
+	int takes_command; /* accepts "-- COMMAND" */
+};
+
+struct vprof_operands {
+	char **words; /* into argv */
+	size_t n_words;
+	char **command;
+	size_t n_command;
+};
+
+/* Negative: go on. Otherwise the exit status: 0 after --help, 2 after a usage error told on stderr. */
+int vprof_options_parse(const struct vprof_usage *usage, const struct vprof_option *options, int argc, char **argv,
+			struct vprof_operands *operands);
+
+/* Tells a usage error and where help is; returns 2. */
+int vprof_options_misused(const struct vprof_usage *usage, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* One shell command line on the heap: a single word is taken as it is, several are quoted. NULL: out of memory. */
+char *vprof_options_shell(char **words, size_t n_words);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/progress.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+
+#define DRAW_EVERY_S 0.1
+
+static double since(const struct timespec *then)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - then->tv_sec) + (double)(now.tv_nsec - then->tv_nsec) / 1e9;
+}
+
+double vprof_progress_seconds(const struct vprof_progress *p)
+{
+	return since(&p->started);
+}
+
+int vprof_progress_colour(int fd)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return isatty(fd) && !(no && *no) && term && strcmp(term, "dumb");
+}
+
+void vprof_progress_begin(struct vprof_progress *p, const char *step)
+{
+	const char *term = getenv("TERM");
+
+	memset(p, 0, sizeof *p);
+	p->step = step;
+	p->on_terminal = isatty(STDERR_FILENO) && term && strcmp(term, "dumb");
+	clock_gettime(CLOCK_MONOTONIC, &p->started);
+}
+
+void vprof_progress_update(void *arg, const char *what, double done)
+{
+	struct vprof_progress *p = arg;
+
+	if (!p || !p->on_terminal || (p->shown && done < 1 && since(&p->drawn) < DRAW_EVERY_S))
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &p->drawn);
+	p->shown = 1;
+	fprintf(stderr, "\r\033[K  %-8s %.60s", p->step, what ? what : "");
+	if (done >= 0)
+		fprintf(stderr, " %.0f %%", (done > 1 ? 1 : done) * 100);
+	fflush(stderr);
+}
+
+void vprof_progress_drop(struct vprof_progress *p)
+{
+	if (p->shown)
+		fputs("\r\033[K", stderr);
+	p->shown = 0;
+}
+
+void vprof_progress_end(struct vprof_progress *p, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	vprof_progress_drop(p);
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "  %-8s %-60s %7.1f s\n", p->step, text, vprof_progress_seconds(p));
+}
+
+int vprof_complain(int code, const struct vprof_error *err)
+{
+	fprintf(stderr, "vprof: %s\n", err->message[0] ? err->message : "failed");
+	return code == VPROF_ERR_INCONCLUSIVE ? VPROF_EXIT_INCONCLUSIVE : VPROF_EXIT_FAILED;
+}
+
+void vprof_tell(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("vprof: note: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}

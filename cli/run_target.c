@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Why a subreaper: a run command often starts a server as a daemon. Its processes become vprof's children when their
+ * parents are gone, so that none of them keeps a port or a file locked into the next round.
+ */
+#define _GNU_SOURCE
+#include "cli/run_target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/project.h"
+#include "common/files.h"
+
+#define DRAIN_EVERY_NS 5000000L
+#define DRAW_EVERY_S 0.2
+#define LEAVE_S 3.0
+#define TAIL_BYTES 700
+#define TAIL_LINES 12
+
+static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+#define N_FORWARDED (sizeof forwarded / sizeof *forwarded)
+
+static volatile sig_atomic_t caught, n_caught;
+
+static void catch(int signal)
+{
+	caught = signal;
+	n_caught++;
+}
+
+static double now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void handle_signals(struct sigaction *before)
+{
+	struct sigaction action = { .sa_handler = catch };
+
+	caught = n_caught = 0;
+	sigemptyset(&action.sa_mask);
+	for (size_t i = 0; i < N_FORWARDED; i++)
+		sigaction(forwarded[i], &action, &before[i]);
+}
+
+static void restore_signals(const struct sigaction *before)
+{
+	for (size_t i = 0; i < N_FORWARDED; i++)
+		sigaction(forwarded[i], &before[i], NULL);
+}
+
+/* In the child, between fork and exec: only async-signal-safe calls. */
+static void become_command(const struct vprof_run_request *r, int log, const struct sigaction *before, char **env)
+{
+	int null = r->give_stdin ? STDIN_FILENO : open("/dev/null", O_RDONLY);
+
+	restore_signals(before);
+	setpgid(0, 0);
+	if (dup2(null, STDIN_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0)
+		_exit(126);
+	if (chdir(r->directory)) {
+		dprintf(STDERR_FILENO, "cannot enter %s\n", r->directory);
+		_exit(126);
+	}
+	execle("/bin/sh", "sh", "-c", r->command, (char *)NULL, env);
+	_exit(127);
+}
+
+/* The environment with VPROF_SHM and libvprof.so in front of LD_PRELOAD. Heap array; the two strings it made are the
+ * last ones. NULL: out of memory. */
+static char **make_environment(const char *shm, const char *library)
+{
+	const char *preload = getenv("LD_PRELOAD");
+	size_t n = 0, kept = 0;
+	char **env;
+
+	while (environ[n])
+		n++;
+	env = calloc(n + 3, sizeof *env);
+	if (!env)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		if (strncmp(environ[i], "VPROF_SHM=", 10) && strncmp(environ[i], "LD_PRELOAD=", 11))
+			env[kept++] = environ[i];
+	if (asprintf(&env[kept], "VPROF_SHM=%s", shm) < 0) {
+		free(env);
+		return NULL;
+	}
+	if (asprintf(&env[kept + 1], "LD_PRELOAD=%s%s%s", library, preload && *preload ? ":" : "",
+		     preload ? preload : "") < 0) {
+		free(env[kept]);
+		free(env);
+		return NULL;
+	}
+	return env;
+}
+
+static void free_environment(char **env)
+{
+	size_t n = 0;
+
+	while (env && env[n])
+		n++;
+	if (n >= 2) {
+		free(env[n - 1]);
+		free(env[n - 2]);
+	}
+	free(env);
+}
+
+static void drain(struct vprof_collector *collector)
+{
+	while (vprof_collector_drain(collector) > 0)
+		;
+}
+
+static void copy_new_output(int log, off_t *seen)
+{
+	char buffer[8192];
+	ssize_t n;
+
+	while ((n = pread(log, buffer, sizeof buffer, *seen)) > 0) {
+		*seen += n;
+		if (write(STDERR_FILENO, buffer, (size_t)n) < 0)
+			return;
+	}
+}
+
+static void pause_briefly(void)
+{
+	struct timespec t = { 0, DRAIN_EVERY_NS };
+
+	nanosleep(&t, NULL);
+}
+
+/* Until the command has ended: drains, passes signals on, shows that time passes. */
+static void attend(const struct vprof_run_request *r, struct vprof_collector *collector, pid_t pid, int log,
+		   struct vprof_run_outcome *o, double started)
+{
+	double drawn = started;
+	off_t seen = 0;
+	int passed_on = 0;
+	pid_t ended;
+
+	for (;;) {
+		drain(collector);
+		ended = waitpid(pid, &o->status, WNOHANG);
+		if (r->verbose)
+			copy_new_output(log, &seen);
+		if (ended == pid || (ended < 0 && errno != EINTR))
+			break;
+		if (n_caught != passed_on) {
+			kill(-pid, passed_on ? SIGKILL : caught);
+			passed_on = n_caught;
+		}
+		if (r->progress && now_s() - drawn > DRAW_EVERY_S) {
+			char text[32];
+
+			drawn = now_s();
+			snprintf(text, sizeof text, "%.0f s", drawn - started);
+			r->progress(r->progress_arg, text, -1);
+		}
+		pause_briefly();
+	}
+}
+
+/* Signals every process that has become ours. Returns how many there are. */
+static int signal_children(int signal)
+{
+	char path[64];
+	long pid;
+	int n = 0;
+	FILE *list;
+
+	snprintf(path, sizeof path, "/proc/self/task/%ld/children", (long)getpid());
+	list = fopen(path, "re");
+	while (list && fscanf(list, "%ld", &pid) == 1) {
+		kill((pid_t)pid, signal);
+		n++;
+	}
+	if (list)
+		fclose(list);
+	return n;
+}
+
+/* Ends what the command left behind: TERM, and KILL after a while. */
+static int end_left_behind(struct vprof_collector *collector, pid_t group)
+{
+	double started = now_s();
+	int n, most = 0, hard = 0;
+
+	kill(-group, SIGTERM);
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
+	n = signal_children(SIGTERM);
+	while (n > 0) {
+		most = n > most ? n : most;
+		drain(collector);
+		pause_briefly();
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
+		if (!hard && (now_s() - started > LEAVE_S || n_caught > 1)) {
+			kill(-group, SIGKILL);
+			hard = 1;
+		}
+		n = signal_children(hard ? SIGKILL : 0);
+		if (now_s() - started > 2 * LEAVE_S)
+			break;
+	}
+	return most;
+}
+
+static int start(const struct vprof_run_request *r, struct vprof_collector *collector, int log,
+		 const struct sigaction *before, pid_t *pid, struct vprof_error *err)
+{
+	char **env = make_environment(vprof_collector_shm(collector), r->library);
+
+	if (!env)
+		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory starting the run command");
+	*pid = fork();
+	if (*pid == 0)
+		become_command(r, log, before, env);
+	if (*pid > 0)
+		setpgid(*pid, *pid);
+	free_environment(env);
+	if (*pid < 0)
+		return vprof_error_set(err, VPROF_ERR_FAILED, "cannot start the run command: %s", strerror(errno));
+	return VPROF_OK;
+}
+
+int vprof_run_target(const struct vprof_run_request *r, struct vprof_run_outcome *o, struct vprof_error *err)
+{
+	struct vprof_collector_options options = { .trace_dir = r->trace_dir, .memory_bytes = r->memory_bytes,
+						   .max_trace_bytes = r->max_trace_bytes };
+	struct vprof_collector *collector = NULL;
+	struct sigaction before[N_FORWARDED];
+	double started = now_s();
+	pid_t pid = -1;
+	int log, rc, closed;
+
+	memset(o, 0, sizeof *o);
+	if (access(r->library, R_OK))
+		return vprof_error_set(err, VPROF_ERR_MISSING,
+				       "cannot read %s: %s. Install vprof again, or set VPROF_LIBDIR to the folder that "
+				       "holds libvprof.so", r->library, strerror(errno));
+	log = open(r->log_path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+	if (log < 0)
+		return vprof_error_set(err, VPROF_ERR_FAILED, "cannot write %s: %s", r->log_path, strerror(errno));
+	handle_signals(before);
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	rc = vprof_collector_open(&collector, &options, err);
+	if (!rc)
+		rc = start(r, collector, log, before, &pid, err);
+	if (!rc) {
+		attend(r, collector, pid, log, o, started);
+		o->seconds = now_s() - started;
+		if (!r->keep)
+			o->n_left_behind = end_left_behind(collector, pid);
+		drain(collector);
+	}
+	if (collector) {
+		closed = vprof_collector_close(collector, &o->stats, rc ? NULL : err);
+		rc = rc ? rc : closed;
+	}
+	prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
+	o->interrupted = caught;
+	restore_signals(before);
+	close(log);
+	return rc;
+}
+
+/* The log's last lines, each indented, as much as fits an error message. */
+static void add_tail(struct vprof_text *out, const char *path)
+{
+	struct vprof_text log = VPROF_TEXT_INIT;
+	const char *start;
+	int lines = 0;
+
+	if (vprof_file_read(path, &log, NULL) || !log.len) {
+		vprof_text_add(out, "  (no output)\n");
+		vprof_text_release(&log);
+		return;
+	}
+	start = log.s + log.len;
+	while (start > log.s && log.s + log.len - start < TAIL_BYTES) {
+		if (start[-1] == '\n' && start != log.s + log.len && ++lines == TAIL_LINES)
+			break;
+		start--;
+	}
+	while (*start) {
+		size_t n = strcspn(start, "\n");
+
+		vprof_text_addf(out, "  %.*s\n", (int)n, start);
+		start += n + (start[n] == '\n');
+	}
+	vprof_text_release(&log);
+}
+
+int vprof_run_blame(const struct vprof_run_request *r, const struct vprof_run_outcome *o, struct vprof_error *err)
+{
+	struct vprof_text how = VPROF_TEXT_INIT, tail = VPROF_TEXT_INIT;
+	const char *advice = "Try it without vprof; the probes are inert then";
+
+	if (WIFSIGNALED(o->status)) {
+		vprof_text_addf(&how, "was killed by signal %d (%s)", WTERMSIG(o->status), strsignal(WTERMSIG(o->status)));
+	} else {
+		vprof_text_addf(&how, "ended with status %d", WEXITSTATUS(o->status));
+		if (WEXITSTATUS(o->status) == 127)
+			advice = "The shell did not find it: check the path; it runs in vprof.json's directory";
+		else if (WEXITSTATUS(o->status) == 126)
+			advice = "It could not be executed: check its permissions (chmod +x)";
+		else if (WEXITSTATUS(o->status) > 128)
+			vprof_text_addf(&how, " (a process it ran was killed by signal %d, %s)",
+					WEXITSTATUS(o->status) - 128, strsignal(WEXITSTATUS(o->status) - 128));
+	}
+	add_tail(&tail, r->log_path);
+	vprof_error_set(err, VPROF_ERR_FAILED,
+			"the run command \"%.200s\" %s. Its last output (%s):\n%s%s. Earlier runs and the session are "
+			"kept", r->command, how.s, vprof_project_shown(r->log_path), tail.s, advice);
+	vprof_text_release(&how);
+	vprof_text_release(&tail);
+	return VPROF_ERR_FAILED;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Runs the workload under the collector.
+ *
+ * The command runs through /bin/sh in a process group of its own, with libvprof.so preloaded; its output goes to the
+ * run's log. Signals that end vprof (INT, TERM, HUP, QUIT) are passed on to the group; a second one kills it. Processes
+ * that the command leaves behind are ended. Whatever happens, the shared memory is removed.
+ */
+#ifndef VPROF_RUN_TARGET_H
+#define VPROF_RUN_TARGET_H
+
+#include <stdint.h>
+
+#include "common/error.h"
+#include "trace/collector.h"
+
+struct vprof_run_request {
+	const char *command, *directory, *trace_dir, *log_path, *library;
+	uint64_t memory_bytes, max_trace_bytes; /* 0: the defaults */
+	int verbose;	 /* copy the command's output to stderr as it comes */
+	int keep;	 /* leave processes that outlive the command alone */
+	int give_stdin;	 /* else the command reads /dev/null */
+	void (*progress)(void *arg, const char *step, double done); /* may be NULL; done < 0: unknown */
+	void *progress_arg;
+};
+
+struct vprof_run_outcome {
+	int status;	  /* as of waitpid */
+	int interrupted;  /* the signal that vprof received, else 0 */
+	int n_left_behind; /* processes ended after the command */
+	double seconds;
+	struct vprof_collector_stats stats;
+};
+
+/* FAILED when the command could not be started or the collector failed. A command that fails is told through `status`. */
+int vprof_run_target(const struct vprof_run_request *request, struct vprof_run_outcome *outcome,
+		     struct vprof_error *err);
+
+/* A failed command as an error: how it ended, the log's last lines, what to do. */
+int vprof_run_blame(const struct vprof_run_request *request, const struct vprof_run_outcome *outcome,
+		    struct vprof_error *err);
+
+#endif

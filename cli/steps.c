@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/steps.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "analysis/analyze.h"
+#include "cli/command.h"
+#include "cli/decide.h"
+#include "cli/progress.h"
+#include "common/files.h"
+#include "instrumenter/instrument.h"
+#include "report/format_value.h"
+#include "report/report.h"
+
+#define CHOSEN_MAX 64
+
+int vprof_step_plan(struct vprof_workspace *w, const struct vprof_decisions *d, struct vprof_plan **plan,
+		    struct vprof_error *err)
+{
+	struct vprof_text skipped = VPROF_TEXT_INIT;
+	char *line, *rest = NULL;
+	int rc = vprof_plan_make(plan, w->facts, w->graph, w->annotations, d, &skipped, err);
+
+	for (line = skipped.len ? strtok_r(skipped.s, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
+		vprof_tell("%s", line);
+	vprof_text_release(&skipped);
+	return rc;
+}
+
+int vprof_step_build(struct vprof_workspace *w, const struct vprof_plan *plan, const char *log_path,
+		     struct vprof_error *err)
+{
+	const struct vprof_project *p = &w->project;
+	struct vprof_splice_result splice = { 0 };
+	struct vprof_replay_result replay = { 0 };
+	struct vprof_progress progress;
+	struct vprof_replay_options options = {
+		.vprof_dir = p->vprof_dir, .probe_header = p->probe_header, .include_dir = p->include_dir,
+		.build = w->annotations->build, .directory = w->annotations->directory, .log_path = log_path,
+		.progress = vprof_progress_update, .progress_arg = &progress,
+	};
+	int rc;
+
+	if (access(p->probe_header, R_OK))
+		return vprof_error_set(err, VPROF_ERR_MISSING, "cannot read %s. Install vprof again, or set VPROF_LIBDIR "
+				       "to the folder that holds include/probe.h", p->probe_header);
+	vprof_progress_begin(&progress, "build");
+	/* Until the build is done nobody may take the objects for those of any plan. */
+	unlink(p->plan);
+	rc = vprof_splice(w->facts, plan, w->annotations, p->shadow, &splice, err);
+	if (!rc)
+		rc = vprof_replay(w->facts, plan, w->annotations, &options, &replay, err);
+	if (!rc)
+		rc = vprof_plan_write(plan, p->plan, err);
+	if (rc) {
+		vprof_progress_drop(&progress);
+		return rc;
+	}
+	vprof_progress_end(&progress, "%s of %s files compiled, %s probes%s%s", vprof_format_count(replay.n_compiled).s,
+			   vprof_format_count(replay.n_units).s, vprof_format_count(plan->n_probes).s,
+			   replay.n_reverted ? ", put back: " : "",
+			   replay.n_reverted ? vprof_format_count(replay.n_reverted).s : "");
+	return VPROF_OK;
+}
+
+
+static void tell_outcome(struct vprof_progress *progress, const char *command, const struct vprof_run_outcome *o)
+{
+	char what[48];
+
+	snprintf(what, sizeof what, "%.36s%s", command, strlen(command) > 36 ? "..." : "");
+	for (char *c = what; *c; c++)
+		if (*c == '\n' || *c == '\t')
+			*c = ' ';
+	vprof_progress_end(progress, "%s  %.1f MB of trace, %s thread%s", what, (double)o->stats.n_bytes / 1e6,
+			   vprof_format_count(o->stats.n_threads).s, o->stats.n_threads == 1 ? "" : "s");
+	if (o->n_left_behind)
+		vprof_tell("ended %d process%s that the run command left behind (--keep leaves them alone)",
+			   o->n_left_behind, o->n_left_behind == 1 ? "" : "es");
+	if (o->stats.disk_failed)
+		vprof_tell("the trace is incomplete: writing it failed: %s", strerror(o->stats.disk_failed));
+}
+
+int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vprof_step_run_options *o,
+		   struct vprof_run_outcome *outcome, struct vprof_error *err)
+{
+	struct vprof_progress progress;
+	char *trace = vprof_project_run_path(&w->project, run, "trace");
+	char *log = vprof_project_run_path(&w->project, run, "run.log");
+	struct vprof_run_request request = {
+		.command = o->command ? o->command : w->annotations->run, .directory = w->annotations->directory,
+		.trace_dir = trace, .log_path = log, .library = w->project.library, .memory_bytes = o->memory_bytes,
+		.verbose = o->verbose, .keep = o->keep, .give_stdin = o->give_stdin,
+		.progress = o->verbose ? NULL : vprof_progress_update, .progress_arg = &progress,
+	};
+	int rc;
+
+	memset(outcome, 0, sizeof *outcome);
+	if (!trace || !log) {
+		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	} else if (!request.command || !*request.command) {
+		rc = vprof_error_set(err, VPROF_ERR_INPUT,
+				     "%s has no \"run\" command. Add one that starts the program, puts load on it and "
+				     "ends, for example \"run\": \"./bench.sh\", or give it after \"--\"",
+				     vprof_project_shown(w->project.config));
+	} else {
+		rc = vprof_dir_remove(trace, err); /* of an earlier attempt at this run */
+		vprof_progress_begin(&progress, "run");
+		if (!rc)
+			rc = vprof_run_target(&request, outcome, err);
+		if (!rc && outcome->interrupted)
+			rc = vprof_error_set(err, VPROF_ERR_FAILED, "interrupted (%s); the command was stopped, what was "
+					     "recorded is in %s", strsignal(outcome->interrupted),
+					     vprof_project_shown(trace));
+		else if (!rc && outcome->status != 0)
+			rc = vprof_run_blame(&request, outcome, err);
+		if (rc)
+			vprof_progress_drop(&progress);
+		else
+			tell_outcome(&progress, request.command, outcome);
+	}
+	free(trace);
+	free(log);
+	return rc;
+}
+
+static int render(const struct vprof_results *r, const struct vprof_session *s, struct vprof_text *out,
+		  struct vprof_error *err)
+{
+	uint32_t chosen[CHOSEN_MAX];
+	struct vprof_report_options options = { .top = 20, .chosen = chosen };
+
+	options.n_chosen = vprof_decide_choose(r, s, chosen, (size_t)(s->k < CHOSEN_MAX ? s->k : CHOSEN_MAX));
+	return vprof_report_text(r, &options, out, err);
+}
+
+int vprof_step_write_report(const struct vprof_project *p, const char *run, const struct vprof_session *s,
+			    struct vprof_results *results, struct vprof_error *err)
+{
+	char *json = vprof_project_run_path(p, run, "results.json"), *txt = vprof_project_run_path(p, run, "report.txt");
+	struct vprof_text text = VPROF_TEXT_INIT;
+	int rc;
+
+	vprof_decide_verdicts(results, s);
+	if (!json || !txt)
+		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	else
+		rc = vprof_results_write(results, json, err);
+	if (!rc)
+		rc = render(results, s, &text, err);
+	if (!rc)
+		rc = vprof_file_write(txt, text.s, text.len, err);
+	vprof_text_release(&text);
+	free(json);
+	free(txt);
+	return rc;
+}
+
+int vprof_step_analyse(const struct vprof_project *p, const char *run, const struct vprof_session *s,
+		       struct vprof_results **results, struct vprof_plan **plan_out, struct vprof_error *err)
+{
+	struct vprof_progress progress;
+	struct vprof_plan *plan = NULL;
+	char *trace = vprof_project_run_path(p, run, "trace"), *path = vprof_project_run_path(p, run, "plan.json");
+	struct vprof_analyze_options options = {
+		.trace_dir = trace, .interval = s->interval, .k = (int)s->k, .threshold = s->threshold,
+		.min_intervals = 30, .progress = vprof_progress_update, .progress_arg = &progress,
+	};
+	int rc;
+
+	*results = NULL;
+	if (!trace || !path) {
+		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		goto out;
+	}
+	vprof_progress_begin(&progress, "analyse");
+	rc = vprof_plan_read(&plan, path, err);
+	options.plan = plan;
+	if (!rc)
+		rc = vprof_analyze(results, &options, err);
+	if (rc) {
+		vprof_progress_drop(&progress);
+		goto out;
+	}
+	(*results)->run = vprof_results_string(*results, run);
+	(*results)->baseline_mean_ns = s->baseline_mean_ns;
+	rc = vprof_step_write_report(p, run, s, *results, err);
+	vprof_progress_end(&progress, "%s complete, %s cut by the trace's end, %s ambiguous, %s dropped",
+			   vprof_format_count((*results)->n_complete).s, vprof_format_count((*results)->n_cut).s,
+			   vprof_format_count((*results)->n_ambiguous).s, vprof_format_count((*results)->n_dropped).s);
+out:
+	free(trace);
+	free(path);
+	if (rc) {
+		vprof_results_free(*results);
+		*results = NULL;
+	}
+	if (plan_out && !rc)
+		*plan_out = plan;
+	else
+		vprof_plan_free(plan);
+	return rc;
+}
+
+static int terminal_width(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col || size.ws_col > 100)
+		return 100;
+	return size.ws_col;
+}
+
+int vprof_step_print_report(const struct vprof_results *r, const uint32_t *chosen, size_t n_chosen, size_t top,
+			    struct vprof_error *err)
+{
+	struct vprof_report_options options = { .colour = vprof_progress_colour(STDOUT_FILENO), .top = top,
+						.width = terminal_width(), .chosen = chosen, .n_chosen = n_chosen };
+	struct vprof_text text = VPROF_TEXT_INIT;
+	int rc = vprof_report_text(r, &options, &text, err);
+
+	if (!rc) {
+		fputs(text.s, stdout);
+		fflush(stdout);
+	}
+	vprof_text_release(&text);
+	return rc;
+}

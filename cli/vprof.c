@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The program: finds the command in a table and hands over. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *summary;
+};
+
+static const struct command commands[] = {
+	{ "init", vprof_cmd_init, "observe one build, scan the sources, draft vprof.json" },
+	{ "annotations", vprof_cmd_annotations, "check vprof.json against the sources and list it" },
+	{ "iterate", vprof_cmd_iterate, "build, run, analyse and drill down, round by round" },
+	{ "report", vprof_cmd_report, "print the last (or a given) run's report" },
+	{ "build", vprof_cmd_build, "build with the probes that the session asks for" },
+	{ "run", vprof_cmd_run, "run the workload and record a trace" },
+	{ "analyze", vprof_cmd_analyze, "analyse a run's trace" },
+	{ "source", vprof_cmd_source, "show a source file as it is built" },
+	{ "restore", vprof_cmd_restore, "put the original objects and binaries back" },
+	{ "doctor", vprof_cmd_doctor, "check that everything vprof needs is there" },
+};
+
+#define N_COMMANDS (sizeof commands / sizeof *commands)
+
+static void print_help(FILE *to)
+{
+	fputs("usage: vprof COMMAND [OPTIONS]\n\nvprof finds the functions that make requests slow or unpredictable, "
+	      "and says why.\n\n", to);
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		fprintf(to, "  %-12s %s\n", commands[i].name, commands[i].summary);
+	fputs("\nvprof COMMAND --help tells a command's options. A first look at a program:\n\n"
+	      "  vprof init -- make         # or your build command, from a clean tree\n"
+	      "  $EDITOR vprof.json         # confirm the interval, give a run command\n"
+	      "  vprof iterate              # build, run, analyse, drill down\n"
+	      "  vprof report\n", to);
+}
+
+static int dispatch(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : NULL;
+
+	if (!name) {
+		print_help(stderr);
+		return VPROF_EXIT_USAGE;
+	}
+	if (!strcmp(name, "--version") || !strcmp(name, "version")) {
+		puts("vprof " VPROF_VERSION);
+		return VPROF_EXIT_OK;
+	}
+	if (!strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h")) {
+		static char help[] = "--help";
+		char *forward[] = { argc > 2 ? argv[2] : NULL, help, NULL };
+
+		if (!forward[0]) {
+			print_help(stdout);
+			return VPROF_EXIT_OK;
+		}
+		for (size_t i = 0; i < N_COMMANDS; i++)
+			if (!strcmp(commands[i].name, forward[0]))
+				return commands[i].run(2, forward);
+		name = forward[0];
+	}
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		if (!strcmp(commands[i].name, name))
+			return commands[i].run(argc - 1, argv + 1);
+	fprintf(stderr, "vprof: no command \"%s\"; vprof help lists them\n", name);
+	return VPROF_EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	int status = dispatch(argc, argv);
+
+	if (fflush(stdout) || ferror(stdout)) {
+		fputs("vprof: cannot write to standard output\n", stderr);
+		return status ? status : VPROF_EXIT_FAILED;
+	}
+	return status;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/workspace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "annotate/check.h"
+#include "cli/command.h"
+#include "cli/progress.h"
+#include "common/files.h"
+#include "instrumenter/instrument.h"
+#include "report/format_value.h"
+
+int vprof_workspace_open(struct vprof_workspace *w, struct vprof_error *err)
+{
+	int rc;
+
+	memset(w, 0, sizeof *w);
+	rc = vprof_project_open(&w->project, NULL, err);
+	if (!rc)
+		rc = vprof_project_need_config(&w->project, err);
+	if (!rc)
+		rc = vprof_annotations_read(&w->annotations, w->project.config, err);
+	if (!rc)
+		rc = vprof_project_make_dir(&w->project, err);
+	return rc;
+}
+
+static void forget_facts(struct vprof_workspace *w)
+{
+	vprof_callgraph_free(w->graph);
+	vprof_facts_free(w->facts);
+	w->graph = NULL;
+	w->facts = NULL;
+}
+
+void vprof_workspace_release(struct vprof_workspace *w)
+{
+	forget_facts(w);
+	vprof_annotations_free(w->annotations);
+	w->annotations = NULL;
+	vprof_project_release(&w->project);
+}
+
+char *vprof_workspace_compile_commands(const struct vprof_project *p, const struct vprof_annotations *a)
+{
+	if (a && a->compile_commands)
+		return strdup(a->compile_commands);
+	return vprof_path_join(p->vprof_dir, "compile_commands.json");
+}
+
+int vprof_workspace_scan(const struct vprof_project *p, const char *compile_commands, const char *root,
+			 struct vprof_error *err)
+{
+	struct vprof_facts *facts = NULL;
+	struct vprof_progress progress;
+	size_t n_broken = 0;
+	int rc;
+
+	vprof_progress_begin(&progress, "scan");
+	rc = vprof_scan(p->scanner, compile_commands, root, p->facts, 0, vprof_progress_update, &progress, err);
+	if (!rc)
+		rc = vprof_facts_open(&facts, p->facts, err);
+	if (rc) {
+		vprof_progress_drop(&progress);
+		return rc;
+	}
+	for (size_t i = 0; i < facts->n_tus; i++)
+		n_broken += strcmp(facts->tus[i].status, "ok") != 0;
+	if (n_broken)
+		vprof_progress_end(&progress, "%s files, %s functions (%s with errors)",
+				   vprof_format_count(facts->n_tus).s, vprof_format_count(facts->n_functions).s,
+				   vprof_format_count(n_broken).s);
+	else
+		vprof_progress_end(&progress, "%s files, %s functions", vprof_format_count(facts->n_tus).s,
+				   vprof_format_count(facts->n_functions).s);
+	vprof_facts_free(facts);
+	return VPROF_OK;
+}
+
+static int is_newer(const char *path, const char *than)
+{
+	struct stat a, b;
+
+	return !stat(path, &a) && !stat(than, &b) &&
+	       (a.st_mtim.tv_sec > b.st_mtim.tv_sec ||
+		(a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec > b.st_mtim.tv_nsec));
+}
+
+int vprof_workspace_load_facts(struct vprof_workspace *w, struct vprof_error *err)
+{
+	char *database = vprof_workspace_compile_commands(&w->project, w->annotations);
+	struct vprof_error why = { "" };
+	int rc;
+
+	if (!database)
+		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	forget_facts(w);
+	rc = vprof_facts_open(&w->facts, w->project.facts, &why);
+	if (!rc)
+		rc = vprof_facts_check_fresh(w->facts, &why);
+	if (!rc && is_newer(database, w->project.facts))
+		rc = vprof_error_set(&why, VPROF_ERR_STALE, "%s is newer than the facts", vprof_project_shown(database));
+	if (!rc)
+		goto graph;
+	forget_facts(w);
+	if (access(database, R_OK)) {
+		rc = vprof_error_set(err, VPROF_ERR_MISSING,
+				     "there is no compilation database %s, so the sources cannot be scanned. Observe a "
+				     "build with: vprof init -- YOUR BUILD COMMAND", vprof_project_shown(database));
+		goto out;
+	}
+	if (rc == VPROF_ERR_CORRUPT)
+		unlink(w->project.facts);
+	if (rc != VPROF_ERR_MISSING)
+		vprof_tell("%s; scanning again", why.message);
+	w->rescanned = 1;
+	rc = vprof_workspace_scan(&w->project, database, w->annotations->directory, err);
+	if (!rc)
+		rc = vprof_facts_open(&w->facts, w->project.facts, err);
+graph:
+	if (!rc)
+		rc = vprof_callgraph_build(&w->graph, w->facts, err);
+out:
+	free(database);
+	return rc;
+}
+
+int vprof_workspace_check(struct vprof_workspace *w, struct vprof_error *err)
+{
+	struct vprof_findings findings = { 0 };
+	struct vprof_text text = VPROF_TEXT_INIT;
+	int rc = vprof_annotations_check(w->annotations, w->facts, &findings, err);
+
+	for (size_t i = 0; i < findings.n && !rc; i++) {
+		if (findings.items[i].severity == VPROF_FINDING_OK)
+			continue;
+		vprof_text_clear(&text);
+		vprof_finding_format(w->annotations, &findings.items[i], &text);
+		fprintf(stderr, "vprof: %s%s\n", findings.items[i].severity == VPROF_FINDING_WARNING ? "warning: " : "",
+			text.s);
+	}
+	if (!rc && findings.n_errors)
+		rc = vprof_error_set(err, VPROF_ERR_INPUT, "%s: %zu error%s, nothing was built. Correct %s, then check "
+				     "with: vprof annotations", vprof_project_shown(w->project.config), findings.n_errors,
+				     findings.n_errors == 1 ? "" : "s", findings.n_errors == 1 ? "it" : "them");
+	vprof_text_release(&text);
+	vprof_findings_release(&findings);
+	return rc;
+}

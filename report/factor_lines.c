@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One factor: its share with bounds, name, place, mean and spread; beneath, what a person needs to trust or act on it. */
+#include "report/factor_lines.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/format_value.h"
+
+/* Columns of the table; what is left of the width goes to the place. */
+enum { AT_SHARE = 3, AT_RANGE = 9, AT_NAME = 21, NAME_COLUMNS = 30, AT_PLACE = 53, MEAN_COLUMNS = 10, SD_COLUMNS = 9 };
+enum { AT_DETAIL = 9 };
+
+const char *vprof_ink(const struct vprof_style *style, enum vprof_ink ink)
+{
+	static const char *const inks[] = { "\033[0m", "\033[1m", "\033[2m", "\033[32m", "\033[33m" };
+
+	return style->colour ? inks[ink] : "";
+}
+
+static const char *node_name(const struct vprof_node *n)
+{
+	return n->display && *n->display ? n->display : n->name ? n->name : "?";
+}
+
+/* The node that holds the factor: of a covariance, the siblings' parent. */
+static const struct vprof_node *place_of(const struct vprof_results *r, const struct vprof_factor *f)
+{
+	if (!f->n_nodes)
+		return NULL;
+	if (f->kind == VPROF_FACTOR_COVARIANCE)
+		return &r->nodes[r->nodes[r->covariances[f->nodes[0]].a].parent];
+	return &r->nodes[r->nodes[f->nodes[0]].parent];
+}
+
+/* Names from the interval (left out) down to `n`. A wait on the way is where blame begins: what is above it is told
+ * after it, "while waiting for X in call > append". */
+static void add_path(const struct vprof_results *r, const struct vprof_node *n, struct vprof_text *out)
+{
+	const struct vprof_node *path[64];
+	size_t depth = 0, wait = 0, start = 0;
+
+	for (; n->depth > 0 && depth < 64; n = &r->nodes[n->parent])
+		path[depth++] = n;
+	for (size_t i = depth; i-- > 0;)
+		if (path[i]->kind == VPROF_NODE_WAIT || path[i]->kind == VPROF_NODE_QUEUED)
+			wait = i + 1;
+	if (wait) {
+		if (path[wait - 1]->kind == VPROF_NODE_QUEUED)
+			vprof_text_add(out, "while queued");
+		else
+			vprof_text_addf(out, "while waiting for %s", node_name(path[wait - 1]));
+		for (size_t i = wait - 1; i-- > 0;)
+			vprof_text_addf(out, " > %s", node_name(path[i]));
+		start = wait;
+		if (start < depth)
+			vprof_text_add(out, " in ");
+	}
+	for (size_t i = depth; i-- > start;)
+		vprof_text_addf(out, "%s%s", node_name(path[i]), i > start ? " > " : "");
+}
+
+void vprof_report_place(const struct vprof_results *r, const struct vprof_factor *f, int columns,
+			struct vprof_text *out)
+{
+	struct vprof_text path = VPROF_TEXT_INIT, more = VPROF_TEXT_INIT;
+	const struct vprof_node *parent = place_of(r, f);
+	size_t room = columns > 0 ? (size_t)columns : 0, extra;
+
+	if (parent && parent->depth == 0)
+		vprof_text_add(&path, "the interval itself");
+	else if (parent)
+		add_path(r, parent, &path);
+	if (f->n_nodes > 1)
+		vprof_text_addf(&more, " (+%zu)", f->n_nodes - 1);
+	extra = more.len < room ? more.len : 0;
+	vprof_format_cut(out, path.s, room - extra, 1, 0);
+	if (extra)
+		vprof_text_add(out, more.s);
+	vprof_text_release(&path);
+	vprof_text_release(&more);
+}
+
+void vprof_factor_heading(const struct vprof_style *style, struct vprof_text *out)
+{
+	int place = (int)style->width - AT_PLACE - MEAN_COLUMNS - SD_COLUMNS;
+
+	vprof_text_addf(out, "%s   %-18s%-32s%-*s%*s%*s%s\n", vprof_ink(style, VPROF_INK_DIM), "share of variance",
+			"factor", place, "where it sits", MEAN_COLUMNS, "mean", SD_COLUMNS, "sd",
+			vprof_ink(style, VPROF_INK_PLAIN));
+}
+
+/* "66 .. 75", or nothing when no interval was estimated. */
+static void add_range(const struct vprof_factor *f, struct vprof_text *out)
+{
+	char range[40] = "";
+
+	if (isfinite(f->share_low) && isfinite(f->share_high) && fabs(f->share_low) < 1e6 && fabs(f->share_high) < 1e6)
+		snprintf(range, sizeof range, "%.0f .. %.0f", f->share_low * 100, f->share_high * 100);
+	vprof_format_cut(out, range, AT_NAME - AT_RANGE - 1, 0, AT_NAME - AT_RANGE);
+}
+
+static void add_first_line(const struct vprof_style *style, const struct vprof_results *r, size_t rank, int chosen,
+			   struct vprof_text *out)
+{
+	const struct vprof_factor *f = &r->factors[rank - 1];
+	size_t place = style->width - AT_PLACE - MEAN_COLUMNS - SD_COLUMNS;
+	struct vprof_text where = VPROF_TEXT_INIT;
+	char number[24];
+
+	snprintf(number, sizeof number, "%zu", rank);
+	vprof_format_cut(out, number, AT_SHARE - 1, 0, AT_SHARE - 1);
+	vprof_text_addf(out, "%6s ", vprof_format_percent(f->share).s);
+	add_range(f, out);
+	vprof_text_add(out, vprof_ink(style, chosen ? VPROF_INK_BOLD : VPROF_INK_PLAIN));
+	vprof_format_cut(out, f->name ? f->name : "?", NAME_COLUMNS, 1, AT_PLACE - AT_NAME);
+	vprof_text_add(out, vprof_ink(style, VPROF_INK_PLAIN));
+	vprof_report_place(r, f, (int)place, &where);
+	if (f->kind == VPROF_FACTOR_COVARIANCE) {
+		vprof_format_cut(out, where.s, place, 1, 0);
+	} else {
+		vprof_format_cut(out, where.s, place, 1, place);
+		vprof_text_addf(out, "%*s%*s", MEAN_COLUMNS, vprof_format_duration(f->mean_ns).s, SD_COLUMNS,
+				vprof_format_duration(f->sd_ns).s);
+	}
+	vprof_text_add(out, "\n");
+	vprof_text_release(&where);
+}
+
+static void add_item(struct vprof_text *line, const char *text)
+{
+	if (line->len)
+		vprof_text_add(line, " · ");
+	vprof_text_add(line, text);
+}
+
+/* What could still be learned beneath a variance factor. */
+static void add_children(const struct vprof_results *r, const struct vprof_factor *f, struct vprof_text *line)
+{
+	const struct vprof_node *n = f->n_nodes ? &r->nodes[f->nodes[0]] : NULL;
+	char text[96];
+	uint32_t measured = 0;
+
+	if (!n)
+		return;
+	for (size_t i = 0; i < f->n_nodes; i++)
+		if (r->nodes[f->nodes[i]].broken_down)
+			measured++;
+	if (n->kind == VPROF_NODE_SITE) {
+		add_item(line, "external, a leaf");
+	} else if (n->kind == VPROF_NODE_BODY) {
+		add_item(line, f->can_break_down ? "code and calls that are not measured yet" : "own code, no measured call");
+	} else if (n->kind == VPROF_NODE_WAIT || n->kind == VPROF_NODE_QUEUED) {
+		if (f->can_break_down)
+			add_item(line, "can be broken down where it waits");
+	} else if (f->can_break_down) {
+		snprintf(text, sizeof text, "%s child%s, %s", vprof_format_count(f->n_unmeasured).s,
+			 f->n_unmeasured == 1 ? "" : "ren", measured ? "not all measured yet" : "none measured yet");
+		add_item(line, text);
+	} else {
+		add_item(line, measured ? "broken down, see its children" : "a leaf: no call that can be measured");
+	}
+}
+
+static void add_variance_detail(const struct vprof_results *r, const struct vprof_factor *f, struct vprof_text *line)
+{
+	const struct vprof_node *n = f->n_nodes ? &r->nodes[f->nodes[0]] : NULL;
+	char text[128];
+
+	if (n && n->file && *n->file) {
+		vprof_text_addf(line, "%s:%d", n->file, n->line);
+		for (size_t i = 1; i < f->n_nodes && i < 3; i++) {
+			const struct vprof_node *other = &r->nodes[f->nodes[i]];
+
+			if (other->file && *other->file && (other->line != n->line || strcmp(other->file, n->file)))
+				vprof_text_addf(line, ", %s:%d", other->file, other->line);
+		}
+	}
+	if (n && n->object && *n->object) {
+		vprof_text_addf(line, "%sobject %s", line->len ? " · " : "", n->object);
+		if (f->n_nodes > 1)
+			vprof_text_addf(line, " and others");
+	}
+	if (f->is_blame)
+		add_item(line, "others' work while the interval waited");
+	if (isfinite(f->blocked_share) && f->blocked_share >= 0.005) {
+		snprintf(text, sizeof text, "blocked %s", vprof_format_percent(f->blocked_share).s);
+		add_item(line, text);
+	}
+	add_children(r, f, line);
+}
+
+void vprof_factor_lines(const struct vprof_style *style, const struct vprof_results *r, size_t rank, int chosen,
+			struct vprof_text *out)
+{
+	const struct vprof_factor *f = &r->factors[rank - 1];
+	struct vprof_text line = VPROF_TEXT_INIT;
+
+	add_first_line(style, r, rank, chosen, out);
+	if (f->kind == VPROF_FACTOR_COVARIANCE) {
+		vprof_text_add(&line, "move together");
+		if (isfinite(f->r) && fabs(f->r) <= 1.0000001)
+			vprof_text_addf(&line, ", r = %.2f", f->r);
+		if (f->can_break_down)
+			add_item(&line, "can be broken down");
+	} else {
+		add_variance_detail(r, f, &line);
+	}
+	if (f->note && *f->note)
+		add_item(&line, f->note);
+	if (f->verdict && *f->verdict) {
+		add_item(&line, "verdict: ");
+		vprof_text_add(&line, f->verdict);
+	}
+	if (line.len) {
+		vprof_text_addf(out, "%*s%s", AT_DETAIL, "", vprof_ink(style, VPROF_INK_DIM));
+		vprof_format_wrap(out, line.s, AT_DETAIL, AT_DETAIL, style->width);
+		if (style->colour) { /* the newline stays the line's last byte */
+			out->s[--out->len] = 0;
+			vprof_text_addf(out, "%s\n", vprof_ink(style, VPROF_INK_PLAIN));
+		}
+	}
+	vprof_text_release(&line);
+}

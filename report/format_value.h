@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Values as a person reads them: durations, shares, counts, and names cut to a number of columns. */
+#ifndef VPROF_FORMAT_VALUE_H
+#define VPROF_FORMAT_VALUE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/text.h"
+
+struct vprof_value {
+	char s[48];
+};
+
+struct vprof_value vprof_format_duration(double ns);   /* "1.92 ms"; "-" when not finite */
+struct vprof_value vprof_format_percent(double share); /* 0.713 -> "71 %"; "0.4 %" when small; "-" when not finite */
+struct vprof_value vprof_format_count(uint64_t n);     /* "41,190" */
+
+/* Columns of valid UTF-8 text, one for each code point. */
+size_t vprof_format_columns(const char *s);
+
+/* Appends `s` with control characters and malformed UTF-8 replaced by '?'. */
+void vprof_format_clean(struct vprof_text *out, const char *s);
+
+/* Appends `s` (cleaned), cut to `columns`: at its end, or in its middle when `middle`; "…" marks the cut. Pads with
+ * blanks to `pad` columns. */
+void vprof_format_cut(struct vprof_text *out, const char *s, size_t columns, int middle, size_t pad);
+
+/* Appends `s` (cleaned) broken at blanks into lines of `width` columns; lines after the first begin with `indent`
+ * blanks; `column` is where the first line starts. Ends with a newline. */
+void vprof_format_wrap(struct vprof_text *out, const char *s, size_t column, size_t indent, size_t width);
+
+#endif

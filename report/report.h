@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Results as text for people. (Results as JSON are runs/NNNN/results.json itself, written by analysis/.)
+ *
+ * The text is at most `width` columns wide, whatever the names in the results hold: names are cut by code points,
+ * never inside one, and control characters never reach the terminal.
+ */
+#ifndef VPROF_REPORT_H
+#define VPROF_REPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/results.h"
+#include "common/error.h"
+#include "common/text.h"
+
+struct vprof_report_options {
+	int colour;	       /* write terminal escapes */
+	int width;	       /* columns; 0: 100; at least 80 */
+	size_t top;	       /* ranked factors to show; 0: 10; the chosen ones are always shown */
+	const uint32_t *chosen; /* indices into results->factors that are up for a decision; NULL: the first n_selected */
+	size_t n_chosen;
+};
+
+/* Appends the report. INPUT when the results are not consistent in themselves (an index out of range). */
+int vprof_report_text(const struct vprof_results *r, const struct vprof_report_options *o, struct vprof_text *out,
+		      struct vprof_error *err);
+
+/* The path from the interval to the factor's (first) place, "call > flushAppendOnlyFile", cut in its middle to
+ * `columns`; the same words as in the ranked table. */
+void vprof_report_place(const struct vprof_results *r, const struct vprof_factor *f, int columns,
+			struct vprof_text *out);
+
+#endif
