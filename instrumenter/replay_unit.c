@@ -192,7 +192,8 @@ static int compile_failed(const struct vprof_replayer *r, const struct vprof_uni
 	vprof_process_describe(result, how, sizeof how);
 	vprof_text_addf(&from, "%s/", r->shadow_dir);
 	vprof_text_addf(&to, "%s/", r->facts->root);
-	vprof_build_excerpt(&lines, unit->messages.s, 15, from.s, to.s);
+	/* the first line is the command */
+	vprof_build_excerpt(&lines, unit->messages.s + strcspn(unit->messages.s, "\n"), 16, from.s, to.s);
 	vprof_error_set(err, VPROF_ERR_BUILD,
 			"the instrumented %s does not compile (%s)\n%s  command and whole output: %s\n"
 			"  nothing was replaced; vprof restore returns the build to its original state",
@@ -224,18 +225,8 @@ static int compile_unit(struct vprof_replayer *r, struct vprof_unit *unit, struc
 		vprof_text_addf(&unit->messages, "%s%s", i ? " " : "  ", argv[i]);
 	vprof_text_add(&unit->messages, "\n");
 	rc = vprof_process_run(&p, result, err);
-	if (!rc && result->status) {
-		char *output = strchr(unit->messages.s, '\n') + 1;
-
-		memmove(unit->messages.s, output, strlen(output) + 1); /* the excerpt is of the compiler's words */
+	if (!rc && result->status)
 		rc = compile_failed(r, unit, result, err);
-		vprof_text_clear(&dir);
-		for (size_t i = 0; argv[i]; i++)
-			vprof_text_addf(&dir, "%s%s", i ? " " : "  ", argv[i]);
-		vprof_text_addf(&dir, "\n%s", unit->messages.s);
-		vprof_text_clear(&unit->messages);
-		vprof_text_append(&unit->messages, dir.s, dir.len);
-	}
 out:
 	vprof_words_free(argv);
 	vprof_text_release(&dir);

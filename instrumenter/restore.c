@@ -1,0 +1,59 @@
+/* Restore: the build tree as it was before the first replay, byte for byte, with modes and times, so that the build
+ * has nothing to do afterwards. Runs, facts and the session stay.
+ *
+ * Invariant: a saved original is deleted only when every file is back; a restore that failed can be run again.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/files.h"
+#include "instrumenter/replay.h"
+
+static int forget(const char *vprof_dir, struct vprof_error *err)
+{
+	static const char *const names[] = { "state.json", "src", "tmp", "original.json", "original" };
+	int rc = VPROF_OK;
+
+	for (size_t i = 0; !rc && i < sizeof names / sizeof *names; i++) {
+		char *path = vprof_path_join(vprof_dir, names[i]);
+
+		rc = path ? vprof_dir_remove(path, err) : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		free(path);
+	}
+	return rc;
+}
+
+int vprof_restore(const char *vprof_dir, size_t *n_restored, struct vprof_error *err)
+{
+	struct vprof_originals o;
+	struct vprof_error first = { "" };
+	size_t n_failed = 0, n = 0;
+	int rc = vprof_originals_read(&o, vprof_dir, err);
+
+	for (int objects = 1; !rc && objects >= 0; objects--) { /* what they are made from first */
+		for (size_t i = 0; i < o.n; i++) {
+			const struct vprof_original *item = &o.items[i];
+			struct vprof_error error = { "" };
+			int done;
+
+			if ((item->kind == VPROF_ORIGINAL_OBJECT || item->kind == VPROF_ORIGINAL_ABSENT) != objects)
+				continue;
+			done = vprof_originals_put_back(&o, item, &error);
+			n += done > 0;
+			if (done < 0 && !n_failed++)
+				first = error;
+		}
+	}
+	vprof_originals_release(&o);
+	if (n_restored)
+		*n_restored = n;
+	if (rc)
+		return rc;
+	if (n_failed)
+		return vprof_error_set(err, VPROF_ERR_FAILED,
+				       "%zu files could not be put back, the first: %s\n"
+				       "  their originals stay in %s/original; repair the cause and run vprof restore again",
+				       n_failed, first.message, vprof_dir);
+	return forget(vprof_dir, err);
+}
