@@ -341,16 +341,23 @@ static void read_pair(struct stage *s, const struct vprof_json *object, enum vpr
 		      "\"enqueue\" and \"dequeue\" need an object each: their items are different expressions");
 }
 
-static void read_names(struct stage *s, const struct vprof_json *array, const char ***names, size_t *n, int glob)
+static void read_names(struct stage *s, const struct vprof_json *array, const char ***names, size_t *n,
+		       struct vprof_place **places, int glob)
 {
 	const struct vprof_json *one;
-	const char **slot;
+	size_t i = 0;
 
-	for (one = array ? array->first : NULL; one; one = one->next) {
-		slot = vprof_arena_push(s->arena, names, n, sizeof *slot);
-		if (slot)
-			*slot = read_function(s, one, glob);
+	if (!array || !array->n)
+		return;
+	*names = vprof_arena_alloc(s->arena, array->n * sizeof **names);
+	*places = vprof_arena_alloc(s->arena, array->n * sizeof **places);
+	if (!*names || !*places)
+		return;
+	for (one = array->first; one; one = one->next, i++) {
+		(*names)[i] = read_function(s, one, glob);
+		(*places)[i] = place_of(s, one);
 	}
+	*n = array->n;
 }
 
 /* A path relative to the folder of vprof.json, made absolute; NULL for no path. */
@@ -399,8 +406,8 @@ static void read_meaning(struct stage *s, const struct vprof_json *top, const ch
 	list = vprof_json_get(top, "queues");
 	for (one = list ? list->first : NULL; one; one = one->next)
 		read_pair(s, one, VPROF_HOOK_ENQUEUE, "item");
-	read_names(s, vprof_json_get(top, "roots"), &a->roots, &a->n_roots, 0);
-	read_names(s, vprof_json_get(top, "exclude"), &a->exclude, &a->n_exclude, 1);
+	read_names(s, vprof_json_get(top, "roots"), &a->roots, &a->n_roots, &a->root_places, 0);
+	read_names(s, vprof_json_get(top, "exclude"), &a->exclude, &a->n_exclude, &a->exclude_places, 1);
 }
 
 /* The folder that holds `path`, absolute, on the heap. */

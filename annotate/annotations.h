@@ -56,6 +56,7 @@ struct vprof_annotations {
 	const char **exclude;	  /* optional: functions never to instrument (name or glob) */
 	size_t n_exclude;
 	struct vprof_annotations_private *private;
+	struct vprof_place *root_places, *exclude_places; /* [n_roots], [n_exclude] */
 };
 
 /* INPUT with "vprof.json:LINE: KEY: what; what to do" when the file is wrong. */

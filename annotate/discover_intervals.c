@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Discovery: which functions handle one request.
+ *
+ * A request is handled where the program turns from waiting for many things to working on one: in a function called
+ * through a pointer from a loop that polls, in what follows a receive or dequeue in one loop, in a dispatcher that
+ * picks a function from a table, and in the callers that lead to it. Each such observation adds to a score, with its
+ * words; names only break ties. The weights were set by looking at Redis and memcached.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "annotate/discovery.h"
+
+#define EVIDENCE_BYTES 400
+#define PROPOSALS_MAX 12
+#define LOOP_DISTANCE 2
+
+struct candidate {
+	double score;
+	int n_evidence; /* structural observations, names not counted */
+	char why[EVIDENCE_BYTES];
+};
+
+struct ranking {
+	struct discovery *d;
+	struct candidate *all; /* [n_functions] */
+	uint8_t *chain;	       /* [n_functions] direct calls from a handler, FAR when more than DISTANCE_MAX */
+};
+
+static const char *const good_words[] = { "process", "handle", "request", "query", "serve", "execute", "command", "dispatch",
+					  "drive", "transaction", "perform", "message", "packet" };
+static const char *const bad_words[] = { "init", "free", "create", "close", "destroy", "error", "log", "print", "help", "config",
+					 "test", "load", "save", "cron", "stat", "usage", "parse", "version", "alloc", "debug",
+					 "setup", "shutdown", "signal", "timer", "clock" };
+static const char *const request_words[] = { "conn", "client", "req", "session", "job", "task", "item", "sock", "query",
+					     "request", "work", "msg", "stmt", "cmd", "peer", "txn" };
+static const char *const callback_registrars[] = { "event_set", "event_assign", "event_new", "evhttp_set_cb",
+						   "evhttp_set_gencb", "evconnlistener_new", "evconnlistener_new_bind",
+						   "bufferevent_setcb", "ev_io_init", "ev_init", "uv_listen", "uv_read_start",
+						   "uv_poll_start", "uv_queue_work", "MHD_start_daemon", "g_io_add_watch" };
+static const char *const outside_folders[] = { "/deps/", "/vendor/", "/third_party/", "/thirdparty/", "/external/", "/test/",
+					       "/tests/", "/contrib/", "/benchmark", "/examples/" };
+
+static void observe(struct ranking *r, uint32_t f, double points, const char *what)
+{
+	struct candidate *c = &r->all[f];
+	size_t n = strlen(c->why);
+
+	c->score += points;
+	c->n_evidence++;
+	if (n + strlen(what) + 3 < sizeof c->why && !strstr(c->why, what))
+		snprintf(c->why + n, sizeof c->why - n, "%s%s", n ? "; " : "", what);
+}
+
+static uint32_t caller_of(struct ranking *r, const struct vprof_facts_call *call)
+{
+	const struct vprof_facts_function *f = vprof_facts_function(r->d->facts, call->caller);
+
+	return f ? (uint32_t)(f - r->d->facts->functions) : UINT32_MAX;
+}
+
+static const char *name_of(struct ranking *r, uint32_t f)
+{
+	return r->d->facts->functions[f].name;
+}
+
+/* --- observations --- */
+
+static void observe_dispatchers(struct ranking *r)
+{
+	struct discovery *d = r->d;
+	uint32_t f;
+	size_t i;
+	int round;
+	static const double points[] = { 0, 28, 20, 12 };
+	uint8_t *distance = d->distance[TRAIT_DISPATCH];
+
+	for (f = 0; f < d->facts->n_functions; f++) {
+		if (distance[f] == 0) {
+			const struct dispatch *t = &d->tables[d->dispatch_table[f]];
+
+			observe(r, f, t->n > 16 ? 42 : 28 + (double)t->n / 2,
+				vprof_arena_printf(d->arena, "calls one of the %zu functions in %s through %s", t->n, t->variable,
+						   d->facts->calls[d->dispatch_call[f] - 1].callee));
+		}
+	}
+	for (i = 0; i < d->facts->n_calls; i++) {
+		const struct vprof_facts_call *call = &d->facts->calls[i];
+		uint32_t caller = call->callee_function ? caller_of(r, call) : UINT32_MAX;
+
+		if (caller == UINT32_MAX)
+			continue;
+		f = call->callee_function - 1;
+		for (round = 1; round <= DISTANCE_MAX; round++)
+			if (distance[caller] == round && distance[f] == round - 1 && r->all[caller].score < points[round])
+				observe(r, caller, points[round] - r->all[caller].score,
+					vprof_arena_printf(d->arena, "leads to the dispatch by calling %s", name_of(r, f)));
+	}
+}
+
+/* Handlers: called through a pointer, in a loop, by a function that polls. */
+static void observe_handlers(struct ranking *r)
+{
+	struct discovery *d = r->d;
+	uint32_t targets[256];
+	size_t i, j, n;
+
+	for (i = 0; i < d->facts->n_calls; i++) {
+		const struct vprof_facts_call *call = &d->facts->calls[i];
+		uint32_t caller = call->kind == VPROF_CALL_POINTER && call->in_loop ? caller_of(r, call) : UINT32_MAX;
+
+		if (caller == UINT32_MAX || d->distance[TRAIT_POLL][caller] > LOOP_DISTANCE - 1)
+			continue;
+		n = vprof_facts_pointer_targets(d->facts, call->signature, targets, LENGTH(targets));
+		for (j = 0; j < n && j < LENGTH(targets); j++) {
+			if (r->chain[targets[j]] == 0)
+				continue;
+			r->chain[targets[j]] = 0;
+			observe(r, targets[j], 20, vprof_arena_printf(d->arena, "handler: called through %s by %s, which polls",
+								      call->callee, name_of(r, caller)));
+		}
+	}
+	for (i = 0; i < d->facts->n_addresses; i++) {
+		const struct vprof_facts_address *a = &d->facts->addresses[i];
+
+		if (!a->function || strcmp(a->how, "argument") || !name_in(a->target, callback_registrars,
+									   LENGTH(callback_registrars)) ||
+		    r->chain[a->function - 1] == 0)
+			continue;
+		r->chain[a->function - 1] = 0;
+		observe(r, a->function - 1, 20,
+			vprof_arena_printf(d->arena, "handler: registered with %s at line %d", a->target, a->line));
+	}
+}
+
+static int is_queue_pop(struct ranking *r, const char *callee)
+{
+	size_t i;
+
+	for (i = 0; i < r->d->draft->n_queues; i++)
+		if (!strcmp(r->d->draft->queues[i].dequeue, callee))
+			return 1;
+	return 0;
+}
+
+/* What a loop of this function waits for, or NULL. */
+static const char *loop_source(struct ranking *r, uint32_t f)
+{
+	struct discovery *d = r->d;
+	const struct vprof_facts_function *function = &d->facts->functions[f];
+	uint32_t i;
+
+	for (i = 0; i < function->n_calls; i++) {
+		const struct vprof_facts_call *call =
+			&d->facts->calls[d->facts->calls_by_caller[function->first_call + i]];
+		uint32_t callee = call->callee_function;
+
+		if (!call->in_loop)
+			continue;
+		if (is_queue_pop(r, call->callee))
+			return call->callee;
+		if (callee && (d->distance[TRAIT_POLL][callee - 1] <= 1 || d->distance[TRAIT_RECEIVE][callee - 1] == 0))
+			return call->callee;
+		if (!callee && (!strncmp(call->callee, "accept", 6) || !strncmp(call->callee, "recv", 4) ||
+				!strcmp(call->callee, "read") || !strcmp(call->callee, "pthread_cond_wait") ||
+				!strcmp(call->callee, "mq_receive") || !strcmp(call->callee, "epoll_wait") ||
+				!strcmp(call->callee, "poll") || !strcmp(call->callee, "select") ||
+				!strcmp(call->callee, "sem_wait")))
+			return call->callee;
+	}
+	return NULL;
+}
+
+/* In the loop of a thread or main: what is called beside the call that waits. */
+static void observe_loops(struct ranking *r)
+{
+	struct discovery *d = r->d;
+	uint32_t f, i, targets[64];
+	size_t n, j;
+
+	for (f = 0; f < d->facts->n_functions; f++) {
+		const struct vprof_facts_function *function = &d->facts->functions[f];
+		const char *source = loop_source(r, f);
+		double points = d->is_entry[f] ? 30 : 15;
+
+		for (i = 0; source && i < function->n_calls; i++) {
+			const struct vprof_facts_call *call =
+				&d->facts->calls[d->facts->calls_by_caller[function->first_call + i]];
+
+			if (!call->in_loop || !strcmp(call->callee, source))
+				continue;
+			n = 0;
+			if (call->callee_function) {
+				targets[0] = call->callee_function - 1;
+				n = 1;
+			} else if (call->kind == VPROF_CALL_POINTER) {
+				n = vprof_facts_pointer_targets(d->facts, call->signature, targets, LENGTH(targets));
+			}
+			for (j = 0; j < n && j < LENGTH(targets) && targets[j] != f; j++) {
+				if (r->chain[targets[j]] == 0)
+					continue;
+				r->chain[targets[j]] = 0;
+				observe(r, targets[j], points,
+					vprof_arena_printf(d->arena, "called in the loop of %s that waits in %s",
+							   function->name, source));
+			}
+		}
+	}
+}
+
+/* Functions handed to a thread pool: their address is an argument of something that enqueues. */
+static void observe_tasks(struct ranking *r)
+{
+	static const char *const pools[] = { "submit", "enqueue", "addtask", "addwork", "addjob", "post", "schedule", "queuework",
+					     "threadpooladd", "pushtask", "dispatchasync" };
+	struct discovery *d = r->d;
+	char name[128];
+	size_t i, j;
+
+	for (i = 0; i < d->facts->n_addresses; i++) {
+		const struct vprof_facts_address *a = &d->facts->addresses[i];
+
+		if (!a->function || strcmp(a->how, "argument") || d->is_entry[a->function - 1])
+			continue;
+		normalise_name(name, sizeof name, a->target);
+		for (j = 0; j < LENGTH(pools) && !strstr(name, pools[j]); j++)
+			;
+		if (j == LENGTH(pools) || r->chain[a->function - 1] == 0)
+			continue;
+		r->chain[a->function - 1] = 0;
+		observe(r, a->function - 1, 25, vprof_arena_printf(d->arena, "a task: handed to %s", a->target));
+	}
+}
+
+/* Direct callees of handlers work for the same request, a little less surely with every level. */
+static void observe_callees(struct ranking *r)
+{
+	static const double points[] = { 0, 12, 8, 4 };
+	struct discovery *d = r->d;
+	uint32_t caller, f;
+	size_t i;
+	int round;
+
+	for (round = 1; round <= DISTANCE_MAX; round++) {
+		for (i = 0; i < d->facts->n_calls; i++) {
+			const struct vprof_facts_call *call = &d->facts->calls[i];
+
+			caller = call->callee_function ? caller_of(r, call) : UINT32_MAX;
+			if (caller == UINT32_MAX || r->chain[caller] != round - 1 ||
+			    r->chain[call->callee_function - 1] <= round)
+				continue;
+			f = call->callee_function - 1;
+			r->chain[f] = (uint8_t)round;
+			observe(r, f, points[round],
+				round == 1 ? vprof_arena_printf(d->arena, "called by %s", name_of(r, caller))
+					   : vprof_arena_printf(d->arena, "%d calls below a handler", round));
+		}
+	}
+}
+
+static void observe_traffic(struct ranking *r)
+{
+	struct discovery *d = r->d;
+	uint32_t f;
+
+	for (f = 0; f < d->facts->n_functions; f++) {
+		uint8_t in = d->distance[TRAIT_RECEIVE][f], out = d->distance[TRAIT_SEND][f];
+
+		if (!r->all[f].n_evidence)
+			continue;
+		if (in <= 1)
+			observe(r, f, in ? 6 : 8, "it receives");
+		if (in <= DISTANCE_MAX && out <= DISTANCE_MAX)
+			observe(r, f, 8, "it reaches both a receive and a send");
+		if (d->distance[TRAIT_POLL][f] <= 1) {
+			r->all[f].score -= 40; /* the loop itself: it never ends */
+		}
+	}
+}
+
+/* --- the expression that identifies the request --- */
+
+static int has_word(const char *text, const char *const *words, size_t n)
+{
+	char lower[128];
+	size_t i;
+
+	normalise_name(lower, sizeof lower, text);
+	for (i = 0; i < n; i++)
+		if (strstr(lower, words[i]))
+			return 1;
+	return 0;
+}
+
+/* *rank: 3 looks like a request, 2 a pointer, 1 a descriptor, 0 none. */
+static const char *id_of(struct discovery *d, const struct vprof_facts_function *f, int *rank)
+{
+	size_t n, i;
+	const struct parameter *list = parameters_of(d, f, &n), *best = NULL;
+
+	*rank = 0;
+	for (i = 0; i < n; i++) {
+		int worth = 0;
+
+		if (list[i].is_pointer && !strstr(list[i].type, "char"))
+			worth = has_word(list[i].name, request_words, LENGTH(request_words)) ||
+						has_word(list[i].type, request_words, LENGTH(request_words))
+					? 3 : 2;
+		else if (list[i].is_integer && (mentions(list[i].name, "fd") || strstr(list[i].name, "sock") ||
+						strstr(list[i].name, "id")))
+			worth = 1;
+		if (worth > *rank) {
+			*rank = worth;
+			best = &list[i];
+		}
+	}
+	if (!best && is_method(f)) {
+		*rank = 2;
+		return "this";
+	}
+	return best ? best->name : "1";
+}
+
+/* --- ranking --- */
+
+static void weigh_names(struct ranking *r)
+{
+	struct discovery *d = r->d;
+	uint32_t f;
+	int rank;
+	size_t i;
+
+	for (f = 0; f < d->facts->n_functions; f++) {
+		const struct vprof_facts_function *function = &d->facts->functions[f];
+		const struct vprof_facts_file *file = vprof_facts_file(d->facts, function->file);
+		struct candidate *c = &r->all[f];
+
+		if (!c->n_evidence)
+			continue;
+		id_of(d, function, &rank);
+		c->score += rank == 3 ? 15 : rank == 2 ? 3 : rank == 1 ? 3 : -15;
+		if (rank == 3)
+			observe(r, f, 0, "a parameter looks like a request or connection");
+		if (has_word(function->name, good_words, LENGTH(good_words)))
+			c->score += 8;
+		if (has_word(function->name, bad_words, LENGTH(bad_words)))
+			c->score -= 25;
+		c->score -= function->is_tiny ? 20 : 0;
+		c->score -= d->is_entry[f] ? 60 : 0;
+		for (i = 0; file && i < LENGTH(outside_folders); i++)
+			if (strstr(file->path + (strncmp(file->path, d->facts->root, strlen(d->facts->root))
+							 ? 0 : strlen(d->facts->root)), outside_folders[i])) {
+				c->score -= 30;
+				break;
+			}
+		if (!function->instrumentable)
+			c->score = -1000;
+	}
+}
+
+struct place_in_order {
+	double score;
+	uint32_t f;
+};
+
+static int by_score(const void *pa, const void *pb)
+{
+	const struct place_in_order *a = pa, *b = pb;
+
+	if (a->score != b->score)
+		return a->score > b->score ? -1 : 1;
+	return a->f < b->f ? -1 : a->f > b->f;
+}
+
+static void propose(struct ranking *r, const struct place_in_order *best)
+{
+	struct discovery *d = r->d;
+	const struct vprof_facts_function *f = &d->facts->functions[best->f];
+	const struct candidate *c = &r->all[best->f];
+	struct vprof_interval_proposal *p =
+		vprof_arena_push(d->arena, &d->draft->intervals, &d->draft->n_intervals, sizeof *p);
+	int rank;
+
+	if (!p)
+		return;
+	p->function = public_name(d, f);
+	p->where = where_of(d, f);
+	p->id = id_of(d, f, &rank);
+	p->why = vprof_arena_copy(d->arena, c->why, strlen(c->why));
+	p->score = c->score;
+	p->confidence = c->score >= 55 && rank ? "high" : c->score >= 30 ? "medium" : "low";
+}
+
+/* A dispatcher tells what kind of request it is: the nearest one that the best proposal reaches. */
+static void propose_type(struct ranking *r, uint32_t best)
+{
+	struct discovery *d = r->d;
+	uint32_t f = best, i, next;
+	const char *arrow;
+	int length;
+
+	while (d->distance[TRAIT_DISPATCH][f] && d->distance[TRAIT_DISPATCH][f] != FAR) {
+		const struct vprof_facts_function *function = &d->facts->functions[f];
+
+		for (next = f, i = 0; i < function->n_calls; i++) {
+			const struct vprof_facts_call *call =
+				&d->facts->calls[d->facts->calls_by_caller[function->first_call + i]];
+
+			if (call->callee_function &&
+			    d->distance[TRAIT_DISPATCH][call->callee_function - 1] < d->distance[TRAIT_DISPATCH][f])
+				next = call->callee_function - 1;
+		}
+		if (next == f)
+			return;
+		f = next;
+	}
+	if (d->distance[TRAIT_DISPATCH][f])
+		return;
+	{
+		const char *callee = d->facts->calls[d->dispatch_call[f] - 1].callee;
+
+		arrow = strstr(callee, "->") ? callee + strlen(callee) : NULL;
+		while (arrow && arrow > callee && strncmp(arrow, "->", 2))
+			arrow--;
+		length = arrow ? (int)(arrow - callee) : (int)strlen(callee);
+		d->draft->type_function = public_name(d, &d->facts->functions[f]);
+		d->draft->type_hint =
+			vprof_arena_printf(d->arena, "it calls %s: if %.*s has a name or a number that tells requests apart, add "
+						     "\"type\": {\"function\": \"%s\", \"value\": \"...\"}",
+					   callee, length, callee, d->draft->type_function);
+	}
+}
+
+void find_intervals(struct discovery *d)
+{
+	struct ranking r = { d };
+	struct place_in_order *order;
+	size_t i, n = d->facts->n_functions;
+
+	r.all = calloc(n + 1, sizeof *r.all);
+	r.chain = vprof_arena_alloc(d->arena, n + 1);
+	order = calloc(n + 1, sizeof *order);
+	if (!r.all || !r.chain || !order) {
+		d->arena->failed = 1;
+		goto out;
+	}
+	memset(r.chain, FAR, n + 1);
+	observe_dispatchers(&r);
+	observe_handlers(&r);
+	observe_loops(&r);
+	observe_tasks(&r);
+	observe_callees(&r);
+	observe_traffic(&r);
+	weigh_names(&r);
+	for (i = 0; i < n; i++)
+		order[i] = (struct place_in_order){ r.all[i].n_evidence ? r.all[i].score : -1000, (uint32_t)i };
+	qsort(order, n, sizeof *order, by_score);
+	for (i = 0; i < n && i < PROPOSALS_MAX && order[i].score > 5; i++)
+		propose(&r, &order[i]);
+	if (d->draft->n_intervals)
+		propose_type(&r, order[0].f);
+out:
+	free(r.all);
+	free(order);
+}
