@@ -34,9 +34,9 @@ static const struct vprof_node *place_of(const struct vprof_results *r, const st
 	return &r->nodes[r->nodes[f->nodes[0]].parent];
 }
 
-/* Names from the interval (left out) down to `n`. A wait on the way is where blame begins: what is above it is told
- * after it, "while waiting for X in call > append". */
-static void add_path(const struct vprof_results *r, const struct vprof_node *n, struct vprof_text *out)
+/* Names from the interval (left out) down to `n`. A wait on the way is where blame begins: "while waiting for X", and
+ * with `whole` what is above it after it, "... in call > append". */
+static void add_path(const struct vprof_results *r, const struct vprof_node *n, int whole, struct vprof_text *out)
 {
 	const struct vprof_node *path[64];
 	size_t depth = 0, wait = 0, start = 0;
@@ -53,7 +53,7 @@ static void add_path(const struct vprof_results *r, const struct vprof_node *n, 
 			vprof_text_addf(out, "while waiting for %s", node_name(path[wait - 1]));
 		for (size_t i = wait - 1; i-- > 0;)
 			vprof_text_addf(out, " > %s", node_name(path[i]));
-		start = wait;
+		start = whole ? wait : depth;
 		if (start < depth)
 			vprof_text_add(out, " in ");
 	}
@@ -71,7 +71,7 @@ void vprof_report_place(const struct vprof_results *r, const struct vprof_factor
 	if (parent && parent->depth == 0)
 		vprof_text_add(&path, "the interval itself");
 	else if (parent)
-		add_path(r, parent, &path);
+		add_path(r, parent, 0, &path);
 	if (f->n_nodes > 1)
 		vprof_text_addf(&more, " (+%zu)", f->n_nodes - 1);
 	extra = more.len < room ? more.len : 0;
@@ -182,8 +182,10 @@ static void add_variance_detail(const struct vprof_results *r, const struct vpro
 		if (f->n_nodes > 1)
 			vprof_text_addf(line, " and others");
 	}
-	if (f->is_blame)
-		add_item(line, "others' work while the interval waited");
+	if (f->is_blame && n) {
+		add_item(line, "others' work ");
+		add_path(r, &r->nodes[n->parent], 1, line);
+	}
 	if (isfinite(f->blocked_share) && f->blocked_share >= 0.005) {
 		snprintf(text, sizeof text, "blocked %s", vprof_format_percent(f->blocked_share).s);
 		add_item(line, text);

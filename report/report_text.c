@@ -52,16 +52,23 @@ static void labelled(const struct vprof_style *style, const char *label, const c
 
 static void add_headline(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out)
 {
-	size_t name_columns = vprof_format_columns(r->interval ? r->interval : "");
+	const char *name = r->interval ? r->interval : "interval";
+	struct vprof_text t = VPROF_TEXT_INIT;
+	size_t column = vprof_format_columns(name) + 3;
 
+	column = column < LABEL_COLUMNS ? LABEL_COLUMNS : column > 27 ? 27 : column;
 	vprof_text_add(out, vprof_ink(style, VPROF_INK_BOLD));
-	vprof_format_cut(out, r->interval ? r->interval : "interval", 24, 1,
-			 name_columns < LABEL_COLUMNS - 1 ? LABEL_COLUMNS : 0);
-	vprof_text_addf(out, "%s%smean %s   sd %s   p50 %s   p99 %s   max %s   (%s)\n", vprof_ink(style, VPROF_INK_PLAIN),
-			name_columns < LABEL_COLUMNS - 1 ? "" : "   ", vprof_format_duration(r->mean_ns).s,
-			vprof_format_duration(r->sd_ns).s, vprof_format_duration(r->p50_ns).s,
-			vprof_format_duration(r->p99_ns).s, vprof_format_duration(r->max_ns).s,
-			vprof_format_count(r->n_complete).s);
+	vprof_format_cut(out, name, 24, 1, column);
+	vprof_text_add(out, vprof_ink(style, VPROF_INK_PLAIN));
+	vprof_text_addf(&t, "mean %s   sd %s   p50 %s   ", vprof_format_duration(r->mean_ns).s,
+			vprof_format_duration(r->sd_ns).s, vprof_format_duration(r->p50_ns).s);
+	vprof_text_addf(&t, "p99 %s   max %s   (%s)", vprof_format_duration(r->p99_ns).s,
+			vprof_format_duration(r->max_ns).s, vprof_format_count(r->n_complete).s);
+	if (column + vprof_format_columns(t.s) <= style->width)
+		vprof_text_addf(out, "%s\n", t.s);
+	else
+		vprof_format_wrap(out, t.s, column, LABEL_COLUMNS, style->width);
+	vprof_text_release(&t);
 }
 
 static void add_types(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out)
