@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Annotations: intervals, types, work, queues, hand-written waits; and the strings that they name.
+ *
+ * What begins takes its time last and what ends takes it first, so that our own work lies outside.
+ */
+#define _GNU_SOURCE
+#include "runtime/runtime.h"
+
+#include <string.h>
+
+#define N_STRINGS 16384u
+
+/* Hashes of the strings that this process has defined. Full: defined again at each use. */
+static _Atomic uint64_t strings[N_STRINGS];
+
+static uint64_t hash_text(const char *text, size_t n)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+	return h;
+}
+
+void rt_strings_forget(void)
+{
+	for (unsigned i = 0; i < N_STRINGS; i++)
+		if (atomic_load_explicit(&strings[i], memory_order_relaxed))
+			atomic_store_explicit(&strings[i], 0, memory_order_relaxed);
+}
+
+uint64_t rt_string(struct rt_thread *th, const char *text)
+{
+	size_t n = text ? strnlen(text, VP_STRING_MAX) : 0;
+	uint64_t hash = hash_text(text, n);
+	struct vp_unit head = {hash, VP_W(VP_KIND_STRING, n)};
+	uint64_t free_entry, at = hash;
+	unsigned i;
+
+	for (i = 0; i < 64; i++, at++) {
+		uint64_t seen = atomic_load_explicit(&strings[at % N_STRINGS], memory_order_relaxed);
+
+		if (seen == hash)
+			return hash;
+		if (!seen)
+			break;
+	}
+	if (!rt_write_long(th, &head, 1, text, n))
+		return hash;
+	for (; i < 64; i++, at++) { /* only now: a definition that was dropped must come again */
+		free_entry = 0;
+		if (atomic_compare_exchange_strong(&strings[at % N_STRINGS], &free_entry, hash) || free_entry == hash)
+			break;
+	}
+	return hash;
+}
+
+static void interval(struct rt_thread *th, unsigned kind, const char *name, uint64_t id, const void *caller)
+{
+	struct vp_unit units[2] = {{rt_now(), VP_W(kind, 0)}, {id, 0}};
+
+	units[1].w = rt_string(th, name);
+	rt_stack(th, VP_STACK_INTERVAL, caller);
+	if (kind == VP_KIND_BEGIN || kind == VP_KIND_RESUME)
+		units[0].t = rt_now();
+	rt_write(th, units, 2);
+}
+
+static void pair(struct rt_thread *th, unsigned kind, uint64_t payload, uint64_t t, uint64_t w)
+{
+	struct vp_unit units[2] = {{rt_now(), VP_W(kind, payload)}, {t, w}};
+
+	rt_write(th, units, 2);
+}
+
+static bool is_shared(uint64_t object)
+{
+	return rt_address_shared((const void *)(uintptr_t)object);
+}
+
+static void spin_begin(struct rt_thread *th, uint64_t object)
+{
+	struct rt_spin *s;
+
+	if (th->n_spins == RT_SPINS) { /* begins without ends: forget the oldest */
+		rt_leave_slot(rt_slot(th->spins[0].object, is_shared(th->spins[0].object)));
+		memmove(th->spins, th->spins + 1, (RT_SPINS - 1) * sizeof(th->spins[0]));
+		th->n_spins--;
+	}
+	s = &th->spins[th->n_spins++];
+	s->object = object;
+	s->ticket = rt_arrive(rt_slot(object, is_shared(object)));
+	s->start = rt_now_fenced();
+}
+
+static void spin_end(struct rt_thread *th, uint64_t object)
+{
+	uint64_t end = rt_now_fenced();
+	bool shared = is_shared(object);
+	int i = th->n_spins;
+
+	while (i > 0 && th->spins[i - 1].object != object)
+		i--;
+	if (!i)
+		return;
+	struct rt_spin s = th->spins[i - 1];
+	memmove(th->spins + i - 1, th->spins + i, (size_t)(th->n_spins - i) * sizeof(s));
+	th->n_spins--;
+	rt_leave_slot(rt_slot(object, shared));
+	if (end - s.start >= rt_process.annotated_ticks)
+		rt_wait_record(th, VP_WAIT_SPIN, shared ? VP_FLAG_SHARED : 0, object, s.ticket, s.start, end,
+			       VP_CALL_SPIN_WAIT);
+}
+
+/* A release of this moment, right before it happens. */
+static void release_now(struct rt_thread *th, unsigned wait, uint64_t object)
+{
+	bool shared = is_shared(object);
+	uint64_t slot = atomic_load(rt_slot(object, shared));
+
+	if (VP_SLOT_WAITING(slot))
+		rt_wake_record(th, wait, shared ? VP_FLAG_SHARED : 0, object, slot, slot, rt_now_fenced());
+}
+
+static void hook(struct vp_thread *thread, unsigned int kind, const char *name, vp_u64 value, const void *caller)
+{
+	struct rt_thread *th = (struct rt_thread *)thread;
+	int saved = errno;
+
+	if (atomic_load_explicit(&th->state, memory_order_relaxed) != RT_THREAD_LIVE)
+		return;
+	switch (kind) {
+	case VP_HOOK_BEGIN: case VP_HOOK_RESUME: case VP_HOOK_SUSPEND: case VP_HOOK_END:
+		interval(th, kind, name, value, caller);
+		break;
+	case VP_HOOK_TYPE:
+		pair(th, VP_KIND_TYPE, 0, value, 0);
+		break;
+	case VP_HOOK_TYPE_TEXT:
+		pair(th, VP_KIND_TYPE, 1, rt_string(th, name), 0);
+		break;
+	case VP_HOOK_WORK:
+		pair(th, VP_KIND_WORK, 0, rt_string(th, name), value);
+		break;
+	case VP_HOOK_ENQUEUE: case VP_HOOK_DEQUEUE:
+		pair(th, kind, is_shared(value) ? VP_FLAG_SHARED << 8 : 0, value, 0);
+		break;
+	case VP_HOOK_SPIN_BEGIN:
+		spin_begin(th, value);
+		break;
+	case VP_HOOK_SPIN_END:
+		spin_end(th, value);
+		break;
+	case VP_HOOK_WAKE:
+		release_now(th, VP_WAIT_SPIN, value);
+		break;
+	case VP_HOOK_RELEASE:
+		release_now(th, VP_WAIT_ANNOTATED, value);
+		break;
+	case VP_HOOK_FALSE_WAKE: {
+		struct vp_unit unit = {rt_now(), VP_W(VP_KIND_FALSE_WAKE, 0)};
+
+		rt_write(th, &unit, 1);
+		break;
+	}
+	default: /* of a later probe.h */
+		break;
+	}
+	errno = saved;
+}
+
+/* The run of an acquire function is a wait, the run of a release function the moment of its release. */
+
+static void hook_enter(struct vp_thread *thread, struct vp_hook *h)
+{
+	_Atomic uint64_t *slot = rt_slot(h->value, is_shared(h->value));
+
+	(void)thread;
+	if (h->kind == VP_HOOK_ACQUIRE)
+		h->ticket = rt_arrive(slot);
+	else
+		h->before = atomic_load(slot);
+	h->start = rt_now_fenced();
+}
+
+static void hook_leave(struct vp_thread *thread, struct vp_hook *h, const void *caller)
+{
+	struct rt_thread *th = (struct rt_thread *)thread;
+	uint64_t end = rt_now_fenced();
+	bool shared = is_shared(h->value);
+	unsigned flags = shared ? VP_FLAG_SHARED : 0;
+	_Atomic uint64_t *slot = rt_slot(h->value, shared);
+	int saved = errno;
+
+	(void)caller;
+	if (h->kind == VP_HOOK_ACQUIRE)
+		rt_leave_slot(slot);
+	if (atomic_load_explicit(&th->state, memory_order_relaxed) != RT_THREAD_LIVE)
+		return;
+	if (h->kind == VP_HOOK_ACQUIRE) {
+		if (end - h->start >= rt_process.annotated_ticks)
+			rt_wait_record(th, VP_WAIT_ANNOTATED, flags, h->value, h->ticket, h->start, end,
+				       rt_string(th, h->name));
+	} else {
+		uint64_t after = atomic_load(slot);
+		bool moved = VP_SLOT_ARRIVALS(after) != VP_SLOT_ARRIVALS(h->before);
+
+		if (VP_SLOT_WAITING(h->before) || moved)
+			rt_wake_record(th, VP_WAIT_ANNOTATED, flags | (moved ? VP_FLAG_LATE : 0), h->value, h->before,
+				       after, h->start);
+	}
+	errno = saved;
+}
+
+const struct vp_api rt_api = {
+	.full = rt_full,
+	.hook = hook,
+	.enter = hook_enter,
+	.leave = hook_leave,
+};

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* longjmp skips the probes of the frames that it leaves: their records are written here, and the gate of the frame
+ * that it returns to is restored.
+ *
+ * Only scopes between the current stack pointer and the target's are touched, so a jump to another stack changes
+ * nothing. glibc mangles the saved stack pointer; where we do not know how, the jump passes through and the gate
+ * is restored when the next outer measured frame is left.
+ */
+#define _GNU_SOURCE
+#include "runtime/runtime.h"
+
+#include <setjmp.h>
+
+void __longjmp_chk(struct __jmp_buf_tag env[1], int value) __attribute__((noreturn));
+
+static uintptr_t saved_stack(const struct __jmp_buf_tag *env)
+{
+#if defined(__x86_64__)
+	uintptr_t sp = (uintptr_t)env->__jmpbuf[6];
+
+	__asm__("ror $17, %0\n\txor %%fs:0x30, %0" : "+r"(sp) : : "cc");
+	return sp;
+#else
+	(void)env;
+	return 0;
+#endif
+}
+
+static void scopes_close(const struct __jmp_buf_tag *env)
+{
+	struct rt_thread *th = rt_self;
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0), there;
+	struct vp_scope *s;
+	uint64_t now;
+
+	if (!th || !th->probe.top || atomic_load_explicit(&th->state, memory_order_relaxed) != RT_THREAD_LIVE)
+		return;
+	there = saved_stack(env);
+	now = rt_now();
+	for (s = th->probe.top; (uintptr_t)s >= here && (uintptr_t)s < there; s = th->probe.top) {
+		uint64_t duration = s->start && now > s->start ? now - s->start : 0;
+		struct vp_unit unit = {s->start ? s->start : now,
+				       VP_W(s->code, duration < VP_PAYLOAD_MAX ? duration : VP_PAYLOAD_MAX)};
+
+		th->probe.gate = s->gate;
+		th->probe.top = s->outer;
+		rt_write(th, &unit, 1);
+	}
+}
+
+RT_NEXT(longjmp);
+RT_NEXT(_longjmp);
+RT_NEXT(siglongjmp);
+RT_NEXT(__longjmp_chk);
+
+#define JUMP(name)                                                                                           \
+	RT_EXPORT void name(struct __jmp_buf_tag env[1], int value)                                           \
+	{                                                                                                    \
+		if (rt_active())                                                                             \
+			scopes_close(env);                                                                   \
+		REAL(name)(env, value);                                                                      \
+		__builtin_unreachable();                                                                     \
+	}
+JUMP(longjmp)
+JUMP(_longjmp)
+JUMP(siglongjmp)
+JUMP(__longjmp_chk)

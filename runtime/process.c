@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The process: becoming active, forking, ending, its modules, and memory that it shares with others.
+ *
+ * A process is dormant until a module with probes attaches: then the shared memory named by VPROF_SHM is mapped
+ * (before any fork that could matter, so that slots are shared) and the wrappers begin to look. Anything wrong
+ * with that memory leaves the process dormant for good.
+ */
+#define _GNU_SOURCE
+#include "runtime/runtime.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CALIBRATE_NS 50000u
+#define N_REGIONS 64
+
+struct rt_process rt_process;
+
+static char shm_path[VP_PATH_MAX];
+static _Atomic int start_state; /* 0: untried, 1: being tried, 2: active, 3: dormant */
+static _Atomic uint64_t modules_seen; /* dlpi_adds of the last MODULE records */
+static struct {
+	_Atomic uintptr_t start, end;
+} regions[N_REGIONS];
+
+/* Next definitions. */
+
+static int missing(void)
+{
+	errno = ENOSYS;
+	return -1;
+}
+
+void *rt_next(const struct rt_wrapped *wrapped)
+{
+	static __thread int resolving __attribute__((tls_model("initial-exec")));
+	int saved = errno;
+	void *found = NULL;
+
+	if (!resolving) { /* the loader itself calls a wrapper: nothing to offer */
+		resolving = 1;
+		if (wrapped->version)
+			found = dlvsym(RTLD_NEXT, wrapped->name, wrapped->version);
+		if (!found)
+			found = dlsym(RTLD_NEXT, wrapped->name);
+		resolving = 0;
+	}
+	errno = saved;
+	if (!found)
+		return __extension__(void *) missing;
+	atomic_store_explicit(wrapped->cache, found, memory_order_relaxed);
+	return found;
+}
+
+extern const struct rt_wrapped __start_rt_wrapped[] __attribute__((visibility("hidden")));
+extern const struct rt_wrapped __stop_rt_wrapped[] __attribute__((visibility("hidden")));
+
+void rt_next_all(void)
+{
+	for (const struct rt_wrapped *w = __start_rt_wrapped; w < __stop_rt_wrapped; w++)
+		if (!atomic_load_explicit(w->cache, memory_order_relaxed))
+			rt_next(w);
+}
+
+/* Becoming active. */
+
+static uint64_t monotonic_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static vp_u64 monotonic_ticks(void)
+{
+	return monotonic_ns();
+}
+
+static bool clock_set(uint32_t clock)
+{
+	rt_process.ticks = NULL;
+#if defined(__x86_64__)
+	if (clock == VP_CLOCK_TSC)
+		return true;
+#elif defined(__aarch64__)
+	if (clock == VP_CLOCK_CNTVCT)
+		return true;
+#endif
+	rt_process.ticks = monotonic_ticks;
+	return clock == VP_CLOCK_MONOTONIC;
+}
+
+/* Rough, for the thresholds only. */
+static void clock_thresholds(void)
+{
+	uint64_t ns = monotonic_ns(), ticks = rt_now(), end_ns = ns, end_ticks = ticks;
+
+	while (end_ns - ns < CALIBRATE_NS) {
+		end_ns = monotonic_ns();
+		end_ticks = rt_now();
+	}
+	rt_process.io_ticks = (end_ticks - ticks) * RT_IO_NS / (end_ns - ns);
+	rt_process.annotated_ticks = (end_ticks - ticks) * RT_ANNOTATED_NS / (end_ns - ns);
+}
+
+static bool shm_valid(const struct vp_shm *s, uint64_t n_bytes)
+{
+	return s->magic == VP_SHM_MAGIC && s->version == VP_FORMAT_VERSION && s->total_bytes <= n_bytes &&
+	       s->n_slots >= 2 && (s->n_slots & (s->n_slots - 1)) == 0 && s->n_chunks > 0 &&
+	       s->slots_offset >= sizeof(*s) && s->slots_offset % 8 == 0 && s->slots_offset <= s->total_bytes &&
+	       s->n_slots <= (s->total_bytes - s->slots_offset) / 8 && s->states_offset >= sizeof(*s) &&
+	       s->states_offset % 4 == 0 && s->states_offset <= s->total_bytes &&
+	       s->n_chunks <= (s->total_bytes - s->states_offset) / 4 && s->chunks_offset >= sizeof(*s) &&
+	       s->chunks_offset % 64 == 0 && s->chunks_offset <= s->total_bytes &&
+	       s->n_chunks <= (s->total_bytes - s->chunks_offset) / VP_CHUNK_BYTES;
+}
+
+static bool shm_map(void)
+{
+	struct vp_shm *shm = MAP_FAILED;
+	struct stat st;
+	int fd;
+
+	if (!shm_path[0])
+		return false;
+	fd = (int)syscall(SYS_openat, AT_FDCWD, shm_path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (fstat(fd, &st) == 0 && (uint64_t)st.st_size >= sizeof(*shm))
+		shm = (void *)syscall(SYS_mmap, NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0L);
+	syscall(SYS_close, fd);
+	if (shm == MAP_FAILED)
+		return false;
+	if (!shm_valid(shm, (uint64_t)st.st_size) || !clock_set(shm->clock)) {
+		syscall(SYS_munmap, shm, (size_t)st.st_size);
+		return false;
+	}
+	rt_process.shm = shm;
+	rt_process.slots = (_Atomic uint64_t *)((char *)shm + shm->slots_offset);
+	rt_process.states = (_Atomic uint32_t *)((char *)shm + shm->states_offset);
+	rt_process.chunks = (unsigned char *)shm + shm->chunks_offset;
+	rt_process.slot_shift = 64u - (uint32_t)__builtin_ctz(shm->n_slots);
+	return true;
+}
+
+static void fork_prepare(void);
+static void fork_parent(void);
+static void fork_child(void);
+
+bool rt_start(void)
+{
+	int untried = 0, state;
+	uint64_t mask;
+
+	state = atomic_load_explicit(&start_state, memory_order_acquire);
+	if (state >= 2)
+		return state == 2;
+	mask = rt_signals_block();
+	if (atomic_compare_exchange_strong(&start_state, &untried, 1)) {
+		if (!shm_path[0] && getenv("VPROF_SHM"))
+			strncpy(shm_path, getenv("VPROF_SHM"), sizeof(shm_path) - 1);
+		state = shm_map() ? 2 : 3;
+		if (state == 2) {
+			clock_thresholds();
+			rt_process.pid = (uint32_t)syscall(SYS_getpid);
+			rt_process.seq = atomic_fetch_add(&rt_process.shm->next_process_seq, 1);
+			rt_next_all();
+			rt_stack_init();
+			pthread_atfork(fork_prepare, fork_parent, fork_child);
+			atomic_store_explicit(&rt_process.active, 1, memory_order_release);
+		}
+		atomic_store_explicit(&start_state, state, memory_order_release);
+	}
+	while ((state = atomic_load_explicit(&start_state, memory_order_acquire)) == 1)
+		sched_yield();
+	rt_signals_restore(mask);
+	return state == 2;
+}
+
+/* For probe.h: the calling thread, or null when there is nothing to record to. */
+RT_EXPORT struct vp_thread *vprof_rt_attach(unsigned abi, unsigned long thread_bytes);
+struct vp_thread *vprof_rt_attach(unsigned abi, unsigned long thread_bytes)
+{
+	struct rt_thread *th;
+	int saved = errno;
+
+	if (abi != VP_ABI || thread_bytes != sizeof(struct vp_thread) || !rt_start()) {
+		errno = saved;
+		return NULL;
+	}
+	th = rt_thread();
+	if (th && !atomic_load_explicit(&modules_seen, memory_order_relaxed))
+		rt_modules_check(th);
+	errno = saved;
+	return th ? &th->probe : NULL;
+}
+
+/* The environment may change before the first probe attaches, and the disk may be out of reach (chroot). */
+__attribute__((constructor)) static void library_start(void)
+{
+	const char *path = getenv("VPROF_SHM");
+
+	if (path && strlen(path) < sizeof(shm_path))
+		strcpy(shm_path, path);
+}
+
+/* exit(): the parent's waitpid learns who woke it. */
+__attribute__((destructor)) static void library_end(void)
+{
+	struct rt_thread *th = rt_self;
+
+	if (!rt_active() || !th || atomic_load(&th->state) != RT_THREAD_LIVE)
+		return;
+	rt_wake_record(th, VP_WAIT_CHILD, VP_FLAG_SHARED | VP_FLAG_ALL, rt_process.pid, 0, 0, rt_now());
+	rt_thread_exit(th);
+}
+
+uint64_t rt_token(void)
+{
+	return (uint64_t)rt_process.seq << 32 | (atomic_fetch_add(&rt_process.n_tokens, 1) + 1);
+}
+
+/* fork. Signals stay blocked from before the fork until the child has chunks of its own. */
+
+static __thread uint64_t fork_mask __attribute__((tls_model("initial-exec")));
+
+static void fork_prepare(void)
+{
+	struct rt_thread *th = rt_thread();
+
+	if (th) {
+		struct vp_unit create[2] = {{rt_now(), VP_W(VP_KIND_CREATE, 0)}, {0, 1}};
+
+		create[1].t = th->fork_token = rt_token();
+		rt_write(th, create, 2);
+	}
+	fork_mask = rt_signals_block();
+}
+
+static void fork_parent(void)
+{
+	rt_signals_restore(fork_mask);
+}
+
+static void fork_child(void)
+{
+	struct rt_thread *th = rt_self;
+
+	rt_process.pid = (uint32_t)syscall(SYS_getpid);
+	rt_process.parent_seq = rt_process.seq;
+	rt_process.seq = atomic_fetch_add(&rt_process.shm->next_process_seq, 1);
+	atomic_store(&modules_seen, 0);
+	rt_strings_forget();
+	rt_threads_forget(th);
+	if (th && atomic_load(&th->state) == RT_THREAD_LIVE)
+		rt_fork_child(th);
+	rt_signals_restore(fork_mask);
+}
+
+/* Modules. */
+
+struct modules {
+	struct rt_thread *th;
+	uint64_t adds;
+};
+
+static int module_write(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct modules *m = arg;
+	struct vp_unit head[2];
+	uint64_t low = UINT64_MAX, high = 0;
+	const char *path = info->dlpi_name;
+	char exe[1024];
+	size_t n;
+
+	if (size >= offsetof(struct dl_phdr_info, dlpi_adds) + sizeof(info->dlpi_adds)) {
+		if (atomic_load_explicit(&modules_seen, memory_order_relaxed) == info->dlpi_adds)
+			return 1;
+		m->adds = info->dlpi_adds;
+	}
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+
+		if (p->p_type != PT_LOAD)
+			continue;
+		if (info->dlpi_addr + p->p_vaddr < low)
+			low = info->dlpi_addr + p->p_vaddr;
+		if (info->dlpi_addr + p->p_vaddr + p->p_memsz > high)
+			high = info->dlpi_addr + p->p_vaddr + p->p_memsz;
+	}
+	if (low >= high)
+		return 0;
+	if (!path || !path[0]) {
+		long got = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", exe, sizeof(exe) - 1);
+
+		exe[got > 0 ? got : 0] = '\0';
+		path = exe;
+	}
+	n = strlen(path);
+	if (n > VP_PATH_MAX)
+		n = VP_PATH_MAX;
+	head[0] = (struct vp_unit){low, VP_W(VP_KIND_MODULE, n)};
+	head[1] = (struct vp_unit){info->dlpi_addr, high};
+	rt_write_long(m->th, head, 2, path, n);
+	return 0;
+}
+
+void rt_modules_check(struct rt_thread *th)
+{
+	struct modules m = {th, 0};
+
+	if (dl_iterate_phdr(module_write, &m) == 0)
+		atomic_store_explicit(&modules_seen, m.adds ? m.adds : 1, memory_order_relaxed);
+}
+
+/* Shared memory of the program: objects in it are known to other processes too. The table remembers what the
+ * program mapped; when it is full, later mappings count as private. */
+
+static void region_add(void *start, size_t n_bytes)
+{
+	for (int i = 0; i < N_REGIONS; i++) {
+		uintptr_t none = 0;
+
+		if (atomic_compare_exchange_strong(&regions[i].start, &none, (uintptr_t)start)) {
+			atomic_store(&regions[i].end, (uintptr_t)start + n_bytes);
+			return;
+		}
+	}
+}
+
+static void region_remove(const void *start)
+{
+	for (int i = 0; i < N_REGIONS; i++) {
+		if (start && atomic_load_explicit(&regions[i].start, memory_order_relaxed) == (uintptr_t)start) {
+			atomic_store(&regions[i].end, 0);
+			atomic_store(&regions[i].start, 0);
+		}
+	}
+}
+
+bool rt_address_shared(const void *address)
+{
+	uintptr_t a = (uintptr_t)address;
+
+	for (int i = 0; i < N_REGIONS; i++)
+		if (a < atomic_load_explicit(&regions[i].end, memory_order_relaxed) &&
+		    a >= atomic_load_explicit(&regions[i].start, memory_order_relaxed))
+			return true;
+	return false;
+}
+
+static void *map(void *address, size_t n_bytes, int protection, int flags, int fd, off_t offset)
+{
+	void *start = (void *)syscall(SYS_mmap, address, n_bytes, protection, flags, fd, offset);
+
+	if (start != MAP_FAILED && (flags & MAP_TYPE) != MAP_PRIVATE && (protection & PROT_WRITE))
+		region_add(start, n_bytes);
+	return start;
+}
+
+RT_EXPORT void *mmap(void *address, size_t n_bytes, int protection, int flags, int fd, off_t offset)
+{
+	return map(address, n_bytes, protection, flags, fd, offset);
+}
+
+RT_EXPORT void *mmap64(void *address, size_t n_bytes, int protection, int flags, int fd, off64_t offset)
+{
+	return map(address, n_bytes, protection, flags, fd, offset);
+}
+
+RT_EXPORT int munmap(void *address, size_t n_bytes)
+{
+	region_remove(address);
+	return (int)syscall(SYS_munmap, address, n_bytes);
+}
+
+RT_EXPORT void *shmat(int id, const void *address, int flags)
+{
+	void *start = (void *)syscall(SYS_shmat, id, address, flags);
+	struct shmid_ds ds;
+
+	if (start != MAP_FAILED && syscall(SYS_shmctl, id, IPC_STAT, &ds) == 0)
+		region_add(start, ds.shm_segsz);
+	return start;
+}
+
+RT_EXPORT int shmdt(const void *address)
+{
+	region_remove(address);
+	return (int)syscall(SYS_shmdt, address);
+}

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads, their chunks and the records in them.
+ *
+ * A thread owns one chunk of the shared memory at a time and reserves units in it by adding to `next`. Signals:
+ *  - a probe reserves with one instruction, so a handler's probe takes other units;
+ *  - the slow path blocks signals; a probe that was interrupted between reservation and store finds, when it
+ *    goes on, that its address lies in the spill zone (1 KiB at the chunk's end) of this chunk, or in a chunk
+ *    that was full meanwhile;
+ *  - a full chunk in which a reserved unit is still unwritten is kept pending and handed over later, so that
+ *    nobody writes to a chunk that the collector may have given away.
+ *
+ * Without a free chunk records are dropped and counted; `next` then points into a sink that nobody reads, because
+ * an interrupted probe may still store there.
+ */
+#define _GNU_SOURCE
+#include "runtime/runtime.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define POOL_THREADS 32
+#define POOL_BLOCKS 2048
+#define RETRY_EVERY 32 /* dropped records between two looks for a free chunk */
+
+__thread struct rt_thread *rt_self __attribute__((tls_model("initial-exec")));
+
+static struct rt_thread first_block[POOL_THREADS];
+static _Atomic(struct rt_thread *) blocks[POOL_BLOCKS] = {first_block};
+static unsigned char sink[4 * VP_CHUNK_BYTES] __attribute__((aligned(64)));
+static pthread_key_t exit_key;
+static _Atomic int exit_key_state; /* 0: none, 1: being made, 2: made */
+
+uint64_t rt_signals_block(void)
+{
+	uint64_t mask = ~((UINT64_C(1) << (SIGSEGV - 1)) | (UINT64_C(1) << (SIGBUS - 1)) |
+			  (UINT64_C(1) << (SIGFPE - 1)) | (UINT64_C(1) << (SIGILL - 1)) |
+			  (UINT64_C(1) << (SIGTRAP - 1)));
+	uint64_t old = 0;
+
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, &old, sizeof(mask));
+	return old;
+}
+
+void rt_signals_restore(uint64_t mask)
+{
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof(mask));
+}
+
+static unsigned long chunk_data(const struct vp_chunk_header *c)
+{
+	return (unsigned long)c + sizeof(*c);
+}
+
+static unsigned long chunk_end(const struct vp_chunk_header *c)
+{
+	return (unsigned long)c + VP_CHUNK_BYTES;
+}
+
+/* Is a unit within [data, data + n_bytes) reserved but not yet written? */
+static bool chunk_unfinished(const struct vp_chunk_header *c, uint32_t n_bytes)
+{
+	const struct vp_unit *u = (const struct vp_unit *)chunk_data(c);
+	const struct vp_unit *end = u + n_bytes / VP_UNIT_BYTES;
+	const struct vp_unit *i;
+	unsigned n_zero = 0;
+
+	for (i = u; i < end; i++)
+		n_zero += i->w == 0 || i->t == 0;
+	if (!n_zero)
+		return false;
+	while (u < end) { /* zeros are legal beyond a record's first unit */
+		uint32_t n = u->w ? vp_record_units(u->w) : 0;
+
+		if (!n || !u->t)
+			return true;
+		u += n;
+	}
+	return false;
+}
+
+static void chunk_hand_over(struct vp_chunk_header *c)
+{
+	size_t i = (size_t)((unsigned char *)c - rt_process.chunks) / VP_CHUNK_BYTES;
+
+	atomic_store_explicit(&rt_process.states[i], VP_CHUNK_FULL, memory_order_release);
+}
+
+/* Hands over the pending chunks that are whole now; all of them when `all`. */
+static void pending_flush(struct rt_thread *th, bool all)
+{
+	int n = 0;
+
+	for (int i = 0; i < th->n_pending; i++) {
+		if (all || !chunk_unfinished(th->pending[i], th->pending[i]->n_bytes))
+			chunk_hand_over(th->pending[i]);
+		else
+			th->pending[n++] = th->pending[i];
+	}
+	th->n_pending = n;
+}
+
+static void chunk_retire(struct rt_thread *th)
+{
+	struct vp_chunk_header *c = th->chunk;
+	unsigned long used;
+
+	pending_flush(th, false);
+	if (!c)
+		return;
+	th->chunk = NULL;
+	used = th->probe.next < chunk_end(c) ? th->probe.next : chunk_end(c);
+	c->n_bytes = (uint32_t)(used - chunk_data(c));
+	if (!chunk_unfinished(c, c->n_bytes)) {
+		chunk_hand_over(c);
+		return;
+	}
+	if (th->n_pending == RT_PENDING) {
+		chunk_hand_over(th->pending[0]);
+		memmove(th->pending, th->pending + 1, (RT_PENDING - 1) * sizeof(th->pending[0]));
+		th->n_pending--;
+	}
+	th->pending[th->n_pending++] = c;
+}
+
+static void sink_set(struct rt_thread *th)
+{
+	th->probe.limit = 0;
+	th->probe.next = (unsigned long)sink;
+}
+
+static struct vp_chunk_header *chunk_find(void)
+{
+	struct vp_shm *shm = rt_process.shm;
+	uint32_t n = shm->n_chunks;
+	uint32_t hint = atomic_load_explicit(&shm->chunk_hint, memory_order_relaxed);
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t at = (uint32_t)(((uint64_t)hint + i) % n);
+		uint32_t free_state = VP_CHUNK_FREE;
+
+		if (atomic_load_explicit(&rt_process.states[at], memory_order_relaxed) == VP_CHUNK_FREE &&
+		    atomic_compare_exchange_strong_explicit(&rt_process.states[at], &free_state, VP_CHUNK_TAKEN,
+							    memory_order_acquire, memory_order_relaxed)) {
+			atomic_store_explicit(&shm->chunk_hint, (at + 1) % n, memory_order_relaxed);
+			return (struct vp_chunk_header *)(rt_process.chunks + (size_t)at * VP_CHUNK_BYTES);
+		}
+	}
+	return NULL;
+}
+
+static void units_store(unsigned long address, const struct vp_unit *u, unsigned n)
+{
+	volatile uint64_t *to = (volatile uint64_t *)address;
+
+	to[1] = u[0].w;
+	for (unsigned i = 1; i < n; i++) {
+		to[2 * i] = u[i].t;
+		to[2 * i + 1] = u[i].w;
+	}
+	to[0] = u[0].t;
+}
+
+/* In the new chunk, signals blocked. */
+static void units_append(struct rt_thread *th, const struct vp_unit *u, unsigned n)
+{
+	units_store(th->probe.next, u, n);
+	th->probe.next += n * VP_UNIT_BYTES;
+}
+
+/* Takes a new chunk and begins it. Signals are blocked. */
+static bool chunk_take(struct rt_thread *th)
+{
+	struct vp_chunk_header *c;
+
+	chunk_retire(th);
+	sink_set(th);
+	if (atomic_load_explicit(&rt_process.shm->stopped, memory_order_relaxed))
+		return false;
+	c = chunk_find();
+	if (!c)
+		return false;
+	c->magic = VP_CHUNK_MAGIC;
+	c->n_bytes = 0;
+	c->pid = rt_process.pid;
+	c->tid = th->tid;
+	c->thread_seq = th->thread_seq;
+	c->chunk_seq = th->chunk_seq++;
+	c->process_seq = rt_process.seq;
+	c->parent_seq = rt_process.parent_seq;
+	th->chunk = c;
+	th->probe.next = chunk_data(c);
+	th->probe.limit = chunk_end(c) - RT_SPILL_BYTES;
+	if (!th->started) {
+		struct vp_unit start[2] = {{th->start_ticks, VP_W(VP_KIND_START, 0)}, {th->token, th->tid}};
+
+		units_append(th, start, 2);
+		th->started = true;
+	}
+	if (th->n_dropped) {
+		struct vp_unit dropped = {rt_now(), VP_W(VP_KIND_DROPPED, th->n_dropped)};
+
+		units_append(th, &dropped, 1);
+		th->n_dropped = 0;
+		th->n_retries = 0;
+	}
+	return true;
+}
+
+static void drop(struct rt_thread *th)
+{
+	if (atomic_load_explicit(&th->state, memory_order_relaxed) != RT_THREAD_LIVE)
+		return;
+	th->n_dropped++;
+	atomic_fetch_add_explicit(&rt_process.shm->n_dropped, 1, memory_order_relaxed);
+}
+
+/* With no chunk: is it time to look for one? Keeps `next` inside the sink. */
+static bool retry_due(struct rt_thread *th)
+{
+	th->probe.next = (unsigned long)sink;
+	return atomic_load_explicit(&th->state, memory_order_relaxed) == RT_THREAD_LIVE &&
+	       th->n_retries++ % RETRY_EVERY == 0;
+}
+
+static bool chunk_holds(const struct vp_chunk_header *c, unsigned long address, unsigned long n_bytes)
+{
+	return c && address >= chunk_data(c) && address + n_bytes <= chunk_end(c);
+}
+
+/* Units whose reserved address is not below the limit. */
+static bool write_slow(struct rt_thread *th, unsigned long address, const struct vp_unit *u, unsigned n)
+{
+	unsigned long n_bytes = n * VP_UNIT_BYTES;
+	bool written = true;
+	uint64_t mask;
+	int i;
+
+	if (!th->chunk && !th->n_pending && !retry_due(th)) {
+		drop(th);
+		return false;
+	}
+	mask = rt_signals_block();
+	for (i = 0; i < th->n_pending; i++)
+		if (chunk_holds(th->pending[i], address, n_bytes))
+			break;
+	if (i < th->n_pending) {
+		units_store(address, u, n);
+	} else if (chunk_holds(th->chunk, address, n_bytes)) {
+		units_store(address, u, n);
+		if (th->probe.next >= th->probe.limit)
+			chunk_take(th);
+	} else if ((th->chunk && th->probe.next + n_bytes <= th->probe.limit) || chunk_take(th)) {
+		units_append(th, u, n);
+	} else {
+		drop(th);
+		written = false;
+	}
+	rt_signals_restore(mask);
+	return written;
+}
+
+void rt_full(struct vp_thread *thread, unsigned long address, vp_u64 t, vp_u64 w)
+{
+	struct vp_unit unit = {t, w};
+
+	write_slow((struct rt_thread *)thread, address, &unit, 1);
+}
+
+bool rt_write(struct rt_thread *th, const struct vp_unit *units, unsigned n)
+{
+	unsigned long address;
+
+#if defined(__x86_64__)
+	address = n * VP_UNIT_BYTES;
+	__asm__ volatile("xaddq %0, %1" : "+r"(address), "+m"(th->probe.next) : : "cc", "memory");
+#else
+	address = __atomic_fetch_add(&th->probe.next, n * VP_UNIT_BYTES, __ATOMIC_RELAXED);
+#endif
+	if (RT_UNLIKELY(address >= th->probe.limit))
+		return write_slow(th, address, units, n);
+	units_store(address, units, n);
+	return true;
+}
+
+bool rt_write_long(struct rt_thread *th, const struct vp_unit *head, unsigned n_head, const void *bytes, size_t n_bytes)
+{
+	size_t n_total = n_head * VP_UNIT_BYTES + (n_bytes + VP_UNIT_BYTES - 1) / VP_UNIT_BYTES * VP_UNIT_BYTES;
+	bool written = false;
+	uint64_t mask;
+
+	if (!th->chunk && !retry_due(th)) {
+		drop(th);
+		return false;
+	}
+	mask = rt_signals_block();
+	if (!th->chunk || th->probe.next + n_total > th->probe.limit)
+		chunk_take(th);
+	if (th->chunk) {
+		volatile uint64_t *to = (volatile uint64_t *)th->probe.next;
+
+		th->probe.next += n_total;
+		to[1] = head[0].w;
+		for (unsigned i = 1; i < n_head; i++) {
+			to[2 * i] = head[i].t;
+			to[2 * i + 1] = head[i].w;
+		}
+		memcpy((char *)to + n_head * VP_UNIT_BYTES, bytes, n_bytes);
+		atomic_signal_fence(memory_order_release);
+		to[0] = head[0].t;
+		written = true;
+	} else {
+		drop(th);
+	}
+	rt_signals_restore(mask);
+	return written;
+}
+
+/* Threads. */
+
+/* Runs in every round of the thread's destructors and does its work in the last, so that probes in the others'
+ * destructors still record. */
+static void thread_exit(void *arg)
+{
+	struct rt_thread *th = arg;
+	uint64_t mask;
+
+	if (++th->exit_rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(exit_key, th) == 0)
+		return;
+	rt_thread_exit(th);
+	mask = rt_signals_block();
+	chunk_retire(th);
+	pending_flush(th, true);
+	th->probe.gate = 0;
+	th->probe.top = NULL;
+	sink_set(th);
+	atomic_store_explicit(&th->state, RT_THREAD_EXITED, memory_order_release);
+	rt_signals_restore(mask);
+}
+
+static bool thread_claim(struct rt_thread *th)
+{
+	uint32_t state = atomic_load_explicit(&th->state, memory_order_acquire);
+
+	if (state == RT_THREAD_LIVE)
+		return false;
+	/* Others' destructors may still run probes on an exited thread: wait until the kernel has forgotten it. */
+	if (state == RT_THREAD_EXITED && syscall(SYS_tgkill, rt_process.pid, th->tid, 0) == 0)
+		return false;
+	return atomic_compare_exchange_strong(&th->state, &state, RT_THREAD_LIVE);
+}
+
+static struct rt_thread *pool_take(void)
+{
+	size_t bytes = sizeof(first_block);
+
+	for (int b = 0; b < POOL_BLOCKS; b++) {
+		struct rt_thread *block = atomic_load_explicit(&blocks[b], memory_order_acquire);
+
+		if (!block) {
+			struct rt_thread *none = NULL;
+			void *fresh = (void *)syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
+						      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+
+			if (fresh == MAP_FAILED)
+				return NULL;
+			if (!atomic_compare_exchange_strong(&blocks[b], &none, fresh))
+				syscall(SYS_munmap, fresh, bytes);
+			block = atomic_load_explicit(&blocks[b], memory_order_acquire);
+		}
+		for (int i = 0; i < POOL_THREADS; i++)
+			if (thread_claim(&block[i]))
+				return &block[i];
+	}
+	return NULL;
+}
+
+static void thread_begin(struct rt_thread *th, uint64_t token)
+{
+	/* All but `state`, by which others see that it is taken. */
+	memset(&th->probe, 0, sizeof(th->probe));
+	memset(&th->tid, 0, sizeof(*th) - offsetof(struct rt_thread, tid));
+	th->probe.gate = 1; /* bit of the context without a measured frame */
+	th->probe.ticks = rt_process.ticks;
+	th->probe.api = &rt_api;
+	th->tid = (uint32_t)syscall(SYS_gettid);
+	th->thread_seq = atomic_fetch_add(&rt_process.shm->next_thread_seq, 1);
+	th->start_ticks = rt_now();
+	th->token = token;
+	chunk_take(th);
+}
+
+struct rt_thread *rt_attach(uint64_t token)
+{
+	struct rt_thread *th = rt_self;
+	int saved = errno;
+	int none = 0;
+	uint64_t mask;
+
+	if (th || !rt_active())
+		return th && atomic_load_explicit(&th->state, memory_order_relaxed) == RT_THREAD_LIVE ? th : NULL;
+	mask = rt_signals_block();
+	th = pool_take();
+	if (th) {
+		thread_begin(th, token);
+		rt_self = th;
+		if (atomic_compare_exchange_strong(&exit_key_state, &none, 1))
+			atomic_store(&exit_key_state, pthread_key_create(&exit_key, thread_exit) == 0 ? 2 : 0);
+		if (atomic_load(&exit_key_state) == 2)
+			pthread_setspecific(exit_key, th);
+	}
+	rt_signals_restore(mask);
+	errno = saved;
+	return th;
+}
+
+/* In the child: other threads are gone, their chunks are the parent's. */
+void rt_threads_forget(const struct rt_thread *keep)
+{
+	for (int b = 0; b < POOL_BLOCKS; b++) {
+		struct rt_thread *block = atomic_load(&blocks[b]);
+
+		if (!block)
+			return;
+		for (int i = 0; i < POOL_THREADS; i++)
+			if (&block[i] != keep)
+				atomic_store(&block[i].state, RT_THREAD_FREE);
+	}
+}
+
+/* The forking thread goes on in the child under a new number; its open frames and gate stay. Signals are blocked. */
+void rt_fork_child(struct rt_thread *th)
+{
+	th->chunk = NULL;
+	th->n_pending = 0;
+	th->chunk_seq = 0;
+	th->started = false;
+	th->n_dropped = th->n_retries = 0;
+	memset(th->n_stacks, 0, sizeof(th->n_stacks));
+	th->tid = (uint32_t)syscall(SYS_gettid);
+	th->thread_seq = atomic_fetch_add(&rt_process.shm->next_thread_seq, 1);
+	th->start_ticks = rt_now();
+	th->token = th->fork_token;
+	chunk_take(th);
+}

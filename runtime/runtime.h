@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of libvprof.so share.
+ *
+ * The library lives in other people's processes: it never allocates with malloc, prints, exits or takes a lock
+ * while it records, it keeps errno, and everything here may be called from a signal handler. Hidden by default;
+ * exported are vprof_rt_attach (for probe.h) and the wrappers of libc's functions.
+ */
+#ifndef VPROF_RUNTIME_H
+#define VPROF_RUNTIME_H
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define VP_PROBE_TYPES_ONLY
+#include "runtime/probe.h"
+#include "trace/format.h"
+#include "trace/shm.h"
+
+#define RT_EXPORT __attribute__((visibility("default")))
+#define RT_LIKELY(x) __builtin_expect(!!(x), 1)
+#define RT_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+#define RT_SPILL_BYTES 1024u /* at a chunk's end: room for the records of nested signal handlers */
+#define RT_PENDING 4	     /* chunks with a unit that an interrupted probe has yet to write */
+#define RT_SPINS 8	     /* nested annotated spin waits */
+#define RT_STACK_EVERY 1024u /* one stack in so many once stack_samples is used up */
+#define RT_IO_NS 2000u	     /* shorter I/O calls are no waits */
+#define RT_ANNOTATED_NS 1000u
+
+enum rt_thread_state { RT_THREAD_FREE = 0, RT_THREAD_LIVE = 1, RT_THREAD_EXITED = 2 };
+
+struct rt_spin {
+	uint64_t object, start;
+	uint32_t ticket;
+};
+
+struct rt_thread {
+	struct vp_thread probe; /* first: probe.h knows no more */
+	_Atomic uint32_t state; /* enum rt_thread_state */
+	uint32_t tid, thread_seq, chunk_seq;
+	struct vp_chunk_header *chunk; /* null: no room, or none taken yet */
+	struct vp_chunk_header *pending[RT_PENDING];
+	int n_pending;
+	int exit_rounds; /* of the key's destructor */
+	bool started;	 /* START is written */
+	uint64_t start_ticks, token;
+	uint64_t n_dropped, n_retries;
+	uint32_t n_stacks[4]; /* by enum vp_stack */
+	struct rt_spin spins[RT_SPINS];
+	int n_spins;
+	bool in_stack; /* a stack is being walked */
+	uint64_t fork_token, fork_mask;
+};
+
+struct rt_process {
+	_Atomic int active; /* a module with probes registered itself and the shared memory is mapped */
+	struct vp_shm *shm;
+	_Atomic uint64_t *slots;
+	_Atomic uint32_t *states;
+	unsigned char *chunks;
+	uint32_t slot_shift; /* 64 - log2(n_slots) */
+	uint32_t pid, seq, parent_seq;
+	_Atomic uint32_t n_tokens;
+	uint64_t io_ticks, annotated_ticks; /* thresholds */
+	vp_u64 (*ticks)(void);		    /* null: the processor's counter */
+};
+extern struct rt_process rt_process;
+extern __thread struct rt_thread *rt_self __attribute__((tls_model("initial-exec")));
+
+/* process.c */
+bool rt_start(void);		   /* maps the shared memory once; false: this process stays dormant */
+uint64_t rt_token(void);	   /* unique in the session */
+void rt_modules_check(struct rt_thread *th); /* MODULE records when the set of modules changed */
+uint64_t rt_now_slow(void);
+bool rt_address_shared(const void *address); /* in memory that the program mapped to be shared */
+
+static inline bool rt_active(void)
+{
+	return RT_UNLIKELY(atomic_load_explicit(&rt_process.active, memory_order_acquire));
+}
+
+/* record.c */
+struct rt_thread *rt_attach(uint64_t token); /* the calling thread; null when dormant, exited or out of memory */
+void rt_fork_child(struct rt_thread *th);
+void rt_threads_forget(const struct rt_thread *keep);
+/* n <= 3 units; false when dropped. The first unit's t is written last. */
+bool rt_write(struct rt_thread *th, const struct vp_unit *units, unsigned n);
+/* n_head whole units, then bytes, padded to a unit. */
+bool rt_write_long(struct rt_thread *th, const struct vp_unit *head, unsigned n_head, const void *bytes, size_t n_bytes);
+void rt_full(struct vp_thread *thread, unsigned long address, vp_u64 t, vp_u64 w);
+uint64_t rt_signals_block(void);
+void rt_signals_restore(uint64_t mask);
+
+static inline struct rt_thread *rt_thread(void)
+{
+	struct rt_thread *th = rt_self;
+
+	return RT_LIKELY(th && atomic_load_explicit(&th->state, memory_order_relaxed) == RT_THREAD_LIVE)
+		       ? th : rt_attach(0);
+}
+
+static inline uint64_t rt_now(void)
+{
+#if defined(__x86_64__)
+	if (RT_LIKELY(!rt_process.ticks))
+		return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+	uint64_t now;
+
+	if (RT_LIKELY(!rt_process.ticks)) {
+		__asm__ volatile("mrs %0, cntvct_el0" : "=r"(now));
+		return now;
+	}
+#endif
+	return rt_process.ticks();
+}
+
+/* Not reordered with the accesses around it. */
+static inline uint64_t rt_now_fenced(void)
+{
+	uint64_t now;
+
+#if defined(__x86_64__)
+	__asm__ volatile("lfence" ::: "memory");
+	now = rt_now();
+	__asm__ volatile("lfence" ::: "memory");
+#else
+	atomic_thread_fence(memory_order_seq_cst);
+#if defined(__aarch64__)
+	__asm__ volatile("isb" ::: "memory");
+#endif
+	now = rt_now();
+	atomic_thread_fence(memory_order_seq_cst);
+#endif
+	return now;
+}
+
+/* stack.c: a STACK record before the thread's next record, when a sample is due. */
+void rt_stack(struct rt_thread *th, enum vp_stack kind, const void *caller);
+void rt_stack_init(void);
+
+/* interval.c */
+extern const struct vp_api rt_api;
+uint64_t rt_string(struct rt_thread *th, const char *text); /* its hash, defined in this process */
+void rt_strings_forget(void);
+
+/* sync.c: the ticket protocol. */
+_Atomic uint64_t *rt_slot(uint64_t object, bool shared);
+uint32_t rt_arrive(_Atomic uint64_t *slot); /* the ticket; pair with rt_leave_slot */
+void rt_wait_record(struct rt_thread *th, unsigned wait, unsigned flags, uint64_t object, uint32_t ticket,
+		    uint64_t start, uint64_t end, uint64_t result);
+void rt_wake_record(struct rt_thread *th, unsigned wait, unsigned flags, uint64_t object, uint64_t before,
+		    uint64_t after, uint64_t t);
+void rt_thread_exit(struct rt_thread *th); /* EXIT, and the joiners' WAKE */
+
+static inline void rt_leave_slot(_Atomic uint64_t *slot)
+{
+	atomic_fetch_sub_explicit(slot, 1, memory_order_relaxed);
+}
+
+
+/* All wrappers' next definitions are looked up when the process becomes active, and before that on first use. */
+struct rt_wrapped {
+	_Atomic(void *) *cache;
+	const char *name, *version;
+};
+void *rt_next(const struct rt_wrapped *wrapped); /* never null */
+void rt_next_all(void);
+
+/* Before a wrapper; in it, REAL(read) is libc's read. */
+#define RT_NEXT_VERSION(name, version)                                                                       \
+	static _Atomic(void *) rt_next_##name;                                                               \
+	static const struct rt_wrapped rt_wrapped_##name                                                     \
+		__attribute__((section("rt_wrapped"), used)) = {&rt_next_##name, #name, version}
+#define RT_NEXT(name) RT_NEXT_VERSION(name, NULL)
+#define REAL(name)                                                                                           \
+	((__typeof__(&name))(RT_LIKELY(atomic_load_explicit(&rt_next_##name, memory_order_relaxed) != NULL)   \
+				     ? atomic_load_explicit(&rt_next_##name, memory_order_relaxed)           \
+				     : rt_next(&rt_wrapped_##name)))
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Samples of call stacks, for the events that tell where work is handed from thread to thread.
+ *
+ * The first samples of each kind on each thread, then few: a stack costs microseconds. The unwinder is linked
+ * in statically and needs no memory of its own.
+ */
+#define _GNU_SOURCE
+#include "runtime/runtime.h"
+
+#include <unwind.h>
+
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
+struct walk {
+	uint64_t pcs[VP_STACK_MAX];
+	unsigned n;
+	uint64_t caller;
+};
+
+static _Unwind_Reason_Code frame(struct _Unwind_Context *context, void *arg)
+{
+	struct walk *w = arg;
+	uint64_t pc = (uint64_t)_Unwind_GetIP(context);
+
+	if (!pc)
+		return _URC_END_OF_STACK;
+	if (pc >= (uint64_t)(uintptr_t)__ehdr_start && pc < (uint64_t)(uintptr_t)_end)
+		return _URC_NO_REASON;
+	if (pc == w->caller)
+		w->n = 0; /* what lies inside is ours */
+	w->pcs[w->n++] = pc;
+	return w->n == VP_STACK_MAX ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+/* The unwinder's first walk fills its tables: not in the middle of a measurement. */
+void rt_stack_init(void)
+{
+	struct walk w = {.n = 0};
+
+	_Unwind_Backtrace(frame, &w);
+}
+
+void rt_stack(struct rt_thread *th, enum vp_stack kind, const void *caller)
+{
+	uint32_t limit = rt_process.shm->stack_samples;
+	uint32_t nth;
+	struct vp_unit head;
+	struct walk w;
+
+	if (!limit || th->in_stack)
+		return;
+	nth = th->n_stacks[kind]++;
+	if (nth >= limit && nth % RT_STACK_EVERY)
+		return;
+	th->in_stack = true;
+	rt_modules_check(th);
+	w.n = 0;
+	w.caller = (uint64_t)(uintptr_t)caller;
+	_Unwind_Backtrace(frame, &w);
+	if (w.n) {
+		if (w.n % 2 && w.n < VP_STACK_MAX)
+			w.pcs[w.n] = 0;
+		head = (struct vp_unit){rt_now(), VP_W(VP_KIND_STACK, w.n | (uint64_t)kind << 8)};
+		rt_write_long(th, &head, 1, w.pcs, w.n * sizeof(w.pcs[0]));
+	}
+	th->in_stack = false;
+}
