@@ -9,7 +9,7 @@
 #include "report/format_value.h"
 
 /* Columns of the table; what is left of the width goes to the place. */
-enum { AT_SHARE = 3, AT_RANGE = 9, AT_NAME = 21, NAME_COLUMNS = 30, AT_PLACE = 53, MEAN_COLUMNS = 10, SD_COLUMNS = 9 };
+enum { AT_SHARE = 3, AT_RANGE = 9, AT_NAME = 21, MEAN_COLUMNS = 10, SD_COLUMNS = 9 };
 enum { AT_DETAIL = 9 };
 
 const char *vprof_ink(const struct vprof_style *style, enum vprof_ink ink)
@@ -17,6 +17,17 @@ const char *vprof_ink(const struct vprof_style *style, enum vprof_ink ink)
 	static const char *const inks[] = { "\033[0m", "\033[1m", "\033[2m", "\033[32m", "\033[33m" };
 
 	return style->colour ? inks[ink] : "";
+}
+
+/* Columns of a factor's name with two blanks after it: 32 of 100. */
+static size_t name_columns(const struct vprof_style *style)
+{
+	return (style->width - AT_NAME - MEAN_COLUMNS - SD_COLUMNS) * 32 / 60;
+}
+
+static size_t place_columns(const struct vprof_style *style)
+{
+	return style->width - AT_NAME - name_columns(style) - MEAN_COLUMNS - SD_COLUMNS;
 }
 
 static const char *node_name(const struct vprof_node *n)
@@ -84,10 +95,8 @@ void vprof_report_place(const struct vprof_results *r, const struct vprof_factor
 
 void vprof_factor_heading(const struct vprof_style *style, struct vprof_text *out)
 {
-	int place = (int)style->width - AT_PLACE - MEAN_COLUMNS - SD_COLUMNS;
-
-	vprof_text_addf(out, "%s   %-18s%-32s%-*s%*s%*s%s\n", vprof_ink(style, VPROF_INK_DIM), "share of variance",
-			"factor", place, "where it sits", MEAN_COLUMNS, "mean", SD_COLUMNS, "sd",
+	vprof_text_addf(out, "%s   %-18s%-*s%-*s%*s%*s%s\n", vprof_ink(style, VPROF_INK_DIM), "share of variance",
+			(int)name_columns(style), "factor", (int)place_columns(style), "where it sits", MEAN_COLUMNS, "mean", SD_COLUMNS, "sd",
 			vprof_ink(style, VPROF_INK_PLAIN));
 }
 
@@ -105,7 +114,7 @@ static void add_first_line(const struct vprof_style *style, const struct vprof_r
 			   struct vprof_text *out)
 {
 	const struct vprof_factor *f = &r->factors[rank - 1];
-	size_t place = style->width - AT_PLACE - MEAN_COLUMNS - SD_COLUMNS;
+	size_t place = place_columns(style), name = name_columns(style);
 	struct vprof_text where = VPROF_TEXT_INIT;
 	char number[24];
 
@@ -114,7 +123,7 @@ static void add_first_line(const struct vprof_style *style, const struct vprof_r
 	vprof_text_addf(out, "%6s ", vprof_format_percent(f->share).s);
 	add_range(f, out);
 	vprof_text_add(out, vprof_ink(style, chosen ? VPROF_INK_BOLD : VPROF_INK_PLAIN));
-	vprof_format_cut(out, f->name ? f->name : "?", NAME_COLUMNS, 1, AT_PLACE - AT_NAME);
+	vprof_format_cut(out, f->name ? f->name : "?", name - 2, 1, name);
 	vprof_text_add(out, vprof_ink(style, VPROF_INK_PLAIN));
 	vprof_report_place(r, f, (int)place, &where);
 	if (f->kind == VPROF_FACTOR_COVARIANCE) {
