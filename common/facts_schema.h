@@ -44,7 +44,7 @@
 	" begin INTEGER NOT NULL, end INTEGER NOT NULL, line INTEGER NOT NULL, col INTEGER NOT NULL,"        \
 	" callee TEXT NOT NULL, callee_usr TEXT NOT NULL, kind TEXT NOT NULL, signature TEXT NOT NULL,"      \
 	" wrappable INTEGER NOT NULL, reason TEXT NOT NULL, in_loop INTEGER NOT NULL, args TEXT NOT NULL,"   \
-	" UNIQUE(caller, file, begin, callee_usr));"                                                         \
+	" UNIQUE(caller, file, begin, end, callee_usr, signature, line, col));"                              \
 	/* caller: function.id; begin..end: the call expression's bytes when wholly spelled in `file`, else  \
 	   -1; callee: name, or the expression's text for pointers ("c->cmd->proc"); callee_usr: empty for   \
 	   pointers; kind: direct, pointer, virtual, construct, destroy; signature: canonical type called    \
