@@ -251,7 +251,7 @@ static void check_pair(struct check *c, enum vprof_hook_kind kind, enum vprof_ho
 	const struct vprof_hook *h = first_hook(c->a, kind, name);
 
 	if (h && !count_hooks(c->a, other, name))
-		finding(c, VPROF_FINDING_WARNING, h->function_place, "there is a %s but no %s%s%s%s: %s",
+		finding(c, VPROF_FINDING_WARNING, h->function_place, "\"%s\" without \"%s\"%s%s%s: %s",
 			vprof_hook_kind_name(kind), vprof_hook_kind_name(other), name ? " for \"" : "", name ? name : "",
 			name ? "\"" : "", advice);
 }

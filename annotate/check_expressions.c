@@ -224,7 +224,8 @@ static const char *reword(struct unit *u, const struct vprof_expr_task *t, const
 	if (name) {
 		end = strchr(name, ';');
 		if (end)
-			return vprof_arena_printf(u->arena, "%.*s undeclared %s (%s)", (int)(end - name), name, scope, end + 2);
+			return vprof_arena_printf(u->arena, "%.*s undeclared %s (%s)", (int)(end - name), name, scope,
+						  end + 2);
 		return vprof_arena_printf(u->arena, "%s undeclared %s", name, scope);
 	}
 	if (strstr(said, "incomplete type 'void'"))

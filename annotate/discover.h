@@ -49,6 +49,7 @@ struct vprof_draft {
 	struct vprof_arena arena;
 };
 
+/* The draft's strings refer to the facts: free it before them. */
 int vprof_discover(const struct vprof_facts *facts, const struct vprof_callgraph *graph, struct vprof_draft **out,
 		   struct vprof_error *err);
 

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Discovery on hand-made facts of two small servers: an event loop with a command table, and a pool of workers with a
+ * queue and a lock of its own. The draft must be a vprof.json that the reader accepts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "annotate/annotations.h"
+#include "annotate/discover.h"
+#include "common/files.h"
+#include "made_facts.h"
+
+static char dir[] = "/tmp/vprof-discover-XXXXXX";
+
+static const char loop_c[] =
+	"int main(void) { }\nvoid loop(struct ev *e) { }\nvoid on_readable(struct client *c) { }\n"
+	"void on_timer(struct client *c) { }\nvoid process_line(struct client *c) { }\nvoid run_command(struct client *c) { }\n"
+	"int cmd_get(struct client *c, int n) { }\nint cmd_set(struct client *c, int n) { }\nint cmd_del(struct client *c, int n) { }\n";
+
+static const char pool_c[] =
+	"int main(void) { }\nvoid *worker(void *arg) { }\nvoid jobs_push(struct jobs *q, struct job *item) { }\n"
+	"struct job *jobs_pop(struct jobs *q) { }\nvoid serve_job(struct job *j) { }\nvoid spin_acquire(struct spin *s) { }\n"
+	"void spin_release(struct spin *s) { }\nvoid list_lock(struct list *l) { }\nvoid list_unlock(struct list *l) { }\n"
+	"void start(void *(*f)(void *), int n) { }\nvoid make_child(void) { }\n";
+
+#define CLIENT "[{\"name\":\"c\",\"type\":\"struct client *\"}]"
+#define CLIENT_N "[{\"name\":\"c\",\"type\":\"struct client *\"},{\"name\":\"n\",\"type\":\"int\"}]"
+#define ONE(name, type) "[{\"name\":\"" name "\",\"type\":\"" type "\"}]"
+
+static int add(struct made *m, const char *name, const char *returns, const char *params, const char *signature)
+{
+	return made_function(m, &(struct made_function){ name, returns, strcmp(returns, "void") ? "scalar" : "void", params,
+							 signature });
+}
+
+static void make_loop(struct made *m)
+{
+	int main_id, loop, readable, line, command;
+
+	made_file(m, "loop.c", loop_c, "c");
+	main_id = add(m, "main", "int", "[]", "int (void)");
+	loop = add(m, "loop", "void", ONE("e", "struct ev *"), "void (struct ev *)");
+	readable = add(m, "on_readable", "void", CLIENT, "void (struct client *)");
+	add(m, "on_timer", "void", CLIENT, "void (struct client *)");
+	line = add(m, "process_line", "void", CLIENT, "void (struct client *)");
+	command = add(m, "run_command", "void", CLIENT, "void (struct client *)");
+	add(m, "cmd_get", "int", CLIENT_N, "int (struct client *, int)");
+	add(m, "cmd_set", "int", CLIENT_N, "int (struct client *, int)");
+	add(m, "cmd_del", "int", CLIENT_N, "int (struct client *, int)");
+	made_call(m, main_id, "loop", "direct", "", 0, "[]");
+	made_call(m, loop, "epoll_wait", "direct", "", 1, "[]");
+	made_call(m, loop, "e->handler", "pointer", "void (struct client *)", 1, "[\"c\"]");
+	made_call(m, readable, "read", "direct", "", 0, "[]");
+	made_call(m, readable, "process_line", "direct", "", 0, "[\"c\"]");
+	made_call(m, readable, "write", "direct", "", 0, "[]");
+	made_call(m, line, "run_command", "direct", "", 0, "[\"c\"]");
+	made_call(m, command, "c->command->run", "pointer", "int (struct client *, int)", 0, "[\"c\",\"1\"]");
+	made_address(m, "on_readable", "void (struct client *)", "assignment", "e->handler", 0);
+	made_address(m, "on_timer", "void (struct client *)", "assignment", "e->handler", 0);
+	made_address(m, "cmd_get", "int (struct client *, int)", "initializer", "commands", 0);
+	made_address(m, "cmd_set", "int (struct client *, int)", "initializer", "commands", 0);
+	made_address(m, "cmd_del", "int (struct client *, int)", "initializer", "commands", 0);
+}
+
+static void make_pool(struct made *m)
+{
+	int worker, push, pop, acquire, lock, unlock, start, child, main_id;
+
+	made_file(m, "pool.c", pool_c, "c");
+	main_id = add(m, "main", "int", "[]", "int (void)");
+	worker = add(m, "worker", "void *", ONE("arg", "void *"), "void *(void *)");
+	push = add(m, "jobs_push", "void", "[{\"name\":\"q\",\"type\":\"struct jobs *\"},{\"name\":\"item\",\"type\":\"struct job *\"}]",
+		   "void (struct jobs *, struct job *)");
+	pop = add(m, "jobs_pop", "struct job *", ONE("q", "struct jobs *"), "struct job *(struct jobs *)");
+	add(m, "serve_job", "void", ONE("j", "struct job *"), "void (struct job *)");
+	acquire = add(m, "spin_acquire", "void", ONE("s", "struct spin *"), "void (struct spin *)");
+	add(m, "spin_release", "void", ONE("s", "struct spin *"), "void (struct spin *)");
+	lock = add(m, "list_lock", "void", ONE("l", "struct list *"), "void (struct list *)");
+	unlock = add(m, "list_unlock", "void", ONE("l", "struct list *"), "void (struct list *)");
+	start = add(m, "start", "void", "[{\"name\":\"f\",\"type\":\"void *(*)(void *)\"},{\"name\":\"n\",\"type\":\"int\"}]",
+		    "void (void *(*)(void *), int)");
+	child = add(m, "make_child", "void", "[]", "void (void)");
+	made_call(m, main_id, "start", "direct", "", 0, "[\"worker\",\"4\"]");
+	made_call(m, start, "pthread_create", "direct", "", 1, "[\"&t\",\"0\",\"f\",\"0\"]");
+	made_address(m, "worker", "void *(void *)", "argument", "start", 0);
+	made_call(m, worker, "jobs_pop", "direct", "", 1, "[\"q\"]");
+	made_call(m, worker, "serve_job", "direct", "", 1, "[\"j\"]");
+	made_call(m, push, "pthread_cond_signal", "direct", "", 0, "[\"&q->cond\"]");
+	made_call(m, pop, "pthread_cond_wait", "direct", "", 1, "[\"&q->cond\",\"&q->mutex\"]");
+	made_call(m, acquire, "sched_yield", "direct", "", 1, "[]");
+	made_call(m, lock, "pthread_mutex_lock", "direct", "", 0, "[\"&l->mutex\"]");
+	made_call(m, unlock, "pthread_mutex_unlock", "direct", "", 0, "[\"&l->mutex\"]");
+	made_call(m, child, "fork", "direct", "", 0, "[]");
+}
+
+static struct vprof_facts *facts; /* the draft's strings refer to them */
+
+static void finish(struct vprof_draft *draft)
+{
+	vprof_draft_free(draft);
+	vprof_facts_free(facts);
+	facts = NULL;
+}
+
+static struct vprof_draft *discover(void (*make)(struct made *))
+{
+	struct vprof_callgraph *graph;
+	struct vprof_draft *draft;
+	struct vprof_error err = { "" };
+	struct made m;
+	char path[128];
+
+	made_open(&m, dir);
+	make(&m);
+	made_close(&m);
+	snprintf(path, sizeof path, "%s/facts.db", dir);
+	if (vprof_facts_open(&facts, path, &err) || vprof_callgraph_build(&graph, facts, &err) ||
+	    vprof_discover(facts, graph, &draft, &err))
+		fail_msg("%s", err.message);
+	vprof_callgraph_free(graph);
+	return draft;
+}
+
+static void test_event_loop(void **state)
+{
+	struct vprof_draft *draft = discover(make_loop);
+	size_t i;
+
+	(void)state;
+	assert_true(draft->n_intervals >= 3);
+	/* dispatcher, its caller and the handler are all good places; handlers that only share the type come later */
+	for (i = 0; i < 3; i++) {
+		assert_true(!strcmp(draft->intervals[i].function, "on_readable") ||
+			    !strcmp(draft->intervals[i].function, "process_line") ||
+			    !strcmp(draft->intervals[i].function, "run_command"));
+		assert_string_equal(draft->intervals[i].id, "c");
+		assert_true(draft->intervals[i].why[0] != 0);
+	}
+	assert_string_equal(draft->intervals[0].confidence, "high");
+	assert_string_equal(draft->type_function, "run_command");
+	assert_non_null(strstr(draft->type_hint, "c->command"));
+	assert_int_equal(draft->n_entries, 1);
+	assert_int_equal(draft->entries[0].kind, VPROF_ENTRY_MAIN);
+	finish(draft);
+}
+
+static void test_pool(void **state)
+{
+	struct vprof_draft *draft = discover(make_pool);
+	size_t i;
+
+	(void)state;
+	assert_string_equal(draft->intervals[0].function, "serve_job");
+	assert_string_equal(draft->intervals[0].id, "j");
+	assert_int_equal(draft->n_queues, 1);
+	assert_string_equal(draft->queues[0].enqueue, "jobs_push");
+	assert_string_equal(draft->queues[0].enqueue_item, "item");
+	assert_string_equal(draft->queues[0].dequeue, "jobs_pop");
+	assert_string_equal(draft->queues[0].dequeue_item, "$return");
+	assert_int_equal(draft->n_sync, 2);
+	for (i = 0; i < 2; i++) {
+		int custom = draft->sync[i].custom;
+
+		assert_string_equal(draft->sync[i].acquire, custom ? "spin_acquire" : "list_lock");
+		assert_string_equal(draft->sync[i].release, custom ? "spin_release" : "list_unlock");
+		assert_string_equal(draft->sync[i].acquire_object, custom ? "s" : "l");
+	}
+	assert_int_equal(draft->n_entries, 3);
+	assert_string_equal(draft->entries[1].function, "worker");
+	assert_int_equal(draft->entries[1].kind, VPROF_ENTRY_THREAD);
+	assert_string_equal(draft->entries[1].why, "its address is given to start");
+	assert_string_equal(draft->entries[2].function, "make_child");
+	assert_int_equal(draft->entries[2].kind, VPROF_ENTRY_PROCESS);
+	finish(draft);
+}
+
+static void make_nothing(struct made *m)
+{
+	made_file(m, "lib.c", "int half(int n) { return n / 2; }\n", "c");
+	add(m, "half", "int", ONE("n", "int"), "int (int)");
+}
+
+static void test_drafts_are_readable(void **state)
+{
+	static void (*const makes[])(struct made *) = { make_loop, make_pool, make_nothing };
+	static const size_t n_hooks[] = { 2, 6, 0 };
+	struct vprof_annotations *a;
+	struct vprof_error err = { "" };
+	char path[128];
+	size_t i;
+
+	(void)state;
+	snprintf(path, sizeof path, "%s/vprof.json", dir);
+	for (i = 0; i < 3; i++) {
+		struct vprof_draft *draft = discover(makes[i]);
+
+		assert_int_equal(vprof_draft_write(draft, path, "make \"CC=gcc -g\"\\\n all", i ? NULL : "./run", &err), 0);
+		if (vprof_annotations_read(&a, path, &err))
+			fail_msg("%s", err.message);
+		assert_int_equal(a->n_hooks, n_hooks[i]);
+		assert_string_equal(a->build, "make \"CC=gcc -g\"\\\n all");
+		assert_int_equal(a->run != NULL, i == 0);
+		vprof_annotations_free(a);
+		finish(draft);
+	}
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	return vprof_dir_remove(dir, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_event_loop), cmocka_unit_test(test_pool), cmocka_unit_test(test_drafts_are_readable),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
