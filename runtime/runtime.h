@@ -166,7 +166,7 @@ static inline void rt_leave_slot(_Atomic uint64_t *slot)
 struct rt_wrapped {
 	_Atomic(void *) *cache;
 	const char *name, *version;
-};
+} __attribute__((aligned(32))); /* the linker lays them out as an array */
 void *rt_next(const struct rt_wrapped *wrapped); /* never null */
 void rt_next_all(void);
 

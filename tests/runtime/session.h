@@ -1,0 +1,116 @@
+/* A runtime test is one program: without arguments it opens a collector, runs itself as the target under
+ * libvprof.so, and checks the trace; with "target" it is the target. The collector's process runs inert probes. */
+#ifndef VPROF_TESTS_RUNTIME_SESSION_H
+#define VPROF_TESTS_RUNTIME_SESSION_H
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/files.h"
+#include "trace/collector.h"
+#include "trace/reader.h"
+
+static int n_failed;
+
+#define CHECK(condition, ...)                                                                                \
+	do {                                                                                                 \
+		if (!(condition)) {                                                                          \
+			printf("%s:%d: %s: ", __FILE__, __LINE__, #condition);                              \
+			printf(__VA_ARGS__);                                                                 \
+			printf("\n");                                                                        \
+			n_failed++;                                                                          \
+		}                                                                                            \
+	} while (0)
+
+struct session {
+	struct vprof_collector_stats stats;
+	struct vprof_trace *trace;
+	int status; /* of the target */
+	char dir[64];
+};
+
+/* Runs this program's target `mode` and opens its trace. */
+static inline int session_run(struct session *s, const char *mode, uint64_t memory_bytes, int stacks)
+{
+	struct vprof_collector_options o = {.trace_dir = s->dir, .memory_bytes = memory_bytes, .stack_samples = stacks};
+	struct vprof_collector *c;
+	struct vprof_error err = {""};
+	pid_t pid;
+
+	memset(s, 0, sizeof(*s));
+	strcpy(s->dir, "/tmp/vprof-runtime-XXXXXX");
+	if (!mkdtemp(s->dir) || vprof_collector_open(&c, &o, &err)) {
+		printf("collector: %s\n", err.message);
+		return -1;
+	}
+	pid = fork();
+	if (pid == 0) {
+		setenv("VPROF_SHM", vprof_collector_shm(c), 1);
+		setenv("LD_PRELOAD", VPROF_LIBRARY, 1);
+		execl("/proc/self/exe", "target", "target", mode, (char *)NULL);
+		_exit(127);
+	}
+	for (;;) {
+		if (!vprof_collector_drain(c))
+			usleep(2000);
+		if (waitpid(pid, &s->status, WNOHANG) == pid)
+			break;
+	}
+	if (vprof_collector_close(c, &s->stats, &err) || vprof_trace_open(&s->trace, s->dir, &err)) {
+		printf("trace: %s\n", err.message);
+		return -1;
+	}
+	if (s->status)
+		printf("%s: the target ended with status 0x%x\n", mode, s->status);
+	if (s->status)
+		n_failed++;
+	return 0;
+}
+
+static inline void session_end(struct session *s)
+{
+	vprof_trace_free(s->trace);
+	vprof_dir_remove(s->dir, NULL);
+}
+
+typedef void each_record(const struct vprof_trace_thread *th, const struct vp_unit *u, uint32_t n, void *arg);
+
+static inline void session_each(const struct session *s, each_record *fn, void *arg)
+{
+	for (size_t i = 0; i < s->trace->n_threads; i++) {
+		struct vprof_trace_cursor c;
+		const struct vp_unit *u;
+		uint32_t n;
+
+		vprof_trace_cursor_init(&c, &s->trace->threads[i]);
+		while ((u = vprof_trace_next(&c, &n)))
+			fn(&s->trace->threads[i], u, n, arg);
+	}
+}
+
+struct count {
+	uint32_t code;
+	uint64_t n;
+};
+static inline void count_one(const struct vprof_trace_thread *th, const struct vp_unit *u, uint32_t n, void *arg)
+{
+	struct count *c = arg;
+
+	(void)th;
+	(void)n;
+	c->n += VP_CODE(u->w) == c->code;
+}
+static inline uint64_t session_count(const struct session *s, uint32_t code)
+{
+	struct count c = {code, 0};
+
+	session_each(s, count_one, &c);
+	return c.n;
+}
+
+#endif

@@ -1,0 +1,474 @@
+/* Waits and wakes against the truth that the programs keep themselves: mutexes, semaphores over forks, conditions,
+ * barriers, read-write locks, joins, annotated and hand-written waits, I/O, forks and tokens. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "annotate/vprof.h"
+#include "tests/runtime/session.h"
+
+#define CODE(i) (VP_CODE_FUNCTION + (i))
+#define N_THREADS 4
+#define N_LOCKS 20000
+
+static void __attribute__((noinline)) probed(void)
+{ VP_FUNCTION(0x101, 0xffffffffffffffffUL, 1)
+}
+
+static void hold(int rounds)
+{
+	if (rounds > 1000)
+		sched_yield();
+	for (volatile int i = 0; i < rounds; i++)
+		;
+}
+
+/* The truth about a mutex is inside it: who held it before. It travels as a work record right after the lock. */
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static int last_holder;
+static _Thread_local int my_number;
+
+static void *locker(void *arg)
+{
+	my_number = (int)(intptr_t)arg;
+	vprof_work("me", my_number);
+	for (int i = 0; i < N_LOCKS; i++) {
+		int before;
+
+		pthread_mutex_lock(&mutex);
+		before = last_holder;
+		last_holder = my_number;
+		vprof_work("holder", before);
+		hold(i % 8 ? 10 : 2000);
+		pthread_mutex_unlock(&mutex);
+		hold(50);
+	}
+	return NULL;
+}
+
+static int target_mutex(void)
+{
+	pthread_t ids[N_THREADS];
+
+	for (int i = 0; i < N_THREADS; i++)
+		pthread_create(&ids[i], NULL, locker, (void *)(intptr_t)(i + 1));
+	for (int i = 0; i < N_THREADS; i++)
+		pthread_join(ids[i], NULL);
+	return 0;
+}
+
+/* Forked processes share a semaphore of value 1. */
+
+struct shared {
+	sem_t sem;
+	int holder;
+	int item;
+	int n_started;
+};
+
+static int target_semaphore(void)
+{
+	struct shared *s = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	sem_init(&s->sem, 1, 1);
+	for (int p = 1; p <= N_THREADS; p++) {
+		if (fork() == 0) {
+			vprof_work("me", p);
+			__atomic_add_fetch(&s->n_started, 1, __ATOMIC_ACQ_REL);
+			while (__atomic_load_n(&s->n_started, __ATOMIC_ACQUIRE) < N_THREADS)
+				sched_yield();
+			for (int i = 0; i < N_LOCKS / 4; i++) {
+				int before;
+
+				while (sem_wait(&s->sem))
+					;
+				before = s->holder;
+				s->holder = p;
+				vprof_work("holder", before);
+				hold(i % 8 ? 10 : 2000);
+				sem_post(&s->sem);
+				hold(50);
+			}
+			vprof_enqueue(&s->item);
+			return 0;
+		}
+	}
+	for (int p = 1; p <= N_THREADS; p++)
+		wait(NULL);
+	return 0;
+}
+
+/* One of each. */
+
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_barrier_t barrier;
+static int ready, flag;
+static sem_t sem;
+
+static void sleep_ms(int ms)
+{
+	struct timespec ts = {0, ms * 1000000L};
+
+	nanosleep(&ts, NULL);
+}
+
+static void acquire(void *lock, int ms)
+{ VP_ACQUIRE(1, lock, "acquire")
+	sleep_ms(ms);
+}
+
+static void release(void *lock)
+{ VP_RELEASE(1, lock)
+	probed();
+}
+
+static void *other(void *arg)
+{
+	(void)arg;
+	pthread_mutex_lock(&mutex);
+	while (!ready)
+		pthread_cond_wait(&cond, &mutex);
+	pthread_mutex_unlock(&mutex);
+	pthread_rwlock_wrlock(&rwlock);
+	pthread_rwlock_unlock(&rwlock);
+	pthread_barrier_wait(&barrier);
+	sem_wait(&sem);
+	vprof_spin_begin(&flag);
+	while (!__atomic_load_n(&flag, __ATOMIC_ACQUIRE))
+		sched_yield();
+	vprof_spin_end(&flag);
+	vprof_false_wakeup();
+	acquire(&flag, 20);
+	sleep_ms(20);
+	return NULL;
+}
+
+static int target_each(void)
+{
+	struct timespec until;
+	pthread_t id;
+
+	pthread_barrier_init(&barrier, NULL, 2);
+	sem_init(&sem, 0, 0);
+	pthread_rwlock_rdlock(&rwlock);
+	pthread_create(&id, NULL, other, NULL);
+	sleep_ms(20);
+	pthread_mutex_lock(&mutex);
+	ready = 1;
+	pthread_cond_signal(&cond);
+	pthread_mutex_unlock(&mutex);
+	sleep_ms(20);
+	pthread_rwlock_unlock(&rwlock);
+	sleep_ms(20);
+	pthread_barrier_wait(&barrier);
+	sleep_ms(20);
+	sem_post(&sem);
+	sleep_ms(20);
+	vprof_wake(&flag);
+	__atomic_store_n(&flag, 1, __ATOMIC_RELEASE);
+	sleep_ms(10);
+	release(&flag);
+	pthread_join(id, NULL);
+	pthread_mutex_lock(&mutex);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec--;
+	if (pthread_cond_timedwait(&cond, &mutex, &until) != ETIMEDOUT)
+		return 1;
+	pthread_mutex_unlock(&mutex);
+	errno = 5;
+	if (sem_timedwait(&sem, &until) != -1 || errno != ETIMEDOUT)
+		return 1;
+	return 0;
+}
+
+static void *cancelled(void *arg)
+{
+	(void)arg;
+	sem_wait(&sem);
+	return NULL;
+}
+
+static int target_io(void)
+{
+	char path[] = "/tmp/vprof-runtime-io-XXXXXX", byte;
+	struct pollfd p = {-1, POLLIN, 0};
+	int fd = mkstemp(path), sockets[2], pipes[2];
+	pthread_t id;
+
+	probed();
+	if (write(fd, path, sizeof(path)) != sizeof(path) || fdatasync(fd) || socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) ||
+	    pipe(pipes))
+		return 1;
+	if (fork() == 0) {
+		usleep(20000);
+		if (write(sockets[0], "x", 1) != 1)
+			return 1;
+		usleep(20000);
+		if (write(pipes[1], "y", 1) != 1)
+			return 1;
+		return 0;
+	}
+	if (read(sockets[1], &byte, 1) != 1 || read(pipes[0], &byte, 1) != 1)
+		return 1;
+	poll(&p, 1, 20);
+	errno = 0;
+	if (read(-1, &byte, 1) != -1 || errno != EBADF)
+		return 1;
+	wait(NULL);
+	close(fd);
+	unlink(path);
+	sem_init(&sem, 0, 0);
+	pthread_create(&id, NULL, cancelled, NULL);
+	usleep(20000);
+	pthread_cancel(id);
+	pthread_join(id, NULL);
+	return 0;
+}
+
+static int target_fork(void)
+{
+	for (int i = 0; i < 1000; i++)
+		probed();
+	for (int p = 0; p < 3; p++) {
+		if (fork() == 0) {
+			for (int i = 0; i < 20000; i++)
+				probed();
+			vprof_type("child");
+			if (p == 2)
+				execl("/proc/self/exe", "target", "target", "execed", (char *)NULL);
+			_exit(0);
+		}
+	}
+	vprof_type("child");
+	for (int i = 0; i < 20000; i++)
+		probed();
+	while (wait(NULL) > 0)
+		;
+	return 0;
+}
+
+static int target_execed(void)
+{
+	for (int i = 0; i < 100; i++)
+		probed();
+	return 0;
+}
+
+/* Matching, as the analysis will do it, against the holder that the program saw. */
+
+struct wake {
+	uint64_t object, t;
+	uint32_t before, after;
+	int who;
+};
+struct match {
+	uint64_t object;
+	int use_address_only;
+	struct wake *wakes;
+	size_t n_wakes, room;
+	int *who; /* by thread_seq */
+	const struct vp_unit *wait;
+	uint32_t thread;
+	int n_waits, n_missed, n_wrong;
+	uint64_t kinds[VP_WAIT_COUNT], wake_kinds[VP_WAIT_COUNT];
+	uint64_t longest[VP_WAIT_COUNT]; /* ticks */
+	uint32_t flags[VP_WAIT_COUNT];
+	uint64_t me_hash;
+};
+
+static void collect(const struct vprof_trace_thread *th, const struct vp_unit *u, uint32_t n, void *arg)
+{
+	struct match *m = arg;
+
+	(void)n;
+	if (VP_CODE(u->w) == VP_KIND_WORK && u[1].t == m->me_hash)
+		m->who[th->thread_seq] = (int)u[1].w;
+	if (VP_CODE(u->w) == VP_KIND_WAIT) {
+		unsigned kind = VP_PAYLOAD(u->w) & 0xff;
+
+		m->kinds[kind]++;
+		m->flags[kind] |= (uint32_t)(VP_PAYLOAD(u->w) >> 8);
+		if (u[2].t - u->t > m->longest[kind])
+			m->longest[kind] = u[2].t - u->t;
+	}
+	if (VP_CODE(u->w) != VP_KIND_WAKE)
+		return;
+	m->wake_kinds[VP_PAYLOAD(u->w) & 0xff]++;
+	if (m->n_wakes == m->room) {
+		m->room = m->room ? 2 * m->room : 4096;
+		m->wakes = realloc(m->wakes, m->room * sizeof(*m->wakes));
+	}
+	m->wakes[m->n_wakes++] = (struct wake){u[1].t, u->t, (uint32_t)u[1].w, (uint32_t)(u[1].w >> 32), (int)th->thread_seq};
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct wake *x = a, *y = b;
+
+	return x->t < y->t ? -1 : x->t > y->t;
+}
+
+/* The WORK "holder" record that follows a WAIT tells who must have woken it. */
+static void match_waits(const struct vprof_trace_thread *th, const struct vp_unit *u, uint32_t n, void *arg)
+{
+	struct match *m = arg;
+	const struct wake *best = NULL;
+	uint64_t t0, t1;
+
+	(void)n;
+	if (VP_CODE(u->w) == VP_KIND_WAIT) {
+		unsigned kind = VP_PAYLOAD(u->w) & 0xff;
+
+		m->wait = kind == VP_WAIT_MUTEX || kind == VP_WAIT_SEMAPHORE ? u : NULL;
+		m->thread = th->thread_seq;
+		return;
+	}
+	if (VP_CODE(u->w) != VP_KIND_WORK || !m->wait || m->thread != th->thread_seq)
+		return;
+	t0 = m->wait->t;
+	t1 = m->wait[2].t;
+	for (size_t i = 0; i < m->n_wakes; i++) {
+		const struct wake *w = &m->wakes[i];
+		uint32_t ticket = (uint32_t)m->wait[1].w;
+		int inside = w->t >= t0 && w->t <= t1 && w->before >= ticket;
+		int late = w->before < ticket && ticket <= w->after; /* the ticket alone tells */
+
+		if (w->object == m->wait[1].t && (inside || late) &&
+		    (!best || w->before > best->before || (w->before == best->before && w->t > best->t)))
+			best = w;
+	}
+	m->n_waits++;
+	if (!best)
+		m->n_missed++;
+	else if (m->who[best->who] != (int)u[1].w)
+		m->n_wrong++;
+	m->wait = NULL;
+}
+
+static void check_match(const char *mode, unsigned kind)
+{
+	struct match m;
+	struct session s;
+
+	memset(&m, 0, sizeof(m));
+	if (session_run(&s, mode, 256u << 20, 0))
+		exit(1);
+	m.who = calloc(s.trace->n_threads + 4096, sizeof(int));
+	m.me_hash = vprof_hash(VPROF_HASH_SEED, "me", 2);
+	session_each(&s, collect, &m);
+	qsort(m.wakes, m.n_wakes, sizeof(*m.wakes), by_time);
+	session_each(&s, match_waits, &m);
+	printf("%s: %d waits, %d without a wake, %d with the wrong one, %d wakes\n", mode, m.n_waits, m.n_missed,
+	       m.n_wrong, (int)m.n_wakes);
+	CHECK(m.n_waits > 0 && m.kinds[kind] > 0, "nothing contended");
+	CHECK(m.n_missed * 1000 <= m.n_waits && m.n_wrong * 200 <= m.n_waits, "edges");
+	CHECK(s.trace->n_dropped == 0, "dropped");
+	free(m.who);
+	free(m.wakes);
+	session_end(&s);
+}
+
+static void check_each(void)
+{
+	static const unsigned waits[] = {VP_WAIT_COND, VP_WAIT_RWLOCK_WRITE, VP_WAIT_BARRIER, VP_WAIT_SEMAPHORE,
+					 VP_WAIT_JOIN, VP_WAIT_SPIN, VP_WAIT_ANNOTATED, VP_WAIT_SLEEP};
+	struct match m;
+	struct session s;
+
+	memset(&m, 0, sizeof(m));
+	if (session_run(&s, "each", 16u << 20, 10))
+		exit(1);
+	m.who = calloc(s.trace->n_threads + 4096, sizeof(int));
+	session_each(&s, collect, &m);
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		double ms = (double)m.longest[waits[i]] * s.trace->header.ns_per_tick / 1e6;
+
+		CHECK(m.kinds[waits[i]] > 0 && ms > 5 && ms < 200, "wait of kind %u: %d, %.1f ms", waits[i],
+		      (int)m.kinds[waits[i]], ms);
+		CHECK(m.wake_kinds[waits[i]] > 0 || waits[i] == VP_WAIT_SLEEP, "no wake of kind %u", waits[i]);
+	}
+	CHECK(m.flags[VP_WAIT_COND] & VP_FLAG_TIMEOUT, "timed wait");
+	CHECK(m.flags[VP_WAIT_SEMAPHORE] & VP_FLAG_TIMEOUT, "timed semaphore");
+	CHECK(session_count(&s, VP_KIND_FALSE_WAKE) == 1, "false wake-up");
+	CHECK(session_count(&s, VP_KIND_STACK) > 5, "stacks");
+	free(m.who);
+	free(m.wakes);
+	session_end(&s);
+}
+
+static void check_io(void)
+{
+	static const unsigned waits[] = {VP_WAIT_DISK, VP_WAIT_SOCKET, VP_WAIT_PIPE, VP_WAIT_POLL, VP_WAIT_SLEEP,
+					 VP_WAIT_CHILD};
+	struct match m;
+	struct session s;
+
+	memset(&m, 0, sizeof(m));
+	if (session_run(&s, "io", 16u << 20, 10))
+		exit(1);
+	m.who = calloc(s.trace->n_threads + 4096, sizeof(int));
+	session_each(&s, collect, &m);
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
+		CHECK(m.kinds[waits[i]] > 0, "no wait of kind %u", waits[i]);
+	CHECK(m.flags[VP_WAIT_POLL] & VP_FLAG_TIMEOUT, "poll's timeout");
+	CHECK(m.wake_kinds[VP_WAIT_CHILD] >= 2, "exit wakes the parent");
+	free(m.who);
+	free(m.wakes);
+	session_end(&s);
+}
+
+static void check_fork(void)
+{
+	uint32_t processes = 0, children = 0;
+	struct session s;
+
+	if (session_run(&s, "fork", 64u << 20, 0))
+		exit(1);
+	CHECK(session_count(&s, CODE(1)) == 1000 + 4 * 20000 + 100, "%d calls", (int)session_count(&s, CODE(1)));
+	CHECK(session_count(&s, VP_KIND_STRING) == 4, "strings %d", (int)session_count(&s, VP_KIND_STRING));
+	CHECK(session_count(&s, VP_KIND_CREATE) == 3, "creations");
+	CHECK(s.trace->n_threads == 5 && s.stats.n_processes == 5, "%d threads, %d processes", (int)s.trace->n_threads,
+	      (int)s.stats.n_processes);
+	for (size_t i = 0; i < s.trace->n_threads; i++) {
+		struct vprof_trace_cursor c;
+		const struct vp_unit *u;
+		uint32_t n;
+
+		vprof_trace_cursor_init(&c, &s.trace->threads[i]);
+		u = vprof_trace_next(&c, &n);
+		CHECK(u && VP_CODE(u->w) == VP_KIND_START, "START comes first");
+		CHECK(u && (u[1].t != 0) == (s.trace->threads[i].parent_seq != 0), "token of the child");
+		processes |= 1u << s.trace->threads[i].process_seq;
+		children += s.trace->threads[i].parent_seq == 1;
+	}
+	CHECK(processes == 0x3e && children == 3, "process numbers 0x%x, %u children", processes, children);
+	session_end(&s);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		int (*run)(void);
+	} targets[] = {{"mutex", target_mutex}, {"semaphore", target_semaphore}, {"each", target_each},
+		       {"io", target_io}, {"fork", target_fork}, {"execed", target_execed}};
+
+	for (size_t i = 0; argc > 2 && i < sizeof(targets) / sizeof(targets[0]); i++)
+		if (strcmp(argv[2], targets[i].name) == 0)
+			return targets[i].run();
+	check_match("mutex", VP_WAIT_MUTEX);
+	check_match("semaphore", VP_WAIT_SEMAPHORE);
+	check_each();
+	check_io();
+	check_fork();
+	printf("%d checks failed\n", n_failed);
+	return n_failed != 0;
+}
