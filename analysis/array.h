@@ -1,0 +1,102 @@
+/* Growing flat arrays, search by time and mixing of hash keys: what the modules of the analysis store millions of
+ * records with.
+ *
+ * Invariant: v[0..n) are initialised by whoever pushed them; cap is never below n. A failed push leaves the array as
+ * it was.
+ */
+#ifndef VPROF_ARRAY_H
+#define VPROF_ARRAY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VPROF_NONE UINT32_MAX
+
+#define VPROF_ARRAY(type)                                                                                            \
+	struct {                                                                                                     \
+		type *v;                                                                                             \
+		size_t n, cap;                                                                                       \
+	}
+
+/* The storage grown by half, or NULL when there is no memory (the old storage stays valid). */
+static inline void *vprof_array_grow(void *v, size_t *cap, size_t size)
+{
+	size_t n = *cap < 16 ? 16 : *cap + *cap / 2;
+	void *grown = n > SIZE_MAX / 2 / size ? NULL : realloc(v, n * size);
+
+	if (grown)
+		*cap = n;
+	return grown;
+}
+
+/* Pointer to one more, zeroed item, or NULL when there is no memory. */
+#define VPROF_PUSH(a)                                                                                                \
+	__extension__({                                                                                              \
+		void *grown_ = (a)->n < (a)->cap ? (void *)(a)->v :                                                  \
+						   vprof_array_grow((a)->v, &(a)->cap, sizeof *(a)->v);              \
+		if (grown_) {                                                                                        \
+			(a)->v = grown_;                                                                             \
+			memset(&(a)->v[(a)->n], 0, sizeof *(a)->v);                                                  \
+		}                                                                                                    \
+		grown_ ? &(a)->v[(a)->n++] : NULL;                                                                   \
+	})
+
+#define VPROF_ARRAY_RELEASE(a)                                                                                       \
+	do {                                                                                                         \
+		free((a)->v);                                                                                        \
+		(a)->v = NULL;                                                                                       \
+		(a)->n = (a)->cap = 0;                                                                               \
+	} while (0)
+
+/* Number of items whose first member, a time, is at most `t`. The items are sorted by it. `hint` is a position near
+ * the answer: the search gallops from there, so that neighbouring questions cost a few steps. */
+static inline size_t vprof_time_search(const void *items, size_t size, size_t n, uint64_t t, size_t hint)
+{
+	const char *base = items;
+	size_t low = 0, high = n, step = 1;
+	uint64_t x;
+
+#define VPROF_TIME_AT(i) (memcpy(&x, base + (i)*size, sizeof x), x)
+	if (hint > n)
+		hint = n;
+	if (hint < n && VPROF_TIME_AT(hint) <= t) {
+		low = hint + 1;
+		while (low + step < n && VPROF_TIME_AT(low + step) <= t) {
+			low += step + 1;
+			step *= 2;
+		}
+		if (low + step < n)
+			high = low + step;
+	} else {
+		high = hint;
+		while (high > step && VPROF_TIME_AT(high - step) > t) {
+			high -= step;
+			step *= 2;
+		}
+		if (high > step)
+			low = high - step;
+	}
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (VPROF_TIME_AT(middle) <= t)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+#undef VPROF_TIME_AT
+	return low;
+}
+
+static inline uint64_t vprof_mix(uint64_t x)
+{
+	x ^= x >> 33;
+	x *= UINT64_C(0xff51afd7ed558ccd);
+	x ^= x >> 33;
+	x *= UINT64_C(0xc4ceb9fe1a85ec53);
+	return x ^ x >> 33;
+}
+
+#endif

@@ -1,0 +1,410 @@
+/* Algorithm 2 without recursion: an outer loop follows the interval backwards from segment to segment, and a stack
+ * of windows holds the wakers' time that is still to be cut into pieces. */
+#include "analysis/critical_path.h"
+
+#define DEPTH_MAX 64	  /* of waits beneath waits */
+#define LOOK_BACK_MAX 16  /* queue events of one item, or of one thread, that are considered */
+#define SEGMENTS_MAX 256  /* segments of the instance that are considered as predecessor */
+#define STILL_HOPS_MAX 64 /* steps of the walk that do not go back in time */
+
+struct enqueue {
+	uint64_t item, t;
+	uint32_t process, thread;
+};
+
+struct window {
+	uint64_t from, to;
+	uint32_t thread, parent;
+};
+
+struct vprof_path {
+	const struct vprof_timeline *timeline;
+	const struct vprof_intervals *iv;
+	struct enqueue *enqueues; /* by (item, t) */
+	size_t n_enqueues;
+	size_t *wait_hint; /* [n_threads] */
+	VPROF_ARRAY(struct vprof_piece) pieces;
+	VPROF_ARRAY(struct window) windows;
+};
+
+struct origin { /* where the walk goes on */
+	uint64_t t;
+	uint32_t thread;
+	uint32_t segment; /* labelled with the instance, or VPROF_NONE */
+	int found;
+};
+
+static int enqueue_order(const void *a, const void *b)
+{
+	const struct enqueue *x = a, *y = b;
+
+	if (x->item != y->item)
+		return x->item < y->item ? -1 : 1;
+	if (x->t != y->t)
+		return x->t < y->t ? -1 : 1;
+	return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+int vprof_path_new(struct vprof_path **out, const struct vprof_timeline *timeline,
+		   const struct vprof_intervals *intervals, struct vprof_error *err)
+{
+	struct vprof_path *p = calloc(1, sizeof *p);
+	size_t n = 0;
+
+	*out = NULL;
+	for (size_t i = 0; i < timeline->n_threads; i++)
+		for (size_t k = 0; k < timeline->threads[i].queue_events.n; k++)
+			n += !timeline->threads[i].queue_events.v[k].is_dequeue;
+	if (p) {
+		p->timeline = timeline;
+		p->iv = intervals;
+		p->enqueues = malloc((n ? n : 1) * sizeof *p->enqueues);
+		p->wait_hint = calloc(timeline->n_threads + 1, sizeof *p->wait_hint);
+	}
+	if (!p || !p->enqueues || !p->wait_hint) {
+		vprof_path_free(p);
+		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the trace's queue events: "
+				       "record a shorter run");
+	}
+	for (size_t i = 0; i < timeline->n_threads; i++) {
+		const struct vprof_line *line = &timeline->threads[i];
+
+		for (size_t k = 0; k < line->queue_events.n; k++)
+			if (!line->queue_events.v[k].is_dequeue)
+				p->enqueues[p->n_enqueues++] =
+					(struct enqueue){ line->queue_events.v[k].item, line->queue_events.v[k].t,
+							  line->process_seq, (uint32_t)i };
+	}
+	qsort(p->enqueues, p->n_enqueues, sizeof *p->enqueues, enqueue_order);
+	*out = p;
+	return 0;
+}
+
+void vprof_path_free(struct vprof_path *p)
+{
+	if (!p)
+		return;
+	free(p->enqueues);
+	free(p->wait_hint);
+	VPROF_ARRAY_RELEASE(&p->pieces);
+	VPROF_ARRAY_RELEASE(&p->windows);
+	free(p);
+}
+
+static int add_piece(struct vprof_path *p, struct vprof_piece piece)
+{
+	struct vprof_piece *slot = VPROF_PUSH(&p->pieces);
+
+	if (!slot)
+		return VPROF_ERR_NOMEM;
+	piece.depth = piece.parent == VPROF_NONE ? 0 : (uint8_t)(p->pieces.v[piece.parent].depth + 1);
+	*slot = piece;
+	return 0;
+}
+
+static int add_window(struct vprof_path *p, uint32_t thread, uint64_t from, uint64_t to, uint32_t parent)
+{
+	struct window *w;
+
+	if (from >= to || p->pieces.v[parent].depth + 1 >= DEPTH_MAX)
+		return 0;
+	w = VPROF_PUSH(&p->windows);
+	if (!w)
+		return VPROF_ERR_NOMEM;
+	*w = (struct window){ from, to, thread, parent };
+	return 0;
+}
+
+/* Is the wait already being explained further up? Then following it again would go round in a circle. */
+static int is_circle(const struct vprof_path *p, uint32_t thread, uint32_t wait, uint32_t parent)
+{
+	for (uint32_t i = parent; i != VPROF_NONE; i = p->pieces.v[i].parent)
+		if (p->pieces.v[i].wait == wait && p->pieces.v[i].thread == thread)
+			return 1;
+	return 0;
+}
+
+static int add_wait(struct vprof_path *p, uint32_t thread, uint32_t wait, uint64_t from, uint64_t to, uint32_t parent)
+{
+	const struct vprof_wait *w = &p->timeline->threads[thread].waits.v[wait];
+	int circle = is_circle(p, thread, wait, parent);
+
+	if (add_piece(p, (struct vprof_piece){ from, to, thread, wait, parent, VPROF_PIECE_WAIT, 0 }))
+		return VPROF_ERR_NOMEM;
+	if (w->waker == VPROF_NONE || circle)
+		return 0;
+	return add_window(p, w->waker, from, w->wake_t < to ? w->wake_t : to, (uint32_t)p->pieces.n - 1);
+}
+
+/* Cuts [from, to] of a thread at its waits. */
+static int cut(struct vprof_path *p, uint32_t thread, uint64_t from, uint64_t to, uint32_t parent)
+{
+	const struct vprof_line *line = &p->timeline->threads[thread];
+	size_t i = vprof_time_search(line->waits.v, sizeof *line->waits.v, line->waits.n, from, p->wait_hint[thread]);
+	uint64_t t = from;
+
+	p->wait_hint[thread] = i;
+	if (i)
+		i--; /* the last wait that began at or before `from` may reach into the window */
+	for (; i < line->waits.n && line->waits.v[i].t0 < to; i++) {
+		const struct vprof_wait *w = &line->waits.v[i];
+		uint64_t a = w->t0 > t ? w->t0 : t, b = w->t1 < to ? w->t1 : to;
+
+		if (b <= a)
+			continue;
+		if (a > t && add_piece(p, (struct vprof_piece){ t, a, thread, VPROF_NONE, parent, VPROF_PIECE_RUN, 0 }))
+			return VPROF_ERR_NOMEM;
+		if (add_wait(p, thread, (uint32_t)i, a, b, parent))
+			return VPROF_ERR_NOMEM;
+		t = b;
+	}
+	if (t < to)
+		return add_piece(p, (struct vprof_piece){ t, to, thread, VPROF_NONE, parent, VPROF_PIECE_RUN, 0 });
+	return 0;
+}
+
+static int cut_windows(struct vprof_path *p)
+{
+	while (p->windows.n) {
+		struct window w = p->windows.v[--p->windows.n];
+
+		if (cut(p, w.thread, w.from, w.to, w.parent))
+			return VPROF_ERR_NOMEM;
+	}
+	return 0;
+}
+
+static int add_queued(struct vprof_path *p, uint32_t thread, uint64_t from, uint64_t to)
+{
+	if (from >= to)
+		return 0;
+	if (add_piece(p, (struct vprof_piece){ from, to, thread, VPROF_NONE, VPROF_NONE, VPROF_PIECE_QUEUED, 0 }))
+		return VPROF_ERR_NOMEM;
+	return add_window(p, thread, from, to, (uint32_t)p->pieces.n - 1);
+}
+
+/* The ENQUEUE that a DEQUEUE of `item` at t belongs to: the last one before t; one that was made while working for
+ * the instance is preferred, and so is the own process (item addresses repeat in forked processes). */
+static struct origin find_enqueue(const struct vprof_path *p, uint64_t item, uint64_t t, uint32_t process,
+				  uint32_t instance)
+{
+	const struct enqueue probe = { item, t, 0, VPROF_NONE };
+	struct origin best = { 0, 0, VPROF_NONE, 0 };
+	size_t low = 0, high = p->n_enqueues;
+	int best_rank = -1;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (enqueue_order(&p->enqueues[middle], &probe) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (int n = 0; low > 0 && n < LOOK_BACK_MAX; n++) {
+		const struct enqueue *e = &p->enqueues[--low];
+		uint32_t segment;
+		int rank;
+
+		if (e->item != item)
+			break;
+		segment = vprof_intervals_segment_of(p->iv, e->thread, e->t, instance);
+		rank = 2 * (segment != VPROF_NONE) + (e->process == process);
+		if (rank > best_rank) {
+			best = (struct origin){ e->t, e->thread, segment, 1 };
+			best_rank = rank;
+		}
+	}
+	return best;
+}
+
+/* Creation edge of a segment that begins at `start`: by the last DEQUEUE before it with no other segment's begin
+ * in between, or by a DEQUEUE within it of an item that was enqueued for this instance before it began. */
+static struct origin find_creation(const struct vprof_path *p, uint32_t instance, uint32_t thread, uint64_t floor,
+				   uint64_t start, uint64_t stop)
+{
+	const struct vprof_line *line = &p->timeline->threads[thread];
+	uint64_t begin = p->iv->instances.v[instance].begin;
+	struct origin best = { 0, 0, VPROF_NONE, 0 };
+	size_t after = vprof_time_search(line->queue_events.v, sizeof *line->queue_events.v, line->queue_events.n,
+					 start, 0);
+
+	for (size_t i = after, n = 0; i-- > 0 && n < LOOK_BACK_MAX;) {
+		const struct vprof_queue_event *q = &line->queue_events.v[i];
+		struct origin o;
+
+		if (q->t < floor)
+			break;
+		if (!q->is_dequeue)
+			continue;
+		o = find_enqueue(p, q->item, q->t, line->process_seq, instance);
+		n++;
+		if (!o.found || o.t < begin)
+			continue;
+		if (o.segment != VPROF_NONE)
+			return o;
+		if (n == 1) /* only the last one may have been enqueued by somebody who worked for no interval */
+			best = o;
+	}
+	if (best.found)
+		return best;
+	for (size_t i = after, n = 0; i < line->queue_events.n && n < LOOK_BACK_MAX; i++, n++) {
+		const struct vprof_queue_event *q = &line->queue_events.v[i];
+		struct origin o;
+
+		if (q->t > stop)
+			break;
+		if (!q->is_dequeue)
+			continue;
+		o = find_enqueue(p, q->item, q->t, line->process_seq, instance);
+		if (o.found && o.segment != VPROF_NONE && o.t >= begin && o.t <= start)
+			return o;
+		break;
+	}
+	return best;
+}
+
+/* A hand-over that nobody annotated: the thread waited just before, and was woken by one that worked for us. */
+static struct origin find_handover(const struct vprof_path *p, uint32_t instance, uint32_t thread, uint64_t floor,
+				   uint64_t start)
+{
+	const struct vprof_line *line = &p->timeline->threads[thread];
+	struct origin none = { 0, 0, VPROF_NONE, 0 };
+	size_t i = vprof_time_search(line->waits.v, sizeof *line->waits.v, line->waits.n, start,
+				     p->wait_hint[thread]);
+
+	for (int n = 0; i-- > 0 && n < LOOK_BACK_MAX; n++) {
+		const struct vprof_wait *w = &line->waits.v[i];
+		uint32_t segment;
+
+		if (w->t1 < floor)
+			break;
+		if (w->t1 > start || w->waker == VPROF_NONE)
+			continue;
+		segment = vprof_intervals_segment_of(p->iv, w->waker, w->wake_t, instance);
+		if (segment != VPROF_NONE && w->wake_t >= p->iv->instances.v[instance].begin)
+			return (struct origin){ w->wake_t, w->waker, segment, 1 };
+	}
+	return none;
+}
+
+/* A thread that is still labelled with the instance at t, though another one went on with it: it handed over before
+ * it blocked. */
+static uint64_t active_until(const struct vprof_path *p, const struct vprof_segment *s, uint64_t t)
+{
+	const struct vprof_line *line = &p->timeline->threads[s->thread];
+	size_t i = vprof_time_search(line->waits.v, sizeof *line->waits.v, line->waits.n, t,
+				     p->wait_hint[s->thread]);
+
+	if (i && line->waits.v[i - 1].t1 >= t && line->waits.v[i - 1].t0 > s->t0)
+		return line->waits.v[i - 1].t0;
+	return t;
+}
+
+static struct origin find_segment(const struct vprof_path *p, uint32_t instance, uint32_t thread, uint32_t current,
+				  uint64_t t, int same_thread)
+{
+	const struct vprof_instance *inst = &p->iv->instances.v[instance];
+	const uint32_t *list = p->iv->by_instance + inst->first_segment;
+	struct origin ended = { 0, 0, VPROF_NONE, 0 }, open = ended;
+	uint32_t low = 0, high = inst->n_segments;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (p->iv->segments.v[list[middle]].t0 <= t)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (int n = 0; low > 0 && n < SEGMENTS_MAX; n++) {
+		uint32_t s = list[--low];
+		const struct vprof_segment *segment = &p->iv->segments.v[s];
+
+		if (s == current || (current != VPROF_NONE && s > current) ||
+		    (same_thread && segment->thread != thread))
+			continue;
+		if (segment->t1 <= t) {
+			if (!ended.found || segment->t1 > ended.t)
+				ended = (struct origin){ segment->t1, segment->thread, s, 1 };
+		} else if (segment->thread != thread && !open.found) {
+			open = (struct origin){ active_until(p, segment, t), segment->thread, s, 1 };
+		}
+	}
+	return ended.found ? ended : open;
+}
+
+/* Begin of the labelled stretch before place `t` on the thread: events before it belong to that one. */
+static uint64_t previous_begin(const struct vprof_path *p, uint32_t thread, uint32_t current, uint64_t t)
+{
+	uint32_t place = vprof_intervals_segment_before(p->iv, thread, t);
+
+	while (place != VPROF_NONE && current != VPROF_NONE && p->iv->by_thread[place] >= current) {
+		if (place == p->iv->thread_first[thread])
+			return 0;
+		place--;
+	}
+	return place == VPROF_NONE ? 0 : p->iv->segments.v[p->iv->by_thread[place]].t0;
+}
+
+static struct origin find_predecessor(const struct vprof_path *p, uint32_t instance, uint32_t thread,
+				      uint32_t current, uint64_t t)
+{
+	uint64_t floor = previous_begin(p, thread, current, t);
+	uint64_t stop = current == VPROF_NONE ? t : p->iv->segments.v[current].t1;
+	struct origin cause = find_creation(p, instance, thread, floor, t, stop), before;
+
+	if (!cause.found)
+		cause = find_handover(p, instance, thread, floor, t);
+	before = find_segment(p, instance, thread, current, t, cause.found);
+	if (cause.found && (!before.found || cause.t >= before.t))
+		return cause;
+	return before;
+}
+
+static int walk(struct vprof_path *p, uint32_t instance)
+{
+	const struct vprof_instance *inst = &p->iv->instances.v[instance];
+	uint32_t thread = inst->end_thread;
+	uint32_t segment = vprof_intervals_segment_of(p->iv, thread, inst->end, instance);
+	uint64_t t = inst->end, last_t = UINT64_MAX;
+	int n_still = 0;
+
+	for (;;) {
+		struct origin o;
+		uint64_t from;
+
+		if (segment != VPROF_NONE) {
+			from = p->iv->segments.v[segment].t0;
+			from = from < inst->begin ? inst->begin : from > t ? t : from;
+			if (from < t && cut(p, thread, from, t, VPROF_NONE))
+				return VPROF_ERR_NOMEM;
+			t = from;
+		}
+		if (t <= inst->begin)
+			return cut_windows(p);
+		o = find_predecessor(p, instance, thread, segment, t);
+		n_still = t < last_t ? 0 : n_still + 1;
+		last_t = t;
+		if (!o.found || o.t < inst->begin || n_still > STILL_HOPS_MAX)
+			o = (struct origin){ inst->begin, thread, VPROF_NONE, 1 };
+		if (o.t > t)
+			o.t = t;
+		if (add_queued(p, thread, o.t, t) || cut_windows(p))
+			return VPROF_ERR_NOMEM;
+		t = o.t;
+		thread = o.thread;
+		segment = o.segment;
+	}
+}
+
+int vprof_path_walk(struct vprof_path *p, uint32_t instance, const struct vprof_piece **pieces, size_t *n_pieces)
+{
+	int ret;
+
+	p->pieces.n = p->windows.n = 0;
+	ret = walk(p, instance);
+	*pieces = p->pieces.v;
+	*n_pieces = p->pieces.n;
+	return ret;
+}

@@ -1,0 +1,174 @@
+/* Deviations are taken from the mean over all intervals, so leaving out a block is a subtraction of small numbers. */
+#include "analysis/jackknife.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+
+#include "analysis/moments.h"
+
+#define N_BLOCKS 20
+#define INTERVALS_MIN 60
+
+struct sums {
+	double a, b, ab; /* of deviations, absent nodes included */
+};
+
+struct jackknife {
+	struct vprof_results *r;
+	struct vprof_tree *tree;
+	const struct vprof_factor_term **terms; /* of the selected factors, then the interval itself */
+	size_t n_terms;
+	struct sums *sums; /* [N_BLOCKS * n_terms] */
+	size_t count[N_BLOCKS];
+	double *value;	      /* [n_nodes] of the interval at hand */
+	uint8_t *is_counted;  /* [n_nodes] the node is one of its factor's outermost */
+	struct vprof_moment *moments; /* [n_factors] */
+	double *factor_value;	      /* [n_factors] */
+};
+
+static void add_block(struct jackknife *j, size_t block)
+{
+	const struct vprof_node *nodes = j->r->nodes;
+
+	j->count[block]++;
+	for (size_t i = 0; i < j->n_terms; i++) {
+		const struct vprof_factor_term *t = j->terms[i];
+		struct sums *s = &j->sums[block * j->n_terms + i];
+		double a = j->value[t->a] - nodes[t->a].mean_ns, b = j->value[t->b] - nodes[t->b].mean_ns;
+
+		s->a += a;
+		s->b += b;
+		s->ab += a * b;
+	}
+}
+
+static void add_factors(struct jackknife *j, const struct vprof_sample *s, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (j->is_counted[s[i].node])
+			j->factor_value[j->r->nodes[s[i].node].factor - 1] += s[i].ns;
+	for (size_t i = 1; i < n; i++) {
+		uint32_t f = j->r->nodes[s[i].node].factor - 1;
+
+		if (!j->is_counted[s[i].node] || j->factor_value[f] < 0)
+			continue;
+		vprof_moment_add(&j->moments[f], j->factor_value[f]);
+		j->factor_value[f] = -1; /* taken */
+	}
+	for (size_t i = 1; i < n; i++)
+		j->factor_value[j->r->nodes[s[i].node].factor - 1] = 0;
+}
+
+static int pass(struct jackknife *j)
+{
+	size_t n = j->tree->n_intervals;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t n_sample;
+		const struct vprof_sample *s = vprof_tree_sample(j->tree, i, &n_sample);
+
+		if (!s)
+			return VPROF_ERR_NOMEM;
+		add_factors(j, s, n_sample);
+		if (n < INTERVALS_MIN || j->n_terms < 2)
+			continue;
+		for (size_t k = 0; k < n_sample; k++)
+			j->value[s[k].node] = s[k].ns;
+		add_block(j, i * N_BLOCKS / n);
+		for (size_t k = 0; k < n_sample; k++)
+			j->value[s[k].node] = 0;
+	}
+	return 0;
+}
+
+/* (Co)variance times (n - 1) of term i without one block (N_BLOCKS: without none). */
+static double squares_without(const struct jackknife *j, size_t i, size_t block)
+{
+	struct sums all = { 0, 0, 0 };
+	double n = 0;
+
+	for (size_t b = 0; b < N_BLOCKS; b++) {
+		const struct sums *s = &j->sums[b * j->n_terms + i];
+
+		if (b == block)
+			continue;
+		all.a += s->a;
+		all.b += s->b;
+		all.ab += s->ab;
+		n += (double)j->count[b];
+	}
+	return n > 0 ? all.ab - all.a * all.b / n : 0;
+}
+
+static void bounds(struct jackknife *j)
+{
+	double share[N_BLOCKS], quantile = gsl_cdf_tdist_Pinv(0.975, N_BLOCKS - 1);
+
+	for (size_t f = 0; f < j->r->n_selected; f++) {
+		struct vprof_factor *factor = &j->r->factors[f];
+		double mean = 0, spread = 0;
+
+		for (size_t b = 0; b < N_BLOCKS; b++) {
+			double total = squares_without(j, j->n_terms - 1, b);
+
+			share[b] = 0;
+			for (size_t i = 0; i + 1 < j->n_terms; i++)
+				if (j->terms[i]->factor == f)
+					share[b] += (j->terms[i]->a == j->terms[i]->b ? 1 : 2) *
+						    squares_without(j, i, b);
+			share[b] = total > 0 ? share[b] / total : 0;
+			mean += share[b] / N_BLOCKS;
+		}
+		for (size_t b = 0; b < N_BLOCKS; b++)
+			spread += (share[b] - mean) * (share[b] - mean);
+		spread = quantile * sqrt(spread * (N_BLOCKS - 1) / N_BLOCKS);
+		factor->share_low = factor->share - spread;
+		factor->share_high = factor->share + spread;
+		if (factor->kind == VPROF_FACTOR_VARIANCE && factor->share_low < 0)
+			factor->share_low = 0;
+	}
+}
+
+int vprof_jackknife(struct vprof_results *r, struct vprof_tree *tree, const struct vprof_factor_term *terms, size_t n_terms)
+{
+	static const struct vprof_factor_term interval = { VPROF_NONE, 0, 0 };
+	struct jackknife j = { .r = r, .tree = tree };
+	int ret = VPROF_ERR_NOMEM;
+
+	j.terms = malloc((n_terms + 1) * sizeof *j.terms);
+	j.value = calloc(r->n_nodes + 1, sizeof *j.value);
+	j.is_counted = calloc(r->n_nodes + 1, 1);
+	j.moments = calloc(r->n_factors + 1, sizeof *j.moments);
+	j.factor_value = calloc(r->n_factors + 1, sizeof *j.factor_value);
+	if (!j.terms || !j.value || !j.is_counted || !j.moments || !j.factor_value)
+		goto out;
+	for (size_t i = 0; i < n_terms; i++) {
+		if (terms[i].factor < r->n_selected)
+			j.terms[j.n_terms++] = &terms[i];
+		if (terms[i].a == terms[i].b)
+			j.is_counted[terms[i].a] = 1;
+	}
+	j.terms[j.n_terms++] = &interval;
+	j.sums = calloc(N_BLOCKS * j.n_terms, sizeof *j.sums);
+	if (!j.sums)
+		goto out;
+	for (size_t i = 0; i < r->n_factors; i++)
+		if (r->factors[i].kind == VPROF_FACTOR_VARIANCE)
+			j.moments[i].mean = r->factors[i].mean_ns;
+	if (pass(&j))
+		goto out;
+	for (size_t i = 0; i < r->n_factors; i++)
+		if (r->factors[i].kind == VPROF_FACTOR_VARIANCE)
+			r->factors[i].sd_ns = sqrt(vprof_moment_variance(&j.moments[i], tree->n_intervals));
+	if (tree->n_intervals >= INTERVALS_MIN)
+		bounds(&j);
+	ret = 0;
+out:
+	free(j.terms);
+	free(j.value);
+	free(j.is_counted);
+	free(j.moments);
+	free(j.factor_value);
+	free(j.sums);
+	return ret;
+}

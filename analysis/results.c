@@ -1,0 +1,90 @@
+/* Storage of results: everything hangs on one struct; strings are interned, so that ten thousand nodes of the same
+ * function share one name. */
+#include "analysis/results.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/array.h"
+#include "common/files.h"
+
+struct vprof_results_private {
+	char **slots; /* [n_slots], a power of two */
+	size_t n_slots, n;
+};
+
+struct vprof_results *vprof_results_new(void)
+{
+	struct vprof_results *r = calloc(1, sizeof *r);
+
+	if (!r)
+		return NULL;
+	r->private = calloc(1, sizeof *r->private);
+	if (!r->private) {
+		free(r);
+		return NULL;
+	}
+	r->interval = r->run = "";
+	return r;
+}
+
+void vprof_results_free(struct vprof_results *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; r->factors && i < r->n_factors; i++)
+		free((void *)r->factors[i].nodes);
+	for (size_t i = 0; r->warnings && i < r->n_warnings; i++)
+		free(r->warnings[i]);
+	for (size_t i = 0; i < r->private->n_slots; i++)
+		free(r->private->slots[i]);
+	free(r->private->slots);
+	free(r->private);
+	free(r->nodes);
+	free(r->covariances);
+	free(r->factors);
+	free(r->types);
+	free(r->spine);
+	free(r->warnings);
+	free(r);
+}
+
+static size_t slot_of(char *const *slots, size_t n_slots, const char *s)
+{
+	size_t i = vprof_mix(vprof_hash(VPROF_HASH_SEED, s, strlen(s))) & (n_slots - 1);
+
+	while (slots[i] && strcmp(slots[i], s))
+		i = (i + 1) & (n_slots - 1);
+	return i;
+}
+
+static int grow(struct vprof_results_private *p)
+{
+	size_t n = p->n_slots ? p->n_slots * 2 : 128;
+	char **slots = calloc(n, sizeof *slots);
+
+	if (!slots)
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < p->n_slots; i++)
+		if (p->slots[i])
+			slots[slot_of(slots, n, p->slots[i])] = p->slots[i];
+	free(p->slots);
+	p->slots = slots;
+	p->n_slots = n;
+	return 0;
+}
+
+const char *vprof_results_string(struct vprof_results *r, const char *s)
+{
+	struct vprof_results_private *p = r->private;
+	size_t i;
+
+	if (2 * p->n >= p->n_slots && grow(p))
+		return NULL;
+	i = slot_of(p->slots, p->n_slots, s);
+	if (!p->slots[i]) {
+		p->slots[i] = strdup(s);
+		p->n += p->slots[i] != NULL;
+	}
+	return p->slots[i];
+}

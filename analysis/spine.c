@@ -1,0 +1,158 @@
+/* Stacks are innermost first in the trace and are turned round here. Frames without a symbol are left out, so two
+ * stacks are compared by the functions that have names. */
+#include "analysis/spine.h"
+
+struct found {
+	const struct vprof_symbol *symbol;
+	uint64_t n, n_enclosing, n_innermost, n_waker;
+	double depth_sum;
+};
+
+struct stack {
+	const struct vprof_symbol *frames[VP_STACK_MAX]; /* outermost first */
+	size_t n;
+};
+
+struct spine {
+	VPROF_ARRAY(struct found) found;
+	uint64_t n_pairs;
+};
+
+static struct found *found_of(struct spine *s, const struct vprof_symbol *symbol)
+{
+	struct found *f;
+
+	for (size_t i = 0; i < s->found.n; i++)
+		if (s->found.v[i].symbol == symbol)
+			return &s->found.v[i];
+	f = VPROF_PUSH(&s->found);
+	if (f)
+		f->symbol = symbol;
+	return f;
+}
+
+static void resolve(struct stack *out, const struct vprof_stack *in, uint32_t process_seq, struct vprof_symbols *symbols)
+{
+	out->n = 0;
+	for (uint32_t i = in->n; i-- > 0;) {
+		uint64_t address = i % 2 ? in->addresses[i / 2].w : in->addresses[i / 2].t;
+		const struct vprof_symbol *symbol = vprof_symbols_find(symbols, process_seq, address);
+
+		if (symbol && !strstr(symbol->module, "libvprof"))
+			out->frames[out->n++] = symbol;
+	}
+}
+
+static int count_stack(struct spine *s, const struct stack *stack, int is_waker)
+{
+	for (size_t i = 0; i < stack->n; i++) {
+		struct found *f = found_of(s, stack->frames[i]);
+
+		if (!f)
+			return VPROF_ERR_NOMEM;
+		f->n++;
+		f->n_waker += (uint64_t)is_waker;
+		f->depth_sum += (double)i;
+	}
+	return 0;
+}
+
+static int count_pair(struct spine *s, const struct stack *begin, const struct stack *end)
+{
+	size_t i;
+
+	s->n_pairs++;
+	for (i = 0; i < begin->n && i < end->n && begin->frames[i] == end->frames[i]; i++) {
+		struct found *f = found_of(s, begin->frames[i]);
+
+		if (!f)
+			return VPROF_ERR_NOMEM;
+		f->n_enclosing++;
+	}
+	if (i)
+		found_of(s, begin->frames[i - 1])->n_innermost++;
+	return 0;
+}
+
+static int take_thread(struct spine *s, const struct vprof_line *line, struct vprof_symbols *symbols)
+{
+	struct stack begin = { .n = 0 }, now;
+	uint64_t begin_t = 0;
+
+	for (size_t i = 0; i < line->stacks.n; i++) {
+		const struct vprof_stack *in = &line->stacks.v[i];
+		size_t next;
+
+		resolve(&now, in, line->process_seq, symbols);
+		if (count_stack(s, &now, in->kind == VP_STACK_WAKE))
+			return VPROF_ERR_NOMEM;
+		if (in->kind != VP_STACK_INTERVAL)
+			continue;
+		if (in->next_kind == VP_KIND_BEGIN || in->next_kind == VP_KIND_RESUME) {
+			begin = now;
+			begin_t = in->t;
+			continue;
+		}
+		if (!begin.n)
+			continue;
+		/* Only the mark right after the begin ends its segment: stacks are sampled, marks are not. */
+		next = vprof_time_search(line->marks.v, sizeof *line->marks.v, line->marks.n, begin_t, 0);
+		while (next < line->marks.n && line->marks.v[next].kind == VP_KIND_TYPE)
+			next++;
+		if (next < line->marks.n && line->marks.v[next].t == in->t && count_pair(s, &begin, &now))
+			return VPROF_ERR_NOMEM;
+		begin.n = 0;
+	}
+	return 0;
+}
+
+static int depth_order(const void *a, const void *b)
+{
+	const struct vprof_spine *x = a, *y = b;
+
+	if (x->depth != y->depth)
+		return x->depth < y->depth ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static int fill(struct spine *s, struct vprof_results *r)
+{
+	r->spine = calloc(s->found.n ? s->found.n : 1, sizeof *r->spine);
+	if (!r->spine)
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < s->found.n; i++) {
+		const struct found *f = &s->found.v[i];
+		struct vprof_spine *out = &r->spine[r->n_spine];
+
+		if (!f->n)
+			continue;
+		out->name = vprof_results_string(r, f->symbol->name);
+		out->module = vprof_results_string(r, f->symbol->module);
+		if (!out->name || !out->module)
+			return VPROF_ERR_NOMEM;
+		out->n = f->n;
+		out->depth = f->depth_sum / (double)f->n;
+		out->encloses = f->n_enclosing && f->n_enclosing * 10 >= s->n_pairs;
+		out->innermost_enclosing = f->n_innermost && f->n_innermost * 10 >= s->n_pairs;
+		out->is_waker = f->n_waker > 0;
+		r->n_spine++;
+	}
+	qsort(r->spine, r->n_spine, sizeof *r->spine, depth_order);
+	return 0;
+}
+
+int vprof_spine_find(struct vprof_results *r, const struct vprof_timeline *timeline, struct vprof_symbols *symbols,
+		     struct vprof_error *err)
+{
+	struct spine s = { .n_pairs = 0 };
+	int ret = 0;
+
+	for (size_t i = 0; i < timeline->n_threads && !ret; i++)
+		ret = take_thread(&s, &timeline->threads[i], symbols);
+	if (!ret)
+		ret = fill(&s, r);
+	VPROF_ARRAY_RELEASE(&s.found);
+	if (ret)
+		vprof_error_set(err, ret, "not enough memory for the sampled call stacks");
+	return ret;
+}

@@ -1,0 +1,122 @@
+/* What every thread did, rebuilt from the trace: calls, waits, releases, marks of intervals, queue events.
+ *
+ * Invariants: all times are ticks. Per thread, calls are in preorder, which is also the order of their entries;
+ * calls nest properly (a call lies within its parent, siblings do not overlap). Waits are disjoint and sorted once
+ * vprof_wakes_match() has run; before that they are in the order of their ends. All other arrays are in record order.
+ * The first member of every timed struct is its time (vprof_time_search).
+ */
+#ifndef VPROF_TIMELINE_H
+#define VPROF_TIMELINE_H
+
+#include "analysis/array.h"
+#include "common/error.h"
+#include "trace/reader.h"
+
+struct vprof_call {
+	uint64_t t0, t1;
+	uint32_t code;
+	uint32_t parent; /* index on the same thread, or VPROF_NONE */
+};
+
+struct vprof_wait {
+	uint64_t t0, t1;
+	uint64_t object;
+	uint64_t wake_t; /* within [t0, t1]; meaningful when waker != VPROF_NONE */
+	uint32_t ticket;
+	uint32_t waker; /* index into threads, or VPROF_NONE */
+	uint32_t name;	/* index into names */
+	uint8_t kind;	/* enum vp_wait */
+	uint8_t flags;
+};
+
+struct vprof_wake {
+	uint64_t t, object;
+	uint32_t before, after; /* arrivals */
+	uint8_t kind, flags;
+};
+
+struct vprof_queue_event {
+	uint64_t t, item;
+	uint8_t is_dequeue;
+};
+
+struct vprof_mark { /* BEGIN, RESUME, SUSPEND, END: id and hash of the name. TYPE: value, and 1 when it is a hash */
+	uint64_t t, id, name;
+	uint8_t kind;
+};
+
+struct vprof_amount {
+	uint64_t t, name;
+	int64_t amount;
+};
+
+struct vprof_creation {
+	uint64_t t, token;
+	uint8_t is_process;
+};
+
+struct vprof_stack {
+	uint64_t t;		       /* of the record that it belongs to */
+	const struct vp_unit *addresses; /* two in each unit, innermost first; in the trace's mapping */
+	uint32_t n;
+	uint8_t kind;	   /* enum vp_stack */
+	uint8_t next_kind; /* enum vp_kind of the record that it belongs to; VP_KIND_NONE: a call or none */
+};
+
+struct vprof_module {
+	uint32_t process_seq;
+	uint64_t low, high, bias;
+	const char *path;
+};
+
+struct vprof_line { /* one thread's timeline */
+	uint32_t thread_seq, process_seq, pid, tid;
+	uint64_t start_token; /* token of its CREATE, 0: unknown */
+	uint64_t t_first, t_last;
+	uint64_t t_exit; /* 0: none seen */
+	VPROF_ARRAY(struct vprof_call) calls;
+	VPROF_ARRAY(struct vprof_wait) waits;
+	VPROF_ARRAY(struct vprof_wake) wakes;
+	VPROF_ARRAY(struct vprof_queue_event) queue_events;
+	VPROF_ARRAY(struct vprof_mark) marks;
+	VPROF_ARRAY(struct vprof_amount) amounts;
+	VPROF_ARRAY(struct vprof_creation) creations;
+	VPROF_ARRAY(struct vprof_stack) stacks;
+};
+
+struct vprof_timeline {
+	const struct vprof_trace *trace;
+	double ns_per_tick;
+	struct vprof_line *threads;
+	size_t n_threads;
+	const char **names; /* of waits: VP_CALL names first, then kinds, then annotated functions */
+	size_t n_names;
+	VPROF_ARRAY(struct vprof_module) modules;
+	uint64_t t_first, t_last; /* over all threads */
+	uint64_t n_records, n_calls, n_unclosed, n_bad; /* unclosed: calls without a record; bad: impossible times */
+	uint64_t n_dropped_marks;
+	struct vprof_timeline_private *private;
+};
+
+/* `trace` must outlive the timeline. `progress` may be NULL; it gets 0..1. */
+int vprof_timeline_build(struct vprof_timeline **out, const struct vprof_trace *trace,
+			 void (*progress)(void *arg, double done), void *arg, struct vprof_error *err);
+void vprof_timeline_free(struct vprof_timeline *timeline);
+
+/* Text of a STRING record, or NULL when the trace has none with this hash. */
+const char *vprof_timeline_string(const struct vprof_timeline *timeline, uint64_t hash);
+
+/* Index of the innermost call that is open at t (t0 <= t < t1), or VPROF_NONE; `*next` = index of the first call
+ * that begins after t. `*hint` remembers the place for the next question. */
+uint32_t vprof_line_call_at(const struct vprof_line *line, uint64_t t, size_t *next, size_t *hint);
+
+/* Calls in the order of their ends (as recorded), to be put into preorder by vprof_calls_build. */
+struct vprof_ended_call {
+	uint64_t t0, t1;
+	uint32_t code;
+};
+
+/* Fills line->calls. Linear in n. Overlaps that cannot be (damaged times) are cut so that calls nest. */
+int vprof_calls_build(struct vprof_line *line, const struct vprof_ended_call *ended, size_t n);
+
+#endif

@@ -1,0 +1,119 @@
+/* Calls from the order of their ends to preorder, without sorting.
+ *
+ * A call ends after all its callees, so going forward a call adopts the finished subtrees before it that began no
+ * earlier than it did; that gives parents and subtree sizes. Going backward, every parent hands out the places of its
+ * children from the end of its own range. Both passes are linear.
+ */
+#include "analysis/timeline.h"
+
+struct scratch {
+	uint32_t *parent; /* index in order of ends */
+	uint32_t *size;	  /* of the subtree; then end of the range not yet handed out */
+	uint32_t *place;  /* stack of finished subtrees; then the place in preorder */
+};
+
+static void find_parents(const struct vprof_ended_call *ended, size_t n, struct scratch *s)
+{
+	size_t top = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		s->size[i] = 1;
+		s->parent[i] = VPROF_NONE;
+		while (top && ended[s->place[top - 1]].t0 >= ended[i].t0) {
+			uint32_t child = s->place[--top];
+
+			s->parent[child] = (uint32_t)i;
+			s->size[i] += s->size[child];
+		}
+		s->place[top++] = (uint32_t)i;
+	}
+}
+
+static void find_places(size_t n, struct scratch *s)
+{
+	uint32_t rest = (uint32_t)n;
+
+	for (size_t i = n; i-- > 0;) {
+		uint32_t *end = s->parent[i] == VPROF_NONE ? &rest : &s->size[s->parent[i]];
+
+		s->place[i] = *end - s->size[i];
+		*end = s->place[i];
+		s->size[i] += s->place[i];
+	}
+}
+
+/* Cuts what does not nest. previous[depth] is not needed: in preorder the last call popped is the elder sibling. */
+static void cut_overlaps(struct vprof_call *calls, size_t n)
+{
+	uint32_t last = VPROF_NONE;
+
+	for (size_t i = 0; i < n; i++) {
+		struct vprof_call *c = &calls[i];
+		uint32_t elder = VPROF_NONE;
+
+		while (last != c->parent) {
+			elder = last;
+			last = calls[last].parent;
+		}
+		if (c->parent != VPROF_NONE) {
+			const struct vprof_call *p = &calls[c->parent];
+
+			c->t1 = c->t1 < p->t1 ? c->t1 : p->t1;
+			c->t0 = c->t0 > p->t0 ? c->t0 : p->t0;
+		}
+		if (elder != VPROF_NONE && c->t0 < calls[elder].t1)
+			c->t0 = calls[elder].t1;
+		if (c->t1 < c->t0)
+			c->t1 = c->t0;
+		last = (uint32_t)i;
+	}
+}
+
+int vprof_calls_build(struct vprof_line *line, const struct vprof_ended_call *ended, size_t n)
+{
+	struct scratch s = { 0 };
+	int ret = VPROF_ERR_NOMEM;
+
+	if (!n)
+		return 0;
+	if (n >= VPROF_NONE)
+		return VPROF_ERR_NOMEM;
+	s.parent = malloc(n * sizeof *s.parent);
+	s.size = malloc(n * sizeof *s.size);
+	s.place = malloc(n * sizeof *s.place);
+	line->calls.v = malloc(n * sizeof *line->calls.v);
+	if (!s.parent || !s.size || !s.place || !line->calls.v)
+		goto out;
+	line->calls.n = line->calls.cap = n;
+	find_parents(ended, n, &s);
+	find_places(n, &s);
+	for (size_t i = 0; i < n; i++) {
+		struct vprof_call *c = &line->calls.v[s.place[i]];
+
+		c->t0 = ended[i].t0;
+		c->t1 = ended[i].t1;
+		c->code = ended[i].code;
+		c->parent = s.parent[i] == VPROF_NONE ? VPROF_NONE : s.place[s.parent[i]];
+	}
+	cut_overlaps(line->calls.v, n);
+	ret = 0;
+out:
+	free(s.parent);
+	free(s.size);
+	free(s.place);
+	return ret;
+}
+
+uint32_t vprof_line_call_at(const struct vprof_line *line, uint64_t t, size_t *next, size_t *hint)
+{
+	const struct vprof_call *calls = line->calls.v;
+	size_t n = vprof_time_search(calls, sizeof *calls, line->calls.n, t, *hint);
+	uint32_t i;
+
+	*next = *hint = n;
+	if (!n)
+		return VPROF_NONE;
+	for (i = (uint32_t)n - 1; i != VPROF_NONE && calls[i].t1 <= t; i = calls[i].parent)
+		;
+	return i;
+}

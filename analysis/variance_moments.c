@@ -1,0 +1,327 @@
+/* Means, variances and sibling covariances of a numbered tree, and the tree as the results show it. */
+#define _GNU_SOURCE /* qsort_r */
+#include "analysis/moments.h"
+#include "analysis/variance_tree.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define PAIRED_CHILDREN_MAX 200u
+#define PAIRS_MAX ((size_t)6 << 20) /* 192 MiB of co-moments */
+
+struct pairing { /* of one parent */
+	size_t first;	 /* into comoments */
+	uint32_t n;	 /* children taken part */
+};
+
+struct computation {
+	struct vprof_tree *tree;
+	struct vprof_results *r;
+	struct vprof_moment *moments; /* [n_final] */
+	struct pairing *pairings;     /* [n_final] by parent */
+	uint32_t *rank;		      /* [n_final] place among the paired siblings, or VPROF_NONE */
+	struct vprof_comoment *comoments;
+	size_t n_pairs;
+};
+
+static size_t pair_index(const struct pairing *p, uint32_t i, uint32_t j) /* i < j < p->n */
+{
+	return p->first + (size_t)i * (2 * (size_t)p->n - i - 1) / 2 + (j - i - 1);
+}
+
+static const char *node_name(const struct computation *c, const struct vprof_tree_node *n)
+{
+	char text[64];
+
+	switch (n->kind) {
+	case VPROF_NODE_INTERVAL:
+		return c->r->interval ? c->r->interval : "";
+	case VPROF_NODE_WAIT:
+		return vprof_results_string(c->r, c->tree->timeline->names[n->key]);
+	case VPROF_NODE_QUEUED:
+		return "queued";
+	default:
+		if (n->probe)
+			return vprof_results_string(c->r, n->probe->name);
+		snprintf(text, sizeof text, "unknown probe %u", n->key);
+		return vprof_results_string(c->r, text);
+	}
+}
+
+static int fill_body(const struct computation *c, const struct vprof_tree_node *n, struct vprof_node *body)
+{
+	const struct vprof_node *parent = &c->r->nodes[n->final_id];
+	char text[512];
+
+	body->kind = VPROF_NODE_BODY;
+	body->parent = n->final_id;
+	body->depth = n->depth + 1;
+	body->file = parent->file;
+	body->line = parent->line;
+	body->object = "";
+	body->is_blame = n->level > 0;
+	if (n->kind == VPROF_NODE_WAIT || n->kind == VPROF_NODE_QUEUED) {
+		body->name = body->display = "unexplained";
+		body->is_blame = 1;
+		return 0;
+	}
+	snprintf(text, sizeof text, "body of %s", parent->name);
+	body->name = vprof_results_string(c->r, text);
+	snprintf(text, sizeof text, "body of %s", parent->display);
+	body->display = vprof_results_string(c->r, text);
+	return body->name && body->display ? 0 : VPROF_ERR_NOMEM;
+}
+
+static int fill_node(const struct computation *c, uint32_t i)
+{
+	const struct vprof_tree_node *n = &c->tree->nodes.v[i];
+	struct vprof_node *out = &c->r->nodes[n->final_id];
+	char text[32];
+
+	out->kind = n->kind;
+	out->code = n->kind == VPROF_NODE_FUNCTION || n->kind == VPROF_NODE_SITE || n->kind == VPROF_NODE_POINTER ?
+			    n->key :
+			    0;
+	out->parent = c->tree->nodes.v[n->parent].final_id;
+	out->depth = n->depth;
+	out->is_blame = n->level > 0;
+	out->n_calls = n->n_calls;
+	out->name = out->display = node_name(c, n);
+	out->file = out->object = "";
+	if (n->probe) {
+		out->broken_down = n->probe->broken_down;
+		out->display = vprof_results_string(c->r, n->probe->display && *n->probe->display ?
+							  n->probe->display : n->probe->name);
+		out->file = vprof_results_string(c->r, n->probe->file ? n->probe->file : "");
+		out->line = n->probe->line;
+	}
+	if (n->objects == 1 && n->object) {
+		snprintf(text, sizeof text, "0x%llx", (unsigned long long)n->object);
+		out->object = vprof_results_string(c->r, text);
+	}
+	if (!out->name || !out->display || !out->file || !out->object)
+		return VPROF_ERR_NOMEM;
+	if (n->body_id == VPROF_NONE)
+		return 0;
+	out->n_children = n->n_children + 1;
+	out->first_child = n->body_id - n->n_children;
+	return fill_body(c, n, &c->r->nodes[n->body_id]);
+}
+
+/* Blocked time of a node: its own waits, and those of its children on the same level of blame. */
+static int fill_blocked(const struct computation *c)
+{
+	size_t n = c->tree->nodes.n;
+	uint64_t *blocked = calloc(n, sizeof *blocked);
+	double per_interval = c->tree->n_intervals ? c->tree->timeline->ns_per_tick / (double)c->tree->n_intervals : 0;
+
+	if (!blocked)
+		return VPROF_ERR_NOMEM;
+	for (size_t i = n; i-- > 0;) {
+		const struct vprof_tree_node *node = &c->tree->nodes.v[i];
+
+		blocked[i] += node->blocked_ticks;
+		if (i && c->tree->nodes.v[node->parent].level == node->level &&
+		    c->tree->nodes.v[node->parent].kind != VPROF_NODE_WAIT)
+			blocked[node->parent] += blocked[i];
+		c->r->nodes[node->final_id].blocked_ns = (double)blocked[i] * per_interval;
+	}
+	free(blocked);
+	return 0;
+}
+
+static int take_means(struct computation *c)
+{
+	size_t n = c->tree->n_intervals;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t k, n_sample;
+		const struct vprof_sample *s = vprof_tree_sample(c->tree, i, &n_sample);
+
+		if (!s)
+			return VPROF_ERR_NOMEM;
+		for (k = 0; k < n_sample; k++) {
+			c->moments[s[k].node].mean += s[k].ns;
+			c->r->nodes[s[k].node].n_intervals++;
+		}
+	}
+	for (size_t i = 0; i < c->tree->n_final && n; i++)
+		c->moments[i].mean /= (double)n;
+	return 0;
+}
+
+static int take_variances(struct computation *c)
+{
+	double total;
+
+	for (size_t i = 0; i < c->tree->n_intervals; i++) {
+		size_t k, n_sample;
+		const struct vprof_sample *s = vprof_tree_sample(c->tree, i, &n_sample);
+
+		if (!s)
+			return VPROF_ERR_NOMEM;
+		for (k = 0; k < n_sample; k++)
+			vprof_moment_add(&c->moments[s[k].node], s[k].ns);
+	}
+	total = vprof_moment_variance(&c->moments[0], c->tree->n_intervals);
+	for (size_t i = 0; i < c->tree->n_final; i++) {
+		struct vprof_node *n = &c->r->nodes[i];
+
+		n->mean_ns = c->moments[i].mean;
+		n->var_ns2 = vprof_moment_variance(&c->moments[i], c->tree->n_intervals);
+		n->share = total > 0 ? n->var_ns2 / total : 0;
+	}
+	return 0;
+}
+
+static int variance_order(const void *a, const void *b, void *arg)
+{
+	const struct vprof_node *nodes = arg;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+
+	if (nodes[i].var_ns2 != nodes[k].var_ns2)
+		return nodes[i].var_ns2 > nodes[k].var_ns2 ? -1 : 1;
+	return i < k ? -1 : i > k;
+}
+
+static size_t count_pairs(const struct computation *c, uint32_t limit)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->tree->n_final; i++) {
+		size_t k = c->r->nodes[i].n_children < limit ? c->r->nodes[i].n_children : limit;
+
+		n += k * (k ? k - 1 : 0) / 2;
+	}
+	return n;
+}
+
+static int choose_pairs(struct computation *c)
+{
+	uint32_t limit = PAIRED_CHILDREN_MAX, *list = malloc(c->tree->n_final * sizeof *list);
+
+	if (!list)
+		return VPROF_ERR_NOMEM;
+	while (limit > 2 && count_pairs(c, limit) > PAIRS_MAX)
+		limit /= 2;
+	for (size_t i = 0; i < c->tree->n_final; i++)
+		c->rank[i] = VPROF_NONE;
+	for (size_t i = 0; i < c->tree->n_final; i++) {
+		const struct vprof_node *n = &c->r->nodes[i];
+		uint32_t rank = 0;
+
+		c->pairings[i].first = c->n_pairs;
+		c->pairings[i].n = n->n_children < limit ? n->n_children : limit;
+		c->n_pairs += (size_t)c->pairings[i].n * (c->pairings[i].n ? c->pairings[i].n - 1 : 0) / 2;
+		for (uint32_t k = 0; k < n->n_children; k++)
+			list[k] = n->first_child + k;
+		if (n->n_children > limit)
+			qsort_r(list, n->n_children, sizeof *list, variance_order, c->r->nodes);
+		for (uint32_t k = 0; k < c->pairings[i].n; k++)
+			c->rank[list[k]] = 0;
+		for (uint32_t k = 0; k < n->n_children; k++)
+			if (c->rank[n->first_child + k] != VPROF_NONE)
+				c->rank[n->first_child + k] = rank++;
+	}
+	free(list);
+	c->comoments = calloc(c->n_pairs ? c->n_pairs : 1, sizeof *c->comoments);
+	return c->comoments ? 0 : VPROF_ERR_NOMEM;
+}
+
+static void pair_up(struct computation *c, const struct vprof_sample *s, size_t n, const struct pairing *pairing)
+{
+	for (size_t a = 0; a < n; a++) {
+		double da = s[a].ns - c->moments[s[a].node].mean;
+
+		if (c->rank[s[a].node] == VPROF_NONE)
+			continue;
+		for (size_t b = a + 1; b < n; b++)
+			if (c->rank[s[b].node] != VPROF_NONE)
+				vprof_comoment_add(&c->comoments[pair_index(pairing, c->rank[s[a].node],
+									    c->rank[s[b].node])],
+						   da, s[b].ns - c->moments[s[b].node].mean);
+	}
+}
+
+static int take_covariances(struct computation *c)
+{
+	const struct vprof_node *nodes = c->r->nodes;
+
+	if (choose_pairs(c))
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < c->tree->n_intervals; i++) {
+		size_t from, to, n;
+		const struct vprof_sample *s = vprof_tree_sample(c->tree, i, &n);
+
+		if (!s)
+			return VPROF_ERR_NOMEM;
+		for (from = 1; from < n; from = to) {
+			for (to = from + 1; to < n && nodes[s[to].node].parent == nodes[s[from].node].parent; to++)
+				;
+			if (to > from + 1)
+				pair_up(c, s + from, to - from, &c->pairings[nodes[s[from].node].parent]);
+		}
+	}
+	return 0;
+}
+
+static int fill_covariances(struct computation *c)
+{
+	struct vprof_results *r = c->r;
+	double total = r->nodes[0].var_ns2;
+
+	r->covariances = calloc(c->n_pairs ? c->n_pairs : 1, sizeof *r->covariances);
+	if (!r->covariances)
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < r->n_nodes; i++) {
+		const struct vprof_node *n = &r->nodes[i];
+
+		for (uint32_t a = n->first_child; a < n->first_child + n->n_children; a++) {
+			for (uint32_t b = a + 1; b < n->first_child + n->n_children; b++) {
+				struct vprof_covariance *v = &r->covariances[r->n_covariances];
+				double product = sqrt(r->nodes[a].var_ns2) * sqrt(r->nodes[b].var_ns2);
+
+				if (c->rank[a] == VPROF_NONE || c->rank[b] == VPROF_NONE)
+					continue;
+				v->a = a;
+				v->b = b;
+				v->cov_ns2 = vprof_comoment_covariance(
+					&c->comoments[pair_index(&c->pairings[i], c->rank[a], c->rank[b])],
+					&c->moments[a], &c->moments[b], c->tree->n_intervals);
+				v->share = total > 0 ? 2 * v->cov_ns2 / total : 0;
+				v->r = product > 0 ? v->cov_ns2 / product : 0;
+				r->n_covariances++;
+			}
+		}
+	}
+	return 0;
+}
+
+int vprof_tree_results(struct vprof_tree *tree, struct vprof_results *r, struct vprof_error *err)
+{
+	struct computation c = { .tree = tree, .r = r };
+	int ret = VPROF_ERR_NOMEM;
+
+	r->nodes = calloc(tree->n_final, sizeof *r->nodes);
+	c.moments = calloc(tree->n_final, sizeof *c.moments);
+	c.pairings = calloc(tree->n_final, sizeof *c.pairings);
+	c.rank = malloc(tree->n_final * sizeof *c.rank);
+	if (!r->nodes || !c.moments || !c.pairings || !c.rank)
+		goto out;
+	r->n_nodes = tree->n_final;
+	for (size_t i = 0; i < tree->nodes.n; i++)
+		if (fill_node(&c, (uint32_t)i))
+			goto out;
+	if (fill_blocked(&c) || take_means(&c) || take_variances(&c) || take_covariances(&c) || fill_covariances(&c))
+		goto out;
+	ret = 0;
+out:
+	free(c.moments);
+	free(c.pairings);
+	free(c.rank);
+	free(c.comoments);
+	if (ret)
+		vprof_error_set(err, ret, "not enough memory for the variance tree of %zu nodes: record a shorter run, "
+				"or measure fewer functions", tree->n_final);
+	return ret;
+}

@@ -1,0 +1,66 @@
+/* The variance tree (VProfiler, section 3.2.1, equations 1 and 2): where every interval spent its time, by path of
+ * measured functions, waits and queue delays, and the moments of these times.
+ *
+ * Every interval is a sparse vector (node, inclusive ticks). Times are integers until they are read out, so the
+ * children of a node, its body included, sum to it exactly in every interval. All vectors are kept: 12 bytes for each
+ * node that an interval touches, about 350 bytes per interval for a tree of 30 touched nodes.
+ */
+#ifndef VPROF_VARIANCE_TREE_H
+#define VPROF_VARIANCE_TREE_H
+
+#include "analysis/critical_path.h"
+#include "analysis/results.h"
+#include "common/plan.h"
+
+struct vprof_tree_node { /* in the order of first sight: a parent comes before its children; [0] is the interval */
+	uint32_t parent, depth;
+	uint32_t key;	/* code of a function or site, canonical name index of a wait */
+	uint32_t level; /* number of wait and queued nodes that it lies beneath as blame */
+	uint32_t n_children;
+	uint8_t kind;	/* enum vprof_node_kind, never BODY */
+	uint8_t objects; /* waits: 0, 1 or 2 for more */
+	uint64_t object;
+	uint64_t n_calls, total_ticks, blocked_ticks;
+	const struct vprof_probe *probe; /* NULL: not a function, or not in the plan */
+	uint32_t final_id, body_id;	  /* places in the results; body_id VPROF_NONE without children */
+};
+
+struct vprof_tree {
+	const struct vprof_timeline *timeline;
+	const struct vprof_plan *plan;
+	VPROF_ARRAY(struct vprof_tree_node) nodes;
+	VPROF_ARRAY(uint32_t) entry_node;
+	VPROF_ARRAY(uint64_t) entry_ticks;
+	VPROF_ARRAY(uint64_t) first; /* [n_intervals + 1] into the entries */
+	size_t n_intervals, n_final;
+	uint64_t n_folded;	  /* frames folded into their caller for depth or number of nodes */
+	uint64_t n_unknown_codes; /* nodes whose code the plan does not know */
+	struct vprof_tree_private *private;
+};
+
+int vprof_tree_new(struct vprof_tree **out, const struct vprof_timeline *timeline, const struct vprof_plan *plan,
+		   struct vprof_error *err);
+void vprof_tree_free(struct vprof_tree *tree);
+
+/* Adds one interval: pieces of vprof_path_walk. OK or NOMEM. */
+int vprof_tree_add(struct vprof_tree *tree, const struct vprof_piece *pieces, size_t n_pieces);
+
+/* Gives every node and body its place in the results: breadth first, children by falling time, the body last.
+ * No interval may be added afterwards. OK or NOMEM. */
+int vprof_tree_number(struct vprof_tree *tree);
+
+struct vprof_sample {
+	uint32_t node; /* place in the results */
+	double ns;
+};
+
+/* The times of interval i, bodies included, sorted by node; nodes that are not there took no time. The array belongs
+ * to the tree and is valid until the next call. */
+const struct vprof_sample *vprof_tree_sample(struct vprof_tree *tree, size_t i, size_t *n);
+
+/* Fills nodes and covariances of `r` (needs r->interval) from a numbered tree: means, variances (n - 1), and the
+ * covariances of siblings: of all of them, or of the 200 of largest variance where a node has more children.
+ * Two passes about the exact mean; the zeros of nodes that an interval lacks are counted in closed form. */
+int vprof_tree_results(struct vprof_tree *tree, struct vprof_results *r, struct vprof_error *err);
+
+#endif

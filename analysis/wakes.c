@@ -1,0 +1,275 @@
+/* Matching of waits to releases.
+ *
+ * Every release is put into one array sorted by (class, process or "shared", address, time); a wait looks only at the
+ * releases of its object around its own time. A release is a candidate when it happened inside the wait and counted
+ * arrivals up to the wait's ticket or beyond, or when the ticket was drawn while it ran. Of the candidates the one
+ * with the largest (arrivals before, time) let the waiter go: earlier ones let others go first.
+ * Arrivals wrap at 32 bits, so they are compared by difference.
+ */
+#include "analysis/wakes.h"
+
+#define SEARCH_MAX 256	/* candidates looked at before the wait's end */
+#define EARLY_MAX 16	/* releases looked at before the wait's begin: their clock was read before the unlock */
+
+enum wake_class { CLASS_NONE, CLASS_MUTEX, CLASS_RWLOCK, CLASS_COND, CLASS_BARRIER, CLASS_SEMAPHORE, CLASS_JOIN,
+		  CLASS_ANNOTATED, CLASS_FUTEX, CLASS_CHILD };
+
+static const uint8_t class_of[VP_WAIT_COUNT] = {
+	[VP_WAIT_MUTEX] = CLASS_MUTEX,
+	[VP_WAIT_RWLOCK_READ] = CLASS_RWLOCK,
+	[VP_WAIT_RWLOCK_WRITE] = CLASS_RWLOCK,
+	[VP_WAIT_COND] = CLASS_COND,
+	[VP_WAIT_BARRIER] = CLASS_BARRIER,
+	[VP_WAIT_SEMAPHORE] = CLASS_SEMAPHORE,
+	[VP_WAIT_JOIN] = CLASS_JOIN,
+	[VP_WAIT_SPIN] = CLASS_ANNOTATED,
+	[VP_WAIT_ANNOTATED] = CLASS_ANNOTATED,
+	[VP_WAIT_FUTEX] = CLASS_FUTEX,
+	[VP_WAIT_CHILD] = CLASS_CHILD, /* object: the child's pid */
+};
+
+struct release {
+	uint64_t t, key, object;
+	uint32_t scope; /* class << 28 | process, or the class with process 0 when shared */
+	uint32_t thread, before, after;
+	uint8_t flags;
+};
+
+struct token_line {
+	uint64_t token;
+	uint32_t thread;
+};
+
+struct matcher {
+	struct vprof_timeline *timeline;
+	VPROF_ARRAY(struct release) releases;
+	VPROF_ARRAY(struct token_line) tokens;
+	struct vprof_wake_counts *counts;
+};
+
+static uint32_t scope_of(uint8_t kind, uint8_t flags, uint32_t process_seq)
+{
+	uint32_t class = kind < VP_WAIT_COUNT ? class_of[kind] : CLASS_NONE;
+
+	return class << 28 | (flags & VP_FLAG_SHARED ? 0 : process_seq & 0xfffffff);
+}
+
+static uint64_t key_of(uint8_t kind, uint8_t flags, uint64_t object)
+{
+	return flags & VP_FLAG_SHARED && kind != VP_WAIT_CHILD ? object & 4095 : object;
+}
+
+static int release_order(const void *a, const void *b)
+{
+	const struct release *x = a, *y = b;
+
+	if (x->scope != y->scope)
+		return x->scope < y->scope ? -1 : 1;
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	if (x->t != y->t)
+		return x->t < y->t ? -1 : 1;
+	return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+static int token_order(const void *a, const void *b)
+{
+	const struct token_line *x = a, *y = b;
+
+	return x->token < y->token ? -1 : x->token > y->token;
+}
+
+static int collect(struct matcher *m)
+{
+	for (size_t i = 0; i < m->timeline->n_threads; i++) {
+		const struct vprof_line *line = &m->timeline->threads[i];
+
+		for (size_t k = 0; k < line->wakes.n; k++) {
+			const struct vprof_wake *w = &line->wakes.v[k];
+			struct release *r = VPROF_PUSH(&m->releases);
+
+			if (!r)
+				return VPROF_ERR_NOMEM;
+			r->t = w->t;
+			r->key = key_of(w->kind, w->flags, w->object);
+			r->object = w->object;
+			r->scope = scope_of(w->kind, w->flags, line->process_seq);
+			r->thread = (uint32_t)i;
+			r->before = w->before;
+			r->after = w->after;
+			r->flags = w->flags;
+		}
+		if (line->start_token) {
+			struct token_line *t = VPROF_PUSH(&m->tokens);
+
+			if (!t)
+				return VPROF_ERR_NOMEM;
+			t->token = line->start_token;
+			t->thread = (uint32_t)i;
+		}
+	}
+	if (m->releases.n)
+		qsort(m->releases.v, m->releases.n, sizeof *m->releases.v, release_order);
+	if (m->tokens.n)
+		qsort(m->tokens.v, m->tokens.n, sizeof *m->tokens.v, token_order);
+	return 0;
+}
+
+/* Number of releases that sort before or at (scope, key, t, any thread). */
+static size_t releases_until(const struct matcher *m, uint32_t scope, uint64_t key, uint64_t t)
+{
+	const struct release probe = { .t = t, .key = key, .scope = scope, .thread = VPROF_NONE };
+	size_t low = 0, high = m->releases.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (release_order(&m->releases.v[middle], &probe) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int is_candidate(const struct release *r, const struct vprof_wait *w)
+{
+	int inside = r->t >= w->t0 && r->t <= w->t1;
+
+	if (!w->ticket)
+		return inside;
+	if ((int32_t)(r->after - w->ticket) < 0)
+		return 0;
+	return inside || (int32_t)(r->before - w->ticket) < 0;
+}
+
+/* Is a the better explanation than b? */
+static int is_better(const struct release *a, const struct release *b, const struct vprof_wait *w)
+{
+	int same_a = a->object == w->object, same_b = b->object == w->object;
+
+	if (same_a != same_b)
+		return same_a; /* shared objects at the same place of different pages */
+	if (w->ticket && a->before != b->before)
+		return (int32_t)(a->before - b->before) > 0;
+	return a->t > b->t;
+}
+
+static int match_release(const struct matcher *m, uint32_t thread, struct vprof_wait *w)
+{
+	uint32_t process = m->timeline->threads[thread].process_seq;
+	uint32_t scope = scope_of(w->kind, w->flags, process);
+	uint64_t key = key_of(w->kind, w->flags, w->object);
+	const struct release *best = NULL;
+	size_t i = releases_until(m, scope, key, w->t1);
+	int n_inside = 0, n_early = 0;
+
+	while (i-- > 0 && n_inside < SEARCH_MAX && n_early < EARLY_MAX) {
+		const struct release *r = &m->releases.v[i];
+
+		if (r->scope != scope || r->key != key)
+			break;
+		if (r->t >= w->t0)
+			n_inside++;
+		else
+			n_early++;
+		if (r->thread == thread || !is_candidate(r, w))
+			continue;
+		if (!best || is_better(r, best, w))
+			best = r;
+	}
+	if (!best)
+		return 0;
+	w->waker = best->thread;
+	w->wake_t = best->t < w->t0 ? w->t0 : best->t;
+	return 1;
+}
+
+/* The thread that was joined ended the wait when it left. */
+static int match_join(const struct matcher *m, uint32_t thread, struct vprof_wait *w)
+{
+	const struct token_line probe = { .token = w->object };
+	const struct token_line *found = NULL;
+	const struct vprof_line *line;
+	uint64_t t;
+
+	if (w->object && m->tokens.n)
+		found = bsearch(&probe, m->tokens.v, m->tokens.n, sizeof probe, token_order);
+	if (!found || found->thread == thread)
+		return 0;
+	line = &m->timeline->threads[found->thread];
+	t = line->t_exit ? line->t_exit : line->t_last;
+	w->waker = found->thread;
+	w->wake_t = t < w->t0 ? w->t0 : t > w->t1 ? w->t1 : t;
+	return 1;
+}
+
+static void match_line(const struct matcher *m, uint32_t thread)
+{
+	struct vprof_line *line = &m->timeline->threads[thread];
+
+	for (size_t i = 0; i < line->waits.n; i++) {
+		struct vprof_wait *w = &line->waits.v[i];
+		int matched;
+
+		w->waker = VPROF_NONE;
+		if (class_of[w->kind] == CLASS_NONE || w->flags & (VP_FLAG_TIMEOUT | VP_FLAG_FAILED))
+			continue;
+		matched = match_release(m, thread, w);
+		if (!matched && w->kind == VP_WAIT_JOIN)
+			matched = match_join(m, thread, w);
+		m->counts->n_waits++;
+		m->counts->n_matched += (uint64_t)matched;
+		m->counts->n_unmatched += (uint64_t)!matched;
+		m->counts->wait_ticks += w->t1 - w->t0;
+		if (!matched)
+			m->counts->unmatched_ticks += w->t1 - w->t0;
+	}
+}
+
+/* Waits come in the order of their ends: an outer one after those inside it. */
+static void make_disjoint(struct vprof_line *line)
+{
+	struct vprof_wait *waits = line->waits.v;
+	size_t n = 0;
+
+	for (size_t i = 0; i < line->waits.n; i++) {
+		struct vprof_wait w = waits[i];
+
+		while (n && waits[n - 1].t0 >= w.t0) {
+			const struct vprof_wait *inner = &waits[--n];
+
+			if (w.waker == VPROF_NONE && inner->waker != VPROF_NONE &&
+			    !(w.flags & (VP_FLAG_TIMEOUT | VP_FLAG_FAILED))) {
+				w.waker = inner->waker;
+				w.wake_t = inner->wake_t;
+			}
+			if (inner->t1 > w.t1)
+				w.t1 = inner->t1;
+		}
+		if (n && waits[n - 1].t1 > w.t0)
+			w.t0 = waits[n - 1].t1 < w.t1 ? waits[n - 1].t1 : w.t1;
+		if (w.waker != VPROF_NONE && w.wake_t < w.t0)
+			w.wake_t = w.t0;
+		waits[n++] = w;
+	}
+	line->waits.n = n;
+}
+
+int vprof_wakes_match(struct vprof_timeline *timeline, struct vprof_wake_counts *counts, struct vprof_error *err)
+{
+	struct matcher m = { .timeline = timeline, .counts = counts };
+	int ret;
+
+	memset(counts, 0, sizeof *counts);
+	ret = collect(&m);
+	for (size_t i = 0; i < timeline->n_threads && !ret; i++) {
+		match_line(&m, (uint32_t)i);
+		make_disjoint(&timeline->threads[i]);
+	}
+	VPROF_ARRAY_RELEASE(&m.releases);
+	VPROF_ARRAY_RELEASE(&m.tokens);
+	if (ret)
+		vprof_error_set(err, ret, "not enough memory to match waits with releases: record a shorter run");
+	return ret;
+}

@@ -1,0 +1,17 @@
+/* Who ended a wait: waits are matched to releases by object, ticket and time (docs/design/wake-edges.md). */
+#ifndef VPROF_WAKES_H
+#define VPROF_WAKES_H
+
+#include "analysis/timeline.h"
+
+struct vprof_wake_counts {
+	uint64_t n_waits;     /* for another thread; I/O, sleeps and timeouts have no waker and do not count */
+	uint64_t n_matched, n_unmatched;
+	uint64_t unmatched_ticks, wait_ticks;
+};
+
+/* Fills waker and wake_t of every wait, then makes each thread's waits disjoint and sorted by t0: a wait inside
+ * another one (the semaphore inside an annotated lock) disappears and, when the outer one has no waker, lends it its own. */
+int vprof_wakes_match(struct vprof_timeline *timeline, struct vprof_wake_counts *counts, struct vprof_error *err);
+
+#endif

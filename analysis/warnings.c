@@ -1,0 +1,145 @@
+/* Ordered by how much they take away: nothing found, too little found, found but incomplete, found but coarse. */
+#include "analysis/warnings.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+struct list {
+	struct vprof_results *r;
+	int ret;
+};
+
+__attribute__((format(printf, 2, 3))) static void warn(struct list *l, const char *format, ...)
+{
+	char **all = realloc(l->r->warnings, (l->r->n_warnings + 1) * sizeof *all);
+	char text[1024];
+	va_list ap;
+
+	if (!all) {
+		l->ret = VPROF_ERR_NOMEM;
+		return;
+	}
+	l->r->warnings = all;
+	va_start(ap, format);
+	vsnprintf(text, sizeof text, format, ap);
+	va_end(ap);
+	all[l->r->n_warnings] = strdup(text);
+	if (all[l->r->n_warnings])
+		l->r->n_warnings++;
+	else
+		l->ret = VPROF_ERR_NOMEM;
+}
+
+#define LLU(x) ((unsigned long long)(x))
+
+static void warn_nothing(struct list *l, const struct vprof_findings *f)
+{
+	struct vprof_results *r = l->r;
+
+	r->inconclusive = 1;
+	if (!f->timeline || !f->timeline->n_records)
+		warn(l, "the trace is empty: no instrumented program ran. Check that the run command starts the program "
+			"that was built with probes (not an installed copy), and that it is not statically linked");
+	else if (f->wanted && !f->counts)
+		warn(l, "no event of the interval \"%s\" is in the trace: the code at its begin and end never ran. Check "
+			"the interval's functions in vprof.json and that the run command puts load on them", f->wanted);
+	else if (!f->counts)
+		warn(l, "no interval event is in the trace: nothing says where a request begins and ends. Annotate an "
+			"interval in vprof.json (vprof init proposes some) or call vprof_begin and vprof_end");
+	else if (f->n_warmup)
+		warn(l, "all %llu complete intervals lie in the warm-up that was left out: record a longer run or lower the "
+			"warm-up share", LLU(f->n_warmup));
+	else if (f->counts->n_ends_only && !f->counts->n_open)
+		warn(l, "intervals end but never begin (%llu ends): the begin annotation did not run, or it uses another id "
+			"than the end", LLU(f->counts->n_ends_only));
+	else
+		warn(l, "no interval is complete: %llu began, none of them ended within the trace. Check that the end "
+			"annotation runs and has the same id as the begin, or record a longer run",
+		     LLU(f->counts->n_open + f->counts->n_restarted));
+}
+
+static void warn_few(struct list *l, const struct vprof_findings *f)
+{
+	struct vprof_results *r = l->r;
+
+	if (r->n_complete < f->min_intervals) {
+		r->inconclusive = 1;
+		warn(l, "only %llu complete intervals, at least %llu are needed: record a longer run or more load",
+		     LLU(r->n_complete), LLU(f->min_intervals));
+	}
+	if (r->n_complete >= 2 && !(r->var_ns2 > 0)) {
+		r->inconclusive = 1;
+		warn(l, "all intervals took the same time: there is no variance to explain. Check that begin and end are "
+			"not the same place");
+	}
+}
+
+static void warn_incomplete(struct list *l, const struct vprof_findings *f)
+{
+	const struct vprof_results *r = l->r;
+	uint64_t n = r->n_complete + r->n_cut;
+
+	if (r->n_dropped)
+		warn(l, "%llu records were dropped because the trace's buffers were full: times of the affected intervals "
+			"are too coarse. Give the run more buffers, or measure fewer functions", LLU(r->n_dropped));
+	if (r->n_bytes_ignored)
+		warn(l, "%llu bytes of the trace are damaged or cut and were ignored", LLU(r->n_bytes_ignored));
+	if (f->trace->is_cut)
+		warn(l, "the trace is cut: its recording did not finish. What was written is analysed");
+	if (n && r->n_cut * 10 > n)
+		warn(l, "%llu of %llu intervals are cut by the begin or end of the trace and left out: record a longer run, or "
+			"check that every begun interval also ends", LLU(r->n_cut), LLU(n));
+	if (r->n_restarted * 20 > r->n_complete)
+		warn(l, "%llu intervals began again before they ended and were left out: the id may not be unique among "
+			"requests under way, or an end is missing on some path", LLU(r->n_restarted));
+	if (r->n_ambiguous * 100 > r->n_complete)
+		warn(l, "%llu intervals had the same id as one open in another process: their ends may be mixed up. Use an "
+			"id that is unique across processes", LLU(r->n_ambiguous));
+	if (f->wakes && f->wakes->unmatched_ticks * 10 > f->wakes->wait_ticks && f->wakes->n_unmatched > 10)
+		warn(l, "%.0f %% of the time waited for other threads has no known waker (%llu of %llu waits): it stands "
+			"as \"unexplained\". Annotate the release functions of the locks in use",
+		     100.0 * (double)f->wakes->unmatched_ticks / (double)f->wakes->wait_ticks,
+		     LLU(f->wakes->n_unmatched), LLU(f->wakes->n_waits));
+	if (f->tree && f->tree->n_unknown_codes)
+		warn(l, "the trace holds probes that its plan does not know: plan.json and trace are not of the same run");
+	if (f->tree && f->tree->n_folded)
+		warn(l, "very deep recursion or very many call paths: %llu calls were counted with their callers",
+		     LLU(f->tree->n_folded));
+}
+
+static void warn_coarse(struct list *l)
+{
+	const struct vprof_results *r = l->r;
+	const struct vprof_node *root = r->nodes, *body;
+
+	if (!r->n_nodes || !(root->mean_ns > 0))
+		return;
+	if (!root->n_children) {
+		warn(l, "no measured function ran within the interval: the roots of this plan are not on its path. Measure a "
+			"function that runs between begin and end (the sampled call stacks name some)");
+		return;
+	}
+	body = &r->nodes[root->first_child + root->n_children - 1];
+	if (body->share > 0.3)
+		warn(l, "%.0f %% of the variance lies between begin and end but in no measured function: add a root nearer to "
+			"the interval's begin and end", 100 * body->share);
+	if (r->n_types * 2 > r->n_complete && r->n_types > 10)
+		warn(l, "there are nearly as many types as intervals: the share between types means nothing. Use a coarser type");
+}
+
+int vprof_warnings_add(struct vprof_results *r, const struct vprof_findings *f, struct vprof_error *err)
+{
+	struct list l = { .r = r };
+
+	if (!r->n_complete)
+		warn_nothing(&l, f);
+	else
+		warn_few(&l, f);
+	if (f->timeline && f->timeline->n_records)
+		warn_incomplete(&l, f);
+	if (r->n_complete)
+		warn_coarse(&l);
+	if (l.ret)
+		vprof_error_set(err, l.ret, "not enough memory for the warnings");
+	return l.ret;
+}

@@ -1,0 +1,24 @@
+/* What the person should know before trusting the results, and what to do about it. */
+#ifndef VPROF_WARNINGS_H
+#define VPROF_WARNINGS_H
+
+#include "analysis/intervals.h"
+#include "analysis/results.h"
+#include "analysis/variance_tree.h"
+#include "analysis/wakes.h"
+
+struct vprof_findings { /* what the steps of an analysis noticed; members may be NULL when their step did not run */
+	const struct vprof_trace *trace;
+	const struct vprof_timeline *timeline;
+	const struct vprof_interval_name *counts;
+	const struct vprof_wake_counts *wakes;
+	const struct vprof_tree *tree;
+	const char *wanted; /* interval asked for, or NULL */
+	uint64_t min_intervals;
+	uint64_t n_warmup; /* complete intervals left out as warm-up */
+};
+
+/* Appends warnings to r and sets r->inconclusive where the results cannot carry a conclusion. OK or NOMEM. */
+int vprof_warnings_add(struct vprof_results *r, const struct vprof_findings *f, struct vprof_error *err);
+
+#endif
