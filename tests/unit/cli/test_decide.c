@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which factors are up, and what breaking one down means, on results made by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <sqlite3.h>
+
+#include "cli/decide.h"
+#include "common/facts_schema.h"
+
+enum { REQUEST, SERVE, PARSE, SERVE_BODY, PROC, LOCK, REST, TOP_BODY, N_NODES };
+enum { CODE_SERVE = 300, CODE_PARSE, CODE_PROC = 0x800007 };
+
+struct fixture {
+	struct vprof_results r;
+	struct vprof_node nodes[N_NODES];
+	struct vprof_covariance covariances[1];
+	struct vprof_factor factors[6];
+	uint32_t at[6];
+	struct vprof_spine spine[6];
+	struct vprof_plan *plan;
+	struct vprof_session session;
+};
+
+static struct vprof_node node(enum vprof_node_kind kind, uint32_t parent, uint32_t code, int broken_down, double mean)
+{
+	return (struct vprof_node){ .kind = kind, .parent = parent, .code = code, .broken_down = broken_down,
+				    .mean_ns = mean };
+}
+
+static void set_factor(struct fixture *f, size_t i, const char *key, enum vprof_node_kind kind, uint32_t at,
+		       double share, int can)
+{
+	f->at[i] = at;
+	f->factors[i] = (struct vprof_factor){ .kind = VPROF_FACTOR_VARIANCE, .node_kind = kind, .key = key, .name = key,
+					       .share = share, .can_break_down = can, .nodes = &f->at[i], .n_nodes = 1 };
+}
+
+static int set_up(void **state)
+{
+	static struct fixture f;
+	const struct vprof_probe probes[] = {
+		{ .code = CODE_SERVE, .kind = VPROF_PROBE_FUNCTION, .broken_down = 1, .n_children = 4, .name = "serve",
+		  .display = "serve", .file = "serve.c", .caller = "" },
+		{ .code = CODE_PARSE, .kind = VPROF_PROBE_FUNCTION, .n_children = 2, .name = "parse", .display = "parse",
+		  .file = "parse.c", .caller = "" },
+		{ .code = CODE_PROC, .kind = VPROF_PROBE_POINTER, .n_children = 9, .name = "c->proc", .display = "(*c->proc)",
+		  .file = "serve.c", .caller = "serve" },
+	};
+
+	memset(&f, 0, sizeof f);
+	f.plan = vprof_plan_new("/project");
+	for (size_t i = 0; i < sizeof probes / sizeof *probes; i++)
+		if (vprof_plan_add(f.plan, &probes[i]))
+			return -1;
+	f.nodes[REQUEST] = node(VPROF_NODE_INTERVAL, 0, 0, 0, 100);
+	f.nodes[SERVE] = node(VPROF_NODE_FUNCTION, REQUEST, CODE_SERVE, 1, 90);
+	f.nodes[PARSE] = node(VPROF_NODE_FUNCTION, SERVE, CODE_PARSE, 0, 40);
+	f.nodes[SERVE_BODY] = node(VPROF_NODE_BODY, SERVE, 0, 0, 10);
+	f.nodes[PROC] = node(VPROF_NODE_POINTER, SERVE, CODE_PROC, 0, 40);
+	f.nodes[LOCK] = node(VPROF_NODE_WAIT, PARSE, 0, 0, 30);
+	f.nodes[LOCK].first_child = REST;
+	f.nodes[LOCK].n_children = 1;
+	f.nodes[REST] = node(VPROF_NODE_BODY, LOCK, 0, 0, 30);
+	f.nodes[TOP_BODY] = node(VPROF_NODE_BODY, REQUEST, 0, 0, 10);
+	f.covariances[0] = (struct vprof_covariance){ .a = PARSE, .b = PROC };
+	set_factor(&f, 0, "v:serve", VPROF_NODE_FUNCTION, SERVE, 0.9, 0);
+	set_factor(&f, 1, "v:parse", VPROF_NODE_FUNCTION, PARSE, 0.5, 1);
+	set_factor(&f, 2, "c:parse|c->proc", VPROF_NODE_FUNCTION, 0, 0.3, 1);
+	f.factors[2].kind = VPROF_FACTOR_COVARIANCE;
+	set_factor(&f, 3, "v:pthread_mutex_lock", VPROF_NODE_WAIT, LOCK, 0.2, 1);
+	set_factor(&f, 4, "v:beneath:serve", VPROF_NODE_BODY, SERVE_BODY, 0.1, 0);
+	set_factor(&f, 5, "v:beneath:request", VPROF_NODE_BODY, TOP_BODY, 0.01, 0);
+	f.r.nodes = f.nodes;
+	f.r.n_nodes = N_NODES;
+	f.r.covariances = f.covariances;
+	f.r.n_covariances = 1;
+	f.r.factors = f.factors;
+	f.r.n_factors = 6;
+	f.r.spine = f.spine;
+	f.r.n_waits_matched = 10;
+	vprof_session_init(&f.session);
+	*state = &f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	vprof_session_release(&f->session);
+	vprof_plan_free(f->plan);
+	return 0;
+}
+
+static void put_aside_makes_room(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t chosen[8];
+
+	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 3), 3);
+	assert_int_equal(chosen[0], 0);
+	vprof_session_judge(&f->session, "v:serve", "broken down"); /* holds nothing unmeasured */
+	vprof_session_judge(&f->session, "v:parse", "culprit");	    /* keeps its place */
+	vprof_session_judge(&f->session, "c:parse|c->proc", "inherent");
+	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 3), 3);
+	assert_int_equal(chosen[0], 1);
+	assert_int_equal(chosen[1], 3);
+	assert_int_equal(chosen[2], 4);
+	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 8), 3); /* the last is below the threshold */
+	f->factors[0].can_break_down = 1; /* again something to see */
+	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 1), 1);
+	assert_int_equal(chosen[0], 0);
+}
+
+static void check_targets(struct fixture *f, size_t factor, size_t n, const char *first, const char *second)
+{
+	struct vprof_name_list targets = { 0 };
+
+	assert_int_equal(vprof_decide_targets(&f->r, f->plan, &f->factors[factor], &targets), n);
+	assert_int_equal(targets.n, n);
+	if (n > 0)
+		assert_string_equal(targets.items[0].name, first);
+	if (n > 1)
+		assert_string_equal(targets.items[1].name, second);
+	vprof_name_list_release(&targets);
+}
+
+static void targets_of_every_kind(void **state)
+{
+	struct fixture *f = *state;
+
+	check_targets(f, 0, 0, NULL, NULL);	    /* broken down already */
+	check_targets(f, 1, 1, "parse", NULL);	    /* itself */
+	check_targets(f, 2, 2, "parse", "c->proc"); /* both members */
+	check_targets(f, 3, 1, "parse", NULL);	    /* where it waits */
+	check_targets(f, 4, 0, NULL, NULL);
+	check_targets(f, 5, 0, NULL, NULL);	    /* the interval itself has no function */
+}
+
+static void a_pointer_site_is_known_by_its_caller(void **state)
+{
+	struct fixture *f = *state;
+	struct vprof_name_list targets = { 0 };
+
+	f->at[1] = PROC;
+	assert_int_equal(vprof_decide_targets(&f->r, f->plan, &f->factors[1], &targets), 1);
+	assert_string_equal(targets.items[0].caller, "serve");
+	vprof_name_list_release(&targets);
+}
+
+/* A facts.db with main, loop, serve, hold and twice `twin`; `fixed` cannot be instrumented. */
+static struct vprof_facts *make_facts(void)
+{
+	static const char rows[] =
+		"INSERT INTO meta VALUES('version','1'),('root','/project'),('scanner','test');"
+		"INSERT INTO file VALUES(1,'/project/serve.c','0000000000000000',1,1),"
+		"(2,'/project/two.c','0000000000000000',1,1);"
+		"INSERT INTO function(file,name,display,usr,line,end_line,body_begin,body_end,lang,is_static,is_tiny,"
+		"returns,return_kind,params,signature,instrumentable,reason) VALUES";
+	static const struct { const char *name, *display; int file, instrumentable; } functions[] = {
+		{ "main", "main", 1, 1 }, { "loop", "loop", 1, 1 }, { "serve", "serve", 1, 1 }, { "hold", "hold", 1, 1 },
+		{ "twin", "twin", 1, 1 }, { "twin", "twin", 2, 1 }, { "fixed", "fixed", 1, 0 }, { "get", "Store::get", 2, 1 },
+		{ "release", "release", 1, 1 },
+	};
+	char path[] = "/tmp/vprof-facts-XXXXXX";
+	struct vprof_facts *facts = NULL;
+	struct vprof_error err = { "" };
+	struct vprof_text sql = VPROF_TEXT_INIT;
+	sqlite3 *db;
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	close(fd);
+	vprof_text_addf(&sql, "%s%s", VPROF_FACTS_SCHEMA, rows);
+	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+		vprof_text_addf(&sql, "%s(%d,'%s','%s','u%zu',%zu,%zu,%zu,%zu,'c',0,0,'void','void','[]','void ()',%d,'%s')",
+				i ? "," : "", functions[i].file, functions[i].name, functions[i].display, i, i + 1, i + 1,
+				i * 10, i * 10 + 5, functions[i].instrumentable, functions[i].instrumentable ? "" : "naked");
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, sql.s, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+	if (vprof_facts_open(&facts, path, &err))
+		fail_msg("%s", err.message);
+	unlink(path);
+	vprof_text_release(&sql);
+	return facts;
+}
+
+static void add_spine(struct fixture *f, const char *name, double depth, int encloses, int innermost, int waker)
+{
+	f->spine[f->r.n_spine++] = (struct vprof_spine){ .name = name, .module = "", .n = 10, .depth = depth,
+							 .encloses = encloses, .innermost_enclosing = innermost,
+							 .is_waker = waker };
+}
+
+static void roots_come_from_the_stacks(void **state)
+{
+	struct fixture *f = *state;
+	struct vprof_facts *facts = make_facts();
+	struct vprof_annotations a = { 0 };
+	int from_stacks;
+
+	add_spine(f, "serve.constprop.0", 2, 0, 0, 0);
+	add_spine(f, "main", 0, 1, 0, 0);
+	add_spine(f, "loop", 1, 1, 1, 0);
+	add_spine(f, "_ZN5Store3getEi", 3, 0, 0, 0);
+	add_spine(f, "fixed", 4, 0, 0, 0);
+	add_spine(f, "hold", 4, 0, 0, 1);
+	assert_int_equal(vprof_decide_roots(&f->session, &f->r, facts, &a, &from_stacks), VPROF_OK);
+	assert_int_equal(from_stacks, 1);
+	assert_int_equal(f->session.roots.n, 3);
+	assert_string_equal(f->session.roots.items[0].name, "loop");
+	assert_string_equal(f->session.roots.items[0].file, "serve.c");
+	assert_string_equal(f->session.roots.items[1].name, "serve");
+	assert_string_equal(f->session.roots.items[2].name, "get");
+	assert_int_equal(f->session.broken_down.n, 1);
+	assert_string_equal(f->session.broken_down.items[0].name, "loop");
+	vprof_facts_free(facts);
+}
+
+static void without_stacks_the_annotations_are_the_roots(void **state)
+{
+	struct fixture *f = *state;
+	struct vprof_facts *facts = make_facts();
+	struct vprof_hook hooks[] = {
+		{ .kind = VPROF_HOOK_BEGIN, .function = "serve" }, { .kind = VPROF_HOOK_TYPE, .function = "loop" },
+		{ .kind = VPROF_HOOK_END, .function = "twin@two.c" },
+	};
+	struct vprof_annotations a = { .hooks = hooks, .n_hooks = 3 };
+	int from_stacks;
+
+	assert_int_equal(vprof_decide_roots(&f->session, &f->r, facts, &a, &from_stacks), VPROF_OK);
+	assert_int_equal(from_stacks, 0);
+	assert_int_equal(f->session.roots.n, 2);
+	assert_string_equal(f->session.roots.items[1].file, "two.c");
+	assert_int_equal(f->session.broken_down.n, 2);
+	vprof_facts_free(facts);
+}
+
+static void main_is_the_start_when_nothing_else_encloses(void **state)
+{
+	struct fixture *f = *state;
+	struct vprof_facts *facts = make_facts();
+	struct vprof_annotations a = { 0 };
+	int from_stacks;
+
+	add_spine(f, "main", 0, 1, 1, 0);
+	assert_int_equal(vprof_decide_roots(&f->session, &f->r, facts, &a, &from_stacks), VPROF_OK);
+	assert_int_equal(f->session.roots.n, 1);
+	assert_string_equal(f->session.broken_down.items[0].name, "main");
+	vprof_facts_free(facts);
+}
+
+static void an_unexplained_wait_asks_for_its_wakers(void **state)
+{
+	struct fixture *f = *state;
+	struct vprof_facts *facts = make_facts();
+
+	add_spine(f, "main", 0, 0, 0, 1);
+	add_spine(f, "hold", 1, 0, 0, 1);
+	add_spine(f, "pthread_mutex_unlock", 2, 0, 0, 1);
+	assert_int_equal(vprof_decide_wakers(&f->session, &f->r, &f->factors[1], facts), 0); /* no wait */
+	assert_int_equal(vprof_decide_wakers(&f->session, &f->r, &f->factors[3], facts), 2);
+	assert_int_equal(f->session.roots.n, 1);
+	assert_string_equal(f->session.roots.items[0].name, "hold");
+	assert_string_equal(f->session.broken_down.items[0].name, "hold");
+	assert_int_equal(vprof_decide_wakers(&f->session, &f->r, &f->factors[3], facts), 0); /* nothing new */
+	f->nodes[REST].kind = VPROF_NODE_FUNCTION; /* explained now */
+	vprof_name_list_release(&f->session.roots);
+	assert_int_equal(vprof_decide_wakers(&f->session, &f->r, &f->factors[3], facts), 0);
+	vprof_facts_free(facts);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(put_aside_makes_room), TEST(targets_of_every_kind), TEST(a_pointer_site_is_known_by_its_caller),
+		TEST(roots_come_from_the_stacks), TEST(without_stacks_the_annotations_are_the_roots),
+		TEST(main_is_the_start_when_nothing_else_encloses), TEST(an_unexplained_wait_asks_for_its_wakers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
