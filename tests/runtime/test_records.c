@@ -11,7 +11,7 @@
 
 #define CODE(i) (VP_CODE_FUNCTION + (i))
 #define N 200000
-#define N_SIGNALS 20000
+#define N_SIGNALS 3000
 
 static volatile int sink_value;
 
