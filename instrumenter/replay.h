@@ -51,7 +51,10 @@ struct vprof_original *vprof_originals_find(const struct vprof_originals *o, con
 /* Copies the file (objects, artefacts) and remembers it, in place of an older original. The caller writes. */
 int vprof_originals_save(struct vprof_originals *o, const char *path, enum vprof_original_kind kind,
 			 struct vprof_error *err);
-/* Saves what a relink could replace below the folders. `is_output` tells the units' own outputs, which are saved when
+/* The same, unless it is saved already; a stamp becomes a saved file. */
+int vprof_originals_secure(struct vprof_originals *o, const char *path, enum vprof_original_kind kind,
+			   struct vprof_error *err);
+/* Saves what a relink could replace below the folders. `is_output` tells the units' own outputs, which are stamps until
  * they are replaced. Files older than `since_s` are no stamps. */
 int vprof_originals_collect(struct vprof_originals *o, const char *const *dirs, size_t n_dirs,
 			    int (*is_output)(void *arg, const char *path), void *arg, int64_t since_s,
@@ -66,7 +69,7 @@ enum vprof_elf_type { VPROF_FILE_OTHER, VPROF_FILE_PROGRAM, VPROF_FILE_RELOCATAB
 enum vprof_elf_type vprof_file_type(const char *path);
 
 struct vprof_made { /* a file that we put somewhere */
-	char *path, fingerprint[17];
+	char *path, fingerprint[17]; /* empty: not edited now; "?": being replaced */
 	char (*hashes)[17]; /* all that we ever put there, the last one last */
 	size_t n_hashes;
 };
@@ -105,7 +108,8 @@ struct vprof_unit { /* one compiler command and what it makes */
 struct vprof_link { /* a recorded link command */
 	char *directory, *output;
 	struct vprof_command command;
-	int affected, is_unit;
+	const struct vprof_unit *unit; /* that it is, when it compiles too; else NULL */
+	int affected;
 };
 
 struct vprof_replayer {
@@ -135,6 +139,7 @@ int vprof_units_decide(struct vprof_replayer *r, struct vprof_error *err); /* fi
 int vprof_units_compile(struct vprof_replayer *r, int that_link, struct vprof_error *err);
 int vprof_units_revert(struct vprof_replayer *r, struct vprof_error *err);
 int vprof_is_unit_output(void *replayer, const char *path);
+struct vprof_unit *vprof_unit_of_output(const struct vprof_replayer *r, const char *path);
 
 /* replay_archive.c: puts changed objects into the archives that hold their earlier selves. */
 int vprof_archives_refresh(struct vprof_replayer *r, struct vprof_error *err);

@@ -59,7 +59,7 @@ int vprof_links_read(struct vprof_replayer *r, struct vprof_error *err)
 						      cJSON_GetObjectItemCaseSensitive(item, "arguments"), err) :
 			     no_memory(err);
 		if (!rc)
-			link->is_unit = vprof_is_unit_output(r, output);
+			link->unit = vprof_unit_of_output(r, output);
 	}
 	r->links_known = r->n_links > 0;
 out:
@@ -188,7 +188,9 @@ static int find_affected(struct vprof_replayer *r, struct outputs *affected, str
 	for (size_t i = 0; i < r->n_links; i++) {
 		struct vprof_link *link = &r->links[i];
 
-		link->affected = !link->is_unit && link_reads_changed(r, link);
+		/* (edited units are compiled and linked by us; one that is not edited any more is reverted by its link) */
+		link->affected = !(link->unit && link->unit->fingerprint[0]) &&
+				 (link_reads_changed(r, link) || vprof_replay_is_changed(r, link->output));
 		if (!link->affected)
 			continue;
 		failed |= outputs_add(affected, link->output);
@@ -199,10 +201,12 @@ static int find_affected(struct vprof_replayer *r, struct outputs *affected, str
 		return no_memory(err);
 	for (size_t i = 0; i < affected->n; i++) {
 		const char *path = affected->paths[i];
-		int rc = VPROF_OK;
+		int rc = access(path, F_OK) ? VPROF_OK :
+					      vprof_originals_secure(&r->originals, path,
+								     vprof_is_unit_output(r, path) ? VPROF_ORIGINAL_OBJECT :
+												     VPROF_ORIGINAL_ARTEFACT,
+								     err);
 
-		if (!vprof_originals_find(&r->originals, path) && !access(path, F_OK))
-			rc = vprof_originals_save(&r->originals, path, VPROF_ORIGINAL_ARTEFACT, err);
 		if (rc)
 			return rc;
 	}
@@ -359,6 +363,16 @@ static int note_artefacts(struct vprof_replayer *r, struct vprof_error *err)
 		    vprof_file_hash(o->path, hash, NULL) || !strcmp(hash, o->hash))
 			continue;
 		if (!vprof_made_note(&r->state.artefacts, &r->state.n_artefacts, o->path, hash))
+			return no_memory(err);
+	}
+	for (size_t i = 0; i < r->n_links; i++) {
+		const struct vprof_original *o = vprof_originals_find(&r->originals, r->links[i].output);
+		char hash[17];
+
+		if (!r->links[i].unit || !r->links[i].affected || !o || vprof_file_hash(o->path, hash, NULL) ||
+		    !strcmp(hash, o->hash))
+			continue;
+		if (!vprof_made_note(&r->state.objects, &r->state.n_objects, o->path, hash))
 			return no_memory(err);
 	}
 	r->state.relinking = 0;

@@ -104,6 +104,24 @@ static int save(struct vprof_originals *o, struct vprof_original *known, const c
 	return VPROF_OK;
 }
 
+int vprof_originals_secure(struct vprof_originals *o, const char *path, enum vprof_original_kind kind,
+			   struct vprof_error *err)
+{
+	struct vprof_original *item = vprof_originals_find(o, path), old;
+	int rc;
+
+	if (item && item->kind != VPROF_ORIGINAL_STAMP)
+		return VPROF_OK;
+	if (item)
+		old = *item;
+	rc = save(o, item, path, kind, err);
+	if (!rc && item && !strcmp(item->hash, old.hash)) { /* the relink may have written the same bytes again */
+		item->mtime_s = old.mtime_s;
+		item->mtime_ns = old.mtime_ns;
+	}
+	return rc;
+}
+
 int vprof_originals_save(struct vprof_originals *o, const char *path, enum vprof_original_kind kind,
 			 struct vprof_error *err)
 {
@@ -145,8 +163,8 @@ static int visit(struct walk *w, const char *path, const struct stat *st, struct
 	for (size_t i = 0; i < w->n_before; i++)
 		if (!strcmp(w->o->items[i].path, path))
 			return VPROF_OK;
-	if (w->is_output(w->arg, path))
-		return VPROF_OK;
+	if (w->is_output(w->arg, path)) /* a script may compile it again although we do not */
+		return save(w->o, NULL, path, VPROF_ORIGINAL_STAMP, err);
 	if (type == VPROF_FILE_OTHER) {
 		if (st->st_mtim.tv_sec < w->since_s || st->st_size > STAMP_MAX_BYTES || access(path, R_OK))
 			return VPROF_OK;
@@ -336,6 +354,14 @@ static int same_content(const struct vprof_original *item, const struct stat *st
 	return st->st_size == item->size && !vprof_file_hash(item->path, hash, NULL) && !strcmp(hash, item->hash);
 }
 
+static int set_times(const struct vprof_original *item)
+{
+	struct timespec times[2] = { { 0, UTIME_OMIT }, { (time_t)item->mtime_s, (long)item->mtime_ns } };
+
+	return utimensat(AT_FDCWD, item->path, times, 0) ||
+	       (item->kind != VPROF_ORIGINAL_STAMP && chmod(item->path, item->mode));
+}
+
 static int put_back_copy(const struct vprof_originals *o, const struct vprof_original *item, struct vprof_error *err)
 {
 	char *copy = vprof_originals_copy_path(o, item->path), hash[17];
@@ -349,6 +375,8 @@ static int put_back_copy(const struct vprof_originals *o, const struct vprof_ori
 				     "the saved original of %s was changed (%s); build the project anew", item->path, copy);
 	if (!rc)
 		rc = vprof_file_copy(copy, item->path, err);
+	if (!rc && set_times(item))
+		rc = vprof_error_set(err, VPROF_ERR_FAILED, "cannot set the time of %s: %s", item->path, strerror(errno));
 	free(copy);
 	return rc;
 }
@@ -356,7 +384,6 @@ static int put_back_copy(const struct vprof_originals *o, const struct vprof_ori
 int vprof_originals_put_back(const struct vprof_originals *o, const struct vprof_original *item,
 			     struct vprof_error *err)
 {
-	struct timespec times[2] = { { 0, UTIME_OMIT }, { (time_t)item->mtime_s, (long)item->mtime_ns } };
 	struct stat st;
 	int there = !stat(item->path, &st), rc;
 	char *slash;
@@ -370,8 +397,7 @@ int vprof_originals_put_back(const struct vprof_originals *o, const struct vprof
 		if (st.st_mtim.tv_sec == item->mtime_s && st.st_mtim.tv_nsec == item->mtime_ns &&
 		    (st.st_mode & 07777) == item->mode)
 			return 0;
-		if (utimensat(AT_FDCWD, item->path, times, 0) ||
-		    (item->kind != VPROF_ORIGINAL_STAMP && chmod(item->path, item->mode)))
+		if (set_times(item))
 			return vprof_error_set(err, VPROF_ERR_FAILED, "cannot set the time of %s: %s", item->path,
 					       strerror(errno));
 		return item->kind != VPROF_ORIGINAL_STAMP;

@@ -80,14 +80,17 @@ void vprof_units_release(struct vprof_replayer *r)
 	free(r->units);
 }
 
-int vprof_is_unit_output(void *replayer, const char *path)
+struct vprof_unit *vprof_unit_of_output(const struct vprof_replayer *r, const char *path)
 {
-	const struct vprof_replayer *r = replayer;
-
 	for (size_t i = 0; i < r->n_units; i++)
 		if (!strcmp(r->units[i].output, path))
-			return 1;
-	return 0;
+			return &r->units[i];
+	return NULL;
+}
+
+int vprof_is_unit_output(void *replayer, const char *path)
+{
+	return vprof_unit_of_output(replayer, path) != NULL;
 }
 
 /* ---- what to do ---- */
@@ -162,7 +165,9 @@ int vprof_units_decide(struct vprof_replayer *r, struct vprof_error *err)
 			continue;
 		hash_now(unit->output, unit->previous);
 		if (!unit->fingerprint[0]) {
-			if (vprof_made_has(made, unit->previous) && original && strcmp(original->hash, unit->previous))
+			/* (a program relinked from changed objects is ours, too, but not edited) */
+			if (vprof_made_has(made, unit->previous) && original && strcmp(original->hash, unit->previous) &&
+			    (unit->command.step == VPROF_STEP_COMPILE || made->fingerprint[0]))
 				unit->action = VPROF_UNIT_REVERT;
 		} else if (!made || !made->n_hashes || strcmp(made->fingerprint, unit->fingerprint) ||
 			   strcmp(made->hashes[made->n_hashes - 1], unit->previous)) {
@@ -337,8 +342,10 @@ static int save_original(struct vprof_replayer *r, struct vprof_unit *unit, stru
 	if (!unit->previous[0])
 		return original ? VPROF_OK :
 				  vprof_originals_save(&r->originals, unit->output, VPROF_ORIGINAL_ABSENT, err);
-	if (vprof_made_has(made, unit->previous) || (original && !strcmp(original->hash, unit->previous)))
+	if (vprof_made_has(made, unit->previous))
 		return VPROF_OK;
+	if (original && !strcmp(original->hash, unit->previous))
+		return vprof_originals_secure(&r->originals, unit->output, VPROF_ORIGINAL_OBJECT, err);
 	return vprof_originals_save(&r->originals, unit->output, VPROF_ORIGINAL_OBJECT, err);
 }
 
@@ -376,12 +383,14 @@ static int install_all(struct pool *pool, struct vprof_error *err)
 		rc = vprof_originals_write(&r->originals, err);
 	for (size_t i = 0; !rc && i < pool->n; i++) {
 		struct vprof_unit *unit = pool->todo[i];
-		struct vprof_made *made = vprof_made_find(r->state.objects, r->state.n_objects, unit->output);
+		struct vprof_made *made = NULL;
 
 		rc = vprof_file_hash(unit->made, unit->hash, err);
-		if (!rc && made)
-			made->fingerprint[0] = 0; /* in doubt from here on: an interruption compiles it again */
-		if (!rc && !vprof_made_note(&r->state.objects, &r->state.n_objects, unit->output, unit->hash))
+		if (!rc)
+			made = vprof_made_note(&r->state.objects, &r->state.n_objects, unit->output, unit->hash);
+		if (made)
+			strcpy(made->fingerprint, "?"); /* an interruption compiles it again */
+		else if (!rc)
 			rc = no_memory(err);
 	}
 	if (!rc)

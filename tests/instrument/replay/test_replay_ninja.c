@@ -48,7 +48,7 @@ static void rounds(struct project *p)
 	project_check_output(p, "build/prog", "MAIN ONE two\n");
 	project_check_replay(p, 0, 0);
 
-	project_edit(p, "lib/one.c", "\"one\"", "one");
+	project_edit(p, "lib/one.c", "\"one\"", "broken");
 	assert_int_equal(project_replay(p), VPROF_ERR_BUILD);
 	assert_non_null(strstr(p->err.message, "lib/one.c:2"));
 	project_check_output(p, "build/prog", "MAIN ONE two\n");
