@@ -35,7 +35,7 @@ static void finding(struct check *c, enum vprof_severity severity, struct vprof_
 	message = vprof_arena_copy(&c->out->arena, text.s, text.len);
 	vprof_text_release(&text);
 	for (i = 0; i < c->out->n; i++)
-		if (c->out->items[i].place.key == place.key && !strcmp(c->out->items[i].message, message))
+		if (!strcmp(c->out->items[i].place.key, place.key) && !strcmp(c->out->items[i].message, message))
 			return;
 	f = vprof_arena_push(&c->out->arena, &c->out->items, &c->out->n, sizeof *f);
 	if (!f)
@@ -110,18 +110,21 @@ static const char *advice_for(const char *reason)
 		const char *word, *advice;
 	} known[] = {
 		{ "constexpr", "it may run in the compiler; annotate its caller" },
+		{ "consteval", "it runs in the compiler; annotate its caller" },
+		{ "coroutine", "it leaves and comes back; annotate the functions that it calls" },
+		{ "attribute_macro", "its project defines __attribute__ away; remove that #define" },
 		{ "naked", "it has no frame of its own; annotate its caller" },
+		{ "no_instrument", "it is marked no_instrument_function; annotate its caller, or remove the mark" },
 		{ "ifunc", "it runs before the program starts; annotate its caller" },
-		{ "macro", "its body comes out of a macro; annotate its caller or a function that it calls" },
-		{ "system", "it lies outside of the project; annotate its caller" },
-		{ "generated", "its text is generated; annotate its caller" },
-		{ "defaulted", "the compiler writes it; annotate its caller" },
-		{ "implicit", "the compiler writes it; annotate its caller" },
+		{ "target", "its target attribute forbids the probe; annotate its caller" },
+		{ "brace_not_spelled", "a macro makes its braces; annotate its caller or a function that it calls" },
+		{ "brace_mismatch", "a macro makes its braces; annotate its caller or a function that it calls" },
+		{ "stringified", "its text is also made a string; annotate its caller or a function that it calls" },
 	};
 	size_t i;
 
 	for (i = 0; i < sizeof known / sizeof known[0]; i++)
-		if (strstr(reason, known[i].word))
+		if (!strcmp(reason, known[i].word))
 			return known[i].advice;
 	return "annotate its caller or a function that it calls";
 }

@@ -228,6 +228,9 @@ static const char *reword(struct unit *u, const struct vprof_expr_task *t, const
 						  end + 2);
 		return vprof_arena_printf(u->arena, "%s undeclared %s", name, scope);
 	}
+	name = rest_after(said, "call to undeclared function ");
+	if (name && strchr(name, ';'))
+		return vprof_arena_printf(u->arena, "function %.*s undeclared %s", (int)strcspn(name, ";"), name, scope);
 	if (strstr(said, "incomplete type 'void'"))
 		return vprof_arena_printf(u->arena, "'%s' has no value (void), %s", t->expr->text, scope);
 	if (strstr(said, "vprof_check_"))
@@ -294,7 +297,8 @@ static void judge_type(struct unit *u, struct vprof_expr_task *t, CXType type)
 		[VPROF_EXPR_AMOUNT] = "an integer is needed here; cast it, as in (long)(...)",
 	};
 	enum type_class class = classify(type);
-	CXString spelled = clang_getTypeSpelling(type);
+	CXType shown = vprof_expression_uses_return(t->expr->text) ? clang_getCanonicalType(type) : type;
+	CXString spelled = clang_getTypeSpelling(shown);
 	const char *name = clang_getCString(spelled);
 	int fits = t->role == VPROF_EXPR_TRUTH || class == TYPE_INTEGER ||
 		   (t->role == VPROF_EXPR_IDENTITY && (class == TYPE_POINTER || class == TYPE_STRING)) ||

@@ -94,7 +94,7 @@ int vprof_compile_arguments(const struct vprof_facts_tu *tu, struct vprof_arena 
 		}
 	}
 	rc = rc || push(arena, argv, &n, "-DVPROF_SCAN") || push(arena, argv, &n, "-w") ||
-	     push(arena, argv, &n, "-ferror-limit=0") ||
+	     push(arena, argv, &n, "-ferror-limit=0") || push(arena, argv, &n, "-fspell-checking") ||
 	     push(arena, argv, &n, vprof_arena_printf(arena, "-working-directory=%s", tu->directory));
 	if (!access(VPROF_CLANG_RESOURCE_DIR "/include/stddef.h", R_OK))
 		rc = rc || push(arena, argv, &n, "-resource-dir") || push(arena, argv, &n, VPROF_CLANG_RESOURCE_DIR);

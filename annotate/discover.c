@@ -72,6 +72,26 @@ void normalise_name(char *out, size_t size, const char *name)
 	out[n] = 0;
 }
 
+int has_word(const char *text, const char *const *words, size_t n)
+{
+	char lower[128];
+	size_t i;
+
+	normalise_name(lower, sizeof lower, text);
+	for (i = 0; i < n; i++)
+		if (strstr(lower, words[i]))
+			return 1;
+	return 0;
+}
+
+int sounds_like_request(const char *text)
+{
+	static const char *const words[] = { "conn", "client", "req", "session", "job", "task", "item", "sock", "query", "work",
+					     "msg", "message", "stmt", "peer", "txn", "transaction", "packet" };
+
+	return has_word(text, words, LENGTH(words));
+}
+
 int mentions(const char *text, const char *word)
 {
 	size_t n = strlen(word);
@@ -263,14 +283,14 @@ static struct dispatch *table_at(struct discovery *d, const char *variable, cons
 			return &d->tables[i];
 	t = vprof_arena_push(d->arena, &d->tables, &d->n_tables, sizeof *t);
 	if (t)
-		*t = (struct dispatch){ variable, signature, 0 };
+		*t = (struct dispatch){ variable, signature, 0, sounds_like_request(signature) };
 	return t;
 }
 
 /* Variables whose initialisers name several functions of one type. */
 static void find_tables(struct discovery *d)
 {
-	size_t i, n = 0;
+	size_t i, n = 0, largest = 0;
 	struct dispatch *t;
 
 	for (i = 0; i < d->facts->n_addresses; i++) {
@@ -286,6 +306,13 @@ static void find_tables(struct discovery *d)
 		if (d->tables[i].n >= TABLE_MIN)
 			d->tables[n++] = d->tables[i];
 	d->n_tables = n;
+	/* beside a large table of commands, small tables of operations (open, read, write, ...) tell nothing */
+	for (i = 0; i < n; i++)
+		if (d->tables[i].takes_request && d->tables[i].n > largest)
+			largest = d->tables[i].n;
+	for (i = 0; i < n; i++)
+		if (d->tables[i].n < largest / 8)
+			d->tables[i].takes_request = 0;
 }
 
 static void find_dispatchers(struct discovery *d)
@@ -303,7 +330,8 @@ static void find_dispatchers(struct discovery *d)
 				continue;
 			if (d->dispatch_call[caller] && d->tables[d->dispatch_table[caller]].n >= d->tables[t].n)
 				continue;
-			d->distance[TRAIT_DISPATCH][caller] = 0;
+			if (d->tables[t].takes_request)
+				d->distance[TRAIT_DISPATCH][caller] = 0;
 			d->dispatch_call[caller] = (uint32_t)i + 1;
 			d->dispatch_table[caller] = (uint32_t)t;
 		}

@@ -15,6 +15,9 @@
 #define EVIDENCE_BYTES 400
 #define PROPOSALS_MAX 12
 #define LOOP_DISTANCE 2
+#define BELOW_MAX 3
+#define TRAFFIC_MAX 3
+#define TARGETS_MAX 16
 
 struct candidate {
 	double score;
@@ -33,8 +36,6 @@ static const char *const good_words[] = { "process", "handle", "request", "query
 static const char *const bad_words[] = { "init", "free", "create", "close", "destroy", "error", "log", "print", "help", "config",
 					 "test", "load", "save", "cron", "stat", "usage", "parse", "version", "alloc", "debug",
 					 "setup", "shutdown", "signal", "timer", "clock" };
-static const char *const request_words[] = { "conn", "client", "req", "session", "job", "task", "item", "sock", "query",
-					     "request", "work", "msg", "stmt", "cmd", "peer", "txn" };
 static const char *const callback_registrars[] = { "event_set", "event_assign", "event_new", "evhttp_set_cb",
 						   "evhttp_set_gencb", "evconnlistener_new", "evconnlistener_new_bind",
 						   "bufferevent_setcb", "ev_io_init", "ev_init", "uv_listen", "uv_read_start",
@@ -73,14 +74,15 @@ static void observe_dispatchers(struct ranking *r)
 	uint32_t f;
 	size_t i;
 	int round;
-	static const double points[] = { 0, 28, 20, 12 };
+	static const double points[DISTANCE_MAX + 1] = { 0, 28, 24, 20, 16, 12 };
 	uint8_t *distance = d->distance[TRAIT_DISPATCH];
 
 	for (f = 0; f < d->facts->n_functions; f++) {
-		if (distance[f] == 0) {
+		if (d->dispatch_call[f]) {
 			const struct dispatch *t = &d->tables[d->dispatch_table[f]];
+			double points = t->n > 100 ? 32 : t->n > 10 ? 24 : 12;
 
-			observe(r, f, t->n > 16 ? 42 : 28 + (double)t->n / 2,
+			observe(r, f, t->takes_request ? points + 14 : points - 6,
 				vprof_arena_printf(d->arena, "calls one of the %zu functions in %s through %s", t->n, t->variable,
 						   d->facts->calls[d->dispatch_call[f] - 1].callee));
 		}
@@ -134,6 +136,44 @@ static void observe_handlers(struct ranking *r)
 	}
 }
 
+/* A handler that calls through a pointer hands on to handlers that were registered with some function: layers between
+ * the loop and the program's own callbacks. */
+static void observe_inner_handlers(struct ranking *r)
+{
+	struct discovery *d = r->d;
+	uint8_t *layer = calloc(d->facts->n_functions + 1, 1);
+	uint32_t caller, target;
+	size_t i, j;
+
+	for (i = 0; layer && i < d->facts->n_calls; i++) {
+		const struct vprof_facts_call *call = &d->facts->calls[i];
+
+		caller = call->callee_function ? caller_of(r, call) : UINT32_MAX;
+		if (caller != UINT32_MAX && r->chain[caller] == 0)
+			layer[caller] = layer[call->callee_function - 1] = 1;
+	}
+	for (i = 0; layer && i < d->facts->n_calls; i++) {
+		const struct vprof_facts_call *call = &d->facts->calls[i];
+
+		caller = call->kind == VPROF_CALL_POINTER ? caller_of(r, call) : UINT32_MAX;
+		if (caller == UINT32_MAX || !layer[caller])
+			continue;
+		for (j = 0; j < d->facts->n_addresses; j++) {
+			const struct vprof_facts_address *a = &d->facts->addresses[j];
+
+			target = a->function ? a->function - 1 : 0;
+			if (!a->function || strcmp(a->how, "argument") || strcmp(a->signature, call->signature) ||
+			    !sounds_like_request(a->signature) || r->chain[target] == 0)
+				continue;
+			r->chain[target] = 0;
+			observe(r, target, 24, vprof_arena_printf(d->arena, "handler: registered with %s", a->target));
+		}
+	}
+	if (!layer)
+		d->arena->failed = 1;
+	free(layer);
+}
+
 static int is_queue_pop(struct ranking *r, const char *callee)
 {
 	size_t i;
@@ -182,7 +222,7 @@ static void observe_loops(struct ranking *r)
 	for (f = 0; f < d->facts->n_functions; f++) {
 		const struct vprof_facts_function *function = &d->facts->functions[f];
 		const char *source = loop_source(r, f);
-		double points = d->is_entry[f] ? 30 : 15;
+		double points = d->is_entry[f] ? 30 : 10;
 
 		for (i = 0; source && i < function->n_calls; i++) {
 			const struct vprof_facts_call *call =
@@ -198,10 +238,10 @@ static void observe_loops(struct ranking *r)
 				n = vprof_facts_pointer_targets(d->facts, call->signature, targets, LENGTH(targets));
 			}
 			for (j = 0; j < n && j < LENGTH(targets) && targets[j] != f; j++) {
-				if (r->chain[targets[j]] == 0)
+				if (r->chain[targets[j]] <= !d->is_entry[f])
 					continue;
-				r->chain[targets[j]] = 0;
-				observe(r, targets[j], points,
+				r->chain[targets[j]] = !d->is_entry[f];
+				observe(r, targets[j], strstr(source, "cond_") ? points / 2 : points,
 					vprof_arena_printf(d->arena, "called in the loop of %s that waits in %s",
 							   function->name, source));
 			}
@@ -233,30 +273,47 @@ static void observe_tasks(struct ranking *r)
 	}
 }
 
-/* Direct callees of handlers work for the same request, a little less surely with every level. */
+/* Remembers for every function the best caller of this round. */
+static void offer_caller(struct ranking *r, uint32_t *best, uint32_t caller, uint32_t f, int round)
+{
+	if (r->chain[f] > round && (!best[f] || r->all[best[f] - 1].score < r->all[caller].score))
+		best[f] = caller + 1;
+}
+
+/* Callees of handlers work for the same request, a little less surely with every level. */
 static void observe_callees(struct ranking *r)
 {
 	static const double points[] = { 0, 12, 8, 4 };
 	struct discovery *d = r->d;
-	uint32_t caller, f;
-	size_t i;
+	uint32_t *best = calloc(d->facts->n_functions + 1, sizeof *best), targets[TARGETS_MAX], caller, f;
+	size_t i, n;
 	int round;
 
-	for (round = 1; round <= DISTANCE_MAX; round++) {
+	for (round = 1; best && round <= BELOW_MAX; round++) {
+		memset(best, 0, d->facts->n_functions * sizeof *best);
 		for (i = 0; i < d->facts->n_calls; i++) {
 			const struct vprof_facts_call *call = &d->facts->calls[i];
 
-			caller = call->callee_function ? caller_of(r, call) : UINT32_MAX;
-			if (caller == UINT32_MAX || r->chain[caller] != round - 1 ||
-			    r->chain[call->callee_function - 1] <= round)
+			caller = caller_of(r, call);
+			if (caller == UINT32_MAX || r->chain[caller] != round - 1)
 				continue;
-			f = call->callee_function - 1;
+			if (call->callee_function)
+				offer_caller(r, best, caller, call->callee_function - 1, round);
+			n = call->kind == VPROF_CALL_POINTER && sounds_like_request(call->signature)
+				    ? vprof_facts_pointer_targets(d->facts, call->signature, targets, TARGETS_MAX) : 0;
+			while (n && n <= TARGETS_MAX)
+				offer_caller(r, best, caller, targets[--n], round);
+		}
+		for (f = 0; f < d->facts->n_functions; f++) {
+			if (!best[f])
+				continue;
 			r->chain[f] = (uint8_t)round;
-			observe(r, f, points[round],
-				round == 1 ? vprof_arena_printf(d->arena, "called by %s", name_of(r, caller))
-					   : vprof_arena_printf(d->arena, "%d calls below a handler", round));
+			observe(r, f, points[round], vprof_arena_printf(d->arena, "called by %s", name_of(r, best[f] - 1)));
 		}
 	}
+	if (!best)
+		d->arena->failed = 1;
+	free(best);
 }
 
 static void observe_traffic(struct ranking *r)
@@ -271,7 +328,7 @@ static void observe_traffic(struct ranking *r)
 			continue;
 		if (in <= 1)
 			observe(r, f, in ? 6 : 8, "it receives");
-		if (in <= DISTANCE_MAX && out <= DISTANCE_MAX)
+		if (in <= TRAFFIC_MAX && out <= TRAFFIC_MAX)
 			observe(r, f, 8, "it reaches both a receive and a send");
 		if (d->distance[TRAIT_POLL][f] <= 1) {
 			r->all[f].score -= 40; /* the loop itself: it never ends */
@@ -280,18 +337,6 @@ static void observe_traffic(struct ranking *r)
 }
 
 /* --- the expression that identifies the request --- */
-
-static int has_word(const char *text, const char *const *words, size_t n)
-{
-	char lower[128];
-	size_t i;
-
-	normalise_name(lower, sizeof lower, text);
-	for (i = 0; i < n; i++)
-		if (strstr(lower, words[i]))
-			return 1;
-	return 0;
-}
 
 /* *rank: 3 looks like a request, 2 a pointer, 1 a descriptor, 0 none. */
 static const char *id_of(struct discovery *d, const struct vprof_facts_function *f, int *rank)
@@ -304,8 +349,8 @@ static const char *id_of(struct discovery *d, const struct vprof_facts_function 
 		int worth = 0;
 
 		if (list[i].is_pointer && !strstr(list[i].type, "char"))
-			worth = has_word(list[i].name, request_words, LENGTH(request_words)) ||
-						has_word(list[i].type, request_words, LENGTH(request_words))
+			worth = !mentions(list[i].type, "void") &&
+						(sounds_like_request(list[i].name) || sounds_like_request(list[i].type))
 					? 3 : 2;
 		else if (list[i].is_integer && (mentions(list[i].name, "fd") || strstr(list[i].name, "sock") ||
 						strstr(list[i].name, "id")))
@@ -448,6 +493,7 @@ void find_intervals(struct discovery *d)
 	memset(r.chain, FAR, n + 1);
 	observe_dispatchers(&r);
 	observe_handlers(&r);
+	observe_inner_handlers(&r);
 	observe_loops(&r);
 	observe_tasks(&r);
 	observe_callees(&r);

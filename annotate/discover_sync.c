@@ -155,30 +155,6 @@ static const struct vprof_facts_call *spinning_call(struct discovery *d, const s
 	return NULL;
 }
 
-/* Of a small function: the call by which it locks something that hangs on a parameter. */
-static const struct vprof_facts_call *locking_call(struct discovery *d, const struct vprof_facts_function *f)
-{
-	size_t n, p;
-	const struct parameter *list = parameters_of(d, f, &n);
-	uint32_t i;
-
-	if (f->n_calls > WRAPPER_CALLS_MAX)
-		return NULL;
-	for (i = 0; i < f->n_calls; i++) {
-		const struct vprof_facts_call *call = call_of(d, f, i);
-		int locks = call->callee_function ? d->distance[TRAIT_LOCK][call->callee_function - 1] <= 1
-						  : strstr(call->callee, "lock") || strstr(call->callee, "sem_wait");
-
-		if (!locks || (!call->callee_function && d->distance[TRAIT_LOCK][f - d->facts->functions] != 0) ||
-		    strstr(call->callee, "unlock"))
-			continue;
-		for (p = 0; p < n; p++)
-			if (mentions(call->args, list[p].name))
-				return call;
-	}
-	return NULL;
-}
-
 static int has_lock_word(const char *name)
 {
 	static const char *const words[] = { "lock", "acquire", "latch", "mutex", "semaphore", "semdown", "semwait" };
@@ -192,6 +168,31 @@ static int has_lock_word(const char *name)
 		if (strstr(lower, words[i]))
 			return 1;
 	return 0;
+}
+
+/* Of a small function: the call by which it locks something that hangs on a parameter. */
+static const struct vprof_facts_call *locking_call(struct discovery *d, const struct vprof_facts_function *f)
+{
+	size_t n, p;
+	const struct parameter *list = parameters_of(d, f, &n);
+	uint32_t i;
+
+	if (f->n_calls > WRAPPER_CALLS_MAX)
+		return NULL;
+	for (i = 0; i < f->n_calls; i++) {
+		const struct vprof_facts_call *call = call_of(d, f, i);
+		int locks = call->callee_function ? d->distance[TRAIT_LOCK][call->callee_function - 1] == 0 &&
+							    has_lock_word(call->callee)
+						  : d->distance[TRAIT_LOCK][f - d->facts->functions] == 0 &&
+							    (strstr(call->callee, "lock") || strstr(call->callee, "sem_wait"));
+
+		if (!locks || strstr(call->callee, "unlock"))
+			continue;
+		for (p = 0; p < n; p++)
+			if (mentions(call->args, list[p].name))
+				return call;
+	}
+	return NULL;
 }
 
 static void add_lock(struct discovery *d, const struct vprof_facts_function *f, const struct vprof_facts_call *call,
@@ -221,6 +222,11 @@ static void add_lock(struct discovery *d, const struct vprof_facts_function *f, 
 					    object);
 }
 
+static int unlocks(struct discovery *d, const struct vprof_facts_function *f)
+{
+	return f && d->distance[TRAIT_UNLOCK][f - d->facts->functions] <= 1;
+}
+
 void find_sync(struct discovery *d)
 {
 	size_t i;
@@ -237,8 +243,8 @@ void find_sync(struct discovery *d)
 			add_lock(d, f, call, 1);
 			continue;
 		}
-		call = locking_call(d, f);
-		if (call)
+		call = d->distance[TRAIT_UNLOCK][i] ? locking_call(d, f) : NULL;
+		if (call && (named || unlocks(d, find_opposite(d, f, lock_words, LENGTH(lock_words), 1))))
 			add_lock(d, f, call, 0);
 		else if (named && d->distance[TRAIT_LOCK][i] == FAR && f->n_calls <= WRAPPER_CALLS_MAX && !f->is_tiny &&
 			 find_opposite(d, f, lock_words, LENGTH(lock_words), 1))
@@ -277,16 +283,19 @@ static int both_lock(struct discovery *d, const struct vprof_facts_function *a, 
 	return d->distance[TRAIT_LOCK][a - d->facts->functions] <= 1 && d->distance[TRAIT_LOCK][b - d->facts->functions] <= 1;
 }
 
+/* Bytes are copied through such a queue: the reader's pointer is not the writer's. */
+static int is_bytes(const char *type)
+{
+	return strstr(type, "char *") && !strstr(type, "char **");
+}
+
 static const char *pushed_item(struct discovery *d, const struct vprof_facts_function *push, int queue_is_parameter)
 {
 	size_t n, i;
 	const struct parameter *list = parameters_of(d, push, &n);
 
 	for (i = queue_is_parameter ? 1 : 0; i < n; i++)
-		if (list[i].is_pointer)
-			return list[i].name;
-	for (i = queue_is_parameter ? 1 : 0; i < n; i++)
-		if (list[i].is_integer)
+		if (list[i].is_pointer && !is_bytes(list[i].type))
 			return list[i].name;
 	return NULL;
 }
@@ -298,7 +307,8 @@ static const char *popped_item(struct discovery *d, const struct vprof_facts_fun
 	const struct parameter *list = parameters_of(d, pop, &n);
 
 	*at_exit = 1;
-	if (!strcmp(pop->return_kind, "scalar") && strchr(pop->returns, '*') && !strcmp(pop->lang, "c"))
+	if (!strcmp(pop->return_kind, "scalar") && strchr(pop->returns, '*') && !is_bytes(pop->returns) &&
+	    !strcmp(pop->lang, "c"))
 		return "$return";
 	for (i = queue_is_parameter ? 1 : 0; i < n; i++) {
 		length = strlen(list[i].type);

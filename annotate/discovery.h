@@ -10,7 +10,7 @@
 
 #include "annotate/discover.h"
 
-#define DISTANCE_MAX 3
+#define DISTANCE_MAX 5
 #define FAR 255
 
 enum trait {
@@ -21,7 +21,7 @@ enum trait {
 	TRAIT_SIGNAL,	/* pthread_cond_signal, sem_post, ... */
 	TRAIT_LOCK,	/* pthread_mutex_lock, ... */
 	TRAIT_UNLOCK,
-	TRAIT_DISPATCH, /* calls through a pointer into a table of functions */
+	TRAIT_DISPATCH, /* calls through a pointer into a table of functions that take something like a request */
 	TRAIT_N,
 };
 
@@ -39,6 +39,7 @@ struct parameters {
 struct dispatch { /* a table of functions of one type */
 	const char *variable, *signature;
 	size_t n;
+	int takes_request;
 };
 
 struct discovery {
@@ -68,6 +69,10 @@ void normalise_name(char *out, size_t size, const char *name);
 size_t normal_lower_bound(const struct discovery *d, const char *normal);
 /* Does the identifier `word` occur in the expression `text`? */
 int mentions(const char *text, const char *word);
+/* Does a name or type sound like a request, connection or job? */
+int sounds_like_request(const char *text);
+/* Is one of `words` part of the normalised `text`? */
+int has_word(const char *text, const char *const *words, size_t n);
 int is_method(const struct vprof_facts_function *f);
 /* discover_sync.c */
 void find_sync(struct discovery *d);
