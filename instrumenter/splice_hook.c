@@ -7,6 +7,7 @@
  */
 #include "instrumenter/splice_hook.h"
 
+#include <cjson/cJSON.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -257,6 +258,35 @@ static int not_editable(struct body *b, int line, const char *what)
 		     "call vprof.h's functions there", b->f->display, file ? file->path : "?", line, what);
 }
 
+/* The returned value's type. The scan says __auto_type where a type has no spelling in front of a name (functions'
+ * addresses); the type of a call with the function's own parameters serves there, unevaluated: __auto_type itself would
+ * make an int of `return 0;`. */
+static void add_return_type(struct vprof_text *out, const struct vprof_facts_function *f)
+{
+	size_t before = out->len;
+	cJSON *params, *param;
+	int n = 0, named = 1;
+
+	if (strcmp(f->returns, "__auto_type")) {
+		vprof_text_addf(out, "__typeof__(%s)", f->returns);
+		return;
+	}
+	params = cJSON_Parse(f->params);
+	vprof_text_addf(out, "__typeof__(%s(", f->name);
+	cJSON_ArrayForEach(param, params) {
+		const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(param, "name"));
+
+		named &= name && *name;
+		vprof_text_addf(out, "%s%s", n++ ? ", " : "", name ? name : "");
+	}
+	vprof_text_add(out, "))");
+	if (!named || !cJSON_IsArray(params)) {
+		out->len = before;
+		vprof_text_add(out, !strcmp(f->lang, "c++") ? "auto" : "__auto_type");
+	}
+	cJSON_Delete(params);
+}
+
 static int rewrite_return(struct body *b, const struct vprof_facts_exit *x)
 {
 	struct vprof_text before = VPROF_TEXT_INIT, after = VPROF_TEXT_INIT;
@@ -276,7 +306,9 @@ static int rewrite_return(struct body *b, const struct vprof_facts_exit *x)
 		vprof_text_add(&before, " (__extension__({ (void)(");
 		vprof_text_addf(&after, "); %s(void)0; }))", b->at_exit.s);
 	} else {
-		vprof_text_addf(&before, " (__extension__({ __typeof__(%s) vp_return_ = (", b->f->returns);
+		vprof_text_add(&before, " (__extension__({ ");
+		add_return_type(&before, b->f);
+		vprof_text_add(&before, " vp_return_ = (");
 		vprof_text_addf(&after, "); %svp_return_; }))", b->at_exit.s);
 	}
 	vprof_edits_enclose(b->edits, b->f->file, x->expr_begin, x->expr_end, RANK_RETURN_VALUE, &before, &after);
