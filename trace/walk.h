@@ -27,14 +27,15 @@ static inline const struct vp_unit *vp_walk_next(const struct vp_unit **at, cons
 			continue;
 		}
 		n = vp_record_units(w);
+		if (n && !u->t) {
+			u += n < (size_t)(end - u) ? n : (size_t)(end - u);
+			continue;
+		}
 		if (!n || n > (size_t)(end - u))
 			break;
-		if (u->t) {
-			*at = u + n;
-			*n_units = n;
-			return u;
-		}
-		u += n;
+		*at = u + n;
+		*n_units = n;
+		return u;
 	}
 	*at = u;
 	return NULL;

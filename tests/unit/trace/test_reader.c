@@ -128,6 +128,7 @@ static void unwritten_and_cut_records_are_skipped(void **state)
 		{0, 0}, {1100, VP_W(VP_CODE_FUNCTION + 1, 5)},
 		{0, VP_W(VP_KIND_WAIT, 1)}, {55, VP_W(VP_CODE_FUNCTION + 2, 1)}, {66, VP_W(VP_CODE_FUNCTION + 2, 1)},
 		{0, 0}, {1200, VP_W(VP_CODE_FUNCTION + 3, 5)}, {0, 0},
+		{0, VP_W(VP_KIND_WAIT, 1)}, {77, 88}, /* killed here: the third unit was never written */
 	};
 	struct vprof_trace *t;
 	struct image im;
@@ -135,7 +136,7 @@ static void unwritten_and_cut_records_are_skipped(void **state)
 
 	(void)state;
 	add_header(&im, 1);
-	add_chunk(&im, 1, 1, 0, units, 8);
+	add_chunk(&im, 1, 1, 0, units, 10);
 	assert_int_equal(open_image(&t, &im, NULL), 0);
 	assert_int_equal(read_all(t, &sum), 2);
 	assert_int_equal(t->n_bytes_ignored, 0);
