@@ -243,6 +243,23 @@ static int read_address(struct reader *r, sqlite3_stmt *s)
 	return VPROF_OK;
 }
 
+static int read_exit(struct reader *r, sqlite3_stmt *s)
+{
+	struct vprof_facts *f = r->facts;
+	struct vprof_facts_exit *x = grow(r->p->exits, f->n_exits, &r->p->cap_exits, sizeof *x);
+
+	if (!x)
+		return no_memory(r);
+	f->exits = r->p->exits = x;
+	x += f->n_exits++;
+	*x = (struct vprof_facts_exit){
+		.function = id(r, s, 0), .begin = sqlite3_column_int64(s, 1), .end = sqlite3_column_int64(s, 2),
+		.expr_begin = sqlite3_column_int64(s, 3), .expr_end = sqlite3_column_int64(s, 4),
+		.line = number(s, 5), .editable = number(s, 6) == 1,
+	};
+	return VPROF_OK;
+}
+
 static int read_override(struct reader *r, sqlite3_stmt *s)
 {
 	struct vprof_facts_private *p = r->p;
@@ -273,6 +290,8 @@ static int read_tables(struct reader *r)
 		  " reason, in_loop, args FROM call ORDER BY id", read_call },
 		{ "SELECT function_usr, name, signature, how, target, arg, file, line, caller FROM address",
 		  read_address },
+		{ "SELECT function, begin, end, expr_begin, expr_end, line, editable FROM exit_site"
+		  " ORDER BY function, begin", read_exit },
 		{ "SELECT base_usr, method_usr FROM override", read_override },
 	};
 	int rc = VPROF_OK;
@@ -339,6 +358,7 @@ void vprof_facts_free(struct vprof_facts *facts)
 	p = facts->private;
 	vprof_strings_release(&p->strings);
 	free(p->tu_files);
+	free(p->exits);
 	free(p->overrides);
 	free(p->by_usr);
 	free(p->by_name);
