@@ -75,6 +75,14 @@ static double number_of(const cJSON *object, const char *key)
 	return cJSON_IsNumber(n) ? n->valuedouble : NAN;
 }
 
+/* true, or a number other than 0 */
+static int is_set(const cJSON *object, const char *key)
+{
+	const cJSON *item = cJSON_GetObjectItem(object, key);
+
+	return cJSON_IsTrue(item) || (cJSON_IsNumber(item) && item->valuedouble != 0);
+}
+
 static int is_pair(const cJSON *factor)
 {
 	return !strcmp(text_of(factor, "kind"), "covariance");
@@ -102,7 +110,7 @@ static void compare_share(const cJSON *factors, const cJSON *wanted, double shar
 	double found;
 
 	cJSON_ArrayForEach(factor, factors) {
-		if (!has_name(factor, wanted) || cJSON_IsTrue(cJSON_GetObjectItem(factor, "is_blame")) != is_blame)
+		if (!has_name(factor, wanted) || is_set(factor, "is_blame") != is_blame)
 			continue;
 		found = number_of(factor, "share");
 		printf("%-28s planted %6.3f   found %6.3f   %s\n", text_of(factor, "name"), share, found,
@@ -139,7 +147,7 @@ static void show(const cJSON *factors)
 		const cJSON *f = cJSON_GetArrayItem(factors, i);
 
 		printf("%2d %6.3f  score %10.3f  %s%s\n", i + 1, number_of(f, "share"), number_of(f, "score"),
-		       text_of(f, "name"), cJSON_IsTrue(cJSON_GetObjectItem(f, "is_blame")) ? " (blamed)" : "");
+		       text_of(f, "name"), is_set(f, "is_blame") ? " (blamed)" : "");
 	}
 }
 
@@ -165,7 +173,7 @@ int main(int argc, char **argv)
 	compare_share(factors, cJSON_GetObjectItem(planted, "factor"), number_of(planted, "share"), 0);
 	cJSON_ArrayForEach(also, cJSON_GetObjectItem(truth, "also"))
 		compare_share(factors, cJSON_GetObjectItem(also, "factor"), number_of(also, "share"),
-			      cJSON_IsTrue(cJSON_GetObjectItem(also, "is_blame")));
+			      is_set(also, "is_blame"));
 	cJSON_Delete(truth);
 	cJSON_Delete(results);
 	puts(bad ? "FAIL" : "PASS");
