@@ -42,7 +42,7 @@ static void find_places(size_t n, struct scratch *s)
 	}
 }
 
-/* Cuts what does not nest. previous[depth] is not needed: in preorder the last call popped is the elder sibling. */
+/* Cuts what does not nest. Going up from the call before to the parent, the last one left is the elder sibling. */
 static void cut_overlaps(struct vprof_call *calls, size_t n)
 {
 	uint32_t last = VPROF_NONE;
@@ -59,7 +59,7 @@ static void cut_overlaps(struct vprof_call *calls, size_t n)
 			const struct vprof_call *p = &calls[c->parent];
 
 			c->t1 = c->t1 < p->t1 ? c->t1 : p->t1;
-			c->t0 = c->t0 > p->t0 ? c->t0 : p->t0;
+			c->t0 = c->t0 < p->t0 ? p->t0 : c->t0 > p->t1 ? p->t1 : c->t0;
 		}
 		if (elder != VPROF_NONE && c->t0 < calls[elder].t1)
 			c->t0 = calls[elder].t1;

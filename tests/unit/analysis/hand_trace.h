@@ -1,0 +1,72 @@
+/* Traces made by hand for the tests of the analysis: one tick is one ns, and records of a thread are given in the order
+ * in which its runtime would write them (calls at their ends). Everything is written to a real records.vpt. */
+#ifndef HAND_TRACE_H
+#define HAND_TRACE_H
+
+#include <stdint.h>
+
+#include "analysis/analyze.h"
+#include "analysis/critical_path.h"
+#include "analysis/wakes.h"
+#include "trace/format.h"
+
+struct hand_thread {
+	uint32_t thread_seq, process_seq;
+	struct vp_unit *units;
+	size_t n, cap;
+};
+
+struct hand_trace {
+	char dir[64];
+	struct hand_thread threads[16];
+	size_t n_threads;
+	uint64_t end;
+	int is_unfinished; /* the collector died: no end in the header */
+};
+
+#define INTERVAL "request"
+#define F(n) (VP_CODE_FUNCTION + (n)) /* a function's code */
+#define S(n) (VP_CODE_SITE + (n))     /* a call site's code */
+
+void hand_init(struct hand_trace *h);
+void hand_release(struct hand_trace *h); /* removes the folder */
+struct hand_thread *hand_thread(struct hand_trace *h, uint32_t process_seq);
+
+void hand_units(struct hand_thread *th, const struct vp_unit *units, size_t n);
+void hand_call(struct hand_thread *th, uint32_t code, uint64_t t0, uint64_t t1);
+void hand_enter(struct hand_thread *th, uint32_t code, uint64_t t);
+void hand_mark(struct hand_thread *th, enum vp_kind kind, uint64_t id, uint64_t t); /* of INTERVAL */
+void hand_mark_of(struct hand_thread *th, enum vp_kind kind, const char *name, uint64_t id, uint64_t t);
+void hand_type(struct hand_thread *th, const char *type, uint64_t t);
+void hand_wait(struct hand_thread *th, enum vp_wait kind, enum vp_call call, uint64_t object, uint32_t ticket,
+	       uint64_t t0, uint64_t t1);
+void hand_wake(struct hand_thread *th, enum vp_wait kind, unsigned flags, uint64_t object, uint32_t before,
+	       uint32_t after, uint64_t t);
+void hand_queue(struct hand_thread *th, enum vp_kind kind, uint64_t item, uint64_t t);
+
+void hand_write(struct hand_trace *h);
+
+/* The steps up to the paths, over a written trace. */
+struct hand_steps {
+	struct vprof_trace *trace;
+	struct vprof_timeline *timeline;
+	struct vprof_wake_counts wakes;
+	struct vprof_intervals *intervals;
+	struct vprof_path *path;
+};
+void hand_steps(struct hand_steps *s, const struct hand_trace *h);
+void hand_steps_release(struct hand_steps *s);
+
+/* A plan with n functions "f1".."fn" (codes F(1)..) of falling height, all broken down, and sites S(1).. "fdatasync",
+ * S(2) "pthread_mutex_lock". */
+struct vprof_plan *hand_plan(int n);
+
+struct vprof_results *hand_analyze(const struct hand_trace *h, const struct vprof_plan *plan);
+
+/* First node with this name and parent (VPROF_NONE: any), NULL when there is none. */
+const struct vprof_node *hand_node(const struct vprof_results *r, const char *name, uint32_t parent);
+const struct vprof_factor *hand_factor(const struct vprof_results *r, const char *key);
+
+uint64_t hand_random(uint64_t *state);
+
+#endif

@@ -1,0 +1,123 @@
+/* results.json: what is written can be read back; damaged files are refused, never believed. */
+#define _GNU_SOURCE
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/files.h"
+#include "hand_trace.h"
+
+static struct vprof_results *example(struct hand_trace *h, struct vprof_plan *plan)
+{
+	struct hand_thread *th;
+
+	hand_init(h);
+	th = hand_thread(h, 1);
+	for (uint64_t i = 0; i < 20; i++) {
+		uint64_t t = 100000 * (i + 1), d = 10 * i;
+
+		hand_mark(th, VP_KIND_BEGIN, i, t);
+		hand_type(th, i % 2 ? "GET \"x\"" : "SET", t + 1);
+		hand_call(th, F(2), t + 40, t + 50 + d);
+		hand_call(th, F(1), t + 10, t + 80 + 2 * d);
+		hand_mark(th, VP_KIND_END, i, t + 90 + 2 * d);
+	}
+	hand_write(h);
+	return hand_analyze(h, plan);
+}
+
+static void test_round_trip(void **state)
+{
+	struct vprof_plan *plan = hand_plan(2);
+	struct vprof_text first = VPROF_TEXT_INIT, second = VPROF_TEXT_INIT;
+	struct vprof_results *r, *back;
+	struct vprof_error err = { "" };
+	struct hand_trace h;
+	char *path, *path2;
+
+	(void)state;
+	r = example(&h, plan);
+	path = vprof_path_join(h.dir, "results.json");
+	path2 = vprof_path_join(h.dir, "again.json");
+	assert_int_equal(r->n_types, 2);
+	assert_int_equal(vprof_results_write(r, path, &err), 0);
+	if (vprof_results_read(&back, path, &err))
+		fail_msg("%s", err.message);
+	assert_int_equal(back->n_nodes, r->n_nodes);
+	assert_int_equal(back->n_factors, r->n_factors);
+	assert_string_equal(back->factors[0].key, r->factors[0].key);
+	assert_true(isnan(back->baseline_mean_ns));
+	assert_true(back->var_ns2 == r->var_ns2);
+	assert_int_equal(vprof_results_write(back, path2, &err), 0);
+	assert_int_equal(vprof_file_read(path, &first, &err), 0);
+	assert_int_equal(vprof_file_read(path2, &second, &err), 0);
+	assert_string_equal(first.s, second.s);
+	vprof_text_release(&first);
+	vprof_text_release(&second);
+	free(path);
+	free(path2);
+	vprof_results_free(back);
+	vprof_results_free(r);
+	vprof_plan_free(plan);
+	hand_release(&h);
+}
+
+static void test_damage(void **state)
+{
+	struct vprof_plan *plan = hand_plan(2);
+	struct vprof_text text = VPROF_TEXT_INIT;
+	struct vprof_results *r, *back;
+	struct vprof_error err = { "" };
+	uint64_t random = 11;
+	struct hand_trace h;
+	char *path, *at;
+
+	(void)state;
+	r = example(&h, plan);
+	path = vprof_path_join(h.dir, "results.json");
+	assert_int_equal(vprof_results_write(r, path, &err), 0);
+	assert_int_equal(vprof_file_read(path, &text, &err), 0);
+	for (int i = 0; i < 200; i++) { /* cut anywhere */
+		size_t n = hand_random(&random) % (text.len - 2);
+
+		assert_int_equal(vprof_file_write(path, text.s, n, &err), 0);
+		assert_int_equal(vprof_results_read(&back, path, &err), VPROF_ERR_CORRUPT);
+		assert_null(back);
+	}
+	for (int i = 0; i < 500; i++) { /* other digits and letters: refused or harmless */
+		char *copy = strdup(text.s);
+
+		assert_non_null(copy);
+		for (int k = 0; k < 3; k++)
+			copy[hand_random(&random) % text.len] = "0123456789-e.\"{}[]x"[hand_random(&random) % 19];
+		assert_int_equal(vprof_file_write(path, copy, text.len, &err), 0);
+		if (!vprof_results_read(&back, path, &err))
+			vprof_results_free(back);
+		free(copy);
+	}
+	at = strstr(text.s, "\"version\":\t1");
+	assert_non_null(at);
+	at[strlen("\"version\":\t")] = '7';
+	assert_int_equal(vprof_file_write(path, text.s, text.len, &err), 0);
+	assert_int_equal(vprof_results_read(&back, path, &err), VPROF_ERR_CORRUPT);
+	assert_non_null(strstr(err.message, "version 7"));
+	vprof_text_release(&text);
+	free(path);
+	vprof_results_free(r);
+	vprof_plan_free(plan);
+	hand_release(&h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_round_trip), cmocka_unit_test(test_damage) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,129 @@
+/* Symbols of this very program, and the spine of stacks that name its functions. */
+#define _GNU_SOURCE
+#include <link.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "analysis/symbols.h"
+#include "hand_trace.h"
+
+__attribute__((noinline)) void outer_function(void)
+{
+	__asm__ volatile("nop");
+}
+
+__attribute__((noinline)) void inner_function(void)
+{
+	__asm__ volatile("nop; nop");
+}
+
+static void test_names(void **state)
+{
+	static const char *const pairs[][2] = {
+		{ "plain", "plain" },
+		{ "work.constprop.0", "work" },
+		{ "work.isra.0.cold", "work" },
+		{ "_ZN5TableIiE7rebuildEv", "Table<int>::rebuild" },
+		{ "_Z3foov.part.0", "foo" },
+		{ "_ZN2ns1fIiEEvT_c", "ns::f<int>" },
+		{ "_ZNK1A3getEv", "A::get" },
+		{ "_ZN12_GLOBAL__N_13runEi", "(anonymous namespace)::run" },
+		{ "_Zbroken", "_Zbroken" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+		char *name = vprof_symbol_name(pairs[i][0]);
+
+		assert_string_equal(name, pairs[i][1]);
+		free(name);
+	}
+}
+
+static int first_module(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	(void)size;
+	*(uint64_t *)arg = info->dlpi_addr;
+	return 1;
+}
+
+static void add_module(struct hand_thread *th)
+{
+	struct vp_unit u[2 + VP_PATH_MAX / 16] = { { 0, 0 } };
+	char path[VP_PATH_MAX] = "";
+	uint64_t bias = 0;
+	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+
+	assert_true(n > 0);
+	dl_iterate_phdr(first_module, &bias);
+	u[0] = (struct vp_unit){ bias, VP_W(VP_KIND_MODULE, n) };
+	u[1] = (struct vp_unit){ bias, bias + (64 << 20) };
+	memcpy(u + 2, path, (size_t)n);
+	hand_units(th, u, 2 + ((size_t)n + 15) / 16);
+}
+
+static void add_stack(struct hand_thread *th, uint64_t t, enum vp_stack kind, void (*inner)(void), void (*outer)(void))
+{
+	struct vp_unit u[2] = { { t, VP_W(VP_KIND_STACK, 2 | (uint64_t)kind << 8) },
+				{ (uint64_t)(uintptr_t)inner + 1, (uint64_t)(uintptr_t)outer + 1 } };
+
+	hand_units(th, u, 2);
+}
+
+static const struct vprof_spine *spine(const struct vprof_results *r, const char *name)
+{
+	for (size_t i = 0; i < r->n_spine; i++)
+		if (!strcmp(r->spine[i].name, name))
+			return &r->spine[i];
+	return NULL;
+}
+
+static void test_spine(void **state)
+{
+	struct vprof_plan *plan = hand_plan(1);
+	const struct vprof_spine *s;
+	struct vprof_results *r;
+	struct hand_thread *th;
+	struct hand_trace h;
+
+	(void)state;
+	hand_init(&h);
+	th = hand_thread(&h, 1);
+	add_module(th);
+	for (uint64_t i = 0; i < 10; i++) {
+		uint64_t t = 1000 * (i + 1);
+
+		add_stack(th, t - 1, VP_STACK_INTERVAL, inner_function, outer_function);
+		hand_mark(th, VP_KIND_BEGIN, i, t);
+		add_stack(th, t + 99 + i, VP_STACK_INTERVAL, outer_function, outer_function);
+		hand_mark(th, VP_KIND_END, i, t + 100 + i);
+		add_stack(th, t + 200, VP_STACK_WAKE, (void (*)(void))0x10, inner_function);
+		hand_wake(th, VP_WAIT_MUTEX, 0, 0x10, 1, 1, t + 201);
+	}
+	hand_write(&h);
+	r = hand_analyze(&h, plan);
+	s = spine(r, "outer_function");
+	assert_non_null(s);
+	assert_true(s->encloses && s->innermost_enclosing && !s->is_waker);
+	assert_int_equal(s->n, 30);
+	s = spine(r, "inner_function");
+	assert_non_null(s);
+	assert_true(!s->encloses && !s->innermost_enclosing && s->is_waker);
+	vprof_results_free(r);
+	vprof_plan_free(plan);
+	hand_release(&h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_names), cmocka_unit_test(test_spine) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
