@@ -329,6 +329,9 @@ template <class Value> inline void vp_type_any(Value value) { vp_hook_now(VP_HOO
 #define VP_DEQUEUE(n, item) VP_NOW_(n, VP_DO_DEQUEUE(item))
 #define VP_IF(n, condition, what, ...) VP_NOW_(n, (condition) ? VP_DO_##what(__VA_ARGS__) : (void)0)
 
+/* A value of the entry for a hook at exit: VP_DO_END(name, vp_keep_<n>). */
+#define VP_KEEP(n, value) vp_u64 vp_keep_##n __attribute__((__unused__)) = VP_VALUE_(value);
+
 /* Scopes: arguments are evaluated now, the record is written when the scope is left. */
 #define VP_HOOKED_(n, kind, name, value) \
 	struct vp_hook vp_hook_##n; \

@@ -20,7 +20,8 @@ static int handle(struct client *c, const char *text, char *line, unsigned long 
   VP_BEGIN(3, "request", c) VP_IF(4, c->id > 0, RESUME, "request", c->id) VP_AT_EXIT(5, END, "request", c->id)
   VP_TYPE(6, text) VP_TYPE(7, n) VP_TYPE(8, line) VP_TYPE(9, "GET") VP_TYPE(10, c->id) VP_WORK(11, "rows", n)
   VP_ENQUEUE(12, c) VP_DEQUEUE(13, n) VP_SUSPEND(14, "request", c) VP_RESUME(15, "request", c)
-  VP_END(16, "request", c) VP_AT_EXIT(17, DEQUEUE, c) VP_IF(18, n, TYPE, text) VP_AT_EXIT(19, WORK, "rows", n)
+  VP_END(16, "request", c) VP_AT_EXIT(17, DEQUEUE, c) VP_IF(18, n, TYPE, text) VP_AT_EXIT(19, WORK, "rows", n) VP_KEEP(20, c)
+  VP_IF(21, c, RELEASE, c) VP_AT_EXIT(22, RELEASE, c) VP_AT_EXIT(23, ENQUEUE, c)
 	int i;
 	int sum = 0;
 
@@ -47,7 +48,7 @@ static int handle(struct client *c, const char *text, char *line, unsigned long 
 	vprof_end("request", c);
 out:
 #ifndef __cplusplus
-	return (__extension__({ int vp_return_ = (sum); VP_DO_END("request", vp_return_); VP_DO_TYPE(text); VP_DO_TYPE(vp_return_); vp_return_; }));
+	return (__extension__({ int vp_return_ = (sum); VP_DO_END("request", vp_return_); VP_DO_TYPE(text); VP_DO_TYPE(vp_return_); VP_DO_DEQUEUE(vp_keep_20); vp_return_; }));
 #else
 	return sum;
 #endif

@@ -277,7 +277,7 @@ struct match {
 	int *who; /* by thread_seq */
 	const struct vp_unit *wait;
 	uint32_t thread;
-	int n_waits, n_missed, n_wrong;
+	int n_waits, n_missed, n_wrong, n_behind;
 	uint64_t kinds[VP_WAIT_COUNT], wake_kinds[VP_WAIT_COUNT];
 	uint64_t longest[VP_WAIT_COUNT]; /* ticks */
 	uint32_t flags[VP_WAIT_COUNT];
@@ -350,6 +350,7 @@ static void match_waits(const struct vprof_trace_thread *th, const struct vp_uni
 		m->n_missed++;
 	else if (m->who[best->who] != (int)u[1].w)
 		m->n_wrong++;
+	m->n_behind += best && best->t > t1;
 	m->wait = NULL;
 }
 
@@ -366,8 +367,8 @@ static void check_match(const char *mode, unsigned kind)
 	session_each(&s, collect, &m);
 	qsort(m.wakes, m.n_wakes, sizeof(*m.wakes), by_time);
 	session_each(&s, match_waits, &m);
-	printf("%s: %d waits, %d without a wake, %d with the wrong one, %d wakes\n", mode, m.n_waits, m.n_missed,
-	       m.n_wrong, (int)m.n_wakes);
+	printf("%s: %d waits, %d without a wake, %d with the wrong one, %d timed behind the wait, %d wakes\n", mode,
+	       m.n_waits, m.n_missed, m.n_wrong, m.n_behind, (int)m.n_wakes);
 	CHECK(m.n_waits > 0 && m.kinds[kind] > 0, "nothing contended");
 	CHECK(m.n_missed * 1000 <= m.n_waits && m.n_wrong * 200 <= m.n_waits, "edges");
 	CHECK(s.trace->n_dropped == 0, "dropped");
