@@ -1,6 +1,7 @@
-/* splice_tool FACTS SHADOW_DIR all|none|NAME,NAME,... [VPROF_JSON]
+/* splice_tool FACTS SHADOW_DIR all|each|none|NAME,NAME,... [VPROF_JSON]
  *
- * Plans and splices without a session: the first name is the root, all names are broken down. Prints one line for each
+ * Plans and splices without a session: the first name is the root, all names are broken down; "each" breaks down every
+ * function, so that every site that can carry a probe has one. Prints one line for each
  * translation unit: its source, 1 when it must be built from the shadow sources, its fingerprint. Exit status 1 with the
  * message on stderr when something fails.
  */
@@ -13,7 +14,7 @@
 #include "instrumenter/instrument.h"
 #include "instrumenter/splice.h"
 
-#define NAMES_MAX 64
+#define NAMES_MAX 65536
 
 static int units(const struct vprof_facts *facts, const char *shadow_dir, struct vprof_error *err)
 {
@@ -28,9 +29,24 @@ static int units(const struct vprof_facts *facts, const char *shadow_dir, struct
 	return 0;
 }
 
+static void decide(struct vprof_decisions *d, struct vprof_name *names, char *list, const struct vprof_facts *facts)
+{
+	if (!strcmp(list, "each")) {
+		for (size_t i = 0; i < facts->n_functions && i < NAMES_MAX; i++)
+			names[d->n_broken_down++] = (struct vprof_name){
+				facts->functions[i].name, vprof_facts_file(facts, facts->functions[i].file)->path, ""
+			};
+		d->n_roots = d->n_broken_down;
+		return;
+	}
+	for (char *s = strtok(list, ","); s && d->n_broken_down < NAMES_MAX; s = strtok(NULL, ","))
+		names[d->n_broken_down++] = (struct vprof_name){ s, "", "" };
+	d->n_roots = d->n_broken_down != 0;
+}
+
 int main(int argc, char **argv)
 {
-	struct vprof_name names[NAMES_MAX];
+	static struct vprof_name names[NAMES_MAX];
 	struct vprof_decisions d = { .roots = names, .broken_down = names };
 	struct vprof_annotations *a = NULL;
 	struct vprof_facts *facts = NULL;
@@ -43,17 +59,14 @@ int main(int argc, char **argv)
 	int rc;
 
 	if (argc < 4 || argc > 5 || !getcwd(cwd, sizeof cwd)) {
-		fprintf(stderr, "usage: %s FACTS SHADOW_DIR all|none|NAME,NAME,... [VPROF_JSON]\n", argv[0]);
+		fprintf(stderr, "usage: %s FACTS SHADOW_DIR all|each|none|NAME,NAME,... [VPROF_JSON]\n", argv[0]);
 		return 2;
 	}
 	shadow = vprof_path_absolute(cwd, argv[2]);
 	d.all = !strcmp(argv[3], "all");
-	for (char *s = d.all || !strcmp(argv[3], "none") ? NULL : strtok(argv[3], ","); s && d.n_broken_down < NAMES_MAX;
-	     s = strtok(NULL, ",")) {
-		names[d.n_broken_down++] = (struct vprof_name){ s, "", "" };
-		d.n_roots = 1;
-	}
 	rc = vprof_facts_open(&facts, argv[1], &err);
+	if (!rc && !d.all && strcmp(argv[3], "none"))
+		decide(&d, names, argv[3], facts);
 	if (!rc && argc == 5)
 		rc = vprof_annotations_read(&a, argv[4], &err);
 	if (!rc)
