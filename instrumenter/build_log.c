@@ -22,7 +22,7 @@ static const char *last_lines(const char *output, int n)
 	const char *p = output + strlen(output);
 
 	while (p > output) {
-		if (p[-1] == '\n' && p[0] && n-- == 0)
+		if (p[-1] == '\n' && p[0] && --n <= 0)
 			break;
 		p--;
 	}

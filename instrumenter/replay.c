@@ -233,6 +233,9 @@ static int prepare(struct vprof_replayer *r, struct vprof_error *err)
 		rc = vprof_units_decide(r, err);
 	if (!rc && !r->originals.collected)
 		rc = collect_originals(r, err);
+	for (size_t i = 0; !rc && r->state.relinking && i < r->state.n_objects; i++)
+		if (vprof_replay_changed(r, r->state.objects[i].path)) /* the last relink did not end: all of it again */
+			rc = no_memory(err);
 	return rc;
 }
 

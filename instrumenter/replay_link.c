@@ -28,12 +28,13 @@ int vprof_links_read(struct vprof_replayer *r, struct vprof_error *err)
 	struct vprof_text text = VPROF_TEXT_INIT;
 	cJSON *json = NULL;
 	const cJSON *item;
-	int rc = path ? vprof_file_read(path, &text, err) : no_memory(err);
+	int rc = path ? VPROF_OK : no_memory(err);
 
-	if (rc) {
-		rc = rc == VPROF_ERR_MISSING ? VPROF_OK : rc;
+	if (!path || access(path, F_OK))
+		goto out; /* an imported database */
+	rc = vprof_file_read(path, &text, err);
+	if (rc)
 		goto out;
-	}
 	json = cJSON_ParseWithLength(text.s, text.len);
 	if (!cJSON_IsArray(json))
 		rc = vprof_error_set(err, VPROF_ERR_CORRUPT, "%s is damaged; run vprof init again", path);

@@ -275,7 +275,7 @@ int vprof_originals_read(struct vprof_originals *o, const char *vprof_dir, struc
 	char *path = vprof_path_join(vprof_dir, "original.json");
 	const cJSON *item, *version;
 	cJSON *json = NULL;
-	int rc, bad;
+	int rc = VPROF_OK, bad;
 
 	memset(o, 0, sizeof *o);
 	o->vprof_dir = strdup(vprof_dir);
@@ -283,11 +283,11 @@ int vprof_originals_read(struct vprof_originals *o, const char *vprof_dir, struc
 		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
 		goto out;
 	}
+	if (access(path, F_OK))
+		goto out; /* nothing was replaced yet */
 	rc = vprof_file_read(path, &text, err);
-	if (rc) {
-		rc = rc == VPROF_ERR_MISSING ? VPROF_OK : rc;
+	if (rc)
 		goto out;
-	}
 	json = cJSON_ParseWithLength(text.s, text.len);
 	version = cJSON_GetObjectItemCaseSensitive(json, "version");
 	bad = !cJSON_IsNumber(version) || version->valueint != MANIFEST_VERSION;

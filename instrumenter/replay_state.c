@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/files.h"
 #include "instrumenter/replay.h"
@@ -115,11 +116,11 @@ int vprof_state_read(struct vprof_replay_state *s, const char *vprof_dir, struct
 		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
 		goto out;
 	}
+	if (access(path, F_OK))
+		goto out; /* nothing was replaced yet */
 	rc = vprof_file_read(path, &text, err);
-	if (rc) {
-		rc = rc == VPROF_ERR_MISSING ? VPROF_OK : rc;
+	if (rc)
 		goto out;
-	}
 	json = cJSON_ParseWithLength(text.s, text.len);
 	version = cJSON_GetObjectItemCaseSensitive(json, "version");
 	if (!cJSON_IsNumber(version) || version->valueint != STATE_VERSION ||

@@ -1,7 +1,8 @@
 /* make with an archive, a nested directory whose sub-make runs only once, dependency files and -Werror. */
 #include "replay_project.h"
 
-#include <sys/stat.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const char makefile[] = "CFLAGS = -O1 -g -Wall -Wextra -Werror -Iinclude -MMD -MP\n"
@@ -230,6 +231,37 @@ static void unknown_links(void **state)
 	free(before);
 }
 
+/* Ctrl-C while the compiler runs (it waits for a pipe that nobody writes): nothing was replaced. */
+static void interrupted(void **state)
+{
+	struct project p;
+	char *before;
+	pid_t child;
+	int status;
+
+	(void)state;
+	project_make(&p);
+	before = project_snapshot(&p, NULL);
+	project_edit(&p, "main.c", "\"main ", "\"MAIN ");
+	project_edit(&p, "lib/x.c", "\"api.h\"", "\"api.h\"\n#include \"pipe.h\"");
+	project_shell(&p, 0, "mkfifo .vprof/src/lib/pipe.h");
+	child = fork();
+	if (!child)
+		_exit(project_replay(&p) == VPROF_ERR_FAILED && strstr(p.err.message, "interrupted") ? 7 : 8);
+	project_shell(&p, 0, "while ! ls .vprof/tmp/*/* >/dev/null 2>&1; do sleep 0.05; done; sleep 0.3");
+	kill(child, SIGINT);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 7);
+	project_shell(&p, 2, "ls .vprof/tmp");
+	project_check_snapshot(&p, NULL, before);
+	project_edit(&p, "lib/x.c", NULL, NULL);
+	project_check_replay(&p, 1, 0);
+	project_check_output(&p, "./prog", "MAIN main.c word x y src/util.c dep\n");
+	project_remove(&p);
+	free(before);
+}
+
 static void damaged_state(void **state)
 {
 	struct project p;
@@ -262,6 +294,7 @@ int main(void)
 		cmocka_unit_test(failing_compile),	   cmocka_unit_test(failing_link),
 		cmocka_unit_test(user_builds_meanwhile), cmocka_unit_test(user_builds_one),
 		cmocka_unit_test(unknown_links),	   cmocka_unit_test(damaged_state),
+		cmocka_unit_test(interrupted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

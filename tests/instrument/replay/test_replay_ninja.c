@@ -48,6 +48,12 @@ static void rounds(struct project *p)
 	project_check_output(p, "build/prog", "MAIN ONE two\n");
 	project_check_replay(p, 0, 0);
 
+	/* interrupted while linking: the original stands there, nothing is to be compiled */
+	project_shell(p, 0, "sed -i 's/\"relinking\":.*/\"relinking\": true,/' .vprof/state.json && "
+			    "cp -p .vprof/original$PWD/build/prog build/prog");
+	project_check_replay(p, 0, 0);
+	project_check_output(p, "build/prog", "MAIN ONE two\n");
+
 	project_edit(p, "lib/one.c", "\"one\"", "broken");
 	assert_int_equal(project_replay(p), VPROF_ERR_BUILD);
 	assert_non_null(strstr(p->err.message, "lib/one.c:2"));
