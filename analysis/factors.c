@@ -408,7 +408,7 @@ static int finish_factors(struct selection *s)
 
 struct ranked {
 	struct vprof_factor *factor;
-	uint32_t old;
+	uint32_t old, depth; /* depth of its first node */
 	int is_selectable;
 };
 
@@ -427,7 +427,16 @@ static int rank_order(const void *a, const void *b)
 		return f->kind == VPROF_FACTOR_VARIANCE ? -1 : 1;
 	if (is_wait_f != is_wait_g)
 		return is_wait_f - is_wait_g;
+	if (x->depth != y->depth)
+		return x->depth > y->depth ? -1 : 1; /* of a call chain the inner end */
 	return strcmp(f->key, g->key);
+}
+
+static uint32_t factor_depth(const struct vprof_results *r, const struct vprof_factor *f)
+{
+	if (!f->n_nodes)
+		return 0;
+	return r->nodes[f->kind == VPROF_FACTOR_VARIANCE ? f->nodes[0] : r->covariances[f->nodes[0]].a].depth;
 }
 
 /* Sorts the factors into the results and renumbers everything that points at them. */
@@ -445,7 +454,7 @@ static int rank(struct selection *s)
 	for (size_t i = 0; i < n; i++) {
 		struct vprof_factor *f = &s->factors.v[i];
 
-		order[i] = (struct ranked){ f, (uint32_t)i, !s->never[i] && f->share > r->threshold };
+		order[i] = (struct ranked){ f, (uint32_t)i, factor_depth(r, f), !s->never[i] && f->share > r->threshold };
 		n_above += (size_t)order[i].is_selectable;
 	}
 	qsort(order, n, sizeof *order, rank_order);
