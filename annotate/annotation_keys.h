@@ -11,14 +11,20 @@
 
 enum vprof_key_shape {
 	VPROF_KEY_STRING,
-	VPROF_KEY_STRINGS,	   /* array of strings */
-	VPROF_KEY_OBJECTS,	   /* array of objects */
+	VPROF_KEY_STRINGS,         /* array of strings */
+	VPROF_KEY_OBJECTS,         /* array of objects */
 	VPROF_KEY_OBJECT_OR_ARRAY, /* one object or an array of them */
 };
 
 enum vprof_key_object {
-	VPROF_KEYS_TOP, VPROF_KEYS_INTERVAL, VPROF_KEYS_MARK, VPROF_KEYS_TYPE, VPROF_KEYS_WORK, VPROF_KEYS_SYNC,
-	VPROF_KEYS_QUEUE, VPROF_KEYS_N,
+	VPROF_KEYS_TOP,
+	VPROF_KEYS_INTERVAL,
+	VPROF_KEYS_MARK,
+	VPROF_KEYS_TYPE,
+	VPROF_KEYS_WORK,
+	VPROF_KEYS_SYNC,
+	VPROF_KEYS_QUEUE,
+	VPROF_KEYS_N,
 };
 
 struct vprof_annotation_key {

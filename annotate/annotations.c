@@ -31,8 +31,8 @@ struct stage {
 };
 
 static const char *const hook_kind_names[] = {
-	[VPROF_HOOK_BEGIN] = "begin",	  [VPROF_HOOK_RESUME] = "resume",   [VPROF_HOOK_SUSPEND] = "suspend",
-	[VPROF_HOOK_END] = "end",	  [VPROF_HOOK_TYPE] = "type",	    [VPROF_HOOK_WORK] = "work",
+	[VPROF_HOOK_BEGIN] = "begin",     [VPROF_HOOK_RESUME] = "resume",   [VPROF_HOOK_SUSPEND] = "suspend",
+	[VPROF_HOOK_END] = "end",         [VPROF_HOOK_TYPE] = "type",       [VPROF_HOOK_WORK] = "work",
 	[VPROF_HOOK_ACQUIRE] = "acquire", [VPROF_HOOK_RELEASE] = "release", [VPROF_HOOK_ENQUEUE] = "enqueue",
 	[VPROF_HOOK_DEQUEUE] = "dequeue",
 };
@@ -42,8 +42,8 @@ const char *vprof_hook_kind_name(enum vprof_hook_kind kind)
 	return hook_kind_names[kind];
 }
 
-__attribute__((format(printf, 4, 5)))
-static void fault(struct stage *s, int line, const char *key, const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static void fault(struct stage *s, int line, const char *key,
+							const char *fmt, ...)
 {
 	va_list ap;
 
@@ -64,7 +64,8 @@ static int stage_end(struct stage *s, struct vprof_error *err)
 	if (!s->n_errors)
 		return 0;
 	if (s->n_errors > ERRORS_MAX)
-		return vprof_error_set(err, VPROF_ERR_INPUT, "%s\n(and %d more)", s->errors.s, s->n_errors - ERRORS_MAX);
+		return vprof_error_set(err, VPROF_ERR_INPUT, "%s\n(and %d more)", s->errors.s,
+				       s->n_errors - ERRORS_MAX);
 	return vprof_error_set(err, VPROF_ERR_INPUT, "%s", s->errors.s);
 }
 
@@ -95,7 +96,8 @@ static size_t edit_distance(const char *a, const char *b)
 	return row[n];
 }
 
-static void unknown_key(struct stage *s, const struct vprof_json *member, const struct vprof_annotation_object *object)
+static void unknown_key(struct stage *s, const struct vprof_json *member,
+			const struct vprof_annotation_object *object)
 {
 	struct vprof_text known = VPROF_TEXT_INIT;
 	const char *path = vprof_json_path(s->arena, member), *nearest = NULL;
@@ -120,11 +122,12 @@ static void check_object(struct stage *s, const struct vprof_json *node, enum vp
 
 static void wrong_type(struct stage *s, const struct vprof_json *node, const char *wanted)
 {
-	fault(s, node->line, vprof_json_path(s->arena, node), "this is %s; write %s", vprof_json_type_name(node->type),
-	      wanted);
+	fault(s, node->line, vprof_json_path(s->arena, node), "this is %s; write %s",
+	      vprof_json_type_name(node->type), wanted);
 }
 
-static void check_member(struct stage *s, const struct vprof_json *node, const struct vprof_annotation_key *key)
+static void check_member(struct stage *s, const struct vprof_json *node,
+			 const struct vprof_annotation_key *key)
 {
 	const struct vprof_json *child;
 
@@ -169,8 +172,8 @@ static void check_object(struct stage *s, const struct vprof_json *node, enum vp
 	}
 	for (i = 0; i < object->n_keys; i++)
 		if (object->keys[i].required && !vprof_json_get(node, object->keys[i].name))
-			fault(s, node->line, vprof_json_path(s->arena, node), "key \"%s\" is missing; give %s",
-			      object->keys[i].name, object->keys[i].wanted);
+			fault(s, node->line, vprof_json_path(s->arena, node),
+			      "key \"%s\" is missing; give %s", object->keys[i].name, object->keys[i].wanted);
 }
 
 /* --- meaning --- */
@@ -186,13 +189,16 @@ static const char *read_name(struct stage *s, const struct vprof_json *node)
 	const char *p;
 
 	if (!node->string[0])
-		fault(s, node->line, vprof_json_path(s->arena, node), "the name is empty; give one, like \"request\"");
+		fault(s, node->line, vprof_json_path(s->arena, node),
+		      "the name is empty; give one, like \"request\"");
 	else if (strlen(node->string) > 63)
-		fault(s, node->line, vprof_json_path(s->arena, node), "the name is longer than 63 bytes; shorten it");
+		fault(s, node->line, vprof_json_path(s->arena, node),
+		      "the name is longer than 63 bytes; shorten it");
 	for (p = node->string; *p; p++) {
 		if ((unsigned char)*p < 0x20 || *p == '"' || *p == '\\' || *p == 0x7f) {
 			fault(s, node->line, vprof_json_path(s->arena, node),
-			      "a name must not hold quotes, backslashes or control characters; use letters and digits");
+			      "a name must not hold quotes, backslashes or control characters; use letters "
+			      "and digits");
 			break;
 		}
 	}
@@ -210,12 +216,14 @@ static const char *read_function(struct stage *s, const struct vprof_json *node,
 	for (; *p; p++) {
 		if ((unsigned char)*p < 0x20 || *p == '"' || *p == '\\' || *p == ';' || *p == '{') {
 			fault(s, node->line, vprof_json_path(s->arena, node),
-			      "\"%s\" is no function name; write name, ns::Class::method or name@file.c", node->string);
+			      "\"%s\" is no function name; write name, ns::Class::method or name@file.c",
+			      node->string);
 			break;
 		}
 	}
 	if (!glob && p > node->string + 2 && !strcmp(p - 2, "()"))
-		fault(s, node->line, vprof_json_path(s->arena, node), "leave the \"()\" out: the name alone is wanted");
+		fault(s, node->line, vprof_json_path(s->arena, node),
+		      "leave the \"()\" out: the name alone is wanted");
 	return node->string;
 }
 
@@ -245,8 +253,8 @@ static int read_at(struct stage *s, const struct vprof_json *object)
 	if (!strcmp(node->string, "exit"))
 		return 1;
 	if (strcmp(node->string, "entry"))
-		fault(s, node->line, vprof_json_path(s->arena, node), "\"%s\" is not known; write \"entry\" or \"exit\"",
-		      node->string);
+		fault(s, node->line, vprof_json_path(s->arena, node),
+		      "\"%s\" is not known; write \"entry\" or \"exit\"", node->string);
 	return 0;
 }
 
@@ -256,13 +264,15 @@ static void check_return(struct stage *s, const struct vprof_hook *h, const stru
 		return;
 	if (h->kind == VPROF_HOOK_ACQUIRE || h->kind == VPROF_HOOK_RELEASE)
 		fault(s, e->place.line, e->place.key,
-		      "$return is not known here: %s is recorded when the function is entered; use its parameters",
+		      "$return is not known here: %s is recorded when the function is entered; use its "
+		      "parameters",
 		      vprof_hook_kind_name(h->kind));
 	else
 		fault(s, e->place.line, e->place.key, "$return exists only at exit; add \"at\": \"exit\"");
 }
 
-/* One hook: `function_key` names the member that holds the function, `value_key` the one that holds the value. */
+/* One hook: `function_key` names the member that holds the function, `value_key` the one that holds the
+ * value. */
 static void read_hook(struct stage *s, const struct vprof_json *object, enum vprof_hook_kind kind,
 		      const char *function_key, const char *value_key, const char *name)
 {
@@ -311,7 +321,8 @@ static void read_interval(struct stage *s, const struct vprof_json *interval)
 	for (i = 0; i < s->a->n_intervals; i++)
 		if (!strcmp(s->a->interval_names[i], name))
 			fault(s, name_node->line, vprof_json_path(s->arena, name_node),
-			      "interval \"%s\" is there twice; rename one, or make \"begin\" and \"end\" arrays of the first",
+			      "interval \"%s\" is there twice; rename one, or make \"begin\" and \"end\" "
+			      "arrays of the first",
 			      name);
 	slot = vprof_arena_push(s->arena, &s->a->interval_names, &s->a->n_intervals, sizeof *slot);
 	if (slot)
@@ -320,7 +331,8 @@ static void read_interval(struct stage *s, const struct vprof_json *interval)
 		read_marks(s, interval, kind, name);
 }
 
-static void read_pair(struct stage *s, const struct vprof_json *object, enum vprof_hook_kind first, const char *value)
+static void read_pair(struct stage *s, const struct vprof_json *object, enum vprof_hook_kind first,
+		      const char *value)
 {
 	const struct vprof_json *one;
 	enum vprof_hook_kind second = first + 1, kind;
@@ -334,11 +346,13 @@ static void read_pair(struct stage *s, const struct vprof_json *object, enum vpr
 		read_hook(s, object, kind, one->key, value, "");
 	}
 	if (!n)
-		fault(s, object->line, vprof_json_path(s->arena, object), "key \"%s\" or \"%s\" is missing; name the function",
-		      vprof_hook_kind_name(first), vprof_hook_kind_name(second));
+		fault(s, object->line, vprof_json_path(s->arena, object),
+		      "key \"%s\" or \"%s\" is missing; name the function", vprof_hook_kind_name(first),
+		      vprof_hook_kind_name(second));
 	else if (n == 2 && first == VPROF_HOOK_ENQUEUE)
 		fault(s, object->line, vprof_json_path(s->arena, object),
-		      "\"enqueue\" and \"dequeue\" need an object each: their items are different expressions");
+		      "\"enqueue\" and \"dequeue\" need an object each: their items are different "
+		      "expressions");
 }
 
 static void read_names(struct stage *s, const struct vprof_json *array, const char ***names, size_t *n,
@@ -369,7 +383,8 @@ static const char *read_path(struct stage *s, const struct vprof_json *node, con
 	if (!node)
 		return NULL;
 	if (!node->string[0]) {
-		fault(s, node->line, vprof_json_path(s->arena, node), "the path is empty; leave the key out instead");
+		fault(s, node->line, vprof_json_path(s->arena, node),
+		      "the path is empty; leave the key out instead");
 		return NULL;
 	}
 	absolute = vprof_path_absolute(folder, node->string);
@@ -447,12 +462,14 @@ static int read_text(struct vprof_annotations *a, const struct vprof_text *text,
 	int rc;
 
 	if (text->len > BYTES_MAX)
-		return vprof_error_set(err, VPROF_ERR_INPUT, "%s: larger than 8 MiB; is this really vprof.json?", a->path);
+		return vprof_error_set(err, VPROF_ERR_INPUT,
+				       "%s: larger than 8 MiB; is this really vprof.json?", a->path);
 	rc = vprof_json_parse(&top, s.arena, a->path, text->s, text->len, err);
 	if (rc)
 		return rc;
 	if (top->type != VPROF_JSON_OBJECT)
-		return vprof_error_set(err, VPROF_ERR_INPUT, "%s:%d: (top): this is %s; write an object: {\"intervals\": [...]}",
+		return vprof_error_set(err, VPROF_ERR_INPUT,
+				       "%s:%d: (top): this is %s; write an object: {\"intervals\": [...]}",
 				       a->path, top->line, vprof_json_type_name(top->type));
 	check_object(&s, top, VPROF_KEYS_TOP);
 	rc = stage_end(&s, err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Memory that is freed together. Large blocks with a bump pointer; what does not fit gets a block of its own. */
+/* Memory that is freed together. Large blocks with a bump pointer; what does not fit gets a block of its own.
+ */
 #include "annotate/arena.h"
 
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Type-checks annotation expressions in the scope of their functions, with libclang. Private to annotate/check.c. */
+/* Type-checks annotation expressions in the scope of their functions, with libclang. Private to
+ * annotate/check.c. */
 #ifndef VPROF_CHECK_EXPRESSIONS_H
 #define VPROF_CHECK_EXPRESSIONS_H
 
@@ -16,13 +17,13 @@ struct vprof_expr_task {
 	const struct vprof_expr *expr;
 	enum vprof_expr_role role;
 	const struct vprof_facts_function *function;
-	size_t hook;		 /* index into the annotations' hooks */
+	size_t hook; /* index into the annotations' hooks */
 	/* results */
 	enum vprof_severity severity;
 	const char *message;
 	/* used while checking */
 	const struct vprof_facts_tu *tu;
-	size_t begin, end;	 /* bytes inserted, in the file as the compiler sees it */
+	size_t begin, end; /* bytes inserted, in the file as the compiler sees it */
 	int done;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Discovery, first part: the traits of every function (how near it is to calls that wait, receive, signal, ...),
- * dispatch tables, and where threads and processes start. */
+/* Discovery, first part: the traits of every function (how near it is to calls that wait, receive, signal,
+ * ...), dispatch tables, and where threads and processes start. */
 #define _GNU_SOURCE /* memrchr, qsort_r */
 #include "annotate/discover.h"
 
@@ -14,31 +14,83 @@
 
 #define TABLE_MIN 3
 
-static const char *const poll_calls[] = { "epoll_wait", "epoll_pwait", "epoll_pwait2", "poll", "ppoll", "select", "pselect",
-					  "kevent", "event_base_loop", "event_base_dispatch", "event_dispatch", "uv_run",
-					  "ev_run", "ev_loop", "io_uring_wait_cqe", "io_getevents" };
-static const char *const receive_calls[] = { "accept", "accept4", "recv", "recvfrom", "recvmsg", "read", "readv", "SSL_read",
-					     "BIO_read", "mq_receive", "mq_timedreceive", "msgrcv", "gnutls_record_recv",
-					     "bufferevent_read", "evbuffer_read" };
-static const char *const send_calls[] = { "send", "sendto", "sendmsg", "write", "writev", "sendfile", "SSL_write", "BIO_write",
-					  "mq_send", "msgsnd", "gnutls_record_send", "bufferevent_write" };
-static const char *const wait_calls[] = { "pthread_cond_wait", "pthread_cond_timedwait", "sem_wait", "sem_timedwait",
-					  "cnd_wait", "cnd_timedwait", "wait", "wait_for", "wait_until", "futex" };
-static const char *const signal_calls[] = { "pthread_cond_signal", "pthread_cond_broadcast", "sem_post", "cnd_signal",
-					    "cnd_broadcast", "notify_one", "notify_all", "eventfd_write", "futex" };
-static const char *const lock_calls[] = { "pthread_mutex_lock", "pthread_mutex_trylock", "pthread_mutex_timedlock",
-					  "pthread_rwlock_rdlock", "pthread_rwlock_wrlock", "pthread_spin_lock", "sem_wait",
+static const char *const poll_calls[] = { "epoll_wait",
+					  "epoll_pwait",
+					  "epoll_pwait2",
+					  "poll",
+					  "ppoll",
+					  "select",
+					  "pselect",
+					  "kevent",
+					  "event_base_loop",
+					  "event_base_dispatch",
+					  "event_dispatch",
+					  "uv_run",
+					  "ev_run",
+					  "ev_loop",
+					  "io_uring_wait_cqe",
+					  "io_getevents" };
+static const char *const receive_calls[] = { "accept",
+					     "accept4",
+					     "recv",
+					     "recvfrom",
+					     "recvmsg",
+					     "read",
+					     "readv",
+					     "SSL_read",
+					     "BIO_read",
+					     "mq_receive",
+					     "mq_timedreceive",
+					     "msgrcv",
+					     "gnutls_record_recv",
+					     "bufferevent_read",
+					     "evbuffer_read" };
+static const char *const send_calls[] = { "send",
+					  "sendto",
+					  "sendmsg",
+					  "write",
+					  "writev",
+					  "sendfile",
+					  "SSL_write",
+					  "BIO_write",
+					  "mq_send",
+					  "msgsnd",
+					  "gnutls_record_send",
+					  "bufferevent_write" };
+static const char *const wait_calls[] = { "pthread_cond_wait",
+					  "pthread_cond_timedwait",
+					  "sem_wait",
+					  "sem_timedwait",
+					  "cnd_wait",
+					  "cnd_timedwait",
+					  "wait",
+					  "wait_for",
+					  "wait_until",
+					  "futex" };
+static const char *const signal_calls[] = { "pthread_cond_signal", "pthread_cond_broadcast", "sem_post",
+					    "cnd_signal",          "cnd_broadcast",          "notify_one",
+					    "notify_all",          "eventfd_write",          "futex" };
+static const char *const lock_calls[] = { "pthread_mutex_lock",
+					  "pthread_mutex_trylock",
+					  "pthread_mutex_timedlock",
+					  "pthread_rwlock_rdlock",
+					  "pthread_rwlock_wrlock",
+					  "pthread_spin_lock",
+					  "sem_wait",
 					  "mtx_lock" };
-static const char *const unlock_calls[] = { "pthread_mutex_unlock", "pthread_rwlock_unlock", "pthread_spin_unlock",
-					    "sem_post", "mtx_unlock" };
+static const char *const unlock_calls[] = { "pthread_mutex_unlock", "pthread_rwlock_unlock",
+					    "pthread_spin_unlock", "sem_post", "mtx_unlock" };
 
 static const struct {
 	const char *const *names;
 	size_t n;
 } trait_calls[TRAIT_DISPATCH] = {
-	[TRAIT_POLL] = { poll_calls, LENGTH(poll_calls) },	[TRAIT_RECEIVE] = { receive_calls, LENGTH(receive_calls) },
-	[TRAIT_SEND] = { send_calls, LENGTH(send_calls) },	[TRAIT_WAIT] = { wait_calls, LENGTH(wait_calls) },
-	[TRAIT_SIGNAL] = { signal_calls, LENGTH(signal_calls) }, [TRAIT_LOCK] = { lock_calls, LENGTH(lock_calls) },
+	[TRAIT_POLL] = { poll_calls, LENGTH(poll_calls) },
+	[TRAIT_RECEIVE] = { receive_calls, LENGTH(receive_calls) },
+	[TRAIT_SEND] = { send_calls, LENGTH(send_calls) },
+	[TRAIT_WAIT] = { wait_calls, LENGTH(wait_calls) },
+	[TRAIT_SIGNAL] = { signal_calls, LENGTH(signal_calls) },
+	[TRAIT_LOCK] = { lock_calls, LENGTH(lock_calls) },
 	[TRAIT_UNLOCK] = { unlock_calls, LENGTH(unlock_calls) },
 };
 
@@ -86,8 +138,9 @@ int has_word(const char *text, const char *const *words, size_t n)
 
 int sounds_like_request(const char *text)
 {
-	static const char *const words[] = { "conn", "client", "req", "session", "job", "task", "item", "sock", "query", "work",
-					     "msg", "message", "stmt", "peer", "txn", "transaction", "packet" };
+	static const char *const words[] = { "conn", "client", "req",   "session",     "job",   "task",
+					     "item", "sock",   "query", "work",        "msg",   "message",
+					     "stmt", "peer",   "txn",   "transaction", "packet" };
 
 	return has_word(text, words, LENGTH(words));
 }
@@ -106,12 +159,14 @@ int mentions(const char *text, const char *word)
 
 int is_method(const struct vprof_facts_function *f)
 {
-	return strcmp(f->lang, "c") && strstr(f->usr, "@F@") && strstr(f->usr, "@S@") && !strstr(f->usr, "#S");
+	return strcmp(f->lang, "c") && strstr(f->usr, "@F@") && strstr(f->usr, "@S@") &&
+	       !strstr(f->usr, "#S");
 }
 
 static int is_integer_type(const char *type)
 {
-	static const char *const words[] = { "int", "long", "short", "unsigned", "size_t", "ssize_t", "int32_t", "uint32_t",
+	static const char *const words[] = { "int",     "long",     "short",     "unsigned",
+					     "size_t",  "ssize_t",  "int32_t",   "uint32_t",
 					     "int64_t", "uint64_t", "uintptr_t", "intptr_t" };
 	size_t i;
 
@@ -137,7 +192,8 @@ static void read_parameters(struct discovery *d, const struct vprof_facts_functi
 		p->name = vprof_json_string(one, "name");
 		p->type = vprof_json_string(one, "type");
 		length = strlen(p->type);
-		p->is_pointer = length && (p->type[length - 1] == '*' || strstr(p->type, "*const")) && *p->name;
+		p->is_pointer =
+			length && (p->type[length - 1] == '*' || strstr(p->type, "*const")) && *p->name;
 		p->is_integer = !p->is_pointer && is_integer_type(p->type) && *p->name;
 		out->list = list;
 	}
@@ -200,7 +256,8 @@ const char *where_of(struct discovery *d, const struct vprof_facts_function *f)
 	return vprof_arena_printf(d->arena, "%s:%d", path, f->line);
 }
 
-static int is_unique(struct discovery *d, const struct vprof_facts_function *f, const char *name, const char *suffix)
+static int is_unique(struct discovery *d, const struct vprof_facts_function *f, const char *name,
+		     const char *suffix)
 {
 	uint32_t found[16];
 	size_t n = vprof_facts_find(d->facts, name, suffix, found, LENGTH(found)), i;
@@ -218,8 +275,8 @@ const char *public_name(struct discovery *d, const struct vprof_facts_function *
 
 	if (!file || is_unique(d, f, name, NULL))
 		return name;
-	for (from = file->path + strlen(file->path); (slash = memrchr(file->path, '/', (size_t)(from - file->path)));
-	     from = slash)
+	for (from = file->path + strlen(file->path);
+	     (slash = memrchr(file->path, '/', (size_t)(from - file->path))); from = slash)
 		if (is_unique(d, f, name, slash + 1))
 			return vprof_arena_printf(d->arena, "%s@%s", name, slash + 1);
 	return vprof_arena_printf(d->arena, "%s@%s", name, file->path);
@@ -306,7 +363,8 @@ static void find_tables(struct discovery *d)
 		if (d->tables[i].n >= TABLE_MIN)
 			d->tables[n++] = d->tables[i];
 	d->n_tables = n;
-	/* beside a large table of commands, small tables of operations (open, read, write, ...) tell nothing */
+	/* beside a large table of commands, small tables of operations (open, read, write, ...) tell nothing
+	 */
 	for (i = 0; i < n; i++)
 		if (d->tables[i].takes_request && d->tables[i].n > largest)
 			largest = d->tables[i].n;
@@ -328,7 +386,8 @@ static void find_dispatchers(struct discovery *d)
 		for (t = 0; t < d->n_tables; t++) {
 			if (strcmp(d->tables[t].signature, call->signature))
 				continue;
-			if (d->dispatch_call[caller] && d->tables[d->dispatch_table[caller]].n >= d->tables[t].n)
+			if (d->dispatch_call[caller] &&
+			    d->tables[d->dispatch_table[caller]].n >= d->tables[t].n)
 				continue;
 			if (d->tables[t].takes_request)
 				d->distance[TRAIT_DISPATCH][caller] = 0;
@@ -358,11 +417,13 @@ static void add_entry(struct discovery *d, enum vprof_entry_kind kind, const str
 		d->is_entry[f - d->facts->functions] = 1;
 }
 
-/* Index of the argument that is the thread's function, or -1; C++ constructors of std::thread and std::async too. */
+/* Index of the argument that is the thread's function, or -1; C++ constructors of std::thread and std::async
+ * too. */
 static int thread_argument(const char *callee)
 {
-	static const char *const first[] = { "thread", "std::thread", "std::thread::thread", "std::jthread", "jthread",
-					     "std::async", "async" };
+	static const char *const first[] = { "thread",       "std::thread", "std::thread::thread",
+					     "std::jthread", "jthread",     "std::async",
+					     "async" };
 
 	if (!strcmp(callee, "pthread_create"))
 		return 2;
@@ -378,7 +439,8 @@ static void add_thread_arguments(struct discovery *d, const char *callee, int ar
 	for (i = 0; i < d->facts->n_addresses; i++) {
 		const struct vprof_facts_address *a = &d->facts->addresses[i];
 
-		if (a->function && !strcmp(a->how, "argument") && !strcmp(a->target, callee) && (arg == a->arg || arg < 0))
+		if (a->function && !strcmp(a->how, "argument") && !strcmp(a->target, callee) &&
+		    (arg == a->arg || arg < 0))
 			add_entry(d, VPROF_ENTRY_THREAD, &d->facts->functions[a->function - 1],
 				  vprof_arena_printf(d->arena, "its address is given to %s", callee));
 	}
@@ -413,25 +475,29 @@ static void find_entries(struct discovery *d)
 		if (!strcmp(d->facts->functions[i].display, "main"))
 			add_entry(d, VPROF_ENTRY_MAIN, &d->facts->functions[i], "the program starts here");
 	for (i = 0; i < d->facts->n_addresses; i++)
-		if (!strcmp(d->facts->addresses[i].how, "argument") && thread_argument(d->facts->addresses[i].target) >= 0)
-			add_thread_arguments(d, d->facts->addresses[i].target, thread_argument(d->facts->addresses[i].target));
+		if (!strcmp(d->facts->addresses[i].how, "argument") &&
+		    thread_argument(d->facts->addresses[i].target) >= 0)
+			add_thread_arguments(d, d->facts->addresses[i].target,
+					     thread_argument(d->facts->addresses[i].target));
 	for (i = 0; i < d->facts->n_calls; i++) {
 		const struct vprof_facts_call *call = &d->facts->calls[i];
 
 		arg = call->callee_function ? -1 : thread_argument(call->callee);
 		if (arg >= 0)
 			add_wrapped_threads(d, call, arg);
-		if (!call->callee_function && (!strcmp(call->callee, "fork") || !strcmp(call->callee, "vfork")) &&
+		if (!call->callee_function &&
+		    (!strcmp(call->callee, "fork") || !strcmp(call->callee, "vfork")) &&
 		    caller_index(d, call) != UINT32_MAX)
 			add_entry(d, VPROF_ENTRY_PROCESS, &d->facts->functions[caller_index(d, call)],
-				  vprof_arena_printf(d->arena, "it calls %s at line %d", call->callee, call->line));
+				  vprof_arena_printf(d->arena, "it calls %s at line %d", call->callee,
+						     call->line));
 	}
 }
 
 /* --- all of it --- */
 
-static int discovery_init(struct discovery *d, const struct vprof_facts *facts, const struct vprof_callgraph *graph,
-			  struct vprof_draft *draft)
+static int discovery_init(struct discovery *d, const struct vprof_facts *facts,
+			  const struct vprof_callgraph *graph, struct vprof_draft *draft)
 {
 	size_t n = facts->n_functions + 1;
 	int t;
@@ -452,8 +518,8 @@ static int discovery_init(struct discovery *d, const struct vprof_facts *facts, 
 	return d->arena->failed ? -1 : 0;
 }
 
-int vprof_discover(const struct vprof_facts *facts, const struct vprof_callgraph *graph, struct vprof_draft **out,
-		   struct vprof_error *err)
+int vprof_discover(const struct vprof_facts *facts, const struct vprof_callgraph *graph,
+		   struct vprof_draft **out, struct vprof_error *err)
 {
 	struct vprof_draft *draft = calloc(1, sizeof *draft);
 	struct discovery d;

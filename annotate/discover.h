@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Proposals for vprof.json, from the facts alone: what could be an interval, which functions are the program's own
- * locks and queues, where threads and processes start. Each with its reason, for a person to confirm.
+/* Proposals for vprof.json, from the facts alone: what could be an interval, which functions are the
+ * program's own locks and queues, where threads and processes start. Each with its reason, for a person to
+ * confirm.
  */
 #ifndef VPROF_DISCOVER_H
 #define VPROF_DISCOVER_H
@@ -12,9 +13,9 @@
 struct vprof_interval_proposal {
 	const char *function; /* as vprof.json names it: "call" or "call@server.c" */
 	const char *where;    /* "src/server.c:3395" */
-	const char *id;	      /* C expression at its entry */
+	const char *id;       /* C expression at its entry */
 	const char *why;
-	double score;	      /* higher is better; only its order means something */
+	double score;           /* higher is better; only its order means something */
 	const char *confidence; /* "high", "medium" or "low" */
 };
 
@@ -44,14 +45,17 @@ struct vprof_draft {
 	struct vprof_sync_proposal *sync;
 	struct vprof_queue_proposal *queues;
 	size_t n_intervals, n_entries, n_sync, n_queues;
-	const char *type_function, *type_hint; /* a dispatcher below the best interval, and what to write; or NULL */
-	size_t n_functions, n_files;	       /* looked at */
+	const char *type_function,
+		*type_hint;       /* a dispatcher below the best interval, and what to write; or NULL */
+	const char *annotated_in; /* a function whose code calls vprof_begin (no interval is then drafted), or
+				     NULL */
+	size_t n_functions, n_files; /* looked at */
 	struct vprof_arena arena;
 };
 
 /* The draft's strings refer to the facts: free it before them. */
-int vprof_discover(const struct vprof_facts *facts, const struct vprof_callgraph *graph, struct vprof_draft **out,
-		   struct vprof_error *err);
+int vprof_discover(const struct vprof_facts *facts, const struct vprof_callgraph *graph,
+		   struct vprof_draft **out, struct vprof_error *err);
 
 /* Writes a vprof.json that vprof_annotations_read accepts; `build` and `run` may be NULL. Replaces `path`. */
 int vprof_draft_write(const struct vprof_draft *draft, const char *path, const char *build, const char *run,

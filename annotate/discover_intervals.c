@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Discovery: which functions handle one request.
  *
- * A request is handled where the program turns from waiting for many things to working on one: in a function called
- * through a pointer from a loop that polls, in what follows a receive or dequeue in one loop, in a dispatcher that
- * picks a function from a table, and in the callers that lead to it. Each such observation adds to a score, with its
- * words; names only break ties. The weights were set by looking at Redis and memcached.
+ * A request is handled where the program turns from waiting for many things to working on one: in a function
+ * called through a pointer from a loop that polls, in what follows a receive or dequeue in one loop, in a
+ * dispatcher that picks a function from a table, and in the callers that lead to it. Each such observation
+ * adds to a score, with its words; names only break ties. The weights were set by looking at Redis and
+ * memcached.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,20 +29,36 @@ struct candidate {
 struct ranking {
 	struct discovery *d;
 	struct candidate *all; /* [n_functions] */
-	uint8_t *chain;	       /* [n_functions] direct calls from a handler, FAR when more than DISTANCE_MAX */
+	uint8_t *chain; /* [n_functions] direct calls from a handler, FAR when more than DISTANCE_MAX */
 };
 
-static const char *const good_words[] = { "process", "handle", "request", "query", "serve", "execute", "command", "dispatch",
-					  "drive", "transaction", "perform", "message", "packet" };
-static const char *const bad_words[] = { "init", "free", "create", "close", "destroy", "error", "log", "print", "help", "config",
-					 "test", "load", "save", "cron", "stat", "usage", "parse", "version", "alloc", "debug",
-					 "setup", "shutdown", "signal", "timer", "clock" };
-static const char *const callback_registrars[] = { "event_set", "event_assign", "event_new", "evhttp_set_cb",
-						   "evhttp_set_gencb", "evconnlistener_new", "evconnlistener_new_bind",
-						   "bufferevent_setcb", "ev_io_init", "ev_init", "uv_listen", "uv_read_start",
-						   "uv_poll_start", "uv_queue_work", "MHD_start_daemon", "g_io_add_watch" };
-static const char *const outside_folders[] = { "/deps/", "/vendor/", "/third_party/", "/thirdparty/", "/external/", "/test/",
-					       "/tests/", "/contrib/", "/benchmark", "/examples/" };
+static const char *const good_words[] = { "process", "handle",  "request",  "query", "serve",
+					  "execute", "command", "dispatch", "drive", "transaction",
+					  "perform", "message", "packet" };
+static const char *const bad_words[] = { "init",  "free",     "create",  "close", "destroy",
+					 "error", "log",      "print",   "help",  "config",
+					 "test",  "load",     "save",    "cron",  "stat",
+					 "usage", "parse",    "version", "alloc", "debug",
+					 "setup", "shutdown", "signal",  "timer", "clock" };
+static const char *const callback_registrars[] = { "event_set",
+						   "event_assign",
+						   "event_new",
+						   "evhttp_set_cb",
+						   "evhttp_set_gencb",
+						   "evconnlistener_new",
+						   "evconnlistener_new_bind",
+						   "bufferevent_setcb",
+						   "ev_io_init",
+						   "ev_init",
+						   "uv_listen",
+						   "uv_read_start",
+						   "uv_poll_start",
+						   "uv_queue_work",
+						   "MHD_start_daemon",
+						   "g_io_add_watch" };
+static const char *const outside_folders[] = { "/deps/",     "/vendor/",  "/third_party/", "/thirdparty/",
+					       "/external/", "/test/",    "/tests/",       "/contrib/",
+					       "/benchmark", "/examples/" };
 
 static void observe(struct ranking *r, uint32_t f, double points, const char *what)
 {
@@ -83,8 +100,9 @@ static void observe_dispatchers(struct ranking *r)
 			double points = t->n > 100 ? 32 : t->n > 10 ? 24 : 12;
 
 			observe(r, f, t->takes_request ? points + 14 : points - 6,
-				vprof_arena_printf(d->arena, "calls one of the %zu functions in %s through %s", t->n, t->variable,
-						   d->facts->calls[d->dispatch_call[f] - 1].callee));
+				vprof_arena_printf(
+					d->arena, "calls one of the %zu functions in %s through %s", t->n,
+					t->variable, d->facts->calls[d->dispatch_call[f] - 1].callee));
 		}
 	}
 	for (i = 0; i < d->facts->n_calls; i++) {
@@ -95,9 +113,11 @@ static void observe_dispatchers(struct ranking *r)
 			continue;
 		f = call->callee_function - 1;
 		for (round = 1; round <= DISTANCE_MAX; round++)
-			if (distance[caller] == round && distance[f] == round - 1 && r->all[caller].score < points[round])
+			if (distance[caller] == round && distance[f] == round - 1 &&
+			    r->all[caller].score < points[round])
 				observe(r, caller, points[round] - r->all[caller].score,
-					vprof_arena_printf(d->arena, "leads to the dispatch by calling %s", name_of(r, f)));
+					vprof_arena_printf(d->arena, "leads to the dispatch by calling %s",
+							   name_of(r, f)));
 	}
 }
 
@@ -110,7 +130,8 @@ static void observe_handlers(struct ranking *r)
 
 	for (i = 0; i < d->facts->n_calls; i++) {
 		const struct vprof_facts_call *call = &d->facts->calls[i];
-		uint32_t caller = call->kind == VPROF_CALL_POINTER && call->in_loop ? caller_of(r, call) : UINT32_MAX;
+		uint32_t caller =
+			call->kind == VPROF_CALL_POINTER && call->in_loop ? caller_of(r, call) : UINT32_MAX;
 
 		if (caller == UINT32_MAX || d->distance[TRAIT_POLL][caller] > LOOP_DISTANCE - 1)
 			continue;
@@ -119,25 +140,27 @@ static void observe_handlers(struct ranking *r)
 			if (r->chain[targets[j]] == 0)
 				continue;
 			r->chain[targets[j]] = 0;
-			observe(r, targets[j], 20, vprof_arena_printf(d->arena, "handler: called through %s by %s, which polls",
-								      call->callee, name_of(r, caller)));
+			observe(r, targets[j], 20,
+				vprof_arena_printf(d->arena, "handler: called through %s by %s, which polls",
+						   call->callee, name_of(r, caller)));
 		}
 	}
 	for (i = 0; i < d->facts->n_addresses; i++) {
 		const struct vprof_facts_address *a = &d->facts->addresses[i];
 
-		if (!a->function || strcmp(a->how, "argument") || !name_in(a->target, callback_registrars,
-									   LENGTH(callback_registrars)) ||
+		if (!a->function || strcmp(a->how, "argument") ||
+		    !name_in(a->target, callback_registrars, LENGTH(callback_registrars)) ||
 		    r->chain[a->function - 1] == 0)
 			continue;
 		r->chain[a->function - 1] = 0;
 		observe(r, a->function - 1, 20,
-			vprof_arena_printf(d->arena, "handler: registered with %s at line %d", a->target, a->line));
+			vprof_arena_printf(d->arena, "handler: registered with %s at line %d", a->target,
+					   a->line));
 	}
 }
 
-/* A handler that calls through a pointer hands on to handlers that were registered with some function: layers between
- * the loop and the program's own callbacks. */
+/* A handler that calls through a pointer hands on to handlers that were registered with some function: layers
+ * between the loop and the program's own callbacks. */
 static void observe_inner_handlers(struct ranking *r)
 {
 	struct discovery *d = r->d;
@@ -162,11 +185,13 @@ static void observe_inner_handlers(struct ranking *r)
 			const struct vprof_facts_address *a = &d->facts->addresses[j];
 
 			target = a->function ? a->function - 1 : 0;
-			if (!a->function || strcmp(a->how, "argument") || strcmp(a->signature, call->signature) ||
-			    !sounds_like_request(a->signature) || r->chain[target] == 0)
+			if (!a->function || strcmp(a->how, "argument") ||
+			    strcmp(a->signature, call->signature) || !sounds_like_request(a->signature) ||
+			    r->chain[target] == 0)
 				continue;
 			r->chain[target] = 0;
-			observe(r, target, 24, vprof_arena_printf(d->arena, "handler: registered with %s", a->target));
+			observe(r, target, 24,
+				vprof_arena_printf(d->arena, "handler: registered with %s", a->target));
 		}
 	}
 	if (!layer)
@@ -200,7 +225,8 @@ static const char *loop_source(struct ranking *r, uint32_t f)
 			continue;
 		if (is_queue_pop(r, call->callee))
 			return call->callee;
-		if (callee && (d->distance[TRAIT_POLL][callee - 1] <= 1 || d->distance[TRAIT_RECEIVE][callee - 1] == 0))
+		if (callee &&
+		    (d->distance[TRAIT_POLL][callee - 1] <= 1 || d->distance[TRAIT_RECEIVE][callee - 1] == 0))
 			return call->callee;
 		if (!callee && (!strncmp(call->callee, "accept", 6) || !strncmp(call->callee, "recv", 4) ||
 				!strcmp(call->callee, "read") || !strcmp(call->callee, "pthread_cond_wait") ||
@@ -235,14 +261,16 @@ static void observe_loops(struct ranking *r)
 				targets[0] = call->callee_function - 1;
 				n = 1;
 			} else if (call->kind == VPROF_CALL_POINTER) {
-				n = vprof_facts_pointer_targets(d->facts, call->signature, targets, LENGTH(targets));
+				n = vprof_facts_pointer_targets(d->facts, call->signature, targets,
+								LENGTH(targets));
 			}
 			for (j = 0; j < n && j < LENGTH(targets) && targets[j] != f; j++) {
 				if (r->chain[targets[j]] <= !d->is_entry[f])
 					continue;
 				r->chain[targets[j]] = !d->is_entry[f];
 				observe(r, targets[j], strstr(source, "cond_") ? points / 2 : points,
-					vprof_arena_printf(d->arena, "called in the loop of %s that waits in %s",
+					vprof_arena_printf(d->arena,
+							   "called in the loop of %s that waits in %s",
 							   function->name, source));
 			}
 		}
@@ -252,7 +280,8 @@ static void observe_loops(struct ranking *r)
 /* Functions handed to a thread pool: their address is an argument of something that enqueues. */
 static void observe_tasks(struct ranking *r)
 {
-	static const char *const pools[] = { "submit", "enqueue", "addtask", "addwork", "addjob", "post", "schedule", "queuework",
+	static const char *const pools[] = { "submit",        "enqueue",  "addtask",      "addwork",
+					     "addjob",        "post",     "schedule",     "queuework",
 					     "threadpooladd", "pushtask", "dispatchasync" };
 	struct discovery *d = r->d;
 	char name[128];
@@ -269,7 +298,8 @@ static void observe_tasks(struct ranking *r)
 		if (j == LENGTH(pools) || r->chain[a->function - 1] == 0)
 			continue;
 		r->chain[a->function - 1] = 0;
-		observe(r, a->function - 1, 25, vprof_arena_printf(d->arena, "a task: handed to %s", a->target));
+		observe(r, a->function - 1, 25,
+			vprof_arena_printf(d->arena, "a task: handed to %s", a->target));
 	}
 }
 
@@ -300,7 +330,9 @@ static void observe_callees(struct ranking *r)
 			if (call->callee_function)
 				offer_caller(r, best, caller, call->callee_function - 1, round);
 			n = call->kind == VPROF_CALL_POINTER && sounds_like_request(call->signature)
-				    ? vprof_facts_pointer_targets(d->facts, call->signature, targets, TARGETS_MAX) : 0;
+				    ? vprof_facts_pointer_targets(d->facts, call->signature, targets,
+								  TARGETS_MAX)
+				    : 0;
 			while (n && n <= TARGETS_MAX)
 				offer_caller(r, best, caller, targets[--n], round);
 		}
@@ -308,12 +340,74 @@ static void observe_callees(struct ranking *r)
 			if (!best[f])
 				continue;
 			r->chain[f] = (uint8_t)round;
-			observe(r, f, points[round], vprof_arena_printf(d->arena, "called by %s", name_of(r, best[f] - 1)));
+			observe(r, f, points[round],
+				vprof_arena_printf(d->arena, "called by %s", name_of(r, best[f] - 1)));
 		}
 	}
 	if (!best)
 		d->arena->failed = 1;
 	free(best);
+}
+
+/* A handler that calls something in a loop takes several requests from one delivery: one call is one request.
+ */
+static void observe_repeats(struct ranking *r)
+{
+	struct discovery *d = r->d;
+	uint8_t *seen = calloc(d->facts->n_functions + 1, 1);
+	uint32_t caller, f;
+	size_t i;
+
+	for (i = 0; seen && i < d->facts->n_calls; i++) {
+		const struct vprof_facts_call *call = &d->facts->calls[i];
+
+		caller = call->in_loop && call->callee_function ? caller_of(r, call) : UINT32_MAX;
+		if (caller == UINT32_MAX || r->chain[caller] || r->chain[call->callee_function - 1] != 1)
+			continue;
+		f = call->callee_function - 1;
+		if (!seen[f])
+			observe(r, f, 15, "in its loop, once for each");
+		seen[f] = 1;
+	}
+	if (!seen)
+		d->arena->failed = 1;
+	free(seen);
+}
+
+/* Files that connect and never accept belong to clients and load generators. */
+static void lower_clients(struct ranking *r)
+{
+	const struct vprof_facts *facts = r->d->facts;
+	uint8_t *connects = calloc(facts->n_functions + 1, 1); /* by the first function of a file */
+	size_t i, j;
+
+	for (i = 0; connects && i < facts->n_calls; i++) {
+		uint32_t caller =
+			facts->calls[i].callee_function ? UINT32_MAX : caller_of(r, &facts->calls[i]);
+
+		if (caller != UINT32_MAX && !strcmp(facts->calls[i].callee, "connect"))
+			connects[caller] |= 1;
+		if (caller != UINT32_MAX && !strncmp(facts->calls[i].callee, "accept", 6))
+			connects[caller] |= 2;
+	}
+	for (i = 0; connects && i < facts->n_functions; i++) {
+		uint8_t both = 0;
+
+		if (connects[i] != 1)
+			continue;
+		for (j = 0; j < facts->n_functions; j++)
+			if (facts->functions[j].file == facts->functions[i].file)
+				both |= connects[j] & 3;
+		for (j = 0; both == 1 && j < facts->n_functions; j++) {
+			if (facts->functions[j].file == facts->functions[i].file && !(connects[j] & 4)) {
+				connects[j] |= 4;
+				r->all[j].score -= 25;
+			}
+		}
+	}
+	if (!connects)
+		r->d->arena->failed = 1;
+	free(connects);
 }
 
 static void observe_traffic(struct ranking *r)
@@ -349,11 +443,12 @@ static const char *id_of(struct discovery *d, const struct vprof_facts_function 
 		int worth = 0;
 
 		if (list[i].is_pointer && !strstr(list[i].type, "char"))
-			worth = !mentions(list[i].type, "void") &&
-						(sounds_like_request(list[i].name) || sounds_like_request(list[i].type))
-					? 3 : 2;
-		else if (list[i].is_integer && (mentions(list[i].name, "fd") || strstr(list[i].name, "sock") ||
-						strstr(list[i].name, "id")))
+			worth = !mentions(list[i].type, "void") && (sounds_like_request(list[i].name) ||
+								    sounds_like_request(list[i].type))
+					? 3
+					: 2;
+		else if (list[i].is_integer && (mentions(list[i].name, "fd") ||
+						strstr(list[i].name, "sock") || strstr(list[i].name, "id")))
 			worth = 1;
 		if (worth > *rank) {
 			*rank = worth;
@@ -369,11 +464,42 @@ static const char *id_of(struct discovery *d, const struct vprof_facts_function 
 
 /* --- ranking --- */
 
-static void weigh_names(struct ranking *r)
+/* At most 2 count: "handle_request" says more than "handle". */
+static int good_words_in(const char *name)
+{
+	int n = 0;
+	size_t i;
+
+	for (i = 0; i < LENGTH(good_words) && n < 2; i++)
+		n += has_word(name, &good_words[i], 1);
+	return n;
+}
+
+/* Where nothing polls or receives (a batch program, a driver loop): names, if they are called in a loop. */
+static void observe_names(struct ranking *r)
 {
 	struct discovery *d = r->d;
 	uint32_t f;
+	size_t i;
 	int rank;
+
+	for (i = 0; i < d->facts->n_calls; i++) {
+		const struct vprof_facts_call *call = &d->facts->calls[i];
+
+		if (!call->in_loop || !call->callee_function)
+			continue;
+		f = call->callee_function - 1;
+		id_of(d, &d->facts->functions[f], &rank);
+		if (!r->all[f].n_evidence && (good_words_in(name_of(r, f)) + (rank == 3)) > 1)
+			observe(r, f, 10, "its name says so, and it is called in a loop");
+	}
+}
+
+static void weigh_names(struct ranking *r)
+{
+	struct discovery *d = r->d;
+	uint32_t f, n_callers;
+	int rank, words;
 	size_t i;
 
 	for (f = 0; f < d->facts->n_functions; f++) {
@@ -387,15 +513,20 @@ static void weigh_names(struct ranking *r)
 		c->score += rank == 3 ? 15 : rank == 2 ? 3 : rank == 1 ? 3 : -15;
 		if (rank == 3)
 			observe(r, f, 0, "a parameter looks like a request or connection");
-		if (has_word(function->name, good_words, LENGTH(good_words)))
-			c->score += 8;
+		words = good_words_in(function->name);
+		c->score += words > 1 ? 12 : 8 * words;
+		/* where several ways to the same work meet; but what everybody calls is no request */
+		n_callers = d->graph->rfirst[f + 1] - d->graph->rfirst[f];
+		c->score += n_callers >= 3 && n_callers <= 6 ? 5 : n_callers > 20 ? -10 : 0;
 		if (has_word(function->name, bad_words, LENGTH(bad_words)))
 			c->score -= 25;
 		c->score -= function->is_tiny ? 20 : 0;
 		c->score -= d->is_entry[f] ? 60 : 0;
 		for (i = 0; file && i < LENGTH(outside_folders); i++)
 			if (strstr(file->path + (strncmp(file->path, d->facts->root, strlen(d->facts->root))
-							 ? 0 : strlen(d->facts->root)), outside_folders[i])) {
+							 ? 0
+							 : strlen(d->facts->root)),
+				   outside_folders[i])) {
 				c->score -= 30;
 				break;
 			}
@@ -434,7 +565,7 @@ static void propose(struct ranking *r, const struct place_in_order *best)
 	p->id = id_of(d, f, &rank);
 	p->why = vprof_arena_copy(d->arena, c->why, strlen(c->why));
 	p->score = c->score;
-	p->confidence = c->score >= 55 && rank ? "high" : c->score >= 30 ? "medium" : "low";
+	p->confidence = c->score >= 50 && rank ? "high" : c->score >= 30 ? "medium" : "low";
 }
 
 /* A dispatcher tells what kind of request it is: the nearest one that the best proposal reaches. */
@@ -452,8 +583,8 @@ static void propose_type(struct ranking *r, uint32_t best)
 			const struct vprof_facts_call *call =
 				&d->facts->calls[d->facts->calls_by_caller[function->first_call + i]];
 
-			if (call->callee_function &&
-			    d->distance[TRAIT_DISPATCH][call->callee_function - 1] < d->distance[TRAIT_DISPATCH][f])
+			if (call->callee_function && d->distance[TRAIT_DISPATCH][call->callee_function - 1] <
+							     d->distance[TRAIT_DISPATCH][f])
 				next = call->callee_function - 1;
 		}
 		if (next == f)
@@ -470,10 +601,27 @@ static void propose_type(struct ranking *r, uint32_t best)
 			arrow--;
 		length = arrow ? (int)(arrow - callee) : (int)strlen(callee);
 		d->draft->type_function = public_name(d, &d->facts->functions[f]);
-		d->draft->type_hint =
-			vprof_arena_printf(d->arena, "it calls %s: if %.*s has a name or a number that tells requests apart, add "
-						     "\"type\": {\"function\": \"%s\", \"value\": \"...\"}",
-					   callee, length, callee, d->draft->type_function);
+		d->draft->type_hint = vprof_arena_printf(
+			d->arena,
+			"it calls %s: if %.*s has a name or a number that tells requests apart, add "
+			"\"type\": {\"function\": \"%s\", \"value\": \"...\"}",
+			callee, length, callee, d->draft->type_function);
+	}
+}
+
+/* The code itself says where intervals begin: a draft must not say it again. */
+static void find_annotated_code(struct discovery *d)
+{
+	const struct vprof_facts_function *f;
+	size_t i;
+
+	for (i = 0; i < d->facts->n_calls && !d->draft->annotated_in; i++) {
+		f = strcmp(d->facts->calls[i].callee, "vprof_begin")
+			    ? NULL
+			    : vprof_facts_function(d->facts, d->facts->calls[i].caller);
+		if (f)
+			d->draft->annotated_in =
+				vprof_arena_printf(d->arena, "%s (%s)", public_name(d, f), where_of(d, f));
 	}
 }
 
@@ -491,16 +639,21 @@ void find_intervals(struct discovery *d)
 		goto out;
 	}
 	memset(r.chain, FAR, n + 1);
+	find_annotated_code(d);
 	observe_dispatchers(&r);
 	observe_handlers(&r);
 	observe_inner_handlers(&r);
 	observe_loops(&r);
 	observe_tasks(&r);
 	observe_callees(&r);
+	observe_repeats(&r);
+	lower_clients(&r);
 	observe_traffic(&r);
+	observe_names(&r);
 	weigh_names(&r);
 	for (i = 0; i < n; i++)
-		order[i] = (struct place_in_order){ r.all[i].n_evidence ? r.all[i].score : -1000, (uint32_t)i };
+		order[i] =
+			(struct place_in_order){ r.all[i].n_evidence ? r.all[i].score : -1000, (uint32_t)i };
 	qsort(order, n, sizeof *order, by_score);
 	for (i = 0; i < n && i < PROPOSALS_MAX && order[i].score > 5; i++)
 		propose(&r, &order[i]);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Discovery: the program's own locks and queues.
  *
- * pthread and POSIX calls are intercepted by the runtime, so a plain wrapper of them needs no annotation and is only
- * listed. A lock that spins, sleeps or uses futexes by itself is invisible to the runtime: it is proposed. A pair of
- * functions whose names are opposites on the same type, one side of which signals or waits, is a queue.
+ * pthread and POSIX calls are intercepted by the runtime, so a plain wrapper of them needs no annotation and
+ * is only listed. A lock that spins, sleeps or uses futexes by itself is invisible to the runtime: it is
+ * proposed. A pair of functions whose names are opposites on the same type, one side of which signals or
+ * waits, is a queue.
  */
 #include <string.h>
 
@@ -17,24 +18,31 @@ struct opposite {
 	const char *word, *other;
 };
 
-static const struct opposite lock_words[] = { { "acquire", "release" }, { "lock", "unlock" },	{ "enter", "leave" },
-					      { "enter", "exit" },	{ "down", "up" },	{ "wait", "post" },
-					      { "wait", "signal" },	{ "latch", "unlatch" }, { "take", "give" },
-					      { "begin", "end" } };
+static const struct opposite lock_words[] = { { "acquire", "release" }, { "lock", "unlock" },
+					      { "enter", "leave" },     { "enter", "exit" },
+					      { "down", "up" },         { "wait", "post" },
+					      { "wait", "signal" },     { "latch", "unlatch" },
+					      { "take", "give" },       { "begin", "end" } };
 static const struct opposite queue_words[] = {
-	{ "push", "pop" },     { "enqueue", "dequeue" }, { "put", "get" },	{ "put", "take" },    { "add", "get" },
-	{ "add", "take" },     { "add", "remove" },	 { "add", "next" },	{ "add", "pop" },     { "submit", "take" },
-	{ "submit", "get" },   { "submit", "next" },	 { "insert", "remove" }, { "send", "receive" }, { "send", "recv" },
-	{ "post", "fetch" },   { "post", "get" },	 { "produce", "consume" }, { "offer", "poll" }, { "append", "pop" },
-	{ "append", "shift" }, { "write", "read" },	 { "in", "out" },	{ "push", "get" },    { "push", "take" },
-	{ "put", "pop" },      { "enq", "deq" } };
-static const char *const spin_calls[] = { "sched_yield", "usleep", "nanosleep", "_mm_pause", "__builtin_ia32_pause", "futex",
-					  "pthread_yield", "thrd_yield", "yield", "sleep_for", "pause", "semop" };
-static const char *const spin_starts[] = { "__sync_", "__atomic_", "atomic_", "__c11_atomic_", "compare_exchange",
-					   "test_and_set", "pg_atomic_" };
+	{ "push", "pop" },      { "enqueue", "dequeue" }, { "put", "get" },    { "put", "take" },
+	{ "add", "get" },       { "add", "take" },        { "add", "remove" }, { "add", "next" },
+	{ "add", "pop" },       { "submit", "take" },     { "submit", "get" }, { "submit", "next" },
+	{ "insert", "remove" }, { "send", "receive" },    { "send", "recv" },  { "post", "fetch" },
+	{ "post", "get" },      { "produce", "consume" }, { "offer", "poll" }, { "append", "pop" },
+	{ "append", "shift" },  { "write", "read" },      { "in", "out" },     { "push", "get" },
+	{ "push", "take" },     { "put", "pop" },         { "enq", "deq" }
+};
+static const char *const spin_calls[] = {
+	"sched_yield", "usleep",        "nanosleep",  "_mm_pause", "__builtin_ia32_pause",
+	"futex",       "pthread_yield", "thrd_yield", "yield",     "sleep_for",
+	"pause",       "semop"
+};
+static const char *const spin_starts[] = { "__sync_",          "__atomic_",    "atomic_",   "__c11_atomic_",
+					   "compare_exchange", "test_and_set", "pg_atomic_" };
 
 /* `out` = `name` with the n-th place of `word` replaced; 0 when there is no such place. */
-static int replace_word(char *out, size_t size, const char *name, const char *word, const char *other, int nth)
+static int replace_word(char *out, size_t size, const char *name, const char *word, const char *other,
+			int nth)
 {
 	const char *hit = name;
 	size_t before, length = strlen(word);
@@ -58,7 +66,8 @@ static int same_type(const char *a, const char *b)
 }
 
 /* Do two functions work on the same thing: methods of one class, or the same type of first parameter? */
-static int same_object(struct discovery *d, const struct vprof_facts_function *a, const struct vprof_facts_function *b)
+static int same_object(struct discovery *d, const struct vprof_facts_function *a,
+		       const struct vprof_facts_function *b)
 {
 	size_t na, nb, n;
 	const struct parameter *pa = parameters_of(d, a, &na), *pb = parameters_of(d, b, &nb);
@@ -73,8 +82,10 @@ static int same_object(struct discovery *d, const struct vprof_facts_function *a
 	return same_type(pa[0].type, pb[0].type);
 }
 
-static const struct vprof_facts_function *find_opposite(struct discovery *d, const struct vprof_facts_function *f,
-							const struct opposite *words, size_t n_words, int same_first)
+static const struct vprof_facts_function *find_opposite(struct discovery *d,
+							const struct vprof_facts_function *f,
+							const struct opposite *words, size_t n_words,
+							int same_first)
 {
 	const char *name = d->normal[f - d->facts->functions];
 	const struct vprof_facts_function *best = NULL;
@@ -102,7 +113,8 @@ static const struct vprof_facts_function *find_opposite(struct discovery *d, con
 	return NULL;
 }
 
-/* The expression for the lock: the parameter that a call inside mentions, else the first pointer or integer. */
+/* The expression for the lock: the parameter that a call inside mentions, else the first pointer or integer.
+ */
 static const char *object_of(struct discovery *d, const struct vprof_facts_function *f, const char *text)
 {
 	size_t n, i;
@@ -120,7 +132,8 @@ static const char *object_of(struct discovery *d, const struct vprof_facts_funct
 	return is_method(f) ? "this" : NULL;
 }
 
-static const struct vprof_facts_call *call_of(struct discovery *d, const struct vprof_facts_function *f, uint32_t i)
+static const struct vprof_facts_call *call_of(struct discovery *d, const struct vprof_facts_function *f,
+					      uint32_t i)
 {
 	return &d->facts->calls[d->facts->calls_by_caller[f->first_call + i]];
 }
@@ -157,12 +170,14 @@ static const struct vprof_facts_call *spinning_call(struct discovery *d, const s
 
 static int has_lock_word(const char *name)
 {
-	static const char *const words[] = { "lock", "acquire", "latch", "mutex", "semaphore", "semdown", "semwait" };
+	static const char *const words[] = { "lock",      "acquire", "latch",  "mutex",
+					     "semaphore", "semdown", "semwait" };
 	char lower[NAME_BYTES];
 	size_t i;
 
 	normalise_name(lower, sizeof lower, name);
-	if (strstr(lower, "unlock") || strstr(lower, "release") || strstr(lower, "block") || strstr(lower, "clock"))
+	if (strstr(lower, "unlock") || strstr(lower, "release") || strstr(lower, "block") ||
+	    strstr(lower, "clock"))
 		return 0;
 	for (i = 0; i < LENGTH(words); i++)
 		if (strstr(lower, words[i]))
@@ -184,7 +199,8 @@ static const struct vprof_facts_call *locking_call(struct discovery *d, const st
 		int locks = call->callee_function ? d->distance[TRAIT_LOCK][call->callee_function - 1] == 0 &&
 							    has_lock_word(call->callee)
 						  : d->distance[TRAIT_LOCK][f - d->facts->functions] == 0 &&
-							    (strstr(call->callee, "lock") || strstr(call->callee, "sem_wait"));
+							    (strstr(call->callee, "lock") ||
+							     strstr(call->callee, "sem_wait"));
 
 		if (!locks || strstr(call->callee, "unlock"))
 			continue;
@@ -195,11 +211,10 @@ static const struct vprof_facts_call *locking_call(struct discovery *d, const st
 	return NULL;
 }
 
-static void add_lock(struct discovery *d, const struct vprof_facts_function *f, const struct vprof_facts_call *call,
-		     int custom)
+static void add_lock(struct discovery *d, const struct vprof_facts_function *f,
+		     const struct vprof_facts_call *call, int custom)
 {
-	const struct vprof_facts_function *release =
-		find_opposite(d, f, lock_words, LENGTH(lock_words), 1);
+	const struct vprof_facts_function *release = find_opposite(d, f, lock_words, LENGTH(lock_words), 1);
 	const char *object = object_of(d, f, call ? call->args : NULL);
 	const char *release_object = release ? object_of(d, release, NULL) : NULL;
 	struct vprof_sync_proposal *p;
@@ -209,17 +224,22 @@ static void add_lock(struct discovery *d, const struct vprof_facts_function *f, 
 	p = vprof_arena_push(d->arena, &d->draft->sync, &d->draft->n_sync, sizeof *p);
 	if (!p)
 		return;
-	*p = (struct vprof_sync_proposal){ .acquire = public_name(d, f), .acquire_object = object, .custom = custom,
+	*p = (struct vprof_sync_proposal){ .acquire = public_name(d, f),
+					   .acquire_object = object,
+					   .custom = custom,
 					   .release = release ? public_name(d, release) : NULL,
-					   .release_object = release_object, .where = where_of(d, f) };
+					   .release_object = release_object,
+					   .where = where_of(d, f) };
 	if (!call)
-		p->why = "a lock by its name, with a release of the same type, that calls no pthread function; move it to "
+		p->why = "a lock by its name, with a release of the same type, that calls no pthread "
+			 "function; move it to "
 			 "\"sync\" if threads wait in it";
 	else if (custom)
-		p->why = vprof_arena_printf(d->arena, "a lock of its own: its loop calls %s (line %d)", call->callee, call->line);
+		p->why = vprof_arena_printf(d->arena, "a lock of its own: its loop calls %s (line %d)",
+					    call->callee, call->line);
 	else
-		p->why = vprof_arena_printf(d->arena, "wraps %s(%s), which vprof intercepts: nothing to do", call->callee,
-					    object);
+		p->why = vprof_arena_printf(d->arena, "wraps %s(%s), which vprof intercepts: nothing to do",
+					    call->callee, object);
 }
 
 static int unlocks(struct discovery *d, const struct vprof_facts_function *f)
@@ -246,15 +266,16 @@ void find_sync(struct discovery *d)
 		call = d->distance[TRAIT_UNLOCK][i] ? locking_call(d, f) : NULL;
 		if (call && (named || unlocks(d, find_opposite(d, f, lock_words, LENGTH(lock_words), 1))))
 			add_lock(d, f, call, 0);
-		else if (named && d->distance[TRAIT_LOCK][i] == FAR && f->n_calls <= WRAPPER_CALLS_MAX && !f->is_tiny &&
-			 find_opposite(d, f, lock_words, LENGTH(lock_words), 1))
+		else if (named && d->distance[TRAIT_LOCK][i] == FAR && f->n_calls <= WRAPPER_CALLS_MAX &&
+			 !f->is_tiny && find_opposite(d, f, lock_words, LENGTH(lock_words), 1))
 			add_lock(d, f, NULL, 0);
 	}
 }
 
 /* --- queues --- */
 
-/* Does it, or one of its callers beside the call, tell another thread? Writes to a pipe or eventfd count there. */
+/* Does it, or one of its callers beside the call, tell another thread? Writes to a pipe or eventfd count
+ * there. */
 static const char *signal_of(struct discovery *d, const struct vprof_facts_function *push)
 {
 	uint32_t index = (uint32_t)(push - d->facts->functions), i, k;
@@ -268,19 +289,23 @@ static const char *signal_of(struct discovery *d, const struct vprof_facts_funct
 		if (caller >= d->facts->n_functions)
 			continue;
 		if (d->distance[TRAIT_SIGNAL][caller] == 0)
-			return vprof_arena_printf(d->arena, "%s pushes and signals", d->facts->functions[caller].name);
+			return vprof_arena_printf(d->arena, "%s pushes and signals",
+						  d->facts->functions[caller].name);
 		f = &d->facts->functions[caller];
 		for (k = 0; k < f->n_calls && f->n_calls <= WRAPPER_CALLS_MAX; k++)
 			if (!call_of(d, f, k)->callee_function && !strcmp(call_of(d, f, k)->callee, "write"))
-				return vprof_arena_printf(d->arena, "%s pushes and writes to a descriptor", f->name);
+				return vprof_arena_printf(d->arena, "%s pushes and writes to a descriptor",
+							  f->name);
 	}
 	return NULL;
 }
 
 /* Both ends take the same lock: work crosses threads, though nobody is woken. */
-static int both_lock(struct discovery *d, const struct vprof_facts_function *a, const struct vprof_facts_function *b)
+static int both_lock(struct discovery *d, const struct vprof_facts_function *a,
+		     const struct vprof_facts_function *b)
 {
-	return d->distance[TRAIT_LOCK][a - d->facts->functions] <= 1 && d->distance[TRAIT_LOCK][b - d->facts->functions] <= 1;
+	return d->distance[TRAIT_LOCK][a - d->facts->functions] <= 1 &&
+	       d->distance[TRAIT_LOCK][b - d->facts->functions] <= 1;
 }
 
 /* Bytes are copied through such a queue: the reader's pointer is not the writer's. */
@@ -289,7 +314,8 @@ static int is_bytes(const char *type)
 	return strstr(type, "char *") && !strstr(type, "char **");
 }
 
-static const char *pushed_item(struct discovery *d, const struct vprof_facts_function *push, int queue_is_parameter)
+static const char *pushed_item(struct discovery *d, const struct vprof_facts_function *push,
+			       int queue_is_parameter)
 {
 	size_t n, i;
 	const struct parameter *list = parameters_of(d, push, &n);
@@ -300,8 +326,8 @@ static const char *pushed_item(struct discovery *d, const struct vprof_facts_fun
 	return NULL;
 }
 
-static const char *popped_item(struct discovery *d, const struct vprof_facts_function *pop, int queue_is_parameter,
-			       int *at_exit)
+static const char *popped_item(struct discovery *d, const struct vprof_facts_function *pop,
+			       int queue_is_parameter, int *at_exit)
 {
 	size_t n, i, length;
 	const struct parameter *list = parameters_of(d, pop, &n);
@@ -312,7 +338,8 @@ static const char *popped_item(struct discovery *d, const struct vprof_facts_fun
 		return "$return";
 	for (i = queue_is_parameter ? 1 : 0; i < n; i++) {
 		length = strlen(list[i].type);
-		if (list[i].is_pointer && length > 1 && strchr(list[i].type, '*') != strrchr(list[i].type, '*'))
+		if (list[i].is_pointer && length > 1 &&
+		    strchr(list[i].type, '*') != strrchr(list[i].type, '*'))
 			return vprof_arena_printf(d->arena, "*%s", list[i].name);
 	}
 	return NULL;
@@ -328,7 +355,8 @@ static int queue_known(struct discovery *d, const char *push)
 	return 0;
 }
 
-static void add_queue(struct discovery *d, const struct vprof_facts_function *push, const struct vprof_facts_function *pop)
+static void add_queue(struct discovery *d, const struct vprof_facts_function *push,
+		      const struct vprof_facts_function *pop)
 {
 	size_t n_push, n_pop;
 	const char *why = signal_of(d, push), *item, *taken;
@@ -344,15 +372,17 @@ static void add_queue(struct discovery *d, const struct vprof_facts_function *pu
 		why = "both ends lock";
 	item = pushed_item(d, push, is_parameter);
 	taken = popped_item(d, pop, is_parameter, &at_exit);
-	if (!why || !item || !taken || !push->instrumentable || !pop->instrumentable || queue_known(d, public_name(d, push)))
+	if (!why || !item || !taken || !push->instrumentable || !pop->instrumentable ||
+	    queue_known(d, public_name(d, push)))
 		return;
 	p = vprof_arena_push(d->arena, &d->draft->queues, &d->draft->n_queues, sizeof *p);
 	if (!p)
 		return;
-	*p = (struct vprof_queue_proposal){ public_name(d, push), item, public_name(d, pop), taken, at_exit, where_of(d, push),
-					    NULL };
-	p->why = vprof_arena_printf(d->arena, "a queue: %s and %s (%s) are a pair on %s, and %s", push->name, pop->name,
-				    where_of(d, pop), is_parameter ? "the same type" : "one queue", why);
+	*p = (struct vprof_queue_proposal){ public_name(d, push), item, public_name(d, pop), taken, at_exit,
+					    where_of(d, push),    NULL };
+	p->why = vprof_arena_printf(d->arena, "a queue: %s and %s (%s) are a pair on %s, and %s", push->name,
+				    pop->name, where_of(d, pop), is_parameter ? "the same type" : "one queue",
+				    why);
 }
 
 void find_queues(struct discovery *d)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the parts of discovery share: per-function traits, and questions about names and parameters. Private to
- * annotate/discover*.c.
+/* What the parts of discovery share: per-function traits, and questions about names and parameters. Private
+ * to annotate/discover*.c.
  *
- * A distance says over how many direct calls a function reaches such a call: 0 = it calls one itself, FAR = not
- * within DISTANCE_MAX.
+ * A distance says over how many direct calls a function reaches such a call: 0 = it calls one itself, FAR =
+ * not within DISTANCE_MAX.
  */
 #ifndef VPROF_DISCOVERY_H
 #define VPROF_DISCOVERY_H
@@ -14,14 +14,15 @@
 #define FAR 255
 
 enum trait {
-	TRAIT_POLL,	/* epoll_wait, select, ...: waits for many descriptors */
-	TRAIT_RECEIVE,	/* accept, recv, read, mq_receive, ... */
-	TRAIT_SEND,	/* send, write, ... */
-	TRAIT_WAIT,	/* pthread_cond_wait, sem_wait, ... */
-	TRAIT_SIGNAL,	/* pthread_cond_signal, sem_post, ... */
-	TRAIT_LOCK,	/* pthread_mutex_lock, ... */
+	TRAIT_POLL,    /* epoll_wait, select, ...: waits for many descriptors */
+	TRAIT_RECEIVE, /* accept, recv, read, mq_receive, ... */
+	TRAIT_SEND,    /* send, write, ... */
+	TRAIT_WAIT,    /* pthread_cond_wait, sem_wait, ... */
+	TRAIT_SIGNAL,  /* pthread_cond_signal, sem_post, ... */
+	TRAIT_LOCK,    /* pthread_mutex_lock, ... */
 	TRAIT_UNLOCK,
-	TRAIT_DISPATCH, /* calls through a pointer into a table of functions that take something like a request */
+	TRAIT_DISPATCH, /* calls through a pointer into a table of functions that take something like a
+			   request */
 	TRAIT_N,
 };
 
@@ -48,13 +49,13 @@ struct discovery {
 	struct vprof_draft *draft;
 	struct vprof_arena *arena;
 	uint8_t *distance[TRAIT_N]; /* [n_functions] */
-	uint8_t *is_entry;	    /* [n_functions] thread entry or main */
+	uint8_t *is_entry;          /* [n_functions] thread entry or main */
 	struct dispatch *tables;
 	size_t n_tables;
-	uint32_t *dispatch_call; /* [n_functions] index + 1 of the call that dispatches */
-	uint32_t *dispatch_table; /* [n_functions] index into tables */
-	const char **normal;	  /* [n_functions] normalised names */
-	uint32_t *by_normal;	  /* [n_functions] indices, sorted by normalised name */
+	uint32_t *dispatch_call;       /* [n_functions] index + 1 of the call that dispatches */
+	uint32_t *dispatch_table;      /* [n_functions] index into tables */
+	const char **normal;           /* [n_functions] normalised names */
+	uint32_t *by_normal;           /* [n_functions] indices, sorted by normalised name */
 	struct parameters *parameters; /* [n_functions] filled when first asked for */
 };
 
@@ -63,7 +64,8 @@ int name_in(const char *name, const char *const *list, size_t n);
 const struct parameter *parameters_of(struct discovery *d, const struct vprof_facts_function *f, size_t *n);
 const char *public_name(struct discovery *d, const struct vprof_facts_function *f);
 const char *where_of(struct discovery *d, const struct vprof_facts_function *f);
-/* "cq_push", "CqPush" and "ns::Cq::push" become "cqpush" and "push": lower-case, last component, letters and digits. */
+/* "cq_push", "CqPush" and "ns::Cq::push" become "cqpush" and "push": lower-case, last component, letters and
+ * digits. */
 void normalise_name(char *out, size_t size, const char *name);
 /* The first place in d->by_normal that is not before `normal`. */
 size_t normal_lower_bound(const struct discovery *d, const char *normal);

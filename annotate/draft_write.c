@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes a draft as vprof.json: the best proposal in force, all others and every reason as remarks ("_..."). */
+/* Writes a draft as vprof.json: the best proposal in force, all others and every reason as remarks ("_...").
+ */
 #include "annotate/discover.h"
 
 #include <string.h>
@@ -7,9 +8,8 @@
 #include "common/files.h"
 #include "common/text.h"
 
-static void add_string(struct vprof_text *t, const char *s)
+static void add_escaped(struct vprof_text *t, const char *s)
 {
-	vprof_text_add(t, "\"");
 	for (; *s; s++) {
 		unsigned char c = (unsigned char)*s;
 
@@ -22,6 +22,12 @@ static void add_string(struct vprof_text *t, const char *s)
 		else
 			vprof_text_append(t, s, 1);
 	}
+}
+
+static void add_string(struct vprof_text *t, const char *s)
+{
+	vprof_text_add(t, "\"");
+	add_escaped(t, s);
 	vprof_text_add(t, "\"");
 }
 
@@ -70,6 +76,13 @@ static void write_interval(struct vprof_text *t, const struct vprof_draft *d)
 
 static void write_intervals(struct vprof_text *t, const struct vprof_draft *d)
 {
+	if (d->annotated_in) {
+		vprof_text_add(t, "  \"intervals\": [],\n  \"_intervals\": \"the code itself is annotated: "
+				  "vprof_begin is called in ");
+		add_escaped(t, d->annotated_in);
+		vprof_text_add(t, "\",\n");
+		return;
+	}
 	if (d->n_intervals) {
 		vprof_text_add(t, "  \"intervals\": [\n");
 		write_interval(t, d);
@@ -78,11 +91,15 @@ static void write_intervals(struct vprof_text *t, const struct vprof_draft *d)
 	}
 	vprof_text_add(t, "  \"intervals\": [],\n  ");
 	add_member(t, "_intervals",
-		   "no function looked like a request handler; write {\"name\": \"request\", \"begin\": {\"function\", \"id\"}, "
-		   "\"end\": {\"function\", \"at\": \"exit\", \"id\"}}, or call vprof_begin() and vprof_end() in the code", ",\n");
+		   "no function looked like a request handler; write {\"name\": \"request\", \"begin\": "
+		   "{\"function\", \"id\"}, "
+		   "\"end\": {\"function\", \"at\": \"exit\", \"id\"}}, or call vprof_begin() and "
+		   "vprof_end() in the code",
+		   ",\n");
 }
 
-static void write_lock(struct vprof_text *t, const struct vprof_sync_proposal *p, int first, const char *margin)
+static void write_lock(struct vprof_text *t, const struct vprof_sync_proposal *p, int first,
+		       const char *margin)
 {
 	vprof_text_addf(t, "%s\n%s{ ", first ? "" : ",", margin);
 	add_member(t, "acquire", p->acquire, ", ");
@@ -97,7 +114,8 @@ static void write_lock(struct vprof_text *t, const struct vprof_sync_proposal *p
 	add_member(t, "object", p->release_object, " }");
 }
 
-static void write_locks(struct vprof_text *t, const struct vprof_draft *d, int custom, const char *key, const char *margin)
+static void write_locks(struct vprof_text *t, const struct vprof_draft *d, int custom, const char *key,
+			const char *margin)
 {
 	size_t i, n = 0;
 
@@ -153,14 +171,19 @@ int vprof_draft_write(const struct vprof_draft *draft, const char *path, const c
 	struct vprof_text t = VPROF_TEXT_INIT;
 	int rc;
 
-	vprof_text_addf(&t, "{\n  \"_about\": \"Drafted from %zu functions in %zu files. Keys that start with _ are remarks: "
-			"read, correct, delete. Then: vprof annotations\",\n  ", draft->n_functions, draft->n_files);
+	vprof_text_addf(&t,
+			"{\n  \"_about\": \"Drafted from %zu functions in %zu files. Keys that start with _ "
+			"are remarks: "
+			"read, correct, delete. Then: vprof annotations\",\n  ",
+			draft->n_functions, draft->n_files);
 	if (build)
 		add_member(&t, "build", build, ",\n  ");
 	add_member(&t, "run", run ? run : "", ",\n");
 	if (!run || !*run) {
 		vprof_text_add(&t, "  ");
-		add_member(&t, "_run", "a command that starts the program, loads it and ends it, like \"./bench.sh\"", ",\n");
+		add_member(&t, "_run",
+			   "a command that starts the program, loads it and ends it, like \"./bench.sh\"",
+			   ",\n");
 	}
 	write_intervals(&t, draft);
 	write_locks(&t, draft, 1, "sync", "  ");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A strict JSON reader that remembers places. Recursive descent over a byte buffer; every read checks the end. */
+/* A strict JSON reader that remembers places. Recursive descent over a byte buffer; every read checks the
+ * end. */
 #include "annotate/json_places.h"
 
 #include <stdio.h>
@@ -20,7 +21,8 @@ static int column_of(const struct reader *r, const char *at)
 
 static int bad(struct reader *r, const char *at, const char *what)
 {
-	return vprof_error_set(r->err, VPROF_ERR_INPUT, "%s:%d:%d: %s", r->name, r->line, column_of(r, at), what);
+	return vprof_error_set(r->err, VPROF_ERR_INPUT, "%s:%d:%d: %s", r->name, r->line, column_of(r, at),
+			       what);
 }
 
 static int no_memory(struct reader *r)
@@ -39,7 +41,8 @@ static int bad_byte(struct reader *r, const char *wanted)
 	}
 	c = (unsigned char)*r->p;
 	if (c == '/')
-		return bad(r, r->p, "comments are not JSON; put the remark under a key that starts with \"_\"");
+		return bad(r, r->p,
+			   "comments are not JSON; put the remark under a key that starts with \"_\"");
 	if (c == '\'')
 		return bad(r, r->p, "strings need double quotes (\")");
 	if (c < 0x20 || c >= 0x7f)
@@ -174,9 +177,10 @@ static int read_string(struct reader *r, const char **string)
 		return no_memory(r);
 	while (*r->p != '"') {
 		if ((unsigned char)*r->p < 0x20)
-			return bad(r, r->p, *r->p == '\n' ? "a string must not span lines; write \\n, or is the "
-							     "closing quote missing?"
-							   : "control character in a string; write it as \\u00XX");
+			return bad(r, r->p,
+				   *r->p == '\n' ? "a string must not span lines; write \\n, or is the "
+						   "closing quote missing?"
+						 : "control character in a string; write it as \\u00XX");
 		if (*r->p == '\\') {
 			r->p++;
 			rc = read_escape(r, &to);
@@ -239,7 +243,9 @@ static int read_word(struct reader *r, struct vprof_json *node)
 		const char *word;
 		enum vprof_json_type type;
 		double number;
-	} words[] = { { "true", VPROF_JSON_BOOL, 1 }, { "false", VPROF_JSON_BOOL, 0 }, { "null", VPROF_JSON_NULL, 0 } };
+	} words[] = { { "true", VPROF_JSON_BOOL, 1 },
+		      { "false", VPROF_JSON_BOOL, 0 },
+		      { "null", VPROF_JSON_NULL, 0 } };
 	size_t i, n;
 
 	for (i = 0; i < sizeof words / sizeof words[0]; i++) {
@@ -278,15 +284,19 @@ static int read_children(struct reader *r, struct vprof_json *node, int depth)
 
 		if (object) {
 			if (r->p >= r->end || *r->p != '"')
-				return bad_byte(r, node->n ? "the next key, in double quotes (no comma after the last "
-							     "member)" : "a key in double quotes or '}'");
+				return bad_byte(
+					r,
+					node->n ? "the next key, in double quotes (no comma after the last "
+						  "member)"
+						: "a key in double quotes or '}'");
 			rc = read_string(r, &key);
 			if (rc)
 				return rc;
 			if (vprof_json_get(node, key)) {
 				char what[160];
 
-				snprintf(what, sizeof what, "key \"%.80s\" appears twice in this object; keep one", key);
+				snprintf(what, sizeof what,
+					 "key \"%.80s\" appears twice in this object; keep one", key);
 				return bad(r, key_at, what);
 			}
 			skip_space(r);
@@ -298,7 +308,9 @@ static int read_children(struct reader *r, struct vprof_json *node, int depth)
 		child = vprof_arena_alloc(r->arena, sizeof *child);
 		if (!child)
 			return no_memory(r);
-		*child = (struct vprof_json){ .key = key, .key_line = key_line, .parent = node, .index = node->n++ };
+		*child = (struct vprof_json){
+			.key = key, .key_line = key_line, .parent = node, .index = node->n++
+		};
 		*tail = child;
 		tail = &child->next;
 		rc = read_value(r, child, depth + 1);
@@ -323,12 +335,23 @@ static int read_value(struct reader *r, struct vprof_json *node, int depth)
 	if (r->p >= r->end)
 		return bad_byte(r, "a value");
 	switch (*r->p) {
-	case '{': case '[':
+	case '{':
+	case '[':
 		return read_children(r, node, depth);
 	case '"':
 		node->type = VPROF_JSON_STRING;
 		return read_string(r, &node->string);
-	case '-': case '0': case '1': case '2': case '3': case '4': case '5': case '6': case '7': case '8': case '9':
+	case '-':
+	case '0':
+	case '1':
+	case '2':
+	case '3':
+	case '4':
+	case '5':
+	case '6':
+	case '7':
+	case '8':
+	case '9':
 		return read_number(r, node);
 	default:
 		return read_word(r, node);
@@ -381,7 +404,8 @@ const char *vprof_json_path(struct vprof_arena *arena, const struct vprof_json *
 	if (!node->parent)
 		return "(top)";
 	if (!node->key)
-		return vprof_arena_printf(arena, "%s[%zu]", vprof_json_path(arena, node->parent), node->index);
+		return vprof_arena_printf(arena, "%s[%zu]", vprof_json_path(arena, node->parent),
+					  node->index);
 	if (!node->parent->parent)
 		return node->key;
 	return vprof_arena_printf(arena, "%s.%s", vprof_json_path(arena, node->parent), node->key);
@@ -389,7 +413,8 @@ const char *vprof_json_path(struct vprof_arena *arena, const struct vprof_json *
 
 const char *vprof_json_type_name(enum vprof_json_type type)
 {
-	static const char *const names[] = { "null", "a boolean", "a number", "a string", "an array", "an object" };
+	static const char *const names[] = { "null",     "a boolean", "a number",
+					     "a string", "an array",  "an object" };
 
 	return names[type];
 }

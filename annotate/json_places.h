@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A strict JSON reader (RFC 8259) that remembers where every value and key stands.
  *
- * cJSON knows no line numbers, and an error in vprof.json must name its line. Invariants: the tree belongs to the
- * arena; strings are NUL-terminated UTF-8 without NUL inside; keys of an object are unique; nesting is at most
- * VPROF_JSON_DEPTH_MAX deep.
+ * cJSON knows no line numbers, and an error in vprof.json must name its line. Invariants: the tree belongs to
+ * the arena; strings are NUL-terminated UTF-8 without NUL inside; keys of an object are unique; nesting is at
+ * most VPROF_JSON_DEPTH_MAX deep.
  */
 #ifndef VPROF_JSON_PLACES_H
 #define VPROF_JSON_PLACES_H
@@ -14,18 +14,23 @@
 #define VPROF_JSON_DEPTH_MAX 64
 
 enum vprof_json_type {
-	VPROF_JSON_NULL, VPROF_JSON_BOOL, VPROF_JSON_NUMBER, VPROF_JSON_STRING, VPROF_JSON_ARRAY, VPROF_JSON_OBJECT,
+	VPROF_JSON_NULL,
+	VPROF_JSON_BOOL,
+	VPROF_JSON_NUMBER,
+	VPROF_JSON_STRING,
+	VPROF_JSON_ARRAY,
+	VPROF_JSON_OBJECT,
 };
 
 struct vprof_json {
 	enum vprof_json_type type;
-	int line, column;	 /* of the value's first byte, from 1; columns count bytes */
-	int key_line;		 /* of the key, for members of an object */
-	const char *key;	 /* NULL in arrays and at the root */
-	const char *string;	 /* strings only */
-	double number;		 /* numbers; 0 or 1 for booleans */
+	int line, column;   /* of the value's first byte, from 1; columns count bytes */
+	int key_line;       /* of the key, for members of an object */
+	const char *key;    /* NULL in arrays and at the root */
+	const char *string; /* strings only */
+	double number;      /* numbers; 0 or 1 for booleans */
 	struct vprof_json *parent, *first, *next;
-	size_t n, index;	 /* number of children; position among its siblings */
+	size_t n, index; /* number of children; position among its siblings */
 };
 
 /* INPUT with "NAME:LINE:COLUMN: what; what to do" when `text` is not JSON. `name` is for messages only. */
