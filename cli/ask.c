@@ -33,6 +33,7 @@ static int break_down(const struct vprof_ask *ask, const struct vprof_factor *f)
 {
 	struct vprof_name_list targets = { 0 };
 	int rc = vprof_decide_targets(ask->results, ask->plan, f, &targets), added = 0;
+	int judged = targets.n && is_frame(f); /* also when another factor broke it down in this round */
 
 	for (size_t i = 0; i < targets.n && rc >= 0; i++) {
 		rc = vprof_name_list_add(&ask->session->broken_down, targets.items[i].name, targets.items[i].file,
@@ -42,7 +43,7 @@ static int break_down(const struct vprof_ask *ask, const struct vprof_factor *f)
 	vprof_name_list_release(&targets);
 	if (rc >= 0)
 		rc = vprof_decide_wakers(ask->session, ask->results, f, ask->workspace->facts);
-	if (rc >= 0 && added && is_frame(f) && vprof_session_judge(ask->session, f->key, "broken down"))
+	if (rc >= 0 && judged && vprof_session_judge(ask->session, f->key, "broken down"))
 		rc = VPROF_ERR_NOMEM;
 	return rc < 0 ? rc : added + rc;
 }
@@ -55,7 +56,7 @@ static int decide_by_rule(const struct vprof_ask *ask, size_t index, struct vpro
 	if (added < 0)
 		return added;
 	print_name(ask, index);
-	if (added) {
+	if (added || !strcmp(vprof_session_verdict(ask->session, f->key), "broken down")) {
 		answers->n_broken_down += (size_t)added;
 		fprintf(stderr, ": broken down\n");
 		return VPROF_OK;

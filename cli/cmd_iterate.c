@@ -204,7 +204,9 @@ static int decide_round(struct iteration *it, int *stopped, struct vprof_error *
 	vprof_decide_verdicts(it->results, &it->session);
 	if (!it->options->json) {
 		putchar('\n');
-		rc = vprof_step_print_report(it->results, chosen, choose(it, chosen), 0, err);
+		/* With --auto the rounds are on their way; the last report is whole. */
+		rc = vprof_step_print_report(it->results, chosen, choose(it, chosen),
+					     it->options->automatic ? (size_t)it->session.k : 0, err);
 		if (rc)
 			return rc;
 		putchar('\n');

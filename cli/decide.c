@@ -16,10 +16,21 @@ char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *sta
 #define MATCH_MAX 16
 #define UNEXPLAINED_SHARE 0.5
 
-static int is_put_aside(const struct vprof_factor *f, const char *verdict)
+int vprof_decide_is_spent(const struct vprof_results *r, const struct vprof_factor *f)
+{
+	if (f->kind != VPROF_FACTOR_VARIANCE || f->can_break_down ||
+	    (f->node_kind != VPROF_NODE_FUNCTION && f->node_kind != VPROF_NODE_POINTER))
+		return 0;
+	for (size_t i = 0; i < f->n_nodes; i++)
+		if (r->nodes[f->nodes[i]].broken_down)
+			return 1;
+	return 0;
+}
+
+static int is_put_aside(const struct vprof_results *r, const struct vprof_factor *f, const char *verdict)
 {
 	return !strcmp(verdict, "inherent") || !strcmp(verdict, "ignore") ||
-	       (!strcmp(verdict, "broken down") && !f->can_break_down);
+	       (strcmp(verdict, "culprit") && vprof_decide_is_spent(r, f));
 }
 
 size_t vprof_decide_choose(const struct vprof_results *r, const struct vprof_session *s, uint32_t *chosen, size_t k)
@@ -29,7 +40,7 @@ size_t vprof_decide_choose(const struct vprof_results *r, const struct vprof_ses
 	for (size_t i = 0; i < r->n_factors && n < k; i++) {
 		const struct vprof_factor *f = &r->factors[i];
 
-		if (!(f->share >= s->threshold) || is_put_aside(f, vprof_session_verdict(s, f->key)))
+		if (!(f->share >= s->threshold) || is_put_aside(r, f, vprof_session_verdict(s, f->key)))
 			continue;
 		chosen[n++] = (uint32_t)i;
 	}
@@ -39,7 +50,11 @@ size_t vprof_decide_choose(const struct vprof_results *r, const struct vprof_ses
 void vprof_decide_verdicts(struct vprof_results *r, const struct vprof_session *s)
 {
 	for (size_t i = 0; i < r->n_factors; i++) {
-		const char *copy = vprof_results_string(r, vprof_session_verdict(s, r->factors[i].key));
+		const char *verdict = vprof_session_verdict(s, r->factors[i].key), *copy;
+
+		if (!*verdict && vprof_decide_is_spent(r, &r->factors[i]))
+			verdict = "broken down";
+		copy = vprof_results_string(r, verdict);
 
 		r->factors[i].verdict = copy ? copy : "";
 	}
@@ -135,15 +150,15 @@ static int add_function(struct vprof_name_list *list, const struct vprof_facts *
 static int add_functions(struct vprof_name_list *list, const struct vprof_facts *facts, const char *symbol)
 {
 	uint32_t found[MATCH_MAX];
-	char *name = source_name(symbol), *file;
+	const char *at = strchr(symbol, '@'), *file = at ? at + 1 : NULL;
+	char *copy = at ? strndup(symbol, (size_t)(at - symbol)) : strdup(symbol);
+	char *name = copy ? source_name(copy) : NULL;
 	size_t n;
 	int added = 0, rc = 0;
 
+	free(copy);
 	if (!name)
 		return VPROF_ERR_NOMEM;
-	file = strchr(name, '@');
-	if (file)
-		*file++ = 0;
 	n = vprof_facts_find(facts, name, file, found, MATCH_MAX);
 	for (size_t i = 0; i < n && i < MATCH_MAX && rc >= 0; i++) {
 		rc = add_function(list, facts, &facts->functions[found[i]]);

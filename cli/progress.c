@@ -71,7 +71,7 @@ void vprof_progress_end(struct vprof_progress *p, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "  %-8s %-60s %7.1f s\n", p->step, text, vprof_progress_seconds(p));
+	fprintf(stderr, "  %-8s %-66s %6.1f s\n", p->step, text, vprof_progress_seconds(p));
 }
 
 int vprof_complain(int code, const struct vprof_error *err)

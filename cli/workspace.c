@@ -71,11 +71,11 @@ int vprof_workspace_scan(const struct vprof_project *p, const char *compile_comm
 	for (size_t i = 0; i < facts->n_tus; i++)
 		n_broken += strcmp(facts->tus[i].status, "ok") != 0;
 	if (n_broken)
-		vprof_progress_end(&progress, "%s files, %s functions (%s with errors)",
+		vprof_progress_end(&progress, "%s source files, %s functions (%s files with errors)",
 				   vprof_format_count(facts->n_tus).s, vprof_format_count(facts->n_functions).s,
 				   vprof_format_count(n_broken).s);
 	else
-		vprof_progress_end(&progress, "%s files, %s functions", vprof_format_count(facts->n_tus).s,
+		vprof_progress_end(&progress, "%s source files, %s functions", vprof_format_count(facts->n_tus).s,
 				   vprof_format_count(facts->n_functions).s);
 	vprof_facts_free(facts);
 	return VPROF_OK;

@@ -9,8 +9,8 @@
 #include "report/format_value.h"
 
 /* Columns of the table; what is left of the width goes to the place. */
-enum { AT_SHARE = 3, AT_RANGE = 9, AT_NAME = 21, MEAN_COLUMNS = 10, SD_COLUMNS = 9 };
-enum { AT_DETAIL = 9 };
+enum { AT_SHARE = 3, AT_RANGE = 10, AT_NAME = 22, MEAN_COLUMNS = 10, SD_COLUMNS = 9 };
+enum { AT_DETAIL = 9, PATH_MAX_NODES = 64 };
 
 const char *vprof_ink(const struct vprof_style *style, enum vprof_ink ink)
 {
@@ -19,7 +19,7 @@ const char *vprof_ink(const struct vprof_style *style, enum vprof_ink ink)
 	return style->colour ? inks[ink] : "";
 }
 
-/* Columns of a factor's name with two blanks after it: 32 of 100. */
+/* Columns of a factor's name with two blanks after it: 31 of 100. */
 static size_t name_columns(const struct vprof_style *style)
 {
 	return (style->width - AT_NAME - MEAN_COLUMNS - SD_COLUMNS) * 32 / 60;
@@ -45,31 +45,77 @@ static const struct vprof_node *place_of(const struct vprof_results *r, const st
 	return &r->nodes[r->nodes[f->nodes[0]].parent];
 }
 
-/* Names from the interval (left out) down to `n`. A wait on the way is where blame begins: "while waiting for X", and
- * with `whole` what is above it after it, "... in call > append". */
-static void add_path(const struct vprof_results *r, const struct vprof_node *n, int whole, struct vprof_text *out)
+/* Nodes from `n` up to the interval, which is left out; path[0] is n. */
+static size_t path_of(const struct vprof_results *r, const struct vprof_node *n, const struct vprof_node **path)
 {
-	const struct vprof_node *path[64];
-	size_t depth = 0, wait = 0, start = 0;
+	size_t depth = 0;
 
-	for (; n->depth > 0 && depth < 64; n = &r->nodes[n->parent])
+	for (; n->depth > 0 && depth < PATH_MAX_NODES; n = &r->nodes[n->parent])
 		path[depth++] = n;
-	for (size_t i = depth; i-- > 0;)
-		if (path[i]->kind == VPROF_NODE_WAIT || path[i]->kind == VPROF_NODE_QUEUED)
-			wait = i + 1;
-	if (wait) {
-		if (path[wait - 1]->kind == VPROF_NODE_QUEUED)
-			vprof_text_add(out, "while queued");
-		else
-			vprof_text_addf(out, "while waiting for %s", node_name(path[wait - 1]));
-		for (size_t i = wait - 1; i-- > 0;)
-			vprof_text_addf(out, " > %s", node_name(path[i]));
-		start = whole ? wait : depth;
-		if (start < depth)
-			vprof_text_add(out, " in ");
+	return depth;
+}
+
+/* "a > b > c" of path[depth - 1] .. path[end]; with `first` and `last` names kept and "…" between when they are fewer. */
+static void add_names(const struct vprof_node *const *path, size_t depth, size_t end, size_t first, size_t last,
+		      struct vprof_text *out)
+{
+	size_t n = depth - end;
+
+	for (size_t i = 0; i < n; i++) {
+		if (i >= first && i < n - last) {
+			if (i == first)
+				vprof_text_add(out, "… > ");
+			continue;
+		}
+		vprof_text_addf(out, "%s%s", node_name(path[depth - 1 - i]), i + 1 < n ? " > " : "");
 	}
-	for (size_t i = depth; i-- > start;)
-		vprof_text_addf(out, "%s%s", node_name(path[i]), i > start ? " > " : "");
+}
+
+/* The whole path when it fits `columns`, else with names left out of its middle, the innermost kept longest. */
+static void add_fitting(const struct vprof_node *const *path, size_t depth, size_t end, size_t columns,
+			struct vprof_text *out)
+{
+	struct vprof_text t = VPROF_TEXT_INIT;
+	size_t n = depth - end;
+
+	add_names(path, depth, end, n, 0, &t);
+	for (size_t kept = n; vprof_format_columns(t.s) > columns && kept-- > 1;)
+		for (size_t first = kept > 1; vprof_format_columns(t.s) > columns; first = 0) {
+			vprof_text_clear(&t);
+			add_names(path, depth, end, first, kept - first, &t);
+			if (!first)
+				break;
+		}
+	vprof_text_add(out, t.s);
+	vprof_text_release(&t);
+}
+
+/* A wait on the way is where blame begins: "while waiting for X > what its waker ran", and with `whole` what is above
+ * the wait after it, "... in call > append". */
+static void add_path(const struct vprof_results *r, const struct vprof_node *n, int whole, size_t columns,
+		     struct vprof_text *out)
+{
+	const struct vprof_node *path[PATH_MAX_NODES];
+	size_t depth = path_of(r, n, path), wait = depth;
+
+	while (wait > 0 && path[wait - 1]->kind != VPROF_NODE_WAIT && path[wait - 1]->kind != VPROF_NODE_QUEUED)
+		wait--;
+	if (!wait) {
+		add_fitting(path, depth, 0, columns, out);
+		return;
+	}
+	if (path[wait - 1]->kind == VPROF_NODE_QUEUED)
+		vprof_text_add(out, "while queued");
+	else
+		vprof_text_addf(out, "while waiting for %s", node_name(path[wait - 1]));
+	if (wait > 1) {
+		vprof_text_add(out, " > ");
+		add_names(path, wait - 1, 0, wait - 1, 0, out);
+	}
+	if (whole && wait < depth) {
+		vprof_text_add(out, " in ");
+		add_names(path, depth, wait, depth - wait, 0, out);
+	}
 }
 
 void vprof_report_place(const struct vprof_results *r, const struct vprof_factor *f, int columns,
@@ -79,13 +125,13 @@ void vprof_report_place(const struct vprof_results *r, const struct vprof_factor
 	const struct vprof_node *parent = place_of(r, f);
 	size_t room = columns > 0 ? (size_t)columns : 0, extra;
 
-	if (parent && parent->depth == 0)
-		vprof_text_add(&path, "the interval itself");
-	else if (parent)
-		add_path(r, parent, 0, &path);
 	if (f->n_nodes > 1)
 		vprof_text_addf(&more, " (+%zu)", f->n_nodes - 1);
 	extra = more.len < room ? more.len : 0;
+	if (parent && parent->depth == 0)
+		vprof_text_add(&path, "the interval itself");
+	else if (parent)
+		add_path(r, parent, 0, room - extra, &path);
 	vprof_format_cut(out, path.s, room - extra, 1, 0);
 	if (extra)
 		vprof_text_add(out, more.s);
@@ -95,7 +141,7 @@ void vprof_report_place(const struct vprof_results *r, const struct vprof_factor
 
 void vprof_factor_heading(const struct vprof_style *style, struct vprof_text *out)
 {
-	vprof_text_addf(out, "%s   %-18s%-*s%-*s%*s%*s%s\n", vprof_ink(style, VPROF_INK_DIM), "share of variance",
+	vprof_text_addf(out, "%s   %-19s%-*s%-*s%*s%*s%s\n", vprof_ink(style, VPROF_INK_DIM), "share of variance",
 			(int)name_columns(style), "factor", (int)place_columns(style), "where it sits", MEAN_COLUMNS, "mean", SD_COLUMNS, "sd",
 			vprof_ink(style, VPROF_INK_PLAIN));
 }
@@ -120,7 +166,7 @@ static void add_first_line(const struct vprof_style *style, const struct vprof_r
 
 	snprintf(number, sizeof number, "%zu", rank);
 	vprof_format_cut(out, number, AT_SHARE - 1, 0, AT_SHARE - 1);
-	vprof_text_addf(out, "%6s ", vprof_format_percent(f->share).s);
+	vprof_text_addf(out, "%6s  ", vprof_format_percent(f->share).s);
 	add_range(f, out);
 	vprof_text_add(out, vprof_ink(style, chosen ? VPROF_INK_BOLD : VPROF_INK_PLAIN));
 	vprof_format_cut(out, f->name ? f->name : "?", name - 2, 1, name);
@@ -193,7 +239,7 @@ static void add_variance_detail(const struct vprof_results *r, const struct vpro
 	}
 	if (f->is_blame && n) {
 		add_item(line, "others' work ");
-		add_path(r, &r->nodes[n->parent], 1, line);
+		add_path(r, &r->nodes[n->parent], 1, 0, line);
 	}
 	if (isfinite(f->blocked_share) && f->blocked_share >= 0.005) {
 		snprintf(text, sizeof text, "blocked %s", vprof_format_percent(f->blocked_share).s);

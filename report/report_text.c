@@ -16,6 +16,7 @@
 #define MIN_WIDTH 80
 #define DEFAULT_TOP 10
 #define LABEL_COLUMNS 10
+#define SHOWN_SHARE 0.005 /* a factor that would read "0 %" is left out unless it is chosen */
 
 /* Parents come before their children, so every path to the root ends. */
 static int check(const struct vprof_results *r, struct vprof_error *err)
@@ -111,9 +112,17 @@ static void add_summary(const struct vprof_style *style, const struct vprof_resu
 	}
 	if (isfinite(r->baseline_mean_ns) && r->baseline_mean_ns > 0 && isfinite(r->mean_ns)) {
 		double cost = r->mean_ns / r->baseline_mean_ns - 1;
+		/* Half of the 95 % interval of a difference of two means with this run's spread. */
+		double noise = r->n_complete ? 1.96 * M_SQRT2 * r->sd_ns / sqrt((double)r->n_complete) / r->baseline_mean_ns
+					     : 0;
 
-		vprof_text_addf(&t, "probes cost %+.1f %% of the mean (annotated only: %s)", cost * 100,
-				vprof_format_duration(r->baseline_mean_ns).s);
+		if (cost < -noise)
+			vprof_text_addf(&t, "runs differ more than the probes cost: %+.1f %% of the mean", cost * 100);
+		else
+			vprof_text_addf(&t, "probes cost %+.1f %% of the mean", cost * 100);
+		if (fabs(cost) <= noise)
+			vprof_text_addf(&t, ", within the noise of %.1f %%", noise * 100);
+		vprof_text_addf(&t, " (annotated only: %s)", vprof_format_duration(r->baseline_mean_ns).s);
 		labelled(style, "", t.s, out);
 	}
 	vprof_text_release(&t);
@@ -144,7 +153,7 @@ static void add_table(const struct vprof_style *style, const struct vprof_result
 	for (size_t i = 0; i < r->n_factors; i++) {
 		int chosen = is_chosen(r, o, i);
 
-		if (!chosen && i >= top)
+		if (!chosen && (i >= top || fabs(r->factors[i].share) < SHOWN_SHARE))
 			continue;
 		vprof_factor_lines(style, r, i + 1, chosen, out);
 		shown++;

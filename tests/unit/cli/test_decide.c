@@ -106,9 +106,8 @@ static void put_aside_makes_room(void **state)
 	uint32_t chosen[8];
 
 	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 3), 3);
-	assert_int_equal(chosen[0], 0);
-	vprof_session_judge(&f->session, "v:serve", "broken down"); /* holds nothing unmeasured */
-	vprof_session_judge(&f->session, "v:parse", "culprit");	    /* keeps its place */
+	assert_int_equal(chosen[0], 1); /* serve is broken down: its children stand for it */
+	vprof_session_judge(&f->session, "v:parse", "culprit"); /* keeps its place */
 	vprof_session_judge(&f->session, "c:parse|c->proc", "inherent");
 	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 3), 3);
 	assert_int_equal(chosen[0], 1);
@@ -116,6 +115,10 @@ static void put_aside_makes_room(void **state)
 	assert_int_equal(chosen[2], 4);
 	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 8), 3); /* the last is below the threshold */
 	f->factors[0].can_break_down = 1; /* again something to see */
+	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 1), 1);
+	assert_int_equal(chosen[0], 0);
+	f->factors[0].can_break_down = 0;
+	vprof_session_judge(&f->session, "v:serve", "culprit"); /* a person may say so */
 	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 1), 1);
 	assert_int_equal(chosen[0], 0);
 }
