@@ -61,7 +61,9 @@ struct vprof_replay_options {
 };
 
 struct vprof_replay_result {
-	size_t n_units, n_compiled, n_reverted; /* reverted: objects put back because nothing is edited any more */
+	/* units: compiler commands (one that compiles and links several sources counts once); reverted: objects put back
+	 * because nothing of theirs is edited any more */
+	size_t n_units, n_compiled, n_reverted;
 	double compile_s, link_s;
 };
 
