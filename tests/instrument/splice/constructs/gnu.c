@@ -74,6 +74,19 @@ static int jump(void)
 	return tries;
 }
 
+static void wrong(int n) { printf("wrong %d\n", n); exit(n); }
+
+static int no_other_way(int n)
+{
+	switch (n) {
+	case 1:
+		return 2;
+	default:
+		wrong(n), __builtin_unreachable();
+		break;
+	}
+}
+
 static void __attribute__((noreturn)) leave(int n) { fflush(stdout); exit(n); }
 
 int main(void)
@@ -81,7 +94,7 @@ int main(void)
 	const struct pair *kept = &(struct pair){ 3, 4 };
 	int n = literals(&(struct pair){ .a = 1, .b = 2 }, (int[]){ 5, 6 }) + literals(kept, (int[2]){ 7, 8 });
 
-	printf("%d %d %d\n", run_dispatch("0001012"), nested(3), nested(10));
+	printf("%d %d %d\n", run_dispatch("0001012"), nested(no_other_way(1) + 1), nested(10));
 	printf("%d %d\n", jump(), n ?: puts("elvis"));
 	leave(17);
 }
