@@ -159,8 +159,12 @@ int mentions(const char *text, const char *word)
 
 int is_method(const struct vprof_facts_function *f)
 {
-	return strcmp(f->lang, "c") && strstr(f->usr, "@F@") && strstr(f->usr, "@S@") &&
-	       !strstr(f->usr, "#S");
+	const char *name = strstr(f->usr, "@F@"), *class = strstr(f->usr, "@S");
+	size_t n = strlen(f->usr);
+
+	if (!strcmp(f->lang, "c") || !name || !class || class > name)
+		return 0;
+	return n < 2 || strcmp(f->usr + n - 2, "#S"); /* a static method has no object */
 }
 
 static int is_integer_type(const char *type)
