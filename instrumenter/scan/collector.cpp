@@ -179,8 +179,9 @@ bool Collector::TraverseCXXForRangeStmt(CXXForRangeStmt *S) {
   TraverseStmt(S->getInit());
   TraverseStmt(S->getRangeInit());
   Now.Implicit++;
-  TraverseStmt(S->getBeginStmt());
-  TraverseStmt(S->getEndStmt());
+  for (DeclStmt *Hidden : {S->getBeginStmt(), S->getEndStmt()}) // implicit, so the walk would pass them by
+    if (const auto *Variable = Hidden ? dyn_cast<VarDecl>(Hidden->getSingleDecl()) : nullptr)
+      TraverseStmt(const_cast<Expr *>(Variable->getInit()));
   if (!Frames.empty())
     Frames.back().Loops++;
   TraverseStmt(S->getCond());

@@ -154,12 +154,29 @@ void Collector::lambdaTaken(const LambdaExpr *E) {
   addAddress(std::move(Row), E->getBeginLoc());
 }
 
+// Looks through the copies and conversions that an argument makes of its variable.
+static const Expr *heldCallable(const Expr *Argument) {
+  for (;;) {
+    const Expr *Inner = Argument->IgnoreParenImpCasts();
+    if (const auto *Temporary = dyn_cast<MaterializeTemporaryExpr>(Inner))
+      Inner = Temporary->getSubExpr();
+    else if (const auto *Bound = dyn_cast<CXXBindTemporaryExpr>(Inner))
+      Inner = Bound->getSubExpr();
+    else if (const auto *Construct = dyn_cast<CXXConstructExpr>(Inner); Construct && Construct->getNumArgs() >= 1) {
+      if (passesOn(Construct))
+        Inner = Construct->getArg(0);
+    } else if (const auto *Call = dyn_cast<CallExpr>(Inner); Call && Call->getNumArgs() == 1 && passesOn(Call))
+      Inner = Call->getArg(0);
+    if (Inner == Argument)
+      return Argument;
+    Argument = Inner;
+  }
+}
+
 // A variable that holds a lambda, given to somebody: `std::thread t(work)`.
 void Collector::closureArguments(ArrayRef<const Expr *> Arguments, const std::string &Target) {
   for (size_t I = 0; I < Arguments.size(); I++) {
-    const Expr *Argument = Arguments[I]->IgnoreParenImpCasts();
-    if (const auto *Temporary = dyn_cast<MaterializeTemporaryExpr>(Argument))
-      Argument = Temporary->getSubExpr()->IgnoreParenImpCasts();
+    const Expr *Argument = heldCallable(Arguments[I]);
     const auto *Variable = dyn_cast<DeclRefExpr>(Argument);
     const CXXRecordDecl *Class = Variable ? Variable->getType().getNonReferenceType()->getAsCXXRecordDecl() : nullptr;
     if (!Class || !Class->isLambda() || !Class->getLambdaCallOperator())

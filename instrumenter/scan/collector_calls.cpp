@@ -136,7 +136,8 @@ void Collector::call(const CallExpr *E) {
   Row.Wrappable = Row.Reason.empty();
   ArrayRef<const Expr *> Arguments(E->getArgs(), E->getNumArgs());
   Row.Args = argumentsJson(Arguments);
-  if (Context.getLangOpts().CPlusPlus)
+  const auto *Operator = dyn_cast<CXXOperatorCallExpr>(E);
+  if (Context.getLangOpts().CPlusPlus && !(Operator && Operator->getOperator() == OO_Call))
     closureArguments(Arguments, targetOf(E));
   addCall(std::move(Row), E->getSourceRange());
 }
@@ -169,7 +170,7 @@ void Collector::construct(const CXXConstructExpr *E) {
   if (!Constructor || Now.Unevaluated)
     return;
   ArrayRef<const Expr *> Arguments(E->getArgs(), E->getNumArgs());
-  if (!Constructor->getParent()->isLambda())
+  if (!Constructor->getParent()->isLambda() && standardFunction(Constructor->getParent()).isNull())
     closureArguments(Arguments, Constructor->getParent()->getQualifiedNameAsString());
   const FunctionDecl *Pattern = patternOf(Constructor);
   if (Frames.empty() || E->isElidable() || !Pattern->isUserProvided() || !Ranges.inProject(Pattern->getLocation()))

@@ -7,6 +7,7 @@
 #include "clang/Index/USRGeneration.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstdlib>
@@ -41,6 +42,13 @@ static std::string placeOf(const FunctionDecl *Function) {
   return Place;
 }
 
+static std::string fileNameOf(const FunctionDecl *Function) {
+  const SourceManager &Sources = Function->getASTContext().getSourceManager();
+  OptionalFileEntryRef Entry = Sources.getFileEntryRefForID(Sources.getFileID(
+      Sources.getExpansionLoc(Function->getLocation())));
+  return Entry ? llvm::sys::path::filename(Entry->getName()).str() : std::string();
+}
+
 std::string usrOf(const FunctionDecl *Function) {
   Function = patternOf(Function)->getCanonicalDecl();
   SmallString<128> Usr;
@@ -48,6 +56,9 @@ std::string usrOf(const FunctionDecl *Function) {
     Usr = "n:" + Function->getQualifiedNameAsString();
   const auto *Method = dyn_cast<CXXMethodDecl>(Function);
   bool Lambda = Method && Method->getParent()->isLambda();
+  // A C header's static functions, included by C++ inside extern "C" { }: the same functions as in C.
+  if (!Function->isExternallyVisible() && Function->isInExternCContext())
+    return "c:" + fileNameOf(Function) + "@F@" + Function->getNameAsString() + "|" + placeOf(Function);
   if (Lambda || !Function->isExternallyVisible())
     return (Usr + "|" + placeOf(Function)).str();
   return Usr.str().str();

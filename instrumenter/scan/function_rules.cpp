@@ -24,14 +24,21 @@ const CompoundStmt *bracesOf(const FunctionDecl *Function) {
 
 namespace {
 
+// Clang calls every lambda constexpr that could be; a probe only matters where the source says so.
+bool saysConstexpr(const FunctionDecl *Lambda) {
+  const ASTContext &Context = Lambda->getASTContext();
+  const SourceManager &Sources = Context.getSourceManager();
+  SourceRange Head(Lambda->getBeginLoc(), Lambda->getBody()->getBeginLoc());
+  CharSourceRange Text = Lexer::makeFileCharRange(CharSourceRange::getTokenRange(Head), Sources, Context.getLangOpts());
+  return Lexer::getSourceText(Text, Sources, Context.getLangOpts()).contains("constexpr");
+}
+
 std::string attributeReason(const FunctionDecl *Function, const UnitTraits &Traits) {
+  const auto *Method = dyn_cast<CXXMethodDecl>(Function);
   if (Function->isConsteval())
     return "consteval";
-  if (Function->isConstexprSpecified())
+  if (Method && Method->getParent()->isLambda() ? saysConstexpr(Function) : Function->isConstexprSpecified())
     return "constexpr";
-  if (const auto *Method = dyn_cast<CXXMethodDecl>(Function))
-    if (Method->getParent()->isLambda() && Function->isConstexprSpecified())
-      return "constexpr";
   if (isa<CoroutineBodyStmt>(Function->getBody()))
     return "coroutine";
   if (Traits.AttributesDefinedAway)

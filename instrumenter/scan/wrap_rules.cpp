@@ -85,7 +85,7 @@ const char *calleeReason(const CallExpr *Call, const FunctionDecl *Callee) {
 const char *cppReason(const CallExpr *Call, const FunctionDecl *Callee, const CallPlace &Place) {
   if (Place.Template)
     return "template";
-  if (Callee && !Callee->isExternC())
+  if (Callee && !Callee->isExternC() && !Callee->isInExternCContext())
     return "c++";
   if (!Callee && (isa<CXXMemberCallExpr>(Call) || isa<CXXOperatorCallExpr>(Call)))
     return "c++";
