@@ -41,10 +41,10 @@ static int is_function(const struct vprof_node *n)
 	return n->kind == VPROF_NODE_FUNCTION || n->kind == VPROF_NODE_SITE || n->kind == VPROF_NODE_POINTER;
 }
 
-static int is_unexplained(const struct vprof_results *r, const struct vprof_node *n)
+/* The body of a wait or queue delay, also of one that is one node with the function around it. */
+static int is_unexplained(const struct vprof_node *n)
 {
-	return n->kind == VPROF_NODE_BODY && (r->nodes[n->parent].kind == VPROF_NODE_WAIT ||
-					      r->nodes[n->parent].kind == VPROF_NODE_QUEUED);
+	return n->kind == VPROF_NODE_BODY && !strcmp(n->name, "unexplained");
 }
 
 static const struct vprof_probe *probe_of(const struct selection *s, const struct vprof_node *n)
@@ -76,7 +76,9 @@ static void take_heights(struct selection *s)
 			s->height[i] = (uint32_t)(highest_cause(s, n) + 1);
 		else if (probe)
 			s->height[i] = probe->height;
-		if (!n->is_blame && n->kind == VPROF_NODE_SITE && highest_cause(s, n) + 1 > s->height[i])
+		/* One node with its wait: children are blame. Beneath blame only call sites are sure to be such. */
+		if (is_function(n) && (!n->is_blame || n->kind == VPROF_NODE_SITE) &&
+		    highest_cause(s, n) + 1 > s->height[i])
 			s->height[i] = (uint32_t)(highest_cause(s, n) + 1);
 		if (s->height[i] > highest)
 			highest = s->height[i];
@@ -373,7 +375,7 @@ static int finish_factor(struct selection *s, struct vprof_factor *f, const stru
 		count_breakable(s, f, t->a, &seen);
 		if (t->b != t->a)
 			count_breakable(s, f, t->b, &seen);
-		if (is_unexplained(r, &r->nodes[t->a]) || is_unexplained(r, &r->nodes[t->b]))
+		if (is_unexplained(&r->nodes[t->a]) || is_unexplained(&r->nodes[t->b]))
 			s->never[f - s->factors.v] = 1;
 	}
 	f->sd_ns = variance > 0 ? sqrt(variance) : 0; /* of variance factors: vprof_jackknife */

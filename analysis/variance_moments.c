@@ -60,7 +60,7 @@ static int fill_body(const struct computation *c, const struct vprof_tree_node *
 	body->line = parent->line;
 	body->object = "";
 	body->is_blame = n->level > 0;
-	if (n->kind == VPROF_NODE_WAIT || n->kind == VPROF_NODE_QUEUED) {
+	if (n->kind == VPROF_NODE_WAIT || n->kind == VPROF_NODE_QUEUED || n->is_explained) {
 		body->name = body->display = "unexplained";
 		body->is_blame = 1;
 		return 0;

@@ -186,6 +186,8 @@ static uint32_t child_of(struct vprof_tree *tree, uint32_t parent, uint8_t class
 			n->kind = probe_kinds[n->probe->kind];
 	}
 	tree->nodes.v[parent].n_children++;
+	if (level > tree->nodes.v[parent].level)
+		tree->nodes.v[parent].is_explained = 1;
 	return (tree->private->slots[slot] = (uint32_t)tree->nodes.n) - 1;
 }
 

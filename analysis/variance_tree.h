@@ -19,6 +19,7 @@ struct vprof_tree_node { /* in the order of first sight: a parent comes before i
 	uint32_t n_children;
 	uint8_t kind;	/* enum vprof_node_kind, never BODY */
 	uint8_t objects; /* waits: 0, 1 or 2 for more */
+	uint8_t is_explained; /* has blame beneath: its body is what nobody explains */
 	uint64_t object;
 	uint64_t n_calls, total_ticks, blocked_ticks;
 	const struct vprof_probe *probe; /* NULL: not a function, or not in the plan */

@@ -190,6 +190,44 @@ static void test_wait_merges_with_its_site(void **state)
 	hand_release(&h);
 }
 
+/* A measured call site of the lock function and its wait are one node, explained by the holder. */
+static void test_explained_site(void **state)
+{
+	struct vprof_plan *plan = hand_plan(3);
+	const struct vprof_node *site, *rest;
+	struct vprof_results *r;
+	struct hand_thread *a, *b;
+	struct hand_trace h;
+
+	(void)state;
+	hand_init(&h);
+	a = hand_thread(&h, 1);
+	b = hand_thread(&h, 1);
+	for (uint64_t i = 0; i < 20; i++) {
+		uint64_t t = 100000 * (i + 1), end = t + 1000 + 100 * i;
+
+		hand_mark(a, VP_KIND_BEGIN, i, t);
+		hand_wait(a, VP_WAIT_MUTEX, VP_CALL_MUTEX_LOCK, 0x10, (uint32_t)i + 1, t + 100, end);
+		hand_call(a, S(2), t + 90, end + 10);
+		hand_mark(a, VP_KIND_END, i, end + 60);
+		hand_call(b, F(1), t + 50, t + 600 + 50 * i);
+		hand_wake(b, VP_WAIT_MUTEX, 0, 0x10, (uint32_t)i + 1, (uint32_t)i + 1, end - 20);
+	}
+	hand_write(&h);
+	r = hand_analyze(&h, plan);
+	site = child(r, r->nodes, "pthread_mutex_lock");
+	assert_int_equal(site->kind, VPROF_NODE_SITE);
+	assert_int_equal(child(r, site, "f1")->is_blame, 1);
+	rest = child(r, site, "unexplained");
+	assert_int_equal(rest->is_blame, 1);
+	assert_true(hand_factor(r, "v:pthread_mutex_lock")->height > hand_factor(r, "v:beneath:f1")->height);
+	for (size_t i = 0; i < r->n_selected; i++)
+		assert_null(strstr(r->factors[i].name, "unexplained"));
+	vprof_results_free(r);
+	vprof_plan_free(plan);
+	hand_release(&h);
+}
+
 static void test_queue_delay(void **state)
 {
 	struct vprof_plan *plan = hand_plan(2);
@@ -300,6 +338,7 @@ int main(void)
 		cmocka_unit_test(test_enclosing_and_open),
 		cmocka_unit_test(test_mutex_blames_the_holder),
 		cmocka_unit_test(test_wait_merges_with_its_site),
+		cmocka_unit_test(test_explained_site),
 		cmocka_unit_test(test_queue_delay),
 		cmocka_unit_test(test_recursion),
 		cmocka_unit_test(test_deep_recursion_is_folded),
