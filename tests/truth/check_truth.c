@@ -4,7 +4,8 @@
  * - the first-ranked factor is the planted one, or one that the program accepts in its place;
  * - the planted factor's share, and that of every factor under "also", is within 0.05 of the program's own account.
  *
- * Exit status 0: yes; 1: no, with the reason; 2: a file cannot be read.
+ * Exit status 0: yes; 1: no, with the reason; 2: a file cannot be read; 3: the program's own account says that something
+ * else than the planted cause made its run vary, so that there is nothing to find.
  */
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -15,6 +16,7 @@
 
 #define TOLERANCE 0.05
 #define SHOWN 8
+#define LEAST_SHARE 0.35 /* every program plants more than 0.4 */
 
 static int bad;
 
@@ -139,6 +141,17 @@ static void check_first(const cJSON *factors, const cJSON *planted, const cJSON 
 	complain("the first factor is %s", text_of(first, "name"));
 }
 
+/* By the truth alone, before anything that vprof found is looked at. */
+static int is_disturbed(const cJSON *truth, double planted)
+{
+	const cJSON *other;
+
+	cJSON_ArrayForEach(other, cJSON_GetObjectItem(truth, "others"))
+		if (number_of(other, "share") > planted + TOLERANCE)
+			return 1;
+	return !(planted >= LEAST_SHARE);
+}
+
 static void show(const cJSON *factors)
 {
 	int n = cJSON_GetArraySize(factors);
@@ -169,6 +182,10 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	show(factors);
+	if (is_disturbed(truth, number_of(planted, "share"))) {
+		printf("disturbed: the planted cause has a share of only %.3f in this run\n", number_of(planted, "share"));
+		return 3;
+	}
 	check_first(factors, cJSON_GetObjectItem(planted, "factor"), cJSON_GetObjectItem(truth, "accept"));
 	compare_share(factors, cJSON_GetObjectItem(planted, "factor"), number_of(planted, "share"), 0);
 	cJSON_ArrayForEach(also, cJSON_GetObjectItem(truth, "also"))
