@@ -70,7 +70,7 @@ struct rt_process {
 extern struct rt_process rt_process;
 extern __thread struct rt_thread *rt_self __attribute__((tls_model("initial-exec")));
 
-/* process.c */
+/* attach.c */
 bool rt_start(void);		   /* maps the shared memory once; false: this process stays dormant */
 uint64_t rt_token(void);	   /* unique in the session */
 void rt_modules_check(struct rt_thread *th); /* MODULE records when the set of modules changed */
