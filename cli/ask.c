@@ -27,13 +27,11 @@ static void print_name(const struct vprof_ask *ask, size_t index)
 	vprof_text_release(&name);
 }
 
-/* Adds the targets to what is broken down. A target that encloses nothing measured yet is only reached through its
- * parents, which are. Returns how many are new, or NOMEM. */
+/* Adds the factor's targets, and an unexplained wait's wakers, to what is broken down. Returns how many are new, or NOMEM. */
 static int break_down(const struct vprof_ask *ask, const struct vprof_factor *f)
 {
 	struct vprof_name_list targets = { 0 };
 	int rc = vprof_decide_targets(ask->results, ask->plan, f, &targets), added = 0;
-	int judged = targets.n && is_frame(f); /* also when another factor broke it down in this round */
 
 	for (size_t i = 0; i < targets.n && rc >= 0; i++) {
 		rc = vprof_name_list_add(&ask->session->broken_down, targets.items[i].name, targets.items[i].file,
@@ -43,12 +41,12 @@ static int break_down(const struct vprof_ask *ask, const struct vprof_factor *f)
 	vprof_name_list_release(&targets);
 	if (rc >= 0)
 		rc = vprof_decide_wakers(ask->session, ask->results, f, ask->workspace->facts);
-	if (rc >= 0 && judged && vprof_session_judge(ask->session, f->key, "broken down"))
+	if (rc >= 0 && added && is_frame(f) && vprof_session_judge(ask->session, f->key, "broken down"))
 		rc = VPROF_ERR_NOMEM;
 	return rc < 0 ? rc : added + rc;
 }
 
-static int decide_by_rule(const struct vprof_ask *ask, size_t index, struct vprof_answers *answers)
+static int decide_by_rule(const struct vprof_ask *ask, size_t index)
 {
 	const struct vprof_factor *f = &ask->results->factors[index];
 	int added = break_down(ask, f);
@@ -56,8 +54,7 @@ static int decide_by_rule(const struct vprof_ask *ask, size_t index, struct vpro
 	if (added < 0)
 		return added;
 	print_name(ask, index);
-	if (added || !strcmp(vprof_session_verdict(ask->session, f->key), "broken down")) {
-		answers->n_broken_down += (size_t)added;
+	if (added) {
 		fprintf(stderr, ": broken down\n");
 		return VPROF_OK;
 	}
@@ -171,52 +168,52 @@ static void print_question(const struct vprof_ask *ask, size_t index, int can_br
 	fflush(stderr);
 }
 
-/* Whether breaking down would do anything; tried on copies, so that a question changes nothing. */
-static int could_break_down(const struct vprof_ask *ask, const struct vprof_factor *f)
+enum prospect { NOTHING_BENEATH, CAN_BREAK_DOWN, BROKEN_DOWN_ALREADY };
+
+/* What breaking down would do; decided on copies, so that a question changes nothing. BROKEN_DOWN_ALREADY: another
+ * answer of this round, perhaps given before an interruption, did it. */
+static int prospect_of(const struct vprof_ask *ask, const struct vprof_factor *f)
 {
 	struct vprof_name_list targets = { 0 };
-	int rc = vprof_decide_targets(ask->results, ask->plan, f, &targets), fresh = 0;
+	int rc = vprof_decide_targets(ask->results, ask->plan, f, &targets), prospect = NOTHING_BENEATH;
 
+	if (targets.n)
+		prospect = BROKEN_DOWN_ALREADY;
 	for (size_t i = 0; i < targets.n; i++)
-		fresh |= !vprof_name_list_has(&ask->session->broken_down, targets.items[i].name, targets.items[i].file,
-					      targets.items[i].caller);
+		if (!vprof_name_list_has(&ask->session->broken_down, targets.items[i].name, targets.items[i].file,
+					 targets.items[i].caller))
+			prospect = CAN_BREAK_DOWN;
 	vprof_name_list_release(&targets);
-	return rc < 0 ? rc : fresh || (f->node_kind == VPROF_NODE_WAIT && f->can_break_down);
+	if (prospect == NOTHING_BENEATH && vprof_decide_wants_wakers(ask->results, f))
+		prospect = CAN_BREAK_DOWN;
+	return rc < 0 ? rc : prospect;
 }
 
-static int ask_one(const struct vprof_ask *ask, size_t index, struct vprof_answers *answers)
+static int ask_one(const struct vprof_ask *ask, size_t index, int *stopped)
 {
 	const struct vprof_factor *f = &ask->results->factors[index];
-	int can_break = could_break_down(ask, f), rc;
+	int can_break = prospect_of(ask, f) == CAN_BREAK_DOWN, rc;
 
-	if (can_break < 0)
-		return can_break;
 	for (;;) {
 		print_question(ask, index, can_break);
 		switch (read_letter()) {
 		case 0:
 		case 'q':
 			fputc('\n', stderr);
-			answers->stopped = 1;
+			*stopped = 1;
 			return VPROF_OK;
 		case 'b':
 			rc = break_down(ask, f);
-			if (rc < 0)
-				return rc;
-			if (rc > 0) {
-				answers->n_broken_down += (size_t)rc;
-				return VPROF_OK;
-			}
+			if (rc)
+				return rc < 0 ? rc : VPROF_OK;
 			fprintf(stderr, "nothing beneath it can be measured\n");
 			can_break = 0;
 			break;
 		case 'c':
 			return vprof_session_judge(ask->session, f->key, "culprit");
 		case 'i':
-			answers->n_set_aside++;
 			return vprof_session_judge(ask->session, f->key, "inherent");
 		case 'g':
-			answers->n_set_aside++;
 			return vprof_session_judge(ask->session, f->key, "ignore");
 		case 's':
 			show_source(ask, f);
@@ -227,25 +224,45 @@ static int ask_one(const struct vprof_ask *ask, size_t index, struct vprof_answe
 	}
 }
 
-static int is_decided(const char *verdict)
+/* One factor that may need a decision. */
+static int decide(const struct vprof_ask *ask, size_t index, int *stopped)
 {
-	return *verdict && strcmp(verdict, "broken down");
+	const struct vprof_factor *f = &ask->results->factors[index];
+	const char *verdict = vprof_session_verdict(ask->session, f->key);
+	int prospect = prospect_of(ask, f);
+
+	if (prospect < 0)
+		return prospect;
+	if (prospect == BROKEN_DOWN_ALREADY) {
+		print_name(ask, index);
+		fprintf(stderr, ": broken down\n");
+		return is_frame(f) ? vprof_session_judge(ask->session, f->key, "broken down") : VPROF_OK;
+	}
+	if (*verdict && strcmp(verdict, "broken down"))
+		return VPROF_OK;
+	return ask->automatic ? decide_by_rule(ask, index) : ask_one(ask, index, stopped);
 }
 
-int vprof_ask_all(const struct vprof_ask *ask, struct vprof_answers *answers, struct vprof_error *err)
+int vprof_ask_all(const struct vprof_ask *ask, int *stopped, struct vprof_error *err)
 {
-	int rc = VPROF_OK;
+	size_t n_factors = ask->results->n_factors, k = (size_t)ask->session->k;
+	uint32_t *chosen = calloc(k + 1, sizeof *chosen);
+	char *seen = calloc(n_factors + 1, 1);
+	int rc = chosen && seen ? VPROF_OK : VPROF_ERR_NOMEM, again = 1;
 
-	memset(answers, 0, sizeof *answers);
-	for (size_t i = 0; i < ask->n_chosen && !rc && !answers->stopped; i++) {
-		const struct vprof_factor *f = &ask->results->factors[ask->chosen[i]];
+	*stopped = 0;
+	while (!rc && again && !*stopped) {
+		size_t n = vprof_decide_choose(ask->results, ask->session, chosen, k);
 
-		if (is_decided(vprof_session_verdict(ask->session, f->key)))
-			continue;
-		if (ask->automatic)
-			rc = decide_by_rule(ask, ask->chosen[i], answers);
-		else
-			rc = ask_one(ask, ask->chosen[i], answers);
+		again = 0;
+		for (size_t i = 0; i < n && !rc && !*stopped; i++) {
+			if (seen[chosen[i]])
+				continue;
+			seen[chosen[i]] = again = 1;
+			rc = decide(ask, chosen[i], stopped);
+		}
 	}
+	free(chosen);
+	free(seen);
 	return rc ? vprof_error_set(err, rc, "out of memory") : VPROF_OK;
 }

@@ -13,19 +13,11 @@ struct vprof_ask {
 	struct vprof_session *session;
 	const struct vprof_results *results;
 	const struct vprof_plan *plan;
-	const uint32_t *chosen;
-	size_t n_chosen;
 	int automatic;
 };
 
-struct vprof_answers {
-	size_t n_broken_down; /* functions and sites that the session now breaks down anew, roots included */
-	size_t n_set_aside;   /* inherent or ignored: others may take their places */
-	int stopped;	      /* the input ended: nothing more was asked */
-};
-
-/* Decides every chosen factor that has no verdict yet, and writes the decisions into the session (not to disk).
- * OK or NOMEM. */
-int vprof_ask_all(const struct vprof_ask *ask, struct vprof_answers *answers, struct vprof_error *err);
+/* Decides every chosen factor that has no verdict yet, and those that take the places of factors set aside meanwhile;
+ * writes the decisions into the session (not to disk). *stopped: the input ended, nothing more was asked. OK or NOMEM. */
+int vprof_ask_all(const struct vprof_ask *ask, int *stopped, struct vprof_error *err);
 
 #endif

@@ -19,7 +19,7 @@
 #include "cli/round.h"
 #include "common/files.h"
 
-#define CHOSEN_MAX 64
+#define CHOSEN_MAX 1000 /* the largest k */
 #define DEFAULT_ROUNDS 12
 
 static const struct vprof_usage usage = {
@@ -181,57 +181,43 @@ static int decide_start(struct iteration *it, struct vprof_error *err)
 
 static size_t choose(const struct iteration *it, uint32_t *chosen)
 {
-	size_t k = it->session.k < CHOSEN_MAX ? (size_t)it->session.k : CHOSEN_MAX;
+	size_t k = (size_t)it->session.k;
 
 	return vprof_decide_choose(it->results, &it->session, chosen, k);
 }
 
 static int end(struct iteration *it, const char *why, struct vprof_error *err)
 {
-	it->session.rounds[it->session.n_rounds - 1].state = VPROF_ROUND_DECIDED;
 	return vprof_session_end(&it->session, why) ? out_of_memory(err) : save(it, err);
 }
 
-/* Reports the round and takes its decisions. What is set aside makes room for others, which are asked in turn.
- * *stopped: the input ended. */
+/* Reports the round and takes its decisions. *stopped: the input ended. */
 static int decide_round(struct iteration *it, int *stopped, struct vprof_error *err)
 {
-	struct vprof_answers answers;
+	const struct vprof_ask ask = { &it->workspace, &it->session, it->results, it->plan, it->options->automatic };
+	struct vprof_round *round = &it->session.rounds[it->session.n_rounds - 1];
 	uint32_t chosen[CHOSEN_MAX];
-	size_t n_broken = 0;
-	int rc;
+	size_t n = choose(it, chosen);
+	int rc = VPROF_OK;
 
 	vprof_decide_verdicts(it->results, &it->session);
 	if (!it->options->json) {
 		putchar('\n');
 		/* With --auto the rounds are on their way; the last report is whole. */
-		rc = vprof_step_print_report(it->results, chosen, choose(it, chosen),
-					     it->options->automatic ? (size_t)it->session.k : 0, err);
-		if (rc)
-			return rc;
+		rc = vprof_step_print_report(it->results, chosen, n, it->options->automatic ? (size_t)it->session.k : 0,
+					     err);
 		putchar('\n');
 		fflush(stdout);
 	}
-	do {
-		struct vprof_ask ask = { &it->workspace, &it->session, it->results, it->plan, chosen, choose(it, chosen),
-					 it->options->automatic };
-
-		rc = vprof_ask_all(&ask, &answers, err);
-		if (!rc)
-			rc = save(it, err);
-		n_broken += answers.n_broken_down;
-	} while (!rc && !answers.stopped && answers.n_set_aside);
-	if (rc)
-		return rc;
-	*stopped = answers.stopped;
-	rc = vprof_step_write_report(&it->workspace.project, it->session.rounds[it->session.n_rounds - 1].run.s,
-				     &it->session, it->results, err);
-	if (rc || answers.stopped)
-		return rc;
-	if (!n_broken)
-		return end(it, "no chosen factor holds anything that is not measured yet", err);
-	it->session.rounds[it->session.n_rounds - 1].state = VPROF_ROUND_DECIDED;
-	return save(it, err);
+	if (!rc)
+		rc = vprof_ask_all(&ask, stopped, err);
+	if (!rc && !*stopped)
+		round->state = VPROF_ROUND_DECIDED;
+	if (!rc)
+		rc = save(it, err);
+	if (!rc)
+		rc = vprof_step_write_report(&it->workspace.project, round->run.s, &it->session, it->results, err);
+	return rc;
 }
 
 static int next_round(struct iteration *it, struct vprof_error *err)
@@ -243,7 +229,7 @@ static int next_round(struct iteration *it, struct vprof_error *err)
 		return end(it, "the largest number of rounds is reached (--max)", err);
 	rc = vprof_round_open(&it->workspace, s, &changed, err);
 	if (!rc && !changed)
-		rc = end(it, "breaking down what was chosen measures nothing more", err);
+		rc = end(it, "no chosen factor holds anything that is not measured yet", err);
 	return rc;
 }
 

@@ -268,7 +268,8 @@ int vprof_decide_roots(struct vprof_session *s, const struct vprof_results *base
 	return rc < 0 ? rc : VPROF_OK;
 }
 
-/* Part of a wait's mean that no measured function of its wakers explains. */
+/* Part of the factor's mean that no measured function of its wakers explains. A wait for nobody (I/O, sleep) has no
+ * object and counts as explained. */
 static double unexplained(const struct vprof_results *r, const struct vprof_factor *f)
 {
 	double total = 0, rest = 0;
@@ -277,13 +278,23 @@ static double unexplained(const struct vprof_results *r, const struct vprof_fact
 		const struct vprof_node *n = &r->nodes[f->nodes[i]];
 		double explained = 0;
 
+		total += n->mean_ns;
+		if (!n->object || !*n->object)
+			continue;
 		for (uint32_t c = 0; c < n->n_children; c++)
 			if (n->first_child + c < r->n_nodes && r->nodes[n->first_child + c].kind != VPROF_NODE_BODY)
 				explained += r->nodes[n->first_child + c].mean_ns;
-		total += n->mean_ns;
-		rest += n->mean_ns - explained;
+		rest += n->blocked_ns - explained;
 	}
 	return total > 0 ? rest / total : 0;
+}
+
+/* Where the call that waits is measured at its site, the site is the wait's node. */
+int vprof_decide_wants_wakers(const struct vprof_results *r, const struct vprof_factor *f)
+{
+	return f->kind == VPROF_FACTOR_VARIANCE &&
+	       (f->node_kind == VPROF_NODE_WAIT || f->node_kind == VPROF_NODE_SITE) && r->n_waits_matched &&
+	       unexplained(r, f) > UNEXPLAINED_SHARE;
 }
 
 int vprof_decide_wakers(struct vprof_session *s, const struct vprof_results *r, const struct vprof_factor *f,
@@ -293,18 +304,20 @@ int vprof_decide_wakers(struct vprof_session *s, const struct vprof_results *r, 
 	const struct vprof_spine **spine;
 	int rc = 0;
 
-	if (f->kind != VPROF_FACTOR_VARIANCE || f->node_kind != VPROF_NODE_WAIT || !r->n_waits_matched ||
-	    unexplained(r, f) <= UNEXPLAINED_SHARE)
+	if (!vprof_decide_wants_wakers(r, f))
 		return 0;
 	spine = ordered(r, 1, &n);
 	if (!spine)
 		return VPROF_ERR_NOMEM;
-	for (size_t i = 0; i < n && rc >= 0; i++)
-		rc = is_plain_main(spine[i]) ? 0 : add_functions(&s->roots, facts, spine[i]->name);
-	if (rc >= 0) {
-		rc = 0;
-		for (size_t i = n; i > 0 && rc == 0; i--)
-			rc = add_functions(&s->broken_down, facts, spine[i - 1]->name);
+	for (size_t i = 0; i < n && rc >= 0; i++) {
+		size_t n_roots = s->roots.n;
+
+		if (is_plain_main(spine[i]))
+			continue;
+		rc = add_functions(&s->roots, facts, spine[i]->name);
+		/* The stacks of several threads are mixed here, so every new one counts as somebody's innermost. */
+		if (rc > 0 && s->roots.n > n_roots)
+			rc = add_functions(&s->broken_down, facts, spine[i]->name);
 	}
 	free(spine);
 	return rc < 0 ? rc : (int)(s->roots.n + s->broken_down.n - before);

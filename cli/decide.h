@@ -33,8 +33,11 @@ int vprof_decide_targets(const struct vprof_results *r, const struct vprof_plan 
 int vprof_decide_roots(struct vprof_session *s, const struct vprof_results *baseline, const struct vprof_facts *facts,
 		       const struct vprof_annotations *a, int *from_stacks);
 
-/* A chosen wait whose time the measured waker functions explain by less than half: adds the functions seen on wakers'
- * stacks as roots and breaks the innermost down. Returns how many were added, or NOMEM. */
+/* A wait (for a lock or the like) whose time the measured functions of its wakers explain by less than half. */
+int vprof_decide_wants_wakers(const struct vprof_results *r, const struct vprof_factor *f);
+
+/* For such a wait: adds the functions seen on wakers' stacks as roots and breaks the new ones down. Returns how many
+ * were added, or NOMEM. */
 int vprof_decide_wakers(struct vprof_session *s, const struct vprof_results *r, const struct vprof_factor *f,
 			const struct vprof_facts *facts);
 

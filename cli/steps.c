@@ -18,7 +18,7 @@
 #include "report/format_value.h"
 #include "report/report.h"
 
-#define CHOSEN_MAX 64
+#define CHOSEN_MAX 1000 /* the largest k */
 
 int vprof_step_plan(struct vprof_workspace *w, const struct vprof_decisions *d, struct vprof_plan **plan,
 		    struct vprof_error *err)
@@ -136,7 +136,7 @@ static int render(const struct vprof_results *r, const struct vprof_session *s, 
 	uint32_t chosen[CHOSEN_MAX];
 	struct vprof_report_options options = { .top = 20, .chosen = chosen };
 
-	options.n_chosen = vprof_decide_choose(r, s, chosen, (size_t)(s->k < CHOSEN_MAX ? s->k : CHOSEN_MAX));
+	options.n_chosen = vprof_decide_choose(r, s, chosen, (size_t)s->k);
 	return vprof_report_text(r, &options, out, err);
 }
 

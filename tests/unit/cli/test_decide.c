@@ -66,6 +66,8 @@ static int set_up(void **state)
 	f.nodes[SERVE_BODY] = node(VPROF_NODE_BODY, SERVE, 0, 0, 10);
 	f.nodes[PROC] = node(VPROF_NODE_POINTER, SERVE, CODE_PROC, 0, 40);
 	f.nodes[LOCK] = node(VPROF_NODE_WAIT, PARSE, 0, 0, 30);
+	f.nodes[LOCK].object = "0x55d0";
+	f.nodes[LOCK].blocked_ns = 30;
 	f.nodes[LOCK].first_child = REST;
 	f.nodes[LOCK].n_children = 1;
 	f.nodes[REST] = node(VPROF_NODE_BODY, LOCK, 0, 0, 30);
@@ -276,8 +278,15 @@ static void an_unexplained_wait_asks_for_its_wakers(void **state)
 	assert_string_equal(f->session.roots.items[0].name, "hold");
 	assert_string_equal(f->session.broken_down.items[0].name, "hold");
 	assert_int_equal(vprof_decide_wakers(&f->session, &f->r, &f->factors[3], facts), 0); /* nothing new */
-	f->nodes[REST].kind = VPROF_NODE_FUNCTION; /* explained now */
 	vprof_name_list_release(&f->session.roots);
+	vprof_name_list_release(&f->session.broken_down);
+	f->nodes[LOCK].object = ""; /* waits for nobody */
+	assert_int_equal(vprof_decide_wakers(&f->session, &f->r, &f->factors[3], facts), 0);
+	f->nodes[LOCK].object = "0x55d0";
+	f->nodes[LOCK].kind = f->factors[3].node_kind = VPROF_NODE_SITE; /* the same, measured at its call site */
+	assert_int_equal(vprof_decide_wakers(&f->session, &f->r, &f->factors[3], facts), 2);
+	vprof_name_list_release(&f->session.roots);
+	f->nodes[REST].kind = VPROF_NODE_FUNCTION; /* explained now */
 	assert_int_equal(vprof_decide_wakers(&f->session, &f->r, &f->factors[3], facts), 0);
 	vprof_facts_free(facts);
 }
