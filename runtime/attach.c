@@ -150,7 +150,7 @@ static bool shm_map(void)
 	rt_process.shm = shm;
 	rt_process.slots = (_Atomic uint64_t *)((char *)shm + shm->slots_offset);
 	rt_process.states = (_Atomic uint32_t *)((char *)shm + shm->states_offset);
-	rt_attach.chunks = (unsigned char *)shm + shm->chunks_offset;
+	rt_process.chunks = (unsigned char *)shm + shm->chunks_offset;
 	rt_process.slot_shift = 64u - (uint32_t)__builtin_ctz(shm->n_slots);
 	return true;
 }

@@ -85,7 +85,7 @@ static bool chunk_unfinished(const struct vp_chunk_header *c, uint32_t n_bytes)
 
 static void chunk_hand_over(struct vp_chunk_header *c)
 {
-	size_t i = (size_t)((unsigned char *)c - rt_attach.chunks) / VP_CHUNK_BYTES;
+	size_t i = (size_t)((unsigned char *)c - rt_process.chunks) / VP_CHUNK_BYTES;
 
 	atomic_store_explicit(&rt_process.states[i], VP_CHUNK_FULL, memory_order_release);
 }
@@ -147,7 +147,7 @@ static struct vp_chunk_header *chunk_find(void)
 		    atomic_compare_exchange_strong_explicit(&rt_process.states[at], &free_state, VP_CHUNK_TAKEN,
 							    memory_order_acquire, memory_order_relaxed)) {
 			atomic_store_explicit(&shm->chunk_hint, (at + 1) % n, memory_order_relaxed);
-			return (struct vp_chunk_header *)(rt_attach.chunks + (size_t)at * VP_CHUNK_BYTES);
+			return (struct vp_chunk_header *)(rt_process.chunks + (size_t)at * VP_CHUNK_BYTES);
 		}
 	}
 	return NULL;
