@@ -243,6 +243,32 @@ static int decide(const struct vprof_ask *ask, size_t index, int *stopped)
 	return ask->automatic ? decide_by_rule(ask, index) : ask_one(ask, index, stopped);
 }
 
+/* A wait whose causes nobody measured yet looks less specific than it is, and may not be chosen for that: one that
+ * weighs as much as the least of the chosen gets its wakers measured too. */
+static int add_wakers(const struct vprof_ask *ask, const char *seen)
+{
+	const struct vprof_results *r = ask->results;
+	double least = 1;
+	int rc = 0;
+
+	for (size_t i = 0; i < r->n_factors; i++)
+		if (seen[i] && r->factors[i].share < least)
+			least = r->factors[i].share;
+	for (size_t i = 0; i < r->n_factors && rc >= 0; i++) {
+		const struct vprof_factor *f = &r->factors[i];
+
+		if (seen[i] || f->share < least || *vprof_session_verdict(ask->session, f->key) ||
+		    !vprof_decide_wants_wakers(r, f))
+			continue;
+		rc = vprof_decide_wakers(ask->session, r, f, ask->workspace->facts);
+		if (rc > 0) {
+			print_name(ask, i);
+			fprintf(stderr, ": its wakers are measured next\n");
+		}
+	}
+	return rc < 0 ? rc : VPROF_OK;
+}
+
 int vprof_ask_all(const struct vprof_ask *ask, int *stopped, struct vprof_error *err)
 {
 	size_t n_factors = ask->results->n_factors, k = (size_t)ask->session->k;
@@ -262,6 +288,8 @@ int vprof_ask_all(const struct vprof_ask *ask, int *stopped, struct vprof_error 
 			rc = decide(ask, chosen[i], stopped);
 		}
 	}
+	if (!rc && ask->automatic)
+		rc = add_wakers(ask, seen);
 	free(chosen);
 	free(seen);
 	return rc ? vprof_error_set(err, rc, "out of memory") : VPROF_OK;
