@@ -85,8 +85,17 @@ int64_t afterLocalLabels(StringRef Text, int64_t Offset) {
   }
 }
 
+// A loop can take any time, however short it reads; so can inline assembly (a pause, a system call).
+bool holdsLoop(const Stmt *Node) {
+  if (!Node)
+    return false;
+  if (isa<WhileStmt, DoStmt, ForStmt, CXXForRangeStmt, GotoStmt, IndirectGotoStmt, AsmStmt>(Node))
+    return true;
+  return llvm::any_of(Node->children(), holdsLoop);
+}
+
 bool tinyBody(const CompoundStmt *Body) {
-  return Body && Body->size() <= 2;
+  return Body && Body->size() <= 2 && !holdsLoop(Body);
 }
 
 // Sets File, BodyBegin and BodyEnd; the reason when the brace has no byte in a project file.
