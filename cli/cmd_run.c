@@ -46,8 +46,10 @@ int vprof_cmd_run(int argc, char **argv)
 	long memory = 0;
 	int keep = 0, verbose = 0;
 	const struct vprof_option options[] = {
-		{ "plan", VPROF_OPTION_TEXT, &plan, "FILE", "the plan that the program was built with (default: the last build's)" },
-		{ "memory", VPROF_OPTION_COUNT, &memory, "MIB", "shared memory for records on their way to disk (default 256)" },
+		{ "plan", VPROF_OPTION_TEXT, &plan, "FILE",
+		  "the plan that the program was built with (default: the last build's)" },
+		{ "memory", VPROF_OPTION_COUNT, &memory, "MIB",
+		  "shared memory for records on their way to disk (default 256)" },
 		{ "keep", VPROF_OPTION_FLAG, &keep, NULL, "leave processes alone that outlive the command" },
 		{ "verbose", VPROF_OPTION_FLAG, &verbose, NULL, "show the command's output as it comes" },
 		{ NULL },

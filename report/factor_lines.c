@@ -142,8 +142,8 @@ void vprof_report_place(const struct vprof_results *r, const struct vprof_factor
 void vprof_factor_heading(const struct vprof_style *style, struct vprof_text *out)
 {
 	vprof_text_addf(out, "%s   %-19s%-*s%-*s%*s%*s%s\n", vprof_ink(style, VPROF_INK_DIM), "share of variance",
-			(int)name_columns(style), "factor", (int)place_columns(style), "where it sits", MEAN_COLUMNS, "mean", SD_COLUMNS, "sd",
-			vprof_ink(style, VPROF_INK_PLAIN));
+			(int)name_columns(style), "factor", (int)place_columns(style), "where it sits",
+			MEAN_COLUMNS, "mean", SD_COLUMNS, "sd", vprof_ink(style, VPROF_INK_PLAIN));
 }
 
 /* "66 .. 75", or nothing when no interval was estimated. */

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
+#include <gnu/libc-version.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -59,7 +60,7 @@ static struct vprof_run_request request(const char *command)
 {
 	Dl_info libc;
 
-	assert_true(dladdr((void *)strlen, &libc) && (!access(library, F_OK) || !symlink(libc.dli_fname, library)));
+	assert_true(dladdr((void *)gnu_get_libc_version, &libc) && (!access(library, F_OK) || !symlink(libc.dli_fname, library)));
 	return (struct vprof_run_request){ .command = command, .directory = folder, .trace_dir = trace,
 					   .log_path = log_path, .library = library, .memory_bytes = 8 << 20 };
 }
