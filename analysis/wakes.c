@@ -10,6 +10,7 @@
 
 #define SEARCH_MAX 256	/* candidates looked at before the wait's end */
 #define EARLY_MAX 16	/* releases looked at before the wait's begin: their clock was read before the unlock */
+#define LATE_MAX 4096	/* releases looked at after the wait's end: a late one's clock was read after the unlock */
 
 enum wake_class { CLASS_NONE, CLASS_MUTEX, CLASS_RWLOCK, CLASS_COND, CLASS_BARRIER, CLASS_SEMAPHORE, CLASS_JOIN,
 		  CLASS_ANNOTATED, CLASS_FUTEX, CLASS_CHILD };
@@ -155,13 +156,31 @@ static int is_better(const struct release *a, const struct release *b, const str
 	return a->t > b->t;
 }
 
+/* A late release drew its time after it let the waiter go, perhaps much later: the ticket alone tells. */
+static const struct release *late_release(const struct matcher *m, uint32_t thread, const struct vprof_wait *w,
+					  uint32_t scope, uint64_t key, size_t from)
+{
+	size_t end = m->releases.n - from > LATE_MAX ? from + LATE_MAX : m->releases.n;
+
+	for (size_t i = from; w->ticket && i < end; i++) {
+		const struct release *r = &m->releases.v[i];
+
+		if (r->scope != scope || r->key != key)
+			break;
+		if (r->flags & VP_FLAG_LATE && r->thread != thread && (int32_t)(r->before - w->ticket) < 0 &&
+		    (int32_t)(r->after - w->ticket) >= 0)
+			return r;
+	}
+	return NULL;
+}
+
 static int match_release(const struct matcher *m, uint32_t thread, struct vprof_wait *w)
 {
 	uint32_t process = m->timeline->threads[thread].process_seq;
 	uint32_t scope = scope_of(w->kind, w->flags, process);
 	uint64_t key = key_of(w->kind, w->flags, w->object);
-	const struct release *best = NULL;
 	size_t i = releases_until(m, scope, key, w->t1);
+	const struct release *best = late_release(m, thread, w, scope, key, i);
 	int n_inside = 0, n_early = 0;
 
 	while (i-- > 0 && n_inside < SEARCH_MAX && n_early < EARLY_MAX) {
@@ -181,7 +200,7 @@ static int match_release(const struct matcher *m, uint32_t thread, struct vprof_
 	if (!best)
 		return 0;
 	w->waker = best->thread;
-	w->wake_t = best->t < w->t0 ? w->t0 : best->t;
+	w->wake_t = best->t < w->t0 ? w->t0 : best->t > w->t1 ? w->t1 : best->t;
 	return 1;
 }
 
