@@ -279,7 +279,8 @@ void Collector::resolvePending() {
   for (Pending &Late : DependentCalls) {
     bool Resolved = false;
     for (const CallRow &Known : Facts.Functions[Late.Row].Calls)
-      Resolved |= Late.Call.Begin >= 0 && Known.Begin == Late.Call.Begin && Known.End == Late.Call.End && Known.File == Late.Call.File;
+      Resolved |= Late.Call.Begin >= 0 && Known.File == Late.Call.File && Known.Begin == Late.Call.Begin &&
+                  Known.End == Late.Call.End;
     if (!Resolved)
       Facts.Functions[Late.Row].Calls.push_back(std::move(Late.Call));
   }

@@ -193,8 +193,8 @@ std::vector<std::string> clangCommand(const TranslationUnit &Unit, bool MachineF
     }
   }
   // -Wno-everything also silences what Clang makes an error and gcc 12 a warning (implicit declarations).
-  for (const char *Flag : {"-w", "-Wno-everything", "-ferror-limit=20", "-DVPROF_SCAN", "-fsyntax-only",
-                           "-resource-dir", VPROF_RESOURCE_DIR, "--"})
+  for (const char *Flag : {"-w", "-Wno-everything", "-ferror-limit=20", "-fno-caret-diagnostics", "-DVPROF_SCAN",
+                           "-fsyntax-only", "-resource-dir", VPROF_RESOURCE_DIR, "--"})
     Command.push_back(Flag);
   Command.push_back(Unit.Path);
   return Command;

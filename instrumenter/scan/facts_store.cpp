@@ -319,7 +319,8 @@ bool FactsStore::applyFunction(const FunctionRow &Row, const std::vector<int64_t
     Ok = Ok && applyCall(Call, Id, FileIds[Call.File], Function.Kept);
   for (const ExitRow &Exit : Row.Exits)
     if (Exits.insert(keyOf(Id, Exit.Begin, Exit.Line)).second)
-      Ok = Ok && InsertExit.bind(Id, Exit.Begin, Exit.End, Exit.ExprBegin, Exit.ExprEnd, Exit.Line, Exit.Editable).run();
+      Ok = Ok && InsertExit.bind(Id, Exit.Begin, Exit.End, Exit.ExprBegin, Exit.ExprEnd, Exit.Line, Exit.Editable)
+                     .run();
   return Ok || fail("write");
 }
 

@@ -47,7 +47,7 @@ static int scan(int *parsed)
 	FILE *out;
 	int status;
 
-	vprof_text_addf(&command, "%s --root %s --facts %s/facts.db --jobs 2 %s/compile_commands.json 2>&1", VPROF_SCAN,
+	vprof_text_addf(&command, "%s --root %s --facts %s/facts.db --jobs 2 %s/compile_commands.json 2>&1", SCANNER,
 			folder, folder, folder);
 	out = popen(command.s, "r");
 	assert_non_null(out);
@@ -146,8 +146,8 @@ static void test_bad_input(void **state)
 	put_database(0, "-O1");
 	put("facts.db", "this is somebody's diary, and not to be overwritten");
 	assert_int_equal(scan(&parsed), 1);
-	assert_int_equal(WEXITSTATUS(system(VPROF_SCAN " --jobs none 2>/dev/null")), 2);
-	assert_int_equal(WEXITSTATUS(system(VPROF_SCAN " 2>/dev/null")), 2);
+	assert_int_equal(WEXITSTATUS(system(SCANNER " --jobs none 2>/dev/null")), 2);
+	assert_int_equal(WEXITSTATUS(system(SCANNER " 2>/dev/null")), 2);
 }
 
 int main(void)
