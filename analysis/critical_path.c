@@ -6,6 +6,7 @@
 #define LOOK_BACK_MAX 16  /* queue events of one item, or of one thread, that are considered */
 #define SEGMENTS_MAX 256  /* segments of the instance that are considered as predecessor */
 #define STILL_HOPS_MAX 64 /* steps of the walk that do not go back in time */
+#define CONVOY_MAX 64	  /* waiters of one object that are looked through, one behind the other */
 
 struct enqueue {
 	uint64_t item, t;
@@ -15,6 +16,7 @@ struct enqueue {
 struct window {
 	uint64_t from, to;
 	uint32_t thread, parent;
+	uint32_t convoy; /* waits for the parent's own object that lie between the parent and this thread */
 };
 
 struct vprof_path {
@@ -102,7 +104,8 @@ static int add_piece(struct vprof_path *p, struct vprof_piece piece)
 	return 0;
 }
 
-static int add_window(struct vprof_path *p, uint32_t thread, uint64_t from, uint64_t to, uint32_t parent)
+static int add_window(struct vprof_path *p, uint32_t thread, uint64_t from, uint64_t to, uint32_t parent,
+		      uint32_t convoy)
 {
 	struct window *w;
 
@@ -111,7 +114,7 @@ static int add_window(struct vprof_path *p, uint32_t thread, uint64_t from, uint
 	w = VPROF_PUSH(&p->windows);
 	if (!w)
 		return VPROF_ERR_NOMEM;
-	*w = (struct window){ from, to, thread, parent };
+	*w = (struct window){ from, to, thread, parent, convoy };
 	return 0;
 }
 
@@ -133,12 +136,29 @@ static int add_wait(struct vprof_path *p, uint32_t thread, uint32_t wait, uint64
 		return VPROF_ERR_NOMEM;
 	if (w->waker == VPROF_NONE || circle)
 		return 0;
-	return add_window(p, w->waker, from, w->wake_t < to ? w->wake_t : to, (uint32_t)p->pieces.n - 1);
+	return add_window(p, w->waker, from, w->wake_t < to ? w->wake_t : to, (uint32_t)p->pieces.n - 1, 0);
 }
 
-/* Cuts [from, to] of a thread at its waits. */
-static int cut(struct vprof_path *p, uint32_t thread, uint64_t from, uint64_t to, uint32_t parent)
+/* Does the wait explain nothing but that its thread stood in the same line as the waiter that it is to explain? Then
+ * whoever held the object meanwhile is to blame directly. */
+static int is_convoy(const struct vprof_path *p, const struct window *in, const struct vprof_wait *w)
 {
+	const struct vprof_piece *parent = in->parent == VPROF_NONE ? NULL : &p->pieces.v[in->parent];
+	const struct vprof_wait *waiter;
+
+	if (!parent || parent->kind != VPROF_PIECE_WAIT || w->waker == VPROF_NONE || in->convoy >= CONVOY_MAX)
+		return 0;
+	waiter = &p->timeline->threads[parent->thread].waits.v[parent->wait];
+	return w->kind == waiter->kind && w->object == waiter->object &&
+	       ((w->flags & VP_FLAG_SHARED) || p->timeline->threads[in->thread].process_seq ==
+						       p->timeline->threads[parent->thread].process_seq);
+}
+
+/* Cuts a window of a thread at its waits. */
+static int cut(struct vprof_path *p, struct window in)
+{
+	uint32_t thread = in.thread, parent = in.parent;
+	uint64_t from = in.from, to = in.to;
 	const struct vprof_line *line = &p->timeline->threads[thread];
 	size_t i = vprof_time_search(line->waits.v, sizeof *line->waits.v, line->waits.n, from, p->wait_hint[thread]);
 	uint64_t t = from;
@@ -154,7 +174,8 @@ static int cut(struct vprof_path *p, uint32_t thread, uint64_t from, uint64_t to
 			continue;
 		if (a > t && add_piece(p, (struct vprof_piece){ t, a, thread, VPROF_NONE, parent, VPROF_PIECE_RUN, 0 }))
 			return VPROF_ERR_NOMEM;
-		if (add_wait(p, thread, (uint32_t)i, a, b, parent))
+		if (is_convoy(p, &in, w) ? add_window(p, w->waker, a, w->wake_t < b ? w->wake_t : b, parent, in.convoy + 1)
+					 : add_wait(p, thread, (uint32_t)i, a, b, parent))
 			return VPROF_ERR_NOMEM;
 		t = b;
 	}
@@ -166,9 +187,7 @@ static int cut(struct vprof_path *p, uint32_t thread, uint64_t from, uint64_t to
 static int cut_windows(struct vprof_path *p)
 {
 	while (p->windows.n) {
-		struct window w = p->windows.v[--p->windows.n];
-
-		if (cut(p, w.thread, w.from, w.to, w.parent))
+		if (cut(p, p->windows.v[--p->windows.n]))
 			return VPROF_ERR_NOMEM;
 	}
 	return 0;
@@ -180,7 +199,7 @@ static int add_queued(struct vprof_path *p, uint32_t thread, uint64_t from, uint
 		return 0;
 	if (add_piece(p, (struct vprof_piece){ from, to, thread, VPROF_NONE, VPROF_NONE, VPROF_PIECE_QUEUED, 0 }))
 		return VPROF_ERR_NOMEM;
-	return add_window(p, thread, from, to, (uint32_t)p->pieces.n - 1);
+	return add_window(p, thread, from, to, (uint32_t)p->pieces.n - 1, 0);
 }
 
 /* The ENQUEUE that a DEQUEUE of `item` at t belongs to: the last one before t; one that was made while working for
@@ -377,7 +396,7 @@ static int walk(struct vprof_path *p, uint32_t instance)
 		if (segment != VPROF_NONE) {
 			from = p->iv->segments.v[segment].t0;
 			from = from < inst->begin ? inst->begin : from > t ? t : from;
-			if (from < t && cut(p, thread, from, t, VPROF_NONE))
+			if (from < t && cut(p, (struct window){ from, t, thread, VPROF_NONE, 0 }))
 				return VPROF_ERR_NOMEM;
 			t = from;
 		}

@@ -2,6 +2,7 @@
 
 #include "clang/Tooling/JSONCompilationDatabase.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -177,6 +178,18 @@ bool loadDatabase(const std::string &Path, std::vector<TranslationUnit> &Units, 
   return true;
 }
 
+// Where vprof.h lies, beside this program: the sources may include it without saying where it is, as replay tells the
+// compiler too.
+static const std::string &publicHeaders() {
+  static const std::string Folder = [] {
+    llvm::SmallString<256> Path(llvm::sys::fs::getMainExecutable(nullptr, nullptr));
+    llvm::sys::path::remove_filename(Path);
+    llvm::sys::path::append(Path, "..", "lib", "vprof", "include");
+    return std::string(Path);
+  }();
+  return Folder;
+}
+
 std::vector<std::string> clangCommand(const TranslationUnit &Unit, bool MachineFlags) {
   std::vector<std::string> Command = {Unit.Lang == "c++" ? "clang++" : "clang"};
   for (size_t I = 1; I < Unit.Arguments.size(); I++) {
@@ -196,6 +209,7 @@ std::vector<std::string> clangCommand(const TranslationUnit &Unit, bool MachineF
   for (const char *Flag : {"-w", "-Wno-everything", "-ferror-limit=20", "-fno-caret-diagnostics", "-DVPROF_SCAN",
                            "-fsyntax-only", "-resource-dir", VPROF_RESOURCE_DIR, "--"})
     Command.push_back(Flag);
+  Command.insert(Command.end() - 1, "-I" + publicHeaders());
   Command.push_back(Unit.Path);
   return Command;
 }

@@ -1,6 +1,6 @@
 #include "instrumenter/scan/parse.h"
 
-#include "instrumenter/scan/collector.h"
+#include "instrumenter/scan/fact_visitor.h"
 
 #include "clang/AST/ASTConsumer.h"
 #include "clang/AST/Attr.h"

@@ -1,4 +1,4 @@
-#include "instrumenter/scan/collector.h"
+#include "instrumenter/scan/fact_visitor.h"
 
 #include "instrumenter/scan/decl_text.h"
 

@@ -1,6 +1,6 @@
 // Functions whose address is taken: what an indirect call may reach, and the callbacks, dispatch tables and
 // thread entry points that `vprof init` looks for.
-#include "instrumenter/scan/collector.h"
+#include "instrumenter/scan/fact_visitor.h"
 #include "instrumenter/scan/decl_text.h"
 
 #include "clang/AST/ASTContext.h"

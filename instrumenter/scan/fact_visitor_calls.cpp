@@ -1,5 +1,5 @@
 // Calls and return statements: who is called, where the bytes are, and what may be done to them.
-#include "instrumenter/scan/collector.h"
+#include "instrumenter/scan/fact_visitor.h"
 #include "instrumenter/scan/decl_text.h"
 
 #include "clang/AST/ASTContext.h"

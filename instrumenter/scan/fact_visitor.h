@@ -3,8 +3,8 @@
 // Every function body is a frame; nested ones (lambdas, methods of local classes) have their own. An
 // instantiation's frame writes into its pattern's row, so that calls which only an instantiation can resolve are
 // found, at the offsets of the pattern.
-#ifndef VPROF_SCAN_COLLECTOR_H
-#define VPROF_SCAN_COLLECTOR_H
+#ifndef VPROF_SCAN_FACT_VISITOR_H
+#define VPROF_SCAN_FACT_VISITOR_H
 
 #include "instrumenter/scan/function_rules.h"
 #include "instrumenter/scan/source_ranges.h"
@@ -61,7 +61,7 @@ private:
     unsigned Unevaluated = 0, Constant = 0, Assembly = 0, Implicit = 0;
   };
 
-  // collector.cpp: the walk
+  // fact_visitor.cpp: the walk
   bool traverseFunction(clang::FunctionDecl *D);
   void enterBody(const clang::FunctionDecl *D, clang::Stmt *Body);
   void constructorInitialisers(const clang::CXXConstructorDecl *D);
@@ -72,7 +72,7 @@ private:
   void resolvePending();
   void unwrapDoubles();
 
-  // collector_calls.cpp: calls and return statements
+  // fact_visitor_calls.cpp: calls and return statements
   void call(const clang::CallExpr *E);
   void construct(const clang::CXXConstructExpr *E);
   void destroy(const clang::CXXDestructorDecl *Destructor, clang::SourceRange Range);
@@ -84,7 +84,7 @@ private:
   std::string expressionText(const clang::Expr *E, size_t Limit = 200);
   void exitSite(const clang::ReturnStmt *S);
 
-  // collector_addresses.cpp: functions whose address is taken
+  // fact_visitor_addresses.cpp: functions whose address is taken
   void reference(const clang::DeclRefExpr *E);
   void lambdaTaken(const clang::LambdaExpr *E);
   void closureArguments(llvm::ArrayRef<const clang::Expr *> Arguments, const std::string &Target);
