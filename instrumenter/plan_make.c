@@ -242,11 +242,31 @@ static int is_child(const struct maker *m, uint32_t function)
 	return mark->is_acquire || (!m->facts->functions[function].is_tiny && !mark->excluded);
 }
 
+/* Is a call that takes time of its own written inside this one, as an argument? The probe around the whole call would
+ * count it as the outer function's. */
+static int encloses_calls(const struct maker *m, const struct vprof_facts_call *c)
+{
+	const struct vprof_facts_function *f = vprof_facts_function(m->facts, c->caller);
+
+	for (uint32_t i = 0; f && i < f->n_calls; i++) {
+		const struct vprof_facts_call *inner = &m->facts->calls[m->facts->calls_by_caller[f->first_call + i]];
+		uint32_t callee = inner->callee_function;
+
+		if (inner->file != c->file || inner->begin < c->begin || inner->end > c->end ||
+		    (inner->begin == c->begin && inner->end == c->end))
+			continue;
+		if (callee ? !m->facts->functions[callee - 1].is_tiny
+			   : inner->kind != VPROF_CALL_DIRECT || vprof_plan_external_measured(inner->callee))
+			return 1;
+	}
+	return 0;
+}
+
 static int site_can_carry_probe(const struct maker *m, const struct vprof_facts_call *c)
 {
 	const struct vprof_facts_file *file = vprof_facts_file(m->facts, c->file);
 
-	return c->wrappable && c->begin > 0 && c->end > c->begin && file && file->in_project &&
+	return c->wrappable && !encloses_calls(m, c) && c->begin > 0 && c->end > c->begin && file && file->in_project &&
 	       vprof_path_inside(m->facts->root, file->path) && c->id < VP_CODE_MASK - VP_CODE_SITE;
 }
 
