@@ -5,7 +5,8 @@
  * - The covariance of two siblings of one name (two call sites of memcpy) belongs to that name's variance: the sum's
  *   variance holds it.
  * - Height of a wait or queue delay: one more than the highest function that explains it, 0 when none does; so the
- *   cause ranks above its symptom. Body: 0 beneath a broken-down function, else the function's own height.
+ *   cause ranks above its symptom. What the static call graph cannot know goes on upwards: a function around such a wait
+ *   is at least one higher than the wait. Body: 0 beneath a broken-down function, else the function's own height.
  * - The body of the interval and everything "unexplained" say nothing specific; the latter is never selected.
  */
 #include "analysis/factors.h"
@@ -29,6 +30,7 @@ struct selection {
 	struct vprof_tree *tree;
 	const struct vprof_plan *plan;
 	uint32_t *height; /* [n_nodes] */
+	uint8_t *explained; /* [n_nodes] a wait with measured causes, or a function around one */
 	VPROF_ARRAY(struct vprof_factor) factors;
 	VPROF_ARRAY(struct vprof_factor_term) terms;
 	uint8_t *never; /* [n factors] may not be selected */
@@ -63,23 +65,42 @@ static int64_t highest_cause(const struct selection *s, const struct vprof_node 
 	return high;
 }
 
+/* Largest height among the children that stand on an explained wait; -1: none does. */
+static int64_t highest_wait(const struct selection *s, const struct vprof_node *n)
+{
+	int64_t high = -1;
+
+	for (uint32_t i = n->first_child; i < n->first_child + n->n_children; i++)
+		if (s->explained[i] && s->height[i] > high)
+			high = s->height[i];
+	return high;
+}
+
+static void take_height(struct selection *s, size_t i)
+{
+	const struct vprof_node *n = &s->r->nodes[i];
+	const struct vprof_probe *probe = probe_of(s, n);
+	int is_wait = n->kind == VPROF_NODE_WAIT || n->kind == VPROF_NODE_QUEUED;
+	int64_t cause = -1, wait = highest_wait(s, n);
+
+	/* One node with its wait: children are blame. Beneath blame only call sites are sure to be such. */
+	if (is_wait || (is_function(n) && (!n->is_blame || n->kind == VPROF_NODE_SITE)))
+		cause = highest_cause(s, n);
+	s->height[i] = probe ? probe->height : 0;
+	if (cause + 1 > s->height[i])
+		s->height[i] = (uint32_t)(cause + 1);
+	if (wait + 1 > s->height[i])
+		s->height[i] = (uint32_t)(wait + 1);
+	s->explained[i] = cause >= 0 || wait >= 0;
+}
+
 static void take_heights(struct selection *s)
 {
 	const struct vprof_results *r = s->r;
 	uint32_t highest = s->plan->graph_height;
 
 	for (size_t i = r->n_nodes; i-- > 1;) {
-		const struct vprof_node *n = &r->nodes[i];
-		const struct vprof_probe *probe = probe_of(s, n);
-
-		if (n->kind == VPROF_NODE_WAIT || n->kind == VPROF_NODE_QUEUED)
-			s->height[i] = (uint32_t)(highest_cause(s, n) + 1);
-		else if (probe)
-			s->height[i] = probe->height;
-		/* One node with its wait: children are blame. Beneath blame only call sites are sure to be such. */
-		if (is_function(n) && (!n->is_blame || n->kind == VPROF_NODE_SITE) &&
-		    highest_cause(s, n) + 1 > s->height[i])
-			s->height[i] = (uint32_t)(highest_cause(s, n) + 1);
+		take_height(s, i);
 		if (s->height[i] > highest)
 			highest = s->height[i];
 	}
@@ -488,7 +509,8 @@ int vprof_factors_select(struct vprof_results *r, struct vprof_tree *tree, const
 	int ret = VPROF_ERR_NOMEM;
 
 	s.height = calloc(r->n_nodes ? r->n_nodes : 1, sizeof *s.height);
-	if (!s.height)
+	s.explained = calloc(r->n_nodes ? r->n_nodes : 1, 1);
+	if (!s.height || !s.explained)
 		goto out;
 	take_heights(&s);
 	if (add_variances(&s) || add_covariances(&s) || finish_factors(&s) || rank(&s))
@@ -502,6 +524,7 @@ out:
 	VPROF_ARRAY_RELEASE(&s.factors);
 	VPROF_ARRAY_RELEASE(&s.terms);
 	free(s.height);
+	free(s.explained);
 	free(s.never);
 	free(s.slots);
 	if (ret)
