@@ -39,7 +39,7 @@ struct vprof_node {
 	const char *display; /* for people */
 	const char *file;
 	int line;
-	const char *object;  /* waits: the object's address or "" */
+	const char *object;  /* waits for another thread: the object's address, or "several"; else "" */
 };
 
 struct vprof_covariance { /* siblings a < b of one parent */

@@ -95,9 +95,9 @@ static int fill_node(const struct computation *c, uint32_t i)
 		out->file = vprof_results_string(c->r, n->probe->file ? n->probe->file : "");
 		out->line = n->probe->line;
 	}
-	if (n->objects == 1 && n->object) {
+	if (n->objects) {
 		snprintf(text, sizeof text, "0x%llx", (unsigned long long)n->object);
-		out->object = vprof_results_string(c->r, text);
+		out->object = vprof_results_string(c->r, n->objects > 1 ? "several" : text);
 	}
 	if (!out->name || !out->display || !out->file || !out->object)
 		return VPROF_ERR_NOMEM;

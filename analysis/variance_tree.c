@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE /* qsort_r */
 #include "analysis/variance_tree.h"
+#include "analysis/wakes.h"
 
 #define DEPTH_MAX 200	   /* recursion deeper than this is folded into the last frame */
 #define NODES_MAX 500000u
@@ -305,11 +306,10 @@ static uint32_t wait_node(struct vprof_tree *tree, const struct vprof_piece *pie
 	if (node == VPROF_NONE)
 		return node;
 	n = &tree->nodes.v[node];
-	if (n->objects == 0) {
-		n->object = w->object;
-		n->objects = 1;
-	} else if (n->object != w->object) {
-		n->objects = 2;
+	if (vprof_wait_has_waker(w->kind)) { /* the object of I/O is a file descriptor: says little */
+		if (!n->objects)
+			n->object = w->object;
+		n->objects = n->objects && (n->objects > 1 || n->object != w->object) ? 2 : 1;
 	}
 	if (n->kind == VPROF_NODE_WAIT && piece->from == w->t0)
 		n->n_calls++;

@@ -29,6 +29,11 @@ static const uint8_t class_of[VP_WAIT_COUNT] = {
 	[VP_WAIT_CHILD] = CLASS_CHILD, /* object: the child's pid */
 };
 
+int vprof_wait_has_waker(uint32_t kind)
+{
+	return kind < VP_WAIT_COUNT && class_of[kind] != CLASS_NONE && class_of[kind] != CLASS_CHILD;
+}
+
 struct release {
 	uint64_t t, key, object;
 	uint32_t scope; /* class << 28 | process, or the class with process 0 when shared */

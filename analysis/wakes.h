@@ -4,6 +4,9 @@
 
 #include "analysis/timeline.h"
 
+/* Does another thread end a wait of this kind (enum vp_wait)? Not I/O and sleeps. */
+int vprof_wait_has_waker(uint32_t kind);
+
 struct vprof_wake_counts {
 	uint64_t n_waits;     /* for another thread; I/O, sleeps and timeouts have no waker and do not count */
 	uint64_t n_matched, n_unmatched;

@@ -19,10 +19,10 @@ const char *vprof_ink(const struct vprof_style *style, enum vprof_ink ink)
 	return style->colour ? inks[ink] : "";
 }
 
-/* Columns of a factor's name with two blanks after it: 31 of 100. */
+/* Columns of a factor's name with two blanks after it: 27 of 100. */
 static size_t name_columns(const struct vprof_style *style)
 {
-	return (style->width - AT_NAME - MEAN_COLUMNS - SD_COLUMNS) * 32 / 60;
+	return (style->width - AT_NAME - MEAN_COLUMNS - SD_COLUMNS) * 28 / 60;
 }
 
 static size_t place_columns(const struct vprof_style *style)
@@ -90,21 +90,29 @@ static void add_fitting(const struct vprof_node *const *path, size_t depth, size
 	vprof_text_release(&t);
 }
 
-/* A wait on the way is where blame begins: "while waiting for X > what its waker ran", and with `whole` what is above
- * the wait after it, "... in call > append". */
-static void add_path(const struct vprof_results *r, const struct vprof_node *n, int whole, size_t columns,
-		     struct vprof_text *out)
+/* A wait (or the measured call that waits) is where blame begins: "waiting: what its waker ran" in the few columns of
+ * the table; whole, "while waiting for X > what its waker ran in what waits". */
+static void add_path(const struct vprof_results *r, const struct vprof_node *n, int is_blame, int whole,
+		     size_t columns, struct vprof_text *out)
 {
 	const struct vprof_node *path[PATH_MAX_NODES];
 	size_t depth = path_of(r, n, path), wait = depth;
+	int queued;
 
-	while (wait > 0 && path[wait - 1]->kind != VPROF_NODE_WAIT && path[wait - 1]->kind != VPROF_NODE_QUEUED)
+	while (wait > 0 && path[wait - 1]->kind != VPROF_NODE_WAIT && path[wait - 1]->kind != VPROF_NODE_QUEUED &&
+	       (path[wait - 1]->is_blame || !(wait > 1 ? path[wait - 2]->is_blame : is_blame)))
 		wait--;
 	if (!wait) {
 		add_fitting(path, depth, 0, columns, out);
 		return;
 	}
-	if (path[wait - 1]->kind == VPROF_NODE_QUEUED)
+	queued = path[wait - 1]->kind == VPROF_NODE_QUEUED;
+	if (!whole) {
+		vprof_text_add(out, queued ? "queued: " : "waiting: ");
+		vprof_text_add(out, wait > 1 || !queued ? node_name(path[0]) : "the interval itself");
+		return;
+	}
+	if (queued)
 		vprof_text_add(out, "while queued");
 	else
 		vprof_text_addf(out, "while waiting for %s", node_name(path[wait - 1]));
@@ -112,7 +120,7 @@ static void add_path(const struct vprof_results *r, const struct vprof_node *n, 
 		vprof_text_add(out, " > ");
 		add_names(path, wait - 1, 0, wait - 1, 0, out);
 	}
-	if (whole && wait < depth) {
+	if (wait < depth) {
 		vprof_text_add(out, " in ");
 		add_names(path, depth, wait, depth - wait, 0, out);
 	}
@@ -131,7 +139,7 @@ void vprof_report_place(const struct vprof_results *r, const struct vprof_factor
 	if (parent && parent->depth == 0)
 		vprof_text_add(&path, "the interval itself");
 	else if (parent)
-		add_path(r, parent, 0, room - extra, &path);
+		add_path(r, parent, f->is_blame, 0, room - extra, &path);
 	vprof_format_cut(out, path.s, room - extra, 1, 0);
 	if (extra)
 		vprof_text_add(out, more.s);
@@ -233,13 +241,14 @@ static void add_variance_detail(const struct vprof_results *r, const struct vpro
 		}
 	}
 	if (n && n->object && *n->object) {
-		vprof_text_addf(line, "%sobject %s", line->len ? " · " : "", n->object);
-		if (f->n_nodes > 1)
-			vprof_text_addf(line, " and others");
+		if (f->n_nodes > 1 || !strcmp(n->object, "several"))
+			add_item(line, "several objects");
+		else
+			vprof_text_addf(line, "%sobject %s", line->len ? " · " : "", n->object);
 	}
 	if (f->is_blame && n) {
 		add_item(line, "others' work ");
-		add_path(r, &r->nodes[n->parent], 1, 0, line);
+		add_path(r, &r->nodes[n->parent], 1, 1, 0, line);
 	}
 	if (isfinite(f->blocked_share) && f->blocked_share >= 0.005) {
 		snprintf(text, sizeof text, "blocked %s", vprof_format_percent(f->blocked_share).s);
