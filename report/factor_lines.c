@@ -19,10 +19,10 @@ const char *vprof_ink(const struct vprof_style *style, enum vprof_ink ink)
 	return style->colour ? inks[ink] : "";
 }
 
-/* Columns of a factor's name with two blanks after it: 27 of 100. */
+/* Columns of a factor's name with two blanks after it: 29 of 100. */
 static size_t name_columns(const struct vprof_style *style)
 {
-	return (style->width - AT_NAME - MEAN_COLUMNS - SD_COLUMNS) * 28 / 60;
+	return (style->width - AT_NAME - MEAN_COLUMNS - SD_COLUMNS) * 30 / 60;
 }
 
 static size_t place_columns(const struct vprof_style *style)

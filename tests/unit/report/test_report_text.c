@@ -127,7 +127,7 @@ static void says_everything(void **state)
 	assert_has(text, "8 % of the variance lies between types (GET, LRANGE), 92 % within");
 	assert_has(text, "probes cost +0.5 % of the mean, within the noise of 2.2 % (annotated only: 1.91 ms)");
 	assert_has(text, "60 % running, 38 % blocked, 2 % queued");
-	assert_has(text, "1   71 %  66 .. 75    fdatasync                      call > flushAppendOnlyFile");
+	assert_has(text, "1   71 %  66 .. 75    fdatasync                    call > flushAppendOnlyFile");
 	assert_has(text, "1.21 ms  2.58 ms\n");
 	assert_has(text, "src/aof.c:1123 · blocked 98 % · external, a leaf\n");
 	assert_has(text, "move together, r = 0.61");
