@@ -268,7 +268,13 @@ int vprof_decide_roots(struct vprof_session *s, const struct vprof_results *base
 	return rc < 0 ? rc : VPROF_OK;
 }
 
-/* Part of the factor's mean that no measured function of its wakers explains. A wait for nobody (I/O, sleep) has no
+static int is_function(const struct vprof_node *n)
+{
+	return n->kind == VPROF_NODE_FUNCTION || n->kind == VPROF_NODE_SITE || n->kind == VPROF_NODE_POINTER;
+}
+
+/* Part of the factor's mean that no measured function of its wakers explains. That a waker was itself waiting, say for
+ * the disk, explains nothing before it is known in which function. A wait for nobody (I/O, sleep) has no
  * object and counts as explained. */
 static double unexplained(const struct vprof_results *r, const struct vprof_factor *f)
 {
@@ -282,7 +288,7 @@ static double unexplained(const struct vprof_results *r, const struct vprof_fact
 		if (!n->object || !*n->object)
 			continue;
 		for (uint32_t c = 0; c < n->n_children; c++)
-			if (n->first_child + c < r->n_nodes && r->nodes[n->first_child + c].kind != VPROF_NODE_BODY)
+			if (n->first_child + c < r->n_nodes && is_function(&r->nodes[n->first_child + c]))
 				explained += r->nodes[n->first_child + c].mean_ns;
 		rest += n->blocked_ns - explained;
 	}

@@ -8,7 +8,7 @@
 
 #include "server.h"
 
-#define ORDERS_AT_START 20000
+#define ORDERS_AT_START 4000
 
 static int stop, listen_fd = -1;
 
