@@ -35,7 +35,7 @@
 	" instrumentable INTEGER NOT NULL, reason TEXT NOT NULL, UNIQUE(file, body_begin, usr));"            \
 	/* name: __func__; display: qualified (ns::Class::method); body_begin: just past the '{' (and past   \
 	   __label__ declarations); body_end: offset of the '}' (-1 when not spelled in `file`);             \
-	   is_tiny: inline, at most 2 statements, no call and no loop; returns: type as spelled for a         \
+	   is_tiny: inline, without call and loop; returns: type as spelled for a                             \
 	   declaration; return_kind: void, scalar, record, reference; params: JSON [{"name","type"}];        \
 	   signature: canonical function type, what an indirect call must match;                             \
 	   reason: why not instrumentable, one of the words of docs/facts.md */                              \

@@ -95,18 +95,15 @@ bool FactsStore::open(const std::string &Path, const std::string &Root) {
   if (!OldVersion.empty() && OldVersion != Version &&
       !exec("DROP TABLE IF EXISTS file; DROP TABLE IF EXISTS tu; DROP TABLE IF EXISTS tu_file;"
             "DROP TABLE IF EXISTS function; DROP TABLE IF EXISTS call; DROP TABLE IF EXISTS exit_site;"
-            "DROP TABLE IF EXISTS address; DROP TABLE IF EXISTS override"))
+            "DROP TABLE IF EXISTS address; DROP TABLE IF EXISTS override; DELETE FROM meta"))
     return fail("renew");
   if (!exec(VPROF_FACTS_SCHEMA))
     return fail("create");
   if (!OldRoot.empty() && OldRoot != Root &&
-      !exec("DELETE FROM file; DELETE FROM tu; DELETE FROM tu_file; DELETE FROM function; DELETE FROM call;"
+      !exec("DELETE FROM meta; DELETE FROM file; DELETE FROM tu; DELETE FROM tu_file; DELETE FROM function; DELETE FROM call;"
             "DELETE FROM exit_site; DELETE FROM address; DELETE FROM override"))
     return fail("renew");
-  Statement Meta(Db, "INSERT INTO meta VALUES(?1, ?2) ON CONFLICT(key) DO UPDATE SET value = ?2");
-  if (!Meta.bind(std::string("version"), Version).run() || !Meta.bind(std::string("root"), Root).run() ||
-      !Meta.bind(std::string("scanner"), std::string("vprof-scan, clang 19")).run())
-    return fail("write");
+  ScannedRoot = Root;
   return true;
 }
 
@@ -396,6 +393,12 @@ bool FactsStore::commit() {
     Error = "the facts have given out all ids that a trace can hold; remove facts.db and scan again";
     return false;
   }
+  // Together with the rows: facts whose scan did not come this far say no version, and no reader takes them.
+  Statement Meta(Db, "INSERT INTO meta VALUES(?1, ?2) ON CONFLICT(key) DO UPDATE SET value = ?2");
+  if (!Meta.bind(std::string("version"), std::to_string(VPROF_FACTS_VERSION)).run() ||
+      !Meta.bind(std::string("root"), ScannedRoot).run() ||
+      !Meta.bind(std::string("scanner"), std::string("vprof-scan, clang 19")).run())
+    return fail("write");
   return exec("COMMIT") || fail("write");
 }
 

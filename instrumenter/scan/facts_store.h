@@ -98,7 +98,7 @@ private:
   bool sweep();
 
   sqlite3 *Db = nullptr;
-  std::string Error;
+  std::string Error, ScannedRoot;
   std::map<std::pair<std::string, std::string>, OldUnit> OldUnits; // output, path
   std::map<std::string, OldFile> Files;
   std::set<int64_t> KeptFiles;

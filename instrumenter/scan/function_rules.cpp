@@ -94,8 +94,9 @@ bool holdsLoop(const Stmt *Node) {
   return llvm::any_of(Node->children(), holdsLoop);
 }
 
+// Without loops and calls every statement runs once at most: shorter than its probe, however many there are.
 bool tinyBody(const CompoundStmt *Body) {
-  return Body && Body->size() <= 2 && !holdsLoop(Body);
+  return Body && !holdsLoop(Body);
 }
 
 // Sets File, BodyBegin and BodyEnd; the reason when the brace has no byte in a project file.
