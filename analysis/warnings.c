@@ -37,15 +37,19 @@ static void warn_nothing(struct list *l, const struct vprof_findings *f)
 	struct vprof_results *r = l->r;
 
 	r->inconclusive = 1;
-	if (!f->timeline || !f->timeline->n_records)
+	if ((!f->timeline || !f->timeline->n_records) && r->n_dropped)
+		warn(l, "the trace is empty, but %llu records were lost on their way to the disk: make room there, or give the "
+			"run more memory for records", LLU(r->n_dropped));
+	else if (!f->timeline || !f->timeline->n_records)
 		warn(l, "the trace is empty: no instrumented program ran. Check that the run command starts the program "
 			"that was built with probes (not an installed copy), and that it is not statically linked");
 	else if (f->wanted && !f->counts)
 		warn(l, "no event of the interval \"%s\" is in the trace: the code at its begin and end never ran. Check "
 			"the interval's functions in vprof.json and that the run command puts load on them", f->wanted);
 	else if (!f->counts)
-		warn(l, "no interval event is in the trace: nothing says where a request begins and ends. Annotate an "
-			"interval in vprof.json (vprof init proposes some) or call vprof_begin and vprof_end");
+		warn(l, "no interval began or ended in this run. If vprof.json has intervals: the code at their begin and end never "
+			"ran; check their functions, and that the run command puts load on them. If it has none: vprof init "
+			"proposes some");
 	else if (f->n_warmup)
 		warn(l, "all %llu complete intervals lie in the warm-up that was left out: record a longer run or lower the "
 			"warm-up share", LLU(f->n_warmup));

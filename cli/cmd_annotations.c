@@ -113,7 +113,7 @@ int vprof_cmd_annotations(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	rc = vprof_workspace_open(&w, &err);
+	rc = vprof_workspace_open(&w, NULL, &err);
 	if (!rc)
 		rc = vprof_workspace_load_facts(&w, &err);
 	if (!rc)

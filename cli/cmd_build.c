@@ -41,7 +41,7 @@ int vprof_cmd_build(int argc, char **argv)
 	if (all && annotations_only)
 		return vprof_options_misused(&usage, "--all and --annotations-only exclude each other");
 	vprof_session_init(&session);
-	rc = vprof_workspace_open(&w, &err);
+	rc = vprof_workspace_open(&w, "build", &err);
 	if (!rc)
 		rc = load_session(&session, w.project.session, &err);
 	if (!rc)

@@ -10,6 +10,7 @@
 
 #include "annotate/discover.h"
 #include "cli/command.h"
+#include "cli/lock.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/workspace.h"
@@ -178,11 +179,13 @@ static int draft(const struct vprof_project *p, const struct init_options *o, st
 	return rc;
 }
 
-static int initialise(const struct vprof_project *p, const struct init_options *o, struct vprof_error *err)
+static int initialise(struct vprof_project *p, const struct init_options *o, struct vprof_error *err)
 {
 	char *database = vprof_workspace_compile_commands(p, NULL);
 	int rc = database ? vprof_project_make_dir(p, err) : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
 
+	if (!rc)
+		rc = vprof_project_lock(p, "init", err);
 	if (!rc)
 		rc = learn_build(p, o, err);
 	if (!rc)

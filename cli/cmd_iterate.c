@@ -83,6 +83,22 @@ static int set_text(char **slot, const char *text, struct vprof_error *err)
 	return VPROF_OK;
 }
 
+/* A round that is not analysed yet is planned and built again when vprof.json changed: an inconclusive run is often
+ * answered by a better interval. Rounds that were analysed stand; told once. */
+static void take_annotations(struct vprof_session *s, const char *hash)
+{
+	struct vprof_round *last = s->n_rounds ? &s->rounds[s->n_rounds - 1] : NULL;
+
+	if (last && strcmp(hash, s->annotations_hash)) {
+		if (last->state < VPROF_ROUND_ANALYSED)
+			last->state = VPROF_ROUND_OPEN;
+		if (s->n_rounds > 1 || last->state >= VPROF_ROUND_ANALYSED)
+			vprof_tell("vprof.json changed since this drill-down began; if its intervals changed, begin again "
+				   "with: vprof iterate --restart");
+	}
+	strcpy(s->annotations_hash, hash);
+}
+
 /* Loads the session or begins one; options given now win over what was saved. */
 static int open_session(struct iteration *it, struct vprof_error *err)
 {
@@ -99,12 +115,8 @@ static int open_session(struct iteration *it, struct vprof_error *err)
 	rc = vprof_file_hash(p->config, hash, err);
 	if (rc)
 		return rc;
-	if (s->n_rounds && strcmp(hash, s->annotations_hash))
-		vprof_tell("vprof.json changed since this drill-down began; if its intervals changed, begin again with: "
-			   "vprof iterate --restart");
-	if (!s->n_rounds)
-		strcpy(s->annotations_hash, hash);
-	else
+	take_annotations(s, hash);
+	if (s->n_rounds)
 		fprintf(stderr, "going on with the drill-down in %s: %zu round%s\n", vprof_project_shown(p->session),
 			s->n_rounds, s->n_rounds == 1 ? "" : "s");
 	if (o->k)
@@ -306,7 +318,7 @@ static int iterate(struct iteration *it, struct vprof_error *err)
 	int stopped = 0, rc;
 
 	vprof_session_init(&it->session);
-	rc = vprof_workspace_open(&it->workspace, err);
+	rc = vprof_workspace_open(&it->workspace, "iterate", err);
 	if (!rc)
 		rc = open_session(it, err);
 	if (!rc)

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/lock.h"
 #include "cli/options.h"
 #include "cli/project.h"
 #include "instrumenter/instrument.h"
@@ -30,10 +31,15 @@ int vprof_cmd_restore(int argc, char **argv)
 		rc = vprof_error_set(&err, VPROF_ERR_MISSING, "there is no .vprof in %s: nothing was ever built with "
 				     "probes here", p.directory);
 	if (!rc)
+		rc = vprof_project_lock(&p, "restore", &err);
+	if (!rc)
 		rc = vprof_restore(p.vprof_dir, &n, &err);
 	if (!rc) {
 		unlink(p.plan);
-		fprintf(stderr, "restored %zu file%s\n", n, n == 1 ? "" : "s");
+		if (n)
+			fprintf(stderr, "restored %zu file%s\n", n, n == 1 ? "" : "s");
+		else
+			fputs("nothing to restore: no file differs from its original\n", stderr);
 	}
 	status = rc ? vprof_complain(rc, &err) : VPROF_EXIT_OK;
 	vprof_project_release(&p);

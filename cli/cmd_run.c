@@ -68,7 +68,7 @@ int vprof_cmd_run(int argc, char **argv)
 		return vprof_options_misused(&usage, "--memory is in MiB; %ld is more than a TiB", memory);
 	if (operands.n_command)
 		command = vprof_options_shell(operands.command, operands.n_command);
-	rc = vprof_workspace_open(&w, &err);
+	rc = vprof_workspace_open(&w, "run", &err);
 	if (!rc)
 		rc = copy_plan(&w.project, plan, &run, &err);
 	if (!rc) {

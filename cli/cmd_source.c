@@ -79,7 +79,7 @@ int vprof_cmd_source(int argc, char **argv)
 		return status;
 	if (!operands.n_words)
 		return vprof_options_misused(&usage, "name a source file");
-	rc = vprof_workspace_open(&w, &err);
+	rc = vprof_workspace_open(&w, NULL, &err);
 	if (!rc)
 		rc = vprof_workspace_load_facts(&w, &err);
 	if (!rc)

@@ -111,6 +111,8 @@ void vprof_project_release(struct vprof_project *p)
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		free(all[i]);
+	if (p->lock > 0)
+		close(p->lock);
 	memset(p, 0, sizeof *p);
 }
 

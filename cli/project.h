@@ -17,6 +17,7 @@ struct vprof_project {
 	int has_config;
 	char *vprof_dir, *facts, *session, *plan, *build_log, *shadow, *runs;
 	char *scanner, *library, *include_dir, *probe_header;
+	int lock; /* a descriptor (see lock.h), 0: none; standard input to error are always open */
 };
 
 /* `directory` NULL: search as above. Release after success and after failure. */

@@ -44,6 +44,7 @@ static double now_s(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+/* What was ignored before stays so (nohup, a job in the background of a script). */
 static void handle_signals(struct sigaction *before)
 {
 	struct sigaction action = { .sa_handler = catch };
@@ -51,7 +52,8 @@ static void handle_signals(struct sigaction *before)
 	caught = n_caught = 0;
 	sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < N_FORWARDED; i++)
-		sigaction(forwarded[i], &action, &before[i]);
+		if (!sigaction(forwarded[i], &action, &before[i]) && before[i].sa_handler == SIG_IGN)
+			sigaction(forwarded[i], &before[i], NULL);
 }
 
 static void restore_signals(const struct sigaction *before)
@@ -165,10 +167,11 @@ static void attend(const struct vprof_run_request *r, struct vprof_collector *co
 			passed_on = n_caught;
 		}
 		if (r->progress && now_s() - drawn > DRAW_EVERY_S) {
-			char text[32];
+			char text[64];
 
 			drawn = now_s();
-			snprintf(text, sizeof text, "%.0f s", drawn - started);
+			snprintf(text, sizeof text, passed_on ? "%.0f s, stopping; Ctrl-C again kills it" : "%.0f s",
+				 drawn - started);
 			r->progress(r->progress_arg, text, -1);
 		}
 		pause_briefly();

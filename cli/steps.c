@@ -83,8 +83,6 @@ static void tell_outcome(struct vprof_progress *progress, const char *command, c
 	if (o->n_left_behind)
 		vprof_tell("ended %d process%s that the run command left behind (--keep leaves them alone)",
 			   o->n_left_behind, o->n_left_behind == 1 ? "" : "es");
-	if (o->stats.disk_failed)
-		vprof_tell("the trace is incomplete: writing it failed: %s", strerror(o->stats.disk_failed));
 }
 
 int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vprof_step_run_options *o,
@@ -116,10 +114,15 @@ int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vpro
 			rc = vprof_run_target(&request, outcome, err);
 		if (!rc && outcome->interrupted)
 			rc = vprof_error_set(err, VPROF_ERR_FAILED, "interrupted (%s); the command was stopped, what was "
-					     "recorded is in %s", strsignal(outcome->interrupted),
+					     "recorded is in %s. The same vprof command runs it again", strsignal(outcome->interrupted),
 					     vprof_project_shown(trace));
 		else if (!rc && outcome->status != 0)
 			rc = vprof_run_blame(&request, outcome, err);
+		else if (!rc && outcome->stats.disk_failed)
+			rc = vprof_error_set(err, VPROF_ERR_FAILED, "the command ran, but its trace could not be written to %s: "
+					     "%s. Make room there (rm -r .vprof/runs/*/trace keeps the reports), or shorten "
+					     "the run; the same vprof command runs it again", vprof_project_shown(trace),
+					     strerror(outcome->stats.disk_failed));
 		if (rc)
 			vprof_progress_drop(&progress);
 		else

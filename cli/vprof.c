@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The program: finds the command in a table and hands over. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -71,9 +72,21 @@ static int dispatch(int argc, char **argv)
 	return VPROF_EXIT_USAGE;
 }
 
+/* With standard output closed the next file that is opened would become it, and get the report into its midst. The
+ * wrong direction: reading and writing there fail as they would on a closed descriptor. */
+static void occupy_standard_files(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", fd ? O_RDONLY : O_WRONLY);
+}
+
 int main(int argc, char **argv)
 {
-	int status = dispatch(argc, argv);
+	int status;
+
+	occupy_standard_files();
+	status = dispatch(argc, argv);
 
 	if (fflush(stdout) || ferror(stdout)) {
 		fputs("vprof: cannot write to standard output\n", stderr);

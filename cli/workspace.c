@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/workspace.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,12 +10,29 @@
 
 #include "annotate/check.h"
 #include "cli/command.h"
+#include "cli/lock.h"
 #include "cli/progress.h"
 #include "common/files.h"
 #include "instrumenter/instrument.h"
 #include "report/format_value.h"
 
-int vprof_workspace_open(struct vprof_workspace *w, struct vprof_error *err)
+/* Both may be made later than vprof.json is written, but nothing can be done without them. */
+static int check_places(const struct vprof_workspace *w, struct vprof_error *err)
+{
+	const struct vprof_annotations *a = w->annotations;
+	struct stat st;
+
+	if (stat(a->directory, &st) || !S_ISDIR(st.st_mode))
+		return vprof_error_set(err, VPROF_ERR_INPUT, "%s: \"directory\": there is no folder %s. It is relative to "
+				       "the folder of vprof.json", vprof_project_shown(w->project.config), a->directory);
+	if (a->compile_commands && access(a->compile_commands, R_OK))
+		return vprof_error_set(err, VPROF_ERR_INPUT, "%s: \"compile_commands\": cannot read %s: %s. Give the path "
+				       "of a compilation database, or remove the key for the one that vprof init observed",
+				       vprof_project_shown(w->project.config), a->compile_commands, strerror(errno));
+	return VPROF_OK;
+}
+
+int vprof_workspace_open(struct vprof_workspace *w, const char *locked_by, struct vprof_error *err)
 {
 	int rc;
 
@@ -25,7 +43,11 @@ int vprof_workspace_open(struct vprof_workspace *w, struct vprof_error *err)
 	if (!rc)
 		rc = vprof_annotations_read(&w->annotations, w->project.config, err);
 	if (!rc)
+		rc = check_places(w, err);
+	if (!rc)
 		rc = vprof_project_make_dir(&w->project, err);
+	if (!rc && locked_by)
+		rc = vprof_project_lock(&w->project, locked_by, err);
 	return rc;
 }
 

@@ -16,8 +16,9 @@ struct vprof_workspace {
 	int rescanned; /* the facts were missing or stale */
 };
 
-/* Finds the project and reads vprof.json. Release after success and after failure. */
-int vprof_workspace_open(struct vprof_workspace *w, struct vprof_error *err);
+/* Finds the project and reads vprof.json. A command that changes the build or the session gives its name and holds the
+ * project's lock until the release; NULL: it only reads. Release after success and after failure. */
+int vprof_workspace_open(struct vprof_workspace *w, const char *locked_by, struct vprof_error *err);
 void vprof_workspace_release(struct vprof_workspace *w);
 
 /* Loads the facts, scanning first when they are missing, damaged or older than the sources (told as a step), and the

@@ -316,7 +316,7 @@ static int read_all(struct reader *r)
 		return rc;
 	if (r->p->version != VPROF_FACTS_VERSION || !f->root)
 		return vprof_error_set(r->err, VPROF_ERR_CORRUPT,
-				       "%s was written by another version of vprof; remove it and scan again", r->path);
+				       "%s is incomplete, or was written by another version of vprof", r->path);
 	rc = read_tables(r);
 	for (size_t i = 0; !rc && i < f->n_tus; at += f->tus[i++].n_files)
 		f->tus[i].files = r->p->tu_files + at;

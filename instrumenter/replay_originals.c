@@ -370,9 +370,9 @@ static int put_back_copy(const struct vprof_originals *o, const struct vprof_ori
 	if (!copy)
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
 	rc = vprof_file_hash(copy, hash, err);
-	if (!rc && strcmp(hash, item->hash))
-		rc = vprof_error_set(err, VPROF_ERR_CORRUPT,
-				     "the saved original of %s was changed (%s); build the project anew", item->path, copy);
+	if (rc == VPROF_ERR_MISSING || (!rc && strcmp(hash, item->hash)))
+		rc = vprof_error_set(err, VPROF_ERR_CORRUPT, "the saved original of %s (%s) %s", item->path, copy,
+				     rc ? "is gone" : "was changed");
 	if (!rc)
 		rc = vprof_file_copy(copy, item->path, err);
 	if (!rc && set_times(item))

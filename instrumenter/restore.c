@@ -28,7 +28,7 @@ int vprof_restore(const char *vprof_dir, size_t *n_restored, struct vprof_error 
 {
 	struct vprof_originals o;
 	struct vprof_error first = { "" };
-	size_t n_failed = 0, n = 0;
+	size_t n_failed = 0, n_lost = 0, n = 0;
 	int rc = vprof_originals_read(&o, vprof_dir, err);
 
 	for (int objects = 1; !rc && objects >= 0; objects--) { /* what they are made from first */
@@ -43,6 +43,7 @@ int vprof_restore(const char *vprof_dir, size_t *n_restored, struct vprof_error 
 			n += done > 0;
 			if (done < 0 && !n_failed++)
 				first = error;
+			n_lost += done == VPROF_ERR_CORRUPT;
 		}
 	}
 	vprof_originals_release(&o);
@@ -50,6 +51,11 @@ int vprof_restore(const char *vprof_dir, size_t *n_restored, struct vprof_error 
 		*n_restored = n;
 	if (rc)
 		return rc;
+	if (n_lost)
+		return vprof_error_set(err, VPROF_ERR_FAILED,
+				       "%zu files cannot be put back as they were, the first: %s\n"
+				       "  make them anew: remove %s/original.json, original and state.json, clean the build "
+				       "(make clean) and run vprof init with the build command", n_lost, first.message, vprof_dir);
 	if (n_failed)
 		return vprof_error_set(err, VPROF_ERR_FAILED,
 				       "%zu files could not be put back, the first: %s\n"

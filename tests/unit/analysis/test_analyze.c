@@ -54,7 +54,7 @@ static void test_nothing(void **state)
 	hand_call(th, F(1), 10, 20);
 	hand_write(&h);
 	r = analyze(&h, NULL, 0);
-	assert_true(r->inconclusive && warns(r, "no interval event"));
+	assert_true(r->inconclusive && warns(r, "no interval began"));
 	vprof_results_free(r);
 	r = analyze(&h, "job", 0);
 	assert_true(r->inconclusive && warns(r, "\"job\""));

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE
+#include "cli/lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "common/files.h"
+
+static void read_holder(int fd, char *holder, size_t size)
+{
+	ssize_t n = pread(fd, holder, size - 1, 0);
+
+	holder[n > 0 ? n : 0] = 0;
+	for (char *c = holder; *c; c++)
+		if ((unsigned char)*c < ' ' || (unsigned char)*c > '~')
+			*c = 0; /* the first line; and whatever stands there, it goes to a terminal */
+}
+
+int vprof_project_lock(struct vprof_project *p, const char *command, struct vprof_error *err)
+{
+	char *path = vprof_path_join(p->vprof_dir, "lock"), holder[80];
+	int fd = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666) : -1;
+	int rc = VPROF_OK;
+
+	if (!path)
+		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	if (fd < 0) {
+		rc = vprof_error_set(err, VPROF_ERR_FAILED, "cannot open %s: %s. Change its owner or permissions, or remove it",
+				     vprof_project_shown(path), strerror(errno));
+	} else if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+		read_holder(fd, holder, sizeof holder);
+		close(fd);
+		rc = vprof_error_set(err, VPROF_ERR_FAILED,
+				     "another command works in %s%s%s. Wait until it is done, or stop it", p->directory,
+				     *holder ? ": " : "", holder);
+	} else { /* held, or on a file system without locks: then nobody can know */
+		int n = snprintf(holder, sizeof holder, "vprof %s, process %ld\n", command, (long)getpid());
+
+		if (ftruncate(fd, 0) || pwrite(fd, holder, (size_t)n, 0) != n)
+			holder[0] = 0; /* a full disk: the lock holds, only its holder's name is missing */
+		p->lock = fd;
+	}
+	free(path);
+	return rc;
+}

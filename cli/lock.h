@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One command at a time changes a project: two builds with probes in one tree would break each other's objects.
+ *
+ * The lock is advisory, on .vprof/lock, and gone with the process that holds it, however that ends. The file says who
+ * holds it. Commands that only read take none.
+ */
+#ifndef VPROF_LOCK_H
+#define VPROF_LOCK_H
+
+#include "cli/project.h"
+
+/* Held until vprof_project_release(). `command` names this command for others. FAILED, with the holder's name, when
+ * another one works here. */
+int vprof_project_lock(struct vprof_project *p, const char *command, struct vprof_error *err);
+
+#endif
