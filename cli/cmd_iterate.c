@@ -362,8 +362,8 @@ int vprof_cmd_iterate(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	if (o.k > 1000 || o.max < 1)
-		return vprof_options_misused(&usage, o.k > 1000 ? "--k is at most 1000" : "--max is at least 1");
+	if (o.k > 1000)
+		return vprof_options_misused(&usage, "--k is at most 1000");
 	if (o.memory > 1 << 20)
 		return vprof_options_misused(&usage, "--memory is in MiB; %ld is more than a TiB", o.memory);
 	if (operands.n_command)

@@ -51,8 +51,8 @@ static int set_value(const struct vprof_usage *usage, const struct vprof_option 
 		return -1;
 	case VPROF_OPTION_COUNT:
 		count = strtol(text, &end, 10);
-		if (errno || end == text || *end || count < 0 || count > 1000000000)
-			return vprof_options_misused(usage, "--%s takes a whole number, not \"%s\"", o->name, text);
+		if (errno || end == text || *end || count < 1 || count > 1000000000)
+			return vprof_options_misused(usage, "--%s takes a whole number from 1 on, not \"%s\"", o->name, text);
 		*(long *)o->value = count;
 		return -1;
 	case VPROF_OPTION_SHARE:

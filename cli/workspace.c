@@ -44,7 +44,7 @@ int vprof_workspace_open(struct vprof_workspace *w, const char *locked_by, struc
 		rc = vprof_annotations_read(&w->annotations, w->project.config, err);
 	if (!rc)
 		rc = check_places(w, err);
-	if (!rc)
+	if (!rc && (locked_by || access(w->project.vprof_dir, F_OK))) /* who only reads may do so on a read-only disk */
 		rc = vprof_project_make_dir(&w->project, err);
 	if (!rc && locked_by)
 		rc = vprof_project_lock(&w->project, locked_by, err);

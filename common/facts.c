@@ -383,13 +383,17 @@ int vprof_facts_check_fresh(const struct vprof_facts *f, struct vprof_error *err
 			continue;
 		rc = vprof_file_hash(f->files[i].path, hex, err);
 		if (rc == VPROF_ERR_MISSING)
-			return vprof_error_set(err, VPROF_ERR_STALE, "%s is gone since the scan; run `vprof init` again",
+			return vprof_error_set(err, VPROF_ERR_STALE, "%s is gone since the scan",
 					       f->files[i].path);
 		if (rc)
 			return rc;
 		if (strcmp(hex, f->files[i].hash))
 			return vprof_error_set(err, VPROF_ERR_STALE,
-					       "%s changed since the scan; run `vprof init` again", f->files[i].path);
+					       "%s changed since the scan", f->files[i].path);
 	}
+	/* A source that was gone when the scan came to it has no row with a hash that could differ. */
+	for (size_t i = 0; i < f->n_tus; i++)
+		if (!f->tus[i].n_files && !access(f->tus[i].directory, X_OK) && !access(f->tus[i].path, R_OK))
+			return vprof_error_set(err, VPROF_ERR_STALE, "%s could not be read by the last scan", f->tus[i].path);
 	return VPROF_OK;
 }
