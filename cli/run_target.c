@@ -295,6 +295,9 @@ static void add_tail(struct vprof_text *out, const char *path)
 		vprof_text_release(&log);
 		return;
 	}
+	for (char *c = log.s; c < log.s + log.len; c++) /* it goes to a terminal; a NUL would end it here */
+		if ((unsigned char)*c < ' ' && *c != '\n' && *c != '\t')
+			*c = '?';
 	start = log.s + log.len;
 	while (start > log.s && log.s + log.len - start < TAIL_BYTES) {
 		if (start[-1] == '\n' && start != log.s + log.len && ++lines == TAIL_LINES)
