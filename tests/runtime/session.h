@@ -1,5 +1,6 @@
-/* A runtime test is one program: without arguments it opens a collector, runs itself as the target under
- * libvprof.so, and checks the trace; with "target" it is the target. The collector's process runs inert probes. */
+/* A runtime test is one program: without arguments it opens a collector, runs VPROF_TEST_TARGET (itself, or its like
+ * without a sanitizer, whose runtime would have to be loaded before libvprof.so) under libvprof.so, and checks the
+ * trace; with "target" it is the target. The collector's process runs inert probes. */
 #ifndef VPROF_TESTS_RUNTIME_SESSION_H
 #define VPROF_TESTS_RUNTIME_SESSION_H
 
@@ -52,7 +53,7 @@ static inline int session_run(struct session *s, const char *mode, uint64_t memo
 	if (pid == 0) {
 		setenv("VPROF_SHM", vprof_collector_shm(c), 1);
 		setenv("LD_PRELOAD", VPROF_LIBRARY, 1);
-		execl("/proc/self/exe", "target", "target", mode, (char *)NULL);
+		execl(VPROF_TEST_TARGET, "target", "target", mode, (char *)NULL);
 		_exit(127);
 	}
 	for (;;) {
