@@ -131,6 +131,19 @@ double truth_pair_share(const struct truth *t, int a, int b)
 	return 2 * covariance(t, a + 1, b + 1) / covariance(t, 0, 0);
 }
 
+/* The latency that no factor accounts for. */
+static double rest_share(const struct truth *t)
+{
+	double sum = covariance(t, 0, 0);
+
+	for (int i = 1; i <= t->n_factors; i++) {
+		sum -= 2 * covariance(t, 0, i);
+		for (int j = 1; j <= t->n_factors; j++)
+			sum += covariance(t, i, j);
+	}
+	return sum / covariance(t, 0, 0);
+}
+
 static void write_also(FILE *f, const struct truth_factor *also)
 {
 	const char *comma = "";
@@ -179,6 +192,8 @@ int truth_write(struct truth *t, const struct truth_answer *answer)
 	fputs(" \"others\": [", f);
 	for (int i = 0; i < t->n_factors; i++)
 		fprintf(f, "%s{\"factor\": \"%s\", \"share\": %.6f}", i ? ", " : "", t->names[i], truth_share(t, i));
+	if (answer->is_complete)
+		fprintf(f, ", {\"factor\": \"(the rest)\", \"share\": %.6f}", rest_share(t));
 	fputs("]}\n", f);
 	free(t->rows);
 	t->rows = NULL;

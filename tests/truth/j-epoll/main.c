@@ -49,7 +49,7 @@ static int open_connection(int epoll_fd, struct connection *conn)
 int main(int argc, char **argv)
 {
 	struct plant_options o = plant_start(argc, argv, 800);
-	struct truth_answer answer = {.a = "expand_row"};
+	struct truth_answer answer = {.a = "expand_row", .is_complete = 1};
 	static struct connection connections[N_CONNECTIONS];
 	int epoll_fd = epoll_create1(0);
 	struct client client;
