@@ -39,7 +39,7 @@ int vprof_cmd_restore(int argc, char **argv)
 		if (n)
 			fprintf(stderr, "restored %zu file%s\n", n, n == 1 ? "" : "s");
 		else
-			fputs("nothing to restore: no file differs from its original\n", stderr);
+			fputs("nothing to restore: no object or binary holds probes\n", stderr);
 	}
 	status = rc ? vprof_complain(rc, &err) : VPROF_EXIT_OK;
 	vprof_project_release(&p);
