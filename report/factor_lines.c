@@ -275,7 +275,7 @@ void vprof_factor_lines(const struct vprof_style *style, const struct vprof_resu
 	}
 	if (f->note && *f->note)
 		add_item(&line, f->note);
-	if (f->verdict && *f->verdict) {
+	if (f->verdict && *f->verdict && strcmp(f->verdict, "broken down")) { /* that stands there already */
 		add_item(&line, "verdict: ");
 		vprof_text_add(&line, f->verdict);
 	}
