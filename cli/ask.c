@@ -269,8 +269,26 @@ static int add_wakers(const struct vprof_ask *ask, const char *seen)
 	return rc < 0 ? rc : VPROF_OK;
 }
 
+/* While the chosen factors leave room for it, up to k new functions a round: what nothing measured explains. */
+static int decide_open(const struct vprof_ask *ask, size_t n_before, char *seen, int *stopped)
+{
+	const struct vprof_session *s = ask->session;
+	size_t i;
+	int rc = VPROF_OK;
+
+	while (!rc && !*stopped && s->broken_down.n < n_before + (size_t)s->k) {
+		i = vprof_decide_heaviest_open(ask->results, s, seen);
+		if (i == ask->results->n_factors)
+			break;
+		seen[i] = 1;
+		rc = decide(ask, i, stopped);
+	}
+	return rc;
+}
+
 int vprof_ask_all(const struct vprof_ask *ask, int *stopped, struct vprof_error *err)
 {
+	size_t n_before = ask->session->broken_down.n;
 	size_t n_factors = ask->results->n_factors, k = (size_t)ask->session->k;
 	uint32_t *chosen = calloc(k + 1, sizeof *chosen);
 	char *seen = calloc(n_factors + 1, 1);
@@ -288,6 +306,8 @@ int vprof_ask_all(const struct vprof_ask *ask, int *stopped, struct vprof_error 
 			rc = decide(ask, chosen[i], stopped);
 		}
 	}
+	if (!rc && !*stopped)
+		rc = decide_open(ask, n_before, seen, stopped);
 	if (!rc && ask->automatic)
 		rc = add_wakers(ask, seen);
 	free(chosen);

@@ -15,6 +15,7 @@ char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *sta
 
 #define MATCH_MAX 16
 #define UNEXPLAINED_SHARE 0.5
+#define OPEN_SHARE 0.1
 
 int vprof_decide_is_spent(const struct vprof_results *r, const struct vprof_factor *f)
 {
@@ -45,6 +46,38 @@ size_t vprof_decide_choose(const struct vprof_results *r, const struct vprof_ses
 		chosen[n++] = (uint32_t)i;
 	}
 	return n;
+}
+
+/* A node's own variance: its body's where children are measured. */
+static double own_share(const struct vprof_results *r, const struct vprof_node *n)
+{
+	for (uint32_t c = n->first_child; c < n->first_child + n->n_children && c < r->n_nodes; c++)
+		if (r->nodes[c].kind == VPROF_NODE_BODY)
+			return r->nodes[c].share;
+	return n->share;
+}
+
+size_t vprof_decide_heaviest_open(const struct vprof_results *r, const struct vprof_session *s, const char *seen)
+{
+	double heaviest = OPEN_SHARE > s->threshold ? OPEN_SHARE : s->threshold;
+	size_t found = r->n_factors;
+
+	for (size_t i = 0; i < r->n_factors; i++) {
+		const struct vprof_factor *f = &r->factors[i];
+		const char *verdict = vprof_session_verdict(s, f->key);
+		double own = 0;
+
+		if (seen[i] || f->kind != VPROF_FACTOR_VARIANCE || !f->can_break_down ||
+		    (*verdict && strcmp(verdict, "broken down")))
+			continue;
+		for (size_t n = 0; n < f->n_nodes; n++)
+			own += own_share(r, &r->nodes[f->nodes[n]]);
+		if (own >= heaviest) {
+			heaviest = own;
+			found = i;
+		}
+	}
+	return found;
 }
 
 void vprof_decide_verdicts(struct vprof_results *r, const struct vprof_session *s)

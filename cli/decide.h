@@ -19,6 +19,11 @@ int vprof_decide_is_spent(const struct vprof_results *r, const struct vprof_fact
  * Writes at most k indices into results->factors, in rank order; returns how many. */
 size_t vprof_decide_choose(const struct vprof_results *r, const struct vprof_session *s, uint32_t *chosen, size_t k);
 
+/* The factor, among those not `seen`, that holds most variance which nothing measured explains: its own, less that of its
+ * measured children. Specificity alone never gets there where the way down is long: small leaves outrank it in every
+ * round. At least a tenth of the interval's variance; n_factors when there is none. */
+size_t vprof_decide_heaviest_open(const struct vprof_results *r, const struct vprof_session *s, const char *seen);
+
 /* Copies the session's verdicts into the results; spent factors without one are "broken down". */
 void vprof_decide_verdicts(struct vprof_results *r, const struct vprof_session *s);
 
