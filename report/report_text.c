@@ -12,6 +12,8 @@
 #include "report/factor_lines.h"
 #include "report/format_value.h"
 
+#define RECORD_NS 25 /* a probe that records, entry and exit (docs/performance.md) */
+
 #define DEFAULT_WIDTH 100
 #define MIN_WIDTH 80
 #define DEFAULT_TOP 10
@@ -96,6 +98,31 @@ static void add_types(const struct vprof_style *style, const struct vprof_result
 	vprof_text_release(&t);
 }
 
+/* What the probes cost: measured against the annotated-only run, and, as runs differ for many reasons, what the number of
+ * records can account for. */
+static void add_cost(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out)
+{
+	struct vprof_text t = VPROF_TEXT_INIT;
+	double cost, noise, records;
+
+	if (!isfinite(r->baseline_mean_ns) || r->baseline_mean_ns <= 0 || !isfinite(r->mean_ns) || r->mean_ns <= 0 ||
+	    !r->n_complete)
+		return;
+	cost = r->mean_ns / r->baseline_mean_ns - 1;
+	/* Half of the 95 % interval of a difference of two means with this run's spread. */
+	noise = 1.96 * M_SQRT2 * r->sd_ns / sqrt((double)r->n_complete) / r->baseline_mean_ns;
+	records = (double)r->n_records / (double)r->n_complete;
+	if (fabs(cost) <= noise)
+		vprof_text_addf(&t, "probes cost %+.1f %% of the mean, within the noise of %.1f %% (annotated only: %s)",
+				cost * 100, noise * 100, vprof_format_duration(r->baseline_mean_ns).s);
+	else
+		vprof_text_addf(&t, "mean %+.0f %% against the annotated-only run's %s; %.0f records for each interval, at "
+				"%d ns, are %s of it", cost * 100, vprof_format_duration(r->baseline_mean_ns).s, records,
+				RECORD_NS, vprof_format_percent(records * RECORD_NS / r->mean_ns).s);
+	labelled(style, "", t.s, out);
+	vprof_text_release(&t);
+}
+
 static void add_summary(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out)
 {
 	struct vprof_text t = VPROF_TEXT_INIT;
@@ -110,21 +137,7 @@ static void add_summary(const struct vprof_style *style, const struct vprof_resu
 		labelled(style, "", t.s, out);
 		vprof_text_clear(&t);
 	}
-	if (isfinite(r->baseline_mean_ns) && r->baseline_mean_ns > 0 && isfinite(r->mean_ns)) {
-		double cost = r->mean_ns / r->baseline_mean_ns - 1;
-		/* Half of the 95 % interval of a difference of two means with this run's spread. */
-		double noise = r->n_complete ? 1.96 * M_SQRT2 * r->sd_ns / sqrt((double)r->n_complete) / r->baseline_mean_ns
-					     : 0;
-
-		if (cost < -noise)
-			vprof_text_addf(&t, "runs differ more than the probes cost: %+.1f %% of the mean", cost * 100);
-		else
-			vprof_text_addf(&t, "probes cost %+.1f %% of the mean", cost * 100);
-		if (fabs(cost) <= noise)
-			vprof_text_addf(&t, ", within the noise of %.1f %%", noise * 100);
-		vprof_text_addf(&t, " (annotated only: %s)", vprof_format_duration(r->baseline_mean_ns).s);
-		labelled(style, "", t.s, out);
-	}
+	add_cost(style, r, out);
 	vprof_text_release(&t);
 }
 
