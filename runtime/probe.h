@@ -99,8 +99,12 @@ struct vp_api {
 extern "C" {
 #endif
 
-/* Where every thread's pointer starts: a gate that is open for all takes the slow path. */
-VP_WEAK_ struct vp_thread vp_start_thread = {~0ULL, 0, 0, 0, 0, 0};
+/* Where every thread's pointer starts: its gate is open for all, its clock sends the probe to the slow path. */
+VP_OUT_ vp_u64 vp_start_ticks(void)
+{
+	return 0;
+}
+VP_WEAK_ struct vp_thread vp_start_thread = {~0ULL, 0, 0, 0, vp_start_ticks, 0};
 VP_WEAK_ struct vp_thread vp_inert_thread = {0, 0, 0, 0, 0, 0};
 VP_TLS_ __thread struct vp_thread *vp_self = &vp_start_thread;
 VP_WEAK_ struct vp_thread *(*vp_rt_attach)(unsigned int abi, unsigned long thread_bytes) = 0;
@@ -174,29 +178,62 @@ VP_INLINE_ void vp_unit_write(struct vp_thread *thread, vp_u64 t, vp_u64 w)
 	}
 }
 
-/* The gate was open: keeps what the frame changes, then takes the time. Null when the gate is closed after all. */
-VP_OUT_ struct vp_scope *vp_open(struct vp_scope *scope, unsigned long code, vp_u64 mask, unsigned int context)
+/* Links the frame's scope and changes the gate, the time taken as late as may be. `inner` is the gate inside. A
+ * handler's longjmp finds either the whole scope or none of it. */
+VP_INLINE_ void vp_scope_enter(struct vp_scope *scope, struct vp_thread *thread, unsigned long code, vp_u64 inner)
 {
-	struct vp_thread *thread = vp_self;
-
-	if (__builtin_expect(thread == &vp_start_thread, 0)) {
-		thread = vp_attach();
-		if (!(thread->gate & mask))
-			return 0;
-	}
 	scope->gate = thread->gate;
 	scope->outer = thread->top;
 	scope->code = code;
-	scope->start = 0;
-	thread->top = scope;
-	thread->gate = (vp_u64)1 << context;
 	scope->start = vp_ticks(thread);
+	__asm__ __volatile__("" : : : "memory");
+	thread->top = scope;
+	thread->gate = inner;
+}
+
+VP_INLINE_ void vp_scope_leave(struct vp_scope *scope, struct vp_thread *thread)
+{
+	vp_u64 start = scope->start;
+	vp_u64 duration = vp_ticks(thread) - start;
+
+	thread->gate = scope->gate;
+	thread->top = scope->outer;
+	if (__builtin_expect((duration >> 40) != 0, 0)) /* VP_PAYLOAD_LIMIT */
+		duration = duration >> 63 ? 0 : VP_PAYLOAD_LIMIT;
+	vp_unit_write(thread, start, scope->code | duration << 24);
+}
+
+/* The first probe of a thread in this module, and clocks that are not the processor's counter. */
+VP_OUT_ struct vp_scope *vp_open_slow(struct vp_scope *scope, unsigned long code, vp_u64 mask, vp_u64 inner)
+{
+	struct vp_thread *thread = vp_attach();
+
+	if (!(thread->gate & mask))
+		return 0;
+	vp_scope_enter(scope, thread, code, inner);
 	return scope;
 }
 
-VP_OUT_ struct vp_scope *vp_open_root(struct vp_scope *scope, unsigned long code, vp_u64 mask, unsigned int context)
+VP_OUT_ void vp_close_slow(struct vp_scope *scope)
 {
-	scope = vp_open(scope, code, mask, context);
+	vp_scope_leave(scope, vp_self);
+}
+
+/* The gate was open. Null when it is closed after all. These two are the whole cost of a recorded call: no frame
+ * of their own, no call but as their last act. */
+VP_OUT_ struct vp_scope *vp_open(struct vp_scope *scope, unsigned long code, vp_u64 mask, vp_u64 inner)
+{
+	struct vp_thread *thread = vp_self;
+
+	if (__builtin_expect(thread->ticks != 0, 0))
+		return vp_open_slow(scope, code, mask, inner);
+	vp_scope_enter(scope, thread, code, inner);
+	return scope;
+}
+
+VP_OUT_ struct vp_scope *vp_open_root(struct vp_scope *scope, unsigned long code, vp_u64 mask, vp_u64 inner)
+{
+	scope = vp_open(scope, code, mask, inner);
 	if (scope)
 		vp_unit_write(vp_self, scope->start, 1 | (vp_u64)code << 24);
 	return scope;
@@ -205,25 +242,22 @@ VP_OUT_ struct vp_scope *vp_open_root(struct vp_scope *scope, unsigned long code
 VP_OUT_ void vp_close(struct vp_scope *scope)
 {
 	struct vp_thread *thread = vp_self;
-	vp_u64 start = scope->start;
-	vp_u64 duration = vp_ticks(thread) - start;
 
-	thread->gate = scope->gate;
-	thread->top = scope->outer;
-	if (__builtin_expect(duration > VP_PAYLOAD_LIMIT, 0))
-		duration = duration >> 63 ? 0 : VP_PAYLOAD_LIMIT;
-	vp_unit_write(thread, start, scope->code | duration << 24);
+	if (__builtin_expect(thread->ticks != 0, 0))
+		vp_close_slow(scope);
+	else
+		vp_scope_leave(scope, thread);
 }
 
 VP_INLINE_ struct vp_scope *vp_enter(struct vp_scope *scope, unsigned long code, vp_u64 mask, unsigned int context)
 {
-	return vp_self->gate & mask ? vp_open(scope, code, mask, context) : 0;
+	return vp_self->gate & mask ? vp_open(scope, code, mask, (vp_u64)1 << context) : 0;
 }
 
 VP_INLINE_ struct vp_scope *vp_enter_root(struct vp_scope *scope, unsigned long code, vp_u64 mask,
 					  unsigned int context)
 {
-	return vp_self->gate & mask ? vp_open_root(scope, code, mask, context) : 0;
+	return vp_self->gate & mask ? vp_open_root(scope, code, mask, (vp_u64)1 << context) : 0;
 }
 
 VP_INLINE_ void vp_leave(struct vp_scope **open)
