@@ -4,9 +4,9 @@
  * - Of recursive nodes only the outermost on each path counts: the inner ones' time is part of it.
  * - The covariance of two siblings of one name (two call sites of memcpy) belongs to that name's variance: the sum's
  *   variance holds it.
- * - Height of a wait or queue delay: one more than the highest function that explains it, 0 when none does; so the
- *   cause ranks above its symptom. What the static call graph cannot know goes on upwards: a function around such a wait
- *   is at least one higher than the wait. Body: 0 beneath a broken-down function, else the function's own height.
+ * - Height: the static call graph's, and at least one more than the highest child's in the tree. The static one cannot
+ *   know that a function waits for another thread (so a cause ranks above its symptom), and gives everything that
+ *   recurses through one another the same height. Body: 0 beneath a broken-down function, else the function's own.
  * - The body of the interval and everything "unexplained" say nothing specific; the latter is never selected.
  */
 #include "analysis/factors.h"
@@ -30,7 +30,6 @@ struct selection {
 	struct vprof_tree *tree;
 	const struct vprof_plan *plan;
 	uint32_t *height; /* [n_nodes] */
-	uint8_t *explained; /* [n_nodes] a wait with measured causes, or a function around one */
 	VPROF_ARRAY(struct vprof_factor) factors;
 	VPROF_ARRAY(struct vprof_factor_term) terms;
 	uint8_t *never; /* [n factors] may not be selected */
@@ -54,44 +53,16 @@ static const struct vprof_probe *probe_of(const struct selection *s, const struc
 	return is_function(n) ? vprof_plan_probe(s->plan, n->code) : NULL;
 }
 
-/* Height of the highest function beneath a node, as blame; -1: none. Children are done before their parents. */
-static int64_t highest_cause(const struct selection *s, const struct vprof_node *n)
-{
-	int64_t high = -1;
-
-	for (uint32_t i = n->first_child; i < n->first_child + n->n_children; i++)
-		if (s->r->nodes[i].is_blame && s->r->nodes[i].kind != VPROF_NODE_BODY && s->height[i] > high)
-			high = s->height[i];
-	return high;
-}
-
-/* Largest height among the children that stand on an explained wait; -1: none does. */
-static int64_t highest_wait(const struct selection *s, const struct vprof_node *n)
-{
-	int64_t high = -1;
-
-	for (uint32_t i = n->first_child; i < n->first_child + n->n_children; i++)
-		if (s->explained[i] && s->height[i] > high)
-			high = s->height[i];
-	return high;
-}
-
+/* Children are done before their parents. */
 static void take_height(struct selection *s, size_t i)
 {
 	const struct vprof_node *n = &s->r->nodes[i];
 	const struct vprof_probe *probe = probe_of(s, n);
-	int is_wait = n->kind == VPROF_NODE_WAIT || n->kind == VPROF_NODE_QUEUED;
-	int64_t cause = -1, wait = highest_wait(s, n);
 
-	/* One node with its wait: children are blame. Beneath blame only call sites are sure to be such. */
-	if (is_wait || (is_function(n) && (!n->is_blame || n->kind == VPROF_NODE_SITE)))
-		cause = highest_cause(s, n);
 	s->height[i] = probe ? probe->height : 0;
-	if (cause + 1 > s->height[i])
-		s->height[i] = (uint32_t)(cause + 1);
-	if (wait + 1 > s->height[i])
-		s->height[i] = (uint32_t)(wait + 1);
-	s->explained[i] = cause >= 0 || wait >= 0;
+	for (uint32_t c = n->first_child; c < n->first_child + n->n_children; c++)
+		if (s->r->nodes[c].kind != VPROF_NODE_BODY && s->height[c] + 1 > s->height[i])
+			s->height[i] = s->height[c] + 1;
 }
 
 static void take_heights(struct selection *s)
@@ -509,8 +480,7 @@ int vprof_factors_select(struct vprof_results *r, struct vprof_tree *tree, const
 	int ret = VPROF_ERR_NOMEM;
 
 	s.height = calloc(r->n_nodes ? r->n_nodes : 1, sizeof *s.height);
-	s.explained = calloc(r->n_nodes ? r->n_nodes : 1, 1);
-	if (!s.height || !s.explained)
+	if (!s.height)
 		goto out;
 	take_heights(&s);
 	if (add_variances(&s) || add_covariances(&s) || finish_factors(&s) || rank(&s))
@@ -524,7 +494,6 @@ out:
 	VPROF_ARRAY_RELEASE(&s.factors);
 	VPROF_ARRAY_RELEASE(&s.terms);
 	free(s.height);
-	free(s.explained);
 	free(s.never);
 	free(s.slots);
 	if (ret)
