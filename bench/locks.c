@@ -3,7 +3,8 @@
  * release one object N times, answered by the wall time in ns on standard output. Built with probe.h, so that
  * libvprof.so, when it is preloaded, is active; without it the same program is the plain one.
  *
- * One thread: nothing but the pairs. More: a little work inside and outside, so that they contend.
+ * One thread: nothing but the pairs. More: a little work inside and outside, so that they contend. With the argument
+ * "threads" a second thread sleeps from the start: libc's locks are cheaper in a process that never had one.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -97,13 +98,23 @@ static double answer(struct request *r)
 	return start;
 }
 
-int main(void)
+static void *sleep_on(void *arg)
 {
+	for (;;)
+		pause();
+	return arg;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t id;
 	struct request r;
 	char line[64];
 	ssize_t n;
 
 	sem_init(&semaphore, 0, 1);
+	if (argc > 1 && strcmp(argv[1], "threads") == 0 && pthread_create(&id, NULL, sleep_on, NULL))
+		return 1;
 	while ((n = read(STDIN_FILENO, line, sizeof(line) - 1)) > 0) {
 		double ns;
 

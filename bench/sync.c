@@ -16,11 +16,12 @@
 #include "bench/target.h"
 #include "common/files.h"
 
-#define N_SHAPES 3 /* uncontended, 2 and 8 threads */
 #define N_KINDS 4
 
+enum shape { ALONE, BESIDE_ONE, CONTENDED_2, CONTENDED_8, N_SHAPES }; /* in a process without and with threads */
+
 static const char *const kinds[N_KINDS] = {"mutex", "rdlock", "wrlock", "semaphore"};
-static const int n_threads[N_SHAPES] = {1, 2, 8};
+static const int n_threads[N_SHAPES] = {1, 1, 2, 8};
 
 enum side { PLAIN, ACTIVE, N_SIDES };
 
@@ -30,7 +31,7 @@ struct options {
 	const char *dir;
 };
 
-static struct bench_target targets[N_SIDES];
+static struct bench_target targets[2][N_SIDES]; /* processes without and with threads */
 static struct bench_series series[N_KINDS][N_SHAPES][N_SIDES]; /* ns per pair of all threads together */
 
 static int start(const char *dir)
@@ -39,23 +40,26 @@ static int start(const char *dir)
 
 	setenv("SRC", VPROF_BENCH_SOURCES, 1);
 	setenv("PROBE", VPROF_PROBE, 1);
-	if (bench_shell(dir, build, targets[PLAIN].missing))
+	if (bench_shell(dir, build, targets[0][PLAIN].missing))
 		return -1;
-	bench_target_start(&targets[PLAIN], dir, "plain", "exec ./locks", BENCH_NO_VPROF);
-	bench_target_start(&targets[ACTIVE], dir, "active", "exec env LD_PRELOAD=$BENCH_PRELOAD ./locks",
+	bench_target_start(&targets[0][PLAIN], dir, "plain", "exec ./locks", BENCH_NO_VPROF);
+	bench_target_start(&targets[0][ACTIVE], dir, "active", "exec env LD_PRELOAD=$BENCH_PRELOAD ./locks",
 			   BENCH_TO_NOTHING);
-	return targets[PLAIN].pid && targets[ACTIVE].pid ? 0 : -1;
+	bench_target_start(&targets[1][PLAIN], dir, "plain_threads", "exec ./locks threads", BENCH_NO_VPROF);
+	bench_target_start(&targets[1][ACTIVE], dir, "active_threads",
+			   "exec env LD_PRELOAD=$BENCH_PRELOAD ./locks threads", BENCH_TO_NOTHING);
+	return 0;
 }
 
 static void measure_one(int kind, int shape, int side, const struct options *o)
 {
 	/* Contended pairs cost up to a hundred times more. */
-	long n = shape ? o->n_pairs / 10 / n_threads[shape] + 1 : o->n_pairs;
+	long n = shape >= CONTENDED_2 ? o->n_pairs / 10 / n_threads[shape] + 1 : o->n_pairs;
 	char request[64];
 
 	snprintf(request, sizeof(request), "%s %d %ld\n", kinds[kind], n_threads[shape], n);
 	bench_series_add(&series[kind][shape][side],
-			 bench_target_ask(&targets[side], request) / (double)(n * n_threads[shape]));
+			 bench_target_ask(&targets[shape != ALONE][side], request) / (double)(n * n_threads[shape]));
 }
 
 static void measure(const struct options *o)
@@ -67,9 +71,9 @@ static void measure(const struct options *o)
 					measure_one(kind, shape, (round + i) % N_SIDES, o);
 }
 
-static double added(int kind)
+static double added(int kind, int shape)
 {
-	return bench_series_min(&series[kind][0][ACTIVE]) - bench_series_min(&series[kind][0][PLAIN]);
+	return bench_series_min(&series[kind][shape][ACTIVE]) - bench_series_min(&series[kind][shape][PLAIN]);
 }
 
 /* Throughput with vprof over throughput without. */
@@ -91,11 +95,13 @@ static void print_json(const struct options *o, const char *machine, const struc
 	printf("{\n  \"machine\": \"%s\",\n  \"rounds\": %d,\n  \"pairs\": %ld,\n  \"n_dropped\": %llu", machine,
 	       o->n_rounds, o->n_pairs, (unsigned long long)stats->n_dropped);
 	for (int kind = 0; kind < N_KINDS; kind++) {
-		number("ns_plain", kinds[kind], bench_series_min(&series[kind][0][PLAIN]));
-		number("ns_active", kinds[kind], bench_series_min(&series[kind][0][ACTIVE]));
-		number("ns_added", kinds[kind], added(kind));
-		number("throughput_2_threads", kinds[kind], kept(kind, 1));
-		number("throughput_8_threads", kinds[kind], kept(kind, 2));
+		number("ns_plain", kinds[kind], bench_series_min(&series[kind][BESIDE_ONE][PLAIN]));
+		number("ns_active", kinds[kind], bench_series_min(&series[kind][BESIDE_ONE][ACTIVE]));
+		number("ns_added", kinds[kind], added(kind, BESIDE_ONE));
+		number("ns_plain_alone", kinds[kind], bench_series_min(&series[kind][ALONE][PLAIN]));
+		number("ns_added_alone", kinds[kind], added(kind, ALONE));
+		number("throughput_2_threads", kinds[kind], kept(kind, CONTENDED_2));
+		number("throughput_8_threads", kinds[kind], kept(kind, CONTENDED_8));
 	}
 	printf("\n}\n");
 }
@@ -104,12 +110,14 @@ static void print_table(const struct options *o, const char *machine, const stru
 {
 	printf("%s; %d rounds of %ld pairs; %llu records dropped\n\n", machine, o->n_rounds, o->n_pairs,
 	       (unsigned long long)stats->n_dropped);
-	printf("| pair | plain, ns | with vprof | added | throughput kept, 2 threads | 8 threads |\n"
-	       "|---|---|---|---|---|---|\n");
+	printf("| pair | plain, ns | with vprof | added | in a process without threads: plain | added "
+	       "| throughput kept, 2 threads | 8 threads |\n|---|---|---|---|---|---|---|---|\n");
 	for (int kind = 0; kind < N_KINDS; kind++)
-		printf("| %s | %.2f | %.2f | %.2f | %.0f %% | %.0f %% |\n", kinds[kind],
-		       bench_series_min(&series[kind][0][PLAIN]), bench_series_min(&series[kind][0][ACTIVE]), added(kind),
-		       100 * kept(kind, 1), 100 * kept(kind, 2));
+		printf("| %s | %.2f | %.2f | %.2f | %.2f | %.2f | %.0f %% | %.0f %% |\n", kinds[kind],
+		       bench_series_min(&series[kind][BESIDE_ONE][PLAIN]),
+		       bench_series_min(&series[kind][BESIDE_ONE][ACTIVE]), added(kind, BESIDE_ONE),
+		       bench_series_min(&series[kind][ALONE][PLAIN]), added(kind, ALONE),
+		       100 * kept(kind, CONTENDED_2), 100 * kept(kind, CONTENDED_8));
 }
 
 static int options_read(struct options *o, int argc, char **argv)
@@ -135,7 +143,7 @@ static int options_read(struct options *o, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	struct options o = {.n_rounds = 50, .n_pairs = 200000, .dir = "."};
-	struct vprof_collector_stats stats;
+	struct vprof_collector_stats stats = {0};
 	char dir[400], machine[400];
 	int code = 1;
 
@@ -150,17 +158,20 @@ int main(int argc, char **argv)
 	}
 	if (start(dir) == 0) {
 		measure(&o);
-		bench_target_stop(&targets[PLAIN], NULL);
-		bench_target_stop(&targets[ACTIVE], &stats);
+		for (int i = 0; i < 2 * N_SIDES; i++)
+			bench_target_stop(&targets[i / N_SIDES][i % N_SIDES], &stats);
 		if (o.json)
 			print_json(&o, machine, &stats);
 		else
 			print_table(&o, machine, &stats);
-		code = targets[PLAIN].missing[0] || targets[ACTIVE].missing[0];
+		code = 0;
 	}
-	for (int side = 0; side < N_SIDES; side++)
-		if (targets[side].missing[0])
-			fprintf(stderr, "bench_sync: %s\n", targets[side].missing);
+	for (int i = 0; i < 2 * N_SIDES; i++) {
+		if (targets[i / N_SIDES][i % N_SIDES].missing[0]) {
+			fprintf(stderr, "bench_sync: %s\n", targets[i / N_SIDES][i % N_SIDES].missing);
+			code = 1;
+		}
+	}
 	vprof_dir_remove(dir, NULL);
 	return code;
 }
