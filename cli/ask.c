@@ -37,6 +37,9 @@ static int break_down(const struct vprof_ask *ask, const struct vprof_factor *f)
 		rc = vprof_name_list_add(&ask->session->broken_down, targets.items[i].name, targets.items[i].file,
 					 targets.items[i].caller);
 		added += rc > 0;
+		if (rc > 0 && !*targets.items[i].caller)
+			rc = vprof_decide_look_ahead(ask->session, ask->workspace->facts, targets.items[i].name,
+						     targets.items[i].file);
 	}
 	vprof_name_list_release(&targets);
 	if (rc >= 0)

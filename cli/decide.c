@@ -16,6 +16,8 @@ char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *sta
 #define MATCH_MAX 16
 #define UNEXPLAINED_SHARE 0.5
 #define OPEN_SHARE 0.1
+#define NARROW_CALLEES 3 /* looked ahead through: at most so many callees */
+#define NARROW_LEVELS 4
 
 int vprof_decide_is_spent(const struct vprof_results *r, const struct vprof_factor *f)
 {
@@ -199,6 +201,58 @@ static int add_functions(struct vprof_name_list *list, const struct vprof_facts 
 	}
 	free(name);
 	return rc < 0 ? rc : added;
+}
+
+/* Distinct project functions that `f` calls and that can be measured; NARROW_CALLEES + 1 when there are more. */
+static size_t narrow_callees(const struct vprof_facts *facts, const struct vprof_facts_function *f,
+			     const struct vprof_facts_function **callees)
+{
+	size_t n = 0, i;
+
+	for (uint32_t c = 0; c < f->n_calls; c++) {
+		const struct vprof_facts_call *call = &facts->calls[facts->calls_by_caller[f->first_call + c]];
+		const struct vprof_facts_function *callee =
+			call->callee_function ? &facts->functions[call->callee_function - 1] : NULL;
+
+		if (!callee || callee->is_tiny || !callee->instrumentable || callee == f)
+			continue;
+		for (i = 0; i < n && callees[i] != callee; i++)
+			;
+		if (i < n)
+			continue;
+		if (n == NARROW_CALLEES)
+			return n + 1;
+		callees[n++] = callee;
+	}
+	return n;
+}
+
+static int look_ahead(struct vprof_session *s, const struct vprof_facts *facts, const struct vprof_facts_function *f,
+		      int levels)
+{
+	const struct vprof_facts_function *callees[NARROW_CALLEES];
+	size_t n = levels ? narrow_callees(facts, f, callees) : 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < n && n <= NARROW_CALLEES && rc >= 0; i++) {
+		if (!callees[i]->n_calls)
+			continue;
+		rc = add_function(&s->broken_down, facts, callees[i]);
+		if (rc > 0)
+			rc = look_ahead(s, facts, callees[i], levels - 1);
+	}
+	return rc;
+}
+
+int vprof_decide_look_ahead(struct vprof_session *s, const struct vprof_facts *facts, const char *name, const char *file)
+{
+	uint32_t found[MATCH_MAX];
+	size_t n = vprof_facts_find(facts, name, file, found, MATCH_MAX);
+	int rc = 0;
+
+	for (size_t i = 0; i < n && i < MATCH_MAX && rc >= 0; i++)
+		rc = look_ahead(s, facts, &facts->functions[found[i]], NARROW_LEVELS);
+	return rc < 0 ? rc : VPROF_OK;
 }
 
 /* main encloses everything and tells nothing, unless nothing else encloses the interval. */

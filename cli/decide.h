@@ -33,6 +33,10 @@ void vprof_decide_verdicts(struct vprof_results *r, const struct vprof_session *
 int vprof_decide_targets(const struct vprof_results *r, const struct vprof_plan *plan, const struct vprof_factor *f,
 			 struct vprof_name_list *targets);
 
+/* A function with a few callees only is a way down rather than a choice: breaks these down together with it, some levels
+ * deep, which saves a build and a run for each. OK or NOMEM. */
+int vprof_decide_look_ahead(struct vprof_session *s, const struct vprof_facts *facts, const char *name, const char *file);
+
 /* Where the drill-down starts, from the baseline's sampled stacks and the annotations' own roots: adds to the session's
  * roots (outermost first) and breaks the innermost enclosing function down. Without usable stacks the functions of the
  * begin, resume and end annotations are the roots; *from_stacks tells which. OK or NOMEM. */
