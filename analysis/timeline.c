@@ -63,6 +63,8 @@ static const char *const kind_names[N_KIND_NAMES] = {
 	[VP_WAIT_POLL] = "poll",
 	[VP_WAIT_CHILD] = "wait for a child process",
 	[VP_WAIT_FUTEX] = "futex wait",
+	[VP_WAIT_ONCE] = "pthread_once",
+	[VP_WAIT_QUEUE] = "message queue",
 };
 
 static struct string_slot *string_slot(struct vprof_timeline_private *p, uint64_t hash)
@@ -248,6 +250,7 @@ static int add_wait(struct build *b, const struct vp_unit *u)
 	w->ticket = (uint32_t)u[1].w;
 	w->kind = (uint8_t)kind;
 	w->flags = (uint8_t)(VP_PAYLOAD(u->w) >> 8);
+	w->seq = (uint32_t)(VP_PAYLOAD(u->w) >> VP_SEQ_SHIFT);
 	w->waker = VPROF_NONE;
 	if (kind == VP_WAIT_ANNOTATED)
 		ret = annotated_name(p, u[2].w, &w->name);
@@ -270,6 +273,7 @@ static int add_wake(struct build *b, const struct vp_unit *u)
 	w->after = (uint32_t)(u[1].w >> 32);
 	w->kind = VP_PAYLOAD(u->w) & 0xff;
 	w->flags = (uint8_t)(VP_PAYLOAD(u->w) >> 8);
+	w->seq = (uint32_t)(VP_PAYLOAD(u->w) >> VP_SEQ_SHIFT);
 	return 0;
 }
 

@@ -27,11 +27,13 @@ struct vprof_wait {
 	uint32_t name;	/* index into names */
 	uint8_t kind;	/* enum vp_wait */
 	uint8_t flags;
+	uint32_t seq; /* number of the object's last release that the waiter found, 0: unknown */
 };
 
 struct vprof_wake {
 	uint64_t t, object;
 	uint32_t before, after; /* arrivals */
+	uint32_t seq;		/* see VP_KIND_WAKE */
 	uint8_t kind, flags;
 };
 

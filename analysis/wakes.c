@@ -1,19 +1,25 @@
 /* Matching of waits to releases.
  *
  * Every release is put into one array sorted by (class, process or "shared", address, time); a wait looks only at the
- * releases of its object around its own time. A release is a candidate when it happened inside the wait and counted
- * arrivals up to the wait's ticket or beyond, or when the ticket was drawn while it ran. Of the candidates the one
- * with the largest (arrivals before, time) let the waiter go: earlier ones let others go first.
- * Arrivals wrap at 32 bits, so they are compared by difference.
+ * releases of its object around its own time. Three rules, by class:
+ *  - last: a lock. The waiter found the number of the release before it, so that one it was; without a number (or when
+ *    objects share a slot) the candidate with the largest (arrivals before, time), since earlier ones let others go first.
+ *  - first: a condition, a futex, a channel. The first release that counted the waiter and has not been used up by
+ *    another wait: a signal lets one go, a broadcast all.
+ *  - join: the thread's exit.
+ * A release is a candidate when it happened inside the wait and counted arrivals up to the wait's ticket or beyond, or
+ * when the ticket was drawn while it ran. Arrivals wrap at 32 bits, so they are compared by difference.
  */
 #include "analysis/wakes.h"
 
-#define SEARCH_MAX 256	/* candidates looked at before the wait's end */
-#define EARLY_MAX 16	/* releases looked at before the wait's begin: their clock was read before the unlock */
-#define LATE_MAX 4096	/* releases looked at after the wait's end: a late one's clock was read after the unlock */
+#define SEARCH_MAX 256	 /* candidates looked at before the wait's end */
+#define FORWARD_MAX 4096 /* releases looked at after the wait's begin, for the first */
+#define EARLY_MAX 16	 /* releases looked at before the wait's begin: their clock was read before the unlock */
+#define LATE_MAX 4096	 /* releases looked at after the wait's end: a late one's clock was read after the unlock */
+#define CALL_TICKS 64	 /* unit in which a channel's release tells how long it took */
 
 enum wake_class { CLASS_NONE, CLASS_MUTEX, CLASS_RWLOCK, CLASS_COND, CLASS_BARRIER, CLASS_SEMAPHORE, CLASS_JOIN,
-		  CLASS_ANNOTATED, CLASS_FUTEX, CLASS_CHILD };
+		  CLASS_ANNOTATED, CLASS_FUTEX, CLASS_CHILD, CLASS_ONCE, CLASS_CHANNEL };
 
 static const uint8_t class_of[VP_WAIT_COUNT] = {
 	[VP_WAIT_MUTEX] = CLASS_MUTEX,
@@ -27,6 +33,7 @@ static const uint8_t class_of[VP_WAIT_COUNT] = {
 	[VP_WAIT_ANNOTATED] = CLASS_ANNOTATED,
 	[VP_WAIT_FUTEX] = CLASS_FUTEX,
 	[VP_WAIT_CHILD] = CLASS_CHILD, /* object: the child's pid */
+	[VP_WAIT_ONCE] = CLASS_ONCE,
 };
 
 int vprof_wait_has_waker(uint32_t kind)
@@ -37,8 +44,16 @@ int vprof_wait_has_waker(uint32_t kind)
 struct release {
 	uint64_t t, key, object;
 	uint32_t scope; /* class << 28 | process, or the class with process 0 when shared */
-	uint32_t thread, before, after;
-	uint8_t flags;
+	uint32_t thread, before, after, seq;
+	uint32_t n_left; /* waits that it may still end, UINT32_MAX: any number */
+	uint8_t flags, kind;
+};
+
+/* A wait whose release may end only so many: these are matched in order, over all threads. */
+struct turn {
+	uint64_t key, order; /* when its turn is: the end of the wait, or its ticket */
+	uint32_t scope, thread;
+	size_t wait;
 };
 
 struct token_line {
@@ -50,19 +65,25 @@ struct matcher {
 	struct vprof_timeline *timeline;
 	VPROF_ARRAY(struct release) releases;
 	VPROF_ARRAY(struct token_line) tokens;
+	VPROF_ARRAY(struct turn) turns;
 	struct vprof_wake_counts *counts;
 };
 
+static uint32_t wake_class(uint8_t kind, uint8_t flags)
+{
+	if (flags & VP_FLAG_CHANNEL)
+		return CLASS_CHANNEL;
+	return kind < VP_WAIT_COUNT ? class_of[kind] : CLASS_NONE;
+}
+
 static uint32_t scope_of(uint8_t kind, uint8_t flags, uint32_t process_seq)
 {
-	uint32_t class = kind < VP_WAIT_COUNT ? class_of[kind] : CLASS_NONE;
-
-	return class << 28 | (flags & VP_FLAG_SHARED ? 0 : process_seq & 0xfffffff);
+	return wake_class(kind, flags) << 28 | (flags & VP_FLAG_SHARED ? 0 : process_seq & 0xfffffff);
 }
 
 static uint64_t key_of(uint8_t kind, uint8_t flags, uint64_t object)
 {
-	return flags & VP_FLAG_SHARED && kind != VP_WAIT_CHILD ? object & 4095 : object;
+	return flags & VP_FLAG_SHARED && !(flags & VP_FLAG_CHANNEL) && kind != VP_WAIT_CHILD ? object & 4095 : object;
 }
 
 static int release_order(const void *a, const void *b)
@@ -75,6 +96,19 @@ static int release_order(const void *a, const void *b)
 		return x->key < y->key ? -1 : 1;
 	if (x->t != y->t)
 		return x->t < y->t ? -1 : 1;
+	return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+static int turn_order(const void *a, const void *b)
+{
+	const struct turn *x = a, *y = b;
+
+	if (x->scope != y->scope)
+		return x->scope < y->scope ? -1 : 1;
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	if (x->order != y->order)
+		return x->order < y->order ? -1 : 1;
 	return x->thread < y->thread ? -1 : x->thread > y->thread;
 }
 
@@ -103,7 +137,12 @@ static int collect(struct matcher *m)
 			r->thread = (uint32_t)i;
 			r->before = w->before;
 			r->after = w->after;
+			r->seq = w->seq;
 			r->flags = w->flags;
+			r->kind = w->kind;
+			r->n_left = w->flags & VP_FLAG_ALL ? UINT32_MAX : 1;
+			if (w->kind == VP_WAIT_FUTEX && w->seq)
+				r->n_left = w->seq;
 		}
 		if (line->start_token) {
 			struct token_line *t = VPROF_PUSH(&m->tokens);
@@ -138,10 +177,20 @@ static size_t releases_until(const struct matcher *m, uint32_t scope, uint64_t k
 	return low;
 }
 
+/* Is it the release whose number the waiter found? A reader in the lock does not end a reader's wait. */
+static int is_exact(const struct release *r, const struct vprof_wait *w)
+{
+	if (!w->seq || r->seq != w->seq || (int32_t)(r->after - w->ticket) < 0)
+		return 0;
+	return w->kind != VP_WAIT_RWLOCK_READ || r->kind != VP_WAIT_RWLOCK_READ;
+}
+
 static int is_candidate(const struct release *r, const struct vprof_wait *w)
 {
 	int inside = r->t >= w->t0 && r->t <= w->t1;
 
+	if (is_exact(r, w))
+		return 1;
 	if (!w->ticket)
 		return inside;
 	if ((int32_t)(r->after - w->ticket) < 0)
@@ -153,43 +202,48 @@ static int is_candidate(const struct release *r, const struct vprof_wait *w)
 static int is_better(const struct release *a, const struct release *b, const struct vprof_wait *w)
 {
 	int same_a = a->object == w->object, same_b = b->object == w->object;
+	int exact_a = is_exact(a, w), exact_b = is_exact(b, w);
 
 	if (same_a != same_b)
 		return same_a; /* shared objects at the same place of different pages */
-	if (w->ticket && a->before != b->before)
+	if (exact_a != exact_b)
+		return exact_a;
+	if (!exact_a && w->ticket && a->before != b->before)
 		return (int32_t)(a->before - b->before) > 0;
 	return a->t > b->t;
 }
 
-/* A late release drew its time after it let the waiter go, perhaps much later: the ticket alone tells. */
-static const struct release *late_release(const struct matcher *m, uint32_t thread, const struct vprof_wait *w,
-					  uint32_t scope, uint64_t key, size_t from)
+/* A late release drew its time after it let the waiter go, perhaps much later: number and ticket alone tell. */
+static struct release *late_release(const struct matcher *m, uint32_t thread, const struct vprof_wait *w,
+				    uint32_t scope, uint64_t key, size_t from)
 {
 	size_t end = m->releases.n - from > LATE_MAX ? from + LATE_MAX : m->releases.n;
+	struct release *found = NULL;
 
 	for (size_t i = from; w->ticket && i < end; i++) {
-		const struct release *r = &m->releases.v[i];
+		struct release *r = &m->releases.v[i];
 
 		if (r->scope != scope || r->key != key)
 			break;
-		if (r->flags & VP_FLAG_LATE && r->thread != thread && (int32_t)(r->before - w->ticket) < 0 &&
-		    (int32_t)(r->after - w->ticket) >= 0)
-			return r;
+		if (!(r->flags & VP_FLAG_LATE) || r->thread == thread || !r->n_left)
+			continue;
+		if (is_exact(r, w))
+			found = r; /* of several readers the last */
+		else if (!found && (int32_t)(r->before - w->ticket) < 0 && (int32_t)(r->after - w->ticket) >= 0)
+			found = r;
 	}
-	return NULL;
+	return found;
 }
 
-static int match_release(const struct matcher *m, uint32_t thread, struct vprof_wait *w)
+static struct release *last_release(const struct matcher *m, uint32_t thread, const struct vprof_wait *w,
+				    uint32_t scope, uint64_t key)
 {
-	uint32_t process = m->timeline->threads[thread].process_seq;
-	uint32_t scope = scope_of(w->kind, w->flags, process);
-	uint64_t key = key_of(w->kind, w->flags, w->object);
 	size_t i = releases_until(m, scope, key, w->t1);
-	const struct release *best = late_release(m, thread, w, scope, key, i);
+	struct release *best = late_release(m, thread, w, scope, key, i);
 	int n_inside = 0, n_early = 0;
 
 	while (i-- > 0 && n_inside < SEARCH_MAX && n_early < EARLY_MAX) {
-		const struct release *r = &m->releases.v[i];
+		struct release *r = &m->releases.v[i];
 
 		if (r->scope != scope || r->key != key)
 			break;
@@ -197,15 +251,87 @@ static int match_release(const struct matcher *m, uint32_t thread, struct vprof_
 			n_inside++;
 		else
 			n_early++;
-		if (r->thread == thread || !is_candidate(r, w))
+		if (r->thread == thread || !r->n_left || !is_candidate(r, w))
 			continue;
 		if (!best || is_better(r, best, w))
 			best = r;
 	}
+	return best;
+}
+
+/* Was the release under way when the wait began? A channel's tells how long it took, others count arrivals after it. */
+static int is_early(const struct release *r, const struct vprof_wait *w)
+{
+	if (r->flags & VP_FLAG_CHANNEL)
+		return r->t + ((uint64_t)r->seq + 1) * CALL_TICKS >= w->t0;
+	return (int32_t)(r->before - w->ticket) < 0 && (int32_t)(r->after - w->ticket) >= 0;
+}
+
+static struct release *first_release(const struct matcher *m, uint32_t thread, const struct vprof_wait *w,
+				     uint32_t scope, uint64_t key)
+{
+	size_t begin = releases_until(m, scope, key, w->t0 ? w->t0 - 1 : 0), i;
+	struct release *unsure = NULL, *used = NULL;
+
+	for (i = begin; i < m->releases.n && i - begin < FORWARD_MAX; i++) {
+		struct release *r = &m->releases.v[i];
+
+		if (r->scope != scope || r->key != key || r->t > w->t1)
+			break;
+		if (r->thread == thread || (w->ticket && (int32_t)(r->after - w->ticket) < 0))
+			continue;
+		if (!r->n_left)
+			used = used ? used : r;
+		else if (!w->ticket || (int32_t)(r->before - w->ticket) >= 0)
+			return r;
+		else
+			unsure = unsure ? unsure : r;
+	}
+	if (unsure)
+		return unsure;
+	for (i = begin; i-- > 0 && begin - i <= EARLY_MAX;) {
+		struct release *r = &m->releases.v[i];
+
+		if (r->scope != scope || r->key != key)
+			break;
+		if (r->thread != thread && r->n_left && is_early(r, w))
+			return r;
+	}
+	if (wake_class(w->kind, w->flags) == CLASS_CHANNEL)
+		return used; /* one write may end several polls */
+	return late_release(m, thread, w, scope, key, releases_until(m, scope, key, w->t1));
+}
+
+static int match_release(const struct matcher *m, uint32_t thread, struct vprof_wait *w)
+{
+	uint32_t process = m->timeline->threads[thread].process_seq;
+	uint32_t scope = scope_of(w->kind, w->flags, process), class = wake_class(w->kind, w->flags);
+	uint64_t key = key_of(w->kind, w->flags, w->object);
+	int is_turn = class == CLASS_COND || class == CLASS_FUTEX || class == CLASS_CHANNEL;
+	struct release *best = is_turn ? first_release(m, thread, w, scope, key) :
+					 last_release(m, thread, w, scope, key);
+
 	if (!best)
 		return 0;
+	if ((is_turn || class == CLASS_SEMAPHORE) && best->n_left && best->n_left != UINT32_MAX)
+		best->n_left--;
+	m->counts->n_by_time += w->seq && !is_exact(best, w);
 	w->waker = best->thread;
 	w->wake_t = best->t < w->t0 ? w->t0 : best->t > w->t1 ? w->t1 : best->t;
+	return 1;
+}
+
+/* A thread's number is not used again until it is joined, so its last exit before the join's end was it. */
+static int match_exit(const struct matcher *m, uint32_t thread, struct vprof_wait *w)
+{
+	uint32_t scope = scope_of(w->kind, w->flags, m->timeline->threads[thread].process_seq);
+	size_t i = releases_until(m, scope, w->object, w->t1);
+	const struct release *r = i ? &m->releases.v[i - 1] : NULL;
+
+	if (!r || r->scope != scope || r->key != w->object || r->thread == thread)
+		return 0;
+	w->waker = r->thread;
+	w->wake_t = r->t < w->t0 ? w->t0 : r->t;
 	return 1;
 }
 
@@ -228,26 +354,62 @@ static int match_join(const struct matcher *m, uint32_t thread, struct vprof_wai
 	return 1;
 }
 
-static void match_line(const struct matcher *m, uint32_t thread)
+static void count_wait(const struct matcher *m, const struct vprof_wait *w, int matched)
+{
+	if (wake_class(w->kind, w->flags) == CLASS_CHANNEL) {
+		m->counts->n_channel += (uint64_t)matched;
+		return;
+	}
+	m->counts->n_waits++;
+	m->counts->n_matched += (uint64_t)matched;
+	m->counts->n_unmatched += (uint64_t)!matched;
+	m->counts->wait_ticks += w->t1 - w->t0;
+	if (!matched)
+		m->counts->unmatched_ticks += w->t1 - w->t0;
+}
+
+/* Waits whose releases are used up are only noted here. */
+static int match_line(struct matcher *m, uint32_t thread)
 {
 	struct vprof_line *line = &m->timeline->threads[thread];
 
 	for (size_t i = 0; i < line->waits.n; i++) {
 		struct vprof_wait *w = &line->waits.v[i];
-		int matched;
+		uint32_t class = wake_class(w->kind, w->flags);
+		struct turn *turn;
 
 		w->waker = VPROF_NONE;
-		if (class_of[w->kind] == CLASS_NONE || w->flags & (VP_FLAG_TIMEOUT | VP_FLAG_FAILED))
+		if (class == CLASS_NONE || w->flags & (VP_FLAG_TIMEOUT | VP_FLAG_FAILED))
 			continue;
-		matched = match_release(m, thread, w);
-		if (!matched && w->kind == VP_WAIT_JOIN)
-			matched = match_join(m, thread, w);
-		m->counts->n_waits++;
-		m->counts->n_matched += (uint64_t)matched;
-		m->counts->n_unmatched += (uint64_t)!matched;
-		m->counts->wait_ticks += w->t1 - w->t0;
-		if (!matched)
-			m->counts->unmatched_ticks += w->t1 - w->t0;
+		if (class == CLASS_JOIN) {
+			count_wait(m, w, match_exit(m, thread, w) || match_join(m, thread, w));
+			continue;
+		}
+		if (class != CLASS_COND && class != CLASS_SEMAPHORE && class != CLASS_FUTEX && class != CLASS_CHANNEL) {
+			count_wait(m, w, match_release(m, thread, w));
+			continue;
+		}
+		turn = VPROF_PUSH(&m->turns);
+		if (!turn)
+			return VPROF_ERR_NOMEM;
+		turn->scope = scope_of(w->kind, w->flags, line->process_seq);
+		turn->key = key_of(w->kind, w->flags, w->object);
+		turn->order = class == CLASS_FUTEX ? w->t0 : w->t1; /* the kernel's queue is in the order of arrival */
+		turn->thread = thread;
+		turn->wait = i;
+	}
+	return 0;
+}
+
+static void match_turns(struct matcher *m)
+{
+	if (m->turns.n)
+		qsort(m->turns.v, m->turns.n, sizeof *m->turns.v, turn_order);
+	for (size_t i = 0; i < m->turns.n; i++) {
+		const struct turn *turn = &m->turns.v[i];
+		struct vprof_wait *w = &m->timeline->threads[turn->thread].waits.v[turn->wait];
+
+		count_wait(m, w, match_release(m, turn->thread, w));
 	}
 }
 
@@ -287,12 +449,15 @@ int vprof_wakes_match(struct vprof_timeline *timeline, struct vprof_wake_counts 
 
 	memset(counts, 0, sizeof *counts);
 	ret = collect(&m);
-	for (size_t i = 0; i < timeline->n_threads && !ret; i++) {
-		match_line(&m, (uint32_t)i);
+	for (size_t i = 0; i < timeline->n_threads && !ret; i++)
+		ret = match_line(&m, (uint32_t)i);
+	if (!ret)
+		match_turns(&m);
+	for (size_t i = 0; i < timeline->n_threads && !ret; i++)
 		make_disjoint(&timeline->threads[i]);
-	}
 	VPROF_ARRAY_RELEASE(&m.releases);
 	VPROF_ARRAY_RELEASE(&m.tokens);
+	VPROF_ARRAY_RELEASE(&m.turns);
 	if (ret)
 		vprof_error_set(err, ret, "not enough memory to match waits with releases: record a shorter run");
 	return ret;

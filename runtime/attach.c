@@ -118,7 +118,7 @@ static void clock_thresholds(void)
 static bool shm_valid(const struct vp_shm *s, uint64_t n_bytes)
 {
 	return s->magic == VP_SHM_MAGIC && s->version == VP_FORMAT_VERSION && s->total_bytes <= n_bytes &&
-	       s->n_slots >= 2 && (s->n_slots & (s->n_slots - 1)) == 0 && s->n_chunks > 0 &&
+	       s->n_slots >= 4 && (s->n_slots & (s->n_slots - 1)) == 0 && s->n_chunks > 0 &&
 	       s->slots_offset >= sizeof(*s) && s->slots_offset % 8 == 0 && s->slots_offset <= s->total_bytes &&
 	       s->n_slots <= (s->total_bytes - s->slots_offset) / 8 && s->states_offset >= sizeof(*s) &&
 	       s->states_offset % 4 == 0 && s->states_offset <= s->total_bytes &&
@@ -151,7 +151,7 @@ static bool shm_map(void)
 	rt_process.slots = (_Atomic uint64_t *)((char *)shm + shm->slots_offset);
 	rt_process.states = (_Atomic uint32_t *)((char *)shm + shm->states_offset);
 	rt_process.chunks = (unsigned char *)shm + shm->chunks_offset;
-	rt_process.slot_shift = 64u - (uint32_t)__builtin_ctz(shm->n_slots);
+	rt_process.slot_shift = 65u - (uint32_t)__builtin_ctz(shm->n_slots);
 	return true;
 }
 

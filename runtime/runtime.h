@@ -61,7 +61,7 @@ struct rt_process {
 	_Atomic uint64_t *slots;
 	_Atomic uint32_t *states;
 	unsigned char *chunks;
-	uint32_t slot_shift; /* 64 - log2(n_slots) */
+	uint32_t slot_shift; /* 64 - log2(n_slots / 2) */
 	uint32_t pid, seq, parent_seq;
 	_Atomic uint32_t n_tokens;
 	uint64_t io_ticks, annotated_ticks; /* thresholds */
@@ -148,8 +148,14 @@ uint64_t rt_string(struct rt_thread *th, const char *text); /* its hash, defined
 void rt_strings_forget(void);
 
 /* sync.c: the ticket protocol. */
-_Atomic uint64_t *rt_slot(uint64_t object, bool shared);
+static inline _Atomic uint64_t *rt_slot(uint64_t object, bool shared)
+{
+	uint64_t key = shared ? object & 4095u : object ^ (uint64_t)rt_process.seq << 48;
+
+	return &rt_process.slots[2 * (key * UINT64_C(0x9e3779b97f4a7c15) >> rt_process.slot_shift)];
+}
 uint32_t rt_arrive(_Atomic uint64_t *slot); /* the ticket; pair with rt_leave_slot */
+#define RT_SEQ(seq) ((uint32_t)(seq) << 8) /* a release's number beside the flags */
 void rt_wait_record(struct rt_thread *th, unsigned wait, unsigned flags, uint64_t object, uint32_t ticket,
 		    uint64_t start, uint64_t end, uint64_t result);
 void rt_wake_record(struct rt_thread *th, unsigned wait, unsigned flags, uint64_t object, uint64_t before,
@@ -177,8 +183,9 @@ void rt_next_all(void);
 		__attribute__((section("rt_wrapped"), used)) = {&rt_next_##name, #name, version}
 #define RT_NEXT(name) RT_NEXT_VERSION(name, NULL)
 #define REAL(name)                                                                                           \
-	((__typeof__(&name))(RT_LIKELY(atomic_load_explicit(&rt_next_##name, memory_order_relaxed) != NULL)   \
-				     ? atomic_load_explicit(&rt_next_##name, memory_order_relaxed)           \
-				     : rt_next(&rt_wrapped_##name)))
+	__extension__({                                                                                      \
+		void *next_ = atomic_load_explicit(&rt_next_##name, memory_order_relaxed);                   \
+		(__typeof__(&name))(RT_LIKELY(next_ != NULL) ? next_ : rt_next(&rt_wrapped_##name));        \
+	})
 
 #endif

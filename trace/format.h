@@ -50,11 +50,13 @@ enum vp_kind {
 	VP_KIND_TYPE = 6,
 	/* 2 units: u1.t = hash of the counter's name, u1.w = amount (two's complement). */
 	VP_KIND_WORK = 7,
-	/* 3 units, a blocked wait. t = t0, payload = enum vp_wait | flags << 8; u1.t = object, u1.w = ticket
-	   (0: none); u2.t = t1, u2.w = result or byte count for I/O. */
+	/* 3 units, a blocked wait. t = t0, payload = enum vp_wait | flags << 8 | seq << 16; u1.t = object,
+	   u1.w = ticket (0: none); u2.t = t1, u2.w = result or byte count for I/O. seq, 24 bits: number of the
+	   object's last release as the waiter found it when it had the lock, 0: unknown. */
 	VP_KIND_WAIT = 8,
-	/* 2 units, a release that found waiters. payload = enum vp_wait | flags << 8; u1.t = object,
-	   u1.w = arrivals before | (arrivals after << 32). */
+	/* 2 units, a release that found waiters. payload = enum vp_wait | flags << 8 | seq << 16; u1.t = object,
+	   u1.w = arrivals before | (arrivals after << 32). seq: number of this release of a lock, 0: none;
+	   of a futex: how many it woke; of a channel: how long the call took, in 64 ticks. */
 	VP_KIND_WAKE = 9,
 	/* 2 units: u1.t = item. */
 	VP_KIND_ENQUEUE = 10,
@@ -102,6 +104,8 @@ enum vp_wait {
 	VP_WAIT_POLL = 14,     /* epoll_wait, poll, select */
 	VP_WAIT_CHILD = 15,    /* waitpid */
 	VP_WAIT_FUTEX = 16,
+	VP_WAIT_ONCE = 17,
+	VP_WAIT_QUEUE = 18,    /* message queues, System V's and POSIX's */
 	VP_WAIT_COUNT
 };
 
@@ -110,6 +114,9 @@ enum vp_wait {
 #define VP_FLAG_FAILED 4u
 #define VP_FLAG_LATE 8u	    /* WAKE: waiters arrived while the release ran */
 #define VP_FLAG_ALL 16u	    /* WAKE: broadcast, barrier: every waiter up to `after` */
+#define VP_FLAG_CHANNEL 32u /* object: the kernel's channel (pipe, socket pair, ...), the same in all processes */
+#define VP_SEQ_SHIFT 16u    /* in the payload of WAIT and WAKE */
+#define VP_SEQ_MASK 0xffffffu
 
 /* WAIT.u2.w for I/O and sleeps: enum vp_call in the low 16 bits names the libc function. */
 #define VP_CALLS(X)                                                                                          \
@@ -126,7 +133,10 @@ enum vp_wait {
 	X(WRLOCK, "pthread_rwlock_wrlock") X(COND_WAIT, "pthread_cond_wait")                                  \
 	X(COND_TIMEDWAIT, "pthread_cond_timedwait") X(BARRIER_WAIT, "pthread_barrier_wait")                   \
 	X(SEM_WAIT, "sem_wait") X(SEM_TIMEDWAIT, "sem_timedwait") X(JOIN, "pthread_join")                     \
-	X(MUTEX_TIMEDLOCK, "pthread_mutex_timedlock") X(SPIN_WAIT, "spin wait")
+	X(MUTEX_TIMEDLOCK, "pthread_mutex_timedlock") X(SPIN_WAIT, "spin wait")              \
+	X(SPIN_LOCK, "pthread_spin_lock") X(ONCE, "pthread_once") X(FUTEX, "futex") X(MTX_LOCK, "mtx_lock")    \
+	X(CND_WAIT, "cnd_wait") X(THRD_JOIN, "thrd_join") X(MSGRCV, "msgrcv") X(MSGSND, "msgsnd")             \
+	X(MQ_RECEIVE, "mq_receive") X(MQ_SEND, "mq_send")
 enum vp_call {
 #define VP_CALL_ENUM(id, name) VP_CALL_##id,
 	VP_CALLS(VP_CALL_ENUM)

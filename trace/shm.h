@@ -18,7 +18,7 @@
 #include "trace/format.h"
 
 #define VP_SHM_MAGIC UINT64_C(0x314d48535056) /* "VPSHM1" */
-#define VP_SLOT_COUNT 65536u
+#define VP_SLOT_COUNT 131072u /* words: two for each object, see below */
 
 enum vp_chunk_state { VP_CHUNK_FREE = 0, VP_CHUNK_TAKEN = 1, VP_CHUNK_FULL = 2 };
 
@@ -40,7 +40,10 @@ struct vp_shm {
 	uint64_t reserved[16];
 };
 
-/* Ticket slot: arrivals (monotonic) in the high 40 bits, waiting in the low 24. */
+/* An object's slot is two words. First: arrivals (monotonic) in the high 40 bits, waiting in the low 24. Second: the number
+ * of the lock's last release in the low 24 bits, stored by whoever holds it; VP_SLOT_POLLED is set for ever once
+ * somebody polls the channel. */
+#define VP_SLOT_POLLED (UINT64_C(1) << 63)
 #define VP_SLOT_WAITING(v) ((uint32_t)((v) & 0xffffffu))
 #define VP_SLOT_ARRIVALS(v) ((uint32_t)((v) >> 24))
 #define VP_SLOT_ARRIVE ((UINT64_C(1) << 24) + 1)

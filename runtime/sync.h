@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One wait and one release of the ticket protocol (docs/design/wake-edges.md), for the wrappers of each primitive.
+ *
+ * Without contention a lock is libc's trylock, an unlock two loads of a slot around libc's unlock and one store of the
+ * release's number; nothing is recorded. An object's memory is not read after its release: it may be gone.
+ *
+ * A late release (waiters arrived while it ran, none was seen before) carries a time taken after it.
+ */
+#ifndef VPROF_RUNTIME_SYNC_H
+#define VPROF_RUNTIME_SYNC_H
+
+#include "runtime/runtime.h"
+
+#include <pthread.h>
+
+#if defined(__x86_64__)
+#define COND_VERSION "GLIBC_2.3.2" /* the old pthread_cond_t has the same names */
+#else
+#define COND_VERSION NULL
+#endif
+#define MUTEX_SHARED 128 /* PTHREAD_MUTEX_PSHARED_BIT of glibc */
+
+struct rt_wait {
+	_Atomic uint64_t *slot;
+	uint64_t object, start;
+	uint32_t ticket;
+	bool shared;
+};
+
+struct rt_release {
+	_Atomic uint64_t *slot;
+	uint64_t object, before, t; /* t: 0 when nobody waited */
+	uint32_t seq;
+	bool shared;
+};
+
+void rt_wait_begin(struct rt_wait *w, const void *object, bool shared);
+/* `seq`: the number of the last release is known, since the caller holds the lock now. */
+void rt_wait_end(struct rt_wait *w, unsigned wait, int result, enum vp_call call, bool seq);
+void rt_wait_cancelled(void *wait);
+void rt_release_record(const struct rt_release *r, uint64_t after, unsigned wait, unsigned flags);
+
+static inline uint32_t rt_seq(_Atomic uint64_t *slot)
+{
+	return (uint32_t)atomic_load_explicit(slot + 1, memory_order_relaxed) & VP_SEQ_MASK;
+}
+
+/* By whoever holds the lock, so a store will do; objects that share a slot may lose numbers (see wakes.c). */
+static inline uint32_t rt_seq_next(_Atomic uint64_t *slot)
+{
+	uint64_t word = atomic_load_explicit(slot + 1, memory_order_relaxed);
+	uint64_t seq = (word + 1) & VP_SEQ_MASK;
+
+	seq += !seq;
+	atomic_store_explicit(slot + 1, (word & ~(uint64_t)VP_SEQ_MASK) | seq, memory_order_relaxed);
+	return (uint32_t)seq;
+}
+
+static inline void rt_release_begin(struct rt_release *r, const void *object, bool shared)
+{
+	r->object = (uint64_t)(uintptr_t)object;
+	r->shared = shared;
+	r->slot = rt_slot(r->object, shared);
+	r->seq = 0;
+	r->before = atomic_load_explicit(r->slot, memory_order_acquire);
+	r->t = RT_UNLIKELY(VP_SLOT_WAITING(r->before)) ? rt_now_fenced() : 0;
+}
+
+/* The release of a lock that the caller alone holds. */
+static inline void rt_release_begin_lock(struct rt_release *r, const void *object, bool shared)
+{
+	rt_release_begin(r, object, shared);
+	r->seq = rt_seq_next(r->slot);
+}
+
+static inline void rt_release_end(const struct rt_release *r, unsigned wait, unsigned flags)
+{
+	uint64_t after = atomic_load_explicit(r->slot, memory_order_acquire);
+
+	if (RT_UNLIKELY(r->t || VP_SLOT_ARRIVALS(after) != VP_SLOT_ARRIVALS(r->before)))
+		rt_release_record(r, after, wait, flags);
+}
+
+/* Tries, arrives, tries again; really waits only then. `lock` is the real wait. A lock that the caller holds
+ * itself (EDEADLK) is no wait. */
+#define TICKET_LOCK(object, shared, try, lock, kind, call)                                                   \
+	do {                                                                                                 \
+		struct rt_wait w_;                                                                           \
+		int r_ = try;                                                                                \
+		if (RT_LIKELY(r_ != EBUSY))                                                                  \
+			return r_;                                                                           \
+		rt_wait_begin(&w_, object, shared);                                                          \
+		r_ = try;                                                                                    \
+		if (r_ == EBUSY) {                                                                           \
+			r_ = lock;                                                                           \
+			if (r_ != EDEADLK) {                                                                 \
+				rt_wait_end(&w_, kind, r_, call, r_ == 0);                                   \
+				return r_;                                                                   \
+			}                                                                                    \
+		}                                                                                            \
+		rt_leave_slot(w_.slot);                                                                      \
+		return r_;                                                                                   \
+	} while (0)
+
+static inline bool rt_mutex_shared(const pthread_mutex_t *m)
+{
+	return (m->__data.__kind & MUTEX_SHARED) != 0;
+}
+
+/* Locked more than once by its owner: an unlock does not release it. */
+static inline bool rt_mutex_nested(const pthread_mutex_t *m)
+{
+	return (m->__data.__kind & 3) == PTHREAD_MUTEX_RECURSIVE && m->__data.__count > 1;
+}
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Semaphores, named ones too: theirs lie in shared memory. */
+#define _GNU_SOURCE
+#include "runtime/sync.h"
+
+#include <semaphore.h>
+
+RT_NEXT(sem_trywait);
+RT_NEXT(sem_wait);
+RT_NEXT(sem_timedwait);
+RT_NEXT(sem_clockwait);
+RT_NEXT(sem_post);
+
+static bool sem_shared(const sem_t *s)
+{
+	return ((const int *)s)[2] != 0; /* struct new_sem: value and waiters, private, pad */
+}
+
+/* As libc's trylock: EBUSY when a wait is due, else 0; errno as before. */
+static int sem_try(sem_t *s)
+{
+	int saved = errno;
+
+	if (REAL(sem_trywait)(s) == 0)
+		return 0;
+	errno = saved;
+	return EBUSY;
+}
+
+#define SEM_WAIT(s, real, call)                                                                              \
+	do {                                                                                                 \
+		struct rt_wait w_;                                                                              \
+		int r_;                                                                                      \
+		if (RT_LIKELY(sem_try(s) == 0))                                                              \
+			return 0;                                                                            \
+		rt_wait_begin(&w_, s, sem_shared(s));                                                           \
+		if (sem_try(s) == 0) {                                                                       \
+			rt_leave_slot(w_.slot);                                                                    \
+			return 0;                                                                            \
+		}                                                                                            \
+		pthread_cleanup_push(rt_wait_cancelled, &w_);                                                   \
+		r_ = real;                                                                                   \
+		pthread_cleanup_pop(0);                                                                      \
+		rt_wait_end(&w_, VP_WAIT_SEMAPHORE, r_ ? errno : 0, call, !r_);                                      \
+		return r_;                                                                                   \
+	} while (0)
+
+RT_EXPORT int sem_wait(sem_t *s)
+{
+	if (!rt_active())
+		return REAL(sem_wait)(s);
+	SEM_WAIT(s, REAL(sem_wait)(s), VP_CALL_SEM_WAIT);
+}
+
+RT_EXPORT int sem_timedwait(sem_t *s, const struct timespec *until)
+{
+	if (!rt_active())
+		return REAL(sem_timedwait)(s, until);
+	SEM_WAIT(s, REAL(sem_timedwait)(s, until), VP_CALL_SEM_TIMEDWAIT);
+}
+
+RT_EXPORT int sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *until)
+{
+	if (!rt_active())
+		return REAL(sem_clockwait)(s, clock, until);
+	SEM_WAIT(s, REAL(sem_clockwait)(s, clock, until), VP_CALL_SEM_TIMEDWAIT);
+}
+
+RT_EXPORT int sem_post(sem_t *s)
+{
+	struct rt_release r;
+	int result;
+
+	if (!rt_active())
+		return REAL(sem_post)(s);
+	rt_release_begin_lock(&r, s, sem_shared(s)); /* when it serves as a lock; else numbers may be lost */
+	result = REAL(sem_post)(s);
+	rt_release_end(&r, VP_WAIT_SEMAPHORE, 0);
+	return result;
+}
