@@ -25,6 +25,10 @@
 
 #define POOL_THREADS 32
 #define POOL_BLOCKS 2048
+#define POPULATED_MAX 16384 /* chunks, 1 GiB; those behind are populated by their page faults */
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
 #define RETRY_EVERY 32 /* dropped records between two looks for a free chunk */
 
 __thread struct rt_thread *rt_self __attribute__((tls_model("initial-exec")));
@@ -32,6 +36,7 @@ __thread struct rt_thread *rt_self __attribute__((tls_model("initial-exec")));
 static struct rt_thread first_block[POOL_THREADS];
 static _Atomic(struct rt_thread *) blocks[POOL_BLOCKS] = {first_block};
 static unsigned char sink[4 * VP_CHUNK_BYTES] __attribute__((aligned(64)));
+static _Atomic bool populated[POPULATED_MAX];
 static pthread_key_t exit_key;
 static _Atomic int exit_key_state; /* 0: none, 1: being made, 2: made */
 
@@ -133,21 +138,33 @@ static void sink_set(struct rt_thread *th)
 	th->probe.next = (unsigned long)sink;
 }
 
+/* One system call instead of a fault for each page when this process first writes to a chunk. Signals are blocked. */
+static void chunk_populate(uint32_t i)
+{
+	int saved = errno;
+
+	if (i >= POPULATED_MAX || atomic_load_explicit(&populated[i], memory_order_relaxed))
+		return;
+	atomic_store_explicit(&populated[i], true, memory_order_relaxed);
+	syscall(SYS_madvise, rt_process.chunks + (size_t)i * VP_CHUNK_BYTES, (size_t)VP_CHUNK_BYTES,
+		MADV_POPULATE_WRITE);
+	errno = saved;
+}
+
+/* The lowest free one, not the next in turn: while the collector keeps up a few chunks serve again and again, whose
+ * pages this process has touched and whose lines are in some cache. */
 static struct vp_chunk_header *chunk_find(void)
 {
-	struct vp_shm *shm = rt_process.shm;
-	uint32_t n = shm->n_chunks;
-	uint32_t hint = atomic_load_explicit(&shm->chunk_hint, memory_order_relaxed);
+	uint32_t n = rt_process.shm->n_chunks;
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t at = (uint32_t)(((uint64_t)hint + i) % n);
 		uint32_t free_state = VP_CHUNK_FREE;
 
-		if (atomic_load_explicit(&rt_process.states[at], memory_order_relaxed) == VP_CHUNK_FREE &&
-		    atomic_compare_exchange_strong_explicit(&rt_process.states[at], &free_state, VP_CHUNK_TAKEN,
+		if (atomic_load_explicit(&rt_process.states[i], memory_order_relaxed) == VP_CHUNK_FREE &&
+		    atomic_compare_exchange_strong_explicit(&rt_process.states[i], &free_state, VP_CHUNK_TAKEN,
 							    memory_order_acquire, memory_order_relaxed)) {
-			atomic_store_explicit(&shm->chunk_hint, (at + 1) % n, memory_order_relaxed);
-			return (struct vp_chunk_header *)(rt_process.chunks + (size_t)at * VP_CHUNK_BYTES);
+			chunk_populate(i);
+			return (struct vp_chunk_header *)(rt_process.chunks + (size_t)i * VP_CHUNK_BYTES);
 		}
 	}
 	return NULL;
@@ -418,9 +435,12 @@ struct rt_thread *rt_attach(uint64_t token)
 	return th;
 }
 
-/* In the child: other threads are gone, their chunks are the parent's. */
+/* In the child: other threads are gone, their chunks are the parent's, and no page of the chunks is mapped. */
 void rt_threads_forget(const struct rt_thread *keep)
 {
+	for (uint32_t i = 0; i < POPULATED_MAX; i++)
+		if (atomic_load_explicit(&populated[i], memory_order_relaxed))
+			atomic_store_explicit(&populated[i], false, memory_order_relaxed);
 	for (int b = 0; b < POOL_BLOCKS; b++) {
 		struct rt_thread *block = atomic_load(&blocks[b]);
 
