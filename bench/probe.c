@@ -2,7 +2,7 @@
 /* bench/probe: ns per recorded call of an empty function, beside the floor (two readings of the clock and one
  * 16-byte store) and other tools' recorders, all built and run here, round by round in turn.
  *
- *   bench_probe [--json] [--rounds N] [--calls N] [--no-peers] [--dir DIR]
+ *   bench_probe [--json] [--rounds N] [--calls N] [--no-peers] [--ring MIB] [--dir DIR]
  *
  * Figures are the least of all rounds and the median; ratios compare within this run. It never fails on time.
  */
@@ -251,7 +251,7 @@ static int options_read(struct options *o, int argc, char **argv)
 	static const struct option known[] = {
 		{"json", no_argument, NULL, 'j'}, {"rounds", required_argument, NULL, 'r'},
 		{"calls", required_argument, NULL, 'c'}, {"no-peers", no_argument, NULL, 'n'},
-		{"dir", required_argument, NULL, 'd'}, {0},
+		{"ring", required_argument, NULL, 'm'}, {"dir", required_argument, NULL, 'd'}, {0},
 	};
 	int option;
 
@@ -261,6 +261,7 @@ static int options_read(struct options *o, int argc, char **argv)
 		case 'r': o->n_rounds = atoi(optarg); break;
 		case 'c': o->n_calls = atol(optarg); break;
 		case 'n': o->with_peers = 0; break;
+		case 'm': bench_ring_bytes = strtoull(optarg, NULL, 10) << 20; break;
 		case 'd': o->dir = optarg; break;
 		default: return -1;
 		}
@@ -275,7 +276,7 @@ int main(int argc, char **argv)
 	int code = 1;
 
 	if (options_read(&o, argc, argv)) {
-		fprintf(stderr, "usage: bench_probe [--json] [--rounds 1..%d] [--calls N] [--no-peers] [--dir DIR]\n",
+		fprintf(stderr, "usage: bench_probe [--json] [--rounds 1..%d] [--calls N] [--no-peers] [--ring MIB] [--dir DIR]\n",
 			BENCH_ROUNDS_MAX);
 		return 2;
 	}

@@ -2,7 +2,7 @@
 /* bench/sync: what libvprof.so adds to a lock's acquire and release, uncontended, and what is left of the throughput
  * under contention: the same program with and without it, round by round in turn.
  *
- *   bench_sync [--json] [--rounds N] [--pairs N] [--dir DIR]
+ *   bench_sync [--json] [--rounds N] [--pairs N] [--ring MIB] [--dir DIR]
  *
  * Added ns are differences of the least of all rounds; throughput ratios are medians over the rounds. It never fails
  * on time.
@@ -124,7 +124,7 @@ static int options_read(struct options *o, int argc, char **argv)
 {
 	static const struct option known[] = {
 		{"json", no_argument, NULL, 'j'}, {"rounds", required_argument, NULL, 'r'},
-		{"pairs", required_argument, NULL, 'p'}, {"dir", required_argument, NULL, 'd'}, {0},
+		{"pairs", required_argument, NULL, 'p'}, {"ring", required_argument, NULL, 'm'}, {"dir", required_argument, NULL, 'd'}, {0},
 	};
 	int option;
 
@@ -133,6 +133,7 @@ static int options_read(struct options *o, int argc, char **argv)
 		case 'j': o->json = 1; break;
 		case 'r': o->n_rounds = atoi(optarg); break;
 		case 'p': o->n_pairs = atol(optarg); break;
+		case 'm': bench_ring_bytes = strtoull(optarg, NULL, 10) << 20; break;
 		case 'd': o->dir = optarg; break;
 		default: return -1;
 		}
@@ -148,7 +149,7 @@ int main(int argc, char **argv)
 	int code = 1;
 
 	if (options_read(&o, argc, argv)) {
-		fprintf(stderr, "usage: bench_sync [--json] [--rounds 1..%d] [--pairs N] [--dir DIR]\n", BENCH_ROUNDS_MAX);
+		fprintf(stderr, "usage: bench_sync [--json] [--rounds 1..%d] [--pairs N] [--ring MIB] [--dir DIR]\n", BENCH_ROUNDS_MAX);
 		return 2;
 	}
 	bench_machine(machine, sizeof(machine));

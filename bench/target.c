@@ -18,6 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+uint64_t bench_ring_bytes;
+
 static pthread_mutex_t drain_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct vprof_collector *draining; /* under the lock */
 static pthread_once_t drain_once = PTHREAD_ONCE_INIT;
@@ -107,7 +109,7 @@ void bench_target_start(struct bench_target *t, const char *dir, const char *nam
 	if (t->missing[0])
 		return;
 	if (sink != BENCH_NO_VPROF) {
-		struct vprof_collector_options o = {.trace_dir = trace_dir, .memory_bytes = 64u << 20};
+		struct vprof_collector_options o = {.trace_dir = trace_dir, .memory_bytes = bench_ring_bytes};
 
 		if (trace_dir_make(dir, name, sink, trace_dir, sizeof(trace_dir))) {
 			snprintf(t->missing, sizeof(t->missing), "%.400s: %s", trace_dir, strerror(errno));

@@ -29,6 +29,8 @@ struct bench_series {
 	double values[BENCH_ROUNDS_MAX]; /* by round; NAN where a round has none */
 };
 
+extern uint64_t bench_ring_bytes; /* of each collector; 0: the default of `vprof run` */
+
 /* A new folder inside `parent`, as an absolute path. */
 int bench_dir_make(const char *parent, char *dir, size_t n_bytes);
 
