@@ -1,0 +1,64 @@
+/* The programs of stress_edges: each lets threads or processes wait for one another and logs who released whom. */
+#ifndef VPROF_TESTS_RUNTIME_STRESS_EDGES_H
+#define VPROF_TESTS_RUNTIME_STRESS_EDGES_H
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define EDGE_SET (UINT64_C(1) << 62) /* the truth is a set of threads, bit by number */
+#define EDGE_SLOTS 64
+
+enum edge_kind { EDGE_ME, EDGE_OBJECT, EDGE_TRUTH };
+
+/* Shared by the threads, and by the processes when there are several. */
+struct edge_shared {
+	pthread_mutex_t mutex, gate;
+	pthread_rwlock_t rwlock;
+	pthread_spinlock_t spin;
+	pthread_barrier_t barrier, second;
+	pthread_cond_t cond, done;
+	sem_t sem;
+	int last;		/* who held the lock last */
+	uint64_t readers;	/* of this epoch, a set */
+	int generation, n_waiting, n_tokens, first_token, tokens[1024];
+	int n_started, n_left;
+	int word[EDGE_SLOTS];
+	int fds[EDGE_SLOTS][2];
+	int queue;
+	int n_threads; /* in all processes */
+	int n_rounds;
+};
+
+struct edge_program {
+	const char *name;
+	void (*init)(struct edge_shared *s, int is_shared);
+	void (*thread)(struct edge_shared *s, int me); /* me: from 1 */
+	int max_threads, max_processes; /* 1 thread: processes only */
+	int n_rounds, all_factor;	/* rounds of a thread of a pair in the short run; times that for all */
+	unsigned missed_permille, wrong_permille; /* tolerated, with a reason beside the table's line */
+};
+
+extern const struct edge_program edge_programs[];
+extern const size_t n_edge_programs;
+int edge_run(const struct edge_program *p, int n_threads, int n_processes, int n_rounds);
+
+void edge_object(const volatile void *object);
+void edge_truth(uint64_t who);
+void edge_hold(int round);
+unsigned edge_random(void);
+
+void edge_cpp_mutex(struct edge_shared *s, int me);
+void edge_cpp_shared_mutex(struct edge_shared *s, int me);
+void edge_cpp_condition(struct edge_shared *s, int me);
+void edge_cpp_future(struct edge_shared *s, int me);
+void edge_cpp_thread(struct edge_shared *s, int me);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
