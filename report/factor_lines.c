@@ -10,7 +10,7 @@
 
 /* Columns of the table; what is left of the width goes to the place. */
 enum { AT_SHARE = 3, AT_RANGE = 10, AT_NAME = 22, MEAN_COLUMNS = 10, SD_COLUMNS = 9 };
-enum { AT_DETAIL = 9, PATH_MAX_NODES = 64 };
+enum { AT_DETAIL = 9, PATH_MAX_NODES = 64, WHOLE_NAMES = 6 };
 
 const char *vprof_ink(const struct vprof_style *style, enum vprof_ink ink)
 {
@@ -71,6 +71,14 @@ static void add_names(const struct vprof_node *const *path, size_t depth, size_t
 	}
 }
 
+/* A long path without its middle. */
+static void add_ends(const struct vprof_node *const *path, size_t depth, size_t end, struct vprof_text *out)
+{
+	size_t n = depth - end;
+
+	add_names(path, depth, end, n > WHOLE_NAMES ? 2 : n, n > WHOLE_NAMES ? WHOLE_NAMES - 2 : 0, out);
+}
+
 /* The whole path when it fits `columns`, else with names left out of its middle, the innermost kept longest. */
 static void add_fitting(const struct vprof_node *const *path, size_t depth, size_t end, size_t columns,
 			struct vprof_text *out)
@@ -118,11 +126,11 @@ static void add_path(const struct vprof_results *r, const struct vprof_node *n, 
 		vprof_text_addf(out, "while waiting for %s", node_name(path[wait - 1]));
 	if (wait > 1) {
 		vprof_text_add(out, " > ");
-		add_names(path, wait - 1, 0, wait - 1, 0, out);
+		add_ends(path, wait - 1, 0, out);
 	}
 	if (wait < depth) {
 		vprof_text_add(out, " in ");
-		add_names(path, depth, wait, depth - wait, 0, out);
+		add_ends(path, depth, wait, out);
 	}
 }
 
