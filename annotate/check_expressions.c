@@ -6,9 +6,9 @@
  * inserted holds a newline. The compiler's diagnostics map back by byte offset, the variable's type says what
  * the expression is.
  */
+#include "annotate/libclang.h"
 #include "annotate/check_expressions.h"
 
-#include <clang-c/Index.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -474,8 +474,12 @@ int vprof_check_expressions(const struct vprof_facts *facts, struct vprof_expr_t
 			;
 		if (j < i || !u.tu)
 			continue;
-		if (!index)
+		if (!index) {
+			rc = vprof_libclang_load(err);
+			if (rc)
+				break;
 			index = clang_createIndex(1, 0);
+		}
 		rc = index ? check_unit(&u, index)
 			   : vprof_error_set(err, VPROF_ERR_FAILED,
 					     "libclang could not start; is libclang1-19 installed?");
