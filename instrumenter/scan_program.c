@@ -52,8 +52,12 @@ int vprof_scan(const char *scanner, const char *compile_commands, const char *ro
 				       compile_commands);
 	rc = vprof_process_run(&p, &result, err);
 	if (rc == VPROF_ERR_MISSING)
-		vprof_error_prefix(err, rc, "the scanner; vprof doctor tells what to install");
-	if (!rc && result.status) {
+		rc = vprof_error_set(err, rc, "the scanner is not there: %s. It is built with vprof and lies beside it; "
+				     "vprof doctor tells what is missing", scanner);
+	if (!rc && result.status == 127) { /* the loader's or the shell's: it did not even start */
+		rc = vprof_error_set(err, VPROF_ERR_MISSING, "the scanner cannot start; it needs Clang 19's libraries: "
+				     "apt-get install libclang-cpp19 libclang-common-19-dev. %s", relay.messages.s);
+	} else if (!rc && result.status) {
 		vprof_process_describe(&result, how, sizeof how);
 		rc = vprof_error_set(err, VPROF_ERR_FAILED, "the scan of the sources failed (%s)\n  %s", how,
 				     relay.messages.len ? relay.messages.s : "vprof-scan said nothing");
