@@ -1,5 +1,5 @@
 /* The programs. The truth of a lock is inside it: who held it before. A signal's truth is a token that the signaller adds
- * under the mutex and the waiter takes. The order of arrival is never part of the truth. */
+ * under the mutex and the waiter takes. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -298,21 +298,41 @@ static void init_cond(struct edge_shared *s, int is_shared)
 	must(pthread_barrier_init(&s->second, &b, (unsigned)s->n_threads));
 }
 
-/* Half of the threads signal; each waiter takes the oldest token when it has the mutex again. Nobody who does not wait
- * takes one, so the k-th waiter to return was let go by the k-th signal. */
+/* Takes the oldest token since `from`, which is as old as the waiter; without one (libc let a later waiter go for an
+ * earlier one) any, and the truth is not known. */
+static int take_token(struct edge_shared *s, int from)
+{
+	for (int pass = 0; pass < 2; pass++) {
+		for (int i = pass ? s->first_token : from; i < s->generation; i++) {
+			int who = s->tokens[i % 1024];
+
+			s->tokens[i % 1024] = 0;
+			if (who) {
+				while (s->first_token < s->generation && !s->tokens[s->first_token % 1024])
+					s->first_token++;
+				return pass ? 0 : who;
+			}
+		}
+	}
+	return 0;
+}
+
+/* Half of the threads signal, and leave a token each; a waiter that returns takes one. Who does not wait takes none. */
 static void run_signal(struct edge_shared *s, int me)
 {
 	edge_object(&s->cond);
 	for (int i = 0; i < s->n_rounds; i++) {
 		must(pthread_mutex_lock(&s->mutex));
 		if (me % 2) {
+			int from = s->generation;
+
 			s->n_waiting++;
 			do {
 				must(pthread_cond_wait(&s->cond, &s->mutex));
 				if (!s->n_tokens)
 					edge_truth(0);
 			} while (!s->n_tokens);
-			edge_truth((uint64_t)s->tokens[s->first_token++ % 1024]);
+			edge_truth((uint64_t)take_token(s, from));
 			s->n_tokens--;
 			s->n_waiting--;
 		} else {
@@ -321,7 +341,8 @@ static void run_signal(struct edge_shared *s, int me)
 				sched_yield();
 				must(pthread_mutex_lock(&s->mutex));
 			}
-			s->tokens[(s->first_token + s->n_tokens++) % 1024] = me;
+			s->n_tokens++;
+			s->tokens[s->generation++ % 1024] = me;
 			must(pthread_cond_signal(&s->cond));
 		}
 		must(pthread_mutex_unlock(&s->mutex));
