@@ -16,6 +16,7 @@
 #define FORWARD_MAX 4096 /* releases looked at after the wait's begin, for the first */
 #define EARLY_MAX 16	 /* releases looked at before the wait's begin: their clock was read before the unlock */
 #define LATE_MAX 4096	 /* releases looked at after the wait's end: a late one's clock was read after the unlock */
+#define UNSEEN_TICKS (UINT64_C(1) << 28) /* from the entry of a condition's wait to its unlock, at most */
 #define CALL_TICKS 64	 /* unit in which a channel's release tells how long it took */
 
 enum wake_class { CLASS_NONE, CLASS_MUTEX, CLASS_RWLOCK, CLASS_COND, CLASS_BARRIER, CLASS_SEMAPHORE, CLASS_JOIN,
@@ -180,7 +181,10 @@ static size_t releases_until(const struct matcher *m, uint32_t scope, uint64_t k
 /* Is it the release whose number the waiter found? A reader in the lock does not end a reader's wait. */
 static int is_exact(const struct release *r, const struct vprof_wait *w)
 {
-	if (!w->seq || r->seq != w->seq || (int32_t)(r->after - w->ticket) < 0)
+	if (!w->seq || r->seq != w->seq)
+		return 0;
+	if ((int32_t)(r->after - w->ticket) < 0 &&
+	    !(r->flags & VP_FLAG_LATE && r->before == r->after && r->t <= w->t1 && r->t + UNSEEN_TICKS >= w->t0))
 		return 0;
 	return w->kind != VP_WAIT_RWLOCK_READ || r->kind != VP_WAIT_RWLOCK_READ;
 }

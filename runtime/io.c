@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocking calls of libc as waits: files, sockets, pipes, polls, sleeps, children, and longjmp.
+/* Blocking calls of libc as waits: files, sockets, pipes, sleeps, children. io_poll.c and io_queue.c have the others.
  *
  * A call counts as a wait when it took RT_IO_NS or more (2 us); a shorter one costs two readings of the clock.
- * The object is the file descriptor, the child's pid, or 0. Calls inside libc (stdio's own writes) are not seen.
+ * The object is the channel (channel.h), else the file descriptor, the child's pid, or 0. Calls inside libc (stdio's own writes) are not seen.
  * The 64-bit and fortified names are libc's aliases of the same calls.
  */
 #define _GNU_SOURCE
 #define _LARGEFILE64_SOURCE
-#include "runtime/runtime.h"
+#include "runtime/io.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/select.h>
+#include <sys/eventfd.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -31,7 +29,6 @@
 
 #define N_FDS 4096
 #define KIND_USES 256 /* after so many a descriptor's kind is looked up again: libc closes some out of our sight */
-#define BY_FD 0
 
 static _Atomic uint16_t fd_kinds[N_FDS]; /* kind << 8 | uses left; 0: unknown */
 
@@ -39,6 +36,7 @@ static void fd_forget(int fd)
 {
 	if (fd >= 0 && fd < N_FDS)
 		atomic_store_explicit(&fd_kinds[fd], 0, memory_order_relaxed);
+	rt_channel_forget(fd);
 }
 
 static unsigned fd_kind(int fd)
@@ -64,8 +62,8 @@ static unsigned fd_kind(int fd)
 	return kind;
 }
 
-static __attribute__((noinline)) void io_record(enum vp_call call, unsigned kind, int64_t object, uint64_t start,
-						uint64_t end, int64_t result)
+void __attribute__((noinline)) rt_io_record(enum vp_call call, unsigned kind, int64_t object, uint64_t start,
+					    uint64_t end, int64_t result)
 {
 	int saved = errno;
 	struct rt_thread *th = rt_thread();
@@ -78,7 +76,7 @@ static __attribute__((noinline)) void io_record(enum vp_call call, unsigned kind
 			flags = VP_FLAG_TIMEOUT;
 		if (kind == VP_WAIT_CHILD)
 			flags |= VP_FLAG_SHARED;
-		if (kind == BY_FD)
+		if (kind == RT_IO_BY_FD)
 			kind = fd_kind((int)object);
 		rt_wait_record(th, kind, flags, (uint64_t)object, 0, start, end,
 			       (uint64_t)call | (result > 0 ? (uint64_t)result : 0) << 16);
@@ -86,25 +84,22 @@ static __attribute__((noinline)) void io_record(enum vp_call call, unsigned kind
 	errno = saved;
 }
 
-/* WRAP(type, name, parameters, arguments, call, kind, object): `r` is the result. */
-#define WRAP(type, name, parameters, arguments, call, kind, object)                                          \
-	WRAP_THEN(type, name, parameters, arguments, call, kind, object, (void)0)
-#define WRAP_THEN(type, name, parameters, arguments, call, kind, object, then)                               \
-	RT_NEXT(name);                                                                                       \
-	RT_EXPORT type name parameters                                                                       \
-	{                                                                                                    \
-		uint64_t start_, end_;                                                                       \
-		type r;                                                                                      \
-		if (!rt_active())                                                                            \
-			return REAL(name) arguments;                                                         \
-		start_ = rt_now();                                                                           \
-		r = REAL(name) arguments;                                                                    \
-		end_ = rt_now();                                                                             \
-		if (end_ - start_ >= rt_process.io_ticks)                                                    \
-			io_record(VP_CALL_##call, kind, object, start_, end_, r);                            \
-		then;                                                                                        \
-		return r;                                                                                    \
-	}
+/* A read that data ended: its object is the channel. Without data (end of file, an error) nobody is known. */
+void __attribute__((noinline)) rt_io_record_in(const struct rt_channel_wait *w, enum vp_call call, unsigned kind, int fd,
+					       uint64_t end, int64_t result)
+{
+	int saved = errno;
+	struct rt_thread *th = rt_thread();
+
+	if (kind == RT_IO_BY_FD)
+		kind = fd_kind(fd);
+	if (result <= 0)
+		rt_io_record(call, kind, fd, w->start, end, result);
+	else if (th)
+		rt_wait_record(th, kind, VP_FLAG_SHARED | VP_FLAG_CHANNEL, w->key, w->ticket, w->start, end,
+			       (uint64_t)call | (uint64_t)result << 16);
+	errno = saved;
+}
 
 /* Not in the headers without _FORTIFY_SOURCE. */
 ssize_t __read_chk(int fd, void *buf, size_t n, size_t room);
@@ -112,14 +107,12 @@ ssize_t __pread_chk(int fd, void *buf, size_t n, off_t at, size_t room);
 ssize_t __pread64_chk(int fd, void *buf, size_t n, off64_t at, size_t room);
 ssize_t __recv_chk(int fd, void *buf, size_t n, size_t room, int flags);
 ssize_t __recvfrom_chk(int fd, void *buf, size_t n, size_t room, int flags, struct sockaddr *from, socklen_t *len);
-int __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t room);
-int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask, size_t room);
 int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
 
-WRAP(ssize_t, read, (int fd, void *buf, size_t n), (fd, buf, n), READ, BY_FD, fd)
-WRAP(ssize_t, __read_chk, (int fd, void *buf, size_t n, size_t room), (fd, buf, n, room), READ, BY_FD, fd)
-WRAP(ssize_t, write, (int fd, const void *buf, size_t n), (fd, buf, n), WRITE, BY_FD, fd)
+WRAP_IN(ssize_t, read, (int fd, void *buf, size_t n), (fd, buf, n), READ, RT_IO_BY_FD, fd)
+WRAP_IN(ssize_t, __read_chk, (int fd, void *buf, size_t n, size_t room), (fd, buf, n, room), READ, RT_IO_BY_FD, fd)
+WRAP_OUT(ssize_t, write, (int fd, const void *buf, size_t n), (fd, buf, n), WRITE, RT_IO_BY_FD, fd)
 WRAP(ssize_t, pread, (int fd, void *buf, size_t n, off_t at), (fd, buf, n, at), PREAD, VP_WAIT_DISK, fd)
 WRAP(ssize_t, pread64, (int fd, void *buf, size_t n, off64_t at), (fd, buf, n, at), PREAD, VP_WAIT_DISK, fd)
 WRAP(ssize_t, __pread_chk, (int fd, void *buf, size_t n, off_t at, size_t room), (fd, buf, n, at, room), PREAD,
@@ -128,8 +121,8 @@ WRAP(ssize_t, __pread64_chk, (int fd, void *buf, size_t n, off64_t at, size_t ro
      VP_WAIT_DISK, fd)
 WRAP(ssize_t, pwrite, (int fd, const void *buf, size_t n, off_t at), (fd, buf, n, at), PWRITE, VP_WAIT_DISK, fd)
 WRAP(ssize_t, pwrite64, (int fd, const void *buf, size_t n, off64_t at), (fd, buf, n, at), PWRITE, VP_WAIT_DISK, fd)
-WRAP(ssize_t, readv, (int fd, const struct iovec *v, int n), (fd, v, n), READV, BY_FD, fd)
-WRAP(ssize_t, writev, (int fd, const struct iovec *v, int n), (fd, v, n), WRITEV, BY_FD, fd)
+WRAP_IN(ssize_t, readv, (int fd, const struct iovec *v, int n), (fd, v, n), READV, RT_IO_BY_FD, fd)
+WRAP_OUT(ssize_t, writev, (int fd, const struct iovec *v, int n), (fd, v, n), WRITEV, RT_IO_BY_FD, fd)
 WRAP(ssize_t, preadv, (int fd, const struct iovec *v, int n, off_t at), (fd, v, n, at), READV, VP_WAIT_DISK, fd)
 WRAP(ssize_t, pwritev, (int fd, const struct iovec *v, int n, off_t at), (fd, v, n, at), WRITEV, VP_WAIT_DISK, fd)
 WRAP(int, fsync, (int fd), (fd), FSYNC, VP_WAIT_DISK, fd)
@@ -142,48 +135,27 @@ WRAP(int, ftruncate64, (int fd, off64_t n), (fd, n), FTRUNCATE, VP_WAIT_DISK, fd
 WRAP(int, rename, (const char *from, const char *to), (from, to), RENAME, VP_WAIT_DISK, 0)
 WRAP(int, unlink, (const char *path), (path), UNLINK, VP_WAIT_DISK, 0)
 WRAP(int, flock, (int fd, int what), (fd, what), FLOCK, VP_WAIT_DISK, fd)
-WRAP(ssize_t, sendfile, (int out, int in, off_t *at, size_t n), (out, in, at, n), SENDFILE, BY_FD, out)
-WRAP(ssize_t, sendfile64, (int out, int in, off64_t *at, size_t n), (out, in, at, n), SENDFILE, BY_FD, out)
+WRAP(ssize_t, sendfile, (int out, int in, off_t *at, size_t n), (out, in, at, n), SENDFILE, RT_IO_BY_FD, out)
+WRAP(ssize_t, sendfile64, (int out, int in, off64_t *at, size_t n), (out, in, at, n), SENDFILE, RT_IO_BY_FD, out)
 
-WRAP(ssize_t, recv, (int fd, void *buf, size_t n, int flags), (fd, buf, n, flags), RECV, VP_WAIT_SOCKET, fd)
-WRAP(ssize_t, __recv_chk, (int fd, void *buf, size_t n, size_t room, int flags), (fd, buf, n, room, flags), RECV,
+WRAP_IN(ssize_t, recv, (int fd, void *buf, size_t n, int flags), (fd, buf, n, flags), RECV, VP_WAIT_SOCKET, fd)
+WRAP_IN(ssize_t, __recv_chk, (int fd, void *buf, size_t n, size_t room, int flags), (fd, buf, n, room, flags), RECV,
      VP_WAIT_SOCKET, fd)
-WRAP(ssize_t, recvfrom, (int fd, void *buf, size_t n, int flags, __SOCKADDR_ARG from, socklen_t *len),
+WRAP_IN(ssize_t, recvfrom, (int fd, void *buf, size_t n, int flags, __SOCKADDR_ARG from, socklen_t *len),
      (fd, buf, n, flags, from, len), RECVFROM, VP_WAIT_SOCKET, fd)
-WRAP(ssize_t, __recvfrom_chk,
+WRAP_IN(ssize_t, __recvfrom_chk,
      (int fd, void *buf, size_t n, size_t room, int flags, struct sockaddr *from, socklen_t *len),
      (fd, buf, n, room, flags, from, len), RECVFROM, VP_WAIT_SOCKET, fd)
-WRAP(ssize_t, recvmsg, (int fd, struct msghdr *m, int flags), (fd, m, flags), RECVMSG, VP_WAIT_SOCKET, fd)
-WRAP(ssize_t, send, (int fd, const void *buf, size_t n, int flags), (fd, buf, n, flags), SEND, VP_WAIT_SOCKET, fd)
-WRAP(ssize_t, sendto, (int fd, const void *buf, size_t n, int flags, __CONST_SOCKADDR_ARG to, socklen_t len),
+WRAP_IN(ssize_t, recvmsg, (int fd, struct msghdr *m, int flags), (fd, m, flags), RECVMSG, VP_WAIT_SOCKET, fd)
+WRAP_OUT(ssize_t, send, (int fd, const void *buf, size_t n, int flags), (fd, buf, n, flags), SEND, VP_WAIT_SOCKET, fd)
+WRAP_OUT(ssize_t, sendto, (int fd, const void *buf, size_t n, int flags, __CONST_SOCKADDR_ARG to, socklen_t len),
      (fd, buf, n, flags, to, len), SENDTO, VP_WAIT_SOCKET, fd)
-WRAP(ssize_t, sendmsg, (int fd, const struct msghdr *m, int flags), (fd, m, flags), SENDMSG, VP_WAIT_SOCKET, fd)
+WRAP_OUT(ssize_t, sendmsg, (int fd, const struct msghdr *m, int flags), (fd, m, flags), SENDMSG, VP_WAIT_SOCKET, fd)
 WRAP_THEN(int, accept, (int fd, __SOCKADDR_ARG from, socklen_t *len), (fd, from, len), ACCEPT, VP_WAIT_SOCKET, fd,
 	  fd_forget(r))
 WRAP_THEN(int, accept4, (int fd, __SOCKADDR_ARG from, socklen_t *len, int flags), (fd, from, len, flags), ACCEPT4,
 	  VP_WAIT_SOCKET, fd, fd_forget(r))
 WRAP(int, connect, (int fd, __CONST_SOCKADDR_ARG to, socklen_t len), (fd, to, len), CONNECT, VP_WAIT_SOCKET, fd)
-
-WRAP(int, poll, (struct pollfd *fds, nfds_t n, int timeout), (fds, n, timeout), POLL, VP_WAIT_POLL, 0)
-WRAP(int, __poll_chk, (struct pollfd *fds, nfds_t n, int timeout, size_t room), (fds, n, timeout, room), POLL,
-     VP_WAIT_POLL, 0)
-WRAP(int, ppoll, (struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask),
-     (fds, n, timeout, mask), PPOLL, VP_WAIT_POLL, 0)
-WRAP(int, __ppoll_chk,
-     (struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask, size_t room),
-     (fds, n, timeout, mask, room), PPOLL, VP_WAIT_POLL, 0)
-WRAP(int, select, (int n, fd_set *in, fd_set *out, fd_set *bad, struct timeval *timeout), (n, in, out, bad, timeout),
-     SELECT, VP_WAIT_POLL, 0)
-WRAP(int, pselect,
-     (int n, fd_set *in, fd_set *out, fd_set *bad, const struct timespec *timeout, const sigset_t *mask),
-     (n, in, out, bad, timeout, mask), SELECT, VP_WAIT_POLL, 0)
-WRAP(int, epoll_wait, (int fd, struct epoll_event *events, int n, int timeout), (fd, events, n, timeout), EPOLL_WAIT,
-     VP_WAIT_POLL, fd)
-WRAP(int, epoll_pwait, (int fd, struct epoll_event *events, int n, int timeout, const sigset_t *mask),
-     (fd, events, n, timeout, mask), EPOLL_PWAIT, VP_WAIT_POLL, fd)
-WRAP(int, epoll_pwait2,
-     (int fd, struct epoll_event *events, int n, const struct timespec *timeout, const sigset_t *mask),
-     (fd, events, n, timeout, mask), EPOLL_PWAIT, VP_WAIT_POLL, fd)
 
 WRAP(int, nanosleep, (const struct timespec *request, struct timespec *rest), (request, rest), NANOSLEEP,
      VP_WAIT_SLEEP, 0)
@@ -215,7 +187,7 @@ RT_EXPORT int close(int fd)
 	r = REAL(close)(fd);
 	end = rt_now();
 	if (end - start >= rt_process.io_ticks)
-		io_record(VP_CALL_CLOSE, kind, fd, start, end, r);
+		rt_io_record(VP_CALL_CLOSE, kind, fd, start, end, r);
 	return r;
 }
 
@@ -229,11 +201,15 @@ RT_EXPORT int close(int fd)
 	}
 FD_FORGET(socket, (int domain, int type, int protocol), (domain, type, protocol), fd_forget(r))
 FD_FORGET(socketpair, (int domain, int type, int protocol, int fds[2]), (domain, type, protocol, fds),
-	  if (r == 0) { fd_forget(fds[0]); fd_forget(fds[1]); })
+	  if (r == 0) { fd_forget(fds[0]); fd_forget(fds[1]); rt_channel_pair(fds); })
 FD_FORGET(pipe, (int fds[2]), (fds), if (r == 0) { fd_forget(fds[0]); fd_forget(fds[1]); })
 FD_FORGET(pipe2, (int fds[2], int flags), (fds, flags), if (r == 0) { fd_forget(fds[0]); fd_forget(fds[1]); })
-FD_FORGET(dup2, (int from, int to), (from, to), fd_forget(r))
-FD_FORGET(dup3, (int from, int to, int flags), (from, to, flags), fd_forget(r))
+FD_FORGET(dup, (int from), (from), fd_forget(r); rt_channel_copy(from, r))
+FD_FORGET(dup2, (int from, int to), (from, to), if (from != to) { fd_forget(r); rt_channel_copy(from, r); })
+FD_FORGET(dup3, (int from, int to, int flags), (from, to, flags), fd_forget(r); rt_channel_copy(from, r))
+FD_FORGET(eventfd, (unsigned value, int flags), (value, flags), fd_forget(r); rt_channel_event(r))
+WRAP_IN(int, eventfd_read, (int fd, eventfd_t *value), (fd, value), READ, VP_WAIT_PIPE, fd)
+WRAP_OUT(int, eventfd_write, (int fd, eventfd_t value), (fd, value), WRITE, VP_WAIT_PIPE, fd)
 
 #define OPEN(name, first, arguments, mode_after)                                                             \
 	RT_NEXT(name);                                                                                       \
@@ -255,7 +231,7 @@ FD_FORGET(dup3, (int from, int to, int flags), (from, to, flags), fd_forget(r))
 		end = rt_now();                                                                              \
 		fd_forget(r);                                                                                \
 		if (end - start >= rt_process.io_ticks)                                                      \
-			io_record(VP_CALL_OPEN, VP_WAIT_DISK, r, start, end, r < 0 ? -1 : 0);                \
+			rt_io_record(VP_CALL_OPEN, VP_WAIT_DISK, r, start, end, r < 0 ? -1 : 0);                \
 		return r;                                                                                    \
 	}
 OPEN(open, (const char *path, int flags, ...), (path, flags, mode), flags)
@@ -283,7 +259,7 @@ WRAP_THEN(int, __open64_2, (const char *path, int flags), (path, flags), OPEN, V
 		r = REAL(name)(fd, command, arg);                                                            \
 		end = rt_now();                                                                              \
 		if (end - start >= rt_process.io_ticks)                                                      \
-			io_record(VP_CALL_FCNTL_LOCK, VP_WAIT_DISK, fd, start, end, r);                      \
+			rt_io_record(VP_CALL_FCNTL_LOCK, VP_WAIT_DISK, fd, start, end, r);                      \
 		return r;                                                                                    \
 	}
 FCNTL(fcntl)

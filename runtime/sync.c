@@ -72,3 +72,11 @@ void __attribute__((noinline)) rt_release_record(const struct rt_release *r, uin
 		rt_wake_record(th, wait, flags, r->object, r->before, after, t);
 	errno = saved;
 }
+
+void __attribute__((noinline, cold)) rt_release_late(const void *object, uint64_t before, uint64_t after, uint32_t seq,
+						     unsigned wait)
+{
+	struct rt_release r = {.object = (uint64_t)(uintptr_t)object, .before = before, .seq = seq};
+
+	rt_release_record(&r, after, wait, 0);
+}

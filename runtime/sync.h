@@ -12,6 +12,13 @@
 #include "runtime/runtime.h"
 
 #include <pthread.h>
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+extern __typeof__(__libc_single_threaded) __libc_single_threaded __attribute__((weak)); /* since glibc 2.32 */
+#define RT_SINGLE_THREADED (&__libc_single_threaded && __libc_single_threaded)
+#else
+#define RT_SINGLE_THREADED 0
+#endif
 
 #if defined(__x86_64__)
 #define COND_VERSION "GLIBC_2.3.2" /* the old pthread_cond_t has the same names */
@@ -39,6 +46,15 @@ void rt_wait_begin(struct rt_wait *w, const void *object, bool shared);
 void rt_wait_end(struct rt_wait *w, unsigned wait, int result, enum vp_call call, bool seq);
 void rt_wait_cancelled(void *wait);
 void rt_release_record(const struct rt_release *r, uint64_t after, unsigned wait, unsigned flags);
+/* Of a private object, nobody having waited before. */
+void rt_release_late(const void *object, uint64_t before, uint64_t after, uint32_t seq, unsigned wait);
+
+/* The process has one thread: nobody can wait for what is private to it, and libc's own lock and unlock then need no
+ * atomic instruction. */
+static inline bool rt_alone(void)
+{
+	return RT_SINGLE_THREADED;
+}
 
 static inline uint32_t rt_seq(_Atomic uint64_t *slot)
 {
@@ -81,14 +97,45 @@ static inline void rt_release_end(const struct rt_release *r, unsigned wait, uns
 		rt_release_record(r, after, wait, flags);
 }
 
+/* The release of a lock that the caller alone holds; `real` is libc's. Nobody waiting is the case that must be cheap:
+ * then only the slot, its value and the number live across libc's call, and no structure is filled in. */
+#define TICKET_RELEASE(object_, shared_, real, kind)                                                         \
+	do {                                                                                                 \
+		_Atomic uint64_t *slot_ = rt_slot((uint64_t)(uintptr_t)(object_), false);                    \
+		uint64_t before_ = atomic_load_explicit(slot_, memory_order_acquire), after_;                \
+		uint32_t seq_;                                                                               \
+		int r_;                                                                                      \
+		if (RT_UNLIKELY((shared_) || VP_SLOT_WAITING(before_))) {                                    \
+			struct rt_release watched_;                                                          \
+			rt_release_begin_lock(&watched_, object_, shared_);                                  \
+			r_ = real;                                                                           \
+			if (!r_)                                                                             \
+				rt_release_end(&watched_, kind, 0);                                          \
+			return r_;                                                                           \
+		}                                                                                            \
+		seq_ = rt_seq_next(slot_);                                                                   \
+		r_ = real;                                                                                   \
+		after_ = atomic_load_explicit(slot_, memory_order_acquire);                                  \
+		if (RT_UNLIKELY(VP_SLOT_ARRIVALS(after_) != VP_SLOT_ARRIVALS(before_)) && !r_)               \
+			rt_release_late(object_, before_, after_, seq_, kind);                               \
+		return r_;                                                                                   \
+	} while (0)
+
 /* Tries, arrives, tries again; really waits only then. `lock` is the real wait. A lock that the caller holds
  * itself (EDEADLK) is no wait. */
 #define TICKET_LOCK(object, shared, try, lock, kind, call)                                                   \
 	do {                                                                                                 \
+		int tried_ = try;                                                                            \
+		if (RT_LIKELY(tried_ != EBUSY))                                                              \
+			return tried_;                                                                       \
+		TICKET_WAIT(object, shared, try, lock, kind, call);                                          \
+	} while (0)
+
+/* The second half: the first try failed. */
+#define TICKET_WAIT(object, shared, try, lock, kind, call)                                                   \
+	do {                                                                                                 \
 		struct rt_wait w_;                                                                           \
-		int r_ = try;                                                                                \
-		if (RT_LIKELY(r_ != EBUSY))                                                                  \
-			return r_;                                                                           \
+		int r_;                                                                                      \
 		rt_wait_begin(&w_, object, shared);                                                          \
 		r_ = try;                                                                                    \
 		if (r_ == EBUSY) {                                                                           \

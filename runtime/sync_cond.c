@@ -16,7 +16,8 @@ static bool cond_shared(const pthread_cond_t *c)
 	return c->__data.__wrefs & 1;
 }
 
-/* The unlock happens out of sight, so waiters that arrive until then are not counted: they know the release's number. */
+/* The unlock happens out of sight, so waiters that arrive until then are not counted: they know the release's number.
+ * LATE with equal arrivals says so; its time lies before the unlock all the same. */
 static void cond_release_mutex(const pthread_mutex_t *m)
 {
 	struct rt_release r;
@@ -26,7 +27,7 @@ static void cond_release_mutex(const pthread_mutex_t *m)
 	rt_release_begin_lock(&r, m, rt_mutex_shared(m));
 	if (!r.t)
 		r.t = rt_now_fenced();
-	rt_release_record(&r, r.before, VP_WAIT_MUTEX, 0);
+	rt_release_record(&r, r.before, VP_WAIT_MUTEX, VP_FLAG_LATE);
 }
 
 #define COND_WAIT(c, m, real, call)                                                                          \

@@ -9,12 +9,21 @@ RT_NEXT(pthread_mutex_timedlock);
 RT_NEXT(pthread_mutex_clocklock);
 RT_NEXT(pthread_mutex_unlock);
 
+/* Apart, so that a lock that is free needs no stack frame for the wait. */
+static __attribute__((noinline)) int mutex_wait(pthread_mutex_t *m)
+{
+	TICKET_WAIT(m, rt_mutex_shared(m), REAL(pthread_mutex_trylock)(m), REAL(pthread_mutex_lock)(m), VP_WAIT_MUTEX,
+		    VP_CALL_MUTEX_LOCK);
+}
+
 RT_EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
 {
-	if (!rt_active())
+	int result;
+
+	if (!rt_active() || (rt_alone() && !rt_mutex_shared(m)))
 		return REAL(pthread_mutex_lock)(m);
-	TICKET_LOCK(m, rt_mutex_shared(m), REAL(pthread_mutex_trylock)(m), REAL(pthread_mutex_lock)(m), VP_WAIT_MUTEX,
-		    VP_CALL_MUTEX_LOCK);
+	result = REAL(pthread_mutex_trylock)(m);
+	return RT_LIKELY(result != EBUSY) ? result : mutex_wait(m);
 }
 
 RT_EXPORT int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *until)
@@ -35,16 +44,9 @@ RT_EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock, const
 
 RT_EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
 {
-	struct rt_release r;
-	int result;
-
-	if (!rt_active() || rt_mutex_nested(m))
+	if (!rt_active() || rt_mutex_nested(m) || (rt_alone() && !rt_mutex_shared(m)))
 		return REAL(pthread_mutex_unlock)(m);
-	rt_release_begin_lock(&r, m, rt_mutex_shared(m));
-	result = REAL(pthread_mutex_unlock)(m);
-	if (!result)
-		rt_release_end(&r, VP_WAIT_MUTEX, 0);
-	return result;
+	TICKET_RELEASE(m, rt_mutex_shared(m), REAL(pthread_mutex_unlock)(m), VP_WAIT_MUTEX);
 }
 
 /* Spin locks. Their unlock is a plain store, which our load of the slot may overtake by nanoseconds: a waiter that was

@@ -17,9 +17,20 @@ static bool sem_shared(const sem_t *s)
 }
 
 /* As libc's trylock: EBUSY when a wait is due, else 0; errno as before. */
-static int sem_try(sem_t *s)
+static inline int sem_try(sem_t *s)
 {
-	int saved = errno;
+	int saved;
+
+#if defined(__GLIBC__) && __SIZEOF_LONG__ == 8 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	/* struct new_sem: the value in the low 32 bits, waiters above; what sem_trywait does, without its call. */
+	_Atomic uint64_t *data = (_Atomic uint64_t *)(void *)s;
+	uint64_t value = atomic_load_explicit(data, memory_order_relaxed);
+
+	if ((uint32_t)value && atomic_compare_exchange_weak_explicit(data, &value, value - 1, memory_order_acquire,
+								    memory_order_relaxed))
+		return 0;
+#endif
+	saved = errno;
 
 	if (REAL(sem_trywait)(s) == 0)
 		return 0;
@@ -31,6 +42,7 @@ static int sem_try(sem_t *s)
 	do {                                                                                                 \
 		struct rt_wait w_;                                                                              \
 		int r_;                                                                                      \
+		pthread_testcancel();                                                                        \
 		if (RT_LIKELY(sem_try(s) == 0))                                                              \
 			return 0;                                                                            \
 		rt_wait_begin(&w_, s, sem_shared(s));                                                           \
@@ -68,13 +80,8 @@ RT_EXPORT int sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *un
 
 RT_EXPORT int sem_post(sem_t *s)
 {
-	struct rt_release r;
-	int result;
-
 	if (!rt_active())
 		return REAL(sem_post)(s);
-	rt_release_begin_lock(&r, s, sem_shared(s)); /* when it serves as a lock; else numbers may be lost */
-	result = REAL(sem_post)(s);
-	rt_release_end(&r, VP_WAIT_SEMAPHORE, 0);
-	return result;
+	/* Numbered as when it serves as a lock; else numbers may be lost. */
+	TICKET_RELEASE(s, sem_shared(s), REAL(sem_post)(s), VP_WAIT_SEMAPHORE);
 }

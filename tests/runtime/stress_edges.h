@@ -29,7 +29,7 @@ struct edge_shared {
 	int n_started, n_left;
 	int word[EDGE_SLOTS];
 	int fds[EDGE_SLOTS][2];
-	int queue;
+	sem_t ready[EDGE_SLOTS];
 	int n_threads; /* in all processes */
 	int n_rounds;
 };

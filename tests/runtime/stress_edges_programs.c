@@ -1,14 +1,21 @@
 /* The programs. The truth of a lock is inside it: who held it before. A signal's truth is a token that the signaller adds
- * under the mutex and the waiter takes. The order of arrival is never part of the truth. */
+ * under the mutex and the waiter takes. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <threads.h>
@@ -298,21 +305,41 @@ static void init_cond(struct edge_shared *s, int is_shared)
 	must(pthread_barrier_init(&s->second, &b, (unsigned)s->n_threads));
 }
 
-/* Half of the threads signal; each waiter takes the oldest token when it has the mutex again. Nobody who does not wait
- * takes one, so the k-th waiter to return was let go by the k-th signal. */
+/* Takes the oldest token since `from`, which is as old as the waiter; without one (libc let a later waiter go for an
+ * earlier one) any, and the truth is not known. */
+static int take_token(struct edge_shared *s, int from)
+{
+	for (int pass = 0; pass < 2; pass++) {
+		for (int i = pass ? s->first_token : from; i < s->generation; i++) {
+			int who = s->tokens[i % 1024];
+
+			s->tokens[i % 1024] = 0;
+			if (who) {
+				while (s->first_token < s->generation && !s->tokens[s->first_token % 1024])
+					s->first_token++;
+				return pass ? 0 : who;
+			}
+		}
+	}
+	return 0;
+}
+
+/* Half of the threads signal, and leave a token each; a waiter that returns takes one. Who does not wait takes none. */
 static void run_signal(struct edge_shared *s, int me)
 {
 	edge_object(&s->cond);
 	for (int i = 0; i < s->n_rounds; i++) {
 		must(pthread_mutex_lock(&s->mutex));
 		if (me % 2) {
+			int from = s->generation;
+
 			s->n_waiting++;
 			do {
 				must(pthread_cond_wait(&s->cond, &s->mutex));
 				if (!s->n_tokens)
 					edge_truth(0);
 			} while (!s->n_tokens);
-			edge_truth((uint64_t)s->tokens[s->first_token++ % 1024]);
+			edge_truth((uint64_t)take_token(s, from));
 			s->n_tokens--;
 			s->n_waiting--;
 		} else {
@@ -321,7 +348,8 @@ static void run_signal(struct edge_shared *s, int me)
 				sched_yield();
 				must(pthread_mutex_lock(&s->mutex));
 			}
-			s->tokens[(s->first_token + s->n_tokens++) % 1024] = me;
+			s->n_tokens++;
+			s->tokens[s->generation++ % 1024] = me;
 			must(pthread_cond_signal(&s->cond));
 		}
 		must(pthread_mutex_unlock(&s->mutex));
@@ -520,6 +548,218 @@ static void init_futex(struct edge_shared *s, int is_shared)
 		_exit(2);
 }
 
+/* Channels: each odd thread reads what the even ones put into its channel, byte by byte; a byte is the writer's number,
+ * so the first one read after a wait names who ended it. */
+
+static void init_channels(struct edge_shared *s, int kind)
+{
+	for (int i = 0; i < s->n_threads && i < EDGE_SLOTS; i++) {
+		char path[64];
+
+		switch (kind) {
+		case 0:
+			must(pipe(s->fds[i]));
+			break;
+		case 1:
+			must(socketpair(AF_UNIX, SOCK_STREAM, 0, s->fds[i]));
+			break;
+		case 2:
+			s->fds[i][0] = s->fds[i][1] = eventfd(0, 0);
+			break;
+		case 3:
+			snprintf(path, sizeof path, "/tmp/vprof-edges-%d-%d", (int)getpid(), i);
+			must(mkfifo(path, 0600));
+			s->fds[i][0] = open(path, O_RDWR);
+			s->fds[i][1] = open(path, O_WRONLY);
+			unlink(path);
+			break;
+		default:
+			s->fds[i][0] = msgget(IPC_PRIVATE, 0600 | IPC_CREAT);
+			break;
+		}
+	}
+}
+
+static void init_pipe(struct edge_shared *s, int is_shared)
+{
+	(void)is_shared;
+	init_channels(s, 0);
+}
+static void init_socketpair(struct edge_shared *s, int is_shared)
+{
+	(void)is_shared;
+	init_channels(s, 1);
+}
+static void init_eventfd(struct edge_shared *s, int is_shared)
+{
+	init_channels(s, 2);
+	for (int i = 0; i < EDGE_SLOTS; i++)
+		must(sem_init(&s->ready[i], is_shared, 1));
+}
+static void init_fifo(struct edge_shared *s, int is_shared)
+{
+	(void)is_shared;
+	init_channels(s, 3);
+}
+static void init_queue(struct edge_shared *s, int is_shared)
+{
+	(void)is_shared;
+	init_channels(s, 4);
+}
+
+/* Writer 2k and reader 2k + 1 are partners, and every fourth write goes to another reader: some have two writers. */
+static int channel_of(struct edge_shared *s, int me, int round)
+{
+	int n_pairs = s->n_threads / 2, own = me / 2 - 1;
+
+	return me % 2 || round % 4 ? own : (own + 1) % n_pairs;
+}
+
+static void pace(int round)
+{
+	if (round % 8 == 0)
+		usleep(30);
+	outside();
+}
+
+/* With data there already the read is no wait for it, however long the thread is off the processor: no truth then. */
+static int is_empty(struct edge_shared *s, int at)
+{
+	int n = 0;
+
+	return ioctl(s->fds[at][0], FIONREAD, &n) == 0 && n == 0;
+}
+
+static int is_queue_empty(int queue)
+{
+	struct msqid_ds ds;
+
+	return msgctl(queue, IPC_STAT, &ds) == 0 && ds.msg_qnum == 0;
+}
+
+static void run_bytes(struct edge_shared *s, int me)
+{
+	edge_object(NULL);
+	for (int i = 0; i < s->n_rounds; i++) {
+		int at = channel_of(s, me, i);
+		char byte = (char)me;
+
+		if (me % 2) {
+			int empty = is_empty(s, at);
+
+			edge_truth(0);
+			if (read(s->fds[at][0], &byte, 1) != 1)
+				_exit(4);
+			edge_truth(empty ? (uint64_t)byte : 0);
+		} else {
+			pace(i);
+			if (write(s->fds[at][1], &byte, 1) != 1)
+				_exit(4);
+		}
+	}
+}
+
+static void run_eventfd(struct edge_shared *s, int me)
+{
+	edge_object(NULL);
+	for (int i = 0; i < s->n_rounds; i++) {
+		int at = channel_of(s, me, 1);
+		uint64_t value = (uint64_t)me;
+
+		if (me % 2) {
+			edge_truth(0);
+			if (read(s->fds[at][0], &value, 8) != 8)
+				_exit(4);
+			edge_truth(value);
+			must(sem_post(&s->ready[at]));
+		} else {
+			must(sem_wait(&s->ready[at]));
+			pace(i);
+			if (write(s->fds[at][1], &value, 8) != 8)
+				_exit(4);
+		}
+	}
+}
+
+static void run_poll(struct edge_shared *s, int me)
+{
+	edge_object(NULL);
+	for (int i = 0; i < s->n_rounds; i++) {
+		int at = channel_of(s, me, i);
+		struct pollfd p = {s->fds[at][0], POLLIN, 0};
+		char byte = (char)me;
+
+		if (me % 2) {
+			int empty = is_empty(s, at);
+
+			edge_truth(0);
+			if (poll(&p, 1, -1) != 1 || read(s->fds[at][0], &byte, 1) != 1)
+				_exit(4);
+			edge_truth(empty ? (uint64_t)byte : 0);
+		} else {
+			pace(i);
+			if (write(s->fds[at][1], &byte, 1) != 1)
+				_exit(4);
+		}
+	}
+}
+
+static void run_epoll(struct edge_shared *s, int me)
+{
+	struct epoll_event e = {.events = EPOLLIN};
+	int set = epoll_create1(0), at = channel_of(s, me, 1);
+
+	edge_object(NULL);
+	e.data.ptr = &s->fds[at];
+	if (me % 2)
+		must(epoll_ctl(set, EPOLL_CTL_ADD, s->fds[at][0], &e));
+	for (int i = 0; i < s->n_rounds; i++) {
+		char byte = (char)me;
+
+		if (me % 2) {
+			int empty = is_empty(s, at);
+
+			edge_truth(0);
+			if (epoll_wait(set, &e, 1, -1) != 1 || read(*(int *)e.data.ptr, &byte, 1) != 1)
+				_exit(4);
+			edge_truth(empty ? (uint64_t)byte : 0);
+		} else {
+			pace(i);
+			if (write(s->fds[channel_of(s, me, i)][1], &byte, 1) != 1)
+				_exit(4);
+		}
+	}
+}
+
+static void run_queue(struct edge_shared *s, int me)
+{
+	struct {
+		long type;
+		int who;
+	} m = {1, me};
+
+	edge_object(NULL);
+	for (int i = 0; i < s->n_rounds; i++) {
+		int queue = s->fds[channel_of(s, me, i)][0];
+
+		m.who = me;
+		if (me % 2) {
+			int empty = is_queue_empty(queue);
+
+			edge_truth(0);
+			if (msgrcv(queue, &m, sizeof m.who, 0, 0) != sizeof m.who)
+				_exit(4);
+			edge_truth(empty ? (uint64_t)m.who : 0);
+		} else {
+			pace(i);
+			must(msgsnd(queue, &m, sizeof m.who, 0));
+		}
+	}
+	if (__atomic_add_fetch(&s->n_left, 1, __ATOMIC_SEQ_CST) == s->n_threads)
+		for (int i = 0; i < s->n_threads; i++)
+			msgctl(s->fds[i][0], IPC_RMID, NULL);
+}
+
 const struct edge_program edge_programs[] = {
 	{"mutex", init_normal, run_mutex, 16, 8, 8000, 10, 0, 0},
 	{"mutex timed", init_normal, run_timed, 16, 8, 4000, 10, 0, 0},
@@ -540,6 +780,14 @@ const struct edge_program edge_programs[] = {
 	{"once", init_cond, run_once, 16, 1, 4000, 10, 0, 0},
 	{"join", init_cond, run_join, 16, 1, 1000, 10, 0, 0},
 	{"futex", init_futex, run_futex, 16, 8, 8000, 10, 0, 0},
+	/* Of channels 5 in 1,000: the byte may come between the look at the channel and the read. */
+	{"pipe", init_pipe, run_bytes, 16, 8, 2000, 10, 5, 5},
+	{"FIFO", init_fifo, run_bytes, 16, 8, 2000, 10, 5, 5},
+	{"socketpair", init_socketpair, run_bytes, 16, 8, 2000, 10, 5, 5},
+	{"eventfd", init_eventfd, run_eventfd, 16, 8, 2000, 10, 5, 5},
+	{"poll", init_pipe, run_poll, 16, 8, 2000, 10, 5, 5},
+	{"epoll", init_socketpair, run_epoll, 16, 8, 2000, 10, 5, 5},
+	{"message queue", init_queue, run_queue, 16, 8, 2000, 10, 5, 5},
 	{"std::mutex", NULL, edge_cpp_mutex, 16, 1, 4000, 10, 0, 0},
 	{"std::shared_mutex", NULL, edge_cpp_shared_mutex, 16, 1, 4000, 10, 0, 0},
 	{"std::cond_variable", NULL, edge_cpp_condition, 16, 1, 4000, 10, 0, 0},
