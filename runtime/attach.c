@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process: becoming active, forking, ending, its modules, and memory that it shares with others.
+/* The process: becoming active, ending, its modules, and memory that it shares with others.
  *
  * A process is dormant until a module with probes attaches: then the shared memory named by VPROF_SHM is mapped
  * (before any fork that could matter, so that slots are shared) and the wrappers begin to look. Anything wrong
@@ -102,6 +102,18 @@ static bool clock_set(uint32_t clock)
 	return clock == VP_CLOCK_MONOTONIC;
 }
 
+/* In a child of fork: another thread of the parent may have been in the middle of it. True when it was done. */
+bool rt_start_forked(void)
+{
+	int begun = 1;
+
+	if (atomic_compare_exchange_strong(&start_state, &begun, 0)) {
+		atomic_store(&rt_process.active, 0);
+		return false;
+	}
+	return begun == 2;
+}
+
 /* Rough, for the thresholds only. */
 static void clock_thresholds(void)
 {
@@ -143,10 +155,11 @@ static bool shm_map(void)
 	syscall(SYS_close, fd);
 	if (shm == MAP_FAILED)
 		return false;
-	if (!shm_valid(shm, (uint64_t)st.st_size) || !clock_set(shm->clock)) {
+	if (!shm_valid(shm, (uint64_t)st.st_size) || atomic_load(&shm->stopped) || !clock_set(shm->clock)) {
 		syscall(SYS_munmap, shm, (size_t)st.st_size);
 		return false;
 	}
+	syscall(SYS_madvise, shm, (size_t)st.st_size, MADV_DONTDUMP); /* core files stay as they were */
 	rt_process.shm = shm;
 	rt_process.slots = (_Atomic uint64_t *)((char *)shm + shm->slots_offset);
 	rt_process.states = (_Atomic uint32_t *)((char *)shm + shm->states_offset);
@@ -155,9 +168,14 @@ static bool shm_map(void)
 	return true;
 }
 
-static void fork_prepare(void);
-static void fork_parent(void);
-static void fork_child(void);
+/* Not in programs that run with more rights than their user. */
+static void shm_path_set(void)
+{
+	const char *path = shm_path[0] ? NULL : secure_getenv("VPROF_SHM");
+
+	if (path && strlen(path) < sizeof(shm_path))
+		strcpy(shm_path, path);
+}
 
 bool rt_start(void)
 {
@@ -169,8 +187,7 @@ bool rt_start(void)
 		return state == 2;
 	mask = rt_signals_block();
 	if (atomic_compare_exchange_strong(&start_state, &untried, 1)) {
-		if (!shm_path[0] && getenv("VPROF_SHM"))
-			strncpy(shm_path, getenv("VPROF_SHM"), sizeof(shm_path) - 1);
+		shm_path_set();
 		state = shm_map() ? 2 : 3;
 		if (state == 2) {
 			clock_thresholds();
@@ -178,7 +195,6 @@ bool rt_start(void)
 			rt_process.seq = atomic_fetch_add(&rt_process.shm->next_process_seq, 1);
 			rt_next_all();
 			rt_stack_init();
-			pthread_atfork(fork_prepare, fork_parent, fork_child);
 			atomic_store_explicit(&rt_process.active, 1, memory_order_release);
 		}
 		atomic_store_explicit(&start_state, state, memory_order_release);
@@ -210,10 +226,8 @@ struct vp_thread *vprof_rt_attach(unsigned abi, unsigned long thread_bytes)
 /* The environment may change before the first probe attaches, and the disk may be out of reach (chroot). */
 __attribute__((constructor)) static void library_start(void)
 {
-	const char *path = getenv("VPROF_SHM");
-
-	if (path && strlen(path) < sizeof(shm_path))
-		strcpy(shm_path, path);
+	shm_path_set();
+	rt_fork_start();
 }
 
 /* exit(): the parent's waitpid learns who woke it. */
@@ -230,43 +244,6 @@ __attribute__((destructor)) static void library_end(void)
 uint64_t rt_token(void)
 {
 	return (uint64_t)rt_process.seq << 32 | (atomic_fetch_add(&rt_process.n_tokens, 1) + 1);
-}
-
-/* fork. Signals stay blocked from before the fork until the child has chunks of its own. */
-
-static __thread uint64_t fork_mask __attribute__((tls_model("initial-exec")));
-
-static void fork_prepare(void)
-{
-	struct rt_thread *th = rt_thread();
-
-	if (th) {
-		struct vp_unit create[2] = {{rt_now(), VP_W(VP_KIND_CREATE, 0)}, {0, 1}};
-
-		create[1].t = th->fork_token = rt_token();
-		rt_write(th, create, 2);
-	}
-	fork_mask = rt_signals_block();
-}
-
-static void fork_parent(void)
-{
-	rt_signals_restore(fork_mask);
-}
-
-static void fork_child(void)
-{
-	struct rt_thread *th = rt_self;
-
-	rt_process.pid = (uint32_t)syscall(SYS_getpid);
-	rt_process.parent_seq = rt_process.seq;
-	rt_process.seq = atomic_fetch_add(&rt_process.shm->next_process_seq, 1);
-	atomic_store(&modules_seen, 0);
-	rt_strings_forget();
-	rt_threads_forget(th);
-	if (th && atomic_load(&th->state) == RT_THREAD_LIVE)
-		rt_fork_child(th);
-	rt_signals_restore(fork_mask);
 }
 
 /* Modules. */
@@ -317,12 +294,39 @@ static int module_write(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
+/* The loader's lock, which a walk over the modules takes, stays locked for ever in a child that is forked meanwhile. So
+ * forks wait until nobody walks, and nobody begins while one is under way. Signals are blocked: a handler may fork. */
+static _Atomic int n_walking, n_forking;
+
 void rt_modules_check(struct rt_thread *th)
 {
 	struct modules m = {th, 0};
+	uint64_t mask = rt_signals_block();
 
-	if (dl_iterate_phdr(module_write, &m) == 0)
+	atomic_fetch_add(&n_walking, 1);
+	if (!atomic_load(&n_forking) && dl_iterate_phdr(module_write, &m) == 0)
 		atomic_store_explicit(&modules_seen, m.adds ? m.adds : 1, memory_order_relaxed);
+	atomic_fetch_sub(&n_walking, 1);
+	rt_signals_restore(mask);
+}
+
+void rt_modules_hold(void)
+{
+	atomic_fetch_add(&n_forking, 1);
+	while (atomic_load(&n_walking))
+		sched_yield();
+}
+
+void rt_modules_go_on(void)
+{
+	atomic_fetch_sub(&n_forking, 1);
+}
+
+void rt_modules_forget(void)
+{
+	atomic_store(&modules_seen, 0);
+	atomic_store(&n_walking, 0);
+	atomic_store(&n_forking, 0);
 }
 
 /* Shared memory of the program: objects in it are known to other processes too. The table remembers what the

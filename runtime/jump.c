@@ -10,6 +10,7 @@
 #include "runtime/runtime.h"
 
 #include <setjmp.h>
+#include <ucontext.h>
 
 void __longjmp_chk(struct __jmp_buf_tag env[1], int value) __attribute__((noreturn));
 
@@ -30,22 +31,60 @@ static void scopes_close(const struct __jmp_buf_tag *env)
 {
 	struct rt_thread *th = rt_self;
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0), there;
-	struct vp_scope *s;
+	struct vp_scope *s, *before = NULL;
 	uint64_t now;
 
 	if (!th || !th->probe.top || atomic_load_explicit(&th->state, memory_order_relaxed) != RT_THREAD_LIVE)
 		return;
 	there = saved_stack(env);
 	now = rt_now();
-	for (s = th->probe.top; (uintptr_t)s >= here && (uintptr_t)s < there; s = th->probe.top) {
+	/* Outer frames lie higher; anything else is what pthread_exit left behind. */
+	for (s = th->probe.top; (uintptr_t)s >= here && (uintptr_t)s < there && s > before; s = th->probe.top) {
 		uint64_t duration = s->start && now > s->start ? now - s->start : 0;
 		struct vp_unit unit = {s->start ? s->start : now,
 				       VP_W(s->code, duration < VP_PAYLOAD_MAX ? duration : VP_PAYLOAD_MAX)};
 
+		before = s;
 		th->probe.gate = s->gate;
 		th->probe.top = s->outer;
 		rt_write(th, &unit, 1);
 	}
+}
+
+/* A coroutine has its own open frames: they are put back when it is switched to again, perhaps on another thread.
+ * Noinline: the thread is looked up anew. */
+static __attribute__((noinline)) void frames_get(vp_u64 *gate, struct vp_scope **top)
+{
+	struct rt_thread *th = rt_self;
+
+	*gate = th ? th->probe.gate : 0;
+	*top = th ? th->probe.top : NULL;
+}
+
+static __attribute__((noinline)) void frames_put(vp_u64 gate, struct vp_scope *top)
+{
+	struct rt_thread *th = rt_self;
+
+	if (!th || atomic_load_explicit(&th->state, memory_order_relaxed) != RT_THREAD_LIVE)
+		return;
+	if (rt_active())
+		th->probe.gate = gate;
+	th->probe.top = top;
+}
+
+RT_NEXT(swapcontext);
+RT_EXPORT int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict to)
+{
+	struct vp_scope *top;
+	vp_u64 gate;
+	int result;
+
+	if (!rt_active() || !rt_self)
+		return REAL(swapcontext)(from, to);
+	frames_get(&gate, &top);
+	result = REAL(swapcontext)(from, to);
+	frames_put(gate, top);
+	return result;
 }
 
 RT_NEXT(longjmp);

@@ -29,6 +29,7 @@
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
+#define COLLECTOR_NS 1000000000u
 #define RETRY_EVERY 32 /* dropped records between two looks for a free chunk */
 
 __thread struct rt_thread *rt_self __attribute__((tls_model("initial-exec")));
@@ -37,6 +38,7 @@ static struct rt_thread first_block[POOL_THREADS];
 static _Atomic(struct rt_thread *) blocks[POOL_BLOCKS] = {first_block};
 static unsigned char sink[4 * VP_CHUNK_BYTES] __attribute__((aligned(64)));
 static _Atomic bool populated[POPULATED_MAX];
+static _Atomic uint64_t full_since; /* ticks when no chunk was free, 0: some was */
 static pthread_key_t exit_key;
 static _Atomic int exit_key_state; /* 0: none, 1: being made, 2: made */
 
@@ -170,6 +172,27 @@ static struct vp_chunk_header *chunk_find(void)
 	return NULL;
 }
 
+/* Nothing is recorded any more: probes find their gates closed as frames are left, wrappers pass through. */
+static void recording_ended(struct rt_thread *th)
+{
+	th->probe.gate = 0;
+	atomic_store_explicit(&rt_process.active, 0, memory_order_relaxed);
+}
+
+/* The ring was full for a second, and the collector does not exist: it was killed, nobody will ever make room. */
+static void collector_check(void)
+{
+	uint64_t now = rt_now(), since = atomic_load_explicit(&full_since, memory_order_relaxed);
+	int saved = errno;
+
+	if (!since)
+		atomic_store_explicit(&full_since, now, memory_order_relaxed);
+	else if (now > since && (now - since) / (COLLECTOR_NS / RT_IO_NS) >= rt_process.io_ticks &&
+		 syscall(SYS_kill, rt_process.shm->collector_pid, 0) < 0 && errno == ESRCH)
+		atomic_store_explicit(&rt_process.shm->stopped, 1, memory_order_relaxed);
+	errno = saved;
+}
+
 static void units_store(unsigned long address, const struct vp_unit *u, unsigned n)
 {
 	volatile uint64_t *to = (volatile uint64_t *)address;
@@ -199,8 +222,12 @@ static bool chunk_take(struct rt_thread *th)
 	if (atomic_load_explicit(&rt_process.shm->stopped, memory_order_relaxed))
 		return false;
 	c = chunk_find();
-	if (!c)
+	if (!c) {
+		collector_check();
 		return false;
+	}
+	if (RT_UNLIKELY(atomic_load_explicit(&full_since, memory_order_relaxed)))
+		atomic_store_explicit(&full_since, 0, memory_order_relaxed);
 	c->magic = VP_CHUNK_MAGIC;
 	c->n_bytes = 0;
 	c->pid = rt_process.pid;
@@ -234,6 +261,8 @@ static void drop(struct rt_thread *th)
 		return;
 	th->n_dropped++;
 	atomic_fetch_add_explicit(&rt_process.shm->n_dropped, 1, memory_order_relaxed);
+	if (atomic_load_explicit(&rt_process.shm->stopped, memory_order_relaxed))
+		recording_ended(th);
 }
 
 /* With no chunk: is it time to look for one? Keeps `next` inside the sink. */
@@ -453,7 +482,7 @@ void rt_threads_forget(const struct rt_thread *keep)
 }
 
 /* The forking thread goes on in the child under a new number; its open frames and gate stay. Signals are blocked. */
-void rt_fork_child(struct rt_thread *th)
+void rt_thread_forked(struct rt_thread *th)
 {
 	th->chunk = NULL;
 	th->n_pending = 0;

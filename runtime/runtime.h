@@ -52,7 +52,7 @@ struct rt_thread {
 	struct rt_spin spins[RT_SPINS];
 	int n_spins;
 	bool in_stack; /* a stack is being walked */
-	uint64_t fork_token, fork_mask;
+	uint64_t fork_token;
 };
 
 struct rt_process {
@@ -73,7 +73,11 @@ extern __thread struct rt_thread *rt_self __attribute__((tls_model("initial-exec
 /* attach.c */
 bool rt_start(void);		   /* maps the shared memory once; false: this process stays dormant */
 uint64_t rt_token(void);	   /* unique in the session */
+bool rt_start_forked(void);
 void rt_modules_check(struct rt_thread *th); /* MODULE records when the set of modules changed */
+void rt_modules_hold(void);		     /* around a fork, in the parent */
+void rt_modules_go_on(void);
+void rt_modules_forget(void);
 uint64_t rt_now_slow(void);
 bool rt_address_shared(const void *address); /* in memory that the program mapped to be shared */
 
@@ -82,9 +86,17 @@ static inline bool rt_active(void)
 	return RT_UNLIKELY(atomic_load_explicit(&rt_process.active, memory_order_acquire));
 }
 
+/* fork.c */
+void rt_fork_start(void);
+void rt_fork_prepare(void);
+void rt_fork_parent(void); /* undoes rt_fork_prepare() in the process that called it */
+void rt_fork_child(void);
+bool rt_call_forks(long number, long argument); /* does this system call copy the memory? */
+void rt_creations_forget(void);			/* sync_thread.c */
+
 /* record.c */
 struct rt_thread *rt_attach(uint64_t token); /* the calling thread; null when dormant, exited or out of memory */
-void rt_fork_child(struct rt_thread *th);
+void rt_thread_forked(struct rt_thread *th);
 void rt_threads_forget(const struct rt_thread *keep);
 /* n <= 3 units; false when dropped. The first unit's t is written last. */
 bool rt_write(struct rt_thread *th, const struct vp_unit *units, unsigned n);

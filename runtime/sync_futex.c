@@ -84,6 +84,19 @@ static long futex_wake(long address, long op, long value, long d, long e, long f
 	return raw;
 }
 
+static long forked(long number, long a, long b, long c, long d, long e)
+{
+	long raw;
+
+	rt_fork_prepare();
+	raw = kernel(number, a, b, c, d, e, 0);
+	if (raw == 0)
+		rt_fork_child();
+	else
+		rt_fork_parent();
+	return raw;
+}
+
 RT_EXPORT long syscall(long number, ...)
 {
 	va_list rest;
@@ -97,6 +110,8 @@ RT_EXPORT long syscall(long number, ...)
 	e = va_arg(rest, long);
 	f = va_arg(rest, long);
 	va_end(rest);
+	if (rt_call_forks(number, a))
+		return result_of(forked(number, a, b, c, d, e));
 	if (RT_LIKELY(number != SYS_futex) || !rt_active())
 		return result_of(kernel(number, a, b, c, d, e, f));
 	switch (b & FUTEX_CMD_MASK) {

@@ -52,6 +52,12 @@ static struct creation *creation_begin(void *arg)
 	return c;
 }
 
+void rt_creations_forget(void)
+{
+	for (int i = 0; i < N_CREATIONS; i++)
+		atomic_store_explicit(&creations[i].taken, 0, memory_order_relaxed);
+}
+
 RT_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*run)(void *), void *arg)
 {
 	struct creation *c = creation_begin(arg);
