@@ -243,9 +243,11 @@ static void *waits_for_all(void *arg)
 {
 	call();
 	vprof_begin("thread", (intptr_t)arg);
+	pthread_mutex_lock(&lock);
 	n_arrived++;
 	while (!go_on)
-		usleep(20000);
+		pthread_cond_wait(&cond, &lock);
+	pthread_mutex_unlock(&lock);
 	vprof_end("thread", (intptr_t)arg);
 	call();
 	return NULL;
@@ -268,7 +270,10 @@ static int many(int n)
 	}
 	while (n_arrived < n)
 		usleep(1000);
+	pthread_mutex_lock(&lock);
 	go_on = 1;
+	pthread_cond_broadcast(&cond);
+	pthread_mutex_unlock(&lock);
 	for (int i = 0; i < n; i++)
 		pthread_join(ids[i], NULL);
 	free(ids);

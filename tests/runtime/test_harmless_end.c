@@ -1,0 +1,348 @@
+/* Ends and full rings: the target killed at any moment, stopped and continued, the collector killed, more records than room.
+ * `--slow`: more kills. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "tests/runtime/session.h"
+
+#define N_THREADS 4
+#define N_FLOOD 400000 /* records of each thread */
+
+struct shared { /* between the target and its judge, VPROF_TEST_SHARED */
+	_Atomic uint64_t n_begun, n_done; /* calls recorded by the first thread */
+	_Atomic int stop;
+	_Atomic uint64_t n_spun;	  /* turns in the last 100 ms that were measured */
+};
+static struct shared *shared;
+
+static void __attribute__((noinline)) call(void)
+{ VP_FUNCTION(0x131, 0xffffffffffffffffUL, 1)
+}
+
+static void __attribute__((noinline)) flood_call(void)
+{ VP_FUNCTION(0x132, 0xffffffffffffffffUL, 1)
+}
+
+static int shared_map(void)
+{
+	const char *path = getenv("VPROF_TEST_SHARED");
+	int fd = path ? open(path, O_RDWR) : -1;
+
+	shared = fd < 0 ? MAP_FAILED : mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (fd >= 0)
+		close(fd);
+	return shared == MAP_FAILED ? -1 : 0;
+}
+
+/* Until it is killed, or told to stop. */
+static int target_counts(void)
+{
+	if (shared_map())
+		return 1;
+	while (!atomic_load_explicit(&shared->stop, memory_order_relaxed)) {
+		atomic_fetch_add(&shared->n_begun, 1);
+		call();
+		atomic_fetch_add(&shared->n_done, 1);
+		for (int i = 0; i < 200; i++) /* about a microsecond: the collector keeps up */
+			__asm__ volatile("" : : : "memory");
+	}
+	return 42;
+}
+
+static void *flood(void *arg)
+{
+	*(_Atomic pid_t *)arg = (pid_t)syscall(SYS_gettid);
+	for (int i = 0; i < N_FLOOD; i++)
+		flood_call();
+	return NULL;
+}
+
+/* Ends when the threads are gone, by calls that are never recorded. */
+static int target_flood(void)
+{
+	static _Atomic pid_t tids[N_THREADS];
+	pthread_attr_t attr;
+	pthread_t id;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	for (int i = 0; i < N_THREADS; i++)
+		if (pthread_create(&id, &attr, flood, &tids[i]))
+			return 1;
+	for (int i = 0; i < N_THREADS; i++)
+		while (!tids[i] || syscall(SYS_tgkill, getpid(), tids[i], 0) == 0)
+			sched_yield();
+	return 0;
+}
+
+/* Records as fast as it can, and says how fast. */
+static int target_speed(void)
+{
+	struct timespec start, now;
+
+	if (shared_map())
+		return 1;
+	while (!shared->stop) {
+		uint64_t n = 0;
+
+		clock_gettime(CLOCK_MONOTONIC, &start);
+		do {
+			for (int i = 0; i < 1000; i++)
+				call();
+			n += 1000;
+			clock_gettime(CLOCK_MONOTONIC, &now);
+		} while ((now.tv_sec - start.tv_sec) * 1000000000L + now.tv_nsec - start.tv_nsec < 100000000);
+		shared->n_spun = n;
+	}
+	return 42;
+}
+
+/* The judge. */
+
+static char shared_path[] = "/tmp/vprof-runtime-shared-XXXXXX";
+
+static void shared_new(void)
+{
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = mkstemp(shared_path);
+	if (fd < 0 || ftruncate(fd, 0) || ftruncate(fd, sizeof(*shared)) || setenv("VPROF_TEST_SHARED", shared_path, 1))
+		exit(1);
+	if (!shared && shared_map())
+		exit(1);
+}
+
+static pid_t target_start(const char *shm, const char *mode)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		setenv("VPROF_SHM", shm, 1);
+		setenv("LD_PRELOAD", VPROF_LIBRARY, 1);
+		execl(VPROF_TEST_TARGET, "target", "target", mode, (char *)NULL);
+		_exit(127);
+	}
+	return pid;
+}
+
+static struct vprof_collector *collector_open(struct session *s, uint64_t memory_bytes)
+{
+	struct vprof_collector_options o = {.trace_dir = s->dir, .memory_bytes = memory_bytes};
+	struct vprof_collector *c = NULL;
+	struct vprof_error err = {""};
+
+	memset(s, 0, sizeof(*s));
+	strcpy(s->dir, "/tmp/vprof-runtime-XXXXXX");
+	if (!mkdtemp(s->dir) || vprof_collector_open(&c, &o, &err)) {
+		printf("collector: %s\n", err.message);
+		exit(1);
+	}
+	return c;
+}
+
+static void collector_end(struct session *s, struct vprof_collector *c)
+{
+	struct vprof_error err = {""};
+
+	if (vprof_collector_close(c, &s->stats, &err) || vprof_trace_open(&s->trace, s->dir, &err)) {
+		printf("trace: %s\n", err.message);
+		exit(1);
+	}
+}
+
+static void drain_for(struct vprof_collector *c, long us)
+{
+	struct timespec start, now;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	do {
+		if (c)
+			vprof_collector_drain(c);
+		usleep(us < 2000 ? 100 : 2000);
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while ((now.tv_sec - start.tv_sec) * 1000000 + (now.tv_nsec - start.tv_nsec) / 1000 < us);
+}
+
+/* Killed within a chunk, at its change, or before the first record. */
+static void check_kills(int n)
+{
+	uint64_t total = 0;
+
+	srandom(1);
+	for (int i = 0; i < n; i++) {
+		struct session s;
+		struct vprof_collector *c;
+		uint64_t recorded, begun, done;
+		pid_t pid;
+
+		shared_new();
+		c = collector_open(&s, 16u << 20);
+		pid = target_start(vprof_collector_shm(c), "counts");
+		drain_for(c, 1000 + random() % 60000);
+		kill(pid, SIGKILL);
+		waitpid(pid, &s.status, 0);
+		collector_end(&s, c);
+		recorded = session_count(&s, 0x131);
+		begun = shared->n_begun;
+		done = shared->n_done;
+		CHECK(recorded + s.trace->n_dropped >= done && recorded <= begun, "kill %d: %llu read back, %llu to %llu written",
+		      i, (unsigned long long)recorded, (unsigned long long)done, (unsigned long long)begun);
+		CHECK(!s.trace->n_dropped && !s.trace->n_bytes_ignored, "kill %d: %d dropped, %d damaged", i,
+		      (int)s.trace->n_dropped, (int)s.trace->n_bytes_ignored);
+		total += recorded;
+		session_end(&s);
+	}
+	printf("%d kills: %llu records read back\n", n, (unsigned long long)total);
+	CHECK(total > 0, "nothing was recorded");
+}
+
+static void check_stops(void)
+{
+	struct vprof_collector *c;
+	struct session s;
+	uint64_t recorded;
+	pid_t pid;
+
+	shared_new();
+	c = collector_open(&s, 16u << 20);
+	pid = target_start(vprof_collector_shm(c), "counts");
+	for (int i = 0; i < 20; i++) {
+		drain_for(c, 5000);
+		kill(pid, SIGSTOP);
+		drain_for(c, i == 10 ? 500000 : 5000); /* longer than the collector's look for dead processes */
+		kill(pid, SIGCONT);
+	}
+	shared->stop = 1;
+	waitpid(pid, &s.status, 0);
+	collector_end(&s, c);
+	recorded = session_count(&s, 0x131);
+	CHECK(WIFEXITED(s.status) && WEXITSTATUS(s.status) == 42, "status 0x%x", s.status);
+	CHECK(recorded == shared->n_done && !s.trace->n_dropped, "%d of %d", (int)recorded, (int)shared->n_done);
+	session_end(&s);
+}
+
+/* The collector as a process of its own, killed. Its successor removes what it left in /dev/shm. */
+static pid_t collector_start(char shm[64])
+{
+	int said[2];
+	pid_t pid;
+
+	if (pipe(said))
+		exit(1);
+	pid = fork();
+	if (pid == 0) {
+		struct session s;
+		struct vprof_collector *c = collector_open(&s, 8u << 20);
+		char path[64] = "";
+
+		vprof_dir_remove(s.dir, NULL);
+		strncpy(path, vprof_collector_shm(c), sizeof(path) - 1);
+		if (write(said[1], path, sizeof(path)) != sizeof(path))
+			_exit(1);
+		drain_for(c, 60000000);
+		_exit(0);
+	}
+	if (read(said[0], shm, 64) != 64)
+		exit(1);
+	close(said[0]);
+	close(said[1]);
+	return pid;
+}
+
+static long resident_kb(pid_t pid)
+{
+	char path[64], line[128];
+	long kb = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "r");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "RssAnon: %ld", &kb) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kb;
+}
+
+static void check_collector_death(void)
+{
+	uint64_t recording, full, after;
+	long kb_before, kb_after;
+	struct session s;
+	pid_t collector, pid;
+	char shm[64];
+	int status;
+
+	shared_new();
+	collector = collector_start(shm);
+	pid = target_start(shm, "speed");
+	drain_for(NULL, 400000);
+	recording = shared->n_spun;
+	kb_before = resident_kb(pid);
+	kill(collector, SIGKILL);
+	waitpid(collector, NULL, 0);
+	drain_for(NULL, 500000);
+	full = shared->n_spun;
+	drain_for(NULL, 1200000);
+	after = shared->n_spun;
+	kb_after = resident_kb(pid);
+	shared->stop = 1;
+	waitpid(pid, &status, 0);
+	printf("calls in 100 ms: %llu recorded, %llu with a full ring, %llu after the collector's death was seen\n",
+	       (unsigned long long)recording, (unsigned long long)full, (unsigned long long)after);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 42, "status 0x%x", status);
+	CHECK(full > 0 && after > 2 * recording, "gates are closed when nobody listens");
+	CHECK(kb_before > 0 && kb_after <= kb_before + 1024, "memory grew from %ld to %ld KiB", kb_before, kb_after);
+	vprof_collector_close(collector_open(&s, 8u << 20), NULL, NULL);
+	vprof_dir_remove(s.dir, NULL);
+	CHECK(access(shm, F_OK) != 0, "%s is still there", shm);
+}
+
+static void check_full(void)
+{
+	uint64_t n, attempted = (uint64_t)N_THREADS * N_FLOOD;
+	struct session s;
+
+	if (session_run(&s, "flood", 1u << 20, 0))
+		exit(1);
+	n = session_count(&s, 0x132) + session_count(&s, VP_KIND_CREATE) + session_count(&s, VP_KIND_EXIT) +
+	    session_count(&s, VP_KIND_WAKE) + session_count(&s, VP_KIND_WAIT) + session_count(&s, VP_KIND_STACK);
+	printf("full ring: %llu read back, %llu dropped, %llu attempted\n", (unsigned long long)n,
+	       (unsigned long long)s.trace->n_dropped, (unsigned long long)attempted);
+	CHECK(s.trace->n_dropped > 0, "the ring was meant to be too small");
+	/* CREATE, WAKE with its STACK and EXIT of each thread; the same and a second WAKE as the process ends. */
+	CHECK(n + s.trace->n_dropped == attempted + 4 * N_THREADS + 5, "made %llu",
+	      (unsigned long long)(n + s.trace->n_dropped));
+	session_end(&s);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 2 && strcmp(argv[2], "counts") == 0)
+		return target_counts();
+	if (argc > 2 && strcmp(argv[2], "flood") == 0)
+		return target_flood();
+	if (argc > 2 && strcmp(argv[2], "speed") == 0)
+		return target_speed();
+	if (argc > 1 && strcmp(argv[1], "--slow") == 0) {
+		check_kills(1000);
+	} else {
+		check_kills(50);
+		check_stops();
+		check_collector_death();
+		check_full();
+	}
+	if (shared)
+		unlink(shared_path);
+	printf("%d checks failed\n", n_failed);
+	return n_failed != 0;
+}
