@@ -12,7 +12,7 @@
 #include "report/factor_lines.h"
 #include "report/format_value.h"
 
-#define RECORD_NS 25 /* a probe that records, entry and exit (docs/performance.md) */
+#define RECORD_NS 25 /* a probe that records, entry and exit together; docs/performance.md */
 
 #define DEFAULT_WIDTH 100
 #define MIN_WIDTH 80

@@ -99,13 +99,14 @@ struct vp_api {
 extern "C" {
 #endif
 
-/* Where every thread's pointer starts: its gate is open for all, its clock sends the probe to the slow path. */
+/* Where every thread's pointer starts: its gate is open for all, its clock sends the probe to the slow path. The
+ * clock that never ticks also keeps inert threads from the fast one. */
 VP_OUT_ vp_u64 vp_start_ticks(void)
 {
 	return 0;
 }
 VP_WEAK_ struct vp_thread vp_start_thread = {~0ULL, 0, 0, 0, vp_start_ticks, 0};
-VP_WEAK_ struct vp_thread vp_inert_thread = {0, 0, 0, 0, 0, 0};
+VP_WEAK_ struct vp_thread vp_inert_thread = {0, 0, 0, 0, vp_start_ticks, 0};
 VP_TLS_ __thread struct vp_thread *vp_self = &vp_start_thread;
 VP_WEAK_ struct vp_thread *(*vp_rt_attach)(unsigned int abi, unsigned long thread_bytes) = 0;
 VP_WEAK_ int vp_rt_looked = 0;
@@ -214,9 +215,13 @@ VP_OUT_ struct vp_scope *vp_open_slow(struct vp_scope *scope, unsigned long code
 	return scope;
 }
 
+/* Also of a frame that moved to another thread, one without a runtime perhaps: there its end is not recorded. */
 VP_OUT_ void vp_close_slow(struct vp_scope *scope)
 {
-	vp_scope_leave(scope, vp_self);
+	struct vp_thread *thread = vp_attach();
+
+	if (thread->api)
+		vp_scope_leave(scope, thread);
 }
 
 /* The gate was open. Null when it is closed after all. These two are the whole cost of a recorded call: no frame

@@ -11,6 +11,7 @@ extern "C" {
 #endif
 
 #define EDGE_SET (UINT64_C(1) << 62) /* the truth is a set of threads, bit by number */
+#define EDGE_ANY_POLL 1 /* as the object: the waits of polls; 0: every wait */
 #define EDGE_SLOTS 64
 
 enum edge_kind { EDGE_ME, EDGE_OBJECT, EDGE_TRUTH };

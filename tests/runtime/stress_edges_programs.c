@@ -683,7 +683,7 @@ static void run_eventfd(struct edge_shared *s, int me)
 
 static void run_poll(struct edge_shared *s, int me)
 {
-	edge_object(NULL);
+	edge_object((void *)EDGE_ANY_POLL);
 	for (int i = 0; i < s->n_rounds; i++) {
 		int at = channel_of(s, me, i);
 		struct pollfd p = {s->fds[at][0], POLLIN, 0};
@@ -709,7 +709,7 @@ static void run_epoll(struct edge_shared *s, int me)
 	struct epoll_event e = {.events = EPOLLIN};
 	int set = epoll_create1(0), at = channel_of(s, me, 1);
 
-	edge_object(NULL);
+	edge_object((void *)EDGE_ANY_POLL);
 	e.data.ptr = &s->fds[at];
 	if (me % 2)
 		must(epoll_ctl(set, EPOLL_CTL_ADD, s->fds[at][0], &e));
