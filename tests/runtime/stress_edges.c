@@ -46,6 +46,15 @@ static int allowed(uint64_t truth, uint64_t who)
 	return truth & EDGE_SET ? who < 62 && (truth >> who & 1) : truth == who;
 }
 
+static int is_meant(const struct vprof_wait *w, uint64_t object)
+{
+	if (w->flags & VP_FLAG_TIMEOUT)
+		return 0;
+	if (object == EDGE_ANY_POLL)
+		return w->kind == VP_WAIT_POLL;
+	return !object || w->object == object;
+}
+
 static void judge_line(const struct vprof_timeline *t, const struct vprof_line *line, const uint64_t *me,
 		       const uint64_t *names, struct verdict *v, int verbose)
 {
@@ -61,8 +70,7 @@ static void judge_line(const struct vprof_timeline *t, const struct vprof_line *
 		if (a->name != names[EDGE_TRUTH])
 			continue;
 		for (; w < line->waits.n && line->waits.v[w].t1 <= a->t; w++)
-			if ((!object || line->waits.v[w].object == object || line->waits.v[w].flags & VP_FLAG_CHANNEL) &&
-			    line->waits.v[w].t0 >= previous && !(line->waits.v[w].flags & VP_FLAG_TIMEOUT))
+			if (is_meant(&line->waits.v[w], object) && line->waits.v[w].t0 >= previous)
 				wait = &line->waits.v[w];
 		previous = a->t;
 		if (!wait || !a->amount || allowed((uint64_t)a->amount, me[line - t->threads]))

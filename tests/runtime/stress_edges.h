@@ -11,6 +11,7 @@ extern "C" {
 #endif
 
 #define EDGE_SET (UINT64_C(1) << 62) /* the truth is a set of threads, bit by number */
+#define EDGE_ANY_POLL 1 /* as the object: the waits of polls; 0: every wait */
 #define EDGE_SLOTS 64
 
 enum edge_kind { EDGE_ME, EDGE_OBJECT, EDGE_TRUTH };
@@ -51,6 +52,19 @@ void edge_object(const volatile void *object);
 void edge_truth(uint64_t who);
 void edge_hold(int round);
 unsigned edge_random(void);
+void edge_must(int result); /* ends the program unless 0 */
+void edge_outside(void);    /* some time without the lock */
+
+void edge_init_pipe(struct edge_shared *s, int is_shared);
+void edge_init_socketpair(struct edge_shared *s, int is_shared);
+void edge_init_eventfd(struct edge_shared *s, int is_shared);
+void edge_init_fifo(struct edge_shared *s, int is_shared);
+void edge_init_queue(struct edge_shared *s, int is_shared);
+void edge_run_bytes(struct edge_shared *s, int me);
+void edge_run_eventfd(struct edge_shared *s, int me);
+void edge_run_poll(struct edge_shared *s, int me);
+void edge_run_epoll(struct edge_shared *s, int me);
+void edge_run_queue(struct edge_shared *s, int me);
 
 void edge_cpp_mutex(struct edge_shared *s, int me);
 void edge_cpp_shared_mutex(struct edge_shared *s, int me);

@@ -4,18 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/msg.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <threads.h>
@@ -52,13 +45,13 @@ void edge_hold(int round)
 		;
 }
 
-static void outside(void)
+void edge_outside(void)
 {
 	for (volatile unsigned i = edge_random() % 256; i; i--)
 		;
 }
 
-static void must(int result)
+void edge_must(int result)
 {
 	if (result) {
 		fprintf(stderr, "stress_edges: %s\n", strerror(result > 0 ? result : errno));
@@ -84,7 +77,7 @@ static void mutex_init(struct edge_shared *s, int is_shared, int type, int robus
 	pthread_mutexattr_setpshared(&a, is_shared ? PTHREAD_PROCESS_SHARED : PTHREAD_PROCESS_PRIVATE);
 	pthread_mutexattr_setrobust(&a, robust);
 	pthread_mutexattr_setprotocol(&a, protocol);
-	must(pthread_mutex_init(&s->mutex, &a));
+	edge_must(pthread_mutex_init(&s->mutex, &a));
 }
 
 static void init_normal(struct edge_shared *s, int is_shared)
@@ -122,10 +115,10 @@ static void run_mutex(struct edge_shared *s, int me)
 {
 	edge_object(&s->mutex);
 	for (int i = 0; i < s->n_rounds; i++) {
-		must(pthread_mutex_lock(&s->mutex));
+		edge_must(pthread_mutex_lock(&s->mutex));
 		swap_last(s, me, i);
-		must(pthread_mutex_unlock(&s->mutex));
-		outside();
+		edge_must(pthread_mutex_unlock(&s->mutex));
+		edge_outside();
 	}
 }
 
@@ -139,10 +132,10 @@ static void run_timed(struct edge_shared *s, int me)
 
 		if (result == ETIMEDOUT)
 			continue;
-		must(result);
+		edge_must(result);
 		swap_last(s, me, i);
-		must(pthread_mutex_unlock(&s->mutex));
-		outside();
+		edge_must(pthread_mutex_unlock(&s->mutex));
+		edge_outside();
 	}
 }
 
@@ -150,15 +143,15 @@ static void run_recursive(struct edge_shared *s, int me)
 {
 	edge_object(&s->mutex);
 	for (int i = 0; i < s->n_rounds; i++) {
-		must(pthread_mutex_lock(&s->mutex));
-		must(pthread_mutex_lock(&s->mutex));
+		edge_must(pthread_mutex_lock(&s->mutex));
+		edge_must(pthread_mutex_lock(&s->mutex));
 		swap_last(s, me, i);
-		must(pthread_mutex_unlock(&s->mutex));
+		edge_must(pthread_mutex_unlock(&s->mutex));
 		edge_hold(i);
-		must(pthread_mutex_trylock(&s->mutex));
-		must(pthread_mutex_unlock(&s->mutex));
-		must(pthread_mutex_unlock(&s->mutex));
-		outside();
+		edge_must(pthread_mutex_trylock(&s->mutex));
+		edge_must(pthread_mutex_unlock(&s->mutex));
+		edge_must(pthread_mutex_unlock(&s->mutex));
+		edge_outside();
 	}
 }
 
@@ -166,11 +159,11 @@ static void run_errorcheck(struct edge_shared *s, int me)
 {
 	edge_object(&s->mutex);
 	for (int i = 0; i < s->n_rounds; i++) {
-		must(pthread_mutex_lock(&s->mutex));
+		edge_must(pthread_mutex_lock(&s->mutex));
 		swap_last(s, me, i);
 		if (pthread_mutex_lock(&s->mutex) != EDEADLK)
 			_exit(4);
-		must(pthread_mutex_unlock(&s->mutex));
+		edge_must(pthread_mutex_unlock(&s->mutex));
 		if (i % 64 == 0 && pthread_mutex_unlock(&s->mutex) != EPERM)
 			_exit(5);
 	}
@@ -184,7 +177,7 @@ static void run_mtx(struct edge_shared *s, int me)
 			_exit(4);
 		swap_last(s, me, i);
 		mtx_unlock((mtx_t *)&s->mutex);
-		outside();
+		edge_outside();
 	}
 }
 
@@ -200,7 +193,7 @@ static void run_spin(struct edge_shared *s, int me)
 		pthread_spin_lock(&s->spin);
 		swap_last(s, me, i % 16 ? 1 : 0);
 		pthread_spin_unlock(&s->spin);
-		outside();
+		edge_outside();
 	}
 }
 
@@ -212,7 +205,7 @@ static void init_rwlock(struct edge_shared *s, int is_shared)
 
 	pthread_rwlockattr_init(&a);
 	pthread_rwlockattr_setpshared(&a, is_shared);
-	must(pthread_rwlock_init(&s->rwlock, &a));
+	edge_must(pthread_rwlock_init(&s->rwlock, &a));
 }
 
 static void run_rwlock(struct edge_shared *s, int me)
@@ -222,22 +215,22 @@ static void run_rwlock(struct edge_shared *s, int me)
 		struct timespec t = soon(CLOCK_REALTIME, 1000000000), m = soon(CLOCK_MONOTONIC, 1000000000);
 
 		if (edge_random() % 3 == 0) {
-			must(i % 3 == 0 ? pthread_rwlock_wrlock(&s->rwlock) : i % 3 == 1 ?
+			edge_must(i % 3 == 0 ? pthread_rwlock_wrlock(&s->rwlock) : i % 3 == 1 ?
 			     pthread_rwlock_timedwrlock(&s->rwlock, &t) :
 			     pthread_rwlock_clockwrlock(&s->rwlock, CLOCK_MONOTONIC, &m));
 			edge_truth(s->readers ? s->readers | EDGE_SET : (uint64_t)s->last);
 			s->readers = 0;
 			s->last = me;
 		} else {
-			must(i % 3 == 0 ? pthread_rwlock_rdlock(&s->rwlock) : i % 3 == 1 ?
+			edge_must(i % 3 == 0 ? pthread_rwlock_rdlock(&s->rwlock) : i % 3 == 1 ?
 			     pthread_rwlock_timedrdlock(&s->rwlock, &t) :
 			     pthread_rwlock_clockrdlock(&s->rwlock, CLOCK_MONOTONIC, &m));
 			edge_truth((uint64_t)s->last);
 			__atomic_or_fetch(&s->readers, UINT64_C(1) << me, __ATOMIC_SEQ_CST);
 		}
 		edge_hold(i);
-		must(pthread_rwlock_unlock(&s->rwlock));
-		outside();
+		edge_must(pthread_rwlock_unlock(&s->rwlock));
+		edge_outside();
 	}
 }
 
@@ -245,7 +238,7 @@ static void run_rwlock(struct edge_shared *s, int me)
 
 static void init_sem(struct edge_shared *s, int is_shared)
 {
-	must(sem_init(&s->sem, is_shared, 1));
+	edge_must(sem_init(&s->sem, is_shared, 1));
 }
 
 static void sem_rounds(struct edge_shared *s, sem_t *sem, int me)
@@ -254,11 +247,11 @@ static void sem_rounds(struct edge_shared *s, sem_t *sem, int me)
 	for (int i = 0; i < s->n_rounds; i++) {
 		struct timespec t = soon(CLOCK_REALTIME, 1000000000), m = soon(CLOCK_MONOTONIC, 1000000000);
 
-		must(i % 3 == 0 ? sem_wait(sem) : i % 3 == 1 ? sem_timedwait(sem, &t) :
+		edge_must(i % 3 == 0 ? sem_wait(sem) : i % 3 == 1 ? sem_timedwait(sem, &t) :
 		     sem_clockwait(sem, CLOCK_MONOTONIC, &m));
 		swap_last(s, me, i);
-		must(sem_post(sem));
-		outside();
+		edge_must(sem_post(sem));
+		edge_outside();
 	}
 }
 
@@ -275,7 +268,7 @@ static void run_named(struct edge_shared *s, int me)
 	snprintf(name, sizeof name, "/vprof-edges-%d", s->word[0]);
 	sem = sem_open(name, O_CREAT, 0600, 1);
 	if (sem == SEM_FAILED)
-		must(errno);
+		edge_must(errno);
 	sem_rounds(s, sem, me);
 	if (__atomic_add_fetch(&s->n_left, 1, __ATOMIC_SEQ_CST) == s->n_threads)
 		sem_unlink(name);
@@ -296,13 +289,13 @@ static void init_cond(struct edge_shared *s, int is_shared)
 	init_normal(s, is_shared);
 	pthread_condattr_init(&a);
 	pthread_condattr_setpshared(&a, is_shared);
-	must(pthread_cond_init(&s->cond, &a));
-	must(pthread_cond_init(&s->done, &a));
+	edge_must(pthread_cond_init(&s->cond, &a));
+	edge_must(pthread_cond_init(&s->done, &a));
 	pthread_barrierattr_t b;
 	pthread_barrierattr_init(&b);
 	pthread_barrierattr_setpshared(&b, is_shared);
-	must(pthread_barrier_init(&s->barrier, &b, (unsigned)s->n_threads));
-	must(pthread_barrier_init(&s->second, &b, (unsigned)s->n_threads));
+	edge_must(pthread_barrier_init(&s->barrier, &b, (unsigned)s->n_threads));
+	edge_must(pthread_barrier_init(&s->second, &b, (unsigned)s->n_threads));
 }
 
 /* Takes the oldest token since `from`, which is as old as the waiter; without one (libc let a later waiter go for an
@@ -329,13 +322,13 @@ static void run_signal(struct edge_shared *s, int me)
 {
 	edge_object(&s->cond);
 	for (int i = 0; i < s->n_rounds; i++) {
-		must(pthread_mutex_lock(&s->mutex));
+		edge_must(pthread_mutex_lock(&s->mutex));
 		if (me % 2) {
 			int from = s->generation;
 
 			s->n_waiting++;
 			do {
-				must(pthread_cond_wait(&s->cond, &s->mutex));
+				edge_must(pthread_cond_wait(&s->cond, &s->mutex));
 				if (!s->n_tokens)
 					edge_truth(0);
 			} while (!s->n_tokens);
@@ -344,16 +337,16 @@ static void run_signal(struct edge_shared *s, int me)
 			s->n_waiting--;
 		} else {
 			while (s->n_tokens == s->n_waiting) {
-				must(pthread_mutex_unlock(&s->mutex));
+				edge_must(pthread_mutex_unlock(&s->mutex));
 				sched_yield();
-				must(pthread_mutex_lock(&s->mutex));
+				edge_must(pthread_mutex_lock(&s->mutex));
 			}
 			s->n_tokens++;
 			s->tokens[s->generation++ % 1024] = me;
-			must(pthread_cond_signal(&s->cond));
+			edge_must(pthread_cond_signal(&s->cond));
 		}
-		must(pthread_mutex_unlock(&s->mutex));
-		outside();
+		edge_must(pthread_mutex_unlock(&s->mutex));
+		edge_outside();
 	}
 }
 
@@ -364,7 +357,7 @@ static void run_broadcast(struct edge_shared *s, int me)
 	for (int i = 0; i < s->n_rounds; i++) {
 		int generation, round;
 
-		must(pthread_mutex_lock(&s->mutex));
+		edge_must(pthread_mutex_lock(&s->mutex));
 		generation = s->generation;
 		round = generation % 1024;
 		if (++s->n_waiting == s->n_threads) {
@@ -372,7 +365,7 @@ static void run_broadcast(struct edge_shared *s, int me)
 			s->tokens[round] = me;
 			s->generation++;
 			edge_hold(i);
-			must(pthread_cond_broadcast(&s->cond));
+			edge_must(pthread_cond_broadcast(&s->cond));
 		} else {
 			struct timespec t = soon(CLOCK_MONOTONIC, 1000000000);
 
@@ -380,12 +373,12 @@ static void run_broadcast(struct edge_shared *s, int me)
 				int result = i % 2 ? pthread_cond_wait(&s->cond, &s->mutex) :
 						     pthread_cond_clockwait(&s->cond, &s->mutex, CLOCK_MONOTONIC, &t);
 				if (result != ETIMEDOUT)
-					must(result);
+					edge_must(result);
 			}
 			edge_truth((uint64_t)s->tokens[round]);
 		}
-		must(pthread_mutex_unlock(&s->mutex));
-		outside();
+		edge_must(pthread_mutex_unlock(&s->mutex));
+		edge_outside();
 	}
 }
 
@@ -416,17 +409,17 @@ static void run_cond_mutex(struct edge_shared *s, int me)
 {
 	edge_object(&s->mutex);
 	for (int i = 0; i < s->n_rounds; i++) {
-		must(pthread_mutex_lock(&s->mutex));
+		edge_must(pthread_mutex_lock(&s->mutex));
 		swap_last(s, me, i);
 		if (s->n_waiting < s->n_threads / 2) {
 			s->n_waiting++;
-			must(pthread_cond_wait(&s->cond, &s->mutex));
+			edge_must(pthread_cond_wait(&s->cond, &s->mutex));
 			s->last = me;
 		} else if (s->n_waiting) {
 			s->n_waiting--;
-			must(pthread_cond_signal(&s->cond));
+			edge_must(pthread_cond_signal(&s->cond));
 		}
-		must(pthread_mutex_unlock(&s->mutex));
+		edge_must(pthread_mutex_unlock(&s->mutex));
 	}
 	__atomic_add_fetch(&s->n_left, 1, __ATOMIC_SEQ_CST);
 	while (__atomic_load_n(&s->n_left, __ATOMIC_SEQ_CST) < s->n_threads) {
@@ -443,7 +436,7 @@ static void run_barrier(struct edge_shared *s, int me)
 			s->last = me;
 		pthread_barrier_wait(&s->second);
 		edge_truth((uint64_t)s->last);
-		outside();
+		edge_outside();
 	}
 }
 
@@ -469,7 +462,7 @@ static void run_once(struct edge_shared *s, int me)
 		edge_object(&controls[i]);
 		edge_truth(0);
 		if (i % 2)
-			must(pthread_once(&controls[i], once_init));
+			edge_must(pthread_once(&controls[i], once_init));
 		else
 			call_once((once_flag *)&controls[i], once_init);
 		edge_truth((uint64_t)ran_by[i]);
@@ -486,7 +479,7 @@ static void *joined(void *arg)
 
 	vprof_work("me", number);
 	edge_hold(0);
-	outside();
+	edge_outside();
 	return NULL;
 }
 
@@ -504,9 +497,9 @@ static void run_join(struct edge_shared *s, int me)
 		pthread_t id;
 
 		if (i % 4) {
-			must(pthread_create(&id, NULL, joined, &number));
+			edge_must(pthread_create(&id, NULL, joined, &number));
 			edge_object((void *)id);
-			must(pthread_join(id, NULL));
+			edge_must(pthread_join(id, NULL));
 		} else {
 			if (thrd_create((thrd_t *)&id, joined_c11, &number) != thrd_success)
 				_exit(4);
@@ -532,7 +525,7 @@ static void run_futex(struct edge_shared *s, int me)
 			who = __atomic_exchange_n(word, 0, __ATOMIC_SEQ_CST);
 			edge_truth((uint64_t)who);
 		} else {
-			outside();
+			edge_outside();
 			while (__atomic_load_n(word, __ATOMIC_SEQ_CST))
 				sched_yield();
 			__atomic_store_n(word, me, __ATOMIC_SEQ_CST);
@@ -546,218 +539,6 @@ static void init_futex(struct edge_shared *s, int is_shared)
 	(void)is_shared;
 	if (s->n_threads % 2)
 		_exit(2);
-}
-
-/* Channels: each odd thread reads what the even ones put into its channel, byte by byte; a byte is the writer's number,
- * so the first one read after a wait names who ended it. */
-
-static void init_channels(struct edge_shared *s, int kind)
-{
-	for (int i = 0; i < s->n_threads && i < EDGE_SLOTS; i++) {
-		char path[64];
-
-		switch (kind) {
-		case 0:
-			must(pipe(s->fds[i]));
-			break;
-		case 1:
-			must(socketpair(AF_UNIX, SOCK_STREAM, 0, s->fds[i]));
-			break;
-		case 2:
-			s->fds[i][0] = s->fds[i][1] = eventfd(0, 0);
-			break;
-		case 3:
-			snprintf(path, sizeof path, "/tmp/vprof-edges-%d-%d", (int)getpid(), i);
-			must(mkfifo(path, 0600));
-			s->fds[i][0] = open(path, O_RDWR);
-			s->fds[i][1] = open(path, O_WRONLY);
-			unlink(path);
-			break;
-		default:
-			s->fds[i][0] = msgget(IPC_PRIVATE, 0600 | IPC_CREAT);
-			break;
-		}
-	}
-}
-
-static void init_pipe(struct edge_shared *s, int is_shared)
-{
-	(void)is_shared;
-	init_channels(s, 0);
-}
-static void init_socketpair(struct edge_shared *s, int is_shared)
-{
-	(void)is_shared;
-	init_channels(s, 1);
-}
-static void init_eventfd(struct edge_shared *s, int is_shared)
-{
-	init_channels(s, 2);
-	for (int i = 0; i < EDGE_SLOTS; i++)
-		must(sem_init(&s->ready[i], is_shared, 1));
-}
-static void init_fifo(struct edge_shared *s, int is_shared)
-{
-	(void)is_shared;
-	init_channels(s, 3);
-}
-static void init_queue(struct edge_shared *s, int is_shared)
-{
-	(void)is_shared;
-	init_channels(s, 4);
-}
-
-/* Writer 2k and reader 2k + 1 are partners, and every fourth write goes to another reader: some have two writers. */
-static int channel_of(struct edge_shared *s, int me, int round)
-{
-	int n_pairs = s->n_threads / 2, own = me / 2 - 1;
-
-	return me % 2 || round % 4 ? own : (own + 1) % n_pairs;
-}
-
-static void pace(int round)
-{
-	if (round % 8 == 0)
-		usleep(30);
-	outside();
-}
-
-/* With data there already the read is no wait for it, however long the thread is off the processor: no truth then. */
-static int is_empty(struct edge_shared *s, int at)
-{
-	int n = 0;
-
-	return ioctl(s->fds[at][0], FIONREAD, &n) == 0 && n == 0;
-}
-
-static int is_queue_empty(int queue)
-{
-	struct msqid_ds ds;
-
-	return msgctl(queue, IPC_STAT, &ds) == 0 && ds.msg_qnum == 0;
-}
-
-static void run_bytes(struct edge_shared *s, int me)
-{
-	edge_object(NULL);
-	for (int i = 0; i < s->n_rounds; i++) {
-		int at = channel_of(s, me, i);
-		char byte = (char)me;
-
-		if (me % 2) {
-			int empty = is_empty(s, at);
-
-			edge_truth(0);
-			if (read(s->fds[at][0], &byte, 1) != 1)
-				_exit(4);
-			edge_truth(empty ? (uint64_t)byte : 0);
-		} else {
-			pace(i);
-			if (write(s->fds[at][1], &byte, 1) != 1)
-				_exit(4);
-		}
-	}
-}
-
-static void run_eventfd(struct edge_shared *s, int me)
-{
-	edge_object(NULL);
-	for (int i = 0; i < s->n_rounds; i++) {
-		int at = channel_of(s, me, 1);
-		uint64_t value = (uint64_t)me;
-
-		if (me % 2) {
-			edge_truth(0);
-			if (read(s->fds[at][0], &value, 8) != 8)
-				_exit(4);
-			edge_truth(value);
-			must(sem_post(&s->ready[at]));
-		} else {
-			must(sem_wait(&s->ready[at]));
-			pace(i);
-			if (write(s->fds[at][1], &value, 8) != 8)
-				_exit(4);
-		}
-	}
-}
-
-static void run_poll(struct edge_shared *s, int me)
-{
-	edge_object(NULL);
-	for (int i = 0; i < s->n_rounds; i++) {
-		int at = channel_of(s, me, i);
-		struct pollfd p = {s->fds[at][0], POLLIN, 0};
-		char byte = (char)me;
-
-		if (me % 2) {
-			int empty = is_empty(s, at);
-
-			edge_truth(0);
-			if (poll(&p, 1, -1) != 1 || read(s->fds[at][0], &byte, 1) != 1)
-				_exit(4);
-			edge_truth(empty ? (uint64_t)byte : 0);
-		} else {
-			pace(i);
-			if (write(s->fds[at][1], &byte, 1) != 1)
-				_exit(4);
-		}
-	}
-}
-
-static void run_epoll(struct edge_shared *s, int me)
-{
-	struct epoll_event e = {.events = EPOLLIN};
-	int set = epoll_create1(0), at = channel_of(s, me, 1);
-
-	edge_object(NULL);
-	e.data.ptr = &s->fds[at];
-	if (me % 2)
-		must(epoll_ctl(set, EPOLL_CTL_ADD, s->fds[at][0], &e));
-	for (int i = 0; i < s->n_rounds; i++) {
-		char byte = (char)me;
-
-		if (me % 2) {
-			int empty = is_empty(s, at);
-
-			edge_truth(0);
-			if (epoll_wait(set, &e, 1, -1) != 1 || read(*(int *)e.data.ptr, &byte, 1) != 1)
-				_exit(4);
-			edge_truth(empty ? (uint64_t)byte : 0);
-		} else {
-			pace(i);
-			if (write(s->fds[channel_of(s, me, i)][1], &byte, 1) != 1)
-				_exit(4);
-		}
-	}
-}
-
-static void run_queue(struct edge_shared *s, int me)
-{
-	struct {
-		long type;
-		int who;
-	} m = {1, me};
-
-	edge_object(NULL);
-	for (int i = 0; i < s->n_rounds; i++) {
-		int queue = s->fds[channel_of(s, me, i)][0];
-
-		m.who = me;
-		if (me % 2) {
-			int empty = is_queue_empty(queue);
-
-			edge_truth(0);
-			if (msgrcv(queue, &m, sizeof m.who, 0, 0) != sizeof m.who)
-				_exit(4);
-			edge_truth(empty ? (uint64_t)m.who : 0);
-		} else {
-			pace(i);
-			must(msgsnd(queue, &m, sizeof m.who, 0));
-		}
-	}
-	if (__atomic_add_fetch(&s->n_left, 1, __ATOMIC_SEQ_CST) == s->n_threads)
-		for (int i = 0; i < s->n_threads; i++)
-			msgctl(s->fds[i][0], IPC_RMID, NULL);
 }
 
 const struct edge_program edge_programs[] = {
@@ -781,13 +562,13 @@ const struct edge_program edge_programs[] = {
 	{"join", init_cond, run_join, 16, 1, 1000, 10, 0, 0},
 	{"futex", init_futex, run_futex, 16, 8, 8000, 10, 0, 0},
 	/* Of channels 5 in 1,000: the byte may come between the look at the channel and the read. */
-	{"pipe", init_pipe, run_bytes, 16, 8, 2000, 10, 5, 5},
-	{"FIFO", init_fifo, run_bytes, 16, 8, 2000, 10, 5, 5},
-	{"socketpair", init_socketpair, run_bytes, 16, 8, 2000, 10, 5, 5},
-	{"eventfd", init_eventfd, run_eventfd, 16, 8, 2000, 10, 5, 5},
-	{"poll", init_pipe, run_poll, 16, 8, 2000, 10, 5, 5},
-	{"epoll", init_socketpair, run_epoll, 16, 8, 2000, 10, 5, 5},
-	{"message queue", init_queue, run_queue, 16, 8, 2000, 10, 5, 5},
+	{"pipe", edge_init_pipe, edge_run_bytes, 16, 8, 2000, 10, 5, 5},
+	{"FIFO", edge_init_fifo, edge_run_bytes, 16, 8, 2000, 10, 5, 5},
+	{"socketpair", edge_init_socketpair, edge_run_bytes, 16, 8, 2000, 10, 5, 5},
+	{"eventfd", edge_init_eventfd, edge_run_eventfd, 16, 8, 2000, 10, 5, 5},
+	{"poll", edge_init_pipe, edge_run_poll, 16, 8, 2000, 10, 5, 5},
+	{"epoll", edge_init_socketpair, edge_run_epoll, 16, 8, 2000, 10, 5, 5},
+	{"message queue", edge_init_queue, edge_run_queue, 16, 8, 2000, 10, 5, 5},
 	{"std::mutex", NULL, edge_cpp_mutex, 16, 1, 4000, 10, 0, 0},
 	{"std::shared_mutex", NULL, edge_cpp_shared_mutex, 16, 1, 4000, 10, 0, 0},
 	{"std::cond_variable", NULL, edge_cpp_condition, 16, 1, 4000, 10, 0, 0},
@@ -825,10 +606,10 @@ static void run_process(const struct edge_program *p, struct edge_shared *s, int
 
 	for (int i = 0; i < n; i++) {
 		starts[i] = (struct start){p, s, first + i};
-		must(pthread_create(&ids[i], NULL, start_thread, &starts[i]));
+		edge_must(pthread_create(&ids[i], NULL, start_thread, &starts[i]));
 	}
 	for (int i = 0; i < n; i++)
-		must(pthread_join(ids[i], NULL));
+		edge_must(pthread_join(ids[i], NULL));
 }
 
 int edge_run(const struct edge_program *p, int n_threads, int n_processes, int n_rounds)

@@ -179,6 +179,29 @@ static void nested(const struct vprof_trace_thread *th, const struct vp_unit *u,
 	f->last_end = u->t + VP_PAYLOAD(u->w);
 }
 
+/* A frame may end on another thread than it began on (coroutines), also on one that never met a probe. */
+static struct vp_scope moving;
+static struct vp_scope *moving_open;
+
+static void *moved(void *arg)
+{
+	vp_leave(&moving_open);
+	return arg;
+}
+
+static int target_moved(void)
+{
+	for (int i = 0; i < 100; i++) {
+		pthread_t id;
+
+		moving_open = vp_enter(&moving, CODE(9), 0xffffffffffffffffUL, 1);
+		if (pthread_create(&id, NULL, moved, NULL))
+			return 1;
+		pthread_join(id, NULL);
+	}
+	return 0;
+}
+
 static void check_frames(void)
 {
 	struct frames f = {0, 0, 0};
@@ -270,6 +293,11 @@ static void check_rest(void)
 	CHECK(session_count(&s, CODE(8)) == 1 && session_count(&s, CODE(3)) == 0, "the gate after a jump");
 	session_end(&s);
 
+	if (session_run(&s, "moved", 16u << 20, 0))
+		exit(1);
+	CHECK(session_count(&s, CODE(9)) == 100, "%d moved frames", (int)session_count(&s, CODE(9)));
+	session_end(&s);
+
 	if (session_run(&s, "churn", 128u << 20, 0))
 		exit(1);
 	CHECK(session_count(&s, CODE(6)) == 12000 && s.trace->n_dropped == 0, "%d, %d dropped",
@@ -294,12 +322,14 @@ int main(int argc, char **argv)
 		int (*run)(void);
 	} targets[] = {{"frames", target_frames}, {"many", target_many}, {"signals", target_signals},
 		       {"errno", target_errno}, {"longjmp", target_longjmp}, {"churn", target_churn},
+		       {"moved", target_moved},
 		       {"killed", target_killed}};
 
 	for (size_t i = 0; argc > 2 && i < sizeof(targets) / sizeof(targets[0]); i++)
 		if (strcmp(argv[2], targets[i].name) == 0)
 			return targets[i].run();
 	root(3); /* inert here */
+	target_moved();
 	check_frames();
 	check_many();
 	check_signals();

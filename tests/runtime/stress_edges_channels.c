@@ -1,0 +1,226 @@
+/* Programs of stress_edges that wait for data: a byte, a value or a message carries its writer's number. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/msg.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/runtime/stress_edges.h"
+
+/* Channels: each odd thread reads what the even ones put into its channel, byte by byte; a byte is the writer's number,
+ * so the first one read after a wait names who ended it. */
+
+static void init_channels(struct edge_shared *s, int kind)
+{
+	for (int i = 0; i < s->n_threads && i < EDGE_SLOTS; i++) {
+		char path[64];
+
+		switch (kind) {
+		case 0:
+			edge_must(pipe(s->fds[i]));
+			break;
+		case 1:
+			edge_must(socketpair(AF_UNIX, SOCK_STREAM, 0, s->fds[i]));
+			break;
+		case 2:
+			s->fds[i][0] = s->fds[i][1] = eventfd(0, 0);
+			break;
+		case 3:
+			snprintf(path, sizeof path, "/tmp/vprof-edges-%d-%d", (int)getpid(), i);
+			edge_must(mkfifo(path, 0600));
+			s->fds[i][0] = open(path, O_RDWR);
+			s->fds[i][1] = open(path, O_WRONLY);
+			unlink(path);
+			break;
+		default:
+			s->fds[i][0] = msgget(IPC_PRIVATE, 0600 | IPC_CREAT);
+			break;
+		}
+	}
+}
+
+void edge_init_pipe(struct edge_shared *s, int is_shared)
+{
+	(void)is_shared;
+	init_channels(s, 0);
+}
+void edge_init_socketpair(struct edge_shared *s, int is_shared)
+{
+	(void)is_shared;
+	init_channels(s, 1);
+}
+void edge_init_eventfd(struct edge_shared *s, int is_shared)
+{
+	init_channels(s, 2);
+	for (int i = 0; i < EDGE_SLOTS; i++)
+		edge_must(sem_init(&s->ready[i], is_shared, 1));
+}
+void edge_init_fifo(struct edge_shared *s, int is_shared)
+{
+	(void)is_shared;
+	init_channels(s, 3);
+}
+void edge_init_queue(struct edge_shared *s, int is_shared)
+{
+	(void)is_shared;
+	init_channels(s, 4);
+}
+
+/* Writer 2k and reader 2k + 1 are partners, and every fourth write goes to another reader: some have two writers. */
+static int channel_of(struct edge_shared *s, int me, int round)
+{
+	int n_pairs = s->n_threads / 2, own = me / 2 - 1;
+
+	return me % 2 || round % 4 ? own : (own + 1) % n_pairs;
+}
+
+static void pace(int round)
+{
+	if (round % 8 == 0)
+		usleep(30);
+	edge_outside();
+}
+
+/* With data there already the read is no wait for it, however long the thread is off the processor: no truth then. */
+static int is_empty(struct edge_shared *s, int at)
+{
+	int n = 0;
+
+	return ioctl(s->fds[at][0], FIONREAD, &n) == 0 && n == 0;
+}
+
+static int is_queue_empty(int queue)
+{
+	struct msqid_ds ds;
+
+	return msgctl(queue, IPC_STAT, &ds) == 0 && ds.msg_qnum == 0;
+}
+
+void edge_run_bytes(struct edge_shared *s, int me)
+{
+	edge_object(NULL);
+	for (int i = 0; i < s->n_rounds; i++) {
+		int at = channel_of(s, me, i);
+		char byte = (char)me;
+
+		if (me % 2) {
+			int empty = is_empty(s, at);
+
+			edge_truth(0);
+			if (read(s->fds[at][0], &byte, 1) != 1)
+				_exit(4);
+			edge_truth(empty ? (uint64_t)byte : 0);
+		} else {
+			pace(i);
+			if (write(s->fds[at][1], &byte, 1) != 1)
+				_exit(4);
+		}
+	}
+}
+
+void edge_run_eventfd(struct edge_shared *s, int me)
+{
+	edge_object(NULL);
+	for (int i = 0; i < s->n_rounds; i++) {
+		int at = channel_of(s, me, 1);
+		uint64_t value = (uint64_t)me;
+
+		if (me % 2) {
+			edge_truth(0);
+			if (read(s->fds[at][0], &value, 8) != 8)
+				_exit(4);
+			edge_truth(value);
+			edge_must(sem_post(&s->ready[at]));
+		} else {
+			edge_must(sem_wait(&s->ready[at]));
+			pace(i);
+			if (write(s->fds[at][1], &value, 8) != 8)
+				_exit(4);
+		}
+	}
+}
+
+void edge_run_poll(struct edge_shared *s, int me)
+{
+	edge_object((void *)EDGE_ANY_POLL);
+	for (int i = 0; i < s->n_rounds; i++) {
+		int at = channel_of(s, me, i);
+		struct pollfd p = {s->fds[at][0], POLLIN, 0};
+		char byte = (char)me;
+
+		if (me % 2) {
+			int empty = is_empty(s, at);
+
+			edge_truth(0);
+			if (poll(&p, 1, -1) != 1 || read(s->fds[at][0], &byte, 1) != 1)
+				_exit(4);
+			edge_truth(empty ? (uint64_t)byte : 0);
+		} else {
+			pace(i);
+			if (write(s->fds[at][1], &byte, 1) != 1)
+				_exit(4);
+		}
+	}
+}
+
+void edge_run_epoll(struct edge_shared *s, int me)
+{
+	struct epoll_event e = {.events = EPOLLIN};
+	int set = epoll_create1(0), at = channel_of(s, me, 1);
+
+	edge_object((void *)EDGE_ANY_POLL);
+	e.data.ptr = &s->fds[at];
+	if (me % 2)
+		edge_must(epoll_ctl(set, EPOLL_CTL_ADD, s->fds[at][0], &e));
+	for (int i = 0; i < s->n_rounds; i++) {
+		char byte = (char)me;
+
+		if (me % 2) {
+			int empty = is_empty(s, at);
+
+			edge_truth(0);
+			if (epoll_wait(set, &e, 1, -1) != 1 || read(*(int *)e.data.ptr, &byte, 1) != 1)
+				_exit(4);
+			edge_truth(empty ? (uint64_t)byte : 0);
+		} else {
+			pace(i);
+			if (write(s->fds[channel_of(s, me, i)][1], &byte, 1) != 1)
+				_exit(4);
+		}
+	}
+}
+
+void edge_run_queue(struct edge_shared *s, int me)
+{
+	struct {
+		long type;
+		int who;
+	} m = {1, me};
+
+	edge_object(NULL);
+	for (int i = 0; i < s->n_rounds; i++) {
+		int queue = s->fds[channel_of(s, me, i)][0];
+
+		m.who = me;
+		if (me % 2) {
+			int empty = is_queue_empty(queue);
+
+			edge_truth(0);
+			if (msgrcv(queue, &m, sizeof m.who, 0, 0) != sizeof m.who)
+				_exit(4);
+			edge_truth(empty ? (uint64_t)m.who : 0);
+		} else {
+			pace(i);
+			edge_must(msgsnd(queue, &m, sizeof m.who, 0));
+		}
+	}
+	if (__atomic_add_fetch(&s->n_left, 1, __ATOMIC_SEQ_CST) == s->n_threads)
+		for (int i = 0; i < s->n_threads; i++)
+			msgctl(s->fds[i][0], IPC_RMID, NULL);
+}
