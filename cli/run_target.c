@@ -99,8 +99,9 @@ static char **make_environment(const char *shm, const char *library)
 		free(env);
 		return NULL;
 	}
-	if (asprintf(&env[kept + 1], "LD_PRELOAD=%s%s%s", library, preload && *preload ? ":" : "",
-		     preload ? preload : "") < 0) {
+	/* Last: a sanitizer's runtime insists on being first. */
+	if (asprintf(&env[kept + 1], "LD_PRELOAD=%s%s%s", preload ? preload : "", preload && *preload ? ":" : "",
+		     library) < 0) {
 		free(env[kept]);
 		free(env);
 		return NULL;

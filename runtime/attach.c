@@ -42,6 +42,16 @@ static int missing(void)
 	return -1;
 }
 
+/* The wanted version, unless another library's wrapper without versions (ThreadSanitizer's) comes before libc. */
+static void *version_of(void *next, void *versioned)
+{
+	Dl_info of_next, of_versioned;
+
+	if (!versioned || !next || !dladdr(next, &of_next) || !dladdr(versioned, &of_versioned))
+		return versioned ? versioned : next;
+	return of_next.dli_fbase == of_versioned.dli_fbase ? versioned : next;
+}
+
 void *rt_next(const struct rt_wrapped *wrapped)
 {
 	static __thread int resolving __attribute__((tls_model("initial-exec")));
@@ -50,10 +60,9 @@ void *rt_next(const struct rt_wrapped *wrapped)
 
 	if (!resolving) { /* the loader itself calls a wrapper: nothing to offer */
 		resolving = 1;
+		found = dlsym(RTLD_NEXT, wrapped->name);
 		if (wrapped->version)
-			found = dlvsym(RTLD_NEXT, wrapped->name, wrapped->version);
-		if (!found)
-			found = dlsym(RTLD_NEXT, wrapped->name);
+			found = version_of(found, dlvsym(RTLD_NEXT, wrapped->name, wrapped->version));
 		resolving = 0;
 	}
 	errno = saved;
