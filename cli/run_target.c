@@ -79,7 +79,7 @@ static void become_command(const struct vprof_run_request *r, int log, const str
 	_exit(127);
 }
 
-/* The environment with VPROF_SHM and libvprof.so in front of LD_PRELOAD. Heap array; the two strings it made are the
+/* The environment with VPROF_SHM and libvprof.so at the end of LD_PRELOAD. Heap array; the two strings it made are the
  * last ones. NULL: out of memory. */
 static char **make_environment(const char *shm, const char *library)
 {

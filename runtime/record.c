@@ -32,6 +32,11 @@
 #define COLLECTOR_NS 1000000000u
 #define RETRY_EVERY 32 /* dropped records between two looks for a free chunk */
 
+/* ThreadSanitizer sees the probes' stores, which are the program's code, but neither our atomics nor the collector: it is
+ * told when memory passes from thread to thread. */
+extern void __tsan_acquire(void *address) __attribute__((weak));
+extern void __tsan_release(void *address) __attribute__((weak));
+
 __thread struct rt_thread *rt_self __attribute__((tls_model("initial-exec")));
 
 static struct rt_thread first_block[POOL_THREADS];
@@ -90,10 +95,17 @@ static bool chunk_unfinished(const struct vp_chunk_header *c, uint32_t n_bytes)
 	return false;
 }
 
+static size_t chunk_number(const struct vp_chunk_header *c)
+{
+	return (size_t)((const unsigned char *)c - rt_process.chunks) / VP_CHUNK_BYTES;
+}
+
 static void chunk_hand_over(struct vp_chunk_header *c)
 {
-	size_t i = (size_t)((unsigned char *)c - rt_process.chunks) / VP_CHUNK_BYTES;
+	size_t i = chunk_number(c);
 
+	if (__tsan_release && rt_self && !rt_self->exit_rounds)
+		__tsan_release(&rt_process.states[i]);
 	atomic_store_explicit(&rt_process.states[i], VP_CHUNK_FULL, memory_order_release);
 }
 
@@ -165,6 +177,8 @@ static struct vp_chunk_header *chunk_find(void)
 		if (atomic_load_explicit(&rt_process.states[i], memory_order_relaxed) == VP_CHUNK_FREE &&
 		    atomic_compare_exchange_strong_explicit(&rt_process.states[i], &free_state, VP_CHUNK_TAKEN,
 							    memory_order_acquire, memory_order_relaxed)) {
+			if (__tsan_acquire && !(rt_self && rt_self->exit_rounds))
+				__tsan_acquire(&rt_process.states[i]);
 			chunk_populate(i);
 			return (struct vp_chunk_header *)(rt_process.chunks + (size_t)i * VP_CHUNK_BYTES);
 		}
@@ -333,6 +347,22 @@ bool rt_write(struct rt_thread *th, const struct vp_unit *units, unsigned n)
 	return true;
 }
 
+/* No call of memcpy, which may be a sanitizer's. */
+static void bytes_store(volatile uint64_t *to, const unsigned char *bytes, size_t n_bytes)
+{
+	uint64_t word;
+	size_t i = 0;
+
+	for (; i + sizeof(word) <= n_bytes; i += sizeof(word)) {
+		__builtin_memcpy(&word, bytes + i, sizeof(word));
+		*to++ = word;
+	}
+	for (word = 0; i < n_bytes; i++)
+		word |= (uint64_t)bytes[i] << i % sizeof(word) * 8;
+	if (n_bytes % sizeof(word))
+		*to = word;
+}
+
 bool rt_write_long(struct rt_thread *th, const struct vp_unit *head, unsigned n_head, const void *bytes, size_t n_bytes)
 {
 	size_t n_total = n_head * VP_UNIT_BYTES + (n_bytes + VP_UNIT_BYTES - 1) / VP_UNIT_BYTES * VP_UNIT_BYTES;
@@ -355,7 +385,7 @@ bool rt_write_long(struct rt_thread *th, const struct vp_unit *head, unsigned n_
 			to[2 * i] = head[i].t;
 			to[2 * i + 1] = head[i].w;
 		}
-		memcpy((char *)to + n_head * VP_UNIT_BYTES, bytes, n_bytes);
+		bytes_store(to + 2 * n_head, bytes, n_bytes);
 		atomic_signal_fence(memory_order_release);
 		to[0] = head[0].t;
 		written = true;
@@ -375,6 +405,11 @@ static void thread_exit(void *arg)
 	struct rt_thread *th = arg;
 	uint64_t mask;
 
+	if (__tsan_release && !th->exit_rounds) { /* in the last round the thread is gone for it */
+		__tsan_release(th);
+		if (th->chunk)
+			__tsan_release(&rt_process.states[chunk_number(th->chunk)]);
+	}
 	if (++th->exit_rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(exit_key, th) == 0)
 		return;
 	rt_thread_exit(th);
@@ -397,7 +432,11 @@ static bool thread_claim(struct rt_thread *th)
 	/* Others' destructors may still run probes on an exited thread: wait until the kernel has forgotten it. */
 	if (state == RT_THREAD_EXITED && syscall(SYS_tgkill, rt_process.pid, th->tid, 0) == 0)
 		return false;
-	return atomic_compare_exchange_strong(&th->state, &state, RT_THREAD_LIVE);
+	if (!atomic_compare_exchange_strong(&th->state, &state, RT_THREAD_LIVE))
+		return false;
+	if (__tsan_acquire)
+		__tsan_acquire(th);
+	return true;
 }
 
 static struct rt_thread *pool_take(void)
