@@ -31,10 +31,15 @@ static void __attribute__((noinline)) top_only(void)
 { VP_FUNCTION(0x122, 0x1UL, 5)
 }
 
-/* malloc as the program's own, counting. */
+/* malloc as the program's own, counting; a sanitizer of the judge has one already. */
 
 static __thread int counts_mallocs;
 static _Atomic int n_mallocs;
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !__has_feature(address_sanitizer) && \
+	!__has_feature(thread_sanitizer)
 extern void *__libc_malloc(size_t n);
 void *malloc(size_t n)
 {
@@ -42,6 +47,7 @@ void *malloc(size_t n)
 		n_mallocs++;
 	return __libc_malloc(n);
 }
+#endif
 
 /* pthread_exit and cancellation from within measured frames. */
 
