@@ -227,7 +227,7 @@ static void coroutine(int self)
 
 static int target_coroutines(void)
 {
-	for (int i = 0; i < 2; i++) {
+	for (volatile int i = 0; i < 2; i++) {
 		getcontext(&contexts[i]);
 		contexts[i].uc_stack.ss_sp = coroutine_stacks[i];
 		contexts[i].uc_stack.ss_size = sizeof(coroutine_stacks[i]);
