@@ -47,10 +47,6 @@ struct vprof_probe {
 	int caller_line;
 };
 
-struct vprof_plan_interval {
-	const char *name; /* "request" */
-};
-
 struct vprof_plan {
 	const char *root;	 /* project root, absolute */
 	int all;		 /* every instrumentable function (vprof build --all) */
