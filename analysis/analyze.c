@@ -139,6 +139,7 @@ static void fill_counts(struct analysis *a)
 	r->n_records = a->timeline->n_records;
 	r->n_dropped = a->trace->n_dropped;
 	r->n_bytes_ignored = a->trace->n_bytes_ignored;
+	r->n_calls_sampled = a->timeline->n_sampled;
 	r->n_waits = a->wakes.n_waits;
 	r->n_waits_matched = a->wakes.n_matched;
 	r->n_waits_unmatched = a->wakes.n_unmatched;

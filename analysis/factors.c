@@ -185,6 +185,9 @@ static int add_variances(struct selection *s)
 		f->share += n->share;
 		f->mean_ns += n->mean_ns;
 		f->blocked_share += n->blocked_ns;
+		f->n_calls += n->n_calls;
+		f->n_timed += n->n_timed;
+		f->noise_share += r->nodes[0].var_ns2 > 0 ? n->noise_ns2 / r->nodes[0].var_ns2 : 0;
 		if (add_term(s, index - 1, i, i))
 			return VPROF_ERR_NOMEM;
 	}

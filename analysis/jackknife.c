@@ -1,4 +1,5 @@
 /* Deviations are taken from the mean over all intervals, so leaving out a block is a subtraction of small numbers. */
+#define _GNU_SOURCE /* qsort_r */
 #include "analysis/jackknife.h"
 
 #include <gsl/gsl_cdf.h>
@@ -24,7 +25,58 @@ struct jackknife {
 	uint8_t *is_counted;  /* [n_nodes] the node is one of its factor's outermost */
 	struct vprof_moment *moments; /* [n_factors] */
 	double *factor_value;	      /* [n_factors] */
+	double *factor_noise;	      /* [n_factors] sums over the intervals */
+	uint32_t *by_pair;	      /* [n_terms] terms by (a, b) */
 };
+
+static int pair_order(const void *a, const void *b, void *arg)
+{
+	const struct vprof_factor_term *const *terms = arg;
+	const struct vprof_factor_term *x = terms[*(const uint32_t *)a], *y = terms[*(const uint32_t *)b];
+
+	if (x->a != y->a)
+		return x->a < y->a ? -1 : 1;
+	return x->b < y->b ? -1 : x->b > y->b;
+}
+
+/* Index of the term of these two nodes, or VPROF_NONE. */
+static uint32_t term_of(const struct jackknife *j, uint32_t a, uint32_t b)
+{
+	size_t low = 0, high = j->n_terms;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct vprof_factor_term *t = j->terms[j->by_pair[middle]];
+
+		if (t->a == a && t->b == b)
+			return j->by_pair[middle];
+		if (t->a < a || (t->a == a && t->b < b))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return VPROF_NONE;
+}
+
+/* The errors of sampled times are no variance of the factors. */
+static int take_out_noise(struct jackknife *j, size_t interval, size_t block)
+{
+	const struct vprof_node *nodes = j->r->nodes;
+	size_t n;
+	const struct vprof_sample_noise *item = vprof_tree_noise(j->tree, interval, &n);
+
+	if (!item)
+		return VPROF_ERR_NOMEM;
+	for (size_t k = 0; k < n; k++) {
+		uint32_t a = item[k].a, b = item[k].b, term = term_of(j, a, b);
+
+		if (term != VPROF_NONE)
+			j->sums[block * j->n_terms + term].ab -= item[k].ns2;
+		if (nodes[a].factor && nodes[a].factor == nodes[b].factor && j->is_counted[a] && j->is_counted[b])
+			j->factor_noise[nodes[a].factor - 1] += (a == b ? 1 : 2) * item[k].ns2;
+	}
+	return 0;
+}
 
 static void add_block(struct jackknife *j, size_t block)
 {
@@ -70,13 +122,13 @@ static int pass(struct jackknife *j)
 		if (!s)
 			return VPROF_ERR_NOMEM;
 		add_factors(j, s, n_sample);
-		if (n < INTERVALS_MIN || j->n_terms < 2)
-			continue;
 		for (size_t k = 0; k < n_sample; k++)
 			j->value[s[k].node] = s[k].ns;
 		add_block(j, i * N_BLOCKS / n);
 		for (size_t k = 0; k < n_sample; k++)
 			j->value[s[k].node] = 0;
+		if (take_out_noise(j, i, i * N_BLOCKS / n))
+			return VPROF_ERR_NOMEM;
 	}
 	return 0;
 }
@@ -140,7 +192,9 @@ int vprof_jackknife(struct vprof_results *r, struct vprof_tree *tree, const stru
 	j.is_counted = calloc(r->n_nodes + 1, 1);
 	j.moments = calloc(r->n_factors + 1, sizeof *j.moments);
 	j.factor_value = calloc(r->n_factors + 1, sizeof *j.factor_value);
-	if (!j.terms || !j.value || !j.is_counted || !j.moments || !j.factor_value)
+	j.factor_noise = calloc(r->n_factors + 1, sizeof *j.factor_noise);
+	j.by_pair = malloc((n_terms + 1) * sizeof *j.by_pair);
+	if (!j.terms || !j.value || !j.is_counted || !j.moments || !j.factor_value || !j.factor_noise || !j.by_pair)
 		goto out;
 	for (size_t i = 0; i < n_terms; i++) {
 		if (terms[i].factor < r->n_selected)
@@ -149,6 +203,9 @@ int vprof_jackknife(struct vprof_results *r, struct vprof_tree *tree, const stru
 			j.is_counted[terms[i].a] = 1;
 	}
 	j.terms[j.n_terms++] = &interval;
+	for (uint32_t i = 0; i < j.n_terms; i++)
+		j.by_pair[i] = i;
+	qsort_r(j.by_pair, j.n_terms, sizeof *j.by_pair, pair_order, j.terms);
 	j.sums = calloc(N_BLOCKS * j.n_terms, sizeof *j.sums);
 	if (!j.sums)
 		goto out;
@@ -157,9 +214,13 @@ int vprof_jackknife(struct vprof_results *r, struct vprof_tree *tree, const stru
 			j.moments[i].mean = r->factors[i].mean_ns;
 	if (pass(&j))
 		goto out;
-	for (size_t i = 0; i < r->n_factors; i++)
+	for (size_t i = 0; i < r->n_factors; i++) {
+		double n = (double)tree->n_intervals, noise = n > 0 ? j.factor_noise[i] / n : 0;
+		double variance = vprof_moment_variance(&j.moments[i], tree->n_intervals);
+
 		if (r->factors[i].kind == VPROF_FACTOR_VARIANCE)
-			r->factors[i].sd_ns = sqrt(vprof_moment_variance(&j.moments[i], tree->n_intervals));
+			r->factors[i].sd_ns = variance > noise ? sqrt(variance - noise) : 0;
+	}
 	if (tree->n_intervals >= INTERVALS_MIN)
 		bounds(&j);
 	ret = 0;
@@ -169,6 +230,8 @@ out:
 	free(j.is_counted);
 	free(j.moments);
 	free(j.factor_value);
+	free(j.factor_noise);
+	free(j.by_pair);
 	free(j.sums);
 	return ret;
 }

@@ -32,8 +32,10 @@ struct vprof_node {
 	int is_blame;	   /* beneath a wait or queued node: work done by others while the interval waited */
 	int broken_down;   /* its children are measured */
 	uint64_t n_intervals; /* intervals in which it occurs */
-	uint64_t n_calls;
+	uint64_t n_calls;     /* counted */
+	uint64_t n_timed;     /* those recorded one by one: fewer when the function is hot and its calls were sampled */
 	double mean_ns, var_ns2, share;
+	double noise_ns2;     /* mean variance of the error that sampling makes in one interval's time; var_ns2 is without it */
 	double blocked_ns; /* mean part of its time spent blocked */
 	const char *name;    /* factor name: __func__, external callee, lock primitive, "queued", "body of f" */
 	const char *display; /* for people */
@@ -67,6 +69,8 @@ struct vprof_factor {
 	const uint32_t *nodes; /* the outermost nodes it sums (variance), or covariance indices */
 	size_t n_nodes;
 	double blocked_share;  /* part of its mean spent blocked */
+	uint64_t n_calls, n_timed; /* of its nodes */
+	double noise_share;    /* of the interval's variance: what sampling would have added, and was taken out */
 	const char *verdict;   /* "", "culprit", "inherent", "ignore", "broken down": filled by the session */
 	const char *note;
 };
@@ -92,6 +96,7 @@ struct vprof_results {
 	const char *run;      /* run folder's name, "0007" */
 	uint64_t n_complete, n_cut, n_ambiguous, n_restarted;
 	uint64_t n_records, n_dropped, n_bytes_ignored;
+	uint64_t n_calls_sampled; /* records of hot functions' calls, each of which stands for several */
 	uint64_t n_waits, n_waits_matched, n_waits_unmatched;
 	double mean_ns, sd_ns, var_ns2, min_ns, max_ns, p50_ns, p90_ns, p99_ns, p999_ns;
 	double duration_ns;   /* of the run's trace */

@@ -9,17 +9,19 @@
 /* Every scalar field of a struct, once, for writer and reader: U whole number, D number (NaN: null), I int, S string. */
 #define VPROF_RESULTS_FIELDS(U, D, I, S)                                                                             \
 	S(interval) S(run) U(n_complete) U(n_cut) U(n_ambiguous) U(n_restarted) U(n_records) U(n_dropped)            \
-	U(n_bytes_ignored) U(n_waits) U(n_waits_matched) U(n_waits_unmatched) D(mean_ns) D(sd_ns) D(var_ns2)         \
-	D(min_ns) D(max_ns) D(p50_ns) D(p90_ns) D(p99_ns) D(p999_ns) D(duration_ns) D(between_types)                 \
+	U(n_bytes_ignored) U(n_calls_sampled) U(n_waits) U(n_waits_matched) U(n_waits_unmatched)                     \
+	D(mean_ns) D(sd_ns) D(var_ns2) D(min_ns) D(max_ns) D(p50_ns) D(p90_ns) D(p99_ns) D(p999_ns) D(duration_ns) D(between_types)                 \
 	D(queued_share) D(blocked_share) D(running_share) D(baseline_mean_ns) U(graph_height) D(threshold) I(k)      \
 	U(n_selected) I(inconclusive)
 #define VPROF_NODE_FIELDS(U, D, I, S)                                                                                \
 	U(code) U(parent) U(first_child) U(n_children) U(depth) U(factor) I(is_blame) I(broken_down) U(n_intervals)  \
-	U(n_calls) D(mean_ns) D(var_ns2) D(share) D(blocked_ns) S(name) S(display) S(file) I(line) S(object)
+	U(n_calls) U(n_timed) D(mean_ns) D(var_ns2) D(share) D(noise_ns2) D(blocked_ns) S(name) S(display) S(file)   \
+	I(line) S(object)
 #define VPROF_COVARIANCE_FIELDS(U, D, I, S) U(a) U(b) D(cov_ns2) D(share) D(r) U(factor)
 #define VPROF_FACTOR_FIELDS(U, D, I, S)                                                                              \
 	S(key) S(name) S(name_a) S(name_b) I(is_blame) D(share) D(share_low) D(share_high) D(mean_ns) D(sd_ns) D(r)  \
-	U(height) D(specificity) D(score) I(can_break_down) U(n_unmeasured) D(blocked_share) S(verdict) S(note)
+	U(height) D(specificity) D(score) I(can_break_down) U(n_unmeasured) D(blocked_share) U(n_calls)   \
+	U(n_timed) D(noise_share) S(verdict) S(note)
 #define VPROF_SPINE_FIELDS(U, D, I, S)                                                                               \
 	S(name) S(module) U(n) D(depth) I(encloses) I(innermost_enclosing) I(is_waker)
 #define VPROF_TYPE_FIELDS(U, D, I, S) S(name) U(n) D(mean_ns) D(sd_ns)

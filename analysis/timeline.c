@@ -178,9 +178,7 @@ static int add_ended(struct build *b, uint64_t t0, uint64_t t1, uint32_t code)
 
 	if (!e)
 		return VPROF_ERR_NOMEM;
-	e->t0 = t0;
-	e->t1 = t1;
-	e->code = code;
+	*e = (struct vprof_ended_call){ .t0 = t0, .t1 = t1, .code = code & VP_CODE_MASK };
 	b->timeline->n_calls++;
 	return 0;
 }
@@ -212,17 +210,32 @@ static int match_enter(struct build *b, uint64_t t0, uint32_t code)
 	return 0;
 }
 
-static int add_call(struct build *b, const struct vp_unit *u)
+static int add_call(struct build *b, uint64_t t0, uint64_t ticks, uint32_t code)
 {
-	uint64_t ticks = VP_PAYLOAD(u->w), t1 = u->t + ticks;
+	uint64_t t1 = t0 + ticks;
 
 	if (ticks == VP_PAYLOAD_MAX && b->line->t_last > t1) /* saturated: it ended after its callees */
 		t1 = b->line->t_last;
-	if (match_enter(b, u->t, VP_CODE(u->w)))
+	if (match_enter(b, t0, code))
 		return VPROF_ERR_NOMEM;
 	if (t1 > b->line->t_last)
 		b->line->t_last = t1;
-	return add_ended(b, u->t, t1, VP_CODE(u->w));
+	return add_ended(b, t0, t1, code);
+}
+
+static int add_sample(struct build *b, const struct vp_unit *u)
+{
+	uint32_t code = VP_CODE(u[1].w);
+
+	if (u[1].t > VP_PAYLOAD_MAX || code < VP_CODE_FUNCTION) {
+		b->timeline->n_bad++;
+		return 0;
+	}
+	if (add_call(b, u->t, u[1].t, code) || vprof_samples_add(b->line, u->t, code, VP_PAYLOAD(u->w)))
+		return VPROF_ERR_NOMEM;
+	b->ended.v[b->ended.n - 1].is_sampled = 1;
+	b->timeline->n_sampled++;
+	return 0;
 }
 
 static int add_wait(struct build *b, const struct vp_unit *u)
@@ -343,6 +356,9 @@ static int add_small(struct build *b, const struct vp_unit *u)
 	case VP_KIND_DROPPED:
 		b->timeline->n_dropped_marks++;
 		return 0;
+	case VP_KIND_COUNT:
+		vprof_samples_count(line, VP_PAYLOAD(u->w) & VP_CODE_MASK, (uint32_t)(VP_PAYLOAD(u->w) >> VP_CODE_BITS));
+		return 0;
 	default:
 		return 0;
 	}
@@ -376,19 +392,21 @@ static int add_record(struct build *b, const struct vp_unit *u)
 	if (b->pending_stack && code != VP_KIND_STACK) {
 		struct vprof_stack *s = &line->stacks.v[b->pending_stack - 1];
 
-		s->next_kind = code < VP_CODE_FUNCTION ? (uint8_t)code : VP_KIND_NONE;
+		s->next_kind = code < VP_CODE_FUNCTION && code != VP_KIND_SAMPLE ? (uint8_t)code : VP_KIND_NONE;
 		s->t = u->t;
 		b->pending_stack = 0;
 	}
 	if (u->t < line->t_first)
 		line->t_first = u->t;
 	if (code >= VP_CODE_FUNCTION)
-		return add_call(b, u);
+		return add_call(b, u->t, VP_PAYLOAD(u->w), code);
 	if (code != VP_KIND_WAIT && u->t > line->t_last)
 		line->t_last = u->t;
 	switch (code) {
 	case VP_KIND_ENTER:
 		return add_enter(b, u);
+	case VP_KIND_SAMPLE:
+		return add_sample(b, u);
 	case VP_KIND_BEGIN:
 	case VP_KIND_RESUME:
 	case VP_KIND_SUSPEND:
@@ -471,6 +489,7 @@ static int build_thread(struct build *b, const struct vprof_trace_thread *thread
 	if (line->t_last > timeline->t_last)
 		timeline->t_last = line->t_last;
 	sort_marks(line);
+	vprof_samples_sort(line);
 	return vprof_calls_build(line, b->ended.v, b->ended.n);
 }
 
@@ -550,6 +569,7 @@ static void line_release(struct vprof_line *line)
 	VPROF_ARRAY_RELEASE(&line->amounts);
 	VPROF_ARRAY_RELEASE(&line->creations);
 	VPROF_ARRAY_RELEASE(&line->stacks);
+	VPROF_ARRAY_RELEASE(&line->samples);
 }
 
 void vprof_timeline_free(struct vprof_timeline *timeline)

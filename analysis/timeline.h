@@ -14,8 +14,18 @@
 
 struct vprof_call {
 	uint64_t t0, t1;
-	uint32_t code;
+	uint32_t code : 24;
+	uint32_t is_sampled : 8; /* it has a vprof_sampled */
 	uint32_t parent; /* index on the same thread, or VPROF_NONE */
+};
+
+/* A timed call of a hot function (VP_KIND_SAMPLE), one of two in its block. */
+struct vprof_sampled {
+	uint64_t t0;
+	uint32_t code, block;
+	uint32_t represented; /* calls that were counted since the last timed one, it included */
+	uint8_t weight;	      /* calls for which it stands; 0: itself, from its first wait on */
+	uint8_t is_second;
 };
 
 struct vprof_wait {
@@ -84,6 +94,7 @@ struct vprof_line { /* one thread's timeline */
 	VPROF_ARRAY(struct vprof_amount) amounts;
 	VPROF_ARRAY(struct vprof_creation) creations;
 	VPROF_ARRAY(struct vprof_stack) stacks;
+	VPROF_ARRAY(struct vprof_sampled) samples; /* by t0, then code */
 };
 
 struct vprof_timeline {
@@ -95,7 +106,7 @@ struct vprof_timeline {
 	size_t n_names;
 	VPROF_ARRAY(struct vprof_module) modules;
 	uint64_t t_first, t_last; /* over all threads */
-	uint64_t n_records, n_calls, n_unclosed, n_bad; /* unclosed: calls without a record; bad: impossible times */
+	uint64_t n_records, n_calls, n_sampled, n_unclosed, n_bad; /* unclosed: calls without a record; bad: impossible times */
 	uint64_t n_dropped_marks;
 	struct vprof_timeline_private *private;
 };
@@ -112,10 +123,19 @@ const char *vprof_timeline_string(const struct vprof_timeline *timeline, uint64_
  * that begins after t. `*hint` remembers the place for the next question. */
 uint32_t vprof_line_call_at(const struct vprof_line *line, uint64_t t, size_t *next, size_t *hint);
 
+/* The sample of a call with is_sampled; NULL when damage parted them. */
+const struct vprof_sampled *vprof_line_sampled(const struct vprof_line *line, const struct vprof_call *call);
+
+/* Records of hot functions, in record order; then sorted once. OK or NOMEM. */
+int vprof_samples_add(struct vprof_line *line, uint64_t t0, uint32_t code, uint64_t payload);
+void vprof_samples_count(struct vprof_line *line, uint32_t code, uint32_t n);
+void vprof_samples_sort(struct vprof_line *line);
+
 /* Calls in the order of their ends (as recorded), to be put into preorder by vprof_calls_build. */
 struct vprof_ended_call {
 	uint64_t t0, t1;
-	uint32_t code;
+	uint32_t code : 24;
+	uint32_t is_sampled : 8;
 };
 
 /* Fills line->calls. Linear in n. Overlaps that cannot be (damaged times) are cut so that calls nest. */

@@ -93,6 +93,7 @@ int vprof_calls_build(struct vprof_line *line, const struct vprof_ended_call *en
 		c->t0 = ended[i].t0;
 		c->t1 = ended[i].t1;
 		c->code = ended[i].code;
+		c->is_sampled = ended[i].is_sampled;
 		c->parent = s.parent[i] == VPROF_NONE ? VPROF_NONE : s.place[s.parent[i]];
 	}
 	cut_overlaps(line->calls.v, n);

@@ -21,6 +21,7 @@ struct computation {
 	struct pairing *pairings;     /* [n_final] by parent */
 	uint32_t *rank;		      /* [n_final] place among the paired siblings, or VPROF_NONE */
 	struct vprof_comoment *comoments;
+	double *pair_noise; /* [n_pairs] sums over the intervals */
 	size_t n_pairs;
 };
 
@@ -86,6 +87,7 @@ static int fill_node(const struct computation *c, uint32_t i)
 	out->depth = n->depth;
 	out->is_blame = n->level > 0;
 	out->n_calls = n->n_calls;
+	out->n_timed = n->n_timed;
 	out->name = out->display = node_name(c, n);
 	out->file = out->object = "";
 	if (n->probe) {
@@ -150,6 +152,24 @@ static int take_means(struct computation *c)
 	return 0;
 }
 
+/* What the errors of sampled times add to variances goes out again. */
+static int take_noise(struct computation *c)
+{
+	size_t n = c->tree->n_intervals;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t k, n_items;
+		const struct vprof_sample_noise *item = vprof_tree_noise(c->tree, i, &n_items);
+
+		if (!item)
+			return VPROF_ERR_NOMEM;
+		for (k = 0; k < n_items; k++)
+			if (item[k].a == item[k].b)
+				c->r->nodes[item[k].a].noise_ns2 += item[k].ns2 / (double)n;
+	}
+	return 0;
+}
+
 static int take_variances(struct computation *c)
 {
 	double total;
@@ -169,6 +189,7 @@ static int take_variances(struct computation *c)
 
 		n->mean_ns = c->moments[i].mean;
 		n->var_ns2 = vprof_moment_variance(&c->moments[i], c->tree->n_intervals);
+		n->var_ns2 = n->var_ns2 > n->noise_ns2 ? n->var_ns2 - n->noise_ns2 : 0;
 		n->share = total > 0 ? n->var_ns2 / total : 0;
 	}
 	return 0;
@@ -225,7 +246,8 @@ static int choose_pairs(struct computation *c)
 	}
 	free(list);
 	c->comoments = calloc(c->n_pairs ? c->n_pairs : 1, sizeof *c->comoments);
-	return c->comoments ? 0 : VPROF_ERR_NOMEM;
+	c->pair_noise = calloc(c->n_pairs ? c->n_pairs : 1, sizeof *c->pair_noise);
+	return c->comoments && c->pair_noise ? 0 : VPROF_ERR_NOMEM;
 }
 
 static void pair_up(struct computation *c, const struct vprof_sample *s, size_t n, const struct pairing *pairing)
@@ -241,6 +263,22 @@ static void pair_up(struct computation *c, const struct vprof_sample *s, size_t 
 									    c->rank[s[b].node])],
 						   da, s[b].ns - c->moments[s[b].node].mean);
 	}
+}
+
+static int take_pair_noise(struct computation *c, size_t interval)
+{
+	size_t n;
+	const struct vprof_sample_noise *item = vprof_tree_noise(c->tree, interval, &n);
+
+	if (!item)
+		return VPROF_ERR_NOMEM;
+	for (size_t k = 0; k < n; k++) {
+		uint32_t a = c->rank[item[k].a], b = c->rank[item[k].b];
+
+		if (item[k].a != item[k].b && a != VPROF_NONE && b != VPROF_NONE)
+			c->pair_noise[pair_index(&c->pairings[c->r->nodes[item[k].a].parent], a, b)] += item[k].ns2;
+	}
+	return 0;
 }
 
 static int take_covariances(struct computation *c)
@@ -261,6 +299,8 @@ static int take_covariances(struct computation *c)
 			if (to > from + 1)
 				pair_up(c, s + from, to - from, &c->pairings[nodes[s[from].node].parent]);
 		}
+		if (take_pair_noise(c, i))
+			return VPROF_ERR_NOMEM;
 	}
 	return 0;
 }
@@ -281,13 +321,17 @@ static int fill_covariances(struct computation *c)
 				struct vprof_covariance *v = &r->covariances[r->n_covariances];
 				double product = sqrt(r->nodes[a].var_ns2) * sqrt(r->nodes[b].var_ns2);
 
+				size_t pair;
+
 				if (c->rank[a] == VPROF_NONE || c->rank[b] == VPROF_NONE)
 					continue;
+				pair = pair_index(&c->pairings[i], c->rank[a], c->rank[b]);
 				v->a = a;
 				v->b = b;
-				v->cov_ns2 = vprof_comoment_covariance(
-					&c->comoments[pair_index(&c->pairings[i], c->rank[a], c->rank[b])],
-					&c->moments[a], &c->moments[b], c->tree->n_intervals);
+				v->cov_ns2 = vprof_comoment_covariance(&c->comoments[pair], &c->moments[a],
+								       &c->moments[b], c->tree->n_intervals);
+				if (c->tree->n_intervals)
+					v->cov_ns2 -= c->pair_noise[pair] / (double)c->tree->n_intervals;
 				v->share = total > 0 ? 2 * v->cov_ns2 / total : 0;
 				v->r = product > 0 ? v->cov_ns2 / product : 0;
 				r->n_covariances++;
@@ -312,7 +356,7 @@ int vprof_tree_results(struct vprof_tree *tree, struct vprof_results *r, struct 
 	for (size_t i = 0; i < tree->nodes.n; i++)
 		if (fill_node(&c, (uint32_t)i))
 			goto out;
-	if (fill_blocked(&c) || take_means(&c) || take_variances(&c) || take_covariances(&c) || fill_covariances(&c))
+	if (fill_blocked(&c) || take_means(&c) || take_noise(&c) || take_variances(&c) || take_covariances(&c) || fill_covariances(&c))
 		goto out;
 	ret = 0;
 out:
@@ -320,6 +364,7 @@ out:
 	free(c.pairings);
 	free(c.rank);
 	free(c.comoments);
+	free(c.pair_noise);
 	if (ret)
 		vprof_error_set(err, ret, "not enough memory for the variance tree of %zu nodes: record a shorter run, "
 				"or measure fewer functions", tree->n_final);

@@ -12,18 +12,21 @@
 
 struct frame {
 	uint32_t call, node;
+	uint32_t weight; /* calls for which this one stands, or one around it: there are no chosen calls in chosen ones */
+	const struct vprof_sampled *sampled; /* NULL: it stands for no other */
 };
 
 struct vprof_tree_private {
 	uint32_t *slots; /* hash of nodes by (parent, kind, key, level): index + 1 */
 	size_t n_slots;
 	int64_t *ticks;	   /* [nodes.cap] of the interval being added; zero between intervals */
-	uint64_t *below;   /* [nodes.cap] sums of children, zero between samples */
+	int64_t *below;	   /* [nodes.cap] sums of children, zero between samples */
 	uint8_t *is_touched; /* [nodes.cap] */
 	size_t n_scratch;
 	VPROF_ARRAY(uint32_t) touched;
 	VPROF_ARRAY(struct frame) stack;
 	VPROF_ARRAY(struct vprof_sample) sample;
+	VPROF_ARRAY(struct vprof_sample_noise) sample_noise;
 	uint32_t *piece_node;
 	size_t n_piece_node;
 	size_t *hint;	     /* [n_threads] */
@@ -71,11 +74,12 @@ int vprof_tree_new(struct vprof_tree **out, const struct vprof_timeline *timelin
 	tree->plan = plan;
 	tree->private = p;
 	p->n_slots = 1024;
+	tree->noise = vprof_noise_new();
 	p->slots = calloc(p->n_slots, sizeof *p->slots);
 	p->hint = calloc(timeline->n_threads + 1, sizeof *p->hint);
 	p->canonical = calloc(timeline->n_names + 1, sizeof *p->canonical);
 	first = VPROF_PUSH(&tree->first);
-	if (!p->slots || !p->hint || !p->canonical || !first || !VPROF_PUSH(&tree->nodes) || grow_scratch(tree)) {
+	if (!p->slots || !p->hint || !p->canonical || !tree->noise || !first || !VPROF_PUSH(&tree->nodes) || grow_scratch(tree)) {
 		vprof_tree_free(tree);
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the variance tree");
 	}
@@ -102,9 +106,11 @@ void vprof_tree_free(struct vprof_tree *tree)
 	VPROF_ARRAY_RELEASE(&tree->entry_node);
 	VPROF_ARRAY_RELEASE(&tree->entry_ticks);
 	VPROF_ARRAY_RELEASE(&tree->first);
+	vprof_noise_free(tree->noise);
 	VPROF_ARRAY_RELEASE(&p->touched);
 	VPROF_ARRAY_RELEASE(&p->stack);
 	VPROF_ARRAY_RELEASE(&p->sample);
+	VPROF_ARRAY_RELEASE(&p->sample_noise);
 	free(p->slots);
 	free(p->ticks);
 	free(p->below);
@@ -210,13 +216,47 @@ static int spend(struct vprof_tree *tree, uint32_t node, int64_t ticks)
 	return 0;
 }
 
+/* From its first wait on a chosen call stands for itself alone: so do the calls that were not chosen. */
+static int has_waited(const struct vprof_line *line, const struct vprof_call *call, uint64_t t)
+{
+	size_t i;
+
+	if (!line->waits.n)
+		return 0;
+	i = vprof_time_search(line->waits.v, sizeof *line->waits.v, line->waits.n, call->t0 - 1, 0);
+	return i < line->waits.n && line->waits.v[i].t0 < t;
+}
+
+/* What the frame's call stands for at t, a time of which nothing but waits parts it from its begin. */
+static void weigh(struct frame *f, const struct vprof_line *line, uint32_t outer, uint64_t t)
+{
+	const struct vprof_call *call = &line->calls.v[f->call];
+
+	f->weight = outer;
+	f->sampled = call->is_sampled ? vprof_line_sampled(line, call) : NULL;
+	if (!f->sampled || f->sampled->weight < 2 || outer > 1 || has_waited(line, call, t))
+		f->sampled = NULL;
+	else
+		f->weight = f->sampled->weight;
+}
+
+static void count_call(struct vprof_tree *tree, const struct vprof_line *line, const struct frame *f, uint32_t outer)
+{
+	const struct vprof_call *call = &line->calls.v[f->call];
+	const struct vprof_sampled *s = call->is_sampled ? vprof_line_sampled(line, call) : NULL;
+	struct vprof_tree_node *n = &tree->nodes.v[f->node];
+
+	n->n_calls += (s ? s->represented : 1u) * (uint64_t)outer;
+	n->n_timed += !s || s->weight;
+}
+
 /* Fills the stack with the frames open at t, outermost first. Returns the innermost one's node (base when there is
  * none), VPROF_NONE without memory. */
 static uint32_t open_frames(struct vprof_tree *tree, const struct vprof_piece *piece, uint32_t base, size_t *next)
 {
 	struct vprof_tree_private *p = tree->private;
 	const struct vprof_line *line = &tree->timeline->threads[piece->thread];
-	uint32_t call = vprof_line_call_at(line, piece->from, next, &p->hint[piece->thread]);
+	uint32_t call = vprof_line_call_at(line, piece->from, next, &p->hint[piece->thread]), outer = 1;
 
 	p->stack.n = 0;
 	for (; call != VPROF_NONE; call = line->calls.v[call].parent) {
@@ -233,28 +273,54 @@ static uint32_t open_frames(struct vprof_tree *tree, const struct vprof_piece *p
 		p->stack.v[p->stack.n - 1 - i] = f;
 	}
 	for (size_t i = 0; i < p->stack.n; i++) {
-		base = child_of(tree, base, 0, line->calls.v[p->stack.v[i].call].code, piece->depth);
+		struct frame *f = &p->stack.v[i];
+
+		base = f->node = child_of(tree, base, 0, line->calls.v[f->call].code, piece->depth);
 		if (base == VPROF_NONE)
 			return VPROF_NONE;
-		if (line->calls.v[p->stack.v[i].call].t0 == piece->from)
-			tree->nodes.v[base].n_calls++;
-		p->stack.v[i].node = base;
+		weigh(f, line, outer, piece->from);
+		if (line->calls.v[f->call].t0 == piece->from)
+			count_call(tree, line, f, outer);
+		outer = f->weight;
 	}
 	return base;
 }
 
-static int push_frame(struct vprof_tree *tree, const struct vprof_piece *piece, uint32_t parent, size_t call)
+static int push_frame(struct vprof_tree *tree, const struct vprof_piece *piece, const struct frame *top, uint32_t parent,
+		      size_t call)
 {
+	const struct vprof_line *line = &tree->timeline->threads[piece->thread];
+	uint32_t outer = top ? top->weight : 1;
 	struct frame *f = VPROF_PUSH(&tree->private->stack);
 
 	if (!f)
 		return VPROF_ERR_NOMEM;
 	f->call = (uint32_t)call;
-	f->node = child_of(tree, parent, 0, tree->timeline->threads[piece->thread].calls.v[call].code, piece->depth);
+	f->node = child_of(tree, parent, 0, line->calls.v[call].code, piece->depth);
 	if (f->node == VPROF_NONE)
 		return VPROF_ERR_NOMEM;
-	tree->nodes.v[f->node].n_calls++;
+	weigh(f, line, outer, line->calls.v[call].t0);
+	count_call(tree, line, f, outer);
 	return 0;
+}
+
+/* A chosen call's time stands for that of others: what it gains beyond the time that passed, the frame around it
+ * loses. */
+static int spend_weighted(struct vprof_tree *tree, const struct vprof_piece *piece, uint32_t base, uint64_t ticks)
+{
+	const struct vprof_tree_private *p = tree->private;
+	const struct frame *top = &p->stack.v[p->stack.n - 1];
+	size_t at = p->stack.n - 1;
+
+	while (!p->stack.v[at].sampled)
+		at--;
+	for (size_t k = at; k < p->stack.n; k++)
+		if ((k == at || p->stack.v[k].node != p->stack.v[k - 1].node) &&
+		    vprof_noise_spend(tree->noise, p->stack.v[at].sampled, piece->thread, p->stack.v[k].node, ticks))
+			return VPROF_ERR_NOMEM;
+	if (spend(tree, top->node, (int64_t)(top->weight * ticks)))
+		return VPROF_ERR_NOMEM;
+	return spend(tree, at ? p->stack.v[at - 1].node : base, -(int64_t)((top->weight - 1) * ticks));
 }
 
 static int add_run(struct vprof_tree *tree, const struct vprof_piece *piece, uint32_t base)
@@ -272,17 +338,21 @@ static int add_run(struct vprof_tree *tree, const struct vprof_piece *piece, uin
 		uint64_t enter = next < line->calls.n ? line->calls.v[next].t0 : UINT64_MAX;
 		uint64_t until = leave <= enter ? leave : enter;
 		uint32_t node = top ? top->node : base;
+		struct frame above = top ? *top : (struct frame){ .weight = 1 };
+		int failed;
 
 		if (until > piece->to)
 			until = piece->to;
-		if (spend(tree, node, (int64_t)(until - t)))
+		failed = above.weight > 1 ? spend_weighted(tree, piece, base, until - t) :
+					    spend(tree, node, (int64_t)(until - t));
+		if (failed)
 			return VPROF_ERR_NOMEM;
 		t = until;
 		if (t >= piece->to)
 			break;
 		if (leave <= enter)
 			p->stack.n--;
-		else if (push_frame(tree, piece, node, next++))
+		else if (push_frame(tree, piece, top ? &above : NULL, node, next++))
 			return VPROF_ERR_NOMEM;
 	}
 	p->hint[piece->thread] = next;
@@ -311,8 +381,10 @@ static uint32_t wait_node(struct vprof_tree *tree, const struct vprof_piece *pie
 			n->object = w->object;
 		n->objects = n->objects && (n->objects > 1 || n->object != w->object) ? 2 : 1;
 	}
-	if (n->kind == VPROF_NODE_WAIT && piece->from == w->t0)
+	if (n->kind == VPROF_NODE_WAIT && piece->from == w->t0) {
 		n->n_calls++;
+		n->n_timed++;
+	}
 	return node;
 }
 
@@ -329,10 +401,12 @@ static int add_piece(struct vprof_tree *tree, const struct vprof_piece *piece, u
 	*node = piece->kind == VPROF_PIECE_WAIT ? wait_node(tree, piece, base) : child_of(tree, base, 2, 0, 0);
 	if (*node == VPROF_NONE)
 		return VPROF_ERR_NOMEM;
-	if (piece->kind == VPROF_PIECE_WAIT)
+	if (piece->kind == VPROF_PIECE_WAIT) {
 		tree->nodes.v[*node].blocked_ticks += (uint64_t)ticks;
-	else
+	} else {
 		tree->nodes.v[*node].n_calls++;
+		tree->nodes.v[*node].n_timed++;
+	}
 	return spend(tree, *node, ticks);
 }
 
@@ -358,6 +432,11 @@ static void sort_indices(uint32_t *v, size_t n)
 			v[k] = v[k - 1];
 		v[k] = x;
 	}
+}
+
+static uint32_t parent_of(const void *tree, uint32_t node)
+{
+	return ((const struct vprof_tree *)tree)->nodes.v[node].parent;
 }
 
 static int store(struct vprof_tree *tree)
@@ -386,7 +465,7 @@ static int store(struct vprof_tree *tree)
 		return VPROF_ERR_NOMEM;
 	*first = tree->entry_node.n;
 	tree->n_intervals++;
-	return 0;
+	return vprof_noise_store(tree->noise, parent_of, tree);
 }
 
 int vprof_tree_add(struct vprof_tree *tree, const struct vprof_piece *pieces, size_t n_pieces)
@@ -498,16 +577,48 @@ const struct vprof_sample *vprof_tree_sample(struct vprof_tree *tree, size_t i, 
 		p->sample.cap = 4 * (to - from);
 	}
 	for (uint64_t e = from + 1; e < to; e++)
-		p->below[tree->nodes.v[tree->entry_node.v[e]].parent] += tree->entry_ticks.v[e];
+		p->below[tree->nodes.v[tree->entry_node.v[e]].parent] += (int64_t)tree->entry_ticks.v[e];
 	for (uint64_t e = from; e < to; e++) {
 		const struct vprof_tree_node *node = &tree->nodes.v[tree->entry_node.v[e]];
-		uint64_t ticks = tree->entry_ticks.v[e], below = p->below[tree->entry_node.v[e]];
+		int64_t ticks = (int64_t)tree->entry_ticks.v[e], below = p->below[tree->entry_node.v[e]];
 
 		p->below[tree->entry_node.v[e]] = 0;
 		p->sample.v[(*n)++] = (struct vprof_sample){ node->final_id, (double)ticks * ns };
-		if (node->body_id != VPROF_NONE && ticks > below)
+		if (node->body_id != VPROF_NONE && ticks != below)
 			p->sample.v[(*n)++] = (struct vprof_sample){ node->body_id, (double)(ticks - below) * ns };
 	}
 	sort_sample(p->sample.v, *n);
 	return p->sample.v;
+}
+
+static const struct vprof_sample_noise no_noise;
+
+static uint32_t place_of(const struct vprof_tree *tree, uint32_t noise_node)
+{
+	const struct vprof_tree_node *node = &tree->nodes.v[noise_node & ~VPROF_NOISE_BODY];
+
+	return noise_node & VPROF_NOISE_BODY ? node->body_id : node->final_id;
+}
+
+const struct vprof_sample_noise *vprof_tree_noise(struct vprof_tree *tree, size_t i, size_t *n)
+{
+	struct vprof_tree_private *p = tree->private;
+	double ns2 = tree->timeline->ns_per_tick * tree->timeline->ns_per_tick;
+	size_t n_items;
+	const struct vprof_noise_item *items = vprof_noise_items(tree->noise, i, &n_items);
+
+	p->sample_noise.n = 0;
+	for (size_t k = 0; k < n_items; k++) {
+		uint32_t a = place_of(tree, items[k].a), b = place_of(tree, items[k].b);
+		struct vprof_sample_noise *item;
+
+		if (a == VPROF_NONE || b == VPROF_NONE) /* a body that is not there */
+			continue;
+		item = VPROF_PUSH(&p->sample_noise);
+		if (!item)
+			return NULL;
+		*item = (struct vprof_sample_noise){ a < b ? a : b, a < b ? b : a, items[k].ticks2 * ns2 };
+	}
+	*n = p->sample_noise.n;
+	return *n ? p->sample_noise.v : &no_noise;
 }

@@ -9,6 +9,7 @@
 #define VPROF_VARIANCE_TREE_H
 
 #include "analysis/critical_path.h"
+#include "analysis/noise.h"
 #include "analysis/results.h"
 #include "common/plan.h"
 
@@ -21,7 +22,8 @@ struct vprof_tree_node { /* in the order of first sight: a parent comes before i
 	uint8_t objects; /* waits: 0, 1 or 2 for more */
 	uint8_t is_explained; /* has blame beneath: its body is what nobody explains */
 	uint64_t object;
-	uint64_t n_calls, total_ticks, blocked_ticks;
+	uint64_t n_calls, total_ticks, blocked_ticks; /* n_calls: counted; those of hot functions within others estimated */
+	uint64_t n_timed; /* calls recorded one by one */
 	const struct vprof_probe *probe; /* NULL: not a function, or not in the plan */
 	uint32_t final_id, body_id;	  /* places in the results; body_id VPROF_NONE without children */
 };
@@ -34,6 +36,7 @@ struct vprof_tree {
 	VPROF_ARRAY(uint64_t) entry_ticks;
 	VPROF_ARRAY(uint64_t) first; /* [n_intervals + 1] into the entries */
 	size_t n_intervals, n_final;
+	struct vprof_noise *noise;
 	uint64_t n_folded;	  /* frames folded into their caller for depth or number of nodes */
 	uint64_t n_unknown_codes; /* nodes whose code the plan does not know */
 	struct vprof_tree_private *private;
@@ -58,6 +61,14 @@ struct vprof_sample {
 /* The times of interval i, bodies included, sorted by node; nodes that are not there took no time. The array belongs
  * to the tree and is valid until the next call. */
 const struct vprof_sample *vprof_tree_sample(struct vprof_tree *tree, size_t i, size_t *n);
+
+struct vprof_sample_noise { /* variance of two estimates' errors in one interval, their covariance; a <= b: places */
+	uint32_t a, b;
+	double ns2;
+};
+
+/* Of interval i; valid until the next call. NULL without memory. */
+const struct vprof_sample_noise *vprof_tree_noise(struct vprof_tree *tree, size_t i, size_t *n);
 
 /* Fills nodes and covariances of `r` (needs r->interval) from a numbered tree: means, variances (n - 1), and the
  * covariances of siblings: of all of them, or of the 200 of largest variance where a node has more children.

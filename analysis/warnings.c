@@ -111,6 +111,21 @@ static void warn_incomplete(struct list *l, const struct vprof_findings *f)
 		     LLU(f->tree->n_folded));
 }
 
+/* Hot functions whose sampled times say little. */
+static void warn_noisy(struct list *l)
+{
+	const struct vprof_results *r = l->r;
+
+	for (size_t i = 0; i < r->n_factors; i++) {
+		const struct vprof_factor *f = &r->factors[i];
+
+		if (f->kind == VPROF_FACTOR_VARIANCE && f->n_timed && f->noise_share > 0.05 && f->noise_share > f->share)
+			warn(l, "%s: 1 in %.3g of its calls were timed, and the error of that is larger than what is left of its "
+				"variance. Record every call (--every-call), or more intervals",
+			     f->name, (double)f->n_calls / (double)f->n_timed);
+	}
+}
+
 static void warn_coarse(struct list *l)
 {
 	const struct vprof_results *r = l->r;
@@ -141,8 +156,10 @@ int vprof_warnings_add(struct vprof_results *r, const struct vprof_findings *f, 
 		warn_few(&l, f);
 	if (f->timeline && f->timeline->n_records)
 		warn_incomplete(&l, f);
-	if (r->n_complete)
+	if (r->n_complete) {
 		warn_coarse(&l);
+		warn_noisy(&l);
+	}
 	if (l.ret)
 		vprof_error_set(err, l.ret, "not enough memory for the warnings");
 	return l.ret;

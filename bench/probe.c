@@ -49,6 +49,8 @@ static const struct way ways[] = {
 	{"recorded_disk", "vprof, trace on disk, executable, -O2",
 	 "$CC -O2 " PROBED "-DBENCH_OPEN $SRC/callee.c calls.o -o recorded_disk", RUN_PROBED "./recorded_disk",
 	 BENCH_TO_DISK},
+	{"sampled", "vprof, a hot function's call (sampled), executable, -O2",
+	 "$CC -O2 " PROBED "-DBENCH_OPEN $SRC/callee.c calls.o -o sampled", RUN_PROBED "./sampled", BENCH_SAMPLED},
 	{"closed", "closed gate, executable, -O2", "$CC -O2 " PROBED "-DBENCH_CLOSED $SRC/callee.c calls.o -o closed",
 	 RUN_PROBED "./closed", BENCH_TO_NOTHING},
 	{"plain_shared", "plain call, shared library", LIBRARY_BUILD("plain_shared", "-O2"), "exec ./plain_shared"},

@@ -96,7 +96,7 @@ static int trace_dir_make(const char *dir, const char *name, enum bench_sink sin
 	if (mkdir(trace_dir, 0755))
 		return -1;
 	snprintf(path, sizeof(path), "%.600s/records.vpt", trace_dir);
-	return sink == BENCH_TO_NOTHING ? symlink("/dev/null", path) : 0;
+	return sink != BENCH_TO_DISK ? symlink("/dev/null", path) : 0;
 }
 
 void bench_target_start(struct bench_target *t, const char *dir, const char *name, const char *command,
@@ -109,7 +109,8 @@ void bench_target_start(struct bench_target *t, const char *dir, const char *nam
 	if (t->missing[0])
 		return;
 	if (sink != BENCH_NO_VPROF) {
-		struct vprof_collector_options o = {.trace_dir = trace_dir, .memory_bytes = bench_ring_bytes};
+		struct vprof_collector_options o = {.trace_dir = trace_dir, .memory_bytes = bench_ring_bytes,
+							 .sample_after = sink == BENCH_SAMPLED ? 64 : 0};
 
 		if (trace_dir_make(dir, name, sink, trace_dir, sizeof(trace_dir))) {
 			snprintf(t->missing, sizeof(t->missing), "%.400s: %s", trace_dir, strerror(errno));

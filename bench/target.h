@@ -15,7 +15,7 @@
 
 #define BENCH_ROUNDS_MAX 1000
 
-enum bench_sink { BENCH_NO_VPROF, BENCH_TO_NOTHING, BENCH_TO_DISK };
+enum bench_sink { BENCH_NO_VPROF, BENCH_TO_NOTHING, BENCH_TO_DISK, BENCH_SAMPLED /* to nothing, hot calls sampled */ };
 
 struct bench_target {
 	pid_t pid; /* 0: not running */

@@ -32,6 +32,7 @@ static const struct vprof_usage usage = {
 
 struct iterate_options {
 	long k, max, memory;
+	int every_call;
 	double threshold;
 	int automatic, restart, json, verbose;
 	const char *interval;
@@ -161,7 +162,8 @@ static void forget_results(struct iteration *it)
 static int complete_round(struct iteration *it, struct vprof_error *err)
 {
 	const struct vprof_step_run_options how = { .command = it->session.run_command, .verbose = it->options->verbose,
-						    .memory_bytes = (uint64_t)it->options->memory << 20 };
+						    .memory_bytes = (uint64_t)it->options->memory << 20,
+						    .every_call = it->options->every_call };
 
 	forget_results(it);
 	tell_round(&it->session);
@@ -350,6 +352,8 @@ int vprof_cmd_iterate(int argc, char **argv)
 		{ "threshold", VPROF_OPTION_SHARE, &o.threshold, "D", "least share of the variance (default 0.02)" },
 		{ "interval", VPROF_OPTION_TEXT, &o.interval, "NAME", "the interval to explain (default: the most frequent)" },
 		{ "memory", VPROF_OPTION_COUNT, &o.memory, "MIB", "shared memory for records (default 256)" },
+		{ "every-call", VPROF_OPTION_FLAG, &o.every_call, NULL,
+		  "record every call, also of hot functions, which are sampled otherwise" },
 		{ "restart", VPROF_OPTION_FLAG, &o.restart, NULL, "begin a new drill-down; runs are kept" },
 		{ "verbose", VPROF_OPTION_FLAG, &o.verbose, NULL, "show the run command's output as it comes" },
 		{ "json", VPROF_OPTION_FLAG, &o.json, NULL, "print the last results.json on stdout, no reports" },

@@ -44,12 +44,14 @@ int vprof_cmd_run(int argc, char **argv)
 {
 	const char *plan = NULL;
 	long memory = 0;
-	int keep = 0, verbose = 0;
+	int keep = 0, verbose = 0, every_call = 0;
 	const struct vprof_option options[] = {
 		{ "plan", VPROF_OPTION_TEXT, &plan, "FILE",
 		  "the plan that the program was built with (default: the last build's)" },
 		{ "memory", VPROF_OPTION_COUNT, &memory, "MIB",
 		  "shared memory for records on their way to disk (default 256)" },
+		{ "every-call", VPROF_OPTION_FLAG, &every_call, NULL,
+		  "record every call, also of hot functions, which are sampled otherwise" },
 		{ "keep", VPROF_OPTION_FLAG, &keep, NULL, "leave processes alone that outlive the command" },
 		{ "verbose", VPROF_OPTION_FLAG, &verbose, NULL, "show the command's output as it comes" },
 		{ NULL },
@@ -73,6 +75,7 @@ int vprof_cmd_run(int argc, char **argv)
 		rc = copy_plan(&w.project, plan, &run, &err);
 	if (!rc) {
 		const struct vprof_step_run_options how = { .command = command, .memory_bytes = (uint64_t)memory << 20,
+							    .every_call = every_call,
 							    .verbose = verbose, .keep = keep,
 							    .give_stdin = !isatty(STDIN_FILENO) };
 

@@ -16,6 +16,7 @@
 struct vprof_run_request {
 	const char *command, *directory, *trace_dir, *log_path, *library;
 	uint64_t memory_bytes, max_trace_bytes; /* 0: the defaults */
+	uint32_t sample_after; /* as in trace/collector.h */
 	int verbose;	 /* copy the command's output to stderr as it comes */
 	int keep;	 /* leave processes that outlive the command alone */
 	int give_stdin;	 /* else the command reads /dev/null */

@@ -19,9 +19,12 @@ int vprof_step_build(struct vprof_workspace *w, const struct vprof_plan *plan, c
 
 /* Runs the workload into runs/RUN (its trace/ and run.log). FAILED also when the command itself fails, and when vprof
  * is interrupted (outcome->interrupted). `command` NULL: vprof.json's. */
+#define VPROF_SAMPLE_AFTER 64 /* calls of a function in one stretch of work */
+
 struct vprof_step_run_options {
 	const char *command;
 	uint64_t memory_bytes;
+	int every_call; /* hot functions are not sampled */
 	int verbose, keep, give_stdin;
 };
 int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vprof_step_run_options *o,

@@ -262,6 +262,14 @@ static void add_variance_detail(const struct vprof_results *r, const struct vpro
 		snprintf(text, sizeof text, "blocked %s", vprof_format_percent(f->blocked_share).s);
 		add_item(line, text);
 	}
+	if (f->n_timed && f->n_timed < f->n_calls) {
+		snprintf(text, sizeof text, "1 in %.3g calls timed", (double)f->n_calls / (double)f->n_timed);
+		add_item(line, text);
+		if (isfinite(f->noise_share) && f->noise_share >= 0.005) {
+			snprintf(text, sizeof text, "sampling error %s taken out", vprof_format_percent(f->noise_share).s);
+			add_item(line, text);
+		}
+	}
 	add_children(r, f, line);
 }
 

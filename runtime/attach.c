@@ -247,6 +247,7 @@ __attribute__((destructor)) static void library_end(void)
 	if (!rt_active() || !th || atomic_load(&th->state) != RT_THREAD_LIVE)
 		return;
 	rt_wake_record(th, VP_WAIT_CHILD, VP_FLAG_SHARED | VP_FLAG_ALL, rt_process.pid, 0, 0, rt_now());
+	rt_hot_end(th);
 	rt_thread_exit(th);
 }
 

@@ -63,6 +63,7 @@ static void interval(struct rt_thread *th, unsigned kind, const char *name, uint
 	rt_stack(th, VP_STACK_INTERVAL, caller);
 	if (kind == VP_KIND_BEGIN || kind == VP_KIND_RESUME)
 		units[0].t = rt_now();
+	rt_hot_stretch(th, kind == VP_KIND_BEGIN || kind == VP_KIND_RESUME, units[0].t);
 	rt_write(th, units, 2);
 }
 
@@ -217,4 +218,6 @@ const struct vp_api rt_api = {
 	.hook = hook,
 	.enter = hook_enter,
 	.leave = hook_leave,
+	.hot_enter = rt_hot_enter,
+	.hot_leave = rt_hot_leave,
 };

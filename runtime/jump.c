@@ -45,9 +45,14 @@ static void scopes_close(const struct __jmp_buf_tag *env)
 				       VP_W(s->code, duration < VP_PAYLOAD_MAX ? duration : VP_PAYLOAD_MAX)};
 
 		before = s;
+		if (s->code & ~(uint64_t)(VP_CODE_MASK | VP_SKIPPED)) {
+			rt_hot_leave(&th->probe, s, now);
+			continue;
+		}
 		th->probe.gate = s->gate;
 		th->probe.top = s->outer;
-		rt_write(th, &unit, 1);
+		if (!(s->code & VP_SKIPPED))
+			rt_write(th, &unit, 1);
 	}
 }
 
@@ -70,6 +75,7 @@ static __attribute__((noinline)) void frames_put(vp_u64 gate, struct vp_scope *t
 	if (rt_active())
 		th->probe.gate = gate;
 	th->probe.top = top;
+	rt_hot_elsewhere(th);
 }
 
 RT_NEXT(swapcontext);

@@ -21,14 +21,30 @@
 
 __extension__ typedef unsigned long long vp_u64;
 
-#define VP_ABI 1u
+#define VP_ABI 2u
 
 struct vp_scope { /* one open frame */
 	vp_u64 gate;  /* of the frame around it */
-	vp_u64 start; /* ticks */
+	vp_u64 start; /* ticks; of a skipped call: the gate that it would have opened */
 	struct vp_scope *outer;
-	unsigned long code;
+	vp_u64 code;  /* and how a hot call is recorded: VP_SKIPPED and what hot.c keeps above it */
 };
+#define VP_SKIPPED ((vp_u64)1 << 24)
+#define VP_IS_HOT_(scope) ((scope)->code >> 24)
+
+/* How often one function was called in this stretch of the thread's work, a stretch being the time between two marks
+ * of intervals. The calls beyond a limit are sampled (runtime/hot.c). */
+struct vp_hot {
+	vp_u64 key;  /* stretch | code */
+	vp_u64 since; /* ticks */
+	int left;    /* calls until the runtime decides; below 0, down to -gap, they are skipped */
+	int gap;     /* 0: every call is recorded */
+	unsigned int n;
+	unsigned int block;
+	unsigned short size, pending;
+	unsigned char second, rest, stage;
+};
+#define VP_HOT_SLOTS 256u
 
 struct vp_hook { /* an annotation whose work ends when the scope is left */
 	unsigned int kind;
@@ -45,6 +61,9 @@ struct vp_thread { /* the head of the runtime's own structure */
 	struct vp_scope *top;
 	vp_u64 (*ticks)(void); /* null: the processor's counter */
 	const struct vp_api *api; /* null: inert */
+	struct vp_hot *hot; /* [VP_HOT_SLOTS] */
+	vp_u64 stretch; /* number of the stretch of work << 32 */
+	int hot_after; /* calls in one stretch that are recorded in any case */
 };
 
 struct vp_api {
@@ -55,6 +74,10 @@ struct vp_api {
 	/* Annotated acquire and release functions. */
 	void (*enter)(struct vp_thread *thread, struct vp_hook *hook);
 	void (*leave)(struct vp_thread *thread, struct vp_hook *hook, const void *caller);
+	/* A call that the counter leaves to the runtime: bits for its scope's code. */
+	vp_u64 (*hot_enter)(struct vp_thread *thread, struct vp_hot *hot, vp_u64 key);
+	/* The end, at `now`, of a frame with such bits that is not skipped; gate and top are not yet restored. */
+	void (*hot_leave)(struct vp_thread *thread, struct vp_scope *scope, vp_u64 now);
 };
 
 /* Hooks: kinds of trace/format.h, and these. */
@@ -105,8 +128,8 @@ VP_OUT_ vp_u64 vp_start_ticks(void)
 {
 	return 0;
 }
-VP_WEAK_ struct vp_thread vp_start_thread = {~0ULL, 0, 0, 0, vp_start_ticks, 0};
-VP_WEAK_ struct vp_thread vp_inert_thread = {0, 0, 0, 0, vp_start_ticks, 0};
+VP_WEAK_ struct vp_thread vp_start_thread = {~0ULL, 0, 0, 0, vp_start_ticks, 0, 0, 0, 0};
+VP_WEAK_ struct vp_thread vp_inert_thread = {0, 0, 0, 0, vp_start_ticks, 0, 0, 0, 0};
 VP_TLS_ __thread struct vp_thread *vp_self = &vp_start_thread;
 VP_WEAK_ struct vp_thread *(*vp_rt_attach)(unsigned int abi, unsigned long thread_bytes) = 0;
 VP_WEAK_ int vp_rt_looked = 0;
@@ -181,7 +204,7 @@ VP_INLINE_ void vp_unit_write(struct vp_thread *thread, vp_u64 t, vp_u64 w)
 
 /* Links the frame's scope and changes the gate, the time taken as late as may be. `inner` is the gate inside. A
  * handler's longjmp finds either the whole scope or none of it. */
-VP_INLINE_ void vp_scope_enter(struct vp_scope *scope, struct vp_thread *thread, unsigned long code, vp_u64 inner)
+VP_INLINE_ void vp_scope_enter(struct vp_scope *scope, struct vp_thread *thread, vp_u64 code, vp_u64 inner)
 {
 	scope->gate = thread->gate;
 	scope->outer = thread->top;
@@ -204,15 +227,68 @@ VP_INLINE_ void vp_scope_leave(struct vp_scope *scope, struct vp_thread *thread)
 	vp_unit_write(thread, start, scope->code | duration << 24);
 }
 
+/* A call that is not measured, and with it all that it calls. */
+VP_INLINE_ void vp_scope_skip(struct vp_scope *scope, struct vp_thread *thread, unsigned long code, vp_u64 inner)
+{
+	scope->gate = thread->gate;
+	scope->outer = thread->top;
+	scope->code = code | VP_SKIPPED;
+	scope->start = inner;
+	__asm__ __volatile__("" : : : "memory");
+	thread->top = scope;
+	thread->gate = 0;
+}
+
+/* The function's first call in this stretch of work, or a hot one. */
+VP_OUT_ struct vp_scope *vp_open_hot(struct vp_scope *scope, unsigned long code, vp_u64 inner, struct vp_thread *thread,
+				     struct vp_hot *hot)
+{
+	vp_u64 key = thread->stretch | code, bits = VP_SKIPPED;
+
+	if (hot->key != key && !hot->gap) {
+		vp_scope_enter(scope, thread, code, inner);
+		hot->key = key;
+		hot->since = scope->start;
+		hot->n = 0;
+		hot->left = thread->hot_after;
+		return scope;
+	}
+	if (hot->key != key || hot->left <= -hot->gap)
+		bits = thread->api->hot_enter(thread, hot, key);
+	if (bits & VP_SKIPPED)
+		vp_scope_skip(scope, thread, code, inner);
+	else
+		vp_scope_enter(scope, thread, code | bits, inner);
+	return scope;
+}
+
+VP_INLINE_ struct vp_scope *vp_open_counted(struct vp_scope *scope, unsigned long code, vp_u64 inner,
+					    struct vp_thread *thread)
+{
+	struct vp_hot *hot = &thread->hot[(code ^ code >> 8) % VP_HOT_SLOTS];
+
+	if (__builtin_expect(hot->key != (thread->stretch | code) || --hot->left <= 0, 0))
+		return vp_open_hot(scope, code, inner, thread, hot);
+	vp_scope_enter(scope, thread, code, inner);
+	return scope;
+}
+
+VP_OUT_ void vp_close_hot(struct vp_scope *scope, struct vp_thread *thread)
+{
+	if (scope->code & VP_SKIPPED) {
+		thread->gate = scope->gate;
+		thread->top = scope->outer;
+	} else {
+		thread->api->hot_leave(thread, scope, vp_ticks(thread));
+	}
+}
+
 /* The first probe of a thread in this module, and clocks that are not the processor's counter. */
 VP_OUT_ struct vp_scope *vp_open_slow(struct vp_scope *scope, unsigned long code, vp_u64 mask, vp_u64 inner)
 {
 	struct vp_thread *thread = vp_attach();
 
-	if (!(thread->gate & mask))
-		return 0;
-	vp_scope_enter(scope, thread, code, inner);
-	return scope;
+	return thread->gate & mask ? vp_open_counted(scope, code, inner, thread) : 0;
 }
 
 /* Also of a frame that moved to another thread, one without a runtime perhaps: there its end is not recorded. */
@@ -220,7 +296,11 @@ VP_OUT_ void vp_close_slow(struct vp_scope *scope)
 {
 	struct vp_thread *thread = vp_attach();
 
-	if (thread->api)
+	if (!thread->api)
+		return;
+	if (VP_IS_HOT_(scope))
+		vp_close_hot(scope, thread);
+	else
 		vp_scope_leave(scope, thread);
 }
 
@@ -232,14 +312,13 @@ VP_OUT_ struct vp_scope *vp_open(struct vp_scope *scope, unsigned long code, vp_
 
 	if (__builtin_expect(thread->ticks != 0, 0))
 		return vp_open_slow(scope, code, mask, inner);
-	vp_scope_enter(scope, thread, code, inner);
-	return scope;
+	return vp_open_counted(scope, code, inner, thread);
 }
 
 VP_OUT_ struct vp_scope *vp_open_root(struct vp_scope *scope, unsigned long code, vp_u64 mask, vp_u64 inner)
 {
 	scope = vp_open(scope, code, mask, inner);
-	if (scope)
+	if (scope && !VP_IS_HOT_(scope))
 		vp_unit_write(vp_self, scope->start, 1 | (vp_u64)code << 24);
 	return scope;
 }
@@ -250,6 +329,8 @@ VP_OUT_ void vp_close(struct vp_scope *scope)
 
 	if (__builtin_expect(thread->ticks != 0, 0))
 		vp_close_slow(scope);
+	else if (__builtin_expect(VP_IS_HOT_(scope) != 0, 0))
+		vp_close_hot(scope, thread);
 	else
 		vp_scope_leave(scope, thread);
 }

@@ -412,6 +412,7 @@ static void thread_exit(void *arg)
 	}
 	if (++th->exit_rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(exit_key, th) == 0)
 		return;
+	rt_hot_end(th);
 	rt_thread_exit(th);
 	mask = rt_signals_block();
 	chunk_retire(th);
@@ -466,9 +467,12 @@ static struct rt_thread *pool_take(void)
 
 static void thread_begin(struct rt_thread *th, uint64_t token)
 {
-	/* All but `state`, by which others see that it is taken. */
+	uint64_t stretch = th->probe.stretch;
+
+	/* All but `state`, by which others see that it is taken, and the counters of hot calls. */
 	memset(&th->probe, 0, sizeof(th->probe));
-	memset(&th->tid, 0, sizeof(*th) - offsetof(struct rt_thread, tid));
+	memset(&th->tid, 0, offsetof(struct rt_thread, hot) - offsetof(struct rt_thread, tid));
+	th->probe.stretch = stretch;
 	th->probe.gate = 1; /* bit of the context without a measured frame */
 	th->probe.ticks = rt_process.ticks;
 	th->probe.api = &rt_api;
@@ -476,6 +480,7 @@ static void thread_begin(struct rt_thread *th, uint64_t token)
 	th->thread_seq = atomic_fetch_add(&rt_process.shm->next_thread_seq, 1);
 	th->start_ticks = rt_now();
 	th->token = token;
+	rt_hot_start(th);
 	chunk_take(th);
 }
 
@@ -528,6 +533,8 @@ void rt_thread_forked(struct rt_thread *th)
 	th->chunk_seq = 0;
 	th->started = false;
 	th->n_dropped = th->n_retries = 0;
+	rt_hot_unskip(th, rt_now());
+	rt_hot_forget(th);
 	memset(th->n_stacks, 0, sizeof(th->n_stacks));
 	th->tid = (uint32_t)syscall(SYS_gettid);
 	th->thread_seq = atomic_fetch_add(&rt_process.shm->next_thread_seq, 1);

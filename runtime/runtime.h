@@ -53,6 +53,10 @@ struct rt_thread {
 	int n_spins;
 	bool in_stack; /* a stack is being walked */
 	uint64_t fork_token;
+	uint64_t random, hot_ticks;
+	uint64_t hot_first; /* counters of earlier stretches are not this thread's */
+	int n_hot; /* of `hot` whose calls are being skipped */
+	struct vp_hot hot[VP_HOT_SLOTS]; /* last: kept from thread to thread, see rt_hot_start() */
 };
 
 struct rt_process {
@@ -105,6 +109,17 @@ bool rt_write_long(struct rt_thread *th, const struct vp_unit *head, unsigned n_
 void rt_full(struct vp_thread *thread, unsigned long address, vp_u64 t, vp_u64 w);
 uint64_t rt_signals_block(void);
 void rt_signals_restore(uint64_t mask);
+
+/* hot.c */
+vp_u64 rt_hot_enter(struct vp_thread *thread, struct vp_hot *hot, vp_u64 key);
+void rt_hot_leave(struct vp_thread *thread, struct vp_scope *scope, vp_u64 now);
+void rt_hot_unskip(struct rt_thread *th, uint64_t t); /* the thread's skipped frame is recorded from t on */
+/* Another stretch of work; where an interval begins its frames are recorded. */
+void rt_hot_stretch(struct rt_thread *th, bool begins, uint64_t t);
+void rt_hot_elsewhere(struct rt_thread *th); /* other frames than those before are open now */
+void rt_hot_start(struct rt_thread *th);
+void rt_hot_forget(struct rt_thread *th);
+void rt_hot_end(struct rt_thread *th);
 
 static inline struct rt_thread *rt_thread(void)
 {

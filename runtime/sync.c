@@ -14,6 +14,7 @@ void rt_wait_record(struct rt_thread *th, unsigned wait, unsigned flags, uint64_
 	struct vp_unit units[3] = {{start, VP_W(VP_KIND_WAIT, wait | (uint64_t)flags << 8)}, {object, ticket}, {end, result}};
 
 	rt_stack(th, VP_STACK_WAIT, NULL);
+	rt_hot_unskip(th, start);
 	rt_write(th, units, 3);
 }
 

@@ -260,6 +260,7 @@ int vprof_collector_open(struct vprof_collector **out, const struct vprof_collec
 	if (code)
 		goto out;
 	c->shm.shm->clock = c->clock.kind;
+	c->shm.shm->sample_after = o->sample_after;
 	c->shm.shm->stack_samples = o->stack_samples > 0 ? (uint32_t)o->stack_samples : DEFAULT_STACK_SAMPLES;
 	*out = c;
 	return VPROF_OK;

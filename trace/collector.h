@@ -19,6 +19,7 @@ struct vprof_collector_options {
 	uint64_t memory_bytes;	 /* of the ring; 0: 256 MiB */
 	uint64_t max_trace_bytes; /* stop recording (drop and count) beyond; 0: no limit */
 	int stack_samples;	 /* stacks to sample per thread and kind; 0: 200 */
+	uint32_t sample_after;	 /* calls of a function in one stretch of work before they are sampled; 0: never */
 };
 
 struct vprof_collector_stats {

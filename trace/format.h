@@ -81,7 +81,20 @@ enum vp_kind {
 	VP_KIND_MODULE = 18,
 	/* 1 unit: `payload` records of this thread were dropped before t because no chunk was free. */
 	VP_KIND_DROPPED = 19,
+	/* 2 units: one of the calls of a hot function that were timed, written at exit like a call record. t = entry,
+	   u1.t = duration, u1.w = code; payload = weight | second << 7 | represented << 8 | block << 16.
+	   Of each block of 2 x weight calls two are chosen at random, the second flagged; the block's end may be missing.
+	   represented: this call and those not timed since the last one that was. Weight 0: a call that was not chosen,
+	   recorded from the begin of its first wait on. */
+	VP_KIND_SAMPLE = 20,
+	/* 1 unit: payload = code | n << 24: n more calls after the last SAMPLE of this function. */
+	VP_KIND_COUNT = 21,
 };
+
+#define VP_SAMPLE_WEIGHT(payload) ((uint32_t)((payload) & 0x7f))
+#define VP_SAMPLE_SECOND(payload) ((uint32_t)((payload) >> 7 & 1))
+#define VP_SAMPLE_REPRESENTED(payload) ((uint32_t)((payload) >> 8 & 0xff))
+#define VP_SAMPLE_BLOCK(payload) ((uint32_t)((payload) >> 16))
 
 #define VP_STRING_MAX 1024u
 #define VP_STACK_MAX 64u
@@ -156,10 +169,11 @@ static inline uint32_t vp_record_units(uint64_t w)
 		return 1;
 	switch (VP_CODE(w)) {
 	case VP_KIND_ENTER: case VP_KIND_EXIT: case VP_KIND_FALSE_WAKE: case VP_KIND_DROPPED:
+	case VP_KIND_COUNT:
 		return 1;
 	case VP_KIND_BEGIN: case VP_KIND_RESUME: case VP_KIND_SUSPEND: case VP_KIND_END: case VP_KIND_TYPE:
 	case VP_KIND_WORK: case VP_KIND_WAKE: case VP_KIND_ENQUEUE: case VP_KIND_DEQUEUE: case VP_KIND_CREATE:
-	case VP_KIND_START:
+	case VP_KIND_START: case VP_KIND_SAMPLE:
 		return 2;
 	case VP_KIND_WAIT:
 		return 3;

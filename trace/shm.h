@@ -32,7 +32,7 @@ struct vp_shm {
 	uint32_t stack_samples; /* stacks to sample per thread and enum vp_stack */
 	uint32_t collector_pid;
 	_Atomic uint32_t next_thread_seq, next_process_seq; /* start at 1 */
-	_Atomic uint32_t unused;
+	uint32_t sample_after; /* calls of a function in one stretch of work before they are sampled; 0: never */
 	_Atomic uint32_t stopped;    /* 1: record nothing any more */
 	_Atomic uint64_t n_dropped;  /* records dropped for want of a chunk */
 	_Atomic uint64_t n_written;  /* spare */

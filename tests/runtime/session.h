@@ -17,6 +17,7 @@
 #include "trace/reader.h"
 
 static int n_failed;
+static uint32_t session_sample_after; /* calls before hot functions are sampled; 0: every call is recorded */
 
 #define CHECK(condition, ...)                                                                                \
 	do {                                                                                                 \
@@ -38,7 +39,8 @@ struct session {
 /* Runs this program's target `mode` and opens its trace. */
 static inline int session_run(struct session *s, const char *mode, uint64_t memory_bytes, int stacks)
 {
-	struct vprof_collector_options o = {.trace_dir = s->dir, .memory_bytes = memory_bytes, .stack_samples = stacks};
+	struct vprof_collector_options o = {.trace_dir = s->dir, .memory_bytes = memory_bytes, .stack_samples = stacks,
+						 .sample_after = session_sample_after};
 	struct vprof_collector *c;
 	struct vprof_error err = {""};
 	pid_t pid;
