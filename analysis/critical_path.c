@@ -248,7 +248,7 @@ static struct origin find_creation(const struct vprof_path *p, uint32_t instance
 	size_t after = vprof_time_search(line->queue_events.v, sizeof *line->queue_events.v, line->queue_events.n,
 					 start, 0);
 
-	for (size_t i = after, n = 0; i-- > 0 && n < LOOK_BACK_MAX;) {
+	for (size_t i = after, n = 0, n_messages = 0; i-- > 0 && n < LOOK_BACK_MAX && n_messages < LOOK_BACK_MAX;) {
 		const struct vprof_queue_event *q = &line->queue_events.v[i];
 		struct origin o;
 
@@ -257,12 +257,13 @@ static struct origin find_creation(const struct vprof_path *p, uint32_t instance
 		if (!q->is_dequeue)
 			continue;
 		o = find_enqueue(p, q->item, q->t, line->process_seq, instance);
-		n++;
+		n += !q->is_message;
+		n_messages += q->is_message;
 		if (!o.found || o.t < begin)
 			continue;
 		if (o.segment != VPROF_NONE)
 			return o;
-		if (n == 1) /* only the last one may have been enqueued by somebody who worked for no interval */
+		if (n == 1 && !q->is_message) /* only the last one may have been enqueued by somebody who worked for no interval */
 			best = o;
 	}
 	if (best.found)
@@ -278,7 +279,8 @@ static struct origin find_creation(const struct vprof_path *p, uint32_t instance
 		o = find_enqueue(p, q->item, q->t, line->process_seq, instance);
 		if (o.found && o.segment != VPROF_NONE && o.t >= begin && o.t <= start)
 			return o;
-		break;
+		if (!q->is_message)
+			break;
 	}
 	return best;
 }

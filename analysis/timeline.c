@@ -262,7 +262,7 @@ static int add_wait(struct build *b, const struct vp_unit *u)
 	w->object = u[1].t;
 	w->ticket = (uint32_t)u[1].w;
 	w->kind = (uint8_t)kind;
-	w->flags = (uint8_t)(VP_PAYLOAD(u->w) >> 8);
+	w->flags = (uint8_t)(VP_PAYLOAD(u->w) >> 8) & (VPROF_WAIT_READY - 1);
 	w->seq = (uint32_t)(VP_PAYLOAD(u->w) >> VP_SEQ_SHIFT);
 	w->waker = VPROF_NONE;
 	if (kind == VP_WAIT_ANNOTATED)
@@ -317,6 +317,26 @@ static int add_stack(struct build *b, const struct vp_unit *u)
 	return 0;
 }
 
+static int add_message(struct vprof_line *line, const struct vp_unit *u)
+{
+	struct vprof_message *m;
+	struct vprof_ready *r;
+
+	if (VP_CODE(u->w) == VP_KIND_READY) {
+		r = line->waits.n ? VPROF_PUSH(&line->ready) : NULL;
+		if (r)
+			*r = (struct vprof_ready){ u[1].t, line->waits.n - 1 };
+		return r || !line->waits.n ? 0 : VPROF_ERR_NOMEM;
+	}
+	m = VPROF_PUSH(&line->messages);
+	if (!m)
+		return VPROF_ERR_NOMEM;
+	*m = (struct vprof_message){ u->t, VP_PAYLOAD(u->w), u[1].t, u[1].w, VP_CODE(u->w) == VP_KIND_RECEIVE };
+	if (m->is_receive && m->took > m->t)
+		m->took = m->t;
+	return 0;
+}
+
 static int add_small(struct build *b, const struct vp_unit *u)
 {
 	struct vprof_line *line = b->line;
@@ -336,8 +356,12 @@ static int add_small(struct build *b, const struct vp_unit *u)
 		q = VPROF_PUSH(&line->queue_events);
 		if (!q)
 			return VPROF_ERR_NOMEM;
-		*q = (struct vprof_queue_event){ u->t, u[1].t, VP_CODE(u->w) == VP_KIND_DEQUEUE };
+		*q = (struct vprof_queue_event){ u->t, u[1].t, VP_CODE(u->w) == VP_KIND_DEQUEUE, 0 };
 		return 0;
+	case VP_KIND_SEND:
+	case VP_KIND_RECEIVE:
+	case VP_KIND_READY:
+		return add_message(line, u);
 	case VP_KIND_CREATE:
 		c = VPROF_PUSH(&line->creations);
 		if (!c)
@@ -431,6 +455,13 @@ static int mark_order(const void *a, const void *b)
 	return x->t < y->t ? -1 : x->t > y->t;
 }
 
+static int message_order(const void *a, const void *b)
+{
+	const struct vprof_message *x = a, *y = b;
+
+	return x->t < y->t ? -1 : x->t > y->t;
+}
+
 static int queue_order(const void *a, const void *b)
 {
 	const struct vprof_queue_event *x = a, *y = b;
@@ -444,6 +475,12 @@ static void sort_marks(struct vprof_line *line)
 	for (size_t i = 1; i < line->marks.n; i++) {
 		if (line->marks.v[i].t < line->marks.v[i - 1].t) {
 			qsort(line->marks.v, line->marks.n, sizeof *line->marks.v, mark_order);
+			break;
+		}
+	}
+	for (size_t i = 1; i < line->messages.n; i++) {
+		if (line->messages.v[i].t < line->messages.v[i - 1].t) {
+			qsort(line->messages.v, line->messages.n, sizeof *line->messages.v, message_order);
 			break;
 		}
 	}
@@ -569,6 +606,8 @@ static void line_release(struct vprof_line *line)
 	VPROF_ARRAY_RELEASE(&line->amounts);
 	VPROF_ARRAY_RELEASE(&line->creations);
 	VPROF_ARRAY_RELEASE(&line->stacks);
+	VPROF_ARRAY_RELEASE(&line->messages);
+	VPROF_ARRAY_RELEASE(&line->ready);
 	VPROF_ARRAY_RELEASE(&line->samples);
 }
 

@@ -28,6 +28,10 @@ struct vprof_sampled {
 	uint8_t is_second;
 };
 
+/* In a wait's flags beside VP_FLAG_*, once matched: */
+#define VPROF_WAIT_READY 64u	 /* the data was there before: a slow call, no wait for another thread */
+#define VPROF_WAIT_UNDECIDED 128u /* one of several threads ended it, and nothing tells which */
+
 struct vprof_wait {
 	uint64_t t0, t1;
 	uint64_t object;
@@ -50,6 +54,17 @@ struct vprof_wake {
 struct vprof_queue_event {
 	uint64_t t, item;
 	uint8_t is_dequeue;
+	uint8_t is_message; /* data through a channel, not an annotation (analysis/channels.h) */
+};
+
+struct vprof_message { /* SEND, RECEIVE: see trace/format.h */
+	uint64_t t, took, channel, amount;
+	uint8_t is_receive;
+};
+
+struct vprof_ready { /* a further channel that was ready when a poll ended */
+	uint64_t channel;
+	size_t wait; /* index in record order: before vprof_wakes_match() */
 };
 
 struct vprof_mark { /* BEGIN, RESUME, SUSPEND, END: id and hash of the name. TYPE: value, and 1 when it is a hash */
@@ -94,6 +109,8 @@ struct vprof_line { /* one thread's timeline */
 	VPROF_ARRAY(struct vprof_amount) amounts;
 	VPROF_ARRAY(struct vprof_creation) creations;
 	VPROF_ARRAY(struct vprof_stack) stacks;
+	VPROF_ARRAY(struct vprof_message) messages;
+	VPROF_ARRAY(struct vprof_ready) ready;
 	VPROF_ARRAY(struct vprof_sampled) samples; /* by t0, then code */
 };
 

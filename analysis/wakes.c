@@ -4,20 +4,22 @@
  * releases of its object around its own time. Three rules, by class:
  *  - last: a lock. The waiter found the number of the release before it, so that one it was; without a number (or when
  *    objects share a slot) the candidate with the largest (arrivals before, time), since earlier ones let others go first.
- *  - first: a condition, a futex, a channel. The first release that counted the waiter and has not been used up by
+ *  - first: a condition, a futex. The first release that counted the waiter and has not been used up by
  *    another wait: a signal lets one go, a broadcast all.
  *  - join: the thread's exit.
+ * Waits for channels are decided by what went through them (channels.h).
  * A release is a candidate when it happened inside the wait and counted arrivals up to the wait's ticket or beyond, or
  * when the ticket was drawn while it ran. Arrivals wrap at 32 bits, so they are compared by difference.
  */
 #include "analysis/wakes.h"
+
+#include "analysis/channels.h"
 
 #define SEARCH_MAX 256	 /* candidates looked at before the wait's end */
 #define FORWARD_MAX 4096 /* releases looked at after the wait's begin, for the first */
 #define EARLY_MAX 16	 /* releases looked at before the wait's begin: their clock was read before the unlock */
 #define LATE_MAX 4096	 /* releases looked at after the wait's end: a late one's clock was read after the unlock */
 #define UNSEEN_TICKS (UINT64_C(1) << 28) /* from the entry of a condition's wait to its unlock, at most */
-#define CALL_TICKS 64	 /* unit in which a channel's release tells how long it took */
 
 enum wake_class { CLASS_NONE, CLASS_MUTEX, CLASS_RWLOCK, CLASS_COND, CLASS_BARRIER, CLASS_SEMAPHORE, CLASS_JOIN,
 		  CLASS_ANNOTATED, CLASS_FUTEX, CLASS_CHILD, CLASS_ONCE, CLASS_CHANNEL };
@@ -67,6 +69,7 @@ struct matcher {
 	VPROF_ARRAY(struct release) releases;
 	VPROF_ARRAY(struct token_line) tokens;
 	VPROF_ARRAY(struct turn) turns;
+	struct vprof_channels *channels;
 	struct vprof_wake_counts *counts;
 };
 
@@ -263,11 +266,9 @@ static struct release *last_release(const struct matcher *m, uint32_t thread, co
 	return best;
 }
 
-/* Was the release under way when the wait began? A channel's tells how long it took, others count arrivals after it. */
+/* Was the release under way when the wait began? It counted arrivals after it. */
 static int is_early(const struct release *r, const struct vprof_wait *w)
 {
-	if (r->flags & VP_FLAG_CHANNEL)
-		return r->t + ((uint64_t)r->seq + 1) * CALL_TICKS >= w->t0;
 	return (int32_t)(r->before - w->ticket) < 0 && (int32_t)(r->after - w->ticket) >= 0;
 }
 
@@ -275,18 +276,16 @@ static struct release *first_release(const struct matcher *m, uint32_t thread, c
 				     uint32_t scope, uint64_t key)
 {
 	size_t begin = releases_until(m, scope, key, w->t0 ? w->t0 - 1 : 0), i;
-	struct release *unsure = NULL, *used = NULL;
+	struct release *unsure = NULL;
 
 	for (i = begin; i < m->releases.n && i - begin < FORWARD_MAX; i++) {
 		struct release *r = &m->releases.v[i];
 
 		if (r->scope != scope || r->key != key || r->t > w->t1)
 			break;
-		if (r->thread == thread || (w->ticket && (int32_t)(r->after - w->ticket) < 0))
+		if (r->thread == thread || !r->n_left || (w->ticket && (int32_t)(r->after - w->ticket) < 0))
 			continue;
-		if (!r->n_left)
-			used = used ? used : r;
-		else if (!w->ticket || (int32_t)(r->before - w->ticket) >= 0)
+		if (!w->ticket || (int32_t)(r->before - w->ticket) >= 0)
 			return r;
 		else
 			unsure = unsure ? unsure : r;
@@ -301,8 +300,6 @@ static struct release *first_release(const struct matcher *m, uint32_t thread, c
 		if (r->thread != thread && r->n_left && is_early(r, w))
 			return r;
 	}
-	if (wake_class(w->kind, w->flags) == CLASS_CHANNEL)
-		return used; /* one write may end several polls */
 	return late_release(m, thread, w, scope, key, releases_until(m, scope, key, w->t1));
 }
 
@@ -311,7 +308,7 @@ static int match_release(const struct matcher *m, uint32_t thread, struct vprof_
 	uint32_t process = m->timeline->threads[thread].process_seq;
 	uint32_t scope = scope_of(w->kind, w->flags, process), class = wake_class(w->kind, w->flags);
 	uint64_t key = key_of(w->kind, w->flags, w->object);
-	int is_turn = class == CLASS_COND || class == CLASS_FUTEX || class == CLASS_CHANNEL;
+	int is_turn = class == CLASS_COND || class == CLASS_FUTEX;
 	struct release *best = is_turn ? first_release(m, thread, w, scope, key) :
 					 last_release(m, thread, w, scope, key);
 
@@ -360,16 +357,30 @@ static int match_join(const struct matcher *m, uint32_t thread, struct vprof_wai
 
 static void count_wait(const struct matcher *m, const struct vprof_wait *w, int matched)
 {
-	if (wake_class(w->kind, w->flags) == CLASS_CHANNEL) {
-		m->counts->n_channel += (uint64_t)matched;
-		return;
-	}
 	m->counts->n_waits++;
 	m->counts->n_matched += (uint64_t)matched;
 	m->counts->n_unmatched += (uint64_t)!matched;
 	m->counts->wait_ticks += w->t1 - w->t0;
 	if (!matched)
 		m->counts->unmatched_ticks += w->t1 - w->t0;
+}
+
+static void match_channel(const struct matcher *m, uint32_t thread, size_t wait)
+{
+	struct vprof_wait *w = &m->timeline->threads[thread].waits.v[wait];
+
+	switch (vprof_channels_waker(m->channels, thread, wait, &w->waker, &w->wake_t)) {
+	case VPROF_CHANNEL_WOKEN:
+		m->counts->n_channel++;
+		break;
+	case VPROF_CHANNEL_UNDECIDED:
+		m->counts->n_channel_undecided++;
+		w->flags |= VPROF_WAIT_UNDECIDED;
+		break;
+	default:
+		w->flags |= VPROF_WAIT_READY;
+		break;
+	}
 }
 
 /* Waits whose releases are used up are only noted here. */
@@ -385,11 +396,15 @@ static int match_line(struct matcher *m, uint32_t thread)
 		w->waker = VPROF_NONE;
 		if (class == CLASS_NONE || w->flags & (VP_FLAG_TIMEOUT | VP_FLAG_FAILED))
 			continue;
+		if (class == CLASS_CHANNEL) {
+			match_channel(m, thread, i);
+			continue;
+		}
 		if (class == CLASS_JOIN) {
 			count_wait(m, w, match_exit(m, thread, w) || match_join(m, thread, w));
 			continue;
 		}
-		if (class != CLASS_COND && class != CLASS_SEMAPHORE && class != CLASS_FUTEX && class != CLASS_CHANNEL) {
+		if (class != CLASS_COND && class != CLASS_SEMAPHORE && class != CLASS_FUTEX) {
 			count_wait(m, w, match_release(m, thread, w));
 			continue;
 		}
@@ -452,13 +467,15 @@ int vprof_wakes_match(struct vprof_timeline *timeline, struct vprof_wake_counts 
 	int ret;
 
 	memset(counts, 0, sizeof *counts);
-	ret = collect(&m);
+	m.channels = vprof_channels_new(timeline);
+	ret = m.channels ? collect(&m) : VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < timeline->n_threads && !ret; i++)
 		ret = match_line(&m, (uint32_t)i);
 	if (!ret)
 		match_turns(&m);
 	for (size_t i = 0; i < timeline->n_threads && !ret; i++)
 		make_disjoint(&timeline->threads[i]);
+	vprof_channels_free(m.channels);
 	VPROF_ARRAY_RELEASE(&m.releases);
 	VPROF_ARRAY_RELEASE(&m.tokens);
 	VPROF_ARRAY_RELEASE(&m.turns);

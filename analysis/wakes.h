@@ -13,8 +13,9 @@ struct vprof_wake_counts {
 	uint64_t unmatched_ticks, wait_ticks;
 	uint64_t n_by_time; /* of n_matched: the release's number did not decide (objects share a slot, or a release
 			       was not recorded), its time did */
-	uint64_t n_channel; /* waits for pipes, sockets, queues and polls that a release ended; not in n_waits, since
-			       data may come from outside */
+	uint64_t n_channel; /* waits for pipes, sockets, queues and polls that a send ended; not in n_waits, since data
+			       may come from outside */
+	uint64_t n_channel_undecided; /* those of which the sender is not sure (analysis/channels.h) */
 };
 
 /* Fills waker and wake_t of every wait, then makes each thread's waits disjoint and sorted by t0: a wait inside

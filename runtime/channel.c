@@ -8,16 +8,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define CALL_TICKS 64u /* unit in which a WAKE tells how long the call took */
-
 _Atomic uint64_t rt_channels[RT_CHANNEL_FDS][2];
 
-uint64_t rt_channel_key(uint64_t a, uint64_t b)
+uint64_t rt_channel_key(uint64_t a, uint64_t b, enum rt_channel_unit unit)
 {
 	uint64_t h = a * UINT64_C(0x9e3779b97f4a7c15) ^ b;
 
 	h = (h ^ h >> 31) * UINT64_C(0xbf58476d1ce4e5b9);
-	return (h ^ h >> 29) | 2; /* neither 0 nor RT_CHANNEL_NONE */
+	return ((h ^ h >> 29) & ~(uint64_t)RT_CHANNEL_UNIT_MASK) | unit; /* neither 0 nor RT_CHANNEL_NONE */
 }
 
 static void set(int fd, uint64_t in, uint64_t out)
@@ -35,7 +33,7 @@ uint64_t rt_channel_find(int fd)
 	struct stat st;
 
 	if (fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode))
-		key = rt_channel_key(st.st_dev, st.st_ino);
+		key = rt_channel_key(st.st_dev, st.st_ino, RT_CHANNEL_BYTES);
 	set(fd, key, key);
 	errno = saved;
 	return key;
@@ -48,8 +46,9 @@ void rt_channel_forget(int fd)
 }
 
 /* What arrives at one end is what the other wrote. */
-void rt_channel_pair(const int fds[2])
+void rt_channel_pair(const int fds[2], int type)
 {
+	enum rt_channel_unit unit = (type & 0xf) == SOCK_STREAM ? RT_CHANNEL_BYTES : RT_CHANNEL_MESSAGES;
 	uint64_t cookies[2] = {0, 0};
 	int saved = errno;
 
@@ -59,7 +58,7 @@ void rt_channel_pair(const int fds[2])
 		if (getsockopt(fds[i], SOL_SOCKET, SO_COOKIE, &cookies[i], &n))
 			cookies[i] = 0;
 		if (cookies[i])
-			cookies[i] = rt_channel_key(cookies[i], 's');
+			cookies[i] = rt_channel_key(cookies[i], 's', unit);
 	}
 	if (cookies[0] && cookies[1]) {
 		set(fds[0], cookies[0], cookies[1]);
@@ -68,12 +67,17 @@ void rt_channel_pair(const int fds[2])
 	errno = saved;
 }
 
-void rt_channel_event(int fd)
+void rt_channel_event(int fd, unsigned value)
 {
 	static _Atomic uint32_t n_events;
-	uint64_t key = rt_channel_key((uint64_t)syscall(SYS_getpid) << 32 | atomic_fetch_add(&n_events, 1), rt_now());
+	uint64_t now = rt_now(), key;
 
+	if (fd < 0)
+		return;
+	key = rt_channel_key((uint64_t)syscall(SYS_getpid) << 32 | atomic_fetch_add(&n_events, 1), now, RT_CHANNEL_VALUES);
 	set(fd, key, key);
+	if (value)
+		rt_channel_moved(VP_KIND_SEND, key, value, now, now);
 }
 
 void rt_channel_copy(int from, int to)
@@ -83,25 +87,15 @@ void rt_channel_copy(int from, int to)
 		    atomic_load_explicit(&rt_channels[from][RT_CHANNEL_OUT], memory_order_relaxed));
 }
 
-void rt_channel_polled(uint64_t key)
+void __attribute__((noinline)) rt_channel_moved(unsigned kind, uint64_t key, uint64_t amount, uint64_t start, uint64_t end)
 {
-	_Atomic uint64_t *second = rt_channel_slot(key) + 1;
-
-	if (!(atomic_load_explicit(second, memory_order_relaxed) & VP_SLOT_POLLED))
-		atomic_fetch_or(second, VP_SLOT_POLLED);
-}
-
-void __attribute__((noinline)) rt_channel_wake_record(const struct rt_channel_wake *w, uint64_t after, unsigned kind,
-						      uint64_t start, uint64_t end)
-{
-	uint64_t took = (end - start) / CALL_TICKS;
+	uint64_t took = end > start ? end - start : 0;
+	struct vp_unit units[2] = {{kind == VP_KIND_SEND ? start : end,
+				    VP_W(kind, took < VP_PAYLOAD_MAX ? took : VP_PAYLOAD_MAX)}, {key, amount}};
 	int saved = errno;
 	struct rt_thread *th = rt_thread();
 
-	if (took > VP_SEQ_MASK)
-		took = VP_SEQ_MASK;
 	if (th)
-		rt_wake_record(th, kind ? kind : VP_WAIT_PIPE, VP_FLAG_SHARED | VP_FLAG_CHANNEL | RT_SEQ(took), w->key, w->before,
-			       after, start);
+		rt_write(th, units, 2);
 	errno = saved;
 }

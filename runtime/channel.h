@@ -4,11 +4,11 @@
  *   pipe, FIFO        device and inode
  *   socketpair        the kernel's cookies of both ends, noted when the pair is made
  *   eventfd           a random number, noted when it is made (all eventfds share one inode)
- *   message queues    the queue's id, or the inode of a POSIX queue
+ *   message queues    the queue's id, or the inode of a POSIX queue, and the message's type or priority
  *
- * Children inherit the notes with the descriptors. Descriptors that came by exec or SCM_RIGHTS have no notes, other
- * sockets no key: no edges. A write without a waiter costs two loads; it is recorded when somebody waits, and always once
- * the channel has been polled, since a poll waits for many.
+ * Children inherit the notes with the descriptors. Socket pairs and eventfds that came by exec or SCM_RIGHTS have no notes,
+ * other sockets no key: no edges. Every call that moves data is recorded with its amount, since data comes out in the order in
+ * which it went in: counting tells which write a read belongs to, whether or not the reader waited.
  */
 #ifndef VPROF_RUNTIME_CHANNEL_H
 #define VPROF_RUNTIME_CHANNEL_H
@@ -18,29 +18,22 @@
 #define RT_CHANNEL_FDS 4096 /* higher descriptors have no channel */
 #define RT_CHANNEL_NONE 1u
 
+/* What a key's amounts are; its low three bits. */
+enum rt_channel_unit { RT_CHANNEL_BYTES = 2, RT_CHANNEL_MESSAGES = 4, RT_CHANNEL_VALUES = 6 };
+#define RT_CHANNEL_UNIT_MASK 7u
+
 enum rt_channel_side { RT_CHANNEL_IN, RT_CHANNEL_OUT };
 
 extern _Atomic uint64_t rt_channels[RT_CHANNEL_FDS][2]; /* 0: not looked up, RT_CHANNEL_NONE: none */
 uint64_t rt_channel_find(int fd);
-uint64_t rt_channel_key(uint64_t a, uint64_t b);
+uint64_t rt_channel_key(uint64_t a, uint64_t b, enum rt_channel_unit unit);
 void rt_channel_forget(int fd);
-void rt_channel_pair(const int fds[2]);
-void rt_channel_event(int fd);
+void rt_channel_pair(const int fds[2], int type);
+void rt_channel_event(int fd, unsigned value);
 void rt_channel_copy(int from, int to);
-void rt_channel_polled(uint64_t key);
 
-struct rt_channel_wait {
-	_Atomic uint64_t *slot; /* null: no channel */
-	uint64_t key, start;
-	uint32_t ticket;
-};
-
-struct rt_channel_wake {
-	_Atomic uint64_t *slot; /* null: no channel */
-	uint64_t key, before;
-};
-
-void rt_channel_wake_record(const struct rt_channel_wake *w, uint64_t after, unsigned kind, uint64_t start, uint64_t end);
+/* kind: VP_KIND_SEND or VP_KIND_RECEIVE. */
+void rt_channel_moved(unsigned kind, uint64_t key, uint64_t amount, uint64_t start, uint64_t end);
 
 /* RT_CHANNEL_NONE or the key. */
 static inline uint64_t rt_channel(int fd, enum rt_channel_side side)
@@ -53,45 +46,23 @@ static inline uint64_t rt_channel(int fd, enum rt_channel_side side)
 	return RT_LIKELY(key) ? key : rt_channel_find(fd);
 }
 
-static inline _Atomic uint64_t *rt_channel_slot(uint64_t key)
+/* What a call moved that returned `result`; `data`: what an eventfd's read or write gave or took, or null. */
+static inline uint64_t rt_channel_amount(uint64_t key, int64_t result, const void *data)
 {
-	return &rt_process.slots[2 * (key * UINT64_C(0x9e3779b97f4a7c15) >> rt_process.slot_shift)];
-}
+	uint64_t value = 0;
 
-static inline void rt_channel_wait_begin(struct rt_channel_wait *w, uint64_t key)
-{
-	w->slot = NULL;
-	if (key != RT_CHANNEL_NONE) {
-		w->key = key;
-		w->slot = rt_channel_slot(key);
-		w->ticket = rt_arrive(w->slot);
+	if (result < 0)
+		return 0;
+	switch ((enum rt_channel_unit)(key & RT_CHANNEL_UNIT_MASK)) {
+	case RT_CHANNEL_MESSAGES:
+		return 1;
+	case RT_CHANNEL_VALUES:
+		if (data && result >= (int64_t)sizeof(value))
+			__builtin_memcpy(&value, data, sizeof(value));
+		return value;
+	default:
+		return (uint64_t)result;
 	}
-	w->start = rt_now();
-}
-
-static inline void rt_channel_wait_end(const struct rt_channel_wait *w)
-{
-	if (w->slot)
-		rt_leave_slot(w->slot);
-}
-
-static inline void rt_channel_wake_begin(struct rt_channel_wake *w, uint64_t key)
-{
-	w->slot = NULL;
-	if (key != RT_CHANNEL_NONE) {
-		w->key = key;
-		w->slot = rt_channel_slot(key);
-		w->before = atomic_load(w->slot);
-	}
-}
-
-static inline void rt_channel_wake_end(const struct rt_channel_wake *w, unsigned kind, uint64_t start, uint64_t end)
-{
-	uint64_t after = atomic_load(w->slot);
-
-	if (VP_SLOT_WAITING(w->before) || VP_SLOT_ARRIVALS(after) != VP_SLOT_ARRIVALS(w->before) ||
-	    atomic_load_explicit(w->slot + 1, memory_order_relaxed) & VP_SLOT_POLLED)
-		rt_channel_wake_record(w, after, kind, start, end);
 }
 
 #endif

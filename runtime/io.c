@@ -84,8 +84,7 @@ void __attribute__((noinline)) rt_io_record(enum vp_call call, unsigned kind, in
 	errno = saved;
 }
 
-/* A read that data ended: its object is the channel. Without data (end of file, an error) nobody is known. */
-void __attribute__((noinline)) rt_io_record_in(const struct rt_channel_wait *w, enum vp_call call, unsigned kind, int fd,
+void __attribute__((noinline)) rt_io_record_in(uint64_t key, enum vp_call call, unsigned kind, int fd, uint64_t start,
 					       uint64_t end, int64_t result)
 {
 	int saved = errno;
@@ -93,10 +92,8 @@ void __attribute__((noinline)) rt_io_record_in(const struct rt_channel_wait *w, 
 
 	if (kind == RT_IO_BY_FD)
 		kind = fd_kind(fd);
-	if (result <= 0)
-		rt_io_record(call, kind, fd, w->start, end, result);
-	else if (th)
-		rt_wait_record(th, kind, VP_FLAG_SHARED | VP_FLAG_CHANNEL, w->key, w->ticket, w->start, end,
+	if (th)
+		rt_wait_record(th, kind, VP_FLAG_SHARED | VP_FLAG_CHANNEL, key, 0, start, end,
 			       (uint64_t)call | (uint64_t)result << 16);
 	errno = saved;
 }
@@ -110,9 +107,10 @@ ssize_t __recvfrom_chk(int fd, void *buf, size_t n, size_t room, int flags, stru
 int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
 
-WRAP_IN(ssize_t, read, (int fd, void *buf, size_t n), (fd, buf, n), READ, RT_IO_BY_FD, fd)
-WRAP_IN(ssize_t, __read_chk, (int fd, void *buf, size_t n, size_t room), (fd, buf, n, room), READ, RT_IO_BY_FD, fd)
-WRAP_OUT(ssize_t, write, (int fd, const void *buf, size_t n), (fd, buf, n), WRITE, RT_IO_BY_FD, fd)
+WRAP_IN(ssize_t, read, (int fd, void *buf, size_t n), (fd, buf, n), READ, RT_IO_BY_FD, fd, RT_IO_IN(fd), buf)
+WRAP_IN(ssize_t, __read_chk, (int fd, void *buf, size_t n, size_t room), (fd, buf, n, room), READ, RT_IO_BY_FD, fd,
+	RT_IO_IN(fd), buf)
+WRAP_OUT(ssize_t, write, (int fd, const void *buf, size_t n), (fd, buf, n), WRITE, RT_IO_BY_FD, fd, buf)
 WRAP(ssize_t, pread, (int fd, void *buf, size_t n, off_t at), (fd, buf, n, at), PREAD, VP_WAIT_DISK, fd)
 WRAP(ssize_t, pread64, (int fd, void *buf, size_t n, off64_t at), (fd, buf, n, at), PREAD, VP_WAIT_DISK, fd)
 WRAP(ssize_t, __pread_chk, (int fd, void *buf, size_t n, off_t at, size_t room), (fd, buf, n, at, room), PREAD,
@@ -121,8 +119,9 @@ WRAP(ssize_t, __pread64_chk, (int fd, void *buf, size_t n, off64_t at, size_t ro
      VP_WAIT_DISK, fd)
 WRAP(ssize_t, pwrite, (int fd, const void *buf, size_t n, off_t at), (fd, buf, n, at), PWRITE, VP_WAIT_DISK, fd)
 WRAP(ssize_t, pwrite64, (int fd, const void *buf, size_t n, off64_t at), (fd, buf, n, at), PWRITE, VP_WAIT_DISK, fd)
-WRAP_IN(ssize_t, readv, (int fd, const struct iovec *v, int n), (fd, v, n), READV, RT_IO_BY_FD, fd)
-WRAP_OUT(ssize_t, writev, (int fd, const struct iovec *v, int n), (fd, v, n), WRITEV, RT_IO_BY_FD, fd)
+WRAP_IN(ssize_t, readv, (int fd, const struct iovec *v, int n), (fd, v, n), READV, RT_IO_BY_FD, fd, RT_IO_IN(fd),
+	NULL)
+WRAP_OUT(ssize_t, writev, (int fd, const struct iovec *v, int n), (fd, v, n), WRITEV, RT_IO_BY_FD, fd, NULL)
 WRAP(ssize_t, preadv, (int fd, const struct iovec *v, int n, off_t at), (fd, v, n, at), READV, VP_WAIT_DISK, fd)
 WRAP(ssize_t, pwritev, (int fd, const struct iovec *v, int n, off_t at), (fd, v, n, at), WRITEV, VP_WAIT_DISK, fd)
 WRAP(int, fsync, (int fd), (fd), FSYNC, VP_WAIT_DISK, fd)
@@ -135,22 +134,27 @@ WRAP(int, ftruncate64, (int fd, off64_t n), (fd, n), FTRUNCATE, VP_WAIT_DISK, fd
 WRAP(int, rename, (const char *from, const char *to), (from, to), RENAME, VP_WAIT_DISK, 0)
 WRAP(int, unlink, (const char *path), (path), UNLINK, VP_WAIT_DISK, 0)
 WRAP(int, flock, (int fd, int what), (fd, what), FLOCK, VP_WAIT_DISK, fd)
-WRAP(ssize_t, sendfile, (int out, int in, off_t *at, size_t n), (out, in, at, n), SENDFILE, RT_IO_BY_FD, out)
-WRAP(ssize_t, sendfile64, (int out, int in, off64_t *at, size_t n), (out, in, at, n), SENDFILE, RT_IO_BY_FD, out)
+WRAP_OUT(ssize_t, sendfile, (int out, int in, off_t *at, size_t n), (out, in, at, n), SENDFILE, RT_IO_BY_FD, out,
+	 NULL)
+WRAP_OUT(ssize_t, sendfile64, (int out, int in, off64_t *at, size_t n), (out, in, at, n), SENDFILE, RT_IO_BY_FD, out,
+	 NULL)
 
-WRAP_IN(ssize_t, recv, (int fd, void *buf, size_t n, int flags), (fd, buf, n, flags), RECV, VP_WAIT_SOCKET, fd)
+WRAP_IN(ssize_t, recv, (int fd, void *buf, size_t n, int flags), (fd, buf, n, flags), RECV, VP_WAIT_SOCKET, fd,
+	RT_IO_IN_UNLESS(flags & MSG_PEEK, fd), NULL)
 WRAP_IN(ssize_t, __recv_chk, (int fd, void *buf, size_t n, size_t room, int flags), (fd, buf, n, room, flags), RECV,
-     VP_WAIT_SOCKET, fd)
+	VP_WAIT_SOCKET, fd, RT_IO_IN_UNLESS(flags & MSG_PEEK, fd), NULL)
 WRAP_IN(ssize_t, recvfrom, (int fd, void *buf, size_t n, int flags, __SOCKADDR_ARG from, socklen_t *len),
-     (fd, buf, n, flags, from, len), RECVFROM, VP_WAIT_SOCKET, fd)
+     (fd, buf, n, flags, from, len), RECVFROM, VP_WAIT_SOCKET, fd, RT_IO_IN_UNLESS(flags & MSG_PEEK, fd), NULL)
 WRAP_IN(ssize_t, __recvfrom_chk,
      (int fd, void *buf, size_t n, size_t room, int flags, struct sockaddr *from, socklen_t *len),
-     (fd, buf, n, room, flags, from, len), RECVFROM, VP_WAIT_SOCKET, fd)
-WRAP_IN(ssize_t, recvmsg, (int fd, struct msghdr *m, int flags), (fd, m, flags), RECVMSG, VP_WAIT_SOCKET, fd)
-WRAP_OUT(ssize_t, send, (int fd, const void *buf, size_t n, int flags), (fd, buf, n, flags), SEND, VP_WAIT_SOCKET, fd)
+     (fd, buf, n, room, flags, from, len), RECVFROM, VP_WAIT_SOCKET, fd, RT_IO_IN_UNLESS(flags & MSG_PEEK, fd), NULL)
+WRAP_IN(ssize_t, recvmsg, (int fd, struct msghdr *m, int flags), (fd, m, flags), RECVMSG, VP_WAIT_SOCKET, fd,
+	RT_IO_IN_UNLESS(flags & MSG_PEEK, fd), NULL)
+WRAP_OUT(ssize_t, send, (int fd, const void *buf, size_t n, int flags), (fd, buf, n, flags), SEND, VP_WAIT_SOCKET, fd,
+	 NULL)
 WRAP_OUT(ssize_t, sendto, (int fd, const void *buf, size_t n, int flags, __CONST_SOCKADDR_ARG to, socklen_t len),
-     (fd, buf, n, flags, to, len), SENDTO, VP_WAIT_SOCKET, fd)
-WRAP_OUT(ssize_t, sendmsg, (int fd, const struct msghdr *m, int flags), (fd, m, flags), SENDMSG, VP_WAIT_SOCKET, fd)
+     (fd, buf, n, flags, to, len), SENDTO, VP_WAIT_SOCKET, fd, NULL)
+WRAP_OUT(ssize_t, sendmsg, (int fd, const struct msghdr *m, int flags), (fd, m, flags), SENDMSG, VP_WAIT_SOCKET, fd, NULL)
 WRAP_THEN(int, accept, (int fd, __SOCKADDR_ARG from, socklen_t *len), (fd, from, len), ACCEPT, VP_WAIT_SOCKET, fd,
 	  fd_forget(r))
 WRAP_THEN(int, accept4, (int fd, __SOCKADDR_ARG from, socklen_t *len, int flags), (fd, from, len, flags), ACCEPT4,
@@ -201,15 +205,15 @@ RT_EXPORT int close(int fd)
 	}
 FD_FORGET(socket, (int domain, int type, int protocol), (domain, type, protocol), fd_forget(r))
 FD_FORGET(socketpair, (int domain, int type, int protocol, int fds[2]), (domain, type, protocol, fds),
-	  if (r == 0) { fd_forget(fds[0]); fd_forget(fds[1]); rt_channel_pair(fds); })
+	  if (r == 0) { fd_forget(fds[0]); fd_forget(fds[1]); rt_channel_pair(fds, type); })
 FD_FORGET(pipe, (int fds[2]), (fds), if (r == 0) { fd_forget(fds[0]); fd_forget(fds[1]); })
 FD_FORGET(pipe2, (int fds[2], int flags), (fds, flags), if (r == 0) { fd_forget(fds[0]); fd_forget(fds[1]); })
 FD_FORGET(dup, (int from), (from), fd_forget(r); rt_channel_copy(from, r))
 FD_FORGET(dup2, (int from, int to), (from, to), if (from != to) { fd_forget(r); rt_channel_copy(from, r); })
 FD_FORGET(dup3, (int from, int to, int flags), (from, to, flags), fd_forget(r); rt_channel_copy(from, r))
-FD_FORGET(eventfd, (unsigned value, int flags), (value, flags), fd_forget(r); rt_channel_event(r))
-WRAP_IN(int, eventfd_read, (int fd, eventfd_t *value), (fd, value), READ, VP_WAIT_PIPE, fd)
-WRAP_OUT(int, eventfd_write, (int fd, eventfd_t value), (fd, value), WRITE, VP_WAIT_PIPE, fd)
+FD_FORGET(eventfd, (unsigned value, int flags), (value, flags), fd_forget(r); if (rt_active()) rt_channel_event(r, value))
+WRAP_IN(int, eventfd_read, (int fd, eventfd_t *value), (fd, value), READ, VP_WAIT_PIPE, fd, RT_IO_IN(fd), value)
+WRAP_OUT(int, eventfd_write, (int fd, eventfd_t value), (fd, value), WRITE, VP_WAIT_PIPE, fd, &value)
 
 #define OPEN(name, first, arguments, mode_after)                                                             \
 	RT_NEXT(name);                                                                                       \
@@ -253,6 +257,12 @@ WRAP_THEN(int, __open64_2, (const char *path, int flags), (path, flags), OPEN, V
 		va_start(rest, command);                                                                     \
 		arg = va_arg(rest, void *);                                                                  \
 		va_end(rest);                                                                                \
+		if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) {                                      \
+			r = REAL(name)(fd, command, arg);                                                    \
+			fd_forget(r);                                                                        \
+			rt_channel_copy(fd, r);                                                              \
+			return r;                                                                            \
+		}                                                                                            \
 		if (!rt_active() || (command != F_SETLKW && command != F_OFD_SETLKW))                        \
 			return REAL(name)(fd, command, arg);                                                 \
 		start = rt_now();                                                                            \

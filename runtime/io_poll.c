@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* poll, select and epoll. A poll that ends with one ready channel waited for it; of several it is not known which came
- * first, but epoll tells them in that order. select's descriptors are not looked at: no edges. */
+/* poll, select and epoll. A poll that ends with ready channels waited for the first of them to be written to. */
 #define _GNU_SOURCE
 #include "runtime/io.h"
 
@@ -18,39 +17,70 @@ static struct {
 } watched[N_WATCHED];
 static _Atomic int n_watched; /* entries ever used */
 
-static void poll_record(enum vp_call call, uint64_t key, int64_t object, uint64_t start, uint64_t end, int result)
+/* The channels among the ready descriptors; none of them when one has no channel: it may have been the first. */
+struct ready {
+	uint64_t keys[N_POLLED];
+	int n;
+};
+
+static void ready_add(struct ready *found, int fd, bool in)
+{
+	uint64_t key = in && found->n >= 0 && found->n < N_POLLED ? rt_channel(fd, RT_CHANNEL_IN) : RT_CHANNEL_NONE;
+
+	if (key == RT_CHANNEL_NONE)
+		found->n = -1;
+	else
+		found->keys[found->n++] = key;
+}
+
+static void poll_record(enum vp_call call, const struct ready *found, int64_t object, uint64_t start, uint64_t end, int result)
 {
 	int saved = errno;
 	struct rt_thread *th = rt_thread();
 
-	if (key == RT_CHANNEL_NONE || result <= 0)
+	if (found->n <= 0 || result <= 0) {
 		rt_io_record(call, VP_WAIT_POLL, object, start, end, result);
-	else if (th)
-		rt_wait_record(th, VP_WAIT_POLL, VP_FLAG_SHARED | VP_FLAG_CHANNEL, key, 0, start, end,
+	} else if (th) {
+		rt_wait_record(th, VP_WAIT_POLL, VP_FLAG_SHARED | VP_FLAG_CHANNEL, found->keys[0], 0, start, end,
 			       (uint64_t)call | (uint64_t)result << 16);
+		for (int i = 1; i < found->n; i++) {
+			struct vp_unit units[2] = {{end, VP_W(VP_KIND_READY, 0)}, {found->keys[i], 0}};
+
+			rt_write(th, units, 2);
+		}
+	}
 	errno = saved;
 }
 
-static void polled(const struct pollfd *fds, nfds_t n)
+static struct ready ready(const struct pollfd *fds, nfds_t n, int result)
 {
-	for (nfds_t i = 0; i < n && i < N_POLLED; i++) {
-		uint64_t key = fds[i].fd >= 0 && fds[i].events & POLLIN ? rt_channel(fds[i].fd, RT_CHANNEL_IN) :
-									  RT_CHANNEL_NONE;
+	struct ready found = {.n = 0};
 
-		if (key != RT_CHANNEL_NONE)
-			rt_channel_polled(key);
+	for (nfds_t i = 0; result > 0 && i < n && result; i++) {
+		if (!fds[i].revents)
+			continue;
+		ready_add(&found, fds[i].fd, fds[i].revents & POLLIN);
+		result--;
 	}
+	return found;
 }
 
-static uint64_t ready(const struct pollfd *fds, nfds_t n, int result)
+static struct ready selected(int n, const fd_set *in, const fd_set *out, const fd_set *bad, int result)
 {
-	for (nfds_t i = 0; result == 1 && i < n && i < N_POLLED; i++)
-		if (fds[i].revents)
-			return fds[i].revents & POLLIN ? rt_channel(fds[i].fd, RT_CHANNEL_IN) : RT_CHANNEL_NONE;
-	return RT_CHANNEL_NONE;
+	struct ready found = {.n = 0};
+
+	for (int fd = 0; result > 0 && fd < n; fd++) {
+		bool is_in = in && FD_ISSET(fd, in), other = (out && FD_ISSET(fd, out)) || (bad && FD_ISSET(fd, bad));
+
+		if (is_in || other)
+			ready_add(&found, fd, !other);
+		result -= is_in + (out && FD_ISSET(fd, out)) + (bad && FD_ISSET(fd, bad));
+	}
+	return found;
 }
 
-#define POLL(name, parameters, arguments, call, before, key, object)                                         \
+/* `found`: of what the call returned in r. */
+#define POLL(name, parameters, arguments, call, found, object)                                               \
 	RT_NEXT(name);                                                                                       \
 	RT_EXPORT int name parameters                                                                        \
 	{                                                                                                    \
@@ -58,12 +88,15 @@ static uint64_t ready(const struct pollfd *fds, nfds_t n, int result)
 		int r;                                                                                       \
 		if (!rt_active())                                                                            \
 			return REAL(name) arguments;                                                         \
-		before;                                                                                      \
 		start = rt_now();                                                                            \
 		r = REAL(name) arguments;                                                                    \
 		end = rt_now();                                                                              \
-		if (end - start >= rt_process.io_ticks)                                                      \
-			poll_record(VP_CALL_##call, key, object, start, end, r);                             \
+		if (end - start >= rt_process.io_ticks) {                                                    \
+			int saved = errno;                                                                   \
+			struct ready found_ = found;                                                         \
+			errno = saved;                                                                       \
+			poll_record(VP_CALL_##call, &found_, object, start, end, r);                         \
+		}                                                                                            \
 		return r;                                                                                    \
 	}
 
@@ -72,18 +105,18 @@ int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout, co
 
 /* The header says that poll only writes the array. */
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-POLL(poll, (struct pollfd *fds, nfds_t n, int timeout), (fds, n, timeout), POLL, polled(fds, n), ready(fds, n, r), 0)
-POLL(__poll_chk, (struct pollfd *fds, nfds_t n, int timeout, size_t room), (fds, n, timeout, room), POLL, polled(fds, n),
+POLL(poll, (struct pollfd *fds, nfds_t n, int timeout), (fds, n, timeout), POLL, ready(fds, n, r), 0)
+POLL(__poll_chk, (struct pollfd *fds, nfds_t n, int timeout, size_t room), (fds, n, timeout, room), POLL,
      ready(fds, n, r), 0)
 POLL(ppoll, (struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask),
-     (fds, n, timeout, mask), PPOLL, polled(fds, n), ready(fds, n, r), 0)
+     (fds, n, timeout, mask), PPOLL, ready(fds, n, r), 0)
 POLL(__ppoll_chk, (struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask, size_t room),
-     (fds, n, timeout, mask, room), PPOLL, polled(fds, n), ready(fds, n, r), 0)
-WRAP(int, select, (int n, fd_set *in, fd_set *out, fd_set *bad, struct timeval *timeout), (n, in, out, bad, timeout),
-     SELECT, VP_WAIT_POLL, 0)
-WRAP(int, pselect,
+     (fds, n, timeout, mask, room), PPOLL, ready(fds, n, r), 0)
+POLL(select, (int n, fd_set *in, fd_set *out, fd_set *bad, struct timeval *timeout), (n, in, out, bad, timeout),
+     SELECT, selected(n, in, out, bad, r), 0)
+POLL(pselect,
      (int n, fd_set *in, fd_set *out, fd_set *bad, const struct timespec *timeout, const sigset_t *mask),
-     (n, in, out, bad, timeout, mask), SELECT, VP_WAIT_POLL, 0)
+     (n, in, out, bad, timeout, mask), SELECT, selected(n, in, out, bad, r), 0)
 
 /* epoll. */
 
@@ -96,7 +129,6 @@ static void unwatch(int set, int fd)
 
 static void watch(int set, int fd, uint64_t key, uint64_t data)
 {
-	rt_channel_polled(key);
 	for (int i = 0; i < N_WATCHED; i++) {
 		uint64_t none = 0;
 
@@ -115,18 +147,22 @@ static void watch(int set, int fd, uint64_t key, uint64_t data)
 	}
 }
 
-static uint64_t first_ready(int set, const struct epoll_event *events, int result)
+/* epoll tells the ready descriptors in the order in which they became ready. */
+static struct ready first_ready(int set, const struct epoll_event *events, int result)
 {
 	int n = result > 0 && events[0].events & EPOLLIN ? atomic_load(&n_watched) : 0;
+	struct ready found = {.n = 0};
 
 	for (int i = 0; i < n; i++) {
 		uint64_t key = atomic_load(&watched[i].key);
 
 		if (key > RT_CHANNEL_NONE && atomic_load(&watched[i].set) == set &&
-		    atomic_load(&watched[i].data) == events[0].data.u64)
-			return key;
+		    atomic_load(&watched[i].data) == events[0].data.u64) {
+			found.keys[found.n++] = key;
+			break;
+		}
 	}
-	return RT_CHANNEL_NONE;
+	return found;
 }
 
 RT_NEXT(epoll_ctl);
@@ -146,9 +182,9 @@ RT_EXPORT int epoll_ctl(int set, int what, int fd, struct epoll_event *event)
 	return 0;
 }
 
-POLL(epoll_wait, (int fd, struct epoll_event *events, int n, int timeout), (fd, events, n, timeout), EPOLL_WAIT, (void)0,
+POLL(epoll_wait, (int fd, struct epoll_event *events, int n, int timeout), (fd, events, n, timeout), EPOLL_WAIT,
      first_ready(fd, events, r), fd)
 POLL(epoll_pwait, (int fd, struct epoll_event *events, int n, int timeout, const sigset_t *mask),
-     (fd, events, n, timeout, mask), EPOLL_PWAIT, (void)0, first_ready(fd, events, r), fd)
+     (fd, events, n, timeout, mask), EPOLL_PWAIT, first_ready(fd, events, r), fd)
 POLL(epoll_pwait2, (int fd, struct epoll_event *events, int n, const struct timespec *timeout, const sigset_t *mask),
-     (fd, events, n, timeout, mask), EPOLL_PWAIT, (void)0, first_ready(fd, events, r), fd)
+     (fd, events, n, timeout, mask), EPOLL_PWAIT, first_ready(fd, events, r), fd)

@@ -56,7 +56,7 @@ enum vp_kind {
 	VP_KIND_WAIT = 8,
 	/* 2 units, a release that found waiters. payload = enum vp_wait | flags << 8 | seq << 16; u1.t = object,
 	   u1.w = arrivals before | (arrivals after << 32). seq: number of this release of a lock, 0: none;
-	   of a futex: how many it woke; of a channel: how long the call took, in 64 ticks. */
+	   of a futex: how many it woke. */
 	VP_KIND_WAKE = 9,
 	/* 2 units: u1.t = item. */
 	VP_KIND_ENQUEUE = 10,
@@ -89,6 +89,14 @@ enum vp_kind {
 	VP_KIND_SAMPLE = 20,
 	/* 1 unit: payload = code | n << 24: n more calls after the last SAMPLE of this function. */
 	VP_KIND_COUNT = 21,
+	/* 2 units: a call that put data into a channel, and one that took data out. t = begin of a SEND, end of a RECEIVE,
+	   payload = how long the call took; u1.t = channel, u1.w = bytes, messages, or an eventfd's value. Data comes out
+	   in the order in which it went in, so amounts tell which SEND a RECEIVE belongs to. */
+	VP_KIND_SEND = 22,
+	VP_KIND_RECEIVE = 23,
+	/* 2 units: a further channel that was ready when the wait recorded last on this thread, a poll, ended.
+	   u1.t = channel, u1.w = 0. */
+	VP_KIND_READY = 24,
 };
 
 #define VP_SAMPLE_WEIGHT(payload) ((uint32_t)((payload) & 0x7f))
@@ -173,7 +181,7 @@ static inline uint32_t vp_record_units(uint64_t w)
 		return 1;
 	case VP_KIND_BEGIN: case VP_KIND_RESUME: case VP_KIND_SUSPEND: case VP_KIND_END: case VP_KIND_TYPE:
 	case VP_KIND_WORK: case VP_KIND_WAKE: case VP_KIND_ENQUEUE: case VP_KIND_DEQUEUE: case VP_KIND_CREATE:
-	case VP_KIND_START: case VP_KIND_SAMPLE:
+	case VP_KIND_START: case VP_KIND_SAMPLE: case VP_KIND_SEND: case VP_KIND_RECEIVE: case VP_KIND_READY:
 		return 2;
 	case VP_KIND_WAIT:
 		return 3;

@@ -41,9 +41,7 @@ struct vp_shm {
 };
 
 /* An object's slot is two words. First: arrivals (monotonic) in the high 40 bits, waiting in the low 24. Second: the number
- * of the lock's last release in the low 24 bits, stored by whoever holds it; VP_SLOT_POLLED is set for ever once
- * somebody polls the channel. */
-#define VP_SLOT_POLLED (UINT64_C(1) << 63)
+ * of the lock's last release in the low 24 bits, stored by whoever holds it. */
 #define VP_SLOT_WAITING(v) ((uint32_t)((v) & 0xffffffu))
 #define VP_SLOT_ARRIVALS(v) ((uint32_t)((v) >> 24))
 #define VP_SLOT_ARRIVE ((UINT64_C(1) << 24) + 1)

@@ -41,7 +41,7 @@ struct edge_program {
 	void (*thread)(struct edge_shared *s, int me); /* me: from 1 */
 	int max_threads, max_processes; /* 1 thread: processes only */
 	int n_rounds, all_factor;	/* rounds of a thread of a pair in the short run; times that for all */
-	unsigned missed_permille, wrong_permille; /* tolerated, with a reason beside the table's line */
+	unsigned open_percent; /* may be undecided or no wait, with a reason beside the table's line */
 };
 
 extern const struct edge_program edge_programs[];
@@ -64,6 +64,8 @@ void edge_run_bytes(struct edge_shared *s, int me);
 void edge_run_eventfd(struct edge_shared *s, int me);
 void edge_run_poll(struct edge_shared *s, int me);
 void edge_run_epoll(struct edge_shared *s, int me);
+void edge_run_select(struct edge_shared *s, int me);
+void edge_run_poll_several(struct edge_shared *s, int me);
 void edge_run_queue(struct edge_shared *s, int me);
 
 void edge_cpp_mutex(struct edge_shared *s, int me);

@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/msg.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -166,6 +167,66 @@ void edge_run_poll(struct edge_shared *s, int me)
 			if (write(s->fds[at][1], &byte, 1) != 1)
 				_exit(4);
 		}
+	}
+}
+
+void edge_run_select(struct edge_shared *s, int me)
+{
+	edge_object((void *)EDGE_ANY_POLL);
+	for (int i = 0; i < s->n_rounds; i++) {
+		int at = channel_of(s, me, i), fd = s->fds[at][0];
+		char byte = (char)me;
+		fd_set set;
+
+		if (me % 2) {
+			int empty = is_empty(s, at);
+
+			edge_truth(0);
+			FD_ZERO(&set);
+			FD_SET(fd, &set);
+			if (select(fd + 1, &set, NULL, NULL, NULL) != 1 || read(fd, &byte, 1) != 1)
+				_exit(4);
+			edge_truth(empty ? (uint64_t)byte : 0);
+		} else {
+			pace(i);
+			if (write(s->fds[at][1], &byte, 1) != 1)
+				_exit(4);
+		}
+	}
+}
+
+/* Each reader has two channels, which its partner and others write to by turns. With both ready either may have been
+ * the first. */
+void edge_run_poll_several(struct edge_shared *s, int me)
+{
+	int n_pairs = s->n_threads / 2;
+
+	edge_object((void *)EDGE_ANY_POLL);
+	for (int i = 0; i < s->n_rounds && me % 2 == 0; i++) {
+		char byte = (char)me;
+
+		pace(i);
+		if (write(s->fds[channel_of(s, me, i) + i % 2 * n_pairs][1], &byte, 1) != 1)
+			_exit(4);
+	}
+	for (int i = 0; i < s->n_rounds && me % 2;) {
+		int at = me / 2 - 1, empty = is_empty(s, at) && is_empty(s, at + n_pairs);
+		struct pollfd p[2] = {{s->fds[at][0], POLLIN, 0}, {s->fds[at + n_pairs][0], POLLIN, 0}};
+		uint64_t truth = EDGE_SET;
+		char byte;
+
+		edge_truth(0);
+		if (poll(p, 2, -1) < 1)
+			_exit(4);
+		for (int k = 0; k < 2; k++) {
+			if (!p[k].revents)
+				continue;
+			if (read(p[k].fd, &byte, 1) != 1)
+				_exit(4);
+			truth |= UINT64_C(1) << byte;
+			i++;
+		}
+		edge_truth(empty ? truth : 0);
 	}
 }
 

@@ -1,0 +1,21 @@
+/* (m) A spooler hands jobs to another process through a pipe, nothing annotated but the job itself. What a job waits for in
+ * the pipe is the cause; what the spooler still does for a job after it wrote it there is not on its path. */
+#ifndef SPOOL_H
+#define SPOOL_H
+
+#include "annotate_or_not.h"
+#include "plant.h"
+
+enum { QUEUED, PRINT_PAGE, KEEP_BOOKS, N_FACTORS };
+
+struct job {
+	uint64_t id;
+	uint32_t ns[N_FACTORS];
+	uint64_t took[N_FACTORS];
+	uint64_t begin, sent, end; /* ticks */
+};
+
+void spool_all(int pipe_end, struct job *jobs, size_t n, uint64_t random);
+int print_all(int pipe_end, struct job *jobs, size_t n);
+
+#endif

@@ -1,0 +1,35 @@
+#include "spool.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static NOINLINE void keep_books(struct job *j)
+{
+	PLANT_SPIN(j->ns[KEEP_BOOKS], j->took[KEEP_BOOKS]);
+}
+
+static NOINLINE void submit(int pipe_end, struct job *j, uint64_t place)
+{
+	vprof_begin("job", j->id);
+	j->begin = PLANT_NOW();
+	j->sent = PLANT_NOW();
+	if (write(pipe_end, &place, sizeof place) != sizeof place) {
+		perror("pipe");
+		exit(1);
+	}
+	keep_books(j);
+	vprof_suspend("job", j->id);
+}
+
+/* Bursts, then a pause that lets the pipe run empty. */
+void spool_all(int pipe_end, struct job *jobs, size_t n, uint64_t random)
+{
+	for (size_t i = 0; i < n;) {
+		size_t burst = plant_uniform(&random, 1, 9);
+
+		for (; burst && i < n; burst--, i++)
+			submit(pipe_end, &jobs[i], i);
+		plant_sleep_us(plant_uniform(&random, 2500, 3500));
+	}
+}
