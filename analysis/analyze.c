@@ -142,6 +142,8 @@ static void fill_counts(struct analysis *a)
 	r->n_calls_sampled = a->timeline->n_sampled;
 	r->n_waits = a->wakes.n_waits;
 	r->n_waits_matched = a->wakes.n_matched;
+	r->n_waits_by_time = a->wakes.n_by_time;
+	r->n_waits_undecided = a->wakes.n_channel_undecided;
 	r->n_waits_unmatched = a->wakes.n_unmatched;
 	r->n_complete = a->n_chosen;
 	if (!a->counts)

@@ -98,6 +98,8 @@ struct vprof_results {
 	uint64_t n_records, n_dropped, n_bytes_ignored;
 	uint64_t n_calls_sampled; /* records of hot functions' calls, each of which stands for several */
 	uint64_t n_waits, n_waits_matched, n_waits_unmatched;
+	uint64_t n_waits_by_time; /* of those matched: by time and order alone, the lock's number of releases did not decide */
+	uint64_t n_waits_undecided; /* for data; which of several senders ended them is not known. Not in n_waits */
 	double mean_ns, sd_ns, var_ns2, min_ns, max_ns, p50_ns, p90_ns, p99_ns, p999_ns;
 	double duration_ns;   /* of the run's trace */
 	double between_types; /* share of variance between types; 0 when one type */

@@ -10,6 +10,7 @@
 #define VPROF_RESULTS_FIELDS(U, D, I, S)                                                                             \
 	S(interval) S(run) U(n_complete) U(n_cut) U(n_ambiguous) U(n_restarted) U(n_records) U(n_dropped)            \
 	U(n_bytes_ignored) U(n_calls_sampled) U(n_waits) U(n_waits_matched) U(n_waits_unmatched)                     \
+	U(n_waits_by_time) U(n_waits_undecided)                                                                      \
 	D(mean_ns) D(sd_ns) D(var_ns2) D(min_ns) D(max_ns) D(p50_ns) D(p90_ns) D(p99_ns) D(p999_ns) D(duration_ns) D(between_types)                 \
 	D(queued_share) D(blocked_share) D(running_share) D(baseline_mean_ns) U(graph_height) D(threshold) I(k)      \
 	U(n_selected) I(inconclusive)

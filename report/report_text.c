@@ -197,7 +197,14 @@ static void add_coverage(const struct vprof_style *style, const struct vprof_res
 		vprof_text_addf(&t, "%s matched with their waker", vprof_format_count(r->n_waits_matched).s);
 		if (r->n_waits_unmatched)
 			vprof_text_addf(&t, ", %s not", vprof_format_count(r->n_waits_unmatched).s);
+		if (r->n_waits_by_time)
+			vprof_text_addf(&t, ", %s by their times alone", vprof_format_count(r->n_waits_by_time).s);
 	}
+	if (r->n_waits_undecided)
+		vprof_text_addf(&t, "; %s waits for data undecided", vprof_format_count(r->n_waits_undecided).s);
+	if (r->n_calls_sampled)
+		vprof_text_addf(&t, "; %s records stand for several calls of hot functions",
+				vprof_format_count(r->n_calls_sampled).s);
 	labelled(style, "coverage", t.s, out);
 	vprof_text_release(&t);
 }
