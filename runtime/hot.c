@@ -19,7 +19,7 @@
 
 #define RT_HOT_NS 2000u
 #define BLOCK_MIN 8u
-#define BLOCK_MAX 128u
+#define BLOCK_MAX 64u
 #define BLOCK_SHARE 8u /* a block holds at most so large a part of the calls before it */
 #define FRAMES_MAX 64  /* looked at for hot ones when an interval begins */
 

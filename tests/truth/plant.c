@@ -165,7 +165,8 @@ static void write_planted(FILE *f, const struct truth_answer *answer)
 		fprintf(f, " \"planted\": {\"factor\": [\"%s\", \"%s\"], \"share\": %.6f},\n", answer->a, answer->b,
 			answer->share);
 	else
-		fprintf(f, " \"planted\": {\"factor\": \"%s\", \"share\": %.6f},\n", answer->a, answer->share);
+		fprintf(f, " \"planted\": {\"factor\": \"%s\", \"share\": %.6f%s},\n", answer->a, answer->share,
+			answer->is_sampled ? ", \"is_sampled\": 1" : "");
 	fputs(" \"accept\": [", f);
 	for (size_t i = 0; i < max && answer->accept[i]; i++)
 		fprintf(f, "%s\"%s\"", i ? ", " : "", answer->accept[i]);

@@ -79,6 +79,7 @@ struct truth_answer {
 	double share;		/* of the latency's variance */
 	const char *accept[6];	/* other names that may rank first (the same cause, one level away) */
 	struct truth_factor also[TRUTH_MAX_ALSO]; /* must be found too, each with its share */
+	int is_sampled; /* the planted factor's calls are so many that vprof times a few */
 	int is_complete; /* the factors add up to the latency; where they did not, the run was disturbed */
 };
 

@@ -13,8 +13,8 @@ static void fill_document(struct document *d, uint64_t id, uint64_t *random)
 
 int main(int argc, char **argv)
 {
-	struct plant_options o = plant_start(argc, argv, 1200);
-	struct truth_answer answer = {.a = "next_token", .accept = {"parse"}};
+	struct plant_options o = plant_start(argc, argv, 2000);
+	struct truth_answer answer = {.a = "next_token", .accept = {"parse"}, .is_sampled = 1};
 	struct truth truth;
 
 	truth_open(&truth, N_FACTORS, names, o.n);
