@@ -36,6 +36,7 @@ struct vprof_node {
 	uint64_t n_timed;     /* those recorded one by one: fewer when the function is hot and its calls were sampled */
 	double mean_ns, var_ns2, share;
 	double noise_ns2;     /* mean variance of the error that sampling makes in one interval's time; var_ns2 is without it */
+	double rare_ns;    /* mean time that the longest thousandth of sampled calls would add if it stood for others too */
 	double blocked_ns; /* mean part of its time spent blocked */
 	const char *name;    /* factor name: __func__, external callee, lock primitive, "queued", "body of f" */
 	const char *display; /* for people */

@@ -16,8 +16,8 @@
 	U(n_selected) I(inconclusive)
 #define VPROF_NODE_FIELDS(U, D, I, S)                                                                                \
 	U(code) U(parent) U(first_child) U(n_children) U(depth) U(factor) I(is_blame) I(broken_down) U(n_intervals)  \
-	U(n_calls) U(n_timed) D(mean_ns) D(var_ns2) D(share) D(noise_ns2) D(blocked_ns) S(name) S(display) S(file)   \
-	I(line) S(object)
+	U(n_calls) U(n_timed) D(mean_ns) D(var_ns2) D(share) D(noise_ns2) D(rare_ns) D(blocked_ns) S(name)           \
+	S(display) S(file) I(line) S(object)
 #define VPROF_COVARIANCE_FIELDS(U, D, I, S) U(a) U(b) D(cov_ns2) D(share) D(r) U(factor)
 #define VPROF_FACTOR_FIELDS(U, D, I, S)                                                                              \
 	S(key) S(name) S(name_a) S(name_b) I(is_blame) D(share) D(share_low) D(share_high) D(mean_ns) D(sd_ns) D(r)  \

@@ -231,7 +231,7 @@ static int add_sample(struct build *b, const struct vp_unit *u)
 		b->timeline->n_bad++;
 		return 0;
 	}
-	if (add_call(b, u->t, u[1].t, code) || vprof_samples_add(b->line, u->t, code, VP_PAYLOAD(u->w)))
+	if (add_call(b, u->t, u[1].t, code) || vprof_samples_add(b->line, u->t, u[1].t, code, VP_PAYLOAD(u->w)))
 		return VPROF_ERR_NOMEM;
 	b->ended.v[b->ended.n - 1].is_sampled = 1;
 	b->timeline->n_sampled++;
@@ -580,6 +580,8 @@ int vprof_timeline_build(struct vprof_timeline **out, const struct vprof_trace *
 		if (progress)
 			progress(arg, (double)(i + 1) / (double)trace->n_threads);
 	}
+	if (vprof_samples_limit(timeline->threads, timeline->n_threads))
+		goto out;
 	if (timeline->t_first == UINT64_MAX)
 		timeline->t_first = timeline->t_last;
 	finish_names(timeline);

@@ -21,7 +21,8 @@ struct vprof_call {
 
 /* A timed call of a hot function (VP_KIND_SAMPLE), one of two in its block. */
 struct vprof_sampled {
-	uint64_t t0;
+	uint64_t t0, duration;
+	uint64_t limit; /* what lies beyond this part of the duration stands for itself alone: so long a call is rare */
 	uint32_t code, block;
 	uint32_t represented; /* calls that were counted since the last timed one, it included */
 	uint8_t weight;	      /* calls for which it stands; 0: itself, from its first wait on */
@@ -144,9 +145,11 @@ uint32_t vprof_line_call_at(const struct vprof_line *line, uint64_t t, size_t *n
 const struct vprof_sampled *vprof_line_sampled(const struct vprof_line *line, const struct vprof_call *call);
 
 /* Records of hot functions, in record order; then sorted once. OK or NOMEM. */
-int vprof_samples_add(struct vprof_line *line, uint64_t t0, uint32_t code, uint64_t payload);
+int vprof_samples_add(struct vprof_line *line, uint64_t t0, uint64_t duration, uint32_t code, uint64_t payload);
 void vprof_samples_count(struct vprof_line *line, uint32_t code, uint32_t n);
 void vprof_samples_sort(struct vprof_line *line);
+/* Of all threads, once all are built: the limits. OK or NOMEM. */
+int vprof_samples_limit(struct vprof_line *threads, size_t n_threads);
 
 /* Calls in the order of their ends (as recorded), to be put into preorder by vprof_calls_build. */
 struct vprof_ended_call {

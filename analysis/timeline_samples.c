@@ -1,15 +1,21 @@
-/* Timed calls of hot functions: what each of them stands for, found again by the time of its entry. */
+/* Timed calls of hot functions: what each of them stands for, found again by the time of its entry.
+ *
+ * A call that is interrupted for milliseconds, or that is one in thousands for another reason, would stand for dozens like it
+ * when it happens to be timed. What one call in a thousand lasts longer than the others of its function therefore counts once.
+ */
 #include "analysis/timeline.h"
 
 #define COUNT_LOOK_BACK 4096u
+#define RARE 1000 /* one call in so many */
 
-int vprof_samples_add(struct vprof_line *line, uint64_t t0, uint32_t code, uint64_t payload)
+int vprof_samples_add(struct vprof_line *line, uint64_t t0, uint64_t duration, uint32_t code, uint64_t payload)
 {
 	struct vprof_sampled *s = VPROF_PUSH(&line->samples);
 
 	if (!s)
 		return VPROF_ERR_NOMEM;
 	s->t0 = t0;
+	s->duration = s->limit = duration;
 	s->code = code;
 	s->block = VP_SAMPLE_BLOCK(payload);
 	s->weight = (uint8_t)VP_SAMPLE_WEIGHT(payload);
@@ -52,4 +58,76 @@ const struct vprof_sampled *vprof_line_sampled(const struct vprof_line *line, co
 	if (!line->samples.n)
 		return NULL;
 	return bsearch(&key, line->samples.v, line->samples.n, sizeof key, sample_order);
+}
+
+struct length {
+	uint64_t duration;
+	uint32_t code;
+};
+
+static int length_order(const void *a, const void *b)
+{
+	const struct length *x = a, *y = b;
+
+	if (x->code != y->code)
+		return x->code < y->code ? -1 : 1;
+	return x->duration < y->duration ? -1 : x->duration > y->duration;
+}
+
+/* The function's length that so many of its n calls do not exceed: lengths[from, to). */
+static uint64_t limit_of(const struct length *lengths, size_t n, uint32_t code)
+{
+	size_t low = 0, high = n, from;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (lengths[middle].code < code)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	from = low;
+	for (high = n; low < high;) {
+		size_t middle = low + (high - low) / 2;
+
+		if (lengths[middle].code <= code)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return lengths[low - 1 - (low - from) / RARE].duration;
+}
+
+int vprof_samples_limit(struct vprof_line *threads, size_t n_threads)
+{
+	struct length *lengths;
+	uint32_t code = 0;
+	uint64_t limit = 0;
+	size_t n = 0, k = 0;
+
+	for (size_t i = 0; i < n_threads; i++)
+		n += threads[i].samples.n;
+	lengths = malloc((n ? n : 1) * sizeof *lengths);
+	if (!lengths)
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < n_threads; i++)
+		for (size_t s = 0; s < threads[i].samples.n; s++)
+			if (threads[i].samples.v[s].weight)
+				lengths[k++] = (struct length){ threads[i].samples.v[s].duration, threads[i].samples.v[s].code };
+	qsort(lengths, k, sizeof *lengths, length_order);
+	for (size_t i = 0; i < n_threads; i++) {
+		for (size_t s = 0; s < threads[i].samples.n; s++) {
+			struct vprof_sampled *sample = &threads[i].samples.v[s];
+
+			if (!sample->weight)
+				continue;
+			if (sample->code != code)
+				limit = limit_of(lengths, k, sample->code);
+			code = sample->code;
+			sample->limit = limit;
+		}
+	}
+	free(lengths);
+	return 0;
 }

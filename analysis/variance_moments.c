@@ -88,6 +88,8 @@ static int fill_node(const struct computation *c, uint32_t i)
 	out->is_blame = n->level > 0;
 	out->n_calls = n->n_calls;
 	out->n_timed = n->n_timed;
+	if (c->tree->n_intervals)
+		out->rare_ns = (double)n->rare_ticks * c->tree->timeline->ns_per_tick / (double)c->tree->n_intervals;
 	out->name = out->display = node_name(c, n);
 	out->file = out->object = "";
 	if (n->probe) {

@@ -14,6 +14,7 @@ struct frame {
 	uint32_t call, node;
 	uint32_t weight; /* calls for which this one stands, or one around it: there are no chosen calls in chosen ones */
 	const struct vprof_sampled *sampled; /* NULL: it stands for no other */
+	uint64_t until; /* ... or no longer from here on */
 };
 
 struct vprof_tree_private {
@@ -216,25 +217,30 @@ static int spend(struct vprof_tree *tree, uint32_t node, int64_t ticks)
 	return 0;
 }
 
-/* From its first wait on a chosen call stands for itself alone: so do the calls that were not chosen. */
-static int has_waited(const struct vprof_line *line, const struct vprof_call *call, uint64_t t)
+/* How long a chosen call stands for others: up to its first wait, since from there on those that were not chosen are recorded
+ * too, and no longer than its function's calls usually last. */
+static uint64_t stands_until(const struct vprof_line *line, const struct vprof_call *call, const struct vprof_sampled *sampled)
 {
+	uint64_t until = call->t0 + sampled->limit;
 	size_t i;
 
 	if (!line->waits.n)
-		return 0;
+		return until;
 	i = vprof_time_search(line->waits.v, sizeof *line->waits.v, line->waits.n, call->t0 - 1, 0);
-	return i < line->waits.n && line->waits.v[i].t0 < t;
+	return i < line->waits.n && line->waits.v[i].t0 < until ? line->waits.v[i].t0 : until;
 }
 
-/* What the frame's call stands for at t, a time of which nothing but waits parts it from its begin. */
+/* What the frame's call stands for at t, outer being what the one around it stands for. */
 static void weigh(struct frame *f, const struct vprof_line *line, uint32_t outer, uint64_t t)
 {
 	const struct vprof_call *call = &line->calls.v[f->call];
 
 	f->weight = outer;
-	f->sampled = call->is_sampled ? vprof_line_sampled(line, call) : NULL;
-	if (!f->sampled || f->sampled->weight < 2 || outer > 1 || has_waited(line, call, t))
+	f->until = UINT64_MAX;
+	f->sampled = call->is_sampled && outer == 1 ? vprof_line_sampled(line, call) : NULL;
+	if (f->sampled && f->sampled->weight >= 2)
+		f->until = stands_until(line, call, f->sampled);
+	if (f->until == UINT64_MAX || t >= f->until)
 		f->sampled = NULL;
 	else
 		f->weight = f->sampled->weight;
@@ -304,16 +310,39 @@ static int push_frame(struct vprof_tree *tree, const struct vprof_piece *piece, 
 	return 0;
 }
 
+/* Place in the stack of the frame that stands for others; one does. */
+static size_t chosen_frame(const struct vprof_tree_private *p)
+{
+	size_t at = p->stack.n - 1;
+
+	while (!p->stack.v[at].sampled)
+		at--;
+	return at;
+}
+
+/* From here on it stands for itself alone. What of its time does not count for others is remembered. */
+static void stand_alone(struct vprof_tree *tree, const struct vprof_line *line, uint64_t t)
+{
+	struct vprof_tree_private *p = tree->private;
+	size_t at = chosen_frame(p);
+	const struct frame *f = &p->stack.v[at];
+	const struct vprof_call *call = &line->calls.v[f->call];
+
+	if (t >= call->t0 + f->sampled->limit && t < call->t1)
+		tree->nodes.v[f->node].rare_ticks += (f->sampled->weight - 1u) * (call->t1 - t);
+	p->stack.v[at].sampled = NULL;
+	for (size_t k = at; k < p->stack.n; k++)
+		p->stack.v[k].weight = 1;
+}
+
 /* A chosen call's time stands for that of others: what it gains beyond the time that passed, the frame around it
  * loses. */
 static int spend_weighted(struct vprof_tree *tree, const struct vprof_piece *piece, uint32_t base, uint64_t ticks)
 {
 	const struct vprof_tree_private *p = tree->private;
 	const struct frame *top = &p->stack.v[p->stack.n - 1];
-	size_t at = p->stack.n - 1;
+	size_t at = chosen_frame(p);
 
-	while (!p->stack.v[at].sampled)
-		at--;
 	for (size_t k = at; k < p->stack.n; k++)
 		if ((k == at || p->stack.v[k].node != p->stack.v[k - 1].node) &&
 		    vprof_noise_spend(tree->noise, p->stack.v[at].sampled, piece->thread, p->stack.v[k].node, ticks))
@@ -334,6 +363,7 @@ static int add_run(struct vprof_tree *tree, const struct vprof_piece *piece, uin
 		return VPROF_ERR_NOMEM;
 	while (t < piece->to) {
 		const struct frame *top = p->stack.n ? &p->stack.v[p->stack.n - 1] : NULL;
+		uint64_t stands = top && top->weight > 1 ? p->stack.v[chosen_frame(p)].until : UINT64_MAX;
 		uint64_t leave = top ? line->calls.v[top->call].t1 : UINT64_MAX;
 		uint64_t enter = next < line->calls.n ? line->calls.v[next].t0 : UINT64_MAX;
 		uint64_t until = leave <= enter ? leave : enter;
@@ -341,8 +371,14 @@ static int add_run(struct vprof_tree *tree, const struct vprof_piece *piece, uin
 		struct frame above = top ? *top : (struct frame){ .weight = 1 };
 		int failed;
 
+		if (t >= stands) {
+			stand_alone(tree, line, t);
+			continue;
+		}
 		if (until > piece->to)
 			until = piece->to;
+		if (until > stands)
+			until = stands;
 		failed = above.weight > 1 ? spend_weighted(tree, piece, base, until - t) :
 					    spend(tree, node, (int64_t)(until - t));
 		if (failed)
@@ -350,6 +386,8 @@ static int add_run(struct vprof_tree *tree, const struct vprof_piece *piece, uin
 		t = until;
 		if (t >= piece->to)
 			break;
+		if (t < leave && t < enter)
+			continue;
 		if (leave <= enter)
 			p->stack.n--;
 		else if (push_frame(tree, piece, top ? &above : NULL, node, next++))

@@ -24,6 +24,7 @@ struct vprof_tree_node { /* in the order of first sight: a parent comes before i
 	uint64_t object;
 	uint64_t n_calls, total_ticks, blocked_ticks; /* n_calls: counted; those of hot functions within others estimated */
 	uint64_t n_timed; /* calls recorded one by one */
+	uint64_t rare_ticks; /* what chosen calls lasted beyond the usual, times the calls for which it was not counted */
 	const struct vprof_probe *probe; /* NULL: not a function, or not in the plan */
 	uint32_t final_id, body_id;	  /* places in the results; body_id VPROF_NONE without children */
 };

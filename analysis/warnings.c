@@ -116,6 +116,15 @@ static void warn_noisy(struct list *l)
 {
 	const struct vprof_results *r = l->r;
 
+	for (size_t i = 0; i < r->n_nodes; i++) {
+		const struct vprof_node *n = &r->nodes[i];
+
+		if (n->rare_ns > 0.2 * n->mean_ns && n->rare_ns > 0.05 * r->mean_ns)
+			warn(l, "%s: the longest thousandth of its timed calls is so long that it is counted once, where it would "
+				"stand for %.3g times the rest. Interruptions, or rare slow calls: record every call (--every-call) "
+				"to see them", n->name, n->rare_ns / n->mean_ns);
+	}
+
 	for (size_t i = 0; i < r->n_factors; i++) {
 		const struct vprof_factor *f = &r->factors[i];
 

@@ -122,6 +122,37 @@ static void test_waits(void **state)
 	hand_release(&h);
 }
 
+/* One call in a few thousand is interrupted: it counts once. */
+static void test_rare_length(void **state)
+{
+	struct vprof_plan *plan = hand_plan(2);
+	struct hand_trace h;
+	struct hand_thread *th;
+	struct vprof_results *r;
+	const struct vprof_node *f2;
+
+	(void)state;
+	hand_init(&h);
+	th = hand_thread(&h, 1);
+	for (uint64_t i = 1; i <= 2; i++) {
+		uint64_t t = 1000000 * i;
+
+		hand_mark(th, VP_KIND_BEGIN, i, t);
+		for (uint32_t k = 0; k < 2000; k++)
+			chosen(th, F(2), t + 200 * k, t + 200 * k + (i == 1 && k == 1999 ? 10010 : 10), 4, k % 2, 4, k / 2);
+		hand_call(th, F(1), t, t + 500000);
+		hand_mark(th, VP_KIND_END, i, t + 500000);
+	}
+	hand_write(&h);
+	r = hand_analyze(&h, plan);
+	f2 = hand_node(r, "f2", VPROF_NONE);
+	assert_true(fabs(f2->mean_ns - (2 * 2000 * 4 * 10 + 10000) / 2.0) < 1e-6);
+	assert_true(fabs(f2->rare_ns - 3 * 10000 / 2.0) < 1e-6);
+	vprof_results_free(r);
+	vprof_plan_free(plan);
+	hand_release(&h);
+}
+
 /* Damage: chosen calls in chosen calls, a block without its second, impossible durations. */
 static void test_damage(void **state)
 {
@@ -159,6 +190,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_error_is_no_variance),
 		cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_rare_length),
 		cmocka_unit_test(test_damage),
 	};
 
