@@ -38,6 +38,8 @@ void rt_fork_prepare(void)
 	mask = rt_signals_block();
 	fork_signals.mask = mask;
 	fork_signals.blocked = true; /* a handler may have forked meanwhile */
+	if (th)
+		rt_thread_forks(th);
 	rt_modules_hold();
 	errno = saved;
 }

@@ -12,6 +12,8 @@
 #include <setjmp.h>
 #include <ucontext.h>
 
+#define SAME_MAX 64 /* scopes that began in one tick of a coarse clock */
+
 void __longjmp_chk(struct __jmp_buf_tag env[1], int value) __attribute__((noreturn));
 
 static uintptr_t saved_stack(const struct __jmp_buf_tag *env)
@@ -31,27 +33,35 @@ static void scopes_close(const struct __jmp_buf_tag *env)
 {
 	struct rt_thread *th = rt_self;
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0), there;
-	struct vp_scope *s, *before = NULL;
-	uint64_t now;
+	uint64_t now, inner_start = UINT64_MAX;
+	struct vp_scope *s;
+	int n_same = 0;
 
-	if (!th || !th->probe.top || atomic_load_explicit(&th->state, memory_order_relaxed) != RT_THREAD_LIVE)
+	if (!th || atomic_load_explicit(&th->state, memory_order_relaxed) != RT_THREAD_LIVE)
 		return;
 	there = saved_stack(env);
+	if (th->in_stack >= here && th->in_stack < there)
+		th->in_stack = 0;
 	now = rt_now();
-	/* Outer frames lie higher; anything else is what pthread_exit left behind. */
-	for (s = th->probe.top; (uintptr_t)s >= here && (uintptr_t)s < there && s > before; s = th->probe.top) {
+	for (s = th->probe.top; (uintptr_t)s >= here && (uintptr_t)s < there && n_same < SAME_MAX; s = th->probe.top) {
+		bool skipped = s->code & VP_SKIPPED;
 		uint64_t duration = s->start && now > s->start ? now - s->start : 0;
 		struct vp_unit unit = {s->start ? s->start : now,
 				       VP_W(s->code, duration < VP_PAYLOAD_MAX ? duration : VP_PAYLOAD_MAX)};
 
-		before = s;
+		/* Outer scopes began earlier (they may lie lower: two of one frame); else it is what pthread_exit left. */
+		if (!skipped && s->start > inner_start)
+			break;
+		n_same = skipped || s->start == inner_start ? n_same + 1 : 0;
+		if (!skipped)
+			inner_start = s->start;
 		if (s->code & ~(uint64_t)(VP_CODE_MASK | VP_SKIPPED)) {
 			rt_hot_leave(&th->probe, s, now);
 			continue;
 		}
 		th->probe.gate = s->gate;
 		th->probe.top = s->outer;
-		if (!(s->code & VP_SKIPPED))
+		if (!skipped)
 			rt_write(th, &unit, 1);
 	}
 }

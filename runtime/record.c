@@ -29,6 +29,7 @@
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
+enum touched { UNTOUCHED, POPULATED, BARRED }; /* barred: see chunk_bar() */
 #define COLLECTOR_NS 1000000000u
 #define RETRY_EVERY 32 /* dropped records between two looks for a free chunk */
 
@@ -42,7 +43,7 @@ __thread struct rt_thread *rt_self __attribute__((tls_model("initial-exec")));
 static struct rt_thread first_block[POOL_THREADS];
 static _Atomic(struct rt_thread *) blocks[POOL_BLOCKS] = {first_block};
 static unsigned char sink[4 * VP_CHUNK_BYTES] __attribute__((aligned(64)));
-static _Atomic bool populated[POPULATED_MAX];
+static _Atomic uint8_t populated[POPULATED_MAX]; /* enum touched */
 static _Atomic uint64_t full_since; /* ticks when no chunk was free, 0: some was */
 static pthread_key_t exit_key;
 static _Atomic int exit_key_state; /* 0: none, 1: being made, 2: made */
@@ -159,7 +160,7 @@ static void chunk_populate(uint32_t i)
 
 	if (i >= POPULATED_MAX || atomic_load_explicit(&populated[i], memory_order_relaxed))
 		return;
-	atomic_store_explicit(&populated[i], true, memory_order_relaxed);
+	atomic_store_explicit(&populated[i], POPULATED, memory_order_relaxed);
 	syscall(SYS_madvise, rt_process.chunks + (size_t)i * VP_CHUNK_BYTES, (size_t)VP_CHUNK_BYTES,
 		MADV_POPULATE_WRITE);
 	errno = saved;
@@ -175,6 +176,7 @@ static struct vp_chunk_header *chunk_find(void)
 		uint32_t free_state = VP_CHUNK_FREE;
 
 		if (atomic_load_explicit(&rt_process.states[i], memory_order_relaxed) == VP_CHUNK_FREE &&
+		    !(i < POPULATED_MAX && atomic_load_explicit(&populated[i], memory_order_relaxed) == BARRED) &&
 		    atomic_compare_exchange_strong_explicit(&rt_process.states[i], &free_state, VP_CHUNK_TAKEN,
 							    memory_order_acquire, memory_order_relaxed)) {
 			if (__tsan_acquire && !(rt_self && rt_self->exit_rounds))
@@ -512,8 +514,8 @@ struct rt_thread *rt_attach(uint64_t token)
 void rt_threads_forget(const struct rt_thread *keep)
 {
 	for (uint32_t i = 0; i < POPULATED_MAX; i++)
-		if (atomic_load_explicit(&populated[i], memory_order_relaxed))
-			atomic_store_explicit(&populated[i], false, memory_order_relaxed);
+		if (atomic_load_explicit(&populated[i], memory_order_relaxed) == POPULATED)
+			atomic_store_explicit(&populated[i], UNTOUCHED, memory_order_relaxed);
 	for (int b = 0; b < POOL_BLOCKS; b++) {
 		struct rt_thread *block = atomic_load(&blocks[b]);
 
@@ -525,9 +527,41 @@ void rt_threads_forget(const struct rt_thread *keep)
 	}
 }
 
+/* A handler that interrupted a probe between reservation and store may fork. The parent writes that unit; the child would
+ * too, perhaps when the chunk is another's by then. So the child gets memory of its own in the chunk's place, and never
+ * takes that chunk. */
+static void chunk_bar(struct vp_chunk_header *c)
+{
+	size_t i = chunk_number(c);
+
+	if (i >= POPULATED_MAX)
+		return;
+	atomic_store_explicit(&populated[i], BARRED, memory_order_relaxed);
+	syscall(SYS_mmap, c, (size_t)VP_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+}
+
+void rt_thread_forks(struct rt_thread *th)
+{
+	unsigned long end;
+
+	th->fork_unfinished = 0;
+	for (int i = 0; i < th->n_pending; i++)
+		th->fork_unfinished |= (uint32_t)chunk_unfinished(th->pending[i], th->pending[i]->n_bytes) << i;
+	if (!th->chunk)
+		return;
+	end = th->probe.next < chunk_end(th->chunk) ? th->probe.next : chunk_end(th->chunk);
+	if (chunk_unfinished(th->chunk, (uint32_t)(end - chunk_data(th->chunk))))
+		th->fork_unfinished |= 1u << RT_PENDING;
+}
+
 /* The forking thread goes on in the child under a new number; its open frames and gate stay. Signals are blocked. */
 void rt_thread_forked(struct rt_thread *th)
 {
+	for (int i = 0; i < th->n_pending; i++)
+		if (th->fork_unfinished >> i & 1)
+			chunk_bar(th->pending[i]);
+	if (th->chunk && th->fork_unfinished >> RT_PENDING)
+		chunk_bar(th->chunk);
 	th->chunk = NULL;
 	th->n_pending = 0;
 	th->chunk_seq = 0;

@@ -51,8 +51,9 @@ struct rt_thread {
 	uint32_t n_stacks[4]; /* by enum vp_stack */
 	struct rt_spin spins[RT_SPINS];
 	int n_spins;
-	bool in_stack; /* a stack is being walked */
+	uintptr_t in_stack; /* the frame that walks a stack, 0: none */
 	uint64_t fork_token;
+	uint32_t fork_unfinished; /* bits: which pending chunk, and above them the current one */
 	uint64_t random, hot_ticks;
 	uint64_t hot_first; /* counters of earlier stretches are not this thread's */
 	int n_hot; /* of `hot` whose calls are being skipped */
@@ -100,6 +101,7 @@ void rt_creations_forget(void);			/* sync_thread.c */
 
 /* record.c */
 struct rt_thread *rt_attach(uint64_t token); /* the calling thread; null when dormant, exited or out of memory */
+void rt_thread_forks(struct rt_thread *th); /* right before; signals are blocked */
 void rt_thread_forked(struct rt_thread *th);
 void rt_threads_forget(const struct rt_thread *keep);
 /* n <= 3 units; false when dropped. The first unit's t is written last. */

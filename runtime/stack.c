@@ -53,7 +53,7 @@ void rt_stack(struct rt_thread *th, enum vp_stack kind, const void *caller)
 	nth = th->n_stacks[kind]++;
 	if (nth >= limit && nth % RT_STACK_EVERY)
 		return;
-	th->in_stack = true;
+	th->in_stack = (uintptr_t)__builtin_frame_address(0);
 	rt_modules_check(th);
 	w.n = 0;
 	w.caller = (uint64_t)(uintptr_t)caller;
@@ -64,5 +64,5 @@ void rt_stack(struct rt_thread *th, enum vp_stack kind, const void *caller)
 		head = (struct vp_unit){rt_now(), VP_W(VP_KIND_STACK, w.n | (uint64_t)kind << 8)};
 		rt_write_long(th, &head, 1, w.pcs, w.n * sizeof(w.pcs[0]));
 	}
-	th->in_stack = false;
+	th->in_stack = 0;
 }
