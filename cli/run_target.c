@@ -79,30 +79,41 @@ static void become_command(const struct vprof_run_request *r, int log, const str
 	_exit(127);
 }
 
-/* The environment with VPROF_SHM and libvprof.so at the end of LD_PRELOAD. Heap array; the two strings it made are the
- * last ones. NULL: out of memory. */
+#define N_SET 3
+
+/* The environment with VPROF_SHM, libvprof.so at the end of LD_PRELOAD, and AddressSanitizer told not to end programs
+ * before whose shared runtime something was loaded: libvprof.so passes everything on to it. What the user says about that
+ * comes later and counts. Heap array; the strings it made are the last N_SET. NULL: out of memory. */
 static char **make_environment(const char *shm, const char *library)
 {
-	const char *preload = getenv("LD_PRELOAD");
+	static const char *const names[N_SET] = { "VPROF_SHM=", "LD_PRELOAD=", "ASAN_OPTIONS=" };
+	const char *preload = getenv("LD_PRELOAD"), *asan = getenv("ASAN_OPTIONS");
 	size_t n = 0, kept = 0;
 	char **env;
+	int made = 0;
 
 	while (environ[n])
 		n++;
-	env = calloc(n + 3, sizeof *env);
+	env = calloc(n + N_SET + 1, sizeof *env);
 	if (!env)
 		return NULL;
-	for (size_t i = 0; i < n; i++)
-		if (strncmp(environ[i], "VPROF_SHM=", 10) && strncmp(environ[i], "LD_PRELOAD=", 11))
+	for (size_t i = 0; i < n; i++) {
+		int set = 0;
+
+		for (int j = 0; j < N_SET; j++)
+			set |= !strncmp(environ[i], names[j], strlen(names[j]));
+		if (!set)
 			env[kept++] = environ[i];
-	if (asprintf(&env[kept], "VPROF_SHM=%s", shm) < 0) {
-		free(env);
-		return NULL;
 	}
-	/* Last: a sanitizer's runtime insists on being first. */
-	if (asprintf(&env[kept + 1], "LD_PRELOAD=%s%s%s", preload ? preload : "", preload && *preload ? ":" : "",
-		     library) < 0) {
-		free(env[kept]);
+	made += asprintf(&env[kept], "VPROF_SHM=%s", shm) >= 0;
+	/* Last: a sanitizer's runtime that the user preloads insists on being first. */
+	made += made == 1 && asprintf(&env[kept + 1], "LD_PRELOAD=%s%s%s", preload ? preload : "",
+				      preload && *preload ? ":" : "", library) >= 0;
+	made += made == 2 && asprintf(&env[kept + 2], "ASAN_OPTIONS=verify_asan_link_order=0%s%s",
+				      asan && *asan ? ":" : "", asan ? asan : "") >= 0;
+	if (made < N_SET) {
+		while (made > 0)
+			free(env[kept + (size_t)--made]);
 		free(env);
 		return NULL;
 	}
@@ -115,10 +126,8 @@ static void free_environment(char **env)
 
 	while (env && env[n])
 		n++;
-	if (n >= 2) {
-		free(env[n - 1]);
-		free(env[n - 2]);
-	}
+	for (size_t i = n >= N_SET ? n - N_SET : n; i < n; i++)
+		free(env[i]);
 	free(env);
 }
 

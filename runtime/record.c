@@ -39,6 +39,7 @@ extern void __tsan_acquire(void *address) __attribute__((weak));
 extern void __tsan_release(void *address) __attribute__((weak));
 
 __thread struct rt_thread *rt_self __attribute__((tls_model("initial-exec")));
+static __thread uint64_t token_given __attribute__((tls_model("initial-exec"))); /* of a thread that attaches later */
 
 static struct rt_thread first_block[POOL_THREADS];
 static _Atomic(struct rt_thread *) blocks[POOL_BLOCKS] = {first_block};
@@ -414,6 +415,8 @@ static void thread_exit(void *arg)
 	}
 	if (++th->exit_rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(exit_key, th) == 0)
 		return;
+	if (__tsan_release)
+		th->in_stack = UINTPTR_MAX; /* the unwinder calls pthread_once, which is the sanitizer's */
 	rt_hot_end(th);
 	rt_thread_exit(th);
 	mask = rt_signals_block();
@@ -486,6 +489,15 @@ static void thread_begin(struct rt_thread *th, uint64_t token)
 	chunk_take(th);
 }
 
+/* ThreadSanitizer may begin its thread inside of ours: not before that may it be told anything. */
+void rt_attach_new(uint64_t token)
+{
+	if (__tsan_acquire)
+		token_given = token;
+	else
+		rt_attach(token);
+}
+
 struct rt_thread *rt_attach(uint64_t token)
 {
 	struct rt_thread *th = rt_self;
@@ -498,7 +510,8 @@ struct rt_thread *rt_attach(uint64_t token)
 	mask = rt_signals_block();
 	th = pool_take();
 	if (th) {
-		thread_begin(th, token);
+		thread_begin(th, token ? token : token_given);
+		token_given = 0;
 		rt_self = th;
 		if (atomic_compare_exchange_strong(&exit_key_state, &none, 1))
 			atomic_store(&exit_key_state, pthread_key_create(&exit_key, thread_exit) == 0 ? 2 : 0);

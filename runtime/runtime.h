@@ -101,6 +101,7 @@ void rt_creations_forget(void);			/* sync_thread.c */
 
 /* record.c */
 struct rt_thread *rt_attach(uint64_t token); /* the calling thread; null when dormant, exited or out of memory */
+void rt_attach_new(uint64_t token); /* a thread that begins */
 void rt_thread_forks(struct rt_thread *th); /* right before; signals are blocked */
 void rt_thread_forked(struct rt_thread *th);
 void rt_threads_forget(const struct rt_thread *keep);

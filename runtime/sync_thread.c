@@ -25,7 +25,7 @@ static void *thread_run(void *arg)
 	struct creation c = *(struct creation *)arg;
 
 	atomic_store_explicit(&((struct creation *)arg)->taken, 0, memory_order_release);
-	rt_attach(c.token);
+	rt_attach_new(c.token);
 	return c.run(c.arg);
 }
 
@@ -117,7 +117,7 @@ static int c11_run(void *arg)
 	struct creation c = *(struct creation *)arg;
 
 	atomic_store_explicit(&((struct creation *)arg)->taken, 0, memory_order_release);
-	rt_attach(c.token);
+	rt_attach_new(c.token);
 	return c.c11_run(c.arg);
 }
 

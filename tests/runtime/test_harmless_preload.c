@@ -163,6 +163,19 @@ static void check_sanitizer(const char *program, const char *preload, const char
 	CHECK(r.n_calls == 4001 && !r.n_dropped, "%s: %d calls", program, (int)r.n_calls);
 }
 
+/* Static ones, and a shared AddressSanitizer that is not in the loader's path. What `vprof run` sets is set. */
+static void check_clang(void)
+{
+	char programs[] = VPROF_CLANG_TARGETS;
+
+	if (!*programs)
+		printf("skipped: there is no clang with sanitizers\n");
+	setenv("LD_LIBRARY_PATH", VPROF_CLANG_LIBRARIES, 1);
+	for (char *program = strtok(programs, ":"); program; program = strtok(NULL, ":"))
+		check_sanitizer(program, VPROF_LIBRARY, "verify_asan_link_order=0");
+	unsetenv("LD_LIBRARY_PATH");
+}
+
 int main(void)
 {
 	char both[1024];
@@ -176,6 +189,7 @@ int main(void)
 	check_sanitizer(VPROF_ASAN_TARGET, VPROF_LIBRARY, "verify_asan_link_order=0");
 	check_sanitizer(VPROF_TSAN_TARGET, VPROF_LIBRARY, NULL);
 	check_sanitizer(VPROF_UBSAN_TARGET, VPROF_LIBRARY, NULL);
+	check_clang();
 	printf("%d checks failed\n", n_failed);
 	return n_failed != 0;
 }

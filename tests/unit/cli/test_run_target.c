@@ -98,6 +98,26 @@ static void a_command_sees_the_environment(void **state)
 	assert_int_equal(o.interrupted, 0);
 }
 
+/* A program whose AddressSanitizer is a shared library would end at once: libvprof.so is loaded before it. */
+static void address_sanitizer_is_told_to_bear_it(void **state)
+{
+	struct vprof_run_request r = request("echo options=$ASAN_OPTIONS.");
+	struct vprof_run_outcome o;
+	char *before = getenv("ASAN_OPTIONS") ? strdup(getenv("ASAN_OPTIONS")) : NULL;
+
+	(void)state;
+	unsetenv("ASAN_OPTIONS");
+	run(&r, &o);
+	assert_log_has("options=verify_asan_link_order=0.");
+	setenv("ASAN_OPTIONS", "detect_leaks=0:verify_asan_link_order=1", 1);
+	run(&r, &o);
+	assert_log_has("options=verify_asan_link_order=0:detect_leaks=0:verify_asan_link_order=1.");
+	unsetenv("ASAN_OPTIONS");
+	if (before)
+		setenv("ASAN_OPTIONS", before, 1);
+	free(before);
+}
+
 static void a_failure_is_told_with_its_output(void **state)
 {
 	struct vprof_run_request r = request("echo first; echo cannot bind >&2; exit 7");
@@ -175,7 +195,7 @@ static void a_missing_library_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_command_sees_the_environment), TEST(a_failure_is_told_with_its_output),
+		TEST(a_command_sees_the_environment), TEST(address_sanitizer_is_told_to_bear_it), TEST(a_failure_is_told_with_its_output),
 		TEST(what_is_left_behind_is_ended), TEST(an_interrupt_stops_the_command),
 		TEST(a_stubborn_command_is_killed_by_the_second), TEST(a_missing_library_is_told),
 	};
