@@ -132,6 +132,18 @@ static int walk_paths(struct analysis *a, struct vprof_error *err)
 	return ret;
 }
 
+static int fill_switches(struct analysis *a)
+{
+	const char *why = a->trace->header.no_switches;
+
+	a->r->n_switches = a->timeline->n_switches;
+	a->r->n_switches_lost = a->timeline->n_switches_lost;
+	if (!a->timeline->has_switches)
+		a->r->no_switches = vprof_results_string(a->r, *why ? why : "the trace does not tell when threads lost a "
+									     "processor");
+	return a->r->no_switches ? 0 : VPROF_ERR_NOMEM;
+}
+
 static void fill_counts(struct analysis *a)
 {
 	struct vprof_results *r = a->r;
@@ -153,8 +165,9 @@ static void fill_counts(struct analysis *a)
 	r->n_ambiguous = a->counts->n_ambiguous;
 }
 
-static void fill_shares(struct vprof_results *r)
+static void fill_shares(const struct analysis *a)
 {
+	struct vprof_results *r = a->r;
 	double mean = r->nodes[0].mean_ns;
 
 	for (uint32_t i = r->nodes[0].first_child; i < r->nodes[0].first_child + r->nodes[0].n_children; i++)
@@ -163,6 +176,12 @@ static void fill_shares(struct vprof_results *r)
 	if (mean > 0) {
 		r->blocked_share = r->nodes[0].blocked_ns / mean;
 		r->running_share = 1 - r->queued_share - r->blocked_share;
+		if (a->timeline->has_switches) {
+			r->preempted_share = r->nodes[0].preempted_ns / mean;
+			r->preempted_by_own = a->tree->preempted_ticks ? (double)a->tree->by_own_ticks /
+									  (double)a->tree->preempted_ticks : 0;
+			r->running_share -= r->preempted_share;
+		}
 		if (r->running_share < 0)
 			r->running_share = 0;
 	}
@@ -195,7 +214,7 @@ static int take_steps(struct analysis *a, struct vprof_error *err)
 		ret = vprof_intervals_build(&a->intervals, a->timeline, err);
 	if (ret)
 		return ret;
-	if (choose_interval(a) || choose_instances(a))
+	if (fill_switches(a) || choose_interval(a) || choose_instances(a))
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the intervals");
 	fill_counts(a);
 	ret = walk_paths(a, err);
@@ -207,7 +226,7 @@ static int take_steps(struct analysis *a, struct vprof_error *err)
 		ret = vprof_tree_results(a->tree, a->r, err);
 	if (ret)
 		return ret;
-	fill_shares(a->r);
+	fill_shares(a);
 	progress(a, "factors", 0);
 	ret = vprof_factors_select(a->r, a->tree, a->o->plan, err);
 	if (!ret)
@@ -231,7 +250,7 @@ int vprof_analyze(struct vprof_results **out, const struct vprof_analyze_options
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the results");
 	a.r->k = options->k > 0 ? options->k : 3;
 	a.r->threshold = options->threshold > 0 ? options->threshold : 0.02;
-	a.r->baseline_mean_ns = NAN;
+	a.r->baseline_mean_ns = a.r->preempted_share = a.r->preempted_by_own = NAN;
 	a.r->run = run_name(a.r, options->trace_dir);
 	ret = vprof_trace_open(&a.trace, options->trace_dir, err);
 	if (!ret)

@@ -7,6 +7,8 @@
  * - Height: the static call graph's, and at least one more than the highest child's in the tree. The static one cannot
  *   know that a function waits for another thread (so a cause ranks above its symptom), and gives everything that
  *   recurses through one another the same height. Body: 0 beneath a broken-down function, else the function's own.
+ * - Preempted: as specific as it gets (height 0). It raises the height of the function that was preempted, as any child
+ *   does, only where it makes at least half of that function's variance: nearly everything is preempted now and then.
  * - The body of the interval and everything "unexplained" say nothing specific; the latter is never selected.
  */
 #include "analysis/factors.h"
@@ -60,9 +62,15 @@ static void take_height(struct selection *s, size_t i)
 	const struct vprof_probe *probe = probe_of(s, n);
 
 	s->height[i] = probe ? probe->height : 0;
-	for (uint32_t c = n->first_child; c < n->first_child + n->n_children; c++)
-		if (s->r->nodes[c].kind != VPROF_NODE_BODY && s->height[c] + 1 > s->height[i])
+	for (uint32_t c = n->first_child; c < n->first_child + n->n_children; c++) {
+		const struct vprof_node *child = &s->r->nodes[c];
+
+		if (child->kind == VPROF_NODE_BODY ||
+		    (child->kind == VPROF_NODE_PREEMPTED && child->var_ns2 < 0.5 * n->var_ns2))
+			continue;
+		if (s->height[c] + 1 > s->height[i])
 			s->height[i] = s->height[c] + 1;
+	}
 }
 
 static void take_heights(struct selection *s)
@@ -185,6 +193,7 @@ static int add_variances(struct selection *s)
 		f->share += n->share;
 		f->mean_ns += n->mean_ns;
 		f->blocked_share += n->blocked_ns;
+		f->preempted_share += n->preempted_ns;
 		f->n_calls += n->n_calls;
 		f->n_timed += n->n_timed;
 		f->noise_share += r->nodes[0].var_ns2 > 0 ? n->noise_ns2 / r->nodes[0].var_ns2 : 0;
@@ -239,6 +248,7 @@ static int add_covariance(struct selection *s, struct vprof_covariance *c)
 	f->share += c->share;
 	f->mean_ns += a->mean_ns + b->mean_ns;
 	f->blocked_share += a->blocked_ns + b->blocked_ns;
+	f->preempted_share += a->preempted_ns + b->preempted_ns;
 	f->height = height > f->height ? height : f->height;
 	return add_term(s, index - 1, c->a, c->b);
 }
@@ -290,6 +300,8 @@ static const struct vprof_probe *breakable(const struct selection *s, uint32_t n
 	const struct vprof_node *n = &s->r->nodes[node];
 	const struct vprof_probe *probe;
 
+	if (n->kind == VPROF_NODE_PREEMPTED)
+		return NULL;
 	if (!is_function(n) && n->kind != VPROF_NODE_QUEUED && node)
 		n = &s->r->nodes[n->parent];
 	probe = probe_of(s, n);
@@ -378,6 +390,9 @@ static int finish_factor(struct selection *s, struct vprof_factor *f, const stru
 	f->blocked_share = f->mean_ns > 0 ? f->blocked_share / f->mean_ns : 0;
 	if (f->blocked_share > 1)
 		f->blocked_share = 1;
+	f->preempted_share = f->mean_ns > 0 ? f->preempted_share / f->mean_ns : f->preempted_share;
+	if (f->preempted_share > 1)
+		f->preempted_share = 1;
 	f->specificity = distance * distance;
 	f->score = f->specificity * f->share;
 	f->verdict = f->note = "";

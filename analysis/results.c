@@ -24,7 +24,7 @@ struct vprof_results *vprof_results_new(void)
 		free(r);
 		return NULL;
 	}
-	r->interval = r->run = "";
+	r->interval = r->run = r->no_switches = "";
 	return r;
 }
 

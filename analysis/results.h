@@ -20,6 +20,8 @@ enum vprof_node_kind {
 	VPROF_NODE_BODY,    /* the rest of the parent */
 	VPROF_NODE_WAIT,    /* blocked; children: what the wakers ran meanwhile, and the unexplained rest */
 	VPROF_NODE_QUEUED,  /* nobody worked for the interval; children: what the thread that took it up ran */
+	VPROF_NODE_PREEMPTED, /* the thread could have run, but others had the processor */
+	VPROF_NODE_KIND_COUNT
 };
 
 struct vprof_node {
@@ -38,6 +40,7 @@ struct vprof_node {
 	double noise_ns2;     /* mean variance of the error that sampling makes in one interval's time; var_ns2 is without it */
 	double rare_ns;    /* mean time that the longest thousandth of sampled calls would add if it stood for others too */
 	double blocked_ns; /* mean part of its time spent blocked */
+	double preempted_ns; /* ... and preempted; NaN when that is not known */
 	const char *name;    /* factor name: __func__, external callee, lock primitive, "queued", "body of f" */
 	const char *display; /* for people */
 	const char *file;
@@ -70,6 +73,7 @@ struct vprof_factor {
 	const uint32_t *nodes; /* the outermost nodes it sums (variance), or covariance indices */
 	size_t n_nodes;
 	double blocked_share;  /* part of its mean spent blocked */
+	double preempted_share; /* ... and preempted; NaN when that is not known */
 	uint64_t n_calls, n_timed; /* of its nodes */
 	double noise_share;    /* of the interval's variance: what sampling would have added, and was taken out */
 	const char *verdict;   /* "", "culprit", "inherent", "ignore", "broken down": filled by the session */
@@ -105,6 +109,10 @@ struct vprof_results {
 	double duration_ns;   /* of the run's trace */
 	double between_types; /* share of variance between types; 0 when one type */
 	double queued_share, blocked_share, running_share; /* of the mean latency */
+	double preempted_share;	   /* of the mean latency; NaN: not known, and part of running_share */
+	double preempted_by_own;   /* of the preempted time: a thread of the session had the processor next; NaN: not known */
+	const char *no_switches;   /* why preempted times are not known, and what to do; "" when they are */
+	uint64_t n_switches, n_switches_lost;
 	double baseline_mean_ns; /* annotated-only run of this session, NaN when none */
 	uint32_t graph_height;
 	double threshold;     /* d */

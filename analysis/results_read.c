@@ -80,7 +80,7 @@ static int kind(struct reading *g, const cJSON *o, const char *key, const char *
 
 static void read_node(struct reading *g, const cJSON *o, struct vprof_node *x)
 {
-	x->kind = (enum vprof_node_kind)kind(g, o, "kind", vprof_node_kind_names, VPROF_NODE_QUEUED + 1);
+	x->kind = (enum vprof_node_kind)kind(g, o, "kind", vprof_node_kind_names, VPROF_NODE_KIND_COUNT);
 	R_FIELDS(VPROF_NODE_FIELDS)
 }
 
@@ -105,7 +105,7 @@ static void read_factor(struct reading *g, const cJSON *o, struct vprof_factor *
 	uint32_t *list;
 
 	x->kind = (enum vprof_factor_kind)kind(g, o, "kind", vprof_factor_kind_names, VPROF_FACTOR_COVARIANCE + 1);
-	x->node_kind = (enum vprof_node_kind)kind(g, o, "node_kind", vprof_node_kind_names, VPROF_NODE_QUEUED + 1);
+	x->node_kind = (enum vprof_node_kind)kind(g, o, "node_kind", vprof_node_kind_names, VPROF_NODE_KIND_COUNT);
 	R_FIELDS(VPROF_FACTOR_FIELDS)
 	if (!cJSON_IsArray(nodes)) {
 		wrong(g, "nodes", "a list is missing");

@@ -584,6 +584,8 @@ int vprof_timeline_build(struct vprof_timeline **out, const struct vprof_trace *
 		goto out;
 	if (timeline->t_first == UINT64_MAX)
 		timeline->t_first = timeline->t_last;
+	if (vprof_offs_build(timeline))
+		goto out;
 	finish_names(timeline);
 	*out = timeline;
 	timeline = NULL;
@@ -611,6 +613,7 @@ static void line_release(struct vprof_line *line)
 	VPROF_ARRAY_RELEASE(&line->messages);
 	VPROF_ARRAY_RELEASE(&line->ready);
 	VPROF_ARRAY_RELEASE(&line->samples);
+	VPROF_ARRAY_RELEASE(&line->offs);
 }
 
 void vprof_timeline_free(struct vprof_timeline *timeline)

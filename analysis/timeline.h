@@ -97,6 +97,12 @@ struct vprof_module {
 	const char *path;
 };
 
+struct vprof_off { /* the thread had no processor */
+	uint64_t t0, t1;
+	uint32_t by; /* index of the session's thread that had its processor next, at once; VPROF_NONE: none of them */
+	uint8_t is_preempted; /* it could have run; else it was blocked */
+};
+
 struct vprof_line { /* one thread's timeline */
 	uint32_t thread_seq, process_seq, pid, tid;
 	uint64_t start_token; /* token of its CREATE, 0: unknown */
@@ -113,6 +119,7 @@ struct vprof_line { /* one thread's timeline */
 	VPROF_ARRAY(struct vprof_message) messages;
 	VPROF_ARRAY(struct vprof_ready) ready;
 	VPROF_ARRAY(struct vprof_sampled) samples; /* by t0, then code */
+	VPROF_ARRAY(struct vprof_off) offs; /* disjoint, by t0; empty when !timeline->has_switches */
 };
 
 struct vprof_timeline {
@@ -126,6 +133,8 @@ struct vprof_timeline {
 	uint64_t t_first, t_last; /* over all threads */
 	uint64_t n_records, n_calls, n_sampled, n_unclosed, n_bad; /* unclosed: calls without a record; bad: impossible times */
 	uint64_t n_dropped_marks;
+	int has_switches; /* when threads had no processor is known */
+	uint64_t n_switches, n_switches_lost;
 	struct vprof_timeline_private *private;
 };
 
@@ -150,6 +159,9 @@ void vprof_samples_count(struct vprof_line *line, uint32_t code, uint32_t n);
 void vprof_samples_sort(struct vprof_line *line);
 /* Of all threads, once all are built: the limits. OK or NOMEM. */
 int vprof_samples_limit(struct vprof_line *threads, size_t n_threads);
+
+/* Fills the offs of all lines from the switches of all processors. OK or NOMEM. */
+int vprof_offs_build(struct vprof_timeline *timeline);
 
 /* Calls in the order of their ends (as recorded), to be put into preorder by vprof_calls_build. */
 struct vprof_ended_call {

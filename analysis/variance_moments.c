@@ -41,6 +41,8 @@ static const char *node_name(const struct computation *c, const struct vprof_tre
 		return vprof_results_string(c->r, c->tree->timeline->names[n->key]);
 	case VPROF_NODE_QUEUED:
 		return "queued";
+	case VPROF_NODE_PREEMPTED:
+		return "preempted";
 	default:
 		if (n->probe)
 			return vprof_results_string(c->r, n->probe->name);
@@ -132,6 +134,26 @@ static int fill_blocked(const struct computation *c)
 	}
 	free(blocked);
 	return 0;
+}
+
+/* Preempted time of a node: that of its children on the same level of blame. Children come after their parents. */
+static void fill_preempted(const struct computation *c)
+{
+	const struct vprof_tree *tree = c->tree;
+
+	for (size_t i = 0; i < c->r->n_nodes; i++)
+		c->r->nodes[i].preempted_ns = tree->timeline->has_switches ? 0 : NAN;
+	if (!tree->timeline->has_switches)
+		return;
+	for (size_t i = tree->nodes.n; i-- > 1;) {
+		const struct vprof_tree_node *node = &tree->nodes.v[i], *parent = &tree->nodes.v[node->parent];
+		struct vprof_node *out = &c->r->nodes[node->final_id];
+
+		if (node->kind == VPROF_NODE_PREEMPTED)
+			out->preempted_ns = out->mean_ns;
+		if (parent->level == node->level && parent->kind != VPROF_NODE_WAIT)
+			c->r->nodes[parent->final_id].preempted_ns += out->preempted_ns;
+	}
 }
 
 static int take_means(struct computation *c)
@@ -360,6 +382,7 @@ int vprof_tree_results(struct vprof_tree *tree, struct vprof_results *r, struct 
 			goto out;
 	if (fill_blocked(&c) || take_means(&c) || take_noise(&c) || take_variances(&c) || take_covariances(&c) || fill_covariances(&c))
 		goto out;
+	fill_preempted(&c);
 	ret = 0;
 out:
 	free(c.moments);

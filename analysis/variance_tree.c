@@ -30,7 +30,8 @@ struct vprof_tree_private {
 	VPROF_ARRAY(struct vprof_sample_noise) sample_noise;
 	uint32_t *piece_node;
 	size_t n_piece_node;
-	size_t *hint;	     /* [n_threads] */
+	size_t *hint;	     /* [n_threads] of calls */
+	size_t *off_hint;    /* [n_threads] */
 	uint32_t *canonical; /* [timeline->n_names] first name with the same text */
 };
 
@@ -78,9 +79,10 @@ int vprof_tree_new(struct vprof_tree **out, const struct vprof_timeline *timelin
 	tree->noise = vprof_noise_new();
 	p->slots = calloc(p->n_slots, sizeof *p->slots);
 	p->hint = calloc(timeline->n_threads + 1, sizeof *p->hint);
+	p->off_hint = calloc(timeline->n_threads + 1, sizeof *p->off_hint);
 	p->canonical = calloc(timeline->n_names + 1, sizeof *p->canonical);
 	first = VPROF_PUSH(&tree->first);
-	if (!p->slots || !p->hint || !p->canonical || !tree->noise || !first || !VPROF_PUSH(&tree->nodes) || grow_scratch(tree)) {
+	if (!p->slots || !p->hint || !p->off_hint || !p->canonical || !tree->noise || !first || !VPROF_PUSH(&tree->nodes) || grow_scratch(tree)) {
 		vprof_tree_free(tree);
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the variance tree");
 	}
@@ -118,22 +120,39 @@ void vprof_tree_free(struct vprof_tree *tree)
 	free(p->is_touched);
 	free(p->piece_node);
 	free(p->hint);
+	free(p->off_hint);
 	free(p->canonical);
 	free(p);
 	free(tree);
 }
 
-static size_t slot_of(const struct vprof_tree *tree, uint32_t parent, uint8_t is_wait, uint32_t key, uint32_t level)
+/* Nodes of different classes may share a key. */
+enum node_class { CLASS_FRAME, CLASS_WAIT, CLASS_QUEUED, CLASS_PREEMPTED };
+
+static uint8_t class_of(const struct vprof_tree_node *n)
+{
+	switch (n->kind) {
+	case VPROF_NODE_WAIT:
+		return CLASS_WAIT;
+	case VPROF_NODE_QUEUED:
+		return CLASS_QUEUED;
+	case VPROF_NODE_PREEMPTED:
+		return CLASS_PREEMPTED;
+	default:
+		return CLASS_FRAME;
+	}
+}
+
+static size_t slot_of(const struct vprof_tree *tree, uint32_t parent, uint8_t class, uint32_t key, uint32_t level)
 {
 	const struct vprof_tree_private *p = tree->private;
-	size_t i = vprof_mix((uint64_t)parent << 32 ^ (uint64_t)level << 27 ^ (uint64_t)is_wait << 25 ^ key) &
+	size_t i = vprof_mix((uint64_t)parent << 32 ^ (uint64_t)level << 27 ^ (uint64_t)class << 25 ^ key) &
 		   (p->n_slots - 1);
 
 	for (; p->slots[i]; i = (i + 1) & (p->n_slots - 1)) {
 		const struct vprof_tree_node *n = &tree->nodes.v[p->slots[i] - 1];
-		uint8_t class = n->kind == VPROF_NODE_WAIT ? 1 : n->kind == VPROF_NODE_QUEUED ? 2 : 0;
 
-		if (n->parent == parent && class == is_wait && n->key == key && n->level == level)
+		if (n->parent == parent && class_of(n) == class && n->key == key && n->level == level)
 			break;
 	}
 	return i;
@@ -151,17 +170,17 @@ static int slots_grow(struct vprof_tree *tree)
 	p->n_slots *= 2;
 	for (size_t i = 1; i < tree->nodes.n; i++) {
 		const struct vprof_tree_node *n = &tree->nodes.v[i];
-		uint8_t class = n->kind == VPROF_NODE_WAIT ? 1 : n->kind == VPROF_NODE_QUEUED ? 2 : 0;
 
-		p->slots[slot_of(tree, n->parent, class, n->key, n->level)] = (uint32_t)i + 1;
+		p->slots[slot_of(tree, n->parent, class_of(n), n->key, n->level)] = (uint32_t)i + 1;
 	}
 	return 0;
 }
 
-/* class: 0 a measured frame, 1 a wait, 2 queued. VPROF_NONE when there is no memory. */
+/* VPROF_NONE when there is no memory. */
 static uint32_t child_of(struct vprof_tree *tree, uint32_t parent, uint8_t class, uint32_t key, uint32_t level)
 {
-	static const uint8_t kinds[] = { VPROF_NODE_FUNCTION, VPROF_NODE_WAIT, VPROF_NODE_QUEUED };
+	static const uint8_t kinds[] = { VPROF_NODE_FUNCTION, VPROF_NODE_WAIT, VPROF_NODE_QUEUED,
+					 VPROF_NODE_PREEMPTED };
 	static const uint8_t probe_kinds[] = { [VPROF_PROBE_FUNCTION] = VPROF_NODE_FUNCTION,
 					       [VPROF_PROBE_SITE] = VPROF_NODE_SITE,
 					       [VPROF_PROBE_POINTER] = VPROF_NODE_POINTER };
@@ -187,7 +206,7 @@ static uint32_t child_of(struct vprof_tree *tree, uint32_t parent, uint8_t class
 	n->key = key;
 	n->level = level;
 	n->kind = kinds[class];
-	if (class == 0) {
+	if (class == CLASS_FRAME) {
 		n->probe = vprof_plan_probe(tree->plan, key);
 		tree->n_unknown_codes += !n->probe;
 		if (n->probe && (unsigned)n->probe->kind < sizeof probe_kinds)
@@ -281,7 +300,7 @@ static uint32_t open_frames(struct vprof_tree *tree, const struct vprof_piece *p
 	for (size_t i = 0; i < p->stack.n; i++) {
 		struct frame *f = &p->stack.v[i];
 
-		base = f->node = child_of(tree, base, 0, line->calls.v[f->call].code, piece->depth);
+		base = f->node = child_of(tree, base, CLASS_FRAME, line->calls.v[f->call].code, piece->depth);
 		if (base == VPROF_NONE)
 			return VPROF_NONE;
 		weigh(f, line, outer, piece->from);
@@ -302,7 +321,7 @@ static int push_frame(struct vprof_tree *tree, const struct vprof_piece *piece, 
 	if (!f)
 		return VPROF_ERR_NOMEM;
 	f->call = (uint32_t)call;
-	f->node = child_of(tree, parent, 0, line->calls.v[call].code, piece->depth);
+	f->node = child_of(tree, parent, CLASS_FRAME, line->calls.v[call].code, piece->depth);
 	if (f->node == VPROF_NONE)
 		return VPROF_ERR_NOMEM;
 	weigh(f, line, outer, line->calls.v[call].t0);
@@ -320,8 +339,23 @@ static size_t chosen_frame(const struct vprof_tree_private *p)
 	return at;
 }
 
+/* Preempted between t and until; offs before `off` ended earlier. */
+static uint64_t preempted_ticks(const struct vprof_line *line, size_t off, uint64_t t, uint64_t until)
+{
+	uint64_t sum = 0;
+
+	for (; off < line->offs.n && line->offs.v[off].t0 < until; off++) {
+		const struct vprof_off *o = &line->offs.v[off];
+		uint64_t from = o->t0 > t ? o->t0 : t, to = o->t1 < until ? o->t1 : until;
+
+		if (o->is_preempted && from < to)
+			sum += to - from;
+	}
+	return sum;
+}
+
 /* From here on it stands for itself alone. What of its time does not count for others is remembered. */
-static void stand_alone(struct vprof_tree *tree, const struct vprof_line *line, uint64_t t)
+static void stand_alone(struct vprof_tree *tree, const struct vprof_line *line, size_t off, uint64_t t)
 {
 	struct vprof_tree_private *p = tree->private;
 	size_t at = chosen_frame(p);
@@ -329,7 +363,8 @@ static void stand_alone(struct vprof_tree *tree, const struct vprof_line *line, 
 	const struct vprof_call *call = &line->calls.v[f->call];
 
 	if (t >= call->t0 + f->sampled->limit && t < call->t1)
-		tree->nodes.v[f->node].rare_ticks += (f->sampled->weight - 1u) * (call->t1 - t);
+		tree->nodes.v[f->node].rare_ticks += (f->sampled->weight - 1u) *
+						     (call->t1 - t - preempted_ticks(line, off, t, call->t1));
 	p->stack.v[at].sampled = NULL;
 	for (size_t k = at; k < p->stack.n; k++)
 		p->stack.v[k].weight = 1;
@@ -352,12 +387,60 @@ static int spend_weighted(struct vprof_tree *tree, const struct vprof_piece *pie
 	return spend(tree, at ? p->stack.v[at - 1].node : base, -(int64_t)((top->weight - 1) * ticks));
 }
 
+/* All of it is known, so it counts once also within a call that stands for others. */
+static int spend_preempted(struct vprof_tree *tree, const struct vprof_piece *piece, uint32_t node,
+			   const struct vprof_off *off, uint64_t t, uint64_t until)
+{
+	uint32_t child;
+
+	if (until == t)
+		return 0;
+	child = child_of(tree, node, CLASS_PREEMPTED, 0, piece->depth);
+	if (child == VPROF_NONE)
+		return VPROF_ERR_NOMEM;
+	if (tree->nodes.v[child].kind == VPROF_NODE_PREEMPTED && t == off->t0) {
+		tree->nodes.v[child].n_calls++;
+		tree->nodes.v[child].n_timed++;
+	}
+	if (!piece->depth) {
+		tree->preempted_ticks += until - t;
+		tree->by_own_ticks += off->by != VPROF_NONE ? until - t : 0;
+	}
+	return spend(tree, child, (int64_t)(until - t));
+}
+
+/* The first time without a processor that ends after t; offs.n when there is none. */
+static size_t first_off(const struct vprof_line *line, uint64_t t, size_t *hint)
+{
+	size_t i = vprof_time_search(line->offs.v, sizeof *line->offs.v, line->offs.n, t, *hint);
+
+	*hint = i;
+	return i && line->offs.v[i - 1].t1 > t ? i - 1 : i;
+}
+
+/* Time from t to until, in which nothing changes, on top of the stack. off: the thread has no processor, or NULL. */
+static int spend_stretch(struct vprof_tree *tree, const struct vprof_piece *piece, uint32_t base,
+			 const struct vprof_off *off, uint64_t t, uint64_t until)
+{
+	const struct vprof_tree_private *p = tree->private;
+	const struct frame *top = p->stack.n ? &p->stack.v[p->stack.n - 1] : NULL;
+	uint32_t node = top ? top->node : base, weight = top ? top->weight : 1;
+
+	if (off && off->is_preempted)
+		return spend_preempted(tree, piece, node, off, t, until);
+	if (off) /* blocked, but in no wait that was recorded: a page on its way from disk */
+		tree->nodes.v[node].blocked_ticks += weight * (until - t);
+	if (weight > 1)
+		return spend_weighted(tree, piece, base, until - t);
+	return spend(tree, node, (int64_t)(until - t));
+}
+
 static int add_run(struct vprof_tree *tree, const struct vprof_piece *piece, uint32_t base)
 {
 	struct vprof_tree_private *p = tree->private;
 	const struct vprof_line *line = &tree->timeline->threads[piece->thread];
+	size_t next, i = first_off(line, piece->from, &p->off_hint[piece->thread]);
 	uint64_t t = piece->from;
-	size_t next;
 
 	if (open_frames(tree, piece, base, &next) == VPROF_NONE)
 		return VPROF_ERR_NOMEM;
@@ -366,22 +449,28 @@ static int add_run(struct vprof_tree *tree, const struct vprof_piece *piece, uin
 		uint64_t stands = top && top->weight > 1 ? p->stack.v[chosen_frame(p)].until : UINT64_MAX;
 		uint64_t leave = top ? line->calls.v[top->call].t1 : UINT64_MAX;
 		uint64_t enter = next < line->calls.n ? line->calls.v[next].t0 : UINT64_MAX;
-		uint64_t until = leave <= enter ? leave : enter;
+		uint64_t until = leave <= enter ? leave : enter, edge = UINT64_MAX;
 		uint32_t node = top ? top->node : base;
 		struct frame above = top ? *top : (struct frame){ .weight = 1 };
-		int failed;
+		const struct vprof_off *off = NULL;
 
+		while (i < line->offs.n && line->offs.v[i].t1 <= t)
+			i++;
 		if (t >= stands) {
-			stand_alone(tree, line, t);
+			stand_alone(tree, line, i, t);
 			continue;
+		}
+		if (i < line->offs.n) {
+			off = line->offs.v[i].t0 <= t ? &line->offs.v[i] : NULL;
+			edge = off ? off->t1 : line->offs.v[i].t0;
 		}
 		if (until > piece->to)
 			until = piece->to;
+		if (until > edge)
+			until = edge;
 		if (until > stands)
 			until = stands;
-		failed = above.weight > 1 ? spend_weighted(tree, piece, base, until - t) :
-					    spend(tree, node, (int64_t)(until - t));
-		if (failed)
+		if (spend_stretch(tree, piece, base, off, t, until))
 			return VPROF_ERR_NOMEM;
 		t = until;
 		if (t >= piece->to)
@@ -410,7 +499,7 @@ static uint32_t wait_node(struct vprof_tree *tree, const struct vprof_piece *pie
 		return node;
 	top = &tree->nodes.v[node];
 	if (node == base || !top->probe || strcmp(top->probe->name, tree->timeline->names[name]))
-		node = child_of(tree, node, 1, name, piece->depth);
+		node = child_of(tree, node, CLASS_WAIT, name, piece->depth);
 	if (node == VPROF_NONE)
 		return node;
 	n = &tree->nodes.v[node];
@@ -436,7 +525,7 @@ static int add_piece(struct vprof_tree *tree, const struct vprof_piece *piece, u
 	*node = base;
 	if (piece->kind == VPROF_PIECE_RUN)
 		return add_run(tree, piece, base);
-	*node = piece->kind == VPROF_PIECE_WAIT ? wait_node(tree, piece, base) : child_of(tree, base, 2, 0, 0);
+	*node = piece->kind == VPROF_PIECE_WAIT ? wait_node(tree, piece, base) : child_of(tree, base, CLASS_QUEUED, 0, 0);
 	if (*node == VPROF_NONE)
 		return VPROF_ERR_NOMEM;
 	if (piece->kind == VPROF_PIECE_WAIT) {

@@ -37,6 +37,7 @@ struct vprof_tree {
 	VPROF_ARRAY(uint64_t) entry_ticks;
 	VPROF_ARRAY(uint64_t) first; /* [n_intervals + 1] into the entries */
 	size_t n_intervals, n_final;
+	uint64_t preempted_ticks, by_own_ticks; /* of the intervals' own threads; by_own: see struct vprof_off */
 	struct vprof_noise *noise;
 	uint64_t n_folded;	  /* frames folded into their caller for depth or number of nodes */
 	uint64_t n_unknown_codes; /* nodes whose code the plan does not know */

@@ -88,6 +88,9 @@ static void warn_incomplete(struct list *l, const struct vprof_findings *f)
 			"are too coarse. Give the run more buffers, or measure fewer functions", LLU(r->n_dropped));
 	if (r->n_bytes_ignored)
 		warn(l, "%llu bytes of the trace are damaged or cut and were ignored", LLU(r->n_bytes_ignored));
+	if (!*r->no_switches && r->n_switches_lost)
+		warn(l, "%llu of %llu switches between threads were lost: some time counts as running in which a thread was "
+			"preempted", LLU(r->n_switches_lost), LLU(r->n_switches + r->n_switches_lost));
 	if (f->trace->is_cut)
 		warn(l, "the trace is cut: its recording did not finish. What was written is analysed");
 	if (n && r->n_cut * 10 > n)
@@ -139,10 +142,13 @@ static void warn_coarse(struct list *l)
 {
 	const struct vprof_results *r = l->r;
 	const struct vprof_node *root = r->nodes, *body;
+	size_t n_measured = 0;
 
 	if (!r->n_nodes || !(root->mean_ns > 0))
 		return;
-	if (!root->n_children) {
+	for (uint32_t i = root->first_child; i < root->first_child + root->n_children; i++)
+		n_measured += r->nodes[i].kind != VPROF_NODE_BODY && r->nodes[i].kind != VPROF_NODE_PREEMPTED;
+	if (!n_measured) {
 		warn(l, "no measured function ran within the interval: the roots of this plan are not on its path. Measure a "
 			"function that runs between begin and end (the sampled call stacks name some)");
 		return;

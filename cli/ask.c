@@ -115,7 +115,8 @@ static void show_source(const struct vprof_ask *ask, const struct vprof_factor *
 	if (!f->n_nodes)
 		return;
 	n = &r->nodes[f->kind == VPROF_FACTOR_COVARIANCE ? r->covariances[f->nodes[0]].a : f->nodes[0]];
-	while (n->kind == VPROF_NODE_BODY || n->kind == VPROF_NODE_WAIT || n->kind == VPROF_NODE_QUEUED)
+	while (n->kind == VPROF_NODE_BODY || n->kind == VPROF_NODE_WAIT || n->kind == VPROF_NODE_QUEUED ||
+	       n->kind == VPROF_NODE_PREEMPTED)
 		n = &r->nodes[n->parent];
 	if (!n->file || !*n->file) {
 		fprintf(stderr, "no source is known for it\n");

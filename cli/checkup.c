@@ -111,7 +111,8 @@ out:
 }
 
 /* Compiles a program with a probe, runs it under the collector and looks for its records. */
-static void check_preload(struct vprof_checkup *row, const struct vprof_project *p, const char *folder)
+static void check_preload(struct vprof_checkup *row, const struct vprof_project *p, const char *folder,
+			  struct vprof_collector_stats *stats)
 {
 	char *source = vprof_path_join(folder, "probe.c"), *program = vprof_path_join(folder, "probe");
 	char *trace = vprof_path_join(folder, "trace"), *log = vprof_path_join(folder, "run.log");
@@ -139,6 +140,7 @@ static void check_preload(struct vprof_checkup *row, const struct vprof_project 
 		    "a program with a probe recorded nothing");
 	else
 		set(row, VPROF_HEALTH_OK, "", "%s records", p->library);
+	*stats = outcome.stats;
 	vprof_text_release(&out);
 	free(source);
 	free(program);
@@ -193,17 +195,14 @@ static void check_shm(struct vprof_checkup *row)
 		set(row, VPROF_HEALTH_OK, "", "%llu MiB free", mib);
 }
 
-static void check_perf(struct vprof_checkup *row)
+/* Whether the run of check_preload had its threads' switches recorded. */
+static void check_perf(struct vprof_checkup *row, const struct vprof_collector_stats *stats)
 {
-	char line[64] = "";
-
-	if (!read_line_with("/proc/sys/kernel/perf_event_paranoid", "", line, sizeof line))
-		set(row, VPROF_HEALTH_WARNING, "", "unknown: this kernel has no perf events");
-	else if (atoi(line) > 2 && geteuid() != 0)
-		set(row, VPROF_HEALTH_WARNING, "sysctl kernel.perf_event_paranoid=1, so that preemption can be told from "
-		    "running; everything else works without", "%d", atoi(line));
+	if (stats->has_switches && stats->n_switches)
+		set(row, VPROF_HEALTH_OK, "", "preempted threads are told from running ones");
 	else
-		set(row, VPROF_HEALTH_OK, "", "%d%s", atoi(line), geteuid() == 0 ? ", running as root" : "");
+		set(row, VPROF_HEALTH_WARNING, "Time in which a thread is preempted counts as running; everything else works without",
+		    "%s", *stats->no_switches ? stats->no_switches : "no switch between threads was told");
 }
 
 static void check_permissions(struct vprof_checkup *row, const struct vprof_project *p)
@@ -222,6 +221,7 @@ size_t vprof_checkup_all(const struct vprof_project *p, struct vprof_checkup *ro
 	static const char *const names[] = { "gcc", "g++", "make", "bear", "scan", "preload", "clock", "shm", "perf",
 					     "folder" };
 	const char *tmp = getenv("TMPDIR");
+	struct vprof_collector_stats stats = { 0 };
 	char folder[256];
 	size_t n = sizeof names / sizeof *names;
 
@@ -239,10 +239,10 @@ size_t vprof_checkup_all(const struct vprof_project *p, struct vprof_checkup *ro
 	check_tool(&rows[3], "bear", "--version", VPROF_HEALTH_WARNING,
 		   "apt install bear, or give vprof init a database: --compile-commands FILE");
 	check_scan(&rows[4], p, folder);
-	check_preload(&rows[5], p, folder);
+	check_preload(&rows[5], p, folder, &stats);
 	check_clock(&rows[6]);
 	check_shm(&rows[7]);
-	check_perf(&rows[8]);
+	check_perf(&rows[8], &stats);
 	check_permissions(&rows[9], p);
 	vprof_dir_remove(folder, NULL);
 	return n;

@@ -35,7 +35,8 @@ struct iterate_options {
 	int every_call;
 	double threshold;
 	int automatic, restart, json, verbose;
-	const char *interval;
+	const char *interval, *switches;
+	enum vprof_switches_wish wish;
 	char *command;
 };
 
@@ -163,7 +164,8 @@ static int complete_round(struct iteration *it, struct vprof_error *err)
 {
 	const struct vprof_step_run_options how = { .command = it->session.run_command, .verbose = it->options->verbose,
 						    .memory_bytes = (uint64_t)it->options->memory << 20,
-						    .every_call = it->options->every_call };
+						    .every_call = it->options->every_call,
+						    .switches = it->options->wish };
 
 	forget_results(it);
 	tell_round(&it->session);
@@ -354,6 +356,7 @@ int vprof_cmd_iterate(int argc, char **argv)
 		{ "memory", VPROF_OPTION_COUNT, &o.memory, "MIB", "shared memory for records (default 256)" },
 		{ "every-call", VPROF_OPTION_FLAG, &o.every_call, NULL,
 		  "record every call, also of hot functions, which are sampled otherwise" },
+		{ "switches", VPROF_OPTION_TEXT, &o.switches, "WHEN", "record when threads lose processors: auto (default), on or off" },
 		{ "restart", VPROF_OPTION_FLAG, &o.restart, NULL, "begin a new drill-down; runs are kept" },
 		{ "verbose", VPROF_OPTION_FLAG, &o.verbose, NULL, "show the run command's output as it comes" },
 		{ "json", VPROF_OPTION_FLAG, &o.json, NULL, "print the last results.json on stdout, no reports" },
@@ -370,6 +373,8 @@ int vprof_cmd_iterate(int argc, char **argv)
 		return vprof_options_misused(&usage, "--k is at most 1000");
 	if (o.memory > 1 << 20)
 		return vprof_options_misused(&usage, "--memory is in MiB; %ld is more than a TiB", o.memory);
+	if (vprof_switches_parse(o.switches, &o.wish))
+		return vprof_options_misused(&usage, "--switches takes auto, on or off, not \"%s\"", o.switches);
 	if (operands.n_command)
 		o.command = vprof_options_shell(operands.command, operands.n_command);
 	rc = iterate(&it, &err);

@@ -42,7 +42,8 @@ static int copy_plan(const struct vprof_project *p, const char *given, struct vp
 
 int vprof_cmd_run(int argc, char **argv)
 {
-	const char *plan = NULL;
+	const char *plan = NULL, *switches = NULL;
+	enum vprof_switches_wish wish;
 	long memory = 0;
 	int keep = 0, verbose = 0, every_call = 0;
 	const struct vprof_option options[] = {
@@ -52,6 +53,7 @@ int vprof_cmd_run(int argc, char **argv)
 		  "shared memory for records on their way to disk (default 256)" },
 		{ "every-call", VPROF_OPTION_FLAG, &every_call, NULL,
 		  "record every call, also of hot functions, which are sampled otherwise" },
+		{ "switches", VPROF_OPTION_TEXT, &switches, "WHEN", "record when threads lose processors: auto (default), on or off" },
 		{ "keep", VPROF_OPTION_FLAG, &keep, NULL, "leave processes alone that outlive the command" },
 		{ "verbose", VPROF_OPTION_FLAG, &verbose, NULL, "show the command's output as it comes" },
 		{ NULL },
@@ -68,6 +70,8 @@ int vprof_cmd_run(int argc, char **argv)
 		return status;
 	if (memory > 1 << 20)
 		return vprof_options_misused(&usage, "--memory is in MiB; %ld is more than a TiB", memory);
+	if (vprof_switches_parse(switches, &wish))
+		return vprof_options_misused(&usage, "--switches takes auto, on or off, not \"%s\"", switches);
 	if (operands.n_command)
 		command = vprof_options_shell(operands.command, operands.n_command);
 	rc = vprof_workspace_open(&w, "run", &err);
@@ -75,7 +79,7 @@ int vprof_cmd_run(int argc, char **argv)
 		rc = copy_plan(&w.project, plan, &run, &err);
 	if (!rc) {
 		const struct vprof_step_run_options how = { .command = command, .memory_bytes = (uint64_t)memory << 20,
-							    .every_call = every_call,
+							    .every_call = every_call, .switches = wish,
 							    .verbose = verbose, .keep = keep,
 							    .give_stdin = !isatty(STDIN_FILENO) };
 

@@ -36,6 +36,13 @@ static void catch(int signal)
 	n_caught++;
 }
 
+int vprof_switches_parse(const char *word, enum vprof_switches_wish *wish)
+{
+	*wish = !word || !strcmp(word, "auto") ? VPROF_SWITCHES_AUTO : !strcmp(word, "on") ? VPROF_SWITCHES_ON :
+								      VPROF_SWITCHES_OFF;
+	return *wish == VPROF_SWITCHES_OFF && strcmp(word, "off") ? -1 : 0;
+}
+
 static double now_s(void)
 {
 	struct timespec t;
@@ -62,11 +69,15 @@ static void restore_signals(const struct sigaction *before)
 		sigaction(forwarded[i], &before[i], NULL);
 }
 
-/* In the child, between fork and exec: only async-signal-safe calls. */
-static void become_command(const struct vprof_run_request *r, int log, const struct sigaction *before, char **env)
+/* In the child, between fork and exec: only async-signal-safe calls. `go` is closed when the parent is ready. */
+static void become_command(const struct vprof_run_request *r, int log, int go, const struct sigaction *before, char **env)
 {
 	int null = r->give_stdin ? STDIN_FILENO : open("/dev/null", O_RDONLY);
+	char nothing;
 
+	while (read(go, &nothing, 1) < 0 && errno == EINTR)
+		;
+	close(go);
 	restore_signals(before);
 	setpgid(0, 0);
 	if (dup2(null, STDIN_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0)
@@ -238,17 +249,32 @@ static int start(const struct vprof_run_request *r, struct vprof_collector *coll
 		 const struct sigaction *before, pid_t *pid, struct vprof_error *err)
 {
 	char **env = make_environment(vprof_collector_shm(collector), r->library);
+	struct vprof_error refused; /* the trace tells it, and so does the report */
+	int go[2] = { -1, -1 }, error;
 
 	if (!env)
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory starting the run command");
-	*pid = fork();
-	if (*pid == 0)
-		become_command(r, log, before, env);
-	if (*pid > 0)
+	error = pipe2(go, O_CLOEXEC) ? errno : 0;
+	*pid = error ? -1 : fork();
+	if (*pid == 0) {
+		close(go[1]);
+		become_command(r, log, go[0], before, env);
+	}
+	if (*pid < 0 && !error)
+		error = errno;
+	if (*pid > 0) {
 		setpgid(*pid, *pid);
+		if (r->switches != VPROF_SWITCHES_OFF)
+			vprof_collector_watch(collector, *pid, r->switches == VPROF_SWITCHES_ON ? 0 : VPROF_SWITCHES_MOST,
+					      &refused);
+	}
+	if (go[0] >= 0) {
+		close(go[0]);
+		close(go[1]);
+	}
 	free_environment(env);
 	if (*pid < 0)
-		return vprof_error_set(err, VPROF_ERR_FAILED, "cannot start the run command: %s", strerror(errno));
+		return vprof_error_set(err, VPROF_ERR_FAILED, "cannot start the run command: %s", strerror(error));
 	return VPROF_OK;
 }
 

@@ -13,6 +13,17 @@
 #include "common/error.h"
 #include "trace/collector.h"
 
+/* Are the moments recorded when threads gain and lose processors? */
+enum vprof_switches_wish {
+	VPROF_SWITCHES_AUTO, /* as long as there are at most VPROF_SWITCHES_MOST a second on each processor */
+	VPROF_SWITCHES_ON,
+	VPROF_SWITCHES_OFF,
+};
+#define VPROF_SWITCHES_MOST 10000 /* at 1 to 1.4 us each: docs/design/runtime.md */
+
+/* "auto" (also NULL), "on" or "off"; -1 for any other word. */
+int vprof_switches_parse(const char *word, enum vprof_switches_wish *wish);
+
 struct vprof_run_request {
 	const char *command, *directory, *trace_dir, *log_path, *library;
 	uint64_t memory_bytes, max_trace_bytes; /* 0: the defaults */
@@ -20,6 +31,7 @@ struct vprof_run_request {
 	int verbose;	 /* copy the command's output to stderr as it comes */
 	int keep;	 /* leave processes that outlive the command alone */
 	int give_stdin;	 /* else the command reads /dev/null */
+	enum vprof_switches_wish switches;
 	void (*progress)(void *arg, const char *step, double done); /* may be NULL; done < 0: unknown */
 	void *progress_arg;
 };

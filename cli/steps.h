@@ -25,6 +25,7 @@ struct vprof_step_run_options {
 	const char *command;
 	uint64_t memory_bytes;
 	int every_call; /* hot functions are not sampled */
+	enum vprof_switches_wish switches;
 	int verbose, keep, give_stdin;
 };
 int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vprof_step_run_options *o,

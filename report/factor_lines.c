@@ -218,7 +218,14 @@ static void add_children(const struct vprof_results *r, const struct vprof_facto
 	for (size_t i = 0; i < f->n_nodes; i++)
 		if (r->nodes[f->nodes[i]].broken_down)
 			measured++;
-	if (n->kind == VPROF_NODE_SITE) {
+	if (n->kind == VPROF_NODE_PREEMPTED) {
+		add_item(line, "could run, but others had the processor");
+		if (!f->is_blame && isfinite(r->preempted_by_own)) {
+			snprintf(text, sizeof text, "next: %s the session's own threads",
+				 vprof_format_percent(r->preempted_by_own).s);
+			add_item(line, text);
+		}
+	} else if (n->kind == VPROF_NODE_SITE) {
 		add_item(line, "external, a leaf");
 	} else if (n->kind == VPROF_NODE_BODY) {
 		add_item(line, f->can_break_down ? "code and calls that are not measured yet" : "own code, no measured call");
@@ -260,6 +267,10 @@ static void add_variance_detail(const struct vprof_results *r, const struct vpro
 	}
 	if (isfinite(f->blocked_share) && f->blocked_share >= 0.005) {
 		snprintf(text, sizeof text, "blocked %s", vprof_format_percent(f->blocked_share).s);
+		add_item(line, text);
+	}
+	if (isfinite(f->preempted_share) && f->preempted_share >= 0.005 && f->node_kind != VPROF_NODE_PREEMPTED) {
+		snprintf(text, sizeof text, "preempted %s", vprof_format_percent(f->preempted_share).s);
 		add_item(line, text);
 	}
 	if (f->n_timed && f->n_timed < f->n_calls) {

@@ -130,10 +130,12 @@ static void add_summary(const struct vprof_style *style, const struct vprof_resu
 	add_headline(style, r, out);
 	add_types(style, r, out);
 	if (isfinite(r->running_share) && isfinite(r->blocked_share) && isfinite(r->queued_share) &&
-	    r->blocked_share + r->queued_share >= 0.005) {
-		vprof_text_addf(&t, "of the mean: %s running, %s blocked, %s queued",
-				vprof_format_percent(r->running_share).s, vprof_format_percent(r->blocked_share).s,
-				vprof_format_percent(r->queued_share).s);
+	    r->blocked_share + r->queued_share + (isfinite(r->preempted_share) ? r->preempted_share : 0) >= 0.005) {
+		vprof_text_addf(&t, "of the mean: %s running%s, %s blocked, %s queued",
+				vprof_format_percent(r->running_share).s, isfinite(r->preempted_share) ? "" : " or preempted",
+				vprof_format_percent(r->blocked_share).s, vprof_format_percent(r->queued_share).s);
+		if (isfinite(r->preempted_share))
+			vprof_text_addf(&t, ", %s preempted", vprof_format_percent(r->preempted_share).s);
 		labelled(style, "", t.s, out);
 		vprof_text_clear(&t);
 	}
@@ -206,6 +208,11 @@ static void add_coverage(const struct vprof_style *style, const struct vprof_res
 		vprof_text_addf(&t, "; %s records stand for several calls of hot functions",
 				vprof_format_count(r->n_calls_sampled).s);
 	labelled(style, "coverage", t.s, out);
+	vprof_text_clear(&t);
+	if (r->no_switches && *r->no_switches && r->n_complete) {
+		vprof_text_addf(&t, "running or preempted: not known: %s", r->no_switches);
+		labelled(style, "", t.s, out);
+	}
 	vprof_text_release(&t);
 }
 

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -20,6 +21,7 @@
 
 #include "common/files.h"
 #include "trace/clock.h"
+#include "trace/processors.h"
 #include "trace/shm_file.h"
 #include "trace/walk.h"
 
@@ -27,6 +29,10 @@
 #define LIFE_CHECK_NS 200000000u   /* how often a taken chunk's process is looked for */
 #define HEADER_REFRESH_NS 1000000000u /* a killed collector leaves counts at most this old */
 #define SPILL_BYTES 1024u
+#define NOT_ASKED "context switches were not recorded in this run"
+#define TOO_MANY                                                                                             \
+	"threads switch so often that recording it would slow them; vprof run and vprof iterate take --switches on " \
+	"to record it all the same"
 #define UNITS_MAX_BYTES (VP_CHUNK_BYTES - (uint32_t)sizeof(struct vp_chunk_header))
 
 struct vprof_collector {
@@ -37,6 +43,8 @@ struct vprof_collector {
 	uint64_t n_chunks, n_lost; /* lost: records that the disk did not take */
 	uint64_t *checked_ns;	   /* [n_chunks] when its process was last looked for */
 	uint64_t header_ns;	   /* when the header was last written */
+	struct vprof_processors *processors; /* NULL: nobody is watched */
+	char no_switches[240];
 	int disk_failed, limit_reached; /* nothing is stored any more: a trace ends, it has no holes */
 };
 
@@ -70,6 +78,11 @@ static int write_all(struct vprof_collector *c, const struct iovec *parts, int n
 	return 0;
 }
 
+static int has_switches(const struct vprof_collector *c)
+{
+	return c->processors && !vprof_processors_stopped(c->processors);
+}
+
 static int write_header(struct vprof_collector *c, int finished)
 {
 	struct vp_file_header h = {
@@ -77,6 +90,7 @@ static int write_header(struct vprof_collector *c, int finished)
 		.ns_per_tick = c->clock.ns_per_tick, .start_ticks = c->clock.start_ticks, .start_ns = c->clock.start_ns,
 		.start_realtime_ns = c->clock.start_realtime_ns, .n_chunks = c->n_chunks,
 		.n_dropped = atomic_load(&c->shm.shm->n_dropped) + c->n_lost,
+		.has_switches = has_switches(c), .n_switches_lost = vprof_processors_lost(c->processors),
 	};
 	ssize_t n;
 
@@ -84,6 +98,7 @@ static int write_header(struct vprof_collector *c, int finished)
 		h.end_ticks = c->clock.now_ticks;
 		h.end_ns = c->clock.now_ns;
 	}
+	memcpy(h.no_switches, c->no_switches, sizeof h.no_switches);
 	if (gethostname(h.host, sizeof h.host - 1))
 		h.host[0] = 0;
 	do
@@ -121,36 +136,41 @@ static uint64_t count_records(const struct vp_unit *units, uint32_t n_bytes)
 	return n;
 }
 
+/* 0, or 1 when the chunk is not in the file. */
+static int append_chunk(struct vprof_collector *c, const struct vp_chunk_header *h, const struct vp_unit *units)
+{
+	const struct iovec parts[2] = { { (void *)h, sizeof *h }, { (void *)units, h->n_bytes } };
+
+	if (c->max_bytes && c->n_bytes + sizeof *h + h->n_bytes > c->max_bytes)
+		c->limit_reached = 1;
+	if (c->disk_failed || c->limit_reached)
+		return 1;
+	c->disk_failed = write_all(c, parts, 2);
+	c->n_chunks += !c->disk_failed;
+	return c->disk_failed != 0;
+}
+
+static int append_processor_chunk(void *collector, const struct vp_chunk_header *h, const struct vp_unit *units)
+{
+	return append_chunk(collector, h, units);
+}
+
 /* Moves one chunk's units to the file, or counts them as lost. Leaves the shared memory as it is; returns how many
  * bytes of units were in use. */
 static uint32_t store_chunk(struct vprof_collector *c, const struct vp_chunk_header *shared, int handed_over)
 {
 	const struct vp_unit *units = (const void *)(shared + 1);
 	struct vp_chunk_header h;
-	struct iovec parts[2];
-	int failed;
 
 	memcpy(&h, (const void *)shared, sizeof h); /* one look: the target may write meanwhile */
 	if (!handed_over || h.n_bytes > UNITS_MAX_BYTES || h.n_bytes % VP_UNIT_BYTES)
 		h.n_bytes = find_units_end(units);
 	if (!h.n_bytes)
 		return 0;
-	if (c->max_bytes && c->n_bytes + sizeof h + h.n_bytes > c->max_bytes)
-		c->limit_reached = 1;
-	/* Units whose owner is unknown are of no use to anybody. */
-	if (h.magic != VP_CHUNK_MAGIC || !h.thread_seq || !h.process_seq || c->disk_failed || c->limit_reached) {
+	/* Units whose owner is unknown are of no use to anybody; a processor's are the collector's own. */
+	if (h.magic != VP_CHUNK_MAGIC || !h.thread_seq || h.thread_seq == VP_THREAD_PROCESSOR || !h.process_seq ||
+	    append_chunk(c, &h, units))
 		c->n_lost += count_records(units, h.n_bytes);
-		return h.n_bytes;
-	}
-	parts[0] = (struct iovec){&h, sizeof h};
-	parts[1] = (struct iovec){(void *)units, h.n_bytes};
-	failed = write_all(c, parts, 2);
-	if (failed) {
-		c->disk_failed = failed;
-		c->n_lost += count_records(units, h.n_bytes);
-	} else {
-		c->n_chunks++;
-	}
 	return h.n_bytes;
 }
 
@@ -183,6 +203,9 @@ int vprof_collector_drain(struct vprof_collector *c)
 	uint64_t now_ns = vprof_clock_monotonic_ns();
 	int n = 0;
 
+	vprof_processors_drain(c->processors);
+	if (vprof_processors_stopped(c->processors))
+		strcpy(c->no_switches, TOO_MANY);
 	for (uint32_t i = 0; i < c->shm.n_chunks; i++) {
 		uint32_t state = atomic_load_explicit(&c->shm.states[i], memory_order_acquire);
 
@@ -195,6 +218,7 @@ int vprof_collector_drain(struct vprof_collector *c)
 	}
 	if (now_ns - c->header_ns > HEADER_REFRESH_NS && !c->disk_failed) {
 		vprof_clock_calibrate(&c->clock);
+		vprof_processors_flush(c->processors);
 		c->disk_failed = write_header(c, 0);
 	}
 	return n;
@@ -259,6 +283,7 @@ int vprof_collector_open(struct vprof_collector **out, const struct vprof_collec
 	code = open_records(c, o->trace_dir, err);
 	if (code)
 		goto out;
+	strcpy(c->no_switches, NOT_ASKED);
 	c->shm.shm->clock = c->clock.kind;
 	c->shm.shm->sample_after = o->sample_after;
 	c->shm.shm->stack_samples = o->stack_samples > 0 ? (uint32_t)o->stack_samples : DEFAULT_STACK_SAMPLES;
@@ -270,6 +295,19 @@ out:
 	vprof_shm_file_close(&c->shm);
 	free(c->checked_ns);
 	free(c);
+	return code;
+}
+
+int vprof_collector_watch(struct vprof_collector *c, pid_t pid, uint32_t most, struct vprof_error *err)
+{
+	struct vprof_processors_options o = { .pid = pid, .clock = c->clock.kind, .most = most,
+					      .store = append_processor_chunk, .arg = c };
+	int code = vprof_processors_open(&c->processors, &o, err);
+
+	if (code && err)
+		snprintf(c->no_switches, sizeof c->no_switches, "%.*s", (int)sizeof c->no_switches - 1, err->message);
+	else if (!code)
+		memset(c->no_switches, 0, sizeof c->no_switches);
 	return code;
 }
 
@@ -297,6 +335,7 @@ int vprof_collector_close(struct vprof_collector *c, struct vprof_collector_stat
 	if (!c)
 		return VPROF_OK;
 	take_the_rest(c);
+	vprof_processors_flush(c->processors);
 	vprof_clock_calibrate(&c->clock);
 	failed = write_header(c, 1);
 	if (close(c->fd) && !failed)
@@ -313,8 +352,12 @@ int vprof_collector_close(struct vprof_collector *c, struct vprof_collector_stat
 			.n_dropped = atomic_load(&c->shm.shm->n_dropped) + c->n_lost,
 			.n_processes = count_handed_out(&c->shm.shm->next_process_seq),
 			.n_threads = count_handed_out(&c->shm.shm->next_thread_seq),
+			.has_switches = has_switches(c), .n_switches = vprof_processors_count(c->processors),
+			.n_switches_lost = vprof_processors_lost(c->processors),
 		};
+		memcpy(stats->no_switches, c->no_switches, sizeof stats->no_switches);
 	}
+	vprof_processors_close(c->processors);
 	vprof_shm_file_close(&c->shm);
 	free(c->checked_ns);
 	free(c);

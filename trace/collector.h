@@ -1,6 +1,7 @@
 /* The collector: the shared memory that a run's threads write into, and the loop that empties it to disk.
  *
- *   vprof_collector_open -> set the environment of the run command (VPROF_SHM, LD_PRELOAD) -> start it ->
+ *   vprof_collector_open -> set the environment of the run command (VPROF_SHM, LD_PRELOAD) -> start it (its process may be
+ *   watched before it execs: vprof_collector_watch) ->
  *   vprof_collector_drain every few ms while it runs -> vprof_collector_close
  *
  * The collector never blocks a target: when the disk is slow the ring fills and the runtime counts what it drops.
@@ -9,6 +10,7 @@
 #define VPROF_COLLECTOR_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "common/error.h"
 
@@ -24,11 +26,18 @@ struct vprof_collector_options {
 
 struct vprof_collector_stats {
 	uint64_t n_bytes, n_chunks, n_dropped, n_processes, n_threads;
+	uint64_t n_switches, n_switches_lost;
+	int has_switches;
+	char no_switches[240]; /* why not, and what to do about it */
 	int disk_failed; /* errno of the first failed write, else 0; recording went on without the disk */
 };
 
 int vprof_collector_open(struct vprof_collector **out, const struct vprof_collector_options *o, struct vprof_error *err);
 const char *vprof_collector_shm(const struct vprof_collector *c); /* value for VPROF_SHM */
+/* Records from now on when the threads of process `pid` and of its descendants gain and lose a processor, from its next
+ * exec on. To be called once, before that. A failure does no harm: the trace says why it is not known. `most`: as in
+ * trace/processors.h. */
+int vprof_collector_watch(struct vprof_collector *c, pid_t pid, uint32_t most, struct vprof_error *err);
 /* Moves full chunks to disk; returns how many. Call again at once while it returns more than 0. */
 int vprof_collector_drain(struct vprof_collector *c);
 /* Takes the chunks of dead processes and, as all is over, of living ones; writes the header; removes the shared memory. */

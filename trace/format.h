@@ -97,7 +97,16 @@ enum vp_kind {
 	/* 2 units: a further channel that was ready when the wait recorded last on this thread, a poll, ended.
 	   u1.t = channel, u1.w = 0. */
 	VP_KIND_READY = 24,
+	/* 1 unit, in a processor's chunks only (VP_THREAD_PROCESSOR): thread `tid` gained the processor at t, or lost it.
+	   payload = tid | VP_SWITCH_* << 32. */
+	VP_KIND_SWITCH = 25,
+	/* 1 unit, there too: `payload` switches of this processor between the record before and t were lost. */
+	VP_KIND_SWITCHES_LOST = 26,
 };
+
+#define VP_SWITCH_OUT 1u       /* lost the processor, else gained it */
+#define VP_SWITCH_PREEMPTED 2u /* ... though it could have gone on */
+#define VP_SWITCH_FLAGS(payload) ((uint32_t)((payload) >> 32))
 
 #define VP_SAMPLE_WEIGHT(payload) ((uint32_t)((payload) & 0x7f))
 #define VP_SAMPLE_SECOND(payload) ((uint32_t)((payload) >> 7 & 1))
@@ -177,7 +186,7 @@ static inline uint32_t vp_record_units(uint64_t w)
 		return 1;
 	switch (VP_CODE(w)) {
 	case VP_KIND_ENTER: case VP_KIND_EXIT: case VP_KIND_FALSE_WAKE: case VP_KIND_DROPPED:
-	case VP_KIND_COUNT:
+	case VP_KIND_COUNT: case VP_KIND_SWITCH: case VP_KIND_SWITCHES_LOST:
 		return 1;
 	case VP_KIND_BEGIN: case VP_KIND_RESUME: case VP_KIND_SUSPEND: case VP_KIND_END: case VP_KIND_TYPE:
 	case VP_KIND_WORK: case VP_KIND_WAKE: case VP_KIND_ENQUEUE: case VP_KIND_DEQUEUE: case VP_KIND_CREATE:
@@ -197,6 +206,10 @@ static inline uint32_t vp_record_units(uint64_t w)
 }
 
 #define VP_CHUNK_MAGIC 0x4b434856u /* "VHCK" */
+
+/* thread_seq of chunks that the collector fills with what the kernel told of one processor; process_seq = its number + 1,
+ * in the order of time. No thread has this number. */
+#define VP_THREAD_PROCESSOR UINT32_MAX
 
 struct vp_chunk_header { /* 64 bytes */
 	uint32_t magic;
@@ -226,7 +239,10 @@ struct vp_file_header { /* 4096 bytes */
 	uint64_t n_dropped;		/* records dropped for want of a free chunk */
 	uint64_t n_chunks;
 	char host[64];
-	uint8_t reserved[4096 - 8 - 8 - 8 - 24 - 16 - 16 - 64];
+	uint64_t has_switches;		/* 1: switches of all threads of the run are recorded */
+	uint64_t n_switches_lost;	/* those that the kernel or the disk had no room for */
+	char no_switches[240];		/* why they are not recorded, and what to do; "" when they are */
+	uint8_t reserved[4096 - 8 - 8 - 8 - 24 - 16 - 16 - 64 - 256];
 };
 
 #endif

@@ -167,6 +167,11 @@ static int group_by_thread(struct vprof_trace *t, struct vprof_error *err)
 		}
 		t->threads[t->n_threads - 1].n_chunks++;
 	}
+	while (t->n_threads && t->threads[t->n_threads - 1].thread_seq == VP_THREAD_PROCESSOR) { /* sorted last */
+		t->n_threads--;
+		t->n_processors++;
+	}
+	t->processors = t->threads + t->n_threads;
 	return VPROF_OK;
 }
 
@@ -196,6 +201,7 @@ static int check_header(struct vprof_trace *t, const char *path, struct vprof_er
 				       path, t->private->n_bytes, sizeof *h);
 	memcpy(h, t->private->map, sizeof *h);
 	h->host[sizeof h->host - 1] = 0;
+	h->no_switches[sizeof h->no_switches - 1] = 0;
 	if (h->magic != VP_FILE_MAGIC)
 		return vprof_error_set(err, VPROF_ERR_CORRUPT,
 				       "%s: not a trace of vprof (wrong first 8 bytes); record the run again", path);

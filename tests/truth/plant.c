@@ -189,6 +189,8 @@ int truth_write(struct truth *t, const struct truth_answer *answer)
 	fprintf(f, "{\"interval\": \"request\", \"n\": %zu, \"mean_ns\": %.1f, \"var_ns2\": %.1f,\n", t->n, mean(t, 0) * ns,
 		covariance(t, 0, 0) * ns * ns);
 	write_planted(f, answer);
+	if (answer->needs_switches)
+		fprintf(f, " \"preempted_share\": %.6f,\n", answer->preempted_share);
 	write_also(f, answer->also);
 	fputs(" \"others\": [", f);
 	for (int i = 0; i < t->n_factors; i++)

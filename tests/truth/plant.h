@@ -80,6 +80,8 @@ struct truth_answer {
 	const char *accept[6];	/* other names that may rank first (the same cause, one level away) */
 	struct truth_factor also[TRUTH_MAX_ALSO]; /* must be found too, each with its share */
 	int is_sampled; /* the planted factor's calls are so many that vprof times a few */
+	int needs_switches; /* found only where the kernel tells when threads lose a processor; else also[0] comes first */
+	double preempted_share; /* then: of the mean latency */
 	int is_complete; /* the factors add up to the latency; where they did not, the run was disturbed */
 };
 

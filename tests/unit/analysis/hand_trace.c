@@ -106,6 +106,25 @@ void hand_queue(struct hand_thread *th, enum vp_kind kind, uint64_t item, uint64
 	hand_units(th, (struct vp_unit[]){ { t, VP_W(kind, 0) }, { item, 0 } }, 2);
 }
 
+struct hand_thread *hand_processor(struct hand_trace *h, uint32_t cpu)
+{
+	struct hand_thread *th = hand_thread(h, cpu + 1);
+
+	th->thread_seq = VP_THREAD_PROCESSOR;
+	h->has_switches = 1;
+	return th;
+}
+
+void hand_switch(struct hand_thread *processor, uint64_t t, uint32_t tid, uint32_t flags)
+{
+	hand_units(processor, &(struct vp_unit){ t, VP_W(VP_KIND_SWITCH, tid | (uint64_t)flags << 32) }, 1);
+}
+
+void hand_switches_lost(struct hand_thread *processor, uint64_t t, uint64_t n)
+{
+	hand_units(processor, &(struct vp_unit){ t, VP_W(VP_KIND_SWITCHES_LOST, n) }, 1);
+}
+
 void hand_write(struct hand_trace *h)
 {
 	const size_t room = (VP_CHUNK_BYTES - sizeof(struct vp_chunk_header)) / VP_UNIT_BYTES;
@@ -116,6 +135,10 @@ void hand_write(struct hand_trace *h)
 	FILE *f = fopen(path, "w");
 
 	assert_non_null(f);
+	header.has_switches = (uint64_t)h->has_switches;
+	header.n_switches_lost = h->n_switches_lost;
+	if (h->no_switches)
+		snprintf(header.no_switches, sizeof header.no_switches, "%s", h->no_switches);
 	header.end_ticks = header.end_ns = h->is_unfinished ? 0 : h->end ? h->end : 1000000000;
 	for (size_t i = 0; i < h->n_threads; i++)
 		header.n_chunks += (h->threads[i].n + room / 2 - 1) / (room / 2);

@@ -21,6 +21,9 @@ struct hand_trace {
 	struct hand_thread threads[16];
 	size_t n_threads;
 	uint64_t end;
+	int has_switches;
+	const char *no_switches; /* why not */
+	uint64_t n_switches_lost;
 	int is_unfinished; /* the collector died: no end in the header */
 };
 
@@ -43,6 +46,11 @@ void hand_wait(struct hand_thread *th, enum vp_wait kind, enum vp_call call, uin
 void hand_wake(struct hand_thread *th, enum vp_wait kind, unsigned flags, uint64_t object, uint32_t before,
 	       uint32_t after, uint64_t t);
 void hand_queue(struct hand_thread *th, enum vp_kind kind, uint64_t item, uint64_t t);
+
+/* A processor's switches: its events are hand_switch and hand_switches_lost. The tid of thread n is n. */
+struct hand_thread *hand_processor(struct hand_trace *h, uint32_t cpu);
+void hand_switch(struct hand_thread *processor, uint64_t t, uint32_t tid, uint32_t flags);
+void hand_switches_lost(struct hand_thread *processor, uint64_t t, uint64_t n);
 
 void hand_write(struct hand_trace *h);
 

@@ -126,7 +126,8 @@ static void says_everything(void **state)
 	assert_has(text, "request   mean 1.92 ms   sd 3.07 ms   p50 1.10 ms   p99 14.8 ms   max 61.3 ms   (41,190)\n");
 	assert_has(text, "8 % of the variance lies between types (GET, LRANGE), 92 % within");
 	assert_has(text, "probes cost +0.5 % of the mean, within the noise of 2.2 % (annotated only: 1.91 ms)");
-	assert_has(text, "60 % running, 38 % blocked, 2 % queued");
+	assert_has(text, "60 % running, 38 % blocked, 2 % queued, 0 % preempted");
+	assert_null(strstr(text, "not known"));
 	assert_has(text, "1   71 %  66 .. 75    fdatasync                    call > flushAppendOnlyFile");
 	assert_has(text, "1.21 ms  2.58 ms\n");
 	assert_has(text, "src/aof.c:1123 · blocked 98 % · external, a leaf\n");
@@ -142,6 +143,37 @@ static void says_everything(void **state)
 	assert_has(text, "99 matched with their waker, 1 not");
 	assert_has(text, "warning   the trace ends");
 	assert_null(strstr(text, "\033"));
+	assert_null(strstr(text, "nan"));
+	free(text);
+	free(f.warnings[0]);
+}
+
+static void preempted_is_told_or_unknown(void **state)
+{
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	make(&f);
+	f.nodes[WRITE_BODY] = node(VPROF_NODE_PREEMPTED, FLUSH, 3, "preempted");
+	f.factors[0] = factor(&f, 0, VPROF_NODE_PREEMPTED, WRITE_BODY, "preempted", 0.71);
+	f.factors[0].preempted_share = 1;
+	f.factors[2].preempted_share = 0.25;
+	f.r.running_share = 0.4;
+	f.r.preempted_share = 0.2;
+	f.r.preempted_by_own = 0.75;
+	text = render(&f, &(struct vprof_report_options){ 0 });
+	assert_has(text, "40 % running, 38 % blocked, 2 % queued, 20 % preempted");
+	assert_has(text, "could run, but others had the processor · next: 75 % the session's own threads");
+	assert_has(text, "preempted 25 % · 31 children");
+	free(text);
+	free(f.warnings[0]);
+	make(&f);
+	f.factors[2].preempted_share = f.r.preempted_share = f.r.preempted_by_own = NAN;
+	f.r.no_switches = "perf events are \033forbidden here";
+	text = render(&f, &(struct vprof_report_options){ 0 });
+	assert_has(text, "60 % running or preempted, 38 % blocked, 2 % queued\n");
+	assert_has(text, "          running or preempted: not known: perf events are ?forbidden here\n");
 	assert_null(strstr(text, "nan"));
 	free(text);
 	free(f.warnings[0]);
@@ -289,7 +321,7 @@ static void refuses_results_that_point_nowhere(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(says_everything), cmocka_unit_test(colour_changes_no_letter),
+		cmocka_unit_test(says_everything), cmocka_unit_test(preempted_is_told_or_unknown), cmocka_unit_test(colour_changes_no_letter),
 		cmocka_unit_test(long_and_hostile_names_keep_the_width),
 		cmocka_unit_test(chosen_ones_are_shown_beyond_the_top), cmocka_unit_test(inconclusive_says_why_first),
 		cmocka_unit_test(a_cost_beyond_the_noise_is_told), cmocka_unit_test(long_paths_lose_their_middle),

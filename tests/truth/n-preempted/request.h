@@ -1,0 +1,31 @@
+/* (n) The cause is the scheduler: a rival on the same processor preempts requests that all do about the same work. */
+#ifndef REQUEST_H
+#define REQUEST_H
+
+#include "plant.h"
+
+enum { PREEMPTED, MATCH_RULES, PROCESSOR_TIME, N_FACTORS };
+
+struct request {
+	uint64_t id;
+	uint32_t parse_steps, match_steps;
+	uint64_t took[N_FACTORS]; /* ticks */
+	uint64_t result;
+};
+
+/* Work that takes processor time, however long others have the processor meanwhile. */
+#define WORK(r, n)                                                                                           \
+	do {                                                                                                 \
+		for (uint32_t work_i_ = 0; work_i_ < (n); work_i_++) {                                       \
+			(r)->result = (r)->result * 6364136223846793005u + 1;                                \
+			__asm__ volatile("" : "+m"((r)->result));                                            \
+		}                                                                                            \
+	} while (0)
+
+void handle_request(struct request *r);
+void match_rules(struct request *r);
+
+void rival_start(uint64_t seed); /* in a process of its own; pins both to one processor */
+void rival_stop(void);
+
+#endif

@@ -1,0 +1,9 @@
+#include "request.h"
+
+NOINLINE void match_rules(struct request *r)
+{
+	uint64_t begin = PLANT_NOW();
+
+	WORK(r, r->match_steps);
+	r->took[MATCH_RULES] += PLANT_NOW() - begin;
+}
