@@ -6,7 +6,10 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -15,9 +18,14 @@
 #define N_THREADS 4
 #define N_FLOOD 400000 /* records of each thread */
 
+#define N_FAMILY 12 /* threads: four in each of three processes */
+
 struct shared { /* between the target and its judge, VPROF_TEST_SHARED */
 	_Atomic uint64_t n_begun, n_done; /* calls recorded by the first thread */
 	_Atomic int stop;
+	struct {
+		_Atomic uint64_t n_begun, n_done;
+	} family[N_FAMILY];
 	_Atomic uint64_t n_spun;	  /* turns in the last 100 ms that were measured */
 };
 static struct shared *shared;
@@ -54,6 +62,43 @@ static int target_counts(void)
 			__asm__ volatile("" : : : "memory");
 	}
 	return 42;
+}
+
+static void __attribute__((noinline)) family_call(unsigned member)
+{ VP_FUNCTION(0x150u + member, 0xffffffffffffffffUL, 1)
+}
+
+static void *family_member(void *arg)
+{
+	unsigned self = (unsigned)(uintptr_t)arg;
+
+	for (;;) {
+		shared->family[self].n_begun++;
+		family_call(self);
+		shared->family[self].n_done++;
+		for (int i = 0; i < 2000; i++)
+			__asm__ volatile("" : : : "memory");
+	}
+	return NULL;
+}
+
+/* Two processes forked from one, four threads each, until all are killed. */
+static int target_family(void)
+{
+	unsigned first = 0;
+	pthread_t id;
+
+	if (shared_map() || setpgid(0, 0))
+		return 1;
+	if (fork() == 0)
+		first = 4;
+	else if (fork() == 0)
+		first = 8;
+	for (unsigned i = 1; i < 4; i++)
+		if (pthread_create(&id, NULL, family_member, (void *)(uintptr_t)(first + i)))
+			return 1;
+	family_member((void *)(uintptr_t)first);
+	return 0;
 }
 
 static void *flood(void *arg)
@@ -133,19 +178,26 @@ static pid_t target_start(const char *shm, const char *mode)
 	return pid;
 }
 
-static struct vprof_collector *collector_open(struct session *s, uint64_t memory_bytes)
+static struct vprof_collector *collector_in(struct session *s, uint64_t memory_bytes)
 {
 	struct vprof_collector_options o = {.trace_dir = s->dir, .memory_bytes = memory_bytes};
 	struct vprof_collector *c = NULL;
 	struct vprof_error err = {""};
 
-	memset(s, 0, sizeof(*s));
-	strcpy(s->dir, "/tmp/vprof-runtime-XXXXXX");
-	if (!mkdtemp(s->dir) || vprof_collector_open(&c, &o, &err)) {
+	if (vprof_collector_open(&c, &o, &err)) {
 		printf("collector: %s\n", err.message);
 		exit(1);
 	}
 	return c;
+}
+
+static struct vprof_collector *collector_open(struct session *s, uint64_t memory_bytes)
+{
+	memset(s, 0, sizeof(*s));
+	strcpy(s->dir, "/tmp/vprof-runtime-XXXXXX");
+	if (!mkdtemp(s->dir))
+		exit(1);
+	return collector_in(s, memory_bytes);
 }
 
 static void collector_end(struct session *s, struct vprof_collector *c)
@@ -201,6 +253,41 @@ static void check_kills(int n)
 		session_end(&s);
 	}
 	printf("%d kills: %llu records read back\n", n, (unsigned long long)total);
+	CHECK(total > 0, "nothing was recorded");
+}
+
+/* All threads and children of a program at once. */
+static void check_family_kills(int n)
+{
+	uint64_t total = 0;
+
+	for (int i = 0; i < n; i++) {
+		struct vprof_collector *c;
+		struct session s;
+		pid_t pid;
+
+		shared_new();
+		c = collector_open(&s, 16u << 20);
+		pid = target_start(vprof_collector_shm(c), "family");
+		drain_for(c, 1000 + random() % 60000);
+		kill(-pid, SIGKILL);
+		kill(pid, SIGKILL);
+		waitpid(pid, &s.status, 0);
+		usleep(5000); /* its children are being killed, too */
+		collector_end(&s, c);
+		for (unsigned j = 0; j < N_FAMILY; j++) {
+			uint64_t recorded = session_count(&s, 0x150 + j);
+
+			CHECK(recorded >= shared->family[j].n_done && recorded <= shared->family[j].n_begun,
+			      "kill %d, thread %u: %llu read back, %llu to %llu written", i, j, (unsigned long long)recorded,
+			      (unsigned long long)shared->family[j].n_done, (unsigned long long)shared->family[j].n_begun);
+			total += recorded;
+		}
+		CHECK(!s.trace->n_dropped && !s.trace->n_bytes_ignored, "kill %d: %d dropped, %d damaged", i,
+		      (int)s.trace->n_dropped, (int)s.trace->n_bytes_ignored);
+		session_end(&s);
+	}
+	printf("%d kills of 12 threads in 3 processes: %llu records read back\n", n, (unsigned long long)total);
 	CHECK(total > 0, "nothing was recorded");
 }
 
@@ -325,21 +412,126 @@ static void check_full(void)
 	session_end(&s);
 }
 
+static void count_any(const struct vprof_trace_thread *th, const struct vp_unit *u, uint32_t n, void *arg)
+{
+	(void)th;
+	(void)n;
+	*(uint64_t *)arg += VP_CODE(u->w) != VP_KIND_DROPPED;
+}
+
+static uint64_t records_of(const struct session *s)
+{
+	uint64_t n = 0;
+
+	session_each(s, count_any, &n);
+	return n;
+}
+
+/* All records of the target, of every kind, when there is room for them. */
+static uint64_t records_attempted(void)
+{
+	struct session s;
+	uint64_t n;
+
+	if (session_run(&s, "flood", 64u << 20, 0))
+		exit(1);
+	n = records_of(&s);
+	CHECK(n > N_THREADS * N_FLOOD && !s.trace->n_dropped, "%d dropped", (int)s.trace->n_dropped);
+	session_end(&s);
+	return n;
+}
+
+/* A file system of 2 MiB, or where that may not be mounted a limit on the file's size. The records that the disk does not
+ * take are drained all the same, so the ring stays free and the target is not slowed. */
+static void check_full_disk(bool may_mount, uint64_t attempted)
+{
+	const struct rlimit small = {2u << 20, RLIM_INFINITY}, none = {RLIM_INFINITY, RLIM_INFINITY};
+	struct vprof_collector *c;
+	struct session s;
+	uint64_t n;
+	bool mounted;
+	pid_t pid;
+
+	memset(&s, 0, sizeof(s));
+	strcpy(s.dir, "/tmp/vprof-runtime-XXXXXX");
+	if (!mkdtemp(s.dir))
+		exit(1);
+	mounted = may_mount && mount("none", s.dir, "tmpfs", 0, "size=2m") == 0;
+	if (may_mount && !mounted) {
+		printf("full file system: skipped, mounting one needs root\n");
+		vprof_dir_remove(s.dir, NULL);
+		return;
+	}
+	c = collector_in(&s, 64u << 20);
+	pid = target_start(vprof_collector_shm(c), "flood");
+	if (!mounted) {
+		signal(SIGXFSZ, SIG_IGN);
+		setrlimit(RLIMIT_FSIZE, &small);
+	}
+	while (waitpid(pid, &s.status, WNOHANG) != pid)
+		if (!vprof_collector_drain(c))
+			usleep(1000);
+	collector_end(&s, c);
+	setrlimit(RLIMIT_FSIZE, &none);
+	CHECK(s.status == 0, "status 0x%x", s.status);
+	CHECK(s.stats.disk_failed == (mounted ? ENOSPC : EFBIG), "%s", strerror(s.stats.disk_failed));
+	CHECK(s.stats.n_bytes <= 2u << 20 && s.stats.n_bytes > 1u << 20, "%llu bytes", (unsigned long long)s.stats.n_bytes);
+	n = records_of(&s);
+	printf("%s: %llu read back, %llu dropped, %llu attempted\n", mounted ? "full file system" : "file of limited size",
+	       (unsigned long long)n, (unsigned long long)s.trace->n_dropped, (unsigned long long)attempted);
+	CHECK(s.trace->n_dropped > 0 && n + s.trace->n_dropped == attempted, "made %llu",
+	      (unsigned long long)(n + s.trace->n_dropped));
+	CHECK(!s.trace->n_bytes_ignored, "%d damaged", (int)s.trace->n_bytes_ignored);
+	vprof_trace_free(s.trace);
+	s.trace = NULL;
+	if (mounted)
+		umount(s.dir);
+	vprof_dir_remove(s.dir, NULL);
+}
+
+/* No room from the beginning on: the message says so, and what to do. */
+static void check_no_room(void)
+{
+	char dir[] = "/tmp/vprof-runtime-XXXXXX", records[64];
+	struct vprof_collector_options o = {.trace_dir = dir, .memory_bytes = 1u << 20};
+	struct vprof_collector *c = NULL;
+	struct vprof_error err = {""};
+
+	if (!mkdtemp(dir))
+		exit(1);
+	snprintf(records, sizeof(records), "%s/records.vpt", dir);
+	if (symlink("/dev/full", records))
+		exit(1);
+	CHECK(vprof_collector_open(&c, &o, &err) != 0, "there was room");
+	CHECK(strstr(err.message, "No space left") && strstr(err.message, "free space"), "%s", err.message);
+	vprof_dir_remove(dir, NULL);
+}
+
 int main(int argc, char **argv)
 {
+	uint64_t attempted;
+
 	if (argc > 2 && strcmp(argv[2], "counts") == 0)
 		return target_counts();
 	if (argc > 2 && strcmp(argv[2], "flood") == 0)
 		return target_flood();
+	if (argc > 2 && strcmp(argv[2], "family") == 0)
+		return target_family();
 	if (argc > 2 && strcmp(argv[2], "speed") == 0)
 		return target_speed();
 	if (argc > 1 && strcmp(argv[1], "--slow") == 0) {
 		check_kills(1000);
+		check_family_kills(200);
 	} else {
 		check_kills(50);
+		check_family_kills(10);
 		check_stops();
 		check_collector_death();
 		check_full();
+		attempted = records_attempted();
+		check_full_disk(true, attempted);
+		check_full_disk(false, attempted);
+		check_no_room();
 	}
 	if (shared)
 		unlink(shared_path);
