@@ -177,6 +177,15 @@ static bool shm_map(void)
 	return true;
 }
 
+/* Which process this is. Another one may have the same number in another pid namespace. */
+void rt_identity_set(void)
+{
+	struct stat st;
+
+	rt_process.pid = (uint32_t)syscall(SYS_getpid);
+	rt_process.pid_namespace = stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
+}
+
 /* Not in programs that run with more rights than their user. */
 static void shm_path_set(void)
 {
@@ -200,7 +209,8 @@ bool rt_start(void)
 		state = shm_map() ? 2 : 3;
 		if (state == 2) {
 			clock_thresholds();
-			rt_process.pid = (uint32_t)syscall(SYS_getpid);
+			rt_identity_set();
+			rt_chunks_reclaim();
 			rt_process.seq = atomic_fetch_add(&rt_process.shm->next_process_seq, 1);
 			rt_next_all();
 			rt_stack_init();

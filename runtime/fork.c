@@ -58,7 +58,7 @@ void rt_fork_child(void)
 	int saved = errno;
 
 	if (rt_start_forked()) {
-		rt_process.pid = (uint32_t)syscall(SYS_getpid);
+		rt_identity_set();
 		rt_process.parent_seq = rt_process.seq;
 		rt_process.seq = atomic_fetch_add(&rt_process.shm->next_process_seq, 1);
 		rt_modules_forget();

@@ -189,6 +189,25 @@ static struct vp_chunk_header *chunk_find(void)
 	return NULL;
 }
 
+/* A program that this process was before an exec left its chunks taken. A pid alone would not do: in another namespace it
+ * may be a living process's. The collector finds the end of what was written, as in a dead process's. */
+void rt_chunks_reclaim(void)
+{
+	uint32_t n = rt_process.shm->n_chunks;
+
+	for (uint32_t i = 0; i < n && rt_process.pid_namespace; i++) {
+		const volatile struct vp_chunk_header *c =
+			(const volatile struct vp_chunk_header *)(rt_process.chunks + (size_t)i * VP_CHUNK_BYTES);
+		uint32_t taken = VP_CHUNK_TAKEN;
+
+		if (atomic_load_explicit(&rt_process.states[i], memory_order_acquire) == VP_CHUNK_TAKEN &&
+		    c->magic == VP_CHUNK_MAGIC && c->pid == rt_process.pid &&
+		    c->pid_namespace == rt_process.pid_namespace)
+			atomic_compare_exchange_strong_explicit(&rt_process.states[i], &taken, VP_CHUNK_FULL,
+								memory_order_release, memory_order_relaxed);
+	}
+}
+
 /* Nothing is recorded any more: probes find their gates closed as frames are left, wrappers pass through. */
 static void recording_ended(struct rt_thread *th)
 {
@@ -247,7 +266,8 @@ static bool chunk_take(struct rt_thread *th)
 		atomic_store_explicit(&full_since, 0, memory_order_relaxed);
 	c->magic = VP_CHUNK_MAGIC;
 	c->n_bytes = 0;
-	c->pid = rt_process.pid;
+	c->pid_namespace = rt_process.pid_namespace;
+	__atomic_store_n(&c->pid, rt_process.pid, __ATOMIC_RELEASE); /* never without its namespace */
 	c->tid = th->tid;
 	c->thread_seq = th->thread_seq;
 	c->chunk_seq = th->chunk_seq++;

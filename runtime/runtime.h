@@ -68,6 +68,7 @@ struct rt_process {
 	unsigned char *chunks;
 	uint32_t slot_shift; /* 64 - log2(n_slots / 2) */
 	uint32_t pid, seq, parent_seq;
+	uint64_t pid_namespace; /* its inode, 0: unknown */
 	_Atomic uint32_t n_tokens;
 	uint64_t io_ticks, annotated_ticks; /* thresholds */
 	vp_u64 (*ticks)(void);		    /* null: the processor's counter */
@@ -79,6 +80,7 @@ extern __thread struct rt_thread *rt_self __attribute__((tls_model("initial-exec
 bool rt_start(void);		   /* maps the shared memory once; false: this process stays dormant */
 uint64_t rt_token(void);	   /* unique in the session */
 bool rt_start_forked(void);
+void rt_identity_set(void);
 void rt_modules_check(struct rt_thread *th); /* MODULE records when the set of modules changed */
 void rt_modules_hold(void);		     /* around a fork, in the parent */
 void rt_modules_go_on(void);
@@ -105,6 +107,7 @@ void rt_attach_new(uint64_t token); /* a thread that begins */
 void rt_thread_forks(struct rt_thread *th); /* right before; signals are blocked */
 void rt_thread_forked(struct rt_thread *th);
 void rt_threads_forget(const struct rt_thread *keep);
+void rt_chunks_reclaim(void); /* those that this process held before its exec */
 /* n <= 3 units; false when dropped. The first unit's t is written last. */
 bool rt_write(struct rt_thread *th, const struct vp_unit *units, unsigned n);
 /* n_head whole units, then bytes, padded to a unit. */

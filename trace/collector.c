@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -45,6 +46,7 @@ struct vprof_collector {
 	uint64_t header_ns;	   /* when the header was last written */
 	struct vprof_processors *processors; /* NULL: nobody is watched */
 	char no_switches[240];
+	uint64_t pid_namespace;	   /* the collector's own */
 	int disk_failed, limit_reached; /* nothing is stored any more: a trace ends, it has no holes */
 };
 
@@ -163,7 +165,7 @@ static uint32_t store_chunk(struct vprof_collector *c, const struct vp_chunk_hea
 	struct vp_chunk_header h;
 
 	memcpy(&h, (const void *)shared, sizeof h); /* one look: the target may write meanwhile */
-	if (!handed_over || h.n_bytes > UNITS_MAX_BYTES || h.n_bytes % VP_UNIT_BYTES)
+	if (!handed_over || !h.n_bytes || h.n_bytes > UNITS_MAX_BYTES || h.n_bytes % VP_UNIT_BYTES)
 		h.n_bytes = find_units_end(units);
 	if (!h.n_bytes)
 		return 0;
@@ -189,13 +191,18 @@ static int process_is_dead(uint32_t pid)
 	return pid && pid <= INT32_MAX && kill((pid_t)pid, 0) && errno == ESRCH;
 }
 
-/* 1 when the chunk's process is known to be gone; asks the kernel at most every LIFE_CHECK_NS. */
+/* 1 when the chunk's process is known to be gone; asks the kernel at most every LIFE_CHECK_NS. The number that a process
+ * has in another pid namespace says nothing here: its chunks stay its own until the end. */
 static int owner_is_dead(struct vprof_collector *c, uint32_t i, uint64_t now_ns)
 {
-	if (now_ns - c->checked_ns[i] < LIFE_CHECK_NS)
+	const volatile struct vp_chunk_header *h = vprof_shm_chunk(&c->shm, i);
+	uint32_t pid = __atomic_load_n(&h->pid, __ATOMIC_ACQUIRE);
+	uint64_t namespace = h->pid_namespace;
+
+	if (now_ns - c->checked_ns[i] < LIFE_CHECK_NS || (namespace && namespace != c->pid_namespace))
 		return 0;
 	c->checked_ns[i] = now_ns;
-	return process_is_dead(*(volatile uint32_t *)&vprof_shm_chunk(&c->shm, i)->pid);
+	return process_is_dead(pid);
 }
 
 int vprof_collector_drain(struct vprof_collector *c)
@@ -264,12 +271,14 @@ static int open_records(struct vprof_collector *c, const char *trace_dir, struct
 int vprof_collector_open(struct vprof_collector **out, const struct vprof_collector_options *o, struct vprof_error *err)
 {
 	struct vprof_collector *c = calloc(1, sizeof *c);
+	struct stat st;
 	int code;
 
 	*out = NULL;
 	if (!c)
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory for the collector");
 	c->fd = -1;
+	c->pid_namespace = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
 	c->max_bytes = o->max_trace_bytes;
 	code = vprof_shm_file_open(&c->shm, o->memory_bytes, err);
 	if (code)

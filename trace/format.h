@@ -219,7 +219,8 @@ struct vp_chunk_header { /* 64 bytes */
 	uint32_t chunk_seq;  /* 0, 1, 2 ... within the thread */
 	uint32_t process_seq; /* unique process number in the session, from 1 */
 	uint32_t parent_seq;  /* process_seq of the forking process, 0 for none known */
-	uint64_t reserved[4];
+	uint64_t pid_namespace; /* inode of the namespace that pid and tid are numbers in, 0: unknown */
+	uint64_t reserved[3];
 };
 
 /* runs/NNNN/trace/records.vpt: this header, then chunks (struct vp_chunk_header + n_bytes of units) back to

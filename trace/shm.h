@@ -4,7 +4,8 @@
  *
  * Ownership of a chunk is its state word alone, so a process killed at any moment corrupts nothing:
  *   FREE  -> TAKEN by the thread whose compare-and-swap succeeds; it fills in the chunk header (n_bytes = 0)
- *   TAKEN -> FULL  by its thread (chunk full, thread exit), n_bytes set before (release)
+ *   TAKEN -> FULL  by its thread (chunk full, thread exit), n_bytes set before (release); or by the program that its
+ *                  process became by exec, n_bytes then 0: the end is found as in a dead process's
  *   FULL  -> FREE  by the collector, after it wrote the units and zeroed them
  * The collector also takes TAKEN chunks of dead processes; it finds their end by the units that are not zero.
  * Chunks are all zero (header too) when FREE.

@@ -1,6 +1,9 @@
 /* A runtime test is one program: without arguments it opens a collector, runs VPROF_TEST_TARGET (itself, or its like
  * without a sanitizer, whose runtime would have to be loaded before libvprof.so) under libvprof.so, and checks the
- * trace; with "target" it is the target. The collector's process runs inert probes. */
+ * trace; with "target" it is the target. The collector's process runs inert probes.
+ *
+ * Cross-built, the tests run under qemu-user, which the kernel need not know: VPROF_TEST_EMULATOR is put before every
+ * command that starts a target (SESSION_EMULATED then is 1). */
 #ifndef VPROF_TESTS_RUNTIME_SESSION_H
 #define VPROF_TESTS_RUNTIME_SESSION_H
 
@@ -15,6 +18,14 @@
 #include "common/files.h"
 #include "trace/collector.h"
 #include "trace/reader.h"
+
+#ifdef VPROF_TEST_EMULATOR
+#define SESSION_EMULATED 1
+#else
+#define SESSION_EMULATED 0
+#define VPROF_TEST_EMULATOR ""
+#endif
+#define SESSION_ARGS 8
 
 static int n_failed;
 static uint32_t session_sample_after; /* calls before hot functions are sampled; 0: every call is recorded */
@@ -36,6 +47,42 @@ struct session {
 	char dir[64];
 };
 
+/* What executes VPROF_TEST_TARGET with args (argv[0] too, at most SESSION_ARGS - 4 and the null): fills argv and returns the
+ * path. Fit for the child of vfork after a call in its parent. */
+static inline const char *session_command(char *const args[], char *argv[SESSION_ARGS])
+{
+	static char path[512];
+	ssize_t n = readlink(VPROF_TEST_TARGET, path, sizeof(path) - 1);
+	int at = 0;
+
+	if (!SESSION_EMULATED) {
+		do
+			argv[at] = args[at];
+		while (args[at++]);
+		return VPROF_TEST_TARGET;
+	}
+	if (n < 0)
+		n = snprintf(path, sizeof(path), "%s", VPROF_TEST_TARGET);
+	path[n] = '\0';
+	argv[0] = (char *)VPROF_TEST_EMULATOR;
+	argv[1] = (char *)"-0";
+	argv[2] = args[0];
+	argv[3] = path;
+	do
+		argv[at + 4] = args[at + 1];
+	while (args[++at]);
+	return VPROF_TEST_EMULATOR;
+}
+
+/* Becomes the target `mode`; returns only when it cannot. */
+static inline void session_exec(const char *mode)
+{
+	char *args[] = {(char *)"target", (char *)"target", (char *)mode, NULL}, *argv[SESSION_ARGS];
+	const char *path = session_command(args, argv);
+
+	execv(path, argv);
+}
+
 /* Runs this program's target `mode` and opens its trace. */
 static inline int session_run(struct session *s, const char *mode, uint64_t memory_bytes, int stacks)
 {
@@ -55,7 +102,7 @@ static inline int session_run(struct session *s, const char *mode, uint64_t memo
 	if (pid == 0) {
 		setenv("VPROF_SHM", vprof_collector_shm(c), 1);
 		setenv("LD_PRELOAD", VPROF_LIBRARY, 1);
-		execl(VPROF_TEST_TARGET, "target", "target", mode, (char *)NULL);
+		session_exec(mode);
 		_exit(127);
 	}
 	for (;;) {

@@ -172,7 +172,7 @@ static pid_t target_start(const char *shm, const char *mode)
 	if (pid == 0) {
 		setenv("VPROF_SHM", shm, 1);
 		setenv("LD_PRELOAD", VPROF_LIBRARY, 1);
-		execl(VPROF_TEST_TARGET, "target", "target", mode, (char *)NULL);
+		session_exec(mode);
 		_exit(127);
 	}
 	return pid;

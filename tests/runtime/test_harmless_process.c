@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -13,6 +14,7 @@
 
 #define N_FORKS 60	/* of each of two threads */
 #define N_CALLS 50	/* in each child */
+#define N_EXECS (SESSION_EMULATED ? 200 : 2000)
 
 extern char **environ;
 static volatile int work_goes_on = 1;
@@ -197,8 +199,8 @@ static int target_leaf(void)
 
 static int target_exec(void)
 {
-	char *self[] = {"target", "target", "leaf", NULL}, *other[] = {"true", NULL};
-	const char *path = VPROF_TEST_TARGET;
+	char *leaf[] = {"target", "target", "leaf", NULL}, *self[SESSION_ARGS], *other[] = {"true", NULL};
+	const char *path = session_command(leaf, self);
 	int status;
 	pid_t pid;
 
@@ -236,6 +238,37 @@ static int target_exec(void)
 	call();
 	execv(path, self); /* recorded until here, and after */
 	return 6;
+}
+
+/* Becomes itself again and again, each time with a second thread that has recorded and is still there. */
+
+static void *beside(void *arg)
+{
+	calls_in(in_grandchild);
+	atomic_store((_Atomic int *)arg, 1);
+	for (;;)
+		pause();
+}
+
+static int target_execs(void)
+{
+	const char *left = getenv("VPROF_TEST_EXECS");
+	int n = left ? atoi(left) : 0;
+	static _Atomic int recorded;
+	char text[16];
+	pthread_t id;
+
+	calls_in(call);
+	if (n == 0)
+		return 0;
+	if (pthread_create(&id, NULL, beside, &recorded))
+		return 1;
+	while (!atomic_load(&recorded))
+		sched_yield();
+	snprintf(text, sizeof(text), "%d", n - 1);
+	setenv("VPROF_TEST_EXECS", text, 1);
+	session_exec("execs");
+	return 2;
 }
 
 /* A daemon: forks twice, leaves its session, closes everything, and goes on when the target has ended. */
@@ -297,6 +330,26 @@ static void check_fork(void)
 	session_end(&s);
 }
 
+/* Two chunks for each program that it was, in a ring of 64. */
+static void check_execs(void)
+{
+	struct session s;
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", N_EXECS);
+	setenv("VPROF_TEST_EXECS", text, 1);
+	if (session_run(&s, "execs", 64 * VP_CHUNK_BYTES, 0))
+		exit(1);
+	unsetenv("VPROF_TEST_EXECS");
+	printf("%d execs: %d dropped\n", N_EXECS, (int)s.trace->n_dropped);
+	CHECK(s.stats.n_processes == N_EXECS + 1, "%d", (int)s.stats.n_processes);
+	CHECK(!s.trace->n_dropped && !s.trace->n_bytes_ignored, "%d dropped, %d damaged", (int)s.trace->n_dropped,
+	      (int)s.trace->n_bytes_ignored);
+	CHECK(session_count(&s, 0x111) == (N_EXECS + 1) * N_CALLS, "first threads: %d", (int)session_count(&s, 0x111));
+	CHECK(session_count(&s, 0x113) == N_EXECS * N_CALLS, "second threads: %d", (int)session_count(&s, 0x113));
+	session_end(&s);
+}
+
 static void check_rest(void)
 {
 	struct session s;
@@ -331,12 +384,13 @@ int main(int argc, char **argv)
 		const char *name;
 		int (*run)(void);
 	} targets[] = {{"fork", target_fork}, {"raw", target_raw}, {"exec", target_exec}, {"leaf", target_leaf},
-		       {"daemon", target_daemon}};
+		       {"execs", target_execs}, {"daemon", target_daemon}};
 
 	for (size_t i = 0; argc > 2 && i < sizeof(targets) / sizeof(targets[0]); i++)
 		if (strcmp(argv[2], targets[i].name) == 0)
 			return targets[i].run();
 	check_fork();
+	check_execs();
 	check_rest();
 	printf("%d checks failed\n", n_failed);
 	return n_failed != 0;

@@ -243,7 +243,7 @@ static int target_fork(void)
 				probed();
 			vprof_type("child");
 			if (p == 2)
-				execl("/proc/self/exe", "target", "target", "execed", (char *)NULL);
+				session_exec("execed");
 			_exit(0);
 		}
 	}
