@@ -32,7 +32,7 @@
 #define SPILL_BYTES 1024u
 #define NOT_ASKED "context switches were not recorded in this run"
 #define TOO_MANY                                                                                             \
-	"threads switch so often that recording it would slow them; vprof run and vprof iterate take --switches on " \
+	"threads switch or start so often that recording it would slow them; vprof run and vprof iterate take --switches on " \
 	"to record it all the same"
 #define UNITS_MAX_BYTES (VP_CHUNK_BYTES - (uint32_t)sizeof(struct vp_chunk_header))
 

@@ -6,6 +6,10 @@
 
 #include <stdlib.h>
 
+#define START_NS 13000.0 /* what one event adds to a thread's start and end */
+#define STARTS_SHARE 0.03
+#define GRACE_S 0.5
+
 #define UNITS_MAX ((uint32_t)((VP_CHUNK_BYTES - sizeof(struct vp_chunk_header)) / VP_UNIT_BYTES))
 
 struct gathering { /* of one processor */
@@ -21,7 +25,7 @@ struct vprof_processors {
 	uint64_t started_ns;
 	struct gathering *of; /* [n] by processor */
 	uint32_t n;
-	uint64_t n_switches, n_lost;
+	uint64_t n_switches, n_lost, n_starts;
 };
 
 static struct gathering *gathering_of(struct vprof_processors *p, uint32_t cpu)
@@ -75,8 +79,13 @@ static void add_unit(struct vprof_processors *p, uint32_t cpu, uint64_t t, uint6
 static void add_event(void *arg, uint32_t cpu, const struct vprof_switch_event *e)
 {
 	struct vprof_processors *p = arg;
-	struct gathering *g = gathering_of(p, cpu);
+	struct gathering *g;
 
+	if (e->is_start) {
+		p->n_starts++;
+		return;
+	}
+	g = gathering_of(p, cpu);
 	p->n_lost += e->n_lost;
 	p->n_switches += !e->n_lost;
 	if (!g) {
@@ -127,12 +136,13 @@ void vprof_processors_close(struct vprof_processors *p)
 static int is_too_much(const struct vprof_processors *p)
 {
 	double seconds = (double)(vprof_clock_monotonic_ns() - p->started_ns) / 1e9;
-	double most = 2.0 * p->o.most * (seconds + 0.5); /* a thread goes in and out */
+	double most = 2.0 * p->o.most * (seconds + GRACE_S); /* a thread goes in and out */
+	double starts_s = (double)p->n_starts * vprof_switches_processors(p->switches) * START_NS / 1e9;
 
 	for (uint32_t i = 0; p->o.most && i < p->n; i++)
 		if ((double)p->of[i].n_told > most)
 			return 1;
-	return 0;
+	return p->o.most && starts_s > STARTS_SHARE * seconds + GRACE_S;
 }
 
 void vprof_processors_drain(struct vprof_processors *p)

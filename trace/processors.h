@@ -14,8 +14,9 @@ struct vprof_processors;
 /* Stores one chunk: 0, or 1 when there was no room for it. */
 typedef int vprof_store_chunk(void *arg, const struct vp_chunk_header *h, const struct vp_unit *units);
 
-/* Recording a switch costs the target about 1 us (docs/design/runtime.md). It stops for good when one processor tells more
- * than `most` switches a second, after half a second's worth of grace; 0: it never stops. Errors: those of vprof_switches_open. */
+/* Recording a switch costs the target about 1 us, starting a thread more (docs/design/runtime.md). It stops for good when one
+ * processor tells more than `most` switches a second, or starts take more than 3 % of the time, both after half a second's
+ * worth of grace; 0: it never stops. Errors: those of vprof_switches_open. */
 struct vprof_processors_options {
 	pid_t pid;
 	enum vp_clock clock;

@@ -132,7 +132,7 @@ static int open_event(const struct vprof_switches *s, pid_t pid, int cpu)
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE, .size = sizeof attr, .config = PERF_COUNT_SW_DUMMY,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME, .disabled = 1, .inherit = 1, .exclude_kernel = 1,
-		.exclude_hv = 1, .enable_on_exec = 1, .sample_id_all = 1, .use_clockid = 1, .context_switch = 1,
+		.exclude_hv = 1, .enable_on_exec = 1, .sample_id_all = 1, .use_clockid = 1, .context_switch = 1, .task = 1,
 		.clockid = s->clockid,
 	};
 
@@ -257,7 +257,9 @@ static int decode(const struct vprof_switches *s, const struct ring *ring, uint6
 	struct sample_id id;
 	size_t before = sizeof *h;
 
-	*e = (struct vprof_switch_event){ 0 };
+	*e = (struct vprof_switch_event){ .is_start = h->type == PERF_RECORD_FORK };
+	if (e->is_start)
+		return 1;
 	if (h->type == PERF_RECORD_LOST && h->size >= sizeof *h + 16 + sizeof id) {
 		copy_out(s, ring, at + sizeof *h + 8, &e->n_lost, sizeof e->n_lost);
 		before += 16;
@@ -285,13 +287,18 @@ static void drain_ring(struct vprof_switches *s, struct ring *ring, uint64_t hea
 		if (h.size < sizeof h || h.size > head - at)
 			break;
 		if (decode(s, ring, at, &h, &e)) {
-			e.t = e.t < ring->last_t ? ring->last_t : e.t;
+			e.t = e.t < ring->last_t ? ring->last_t : e.t; /* of a start, too */
 			ring->last_t = e.t;
 			event(arg, ring->cpu, &e);
 		}
 		at += h.size;
 	}
 	__atomic_store_n(&ring->page->data_tail, head, __ATOMIC_RELEASE);
+}
+
+uint32_t vprof_switches_processors(const struct vprof_switches *s)
+{
+	return (uint32_t)s->n_rings;
 }
 
 void vprof_switches_drain(struct vprof_switches *s,

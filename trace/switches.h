@@ -22,6 +22,7 @@ struct vprof_switch_event {
 	uint32_t tid;	  /* as this process sees it */
 	uint32_t flags;	  /* VP_SWITCH_* of trace/format.h */
 	uint64_t n_lost;  /* not 0: no switch, but so many were lost since this processor's last event */
+	int is_start;	  /* no switch and no time, but a thread or process was started */
 };
 
 /* From the next exec of process `pid` on. FAILED when this kernel or its settings do not allow it; the message says
@@ -31,6 +32,8 @@ int vprof_switches_open(struct vprof_switches **out, pid_t pid, enum vp_clock cl
 /* Tells every event since the last time, in the order of each processor's times. */
 void vprof_switches_drain(struct vprof_switches *s,
 			  void (*event)(void *arg, uint32_t cpu, const struct vprof_switch_event *e), void *arg);
+
+uint32_t vprof_switches_processors(const struct vprof_switches *s); /* watched: each thread carries one event for each */
 
 void vprof_switches_close(struct vprof_switches *s);
 

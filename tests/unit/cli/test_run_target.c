@@ -118,6 +118,28 @@ static void address_sanitizer_is_told_to_bear_it(void **state)
 	free(before);
 }
 
+/* Of the command and of what it starts; or the reason why not. */
+static void switches_are_recorded_or_not(void **state)
+{
+	struct vprof_run_request r = request("sleep 0.02; (sleep 0.02; sleep 0.02)");
+	struct vprof_run_outcome o;
+	enum vprof_switches_wish wish;
+
+	(void)state;
+	run(&r, &o);
+	if (!o.stats.has_switches)
+		print_message("not recorded here: %s\n", o.stats.no_switches);
+	assert_true(o.stats.has_switches ? o.stats.n_switches >= 6 && !*o.stats.no_switches : *o.stats.no_switches != 0);
+	r.switches = VPROF_SWITCHES_OFF;
+	run(&r, &o);
+	assert_true(!o.stats.has_switches && !o.stats.n_switches && *o.stats.no_switches);
+	assert_int_equal(vprof_switches_parse(NULL, &wish), 0);
+	assert_int_equal(wish, VPROF_SWITCHES_AUTO);
+	assert_int_equal(vprof_switches_parse("off", &wish), 0);
+	assert_int_equal(wish, VPROF_SWITCHES_OFF);
+	assert_int_equal(vprof_switches_parse("ON", &wish), -1);
+}
+
 static void a_failure_is_told_with_its_output(void **state)
 {
 	struct vprof_run_request r = request("echo first; echo cannot bind >&2; exit 7");
@@ -196,7 +218,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_command_sees_the_environment), TEST(address_sanitizer_is_told_to_bear_it), TEST(a_failure_is_told_with_its_output),
-		TEST(what_is_left_behind_is_ended), TEST(an_interrupt_stops_the_command),
+		TEST(switches_are_recorded_or_not), TEST(what_is_left_behind_is_ended), TEST(an_interrupt_stops_the_command),
 		TEST(a_stubborn_command_is_killed_by_the_second), TEST(a_missing_library_is_told),
 	};
 
