@@ -197,6 +197,19 @@ static enum vprof_call_kind call_kind(const char *word)
 	return VPROF_CALL_DIRECT;
 }
 
+/* A form that this vprof does not know is no form to wrap a call in. */
+static int call_form(const char *word, enum vprof_call_form *form)
+{
+	static const char *const words[] = { "statement", "value", "reference", "void", "scope" };
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (!strcmp(word, words[i])) {
+			*form = (enum vprof_call_form)i;
+			return 1;
+		}
+	return 0;
+}
+
 static int read_call(struct reader *r, sqlite3_stmt *s)
 {
 	struct vprof_facts *f = r->facts;
@@ -213,6 +226,8 @@ static int read_call(struct reader *r, sqlite3_stmt *s)
 		.signature = text(r, s, 10), .wrappable = number(s, 11) == 1, .reason = text(r, s, 12),
 		.in_loop = number(s, 13) == 1, .args = text(r, s, 14),
 	};
+	if (!call_form(text(r, s, 15), &c->form))
+		c->wrappable = 0;
 	if (!vprof_facts_function(f, c->caller) || !vprof_facts_file(f, c->file))
 		return corrupt(r, "a call of an unknown function or file");
 	if (c->begin < 0 || c->end <= c->begin) {
@@ -255,7 +270,8 @@ static int read_exit(struct reader *r, sqlite3_stmt *s)
 	*x = (struct vprof_facts_exit){
 		.function = id(r, s, 0), .begin = sqlite3_column_int64(s, 1), .end = sqlite3_column_int64(s, 2),
 		.expr_begin = sqlite3_column_int64(s, 3), .expr_end = sqlite3_column_int64(s, 4),
-		.line = number(s, 5), .editable = number(s, 6) == 1,
+		.line = number(s, 5), .editable = number(s, 6) == 1, .value = text(r, s, 7),
+		.variable = text(r, s, 8),
 	};
 	return VPROF_OK;
 }
@@ -287,11 +303,11 @@ static int read_tables(struct reader *r)
 		  " is_tiny, returns, return_kind, params, signature, instrumentable, reason FROM function ORDER BY id",
 		  read_function },
 		{ "SELECT id, caller, file, begin, end, line, col, callee, callee_usr, kind, signature, wrappable,"
-		  " reason, in_loop, args FROM call ORDER BY id", read_call },
+		  " reason, in_loop, args, form FROM call ORDER BY id", read_call },
 		{ "SELECT function_usr, name, signature, how, target, arg, file, line, caller FROM address",
 		  read_address },
-		{ "SELECT function, begin, end, expr_begin, expr_end, line, editable FROM exit_site"
-		  " ORDER BY function, begin", read_exit },
+		{ "SELECT function, begin, end, expr_begin, expr_end, line, editable, value, variable"
+		  " FROM exit_site ORDER BY function, begin", read_exit },
 		{ "SELECT base_usr, method_usr FROM override", read_override },
 	};
 	int rc = VPROF_OK;

@@ -35,6 +35,15 @@ struct vprof_facts_function {
 	uint32_t first_call, n_calls; /* range in vprof_facts.calls_by_caller */
 };
 
+/* What may enclose a call (docs/design/call-sites.md). */
+enum vprof_call_form {
+	VPROF_FORM_STATEMENT, /* a statement expression */
+	VPROF_FORM_VALUE,     /* C++: a number or pointer, given back by value */
+	VPROF_FORM_REFERENCE, /* C++: what a reference can be bound to, given back by reference */
+	VPROF_FORM_VOID,      /* C++: nothing */
+	VPROF_FORM_SCOPE,     /* C++: anything; closed where the full expression ends, and only where nothing follows */
+};
+
 enum vprof_call_kind { VPROF_CALL_DIRECT, VPROF_CALL_POINTER, VPROF_CALL_VIRTUAL, VPROF_CALL_CONSTRUCT, VPROF_CALL_DESTROY };
 
 struct vprof_facts_call {
@@ -43,6 +52,7 @@ struct vprof_facts_call {
 	int line, col;
 	const char *callee, *callee_usr, *signature, *reason, *args /* JSON */;
 	enum vprof_call_kind kind;
+	enum vprof_call_form form;
 	unsigned wrappable : 1, in_loop : 1;
 	uint32_t callee_function; /* index+1 into functions when its body is in the project, else 0 */
 };
@@ -58,6 +68,7 @@ struct vprof_facts_exit { /* a return statement; columns of exit_site in facts_s
 	uint32_t function; /* function.id */
 	int64_t begin, end, expr_begin, expr_end;
 	int line, editable;
+	const char *value, *variable; /* what is returned: see facts_schema.h */
 };
 
 struct vprof_facts {

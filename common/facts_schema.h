@@ -8,7 +8,7 @@
 #ifndef VPROF_FACTS_SCHEMA_H
 #define VPROF_FACTS_SCHEMA_H
 
-#define VPROF_FACTS_VERSION 1
+#define VPROF_FACTS_VERSION 2
 
 #define VPROF_FACTS_SCHEMA                                                                                   \
 	"CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT);"                                 \
@@ -43,19 +43,22 @@
 	" id INTEGER PRIMARY KEY AUTOINCREMENT, caller INTEGER NOT NULL, file INTEGER NOT NULL,"             \
 	" begin INTEGER NOT NULL, end INTEGER NOT NULL, line INTEGER NOT NULL, col INTEGER NOT NULL,"        \
 	" callee TEXT NOT NULL, callee_usr TEXT NOT NULL, kind TEXT NOT NULL, signature TEXT NOT NULL,"      \
-	" wrappable INTEGER NOT NULL, reason TEXT NOT NULL, in_loop INTEGER NOT NULL, args TEXT NOT NULL,"   \
+	" wrappable INTEGER NOT NULL, form TEXT NOT NULL DEFAULT 'statement', reason TEXT NOT NULL,"         \
+	" in_loop INTEGER NOT NULL, args TEXT NOT NULL,"                                                     \
 	" UNIQUE(caller, file, begin, end, callee_usr, signature, line, col));"                              \
 	/* caller: function.id; begin..end: the call expression's bytes when wholly spelled in `file`, else  \
 	   -1; callee: name, or the expression's text for pointers ("c->cmd->proc"); callee_usr: empty for   \
 	   pointers; kind: direct, pointer, virtual, construct, destroy; signature: canonical type called    \
-	   through a pointer; wrappable: may be enclosed by the statement-expression form; args: JSON array  \
-	   of the arguments' source text, each cut at 200 bytes */                                           \
+	   through a pointer; wrappable: may be enclosed; form: by what, one of enum vprof_call_form;        \
+	   args: JSON array of the arguments' source text, each cut at 200 bytes */                          \
 	"CREATE TABLE IF NOT EXISTS exit_site("                                                              \
 	" function INTEGER NOT NULL, begin INTEGER NOT NULL, end INTEGER NOT NULL,"                          \
 	" expr_begin INTEGER NOT NULL, expr_end INTEGER NOT NULL, line INTEGER NOT NULL,"                    \
-	" editable INTEGER NOT NULL);"                                                                       \
+	" editable INTEGER NOT NULL, value TEXT NOT NULL DEFAULT '', variable TEXT NOT NULL DEFAULT '');"    \
 	/* one row for each return statement: begin..end covers `return ...;` with the semicolon;            \
-	   expr_begin = expr_end = -1 for `return;`; editable: spelled in the function's own file */         \
+	   expr_begin = expr_end = -1 for `return;`; editable: spelled in the function's own file;           \
+	   in C++ value says list for `return {...};`, variable for `return NAME;` of a variable NAME of the \
+	   result's type, moved when a local of another type is moved into the result */                     \
 	"CREATE TABLE IF NOT EXISTS address("                                                                \
 	" function_usr TEXT NOT NULL, name TEXT NOT NULL, signature TEXT NOT NULL, how TEXT NOT NULL,"       \
 	" target TEXT NOT NULL, arg INTEGER NOT NULL, file INTEGER NOT NULL, line INTEGER NOT NULL,"         \

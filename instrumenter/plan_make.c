@@ -262,11 +262,22 @@ static int encloses_calls(const struct maker *m, const struct vprof_facts_call *
 	return 0;
 }
 
+/* One place carries one form: two configurations of a file may disagree. */
+static int twins_agree(const struct maker *m, const struct vprof_facts_call *c)
+{
+	uint32_t i = m->call[c - m->facts->calls].canon;
+
+	for (; i != NONE; i = m->call[i].next_twin)
+		if (!m->facts->calls[i].wrappable || m->facts->calls[i].form != c->form)
+			return 0;
+	return 1;
+}
+
 static int site_can_carry_probe(const struct maker *m, const struct vprof_facts_call *c)
 {
 	const struct vprof_facts_file *file = vprof_facts_file(m->facts, c->file);
 
-	return c->wrappable && !encloses_calls(m, c) && c->begin > 0 && c->end > c->begin && file && file->in_project &&
+	return c->wrappable && twins_agree(m, c) && !encloses_calls(m, c) && c->begin > 0 && c->end > c->begin && file && file->in_project &&
 	       vprof_path_inside(m->facts->root, file->path) && c->id < VP_CODE_MASK - VP_CODE_SITE;
 }
 

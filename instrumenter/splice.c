@@ -35,6 +35,15 @@ static int function_edit(struct vprof_edits *edits, const struct vprof_facts *fa
 	return VPROF_OK;
 }
 
+/* What stands around a call of each form; the code, mask and context go between the first two. */
+static const char *const site_text[][3] = {
+	[VPROF_FORM_STATEMENT] = { "(__extension__({ VP_SITE", " ", "; }))" },
+	[VPROF_FORM_VALUE] = { " VP_SITE_VALUE", "(", ")" },
+	[VPROF_FORM_REFERENCE] = { " VP_SITE_REFERENCE", "(", ")" },
+	[VPROF_FORM_VOID] = { " VP_SITE_VOID", "((", ", 0))" },
+	[VPROF_FORM_SCOPE] = { "(VP_SITE_SCOPE", " ", ")" },
+};
+
 static int site_edit(struct vprof_edits *edits, const struct vprof_facts *facts, const struct vprof_probe *p,
 		     struct vprof_error *err)
 {
@@ -43,8 +52,9 @@ static int site_edit(struct vprof_edits *edits, const struct vprof_facts *facts,
 
 	if (!c || c->begin < 1 || c->end <= c->begin || !c->wrappable)
 		return stale("call", p->fact_id, err);
-	vprof_text_addf(&before, "(__extension__({ VP_SITE(%u, %#" PRIx64 "UL, %d) ", p->code, p->mask, p->context);
-	vprof_text_add(&after, "; }))");
+	vprof_text_addf(&before, "%s(%u, %#" PRIx64 "UL, %d)%s", site_text[c->form][0], p->code, p->mask, p->context,
+			site_text[c->form][1]);
+	vprof_text_add(&after, site_text[c->form][2]);
 	vprof_edits_enclose(edits, c->file, c->begin, c->end, VPROF_SPLICE_RANK_SITE, &before, &after);
 	return VPROF_OK;
 }

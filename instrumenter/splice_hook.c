@@ -287,10 +287,38 @@ static void add_return_type(struct vprof_text *out, const struct vprof_facts_fun
 	cJSON_Delete(params);
 }
 
+/* C++: a class, or a reference. A reference leaves its statement expression as an address. A named variable is looked at
+ * before the statement, which stays as it is. Any other object is made by a function of its own, where it has a name and
+ * is still made in the place of the result: compilers elide that copy. */
+static void rewrite_object(struct body *b, const struct vprof_facts_exit *x)
+{
+	struct vprof_text before = VPROF_TEXT_INIT, after = VPROF_TEXT_INIT;
+	int list = !strcmp(x->value, "list");
+
+	if (!strcmp(b->f->return_kind, "reference")) {
+		vprof_text_addf(&before, " static_cast<%s>(*(__extension__({ %s vp_return_ = %s", b->f->returns, b->f->returns,
+				list ? "" : "(");
+		vprof_text_addf(&after, "%s; %s__builtin_addressof(vp_return_); })))", list ? "" : ")", b->at_exit.s);
+	} else if (!strcmp(x->value, "variable")) {
+		vprof_text_addf(&before, "{ { __typeof__(%s) &vp_return_ = %s; (void)vp_return_; %s} ", x->variable,
+				x->variable, b->at_exit.s);
+		vprof_text_add(&after, " }");
+		vprof_edits_enclose(b->edits, b->f->file, x->begin, x->end, RANK_RETURN_STATEMENT, &before, &after);
+		return;
+	} else {
+		vprof_text_addf(&before, " ([&]() -> %s { %s vp_return_ = %s", b->f->returns, b->f->returns, list ? "" : "(");
+		if (!strcmp(x->value, "moved"))
+			vprof_text_addf(&before, "static_cast<__typeof__(%s) &&>(", x->variable);
+		vprof_text_addf(&after, "%s%s; %sreturn vp_return_; }())", list ? "" : ")",
+				!strcmp(x->value, "moved") ? ")" : "", b->at_exit.s);
+	}
+	vprof_edits_enclose(b->edits, b->f->file, x->expr_begin, x->expr_end, RANK_RETURN_VALUE, &before, &after);
+}
+
 static int rewrite_return(struct body *b, const struct vprof_facts_exit *x)
 {
 	struct vprof_text before = VPROF_TEXT_INIT, after = VPROF_TEXT_INIT;
-	int is_void = !strcmp(b->f->return_kind, "void");
+	int is_void = !strcmp(b->f->return_kind, "void"), list = !strcmp(x->value, "list");
 
 	if (!x->editable || x->begin < 0 || x->end <= x->begin)
 		return not_editable(b, x->line, "returns from inside a macro");
@@ -302,14 +330,18 @@ static int rewrite_return(struct body *b, const struct vprof_facts_exit *x)
 		vprof_edits_enclose(b->edits, b->f->file, x->begin, x->end, RANK_RETURN_STATEMENT, &before, &after);
 		return VPROF_OK;
 	}
+	if (b->cxx && !is_void && strcmp(b->f->return_kind, "scalar")) {
+		rewrite_object(b, x);
+		return VPROF_OK;
+	}
 	if (is_void) {
 		vprof_text_add(&before, " (__extension__({ (void)(");
 		vprof_text_addf(&after, "); %s(void)0; }))", b->at_exit.s);
 	} else {
 		vprof_text_add(&before, " (__extension__({ ");
 		add_return_type(&before, b->f);
-		vprof_text_add(&before, " vp_return_ = (");
-		vprof_text_addf(&after, "); %svp_return_; }))", b->at_exit.s);
+		vprof_text_add(&before, list ? " vp_return_ = " : " vp_return_ = (");
+		vprof_text_addf(&after, "%s; %svp_return_; }))", list ? "" : ")", b->at_exit.s);
 	}
 	vprof_edits_enclose(b->edits, b->f->file, x->expr_begin, x->expr_end, RANK_RETURN_VALUE, &before, &after);
 	return VPROF_OK;
@@ -357,6 +389,24 @@ static int rewrite_returns(struct body *b)
 	return VPROF_OK;
 }
 
+/* Objects need C++11's lambdas; a result of a type without a name cannot be declared. */
+static int can_be_looked_at(const struct body *b)
+{
+	if (!strcmp(b->f->return_kind, "scalar"))
+		return 1;
+	if (!strcmp(b->f->returns, "__auto_type") || strpbrk(b->f->returns, "()"))
+		return 0;
+	for (size_t i = 0; !strcmp(b->f->return_kind, "record") && i < b->facts->n_tus; i++) {
+		const struct vprof_facts_tu *tu = &b->facts->tus[i];
+
+		for (size_t k = 0; k < tu->n_files; k++)
+			if (tu->files[k] == b->f->file &&
+			    (strstr(tu->arguments, "++98\"") || strstr(tu->arguments, "++03\"")))
+				return 0;
+	}
+	return 1;
+}
+
 static int leave(struct body *b)
 {
 	struct vprof_text guard = VPROF_TEXT_INIT;
@@ -365,10 +415,10 @@ static int leave(struct body *b)
 	if (h && !strcmp(b->f->return_kind, "void"))
 		return wrong(b->a, &late_expression(h)->place, b->err,
 			     "$return is used, but %s returns nothing", b->f->display);
-	if (h && b->cxx && strcmp(b->f->return_kind, "scalar"))
+	if (h && b->cxx && !can_be_looked_at(b))
 		return wrong(b->a, &late_expression(h)->place, b->err,
-			     "$return is used, but %s returns a %s (%s): in C++ only numbers and pointers can be "
-			     "looked at; annotate a caller or a callee instead", b->f->display, b->f->return_kind,
+			     "$return is used, but %s returns %s, which has no name to look at it by (C++11 or later, and a "
+			     "type with a name, are needed); annotate a caller or a callee instead", b->f->display,
 			     b->f->returns);
 	if (!b->cxx || h)
 		return rewrite_returns(b);

@@ -400,6 +400,55 @@ VP_OUT_ void vp_hook_leave(struct vp_hook **open)
 #define VP_SITE(code, mask, context) \
 	VP_SCOPE_(vp_site_##code, vp_site_open_##code, vp_enter, code, mask, context)
 
+#ifdef __cplusplus
+/* A call inside a C++ expression. The object lives to the end of the full expression, as the call's temporaries do;
+ * its members give the result back as it is and close the scope right after the call. What an exception leaves, or
+ * VP_SITE_SCOPE encloses, is closed by the destructor. docs/design/call-sites.md. */
+extern "C++" {
+class vp_site {
+	struct vp_scope scope;
+	struct vp_scope *open;
+	vp_site(const vp_site &);
+	vp_site &operator=(const vp_site &);
+
+public:
+	VP_INLINE_ vp_site(unsigned long code, vp_u64 mask, unsigned int context)
+	{
+		open = vp_enter(&scope, code, mask, context);
+	}
+	VP_INLINE_ ~vp_site() { vp_leave(&open); }
+	VP_INLINE_ void close()
+	{
+		vp_leave(&open);
+		open = 0;
+	}
+	template <class Result> VP_INLINE_ Result value(Result result)
+	{
+		close();
+		return result;
+	}
+	template <class Result> VP_INLINE_ Result &reference(Result &result)
+	{
+		close();
+		return result;
+	}
+#if __cplusplus >= 201103L
+	template <class Result> VP_INLINE_ Result &&reference(Result &&result)
+	{
+		close();
+		return static_cast<Result &&>(result);
+	}
+#endif
+	VP_INLINE_ void none(int) { close(); }
+};
+VP_INLINE_ void vp_site_hold(const vp_site &) {}
+}
+#define VP_SITE_VALUE(code, mask, context) ::vp_site(code, mask, context).value
+#define VP_SITE_REFERENCE(code, mask, context) ::vp_site(code, mask, context).reference
+#define VP_SITE_VOID(code, mask, context) ::vp_site(code, mask, context).none
+#define VP_SITE_SCOPE(code, mask, context) ::vp_site_hold(::vp_site(code, mask, context)),
+#endif
+
 /* Pointers and integers alike. */
 #define VP_VALUE_(value) ((vp_u64)(__UINTPTR_TYPE__)(value))
 

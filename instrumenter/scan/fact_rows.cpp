@@ -66,9 +66,9 @@ template <typename S> void walkCall(S &Stream, CallRow &Row) {
   Stream.text(Row.CalleeUsr);
   Stream.text(Row.Kind);
   Stream.text(Row.Signature);
+  Stream.text(Row.Form);
   Stream.text(Row.Reason);
   Stream.text(Row.Args);
-  Stream.number(Row.Wrappable);
   Stream.number(Row.InLoop);
 }
 
@@ -79,6 +79,8 @@ template <typename S> void walkExit(S &Stream, ExitRow &Row) {
   Stream.number(Row.ExprEnd);
   Stream.number(Row.Line);
   Stream.number(Row.Editable);
+  Stream.text(Row.Value);
+  Stream.text(Row.Variable);
 }
 
 template <typename S> void walkFunction(S &Stream, FunctionRow &Row) {

@@ -21,14 +21,21 @@ struct CallRow {
   uint32_t File = 0;
   int64_t Begin = -1, End = -1;
   int32_t Line = 0, Col = 0;
-  std::string Callee, CalleeUsr, Kind, Signature, Reason, Args;
-  bool Wrappable = false, InLoop = false;
+  std::string Callee, CalleeUsr, Kind, Signature, Form, Reason, Args; // Form: empty when it may not be wrapped
+  bool InLoop = false;
+
+  bool wrappable() const { return !Form.empty(); }
+  void refuse(const std::string &Why) {
+    Form.clear();
+    Reason = Why;
+  }
 };
 
 struct ExitRow {
   int64_t Begin = -1, End = -1, ExprBegin = -1, ExprEnd = -1;
   int32_t Line = 0;
   bool Editable = false;
+  std::string Value, Variable; // common/facts_schema.h
 };
 
 struct FunctionRow {

@@ -3,6 +3,7 @@
 #include "instrumenter/scan/decl_text.h"
 
 #include "clang/AST/ASTContext.h"
+#include "clang/AST/Attr.h"
 #include "clang/AST/ExprCXX.h"
 
 namespace vprof {
@@ -21,6 +22,15 @@ void Collector::collect() {
   unwrapDoubles();
 }
 
+// A static local of C++ may be initialised by any expression, when the first caller comes by.
+static bool staysConstant(const VarDecl *Variable) {
+  if (Variable->isConstexpr() || Variable->hasAttr<ConstInitAttr>())
+    return true;
+  if (!Variable->isStaticLocal())
+    return false;
+  return !Variable->getASTContext().getLangOpts().CPlusPlus || Variable->hasConstantInitialization();
+}
+
 bool Collector::TraverseDecl(Decl *D) {
   if (!D)
     return true;
@@ -30,14 +40,18 @@ bool Collector::TraverseDecl(Decl *D) {
     if (!Field->hasInClassInitializer() || !Field->getInClassInitializer())
       return true;
     Way.push_back({nullptr, Field});
+    Now.Initialiser++;
     TraverseStmt(Field->getInClassInitializer());
+    Now.Initialiser--;
     Way.pop_back();
     return true;
   }
   if (auto *Variable = dyn_cast<VarDecl>(D)) {
     State Saved = Now;
-    if (Variable->isStaticLocal() || Variable->isConstexpr())
+    if (staysConstant(Variable))
       Now.Constant++;
+    else if (Variable->getType().isConstQualified() || Variable->getType()->isReferenceType())
+      Now.MaybeConstant++;
     Way.push_back({nullptr, Variable});
     Base::TraverseDecl(D);
     Way.pop_back();
@@ -72,6 +86,13 @@ bool Collector::TraverseTypeLoc(TypeLoc T) {
   }
   Base::TraverseTypeLoc(T);
   Now = Saved;
+  return true;
+}
+
+bool Collector::TraverseTemplateArgumentLoc(const TemplateArgumentLoc &Argument) {
+  Now.Unevaluated++;
+  Base::TraverseTemplateArgumentLoc(Argument);
+  Now.Unevaluated--;
   return true;
 }
 
@@ -140,8 +161,10 @@ void Collector::visit(Stmt *S) {
 
 bool Collector::TraverseInitListExpr(InitListExpr *E) {
   InitListExpr *Form = E->isSemanticForm() ? E : (E->getSemanticForm() ? E->getSemanticForm() : E);
+  Now.MaybeConstant++; // narrowing depends on it
   for (Expr *Item : Form->inits())
     TraverseStmt(Item);
+  Now.MaybeConstant--;
   return true;
 }
 
@@ -220,7 +243,8 @@ void Collector::enterBody(const FunctionDecl *D, Stmt *Body) {
   Frame Inner;
   Inner.Function = D;
   Inner.Row = Place->second;
-  Inner.Template = D->isDependentContext() || patternOf(D) != D;
+  Inner.Pattern = D->isDependentContext();
+  Inner.Template = Inner.Pattern || patternOf(D) != D;
   Inner.Refuses = !Row.Reason.empty() && Row.Reason != "brace_not_spelled" && Row.Reason != "brace_mismatch";
   if (Fresh)
     Facts.Functions.push_back(std::move(Row));
@@ -253,7 +277,9 @@ void Collector::constructorInitialisers(const CXXConstructorDecl *D) {
     Expr *Init = Initialiser->getInit();
     if (auto *Default = dyn_cast<CXXDefaultInitExpr>(Init))
       Init = Default->getExpr();
+    Now.Initialiser++;
     TraverseStmt(Init);
+    Now.Initialiser--;
     Way.pop_back();
     if (!Initialiser->isWritten())
       Now.Implicit--;
@@ -274,32 +300,39 @@ bool Collector::TraverseLambdaExpr(LambdaExpr *E) {
   return true;
 }
 
-// A call that no instantiation resolved keeps the name that the source gives it.
+// A call in a template that no instantiation resolved keeps what the pattern tells of it.
 void Collector::resolvePending() {
   for (Pending &Late : DependentCalls) {
     bool Resolved = false;
     for (const CallRow &Known : Facts.Functions[Late.Row].Calls)
-      Resolved |= Late.Call.Begin >= 0 && Known.File == Late.Call.File && Known.Begin == Late.Call.Begin &&
-                  Known.End == Late.Call.End;
+      Resolved |= Known.File == Late.Call.File && Known.Begin == Late.Call.Begin && Known.End == Late.Call.End &&
+                  Known.Line == Late.Call.Line && Known.Col == Late.Call.Col;
     if (!Resolved)
       Facts.Functions[Late.Row].Calls.push_back(std::move(Late.Call));
   }
   DependentCalls.clear();
 }
 
-// A macro's argument may be used twice, once where no statement expression may stand: then it may not be wrapped.
+// The same bytes may be several calls: a macro's argument used twice, a template's instantiations. They are wrapped when
+// all agree on a form.
 void Collector::unwrapDoubles() {
-  std::set<Bytes> Refused = Poisoned;
+  std::map<Bytes, std::string> Forms;
+  std::map<Bytes, const char *> Refused;
+  for (const Bytes &Place : Poisoned)
+    Refused[Place] = "unevaluated";
   for (const FunctionRow &Function : Facts.Functions)
-    for (const CallRow &Call : Function.Calls)
-      if (Call.Begin >= 0 && !Call.Wrappable)
-        Refused.insert({Call.File, Call.Begin, Call.End});
+    for (const CallRow &Call : Function.Calls) {
+      if (Call.Begin < 0)
+        continue;
+      const Bytes Place{Call.File, Call.Begin, Call.End};
+      auto [Known, Fresh] = Forms.try_emplace(Place, Call.Form);
+      if (!Fresh && Known->second != Call.Form)
+        Refused.try_emplace(Place, Call.Form.empty() || Known->second.empty() ? "unevaluated" : "instances");
+    }
   for (FunctionRow &Function : Facts.Functions)
     for (CallRow &Call : Function.Calls)
-      if (Call.Wrappable && Refused.count({Call.File, Call.Begin, Call.End})) {
-        Call.Wrappable = false;
-        Call.Reason = "unevaluated";
-      }
+      if (auto Found = Refused.find({Call.File, Call.Begin, Call.End}); Call.wrappable() && Found != Refused.end())
+        Call.refuse(Found->second);
 }
 
 } // namespace vprof

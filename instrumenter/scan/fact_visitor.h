@@ -45,20 +45,17 @@ public:
   bool TraverseCXXForRangeStmt(clang::CXXForRangeStmt *S);
   bool TraverseForStmt(clang::ForStmt *S);
   bool TraverseTypeLoc(clang::TypeLoc T);
+  bool TraverseTemplateArgumentLoc(const clang::TemplateArgumentLoc &Argument);
 
 private:
   struct Frame {
     const clang::FunctionDecl *Function;
     size_t Row;
     unsigned Loops = 0;
-    bool Template = false, Refuses = false;
-  };
-  struct Above { // one step of the way from the root: a statement, or a declaration with an initialiser
-    const clang::Stmt *Statement;
-    const clang::ValueDecl *Declared;
+    bool Pattern = false, Template = false, Refuses = false;
   };
   struct State {
-    unsigned Unevaluated = 0, Constant = 0, Assembly = 0, Implicit = 0;
+    unsigned Unevaluated = 0, Constant = 0, MaybeConstant = 0, Assembly = 0, Implicit = 0, Initialiser = 0;
   };
 
   // fact_visitor.cpp: the walk
@@ -80,6 +77,8 @@ private:
   void dependentCall(const clang::CallExpr *E);
   void addCall(CallRow Row, clang::SourceRange Range);
   void placeCall(CallRow &Row, clang::SourceRange Range);
+  CallPlace surroundings(const clang::CallExpr *E) const;
+  void returnedValue(const clang::ReturnStmt *S, ExitRow &Row);
   std::string argumentsJson(llvm::ArrayRef<const clang::Expr *> Arguments);
   std::string expressionText(const clang::Expr *E, size_t Limit = 200);
   void exitSite(const clang::ReturnStmt *S);
@@ -103,7 +102,7 @@ private:
   std::map<std::tuple<uint32_t, int64_t, std::string>, size_t> RowOf; // file, body_begin, usr
   using Bytes = std::tuple<uint32_t, int64_t, int64_t>; // file, begin, end
   using CallKey = std::tuple<size_t, Bytes, std::string, std::string, int32_t, int32_t>;
-  std::set<CallKey> CallsSeen;
+  std::map<CallKey, size_t> CallsSeen; // index into the caller's calls
   std::set<std::pair<size_t, unsigned>> ExitsSeen; // row, raw location: instantiations share the pattern's
   std::set<std::tuple<std::string, std::string, std::string, int32_t, uint32_t, int32_t, int64_t>> AddressesSeen;
   std::set<std::pair<std::string, std::string>> OverridesSeen;
@@ -111,7 +110,6 @@ private:
   struct Pending {
     size_t Row;
     CallRow Call;
-    clang::SourceRange Range;
   };
   std::vector<Pending> DependentCalls;
 };

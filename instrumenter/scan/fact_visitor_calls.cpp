@@ -71,14 +71,39 @@ void Collector::addCall(CallRow Row, SourceRange Range) {
   Row.InLoop = Frames.back().Loops > 0;
   if (Row.Line == 0)
     placeCall(Row, Range);
-  if (!CallsSeen.insert({Frames.back().Row, Bytes{Row.File, Row.Begin, Row.End}, Row.CalleeUsr, Row.Signature,
-                         Row.Line, Row.Col}).second)
+  auto [Known, Fresh] = CallsSeen.try_emplace({Frames.back().Row, Bytes{Row.File, Row.Begin, Row.End}, Row.CalleeUsr,
+                                               Row.Signature, Row.Line, Row.Col}, Caller.Calls.size());
+  if (Fresh) {
+    Caller.Calls.push_back(std::move(Row));
     return;
-  Caller.Calls.push_back(std::move(Row));
+  }
+  CallRow &First = Caller.Calls[Known->second];
+  if (First.wrappable() && First.Form != Row.Form) // another instantiation, or a macro's argument used again
+    First.refuse(Row.wrappable() ? "instances" : Row.Reason);
 }
 
 static const Stmt *skipParentheses(const Stmt *S) {
   return isa<ParenExpr>(S) || isa<ImplicitCastExpr>(S) || isa<FullExpr>(S) ? nullptr : S;
+}
+
+CallPlace Collector::surroundings(const CallExpr *E) const {
+  CallPlace Place;
+  Place.Constant = Now.Constant > 0;
+  Place.MaybeConstant = Now.MaybeConstant > 0;
+  Place.Assembly = Now.Assembly > 0;
+  Place.Initialiser = Now.Initialiser > 0;
+  Place.CallerRefuses = Frames.back().Refuses;
+  Place.Pattern = Frames.back().Pattern;
+  Place.Template = Frames.back().Template;
+  for (size_t I = Way.size(); I-- > 0 && !Place.Parent && Way[I].Statement;)
+    Place.Parent = skipParentheses(Way[I].Statement);
+  for (size_t I = Way.size(); I-- > 0 && Way[I].Statement;)
+    if (!isa<Expr>(Way[I].Statement)) {
+      Place.RangeInit = isa<CXXForRangeStmt>(Way[I].Statement);
+      break;
+    }
+  Place.Use = useOfResult(E, Way);
+  return Place;
 }
 
 void Collector::call(const CallExpr *E) {
@@ -120,25 +145,31 @@ void Collector::call(const CallExpr *E) {
     dependentCall(E);
     return;
   }
-  CallPlace Place;
-  Place.Constant = Now.Constant > 0;
-  Place.Assembly = Now.Assembly > 0;
-  Place.CallerRefuses = Frames.back().Refuses;
-  Place.Template = Frames.back().Template;
-  for (size_t I = Way.size(); I-- > 0 && !Place.Parent && Way[I].Statement;)
-    Place.Parent = skipParentheses(Way[I].Statement);
-  placeCall(Row, E->getSourceRange());
-  Row.Reason = wrapReason(E, Callee, Place, Context);
-  if (Row.Reason.empty() && Row.Begin < 0)
-    Row.Reason = "macro";
-  if (Row.Reason.empty() && Ranges.isFragile(Row.File, Row.Begin, Row.End))
-    Row.Reason = "stringified";
-  Row.Wrappable = Row.Reason.empty();
+  CallForm Wrap = wrapForm(E, Callee, surroundings(E), Context);
+  Row.Form = Wrap.Form;
+  Row.Reason = Wrap.Reason;
+  if (Wrap.Reason == "implicit") { // its bytes are its operand's
+    Now.Implicit++;
+    placeCall(Row, E->getSourceRange());
+    Now.Implicit--;
+  } else {
+    placeCall(Row, E->getSourceRange());
+  }
+  if (Row.wrappable() && Row.Begin < 0)
+    Row.refuse("macro");
+  if (Row.wrappable() && Ranges.isFragile(Row.File, Row.Begin, Row.End))
+    Row.refuse("stringified");
   ArrayRef<const Expr *> Arguments(E->getArgs(), E->getNumArgs());
   Row.Args = argumentsJson(Arguments);
   const auto *Operator = dyn_cast<CXXOperatorCallExpr>(E);
   if (Context.getLangOpts().CPlusPlus && !(Operator && Operator->getOperator() == OO_Call))
     closureArguments(Arguments, targetOf(E));
+  if (Frames.back().Pattern) { // the instantiations know better
+    Row.InLoop = Frames.back().Loops > 0;
+    Facts.Functions[Frames.back().Row].IsTiny = false;
+    DependentCalls.push_back({Frames.back().Row, std::move(Row)});
+    return;
+  }
   addCall(std::move(Row), E->getSourceRange());
 }
 
@@ -185,7 +216,10 @@ void Collector::construct(const CXXConstructExpr *E) {
   SourceRange Range = E->getSourceRange();
   if (Range.isInvalid())
     Range = SourceRange(Frames.back().Function->getLocation());
+  const bool Conversion = E->getParenOrBraceRange().isInvalid() && !isa<CXXTemporaryObjectExpr>(E); // argument's bytes
+  Now.Implicit += Conversion;
   addCall(std::move(Row), Range);
+  Now.Implicit -= Conversion;
 }
 
 void Collector::destroyOf(QualType Type, SourceRange Range) {
@@ -214,6 +248,34 @@ void Collector::destroy(const CXXDestructorDecl *Destructor, SourceRange Range) 
   Now.Implicit--;
 }
 
+// `return {...};` and `return NAME;` of C++: what must not be put into parentheses or copied once more.
+void Collector::returnedValue(const ReturnStmt *S, ExitRow &Row) {
+  std::optional<Token> First = Lexer::findNextToken(S->getReturnLoc(), Ranges.sources(), Ranges.options());
+  if (!First || !Context.getLangOpts().CPlusPlus)
+    return;
+  if (First->is(tok::l_brace)) {
+    Row.Value = "list";
+    return;
+  }
+  std::optional<Token> Second = Lexer::findNextToken(First->getLocation(), Ranges.sources(), Ranges.options());
+  if (First->isNot(tok::raw_identifier) || !Second || Second->isNot(tok::semi))
+    return;
+  const Stmt *E = S->getRetValue();
+  while (E && !isa<DeclRefExpr>(E))
+    E = std::distance(E->child_begin(), E->child_end()) == 1 ? *E->child_begin() : nullptr;
+  const auto *Variable = E ? dyn_cast<VarDecl>(cast<DeclRefExpr>(E)->getDecl()) : nullptr;
+  if (!Variable || Variable->getName() != First->getRawIdentifier())
+    return;
+  QualType Returned = Frames.back().Function->getReturnType().getCanonicalType().getUnqualifiedType();
+  QualType Type = Variable->getType().getCanonicalType().getNonReferenceType().getUnqualifiedType();
+  if (Returned == Type || Returned->isUndeducedType())
+    Row.Value = "variable";
+  else if (Variable->hasLocalStorage() && !Variable->getType()->isReferenceType())
+    Row.Value = "moved";
+  if (!Row.Value.empty())
+    Row.Variable = Variable->getNameAsString();
+}
+
 // `return E;` as one range with its semicolon. Where a macro spells a part of it there is nothing to edit.
 void Collector::exitSite(const ReturnStmt *S) {
   if (Frames.empty() || !ExitsSeen.insert({Frames.back().Row, S->getReturnLoc().getRawEncoding()}).second)
@@ -240,6 +302,7 @@ void Collector::exitSite(const ReturnStmt *S) {
       if (Value) {
         Row.ExprBegin = Value->Begin;
         Row.ExprEnd = Value->End;
+        returnedValue(S, Row);
       }
       bool Inside = !Value || (Value->File == *Index && Value->Begin > Row.Begin && Value->End < Row.End);
       Row.Editable = Inside && *Index == Function.File && !Ranges.isFragile(*Index, Row.Begin, Row.End);

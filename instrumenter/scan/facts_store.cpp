@@ -175,12 +175,12 @@ void FactsStore::prepare() {
                     " return_kind = ?, params = ?, signature = ?, instrumentable = ?, reason = ? WHERE id = ?");
   RefuseFunction = Statement(Db, "UPDATE function SET instrumentable = 0, reason = ? WHERE id = ?");
   InsertCall = Statement(Db, "INSERT INTO call(caller, file, begin, end, line, col, callee, callee_usr, kind,"
-                             " signature, wrappable, reason, in_loop, args)"
-                             " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  UpdateCall = Statement(Db, "UPDATE call SET callee = ?, kind = ?, wrappable = ?, reason = ?, in_loop = ?, args = ?"
-                             " WHERE id = ?");
-  RefuseCall = Statement(Db, "UPDATE call SET wrappable = 0, reason = ? WHERE id = ?");
-  InsertExit = Statement(Db, "INSERT INTO exit_site VALUES(?, ?, ?, ?, ?, ?, ?)");
+                             " signature, wrappable, form, reason, in_loop, args)"
+                             " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  UpdateCall = Statement(Db, "UPDATE call SET callee = ?, kind = ?, wrappable = ?, form = ?, reason = ?, in_loop = ?,"
+                             " args = ? WHERE id = ?");
+  RefuseCall = Statement(Db, "UPDATE call SET wrappable = 0, form = '', reason = ? WHERE id = ?");
+  InsertExit = Statement(Db, "INSERT INTO exit_site VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)");
   InsertAddress = Statement(Db, "INSERT INTO address VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)");
   InsertOverride = Statement(Db, "INSERT OR IGNORE INTO override VALUES(?, ?)");
 }
@@ -206,13 +206,14 @@ void FactsStore::loadKeys() {
     if (Kept)
       KeptFunctions.insert(ReadFunctions.number(0));
     Functions[keyOf(ReadFunctions.number(1), ReadFunctions.number(2), ReadFunctions.text(3))] = {
-        ReadFunctions.number(0), Kept, false, false};
+        ReadFunctions.number(0), Kept, false, false, ""};
   }
-  Statement ReadCalls(Db, "SELECT id, caller, file, begin, end, callee_usr, signature, line, col FROM call");
+  Statement ReadCalls(Db, "SELECT id, caller, file, begin, end, callee_usr, signature, line, col, form FROM call");
   while (ReadCalls.step())
     Calls[keyOf(ReadCalls.number(1), ReadCalls.number(2), ReadCalls.number(3), ReadCalls.number(4), ReadCalls.text(5),
                 ReadCalls.text(6), ReadCalls.number(7), ReadCalls.number(8))] = {
-        ReadCalls.number(0), KeptFunctions.count(ReadCalls.number(1)) > 0, false, false};
+        ReadCalls.number(0), KeptFunctions.count(ReadCalls.number(1)) > 0, false, ReadCalls.text(9).empty(),
+        ReadCalls.text(9)};
   Statement ReadExits(Db, "SELECT function, begin, line FROM exit_site");
   while (ReadExits.step())
     Exits.insert(keyOf(ReadExits.number(0), ReadExits.number(1), ReadExits.number(2)));
@@ -269,19 +270,22 @@ bool FactsStore::applyFile(const FileRow &Row, int64_t &Id) {
 
 bool FactsStore::applyCall(const CallRow &Row, int64_t Caller, int64_t File, bool Kept) {
   std::string Key = keyOf(Caller, File, Row.Begin, Row.End, Row.CalleeUsr, Row.Signature, Row.Line, Row.Col);
-  auto [Place, Fresh] = Calls.try_emplace(std::move(Key), Old{0, Kept, true, !Row.Wrappable});
+  auto [Place, Fresh] = Calls.try_emplace(std::move(Key), Old{0, Kept, true, !Row.wrappable(), Row.Form});
   Old &Call = Place->second;
   bool Ok = true;
   if (Fresh) {
     Ok = InsertCall.bind(Caller, File, Row.Begin, Row.End, Row.Line, Row.Col, Row.Callee, Row.CalleeUsr, Row.Kind,
-                         Row.Signature, Row.Wrappable, Row.Reason, Row.InLoop, Row.Args).run();
+                         Row.Signature, Row.wrappable(), Row.Form, Row.Reason, Row.InLoop, Row.Args).run();
     Call.Id = sqlite3_last_insert_rowid(Db);
   } else if (!Call.Touched && !Call.Kept) {
-    Ok = UpdateCall.bind(Row.Callee, Row.Kind, Row.Wrappable, Row.Reason, Row.InLoop, Row.Args, Call.Id).run();
+    Ok = UpdateCall.bind(Row.Callee, Row.Kind, Row.wrappable(), Row.Form, Row.Reason, Row.InLoop, Row.Args, Call.Id)
+             .run();
     Call.Touched = true;
-    Call.Refused = !Row.Wrappable;
-  } else if (!Row.Wrappable && !Call.Refused) {
-    Ok = RefuseCall.bind(Row.Reason, Call.Id).run(); // one configuration of the file that refuses is enough
+    Call.Refused = !Row.wrappable();
+    Call.Form = Row.Form;
+  } else if (!Call.Refused && Row.Form != Call.Form) {
+    // One configuration of the file that refuses is enough; so are two that want different forms.
+    Ok = RefuseCall.bind(Row.wrappable() ? std::string("instances") : Row.Reason, Call.Id).run();
     Call.Refused = true;
   }
   Call.Touched = true;
@@ -292,7 +296,7 @@ bool FactsStore::applyFunction(const FunctionRow &Row, const std::vector<int64_t
   const int64_t File = FileIds[Row.File];
   const bool Refused = !Row.Reason.empty();
   auto [Place, Fresh] = Functions.try_emplace(keyOf(File, Row.BodyBegin, Row.Usr),
-                                              Old{0, KeptFiles.count(File) > 0, true, Refused});
+                                              Old{0, KeptFiles.count(File) > 0, true, Refused, ""});
   Old &Function = Place->second;
   bool Ok = true;
   auto Write = [&](Statement &S, auto... More) {
@@ -316,8 +320,8 @@ bool FactsStore::applyFunction(const FunctionRow &Row, const std::vector<int64_t
     Ok = Ok && applyCall(Call, Id, FileIds[Call.File], Function.Kept);
   for (const ExitRow &Exit : Row.Exits)
     if (Exits.insert(keyOf(Id, Exit.Begin, Exit.Line)).second)
-      Ok = Ok && InsertExit.bind(Id, Exit.Begin, Exit.End, Exit.ExprBegin, Exit.ExprEnd, Exit.Line, Exit.Editable)
-                     .run();
+      Ok = Ok && InsertExit.bind(Id, Exit.Begin, Exit.End, Exit.ExprBegin, Exit.ExprEnd, Exit.Line, Exit.Editable,
+                                 Exit.Value, Exit.Variable).run();
   return Ok || fail("write");
 }
 

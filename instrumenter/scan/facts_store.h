@@ -84,6 +84,7 @@ private:
   struct Old { // a function or call that was there, or is there now
     int64_t Id;
     bool Kept, Touched, Refused;
+    std::string Form; // of a call
   };
 
   bool fail(const char *What);

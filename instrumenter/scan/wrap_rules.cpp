@@ -82,47 +82,132 @@ const char *calleeReason(const CallExpr *Call, const FunctionDecl *Callee) {
   return nullptr;
 }
 
-const char *cppReason(const CallExpr *Call, const FunctionDecl *Callee, const CallPlace &Place) {
-  if (Place.Template)
-    return "template";
-  if (Callee && !Callee->isExternC() && !Callee->isInExternCContext())
-    return "c++";
+// A call that the source does not write as one: an implicit conversion, the second half of `p->x`.
+bool isImplicit(const CallExpr *Call, const FunctionDecl *Callee) {
+  if (!isa_and_nonnull<CXXConversionDecl>(Callee))
+    return false;
+  const auto *Member = dyn_cast<MemberExpr>(Call->getCallee()->IgnoreParens());
+  return Member && Member->getMemberLoc().isInvalid();
+}
+
+const char *operatorReason(const CallExpr *Call, const CallPlace &Place) {
+  if (isa_and_nonnull<CXXRewrittenBinaryOperator>(Place.Parent))
+    return "rewritten_operator";
+  const auto *Operator = dyn_cast<CXXOperatorCallExpr>(Call);
+  if (!Operator)
+    return nullptr;
+  if (Operator->getOperator() == OO_Arrow)
+    return "operator_arrow";
+  return Operator->getOperator() == OO_Comma ? "operator_comma" : nullptr;
+}
+
+// May the compiler copy it as it likes (Itanium ABI: passed in registers)? Then nobody can tell one copy more.
+bool isCopiedFreely(QualType Type) {
+  const auto *Class = Type->getAsCXXRecordDecl();
+  if (!Class)
+    return true;
+  Class = Class->getDefinition();
+  if (!Class || !Class->canPassInRegisters())
+    return false;
+  for (const CXXConstructorDecl *Constructor : Class->ctors())
+    if (Constructor->isCopyOrMoveConstructor() && (Constructor->isDeleted() || Constructor->getAccess() != AS_public))
+      return false;
+  return true;
+}
+
+bool isScalar(QualType Type) {
+  return Type->isArithmeticType() || Type->isEnumeralType() || Type->isAnyPointerType() || Type->isNullPtrType() ||
+         Type->isMemberPointerType() || Type->isBlockPointerType() || Type->isAnyComplexType();
+}
+
+// The form that C units choose too, so that a header of both gets one text.
+bool isPlainC(const CallExpr *Call, const FunctionDecl *Callee, const CallPlace &Place) {
+  if (Place.Template || Call->isGLValue() || (Callee && !Callee->isExternC() && !Callee->isInExternCContext()))
+    return false;
   if (!Callee && (isa<CXXMemberCallExpr>(Call) || isa<CXXOperatorCallExpr>(Call)))
-    return "c++";
-  if (Call->isGLValue() || Call->isInstantiationDependent())
-    return "c++";
+    return false;
+  return true;
+}
+
+bool hasFragileArgument(const CallExpr *Call) {
+  for (const Stmt *Child : Call->children())
+    if (fragileArgument(Child, true))
+      return true;
+  return false;
+}
+
+// A class by value. Its form depends on what becomes of it.
+CallForm classForm(const CallExpr *Call, const CallPlace &Place, const LangOptions &Language) {
+  const bool References = Language.CPlusPlus11;
+  switch (Place.Use) {
+  case ResultUse::Discarded:
+  case ResultUse::Temporary:
+    if (References)
+      return {"reference", ""};
+    return Place.Use == ResultUse::Discarded ? CallForm{"scope", ""} : CallForm{"", "c++98"};
+  case ResultUse::Last:
+    if (Place.RangeInit && Language.CPlusPlus23)
+      return {"", "range_init"};
+    return {"scope", ""};
+  case ResultUse::Object:
+    if (References && isCopiedFreely(Call->getType()))
+      return {"reference", ""};
+    if (!Place.Template && !hasFragileArgument(Call))
+      return {"statement", ""};
+    return {"", "elided_result"};
+  case ResultUse::Lasting:
+    return {"", "lasting_reference"};
+  }
+  return {"", "c++"};
+}
+
+CallForm cppForm(const CallExpr *Call, const FunctionDecl *Callee, const CallPlace &Place, const ASTContext &Context) {
+  const LangOptions &Language = Context.getLangOpts();
+  if (Place.Pattern || Call->isInstantiationDependent())
+    return {"", "template"};
+  if (Place.Initialiser)
+    return {"", "initializer"};
+  if (isImplicit(Call, Callee))
+    return {"", "implicit"};
+  if (const char *Reason = operatorReason(Call, Place))
+    return {"", Reason};
+  if (Callee && (Callee->isConsteval() || (Place.MaybeConstant && Callee->isConstexpr())))
+    return {"", "constant"};
   QualType Type = Call->getType();
-  if (!Type->isVoidType() && !Type->isArithmeticType() && !Type->isEnumeralType() && !Type->isPointerType() &&
-      !Type->isNullPtrType())
-    return "c++";
-  return nullptr;
+  const bool Plain = isPlainC(Call, Callee, Place) && (Type->isVoidType() || isScalar(Type));
+  if (Plain && !hasFragileArgument(Call))
+    return {"statement", ""};
+  if (Type->isVoidType())
+    return {"void", ""};
+  if (!Language.CPlusPlus11 && Type.getCanonicalType()->getLinkage() == Linkage::None)
+    return {"", "c++98"}; // no argument of a template
+  if (Call->isGLValue())
+    return {"reference", ""};
+  return isScalar(Type) ? CallForm{"value", ""} : classForm(Call, Place, Language);
 }
 
 } // namespace
 
-std::string wrapReason(const CallExpr *Call, const FunctionDecl *Callee, const CallPlace &Place,
-                       const ASTContext &Context) {
-  const bool CPlusPlus = Context.getLangOpts().CPlusPlus;
+CallForm wrapForm(const CallExpr *Call, const FunctionDecl *Callee, const CallPlace &Place, const ASTContext &Context) {
   if (Place.CallerRefuses)
-    return "caller";
+    return {"", "caller"};
   if (Place.Constant)
-    return "constant";
+    return {"", "constant"};
   if (Place.Assembly)
-    return "asm";
+    return {"", "asm"};
   if (const char *Reason = calleeReason(Call, Callee))
-    return Reason;
+    return {"", Reason};
   if (Call->getType()->isVariablyModifiedType())
-    return "variably_modified";
-  if (CPlusPlus)
-    if (const char *Reason = cppReason(Call, Callee, Place))
-      return Reason;
+    return {"", "variably_modified"};
+  if (Context.getLangOpts().CPlusPlus)
+    return cppForm(Call, Callee, Place, Context);
   if (const auto *Member = dyn_cast_or_null<MemberExpr>(Place.Parent))
     if (Call->getType()->isRecordType() && Member->getType()->isArrayType())
-      return "array_result";
+      return {"", "array_result"};
   for (const Stmt *Child : Call->children())
-    if (const char *Reason = fragileArgument(Child, CPlusPlus))
-      return Reason;
-  return "";
+    if (const char *Reason = fragileArgument(Child, false))
+      return {"", Reason};
+  return {"statement", ""};
 }
 
 } // namespace vprof

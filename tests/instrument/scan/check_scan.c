@@ -2,7 +2,7 @@
  *
  *   // expect function NAME [count=N] [reason=..] [tiny=0|1] [static=0|1] [kind=..] [returns=..] [signature=..]
  *                           [display=..] [after=TEXT] (the bytes before body_begin end with TEXT) [exits=N] [editable=N]
- *   // expect call CALLER CALLEE [count=N] [kind=..] [wrappable=0|1] [reason=..] [loop=0|1] [text=TEXT] [args=..]
+ *   // expect call CALLER CALLEE [count=N] [kind=..] [wrappable=0|1] [form=..] [reason=..] [loop=0|1] [text=TEXT] [args=..]
  *   // expect address NAME [count=N] [how=..] [target=..] [arg=N] [signature=..]
  *   // expect edge CALLER CALLEE           an edge of the call graph
  *   // expect status WORD                  of the translation unit
@@ -106,12 +106,15 @@ static int function_fits(const struct vprof_facts_function *f, const char *key, 
 
 static int call_fits(const struct vprof_facts_call *c, const char *key, const char *value)
 {
+	static const char *const forms[] = { "statement", "value", "reference", "void", "scope" };
 	static const char *const kinds[] = { "direct", "pointer", "virtual", "construct", "destroy" };
 
 	if (!strcmp(key, "kind"))
 		return !strcmp(kinds[c->kind], value);
 	if (!strcmp(key, "wrappable"))
 		return equals_number(value, c->wrappable);
+	if (!strcmp(key, "form"))
+		return c->wrappable && !strcmp(forms[c->form], value);
 	if (!strcmp(key, "reason"))
 		return !strcmp(c->reason, value);
 	if (!strcmp(key, "loop"))

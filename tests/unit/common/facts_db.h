@@ -29,7 +29,7 @@ static inline void db_new(void)
 	close(fd);
 	assert_int_equal(sqlite3_open(db_path, &db), SQLITE_OK);
 	db_exec(VPROF_FACTS_SCHEMA);
-	db_exec("INSERT INTO meta VALUES('version', '1'), ('root', '/p');"
+	db_exec("INSERT INTO meta VALUES('version', '2'), ('root', '/p');"
 		"INSERT INTO file VALUES(1, '/p/src/a.c', '0000000000000000', 1, 1),"
 		" (2, '/p/other/b.c', '0000000000000000', 1, 1);");
 }
@@ -48,7 +48,7 @@ static inline void db_function(int id, int file, const char *name, const char *u
 static inline void db_call(int id, int caller, const char *callee, const char *usr, const char *kind,
 			   const char *signature)
 {
-	char *sql = sqlite3_mprintf("INSERT INTO call SELECT %d, %d, file, %d, %d, 1, 1, %Q, %Q, %Q, %Q, 1, '', 0, '[]'"
+	char *sql = sqlite3_mprintf("INSERT INTO call SELECT %d, %d, file, %d, %d, 1, 1, %Q, %Q, %Q, %Q, 1, 'statement', '', 0, '[]'"
 				    " FROM function WHERE id = %d",
 				    id, caller, id * 4, id * 4 + 3, callee, usr, kind, signature, caller);
 

@@ -124,7 +124,7 @@ static void test_long_chain(void **state)
 		" INSERT INTO function SELECT i, 1, 'f' || i, 'f' || i, 'u' || i, 1, 1, i, i, 'c', 0, 0, 'int', 'scalar',"
 		" '[]', 'int (void)', 1, '' FROM n;"
 		"INSERT INTO call SELECT id, id, 1, id * 2, id * 2 + 1, 1, 1, 'f' || (id + 1), 'u' || (id + 1), 'direct', '',"
-		" 1, '', 0, '[]' FROM function WHERE id < 200000");
+		" 1, 'statement', '', 0, '[]' FROM function WHERE id < 200000");
 	f = db_facts();
 	g = graph_of(f);
 	assert_int_equal(g->height[0], N_CHAIN - 1);

@@ -142,13 +142,13 @@ static void test_damaged(void **state)
 
 	(void)state;
 	assert_int_equal(vprof_facts_open(&f, "/nonexistent/facts.db", &err), VPROF_ERR_MISSING);
-	db_exec("INSERT INTO call SELECT 1, 77, 1, 0, 1, 1, 1, 'f', 'u', 'direct', '', 1, '', 0, '[]'");
+	db_exec("INSERT INTO call SELECT 1, 77, 1, 0, 1, 1, 1, 'f', 'u', 'direct', '', 1, 'statement', '', 0, '[]'");
 	refused(VPROF_ERR_CORRUPT, "unknown function");
 	db_exec("DELETE FROM call; UPDATE function SET file = -5 WHERE id = 3");
 	refused(VPROF_ERR_CORRUPT, "damaged");
 	db_exec("UPDATE function SET file = 1 WHERE id = 3; UPDATE meta SET value = '99' WHERE key = 'version'");
 	refused(VPROF_ERR_CORRUPT, "another version");
-	db_exec("UPDATE meta SET value = '1' WHERE key = 'version'; DROP TABLE call");
+	db_exec("UPDATE meta SET value = '2' WHERE key = 'version'; DROP TABLE call");
 	refused(VPROF_ERR_CORRUPT, "call");
 	assert_int_equal(truncate(db_path, 3000), 0);
 	refused(VPROF_ERR_CORRUPT, db_path);

@@ -141,7 +141,7 @@ static inline int fixture_function(struct fixture *fx, int file, const char *nam
 		const char *semicolon = strchr(p, ';'), *value = p + 6 + strspn(p + 6, " ");
 		int none = value == semicolon;
 
-		fixture_sql(fx, "INSERT INTO exit_site VALUES(%d,%d,%d,%d,%d,%d,%d)", id, (int)(p - text),
+		fixture_sql(fx, "INSERT INTO exit_site(function,begin,end,expr_begin,expr_end,line,editable) VALUES(%d,%d,%d,%d,%d,%d,%d)", id, (int)(p - text),
 			    (int)(semicolon - text) + 1, none ? -1 : (int)(value - text),
 			    none ? -1 : (int)(semicolon - text), line, p[6] != '/');
 	}

@@ -162,8 +162,12 @@ static void impossible_annotations_are_explained(void **state)
 		    "vprof.json:12: queues[0].item: $return is used, but f returns nothing");
 	check_hooks("int f(char *c) { return/**/1; }", returns_int, &hook, 1, "a.c:1 returns from inside a macro");
 	check_hooks("S f(char *c) { return 1; }",
+		    (struct fixture_function){ .lang = "c++", .returns = "__auto_type", .return_kind = "record" }, &hook, 1,
+		    "which has no name to look at it by");
+	check_hooks("S f(char *c) { return 1; }",
 		    (struct fixture_function){ .lang = "c++", .returns = "S", .return_kind = "record" }, &hook, 1,
-		    "in C++ only numbers and pointers");
+		    "S f(char *c) { return  ([&]() -> S { S vp_return_ = (1); { VP_DO_DEQUEUE((vp_return_)); } return vp_return_; "
+		    "}()); }");
 	check_hooks("int f(char *c) { return 1; }",
 		    (struct fixture_function){ .not_instrumentable = 1, .reason = "naked" }, &hook, 1,
 		    "vprof.json:11: queues[0].dequeue: f (");

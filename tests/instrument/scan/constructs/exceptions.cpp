@@ -22,5 +22,5 @@ int temporaries() {
   close_all(1, "x");
   // expect call temporaries close_all wrappable=1
   return consumes(3);
-  // expect call temporaries consumes wrappable=0 reason=c++
+  // expect call temporaries consumes wrappable=1 form=value
 }

@@ -4,11 +4,11 @@
 int work(int);
 int later(int n) { return n; }
 void start(std::function<int(int)> call) { call(3); }
-// expect call start call kind=pointer `signature=int (int)` reason=c++
+// expect call start call kind=pointer `signature=int (int)` form=value
 int main() {
   auto local = [](int a) { return work(a); };
   // expect function operator() `display=main::(lambda)` `signature=int (int)` exits=1
-  // expect call operator() work reason=c++
+  // expect call operator() work form=value
   start(local);
   start([](int b) { return later(b); });
   // expect address operator() how=argument target=start arg=0 count=2

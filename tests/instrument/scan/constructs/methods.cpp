@@ -26,7 +26,7 @@ int &reference(int &a) { return a; }
 // expect function shop::Base::~Base reason=
 // expect function shop::Gift::Gift count=1
 // expect function shop::reference kind=reference
-// expect call shop::total price kind=virtual text=b.price() reason=c++ wrappable=0
+// expect call shop::total price kind=virtual text=b.price() form=value
 // expect call shop::total price kind=direct text=i.price()
 // expect call shop::Item::price price kind=direct text=Base::price()
 // expect edge shop::total shop::Base::price
@@ -40,7 +40,7 @@ void use(shop::Gift *g, char *to) {
   memset(to, 0, 3);
   // expect call use memset wrappable=1 `text=memset(to, 0, 3)`
   shop::Gift sum = *g + *g;
-  // expect call use operator+ kind=direct reason=c++ `text=*g + *g`
+  // expect call use operator+ kind=direct form=scope `text=*g + *g`
   delete g;
   // expect call use ~Base count=0
 }

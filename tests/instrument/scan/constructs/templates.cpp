@@ -7,7 +7,7 @@ template <typename T> int run(T t) { return t.go() + helper(1); }
 // expect call run go count=2 kind=direct text=t.go()
 // expect edge run A::go
 // expect edge run B::go
-// expect call run helper reason=template wrappable=0 count=1
+// expect call run helper form=value count=1
 template <typename T> int never(T t) { return t.missing(); }
 // expect call never missing count=1 reason=template
 template <typename T> struct Box {
