@@ -9,7 +9,8 @@
  *   calls are sampled ("is_sampled"), within vprof's own bounds, which must be narrower than 0.1 to either side.
  *
  * Exit status 0: yes; 1: no, with the reason; 2: a file cannot be read; 3: the program's own account says that something
- * else than the planted cause made its run vary, so that there is nothing to find, or the bounds are too wide.
+ * else than the planted cause made its run vary, so that there is nothing to find, or the kernel says that other programs had the
+ * processor, or the bounds are too wide.
  */
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -224,6 +225,19 @@ static int is_disturbed(const cJSON *truth, double planted)
 	return !(planted >= LEAST_SHARE);
 }
 
+/* The programs' own account takes time without the processor for the function's; vprof does not. */
+static int lost_processor(const cJSON *truth, const cJSON *factors)
+{
+	const cJSON *f;
+
+	if (names(cJSON_GetObjectItem(truth, "planted"), "preempted") || names(cJSON_GetObjectItem(truth, "also"), "preempted"))
+		return 0;
+	cJSON_ArrayForEach(f, factors)
+		if (!strcmp(text_of(f, "name"), "preempted") && number_of(f, "share") > TOLERANCE)
+			return 1;
+	return 0;
+}
+
 static void show(const cJSON *factors)
 {
 	int n = cJSON_GetArraySize(factors);
@@ -263,7 +277,11 @@ int main(int argc, char **argv)
 		also = cJSON_GetArrayItem(cJSON_GetObjectItem(truth, "also"), 0);
 		check_first(factors, cJSON_GetObjectItem(also, "factor"), NULL);
 	} else {
-		check_first(factors, cJSON_GetObjectItem(planted, "factor"), cJSON_GetObjectItem(truth, "accept"));
+		if (lost_processor(truth, factors)) {
+		puts("disturbed: by the kernel's account other programs took the processor away");
+		return 3;
+	}
+	check_first(factors, cJSON_GetObjectItem(planted, "factor"), cJSON_GetObjectItem(truth, "accept"));
 		compare_share(factors, cJSON_GetObjectItem(planted, "factor"), number_of(planted, "share"), 0,
 			      is_set(planted, "is_sampled"));
 	}
