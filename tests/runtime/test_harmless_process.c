@@ -330,7 +330,7 @@ static void check_fork(void)
 	session_end(&s);
 }
 
-/* Two chunks for each program that it was, in a ring of 64. */
+/* Two chunks for each program that it was, in a ring of 512: the collector may be slow. */
 static void check_execs(void)
 {
 	struct session s;
@@ -338,7 +338,7 @@ static void check_execs(void)
 
 	snprintf(text, sizeof(text), "%d", N_EXECS);
 	setenv("VPROF_TEST_EXECS", text, 1);
-	if (session_run(&s, "execs", 64 * VP_CHUNK_BYTES, 0))
+	if (session_run(&s, "execs", 512 * VP_CHUNK_BYTES, 0))
 		exit(1);
 	unsetenv("VPROF_TEST_EXECS");
 	printf("%d execs: %d dropped\n", N_EXECS, (int)s.trace->n_dropped);

@@ -277,7 +277,7 @@ int main(int argc, char **argv)
 		also = cJSON_GetArrayItem(cJSON_GetObjectItem(truth, "also"), 0);
 		check_first(factors, cJSON_GetObjectItem(also, "factor"), NULL);
 	} else {
-		if (lost_processor(truth, factors)) {
+		if (is_set(planted, "is_sampled") && lost_processor(truth, factors)) {
 		puts("disturbed: by the kernel's account other programs took the processor away");
 		return 3;
 	}
