@@ -9,6 +9,7 @@
  *   recurses through one another the same height. Body: 0 beneath a broken-down function, else the function's own.
  * - Preempted: as specific as it gets (height 0). It raises the height of the function that was preempted, as any child
  *   does, only where it makes at least half of that function's variance: nearly everything is preempted now and then.
+ * - The body of a function beneath which nothing else was measured is that function: no factor of its own.
  * - The body of the interval and everything "unexplained" say nothing specific; the latter is never selected.
  */
 #include "analysis/factors.h"
@@ -163,6 +164,19 @@ static int has_ancestor_of(const struct vprof_results *r, uint32_t node, uint32_
 	return 0;
 }
 
+/* Being preempted is not a measured call. */
+static int is_all_of_function(const struct vprof_results *r, uint32_t node)
+{
+	const struct vprof_node *parent = &r->nodes[r->nodes[node].parent];
+
+	if (r->nodes[node].kind != VPROF_NODE_BODY || !is_function(parent))
+		return 0;
+	for (uint32_t c = parent->first_child; c < parent->first_child + parent->n_children; c++)
+		if (c != node && r->nodes[c].kind != VPROF_NODE_PREEMPTED)
+			return 0;
+	return 1;
+}
+
 static int add_variances(struct selection *s)
 {
 	struct vprof_results *r = s->r;
@@ -173,6 +187,10 @@ static int add_variances(struct selection *s)
 		struct vprof_factor *f;
 		uint32_t index;
 
+		if (is_all_of_function(r, i)) {
+			n->factor = r->nodes[n->parent].factor;
+			continue;
+		}
 		snprintf(key, sizeof key, "v:%s%s", n->is_blame ? "beneath:" : "", n->name);
 		index = factor_of(s, key);
 		if (!index)

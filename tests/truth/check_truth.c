@@ -278,10 +278,10 @@ int main(int argc, char **argv)
 		check_first(factors, cJSON_GetObjectItem(also, "factor"), NULL);
 	} else {
 		if (is_set(planted, "is_sampled") && lost_processor(truth, factors)) {
-		puts("disturbed: by the kernel's account other programs took the processor away");
-		return 3;
-	}
-	check_first(factors, cJSON_GetObjectItem(planted, "factor"), cJSON_GetObjectItem(truth, "accept"));
+			puts("disturbed: by the kernel's account other programs took the processor away");
+			return 3;
+		}
+		check_first(factors, cJSON_GetObjectItem(planted, "factor"), cJSON_GetObjectItem(truth, "accept"));
 		compare_share(factors, cJSON_GetObjectItem(planted, "factor"), number_of(planted, "share"), 0,
 			      is_set(planted, "is_sampled"));
 	}

@@ -281,6 +281,9 @@ static void test_small_blocked_and_blame(void **state)
 	assert_true(fabs(child(r, child(r, f1, "f2"), "preempted")->mean_ns - 10) < 1e-9);
 	assert_true(fabs(child(r, f1, "f2")->blocked_ns - 400) < 1e-9);
 	assert_int_equal(hand_factor(r, "v:f2")->height, 0);
+	assert_null(hand_factor(r, "v:body of f2")); /* all of f2 but the times when it was preempted */
+	assert_int_equal(child(r, child(r, f1, "f2"), "body of f2")->factor, child(r, f1, "f2")->factor);
+	assert_non_null(hand_factor(r, "v:body of f1"));
 	assert_true(fabs(r->nodes[0].blocked_ns - 3400) < 1e-9);
 	assert_true(fabs(r->nodes[0].preempted_ns - 10) < 1e-9);
 	wait = child(r, f1, "pthread_mutex_lock");
