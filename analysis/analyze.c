@@ -12,6 +12,7 @@
 #include "analysis/variance_tree.h"
 #include "analysis/wakes.h"
 #include "analysis/warnings.h"
+#include "analysis/window_list.h"
 #include "common/files.h"
 
 #define PROGRESS_EVERY 16384
@@ -29,6 +30,7 @@ struct analysis {
 	uint32_t *chosen;			  /* complete instances outside the warm-up */
 	size_t n_chosen;
 	uint64_t n_warmup;
+	struct vprof_window_list windows;
 };
 
 static void progress(const struct analysis *a, const char *step, double done)
@@ -83,6 +85,17 @@ static int choose_interval(struct analysis *a)
 	return a->r->interval ? 0 : VPROF_ERR_NOMEM;
 }
 
+/* Complete, but some of its calls may not have been recorded: only its latency counts, for comparison. */
+static void count_outside(struct vprof_results *r, const struct vprof_instance *inst, double ns_per_tick)
+{
+	double ns = (double)(inst->end - inst->begin) * ns_per_tick;
+
+	r->n_outside++;
+	if (r->n_outside == 1)
+		r->outside_mean_ns = 0;
+	r->outside_mean_ns += (ns - r->outside_mean_ns) / (double)r->n_outside;
+}
+
 static int choose_instances(struct analysis *a)
 {
 	const struct vp_file_header *h = &a->trace->header;
@@ -93,7 +106,7 @@ static int choose_instances(struct analysis *a)
 
 	a->r->duration_ns = (double)(stop - start) * a->timeline->ns_per_tick;
 	a->chosen = malloc((a->intervals->instances.n + 1) * sizeof *a->chosen);
-	if (!a->chosen)
+	if (!a->chosen || vprof_window_list_read(&a->windows, a->trace))
 		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < a->intervals->instances.n && a->counts; i++) {
 		const struct vprof_instance *inst = &a->intervals->instances.v[i];
@@ -102,6 +115,8 @@ static int choose_instances(struct analysis *a)
 			continue;
 		if (inst->begin < from)
 			a->n_warmup++;
+		else if (!vprof_window_list_holds(&a->windows, inst->begin))
+			count_outside(a->r, inst, a->timeline->ns_per_tick);
 		else
 			a->chosen[a->n_chosen++] = (uint32_t)i;
 	}
@@ -250,7 +265,7 @@ int vprof_analyze(struct vprof_results **out, const struct vprof_analyze_options
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the results");
 	a.r->k = options->k > 0 ? options->k : 3;
 	a.r->threshold = options->threshold > 0 ? options->threshold : 0.02;
-	a.r->baseline_mean_ns = a.r->preempted_share = a.r->preempted_by_own = NAN;
+	a.r->baseline_mean_ns = a.r->outside_mean_ns = a.r->preempted_share = a.r->preempted_by_own = NAN;
 	a.r->run = run_name(a.r, options->trace_dir);
 	ret = vprof_trace_open(&a.trace, options->trace_dir, err);
 	if (!ret)
@@ -264,6 +279,7 @@ int vprof_analyze(struct vprof_results **out, const struct vprof_analyze_options
 	vprof_intervals_free(a.intervals);
 	vprof_timeline_free(a.timeline);
 	vprof_trace_free(a.trace);
+	vprof_window_list_release(&a.windows);
 	free(a.chosen);
 	vprof_results_free(a.r);
 	return ret;

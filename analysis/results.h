@@ -101,6 +101,8 @@ struct vprof_results {
 	const char *run;      /* run folder's name, "0007" */
 	uint64_t n_complete, n_cut, n_ambiguous, n_restarted;
 	uint64_t n_records, n_dropped, n_bytes_ignored;
+	uint64_t n_outside;	/* complete, but begun outside the windows in which calls were recorded: not in n_complete */
+	double outside_mean_ns; /* mean latency of these, NaN when there are none */
 	uint64_t n_calls_sampled; /* records of hot functions' calls, each of which stands for several */
 	uint64_t n_waits, n_waits_matched, n_waits_unmatched;
 	uint64_t n_waits_by_time; /* of those matched: by time and order alone, the lock's number of releases did not decide */

@@ -1,6 +1,8 @@
 /* Ordered by how much they take away: nothing found, too little found, found but incomplete, found but coarse. */
 #include "analysis/warnings.h"
 
+#include <math.h>
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -68,8 +70,9 @@ static void warn_few(struct list *l, const struct vprof_findings *f)
 
 	if (r->n_complete < f->min_intervals) {
 		r->inconclusive = 1;
-		warn(l, "only %llu complete intervals, at least %llu are needed: record a longer run or more load",
-		     LLU(r->n_complete), LLU(f->min_intervals));
+		warn(l, "only %llu complete intervals, at least %llu are needed: record a longer run or more load%s",
+		     LLU(r->n_complete), LLU(f->min_intervals),
+		     r->n_outside ? ", or give recording more of a processor (--budget; 0: no limit)" : "");
 	}
 	if (r->n_complete >= 2 && !(r->var_ns2 > 0)) {
 		r->inconclusive = 1;
@@ -83,6 +86,11 @@ static void warn_incomplete(struct list *l, const struct vprof_findings *f)
 	const struct vprof_results *r = l->r;
 	uint64_t n = r->n_complete + r->n_cut;
 
+	if (r->n_outside && r->n_complete && fabs(r->outside_mean_ns - r->mean_ns) > 0.1 * r->mean_ns)
+		warn(l, "intervals took %.0f %% %s in the mean while their calls were recorded than between these times (%llu "
+			"intervals): the cost of the probes, or a load that changes. Shares of functions that are called often "
+			"may be too large", 100 * fabs(r->mean_ns / r->outside_mean_ns - 1),
+		     r->mean_ns > r->outside_mean_ns ? "longer" : "less", LLU(r->n_outside));
 	if (r->n_dropped)
 		warn(l, "%llu records were dropped because the trace's buffers were full: times of the affected intervals "
 			"are too coarse. Give the run more buffers, or measure fewer functions", LLU(r->n_dropped));

@@ -33,6 +33,7 @@ static const struct vprof_usage usage = {
 struct iterate_options {
 	long k, max, memory;
 	int every_call;
+	double budget;
 	double threshold;
 	int automatic, restart, json, verbose;
 	const char *interval, *switches;
@@ -165,6 +166,7 @@ static int complete_round(struct iteration *it, struct vprof_error *err)
 	const struct vprof_step_run_options how = { .command = it->session.run_command, .verbose = it->options->verbose,
 						    .memory_bytes = (uint64_t)it->options->memory << 20,
 						    .every_call = it->options->every_call,
+						    .budget = it->options->budget,
 						    .switches = it->options->wish };
 
 	forget_results(it);
@@ -346,7 +348,7 @@ static int iterate(struct iteration *it, struct vprof_error *err)
 
 int vprof_cmd_iterate(int argc, char **argv)
 {
-	struct iterate_options o = { .max = DEFAULT_ROUNDS, .threshold = -1 };
+	struct iterate_options o = { .max = DEFAULT_ROUNDS, .threshold = -1, .budget = VPROF_BUDGET };
 	const struct vprof_option options[] = {
 		{ "k", VPROF_OPTION_COUNT, &o.k, "N", "factors chosen in a round (default 3)" },
 		{ "auto", VPROF_OPTION_FLAG, &o.automatic, NULL, "do not ask: break down whatever can be broken down" },
@@ -356,6 +358,9 @@ int vprof_cmd_iterate(int argc, char **argv)
 		{ "memory", VPROF_OPTION_COUNT, &o.memory, "MIB", "shared memory for records (default 256)" },
 		{ "every-call", VPROF_OPTION_FLAG, &o.every_call, NULL,
 		  "record every call, also of hot functions, which are sampled otherwise" },
+		{ "budget", VPROF_OPTION_SHARE, &o.budget, "SHARE",
+		  "of one processor that recording may take; what would take more is recorded in windows of time (default "
+		  "0.05; 0: no limit)" },
 		{ "switches", VPROF_OPTION_TEXT, &o.switches, "WHEN", "record when threads lose processors: auto (default), on or off" },
 		{ "restart", VPROF_OPTION_FLAG, &o.restart, NULL, "begin a new drill-down; runs are kept" },
 		{ "verbose", VPROF_OPTION_FLAG, &o.verbose, NULL, "show the run command's output as it comes" },

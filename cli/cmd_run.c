@@ -45,6 +45,7 @@ int vprof_cmd_run(int argc, char **argv)
 	const char *plan = NULL, *switches = NULL;
 	enum vprof_switches_wish wish;
 	long memory = 0;
+	double budget = VPROF_BUDGET;
 	int keep = 0, verbose = 0, every_call = 0;
 	const struct vprof_option options[] = {
 		{ "plan", VPROF_OPTION_TEXT, &plan, "FILE",
@@ -53,6 +54,9 @@ int vprof_cmd_run(int argc, char **argv)
 		  "shared memory for records on their way to disk (default 256)" },
 		{ "every-call", VPROF_OPTION_FLAG, &every_call, NULL,
 		  "record every call, also of hot functions, which are sampled otherwise" },
+		{ "budget", VPROF_OPTION_SHARE, &budget, "SHARE",
+		  "of one processor that recording may take; what would take more is recorded in windows of time (default "
+		  "0.05; 0: no limit)" },
 		{ "switches", VPROF_OPTION_TEXT, &switches, "WHEN", "record when threads lose processors: auto (default), on or off" },
 		{ "keep", VPROF_OPTION_FLAG, &keep, NULL, "leave processes alone that outlive the command" },
 		{ "verbose", VPROF_OPTION_FLAG, &verbose, NULL, "show the command's output as it comes" },
@@ -79,7 +83,7 @@ int vprof_cmd_run(int argc, char **argv)
 		rc = copy_plan(&w.project, plan, &run, &err);
 	if (!rc) {
 		const struct vprof_step_run_options how = { .command = command, .memory_bytes = (uint64_t)memory << 20,
-							    .every_call = every_call, .switches = wish,
+							    .every_call = every_call, .budget = budget, .switches = wish,
 							    .verbose = verbose, .keep = keep,
 							    .give_stdin = !isatty(STDIN_FILENO) };
 

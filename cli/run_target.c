@@ -281,7 +281,7 @@ static int start(const struct vprof_run_request *r, struct vprof_collector *coll
 int vprof_run_target(const struct vprof_run_request *r, struct vprof_run_outcome *o, struct vprof_error *err)
 {
 	struct vprof_collector_options options = { .trace_dir = r->trace_dir, .memory_bytes = r->memory_bytes,
-						  .sample_after = r->sample_after,
+						   .sample_after = r->sample_after, .budget = r->budget,
 						   .max_trace_bytes = r->max_trace_bytes };
 	struct vprof_collector *collector = NULL;
 	struct sigaction before[N_FORWARDED];

@@ -27,6 +27,7 @@ int vprof_switches_parse(const char *word, enum vprof_switches_wish *wish);
 struct vprof_run_request {
 	const char *command, *directory, *trace_dir, *log_path, *library;
 	uint64_t memory_bytes, max_trace_bytes; /* 0: the defaults */
+	double budget;	       /* as in trace/collector.h */
 	uint32_t sample_after; /* as in trace/collector.h */
 	int verbose;	 /* copy the command's output to stderr as it comes */
 	int keep;	 /* leave processes that outlive the command alone */

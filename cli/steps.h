@@ -20,10 +20,12 @@ int vprof_step_build(struct vprof_workspace *w, const struct vprof_plan *plan, c
 /* Runs the workload into runs/RUN (its trace/ and run.log). FAILED also when the command itself fails, and when vprof
  * is interrupted (outcome->interrupted). `command` NULL: vprof.json's. */
 #define VPROF_SAMPLE_AFTER 64 /* calls of a function in one stretch of work */
+#define VPROF_BUDGET 0.05
 
 struct vprof_step_run_options {
 	const char *command;
 	uint64_t memory_bytes;
+	double budget;	/* share of one processor, as in trace/collector.h */
 	int every_call; /* hot functions are not sampled */
 	enum vprof_switches_wish switches;
 	int verbose, keep, give_stdin;

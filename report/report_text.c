@@ -190,6 +190,9 @@ static void add_coverage(const struct vprof_style *style, const struct vprof_res
 	vprof_text_addf(&t, "%s ambiguous", vprof_format_count(r->n_ambiguous).s);
 	if (r->n_restarted)
 		vprof_text_addf(&t, ", %s begun again before they ended", vprof_format_count(r->n_restarted).s);
+	if (r->n_outside)
+		vprof_text_addf(&t, ", %s begun while calls were not recorded (mean %s)", vprof_format_count(r->n_outside).s,
+				vprof_format_duration(r->outside_mean_ns).s);
 	vprof_text_addf(&t, "; %s records, ", vprof_format_count(r->n_records).s);
 	vprof_text_addf(&t, "%s dropped", vprof_format_count(r->n_dropped).s);
 	if (r->n_bytes_ignored)

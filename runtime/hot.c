@@ -58,7 +58,7 @@ static uint64_t chosen(struct rt_thread *th, struct vp_hot *hot, uint32_t repres
 static void wait_for(struct vp_hot *hot, enum stage stage, uint32_t gap)
 {
 	hot->stage = (unsigned char)stage;
-	hot->gap = (int)gap;
+	hot->gap = (unsigned char)gap;
 	hot->left = 0;
 }
 
@@ -202,11 +202,15 @@ void rt_hot_stretch(struct rt_thread *th, bool begins, uint64_t t)
 	struct vp_scope *s = th->probe.top;
 
 	th->probe.stretch += UINT64_C(1) << 32;
-	if (begins)
-		th->probe.stretch &= ~INSIDE;
-	if (!begins || !th->n_hot)
+	if (!begins)
 		return;
-	rt_hot_unskip(th, t);
+	th->probe.stretch &= ~INSIDE;
+	if (!rt_window_closed(th))
+		rt_hot_unskip(th, t);
+	else if (s && s->code & VP_SKIPPED)
+		th->probe.gate = s->start;
+	if (!th->n_hot)
+		return;
 	for (int i = 0; s && i < FRAMES_MAX; i++, s = s->outer)
 		if (!(s->code & (VP_SKIPPED | HOT_PARTIAL)))
 			s->code &= VP_CODE_MASK;
@@ -227,6 +231,8 @@ void rt_hot_forget(struct rt_thread *th)
 void rt_hot_start(struct rt_thread *th)
 {
 	th->probe.hot = th->hot;
+	th->probe.closed = (const unsigned *)&rt_process.shm->closed;
+	th->probe.beneath_closed = ~UINT64_C(0);
 	th->probe.hot_after = rt_process.shm->sample_after - 1 < INT_MAX - 1 ? (int)rt_process.shm->sample_after : INT_MAX;
 	rt_hot_forget(th); /* another thread may have had these counters */
 	th->hot_ticks = rt_process.io_ticks * RT_HOT_NS / RT_IO_NS;

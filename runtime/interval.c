@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define N_STRINGS 16384u
+#define WATCH_EVERY 16u
 
 /* Hashes of the strings that this process has defined. Full: defined again at each use. */
 static _Atomic uint64_t strings[N_STRINGS];
@@ -55,6 +56,43 @@ uint64_t rt_string(struct rt_thread *th, const char *text)
 	return hash;
 }
 
+/* How long intervals take, for the collector: one in WATCH_EVERY of each thread. */
+static void watch(struct rt_thread *th, unsigned kind, uint64_t id, uint64_t t)
+{
+	struct vp_shm *shm = rt_process.shm;
+	uint32_t i = (uint32_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 32) % VP_WATCHED_COUNT;
+	uint64_t begin, longest;
+
+	if (kind == VP_KIND_BEGIN) {
+		if (th->n_begun++ % WATCH_EVERY)
+			return;
+		atomic_store_explicit(&shm->watched[i].id, id, memory_order_relaxed);
+		atomic_store_explicit(&shm->watched[i].begin, t, memory_order_relaxed);
+		return;
+	}
+	begin = atomic_load_explicit(&shm->watched[i].begin, memory_order_relaxed);
+	if (!begin || atomic_load_explicit(&shm->watched[i].id, memory_order_relaxed) != id)
+		return;
+	atomic_store_explicit(&shm->watched[i].begin, 0, memory_order_relaxed);
+	longest = atomic_load_explicit(&shm->longest_ticks, memory_order_relaxed);
+	while (t > begin && t - begin > longest &&
+	       !atomic_compare_exchange_weak_explicit(&shm->longest_ticks, &longest, t - begin, memory_order_relaxed,
+						      memory_order_relaxed))
+		;
+}
+
+/* An interval that began in a window is recorded to its end by the thread that began it. */
+static void window_turn(struct rt_thread *th, unsigned kind)
+{
+	static const unsigned open;
+
+	if (kind == VP_KIND_BEGIN && !rt_window_closed(th))
+		th->probe.closed = &open;
+	else
+		th->probe.closed = (const unsigned *)&rt_process.shm->closed;
+	th->probe.beneath_closed = kind == VP_KIND_BEGIN || kind == VP_KIND_RESUME ? 0 : ~UINT64_C(0);
+}
+
 static void interval(struct rt_thread *th, unsigned kind, const char *name, uint64_t id, const void *caller)
 {
 	struct vp_unit units[2] = {{rt_now(), VP_W(kind, 0)}, {id, 0}};
@@ -63,6 +101,9 @@ static void interval(struct rt_thread *th, unsigned kind, const char *name, uint
 	rt_stack(th, VP_STACK_INTERVAL, caller);
 	if (kind == VP_KIND_BEGIN || kind == VP_KIND_RESUME)
 		units[0].t = rt_now();
+	window_turn(th, kind);
+	if (rt_process.shm->watches_intervals && (kind == VP_KIND_BEGIN || kind == VP_KIND_END))
+		watch(th, kind, id, units[0].t);
 	rt_hot_stretch(th, kind == VP_KIND_BEGIN || kind == VP_KIND_RESUME, units[0].t);
 	rt_write(th, units, 2);
 }

@@ -21,7 +21,7 @@
 
 __extension__ typedef unsigned long long vp_u64;
 
-#define VP_ABI 2u
+#define VP_ABI 3u
 
 struct vp_scope { /* one open frame */
 	vp_u64 gate;  /* of the frame around it */
@@ -38,11 +38,10 @@ struct vp_hot {
 	vp_u64 key;  /* stretch | code */
 	vp_u64 since; /* ticks */
 	int left;    /* calls until the runtime decides; below 0, down to -gap, they are skipped */
-	int gap;     /* 0: every call is recorded */
+	unsigned char gap; /* 0: every call is recorded */
+	unsigned char pending, second, rest;
 	unsigned int n;
-	unsigned int block;
-	unsigned short size, pending;
-	unsigned char second, rest, stage;
+	unsigned int block : 22, size : 8, stage : 2;
 };
 #define VP_HOT_SLOTS 256u
 
@@ -64,6 +63,8 @@ struct vp_thread { /* the head of the runtime's own structure */
 	struct vp_hot *hot; /* [VP_HOT_SLOTS] */
 	vp_u64 stretch; /* number of the stretch of work << 32 */
 	int hot_after; /* calls in one stretch that are recorded in any case */
+	const unsigned int *closed; /* not 0 between two recording windows */
+	vp_u64 beneath_closed; /* gates that stay open inside a call that is not recorded for that */
 };
 
 struct vp_api {
@@ -128,8 +129,8 @@ VP_OUT_ vp_u64 vp_start_ticks(void)
 {
 	return 0;
 }
-VP_WEAK_ struct vp_thread vp_start_thread = {~0ULL, 0, 0, 0, vp_start_ticks, 0, 0, 0, 0};
-VP_WEAK_ struct vp_thread vp_inert_thread = {0, 0, 0, 0, vp_start_ticks, 0, 0, 0, 0};
+VP_WEAK_ struct vp_thread vp_start_thread = {~0ULL, 0, 0, 0, vp_start_ticks, 0, 0, 0, 0, 0, 0};
+VP_WEAK_ struct vp_thread vp_inert_thread = {0, 0, 0, 0, vp_start_ticks, 0, 0, 0, 0, 0, 0};
 VP_TLS_ __thread struct vp_thread *vp_self = &vp_start_thread;
 VP_WEAK_ struct vp_thread *(*vp_rt_attach)(unsigned int abi, unsigned long thread_bytes) = 0;
 VP_WEAK_ int vp_rt_looked = 0;
@@ -245,6 +246,11 @@ VP_OUT_ struct vp_scope *vp_open_hot(struct vp_scope *scope, unsigned long code,
 {
 	vp_u64 key = thread->stretch | code, bits = VP_SKIPPED;
 
+	if (__builtin_expect(__atomic_load_n(thread->closed, __ATOMIC_RELAXED) != 0, 0)) {
+		vp_scope_skip(scope, thread, code, inner);
+		thread->gate = inner & thread->beneath_closed;
+		return scope;
+	}
 	if (hot->key != key && !hot->gap) {
 		vp_scope_enter(scope, thread, code, inner);
 		hot->key = key;
@@ -253,7 +259,7 @@ VP_OUT_ struct vp_scope *vp_open_hot(struct vp_scope *scope, unsigned long code,
 		hot->left = thread->hot_after;
 		return scope;
 	}
-	if (hot->key != key || hot->left <= -hot->gap)
+	if (hot->key != key || hot->left <= -(int)hot->gap)
 		bits = thread->api->hot_enter(thread, hot, key);
 	if (bits & VP_SKIPPED)
 		vp_scope_skip(scope, thread, code, inner);

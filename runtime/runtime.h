@@ -57,7 +57,8 @@ struct rt_thread {
 	uint64_t random, hot_ticks;
 	uint64_t hot_first; /* counters of earlier stretches are not this thread's */
 	int n_hot; /* of `hot` whose calls are being skipped */
-	struct vp_hot hot[VP_HOT_SLOTS]; /* last: kept from thread to thread, see rt_hot_start() */
+	uint32_t n_begun; /* intervals, as far as they are counted */
+	_Alignas(64) struct vp_hot hot[VP_HOT_SLOTS]; /* last: kept from thread to thread, see rt_hot_start() */
 };
 
 struct rt_process {
@@ -126,6 +127,12 @@ void rt_hot_elsewhere(struct rt_thread *th); /* other frames than those before a
 void rt_hot_start(struct rt_thread *th);
 void rt_hot_forget(struct rt_thread *th);
 void rt_hot_end(struct rt_thread *th);
+
+/* interval.c: calls of this thread are not recorded now. */
+static inline bool rt_window_closed(const struct rt_thread *th)
+{
+	return __atomic_load_n(th->probe.closed, __ATOMIC_RELAXED) != 0;
+}
 
 static inline struct rt_thread *rt_thread(void)
 {

@@ -25,6 +25,7 @@
 #include "trace/processors.h"
 #include "trace/shm_file.h"
 #include "trace/walk.h"
+#include "trace/windows.h"
 
 #define DEFAULT_STACK_SAMPLES 200
 #define LIFE_CHECK_NS 200000000u   /* how often a taken chunk's process is looked for */
@@ -34,6 +35,9 @@
 #define TOO_MANY                                                                                             \
 	"threads switch or start so often that recording it would slow them; vprof run and vprof iterate take --switches on " \
 	"to record it all the same"
+#define UNIT_NS 9 /* what one unit costs the thread that writes it: half a recorded call (docs/performance.md) */
+#define WINDOW_MARGIN_NS 50000u /* until every thread has seen that a window is open */
+#define WATCHED_MAX_NS UINT64_C(10000000000) /* an older begin has lost its end */
 #define UNITS_MAX_BYTES (VP_CHUNK_BYTES - (uint32_t)sizeof(struct vp_chunk_header))
 
 struct vprof_collector {
@@ -45,6 +49,10 @@ struct vprof_collector {
 	uint64_t *checked_ns;	   /* [n_chunks] when its process was last looked for */
 	uint64_t header_ns;	   /* when the header was last written */
 	struct vprof_processors *processors; /* NULL: nobody is watched */
+	struct vprof_windows windows;
+	uint64_t n_unit_bytes;	 /* recorded by the target */
+	uint32_t n_window_chunks;
+	uint64_t own_start_ns; /* of the collector's own processor time */
 	char no_switches[240];
 	uint64_t pid_namespace;	   /* the collector's own */
 	int disk_failed, limit_reached; /* nothing is stored any more: a trace ends, it has no holes */
@@ -169,8 +177,9 @@ static uint32_t store_chunk(struct vprof_collector *c, const struct vp_chunk_hea
 		h.n_bytes = find_units_end(units);
 	if (!h.n_bytes)
 		return 0;
+	c->n_unit_bytes += h.n_bytes;
 	/* Units whose owner is unknown are of no use to anybody; a processor's are the collector's own. */
-	if (h.magic != VP_CHUNK_MAGIC || !h.thread_seq || h.thread_seq == VP_THREAD_PROCESSOR || !h.process_seq ||
+	if (h.magic != VP_CHUNK_MAGIC || !h.thread_seq || h.thread_seq >= VP_THREAD_WINDOWS || !h.process_seq ||
 	    append_chunk(c, &h, units))
 		c->n_lost += count_records(units, h.n_bytes);
 	return h.n_bytes;
@@ -205,6 +214,54 @@ static int owner_is_dead(struct vprof_collector *c, uint32_t i, uint64_t now_ns)
 	return process_is_dead(pid);
 }
 
+static void append_window(struct vprof_collector *c, uint64_t t, int is_open)
+{
+	const struct vp_unit unit = { t, VP_W(VP_KIND_WINDOW, (uint64_t)is_open) };
+	const struct vp_chunk_header h = { .magic = VP_CHUNK_MAGIC, .n_bytes = sizeof unit, .thread_seq = VP_THREAD_WINDOWS,
+					   .chunk_seq = c->n_window_chunks++, .process_seq = 1 };
+
+	append_chunk(c, &h, &unit);
+}
+
+/* The longest of the intervals that were watched since the last look, under way or over. */
+static uint64_t longest_interval_ns(struct vprof_collector *c)
+{
+	struct vp_shm *shm = c->shm.shm;
+	uint64_t longest = atomic_exchange(&shm->longest_ticks, 0), now = vprof_clock_ticks(c->clock.kind);
+
+	for (uint32_t i = 0; i < VP_WATCHED_COUNT; i++) {
+		uint64_t begin = atomic_load_explicit(&shm->watched[i].begin, memory_order_relaxed);
+
+		if (begin && now > begin && now - begin > longest &&
+		    (double)(now - begin) * c->clock.ns_per_tick < (double)WATCHED_MAX_NS)
+			longest = now - begin;
+	}
+	return (uint64_t)((double)longest * c->clock.ns_per_tick);
+}
+
+static uint64_t own_time_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void turn_windows(struct vprof_collector *c, uint64_t now_ns)
+{
+	double cost = (double)(c->n_unit_bytes / VP_UNIT_BYTES * UNIT_NS) + (double)(own_time_ns() - c->own_start_ns);
+	double ticks_per_ns = 1 / c->clock.ns_per_tick;
+
+	if (!c->windows.share || !vprof_windows_step(&c->windows, now_ns, cost, longest_interval_ns(c)))
+		return;
+	atomic_store(&c->shm.shm->closed, !c->windows.is_open);
+	if (c->windows.is_open)
+		append_window(c, vprof_clock_ticks(c->clock.kind) + (uint64_t)(WINDOW_MARGIN_NS * ticks_per_ns), 1);
+	else
+		append_window(c, vprof_clock_ticks(c->clock.kind) -
+			      (uint64_t)((double)(c->windows.tail_ns + WINDOW_MARGIN_NS) * ticks_per_ns), 0);
+}
+
 int vprof_collector_drain(struct vprof_collector *c)
 {
 	uint64_t now_ns = vprof_clock_monotonic_ns();
@@ -223,6 +280,7 @@ int vprof_collector_drain(struct vprof_collector *c)
 		recycle_chunk(c, i, store_chunk(c, vprof_shm_chunk(&c->shm, i), state == VP_CHUNK_FULL));
 		n++;
 	}
+	turn_windows(c, now_ns);
 	if (now_ns - c->header_ns > HEADER_REFRESH_NS && !c->disk_failed) {
 		vprof_clock_calibrate(&c->clock);
 		vprof_processors_flush(c->processors);
@@ -295,6 +353,11 @@ int vprof_collector_open(struct vprof_collector **out, const struct vprof_collec
 	strcpy(c->no_switches, NOT_ASKED);
 	c->shm.shm->clock = c->clock.kind;
 	c->shm.shm->sample_after = o->sample_after;
+	c->shm.shm->watches_intervals = o->budget > 0;
+	c->own_start_ns = own_time_ns();
+	vprof_windows_start(&c->windows, o->budget, vprof_clock_monotonic_ns(), c->clock.start_ticks);
+	if (o->budget > 0)
+		append_window(c, c->clock.start_ticks, 1);
 	c->shm.shm->stack_samples = o->stack_samples > 0 ? (uint32_t)o->stack_samples : DEFAULT_STACK_SAMPLES;
 	*out = c;
 	return VPROF_OK;
@@ -362,7 +425,8 @@ int vprof_collector_close(struct vprof_collector *c, struct vprof_collector_stat
 			.n_processes = count_handed_out(&c->shm.shm->next_process_seq),
 			.n_threads = count_handed_out(&c->shm.shm->next_thread_seq),
 			.has_switches = has_switches(c), .n_switches = vprof_processors_count(c->processors),
-			.n_switches_lost = vprof_processors_lost(c->processors),
+			.n_switches_lost = vprof_processors_lost(c->processors), .n_windows = c->windows.n,
+			.recorded_share = vprof_windows_open_share(&c->windows, vprof_clock_monotonic_ns()),
 		};
 		memcpy(stats->no_switches, c->no_switches, sizeof stats->no_switches);
 	}

@@ -22,11 +22,14 @@ struct vprof_collector_options {
 	uint64_t max_trace_bytes; /* stop recording (drop and count) beyond; 0: no limit */
 	int stack_samples;	 /* stacks to sample per thread and kind; 0: 200 */
 	uint32_t sample_after;	 /* calls of a function in one stretch of work before they are sampled; 0: never */
+	double budget;		 /* share of one processor that recording may take, see trace/windows.h; 0: no limit */
 };
 
 struct vprof_collector_stats {
 	uint64_t n_bytes, n_chunks, n_dropped, n_processes, n_threads;
 	uint64_t n_switches, n_switches_lost;
+	uint64_t n_windows;	/* in which calls were recorded */
+	double recorded_share;	/* of the time; 1: throughout */
 	int has_switches;
 	char no_switches[240]; /* why not, and what to do about it */
 	int disk_failed; /* errno of the first failed write, else 0; recording went on without the disk */

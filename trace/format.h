@@ -102,6 +102,9 @@ enum vp_kind {
 	VP_KIND_SWITCH = 25,
 	/* 1 unit, there too: `payload` switches of this processor between the record before and t were lost. */
 	VP_KIND_SWITCHES_LOST = 26,
+	/* 1 unit, in chunks of VP_THREAD_WINDOWS only: intervals that begin after t have all their calls recorded (payload 1), or
+	   may lack some (0). Without any such record all calls are. */
+	VP_KIND_WINDOW = 27,
 };
 
 #define VP_SWITCH_OUT 1u       /* lost the processor, else gained it */
@@ -186,7 +189,7 @@ static inline uint32_t vp_record_units(uint64_t w)
 		return 1;
 	switch (VP_CODE(w)) {
 	case VP_KIND_ENTER: case VP_KIND_EXIT: case VP_KIND_FALSE_WAKE: case VP_KIND_DROPPED:
-	case VP_KIND_COUNT: case VP_KIND_SWITCH: case VP_KIND_SWITCHES_LOST:
+	case VP_KIND_COUNT: case VP_KIND_SWITCH: case VP_KIND_SWITCHES_LOST: case VP_KIND_WINDOW:
 		return 1;
 	case VP_KIND_BEGIN: case VP_KIND_RESUME: case VP_KIND_SUSPEND: case VP_KIND_END: case VP_KIND_TYPE:
 	case VP_KIND_WORK: case VP_KIND_WAKE: case VP_KIND_ENQUEUE: case VP_KIND_DEQUEUE: case VP_KIND_CREATE:
@@ -210,6 +213,8 @@ static inline uint32_t vp_record_units(uint64_t w)
 /* thread_seq of chunks that the collector fills with what the kernel told of one processor; process_seq = its number + 1,
  * in the order of time. No thread has this number. */
 #define VP_THREAD_PROCESSOR UINT32_MAX
+/* ... and of those that hold its WINDOW records, in the order of time; process_seq = 1. */
+#define VP_THREAD_WINDOWS (UINT32_MAX - 1)
 
 struct vp_chunk_header { /* 64 bytes */
 	uint32_t magic;

@@ -172,6 +172,10 @@ static int group_by_thread(struct vprof_trace *t, struct vprof_error *err)
 		t->n_processors++;
 	}
 	t->processors = t->threads + t->n_threads;
+	if (t->n_threads && t->threads[t->n_threads - 1].thread_seq == VP_THREAD_WINDOWS)
+		t->windows = &t->threads[--t->n_threads];
+	while (t->n_threads && t->threads[t->n_threads - 1].thread_seq == VP_THREAD_WINDOWS)
+		t->n_threads--; /* of another process number: made up */
 	return VPROF_OK;
 }
 

@@ -24,6 +24,7 @@ struct vprof_trace {
 	size_t n_threads;
 	const struct vprof_trace_thread *processors; /* what the kernel told of each: SWITCH records; tid = its number */
 	size_t n_processors;
+	const struct vprof_trace_thread *windows; /* WINDOW records; NULL: all calls are recorded throughout */
 	uint64_t n_dropped;	  /* records that the runtime had no room for */
 	uint64_t n_bytes_ignored; /* damaged or cut */
 	int is_cut;		  /* the collector did not finish, or the file ends inside a chunk */

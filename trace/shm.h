@@ -21,6 +21,8 @@
 #define VP_SHM_MAGIC UINT64_C(0x314d48535056) /* "VPSHM1" */
 #define VP_SLOT_COUNT 131072u /* words: two for each object, see below */
 
+#define VP_WATCHED_COUNT 16u
+
 enum vp_chunk_state { VP_CHUNK_FREE = 0, VP_CHUNK_TAKEN = 1, VP_CHUNK_FULL = 2 };
 
 struct vp_shm {
@@ -39,6 +41,12 @@ struct vp_shm {
 	_Atomic uint64_t n_written;  /* spare */
 	_Atomic uint64_t live_mask[8]; /* room for gates opened while the target runs */
 	uint64_t reserved[16];
+	_Atomic uint32_t closed;	/* 1: between two recording windows, calls are not recorded */
+	uint32_t watches_intervals;	/* 1: the two below are kept */
+	_Atomic uint64_t longest_ticks; /* of the watched intervals that ended; the collector sets it back to 0 */
+	struct {
+		_Atomic uint64_t id, begin; /* ticks; 0: free */
+	} watched[VP_WATCHED_COUNT]; /* some intervals under way, by their id; lost updates do no harm */
 };
 
 /* An object's slot is two words. First: arrivals (monotonic) in the high 40 bits, waiting in the low 24. Second: the number

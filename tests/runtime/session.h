@@ -28,6 +28,7 @@
 #define SESSION_ARGS 8
 
 static int n_failed;
+static double session_budget; /* share of a processor that recording may take; 0: no limit */
 static uint32_t session_sample_after; /* calls before hot functions are sampled; 0: every call is recorded */
 
 #define CHECK(condition, ...)                                                                                \
@@ -87,7 +88,7 @@ static inline void session_exec(const char *mode)
 static inline int session_run(struct session *s, const char *mode, uint64_t memory_bytes, int stacks)
 {
 	struct vprof_collector_options o = {.trace_dir = s->dir, .memory_bytes = memory_bytes, .stack_samples = stacks,
-						 .sample_after = session_sample_after};
+						 .sample_after = session_sample_after, .budget = session_budget};
 	struct vprof_collector *c;
 	struct vprof_error err = {""};
 	pid_t pid;

@@ -102,7 +102,7 @@ static void test_damage(void **state)
 			vprof_results_free(back);
 		free(copy);
 	}
-	at = strstr(text.s, "\"version\":\t2");
+	at = strstr(text.s, "\"version\":\t3");
 	assert_non_null(at);
 	at[strlen("\"version\":\t")] = '7';
 	assert_int_equal(vprof_file_write(path, text.s, text.len, &err), 0);
