@@ -15,6 +15,7 @@
 
 #include "analysis/channels.h"
 
+#define PROCESSES_MAX 64 /* that share one lock and are looked at */
 #define SEARCH_MAX 256	 /* candidates looked at before the wait's end */
 #define FORWARD_MAX 4096 /* releases looked at after the wait's begin, for the first */
 #define EARLY_MAX 16	 /* releases looked at before the wait's begin: their clock was read before the unlock */
@@ -50,6 +51,7 @@ struct release {
 	uint32_t thread, before, after, seq;
 	uint32_t n_left; /* waits that it may still end, UINT32_MAX: any number */
 	uint8_t flags, kind;
+	uint8_t is_only; /* its process released no other object under this scope and key, nor did the others */
 };
 
 /* A wait whose release may end only so many: these are matched in order, over all threads. */
@@ -123,6 +125,41 @@ static int token_order(const void *a, const void *b)
 	return x->token < y->token ? -1 : x->token > y->token;
 }
 
+/* Objects at the same place of different shared pages have one key and are told apart by address; but processes that map
+ * one object at different addresses may differ too. As long as no process names two addresses it is one object. */
+static void mark_only(struct matcher *m)
+{
+	struct {
+		uint32_t process;
+		uint64_t object;
+	} seen[PROCESSES_MAX];
+	struct release *v = m->releases.v;
+	size_t end;
+
+	for (size_t begin = 0; begin < m->releases.n; begin = end) {
+		size_t n = 0;
+		int several = 0;
+
+		for (end = begin; end < m->releases.n && v[end].scope == v[begin].scope && v[end].key == v[begin].key; end++) {
+			uint32_t process = m->timeline->threads[v[end].thread].process_seq;
+			size_t i = 0;
+
+			while (i < n && seen[i].process != process)
+				i++;
+			if (i < n) {
+				several |= seen[i].object != v[end].object;
+			} else if (n < PROCESSES_MAX) {
+				seen[n].process = process;
+				seen[n++].object = v[end].object;
+			} else {
+				several = 1; /* too many to tell */
+			}
+		}
+		for (size_t i = begin; i < end; i++)
+			v[i].is_only = !several;
+	}
+}
+
 static int collect(struct matcher *m)
 {
 	for (size_t i = 0; i < m->timeline->n_threads; i++) {
@@ -159,6 +196,7 @@ static int collect(struct matcher *m)
 	}
 	if (m->releases.n)
 		qsort(m->releases.v, m->releases.n, sizeof *m->releases.v, release_order);
+	mark_only(m);
 	if (m->tokens.n)
 		qsort(m->tokens.v, m->tokens.n, sizeof *m->tokens.v, token_order);
 	return 0;
@@ -211,7 +249,7 @@ static int is_better(const struct release *a, const struct release *b, const str
 	int same_a = a->object == w->object, same_b = b->object == w->object;
 	int exact_a = is_exact(a, w), exact_b = is_exact(b, w);
 
-	if (same_a != same_b)
+	if (same_a != same_b && !a->is_only)
 		return same_a; /* shared objects at the same place of different pages */
 	if (exact_a != exact_b)
 		return exact_a;

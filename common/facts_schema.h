@@ -8,7 +8,7 @@
 #ifndef VPROF_FACTS_SCHEMA_H
 #define VPROF_FACTS_SCHEMA_H
 
-#define VPROF_FACTS_VERSION 2
+#define VPROF_FACTS_VERSION 3
 
 #define VPROF_FACTS_SCHEMA                                                                                   \
 	"CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT);"                                 \

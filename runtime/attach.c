@@ -379,9 +379,12 @@ bool rt_address_shared(const void *address)
 	uintptr_t a = (uintptr_t)address;
 
 	for (int i = 0; i < N_REGIONS; i++)
-		if (a < atomic_load_explicit(&regions[i].end, memory_order_relaxed) &&
-		    a >= atomic_load_explicit(&regions[i].start, memory_order_relaxed))
-			return true;
+		if (a < atomic_load_explicit(&regions[i].end, memory_order_acquire)) {
+			uintptr_t start = atomic_load_explicit(&regions[i].start, memory_order_relaxed);
+
+			if (start && a >= start) /* 0: removed since */
+				return true;
+		}
 	return false;
 }
 

@@ -244,8 +244,12 @@ static void hook_leave(struct vp_thread *thread, struct vp_hook *h, const void *
 			rt_wait_record(th, VP_WAIT_ANNOTATED, flags, h->value, h->ticket, h->start, end,
 				       rt_string(th, h->name));
 	} else {
-		uint64_t after = atomic_load(slot);
-		bool moved = VP_SLOT_ARRIVALS(after) != VP_SLOT_ARRIVALS(h->before);
+		uint64_t after;
+		bool moved;
+
+		rt_fence();
+		after = atomic_load(slot);
+		moved = VP_SLOT_ARRIVALS(after) != VP_SLOT_ARRIVALS(h->before);
 
 		if (VP_SLOT_WAITING(h->before) || moved)
 			rt_wake_record(th, VP_WAIT_ANNOTATED, flags | (moved ? VP_FLAG_LATE : 0), h->value, h->before,

@@ -16,6 +16,22 @@
 
 void __longjmp_chk(struct __jmp_buf_tag env[1], int value) __attribute__((noreturn));
 
+#if defined(__aarch64__)
+#define SAVED_SP 13 /* JB_SP of glibc */
+
+/* What glibc mangles the stack pointer with: it is told by a jump buffer whose stack pointer is known. */
+static __attribute__((noinline)) uintptr_t pointer_guard(void)
+{
+	struct __jmp_buf_tag env[1];
+	uintptr_t sp;
+
+	__asm__ volatile("mov %0, sp" : "=r"(sp));
+	if (_setjmp(env))
+		return 0;
+	return (uintptr_t)env->__jmpbuf[SAVED_SP] ^ sp;
+}
+#endif
+
 static uintptr_t saved_stack(const struct __jmp_buf_tag *env)
 {
 #if defined(__x86_64__)
@@ -23,6 +39,8 @@ static uintptr_t saved_stack(const struct __jmp_buf_tag *env)
 
 	__asm__("ror $17, %0\n\txor %%fs:0x30, %0" : "+r"(sp) : : "cc");
 	return sp;
+#elif defined(__aarch64__)
+	return (uintptr_t)env->__jmpbuf[SAVED_SP] ^ pointer_guard();
 #else
 	(void)env;
 	return 0;

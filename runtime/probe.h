@@ -186,6 +186,13 @@ VP_INLINE_ unsigned long vp_reserve(struct vp_thread *thread, unsigned long n_by
 	unsigned long address = n_bytes;
 	__asm__ __volatile__("{xaddq %0, %1|xadd %1, %0}" : "+r"(address), "+m"(thread->next) : : "cc", "memory");
 	return address;
+#elif defined(__aarch64__)
+	/* Inline: gcc's atomics are calls into its library. A signal between the two makes the store fail. */
+	unsigned long address, after;
+	unsigned int failed;
+	__asm__ __volatile__("1: ldxr %0, %3\n\tadd %1, %0, %4\n\tstxr %w2, %1, %3\n\tcbnz %w2, 1b"
+			     : "=&r"(address), "=&r"(after), "=&r"(failed), "+Q"(thread->next) : "r"(n_bytes) : "memory");
+	return address;
 #else
 	return __atomic_fetch_add(&thread->next, n_bytes, __ATOMIC_RELAXED);
 #endif
@@ -244,7 +251,8 @@ VP_INLINE_ void vp_scope_skip(struct vp_scope *scope, struct vp_thread *thread, 
 VP_OUT_ struct vp_scope *vp_open_hot(struct vp_scope *scope, unsigned long code, vp_u64 inner, struct vp_thread *thread,
 				     struct vp_hot *hot)
 {
-	vp_u64 key = thread->stretch | code, bits = VP_SKIPPED;
+	vp_u64 key = thread->stretch | code;
+	vp_u64 bits = hot->gap ? VP_SKIPPED : 0; /* 0: a handler made the first call, between the caller's look and ours */
 
 	if (__builtin_expect(__atomic_load_n(thread->closed, __ATOMIC_RELAXED) != 0, 0)) {
 		vp_scope_skip(scope, thread, code, inner);

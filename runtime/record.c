@@ -238,7 +238,7 @@ static void units_store(unsigned long address, const struct vp_unit *u, unsigned
 		to[2 * i] = u[i].t;
 		to[2 * i + 1] = u[i].w;
 	}
-	to[0] = u[0].t;
+	__atomic_store_n(to, u[0].t, __ATOMIC_RELEASE);
 }
 
 /* In the new chunk, signals blocked. */
@@ -411,8 +411,7 @@ bool rt_write_long(struct rt_thread *th, const struct vp_unit *head, unsigned n_
 			to[2 * i + 1] = head[i].w;
 		}
 		bytes_store(to + 2 * n_head, bytes, n_bytes);
-		atomic_signal_fence(memory_order_release);
-		to[0] = head[0].t;
+		__atomic_store_n(to, head[0].t, __ATOMIC_RELEASE);
 		written = true;
 	} else {
 		drop(th);

@@ -167,15 +167,28 @@ static inline uint64_t rt_now_fenced(void)
 	__asm__ volatile("lfence" ::: "memory");
 	now = rt_now();
 	__asm__ volatile("lfence" ::: "memory");
+#elif defined(__aarch64__)
+	/* Loads before it are done, and nothing behind it begins: a barrier of memory alone does not hold the counter. */
+	__asm__ volatile("dsb ishld\n\tisb" ::: "memory");
+	now = rt_now();
+	__asm__ volatile("isb" ::: "memory");
 #else
 	atomic_thread_fence(memory_order_seq_cst);
-#if defined(__aarch64__)
-	__asm__ volatile("isb" ::: "memory");
-#endif
 	now = rt_now();
 	atomic_thread_fence(memory_order_seq_cst);
 #endif
 	return now;
+}
+
+/* Between an arrival and the try that follows it, and between a release and the look at its slot that follows it: one of the
+ * two sees the other. On x86 the locked instruction of either has done it; elsewhere a lock's own ordering is too weak. */
+static inline void rt_fence(void)
+{
+#if defined(__x86_64__)
+	atomic_signal_fence(memory_order_seq_cst);
+#else
+	atomic_thread_fence(memory_order_seq_cst);
+#endif
 }
 
 /* stack.c: a STACK record before the thread's next record, when a sample is due. */

@@ -5,7 +5,10 @@
 
 uint32_t rt_arrive(_Atomic uint64_t *slot)
 {
-	return (uint32_t)(VP_SLOT_ARRIVALS(atomic_fetch_add(slot, VP_SLOT_ARRIVE)) + 1);
+	uint32_t before = VP_SLOT_ARRIVALS(atomic_fetch_add(slot, VP_SLOT_ARRIVE));
+
+	rt_fence();
+	return before + 1;
 }
 
 void rt_wait_record(struct rt_thread *th, unsigned wait, unsigned flags, uint64_t object, uint32_t ticket,

@@ -91,8 +91,10 @@ static inline void rt_release_begin_lock(struct rt_release *r, const void *objec
 
 static inline void rt_release_end(const struct rt_release *r, unsigned wait, unsigned flags)
 {
-	uint64_t after = atomic_load_explicit(r->slot, memory_order_acquire);
+	uint64_t after;
 
+	rt_fence();
+	after = atomic_load_explicit(r->slot, memory_order_acquire);
 	if (RT_UNLIKELY(r->t || VP_SLOT_ARRIVALS(after) != VP_SLOT_ARRIVALS(r->before)))
 		rt_release_record(r, after, wait, flags);
 }
@@ -115,6 +117,7 @@ static inline void rt_release_end(const struct rt_release *r, unsigned wait, uns
 		}                                                                                            \
 		seq_ = rt_seq_next(slot_);                                                                   \
 		r_ = real;                                                                                   \
+		rt_fence();                                                                                  \
 		after_ = atomic_load_explicit(slot_, memory_order_acquire);                                  \
 		if (RT_UNLIKELY(VP_SLOT_ARRIVALS(after_) != VP_SLOT_ARRIVALS(before_)) && !r_)               \
 			rt_release_late(object_, before_, after_, seq_, kind);                               \

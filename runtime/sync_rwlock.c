@@ -83,8 +83,10 @@ RT_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *l)
 	if (writer) {
 		rt_release_end(&r, VP_WAIT_RWLOCK_WRITE, 0);
 	} else {
-		uint64_t after = atomic_load_explicit(r.slot, memory_order_acquire);
+		uint64_t after;
 
+		rt_fence();
+		after = atomic_load_explicit(r.slot, memory_order_acquire);
 		r.t = 0;
 		if (VP_SLOT_WAITING(r.before) || VP_SLOT_ARRIVALS(after) != VP_SLOT_ARRIVALS(r.before))
 			rt_release_record(&r, after, VP_WAIT_RWLOCK_READ, 0);

@@ -1,6 +1,6 @@
 /* Layout of the shared memory between the threads that record and the collector. C11; used by the runtime.
  *
- *   struct vp_shm | slots[n_slots] | states[n_chunks] | chunks[n_chunks] of VP_CHUNK_BYTES, page-aligned
+ *   struct vp_shm | slots[n_slots] | states[n_chunks] | chunks[n_chunks] of VP_CHUNK_BYTES, aligned to that (pages have 4 to 64 KiB)
  *
  * Ownership of a chunk is its state word alone, so a process killed at any moment corrupts nothing:
  *   FREE  -> TAKEN by the thread whose compare-and-swap succeeds; it fills in the chunk header (n_bytes = 0)

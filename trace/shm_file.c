@@ -112,7 +112,7 @@ static int make_file(struct vprof_shm_file *f, uint32_t n_chunks)
 {
 	uint64_t slots_offset = round_up(sizeof(struct vp_shm), 64);
 	uint64_t states_offset = slots_offset + VP_SLOT_COUNT * sizeof(uint64_t);
-	uint64_t chunks_offset = round_up(states_offset + (uint64_t)n_chunks * sizeof(uint32_t), PAGE);
+	uint64_t chunks_offset = round_up(states_offset + (uint64_t)n_chunks * sizeof(uint32_t), VP_CHUNK_BYTES);
 	int fd, failed;
 	void *map = MAP_FAILED;
 

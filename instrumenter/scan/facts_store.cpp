@@ -386,6 +386,9 @@ bool FactsStore::sweep() {
               " WHERE other.caller = call.caller AND other.file = call.file AND other.begin = call.begin"
               " AND other.end = call.end AND other.callee_usr <> '');"
               "DELETE FROM file WHERE id NOT IN (SELECT file FROM tu_file);"
+              // A header of both languages: what is a call in C++ may be none in C, an assignment of structures for one.
+              "UPDATE call SET wrappable = 0, form = '', reason = 'shared_with_c' WHERE form NOT IN ('', 'statement')"
+              " AND file IN (SELECT tu_file.file FROM tu_file JOIN tu ON tu.id = tu_file.tu WHERE tu.lang = 'c');"
               "DELETE FROM address WHERE file NOT IN (SELECT id FROM file)") || fail("write");
 }
 

@@ -26,6 +26,7 @@
 #define VPROF_TEST_EMULATOR ""
 #endif
 #define SESSION_ARGS 8
+#define SESSION_SKIP(what, why) printf("skipped under qemu-user: " what ": " why "\n")
 
 static int n_failed;
 static double session_budget; /* share of a processor that recording may take; 0: no limit */

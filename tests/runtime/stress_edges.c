@@ -159,6 +159,11 @@ int main(int argc, char **argv)
 			wanted |= strcmp(argv[k], p->name) == 0;
 		if (!wanted)
 			continue;
+		if (SESSION_EMULATED && p->init == edge_init_socketpair) {
+			printf("%-22s ", p->name);
+			SESSION_SKIP("socket pairs", "qemu 7.2 does not know their cookies (SO_COOKIE)");
+			continue;
+		}
 		for (int k = is_all ? 0 : 1; k < (is_all ? 3 : 2) && p->max_threads > 1; k++)
 			if (threads[k] <= p->max_threads)
 				run(p, threads[k], 1, p->n_rounds * (is_all ? p->all_factor : 1) / (threads[k] / 2), &v);

@@ -14,6 +14,12 @@
 
 #define N_FORKS 60	/* of each of two threads */
 #define N_CALLS 50	/* in each child */
+#define N_VFORKS (SESSION_EMULATED ? 0 : 2)
+#ifdef SYS_fork
+#define N_RAW 4 /* ways to fork past libc */
+#else
+#define N_RAW 3
+#endif
 #define N_EXECS (SESSION_EMULATED ? 200 : 2000)
 
 extern char **environ;
@@ -206,6 +212,7 @@ static int target_exec(void)
 
 	for (volatile int i = 0; i < 10; i++) {
 		call();
+#if !SESSION_EMULATED /* its vfork is a fork that nobody told us of */
 		pid = vfork();
 		if (pid == 0) {
 			in_grandchild(); /* as the parent's thread */
@@ -225,6 +232,7 @@ static int target_exec(void)
 		call();
 		if (pid < 0 || (status = reap(pid)) < 0 || WEXITSTATUS(status) != 9)
 			return 2;
+#endif
 		if (posix_spawn(&pid, path, NULL, NULL, self, environ) || (status = reap(pid)) < 0 ||
 		    WEXITSTATUS(status) != 7)
 			return 3;
@@ -357,17 +365,17 @@ static void check_rest(void)
 	if (session_run(&s, "raw", 32u << 20, 0))
 		exit(1);
 	CHECK(session_count(&s, 0x111) == 10 * (1 + 4 * N_CALLS), "parent: %d", (int)session_count(&s, 0x111));
-	CHECK(session_count(&s, 0x112) == 4 * 10 * N_CALLS, "children: %d", (int)session_count(&s, 0x112));
-	CHECK(s.stats.n_processes == 1 + 4 * 10, "%d", (int)s.stats.n_processes);
+	CHECK(session_count(&s, 0x112) == N_RAW * 10 * N_CALLS, "children: %d", (int)session_count(&s, 0x112));
+	CHECK(s.stats.n_processes == 1 + N_RAW * 10, "%d", (int)s.stats.n_processes);
 	session_end(&s);
 
 	if (session_run(&s, "exec", 64u << 20, 10))
 		exit(1);
 	n_failed--; /* it ends as the program that it became: with 7 */
 	CHECK(WEXITSTATUS(s.status) == 7, "the status of what it became: 0x%x", s.status);
-	CHECK(session_count(&s, 0x111) == 10 * 4 + 1, "target: %d", (int)session_count(&s, 0x111));
-	CHECK(session_count(&s, 0x112) == (2 * 10 + 1) * N_CALLS, "programs: %d", (int)session_count(&s, 0x112));
-	CHECK(session_count(&s, 0x113) == 2 * 10, "between vfork and exec: %d", (int)session_count(&s, 0x113));
+	CHECK(session_count(&s, 0x111) == 10 * (2 + N_VFORKS) + 1, "target: %d", (int)session_count(&s, 0x111));
+	CHECK(session_count(&s, 0x112) == (10 * (1 + N_VFORKS / 2) + 1) * N_CALLS, "programs: %d", (int)session_count(&s, 0x112));
+	CHECK(session_count(&s, 0x113) == 10 * N_VFORKS, "between vfork and exec: %d", (int)session_count(&s, 0x113));
 	session_end(&s);
 
 	if (session_run(&s, "daemon", 16u << 20, 0))
@@ -389,7 +397,12 @@ int main(int argc, char **argv)
 	for (size_t i = 0; argc > 2 && i < sizeof(targets) / sizeof(targets[0]); i++)
 		if (strcmp(argv[2], targets[i].name) == 0)
 			return targets[i].run();
-	check_fork();
+	if (SESSION_EMULATED) {
+		SESSION_SKIP("forks from several threads", "qemu 7.2 fails some of them without libvprof.so too");
+		SESSION_SKIP("vfork", "qemu's is a fork");
+	} else {
+		check_fork();
+	}
 	check_execs();
 	check_rest();
 	printf("%d checks failed\n", n_failed);

@@ -26,7 +26,7 @@ struct counts { /* VPROF_TEST_SHARED: also of children */
 static struct counts *counts;
 static _Atomic int storm_over;
 static __thread sigjmp_buf back;
-static __thread volatile sig_atomic_t may_jump;
+static __thread volatile sig_atomic_t may_jump, nesting;
 
 static void __attribute__((noinline)) call(void)
 { VP_FUNCTION(0x181, 0xffffffffffffffffUL, 1)
@@ -49,12 +49,15 @@ static void on_signal(int number)
 	int saved = errno;
 
 	(void)number;
+	nesting++;
 	handled();
-	if (may_jump) {
+	if (may_jump && nesting == 1) { /* not out of another handler, which has counted its call or has not */
 		may_jump = 0;
+		nesting = 0;
 		counts->n_jumped++;
 		siglongjmp(back, 1);
 	}
+	nesting--;
 	errno = saved;
 }
 

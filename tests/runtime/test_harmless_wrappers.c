@@ -102,7 +102,7 @@ static char *output_of(const char *shm, struct vprof_collector *c, int *status)
 			setenv("VPROF_SHM", shm, 1);
 			setenv("LD_PRELOAD", VPROF_LIBRARY, 1);
 		}
-		execl(VPROF_TEST_TARGET, "target", "target", (char *)NULL);
+		session_exec(NULL);
 		_exit(127);
 	}
 	close(ends[1]);

@@ -240,7 +240,10 @@ static void check_many(void)
 	    session_count(&s, CODE(4)) + session_count(&s, VP_CODE_SITE + 7) + session_count(&s, VP_KIND_ENTER) +
 	    session_count(&s, VP_KIND_EXIT) + session_count(&s, VP_KIND_WAKE) + session_count(&s, VP_KIND_STACK);
 	printf("small ring: %d recorded, %d dropped\n", (int)n, (int)s.trace->n_dropped);
-	CHECK(s.trace->n_dropped > 0, "the ring was meant to be too small");
+	if (SESSION_EMULATED)
+		SESSION_SKIP("a ring that is too small", "the emulated target does not outrun the collector");
+	else
+		CHECK(s.trace->n_dropped > 0, "the ring was meant to be too small");
 	/* Two and a half calls each; root, its ENTER and closed; two wakes, their stacks and EXIT as the process ends. */
 	CHECK(n + s.trace->n_dropped == 2 * N + N / 2 + 8, "recorded and dropped make %d",
 	      (int)(n + s.trace->n_dropped));

@@ -266,7 +266,7 @@ static int target_execed(void)
 
 struct wake {
 	uint64_t object, t;
-	uint32_t before, after;
+	uint32_t before, after, seq;
 	int who;
 };
 struct match {
@@ -306,7 +306,8 @@ static void collect(const struct vprof_trace_thread *th, const struct vp_unit *u
 		m->room = m->room ? 2 * m->room : 4096;
 		m->wakes = realloc(m->wakes, m->room * sizeof(*m->wakes));
 	}
-	m->wakes[m->n_wakes++] = (struct wake){u[1].t, u->t, (uint32_t)u[1].w, (uint32_t)(u[1].w >> 32), (int)th->thread_seq};
+	m->wakes[m->n_wakes++] = (struct wake){u[1].t, u->t, (uint32_t)u[1].w, (uint32_t)(u[1].w >> 32),
+					      (uint32_t)(VP_PAYLOAD(u->w) >> VP_SEQ_SHIFT), (int)th->thread_seq};
 }
 
 static int by_time(const void *a, const void *b)
@@ -322,6 +323,7 @@ static void match_waits(const struct vprof_trace_thread *th, const struct vp_uni
 	struct match *m = arg;
 	const struct wake *best = NULL;
 	uint64_t t0, t1;
+	uint32_t seq;
 
 	(void)n;
 	if (VP_CODE(u->w) == VP_KIND_WAIT) {
@@ -335,14 +337,20 @@ static void match_waits(const struct vprof_trace_thread *th, const struct vp_uni
 		return;
 	t0 = m->wait->t;
 	t1 = m->wait[2].t;
+	seq = (uint32_t)(VP_PAYLOAD(m->wait->w) >> VP_SEQ_SHIFT);
 	for (size_t i = 0; i < m->n_wakes; i++) {
 		const struct wake *w = &m->wakes[i];
 		uint32_t ticket = (uint32_t)m->wait[1].w;
 		int inside = w->t >= t0 && w->t <= t1 && w->before >= ticket;
 		int late = w->before < ticket && ticket <= w->after; /* the ticket alone tells */
 
-		if (w->object == m->wait[1].t && (inside || late) &&
-		    (!best || w->before > best->before || (w->before == best->before && w->t > best->t)))
+		if (w->object != m->wait[1].t || (!inside && !late))
+			continue;
+		if (w->seq == seq) { /* the number of the release that let it in */
+			best = w;
+			break;
+		}
+		if (!best || w->before > best->before || (w->before == best->before && w->t > best->t))
 			best = w;
 	}
 	m->n_waits++;

@@ -13,8 +13,8 @@
 #define STEP 0x212
 #define JOB_STEP 0x222
 #define N_INNER 4
-#define BUDGET 0.3
-#define SECONDS 2.5
+#define BUDGET (SESSION_EMULATED ? 0.05 : 0.3)
+#define SECONDS (SESSION_EMULATED ? 8 : 2.5)
 #define LONG_EVERY 20000
 #define LONG_NS 30000000
 #define N_WINDOWS 1000

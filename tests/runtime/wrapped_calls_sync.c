@@ -320,6 +320,8 @@ static void children(void)
 		pause();
 		_exit(0);
 	}
+	if (pid < 0) /* kill(-1) ends everybody */
+		return;
 	CALL(waitpid, pid, &status, WNOHANG);
 	interrupt_begin();
 	CALL(waitpid, pid, &status, 0);

@@ -196,12 +196,41 @@ static void test_waits_across_processes(void **state)
 	hand_release(&h);
 }
 
+/* One shared object, mapped at another address in each process: the last release counts, wherever it is mapped. Two objects at
+ * the same place of different pages: their addresses tell them apart. */
+static void test_shared_mappings(void **state)
+{
+	for (int several = 0; several < 2; several++) {
+		struct hand_thread *a, *b, *c;
+		struct hand_steps s;
+		struct hand_trace h;
+
+		hand_init(&h);
+		a = hand_thread(&h, 1);
+		b = hand_thread(&h, 2);
+		c = hand_thread(&h, 1);
+		hand_units(a, (struct vp_unit[]){ { 300, VP_W(VP_KIND_WAIT, VP_WAIT_SEMAPHORE | VP_FLAG_SHARED << 8) },
+						  { 0x7010, 4 }, { 400, VP_CALL_SEM_WAIT } }, 3);
+		hand_wake(c, VP_WAIT_SEMAPHORE, VP_FLAG_SHARED, 0x7010, 4, 4, 320);
+		hand_wake(b, VP_WAIT_SEMAPHORE, VP_FLAG_SHARED, 0x99010, 4, 4, 390);
+		if (several)
+			hand_wake(b, VP_WAIT_SEMAPHORE, VP_FLAG_SHARED, 0x9a010, 1, 1, 1000);
+		hand_write(&h);
+		hand_steps(&s, &h);
+		assert_int_equal(s.timeline->threads[0].waits.v[0].waker, several ? 2 : 1);
+		hand_steps_release(&s);
+		hand_release(&h);
+	}
+	(void)state;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_preorder),	 cmocka_unit_test(test_open_frames),
 		cmocka_unit_test(test_overlaps_are_cut), cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_waits_across_processes),
+		cmocka_unit_test(test_shared_mappings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
