@@ -44,7 +44,7 @@ static void warn_nothing(struct list *l, const struct vprof_findings *f)
 			"run more memory for records", LLU(r->n_dropped));
 	else if (!f->timeline || !f->timeline->n_records)
 		warn(l, "the trace is empty: no instrumented program ran. Check that the run command starts the program "
-			"that was built with probes (not an installed copy), and that it is not statically linked");
+			"that was built with probes (not an installed copy), and, if it is statically linked, that its link has libvprof.a (docs/design/runtime.md)");
 	else if (f->wanted && !f->counts)
 		warn(l, "no event of the interval \"%s\" is in the trace: the code at its begin and end never ran. Check "
 			"the interval's functions in vprof.json and that the run command puts load on them", f->wanted);

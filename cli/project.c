@@ -64,6 +64,7 @@ static int locate_parts(struct vprof_project *p, struct vprof_error *err)
 	p->scanner = vprof_path_join(self, "vprof-scan");
 	lib = chosen && *chosen ? vprof_path_absolute(p->directory, chosen) : vprof_path_absolute(self, "../lib/vprof");
 	p->library = lib ? vprof_path_join(lib, "libvprof.so") : NULL;
+	p->library_dir = lib ? strdup(lib) : NULL;
 	p->include_dir = lib ? vprof_path_join(lib, "include") : NULL;
 	p->probe_header = p->include_dir ? vprof_path_join(p->include_dir, "probe.h") : NULL;
 	free(lib);
@@ -98,7 +99,7 @@ int vprof_project_open(struct vprof_project *p, const char *directory, struct vp
 		p->runs = vprof_path_join(p->vprof_dir, "runs");
 	}
 	if (!p->config || !p->facts || !p->session || !p->plan || !p->build_log || !p->shadow || !p->runs ||
-	    !p->scanner || !p->library || !p->probe_header)
+	    !p->scanner || !p->library || !p->library_dir || !p->probe_header)
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
 	p->has_config = exists(p->config);
 	return VPROF_OK;
@@ -107,7 +108,7 @@ int vprof_project_open(struct vprof_project *p, const char *directory, struct vp
 void vprof_project_release(struct vprof_project *p)
 {
 	char *all[] = { p->directory, p->config, p->vprof_dir, p->facts, p->session, p->plan, p->build_log, p->shadow,
-			p->runs, p->scanner, p->library, p->include_dir, p->probe_header };
+			p->runs, p->scanner, p->library, p->library_dir, p->include_dir, p->probe_header };
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		free(all[i]);

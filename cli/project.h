@@ -16,7 +16,7 @@ struct vprof_project {
 	char *config; /* vprof.json, whether it exists or not */
 	int has_config;
 	char *vprof_dir, *facts, *session, *plan, *build_log, *shadow, *runs;
-	char *scanner, *library, *include_dir, *probe_header;
+	char *scanner, *library, *library_dir, *include_dir, *probe_header;
 	int lock; /* a descriptor (see lock.h), 0: none; standard input to error are always open */
 };
 

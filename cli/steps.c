@@ -42,6 +42,7 @@ int vprof_step_build(struct vprof_workspace *w, const struct vprof_plan *plan, c
 	struct vprof_progress progress;
 	struct vprof_replay_options options = {
 		.vprof_dir = p->vprof_dir, .probe_header = p->probe_header, .include_dir = p->include_dir,
+		.library_dir = p->library_dir,
 		.build = w->annotations->build, .directory = w->annotations->directory, .log_path = log_path,
 		.progress = vprof_progress_update, .progress_arg = &progress,
 	};

@@ -52,6 +52,7 @@ struct vprof_replay_options {
 	const char *vprof_dir;	 /* .vprof, absolute */
 	const char *probe_header; /* probe.h, absolute */
 	const char *include_dir; /* where vprof.h lies */
+	const char *library_dir; /* where libvprof.a and libvprof.wrap lie, for statically linked programs */
 	const char *build;	 /* the user's command, for the relink */
 	const char *directory;	 /* where it runs */
 	const char *log_path;	 /* build.log: one "compile <object>" line for each recompiled unit, then all output */

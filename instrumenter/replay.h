@@ -128,7 +128,12 @@ struct vprof_replayer {
 	size_t n_changed;
 };
 
-/* replay_command.c: the recorded command, from shadow sources, to `output`. NULL-terminated, vprof_words_free. */
+/* replay_command.c: does it link a program statically? Then it needs what vprof_static_link adds: *words, two of them, on the
+ * heap, or none. */
+int vprof_links_statically(const struct vprof_command *c);
+int vprof_static_link(const struct vprof_replayer *r, const struct vprof_command *c, char *words[2], struct vprof_error *err);
+
+/* The recorded command, from shadow sources, to `output`. NULL-terminated, vprof_words_free. */
 char **vprof_replay_command(const struct vprof_replayer *r, const struct vprof_unit *unit, const char *output);
 
 /* replay_unit.c */

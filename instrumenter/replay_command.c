@@ -221,10 +221,41 @@ static void add_maps(struct rewrite *w)
 	free(w->maps);
 }
 
+int vprof_links_statically(const struct vprof_command *c)
+{
+	int is_static = 0;
+
+	for (size_t i = c->compiler + 1; i < c->n; i++) {
+		const char *word = c->argv[i];
+
+		if (!strcmp(word, "-r") || !strcmp(word, "-shared") || !strcmp(word, "-Wl,-r"))
+			return 0;
+		is_static |= !strcmp(word, "-static") || !strcmp(word, "--static") || !strcmp(word, "-static-pie");
+	}
+	return is_static && c->step == VPROF_STEP_LINK;
+}
+
+int vprof_static_link(const struct vprof_replayer *r, const struct vprof_command *c, char *words[2], struct vprof_error *err)
+{
+	words[0] = words[1] = NULL;
+	if (!vprof_links_statically(c))
+		return VPROF_OK;
+	words[0] = r->o->library_dir ? vprof_path_join(r->o->library_dir, "libvprof.a") : NULL;
+	if (!words[0] || asprintf(&words[1], "-Wl,@%s/libvprof.wrap", r->o->library_dir) < 0) {
+		words[1] = NULL;
+		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	}
+	if (access(words[0], R_OK))
+		return vprof_error_set(err, VPROF_ERR_MISSING, "a program is linked statically, and %s cannot be read. Install vprof "
+				       "again, or set VPROF_LIBDIR to the folder that holds libvprof.a", words[0]);
+	return VPROF_OK;
+}
+
 char **vprof_replay_command(const struct vprof_replayer *r, const struct vprof_unit *unit, const char *output)
 {
 	const struct vprof_command *c = &unit->command;
 	struct rewrite w = { .r = r, .unit = unit };
+	char *library[2];
 	size_t source = 0, n;
 
 	for (size_t i = 0; i <= c->compiler; i++)
@@ -252,6 +283,11 @@ char **vprof_replay_command(const struct vprof_replayer *r, const struct vprof_u
 	add_joined(&w.out, "-I", r->o->include_dir);
 	add(&w.out, "-o");
 	add(&w.out, output);
+	if (vprof_static_link(r, c, library, NULL))
+		w.out.failed = 1;
+	for (size_t i = 0; i < 2; i++)
+		if (library[i])
+			take(&w.out, library[i]);
 	if (w.out.failed) {
 		vprof_words_free(w.out.v);
 		return NULL;

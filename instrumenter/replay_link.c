@@ -277,17 +277,42 @@ int vprof_run_build(struct vprof_replayer *r, struct vprof_error *err)
 
 static int run_link(struct vprof_replayer *r, const struct vprof_link *link, struct vprof_error *err)
 {
+	const struct vprof_command *c = &link->command;
+	const char **argv = calloc(c->n + 3, sizeof *argv);
 	struct vprof_text output = VPROF_TEXT_INIT;
-	struct vprof_process p = { .argv = (const char *const *)link->command.argv, .directory = link->directory,
-				   .log_path = r->o->log_path, .captured = &output };
+	struct vprof_process p = { .argv = argv, .directory = link->directory, .log_path = r->o->log_path, .captured = &output };
 	struct vprof_process_result result;
-	int rc = vprof_replay_log(r, err, "link %s\n", vprof_replay_short(r, link->output));
+	char *library[2] = { NULL, NULL };
+	int rc = argv ? vprof_replay_log(r, err, "link %s\n", vprof_replay_short(r, link->output)) : no_memory(err);
 
 	if (!rc)
+		rc = vprof_static_link(r, c, library, err);
+	if (!rc) {
+		memcpy(argv, c->argv, c->n * sizeof *argv);
+		argv[c->n] = library[0];
+		argv[c->n + 1] = library[1];
 		rc = vprof_process_run(&p, &result, err);
+	}
 	if (!rc && result.status)
 		rc = build_failed(r, vprof_replay_short(r, link->output), &output, &result, err);
 	vprof_text_release(&output);
+	free(library[0]);
+	free(library[1]);
+	free(argv);
+	return rc;
+}
+
+/* The build command would link static programs without libvprof.a. */
+static int find_static_links(struct vprof_replayer *r, struct vprof_error *err)
+{
+	struct outputs affected = { 0 };
+	int rc = find_affected(r, &affected, err);
+
+	for (size_t i = 0; !rc && i < r->n_links && !r->state.direct_link; i++)
+		r->state.direct_link = r->links[i].affected && vprof_links_statically(&r->links[i].command);
+	if (!rc && r->state.direct_link)
+		rc = vprof_replay_log(r, err, "a program is linked statically: linking with libvprof.a, without the build command\n");
+	outputs_release(&affected);
 	return rc;
 }
 
@@ -389,6 +414,8 @@ int vprof_relink(struct vprof_replayer *r, struct vprof_error *err)
 		return VPROF_OK;
 	r->state.relinking = 1;
 	rc = vprof_state_write(&r->state, err);
+	if (!rc && !r->state.direct_link)
+		rc = find_static_links(r, err);
 	if (!rc && !r->state.direct_link)
 		rc = relink_by_build(r, &n_overwritten, &n_unmade, err);
 	if (!rc && n_overwritten) {

@@ -34,6 +34,8 @@ static struct {
 	_Atomic uintptr_t start, end;
 } regions[N_REGIONS];
 
+#ifndef VPROF_STATIC
+
 /* Next definitions. */
 
 static int missing(void)
@@ -81,6 +83,8 @@ void rt_next_all(void)
 		if (!atomic_load_explicit(w->cache, memory_order_relaxed))
 			rt_next(w);
 }
+
+#endif /* VPROF_STATIC */
 
 /* Becoming active. */
 

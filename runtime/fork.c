@@ -76,7 +76,9 @@ void rt_fork_child(void)
 /* Early, so that the others' handlers run outside: they may record. */
 void rt_fork_start(void)
 {
+#ifndef VPROF_STATIC /* there libc's own fork calls our _Fork */
 	pthread_atfork(rt_fork_prepare, rt_fork_parent, rt_fork_child);
+#endif
 }
 
 RT_NEXT(_Fork);

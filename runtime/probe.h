@@ -135,6 +135,8 @@ VP_TLS_ __thread struct vp_thread *vp_self = &vp_start_thread;
 VP_WEAK_ struct vp_thread *(*vp_rt_attach)(unsigned int abi, unsigned long thread_bytes) = 0;
 VP_WEAK_ int vp_rt_looked = 0;
 
+extern struct vp_thread *vprof_rt_attach(unsigned int abi, unsigned long thread_bytes)
+	__attribute__((__weak__)); /* libvprof.a's, or null */
 extern void *vp_dlsym(void *handle, const char *name) __asm__("dlsym") __attribute__((__weak__));
 
 /* The thread's pointer for this module, from now on. Never null. */
@@ -145,7 +147,9 @@ VP_OUT_ struct vp_thread *vp_attach(void)
 	if (vp_self != &vp_start_thread)
 		return vp_self;
 	if (!vp_rt_looked) {
-		if (vp_dlsym) {
+		if (vprof_rt_attach) {
+			vp_rt_attach = vprof_rt_attach;
+		} else if (vp_dlsym) {
 			void *found = vp_dlsym(0, "vprof_rt_attach");
 			__builtin_memcpy(&vp_rt_attach, &found, sizeof(found));
 		}

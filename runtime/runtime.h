@@ -221,6 +221,16 @@ static inline void rt_leave_slot(_Atomic uint64_t *slot)
 }
 
 
+#ifdef VPROF_STATIC
+
+/* libvprof.a: the linker's --wrap puts the wrappers before libc's functions, which it calls __real_NAME. */
+#define RT_NEXT(name) extern __typeof__(name) __real_##name
+#define RT_NEXT_VERSION(name, version) RT_NEXT(name)
+#define REAL(name) (&__real_##name)
+static inline void rt_next_all(void) {}
+
+#else
+
 /* All wrappers' next definitions are looked up when the process becomes active, and before that on first use. */
 struct rt_wrapped {
 	_Atomic(void *) *cache;
@@ -240,5 +250,7 @@ void rt_next_all(void);
 		void *next_ = atomic_load_explicit(&rt_next_##name, memory_order_relaxed);                   \
 		(__typeof__(&name))(RT_LIKELY(next_ != NULL) ? next_ : rt_next(&rt_wrapped_##name));        \
 	})
+
+#endif /* VPROF_STATIC */
 
 #endif

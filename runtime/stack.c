@@ -9,8 +9,18 @@
 
 #include <unwind.h>
 
+/* Where our own code lies. */
+#ifdef VPROF_STATIC
+extern const char __start_vprof_text[] __attribute__((visibility("hidden"))); /* make_static */
+extern const char __stop_vprof_text[] __attribute__((visibility("hidden")));
+#define OWN_START __start_vprof_text
+#define OWN_END __stop_vprof_text
+#else
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
+#define OWN_START __ehdr_start
+#define OWN_END _end
+#endif
 
 struct walk {
 	uint64_t pcs[VP_STACK_MAX];
@@ -25,7 +35,7 @@ static _Unwind_Reason_Code frame(struct _Unwind_Context *context, void *arg)
 
 	if (!pc)
 		return _URC_END_OF_STACK;
-	if (pc >= (uint64_t)(uintptr_t)__ehdr_start && pc < (uint64_t)(uintptr_t)_end)
+	if (pc >= (uint64_t)(uintptr_t)OWN_START && pc < (uint64_t)(uintptr_t)OWN_END)
 		return _URC_NO_REASON;
 	if (pc == w->caller)
 		w->n = 0; /* what lies inside is ours */
@@ -34,12 +44,39 @@ static _Unwind_Reason_Code frame(struct _Unwind_Context *context, void *arg)
 }
 
 /* The unwinder's first walk fills its tables: not in the middle of a measurement. */
-void rt_stack_init(void)
+static void first_walk(void)
 {
 	struct walk w = {.n = 0};
 
 	_Unwind_Backtrace(frame, &w);
 }
+
+#ifdef VPROF_STATIC
+
+/* A static program tells the unwinder of its frames in the first constructor without a priority. Before that the unwinder
+ * would abort. */
+static bool is_ready;
+
+__attribute__((constructor)) static void stack_start(void)
+{
+	is_ready = true;
+	first_walk();
+}
+
+void rt_stack_init(void)
+{
+}
+
+#else
+
+static const bool is_ready = true;
+
+void rt_stack_init(void)
+{
+	first_walk();
+}
+
+#endif
 
 void rt_stack(struct rt_thread *th, enum vp_stack kind, const void *caller)
 {
@@ -48,7 +85,7 @@ void rt_stack(struct rt_thread *th, enum vp_stack kind, const void *caller)
 	struct vp_unit head;
 	struct walk w;
 
-	if (!limit || th->in_stack)
+	if (!limit || th->in_stack || !is_ready)
 		return;
 	nth = th->n_stacks[kind]++;
 	if (nth >= limit && nth % RT_STACK_EVERY)

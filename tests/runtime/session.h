@@ -25,6 +25,11 @@
 #define SESSION_EMULATED 0
 #define VPROF_TEST_EMULATOR ""
 #endif
+#ifdef VPROF_TEST_STATIC
+#define SESSION_STATIC 1 /* the target is linked statically */
+#else
+#define SESSION_STATIC 0
+#endif
 #define SESSION_ARGS 8
 #define SESSION_SKIP(what, why) printf("skipped under qemu-user: " what ": " why "\n")
 
