@@ -19,7 +19,7 @@ enum vprof_switches_wish {
 	VPROF_SWITCHES_ON,
 	VPROF_SWITCHES_OFF,
 };
-#define VPROF_SWITCHES_MOST 10000 /* at 1 to 1.4 us each: docs/design/runtime.md */
+#define VPROF_SWITCHES_MOST 2500 /* at 1 to 1.4 us each, in and out: docs/design/runtime.md */
 
 /* "auto" (also NULL), "on" or "off"; -1 for any other word. */
 int vprof_switches_parse(const char *word, enum vprof_switches_wish *wish);

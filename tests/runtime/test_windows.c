@@ -13,7 +13,7 @@
 #define STEP 0x212
 #define JOB_STEP 0x222
 #define N_INNER 4
-#define BUDGET (SESSION_EMULATED ? 0.05 : 0.3)
+#define BUDGET (SESSION_EMULATED ? 0.05 : 0.15)
 #define SECONDS (SESSION_EMULATED ? 8 : 4)
 #define LONG_EVERY 20000
 #define LONG_NS 30000000
