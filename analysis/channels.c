@@ -7,12 +7,15 @@
 #define ITEM_MARK (UINT64_C(1) << 63) /* no address of a program */
 
 struct message {
-	uint64_t channel, t, took; /* a SEND's is cut at the end of the RECEIVE that took its first unit: it was over by then */
+	uint64_t channel, t, took; /* a SEND's is cut at the end of a RECEIVE that needed its units: it was over by then */
 	uint64_t until; /* units of the channel up to this one, itself included */
 	uint32_t thread, place; /* in the thread's messages */
 	uint8_t is_receive;
 	uint8_t is_known; /* RECEIVE: first and last are the sends that it took from */
 	uint32_t first, last;
+	/* Of a SEND: the latest end of an earlier one by another thread; of a RECEIVE: the earliest begin of a later one. However
+	 * many calls lie between: a thread may lose the processor in the middle of its own. */
+	uint64_t others;
 };
 
 struct group { /* of one channel */
@@ -115,16 +118,54 @@ static uint32_t send_after(const struct vprof_channels *c, const struct group *g
 	return low;
 }
 
+/* The largest value of any thread but `thread`, over the values that were put in. */
+struct record {
+	uint64_t first, second; /* the largest, and the largest of another thread */
+	uint32_t thread;	/* of the first */
+};
+
+static uint64_t record_of_others(const struct record *r, uint32_t thread)
+{
+	return r->thread == thread ? r->second : r->first;
+}
+
+static void record_put(struct record *r, uint64_t value, uint32_t thread)
+{
+	if (thread == r->thread) {
+		r->first = value > r->first ? value : r->first;
+	} else if (value > r->first) {
+		r->second = r->first;
+		r->first = value;
+		r->thread = thread;
+	} else if (value > r->second) {
+		r->second = value;
+	}
+}
+
+static void find_others(struct vprof_channels *c, const struct group *g)
+{
+	struct record ends = { .thread = VPROF_NONE }, begins = { .thread = VPROF_NONE };
+	struct message *all = c->all.v;
+
+	for (uint32_t i = g->sends; i < g->receives; i++) {
+		all[i].others = record_of_others(&ends, all[i].thread);
+		record_put(&ends, all[i].t + all[i].took, all[i].thread);
+	}
+	for (uint32_t i = g->end; i-- > g->receives;) { /* the smallest is the largest complement */
+		all[i].others = ~record_of_others(&begins, all[i].thread);
+		record_put(&begins, ~(all[i].t - all[i].took), all[i].thread);
+	}
+}
+
 /* Is it sure that this send, and no other, holds its units? */
 static int is_sure(const struct vprof_channels *c, const struct group *g, uint32_t send)
 {
 	const struct message *s = &c->all.v[send];
 
-	for (uint32_t i = send; i-- > g->sends && send - i <= SENDS_MAX;)
-		if (overlap(&c->all.v[i], s))
-			return 0;
-	for (uint32_t i = send + 1; i < g->receives && i - send <= SENDS_MAX && c->all.v[i].t <= s->t + s->took; i++)
-		if (overlap(&c->all.v[i], s))
+	if (s->others >= s->t)
+		return 0;
+	for (uint32_t i = send + 1; i < g->receives && c->all.v[i].t <= s->t + s->took; i++)
+		if (i - send > SENDS_MAX || overlap(&c->all.v[i], s))
 			return 0;
 	return 1;
 }
@@ -133,16 +174,44 @@ static int is_sure(const struct vprof_channels *c, const struct group *g, uint32
 static int is_rival(const struct vprof_channels *c, const struct group *g, uint32_t receive)
 {
 	const struct message *r = &c->all.v[receive];
-	const struct message *before = receive > g->receives ? r - 1 : NULL, *after = receive + 1 < g->end ? r + 1 : NULL;
+	uint32_t next = r->last + 1;
 
-	if (before && before->is_known && overlap(before, r) && c->all.v[r->first].t <= before->t)
-		return 1;
-	if (after && overlap(after, r)) {
-		uint32_t next = r->last + 1;
-
-		return next < g->receives && c->all.v[next].t <= r->t;
+	for (uint32_t i = receive; i-- > g->receives && c->all.v[i].t >= r->t - r->took;) {
+		if (receive - i > SENDS_MAX)
+			return 1;
+		if (!c->all.v[i].is_known || c->all.v[i].thread == r->thread)
+			continue;
+		if (c->all.v[r->first].t <= c->all.v[i].t)
+			return 1;
+		break; /* those that ended before it did even less */
 	}
-	return 0;
+	return r->others <= r->t && next < g->receives && c->all.v[next].t <= r->t;
+}
+
+/* Units of the sends that began before or at t. */
+static uint64_t begun_by(const struct vprof_channels *c, const struct group *g, uint64_t t)
+{
+	uint32_t low = g->sends, high = g->receives;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (c->all.v[middle].t <= t)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > g->sends ? c->all.v[low - 1].until : 0;
+}
+
+/* At the end of a receive, so many units had been taken that all that others had begun to send was not enough. */
+static void cut_send(struct vprof_channels *c, const struct group *g, uint32_t send, const struct message *receive)
+{
+	struct message *s = &c->all.v[send];
+	uint64_t own = s->until - (send > g->sends ? s[-1].until : 0);
+
+	if (s->t + s->took > receive->t && begun_by(c, g, receive->t) - own < receive->until)
+		s->took = receive->t > s->t ? receive->t - s->t : 0;
 }
 
 static void match_group(struct vprof_channels *c, const struct group *g)
@@ -169,8 +238,7 @@ static void match_group(struct vprof_channels *c, const struct group *g)
 		all[i].last = last;
 		all[i].is_known = 1;
 		for (uint32_t k = first; k <= last; k++)
-			if (all[k].t + all[k].took > all[i].t)
-				all[k].took = all[i].t > all[k].t ? all[i].t - all[k].t : 0;
+			cut_send(c, g, k, &all[i]);
 	}
 }
 
@@ -234,6 +302,7 @@ struct vprof_channels *vprof_channels_new(struct vprof_timeline *timeline)
 		goto out;
 	for (size_t i = 0; i < c->groups.n; i++) {
 		match_group(c, &c->groups.v[i]);
+		find_others(c, &c->groups.v[i]);
 		if (add_events(c, timeline, &c->groups.v[i], is_sent))
 			goto out;
 	}
@@ -300,8 +369,8 @@ static enum vprof_channel_answer judge(const struct vprof_channels *c, const str
 
 	if (send >= g->receives || s->t > w->t1)
 		return VPROF_CHANNEL_UNDECIDED;
-	if (s->t + s->took < w->t0)
-		return VPROF_CHANNEL_NO_WAIT;
+	if (s->t + s->took < w->t0) /* whoever wrote what: with all up to this one, enough was there */
+		return s->others < w->t0 ? VPROF_CHANNEL_NO_WAIT : VPROF_CHANNEL_UNDECIDED;
 	if (!is_sure(c, g, send) || s->thread == thread)
 		return VPROF_CHANNEL_UNDECIDED;
 	*waker = s->thread;

@@ -114,6 +114,45 @@ static void test_receive_ends_a_send(void **state)
 	end();
 }
 
+/* One thread lost the processor in the middle of its call, before or after its byte went in; the other wrote and wrote. */
+static void test_long_send(void **state)
+{
+	(void)state;
+	begin();
+	moved(one, VP_KIND_SEND, 100, 9000, 1);
+	for (uint64_t i = 0; i < 40; i++)
+		moved(two, VP_KIND_SEND, 200 + 100 * i, 5, 1);
+	waited(reader, VP_WAIT_PIPE, 50, 206);
+	moved(reader, VP_KIND_RECEIVE, 206, 156, 1);
+	for (uint64_t i = 1; i < 40; i++) {
+		waited(reader, VP_WAIT_PIPE, 110 + 100 * i, 206 + 100 * i);
+		moved(reader, VP_KIND_RECEIVE, 206 + 100 * i, 96, 1);
+	}
+	moved(reader, VP_KIND_RECEIVE, 9200, 96, 1);
+	hand_write(&h);
+	hand_steps(&s, &h);
+	assert_int_equal(s.wakes.n_channel_undecided, 40);
+	assert_int_equal(s.timeline->threads[0].queue_events.n, 0);
+	end();
+}
+
+/* Two readers: one took its byte early and came back late, after the other had read many. */
+static void test_long_receive(void **state)
+{
+	(void)state;
+	begin();
+	for (uint64_t i = 0; i < 41; i++)
+		moved(one, VP_KIND_SEND, 100 + 100 * i, 5, 1);
+	for (uint64_t i = 0; i < 40; i++)
+		moved(reader, VP_KIND_RECEIVE, 206 + 100 * i, 96, 1);
+	moved(two, VP_KIND_RECEIVE, 9000, 8990, 1);
+	hand_write(&h);
+	hand_steps(&s, &h);
+	assert_int_equal(s.timeline->threads[0].queue_events.n, 0);
+	assert_int_equal(s.timeline->threads[2].queue_events.n, 0);
+	end();
+}
+
 static void test_unseen_writer(void **state)
 {
 	(void)state;
@@ -146,6 +185,8 @@ int main(void)
 		cmocka_unit_test(test_slow_call_is_no_wait),
 		cmocka_unit_test(test_overlapping_sends_are_undecided),
 		cmocka_unit_test(test_receive_ends_a_send),
+		cmocka_unit_test(test_long_send),
+		cmocka_unit_test(test_long_receive),
 		cmocka_unit_test(test_unseen_writer),
 		cmocka_unit_test(test_poll),
 	};
