@@ -310,12 +310,36 @@ static int is_early(const struct release *r, const struct vprof_wait *w)
 	return (int32_t)(r->before - w->ticket) < 0 && (int32_t)(r->after - w->ticket) >= 0;
 }
 
+/* Of the releases that began before place `begin`: the last, or the first of all. */
+static struct release *early_release(const struct matcher *m, uint32_t thread, const struct vprof_wait *w, size_t begin,
+				     uint32_t scope, uint64_t key, int is_oldest)
+{
+	struct release *found = NULL;
+
+	for (size_t i = begin; i-- > 0 && begin - i <= EARLY_MAX;) {
+		struct release *r = &m->releases.v[i];
+
+		if (r->scope != scope || r->key != key)
+			break;
+		if (r->thread == thread || !r->n_left || !is_early(r, w))
+			continue;
+		found = r;
+		if (!is_oldest)
+			break;
+	}
+	return found;
+}
+
 static struct release *first_release(const struct matcher *m, uint32_t thread, const struct vprof_wait *w,
 				     uint32_t scope, uint64_t key)
 {
 	size_t begin = releases_until(m, scope, key, w->t0 ? w->t0 - 1 : 0), i;
-	struct release *unsure = NULL;
+	int is_futex = w->kind == VP_WAIT_FUTEX; /* each release says how many it woke: none is left over */
+	struct release *unsure = NULL, *early;
 
+	early = is_futex ? early_release(m, thread, w, begin, scope, key, 1) : NULL;
+	if (early)
+		return early;
 	for (i = begin; i < m->releases.n && i - begin < FORWARD_MAX; i++) {
 		struct release *r = &m->releases.v[i];
 
@@ -330,14 +354,9 @@ static struct release *first_release(const struct matcher *m, uint32_t thread, c
 	}
 	if (unsure)
 		return unsure;
-	for (i = begin; i-- > 0 && begin - i <= EARLY_MAX;) {
-		struct release *r = &m->releases.v[i];
-
-		if (r->scope != scope || r->key != key)
-			break;
-		if (r->thread != thread && r->n_left && is_early(r, w))
-			return r;
-	}
+	early = early_release(m, thread, w, begin, scope, key, 0);
+	if (early)
+		return early;
 	return late_release(m, thread, w, scope, key, releases_until(m, scope, key, w->t1));
 }
 

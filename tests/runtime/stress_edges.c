@@ -144,7 +144,7 @@ int main(int argc, char **argv)
 {
 	static const int threads[] = {2, 4, 16};
 	struct verdict all = {0};
-	int is_all = argc == 2 && strcmp(argv[1], "--all") == 0;
+	int is_all = argc > 1 && strcmp(argv[1], "--all") == 0; /* --all [NAME...] */
 
 	if (argc > 2 && strcmp(argv[1], "target") == 0)
 		return target(argv[2]);
@@ -153,9 +153,9 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < n_edge_programs; i++) {
 		const struct edge_program *p = &edge_programs[i];
 		struct verdict v = {0};
-		int wanted = argc < 2 || is_all;
+		int wanted = argc == 1 + is_all;
 
-		for (int k = 1; k < argc; k++)
+		for (int k = 1 + is_all; k < argc; k++)
 			wanted |= strcmp(argv[k], p->name) == 0;
 		if (!wanted)
 			continue;
