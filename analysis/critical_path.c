@@ -10,7 +10,10 @@
 
 struct enqueue {
 	uint64_t item, t;
+	uint64_t gone; /* from here on as many were dequeued as enqueued: it cannot be dequeued any more */
 	uint32_t process, thread;
+	uint32_t place; /* in the thread's queue events */
+	uint32_t is_dequeue; /* only while `gone` is found out */
 };
 
 struct window {
@@ -44,7 +47,34 @@ static int enqueue_order(const void *a, const void *b)
 		return x->item < y->item ? -1 : 1;
 	if (x->t != y->t)
 		return x->t < y->t ? -1 : 1;
-	return x->thread < y->thread ? -1 : x->thread > y->thread;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* Puts all queue events in order, finds out until when each item can be dequeued, and keeps the enqueues. An item that is in
+ * several queues at once keeps all its enqueues until the last one is gone: which is which is not known. */
+static void find_gone(struct vprof_path *p, size_t n)
+{
+	size_t first = 0, open = 0; /* enqueues since all were gone; those not dequeued yet */
+
+	qsort(p->enqueues, n, sizeof *p->enqueues, enqueue_order);
+	for (size_t i = 0; i < n; i++) {
+		const struct enqueue e = p->enqueues[i];
+
+		if (i && p->enqueues[i - 1].item != e.item) {
+			first = p->n_enqueues;
+			open = 0;
+		}
+		if (!e.is_dequeue) {
+			p->enqueues[p->n_enqueues] = e;
+			p->enqueues[p->n_enqueues++].gone = UINT64_MAX;
+			open++;
+		} else if (open && --open == 0) {
+			while (first < p->n_enqueues)
+				p->enqueues[first++].gone = e.t;
+		}
+	}
 }
 
 int vprof_path_new(struct vprof_path **out, const struct vprof_timeline *timeline,
@@ -55,8 +85,7 @@ int vprof_path_new(struct vprof_path **out, const struct vprof_timeline *timelin
 
 	*out = NULL;
 	for (size_t i = 0; i < timeline->n_threads; i++)
-		for (size_t k = 0; k < timeline->threads[i].queue_events.n; k++)
-			n += !timeline->threads[i].queue_events.v[k].is_dequeue;
+		n += timeline->threads[i].queue_events.n;
 	if (p) {
 		p->timeline = timeline;
 		p->iv = intervals;
@@ -68,16 +97,18 @@ int vprof_path_new(struct vprof_path **out, const struct vprof_timeline *timelin
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the trace's queue events: "
 				       "record a shorter run");
 	}
+	n = 0;
 	for (size_t i = 0; i < timeline->n_threads; i++) {
 		const struct vprof_line *line = &timeline->threads[i];
 
-		for (size_t k = 0; k < line->queue_events.n; k++)
-			if (!line->queue_events.v[k].is_dequeue)
-				p->enqueues[p->n_enqueues++] =
-					(struct enqueue){ line->queue_events.v[k].item, line->queue_events.v[k].t,
-							  line->process_seq, (uint32_t)i };
+		for (size_t k = 0; k < line->queue_events.n; k++) {
+			const struct vprof_queue_event *q = &line->queue_events.v[k];
+
+			p->enqueues[n++] = (struct enqueue){ q->item, q->t, 0, line->process_seq, (uint32_t)i, (uint32_t)k,
+							     q->is_dequeue };
+		}
 	}
-	qsort(p->enqueues, p->n_enqueues, sizeof *p->enqueues, enqueue_order);
+	find_gone(p, n);
 	*out = p;
 	return 0;
 }
@@ -139,6 +170,13 @@ static int add_wait(struct vprof_path *p, uint32_t thread, uint32_t wait, uint64
 	return add_window(p, w->waker, from, w->wake_t < to ? w->wake_t : to, (uint32_t)p->pieces.n - 1, 0);
 }
 
+static int is_same_line(uint8_t a, uint8_t b)
+{
+	const uint8_t r = VP_WAIT_RWLOCK_READ, w = VP_WAIT_RWLOCK_WRITE;
+
+	return a == b || ((a == r || a == w) && (b == r || b == w));
+}
+
 /* Does the wait explain nothing but that its thread stood in the same line as the waiter that it is to explain? Then
  * whoever held the object meanwhile is to blame directly. */
 static int is_convoy(const struct vprof_path *p, const struct window *in, const struct vprof_wait *w)
@@ -149,7 +187,7 @@ static int is_convoy(const struct vprof_path *p, const struct window *in, const 
 	if (!parent || parent->kind != VPROF_PIECE_WAIT || w->waker == VPROF_NONE || in->convoy >= CONVOY_MAX)
 		return 0;
 	waiter = &p->timeline->threads[parent->thread].waits.v[parent->wait];
-	return w->kind == waiter->kind && w->object == waiter->object &&
+	return is_same_line(w->kind, waiter->kind) && w->object == waiter->object &&
 	       ((w->flags & VP_FLAG_SHARED) || p->timeline->threads[in->thread].process_seq ==
 						       p->timeline->threads[parent->thread].process_seq);
 }
@@ -202,12 +240,12 @@ static int add_queued(struct vprof_path *p, uint32_t thread, uint64_t from, uint
 	return add_window(p, thread, from, to, (uint32_t)p->pieces.n - 1, 0);
 }
 
-/* The ENQUEUE that a DEQUEUE of `item` at t belongs to: the last one before t; one that was made while working for
+/* The ENQUEUE that a DEQUEUE of `item` at t belongs to: the last one before t that was not dequeued before; one that was made while working for
  * the instance is preferred, and so is the own process (item addresses repeat in forked processes). */
 static struct origin find_enqueue(const struct vprof_path *p, uint64_t item, uint64_t t, uint32_t process,
 				  uint32_t instance)
 {
-	const struct enqueue probe = { item, t, 0, VPROF_NONE };
+	const struct enqueue probe = { item, t, 0, 0, VPROF_NONE, VPROF_NONE, 0 };
 	struct origin best = { 0, 0, VPROF_NONE, 0 };
 	size_t low = 0, high = p->n_enqueues;
 	int best_rank = -1;
@@ -220,7 +258,7 @@ static struct origin find_enqueue(const struct vprof_path *p, uint64_t item, uin
 		else
 			high = middle;
 	}
-	for (int n = 0; low > 0 && n < LOOK_BACK_MAX; n++) {
+	for (int n = 0; low > 0 && p->enqueues[low - 1].gone >= t && n < LOOK_BACK_MAX; n++) {
 		const struct enqueue *e = &p->enqueues[--low];
 		uint32_t segment;
 		int rank;

@@ -184,8 +184,10 @@ static int on_mark(struct tracker *tr, const struct event *e, const struct vprof
 	if (is_new && (m->kind == VP_KIND_BEGIN || m->kind == VP_KIND_END)) {
 		*slot = (struct key_slot){ m->name, m->id, VPROF_NONE, 1 };
 		tr->n_keys++;
-	} else if (is_new) {
-		return 0; /* begun before the trace: its END is counted */
+	} else if (is_new) { /* begun before the trace: its END is counted */
+		if (m->kind == VP_KIND_RESUME)
+			label_clear(tr, e->thread, m->t);
+		return 0;
 	}
 	if (m->kind == VP_KIND_BEGIN)
 		return on_begin(tr, e, m, slot, counts);
@@ -195,6 +197,8 @@ static int on_mark(struct tracker *tr, const struct event *e, const struct vprof
 			counts->n_ends_only++;
 		else
 			counts->n_stray++;
+		if (m->kind == VP_KIND_RESUME) /* it works for something else now, whatever that is */
+			label_clear(tr, e->thread, m->t);
 		return 0;
 	}
 	if (m->kind == VP_KIND_RESUME)

@@ -202,8 +202,8 @@ static int match_enter(struct build *b, uint64_t t0, uint32_t code)
 			b->open.n--;
 			return 0;
 		}
-		if (f->t < t0)
-			return 0; /* still open around this call */
+		if (f->t <= t0)
+			return 0; /* still open around this call, which may begin at the same tick */
 		if (close_unrecorded(b))
 			return VPROF_ERR_NOMEM;
 	}
@@ -249,14 +249,11 @@ static int add_wait(struct build *b, const struct vp_unit *u)
 		b->timeline->n_bad++;
 		return 0;
 	}
-	if (b->false_wake && b->line->waits.n) {
-		w = &b->line->waits.v[b->line->waits.n - 1]; /* one wait from the first t0 on */
-	} else {
-		w = VPROF_PUSH(&b->line->waits);
-		if (!w)
-			return VPROF_ERR_NOMEM;
-		w->t0 = u->t;
-	}
+	w = VPROF_PUSH(&b->line->waits);
+	if (!w)
+		return VPROF_ERR_NOMEM;
+	w->t0 = u->t;
+	w->goes_on = b->false_wake && b->line->waits.n > 1;
 	b->false_wake = 0;
 	w->t1 = u[2].t > w->t0 ? u[2].t : w->t0;
 	w->object = u[1].t;

@@ -42,6 +42,7 @@ struct vprof_wait {
 	uint32_t name;	/* index into names */
 	uint8_t kind;	/* enum vp_wait */
 	uint8_t flags;
+	uint8_t goes_on; /* the wait before, in record order, was a false wake-up: vprof_wakes_match() makes one of the two */
 	uint32_t seq; /* number of the object's last release that the waiter found, 0: unknown */
 };
 

@@ -4,7 +4,7 @@
  * releases of its object around its own time. Three rules, by class:
  *  - last: a lock. The waiter found the number of the release before it, so that one it was; without a number (or when
  *    objects share a slot) the candidate with the largest (arrivals before, time), since earlier ones let others go first.
- *  - first: a condition, a futex. The first release that counted the waiter and has not been used up by
+ *  - first: a condition, a futex, a barrier. The first release that counted the waiter and has not been used up by
  *    another wait: a signal lets one go, a broadcast all.
  *  - join: the thread's exit.
  * Waits for channels are decided by what went through them (channels.h).
@@ -47,6 +47,7 @@ int vprof_wait_has_waker(uint32_t kind)
 
 struct release {
 	uint64_t t, key, object;
+	uint64_t one;	/* address by which the object goes in all processes, when it is_only */
 	uint32_t scope; /* class << 28 | process, or the class with process 0 when shared */
 	uint32_t thread, before, after, seq;
 	uint32_t n_left; /* waits that it may still end, UINT32_MAX: any number */
@@ -156,7 +157,7 @@ static void mark_only(struct matcher *m)
 			}
 		}
 		for (size_t i = begin; i < end; i++)
-			v[i].is_only = !several;
+			v[i].is_only = !several, v[i].one = v[begin].object;
 	}
 }
 
@@ -366,7 +367,7 @@ static int match_release(const struct matcher *m, uint32_t thread, struct vprof_
 	uint32_t scope = scope_of(w->kind, w->flags, process), class = wake_class(w->kind, w->flags);
 	uint64_t key = key_of(w->kind, w->flags, w->object);
 	int is_turn = class == CLASS_COND || class == CLASS_FUTEX;
-	struct release *best = is_turn ? first_release(m, thread, w, scope, key) :
+	struct release *best = is_turn || class == CLASS_BARRIER ? first_release(m, thread, w, scope, key) :
 					 last_release(m, thread, w, scope, key);
 
 	if (!best)
@@ -374,6 +375,8 @@ static int match_release(const struct matcher *m, uint32_t thread, struct vprof_
 	if ((is_turn || class == CLASS_SEMAPHORE) && best->n_left && best->n_left != UINT32_MAX)
 		best->n_left--;
 	m->counts->n_by_time += w->seq && !is_exact(best, w);
+	if (best->is_only)
+		w->object = best->one;
 	w->waker = best->thread;
 	w->wake_t = best->t < w->t0 ? w->t0 : best->t > w->t1 ? w->t1 : best->t;
 	return 1;
@@ -412,8 +415,12 @@ static int match_join(const struct matcher *m, uint32_t thread, struct vprof_wai
 	return 1;
 }
 
-static void count_wait(const struct matcher *m, const struct vprof_wait *w, int matched)
+static void count_wait(const struct matcher *m, const struct vprof_line *line, size_t wait, int matched)
 {
+	const struct vprof_wait *w = &line->waits.v[wait];
+
+	if (wait + 1 < line->waits.n && w[1].goes_on)
+		return; /* the first part of one wait */
 	m->counts->n_waits++;
 	m->counts->n_matched += (uint64_t)matched;
 	m->counts->n_unmatched += (uint64_t)!matched;
@@ -458,11 +465,11 @@ static int match_line(struct matcher *m, uint32_t thread)
 			continue;
 		}
 		if (class == CLASS_JOIN) {
-			count_wait(m, w, match_exit(m, thread, w) || match_join(m, thread, w));
+			count_wait(m, line, i, match_exit(m, thread, w) || match_join(m, thread, w));
 			continue;
 		}
 		if (class != CLASS_COND && class != CLASS_SEMAPHORE && class != CLASS_FUTEX) {
-			count_wait(m, w, match_release(m, thread, w));
+			count_wait(m, line, i, match_release(m, thread, w));
 			continue;
 		}
 		turn = VPROF_PUSH(&m->turns);
@@ -483,13 +490,14 @@ static void match_turns(struct matcher *m)
 		qsort(m->turns.v, m->turns.n, sizeof *m->turns.v, turn_order);
 	for (size_t i = 0; i < m->turns.n; i++) {
 		const struct turn *turn = &m->turns.v[i];
-		struct vprof_wait *w = &m->timeline->threads[turn->thread].waits.v[turn->wait];
+		struct vprof_line *line = &m->timeline->threads[turn->thread];
 
-		count_wait(m, w, match_release(m, turn->thread, w));
+		count_wait(m, line, turn->wait, match_release(m, turn->thread, &line->waits.v[turn->wait]));
 	}
 }
 
-/* Waits come in the order of their ends: an outer one after those inside it. */
+/* Waits come in the order of their ends: an outer one after those inside it. One that goes on after a false wake-up follows its
+ * first part. */
 static void make_disjoint(struct vprof_line *line)
 {
 	struct vprof_wait *waits = line->waits.v;
@@ -498,6 +506,8 @@ static void make_disjoint(struct vprof_line *line)
 	for (size_t i = 0; i < line->waits.n; i++) {
 		struct vprof_wait w = waits[i];
 
+		if (w.goes_on && n) /* what woke it before is used up, but ended nothing */
+			w.t0 = waits[--n].t0;
 		while (n && waits[n - 1].t0 >= w.t0) {
 			const struct vprof_wait *inner = &waits[--n];
 

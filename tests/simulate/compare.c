@@ -1,0 +1,502 @@
+#include "compare.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/analyze.h"
+#include "analysis/critical_path.h"
+#include "analysis/variance_tree.h"
+#include "analysis/wakes.h"
+#include "programs.h"
+
+#define TOLD_MAX 3 /* of a schedule, unless all are asked for */
+
+struct comparison {
+	struct world *w;
+	const struct vprof_plan *plan;
+	struct vprof_trace *trace;
+	struct vprof_timeline *timeline;
+	struct vprof_intervals *intervals;
+	struct vprof_path *path;
+	struct vprof_tree *tree;
+	struct truth truth;
+	const struct sim_instance *instance;
+	unsigned n_differences;
+};
+
+/* False: not told, since there were enough. */
+static bool __attribute__((format(printf, 2, 3))) differ(struct comparison *c, const char *format, ...)
+{
+	va_list args;
+
+	c->n_differences++;
+	if (c->n_differences > TOLD_MAX && !c->w->is_verbose)
+		return false;
+	fprintf(stderr, "seed %" PRIu64 ": ", c->w->seed);
+	if (c->instance)
+		fprintf(stderr, "interval %" PRIu64 " begun at %" PRIu64 ": ", c->instance->id, c->instance->begin);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	return true;
+}
+
+/* Both accounts of a path as one list: depth first, by time; neighbours that tell the same are one. */
+struct row {
+	uint64_t from, to, wait_t0, wait_t1;
+	uint32_t thread, depth;
+	int kind;
+};
+
+struct rows {
+	struct row *v;
+	size_t n, cap;
+};
+
+static const char *const kind_names[] = { "runs", "waits", "queued" };
+
+static bool same(const struct row *a, const struct row *b)
+{
+	return a->from == b->from && a->to == b->to && a->wait_t0 == b->wait_t0 && a->wait_t1 == b->wait_t1 &&
+	       a->thread == b->thread && a->depth == b->depth && a->kind == b->kind;
+}
+
+struct piece { /* of either account */
+	struct row row;
+	size_t parent, index; /* parent: index + 1 */
+};
+
+static int piece_order(const void *a, const void *b)
+{
+	const struct piece *x = a, *y = b;
+
+	if (x->parent != y->parent)
+		return x->parent < y->parent ? -1 : 1;
+	return x->row.from < y->row.from ? -1 : x->row.from > y->row.from;
+}
+
+static void flatten(struct rows *rows, const struct piece *pieces, size_t n, size_t parent)
+{
+	size_t low = 0, high = n, last = SIZE_MAX;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (pieces[middle].parent < parent)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < n && pieces[low].parent == parent; low++) {
+		const struct row *r = &pieces[low].row;
+
+		if (last != SIZE_MAX && r->kind == TRUTH_RUN && rows->v[last].kind == TRUTH_RUN &&
+		    rows->v[last].thread == r->thread && rows->v[last].to == r->from) {
+			rows->v[last].to = r->to;
+			continue;
+		}
+		rows->v = sim_grow(rows->v, rows->n, &rows->cap, sizeof *rows->v);
+		last = rows->n;
+		rows->v[rows->n++] = *r;
+		flatten(rows, pieces, n, pieces[low].index + 1);
+		if (rows->n > last + 1)
+			last = SIZE_MAX;
+	}
+}
+
+static struct rows rows_of(struct piece *pieces, size_t n)
+{
+	struct rows rows = { 0 };
+
+	qsort(pieces, n, sizeof *pieces, piece_order);
+	flatten(&rows, pieces, n, 0);
+	free(pieces);
+	return rows;
+}
+
+static struct rows true_rows(const struct truth *t)
+{
+	struct piece *pieces = calloc(t->n_pieces + 1, sizeof *pieces);
+
+	for (size_t i = 0; i < t->n_pieces; i++) {
+		const struct truth_piece *p = &t->pieces[i];
+
+		pieces[i] = (struct piece){ { p->from, p->to, p->wait ? p->wait->t0 : 0, p->wait ? p->wait->t1 : 0,
+					      p->th->seq, p->depth, (int)p->kind }, p->parent, i };
+	}
+	return rows_of(pieces, t->n_pieces);
+}
+
+static struct rows found_rows(const struct vprof_timeline *timeline, const struct vprof_piece *found, size_t n)
+{
+	struct piece *pieces = calloc(n + 1, sizeof *pieces);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct vprof_piece *p = &found[i];
+		const struct vprof_line *line = &timeline->threads[p->thread];
+		const struct vprof_wait *w = p->kind == VPROF_PIECE_WAIT ? &line->waits.v[p->wait] : NULL;
+		int kind = p->kind == VPROF_PIECE_RUN ? TRUTH_RUN : p->kind == VPROF_PIECE_WAIT ? TRUTH_WAIT : TRUTH_QUEUED;
+
+		pieces[i] = (struct piece){ { p->from, p->to, w ? w->t0 : 0, w ? w->t1 : 0, line->thread_seq, p->depth, kind },
+					    p->parent == VPROF_NONE ? 0 : p->parent + 1, i };
+	}
+	return rows_of(pieces, n);
+}
+
+static void print_row(const char *who, const struct row *r)
+{
+	fprintf(stderr, "  %s %*s%" PRIu64 "..%" PRIu64 " thread %u %s", who, (int)(2 * r->depth), "", r->from, r->to, r->thread,
+		kind_names[r->kind]);
+	if (r->kind == TRUTH_WAIT)
+		fprintf(stderr, " (%" PRIu64 "..%" PRIu64 ")", r->wait_t0, r->wait_t1);
+	fputc('\n', stderr);
+}
+
+static void compare_rows(struct comparison *c, const struct rows *is, const struct rows *found)
+{
+	size_t i = 0;
+
+	while (i < is->n && i < found->n && same(&is->v[i], &found->v[i]))
+		i++;
+	if (i == is->n && i == found->n)
+		return;
+	if (!differ(c, "the path differs at piece %zu of %zu (analysis: %zu)", i, is->n, found->n))
+		return;
+	for (size_t k = c->w->is_verbose || i < 3 ? 0 : i - 3; k < is->n && (c->w->is_verbose || k < i + 3); k++)
+		print_row(k == i ? "truth   >" : "truth    ", &is->v[k]);
+	for (size_t k = c->w->is_verbose || i < 3 ? 0 : i - 3; k < found->n && (c->w->is_verbose || k < i + 3); k++)
+		print_row(k == i ? "analysis>" : "analysis ", &found->v[k]);
+}
+
+/* Every tick of the interval once. */
+static void check_tiles(struct comparison *c, const struct rows *found)
+{
+	uint64_t t = c->instance->begin;
+
+	for (size_t i = 0; i < found->n; i++) {
+		if (found->v[i].depth)
+			continue;
+		if (found->v[i].from != t)
+			differ(c, "pieces leave out or repeat %" PRIu64 "..%" PRIu64, t, found->v[i].from);
+		t = found->v[i].to;
+	}
+	if (t != c->instance->end)
+		differ(c, "pieces end at %" PRIu64, t);
+}
+
+static bool node_is(const struct comparison *c, const struct vprof_tree_node *n, const struct truth_node *is)
+{
+	if (n->level != is->level)
+		return false;
+	switch (n->kind) {
+	case VPROF_NODE_WAIT:
+		return is->class == TRUTH_BLOCKED && !strcmp(is->name, c->timeline->names[n->key]);
+	case VPROF_NODE_QUEUED:
+		return is->class == TRUTH_DELAY;
+	case VPROF_NODE_PREEMPTED:
+		return is->class == TRUTH_PREEMPTED;
+	default:
+		return is->class == TRUTH_FRAME && n->key == is->code;
+	}
+}
+
+static void print_path(const struct comparison *c, size_t node)
+{
+	const struct truth_node *n = &c->truth.nodes[node];
+
+	if (!node)
+		return;
+	print_path(c, n->parent);
+	if (n->class == TRUTH_FRAME)
+		fprintf(stderr, "/%s%u", n->code >= VP_CODE_SITE ? "site" : "f", n->code & 0xff);
+	else
+		fprintf(stderr, "/%s", n->class == TRUTH_BLOCKED ? n->name : n->class == TRUTH_DELAY ? "queued" : "preempted");
+	fprintf(stderr, ":%u", n->level);
+}
+
+static void print_node(const struct comparison *c, size_t node)
+{
+	fputs("  ", stderr);
+	print_path(c, node);
+	fputc('\n', stderr);
+}
+
+static void print_found(const struct comparison *c, uint32_t node)
+{
+	const struct vprof_tree_node *n = &c->tree->nodes.v[node];
+
+	if (!node) {
+		fputs("  ", stderr);
+		return;
+	}
+	print_found(c, n->parent);
+	if (n->kind == VPROF_NODE_WAIT)
+		fprintf(stderr, "/%s:%u", c->timeline->names[n->key], n->level);
+	else if (n->kind == VPROF_NODE_QUEUED || n->kind == VPROF_NODE_PREEMPTED)
+		fprintf(stderr, "/%s:%u", n->kind == VPROF_NODE_QUEUED ? "queued" : "preempted", n->level);
+	else
+		fprintf(stderr, "/%s%u:%u", n->key >= VP_CODE_SITE ? "site" : "f", n->key & 0xff, n->level);
+}
+
+/* The last interval of the tree, node by node. */
+static void compare_nodes(struct comparison *c)
+{
+	const struct vprof_tree *tree = c->tree;
+	struct truth *t = &c->truth;
+	size_t *as = calloc(tree->nodes.n, sizeof *as); /* truth node + 1 */
+	int64_t *sums = calloc(t->n_nodes, sizeof *sums);
+
+	for (size_t i = t->n_nodes; i-- > 0;) {
+		sums[i] += t->nodes[i].ticks;
+		if (i)
+			sums[t->nodes[i].parent] += sums[i];
+	}
+	for (uint64_t e = tree->first.v[tree->n_intervals - 1]; e < tree->first.v[tree->n_intervals]; e++) {
+		uint32_t node = tree->entry_node.v[e];
+		const struct vprof_tree_node *n = &tree->nodes.v[node];
+		size_t is = 0;
+
+		if (!node) {
+			as[0] = 1;
+		} else if (as[n->parent]) {
+			for (is = as[n->parent]; is < t->n_nodes; is++)
+				if (t->nodes[is].parent == as[n->parent] - 1 && node_is(c, n, &t->nodes[is]))
+					break;
+			as[node] = is < t->n_nodes ? is + 1 : 0;
+		}
+		if (!as[node]) {
+			if (tree->entry_ticks.v[e] &&
+			    differ(c, "%" PRIu64 " ticks, the truth does not have the node", tree->entry_ticks.v[e])) {
+				print_found(c, node);
+				fputc('\n', stderr);
+			}
+			continue;
+		}
+		if (tree->entry_ticks.v[e] != (uint64_t)sums[is]) {
+			if (differ(c, "%" PRId64 " ticks, the analysis says %" PRIu64 ", of the node", sums[is],
+				   tree->entry_ticks.v[e]))
+				print_node(c, is);
+		}
+		sums[is] = 0;
+	}
+	for (size_t i = 0; i < t->n_nodes; i++) {
+		if (sums[i] && differ(c, "%" PRId64 " ticks, the analysis does not have the node", sums[i]))
+			print_node(c, i);
+	}
+	free(as);
+	free(sums);
+}
+
+static void compare_wait(struct comparison *c, const struct sim_thread *th, const struct sim_wait *is,
+			 const struct vprof_wait *found)
+{
+	uint64_t t;
+	const struct sim_thread *waker = truth_waker(th, is, &t);
+	uint32_t seq = found->waker == VPROF_NONE ? 0 : c->timeline->threads[found->waker].thread_seq;
+
+	COVER(c->w, WAITS);
+	if (found->t0 != is->t0 || found->t1 != is->t1)
+		differ(c, "thread %u waited %" PRIu64 "..%" PRIu64 ", in the analysis %" PRIu64 "..%" PRIu64, th->seq, is->t0,
+		       is->t1, found->t0, found->t1);
+	else if (waker && waker->seq == seq && (found->wake_t == t || t == is->t0))
+		COVER(c->w, WAKERS);
+	else if (waker ? t > is->t0 || seq : seq && found->wake_t > found->t0) /* a wait over when it began tells nothing */
+		differ(c, "thread %u waited %" PRIu64 "..%" PRIu64 " (%s) for thread %u until %" PRIu64 ", in the analysis for %u"
+		       " until %" PRIu64, th->seq, is->t0, is->t1, is->name, waker ? waker->seq : 0, t, seq,
+		       seq ? found->wake_t : 0);
+}
+
+/* Every wait of every thread, whether an interval knows it or not. */
+static void compare_waits(struct comparison *c)
+{
+	for (size_t i = 0; i < c->timeline->n_threads; i++) {
+		const struct vprof_line *line = &c->timeline->threads[i];
+		const struct sim_thread *th = c->w->threads[line->thread_seq - 1];
+		size_t n = 0;
+
+		for (size_t k = 0; k < th->n_waits; k++) {
+			if (!truth_wait_counts(th, &th->waits[k]) || th->waits[k].t0 == th->waits[k].t1)
+				continue;
+			while (n < line->waits.n && line->waits.v[n].t0 == line->waits.v[n].t1)
+				n++;
+			if (n < line->waits.n)
+				compare_wait(c, th, &th->waits[k], &line->waits.v[n]);
+			n++;
+		}
+		while (n < line->waits.n && line->waits.v[n].t0 == line->waits.v[n].t1)
+			n++;
+		if (n != line->waits.n)
+			differ(c, "thread %u waited %zu times, %zu in the analysis", th->seq, n, line->waits.n);
+	}
+}
+
+static const struct sim_instance *find_instance(const struct world *w, const struct vprof_instance *found)
+{
+	for (const struct sim_instance *i = w->instances; i; i = i->older)
+		if (i->id == found->id && i->name == found->name && i->begin == found->begin && !i->is_before_trace)
+			return i;
+	return NULL;
+}
+
+static int compare_instance(struct comparison *c, uint32_t index)
+{
+	const struct vprof_instance *found = &c->intervals->instances.v[index];
+	const struct vprof_piece *pieces;
+	struct rows is, rows;
+	size_t n;
+
+	c->instance = find_instance(c->w, found);
+	if (!c->instance) {
+		differ(c, "the analysis found an interval %" PRIu64 " begun at %" PRIu64, found->id, found->begin);
+		return 0;
+	}
+	if ((found->state == VPROF_INSTANCE_COMPLETE) != c->instance->is_complete ||
+	    (found->state == VPROF_INSTANCE_RESTARTED) != c->instance->is_restarted)
+		differ(c, "its state is %u in the analysis", found->state);
+	if (!c->instance->is_complete || found->state != VPROF_INSTANCE_COMPLETE) {
+		if (!c->instance->is_restarted)
+			COVER(c->w, CUT_END);
+		return 0;
+	}
+	if (found->end != c->instance->end)
+		differ(c, "it ended at %" PRIu64 ", not at %" PRIu64, c->instance->end, found->end);
+	if (vprof_path_walk(c->path, index, &pieces, &n) || vprof_tree_add(c->tree, pieces, n))
+		return -1;
+	truth_find(&c->truth, c->w, c->instance);
+	is = true_rows(&c->truth);
+	rows = found_rows(c->timeline, pieces, n);
+	check_tiles(c, &rows);
+	compare_rows(c, &is, &rows);
+	compare_nodes(c);
+	free(is.v);
+	free(rows.v);
+	return 0;
+}
+
+static void check_sum(struct comparison *c, const char *what, double sum, double is, double scale)
+{
+	if (!(fabs(sum - is) <= 1e-9 * (scale + fabs(is))))
+		differ(c, "%s sum to %.17g, not %.17g", what, sum, is);
+}
+
+/* Means, variances and shares of children sum to their parents'. */
+static void check_results(struct comparison *c, const struct vprof_results *r)
+{
+	double *mean = calloc(r->n_nodes + 1, sizeof *mean), *var = calloc(r->n_nodes + 1, sizeof *var);
+	double *scale = calloc(r->n_nodes + 1, sizeof *scale), share = 0;
+
+	for (size_t i = 1; i < r->n_nodes; i++) {
+		mean[r->nodes[i].parent] += r->nodes[i].mean_ns;
+		var[r->nodes[i].parent] += r->nodes[i].var_ns2;
+		scale[r->nodes[i].parent] += r->nodes[i].var_ns2;
+		if (!r->nodes[i].parent)
+			share += r->nodes[i].share;
+	}
+	for (size_t i = 0; i < r->n_covariances; i++) {
+		const struct vprof_covariance *v = &r->covariances[i];
+
+		var[r->nodes[v->a].parent] += 2 * v->cov_ns2;
+		scale[r->nodes[v->a].parent] += 2 * fabs(v->cov_ns2);
+		if (!r->nodes[v->a].parent)
+			share += v->share;
+	}
+	for (size_t i = 0; i < r->n_nodes; i++) {
+		if (!r->nodes[i].n_children)
+			continue;
+		check_sum(c, "means of a node's children", mean[i], r->nodes[i].mean_ns, 0);
+		check_sum(c, "variances of a node's children", var[i], r->nodes[i].var_ns2, scale[i]);
+	}
+	if (r->n_nodes && r->nodes[0].n_children && r->nodes[0].var_ns2 > 0)
+		check_sum(c, "contributions", share, 1, scale[0] / r->nodes[0].var_ns2);
+	free(mean);
+	free(var);
+	free(scale);
+}
+
+static int compare_results(struct comparison *c, const char *dir, struct vprof_error *err)
+{
+	const struct vprof_analyze_options o = { .trace_dir = dir, .plan = c->plan, .interval = "request", .min_intervals = 2 };
+	uint64_t n_complete = 0, n_cut = 0, n_restarted = 0;
+	struct vprof_results *r;
+
+	c->instance = NULL;
+	if (vprof_analyze(&r, &o, err))
+		return -1;
+	check_results(c, r);
+	for (const struct sim_instance *i = c->w->instances; i; i = i->older) {
+		if (i->name != records_hash("request"))
+			continue;
+		if (i->is_before_trace) {
+			/* Its END is all that tells of it; ids that are used again hide it. */
+			if (i->is_complete && i->end >= c->w->record_from)
+				COVER(c->w, CUT_BEGIN);
+			continue;
+		}
+		n_complete += i->is_complete;
+		n_restarted += i->is_restarted;
+		n_cut += !i->is_complete && !i->is_restarted;
+	}
+	if (r->n_complete != n_complete || r->n_restarted != n_restarted || r->n_cut < n_cut)
+		differ(c, "%" PRIu64 " complete, %" PRIu64 " restarted, %" PRIu64 " cut; the analysis says %" PRIu64 ", %" PRIu64
+		       ", %" PRIu64, n_complete, n_restarted, n_cut, r->n_complete, r->n_restarted, r->n_cut);
+	vprof_results_free(r);
+	return 0;
+}
+
+static int compare(struct comparison *c, const char *dir, struct vprof_error *err)
+{
+	struct vprof_wake_counts counts;
+
+	if (vprof_trace_open(&c->trace, dir, err) || vprof_timeline_build(&c->timeline, c->trace, NULL, NULL, err) ||
+	    vprof_wakes_match(c->timeline, &counts, err) || vprof_intervals_build(&c->intervals, c->timeline, err) ||
+	    vprof_path_new(&c->path, c->timeline, c->intervals, err) ||
+	    vprof_tree_new(&c->tree, c->timeline, c->plan, err))
+		return -1;
+	compare_waits(c);
+	for (size_t i = 0; i < c->intervals->instances.n; i++)
+		if (compare_instance(c, (uint32_t)i))
+			return -1;
+	return compare_results(c, dir, err);
+}
+
+unsigned compare_world(struct world *w, const char *dir, const struct vprof_plan *plan)
+{
+	struct comparison c = { .w = w, .plan = plan };
+	struct vprof_error err = { "not enough memory" };
+
+	if (compare(&c, dir, &err))
+		differ(&c, "%s", err.message);
+	vprof_tree_free(c.tree);
+	vprof_path_free(c.path);
+	vprof_intervals_free(c.intervals);
+	vprof_timeline_free(c.timeline);
+	vprof_trace_free(c.trace);
+	truth_release(&c.truth);
+	return c.n_differences;
+}
+
+struct vprof_plan *compare_plan(void)
+{
+	struct vprof_plan *plan = vprof_plan_new("/project");
+	char name[32];
+
+	plan->graph_height = SIM_FUNCTIONS;
+	for (uint32_t i = 1; i <= SIM_FUNCTIONS; i++) {
+		snprintf(name, sizeof name, "f%u", i);
+		vprof_plan_add(plan, &(struct vprof_probe){
+			.code = VP_CODE_FUNCTION + i, .kind = VPROF_PROBE_FUNCTION, .fact_id = i, .mask = VPROF_MASK_ANY,
+			.context = VPROF_CONTEXT_FIRST, .broken_down = 1, .is_root = i == 1, .height = SIM_FUNCTIONS - i,
+			.n_children = 3, .name = name, .display = name, .file = "f.c", .line = (int)i, .caller = "" });
+	}
+	for (uint32_t i = 1; i <= SIM_SITES; i++)
+		vprof_plan_add(plan, &(struct vprof_probe){
+			.code = VP_CODE_SITE + i, .kind = VPROF_PROBE_SITE, .fact_id = i, .mask = VPROF_MASK_ANY,
+			.context = VPROF_CONTEXT_LEAF, .name = sim_site_names[i - 1], .display = sim_site_names[i - 1],
+			.file = "f.c", .line = 5, .caller = "f1", .caller_line = 1 });
+	return plan;
+}

@@ -1,0 +1,156 @@
+#include "records.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TAIL_TICKS 100000
+
+const char *const records_names[] = { "request", "compaction", "lwlock_acquire", NULL };
+
+uint64_t records_hash(const char *s)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+	for (; *s; s++)
+		h = (h ^ (unsigned char)*s) * UINT64_C(0x100000001b3);
+	return h;
+}
+
+static void append(struct sim_thread *th, const struct vp_unit *units, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		th->units = sim_grow(th->units, th->n_units, &th->cap_units, sizeof *th->units);
+		th->units[th->n_units++] = units[i];
+	}
+}
+
+bool records_put(struct sim_thread *th, const struct vp_unit *units, size_t n)
+{
+	struct world *w = th->world;
+
+	if (w->now < w->record_from)
+		return false;
+	if (w->now >= th->lose_from && w->now < th->lose_to) {
+		th->n_lost++;
+		w->n_lost++;
+		return false;
+	}
+	if (th->n_lost) {
+		append(th, &(struct vp_unit){ w->now, VP_W(VP_KIND_DROPPED, th->n_lost) }, 1);
+		th->n_lost = 0;
+	}
+	append(th, units, n);
+	th->t_first = units->t < th->t_first ? units->t : th->t_first;
+	th->t_last = w->now;
+	return true;
+}
+
+bool records_one(struct sim_thread *th, uint64_t t, uint64_t w)
+{
+	return records_put(th, &(struct vp_unit){ t, w }, 1);
+}
+
+bool records_two(struct sim_thread *th, uint64_t t, uint64_t w, uint64_t t1, uint64_t w1)
+{
+	return records_put(th, (struct vp_unit[]){ { t, w }, { t1, w1 } }, 2);
+}
+
+bool records_wait(struct sim_thread *th, const struct sim_wait_record *r)
+{
+	return records_put(th, (struct vp_unit[]){
+		{ r->t0, VP_W(VP_KIND_WAIT, r->kind | (uint64_t)r->flags << 8 | (uint64_t)r->seq << VP_SEQ_SHIFT) },
+		{ r->object, r->ticket },
+		{ th->world->now, r->result ? r->result : r->call } }, 3);
+}
+
+bool records_wake(struct sim_thread *th, uint8_t kind, uint32_t flags, uint32_t seq, uint64_t object, uint32_t before,
+		  uint32_t after, uint64_t t)
+{
+	return records_two(th, t, VP_W(VP_KIND_WAKE, kind | (uint64_t)flags << 8 | (uint64_t)seq << VP_SEQ_SHIFT), object,
+			   before | (uint64_t)after << 32);
+}
+
+void records_switch(struct sim_thread *th, uint32_t flags)
+{
+	struct world *w = th->world;
+	size_t cpu = world_below(w, SIM_PROCESSORS);
+
+	if (!w->with_switches)
+		return;
+	w->switches[cpu] = sim_grow(w->switches[cpu], w->n_switches[cpu], &w->cap_switches[cpu], sizeof **w->switches);
+	w->switches[cpu][w->n_switches[cpu]++] =
+		(struct vp_unit){ w->now, VP_W(VP_KIND_SWITCH, th->seq | (uint64_t)flags << 32) };
+}
+
+static void put_chunk(FILE *f, struct vp_chunk_header *c, const struct vp_unit *units, size_t n)
+{
+	c->n_bytes = (uint32_t)(n * sizeof *units);
+	fwrite(c, sizeof *c, 1, f);
+	fwrite(units, sizeof *units, n, f);
+	c->chunk_seq++;
+}
+
+/* Returns how many chunks it took. */
+static uint64_t put_units(FILE *f, struct vp_chunk_header *c, const struct vp_unit *units, size_t n)
+{
+	const size_t room = (VP_CHUNK_BYTES - sizeof *c) / sizeof *units;
+
+	for (size_t at = 0, end; at < n; at = end) {
+		for (end = at; end < n;) {
+			size_t record = vp_record_units(units[end].w);
+
+			if (end + record - at > room)
+				break;
+			end += record;
+		}
+		put_chunk(f, c, units + at, end - at);
+	}
+	return c->chunk_seq;
+}
+
+static void put_names(FILE *f, struct vp_chunk_header *c)
+{
+	for (size_t i = 0; records_names[i]; i++) {
+		size_t n = strlen(records_names[i]);
+		struct vp_unit u[3] = { { records_hash(records_names[i]), VP_W(VP_KIND_STRING, n) } };
+
+		memcpy(u + 1, records_names[i], n);
+		put_chunk(f, c, u, 1 + (n + 15) / 16);
+	}
+}
+
+bool records_write(const struct world *w, const char *dir)
+{
+	struct vp_file_header header = { .magic = VP_FILE_MAGIC, .version = VP_FORMAT_VERSION,
+					 .clock = VP_CLOCK_MONOTONIC, .ns_per_tick = 1, .start_ticks = 1,
+					 .start_ns = 1, .has_switches = w->with_switches, .n_dropped = w->n_lost,
+					 .end_ticks = w->now + TAIL_TICKS, .end_ns = w->now + TAIL_TICKS };
+	char path[4096];
+	FILE *f;
+	bool ok;
+
+	snprintf(path, sizeof path, "%s/records.vpt", dir);
+	f = fopen(path, "w");
+	if (!f)
+		return false;
+	fwrite(&header, sizeof header, 1, f);
+	for (size_t i = 0; i < w->n_threads; i++) {
+		const struct sim_thread *th = w->threads[i];
+		struct vp_chunk_header c = { .magic = VP_CHUNK_MAGIC, .pid = th->process, .tid = th->seq,
+					     .thread_seq = th->seq, .process_seq = th->process };
+
+		if (!i)
+			put_names(f, &c);
+		header.n_chunks += put_units(f, &c, th->units, th->n_units);
+	}
+	for (uint32_t i = 0; i < SIM_PROCESSORS; i++) {
+		struct vp_chunk_header c = { .magic = VP_CHUNK_MAGIC, .tid = i, .thread_seq = VP_THREAD_PROCESSOR,
+					     .process_seq = i + 1 };
+
+		header.n_chunks += put_units(f, &c, w->switches[i], w->n_switches[i]);
+	}
+	rewind(f);
+	fwrite(&header, sizeof header, 1, f);
+	ok = !ferror(f);
+	return fclose(f) == 0 && ok;
+}

@@ -1,0 +1,32 @@
+/* What the runtime and the collector would write of what a simulated thread does, and the file that the analysis reads.
+ *
+ * A thread's records go out at the moment that world.now says, in the order of the calls made here. Functions that return
+ * bool say whether the record was kept: nothing is before the trace's begin, nor while records are lost.
+ */
+#ifndef SIMULATE_RECORDS_H
+#define SIMULATE_RECORDS_H
+
+#include "world.h"
+
+struct sim_wait_record {
+	uint8_t kind, call;
+	uint32_t flags, ticket, seq;
+	uint64_t object, t0;
+	uint64_t result; /* instead of the call, when it is not 0 */
+};
+
+bool records_put(struct sim_thread *th, const struct vp_unit *units, size_t n);
+bool records_one(struct sim_thread *th, uint64_t t, uint64_t w);
+bool records_two(struct sim_thread *th, uint64_t t, uint64_t w, uint64_t t1, uint64_t w1);
+bool records_wait(struct sim_thread *th, const struct sim_wait_record *r); /* until now */
+bool records_wake(struct sim_thread *th, uint8_t kind, uint32_t flags, uint32_t seq, uint64_t object, uint32_t before,
+		  uint32_t after, uint64_t t);
+void records_switch(struct sim_thread *th, uint32_t flags);
+
+uint64_t records_hash(const char *s); /* of a name that the trace defines: one of records_names */
+extern const char *const records_names[];
+
+/* Writes DIR/records.vpt. False: errno says why. */
+bool records_write(const struct world *w, const char *dir);
+
+#endif

@@ -1,0 +1,509 @@
+#include "truth.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "programs.h"
+
+#define DEPTH_MAX 64  /* of waits beneath waits */
+#define CONVOY_MAX 64
+#define STILL_MAX 64
+
+/* Where the interval was, one step further back. */
+struct place {
+	const struct sim_thread *th;
+	uint64_t t;
+	const struct sim_segment *segment;
+	const struct sim_work *before; /* without a segment: what the thread had taken up */
+};
+
+static size_t add_piece(struct truth *t, struct truth_piece piece)
+{
+	t->pieces = sim_grow(t->pieces, t->n_pieces, &t->cap_pieces, sizeof *t->pieces);
+	piece.depth = piece.parent ? t->pieces[piece.parent - 1].depth + 1 : 0;
+	t->pieces[t->n_pieces++] = piece;
+	COVER(t->world, PIECES);
+	return t->n_pieces;
+}
+
+static size_t child_node(struct truth *t, size_t parent, enum truth_class class, uint32_t code, const char *name,
+			 uint32_t level)
+{
+	for (size_t i = parent + 1; i < t->n_nodes; i++) {
+		const struct truth_node *n = &t->nodes[i];
+
+		if (n->parent == parent && n->class == class && n->code == code && n->level == level &&
+		    (n->name == name || (name && n->name && !strcmp(name, n->name))))
+			return i;
+	}
+	t->nodes = sim_grow(t->nodes, t->n_nodes, &t->cap_nodes, sizeof *t->nodes);
+	t->nodes[t->n_nodes++] = (struct truth_node){ parent, class, code, name, level, 0 };
+	return t->n_nodes - 1;
+}
+
+static const char *site_name(uint32_t code)
+{
+	return code > VP_CODE_SITE && code <= VP_CODE_SITE + SIM_SITES ? sim_site_names[code - VP_CODE_SITE - 1] : NULL;
+}
+
+/* Node of the thread's innermost frame, beneath base. Frames of which no record tells are their callers' time. */
+static size_t frame_node(struct truth *t, const struct sim_thread *th, uint32_t frame, size_t base, uint32_t level,
+			 uint32_t *innermost)
+{
+	const struct sim_frame *f = frame ? &th->frames[frame - 1] : NULL;
+
+	if (!f)
+		return base;
+	if (!f->is_recorded) {
+		COVER(t->world, UNRECORDED_FRAME);
+		return frame_node(t, th, f->parent, base, level, innermost);
+	}
+	*innermost = *innermost ? *innermost : f->code;
+	return child_node(t, frame_node(t, th, f->parent, base, level, &(uint32_t){ 1 }), TRUTH_FRAME, f->code, NULL, level);
+}
+
+/* The wait that counts at this moment: the outermost one that was recorded. */
+static const struct sim_wait *wait_of(const struct sim_thread *th, const struct sim_moment *m)
+{
+	const struct sim_wait *found = NULL;
+
+	for (uint32_t w = m->wait; w; w = th->waits[w - 1].outer)
+		if (th->waits[w - 1].is_recorded)
+			found = &th->waits[w - 1];
+	return found;
+}
+
+/* Who ended it: a wait around others that nobody is known to have ended was ended by whoever ended the last of these. */
+static const struct sim_release *release_of(const struct sim_thread *th, const struct sim_wait *w)
+{
+	size_t self = (size_t)(w - th->waits);
+
+	if (w->release && w->release->is_recorded)
+		return w->release;
+	for (size_t i = th->n_waits; i-- > self + 1;) {
+		const struct sim_wait *inner = &th->waits[i];
+
+		if (inner->outer == self + 1 && inner->is_recorded && inner->release && inner->release->is_recorded)
+			return inner->release;
+	}
+	return NULL;
+}
+
+static uint64_t clip(uint64_t x, uint64_t low, uint64_t high)
+{
+	return x < low ? low : x > high ? high : x;
+}
+
+/* Index of the last moment at or before `at`; n_moments when the thread did not exist yet. */
+static size_t moment_at(const struct sim_thread *th, uint64_t at)
+{
+	size_t low = 0, high = th->n_moments;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (th->moments[middle].t <= at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? low - 1 : th->n_moments;
+}
+
+bool truth_wait_counts(const struct sim_thread *th, const struct sim_wait *w)
+{
+	for (uint32_t o = w->outer; o; o = th->waits[o - 1].outer)
+		if (th->waits[o - 1].is_recorded)
+			return false;
+	return w->is_recorded;
+}
+
+const struct sim_thread *truth_waker(const struct sim_thread *th, const struct sim_wait *w, uint64_t *t)
+{
+	const struct sim_release *r = release_of(th, w);
+
+	*t = r ? clip(r->stamp, w->t0, w->t1) : 0;
+	return r ? r->by : NULL;
+}
+
+struct window {
+	const struct sim_thread *th;
+	uint64_t from, to;
+	size_t parent; /* piece, index + 1 */
+	int convoy;
+};
+
+static void explain(struct truth *t, struct window in);
+
+static bool is_explained_above(const struct truth *t, const struct sim_wait *w, size_t parent)
+{
+	for (; parent; parent = t->pieces[parent - 1].parent)
+		if (t->pieces[parent - 1].wait == w)
+			return true;
+	return false;
+}
+
+static void cover_waker(struct truth *t, const struct sim_thread *waiter, const struct sim_thread *waker, uint64_t at,
+			uint32_t depth)
+{
+	const struct sim_instance *label = NULL;
+
+	for (size_t i = 0; i < waker->n_segments; i++)
+		if (waker->segments[i]->from <= at && at <= waker->segments[i]->to)
+			label = waker->segments[i]->instance;
+	if (label == t->instance)
+		COVER(t->world, BLAME_SELF);
+	else if (label)
+		COVER(t->world, BLAME_OTHER);
+	else
+		COVER(t->world, BLAME_NONE);
+	if (waker->process != waiter->process)
+		COVER(t->world, BLAME_PROCESS);
+	if (depth == 1)
+		COVER(t->world, BLAME_2);
+	if (depth >= 2)
+		COVER(t->world, BLAME_3);
+}
+
+static void cover_wait(struct truth *t, const struct sim_wait *w, const struct sim_release *r, const struct window *in,
+		       uint64_t from)
+{
+	static const enum coverage kinds[VP_WAIT_COUNT] = {
+		[VP_WAIT_MUTEX] = COVER_WAIT_MUTEX, [VP_WAIT_RWLOCK_READ] = COVER_WAIT_READ,
+		[VP_WAIT_RWLOCK_WRITE] = COVER_WAIT_WRITE, [VP_WAIT_COND] = COVER_WAIT_COND,
+		[VP_WAIT_BARRIER] = COVER_WAIT_BARRIER, [VP_WAIT_SEMAPHORE] = COVER_WAIT_SEMAPHORE,
+		[VP_WAIT_JOIN] = COVER_WAIT_JOIN, [VP_WAIT_SPIN] = COVER_WAIT_SPIN,
+		[VP_WAIT_ANNOTATED] = COVER_WAIT_ANNOTATED, [VP_WAIT_FUTEX] = COVER_WAIT_FUTEX,
+		[VP_WAIT_ONCE] = COVER_WAIT_ONCE, [VP_WAIT_PIPE] = COVER_WAIT_CHANNEL,
+		[VP_WAIT_SLEEP] = COVER_WAIT_IO, [VP_WAIT_DISK] = COVER_WAIT_IO,
+	};
+
+	if (!in->parent)
+		t->world->coverage[kinds[w->kind]]++;
+	if (from > w->t0)
+		COVER(t->world, WAIT_PARTIAL);
+	if (w->is_joined)
+		COVER(t->world, WAIT_FALSE);
+	if (!r && in->parent)
+		COVER(t->world, UNENDED_BLAME);
+	if (r && r->stamp > w->t1)
+		COVER(t->world, LATE);
+}
+
+static void explain_wait(struct truth *t, const struct window *in, const struct sim_wait *w, uint32_t frame, uint64_t from,
+			 uint64_t to)
+{
+	const struct sim_release *r = release_of(in->th, w);
+	const struct truth_piece *above = in->parent ? &t->pieces[in->parent - 1] : NULL;
+	uint64_t until = r ? clip(r->stamp, w->t0, w->t1) : 0;
+	size_t node = above ? above->node : 0, base = node, piece;
+	uint32_t level = above ? above->depth + 1 : 0, innermost = 0;
+
+	until = until < to ? until : to;
+	if (above && above->wait && r && above->wait->object == w->object && in->convoy < CONVOY_MAX) {
+		COVER(t->world, CONVOY); /* both stood in one line: whoever they waited for is to blame */
+		explain(t, (struct window){ r->by, from, until, in->parent, in->convoy + 1 });
+		return;
+	}
+	cover_wait(t, w, r, in, from);
+	node = frame_node(t, in->th, frame, node, level, &innermost);
+	if (node == base || !site_name(innermost) || strcmp(site_name(innermost), w->name))
+		node = child_node(t, node, TRUTH_BLOCKED, 0, w->name, level);
+	else
+		COVER(t->world, SITE_WAIT);
+	if (above)
+		t->nodes[above->node].ticks -= (int64_t)(to - from);
+	t->nodes[node].ticks += (int64_t)(to - from);
+	if (r && is_explained_above(t, w, in->parent)) {
+		COVER(t->world, CIRCLE);
+		r = NULL;
+	}
+	piece = add_piece(t, (struct truth_piece){ in->th, from, to, w, in->parent, node, 0, TRUTH_WAIT });
+	if (!r || until <= from || level + 1 >= DEPTH_MAX)
+		return;
+	cover_waker(t, in->th, r->by, until, level);
+	if (until < to)
+		COVER(t->world, AFTER_RELEASE);
+	explain(t, (struct window){ r->by, from, until, piece, 0 });
+}
+
+/* A thread is not known before it was first seen: not even that others had its processor. */
+static bool is_known_preempted(const struct truth *t, const struct sim_thread *th, size_t i)
+{
+	uint64_t until = SIM_NEVER;
+
+	if (!t->world->with_switches || !th->moments[i].is_preempted)
+		return false;
+	while (++i < th->n_moments && th->moments[i].is_preempted)
+		;
+	if (i < th->n_moments)
+		until = th->moments[i].t;
+	return until != SIM_NEVER && until > th->t_first;
+}
+
+static void add_run(struct truth *t, const struct window *in, uint64_t from, uint64_t to)
+{
+	size_t base = in->parent ? t->pieces[in->parent - 1].node : 0;
+	uint32_t level = in->parent ? t->pieces[in->parent - 1].depth + 1 : 0, innermost = 0;
+	size_t i = moment_at(in->th, from);
+
+	if (in->parent)
+		t->nodes[base].ticks -= (int64_t)(to - from);
+	add_piece(t, (struct truth_piece){ in->th, from, to, NULL, in->parent, 0, 0, TRUTH_RUN });
+	while (from < to) {
+		const struct sim_moment *m = i < in->th->n_moments ? &in->th->moments[i] : NULL;
+		size_t next = m ? i + 1 : 0, node = base;
+		uint64_t until = next < in->th->n_moments && in->th->moments[next].t < to ? in->th->moments[next].t : to;
+
+		if (m)
+			node = frame_node(t, in->th, m->frame, base, level, &innermost);
+		if (m && is_known_preempted(t, in->th, i)) {
+			node = child_node(t, node, TRUTH_PREEMPTED, 0, NULL, level);
+			if (in->parent)
+				COVER(t->world, PREEMPTED_BLAME);
+			else
+				COVER(t->world, PREEMPTED);
+		}
+		t->nodes[node].ticks += (int64_t)(until - from);
+		from = until;
+		i = next;
+	}
+}
+
+/* What the thread did from..to, as pieces beneath the parent. */
+static void explain(struct truth *t, struct window in)
+{
+	uint64_t at = in.from, run = in.from;
+	size_t i = moment_at(in.th, at);
+
+	while (at < in.to) {
+		const struct sim_moment *m = i < in.th->n_moments ? &in.th->moments[i] : NULL;
+		const struct sim_wait *w = m ? wait_of(in.th, m) : NULL;
+		size_t next = m ? i + 1 : 0;
+
+		while (w && next < in.th->n_moments && wait_of(in.th, &in.th->moments[next]) == w)
+			next++;
+		i = next;
+		next = next < in.th->n_moments && in.th->moments[next].t < in.to;
+		if (w) {
+			uint64_t until = next ? in.th->moments[i].t : in.to;
+
+			if (run < at)
+				add_run(t, &in, run, at);
+			explain_wait(t, &in, w, m->frame, at, until);
+			run = until;
+		}
+		at = next ? in.th->moments[i].t : in.to;
+	}
+	if (run < in.to)
+		add_run(t, &in, run, in.to);
+}
+
+/* A thread that is not seen to leave its interval did so when it was last seen. */
+static uint64_t segment_end(const struct sim_segment *s)
+{
+	return s->to == SIM_NEVER ? s->th->t_last : s->to;
+}
+
+/* The thread's segment of this interval at t, both ends included. */
+static const struct sim_segment *segment_at(const struct sim_thread *th, const struct sim_instance *i, uint64_t at)
+{
+	for (size_t k = th->n_segments; k-- > 0;) {
+		const struct sim_segment *s = th->segments[k];
+
+		if (s->from <= at && at <= segment_end(s) && s->instance == i)
+			return s;
+	}
+	return NULL;
+}
+
+/* No queue tells, but the thread had waited since it turned to something else, and was let go by one at work for the interval. */
+static bool find_waker(const struct truth *t, const struct place *now, struct place *found)
+{
+	uint64_t floor = 0;
+
+	for (size_t k = 0; k < now->th->n_segments; k++) {
+		const struct sim_segment *s = now->th->segments[k];
+
+		if (s != now->segment && s->from <= now->t && (!now->segment || s->from < now->segment->from))
+			floor = s->from;
+	}
+	for (size_t k = now->th->n_waits; k-- > 0;) {
+		const struct sim_wait *w = &now->th->waits[k];
+		const struct sim_release *r;
+		const struct sim_segment *s;
+		uint64_t at;
+
+		if (!w->is_recorded || w->t1 > now->t || w->t1 < floor ||
+		    (w->outer && now->th->waits[w->outer - 1].is_recorded))
+			continue;
+		r = release_of(now->th, w);
+		if (!r)
+			continue;
+		at = clip(r->stamp, w->t0, w->t1);
+		s = segment_at(r->by, t->instance, at);
+		if (s && at >= t->instance->begin) {
+			*found = (struct place){ r->by, at, s, NULL };
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The thread's own segment that ended last; with `th` NULL any thread's. */
+static bool find_ended(const struct truth *t, const struct place *now, const struct sim_thread *th, struct place *found)
+{
+	const struct sim_segment *best = NULL;
+
+	for (const struct sim_segment *s = t->instance->segments; s; s = s->older) {
+		if (s == now->segment || (now->segment && s->from > now->segment->from) || (th && s->th != th) ||
+		    s->from > now->t || segment_end(s) > now->t)
+			continue;
+		if (!best || segment_end(s) > segment_end(best))
+			best = s;
+	}
+	if (best)
+		*found = (struct place){ best->th, segment_end(best), best, NULL };
+	return best;
+}
+
+/* Another thread that still works for it, as far as anybody knows: it handed the interval over before it blocked. */
+static bool find_lasting(const struct truth *t, const struct place *now, struct place *found)
+{
+	const struct sim_segment *best = NULL;
+	const struct sim_wait *w = NULL;
+	size_t i;
+
+	for (const struct sim_segment *s = t->instance->segments; s; s = s->older)
+		if (s != now->segment && (!now->segment || s->from < now->segment->from) && s->from <= now->t &&
+		    s->th != now->th && (!best || s->from > best->from))
+			best = s;
+	if (!best)
+		return false;
+	i = moment_at(best->th, now->t);
+	if (i < best->th->n_moments)
+		w = wait_of(best->th, &best->th->moments[i]);
+	*found = (struct place){ best->th, w && w->t0 > best->from ? w->t0 : now->t, best, NULL };
+	return true;
+}
+
+static void cover_cause(struct truth *t, const struct sim_work *work, bool is_inside)
+{
+	if (work->is_message)
+		COVER(t->world, BY_MESSAGE);
+	else if (work->segment)
+		COVER(t->world, BY_ITEM);
+	else
+		COVER(t->world, BY_RELAY);
+	if (is_inside)
+		COVER(t->world, DEQUEUE_INSIDE);
+}
+
+/* A message counts only from a thread that worked for the interval: threads tell each other many things. */
+static struct place step_back(struct truth *t, const struct place *now, const struct sim_work *work)
+{
+	struct place cause, own, found = { now->th, t->instance->begin, NULL, NULL };
+	bool has_cause = work && work->t >= t->instance->begin && (work->segment || !work->is_message), has_own;
+
+	if (has_cause) {
+		cause = (struct place){ work->by, work->t, work->segment, work->before };
+		cover_cause(t, work, now->segment && now->segment->is_inside);
+	} else {
+		has_cause = find_waker(t, now, &cause);
+		if (has_cause)
+			COVER(t->world, BY_WAKE);
+	}
+	if (has_cause) {
+		has_own = find_ended(t, now, now->th, &own);
+		if (has_own && own.t > cause.t)
+			COVER(t->world, OWN_LATER);
+		found = has_own && own.t > cause.t ? own : cause;
+	} else if (find_ended(t, now, NULL, &found)) {
+		if (found.th == now->th)
+			COVER(t->world, BY_OWN);
+		else
+			COVER(t->world, BY_LAST);
+	} else if (find_lasting(t, now, &found)) {
+		COVER(t->world, BY_LASTING);
+	}
+	if (found.t < t->instance->begin)
+		found = (struct place){ now->th, t->instance->begin, NULL, NULL };
+	return found;
+}
+
+static void cover_interval(struct truth *t, const struct place *first, unsigned n_segments, uint64_t threads, unsigned processes)
+{
+	const struct sim_instance *i = t->instance;
+	bool is_concurrent = false;
+
+	for (const struct sim_segment *s = i->segments; s; s = s->older)
+		is_concurrent |= s->from < i->end && s->to > i->end && s->th != i->ended_by;
+	COVER(t->world, INTERVALS);
+	if (threads & (threads - 1))
+		COVER(t->world, SEVERAL_THREADS);
+	if (processes & (processes - 1))
+		COVER(t->world, PROCESSES);
+	if (n_segments >= 3)
+		COVER(t->world, SEVERAL_SEGMENTS);
+	if (is_concurrent)
+		COVER(t->world, CONCURRENT);
+	if (!i->end_segment)
+		COVER(t->world, END_OTHER);
+	if (!first->segment)
+		COVER(t->world, START_OFF);
+}
+
+void truth_find(struct truth *t, struct world *w, const struct sim_instance *i)
+{
+	struct place now = { i->ended_by, i->end, i->end_segment, NULL };
+	const struct sim_work *work = i->end_segment ? i->end_segment->cause : i->end_cause;
+	uint64_t threads = 0, last = SIM_NEVER;
+	unsigned n_segments = 0, processes = 0;
+	int n_still = 0;
+
+	t->world = w;
+	t->instance = i;
+	t->n_pieces = 0;
+	t->nodes = sim_grow(t->nodes, 0, &t->cap_nodes, sizeof *t->nodes);
+	t->nodes[0] = (struct truth_node){ 0 };
+	t->n_nodes = 1;
+	for (;;) {
+		struct place before;
+
+		if (now.segment) {
+			uint64_t from = clip(now.segment->from, i->begin, now.t);
+
+			explain(t, (struct window){ now.th, from, now.t, 0, 0 });
+			n_segments += from < now.t;
+			threads |= UINT64_C(1) << now.th->seq;
+			processes |= 1u << now.th->process;
+			now.t = from;
+		}
+		if (now.t <= i->begin)
+			break;
+		before = step_back(t, &now, work);
+		n_still = now.t < last ? 0 : n_still + 1;
+		last = now.t;
+		if (n_still > STILL_MAX)
+			before = (struct place){ now.th, i->begin, NULL, NULL };
+		before.t = before.t < now.t ? before.t : now.t;
+		if (before.t < now.t) {
+			size_t node = child_node(t, 0, TRUTH_DELAY, 0, NULL, 0);
+			size_t piece = add_piece(t, (struct truth_piece){ now.th, before.t, now.t, NULL, 0, node, 0, TRUTH_QUEUED });
+
+			t->nodes[node].ticks += (int64_t)(now.t - before.t);
+			COVER(w, QUEUED);
+			explain(t, (struct window){ now.th, before.t, now.t, piece, 0 });
+		}
+		now = before;
+		work = now.segment ? now.segment->cause : now.before;
+	}
+	cover_interval(t, &now, n_segments, threads, processes);
+}
+
+void truth_release(struct truth *t)
+{
+	free(t->pieces);
+	free(t->nodes);
+	*t = (struct truth){ 0 };
+}

@@ -1,0 +1,53 @@
+/* The true critical path of an interval: read from the simulated machine's moments, waits, segments and hand-overs, never
+ * from records. What it means is docs/design/critical-path.md.
+ *
+ * Invariants: pieces without a parent tile [begin, end]; a piece comes after its parent; the ticks of a node are its own, not
+ * those of nodes beneath it, so all of them sum to the interval.
+ */
+#ifndef SIMULATE_TRUTH_H
+#define SIMULATE_TRUTH_H
+
+#include "interval.h"
+
+enum truth_kind { TRUTH_RUN, TRUTH_WAIT, TRUTH_QUEUED };
+
+struct truth_piece {
+	const struct sim_thread *th;
+	uint64_t from, to;
+	const struct sim_wait *wait;
+	size_t parent; /* index + 1 */
+	size_t node;
+	uint32_t depth;
+	enum truth_kind kind;
+};
+
+enum truth_class { TRUTH_ROOT, TRUTH_FRAME, TRUTH_BLOCKED, TRUTH_DELAY, TRUTH_PREEMPTED };
+
+struct truth_node {
+	size_t parent;
+	enum truth_class class;
+	uint32_t code;	  /* FRAME */
+	const char *name; /* BLOCKED */
+	uint32_t level;
+	int64_t ticks;
+};
+
+struct truth {
+	struct world *world;
+	const struct sim_instance *instance;
+	struct truth_piece *pieces;
+	size_t n_pieces, cap_pieces;
+	struct truth_node *nodes; /* [0]: the interval */
+	size_t n_nodes, cap_nodes;
+};
+
+/* *t may be used for one interval after the other; all zero before the first. */
+void truth_find(struct truth *t, struct world *w, const struct sim_instance *i);
+void truth_release(struct truth *t);
+
+/* Does the wait stand for itself: it was recorded, and none around it? */
+bool truth_wait_counts(const struct sim_thread *th, const struct sim_wait *w);
+/* Who ended it, as far as the records can tell, and when, within the wait; NULL: nobody. */
+const struct sim_thread *truth_waker(const struct sim_thread *th, const struct sim_wait *w, uint64_t *t);
+
+#endif

@@ -1,0 +1,186 @@
+/* A simulated machine: processes, threads, a scheduler, and what it knows to be true of every moment.
+ *
+ * Time is a count of ticks. Every time a thread goes on, at least one tick has passed since any thread did anything, so
+ * what two threads do never has the same time, and the order of things is known. A thread's program is plain C on a
+ * stack of its own (coroutine.h) that runs until it gives up the processor: world_work, world_park, world_spin.
+ *
+ * Two accounts are kept of a thread: its records, as the runtime would write them (records.h), and its moments, waits and
+ * segments, from which the truth is read (truth.h). The second knows nothing of the first, but for what was recorded at all.
+ */
+#ifndef SIMULATE_WORLD_H
+#define SIMULATE_WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "coroutine.h"
+#include "coverage.h"
+#include "trace/format.h"
+
+#define SIM_THREADS 24
+#define SIM_PROCESSES 3
+#define SIM_PROCESSORS 3
+#define SIM_NEVER UINT64_MAX
+
+struct sim_thread;
+struct sim_instance;
+struct sim_segment;
+
+/* Something that let others go on. */
+struct sim_release {
+	struct sim_thread *by;
+	uint64_t stamp; /* when the runtime took the time, 0: not yet */
+	bool is_recorded;
+};
+
+struct sim_wait {
+	uint64_t t0, t1;
+	const void *object; /* what it is, whatever its address */
+	const char *name;   /* as the report calls it */
+	struct sim_release *release; /* NULL: nobody ended it */
+	uint32_t outer;	    /* index + 1 of the wait around it */
+	uint8_t kind;
+	bool is_recorded, is_joined; /* joined: over a false wake-up */
+};
+
+struct sim_frame { /* a measured call */
+	uint32_t parent; /* index + 1 */
+	uint32_t code;
+	uint64_t t0;
+	bool is_recorded;
+};
+
+/* What a thread does from t on. */
+struct sim_moment {
+	uint64_t t;
+	uint32_t frame, wait; /* index + 1, 0: none */
+	bool is_preempted;
+};
+
+/* Work for an interval on its way from thread to thread: an item of a queue, a message. */
+struct sim_work {
+	struct sim_instance *instance; /* NULL: of none */
+	struct sim_thread *by;
+	uint64_t t;		     /* when it was handed over */
+	struct sim_segment *segment; /* in which; NULL: by a thread that worked for no interval then */
+	struct sim_work *before;     /* ... but had taken this up itself */
+	uint64_t item;
+	bool is_message;
+};
+
+/* A stretch of a thread that works for one interval. */
+struct sim_segment {
+	struct sim_thread *th;
+	struct sim_instance *instance; /* NULL: one that began before the trace did */
+	uint64_t from, to;	       /* to: SIM_NEVER while it lasts */
+	struct sim_work *cause;	       /* what the thread took up; NULL: nothing says */
+	bool is_inside;		       /* ... after it had begun to work for the interval */
+	struct sim_segment *older;     /* of the instance */
+};
+
+struct sim_instance {
+	uint64_t id, name, begin, end;
+	uint32_t process;
+	struct sim_thread *ended_by;
+	struct sim_work *end_cause;    /* END on a thread without the label: what that had taken up */
+	struct sim_segment *end_segment;
+	struct sim_segment *segments;  /* the one begun last first */
+	struct sim_instance *older;
+	bool is_complete, is_restarted, is_before_trace, is_reused;
+	int n_active; /* hand-overs and threads that are not through with it */
+};
+
+struct sim_thread {
+	struct world *world;
+	struct coroutine coroutine;
+	void (*program)(struct sim_thread *th);
+	void *arg;
+	uint32_t seq, process; /* from 1 */
+	uint64_t ready_at;     /* SIM_NEVER: parked */
+	bool is_woken, is_over;
+	uint64_t on_since;     /* it got a processor */
+	/* truth */
+	struct sim_frame *frames;
+	size_t n_frames, cap_frames;
+	struct sim_wait *waits;
+	size_t n_waits, cap_waits;
+	struct sim_moment *moments;
+	size_t n_moments, cap_moments;
+	struct sim_segment **segments;
+	size_t n_segments, cap_segments;
+	uint32_t frame, wait;
+	bool is_preempted;
+	struct sim_segment *segment; /* that lasts, NULL: works for no interval */
+	/* records */
+	struct vp_unit *units;
+	size_t n_units, cap_units;
+	uint64_t t_first, t_last; /* of its records */
+	uint64_t n_lost;     /* records not written since the last one that was */
+	uint64_t lose_from, lose_to;
+	uint64_t handle;     /* its pthread_t */
+	uint64_t start_token;
+	/* the program */
+	unsigned lock_top; /* locks are taken in order */
+	int depth;
+	struct sim_release *exit;
+	struct sim_thread *joiner;
+};
+
+struct world {
+	uint64_t seed, random, now;
+	uint64_t record_from; /* what is written before is not kept */
+	uint64_t stop_at;     /* programs begin nothing new */
+	uint64_t end_at;      /* everything stops where it stands */
+	struct coroutine scheduler;
+	struct sim_thread *threads[SIM_THREADS];
+	size_t n_threads;
+	struct sim_thread *current;
+	uint32_t n_processes;
+	bool with_switches, with_losses, with_preemption;
+	uint32_t lag_percent;
+	struct vp_unit *switches[SIM_PROCESSORS];
+	size_t n_switches[SIM_PROCESSORS], cap_switches[SIM_PROCESSORS];
+	uint64_t n_lost;
+	uint64_t next_token, next_handle, next_id, next_item;
+	struct sim_instance *instances; /* the one begun last first */
+	struct sim_scene *scene;        /* objects and queues that programs use */
+	struct sim_chunk *arena;
+	uint64_t *coverage;
+	int is_verbose;
+};
+
+/* A world without threads. `coverage` is added to. */
+struct world *world_new(uint64_t seed, uint64_t *coverage);
+void world_free(struct world *w);
+struct sim_thread *world_thread(struct world *w, uint32_t process, void (*program)(struct sim_thread *), void *arg);
+void world_run(struct world *w);
+
+void *world_alloc(struct world *w, size_t n); /* zeroed; lives as long as the world */
+uint64_t world_random(struct world *w);
+uint64_t world_below(struct world *w, uint64_t n);
+bool world_chance(struct world *w, uint32_t percent);
+
+/* By the thread that runs now. */
+void world_work(struct sim_thread *th, uint64_t ticks); /* may be preempted meanwhile */
+void world_lag(struct sim_thread *th);			/* between two steps that look like one: seldom some ticks */
+bool world_park(struct sim_thread *th, uint64_t until);	/* false: `until` came */
+bool world_spin(struct sim_thread *th, uint64_t until);	/* the same, but the processor is kept */
+void world_wake(struct sim_thread *th);			/* a parked thread goes on, some time */
+
+/* The truth about what the thread does from now on. */
+void world_enter(struct sim_thread *th, uint32_t code);
+struct sim_frame *world_leave(struct sim_thread *th);
+uint32_t world_wait_begin(struct sim_thread *th, uint8_t kind, const void *object, const char *name); /* index + 1 */
+void world_wait_end(struct sim_thread *th, uint32_t wait, struct sim_release *release, bool is_recorded);
+/* The wait before was a false wake-up: it, what was done since, and this one are one wait. */
+void world_wait_join(struct sim_thread *th, uint32_t before, uint32_t wait);
+
+struct sim_release *sim_release_new(struct sim_thread *by);
+void sim_release_stamp(struct sim_release *r); /* now */
+
+#define COVER(w, what) ((w)->coverage[COVER_##what]++)
+
+void *sim_grow(void *v, size_t n, size_t *cap, size_t size); /* room for one more, zeroed by the caller */
+
+#endif

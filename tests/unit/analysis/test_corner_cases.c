@@ -1,0 +1,199 @@
+/* Cases in which tests/simulate found the analysis wrong, drawn as small as they get. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "hand_trace.h"
+
+static struct hand_trace h;
+static struct hand_steps s;
+static struct hand_thread *a, *b, *c;
+static const struct vprof_piece *pieces;
+static size_t n_pieces;
+
+static int begin(void **state)
+{
+	(void)state;
+	hand_init(&h);
+	a = hand_thread(&h, 1);
+	b = hand_thread(&h, 1);
+	c = hand_thread(&h, 1);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	hand_steps_release(&s);
+	hand_release(&h);
+	return 0;
+}
+
+static void walk(uint32_t instance)
+{
+	assert_int_equal(vprof_path_walk(s.path, instance, &pieces, &n_pieces), 0);
+}
+
+static void steps(void)
+{
+	hand_write(&h);
+	hand_steps(&s, &h);
+}
+
+static int has(uint8_t kind, uint32_t thread, uint64_t from, uint64_t to, int depth)
+{
+	for (size_t i = 0; i < n_pieces; i++)
+		if (pieces[i].kind == kind && pieces[i].thread == thread && pieces[i].from == from &&
+		    pieces[i].to == to && pieces[i].depth == depth)
+			return 1;
+	return 0;
+}
+
+/* A clock that ticks slowly: the thread's root frame and its first call began at one tick. */
+static void test_call_at_the_tick_of_its_root(void **state)
+{
+	const struct vprof_line *line;
+
+	(void)state;
+	hand_enter(a, F(1), 100);
+	hand_call(a, F(2), 100, 150);
+	hand_enter(a, F(1), 160); /* recursion, which does leave */
+	hand_call(a, F(1), 160, 170);
+	hand_mark(a, VP_KIND_BEGIN, 1, 300);
+	steps();
+	line = &s.timeline->threads[0];
+	assert_int_equal(line->calls.n, 3);
+	assert_int_equal(line->calls.v[0].code, F(1));
+	assert_int_equal(line->calls.v[0].t1, 300);
+	assert_int_equal(line->calls.v[1].parent, 0);
+	assert_int_equal(line->calls.v[2].parent, 0);
+}
+
+/* A thread takes up what the trace does not know, or what is over: it does not work for its last interval any more. */
+static void test_taking_up_the_unknown(void **state)
+{
+	(void)state;
+	hand_mark(a, VP_KIND_BEGIN, 1, 100);
+	hand_mark(a, VP_KIND_RESUME, 77, 150); /* begun before the trace */
+	hand_mark(a, VP_KIND_RESUME, 1, 200);
+	hand_mark(b, VP_KIND_BEGIN, 2, 110);
+	hand_mark(b, VP_KIND_END, 2, 120);
+	hand_mark(a, VP_KIND_RESUME, 2, 250); /* ended */
+	hand_mark(a, VP_KIND_RESUME, 1, 300);
+	hand_mark(a, VP_KIND_END, 1, 400);
+	steps();
+	walk(0);
+	assert_true(has(VPROF_PIECE_RUN, 0, 300, 400, 0));
+	assert_true(has(VPROF_PIECE_QUEUED, 0, 250, 300, 0));
+	assert_true(has(VPROF_PIECE_RUN, 0, 200, 250, 0));
+	assert_true(has(VPROF_PIECE_QUEUED, 0, 150, 200, 0));
+	assert_true(has(VPROF_PIECE_RUN, 0, 100, 150, 0));
+}
+
+/* A dispatcher that works for no interval takes the item, and enqueues it again. */
+static void test_item_enqueued_again(void **state)
+{
+	(void)state;
+	hand_mark(a, VP_KIND_BEGIN, 1, 100);
+	hand_queue(a, VP_KIND_ENQUEUE, 0xa, 150);
+	hand_mark(a, VP_KIND_SUSPEND, 1, 160);
+	hand_queue(b, VP_KIND_DEQUEUE, 0xa, 200);
+	hand_queue(b, VP_KIND_ENQUEUE, 0xa, 260);
+	hand_queue(c, VP_KIND_DEQUEUE, 0xa, 300);
+	hand_mark(c, VP_KIND_RESUME, 1, 310);
+	hand_mark(c, VP_KIND_END, 1, 400);
+	steps();
+	walk(0);
+	assert_true(has(VPROF_PIECE_RUN, 2, 310, 400, 0));
+	assert_true(has(VPROF_PIECE_QUEUED, 2, 260, 310, 0));
+	assert_true(has(VPROF_PIECE_QUEUED, 1, 150, 260, 0));
+	assert_true(has(VPROF_PIECE_RUN, 0, 100, 150, 0));
+}
+
+/* The writer waits for the last reader, which stood in the same line until another writer had let it in. */
+static void test_readers_and_writers_stand_in_one_line(void **state)
+{
+	(void)state;
+	hand_mark(a, VP_KIND_BEGIN, 1, 100);
+	hand_wait(a, VP_WAIT_RWLOCK_WRITE, VP_CALL_WRLOCK, 0x10, 2, 200, 500);
+	hand_mark(a, VP_KIND_END, 1, 600);
+	hand_wait(b, VP_WAIT_RWLOCK_READ, VP_CALL_RDLOCK, 0x10, 1, 150, 400);
+	hand_wake(b, VP_WAIT_RWLOCK_READ, VP_FLAG_LATE, 0x10, 2, 2, 490);
+	hand_wake(c, VP_WAIT_RWLOCK_WRITE, 0, 0x10, 2, 2, 390);
+	steps();
+	walk(0);
+	assert_true(has(VPROF_PIECE_RUN, 2, 200, 390, 1));
+	assert_true(has(VPROF_PIECE_RUN, 1, 400, 490, 1));
+	assert_false(has(VPROF_PIECE_WAIT, 1, 200, 400, 1));
+}
+
+/* The same for a lock that two processes see at different addresses. */
+static void test_line_across_mappings(void **state)
+{
+	(void)state;
+	b->process_seq = 2;
+	hand_mark(a, VP_KIND_BEGIN, 1, 100);
+	hand_wait(a, VP_WAIT_MUTEX | VP_FLAG_SHARED << 8, VP_CALL_MUTEX_LOCK, 0x7010, 2, 200, 500);
+	hand_mark(a, VP_KIND_END, 1, 600);
+	hand_wait(b, VP_WAIT_MUTEX | VP_FLAG_SHARED << 8, VP_CALL_MUTEX_LOCK, 0x9010, 1, 150, 400);
+	hand_wake(b, VP_WAIT_MUTEX, VP_FLAG_SHARED, 0x9010, 2, 2, 490);
+	hand_wake(c, VP_WAIT_MUTEX, VP_FLAG_SHARED, 0x7010, 2, 2, 390);
+	steps();
+	walk(0);
+	assert_true(has(VPROF_PIECE_RUN, 2, 200, 390, 1));
+	assert_false(has(VPROF_PIECE_WAIT, 1, 200, 400, 1));
+}
+
+/* More threads than the barrier's count: one that is slow to return is passed by the next round. */
+static void test_barrier_passed_by_the_next_round(void **state)
+{
+	(void)state;
+	hand_wait(a, VP_WAIT_BARRIER, VP_CALL_BARRIER_WAIT, 0x10, 1, 100, 500);
+	hand_wake(b, VP_WAIT_BARRIER, VP_FLAG_ALL, 0x10, 1, 2, 200);
+	hand_wait(c, VP_WAIT_BARRIER, VP_CALL_BARRIER_WAIT, 0x10, 3, 250, 420);
+	hand_wake(b, VP_WAIT_BARRIER, VP_FLAG_ALL, 0x10, 3, 4, 400);
+	steps();
+	assert_int_equal(s.timeline->threads[0].waits.v[0].wake_t, 200);
+	assert_int_equal(s.timeline->threads[2].waits.v[0].wake_t, 400);
+}
+
+/* The signal that woke a thread in vain is used up: nobody else went by it. */
+static void test_false_wake_uses_its_signal(void **state)
+{
+	(void)state;
+	hand_wait(a, VP_WAIT_COND, VP_CALL_COND_WAIT, 0x10, 1, 100, 210);
+	hand_units(a, &(struct vp_unit){ 211, VP_W(VP_KIND_FALSE_WAKE, 0) }, 1);
+	hand_wait(a, VP_WAIT_COND, VP_CALL_COND_WAIT, 0x10, 3, 212, 500);
+	hand_wait(b, VP_WAIT_COND, VP_CALL_COND_WAIT, 0x10, 2, 150, 310);
+	hand_wake(c, VP_WAIT_COND, 0, 0x10, 2, 2, 200);
+	hand_wake(c, VP_WAIT_COND, 0, 0x10, 3, 3, 300);
+	hand_wake(c, VP_WAIT_COND, 0, 0x10, 3, 3, 490);
+	steps();
+	assert_int_equal(s.timeline->threads[0].waits.n, 1);
+	assert_int_equal(s.timeline->threads[0].waits.v[0].t0, 100);
+	assert_int_equal(s.timeline->threads[0].waits.v[0].wake_t, 490);
+	assert_int_equal(s.timeline->threads[1].waits.v[0].wake_t, 300);
+	assert_int_equal(s.wakes.n_waits, 2);
+	assert_int_equal(s.wakes.n_matched, 2);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(test_call_at_the_tick_of_its_root),
+		CASE(test_taking_up_the_unknown),
+		CASE(test_item_enqueued_again),
+		CASE(test_readers_and_writers_stand_in_one_line),
+		CASE(test_line_across_mappings),
+		CASE(test_barrier_passed_by_the_next_round),
+		CASE(test_false_wake_uses_its_signal),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
