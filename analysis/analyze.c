@@ -15,8 +15,6 @@
 #include "analysis/window_list.h"
 #include "common/files.h"
 
-#define PROGRESS_EVERY 16384
-
 struct analysis {
 	const struct vprof_analyze_options *o;
 	struct vprof_results *r;
@@ -27,8 +25,7 @@ struct analysis {
 	struct vprof_path *path;
 	struct vprof_tree *tree;
 	const struct vprof_interval_name *counts; /* of the interval under analysis, NULL: not in the trace */
-	uint32_t *chosen;			  /* complete instances outside the warm-up */
-	size_t n_chosen;
+	VPROF_ARRAY(uint32_t) chosen;		  /* complete instances outside the warm-up */
 	uint64_t n_warmup;
 	struct vprof_window_list windows;
 };
@@ -105,22 +102,31 @@ static int choose_instances(struct analysis *a)
 	uint64_t from = start + (uint64_t)((double)(stop - start) * warmup);
 
 	a->r->duration_ns = (double)(stop - start) * a->timeline->ns_per_tick;
-	a->chosen = malloc((a->intervals->instances.n + 1) * sizeof *a->chosen);
-	if (!a->chosen || vprof_window_list_read(&a->windows, a->trace))
+	if (vprof_window_list_read(&a->windows, a->trace))
 		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < a->intervals->instances.n && a->counts; i++) {
 		const struct vprof_instance *inst = &a->intervals->instances.v[i];
 
 		if (inst->name != a->counts->name || inst->state != VPROF_INSTANCE_COMPLETE)
 			continue;
-		if (inst->begin < from)
+		if (inst->begin < from) {
 			a->n_warmup++;
-		else if (!vprof_window_list_holds(&a->windows, inst->begin))
+		} else if (!vprof_window_list_holds(&a->windows, inst->begin)) {
 			count_outside(a->r, inst, a->timeline->ns_per_tick);
-		else
-			a->chosen[a->n_chosen++] = (uint32_t)i;
+		} else {
+			uint32_t *slot = VPROF_PUSH(&a->chosen);
+
+			if (!slot)
+				return VPROF_ERR_NOMEM;
+			*slot = (uint32_t)i;
+		}
 	}
 	return 0;
+}
+
+static void paths_progress(void *arg, double done)
+{
+	progress(arg, "paths", done);
 }
 
 static int walk_paths(struct analysis *a, struct vprof_error *err)
@@ -129,20 +135,12 @@ static int walk_paths(struct analysis *a, struct vprof_error *err)
 
 	if (!ret)
 		ret = vprof_tree_new(&a->tree, a->timeline, a->o->plan, err);
-	for (size_t i = 0; i < a->n_chosen && !ret; i++) {
-		const struct vprof_piece *pieces;
-		size_t n;
-
-		ret = vprof_path_walk(a->path, a->chosen[i], &pieces, &n);
-		if (!ret)
-			ret = vprof_tree_add(a->tree, pieces, n);
-		if (ret)
-			return vprof_error_set(err, ret, "not enough memory for %zu intervals: record a shorter run",
-					       a->n_chosen);
-		if (i % PROGRESS_EVERY == 0)
-			progress(a, "paths", (double)i / (double)a->n_chosen);
-	}
-	if (!ret && vprof_tree_number(a->tree))
+	if (ret)
+		return ret;
+	ret = vprof_tree_fill(a->tree, a->path, a->chosen.v, a->chosen.n, a->o->n_threads, paths_progress, a);
+	if (ret)
+		return vprof_error_set(err, ret, "not enough memory for %zu intervals: record a shorter run", a->chosen.n);
+	if (vprof_tree_number(a->tree))
 		ret = vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the variance tree");
 	return ret;
 }
@@ -165,14 +163,14 @@ static void fill_counts(struct analysis *a)
 
 	r->n_records = a->timeline->n_records;
 	r->n_dropped = a->trace->n_dropped;
-	r->n_bytes_ignored = a->trace->n_bytes_ignored;
+	r->n_bytes_ignored = a->trace->n_bytes_ignored + a->timeline->n_bytes_ignored;
 	r->n_calls_sampled = a->timeline->n_sampled;
 	r->n_waits = a->wakes.n_waits;
 	r->n_waits_matched = a->wakes.n_matched;
 	r->n_waits_by_time = a->wakes.n_by_time;
 	r->n_waits_undecided = a->wakes.n_channel_undecided;
 	r->n_waits_unmatched = a->wakes.n_unmatched;
-	r->n_complete = a->n_chosen;
+	r->n_complete = a->chosen.n;
 	if (!a->counts)
 		return;
 	r->n_cut = a->counts->n_open + a->counts->n_ends_only;
@@ -220,7 +218,7 @@ static int take_steps(struct analysis *a, struct vprof_error *err)
 	int ret;
 
 	progress(a, "read", 0);
-	ret = vprof_timeline_build(&a->timeline, a->trace, read_progress, a, err);
+	ret = vprof_timeline_build(&a->timeline, a->trace, a->o->n_threads, read_progress, a, err);
 	if (ret)
 		return ret;
 	progress(a, "wakes", 0);
@@ -236,7 +234,7 @@ static int take_steps(struct analysis *a, struct vprof_error *err)
 	if (ret)
 		return ret;
 	progress(a, "tree", 0);
-	ret = vprof_latency_fill(a->r, a->timeline, a->intervals, a->chosen, a->n_chosen, err);
+	ret = vprof_latency_fill(a->r, a->timeline, a->intervals, a->chosen.v, a->chosen.n, err);
 	if (!ret)
 		ret = vprof_tree_results(a->tree, a->r, err);
 	if (ret)
@@ -280,7 +278,7 @@ int vprof_analyze(struct vprof_results **out, const struct vprof_analyze_options
 	vprof_timeline_free(a.timeline);
 	vprof_trace_free(a.trace);
 	vprof_window_list_release(&a.windows);
-	free(a.chosen);
+	VPROF_ARRAY_RELEASE(&a.chosen);
 	vprof_results_free(a.r);
 	return ret;
 }

@@ -20,16 +20,31 @@
 		size_t n, cap;                                                                                       \
 	}
 
-/* The storage grown by half, or NULL when there is no memory (the old storage stays valid). */
-static inline void *vprof_array_grow(void *v, size_t *cap, size_t size)
-{
-	size_t n = *cap < 16 ? 16 : *cap + *cap / 2;
-	void *grown = n > SIZE_MAX / 2 / size ? NULL : realloc(v, n * size);
+/* The storage with room for n items (or grown by half), or NULL when there is no memory: the old storage stays valid then.
+ * Never to be given to free or realloc: large arrays are mapped, and lie in unlinked files of TMPDIR (or /var/tmp) when many
+ * are large, so that they need no memory beside the page cache. */
+void *vprof_array_room(void *v, size_t *cap, size_t n, size_t size);
+void *vprof_array_grow(void *v, size_t *cap, size_t size);
+void vprof_array_free(void *v, size_t cap, size_t size);
 
-	if (grown)
-		*cap = n;
-	return grown;
-}
+/* Sorts as qsort does, stably, needing no more than an array of its own for half of the items. 0, or -1 without memory. */
+int vprof_array_sort(void *v, size_t n, size_t size, int (*order)(const void *, const void *));
+
+/* Room for n items in all; 0, or -1 when there is no memory. */
+#define VPROF_RESERVE(a, n_wanted)                                                                                   \
+	__extension__({                                                                                              \
+		void *room_ = vprof_array_room((a)->v, &(a)->cap, (n_wanted), sizeof *(a)->v);                       \
+		if (room_)                                                                                           \
+			(a)->v = room_;                                                                              \
+		room_ ? 0 : -1;                                                                                      \
+	})
+
+/* The same, and more than that when it has to grow: for arrays that are filled bit by bit. */
+#define VPROF_ROOM(a, n_wanted)                                                                                      \
+	__extension__({                                                                                              \
+		size_t wanted_ = (n_wanted), half_ = (a)->cap + (a)->cap / 2;                                        \
+		wanted_ <= (a)->cap && (a)->v ? 0 : VPROF_RESERVE(a, wanted_ > half_ ? wanted_ : half_);             \
+	})
 
 /* Pointer to one more, zeroed item, or NULL when there is no memory. */
 #define VPROF_PUSH(a)                                                                                                \
@@ -45,7 +60,7 @@ static inline void *vprof_array_grow(void *v, size_t *cap, size_t size)
 
 #define VPROF_ARRAY_RELEASE(a)                                                                                       \
 	do {                                                                                                         \
-		free((a)->v);                                                                                        \
+		vprof_array_free((a)->v, (a)->cap, sizeof *(a)->v);                                                  \
 		(a)->v = NULL;                                                                                       \
 		(a)->n = (a)->cap = 0;                                                                               \
 	} while (0)

@@ -65,8 +65,8 @@ static int gather(struct vprof_channels *c)
 						.thread = (uint32_t)i, .place = (uint32_t)k, .is_receive = m->is_receive };
 		}
 	}
-	if (c->all.n)
-		qsort(c->all.v, c->all.n, sizeof *c->all.v, message_order);
+	if (vprof_array_sort(c->all.v, c->all.n, sizeof *c->all.v, message_order))
+		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < c->all.n; i++)
 		c->place[c->all.v[i].thread][c->all.v[i].place] = (uint32_t)i;
 	return 0;
@@ -307,9 +307,9 @@ struct vprof_channels *vprof_channels_new(struct vprof_timeline *timeline)
 			goto out;
 	}
 	for (size_t i = 0; i < timeline->n_threads && c->all.n; i++)
-		if (timeline->threads[i].queue_events.n)
-			qsort(timeline->threads[i].queue_events.v, timeline->threads[i].queue_events.n,
-			      sizeof *timeline->threads[i].queue_events.v, queue_order);
+		if (vprof_array_sort(timeline->threads[i].queue_events.v, timeline->threads[i].queue_events.n,
+				     sizeof *timeline->threads[i].queue_events.v, queue_order))
+			goto out;
 	ret = 0;
 out:
 	free(is_sent);

@@ -26,7 +26,8 @@ struct vprof_path {
 	const struct vprof_timeline *timeline;
 	const struct vprof_intervals *iv;
 	struct enqueue *enqueues; /* by (item, t) */
-	size_t n_enqueues;
+	size_t n_enqueues, cap_enqueues;
+	int is_shared; /* the enqueues belong to another walker */
 	size_t *wait_hint; /* [n_threads] */
 	VPROF_ARRAY(struct vprof_piece) pieces;
 	VPROF_ARRAY(struct window) windows;
@@ -54,11 +55,12 @@ static int enqueue_order(const void *a, const void *b)
 
 /* Puts all queue events in order, finds out until when each item can be dequeued, and keeps the enqueues. An item that is in
  * several queues at once keeps all its enqueues until the last one is gone: which is which is not known. */
-static void find_gone(struct vprof_path *p, size_t n)
+static int find_gone(struct vprof_path *p, size_t n)
 {
 	size_t first = 0, open = 0; /* enqueues since all were gone; those not dequeued yet */
 
-	qsort(p->enqueues, n, sizeof *p->enqueues, enqueue_order);
+	if (vprof_array_sort(p->enqueues, n, sizeof *p->enqueues, enqueue_order))
+		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < n; i++) {
 		const struct enqueue e = p->enqueues[i];
 
@@ -75,6 +77,7 @@ static void find_gone(struct vprof_path *p, size_t n)
 				p->enqueues[first++].gone = e.t;
 		}
 	}
+	return 0;
 }
 
 int vprof_path_new(struct vprof_path **out, const struct vprof_timeline *timeline,
@@ -89,7 +92,7 @@ int vprof_path_new(struct vprof_path **out, const struct vprof_timeline *timelin
 	if (p) {
 		p->timeline = timeline;
 		p->iv = intervals;
-		p->enqueues = malloc((n ? n : 1) * sizeof *p->enqueues);
+		p->enqueues = vprof_array_room(NULL, &p->cap_enqueues, n + 1, sizeof *p->enqueues);
 		p->wait_hint = calloc(timeline->n_threads + 1, sizeof *p->wait_hint);
 	}
 	if (!p || !p->enqueues || !p->wait_hint) {
@@ -108,7 +111,31 @@ int vprof_path_new(struct vprof_path **out, const struct vprof_timeline *timelin
 							     q->is_dequeue };
 		}
 	}
-	find_gone(p, n);
+	if (find_gone(p, n)) {
+		vprof_path_free(p);
+		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the trace's queue events");
+	}
+	*out = p;
+	return 0;
+}
+
+int vprof_path_share(struct vprof_path **out, const struct vprof_path *of)
+{
+	struct vprof_path *p = calloc(1, sizeof *p);
+
+	*out = NULL;
+	if (!p)
+		return VPROF_ERR_NOMEM;
+	p->timeline = of->timeline;
+	p->iv = of->iv;
+	p->enqueues = of->enqueues;
+	p->n_enqueues = of->n_enqueues;
+	p->is_shared = 1;
+	p->wait_hint = calloc(of->timeline->n_threads + 1, sizeof *p->wait_hint);
+	if (!p->wait_hint) {
+		vprof_path_free(p);
+		return VPROF_ERR_NOMEM;
+	}
 	*out = p;
 	return 0;
 }
@@ -117,7 +144,8 @@ void vprof_path_free(struct vprof_path *p)
 {
 	if (!p)
 		return;
-	free(p->enqueues);
+	if (!p->is_shared)
+		vprof_array_free(p->enqueues, p->cap_enqueues, sizeof *p->enqueues);
 	free(p->wait_hint);
 	VPROF_ARRAY_RELEASE(&p->pieces);
 	VPROF_ARRAY_RELEASE(&p->windows);

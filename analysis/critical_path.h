@@ -31,6 +31,8 @@ struct vprof_path; /* walker: indices of the whole trace and the pieces of the l
 int vprof_path_new(struct vprof_path **out, const struct vprof_timeline *timeline,
 		   const struct vprof_intervals *intervals, struct vprof_error *err);
 void vprof_path_free(struct vprof_path *path);
+/* Another walker over the same indices, which belong to `of`: for another thread. OK or NOMEM. */
+int vprof_path_share(struct vprof_path **out, const struct vprof_path *of);
 
 /* Walks one COMPLETE instance. The pieces belong to the walker and are valid until the next walk. OK or NOMEM. */
 int vprof_path_walk(struct vprof_path *path, uint32_t instance, const struct vprof_piece **pieces, size_t *n_pieces);

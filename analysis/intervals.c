@@ -16,39 +16,72 @@ struct key_slot {
 struct tracker {
 	const struct vprof_timeline *timeline;
 	struct vprof_intervals *iv;
-	struct event *events;
-	size_t n_events;
+	struct event *next; /* heap of threads by their next marks */
+	size_t n_next;
 	uint32_t *label; /* [n_threads] open segment or VPROF_NONE */
 	struct key_slot *slots;
-	size_t n_slots, n_keys;
+	size_t n_slots, cap_slots, n_keys;
 };
 
-static int event_order(const void *a, const void *b)
+static int is_before(const struct event *x, const struct event *y)
 {
-	const struct event *x = a, *y = b;
-
-	if (x->t != y->t)
-		return x->t < y->t ? -1 : 1;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return x->mark < y->mark ? -1 : x->mark > y->mark;
+	return x->t != y->t ? x->t < y->t : x->thread < y->thread;
 }
 
+/* Puts the event at the heap's root into its place. */
+static void sink(struct tracker *tr, struct event e)
+{
+	size_t i = 0, child;
+
+	for (; (child = 2 * i + 1) < tr->n_next; i = child) {
+		if (child + 1 < tr->n_next && is_before(&tr->next[child + 1], &tr->next[child]))
+			child++;
+		if (is_before(&e, &tr->next[child]))
+			break;
+		tr->next[i] = tr->next[child];
+	}
+	tr->next[i] = e;
+}
+
+static int first_event_order(const void *a, const void *b)
+{
+	return is_before(a, b) ? -1 : is_before(b, a);
+}
+
+/* Each thread's marks are sorted. Sorted, the first ones are a heap. */
 static int collect_events(struct tracker *tr)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < tr->timeline->n_threads; i++)
 		n += tr->timeline->threads[i].marks.n;
-	tr->events = malloc((n ? n : 1) * sizeof *tr->events);
-	if (!tr->events || n >= VPROF_NONE)
+	tr->next = malloc((tr->timeline->n_threads + 1) * sizeof *tr->next);
+	if (!tr->next || n >= VPROF_NONE)
 		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < tr->timeline->n_threads; i++)
-		for (size_t k = 0; k < tr->timeline->threads[i].marks.n; k++)
-			tr->events[tr->n_events++] = (struct event){ tr->timeline->threads[i].marks.v[k].t,
-								     (uint32_t)i, (uint32_t)k };
-	qsort(tr->events, tr->n_events, sizeof *tr->events, event_order);
+		if (tr->timeline->threads[i].marks.n)
+			tr->next[tr->n_next++] = (struct event){ tr->timeline->threads[i].marks.v[0].t, (uint32_t)i, 0 };
+	qsort(tr->next, tr->n_next, sizeof *tr->next, first_event_order);
 	return 0;
+}
+
+/* Takes the earliest event; 0 when there are no more. */
+static int next_event(struct tracker *tr, struct event *e)
+{
+	const struct vprof_line *line;
+	struct event after;
+
+	if (!tr->n_next)
+		return 0;
+	*e = tr->next[0];
+	line = &tr->timeline->threads[e->thread];
+	if (e->mark + 1 < line->marks.n)
+		after = (struct event){ line->marks.v[e->mark + 1].t, e->thread, e->mark + 1 };
+	else
+		after = tr->next[--tr->n_next];
+	if (tr->n_next)
+		sink(tr, after);
+	return 1;
 }
 
 static struct key_slot *find_slot(struct tracker *tr, uint64_t name, uint64_t id)
@@ -63,19 +96,22 @@ static struct key_slot *find_slot(struct tracker *tr, uint64_t name, uint64_t id
 static int slots_grow(struct tracker *tr)
 {
 	struct key_slot *old = tr->slots;
-	size_t n_old = tr->n_slots;
+	size_t n_old = tr->n_slots, cap_old = tr->cap_slots;
 
 	tr->n_slots = n_old ? n_old * 2 : 1024;
-	tr->slots = calloc(tr->n_slots, sizeof *tr->slots);
+	tr->cap_slots = 0;
+	tr->slots = vprof_array_room(NULL, &tr->cap_slots, tr->n_slots, sizeof *tr->slots);
 	if (!tr->slots) {
 		tr->slots = old;
 		tr->n_slots = n_old;
+		tr->cap_slots = cap_old;
 		return VPROF_ERR_NOMEM;
 	}
+	memset(tr->slots, 0, tr->n_slots * sizeof *tr->slots);
 	for (size_t i = 0; i < n_old; i++)
 		if (old[i].used)
 			*find_slot(tr, old[i].name, old[i].id) = old[i];
-	free(old);
+	vprof_array_free(old, cap_old, sizeof *old);
 	return 0;
 }
 
@@ -231,13 +267,14 @@ static void on_type(struct tracker *tr, const struct event *e, const struct vpro
 
 static int track(struct tracker *tr)
 {
-	for (size_t i = 0; i < tr->n_events; i++) {
-		const struct event *e = &tr->events[i];
-		const struct vprof_mark *m = &tr->timeline->threads[e->thread].marks.v[e->mark];
+	struct event e;
+
+	while (next_event(tr, &e)) {
+		const struct vprof_mark *m = &tr->timeline->threads[e.thread].marks.v[e.mark];
 
 		if (m->kind == VP_KIND_TYPE)
-			on_type(tr, e, m);
-		else if (on_mark(tr, e, m))
+			on_type(tr, &e, m);
+		else if (on_mark(tr, &e, m))
 			return VPROF_ERR_NOMEM;
 	}
 	for (size_t i = 0; i < tr->timeline->n_threads; i++) {
@@ -269,8 +306,8 @@ static int group(struct tracker *tr)
 	uint32_t *place, next = 0;
 
 	iv->n_threads = tr->timeline->n_threads;
-	iv->by_instance = malloc((n ? n : 1) * sizeof *iv->by_instance);
-	iv->by_thread = malloc((n ? n : 1) * sizeof *iv->by_thread);
+	iv->by_instance = vprof_array_room(NULL, &iv->cap_by_instance, n + 1, sizeof *iv->by_instance);
+	iv->by_thread = vprof_array_room(NULL, &iv->cap_by_thread, n + 1, sizeof *iv->by_thread);
 	iv->thread_first = calloc(iv->n_threads + 2, sizeof *iv->thread_first);
 	if (!iv->by_instance || !iv->by_thread || !iv->thread_first)
 		return VPROF_ERR_NOMEM;
@@ -318,8 +355,8 @@ int vprof_intervals_build(struct vprof_intervals **out, const struct vprof_timel
 out:
 	vprof_intervals_free(tr.iv);
 	free(tr.label);
-	free(tr.events);
-	free(tr.slots);
+	free(tr.next);
+	vprof_array_free(tr.slots, tr.cap_slots, sizeof *tr.slots);
 	if (ret)
 		vprof_error_set(err, ret, "not enough memory for the trace's intervals: record a shorter run");
 	return ret;
@@ -332,8 +369,8 @@ void vprof_intervals_free(struct vprof_intervals *iv)
 	VPROF_ARRAY_RELEASE(&iv->instances);
 	VPROF_ARRAY_RELEASE(&iv->segments);
 	VPROF_ARRAY_RELEASE(&iv->names);
-	free(iv->by_instance);
-	free(iv->by_thread);
+	vprof_array_free(iv->by_instance, iv->cap_by_instance, sizeof *iv->by_instance);
+	vprof_array_free(iv->by_thread, iv->cap_by_thread, sizeof *iv->by_thread);
 	free(iv->thread_first);
 	free(iv);
 }

@@ -45,7 +45,7 @@ struct vprof_intervals {
 	uint32_t *by_instance; /* [n segments] indices of segments, grouped by instance, each group by t0 */
 	uint32_t *by_thread;   /* [n segments] the same, grouped by thread */
 	uint32_t *thread_first; /* [n_threads + 1] */
-	size_t n_threads;
+	size_t n_threads, cap_by_instance, cap_by_thread;
 	VPROF_ARRAY(struct vprof_interval_name) names;
 };
 

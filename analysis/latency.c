@@ -51,7 +51,8 @@ static int fill_types(struct vprof_results *r, const struct vprof_timeline *time
 	double between = 0;
 	size_t from, to;
 
-	qsort(typed, n, sizeof *typed, type_order);
+	if (vprof_array_sort(typed, n, sizeof *typed, type_order))
+		return VPROF_ERR_NOMEM;
 	for (from = 0; from < n; from = to) {
 		struct vprof_type *t = VPROF_PUSH(&types);
 		double d;
@@ -76,10 +77,16 @@ static int fill_types(struct vprof_results *r, const struct vprof_timeline *time
 	if (types.n == 1 && typed[0].kind == 0)
 		types.n = 0;
 	qsort(types.v, types.n, sizeof *types.v, count_order);
-	r->types = types.v;
 	r->n_types = types.n < TYPES_MAX ? types.n : TYPES_MAX;
+	r->types = calloc(r->n_types ? r->n_types : 1, sizeof *r->types);
+	if (!r->types)
+		goto nomem;
+	if (r->n_types)
+		memcpy(r->types, types.v, r->n_types * sizeof *r->types);
+	VPROF_ARRAY_RELEASE(&types);
 	return 0;
 nomem:
+	r->n_types = 0;
 	VPROF_ARRAY_RELEASE(&types);
 	return VPROF_ERR_NOMEM;
 }
@@ -87,8 +94,9 @@ nomem:
 int vprof_latency_fill(struct vprof_results *r, const struct vprof_timeline *timeline,
 		       const struct vprof_intervals *intervals, const uint32_t *chosen, size_t n, struct vprof_error *err)
 {
-	double *ns = malloc((n ? n : 1) * sizeof *ns);
-	struct typed *typed = malloc((n ? n : 1) * sizeof *typed);
+	size_t cap_ns = 0, cap_typed = 0;
+	double *ns = vprof_array_room(NULL, &cap_ns, n + 1, sizeof *ns);
+	struct typed *typed = vprof_array_room(NULL, &cap_typed, n + 1, sizeof *typed);
 	int ret = 0;
 
 	_Static_assert(sizeof(struct typed) % sizeof(double) == 0, "GSL's stride counts doubles");
@@ -116,8 +124,8 @@ int vprof_latency_fill(struct vprof_results *r, const struct vprof_timeline *tim
 	r->sd_ns = sqrt(r->var_ns2);
 	ret = fill_types(r, timeline, typed, n);
 out:
-	free(ns);
-	free(typed);
+	vprof_array_free(ns, cap_ns, sizeof *ns);
+	vprof_array_free(typed, cap_typed, sizeof *typed);
 	if (ret)
 		vprof_error_set(err, ret, "not enough memory for the latencies of %zu intervals", n);
 	return ret;

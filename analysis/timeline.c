@@ -1,43 +1,18 @@
-/* Records to timelines. One pass over every thread's records; strings and modules go to tables of the whole trace. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Records to timelines. One pass over every thread's records, several threads at a time. What is found does not depend on the order in
+ * which threads are read.
+ */
+#define _GNU_SOURCE /* qsort_r */
 #include "analysis/timeline.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 
-#define TIME_MAX (UINT64_MAX / 4) /* later times cannot be real and would overflow sums */
-#define ENTER_SLACK_TICKS 4096	  /* between an ENTER and the entry time of the same frame's call record */
-#define N_KIND_NAMES VP_WAIT_COUNT
+#include "analysis/timeline_records.h"
+#include "analysis/parallel.h"
+#include "trace/walk.h"
 
-struct string_slot {
-	uint64_t hash;
-	const char *text; /* NULL: free slot */
-};
-
-struct annotated_name {
-	uint64_t hash;
-	uint32_t index; /* into names */
-};
-
-struct vprof_timeline_private {
-	struct string_slot *slots;
-	size_t n_slots, n_strings; /* n_slots is a power of two */
-	VPROF_ARRAY(char *) texts; /* owned */
-	VPROF_ARRAY(struct annotated_name) annotated;
-	VPROF_ARRAY(const char *) names;
-};
-
-struct open_frame {
-	uint64_t t;
-	uint32_t code;
-};
-
-struct build {
-	struct vprof_timeline *timeline;
-	struct vprof_line *line;
-	VPROF_ARRAY(struct vprof_ended_call) ended;
-	VPROF_ARRAY(struct open_frame) open;
-	size_t pending_stack; /* index + 1 */
-	int false_wake;
-};
+#define TIME_MAX VPROF_CALL_TIME_MAX
 
 static const char *const call_names[VP_CALL_COUNT] = {
 #define VPROF_CALL_NAME(id, name) [VP_CALL_##id] = name,
@@ -45,7 +20,7 @@ static const char *const call_names[VP_CALL_COUNT] = {
 #undef VPROF_CALL_NAME
 };
 
-static const char *const kind_names[N_KIND_NAMES] = {
+static const char *const kind_names[VPROF_KIND_NAMES] = {
 	[0] = "wait",
 	[VP_WAIT_MUTEX] = "pthread_mutex_lock",
 	[VP_WAIT_RWLOCK_READ] = "pthread_rwlock_rdlock",
@@ -66,384 +41,6 @@ static const char *const kind_names[N_KIND_NAMES] = {
 	[VP_WAIT_ONCE] = "pthread_once",
 	[VP_WAIT_QUEUE] = "message queue",
 };
-
-static struct string_slot *string_slot(struct vprof_timeline_private *p, uint64_t hash)
-{
-	size_t i = vprof_mix(hash) & (p->n_slots - 1);
-
-	while (p->slots[i].text && p->slots[i].hash != hash)
-		i = (i + 1) & (p->n_slots - 1);
-	return &p->slots[i];
-}
-
-const char *vprof_timeline_string(const struct vprof_timeline *timeline, uint64_t hash)
-{
-	if (!timeline->private->n_slots)
-		return NULL;
-	return string_slot(timeline->private, hash)->text;
-}
-
-static int strings_grow(struct vprof_timeline_private *p)
-{
-	struct string_slot *old = p->slots;
-	size_t n_old = p->n_slots;
-
-	p->n_slots = n_old ? n_old * 2 : 256;
-	p->slots = calloc(p->n_slots, sizeof *p->slots);
-	if (!p->slots) {
-		p->slots = old;
-		p->n_slots = n_old;
-		return VPROF_ERR_NOMEM;
-	}
-	for (size_t i = 0; i < n_old; i++)
-		if (old[i].text)
-			*string_slot(p, old[i].hash) = old[i];
-	free(old);
-	return 0;
-}
-
-static char *text_keep(struct vprof_timeline_private *p, const void *bytes, size_t n)
-{
-	char *text = strndup(bytes, n);
-	char **slot = text ? VPROF_PUSH(&p->texts) : NULL;
-
-	if (!slot) {
-		free(text);
-		return NULL;
-	}
-	return *slot = text;
-}
-
-static int add_string(struct vprof_timeline_private *p, const struct vp_unit *u)
-{
-	struct string_slot *slot;
-
-	if (2 * p->n_strings >= p->n_slots && strings_grow(p))
-		return VPROF_ERR_NOMEM;
-	slot = string_slot(p, u->t);
-	if (slot->text)
-		return 0;
-	slot->text = text_keep(p, u + 1, VP_PAYLOAD(u->w));
-	slot->hash = u->t;
-	p->n_strings += slot->text != NULL;
-	return slot->text ? 0 : VPROF_ERR_NOMEM;
-}
-
-static int add_module(struct build *b, const struct vp_unit *u)
-{
-	struct vprof_module *m = VPROF_PUSH(&b->timeline->modules);
-
-	if (!m)
-		return VPROF_ERR_NOMEM;
-	m->process_seq = b->line->process_seq;
-	m->low = u->t;
-	m->bias = u[1].t;
-	m->high = u[1].w;
-	m->path = text_keep(b->timeline->private, u + 2, VP_PAYLOAD(u->w));
-	if (m->path)
-		return 0;
-	b->timeline->modules.n--;
-	return VPROF_ERR_NOMEM;
-}
-
-/* Name of an annotated acquire function: its text may come later in the trace, so only its place is taken now. */
-static int annotated_name(struct vprof_timeline_private *p, uint64_t hash, uint32_t *index)
-{
-	struct annotated_name *a;
-	const char **name;
-
-	for (size_t i = 0; i < p->annotated.n; i++) {
-		if (p->annotated.v[i].hash == hash) {
-			*index = p->annotated.v[i].index;
-			return 0;
-		}
-	}
-	if (p->annotated.n >= 4096) { /* more functions than anyone annotates: damaged hashes */
-		*index = VP_CALL_COUNT + VP_WAIT_ANNOTATED;
-		return 0;
-	}
-	a = VPROF_PUSH(&p->annotated);
-	name = VPROF_PUSH(&p->names);
-	if (!a || !name)
-		return VPROF_ERR_NOMEM;
-	a->hash = hash;
-	a->index = *index = (uint32_t)p->names.n - 1;
-	*name = "";
-	return 0;
-}
-
-static int add_ended(struct build *b, uint64_t t0, uint64_t t1, uint32_t code)
-{
-	struct vprof_ended_call *e = VPROF_PUSH(&b->ended);
-
-	if (!e)
-		return VPROF_ERR_NOMEM;
-	*e = (struct vprof_ended_call){ .t0 = t0, .t1 = t1, .code = code & VP_CODE_MASK };
-	b->timeline->n_calls++;
-	return 0;
-}
-
-/* The innermost open frame never wrote its record (longjmp, a kill): it ended by now. */
-static int close_unrecorded(struct build *b)
-{
-	struct open_frame f = b->open.v[--b->open.n];
-
-	b->timeline->n_unclosed++;
-	return add_ended(b, f.t, b->line->t_last > f.t ? b->line->t_last : f.t, f.code);
-}
-
-static int match_enter(struct build *b, uint64_t t0, uint32_t code)
-{
-	while (b->open.n) {
-		const struct open_frame *f = &b->open.v[b->open.n - 1];
-		uint64_t distance = f->t > t0 ? f->t - t0 : t0 - f->t;
-
-		if (f->code == code && distance <= ENTER_SLACK_TICKS) {
-			b->open.n--;
-			return 0;
-		}
-		if (f->t <= t0)
-			return 0; /* still open around this call, which may begin at the same tick */
-		if (close_unrecorded(b))
-			return VPROF_ERR_NOMEM;
-	}
-	return 0;
-}
-
-static int add_call(struct build *b, uint64_t t0, uint64_t ticks, uint32_t code)
-{
-	uint64_t t1 = t0 + ticks;
-
-	if (ticks == VP_PAYLOAD_MAX && b->line->t_last > t1) /* saturated: it ended after its callees */
-		t1 = b->line->t_last;
-	if (match_enter(b, t0, code))
-		return VPROF_ERR_NOMEM;
-	if (t1 > b->line->t_last)
-		b->line->t_last = t1;
-	return add_ended(b, t0, t1, code);
-}
-
-static int add_sample(struct build *b, const struct vp_unit *u)
-{
-	uint32_t code = VP_CODE(u[1].w);
-
-	if (u[1].t > VP_PAYLOAD_MAX || code < VP_CODE_FUNCTION) {
-		b->timeline->n_bad++;
-		return 0;
-	}
-	if (add_call(b, u->t, u[1].t, code) || vprof_samples_add(b->line, u->t, u[1].t, code, VP_PAYLOAD(u->w)))
-		return VPROF_ERR_NOMEM;
-	b->ended.v[b->ended.n - 1].is_sampled = 1;
-	b->timeline->n_sampled++;
-	return 0;
-}
-
-static int add_wait(struct build *b, const struct vp_unit *u)
-{
-	struct vprof_timeline_private *p = b->timeline->private;
-	uint32_t kind = VP_PAYLOAD(u->w) & 0xff, call = u[2].w & 0xffff;
-	struct vprof_wait *w;
-	int ret = 0;
-
-	if (kind == 0 || kind >= VP_WAIT_COUNT || u[2].t < u->t || u[2].t > TIME_MAX) {
-		b->timeline->n_bad++;
-		return 0;
-	}
-	w = VPROF_PUSH(&b->line->waits);
-	if (!w)
-		return VPROF_ERR_NOMEM;
-	w->t0 = u->t;
-	w->goes_on = b->false_wake && b->line->waits.n > 1;
-	b->false_wake = 0;
-	w->t1 = u[2].t > w->t0 ? u[2].t : w->t0;
-	w->object = u[1].t;
-	w->ticket = (uint32_t)u[1].w;
-	w->kind = (uint8_t)kind;
-	w->flags = (uint8_t)(VP_PAYLOAD(u->w) >> 8) & (VPROF_WAIT_READY - 1);
-	w->seq = (uint32_t)(VP_PAYLOAD(u->w) >> VP_SEQ_SHIFT);
-	w->waker = VPROF_NONE;
-	if (kind == VP_WAIT_ANNOTATED)
-		ret = annotated_name(p, u[2].w, &w->name);
-	else
-		w->name = call > 0 && call < VP_CALL_COUNT ? call : VP_CALL_COUNT + kind;
-	if (w->t1 > b->line->t_last)
-		b->line->t_last = w->t1;
-	return ret;
-}
-
-static int add_wake(struct build *b, const struct vp_unit *u)
-{
-	struct vprof_wake *w = VPROF_PUSH(&b->line->wakes);
-
-	if (!w)
-		return VPROF_ERR_NOMEM;
-	w->t = u->t;
-	w->object = u[1].t;
-	w->before = (uint32_t)u[1].w;
-	w->after = (uint32_t)(u[1].w >> 32);
-	w->kind = VP_PAYLOAD(u->w) & 0xff;
-	w->flags = (uint8_t)(VP_PAYLOAD(u->w) >> 8);
-	w->seq = (uint32_t)(VP_PAYLOAD(u->w) >> VP_SEQ_SHIFT);
-	return 0;
-}
-
-static int add_mark(struct build *b, const struct vp_unit *u)
-{
-	struct vprof_mark *m = VPROF_PUSH(&b->line->marks);
-
-	if (!m)
-		return VPROF_ERR_NOMEM;
-	m->t = u->t;
-	m->id = u[1].t;
-	m->name = VP_CODE(u->w) == VP_KIND_TYPE ? VP_PAYLOAD(u->w) : u[1].w;
-	m->kind = (uint8_t)VP_CODE(u->w);
-	return 0;
-}
-
-static int add_stack(struct build *b, const struct vp_unit *u)
-{
-	struct vprof_stack *s = VPROF_PUSH(&b->line->stacks);
-
-	if (!s)
-		return VPROF_ERR_NOMEM;
-	s->t = u->t;
-	s->addresses = u + 1;
-	s->n = VP_PAYLOAD(u->w) & 0xff;
-	s->kind = (uint8_t)(VP_PAYLOAD(u->w) >> 8);
-	b->pending_stack = b->line->stacks.n;
-	return 0;
-}
-
-static int add_message(struct vprof_line *line, const struct vp_unit *u)
-{
-	struct vprof_message *m;
-	struct vprof_ready *r;
-
-	if (VP_CODE(u->w) == VP_KIND_READY) {
-		r = line->waits.n ? VPROF_PUSH(&line->ready) : NULL;
-		if (r)
-			*r = (struct vprof_ready){ u[1].t, line->waits.n - 1 };
-		return r || !line->waits.n ? 0 : VPROF_ERR_NOMEM;
-	}
-	m = VPROF_PUSH(&line->messages);
-	if (!m)
-		return VPROF_ERR_NOMEM;
-	*m = (struct vprof_message){ u->t, VP_PAYLOAD(u->w), u[1].t, u[1].w, VP_CODE(u->w) == VP_KIND_RECEIVE };
-	if (m->is_receive && m->took > m->t)
-		m->took = m->t;
-	return 0;
-}
-
-static int add_small(struct build *b, const struct vp_unit *u)
-{
-	struct vprof_line *line = b->line;
-	struct vprof_queue_event *q;
-	struct vprof_creation *c;
-	struct vprof_amount *a;
-
-	switch (VP_CODE(u->w)) {
-	case VP_KIND_WORK:
-		a = VPROF_PUSH(&line->amounts);
-		if (!a)
-			return VPROF_ERR_NOMEM;
-		*a = (struct vprof_amount){ u->t, u[1].t, (int64_t)u[1].w };
-		return 0;
-	case VP_KIND_ENQUEUE:
-	case VP_KIND_DEQUEUE:
-		q = VPROF_PUSH(&line->queue_events);
-		if (!q)
-			return VPROF_ERR_NOMEM;
-		*q = (struct vprof_queue_event){ u->t, u[1].t, VP_CODE(u->w) == VP_KIND_DEQUEUE, 0 };
-		return 0;
-	case VP_KIND_SEND:
-	case VP_KIND_RECEIVE:
-	case VP_KIND_READY:
-		return add_message(line, u);
-	case VP_KIND_CREATE:
-		c = VPROF_PUSH(&line->creations);
-		if (!c)
-			return VPROF_ERR_NOMEM;
-		*c = (struct vprof_creation){ u->t, u[1].t, u[1].w == 1 };
-		return 0;
-	case VP_KIND_START:
-		line->start_token = u[1].t;
-		return 0;
-	case VP_KIND_EXIT:
-		line->t_exit = u->t;
-		return 0;
-	case VP_KIND_FALSE_WAKE:
-		b->false_wake = 1;
-		return 0;
-	case VP_KIND_DROPPED:
-		b->timeline->n_dropped_marks++;
-		return 0;
-	case VP_KIND_COUNT:
-		vprof_samples_count(line, VP_PAYLOAD(u->w) & VP_CODE_MASK, (uint32_t)(VP_PAYLOAD(u->w) >> VP_CODE_BITS));
-		return 0;
-	default:
-		return 0;
-	}
-}
-
-static int add_enter(struct build *b, const struct vp_unit *u)
-{
-	struct open_frame *f = VPROF_PUSH(&b->open);
-
-	if (!f)
-		return VPROF_ERR_NOMEM;
-	f->t = u->t;
-	f->code = (uint32_t)VP_PAYLOAD(u->w) & VP_CODE_MASK;
-	return 0;
-}
-
-static int add_record(struct build *b, const struct vp_unit *u)
-{
-	struct vprof_line *line = b->line;
-	uint32_t code = VP_CODE(u->w);
-
-	b->timeline->n_records++;
-	if (code == VP_KIND_STRING)
-		return add_string(b->timeline->private, u);
-	if (code == VP_KIND_MODULE)
-		return add_module(b, u);
-	if (u->t == 0 || u->t > TIME_MAX) {
-		b->timeline->n_bad++;
-		return 0;
-	}
-	if (b->pending_stack && code != VP_KIND_STACK) {
-		struct vprof_stack *s = &line->stacks.v[b->pending_stack - 1];
-
-		s->next_kind = code < VP_CODE_FUNCTION && code != VP_KIND_SAMPLE ? (uint8_t)code : VP_KIND_NONE;
-		s->t = u->t;
-		b->pending_stack = 0;
-	}
-	if (u->t < line->t_first)
-		line->t_first = u->t;
-	if (code >= VP_CODE_FUNCTION)
-		return add_call(b, u->t, VP_PAYLOAD(u->w), code);
-	if (code != VP_KIND_WAIT && u->t > line->t_last)
-		line->t_last = u->t;
-	switch (code) {
-	case VP_KIND_ENTER:
-		return add_enter(b, u);
-	case VP_KIND_SAMPLE:
-		return add_sample(b, u);
-	case VP_KIND_BEGIN:
-	case VP_KIND_RESUME:
-	case VP_KIND_SUSPEND:
-	case VP_KIND_END:
-	case VP_KIND_TYPE:
-		return add_mark(b, u);
-	case VP_KIND_WAIT:
-		return add_wait(b, u);
-	case VP_KIND_WAKE:
-		return add_wake(b, u);
-	case VP_KIND_STACK:
-		return add_stack(b, u);
-	default:
-		return add_small(b, u);
-	}
-}
 
 static int mark_order(const void *a, const void *b)
 {
@@ -466,70 +63,183 @@ static int queue_order(const void *a, const void *b)
 	return x->t < y->t ? -1 : x->t > y->t;
 }
 
+#define SORT(a, order)                                                                                               \
+	do {                                                                                                         \
+		size_t i_ = 1;                                                                                       \
+		while (i_ < (a)->n && (a)->v[i_].t >= (a)->v[i_ - 1].t)                                              \
+			i_++;                                                                                        \
+		if (i_ < (a)->n && vprof_array_sort((a)->v, (a)->n, sizeof *(a)->v, order))                          \
+			return VPROF_ERR_NOMEM;                                                                      \
+	} while (0)
+
 /* Records of one thread are in time order already, but a signal handler or damage can swap two. */
-static void sort_marks(struct vprof_line *line)
+static int sort_marks(struct vprof_line *line)
 {
-	for (size_t i = 1; i < line->marks.n; i++) {
-		if (line->marks.v[i].t < line->marks.v[i - 1].t) {
-			qsort(line->marks.v, line->marks.n, sizeof *line->marks.v, mark_order);
-			break;
-		}
-	}
-	for (size_t i = 1; i < line->messages.n; i++) {
-		if (line->messages.v[i].t < line->messages.v[i - 1].t) {
-			qsort(line->messages.v, line->messages.n, sizeof *line->messages.v, message_order);
-			break;
-		}
-	}
-	for (size_t i = 1; i < line->queue_events.n; i++) {
-		if (line->queue_events.v[i].t < line->queue_events.v[i - 1].t) {
-			qsort(line->queue_events.v, line->queue_events.n, sizeof *line->queue_events.v,
-			      queue_order);
-			break;
-		}
-	}
+	SORT(&line->marks, mark_order);
+	SORT(&line->messages, message_order);
+	SORT(&line->queue_events, queue_order);
+	return 0;
 }
 
-static int build_thread(struct build *b, const struct vprof_trace_thread *thread)
+/* Call records are most of a trace. */
+static const struct vp_unit *read_calls(struct vprof_reading *b, const struct vp_unit *at, const struct vp_unit *end)
 {
-	struct vprof_timeline *timeline = b->timeline;
 	struct vprof_line *line = b->line;
-	struct vprof_trace_cursor cursor;
-	const struct vp_unit *u;
+	const struct vp_unit *units = at;
+
+	for (; at < end && VP_CODE(at->w) >= VP_CODE_FUNCTION && at->t - 1 < TIME_MAX && !b->pending_stack; at++) {
+		line->t_first = at->t < line->t_first ? at->t : line->t_first;
+		if (vprof_reading_call(b, at->t, VP_PAYLOAD(at->w), VP_CODE(at->w), 0))
+			return NULL;
+		b->unit++;
+	}
+	b->n_records += (uint64_t)(at - units);
+	return at;
+}
+
+static int read_block(struct vprof_reading *b, const struct vp_chunk_header *chunk)
+{
+	const struct vp_unit *units = (const void *)(chunk + 1), *at = units, *u;
+	const struct vp_unit *end = units + chunk->n_bytes / VP_UNIT_BYTES;
 	uint32_t n_units;
+
+	b->unit = 0;
+	if (vprof_call_index_begin(&b->line->calls))
+		return VPROF_ERR_NOMEM;
+	for (;;) {
+		at = read_calls(b, at, end);
+		if (!at)
+			return VPROF_ERR_NOMEM;
+		u = vp_walk_next(&at, end, &n_units);
+		if (!u)
+			break;
+		b->unit = (uint32_t)(u - units);
+		if (vprof_reading_record(b, u))
+			return VPROF_ERR_NOMEM;
+		b->unit = (uint32_t)(at - units);
+	}
+	b->n_bytes_ignored += (uint64_t)(end - at) * VP_UNIT_BYTES;
+	return 0;
+}
+
+static int build_thread(struct vprof_reading *b, const struct vprof_trace_thread *thread)
+{
+	struct vprof_line *line = b->line;
 
 	line->thread_seq = thread->thread_seq;
 	line->process_seq = thread->process_seq;
 	line->pid = thread->pid;
 	line->tid = thread->tid;
 	line->t_first = UINT64_MAX;
-	b->ended.n = b->open.n = 0;
-	b->pending_stack = 0;
-	b->false_wake = 0;
-	vprof_trace_cursor_init(&cursor, thread);
-	while ((u = vprof_trace_next(&cursor, &n_units))) {
-		if (n_units < vp_record_units(u->w))
-			continue;
-		if (add_record(b, u))
+	line->calls.source = thread;
+	for (size_t i = 0; i < thread->n_chunks; i++)
+		if (read_block(b, thread->chunks[i]))
 			return VPROF_ERR_NOMEM;
-	}
+	b->unit = UINT32_MAX;
 	while (b->open.n)
-		if (close_unrecorded(b))
+		if (vprof_reading_close(b))
 			return VPROF_ERR_NOMEM;
-	if (line->t_first == UINT64_MAX)
-		line->t_first = line->t_last;
-	else if (line->t_first < timeline->t_first)
-		timeline->t_first = line->t_first;
-	if (line->t_last > timeline->t_last)
-		timeline->t_last = line->t_last;
-	sort_marks(line);
-	vprof_samples_sort(line);
-	return vprof_calls_build(line, b->ended.v, b->ended.n);
+	vprof_call_index_finish(&line->calls);
+	return vprof_samples_sort(line) ? VPROF_ERR_NOMEM : sort_marks(line);
+}
+
+struct pass {
+	struct vprof_timeline *timeline;
+	uint32_t *order; /* threads, the longest first */
+	_Atomic size_t n_done, n_chunks;
+	_Atomic uint64_t n_records, n_calls, n_sampled, n_unclosed, n_bad, n_dropped_marks, n_bytes_ignored;
+	void (*progress)(void *arg, double done);
+	void *progress_arg;
+};
+
+static int read_thread(void *arg, int worker, size_t item)
+{
+	struct pass *r = arg;
+	uint32_t thread = r->order[item];
+	const struct vprof_trace_thread *source = &r->timeline->trace->threads[thread];
+	struct vprof_reading b = { .timeline = r->timeline, .line = &r->timeline->threads[thread] };
+	int ret = build_thread(&b, source);
+
+	VPROF_ARRAY_RELEASE(&b.open);
+	r->n_records += b.n_records;
+	r->n_calls += b.n_calls;
+	r->n_sampled += b.n_sampled;
+	r->n_unclosed += b.n_unclosed;
+	r->n_bad += b.n_bad;
+	r->n_dropped_marks += b.n_dropped_marks;
+	r->n_bytes_ignored += b.n_bytes_ignored;
+	r->n_done += source->n_chunks;
+	if (!worker && r->progress)
+		r->progress(r->progress_arg, (double)r->n_done / (double)(r->n_chunks ? r->n_chunks : 1));
+	return ret;
+}
+
+static int length_order(const void *a, const void *b, void *arg)
+{
+	const struct vprof_trace *trace = arg;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	size_t x = trace->threads[i].n_chunks, y = trace->threads[k].n_chunks;
+
+	return x != y ? (x > y ? -1 : 1) : i < k ? -1 : i > k;
+}
+
+static int read_threads(struct pass *r, int n_workers)
+{
+	struct vprof_timeline *timeline = r->timeline;
+	const struct vprof_trace *trace = timeline->trace;
+	int ret;
+
+	r->order = malloc((trace->n_threads + 1) * sizeof *r->order);
+	if (!r->order)
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < trace->n_threads; i++) {
+		r->order[i] = (uint32_t)i;
+		r->n_chunks += trace->threads[i].n_chunks;
+	}
+	qsort_r(r->order, trace->n_threads, sizeof *r->order, length_order, (void *)trace);
+	timeline->n_threads = trace->n_threads;
+	ret = vprof_parallel_run(n_workers, trace->n_threads, read_thread, r);
+	free(r->order);
+	timeline->n_records = r->n_records;
+	timeline->n_calls = r->n_calls;
+	timeline->n_sampled = r->n_sampled;
+	timeline->n_unclosed = r->n_unclosed;
+	timeline->n_bad = r->n_bad;
+	timeline->n_dropped_marks = r->n_dropped_marks;
+	timeline->n_bytes_ignored = r->n_bytes_ignored;
+	return ret;
+}
+
+/* Times and modules of all threads, in their order. */
+static int join_threads(struct vprof_timeline *timeline)
+{
+	timeline->t_first = UINT64_MAX;
+	for (size_t i = 0; i < timeline->n_threads; i++) {
+		struct vprof_line *line = &timeline->threads[i];
+
+		if (line->t_first == UINT64_MAX)
+			line->t_first = line->t_last;
+		else if (line->t_first < timeline->t_first)
+			timeline->t_first = line->t_first;
+		if (line->t_last > timeline->t_last)
+			timeline->t_last = line->t_last;
+		for (size_t k = 0; k < line->modules.n; k++) {
+			struct vprof_module *m = VPROF_PUSH(&timeline->modules);
+
+			if (!m)
+				return VPROF_ERR_NOMEM;
+			*m = line->modules.v[k];
+		}
+		VPROF_ARRAY_RELEASE(&line->modules);
+	}
+	if (timeline->t_first == UINT64_MAX)
+		timeline->t_first = timeline->t_last;
+	return 0;
 }
 
 static int init_names(struct vprof_timeline_private *p)
 {
-	for (size_t i = 0; i < VP_CALL_COUNT + N_KIND_NAMES; i++) {
+	for (size_t i = 0; i < VP_CALL_COUNT + VPROF_KIND_NAMES; i++) {
 		const char **name = VPROF_PUSH(&p->names);
 
 		if (!name)
@@ -539,10 +249,38 @@ static int init_names(struct vprof_timeline_private *p)
 	return 0;
 }
 
+static int hash_order(const void *a, const void *b)
+{
+	const struct vprof_annotated_name *x = a, *y = b;
+
+	return x->hash < y->hash ? -1 : x->hash > y->hash;
+}
+
+/* Names of annotated functions were numbered as they were seen; now by their hashes. */
+static void renumber_names(struct vprof_timeline *timeline)
+{
+	struct vprof_timeline_private *p = timeline->private;
+	const uint32_t first = VP_CALL_COUNT + VPROF_KIND_NAMES;
+	uint32_t place[4096];
+
+	if (p->annotated.n < 2)
+		return;
+	qsort(p->annotated.v, p->annotated.n, sizeof *p->annotated.v, hash_order);
+	for (size_t i = 0; i < p->annotated.n; i++) {
+		place[p->annotated.v[i].index - first] = first + (uint32_t)i;
+		p->annotated.v[i].index = first + (uint32_t)i;
+	}
+	for (size_t i = 0; i < timeline->n_threads; i++)
+		for (size_t k = 0; k < timeline->threads[i].waits.n; k++)
+			if (timeline->threads[i].waits.v[k].name >= first)
+				timeline->threads[i].waits.v[k].name = place[timeline->threads[i].waits.v[k].name - first];
+}
+
 static void finish_names(struct vprof_timeline *timeline)
 {
 	struct vprof_timeline_private *p = timeline->private;
 
+	renumber_names(timeline);
 	for (size_t i = 0; i < p->annotated.n; i++) {
 		const char *text = vprof_timeline_string(timeline, p->annotated.v[i].hash);
 
@@ -552,11 +290,11 @@ static void finish_names(struct vprof_timeline *timeline)
 	timeline->n_names = p->names.n;
 }
 
-int vprof_timeline_build(struct vprof_timeline **out, const struct vprof_trace *trace,
+int vprof_timeline_build(struct vprof_timeline **out, const struct vprof_trace *trace, int n_threads,
 			 void (*progress)(void *arg, double done), void *arg, struct vprof_error *err)
 {
 	struct vprof_timeline *timeline = calloc(1, sizeof *timeline);
-	struct build b = { .timeline = timeline };
+	struct pass r = { .timeline = timeline, .progress = progress, .progress_arg = arg };
 	int ret = VPROF_ERR_NOMEM;
 
 	*out = NULL;
@@ -564,32 +302,19 @@ int vprof_timeline_build(struct vprof_timeline **out, const struct vprof_trace *
 		goto out;
 	timeline->trace = trace;
 	timeline->ns_per_tick = trace->header.ns_per_tick;
-	timeline->t_first = UINT64_MAX;
 	timeline->private = calloc(1, sizeof *timeline->private);
 	timeline->threads = calloc(trace->n_threads ? trace->n_threads : 1, sizeof *timeline->threads);
 	if (!timeline->private || !timeline->threads || init_names(timeline->private))
 		goto out;
-	for (size_t i = 0; i < trace->n_threads; i++) {
-		b.line = &timeline->threads[i];
-		timeline->n_threads = i + 1;
-		if (build_thread(&b, &trace->threads[i]))
-			goto out;
-		if (progress)
-			progress(arg, (double)(i + 1) / (double)trace->n_threads);
-	}
-	if (vprof_samples_limit(timeline->threads, timeline->n_threads))
-		goto out;
-	if (timeline->t_first == UINT64_MAX)
-		timeline->t_first = timeline->t_last;
-	if (vprof_offs_build(timeline))
+	pthread_mutex_init(&timeline->private->lock, NULL);
+	if (read_threads(&r, vprof_parallel_count(n_threads)) || join_threads(timeline) ||
+	    vprof_samples_limit(timeline->threads, timeline->n_threads) || vprof_offs_build(timeline))
 		goto out;
 	finish_names(timeline);
 	*out = timeline;
 	timeline = NULL;
 	ret = 0;
 out:
-	VPROF_ARRAY_RELEASE(&b.ended);
-	VPROF_ARRAY_RELEASE(&b.open);
 	vprof_timeline_free(timeline);
 	if (ret)
 		vprof_error_set(err, ret, "not enough memory for the trace's timeline: record a shorter run, or "
@@ -599,7 +324,8 @@ out:
 
 static void line_release(struct vprof_line *line)
 {
-	VPROF_ARRAY_RELEASE(&line->calls);
+	vprof_call_index_release(&line->calls);
+	VPROF_ARRAY_RELEASE(&line->modules);
 	VPROF_ARRAY_RELEASE(&line->waits);
 	VPROF_ARRAY_RELEASE(&line->wakes);
 	VPROF_ARRAY_RELEASE(&line->queue_events);

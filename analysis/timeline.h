@@ -1,7 +1,7 @@
-/* What every thread did, rebuilt from the trace: calls, waits, releases, marks of intervals, queue events.
+/* What every thread did, rebuilt from the trace: waits, releases, marks of intervals, queue events; calls are only indexed
+ * (calls.h), since they are many and looked at once.
  *
- * Invariants: all times are ticks. Per thread, calls are in preorder, which is also the order of their entries;
- * calls nest properly (a call lies within its parent, siblings do not overlap). Waits are disjoint and sorted once
+ * Invariants: all times are ticks. Waits are disjoint and sorted once
  * vprof_wakes_match() has run; before that they are in the order of their ends. All other arrays are in record order.
  * The first member of every timed struct is its time (vprof_time_search).
  */
@@ -9,15 +9,9 @@
 #define VPROF_TIMELINE_H
 
 #include "analysis/array.h"
+#include "analysis/calls.h"
 #include "common/error.h"
 #include "trace/reader.h"
-
-struct vprof_call {
-	uint64_t t0, t1;
-	uint32_t code : 24;
-	uint32_t is_sampled : 8; /* it has a vprof_sampled */
-	uint32_t parent; /* index on the same thread, or VPROF_NONE */
-};
 
 /* A timed call of a hot function (VP_KIND_SAMPLE), one of two in its block. */
 struct vprof_sampled {
@@ -109,7 +103,7 @@ struct vprof_line { /* one thread's timeline */
 	uint64_t start_token; /* token of its CREATE, 0: unknown */
 	uint64_t t_first, t_last;
 	uint64_t t_exit; /* 0: none seen */
-	VPROF_ARRAY(struct vprof_call) calls;
+	struct vprof_call_index calls;
 	VPROF_ARRAY(struct vprof_wait) waits;
 	VPROF_ARRAY(struct vprof_wake) wakes;
 	VPROF_ARRAY(struct vprof_queue_event) queue_events;
@@ -120,6 +114,7 @@ struct vprof_line { /* one thread's timeline */
 	VPROF_ARRAY(struct vprof_message) messages;
 	VPROF_ARRAY(struct vprof_ready) ready;
 	VPROF_ARRAY(struct vprof_sampled) samples; /* by t0, then code */
+	VPROF_ARRAY(struct vprof_module) modules; /* until the timeline has all of them */
 	VPROF_ARRAY(struct vprof_off) offs; /* disjoint, by t0; empty when !timeline->has_switches */
 };
 
@@ -134,22 +129,20 @@ struct vprof_timeline {
 	uint64_t t_first, t_last; /* over all threads */
 	uint64_t n_records, n_calls, n_sampled, n_unclosed, n_bad; /* unclosed: calls without a record; bad: impossible times */
 	uint64_t n_dropped_marks;
+	uint64_t n_bytes_ignored; /* of records: unknown, or cut by their chunk's end */
 	int has_switches; /* when threads had no processor is known */
 	uint64_t n_switches, n_switches_lost;
 	struct vprof_timeline_private *private;
 };
 
-/* `trace` must outlive the timeline. `progress` may be NULL; it gets 0..1. */
-int vprof_timeline_build(struct vprof_timeline **out, const struct vprof_trace *trace,
+/* `trace` must outlive the timeline. One pass over all records, by up to n_threads threads (0: one for each processor), each of
+ * which takes whole threads of the trace. `progress` may be NULL; it gets 0..1. */
+int vprof_timeline_build(struct vprof_timeline **out, const struct vprof_trace *trace, int n_threads,
 			 void (*progress)(void *arg, double done), void *arg, struct vprof_error *err);
 void vprof_timeline_free(struct vprof_timeline *timeline);
 
 /* Text of a STRING record, or NULL when the trace has none with this hash. */
 const char *vprof_timeline_string(const struct vprof_timeline *timeline, uint64_t hash);
-
-/* Index of the innermost call that is open at t (t0 <= t < t1), or VPROF_NONE; `*next` = index of the first call
- * that begins after t. `*hint` remembers the place for the next question. */
-uint32_t vprof_line_call_at(const struct vprof_line *line, uint64_t t, size_t *next, size_t *hint);
 
 /* The sample of a call with is_sampled; NULL when damage parted them. */
 const struct vprof_sampled *vprof_line_sampled(const struct vprof_line *line, const struct vprof_call *call);
@@ -157,21 +150,11 @@ const struct vprof_sampled *vprof_line_sampled(const struct vprof_line *line, co
 /* Records of hot functions, in record order; then sorted once. OK or NOMEM. */
 int vprof_samples_add(struct vprof_line *line, uint64_t t0, uint64_t duration, uint32_t code, uint64_t payload);
 void vprof_samples_count(struct vprof_line *line, uint32_t code, uint32_t n);
-void vprof_samples_sort(struct vprof_line *line);
+int vprof_samples_sort(struct vprof_line *line);
 /* Of all threads, once all are built: the limits. OK or NOMEM. */
 int vprof_samples_limit(struct vprof_line *threads, size_t n_threads);
 
 /* Fills the offs of all lines from the switches of all processors. OK or NOMEM. */
 int vprof_offs_build(struct vprof_timeline *timeline);
-
-/* Calls in the order of their ends (as recorded), to be put into preorder by vprof_calls_build. */
-struct vprof_ended_call {
-	uint64_t t0, t1;
-	uint32_t code : 24;
-	uint32_t is_sampled : 8;
-};
-
-/* Fills line->calls. Linear in n. Overlaps that cannot be (damaged times) are cut so that calls nest. */
-int vprof_calls_build(struct vprof_line *line, const struct vprof_ended_call *ended, size_t n);
 
 #endif

@@ -45,10 +45,9 @@ static int sample_order(const void *a, const void *b)
 	return x->code < y->code ? -1 : x->code > y->code;
 }
 
-void vprof_samples_sort(struct vprof_line *line)
+int vprof_samples_sort(struct vprof_line *line)
 {
-	if (line->samples.n)
-		qsort(line->samples.v, line->samples.n, sizeof *line->samples.v, sample_order);
+	return vprof_array_sort(line->samples.v, line->samples.n, sizeof *line->samples.v, sample_order) ? VPROF_ERR_NOMEM : 0;
 }
 
 const struct vprof_sampled *vprof_line_sampled(const struct vprof_line *line, const struct vprof_call *call)
@@ -101,21 +100,26 @@ static uint64_t limit_of(const struct length *lengths, size_t n, uint32_t code)
 
 int vprof_samples_limit(struct vprof_line *threads, size_t n_threads)
 {
-	struct length *lengths;
+	VPROF_ARRAY(struct length) lengths = { NULL, 0, 0 };
 	uint32_t code = 0;
 	uint64_t limit = 0;
-	size_t n = 0, k = 0;
+	size_t n = 0;
 
 	for (size_t i = 0; i < n_threads; i++)
 		n += threads[i].samples.n;
-	lengths = malloc((n ? n : 1) * sizeof *lengths);
-	if (!lengths)
+	if (!n)
+		return 0;
+	if (VPROF_RESERVE(&lengths, n))
 		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < n_threads; i++)
 		for (size_t s = 0; s < threads[i].samples.n; s++)
 			if (threads[i].samples.v[s].weight)
-				lengths[k++] = (struct length){ threads[i].samples.v[s].duration, threads[i].samples.v[s].code };
-	qsort(lengths, k, sizeof *lengths, length_order);
+				lengths.v[lengths.n++] = (struct length){ threads[i].samples.v[s].duration,
+								     threads[i].samples.v[s].code };
+	if (vprof_array_sort(lengths.v, lengths.n, sizeof *lengths.v, length_order)) {
+		VPROF_ARRAY_RELEASE(&lengths);
+		return VPROF_ERR_NOMEM;
+	}
 	for (size_t i = 0; i < n_threads; i++) {
 		for (size_t s = 0; s < threads[i].samples.n; s++) {
 			struct vprof_sampled *sample = &threads[i].samples.v[s];
@@ -123,11 +127,11 @@ int vprof_samples_limit(struct vprof_line *threads, size_t n_threads)
 			if (!sample->weight)
 				continue;
 			if (sample->code != code)
-				limit = limit_of(lengths, k, sample->code);
+				limit = limit_of(lengths.v, lengths.n, sample->code);
 			code = sample->code;
 			sample->limit = limit;
 		}
 	}
-	free(lengths);
+	VPROF_ARRAY_RELEASE(&lengths);
 	return 0;
 }

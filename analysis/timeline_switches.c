@@ -199,9 +199,7 @@ int vprof_offs_build(struct vprof_timeline *timeline)
 		ret = take_lives(&s);
 	if (!ret) {
 		join_gaps(&s);
-		if (s.turns.n)
-			qsort(s.turns.v, s.turns.n, sizeof *s.turns.v, turn_order);
-		ret = pair_turns(&s);
+		ret = vprof_array_sort(s.turns.v, s.turns.n, sizeof *s.turns.v, turn_order) ? VPROF_ERR_NOMEM : pair_turns(&s);
 	}
 	VPROF_ARRAY_RELEASE(&s.turns);
 	VPROF_ARRAY_RELEASE(&s.gaps);

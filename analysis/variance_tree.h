@@ -3,7 +3,9 @@
  *
  * Every interval is a sparse vector (node, inclusive ticks). Times are integers until they are read out, so the
  * children of a node, its body included, sum to it exactly in every interval. All vectors are kept: 12 bytes for each
- * node that an interval touches, about 350 bytes per interval for a tree of 30 touched nodes.
+ * node that an interval touches, about 350 bytes per interval for a tree of 30 touched nodes (beyond a budget in files, array.h).
+ *
+ * Use: new, then add intervals one by one or fill with all of them, then number; samples and results after that.
  */
 #ifndef VPROF_VARIANCE_TREE_H
 #define VPROF_VARIANCE_TREE_H
@@ -13,7 +15,7 @@
 #include "analysis/results.h"
 #include "common/plan.h"
 
-struct vprof_tree_node { /* in the order of first sight: a parent comes before its children; [0] is the interval */
+struct vprof_tree_node { /* a parent comes before its children; [0] is the interval */
 	uint32_t parent, depth;
 	uint32_t key;	/* code of a function or site, canonical name index of a wait */
 	uint32_t level; /* number of wait and queued nodes that it lies beneath as blame */
@@ -32,13 +34,10 @@ struct vprof_tree_node { /* in the order of first sight: a parent comes before i
 struct vprof_tree {
 	const struct vprof_timeline *timeline;
 	const struct vprof_plan *plan;
-	VPROF_ARRAY(struct vprof_tree_node) nodes;
-	VPROF_ARRAY(uint32_t) entry_node;
-	VPROF_ARRAY(uint64_t) entry_ticks;
-	VPROF_ARRAY(uint64_t) first; /* [n_intervals + 1] into the entries */
+	VPROF_ARRAY(struct vprof_tree_node) nodes; /* once numbered */
+	const uint32_t *canonical; /* [timeline->n_names] first name with the same text */
 	size_t n_intervals, n_final;
 	uint64_t preempted_ticks, by_own_ticks; /* of the intervals' own threads; by_own: see struct vprof_off */
-	struct vprof_noise *noise;
 	uint64_t n_folded;	  /* frames folded into their caller for depth or number of nodes */
 	uint64_t n_unknown_codes; /* nodes whose code the plan does not know */
 	struct vprof_tree_private *private;
@@ -50,6 +49,11 @@ void vprof_tree_free(struct vprof_tree *tree);
 
 /* Adds one interval: pieces of vprof_path_walk. OK or NOMEM. */
 int vprof_tree_add(struct vprof_tree *tree, const struct vprof_piece *pieces, size_t n_pieces);
+
+/* Adds all intervals at `chosen` (indices of complete instances), in this order, by up to n_threads threads (0: one for each
+ * processor); what comes out does not depend on their number. Instead of vprof_tree_add. OK or NOMEM. */
+int vprof_tree_fill(struct vprof_tree *tree, const struct vprof_path *path, const uint32_t *chosen, size_t n, int n_threads,
+		    void (*progress)(void *arg, double done), void *arg);
 
 /* Gives every node and body its place in the results: breadth first, children by falling time, the body last.
  * No interval may be added afterwards. OK or NOMEM. */

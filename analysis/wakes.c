@@ -195,8 +195,8 @@ static int collect(struct matcher *m)
 			t->thread = (uint32_t)i;
 		}
 	}
-	if (m->releases.n)
-		qsort(m->releases.v, m->releases.n, sizeof *m->releases.v, release_order);
+	if (vprof_array_sort(m->releases.v, m->releases.n, sizeof *m->releases.v, release_order))
+		return VPROF_ERR_NOMEM;
 	mark_only(m);
 	if (m->tokens.n)
 		qsort(m->tokens.v, m->tokens.n, sizeof *m->tokens.v, token_order);
@@ -484,16 +484,17 @@ static int match_line(struct matcher *m, uint32_t thread)
 	return 0;
 }
 
-static void match_turns(struct matcher *m)
+static int match_turns(struct matcher *m)
 {
-	if (m->turns.n)
-		qsort(m->turns.v, m->turns.n, sizeof *m->turns.v, turn_order);
+	if (vprof_array_sort(m->turns.v, m->turns.n, sizeof *m->turns.v, turn_order))
+		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < m->turns.n; i++) {
 		const struct turn *turn = &m->turns.v[i];
 		struct vprof_line *line = &m->timeline->threads[turn->thread];
 
 		count_wait(m, line, turn->wait, match_release(m, turn->thread, &line->waits.v[turn->wait]));
 	}
+	return 0;
 }
 
 /* Waits come in the order of their ends: an outer one after those inside it. One that goes on after a false wake-up follows its
@@ -539,7 +540,7 @@ int vprof_wakes_match(struct vprof_timeline *timeline, struct vprof_wake_counts 
 	for (size_t i = 0; i < timeline->n_threads && !ret; i++)
 		ret = match_line(&m, (uint32_t)i);
 	if (!ret)
-		match_turns(&m);
+		ret = match_turns(&m);
 	for (size_t i = 0; i < timeline->n_threads && !ret; i++)
 		make_disjoint(&timeline->threads[i]);
 	vprof_channels_free(m.channels);

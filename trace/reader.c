@@ -179,8 +179,7 @@ static int group_by_thread(struct vprof_trace *t, struct vprof_error *err)
 	return VPROF_OK;
 }
 
-/* Walks everything once, so that the caller knows at the start how much of the trace it can use. */
-static void count_ignored(struct vprof_trace *t)
+void vprof_trace_check(struct vprof_trace *t)
 {
 	struct vprof_trace_private *p = t->private;
 
@@ -273,7 +272,6 @@ int vprof_trace_open(struct vprof_trace **out, const char *dir, struct vprof_err
 	if (!code)
 		code = group_by_thread(t, err);
 	if (!code) {
-		count_ignored(t);
 		t->n_dropped = t->header.n_dropped;
 		if (!t->header.end_ticks || t->header.n_chunks != p->n_chunks)
 			t->is_cut = 1;

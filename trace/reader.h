@@ -26,7 +26,7 @@ struct vprof_trace {
 	size_t n_processors;
 	const struct vprof_trace_thread *windows; /* WINDOW records; NULL: all calls are recorded throughout */
 	uint64_t n_dropped;	  /* records that the runtime had no room for */
-	uint64_t n_bytes_ignored; /* damaged or cut */
+	uint64_t n_bytes_ignored; /* damaged or cut, between chunks; with vprof_trace_check(), also within them */
 	int is_cut;		  /* the collector did not finish, or the file ends inside a chunk */
 	struct vprof_trace_private *private;
 };
@@ -34,6 +34,8 @@ struct vprof_trace {
 /* `dir` is the run's trace folder. */
 int vprof_trace_open(struct vprof_trace **out, const char *dir, struct vprof_error *err);
 void vprof_trace_free(struct vprof_trace *trace);
+/* Walks all records once, and adds the bytes of those that cannot be read to n_bytes_ignored. */
+void vprof_trace_check(struct vprof_trace *trace);
 double vprof_trace_ns(const struct vprof_trace *trace, uint64_t ticks); /* since header.start_ticks */
 
 struct vprof_trace_cursor {

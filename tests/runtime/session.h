@@ -122,6 +122,7 @@ static inline int session_run(struct session *s, const char *mode, uint64_t memo
 		printf("trace: %s\n", err.message);
 		return -1;
 	}
+	vprof_trace_check(s->trace);
 	if (s->status)
 		printf("%s: the target ended with status 0x%x\n", mode, s->status);
 	if (s->status)

@@ -107,7 +107,7 @@ static void judge(const struct session *s, struct verdict *v, int verbose)
 
 	for (int i = 0; i < 3; i++)
 		names[i] = vprof_hash(VPROF_HASH_SEED, edge_kinds[i], strlen(edge_kinds[i]));
-	if (vprof_timeline_build(&t, s->trace, NULL, NULL, &err) || vprof_wakes_match(t, &counts, &err)) {
+	if (vprof_timeline_build(&t, s->trace, 0, NULL, NULL, &err) || vprof_wakes_match(t, &counts, &err)) {
 		printf("%s\n", err.message);
 		exit(1);
 	}

@@ -208,6 +208,7 @@ static void collector_end(struct session *s, struct vprof_collector *c)
 		printf("trace: %s\n", err.message);
 		exit(1);
 	}
+	vprof_trace_check(s->trace);
 }
 
 static void drain_for(struct vprof_collector *c, long us)

@@ -205,6 +205,7 @@ static void finish(struct run *r)
 		printf("trace: %s\n", err.message);
 		exit(1);
 	}
+	vprof_trace_check(r->session.trace);
 }
 
 /* The trace. */

@@ -9,7 +9,7 @@
 
 #include "analysis/analyze.h"
 #include "analysis/critical_path.h"
-#include "analysis/variance_tree.h"
+#include "analysis/tree_part.h"
 #include "analysis/wakes.h"
 #include "programs.h"
 
@@ -228,7 +228,7 @@ static void print_node(const struct comparison *c, size_t node)
 
 static void print_found(const struct comparison *c, uint32_t node)
 {
-	const struct vprof_tree_node *n = &c->tree->nodes.v[node];
+	const struct vprof_tree_node *n = &vprof_tree_first_part(c->tree)->nodes.v[node];
 
 	if (!node) {
 		fputs("  ", stderr);
@@ -246,7 +246,7 @@ static void print_found(const struct comparison *c, uint32_t node)
 /* The last interval of the tree, node by node. */
 static void compare_nodes(struct comparison *c)
 {
-	const struct vprof_tree *tree = c->tree;
+	const struct vprof_tree_part *tree = vprof_tree_first_part(c->tree);
 	struct truth *t = &c->truth;
 	size_t *as = calloc(tree->nodes.n, sizeof *as); /* truth node + 1 */
 	int64_t *sums = calloc(t->n_nodes, sizeof *sums);
@@ -256,7 +256,7 @@ static void compare_nodes(struct comparison *c)
 		if (i)
 			sums[t->nodes[i].parent] += sums[i];
 	}
-	for (uint64_t e = tree->first.v[tree->n_intervals - 1]; e < tree->first.v[tree->n_intervals]; e++) {
+	for (uint64_t e = tree->first.v[tree->first.n - 2]; e < tree->first.v[tree->first.n - 1]; e++) {
 		uint32_t node = tree->entry_node.v[e];
 		const struct vprof_tree_node *n = &tree->nodes.v[node];
 		size_t is = 0;
@@ -452,7 +452,7 @@ static int compare(struct comparison *c, const char *dir, struct vprof_error *er
 {
 	struct vprof_wake_counts counts;
 
-	if (vprof_trace_open(&c->trace, dir, err) || vprof_timeline_build(&c->timeline, c->trace, NULL, NULL, err) ||
+	if (vprof_trace_open(&c->trace, dir, err) || vprof_timeline_build(&c->timeline, c->trace, 1, NULL, NULL, err) ||
 	    vprof_wakes_match(c->timeline, &counts, err) || vprof_intervals_build(&c->intervals, c->timeline, err) ||
 	    vprof_path_new(&c->path, c->timeline, c->intervals, err) ||
 	    vprof_tree_new(&c->tree, c->timeline, c->plan, err))

@@ -175,7 +175,7 @@ void hand_steps(struct hand_steps *s, const struct hand_trace *h)
 
 	memset(s, 0, sizeof *s);
 	assert_int_equal(vprof_trace_open(&s->trace, h->dir, &err), 0);
-	assert_int_equal(vprof_timeline_build(&s->timeline, s->trace, NULL, NULL, &err), 0);
+	assert_int_equal(vprof_timeline_build(&s->timeline, s->trace, 1, NULL, NULL, &err), 0);
 	assert_int_equal(vprof_wakes_match(s->timeline, &s->wakes, &err), 0);
 	assert_int_equal(vprof_intervals_build(&s->intervals, s->timeline, &err), 0);
 	assert_int_equal(vprof_path_new(&s->path, s->timeline, s->intervals, &err), 0);

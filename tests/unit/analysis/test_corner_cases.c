@@ -56,7 +56,9 @@ static int has(uint8_t kind, uint32_t thread, uint64_t from, uint64_t to, int de
 /* A clock that ticks slowly: the thread's root frame and its first call began at one tick. */
 static void test_call_at_the_tick_of_its_root(void **state)
 {
-	const struct vprof_line *line;
+	const struct vprof_call *calls;
+	struct vprof_calls *reader;
+	size_t n;
 
 	(void)state;
 	hand_enter(a, F(1), 100);
@@ -65,12 +67,15 @@ static void test_call_at_the_tick_of_its_root(void **state)
 	hand_call(a, F(1), 160, 170);
 	hand_mark(a, VP_KIND_BEGIN, 1, 300);
 	steps();
-	line = &s.timeline->threads[0];
-	assert_int_equal(line->calls.n, 3);
-	assert_int_equal(line->calls.v[0].code, F(1));
-	assert_int_equal(line->calls.v[0].t1, 300);
-	assert_int_equal(line->calls.v[1].parent, 0);
-	assert_int_equal(line->calls.v[2].parent, 0);
+	reader = vprof_calls_new(s.timeline->n_threads, 1 << 20);
+	assert_non_null(reader);
+	assert_int_equal(vprof_calls_window(reader, 0, &s.timeline->threads[0].calls, 0, 1000, &calls, &n), 0);
+	assert_int_equal(n, 3);
+	assert_int_equal(calls[0].code, F(1));
+	assert_int_equal(calls[0].t1, 300);
+	assert_int_equal(calls[1].parent, 0);
+	assert_int_equal(calls[2].parent, 0);
+	vprof_calls_free(reader);
 }
 
 /* A thread takes up what the trace does not know, or what is over: it does not work for its last interval any more. */

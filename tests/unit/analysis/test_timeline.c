@@ -9,13 +9,43 @@
 
 #include "hand_trace.h"
 
+static struct vprof_calls *reader;
+static const struct vprof_call_index *calls_index;
+
+/* All calls of the first thread, n of them; opens `reader`. */
+static const struct vprof_call *calls_of(const struct hand_steps *s, size_t n)
+{
+	const struct vprof_call *v;
+	size_t n_calls;
+
+	reader = vprof_calls_new(s->timeline->n_threads, 1 << 20);
+	calls_index = &s->timeline->threads[0].calls;
+	assert_non_null(reader);
+	assert_int_equal(vprof_calls_window(reader, 0, calls_index, 0, UINT64_MAX / 2, &v, &n_calls), 0);
+	assert_int_equal(n_calls, n);
+	return v;
+}
+
+/* Number of calls open at t; each lies within the next. */
+static size_t open_at(uint64_t t)
+{
+	const struct vprof_call *v;
+	size_t n;
+
+	assert_int_equal(vprof_calls_open(reader, 0, calls_index, t, &v, &n), 0);
+	for (size_t i = 0; i < n; i++) {
+		assert_true(v[i].t0 <= t && t < v[i].t1);
+		assert_int_equal(v[i].parent, i + 1 < n ? i + 1 : VPROF_NONE);
+	}
+	return n;
+}
+
 static void test_preorder(void **state)
 {
 	struct hand_trace h;
 	struct hand_steps s;
 	const struct vprof_call *c;
 	struct hand_thread *th;
-	size_t next, hint = 0;
 
 	(void)state;
 	hand_init(&h);
@@ -27,8 +57,7 @@ static void test_preorder(void **state)
 	hand_call(th, F(1), 300, 400);
 	hand_write(&h);
 	hand_steps(&s, &h);
-	c = s.timeline->threads[0].calls.v;
-	assert_int_equal(s.timeline->threads[0].calls.n, 5);
+	c = calls_of(&s, 5);
 	assert_int_equal(c[0].t0, 100);
 	assert_int_equal(c[0].parent, VPROF_NONE);
 	assert_int_equal(c[1].t0, 110);
@@ -38,11 +67,11 @@ static void test_preorder(void **state)
 	assert_int_equal(c[3].t0, 150);
 	assert_int_equal(c[3].parent, 0);
 	assert_int_equal(c[4].parent, VPROF_NONE);
-	assert_int_equal(vprof_line_call_at(&s.timeline->threads[0], 125, &next, &hint), 2);
-	assert_int_equal(next, 3);
-	assert_int_equal(vprof_line_call_at(&s.timeline->threads[0], 145, &next, &hint), 0);
-	assert_int_equal(vprof_line_call_at(&s.timeline->threads[0], 250, &next, &hint), VPROF_NONE);
-	assert_int_equal(vprof_line_call_at(&s.timeline->threads[0], 50, &next, &hint), VPROF_NONE);
+	assert_int_equal(open_at(125), 3);
+	assert_int_equal(open_at(145), 1);
+	assert_int_equal(open_at(250), 0);
+	assert_int_equal(open_at(50), 0);
+	vprof_calls_free(reader);
 	hand_steps_release(&s);
 	hand_release(&h);
 }
@@ -66,8 +95,7 @@ static void test_open_frames(void **state)
 	hand_call(th, F(3), 30000, 31000);
 	hand_write(&h);
 	hand_steps(&s, &h);
-	c = s.timeline->threads[0].calls.v;
-	assert_int_equal(s.timeline->threads[0].calls.n, 6);
+	c = calls_of(&s, 6);
 	assert_int_equal(s.timeline->n_unclosed, 2);
 	assert_int_equal(c[0].code, F(1));
 	assert_int_equal(c[0].t1, 31000);
@@ -80,6 +108,7 @@ static void test_open_frames(void **state)
 	assert_int_equal(c[4].parent, 3);
 	assert_true(c[4].t1 <= 21000);
 	assert_int_equal(c[5].parent, 0);
+	vprof_calls_free(reader);
 	hand_steps_release(&s);
 	hand_release(&h);
 }
@@ -89,6 +118,7 @@ static void test_overlaps_are_cut(void **state)
 	struct hand_trace h;
 	struct hand_steps s;
 	struct hand_thread *th;
+	const struct vprof_call *all;
 	uint64_t random = 7;
 
 	(void)state;
@@ -101,8 +131,9 @@ static void test_overlaps_are_cut(void **state)
 	}
 	hand_write(&h);
 	hand_steps(&s, &h);
-	for (size_t i = 1; i < s.timeline->threads[0].calls.n; i++) {
-		const struct vprof_call *all = s.timeline->threads[0].calls.v, *c = &all[i];
+	all = calls_of(&s, 5000);
+	for (size_t i = 1; i < 5000; i++) {
+		const struct vprof_call *c = &all[i];
 
 		assert_true(c->t0 <= c->t1);
 		assert_true(all[i - 1].t0 <= c->t0);
@@ -111,6 +142,7 @@ static void test_overlaps_are_cut(void **state)
 			assert_true(all[c->parent].t0 <= c->t0 && c->t1 <= all[c->parent].t1);
 		}
 	}
+	vprof_calls_free(reader);
 	hand_steps_release(&s);
 	hand_release(&h);
 }

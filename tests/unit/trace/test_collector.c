@@ -48,6 +48,7 @@ static struct vprof_trace *finish(struct vp_shm *shm, struct vprof_collector_sta
 	assert_int_equal(access(path, F_OK), -1);
 	if (vprof_trace_open(&t, folder, &err))
 		fail_msg("%s", err.message);
+	vprof_trace_check(t);
 	return t;
 }
 

@@ -64,7 +64,11 @@ static int open_image(struct vprof_trace **t, const struct image *im, struct vpr
 
 	assert_int_equal(vprof_file_write(path, im->bytes, im->n, NULL), 0);
 	free(path);
-	return vprof_trace_open(t, folder, err);
+	int ret = vprof_trace_open(t, folder, err);
+
+	if (!ret)
+		vprof_trace_check(*t);
+	return ret;
 }
 
 /* Every record of every thread, all its units read; returns how many. */

@@ -1,10 +1,10 @@
-/* Calls from the order of their ends to preorder, without sorting.
- *
- * A call ends after all its callees, so going forward a call adopts the finished subtrees before it that began no
+/* No sort is needed. A call ends after all its callees, so going forward a call adopts the finished subtrees before it that began no
  * earlier than it did; that gives parents and subtree sizes. Going backward, every parent hands out the places of its
  * children from the end of its own range. Both passes are linear.
  */
-#include "analysis/timeline.h"
+#include "analysis/preorder.h"
+
+#include "common/error.h"
 
 struct scratch {
 	uint32_t *parent; /* index in order of ends */
@@ -12,7 +12,7 @@ struct scratch {
 	uint32_t *place;  /* stack of finished subtrees; then the place in preorder */
 };
 
-static void find_parents(const struct vprof_ended_call *ended, size_t n, struct scratch *s)
+static void find_parents(const struct vprof_call *ended, size_t n, struct scratch *s)
 {
 	size_t top = 0;
 
@@ -69,52 +69,31 @@ static void cut_overlaps(struct vprof_call *calls, size_t n)
 	}
 }
 
-int vprof_calls_build(struct vprof_line *line, const struct vprof_ended_call *ended, size_t n)
+int vprof_preorder_build(struct vprof_preorder *p, const struct vprof_call *ended, size_t n, const struct vprof_call **out)
 {
-	struct scratch s = { 0 };
-	int ret = VPROF_ERR_NOMEM;
+	struct scratch s;
 
+	*out = p->calls.v;
 	if (!n)
 		return 0;
-	if (n >= VPROF_NONE)
+	if (n >= VPROF_NONE || VPROF_RESERVE(&p->calls, n) || VPROF_RESERVE(&p->scratch, 3 * n))
 		return VPROF_ERR_NOMEM;
-	s.parent = malloc(n * sizeof *s.parent);
-	s.size = malloc(n * sizeof *s.size);
-	s.place = malloc(n * sizeof *s.place);
-	line->calls.v = malloc(n * sizeof *line->calls.v);
-	if (!s.parent || !s.size || !s.place || !line->calls.v)
-		goto out;
-	line->calls.n = line->calls.cap = n;
+	s = (struct scratch){ p->scratch.v, p->scratch.v + n, p->scratch.v + 2 * n };
 	find_parents(ended, n, &s);
 	find_places(n, &s);
 	for (size_t i = 0; i < n; i++) {
-		struct vprof_call *c = &line->calls.v[s.place[i]];
+		struct vprof_call *c = &p->calls.v[s.place[i]];
 
-		c->t0 = ended[i].t0;
-		c->t1 = ended[i].t1;
-		c->code = ended[i].code;
-		c->is_sampled = ended[i].is_sampled;
+		*c = ended[i];
 		c->parent = s.parent[i] == VPROF_NONE ? VPROF_NONE : s.place[s.parent[i]];
 	}
-	cut_overlaps(line->calls.v, n);
-	ret = 0;
-out:
-	free(s.parent);
-	free(s.size);
-	free(s.place);
-	return ret;
+	cut_overlaps(p->calls.v, n);
+	*out = p->calls.v;
+	return 0;
 }
 
-uint32_t vprof_line_call_at(const struct vprof_line *line, uint64_t t, size_t *next, size_t *hint)
+void vprof_preorder_release(struct vprof_preorder *p)
 {
-	const struct vprof_call *calls = line->calls.v;
-	size_t n = vprof_time_search(calls, sizeof *calls, line->calls.n, t, *hint);
-	uint32_t i;
-
-	*next = *hint = n;
-	if (!n)
-		return VPROF_NONE;
-	for (i = (uint32_t)n - 1; i != VPROF_NONE && calls[i].t1 <= t; i = calls[i].parent)
-		;
-	return i;
+	VPROF_ARRAY_RELEASE(&p->calls);
+	VPROF_ARRAY_RELEASE(&p->scratch);
 }

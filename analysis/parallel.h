@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Work in numbered items, spread over threads. */
+#ifndef VPROF_PARALLEL_H
+#define VPROF_PARALLEL_H
+
+#include <stddef.h>
+
+#define VPROF_PARALLEL_MAX 256
+
+/* Threads to use for a wish (0: one for each processor that this process may run on). */
+int vprof_parallel_count(int wish);
+
+/* Calls work(arg, worker, item) for every item, in rising order of items as threads become free; worker < n_workers tells them
+ * apart. After an error no further item is begun; returns the first error, or 0. One worker: in this thread. */
+int vprof_parallel_run(int n_workers, size_t n_items, int (*work)(void *arg, int worker, size_t item), void *arg);
+
+#endif
