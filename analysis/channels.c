@@ -271,7 +271,7 @@ static int add_events(struct vprof_channels *c, struct vprof_timeline *timeline,
 		if (all[i].last - first >= SENDS_MAX)
 			first = all[i].last - SENDS_MAX + 1;
 		for (uint32_t k = first; k <= all[i].last; k++) {
-			uint64_t item = vprof_mix(g->channel ^ k) | ITEM_MARK;
+			uint64_t item = vprof_mix(vprof_mix(g->channel) ^ k) | ITEM_MARK;
 
 			if (all[k].thread == all[i].thread || !is_sure(c, g, k))
 				continue;

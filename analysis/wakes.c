@@ -1,11 +1,12 @@
 /* Matching of waits to releases.
  *
  * Every release is put into one array sorted by (class, process or "shared", address, time); a wait looks only at the
- * releases of its object around its own time. Three rules, by class:
+ * releases of its object around its own time. Four rules, by class:
  *  - last: a lock. The waiter found the number of the release before it, so that one it was; without a number (or when
  *    objects share a slot) the candidate with the largest (arrivals before, time), since earlier ones let others go first.
- *  - first: a condition, a futex, a barrier. The first release that counted the waiter and has not been used up by
+ *  - first: a condition, a futex. The first release that counted the waiter and has not been used up by
  *    another wait: a signal lets one go, a broadcast all.
+ *  - round: a barrier. The first round that counted the waiter.
  *  - join: the thread's exit.
  * Waits for channels are decided by what went through them (channels.h).
  * A release is a candidate when it happened inside the wait and counted arrivals up to the wait's ticket or beyond, or
@@ -220,15 +221,21 @@ static size_t releases_until(const struct matcher *m, uint32_t scope, uint64_t k
 	return low;
 }
 
-/* Is it the release whose number the waiter found? A reader in the lock does not end a reader's wait. */
+/* A reader that leaves a lock does not end a reader's wait. */
+static int are_readers(const struct release *r, const struct vprof_wait *w)
+{
+	return w->kind == VP_WAIT_RWLOCK_READ && r->kind == VP_WAIT_RWLOCK_READ;
+}
+
+/* Is it the release whose number the waiter found? */
 static int is_exact(const struct release *r, const struct vprof_wait *w)
 {
-	if (!w->seq || r->seq != w->seq)
+	if (!w->seq || r->seq != w->seq || are_readers(r, w))
 		return 0;
 	if ((int32_t)(r->after - w->ticket) < 0 &&
 	    !(r->flags & VP_FLAG_LATE && r->before == r->after && r->t <= w->t1 && r->t + UNSEEN_TICKS >= w->t0))
 		return 0;
-	return w->kind != VP_WAIT_RWLOCK_READ || r->kind != VP_WAIT_RWLOCK_READ;
+	return 1;
 }
 
 static int is_candidate(const struct release *r, const struct vprof_wait *w)
@@ -237,6 +244,8 @@ static int is_candidate(const struct release *r, const struct vprof_wait *w)
 
 	if (is_exact(r, w))
 		return 1;
+	if (are_readers(r, w))
+		return 0;
 	if (!w->ticket)
 		return inside;
 	if ((int32_t)(r->after - w->ticket) < 0)
@@ -254,6 +263,8 @@ static int is_better(const struct release *a, const struct release *b, const str
 		return same_a; /* shared objects at the same place of different pages */
 	if (exact_a != exact_b)
 		return exact_a;
+	if (exact_a && a->kind != b->kind) /* readers came after the writer whose number they share, whenever it was recorded */
+		return a->kind == VP_WAIT_RWLOCK_READ;
 	if (!exact_a && w->ticket && a->before != b->before)
 		return (int32_t)(a->before - b->before) > 0;
 	return a->t > b->t;
@@ -274,8 +285,8 @@ static struct release *late_release(const struct matcher *m, uint32_t thread, co
 		if (!(r->flags & VP_FLAG_LATE) || r->thread == thread || !r->n_left)
 			continue;
 		if (is_exact(r, w))
-			found = r; /* of several readers the last */
-		else if (!found && (int32_t)(r->before - w->ticket) < 0 && (int32_t)(r->after - w->ticket) >= 0)
+			found = !found || !is_exact(found, w) || is_better(r, found, w) ? r : found;
+		else if (!found && !are_readers(r, w) && (int32_t)(r->before - w->ticket) < 0 && (int32_t)(r->after - w->ticket) >= 0)
 			found = r;
 	}
 	return found;
@@ -361,13 +372,34 @@ static struct release *first_release(const struct matcher *m, uint32_t thread, c
 	return late_release(m, thread, w, scope, key, releases_until(m, scope, key, w->t1));
 }
 
+/* A barrier's round: arrivals after it tell the rounds apart, since a serial thread may lose its processor between its reading of
+ * the clock and its arrival. */
+static struct release *round_release(const struct matcher *m, uint32_t thread, const struct vprof_wait *w, uint32_t scope,
+				     uint64_t key)
+{
+	size_t begin = releases_until(m, scope, key, w->t0 ? w->t0 - 1 : 0);
+	struct release *found = NULL;
+
+	for (size_t i = begin; i < m->releases.n && i - begin < FORWARD_MAX; i++) {
+		struct release *r = &m->releases.v[i];
+
+		if (r->scope != scope || r->key != key || r->t > w->t1)
+			break;
+		if (r->thread != thread && (int32_t)(r->after - w->ticket) >= 0 &&
+		    (!found || (int32_t)(r->after - found->after) < 0))
+			found = r;
+	}
+	return found ? found : early_release(m, thread, w, begin, scope, key, 0);
+}
+
 static int match_release(const struct matcher *m, uint32_t thread, struct vprof_wait *w)
 {
 	uint32_t process = m->timeline->threads[thread].process_seq;
 	uint32_t scope = scope_of(w->kind, w->flags, process), class = wake_class(w->kind, w->flags);
 	uint64_t key = key_of(w->kind, w->flags, w->object);
 	int is_turn = class == CLASS_COND || class == CLASS_FUTEX;
-	struct release *best = is_turn || class == CLASS_BARRIER ? first_release(m, thread, w, scope, key) :
+	struct release *best = class == CLASS_BARRIER ? round_release(m, thread, w, scope, key) :
+			       is_turn ? first_release(m, thread, w, scope, key) :
 					 last_release(m, thread, w, scope, key);
 
 	if (!best)

@@ -299,6 +299,10 @@ static void compare_wait(struct comparison *c, const struct sim_thread *th, cons
 	const struct sim_thread *waker = truth_waker(th, is, &t);
 	uint32_t seq = found->waker == VPROF_NONE ? 0 : c->timeline->threads[found->waker].thread_seq;
 
+	if (truth_wait_unknowable(th, is)) {
+		COVER(c->w, UNKNOWABLE_WAITS);
+		return;
+	}
 	COVER(c->w, WAITS);
 	if (found->t0 != is->t0 || found->t1 != is->t1)
 		differ(c, "thread %u waited %" PRIu64 "..%" PRIu64 ", in the analysis %" PRIu64 "..%" PRIu64, th->seq, is->t0,
@@ -371,8 +375,13 @@ static int compare_instance(struct comparison *c, uint32_t index)
 	is = true_rows(&c->truth);
 	rows = found_rows(c->timeline, pieces, n);
 	check_tiles(c, &rows);
-	compare_rows(c, &is, &rows);
-	compare_nodes(c);
+	if (c->truth.is_unknowable) {
+		COVER(c->w, UNKNOWABLE);
+	} else {
+		COVER(c->w, INTERVALS);
+		compare_rows(c, &is, &rows);
+		compare_nodes(c);
+	}
 	free(is.v);
 	free(rows.v);
 	return 0;

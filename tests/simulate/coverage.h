@@ -4,7 +4,9 @@
 
 #define COVERAGE(X)                                                                                                  \
 	X(SCHEDULES, "schedules") X(THREADS, "threads") X(RECORDS, "records (16 bytes)")	\
-	X(WAITS, "waits compared") X(WAKERS, "wakers compared")                              \
+	X(WAITS, "waits compared") X(WAKERS, "wakers compared") \
+	X(UNKNOWABLE_WAITS, "waits with the trace's begin or end between them and their release: not compared") \
+	X(UNKNOWABLE, "intervals with such a wait: not compared, but for their tiles")                              \
 	X(INTERVALS, "intervals compared exactly: path, queue delays, blame, nodes")                                  \
 	X(CUT_END, "intervals cut by the trace's end") X(CUT_BEGIN, "intervals cut by the trace's begin")             \
 	X(RESTARTED, "intervals begun again before they ended")                                                      \

@@ -155,13 +155,15 @@ static struct sim_work *work_new(struct sim_thread *th, struct sim_instance *i, 
 	return work;
 }
 
-static void push(struct sim_thread *th, struct sim_queue *q, struct sim_work *work, uint64_t amount)
+static struct sim_item *push(struct sim_thread *th, struct sim_queue *q, struct sim_work *work, uint64_t amount)
 {
 	struct sim_item *item = world_alloc(th->world, sizeof *item);
 
-	*item = (struct sim_item){ NULL, work, amount };
+	*item = (struct sim_item){ .work = work, .release = sim_release_new(th), .amount = amount };
+	item->release->stamp = work->t;
 	*q->last_item = item;
 	q->last_item = &item->next;
+	return item;
 }
 
 static struct sim_item *pop(struct sim_queue *q)
@@ -178,6 +180,7 @@ static void send(struct sim_thread *th, struct sim_queue *q, struct sim_instance
 {
 	struct world *w = th->world;
 	uint64_t amount = 1 + world_below(w, 100);
+	struct sim_item *item;
 	struct sim_work *work;
 
 	while (q->is_sending)
@@ -186,12 +189,12 @@ static void send(struct sim_thread *th, struct sim_queue *q, struct sim_instance
 	work = work_new(th, i, before);
 	work->is_message = true;
 	world_lag(th);
-	push(th, q, work, amount);
+	item = push(th, q, work, amount);
 	if (q->reader)
 		world_wake(q->reader);
 	q->reader = NULL;
 	world_lag(th);
-	records_two(th, work->t, VP_W(VP_KIND_SEND, w->now - work->t), q->key, amount);
+	item->release->is_recorded = work->is_recorded = records_two(th, work->t, VP_W(VP_KIND_SEND, w->now - work->t), q->key, amount);
 	world_work(th, 1);
 	q->is_sending = false;
 }
@@ -218,7 +221,7 @@ void sim_queue_put(struct sim_thread *th, struct sim_queue *q, struct sim_instan
 		work->item = 0x100000000 + 64 * w->next_item++;
 	}
 	if (q->kind == SIM_QUEUE_ANNOTATED)
-		records_two(th, w->now, VP_W(VP_KIND_ENQUEUE, 0), work->item, 0);
+		work->is_recorded = records_two(th, w->now, VP_W(VP_KIND_ENQUEUE, 0), work->item, 0);
 	world_lag(th);
 	sim_lock_take(th, &q->mutex, false, SIM_NEVER);
 	push(th, q, work, 0);
@@ -245,9 +248,7 @@ static struct sim_work *receive(struct sim_thread *th, struct sim_queue *q)
 	if (sim_queue_is_empty(q)) {
 		q->reader = th;
 		world_park(th, SIM_NEVER);
-		release = sim_release_new(q->items->work->by);
-		release->stamp = q->items->work->t;
-		release->is_recorded = true;
+		release = q->items->release;
 	}
 	item = pop(q);
 	amount = item->amount;

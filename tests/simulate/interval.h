@@ -9,6 +9,7 @@ enum sim_queue_kind { SIM_QUEUE_ANNOTATED, SIM_QUEUE_SILENT, SIM_QUEUE_CHANNEL, 
 struct sim_item {
 	struct sim_item *next;
 	struct sim_work *work;
+	struct sim_release *release; /* of a message: whoever sent it */
 	uint64_t amount;
 };
 

@@ -245,6 +245,7 @@ static void release(struct sim_thread *th, struct sim_lock *l, bool reads)
 
 bool sim_lock_take(struct sim_thread *th, struct sim_lock *l, bool reads, uint64_t until)
 {
+	struct sim_release *leaving = l->leaving;
 	bool had_to_wait;
 	struct hook h;
 
@@ -262,7 +263,7 @@ bool sim_lock_take(struct sim_thread *th, struct sim_lock *l, bool reads, uint64
 						   .result = records_hash("lwlock_acquire") };
 
 		l->hook.waiting--;
-		world_wait_end(th, h.wait, had_to_wait ? l->last_hook : NULL, records_wait(th, &r));
+		world_wait_end(th, h.wait, had_to_wait ? l->last_hook : leaving, records_wait(th, &r));
 	}
 	return true;
 }
@@ -278,9 +279,10 @@ void sim_lock_release(struct sim_thread *th, struct sim_lock *l, bool reads)
 	}
 	release_begin(th, &h, &l->hook);
 	sim_release_stamp(h.release);
-	l->last_hook = h.release;
+	l->last_hook = l->leaving = h.release;
 	world_lag(th);
 	release(th, l, false);
+	l->leaving = NULL;
 	had_moved = l->hook.arrivals != h.before;
 	if (h.had_waiters || had_moved)
 		release_end(th, &h, VP_WAIT_ANNOTATED, had_moved ? VP_FLAG_LATE : 0);

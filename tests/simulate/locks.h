@@ -35,6 +35,7 @@ struct sim_lock {
 	struct sim_thread *owner;
 	int n_readers;
 	struct sim_release *last, *last_by_writer, *last_hook; /* release */
+	struct sim_release *leaving; /* the annotated release function that runs now */
 };
 
 struct sim_token { /* of a condition: who was counted may go */

@@ -41,7 +41,10 @@ bool records_put(struct sim_thread *th, const struct vp_unit *units, size_t n)
 	}
 	append(th, units, n);
 	th->t_first = units->t < th->t_first ? units->t : th->t_first;
-	th->t_last = w->now;
+	if (VP_CODE(units->w) >= VP_CODE_FUNCTION || VP_CODE(units->w) == VP_KIND_WAIT)
+		th->t_last = w->now; /* it ended now */
+	else if (units->t > th->t_last)
+		th->t_last = units->t;
 	return true;
 }
 

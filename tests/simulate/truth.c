@@ -8,6 +8,7 @@
 #define DEPTH_MAX 64  /* of waits beneath waits */
 #define CONVOY_MAX 64
 #define STILL_MAX 64
+#define LOOK_BACK_MAX 16 /* waits in which a hand-over is looked for */
 
 /* Where the interval was, one step further back. */
 struct place {
@@ -118,6 +119,26 @@ bool truth_wait_counts(const struct sim_thread *th, const struct sim_wait *w)
 	return w->is_recorded;
 }
 
+static bool is_cut_off(const struct sim_thread *th, const struct sim_wait *w)
+{
+	return w->t0 < th->world->record_from || (w->release && !w->release->is_recorded);
+}
+
+bool truth_wait_unknowable(const struct sim_thread *th, const struct sim_wait *w)
+{
+	if (is_cut_off(th, w))
+		return true;
+	for (size_t i = 0; i < th->world->n_threads && w->release; i++) {
+		const struct sim_thread *other = th->world->threads[i];
+
+		for (size_t k = 0; k < other->n_waits; k++)
+			if (other->waits[k].object == w->object && other->waits[k].t1 > w->t0 &&
+			    other->waits[k].t0 < w->t1 && is_cut_off(other, &other->waits[k]))
+				return true;
+	}
+	return false;
+}
+
 const struct sim_thread *truth_waker(const struct sim_thread *th, const struct sim_wait *w, uint64_t *t)
 {
 	const struct sim_release *r = release_of(th, w);
@@ -199,6 +220,7 @@ static void explain_wait(struct truth *t, const struct window *in, const struct 
 	size_t node = above ? above->node : 0, base = node, piece;
 	uint32_t level = above ? above->depth + 1 : 0, innermost = 0;
 
+	t->is_unknowable |= truth_wait_unknowable(in->th, w);
 	until = until < to ? until : to;
 	if (above && above->wait && r && above->wait->object == w->object && in->convoy < CONVOY_MAX) {
 		COVER(t->world, CONVOY); /* both stood in one line: whoever they waited for is to blame */
@@ -318,9 +340,10 @@ static const struct sim_segment *segment_at(const struct sim_thread *th, const s
 }
 
 /* No queue tells, but the thread had waited since it turned to something else, and was let go by one at work for the interval. */
-static bool find_waker(const struct truth *t, const struct place *now, struct place *found)
+static bool find_waker(struct truth *t, const struct place *now, struct place *found)
 {
 	uint64_t floor = 0;
+	int n = 0;
 
 	for (size_t k = 0; k < now->th->n_segments; k++) {
 		const struct sim_segment *s = now->th->segments[k];
@@ -328,7 +351,7 @@ static bool find_waker(const struct truth *t, const struct place *now, struct pl
 		if (s != now->segment && s->from <= now->t && (!now->segment || s->from < now->segment->from))
 			floor = s->from;
 	}
-	for (size_t k = now->th->n_waits; k-- > 0;) {
+	for (size_t k = now->th->n_waits; k-- > 0 && n < LOOK_BACK_MAX;) {
 		const struct sim_wait *w = &now->th->waits[k];
 		const struct sim_release *r;
 		const struct sim_segment *s;
@@ -337,6 +360,8 @@ static bool find_waker(const struct truth *t, const struct place *now, struct pl
 		if (!w->is_recorded || w->t1 > now->t || w->t1 < floor ||
 		    (w->outer && now->th->waits[w->outer - 1].is_recorded))
 			continue;
+		n++;
+		t->is_unknowable |= truth_wait_unknowable(now->th, w);
 		r = release_of(now->th, w);
 		if (!r)
 			continue;
@@ -403,7 +428,8 @@ static void cover_cause(struct truth *t, const struct sim_work *work, bool is_in
 static struct place step_back(struct truth *t, const struct place *now, const struct sim_work *work)
 {
 	struct place cause, own, found = { now->th, t->instance->begin, NULL, NULL };
-	bool has_cause = work && work->t >= t->instance->begin && (work->segment || !work->is_message), has_own;
+	bool has_cause = work && work->is_recorded && work->t >= t->instance->begin &&
+			 (work->segment || !work->is_message), has_own;
 
 	if (has_cause) {
 		cause = (struct place){ work->by, work->t, work->segment, work->before };
@@ -438,7 +464,6 @@ static void cover_interval(struct truth *t, const struct place *first, unsigned 
 
 	for (const struct sim_segment *s = i->segments; s; s = s->older)
 		is_concurrent |= s->from < i->end && s->to > i->end && s->th != i->ended_by;
-	COVER(t->world, INTERVALS);
 	if (threads & (threads - 1))
 		COVER(t->world, SEVERAL_THREADS);
 	if (processes & (processes - 1))
@@ -464,6 +489,7 @@ void truth_find(struct truth *t, struct world *w, const struct sim_instance *i)
 	t->world = w;
 	t->instance = i;
 	t->n_pieces = 0;
+	t->is_unknowable = false;
 	t->nodes = sim_grow(t->nodes, 0, &t->cap_nodes, sizeof *t->nodes);
 	t->nodes[0] = (struct truth_node){ 0 };
 	t->n_nodes = 1;

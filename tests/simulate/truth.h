@@ -39,6 +39,7 @@ struct truth {
 	size_t n_pieces, cap_pieces;
 	struct truth_node *nodes; /* [0]: the interval */
 	size_t n_nodes, cap_nodes;
+	bool is_unknowable; /* a release that counts was cut off with the trace's begin or end */
 };
 
 /* *t may be used for one interval after the other; all zero before the first. */
@@ -47,6 +48,8 @@ void truth_release(struct truth *t);
 
 /* Does the wait stand for itself: it was recorded, and none around it? */
 bool truth_wait_counts(const struct sim_thread *th, const struct sim_wait *w);
+/* Its release was cut off, or may have been taken for another's whose release was. */
+bool truth_wait_unknowable(const struct sim_thread *th, const struct sim_wait *w);
 /* Who ended it, as far as the records can tell, and when, within the wait; NULL: nobody. */
 const struct sim_thread *truth_waker(const struct sim_thread *th, const struct sim_wait *w, uint64_t *t);
 

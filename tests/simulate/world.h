@@ -66,7 +66,7 @@ struct sim_work {
 	struct sim_segment *segment; /* in which; NULL: by a thread that worked for no interval then */
 	struct sim_work *before;     /* ... but had taken this up itself */
 	uint64_t item;
-	bool is_message;
+	bool is_message, is_recorded;
 };
 
 /* A stretch of a thread that works for one interval. */

@@ -166,6 +166,41 @@ static void test_barrier_passed_by_the_next_round(void **state)
 	assert_int_equal(s.timeline->threads[2].waits.v[0].wake_t, 400);
 }
 
+/* The serial thread of the next round read its clock before it lost its processor, and arrived long after. */
+static void test_barrier_clock_read_early(void **state)
+{
+	(void)state;
+	hand_wait(a, VP_WAIT_BARRIER, VP_CALL_BARRIER_WAIT, 0x10, 1, 100, 500);
+	hand_wake(b, VP_WAIT_BARRIER, VP_FLAG_ALL, 0x10, 1, 4, 150);
+	hand_wake(c, VP_WAIT_BARRIER, VP_FLAG_ALL, 0x10, 1, 2, 480);
+	steps();
+	assert_int_equal(s.timeline->threads[0].waits.v[0].waker, 2);
+	assert_int_equal(s.timeline->threads[0].waits.v[0].wake_t, 480);
+}
+
+/* The writer's release of the same number was recorded late, after that of the reader that came between. */
+static void test_reader_after_a_late_writer(void **state)
+{
+	(void)state;
+	hand_wait(a, VP_WAIT_RWLOCK_WRITE | (uint64_t)5 << VP_SEQ_SHIFT, VP_CALL_WRLOCK, 0x10, 5, 100, 200);
+	hand_wake(b, VP_WAIT_RWLOCK_WRITE, VP_FLAG_LATE | 5u << 8, 0x10, 4, 5, 250);
+	hand_wake(c, VP_WAIT_RWLOCK_READ, VP_FLAG_LATE | 5u << 8, 0x10, 5, 5, 180);
+	steps();
+	assert_int_equal(s.timeline->threads[0].waits.v[0].waker, 2);
+	assert_int_equal(s.timeline->threads[0].waits.v[0].wake_t, 180);
+}
+
+/* A reader's wait whose writer's release is not in the trace was not ended by the next best reader. */
+static void test_readers_do_not_end_readers_waits(void **state)
+{
+	(void)state;
+	hand_wait(a, VP_WAIT_RWLOCK_READ, VP_CALL_RDLOCK, 0x10, 5, 100, 200);
+	hand_wake(b, VP_WAIT_RWLOCK_READ, VP_FLAG_LATE, 0x10, 5, 5, 150);
+	steps();
+	assert_int_equal(s.timeline->threads[0].waits.v[0].waker, VPROF_NONE);
+	assert_int_equal(s.wakes.n_unmatched, 1);
+}
+
 /* The signal that woke a thread in vain is used up: nobody else went by it. */
 static void test_false_wake_uses_its_signal(void **state)
 {
@@ -197,6 +232,9 @@ int main(void)
 		CASE(test_readers_and_writers_stand_in_one_line),
 		CASE(test_line_across_mappings),
 		CASE(test_barrier_passed_by_the_next_round),
+		CASE(test_barrier_clock_read_early),
+		CASE(test_reader_after_a_late_writer),
+		CASE(test_readers_do_not_end_readers_waits),
 		CASE(test_false_wake_uses_its_signal),
 	};
 
