@@ -120,6 +120,7 @@ static int push(struct vprof_arena *arena, const char ***argv, size_t *n, const 
 int vprof_compile_arguments(const struct vprof_facts_tu *tu, struct vprof_arena *arena, const char ***argv,
 			    int *argc, struct vprof_error *err)
 {
+	static const char *const skipped[] = { "-include-pch", "-Xclang" }; /* with their value */
 	struct vprof_json *list, *one;
 	size_t n = 0;
 	int rc = vprof_json_parse(&list, arena, tu->path, tu->arguments, strlen(tu->arguments), err);
@@ -130,10 +131,18 @@ int vprof_compile_arguments(const struct vprof_facts_tu *tu, struct vprof_arena 
 	for (one = list->first; one && !rc; one = one->next) {
 		if (one->type != VPROF_JSON_STRING || (one == list->first && one->string[0] != '-'))
 			continue;
-		if (takes_next(one->string)) {
+		if (is_one_of(one->string, skipped, LENGTH(skipped))) {
+			if (!(one = one->next))
+				break;
+		} else if (takes_next(one->string)) {
 			if (!one->next || one->next->type != VPROF_JSON_STRING)
 				break;
-			rc = push(arena, argv, &n, one->string) || push(arena, argv, &n, one->next->string);
+			/* past the driver, which would take a precompiled header that lies beside this one */
+			if (!strcmp(one->string, "-include"))
+				rc = push(arena, argv, &n, "-Xclang") || push(arena, argv, &n, "-include") ||
+				     push(arena, argv, &n, "-Xclang") || push(arena, argv, &n, one->next->string);
+			else
+				rc = push(arena, argv, &n, one->string) || push(arena, argv, &n, one->next->string);
 			one = one->next;
 		} else if (is_semantic(one->string)) {
 			rc = push(arena, argv, &n, one->string);

@@ -15,6 +15,7 @@
 #include "cli/progress.h"
 #include "cli/workspace.h"
 #include "common/files.h"
+#include "common/text.h"
 #include "instrumenter/instrument.h"
 
 #define SHOWN_INTERVALS 5
@@ -34,16 +35,21 @@ struct init_options {
 
 static int observe(const struct vprof_project *p, const char *command, struct vprof_error *err)
 {
+	struct vprof_text notes = VPROF_TEXT_INIT;
 	struct vprof_progress progress;
+	char *line, *rest = NULL;
 	int rc;
 
 	vprof_progress_begin(&progress, "observe");
 	vprof_progress_update(&progress, command, -1);
-	rc = vprof_observe_build(command, p->directory, p->vprof_dir, err);
+	rc = vprof_observe_build(command, p->directory, p->vprof_dir, &notes, err);
 	if (rc)
 		vprof_progress_drop(&progress);
 	else
 		vprof_progress_end(&progress, "%.60s", command);
+	for (line = notes.len ? strtok_r(notes.s, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
+		vprof_tell("%s", line);
+	vprof_text_release(&notes);
 	return rc;
 }
 

@@ -207,6 +207,42 @@ char *vprof_path_absolute(const char *base, const char *path)
 	return out;
 }
 
+/* Where the folder `dir`, reached over a link, lies in `root`: heap, or NULL. */
+static char *folder_in_root(const char *root, const char *dir)
+{
+	char *real_root = realpath(root, NULL), *real = realpath(dir, NULL);
+	struct vprof_text inside = VPROF_TEXT_INIT;
+
+	if (real_root && real && vprof_path_inside(real_root, real))
+		vprof_text_addf(&inside, "%s%s", root, real + strlen(real_root));
+	free(real_root);
+	free(real);
+	return inside.len ? vprof_text_detach(&inside) : NULL;
+}
+
+char *vprof_path_rooted(const char *root, const char *base, const char *path)
+{
+	char *absolute = vprof_path_absolute(base, path), *slash, *dir, *rooted;
+	struct stat st;
+
+	if (!absolute || vprof_path_inside(root, absolute))
+		return absolute;
+	slash = strrchr(absolute, '/');
+	if (!stat(absolute, &st) && S_ISDIR(st.st_mode)) {
+		rooted = folder_in_root(root, absolute);
+	} else {
+		*slash = 0;
+		dir = folder_in_root(root, *absolute ? absolute : "/");
+		*slash = '/';
+		rooted = dir ? vprof_path_join(dir, slash + 1) : NULL;
+		free(dir);
+	}
+	if (!rooted)
+		return absolute;
+	free(absolute);
+	return rooted;
+}
+
 char *vprof_path_join(const char *dir, const char *name)
 {
 	size_t n = strlen(dir), m = strlen(name);

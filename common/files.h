@@ -27,6 +27,10 @@ int vprof_dir_remove(const char *path, struct vprof_error *err);
  * Heap string; NULL when out of memory. */
 char *vprof_path_absolute(const char *base, const char *path);
 
+/* The same, but a path that leads into the folder `root` over a link to a folder is given as it is named in there. Asks
+ * the file system. */
+char *vprof_path_rooted(const char *root, const char *base, const char *path);
+
 /* dir + "/" + name on the heap; NULL when out of memory. */
 char *vprof_path_join(const char *dir, const char *name);
 

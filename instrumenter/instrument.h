@@ -66,6 +66,8 @@ struct vprof_replay_result {
 	 * because nothing of theirs is edited any more */
 	size_t n_units, n_compiled, n_reverted;
 	double compile_s, link_s;
+	size_t n_past_probes;	/* edited files that a unit read in their original: probes are missing there */
+	char past_probes[512]; /* the first */
 };
 
 /* BUILD with the compiler's first messages, the log's path and the way back (vprof restore) when it fails. */
@@ -76,8 +78,10 @@ int vprof_replay(const struct vprof_facts *facts, const struct vprof_plan *plan,
 int vprof_restore(const char *vprof_dir, size_t *n_restored, struct vprof_error *err);
 
 /* Runs `command` under bear; writes .vprof/compile_commands.json. MISSING without bear, BUILD when the command
- * fails, INPUT when it compiled nothing ("already built? clean first"). */
-int vprof_observe_build(const char *command, const char *directory, const char *vprof_dir, struct vprof_error *err);
+ * fails, INPUT when it compiled nothing ("already built? clean first"). `notes` (may be NULL): what could not be used
+ * although it was built, a line each. */
+int vprof_observe_build(const char *command, const char *directory, const char *vprof_dir, struct vprof_text *notes,
+			struct vprof_error *err);
 
 /* In place of observing: takes the user's compilation database (CMake's, for example) and writes the normalised copy,
  * .vprof/compile_commands.json. INPUT when it is none, or names nothing that exists. */

@@ -249,7 +249,20 @@ static int run_bear(const char *command, const char *directory, const char *even
 	return rc;
 }
 
-int vprof_observe_build(const char *command, const char *directory, const char *vprof_dir, struct vprof_error *err)
+static void note_gone(const struct vprof_database *db, const char *directory, struct vprof_text *notes)
+{
+	size_t n = strlen(directory);
+	const cJSON *gone;
+
+	cJSON_ArrayForEach(gone, db->gone)
+		if (vprof_path_inside(directory, gone->valuestring) && gone->valuestring[n])
+			vprof_text_addf(notes, "%s is gone after the build: its functions cannot be measured. Let the build "
+					"keep it (make: .SECONDARY), clean, and run vprof init again\n",
+					gone->valuestring + n + 1);
+}
+
+int vprof_observe_build(const char *command, const char *directory, const char *vprof_dir, struct vprof_text *notes,
+			struct vprof_error *err)
 {
 	char *events_path = vprof_path_join(vprof_dir, "init-commands.json");
 	char *log_path = vprof_path_join(vprof_dir, "init-build.log");
@@ -264,7 +277,7 @@ int vprof_observe_build(const char *command, const char *directory, const char *
 	if (!rc)
 		rc = run_bear(command, directory, events_path, log_path, err);
 	if (!rc)
-		rc = vprof_database_init(&db, err);
+		rc = vprof_database_init(&db, vprof_dir, err);
 	if (!rc)
 		rc = vprof_database_read_events(&db, events_path, err);
 	if (!rc && !cJSON_GetArraySize(db.units))
@@ -273,6 +286,8 @@ int vprof_observe_build(const char *command, const char *directory, const char *
 				     "clean), then run vprof init again; output: %s", command, log_path);
 	if (!rc)
 		rc = vprof_database_write(&db, vprof_dir, err);
+	if (!rc && notes)
+		note_gone(&db, directory, notes);
 out:
 	if (events_path)
 		unlink(events_path);

@@ -1,9 +1,10 @@
 /* The compilation database that init makes: one entry for each (source, output), as it can be run again.
  *
  * Invariants of .vprof/compile_commands.json: "directory", "file" and "output" are absolute and normalised, the file
- * exists, "arguments" is the command as it ran. A command with -c names this one source and its -o. A command without
- * -c compiled and linked in one step: it is kept whole, with one entry for each of its sources, and "output" is the
- * program. Commands that linked are in .vprof/link_commands.json (when the build was observed).
+ * exists, "arguments" is the command as it ran, but without precompiled headers. A command with -c names this one
+ * source and its -o. A command without -c compiled and linked in one step: it is kept whole, with one entry for each of
+ * its sources, and "output" is the program. Commands that linked are in .vprof/link_commands.json (when the build was
+ * observed).
  */
 #ifndef VPROF_OBSERVE_H
 #define VPROF_OBSERVE_H
@@ -13,17 +14,25 @@
 #include "instrumenter/build_command.h"
 
 struct vprof_database {
+	char *root; /* the project's folder; paths over symbolic links into it are given as in there */
 	cJSON *units; /* array of entries */
 	cJSON *links; /* array of {directory, arguments, output} */
+	cJSON *headers; /* object: precompiled header (absolute) -> what it was made from */
+	cJSON *gone; /* array: sources whose object is there, but they are not any more */
 };
 
-int vprof_database_init(struct vprof_database *db, struct vprof_error *err);
+/* `vprof_dir` lies in the project's folder. */
+int vprof_database_init(struct vprof_database *db, const char *vprof_dir, struct vprof_error *err);
 void vprof_database_release(struct vprof_database *db);
 
 /* Adds what the command compiled and linked; nothing when it is none of ours (configure tests, assembler, ...).
  * The same source and output again replaces the entry before. `file`: only this source (absolute), NULL: all. */
 int vprof_database_add(struct vprof_database *db, const char *directory, const char *const *argv, size_t n,
 		       const char *file, struct vprof_error *err);
+
+/* The array (taken over) with headers in place of clang's precompiled ones: `first` is the place after the compiler,
+ * `made` a database's headers. NULL when out of memory. */
+cJSON *vprof_without_precompiled(cJSON *arguments, int first, const char *directory, const cJSON *made);
 
 /* Reads bear's events (one JSON object in each line). */
 int vprof_database_read_events(struct vprof_database *db, const char *path, struct vprof_error *err);

@@ -10,11 +10,14 @@
 
 #include "common/files.h"
 
-int vprof_database_init(struct vprof_database *db, struct vprof_error *err)
+int vprof_database_init(struct vprof_database *db, const char *vprof_dir, struct vprof_error *err)
 {
+	db->root = vprof_path_absolute(vprof_dir, "..");
 	db->units = cJSON_CreateArray();
 	db->links = cJSON_CreateArray();
-	if (db->units && db->links)
+	db->headers = cJSON_CreateObject();
+	db->gone = cJSON_CreateArray();
+	if (db->root && db->units && db->links && db->headers && db->gone)
 		return VPROF_OK;
 	vprof_database_release(db);
 	return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
@@ -22,9 +25,12 @@ int vprof_database_init(struct vprof_database *db, struct vprof_error *err)
 
 void vprof_database_release(struct vprof_database *db)
 {
+	free(db->root);
 	cJSON_Delete(db->units);
 	cJSON_Delete(db->links);
-	db->units = db->links = NULL;
+	cJSON_Delete(db->headers);
+	cJSON_Delete(db->gone);
+	*db = (struct vprof_database){ 0 };
 }
 
 static int is_build_test(const char *path)
@@ -100,26 +106,70 @@ static int put_entry(cJSON *list, const char *directory, const char *file, const
 	return cJSON_AddItemToArray(list, entry) ? 0 : -1;
 }
 
+/* A source that the build removed, while its object is linked: what make calls an intermediate file. */
+static int note_gone(struct vprof_database *db, const char *file, const char *output)
+{
+	const cJSON *known;
+
+	if (access(output, F_OK))
+		return 0;
+	cJSON_ArrayForEach(known, db->gone)
+		if (!strcmp(known->valuestring, file))
+			return 0;
+	return add_word(db->gone, file);
+}
+
 static int add_source(struct vprof_database *db, const struct vprof_command *c, size_t source, const char *directory,
 		      const char *only)
 {
 	char *name = c->output ? NULL : vprof_default_output(c, source);
-	char *file = vprof_path_absolute(directory, c->argv[source]);
-	char *output = c->output || name ? vprof_path_absolute(directory, c->output ? c->output : name) : NULL;
+	char *file = vprof_path_rooted(db->root, directory, c->argv[source]);
+	char *output = c->output || name ? vprof_path_rooted(db->root, directory, c->output ? c->output : name) : NULL;
 	int failed = !file || !output;
+	cJSON *arguments;
 
-	if (!failed && !is_build_test(file) && !is_build_test(output) && !access(file, R_OK) &&
-	    (!only || !strcmp(only, file)))
-		failed = put_entry(db->units, directory, file, output, arguments_for(c, source));
+	if (!failed && !is_build_test(file) && !is_build_test(output) && (!only || !strcmp(only, file))) {
+		if (access(file, R_OK)) {
+			failed = note_gone(db, file, output);
+		} else {
+			arguments = arguments_for(c, source);
+			arguments = arguments ? vprof_without_precompiled(arguments, (int)c->compiler + 1, directory,
+									  db->headers) : NULL;
+			failed = put_entry(db->units, directory, file, output, arguments);
+		}
+	}
 	free(name);
 	free(file);
 	free(output);
 	return failed;
 }
 
+/* Does it make a precompiled header, from the one input that it has? */
+static int makes_header(const struct vprof_command *c)
+{
+	const char *dot = c->output ? strrchr(c->output, '.') : NULL;
+
+	return dot && (!strcmp(dot, ".pch") || !strcmp(dot, ".gch")) && c->n_inputs == 1 && !c->n_sources;
+}
+
+static int add_header(struct vprof_database *db, const struct vprof_command *c, const char *directory)
+{
+	char *output = vprof_path_absolute(directory, c->output);
+	char *input = vprof_path_absolute(directory, c->argv[c->inputs[0]]);
+	int failed = !output || !input;
+
+	if (!failed) {
+		cJSON_DeleteItemFromObjectCaseSensitive(db->headers, output);
+		failed = !cJSON_AddStringToObject(db->headers, output, input);
+	}
+	free(output);
+	free(input);
+	return failed;
+}
+
 static int add_link(struct vprof_database *db, const struct vprof_command *c, const char *directory)
 {
-	char *output = vprof_path_absolute(directory, c->output ? c->output : "a.out");
+	char *output = vprof_path_rooted(db->root, directory, c->output ? c->output : "a.out");
 	int failed = !output;
 
 	if (output && !is_build_test(output) && !access(output, F_OK))
@@ -128,23 +178,34 @@ static int add_link(struct vprof_database *db, const struct vprof_command *c, co
 	return failed;
 }
 
+static int add_command(struct vprof_database *db, const struct vprof_command *c, const char *directory, const char *file)
+{
+	int failed = 0;
+
+	if (makes_header(c))
+		return add_header(db, c, directory);
+	if (c->step == VPROF_STEP_OTHER)
+		return 0;
+	for (size_t i = 0; i < c->n_sources; i++)
+		failed |= add_source(db, c, c->sources[i], directory, file);
+	if (c->step == VPROF_STEP_LINK && (c->n_sources || c->n_inputs))
+		failed |= add_link(db, c, directory);
+	return failed;
+}
+
 int vprof_database_add(struct vprof_database *db, const char *directory, const char *const *argv, size_t n,
 		       const char *file, struct vprof_error *err)
 {
+	char *rooted = vprof_path_rooted(db->root, "/", directory);
 	struct vprof_command c;
-	int rc = vprof_command_parse(&c, argv, n, err), failed = 0;
+	int rc = vprof_command_parse(&c, argv, n, err);
 
 	if (rc == VPROF_ERR_INPUT)
 		rc = VPROF_OK; /* no compiler in it: none of ours */
-	else if (!rc && c.step != VPROF_STEP_OTHER) {
-		for (size_t i = 0; i < c.n_sources; i++)
-			failed |= add_source(db, &c, c.sources[i], directory, file);
-		if (c.step == VPROF_STEP_LINK && (c.n_sources || c.n_inputs))
-			failed |= add_link(db, &c, directory);
-		if (failed)
-			rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
-	}
+	else if (!rc && (!rooted || add_command(db, &c, rooted, file)))
+		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
 	vprof_command_release(&c);
+	free(rooted);
 	return rc;
 }
 

@@ -17,7 +17,7 @@
 static int import_words(struct vprof_database *db, const char *directory, const char *const *argv, size_t n,
 			const char *file, struct vprof_error *err)
 {
-	char *absolute = vprof_path_absolute(directory, file);
+	char *absolute = vprof_path_rooted(db->root, directory, file);
 	int rc;
 
 	if (!absolute)
@@ -118,7 +118,7 @@ int vprof_import_build(const char *compile_commands, const char *vprof_dir, stru
 				     compile_commands);
 		goto out;
 	}
-	rc = vprof_database_init(&db, err);
+	rc = vprof_database_init(&db, vprof_dir, err);
 	cJSON_ArrayForEach(entry, json) {
 		if (rc)
 			break;

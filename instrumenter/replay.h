@@ -135,6 +135,8 @@ int vprof_static_link(const struct vprof_replayer *r, const struct vprof_command
 
 /* The recorded command, from shadow sources, to `output`. NULL-terminated, vprof_words_free. */
 char **vprof_replay_command(const struct vprof_replayer *r, const struct vprof_unit *unit, const char *output);
+/* The recorded command as it is, to `output`, without by-products. */
+char **vprof_original_command(const struct vprof_unit *unit, const char *output);
 
 /* replay_unit.c */
 int vprof_units_make(struct vprof_replayer *r, struct vprof_error *err);
@@ -145,6 +147,12 @@ int vprof_units_compile(struct vprof_replayer *r, int that_link, struct vprof_er
 int vprof_units_revert(struct vprof_replayer *r, struct vprof_error *err);
 int vprof_is_unit_output(void *replayer, const char *path);
 struct vprof_unit *vprof_unit_of_output(const struct vprof_replayer *r, const char *path);
+
+/* replay_deps.c: compilers list what they read in this file beside `made` (heap string), where they can. */
+char *vprof_deps_path(const char *made);
+int vprof_deps_known(const struct vprof_command *c);
+/* Counts and logs edited files that the unit read past their shadow; removes the list. */
+void vprof_deps_check(struct vprof_replayer *r, const struct vprof_unit *unit);
 
 /* replay_archive.c: puts changed objects into the archives that hold their earlier selves. */
 int vprof_archives_refresh(struct vprof_replayer *r, struct vprof_error *err);

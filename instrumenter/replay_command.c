@@ -4,7 +4,8 @@
  * - probe.h comes first (-include right after the compiler), vprof.h's folder last;
  * - every include folder of the project is preceded by its shadow, the original stays for generated files;
  * - edited sources are replaced by their shadow;
- * - dependency files and other by-products next to the output are left out: they belong to the original build;
+ * - dependency files and other by-products next to the output are left out: they belong to the original build; a list
+ *   of our own tells what was read past its probes (replay_deps.c);
  * - path prefixes are mapped from the general to the special, as gcc takes the last that fits.
  */
 #define _GNU_SOURCE
@@ -93,7 +94,7 @@ static void add_map(struct rewrite *w, const char *from, const char *to)
 /* The shadow of a path as the command spells it; NULL when it has none. */
 static char *shadow_of(const struct rewrite *w, const char *spelled)
 {
-	char *absolute = vprof_path_absolute(w->unit->tu->directory, spelled), *shadow = NULL;
+	char *absolute = vprof_path_rooted(w->r->facts->root, w->unit->tu->directory, spelled), *shadow = NULL;
 
 	if (!absolute)
 		return NULL;
@@ -108,7 +109,7 @@ static char *shadow_of(const struct rewrite *w, const char *spelled)
 
 static int is_dropped(const char *word, size_t *words)
 {
-	static const char *const alone[] = { "-MD", "-MMD", "-MP", "-MG", "-gsplit-dwarf", "-fstack-usage" };
+	static const char *const alone[] = { "-MD", "-MMD", "-MP", "-MG", "-gsplit-dwarf", "-fstack-usage", "-Winvalid-pch" };
 	static const char *const prefixes[] = { "-Wp,-M", "-save-temps", "--save-temps", "-fdump-", "-fcallgraph-info",
 						"-Wa,-a", "-MF", "-MT", "-MQ", "-MJ" };
 
@@ -251,6 +252,30 @@ int vprof_static_link(const struct vprof_replayer *r, const struct vprof_command
 	return VPROF_OK;
 }
 
+char **vprof_original_command(const struct vprof_unit *unit, const char *output)
+{
+	const struct vprof_command *c = &unit->command;
+	struct words out = { 0 };
+	size_t n;
+
+	for (size_t i = 0; i < c->n; i++) {
+		if (i > c->compiler && c->argv[i][0] == '-' && is_dropped(c->argv[i], &n)) {
+			i += n - 1;
+			continue;
+		}
+		add(&out, c->argv[i]);
+		if (i > c->compiler && vprof_option_takes_word(c->argv[i]) && i + 1 < c->n)
+			add(&out, c->argv[++i]);
+	}
+	add(&out, "-o");
+	add(&out, output);
+	if (out.failed) {
+		vprof_words_free(out.v);
+		return NULL;
+	}
+	return out.v;
+}
+
 char **vprof_replay_command(const struct vprof_replayer *r, const struct vprof_unit *unit, const char *output)
 {
 	const struct vprof_command *c = &unit->command;
@@ -281,6 +306,13 @@ char **vprof_replay_command(const struct vprof_replayer *r, const struct vprof_u
 	}
 	add_maps(&w);
 	add_joined(&w.out, "-I", r->o->include_dir);
+	if (vprof_deps_known(c)) {
+		add(&w.out, "-MD");
+		add(&w.out, "-MT");
+		add(&w.out, "made");
+		add(&w.out, "-MF");
+		take(&w.out, vprof_deps_path(output));
+	}
 	add(&w.out, "-o");
 	add(&w.out, output);
 	if (vprof_static_link(r, c, library, NULL))

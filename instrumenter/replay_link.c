@@ -84,7 +84,7 @@ void vprof_links_release(struct vprof_replayer *r)
 
 static int changed_at(const struct vprof_replayer *r, const char *directory, const char *path)
 {
-	char *absolute = vprof_path_absolute(directory, path);
+	char *absolute = vprof_path_rooted(r->facts->root, directory, path);
 	int changed = absolute && vprof_replay_is_changed(r, absolute);
 
 	free(absolute);

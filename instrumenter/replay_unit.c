@@ -167,7 +167,8 @@ int vprof_units_decide(struct vprof_replayer *r, struct vprof_error *err)
 		if (!unit->fingerprint[0]) {
 			/* (a program relinked from changed objects is ours, too, but not edited) */
 			if (vprof_made_has(made, unit->previous) && original && strcmp(original->hash, unit->previous) &&
-			    (unit->command.step == VPROF_STEP_COMPILE || made->fingerprint[0]))
+			    (made->fingerprint[0] ||
+			     (unit->command.step == VPROF_STEP_COMPILE && original->kind != VPROF_ORIGINAL_ABSENT)))
 				unit->action = VPROF_UNIT_REVERT;
 		} else if (!made || !made->n_hashes || strcmp(made->fingerprint, unit->fingerprint) ||
 			   strcmp(made->hashes[made->n_hashes - 1], unit->previous)) {
@@ -221,7 +222,9 @@ static int compile_unit(struct vprof_replayer *r, struct vprof_unit *unit, struc
 	vprof_text_addf(&dir, "%s/%zu", r->tmp_dir, (size_t)(unit - r->units));
 	free(unit->made);
 	unit->made = dir.failed ? NULL : vprof_path_join(dir.s, strrchr(unit->output, '/') + 1);
-	argv = unit->made ? vprof_replay_command(r, unit, unit->made) : NULL;
+	if (unit->made)
+		argv = unit->action == VPROF_UNIT_REVERT ? vprof_original_command(unit, unit->made) :
+							   vprof_replay_command(r, unit, unit->made);
 	rc = argv ? vprof_dir_make(dir.s, err) : no_memory(err);
 	if (rc)
 		goto out;
@@ -385,6 +388,7 @@ static int install_all(struct pool *pool, struct vprof_error *err)
 		struct vprof_unit *unit = pool->todo[i];
 		struct vprof_made *made = NULL;
 
+		vprof_deps_check(r, unit);
 		rc = vprof_file_hash(unit->made, unit->hash, err);
 		if (!rc)
 			made = vprof_made_note(&r->state.objects, &r->state.n_objects, unit->output, unit->hash);
@@ -406,7 +410,7 @@ static int reads_changed(const struct vprof_replayer *r, const struct vprof_unit
 {
 	for (size_t i = 0; i < unit->command.n_inputs; i++) {
 		const char *word = unit->command.argv[unit->command.inputs[i]];
-		char *path = vprof_path_absolute(unit->tu->directory, word);
+		char *path = vprof_path_rooted(r->facts->root, unit->tu->directory, word);
 		int changed = path && vprof_replay_is_changed(r, path);
 
 		free(path);
@@ -442,10 +446,28 @@ int vprof_units_compile(struct vprof_replayer *r, int that_link, struct vprof_er
 	return rc;
 }
 
-static int revert_unit(struct vprof_replayer *r, const struct vprof_unit *unit, struct vprof_error *err)
+/* The build keeps no object of this unit (it went into an archive and was removed): what it was is compiled again. */
+static int compile_original(struct vprof_replayer *r, struct vprof_unit *unit, struct vprof_error *err)
+{
+	struct vprof_process_result result;
+	int rc = compile_unit(r, unit, &result, err);
+
+	vprof_replay_log(r, NULL, "%s", unit->messages.s);
+	if (!rc)
+		rc = vprof_file_hash(unit->made, unit->hash, err);
+	if (!rc && !vprof_made_note(&r->state.objects, &r->state.n_objects, unit->output, unit->hash))
+		rc = no_memory(err);
+	if (!rc)
+		rc = vprof_state_write(&r->state, err);
+	return rc ? rc : vprof_replay_install(unit->made, unit->output, err);
+}
+
+static int revert_unit(struct vprof_replayer *r, struct vprof_unit *unit, struct vprof_error *err)
 {
 	const struct vprof_original *original = vprof_originals_find(&r->originals, unit->output);
-	int rc = vprof_originals_put_back(&r->originals, original, err);
+	int absent = original->kind == VPROF_ORIGINAL_ABSENT && unit->command.step == VPROF_STEP_COMPILE, rc;
+
+	rc = absent ? compile_original(r, unit, err) : vprof_originals_put_back(&r->originals, original, err);
 
 	if (rc < 0)
 		return rc;

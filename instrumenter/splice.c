@@ -12,6 +12,7 @@
 #include "instrumenter/splice.h"
 #include "instrumenter/splice_edit.h"
 #include "instrumenter/splice_hook.h"
+#include "instrumenter/splice_include.h"
 #include "instrumenter/splice_shadow.h"
 
 static int stale(const char *what, uint32_t id, struct vprof_error *err)
@@ -59,9 +60,9 @@ static int site_edit(struct vprof_edits *edits, const struct vprof_facts *facts,
 	return VPROF_OK;
 }
 
-/* All edits of all files, sorted. */
+/* All edits of all files, sorted; with a shadow folder also those of includes. */
 static int gather(struct vprof_edits *edits, const struct vprof_facts *facts, const struct vprof_plan *plan,
-		  const struct vprof_annotations *a, struct vprof_error *err)
+		  const struct vprof_annotations *a, const char *shadow_dir, struct vprof_error *err)
 {
 	int rc = VPROF_OK;
 
@@ -73,6 +74,8 @@ static int gather(struct vprof_edits *edits, const struct vprof_facts *facts, co
 	}
 	if (!rc && a)
 		rc = vprof_splice_hooks(edits, facts, a, err);
+	if (!rc && shadow_dir)
+		rc = vprof_splice_includes(edits, facts, shadow_dir, err);
 	if (!rc && edits->failed)
 		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory placing probes");
 	if (!rc)
@@ -146,7 +149,7 @@ int vprof_splice(const struct vprof_facts *facts, const struct vprof_plan *plan,
 	if (!result)
 		result = &ignored;
 	*result = (struct vprof_splice_result){ 0 };
-	rc = gather(&edits, facts, plan, a, err);
+	rc = gather(&edits, facts, plan, a, shadow_dir, err);
 	if (!rc)
 		rc = vprof_dir_make(shadow_dir, err);
 	if (!rc)
@@ -199,7 +202,7 @@ int vprof_splice_text(const struct vprof_facts *facts, const struct vprof_plan *
 
 	if (!file)
 		return VPROF_ERR_INPUT;
-	rc = gather(&edits, facts, plan, a, err);
+	rc = gather(&edits, facts, plan, a, NULL, err);
 	while (!rc && first < edits.n && edits.list[first].file != file->id)
 		first++;
 	if (!rc)

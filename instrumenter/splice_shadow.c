@@ -135,7 +135,7 @@ static int is_source_name(const char *name)
 {
 	static const char *const endings[] = { ".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".inl", ".ipp", ".tcc",
 					       ".def", ".c", ".cc", ".cpp", ".cxx", ".c++", ".C", ".H", ".x",
-					       ".tbl", ".list", ".json", ".pch", ".gen", ".tab", NULL };
+					       ".tbl", ".list", ".json", ".gen", ".tab", NULL };
 	const char *dot = strrchr(name, '.');
 
 	for (size_t i = 0; dot && endings[i]; i++)

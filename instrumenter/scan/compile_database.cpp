@@ -40,7 +40,7 @@ bool takesValue(StringRef Flag) {
 bool skipsValue(StringRef Flag) {
   for (StringRef Known : {"-o", "-MF", "-MT", "-MQ", "-MJ", "-L", "-l", "-T", "-u", "-z", "-Xlinker", "-Xassembler",
                           "-Xpreprocessor", "-aux-info", "--param", "-dumpbase", "-dumpdir", "-arch", "-A", "-e",
-                          "-wrapper", "-G"})
+                          "-wrapper", "-G", "-include-pch", "-Xclang", "-mllvm"})
     if (Flag == Known)
       return true;
   return false;
@@ -117,6 +117,8 @@ std::string languageOf(const std::vector<std::string> &Arguments, StringRef File
 std::string outputOf(const clang::tooling::CompileCommand &Command, const std::string &Directory,
                      const std::string &Path) {
   std::string Output = Command.Output;
+  if (StringRef(Output).starts_with("/"))
+    return absolutePath("/", Output); // as the file system knows it: the command may spell a symbolic link
   for (size_t I = 1; I < Command.CommandLine.size(); I++) {
     StringRef Flag = Command.CommandLine[I];
     if (Flag == "-o" && I + 1 < Command.CommandLine.size())
@@ -194,7 +196,11 @@ std::vector<std::string> clangCommand(const TranslationUnit &Unit, bool MachineF
   std::vector<std::string> Command = {Unit.Lang == "c++" ? "clang++" : "clang"};
   for (size_t I = 1; I < Unit.Arguments.size(); I++) {
     const std::string &Flag = Unit.Arguments[I];
-    if (takesValue(Flag)) {
+    if (Flag == "-include" && I + 1 < Unit.Arguments.size()) {
+      // Past the driver, which would take a precompiled header that lies beside this one.
+      for (const std::string &Word : {std::string("-Xclang"), Flag, std::string("-Xclang"), Unit.Arguments[++I]})
+        Command.push_back(Word);
+    } else if (takesValue(Flag)) {
       if (I + 1 < Unit.Arguments.size()) {
         Command.push_back(Flag);
         Command.push_back(Unit.Arguments[++I]);

@@ -46,6 +46,21 @@ std::string normalised(StringRef Cwd, StringRef Name) {
   return Path;
 }
 
+// A file that is reached over a link to a folder of the project; every folder is looked at once.
+std::string rooted(const std::string &Root, std::string Path) {
+  static std::map<std::string, std::string> Cache;
+  size_t Slash = Path.rfind('/');
+  if (Slash == std::string::npos || vprof_path_inside(Root.c_str(), Path.c_str()))
+    return Path;
+  auto [Place, Fresh] = Cache.try_emplace(Path.substr(0, Slash));
+  if (Fresh) {
+    char *Text = vprof_path_rooted(Root.c_str(), "/", Place->first.c_str());
+    Place->second = Text ? Text : Place->first;
+    free(Text);
+  }
+  return Place->second + Path.substr(Slash);
+}
+
 // A worker parses many units with the same headers: each content is hashed once.
 std::string contentHash(StringRef Content, const std::string &Path) {
   static std::map<std::pair<std::string, uint64_t>, std::string> Cache;
@@ -77,7 +92,7 @@ std::optional<uint32_t> SourceRanges::projectFile(FileID File) {
   if (!Entry)
     return std::nullopt;
   auto Cwd = Sources->getFileManager().getVirtualFileSystem().getCurrentWorkingDirectory();
-  std::string Path = normalised(Cwd ? *Cwd : "/", Entry->getName());
+  std::string Path = rooted(Root, normalised(Cwd ? *Cwd : "/", Entry->getName()));
   if (Path.empty() || !vprof_path_inside(Root.c_str(), Path.c_str()))
     return std::nullopt;
   for (size_t I = 0; I < Facts.Files.size(); I++)

@@ -166,7 +166,7 @@ void project_facts(struct project *p)
 
 void project_observe(struct project *p)
 {
-	if (vprof_observe_build(p->build, p->root, p->vprof, &p->err))
+	if (vprof_observe_build(p->build, p->root, p->vprof, NULL, &p->err))
 		fail_msg("%s", p->err.message);
 	project_facts(p);
 }

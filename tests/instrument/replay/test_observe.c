@@ -56,7 +56,7 @@ static void build_is_observed(void **state)
 				      "gcc @opts.rsp -MD a.c sub/b.c -o prog -lm\n"
 				      "cd sub && mycc -shared -fPIC b.c -o ../libb.so\n");
 	project_shell(&p, 0, "chmod +x build.sh bin/*");
-	if (vprof_observe_build(p.build, p.root, p.vprof, &p.err))
+	if (vprof_observe_build(p.build, p.root, p.vprof, NULL, &p.err))
 		fail_msg("%s", p.err.message);
 	json = database(&p);
 	assert_int_equal(cJSON_GetArraySize(json), 5);
@@ -70,6 +70,41 @@ static void build_is_observed(void **state)
 	project_remove(&p);
 }
 
+/* Clang's precompiled headers, in every way to name them, become the headers; sources that the build removes are told. */
+static void headers_and_lost_sources(void **state)
+{
+	struct vprof_text notes = VPROF_TEXT_INIT;
+	struct project p;
+	cJSON *json;
+
+	(void)state;
+	project_init(&p, "cp bin/cc gcc; PATH=$PWD:$PATH ./build.sh");
+	project_write(&p, "all.h", "int all;\n");
+	project_write(&p, "other.h", "int other;\n");
+	project_write(&p, "a.c", "int a;\n");
+	project_write(&p, "bin/cc", "#!/bin/sh\nfor word; do\n  [ \"$o\" = -o ] && : >\"$word\"\n  o=$word\ndone\n");
+	project_write(&p, "build.sh", "#!/bin/sh\nset -e\n"
+				      "gcc -x c-header all.h -o all.h.pch; gcc -x c-header other.h -o made.pch\n"
+				      "gcc -O1 -include-pch all.h.pch -c a.c -o 1.o\n"
+				      "gcc -Xclang -include-pch -Xclang all.h.pch -Xclang -include -Xclang all.h -c a.c -o 2.o\n"
+				      "gcc -Xclang -include-pch -Xclang made.pch -c a.c -o 3.o\n"
+				      "gcc -include-pch lost.pch -c a.c -o 4.o\n"
+				      "cp a.c gone.c; gcc -c gone.c -o gone.o; rm gone.c\n");
+	project_shell(&p, 0, "chmod +x build.sh bin/*");
+	if (vprof_observe_build(p.build, p.root, p.vprof, &notes, &p.err))
+		fail_msg("%s", p.err.message);
+	json = database(&p);
+	assert_int_equal(cJSON_GetArraySize(json), 4);
+	check_entry(&p, json, 0, "a.c 1.o: -include all.h -O1 -c a.c -o 1.o");
+	check_entry(&p, json, 1, "a.c 2.o: -include all.h -c a.c -o 2.o");
+	project_check_output(&p, "grep -c '/other.h\"' .vprof/compile_commands.json", "1\n");
+	check_entry(&p, json, 3, "a.c 4.o: -include-pch lost.pch -c a.c -o 4.o");
+	assert_int_equal(strncmp(notes.s, "gone.c is gone after the build", 30), 0);
+	cJSON_Delete(json);
+	vprof_text_release(&notes);
+	project_remove(&p);
+}
+
 static void build_fails(void **state)
 {
 	struct project p;
@@ -77,12 +112,12 @@ static void build_fails(void **state)
 	(void)state;
 	project_init(&p, "gcc -c a.c");
 	project_write(&p, "a.c", "int f(void) { return wrong; }\n");
-	assert_int_equal(vprof_observe_build(p.build, p.root, p.vprof, &p.err), VPROF_ERR_BUILD);
+	assert_int_equal(vprof_observe_build(p.build, p.root, p.vprof, NULL, &p.err), VPROF_ERR_BUILD);
 	assert_non_null(strstr(p.err.message, "a.c:1"));
 	assert_non_null(strstr(p.err.message, "init-build.log"));
-	assert_int_equal(vprof_observe_build("true", p.root, p.vprof, &p.err), VPROF_ERR_INPUT);
+	assert_int_equal(vprof_observe_build("true", p.root, p.vprof, NULL, &p.err), VPROF_ERR_INPUT);
 	assert_non_null(strstr(p.err.message, "clean first"));
-	assert_int_equal(vprof_observe_build("true", "/nowhere", p.vprof, &p.err), VPROF_ERR_INPUT);
+	assert_int_equal(vprof_observe_build("true", "/nowhere", p.vprof, NULL, &p.err), VPROF_ERR_INPUT);
 	project_remove(&p);
 }
 
@@ -94,7 +129,7 @@ static void bear_is_missing(void **state)
 	(void)state;
 	project_init(&p, "true");
 	setenv("PATH", p.root, 1);
-	assert_int_equal(vprof_observe_build(p.build, p.root, p.vprof, &p.err), VPROF_ERR_MISSING);
+	assert_int_equal(vprof_observe_build(p.build, p.root, p.vprof, NULL, &p.err), VPROF_ERR_MISSING);
 	setenv("PATH", path, 1);
 	assert_non_null(strstr(p.err.message, "apt install bear"));
 	project_remove(&p);
@@ -146,7 +181,7 @@ static void database_is_imported(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(build_is_observed), cmocka_unit_test(build_fails), cmocka_unit_test(bear_is_missing),
+		cmocka_unit_test(build_is_observed), cmocka_unit_test(headers_and_lost_sources), cmocka_unit_test(build_fails), cmocka_unit_test(bear_is_missing),
 		cmocka_unit_test(database_is_imported),
 	};
 

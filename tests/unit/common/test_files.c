@@ -33,6 +33,39 @@ static void test_paths(void **state)
 	assert_false(vprof_path_inside("/a", "/ab"));
 }
 
+static void rooted_is(const char *base, const char *path, const char *wanted)
+{
+	char root[64], *got;
+
+	snprintf(root, sizeof root, "%s/root", folder);
+	got = vprof_path_rooted(root, base, path);
+	assert_string_equal(got + strlen(folder), wanted);
+	free(got);
+}
+
+static void test_links_into_root(void **state)
+{
+	char base[96], link[96];
+	struct vprof_error err;
+
+	(void)state;
+	snprintf(base, sizeof base, "%s/root/sub", folder);
+	assert_int_equal(vprof_dir_make(base, &err), 0);
+	snprintf(link, sizeof link, "%s/link", folder);
+	assert_int_equal(symlink("root", link), 0);
+	rooted_is(base, "a.c", "/root/sub/a.c");
+	rooted_is(base, "../../other/a.c", "/other/a.c");
+	rooted_is(link, "sub/missing.c", "/root/sub/missing.c");
+	rooted_is(link, ".", "/root");
+	rooted_is(folder, "link/sub", "/root/sub");
+	rooted_is(link, "nowhere/a.c", "/link/nowhere/a.c");
+	snprintf(base, sizeof base, "%s/root/a.c", folder);
+	assert_int_equal(vprof_file_write(base, "", 0, &err), 0);
+	snprintf(link, sizeof link, "%s/b.c", folder);
+	assert_int_equal(symlink("root/a.c", link), 0);
+	rooted_is(folder, "b.c", "/b.c"); /* a link to a file is a name of its own */
+}
+
 static void test_read_write(void **state)
 {
 	struct vprof_text text = VPROF_TEXT_INIT;
@@ -125,7 +158,7 @@ static void test_string_set(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_paths), cmocka_unit_test(test_read_write),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_paths), cmocka_unit_test(test_links_into_root), cmocka_unit_test(test_read_write),
 					    cmocka_unit_test(test_text), cmocka_unit_test(test_errors),
 					    cmocka_unit_test(test_string_set) };
 

@@ -1,0 +1,9 @@
+/* Another source of the unity build. */
+#include "service.h"
+
+int key_of(int number);
+
+int key_of(int number)
+{
+	return number * 7;
+}

@@ -1,0 +1,6 @@
+int extra(void);
+
+int extra(void)
+{
+	return 1;
+}
