@@ -10,12 +10,13 @@
 #include "trace/walk.h"
 
 #define BUCKETS 4096u
+#define BLOCK_CALLS ((uint32_t)((VP_CHUNK_BYTES - sizeof(struct vp_chunk_header)) / VP_UNIT_BYTES))
 
 struct held {
 	struct held *next;		/* in its bucket */
 	struct held *older, *newer;
 	uint32_t thread, block, n, hint;
-	size_t n_bytes;
+	uint32_t n_max; /* room */
 	struct vprof_call calls[]; /* in record order */
 };
 
@@ -69,7 +70,12 @@ static void link_newest(struct vprof_calls *c, struct held *h)
 	c->newest = h;
 }
 
-static void drop(struct vprof_calls *c, struct held *h)
+static size_t bytes_of(uint32_t n)
+{
+	return sizeof(struct held) + (size_t)n * sizeof(struct vprof_call);
+}
+
+static void let_go(struct vprof_calls *c, struct held *h)
 {
 	struct held **link = bucket_of(c, h->thread, h->block);
 
@@ -79,16 +85,19 @@ static void drop(struct vprof_calls *c, struct held *h)
 	unlink_age(c, h);
 	if (c->last[h->thread] == h)
 		c->last[h->thread] = NULL;
-	c->n_bytes -= h->n_bytes;
-	free(h);
+	c->n_bytes -= bytes_of(h->n_max);
 }
 
 void vprof_calls_free(struct vprof_calls *c)
 {
 	if (!c)
 		return;
-	while (c->oldest)
-		drop(c, c->oldest);
+	while (c->oldest) {
+		struct held *h = c->oldest;
+
+		let_go(c, h);
+		free(h);
+	}
 	free(c->buckets);
 	free(c->last);
 	free(c->block_hint);
@@ -196,26 +205,46 @@ static void find_parents(struct held *h, uint32_t *open)
 	}
 }
 
+/* Room for a block: new as long as few bytes are held, else that of the one that was used longest ago. */
+static struct held *make_held(struct vprof_calls *c, uint32_t n)
+{
+	struct held *h = NULL;
+	uint32_t n_max = n > BLOCK_CALLS || n < BLOCK_CALLS / 8 ? n : BLOCK_CALLS; /* most blocks fit into each other's room */
+
+	while (c->oldest && c->n_bytes + bytes_of(n_max) > c->n_bytes_max) {
+		free(h);
+		h = c->oldest;
+		let_go(c, h);
+		if (h->n_max == n_max)
+			break;
+	}
+	if (!h || h->n_max != n_max) {
+		free(h);
+		h = malloc(bytes_of(n_max));
+	}
+	if (h) {
+		h->n_max = n_max;
+		c->n_bytes += bytes_of(n_max);
+	}
+	return h;
+}
+
 static struct held *read_block(struct vprof_calls *c, uint32_t thread, const struct vprof_call_index *index, uint32_t block)
 {
 	uint32_t n = index->blocks.v[block].n_calls;
-	size_t n_bytes = sizeof(struct held) + (size_t)n * sizeof(struct vprof_call);
 	const struct vp_unit *units = (const void *)(index->source->chunks[block] + 1);
 	struct held *h, **bucket = bucket_of(c, thread, block);
 	struct filler f = { .index = index, .n_max = n, .odd = odds_before(index, block) };
 
 	if (VPROF_RESERVE(&c->open, (size_t)n + 1) || VPROF_RESERVE(&c->place, (size_t)n + 1))
 		return NULL;
-	while (c->oldest && c->n_bytes + n_bytes > c->n_bytes_max)
-		drop(c, c->oldest);
-	h = malloc(n_bytes);
+	h = make_held(c, n);
 	if (!h)
 		return NULL;
-	*h = (struct held){ .thread = thread, .block = block, .n_bytes = n_bytes };
+	*h = (struct held){ .thread = thread, .block = block, .n_max = h->n_max };
 	f.h = h;
 	fill(&f, units, units + index->source->chunks[block]->n_bytes / VP_UNIT_BYTES);
 	find_parents(h, c->open.v);
-	c->n_bytes += n_bytes;
 	h->next = *bucket;
 	*bucket = h;
 	link_newest(c, h);

@@ -26,6 +26,14 @@ static inline void vprof_moment_add(struct vprof_moment *m, double x)
 	m->n_present++;
 }
 
+/* Sums of other intervals, about the same mean. */
+static inline void vprof_moment_join(struct vprof_moment *m, const struct vprof_moment *other)
+{
+	m->squares += other->squares;
+	m->residual += other->residual;
+	m->n_present += other->n_present;
+}
+
 /* 0 when n < 2. The last term takes out what is left of the mean's rounding error. */
 static inline double vprof_moment_variance(const struct vprof_moment *m, size_t n)
 {
@@ -48,6 +56,14 @@ static inline void vprof_comoment_add(struct vprof_comoment *c, double da, doubl
 	c->sum_a += da;
 	c->sum_b += db;
 	c->n_both++;
+}
+
+static inline void vprof_comoment_join(struct vprof_comoment *c, const struct vprof_comoment *other)
+{
+	c->products += other->products;
+	c->sum_a += other->sum_a;
+	c->sum_b += other->sum_b;
+	c->n_both += other->n_both;
 }
 
 /* a, b: complete moments of the two over the same n intervals. 0 when n < 2. */

@@ -55,7 +55,8 @@ int vprof_parallel_run(int n_workers, size_t n_items, int (*work)(void *arg, int
 	struct member members[VPROF_PARALLEL_MAX];
 
 	if ((size_t)n_workers > n_items)
-		n_workers = n_items ? (int)n_items : 1;
+		n_workers = (int)n_items;
+	n_workers = n_workers < 1 ? 1 : n_workers;
 	for (int i = 0; i < n_workers; i++) {
 		members[i] = (struct member){ .pool = &pool, .worker = i };
 		if (i)

@@ -47,6 +47,7 @@ struct vprof_reading { /* of one thread */
 int vprof_reading_record(struct vprof_reading *b, const struct vp_unit *u);
 /* The innermost open frame never wrote its record (longjmp, a kill): it ended by now. OK or NOMEM. */
 int vprof_reading_close(struct vprof_reading *b);
+/* A call that began at t0 ended: frames that were entered and that it encloses, or that it is, are open no more. */
 int vprof_reading_enclose(struct vprof_reading *b, uint64_t t0, uint32_t code);
 
 /* A call that ended, in the order of records. */
@@ -55,8 +56,12 @@ static inline int vprof_reading_call(struct vprof_reading *b, uint64_t t0, uint6
 	struct vprof_line *line = b->line;
 	uint64_t t1 = t0 + ticks;
 
-	if (b->open.n && vprof_reading_enclose(b, t0, code))
-		return VPROF_ERR_NOMEM;
+	if (b->open.n) {
+		const struct vprof_open_frame *f = &b->open.v[b->open.n - 1];
+
+		if ((f->code == code || f->t > t0) && vprof_reading_enclose(b, t0, code))
+			return VPROF_ERR_NOMEM;
+	}
 	b->n_calls++;
 	if (ticks == VP_PAYLOAD_MAX && line->t_last > t1) /* saturated: it ended after its callees */
 		return vprof_call_index_odd(&line->calls, t0, line->t_last, code, b->unit, 1, is_sampled);

@@ -51,6 +51,7 @@ void vprof_tree_part_free(struct vprof_tree_part *p)
 	free(p->slots);
 	free(p->off_hint);
 	free(p->map);
+	free(p->place);
 	free(p);
 }
 

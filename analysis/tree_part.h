@@ -36,13 +36,14 @@ struct vprof_tree_part {
 	const struct vprof_tree *tree;
 	VPROF_ARRAY(struct vprof_tree_node) nodes;
 	VPROF_ARRAY(struct vprof_tree_hot) hot; /* [nodes.n] */
-	VPROF_ARRAY(uint32_t) entry_node;
+	VPROF_ARRAY(uint32_t) entry_node; /* places, sorted, once the tree is numbered */
 	VPROF_ARRAY(uint64_t) entry_ticks;
 	VPROF_ARRAY(uint64_t) first; /* [n intervals + 1] into the entries */
 	struct vprof_noise *noise;
 	uint64_t preempted_ticks, by_own_ticks, n_folded;
 	uint64_t n_refused; /* of n_folded, for the number of nodes */
 	uint32_t *map;	    /* to nodes of the tree, once joined */
+	uint32_t *place;    /* ... and to their places in the results */
 	struct vprof_tree_slot *slots; /* hash of nodes */
 	size_t n_slots;
 	VPROF_ARRAY(uint32_t) touched;

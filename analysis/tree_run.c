@@ -3,7 +3,7 @@
  *
  * Where no call was sampled and the thread had a processor, each call that overlaps the piece gains its time there and the one around
  * it loses it: one step for each call, in any order in which callers come first. Elsewhere time is followed forward through a
- * stack of frames. Both give the same ticks (tests/unit/analysis/test_calls.c).
+ * stack of frames. tests/simulate holds both against the truth.
  */
 #include "analysis/tree_part.h"
 

@@ -1,6 +1,7 @@
 /* Means, variances and sibling covariances of a numbered tree, and the tree as the results show it. */
 #define _GNU_SOURCE /* qsort_r */
 #include "analysis/moments.h"
+#include "analysis/parallel.h"
 #include "analysis/variance_tree.h"
 
 #include <math.h>
@@ -8,20 +9,35 @@
 
 #define PAIRED_CHILDREN_MAX 200u
 #define PAIRS_MAX ((size_t)6 << 20) /* 192 MiB of co-moments */
+#define SHARES_MAX 16		     /* of the intervals that are summed on their own */
+#define SHARES_BYTES ((size_t)48 << 20) /* of all sums beyond the first share's */
 
 struct pairing { /* of one parent */
 	size_t first;	 /* into comoments */
 	uint32_t n;	 /* children taken part */
 };
 
+/* Sums are taken over shares of the intervals, and these are added in order: how many there are depends on the tree alone, so the
+ * number of threads changes no digit. */
+struct share {
+	struct vprof_tree_reader *reader;
+	struct vprof_moment *moments; /* [n_final] */
+	struct vprof_comoment *comoments; /* [n_pairs] */
+	size_t from, to;
+};
+
 struct computation {
 	struct vprof_tree *tree;
 	struct vprof_results *r;
 	struct vprof_moment *moments; /* [n_final] */
+	struct share shares[SHARES_MAX];
+	size_t n_shares;
+	int (*sum)(const struct computation *c, struct share *s); /* the pass at hand */
 	struct pairing *pairings;     /* [n_final] by parent */
 	uint32_t *rank;		      /* [n_final] place among the paired siblings, or VPROF_NONE */
 	struct vprof_comoment *comoments;
 	double *pair_noise; /* [n_pairs] sums over the intervals */
+	int has_noise;
 	size_t n_pairs;
 };
 
@@ -156,24 +172,64 @@ static void fill_preempted(const struct computation *c)
 	}
 }
 
-static int take_means(struct computation *c)
+static int begin_share(struct computation *c, struct share *s, size_t i)
 {
 	size_t n = c->tree->n_intervals;
 
-	for (size_t i = 0; i < n; i++) {
-		size_t k, n_sample;
-		const struct vprof_sample *s = vprof_tree_sample(c->tree, i, &n_sample);
+	s->from = n * i / c->n_shares;
+	s->to = n * (i + 1) / c->n_shares;
+	s->reader = vprof_tree_reader_new(c->tree);
+	s->moments = i ? calloc(c->tree->n_final, sizeof *s->moments) : c->moments;
+	return s->reader && s->moments ? 0 : VPROF_ERR_NOMEM;
+}
 
-		if (!s)
-			return VPROF_ERR_NOMEM;
-		for (k = 0; k < n_sample; k++) {
-			c->moments[s[k].node].mean += s[k].ns;
-			c->r->nodes[s[k].node].n_intervals++;
-		}
+static int begin_shares(struct computation *c)
+{
+	size_t n_bytes = c->tree->n_final * (sizeof *c->moments + sizeof(int64_t));
+	int ret = 0;
+
+	c->n_shares = 1 + SHARES_BYTES / 2 / n_bytes;
+	if (c->n_shares > SHARES_MAX)
+		c->n_shares = SHARES_MAX;
+	for (size_t i = 0; i < c->n_shares; i++)
+		ret = begin_share(c, &c->shares[i], i) ? VPROF_ERR_NOMEM : ret;
+	return ret;
+}
+
+static void end_shares(struct computation *c)
+{
+	for (size_t i = 0; i < c->n_shares; i++) {
+		vprof_tree_reader_free(c->shares[i].reader);
+		if (!i)
+			continue;
+		free(c->shares[i].moments);
+		free(c->shares[i].comoments);
 	}
-	for (size_t i = 0; i < c->tree->n_final && n; i++)
-		c->moments[i].mean /= (double)n;
-	return 0;
+}
+
+static int sum_share(void *arg, int worker, size_t item)
+{
+	struct computation *c = arg;
+
+	(void)worker;
+	return c->sum(c, &c->shares[item]);
+}
+
+/* Sums of ticks are exact, so the means are. */
+static void take_means(struct computation *c)
+{
+	double per_interval = c->tree->n_intervals ? c->tree->timeline->ns_per_tick / (double)c->tree->n_intervals : 0;
+
+	for (size_t i = 0; i < c->tree->nodes.n; i++) {
+		const struct vprof_tree_node *n = &c->tree->nodes.v[i];
+
+		c->moments[n->final_id].mean = (double)n->total_ticks * per_interval;
+		if (n->body_id != VPROF_NONE)
+			c->moments[n->body_id].mean = (double)n->body_ticks * per_interval;
+	}
+	for (size_t s = 1; s < c->n_shares; s++)
+		for (size_t i = 0; i < c->tree->n_final; i++)
+			c->shares[s].moments[i].mean = c->moments[i].mean;
 }
 
 /* What the errors of sampled times add to variances goes out again. */
@@ -187,6 +243,7 @@ static int take_noise(struct computation *c)
 
 		if (!item)
 			return VPROF_ERR_NOMEM;
+		c->has_noise |= n_items > 0;
 		for (k = 0; k < n_items; k++)
 			if (item[k].a == item[k].b)
 				c->r->nodes[item[k].a].noise_ns2 += item[k].ns2 / (double)n;
@@ -194,24 +251,37 @@ static int take_noise(struct computation *c)
 	return 0;
 }
 
+static int sum_squares(const struct computation *c, struct share *s)
+{
+	for (size_t i = s->from; i < s->to; i++) {
+		size_t n;
+		const struct vprof_sample *sample = vprof_tree_read(s->reader, i, &n);
+
+		if (!sample)
+			return VPROF_ERR_NOMEM;
+		for (size_t k = 0; k < n; k++)
+			vprof_moment_add(&s->moments[sample[k].node], sample[k].ns);
+	}
+	(void)c;
+	return 0;
+}
+
 static int take_variances(struct computation *c)
 {
 	double total;
 
-	for (size_t i = 0; i < c->tree->n_intervals; i++) {
-		size_t k, n_sample;
-		const struct vprof_sample *s = vprof_tree_sample(c->tree, i, &n_sample);
-
-		if (!s)
-			return VPROF_ERR_NOMEM;
-		for (k = 0; k < n_sample; k++)
-			vprof_moment_add(&c->moments[s[k].node], s[k].ns);
-	}
+	c->sum = sum_squares;
+	if (vprof_parallel_run(c->tree->n_threads, c->n_shares, sum_share, c))
+		return VPROF_ERR_NOMEM;
+	for (size_t s = 1; s < c->n_shares; s++)
+		for (size_t i = 0; i < c->tree->n_final; i++)
+			vprof_moment_join(&c->moments[i], &c->shares[s].moments[i]);
 	total = vprof_moment_variance(&c->moments[0], c->tree->n_intervals);
 	for (size_t i = 0; i < c->tree->n_final; i++) {
 		struct vprof_node *n = &c->r->nodes[i];
 
 		n->mean_ns = c->moments[i].mean;
+		n->n_intervals = c->moments[i].n_present;
 		n->var_ns2 = vprof_moment_variance(&c->moments[i], c->tree->n_intervals);
 		n->var_ns2 = n->var_ns2 > n->noise_ns2 ? n->var_ns2 - n->noise_ns2 : 0;
 		n->share = total > 0 ? n->var_ns2 / total : 0;
@@ -274,7 +344,8 @@ static int choose_pairs(struct computation *c)
 	return c->comoments && c->pair_noise ? 0 : VPROF_ERR_NOMEM;
 }
 
-static void pair_up(struct computation *c, const struct vprof_sample *s, size_t n, const struct pairing *pairing)
+static void pair_up(const struct computation *c, struct vprof_comoment *comoments, const struct vprof_sample *s, size_t n,
+		    const struct pairing *pairing)
 {
 	for (size_t a = 0; a < n; a++) {
 		double da = s[a].ns - c->moments[s[a].node].mean;
@@ -283,8 +354,8 @@ static void pair_up(struct computation *c, const struct vprof_sample *s, size_t 
 			continue;
 		for (size_t b = a + 1; b < n; b++)
 			if (c->rank[s[b].node] != VPROF_NONE)
-				vprof_comoment_add(&c->comoments[pair_index(pairing, c->rank[s[a].node],
-									    c->rank[s[b].node])],
+				vprof_comoment_add(&comoments[pair_index(pairing, c->rank[s[a].node],
+									 c->rank[s[b].node])],
 						   da, s[b].ns - c->moments[s[b].node].mean);
 	}
 }
@@ -305,27 +376,53 @@ static int take_pair_noise(struct computation *c, size_t interval)
 	return 0;
 }
 
-static int take_covariances(struct computation *c)
+static int sum_products(const struct computation *c, struct share *s)
 {
 	const struct vprof_node *nodes = c->r->nodes;
 
-	if (choose_pairs(c))
-		return VPROF_ERR_NOMEM;
-	for (size_t i = 0; i < c->tree->n_intervals; i++) {
+	for (size_t i = s->from; i < s->to; i++) {
 		size_t from, to, n;
-		const struct vprof_sample *s = vprof_tree_sample(c->tree, i, &n);
+		const struct vprof_sample *sample = vprof_tree_read(s->reader, i, &n);
 
-		if (!s)
+		if (!sample)
 			return VPROF_ERR_NOMEM;
 		for (from = 1; from < n; from = to) {
-			for (to = from + 1; to < n && nodes[s[to].node].parent == nodes[s[from].node].parent; to++)
+			for (to = from + 1; to < n && nodes[sample[to].node].parent == nodes[sample[from].node].parent; to++)
 				;
 			if (to > from + 1)
-				pair_up(c, s + from, to - from, &c->pairings[nodes[s[from].node].parent]);
+				pair_up(c, s->comoments, sample + from, to - from, &c->pairings[nodes[sample[from].node].parent]);
 		}
-		if (take_pair_noise(c, i))
+	}
+	return 0;
+}
+
+static int take_covariances(struct computation *c)
+{
+	size_t n_shares, n_bytes;
+
+	if (choose_pairs(c))
+		return VPROF_ERR_NOMEM;
+	n_bytes = (c->n_pairs + 1) * sizeof *c->comoments;
+	n_shares = 1 + SHARES_BYTES / 2 / n_bytes;
+	n_shares = n_shares < c->n_shares ? n_shares : c->n_shares;
+	for (size_t i = 0; i < n_shares; i++) {
+		struct share *s = &c->shares[i];
+
+		s->from = c->tree->n_intervals * i / n_shares;
+		s->to = c->tree->n_intervals * (i + 1) / n_shares;
+		s->comoments = i ? calloc(c->n_pairs + 1, sizeof *s->comoments) : c->comoments;
+		if (!s->comoments)
 			return VPROF_ERR_NOMEM;
 	}
+	c->sum = sum_products;
+	if (vprof_parallel_run(c->tree->n_threads, n_shares, sum_share, c))
+		return VPROF_ERR_NOMEM;
+	for (size_t s = 1; s < n_shares; s++)
+		for (size_t i = 0; i < c->n_pairs; i++)
+			vprof_comoment_join(&c->comoments[i], &c->shares[s].comoments[i]);
+	for (size_t i = 0; i < c->tree->n_intervals && c->has_noise; i++)
+		if (take_pair_noise(c, i))
+			return VPROF_ERR_NOMEM;
 	return 0;
 }
 
@@ -380,11 +477,15 @@ int vprof_tree_results(struct vprof_tree *tree, struct vprof_results *r, struct 
 	for (size_t i = 0; i < tree->nodes.n; i++)
 		if (fill_node(&c, (uint32_t)i))
 			goto out;
-	if (fill_blocked(&c) || take_means(&c) || take_noise(&c) || take_variances(&c) || take_covariances(&c) || fill_covariances(&c))
+	if (begin_shares(&c) || fill_blocked(&c))
+		goto out;
+	take_means(&c);
+	if (take_noise(&c) || take_variances(&c) || take_covariances(&c) || fill_covariances(&c))
 		goto out;
 	fill_preempted(&c);
 	ret = 0;
 out:
+	end_shares(&c);
 	free(c.moments);
 	free(c.pairings);
 	free(c.rank);

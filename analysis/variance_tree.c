@@ -11,8 +11,9 @@
 #include "analysis/tree_part.h"
 #include "analysis/parallel.h"
 
-#define CALLS_BYTES ((size_t)96 << 20) /* of calls that all parts together hold */
-#define CALLS_BYTES_MIN ((size_t)8 << 20)
+#define CALLS_BYTES ((size_t)128 << 20) /* of calls that all parts together hold */
+#define CALLS_BYTES_MIN ((size_t)1 << 20)
+#define BLOCK_BYTES ((size_t)3 << 16) /* for each thread of the trace as long as they are few: memory that is new costs more than a cache */
 #define BATCH_MIN 64
 #define BATCH_MAX 16384
 #define BATCHES 256 /* wanted */
@@ -28,9 +29,19 @@ struct vprof_tree_private {
 	VPROF_ARRAY(struct batch) batches; /* in the order of intervals; none: all are of the first part, in its order */
 	size_t batch_size;
 	uint32_t *canonical; /* [timeline->n_names] first name with the same text */
-	VPROF_ARRAY(int64_t) below; /* [most nodes of a part] sums of children, zero between samples */
-	VPROF_ARRAY(struct vprof_sample) sample;
+	struct place *places; /* [n_final] */
+	struct vprof_tree_reader *reader; /* of vprof_tree_sample */
 	VPROF_ARRAY(struct vprof_sample_noise) sample_noise;
+};
+
+struct place { /* in the results */
+	uint32_t parent, body; /* body: VPROF_NONE without children */
+};
+
+struct vprof_tree_reader {
+	const struct vprof_tree *tree;
+	int64_t *below; /* [n_final] sums of children, zero between samples */
+	VPROF_ARRAY(struct vprof_sample) sample;
 };
 
 int vprof_tree_new(struct vprof_tree **out, const struct vprof_timeline *timeline, const struct vprof_plan *plan,
@@ -84,8 +95,8 @@ void vprof_tree_free(struct vprof_tree *tree)
 	p = tree->private;
 	release_parts(p);
 	VPROF_ARRAY_RELEASE(&tree->nodes);
-	VPROF_ARRAY_RELEASE(&p->below);
-	VPROF_ARRAY_RELEASE(&p->sample);
+	vprof_tree_reader_free(p->reader);
+	free(p->places);
 	VPROF_ARRAY_RELEASE(&p->sample_noise);
 	free(p->canonical);
 	free(p);
@@ -95,8 +106,9 @@ void vprof_tree_free(struct vprof_tree *tree)
 static int make_parts(struct vprof_tree *tree, size_t n)
 {
 	struct vprof_tree_private *p = tree->private;
-	size_t n_bytes = CALLS_BYTES / n;
+	size_t n_bytes = CALLS_BYTES / n, enough = CALLS_BYTES_MIN + tree->timeline->n_threads * BLOCK_BYTES;
 
+	n_bytes = enough < n_bytes ? enough : n_bytes;
 	p->parts = calloc(n, sizeof(struct vprof_tree_part *));
 	if (!p->parts)
 		return VPROF_ERR_NOMEM;
@@ -189,6 +201,7 @@ int vprof_tree_fill(struct vprof_tree *tree, const struct vprof_path *path, cons
 	size_t n_parts = (size_t)vprof_parallel_count(n_threads);
 	int ret;
 
+	tree->n_threads = (int)n_parts;
 	p->batch_size = n / BATCHES < BATCH_MIN ? BATCH_MIN : n / BATCHES > BATCH_MAX ? BATCH_MAX : n / BATCHES;
 	if (n_parts > n / p->batch_size + 1)
 		n_parts = n / p->batch_size + 1;
@@ -246,7 +259,8 @@ static int join_part(struct join *j, struct vprof_tree_part *part)
 	struct vprof_tree *tree = j->tree;
 
 	part->map = malloc(part->nodes.n * sizeof *part->map);
-	if (!part->map)
+	part->place = malloc(part->nodes.n * sizeof *part->place);
+	if (!part->map || !part->place)
 		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < part->nodes.n; i++) {
 		const struct vprof_tree_node *from = &part->nodes.v[i];
@@ -267,22 +281,18 @@ static int join_parts(struct vprof_tree *tree)
 {
 	struct vprof_tree_private *p = tree->private;
 	struct join j = { .tree = tree, .n_slots = 1024 };
-	size_t n = 1, n_most = 1;
+	size_t n = 1;
 	int ret = 0;
 
-	for (size_t i = 0; i < p->n_parts; i++) {
+	for (size_t i = 0; i < p->n_parts; i++)
 		n += p->parts[i]->nodes.n;
-		n_most = p->parts[i]->nodes.n > n_most ? p->parts[i]->nodes.n : n_most;
-	}
 	while (j.n_slots < 2 * n)
 		j.n_slots *= 2;
 	j.slots = calloc(j.n_slots, sizeof *j.slots);
-	if (!j.slots || !VPROF_PUSH(&tree->nodes) || VPROF_RESERVE(&p->below, n_most))
+	if (!j.slots || !VPROF_PUSH(&tree->nodes))
 		ret = VPROF_ERR_NOMEM;
-	if (!ret) {
-		memset(p->below.v, 0, n_most * sizeof *p->below.v);
+	else
 		tree->nodes.v[0].kind = VPROF_NODE_INTERVAL;
-	}
 	for (size_t i = 0; i < p->n_parts && !ret; i++)
 		ret = join_part(&j, p->parts[i]);
 	free(j.slots);
@@ -303,16 +313,11 @@ static int time_order(const void *a, const void *b, void *arg)
 	return x->level < y->level ? -1 : x->level > y->level;
 }
 
-int vprof_tree_number(struct vprof_tree *tree)
+static int number(struct vprof_tree *tree)
 {
-	size_t n, n_queue = 1;
+	size_t n = tree->nodes.n, n_queue = 1;
 	uint32_t *first = NULL, *children = NULL, *queue = NULL, next = 1;
-	int ret = join_parts(tree);
-
-	n = tree->nodes.n;
-	if (ret)
-		goto out;
-	ret = VPROF_ERR_NOMEM;
+	int ret = VPROF_ERR_NOMEM;
 	first = calloc(n + 1, sizeof *first);
 	children = malloc(n * sizeof *children);
 	queue = malloc(n * sizeof *queue);
@@ -349,27 +354,116 @@ out:
 	return ret;
 }
 
-static int sample_order(const void *a, const void *b)
+static int fill_places(struct vprof_tree *tree)
 {
-	const struct vprof_sample *x = a, *y = b;
+	struct vprof_tree_private *p = tree->private;
+
+	p->places = calloc(tree->n_final, sizeof *p->places);
+	if (!p->places)
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < tree->nodes.n; i++)
+		tree->nodes.v[i].body_ticks += (int64_t)tree->nodes.v[i].total_ticks;
+	for (size_t i = 1; i < tree->nodes.n; i++)
+		tree->nodes.v[tree->nodes.v[i].parent].body_ticks -= (int64_t)tree->nodes.v[i].total_ticks;
+	for (size_t i = 0; i < tree->nodes.n; i++) {
+		const struct vprof_tree_node *n = &tree->nodes.v[i];
+
+		p->places[n->final_id] = (struct place){ tree->nodes.v[n->parent].final_id, n->body_id };
+		if (n->body_id != VPROF_NONE)
+			p->places[n->body_id] = (struct place){ n->final_id, VPROF_NONE };
+	}
+	return 0;
+}
+
+struct entry {
+	uint64_t ticks;
+	uint32_t node;
+};
+
+static int entry_order(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
 
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
-static void sort_sample(struct vprof_sample *v, size_t n)
+/* Few, nearly sorted items: insertion; many: qsort. */
+static void sort_entries(struct entry *v, size_t n)
 {
 	if (n > 64) {
-		qsort(v, n, sizeof *v, sample_order);
+		qsort(v, n, sizeof *v, entry_order);
 		return;
 	}
 	for (size_t i = 1; i < n; i++) {
-		struct vprof_sample x = v[i];
+		struct entry x = v[i];
 		size_t k = i;
 
 		for (; k > 0 && v[k - 1].node > x.node; k--)
 			v[k] = v[k - 1];
 		v[k] = x;
 	}
+}
+
+/* From here on the entries of an interval are sorted by their nodes' places, which take the nodes' stead. */
+static int arrange_part(void *arg, int worker, size_t item)
+{
+	const struct vprof_tree *tree = arg;
+	struct vprof_tree_part *part = tree->private->parts[item];
+	VPROF_ARRAY(struct entry) entries = { NULL, 0, 0 };
+
+	(void)worker;
+	for (size_t i = 0; i < part->nodes.n; i++)
+		part->place[i] = tree->nodes.v[part->map[i]].final_id;
+	for (size_t k = 0; k + 1 < part->first.n; k++) {
+		size_t from = part->first.v[k], n = part->first.v[k + 1] - from;
+
+		if (VPROF_ROOM(&entries, n)) {
+			VPROF_ARRAY_RELEASE(&entries);
+			return VPROF_ERR_NOMEM;
+		}
+		for (size_t i = 0; i < n; i++)
+			entries.v[i] = (struct entry){ part->entry_ticks.v[from + i], part->place[part->entry_node.v[from + i]] };
+		sort_entries(entries.v, n);
+		for (size_t i = 0; i < n; i++) {
+			part->entry_ticks.v[from + i] = entries.v[i].ticks;
+			part->entry_node.v[from + i] = entries.v[i].node;
+		}
+	}
+	VPROF_ARRAY_RELEASE(&entries);
+	return 0;
+}
+
+int vprof_tree_number(struct vprof_tree *tree)
+{
+	struct vprof_tree_private *p = tree->private;
+
+	if (join_parts(tree) || number(tree) || fill_places(tree))
+		return VPROF_ERR_NOMEM;
+	p->reader = vprof_tree_reader_new(tree);
+	return p->reader ? vprof_parallel_run(tree->n_threads, p->n_parts, arrange_part, tree) : VPROF_ERR_NOMEM;
+}
+
+struct vprof_tree_reader *vprof_tree_reader_new(const struct vprof_tree *tree)
+{
+	struct vprof_tree_reader *r = calloc(1, sizeof *r);
+
+	if (!r)
+		return NULL;
+	r->tree = tree;
+	r->below = calloc(tree->n_final, sizeof *r->below);
+	if (r->below)
+		return r;
+	free(r);
+	return NULL;
+}
+
+void vprof_tree_reader_free(struct vprof_tree_reader *r)
+{
+	if (!r)
+		return;
+	free(r->below);
+	VPROF_ARRAY_RELEASE(&r->sample);
+	free(r);
 }
 
 /* Interval i is the *k-th of the part. */
@@ -382,31 +476,43 @@ static const struct vprof_tree_part *part_of(const struct vprof_tree *tree, size
 	return p->parts[b ? b->part : 0];
 }
 
-const struct vprof_sample *vprof_tree_sample(struct vprof_tree *tree, size_t i, size_t *n)
+/* Bodies come in the order of their parents, too: both are merged. */
+const struct vprof_sample *vprof_tree_read(struct vprof_tree_reader *r, size_t i, size_t *n)
 {
-	struct vprof_tree_private *p = tree->private;
-	size_t k;
-	const struct vprof_tree_part *part = part_of(tree, i, &k);
-	uint64_t from = part->first.v[k], to = part->first.v[k + 1];
-	double ns = tree->timeline->ns_per_tick;
+	const struct place *places = r->tree->private->places;
+	double ns = r->tree->timeline->ns_per_tick;
+	size_t k, n_entries, out = 0, parent = 0;
+	const struct vprof_tree_part *part = part_of(r->tree, i, &k);
+	const uint32_t *node = part->entry_node.v + part->first.v[k];
+	const uint64_t *ticks = part->entry_ticks.v + part->first.v[k];
 
 	*n = 0;
-	if (VPROF_ROOM(&p->sample, 2 * (to - from)))
+	n_entries = (size_t)(part->first.v[k + 1] - part->first.v[k]);
+	if (VPROF_ROOM(&r->sample, 2 * n_entries))
 		return NULL;
-	for (uint64_t e = from + 1; e < to; e++)
-		p->below.v[part->nodes.v[part->entry_node.v[e]].parent] += (int64_t)part->entry_ticks.v[e];
-	for (uint64_t e = from; e < to; e++) {
-		uint32_t local = part->entry_node.v[e];
-		const struct vprof_tree_node *node = &tree->nodes.v[part->map[local]];
-		int64_t ticks = (int64_t)part->entry_ticks.v[e], below = p->below.v[local];
+	for (size_t e = 1; e < n_entries; e++)
+		r->below[places[node[e]].parent] += (int64_t)ticks[e];
+	for (size_t e = 0; e <= n_entries; e++) {
+		for (; parent < e; parent++) {
+			uint32_t body = places[node[parent]].body;
+			int64_t rest = (int64_t)ticks[parent] - r->below[node[parent]];
 
-		p->below.v[local] = 0;
-		p->sample.v[(*n)++] = (struct vprof_sample){ node->final_id, (double)ticks * ns };
-		if (node->body_id != VPROF_NONE && ticks != below)
-			p->sample.v[(*n)++] = (struct vprof_sample){ node->body_id, (double)(ticks - below) * ns };
+			if (body != VPROF_NONE && e < n_entries && body > node[e])
+				break;
+			r->below[node[parent]] = 0;
+			if (body != VPROF_NONE && rest)
+				r->sample.v[out++] = (struct vprof_sample){ body, (double)rest * ns };
+		}
+		if (e < n_entries)
+			r->sample.v[out++] = (struct vprof_sample){ node[e], (double)(int64_t)ticks[e] * ns };
 	}
-	sort_sample(p->sample.v, *n);
-	return p->sample.v;
+	*n = out;
+	return r->sample.v;
+}
+
+const struct vprof_sample *vprof_tree_sample(struct vprof_tree *tree, size_t i, size_t *n)
+{
+	return vprof_tree_read(tree->private->reader, i, n);
 }
 
 static const struct vprof_sample_noise no_noise;

@@ -27,6 +27,7 @@ struct vprof_tree_node { /* a parent comes before its children; [0] is the inter
 	uint64_t n_calls, total_ticks, blocked_ticks; /* n_calls: counted; those of hot functions within others estimated */
 	uint64_t n_timed; /* calls recorded one by one */
 	uint64_t rare_ticks; /* what chosen calls lasted beyond the usual, times the calls for which it was not counted */
+	int64_t body_ticks; /* total_ticks less those of its children */
 	const struct vprof_probe *probe; /* NULL: not a function, or not in the plan */
 	uint32_t final_id, body_id;	  /* places in the results; body_id VPROF_NONE without children */
 };
@@ -37,6 +38,7 @@ struct vprof_tree {
 	VPROF_ARRAY(struct vprof_tree_node) nodes; /* once numbered */
 	const uint32_t *canonical; /* [timeline->n_names] first name with the same text */
 	size_t n_intervals, n_final;
+	int n_threads; /* that filled it */
 	uint64_t preempted_ticks, by_own_ticks; /* of the intervals' own threads; by_own: see struct vprof_off */
 	uint64_t n_folded;	  /* frames folded into their caller for depth or number of nodes */
 	uint64_t n_unknown_codes; /* nodes whose code the plan does not know */
@@ -67,6 +69,11 @@ struct vprof_sample {
 /* The times of interval i, bodies included, sorted by node; nodes that are not there took no time. The array belongs
  * to the tree and is valid until the next call. */
 const struct vprof_sample *vprof_tree_sample(struct vprof_tree *tree, size_t i, size_t *n);
+
+/* The same for several threads: each has its own reader of a numbered tree. NULL without memory. */
+struct vprof_tree_reader *vprof_tree_reader_new(const struct vprof_tree *tree);
+void vprof_tree_reader_free(struct vprof_tree_reader *reader);
+const struct vprof_sample *vprof_tree_read(struct vprof_tree_reader *reader, size_t i, size_t *n);
 
 struct vprof_sample_noise { /* variance of two estimates' errors in one interval, their covariance; a <= b: places */
 	uint32_t a, b;

@@ -6,7 +6,7 @@
  *
  * The program (analyze_load.c) runs under libvprof.so and the collector in bursts that the ring has room for. Then its trace,
  * read once before, is analysed with one thread and with one for each processor, by turns. Memory is what is resident beside
- * the page cache (RssAnon + RssShmem), looked at every millisecond. It never fails on time.
+ * the page cache (RssAnon + RssShmem), looked at every 5 ms. It never fails on time.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -125,7 +125,7 @@ static int analyse(const char *trace_dir, int n_threads, const struct options *o
 		uint64_t bytes = resident_bytes(pid);
 
 		m->peak_bytes = bytes > m->peak_bytes ? bytes : m->peak_bytes;
-		usleep(1000);
+		usleep(5000);
 	}
 	if (pid < 0 || read(fds[0], &a, sizeof(a)) != sizeof(a))
 		a.seconds = NAN;
