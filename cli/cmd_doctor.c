@@ -7,13 +7,12 @@
 
 #include "cli/checkup.h"
 #include "cli/command.h"
+#include "cli/facts_list.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "common/facts.h"
-#include "report/format_value.h"
 
 #define MAX_CHECKS 32
-#define MAX_REASONS 64
 
 static const struct vprof_usage usage = {
 	.synopsis = "doctor [--facts] [--json]",
@@ -39,53 +38,6 @@ static void print_checks(const struct vprof_checkup *rows, size_t n)
 	}
 }
 
-struct reason {
-	const char *word;
-	size_t n;
-};
-
-static size_t count_reasons(const struct vprof_facts *facts, struct reason *reasons, size_t *n_not)
-{
-	size_t n = 0;
-
-	*n_not = 0;
-	for (size_t i = 0; i < facts->n_functions; i++) {
-		const struct vprof_facts_function *f = &facts->functions[i];
-		size_t r = 0;
-
-		if (f->instrumentable)
-			continue;
-		(*n_not)++;
-		while (r < n && strcmp(reasons[r].word, f->reason))
-			r++;
-		if (r == MAX_REASONS)
-			continue;
-		if (r == n)
-			reasons[n++] = (struct reason){ f->reason, 0 };
-		reasons[r].n++;
-	}
-	return n;
-}
-
-static void print_facts(const struct vprof_facts *facts)
-{
-	struct reason reasons[MAX_REASONS];
-	size_t n_not, n = count_reasons(facts, reasons, &n_not);
-
-	printf("%s functions, ", vprof_format_count(facts->n_functions).s);
-	printf("%s cannot be instrumented\n", vprof_format_count(n_not).s);
-	for (size_t i = 0; i < n; i++)
-		printf("  %8s  %s\n", vprof_format_count(reasons[i].n).s, reasons[i].word);
-	for (size_t i = 0; i < facts->n_functions; i++) {
-		const struct vprof_facts_function *f = &facts->functions[i];
-		const struct vprof_facts_file *file = vprof_facts_file(facts, f->file);
-
-		if (!f->instrumentable)
-			printf("%s:%d: %s: %s\n", file ? vprof_project_shown(file->path) : "?", f->line, f->display,
-			       f->reason);
-	}
-}
-
 static cJSON *checks_json(const struct vprof_checkup *rows, size_t n)
 {
 	cJSON *array = cJSON_CreateArray();
@@ -98,27 +50,6 @@ static cJSON *checks_json(const struct vprof_checkup *rows, size_t n)
 		cJSON_AddStringToObject(row, "detail", rows[i].detail);
 		if (*rows[i].advice)
 			cJSON_AddStringToObject(row, "advice", rows[i].advice);
-		cJSON_AddItemToArray(array, row);
-	}
-	return array;
-}
-
-static cJSON *facts_json(const struct vprof_facts *facts)
-{
-	cJSON *array = cJSON_CreateArray();
-
-	for (size_t i = 0; i < facts->n_functions; i++) {
-		const struct vprof_facts_function *f = &facts->functions[i];
-		const struct vprof_facts_file *file = vprof_facts_file(facts, f->file);
-		cJSON *row;
-
-		if (f->instrumentable)
-			continue;
-		row = cJSON_CreateObject();
-		cJSON_AddStringToObject(row, "function", f->display);
-		cJSON_AddStringToObject(row, "file", file ? file->path : "");
-		cJSON_AddNumberToObject(row, "line", f->line);
-		cJSON_AddStringToObject(row, "reason", f->reason);
 		cJSON_AddItemToArray(array, row);
 	}
 	return array;
@@ -145,9 +76,9 @@ static int doctor_facts(const struct vprof_project *p, int json, struct vprof_er
 	if (rc == VPROF_ERR_MISSING)
 		return vprof_error_set(err, rc, "the sources are not scanned yet: vprof init -- YOUR BUILD COMMAND");
 	if (!rc && json)
-		rc = print_json(facts_json(facts), err);
+		rc = print_json(vprof_facts_list_json(facts), err);
 	else if (!rc)
-		print_facts(facts);
+		rc = vprof_facts_list_print(facts, err);
 	vprof_facts_free(facts);
 	return rc;
 }
@@ -174,7 +105,7 @@ int vprof_cmd_doctor(int argc, char **argv)
 {
 	int json = 0, facts = 0;
 	const struct vprof_option options[] = {
-		{ "facts", VPROF_OPTION_FLAG, &facts, NULL, "list the functions that cannot be instrumented, with the reason" },
+		{ "facts", VPROF_OPTION_FLAG, &facts, NULL, "list the functions that cannot be instrumented, with reasons, by file and unit" },
 		{ "json", VPROF_OPTION_FLAG, &json, NULL, "print JSON" },
 		{ NULL },
 	};
