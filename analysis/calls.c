@@ -511,6 +511,22 @@ int vprof_stretch_next(struct vprof_stretch *s)
 	return 1;
 }
 
+/* The first block that holds a call which ends after t, or VPROF_NONE. What is open at t was recorded there, or is an outer call. */
+static uint32_t block_ending_after(const struct vprof_call_index *index, uint64_t t)
+{
+	size_t low = 0, high = index->blocks.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (index->blocks.v[middle].t1_max <= t)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < index->blocks.n ? (uint32_t)low : VPROF_NONE;
+}
+
 int vprof_calls_open(struct vprof_calls *c, uint32_t thread, const struct vprof_call_index *index, uint64_t t,
 		     const struct vprof_call **v, size_t *n)
 {
@@ -520,9 +536,9 @@ int vprof_calls_open(struct vprof_calls *c, uint32_t thread, const struct vprof_
 
 	*v = NULL;
 	*n = 0;
-	if (!index->blocks.n)
+	s.block = block_ending_after(index, t);
+	if (s.block == VPROF_NONE)
 		return 0;
-	s.block = block_at(c, thread, index, t + 1);
 	h = hold(c, thread, index, s.block);
 	if (!h)
 		return VPROF_ERR_NOMEM;
