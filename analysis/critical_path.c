@@ -303,9 +303,29 @@ static struct origin find_enqueue(const struct vprof_path *p, uint64_t item, uin
 	return best;
 }
 
+/* How far back a thread's events may explain a segment. */
+struct floors {
+	uint64_t any; /* begin of its last segment before */
+	uint64_t own; /* begin of its last segment of this instance before: at most `any` */
+	uint64_t own_end;
+};
+
+/* Did the thread enqueue again what it dequeued, before `start`? Then it did not take it up. */
+static int is_handed_on(const struct vprof_line *line, size_t dequeue, uint64_t start)
+{
+	const struct vprof_queue_event *q = line->queue_events.v;
+
+	for (size_t i = dequeue + 1; i < line->queue_events.n && q[i].t < start && i - dequeue <= LOOK_BACK_MAX; i++)
+		if (q[i].item == q[dequeue].item && !q[i].is_dequeue)
+			return 1;
+	return 0;
+}
+
 /* Creation edge of a segment that begins at `start`: by the last DEQUEUE before it with no other segment's begin
- * in between, or by a DEQUEUE within it of an item that was enqueued for this instance before it began. */
-static struct origin find_creation(const struct vprof_path *p, uint32_t instance, uint32_t thread, uint64_t floor,
+ * in between; by an earlier one, since the thread last worked for the instance, of an item that was enqueued for this instance (a
+ * thread may take several items and serve them one by one); or by a DEQUEUE within it of an item that was enqueued for this instance
+ * before it began. Only without any of these: by the last DEQUEUE before it, of an item that others enqueued. */
+static struct origin find_creation(const struct vprof_path *p, uint32_t instance, uint32_t thread, struct floors floors,
 				   uint64_t start, uint64_t stop)
 {
 	const struct vprof_line *line = &p->timeline->threads[thread];
@@ -318,22 +338,20 @@ static struct origin find_creation(const struct vprof_path *p, uint32_t instance
 		const struct vprof_queue_event *q = &line->queue_events.v[i];
 		struct origin o;
 
-		if (q->t < floor)
+		if (q->t < floors.own)
 			break;
-		if (!q->is_dequeue)
+		if (!q->is_dequeue || (q->is_message && q->t < floors.any) || is_handed_on(line, i, start))
 			continue;
 		o = find_enqueue(p, q->item, q->t, line->process_seq, instance);
 		n += !q->is_message;
 		n_messages += q->is_message;
-		if (!o.found || o.t < begin)
+		if (!o.found || o.t < begin || (q->t <= floors.own_end && o.t <= floors.own)) /* the last: that segment took it in */
 			continue;
 		if (o.segment != VPROF_NONE)
 			return o;
-		if (n == 1 && !q->is_message) /* only the last one may have been enqueued by somebody who worked for no interval */
+		if (n == 1 && !q->is_message && q->t >= floors.any) /* only the last one may have been enqueued by somebody who worked for no interval */
 			best = o;
 	}
-	if (best.found)
-		return best;
 	for (size_t i = after, n = 0; i < line->queue_events.n && n < LOOK_BACK_MAX; i++, n++) {
 		const struct vprof_queue_event *q = &line->queue_events.v[i];
 		struct origin o;
@@ -421,28 +439,39 @@ static struct origin find_segment(const struct vprof_path *p, uint32_t instance,
 	return ended.found ? ended : open;
 }
 
-/* Begin of the labelled stretch before place `t` on the thread: events before it belong to that one. */
-static uint64_t previous_begin(const struct vprof_path *p, uint32_t thread, uint32_t current, uint64_t t)
+/* Events before the begin of the labelled stretch before place `t` on the thread belong to that one. */
+static struct floors find_floors(const struct vprof_path *p, uint32_t instance, uint32_t thread, uint32_t current, uint64_t t)
 {
-	uint32_t place = vprof_intervals_segment_before(p->iv, thread, t);
+	uint64_t begin = p->iv->instances.v[instance].begin;
+	uint32_t place = vprof_intervals_segment_before(p->iv, thread, t), first = p->iv->thread_first[thread];
+	struct floors f = { 0, 0, 0 };
 
-	while (place != VPROF_NONE && current != VPROF_NONE && p->iv->by_thread[place] >= current) {
-		if (place == p->iv->thread_first[thread])
-			return 0;
-		place--;
+	if (place == VPROF_NONE)
+		return f;
+	while (current != VPROF_NONE && p->iv->by_thread[place] >= current) {
+		if (place-- == first)
+			return f;
 	}
-	return place == VPROF_NONE ? 0 : p->iv->segments.v[p->iv->by_thread[place]].t0;
+	f.any = f.own = p->iv->segments.v[p->iv->by_thread[place]].t0;
+	for (int n = 0; n < LOOK_BACK_MAX && p->iv->segments.v[p->iv->by_thread[place]].instance != instance; n++) {
+		if (f.own < begin || place == first)
+			return (struct floors){ f.any, begin < f.any ? begin : f.any, 0 };
+		f.own = p->iv->segments.v[p->iv->by_thread[--place]].t0;
+	}
+	if (p->iv->segments.v[p->iv->by_thread[place]].instance == instance)
+		f.own_end = p->iv->segments.v[p->iv->by_thread[place]].t1;
+	return f;
 }
 
 static struct origin find_predecessor(const struct vprof_path *p, uint32_t instance, uint32_t thread,
 				      uint32_t current, uint64_t t)
 {
-	uint64_t floor = previous_begin(p, thread, current, t);
+	struct floors floors = find_floors(p, instance, thread, current, t);
 	uint64_t stop = current == VPROF_NONE ? t : p->iv->segments.v[current].t1;
-	struct origin cause = find_creation(p, instance, thread, floor, t, stop), before;
+	struct origin cause = find_creation(p, instance, thread, floors, t, stop), before;
 
 	if (!cause.found)
-		cause = find_handover(p, instance, thread, floor, t);
+		cause = find_handover(p, instance, thread, floors.any, t);
 	before = find_segment(p, instance, thread, current, t, cause.found);
 	if (cause.found && (!before.found || cause.t >= before.t))
 		return cause;

@@ -16,7 +16,7 @@
 	X(SEVERAL_SEGMENTS, "intervals taken up three times or more")                                                 \
 	X(CONCURRENT, "intervals that ended while others worked for them")                                            \
 	X(PROCESSES, "intervals whose path is in several processes")                                                  \
-	X(START_OFF, "intervals whose path does not begin with work of the thread that began them")                   \
+	X(START_OFF, "intervals whose first segment goes on off their path")                   \
 	X(END_OTHER, "intervals ended on a thread without the label")                                                 \
 	X(BY_ITEM, "taken up: from an annotated queue, the item enqueued by the interval")                            \
 	X(BY_RELAY, "taken up: the item enqueued by a thread without an interval, which had dequeued one")            \

@@ -12,12 +12,25 @@ static void segment_end(struct sim_thread *th)
 	th->segment = NULL;
 }
 
+void interval_inside(struct sim_thread *th, struct sim_work *work)
+{
+	struct sim_segment *s = th->segment;
+
+	if (!s || s->instance != work->instance || s->cause || !work->segment || work->t > s->from)
+		return;
+	s->cause = work;
+	s->is_inside = true;
+}
+
 static void segment_begin(struct sim_thread *th, struct sim_instance *i, struct sim_work *cause)
 {
 	struct sim_segment *s;
 
-	if (th->segment && th->segment->instance == i)
+	if (th->segment && th->segment->instance == i) {
+		if (cause)
+			interval_inside(th, cause);
 		return;
+	}
 	segment_end(th);
 	if (i->is_complete || i->is_before_trace)
 		return; /* for something that the trace does not know */
@@ -117,16 +130,6 @@ void interval_end(struct sim_thread *th, struct sim_instance *i, struct sim_work
 	}
 }
 
-void interval_inside(struct sim_thread *th, struct sim_work *work)
-{
-	struct sim_segment *s = th->segment;
-
-	if (!s || s->instance != work->instance || s->cause || work->t > s->from)
-		return;
-	s->cause = work;
-	s->is_inside = true;
-}
-
 void sim_queue_init(struct sim_queue *q, struct world *w, enum sim_queue_kind kind, bool is_shared, uint32_t process)
 {
 	q->kind = kind;
@@ -211,7 +214,7 @@ void sim_queue_put(struct sim_thread *th, struct sim_queue *q, struct sim_instan
 	}
 	world_work(th, 1);
 	work = work_new(th, i, before);
-	if (before && before->item && world_chance(w, 50)) {
+	if (before && before->item) {
 		work->item = before->item;
 	} else if (q->freed_item && world_chance(w, 50)) {
 		work->item = q->freed_item;
@@ -259,10 +262,19 @@ static struct sim_work *receive(struct sim_thread *th, struct sim_queue *q)
 									  .object = q->key, .t0 = t0 });
 	world_wait_end(th, wait, release, is_recorded);
 	records_two(th, w->now, VP_W(VP_KIND_RECEIVE, w->now - t0), q->key, amount);
+	item->work->t_taken = w->now;
 	return item->work;
 }
 
-struct sim_work *sim_queue_take(struct sim_thread *th, struct sim_queue *q)
+void sim_queue_tell(struct sim_thread *th, struct sim_queue *q, struct sim_work *work)
+{
+	world_work(th, 1);
+	work->t_taken = th->world->now;
+	if (q->kind == SIM_QUEUE_ANNOTATED)
+		records_two(th, th->world->now, VP_W(VP_KIND_DEQUEUE, 0), work->item, 0);
+}
+
+struct sim_work *sim_queue_take(struct sim_thread *th, struct sim_queue *q, bool told)
 {
 	struct world *w = th->world;
 	struct sim_work *work;
@@ -289,8 +301,7 @@ struct sim_work *sim_queue_take(struct sim_thread *th, struct sim_queue *q)
 	}
 	work = pop(q)->work;
 	sim_lock_release(th, &q->mutex, false);
-	world_work(th, 1);
-	if (q->kind == SIM_QUEUE_ANNOTATED)
-		records_two(th, w->now, VP_W(VP_KIND_DEQUEUE, 0), work->item, 0);
+	if (told)
+		sim_queue_tell(th, q, work);
 	return work;
 }

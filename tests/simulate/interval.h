@@ -44,7 +44,9 @@ static inline struct sim_instance *interval_of(const struct sim_thread *th)
 void sim_queue_init(struct sim_queue *q, struct world *w, enum sim_queue_kind kind, bool is_shared, uint32_t process);
 /* Hands on `i`, which the thread works for, or has got as `before`. */
 void sim_queue_put(struct sim_thread *th, struct sim_queue *q, struct sim_instance *i, struct sim_work *before);
-struct sim_work *sim_queue_take(struct sim_thread *th, struct sim_queue *q);
+/* With `told` false the thread does not say yet that it has got the item: sim_queue_tell does. Not of a channel. */
+struct sim_work *sim_queue_take(struct sim_thread *th, struct sim_queue *q, bool told);
+void sim_queue_tell(struct sim_thread *th, struct sim_queue *q, struct sim_work *work);
 bool sim_queue_is_empty(const struct sim_queue *q);
 
 #endif

@@ -102,6 +102,7 @@ static void wait_end(struct sim_thread *th, struct hook *h, uint8_t kind, uint8_
 					   .t0 = h->t0 };
 
 	h->object->waiting--;
+	th->waits[h->wait - 1].timed_out = flags & VP_FLAG_TIMEOUT;
 	world_wait_end(th, h->wait, release, records_wait(th, &r));
 }
 

@@ -325,27 +325,42 @@ static void background(struct sim_thread *th)
 	}
 }
 
-static void serve(struct sim_thread *th, unsigned k, struct sim_work *work)
+/* A dispatcher hands on what it has got, without being at work for it. */
+static bool dispatch(struct sim_thread *th, unsigned k, struct sim_work *work)
 {
 	struct world *w = th->world;
-	struct sim_queue *q = &w->scene->queues[k], *next;
+	struct sim_queue *next = later_queue(w->scene, w, k + 1);
+
+	if (!next || w->scene->queues[k].kind == SIM_QUEUE_SILENT || next->kind == SIM_QUEUE_SILENT)
+		return false;
+	if (interval_of(th))
+		interval_suspend(th);
+	sim_queue_put(th, next, work->instance, work);
+	return true;
+}
+
+static void serve(struct sim_thread *th, unsigned k, struct sim_work *work, bool is_told)
+{
+	struct world *w = th->world;
+	struct sim_queue *q = &w->scene->queues[k];
 	struct sim_instance *i = work->instance;
 	struct sim_work *cause = q->kind == SIM_QUEUE_SILENT ? NULL : work;
 
-	if (world_chance(w, 15)) { /* a dispatcher: hands on what it has got, without being at work for it */
-		next = later_queue(w->scene, w, k + 1);
-		if (next && q->kind != SIM_QUEUE_SILENT && next->kind != SIM_QUEUE_SILENT) {
-			if (interval_of(th))
-				interval_suspend(th);
-			sim_queue_put(th, next, i, work);
-			i->n_active--;
-			return;
-		}
+	if (is_told && world_chance(w, 15) && dispatch(th, k, work)) {
+		i->n_active--;
+		return;
 	}
-	if (world_chance(w, 10) && !i->is_complete && interval_of(th) != i) { /* without RESUME */
+	if (is_told && world_chance(w, 10) && !i->is_complete && interval_of(th) != i) { /* without RESUME */
 		interval_end(th, i, cause);
 	} else {
-		interval_resume(th, i, cause);
+		interval_resume(th, i, is_told ? cause : NULL);
+		if (!is_told) {
+			if (world_chance(w, 50))
+				compute(th);
+			sim_queue_tell(th, q, work);
+			if (cause)
+				interval_inside(th, work);
+		}
 		body(th);
 		if (interval_of(th) == i)
 			hand_on(th, i, k + 1);
@@ -355,14 +370,56 @@ static void serve(struct sim_thread *th, unsigned k, struct sim_work *work)
 	i->n_active--;
 }
 
+/* Several items are taken before the first is served; of two for one interval one counts, the later if it can. One from a thread that worked for no
+ * interval is served at once: no record would tell any more for what it was taken. */
+static void serve_batch(struct sim_thread *th, unsigned k)
+{
+	struct sim_queue *q = &th->world->scene->queues[k];
+	struct sim_work *works[3] = { NULL };
+	unsigned n = 0;
+
+	do {
+		works[n++] = sim_queue_take(th, q, true);
+		for (unsigned i = 0; i + 1 < n; i++)
+			if (works[i] && works[i]->instance == works[n - 1]->instance) {
+				works[i]->instance->n_active--;
+				if (!works[n - 1]->segment)
+					works[n - 1] = works[i];
+				works[i] = NULL;
+			}
+	} while (n < 3 && works[n - 1]->segment && !sim_queue_is_empty(q));
+	if (!works[n - 1]->segment)
+		serve(th, k, works[--n], true);
+	for (unsigned i = 0; i < n; i++)
+		if (works[i])
+			serve(th, k, works[i], true);
+}
+
+/* The thread is at work for the interval before it says that it took the item. */
+static void serve_then_tell(struct sim_thread *th, unsigned k)
+{
+	struct sim_queue *q = &th->world->scene->queues[k];
+	struct sim_work *work = sim_queue_take(th, q, false);
+
+	if (!work->segment) /* what nobody was at work for could be anybody's */
+		sim_queue_tell(th, q, work);
+	serve(th, k, work, !work->segment);
+}
+
 static void consumer(struct sim_thread *th)
 {
 	struct world *w = th->world;
 	unsigned k = (unsigned)(uintptr_t)th->arg;
+	struct sim_queue *q = &w->scene->queues[k];
 
 	call_begin(th, VP_CODE_FUNCTION + 1);
 	for (;;) {
-		serve(th, k, sim_queue_take(th, &w->scene->queues[k]));
+		if (q->kind == SIM_QUEUE_ANNOTATED && world_chance(w, 30))
+			serve_batch(th, k);
+		else if (q->kind == SIM_QUEUE_ANNOTATED && world_chance(w, 20))
+			serve_then_tell(th, k);
+		else
+			serve(th, k, sim_queue_take(th, q, true), true);
 		if (world_chance(w, 10))
 			compute(th);
 	}

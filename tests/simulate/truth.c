@@ -201,6 +201,10 @@ static void cover_wait(struct truth *t, const struct sim_wait *w, const struct s
 
 	if (!in->parent)
 		t->world->coverage[kinds[w->kind]]++;
+	if (!in->parent && w->timed_out)
+		COVER(t->world, WAIT_TIMEOUT);
+	if (r && in->parent && t->pieces[in->parent - 1].kind == TRUTH_QUEUED)
+		COVER(t->world, QUEUED_BLAME);
 	if (from > w->t0)
 		COVER(t->world, WAIT_PARTIAL);
 	if (w->is_joined)
@@ -412,15 +416,20 @@ static bool find_lasting(const struct truth *t, const struct place *now, struct 
 	return true;
 }
 
-static void cover_cause(struct truth *t, const struct sim_work *work, bool is_inside)
+static void cover_cause(struct truth *t, const struct place *now, const struct sim_work *work)
 {
+	for (size_t k = 0; k < now->th->n_segments; k++)
+		if (now->segment && now->th->segments[k]->from > work->t_taken && now->th->segments[k]->from < now->segment->from) {
+			COVER(t->world, BATCH);
+			break;
+		}
 	if (work->is_message)
 		COVER(t->world, BY_MESSAGE);
 	else if (work->segment)
 		COVER(t->world, BY_ITEM);
 	else
 		COVER(t->world, BY_RELAY);
-	if (is_inside)
+	if (now->segment && now->segment->is_inside)
 		COVER(t->world, DEQUEUE_INSIDE);
 }
 
@@ -433,7 +442,7 @@ static struct place step_back(struct truth *t, const struct place *now, const st
 
 	if (has_cause) {
 		cause = (struct place){ work->by, work->t, work->segment, work->before };
-		cover_cause(t, work, now->segment && now->segment->is_inside);
+		cover_cause(t, now, work);
 	} else {
 		has_cause = find_waker(t, now, &cause);
 		if (has_cause)
@@ -457,7 +466,8 @@ static struct place step_back(struct truth *t, const struct place *now, const st
 	return found;
 }
 
-static void cover_interval(struct truth *t, const struct place *first, unsigned n_segments, uint64_t threads, unsigned processes)
+static void cover_interval(struct truth *t, const struct place *first, uint64_t until, unsigned n_segments, uint64_t threads,
+			   unsigned processes)
 {
 	const struct sim_instance *i = t->instance;
 	bool is_concurrent = false;
@@ -474,7 +484,7 @@ static void cover_interval(struct truth *t, const struct place *first, unsigned 
 		COVER(t->world, CONCURRENT);
 	if (!i->end_segment)
 		COVER(t->world, END_OTHER);
-	if (!first->segment)
+	if (!first->segment || segment_end(first->segment) > until)
 		COVER(t->world, START_OFF);
 }
 
@@ -482,7 +492,7 @@ void truth_find(struct truth *t, struct world *w, const struct sim_instance *i)
 {
 	struct place now = { i->ended_by, i->end, i->end_segment, NULL };
 	const struct sim_work *work = i->end_segment ? i->end_segment->cause : i->end_cause;
-	uint64_t threads = 0, last = SIM_NEVER;
+	uint64_t threads = 0, last = SIM_NEVER, left = 0;
 	unsigned n_segments = 0, processes = 0;
 	int n_still = 0;
 
@@ -500,6 +510,7 @@ void truth_find(struct truth *t, struct world *w, const struct sim_instance *i)
 			uint64_t from = clip(now.segment->from, i->begin, now.t);
 
 			explain(t, (struct window){ now.th, from, now.t, 0, 0 });
+			left = now.t;
 			n_segments += from < now.t;
 			threads |= UINT64_C(1) << now.th->seq;
 			processes |= 1u << now.th->process;
@@ -524,7 +535,7 @@ void truth_find(struct truth *t, struct world *w, const struct sim_instance *i)
 		now = before;
 		work = now.segment ? now.segment->cause : now.before;
 	}
-	cover_interval(t, &now, n_segments, threads, processes);
+	cover_interval(t, &now, left, n_segments, threads, processes);
 }
 
 void truth_release(struct truth *t)

@@ -42,6 +42,7 @@ struct sim_wait {
 	uint32_t outer;	    /* index + 1 of the wait around it */
 	uint8_t kind;
 	bool is_recorded, is_joined; /* joined: over a false wake-up */
+	bool timed_out;
 };
 
 struct sim_frame { /* a measured call */
@@ -62,7 +63,7 @@ struct sim_moment {
 struct sim_work {
 	struct sim_instance *instance; /* NULL: of none */
 	struct sim_thread *by;
-	uint64_t t;		     /* when it was handed over */
+	uint64_t t, t_taken;	     /* when it was handed over, and taken */
 	struct sim_segment *segment; /* in which; NULL: by a thread that worked for no interval then */
 	struct sim_work *before;     /* ... but had taken this up itself */
 	uint64_t item;

@@ -119,6 +119,84 @@ static void test_item_enqueued_again(void **state)
 	assert_true(has(VPROF_PIECE_RUN, 0, 100, 150, 0));
 }
 
+/* A thread takes two items, then serves them one by one. */
+static void test_items_taken_together(void **state)
+{
+	(void)state;
+	hand_mark(a, VP_KIND_BEGIN, 1, 100);
+	hand_queue(a, VP_KIND_ENQUEUE, 0xa, 120);
+	hand_mark(a, VP_KIND_BEGIN, 2, 130);
+	hand_queue(a, VP_KIND_ENQUEUE, 0xb, 140);
+	hand_mark(a, VP_KIND_SUSPEND, 2, 170);
+	hand_queue(b, VP_KIND_DEQUEUE, 0xa, 200);
+	hand_queue(b, VP_KIND_DEQUEUE, 0xb, 210);
+	hand_mark(b, VP_KIND_RESUME, 2, 220);
+	hand_mark(b, VP_KIND_END, 2, 300);
+	hand_mark(b, VP_KIND_RESUME, 1, 310);
+	hand_mark(b, VP_KIND_END, 1, 400);
+	steps();
+	walk(0);
+	assert_true(has(VPROF_PIECE_QUEUED, 1, 120, 310, 0)); /* not from the end of the first segment on */
+	assert_true(has(VPROF_PIECE_RUN, 0, 100, 120, 0));
+	walk(1);
+	assert_true(has(VPROF_PIECE_QUEUED, 1, 140, 220, 0));
+}
+
+/* What the thread's segment before took in does not explain its next one: in between the interval was elsewhere. */
+static void test_item_serves_one_segment(void **state)
+{
+	(void)state;
+	hand_mark(a, VP_KIND_BEGIN, 1, 100);
+	hand_queue(a, VP_KIND_ENQUEUE, 0xa, 120);
+	hand_mark(b, VP_KIND_RESUME, 1, 150);
+	hand_queue(b, VP_KIND_DEQUEUE, 0xa, 160);
+	hand_mark(b, VP_KIND_SUSPEND, 1, 200);
+	hand_mark(a, VP_KIND_SUSPEND, 1, 250);
+	hand_mark(b, VP_KIND_RESUME, 1, 300);
+	hand_mark(b, VP_KIND_END, 1, 400);
+	steps();
+	walk(0);
+	assert_true(has(VPROF_PIECE_QUEUED, 1, 250, 300, 0));
+	assert_true(has(VPROF_PIECE_RUN, 0, 100, 250, 0));
+}
+
+/* The thread hands on one item of the interval, then takes up another one, which somebody without an interval enqueued. */
+static void test_item_handed_on_is_not_taken_up(void **state)
+{
+	(void)state;
+	hand_mark(a, VP_KIND_BEGIN, 1, 100);
+	hand_queue(a, VP_KIND_ENQUEUE, 0xa, 120);
+	hand_mark(a, VP_KIND_SUSPEND, 1, 150);
+	hand_queue(b, VP_KIND_DEQUEUE, 0xa, 200);
+	hand_queue(b, VP_KIND_ENQUEUE, 0xa, 210);
+	hand_queue(c, VP_KIND_ENQUEUE, 0xb, 220);
+	hand_queue(b, VP_KIND_DEQUEUE, 0xb, 230);
+	hand_mark(b, VP_KIND_RESUME, 1, 240);
+	hand_mark(b, VP_KIND_END, 1, 300);
+	steps();
+	walk(0);
+	assert_true(has(VPROF_PIECE_QUEUED, 1, 220, 240, 0));
+	assert_true(has(VPROF_PIECE_QUEUED, 2, 150, 220, 0));
+}
+
+/* An item for the interval, taken within the segment, tells more than one of others that was taken before. */
+static void test_own_item_within_the_segment(void **state)
+{
+	(void)state;
+	hand_mark(a, VP_KIND_BEGIN, 1, 100);
+	hand_queue(a, VP_KIND_ENQUEUE, 0xa, 120);
+	hand_mark(a, VP_KIND_SUSPEND, 1, 180);
+	hand_queue(c, VP_KIND_ENQUEUE, 0xb, 190);
+	hand_queue(b, VP_KIND_DEQUEUE, 0xb, 200);
+	hand_mark(b, VP_KIND_RESUME, 1, 240);
+	hand_queue(b, VP_KIND_DEQUEUE, 0xa, 250);
+	hand_mark(b, VP_KIND_END, 1, 300);
+	steps();
+	walk(0);
+	assert_true(has(VPROF_PIECE_QUEUED, 1, 120, 240, 0));
+	assert_true(has(VPROF_PIECE_RUN, 0, 100, 120, 0));
+}
+
 /* The writer waits for the last reader, which stood in the same line until another writer had let it in. */
 static void test_readers_and_writers_stand_in_one_line(void **state)
 {
@@ -229,6 +307,10 @@ int main(void)
 		CASE(test_call_at_the_tick_of_its_root),
 		CASE(test_taking_up_the_unknown),
 		CASE(test_item_enqueued_again),
+		CASE(test_items_taken_together),
+		CASE(test_item_serves_one_segment),
+		CASE(test_item_handed_on_is_not_taken_up),
+		CASE(test_own_item_within_the_segment),
 		CASE(test_readers_and_writers_stand_in_one_line),
 		CASE(test_line_across_mappings),
 		CASE(test_barrier_passed_by_the_next_round),
