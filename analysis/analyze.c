@@ -4,9 +4,12 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "analysis/confidence.h"
+#include "analysis/contributions.h"
 #include "analysis/critical_path.h"
 #include "analysis/factors.h"
 #include "analysis/latency.h"
+#include "analysis/probe_cost.h"
 #include "analysis/spine.h"
 #include "analysis/symbols.h"
 #include "analysis/variance_tree.h"
@@ -28,6 +31,8 @@ struct analysis {
 	VPROF_ARRAY(uint32_t) chosen;		  /* complete instances outside the warm-up */
 	uint64_t n_warmup;
 	struct vprof_window_list windows;
+	struct vprof_traits traits;
+	struct vprof_term_list terms;
 };
 
 static void progress(const struct analysis *a, const char *step, double done)
@@ -200,6 +205,30 @@ static void fill_shares(const struct analysis *a)
 	}
 }
 
+/* What the intervals' times say beyond the variance tree, and how sure all of it is. */
+static int judge(struct analysis *a, struct vprof_error *err)
+{
+	uint8_t *is_slow = calloc(a->chosen.n + 1, 1);
+	struct vprof_work_model model;
+	int ret = is_slow ? 0 : VPROF_ERR_NOMEM;
+
+	if (!ret)
+		ret = vprof_traits_gather(&a->traits, a->timeline, a->intervals, a->chosen.v, a->chosen.n, a->r);
+	if (!ret)
+		ret = vprof_tail_choose(a->r, &a->traits, a->o->slower_than_ns, is_slow);
+	if (!ret)
+		ret = vprof_contributions_fill(a->r, a->tree, is_slow);
+	if (!ret)
+		ret = vprof_work_fill(a->r, a->timeline, &a->traits, &model);
+	if (!ret)
+		ret = vprof_confidence_fill(a->r, a->tree, &a->traits, is_slow, &model, &a->terms);
+	if (!ret)
+		vprof_probe_cost_fill(a->r, a->trace->header.record_ns, a->trace->header.record_inside_ns);
+	free(is_slow);
+	return ret ? vprof_error_set(err, ret, "not enough memory to judge the results of %zu intervals: record a shorter run",
+				     a->chosen.n) : 0;
+}
+
 static int find_spine(struct analysis *a, struct vprof_error *err)
 {
 	struct vprof_symbols *symbols = vprof_symbols_new(a->timeline);
@@ -241,13 +270,16 @@ static int take_steps(struct analysis *a, struct vprof_error *err)
 		return ret;
 	fill_shares(a);
 	progress(a, "factors", 0);
-	ret = vprof_factors_select(a->r, a->tree, a->o->plan, err);
+	ret = vprof_factors_select(a->r, a->o->plan, &a->terms, err);
+	if (!ret)
+		ret = judge(a, err);
 	if (!ret)
 		ret = find_spine(a, err);
 	if (ret)
 		return ret;
 	findings = (struct vprof_findings){ a->trace, a->timeline, a->counts, &a->wakes, a->tree,
-					    a->o->interval, a->o->min_intervals ? a->o->min_intervals : 30, a->n_warmup };
+					    a->o->interval, a->o->min_intervals ? a->o->min_intervals : 30, a->n_warmup,
+					    &a->traits };
 	progress(a, "factors", 1);
 	return vprof_warnings_add(a->r, &findings, err);
 }
@@ -263,6 +295,7 @@ int vprof_analyze(struct vprof_results **out, const struct vprof_analyze_options
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the results");
 	a.r->k = options->k > 0 ? options->k : 3;
 	a.r->threshold = options->threshold > 0 ? options->threshold : 0.02;
+	a.r->baseline_low = a.r->baseline_high = NAN;
 	a.r->baseline_mean_ns = a.r->outside_mean_ns = a.r->preempted_share = a.r->preempted_by_own = NAN;
 	a.r->run = run_name(a.r, options->trace_dir);
 	ret = vprof_trace_open(&a.trace, options->trace_dir, err);
@@ -279,6 +312,8 @@ int vprof_analyze(struct vprof_results **out, const struct vprof_analyze_options
 	vprof_trace_free(a.trace);
 	vprof_window_list_release(&a.windows);
 	VPROF_ARRAY_RELEASE(&a.chosen);
+	vprof_traits_release(&a.traits);
+	VPROF_ARRAY_RELEASE(&a.terms.terms);
 	vprof_results_free(a.r);
 	return ret;
 }

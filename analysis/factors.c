@@ -17,7 +17,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "analysis/jackknife.h"
 #include "common/files.h"
 
 #define COVARIANCE_SHARE_MIN 0.001
@@ -30,11 +29,10 @@ struct slot {
 
 struct selection {
 	struct vprof_results *r;
-	struct vprof_tree *tree;
 	const struct vprof_plan *plan;
 	uint32_t *height; /* [n_nodes] */
 	VPROF_ARRAY(struct vprof_factor) factors;
-	VPROF_ARRAY(struct vprof_factor_term) terms;
+	struct vprof_term_list *list;
 	uint8_t *never; /* [n factors] may not be selected */
 	struct slot *slots;
 	size_t n_slots;
@@ -146,7 +144,7 @@ static uint32_t factor_of(struct selection *s, const char *key)
 
 static int add_term(struct selection *s, uint32_t factor, uint32_t a, uint32_t b)
 {
-	struct vprof_factor_term *t = VPROF_PUSH(&s->terms);
+	struct vprof_factor_term *t = VPROF_PUSH(&s->list->terms);
 
 	if (!t)
 		return VPROF_ERR_NOMEM;
@@ -403,7 +401,7 @@ static int finish_factor(struct selection *s, struct vprof_factor *f, const stru
 		if (is_unexplained(&r->nodes[t->a]) || is_unexplained(&r->nodes[t->b]))
 			s->never[f - s->factors.v] = 1;
 	}
-	f->sd_ns = variance > 0 ? sqrt(variance) : 0; /* of variance factors: vprof_jackknife */
+	f->sd_ns = variance > 0 ? sqrt(variance) : 0; /* of variance factors: vprof_confidence_fill */
 	f->r = product > 0 ? covariance / product : 0;
 	f->blocked_share = f->mean_ns > 0 ? f->blocked_share / f->mean_ns : 0;
 	if (f->blocked_share > 1)
@@ -425,12 +423,12 @@ static int finish_factors(struct selection *s)
 	s->never = calloc(s->factors.n + 1, 1);
 	if (!s->never)
 		return VPROF_ERR_NOMEM;
-	if (s->terms.n)
-		qsort(s->terms.v, s->terms.n, sizeof *s->terms.v, term_order);
-	for (from = 0; from < s->terms.n; from = to) {
-		for (to = from; to < s->terms.n && s->terms.v[to].factor == s->terms.v[from].factor; to++)
+	if (s->list->terms.n)
+		qsort(s->list->terms.v, s->list->terms.n, sizeof *s->list->terms.v, term_order);
+	for (from = 0; from < s->list->terms.n; from = to) {
+		for (to = from; to < s->list->terms.n && s->list->terms.v[to].factor == s->list->terms.v[from].factor; to++)
 			;
-		if (finish_factor(s, &s->factors.v[s->terms.v[from].factor], s->terms.v + from, to - from))
+		if (finish_factor(s, &s->factors.v[s->list->terms.v[from].factor], s->list->terms.v + from, to - from))
 			return VPROF_ERR_NOMEM;
 	}
 	return 0;
@@ -500,8 +498,8 @@ static int rank(struct selection *s)
 	for (size_t i = 0; i < r->n_covariances; i++)
 		if (r->covariances[i].factor)
 			r->covariances[i].factor = new_index[r->covariances[i].factor - 1] + 1;
-	for (size_t i = 0; i < s->terms.n; i++)
-		s->terms.v[i].factor = new_index[s->terms.v[i].factor];
+	for (size_t i = 0; i < s->list->terms.n; i++)
+		s->list->terms.v[i].factor = new_index[s->list->terms.v[i].factor];
 	ret = 0;
 out:
 	free(order);
@@ -509,10 +507,10 @@ out:
 	return ret;
 }
 
-int vprof_factors_select(struct vprof_results *r, struct vprof_tree *tree, const struct vprof_plan *plan,
+int vprof_factors_select(struct vprof_results *r, const struct vprof_plan *plan, struct vprof_term_list *terms,
 			 struct vprof_error *err)
 {
-	struct selection s = { .r = r, .tree = tree, .plan = plan };
+	struct selection s = { .r = r, .plan = plan, .list = terms };
 	int ret = VPROF_ERR_NOMEM;
 
 	s.height = calloc(r->n_nodes ? r->n_nodes : 1, sizeof *s.height);
@@ -521,14 +519,11 @@ int vprof_factors_select(struct vprof_results *r, struct vprof_tree *tree, const
 	take_heights(&s);
 	if (add_variances(&s) || add_covariances(&s) || finish_factors(&s) || rank(&s))
 		goto out;
-	if (vprof_jackknife(r, tree, s.terms.v, s.terms.n))
-		goto out;
 	ret = 0;
 out:
 	for (size_t i = 0; i < s.factors.n; i++)
 		free((void *)s.factors.v[i].nodes);
 	VPROF_ARRAY_RELEASE(&s.factors);
-	VPROF_ARRAY_RELEASE(&s.terms);
 	free(s.height);
 	free(s.never);
 	free(s.slots);

@@ -3,15 +3,15 @@
 #ifndef VPROF_FACTORS_H
 #define VPROF_FACTORS_H
 
+#include "analysis/block_sums.h"
 #include "analysis/results.h"
-#include "analysis/variance_tree.h"
 #include "common/plan.h"
 
 /* Fills factors, n_selected, graph_height and the factor fields of nodes and covariances, from nodes, covariances,
- * k and threshold of `r`. `tree` is the one that r's nodes come from: it gives the spread of each factor's time and
- * the jackknife's blocks. Covariance factors below a thousandth of the variance are left out unless they are among
- * the 1,000 largest. OK or NOMEM. */
-int vprof_factors_select(struct vprof_results *r, struct vprof_tree *tree, const struct vprof_plan *plan,
+ * k and threshold of `r`; bounds and sd_ns of variance factors are left to vprof_confidence_fill, which takes `terms`: the
+ * variances and covariances that each factor sums. Covariance factors below a thousandth of the variance are left out unless
+ * they are among the 1,000 largest. OK or NOMEM; terms are to be released in both cases (VPROF_ARRAY_RELEASE). */
+int vprof_factors_select(struct vprof_results *r, const struct vprof_plan *plan, struct vprof_term_list *terms,
 			 struct vprof_error *err);
 
 #endif

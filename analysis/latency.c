@@ -32,17 +32,32 @@ static int count_order(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static const char *type_name(struct vprof_results *r, const struct vprof_timeline *timeline, const struct typed *t)
+const char *vprof_latency_type_name(struct vprof_results *r, const struct vprof_timeline *timeline, uint8_t kind,
+				    uint64_t type)
 {
-	const char *text = t->kind == 2 ? vprof_timeline_string(timeline, t->type) : NULL;
+	const char *text = kind == 2 ? vprof_timeline_string(timeline, type) : NULL;
 	char number[32];
 
-	if (t->kind == 0)
-		return "(no type)";
+	if (kind == 0)
+		return vprof_results_string(r, "(no type)");
 	if (text)
 		return vprof_results_string(r, text);
-	snprintf(number, sizeof number, t->kind == 1 ? "%lld" : "type %llx", (long long)t->type);
+	snprintf(number, sizeof number, kind == 1 ? "%lld" : "type %llx", (long long)type);
 	return vprof_results_string(r, number);
+}
+
+/* The law of total variance: what the types add, between and within, sums to 1. */
+static void share_out(struct vprof_results *r, size_t n)
+{
+	double squares = r->var_ns2 * (double)(n - 1);
+
+	for (size_t i = 0; i < r->n_types; i++) {
+		struct vprof_type *t = &r->types[i];
+		double d = t->mean_ns - r->mean_ns;
+
+		t->between_share = squares > 0 ? (double)t->n * d * d / squares : 0;
+		t->within_share = squares > 0 ? (double)(t->n - 1) * t->sd_ns * t->sd_ns / squares : 0;
+	}
 }
 
 static int fill_types(struct vprof_results *r, const struct vprof_timeline *timeline, struct typed *typed, size_t n)
@@ -66,7 +81,7 @@ static int fill_types(struct vprof_results *r, const struct vprof_timeline *time
 		t->sd_ns = t->n < 2 ? 0 :
 				      sqrt(gsl_stats_variance_m(&typed[from].ns, sizeof *typed / sizeof(double),
 								to - from, t->mean_ns));
-		t->name = type_name(r, timeline, &typed[from]);
+		t->name = vprof_latency_type_name(r, timeline, typed[from].kind, typed[from].type);
 		if (!t->name)
 			goto nomem;
 		d = t->mean_ns - r->mean_ns;
@@ -84,6 +99,7 @@ static int fill_types(struct vprof_results *r, const struct vprof_timeline *time
 	if (r->n_types)
 		memcpy(r->types, types.v, r->n_types * sizeof *r->types);
 	VPROF_ARRAY_RELEASE(&types);
+	share_out(r, n);
 	return 0;
 nomem:
 	r->n_types = 0;
@@ -122,6 +138,8 @@ int vprof_latency_fill(struct vprof_results *r, const struct vprof_timeline *tim
 	r->mean_ns = gsl_stats_mean(ns, 1, n);
 	r->var_ns2 = n < 2 ? 0 : gsl_stats_variance_m(ns, 1, n, r->mean_ns);
 	r->sd_ns = sqrt(r->var_ns2);
+	if (r->var_ns2 > 0)
+		r->slowest_share = (r->max_ns - r->mean_ns) * (r->max_ns - r->mean_ns) / (r->var_ns2 * (double)(n - 1));
 	ret = fill_types(r, timeline, typed, n);
 out:
 	vprof_array_free(ns, cap_ns, sizeof *ns);

@@ -11,4 +11,8 @@
 int vprof_latency_fill(struct vprof_results *r, const struct vprof_timeline *timeline,
 		       const struct vprof_intervals *intervals, const uint32_t *chosen, size_t n, struct vprof_error *err);
 
+/* Name of a type, interned in `r`: the same pointer for the same name. NULL without memory. */
+const char *vprof_latency_type_name(struct vprof_results *r, const struct vprof_timeline *timeline, uint8_t kind,
+				    uint64_t type);
+
 #endif

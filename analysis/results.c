@@ -44,6 +44,8 @@ void vprof_results_free(struct vprof_results *r)
 	free(r->covariances);
 	free(r->factors);
 	free(r->types);
+	free(r->contributions);
+	free(r->work);
 	free(r->spine);
 	free(r->warnings);
 	free(r);

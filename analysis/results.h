@@ -41,6 +41,8 @@ struct vprof_node {
 	double rare_ns;    /* mean time that the longest thousandth of sampled calls would add if it stood for others too */
 	double blocked_ns; /* mean part of its time spent blocked */
 	double preempted_ns; /* ... and preempted; NaN when that is not known */
+	double tail_ns, rest_ns; /* mean among the slowest intervals, and among the others; NaN when there are none */
+	double probe_ns;     /* estimate: mean part of its time that recording it and what lies beneath takes */
 	const char *name;    /* factor name: __func__, external callee, lock primitive, "queued", "body of f" */
 	const char *display; /* for people */
 	const char *file;
@@ -64,6 +66,8 @@ struct vprof_factor {
 	const char *name_a, *name_b; /* covariance: the two; variance: name_a == name */
 	int is_blame;
 	double share, share_low, share_high; /* low/high: 95 % interval; NaN when not estimated */
+	double place_kept;    /* part of the bootstrap's replicates in which it has the same rank; NaN when not estimated */
+	uint64_t n_to_settle; /* intervals that would tell it from the factor ranked next; 0: it is told already */
 	double mean_ns, sd_ns; /* summed over its nodes, per interval */
 	double r;	       /* covariance: correlation */
 	uint32_t height;
@@ -76,6 +80,10 @@ struct vprof_factor {
 	double preempted_share; /* ... and preempted; NaN when that is not known */
 	uint64_t n_calls, n_timed; /* of its nodes */
 	double noise_share;    /* of the interval's variance: what sampling would have added, and was taken out */
+	double between_share;  /* part of its own variance that lies between types; NaN when not estimated */
+	double work_share;     /* ... that the amount of work explains; NaN without counters */
+	double probe_ns;       /* as in vprof_node, of its nodes */
+	double share_unprobed; /* its share when what probes cost is taken out; NaN: of no weight, or no estimate */
 	const char *verdict;   /* "", "culprit", "inherent", "ignore", "broken down": filled by the session */
 	const char *note;
 };
@@ -94,6 +102,24 @@ struct vprof_type {
 	const char *name;
 	uint64_t n;
 	double mean_ns, sd_ns;
+	double between_share, within_share; /* what it adds to the variance between types, and within them */
+};
+
+/* What was spent in a function (or wait, ...) itself and in no measured part of it: these times sum to the latency. */
+struct vprof_contribution {
+	uint32_t factor;  /* index + 1 of the variance factor; 0: of the interval, beneath which nothing is measured */
+	const char *name;
+	double mean_ns, mean_low, mean_high; /* per interval, with 95 % bounds; NaN when not estimated */
+	double tail_ns, rest_ns; /* mean among the slowest intervals, and among the others */
+	double gap_ns, gap_low, gap_high; /* tail_ns - rest_ns */
+};
+
+struct vprof_work { /* a counter of vprof_work(), and the line that fits the latencies best */
+	const char *name;
+	double mean, sd;  /* amount per interval */
+	double ns_per_unit, low, high; /* slope, with 95 % bounds */
+	double r;	  /* correlation with the latency */
+	double share;	  /* of the variance; the shares of all counters sum to work_share */
 };
 
 struct vprof_results {
@@ -109,13 +135,28 @@ struct vprof_results {
 	uint64_t n_waits_undecided; /* for data; which of several senders ended them is not known. Not in n_waits */
 	double mean_ns, sd_ns, var_ns2, min_ns, max_ns, p50_ns, p90_ns, p99_ns, p999_ns;
 	double duration_ns;   /* of the run's trace */
+	double mean_low, mean_high; /* 95 % bounds of the mean */
+	double slowest_share; /* of the variance: what the slowest interval alone makes */
 	double between_types; /* share of variance between types; 0 when one type */
+	double between_low, between_high;
+	uint64_t n_blocks;    /* of intervals, drawn by the bootstrap; 0: bounds were not estimated */
+	double order_kept;    /* part of its replicates in which the selected factors rank in the same order */
+	uint64_t n_to_settle; /* intervals that would settle that order; 0: it is settled, or nothing would */
+	double tail_from_ns;  /* the slowest intervals are those that took at least so long; NaN: there are none */
+	int tail_is_asked;    /* ... and this was asked for; else they are the slowest hundredth */
+	uint64_t n_tail;
+	double tail_ns, rest_ns; /* mean latency of the slowest, and of the others */
+	double work_share, work_low, work_high; /* of the variance: explained by the amount of work; NaN without counters */
+	uint64_t n_worked;    /* intervals with an amount of work */
+	double record_ns, record_inside_ns; /* what recording a call takes here, and the part within the call's own time */
+	double probe_ns;      /* estimate of what recording adds to the mean latency */
 	double queued_share, blocked_share, running_share; /* of the mean latency */
 	double preempted_share;	   /* of the mean latency; NaN: not known, and part of running_share */
 	double preempted_by_own;   /* of the preempted time: a thread of the session had the processor next; NaN: not known */
 	const char *no_switches;   /* why preempted times are not known, and what to do; "" when they are */
 	uint64_t n_switches, n_switches_lost;
 	double baseline_mean_ns; /* annotated-only run of this session, NaN when none */
+	double baseline_low, baseline_high; /* 95 % bounds of that mean */
 	uint32_t graph_height;
 	double threshold;     /* d */
 	int k;
@@ -128,6 +169,10 @@ struct vprof_results {
 	size_t n_selected;	      /* the first n_selected are the top k above d */
 	struct vprof_type *types;
 	size_t n_types;
+	struct vprof_contribution *contributions; /* by falling mean_ns */
+	size_t n_contributions;
+	struct vprof_work *work; /* the counter recorded most often first */
+	size_t n_work;
 	struct vprof_spine *spine;
 	size_t n_spine;
 	char **warnings;

@@ -99,6 +99,16 @@ static void read_type(struct reading *g, const cJSON *o, struct vprof_type *x)
 	R_FIELDS(VPROF_TYPE_FIELDS)
 }
 
+static void read_contribution(struct reading *g, const cJSON *o, struct vprof_contribution *x)
+{
+	R_FIELDS(VPROF_CONTRIBUTION_FIELDS)
+}
+
+static void read_work(struct reading *g, const cJSON *o, struct vprof_work *x)
+{
+	R_FIELDS(VPROF_WORK_FIELDS)
+}
+
 static void read_factor(struct reading *g, const cJSON *o, struct vprof_factor *x)
 {
 	const cJSON *nodes = cJSON_GetObjectItemCaseSensitive(o, "nodes"), *v;
@@ -189,6 +199,8 @@ static void read_results(struct reading *g, const cJSON *o)
 		return;
 	read_warnings(g, o);
 	READ_LIST(types, n_types, read_type);
+	READ_LIST(contributions, n_contributions, read_contribution);
+	READ_LIST(work, n_work, read_work);
 	READ_LIST(factors, n_factors, read_factor);
 	READ_LIST(nodes, n_nodes, read_node);
 	READ_LIST(covariances, n_covariances, read_covariance);
@@ -229,6 +241,12 @@ static void check_indices(struct reading *g)
 		for (size_t k = 0; k < f->n_nodes; k++)
 			if (f->nodes[k] >= limit)
 				wrong(g, "nodes", "out of range");
+	}
+	g->where = "contributions";
+	for (size_t i = 0; i < r->n_contributions; i++) {
+		g->index = i;
+		if (r->contributions[i].factor > r->n_factors)
+			wrong(g, "factor", "out of range");
 	}
 	g->where = "results";
 	g->index = 0;

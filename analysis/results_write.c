@@ -77,6 +77,22 @@ static int write_type(cJSON *o, const struct vprof_type *x)
 	return ok;
 }
 
+static int write_contribution(cJSON *o, const struct vprof_contribution *x)
+{
+	int ok = 1;
+
+	W_FIELDS(VPROF_CONTRIBUTION_FIELDS)
+	return ok;
+}
+
+static int write_work(cJSON *o, const struct vprof_work *x)
+{
+	int ok = 1;
+
+	W_FIELDS(VPROF_WORK_FIELDS)
+	return ok;
+}
+
 static cJSON *add_object(cJSON *array)
 {
 	cJSON *o = array ? cJSON_CreateObject() : NULL;
@@ -107,6 +123,8 @@ static int write_results(cJSON *o, const struct vprof_results *x)
 	for (size_t i = 0; ok && i < x->n_warnings; i++)
 		ok &= cJSON_AddItemToArray(warnings, cJSON_CreateString(x->warnings[i]));
 	WRITE_LIST(types, n_types, write_type);
+	WRITE_LIST(contributions, n_contributions, write_contribution);
+	WRITE_LIST(work, n_work, write_work);
 	WRITE_LIST(factors, n_factors, write_factor);
 	WRITE_LIST(nodes, n_nodes, write_node);
 	WRITE_LIST(covariances, n_covariances, write_covariance);

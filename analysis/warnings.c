@@ -1,6 +1,8 @@
 /* Ordered by how much they take away: nothing found, too little found, found but incomplete, found but coarse. */
 #include "analysis/warnings.h"
 
+#include "analysis/confidence.h"
+
 #include <math.h>
 
 #include <stdarg.h>
@@ -11,28 +13,54 @@ struct list {
 	int ret;
 };
 
+static int append(struct vprof_results *r, const char *format, va_list ap)
+{
+	char **all = realloc(r->warnings, (r->n_warnings + 1) * sizeof *all);
+	char text[1024];
+
+	if (!all)
+		return VPROF_ERR_NOMEM;
+	r->warnings = all;
+	vsnprintf(text, sizeof text, format, ap);
+	all[r->n_warnings] = strdup(text);
+	if (!all[r->n_warnings])
+		return VPROF_ERR_NOMEM;
+	r->n_warnings++;
+	return 0;
+}
+
+int vprof_warning_add(struct vprof_results *r, const char *format, ...)
+{
+	va_list ap;
+	int ret;
+
+	va_start(ap, format);
+	ret = append(r, format, ap);
+	va_end(ap);
+	return ret;
+}
+
 __attribute__((format(printf, 2, 3))) static void warn(struct list *l, const char *format, ...)
 {
-	char **all = realloc(l->r->warnings, (l->r->n_warnings + 1) * sizeof *all);
-	char text[1024];
 	va_list ap;
 
-	if (!all) {
-		l->ret = VPROF_ERR_NOMEM;
-		return;
-	}
-	l->r->warnings = all;
 	va_start(ap, format);
-	vsnprintf(text, sizeof text, format, ap);
-	va_end(ap);
-	all[l->r->n_warnings] = strdup(text);
-	if (all[l->r->n_warnings])
-		l->r->n_warnings++;
-	else
+	if (append(l->r, format, ap))
 		l->ret = VPROF_ERR_NOMEM;
+	va_end(ap);
 }
 
 #define LLU(x) ((unsigned long long)(x))
+
+/* To two digits. */
+static unsigned long long rounded(uint64_t n)
+{
+	uint64_t unit = 1;
+
+	while (n / unit >= 100)
+		unit *= 10;
+	return LLU((n + unit - 1) / unit * unit);
+}
 
 static void warn_nothing(struct list *l, const struct vprof_findings *f)
 {
@@ -70,9 +98,10 @@ static void warn_few(struct list *l, const struct vprof_findings *f)
 
 	if (r->n_complete < f->min_intervals) {
 		r->inconclusive = 1;
-		warn(l, "only %llu complete intervals, at least %llu are needed: record a longer run or more load%s",
-		     LLU(r->n_complete), LLU(f->min_intervals),
-		     r->n_outside ? ", or give recording more of a processor (--budget; 0: no limit)" : "");
+		warn(l, "only %llu complete intervals, at least %llu are needed, and %d for bounds beside the shares: record a run %.0f "
+			"times as long, or more load%s",
+		     LLU(r->n_complete), LLU(f->min_intervals), VPROF_BOUNDS_MIN,
+		     ceil(VPROF_BOUNDS_MIN / (double)r->n_complete), r->n_outside ? ", or give recording more of a processor (--budget; 0: no limit)" : "");
 	}
 	if (r->n_complete >= 2 && !(r->var_ns2 > 0)) {
 		r->inconclusive = 1;
@@ -120,6 +149,44 @@ static void warn_incomplete(struct list *l, const struct vprof_findings *f)
 	if (f->tree && f->tree->n_folded)
 		warn(l, "very deep recursion or very many call paths: %llu calls were counted with their callers",
 		     LLU(f->tree->n_folded));
+}
+
+/* Found, but who knows in which order, or whether again. */
+static void warn_unstable(struct list *l)
+{
+	const struct vprof_results *r = l->r;
+
+	if (r->slowest_share > 0.5 && r->n_complete > 2)
+		warn(l, "the slowest interval alone makes %.0f %% of the variance: the shares explain this one interval. Record a longer "
+			"run to see whether such intervals come again, or look at the others: vprof report --view mean",
+		     100 * r->slowest_share);
+	for (size_t i = 0; i < r->n_selected && i + 1 < r->n_factors; i++) {
+		const struct vprof_factor *f = &r->factors[i];
+
+		if (!f->n_to_settle)
+			continue;
+		if (f->n_to_settle > 1000 * r->n_complete)
+			warn(l, "places %zu and %zu (%s, %s) cannot be told apart, nor by more intervals: take both for equal", i + 1,
+			     i + 2, f->name, f[1].name);
+		else
+			warn(l, "places %zu and %zu (%s, %s) may be exchanged: %s keeps its place in %.0f %% of resampled runs. About "
+				"%llu intervals would settle it (this run has %llu)", i + 1, i + 2, f->name, f[1].name, f->name,
+			     100 * f->place_kept, rounded(f->n_to_settle), LLU(r->n_complete));
+	}
+}
+
+static void warn_work(struct list *l, const struct vprof_findings *f)
+{
+	const struct vprof_results *r = l->r;
+
+	if (!f->traits || !f->traits->n_counters)
+		return;
+	if (!r->n_worked)
+		warn(l, "amounts of work were recorded %llu times, but never by a thread that worked for this interval: count between "
+			"its begin and its end, on its threads", LLU(f->traits->n_stray));
+	if (f->traits->n_left_out)
+		warn(l, "%zu counters of work are left out: the %d recorded most often are taken", f->traits->n_left_out,
+		     VPROF_COUNTERS_MAX);
 }
 
 /* Hot functions whose sampled times say little. */
@@ -182,6 +249,8 @@ int vprof_warnings_add(struct vprof_results *r, const struct vprof_findings *f, 
 	if (r->n_complete) {
 		warn_coarse(&l);
 		warn_noisy(&l);
+		warn_unstable(&l);
+		warn_work(&l, f);
 	}
 	if (l.ret)
 		vprof_error_set(err, l.ret, "not enough memory for the warnings");

@@ -4,6 +4,7 @@
 
 #include "analysis/intervals.h"
 #include "analysis/results.h"
+#include "analysis/traits.h"
 #include "analysis/variance_tree.h"
 #include "analysis/wakes.h"
 
@@ -16,9 +17,13 @@ struct vprof_findings { /* what the steps of an analysis noticed; members may be
 	const char *wanted; /* interval asked for, or NULL */
 	uint64_t min_intervals;
 	uint64_t n_warmup; /* complete intervals left out as warm-up */
+	const struct vprof_traits *traits;
 };
 
 /* Appends warnings to r and sets r->inconclusive where the results cannot carry a conclusion. OK or NOMEM. */
 int vprof_warnings_add(struct vprof_results *r, const struct vprof_findings *f, struct vprof_error *err);
+
+/* Appends one more. OK or NOMEM. */
+__attribute__((format(printf, 2, 3))) int vprof_warning_add(struct vprof_results *r, const char *format, ...);
 
 #endif

@@ -35,14 +35,18 @@ static int settings(struct vprof_session *s, const char *path, const char *inter
 
 int vprof_cmd_analyze(int argc, char **argv)
 {
-	const char *interval = NULL;
-	double threshold = -1;
+	const char *interval = NULL, *view_name = NULL;
+	double threshold = -1, slower_than_ns = 0;
+	enum vprof_view view;
 	long k = 0;
 	int json = 0;
 	const struct vprof_option options[] = {
 		{ "interval", VPROF_OPTION_TEXT, &interval, "NAME", "the interval to explain (default: the most frequent)" },
 		{ "k", VPROF_OPTION_COUNT, &k, "N", "factors chosen (default: the session's, or 3)" },
 		{ "threshold", VPROF_OPTION_SHARE, &threshold, "D", "least share of the variance (default 0.02)" },
+		{ "view", VPROF_OPTION_TEXT, &view_name, "VIEW", "variance (default), tail, mean, types or work (docs/cli.md)" },
+		{ "slower-than", VPROF_OPTION_DURATION, &slower_than_ns, "TIME",
+		  "the tail view's slowest intervals, such as 5ms (default: the slowest 1 %)" },
 		{ "json", VPROF_OPTION_FLAG, &json, NULL, "print results.json instead of the report" },
 		{ NULL },
 	};
@@ -58,6 +62,8 @@ int vprof_cmd_analyze(int argc, char **argv)
 		return status;
 	if (k > 1000)
 		return vprof_options_misused(&usage, "--k is between 1 and 1000");
+	if (vprof_view_parse(view_name, &view))
+		return vprof_options_misused(&usage, "--view takes variance, tail, mean, types or work, not \"%s\"", view_name);
 	vprof_session_init(&session);
 	rc = vprof_project_open(&p, NULL, &err);
 	if (!rc)
@@ -66,12 +72,15 @@ int vprof_cmd_analyze(int argc, char **argv)
 	if (!rc)
 		rc = settings(&session, p.session, interval, k, threshold, &err);
 	if (!rc)
-		rc = vprof_step_analyse(&p, run.s, &session, &results, NULL, &err);
+		rc = vprof_step_analyse(&p, run.s, &session, slower_than_ns, &results, NULL, &err);
 	if (!rc && json)
 		rc = vprof_print_file(&p, run.s, "results.json", &err);
 	else if (!rc)
-		rc = vprof_step_print_report(results, NULL, 0, 0, &err);
-	status = rc ? vprof_complain(rc, &err) : results->inconclusive ? VPROF_EXIT_INCONCLUSIVE : VPROF_EXIT_OK;
+		rc = vprof_step_print_view(results, view, 0, &status, &err);
+	if (rc)
+		status = vprof_complain(rc, &err);
+	else if (json)
+		status = results->inconclusive ? VPROF_EXIT_INCONCLUSIVE : VPROF_EXIT_OK;
 	vprof_results_free(results);
 	vprof_session_release(&session);
 	vprof_project_release(&p);

@@ -9,9 +9,9 @@
 #include "cli/steps.h"
 
 static const struct vprof_usage usage = {
-	.synopsis = "report [RUN] [--json] [--top N]",
+	.synopsis = "report [RUN] [--view VIEW] [--json] [--top N]",
 	.purpose = "Prints the report of the last analysed run, or of RUN, with the verdicts given since.\n"
-		   "Exit status 3 when that run is inconclusive.",
+		   "Exit status 3 when that run is inconclusive, or says nothing in that view.",
 	.max_operands = 1,
 };
 
@@ -26,9 +26,12 @@ static int load(const struct vprof_project *p, const char *run, struct vprof_res
 
 int vprof_cmd_report(int argc, char **argv)
 {
+	const char *view_name = NULL;
+	enum vprof_view view;
 	long top = 0;
 	int json = 0;
 	const struct vprof_option options[] = {
+		{ "view", VPROF_OPTION_TEXT, &view_name, "VIEW", "variance (default), tail, mean, types or work (docs/cli.md)" },
 		{ "json", VPROF_OPTION_FLAG, &json, NULL, "print results.json (docs/results.md) instead" },
 		{ "top", VPROF_OPTION_COUNT, &top, "N", "factors to show (default 10)" },
 		{ NULL },
@@ -43,6 +46,8 @@ int vprof_cmd_report(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
+	if (vprof_view_parse(view_name, &view))
+		return vprof_options_misused(&usage, "--view takes variance, tail, mean, types or work, not \"%s\"", view_name);
 	vprof_session_init(&session);
 	rc = vprof_project_open(&p, NULL, &err);
 	if (!rc)
@@ -55,9 +60,12 @@ int vprof_cmd_report(int argc, char **argv)
 	} else if (!rc) {
 		if (!vprof_session_load(&session, p.session, NULL))
 			vprof_decide_verdicts(results, &session);
-		rc = vprof_step_print_report(results, NULL, 0, (size_t)top, &err);
+		rc = vprof_step_print_view(results, view, (size_t)top, &status, &err);
 	}
-	status = rc ? vprof_complain(rc, &err) : results->inconclusive ? VPROF_EXIT_INCONCLUSIVE : VPROF_EXIT_OK;
+	if (rc)
+		status = vprof_complain(rc, &err);
+	else if (json)
+		status = results->inconclusive ? VPROF_EXIT_INCONCLUSIVE : VPROF_EXIT_OK;
 	vprof_results_free(results);
 	vprof_session_release(&session);
 	vprof_project_release(&p);

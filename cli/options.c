@@ -35,10 +35,27 @@ int vprof_options_misused(const struct vprof_usage *usage, const char *fmt, ...)
 	return VPROF_EXIT_USAGE;
 }
 
+/* "1.5ms" to ns; negative when it is none. */
+static double parse_duration(const char *text)
+{
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+	char *end;
+	double value = strtod(text, &end);
+
+	end += strspn(end, " ");
+	for (size_t i = 0; end != text && i < sizeof units / sizeof *units; i++)
+		if (!strcmp(end, units[i].unit) && value > 0 && value * units[i].ns < 1e18)
+			return value * units[i].ns;
+	return -1;
+}
+
 static int set_value(const struct vprof_usage *usage, const struct vprof_option *o, char *text)
 {
 	char *end = NULL;
-	double share;
+	double share, ns;
 	long count;
 
 	errno = 0;
@@ -61,6 +78,13 @@ static int set_value(const struct vprof_usage *usage, const struct vprof_option 
 			return vprof_options_misused(usage, "--%s takes a share between 0 and 1 (0.02 is 2 %%), not \"%s\"",
 						     o->name, text);
 		*(double *)o->value = share;
+		return -1;
+	case VPROF_OPTION_DURATION:
+		ns = parse_duration(text);
+		if (ns < 0)
+			return vprof_options_misused(usage, "--%s takes a duration with its unit (5ms, 300us, 1.5s), not \"%s\"",
+						     o->name, text);
+		*(double *)o->value = ns;
 		return -1;
 	}
 	return -1;

@@ -19,6 +19,7 @@ enum vprof_option_kind {
 	VPROF_OPTION_TEXT,  /* const char ** into argv */
 	VPROF_OPTION_COUNT, /* long *: 0 .. 1e9 */
 	VPROF_OPTION_SHARE, /* double *: 0 .. 1 */
+	VPROF_OPTION_DURATION, /* double *: ns, above 0; given with its unit */
 };
 
 struct vprof_option {

@@ -143,7 +143,7 @@ int vprof_round_complete(struct vprof_workspace *w, struct vprof_session *s,
 	}
 	if (rc)
 		return rc;
-	rc = vprof_step_analyse(&w->project, round->run.s, s, results, plan, err);
+	rc = vprof_step_analyse(&w->project, round->run.s, s, 0, results, plan, err);
 	if (rc || (*results)->inconclusive) {
 		int saved = reach(w, s, VPROF_ROUND_BUILT, rc ? NULL : err);
 
@@ -152,7 +152,10 @@ int vprof_round_complete(struct vprof_workspace *w, struct vprof_session *s,
 		return vprof_error_set(err, VPROF_ERR_INCONCLUSIVE, "run %s is inconclusive; the report says why. The "
 				       "session is kept: vprof iterate runs the workload again", round->run.s);
 	}
-	if (s->n_rounds == 1)
+	if (s->n_rounds == 1) {
 		s->baseline_mean_ns = (*results)->mean_ns;
+		s->baseline_low = (*results)->mean_low;
+		s->baseline_high = (*results)->mean_high;
+	}
 	return reach(w, s, VPROF_ROUND_ANALYSED, err);
 }

@@ -57,7 +57,7 @@ void vprof_name_list_release(struct vprof_name_list *list)
 
 void vprof_session_init(struct vprof_session *s)
 {
-	*s = (struct vprof_session){ .threshold = 0.02, .k = 3, .baseline_mean_ns = NAN };
+	*s = (struct vprof_session){ .threshold = 0.02, .k = 3, .baseline_mean_ns = NAN, .baseline_low = NAN, .baseline_high = NAN };
 }
 
 void vprof_session_release(struct vprof_session *s)
@@ -178,6 +178,10 @@ static cJSON *session_json(const struct vprof_session *s)
 	cJSON_AddStringToObject(root, "annotations_hash", s->annotations_hash);
 	if (isfinite(s->baseline_mean_ns))
 		cJSON_AddNumberToObject(root, "baseline_mean_ns", s->baseline_mean_ns);
+	if (isfinite(s->baseline_low) && isfinite(s->baseline_high)) {
+		cJSON_AddNumberToObject(root, "baseline_low", s->baseline_low);
+		cJSON_AddNumberToObject(root, "baseline_high", s->baseline_high);
+	}
 	cJSON_AddItemToObject(root, "roots", names_json(&s->roots));
 	cJSON_AddItemToObject(root, "broken_down", names_json(&s->broken_down));
 	verdicts = cJSON_AddObjectToObject(root, "verdicts");
@@ -281,6 +285,8 @@ static int load_scalars(struct vprof_session *s, const cJSON *root)
 	const cJSON *k = cJSON_GetObjectItemCaseSensitive(root, "k");
 	const cJSON *threshold = cJSON_GetObjectItemCaseSensitive(root, "threshold");
 	const cJSON *baseline = cJSON_GetObjectItemCaseSensitive(root, "baseline_mean_ns");
+	const cJSON *low = cJSON_GetObjectItemCaseSensitive(root, "baseline_low");
+	const cJSON *high = cJSON_GetObjectItemCaseSensitive(root, "baseline_high");
 	const char *interval = text_of(root, "interval"), *run = text_of(root, "run_command");
 	const char *hash = text_of(root, "annotations_hash"), *ending = text_of(root, "ending");
 
@@ -292,6 +298,10 @@ static int load_scalars(struct vprof_session *s, const cJSON *root)
 	strcpy(s->annotations_hash, hash);
 	if (cJSON_IsNumber(baseline))
 		s->baseline_mean_ns = baseline->valuedouble;
+	if (cJSON_IsNumber(low) && cJSON_IsNumber(high)) {
+		s->baseline_low = low->valuedouble;
+		s->baseline_high = high->valuedouble;
+	}
 	s->interval = interval ? strdup(interval) : NULL;
 	s->run_command = run ? strdup(run) : NULL;
 	s->ending = ending ? strdup(ending) : NULL;

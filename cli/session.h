@@ -48,6 +48,7 @@ struct vprof_session {
 	char *run_command; /* NULL: vprof.json's */
 	char annotations_hash[17]; /* of vprof.json when the session began */
 	double baseline_mean_ns;   /* NaN until round 0 is analysed */
+	double baseline_low, baseline_high; /* its 95 % bounds; NaN: not estimated */
 	struct vprof_name_list roots, broken_down;
 	struct vprof_verdict *verdicts;
 	size_t n_verdicts;

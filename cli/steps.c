@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "analysis/analyze.h"
+#include "analysis/probe_cost.h"
 #include "cli/command.h"
 #include "cli/decide.h"
 #include "cli/progress.h"
@@ -176,14 +177,15 @@ int vprof_step_write_report(const struct vprof_project *p, const char *run, cons
 }
 
 int vprof_step_analyse(const struct vprof_project *p, const char *run, const struct vprof_session *s,
-		       struct vprof_results **results, struct vprof_plan **plan_out, struct vprof_error *err)
+		       double slower_than_ns, struct vprof_results **results, struct vprof_plan **plan_out,
+		       struct vprof_error *err)
 {
 	struct vprof_progress progress;
 	struct vprof_plan *plan = NULL;
 	char *trace = vprof_project_run_path(p, run, "trace"), *path = vprof_project_run_path(p, run, "plan.json");
 	struct vprof_analyze_options options = {
 		.trace_dir = trace, .interval = s->interval, .k = (int)s->k, .threshold = s->threshold,
-		.min_intervals = 30, .progress = vprof_progress_update, .progress_arg = &progress,
+		.min_intervals = 30, .slower_than_ns = slower_than_ns, .progress = vprof_progress_update, .progress_arg = &progress,
 	};
 	int rc;
 
@@ -202,8 +204,10 @@ int vprof_step_analyse(const struct vprof_project *p, const char *run, const str
 		goto out;
 	}
 	(*results)->run = vprof_results_string(*results, run);
-	(*results)->baseline_mean_ns = s->baseline_mean_ns;
-	rc = vprof_step_write_report(p, run, s, *results, err);
+	if (vprof_probe_cost_compare(*results, s->baseline_mean_ns, s->baseline_low, s->baseline_high))
+		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	if (!rc)
+		rc = vprof_step_write_report(p, run, s, *results, err);
 	vprof_progress_end(&progress, "%s complete, %s cut by the trace's end, %s ambiguous, %s dropped",
 			   vprof_format_count((*results)->n_complete).s, vprof_format_count((*results)->n_cut).s,
 			   vprof_format_count((*results)->n_ambiguous).s, vprof_format_count((*results)->n_dropped).s);
@@ -228,6 +232,38 @@ static int terminal_width(void)
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col || size.ws_col > 100)
 		return 100;
 	return size.ws_col;
+}
+
+int vprof_view_parse(const char *name, enum vprof_view *view)
+{
+	*view = VPROF_VIEW_VARIANCE;
+	for (int i = 0; name && i < VPROF_VIEW_COUNT; i++)
+		if (!strcmp(name, vprof_view_names[i])) {
+			*view = (enum vprof_view)i;
+			return 0;
+		}
+	return name ? -1 : 0;
+}
+
+int vprof_step_print_view(const struct vprof_results *r, enum vprof_view view, size_t top, int *status,
+			  struct vprof_error *err)
+{
+	struct vprof_report_options options = { .colour = vprof_progress_colour(STDOUT_FILENO), .top = top,
+						.width = terminal_width() };
+	struct vprof_text text = VPROF_TEXT_INIT;
+	int rc = vprof_report_view(r, view, &options, &text, err);
+	char *lack = vprof_view_lacks(r, view);
+
+	if (!rc && !lack)
+		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	if (!rc) {
+		fputs(text.s, stdout);
+		fflush(stdout);
+		*status = r->inconclusive || *lack ? VPROF_EXIT_INCONCLUSIVE : VPROF_EXIT_OK;
+	}
+	vprof_text_release(&text);
+	free(lack);
+	return rc;
 }
 
 int vprof_step_print_report(const struct vprof_results *r, const uint32_t *chosen, size_t n_chosen, size_t top,

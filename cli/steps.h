@@ -8,6 +8,7 @@
 #include "cli/session.h"
 #include "cli/workspace.h"
 #include "common/plan.h"
+#include "report/report.h"
 
 /* The plan of the session's decisions; what could not be found is told as notes. */
 int vprof_step_plan(struct vprof_workspace *w, const struct vprof_decisions *d, struct vprof_plan **plan,
@@ -34,9 +35,10 @@ int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vpro
 		   struct vprof_run_outcome *outcome, struct vprof_error *err);
 
 /* Analyses runs/RUN and writes its results.json and report.txt. The session gives k, threshold, interval, the baseline
- * and the verdicts. `plan_out` may be NULL. */
+ * and the verdicts. slower_than_ns: of struct vprof_analyze_options. `plan_out` may be NULL. */
 int vprof_step_analyse(const struct vprof_project *p, const char *run, const struct vprof_session *s,
-		       struct vprof_results **results, struct vprof_plan **plan_out, struct vprof_error *err);
+		       double slower_than_ns, struct vprof_results **results, struct vprof_plan **plan_out,
+		       struct vprof_error *err);
 
 /* results.json and report.txt of runs/RUN, with the session's verdicts filled in. */
 int vprof_step_write_report(const struct vprof_project *p, const char *run, const struct vprof_session *s,
@@ -45,5 +47,13 @@ int vprof_step_write_report(const struct vprof_project *p, const char *run, cons
 /* The report on stdout; `chosen` may be NULL (those that the analysis selected). */
 int vprof_step_print_report(const struct vprof_results *r, const uint32_t *chosen, size_t n_chosen, size_t top,
 			    struct vprof_error *err);
+
+/* One view of the results on stdout; as above for `variance`. `status` becomes the command's exit status: 3 when the results
+ * carry no conclusion, or say nothing in this view. */
+int vprof_step_print_view(const struct vprof_results *r, enum vprof_view view, size_t top, int *status,
+			  struct vprof_error *err);
+
+/* The view of that name, NULL: variance. -1: there is none. */
+int vprof_view_parse(const char *name, enum vprof_view *view);
 
 #endif

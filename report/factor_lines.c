@@ -281,7 +281,34 @@ static void add_variance_detail(const struct vprof_results *r, const struct vpro
 			add_item(line, text);
 		}
 	}
+	if (isfinite(f->between_share) && f->between_share >= 0.1) {
+		snprintf(text, sizeof text, "%s of its variance between types", vprof_format_percent(f->between_share).s);
+		add_item(line, text);
+	}
+	if (isfinite(f->work_share) && f->work_share >= 0.1) {
+		snprintf(text, sizeof text, "%s of its variance explained by work", vprof_format_percent(f->work_share).s);
+		add_item(line, text);
+	}
 	add_children(r, f, line);
+}
+
+/* What takes from the trust in a share. */
+static void add_doubts(const struct vprof_factor *f, struct vprof_text *line)
+{
+	char text[128];
+
+	if (f->mean_ns > 0 && f->probe_ns >= 0.005 * f->mean_ns) {
+		snprintf(text, sizeof text, "probes %s of its time", vprof_format_percent(f->probe_ns / f->mean_ns).s);
+		add_item(line, text);
+		if (isfinite(f->share_unprobed)) {
+			snprintf(text, sizeof text, ", without them about %s", vprof_format_percent(f->share_unprobed).s);
+			vprof_text_add(line, text);
+		}
+	}
+	if (isfinite(f->place_kept) && f->place_kept < 0.95) {
+		snprintf(text, sizeof text, "keeps its place in %s of resampled runs", vprof_format_percent(f->place_kept).s);
+		add_item(line, text);
+	}
 }
 
 void vprof_factor_lines(const struct vprof_style *style, const struct vprof_results *r, size_t rank, int chosen,
@@ -300,6 +327,7 @@ void vprof_factor_lines(const struct vprof_style *style, const struct vprof_resu
 	} else {
 		add_variance_detail(r, f, &line);
 	}
+	add_doubts(f, &line);
 	if (f->note && *f->note)
 		add_item(&line, f->note);
 	if (f->verdict && *f->verdict && strcmp(f->verdict, "broken down")) { /* that stands there already */

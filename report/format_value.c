@@ -20,6 +20,8 @@ struct vprof_value vprof_format_duration(double ns)
 		strcpy(v.s, "-");
 		return v;
 	}
+	if (size < 5e-4)
+		ns = size = 0;
 	while (i < 3 && size < units[i].ns * 0.9995)
 		i++;
 	scaled = ns / units[i].ns;

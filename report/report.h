@@ -26,6 +26,24 @@ struct vprof_report_options {
 int vprof_report_text(const struct vprof_results *r, const struct vprof_report_options *o, struct vprof_text *out,
 		      struct vprof_error *err);
 
+enum vprof_view {
+	VPROF_VIEW_VARIANCE, /* the ranked factors: vprof_report_text */
+	VPROF_VIEW_TAIL,     /* why the slowest intervals take longer than the others */
+	VPROF_VIEW_MEAN,     /* where the mean latency is spent */
+	VPROF_VIEW_TYPES,    /* variance between and within types */
+	VPROF_VIEW_WORK,     /* what the amount of work explains */
+	VPROF_VIEW_COUNT
+};
+
+extern const char *const vprof_view_names[VPROF_VIEW_COUNT];
+
+/* Appends a view of the results, with the coverage and the warnings; errors of vprof_report_text. */
+int vprof_report_view(const struct vprof_results *r, enum vprof_view view, const struct vprof_report_options *o,
+		      struct vprof_text *out, struct vprof_error *err);
+
+/* Why these results say nothing in this view, and what to do; heap text, "" when they do. NULL without memory. */
+char *vprof_view_lacks(const struct vprof_results *r, enum vprof_view view);
+
 /* The path from the interval to the factor's (first) place, "call > flushAppendOnlyFile", cut in its middle to
  * `columns`; the same words as in the ranked table. */
 void vprof_report_place(const struct vprof_results *r, const struct vprof_factor *f, int columns,

@@ -23,6 +23,7 @@
 #include "common/files.h"
 #include "trace/clock.h"
 #include "trace/processors.h"
+#include "trace/record_cost.h"
 #include "trace/shm_file.h"
 #include "trace/walk.h"
 #include "trace/windows.h"
@@ -53,6 +54,7 @@ struct vprof_collector {
 	uint64_t n_unit_bytes;	 /* recorded by the target */
 	uint32_t n_window_chunks;
 	uint64_t own_start_ns; /* of the collector's own processor time */
+	struct vprof_record_cost cost;
 	char no_switches[240];
 	uint64_t pid_namespace;	   /* the collector's own */
 	int disk_failed, limit_reached; /* nothing is stored any more: a trace ends, it has no holes */
@@ -101,6 +103,7 @@ static int write_header(struct vprof_collector *c, int finished)
 		.start_realtime_ns = c->clock.start_realtime_ns, .n_chunks = c->n_chunks,
 		.n_dropped = atomic_load(&c->shm.shm->n_dropped) + c->n_lost,
 		.has_switches = has_switches(c), .n_switches_lost = vprof_processors_lost(c->processors),
+		.record_ns = c->cost.ns, .record_inside_ns = c->cost.inside_ns,
 	};
 	ssize_t n;
 
@@ -347,6 +350,7 @@ int vprof_collector_open(struct vprof_collector **out, const struct vprof_collec
 		goto out;
 	}
 	vprof_clock_start(&c->clock, vprof_clock_choose());
+	vprof_record_cost_measure(&c->cost, &c->clock);
 	code = open_records(c, o->trace_dir, err);
 	if (code)
 		goto out;

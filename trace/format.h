@@ -248,7 +248,9 @@ struct vp_file_header { /* 4096 bytes */
 	uint64_t has_switches;		/* 1: switches of all threads of the run are recorded */
 	uint64_t n_switches_lost;	/* those that the kernel or the disk had no room for */
 	char no_switches[240];		/* why they are not recorded, and what to do; "" when they are */
-	uint8_t reserved[4096 - 8 - 8 - 8 - 24 - 16 - 16 - 64 - 256];
+	double record_ns;		/* what recording a call takes on this machine, measured; 0: not measured */
+	double record_inside_ns;	/* the part of it that lies within the call's own duration */
+	uint8_t reserved[4096 - 8 - 8 - 8 - 24 - 16 - 16 - 64 - 256 - 16];
 };
 
 #endif

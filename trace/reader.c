@@ -22,6 +22,7 @@
 _Static_assert(sizeof(struct vp_file_header) == 4096, "the file header has a fixed size");
 _Static_assert(sizeof(struct vp_chunk_header) == 64, "the chunk header has a fixed size");
 
+#define RECORD_NS_MAX 1e5
 #define UNITS_MAX_BYTES (VP_CHUNK_BYTES - sizeof(struct vp_chunk_header))
 
 struct vprof_trace_private {
@@ -219,6 +220,9 @@ static int check_header(struct vprof_trace *t, const char *path, struct vprof_er
 		return vprof_error_set(err, VPROF_ERR_CORRUPT,
 				       "%s: impossible clock rate (%g ns per tick) in the header; record the run again", path,
 				       h->ns_per_tick);
+	if (!(h->record_ns > 0 && h->record_ns < RECORD_NS_MAX) ||
+	    !(h->record_inside_ns >= 0 && h->record_inside_ns <= h->record_ns))
+		h->record_ns = h->record_inside_ns = 0; /* as in traces from before they were measured */
 	return VPROF_OK;
 }
 

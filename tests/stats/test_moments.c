@@ -1,6 +1,5 @@
-/* Moments against data whose exact mean and deviation are known: sets in the manner of NIST's Statistical Reference
- * Datasets (NumAcc1 to NumAcc4: few digits of variation on a large offset), and sparse data against the same data written
- * out with its zeros. */
+/* Moments against data whose exact mean and deviation are known: NIST's Statistical Reference Datasets with their certified
+ * values, the same on an offset of 1e9, and sparse data against the same data written out with its zeros. */
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <setjmp.h>
@@ -12,8 +11,11 @@
 #include <cmocka.h>
 
 #include "analysis/moments.h"
+#include "nist_data.h"
+#include "pi_digits.h"
 
 #define N 1001
+#define NIST_WRONG_DIGIT 956 /* its file, to which its certified values belong, has another digit here */
 
 static double variance(const double *x, size_t n)
 {
@@ -53,6 +55,44 @@ static void test_numerical_accuracy(void **state)
 			x[i] = sets[k].offset + (i % 2 ? 0.1 : 0.3);
 		close_to(sqrt(variance(x, N)), 0.1, sets[k].relative);
 		close_to(variance(x, N), gsl_stats_variance(x, 1, N), 1e-12);
+	}
+}
+
+/* Certified to 15 digits. Data with decimals are not exact as doubles: their limits allow for what that costs. */
+static void test_certified(void **state)
+{
+	static double digits[PI_DIGITS];
+	static const struct {
+		const char *name;
+		const double *x;
+		size_t n;
+		double mean, sd, relative;
+	} sets[] = {
+		{ "Lew", lew, sizeof lew / sizeof *lew, -177.435, 277.332168044316, 1e-14 },
+		{ "Lottery", lottery, sizeof lottery / sizeof *lottery, 518.958715596330, 291.699727470969, 1e-14 },
+		{ "Mavro", mavro, sizeof mavro / sizeof *mavro, 2.001856, 0.000429123454003053, 1e-12 },
+		{ "Michelso", michelson, sizeof michelson / sizeof *michelson, 299.8524, 0.0790105478190518, 1e-12 },
+		{ "PiDigits", digits, PI_DIGITS, 4.5348, 2.86733906028871, 1e-14 },
+	};
+
+	(void)state;
+	pi_digits(digits);
+	assert_int_equal(digits[NIST_WRONG_DIGIT], 8);
+	digits[NIST_WRONG_DIGIT] = 3;
+	for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
+		double mean = 0, *shifted = malloc(sets[k].n * sizeof *shifted);
+
+		assert_non_null(shifted);
+		for (size_t i = 0; i < sets[k].n; i++)
+			mean += sets[k].x[i];
+		close_to(mean / (double)sets[k].n, sets[k].mean, 1e-13);
+		close_to(sqrt(variance(sets[k].x, sets[k].n)), sets[k].sd, sets[k].relative);
+		for (size_t i = 0; i < sets[k].n; i++)
+			shifted[i] = sets[k].x[i] + 1e9;
+		/* An offset of 1e9 leaves decimals an error of up to 6e-8; whole numbers stay exact. */
+		close_to(sqrt(variance(shifted, sets[k].n)), sets[k].sd,
+			 sets[k].relative < 1e-13 ? 1e-12 : 1e-7 / sets[k].sd);
+		free(shifted);
 	}
 }
 
@@ -129,6 +169,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numerical_accuracy),
+		cmocka_unit_test(test_certified),
 		cmocka_unit_test(test_offset_1e9),
 		cmocka_unit_test(test_sparse),
 		cmocka_unit_test(test_too_few),

@@ -88,6 +88,12 @@ void hand_type(struct hand_thread *th, const char *type, uint64_t t)
 	hand_units(th, (struct vp_unit[]){ { t, VP_W(VP_KIND_TYPE, 1) }, { hash(type), 0 } }, 2);
 }
 
+void hand_work(struct hand_thread *th, const char *counter, int64_t amount, uint64_t t)
+{
+	string(th, counter);
+	hand_units(th, (struct vp_unit[]){ { t, VP_W(VP_KIND_WORK, 0) }, { hash(counter), (uint64_t)amount } }, 2);
+}
+
 void hand_wait(struct hand_thread *th, enum vp_wait kind, enum vp_call call, uint64_t object, uint32_t ticket,
 	       uint64_t t0, uint64_t t1)
 {

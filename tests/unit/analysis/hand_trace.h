@@ -41,6 +41,7 @@ void hand_enter(struct hand_thread *th, uint32_t code, uint64_t t);
 void hand_mark(struct hand_thread *th, enum vp_kind kind, uint64_t id, uint64_t t); /* of INTERVAL */
 void hand_mark_of(struct hand_thread *th, enum vp_kind kind, const char *name, uint64_t id, uint64_t t);
 void hand_type(struct hand_thread *th, const char *type, uint64_t t);
+void hand_work(struct hand_thread *th, const char *counter, int64_t amount, uint64_t t);
 void hand_wait(struct hand_thread *th, enum vp_wait kind, enum vp_call call, uint64_t object, uint32_t ticket,
 	       uint64_t t0, uint64_t t1);
 void hand_wake(struct hand_thread *th, enum vp_wait kind, unsigned flags, uint64_t object, uint32_t before,

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <cjson/cJSON.h>
 #include <cmocka.h>
 
+#include "analysis/results_json.h"
 #include "common/files.h"
 #include "hand_trace.h"
 
@@ -102,7 +104,7 @@ static void test_damage(void **state)
 			vprof_results_free(back);
 		free(copy);
 	}
-	at = strstr(text.s, "\"version\":\t3");
+	at = strstr(text.s, "\"version\":\t4");
 	assert_non_null(at);
 	at[strlen("\"version\":\t")] = '7';
 	assert_int_equal(vprof_file_write(path, text.s, text.len, &err), 0);
@@ -115,9 +117,72 @@ static void test_damage(void **state)
 	hand_release(&h);
 }
 
+/* The schema's object for one list, and what docs/results.md says of it, know every key that is written, and no other. */
+static void documents(const cJSON *schema, const char *docs, const char *heading, const char *const *keys, size_t n)
+{
+	const cJSON *properties = cJSON_GetObjectItemCaseSensitive(schema, "properties");
+	const char *from = strstr(docs, heading), *to;
+	char row[128];
+
+	assert_non_null(properties);
+	assert_non_null(from);
+	to = strstr(from + strlen(heading), "\n## ");
+	for (size_t i = 0; i < n; i++) {
+		const char *at;
+
+		if (!cJSON_GetObjectItemCaseSensitive(properties, keys[i]))
+			fail_msg("report/results.schema.json lacks %s under \"%s\"", keys[i], heading);
+		snprintf(row, sizeof row, "\n| `%s` |", keys[i]);
+		at = strstr(from, row);
+		if (!at || (to && at > to))
+			fail_msg("docs/results.md lacks %s under \"%s\"", keys[i], heading);
+	}
+	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(schema, "required")), cJSON_GetArraySize(properties));
+}
+
+#define KEY(f) #f,
+#define KEYS(list) list(KEY, KEY, KEY, KEY)
+#define DOCUMENTS(schema, heading, list)                                                                             \
+	do {                                                                                                         \
+		static const char *const keys_[] = { KEYS(list) };                                                   \
+		documents(schema, docs.s, heading, keys_, sizeof keys_ / sizeof *keys_);                             \
+	} while (0)
+
+static void test_documented(void **state)
+{
+	struct vprof_text docs = VPROF_TEXT_INIT, text = VPROF_TEXT_INIT;
+	struct vprof_error err = { "" };
+	const cJSON *defs, *version;
+	cJSON *schema;
+	char says[64];
+
+	(void)state;
+	assert_int_equal(vprof_file_read("../../../docs/results.md", &docs, &err), 0);
+	assert_int_equal(vprof_file_read("../../../report/results.schema.json", &text, &err), 0);
+	schema = cJSON_Parse(text.s);
+	assert_non_null(schema);
+	defs = cJSON_GetObjectItem(schema, "$defs");
+	DOCUMENTS(schema, "\n## The run", VPROF_RESULTS_FIELDS);
+	DOCUMENTS(cJSON_GetObjectItem(defs, "node"), "\n## nodes", VPROF_NODE_FIELDS);
+	DOCUMENTS(cJSON_GetObjectItem(defs, "covariance"), "\n## covariances", VPROF_COVARIANCE_FIELDS);
+	DOCUMENTS(cJSON_GetObjectItem(defs, "factor"), "\n## factors", VPROF_FACTOR_FIELDS);
+	DOCUMENTS(cJSON_GetObjectItem(defs, "type"), "\n## types", VPROF_TYPE_FIELDS);
+	DOCUMENTS(cJSON_GetObjectItem(defs, "contribution"), "\n## contributions", VPROF_CONTRIBUTION_FIELDS);
+	DOCUMENTS(cJSON_GetObjectItem(defs, "work"), "\n## work", VPROF_WORK_FIELDS);
+	DOCUMENTS(cJSON_GetObjectItem(defs, "spine"), "\n## spine", VPROF_SPINE_FIELDS);
+	version = cJSON_GetObjectItem(cJSON_GetObjectItem(cJSON_GetObjectItem(schema, "properties"), "version"), "const");
+	assert_int_equal(version->valueint, VPROF_RESULTS_VERSION);
+	snprintf(says, sizeof says, "`version` is %d.", VPROF_RESULTS_VERSION);
+	assert_non_null(strstr(docs.s, says));
+	cJSON_Delete(schema);
+	vprof_text_release(&docs);
+	vprof_text_release(&text);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_round_trip), cmocka_unit_test(test_damage) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_round_trip), cmocka_unit_test(test_damage),
+					    cmocka_unit_test(test_documented) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

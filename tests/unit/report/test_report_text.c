@@ -39,7 +39,8 @@ static struct vprof_factor factor(struct fixture *f, size_t i, enum vprof_node_k
 	f->at[i][0] = at;
 	return (struct vprof_factor){ .kind = VPROF_FACTOR_VARIANCE, .node_kind = kind, .key = name, .name = name,
 				      .name_a = name, .share = share, .share_low = share - 0.05, .share_high = share + 0.04,
-				      .mean_ns = 1.21e6, .sd_ns = 2.58e6, .nodes = f->at[i], .n_nodes = 1, .verdict = "" };
+				      .mean_ns = 1.21e6, .sd_ns = 2.58e6, .nodes = f->at[i], .n_nodes = 1, .verdict = "",
+				      .place_kept = 1, .between_share = NAN, .work_share = NAN, .share_unprobed = NAN };
 }
 
 static void make(struct fixture *f)
@@ -76,7 +77,8 @@ static void make(struct fixture *f)
 		.interval = "request", .run = "0007", .n_complete = 41190, .n_cut = 23, .n_records = 1234567,
 		.n_waits = 100, .n_waits_matched = 99, .n_waits_unmatched = 1, .mean_ns = 1.92e6, .sd_ns = 3.07e6,
 		.p50_ns = 1.1e6, .p99_ns = 14.8e6, .max_ns = 61.3e6, .between_types = 0.08, .queued_share = 0.02,
-		.blocked_share = 0.38, .running_share = 0.6, .baseline_mean_ns = 1.91e6, .threshold = 0.02, .k = 3,
+		.blocked_share = 0.38, .running_share = 0.6, .baseline_mean_ns = 1.91e6, .baseline_low = 1.9e6,
+		.baseline_high = 1.93e6, .mean_low = 1.9e6, .mean_high = 1.95e6, .record_ns = 18, .probe_ns = 1.3e3, .threshold = 0.02, .k = 3,
 		.nodes = f->nodes, .n_nodes = N_NODES, .covariances = f->covariances, .n_covariances = 1,
 		.factors = f->factors, .n_factors = 5, .n_selected = 3, .types = f->types, .n_types = 2,
 		.warnings = f->warnings, .n_warnings = 1,
@@ -125,7 +127,7 @@ static void says_everything(void **state)
 	assert_width(text, 100);
 	assert_has(text, "request   mean 1.92 ms   sd 3.07 ms   p50 1.10 ms   p99 14.8 ms   max 61.3 ms   (41,190)\n");
 	assert_has(text, "8 % of the variance lies between types (GET, LRANGE), 92 % within");
-	assert_has(text, "probes cost +0.5 % of the mean, within the noise of 2.2 % (annotated only: 1.91 ms)");
+	assert_has(text, "probes: 0.1 % of the mean by the number of records, at 18 ns each; -1.0 .. +2.2 % against\n");
 	assert_has(text, "60 % running, 38 % blocked, 2 % queued, 0 % preempted");
 	assert_null(strstr(text, "not known"));
 	assert_has(text, "1   71 %  66 .. 75    fdatasync                    call > flushAppendOnlyFile");
@@ -254,8 +256,14 @@ static void a_cost_beyond_the_noise_is_told(void **state)
 	(void)state;
 	make(&f);
 	f.r.baseline_mean_ns = 1.5e6;
+	f.r.baseline_low = f.r.baseline_high = NAN;
+	f.factors[0].probe_ns = 0.1 * f.factors[0].mean_ns;
+	f.factors[0].share_unprobed = 0.58;
+	f.factors[2].place_kept = 0.61;
 	text = render(&f, &(struct vprof_report_options){ 0 });
-	assert_has(text, "mean +28 % against the annotated-only run's 1.50 ms; 30 records for each interval");
+	assert_has(text, "each; +28.0 % against the");
+	assert_has(text, "probes 10 % of its time, without them\n         about 58 %");
+	assert_has(text, "keeps its place in 61 % of resampled runs");
 	free(text);
 	free(f.warnings[0]);
 }

@@ -1,0 +1,143 @@
+#include "analysis/contributions.h"
+
+#include <gsl/gsl_sort_double.h>
+#include <math.h>
+
+/* The least latency of the slowest hundredth; infinite when nothing stands out. */
+static double slowest_from(double *sorted, size_t n)
+{
+	size_t wanted = (size_t)ceil(VPROF_TAIL_SHARE * (double)n), above;
+	double from = sorted[n - wanted];
+
+	for (above = wanted; above < n && sorted[n - 1 - above] == from; above++)
+		;
+	if (above <= 2 * wanted)
+		return from;
+	/* Many took exactly as long: only those that took longer. */
+	for (above = wanted; above && sorted[n - above] == from; above--)
+		;
+	return above ? sorted[n - above] : INFINITY;
+}
+
+static void split(struct vprof_results *r, const struct vprof_traits *traits, double from, int is_exclusive, uint8_t *is_slow)
+{
+	double tail = 0, rest = 0;
+
+	for (size_t i = 0; i < traits->n; i++) {
+		is_slow[i] = is_exclusive ? traits->ns[i] > from : traits->ns[i] >= from;
+		r->n_tail += is_slow[i];
+		tail += is_slow[i] ? traits->ns[i] : 0;
+		rest += is_slow[i] ? 0 : traits->ns[i];
+	}
+	if (r->n_tail)
+		r->tail_ns = tail / (double)r->n_tail;
+	if (traits->n > r->n_tail)
+		r->rest_ns = rest / (double)(traits->n - r->n_tail);
+	if (r->n_tail && r->n_tail < traits->n)
+		return;
+	for (size_t i = 0; i < traits->n; i++) /* nobody to compare with */
+		is_slow[i] = 0;
+}
+
+int vprof_tail_choose(struct vprof_results *r, const struct vprof_traits *traits, double slower_than_ns, uint8_t *is_slow)
+{
+	double *sorted;
+
+	r->tail_is_asked = slower_than_ns > 0;
+	r->tail_from_ns = r->tail_is_asked ? slower_than_ns : NAN;
+	r->tail_ns = r->rest_ns = NAN;
+	if (!traits->n)
+		return 0;
+	if (r->tail_is_asked) {
+		split(r, traits, slower_than_ns, 1, is_slow);
+		return 0;
+	}
+	sorted = malloc(traits->n * sizeof *sorted);
+	if (!sorted)
+		return VPROF_ERR_NOMEM;
+	memcpy(sorted, traits->ns, traits->n * sizeof *sorted);
+	gsl_sort(sorted, 1, traits->n);
+	split(r, traits, slowest_from(sorted, traits->n), 0, is_slow);
+	free(sorted);
+	for (size_t i = 0; i < traits->n; i++)
+		if (is_slow[i] && !(traits->ns[i] >= r->tail_from_ns))
+			r->tail_from_ns = traits->ns[i];
+	return 0;
+}
+
+static int fill_node_means(struct vprof_results *r, struct vprof_tree *tree, const uint8_t *is_slow)
+{
+	double n = (double)tree->n_intervals, n_slow = 0;
+
+	for (size_t i = 0; i < r->n_nodes; i++)
+		r->nodes[i].tail_ns = 0;
+	for (size_t i = 0; i < tree->n_intervals; i++) {
+		size_t n_sample;
+		const struct vprof_sample *s;
+
+		if (!is_slow[i])
+			continue;
+		s = vprof_tree_sample(tree, i, &n_sample);
+		if (!s)
+			return VPROF_ERR_NOMEM;
+		for (size_t k = 0; k < n_sample; k++)
+			r->nodes[s[k].node].tail_ns += s[k].ns;
+		n_slow++;
+	}
+	for (size_t i = 0; i < r->n_nodes; i++) {
+		struct vprof_node *node = &r->nodes[i];
+
+		node->rest_ns = n_slow > 0 ? (n * node->mean_ns - node->tail_ns) / (n - n_slow) : NAN;
+		node->tail_ns = n_slow > 0 ? node->tail_ns / n_slow : NAN;
+	}
+	return 0;
+}
+
+static int mean_order(const void *a, const void *b)
+{
+	const struct vprof_contribution *x = a, *y = b;
+
+	if (x->mean_ns != y->mean_ns)
+		return x->mean_ns > y->mean_ns ? -1 : 1;
+	return x->factor < y->factor ? -1 : x->factor > y->factor;
+}
+
+static void finish(struct vprof_contribution *c)
+{
+	c->gap_ns = c->tail_ns - c->rest_ns;
+	c->mean_low = c->mean_high = c->gap_low = c->gap_high = NAN;
+}
+
+int vprof_contributions_fill(struct vprof_results *r, struct vprof_tree *tree, const uint8_t *is_slow)
+{
+	uint32_t *place = calloc(r->n_factors + 1, sizeof *place); /* index + 1 */
+	size_t n = 0;
+
+	r->contributions = calloc(r->n_factors + 1, sizeof *r->contributions);
+	if (!place || !r->contributions || fill_node_means(r, tree, is_slow)) {
+		free(place);
+		return VPROF_ERR_NOMEM;
+	}
+	for (size_t i = 0; i < r->n_nodes; i++) {
+		const struct vprof_node *node = &r->nodes[i];
+		struct vprof_contribution *c;
+
+		if (node->n_children)
+			continue;
+		if (!place[node->factor]) {
+			place[node->factor] = (uint32_t)++n;
+			r->contributions[n - 1].factor = node->factor;
+			r->contributions[n - 1].name = node->factor ? r->factors[node->factor - 1].name : node->name;
+		}
+		c = &r->contributions[place[node->factor] - 1];
+		c->mean_ns += node->mean_ns;
+		c->tail_ns += node->tail_ns;
+		c->rest_ns += node->rest_ns;
+	}
+	free(place);
+	r->n_contributions = n;
+	for (size_t i = 0; i < n; i++)
+		finish(&r->contributions[i]);
+	qsort(r->contributions, n, sizeof *r->contributions, mean_order);
+	return 0;
+}

@@ -1,0 +1,113 @@
+#include "analysis/probe_cost.h"
+
+#include <math.h>
+
+#include "analysis/warnings.h"
+
+#define UNTIMED_PART 0.25     /* of record_ns, for a call that is only counted */
+#define UNACCOUNTED_PART 0.05 /* of the mean, beyond which a slower run is told */
+
+static int is_call(const struct vprof_node *n)
+{
+	return n->kind == VPROF_NODE_FUNCTION || n->kind == VPROF_NODE_SITE || n->kind == VPROF_NODE_POINTER;
+}
+
+/* Children come after their parents. What a node passes on to its parent is what all of its calls take. */
+static void fill_nodes(struct vprof_results *r)
+{
+	double n = r->n_complete ? (double)r->n_complete : 1;
+
+	for (size_t i = 0; i < r->n_nodes; i++)
+		r->nodes[i].probe_ns = 0;
+	for (size_t i = r->n_nodes; i-- > 1;) {
+		struct vprof_node *node = &r->nodes[i];
+		double timed = is_call(node) ? (double)node->n_timed / n : 0;
+		double untimed = is_call(node) ? (double)(node->n_calls - node->n_timed) / n : 0;
+		double all = timed * r->record_ns + untimed * UNTIMED_PART * r->record_ns;
+		double beneath = node->probe_ns;
+
+		if (node->kind != VPROF_NODE_BODY)
+			r->nodes[node->parent].probe_ns += beneath + all;
+		node->probe_ns = beneath + timed * r->record_inside_ns;
+	}
+}
+
+/* A body holds what its siblings' records add outside of them. */
+static void fill_bodies(struct vprof_results *r)
+{
+	for (size_t i = 1; i < r->n_nodes; i++) {
+		struct vprof_node *body = &r->nodes[i];
+		const struct vprof_node *parent = &r->nodes[body->parent];
+
+		if (body->kind != VPROF_NODE_BODY)
+			continue;
+		body->probe_ns = parent->probe_ns;
+		for (uint32_t c = parent->first_child; c < parent->first_child + parent->n_children; c++)
+			if (c != i)
+				body->probe_ns -= r->nodes[c].probe_ns;
+		if (body->probe_ns < 0)
+			body->probe_ns = 0;
+	}
+}
+
+static double part(double probe_ns, double mean_ns)
+{
+	double q = mean_ns > 0 ? probe_ns / mean_ns : 0;
+
+	return q < 1 ? q : 1;
+}
+
+void vprof_probe_cost_fill(struct vprof_results *r, double record_ns, double record_inside_ns)
+{
+	int known = record_ns > 0 && isfinite(record_ns);
+	double of_all;
+
+	r->record_ns = known ? record_ns : VPROF_RECORD_NS;
+	r->record_inside_ns = known ? record_inside_ns : VPROF_RECORD_INSIDE_NS;
+	fill_nodes(r);
+	fill_bodies(r);
+	r->probe_ns = r->n_nodes ? r->nodes[0].probe_ns : 0;
+	of_all = part(r->probe_ns, r->mean_ns);
+	for (size_t f = 0; f < r->n_factors; f++) {
+		struct vprof_factor *factor = &r->factors[f];
+		double q;
+
+		factor->probe_ns = 0;
+		for (size_t i = 0; i < factor->n_nodes && factor->kind == VPROF_FACTOR_VARIANCE; i++)
+			factor->probe_ns += r->nodes[factor->nodes[i]].probe_ns;
+		for (size_t i = 0; i < factor->n_nodes && factor->kind == VPROF_FACTOR_COVARIANCE; i++) {
+			const struct vprof_covariance *c = &r->covariances[factor->nodes[i]];
+
+			factor->probe_ns += r->nodes[c->a].probe_ns + r->nodes[c->b].probe_ns;
+		}
+		q = part(factor->probe_ns, factor->mean_ns);
+		factor->share_unprobed = q > VPROF_PROBE_SHARE_SHOWN && of_all < 1 ?
+						 factor->share * (1 - q) * (1 - q) / ((1 - of_all) * (1 - of_all)) : NAN;
+	}
+}
+
+void vprof_probe_cost_bounds(const struct vprof_results *r, double *low, double *high)
+{
+	double gap = r->mean_ns - r->baseline_mean_ns;
+
+	/* Errors of independent runs add in squares. */
+	*low = gap - hypot(r->mean_ns - r->mean_low, r->baseline_high - r->baseline_mean_ns);
+	*high = gap + hypot(r->mean_high - r->mean_ns, r->baseline_mean_ns - r->baseline_low);
+}
+
+int vprof_probe_cost_compare(struct vprof_results *r, double mean_ns, double low_ns, double high_ns)
+{
+	double low, high;
+
+	r->baseline_mean_ns = mean_ns;
+	r->baseline_low = low_ns;
+	r->baseline_high = high_ns;
+	vprof_probe_cost_bounds(r, &low, &high);
+	if (!(low > r->probe_ns + UNACCOUNTED_PART * r->mean_ns))
+		return 0;
+	return vprof_warning_add(r, "intervals took %.0f %% longer than in the annotated-only run (%.0f to %.0f %%), but the calls that "
+				 "were recorded account for %.1f %% only: another load, or probes that prolong the holding of "
+				 "locks. Shares are those of the slower run; measure fewer functions, or repeat both runs",
+				 100 * (r->mean_ns / mean_ns - 1), 100 * low / mean_ns, 100 * high / mean_ns,
+				 100 * r->probe_ns / r->mean_ns);
+}

@@ -1,0 +1,32 @@
+/* What the probes themselves add to the times: estimated from the number of calls, and measured against the run without them.
+ *
+ * A recorded call takes record_ns, of which record_inside_ns lie within its own time and the rest within its caller's. A
+ * call of a hot function that is counted and not timed takes a fourth. So a node's time holds, for each interval,
+ *
+ *     calls x record_inside_ns + (calls of all nodes beneath) x record_ns.
+ *
+ * When that is a part q of a factor's mean above VPROF_PROBE_SHARE_SHOWN, its share is given without it as well: times
+ * shrink by 1 - q, and if calls vary as times do, which is the worst case, variances by the square of that:
+ *
+ *     share_unprobed = share x (1 - q)^2 / (1 - q of the interval)^2.
+ */
+#ifndef VPROF_PROBE_COST_H
+#define VPROF_PROBE_COST_H
+
+#include "analysis/results.h"
+
+#define VPROF_PROBE_SHARE_SHOWN 0.05
+#define VPROF_RECORD_NS 18.0 /* where the trace does not tell: docs/performance.md */
+#define VPROF_RECORD_INSIDE_NS 9.0
+
+/* Fills record_ns, record_inside_ns, probe_ns and share_unprobed. 0: the trace does not tell what a record takes. */
+void vprof_probe_cost_fill(struct vprof_results *r, double record_ns, double record_inside_ns);
+
+/* Takes the annotated-only run's mean with its 95 % bounds into `r`, NaN where there is none, and warns when this run was
+ * slower than that run by more than its records can account for. OK or NOMEM. */
+int vprof_probe_cost_compare(struct vprof_results *r, double mean_ns, double low, double high);
+
+/* 95 % bounds of what the probes cost: mean_ns - baseline_mean_ns. NaN when a bound is missing. */
+void vprof_probe_cost_bounds(const struct vprof_results *r, double *low, double *high);
+
+#endif

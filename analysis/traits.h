@@ -1,0 +1,32 @@
+/* What is known of every interval before its time is looked at: latency, type, amounts of work.
+ *
+ * Arrays are by place: traits of place i are those of the instance chosen[i], which is also interval i of the variance tree.
+ * Intervals are in the order of their begins.
+ */
+#ifndef VPROF_TRAITS_H
+#define VPROF_TRAITS_H
+
+#include "analysis/intervals.h"
+#include "analysis/results.h"
+
+#define VPROF_COUNTERS_MAX 8
+
+struct vprof_traits {
+	size_t n;
+	double *ns;	   /* [n] latencies */
+	uint32_t *type;	   /* [n] index into the results' types; VPROF_NONE: none of them */
+	size_t n_counters; /* by falling number of amounts */
+	uint64_t counters[VPROF_COUNTERS_MAX]; /* hash of the name */
+	double *amounts;   /* [n * n_counters] sums, row-major; 0: none was recorded */
+	uint64_t n_worked; /* intervals with an amount of any counter */
+	uint64_t n_stray;  /* amounts recorded by threads that worked for no chosen interval */
+	size_t n_left_out; /* counters beyond VPROF_COUNTERS_MAX */
+};
+
+/* `r` has its types (vprof_latency_fill). An amount counts for the interval that its thread works for at that moment.
+ * Two intervals have the same type when its name is the same. OK or NOMEM; to be released in both cases. */
+int vprof_traits_gather(struct vprof_traits *traits, const struct vprof_timeline *timeline,
+			const struct vprof_intervals *intervals, const uint32_t *chosen, size_t n, struct vprof_results *r);
+void vprof_traits_release(struct vprof_traits *traits);
+
+#endif

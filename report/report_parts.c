@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/report_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/probe_cost.h"
+#include "report/format_value.h"
+
+#define LABEL_COLUMNS 10
+#define DEFAULT_WIDTH 100
+#define MIN_WIDTH 80
+
+struct vprof_style vprof_report_style(const struct vprof_report_options *o)
+{
+	return (struct vprof_style){ o->colour, (size_t)(o->width ? o->width < MIN_WIDTH ? MIN_WIDTH : o->width : DEFAULT_WIDTH) };
+}
+
+/* Parents come before their children, so every path to the root ends. */
+int vprof_report_check(const struct vprof_results *r, struct vprof_error *err)
+{
+	for (size_t i = 0; i < r->n_nodes; i++) {
+		const struct vprof_node *n = &r->nodes[i];
+
+		if (i == 0 ? n->depth != 0 || n->parent != 0 : n->parent >= i || n->depth != r->nodes[n->parent].depth + 1)
+			return vprof_error_set(err, VPROF_ERR_CORRUPT,
+					       "results of run %s: node %zu has no valid parent; analyse the run again "
+					       "(vprof analyze)", r->run ? r->run : "?", i);
+	}
+	for (size_t i = 0; i < r->n_covariances; i++)
+		if (r->covariances[i].a >= r->n_nodes || r->covariances[i].b >= r->n_nodes)
+			return vprof_error_set(err, VPROF_ERR_CORRUPT, "results: covariance %zu names no node; "
+					       "analyse the run again (vprof analyze)", i);
+	for (size_t i = 0; i < r->n_factors; i++) {
+		const struct vprof_factor *f = &r->factors[i];
+		size_t limit = f->kind == VPROF_FACTOR_COVARIANCE ? r->n_covariances : r->n_nodes;
+
+		for (size_t j = 0; j < f->n_nodes; j++)
+			if (f->nodes[j] >= limit)
+				return vprof_error_set(err, VPROF_ERR_CORRUPT, "results: factor %zu names no node; "
+						       "analyse the run again (vprof analyze)", i);
+	}
+	return VPROF_OK;
+}
+
+void vprof_report_labelled(const struct vprof_style *style, const char *label, const char *text, struct vprof_text *out)
+{
+	vprof_text_addf(out, "%-*s", LABEL_COLUMNS, label);
+	vprof_format_wrap(out, text, LABEL_COLUMNS, LABEL_COLUMNS, style->width);
+}
+
+void vprof_report_headline(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out)
+{
+	const char *name = r->interval ? r->interval : "interval";
+	struct vprof_text t = VPROF_TEXT_INIT;
+	size_t column = vprof_format_columns(name) + 3;
+
+	column = column < LABEL_COLUMNS ? LABEL_COLUMNS : column > 27 ? 27 : column;
+	vprof_text_add(out, vprof_ink(style, VPROF_INK_BOLD));
+	vprof_format_cut(out, name, 24, 1, column);
+	vprof_text_add(out, vprof_ink(style, VPROF_INK_PLAIN));
+	vprof_text_addf(&t, "mean %s   sd %s   p50 %s   ", vprof_format_duration(r->mean_ns).s,
+			vprof_format_duration(r->sd_ns).s, vprof_format_duration(r->p50_ns).s);
+	vprof_text_addf(&t, "p99 %s   max %s   (%s)", vprof_format_duration(r->p99_ns).s,
+			vprof_format_duration(r->max_ns).s, vprof_format_count(r->n_complete).s);
+	if (column + vprof_format_columns(t.s) <= style->width)
+		vprof_text_addf(out, "%s\n", t.s);
+	else
+		vprof_format_wrap(out, t.s, column, LABEL_COLUMNS, style->width);
+	vprof_text_release(&t);
+}
+
+void vprof_report_cost(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out)
+{
+	struct vprof_text t = VPROF_TEXT_INIT;
+	double low, high;
+
+	if (!r->n_complete || !(r->mean_ns > 0))
+		return;
+	vprof_text_addf(&t, "probes: %s of the mean by the number of records, at %.0f ns each",
+			vprof_format_percent(r->probe_ns / r->mean_ns).s, r->record_ns);
+	vprof_probe_cost_bounds(r, &low, &high);
+	if (r->baseline_mean_ns > 0 && isfinite(low) && isfinite(high))
+		vprof_text_addf(&t, "; %+.1f .. %+.1f %% against the annotated-only run (mean %s)", 100 * low / r->baseline_mean_ns,
+				100 * high / r->baseline_mean_ns, vprof_format_duration(r->baseline_mean_ns).s);
+	else if (r->baseline_mean_ns > 0)
+		vprof_text_addf(&t, "; %+.1f %% against the annotated-only run (mean %s)",
+				100 * (r->mean_ns / r->baseline_mean_ns - 1), vprof_format_duration(r->baseline_mean_ns).s);
+	vprof_report_labelled(style, "", t.s, out);
+	vprof_text_release(&t);
+}
+
+void vprof_report_coverage(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out)
+{
+	struct vprof_text t = VPROF_TEXT_INIT;
+
+	vprof_text_addf(&t, "%s intervals complete, %s cut by the trace's end, ", vprof_format_count(r->n_complete).s,
+			vprof_format_count(r->n_cut).s);
+	vprof_text_addf(&t, "%s ambiguous", vprof_format_count(r->n_ambiguous).s);
+	if (r->n_restarted)
+		vprof_text_addf(&t, ", %s begun again before they ended", vprof_format_count(r->n_restarted).s);
+	if (r->n_outside)
+		vprof_text_addf(&t, ", %s begun while calls were not recorded (mean %s)", vprof_format_count(r->n_outside).s,
+				vprof_format_duration(r->outside_mean_ns).s);
+	vprof_text_addf(&t, "; %s records, ", vprof_format_count(r->n_records).s);
+	vprof_text_addf(&t, "%s dropped", vprof_format_count(r->n_dropped).s);
+	if (r->n_bytes_ignored)
+		vprof_text_addf(&t, ", %s damaged bytes ignored", vprof_format_count(r->n_bytes_ignored).s);
+	if (r->n_waits) {
+		vprof_text_addf(&t, "; %s waits, ", vprof_format_count(r->n_waits).s);
+		vprof_text_addf(&t, "%s matched with their waker", vprof_format_count(r->n_waits_matched).s);
+		if (r->n_waits_unmatched)
+			vprof_text_addf(&t, ", %s not", vprof_format_count(r->n_waits_unmatched).s);
+		if (r->n_waits_by_time)
+			vprof_text_addf(&t, ", %s by their times alone", vprof_format_count(r->n_waits_by_time).s);
+	}
+	if (r->n_waits_undecided)
+		vprof_text_addf(&t, "; %s waits for data undecided", vprof_format_count(r->n_waits_undecided).s);
+	if (r->n_calls_sampled)
+		vprof_text_addf(&t, "; %s records stand for several calls of hot functions",
+				vprof_format_count(r->n_calls_sampled).s);
+	vprof_report_labelled(style, "coverage", t.s, out);
+	vprof_text_clear(&t);
+	if (r->no_switches && *r->no_switches && r->n_complete) {
+		vprof_text_addf(&t, "running or preempted: not known: %s", r->no_switches);
+		vprof_report_labelled(style, "", t.s, out);
+	}
+	vprof_text_release(&t);
+}
+
+void vprof_report_warnings(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out)
+{
+	for (size_t i = 0; i < r->n_warnings; i++) {
+		vprof_text_addf(out, "%s%-*s%s", vprof_ink(style, VPROF_INK_BAD), LABEL_COLUMNS,
+				r->inconclusive && i == 0 ? "why" : "warning", vprof_ink(style, VPROF_INK_PLAIN));
+		vprof_format_wrap(out, r->warnings[i] ? r->warnings[i] : "", LABEL_COLUMNS, LABEL_COLUMNS, style->width);
+	}
+}

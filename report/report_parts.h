@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What every view begins and ends with. Internal to report/. */
+#ifndef VPROF_REPORT_PARTS_H
+#define VPROF_REPORT_PARTS_H
+
+#include "report/factor_lines.h"
+#include "report/report.h"
+
+/* CORRUPT when the results are not consistent in themselves; after it everything may index them freely. */
+int vprof_report_check(const struct vprof_results *r, struct vprof_error *err);
+
+struct vprof_style vprof_report_style(const struct vprof_report_options *o);
+
+/* A label in the first column and text beside it, wrapped. */
+void vprof_report_labelled(const struct vprof_style *style, const char *label, const char *text, struct vprof_text *out);
+
+void vprof_report_headline(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out);
+void vprof_report_coverage(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out);
+void vprof_report_warnings(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out);
+
+/* What the probes cost: estimated, and measured where the session has a run without them. */
+void vprof_report_cost(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out);
+
+#endif

@@ -1,0 +1,197 @@
+/* The bootstrap's bounds hold the truth about as often as they say, also where neighbours are alike and where tails are
+ * heavy; the same data give the same bounds. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/bootstrap.h"
+
+#define N_MAX 4000
+
+static double uniform(uint64_t *state)
+{
+	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return ((double)(*state >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double normal(uint64_t *state)
+{
+	return sqrt(-2 * log(uniform(state))) * cos(2 * M_PI * uniform(state));
+}
+
+struct series { /* x + y make the latency; sums over blocks of both */
+	size_t n, n_blocks;
+	double x[N_MAX], y[N_MAX], total[N_MAX];
+	double sum[5][VPROF_BOOTSTRAP_BLOCKS_MAX]; /* n, x, xx, t, tt */
+};
+
+/* The mean of x, and its share of the variance of x + y. */
+static void evaluate(void *arg, const double *weights, double *values)
+{
+	const struct series *s = arg;
+	double sum[5] = { 0 };
+
+	for (size_t b = 0; b < s->n_blocks; b++)
+		for (size_t k = 0; k < 5; k++)
+			sum[k] += weights[b] * s->sum[k][b];
+	values[0] = sum[1] / sum[0];
+	values[1] = (sum[2] - sum[1] * sum[1] / sum[0]) / (sum[4] - sum[3] * sum[3] / sum[0]);
+	values[2] = NAN; /* nothing to say */
+}
+
+static void cut_into_blocks(struct series *s)
+{
+	size_t length;
+
+	for (size_t i = 0; i < s->n; i++)
+		s->total[i] = s->x[i] + s->y[i];
+	length = vprof_bootstrap_block_length(s->total, s->n);
+	assert_in_range(length, 1, s->n);
+	s->n_blocks = s->n / length;
+	assert_in_range(s->n_blocks, 2, VPROF_BOOTSTRAP_BLOCKS_MAX);
+	memset(s->sum, 0, sizeof s->sum);
+	for (size_t i = 0; i < s->n; i++) {
+		size_t b = i * s->n_blocks / s->n;
+		double x = s->x[i], t = s->total[i];
+
+		s->sum[0][b]++;
+		s->sum[1][b] += x;
+		s->sum[2][b] += x * x;
+		s->sum[3][b] += t;
+		s->sum[4][b] += t * t;
+	}
+}
+
+static void bounds(struct series *s, double low[3], double high[3])
+{
+	struct vprof_bootstrap problem = { s->n_blocks, 3, 7, evaluate, s };
+	struct vprof_bootstrap_values values;
+
+	assert_int_equal(vprof_bootstrap_run(&problem, &values), 0);
+	for (size_t k = 0; k < 3; k++)
+		vprof_bootstrap_bounds(&values, k, &low[k], &high[k]);
+	vprof_bootstrap_release(&values);
+}
+
+struct kind {
+	const char *name;
+	double phi; /* correlation of neighbours */
+	int is_heavy; /* log-normal */
+};
+
+/* Both series have the same law, so the share of each is a half. */
+static void fill(struct series *s, const struct kind *k, size_t n, uint64_t *random)
+{
+	double a = normal(random), b = normal(random), step = sqrt(1 - k->phi * k->phi);
+
+	s->n = n;
+	for (size_t i = 0; i < n; i++) {
+		s->x[i] = k->is_heavy ? exp(0.7 * a) : a;
+		s->y[i] = k->is_heavy ? exp(0.7 * b) : b;
+		a = k->phi * a + step * normal(random);
+		b = k->phi * b + step * normal(random);
+	}
+	cut_into_blocks(s);
+}
+
+/* How often 95 % bounds hold the truth, for the mean and for the share. */
+static void test_coverage(void **state)
+{
+	static const struct kind kinds[] = {
+		{ "independent, normal", 0, 0 },
+		{ "independent, log-normal", 0, 1 },
+		{ "correlated 0.8, normal", 0.8, 0 },
+		{ "correlated 0.8, log-normal", 0.8, 1 },
+	};
+	static const size_t sizes[] = { 200, 1000, 4000 };
+	struct series *s = malloc(sizeof *s);
+	uint64_t random = 20261121;
+
+	(void)state;
+	assert_non_null(s);
+	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+		for (size_t m = 0; m < sizeof sizes / sizeof *sizes; m++) {
+			double truth = kinds[k].is_heavy ? exp(0.49 / 2) : 0, low[3], high[3];
+			int n_runs = getenv("COVERAGE_RUNS") ? atoi(getenv("COVERAGE_RUNS")) : 100, mean = 0, share = 0;
+
+			for (int i = 0; i < n_runs; i++) {
+				fill(s, &kinds[k], sizes[m], &random);
+				bounds(s, low, high);
+				mean += low[0] <= truth && truth <= high[0];
+				share += low[1] <= 0.5 && 0.5 <= high[1];
+				assert_true(isnan(low[2]) && isnan(high[2]));
+			}
+			printf("%-28s n = %4zu, %3zu blocks: mean %.1f %%, share %.1f %%\n", kinds[k].name, sizes[m],
+			       s->n_blocks, 100.0 * mean / n_runs, 100.0 * share / n_runs);
+			/* 200 correlated items are worth twenty. */
+			assert_true(mean >= (sizes[m] > 200 ? 0.87 : 0.75) * n_runs);
+			assert_true(share >= (sizes[m] > 200 ? 0.85 : 0.75) * n_runs);
+		}
+	}
+	free(s);
+}
+
+static void test_reproducible(void **state)
+{
+	struct series *s = malloc(sizeof *s);
+	double low[3], high[3], low2[3], high2[3];
+	uint64_t random = 4;
+
+	(void)state;
+	assert_non_null(s);
+	fill(s, &(struct kind){ "", 0.3, 1 }, 500, &random);
+	bounds(s, low, high);
+	bounds(s, low2, high2);
+	assert_memory_equal(low, low2, 2 * sizeof *low);
+	assert_memory_equal(high, high2, 2 * sizeof *high);
+	assert_true(low[1] < 0.5 && 0.5 < high[1]);
+	free(s);
+}
+
+/* Neighbours that are alike make blocks longer; the number of blocks stays within its limits. */
+static void test_block_length(void **state)
+{
+	static double x[200000];
+	uint64_t random = 9;
+	double level = 0;
+	size_t independent, alike;
+
+	(void)state;
+	for (size_t i = 0; i < 4000; i++)
+		x[i] = normal(&random);
+	independent = vprof_bootstrap_block_length(x, 4000);
+	assert_in_range(independent, 16, 25); /* the cube root, or for at most 200 blocks */
+	for (size_t i = 0; i < 4000; i++)
+		x[i] = level = 0.95 * level + normal(&random);
+	alike = vprof_bootstrap_block_length(x, 4000);
+	assert_in_range(alike, 60, 200);
+	for (size_t i = 0; i < 4000; i++)
+		x[i] = 1e9 + (double)i; /* a drift: as long as is allowed */
+	assert_int_equal(vprof_bootstrap_block_length(x, 4000), 200);
+	for (size_t i = 0; i < 200000; i++)
+		x[i] = 1e9 + normal(&random);
+	assert_in_range(vprof_bootstrap_block_length(x, 200000), 1000, 1100);
+	for (size_t i = 0; i < 100; i++)
+		x[i] = 5;
+	assert_int_equal(vprof_bootstrap_block_length(x, 100), 5);
+	assert_int_equal(vprof_bootstrap_block_length(x, 1), 1);
+	assert_int_equal(vprof_bootstrap_block_length(x, 0), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_coverage),
+		cmocka_unit_test(test_reproducible),
+		cmocka_unit_test(test_block_length),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
