@@ -10,7 +10,6 @@
 
 #define LEVEL 0.025
 #define VALID_SHARE_MIN 0.9
-#define BIAS_MAX 2.0 /* of z0: beyond it nearly all replicates lie on one side, and the correction says nothing */
 
 /* splitmix64 (Steele, Lea, Flood 2014). */
 static uint64_t draw(uint64_t *state)
@@ -22,12 +21,6 @@ static uint64_t draw(uint64_t *state)
 	return z ^ z >> 31;
 }
 
-static void store(const double *values, size_t n_statistics, double *rows, size_t n_columns, size_t column)
-{
-	for (size_t s = 0; s < n_statistics; s++)
-		rows[s * n_columns + column] = values[s];
-}
-
 int vprof_bootstrap_run(const struct vprof_bootstrap *b, struct vprof_bootstrap_values *v)
 {
 	double *weights = malloc(b->n_blocks * sizeof *weights);
@@ -35,28 +28,22 @@ int vprof_bootstrap_run(const struct vprof_bootstrap *b, struct vprof_bootstrap_
 	uint64_t random = b->seed;
 	int ret = VPROF_ERR_NOMEM;
 
-	*v = (struct vprof_bootstrap_values){ b->n_blocks, b->n_statistics, VPROF_BOOTSTRAP_REPLICATES, NULL, NULL, NULL };
+	*v = (struct vprof_bootstrap_values){ b->n_blocks, b->n_statistics, VPROF_BOOTSTRAP_REPLICATES, NULL, NULL };
 	v->point = malloc((b->n_statistics + 1) * sizeof *v->point);
 	v->replicates = malloc((b->n_statistics + 1) * v->n_replicates * sizeof *v->replicates);
-	v->without = malloc((b->n_statistics + 1) * b->n_blocks * sizeof *v->without);
-	if (!weights || !values || !v->point || !v->replicates || !v->without)
+	if (!weights || !values || !v->point || !v->replicates)
 		goto out;
 	for (size_t k = 0; k < b->n_blocks; k++)
 		weights[k] = 1;
 	b->evaluate(b->arg, weights, v->point);
-	for (size_t k = 0; k < b->n_blocks; k++) {
-		weights[k] = 0;
-		b->evaluate(b->arg, weights, values);
-		store(values, b->n_statistics, v->without, b->n_blocks, k);
-		weights[k] = 1;
-	}
 	for (size_t i = 0; i < v->n_replicates; i++) {
 		for (size_t k = 0; k < b->n_blocks; k++)
 			weights[k] = 0;
 		for (size_t k = 0; k < b->n_blocks; k++)
 			weights[(size_t)(((draw(&random) >> 32) * b->n_blocks) >> 32)]++;
 		b->evaluate(b->arg, weights, values);
-		store(values, b->n_statistics, v->replicates, v->n_replicates, i);
+		for (size_t s = 0; s < b->n_statistics; s++)
+			v->replicates[s * v->n_replicates + i] = values[s];
 	}
 	ret = 0;
 out:
@@ -69,32 +56,7 @@ void vprof_bootstrap_release(struct vprof_bootstrap_values *v)
 {
 	free(v->point);
 	free(v->replicates);
-	free(v->without);
 	*v = (struct vprof_bootstrap_values){ 0 };
-}
-
-/* Skewness of the statistic, from leaving out one block at a time (Efron 1987, equation 6.6). */
-static double acceleration(const double *without, size_t n)
-{
-	double mean = 0, squares = 0, cubes = 0;
-
-	for (size_t i = 0; i < n; i++)
-		mean += without[i] / (double)n;
-	for (size_t i = 0; i < n; i++) {
-		double d = mean - without[i];
-
-		squares += d * d;
-		cubes += d * d * d;
-	}
-	return squares > 0 ? cubes / (6 * pow(squares, 1.5)) : 0;
-}
-
-/* Level of the percentile that BCa takes in the place of z's. */
-static double corrected(double bias, double skew, double z)
-{
-	double shifted = bias + z, divisor = 1 - skew * shifted;
-
-	return divisor > 0 ? gsl_cdf_ugaussian_P(bias + shifted / divisor) : shifted > 0 ? 1 : 0;
 }
 
 /* Linear between order statistics; `x` is sorted. */
@@ -108,8 +70,7 @@ static double quantile(const double *x, size_t n, double p)
 
 void vprof_bootstrap_bounds(struct vprof_bootstrap_values *v, size_t statistic, double *low, double *high)
 {
-	double *x = v->replicates + statistic * v->n_replicates, point = v->point[statistic], bias, skew, z, below = 0;
-	const double *without = v->without + statistic * v->n_blocks;
+	double *x = v->replicates + statistic * v->n_replicates, point = v->point[statistic], z, level;
 	size_t n = 0;
 
 	*low = *high = NAN;
@@ -119,18 +80,9 @@ void vprof_bootstrap_bounds(struct vprof_bootstrap_values *v, size_t statistic, 
 	if (!isfinite(point) || (double)n < VALID_SHARE_MIN * (double)v->n_replicates)
 		return;
 	gsl_sort(x, 1, n);
-	for (size_t i = 0; i < n && x[i] <= point; i++)
-		below += x[i] < point ? 1 : 0.5;
-	bias = gsl_cdf_ugaussian_Pinv(below / (double)n);
-	skew = acceleration(without, v->n_blocks);
-	if (!(fabs(bias) <= BIAS_MAX) || !isfinite(skew))
-		bias = skew = 0;
 	z = gsl_cdf_tdist_Pinv(1 - LEVEL, (double)v->n_blocks - 1) *
 	    sqrt((double)v->n_blocks / ((double)v->n_blocks - 1));
-	*low = quantile(x, n, corrected(bias, skew, -z));
-	*high = quantile(x, n, corrected(bias, skew, z));
-	if (*low > point)
-		*low = point;
-	if (*high < point)
-		*high = point;
+	level = gsl_cdf_ugaussian_P(-z);
+	*low = fmin(point, quantile(x, n, level));
+	*high = fmax(point, quantile(x, n, 1 - level));
 }

@@ -4,8 +4,8 @@
  * drawn. Everything that is resampled is a function of sums over blocks: the caller keeps these sums, a replicate is a
  * vector of weights, how often each block was drawn. So a replicate costs the number of blocks, not of intervals.
  *
- * Bounds: BCa (Efron 1987: corrected for bias and skewness; shares are ratios of heavy-tailed sums, whose plain percentiles
- * lie too low), with levels widened by Student's t for few blocks (Hesterberg 2015, section 4.2.3).
+ * Bounds: percentiles of the replicates, at levels that Student's t widens for few blocks (Hesterberg, "What teachers should
+ * know about the bootstrap", American Statistician 69, 2015). BCa holds the truth no more often here (docs/design/statistics.md).
  */
 #ifndef VPROF_BOOTSTRAP_H
 #define VPROF_BOOTSTRAP_H
@@ -29,7 +29,6 @@ struct vprof_bootstrap_values {
 	size_t n_blocks, n_statistics, n_replicates;
 	double *point;	    /* [n_statistics] of the data themselves */
 	double *replicates; /* [n_statistics * n_replicates], those of one statistic together */
-	double *without;    /* [n_statistics * n_blocks] without one block: the jackknife */
 };
 
 /* OK or NOMEM; to be released in both cases. n_blocks >= 2. */
