@@ -41,6 +41,7 @@ static void split(struct vprof_results *r, const struct vprof_traits *traits, do
 
 int vprof_tail_choose(struct vprof_results *r, const struct vprof_traits *traits, double slower_than_ns, uint8_t *is_slow)
 {
+	size_t cap = 0;
 	double *sorted;
 
 	r->tail_is_asked = slower_than_ns > 0;
@@ -52,13 +53,13 @@ int vprof_tail_choose(struct vprof_results *r, const struct vprof_traits *traits
 		split(r, traits, slower_than_ns, 1, is_slow);
 		return 0;
 	}
-	sorted = malloc(traits->n * sizeof *sorted);
+	sorted = vprof_array_room(NULL, &cap, traits->n, sizeof *sorted);
 	if (!sorted)
 		return VPROF_ERR_NOMEM;
 	memcpy(sorted, traits->ns, traits->n * sizeof *sorted);
 	gsl_sort(sorted, 1, traits->n);
 	split(r, traits, slowest_from(sorted, traits->n), 0, is_slow);
-	free(sorted);
+	vprof_array_free(sorted, cap, sizeof *sorted);
 	for (size_t i = 0; i < traits->n; i++)
 		if (is_slow[i] && !(traits->ns[i] >= r->tail_from_ns))
 			r->tail_from_ns = traits->ns[i];

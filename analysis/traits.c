@@ -82,18 +82,20 @@ static void add_amount(struct vprof_traits *t, const struct vprof_intervals *int
 static int gather_amounts(struct vprof_traits *t, const struct vprof_timeline *timeline,
 			  const struct vprof_intervals *intervals, const uint32_t *chosen, size_t n)
 {
+	size_t cap_place = 0;
 	uint32_t *place;
 
 	if (find_counters(t, timeline))
 		return VPROF_ERR_NOMEM;
 	if (!t->n_counters)
 		return 0;
-	place = malloc((intervals->instances.n + 1) * sizeof *place);
-	t->amounts = calloc(n * t->n_counters + 1, sizeof *t->amounts);
+	place = vprof_array_room(NULL, &cap_place, intervals->instances.n + 1, sizeof *place);
+	t->amounts = vprof_array_room(NULL, &t->cap_amounts, n * t->n_counters + 1, sizeof *t->amounts);
 	if (!place || !t->amounts) {
-		free(place);
+		vprof_array_free(place, cap_place, sizeof *place);
 		return VPROF_ERR_NOMEM;
 	}
+	memset(t->amounts, 0, n * t->n_counters * sizeof *t->amounts);
 	for (size_t i = 0; i < intervals->instances.n; i++)
 		place[i] = VPROF_NONE;
 	for (size_t i = 0; i < n; i++)
@@ -101,7 +103,7 @@ static int gather_amounts(struct vprof_traits *t, const struct vprof_timeline *t
 	for (uint32_t i = 0; i < timeline->n_threads; i++)
 		for (size_t k = 0; k < timeline->threads[i].amounts.n; k++)
 			add_amount(t, intervals, place, i, &timeline->threads[i].amounts.v[k]);
-	free(place);
+	vprof_array_free(place, cap_place, sizeof *place);
 	for (size_t i = 0; i < n; i++) {
 		size_t c = 0;
 
@@ -157,8 +159,8 @@ int vprof_traits_gather(struct vprof_traits *t, const struct vprof_timeline *tim
 			const struct vprof_intervals *intervals, const uint32_t *chosen, size_t n, struct vprof_results *r)
 {
 	*t = (struct vprof_traits){ .n = n };
-	t->ns = malloc((n + 1) * sizeof *t->ns);
-	t->type = malloc((n + 1) * sizeof *t->type);
+	t->ns = vprof_array_room(NULL, &t->cap_ns, n + 1, sizeof *t->ns);
+	t->type = vprof_array_room(NULL, &t->cap_type, n + 1, sizeof *t->type);
 	if (!t->ns || !t->type)
 		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < n; i++) {
@@ -173,8 +175,8 @@ int vprof_traits_gather(struct vprof_traits *t, const struct vprof_timeline *tim
 
 void vprof_traits_release(struct vprof_traits *t)
 {
-	free(t->ns);
-	free(t->type);
-	free(t->amounts);
+	vprof_array_free(t->ns, t->cap_ns, sizeof *t->ns);
+	vprof_array_free(t->type, t->cap_type, sizeof *t->type);
+	vprof_array_free(t->amounts, t->cap_amounts, sizeof *t->amounts);
 	*t = (struct vprof_traits){ 0 };
 }

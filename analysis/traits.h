@@ -18,6 +18,7 @@ struct vprof_traits {
 	size_t n_counters; /* by falling number of amounts */
 	uint64_t counters[VPROF_COUNTERS_MAX]; /* hash of the name */
 	double *amounts;   /* [n * n_counters] sums, row-major; 0: none was recorded */
+	size_t cap_ns, cap_type, cap_amounts; /* of these arrays, for vprof_array_free */
 	uint64_t n_worked; /* intervals with an amount of any counter */
 	uint64_t n_stray;  /* amounts recorded by threads that worked for no chosen interval */
 	size_t n_left_out; /* counters beyond VPROF_COUNTERS_MAX */

@@ -32,8 +32,8 @@ static void open_fixture(struct fixture *f, size_t n, size_t n_counters)
 	hand_steps(&f->steps, &f->trace);
 	f->r = vprof_results_new();
 	f->traits = (struct vprof_traits){ .n = n, .n_counters = n_counters, .n_worked = n };
-	f->traits.ns = calloc(n, sizeof(double));
-	f->traits.amounts = calloc(n * n_counters, sizeof(double));
+	f->traits.ns = vprof_array_room(NULL, &f->traits.cap_ns, n, sizeof(double));
+	f->traits.amounts = vprof_array_room(NULL, &f->traits.cap_amounts, n * n_counters, sizeof(double));
 	assert_true(f->r && f->traits.ns && f->traits.amounts);
 }
 
