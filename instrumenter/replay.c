@@ -271,6 +271,7 @@ int vprof_replay(const struct vprof_facts *facts, const struct vprof_plan *plan,
 	if (r.tmp_dir)
 		vprof_dir_remove(r.tmp_dir, NULL);
 	vprof_links_release(&r);
+	vprof_edited_release(&r.edited);
 	vprof_units_release(&r);
 	vprof_originals_release(&r.originals);
 	vprof_state_release(&r.state);

@@ -18,6 +18,7 @@
 #include "common/facts.h"
 #include "instrumenter/build_command.h"
 #include "instrumenter/instrument.h"
+#include "instrumenter/splice.h"
 
 /* All artefacts together; above it replay refuses (the message says how to go on). */
 #define VPROF_ARTEFACTS_MAX_BYTES ((int64_t)8 << 30)
@@ -117,6 +118,7 @@ struct vprof_replayer {
 	const struct vprof_replay_options *o;
 	struct vprof_replay_result *result;
 	char *shadow_dir, *tmp_dir;
+	struct vprof_edited edited;
 	struct vprof_originals originals;
 	struct vprof_replay_state state;
 	struct vprof_unit *units;

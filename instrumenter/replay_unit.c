@@ -114,7 +114,7 @@ static uint64_t hash_headers(const struct vprof_replayer *r)
 	return hash_text(hash_text(h, r->o->probe_header), r->o->include_dir);
 }
 
-static int fingerprint(const struct vprof_replayer *r, struct vprof_unit *unit, uint64_t h, struct vprof_error *err)
+static void fingerprint(const struct vprof_replayer *r, struct vprof_unit *unit, uint64_t h)
 {
 	int edited = 0;
 
@@ -124,21 +124,16 @@ static int fingerprint(const struct vprof_replayer *r, struct vprof_unit *unit, 
 	for (size_t i = 0; i < r->facts->n_tus; i++) {
 		const struct vprof_facts_tu *tu = &r->facts->tus[i];
 		char hex[17];
-		int rc;
 
 		if (tu != unit->tu && (unit->command.step != VPROF_STEP_LINK || strcmp(tu->output, unit->tu->output)))
 			continue;
-		rc = vprof_splice_unit(r->facts, r->shadow_dir, tu, hex, err);
-		if (rc < 0)
-			return rc;
-		edited |= rc;
-		h = hash_text(h, rc ? hex : "");
+		edited |= vprof_edited_unit(&r->edited, tu, hex);
+		h = hash_text(h, hex);
 	}
 	if (edited)
 		snprintf(unit->fingerprint, sizeof unit->fingerprint, "%016" PRIx64, h);
 	else
 		unit->fingerprint[0] = 0;
-	return VPROF_OK;
 }
 
 static void hash_now(const char *path, char hex[17])
@@ -151,15 +146,16 @@ static void hash_now(const char *path, char hex[17])
 int vprof_units_decide(struct vprof_replayer *r, struct vprof_error *err)
 {
 	uint64_t headers = hash_headers(r);
+	int rc = r->edited.facts ? VPROF_OK : vprof_edited_read(&r->edited, r->facts, r->shadow_dir, err);
 
+	if (rc)
+		return rc;
 	for (size_t i = 0; i < r->n_units; i++) {
 		struct vprof_unit *unit = &r->units[i];
 		const struct vprof_made *made = vprof_made_find(r->state.objects, r->state.n_objects, unit->output);
 		const struct vprof_original *original = vprof_originals_find(&r->originals, unit->output);
-		int rc = fingerprint(r, unit, headers, err);
 
-		if (rc)
-			return rc;
+		fingerprint(r, unit, headers);
 		unit->action = VPROF_UNIT_KEEP;
 		if (!unit->fingerprint[0] && !made)
 			continue;

@@ -13,13 +13,23 @@
  * facts->root (then it has no shadow) or memory ran out. */
 char *vprof_shadow_path(const struct vprof_facts *facts, const char *shadow_dir, const char *path);
 
+struct vprof_edited { /* what replay reads of the shadow tree; zero before _read */
+	const struct vprof_facts *facts;
+	unsigned char *needed; /* as facts->files: edited, or calls the interval API of vprof.h */
+	uint64_t *hashes;      /* of the edited text */
+};
+
+/* Reads the edited files. O(files + calls of the project). Release it also after an error. */
+int vprof_edited_read(struct vprof_edited *e, const struct vprof_facts *facts, const char *shadow_dir,
+		      struct vprof_error *err);
+void vprof_edited_release(struct vprof_edited *e);
+
 /* Must this translation unit be built from shadow sources, with probe.h in front?
- * 1: yes, it reads an edited file or calls the interval API of vprof.h; `fingerprint` (16 hex digits) identifies
- *    the contents of all edited files that it reads: as long as it and the command stay the same, so does the object.
+ * 1: yes, it reads an edited file or one that calls the interval API; `fingerprint` (16 hex digits) identifies the
+ *    contents of all edited files that it reads: as long as it and the command stay the same, so does the object.
  *    The caller mixes in the hash of probe.h and the command.
  * 0: no; build it from the originals. `fingerprint` is then empty.
- * Negative: an error. O(files of the unit + calls of the project); reads the edited files. */
-int vprof_splice_unit(const struct vprof_facts *facts, const char *shadow_dir, const struct vprof_facts_tu *tu,
-		      char fingerprint[17], struct vprof_error *err);
+ * O(files of the unit). */
+int vprof_edited_unit(const struct vprof_edited *e, const struct vprof_facts_tu *tu, char fingerprint[17]);
 
 #endif

@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "common/files.h"
-#include "instrumenter/plan_external.h"
 #include "instrumenter/splice.h"
 
 static int no_memory(struct vprof_error *err)
@@ -286,67 +285,4 @@ void vprof_shadow_release(struct vprof_shadow *s)
 	free(s->paths);
 	s->paths = NULL;
 	s->n_paths = s->cap_paths = s->n_edited = 0;
-}
-
-/* ---- for replay ---- */
-
-static int reads(const struct vprof_facts_tu *tu, uint32_t file)
-{
-	for (size_t i = 0; i < tu->n_files; i++)
-		if (tu->files[i] == file)
-			return 1;
-	return 0;
-}
-
-static int calls_api(const struct vprof_facts *facts, const struct vprof_facts_tu *tu)
-{
-	for (size_t i = 0; i < facts->n_calls; i++) {
-		const struct vprof_facts_call *c = &facts->calls[i];
-		const struct vprof_facts_function *f;
-
-		if (c->callee[0] != 'v' || c->callee_function || !vprof_plan_external_is_api(c->callee))
-			continue;
-		f = vprof_facts_function(facts, c->caller);
-		if (f && reads(tu, f->file))
-			return 1;
-	}
-	return 0;
-}
-
-int vprof_splice_unit(const struct vprof_facts *facts, const char *shadow_dir, const struct vprof_facts_tu *tu,
-		      char fingerprint[17], struct vprof_error *err)
-{
-	uint64_t hash = VPROF_HASH_SEED;
-	int needed = 0, rc = VPROF_OK;
-
-	fingerprint[0] = 0;
-	for (size_t i = 0; !rc && i < tu->n_files; i++) {
-		const struct vprof_facts_file *file = vprof_facts_file(facts, tu->files[i]);
-		struct vprof_text text = VPROF_TEXT_INIT;
-		struct stat st;
-		char *shadow;
-
-		if (!file || !file->in_project || !vprof_path_inside(facts->root, file->path))
-			continue;
-		shadow = vprof_shadow_path(facts, shadow_dir, file->path);
-		if (!shadow)
-			return no_memory(err);
-		if (!lstat(shadow, &st) && S_ISREG(st.st_mode)) {
-			rc = vprof_file_read(shadow, &text, err);
-			hash = vprof_hash(hash, file->path, strlen(file->path) + 1);
-			hash = vprof_hash(hash, text.s, text.len + 1);
-			needed = 1;
-		}
-		vprof_text_release(&text);
-		free(shadow);
-	}
-	if (rc)
-		return rc;
-	if (calls_api(facts, tu)) {
-		hash = vprof_hash(hash, "api", 4);
-		needed = 1;
-	}
-	if (needed)
-		snprintf(fingerprint, 17, "%016" PRIx64, hash);
-	return needed;
 }

@@ -20,15 +20,17 @@
 
 static int units(const struct vprof_facts *facts, const char *shadow_dir, struct vprof_error *err)
 {
-	for (size_t i = 0; i < facts->n_tus; i++) {
-		char fingerprint[17];
-		int needed = vprof_splice_unit(facts, shadow_dir, &facts->tus[i], fingerprint, err);
+	struct vprof_edited edited = { 0 };
+	int rc = vprof_edited_read(&edited, facts, shadow_dir, err);
 
-		if (needed < 0)
-			return needed;
+	for (size_t i = 0; !rc && i < facts->n_tus; i++) {
+		char fingerprint[17];
+		int needed = vprof_edited_unit(&edited, &facts->tus[i], fingerprint);
+
 		printf("%s %d %s\n", facts->tus[i].path, needed, fingerprint);
 	}
-	return 0;
+	vprof_edited_release(&edited);
+	return rc;
 }
 
 static void decide(struct vprof_decisions *d, struct vprof_name *names, char *list, const struct vprof_facts *facts)
