@@ -26,11 +26,11 @@ int vprof_samples_add(struct vprof_line *line, uint64_t t0, uint64_t duration, u
 
 void vprof_samples_count(struct vprof_line *line, uint32_t code, uint32_t n)
 {
-	size_t look = line->samples.n < COUNT_LOOK_BACK ? line->samples.n : COUNT_LOOK_BACK;
+	size_t i = line->samples.n, first = i > COUNT_LOOK_BACK ? i - COUNT_LOOK_BACK : 0;
 
-	for (struct vprof_sampled *s = line->samples.v + line->samples.n; look-- > 0;) {
-		if ((--s)->code == code && s->weight) {
-			s->represented += n;
+	while (i-- > first) {
+		if (line->samples.v[i].code == code && line->samples.v[i].weight) {
+			line->samples.v[i].represented += n;
 			return;
 		}
 	}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A results file: read, shown, written again. What was written must be readable. */
+#include <stdlib.h>
+
+#include "analysis/results.h"
+#include "report/report.h"
+#include "tests/fuzz/fuzz_file.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	struct vprof_report_options o = { .width = 100 };
+	struct vprof_results *r = NULL, *again = NULL;
+	struct vprof_text text = { 0 };
+	struct vprof_error err = { "" };
+	const char *path;
+
+	if (vprof_results_read(&r, fuzz_file("results.json", data, n), &err))
+		return 0;
+	if (!vprof_report_text(r, &o, &text, &err)) {
+		path = fuzz_file("again.json", "", 0);
+		if (!vprof_results_write(r, path, &err) && vprof_results_read(&again, path, &err))
+			abort();
+	}
+	vprof_text_release(&text);
+	vprof_results_free(again);
+	vprof_results_free(r);
+	return 0;
+}
