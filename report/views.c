@@ -14,6 +14,7 @@
 #include "report/report_parts.h"
 
 enum { AT_NAME = 9, VALUE_COLUMNS = 11, BOUNDS_COLUMNS = 23, DEFAULT_TOP = 15 };
+#define SHOWN_SHARE 0.0005 /* a contribution that would read "0 %" stands with the others */
 
 const char *const vprof_view_names[VPROF_VIEW_COUNT] = {
 	[VPROF_VIEW_VARIANCE] = "variance", [VPROF_VIEW_TAIL] = "tail",	  [VPROF_VIEW_MEAN] = "mean",
@@ -116,9 +117,10 @@ static int add_contributions(const struct vprof_style *style, const struct vprof
 		qsort(list, r->n_contributions, sizeof *list, gap_order);
 	for (size_t i = 0; i < r->n_contributions; i++) {
 		struct line l = line_of(r, view, list[i]);
-		struct line *into[] = { &sum, i < top ? NULL : &rest };
+		int is_shown = i < top && (!i || fabs(l.share) >= SHOWN_SHARE);
+		struct line *into[] = { &sum, is_shown ? NULL : &rest };
 
-		if (i < top) {
+		if (is_shown) {
 			add_line(style, r, list[i], NULL, &l, n_values, out);
 			shown++;
 		}
@@ -322,8 +324,10 @@ int vprof_report_view(const struct vprof_results *r, enum vprof_view view, const
 	if (!lack)
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory writing the report");
 	if (r->inconclusive || *lack)
-		vprof_text_addf(out, "%sinconclusive%s%s%s\n", vprof_ink(&style, VPROF_INK_BAD),
-				vprof_ink(&style, VPROF_INK_PLAIN), *lack ? ": " : "", lack);
+		vprof_text_addf(out, "%sinconclusive%s%s", vprof_ink(&style, VPROF_INK_BAD),
+				vprof_ink(&style, VPROF_INK_PLAIN), *lack ? ": " : "\n");
+	if (*lack)
+		vprof_format_wrap(out, lack, strlen("inconclusive: "), strlen("inconclusive: "), style.width);
 	vprof_report_headline(&style, r, out);
 	if (*lack || !r->n_complete)
 		rc = 0;

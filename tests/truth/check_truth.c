@@ -8,6 +8,9 @@
  * - the planted factor's share, and that of every factor under "also", is within 0.05 of the program's own account; of one whose
  *   calls are sampled ("is_sampled"), within vprof's own bounds, which must be narrower than 0.1 to either side.
  *
+ * - where the truth has "figures": each is within 0.05 of the program's own account, and the contributions add up to the mean
+ *   latency and to the gap between the slowest hundredth and the others.
+ *
  * Exit status 0: yes; 1: no, with the reason; 2: a file cannot be read; 3: the program's own account says that something
  * else than the planted cause made its run vary, so that there is nothing to find, or the kernel says that other programs had the
  * processor, or the bounds are too wide.
@@ -250,9 +253,53 @@ static void show(const cJSON *factors)
 	}
 }
 
+/* The item of this name in a list of the results, or the results themselves. */
+static const cJSON *item_of(const cJSON *results, const char *list, const char *name)
+{
+	const cJSON *item;
+
+	if (!*list)
+		return results;
+	cJSON_ArrayForEach(item, cJSON_GetObjectItem(results, list))
+		if (!strcmp(text_of(item, "name"), name))
+			return item;
+	return NULL;
+}
+
+static void check_figure(const cJSON *results, const cJSON *figure)
+{
+	const char *list = text_of(figure, "list"), *name = text_of(figure, "item"), *key = text_of(figure, "key");
+	const cJSON *item = item_of(results, list, name);
+	double planted = number_of(figure, "share"), found = number_of(item, key) / number_of(figure, "of");
+
+	if (!item) {
+		complain("%s is not among the %s", name, list);
+		return;
+	}
+	printf("%-28s planted %6.3f   found %6.3f   (%s)\n", *name ? name : key, planted, found, *name ? key : "of the variance");
+	if (!(fabs(found - planted) <= TOLERANCE))
+		complain("%s%s%s is %.3f, but %.3f was planted", name, *name ? ": " : "", key, found, planted);
+}
+
+static void check_sums(const cJSON *results)
+{
+	double mean = 0, gap = 0, mean_ns = number_of(results, "mean_ns");
+	double gap_ns = number_of(results, "tail_ns") - number_of(results, "rest_ns");
+	const cJSON *c;
+
+	cJSON_ArrayForEach(c, cJSON_GetObjectItem(results, "contributions")) {
+		mean += number_of(c, "mean_ns");
+		gap += number_of(c, "gap_ns");
+	}
+	if (!(fabs(mean - mean_ns) <= 1e-9 * mean_ns))
+		complain("the contributions add up to %.9g ns, but the mean is %.9g ns", mean, mean_ns);
+	if (!(fabs(gap - gap_ns) <= 1e-9 * mean_ns))
+		complain("the contributions' gaps add up to %.9g ns, but the gap is %.9g ns", gap, gap_ns);
+}
+
 int main(int argc, char **argv)
 {
-	const cJSON *planted, *factors, *also;
+	const cJSON *planted, *factors, *also, *figure;
 	cJSON *truth, *results;
 
 	if (argc != 3) {
@@ -277,7 +324,8 @@ int main(int argc, char **argv)
 		also = cJSON_GetArrayItem(cJSON_GetObjectItem(truth, "also"), 0);
 		check_first(factors, cJSON_GetObjectItem(also, "factor"), NULL);
 	} else {
-		if (is_set(planted, "is_sampled") && lost_processor(truth, factors)) {
+		if ((is_set(planted, "is_sampled") || cJSON_GetArraySize(cJSON_GetObjectItem(truth, "figures"))) &&
+		    lost_processor(truth, factors)) {
 			puts("disturbed: by the kernel's account other programs took the processor away");
 			return 3;
 		}
@@ -288,6 +336,9 @@ int main(int argc, char **argv)
 	cJSON_ArrayForEach(also, cJSON_GetObjectItem(truth, "also"))
 		compare_share(factors, cJSON_GetObjectItem(also, "factor"), number_of(also, "share"),
 			      is_set(also, "is_blame"), 0);
+	cJSON_ArrayForEach(figure, cJSON_GetObjectItem(truth, "figures"))
+		check_figure(results, figure);
+	check_sums(results);
 	if (is_vague) {
 		puts("disturbed: the bounds of the sampled factor are too wide");
 		bad = 3;

@@ -144,6 +144,124 @@ static double rest_share(const struct truth *t)
 	return sum / covariance(t, 0, 0);
 }
 
+static double column_of(const struct truth *t, size_t i, int factor)
+{
+	return (double)t->rows[i * (size_t)(t->n_factors + 1) + (size_t)(factor + 1)];
+}
+
+double truth_mean_ns(const struct truth *t, int factor)
+{
+	return mean(t, factor + 1) / plant_ticks_per_ns;
+}
+
+static int tick_order(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The shortest latency of the slowest hundredth. */
+static uint64_t slow_from(const struct truth *t)
+{
+	uint64_t *sorted = malloc(t->n * sizeof *sorted), from;
+
+	if (!sorted) {
+		perror("slow_from");
+		exit(1);
+	}
+	for (size_t i = 0; i < t->n; i++)
+		sorted[i] = t->rows[i * (size_t)(t->n_factors + 1)];
+	qsort(sorted, t->n, sizeof *sorted, tick_order);
+	from = sorted[t->n - (t->n + 99) / 100];
+	free(sorted);
+	return from;
+}
+
+static double mean_of_part(const struct truth *t, int factor, int is_slow)
+{
+	uint64_t from = slow_from(t);
+	double sum = 0, n = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		if ((t->rows[i * (size_t)(t->n_factors + 1)] >= from) == is_slow) {
+			sum += column_of(t, i, factor);
+			n++;
+		}
+	return sum / n / plant_ticks_per_ns;
+}
+
+double truth_tail_ns(const struct truth *t, int factor)
+{
+	return mean_of_part(t, factor, 1);
+}
+
+double truth_rest_ns(const struct truth *t, int factor)
+{
+	return mean_of_part(t, factor, 0);
+}
+
+/* Cov(x, factor) with n - 1 and Var(x). */
+static double covariance_with(const struct truth *t, int factor, const uint32_t *x, double *variance)
+{
+	double mean_x = 0, mean_t = mean(t, factor + 1), sum = 0, squares = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		mean_x += (double)x[i] / (double)t->n;
+	for (size_t i = 0; i < t->n; i++) {
+		sum += ((double)x[i] - mean_x) * (column_of(t, i, factor) - mean_t);
+		squares += ((double)x[i] - mean_x) * ((double)x[i] - mean_x);
+	}
+	*variance = squares / (double)(t->n - 1);
+	return sum / (double)(t->n - 1);
+}
+
+double truth_slope_ns(const struct truth *t, const uint32_t *x)
+{
+	double variance, c = covariance_with(t, -1, x, &variance);
+
+	return c / variance / plant_ticks_per_ns;
+}
+
+double truth_explained(const struct truth *t, int factor, const uint32_t *x)
+{
+	double variance, c = covariance_with(t, factor, x, &variance);
+
+	return c * c / variance / covariance(t, factor + 1, factor + 1);
+}
+
+double truth_between(const struct truth *t, int factor, const uint32_t *kind, uint32_t n_kinds)
+{
+	double all = mean(t, factor + 1), between = 0;
+
+	for (uint32_t k = 0; k < n_kinds; k++) {
+		double sum = 0, n = 0;
+
+		for (size_t i = 0; i < t->n; i++)
+			if (kind[i] == k) {
+				sum += column_of(t, i, factor) - all;
+				n++;
+			}
+		between += n > 0 ? sum * sum / n : 0;
+	}
+	return between / (double)(t->n - 1) / covariance(t, factor + 1, factor + 1);
+}
+
+static void write_figures(FILE *f, const struct truth_figure *figures)
+{
+	const char *comma = "";
+
+	fputs(" \"figures\": [", f);
+	for (int i = 0; i < TRUTH_MAX_FIGURES && figures[i].key; i++) {
+		fprintf(f, "%s\n  {", comma);
+		if (figures[i].list)
+			fprintf(f, "\"list\": \"%s\", \"item\": \"%s\", ", figures[i].list, figures[i].item);
+		fprintf(f, "\"key\": \"%s\", \"of\": %.9g, \"share\": %.6f}", figures[i].key, figures[i].of, figures[i].share);
+		comma = ",";
+	}
+	fputs("],\n", f);
+}
+
 static void write_also(FILE *f, const struct truth_factor *also)
 {
 	const char *comma = "";
@@ -191,6 +309,7 @@ int truth_write(struct truth *t, const struct truth_answer *answer)
 	write_planted(f, answer);
 	if (answer->needs_switches)
 		fprintf(f, " \"preempted_share\": %.6f,\n", answer->preempted_share);
+	write_figures(f, answer->figures);
 	write_also(f, answer->also);
 	fputs(" \"others\": [", f);
 	for (int i = 0; i < t->n_factors; i++)

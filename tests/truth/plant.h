@@ -73,6 +73,14 @@ struct truth_factor {
 	int is_blame; /* done by others while the request waited */
 };
 
+/* A figure of results.json: lists[list] has an item of this name whose `key`, divided by `of`, is `share`; without a list
+ * it is a figure of the whole run. */
+#define TRUTH_MAX_FIGURES 12
+struct truth_figure {
+	const char *list, *item, *key;
+	double of, share;
+};
+
 /* What vprof must find. */
 struct truth_answer {
 	const char *a, *b;	/* the planted factor; b: the other one of a pair, or NULL */
@@ -82,6 +90,7 @@ struct truth_answer {
 	int is_sampled; /* the planted factor's calls are so many that vprof times a few */
 	int needs_switches; /* found only where the kernel tells when threads lose a processor; else also[0] comes first */
 	double preempted_share; /* then: of the mean latency */
+	struct truth_figure figures[TRUTH_MAX_FIGURES]; /* up to the first without a key */
 	int is_complete; /* the factors add up to the latency; where they did not, the run was disturbed */
 };
 
@@ -89,6 +98,15 @@ void truth_open(struct truth *t, int n_factors, const char *const *names, size_t
 void truth_add(struct truth *t, uint64_t latency, const uint64_t *took);
 double truth_share(const struct truth *t, int factor);	      /* Var(factor) / Var(latency), n - 1 */
 double truth_pair_share(const struct truth *t, int a, int b); /* 2 Cov(a, b) / Var(latency) */
+/* Of the mean, and of the slowest hundredth of all requests (tail) and the others (rest), in ns; factor -1: the latency. */
+double truth_mean_ns(const struct truth *t, int factor);
+double truth_tail_ns(const struct truth *t, int factor);
+double truth_rest_ns(const struct truth *t, int factor);
+/* By x, one value for each request: slope of the latency in ns, and R^2; of a factor's own time. */
+double truth_slope_ns(const struct truth *t, const uint32_t *x);
+double truth_explained(const struct truth *t, int factor, const uint32_t *x);
+/* Part of the variance of the latency (factor -1), or of a factor, between the kinds 0 .. n_kinds - 1 of requests. */
+double truth_between(const struct truth *t, int factor, const uint32_t *kind, uint32_t n_kinds);
 /* Writes the file that TRUTH_OUT names (default truth.json); returns main's exit status. Frees the rows. */
 int truth_write(struct truth *t, const struct truth_answer *answer);
 

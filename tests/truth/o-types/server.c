@@ -1,0 +1,17 @@
+#include "request.h"
+
+static NOINLINE void decode_body(struct request *r)
+{
+	PLANT_SPIN(r->ns[DECODE_BODY], r->took[DECODE_BODY]);
+}
+
+static NOINLINE void apply_change(struct request *r)
+{
+	PLANT_SPIN(r->ns[APPLY_CHANGE], r->took[APPLY_CHANGE]);
+}
+
+NOINLINE void handle_request(struct request *r)
+{
+	decode_body(r);
+	apply_change(r);
+}

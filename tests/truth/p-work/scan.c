@@ -1,0 +1,17 @@
+#include "scan.h"
+
+static NOINLINE void scan_rows(struct query *q)
+{
+	PLANT_SPIN(q->ns[SCAN_ROWS], q->took[SCAN_ROWS]);
+}
+
+static NOINLINE void refresh_index(struct query *q)
+{
+	PLANT_SPIN(q->ns[REFRESH_INDEX], q->took[REFRESH_INDEX]);
+}
+
+NOINLINE void run_query(struct query *q)
+{
+	scan_rows(q);
+	refresh_index(q);
+}

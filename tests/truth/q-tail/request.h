@@ -1,0 +1,18 @@
+/* (q) One request in a hundred compacts the log for milliseconds, and its reply is sent twice: that is the tail. The mean is
+ * made by lookup_key, which tells nothing about the tail. */
+#ifndef REQUEST_H
+#define REQUEST_H
+
+#include "plant.h"
+
+enum { PARSE_REQUEST, LOOKUP_KEY, COMPACT_LOG, SEND_REPLY, N_FACTORS };
+
+struct request {
+	uint64_t id;
+	uint32_t ns[N_FACTORS];	  /* how long each function shall take */
+	uint64_t took[N_FACTORS]; /* ticks that it took */
+};
+
+void handle_request(struct request *r);
+
+#endif

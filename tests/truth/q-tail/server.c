@@ -1,0 +1,29 @@
+#include "request.h"
+
+static NOINLINE void parse_request(struct request *r)
+{
+	PLANT_SPIN(r->ns[PARSE_REQUEST], r->took[PARSE_REQUEST]);
+}
+
+static NOINLINE void lookup_key(struct request *r)
+{
+	PLANT_SPIN(r->ns[LOOKUP_KEY], r->took[LOOKUP_KEY]);
+}
+
+static NOINLINE void compact_log(struct request *r)
+{
+	PLANT_SPIN(r->ns[COMPACT_LOG], r->took[COMPACT_LOG]);
+}
+
+static NOINLINE void send_reply(struct request *r)
+{
+	PLANT_SPIN(r->ns[SEND_REPLY], r->took[SEND_REPLY]);
+}
+
+NOINLINE void handle_request(struct request *r)
+{
+	parse_request(r);
+	lookup_key(r);
+	compact_log(r);
+	send_reply(r);
+}
