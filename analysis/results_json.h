@@ -2,6 +2,8 @@
 #ifndef VPROF_RESULTS_JSON_H
 #define VPROF_RESULTS_JSON_H
 
+#include <cjson/cJSON.h>
+
 #include "analysis/results.h"
 
 #define VPROF_RESULTS_VERSION 4
@@ -37,5 +39,8 @@
 
 extern const char *const vprof_node_kind_names[VPROF_NODE_KIND_COUNT];
 extern const char *const vprof_factor_kind_names[VPROF_FACTOR_COVARIANCE + 1];
+
+/* The whole of results.json; NULL without memory. The caller deletes it. */
+cJSON *vprof_results_json(const struct vprof_results *r);
 
 #endif

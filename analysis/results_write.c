@@ -132,14 +132,23 @@ static int write_results(cJSON *o, const struct vprof_results *x)
 	return ok;
 }
 
-int vprof_results_write(const struct vprof_results *r, const char *path, struct vprof_error *err)
+cJSON *vprof_results_json(const struct vprof_results *r)
 {
 	cJSON *o = cJSON_CreateObject();
-	char *text = NULL;
+
+	if (o && !write_results(o, r)) {
+		cJSON_Delete(o);
+		o = NULL;
+	}
+	return o;
+}
+
+int vprof_results_write(const struct vprof_results *r, const char *path, struct vprof_error *err)
+{
+	cJSON *o = vprof_results_json(r);
+	char *text = o ? cJSON_Print(o) : NULL;
 	int ret = VPROF_ERR_NOMEM;
 
-	if (o && write_results(o, r))
-		text = cJSON_Print(o);
 	if (text)
 		ret = vprof_file_write(path, text, strlen(text), err);
 	else

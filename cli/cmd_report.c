@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* vprof report: what a run's analysis found, again. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/command.h"
 #include "cli/decide.h"
 #include "cli/options.h"
 #include "cli/print_file.h"
+#include "cli/report_page.h"
 #include "cli/steps.h"
 
 static const struct vprof_usage usage = {
-	.synopsis = "report [RUN] [--view VIEW] [--json] [--top N]",
+	.synopsis = "report [RUN] [--view VIEW] [--html [FILE]] [--json] [--top N]",
 	.purpose = "Prints the report of the last analysed run, or of RUN, with the verdicts given since.\n"
-		   "Exit status 3 when that run is inconclusive, or says nothing in that view.",
-	.max_operands = 1,
+		   "With --html it writes one self-contained page instead: .vprof/runs/RUN/report.html, or FILE, which\n"
+		   "may be - for standard output. Exit status 3 when that run is inconclusive, or says nothing in that view.",
+	.max_operands = 2,
 };
 
 static int load(const struct vprof_project *p, const char *run, struct vprof_results **results, struct vprof_error *err)
@@ -24,14 +27,31 @@ static int load(const struct vprof_project *p, const char *run, struct vprof_res
 	return rc;
 }
 
+/* RUN is a number; with --html another word is FILE. -1, or the status of a usage error. */
+static int take_operands(const struct vprof_operands *operands, int html, const char **run, const char **file)
+{
+	for (size_t i = 0; i < operands->n_words; i++) {
+		const char *word = operands->words[i];
+		int is_run = word[strspn(word, "0123456789")] == '\0';
+		const char **slot = html && !is_run ? file : run;
+
+		if (*slot)
+			return vprof_options_misused(&usage, "unexpected argument \"%s\"", word);
+		*slot = word;
+	}
+	return -1;
+}
+
 int vprof_cmd_report(int argc, char **argv)
 {
 	const char *view_name = NULL;
 	enum vprof_view view;
+	const char *wanted = NULL, *file = NULL;
 	long top = 0;
-	int json = 0;
+	int json = 0, html = 0;
 	const struct vprof_option options[] = {
 		{ "view", VPROF_OPTION_TEXT, &view_name, "VIEW", "variance (default), tail, mean, types or work (docs/cli.md)" },
+		{ "html", VPROF_OPTION_FLAG, &html, NULL, "write the report as one HTML file" },
 		{ "json", VPROF_OPTION_FLAG, &json, NULL, "print results.json (docs/results.md) instead" },
 		{ "top", VPROF_OPTION_COUNT, &top, "N", "factors to show (default 10)" },
 		{ NULL },
@@ -44,14 +64,18 @@ int vprof_cmd_report(int argc, char **argv)
 	struct vprof_project p;
 	int rc, status = vprof_options_parse(&usage, options, argc, argv, &operands);
 
+	if (status < 0)
+		status = take_operands(&operands, html, &wanted, &file);
 	if (status >= 0)
 		return status;
 	if (vprof_view_parse(view_name, &view))
 		return vprof_options_misused(&usage, "--view takes variance, tail, mean, types or work, not \"%s\"", view_name);
+	if (html && (json || view_name))
+		return vprof_options_misused(&usage, "--html holds all views; it goes with neither --json nor --view");
 	vprof_session_init(&session);
 	rc = vprof_project_open(&p, NULL, &err);
 	if (!rc)
-		rc = vprof_project_find_run(&p, operands.n_words ? operands.words[0] : NULL, "results.json",
+		rc = vprof_project_find_run(&p, wanted, "results.json",
 					    "analyse one with: vprof analyze (or let vprof iterate do all)", &run, &err);
 	if (!rc)
 		rc = load(&p, run.s, &results, &err);
@@ -60,11 +84,14 @@ int vprof_cmd_report(int argc, char **argv)
 	} else if (!rc) {
 		if (!vprof_session_load(&session, p.session, NULL))
 			vprof_decide_verdicts(results, &session);
-		rc = vprof_step_print_view(results, view, (size_t)top, &status, &err);
+		if (html)
+			rc = vprof_report_page_write(&p, run.s, &session, results, file, &err);
+		else
+			rc = vprof_step_print_view(results, view, (size_t)top, &status, &err);
 	}
 	if (rc)
 		status = vprof_complain(rc, &err);
-	else if (json)
+	else if (json || html)
 		status = results->inconclusive ? VPROF_EXIT_INCONCLUSIVE : VPROF_EXIT_OK;
 	vprof_results_free(results);
 	vprof_session_release(&session);

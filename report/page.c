@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The page's data: results.json itself but for its pairs, of which only the largest are kept, as rows of numbers (a tree of
+ * 20,000 nodes may have a million); the session; excerpts of the sources.
+ */
+#include "report/page.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/results_json.h"
+#include "report/excerpts.h"
+#include "report/page_template.h"
+
+#define PAIRS_MAX 20000
+
+int vprof_page_round_fill(struct vprof_page_round *round, const struct vprof_results *r)
+{
+	round->is_analysed = 1;
+	round->inconclusive = r->inconclusive;
+	round->n_complete = r->n_complete;
+	round->mean_ns = r->mean_ns;
+	round->sd_ns = r->sd_ns;
+	round->p50_ns = r->p50_ns;
+	round->p99_ns = r->p99_ns;
+	for (size_t i = 0; i < r->n_factors && round->n_top < VPROF_PAGE_ROUND_FACTORS; i++) {
+		struct vprof_page_factor *top = &round->top[round->n_top++];
+
+		top->name = strdup(r->factors[i].name ? r->factors[i].name : "");
+		top->share = r->factors[i].share;
+		if (!top->name)
+			return VPROF_ERR_NOMEM;
+	}
+	return VPROF_OK;
+}
+
+void vprof_page_round_release(struct vprof_page_round *round)
+{
+	free(round->run);
+	free(round->state);
+	for (size_t i = 0; i < round->n_top; i++)
+		free(round->top[i].name);
+	*round = (struct vprof_page_round){ 0 };
+}
+
+static int add_number(cJSON *o, const char *key, double x)
+{
+	return isfinite(x) ? cJSON_AddNumberToObject(o, key, x) != NULL : cJSON_AddNullToObject(o, key) != NULL;
+}
+
+static int add_string(cJSON *o, const char *key, const char *s)
+{
+	return cJSON_AddStringToObject(o, key, s ? s : "") != NULL;
+}
+
+static int push_number(cJSON *array, double x)
+{
+	cJSON *v = isfinite(x) ? cJSON_CreateNumber(x) : cJSON_CreateNull();
+
+	return v && cJSON_AddItemToArray(array, v);
+}
+
+static cJSON *push_object(cJSON *array)
+{
+	cJSON *o = array ? cJSON_CreateObject() : NULL;
+
+	if (o)
+		cJSON_AddItemToArray(array, o);
+	return o;
+}
+
+struct pair {
+	double weight;
+	uint32_t index;
+};
+
+static int heavier(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* Rows [index, a, b, share, r, factor] of the largest pairs, in place of the list of all. */
+static int replace_pairs(cJSON *results, const struct vprof_results *r)
+{
+	struct pair *order = calloc(r->n_covariances ? r->n_covariances : 1, sizeof *order);
+	cJSON *rows = cJSON_CreateArray();
+	size_t n = r->n_covariances < PAIRS_MAX ? r->n_covariances : PAIRS_MAX;
+	int ok = order && rows;
+
+	for (size_t i = 0; ok && i < r->n_covariances; i++)
+		order[i] = (struct pair){ isfinite(r->covariances[i].share) ? fabs(r->covariances[i].share) : 0, (uint32_t)i };
+	if (ok)
+		qsort(order, r->n_covariances, sizeof *order, heavier);
+	for (size_t i = 0; ok && i < n; i++) {
+		const struct vprof_covariance *c = &r->covariances[order[i].index];
+		cJSON *row = cJSON_CreateArray();
+
+		ok = row && cJSON_AddItemToArray(rows, row) && push_number(row, order[i].index) && push_number(row, c->a) &&
+		     push_number(row, c->b) && push_number(row, c->share) && push_number(row, c->r) && push_number(row, c->factor);
+	}
+	free(order);
+	if (ok && cJSON_ReplaceItemInObjectCaseSensitive(results, "covariances", rows))
+		return cJSON_AddNumberToObject(results, "n_covariances", (double)r->n_covariances) != NULL;
+	cJSON_Delete(rows);
+	return 0;
+}
+
+static int add_rounds(cJSON *o, const struct vprof_page *p)
+{
+	cJSON *list = cJSON_AddArrayToObject(o, "rounds");
+	int ok = list != NULL;
+
+	for (size_t i = 0; ok && i < p->n_rounds; i++) {
+		const struct vprof_page_round *round = &p->rounds[i];
+		cJSON *x = push_object(list), *top;
+
+		ok = x && add_string(x, "run", round->run) && add_string(x, "state", round->state) &&
+		     add_number(x, "is_analysed", round->is_analysed) && add_number(x, "inconclusive", round->inconclusive) &&
+		     add_number(x, "n_complete", (double)round->n_complete) && add_number(x, "mean_ns", round->mean_ns) &&
+		     add_number(x, "sd_ns", round->sd_ns) && add_number(x, "p50_ns", round->p50_ns) &&
+		     add_number(x, "p99_ns", round->p99_ns);
+		top = ok ? cJSON_AddArrayToObject(x, "top") : NULL;
+		for (size_t k = 0; top && k < round->n_top; k++) {
+			cJSON *t = push_object(top);
+
+			ok &= t && add_string(t, "name", round->top[k].name) && add_number(t, "share", round->top[k].share);
+		}
+		ok &= top != NULL;
+	}
+	return ok;
+}
+
+static int add_verdicts(cJSON *o, const struct vprof_page *p)
+{
+	cJSON *list = cJSON_AddArrayToObject(o, "verdicts");
+	int ok = list != NULL;
+
+	for (size_t i = 0; ok && i < p->n_verdicts; i++) {
+		cJSON *x = push_object(list);
+
+		ok = x && add_string(x, "key", p->verdicts[i].key) && add_string(x, "verdict", p->verdicts[i].verdict);
+	}
+	return ok;
+}
+
+static cJSON *data_of(const struct vprof_page *p)
+{
+	cJSON *o = cJSON_CreateObject(), *results = vprof_results_json(p->results), *excerpts;
+	int ok = o && results && cJSON_AddItemToObject(o, "results", results);
+
+	if (!ok) {
+		cJSON_Delete(results);
+		cJSON_Delete(o);
+		return NULL;
+	}
+	excerpts = vprof_excerpts(p->results, p->facts, p->root, p->run_time);
+	ok = excerpts && cJSON_AddItemToObject(o, "excerpts", excerpts);
+	ok = ok && replace_pairs(results, p->results) && add_string(o, "root", p->root) && add_string(o, "vprof", p->version) &&
+	     add_string(o, "date", p->run_date) && add_string(o, "ending", p->ending) && add_rounds(o, p) && add_verdicts(o, p);
+	if (ok)
+		return o;
+	cJSON_Delete(o);
+	return NULL;
+}
+
+/* Length of the UTF-8 sequence at s, 0 when it is malformed (overlong, a surrogate, cut, beyond U+10FFFF). */
+static size_t sequence(const unsigned char *s)
+{
+	unsigned char c = s[0], low = 0x80, high = 0xbf;
+	size_t n = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+
+	if (c == 0xe0)
+		low = 0xa0;
+	else if (c == 0xed)
+		high = 0x9f;
+	else if (c == 0xf0)
+		low = 0x90;
+	else if (c == 0xf4)
+		high = 0x8f;
+	for (size_t i = 1; i < n; i++, low = 0x80, high = 0xbf)
+		if (s[i] < low || s[i] > high)
+			return 0;
+	return n;
+}
+
+/* JSON text as it may stand in a script element. Outside of strings JSON has none of these characters. */
+static void add_escaped(struct vprof_text *out, const char *json)
+{
+	const unsigned char *s = (const unsigned char *)json, *plain = s;
+
+	while (*s) {
+		size_t n = sequence(s);
+		const char *instead = n == 0 ? "\\ufffd" : *s == '<' ? "\\u003c" : *s == '>' ? "\\u003e" : *s == '&' ? "\\u0026" :
+				      *s == 0x7f ? "\\u007f" : NULL;
+
+		if (!instead) {
+			s += n;
+			continue;
+		}
+		vprof_text_append(out, plain, (size_t)(s - plain));
+		vprof_text_add(out, instead);
+		plain = ++s;
+	}
+	vprof_text_append(out, plain, (size_t)(s - plain));
+}
+
+int vprof_report_page(const struct vprof_page *p, struct vprof_text *out, struct vprof_error *err)
+{
+	const char *mark = strstr(vprof_page_template, VPROF_PAGE_MARK);
+	cJSON *data = data_of(p);
+	char *json = data ? cJSON_PrintUnformatted(data) : NULL;
+	int ok = mark && json;
+
+	cJSON_Delete(data);
+	if (ok) {
+		vprof_text_append(out, vprof_page_template, (size_t)(mark - vprof_page_template));
+		add_escaped(out, json);
+		vprof_text_add(out, mark + strlen(VPROF_PAGE_MARK));
+	}
+	cJSON_free(json);
+	return ok && !out->failed ? VPROF_OK : vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the HTML report");
+}

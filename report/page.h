@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Results as one HTML file that needs nothing else: no network, no other file. Layout and drawing are the page's own script's
+ * (report/page/, bundled with d3 when vprof is built); here its data are put together and made safe to stand in HTML.
+ *
+ * Invariant: whatever bytes names and sources hold, the file is valid UTF-8 and none of them reaches the HTML parser as
+ * markup: data are JSON in which "<", ">" and "&" are written as escapes.
+ */
+#ifndef VPROF_PAGE_H
+#define VPROF_PAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/results.h"
+#include "common/error.h"
+#include "common/facts.h"
+#include "common/text.h"
+
+#define VPROF_PAGE_ROUND_FACTORS 3
+
+struct vprof_page_round { /* of the drill-down; what is not known is NULL, 0 or NaN */
+	char *run, *state;
+	int is_analysed, inconclusive;
+	uint64_t n_complete;
+	double mean_ns, sd_ns, p50_ns, p99_ns;
+	struct vprof_page_factor {
+		char *name;
+		double share;
+	} top[VPROF_PAGE_ROUND_FACTORS];
+	size_t n_top;
+};
+
+struct vprof_page_verdict {
+	const char *key, *verdict;
+};
+
+struct vprof_page {
+	const struct vprof_results *results;
+	const struct vprof_facts *facts; /* NULL: excerpts are the lines around a place, without the calls */
+	const char *root;	/* folder that the results' files are relative to */
+	const char *version;	/* of vprof */
+	const char *run_date;	/* "2026-11-21 08:30"; "" when not known */
+	int64_t run_time;	/* sources younger than this (seconds) are marked as changed since; 0: not known */
+	const struct vprof_page_round *rounds;
+	size_t n_rounds;
+	const struct vprof_page_verdict *verdicts; /* all of the session's, also of factors that are not in the results */
+	size_t n_verdicts;
+	const char *ending;	/* why the drill-down is over; NULL or "" */
+};
+
+/* Takes over what a round shows of its results. OK or NOMEM. */
+int vprof_page_round_fill(struct vprof_page_round *round, const struct vprof_results *r);
+void vprof_page_round_release(struct vprof_page_round *round);
+
+/* Appends the page. NOMEM; sources that cannot be read are left out and said to be. */
+int vprof_report_page(const struct vprof_page *p, struct vprof_text *out, struct vprof_error *err);
+
+#endif
