@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/command.h"
 #include "cli/decide.h"
 #include "common/files.h"
 #include "report/format_value.h"
@@ -193,6 +194,24 @@ static int prospect_of(const struct vprof_ask *ask, const struct vprof_factor *f
 	return rc < 0 ? rc : prospect;
 }
 
+/* A person's answer is kept beyond the drill-down, too; where that fails it holds in this one. */
+static int judge(const struct vprof_ask *ask, const struct vprof_factor *f, const char *verdict)
+{
+	const struct vprof_review *old = vprof_reviews_find(&ask->session->reviews, ask->results->interval, f->key);
+	struct vprof_review review = { (char *)ask->results->interval, (char *)f->key, (char *)f->name, (char *)verdict,
+				       old ? old->note : NULL, (char *)ask->results->run, NULL };
+	const char *path = ask->workspace->project.verdicts;
+	struct vprof_error err = { "" };
+
+	if (vprof_reviews_set(path, &review, &err)) {
+		vprof_tell("%s", err.message);
+	} else {
+		vprof_reviews_release(&ask->session->reviews); /* `old` is gone */
+		vprof_reviews_load(&ask->session->reviews, path, NULL);
+	}
+	return vprof_session_judge(ask->session, f->key, verdict);
+}
+
 static int ask_one(const struct vprof_ask *ask, size_t index, int *stopped)
 {
 	const struct vprof_factor *f = &ask->results->factors[index];
@@ -214,11 +233,11 @@ static int ask_one(const struct vprof_ask *ask, size_t index, int *stopped)
 			can_break = 0;
 			break;
 		case 'c':
-			return vprof_session_judge(ask->session, f->key, "culprit");
+			return judge(ask, f, "culprit");
 		case 'i':
-			return vprof_session_judge(ask->session, f->key, "inherent");
+			return judge(ask, f, "inherent");
 		case 'g':
-			return vprof_session_judge(ask->session, f->key, "ignore");
+			return judge(ask, f, "ignore");
 		case 's':
 			show_source(ask, f);
 			break;
@@ -232,7 +251,7 @@ static int ask_one(const struct vprof_ask *ask, size_t index, int *stopped)
 static int decide(const struct vprof_ask *ask, size_t index, int *stopped)
 {
 	const struct vprof_factor *f = &ask->results->factors[index];
-	const char *verdict = vprof_session_verdict(ask->session, f->key);
+	const char *verdict = vprof_decide_verdict(ask->results, ask->session, f);
 	int prospect = prospect_of(ask, f);
 
 	if (prospect < 0)
@@ -261,7 +280,7 @@ static int add_wakers(const struct vprof_ask *ask, const char *seen)
 	for (size_t i = 0; i < r->n_factors && rc >= 0; i++) {
 		const struct vprof_factor *f = &r->factors[i];
 
-		if (seen[i] || f->share < least || *vprof_session_verdict(ask->session, f->key) ||
+		if (seen[i] || f->share < least || *vprof_decide_verdict(r, ask->session, f) ||
 		    !vprof_decide_wants_wakers(r, f))
 			continue;
 		rc = vprof_decide_wakers(ask->session, r, f, ask->workspace->facts);

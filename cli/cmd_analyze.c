@@ -17,10 +17,10 @@ static const struct vprof_usage usage = {
 };
 
 /* The session's settings, when there is one, with what the options say instead. */
-static int settings(struct vprof_session *s, const char *path, const char *interval, long k, double threshold,
+static int settings(struct vprof_session *s, const struct vprof_project *p, const char *interval, long k, double threshold,
 		    struct vprof_error *err)
 {
-	int rc = vprof_session_load(s, path, err);
+	int rc = vprof_session_open(s, p, err);
 
 	if (rc && rc != VPROF_ERR_MISSING)
 		return rc;
@@ -70,7 +70,7 @@ int vprof_cmd_analyze(int argc, char **argv)
 		rc = vprof_project_find_run(&p, operands.n_words ? operands.words[0] : NULL, "trace",
 					    "record one with: vprof run", &run, &err);
 	if (!rc)
-		rc = settings(&session, p.session, interval, k, threshold, &err);
+		rc = settings(&session, &p, interval, k, threshold, &err);
 	if (!rc)
 		rc = vprof_step_analyse(&p, run.s, &session, slower_than_ns, &results, NULL, &err);
 	if (!rc && json)

@@ -112,7 +112,7 @@ static int open_session(struct iteration *it, struct vprof_error *err)
 	int rc = o->restart ? put_session_aside(p, err) : VPROF_OK;
 
 	if (!rc)
-		rc = vprof_session_load(s, p->session, err);
+		rc = vprof_session_open(s, p, err);
 	if (rc && rc != VPROF_ERR_MISSING)
 		return rc;
 	rc = vprof_file_hash(p->config, hash, err);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* vprof report: what a run's analysis found, again. */
+#include <cjson/cJSON.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/results_json.h"
 #include "cli/command.h"
 #include "cli/decide.h"
 #include "cli/options.h"
-#include "cli/print_file.h"
 #include "cli/report_page.h"
 #include "cli/steps.h"
 
@@ -40,6 +42,31 @@ static int take_operands(const struct vprof_operands *operands, int html, const 
 		*slot = word;
 	}
 	return -1;
+}
+
+/* The report stands without them. */
+static void add_verdicts(const struct vprof_project *p, struct vprof_session *s, struct vprof_results *results)
+{
+	struct vprof_error err = { "" };
+	int rc = vprof_session_open(s, p, &err);
+
+	if (!rc || rc == VPROF_ERR_MISSING)
+		vprof_decide_verdicts(results, s);
+	else
+		vprof_tell("this report shows no verdicts given since the analysis: %s", err.message);
+}
+
+static int print_json(const struct vprof_results *results, struct vprof_error *err)
+{
+	cJSON *json = vprof_results_json(results);
+	char *text = json ? cJSON_Print(json) : NULL;
+
+	cJSON_Delete(json);
+	if (!text)
+		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	puts(text);
+	cJSON_free(text);
+	return VPROF_OK;
 }
 
 int vprof_cmd_report(int argc, char **argv)
@@ -79,16 +106,14 @@ int vprof_cmd_report(int argc, char **argv)
 					    "analyse one with: vprof analyze (or let vprof iterate do all)", &run, &err);
 	if (!rc)
 		rc = load(&p, run.s, &results, &err);
-	if (!rc && json) {
-		rc = vprof_print_file(&p, run.s, "results.json", &err);
-	} else if (!rc) {
-		if (!vprof_session_load(&session, p.session, NULL))
-			vprof_decide_verdicts(results, &session);
-		if (html)
-			rc = vprof_report_page_write(&p, run.s, &session, results, file, &err);
-		else
-			rc = vprof_step_print_view(results, view, (size_t)top, &status, &err);
-	}
+	if (!rc)
+		add_verdicts(&p, &session, results);
+	if (!rc && json)
+		rc = print_json(results, &err);
+	else if (!rc && html)
+		rc = vprof_report_page_write(&p, run.s, &session, results, file, &err);
+	else if (!rc)
+		rc = vprof_step_print_view(results, view, (size_t)top, &status, &err);
 	if (rc)
 		status = vprof_complain(rc, &err);
 	else if (json || html)

@@ -36,6 +36,15 @@ static int is_put_aside(const struct vprof_results *r, const struct vprof_factor
 	       (strcmp(verdict, "culprit") && vprof_decide_is_spent(r, f));
 }
 
+const char *vprof_decide_verdict(const struct vprof_results *r, const struct vprof_session *s, const struct vprof_factor *f)
+{
+	const struct vprof_review *review = vprof_reviews_find(&s->reviews, r->interval, f->key);
+
+	if (review && strcmp(review->verdict, "fixed") && strcmp(review->verdict, "todo"))
+		return review->verdict;
+	return vprof_session_verdict(s, f->key);
+}
+
 size_t vprof_decide_choose(const struct vprof_results *r, const struct vprof_session *s, uint32_t *chosen, size_t k)
 {
 	size_t n = 0;
@@ -43,7 +52,7 @@ size_t vprof_decide_choose(const struct vprof_results *r, const struct vprof_ses
 	for (size_t i = 0; i < r->n_factors && n < k; i++) {
 		const struct vprof_factor *f = &r->factors[i];
 
-		if (!(f->share >= s->threshold) || is_put_aside(r, f, vprof_session_verdict(s, f->key)))
+		if (!(f->share >= s->threshold) || is_put_aside(r, f, vprof_decide_verdict(r, s, f)))
 			continue;
 		chosen[n++] = (uint32_t)i;
 	}
@@ -66,7 +75,7 @@ size_t vprof_decide_heaviest_open(const struct vprof_results *r, const struct vp
 
 	for (size_t i = 0; i < r->n_factors; i++) {
 		const struct vprof_factor *f = &r->factors[i];
-		const char *verdict = vprof_session_verdict(s, f->key);
+		const char *verdict = vprof_decide_verdict(r, s, f);
 		double own = 0;
 
 		if (seen[i] || f->kind != VPROF_FACTOR_VARIANCE || !f->can_break_down ||
@@ -85,13 +94,16 @@ size_t vprof_decide_heaviest_open(const struct vprof_results *r, const struct vp
 void vprof_decide_verdicts(struct vprof_results *r, const struct vprof_session *s)
 {
 	for (size_t i = 0; i < r->n_factors; i++) {
-		const char *verdict = vprof_session_verdict(s, r->factors[i].key), *copy;
+		struct vprof_factor *f = &r->factors[i];
+		const struct vprof_review *review = vprof_reviews_find(&s->reviews, r->interval, f->key);
+		const char *verdict = review ? review->verdict : vprof_session_verdict(s, f->key), *copy;
 
-		if (!*verdict && vprof_decide_is_spent(r, &r->factors[i]))
+		if (!*verdict && vprof_decide_is_spent(r, f))
 			verdict = "broken down";
 		copy = vprof_results_string(r, verdict);
-
-		r->factors[i].verdict = copy ? copy : "";
+		f->verdict = copy ? copy : "";
+		copy = vprof_results_string(r, review ? review->note : "");
+		f->note = copy ? copy : "";
 	}
 }
 

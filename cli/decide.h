@@ -24,7 +24,12 @@ size_t vprof_decide_choose(const struct vprof_results *r, const struct vprof_ses
  * round. At least a tenth of the interval's variance; n_factors when there is none. */
 size_t vprof_decide_heaviest_open(const struct vprof_results *r, const struct vprof_session *s, const char *seen);
 
-/* Copies the session's verdicts into the results; spent factors without one are "broken down". */
+/* What is decided of a factor: what the developer said of it ("culprit", "inherent", "ignore"; "fixed" and "todo" decide
+ * nothing), else what the session holds; "" when nothing is. */
+const char *vprof_decide_verdict(const struct vprof_results *r, const struct vprof_session *s, const struct vprof_factor *f);
+
+/* Writes the developer's verdicts and notes, else the session's verdicts, into the results; spent factors without one
+ * are "broken down". */
 void vprof_decide_verdicts(struct vprof_results *r, const struct vprof_session *s);
 
 /* What would have to be broken down to see inside a factor: a function or pointer site itself; for a wait, a queue or

@@ -49,9 +49,34 @@ static char *search_upwards(const char *start)
 	return strdup(start);
 }
 
+/* The folder of libvprof.so: as in a build, or as installed (VPROF_LIB_FROM_BIN), both as seen from the binary's folder,
+ * so that a tree may be moved whole. Heap string. */
+static char *find_library_dir(const char *bin)
+{
+	static const char *const places[] = { "../lib/vprof", VPROF_LIB_FROM_BIN };
+	char *first = NULL;
+
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		char *dir = vprof_path_absolute(bin, places[i]);
+		char *library = dir ? vprof_path_join(dir, "libvprof.so") : NULL;
+		int found = library && exists(library);
+
+		free(library);
+		if (found || !first) {
+			free(first);
+			first = dir;
+		} else {
+			free(dir);
+		}
+		if (found)
+			break;
+	}
+	return first;
+}
+
 static int locate_parts(struct vprof_project *p, struct vprof_error *err)
 {
-	char self[PATH_MAX], *slash, *lib;
+	char self[PATH_MAX], *slash, *lib, *scanner;
 	const char *chosen = getenv("VPROF_LIBDIR");
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
@@ -61,8 +86,15 @@ static int locate_parts(struct vprof_project *p, struct vprof_error *err)
 	self[n] = 0;
 	slash = strrchr(self, '/');
 	*slash = 0;
+	lib = chosen && *chosen ? vprof_path_absolute(p->directory, chosen) : find_library_dir(self);
 	p->scanner = vprof_path_join(self, "vprof-scan");
-	lib = chosen && *chosen ? vprof_path_absolute(p->directory, chosen) : vprof_path_absolute(self, "../lib/vprof");
+	scanner = lib ? vprof_path_join(lib, "vprof-scan") : NULL;
+	if (scanner && exists(scanner) && !(p->scanner && exists(p->scanner))) {
+		free(p->scanner);
+		p->scanner = scanner;
+	} else {
+		free(scanner);
+	}
 	p->library = lib ? vprof_path_join(lib, "libvprof.so") : NULL;
 	p->library_dir = lib ? strdup(lib) : NULL;
 	p->include_dir = lib ? vprof_path_join(lib, "include") : NULL;
@@ -93,12 +125,13 @@ int vprof_project_open(struct vprof_project *p, const char *directory, struct vp
 	if (p->vprof_dir) {
 		p->facts = vprof_path_join(p->vprof_dir, "facts.db");
 		p->session = vprof_path_join(p->vprof_dir, "session.json");
+		p->verdicts = vprof_path_join(p->vprof_dir, "verdicts.json");
 		p->plan = vprof_path_join(p->vprof_dir, "plan.json");
 		p->build_log = vprof_path_join(p->vprof_dir, "build.log");
 		p->shadow = vprof_path_join(p->vprof_dir, "src");
 		p->runs = vprof_path_join(p->vprof_dir, "runs");
 	}
-	if (!p->config || !p->facts || !p->session || !p->plan || !p->build_log || !p->shadow || !p->runs ||
+	if (!p->config || !p->facts || !p->session || !p->verdicts || !p->plan || !p->build_log || !p->shadow || !p->runs ||
 	    !p->scanner || !p->library || !p->library_dir || !p->probe_header)
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
 	p->has_config = exists(p->config);
@@ -107,7 +140,7 @@ int vprof_project_open(struct vprof_project *p, const char *directory, struct vp
 
 void vprof_project_release(struct vprof_project *p)
 {
-	char *all[] = { p->directory, p->config, p->vprof_dir, p->facts, p->session, p->plan, p->build_log, p->shadow,
+	char *all[] = { p->directory, p->config, p->vprof_dir, p->facts, p->session, p->verdicts, p->plan, p->build_log, p->shadow,
 			p->runs, p->scanner, p->library, p->library_dir, p->include_dir, p->probe_header };
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)

@@ -2,8 +2,9 @@
 /* Where a project's files and vprof's own parts lie.
  *
  * The project is the folder of vprof.json: the current folder or the nearest above it. Without one it is the current
- * folder. .vprof lies beside vprof.json. vprof's parts are found from the running binary: vprof-scan beside it,
- * libvprof.so, include/probe.h and include/vprof.h in ../lib/vprof (environment: VPROF_LIBDIR).
+ * folder. .vprof lies beside vprof.json. vprof's parts are found from the running binary: libvprof.so, include/probe.h
+ * and include/vprof.h in ../lib/vprof or where they were installed (environment: VPROF_LIBDIR), vprof-scan beside the
+ * binary or there.
  * All paths are absolute heap strings owned by the struct.
  */
 #ifndef VPROF_PROJECT_H
@@ -15,7 +16,7 @@ struct vprof_project {
 	char *directory;
 	char *config; /* vprof.json, whether it exists or not */
 	int has_config;
-	char *vprof_dir, *facts, *session, *plan, *build_log, *shadow, *runs;
+	char *vprof_dir, *facts, *session, *verdicts, *plan, *build_log, *shadow, *runs;
 	char *scanner, *library, *library_dir, *include_dir, *probe_header;
 	int lock; /* a descriptor (see lock.h), 0: none; standard input to error are always open */
 };

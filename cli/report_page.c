@@ -68,23 +68,36 @@ static int put(const struct vprof_project *p, const char *run, const struct vpro
 	return rc;
 }
 
+/* The developer's own, then those of the drill-down that they say nothing of. */
+static size_t collect_verdicts(const struct vprof_session *s, const char *interval, struct vprof_page_verdict *verdicts)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->reviews.n; i++)
+		if (interval && !strcmp(s->reviews.items[i].interval, interval))
+			verdicts[n++] = (struct vprof_page_verdict){ s->reviews.items[i].key, s->reviews.items[i].verdict };
+	for (size_t i = 0; i < s->n_verdicts; i++)
+		if (!vprof_reviews_find(&s->reviews, interval, s->verdicts[i].key))
+			verdicts[n++] = (struct vprof_page_verdict){ s->verdicts[i].key, s->verdicts[i].verdict };
+	return n;
+}
+
 int vprof_report_page_write(const struct vprof_project *p, const char *run, const struct vprof_session *s,
 			    const struct vprof_results *results, const char *file, struct vprof_error *err)
 {
 	struct vprof_page_round *rounds = calloc(s->n_rounds + 1, sizeof *rounds);
-	struct vprof_page_verdict *verdicts = calloc(s->n_verdicts + 1, sizeof *verdicts);
+	struct vprof_page_verdict *verdicts = calloc(s->reviews.n + s->n_verdicts + 1, sizeof *verdicts);
 	struct vprof_text text = VPROF_TEXT_INIT;
 	struct vprof_facts *facts = NULL;
 	char date[32] = "";
 	struct vprof_page page = { .results = results, .root = p->directory, .version = VPROF_VERSION, .rounds = rounds,
-				   .n_rounds = s->n_rounds, .verdicts = verdicts, .n_verdicts = s->n_verdicts,
-				   .ending = s->ending };
+				   .n_rounds = s->n_rounds, .verdicts = verdicts, .ending = s->ending };
 	int rc = rounds && verdicts ? VPROF_OK : VPROF_ERR_NOMEM;
 
 	for (size_t i = 0; !rc && i < s->n_rounds; i++)
 		rc = fill_round(&rounds[i], p, &s->rounds[i], results);
-	for (size_t i = 0; !rc && i < s->n_verdicts; i++)
-		verdicts[i] = (struct vprof_page_verdict){ s->verdicts[i].key, s->verdicts[i].verdict };
+	if (!rc)
+		page.n_verdicts = collect_verdicts(s, results->interval, verdicts);
 	if (rc) {
 		vprof_error_set(err, rc, "out of memory");
 		goto out;

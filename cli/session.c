@@ -70,6 +70,7 @@ void vprof_session_release(struct vprof_session *s)
 		free(s->verdicts[i].verdict);
 	}
 	free(s->verdicts);
+	vprof_reviews_release(&s->reviews);
 	free(s->rounds);
 	vprof_name_list_release(&s->roots);
 	vprof_name_list_release(&s->broken_down);
@@ -348,4 +349,14 @@ int vprof_session_load(struct vprof_session *s, const char *path, struct vprof_e
 	if (rc)
 		vprof_session_release(s);
 	return rc;
+}
+
+int vprof_session_open(struct vprof_session *s, const struct vprof_project *p, struct vprof_error *err)
+{
+	int rc = vprof_session_load(s, p->session, err), other;
+
+	if (rc && rc != VPROF_ERR_MISSING)
+		return rc;
+	other = vprof_reviews_load(&s->reviews, p->verdicts, err);
+	return other ? other : rc;
 }

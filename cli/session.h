@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "cli/project.h"
+#include "cli/verdicts.h"
 #include "common/error.h"
 #include "instrumenter/instrument.h"
 
@@ -52,6 +53,7 @@ struct vprof_session {
 	struct vprof_name_list roots, broken_down;
 	struct vprof_verdict *verdicts;
 	size_t n_verdicts;
+	struct vprof_reviews reviews; /* of .vprof/verdicts.json, not part of this file */
 	struct vprof_round *rounds; /* rounds[0] is the baseline: annotations only */
 	size_t n_rounds;
 	char *ending; /* why the drill-down is over; NULL while it goes on */
@@ -63,6 +65,9 @@ void vprof_session_release(struct vprof_session *s);
 /* MISSING when there is none, CORRUPT with the way on when the file is damaged. `s` is initialised either way. */
 int vprof_session_load(struct vprof_session *s, const char *path, struct vprof_error *err);
 int vprof_session_save(const struct vprof_session *s, const char *path, struct vprof_error *err);
+
+/* Loads the project's session and the developer's verdicts. Results of vprof_session_load; CORRUPT also for the verdicts. */
+int vprof_session_open(struct vprof_session *s, const struct vprof_project *p, struct vprof_error *err);
 
 const char *vprof_session_verdict(const struct vprof_session *s, const char *key); /* "" when there is none */
 int vprof_session_judge(struct vprof_session *s, const char *key, const char *verdict); /* OK or NOMEM */

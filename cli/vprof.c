@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/version.h"
 
 struct command {
 	const char *name;
@@ -17,6 +18,7 @@ static const struct command commands[] = {
 	{ "annotations", vprof_cmd_annotations, "check vprof.json against the sources and list it" },
 	{ "iterate", vprof_cmd_iterate, "build, run, analyse and drill down, round by round" },
 	{ "report", vprof_cmd_report, "print the last (or a given) run's report" },
+	{ "review", vprof_cmd_review, "say what a factor is: culprit, inherent, fixed, ...; kept across runs" },
 	{ "build", vprof_cmd_build, "build with the probes that the session asks for" },
 	{ "run", vprof_cmd_run, "run the workload and record a trace" },
 	{ "analyze", vprof_cmd_analyze, "analyse a run's trace" },
@@ -49,7 +51,7 @@ static int dispatch(int argc, char **argv)
 		return VPROF_EXIT_USAGE;
 	}
 	if (!strcmp(name, "--version") || !strcmp(name, "version")) {
-		puts("vprof " VPROF_VERSION);
+		vprof_version_print();
 		return VPROF_EXIT_OK;
 	}
 	if (!strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h")) {

@@ -328,11 +328,11 @@ void vprof_factor_lines(const struct vprof_style *style, const struct vprof_resu
 		add_variance_detail(r, f, &line);
 	}
 	add_doubts(f, &line);
-	if (f->note && *f->note)
-		add_item(&line, f->note);
 	if (f->verdict && *f->verdict && strcmp(f->verdict, "broken down")) { /* that stands there already */
 		add_item(&line, "verdict: ");
 		vprof_text_add(&line, f->verdict);
+		if (f->note && *f->note)
+			vprof_text_addf(&line, " (%s)", f->note);
 	}
 	if (line.len) {
 		vprof_text_addf(out, "%*s%s", AT_DETAIL, "", vprof_ink(style, VPROF_INK_DIM));

@@ -26,6 +26,10 @@ struct vprof_report_options {
 int vprof_report_text(const struct vprof_results *r, const struct vprof_report_options *o, struct vprof_text *out,
 		      struct vprof_error *err);
 
+/* Appends the two lines of one factor in the ranked table; `rank` counts from 1. Errors of vprof_report_text. */
+int vprof_report_factor(const struct vprof_results *r, size_t rank, const struct vprof_report_options *o,
+			struct vprof_text *out, struct vprof_error *err);
+
 enum vprof_view {
 	VPROF_VIEW_VARIANCE, /* the ranked factors: vprof_report_text */
 	VPROF_VIEW_TAIL,     /* why the slowest intervals take longer than the others */

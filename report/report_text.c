@@ -122,3 +122,16 @@ int vprof_report_text(const struct vprof_results *r, const struct vprof_report_o
 		vprof_report_warnings(&style, r, out);
 	return out->failed ? vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory writing the report") : VPROF_OK;
 }
+
+int vprof_report_factor(const struct vprof_results *r, size_t rank, const struct vprof_report_options *o,
+			struct vprof_text *out, struct vprof_error *err)
+{
+	struct vprof_style style = vprof_report_style(o);
+	int rc = vprof_report_check(r, err);
+
+	if (!rc && (!rank || rank > r->n_factors))
+		rc = vprof_error_set(err, VPROF_ERR_INPUT, "these results have no factor %zu", rank);
+	if (!rc)
+		vprof_factor_lines(&style, r, rank, 1, out);
+	return rc;
+}

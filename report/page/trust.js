@@ -2,7 +2,7 @@
 function decided() {
 	const box = document.getElementById("decided"), most = d3.max(data.rounds, r => r.sd_ns) || 1;
 	const given = factors.filter(f => f.verdict || f.note), known = new Set(factors.map(f => f.key)), others = data.verdicts.filter(v => !known.has(v.key));
-	if (!given.length && !others.length) box.append(note("No verdict was given yet: vprof iterate asks for them."));
+	if (!given.length && !others.length) box.append(note("No verdict was given yet: vprof review and vprof iterate ask for them."));
 	else {
 		const body = el("tbody", null, given.map(f => el("tr", null, el("td", null, verdictBadge(f.verdict)), el("td", null, el("button.link.name", { type: "button", onclick: () => { const n = firstNode(f); if (n) select(n, "causes"); } }, f.name), f.is_blame ? el("span.small.soft", null, "while the interval waited") : null), el("td.num", null, percent(f.share)), el("td", null, f.note || ""))),
 			others.slice(0, 50).map(v => el("tr", null, el("td", null, verdictBadge(v.verdict)), el("td", null, el("span.name.soft", null, v.key)), el("td.num.soft", null, "not in this run"), el("td", null, ""))));

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the developer said of factors, in .vprof/verdicts.json: kept across runs and drill-downs, shown by all reports.
+ *
+ * The session's own verdicts (session.h) also say what a rule decided, and end with the drill-down; these here are a
+ * person's and stay until the person takes them back. A factor is told by its interval and its key, which are the same
+ * in every run.
+ *
+ * Invariant: every change reads, changes and replaces the whole file, atomically and under a lock, so that commands that
+ * run at once lose nothing of each other's. docs/cli.md documents the file.
+ */
+#ifndef VPROF_VERDICTS_H
+#define VPROF_VERDICTS_H
+
+#include <stddef.h>
+
+#include "common/error.h"
+
+struct vprof_review {
+	char *interval, *key;
+	char *name;    /* the factor's, for people */
+	char *verdict; /* one of vprof_review_words */
+	char *note;    /* "": none. Valid UTF-8 without control characters */
+	char *run;     /* the run that was looked at, "0007" */
+	char *date;    /* "2026-11-21T08:50:00Z" */
+};
+
+struct vprof_reviews {
+	struct vprof_review *items; /* owns its strings */
+	size_t n;
+};
+
+#define VPROF_NOTE_BYTES_MAX 2000
+
+/* "culprit", "inherent", "ignore", "fixed", "todo"; NULL ends the list. */
+extern const char *const vprof_review_words[];
+
+/* No file: an empty list and OK. CORRUPT with the way on when the file is damaged. `r` is initialised either way. */
+int vprof_reviews_load(struct vprof_reviews *r, const char *path, struct vprof_error *err);
+void vprof_reviews_release(struct vprof_reviews *r);
+
+/* NULL when there is none. `interval` NULL or "": of any. */
+const struct vprof_review *vprof_reviews_find(const struct vprof_reviews *r, const char *interval, const char *key);
+
+/* The text of the file, to be freed; NULL: out of memory. */
+char *vprof_reviews_json(const struct vprof_reviews *r);
+
+/* Writes one verdict into the file, in the place of an older one; `verdict` NULL takes it back. The folder of `path` must
+ * exist. The date is set here. */
+int vprof_reviews_set(const char *path, const struct vprof_review *review, struct vprof_error *err);
+
+#endif
