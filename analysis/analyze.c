@@ -116,6 +116,8 @@ static int choose_instances(struct analysis *a)
 			continue;
 		if (inst->begin < from) {
 			a->n_warmup++;
+		} else if (inst->is_lossy) {
+			a->r->n_lossy++;
 		} else if (!vprof_window_list_holds(&a->windows, inst->begin)) {
 			count_outside(a->r, inst, a->timeline->ns_per_tick);
 		} else {

@@ -1,6 +1,7 @@
 /* See channels.h. Messages of all threads are sorted by (channel, direction, time); amounts are summed within each group. */
 #include "analysis/channels.h"
 
+#include "analysis/losses.h"
 #include "trace/format.h"
 
 #define SENDS_MAX 16 /* of one RECEIVE that become queue events: the last ones */
@@ -217,7 +218,7 @@ static void cut_send(struct vprof_channels *c, const struct group *g, uint32_t s
 static void match_group(struct vprof_channels *c, const struct group *g)
 {
 	struct message *all = c->all.v;
-	uint64_t units = 0;
+	uint64_t units = 0, lost = vprof_losses_first(c->timeline);
 
 	for (uint32_t i = g->sends; i < g->receives; i++) {
 		if (__builtin_add_overflow(units, all[i].until, &units))
@@ -230,8 +231,8 @@ static void match_group(struct vprof_channels *c, const struct group *g)
 		uint32_t first = send_after(c, g, units), last = send_after(c, g, units + (amount ? amount - 1 : 0));
 
 		all[i].until = units;
-		if (!amount || amount > UINT64_MAX - units || last >= g->receives || all[last].t > all[i].t)
-			continue; /* somebody wrote unseen */
+		if (!amount || amount > UINT64_MAX - units || last >= g->receives || all[last].t > all[i].t || all[i].t >= lost)
+			continue; /* somebody wrote unseen, or may have */
 		units += amount;
 		all[i].until = units;
 		all[i].first = first;
@@ -273,7 +274,7 @@ static int add_events(struct vprof_channels *c, struct vprof_timeline *timeline,
 		for (uint32_t k = first; k <= all[i].last; k++) {
 			uint64_t item = vprof_mix(vprof_mix(g->channel) ^ k) | ITEM_MARK;
 
-			if (all[k].thread == all[i].thread || !is_sure(c, g, k))
+			if (!is_sure(c, g, k))
 				continue;
 			if (!is_sent[k] && add_event(timeline, all[k].thread, all[k].t, item, 0))
 				return VPROF_ERR_NOMEM;
@@ -395,7 +396,7 @@ static enum vprof_channel_answer of_poll(const struct vprof_channels *c, uint64_
 {
 	const struct group *g = group_of(c, channel);
 
-	if (!g)
+	if (!g || w->t1 >= vprof_losses_first(c->timeline))
 		return VPROF_CHANNEL_UNDECIDED;
 	return judge(c, g, w, send_after(c, g, received_by(c, g, w->t0)), thread, waker, wake_t);
 }

@@ -378,13 +378,14 @@ static struct origin find_handover(const struct vprof_path *p, uint32_t instance
 	size_t i = vprof_time_search(line->waits.v, sizeof *line->waits.v, line->waits.n, start,
 				     p->wait_hint[thread]);
 
+	i -= i && line->waits.v[i - 1].t1 > start; /* not over yet */
 	for (int n = 0; i-- > 0 && n < LOOK_BACK_MAX; n++) {
 		const struct vprof_wait *w = &line->waits.v[i];
 		uint32_t segment;
 
 		if (w->t1 < floor)
 			break;
-		if (w->t1 > start || w->waker == VPROF_NONE)
+		if (w->waker == VPROF_NONE)
 			continue;
 		segment = vprof_intervals_segment_of(p->iv, w->waker, w->wake_t, instance);
 		if (segment != VPROF_NONE && w->wake_t >= p->iv->instances.v[instance].begin)

@@ -2,6 +2,8 @@
  * open instances by (name, id). */
 #include "analysis/intervals.h"
 
+#include "analysis/losses.h"
+
 struct event {
 	uint64_t t;
 	uint32_t thread, mark;
@@ -349,6 +351,7 @@ int vprof_intervals_build(struct vprof_intervals **out, const struct vprof_timel
 	if (collect_events(&tr) || track(&tr) || group(&tr))
 		goto out;
 	count_states(&tr);
+	vprof_losses_mark(timeline, tr.iv);
 	*out = tr.iv;
 	tr.iv = NULL;
 	ret = 0;

@@ -25,6 +25,7 @@ struct vprof_instance {
 	uint32_t older; /* next open instance with the same (name, id) in another process */
 	uint8_t state, ambiguous;
 	uint8_t type_kind; /* 0: none, 1: number, 2: string */
+	uint8_t is_lossy;  /* records were lost that it may need (analysis/losses.h) */
 };
 
 struct vprof_segment {

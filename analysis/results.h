@@ -128,6 +128,7 @@ struct vprof_results {
 	uint64_t n_complete, n_cut, n_ambiguous, n_restarted;
 	uint64_t n_records, n_dropped, n_bytes_ignored;
 	uint64_t n_outside;	/* complete, but begun outside the windows in which calls were recorded: not in n_complete */
+	uint64_t n_lossy;	/* complete, but records were lost that they may need: not in n_complete */
 	double outside_mean_ns; /* mean latency of these, NaN when there are none */
 	uint64_t n_calls_sampled; /* records of hot functions' calls, each of which stands for several */
 	uint64_t n_waits, n_waits_matched, n_waits_unmatched;

@@ -8,8 +8,9 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "analysis/timeline_records.h"
+#include "analysis/losses.h"
 #include "analysis/parallel.h"
+#include "analysis/timeline_records.h"
 #include "trace/walk.h"
 
 #define TIME_MAX VPROF_CALL_TIME_MAX
@@ -122,6 +123,22 @@ static int read_block(struct vprof_reading *b, const struct vp_chunk_header *chu
 	return 0;
 }
 
+/* When the chunk's first record with a time was written; 0: there is none. */
+static uint64_t first_time(const struct vp_chunk_header *chunk)
+{
+	const struct vp_unit *at = (const void *)(chunk + 1), *end = at + chunk->n_bytes / VP_UNIT_BYTES, *u;
+	uint32_t n_units;
+
+	while ((u = vp_walk_next(&at, end, &n_units))) {
+		uint32_t code = VP_CODE(u->w);
+
+		if (code == VP_KIND_STRING || code == VP_KIND_MODULE || u->t > TIME_MAX)
+			continue;
+		return code == VP_KIND_WAIT ? u[2].t : code >= VP_CODE_FUNCTION ? u->t + VP_PAYLOAD(u->w) : u->t;
+	}
+	return 0;
+}
+
 static int build_thread(struct vprof_reading *b, const struct vprof_trace_thread *thread)
 {
 	struct vprof_line *line = b->line;
@@ -132,9 +149,13 @@ static int build_thread(struct vprof_reading *b, const struct vprof_trace_thread
 	line->tid = thread->tid;
 	line->t_first = UINT64_MAX;
 	line->calls.source = thread;
-	for (size_t i = 0; i < thread->n_chunks; i++)
+	for (size_t i = 0; i < thread->n_chunks; i++) {
+		if (i && thread->chunks[i]->chunk_seq != thread->chunks[i - 1]->chunk_seq + 1 &&
+		    vprof_reading_lost(b, first_time(thread->chunks[i])))
+			return VPROF_ERR_NOMEM;
 		if (read_block(b, thread->chunks[i]))
 			return VPROF_ERR_NOMEM;
+	}
 	b->unit = UINT32_MAX;
 	while (b->open.n)
 		if (vprof_reading_close(b))
@@ -308,7 +329,8 @@ int vprof_timeline_build(struct vprof_timeline **out, const struct vprof_trace *
 		goto out;
 	pthread_mutex_init(&timeline->private->lock, NULL);
 	if (read_threads(&r, vprof_parallel_count(n_threads)) || join_threads(timeline) ||
-	    vprof_samples_limit(timeline->threads, timeline->n_threads) || vprof_offs_build(timeline))
+	    vprof_samples_limit(timeline->threads, timeline->n_threads) || vprof_losses_gather(timeline) ||
+	    vprof_offs_build(timeline))
 		goto out;
 	finish_names(timeline);
 	*out = timeline;
@@ -336,6 +358,7 @@ static void line_release(struct vprof_line *line)
 	VPROF_ARRAY_RELEASE(&line->messages);
 	VPROF_ARRAY_RELEASE(&line->ready);
 	VPROF_ARRAY_RELEASE(&line->samples);
+	VPROF_ARRAY_RELEASE(&line->losses);
 	VPROF_ARRAY_RELEASE(&line->offs);
 }
 
@@ -347,6 +370,7 @@ void vprof_timeline_free(struct vprof_timeline *timeline)
 		line_release(&timeline->threads[i]);
 	free(timeline->threads);
 	VPROF_ARRAY_RELEASE(&timeline->modules);
+	VPROF_ARRAY_RELEASE(&timeline->losses);
 	if (timeline->private) {
 		for (size_t i = 0; i < timeline->private->texts.n; i++)
 			free(timeline->private->texts.v[i]);

@@ -98,6 +98,10 @@ struct vprof_off { /* the thread had no processor */
 	uint8_t is_preempted; /* it could have run; else it was blocked */
 };
 
+struct vprof_loss { /* records of a thread are missing between these times */
+	uint64_t t0, t1;
+};
+
 struct vprof_line { /* one thread's timeline */
 	uint32_t thread_seq, process_seq, pid, tid;
 	uint64_t start_token; /* token of its CREATE, 0: unknown */
@@ -115,6 +119,7 @@ struct vprof_line { /* one thread's timeline */
 	VPROF_ARRAY(struct vprof_ready) ready;
 	VPROF_ARRAY(struct vprof_sampled) samples; /* by t0, then code */
 	VPROF_ARRAY(struct vprof_module) modules; /* until the timeline has all of them */
+	VPROF_ARRAY(struct vprof_loss) losses;
 	VPROF_ARRAY(struct vprof_off) offs; /* disjoint, by t0; empty when !timeline->has_switches */
 };
 
@@ -126,6 +131,7 @@ struct vprof_timeline {
 	const char **names; /* of waits: VP_CALL names first, then kinds, then annotated functions */
 	size_t n_names;
 	VPROF_ARRAY(struct vprof_module) modules;
+	VPROF_ARRAY(struct vprof_loss) losses; /* of all threads; disjoint, by t0 (analysis/losses.h) */
 	uint64_t t_first, t_last; /* over all threads */
 	uint64_t n_records, n_calls, n_sampled, n_unclosed, n_bad; /* unclosed: calls without a record; bad: impossible times */
 	uint64_t n_dropped_marks;

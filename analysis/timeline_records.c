@@ -198,6 +198,7 @@ static int add_wait(struct vprof_reading *b, const struct vp_unit *u)
 	w->t0 = u->t;
 	w->goes_on = b->false_wake && b->line->waits.n > 1;
 	b->false_wake = 0;
+	b->has_wait = 1;
 	w->t1 = u[2].t > w->t0 ? u[2].t : w->t0;
 	w->object = u[1].t;
 	w->ticket = (uint32_t)u[1].w;
@@ -257,16 +258,17 @@ static int add_stack(struct vprof_reading *b, const struct vp_unit *u)
 	return 0;
 }
 
-static int add_message(struct vprof_line *line, const struct vp_unit *u)
+static int add_message(struct vprof_reading *b, const struct vp_unit *u)
 {
+	struct vprof_line *line = b->line;
 	struct vprof_message *m;
 	struct vprof_ready *r;
 
 	if (VP_CODE(u->w) == VP_KIND_READY) {
-		r = line->waits.n ? VPROF_PUSH(&line->ready) : NULL;
+		r = b->has_wait ? VPROF_PUSH(&line->ready) : NULL;
 		if (r)
 			*r = (struct vprof_ready){ u[1].t, line->waits.n - 1 };
-		return r || !line->waits.n ? 0 : VPROF_ERR_NOMEM;
+		return r || !b->has_wait ? 0 : VPROF_ERR_NOMEM;
 	}
 	m = VPROF_PUSH(&line->messages);
 	if (!m)
@@ -301,7 +303,7 @@ static int add_small(struct vprof_reading *b, const struct vp_unit *u)
 	case VP_KIND_SEND:
 	case VP_KIND_RECEIVE:
 	case VP_KIND_READY:
-		return add_message(line, u);
+		return add_message(b, u);
 	case VP_KIND_CREATE:
 		c = VPROF_PUSH(&line->creations);
 		if (!c)
@@ -315,10 +317,7 @@ static int add_small(struct vprof_reading *b, const struct vp_unit *u)
 		line->t_exit = u->t;
 		return 0;
 	case VP_KIND_FALSE_WAKE:
-		b->false_wake = 1;
-		return 0;
-	case VP_KIND_DROPPED:
-		b->n_dropped_marks++;
+		b->false_wake = b->has_wait;
 		return 0;
 	case VP_KIND_COUNT:
 		vprof_samples_count(line, VP_PAYLOAD(u->w) & VP_CODE_MASK, (uint32_t)(VP_PAYLOAD(u->w) >> VP_CODE_BITS));
@@ -326,6 +325,17 @@ static int add_small(struct vprof_reading *b, const struct vp_unit *u)
 	default:
 		return 0;
 	}
+}
+
+int vprof_reading_lost(struct vprof_reading *b, uint64_t t)
+{
+	struct vprof_loss *loss = VPROF_PUSH(&b->line->losses);
+
+	if (!loss)
+		return VPROF_ERR_NOMEM;
+	*loss = (struct vprof_loss){ b->line->t_last, t > b->line->t_last ? t : b->line->t_last };
+	b->false_wake = b->has_wait = 0;
+	return 0;
 }
 
 static int add_enter(struct vprof_reading *b, const struct vp_unit *u)
@@ -359,6 +369,11 @@ int vprof_reading_record(struct vprof_reading *b, const struct vp_unit *u)
 		s->next_kind = code < VP_CODE_FUNCTION && code != VP_KIND_SAMPLE ? (uint8_t)code : VP_KIND_NONE;
 		s->t = u->t;
 		b->pending_stack = 0;
+	}
+	if (code == VP_KIND_DROPPED) {
+		b->n_dropped_marks++;
+		if (vprof_reading_lost(b, u->t))
+			return VPROF_ERR_NOMEM;
 	}
 	if (u->t < line->t_first)
 		line->t_first = u->t;

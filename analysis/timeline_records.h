@@ -39,12 +39,15 @@ struct vprof_reading { /* of one thread */
 	VPROF_ARRAY(struct vprof_open_frame) open;
 	size_t pending_stack; /* index + 1 */
 	int false_wake;
+	int has_wait; /* the wait recorded last is the thread's last: none was lost since */
 	uint32_t unit; /* place of the record in its block */
 	uint64_t n_records, n_calls, n_sampled, n_unclosed, n_bad, n_dropped_marks, n_bytes_ignored;
 };
 
 /* The record's first unit; all its units are there. OK or NOMEM. */
 int vprof_reading_record(struct vprof_reading *b, const struct vp_unit *u);
+/* Records between the last one and time t are missing. OK or NOMEM. */
+int vprof_reading_lost(struct vprof_reading *b, uint64_t t);
 /* The innermost open frame never wrote its record (longjmp, a kill): it ended by now. OK or NOMEM. */
 int vprof_reading_close(struct vprof_reading *b);
 /* A call that began at t0 ended: frames that were entered and that it encloses, or that it is, are open no more. */

@@ -15,6 +15,7 @@
 #include "analysis/wakes.h"
 
 #include "analysis/channels.h"
+#include "analysis/losses.h"
 
 #define PROCESSES_MAX 64 /* that share one lock and are looked at */
 #define SEARCH_MAX 256	 /* candidates looked at before the wait's end */
@@ -392,7 +393,14 @@ static struct release *round_release(const struct matcher *m, uint32_t thread, c
 	return found ? found : early_release(m, thread, w, begin, scope, key, 0);
 }
 
-static int match_release(const struct matcher *m, uint32_t thread, struct vprof_wait *w)
+/* No other release could have ended the wait, recorded or not. Readers share a number. */
+static int is_sure(const struct release *r, const struct vprof_wait *w)
+{
+	return w->kind == VP_WAIT_ONCE || (is_exact(r, w) && w->kind != VP_WAIT_RWLOCK_WRITE);
+}
+
+/* unsure: releases of the object may have been lost. */
+static int match_release(const struct matcher *m, uint32_t thread, struct vprof_wait *w, int unsure)
 {
 	uint32_t process = m->timeline->threads[thread].process_seq;
 	uint32_t scope = scope_of(w->kind, w->flags, process), class = wake_class(w->kind, w->flags);
@@ -404,6 +412,8 @@ static int match_release(const struct matcher *m, uint32_t thread, struct vprof_
 
 	if (!best)
 		return 0;
+	if (!is_sure(best, w) && (unsure || vprof_losses_touch(m->timeline, w->t0, w->t1)))
+		return 0; /* its own release may be among what was lost */
 	if ((is_turn || class == CLASS_SEMAPHORE) && best->n_left && best->n_left != UINT32_MAX)
 		best->n_left--;
 	m->counts->n_by_time += w->seq && !is_exact(best, w);
@@ -441,6 +451,8 @@ static int match_join(const struct matcher *m, uint32_t thread, struct vprof_wai
 	if (!found || found->thread == thread)
 		return 0;
 	line = &m->timeline->threads[found->thread];
+	if (!line->t_exit && vprof_losses_touch(m->timeline, w->t0, w->t1))
+		return 0;
 	t = line->t_exit ? line->t_exit : line->t_last;
 	w->waker = found->thread;
 	w->wake_t = t < w->t0 ? w->t0 : t > w->t1 ? w->t1 : t;
@@ -501,7 +513,7 @@ static int match_line(struct matcher *m, uint32_t thread)
 			continue;
 		}
 		if (class != CLASS_COND && class != CLASS_SEMAPHORE && class != CLASS_FUTEX) {
-			count_wait(m, line, i, match_release(m, thread, w));
+			count_wait(m, line, i, match_release(m, thread, w, 0));
 			continue;
 		}
 		turn = VPROF_PUSH(&m->turns);
@@ -518,13 +530,22 @@ static int match_line(struct matcher *m, uint32_t thread)
 
 static int match_turns(struct matcher *m)
 {
+	uint64_t unsure_until = 0; /* a lost release shifts those after it for as long as somebody waits */
+
 	if (vprof_array_sort(m->turns.v, m->turns.n, sizeof *m->turns.v, turn_order))
 		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < m->turns.n; i++) {
 		const struct turn *turn = &m->turns.v[i];
 		struct vprof_line *line = &m->timeline->threads[turn->thread];
+		struct vprof_wait *w = &line->waits.v[turn->wait];
+		int unsure;
 
-		count_wait(m, line, turn->wait, match_release(m, turn->thread, &line->waits.v[turn->wait]));
+		if (i && (turn->scope != turn[-1].scope || turn->key != turn[-1].key))
+			unsure_until = 0;
+		unsure = w->t0 <= unsure_until || vprof_losses_touch(m->timeline, w->t0, w->t1);
+		if (unsure && w->t1 > unsure_until)
+			unsure_until = w->t1;
+		count_wait(m, line, turn->wait, match_release(m, turn->thread, w, unsure));
 	}
 	return 0;
 }

@@ -80,6 +80,9 @@ static void warn_nothing(struct list *l, const struct vprof_findings *f)
 		warn(l, "no interval began or ended in this run. If vprof.json has intervals: the code at their begin and end never "
 			"ran; check their functions, and that the run command puts load on them. If it has none: vprof init "
 			"proposes some");
+	else if (r->n_lossy)
+		warn(l, "all %llu complete intervals were left out: records were lost that they may need. Give the run more buffers "
+			"(--memory), or measure fewer functions", LLU(r->n_lossy));
 	else if (f->n_warmup)
 		warn(l, "all %llu complete intervals lie in the warm-up that was left out: record a longer run or lower the "
 			"warm-up share", LLU(f->n_warmup));
@@ -101,7 +104,9 @@ static void warn_few(struct list *l, const struct vprof_findings *f)
 		warn(l, "only %llu complete intervals, at least %llu are needed, and %d for bounds beside the shares: record a run %.0f "
 			"times as long, or more load%s",
 		     LLU(r->n_complete), LLU(f->min_intervals), VPROF_BOUNDS_MIN,
-		     ceil(VPROF_BOUNDS_MIN / (double)r->n_complete), r->n_outside ? ", or give recording more of a processor (--budget; 0: no limit)" : "");
+		     ceil(VPROF_BOUNDS_MIN / (double)r->n_complete),
+		     r->n_lossy ? ", and give the run enough buffers that none are left out (--memory)" :
+		     r->n_outside ? ", or give recording more of a processor (--budget; 0: no limit)" : "");
 	}
 	if (r->n_complete >= 2 && !(r->var_ns2 > 0)) {
 		r->inconclusive = 1;
@@ -121,8 +126,9 @@ static void warn_incomplete(struct list *l, const struct vprof_findings *f)
 			"may be too large", 100 * fabs(r->mean_ns / r->outside_mean_ns - 1),
 		     r->mean_ns > r->outside_mean_ns ? "longer" : "less", LLU(r->n_outside));
 	if (r->n_dropped)
-		warn(l, "%llu records were dropped because the trace's buffers were full: times of the affected intervals "
-			"are too coarse. Give the run more buffers, or measure fewer functions", LLU(r->n_dropped));
+		warn(l, "%llu records were dropped because the trace's buffers were full: %llu complete intervals that may need "
+			"them were left out, and what went through pipes and sockets afterwards is not known. Give the run more buffers "
+			"(--memory), or measure fewer functions", LLU(r->n_dropped), LLU(r->n_lossy));
 	if (r->n_bytes_ignored)
 		warn(l, "%llu bytes of the trace are damaged or cut and were ignored", LLU(r->n_bytes_ignored));
 	if (!*r->no_switches && r->n_switches_lost)

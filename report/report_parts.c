@@ -100,6 +100,8 @@ void vprof_report_coverage(const struct vprof_style *style, const struct vprof_r
 	vprof_text_addf(&t, "%s ambiguous", vprof_format_count(r->n_ambiguous).s);
 	if (r->n_restarted)
 		vprof_text_addf(&t, ", %s begun again before they ended", vprof_format_count(r->n_restarted).s);
+	if (r->n_lossy)
+		vprof_text_addf(&t, ", %s left out because records were lost meanwhile", vprof_format_count(r->n_lossy).s);
 	if (r->n_outside)
 		vprof_text_addf(&t, ", %s begun while calls were not recorded (mean %s)", vprof_format_count(r->n_outside).s,
 				vprof_format_duration(r->outside_mean_ns).s);

@@ -21,6 +21,7 @@ function trust() {
 	if (!R.warnings.length) box.append(note("No warning."));
 	const of = (n, all) => all ? ` (${percent(n / all)})` : "", all = R.n_complete + R.n_cut + R.n_ambiguous + (R.n_restarted || 0);
 	rows.push(["intervals", `${count(R.n_complete)} complete${of(R.n_complete, all)}, ${count(R.n_cut)} cut by the trace's begin or end, ${count(R.n_ambiguous)} ambiguous, ${count(R.n_restarted)} begun again before they ended`]);
+	if (R.n_lossy) rows.push(["records lost", `${count(R.n_lossy)} complete intervals left out because records were lost that they may need`]);
 	if (R.n_outside) rows.push(["not recorded", `${count(R.n_outside)} intervals while calls were not recorded, mean ${duration(R.outside_mean_ns)} (recorded: ${duration(R.mean_ns)})`]);
 	rows.push(["records", `${count(R.n_records)} read, ${count(R.n_dropped)} dropped` + (R.n_bytes_ignored ? `, ${count(R.n_bytes_ignored)} damaged bytes ignored` : "") + (R.n_calls_sampled ? `, ${count(R.n_calls_sampled)} stand for several calls of hot functions` : "")]);
 	rows.push(["waits for others", R.n_waits ? `${count(R.n_waits)}: ${count(R.n_waits_matched)} matched with their waker${of(R.n_waits_matched, R.n_waits)}, ${count(R.n_waits_unmatched)} not; ${count(R.n_waits_by_time)} by their times alone` : "none"]);

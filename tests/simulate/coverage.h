@@ -5,6 +5,7 @@
 #define COVERAGE(X)                                                                                                  \
 	X(SCHEDULES, "schedules") X(THREADS, "threads") X(RECORDS, "records (16 bytes)")	\
 	X(WAITS, "waits compared") X(WAKERS, "wakers compared") \
+	X(LOSSY_WAITS, "waits while records were lost") X(LOSSY_WAKERS, "wakers of these, sure all the same") \
 	X(UNKNOWABLE_WAITS, "waits with the trace's begin or end between them and their release: not compared") \
 	X(UNKNOWABLE, "intervals with such a wait: not compared, but for their tiles")                              \
 	X(INTERVALS, "intervals compared exactly: path, queue delays, blame, nodes")                                  \

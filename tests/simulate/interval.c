@@ -1,8 +1,8 @@
 #include "interval.h"
 
-static void mark(struct sim_thread *th, enum vp_kind kind, const struct sim_instance *i)
+static bool mark(struct sim_thread *th, enum vp_kind kind, const struct sim_instance *i)
 {
-	records_two(th, th->world->now, VP_W(kind, 0), i->id, i->name);
+	return records_two(th, th->world->now, VP_W(kind, 0), i->id, i->name);
 }
 
 static void segment_end(struct sim_thread *th)
@@ -67,10 +67,9 @@ static struct sim_instance *begin(struct sim_thread *th, uint64_t id, uint64_t n
 	struct world *w = th->world;
 	struct sim_instance *i = world_alloc(w, sizeof *i);
 
-	*i = (struct sim_instance){ .id = id, .name = name, .begin = w->now, .process = th->process, .older = w->instances,
-				    .is_before_trace = w->now < w->record_from, .n_active = 1 };
+	*i = (struct sim_instance){ .id = id, .name = name, .begin = w->now, .process = th->process, .older = w->instances, .n_active = 1 };
 	w->instances = i;
-	mark(th, VP_KIND_BEGIN, i);
+	i->is_before_trace = !mark(th, VP_KIND_BEGIN, i);
 	segment_begin(th, i, NULL);
 	return i;
 }
@@ -116,10 +115,13 @@ void interval_suspend(struct sim_thread *th)
 
 void interval_end(struct sim_thread *th, struct sim_instance *i, struct sim_work *cause)
 {
+	bool is_told;
+
 	world_work(th, 1);
-	mark(th, VP_KIND_END, i);
+	is_told = mark(th, VP_KIND_END, i);
 	if (i->is_complete)
 		return;
+	i->is_end_lost = !is_told;
 	i->is_complete = true;
 	i->end = th->world->now;
 	i->ended_by = th;
@@ -225,6 +227,10 @@ void sim_queue_put(struct sim_thread *th, struct sim_queue *q, struct sim_instan
 	}
 	if (q->kind == SIM_QUEUE_ANNOTATED)
 		work->is_recorded = records_two(th, w->now, VP_W(VP_KIND_ENQUEUE, 0), work->item, 0);
+	if (work->is_recorded) {
+		th->enqueued = sim_grow(th->enqueued, th->n_enqueued, &th->cap_enqueued, sizeof *th->enqueued);
+		th->enqueued[th->n_enqueued++] = w->now;
+	}
 	world_lag(th);
 	sim_lock_take(th, &q->mutex, false, SIM_NEVER);
 	push(th, q, work, 0);
@@ -261,7 +267,10 @@ static struct sim_work *receive(struct sim_thread *th, struct sim_queue *q)
 									  .flags = VP_FLAG_SHARED | VP_FLAG_CHANNEL,
 									  .object = q->key, .t0 = t0 });
 	world_wait_end(th, wait, release, is_recorded);
-	records_two(th, w->now, VP_W(VP_KIND_RECEIVE, w->now - t0), q->key, amount);
+	if (records_two(th, w->now, VP_W(VP_KIND_RECEIVE, w->now - t0), q->key, amount)) {
+		th->received = sim_grow(th->received, th->n_received, &th->cap_received, sizeof *th->received);
+		th->received[th->n_received++] = w->now;
+	}
 	item->work->t_taken = w->now;
 	return item->work;
 }
@@ -286,7 +295,7 @@ struct sim_work *sim_queue_take(struct sim_thread *th, struct sim_queue *q, bool
 	sim_lock_take(th, &q->mutex, false, SIM_NEVER);
 	while (sim_queue_is_empty(q)) {
 		wait = sim_cond_wait(th, &q->filled, &q->mutex, SIM_NEVER, &woken);
-		if (before)
+		if (before && th->waits[wait - 1].is_recorded)
 			world_wait_join(th, before, wait);
 		else
 			before = wait;
@@ -294,10 +303,9 @@ struct sim_work *sim_queue_take(struct sim_thread *th, struct sim_queue *q, bool
 			break;
 		COVER(w, FALSE_WAKE);
 		world_lag(th);
-		if (!q->tells_false_wakes || !th->waits[before - 1].is_recorded)
+		if (!q->tells_false_wakes || th->n_lost || !th->waits[before - 1].is_recorded ||
+		    !records_one(th, w->now, VP_W(VP_KIND_FALSE_WAKE, 0)))
 			before = 0;
-		else
-			records_one(th, w->now, VP_W(VP_KIND_FALSE_WAKE, 0));
 	}
 	work = pop(q)->work;
 	sim_lock_release(th, &q->mutex, false);

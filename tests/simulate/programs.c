@@ -38,6 +38,7 @@ static void call_begin(struct sim_thread *th, uint32_t code)
 	if (code == VP_CODE_FUNCTION + 1) /* a root frame */
 		th->frames[th->n_frames - 1].is_recorded =
 			records_one(th, th->world->now, VP_W(VP_KIND_ENTER, code));
+	th->is_broken |= th->n_lost != 0;
 }
 
 static void call_end(struct sim_thread *th)
@@ -46,6 +47,8 @@ static void call_end(struct sim_thread *th)
 
 	if (records_one(th, f->t0, VP_W(f->code, th->world->now - f->t0)))
 		f->is_recorded = true;
+	else if (f->is_recorded && th->n_lost)
+		th->is_broken = true;
 }
 
 static void compute(struct sim_thread *th)

@@ -24,6 +24,14 @@ static void append(struct sim_thread *th, const struct vp_unit *units, size_t n)
 	}
 }
 
+static void add_gap(struct sim_thread *th, uint64_t to, bool is_told)
+{
+	struct world *w = th->world;
+
+	w->gaps = sim_grow(w->gaps, w->n_gaps, &w->cap_gaps, sizeof *w->gaps);
+	w->gaps[w->n_gaps++] = (struct sim_gap){ th, th->t_last, to, is_told };
+}
+
 bool records_put(struct sim_thread *th, const struct vp_unit *units, size_t n)
 {
 	struct world *w = th->world;
@@ -31,13 +39,18 @@ bool records_put(struct sim_thread *th, const struct vp_unit *units, size_t n)
 	if (w->now < w->record_from)
 		return false;
 	if (w->now >= th->lose_from && w->now < th->lose_to) {
-		th->n_lost++;
+		if (!th->n_lost++)
+			add_gap(th, SIM_NEVER, false);
 		w->n_lost++;
 		return false;
 	}
 	if (th->n_lost) {
 		append(th, &(struct vp_unit){ w->now, VP_W(VP_KIND_DROPPED, th->n_lost) }, 1);
+		for (size_t i = 0; i < w->n_gaps; i++)
+			if (w->gaps[i].th == th && !w->gaps[i].is_told)
+				w->gaps[i] = (struct sim_gap){ th, w->gaps[i].from, w->now, true };
 		th->n_lost = 0;
+		th->t_last = w->now;
 	}
 	append(th, units, n);
 	th->t_first = units->t < th->t_first ? units->t : th->t_first;

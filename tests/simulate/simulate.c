@@ -35,6 +35,15 @@ static void settle(struct world *w)
 	w->end_at = w->now + 4 * (w->stop_at - w->now) + 10000;
 	if (world_chance(w, 30))
 		w->end_at = w->now + 1 + world_below(w, w->stop_at - w->now);
+	w->with_losses = world_chance(w, 15);
+	for (size_t i = 0; i < w->n_threads && w->with_losses; i++) {
+		struct sim_thread *th = w->threads[i];
+
+		if (world_chance(w, 80))
+			continue;
+		th->lose_from = w->now + world_below(w, w->stop_at - w->now);
+		th->lose_to = th->lose_from + 1 + world_below(w, (w->stop_at - w->now) / 8);
+	}
 }
 
 static unsigned run_seed(uint64_t seed, const char *dir, const struct vprof_plan *plan, uint64_t *coverage, bool is_verbose)

@@ -63,6 +63,29 @@ static size_t frame_node(struct truth *t, const struct sim_thread *th, uint32_t 
 	return child_node(t, frame_node(t, th, f->parent, base, level, &(uint32_t){ 1 }), TRUTH_FRAME, f->code, NULL, level);
 }
 
+static enum truth_loss loss_between(const struct world *w, uint64_t from, uint64_t to)
+{
+	enum truth_loss found = TRUTH_NO_LOSS;
+
+	for (size_t i = 0; i < w->n_gaps; i++)
+		if (w->gaps[i].from <= to && w->gaps[i].to >= from) {
+			if (w->gaps[i].is_told)
+				return TRUTH_LOSSY;
+			found = TRUTH_LOSS_UNTOLD;
+		}
+	return found;
+}
+
+static uint64_t first_loss(const struct world *w)
+{
+	uint64_t first = SIM_NEVER;
+
+	for (size_t i = 0; i < w->n_gaps; i++)
+		if (w->gaps[i].is_told && w->gaps[i].from < first)
+			first = w->gaps[i].from;
+	return first;
+}
+
 /* The wait that counts at this moment: the outermost one that was recorded. */
 static const struct sim_wait *wait_of(const struct sim_thread *th, const struct sim_moment *m)
 {
@@ -79,6 +102,8 @@ static const struct sim_release *release_of(const struct sim_thread *th, const s
 {
 	size_t self = (size_t)(w - th->waits);
 
+	if (w->kind == VP_WAIT_PIPE && w->t1 >= first_loss(th->world))
+		return NULL;
 	if (w->release && w->release->is_recorded)
 		return w->release;
 	for (size_t i = th->n_waits; i-- > self + 1;) {
@@ -119,9 +144,87 @@ bool truth_wait_counts(const struct sim_thread *th, const struct sim_wait *w)
 	return w->is_recorded;
 }
 
+bool truth_wait_lossy(const struct sim_thread *th, const struct sim_wait *w)
+{
+	return w->is_shifted && loss_between(th->world, w->t0, w->t1) != TRUTH_LOSS_UNTOLD;
+}
+
+/* Channels are not to be trusted after the first loss, nor what came through them. */
+static bool came_through_channel(const struct world *w, const struct sim_thread *th, uint64_t from, uint64_t to)
+{
+	uint64_t first = first_loss(w);
+
+	for (size_t i = 0; i < th->n_received; i++)
+		if (th->received[i] >= first && th->received[i] >= from && th->received[i] <= to)
+			return true;
+	return false;
+}
+
+static bool has_enqueued(const struct sim_thread *th, uint64_t from, uint64_t to)
+{
+	for (size_t i = 0; i < th->n_enqueued; i++)
+		if (th->enqueued[i] >= from && th->enqueued[i] <= to)
+			return true;
+	return false;
+}
+
+static uint64_t segment_end(const struct sim_segment *s);
+
+enum truth_loss truth_loss(const struct world *w, const struct sim_instance *i)
+{
+	enum truth_loss found = loss_between(w, i->begin, i->is_complete ? i->end : SIM_NEVER);
+
+	if (found == TRUTH_LOSSY || !i->is_complete)
+		return found;
+	if (came_through_channel(w, i->ended_by, i->begin, i->end))
+		return TRUTH_LOSSY;
+	for (size_t k = 0; k < w->n_threads; k++)
+		if (came_through_channel(w, w->threads[k], i->begin, i->end) && has_enqueued(w->threads[k], i->begin, i->end))
+			return TRUTH_LOSSY;
+	for (const struct sim_segment *s = i->segments; s; s = s->older)
+		if (came_through_channel(w, s->th, i->begin, segment_end(s) < i->end ? segment_end(s) : i->end))
+			return TRUTH_LOSSY;
+	return found;
+}
+
+static bool shifts(const struct world *w, struct sim_wait *is)
+{
+	for (size_t i = 0; i < w->n_threads; i++) {
+		const struct sim_thread *th = w->threads[i];
+
+		for (size_t k = 0; k < th->n_waits; k++)
+			if (th->waits[k].object == is->object && th->waits[k].is_shifted && th->waits[k].t1 >= is->t0 &&
+			    th->waits[k].t0 <= is->t1)
+				return true;
+	}
+	return false;
+}
+
+void truth_prepare(struct world *w)
+{
+	bool has_changed = w->n_gaps > 0;
+
+	for (size_t i = 0; i < w->n_threads && w->n_gaps; i++)
+		for (size_t k = 0; k < w->threads[i]->n_waits; k++) {
+			struct sim_wait *is = &w->threads[i]->waits[k];
+
+			is->is_shifted = loss_between(w, is->t0, is->t1) != TRUTH_NO_LOSS;
+		}
+	while (has_changed) {
+		has_changed = false;
+		for (size_t i = 0; i < w->n_threads; i++)
+			for (size_t k = 0; k < w->threads[i]->n_waits; k++) {
+				struct sim_wait *is = &w->threads[i]->waits[k];
+
+				if (!is->is_shifted && is->object && shifts(w, is))
+					is->is_shifted = has_changed = true;
+			}
+	}
+}
+
 static bool is_cut_off(const struct sim_thread *th, const struct sim_wait *w)
 {
-	return w->t0 < th->world->record_from || (w->release && !w->release->is_recorded);
+	return w->is_shifted || w->t0 < th->world->record_from || (w->release && !w->release->is_recorded);
 }
 
 bool truth_wait_unknowable(const struct sim_thread *th, const struct sim_wait *w)
@@ -301,6 +404,8 @@ static void explain(struct truth *t, struct window in)
 {
 	uint64_t at = in.from, run = in.from;
 	size_t i = moment_at(in.th, at);
+
+	t->is_unknowable |= in.th->is_broken;
 
 	while (at < in.to) {
 		const struct sim_moment *m = i < in.th->n_moments ? &in.th->moments[i] : NULL;

@@ -42,6 +42,8 @@ struct truth {
 	bool is_unknowable; /* a release that counts was cut off with the trace's begin or end */
 };
 
+/* Before all others: what the world's losses did to its waits. */
+void truth_prepare(struct world *w);
 /* *t may be used for one interval after the other; all zero before the first. */
 void truth_find(struct truth *t, struct world *w, const struct sim_instance *i);
 void truth_release(struct truth *t);
@@ -50,6 +52,11 @@ void truth_release(struct truth *t);
 bool truth_wait_counts(const struct sim_thread *th, const struct sim_wait *w);
 /* Its release was cut off, or may have been taken for another's whose release was. */
 bool truth_wait_unknowable(const struct sim_thread *th, const struct sim_wait *w);
+/* Records were lost while it lasted. */
+bool truth_wait_lossy(const struct sim_thread *th, const struct sim_wait *w);
+enum truth_loss { TRUTH_NO_LOSS, TRUTH_LOSSY, TRUTH_LOSS_UNTOLD };
+/* Has the interval to be left out? Untold: it should, but no record tells that something was lost. */
+enum truth_loss truth_loss(const struct world *w, const struct sim_instance *i);
 /* Who ended it, as far as the records can tell, and when, within the wait; NULL: nobody. */
 const struct sim_thread *truth_waker(const struct sim_thread *th, const struct sim_wait *w, uint64_t *t);
 

@@ -98,10 +98,13 @@ void world_free(struct world *w)
 		free(th->waits);
 		free(th->moments);
 		free(th->segments);
+		free(th->received);
+		free(th->enqueued);
 		free(th->units);
 	}
 	for (size_t i = 0; i < SIM_PROCESSORS; i++)
 		free(w->switches[i]);
+	free(w->gaps);
 	while (w->arena) {
 		struct sim_chunk *next = w->arena->next;
 

@@ -43,6 +43,7 @@ struct sim_wait {
 	uint8_t kind;
 	bool is_recorded, is_joined; /* joined: over a false wake-up */
 	bool timed_out;
+	bool is_shifted; /* lost releases may have been shifted from wait to wait up to it */
 };
 
 struct sim_frame { /* a measured call */
@@ -88,8 +89,15 @@ struct sim_instance {
 	struct sim_segment *end_segment;
 	struct sim_segment *segments;  /* the one begun last first */
 	struct sim_instance *older;
-	bool is_complete, is_restarted, is_before_trace, is_reused;
+	bool is_complete, is_restarted, is_before_trace, is_reused, is_end_lost;
 	int n_active; /* hand-overs and threads that are not through with it */
+};
+
+/* Records of a thread are missing between these times. */
+struct sim_gap {
+	const struct sim_thread *th;
+	uint64_t from, to;
+	bool is_told; /* by a record after it */
 };
 
 struct sim_thread {
@@ -119,6 +127,11 @@ struct sim_thread {
 	uint64_t t_first, t_last; /* of its records */
 	uint64_t n_lost;     /* records not written since the last one that was */
 	uint64_t lose_from, lose_to;
+	bool is_broken;	     /* a root frame lost its begin or its end: its other frames may be taken for it */
+	uint64_t *received;  /* when it got something from a channel, as recorded */
+	size_t n_received, cap_received;
+	uint64_t *enqueued;  /* when it put something into an annotated queue, as recorded */
+	size_t n_enqueued, cap_enqueued;
 	uint64_t handle;     /* its pthread_t */
 	uint64_t start_token;
 	/* the program */
@@ -143,6 +156,8 @@ struct world {
 	struct vp_unit *switches[SIM_PROCESSORS];
 	size_t n_switches[SIM_PROCESSORS], cap_switches[SIM_PROCESSORS];
 	uint64_t n_lost;
+	struct sim_gap *gaps;
+	size_t n_gaps, cap_gaps;
 	uint64_t next_token, next_handle, next_id, next_item;
 	struct sim_instance *instances; /* the one begun last first */
 	struct sim_scene *scene;        /* objects and queues that programs use */

@@ -167,6 +167,8 @@ void hand_write(struct hand_trace *h)
 			}
 			assert_true(n > 0);
 			c.n_bytes = (uint32_t)(n * VP_UNIT_BYTES);
+			if (h->lost_chunk && c.chunk_seq == h->lost_chunk)
+				continue;
 			fwrite(&c, sizeof c, 1, f);
 			fwrite(th->units + at, VP_UNIT_BYTES, n, f);
 		}

@@ -24,6 +24,7 @@ struct hand_trace {
 	int has_switches;
 	const char *no_switches; /* why not */
 	uint64_t n_switches_lost;
+	uint32_t lost_chunk; /* each thread's chunk of this number is not written; 0: none */
 	int is_unfinished; /* the collector died: no end in the header */
 };
 

@@ -197,6 +197,24 @@ static void test_own_item_within_the_segment(void **state)
 	assert_true(has(VPROF_PIECE_RUN, 0, 100, 120, 0));
 }
 
+/* A thread that sends itself a message goes on with its own work, whoever worked for the interval meanwhile. */
+static void test_message_to_itself(void **state)
+{
+	(void)state;
+	hand_mark(a, VP_KIND_BEGIN, 1, 100);
+	hand_units(a, (struct vp_unit[]){ { 140, VP_W(VP_KIND_SEND, 2) }, { 0xc4a, 8 } }, 2);
+	hand_mark(a, VP_KIND_SUSPEND, 1, 150);
+	hand_mark(b, VP_KIND_RESUME, 1, 160);
+	hand_mark(b, VP_KIND_SUSPEND, 1, 180);
+	hand_units(a, (struct vp_unit[]){ { 200, VP_W(VP_KIND_RECEIVE, 1) }, { 0xc4a, 8 } }, 2);
+	hand_mark(a, VP_KIND_RESUME, 1, 210);
+	hand_mark(a, VP_KIND_END, 1, 300);
+	steps();
+	walk(0);
+	assert_true(has(VPROF_PIECE_QUEUED, 0, 150, 210, 0));
+	assert_true(has(VPROF_PIECE_RUN, 0, 100, 150, 0));
+}
+
 /* The writer waits for the last reader, which stood in the same line until another writer had let it in. */
 static void test_readers_and_writers_stand_in_one_line(void **state)
 {
@@ -311,6 +329,7 @@ int main(void)
 		CASE(test_item_serves_one_segment),
 		CASE(test_item_handed_on_is_not_taken_up),
 		CASE(test_own_item_within_the_segment),
+		CASE(test_message_to_itself),
 		CASE(test_readers_and_writers_stand_in_one_line),
 		CASE(test_line_across_mappings),
 		CASE(test_barrier_passed_by_the_next_round),
