@@ -69,8 +69,8 @@ int vprof_step_build(struct vprof_workspace *w, const struct vprof_plan *plan, c
 			   replay.n_reverted ? ", put back: " : "",
 			   replay.n_reverted ? vprof_format_count(replay.n_reverted).s : "");
 	if (replay.n_past_probes)
-		vprof_tell("probes are missing where %s is read, in %zu case%s: its include leads past %s, through a macro or "
-			   "a symbolic link; the build's log names all", replay.past_probes, replay.n_past_probes,
+		vprof_tell("probes are missing where %s is read, in %zu case%s: its include leads past %s, through a macro, a "
+			   "symbolic link or a file outside the project; the build's log names all", replay.past_probes, replay.n_past_probes,
 			   replay.n_past_probes == 1 ? "" : "s", vprof_project_shown(p->shadow));
 	return VPROF_OK;
 }

@@ -409,7 +409,8 @@ int vprof_facts_check_fresh(const struct vprof_facts *f, struct vprof_error *err
 	}
 	/* A source that was gone when the scan came to it has no row with a hash that could differ. */
 	for (size_t i = 0; i < f->n_tus; i++)
-		if (!f->tus[i].n_files && !access(f->tus[i].directory, X_OK) && !access(f->tus[i].path, R_OK))
+		if (!f->tus[i].n_files && strcmp(f->tus[i].status, "ok") && !access(f->tus[i].directory, X_OK) &&
+		    !access(f->tus[i].path, R_OK))
 			return vprof_error_set(err, VPROF_ERR_STALE, "%s could not be read by the last scan", f->tus[i].path);
 	return VPROF_OK;
 }

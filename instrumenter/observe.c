@@ -249,13 +249,53 @@ static int run_bear(const char *command, const char *directory, const char *even
 	return rc;
 }
 
-static void note_gone(const struct vprof_database *db, const char *directory, struct vprof_text *notes)
+/* The folder that holds both: the beginning that they share. Heap string, or NULL when that is everything. */
+static char *common_folder(const char *a, const char *b)
 {
-	size_t n = strlen(directory);
+	size_t n = 0, slash = 0;
+
+	for (; a[n] && a[n] == b[n]; n++)
+		if (a[n] == '/')
+			slash = n;
+	if ((!a[n] && b[n] == '/') || (!b[n] && a[n] == '/'))
+		slash = n;
+	return slash ? strndup(a, slash) : NULL;
+}
+
+static void note_outside(const struct vprof_database *db, struct vprof_text *notes)
+{
+	const char *first = NULL;
+	char *common = strdup(db->root);
+	const cJSON *unit;
+	int n = 0;
+
+	cJSON_ArrayForEach(unit, db->units) {
+		const char *file = cJSON_GetStringValue(member(unit, "file"));
+		char *shorter;
+
+		if (!file || vprof_path_inside(db->root, file))
+			continue;
+		if (!n++)
+			first = file;
+		shorter = common ? common_folder(common, file) : NULL;
+		free(common);
+		common = shorter;
+	}
+	if (n)
+		vprof_text_addf(notes, "%d source%s outside the project, %s%s: functions there cannot be measured%s%s%s\n", n,
+				n == 1 ? " lies" : "s lie", n == 1 ? "" : "the first: ", first,
+				common ? "; to have them too, run vprof init in " : "", common ? common : "",
+				common ? ", which holds both" : "");
+	free(common);
+}
+
+static void note_gone(const struct vprof_database *db, struct vprof_text *notes)
+{
+	size_t n = strlen(db->root);
 	const cJSON *gone;
 
 	cJSON_ArrayForEach(gone, db->gone)
-		if (vprof_path_inside(directory, gone->valuestring) && gone->valuestring[n])
+		if (vprof_path_inside(db->root, gone->valuestring) && gone->valuestring[n])
 			vprof_text_addf(notes, "%s is gone after the build: its functions cannot be measured. Let the build "
 					"keep it (make: .SECONDARY), clean, and run vprof init again\n",
 					gone->valuestring + n + 1);
@@ -286,8 +326,10 @@ int vprof_observe_build(const char *command, const char *directory, const char *
 				     "clean), then run vprof init again; output: %s", command, log_path);
 	if (!rc)
 		rc = vprof_database_write(&db, vprof_dir, err);
-	if (!rc && notes)
-		note_gone(&db, directory, notes);
+	if (!rc && notes) {
+		note_gone(&db, notes);
+		note_outside(&db, notes);
+	}
 out:
 	if (events_path)
 		unlink(events_path);

@@ -150,9 +150,8 @@ int vprof_units_revert(struct vprof_replayer *r, struct vprof_error *err);
 int vprof_is_unit_output(void *replayer, const char *path);
 struct vprof_unit *vprof_unit_of_output(const struct vprof_replayer *r, const char *path);
 
-/* replay_deps.c: compilers list what they read in this file beside `made` (heap string), where they can. */
+/* replay_deps.c: compilers list what they read in this file beside `made` (heap string). */
 char *vprof_deps_path(const char *made);
-int vprof_deps_known(const struct vprof_command *c);
 /* Counts and logs edited files that the unit read past their shadow; removes the list. */
 void vprof_deps_check(struct vprof_replayer *r, const struct vprof_unit *unit);
 

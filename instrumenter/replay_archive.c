@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/files.h"
 #include "common/process.h"
@@ -53,6 +54,11 @@ static int member_name(const struct archive *a, const char *header, char *name, 
 	while (n && name[n - 1] == ' ')
 		name[--n] = 0;
 	return n > 0;
+}
+
+static int is_index(const char *header)
+{
+	return !memcmp(header, "/ ", 2) || !memcmp(header, "/SYM64/ ", 8);
 }
 
 static int member_size(const char *header, size_t left, size_t *size)
@@ -126,7 +132,7 @@ static int rewrite(const struct vprof_replayer *r, struct archive *a, struct vpr
 		}
 		if (unit && (rc = append_member(out, header, unit, err)))
 			return rc;
-		if (!unit) {
+		if (!unit && !is_index(header)) { /* LLVM's ranlib leaves an index alone, however old */
 			vprof_text_append(out, header, HEADER_BYTES + size);
 			if (size & 1)
 				vprof_text_add(out, "\n");
@@ -136,13 +142,54 @@ static int rewrite(const struct vprof_replayer *r, struct archive *a, struct vpr
 	return replaced;
 }
 
-static int run_ranlib(const struct vprof_replayer *r, const char *path, struct vprof_error *err)
+/* Is there LLVM bitcode in it (clang -flto)? Only LLVM's ranlib knows its symbols. */
+static int holds_bitcode(const struct vprof_text *bytes)
 {
-	const char *const argv[] = { "ranlib", path, NULL };
+	return memmem(bytes->s, bytes->len, "`\nBC\xc0\xde", 6) || memmem(bytes->s, bytes->len, "`\n\xde\xc0\x17\x0b", 6);
+}
+
+/* llvm-ranlib beside the clang of a changed unit, or with its version in PATH. Heap string, or NULL. */
+static char *llvm_ranlib(const struct vprof_replayer *r)
+{
+	for (size_t i = 0; i < r->n_units; i++) {
+		const struct vprof_command *c = &r->units[i].command;
+		const char *name = strstr(c->argv[c->compiler], "clang"), *version = name ? strrchr(name, '-') : NULL;
+		char *program = name ? vprof_process_find(c->argv[c->compiler]) : NULL, *real, *beside = NULL, *slash;
+		struct vprof_text versioned = VPROF_TEXT_INIT;
+
+		if (!program || !vprof_replay_is_changed(r, r->units[i].output)) {
+			free(program);
+			continue;
+		}
+		real = realpath(program, NULL);
+		slash = real ? strrchr(real, '/') : NULL;
+		if (slash) {
+			*slash = 0;
+			beside = vprof_path_join(real, "llvm-ranlib");
+		}
+		free(real);
+		free(program);
+		if (beside && !access(beside, X_OK))
+			return beside;
+		free(beside);
+		vprof_text_addf(&versioned, "llvm-ranlib%s", version ? version : "");
+		program = versioned.failed ? NULL : vprof_process_find(versioned.s);
+		vprof_text_release(&versioned);
+		return program ? program : vprof_process_find("llvm-ranlib");
+	}
+	return NULL;
+}
+
+static int run_ranlib(const struct vprof_replayer *r, const char *path, const struct vprof_text *bytes,
+		      struct vprof_error *err)
+{
+	char *llvm = holds_bitcode(bytes) ? llvm_ranlib(r) : NULL;
+	const char *const argv[] = { llvm ? llvm : "ranlib", path, NULL };
 	struct vprof_process p = { .argv = argv, .log_path = r->o->log_path };
 	struct vprof_process_result result;
 	int rc = vprof_process_run(&p, &result, err);
 
+	free(llvm);
 	if (rc)
 		return vprof_error_prefix(err, rc, "ranlib (apt install binutils)");
 	if (result.status)
@@ -164,7 +211,7 @@ static int install_archive(struct vprof_replayer *r, const char *path, const str
 	}
 	rc = vprof_file_write(made, bytes->s, bytes->len, err);
 	if (!rc)
-		rc = run_ranlib(r, made, err);
+		rc = run_ranlib(r, made, bytes, err);
 	if (!rc)
 		rc = vprof_file_hash(made, hash, err);
 	if (!rc && !vprof_made_note(&r->state.artefacts, &r->state.n_artefacts, path, hash))

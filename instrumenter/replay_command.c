@@ -34,6 +34,7 @@ struct rewrite {
 	struct words out;
 	struct map *maps;
 	size_t n_maps;
+	int has_language; /* an -x came before */
 };
 
 static void take(struct words *w, char *word)
@@ -109,7 +110,8 @@ static char *shadow_of(const struct rewrite *w, const char *spelled)
 
 static int is_dropped(const char *word, size_t *words)
 {
-	static const char *const alone[] = { "-MD", "-MMD", "-MP", "-MG", "-gsplit-dwarf", "-fstack-usage", "-Winvalid-pch" };
+	static const char *const alone[] = { "-MD", "-MMD", "-MP", "-MG", "-gsplit-dwarf", "-fstack-usage", "-Winvalid-pch",
+					     "--coverage", "-coverage", "-ftest-coverage", "-fprofile-arcs", "-fpreprocessed" };
 	static const char *const prefixes[] = { "-Wp,-M", "-save-temps", "--save-temps", "-fdump-", "-fcallgraph-info",
 						"-Wa,-a", "-MF", "-MT", "-MQ", "-MJ" };
 
@@ -172,14 +174,26 @@ static void add_path_option(struct rewrite *w, size_t *i, size_t n_option)
 	free(shadow);
 }
 
+/* A preprocessed source is preprocessed once more, for probe.h's macros: to what is expanded it does nothing. */
+static const char *language_again(const char *source)
+{
+	const char *dot = strrchr(source, '.');
+
+	return dot && !strcmp(dot, ".i") ? "c" : dot && !strcmp(dot, ".ii") ? "c++" : NULL;
+}
+
 /* A source at argv[i]: its shadow, and the maps that give it and its neighbours their spelled names. */
 static void add_source(struct rewrite *w, size_t i)
 {
 	const char *spelled = w->unit->command.argv[i];
 	char *shadow = shadow_of(w, spelled);
-	const char *slash = strrchr(spelled, '/');
+	const char *slash = strrchr(spelled, '/'), *language = language_again(spelled);
 	char *dir, *dir_spelled;
 
+	if (language && !w->has_language) {
+		add(&w->out, "-x");
+		add(&w->out, language);
+	}
 	if (!shadow) {
 		add(&w->out, spelled);
 		return;
@@ -196,6 +210,13 @@ static void add_source(struct rewrite *w, size_t i)
 	free(dir);
 	free(dir_spelled);
 	free(shadow);
+}
+
+static void add_language(struct rewrite *w, const char *language)
+{
+	add(&w->out, "-x");
+	add(&w->out, !strcmp(language, "cpp-output") ? "c" : !strcmp(language, "c++-cpp-output") ? "c++" : language);
+	w->has_language = strcmp(language, "none") != 0;
 }
 
 static int by_length(const void *a, const void *b)
@@ -298,6 +319,8 @@ char **vprof_replay_command(const struct vprof_replayer *r, const struct vprof_u
 			i += n - 1;
 		} else if (word[0] == '-' && (n = path_option(word))) {
 			add_path_option(&w, &i, n);
+		} else if (!strcmp(word, "-x") && i + 1 < c->n) {
+			add_language(&w, c->argv[++i]);
 		} else {
 			add(&w.out, word);
 			if (vprof_option_takes_word(word) && i + 1 < c->n)
@@ -306,7 +329,7 @@ char **vprof_replay_command(const struct vprof_replayer *r, const struct vprof_u
 	}
 	add_maps(&w);
 	add_joined(&w.out, "-I", r->o->include_dir);
-	if (vprof_deps_known(c)) {
+	if (c->n_sources) {
 		add(&w.out, "-MD");
 		add(&w.out, "-MT");
 		add(&w.out, "made");

@@ -1,7 +1,8 @@
 /* What a unit read when it was compiled from shadow sources, against what it should have read.
  *
  * An edited file that was read in its original, too, is no error: the build works, but functions of that file have no probes
- * there. It happens where the path of an include is made by a macro, or leads through a symbolic link.
+ * there. It happens where the path of an include is absolute and made by a macro, leads over a symbolic link, or stands
+ * in a file outside the project.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -19,20 +20,6 @@ char *vprof_deps_path(const char *made)
 	char *path = NULL;
 
 	return asprintf(&path, "%s.deps", made) < 0 ? NULL : path;
-}
-
-int vprof_deps_known(const struct vprof_command *c)
-{
-	for (size_t i = 0; i < c->n_sources; i++) {
-		const char *dot = strrchr(c->argv[c->sources[i]], '.');
-
-		if (dot && (!strcmp(dot, ".i") || !strcmp(dot, ".ii")))
-			return 0; /* clang warns that it has nothing to tell */
-	}
-	for (size_t i = c->compiler + 1; i + 1 < c->n; i++)
-		if (!strcmp(c->argv[i], "-x") && strstr(c->argv[i + 1], "cpp-output"))
-			return 0;
-	return c->n_sources > 0;
 }
 
 /* The next path of a rule as compilers write it ("x: a.c b\ c.h \<newline> d.h"); 0 at the end. */
