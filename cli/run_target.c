@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/preload_path.h"
 #include "cli/project.h"
 #include "common/files.h"
 
@@ -248,10 +249,14 @@ static int end_left_behind(struct vprof_collector *collector, pid_t group)
 static int start(const struct vprof_run_request *r, struct vprof_collector *collector, int log,
 		 const struct sigaction *before, pid_t *pid, struct vprof_error *err)
 {
-	char **env = make_environment(vprof_collector_shm(collector), r->library);
+	char *library = vprof_preload_path(r->library, err), **env;
 	struct vprof_error refused; /* the trace tells it, and so does the report */
 	int go[2] = { -1, -1 }, error;
 
+	if (!library)
+		return VPROF_ERR_FAILED;
+	env = make_environment(vprof_collector_shm(collector), library);
+	free(library);
 	if (!env)
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory starting the run command");
 	error = pipe2(go, O_CLOEXEC) ? errno : 0;
