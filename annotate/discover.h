@@ -14,6 +14,8 @@ struct vprof_interval_proposal {
 	const char *function; /* as vprof.json names it: "call" or "call@server.c" */
 	const char *where;    /* "src/server.c:3395" */
 	const char *id;       /* C expression at its entry */
+	const char *end;      /* the function at whose exit it is over; NULL: the same */
+	const char *end_id;   /* at its entry; NULL: as at the begin */
 	const char *why;
 	double score;           /* higher is better; only its order means something */
 	const char *confidence; /* "high", "medium" or "low" */
@@ -27,7 +29,7 @@ struct vprof_entry_proposal {
 };
 
 struct vprof_sync_proposal {
-	const char *acquire, *release; /* release: NULL when none was found */
+	const char *acquire, *release; /* one may be NULL: none was found, or it is known with another */
 	const char *acquire_object, *release_object;
 	const char *where, *why;
 	int custom; /* goes into "sync"; else a wrapper of calls that vprof intercepts anyway */

@@ -23,6 +23,7 @@
 struct candidate {
 	double score;
 	int n_evidence; /* structural observations, names not counted */
+	uint32_t end;	/* index + 1 of the function that ends what this one begins; 0: it ends with this one */
 	char why[EVIDENCE_BYTES];
 };
 
@@ -56,6 +57,7 @@ static const char *const callback_registrars[] = { "event_set",
 						   "uv_queue_work",
 						   "MHD_start_daemon",
 						   "g_io_add_watch" };
+static const char *const part_words[] = { "sub", "nested", "block", "command", "savepoint", "prepare" };
 static const char *const outside_folders[] = { "/deps/",     "/vendor/",  "/third_party/", "/thirdparty/",
 					       "/external/", "/test/",    "/tests/",       "/contrib/",
 					       "/benchmark", "/examples/" };
@@ -410,6 +412,21 @@ static void lower_clients(struct ranking *r)
 	free(connects);
 }
 
+/* Functions that only clients and tools call. */
+static void lower_other_programs(struct ranking *r)
+{
+	size_t n = r->d->facts->n_functions, i;
+	uint8_t *is_other = calloc(n + 1, 1);
+
+	if (is_other)
+		find_other_programs(r->d, is_other);
+	else
+		r->d->arena->failed = 1;
+	for (i = 0; is_other && i < n; i++)
+		r->all[i].score -= is_other[i] ? 30 : 0;
+	free(is_other);
+}
+
 static void observe_traffic(struct ranking *r)
 {
 	struct discovery *d = r->d;
@@ -460,6 +477,74 @@ static const char *id_of(struct discovery *d, const struct vprof_facts_function 
 		return "this";
 	}
 	return best ? best->name : "1";
+}
+
+/* The expression at `end` for what id_of says at `begin`, or NULL: it is not known there. */
+static const char *end_id_of(struct discovery *d, const struct vprof_facts_function *begin,
+			     const struct vprof_facts_function *end)
+{
+	size_t n, n_end, i, j;
+	int rank;
+	const char *id = id_of(d, begin, &rank);
+	const struct parameter *list = parameters_of(d, begin, &n), *at_end = parameters_of(d, end, &n_end);
+
+	for (i = 0; i < n && strcmp(list[i].name, id); i++)
+		;
+	if (i == n)
+		return id; /* "1", "this" */
+	for (j = 0; j < n_end && strcmp(at_end[j].type, list[i].type); j++)
+		;
+	return j < n_end ? at_end[j].name : NULL;
+}
+
+/* How many functions call it, or call a caller of it. */
+static uint32_t callers_near(struct discovery *d, uint32_t f)
+{
+	const struct vprof_callgraph *g = d->graph;
+	uint32_t n = 0, i;
+
+	for (i = g->rfirst[f]; i < g->rfirst[f + 1]; i++)
+		n += 1 + g->rfirst[g->redges[i] + 1] - g->rfirst[g->redges[i]];
+	return n;
+}
+
+static int is_called_by_name(struct discovery *d, uint32_t f)
+{
+	size_t i;
+
+	for (i = 0; i < d->facts->n_calls; i++)
+		if (d->facts->calls[i].callee_function == f + 1)
+			return 1;
+	return 0;
+}
+
+/* What a program begins and commits or ends by name, wherever that happens: StartTransaction and CommitTransaction. Callbacks
+ * only hear of what others begin. */
+static void observe_units(struct ranking *r)
+{
+	static const struct opposite words[] = { { "start", "commit" }, { "begin", "commit" }, { "start", "end" },
+						 { "begin", "end" },	{ "start", "finish" }, { "begin", "finish" } };
+	static const char *const units[] = { "transaction", "request", "trx", "txn", "query" };
+	struct discovery *d = r->d;
+	uint32_t f, n_callers;
+
+	for (f = 0; f < d->facts->n_functions; f++) {
+		const struct vprof_facts_function *function = &d->facts->functions[f], *end;
+
+		if (!has_word(function->name, units, LENGTH(units)))
+			continue;
+		end = find_opposite(d, function, words, LENGTH(words), 0);
+		if (!end || !end->instrumentable || end->file != function->file || !end_id_of(d, function, end) ||
+		    !is_called_by_name(d, f))
+			continue;
+		r->all[f].end = (uint32_t)(end - d->facts->functions) + 1;
+		n_callers = callers_near(d, f);
+		observe(r, f,
+			(has_word(function->name, part_words, LENGTH(part_words)) ? 20 : 42) +
+				(n_callers > 50 ? 20 : n_callers > 10 ? 10 : 0),
+			vprof_arena_printf(d->arena, "begins what %s (%s) ends, for %u callers and theirs", end->name,
+					   where_of(d, end), n_callers));
+	}
 }
 
 /* --- ranking --- */
@@ -563,6 +648,8 @@ static void propose(struct ranking *r, const struct place_in_order *best)
 	p->function = public_name(d, f);
 	p->where = where_of(d, f);
 	p->id = id_of(d, f, &rank);
+	p->end = c->end ? public_name(d, &d->facts->functions[c->end - 1]) : NULL;
+	p->end_id = c->end ? end_id_of(d, f, &d->facts->functions[c->end - 1]) : NULL;
 	p->why = vprof_arena_copy(d->arena, c->why, strlen(c->why));
 	p->score = c->score;
 	p->confidence = c->score >= 50 && rank ? "high" : c->score >= 30 ? "medium" : "low";
@@ -645,9 +732,11 @@ void find_intervals(struct discovery *d)
 	observe_inner_handlers(&r);
 	observe_loops(&r);
 	observe_tasks(&r);
+	observe_units(&r);
 	observe_callees(&r);
 	observe_repeats(&r);
 	lower_clients(&r);
+	lower_other_programs(&r);
 	observe_traffic(&r);
 	observe_names(&r);
 	weigh_names(&r);

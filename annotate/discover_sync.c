@@ -14,10 +14,6 @@
 #define WRAPPER_CALLS_MAX 8
 #define NAME_BYTES 128
 
-struct opposite {
-	const char *word, *other;
-};
-
 static const struct opposite lock_words[] = { { "acquire", "release" }, { "lock", "unlock" },
 					      { "enter", "leave" },     { "enter", "exit" },
 					      { "down", "up" },         { "wait", "post" },
@@ -82,10 +78,8 @@ static int same_object(struct discovery *d, const struct vprof_facts_function *a
 	return same_type(pa[0].type, pb[0].type);
 }
 
-static const struct vprof_facts_function *find_opposite(struct discovery *d,
-							const struct vprof_facts_function *f,
-							const struct opposite *words, size_t n_words,
-							int same_first)
+const struct vprof_facts_function *find_opposite(struct discovery *d, const struct vprof_facts_function *f,
+						 const struct opposite *words, size_t n_words, int same_first)
 {
 	const char *name = d->normal[f - d->facts->functions];
 	const struct vprof_facts_function *best = NULL;
@@ -247,6 +241,84 @@ static int unlocks(struct discovery *d, const struct vprof_facts_function *f)
 	return f && d->distance[TRAIT_UNLOCK][f - d->facts->functions] <= 1;
 }
 
+/* The call in a loop of `f` that blocks, or NULL. */
+static const struct vprof_facts_call *blocking_call(struct discovery *d, const struct vprof_facts_function *f)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->n_calls; i++) {
+		const struct vprof_facts_call *call = call_of(d, f, i);
+
+		if (call->in_loop && call->callee_function && d->distance[TRAIT_WAIT][call->callee_function - 1] <= 1)
+			return call;
+	}
+	return NULL;
+}
+
+static int calls(struct discovery *d, const struct vprof_facts_function *f, const struct vprof_facts_function *callee)
+{
+	uint32_t i;
+
+	for (i = 0; f && i < f->n_calls; i++)
+		if (call_of(d, f, i)->callee_function == callee - d->facts->functions + 1)
+			return 1;
+	return 0;
+}
+
+static void add_relative(struct discovery *d, const struct vprof_facts_function *f,
+			 const struct vprof_facts_call *blocks, const char *lock)
+{
+	const char *object = object_of(d, f, NULL), *name = public_name(d, f);
+	struct vprof_sync_proposal *p;
+	size_t i;
+
+	for (i = 0; i < d->draft->n_sync; i++) {
+		p = &d->draft->sync[i];
+		if ((p->acquire && !strcmp(p->acquire, name)) || (p->release && !strcmp(p->release, name)))
+			return;
+	}
+	p = object ? vprof_arena_push(d->arena, &d->draft->sync, &d->draft->n_sync, sizeof *p) : NULL;
+	if (!p)
+		return;
+	*p = (struct vprof_sync_proposal){ .custom = 1, .where = where_of(d, f) };
+	if (blocks) {
+		p->acquire = name;
+		p->acquire_object = object;
+		p->why = vprof_arena_printf(d->arena, "waits for the same kind of lock as %s: its loop calls %s (line %d)",
+					    lock, blocks->callee, blocks->line);
+	} else {
+		p->release = name;
+		p->release_object = object;
+		p->why = vprof_arena_printf(d->arena, "wakes those that wait for the same kind of lock as %s", lock);
+	}
+}
+
+/* A lock often has more ways in and out than one pair: "wait until it is free", "tell the waiters". They take the same
+ * object as the pair, and block in a loop or signal. */
+static void find_relatives(struct discovery *d, const struct vprof_facts_function *acquire)
+{
+	const struct vprof_facts_function *release = find_opposite(d, acquire, lock_words, LENGTH(lock_words), 1);
+	size_t n, n_first, i;
+	const struct parameter *own = parameters_of(d, acquire, &n), *first;
+
+	if (!n || !own[0].is_pointer || is_method(acquire) || !release || !blocking_call(d, acquire))
+		return;
+	for (i = 0; i < d->facts->n_functions; i++) {
+		const struct vprof_facts_function *f = &d->facts->functions[i];
+		const struct vprof_facts_call *blocks;
+
+		if (f == acquire || f == release || f->is_tiny || !f->instrumentable)
+			continue;
+		first = parameters_of(d, f, &n_first);
+		if (!n_first || !same_type(first[0].type, own[0].type) ||
+		    find_opposite(d, f, lock_words, LENGTH(lock_words), 1))
+			continue;
+		blocks = blocking_call(d, f);
+		if (blocks || (d->distance[TRAIT_SIGNAL][i] <= 1 && d->distance[TRAIT_WAIT][i] > 1 && !calls(d, release, f)))
+			add_relative(d, f, blocks, acquire->name);
+	}
+}
+
 void find_sync(struct discovery *d)
 {
 	size_t i;
@@ -261,6 +333,7 @@ void find_sync(struct discovery *d)
 		call = named && !plain && f->instrumentable ? spinning_call(d, f) : NULL;
 		if (call) {
 			add_lock(d, f, call, 1);
+			find_relatives(d, f);
 			continue;
 		}
 		call = d->distance[TRAIT_UNLOCK][i] ? locking_call(d, f) : NULL;

@@ -77,8 +77,19 @@ int sounds_like_request(const char *text);
 int has_word(const char *text, const char *const *words, size_t n);
 int is_method(const struct vprof_facts_function *f);
 /* discover_sync.c */
+struct opposite {
+	const char *word, *other;
+};
+
+/* The function whose name is that of `f` with one of the words replaced, best in the same file; NULL: none. same_first: it
+ * must work on the same class or type of first parameter. */
+const struct vprof_facts_function *find_opposite(struct discovery *d, const struct vprof_facts_function *f,
+						 const struct opposite *words, size_t n_words, int same_first);
 void find_sync(struct discovery *d);
 void find_queues(struct discovery *d);
+/* discover_programs.c: is_other[n_functions], all 0 before; 1 where only programs that accept no connections call it, in a
+ * project with one that does. */
+void find_other_programs(struct discovery *d, uint8_t *is_other);
 /* discover_intervals.c */
 void find_intervals(struct discovery *d);
 

@@ -56,8 +56,8 @@ static void write_interval(struct vprof_text *t, const struct vprof_draft *d)
 	add_member(t, "function", p->function, ", \"at\": \"entry\", ");
 	add_member(t, "id", p->id, "},\n      ");
 	vprof_text_add(t, "\"end\": {");
-	add_member(t, "function", p->function, ", \"at\": \"exit\", ");
-	add_member(t, "id", p->id, "},\n");
+	add_member(t, "function", p->end ? p->end : p->function, ", \"at\": \"exit\", ");
+	add_member(t, "id", p->end ? p->end_id : p->id, "},\n");
 	if (d->type_hint) {
 		vprof_text_add(t, "      ");
 		add_member(t, "_type", d->type_hint, ",\n");
@@ -68,6 +68,8 @@ static void write_interval(struct vprof_text *t, const struct vprof_draft *d)
 		add_member(t, "function", d->intervals[i].function, ", ");
 		add_member(t, "where", d->intervals[i].where, ", ");
 		add_member(t, "id", d->intervals[i].id, ", ");
+		if (d->intervals[i].end)
+			add_member(t, "end", d->intervals[i].end, ", ");
 		add_member(t, "confidence", d->intervals[i].confidence, ",\n          ");
 		add_member(t, "why", d->intervals[i].why, " }");
 	}
@@ -102,12 +104,12 @@ static void write_lock(struct vprof_text *t, const struct vprof_sync_proposal *p
 		       const char *margin)
 {
 	vprof_text_addf(t, "%s\n%s{ ", first ? "" : ",", margin);
-	add_member(t, "acquire", p->acquire, ", ");
-	add_member(t, "object", p->acquire_object, ", ");
+	add_member(t, p->acquire ? "acquire" : "release", p->acquire ? p->acquire : p->release, ", ");
+	add_member(t, "object", p->acquire ? p->acquire_object : p->release_object, ", ");
 	add_member(t, "_where", p->where, ",\n");
 	vprof_text_addf(t, "%s  ", margin);
 	add_member(t, "_why", p->why, " }");
-	if (!p->release || !p->release_object)
+	if (!p->acquire || !p->release || !p->release_object)
 		return;
 	vprof_text_addf(t, ",\n%s{ ", margin);
 	add_member(t, "release", p->release, ", ");

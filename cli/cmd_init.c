@@ -104,7 +104,8 @@ static void print_intervals(const struct vprof_draft *d)
 	for (size_t i = 0; i < d->n_intervals && i < SHOWN_INTERVALS; i++) {
 		const struct vprof_interval_proposal *p = &d->intervals[i];
 
-		printf("  %zu %s  (%s, %s confidence)\n", i + 1, p->function, p->where, p->confidence);
+		printf("  %zu %s%s%s  (%s, %s confidence)\n", i + 1, p->function, p->end ? " .. " : "", p->end ? p->end : "",
+		       p->where, p->confidence);
 		printf("      %s; id %s\n", p->why, p->id);
 	}
 	if (d->n_intervals > SHOWN_INTERVALS)
@@ -131,7 +132,8 @@ static void print_sync(const struct vprof_draft *d)
 	if (d->n_sync)
 		printf("\nsynchronisation\n");
 	for (size_t i = 0; i < d->n_sync && i < SHOWN_OTHERS; i++)
-		printf("  %s%s%s  (%s) %s%s\n", d->sync[i].acquire, d->sync[i].release ? " / " : "",
+		printf("  %s%s%s  (%s) %s%s\n", d->sync[i].acquire ? d->sync[i].acquire : "",
+		       d->sync[i].acquire && d->sync[i].release ? " / " : "",
 		       d->sync[i].release ? d->sync[i].release : "", d->sync[i].where, d->sync[i].why,
 		       d->sync[i].custom ? "" : "; needs no annotation");
 	if (d->n_sync > SHOWN_OTHERS)

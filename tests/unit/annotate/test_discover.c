@@ -99,6 +99,40 @@ static void make_pool(struct made *m)
 	made_call(m, child, "fork", "direct", "", 0, "[]");
 }
 
+static const char gates_c[] =
+	"void doze(struct task *t) { }\nvoid rouse(struct task *t) { }\nint gate_acquire(struct gate *g, int mode) { }\n"
+	"void gate_release(struct gate *g) { }\nvoid gate_wake_all(struct gate *g) { }\nint gate_acquire_or_wait(struct gate *g) { }\n"
+	"void gate_publish(struct gate *g, long value) { }\nint gate_try(struct gate *g) { }\n";
+
+/* A lock of its own over semaphores, with a second way to wait for it and a second way to tell its waiters. */
+static void make_gates(struct made *m)
+{
+	static const char gate[] = ONE("g", "struct gate *"), task[] = ONE("t", "struct task *");
+	int doze, rouse, acquire, release, wake, wait, publish;
+
+	made_file(m, "gates.c", gates_c, "c");
+	doze = add(m, "doze", "void", task, "void (struct task *)");
+	rouse = add(m, "rouse", "void", task, "void (struct task *)");
+	acquire = add(m, "gate_acquire", "int",
+		      "[{\"name\":\"g\",\"type\":\"struct gate *\"},{\"name\":\"mode\",\"type\":\"int\"}]",
+		      "int (struct gate *, int)");
+	release = add(m, "gate_release", "void", gate, "void (struct gate *)");
+	wake = add(m, "gate_wake_all", "void", gate, "void (struct gate *)");
+	wait = add(m, "gate_acquire_or_wait", "int", gate, "int (struct gate *)");
+	publish = add(m, "gate_publish", "void",
+		      "[{\"name\":\"g\",\"type\":\"struct gate *\"},{\"name\":\"value\",\"type\":\"long\"}]",
+		      "void (struct gate *, long)");
+	add(m, "gate_try", "int", gate, "int (struct gate *)");
+	made_call(m, doze, "sem_wait", "direct", "", 1, "[\"&t->sem\"]");
+	made_call(m, rouse, "sem_post", "direct", "", 0, "[\"&t->sem\"]");
+	made_call(m, acquire, "doze", "direct", "", 1, "[\"me\"]");
+	made_call(m, acquire, "rouse", "direct", "", 1, "[\"me\"]");
+	made_call(m, release, "gate_wake_all", "direct", "", 0, "[\"g\"]");
+	made_call(m, wake, "rouse", "direct", "", 1, "[\"t\"]");
+	made_call(m, wait, "doze", "direct", "", 1, "[\"me\"]");
+	made_call(m, publish, "rouse", "direct", "", 1, "[\"t\"]");
+}
+
 static struct vprof_facts *facts; /* the draft's strings refer to them */
 
 static void finish(struct vprof_draft *draft)
@@ -180,6 +214,77 @@ static void test_pool(void **state)
 	finish(draft);
 }
 
+static void test_relatives_of_a_lock(void **state)
+{
+	struct vprof_draft *draft = discover(make_gates);
+
+	(void)state;
+	assert_int_equal(draft->n_sync, 3);
+	assert_string_equal(draft->sync[0].acquire, "gate_acquire");
+	assert_string_equal(draft->sync[0].release, "gate_release");
+	assert_string_equal(draft->sync[1].acquire, "gate_acquire_or_wait");
+	assert_string_equal(draft->sync[1].acquire_object, "g");
+	assert_null(draft->sync[1].release);
+	assert_string_equal(draft->sync[2].release, "gate_publish");
+	assert_string_equal(draft->sync[2].release_object, "g");
+	assert_null(draft->sync[2].acquire);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(draft->sync[i].custom, 1);
+	finish(draft);
+}
+
+static const char units_c[] =
+	"void StartTransaction(void) { }\nvoid CommitTransaction(void) { }\nvoid StartSubTransaction(void) { }\n"
+	"void CommitSubTransaction(void) { }\nint trx_begin(struct trx *t, int mode) { }\nint trx_commit(struct session *s) { }\n"
+	"void begin_request(struct request *r) { }\nvoid end_request(struct request *r) { }\nint main(void) { }\n"
+	"void serve(void) { }\n";
+static const char tool_c[] = "int main(void) { }\nvoid start_query(struct request *q) { }\nvoid end_query(struct request *q) { }\n";
+
+static void make_units(struct made *m)
+{
+	static const char request[] = ONE("r", "struct request *"), query[] = ONE("q", "struct request *");
+	int main_id, serve, tool;
+
+	made_file(m, "units.c", units_c, "c");
+	add(m, "StartTransaction", "void", "[]", "void (void)");
+	add(m, "CommitTransaction", "void", "[]", "void (void)");
+	add(m, "StartSubTransaction", "void", "[]", "void (void)");
+	add(m, "CommitSubTransaction", "void", "[]", "void (void)");
+	add(m, "begin_request", "void", request, "void (struct request *)"); /* a callback: called through pointers only */
+	add(m, "end_request", "void", request, "void (struct request *)");
+	main_id = add(m, "main", "int", "[]", "int (void)");
+	serve = add(m, "serve", "void", "[]", "void (void)");
+	made_call(m, main_id, "serve", "direct", "", 0, "[]");
+	made_call(m, serve, "accept", "direct", "", 0, "[]");
+	made_call(m, serve, "StartTransaction", "direct", "", 0, "[]");
+	made_call(m, serve, "StartSubTransaction", "direct", "", 0, "[]");
+	add(m, "trx_begin", "int", "[{\"name\":\"t\",\"type\":\"struct trx *\"},{\"name\":\"mode\",\"type\":\"int\"}]",
+	    "int (struct trx *, int)");
+	add(m, "trx_commit", "int", ONE("s", "struct session *"), "int (struct session *)");
+	made_call(m, serve, "trx_begin", "direct", "", 0, "[]");
+	made_file(m, "tool.c", tool_c, "c");
+	tool = add(m, "main", "int", "[]", "int (void)");
+	add(m, "start_query", "void", query, "void (struct request *)");
+	add(m, "end_query", "void", query, "void (struct request *)");
+	made_call(m, tool, "start_query", "direct", "", 0, "[]");
+}
+
+/* What one function begins and another ends, best in the program that accepts connections; not where the end does not know
+ * which one it ends. */
+static void test_units(void **state)
+{
+	struct vprof_draft *draft = discover(make_units);
+
+	(void)state;
+	assert_string_equal(draft->intervals[0].function, "StartTransaction");
+	assert_string_equal(draft->intervals[0].end, "CommitTransaction");
+	assert_string_equal(draft->intervals[0].end_id, "1");
+	for (size_t i = 0; i < draft->n_intervals; i++)
+		assert_true(strcmp(draft->intervals[i].function, "trx_begin") &&
+			    strcmp(draft->intervals[i].function, "begin_request"));
+	finish(draft);
+}
+
 static void make_nothing(struct made *m)
 {
 	made_file(m, "lib.c", "int half(int n) { return n / 2; }\n", "c");
@@ -188,8 +293,9 @@ static void make_nothing(struct made *m)
 
 static void test_drafts_are_readable(void **state)
 {
-	static void (*const makes[])(struct made *) = { make_loop, make_pool, make_nothing };
-	static const size_t n_hooks[] = { 2, 6, 0 };
+	static void (*const makes[])(struct made *) = { make_loop, make_pool, make_nothing, make_gates,
+							    make_units };
+	static const size_t n_hooks[] = { 2, 6, 0, 4, 2 };
 	struct vprof_annotations *a;
 	struct vprof_error err = { "" };
 	char path[128];
@@ -197,7 +303,7 @@ static void test_drafts_are_readable(void **state)
 
 	(void)state;
 	snprintf(path, sizeof path, "%s/vprof.json", dir);
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < 5; i++) {
 		struct vprof_draft *draft = discover(makes[i]);
 
 		assert_int_equal(vprof_draft_write(draft, path, "make \"CC=gcc -g\"\\\n all", i ? NULL : "./run", &err), 0);
@@ -226,7 +332,8 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_event_loop), cmocka_unit_test(test_pool), cmocka_unit_test(test_drafts_are_readable),
+		cmocka_unit_test(test_event_loop), cmocka_unit_test(test_pool),
+		cmocka_unit_test(test_relatives_of_a_lock), cmocka_unit_test(test_units), cmocka_unit_test(test_drafts_are_readable),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
