@@ -12,6 +12,8 @@
 	X(CUT_END, "intervals cut by the trace's end") X(CUT_BEGIN, "intervals cut by the trace's begin")             \
 	X(RESTARTED, "intervals begun again before they ended")                                                      \
 	X(LOSSY, "intervals that the analysis has to leave out: records lost meanwhile")                              \
+	X(SAME_ID, "intervals with the id of an open one in another process") \
+	X(SWITCH_GAPS, "stretches in which switches were lost") \
 	X(NESTED, "intervals begun while the thread worked for another")                                              \
 	X(SEVERAL_THREADS, "intervals whose path is on several threads")                                              \
 	X(SEVERAL_SEGMENTS, "intervals taken up three times or more")                                                 \
@@ -34,7 +36,7 @@
 	X(WAIT_BARRIER, "waits on the path: barrier") X(WAIT_SEMAPHORE, "waits on the path: semaphore")               \
 	X(WAIT_JOIN, "waits on the path: join") X(WAIT_SPIN, "waits on the path: spin lock")                          \
 	X(WAIT_ANNOTATED, "waits on the path: annotated acquire function") X(WAIT_ONCE, "waits on the path: once")    \
-	X(WAIT_FUTEX, "waits on the path: futex") X(WAIT_CHANNEL, "waits on the path: pipe")                          \
+	X(WAIT_FUTEX, "waits on the path: futex") X(WAIT_CHANNEL, "waits on the path: pipe, poll")                          \
 	X(WAIT_IO, "waits on the path: sleep, I/O: no waker") X(WAIT_TIMEOUT, "waits on the path: timed out")         \
 	X(WAIT_FALSE, "waits on the path: joined over a false wake-up")                                               \
 	X(WAIT_PARTIAL, "waits on the path that began before the piece they stand in")                               \

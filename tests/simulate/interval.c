@@ -51,8 +51,16 @@ static bool is_in_use(const struct world *w, const struct sim_instance *i)
 }
 
 /* Ids of intervals that nobody works for any more are used again. */
-static uint64_t new_id(struct world *w)
+static uint64_t new_id(const struct sim_thread *th)
 {
+	struct world *w = th->world;
+
+	if (w->shares_ids) {
+		for (const struct sim_instance *i = w->instances; i; i = i->older)
+			if (i->process != th->process && i->id == w->next_id_of[th->process - 1] + 1 && !i->is_complete)
+				COVER(w, SAME_ID);
+		return ++w->next_id_of[th->process - 1];
+	}
 	if (world_chance(w, 10))
 		for (struct sim_instance *i = w->instances; i; i = i->older)
 			if (i->is_complete && !i->is_reused && !is_in_use(w, i)) {
@@ -79,7 +87,7 @@ struct sim_instance *interval_begin(struct sim_thread *th, const char *name)
 	uint64_t id;
 
 	world_work(th, 1);
-	id = new_id(th->world);
+	id = new_id(th);
 	if (th->segment)
 		COVER(th->world, NESTED);
 	return begin(th, id, records_hash(name));
@@ -139,7 +147,7 @@ void sim_queue_init(struct sim_queue *q, struct world *w, enum sim_queue_kind ki
 	sim_object_init(&q->mutex.object, w, is_shared, process);
 	sim_object_init(&q->filled.object, w, is_shared, process);
 	q->tells_false_wakes = world_chance(w, 50);
-	q->reads_all = world_chance(w, 50);
+	q->polls = world_chance(w, 40);
 	q->last_item = &q->items;
 	q->key = UINT64_C(0x5eed000000000000) | w->next_handle++;
 }
@@ -241,7 +249,29 @@ void sim_queue_put(struct sim_thread *th, struct sim_queue *q, struct sim_instan
 		sim_cond_signal(th, &q->filled, world_chance(w, 20));
 }
 
-/* One message, or all that there are. The others are of no use: their intervals go on elsewhere, or never. */
+/* Waits until there is something to read. */
+static void poll_queue(struct sim_thread *th, struct sim_queue *q)
+{
+	struct world *w = th->world;
+	uint64_t t0 = w->now;
+	uint32_t wait = world_wait_begin(th, VP_WAIT_POLL, q, sim_call_name(VP_CALL_EPOLL_WAIT));
+	struct sim_release *release = NULL;
+	bool is_recorded = false;
+
+	if (sim_queue_is_empty(q)) {
+		q->reader = th;
+		world_park(th, SIM_NEVER);
+		release = q->items->release;
+	}
+	world_lag(th);
+	if (w->now - t0 >= SIM_WAIT_TICKS)
+		is_recorded = records_wait(th, &(struct sim_wait_record){ .kind = VP_WAIT_POLL, .call = VP_CALL_EPOLL_WAIT,
+									  .flags = VP_FLAG_SHARED | VP_FLAG_CHANNEL,
+									  .object = q->key, .t0 = t0 });
+	world_wait_end(th, wait, release, is_recorded);
+}
+
+/* One message. */
 static struct sim_work *receive(struct sim_thread *th, struct sim_queue *q)
 {
 	struct world *w = th->world;
@@ -252,6 +282,10 @@ static struct sim_work *receive(struct sim_thread *th, struct sim_queue *q)
 	uint32_t wait;
 
 	world_work(th, 1);
+	if (q->polls) {
+		poll_queue(th, q);
+		world_work(th, 1);
+	}
 	t0 = w->now;
 	wait = world_wait_begin(th, VP_WAIT_PIPE, q, sim_call_name(VP_CALL_READ));
 	if (sim_queue_is_empty(q)) {

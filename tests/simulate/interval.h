@@ -18,7 +18,7 @@ struct sim_queue {
 	enum sim_queue_kind kind;
 	struct sim_lock mutex;
 	struct sim_cond filled;
-	bool tells_false_wakes, reads_all;
+	bool tells_false_wakes, polls;
 	struct sim_item *items, **last_item;
 	/* channel */
 	uint64_t key;

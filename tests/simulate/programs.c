@@ -3,14 +3,14 @@
 #define N_LOCKS 8
 #define N_QUEUES 5
 #define N_FUTEXES 2
-#define N_ONCES 4
+#define N_ONCES 12
 #define DEPTH_MAX 5
 #define STAGES_MAX 4
 
 const char *const sim_site_names[SIM_SITES] = { "fdatasync", "nanosleep", "pthread_mutex_lock", "sem_wait" };
 
 enum action { COMPUTE, CALL, LOCK, BLOCK, BARRIER, ONCE, FUTEX_WAIT, FUTEX_WAKE, COND_WAIT, COND_SIGNAL, SPAWN, NEST, FAN_OUT,
-	      PAUSE, N_ACTIONS };
+	      PAUSE, ASK, N_ACTIONS };
 
 struct stage {
 	struct sim_queue queue;
@@ -27,6 +27,8 @@ struct sim_scene {
 	struct sim_lock cond_mutex;
 	struct sim_queue queues[N_QUEUES]; /* consumers of queue k put into later ones only */
 	int has_consumer[N_QUEUES];
+	struct sim_queue request, reply; /* channels to and from a thread that works for whoever asks, one at a time */
+	bool is_asked, has_server;
 	unsigned max_work;
 };
 
@@ -219,6 +221,30 @@ static void do_fan_out(struct sim_thread *th)
 		sim_queue_put(th, &sc->queues[k], i, NULL);
 }
 
+static void server(struct sim_thread *th)
+{
+	struct sim_scene *sc = th->world->scene;
+
+	for (;;) {
+		sim_queue_take(th, &sc->request, true);
+		body(th);
+		sim_queue_put(th, &sc->reply, NULL, NULL);
+	}
+}
+
+/* Asks, and waits for the answer. */
+static void do_ask(struct sim_thread *th)
+{
+	struct sim_scene *sc = th->world->scene;
+
+	if (!sc->has_server || sc->is_asked || th->lock_top)
+		return;
+	sc->is_asked = true;
+	sim_queue_put(th, &sc->request, NULL, NULL);
+	sim_queue_take(th, &sc->reply, true);
+	sc->is_asked = false;
+}
+
 static void act(struct sim_thread *th)
 {
 	struct world *w = th->world;
@@ -251,6 +277,9 @@ static void act(struct sim_thread *th)
 		break;
 	case PAUSE:
 		do_pause(th);
+		break;
+	case ASK:
+		do_ask(th);
 		break;
 	default:
 		do_meet(th, (enum action)what);
@@ -328,13 +357,13 @@ static void background(struct sim_thread *th)
 	}
 }
 
-/* A dispatcher hands on what it has got, without being at work for it. */
+/* A dispatcher hands on what it has got, without being at work for it; in a queue, where it can be seen again. */
 static bool dispatch(struct sim_thread *th, unsigned k, struct sim_work *work)
 {
 	struct world *w = th->world;
 	struct sim_queue *next = later_queue(w->scene, w, k + 1);
 
-	if (!next || w->scene->queues[k].kind == SIM_QUEUE_SILENT || next->kind == SIM_QUEUE_SILENT)
+	if (!next || w->scene->queues[k].kind == SIM_QUEUE_SILENT || next->kind != SIM_QUEUE_ANNOTATED)
 		return false;
 	if (interval_of(th))
 		interval_suspend(th);
@@ -431,8 +460,8 @@ static void consumer(struct sim_thread *th)
 static void make_scene(struct world *w)
 {
 	static const unsigned usual[N_ACTIONS] = { [COMPUTE] = 20, [CALL] = 20, [LOCK] = 20, [BLOCK] = 6, [BARRIER] = 1,
-						   [ONCE] = 1, [FUTEX_WAIT] = 2, [FUTEX_WAKE] = 3, [COND_WAIT] = 2,
-						   [COND_SIGNAL] = 3, [SPAWN] = 1, [NEST] = 2, [FAN_OUT] = 2, [PAUSE] = 3 };
+						   [ONCE] = 2, [FUTEX_WAIT] = 2, [FUTEX_WAKE] = 3, [COND_WAIT] = 2,
+						   [COND_SIGNAL] = 3, [SPAWN] = 1, [NEST] = 2, [FAN_OUT] = 2, [PAUSE] = 3, [ASK] = 2 };
 	struct sim_scene *sc = world_alloc(w, sizeof *sc);
 
 	w->scene = sc;
@@ -458,6 +487,9 @@ static void make_scene(struct world *w)
 	sc->barrier.n = 2 + (unsigned)world_below(w, 2);
 	sim_object_init(&sc->cond.object, w, true, 0);
 	sim_object_init(&sc->cond_mutex.object, w, true, 0);
+	sim_queue_init(&sc->request, w, SIM_QUEUE_CHANNEL, true, 0);
+	sim_queue_init(&sc->reply, w, SIM_QUEUE_CHANNEL, true, 0);
+	sc->has_server = !w->record_from && world_chance(w, 40);
 	for (unsigned k = 0; k < N_QUEUES; k++)
 		sim_queue_init(&sc->queues[k], w, (enum sim_queue_kind)world_below(w, SIM_QUEUE_KINDS - (w->record_from > 0)),
 			       true, 0); /* no channel when what went into it before the trace is not known */
@@ -468,6 +500,7 @@ void programs_make(struct world *w, unsigned size)
 	unsigned n_queues = (unsigned)world_below(w, N_QUEUES + 1);
 	unsigned n_clients = 1 + (unsigned)world_below(w, 4), n_background = (unsigned)world_below(w, 4);
 
+	w->shares_ids = !n_queues && !w->record_from && world_chance(w, 50);
 	make_scene(w);
 	w->stop_at = w->now + size * w->scene->max_work;
 	for (unsigned i = 0; i < n_clients; i++)
@@ -480,6 +513,8 @@ void programs_make(struct world *w, unsigned size)
 		for (uint64_t i = 0; i < n; i++)
 			world_thread(w, 1 + (uint32_t)world_below(w, w->n_processes), consumer, (void *)(uintptr_t)k);
 	}
+	if (w->scene->has_server)
+		world_thread(w, 1 + (uint32_t)world_below(w, w->n_processes), server, NULL);
 	for (unsigned i = 0; i < n_background; i++)
 		world_thread(w, 1 + (uint32_t)world_below(w, w->n_processes), background, NULL);
 }

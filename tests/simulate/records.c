@@ -86,6 +86,25 @@ bool records_wake(struct sim_thread *th, uint8_t kind, uint32_t flags, uint32_t 
 			   before | (uint64_t)after << 32);
 }
 
+static void put_switch(struct world *w, size_t cpu, uint64_t word)
+{
+	w->switches[cpu] = sim_grow(w->switches[cpu], w->n_switches[cpu], &w->cap_switches[cpu], sizeof **w->switches);
+	w->switches[cpu][w->n_switches[cpu]++] = (struct vp_unit){ w->now, word };
+}
+
+void records_switches_lost(struct world *w, size_t cpu)
+{
+	uint64_t last = w->n_switches[cpu] ? w->switches[cpu][w->n_switches[cpu] - 1].t : 0;
+
+	if (!w->n_switches_lost[cpu])
+		return;
+	put_switch(w, cpu, VP_W(VP_KIND_SWITCHES_LOST, w->n_switches_lost[cpu]));
+	w->n_switches_lost[cpu] = 0;
+	w->switch_gaps = sim_grow(w->switch_gaps, w->n_switch_gaps, &w->cap_switch_gaps, sizeof *w->switch_gaps);
+	w->switch_gaps[w->n_switch_gaps++] = (struct sim_gap){ NULL, last, w->now, true };
+	COVER(w, SWITCH_GAPS);
+}
+
 void records_switch(struct sim_thread *th, uint32_t flags)
 {
 	struct world *w = th->world;
@@ -93,9 +112,12 @@ void records_switch(struct sim_thread *th, uint32_t flags)
 
 	if (!w->with_switches)
 		return;
-	w->switches[cpu] = sim_grow(w->switches[cpu], w->n_switches[cpu], &w->cap_switches[cpu], sizeof **w->switches);
-	w->switches[cpu][w->n_switches[cpu]++] =
-		(struct vp_unit){ w->now, VP_W(VP_KIND_SWITCH, th->seq | (uint64_t)flags << 32) };
+	if (w->now >= w->lose_switches_from[cpu] && w->now < w->lose_switches_to[cpu]) {
+		w->n_switches_lost[cpu]++;
+		return;
+	}
+	records_switches_lost(w, cpu);
+	put_switch(w, cpu, VP_W(VP_KIND_SWITCH, th->seq | (uint64_t)flags << 32));
 }
 
 static void put_chunk(FILE *f, struct vp_chunk_header *c, const struct vp_unit *units, size_t n)

@@ -22,6 +22,7 @@ bool records_wait(struct sim_thread *th, const struct sim_wait_record *r); /* un
 bool records_wake(struct sim_thread *th, uint8_t kind, uint32_t flags, uint32_t seq, uint64_t object, uint32_t before,
 		  uint32_t after, uint64_t t);
 void records_switch(struct sim_thread *th, uint32_t flags);
+void records_switches_lost(struct world *w, size_t cpu); /* if any were, says so now */
 
 uint64_t records_hash(const char *s); /* of a name that the trace defines: one of records_names */
 extern const char *const records_names[];

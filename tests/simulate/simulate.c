@@ -35,7 +35,11 @@ static void settle(struct world *w)
 	w->end_at = w->now + 4 * (w->stop_at - w->now) + 10000;
 	if (world_chance(w, 30))
 		w->end_at = w->now + 1 + world_below(w, w->stop_at - w->now);
-	w->with_losses = world_chance(w, 15);
+	for (size_t i = 0; i < SIM_PROCESSORS && world_chance(w, 15); i++) {
+		w->lose_switches_from[i] = w->now + world_below(w, w->stop_at - w->now);
+		w->lose_switches_to[i] = w->lose_switches_from[i] + 1 + world_below(w, (w->stop_at - w->now) / 8);
+	}
+	w->with_losses = !w->shares_ids && world_chance(w, 15);
 	for (size_t i = 0; i < w->n_threads && w->with_losses; i++) {
 		struct sim_thread *th = w->threads[i];
 
@@ -54,6 +58,8 @@ static unsigned run_seed(uint64_t seed, const char *dir, const struct vprof_plan
 	w->is_verbose = is_verbose;
 	settle(w);
 	world_run(w);
+	for (size_t i = 0; i < SIM_PROCESSORS; i++)
+		records_switches_lost(w, i);
 	COVER(w, SCHEDULES);
 	coverage[COVER_THREADS] += w->n_threads;
 	for (size_t i = 0; i < w->n_threads; i++)

@@ -102,7 +102,7 @@ static const struct sim_release *release_of(const struct sim_thread *th, const s
 {
 	size_t self = (size_t)(w - th->waits);
 
-	if (w->kind == VP_WAIT_PIPE && w->t1 >= first_loss(th->world))
+	if ((w->kind == VP_WAIT_PIPE || w->kind == VP_WAIT_POLL) && w->t1 >= first_loss(th->world))
 		return NULL;
 	if (w->release && w->release->is_recorded)
 		return w->release;
@@ -298,7 +298,7 @@ static void cover_wait(struct truth *t, const struct sim_wait *w, const struct s
 		[VP_WAIT_BARRIER] = COVER_WAIT_BARRIER, [VP_WAIT_SEMAPHORE] = COVER_WAIT_SEMAPHORE,
 		[VP_WAIT_JOIN] = COVER_WAIT_JOIN, [VP_WAIT_SPIN] = COVER_WAIT_SPIN,
 		[VP_WAIT_ANNOTATED] = COVER_WAIT_ANNOTATED, [VP_WAIT_FUTEX] = COVER_WAIT_FUTEX,
-		[VP_WAIT_ONCE] = COVER_WAIT_ONCE, [VP_WAIT_PIPE] = COVER_WAIT_CHANNEL,
+		[VP_WAIT_ONCE] = COVER_WAIT_ONCE, [VP_WAIT_PIPE] = COVER_WAIT_CHANNEL, [VP_WAIT_POLL] = COVER_WAIT_CHANNEL,
 		[VP_WAIT_SLEEP] = COVER_WAIT_IO, [VP_WAIT_DISK] = COVER_WAIT_IO,
 	};
 
@@ -356,18 +356,22 @@ static void explain_wait(struct truth *t, const struct window *in, const struct 
 	explain(t, (struct window){ r->by, from, until, piece, 0 });
 }
 
-/* A thread is not known before it was first seen: not even that others had its processor. */
+/* A thread is not known before it was first seen: not even that others had its processor. Nothing is where switches were lost. */
 static bool is_known_preempted(const struct truth *t, const struct sim_thread *th, size_t i)
 {
-	uint64_t until = SIM_NEVER;
+	uint64_t from = th->moments[i].t, until;
 
 	if (!t->world->with_switches || !th->moments[i].is_preempted)
 		return false;
 	while (++i < th->n_moments && th->moments[i].is_preempted)
 		;
-	if (i < th->n_moments)
-		until = th->moments[i].t;
-	return until != SIM_NEVER && until > th->t_first;
+	if (i == th->n_moments)
+		return false;
+	until = th->moments[i].t;
+	for (size_t k = 0; k < t->world->n_switch_gaps; k++)
+		if (t->world->switch_gaps[k].from <= until && t->world->switch_gaps[k].to >= from)
+			return false;
+	return until > th->t_first;
 }
 
 static void add_run(struct truth *t, const struct window *in, uint64_t from, uint64_t to)

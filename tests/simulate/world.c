@@ -105,6 +105,7 @@ void world_free(struct world *w)
 	for (size_t i = 0; i < SIM_PROCESSORS; i++)
 		free(w->switches[i]);
 	free(w->gaps);
+	free(w->switch_gaps);
 	while (w->arena) {
 		struct sim_chunk *next = w->arena->next;
 

@@ -152,13 +152,18 @@ struct world {
 	struct sim_thread *current;
 	uint32_t n_processes;
 	bool with_switches, with_losses, with_preemption;
+	bool shares_ids; /* processes give the same ids to different intervals */
 	uint32_t lag_percent;
 	struct vp_unit *switches[SIM_PROCESSORS];
 	size_t n_switches[SIM_PROCESSORS], cap_switches[SIM_PROCESSORS];
+	uint64_t lose_switches_from[SIM_PROCESSORS], lose_switches_to[SIM_PROCESSORS], n_switches_lost[SIM_PROCESSORS];
+	struct sim_gap *switch_gaps; /* th: NULL */
+	size_t n_switch_gaps, cap_switch_gaps;
 	uint64_t n_lost;
 	struct sim_gap *gaps;
 	size_t n_gaps, cap_gaps;
 	uint64_t next_token, next_handle, next_id, next_item;
+	uint64_t next_id_of[SIM_PROCESSES];
 	struct sim_instance *instances; /* the one begun last first */
 	struct sim_scene *scene;        /* objects and queues that programs use */
 	struct sim_chunk *arena;
