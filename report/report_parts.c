@@ -78,13 +78,13 @@ void vprof_report_cost(const struct vprof_style *style, const struct vprof_resul
 
 	if (!r->n_complete || !(r->mean_ns > 0))
 		return;
-	vprof_text_addf(&t, "probes: %s of the mean by the number of records, at %.0f ns each",
+	vprof_text_addf(&t, "probes: %s of the mean by the number of records, at %.3g ns each",
 			vprof_format_percent(r->probe_ns / r->mean_ns).s, r->record_ns);
 	vprof_probe_cost_bounds(r, &low, &high);
-	if (r->baseline_mean_ns > 0 && isfinite(low) && isfinite(high))
+	if (r->baseline_mean_ns > 0 && fabs(low / r->baseline_mean_ns) < 1e4 && fabs(high / r->baseline_mean_ns) < 1e4)
 		vprof_text_addf(&t, "; %+.1f .. %+.1f %% against the annotated-only run (mean %s)", 100 * low / r->baseline_mean_ns,
 				100 * high / r->baseline_mean_ns, vprof_format_duration(r->baseline_mean_ns).s);
-	else if (r->baseline_mean_ns > 0)
+	else if (r->baseline_mean_ns > 0 && r->mean_ns / r->baseline_mean_ns < 1e4)
 		vprof_text_addf(&t, "; %+.1f %% against the annotated-only run (mean %s)",
 				100 * (r->mean_ns / r->baseline_mean_ns - 1), vprof_format_duration(r->baseline_mean_ns).s);
 	vprof_report_labelled(style, "", t.s, out);

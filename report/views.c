@@ -176,7 +176,7 @@ static int add_tail(const struct vprof_style *style, const struct vprof_results 
 static void add_share(double share, double low, double high, struct vprof_text *out)
 {
 	vprof_text_add(out, vprof_format_percent(share).s);
-	if (isfinite(low) && isfinite(high))
+	if (fabs(low) < 1e6 && fabs(high) < 1e6)
 		vprof_text_addf(out, " (%.0f .. %.0f)", 100 * low, 100 * high);
 }
 
@@ -234,7 +234,7 @@ static void add_counters(const struct vprof_style *style, const struct vprof_res
 
 		vprof_text_addf(out, "%*s", AT_NAME, "");
 		vprof_format_cut(out, w->name && *w->name ? w->name : "?", columns - 1, 1, columns);
-		vprof_text_addf(out, "%*.4g%*.4g%*.2f%*s", VALUE_COLUMNS, w->mean, VALUE_COLUMNS, w->sd, VALUE_COLUMNS, w->r,
+		vprof_text_addf(out, "%*.4g%*.4g%*.2g%*s", VALUE_COLUMNS, w->mean, VALUE_COLUMNS, w->sd, VALUE_COLUMNS, w->r,
 				VALUE_COLUMNS, vprof_format_percent(w->share).s);
 		if (isfinite(w->low) && isfinite(w->high))
 			add_bounds(w->low, w->high, out);

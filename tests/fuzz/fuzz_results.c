@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A results file: read, shown, written again. What was written must be readable. */
+/* A results file: read, shown in all views, written again. What was written must be readable. */
 #include <stdlib.h>
 
 #include "analysis/results.h"
@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	struct vprof_report_options o = { .width = 100 };
 	struct vprof_results *r = NULL, *again = NULL;
-	struct vprof_text text = { 0 };
+	struct vprof_text text = VPROF_TEXT_INIT;
 	struct vprof_error err = { "" };
 	const char *path;
 
@@ -20,6 +20,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		path = fuzz_file("again.json", "", 0);
 		if (!vprof_results_write(r, path, &err) && vprof_results_read(&again, path, &err))
 			abort();
+	}
+	for (int view = 0; view < VPROF_VIEW_COUNT; view++) {
+		vprof_text_clear(&text);
+		vprof_report_view(r, (enum vprof_view)view, &o, &text, &err);
 	}
 	vprof_text_release(&text);
 	vprof_results_free(again);
