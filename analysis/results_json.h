@@ -7,6 +7,7 @@
 #include "analysis/results.h"
 
 #define VPROF_RESULTS_VERSION 4
+#define VPROF_WHOLE_MAX 9007199254740992.0 /* 2^53: whole numbers beyond are not exact in JSON */
 
 /* Every scalar field of a struct, once, for writer and reader: U whole number, D number (NaN: null), I int, S string. */
 #define VPROF_RESULTS_FIELDS(U, D, I, S)                                                                             \

@@ -71,7 +71,7 @@ static int kind(struct reading *g, const cJSON *o, const char *key, const char *
 	return 0;
 }
 
-#define WHOLE_MAX(field) (sizeof(field) == 4 ? 4294967295.0 : 9007199254740992.0)
+#define WHOLE_MAX(field) (sizeof(field) == 4 ? 4294967295.0 : VPROF_WHOLE_MAX)
 #define R_WHOLE(f) x->f = (__typeof__(x->f))number(g, o, #f, 0, WHOLE_MAX(x->f));
 #define R_DOUBLE(f) x->f = number(g, o, #f, -INFINITY, INFINITY);
 #define R_INT(f) x->f = (int)number(g, o, #f, INT_MIN, INT_MAX);

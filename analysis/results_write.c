@@ -28,8 +28,9 @@ static int add_string(cJSON *o, const char *key, const char *s)
 }
 
 #define W_NUMBER(f) ok &= add_number(o, #f, (double)x->f);
+#define W_WHOLE(f) ok &= add_number(o, #f, fmin((double)x->f, VPROF_WHOLE_MAX)); /* damaged counts may be larger */
 #define W_STRING(f) ok &= add_string(o, #f, x->f);
-#define W_FIELDS(LIST) LIST(W_NUMBER, W_NUMBER, W_NUMBER, W_STRING)
+#define W_FIELDS(LIST) LIST(W_WHOLE, W_NUMBER, W_NUMBER, W_STRING)
 
 static int write_node(cJSON *o, const struct vprof_node *x)
 {

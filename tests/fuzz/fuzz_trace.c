@@ -5,6 +5,7 @@
  * its records, from which a file with right headers is made: so most inputs get past the reader.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,12 +82,14 @@ static void show(struct vprof_results *r)
 {
 	struct vprof_report_options o = { .width = 100 };
 	struct vprof_results *again = NULL;
-	struct vprof_text text = { 0 };
+	struct vprof_text text = VPROF_TEXT_INIT;
 	struct vprof_error err = { "" };
 	const char *path = fuzz_file("results.json", "", 0);
 
-	if (vprof_report_text(r, &o, &text, &err) || vprof_results_write(r, path, &err) || vprof_results_read(&again, path, &err))
+	if (vprof_report_text(r, &o, &text, &err) || vprof_results_write(r, path, &err) || vprof_results_read(&again, path, &err)) {
+		fprintf(stderr, "%s\n", err.message);
 		abort();
+	}
 	vprof_text_release(&text);
 	vprof_results_free(again);
 }
