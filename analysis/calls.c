@@ -33,6 +33,7 @@ struct vprof_calls {
 	VPROF_ARRAY(uint32_t) kept;
 	VPROF_ARRAY(struct vprof_call) window;
 	struct vprof_preorder preorder;
+	struct vprof_trace_buffer buffer;
 };
 
 struct vprof_calls *vprof_calls_new(size_t n_threads, size_t n_bytes_max)
@@ -108,6 +109,7 @@ void vprof_calls_free(struct vprof_calls *c)
 	VPROF_ARRAY_RELEASE(&c->kept);
 	VPROF_ARRAY_RELEASE(&c->window);
 	vprof_preorder_release(&c->preorder);
+	vprof_trace_buffer_release(&c->buffer);
 	free(c);
 }
 
@@ -232,18 +234,21 @@ static struct held *make_held(struct vprof_calls *c, uint32_t n)
 static struct held *read_block(struct vprof_calls *c, uint32_t thread, const struct vprof_call_index *index, uint32_t block)
 {
 	uint32_t n = index->blocks.v[block].n_calls;
-	const struct vp_unit *units = (const void *)(index->source->chunks[block] + 1);
+	const struct vp_unit *units;
+	size_t n_units;
 	struct held *h, **bucket = bucket_of(c, thread, block);
 	struct filler f = { .index = index, .n_max = n, .odd = odds_before(index, block) };
 
 	if (VPROF_RESERVE(&c->open, (size_t)n + 1) || VPROF_RESERVE(&c->place, (size_t)n + 1))
 		return NULL;
-	h = make_held(c, n);
+	units = vprof_chunk_units(index->source->chunks[block], &c->buffer, &n_units);
+	h = units || !n ? make_held(c, n) : NULL;
 	if (!h)
 		return NULL;
 	*h = (struct held){ .thread = thread, .block = block, .n_max = h->n_max };
 	f.h = h;
-	fill(&f, units, units + index->source->chunks[block]->n_bytes / VP_UNIT_BYTES);
+	if (units)
+		fill(&f, units, units + n_units);
 	find_parents(h, c->open.v);
 	h->next = *bucket;
 	*bucket = h;

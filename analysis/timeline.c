@@ -100,13 +100,18 @@ static const struct vp_unit *read_calls(struct vprof_reading *b, const struct vp
 
 static int read_block(struct vprof_reading *b, const struct vp_chunk_header *chunk)
 {
-	const struct vp_unit *units = (const void *)(chunk + 1), *at = units, *u;
-	const struct vp_unit *end = units + chunk->n_bytes / VP_UNIT_BYTES;
+	size_t n_all;
+	const struct vp_unit *units = vprof_chunk_units(chunk, &b->buffer, &n_all), *at = units, *u;
+	const struct vp_unit *end = units ? units + n_all : NULL;
 	uint32_t n_units;
 
 	b->unit = 0;
 	if (vprof_call_index_begin(&b->line->calls))
 		return VPROF_ERR_NOMEM;
+	if (!units) {
+		b->n_bytes_ignored += chunk->n_bytes;
+		return 0;
+	}
 	for (;;) {
 		at = read_calls(b, at, end);
 		if (!at)
@@ -182,6 +187,7 @@ static int read_thread(void *arg, int worker, size_t item)
 	int ret = build_thread(&b, source);
 
 	VPROF_ARRAY_RELEASE(&b.open);
+	vprof_trace_buffer_release(&b.buffer);
 	r->n_records += b.n_records;
 	r->n_calls += b.n_calls;
 	r->n_sampled += b.n_sampled;

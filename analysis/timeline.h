@@ -80,7 +80,7 @@ struct vprof_creation {
 
 struct vprof_stack {
 	uint64_t t;		       /* of the record that it belongs to */
-	const struct vp_unit *addresses; /* two in each unit, innermost first; in the trace's mapping */
+	const struct vp_unit *addresses; /* two in each unit, innermost first; live as long as trace and timeline */
 	uint32_t n;
 	uint8_t kind;	   /* enum vp_stack */
 	uint8_t next_kind; /* enum vp_kind of the record that it belongs to; VP_KIND_NONE: a call or none */

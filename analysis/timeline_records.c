@@ -244,6 +244,30 @@ static int add_mark(struct vprof_reading *b, const struct vp_unit *u)
 	return 0;
 }
 
+/* What lies in the buffer is gone with the next chunk. */
+static const struct vp_unit *keep_addresses(struct vprof_reading *b, const struct vp_unit *u)
+{
+	size_t n_bytes = (vp_record_units(u->w) - 1) * sizeof *u;
+	struct vprof_timeline_private *p = b->timeline->private;
+	char *copy, **slot;
+
+	if (!b->buffer.units)
+		return u + 1;
+	copy = malloc(n_bytes + 1);
+	if (!copy)
+		return NULL;
+	memcpy(copy, u + 1, n_bytes);
+	pthread_mutex_lock(&p->lock);
+	slot = VPROF_PUSH(&p->texts);
+	if (slot)
+		*slot = copy;
+	pthread_mutex_unlock(&p->lock);
+	if (slot)
+		return (const void *)copy;
+	free(copy);
+	return NULL;
+}
+
 static int add_stack(struct vprof_reading *b, const struct vp_unit *u)
 {
 	struct vprof_stack *s = VPROF_PUSH(&b->line->stacks);
@@ -251,7 +275,9 @@ static int add_stack(struct vprof_reading *b, const struct vp_unit *u)
 	if (!s)
 		return VPROF_ERR_NOMEM;
 	s->t = u->t;
-	s->addresses = u + 1;
+	s->addresses = keep_addresses(b, u);
+	if (!s->addresses)
+		return VPROF_ERR_NOMEM;
 	s->n = VP_PAYLOAD(u->w) & 0xff;
 	s->kind = (uint8_t)(VP_PAYLOAD(u->w) >> 8);
 	b->pending_stack = b->line->stacks.n;

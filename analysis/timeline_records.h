@@ -40,6 +40,7 @@ struct vprof_reading { /* of one thread */
 	size_t pending_stack; /* index + 1 */
 	int false_wake;
 	int has_wait; /* the wait recorded last is the thread's last: none was lost since */
+	struct vprof_trace_buffer buffer; /* the records at hand, when they are compressed */
 	uint32_t unit; /* place of the record in its block */
 	uint64_t n_records, n_calls, n_sampled, n_unclosed, n_bad, n_dropped_marks, n_bytes_ignored;
 };

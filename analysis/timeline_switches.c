@@ -72,14 +72,14 @@ static int read_processor(struct switches *s, const struct vprof_trace_thread *p
 			struct gap *g = VPROF_PUSH(&s->gaps);
 
 			if (!g)
-				return VPROF_ERR_NOMEM;
+				goto nomem;
 			*g = (struct gap){ last_t, u->t };
 			lost = SIZE_MAX;
 		} else if (VP_CODE(u->w) == VP_KIND_SWITCH) {
 			struct turn *turn = VPROF_PUSH(&s->turns);
 
 			if (!turn)
-				return VPROF_ERR_NOMEM;
+				goto nomem;
 			*turn = (struct turn){ u->t, (uint32_t)payload, 0, (uint8_t)VP_SWITCH_FLAGS(payload) };
 			if (lost != SIZE_MAX && !(turn->flags & VP_SWITCH_OUT) && u->t >= last_t &&
 			    (double)(u->t - last_t) <= next_max)
@@ -92,6 +92,9 @@ static int read_processor(struct switches *s, const struct vprof_trace_thread *p
 		last_t = u->t;
 	}
 	return 0;
+nomem:
+	vprof_trace_cursor_release(&cursor);
+	return VPROF_ERR_NOMEM;
 }
 
 static void join_gaps(struct switches *s)

@@ -29,8 +29,10 @@ int vprof_window_list_read(struct vprof_window_list *list, const struct vprof_tr
 	while ((u = vprof_trace_next(&cursor, &n))) {
 		if (VP_CODE(u->w) != VP_KIND_WINDOW)
 			continue;
-		if (is_open && !VP_PAYLOAD(u->w) && add(list, open, u->t))
+		if (is_open && !VP_PAYLOAD(u->w) && add(list, open, u->t)) {
+			vprof_trace_cursor_release(&cursor);
 			return VPROF_ERR_NOMEM;
+		}
 		is_open = VP_PAYLOAD(u->w) != 0;
 		open = u->t;
 	}

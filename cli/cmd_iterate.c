@@ -36,8 +36,9 @@ struct iterate_options {
 	double budget;
 	double threshold;
 	int automatic, restart, json, verbose;
-	const char *interval, *switches;
+	const char *interval, *switches, *compress;
 	enum vprof_switches_wish wish;
+	enum vprof_compress_wish compress_wish;
 	char *command;
 };
 
@@ -167,7 +168,8 @@ static int complete_round(struct iteration *it, struct vprof_error *err)
 						    .memory_bytes = (uint64_t)it->options->memory << 20,
 						    .every_call = it->options->every_call,
 						    .budget = it->options->budget,
-						    .switches = it->options->wish };
+						    .switches = it->options->wish,
+						    .compress = it->options->compress_wish };
 
 	forget_results(it);
 	tell_round(&it->session);
@@ -362,6 +364,8 @@ int vprof_cmd_iterate(int argc, char **argv)
 		  "of one processor that recording may take; what would take more is recorded in windows of time (default "
 		  "0.05; 0: no limit)" },
 		{ "switches", VPROF_OPTION_TEXT, &o.switches, "WHEN", "record when threads lose processors: auto (default), on or off" },
+		{ "compress", VPROF_OPTION_TEXT, &o.compress, "WHEN",
+		  "compress the trace: auto (default), once the disk is the limit; on or off" },
 		{ "restart", VPROF_OPTION_FLAG, &o.restart, NULL, "begin a new drill-down; runs are kept" },
 		{ "verbose", VPROF_OPTION_FLAG, &o.verbose, NULL, "show the run command's output as it comes" },
 		{ "json", VPROF_OPTION_FLAG, &o.json, NULL, "print the last results.json on stdout, no reports" },
@@ -380,6 +384,8 @@ int vprof_cmd_iterate(int argc, char **argv)
 		return vprof_options_misused(&usage, "--memory is in MiB; %ld is more than a TiB", o.memory);
 	if (vprof_switches_parse(o.switches, &o.wish))
 		return vprof_options_misused(&usage, "--switches takes auto, on or off, not \"%s\"", o.switches);
+	if (vprof_compress_parse(o.compress, &o.compress_wish))
+		return vprof_options_misused(&usage, "--compress takes auto, on or off, not \"%s\"", o.compress);
 	if (operands.n_command)
 		o.command = vprof_options_shell(operands.command, operands.n_command);
 	rc = iterate(&it, &err);

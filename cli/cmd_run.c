@@ -42,8 +42,9 @@ static int copy_plan(const struct vprof_project *p, const char *given, struct vp
 
 int vprof_cmd_run(int argc, char **argv)
 {
-	const char *plan = NULL, *switches = NULL;
+	const char *plan = NULL, *switches = NULL, *compress = NULL;
 	enum vprof_switches_wish wish;
+	enum vprof_compress_wish compress_wish;
 	long memory = 0;
 	double budget = VPROF_BUDGET;
 	int keep = 0, verbose = 0, every_call = 0;
@@ -58,6 +59,8 @@ int vprof_cmd_run(int argc, char **argv)
 		  "of one processor that recording may take; what would take more is recorded in windows of time (default "
 		  "0.05; 0: no limit)" },
 		{ "switches", VPROF_OPTION_TEXT, &switches, "WHEN", "record when threads lose processors: auto (default), on or off" },
+		{ "compress", VPROF_OPTION_TEXT, &compress, "WHEN",
+		  "compress the trace: auto (default), once the disk is the limit; on or off" },
 		{ "keep", VPROF_OPTION_FLAG, &keep, NULL, "leave processes alone that outlive the command" },
 		{ "verbose", VPROF_OPTION_FLAG, &verbose, NULL, "show the command's output as it comes" },
 		{ NULL },
@@ -76,6 +79,8 @@ int vprof_cmd_run(int argc, char **argv)
 		return vprof_options_misused(&usage, "--memory is in MiB; %ld is more than a TiB", memory);
 	if (vprof_switches_parse(switches, &wish))
 		return vprof_options_misused(&usage, "--switches takes auto, on or off, not \"%s\"", switches);
+	if (vprof_compress_parse(compress, &compress_wish))
+		return vprof_options_misused(&usage, "--compress takes auto, on or off, not \"%s\"", compress);
 	if (operands.n_command)
 		command = vprof_options_shell(operands.command, operands.n_command);
 	rc = vprof_workspace_open(&w, "run", &err);
@@ -84,6 +89,7 @@ int vprof_cmd_run(int argc, char **argv)
 	if (!rc) {
 		const struct vprof_step_run_options how = { .command = command, .memory_bytes = (uint64_t)memory << 20,
 							    .every_call = every_call, .budget = budget, .switches = wish,
+							    .compress = compress_wish,
 							    .verbose = verbose, .keep = keep,
 							    .give_stdin = !isatty(STDIN_FILENO) };
 

@@ -44,6 +44,13 @@ int vprof_switches_parse(const char *word, enum vprof_switches_wish *wish)
 	return *wish == VPROF_SWITCHES_OFF && strcmp(word, "off") ? -1 : 0;
 }
 
+int vprof_compress_parse(const char *word, enum vprof_compress_wish *wish)
+{
+	*wish = !word || !strcmp(word, "auto") ? VPROF_COMPRESS_AUTO : !strcmp(word, "on") ? VPROF_COMPRESS_ON :
+								      VPROF_COMPRESS_OFF;
+	return *wish == VPROF_COMPRESS_OFF && strcmp(word, "off") ? -1 : 0;
+}
+
 static double now_s(void)
 {
 	struct timespec t;
@@ -287,7 +294,7 @@ int vprof_run_target(const struct vprof_run_request *r, struct vprof_run_outcome
 {
 	struct vprof_collector_options options = { .trace_dir = r->trace_dir, .memory_bytes = r->memory_bytes,
 						   .sample_after = r->sample_after, .budget = r->budget,
-						   .max_trace_bytes = r->max_trace_bytes };
+						   .max_trace_bytes = r->max_trace_bytes, .compress = r->compress };
 	struct vprof_collector *collector = NULL;
 	struct sigaction before[N_FORWARDED];
 	double started = now_s();

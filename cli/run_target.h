@@ -24,6 +24,9 @@ enum vprof_switches_wish {
 /* "auto" (also NULL), "on" or "off"; -1 for any other word. */
 int vprof_switches_parse(const char *word, enum vprof_switches_wish *wish);
 
+/* The same of --compress. */
+int vprof_compress_parse(const char *word, enum vprof_compress_wish *wish);
+
 struct vprof_run_request {
 	const char *command, *directory, *trace_dir, *log_path, *library;
 	uint64_t memory_bytes, max_trace_bytes; /* 0: the defaults */
@@ -33,6 +36,7 @@ struct vprof_run_request {
 	int keep;	 /* leave processes that outlive the command alone */
 	int give_stdin;	 /* else the command reads /dev/null */
 	enum vprof_switches_wish switches;
+	enum vprof_compress_wish compress;
 	void (*progress)(void *arg, const char *step, double done); /* may be NULL; done < 0: unknown */
 	void *progress_arg;
 };

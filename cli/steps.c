@@ -104,6 +104,7 @@ int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vpro
 		.command = o->command ? o->command : w->annotations->run, .directory = w->annotations->directory,
 		.trace_dir = trace, .log_path = log, .library = w->project.library, .memory_bytes = o->memory_bytes,
 		.sample_after = o->every_call ? 0 : VPROF_SAMPLE_AFTER, .switches = o->switches,
+		.compress = o->compress,
 		.budget = o->budget,
 		.verbose = o->verbose, .keep = o->keep, .give_stdin = o->give_stdin,
 		.progress = o->verbose ? NULL : vprof_progress_update, .progress_arg = &progress,

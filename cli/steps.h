@@ -29,6 +29,7 @@ struct vprof_step_run_options {
 	double budget;	/* share of one processor, as in trace/collector.h */
 	int every_call; /* hot functions are not sampled */
 	enum vprof_switches_wish switches;
+	enum vprof_compress_wish compress;
 	int verbose, keep, give_stdin;
 };
 int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vprof_step_run_options *o,

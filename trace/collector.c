@@ -16,12 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "common/files.h"
 #include "trace/clock.h"
+#include "trace/compress.h"
 #include "trace/processors.h"
 #include "trace/record_cost.h"
 #include "trace/shm_file.h"
@@ -37,9 +39,10 @@
 	"threads switch or start so often that recording it would slow them; vprof run and vprof iterate take --switches on " \
 	"to record it all the same"
 #define UNIT_NS 9 /* what one unit costs the thread that writes it: half a recorded call (docs/performance.md) */
+#define COMPRESS_MIN_BYTES ((uint64_t)64 << 20) /* a smaller trace says nothing about the disk */
 #define WINDOW_MARGIN_NS 50000u /* until every thread has seen that a window is open */
 #define WATCHED_MAX_NS UINT64_C(10000000000) /* an older begin has lost its end */
-#define UNITS_MAX_BYTES (VP_CHUNK_BYTES - (uint32_t)sizeof(struct vp_chunk_header))
+#define UNITS_MAX_BYTES VP_UNITS_MAX_BYTES
 
 struct vprof_collector {
 	struct vprof_shm_file shm;
@@ -57,6 +60,10 @@ struct vprof_collector {
 	struct vprof_record_cost cost;
 	char no_switches[240];
 	uint64_t pid_namespace;	   /* the collector's own */
+	struct vprof_compressor *compressor; /* NULL: chunks are stored as they are */
+	enum vprof_compress_wish compress;
+	uint64_t write_ns;	   /* spent in writes since the header was last written */
+	uint32_t version;
 	int disk_failed, limit_reached; /* nothing is stored any more: a trace ends, it has no holes */
 };
 
@@ -98,7 +105,7 @@ static int has_switches(const struct vprof_collector *c)
 static int write_header(struct vprof_collector *c, int finished)
 {
 	struct vp_file_header h = {
-		.magic = VP_FILE_MAGIC, .version = VP_FORMAT_VERSION, .clock = c->clock.kind,
+		.magic = VP_FILE_MAGIC, .version = c->version, .clock = c->clock.kind,
 		.ns_per_tick = c->clock.ns_per_tick, .start_ticks = c->clock.start_ticks, .start_ns = c->clock.start_ns,
 		.start_realtime_ns = c->clock.start_realtime_ns, .n_chunks = c->n_chunks,
 		.n_dropped = atomic_load(&c->shm.shm->n_dropped) + c->n_lost,
@@ -152,13 +159,20 @@ static uint64_t count_records(const struct vp_unit *units, uint32_t n_bytes)
 /* 0, or 1 when the chunk is not in the file. */
 static int append_chunk(struct vprof_collector *c, const struct vp_chunk_header *h, const struct vp_unit *units)
 {
-	const struct iovec parts[2] = { { (void *)h, sizeof *h }, { (void *)units, h->n_bytes } };
+	struct vp_chunk_header compressed;
+	const void *bytes = units;
+	uint64_t start_ns;
 
-	if (c->max_bytes && c->n_bytes + sizeof *h + h->n_bytes > c->max_bytes)
+	if (c->compressor && !c->disk_failed && vprof_compress_chunk(c->compressor, h, units, &compressed, &bytes))
+		h = &compressed;
+	if (c->max_bytes && c->n_bytes + sizeof *h + vp_chunk_stored_bytes(h) > c->max_bytes)
 		c->limit_reached = 1;
 	if (c->disk_failed || c->limit_reached)
 		return 1;
-	c->disk_failed = write_all(c, parts, 2);
+	start_ns = vprof_clock_monotonic_ns();
+	c->disk_failed = write_all(c, (const struct iovec[]){ { (void *)h, sizeof *h },
+							       { (void *)bytes, vp_chunk_stored_bytes(h) } }, 2);
+	c->write_ns += vprof_clock_monotonic_ns() - start_ns;
 	c->n_chunks += !c->disk_failed;
 	return c->disk_failed != 0;
 }
@@ -265,6 +279,26 @@ static void turn_windows(struct vprof_collector *c, uint64_t now_ns)
 			      (uint64_t)((double)(c->windows.tail_ns + WINDOW_MARGIN_NS) * ticks_per_ns), 0);
 }
 
+/* From here on chunks are compressed. The header says so before the first one. */
+static int begin_compression(struct vprof_collector *c)
+{
+	c->compressor = vprof_compressor_new();
+	if (!c->compressor)
+		return 0;
+	c->version = VP_FORMAT_COMPRESSED;
+	return write_header(c, 0);
+}
+
+/* Is the disk the limit? It took more than half of the time, or has no room for as much again. */
+static int is_disk_limit(const struct vprof_collector *c, uint64_t elapsed_ns)
+{
+	struct statvfs fs;
+
+	if (c->n_bytes < COMPRESS_MIN_BYTES)
+		return 0;
+	return c->write_ns > elapsed_ns / 2 || (!fstatvfs(c->fd, &fs) && (uint64_t)fs.f_bavail * fs.f_frsize < c->n_bytes);
+}
+
 int vprof_collector_drain(struct vprof_collector *c)
 {
 	uint64_t now_ns = vprof_clock_monotonic_ns();
@@ -287,7 +321,11 @@ int vprof_collector_drain(struct vprof_collector *c)
 	if (now_ns - c->header_ns > HEADER_REFRESH_NS && !c->disk_failed) {
 		vprof_clock_calibrate(&c->clock);
 		vprof_processors_flush(c->processors);
-		c->disk_failed = write_header(c, 0);
+		if (!c->compressor && c->compress == VPROF_COMPRESS_AUTO && is_disk_limit(c, now_ns - c->header_ns))
+			c->disk_failed = begin_compression(c);
+		else
+			c->disk_failed = write_header(c, 0);
+		c->write_ns = 0;
 	}
 	return n;
 }
@@ -341,6 +379,8 @@ int vprof_collector_open(struct vprof_collector **out, const struct vprof_collec
 	c->fd = -1;
 	c->pid_namespace = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
 	c->max_bytes = o->max_trace_bytes;
+	c->compress = o->compress;
+	c->version = VP_FORMAT_VERSION;
 	code = vprof_shm_file_open(&c->shm, o->memory_bytes, err);
 	if (code)
 		goto out;
@@ -352,6 +392,8 @@ int vprof_collector_open(struct vprof_collector **out, const struct vprof_collec
 	vprof_clock_start(&c->clock, vprof_clock_choose());
 	vprof_record_cost_measure(&c->cost, &c->clock);
 	code = open_records(c, o->trace_dir, err);
+	if (!code && c->compress == VPROF_COMPRESS_ON && begin_compression(c))
+		code = vprof_error_set(err, VPROF_ERR_FAILED, "cannot write the trace in %s", o->trace_dir);
 	if (code)
 		goto out;
 	strcpy(c->no_switches, NOT_ASKED);
@@ -368,6 +410,7 @@ int vprof_collector_open(struct vprof_collector **out, const struct vprof_collec
 out:
 	if (c->fd >= 0)
 		close(c->fd);
+	vprof_compressor_free(c->compressor);
 	vprof_shm_file_close(&c->shm);
 	free(c->checked_ns);
 	free(c);
@@ -429,6 +472,7 @@ int vprof_collector_close(struct vprof_collector *c, struct vprof_collector_stat
 			.n_processes = count_handed_out(&c->shm.shm->next_process_seq),
 			.n_threads = count_handed_out(&c->shm.shm->next_thread_seq),
 			.has_switches = has_switches(c), .n_switches = vprof_processors_count(c->processors),
+			.n_unit_bytes = c->n_unit_bytes,
 			.n_switches_lost = vprof_processors_lost(c->processors), .n_windows = c->windows.n,
 			.recorded_share = vprof_windows_open_share(&c->windows, vprof_clock_monotonic_ns()),
 		};
@@ -436,6 +480,7 @@ int vprof_collector_close(struct vprof_collector *c, struct vprof_collector_stat
 	}
 	vprof_processors_close(c->processors);
 	vprof_shm_file_close(&c->shm);
+	vprof_compressor_free(c->compressor);
 	free(c->checked_ns);
 	free(c);
 	return code;

@@ -16,17 +16,25 @@
 
 struct vprof_collector;
 
+enum vprof_compress_wish {
+	VPROF_COMPRESS_AUTO, /* once the disk is the limit: writing takes more than half of the time, or room runs short */
+	VPROF_COMPRESS_ON,
+	VPROF_COMPRESS_OFF,
+};
+
 struct vprof_collector_options {
 	const char *trace_dir;	 /* created; records.vpt is written here */
 	uint64_t memory_bytes;	 /* of the ring; 0: 256 MiB */
 	uint64_t max_trace_bytes; /* stop recording (drop and count) beyond; 0: no limit */
 	int stack_samples;	 /* stacks to sample per thread and kind; 0: 200 */
 	uint32_t sample_after;	 /* calls of a function in one stretch of work before they are sampled; 0: never */
+	enum vprof_compress_wish compress; /* chunks, with zstd */
 	double budget;		 /* share of one processor that recording may take, see trace/windows.h; 0: no limit */
 };
 
 struct vprof_collector_stats {
 	uint64_t n_bytes, n_chunks, n_dropped, n_processes, n_threads;
+	uint64_t n_unit_bytes;	/* recorded: what chunks that are not compressed would take */
 	uint64_t n_switches, n_switches_lost;
 	uint64_t n_windows;	/* in which calls were recorded */
 	double recorded_share;	/* of the time; 1: throughout */

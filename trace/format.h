@@ -17,7 +17,8 @@
 
 #include <stdint.h>
 
-#define VP_FORMAT_VERSION 1u
+#define VP_FORMAT_VERSION 1u	/* of a file without compressed chunks */
+#define VP_FORMAT_COMPRESSED 2u /* ... and with some */
 #define VP_UNIT_BYTES 16u
 #define VP_CHUNK_BYTES 65536u /* header included */
 #define VP_CODE_BITS 24u
@@ -209,6 +210,7 @@ static inline uint32_t vp_record_units(uint64_t w)
 }
 
 #define VP_CHUNK_MAGIC 0x4b434856u /* "VHCK" */
+#define VP_CHUNK_COMPRESSED 0x5a434856u /* "VHCZ": units compressed with zstd; in files only */
 
 /* thread_seq of chunks that the collector fills with what the kernel told of one processor; process_seq = its number + 1,
  * in the order of time. No thread has this number. */
@@ -225,7 +227,9 @@ struct vp_chunk_header { /* 64 bytes */
 	uint32_t process_seq; /* unique process number in the session, from 1 */
 	uint32_t parent_seq;  /* process_seq of the forking process, 0 for none known */
 	uint64_t pid_namespace; /* inode of the namespace that pid and tid are numbers in, 0: unknown */
-	uint64_t reserved[3];
+	uint32_t n_stored; /* of a compressed chunk: bytes of the zstd frame that follows, then zeros up to a multiple of 16 */
+	uint32_t reserved_too;
+	uint64_t reserved[2];
 };
 
 /* runs/NNNN/trace/records.vpt: this header, then chunks (struct vp_chunk_header + n_bytes of units) back to

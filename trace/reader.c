@@ -23,20 +23,21 @@ _Static_assert(sizeof(struct vp_file_header) == 4096, "the file header has a fix
 _Static_assert(sizeof(struct vp_chunk_header) == 64, "the chunk header has a fixed size");
 
 #define RECORD_NS_MAX 1e5
-#define UNITS_MAX_BYTES (VP_CHUNK_BYTES - sizeof(struct vp_chunk_header))
-
 struct vprof_trace_private {
 	const unsigned char *map;
 	size_t n_bytes;
 	const struct vp_chunk_header **chunks; /* of all threads, sorted */
 	size_t n_chunks, cap;
+	int may_be_compressed; /* the file's version */
 	struct vp_chunk_header *cut_chunk; /* heap copy of a chunk that the file ends in, or NULL */
 };
 
-static int header_makes_sense(const struct vp_chunk_header *h)
+static int header_makes_sense(const struct vp_chunk_header *h, int may_be_compressed)
 {
-	return h->magic == VP_CHUNK_MAGIC && h->n_bytes <= UNITS_MAX_BYTES && h->n_bytes % VP_UNIT_BYTES == 0 &&
-	       h->thread_seq && h->process_seq;
+	if (h->magic == VP_CHUNK_COMPRESSED && (!may_be_compressed || !h->n_stored || h->n_stored > VP_UNITS_MAX_BYTES))
+		return 0;
+	return (h->magic == VP_CHUNK_MAGIC || h->magic == VP_CHUNK_COMPRESSED) && h->n_bytes <= VP_UNITS_MAX_BYTES &&
+	       h->n_bytes % VP_UNIT_BYTES == 0 && h->thread_seq && h->process_seq;
 }
 
 /* Offset behind the chunk at `at`, or 0 when none is there. May lie beyond the file: then it is cut. */
@@ -44,9 +45,9 @@ static size_t chunk_end(const struct vprof_trace_private *p, size_t at)
 {
 	const struct vp_chunk_header *h = (const void *)(p->map + at);
 
-	if (p->n_bytes - at < sizeof *h || !header_makes_sense(h))
+	if (p->n_bytes - at < sizeof *h || !header_makes_sense(h, p->may_be_compressed))
 		return 0;
-	return at + sizeof *h + h->n_bytes;
+	return at + sizeof *h + vp_chunk_stored_bytes(h);
 }
 
 /* Where the next believable chunk begins after damage at `at`; n_bytes when there is none. */
@@ -110,6 +111,11 @@ static int find_chunks(struct vprof_trace *t, struct vprof_error *err)
 			t->n_bytes_ignored += next - at;
 			at = next;
 			continue;
+		}
+		if (end > p->n_bytes && ((const struct vp_chunk_header *)(p->map + at))->magic == VP_CHUNK_COMPRESSED) {
+			t->n_bytes_ignored += p->n_bytes - at; /* half a frame is none */
+			t->is_cut = 1;
+			break;
 		}
 		if (end > p->n_bytes)
 			return add_cut_chunk(t, at, err);
@@ -183,16 +189,18 @@ static int group_by_thread(struct vprof_trace *t, struct vprof_error *err)
 void vprof_trace_check(struct vprof_trace *t)
 {
 	struct vprof_trace_private *p = t->private;
+	struct vprof_trace_buffer buffer = { NULL, NULL };
 
 	for (size_t i = 0; i < p->n_chunks; i++) {
-		const struct vp_unit *at = (const void *)(p->chunks[i] + 1);
-		const struct vp_unit *end = at + p->chunks[i]->n_bytes / VP_UNIT_BYTES;
+		size_t n_all;
+		const struct vp_unit *at = vprof_chunk_units(p->chunks[i], &buffer, &n_all), *end = at ? at + n_all : NULL;
 		uint32_t n;
 
-		while (vp_walk_next(&at, end, &n))
+		while (at && vp_walk_next(&at, end, &n))
 			;
-		t->n_bytes_ignored += (uint64_t)(end - at) * VP_UNIT_BYTES;
+		t->n_bytes_ignored += at ? (uint64_t)(end - at) * VP_UNIT_BYTES : p->chunks[i]->n_bytes;
 	}
+	vprof_trace_buffer_release(&buffer);
 }
 
 static int check_header(struct vprof_trace *t, const char *path, struct vprof_error *err)
@@ -209,10 +217,11 @@ static int check_header(struct vprof_trace *t, const char *path, struct vprof_er
 	if (h->magic != VP_FILE_MAGIC)
 		return vprof_error_set(err, VPROF_ERR_CORRUPT,
 				       "%s: not a trace of vprof (wrong first 8 bytes); record the run again", path);
-	if (h->version != VP_FORMAT_VERSION)
+	if (h->version != VP_FORMAT_VERSION && h->version != VP_FORMAT_COMPRESSED)
 		return vprof_error_set(err, VPROF_ERR_CORRUPT,
-				       "%s: trace format %u, but this vprof reads format %u; analyse it with the vprof that "
-				       "recorded it, or record the run again", path, h->version, VP_FORMAT_VERSION);
+				       "%s: trace format %u, but this vprof reads formats %u to %u; analyse it with a newer vprof, "
+				       "or record the run again", path, h->version, VP_FORMAT_VERSION, VP_FORMAT_COMPRESSED);
+	t->private->may_be_compressed = h->version == VP_FORMAT_COMPRESSED;
 	if (h->clock < VP_CLOCK_TSC || h->clock > VP_CLOCK_MONOTONIC)
 		return vprof_error_set(err, VPROF_ERR_CORRUPT, "%s: unknown clock %u in the header; record the run again",
 				       path, h->clock);
@@ -307,17 +316,15 @@ double vprof_trace_ns(const struct vprof_trace *trace, uint64_t ticks)
 
 static void enter_chunk(struct vprof_trace_cursor *c)
 {
-	const struct vp_chunk_header *h = c->thread->chunks[c->chunk];
+	size_t n;
 
-	c->unit = (const void *)(h + 1);
-	c->end = c->unit + h->n_bytes / VP_UNIT_BYTES;
+	c->unit = vprof_chunk_units(c->thread->chunks[c->chunk], &c->buffer, &n);
+	c->end = c->unit ? c->unit + n : NULL;
 }
 
 void vprof_trace_cursor_init(struct vprof_trace_cursor *c, const struct vprof_trace_thread *thread)
 {
-	c->thread = thread;
-	c->chunk = 0;
-	c->unit = c->end = NULL;
+	*c = (struct vprof_trace_cursor){ .thread = thread };
 	if (thread->n_chunks)
 		enter_chunk(c);
 }
@@ -325,12 +332,18 @@ void vprof_trace_cursor_init(struct vprof_trace_cursor *c, const struct vprof_tr
 const struct vp_unit *vprof_trace_next(struct vprof_trace_cursor *c, uint32_t *n_units)
 {
 	while (c->chunk < c->thread->n_chunks) {
-		const struct vp_unit *u = vp_walk_next(&c->unit, c->end, n_units);
+		const struct vp_unit *u = c->unit ? vp_walk_next(&c->unit, c->end, n_units) : NULL;
 
 		if (u)
 			return u;
 		if (++c->chunk < c->thread->n_chunks)
 			enter_chunk(c);
 	}
+	vprof_trace_cursor_release(c);
 	return NULL;
+}
+
+void vprof_trace_cursor_release(struct vprof_trace_cursor *c)
+{
+	vprof_trace_buffer_release(&c->buffer);
 }

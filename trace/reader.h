@@ -1,7 +1,8 @@
 /* Reads runs/NNNN/trace/: maps records.vpt, finds the chunks, groups them by thread.
  *
  * The file is hostile: every length is checked before use; a cut or damaged chunk ends that chunk's records and is
- * counted. Nothing is copied: iteration walks the mapping. Thread-safe for reading.
+ * counted. Nothing is copied but compressed chunks, which whoever reads them unpacks: iteration walks the mapping. Thread-safe for
+ * reading.
  */
 #ifndef VPROF_TRACE_READER_H
 #define VPROF_TRACE_READER_H
@@ -10,6 +11,7 @@
 #include <stdint.h>
 
 #include "common/error.h"
+#include "trace/compress.h"
 #include "trace/format.h"
 
 struct vprof_trace_thread {
@@ -42,11 +44,14 @@ struct vprof_trace_cursor {
 	const struct vprof_trace_thread *thread;
 	size_t chunk;
 	const struct vp_unit *unit, *end;
+	struct vprof_trace_buffer buffer;
 };
 
+/* Go on until NULL, or release the cursor: it may hold a buffer. */
 void vprof_trace_cursor_init(struct vprof_trace_cursor *c, const struct vprof_trace_thread *thread);
-/* The next whole record's first unit, or NULL at the end; *n_units = its units, all readable. Unknown or cut
+/* The next whole record's first unit, or NULL at the end; *n_units = its units, all readable until the next call. Unknown or cut
  * records end their chunk. */
 const struct vp_unit *vprof_trace_next(struct vprof_trace_cursor *c, uint32_t *n_units);
+void vprof_trace_cursor_release(struct vprof_trace_cursor *c);
 
 #endif

@@ -1,6 +1,7 @@
 /* The collector against writers that behave, die, fill the ring, fill the disk and scribble. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -17,6 +18,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "common/files.h"
 #include "trace/collector.h"
 #include "trace/reader.h"
 #include "trace_writer.h"
@@ -26,9 +28,12 @@
 static char *folder;
 static struct vprof_collector *collector;
 
+static enum vprof_compress_wish compress;
+
 static struct vp_shm *start(uint64_t ring_bytes, uint64_t max_trace_bytes)
 {
-	struct vprof_collector_options o = {.trace_dir = folder, .memory_bytes = ring_bytes, .max_trace_bytes = max_trace_bytes};
+	struct vprof_collector_options o = {.trace_dir = folder, .memory_bytes = ring_bytes, .max_trace_bytes = max_trace_bytes,
+					    .compress = compress};
 	struct vprof_error err = {""};
 
 	if (vprof_collector_open(&collector, &o, &err))
@@ -387,6 +392,63 @@ static int tear_down(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
+/* Cuts or damages the last chunk's frame: that chunk is gone, the others stay. */
+static void check_damaged(uint64_t n_all, int is_cut)
+{
+	char *path = vprof_path_join(folder, "records.vpt");
+	struct vprof_error err = {""};
+	struct vprof_trace *t;
+	struct stat st;
+	uint64_t n;
+	int fd;
+
+	assert_int_equal(stat(path, &st), 0);
+	fd = open(path, O_RDWR);
+	assert_true(fd >= 0);
+	if (is_cut)
+		assert_int_equal(ftruncate(fd, st.st_size - 40), 0);
+	else
+		assert_int_equal(pwrite(fd, "damage, of sixteen", 16, st.st_size - 64), 16);
+	close(fd);
+	assert_int_equal(vprof_trace_open(&t, folder, &err), 0);
+	vprof_trace_check(t);
+	assert_int_equal(t->is_cut, is_cut);
+	assert_true(t->n_bytes_ignored > 0);
+	n = count_in_order(t);
+	assert_true(n > 0 && n < n_all);
+	vprof_trace_free(t);
+	free(path);
+}
+
+static void chunks_are_compressed(void **state)
+{
+	struct vprof_collector_stats stats;
+	struct vprof_trace *t;
+	struct vp_shm *shm;
+	struct writer w;
+
+	(void)state;
+	compress = VPROF_COMPRESS_ON;
+	shm = start(1 << 20, 0);
+	compress = VPROF_COMPRESS_OFF;
+	writer_init(&w, shm, 1, 0);
+	for (uint64_t i = 0; i < 30000; i++) {
+		writer_call(&w, CODE, 1 + i, w.n_written);
+		vprof_collector_drain(collector);
+	}
+	writer_hand_over(&w);
+	t = finish(shm, &stats);
+	assert_int_equal(t->header.version, VP_FORMAT_COMPRESSED);
+	assert_int_equal(t->n_bytes_ignored, 0);
+	assert_int_equal(count_in_order(t), 30000);
+	assert_int_equal(stats.n_unit_bytes, 30000 * VP_UNIT_BYTES);
+	assert_true(stats.n_bytes < stats.n_unit_bytes / 2);
+	assert_int_equal(t->threads[0].chunks[0]->magic, VP_CHUNK_COMPRESSED);
+	vprof_trace_free(t);
+	check_damaged(30000, 0);
+	check_damaged(30000, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -394,6 +456,7 @@ int main(void)
 		TEST(last_record_may_end_in_zeros), TEST(full_disk_counts_and_goes_on),
 		TEST(largest_trace_counts_and_goes_on), TEST(scribbled_headers_do_no_harm),
 		TEST(dead_collectors_files_are_removed), TEST(unwritable_folder_is_an_error),
+		TEST(chunks_are_compressed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
