@@ -129,12 +129,13 @@ static int read_block(struct vprof_reading *b, const struct vp_chunk_header *chu
 }
 
 /* When the chunk's first record with a time was written; 0: there is none. */
-static uint64_t first_time(const struct vp_chunk_header *chunk)
+static uint64_t first_time(struct vprof_reading *b, const struct vp_chunk_header *chunk)
 {
-	const struct vp_unit *at = (const void *)(chunk + 1), *end = at + chunk->n_bytes / VP_UNIT_BYTES, *u;
+	size_t n_all;
+	const struct vp_unit *at = vprof_chunk_units(chunk, &b->buffer, &n_all), *end = at ? at + n_all : NULL, *u;
 	uint32_t n_units;
 
-	while ((u = vp_walk_next(&at, end, &n_units))) {
+	while (at && (u = vp_walk_next(&at, end, &n_units))) {
 		uint32_t code = VP_CODE(u->w);
 
 		if (code == VP_KIND_STRING || code == VP_KIND_MODULE || u->t > TIME_MAX)
@@ -156,7 +157,7 @@ static int build_thread(struct vprof_reading *b, const struct vprof_trace_thread
 	line->calls.source = thread;
 	for (size_t i = 0; i < thread->n_chunks; i++) {
 		if (i && thread->chunks[i]->chunk_seq != thread->chunks[i - 1]->chunk_seq + 1 &&
-		    vprof_reading_lost(b, first_time(thread->chunks[i])))
+		    vprof_reading_lost(b, first_time(b, thread->chunks[i])))
 			return VPROF_ERR_NOMEM;
 		if (read_block(b, thread->chunks[i]))
 			return VPROF_ERR_NOMEM;
