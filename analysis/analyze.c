@@ -7,8 +7,10 @@
 #include "analysis/confidence.h"
 #include "analysis/contributions.h"
 #include "analysis/critical_path.h"
+#include "analysis/examples.h"
 #include "analysis/factors.h"
 #include "analysis/latency.h"
+#include "analysis/latency_shape.h"
 #include "analysis/probe_cost.h"
 #include "analysis/spine.h"
 #include "analysis/symbols.h"
@@ -29,7 +31,7 @@ struct analysis {
 	struct vprof_tree *tree;
 	const struct vprof_interval_name *counts; /* of the interval under analysis, NULL: not in the trace */
 	VPROF_ARRAY(uint32_t) chosen;		  /* complete instances outside the warm-up */
-	uint64_t n_warmup;
+	uint64_t n_warmup, start; /* start: of the trace */
 	struct vprof_window_list windows;
 	struct vprof_traits traits;
 	struct vprof_term_list terms;
@@ -106,6 +108,7 @@ static int choose_instances(struct analysis *a)
 	double warmup = a->o->warmup_share > 0 && a->o->warmup_share < 1 ? a->o->warmup_share : 0;
 	uint64_t from = start + (uint64_t)((double)(stop - start) * warmup);
 
+	a->start = start;
 	a->r->duration_ns = (double)(stop - start) * a->timeline->ns_per_tick;
 	if (vprof_window_list_read(&a->windows, a->trace))
 		return VPROF_ERR_NOMEM;
@@ -231,6 +234,16 @@ static int judge(struct analysis *a, struct vprof_error *err)
 				     a->chosen.n) : 0;
 }
 
+/* What can be looked at interval by interval. */
+static int picture(struct analysis *a, struct vprof_error *err)
+{
+	int ret = vprof_latency_shape_fill(a->r, a->timeline, a->intervals, a->chosen.v, a->chosen.n, a->start);
+
+	if (!ret)
+		ret = vprof_examples_fill(a->r, a->timeline, a->intervals, a->path, a->o->plan, a->chosen.v, a->chosen.n, a->start);
+	return ret ? vprof_error_set(err, ret, "not enough memory to choose examples among %zu intervals", a->chosen.n) : 0;
+}
+
 static int find_spine(struct analysis *a, struct vprof_error *err)
 {
 	struct vprof_symbols *symbols = vprof_symbols_new(a->timeline);
@@ -275,6 +288,8 @@ static int take_steps(struct analysis *a, struct vprof_error *err)
 	ret = vprof_factors_select(a->r, a->o->plan, &a->terms, err);
 	if (!ret)
 		ret = judge(a, err);
+	if (!ret)
+		ret = picture(a, err);
 	if (!ret)
 		ret = find_spine(a, err);
 	if (ret)

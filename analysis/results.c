@@ -47,6 +47,11 @@ void vprof_results_free(struct vprof_results *r)
 	free(r->contributions);
 	free(r->work);
 	free(r->spine);
+	free(r->histogram);
+	free(r->periods);
+	free(r->examples);
+	free(r->pieces);
+	free(r->threads);
 	free(r->warnings);
 	free(r);
 }

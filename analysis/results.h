@@ -122,6 +122,43 @@ struct vprof_work { /* a counter of vprof_work(), and the line that fits the lat
 	double share;	  /* of the variance; the shares of all counters sum to work_share */
 };
 
+struct vprof_bucket { /* latencies in [from_ns, to_ns) */
+	double from_ns, to_ns;
+	uint64_t n;
+	uint32_t type; /* index + 1 into types, of the six most frequent; 0: all */
+};
+
+struct vprof_period { /* intervals begun in a part of the run; times since its begin */
+	double from_ns, to_ns;
+	uint64_t n;
+	double mean_ns, p50_ns, p99_ns, max_ns;
+};
+
+struct vprof_example { /* a single interval */
+	const char *why; /* "slowest", "p99", "p90", "median", "fastest" */
+	uint64_t rank;	 /* among those of this reason */
+	double latency_ns, at_ns; /* at: its begin since the trace's */
+	const char *type; /* "" without */
+	uint32_t first_piece, n_pieces; /* in pieces */
+	uint64_t n_left_out; /* shorter pieces and calls */
+};
+
+/* A part of an example's critical path, or a call while it lasted. Those that are neither blame nor calls tile the example,
+ * but for what is left out. */
+struct vprof_shown_piece {
+	double from_ns, to_ns; /* since the example's begin */
+	const char *kind; /* "run", "wait", "queued", "call" */
+	uint32_t thread; /* index into threads */
+	uint32_t depth;	 /* of a call: measured calls around it; else number of waits that it explains */
+	int is_blame;	 /* by others while the interval waited */
+	const char *name; /* of the call, or of the primitive that waited */
+	const char *object; /* of a wait that another thread ended, else "" */
+};
+
+struct vprof_shown_thread {
+	const char *name;
+};
+
 struct vprof_results {
 	const char *interval; /* name */
 	const char *run;      /* run folder's name, "0007" */
@@ -176,6 +213,16 @@ struct vprof_results {
 	size_t n_work;
 	struct vprof_spine *spine;
 	size_t n_spine;
+	struct vprof_bucket *histogram; /* by type, then latency; empty ones are left out */
+	size_t n_histogram;
+	struct vprof_period *periods;
+	size_t n_periods;
+	struct vprof_example *examples;
+	size_t n_examples;
+	struct vprof_shown_piece *pieces;
+	size_t n_pieces;
+	struct vprof_shown_thread *threads;
+	size_t n_threads;
 	char **warnings;
 	size_t n_warnings;
 	int inconclusive; /* too few intervals, no variance, ...: warnings say why and what to do */

@@ -6,7 +6,7 @@
 
 #include "analysis/results.h"
 
-#define VPROF_RESULTS_VERSION 4
+#define VPROF_RESULTS_VERSION 5
 #define VPROF_WHOLE_MAX 9007199254740992.0 /* 2^53: whole numbers beyond are not exact in JSON */
 
 /* Every scalar field of a struct, once, for writer and reader: U whole number, D number (NaN: null), I int, S string. */
@@ -37,6 +37,13 @@
 #define VPROF_CONTRIBUTION_FIELDS(U, D, I, S)                                                                        \
 	U(factor) S(name) D(mean_ns) D(mean_low) D(mean_high) D(tail_ns) D(rest_ns) D(gap_ns) D(gap_low) D(gap_high)
 #define VPROF_WORK_FIELDS(U, D, I, S) S(name) D(mean) D(sd) D(ns_per_unit) D(low) D(high) D(r) D(share)
+#define VPROF_BUCKET_FIELDS(U, D, I, S) D(from_ns) D(to_ns) U(n) U(type)
+#define VPROF_PERIOD_FIELDS(U, D, I, S) D(from_ns) D(to_ns) U(n) D(mean_ns) D(p50_ns) D(p99_ns) D(max_ns)
+#define VPROF_EXAMPLE_FIELDS(U, D, I, S)                                                                             \
+	S(why) U(rank) D(latency_ns) D(at_ns) S(type) U(first_piece) U(n_pieces) U(n_left_out)
+#define VPROF_PIECE_FIELDS(U, D, I, S)                                                                               \
+	D(from_ns) D(to_ns) S(kind) U(thread) U(depth) I(is_blame) S(name) S(object)
+#define VPROF_THREAD_FIELDS(U, D, I, S) S(name)
 
 extern const char *const vprof_node_kind_names[VPROF_NODE_KIND_COUNT];
 extern const char *const vprof_factor_kind_names[VPROF_FACTOR_COVARIANCE + 1];

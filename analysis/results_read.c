@@ -109,6 +109,31 @@ static void read_work(struct reading *g, const cJSON *o, struct vprof_work *x)
 	R_FIELDS(VPROF_WORK_FIELDS)
 }
 
+static void read_bucket(struct reading *g, const cJSON *o, struct vprof_bucket *x)
+{
+	R_FIELDS(VPROF_BUCKET_FIELDS)
+}
+
+static void read_period(struct reading *g, const cJSON *o, struct vprof_period *x)
+{
+	R_FIELDS(VPROF_PERIOD_FIELDS)
+}
+
+static void read_example(struct reading *g, const cJSON *o, struct vprof_example *x)
+{
+	R_FIELDS(VPROF_EXAMPLE_FIELDS)
+}
+
+static void read_piece(struct reading *g, const cJSON *o, struct vprof_shown_piece *x)
+{
+	R_FIELDS(VPROF_PIECE_FIELDS)
+}
+
+static void read_thread(struct reading *g, const cJSON *o, struct vprof_shown_thread *x)
+{
+	R_FIELDS(VPROF_THREAD_FIELDS)
+}
+
 static void read_factor(struct reading *g, const cJSON *o, struct vprof_factor *x)
 {
 	const cJSON *nodes = cJSON_GetObjectItemCaseSensitive(o, "nodes"), *v;
@@ -205,6 +230,30 @@ static void read_results(struct reading *g, const cJSON *o)
 	READ_LIST(nodes, n_nodes, read_node);
 	READ_LIST(covariances, n_covariances, read_covariance);
 	READ_LIST(spine, n_spine, read_spine);
+	READ_LIST(histogram, n_histogram, read_bucket);
+	READ_LIST(periods, n_periods, read_period);
+	READ_LIST(examples, n_examples, read_example);
+	READ_LIST(pieces, n_pieces, read_piece);
+	READ_LIST(threads, n_threads, read_thread);
+}
+
+static void check_shown(struct reading *g)
+{
+	const struct vprof_results *r = g->r;
+
+	g->where = "histogram";
+	for (g->index = 0; g->index < r->n_histogram; g->index++)
+		if (r->histogram[g->index].type > r->n_types)
+			wrong(g, "type", "out of range");
+	g->where = "examples";
+	for (g->index = 0; g->index < r->n_examples; g->index++)
+		if (r->examples[g->index].first_piece > r->n_pieces ||
+		    r->examples[g->index].n_pieces > r->n_pieces - r->examples[g->index].first_piece)
+			wrong(g, "first_piece", "out of range");
+	g->where = "pieces";
+	for (g->index = 0; g->index < r->n_pieces; g->index++)
+		if (r->pieces[g->index].thread && r->pieces[g->index].thread >= r->n_threads)
+			wrong(g, "thread", "out of range");
 }
 
 static void check_indices(struct reading *g)
@@ -248,6 +297,7 @@ static void check_indices(struct reading *g)
 		if (r->contributions[i].factor > r->n_factors)
 			wrong(g, "factor", "out of range");
 	}
+	check_shown(g);
 	g->where = "results";
 	g->index = 0;
 	if (r->n_selected > r->n_factors)

@@ -94,6 +94,46 @@ static int write_work(cJSON *o, const struct vprof_work *x)
 	return ok;
 }
 
+static int write_bucket(cJSON *o, const struct vprof_bucket *x)
+{
+	int ok = 1;
+
+	W_FIELDS(VPROF_BUCKET_FIELDS)
+	return ok;
+}
+
+static int write_period(cJSON *o, const struct vprof_period *x)
+{
+	int ok = 1;
+
+	W_FIELDS(VPROF_PERIOD_FIELDS)
+	return ok;
+}
+
+static int write_example(cJSON *o, const struct vprof_example *x)
+{
+	int ok = 1;
+
+	W_FIELDS(VPROF_EXAMPLE_FIELDS)
+	return ok;
+}
+
+static int write_piece(cJSON *o, const struct vprof_shown_piece *x)
+{
+	int ok = 1;
+
+	W_FIELDS(VPROF_PIECE_FIELDS)
+	return ok;
+}
+
+static int write_thread(cJSON *o, const struct vprof_shown_thread *x)
+{
+	int ok = 1;
+
+	W_FIELDS(VPROF_THREAD_FIELDS)
+	return ok;
+}
+
 static cJSON *add_object(cJSON *array)
 {
 	cJSON *o = array ? cJSON_CreateObject() : NULL;
@@ -130,6 +170,11 @@ static int write_results(cJSON *o, const struct vprof_results *x)
 	WRITE_LIST(nodes, n_nodes, write_node);
 	WRITE_LIST(covariances, n_covariances, write_covariance);
 	WRITE_LIST(spine, n_spine, write_spine);
+	WRITE_LIST(histogram, n_histogram, write_bucket);
+	WRITE_LIST(periods, n_periods, write_period);
+	WRITE_LIST(examples, n_examples, write_example);
+	WRITE_LIST(pieces, n_pieces, write_piece);
+	WRITE_LIST(threads, n_threads, write_thread);
 	return ok;
 }
 

@@ -8,9 +8,9 @@ function meter(f, most) {
 }
 function trusts(f) {
 	const list = [];
-	if (finite(f.place_kept)) list.push(`keeps its rank in ${percent(f.place_kept)} of resampled runs`);
+	if (finite(f.place_kept)) list.push(`rank kept in ${percent(f.place_kept)} of resampled runs`);
 	if (f.n_to_settle > 0) list.push(f.n_to_settle >= 1e15 ? "no number of intervals would tell it from the next" : `${count(f.n_to_settle)} intervals would tell it from the next`);
-	if (finite(f.probe_ns)) list.push(`probes ${duration(f.probe_ns)}` + (finite(f.share_unprobed) ? `, without them ${percent(f.share_unprobed)}` : ""));
+	if (finite(f.probe_ns) && f.probe_ns >= 0.001 * f.mean_ns) list.push(`probes ${duration(f.probe_ns)}` + (finite(f.share_unprobed) ? `, without them ${percent(f.share_unprobed)}` : ""));
 	if (f.noise_share > 0.0005) list.push(`sampling noise ${percent(f.noise_share)} taken out`);
 	return list;
 }
@@ -33,7 +33,7 @@ function causes() {
 	const most = Math.max(0.01, d3.max(factors.slice(0, 40), f => Math.max(Math.abs(f.share), f.share_high || 0)));
 	const stable = finite(R.order_kept) && R.n_selected > 1 ? ` The chosen ${R.n_selected} keep their order in ${percent(R.order_kept)} of resampled runs.` : "";
 	box.append(el("p", null, "Share of the variance, with its 95 % interval. Ranked by share times specificity: a specific function comes before the callers that hold it." + stable));
-	box.append(el("div.card.scroll", null, el("table#factors", { id: "factors" }, el("thead", null, el("tr", null, el("th.num", null, "#"), el("th", { style: "min-width:150px" }, "share of variance"), el("th", null, "factor"), el("th", null, "where it sits, and what is known"), el("th.num", null, "mean"), el("th.num", null, "sd"))), body), el("p", null, more)));
+	box.append(el("div.card.scroll", null, el("table#factors", { id: "factors" }, el("thead", null, el("tr", null, el("th.num", null, "#"), el("th", { style: "min-width:150px" }, "share of variance"), el("th", { style: "min-width:190px" }, "factor"), el("th", null, "where it sits, and what is known"), el("th.num", null, "mean"), el("th.num", null, "sd"))), body), el("p", null, more)));
 	function draw() {
 		body.textContent = "";
 		for (const f of factors.slice(0, causesShown)) {

@@ -48,7 +48,7 @@ function histogram(box) {
 		/* Only decades and halves that fit. */
 		let last = -100;
 		for (const t of d3.merge(d3.range(0, 12).map(e => [1, 2, 5].map(k => k * 10 ** e))).filter(t => t >= x.domain()[0] && t <= x.domain()[1]))
-			if (x(t) - last > 52) { last = x(t); svg.append("text").attr("class", "soft").attr("x", last).attr("y", H - 14).attr("text-anchor", "middle").text(duration(t).replace(/\.?0+ /, " ")); svg.append("line").attr("class", "markline").attr("stroke-dasharray", "0").attr("x1", last).attr("x2", last).attr("y1", H - m.b).attr("y2", H - m.b + 4); }
+			if (x(t) - last > 52) { last = x(t); svg.append("text").attr("class", "soft").attr("x", last).attr("y", H - 14).attr("text-anchor", "middle").text(duration(t).replace(/\.0+ /, " ")); svg.append("line").attr("class", "markline").attr("stroke-dasharray", "0").attr("x1", last).attr("x2", last).attr("y1", H - m.b).attr("y2", H - m.b + 4); }
 		let free = -100;
 		for (const [name, v] of [["median", R.p50_ns], ["90 %", R.p90_ns], ["99 %", R.p99_ns], ["99.9 %", R.p999_ns]]) {
 			const px = x(Math.max(v, 1));
@@ -68,9 +68,9 @@ function overTime(box) {
 	const svg = svgAt(box, W, H, `Median, 99th percentile and slowest latency in ${list.length} periods of the run`);
 	for (const t of y.ticks().filter(v => Number.isInteger(Math.round(Math.log10(v) * 1e6) / 1e6))) {
 		svg.append("line").attr("class", "grid").attr("x1", m.l).attr("x2", W - m.r).attr("y1", y(t)).attr("y2", y(t));
-		svg.append("text").attr("class", "soft").attr("x", m.l - 6).attr("y", y(t) + 4).attr("text-anchor", "end").text(duration(t).replace(/\.?0+ /, " "));
+		svg.append("text").attr("class", "soft").attr("x", m.l - 6).attr("y", y(t) + 4).attr("text-anchor", "end").text(duration(t).replace(/\.0+ /, " "));
 	}
-	for (const t of x.ticks(6)) svg.append("text").attr("class", "soft").attr("x", x(t)).attr("y", H - 14).attr("text-anchor", "middle").text(t ? duration(t).replace(/\.?0+ /, " ") : "0");
+	for (const t of x.ticks(6)) svg.append("text").attr("class", "soft").attr("x", x(t)).attr("y", H - 14).attr("text-anchor", "middle").text(t ? duration(t).replace(/\.0+ /, " ") : "0");
 	const g = svg.append("g").selectAll("g").data(list).join("g"), w = p => Math.max(1, x(p.to_ns) - x(p.from_ns) - 0.5);
 	g.append("rect").attr("class", "fill2").attr("x", p => x(p.from_ns)).attr("width", w).attr("y", p => y(p.p99_ns)).attr("height", p => Math.max(1.5, y(p.p50_ns) - y(p.p99_ns)));
 	g.append("rect").attr("class", "fill").attr("x", p => x(p.from_ns)).attr("width", w).attr("y", p => y(p.p50_ns) - 1).attr("height", 2.5);

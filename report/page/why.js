@@ -50,8 +50,14 @@ function blame(box) {
 }
 const pieceKind = { run: "function", wait: "wait", queued: "queued" };
 const whyNames = { slowest: "slowest", p99: "99 %", p90: "90 %", median: "median", fastest: "fastest" };
+/* An example with what happened in it. */
+function exampleOf(x) {
+	const all = R.pieces.slice(x.first_piece, x.first_piece + x.n_pieces);
+	return { ...x, pieces: all.filter(p => p.kind !== "call"), calls: all.filter(p => p.kind === "call") };
+}
+const threadName = t => cut((R.threads[t] || { name: "thread" }).name, 24);
 function timelines(box) {
-	const list = R.examples || [];
+	const list = (R.examples || []).map(exampleOf);
 	box.append(el("h3", null, "Critical path of single intervals"));
 	if (!list.length) { box.append(missing("Timelines of the slowest and median intervals")); return; }
 	const holder = el("div.times"), text = el("p.small.soft", { "aria-live": "polite" }), W = 1120;
@@ -75,7 +81,7 @@ function timelines(box) {
 		svg.append("clipPath").attr("id", clip).append("rect").attr("x", L).attr("width", W - 8 - L).attr("height", y + 26);
 		const lane = (t, yy, s) => svg.append("text").attr("class", "lane").attr("x", 8).attr("y", yy + 14).text(s);
 		lane(0, 14, "critical path");
-		for (const t of lanes) lane(t, top.get(t), cut(x0.threads[t] || "thread " + t, 20));
+		for (const t of lanes) lane(t, top.get(t), threadName(t));
 		const g = svg.append("g").attr("clip-path", `url(#${clip})`);
 		const bar = (sel, list, yy, h, kind, name, tipText) => {
 			const e = sel.append("g").selectAll("g").data(list.filter(p => p.to_ns >= from && p.from_ns <= to && (p.to_ns - p.from_ns) / (to - from) * (W - L) > 0.25)).join("g");
@@ -83,11 +89,11 @@ function timelines(box) {
 			e.append("text").attr("x", p => x(p.from_ns) + 4).attr("y", p => (typeof yy === "function" ? yy(p) : yy) + h - 5).text(p => { const room = Math.floor((x(p.to_ns) - x(p.from_ns) - 6) / 6.9); return room > 2 ? cut(name(p), room) : ""; });
 			tipped(e, tipText);
 		};
-		const what = p => p.kind === "run" ? "runs in " + (x0.threads[p.thread] || "thread " + p.thread) : p.kind === "wait" ? "blocked in " + p.name : "queued";
-		const say = p => `${what(p)}${p.object ? " on " + p.object : ""}\n${duration(p.to_ns - p.from_ns)}, from ${duration(p.from_ns)} to ${duration(p.to_ns)}${p.parent >= 0 ? "\nworked for others while the interval waited" : ""}`;
-		bar(g, x0.pieces.filter(p => p.parent < 0), 14, 20, p => pieceKind[p.kind], what, say);
-		bar(g, x0.pieces.filter(p => p.kind !== "queued"), p => top.get(p.thread), 18, p => p.kind === "run" && p.parent >= 0 ? "body" : pieceKind[p.kind], p => p.kind === "run" ? p.parent >= 0 ? "others" : "runs" : p.name, say);
-		bar(g, x0.calls, c => top.get(c.thread) + 20 * (c.depth + 1), 18, () => "function", c => c.name, c => `${c.name}\n${duration(c.to_ns - c.from_ns)}`);
+		const what = p => p.kind === "run" ? "runs in " + threadName(p.thread) : p.kind === "wait" ? "blocked in " + p.name : "queued";
+		const say = p => `${what(p)}${p.object ? " on " + p.object : ""}\n${duration(p.to_ns - p.from_ns)}, from ${duration(p.from_ns)} to ${duration(p.to_ns)}${p.is_blame ? "\nworked for others while the interval waited" : ""}`;
+		bar(g, x0.pieces.filter(p => !p.is_blame), 14, 20, p => pieceKind[p.kind], what, say);
+		bar(g, x0.pieces.filter(p => p.kind !== "queued"), p => top.get(p.thread), 18, p => p.kind === "run" && p.is_blame ? "body" : pieceKind[p.kind], p => p.kind === "run" ? p.is_blame ? "others" : "runs" : p.name, say);
+		bar(g, x0.calls, c => top.get(c.thread) + 20 * (c.depth + 1), 18, c => c.is_blame ? "body" : "function", c => c.name, c => `${c.name}\n${duration(c.to_ns - c.from_ns)}`);
 		for (const t of x.ticks(8)) { svg.append("line").attr("class", "markline").attr("stroke-opacity", 0.25).attr("x1", x(t)).attr("x2", x(t)).attr("y1", 12).attr("y2", y + 4); svg.append("text").attr("class", "lane").attr("x", x(t)).attr("y", y + 18).attr("text-anchor", "middle").text(duration(t)); }
 		text.textContent = `${whyNames[x0.why] || x0.why}: ${duration(x0.latency_ns)}, begun ${duration(x0.at_ns)} after the trace's begin${x0.type ? ", type " + cut(x0.type, 100) : ""}; ${count(x0.pieces.length)} pieces` +
 			(x0.n_left_out ? `; ${count(x0.n_left_out)} short calls and pieces are left out` : "") + ". Orange: blocked, grey: what others ran meanwhile, beneath: the measured calls.";

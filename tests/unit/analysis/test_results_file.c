@@ -104,7 +104,7 @@ static void test_damage(void **state)
 			vprof_results_free(back);
 		free(copy);
 	}
-	at = strstr(text.s, "\"version\":\t4");
+	at = strstr(text.s, "\"version\":\t5");
 	assert_non_null(at);
 	at[strlen("\"version\":\t")] = '7';
 	assert_int_equal(vprof_file_write(path, text.s, text.len, &err), 0);
@@ -170,6 +170,11 @@ static void test_documented(void **state)
 	DOCUMENTS(cJSON_GetObjectItem(defs, "contribution"), "\n## contributions", VPROF_CONTRIBUTION_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "work"), "\n## work", VPROF_WORK_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "spine"), "\n## spine", VPROF_SPINE_FIELDS);
+	DOCUMENTS(cJSON_GetObjectItem(defs, "bucket"), "\n## histogram", VPROF_BUCKET_FIELDS);
+	DOCUMENTS(cJSON_GetObjectItem(defs, "period"), "\n## periods", VPROF_PERIOD_FIELDS);
+	DOCUMENTS(cJSON_GetObjectItem(defs, "example"), "\n## examples", VPROF_EXAMPLE_FIELDS);
+	DOCUMENTS(cJSON_GetObjectItem(defs, "piece"), "\n## pieces", VPROF_PIECE_FIELDS);
+	DOCUMENTS(cJSON_GetObjectItem(defs, "thread"), "\n## threads", VPROF_THREAD_FIELDS);
 	version = cJSON_GetObjectItem(cJSON_GetObjectItem(cJSON_GetObjectItem(schema, "properties"), "version"), "const");
 	assert_int_equal(version->valueint, VPROF_RESULTS_VERSION);
 	snprintf(says, sizeof says, "`version` is %d.", VPROF_RESULTS_VERSION);

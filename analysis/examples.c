@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Pieces of the path are shown as they are; calls over all that a thread did in one go, so that a call which waits is one
+ * rectangle. What is too much is thinned by length while it is gathered: the shorter half goes whenever the array is full. */
+#include "analysis/examples.h"
+
+#include <stdio.h>
+
+#include "analysis/latency.h"
+
+#define GATHER_MAX 8192
+#define CALLS_BYTES ((size_t)32 << 20)
+#define DEPTH_MAX 64 /* calls beneath are not shown */
+
+struct shown {
+	uint64_t from, to; /* ticks */
+	uint32_t thread, index; /* index of the piece, or code of the call */
+	uint16_t depth;
+	uint8_t is_call, is_blame;
+};
+
+struct gather {
+	struct shown v[GATHER_MAX];
+	size_t n;
+	uint64_t least; /* shorter ones are left out */
+	uint64_t n_left_out;
+};
+
+struct examples {
+	struct vprof_results *r;
+	const struct vprof_timeline *timeline;
+	const struct vprof_intervals *intervals;
+	struct vprof_path *path;
+	const struct vprof_plan *plan;
+	struct vprof_calls *calls;
+	uint64_t start, n_calls_read;
+	struct gather *g;
+	VPROF_ARRAY(struct vprof_piece) own; /* of the interval at hand, by parent and time */
+	VPROF_ARRAY(uint16_t) depth, depth_before;
+	uint32_t *thread_place; /* [n_threads] index in r->threads plus one */
+};
+
+static int longer(const void *a, const void *b)
+{
+	const struct shown *x = a, *y = b;
+	uint64_t dx = x->to - x->from, dy = y->to - y->from;
+
+	return dx != dy ? (dx > dy ? -1 : 1) : (x->from > y->from) - (x->from < y->from);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct shown *x = a, *y = b;
+
+	if (x->is_call != y->is_call)
+		return x->is_call - y->is_call;
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return x->depth - y->depth;
+}
+
+static void thin(struct gather *g, size_t n)
+{
+	if (g->n <= n)
+		return;
+	qsort(g->v, g->n, sizeof *g->v, longer);
+	g->least = g->v[n - 1].to - g->v[n - 1].from;
+	g->n_left_out += g->n - n;
+	g->n = n;
+}
+
+static void gather_add(struct gather *g, const struct shown *s)
+{
+	if (s->to - s->from < g->least) {
+		g->n_left_out++;
+		return;
+	}
+	if (g->n == GATHER_MAX)
+		thin(g, GATHER_MAX / 2);
+	g->v[g->n++] = *s;
+}
+
+/* All calls of a thread in [from, to). The depths follow the stretch as its array moves. */
+static int gather_calls(struct examples *e, uint32_t thread, uint64_t from, uint64_t to, int is_blame)
+{
+	struct vprof_stretch s;
+	int more;
+
+	if (thread >= e->timeline->n_threads || e->n_calls_read >= VPROF_EXAMPLE_CALLS_READ || from >= to)
+		return 0;
+	vprof_stretch_begin(&s, e->calls, thread, &e->timeline->threads[thread].calls, from, to);
+	while ((more = vprof_stretch_next(&s)) > 0) {
+		if (VPROF_ROOM(&e->depth, s.n + 1) || VPROF_ROOM(&e->depth_before, s.n + 1))
+			return VPROF_ERR_NOMEM;
+		for (size_t i = 0; i < s.n_kept; i++)
+			e->depth_before.v[i] = e->depth.v[s.kept[i]];
+		for (size_t i = 0; i < s.n_kept; i++)
+			e->depth.v[i] = e->depth_before.v[i];
+		for (size_t i = s.n_kept; i < s.n; i++) {
+			const struct vprof_stretch_call *c = &s.v[i];
+			unsigned depth = c->parent == VPROF_NONE ? 0 : e->depth.v[c->parent] + 1u;
+
+			e->depth.v[i] = (uint16_t)(depth < UINT16_MAX ? depth : UINT16_MAX);
+			if (depth < DEPTH_MAX && c->high > c->low)
+				gather_add(e->g, &(struct shown){ c->low, c->high, thread, c->code, (uint16_t)depth, 1, (uint8_t)is_blame });
+			else
+				e->g->n_left_out++;
+		}
+		e->n_calls_read += s.n - s.n_kept;
+		if (e->n_calls_read >= VPROF_EXAMPLE_CALLS_READ)
+			break;
+	}
+	return more < 0 ? VPROF_ERR_NOMEM : 0;
+}
+
+static int piece_order(const void *a, const void *b)
+{
+	const struct vprof_piece *x = a, *y = b;
+
+	if (x->parent != y->parent)
+		return x->parent < y->parent ? -1 : 1;
+	return x->from != y->from ? (x->from < y->from ? -1 : 1) : (x->to > y->to) - (x->to < y->to);
+}
+
+static int gather_path(struct examples *e, uint32_t instance)
+{
+	const struct vprof_piece *pieces;
+	size_t n, end;
+	int ret = vprof_path_walk(e->path, instance, &pieces, &n);
+
+	e->g->n = 0;
+	e->g->least = e->g->n_left_out = 0;
+	e->own.n = 0;
+	if (!ret && VPROF_ROOM(&e->own, n + 1))
+		ret = VPROF_ERR_NOMEM;
+	if (ret)
+		return ret;
+	if (n)
+		memcpy(e->own.v, pieces, n * sizeof *pieces);
+	e->own.n = n;
+	if (vprof_array_sort(e->own.v, n, sizeof *e->own.v, piece_order))
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < n; i++) {
+		const struct vprof_piece *p = &e->own.v[i];
+
+		if (p->to > p->from)
+			gather_add(e->g, &(struct shown){ p->from, p->to, p->thread, (uint32_t)i, p->depth, 0, p->parent != VPROF_NONE });
+	}
+	for (size_t i = 0; !ret && i < n; i = end) {
+		const struct vprof_piece *p = &e->own.v[i];
+
+		for (end = i + 1; end < n && e->own.v[end].parent == p->parent && e->own.v[end].thread == p->thread &&
+				  e->own.v[end].kind != VPROF_PIECE_QUEUED && e->own.v[end].from == e->own.v[end - 1].to; end++)
+			;
+		if (p->kind != VPROF_PIECE_QUEUED)
+			ret = gather_calls(e, p->thread, p->from, e->own.v[end - 1].to, p->parent != VPROF_NONE);
+		else
+			end = i + 1;
+	}
+	return ret;
+}
+
+/* Place of a thread in r->threads; VPROF_NONE without memory. */
+static uint32_t thread_of(struct examples *e, uint32_t thread)
+{
+	const struct vprof_line *line = &e->timeline->threads[thread];
+	struct vprof_results *r = e->r;
+	char name[64];
+
+	if (e->thread_place[thread])
+		return e->thread_place[thread] - 1;
+	snprintf(name, sizeof name, line->pid == line->tid ? "process %u" : "thread %u", line->tid);
+	r->threads[r->n_threads].name = vprof_results_string(r, name);
+	if (!r->threads[r->n_threads].name)
+		return VPROF_NONE;
+	e->thread_place[thread] = (uint32_t)++r->n_threads;
+	return (uint32_t)r->n_threads - 1;
+}
+
+static const char *call_name(struct examples *e, uint32_t code)
+{
+	const struct vprof_probe *probe = e->plan ? vprof_plan_probe(e->plan, code) : NULL;
+	char number[32];
+
+	if (probe && probe->display && *probe->display)
+		return vprof_results_string(e->r, probe->display);
+	snprintf(number, sizeof number, "code %u", code);
+	return vprof_results_string(e->r, number);
+}
+
+static int show(struct examples *e, const struct shown *s, uint64_t begin, struct vprof_shown_piece *out)
+{
+	static const char *const kinds[] = { "run", "wait", "queued" };
+	const struct vprof_piece *p = s->is_call ? NULL : &e->own.v[s->index];
+	const struct vprof_line *line = s->thread < e->timeline->n_threads ? &e->timeline->threads[s->thread] : NULL;
+	const char *name = "";
+	char object[32] = "";
+
+	*out = (struct vprof_shown_piece){ .from_ns = (double)(s->from - begin) * e->timeline->ns_per_tick,
+					   .to_ns = (double)(s->to - begin) * e->timeline->ns_per_tick,
+					   .kind = s->is_call ? "call" : kinds[p->kind], .depth = s->depth, .is_blame = s->is_blame };
+	if (line && (!p || p->kind != VPROF_PIECE_QUEUED)) {
+		out->thread = thread_of(e, s->thread);
+		if (out->thread == VPROF_NONE)
+			return VPROF_ERR_NOMEM;
+	}
+	if (s->is_call) {
+		name = call_name(e, s->index);
+	} else if (p->kind == VPROF_PIECE_WAIT && line && p->wait < line->waits.n) {
+		const struct vprof_wait *w = &line->waits.v[p->wait];
+
+		if (w->name < e->timeline->n_names)
+			name = vprof_results_string(e->r, e->timeline->names[w->name]);
+		if (w->object && w->waker != VPROF_NONE)
+			snprintf(object, sizeof object, "0x%llx", (unsigned long long)w->object);
+	}
+	out->name = name;
+	out->object = vprof_results_string(e->r, object);
+	return out->name && out->object ? 0 : VPROF_ERR_NOMEM;
+}
+
+static int add(struct examples *e, const char *why, unsigned rank, uint32_t instance)
+{
+	const struct vprof_instance *inst = &e->intervals->instances.v[instance];
+	struct vprof_results *r = e->r;
+	struct vprof_example *x = &r->examples[r->n_examples];
+	struct vprof_shown_piece *room;
+	int ret = gather_path(e, instance);
+
+	if (ret)
+		return ret;
+	thin(e->g, VPROF_EXAMPLE_PIECES);
+	qsort(e->g->v, e->g->n, sizeof *e->g->v, by_place);
+	room = realloc(r->pieces, (r->n_pieces + e->g->n + 1) * sizeof *room);
+	if (!room)
+		return VPROF_ERR_NOMEM;
+	r->pieces = room;
+	*x = (struct vprof_example){ .why = why, .rank = rank, .latency_ns = (double)(inst->end - inst->begin) * e->timeline->ns_per_tick,
+				     .at_ns = inst->begin > e->start ? (double)(inst->begin - e->start) * e->timeline->ns_per_tick : 0,
+				     .type = inst->type_kind ? vprof_latency_type_name(r, e->timeline, inst->type_kind, inst->type) : "",
+				     .first_piece = (uint32_t)r->n_pieces, .n_left_out = e->g->n_left_out };
+	if (!x->type)
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; !ret && i < e->g->n; i++)
+		ret = show(e, &e->g->v[i], inst->begin, &r->pieces[r->n_pieces++]);
+	x->n_pieces = (uint32_t)(r->n_pieces - x->first_piece);
+	r->n_examples++;
+	return ret;
+}
+
+struct timed {
+	uint64_t ticks;
+	uint32_t instance;
+};
+
+static int slower(const void *a, const void *b)
+{
+	const struct timed *x = a, *y = b;
+
+	if (x->ticks != y->ticks)
+		return x->ticks > y->ticks ? -1 : 1;
+	return (x->instance > y->instance) - (x->instance < y->instance);
+}
+
+static const struct wish {
+	const char *why;
+	double at; /* part of the intervals that are slower */
+	unsigned n;
+} wishes[] = { { "slowest", 0, 8 }, { "p99", 0.01, 3 }, { "p90", 0.1, 3 }, { "median", 0.5, 3 }, { "fastest", 1, 1 } };
+
+#define N_WISHES (sizeof wishes / sizeof *wishes)
+#define EXAMPLES_MAX 18
+
+static int add_wishes(struct examples *e, const struct timed *order, size_t n)
+{
+	size_t taken = 0; /* intervals before this one are shown already */
+	int ret = 0;
+
+	for (size_t w = 0; !ret && w < N_WISHES; w++) {
+		size_t first = (size_t)(wishes[w].at * (double)(n - 1));
+
+		first = first + wishes[w].n > n ? (n > wishes[w].n ? n - wishes[w].n : 0) : first;
+		for (unsigned k = 0; !ret && k < wishes[w].n && first + k < n; k++) {
+			if (first + k < taken)
+				continue;
+			ret = add(e, wishes[w].why, k + 1, order[first + k].instance);
+			taken = first + k + 1;
+		}
+	}
+	return ret;
+}
+
+int vprof_examples_fill(struct vprof_results *r, const struct vprof_timeline *timeline, const struct vprof_intervals *intervals,
+			struct vprof_path *path, const struct vprof_plan *plan, const uint32_t *chosen, size_t n, uint64_t start)
+{
+	struct examples e = { .r = r, .timeline = timeline, .intervals = intervals, .path = path, .plan = plan, .start = start };
+	size_t cap = 0;
+	struct timed *order = vprof_array_room(NULL, &cap, n + 1, sizeof *order);
+	int ret = VPROF_ERR_NOMEM;
+
+	e.g = malloc(sizeof *e.g);
+	e.thread_place = calloc(timeline->n_threads + 1, sizeof *e.thread_place);
+	e.calls = vprof_calls_new(timeline->n_threads, CALLS_BYTES);
+	r->examples = calloc(EXAMPLES_MAX, sizeof *r->examples);
+	r->pieces = calloc(1, sizeof *r->pieces);
+	r->threads = calloc(timeline->n_threads + 1, sizeof *r->threads);
+	if (!order || !e.g || !e.thread_place || !e.calls || !r->examples || !r->pieces || !r->threads)
+		goto out;
+	for (size_t i = 0; i < n; i++) {
+		const struct vprof_instance *inst = &intervals->instances.v[chosen[i]];
+
+		order[i] = (struct timed){ inst->end - inst->begin, chosen[i] };
+	}
+	if (vprof_array_sort(order, n, sizeof *order, slower))
+		goto out;
+	ret = n ? add_wishes(&e, order, n) : 0;
+out:
+	vprof_calls_free(e.calls);
+	free(e.g);
+	free(e.thread_place);
+	vprof_array_free(order, cap, sizeof *order);
+	VPROF_ARRAY_RELEASE(&e.own);
+	VPROF_ARRAY_RELEASE(&e.depth);
+	VPROF_ARRAY_RELEASE(&e.depth_before);
+	return ret;
+}

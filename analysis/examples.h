@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The critical paths of single intervals to look at: the slowest, and those about some percentiles. Bounded: at most
+ * VPROF_EXAMPLE_PIECES pieces and calls of each are kept, the longest. */
+#ifndef VPROF_EXAMPLES_H
+#define VPROF_EXAMPLES_H
+
+#include "analysis/critical_path.h"
+#include "analysis/results.h"
+#include "common/plan.h"
+
+#define VPROF_EXAMPLE_PIECES 300
+#define VPROF_EXAMPLE_CALLS_READ 4000000 /* over all examples; of those beyond no calls are shown */
+
+/* Fills examples, pieces and threads of `r`. `start`: the trace's begin. OK or NOMEM. */
+int vprof_examples_fill(struct vprof_results *r, const struct vprof_timeline *timeline, const struct vprof_intervals *intervals,
+			struct vprof_path *path, const struct vprof_plan *plan, const uint32_t *chosen, size_t n, uint64_t start);
+
+#endif
