@@ -307,7 +307,7 @@ static struct origin find_enqueue(const struct vprof_path *p, uint64_t item, uin
 struct floors {
 	uint64_t any; /* begin of its last segment before */
 	uint64_t own; /* begin of its last segment of this instance before: at most `any` */
-	uint64_t own_end;
+	uint64_t own_end, own_again; /* its end, and the last RESUME within it */
 };
 
 /* Did the thread enqueue again what it dequeued, before `start`? Then it did not take it up. */
@@ -345,7 +345,9 @@ static struct origin find_creation(const struct vprof_path *p, uint32_t instance
 		o = find_enqueue(p, q->item, q->t, line->process_seq, instance);
 		n += !q->is_message;
 		n_messages += q->is_message;
-		if (!o.found || o.t < begin || (q->t <= floors.own_end && o.t <= floors.own)) /* the last: that segment took it in */
+		if (!o.found || o.t < begin)
+			continue;
+		if (q->t <= floors.own_again || (q->t <= floors.own_end && o.t <= floors.own)) /* that segment took it in */
 			continue;
 		if (o.segment != VPROF_NONE)
 			return o;
@@ -445,7 +447,7 @@ static struct floors find_floors(const struct vprof_path *p, uint32_t instance, 
 {
 	uint64_t begin = p->iv->instances.v[instance].begin;
 	uint32_t place = vprof_intervals_segment_before(p->iv, thread, t), first = p->iv->thread_first[thread];
-	struct floors f = { 0, 0, 0 };
+	struct floors f = { 0, 0, 0, 0 };
 
 	if (place == VPROF_NONE)
 		return f;
@@ -456,11 +458,13 @@ static struct floors find_floors(const struct vprof_path *p, uint32_t instance, 
 	f.any = f.own = p->iv->segments.v[p->iv->by_thread[place]].t0;
 	for (int n = 0; n < LOOK_BACK_MAX && p->iv->segments.v[p->iv->by_thread[place]].instance != instance; n++) {
 		if (f.own < begin || place == first)
-			return (struct floors){ f.any, begin < f.any ? begin : f.any, 0 };
+			return (struct floors){ f.any, begin < f.any ? begin : f.any, 0, 0 };
 		f.own = p->iv->segments.v[p->iv->by_thread[--place]].t0;
 	}
-	if (p->iv->segments.v[p->iv->by_thread[place]].instance == instance)
+	if (p->iv->segments.v[p->iv->by_thread[place]].instance == instance) {
 		f.own_end = p->iv->segments.v[p->iv->by_thread[place]].t1;
+		f.own_again = p->iv->segments.v[p->iv->by_thread[place]].t_again;
+	}
 	return f;
 }
 

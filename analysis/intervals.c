@@ -169,13 +169,15 @@ static int label_set(struct tracker *tr, uint32_t thread, uint64_t t, uint32_t i
 {
 	struct vprof_segment *s;
 
-	if (tr->label[thread] != VPROF_NONE && tr->iv->segments.v[tr->label[thread]].instance == instance)
+	if (tr->label[thread] != VPROF_NONE && tr->iv->segments.v[tr->label[thread]].instance == instance) {
+		tr->iv->segments.v[tr->label[thread]].t_again = t;
 		return 0;
+	}
 	label_clear(tr, thread, t);
 	s = VPROF_PUSH(&tr->iv->segments);
 	if (!s)
 		return VPROF_ERR_NOMEM;
-	*s = (struct vprof_segment){ t, t, thread, instance };
+	*s = (struct vprof_segment){ t, t, 0, thread, instance };
 	tr->label[thread] = (uint32_t)(tr->iv->segments.n - 1);
 	tr->iv->instances.v[instance].n_segments++;
 	return 0;

@@ -30,6 +30,7 @@ struct vprof_instance {
 
 struct vprof_segment {
 	uint64_t t0, t1;
+	uint64_t t_again; /* the last RESUME of the instance within it, 0: none */
 	uint32_t thread, instance;
 };
 

@@ -160,6 +160,25 @@ static void test_item_serves_one_segment(void **state)
 	assert_true(has(VPROF_PIECE_RUN, 0, 100, 250, 0));
 }
 
+/* Nor does what it took up with a RESUME while it worked for the interval already. */
+static void test_item_taken_up_again(void **state)
+{
+	(void)state;
+	hand_mark(a, VP_KIND_BEGIN, 1, 100);
+	hand_queue(a, VP_KIND_ENQUEUE, 0xa, 120);
+	hand_queue(a, VP_KIND_DEQUEUE, 0xa, 140);
+	hand_mark(a, VP_KIND_RESUME, 1, 150);
+	hand_mark(b, VP_KIND_RESUME, 1, 160);
+	hand_mark(a, VP_KIND_SUSPEND, 1, 200);
+	hand_mark(b, VP_KIND_SUSPEND, 1, 250);
+	hand_mark(a, VP_KIND_RESUME, 1, 300);
+	hand_mark(a, VP_KIND_END, 1, 400);
+	steps();
+	walk(0);
+	assert_true(has(VPROF_PIECE_QUEUED, 0, 250, 300, 0));
+	assert_true(has(VPROF_PIECE_RUN, 1, 160, 250, 0));
+}
+
 /* The thread hands on one item of the interval, then takes up another one, which somebody without an interval enqueued. */
 static void test_item_handed_on_is_not_taken_up(void **state)
 {
@@ -327,6 +346,7 @@ int main(void)
 		CASE(test_item_enqueued_again),
 		CASE(test_items_taken_together),
 		CASE(test_item_serves_one_segment),
+		CASE(test_item_taken_up_again),
 		CASE(test_item_handed_on_is_not_taken_up),
 		CASE(test_own_item_within_the_segment),
 		CASE(test_message_to_itself),
