@@ -368,7 +368,8 @@ static int compare_instance(struct comparison *c, uint32_t index)
 	}
 	loss = truth_loss(c->w, c->instance);
 	if (loss != TRUTH_NO_LOSS) {
-		COVER(c->w, LOSSY);
+		if (found->state == VPROF_INSTANCE_COMPLETE && found->is_lossy)
+			COVER(c->w, LOSSY);
 		if (found->state == VPROF_INSTANCE_COMPLETE && loss == TRUTH_LOSSY && !found->is_lossy)
 			differ(c, "it is not left out, though records are missing");
 		return 0;

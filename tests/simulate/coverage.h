@@ -11,7 +11,7 @@
 	X(INTERVALS, "intervals compared exactly: path, queue delays, blame, nodes")                                  \
 	X(CUT_END, "intervals cut by the trace's end") X(CUT_BEGIN, "intervals cut by the trace's begin")             \
 	X(RESTARTED, "intervals begun again before they ended")                                                      \
-	X(LOSSY, "intervals that the analysis has to leave out: records lost meanwhile")                              \
+	X(LOSSY, "intervals that were left out, as they have to be: records lost meanwhile")                              \
 	X(SAME_ID, "intervals with the id of an open one in another process") \
 	X(SWITCH_GAPS, "stretches in which switches were lost") \
 	X(NESTED, "intervals begun while the thread worked for another")                                              \

@@ -75,7 +75,8 @@ static struct sim_instance *begin(struct sim_thread *th, uint64_t id, uint64_t n
 	struct world *w = th->world;
 	struct sim_instance *i = world_alloc(w, sizeof *i);
 
-	*i = (struct sim_instance){ .id = id, .name = name, .begin = w->now, .process = th->process, .older = w->instances, .n_active = 1 };
+	*i = (struct sim_instance){ .id = id, .name = name, .begin = w->now, .process = th->process, .older = w->instances,
+				    .n_active = 1 };
 	w->instances = i;
 	i->is_before_trace = !mark(th, VP_KIND_BEGIN, i);
 	segment_begin(th, i, NULL);

@@ -402,8 +402,8 @@ static void serve(struct sim_thread *th, unsigned k, struct sim_work *work, bool
 	i->n_active--;
 }
 
-/* Several items are taken before the first is served; of two for one interval one counts, the later if it can. One from a thread that worked for no
- * interval is served at once: no record would tell any more for what it was taken. */
+/* Several items are taken before the first is served; of two for one interval one counts, the later if it can. One from a
+ * thread that worked for no interval is served at once: no record would tell any more for what it was taken. */
 static void serve_batch(struct sim_thread *th, unsigned k)
 {
 	struct sim_queue *q = &th->world->scene->queues[k];

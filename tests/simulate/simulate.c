@@ -3,7 +3,8 @@
  *   simulate [--seed FIRST] [--count N] [--verbose] [--trace DIR]
  *
  * A seed makes the same schedule on every machine: run one alone with --seed N, and see all of its differences with
- * --verbose; --trace keeps the last schedule's trace. Exit status 1 when there were any. How often each situation occurred goes to stdout.
+ * --verbose; --trace keeps the last schedule's trace. Exit status 1 when there were any. How often each situation occurred goes
+ * to stdout.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
