@@ -50,27 +50,29 @@ static void fill_bodies(struct vprof_results *r)
 	}
 }
 
-static double part(double probe_ns, double mean_ns)
+/* See the header. */
+static double unprobed(double share, double probe_ns, double mean_ns)
 {
-	double q = mean_ns > 0 ? probe_ns / mean_ns : 0;
+	double q = mean_ns > 0 ? fmin(1, probe_ns / mean_ns) : 0, r = (1 - q) * (1 - q), rest = 1 - share * (1 - r);
 
-	return q < 1 ? q : 1;
+	if (q <= VPROF_PROBE_SHARE_SHOWN)
+		return NAN;
+	if (share < 0)
+		return share * r;
+	return rest > 0 ? fmin(share, share * r / rest) : share;
 }
 
 void vprof_probe_cost_fill(struct vprof_results *r, double record_ns, double record_inside_ns)
 {
 	int known = record_ns > 0 && isfinite(record_ns);
-	double of_all;
 
 	r->record_ns = known ? record_ns : VPROF_RECORD_NS;
 	r->record_inside_ns = known ? record_inside_ns : VPROF_RECORD_INSIDE_NS;
 	fill_nodes(r);
 	fill_bodies(r);
 	r->probe_ns = r->n_nodes ? r->nodes[0].probe_ns : 0;
-	of_all = part(r->probe_ns, r->mean_ns);
 	for (size_t f = 0; f < r->n_factors; f++) {
 		struct vprof_factor *factor = &r->factors[f];
-		double q;
 
 		factor->probe_ns = 0;
 		for (size_t i = 0; i < factor->n_nodes && factor->kind == VPROF_FACTOR_VARIANCE; i++)
@@ -80,9 +82,7 @@ void vprof_probe_cost_fill(struct vprof_results *r, double record_ns, double rec
 
 			factor->probe_ns += r->nodes[c->a].probe_ns + r->nodes[c->b].probe_ns;
 		}
-		q = part(factor->probe_ns, factor->mean_ns);
-		factor->share_unprobed = q > VPROF_PROBE_SHARE_SHOWN && of_all < 1 ?
-						 factor->share * (1 - q) * (1 - q) / ((1 - of_all) * (1 - of_all)) : NAN;
+		factor->share_unprobed = unprobed(factor->share, factor->probe_ns, factor->mean_ns);
 	}
 }
 

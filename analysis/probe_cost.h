@@ -5,10 +5,13 @@
  *
  *     calls x record_inside_ns + (calls of all nodes beneath) x record_ns.
  *
- * When that is a part q of a factor's mean above VPROF_PROBE_SHARE_SHOWN, its share is given without it as well: times
- * shrink by 1 - q, and if calls vary as times do, which is the worst case, variances by the square of that:
+ * That is the most it can be: where a processor waits for the target's own instructions, it runs the probe's meanwhile.
  *
- *     share_unprobed = share x (1 - q)^2 / (1 - q of the interval)^2.
+ * When that is a part q of a factor's mean above VPROF_PROBE_SHARE_SHOWN, a lower bound of its share without it is given as
+ * well. The factor's times shrink by 1 - q, and if its calls vary as they do, which is the worst case, its variance by
+ * r = (1 - q)^2; the interval's by as much:
+ *
+ *     share_unprobed = share r / (1 - share (1 - r)), at most share.
  */
 #ifndef VPROF_PROBE_COST_H
 #define VPROF_PROBE_COST_H

@@ -83,7 +83,7 @@ struct vprof_factor {
 	double between_share;  /* part of its own variance that lies between types; NaN when not estimated */
 	double work_share;     /* ... that the amount of work explains; NaN without counters */
 	double probe_ns;       /* as in vprof_node, of its nodes */
-	double share_unprobed; /* its share when what probes cost is taken out; NaN: of no weight, or no estimate */
+	double share_unprobed; /* its share without what probes cost, at least; NaN: these are of no weight */
 	const char *verdict;   /* "", "culprit", "inherent", "ignore", "broken down": filled by the session */
 	const char *note;
 };

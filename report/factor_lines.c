@@ -298,10 +298,10 @@ static void add_doubts(const struct vprof_factor *f, struct vprof_text *line)
 	char text[128];
 
 	if (f->mean_ns > 0 && f->probe_ns >= 0.005 * f->mean_ns) {
-		snprintf(text, sizeof text, "probes %s of its time", vprof_format_percent(f->probe_ns / f->mean_ns).s);
+		snprintf(text, sizeof text, "probes up to %s of its time", vprof_format_percent(f->probe_ns / f->mean_ns).s);
 		add_item(line, text);
 		if (isfinite(f->share_unprobed)) {
-			snprintf(text, sizeof text, ", without them about %s", vprof_format_percent(f->share_unprobed).s);
+			snprintf(text, sizeof text, ", without them %s or more", vprof_format_percent(f->share_unprobed).s);
 			vprof_text_add(line, text);
 		}
 	}

@@ -78,7 +78,7 @@ void vprof_report_cost(const struct vprof_style *style, const struct vprof_resul
 
 	if (!r->n_complete || !(r->mean_ns > 0))
 		return;
-	vprof_text_addf(&t, "probes: %s of the mean by the number of records, at %.3g ns each",
+	vprof_text_addf(&t, "probes: up to %s of the mean by the number of records, at %.3g ns each",
 			vprof_format_percent(r->probe_ns / r->mean_ns).s, r->record_ns);
 	vprof_probe_cost_bounds(r, &low, &high);
 	if (r->baseline_mean_ns > 0 && fabs(low / r->baseline_mean_ns) < 1e4 && fabs(high / r->baseline_mean_ns) < 1e4)

@@ -149,7 +149,7 @@ static int add_mean(const struct vprof_style *style, const struct vprof_results 
 		vprof_report_labelled(style, "", line, out);
 	}
 	vprof_text_add(out, "\n");
-	snprintf(line, sizeof line, "of mean  %-*s%*s%*s", (int)name_columns(style, 1, 1), "spent in itself, not in measured callees",
+	snprintf(line, sizeof line, "of mean  %-*s%*s%*s", (int)name_columns(style, 1, 1), "spent in itself, not in callees",
 		 VALUE_COLUMNS, "mean", BOUNDS_COLUMNS, "95 %");
 	dim(style, line, out);
 	return add_contributions(style, r, VPROF_VIEW_MEAN, top, out);
@@ -223,19 +223,19 @@ static void add_types(const struct vprof_style *style, const struct vprof_result
 
 static void add_counters(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out)
 {
-	size_t columns = name_columns(style, 4, 1);
+	size_t columns = name_columns(style, 3, 1);
 	char line[256];
 
-	snprintf(line, sizeof line, "%*s%-*s%*s%*s%*s%*s%*s", AT_NAME, "", (int)columns, "counter", VALUE_COLUMNS, "mean",
-		 VALUE_COLUMNS, "sd", VALUE_COLUMNS, "r", VALUE_COLUMNS, "explains", BOUNDS_COLUMNS, "each takes, 95 %");
+	snprintf(line, sizeof line, "%*s%-*s%*s%*s%*s%*s", AT_NAME, "", (int)columns, "counter", VALUE_COLUMNS, "mean",
+		 VALUE_COLUMNS, "r", VALUE_COLUMNS, "explains", BOUNDS_COLUMNS, "each takes, 95 %");
 	dim(style, line, out);
 	for (size_t i = 0; i < r->n_work; i++) {
 		const struct vprof_work *w = &r->work[i];
 
 		vprof_text_addf(out, "%*s", AT_NAME, "");
 		vprof_format_cut(out, w->name && *w->name ? w->name : "?", columns - 1, 1, columns);
-		vprof_text_addf(out, "%*.4g%*.4g%*.2g%*s", VALUE_COLUMNS, w->mean, VALUE_COLUMNS, w->sd, VALUE_COLUMNS, w->r,
-				VALUE_COLUMNS, vprof_format_percent(w->share).s);
+		vprof_text_addf(out, "%*.4g%*.2g%*s", VALUE_COLUMNS, w->mean, VALUE_COLUMNS, w->r, VALUE_COLUMNS,
+				vprof_format_percent(w->share).s);
 		if (isfinite(w->low) && isfinite(w->high))
 			add_bounds(w->low, w->high, out);
 		else
