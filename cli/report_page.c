@@ -75,10 +75,13 @@ static size_t collect_verdicts(const struct vprof_session *s, const char *interv
 
 	for (size_t i = 0; i < s->reviews.n; i++)
 		if (interval && !strcmp(s->reviews.items[i].interval, interval))
-			verdicts[n++] = (struct vprof_page_verdict){ s->reviews.items[i].key, s->reviews.items[i].verdict };
+			verdicts[n++] = (struct vprof_page_verdict){
+				s->reviews.items[i].key, s->reviews.items[i].verdict, s->reviews.items[i].name,
+				s->reviews.items[i].note, s->reviews.items[i].run, s->reviews.items[i].date,
+			};
 	for (size_t i = 0; i < s->n_verdicts; i++)
 		if (!vprof_reviews_find(&s->reviews, interval, s->verdicts[i].key))
-			verdicts[n++] = (struct vprof_page_verdict){ s->verdicts[i].key, s->verdicts[i].verdict };
+			verdicts[n++] = (struct vprof_page_verdict){ .key = s->verdicts[i].key, .verdict = s->verdicts[i].verdict };
 	return n;
 }
 

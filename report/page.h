@@ -30,8 +30,9 @@ struct vprof_page_round { /* of the drill-down; what is not known is NULL, 0 or 
 	size_t n_top;
 };
 
-struct vprof_page_verdict {
+struct vprof_page_verdict { /* the last four: of a person's, else NULL */
 	const char *key, *verdict;
+	const char *name, *note, *run, *date;
 };
 
 struct vprof_page {

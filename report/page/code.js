@@ -10,6 +10,8 @@ const editors = {
 function remember(key, value) {
 	try { if (value !== undefined) localStorage.setItem("vprof." + key, value); return localStorage.getItem("vprof." + key); } catch (e) { return null; }
 }
+/* Of the node's factor: over all places where the function occurs. */
+const whole = n => n.factor && factors[n.factor - 1] || n;
 function code() {
 	const box = document.getElementById("code"), list = data.excerpts;
 	if (!list.length) { box.append(note("No factor of this run has a place in the sources.")); return; }
@@ -26,7 +28,7 @@ function code() {
 		open.hidden = !x.path;
 		open.href = editors[editor.value][1](x.path, x.line);
 		open.textContent = cut(x.file, 70) + ":" + x.line;
-		text.textContent = (nodes[x.node].share >= 0 ? `${cut(x.name, 80)}: ${percent(nodes[x.node].share)} of the variance here. ` : "") + (x.marks.length ? "Marked lines call what is measured." : "");
+		text.textContent = `${cut(x.name, 80)}: ${percent(whole(nodes[x.node]).share)} of the variance. ` + (x.marks.length ? "Marked lines call what is measured." : "");
 		if (x.is_changed) text.append(el("span.badge.warn", null, "changed since the run"));
 		holder.textContent = "";
 		if (!x.lines.length) { holder.append(note(`${cut(x.file, 200)} cannot be read here: the page was made without it.`)); return; }
@@ -35,7 +37,7 @@ function code() {
 		for (const [number, line] of x.lines) {
 			if (before && number !== before + 1) body.append(el("tr.gap", null, el("td.ln", null, "⋯"), el("td", null, `${count(number - before - 1)} lines`)));
 			const hits = marks.get(number) || [];
-			body.append(el("tr" + (hits.length || number === x.line ? ".hit" : ""), null, el("td.ln", null, String(number)), el("td", null, line, hits.length ? el("span.said", null, "   ◂ " + hits.map(n => `${cut(n.name, 40)} ${percent(n.share)} var., ${duration(n.mean_ns)}`).join("; ")) : null)));
+			body.append(el("tr" + (hits.length || number === x.line ? ".hit" : ""), null, el("td.ln", null, String(number)), el("td", null, line, hits.length ? el("span.said", null, "   ◂ " + hits.map(n => `${cut(n.name, 40)} ${percent(whole(n).share)} var., ${duration(whole(n).mean_ns)}`).join("; ")) : null)));
 			before = number;
 		}
 		holder.append(el("table", null, body));

@@ -9,6 +9,8 @@ function summary() {
 		`; one in a hundred took ${duration(R.p99_ns)} or more.`);
 	if (top && !R.inconclusive) lead.append(" ", el("b", null, percent(top.share)), " of the variance is in ", el("b", null, cut(top.name, 80)),
 		top.is_blame ? ", run by others while the interval waited." : ".");
+	const culprits = factors.filter(f => f.verdict === "culprit").map(f => f.name);
+	if (culprits.length) lead.append(" Judged culprits: ", el("b", null, culprits.slice(0, 4).map(s => cut(s, 60)).join(", ")), culprits.length > 4 ? ` and ${count(culprits.length - 4)} more.` : ".");
 	box.append(lead);
 }
 function tiles() {

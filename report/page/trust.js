@@ -1,13 +1,27 @@
 /* What was decided, and how far to trust it. */
 function decided() {
 	const box = document.getElementById("decided"), most = d3.max(data.rounds, r => r.sd_ns) || 1;
-	const given = factors.filter(f => f.verdict || f.note), known = new Set(factors.map(f => f.key)), others = data.verdicts.filter(v => !known.has(v.key));
-	if (!given.length && !others.length) box.append(note("No verdict was given yet: vprof review and vprof iterate ask for them."));
-	else {
-		const body = el("tbody", null, given.map(f => el("tr", null, el("td", null, verdictBadge(f.verdict)), el("td", null, el("button.link.name", { type: "button", onclick: () => { const n = firstNode(f); if (n) select(n, "causes"); } }, f.name), f.is_blame ? el("span.small.soft", null, "while the interval waited") : null), el("td.num", null, percent(f.share)), el("td", null, f.note || ""))),
-			others.slice(0, 50).map(v => el("tr", null, el("td", null, verdictBadge(v.verdict)), el("td", null, el("span.name.soft", null, v.key)), el("td.num.soft", null, "not in this run"), el("td", null, ""))));
-		box.append(el("div.card.scroll", null, el("table", { id: "verdicts" }, el("thead", null, el("tr", null, el("th", null, "verdict"), el("th", null, "factor"), el("th.num", null, "share now"), el("th", null, "note"))), body)));
-	}
+	/* A person's verdict (vprof review) stands before the drill-down's of the same factor. */
+	const said = new Map(), known = new Map(factors.map(f => [f.key, f]));
+	for (const v of data.verdicts) if (v.date || !said.has(v.key)) said.set(v.key, v);
+	const list = [...said.values(), ...factors.filter(f => f.verdict && !said.has(f.key)).map(f => ({ key: f.key, verdict: f.verdict, note: f.note }))];
+	const rank = v => known.has(v.key) ? known.get(v.key).id : 1e9;
+	list.sort((a, b) => (b.date ? 1 : 0) - (a.date ? 1 : 0) || rank(a) - rank(b));
+	let shown = 12;
+	const body = el("tbody"), more = el("button", { type: "button", onclick: () => { shown += 100; draw(); } });
+	const draw = () => {
+		body.textContent = "";
+		for (const v of list.slice(0, shown)) {
+			const f = known.get(v.key);
+			body.append(el("tr", null, el("td", null, verdictBadge(v.verdict)), el("td", null, f ? el("button.link.name", { type: "button", onclick: () => { const n = firstNode(f); if (n) select(n, "causes"); } }, f.name) : el("span.name.soft", null, v.name || v.key), f && f.is_blame ? el("span.small.soft", null, "while the interval waited") : null),
+				el("td.num", null, f ? percent(f.share) : "not in this run"), el("td", null, v.note || "", v.date ? el("div.small.soft", null, `${v.date.replace("T", " ").replace(/:\d\dZ$/, " UTC")}, run ${v.run}`) : null)));
+		}
+		more.hidden = shown >= list.length;
+		more.textContent = `Show all ${count(list.length)}`;
+	};
+	draw();
+	if (!list.length) box.append(note("No verdict was given yet: vprof iterate and vprof review take them."));
+	else box.append(el("div.card.scroll", null, el("table", { id: "verdicts" }, el("thead", null, el("tr", null, el("th", null, "verdict"), el("th", null, "factor"), el("th.num", null, "share now"), el("th", null, "note"))), body), el("p", null, more)));
 	if (!data.rounds.length) return;
 	box.append(el("h3", null, "Rounds of the drill-down"), el("div.card.scroll", null, el("table", { id: "rounds" }, el("thead", null, el("tr", null, ["run", "intervals", "mean", "sd", "", "99 %", "first factors"].map((h, i) => el(i > 0 && i < 6 && h ? "th.num" : "th", null, h)))),
 		el("tbody", null, data.rounds.map((r, i) => el("tr", { class: r.run === R.run ? "on" : null }, el("td", null, r.run + (i ? "" : " (annotations only)") + (r.run === R.run ? ", this page" : "")),

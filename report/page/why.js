@@ -6,7 +6,7 @@ function waits() {
 		if (n.is_blame || !n.id) continue;
 		const kids = children(n), wait = n.kind === "wait" || n.kind === "queued" || kids.some(k => k.is_blame);
 		if (!wait || (nodes[n.parent].kind === "wait" && !kids.length)) continue;
-		const key = [n.name, at(n), n.object].join("\n"), g = groups.get(key) || { nodes: [], share: 0, mean: 0 };
+		const key = n.object && n.object !== "several" ? n.name + "\n" + n.object : [n.name, at(n)].join("\n"), g = groups.get(key) || { nodes: [], share: 0, mean: 0 };
 		g.nodes.push(n);
 		g.share += n.share || 0;
 		g.mean += n.mean_ns || 0;
@@ -39,12 +39,19 @@ function blame(box) {
 	const list = waits();
 	if (!list.length) { box.append(note("The intervals hardly waited for anybody in this run.")); return; }
 	for (const g of list.slice(0, 8)) {
-		const n = g.nodes.sort((a, b) => b.share - a.share)[0], rows = blameOf(n).slice(0, 8), most = n.mean_ns || 1;
+		const n = g.nodes.sort((a, b) => b.share - a.share)[0], most = g.mean || 1, sums = new Map();
+		for (const b of g.nodes.flatMap(blameOf)) {
+			const text = chainText(b), sum = sums.get(text) || { ...b, text, mean: 0, share: 0 };
+			sum.mean += b.n.mean_ns || 0;
+			sum.share += b.n.share || 0;
+			sums.set(text, sum);
+		}
+		const rows = [...sums.values()].sort((a, b) => b.mean - a.mean).slice(0, 8), places = [...new Set(g.nodes.map(at).filter(Boolean))];
 		box.append(el("div.card.wait", null, el("div", null, el("button.link.name", { type: "button", title: cut(label(n), 300), onclick: () => select(n, "why") }, n.kind === "queued" ? "queued: nobody worked for the interval" : "blocked in " + label(n)),
-			el("span.small.soft", null, [at(n), n.object ? "on " + n.object : "", g.nodes.length > 1 ? `at ${count(g.nodes.length)} places of the tree` : ""].filter(Boolean).join(", "))),
+			el("span.small.soft", null, [places.slice(0, 4).map(p => cut(p, 60)).join(", ") + (places.length > 4 ? `, ${places.length - 4} more` : ""), n.object ? "on " + n.object : "", g.nodes.length > 1 ? `at ${count(g.nodes.length)} places of the tree` : ""].filter(Boolean).join(", "))),
 			el("div", null, el("b", null, percent(g.share)), ` of the variance, ${duration(g.mean)} of the mean`),
-			rows.length ? el("ul.blame-list", { "aria-label": "What others did meanwhile" }, rows.map(b => el("li", null, el("span", { title: cut(b.chain.map(label).join(" › "), 400), style: "overflow-wrap:anywhere" }, b.rest ? chainText(b) : el("button.link", { type: "button", onclick: () => select(b.n, "why") }, chainText(b))),
-				el("div.meter", { "aria-hidden": "true" }, el("i", { style: `width:${100 * b.n.mean_ns / most}%` })), el("span.num.small", null, `${percent(b.n.mean_ns / most)} of it, ${percent(b.n.share)} var.`)))) : el("p.small.soft", null, "What others did meanwhile is not measured yet.")));
+			rows.length ? el("ul.blame-list", { "aria-label": "What others did meanwhile" }, rows.map(b => el("li", null, el("span", { title: cut(b.chain.map(label).join(" › "), 400), style: "overflow-wrap:anywhere" }, b.rest ? b.text : el("button.link", { type: "button", onclick: () => select(b.n, "why") }, b.text)),
+				el("div.meter", { "aria-hidden": "true" }, el("i", { style: `width:${Math.min(100, 100 * b.mean / most)}%` })), el("span.num.small", null, `${percent(b.mean / most)} of it, ${percent(b.share)} var.`)))) : el("p.small.soft", null, "What others did meanwhile is not measured yet.")));
 	}
 	if (list.length > 8) box.append(el("p.small.soft", null, `and ${count(list.length - 8)} more, in the tree above`));
 }

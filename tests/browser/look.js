@@ -1,0 +1,83 @@
+/* Runs in the page after it is drawn: looks at it and works it as a person would. Writes "ok" or what is wrong. */
+addEventListener("load", () => {
+	const wrong = [], d = document.documentElement.dataset, kind = "@KIND@", $ = (s, e) => (e || document).querySelector(s), all = s => [...document.querySelectorAll(s)];
+	const expect = (ok, what) => { if (!ok) wrong.push(what); };
+	const press = (e, key) => e.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+	const start = performance.now();
+	try {
+		const data = JSON.parse($("#data").textContent), R = data.results;
+		expect(d.drawn === "1" && !d.failed, "not drawn: " + d.failed);
+		expect(d.pwned === undefined, "a name was taken for markup");
+		expect(all("script").length === 4, "scripts: " + all("script").length); /* data, d3, the page's, this one */
+		expect(!all("img, iframe, object, link").length, "foreign elements");
+		expect(!all("[onerror], [onload], [onclick]").length, "handlers in attributes");
+		expect(all("a").every(a => /^(#|(vscode|vscodium|idea|org-protocol|file):)/.test(a.getAttribute("href") || "#")), "a link leads elsewhere");
+		if (kind === "empty") {
+			expect(/No interval is complete/.test($("#spread").textContent), "says nothing of no intervals");
+			expect(/No factor/.test($("#causes").textContent) && /Nothing below/.test($("#where").textContent), "says nothing of no factors");
+		} else {
+			/* Content against the JSON. */
+			expect($("#head h1").textContent.startsWith(R.interval), "heading");
+			const rows = all("#factors tbody tr");
+			expect(rows.length === Math.min(12, R.factors.length), "factors shown: " + rows.length);
+			rows.forEach((row, i) => {
+				expect($("button", row).textContent === R.factors[i].name, "name of factor " + i);
+				expect(row.children[1].textContent.startsWith(String(+(R.factors[i].share * 100).toFixed(R.factors[i].share >= 0.0995 ? 0 : 1))) || R.factors[i].share < 0.0005, "share of factor " + i);
+			});
+			expect($("#verdicts .culprit"), "no verdict");
+			expect($("#trust .alert").textContent === R.warnings[0], "warning");
+			expect(all("#spread rect.bucket, #spread rect.fill").length >= R.histogram.filter(b => !b.type).length, "histogram");
+			/* The tree: widths are shares. */
+			const boxes = all("#icicle g.n[data-node]"), root = $("rect", boxes[0]);
+			expect(boxes.length > 5 && boxes.length < 6000, "boxes: " + boxes.length);
+			const one = $('#icicle g.n[data-node="1"] rect');
+			expect(Math.abs(one.getAttribute("width") / root.getAttribute("width") - R.nodes[1].share) < 0.01, "width of node 1");
+			/* Selecting a factor shows its node. */
+			$("button", rows[0]).click();
+			expect($("#node .crumbs button[aria-current]"), "no path of the node");
+			expect($("#icicle g.sel").dataset.node === String(R.factors[0].nodes[0]), "selected node");
+			expect($("#node .heat") || !R.nodes[R.factors[0].nodes[0]].n_children, "no table of pairs");
+			/* Keys: to the child and back, zoom, views. */
+			press($("#icicle g.sel"), "ArrowDown");
+			expect(R.nodes[+$("#icicle g.sel").dataset.node].parent === R.factors[0].nodes[0], "arrow down");
+			press($("#icicle g.sel"), "ArrowUp");
+			expect(+$("#icicle g.sel").dataset.node === R.factors[0].nodes[0], "arrow up");
+			press($("#icicle g.sel"), "Enter");
+			expect($("#icicle g.n").dataset.node === String(R.factors[0].nodes[0]), "zoom");
+			press($("#icicle g.sel"), "Escape");
+			expect($("#icicle g.n").dataset.node === "0", "whole tree");
+			for (const [key, view] of [["m", "mean"], ["t", "tail"], ["v", "variance"]]) {
+				press(document.body, key);
+				expect($(`#where button[value=${view}]`).getAttribute("aria-pressed") === "true", "view " + view);
+			}
+			press(document.body, "n");
+			expect(document.activeElement.closest("tr") === rows[0], "next factor");
+			/* Timelines. */
+			expect($("#example").options.length === R.examples.length, "examples");
+			$("#example").value = "1";
+			$("#example").dispatchEvent(new Event("change"));
+			expect(/^median/.test($("#why .card p[aria-live]").textContent), "another interval");
+			/* Every control has a name. */
+			expect(all("button, input, select").every(e => (e.textContent || e.getAttribute("aria-label") || "").trim()), "a control without a name");
+		}
+		if (kind === "large") {
+			const t = performance.now();
+			for (let i = 0; i < 10; i++) press(document.body, "mtv"[i % 3]);
+			expect(performance.now() - t < 3000, "ten redraws took " + (performance.now() - t) + " ms");
+			expect(all("*").length < 30000, "elements: " + all("*").length);
+		}
+		expect(document.documentElement.scrollWidth <= innerWidth + 1, "wider than the window: " + document.documentElement.scrollWidth);
+	} catch (e) { wrong.push(e.message + " " + e.stack); }
+	const finish = () => { document.documentElement.dataset.looked = wrong.length ? "wrong: " + wrong.join("; ") : "ok " + Math.round(performance.now() - start) + " ms"; };
+	if (kind === "empty") { finish(); return; }
+	const input = document.getElementById("search");
+	input.value = kind === "hostile" ? "<script" : "function_7";
+	input.dispatchEvent(new Event("input"));
+	setTimeout(() => {
+		expect(document.querySelectorAll("#found li").length > 0, "search finds nothing");
+		expect(document.querySelectorAll("#icicle g.hit").length > 0 || kind === "large", "no hit is marked");
+		press(input, "Enter");
+		expect(document.getElementById("found").hidden, "the list stays open");
+		finish();
+	}, 400);
+});

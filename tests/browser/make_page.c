@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* make_page KIND FILE: a page as vprof report --html makes it, of results that are made up. KIND: plain, hostile (names that would be
+ * markup, 10 kB long, no UTF-8), large (20,000 nodes, of a million intervals), empty. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/files.h"
+#include "report/page.h"
+
+static char long_name[10241];
+static const char *const hostile[] = {
+	"<script>document.documentElement.dataset.pwned=1</script>", "\"><img src=x onerror=\"document.documentElement.dataset.pwned=1\">",
+	"</script><script>document.documentElement.dataset.pwned=1</script>", "<!--", "-->", "'`${document.documentElement.dataset.pwned=1}`",
+	"\xff\xfe not UTF-8 \xc3", "\xed\xa0\x80 surrogate", "a\001b\177c", "]]>&lt;&amp;", "javascript:alert(1)", long_name,
+};
+
+#define N_HOSTILE (sizeof hostile / sizeof *hostile)
+
+static const char *name_of(const char *kind, size_t i)
+{
+	static char names[64][32];
+	char *s = names[i % 64];
+
+	if (!strcmp(kind, "hostile"))
+		return hostile[i % N_HOSTILE];
+	snprintf(s, sizeof names[0], "function_%zu", i % 64);
+	return s;
+}
+
+/* A parent of the node i: breadth first, `width` children each. */
+static void make_nodes(struct vprof_results *r, const char *kind, size_t n, size_t width)
+{
+	r->nodes = calloc(n, sizeof *r->nodes);
+	r->n_nodes = n;
+	for (size_t i = 0; i < n; i++) {
+		struct vprof_node *x = &r->nodes[i];
+		size_t parent = i ? (i - 1) / width : 0, first = i * width + 1;
+
+		*x = (struct vprof_node){ .kind = i ? VPROF_NODE_FUNCTION : VPROF_NODE_INTERVAL, .parent = (uint32_t)parent,
+					  .first_child = first < n ? (uint32_t)first : 0,
+					  .n_children = first < n ? (uint32_t)(first + width <= n ? width : n - first) : 0,
+					  .depth = i ? r->nodes[parent].depth + 1 : 0, .n_intervals = r->n_complete, .n_calls = r->n_complete,
+					  .n_timed = r->n_complete, .preempted_ns = NAN };
+		x->share = i ? r->nodes[parent].share * 0.9 / (double)width * (i % width ? 0.5 : 1.5) : 1;
+		x->mean_ns = i ? r->nodes[parent].mean_ns * 0.9 / (double)width : r->mean_ns;
+		x->var_ns2 = x->share * r->var_ns2;
+		x->tail_ns = x->mean_ns * 5;
+		x->rest_ns = x->mean_ns * 0.9;
+		x->name = x->display = i ? vprof_results_string(r, name_of(kind, i)) : r->interval;
+		x->file = !i ? "" : !strcmp(kind, "hostile") ? vprof_results_string(r, name_of(kind, i + 3)) : "code.c";
+		x->line = i ? (int)(i % 50) + 1 : 0;
+		x->object = i == 3 ? "0x1234" : "";
+		if (i > 3 && parent == 3)
+			x->is_blame = 1;
+		else if (i)
+			x->is_blame = r->nodes[parent].is_blame;
+	}
+}
+
+static void make_pairs(struct vprof_results *r, size_t most)
+{
+	r->covariances = calloc(most, sizeof *r->covariances);
+	for (size_t p = 0; p < r->n_nodes && r->n_covariances < most; p++)
+		for (uint32_t a = r->nodes[p].first_child; a < r->nodes[p].first_child + r->nodes[p].n_children; a++)
+			for (uint32_t b = a + 1; b < r->nodes[p].first_child + r->nodes[p].n_children && r->n_covariances < most; b++)
+				r->covariances[r->n_covariances++] = (struct vprof_covariance){ a, b, 1, 0.01 / (double)(p + 1), 0.5, 0 };
+}
+
+static void make_factors(struct vprof_results *r, size_t n)
+{
+	r->factors = calloc(n, sizeof *r->factors);
+	r->n_factors = n;
+	for (size_t i = 0; i < n; i++) {
+		struct vprof_factor *f = &r->factors[i];
+		uint32_t *nodes = calloc(1, sizeof *nodes);
+		char key[32];
+
+		snprintf(key, sizeof key, "v:%zu", i);
+		nodes[0] = (uint32_t)(i + 1);
+		*f = (struct vprof_factor){ .kind = VPROF_FACTOR_VARIANCE, .node_kind = VPROF_NODE_FUNCTION, .key = vprof_results_string(r, key),
+					    .name = r->nodes[i + 1].name, .name_a = r->nodes[i + 1].name, .name_b = "", .share = r->nodes[i + 1].share,
+					    .share_low = r->nodes[i + 1].share * 0.8, .share_high = r->nodes[i + 1].share * 1.2, .place_kept = 0.9,
+					    .mean_ns = r->nodes[i + 1].mean_ns, .sd_ns = 10, .n_calls = 7, .n_timed = 7, .nodes = nodes, .n_nodes = 1,
+					    .between_share = NAN, .work_share = NAN, .share_unprobed = NAN, .preempted_share = NAN,
+					    .verdict = i == 1 ? "culprit" : "", .note = i == 1 ? r->nodes[1].name : "" };
+		r->nodes[i + 1].factor = (uint32_t)i + 1;
+	}
+	r->n_selected = n < 3 ? n : 3;
+}
+
+static void make_rest(struct vprof_results *r, const char *kind)
+{
+	r->types = calloc(2, sizeof *r->types);
+	r->n_types = 2;
+	for (size_t i = 0; i < 2; i++)
+		r->types[i] = (struct vprof_type){ vprof_results_string(r, name_of(kind, i)), r->n_complete / 2, 1000, 100, 0.1, 0.4 };
+	r->histogram = calloc(200, sizeof *r->histogram);
+	for (size_t i = 0; i < 200; i++)
+		r->histogram[r->n_histogram++] = (struct vprof_bucket){ 1000 * pow(1.06, (double)i), 1000 * pow(1.06, (double)i + 1), 1 + r->n_complete / (1 + i * i), 0 };
+	r->periods = calloc(200, sizeof *r->periods);
+	for (size_t i = 0; i < 200; i++)
+		r->periods[r->n_periods++] = (struct vprof_period){ 1e7 * (double)i, 1e7 * (double)(i + 1), 9, 1500, 1000, 5000, 9000 };
+	r->threads = calloc(1, sizeof *r->threads);
+	r->threads[r->n_threads++].name = vprof_results_string(r, name_of(kind, 0));
+	r->examples = calloc(2, sizeof *r->examples);
+	r->pieces = calloc(4, sizeof *r->pieces);
+	for (uint32_t i = 0; i < 2; i++) {
+		r->examples[r->n_examples++] = (struct vprof_example){ i ? "median" : "slowest", 1, 1000, 5, name_of(kind, i), 2 * i, 2, 0 };
+		r->pieces[r->n_pieces++] = (struct vprof_shown_piece){ 0, 1000, "wait", 0, 0, 0, name_of(kind, i + 2), "0x1234" };
+		r->pieces[r->n_pieces++] = (struct vprof_shown_piece){ 10, 900, "call", 0, 0, 0, name_of(kind, i + 5), "" };
+	}
+	r->warnings = calloc(1, sizeof *r->warnings);
+	r->warnings[r->n_warnings++] = strdup(name_of(kind, 2));
+}
+
+int main(int argc, char **argv)
+{
+	struct vprof_results *r = vprof_results_new();
+	struct vprof_text text = VPROF_TEXT_INIT;
+	struct vprof_error err = { "" };
+	struct vprof_page_round round = { .run = strdup("0001"), .state = strdup("decided") };
+	struct vprof_page page = { .results = r, .root = "/nonexistent", .version = "0", .run_date = "2026-01-02 03:04", .rounds = &round,
+				   .n_rounds = 1 };
+	const char *kind = argc == 3 ? argv[1] : "";
+	int is_large = !strcmp(kind, "large"), status = 1;
+
+	if (!*kind || !r)
+		return 2;
+	memset(long_name, 'n', sizeof long_name - 1);
+	r->interval = vprof_results_string(r, !strcmp(kind, "hostile") ? hostile[0] : "request");
+	r->run = "0001";
+	r->mean_ns = 1000;
+	r->sd_ns = 3000;
+	r->var_ns2 = 9e6;
+	r->min_ns = 10;
+	r->p50_ns = 900;
+	r->p90_ns = 2000;
+	r->p99_ns = 9000;
+	r->p999_ns = 20000;
+	r->max_ns = 90000;
+	r->baseline_mean_ns = r->outside_mean_ns = r->preempted_share = r->preempted_by_own = NAN;
+	if (strcmp(kind, "empty")) {
+		r->n_complete = is_large ? 1000000 : 1000;
+		make_nodes(r, kind, is_large ? 20000 : 40, is_large ? 12 : 3);
+		make_pairs(r, is_large ? 100000 : 100);
+		make_factors(r, is_large ? 5000 : 20);
+		make_rest(r, kind);
+	}
+	vprof_page_round_fill(&round, r);
+	if (!vprof_report_page(&page, &text, &err))
+		status = vprof_file_write(argv[2], text.s, text.len, &err) != 0;
+	if (status)
+		fprintf(stderr, "%s\n", err.message);
+	vprof_page_round_release(&round);
+	vprof_text_release(&text);
+	vprof_results_free(r);
+	return status;
+}
