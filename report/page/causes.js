@@ -16,7 +16,7 @@ function trusts(f) {
 }
 function says(f) {
 	const n = firstNode(f), list = [];
-	if (n && f.kind === "variance" && at(n)) list.push(at(n));
+	if (n && f.kind === "variance" && at(n)) list.push(cut(at(n), 90));
 	if (f.kind === "covariance") list.push(finite(f.r) ? `move together, r = ${f.r.toFixed(2)}` : "move together");
 	if (f.is_blame) list.push("run by others while the interval waited");
 	if (f.blocked_share >= 0.005) list.push(`blocked ${percent(f.blocked_share)}`);
@@ -41,7 +41,7 @@ function causes() {
 			body.append(el("tr", { "data-factor": f.id, class: f.id < R.n_selected ? "chosen" : null }, el("td.num", null, String(f.id + 1)),
 				el("td", null, el("b", null, percent(f.share)), el("span.small.soft", null, bounds), meter(f, most)),
 				el("td", null, el("button.link.name", { type: "button", title: cut(f.name, 300), onclick: () => { const n = firstNode(f); if (n) select(n, "causes"); } }, f.name), el("div", null, verdictBadge(f.verdict), f.id < R.n_selected ? el("span.badge", null, "chosen") : null), f.note ? el("div.small", null, f.note) : null),
-				el("td", null, el("div.place", null, place(f)), el("div.small.soft", null, says(f)), el("div.small.soft", null, trusts(f).join(" · "))),
+				el("td", null, el("div.place", null, place(f)), el("div.small.soft", { style: "overflow-wrap:anywhere" }, says(f)), el("div.small.soft", null, trusts(f).join(" · "))),
 				el("td.num", null, duration(f.mean_ns)), el("td.num", null, duration(f.sd_ns))));
 		}
 		more.hidden = causesShown >= factors.length;

@@ -22,10 +22,10 @@ const views = {
 	tail: { text: "Tail", of: n => Math.max(0, (n.tail_ns || 0) - (n.rest_ns || 0)),
 		say: n => (n.tail_ns >= n.rest_ns ? "+" : "") + duration(n.tail_ns - n.rest_ns) + " in the slowest" },
 };
-/* First node of a factor, and where it sits: the path from the interval. */
+/* The heaviest node of a factor, and where it sits: the path from the interval. */
 function firstNode(f) {
 	if (!f.nodes.length) return null;
-	if (f.kind === "variance") return nodes[f.nodes[0]];
+	if (f.kind === "variance") return f.nodes.map(i => nodes[i]).reduce((a, n) => n.share > a.share ? n : a);
 	const p = pairs.get(f.nodes[0]);
 	return p ? nodes[p.a] : null;
 }

@@ -110,7 +110,7 @@ function nodeDetail(box) {
 		if (n.object) rows.push(["waits on", n.object]);
 		rows.push(["share of variance", percent(n.share)], ["mean, sd", duration(n.mean_ns) + ", " + duration(Math.sqrt(Math.max(0, n.var_ns2)))]);
 		if (hasTail) rows.push(["slowest, others", `${duration(n.tail_ns)}, ${duration(n.rest_ns)} (${n.tail_ns >= n.rest_ns ? "+" : ""}${duration(n.tail_ns - n.rest_ns)})`]);
-		if (n.id) rows.push(["calls", `${count(n.n_calls)} in ${count(n.n_intervals)} intervals` + (n.n_timed < n.n_calls ? `, ${count(n.n_timed)} timed` : "")]);
+		if (n.id) rows.push(["calls", (n.n_calls ? `${count(n.n_calls)} in ` : "in ") + `${count(n.n_intervals)} intervals` + (n.n_timed < n.n_calls ? `, ${count(n.n_timed)} timed` : "")]);
 		if (n.blocked_ns > 0) rows.push(["blocked", `${duration(n.blocked_ns)} of its mean`]);
 		if (n.preempted_ns > 0) rows.push(["preempted", `${duration(n.preempted_ns)} of its mean`]);
 		if (n.probe_ns > 0) rows.push(["probes", `${duration(n.probe_ns)} of its mean`]);
