@@ -242,12 +242,10 @@ static int prepare(struct vprof_replayer *r, struct vprof_error *err)
 int vprof_replay(const struct vprof_facts *facts, const struct vprof_plan *plan, const struct vprof_annotations *a,
 		 const struct vprof_replay_options *o, struct vprof_replay_result *result, struct vprof_error *err)
 {
-	struct vprof_replayer r = { .facts = facts, .o = o, .result = result };
+	struct vprof_replayer r = { .facts = facts, .plan = plan, .annotations = a, .o = o, .result = result };
 	double begin = now_s();
 	int rc;
 
-	(void)plan; /* the shadow sources say it all: splice.h */
-	(void)a;
 	memset(result, 0, sizeof *result);
 	r.shadow_dir = vprof_path_join(o->vprof_dir, "src");
 	r.tmp_dir = vprof_path_join(o->vprof_dir, "tmp");

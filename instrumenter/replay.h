@@ -115,6 +115,8 @@ struct vprof_link { /* a recorded link command */
 
 struct vprof_replayer {
 	const struct vprof_facts *facts;
+	const struct vprof_plan *plan;
+	const struct vprof_annotations *annotations;
 	const struct vprof_replay_options *o;
 	struct vprof_replay_result *result;
 	char *shadow_dir, *tmp_dir;

@@ -146,8 +146,11 @@ static void hash_now(const char *path, char hex[17])
 int vprof_units_decide(struct vprof_replayer *r, struct vprof_error *err)
 {
 	uint64_t headers = hash_headers(r);
-	int rc = r->edited.facts ? VPROF_OK : vprof_edited_read(&r->edited, r->facts, r->shadow_dir, err);
+	int is_read = r->edited.facts != NULL;
+	int rc = is_read ? VPROF_OK : vprof_edited_read(&r->edited, r->facts, r->shadow_dir, err);
 
+	if (!rc && !is_read && r->plan)
+		rc = vprof_edited_narrow(&r->edited, r->plan, r->annotations, err);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < r->n_units; i++) {

@@ -70,7 +70,25 @@ void vprof_edited_release(struct vprof_edited *e)
 {
 	free(e->needed);
 	free(e->hashes);
+	free(e->users);
 	*e = (struct vprof_edited){ 0 };
+}
+
+static int reads(const struct vprof_facts_tu *tu, uint32_t file)
+{
+	for (size_t i = 0; i < tu->n_files; i++)
+		if (tu->files[i] == file)
+			return 1;
+	return 0;
+}
+
+/* Does the unit read a file whose functions make the narrow header's probes open? */
+static int is_user(const struct vprof_edited *e, const struct vprof_facts_tu *tu, uint32_t header)
+{
+	for (size_t i = 0; i < e->n_users; i++)
+		if (e->users[i].header == header && reads(tu, e->users[i].file))
+			return 1;
+	return 0;
 }
 
 int vprof_edited_unit(const struct vprof_edited *e, const struct vprof_facts_tu *tu, char fingerprint[17])
@@ -85,8 +103,9 @@ int vprof_edited_unit(const struct vprof_edited *e, const struct vprof_facts_tu 
 
 		if (!file || !e->needed[at])
 			continue;
+		/* in the fingerprint either way: a unit that is compiled reads the header as it is edited */
 		hash = vprof_hash(hash, &e->hashes[at], sizeof e->hashes[at]);
-		needed = 1;
+		needed |= e->needed[at] != VPROF_EDITED_NARROW || is_user(e, tu, tu->files[i]);
 	}
 	if (needed)
 		snprintf(fingerprint, 17, "%016" PRIx64, hash);

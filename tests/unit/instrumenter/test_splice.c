@@ -294,9 +294,84 @@ static void api_calls_need_the_probe_header(void **state)
 	fixture_release(&fx);
 }
 
+/* What a header's edits concern: bit i for unit i. */
+static int units_concerned(const struct fixture *fx, const char *shadow, const struct vprof_plan *plan,
+			   const struct vprof_annotations *a)
+{
+	struct vprof_edited edited = { 0 };
+	char fingerprint[17];
+	int units = 0;
+
+	assert_int_equal(vprof_edited_read(&edited, fx->facts, shadow, NULL), 0);
+	assert_int_equal(vprof_edited_narrow(&edited, plan, a, NULL), 0);
+	for (size_t i = 0; i < fx->facts->n_tus; i++)
+		units |= vprof_edited_unit(&edited, &fx->facts->tus[i], fingerprint) << i;
+	vprof_edited_release(&edited);
+	return units;
+}
+
+static int units_with_probes(const struct fixture *fx, const char *shadow, const struct vprof_decisions *d,
+			     const struct vprof_annotations *a)
+{
+	struct vprof_plan *plan;
+	struct vprof_error err = { "" };
+	int units;
+
+	if (vprof_plan_make(&plan, fx->facts, fx->graph, a, d, NULL, &err) ||
+	    vprof_splice(fx->facts, plan, a, shadow, NULL, &err))
+		fail_msg("%s", err.message);
+	units = units_concerned(fx, shadow, plan, a);
+	vprof_plan_free(plan);
+	return units;
+}
+
+/* lock.h holds grab(), static: f in a.c and g in b.c call it; c.c only reads it. */
+static void header_functions_concern_their_callers(void **state)
+{
+	struct vprof_name f = { "f", "", "" }, g = { "g", "", "" }, grab = { "grab", "", "" };
+	struct vprof_decisions of_f = { .roots = &f, .n_roots = 1, .broken_down = &f, .n_broken_down = 1 };
+	struct vprof_decisions of_g = { .roots = &g, .n_roots = 1, .broken_down = &g, .n_broken_down = 1 };
+	struct vprof_decisions root = { .roots = &grab, .n_roots = 1 }, all = { .all = 1 };
+	struct vprof_hook hook = { .kind = VPROF_HOOK_BEGIN, .function = "grab", .name = "r", .value.text = "1" };
+	struct vprof_annotations annotated = { .path = "vprof.json", .hooks = &hook, .n_hooks = 1 };
+	enum { HEADER = 1, A = 2, B = 4, C = 8 };
+	struct fixture fx;
+	char *shadow;
+
+	(void)state;
+	for (int is_static = 0; is_static < 2; is_static++) {
+		int header, a, b, c;
+
+		fixture_init(&fx);
+		header = fixture_file(&fx, "lock.h", "void grab(void) { work(); }\n");
+		a = fixture_file(&fx, "a.c", "void f(void) { grab(); }\n");
+		b = fixture_file(&fx, "b.c", "void g(void) { h(); grab(); }\nvoid h(void) { }\n");
+		c = fixture_file(&fx, "c.c", "void k(void) { }\n");
+		fixture_function(&fx, header, "grab", (struct fixture_function){ 0 });
+		fixture_call(&fx, a, fixture_function(&fx, a, "f", (struct fixture_function){ 0 }), "f", "grab", "direct", "", 1);
+		fixture_call(&fx, b, fixture_function(&fx, b, "g", (struct fixture_function){ 0 }), "g", "grab", "direct", "", 1);
+		fixture_function(&fx, b, "h", (struct fixture_function){ 0 });
+		fixture_function(&fx, c, "k", (struct fixture_function){ 0 });
+		for (int tu = a; tu <= c; tu++)
+			fixture_sql(&fx, "INSERT INTO tu_file VALUES(%d,%d)", tu, header);
+		fixture_sql(&fx, "UPDATE function SET is_static = %d WHERE name = 'grab'", is_static);
+		fixture_open(&fx);
+		shadow = fixture_path(&fx, ".vprof/src");
+		/* the header's own unit has nobody that calls it in the first two */
+		assert_int_equal(units_with_probes(&fx, shadow, &of_f, NULL), is_static ? A : HEADER | A | B | C);
+		assert_int_equal(units_with_probes(&fx, shadow, &of_g, NULL), is_static ? B : HEADER | A | B | C);
+		assert_int_equal(units_with_probes(&fx, shadow, &root, NULL), HEADER | A | B | C);
+		assert_int_equal(units_with_probes(&fx, shadow, &all, NULL), HEADER | A | B | C);
+		assert_int_equal(units_with_probes(&fx, shadow, &of_f, &annotated), HEADER | A | B | C);
+		free(shadow);
+		fixture_release(&fx);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(header_functions_concern_their_callers),
 		cmocka_unit_test(function_and_site_probes),
 		cmocka_unit_test(hooks_at_entry),
 		cmocka_unit_test(hooks_at_exit_with_entry_values),
