@@ -189,10 +189,10 @@ static int is_rival(const struct vprof_channels *c, const struct group *g, uint3
 	return r->others <= r->t && next < g->receives && c->all.v[next].t <= r->t;
 }
 
-/* Units of the sends that began before or at t. */
-static uint64_t begun_by(const struct vprof_channels *c, const struct group *g, uint64_t t)
+/* Units of the messages of [from, end) with times up to t: begun by then, of sends; received by then, of receives. */
+static uint64_t units_by(const struct vprof_channels *c, uint32_t from, uint32_t end, uint64_t t)
 {
-	uint32_t low = g->sends, high = g->receives;
+	uint32_t low = from, high = end;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
@@ -202,7 +202,7 @@ static uint64_t begun_by(const struct vprof_channels *c, const struct group *g, 
 		else
 			high = middle;
 	}
-	return low > g->sends ? c->all.v[low - 1].until : 0;
+	return low > from ? c->all.v[low - 1].until : 0;
 }
 
 /* At the end of a receive, so many units had been taken that all that others had begun to send was not enough. */
@@ -211,7 +211,7 @@ static void cut_send(struct vprof_channels *c, const struct group *g, uint32_t s
 	struct message *s = &c->all.v[send];
 	uint64_t own = s->until - (send > g->sends ? s[-1].until : 0);
 
-	if (s->t + s->took > receive->t && begun_by(c, g, receive->t) - own < receive->until)
+	if (s->t + s->took > receive->t && units_by(c, g->sends, g->receives, receive->t) - own < receive->until)
 		s->took = receive->t > s->t ? receive->t - s->t : 0;
 }
 
@@ -347,22 +347,6 @@ static const struct group *group_of(const struct vprof_channels *c, uint64_t cha
 	return low < c->groups.n && c->groups.v[low].channel == channel ? &c->groups.v[low] : NULL;
 }
 
-/* Units of the channel that were received by t. */
-static uint64_t received_by(const struct vprof_channels *c, const struct group *g, uint64_t t)
-{
-	uint32_t low = g->receives, high = g->end;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (c->all.v[middle].t <= t)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > g->receives ? c->all.v[low - 1].until : 0;
-}
-
 static enum vprof_channel_answer judge(const struct vprof_channels *c, const struct group *g, const struct vprof_wait *w,
 				       uint32_t send, uint32_t thread, uint32_t *waker, uint64_t *wake_t)
 {
@@ -398,7 +382,7 @@ static enum vprof_channel_answer of_poll(const struct vprof_channels *c, uint64_
 
 	if (!g || w->t1 >= vprof_losses_first(c->timeline))
 		return VPROF_CHANNEL_UNDECIDED;
-	return judge(c, g, w, send_after(c, g, received_by(c, g, w->t0)), thread, waker, wake_t);
+	return judge(c, g, w, send_after(c, g, units_by(c, g->receives, g->end, w->t0)), thread, waker, wake_t);
 }
 
 enum vprof_channel_answer vprof_channels_waker(const struct vprof_channels *c, uint32_t thread, size_t wait,

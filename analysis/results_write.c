@@ -40,13 +40,26 @@ static int write_node(cJSON *o, const struct vprof_node *x)
 	return ok;
 }
 
-static int write_covariance(cJSON *o, const struct vprof_covariance *x)
-{
-	int ok = 1;
+/* A structure's fields, as its list names them. */
+#define WRITER(name, type, fields) \
+	static int name(cJSON *o, const struct type *x) \
+	{ \
+		int ok = 1; \
+\
+		W_FIELDS(fields) \
+		return ok; \
+	}
 
-	W_FIELDS(VPROF_COVARIANCE_FIELDS)
-	return ok;
-}
+WRITER(write_covariance, vprof_covariance, VPROF_COVARIANCE_FIELDS)
+WRITER(write_spine, vprof_spine, VPROF_SPINE_FIELDS)
+WRITER(write_type, vprof_type, VPROF_TYPE_FIELDS)
+WRITER(write_contribution, vprof_contribution, VPROF_CONTRIBUTION_FIELDS)
+WRITER(write_work, vprof_work, VPROF_WORK_FIELDS)
+WRITER(write_bucket, vprof_bucket, VPROF_BUCKET_FIELDS)
+WRITER(write_period, vprof_period, VPROF_PERIOD_FIELDS)
+WRITER(write_example, vprof_example, VPROF_EXAMPLE_FIELDS)
+WRITER(write_piece, vprof_shown_piece, VPROF_PIECE_FIELDS)
+WRITER(write_thread, vprof_shown_thread, VPROF_THREAD_FIELDS)
 
 static int write_factor(cJSON *o, const struct vprof_factor *x)
 {
@@ -59,78 +72,6 @@ static int write_factor(cJSON *o, const struct vprof_factor *x)
 	ok &= nodes != NULL;
 	for (size_t i = 0; ok && i < x->n_nodes; i++)
 		ok &= cJSON_AddItemToArray(nodes, cJSON_CreateNumber(x->nodes[i]));
-	return ok;
-}
-
-static int write_spine(cJSON *o, const struct vprof_spine *x)
-{
-	int ok = 1;
-
-	W_FIELDS(VPROF_SPINE_FIELDS)
-	return ok;
-}
-
-static int write_type(cJSON *o, const struct vprof_type *x)
-{
-	int ok = 1;
-
-	W_FIELDS(VPROF_TYPE_FIELDS)
-	return ok;
-}
-
-static int write_contribution(cJSON *o, const struct vprof_contribution *x)
-{
-	int ok = 1;
-
-	W_FIELDS(VPROF_CONTRIBUTION_FIELDS)
-	return ok;
-}
-
-static int write_work(cJSON *o, const struct vprof_work *x)
-{
-	int ok = 1;
-
-	W_FIELDS(VPROF_WORK_FIELDS)
-	return ok;
-}
-
-static int write_bucket(cJSON *o, const struct vprof_bucket *x)
-{
-	int ok = 1;
-
-	W_FIELDS(VPROF_BUCKET_FIELDS)
-	return ok;
-}
-
-static int write_period(cJSON *o, const struct vprof_period *x)
-{
-	int ok = 1;
-
-	W_FIELDS(VPROF_PERIOD_FIELDS)
-	return ok;
-}
-
-static int write_example(cJSON *o, const struct vprof_example *x)
-{
-	int ok = 1;
-
-	W_FIELDS(VPROF_EXAMPLE_FIELDS)
-	return ok;
-}
-
-static int write_piece(cJSON *o, const struct vprof_shown_piece *x)
-{
-	int ok = 1;
-
-	W_FIELDS(VPROF_PIECE_FIELDS)
-	return ok;
-}
-
-static int write_thread(cJSON *o, const struct vprof_shown_thread *x)
-{
-	int ok = 1;
-
-	W_FIELDS(VPROF_THREAD_FIELDS)
 	return ok;
 }
 

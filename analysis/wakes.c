@@ -367,7 +367,7 @@ static struct release *first_release(const struct matcher *m, uint32_t thread, c
 	}
 	if (unsure)
 		return unsure;
-	early = early_release(m, thread, w, begin, scope, key, 0);
+	early = is_futex ? NULL : early_release(m, thread, w, begin, scope, key, 0);
 	if (early)
 		return early;
 	return late_release(m, thread, w, scope, key, releases_until(m, scope, key, w->t1));
