@@ -28,7 +28,7 @@ static void print_name(const struct vprof_ask *ask, size_t index)
 	vprof_text_release(&name);
 }
 
-/* Adds the factor's targets, and an unexplained wait's wakers, to what is broken down. Returns how many are new, or NOMEM. */
+/* Adds the factor's targets, and a wait's wakers, to what is broken down. Returns how many are new, or NOMEM. */
 static int break_down(const struct vprof_ask *ask, const struct vprof_factor *f)
 {
 	struct vprof_name_list targets = { 0 };
@@ -173,6 +173,30 @@ static void print_question(const struct vprof_ask *ask, size_t index, int can_br
 	fflush(stderr);
 }
 
+static int copy_names(struct vprof_name_list *to, const struct vprof_name_list *from)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < from->n && rc >= 0; i++)
+		rc = vprof_name_list_add(to, from->items[i].name, from->items[i].file, from->items[i].caller);
+	return rc;
+}
+
+static int has_new_wakers(const struct vprof_ask *ask, const struct vprof_factor *f)
+{
+	struct vprof_session copy;
+	int rc;
+
+	vprof_session_init(&copy);
+	rc = copy_names(&copy.roots, &ask->session->roots);
+	if (rc >= 0)
+		rc = copy_names(&copy.broken_down, &ask->session->broken_down);
+	if (rc >= 0)
+		rc = vprof_decide_wakers(&copy, ask->results, f, ask->workspace->facts);
+	vprof_session_release(&copy);
+	return rc;
+}
+
 enum prospect { NOTHING_BENEATH, CAN_BREAK_DOWN, BROKEN_DOWN_ALREADY };
 
 /* What breaking down would do; decided on copies, so that a question changes nothing. BROKEN_DOWN_ALREADY: another
@@ -189,8 +213,10 @@ static int prospect_of(const struct vprof_ask *ask, const struct vprof_factor *f
 					 targets.items[i].caller))
 			prospect = CAN_BREAK_DOWN;
 	vprof_name_list_release(&targets);
-	if (prospect == NOTHING_BENEATH && vprof_decide_wants_wakers(ask->results, f))
-		prospect = CAN_BREAK_DOWN;
+	if (rc >= 0 && prospect == NOTHING_BENEATH) {
+		rc = has_new_wakers(ask, f);
+		prospect = rc > 0 ? CAN_BREAK_DOWN : prospect;
+	}
 	return rc < 0 ? rc : prospect;
 }
 

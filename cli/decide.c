@@ -394,12 +394,20 @@ static double unexplained(const struct vprof_results *r, const struct vprof_fact
 	return total > 0 ? rest / total : 0;
 }
 
-/* Where the call that waits is measured at its site, the site is the wait's node. */
+/* Somebody ends it. Where the call that waits is measured at its site, the site is the wait's node. */
+static int has_wakers(const struct vprof_results *r, const struct vprof_factor *f)
+{
+	if (f->kind != VPROF_FACTOR_VARIANCE || (f->node_kind != VPROF_NODE_WAIT && f->node_kind != VPROF_NODE_SITE))
+		return 0;
+	for (size_t i = 0; i < f->n_nodes; i++)
+		if (r->nodes[f->nodes[i]].object && *r->nodes[f->nodes[i]].object)
+			return r->n_waits_matched > 0;
+	return 0;
+}
+
 int vprof_decide_wants_wakers(const struct vprof_results *r, const struct vprof_factor *f)
 {
-	return f->kind == VPROF_FACTOR_VARIANCE &&
-	       (f->node_kind == VPROF_NODE_WAIT || f->node_kind == VPROF_NODE_SITE) && r->n_waits_matched &&
-	       unexplained(r, f) > UNEXPLAINED_SHARE;
+	return has_wakers(r, f) && unexplained(r, f) > UNEXPLAINED_SHARE;
 }
 
 int vprof_decide_wakers(struct vprof_session *s, const struct vprof_results *r, const struct vprof_factor *f,
@@ -409,7 +417,7 @@ int vprof_decide_wakers(struct vprof_session *s, const struct vprof_results *r, 
 	const struct vprof_spine **spine;
 	int rc = 0;
 
-	if (!vprof_decide_wants_wakers(r, f))
+	if (!has_wakers(r, f))
 		return 0;
 	spine = ordered(r, 1, &n);
 	if (!spine)

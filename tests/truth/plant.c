@@ -12,6 +12,7 @@
 #define CALIBRATION_NS 20000000u
 
 double plant_ticks_per_ns = 1;
+uint64_t plant_clock_ticks;
 
 static uint64_t monotonic_ns(void)
 {
@@ -28,6 +29,14 @@ static void calibrate(void)
 	while (monotonic_ns() - ns < CALIBRATION_NS)
 		;
 	plant_ticks_per_ns = (double)(PLANT_NOW() - ticks) / (double)(monotonic_ns() - ns);
+
+	plant_clock_ticks = UINT64_MAX;
+	for (int i = 0; i < 1000; i++) {
+		ticks = PLANT_NOW();
+		ticks = PLANT_NOW() - ticks;
+		if (ticks < plant_clock_ticks)
+			plant_clock_ticks = ticks;
+	}
 }
 
 static uint64_t number(const char *text)

@@ -34,7 +34,8 @@ extern "C" {
 #error "the ground-truth programs know the counters of x86-64 and aarch64"
 #endif
 
-extern double plant_ticks_per_ns; /* measured by plant_start */
+extern double plant_ticks_per_ns;   /* measured by plant_start */
+extern uint64_t plant_clock_ticks; /* two readings with nothing between them: what an account of short calls must take out */
 
 /* Busy for `ns`; adds the ticks that it really took to `took`. */
 #define PLANT_SPIN(ns, took)                                                                                 \

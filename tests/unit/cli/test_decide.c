@@ -264,7 +264,7 @@ static void main_is_the_start_when_nothing_else_encloses(void **state)
 	vprof_facts_free(facts);
 }
 
-static void an_unexplained_wait_asks_for_its_wakers(void **state)
+static void a_wait_asks_for_its_wakers(void **state)
 {
 	struct fixture *f = *state;
 	struct vprof_facts *facts = make_facts();
@@ -286,8 +286,11 @@ static void an_unexplained_wait_asks_for_its_wakers(void **state)
 	f->nodes[LOCK].kind = f->factors[3].node_kind = VPROF_NODE_SITE; /* the same, measured at its call site */
 	assert_int_equal(vprof_decide_wakers(&f->session, &f->r, &f->factors[3], facts), 2);
 	vprof_name_list_release(&f->session.roots);
-	f->nodes[REST].kind = VPROF_NODE_FUNCTION; /* explained now */
-	assert_int_equal(vprof_decide_wakers(&f->session, &f->r, &f->factors[3], facts), 0);
+	vprof_name_list_release(&f->session.broken_down);
+	assert_true(vprof_decide_wants_wakers(&f->r, &f->factors[3]));
+	f->nodes[REST].kind = VPROF_NODE_FUNCTION; /* explained now: only a chosen one asks for its wakers */
+	assert_false(vprof_decide_wants_wakers(&f->r, &f->factors[3]));
+	assert_int_equal(vprof_decide_wakers(&f->session, &f->r, &f->factors[3], facts), 2);
 	vprof_facts_free(facts);
 }
 
@@ -298,7 +301,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(put_aside_makes_room), TEST(targets_of_every_kind), TEST(a_pointer_site_is_known_by_its_caller),
 		TEST(roots_come_from_the_stacks), TEST(without_stacks_the_annotations_are_the_roots),
-		TEST(main_is_the_start_when_nothing_else_encloses), TEST(an_unexplained_wait_asks_for_its_wakers),
+		TEST(main_is_the_start_when_nothing_else_encloses), TEST(a_wait_asks_for_its_wakers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
