@@ -12,7 +12,14 @@ static int is_call(const struct vprof_node *n)
 	return n->kind == VPROF_NODE_FUNCTION || n->kind == VPROF_NODE_SITE || n->kind == VPROF_NODE_POINTER;
 }
 
-/* Children come after their parents. What a node passes on to its parent is what all of its calls take. */
+static int is_sampled(const struct vprof_node *n)
+{
+	return is_call(n) && n->n_timed < n->n_calls;
+}
+
+/* Children come after their parents. What a node passes on to its parent is what all of its calls take. A chosen call of a hot
+ * function stands for others with all that was recorded in it, so in its own time and beneath each call counts as recorded;
+ * in the time of what called it the skipped ones are. */
 static void fill_nodes(struct vprof_results *r)
 {
 	double n = r->n_complete ? (double)r->n_complete : 1;
@@ -20,15 +27,16 @@ static void fill_nodes(struct vprof_results *r)
 	for (size_t i = 0; i < r->n_nodes; i++)
 		r->nodes[i].probe_ns = 0;
 	for (size_t i = r->n_nodes; i-- > 1;) {
-		struct vprof_node *node = &r->nodes[i];
+		struct vprof_node *node = &r->nodes[i], *parent = &r->nodes[node->parent];
+		double calls = is_call(node) ? (double)node->n_calls / n : 0;
 		double timed = is_call(node) ? (double)node->n_timed / n : 0;
-		double untimed = is_call(node) ? (double)(node->n_calls - node->n_timed) / n : 0;
-		double all = timed * r->record_ns + untimed * UNTIMED_PART * r->record_ns;
-		double beneath = node->probe_ns;
+		double beneath = node->probe_ns, outside = beneath + calls * r->record_ns;
 
+		if (is_sampled(node) && !is_sampled(parent))
+			outside = beneath * timed / calls + (timed + (calls - timed) * UNTIMED_PART) * r->record_ns;
 		if (node->kind != VPROF_NODE_BODY)
-			r->nodes[node->parent].probe_ns += beneath + all;
-		node->probe_ns = beneath + timed * r->record_inside_ns;
+			parent->probe_ns += outside;
+		node->probe_ns = beneath + calls * r->record_inside_ns;
 	}
 }
 

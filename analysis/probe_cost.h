@@ -1,9 +1,12 @@
 /* What the probes themselves add to the times: estimated from the number of calls, and measured against the run without them.
  *
- * A recorded call takes record_ns, of which record_inside_ns lie within its own time and the rest within its caller's. A
- * call of a hot function that is counted and not timed takes a fourth. So a node's time holds, for each interval,
+ * A recorded call takes record_ns, of which record_inside_ns lie within its own time and the rest within its caller's. So a
+ * node's time holds, for each interval,
  *
  *     calls x record_inside_ns + (calls of all nodes beneath) x record_ns.
+ *
+ * A call of a hot function that is counted and not timed takes a fourth of record_ns from its caller. The hot function's own time
+ * is that of chosen calls, each standing for others with its records, and holds the above for all of its calls.
  *
  * That is the most it can be: where a processor waits for the target's own instructions, it runs the probe's meanwhile.
  *

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/probe_cost.h"
 #include "hand_trace.h"
 #include "tests/stats/pi_digits.h"
 
@@ -328,6 +329,29 @@ static void test_unprobed(void **state)
 	hand_release(&h);
 }
 
+/* 30 calls of a hot function in an interval, one of them chosen, with one call beneath each. */
+static void test_probes_of_sampled_calls(void **state)
+{
+	struct vprof_node nodes[] = {
+		{ .kind = VPROF_NODE_FUNCTION, .n_calls = 100, .n_timed = 100 },
+		{ .kind = VPROF_NODE_FUNCTION, .n_calls = 3000, .n_timed = 100 },
+		{ .kind = VPROF_NODE_FUNCTION, .parent = 1, .n_calls = 3000, .n_timed = 100 },
+		{ .kind = VPROF_NODE_BODY, .parent = 1 },
+	};
+	struct vprof_results r = { .nodes = nodes, .n_nodes = 4, .n_complete = 100 };
+
+	(void)state;
+	nodes[0].first_child = 1;
+	nodes[0].n_children = 1;
+	nodes[1].first_child = 2;
+	nodes[1].n_children = 2;
+	vprof_probe_cost_fill(&r, 20, 8);
+	close_to(nodes[2].probe_ns, 30 * 8, 1e-12);
+	close_to(nodes[3].probe_ns, 30 * 12 + 30 * 8, 1e-12); /* of both */
+	close_to(nodes[1].probe_ns, 30 * 20 + 30 * 8, 1e-12);
+	close_to(r.probe_ns, 20 + 20 + 29 * 5 + 8, 1e-12); /* two records, 29 calls that were only counted, its own */
+}
+
 /* f1 and f2 vary by `wide` and 1,000, f3 hardly. */
 static struct vprof_results *rank_two(struct vprof_plan *plan, size_t n, uint64_t wide)
 {
@@ -460,6 +484,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tail_and_mean), cmocka_unit_test(test_no_tail),	cmocka_unit_test(test_types),
 		cmocka_unit_test(test_amounts),	      cmocka_unit_test(test_probe_cost), cmocka_unit_test(test_unprobed),
+		cmocka_unit_test(test_probes_of_sampled_calls),
 		cmocka_unit_test(test_ranking),
 		cmocka_unit_test(test_certified),     cmocka_unit_test(test_one_outlier),
 	};
