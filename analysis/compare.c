@@ -9,10 +9,13 @@
 #include <string.h>
 
 #include "analysis/bootstrap.h"
+#include "analysis/confidence.h"
 #include "analysis/intervals.h"
 #include "analysis/window_list.h"
 
 const char *const vprof_figure_names[] = { "mean", "variance", "sd", "p50", "p90", "p99" };
+
+#define P99_BOUNDS_MIN 368 /* 0.99^368 < 0.025 */
 
 struct sample {
 	const double *ns;
@@ -154,6 +157,11 @@ static void evaluate(void *arg, const double *weights, double *values)
 	weighted_percentiles(s, weights, n, values);
 }
 
+size_t vprof_compare_needed(enum vprof_figure figure)
+{
+	return figure == VPROF_FIGURE_P99 ? P99_BOUNDS_MIN : VPROF_BOUNDS_MIN;
+}
+
 /* Turns NEW's values into changes against BASE's. */
 static void divide(struct vprof_bootstrap_values *new, const struct vprof_bootstrap_values *base)
 {
@@ -191,8 +199,12 @@ int vprof_compare(const struct vprof_latencies *base, const struct vprof_latenci
 	if (!ret)
 		divide(&values[1], &values[0]);
 	for (size_t i = 0; i < VPROF_FIGURE_COUNT && !ret; i++) {
+		size_t least = vprof_compare_needed((enum vprof_figure)i);
+
 		changes[i].change = values[1].point[i];
-		vprof_bootstrap_bounds(&values[1], i, &changes[i].low, &changes[i].high);
+		changes[i].low = changes[i].high = NAN;
+		if (base->n >= least && new->n >= least)
+			vprof_bootstrap_bounds(&values[1], i, &changes[i].low, &changes[i].high);
 	}
 	for (int i = 0; i < 2; i++) {
 		release(&samples[i]);

@@ -34,8 +34,11 @@ extern const char *const vprof_figure_names[VPROF_FIGURE_COUNT];
 
 struct vprof_change { /* new / base - 1; NaN: it cannot be told */
 	double base, new; /* ns, variances ns^2 */
-	double change, low, high; /* low, high: 95 % bounds */
+	double change, low, high; /* low, high: 95 % bounds; NaN where either run is too small for them */
 };
+
+/* Intervals that a run needs for bounds of a figure: the largest of fewer is below the figure in more than 2.5 % of runs. */
+size_t vprof_compare_needed(enum vprof_figure figure);
 
 /* At least two intervals in each run, or INCONCLUSIVE. NOMEM. O(1000 n). */
 int vprof_compare(const struct vprof_latencies *base, const struct vprof_latencies *new,

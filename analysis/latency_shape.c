@@ -138,7 +138,8 @@ int vprof_latency_shape_fill(struct vprof_results *r, const struct vprof_timelin
 
 	for (size_t i = 0; !ret && i < n; i++) {
 		const struct vprof_instance *inst = &intervals->instances.v[chosen[i]];
-		unsigned place, bucket = bucket_of((uint64_t)((double)(inst->end - inst->begin) * timeline->ns_per_tick));
+		double took = (double)(inst->end - inst->begin) * timeline->ns_per_tick; /* of a damaged trace: beyond 2^64 */
+		unsigned place, bucket = bucket_of(took < 0x1p63 ? (uint64_t)took : UINT64_C(1) << 63);
 
 		ret = type_place(memo, r, timeline, inst, &place);
 		if (ret)

@@ -270,6 +270,9 @@ static void check_indices(struct reading *g)
 		if (n->n_children && (n->first_child <= i || n->first_child >= r->n_nodes ||
 				      n->n_children > r->n_nodes - n->first_child))
 			wrong(g, "first_child", "out of range");
+		for (uint32_t c = 0; c < n->n_children && !g->ret; c++)
+			if (r->nodes[n->first_child + c].parent != i) /* so that every walk down ends, and passes a node once */
+				wrong(g, "first_child", "the children of another node");
 		if (n->factor > r->n_factors)
 			wrong(g, "factor", "out of range");
 	}

@@ -66,10 +66,18 @@ static int load_side(struct side *side, struct vprof_error *err)
 	}
 	if (!rc) {
 		path = folder ? vprof_path_join(folder, "results.json") : NULL;
+		if (path && access(path, F_OK))
+			rc = vprof_error_set(err, VPROF_ERR_MISSING, "%s is no folder of an analysed run: it has no results.json. "
+					     "Name one such as .vprof/runs/0001, analysed with: vprof analyze", side->given);
+	}
+	if (!rc) {
 		trace = folder ? vprof_path_join(folder, "trace") : NULL;
 		rc = path && trace ? vprof_results_read(&side->results, path, err)
 				   : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
 	}
+	if (!rc && !side->results->n_complete)
+		rc = vprof_error_set(err, VPROF_ERR_INCONCLUSIVE, "run %s has no complete interval to compare; see why: "
+				     "vprof report %s", side->results->run, side->results->run);
 	if (!rc && access(trace, R_OK))
 		rc = vprof_error_set(err, VPROF_ERR_MISSING, "%s is not there: the latencies of run %s are compared one by one, "
 				     "so its trace must be kept", vprof_project_shown(trace), side->results->run);
@@ -82,12 +90,23 @@ static int load_side(struct side *side, struct vprof_error *err)
 	return rc;
 }
 
-static const struct vprof_factor *find(const struct vprof_results *r, const char *key)
+static int by_key(const void *a, const void *b)
 {
-	for (size_t i = 0; i < r->n_factors; i++)
-		if (!strcmp(r->factors[i].key, key))
-			return &r->factors[i];
-	return NULL;
+	return strcmp((*(const struct vprof_factor *const *)a)->key, (*(const struct vprof_factor *const *)b)->key);
+}
+
+/* Pointers to the variance factors, by key; NULL: no memory. */
+static const struct vprof_factor **sorted_factors(const struct vprof_results *r, size_t *n)
+{
+	const struct vprof_factor **sorted = malloc((r->n_factors + 1) * sizeof *sorted);
+
+	*n = 0;
+	for (size_t i = 0; i < r->n_factors && sorted; i++)
+		if (r->factors[i].kind == VPROF_FACTOR_VARIANCE)
+			sorted[(*n)++] = &r->factors[i];
+	if (*n)
+		qsort(sorted, *n, sizeof *sorted, by_key);
+	return sorted;
 }
 
 static int by_change(const void *a, const void *b)
@@ -101,28 +120,27 @@ static int by_change(const void *a, const void *b)
 /* Variance factors of either run; a function's variance is comparable whatever else was measured. */
 static int change_factors(struct comparison *c)
 {
-	const struct vprof_results *base = c->sides[0].results, *new = c->sides[1].results;
+	double var_ns2 = c->sides[0].results->var_ns2;
+	size_t n_base, n_new, i = 0, k = 0;
+	const struct vprof_factor **base = sorted_factors(c->sides[0].results, &n_base);
+	const struct vprof_factor **new = sorted_factors(c->sides[1].results, &n_new);
 
-	c->factors = calloc(base->n_factors + new->n_factors + 1, sizeof *c->factors);
-	for (int side = 0; side < 2 && c->factors; side++) {
-		const struct vprof_results *r = c->sides[side].results;
+	c->factors = calloc(n_base + n_new + 1, sizeof *c->factors);
+	while (base && new && c->factors && (i < n_base || k < n_new)) {
+		int order = i == n_base ? 1 : k == n_new ? -1 : by_key(&base[i], &new[k]);
+		const struct vprof_factor *b = order <= 0 ? base[i++] : NULL, *n = order >= 0 ? new[k++] : NULL;
 
-		for (size_t i = 0; i < r->n_factors; i++) {
-			const struct vprof_factor *f = &r->factors[i], *b = side ? find(base, f->key) : f;
-			const struct vprof_factor *n = side ? f : find(new, f->key);
-
-			if (f->kind != VPROF_FACTOR_VARIANCE || (side && b))
-				continue;
-			c->factors[c->n_factors++] = (struct factor_change){
-				.name = f->name, .key = f->key, .base_ns = b ? b->sd_ns : NAN, .new_ns = n ? n->sd_ns : NAN,
-				.change = b && n && base->var_ns2 > 0
-						  ? (n->sd_ns * n->sd_ns - b->sd_ns * b->sd_ns) / base->var_ns2
-						  : NAN };
-		}
+		c->factors[c->n_factors++] = (struct factor_change){
+			.name = b ? b->name : n->name, .key = b ? b->key : n->key,
+			.base_ns = b ? b->sd_ns : NAN, .new_ns = n ? n->sd_ns : NAN,
+			.change = b && n && var_ns2 > 0 ? (n->sd_ns * n->sd_ns - b->sd_ns * b->sd_ns) / var_ns2 : NAN };
 	}
 	if (c->n_factors)
 		qsort(c->factors, c->n_factors, sizeof *c->factors, by_change);
-	return c->factors ? VPROF_OK : VPROF_ERR_NOMEM;
+	i = base && new && c->factors;
+	free(base);
+	free(new);
+	return i ? VPROF_OK : VPROF_ERR_NOMEM;
 }
 
 static void print_signed_percent(char *text, size_t size, double share)
@@ -195,11 +213,19 @@ static const char *const verdict_words[] = { "passes", "fails", "inconclusive" }
 static void print_condition(const struct comparison *c, size_t i)
 {
 	const struct vprof_condition *x = &c->conditions[i];
-	enum vprof_verdict_of_change verdict = vprof_condition_judge(x, &c->changes[x->figure]);
+	const struct vprof_change *change = &c->changes[x->figure];
+	enum vprof_verdict_of_change verdict = vprof_condition_judge(x, change);
+	double furthest = x->is_above ? change->high - x->limit : x->limit - change->low;
 
-	printf("%s%-12s %s %s %+g %%%s\n", i ? "" : "\n", verdict_words[verdict], vprof_figure_names[x->figure],
-	       x->is_above ? ">" : "<", x->limit * 100,
-	       verdict == VPROF_CHANGE_INCONCLUSIVE ? ": the change is beyond the limit, its bounds are not; make longer runs" : "");
+	printf("%s%-12s %s %s %+g %%", i ? "" : "\n", verdict_words[verdict], vprof_figure_names[x->figure],
+	       x->is_above ? ">" : "<", x->limit * 100);
+	if (verdict == VPROF_CHANGE_INCONCLUSIVE && isnan(change->low))
+		printf(": bounds are not known below %zu intervals, or without variance", vprof_compare_needed(x->figure));
+	else if (verdict == VPROF_CHANGE_INCONCLUSIVE)
+		printf(": the change is beyond the limit, its bounds are not; make longer runs");
+	else if (verdict == VPROF_CHANGE_PASSES && furthest > 0)
+		printf(": not shown, but the bounds reach beyond the limit");
+	putchar('\n');
 }
 
 static void print_text(const struct comparison *c, size_t top)

@@ -26,10 +26,8 @@ static const char *read_one(const char *at, struct vprof_condition *c)
 		return NULL;
 	c->is_above = *at == '>';
 	at = skip(at + 1);
-	if (strspn(at, "+-.0123456789") == 0)
-		return NULL;
 	c->limit = strtod(at, &end) / 100;
-	if (end == at || !isfinite(c->limit))
+	if (end == at || strspn(at, "+-.0123456789eE") < (size_t)(end - at) || !isfinite(c->limit)) /* no hexadecimals */
 		return NULL;
 	at = skip(end);
 	return *at == '%' ? skip(at + 1) : NULL;

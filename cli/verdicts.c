@@ -193,16 +193,18 @@ static int write_list(const struct vprof_reviews *r, const char *path, struct vp
 	return rc;
 }
 
+/* All of them: in a file written by hand there may be several. */
 static void drop(struct vprof_reviews *r, const char *interval, const char *key)
 {
-	const struct vprof_review *old = vprof_reviews_find(r, interval, key);
-	size_t i = old ? (size_t)(old - r->items) : 0;
+	const struct vprof_review *old;
 
-	if (!old)
-		return;
-	release_one(&r->items[i]);
-	memmove(&r->items[i], &r->items[i + 1], (r->n - i - 1) * sizeof *r->items);
-	r->n--;
+	while ((old = vprof_reviews_find(r, interval, key))) {
+		size_t i = (size_t)(old - r->items);
+
+		release_one(&r->items[i]);
+		memmove(&r->items[i], &r->items[i + 1], (r->n - i - 1) * sizeof *r->items);
+		r->n--;
+	}
 }
 
 /* The lock is on the folder: the file itself is replaced. Where there are no locks the change is made without. */

@@ -18,14 +18,15 @@ int vprof_file_read(const char *path, struct vprof_text *out, struct vprof_error
 	char buffer[65536];
 	struct stat st;
 	ssize_t n;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would wait for its writer */
 
 	if (fd < 0)
 		return vprof_error_set(err, errno == ENOENT ? VPROF_ERR_MISSING : VPROF_ERR_FAILED,
 				       "cannot open %s: %s", path, strerror(errno));
-	if (fstat(fd, &st) || S_ISDIR(st.st_mode) || st.st_size > FILE_MAX_BYTES) {
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > FILE_MAX_BYTES) {
 		close(fd);
-		return vprof_error_set(err, VPROF_ERR_INPUT, "%s is a folder or larger than 1 GiB", path);
+		return vprof_error_set(err, VPROF_ERR_INPUT, "%s is no file (a folder, a pipe, a device), or larger than 1 GiB",
+				       path);
 	}
 	while ((n = read(fd, buffer, sizeof buffer)) > 0)
 		vprof_text_append(out, buffer, (size_t)n);

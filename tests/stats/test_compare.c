@@ -113,11 +113,34 @@ static void test_too_few(void **state)
 	assert_true(isnan(c[VPROF_FIGURE_VARIANCE].low));
 }
 
+/* Bounds are only claimed where the runs can carry them. */
+static void test_too_few_for_bounds(void **state)
+{
+	static double many[1000], few[1000];
+	const struct { size_t n; int mean, p99; } cases[] = { { 2, 0, 0 }, { 59, 0, 0 }, { 60, 1, 0 }, { 367, 1, 0 }, { 368, 1, 1 } };
+	struct vprof_change c[VPROF_FIGURE_COUNT];
+
+	(void)state;
+	fill(many, 1000, 1, 1, 0);
+	fill(few, 1000, 2, 1, 0);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		for (int swapped = 0; swapped < 2; swapped++) {
+			struct vprof_latencies a = { many, 1000 }, b = { few, cases[i].n };
+
+			assert_int_equal(vprof_compare(swapped ? &b : &a, swapped ? &a : &b, c, NULL), VPROF_OK);
+			assert_int_equal(isfinite(c[VPROF_FIGURE_MEAN].low), cases[i].mean);
+			assert_int_equal(isfinite(c[VPROF_FIGURE_P50].high), cases[i].mean);
+			assert_int_equal(isfinite(c[VPROF_FIGURE_P99].high), cases[i].p99);
+			assert_true(isfinite(c[VPROF_FIGURE_P99].change));
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_figures), cmocka_unit_test(test_no_change),
 		cmocka_unit_test(test_no_change_of_slow_series), cmocka_unit_test(test_too_few),
+		cmocka_unit_test(test_too_few_for_bounds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,6 +104,11 @@ static void test_damage(void **state)
 			vprof_results_free(back);
 		free(copy);
 	}
+	r->nodes[0].n_children++; /* a node that two have as a child: walks down would pass it twice, and so on */
+	assert_true(r->nodes[0].first_child + r->nodes[0].n_children <= r->n_nodes);
+	assert_int_equal(vprof_results_write(r, path, &err), 0);
+	assert_int_equal(vprof_results_read(&back, path, &err), VPROF_ERR_CORRUPT);
+	assert_non_null(strstr(err.message, "the children of another node"));
 	at = strstr(text.s, "\"version\":\t5");
 	assert_non_null(at);
 	at[strlen("\"version\":\t")] = '7';

@@ -83,6 +83,10 @@ static void test_read_write(void **state)
 	assert_int_equal(vprof_file_read(one, &text, &err), 0);
 	assert_int_equal(text.len, 3);
 	assert_int_equal(vprof_file_read(deep, &text, &err), VPROF_ERR_INPUT);
+	assert_int_equal(mkfifo(two, 0600), 0); /* nobody will ever write into it */
+	assert_int_equal(vprof_file_read(two, &text, &err), VPROF_ERR_INPUT);
+	assert_int_equal(unlink(two), 0);
+	assert_int_equal(vprof_file_read("/dev/zero", &text, &err), VPROF_ERR_INPUT);
 	assert_int_equal(chmod(one, 0640), 0);
 	assert_int_equal(vprof_file_copy(one, two, &err), 0);
 	assert_int_equal(stat(one, &a) | stat(two, &b), 0);
