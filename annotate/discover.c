@@ -70,6 +70,8 @@ static const char *const wait_calls[] = { "pthread_cond_wait",
 static const char *const signal_calls[] = { "pthread_cond_signal", "pthread_cond_broadcast", "sem_post",
 					    "cnd_signal",          "cnd_broadcast",          "notify_one",
 					    "notify_all",          "eventfd_write",          "futex" };
+static const char *const tell_calls[] = { "kill",   "tgkill",        "pthread_kill", "sigqueue", "pthread_sigqueue",
+					  "write",  "eventfd_write", "send",         "futex" };
 static const char *const lock_calls[] = { "pthread_mutex_lock",
 					  "pthread_mutex_trylock",
 					  "pthread_mutex_timedlock",
@@ -90,6 +92,7 @@ static const struct {
 	[TRAIT_SEND] = { send_calls, LENGTH(send_calls) },
 	[TRAIT_WAIT] = { wait_calls, LENGTH(wait_calls) },
 	[TRAIT_SIGNAL] = { signal_calls, LENGTH(signal_calls) },
+	[TRAIT_TELL] = { tell_calls, LENGTH(tell_calls) },
 	[TRAIT_LOCK] = { lock_calls, LENGTH(lock_calls) },
 	[TRAIT_UNLOCK] = { unlock_calls, LENGTH(unlock_calls) },
 };
@@ -544,6 +547,7 @@ int vprof_discover(const struct vprof_facts *facts, const struct vprof_callgraph
 	spread_traits(&d);
 	find_entries(&d);
 	find_sync(&d);
+	find_events(&d);
 	find_queues(&d);
 	find_intervals(&d);
 	if (draft->arena.failed) {

@@ -16,6 +16,8 @@ struct vprof_interval_proposal {
 	const char *id;       /* C expression at its entry */
 	const char *end;      /* the function at whose exit it is over; NULL: the same */
 	const char *end_id;   /* at its entry; NULL: as at the begin */
+	const char *given_up; /* the function at whose exit it has failed; NULL: none beside `end` */
+	const char *given_up_id;
 	const char *why;
 	double score;           /* higher is better; only its order means something */
 	const char *confidence; /* "high", "medium" or "low" */

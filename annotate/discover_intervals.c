@@ -634,6 +634,20 @@ static int by_score(const void *pa, const void *pb)
 	return a->f < b->f ? -1 : a->f > b->f;
 }
 
+/* What is committed may be rolled back instead: the function that ends it then, beside the one that ends it well. */
+static void propose_given_up(struct discovery *d, const struct vprof_facts_function *begin,
+			     const struct vprof_facts_function *end, struct vprof_interval_proposal *p)
+{
+	static const struct opposite words[] = { { "commit", "abort" }, { "commit", "rollback" }, { "end", "abort" },
+						 { "end", "cancel" },   { "finish", "abort" },    { "finish", "cancel" } };
+	const struct vprof_facts_function *other = find_opposite(d, end, words, LENGTH(words), 0);
+
+	if (!other || !other->instrumentable || other->file != end->file || other == begin)
+		return;
+	p->given_up_id = end_id_of(d, begin, other);
+	p->given_up = p->given_up_id ? public_name(d, other) : NULL;
+}
+
 static void propose(struct ranking *r, const struct place_in_order *best)
 {
 	struct discovery *d = r->d;
@@ -650,6 +664,8 @@ static void propose(struct ranking *r, const struct place_in_order *best)
 	p->id = id_of(d, f, &rank);
 	p->end = c->end ? public_name(d, &d->facts->functions[c->end - 1]) : NULL;
 	p->end_id = c->end ? end_id_of(d, f, &d->facts->functions[c->end - 1]) : NULL;
+	if (c->end)
+		propose_given_up(d, f, &d->facts->functions[c->end - 1], p);
 	p->why = vprof_arena_copy(d->arena, c->why, strlen(c->why));
 	p->score = c->score;
 	p->confidence = c->score >= 50 && rank ? "high" : c->score >= 30 ? "medium" : "low";

@@ -19,6 +19,7 @@ enum trait {
 	TRAIT_SEND,    /* send, write, ... */
 	TRAIT_WAIT,    /* pthread_cond_wait, sem_wait, ... */
 	TRAIT_SIGNAL,  /* pthread_cond_signal, sem_post, ... */
+	TRAIT_TELL,    /* kill, a byte into a pipe, ... */
 	TRAIT_LOCK,    /* pthread_mutex_lock, ... */
 	TRAIT_UNLOCK,
 	TRAIT_DISPATCH, /* calls through a pointer into a table of functions that take something like a
@@ -87,6 +88,8 @@ const struct vprof_facts_function *find_opposite(struct discovery *d, const stru
 						 const struct opposite *words, size_t n_words, int same_first);
 void find_sync(struct discovery *d);
 void find_queues(struct discovery *d);
+/* discover_events.c */
+void find_events(struct discovery *d);
 /* discover_programs.c: is_other[n_functions], all 0 before; 1 where only programs that accept no connections call it, in a
  * project with one that does. */
 void find_other_programs(struct discovery *d, uint8_t *is_other);

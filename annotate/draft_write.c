@@ -55,9 +55,13 @@ static void write_interval(struct vprof_text *t, const struct vprof_draft *d)
 	vprof_text_add(t, "\"begin\": {");
 	add_member(t, "function", p->function, ", \"at\": \"entry\", ");
 	add_member(t, "id", p->id, "},\n      ");
-	vprof_text_add(t, "\"end\": {");
+	vprof_text_add(t, p->given_up ? "\"end\": [{" : "\"end\": {");
 	add_member(t, "function", p->end ? p->end : p->function, ", \"at\": \"exit\", ");
-	add_member(t, "id", p->end ? p->end_id : p->id, "},\n");
+	add_member(t, "id", p->end ? p->end_id : p->id, p->given_up ? "},\n              {" : "},\n");
+	if (p->given_up) {
+		add_member(t, "function", p->given_up, ", \"at\": \"exit\", ");
+		add_member(t, "id", p->given_up_id, "}],\n");
+	}
 	if (d->type_hint) {
 		vprof_text_add(t, "      ");
 		add_member(t, "_type", d->type_hint, ",\n");

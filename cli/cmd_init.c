@@ -104,8 +104,8 @@ static void print_intervals(const struct vprof_draft *d)
 	for (size_t i = 0; i < d->n_intervals && i < SHOWN_INTERVALS; i++) {
 		const struct vprof_interval_proposal *p = &d->intervals[i];
 
-		printf("  %zu %s%s%s  (%s, %s confidence)\n", i + 1, p->function, p->end ? " .. " : "", p->end ? p->end : "",
-		       p->where, p->confidence);
+		printf("  %zu %s%s%s%s%s  (%s, %s confidence)\n", i + 1, p->function, p->end ? " .. " : "", p->end ? p->end : "",
+		       p->given_up ? " or " : "", p->given_up ? p->given_up : "", p->where, p->confidence);
 		printf("      %s; id %s\n", p->why, p->id);
 	}
 	if (d->n_intervals > SHOWN_INTERVALS)

@@ -133,6 +133,53 @@ static void make_gates(struct made *m)
 	made_call(m, publish, "rouse", "direct", "", 1, "[\"t\"]");
 }
 
+static const char latches_c[] =
+	"int wait_latch(struct latch *l, long timeout) { }\nint wait_latch_or_socket(struct latch *l, int fd) { }\n"
+	"void set_latch(struct latch *l) { }\nvoid init_latch(struct latch *l) { }\nint poll_once(int fd) { }\n"
+	"void tell_process(int pid) { }\nvoid cond_sleep(struct cond *c) { }\nvoid cond_signal(struct cond *c) { }\n"
+	"void cond_broadcast(struct cond *c) { }\nvoid cond_prepare_to_sleep(struct cond *c) { }\nvoid event_wait(struct event *e) { }\nvoid event_set(struct event *e) { }\n"
+	"void wait_socket(struct sock *s) { }\nvoid set_socket(struct sock *s) { }\n";
+
+/* Sleepers that poll and are told by a signal; beside them an event over pthread conditions, and a wait that nobody ends. */
+static void make_latches(struct made *m)
+{
+	static const char latch[] = ONE("l", "struct latch *"), cond[] = ONE("c", "struct cond *"), event[] = ONE("e", "struct event *"),
+			  sock[] = ONE("s", "struct sock *");
+	int wait, both, set, once, tell, sleep, signal, broadcast, prepare, event_wait, event_set, wait_socket;
+
+	made_file(m, "latches.c", latches_c, "c");
+	wait = add(m, "wait_latch", "int",
+		   "[{\"name\":\"l\",\"type\":\"struct latch *\"},{\"name\":\"timeout\",\"type\":\"long\"}]",
+		   "int (struct latch *, long)");
+	both = add(m, "wait_latch_or_socket", "int",
+		   "[{\"name\":\"l\",\"type\":\"struct latch *\"},{\"name\":\"fd\",\"type\":\"int\"}]",
+		   "int (struct latch *, int)");
+	set = add(m, "set_latch", "void", latch, "void (struct latch *)");
+	add(m, "init_latch", "void", latch, "void (struct latch *)");
+	once = add(m, "poll_once", "int", ONE("fd", "int"), "int (int)");
+	tell = add(m, "tell_process", "void", ONE("pid", "int"), "void (int)");
+	sleep = add(m, "cond_sleep", "void", cond, "void (struct cond *)");
+	signal = add(m, "cond_signal", "void", cond, "void (struct cond *)");
+	broadcast = add(m, "cond_broadcast", "void", cond, "void (struct cond *)");
+	prepare = add(m, "cond_prepare_to_sleep", "void", cond, "void (struct cond *)");
+	event_wait = add(m, "event_wait", "void", event, "void (struct event *)");
+	event_set = add(m, "event_set", "void", event, "void (struct event *)");
+	wait_socket = add(m, "wait_socket", "void", sock, "void (struct sock *)");
+	add(m, "set_socket", "void", sock, "void (struct sock *)");
+	made_call(m, once, "epoll_wait", "direct", "", 1, "[]");
+	made_call(m, tell, "kill", "direct", "", 0, "[\"pid\"]");
+	made_call(m, wait, "poll_once", "direct", "", 1, "[\"fd\"]");
+	made_call(m, both, "poll_once", "direct", "", 1, "[\"fd\"]");
+	made_call(m, set, "tell_process", "direct", "", 0, "[\"l->owner\"]");
+	made_call(m, sleep, "wait_latch", "direct", "", 1, "[\"mine\"]");
+	made_call(m, signal, "set_latch", "direct", "", 0, "[\"first\"]");
+	made_call(m, broadcast, "set_latch", "direct", "", 1, "[\"each\"]");
+	made_call(m, event_wait, "pthread_cond_wait", "direct", "", 1, "[\"&e->cond\",\"&e->mutex\"]");
+	made_call(m, event_set, "pthread_cond_broadcast", "direct", "", 0, "[\"&e->cond\"]");
+	made_call(m, prepare, "wait_latch", "direct", "", 0, "[\"mine\"]");
+	made_call(m, wait_socket, "poll", "direct", "", 1, "[]");
+}
+
 static struct vprof_facts *facts; /* the draft's strings refer to them */
 
 static void finish(struct vprof_draft *draft)
@@ -233,11 +280,38 @@ static void test_relatives_of_a_lock(void **state)
 	finish(draft);
 }
 
+/* What polls and is told is proposed with everything that sleeps on it or tells; what vprof sees by itself is not, and a
+ * wait that nobody of the program ends neither. */
+static void test_events(void **state)
+{
+	static const char *const wanted[][2] = { { "wait_latch", NULL },  { NULL, "set_latch" },   { "wait_latch_or_socket", NULL },
+						 { "cond_sleep", NULL },  { NULL, "cond_signal" }, { NULL, "cond_broadcast" } };
+	struct vprof_draft *draft = discover(make_latches);
+
+	(void)state;
+	assert_int_equal(draft->n_sync, 6);
+	for (size_t i = 0; i < 6; i++) {
+		const struct vprof_sync_proposal *p = &draft->sync[i];
+
+		assert_int_equal(p->custom, 1);
+		if (wanted[i][0])
+			assert_string_equal(p->acquire, wanted[i][0]);
+		else
+			assert_null(p->acquire);
+		if (wanted[i][1])
+			assert_string_equal(p->release, wanted[i][1]);
+		else
+			assert_null(p->release);
+		assert_string_equal(p->acquire ? p->acquire_object : p->release_object, i < 3 ? "l" : "c");
+	}
+	finish(draft);
+}
+
 static const char units_c[] =
 	"void StartTransaction(void) { }\nvoid CommitTransaction(void) { }\nvoid StartSubTransaction(void) { }\n"
 	"void CommitSubTransaction(void) { }\nint trx_begin(struct trx *t, int mode) { }\nint trx_commit(struct session *s) { }\n"
 	"void begin_request(struct request *r) { }\nvoid end_request(struct request *r) { }\nint main(void) { }\n"
-	"void serve(void) { }\n";
+	"void serve(void) { }\nvoid AbortTransaction(void) { }\n";
 static const char tool_c[] = "int main(void) { }\nvoid start_query(struct request *q) { }\nvoid end_query(struct request *q) { }\n";
 
 static void make_units(struct made *m)
@@ -250,6 +324,7 @@ static void make_units(struct made *m)
 	add(m, "CommitTransaction", "void", "[]", "void (void)");
 	add(m, "StartSubTransaction", "void", "[]", "void (void)");
 	add(m, "CommitSubTransaction", "void", "[]", "void (void)");
+	add(m, "AbortTransaction", "void", "[]", "void (void)");
 	add(m, "begin_request", "void", request, "void (struct request *)"); /* a callback: called through pointers only */
 	add(m, "end_request", "void", request, "void (struct request *)");
 	main_id = add(m, "main", "int", "[]", "int (void)");
@@ -279,6 +354,8 @@ static void test_units(void **state)
 	assert_string_equal(draft->intervals[0].function, "StartTransaction");
 	assert_string_equal(draft->intervals[0].end, "CommitTransaction");
 	assert_string_equal(draft->intervals[0].end_id, "1");
+	assert_string_equal(draft->intervals[0].given_up, "AbortTransaction");
+	assert_string_equal(draft->intervals[0].given_up_id, "1");
 	for (size_t i = 0; i < draft->n_intervals; i++)
 		assert_true(strcmp(draft->intervals[i].function, "trx_begin") &&
 			    strcmp(draft->intervals[i].function, "begin_request"));
@@ -294,8 +371,8 @@ static void make_nothing(struct made *m)
 static void test_drafts_are_readable(void **state)
 {
 	static void (*const makes[])(struct made *) = { make_loop, make_pool, make_nothing, make_gates,
-							    make_units };
-	static const size_t n_hooks[] = { 2, 6, 0, 4, 2 };
+							    make_units, make_latches };
+	static const size_t n_hooks[] = { 2, 6, 0, 4, 3, 6 };
 	struct vprof_annotations *a;
 	struct vprof_error err = { "" };
 	char path[128];
@@ -303,7 +380,7 @@ static void test_drafts_are_readable(void **state)
 
 	(void)state;
 	snprintf(path, sizeof path, "%s/vprof.json", dir);
-	for (i = 0; i < 5; i++) {
+	for (i = 0; i < 6; i++) {
 		struct vprof_draft *draft = discover(makes[i]);
 
 		assert_int_equal(vprof_draft_write(draft, path, "make \"CC=gcc -g\"\\\n all", i ? NULL : "./run", &err), 0);
@@ -333,7 +410,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_event_loop), cmocka_unit_test(test_pool),
-		cmocka_unit_test(test_relatives_of_a_lock), cmocka_unit_test(test_units), cmocka_unit_test(test_drafts_are_readable),
+		cmocka_unit_test(test_relatives_of_a_lock), cmocka_unit_test(test_events), cmocka_unit_test(test_units),
+		cmocka_unit_test(test_drafts_are_readable),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
