@@ -191,6 +191,19 @@ static uint32_t wait_node(struct vprof_tree_part *p, const struct vprof_piece *p
 	return node;
 }
 
+static void count_wait(struct vprof_tree_part *p, const struct vprof_piece *piece)
+{
+	const struct vprof_wait *w = &p->tree->timeline->threads[piece->thread].waits.v[piece->wait];
+	uint64_t ticks = piece->to - piece->from;
+
+	if (!vprof_wait_has_waker(w->kind))
+		return;
+	if (piece->parent == VPROF_NONE)
+		p->wait_ticks += ticks;
+	if (w->waker == VPROF_NONE)
+		p->unmatched_ticks += ticks;
+}
+
 static int add_piece(struct vprof_tree_part *p, const struct vprof_piece *piece, uint32_t *node)
 {
 	const uint32_t base = piece->parent == VPROF_NONE ? 0 : p->piece_node.v[piece->parent];
@@ -207,6 +220,7 @@ static int add_piece(struct vprof_tree_part *p, const struct vprof_piece *piece,
 		return VPROF_ERR_NOMEM;
 	if (piece->kind == VPROF_PIECE_WAIT) {
 		p->nodes.v[*node].blocked_ticks += (uint64_t)ticks;
+		count_wait(p, piece);
 	} else {
 		p->nodes.v[*node].n_calls++;
 		p->nodes.v[*node].n_timed++;

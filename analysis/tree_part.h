@@ -40,7 +40,7 @@ struct vprof_tree_part {
 	VPROF_ARRAY(uint64_t) entry_ticks;
 	VPROF_ARRAY(uint64_t) first; /* [n intervals + 1] into the entries */
 	struct vprof_noise *noise;
-	uint64_t preempted_ticks, by_own_ticks, n_folded;
+	uint64_t preempted_ticks, by_own_ticks, n_folded, wait_ticks, unmatched_ticks;
 	uint64_t n_refused; /* of n_folded, for the number of nodes */
 	uint32_t *map;	    /* to nodes of the tree, once joined */
 	uint32_t *place;    /* ... and to their places in the results */

@@ -273,6 +273,8 @@ static int join_part(struct join *j, struct vprof_tree_part *part)
 	}
 	tree->preempted_ticks += part->preempted_ticks;
 	tree->by_own_ticks += part->by_own_ticks;
+	tree->wait_ticks += part->wait_ticks;
+	tree->unmatched_ticks += part->unmatched_ticks;
 	tree->n_folded += part->n_folded;
 	return 0;
 }

@@ -40,6 +40,8 @@ struct vprof_tree {
 	size_t n_intervals, n_final;
 	int n_threads; /* that filled it */
 	uint64_t preempted_ticks, by_own_ticks; /* of the intervals' own threads; by_own: see struct vprof_off */
+	uint64_t wait_ticks;	  /* the intervals waited for other threads */
+	uint64_t unmatched_ticks; /* ... or those that they waited for did, and nobody knows for whom */
 	uint64_t n_folded;	  /* frames folded into their caller for depth or number of nodes */
 	uint64_t n_unknown_codes; /* nodes whose code the plan does not know */
 	struct vprof_tree_private *private;

@@ -461,16 +461,11 @@ static int match_join(const struct matcher *m, uint32_t thread, struct vprof_wai
 
 static void count_wait(const struct matcher *m, const struct vprof_line *line, size_t wait, int matched)
 {
-	const struct vprof_wait *w = &line->waits.v[wait];
-
-	if (wait + 1 < line->waits.n && w[1].goes_on)
+	if (wait + 1 < line->waits.n && line->waits.v[wait + 1].goes_on)
 		return; /* the first part of one wait */
 	m->counts->n_waits++;
 	m->counts->n_matched += (uint64_t)matched;
 	m->counts->n_unmatched += (uint64_t)!matched;
-	m->counts->wait_ticks += w->t1 - w->t0;
-	if (!matched)
-		m->counts->unmatched_ticks += w->t1 - w->t0;
 }
 
 static void match_channel(const struct matcher *m, uint32_t thread, size_t wait)

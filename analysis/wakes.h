@@ -10,7 +10,6 @@ int vprof_wait_has_waker(uint32_t kind);
 struct vprof_wake_counts {
 	uint64_t n_waits;     /* for another thread; I/O, sleeps and timeouts have no waker and do not count */
 	uint64_t n_matched, n_unmatched;
-	uint64_t unmatched_ticks, wait_ticks;
 	uint64_t n_by_time; /* of n_matched: the release's number did not decide (objects share a slot, or a release
 			       was not recorded), its time did */
 	uint64_t n_channel; /* waits for pipes, sockets, queues and polls that a send ended; not in n_waits, since data

@@ -145,10 +145,10 @@ static void warn_incomplete(struct list *l, const struct vprof_findings *f)
 	if (r->n_ambiguous * 100 > r->n_complete)
 		warn(l, "%llu intervals had the same id as one open in another process: their ends may be mixed up. Use an "
 			"id that is unique across processes", LLU(r->n_ambiguous));
-	if (f->wakes && f->wakes->unmatched_ticks * 10 > f->wakes->wait_ticks && f->wakes->n_unmatched > 10)
-		warn(l, "%.0f %% of the time waited for other threads has no known waker (%llu of %llu waits): it stands "
-			"as \"unexplained\". Annotate the release functions of the locks in use",
-		     100.0 * (double)f->wakes->unmatched_ticks / (double)f->wakes->wait_ticks,
+	if (f->tree && f->wakes && f->tree->unmatched_ticks * 10 > f->tree->wait_ticks && f->wakes->n_unmatched > 10)
+		warn(l, "%.0f %% of the time that the intervals waited for other threads has no known waker (of all waits, %llu of "
+			"%llu): it stands as \"unexplained\". Annotate the release functions of the locks in use",
+		     100.0 * (double)f->tree->unmatched_ticks / (double)f->tree->wait_ticks,
 		     LLU(f->wakes->n_unmatched), LLU(f->wakes->n_waits));
 	if (f->tree && f->tree->n_unknown_codes)
 		warn(l, "the trace holds probes that its plan does not know: plan.json and trace are not of the same run");

@@ -128,6 +128,39 @@ static void test_types(void **state)
 	hand_release(&h);
 }
 
+/* Threads that sleep for long beside the intervals, woken by nobody, leave nothing unexplained; the intervals' own waits do. */
+static void test_unknown_wakers(void **state)
+{
+	struct hand_thread *own, *waker, *beside;
+	struct hand_trace h;
+	struct vprof_results *r;
+
+	(void)state;
+	for (int known = 1; known >= 0; known--) {
+		hand_init(&h);
+		own = hand_thread(&h, 1);
+		waker = hand_thread(&h, 1);
+		beside = hand_thread(&h, 1);
+		for (uint64_t i = 0; i < 50; i++) {
+			uint64_t t = 10000 * (i + 1);
+
+			hand_mark(own, VP_KIND_BEGIN, i, t);
+			hand_wait(own, VP_WAIT_SEMAPHORE, VP_CALL_SEM_WAIT, 0x10, (uint32_t)i, t + 10, t + 100 + i);
+			hand_mark(own, VP_KIND_END, i, t + 300 + i);
+			if (known)
+				hand_wake(waker, VP_WAIT_SEMAPHORE, 0, 0x10, (uint32_t)i, (uint32_t)i, t + 90);
+			hand_wait(beside, VP_WAIT_SEMAPHORE, VP_CALL_SEM_WAIT, 0x20, (uint32_t)i, t, t + 9000);
+		}
+		hand_write(&h);
+		r = analyze(&h, NULL, 0);
+		assert_int_equal(r->n_complete, 50);
+		assert_int_equal(r->n_waits_unmatched, known ? 50 : 100);
+		assert_int_equal(warns(r, "no known waker"), !known);
+		vprof_results_free(r);
+		hand_release(&h);
+	}
+}
+
 /* A trace cut anywhere is analysed as far as it goes, or refused in words. */
 static void test_cut_anywhere(void **state)
 {
@@ -190,6 +223,7 @@ int main(void)
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_few_and_names),
 		cmocka_unit_test(test_types),
+		cmocka_unit_test(test_unknown_wakers),
 		cmocka_unit_test(test_cut_anywhere),
 	};
 
