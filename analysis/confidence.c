@@ -6,10 +6,12 @@
 #include <math.h>
 
 #include "analysis/bootstrap.h"
+#include "analysis/warnings.h"
 
 #define SEED UINT64_C(0x7670726f66)
 #define SETTLED 0.95	 /* of the replicates in which a factor scores more than the next */
 #define SETTLE_MAX 1e15
+#define CHANCE (1.0 / 3) /* a first factor that keeps its place more rarely has none; of three equal ones each has a third */
 
 struct confidence {
 	struct vprof_results *r;
@@ -248,6 +250,38 @@ static void fill_bounds(const struct confidence *c, struct vprof_bootstrap_value
 	vprof_bootstrap_bounds(v, at_work(c), &r->work_low, &r->work_high);
 }
 
+/* Does the run say which factors matter? Factors of equal shares may change places for ever: that is a finding, when their shares
+ * are known. */
+static int judge_conclusion(const struct confidence *c)
+{
+	struct vprof_results *r = c->r;
+	const struct vprof_factor *first = r->factors;
+	size_t n = 0, n_sure = 0;
+
+	while (n < c->s->n_factors && n < r->n_selected && is_ranked(r, &r->factors[n]))
+		n_sure += !(r->factors[n++].share_low <= 0); /* NaN: not known, for want of other intervals that vary */
+	if (n && !n_sure) {
+		r->inconclusive = 1;
+		return vprof_warning_add(r, "no factor's share is surely above 0: that of the first, %s, lies between %.1f and %.1f %%. "
+					 "Record a longer run", vprof_warned_name(first->name).s, 100 * first->share_low,
+					 100 * first->share_high);
+	}
+	if (n && first->place_kept < CHANCE && first->share_low < first->share / 2) {
+		r->inconclusive = 1;
+		return vprof_warning_add(r, "the ranking is left to chance: the first factor, %s, keeps its place in %.0f %% of "
+					 "resampled runs, and its share lies between %.1f and %.1f %%. Record a longer run",
+					 vprof_warned_name(first->name).s, 100 * first->place_kept,
+					 100 * first->share_low, 100 * first->share_high);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (r->factors[i].share_low <= 0 &&
+		    vprof_warning_add(r, "place %zu (%s) may be chance: its share lies between %.1f and %.1f %%", i + 1,
+				      vprof_warned_name(r->factors[i].name).s, 100 * r->factors[i].share_low,
+				      100 * r->factors[i].share_high))
+			return VPROF_ERR_NOMEM;
+	return 0;
+}
+
 static void fill_slopes(const struct confidence *c, const struct vprof_work_model *m, struct vprof_bootstrap_values *v)
 {
 	for (size_t k = 0; k < m->n_columns; k++) {
@@ -328,6 +362,7 @@ static int estimate(struct confidence *c, const struct vprof_work_model *model)
 		fill_bounds(c, &values);
 		fill_slopes(c, model, &values);
 		c->r->n_blocks = s->n_blocks;
+		ret = judge_conclusion(c);
 	}
 	vprof_bootstrap_release(&values);
 	free(c->deviation);

@@ -7,6 +7,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 struct list {
 	struct vprof_results *r;
@@ -27,6 +28,25 @@ static int append(struct vprof_results *r, const char *format, va_list ap)
 		return VPROF_ERR_NOMEM;
 	r->n_warnings++;
 	return 0;
+}
+
+struct vprof_warned_name vprof_warned_name(const char *name)
+{
+	struct vprof_warned_name shown;
+	size_t n = strlen(name), head = VPROF_WARNED_BYTES * 2 / 3, tail = VPROF_WARNED_BYTES - 3 - head;
+
+	if (n <= VPROF_WARNED_BYTES) {
+		memcpy(shown.s, name, n + 1);
+		return shown;
+	}
+	while (head && (name[head] & 0xc0) == 0x80) /* not within a character of UTF-8 */
+		head--;
+	while (tail && (name[n - tail] & 0xc0) == 0x80)
+		tail--;
+	memcpy(shown.s, name, head);
+	memcpy(shown.s + head, "...", 3);
+	memcpy(shown.s + head + 3, name + n - tail, tail + 1);
+	return shown;
 }
 
 int vprof_warning_add(struct vprof_results *r, const char *format, ...)
@@ -75,7 +95,8 @@ static void warn_nothing(struct list *l, const struct vprof_findings *f)
 			"that was built with probes (not an installed copy), and, if it is statically linked, that its link has libvprof.a (docs/design/runtime.md)");
 	else if (f->wanted && !f->counts)
 		warn(l, "no event of the interval \"%s\" is in the trace: the code at its begin and end never ran. Check "
-			"the interval's functions in vprof.json and that the run command puts load on them", f->wanted);
+			"the interval's functions in vprof.json and that the run command puts load on them",
+		     vprof_warned_name(f->wanted).s);
 	else if (!f->counts)
 		warn(l, "no interval began or ended in this run. If vprof.json has intervals: the code at their begin and end never "
 			"ran; check their functions, and that the run command puts load on them. If it has none: vprof init "
@@ -161,6 +182,7 @@ static void warn_incomplete(struct list *l, const struct vprof_findings *f)
 static void warn_unstable(struct list *l)
 {
 	const struct vprof_results *r = l->r;
+	struct vprof_warned_name name, next;
 
 	if (r->slowest_share > 0.5 && r->n_complete > 2)
 		warn(l, "the slowest interval alone makes %.0f %% of the variance: the shares explain this one interval. Record a longer "
@@ -171,12 +193,14 @@ static void warn_unstable(struct list *l)
 
 		if (!f->n_to_settle)
 			continue;
+		name = vprof_warned_name(f->name);
+		next = vprof_warned_name(f[1].name);
 		if (f->n_to_settle > 1000 * r->n_complete)
 			warn(l, "places %zu and %zu (%s, %s) cannot be told apart, nor by more intervals: take both for equal", i + 1,
-			     i + 2, f->name, f[1].name);
+			     i + 2, name.s, next.s);
 		else
 			warn(l, "places %zu and %zu (%s, %s) may be exchanged: %s keeps its place in %.0f %% of resampled runs. About "
-				"%llu intervals would settle it (this run has %llu)", i + 1, i + 2, f->name, f[1].name, f->name,
+				"%llu intervals would settle it (this run has %llu)", i + 1, i + 2, name.s, next.s, name.s,
 			     100 * f->place_kept, rounded(f->n_to_settle), LLU(r->n_complete));
 	}
 }
@@ -206,7 +230,7 @@ static void warn_noisy(struct list *l)
 		if (n->rare_ns > 0.2 * n->mean_ns && n->rare_ns > 0.05 * r->mean_ns)
 			warn(l, "%s: the longest thousandth of its timed calls is so long that it is counted once, where it would "
 				"stand for %.3g times the rest. Interruptions, or rare slow calls: record every call (--every-call) "
-				"to see them", n->name, n->rare_ns / n->mean_ns);
+				"to see them", vprof_warned_name(n->name).s, n->rare_ns / n->mean_ns);
 	}
 
 	for (size_t i = 0; i < r->n_factors; i++) {
@@ -215,7 +239,7 @@ static void warn_noisy(struct list *l)
 		if (f->kind == VPROF_FACTOR_VARIANCE && f->n_timed && f->noise_share > 0.05 && f->noise_share > f->share)
 			warn(l, "%s: 1 in %.3g of its calls were timed, and the error of that is larger than what is left of its "
 				"variance. Record every call (--every-call), or more intervals",
-			     f->name, (double)f->n_calls / (double)f->n_timed);
+			     vprof_warned_name(f->name).s, (double)f->n_calls / (double)f->n_timed);
 	}
 }
 

@@ -23,6 +23,14 @@ struct vprof_findings { /* what the steps of an analysis noticed; members may be
 /* Appends warnings to r and sets r->inconclusive where the results cannot carry a conclusion. OK or NOMEM. */
 int vprof_warnings_add(struct vprof_results *r, const struct vprof_findings *f, struct vprof_error *err);
 
+#define VPROF_WARNED_BYTES 80
+
+/* A name in a warning: those of templates may have thousands of bytes, of which the first and the last are kept. */
+struct vprof_warned_name {
+	char s[VPROF_WARNED_BYTES + 1];
+};
+struct vprof_warned_name vprof_warned_name(const char *name);
+
 /* Appends one more. OK or NOMEM. */
 __attribute__((format(printf, 2, 3))) int vprof_warning_add(struct vprof_results *r, const char *format, ...);
 

@@ -4,12 +4,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "analysis/probe_cost.h"
+#include "analysis/warnings.h"
 #include "hand_trace.h"
 #include "tests/stats/pi_digits.h"
 
@@ -479,6 +481,87 @@ static void test_one_outlier(void **state)
 	hand_release(&h);
 }
 
+#define N_EQUAL 8
+
+/* One function of eight is slow in an interval: each now and then in turn, or each in one interval only. */
+static struct vprof_results *rank_equal(size_t n, size_t every)
+{
+	struct vprof_plan *plan = vprof_plan_new("/p");
+	struct vprof_results *r;
+	struct hand_thread *th;
+	uint64_t random = 29;
+	struct hand_trace h;
+	char name[400];
+
+	plan->graph_height = 3;
+	for (uint32_t k = 1; k <= N_EQUAL; k++) {
+		struct vprof_probe probe = { .code = F(k), .mask = VPROF_MASK_ANY, .context = (int)k, .broken_down = 1, .height = 1,
+					     .name = name, .display = "", .file = "p.c", .caller = "" };
+
+		snprintf(name, sizeof name, "f%u<%0300u, end%u>", k, 0u, k);
+		assert_int_equal(vprof_plan_add(plan, &probe), 0);
+	}
+	hand_init(&h);
+	th = hand_thread(&h, 1);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t t = 1000000 * (i + 1), at = t + 10;
+
+		hand_mark(th, VP_KIND_BEGIN, i, t);
+		for (uint32_t k = 1; k <= N_EQUAL; k++) {
+			int is_slow = every ? hand_random(&random) % every == 0 : i == k * (n / (N_EQUAL + 1));
+			uint64_t took = 100 + hand_random(&random) % 10 + (is_slow ? 20000 + 100 * k : 0);
+
+			hand_call(th, F(k), at, at + took);
+			at += took + 10;
+		}
+		hand_mark(th, VP_KIND_END, i, at);
+	}
+	hand_write(&h);
+	r = hand_analyze(&h, plan);
+	hand_release(&h);
+	vprof_plan_free(plan);
+	return r;
+}
+
+/* Which of them comes first is chance in both; only the shares of the longer run are known. */
+static void test_left_to_chance(void **state)
+{
+	struct vprof_results *r = rank_equal(72, 0);
+
+	(void)state;
+	assert_int_equal(r->inconclusive, 1);
+	assert_true(r->n_warnings && strstr(r->warnings[0], "the ranking is left to chance: the first factor, f"));
+	assert_non_null(strstr(r->warnings[0], "..."));
+	assert_non_null(strstr(r->warnings[0], "end"));
+	assert_true(strlen(r->warnings[0]) < 300);
+	vprof_results_free(r);
+
+	r = rank_equal(4000, 10);
+	assert_int_equal(r->inconclusive, 0);
+	assert_true(r->factors[0].share_low > 0.08 && r->factors[0].share_high < 0.18);
+	assert_true(r->order_kept < 0.95);
+	assert_false(has_warning(r, "left to chance"));
+	vprof_results_free(r);
+}
+
+static void test_long_names(void **state)
+{
+	char umlauts[401];
+
+	(void)state;
+	assert_string_equal(vprof_warned_name("short").s, "short");
+	for (size_t i = 0; i < 400; i += 2)
+		memcpy(umlauts + i, "\303\274", 3);
+	for (size_t n = 70; n < 100; n++) {
+		struct vprof_warned_name shown = vprof_warned_name(umlauts + 400 - n);
+		size_t length = strlen(shown.s);
+
+		assert_in_range(length, 70, VPROF_WARNED_BYTES);
+		if (n > VPROF_WARNED_BYTES)
+			assert_true(strstr(shown.s, "\274...\303") != NULL && shown.s[length - 1] == '\274');
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -487,6 +570,7 @@ int main(void)
 		cmocka_unit_test(test_probes_of_sampled_calls),
 		cmocka_unit_test(test_ranking),
 		cmocka_unit_test(test_certified),     cmocka_unit_test(test_one_outlier),
+		cmocka_unit_test(test_left_to_chance), cmocka_unit_test(test_long_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
