@@ -1,4 +1,4 @@
-/* See build_log.h. */
+/* See build_log.h. A command that names a file errors.c is no error. */
 #define _GNU_SOURCE
 #include "instrumenter/build_log.h"
 
@@ -8,7 +8,7 @@
 
 static int looks_like_error(const char *line, size_t n)
 {
-	static const char *const signs[] = { "error", "Error", "undefined reference", "No such file", "not found",
+	static const char *const signs[] = { "rror:", "ERROR", "] Error ", "*** [", "undefined reference", "No such file", "not found",
 					     "FAILED", "multiple definition" };
 
 	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)

@@ -11,12 +11,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/files.h"
 #include "common/process.h"
 #include "instrumenter/build_log.h"
 #include "instrumenter/instrument.h"
+#include "instrumenter/observe_earlier.h"
+
+#define CLOCK_TICK_NS 20000000
 
 struct started { /* compile commands that have not ended yet */
 	char *id;
@@ -216,7 +220,7 @@ static int build_failed(const char *command, const char *log_path, const struct 
 	if (!vprof_file_read(log_path, &log, NULL))
 		vprof_build_excerpt(&lines, log.s, 15, NULL, NULL);
 	vprof_error_set(err, VPROF_ERR_BUILD,
-			"the build failed (%s): %s\n%s  whole output: %s\n  make it build without vprof first, then run vprof init again",
+			"the build failed (%s): %s\n%s  whole output: %s\n  mend the build and run vprof init again; what was compiled until here is kept",
 			how, command, lines.s, log_path);
 	vprof_text_release(&log);
 	vprof_text_release(&lines);
@@ -301,12 +305,62 @@ static void note_gone(const struct vprof_database *db, struct vprof_text *notes)
 					gone->valuestring + n + 1);
 }
 
+/* What was compiled until a build failed is kept: it is not compiled again once the build is mended. */
+static void keep_failed(const char *command, const char *vprof_dir, const char *events_path)
+{
+	struct vprof_database db = { 0 };
+
+	if (!vprof_database_init(&db, vprof_dir, NULL)) {
+		vprof_database_recall(&db, vprof_dir, command);
+		if (!vprof_database_read_events(&db, events_path, NULL) && cJSON_GetArraySize(db.units))
+			vprof_database_keep(&db, vprof_dir, command, 1, NULL);
+	}
+	vprof_database_release(&db);
+}
+
+/* Filesystems' clocks tick in some milliseconds. */
+static struct timespec just_before_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	now.tv_sec -= now.tv_nsec < CLOCK_TICK_NS;
+	now.tv_nsec += now.tv_nsec < CLOCK_TICK_NS ? 1000000000 - CLOCK_TICK_NS : -CLOCK_TICK_NS;
+	return now;
+}
+
+/* The database of a build that succeeded. */
+static int take_events(const char *command, const char *vprof_dir, const char *events_path, const char *log_path,
+		       const struct timespec *started, struct vprof_text *notes, struct vprof_error *err)
+{
+	struct vprof_database db = { 0 };
+	int rc = vprof_database_init(&db, vprof_dir, err), recalled = 0;
+
+	if (!rc) {
+		recalled = vprof_database_recall(&db, vprof_dir, command);
+		rc = vprof_database_read_events(&db, events_path, err);
+	}
+	if (!rc && !cJSON_GetArraySize(db.units))
+		rc = vprof_error_set(err, VPROF_ERR_INPUT,
+				     "the build compiled nothing: %s\n  already built? clean first (make clean, ninja -t "
+				     "clean), then run vprof init again; output: %s", command, log_path);
+	if (!rc)
+		rc = vprof_database_keep(&db, vprof_dir, command, 0, err);
+	if (!rc && notes) {
+		note_gone(&db, notes);
+		note_outside(&db, notes);
+		vprof_note_unseen(&db, started, recalled, notes);
+	}
+	vprof_database_release(&db);
+	return rc;
+}
+
 int vprof_observe_build(const char *command, const char *directory, const char *vprof_dir, struct vprof_text *notes,
 			struct vprof_error *err)
 {
 	char *events_path = vprof_path_join(vprof_dir, "init-commands.json");
 	char *log_path = vprof_path_join(vprof_dir, "init-build.log");
-	struct vprof_database db = { 0 };
+	struct timespec started = just_before_now();
 	int rc;
 
 	if (!events_path || !log_path) {
@@ -316,24 +370,13 @@ int vprof_observe_build(const char *command, const char *directory, const char *
 	rc = vprof_dir_make(vprof_dir, err);
 	if (!rc)
 		rc = run_bear(command, directory, events_path, log_path, err);
+	if (rc == VPROF_ERR_BUILD)
+		keep_failed(command, vprof_dir, events_path);
 	if (!rc)
-		rc = vprof_database_init(&db, vprof_dir, err);
-	if (!rc)
-		rc = vprof_database_read_events(&db, events_path, err);
-	if (!rc && !cJSON_GetArraySize(db.units))
-		rc = vprof_error_set(err, VPROF_ERR_INPUT,
-				     "the build compiled nothing: %s\n  already built? clean first (make clean, ninja -t "
-				     "clean), then run vprof init again; output: %s", command, log_path);
-	if (!rc)
-		rc = vprof_database_write(&db, vprof_dir, err);
-	if (!rc && notes) {
-		note_gone(&db, notes);
-		note_outside(&db, notes);
-	}
+		rc = take_events(command, vprof_dir, events_path, log_path, &started, notes, err);
 out:
 	if (events_path)
 		unlink(events_path);
-	vprof_database_release(&db);
 	free(events_path);
 	free(log_path);
 	return rc;
