@@ -39,7 +39,8 @@
 	"threads switch or start so often that recording it would slow them; vprof run and vprof iterate take --switches on " \
 	"to record it all the same"
 #define UNIT_NS 9 /* what one unit costs the thread that writes it: half a recorded call (docs/performance.md) */
-#define COMPRESS_MIN_BYTES ((uint64_t)64 << 20) /* a smaller trace says nothing about the disk */
+#define COMPRESS_MIN_BYTES ((uint64_t)64 << 20) /* a smaller trace says nothing about the disk's speed */
+#define ROOM_CHECK_BYTES ((uint64_t)4 << 20)	/* so often its room is looked at: a second may be too late */
 #define WINDOW_MARGIN_NS 50000u /* until every thread has seen that a window is open */
 #define WATCHED_MAX_NS UINT64_C(10000000000) /* an older begin has lost its end */
 #define UNITS_MAX_BYTES VP_UNITS_MAX_BYTES
@@ -63,6 +64,7 @@ struct vprof_collector {
 	struct vprof_compressor *compressor; /* NULL: chunks are stored as they are */
 	enum vprof_compress_wish compress;
 	uint64_t write_ns;	   /* spent in writes since the header was last written */
+	uint64_t room_bytes;	   /* n_bytes when the disk's room was last looked at */
 	uint32_t version;
 	int disk_failed, limit_reached; /* nothing is stored any more: a trace ends, it has no holes */
 };
@@ -289,14 +291,17 @@ static int begin_compression(struct vprof_collector *c)
 	return write_header(c, 0);
 }
 
-/* Is the disk the limit? It took more than half of the time, or has no room for as much again. */
-static int is_disk_limit(const struct vprof_collector *c, uint64_t elapsed_ns)
+/* Is the disk the limit? It has no room for as much again, or took more than half of the time. */
+static int is_disk_limit(struct vprof_collector *c, uint64_t elapsed_ns)
 {
 	struct statvfs fs;
 
-	if (c->n_bytes < COMPRESS_MIN_BYTES)
-		return 0;
-	return c->write_ns > elapsed_ns / 2 || (!fstatvfs(c->fd, &fs) && (uint64_t)fs.f_bavail * fs.f_frsize < c->n_bytes);
+	if (c->n_bytes - c->room_bytes >= ROOM_CHECK_BYTES) {
+		c->room_bytes = c->n_bytes;
+		if (!fstatvfs(c->fd, &fs) && (uint64_t)fs.f_bavail * fs.f_frsize < c->n_bytes)
+			return 1;
+	}
+	return elapsed_ns > HEADER_REFRESH_NS && c->n_bytes >= COMPRESS_MIN_BYTES && c->write_ns > elapsed_ns / 2;
 }
 
 int vprof_collector_drain(struct vprof_collector *c)
@@ -318,13 +323,12 @@ int vprof_collector_drain(struct vprof_collector *c)
 		n++;
 	}
 	turn_windows(c, now_ns);
+	if (!c->compressor && c->compress == VPROF_COMPRESS_AUTO && !c->disk_failed && is_disk_limit(c, now_ns - c->header_ns))
+		c->disk_failed = begin_compression(c);
 	if (now_ns - c->header_ns > HEADER_REFRESH_NS && !c->disk_failed) {
 		vprof_clock_calibrate(&c->clock);
 		vprof_processors_flush(c->processors);
-		if (!c->compressor && c->compress == VPROF_COMPRESS_AUTO && is_disk_limit(c, now_ns - c->header_ns))
-			c->disk_failed = begin_compression(c);
-		else
-			c->disk_failed = write_header(c, 0);
+		c->disk_failed = write_header(c, 0);
 		c->write_ns = 0;
 	}
 	return n;

@@ -14,7 +14,9 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -449,6 +451,98 @@ static void chunks_are_compressed(void **state)
 	check_damaged(30000, 1);
 }
 
+/* A slow disk, and one with little room: stand between the collector and the system (ld --wrap). */
+static uint64_t disk_ns_per_kib, disk_room_bytes = UINT64_MAX;
+ssize_t __real_pwrite(int fd, const void *bytes, size_t n, off_t at);
+int __real_fstatvfs(int fd, struct statvfs *fs);
+ssize_t __wrap_pwrite(int fd, const void *bytes, size_t n, off_t at);
+int __wrap_fstatvfs(int fd, struct statvfs *fs);
+
+ssize_t __wrap_pwrite(int fd, const void *bytes, size_t n, off_t at)
+{
+	uint64_t ns = disk_ns_per_kib * n / 1024;
+	struct timespec t = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+
+	if (ns)
+		nanosleep(&t, NULL);
+	return __real_pwrite(fd, bytes, n, at);
+}
+
+int __wrap_fstatvfs(int fd, struct statvfs *fs)
+{
+	int ret = __real_fstatvfs(fd, fs);
+
+	if (!ret && disk_room_bytes != UINT64_MAX)
+		fs->f_bavail = (fsblkcnt_t)(disk_room_bytes / fs->f_frsize);
+	return ret;
+}
+
+/* Records `mib` of units; how many chunks were stored as they are before the first compressed one is returned. */
+static size_t record_mib(enum vprof_compress_wish wish, uint64_t mib, size_t *n_compressed)
+{
+	struct vprof_collector_stats stats;
+	uint64_t n = (mib << 20) / VP_UNIT_BYTES;
+	struct vp_shm *shm;
+	struct vprof_trace *t;
+	size_t n_plain = 0;
+	struct writer w;
+
+	compress = wish;
+	shm = start(4 << 20, 0);
+	compress = VPROF_COMPRESS_OFF;
+	writer_init(&w, shm, 1, 0);
+	for (uint64_t i = 0; i < n; i++) {
+		writer_call(&w, CODE, 1 + i, w.n_written);
+		if (i % 16384 == 0)
+			while (vprof_collector_drain(collector))
+				;
+	}
+	writer_hand_over(&w);
+	disk_ns_per_kib = 0;
+	t = finish(shm, &stats);
+	assert_int_equal(w.n_written, n);
+	assert_int_equal(t->n_bytes_ignored, 0);
+	assert_int_equal(count_in_order(t), n);
+	*n_compressed = 0;
+	for (uint32_t i = 0; i < t->threads[0].n_chunks; i++) {
+		int is_compressed = t->threads[0].chunks[i]->magic == VP_CHUNK_COMPRESSED;
+
+		assert_true(is_compressed || !*n_compressed); /* once begun it goes on */
+		*n_compressed += (size_t)is_compressed;
+		n_plain += (size_t)!is_compressed;
+	}
+	assert_int_equal(t->header.version, *n_compressed ? VP_FORMAT_COMPRESSED : VP_FORMAT_VERSION);
+	vprof_trace_free(t);
+	return n_plain;
+}
+
+static void slow_disk_begins_compression(void **state)
+{
+	size_t n_plain, n_compressed;
+
+	(void)state;
+	disk_ns_per_kib = 16000; /* 64 MB/s; the writer alone is faster */
+	n_plain = record_mib(VPROF_COMPRESS_AUTO, 160, &n_compressed);
+	print_message("%zu chunks as they are, then %zu compressed\n", n_plain, n_compressed);
+	assert_true(n_compressed && n_plain * VP_UNITS_MAX_BYTES >= 63 << 20);
+	disk_ns_per_kib = 16000;
+	n_plain = record_mib(VPROF_COMPRESS_OFF, 96, &n_compressed);
+	assert_true(n_plain && !n_compressed);
+}
+
+static void small_disk_begins_compression(void **state)
+{
+	size_t n_compressed, n_plain;
+
+	(void)state;
+	disk_room_bytes = 10 << 20; /* stays so: 10 MiB and more of trace are then beyond a half */
+	n_plain = record_mib(VPROF_COMPRESS_AUTO, 24, &n_compressed);
+	disk_room_bytes = UINT64_MAX;
+	print_message("%zu chunks as they are, then %zu compressed\n", n_plain, n_compressed);
+	assert_in_range(n_plain * VP_CHUNK_BYTES, 9 << 20, 17 << 20);
+	assert_true(n_compressed > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -456,7 +550,7 @@ int main(void)
 		TEST(last_record_may_end_in_zeros), TEST(full_disk_counts_and_goes_on),
 		TEST(largest_trace_counts_and_goes_on), TEST(scribbled_headers_do_no_harm),
 		TEST(dead_collectors_files_are_removed), TEST(unwritable_folder_is_an_error),
-		TEST(chunks_are_compressed),
+		TEST(chunks_are_compressed), TEST(slow_disk_begins_compression), TEST(small_disk_begins_compression),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
