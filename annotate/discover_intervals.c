@@ -518,6 +518,19 @@ static int is_called_by_name(struct discovery *d, uint32_t f)
 	return 0;
 }
 
+/* A parser that meets "begin" notes it; nothing runs yet. */
+static int takes_parser(struct discovery *d, uint32_t f)
+{
+	static const char *const words[] = { "parse", "lexer" };
+	size_t n, i;
+	const struct parameter *list = parameters_of(d, &d->facts->functions[f], &n);
+
+	for (i = 0; i < n; i++)
+		if (list[i].is_pointer && has_word(list[i].type, words, LENGTH(words)))
+			return 1;
+	return 0;
+}
+
 /* What a program begins and commits or ends by name, wherever that happens: StartTransaction and CommitTransaction. Callbacks
  * only hear of what others begin. */
 static void observe_units(struct ranking *r)
@@ -535,7 +548,7 @@ static void observe_units(struct ranking *r)
 			continue;
 		end = find_opposite(d, function, words, LENGTH(words), 0);
 		if (!end || !end->instrumentable || end->file != function->file || !end_id_of(d, function, end) ||
-		    !is_called_by_name(d, f))
+		    !is_called_by_name(d, f) || takes_parser(d, f))
 			continue;
 		r->all[f].end = (uint32_t)(end - d->facts->functions) + 1;
 		n_callers = callers_near(d, f);
@@ -560,11 +573,12 @@ static int good_words_in(const char *name)
 	return n;
 }
 
-/* Where nothing polls or receives (a batch program, a driver loop): names, if they are called in a loop. */
+/* Where nothing polls or receives (a batch program, a driver loop): names, if they are called in a loop; surest in the loop
+ * that a thread or main is made of. */
 static void observe_names(struct ranking *r)
 {
 	struct discovery *d = r->d;
-	uint32_t f;
+	uint32_t caller, f;
 	size_t i;
 	int rank;
 
@@ -575,7 +589,15 @@ static void observe_names(struct ranking *r)
 			continue;
 		f = call->callee_function - 1;
 		id_of(d, &d->facts->functions[f], &rank);
-		if (!r->all[f].n_evidence && (good_words_in(name_of(r, f)) + (rank == 3)) > 1)
+		caller = caller_of(r, call);
+		if (r->all[f].n_evidence || good_words_in(name_of(r, f)) + (rank == 3) < 2)
+			continue;
+		if (caller != UINT32_MAX && d->is_entry[caller])
+			observe(r, f, 40,
+				vprof_arena_printf(d->arena, "its name says so, and it is called in the loop of %s, where %s starts",
+						   name_of(r, caller),
+						   strcmp(name_of(r, caller), "main") ? "a thread" : "the program"));
+		else
 			observe(r, f, 10, "its name says so, and it is called in a loop");
 	}
 }

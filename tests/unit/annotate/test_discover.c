@@ -362,6 +362,50 @@ static void test_units(void **state)
 	finish(draft);
 }
 
+static const char library_c[] = "struct parse;\nstruct log;\nstruct client;\n"
+				"void beginTransaction(struct parse *p) { }\nvoid endTransaction(struct parse *p) { }\n"
+				"void log_begin_transaction(struct log *l) { }\nvoid log_end_transaction(struct log *l) { }\n"
+				"void step(void) { }\n"
+				"void run_transaction(struct client *c) { }\n"
+				"void *run_client(void *arg) { }\n"
+				"int main(void) { }\n";
+
+static void make_library(struct made *m)
+{
+	static const char parse[] = ONE("p", "struct parse *"), log[] = ONE("l", "struct log *");
+	int step, client;
+
+	made_file(m, "library.c", library_c, "c");
+	add(m, "beginTransaction", "void", parse, "void (struct parse *)");
+	add(m, "endTransaction", "void", parse, "void (struct parse *)");
+	add(m, "log_begin_transaction", "void", log, "void (struct log *)");
+	add(m, "log_end_transaction", "void", log, "void (struct log *)");
+	step = add(m, "step", "void", "[]", "void (void)");
+	add(m, "run_transaction", "void", ONE("c", "struct client *"), "void (struct client *)");
+	client = add(m, "run_client", "void *", ONE("arg", "void *"), "void *(void *)");
+	add(m, "main", "int", "[]", "int (void)");
+	made_address(m, "run_client", "void *(void *)", "argument", "pthread_create", 2);
+	made_call(m, client, "run_transaction", "direct", "", 1, "[\"c\"]");
+	made_call(m, step, "beginTransaction", "direct", "", 0, "[\"p\"]");
+	made_call(m, step, "log_begin_transaction", "direct", "", 0, "[\"l\"]");
+}
+
+/* A library with a program that drives it: what the driver's threads do in their loop comes before a part of it that the
+ * library begins and ends. What a parser begins is none. */
+static void test_driver_of_a_library(void **state)
+{
+	struct vprof_draft *draft = discover(make_library);
+
+	(void)state;
+	assert_int_equal(draft->n_intervals, 2);
+	assert_string_equal(draft->intervals[0].function, "run_transaction");
+	assert_string_equal(draft->intervals[0].id, "c");
+	assert_string_equal(draft->intervals[0].confidence, "high");
+	assert_string_equal(draft->intervals[1].function, "log_begin_transaction");
+	assert_string_equal(draft->intervals[1].end, "log_end_transaction");
+	finish(draft);
+}
+
 static void make_nothing(struct made *m)
 {
 	made_file(m, "lib.c", "int half(int n) { return n / 2; }\n", "c");
@@ -411,6 +455,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_event_loop), cmocka_unit_test(test_pool),
 		cmocka_unit_test(test_relatives_of_a_lock), cmocka_unit_test(test_events), cmocka_unit_test(test_units),
+		cmocka_unit_test(test_driver_of_a_library),
 		cmocka_unit_test(test_drafts_are_readable),
 	};
 
