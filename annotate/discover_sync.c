@@ -418,14 +418,77 @@ static const char *popped_item(struct discovery *d, const struct vprof_facts_fun
 	return NULL;
 }
 
-static int queue_known(struct discovery *d, const char *push)
+/* Is one of them an end of a queue that is proposed already? pop may be NULL. */
+static int queue_known(struct discovery *d, const char *push, const char *pop)
 {
 	size_t i;
 
 	for (i = 0; i < d->draft->n_queues; i++)
-		if (!strcmp(d->draft->queues[i].enqueue, push))
+		if (!strcmp(d->draft->queues[i].enqueue, push) || (pop && !strcmp(d->draft->queues[i].dequeue, pop)))
 			return 1;
 	return 0;
+}
+
+static void propose_queue(struct discovery *d, const struct vprof_facts_function *push, const char *item,
+			  const struct vprof_facts_function *pop, const char *taken, int at_exit, const char *why)
+{
+	struct vprof_queue_proposal *p = vprof_arena_push(d->arena, &d->draft->queues, &d->draft->n_queues, sizeof *p);
+	size_t n;
+
+	if (!p)
+		return;
+	parameters_of(d, pop, &n);
+	*p = (struct vprof_queue_proposal){ public_name(d, push), item, public_name(d, pop), taken, at_exit, where_of(d, push), NULL };
+	p->why = vprof_arena_printf(d->arena, "a queue: %s and %s (%s) are a pair on %s, and %s", push->name, pop->name,
+				    where_of(d, pop), n > 0 && !is_method(push) ? "the same type" : "one queue", why);
+}
+
+/* Is what `taken` points to of the type `item`? */
+static int points_to(const char *taken, const char *item)
+{
+	size_t n = strlen(item);
+
+	return !strncmp(taken, item, n) && !strcmp(taken + n, "*");
+}
+
+/* The parameter of `push` that `pop` hands out through one of its own; that one is *taken. NULL when there is none. */
+static const char *passed_item(struct discovery *d, const struct vprof_facts_function *push,
+			       const struct vprof_facts_function *pop, const char **taken)
+{
+	size_t n_push, n_pop, i, k;
+	const struct parameter *in = parameters_of(d, push, &n_push), *out = parameters_of(d, pop, &n_pop);
+
+	for (i = 1; i < n_push; i++)
+		for (k = 1; k < n_pop && in[i].is_pointer && !is_bytes(in[i].type); k++)
+			if (points_to(out[k].type, in[i].type)) {
+				*taken = vprof_arena_printf(d->arena, "*%s", out[k].name);
+				return in[i].name;
+			}
+	return NULL;
+}
+
+/* Where the names of both ends differ beyond the opposite words (push_socket, pop_something): the push signals, the pop waits, and
+ * what goes in comes out. */
+static void find_uneven_queue(struct discovery *d, const struct vprof_facts_function *push)
+{
+	size_t n = d->facts->n_functions, index = (size_t)(push - d->facts->functions), i, w;
+	const char *item, *taken;
+
+	if (is_method(push) || !push->instrumentable || d->distance[TRAIT_SIGNAL][index] > 1)
+		return;
+	for (w = 0; w < LENGTH(queue_words); w++)
+		for (i = 0; i < n && strstr(d->normal[index], queue_words[w].word); i++) {
+			const struct vprof_facts_function *pop = &d->facts->functions[i];
+
+			if (d->distance[TRAIT_WAIT][i] > 1 || !strstr(d->normal[i], queue_words[w].other) || !pop->instrumentable ||
+			    pop == push || !same_object(d, push, pop))
+				continue;
+			item = passed_item(d, push, pop, &taken);
+			if (item && !queue_known(d, public_name(d, push), public_name(d, pop))) {
+				propose_queue(d, push, item, pop, taken, 1, "what goes in comes out");
+				return;
+			}
+		}
 }
 
 static void add_queue(struct discovery *d, const struct vprof_facts_function *push,
@@ -433,7 +496,6 @@ static void add_queue(struct discovery *d, const struct vprof_facts_function *pu
 {
 	size_t n_push, n_pop;
 	const char *why = signal_of(d, push), *item, *taken;
-	struct vprof_queue_proposal *p;
 	int at_exit, is_parameter;
 
 	parameters_of(d, push, &n_push);
@@ -445,17 +507,8 @@ static void add_queue(struct discovery *d, const struct vprof_facts_function *pu
 		why = "both ends lock";
 	item = pushed_item(d, push, is_parameter);
 	taken = popped_item(d, pop, is_parameter, &at_exit);
-	if (!why || !item || !taken || !push->instrumentable || !pop->instrumentable ||
-	    queue_known(d, public_name(d, push)))
-		return;
-	p = vprof_arena_push(d->arena, &d->draft->queues, &d->draft->n_queues, sizeof *p);
-	if (!p)
-		return;
-	*p = (struct vprof_queue_proposal){ public_name(d, push), item, public_name(d, pop), taken, at_exit,
-					    where_of(d, push),    NULL };
-	p->why = vprof_arena_printf(d->arena, "a queue: %s and %s (%s) are a pair on %s, and %s", push->name,
-				    pop->name, where_of(d, pop), is_parameter ? "the same type" : "one queue",
-				    why);
+	if (why && item && taken && push->instrumentable && pop->instrumentable && !queue_known(d, public_name(d, push), NULL))
+		propose_queue(d, push, item, pop, taken, at_exit, why);
 }
 
 void find_queues(struct discovery *d)
@@ -472,5 +525,7 @@ void find_queues(struct discovery *d)
 		pop = find_opposite(d, push, queue_words, LENGTH(queue_words), n > 1 || is_method(push));
 		if (pop)
 			add_queue(d, push, pop);
+		else if (n > 1)
+			find_uneven_queue(d, push);
 	}
 }

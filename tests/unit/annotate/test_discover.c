@@ -180,6 +180,36 @@ static void make_latches(struct made *m)
 	made_call(m, wait_socket, "poll", "direct", "", 1, "[]");
 }
 
+/* The ends of a queue whose names differ in more than the opposite words; the same with nothing that goes in and comes out. */
+static const char uneven_c[] =
+	"void q_push_socket(struct q *q, struct sock *s) {}\nvoid q_push_timer(struct q *q, struct timer *t) {}\n"
+	"int q_pop_something(struct q *q, struct sock **out, struct timer **due) {}\n"
+	"void r_push_socket(struct r *r, struct sock *s) {}\nint r_pop_something(struct r *r, struct timer **out) {}\n";
+
+static void make_uneven(struct made *m)
+{
+	int in, out;
+
+	made_file(m, "uneven.c", uneven_c, "c");
+	in = add(m, "q_push_socket", "void", "[{\"name\":\"q\",\"type\":\"struct q *\"},{\"name\":\"s\",\"type\":\"struct sock *\"}]",
+		 "void (struct q *, struct sock *)");
+	made_call(m, in, "pthread_cond_signal", "direct", "", 0, "[\"&q->cond\"]");
+	in = add(m, "q_push_timer", "void", "[{\"name\":\"q\",\"type\":\"struct q *\"},{\"name\":\"t\",\"type\":\"struct timer *\"}]",
+		 "void (struct q *, struct timer *)");
+	made_call(m, in, "pthread_cond_signal", "direct", "", 0, "[\"&q->cond\"]");
+	out = add(m, "q_pop_something", "int",
+		  "[{\"name\":\"q\",\"type\":\"struct q *\"},{\"name\":\"out\",\"type\":\"struct sock **\"},"
+		  "{\"name\":\"due\",\"type\":\"struct timer **\"}]",
+		  "int (struct q *, struct sock **, struct timer **)");
+	made_call(m, out, "pthread_cond_wait", "direct", "", 1, "[\"&q->cond\",\"&q->mutex\"]");
+	in = add(m, "r_push_socket", "void", "[{\"name\":\"r\",\"type\":\"struct r *\"},{\"name\":\"s\",\"type\":\"struct sock *\"}]",
+		 "void (struct r *, struct sock *)");
+	made_call(m, in, "pthread_cond_signal", "direct", "", 0, "[\"&r->cond\"]");
+	out = add(m, "r_pop_something", "int", "[{\"name\":\"r\",\"type\":\"struct r *\"},{\"name\":\"out\",\"type\":\"struct timer **\"}]",
+		  "int (struct r *, struct timer **)");
+	made_call(m, out, "pthread_cond_wait", "direct", "", 1, "[\"&r->cond\",\"&r->mutex\"]");
+}
+
 static struct vprof_facts *facts; /* the draft's strings refer to them */
 
 static void finish(struct vprof_draft *draft)
@@ -228,6 +258,19 @@ static void test_event_loop(void **state)
 	assert_non_null(strstr(draft->type_hint, "c->command"));
 	assert_int_equal(draft->n_entries, 1);
 	assert_int_equal(draft->entries[0].kind, VPROF_ENTRY_MAIN);
+	finish(draft);
+}
+
+static void test_uneven_queue(void **state)
+{
+	struct vprof_draft *draft = discover(make_uneven);
+
+	(void)state;
+	assert_int_equal(draft->n_queues, 1); /* a second push would tell ends apart that a pop does not */
+	assert_string_equal(draft->queues[0].enqueue, "q_push_socket");
+	assert_string_equal(draft->queues[0].enqueue_item, "s");
+	assert_string_equal(draft->queues[0].dequeue, "q_pop_something");
+	assert_string_equal(draft->queues[0].dequeue_item, "*out");
 	finish(draft);
 }
 
@@ -453,7 +496,7 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_event_loop), cmocka_unit_test(test_pool),
+		cmocka_unit_test(test_event_loop), cmocka_unit_test(test_pool), cmocka_unit_test(test_uneven_queue),
 		cmocka_unit_test(test_relatives_of_a_lock), cmocka_unit_test(test_events), cmocka_unit_test(test_units),
 		cmocka_unit_test(test_driver_of_a_library),
 		cmocka_unit_test(test_drafts_are_readable),
