@@ -218,9 +218,7 @@ static int judge(struct analysis *a, struct vprof_error *err)
 	int ret = is_slow ? 0 : VPROF_ERR_NOMEM;
 
 	if (!ret)
-		ret = vprof_traits_gather(&a->traits, a->timeline, a->intervals, a->chosen.v, a->chosen.n, a->r);
-	if (!ret)
-		ret = vprof_tail_choose(a->r, &a->traits, a->o->slower_than_ns, is_slow);
+		vprof_tail_choose(a->r, &a->traits, a->o->slower_than_ns, is_slow);
 	if (!ret)
 		ret = vprof_contributions_fill(a->r, a->tree, is_slow);
 	if (!ret)
@@ -237,10 +235,11 @@ static int judge(struct analysis *a, struct vprof_error *err)
 /* What can be looked at interval by interval. */
 static int picture(struct analysis *a, struct vprof_error *err)
 {
-	int ret = vprof_latency_shape_fill(a->r, a->timeline, a->intervals, a->chosen.v, a->chosen.n, a->start);
+	int ret = vprof_latency_shape_fill(a->r, &a->traits, a->o->n_threads);
 
 	if (!ret)
-		ret = vprof_examples_fill(a->r, a->timeline, a->intervals, a->path, a->o->plan, a->chosen.v, a->chosen.n, a->start);
+		ret = vprof_examples_fill(a->r, a->timeline, a->intervals, a->path, a->o->plan, a->chosen.v, a->chosen.n,
+					  a->traits.slowest, a->start);
 	return ret ? vprof_error_set(err, ret, "not enough memory to choose examples among %zu intervals", a->chosen.n) : 0;
 }
 
@@ -278,7 +277,9 @@ static int take_steps(struct analysis *a, struct vprof_error *err)
 	if (ret)
 		return ret;
 	progress(a, "tree", 0);
-	ret = vprof_latency_fill(a->r, a->timeline, a->intervals, a->chosen.v, a->chosen.n, err);
+	if (vprof_traits_gather(&a->traits, a->timeline, a->intervals, a->chosen.v, a->chosen.n, a->start, a->r))
+		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the latencies of %zu intervals", a->chosen.n);
+	ret = vprof_latency_fill(a->r, &a->traits, err);
 	if (!ret)
 		ret = vprof_tree_results(a->tree, a->r, err);
 	if (ret)

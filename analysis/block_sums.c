@@ -5,13 +5,32 @@
 #include <math.h>
 
 #include "analysis/moments.h"
+#include "analysis/parallel.h"
+#include "analysis/shares.h"
 
 #define TERMS_MAX 4096 /* resampled exactly; the smallest beyond are not */
 
 struct pair { /* a covariance among the terms */
 	uint32_t a, b, factor, slot_a, slot_b;
-	struct vprof_comoment moment; /* of the block at hand */
 };
+
+struct share { /* shares.h */
+	size_t from, to;
+	double *head;  /* [width] of the block that began in an earlier share */
+	double *whole; /* [n_whole] */
+};
+
+struct worker { /* of the interval and the block at hand */
+	struct vprof_tree_reader *reader;
+	double *value; /* [n_nodes] NaN: the interval lacks the node */
+	double *factor_value; /* [results' n_factors] */
+	struct vprof_moment *of_slot; /* [n_slots] */
+	struct vprof_comoment *of_pair; /* [pairs.n] */
+	double *row, *whole; /* where the sums go */
+};
+
+/* Of a variance factor, among the sums over all intervals. */
+enum { FACTOR_SQUARES, FACTOR_RESIDUAL, FACTOR_PRESENT, FACTOR_NOISE, FACTOR_SUMS };
 
 struct pass {
 	struct vprof_block_sums *s;
@@ -24,13 +43,13 @@ struct pass {
 	uint32_t *group_of;	/* [n_nodes] + 1, of leaves */
 	uint8_t *is_counted;	/* [n_nodes] one of its factor's outermost */
 	uint8_t *has_term;	/* [n_nodes] the node's variance is a term that is resampled */
-	double *value;		/* [n_nodes] of the interval at hand; NaN: it lacks the node */
-	struct vprof_moment *of_slot; /* [n_slots] of the block at hand */
 	VPROF_ARRAY(struct pair) pairs; /* by (a, b) */
 	uint32_t *first_pair;	/* [n_nodes + 1] by a */
-	struct vprof_moment *of_factor; /* [results' n_factors] */
-	double *factor_value;	/* [results' n_factors] */
-	double *factor_noise;	/* [results' n_factors] */
+	size_t at_type_n, at_work, at_factors, n_whole; /* among the sums over all intervals */
+	struct share shares[VPROF_SHARES_MAX];
+	size_t n_shares;
+	struct worker *workers;
+	int n_workers;
 };
 
 static double node_mean(const struct pass *p, uint32_t node)
@@ -199,97 +218,171 @@ static int choose_groups(struct pass *p)
 	return 0;
 }
 
+static size_t take_places(size_t *next, size_t n)
+{
+	size_t at = *next;
+
+	*next += n;
+	return at;
+}
+
+static void lay_out(struct pass *p)
+{
+	struct vprof_block_sums *s = p->s;
+
+	s->at_count = take_places(&s->width, 1);
+	s->at_square = take_places(&s->width, 1);
+	s->at_slow = take_places(&s->width, 1);
+	s->at_deviation = take_places(&s->width, s->n_slots);
+	s->at_product = take_places(&s->width, s->n_factors);
+	s->at_spent = take_places(&s->width, s->n_groups);
+	s->at_spent_slow = take_places(&s->width, s->n_groups);
+	s->at_type_count = take_places(&s->width, s->n_types);
+	s->at_type_deviation = take_places(&s->width, s->n_types);
+	s->at_gram = take_places(&s->width, VPROF_GRAM_SIZE(s->n_columns));
+	take_places(&p->n_whole, s->n_types * s->n_factors);
+	p->at_type_n = take_places(&p->n_whole, s->n_types);
+	p->at_work = take_places(&p->n_whole, s->n_factors * s->n_columns);
+	p->at_factors = take_places(&p->n_whole, p->r->n_factors * FACTOR_SUMS);
+}
+
+static int begin_worker(struct pass *p, struct worker *w)
+{
+	w->reader = vprof_tree_reader_new(p->tree);
+	w->value = malloc((p->r->n_nodes + 1) * sizeof *w->value);
+	w->factor_value = calloc(p->r->n_factors + 1, sizeof *w->factor_value);
+	w->of_slot = calloc(p->s->n_slots, sizeof *w->of_slot);
+	w->of_pair = calloc(p->pairs.n + 1, sizeof *w->of_pair);
+	if (!w->reader || !w->value || !w->factor_value || !w->of_slot || !w->of_pair)
+		return VPROF_ERR_NOMEM;
+	for (uint32_t node = 0; node < p->r->n_nodes; node++) {
+		w->value[node] = NAN;
+		if (p->slot[node])
+			w->of_slot[p->slot[node] - 1].mean = node_mean(p, node);
+	}
+	return 0;
+}
+
 static int allocate(struct pass *p)
 {
 	struct vprof_block_sums *s = p->s;
-	size_t b = s->n_blocks;
+	size_t n = p->tree->n_intervals;
 
-	s->count = calloc(b, sizeof(double));
-	s->square = calloc(b, sizeof(double));
-	s->slow = calloc(b, sizeof(double));
-	s->deviation = calloc(b * s->n_slots, sizeof(double));
-	s->product = calloc(b * s->n_factors + 1, sizeof(double));
-	s->spent = calloc(b * s->n_groups + 1, sizeof(double));
-	s->spent_slow = calloc(b * s->n_groups + 1, sizeof(double));
-	s->type_count = calloc(b * s->n_types, sizeof(double));
-	s->type_deviation = calloc(b * s->n_types, sizeof(double));
-	s->type_factor = calloc(s->n_types * s->n_factors + 1, sizeof(double));
-	s->type_n = calloc(s->n_types, sizeof(double));
-	s->gram = calloc(b * VPROF_GRAM_SIZE(s->n_columns), sizeof(double));
-	s->factor_work = calloc(s->n_factors * s->n_columns + 1, sizeof(double));
-	p->of_slot = calloc(s->n_slots, sizeof *p->of_slot);
-	return s->count && s->square && s->slow && s->deviation && s->product && s->spent && s->spent_slow && s->type_count &&
-	       s->type_deviation && s->type_factor && s->type_n && s->gram && s->factor_work && p->of_slot ? 0 : VPROF_ERR_NOMEM;
+	lay_out(p);
+	s->rows = calloc(s->n_blocks * s->width, sizeof *s->rows);
+	p->n_shares = vprof_shares_count((s->width + p->n_whole) * sizeof(double));
+	for (size_t i = 0; i < p->n_shares; i++) {
+		struct share *share = &p->shares[i];
+
+		share->from = vprof_share_from(n, i, p->n_shares);
+		share->to = vprof_share_from(n, i + 1, p->n_shares);
+		share->head = calloc(s->width + p->n_whole, sizeof *share->head);
+		if (!share->head)
+			return VPROF_ERR_NOMEM;
+		share->whole = share->head + s->width;
+	}
+	p->n_workers = vprof_parallel_count(p->tree->n_threads);
+	p->n_workers = p->n_workers < (int)p->n_shares ? p->n_workers : (int)p->n_shares;
+	p->workers = calloc((size_t)p->n_workers, sizeof *p->workers);
+	for (int i = 0; p->workers && i < p->n_workers; i++)
+		if (begin_worker(p, &p->workers[i]))
+			return VPROF_ERR_NOMEM;
+	return s->rows && p->workers ? 0 : VPROF_ERR_NOMEM;
+}
+
+static void release(struct pass *p)
+{
+	for (int i = 0; p->workers && i < p->n_workers; i++) {
+		vprof_tree_reader_free(p->workers[i].reader);
+		free(p->workers[i].value);
+		free(p->workers[i].factor_value);
+		free(p->workers[i].of_slot);
+		free(p->workers[i].of_pair);
+	}
+	for (size_t i = 0; i < p->n_shares; i++)
+		free(p->shares[i].head);
+	free(p->workers);
+	free(p->slot);
+	free(p->group_of);
+	free(p->is_counted);
+	free(p->has_term);
+	VPROF_ARRAY_RELEASE(&p->pairs);
+	free(p->first_pair);
 }
 
 /* The time of every variance factor: sums over its outermost nodes. */
-static void add_factors(struct pass *p, const struct vprof_sample *sample, size_t n, size_t type, const double *row)
+static void add_factors(const struct pass *p, struct worker *w, const struct vprof_sample *sample, size_t n, size_t type,
+			const double *row)
 {
-	struct vprof_block_sums *s = p->s;
+	const struct vprof_block_sums *s = p->s;
 	const struct vprof_node *nodes = p->r->nodes;
 
 	for (size_t i = 1; i < n; i++)
 		if (p->is_counted[sample[i].node])
-			p->factor_value[nodes[sample[i].node].factor - 1] += sample[i].ns;
+			w->factor_value[nodes[sample[i].node].factor - 1] += sample[i].ns;
 	for (size_t i = 1; i < n; i++) {
 		uint32_t f = nodes[sample[i].node].factor - 1;
+		double *sums, deviation;
 
-		if (!p->is_counted[sample[i].node] || p->factor_value[f] < 0)
+		if (!p->is_counted[sample[i].node] || w->factor_value[f] < 0)
 			continue;
-		vprof_moment_add(&p->of_factor[f], p->factor_value[f]);
+		sums = w->whole + p->at_factors + (size_t)f * FACTOR_SUMS;
+		deviation = w->factor_value[f] - p->r->factors[f].mean_ns;
+		sums[FACTOR_SQUARES] += deviation * deviation;
+		sums[FACTOR_RESIDUAL] += deviation;
+		sums[FACTOR_PRESENT]++;
 		if (f < s->n_factors) {
-			s->type_factor[type * s->n_factors + f] += p->factor_value[f];
+			w->whole[type * s->n_factors + f] += w->factor_value[f];
 			for (size_t c = 0; c < s->n_columns; c++)
-				s->factor_work[f * s->n_columns + c] += p->factor_value[f] * row[c];
+				w->whole[p->at_work + f * s->n_columns + c] += w->factor_value[f] * row[c];
 		}
-		p->factor_value[f] = -1; /* taken */
+		w->factor_value[f] = -1; /* taken */
 	}
 	for (size_t i = 1; i < n; i++)
-		p->factor_value[nodes[sample[i].node].factor - 1] = 0;
+		if (p->is_counted[sample[i].node])
+			w->factor_value[nodes[sample[i].node].factor - 1] = 0;
 }
 
-static void add_deviations(struct pass *p, const struct vprof_sample *sample, size_t n)
+static void add_deviations(const struct pass *p, struct worker *w, const struct vprof_sample *sample, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		p->value[sample[i].node] = sample[i].ns;
+		w->value[sample[i].node] = sample[i].ns;
 	for (size_t i = 0; i < n; i++) {
 		uint32_t a = sample[i].node;
 
 		if (p->slot[a])
-			vprof_moment_add(&p->of_slot[p->slot[a] - 1], sample[i].ns);
+			vprof_moment_add(&w->of_slot[p->slot[a] - 1], sample[i].ns);
 		for (uint32_t k = p->first_pair[a]; k < p->first_pair[a + 1]; k++) {
-			struct pair *pair = &p->pairs.v[k];
+			uint32_t b = p->pairs.v[k].b;
 
-			if (!isnan(p->value[pair->b]))
-				vprof_comoment_add(&pair->moment, sample[i].ns - node_mean(p, a),
-						   p->value[pair->b] - node_mean(p, pair->b));
+			if (!isnan(w->value[b]))
+				vprof_comoment_add(&w->of_pair[k], sample[i].ns - node_mean(p, a), w->value[b] - node_mean(p, b));
 		}
 	}
 	for (size_t i = 0; i < n; i++)
-		p->value[sample[i].node] = NAN;
+		w->value[sample[i].node] = NAN;
 }
 
-static void add_spent(struct pass *p, const struct vprof_sample *sample, size_t n, size_t block, int is_slow)
+static void add_spent(const struct pass *p, struct worker *w, const struct vprof_sample *sample, size_t n, int is_slow)
 {
-	struct vprof_block_sums *s = p->s;
+	const struct vprof_block_sums *s = p->s;
 
-	s->slow[block] += is_slow;
+	w->row[s->at_slow] += is_slow;
 	for (size_t i = 0; i < n; i++) {
 		uint32_t g = p->group_of[sample[i].node];
 
 		if (!g)
 			continue;
-		s->spent[block * s->n_groups + g - 1] += sample[i].ns;
+		w->row[s->at_spent + g - 1] += sample[i].ns;
 		if (is_slow)
-			s->spent_slow[block * s->n_groups + g - 1] += sample[i].ns;
+			w->row[s->at_spent_slow + g - 1] += sample[i].ns;
 	}
 }
 
 /* Columns and latency, with the products of all pairs and their sums. */
-static void add_row(struct vprof_block_sums *s, size_t block, double *row, double deviation)
+static void add_row(const struct vprof_block_sums *s, double *gram, double *row, double deviation)
 {
 	size_t width = s->n_columns + 1;
-	double *gram = s->gram + block * VPROF_GRAM_SIZE(s->n_columns);
 
 	if (!s->n_columns)
 		return;
@@ -301,12 +394,12 @@ static void add_row(struct vprof_block_sums *s, size_t block, double *row, doubl
 	}
 }
 
-static int take_out_noise(struct pass *p, size_t interval, size_t block)
+static int take_out_noise(const struct pass *p, struct worker *w, size_t interval)
 {
-	struct vprof_block_sums *s = p->s;
+	const struct vprof_block_sums *s = p->s;
 	const struct vprof_node *nodes = p->r->nodes;
 	size_t n;
-	const struct vprof_sample_noise *item = vprof_tree_noise(p->tree, interval, &n);
+	const struct vprof_sample_noise *item = vprof_tree_read_noise(w->reader, interval, &n);
 
 	if (!item)
 		return VPROF_ERR_NOMEM;
@@ -315,93 +408,141 @@ static int take_out_noise(struct pass *p, size_t interval, size_t block)
 		const struct pair *pair = a == b ? NULL : find_pair(p, a, b);
 
 		if (a == b && p->has_term[a])
-			s->product[block * s->n_factors + nodes[a].factor - 1] -= item[k].ns2;
+			w->row[s->at_product + nodes[a].factor - 1] -= item[k].ns2;
 		else if (pair)
-			s->product[block * s->n_factors + pair->factor] -= 2 * item[k].ns2;
+			w->row[s->at_product + pair->factor] -= 2 * item[k].ns2;
 		if (nodes[a].factor && nodes[a].factor == nodes[b].factor && p->is_counted[a] && p->is_counted[b])
-			p->factor_noise[nodes[a].factor - 1] += (a == b ? 1 : 2) * item[k].ns2;
+			w->whole[p->at_factors + (size_t)(nodes[a].factor - 1) * FACTOR_SUMS + FACTOR_NOISE] +=
+				(a == b ? 1 : 2) * item[k].ns2;
 	}
 	return 0;
 }
 
 /* Deviations and products of the block, absent nodes included; begins the next one. */
-static void end_block(struct pass *p, size_t block)
+static void end_block(const struct pass *p, struct worker *w)
 {
-	struct vprof_block_sums *s = p->s;
-	double n = s->count[block];
+	const struct vprof_block_sums *s = p->s;
+	double n = w->row[s->at_count];
 
 	for (uint32_t node = 0; node < p->r->n_nodes; node++) {
-		struct vprof_moment *m = p->slot[node] ? &p->of_slot[p->slot[node] - 1] : NULL;
+		const struct vprof_moment *m = p->slot[node] ? &w->of_slot[p->slot[node] - 1] : NULL;
 		double mean = node_mean(p, node), absent;
 
 		if (!m)
 			continue;
 		absent = n - (double)m->n_present;
-		s->deviation[block * s->n_slots + p->slot[node] - 1] = m->residual - absent * mean;
+		w->row[s->at_deviation + p->slot[node] - 1] = m->residual - absent * mean;
 		if (!node)
-			s->square[block] = m->squares;
+			w->row[s->at_square] = m->squares;
 		else if (p->has_term[node])
-			s->product[block * s->n_factors + p->r->nodes[node].factor - 1] += m->squares + absent * mean * mean;
+			w->row[s->at_product + p->r->nodes[node].factor - 1] += m->squares + absent * mean * mean;
 	}
 	for (size_t k = 0; k < p->pairs.n; k++) {
-		struct pair *pair = &p->pairs.v[k];
-		const struct vprof_moment *a = &p->of_slot[pair->slot_a], *b = &p->of_slot[pair->slot_b];
+		const struct pair *pair = &p->pairs.v[k];
+		const struct vprof_moment *a = &w->of_slot[pair->slot_a], *b = &w->of_slot[pair->slot_b];
+		const struct vprof_comoment *both = &w->of_pair[k];
 		double mean_a = node_mean(p, pair->a), mean_b = node_mean(p, pair->b);
-		double neither = n - (double)a->n_present - (double)b->n_present + (double)pair->moment.n_both;
+		double neither = n - (double)a->n_present - (double)b->n_present + (double)both->n_both;
 
-		s->product[block * s->n_factors + pair->factor] +=
-			2 * (pair->moment.products - mean_b * (a->residual - pair->moment.sum_a) -
-			     mean_a * (b->residual - pair->moment.sum_b) + neither * mean_a * mean_b);
-		pair->moment = (struct vprof_comoment){ 0 };
+		w->row[s->at_product + pair->factor] += 2 * (both->products - mean_b * (a->residual - both->sum_a) -
+							     mean_a * (b->residual - both->sum_b) + neither * mean_a * mean_b);
 	}
+	memset(w->of_pair, 0, p->pairs.n * sizeof *w->of_pair);
 	for (uint32_t node = 0; node < p->r->n_nodes; node++)
 		if (p->slot[node])
-			p->of_slot[p->slot[node] - 1] = (struct vprof_moment){ .mean = node_mean(p, node) };
+			w->of_slot[p->slot[node] - 1] = (struct vprof_moment){ .mean = node_mean(p, node) };
 }
 
-static int add_interval(struct pass *p, size_t i, size_t block)
+static int add_interval(const struct pass *p, struct worker *w, size_t i)
 {
-	struct vprof_block_sums *s = p->s;
+	const struct vprof_block_sums *s = p->s;
 	double row[VPROF_COUNTERS_MAX + 1], deviation = p->traits->ns[i] - p->r->mean_ns;
 	size_t n, type = p->traits->type[i] < s->n_types - 1 ? p->traits->type[i] : s->n_types - 1;
-	const struct vprof_sample *sample = vprof_tree_sample(p->tree, i, &n);
+	const struct vprof_sample *sample = vprof_tree_read(w->reader, i, &n);
 
 	if (!sample)
 		return VPROF_ERR_NOMEM;
-	s->count[block]++;
-	s->type_n[type]++;
-	s->type_count[block * s->n_types + type]++;
-	s->type_deviation[block * s->n_types + type] += deviation;
+	w->row[s->at_count]++;
+	w->whole[p->at_type_n + type]++;
+	w->row[s->at_type_count + type]++;
+	w->row[s->at_type_deviation + type] += deviation;
 	vprof_work_row(p->model, p->traits, i, row);
-	add_factors(p, sample, n, type, row);
-	add_deviations(p, sample, n);
-	add_spent(p, sample, n, block, p->is_slow[i]);
-	add_row(s, block, row, deviation);
-	return take_out_noise(p, i, block);
+	add_factors(p, w, sample, n, type, row);
+	add_deviations(p, w, sample, n);
+	add_spent(p, w, sample, n, p->is_slow[i]);
+	add_row(s, w->row + s->at_gram, row, deviation);
+	return p->tree->has_noise ? take_out_noise(p, w, i) : 0;
+}
+
+static size_t block_of(const struct pass *p, size_t i)
+{
+	return i * p->s->n_blocks / p->tree->n_intervals;
+}
+
+/* Does the share begin within a block? */
+static int has_head(const struct pass *p, const struct share *share)
+{
+	return share->from && share->from < share->to && block_of(p, share->from - 1) == block_of(p, share->from);
+}
+
+static int sum_share(void *arg, int worker, size_t item)
+{
+	const struct pass *p = arg;
+	const struct share *share = &p->shares[item];
+	struct worker *w = &p->workers[worker];
+	size_t block;
+
+	if (share->from == share->to)
+		return 0;
+	block = block_of(p, share->from);
+	w->whole = share->whole;
+	w->row = has_head(p, share) ? share->head : p->s->rows + block * p->s->width;
+	for (size_t i = share->from; i < share->to; i++) {
+		size_t at = block_of(p, i);
+
+		if (at != block) {
+			end_block(p, w);
+			w->row = p->s->rows + at * p->s->width;
+		}
+		block = at;
+		if (add_interval(p, w, i))
+			return VPROF_ERR_NOMEM;
+	}
+	end_block(p, w);
+	return 0;
+}
+
+static void join_wholes(void *arg, size_t to, size_t from)
+{
+	struct pass *p = arg;
+
+	for (size_t k = 0; k < p->n_whole; k++)
+		p->shares[to].whole[k] += p->shares[from].whole[k];
 }
 
 static int pass(struct pass *p)
 {
-	size_t n = p->tree->n_intervals, block = 0;
+	struct vprof_block_sums *s = p->s;
 
-	for (uint32_t node = 0; node < p->r->n_nodes; node++) {
-		p->value[node] = NAN;
-		if (p->slot[node])
-			p->of_slot[p->slot[node] - 1].mean = node_mean(p, node);
-	}
-	for (size_t i = 0; i < p->r->n_factors; i++)
-		if (p->r->factors[i].kind == VPROF_FACTOR_VARIANCE)
-			p->of_factor[i].mean = p->r->factors[i].mean_ns;
-	for (size_t i = 0; i < n; i++) {
-		size_t at = i * p->s->n_blocks / n;
+	if (vprof_parallel_run(p->n_workers, p->n_shares, sum_share, p))
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 1; i < p->n_shares; i++) {
+		double *row;
 
-		if (at != block)
-			end_block(p, block);
-		block = at;
-		if (add_interval(p, i, block))
-			return VPROF_ERR_NOMEM;
+		if (!has_head(p, &p->shares[i]))
+			continue;
+		row = s->rows + block_of(p, p->shares[i].from) * s->width;
+		for (size_t k = 0; k < s->width; k++)
+			row[k] += p->shares[i].head[k];
 	}
-	end_block(p, block);
+	vprof_shares_join(p->n_shares, join_wholes, p);
+	s->whole = malloc((p->n_whole + 1) * sizeof *s->whole);
+	if (!s->whole)
+		return VPROF_ERR_NOMEM;
+	memcpy(s->whole, p->shares[0].whole, p->n_whole * sizeof *s->whole);
+	s->type_factor = s->whole;
+	s->type_n = s->whole + p->at_type_n;
+	s->factor_work = s->whole + p->at_work;
 	return 0;
 }
 
@@ -410,11 +551,15 @@ static void fill_deviations(const struct pass *p)
 	double n = (double)p->tree->n_intervals;
 
 	for (size_t i = 0; i < p->r->n_factors; i++) {
-		double noise = n > 0 ? p->factor_noise[i] / n : 0;
-		double variance = vprof_moment_variance(&p->of_factor[i], p->tree->n_intervals);
+		const double *sums = p->s->whole + p->at_factors + i * FACTOR_SUMS;
+		struct vprof_moment m = { .mean = p->r->factors[i].mean_ns, .squares = sums[FACTOR_SQUARES],
+					  .residual = sums[FACTOR_RESIDUAL], .n_present = (size_t)sums[FACTOR_PRESENT] };
+		double noise = n > 0 ? sums[FACTOR_NOISE] / n : 0, variance;
 
-		if (p->r->factors[i].kind == VPROF_FACTOR_VARIANCE)
-			p->r->factors[i].sd_ns = variance > noise ? sqrt(variance - noise) : 0;
+		if (p->r->factors[i].kind != VPROF_FACTOR_VARIANCE)
+			continue;
+		variance = vprof_moment_variance(&m, p->tree->n_intervals);
+		p->r->factors[i].sd_ns = variance > noise ? sqrt(variance - noise) : 0;
 	}
 }
 
@@ -433,51 +578,25 @@ int vprof_block_sums_take(struct vprof_block_sums *s, struct vprof_results *r, s
 	p.group_of = calloc(r->n_nodes + 1, sizeof *p.group_of);
 	p.is_counted = calloc(r->n_nodes + 1, 1);
 	p.has_term = calloc(r->n_nodes + 1, 1);
-	p.value = calloc(r->n_nodes + 1, sizeof *p.value);
 	p.first_pair = calloc(r->n_nodes + 2, sizeof *p.first_pair);
-	p.of_factor = calloc(r->n_factors + 1, sizeof *p.of_factor);
-	p.factor_value = calloc(r->n_factors + 1, sizeof *p.factor_value);
-	p.factor_noise = calloc(r->n_factors + 1, sizeof *p.factor_noise);
 	s->fixed = calloc(s->n_factors + 1, sizeof *s->fixed);
-	if (!p.slot || !p.group_of || !p.is_counted || !p.has_term || !p.value || !p.first_pair || !p.of_factor ||
-	    !p.factor_value || !p.factor_noise || !s->fixed)
+	if (!p.slot || !p.group_of || !p.is_counted || !p.has_term || !p.first_pair || !s->fixed)
 		goto out;
 	if (choose_terms(&p, terms) || choose_groups(&p) || allocate(&p) || pass(&p))
 		goto out;
 	fill_deviations(&p);
 	ret = 0;
 out:
-	free(p.slot);
-	free(p.group_of);
-	free(p.is_counted);
-	free(p.has_term);
-	free(p.value);
-	free(p.of_slot);
-	VPROF_ARRAY_RELEASE(&p.pairs);
-	free(p.first_pair);
-	free(p.of_factor);
-	free(p.factor_value);
-	free(p.factor_noise);
+	release(&p);
 	return ret;
 }
 
 void vprof_block_sums_release(struct vprof_block_sums *s)
 {
-	free(s->count);
-	free(s->deviation);
-	free(s->square);
-	free(s->product);
+	free(s->rows);
 	VPROF_ARRAY_RELEASE(&s->terms);
 	free(s->fixed);
 	free(s->group);
-	free(s->spent);
-	free(s->spent_slow);
-	free(s->slow);
-	free(s->type_count);
-	free(s->type_deviation);
-	free(s->type_factor);
-	free(s->type_n);
-	free(s->gram);
-	free(s->factor_work);
+	free(s->whole);
 	*s = (struct vprof_block_sums){ 0 };
 }

@@ -30,36 +30,42 @@ struct vprof_sum_term { /* of a resampled factor */
 
 struct vprof_block_sums {
 	size_t n_blocks;
-	double *count; /* [n_blocks] intervals */
+	size_t width; /* of a row */
+	double *rows; /* [n_blocks * width] sums over the block's intervals; at_*: their places in a row */
+	size_t at_count;  /* intervals */
+	size_t at_square; /* of the interval's deviation */
+	size_t at_slow;	  /* number of the slowest intervals */
 
 	size_t n_factors; /* the results' first n_factors are resampled */
 	size_t n_slots;	  /* nodes whose deviations matter; slot 0 is the interval */
-	double *deviation; /* [n_blocks * n_slots] sums */
-	double *square;	   /* [n_blocks] of the interval's deviation, sums */
-	double *product;   /* [n_blocks * n_factors] sums over the factor's terms of (a - mean a)(b - mean b) times `times` */
+	size_t at_deviation; /* [n_slots] */
+	size_t at_product;   /* [n_factors] over the factor's terms of (a - mean a)(b - mean b) times `times` */
 	VPROF_ARRAY(struct vprof_sum_term) terms;
 	double *fixed; /* [n_factors] shares of small terms of very large factors, which are not resampled */
 
 	size_t n_groups;     /* contributions */
 	uint32_t *group;     /* [n_groups] index into the results' contributions */
-	double *spent;	     /* [n_blocks * n_groups] */
-	double *spent_slow;  /* [n_blocks * n_groups] by the slowest intervals */
-	double *slow;	     /* [n_blocks] number of these */
+	size_t at_spent;     /* [n_groups] */
+	size_t at_spent_slow; /* [n_groups] by the slowest intervals */
 
 	size_t n_types;	    /* the last one holds all that are not reported */
-	double *type_count; /* [n_blocks * n_types] */
-	double *type_deviation; /* [n_blocks * n_types] of the latency */
-	double *type_factor;	/* [n_types * n_factors] sums of a variance factor's time */
-	double *type_n;		/* [n_types] */
+	size_t at_type_count; /* [n_types] */
+	size_t at_type_deviation; /* [n_types] of the latency */
 
 	size_t n_columns;  /* of the work model */
-	double *gram;	   /* [n_blocks * gram_size] products of columns and latency with one another, then their sums */
+	size_t at_gram;	   /* [gram_size] products of columns and latency with one another, then their sums */
+
+	/* Over all intervals. */
+	double *type_factor; /* [n_types * n_factors] sums of a variance factor's time */
+	double *type_n;	     /* [n_types] */
 	double *factor_work; /* [n_factors * n_columns] products of a variance factor's deviation with the columns */
+	double *whole;	     /* where these three are */
 };
 
 #define VPROF_GRAM_SIZE(p) (((p) + 1) * ((p) + 1) + (p) + 1) /* the latency is the last column */
 
-/* Also fills sd_ns of all variance factors of `r`. `is_slow`: [traits->n]. OK or NOMEM; to be released in both cases. */
+/* Also fills sd_ns of all variance factors of `r`. `is_slow`: [traits->n]. By as many threads as filled the tree; their number changes
+ * no digit (shares.h). OK or NOMEM; to be released in both cases. */
 int vprof_block_sums_take(struct vprof_block_sums *sums, struct vprof_results *r, struct vprof_tree *tree,
 			  const struct vprof_traits *traits, const uint8_t *is_slow, const struct vprof_work_model *model,
 			  const struct vprof_term_list *terms, size_t n_blocks);

@@ -18,11 +18,13 @@
 #define VPROF_BOOTSTRAP_BLOCKS_MIN 20
 
 struct vprof_bootstrap { /* what is resampled */
-	size_t n_blocks, n_statistics;
+	size_t n_blocks, n_sums, n_statistics;
 	uint64_t seed; /* the same seed, the same bounds */
-	/* values[n_statistics] of the data in which block b stands weights[b] times; NaN: there is none. */
-	void (*evaluate)(void *arg, const double *weights, double *values);
+	const double *rows; /* [n_blocks * n_sums] sums over the intervals of each block */
+	/* values[n_statistics] of data with these sums[n_sums]; NaN: there is none. For several threads at once. */
+	void (*evaluate)(void *arg, const double *sums, double *values);
 	void *arg;
+	int n_threads; /* 0: one for each processor; their number changes nothing */
 };
 
 struct vprof_bootstrap_values {
@@ -35,7 +37,7 @@ struct vprof_bootstrap_values {
 int vprof_bootstrap_run(const struct vprof_bootstrap *b, struct vprof_bootstrap_values *values);
 void vprof_bootstrap_release(struct vprof_bootstrap_values *values);
 
-/* 95 % bounds of a statistic; NaN where a tenth of the replicates or more have no value. Sorts these replicates: what
+/* 95 % bounds of a statistic; NaN where a tenth of the replicates or more have no value. Reorders these replicates: what
  * compares replicates of several statistics comes before. */
 void vprof_bootstrap_bounds(struct vprof_bootstrap_values *values, size_t statistic, double *low, double *high);
 

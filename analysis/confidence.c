@@ -16,10 +16,6 @@
 struct confidence {
 	struct vprof_results *r;
 	const struct vprof_block_sums *s;
-	double *deviation; /* [n_slots] of the replicate at hand */
-	double *spent, *spent_slow; /* [n_groups] */
-	double *type_count, *type_deviation; /* [n_types] */
-	double *gram;
 };
 
 /* Statistics in the order in which evaluate() writes them. */
@@ -58,37 +54,17 @@ static size_t n_statistics(const struct confidence *c)
 	return at_slopes(c) + c->s->n_columns;
 }
 
-/* out[width] = weighted sum of the rows of `sums`. */
-static void weigh(const double *weights, size_t n_blocks, const double *sums, size_t width, double *out)
-{
-	for (size_t k = 0; k < width; k++)
-		out[k] = 0;
-	for (size_t b = 0; b < n_blocks; b++) {
-		if (weights[b] == 0)
-			continue;
-		for (size_t k = 0; k < width; k++)
-			out[k] += weights[b] * sums[b * width + k];
-	}
-}
-
-static double weigh_one(const double *weights, size_t n_blocks, const double *sums)
-{
-	double sum = 0;
-
-	for (size_t b = 0; b < n_blocks; b++)
-		sum += weights[b] * sums[b];
-	return sum;
-}
-
-static void evaluate_shares(struct confidence *c, const double *weights, double n, double total, double *values)
+static void evaluate_shares(const struct confidence *c, const double *sums, double n, double total, double *values)
 {
 	const struct vprof_block_sums *s = c->s;
+	const double *deviation = sums + s->at_deviation;
 
-	weigh(weights, s->n_blocks, s->product, s->n_factors, values);
+	for (size_t f = 0; f < s->n_factors; f++)
+		values[f] = sums[s->at_product + f];
 	for (size_t i = 0; i < s->terms.n; i++) {
 		const struct vprof_sum_term *t = &s->terms.v[i];
 
-		values[t->factor] -= t->times * c->deviation[t->slot_a] * c->deviation[t->slot_b] / n;
+		values[t->factor] -= t->times * deviation[t->slot_a] * deviation[t->slot_b] / n;
 	}
 	for (size_t f = 0; f < s->n_factors; f++) {
 		values[f] = total > 0 ? values[f] / total + s->fixed[f] : NAN;
@@ -97,68 +73,64 @@ static void evaluate_shares(struct confidence *c, const double *weights, double 
 	}
 }
 
-static void evaluate_spent(struct confidence *c, const double *weights, double n, double *values)
+static void evaluate_spent(const struct confidence *c, const double *sums, double n, double *values)
 {
 	const struct vprof_block_sums *s = c->s;
-	double slow = weigh_one(weights, s->n_blocks, s->slow);
+	const double *spent = sums + s->at_spent, *spent_slow = sums + s->at_spent_slow;
+	double slow = sums[s->at_slow];
 
-	weigh(weights, s->n_blocks, s->spent, s->n_groups, c->spent);
-	weigh(weights, s->n_blocks, s->spent_slow, s->n_groups, c->spent_slow);
 	for (size_t g = 0; g < s->n_groups; g++) {
-		values[at_spent(c) + g] = c->spent[g] / n;
-		values[at_gap(c) + g] = slow > 0 && slow < n ?
-						c->spent_slow[g] / slow - (c->spent[g] - c->spent_slow[g]) / (n - slow) : NAN;
+		values[at_spent(c) + g] = spent[g] / n;
+		values[at_gap(c) + g] = slow > 0 && slow < n ? spent_slow[g] / slow - (spent[g] - spent_slow[g]) / (n - slow) : NAN;
 	}
 }
 
-static double evaluate_between(struct confidence *c, const double *weights, double n, double total)
+static double evaluate_between(const struct confidence *c, const double *sums, double n, double total)
 {
 	const struct vprof_block_sums *s = c->s;
+	const double *count = sums + s->at_type_count, *of_type = sums + s->at_type_deviation;
 	double between = 0, deviation = 0;
 
-	weigh(weights, s->n_blocks, s->type_count, s->n_types, c->type_count);
-	weigh(weights, s->n_blocks, s->type_deviation, s->n_types, c->type_deviation);
 	for (size_t t = 0; t < s->n_types; t++) {
-		deviation += c->type_deviation[t];
-		if (c->type_count[t] > 0)
-			between += c->type_deviation[t] * c->type_deviation[t] / c->type_count[t];
+		deviation += of_type[t];
+		if (count[t] > 0)
+			between += of_type[t] * of_type[t] / count[t];
 	}
 	between -= deviation * deviation / n;
 	return total > 0 ? between / total : NAN;
 }
 
-static void evaluate_work(struct confidence *c, const double *weights, double n, double *values)
+static void evaluate_work(const struct confidence *c, const double *gram, double n, double *values)
 {
 	size_t p = c->s->n_columns, width = p + 1;
-	double a[VPROF_COUNTERS_MAX * VPROF_COUNTERS_MAX], with[VPROF_COUNTERS_MAX], *sums = c->gram + width * width, total, r2;
+	double a[VPROF_COUNTERS_MAX * VPROF_COUNTERS_MAX], with[VPROF_COUNTERS_MAX], total, r2;
+	const double *sums = gram + width * width;
 
 	if (!p)
 		return;
-	weigh(weights, c->s->n_blocks, c->s->gram, VPROF_GRAM_SIZE(p), c->gram);
 	for (size_t i = 0; i < p; i++) {
 		for (size_t k = 0; k < p; k++)
-			a[i * p + k] = c->gram[i * width + k] - sums[i] * sums[k] / n;
-		with[i] = c->gram[i * width + p] - sums[i] * sums[p] / n;
+			a[i * p + k] = gram[i * width + k] - sums[i] * sums[k] / n;
+		with[i] = gram[i * width + p] - sums[i] * sums[p] / n;
 	}
-	total = c->gram[p * width + p] - sums[p] * sums[p] / n;
+	total = gram[p * width + p] - sums[p] * sums[p] / n;
 	r2 = vprof_work_solve(a, with, p, values + at_slopes(c)) / total;
 	values[at_work(c)] = total > 0 ? vprof_work_adjusted(r2, n, p) : NAN;
 }
 
-static void evaluate(void *arg, const double *weights, double *values)
+static void evaluate(void *arg, const double *sums, double *values)
 {
-	struct confidence *c = arg;
+	const struct confidence *c = arg;
 	const struct vprof_block_sums *s = c->s;
-	double n = weigh_one(weights, s->n_blocks, s->count), total;
+	double n = sums[s->at_count], total, deviation = sums[s->at_deviation];
 
-	weigh(weights, s->n_blocks, s->deviation, s->n_slots, c->deviation);
-	total = weigh_one(weights, s->n_blocks, s->square) - c->deviation[0] * c->deviation[0] / n;
-	evaluate_shares(c, weights, n, total, values);
-	values[at_mean(c)] = c->r->mean_ns + c->deviation[0] / n;
-	values[at_between(c)] = evaluate_between(c, weights, n, total);
-	evaluate_spent(c, weights, n, values);
+	total = sums[s->at_square] - deviation * deviation / n;
+	evaluate_shares(c, sums, n, total, values);
+	values[at_mean(c)] = c->r->mean_ns + deviation / n;
+	values[at_between(c)] = evaluate_between(c, sums, n, total);
+	evaluate_spent(c, sums, n, values);
 	values[at_work(c)] = NAN;
-	evaluate_work(c, weights, n, values);
+	evaluate_work(c, sums + s->at_gram, n, values);
 }
 
 /* Unexplained time names nothing that could be ranked. */
@@ -298,16 +270,15 @@ static void fill_own_shares(const struct confidence *c)
 {
 	const struct vprof_block_sums *s = c->s;
 	struct vprof_results *r = c->r;
-	double n = 0, gram[VPROF_GRAM_SIZE(VPROF_COUNTERS_MAX)], a[VPROF_COUNTERS_MAX * VPROF_COUNTERS_MAX];
-	double weights[VPROF_BOOTSTRAP_BLOCKS_MAX], slopes[VPROF_COUNTERS_MAX];
+	double n = 0, gram[VPROF_GRAM_SIZE(VPROF_COUNTERS_MAX)] = { 0 }, a[VPROF_COUNTERS_MAX * VPROF_COUNTERS_MAX];
+	double slopes[VPROF_COUNTERS_MAX];
 	size_t p = s->n_columns;
 
-	for (size_t b = 0; b < s->n_blocks; b++)
-		weights[b] = 1;
 	for (size_t t = 0; t < s->n_types; t++)
 		n += s->type_n[t];
-	if (p)
-		weigh(weights, s->n_blocks, s->gram, VPROF_GRAM_SIZE(p), gram);
+	for (size_t b = 0; b < s->n_blocks && p; b++)
+		for (size_t k = 0; k < VPROF_GRAM_SIZE(p); k++)
+			gram[k] += s->rows[b * s->width + s->at_gram + k];
 	for (size_t i = 0; i < p; i++)
 		for (size_t k = 0; k < p; k++)
 			a[i * p + k] = gram[i * (p + 1) + k];
@@ -342,21 +313,14 @@ static void set_unknown(struct vprof_results *r)
 	}
 }
 
-static int estimate(struct confidence *c, const struct vprof_work_model *model)
+static int estimate(struct confidence *c, const struct vprof_work_model *model, int n_threads)
 {
 	const struct vprof_block_sums *s = c->s;
-	struct vprof_bootstrap problem = { s->n_blocks, n_statistics(c), SEED, evaluate, c };
-	struct vprof_bootstrap_values values = { 0 };
-	int ret = VPROF_ERR_NOMEM;
+	struct vprof_bootstrap problem = { .n_blocks = s->n_blocks, .n_sums = s->width, .n_statistics = n_statistics(c), .seed = SEED,
+					   .rows = s->rows, .evaluate = evaluate, .arg = c, .n_threads = n_threads };
+	struct vprof_bootstrap_values values;
+	int ret = vprof_bootstrap_run(&problem, &values);
 
-	c->deviation = malloc(s->n_slots * sizeof(double));
-	c->spent = malloc((s->n_groups + 1) * sizeof(double));
-	c->spent_slow = malloc((s->n_groups + 1) * sizeof(double));
-	c->type_count = malloc(s->n_types * sizeof(double));
-	c->type_deviation = malloc(s->n_types * sizeof(double));
-	c->gram = malloc(VPROF_GRAM_SIZE(s->n_columns) * sizeof(double));
-	if (c->deviation && c->spent && c->spent_slow && c->type_count && c->type_deviation && c->gram)
-		ret = vprof_bootstrap_run(&problem, &values);
 	if (!ret) {
 		judge_ranking(c, &values);
 		fill_bounds(c, &values);
@@ -365,12 +329,6 @@ static int estimate(struct confidence *c, const struct vprof_work_model *model)
 		ret = judge_conclusion(c);
 	}
 	vprof_bootstrap_release(&values);
-	free(c->deviation);
-	free(c->spent);
-	free(c->spent_slow);
-	free(c->type_count);
-	free(c->type_deviation);
-	free(c->gram);
 	return ret;
 }
 
@@ -391,7 +349,7 @@ int vprof_confidence_fill(struct vprof_results *r, struct vprof_tree *tree, cons
 	if (!ret)
 		fill_own_shares(&c);
 	if (!ret && n_blocks > 1 && r->var_ns2 > 0)
-		ret = estimate(&c, model);
+		ret = estimate(&c, model, tree->n_threads);
 	vprof_block_sums_release(&sums);
 	return ret;
 }

@@ -1,22 +1,21 @@
 #include "analysis/contributions.h"
 
-#include <gsl/gsl_sort_double.h>
 #include <math.h>
 
 /* The least latency of the slowest hundredth; infinite when nothing stands out. */
-static double slowest_from(double *sorted, size_t n)
+static double slowest_from(const struct vprof_traits *t)
 {
-	size_t wanted = (size_t)ceil(VPROF_TAIL_SHARE * (double)n), above;
-	double from = sorted[n - wanted];
+	size_t wanted = (size_t)ceil(VPROF_TAIL_SHARE * (double)t->n), above;
+	double from = t->ns[t->slowest[wanted - 1]];
 
-	for (above = wanted; above < n && sorted[n - 1 - above] == from; above++)
+	for (above = wanted; above < t->n && t->ns[t->slowest[above]] == from; above++)
 		;
 	if (above <= 2 * wanted)
 		return from;
 	/* Many took exactly as long: only those that took longer. */
-	for (above = wanted; above && sorted[n - above] == from; above--)
+	for (above = wanted; above && t->ns[t->slowest[above - 1]] == from; above--)
 		;
-	return above ? sorted[n - above] : INFINITY;
+	return above ? t->ns[t->slowest[above - 1]] : INFINITY;
 }
 
 static void split(struct vprof_results *r, const struct vprof_traits *traits, double from, int is_exclusive, uint8_t *is_slow)
@@ -39,31 +38,21 @@ static void split(struct vprof_results *r, const struct vprof_traits *traits, do
 		is_slow[i] = 0;
 }
 
-int vprof_tail_choose(struct vprof_results *r, const struct vprof_traits *traits, double slower_than_ns, uint8_t *is_slow)
+void vprof_tail_choose(struct vprof_results *r, const struct vprof_traits *traits, double slower_than_ns, uint8_t *is_slow)
 {
-	size_t cap = 0;
-	double *sorted;
-
 	r->tail_is_asked = slower_than_ns > 0;
 	r->tail_from_ns = r->tail_is_asked ? slower_than_ns : NAN;
 	r->tail_ns = r->rest_ns = NAN;
 	if (!traits->n)
-		return 0;
+		return;
 	if (r->tail_is_asked) {
 		split(r, traits, slower_than_ns, 1, is_slow);
-		return 0;
+		return;
 	}
-	sorted = vprof_array_room(NULL, &cap, traits->n, sizeof *sorted);
-	if (!sorted)
-		return VPROF_ERR_NOMEM;
-	memcpy(sorted, traits->ns, traits->n * sizeof *sorted);
-	gsl_sort(sorted, 1, traits->n);
-	split(r, traits, slowest_from(sorted, traits->n), 0, is_slow);
-	vprof_array_free(sorted, cap, sizeof *sorted);
+	split(r, traits, slowest_from(traits), 0, is_slow);
 	for (size_t i = 0; i < traits->n; i++)
 		if (is_slow[i] && !(traits->ns[i] >= r->tail_from_ns))
 			r->tail_from_ns = traits->ns[i];
-	return 0;
 }
 
 static int fill_node_means(struct vprof_results *r, struct vprof_tree *tree, const uint8_t *is_slow)

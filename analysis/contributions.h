@@ -16,8 +16,8 @@
 
 /* Which intervals are the slowest: those that took longer than slower_than_ns, or, when that is 0, the slowest hundredth
  * (of equal latencies all or none). Fills tail_from_ns, n_tail, tail_ns and rest_ns of `r`. `is_slow`: [traits->n], 0 or 1;
- * all 0 when there are no slowest or no others. OK or NOMEM. */
-int vprof_tail_choose(struct vprof_results *r, const struct vprof_traits *traits, double slower_than_ns, uint8_t *is_slow);
+ * all 0 when there are no slowest or no others. */
+void vprof_tail_choose(struct vprof_results *r, const struct vprof_traits *traits, double slower_than_ns, uint8_t *is_slow);
 
 /* Fills tail_ns and rest_ns of the nodes, and the contributions without their bounds. `r` has nodes and factors. OK or
  * NOMEM. */

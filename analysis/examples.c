@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "analysis/latency.h"
+#include "analysis/traits.h"
 
 #define GATHER_MAX 8192
 #define CALLS_BYTES ((size_t)32 << 20)
@@ -236,7 +236,7 @@ static int add(struct examples *e, const char *why, unsigned rank, uint32_t inst
 	r->pieces = room;
 	*x = (struct vprof_example){ .why = why, .rank = rank, .latency_ns = (double)(inst->end - inst->begin) * e->timeline->ns_per_tick,
 				     .at_ns = inst->begin > e->start ? (double)(inst->begin - e->start) * e->timeline->ns_per_tick : 0,
-				     .type = inst->type_kind ? vprof_latency_type_name(r, e->timeline, inst->type_kind, inst->type) : "",
+				     .type = inst->type_kind ? vprof_type_name(r, e->timeline, inst->type_kind, inst->type) : "",
 				     .first_piece = (uint32_t)r->n_pieces, .n_left_out = e->g->n_left_out };
 	if (!x->type)
 		return VPROF_ERR_NOMEM;
@@ -245,20 +245,6 @@ static int add(struct examples *e, const char *why, unsigned rank, uint32_t inst
 	x->n_pieces = (uint32_t)(r->n_pieces - x->first_piece);
 	r->n_examples++;
 	return ret;
-}
-
-struct timed {
-	uint64_t ticks;
-	uint32_t instance;
-};
-
-static int slower(const void *a, const void *b)
-{
-	const struct timed *x = a, *y = b;
-
-	if (x->ticks != y->ticks)
-		return x->ticks > y->ticks ? -1 : 1;
-	return (x->instance > y->instance) - (x->instance < y->instance);
 }
 
 static const struct wish {
@@ -270,7 +256,7 @@ static const struct wish {
 #define N_WISHES (sizeof wishes / sizeof *wishes)
 #define EXAMPLES_MAX 18
 
-static int add_wishes(struct examples *e, const struct timed *order, size_t n)
+static int add_wishes(struct examples *e, const uint32_t *slowest, const uint32_t *chosen, size_t n)
 {
 	size_t taken = 0; /* intervals before this one are shown already */
 	int ret = 0;
@@ -282,7 +268,7 @@ static int add_wishes(struct examples *e, const struct timed *order, size_t n)
 		for (unsigned k = 0; !ret && k < wishes[w].n && first + k < n; k++) {
 			if (first + k < taken)
 				continue;
-			ret = add(e, wishes[w].why, k + 1, order[first + k].instance);
+			ret = add(e, wishes[w].why, k + 1, chosen[slowest[first + k]]);
 			taken = first + k + 1;
 		}
 	}
@@ -290,11 +276,10 @@ static int add_wishes(struct examples *e, const struct timed *order, size_t n)
 }
 
 int vprof_examples_fill(struct vprof_results *r, const struct vprof_timeline *timeline, const struct vprof_intervals *intervals,
-			struct vprof_path *path, const struct vprof_plan *plan, const uint32_t *chosen, size_t n, uint64_t start)
+			struct vprof_path *path, const struct vprof_plan *plan, const uint32_t *chosen, size_t n,
+			const uint32_t *slowest, uint64_t start)
 {
 	struct examples e = { .r = r, .timeline = timeline, .intervals = intervals, .path = path, .plan = plan, .start = start };
-	size_t cap = 0;
-	struct timed *order = vprof_array_room(NULL, &cap, n + 1, sizeof *order);
 	int ret = VPROF_ERR_NOMEM;
 
 	e.g = malloc(sizeof *e.g);
@@ -303,21 +288,13 @@ int vprof_examples_fill(struct vprof_results *r, const struct vprof_timeline *ti
 	r->examples = calloc(EXAMPLES_MAX, sizeof *r->examples);
 	r->pieces = calloc(1, sizeof *r->pieces);
 	r->threads = calloc(timeline->n_threads + 1, sizeof *r->threads);
-	if (!order || !e.g || !e.thread_place || !e.calls || !r->examples || !r->pieces || !r->threads)
+	if (!e.g || !e.thread_place || !e.calls || !r->examples || !r->pieces || !r->threads)
 		goto out;
-	for (size_t i = 0; i < n; i++) {
-		const struct vprof_instance *inst = &intervals->instances.v[chosen[i]];
-
-		order[i] = (struct timed){ inst->end - inst->begin, chosen[i] };
-	}
-	if (vprof_array_sort(order, n, sizeof *order, slower))
-		goto out;
-	ret = n ? add_wishes(&e, order, n) : 0;
+	ret = n ? add_wishes(&e, slowest, chosen, n) : 0;
 out:
 	vprof_calls_free(e.calls);
 	free(e.g);
 	free(e.thread_place);
-	vprof_array_free(order, cap, sizeof *order);
 	VPROF_ARRAY_RELEASE(&e.own);
 	VPROF_ARRAY_RELEASE(&e.depth);
 	VPROF_ARRAY_RELEASE(&e.depth_before);

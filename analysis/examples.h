@@ -11,8 +11,10 @@
 #define VPROF_EXAMPLE_PIECES 300
 #define VPROF_EXAMPLE_CALLS_READ 4000000 /* over all examples; of those beyond no calls are shown */
 
-/* Fills examples, pieces and threads of `r`. `start`: the trace's begin. OK or NOMEM. */
+/* Fills examples, pieces and threads of `r`. `slowest`: [n] places in `chosen` by falling latency; `start`: the trace's begin.
+ * OK or NOMEM. */
 int vprof_examples_fill(struct vprof_results *r, const struct vprof_timeline *timeline, const struct vprof_intervals *intervals,
-			struct vprof_path *path, const struct vprof_plan *plan, const uint32_t *chosen, size_t n, uint64_t start);
+			struct vprof_path *path, const struct vprof_plan *plan, const uint32_t *chosen, size_t n,
+			const uint32_t *slowest, uint64_t start);
 
 #endif

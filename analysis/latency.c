@@ -1,49 +1,26 @@
 /* Between types, within types: the sums of squares of a one-way analysis of variance. */
 #include "analysis/latency.h"
 
-#include <gsl/gsl_sort_double.h>
-#include <gsl/gsl_statistics_double.h>
 #include <math.h>
-#include <stdio.h>
+
+#include "analysis/moments.h"
 
 #define TYPES_MAX 1000
 
-struct typed {
-	uint64_t type;
-	double ns;
-	uint8_t kind;
+struct group { /* the intervals of one type */
+	struct vprof_moment moment;
+	double sum;
+	const char *name;
+	uint32_t index; /* in the traits' types */
 };
-
-static int type_order(const void *a, const void *b)
-{
-	const struct typed *x = a, *y = b;
-
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	return x->type < y->type ? -1 : x->type > y->type;
-}
 
 static int count_order(const void *a, const void *b)
 {
-	const struct vprof_type *x = a, *y = b;
+	const struct group *x = a, *y = b;
 
-	if (x->n != y->n)
-		return x->n > y->n ? -1 : 1;
+	if (x->moment.n_present != y->moment.n_present)
+		return x->moment.n_present > y->moment.n_present ? -1 : 1;
 	return strcmp(x->name, y->name);
-}
-
-const char *vprof_latency_type_name(struct vprof_results *r, const struct vprof_timeline *timeline, uint8_t kind,
-				    uint64_t type)
-{
-	const char *text = kind == 2 ? vprof_timeline_string(timeline, type) : NULL;
-	char number[32];
-
-	if (kind == 0)
-		return vprof_results_string(r, "(no type)");
-	if (text)
-		return vprof_results_string(r, text);
-	snprintf(number, sizeof number, kind == 1 ? "%lld" : "type %llx", (long long)type);
-	return vprof_results_string(r, number);
 }
 
 /* The law of total variance: what the types add, between and within, sums to 1. */
@@ -60,91 +37,109 @@ static void share_out(struct vprof_results *r, size_t n)
 	}
 }
 
-static int fill_types(struct vprof_results *r, const struct vprof_timeline *timeline, struct typed *typed, size_t n)
+static void add_groups(struct group *groups, const struct vprof_traits *t)
 {
-	VPROF_ARRAY(struct vprof_type) types = { NULL, 0, 0 };
-	double between = 0;
-	size_t from, to;
-
-	if (vprof_array_sort(typed, n, sizeof *typed, type_order))
-		return VPROF_ERR_NOMEM;
-	for (from = 0; from < n; from = to) {
-		struct vprof_type *t = VPROF_PUSH(&types);
-		double d;
-
-		for (to = from + 1; to < n && !type_order(&typed[from], &typed[to]); to++)
-			;
-		if (!t)
-			goto nomem;
-		t->n = to - from;
-		t->mean_ns = gsl_stats_mean(&typed[from].ns, sizeof *typed / sizeof(double), to - from);
-		t->sd_ns = t->n < 2 ? 0 :
-				      sqrt(gsl_stats_variance_m(&typed[from].ns, sizeof *typed / sizeof(double),
-								to - from, t->mean_ns));
-		t->name = vprof_latency_type_name(r, timeline, typed[from].kind, typed[from].type);
-		if (!t->name)
-			goto nomem;
-		d = t->mean_ns - r->mean_ns;
-		between += (double)t->n * d * d;
+	for (size_t i = 0; i < t->n; i++) {
+		groups[t->type[i]].sum += t->ns[i];
+		groups[t->type[i]].moment.n_present++;
 	}
-	if (types.n > 1 && r->var_ns2 > 0)
-		r->between_types = between / (r->var_ns2 * (double)(n - 1));
-	if (types.n == 1 && typed[0].kind == 0)
-		types.n = 0;
-	qsort(types.v, types.n, sizeof *types.v, count_order);
-	r->n_types = types.n < TYPES_MAX ? types.n : TYPES_MAX;
-	r->types = calloc(r->n_types ? r->n_types : 1, sizeof *r->types);
-	if (!r->types)
-		goto nomem;
-	if (r->n_types)
-		memcpy(r->types, types.v, r->n_types * sizeof *r->types);
-	VPROF_ARRAY_RELEASE(&types);
-	share_out(r, n);
-	return 0;
-nomem:
-	r->n_types = 0;
-	VPROF_ARRAY_RELEASE(&types);
-	return VPROF_ERR_NOMEM;
+	for (uint32_t k = 0; k < t->types.n; k++) {
+		groups[k].name = t->types.v[k].name;
+		groups[k].index = k;
+		if (groups[k].moment.n_present)
+			groups[k].moment.mean = groups[k].sum / (double)groups[k].moment.n_present;
+		groups[k].moment.n_present = 0;
+	}
+	for (size_t i = 0; i < t->n; i++)
+		vprof_moment_add(&groups[t->type[i]].moment, t->ns[i]);
 }
 
-int vprof_latency_fill(struct vprof_results *r, const struct vprof_timeline *timeline,
-		       const struct vprof_intervals *intervals, const uint32_t *chosen, size_t n, struct vprof_error *err)
+/* The most frequent types first; traits->type follows. `place`: [n_groups]. */
+static int show_groups(struct vprof_results *r, struct vprof_traits *t, const struct group *groups, size_t n_groups, uint32_t *place)
 {
-	size_t cap_ns = 0, cap_typed = 0;
-	double *ns = vprof_array_room(NULL, &cap_ns, n + 1, sizeof *ns);
-	struct typed *typed = vprof_array_room(NULL, &cap_typed, n + 1, sizeof *typed);
-	int ret = 0;
+	r->n_types = n_groups == 1 && t->types.v[groups[0].index].kind == 0 ? 0 : n_groups < TYPES_MAX ? n_groups : TYPES_MAX;
+	r->types = calloc(r->n_types + 1, sizeof *r->types);
+	if (!r->types)
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < t->types.n; i++)
+		place[i] = VPROF_NONE;
+	for (size_t i = 0; i < r->n_types; i++) {
+		size_t n = groups[i].moment.n_present;
 
-	_Static_assert(sizeof(struct typed) % sizeof(double) == 0, "GSL's stride counts doubles");
-	if (!ns || !typed) {
-		ret = VPROF_ERR_NOMEM;
-		goto out;
+		r->types[i].name = groups[i].name;
+		r->types[i].n = n;
+		r->types[i].mean_ns = groups[i].moment.mean;
+		r->types[i].sd_ns = sqrt(vprof_moment_variance(&groups[i].moment, n));
+		place[groups[i].index] = (uint32_t)i;
 	}
-	for (size_t i = 0; i < n; i++) {
-		const struct vprof_instance *inst = &intervals->instances.v[chosen[i]];
+	for (size_t i = 0; i < t->n; i++)
+		t->type[i] = place[t->type[i]];
+	share_out(r, t->n);
+	return 0;
+}
 
-		ns[i] = (double)(inst->end - inst->begin) * timeline->ns_per_tick;
-		typed[i] = (struct typed){ inst->type, ns[i], inst->type_kind };
-	}
-	if (!n)
+static int fill_types(struct vprof_results *r, struct vprof_traits *t)
+{
+	struct group *groups = calloc(t->types.n + 1, sizeof *groups);
+	uint32_t *place = malloc((t->types.n + 1) * sizeof *place);
+	size_t n_groups = 0;
+	double between = 0;
+	int ret = VPROF_ERR_NOMEM;
+
+	if (!groups || !place)
 		goto out;
-	gsl_sort(ns, 1, n);
-	r->min_ns = ns[0];
-	r->max_ns = ns[n - 1];
-	r->p50_ns = gsl_stats_quantile_from_sorted_data(ns, 1, n, 0.5);
-	r->p90_ns = gsl_stats_quantile_from_sorted_data(ns, 1, n, 0.9);
-	r->p99_ns = gsl_stats_quantile_from_sorted_data(ns, 1, n, 0.99);
-	r->p999_ns = gsl_stats_quantile_from_sorted_data(ns, 1, n, 0.999);
-	r->mean_ns = gsl_stats_mean(ns, 1, n);
-	r->var_ns2 = n < 2 ? 0 : gsl_stats_variance_m(ns, 1, n, r->mean_ns);
+	add_groups(groups, t);
+	for (size_t i = 0; i < t->types.n; i++)
+		if (groups[i].moment.n_present)
+			groups[n_groups++] = groups[i];
+	qsort(groups, n_groups, sizeof *groups, count_order);
+	for (size_t i = 0; i < n_groups; i++) {
+		double d = groups[i].moment.mean - r->mean_ns;
+
+		between += (double)groups[i].moment.n_present * d * d;
+	}
+	if (n_groups > 1 && r->var_ns2 > 0)
+		r->between_types = between / (r->var_ns2 * (double)(t->n - 1));
+	ret = show_groups(r, t, groups, n_groups, place);
+out:
+	free(groups);
+	free(place);
+	return ret;
+}
+
+/* Linear between order statistics. */
+static double quantile(const struct vprof_traits *t, double p)
+{
+	double at = p * (double)(t->n - 1);
+	size_t low = (size_t)at, high = low + 1 < t->n ? low + 1 : low;
+	double x = t->ns[t->slowest[t->n - 1 - low]], y = t->ns[t->slowest[t->n - 1 - high]];
+
+	return (1 - (at - (double)low)) * x + (at - (double)low) * y;
+}
+
+int vprof_latency_fill(struct vprof_results *r, struct vprof_traits *t, struct vprof_error *err)
+{
+	struct vprof_moment all = { 0 };
+	long double sum = 0;
+
+	if (!t->n)
+		return 0;
+	r->min_ns = t->ns[t->slowest[t->n - 1]];
+	r->max_ns = t->ns[t->slowest[0]];
+	r->p50_ns = quantile(t, 0.5);
+	r->p90_ns = quantile(t, 0.9);
+	r->p99_ns = quantile(t, 0.99);
+	r->p999_ns = quantile(t, 0.999);
+	for (size_t i = 0; i < t->n; i++)
+		sum += (long double)t->ns[i];
+	all.mean = r->mean_ns = (double)(sum / (long double)t->n);
+	for (size_t i = 0; i < t->n; i++)
+		vprof_moment_add(&all, t->ns[i]);
+	r->var_ns2 = vprof_moment_variance(&all, t->n);
 	r->sd_ns = sqrt(r->var_ns2);
 	if (r->var_ns2 > 0)
-		r->slowest_share = (r->max_ns - r->mean_ns) * (r->max_ns - r->mean_ns) / (r->var_ns2 * (double)(n - 1));
-	ret = fill_types(r, timeline, typed, n);
-out:
-	vprof_array_free(ns, cap_ns, sizeof *ns);
-	vprof_array_free(typed, cap_typed, sizeof *typed);
-	if (ret)
-		vprof_error_set(err, ret, "not enough memory for the latencies of %zu intervals", n);
-	return ret;
+		r->slowest_share = (r->max_ns - r->mean_ns) * (r->max_ns - r->mean_ns) / (r->var_ns2 * (double)(t->n - 1));
+	if (fill_types(r, t))
+		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the latencies of %zu intervals", t->n);
+	return 0;
 }

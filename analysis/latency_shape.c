@@ -5,7 +5,7 @@
 #include <gsl/gsl_sort_double.h>
 #include <gsl/gsl_statistics_double.h>
 
-#include "analysis/latency.h"
+#include "analysis/parallel.h"
 
 #define SUB_BITS 4
 #define N_SUB (1u << SUB_BITS)
@@ -41,32 +41,6 @@ static double bucket_from(unsigned bucket)
 	return from;
 }
 
-/* Place of the instance's type among the first of r->types, plus one; 0: none of them. */
-struct type_memo {
-	uint64_t type;
-	unsigned place;
-	uint8_t kind, is_set;
-};
-
-static int type_place(struct type_memo *memo, struct vprof_results *r, const struct vprof_timeline *timeline,
-		      const struct vprof_instance *inst, unsigned *place)
-{
-	struct type_memo *m = &memo[vprof_mix(inst->type + inst->type_kind) & 63];
-	const char *name;
-
-	if (!m->is_set || m->type != inst->type || m->kind != inst->type_kind) {
-		name = vprof_latency_type_name(r, timeline, inst->type_kind, inst->type);
-		if (!name)
-			return VPROF_ERR_NOMEM;
-		*m = (struct type_memo){ inst->type, 0, inst->type_kind, 1 };
-		for (unsigned i = 0; i < r->n_types && i < TYPES_SHOWN; i++)
-			if (r->types[i].name == name)
-				m->place = i + 1;
-	}
-	*place = m->place;
-	return 0;
-}
-
 static int fill_histogram(struct vprof_results *r, const struct counts *c)
 {
 	size_t n_rows = 0;
@@ -86,73 +60,82 @@ static int fill_histogram(struct vprof_results *r, const struct counts *c)
 
 static void fill_period(struct vprof_period *p, double *ns, size_t n)
 {
+	long double sum = 0;
+
 	gsl_sort(ns, 1, n);
+	for (size_t i = 0; i < n; i++)
+		sum += (long double)ns[i];
 	p->n = n;
-	p->mean_ns = gsl_stats_mean(ns, 1, n);
+	p->mean_ns = (double)(sum / (long double)n);
 	p->p50_ns = gsl_stats_quantile_from_sorted_data(ns, 1, n, 0.5);
 	p->p99_ns = gsl_stats_quantile_from_sorted_data(ns, 1, n, 0.99);
 	p->max_ns = ns[n - 1];
 }
 
-/* Equal parts of the trace; those in which no interval began are left out. */
-static int fill_periods(struct vprof_results *r, const struct vprof_timeline *timeline, const struct vprof_intervals *intervals,
-			const uint32_t *chosen, size_t n, uint64_t start, double *ns)
+struct periods {
+	struct vprof_results *r;
+	double *ns; /* [n] copy of the latencies */
+	size_t first[PERIODS_MAX + 1]; /* into ns; those in which no interval began are left out */
+};
+
+static int sort_period(void *arg, int worker, size_t item)
 {
-	size_t n_parts = n / PERIOD_LEAST < 1 ? 1 : n / PERIOD_LEAST > PERIODS_MAX ? PERIODS_MAX : n / PERIOD_LEAST;
-	double part = r->duration_ns / (double)n_parts;
-	size_t from = 0;
+	struct periods *p = arg;
 
-	r->periods = calloc(n_parts, sizeof *r->periods);
-	if (!r->periods)
-		return VPROF_ERR_NOMEM;
-	for (size_t i = 0; i < n_parts; i++) {
-		size_t k = from;
-
-		for (; k < n; k++) {
-			const struct vprof_instance *inst = &intervals->instances.v[chosen[k]];
-
-			if (i + 1 < n_parts && (double)(inst->begin - start) * timeline->ns_per_tick >= part * (double)(i + 1))
-				break;
-			ns[k] = (double)(inst->end - inst->begin) * timeline->ns_per_tick;
-		}
-		if (k > from) {
-			struct vprof_period *p = &r->periods[r->n_periods++];
-
-			p->from_ns = part * (double)i;
-			p->to_ns = part * (double)(i + 1);
-			fill_period(p, ns + from, k - from);
-		}
-		from = k;
-	}
+	(void)worker;
+	fill_period(&p->r->periods[item], p->ns + p->first[item], p->first[item + 1] - p->first[item]);
 	return 0;
 }
 
-int vprof_latency_shape_fill(struct vprof_results *r, const struct vprof_timeline *timeline,
-			     const struct vprof_intervals *intervals, const uint32_t *chosen, size_t n, uint64_t start)
+/* Equal parts of the trace. */
+static int fill_periods(struct vprof_results *r, const struct vprof_traits *t, int n_threads)
+{
+	size_t n_parts = t->n / PERIOD_LEAST < 1 ? 1 : t->n / PERIOD_LEAST > PERIODS_MAX ? PERIODS_MAX : t->n / PERIOD_LEAST;
+	double part = r->duration_ns / (double)n_parts;
+	struct periods p = { .r = r };
+	size_t from = 0, cap = 0;
+
+	r->periods = calloc(n_parts, sizeof *r->periods);
+	p.ns = vprof_array_room(NULL, &cap, t->n + 1, sizeof *p.ns);
+	if (!r->periods || !p.ns) {
+		vprof_array_free(p.ns, cap, sizeof *p.ns);
+		return VPROF_ERR_NOMEM;
+	}
+	memcpy(p.ns, t->ns, t->n * sizeof *p.ns);
+	for (size_t i = 0; i < n_parts; i++) {
+		size_t k = i + 1 < n_parts ? from : t->n;
+
+		while (k < t->n && t->at_ns[k] < part * (double)(i + 1))
+			k++;
+		if (k > from) {
+			r->periods[r->n_periods].from_ns = part * (double)i;
+			r->periods[r->n_periods].to_ns = part * (double)(i + 1);
+			p.first[++r->n_periods] = k;
+		}
+		from = k;
+	}
+	vprof_parallel_run(vprof_parallel_count(n_threads), r->n_periods, sort_period, &p);
+	vprof_array_free(p.ns, cap, sizeof *p.ns);
+	return 0;
+}
+
+int vprof_latency_shape_fill(struct vprof_results *r, const struct vprof_traits *t, int n_threads)
 {
 	struct counts *counts = calloc(1, sizeof *counts);
-	struct type_memo memo[64] = { { 0 } };
-	size_t cap = 0;
-	double *ns = vprof_array_room(NULL, &cap, n + 1, sizeof *ns);
-	int ret = counts && ns ? 0 : VPROF_ERR_NOMEM;
+	int ret = counts ? 0 : VPROF_ERR_NOMEM;
 
-	for (size_t i = 0; !ret && i < n; i++) {
-		const struct vprof_instance *inst = &intervals->instances.v[chosen[i]];
-		double took = (double)(inst->end - inst->begin) * timeline->ns_per_tick; /* of a damaged trace: beyond 2^64 */
-		unsigned place, bucket = bucket_of(took < 0x1p63 ? (uint64_t)took : UINT64_C(1) << 63);
+	for (size_t i = 0; !ret && i < t->n; i++) {
+		double took = t->ns[i]; /* of a damaged trace: beyond 2^64 */
+		unsigned bucket = bucket_of(took < 0x1p63 ? (uint64_t)took : UINT64_C(1) << 63);
 
-		ret = type_place(memo, r, timeline, inst, &place);
-		if (ret)
-			break;
 		counts->n[0][bucket]++;
-		if (place)
-			counts->n[place][bucket]++;
+		if (t->type[i] < TYPES_SHOWN)
+			counts->n[1 + t->type[i]][bucket]++;
 	}
 	if (!ret)
 		ret = fill_histogram(r, counts);
-	if (!ret && n)
-		ret = fill_periods(r, timeline, intervals, chosen, n, start, ns);
+	if (!ret && t->n)
+		ret = fill_periods(r, t, n_threads);
 	free(counts);
-	vprof_array_free(ns, cap, sizeof *ns);
 	return ret;
 }

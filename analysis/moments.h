@@ -14,6 +14,7 @@ struct vprof_moment {
 	double mean;	 /* over all n intervals, absent ones as 0 */
 	double squares;	 /* sum of (x - mean)^2 over the present ones */
 	double residual; /* sum of (x - mean) over the present ones */
+	double noise;	 /* sum of what the errors of estimates add to the squares (noise.h) */
 	size_t n_present;
 };
 
@@ -31,6 +32,7 @@ static inline void vprof_moment_join(struct vprof_moment *m, const struct vprof_
 {
 	m->squares += other->squares;
 	m->residual += other->residual;
+	m->noise += other->noise;
 	m->n_present += other->n_present;
 }
 
@@ -47,6 +49,7 @@ static inline double vprof_moment_variance(const struct vprof_moment *m, size_t 
 struct vprof_comoment {
 	double products;	/* sum of (a - mean a)(b - mean b) where both are present */
 	double sum_a, sum_b;	/* sums of a - mean a, b - mean b there */
+	double noise;		/* as that of a moment, of the products */
 	size_t n_both;
 };
 
@@ -63,6 +66,7 @@ static inline void vprof_comoment_join(struct vprof_comoment *c, const struct vp
 	c->products += other->products;
 	c->sum_a += other->sum_a;
 	c->sum_b += other->sum_b;
+	c->noise += other->noise;
 	c->n_both += other->n_both;
 }
 

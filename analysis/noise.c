@@ -216,3 +216,8 @@ const struct vprof_noise_item *vprof_noise_items(const struct vprof_noise *noise
 	*n = (size_t)(noise->first.v[i + 1] - noise->first.v[i]);
 	return noise->items.v + noise->first.v[i];
 }
+
+int vprof_noise_has_items(const struct vprof_noise *noise)
+{
+	return noise->items.n > 0;
+}

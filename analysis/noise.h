@@ -34,5 +34,6 @@ int vprof_noise_store(struct vprof_noise *noise, uint32_t (*parent)(const void *
 
 /* Items of interval i, each pair once. */
 const struct vprof_noise_item *vprof_noise_items(const struct vprof_noise *noise, size_t i, size_t *n);
+int vprof_noise_has_items(const struct vprof_noise *noise); /* of any interval */
 
 #endif

@@ -3,9 +3,7 @@
 
 #include <stdio.h>
 
-#include "analysis/latency.h"
-
-#define TYPES_KNOWN 1024
+#include "analysis/radix.h"
 
 struct tally {
 	uint64_t name, n;
@@ -114,61 +112,158 @@ static int gather_amounts(struct vprof_traits *t, const struct vprof_timeline *t
 	return 0;
 }
 
-struct known_type {
-	uint64_t type;
-	uint32_t index;
-	uint8_t kind, is_used;
+const char *vprof_type_name(struct vprof_results *r, const struct vprof_timeline *timeline, uint8_t kind, uint64_t type)
+{
+	const char *text = kind == 2 ? vprof_timeline_string(timeline, type) : NULL;
+	char number[32];
+
+	if (kind == 0)
+		return vprof_results_string(r, "(no type)");
+	if (text)
+		return vprof_results_string(r, text);
+	snprintf(number, sizeof number, kind == 1 ? "%lld" : "type %llx", (long long)type);
+	return vprof_results_string(r, number);
+}
+
+struct type_slots { /* hash of types that were met */
+	uint32_t *v; /* index + 1, 0: free */
+	size_t n, cap;
 };
 
-static int find_type(const struct vprof_timeline *timeline, struct vprof_results *r, struct known_type *t)
+static uint32_t *type_slot(const struct type_slots *slots, const struct vprof_traits *t, uint64_t type, uint8_t kind)
 {
-	const char *name = vprof_latency_type_name(r, timeline, t->kind, t->type);
+	size_t i = vprof_mix(type + kind) & (slots->n - 1);
 
-	if (!name)
+	while (slots->v[i] && (t->types.v[slots->v[i] - 1].type != type || t->types.v[slots->v[i] - 1].kind != kind))
+		i = (i + 1) & (slots->n - 1);
+	return &slots->v[i];
+}
+
+static int type_slots_grow(struct type_slots *slots, const struct vprof_traits *t)
+{
+	struct type_slots grown = { NULL, slots->n ? 2 * slots->n : 1024, 0 };
+
+	grown.v = vprof_array_room(NULL, &grown.cap, grown.n, sizeof *grown.v);
+	if (!grown.v)
 		return VPROF_ERR_NOMEM;
-	for (t->index = 0; t->index < r->n_types && r->types[t->index].name != name; t->index++)
-		;
-	if (t->index == r->n_types)
-		t->index = VPROF_NONE;
-	t->is_used = 1;
+	memset(grown.v, 0, grown.n * sizeof *grown.v);
+	for (size_t i = 0; i < t->types.n; i++)
+		*type_slot(&grown, t, t->types.v[i].type, t->types.v[i].kind) = (uint32_t)i + 1;
+	vprof_array_free(slots->v, slots->cap, sizeof *slots->v);
+	*slots = grown;
 	return 0;
 }
 
-/* Types repeat: the last answer for each place of a small table is kept. */
+/* Index of a type in t->types, VPROF_NONE without memory. */
+static uint32_t find_type(struct vprof_traits *t, struct type_slots *slots, const struct vprof_timeline *timeline,
+			  const struct vprof_instance *inst, struct vprof_results *r)
+{
+	uint32_t *slot = type_slot(slots, t, inst->type, inst->type_kind);
+	struct vprof_trait_type *new;
+
+	if (*slot)
+		return *slot - 1;
+	if (2 * t->types.n >= slots->n) {
+		if (type_slots_grow(slots, t))
+			return VPROF_NONE;
+		slot = type_slot(slots, t, inst->type, inst->type_kind);
+	}
+	new = VPROF_PUSH(&t->types);
+	if (!new)
+		return VPROF_NONE;
+	*new = (struct vprof_trait_type){ inst->type, inst->type_kind, vprof_type_name(r, timeline, inst->type_kind, inst->type), 0 };
+	*slot = (uint32_t)t->types.n;
+	return new->name ? *slot - 1 : VPROF_NONE;
+}
+
+struct named {
+	const char *name;
+	uint32_t index;
+};
+
+static int named_order(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+
+	if (x->name != y->name)
+		return x->name < y->name ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* Names are interned: the same name is the same pointer. */
+static int join_names(struct vprof_traits *t)
+{
+	struct named *named = malloc((t->types.n + 1) * sizeof *named);
+
+	if (!named)
+		return VPROF_ERR_NOMEM;
+	for (uint32_t i = 0; i < t->types.n; i++)
+		named[i] = (struct named){ t->types.v[i].name, i };
+	qsort(named, t->types.n, sizeof *named, named_order);
+	for (size_t i = 0; i < t->types.n; i++)
+		t->types.v[named[i].index].same = i && named[i].name == named[i - 1].name ?
+							  t->types.v[named[i - 1].index].same : named[i].index;
+	free(named);
+	for (size_t i = 0; i < t->n; i++)
+		t->type[i] = t->types.v[t->type[i]].same;
+	return 0;
+}
+
+/* Neighbours are often of one type. */
 static int gather_types(struct vprof_traits *t, const struct vprof_timeline *timeline, const struct vprof_intervals *intervals,
 			const uint32_t *chosen, struct vprof_results *r)
 {
-	struct known_type *known = calloc(TYPES_KNOWN, sizeof *known);
-	int ret = known ? 0 : VPROF_ERR_NOMEM;
+	struct type_slots slots = { NULL, 0, 0 };
+	int ret = type_slots_grow(&slots, t);
 
 	for (size_t i = 0; i < t->n && !ret; i++) {
 		const struct vprof_instance *inst = &intervals->instances.v[chosen[i]];
-		struct known_type *k = &known[vprof_mix(inst->type + inst->type_kind) % TYPES_KNOWN];
+		const struct vprof_instance *before = i ? &intervals->instances.v[chosen[i - 1]] : NULL;
 
-		if (!k->is_used || k->type != inst->type || k->kind != inst->type_kind) {
-			*k = (struct known_type){ .type = inst->type, .kind = inst->type_kind };
-			ret = find_type(timeline, r, k);
+		if (before && before->type == inst->type && before->type_kind == inst->type_kind) {
+			t->type[i] = t->type[i - 1];
+			continue;
 		}
-		t->type[i] = k->index;
+		t->type[i] = find_type(t, &slots, timeline, inst, r);
+		ret = t->type[i] == VPROF_NONE ? VPROF_ERR_NOMEM : 0;
 	}
-	free(known);
+	vprof_array_free(slots.v, slots.cap, sizeof *slots.v);
+	return ret ? ret : join_names(t);
+}
+
+static int sort_latencies(struct vprof_traits *t)
+{
+	size_t cap = 0;
+	struct vprof_keyed *keyed = vprof_array_room(NULL, &cap, t->n + 1, sizeof *keyed);
+	int ret = keyed ? 0 : VPROF_ERR_NOMEM;
+
+	for (size_t i = 0; !ret && i < t->n; i++)
+		keyed[i] = (struct vprof_keyed){ vprof_falling_key(t->ns[i]), (uint32_t)i };
+	if (!ret)
+		ret = vprof_radix_sort(keyed, t->n);
+	for (size_t i = 0; !ret && i < t->n; i++)
+		t->slowest[i] = keyed[i].item;
+	vprof_array_free(keyed, cap, sizeof *keyed);
 	return ret;
 }
 
-int vprof_traits_gather(struct vprof_traits *t, const struct vprof_timeline *timeline,
-			const struct vprof_intervals *intervals, const uint32_t *chosen, size_t n, struct vprof_results *r)
+int vprof_traits_gather(struct vprof_traits *t, const struct vprof_timeline *timeline, const struct vprof_intervals *intervals,
+			const uint32_t *chosen, size_t n, uint64_t start, struct vprof_results *r)
 {
 	*t = (struct vprof_traits){ .n = n };
 	t->ns = vprof_array_room(NULL, &t->cap_ns, n + 1, sizeof *t->ns);
+	t->at_ns = vprof_array_room(NULL, &t->cap_at_ns, n + 1, sizeof *t->at_ns);
+	t->slowest = vprof_array_room(NULL, &t->cap_slowest, n + 1, sizeof *t->slowest);
 	t->type = vprof_array_room(NULL, &t->cap_type, n + 1, sizeof *t->type);
-	if (!t->ns || !t->type)
+	if (!t->ns || !t->at_ns || !t->slowest || !t->type)
 		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < n; i++) {
 		const struct vprof_instance *inst = &intervals->instances.v[chosen[i]];
 
 		t->ns[i] = (double)(inst->end - inst->begin) * timeline->ns_per_tick;
+		t->at_ns[i] = inst->begin > start ? (double)(inst->begin - start) * timeline->ns_per_tick : 0;
 	}
-	if (gather_types(t, timeline, intervals, chosen, r))
+	if (sort_latencies(t) || gather_types(t, timeline, intervals, chosen, r))
 		return VPROF_ERR_NOMEM;
 	return gather_amounts(t, timeline, intervals, chosen, n);
 }
@@ -176,7 +271,10 @@ int vprof_traits_gather(struct vprof_traits *t, const struct vprof_timeline *tim
 void vprof_traits_release(struct vprof_traits *t)
 {
 	vprof_array_free(t->ns, t->cap_ns, sizeof *t->ns);
+	vprof_array_free(t->at_ns, t->cap_at_ns, sizeof *t->at_ns);
+	vprof_array_free(t->slowest, t->cap_slowest, sizeof *t->slowest);
 	vprof_array_free(t->type, t->cap_type, sizeof *t->type);
+	VPROF_ARRAY_RELEASE(&t->types);
 	vprof_array_free(t->amounts, t->cap_amounts, sizeof *t->amounts);
 	*t = (struct vprof_traits){ 0 };
 }

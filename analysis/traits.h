@@ -11,23 +11,37 @@
 
 #define VPROF_COUNTERS_MAX 8
 
+struct vprof_trait_type { /* one of the types that occur */
+	uint64_t type;
+	uint8_t kind; /* as in struct vprof_instance */
+	const char *name;
+	uint32_t same; /* the first one with this name */
+};
+
 struct vprof_traits {
 	size_t n;
 	double *ns;	   /* [n] latencies */
-	uint32_t *type;	   /* [n] index into the results' types; VPROF_NONE: none of them */
+	double *at_ns;	   /* [n] when they began, from the trace's begin */
+	uint32_t *slowest; /* [n] places by falling latency, equal ones by rising place */
+	uint32_t *type;	   /* [n] index into `types`; after vprof_latency_fill into the results' types, VPROF_NONE: none of them */
+	VPROF_ARRAY(struct vprof_trait_type) types; /* in the order in which they were met */
 	size_t n_counters; /* by falling number of amounts */
 	uint64_t counters[VPROF_COUNTERS_MAX]; /* hash of the name */
 	double *amounts;   /* [n * n_counters] sums, row-major; 0: none was recorded */
-	size_t cap_ns, cap_type, cap_amounts; /* of these arrays, for vprof_array_free */
+	size_t cap_ns, cap_at_ns, cap_slowest, cap_type, cap_amounts; /* of these arrays, for vprof_array_free */
 	uint64_t n_worked; /* intervals with an amount of any counter */
 	uint64_t n_stray;  /* amounts recorded by threads that worked for no chosen interval */
 	size_t n_left_out; /* counters beyond VPROF_COUNTERS_MAX */
 };
 
-/* `r` has its types (vprof_latency_fill). An amount counts for the interval that its thread works for at that moment.
- * Two intervals have the same type when its name is the same. OK or NOMEM; to be released in both cases. */
-int vprof_traits_gather(struct vprof_traits *traits, const struct vprof_timeline *timeline,
-			const struct vprof_intervals *intervals, const uint32_t *chosen, size_t n, struct vprof_results *r);
+/* An amount counts for the interval that its thread works for at that moment. Two intervals have the same type when its name is the
+ * same. `start`: the trace's begin. Names are interned in `r`. OK or NOMEM; to be released in both cases. */
+int vprof_traits_gather(struct vprof_traits *traits, const struct vprof_timeline *timeline, const struct vprof_intervals *intervals,
+			const uint32_t *chosen, size_t n, uint64_t start, struct vprof_results *r);
+
+/* Name of a type, interned in `r`: the same pointer for the same name. NULL without memory. */
+const char *vprof_type_name(struct vprof_results *r, const struct vprof_timeline *timeline, uint8_t kind, uint64_t type);
+
 void vprof_traits_release(struct vprof_traits *traits);
 
 #endif

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* qsort_r */
 #include "analysis/moments.h"
 #include "analysis/parallel.h"
+#include "analysis/shares.h"
 #include "analysis/variance_tree.h"
 
 #include <math.h>
@@ -9,17 +10,13 @@
 
 #define PAIRED_CHILDREN_MAX 200u
 #define PAIRS_MAX ((size_t)6 << 20) /* 192 MiB of co-moments */
-#define SHARES_MAX 16		     /* of the intervals that are summed on their own */
-#define SHARES_BYTES ((size_t)48 << 20) /* of all sums beyond the first share's */
 
 struct pairing { /* of one parent */
 	size_t first;	 /* into comoments */
 	uint32_t n;	 /* children taken part */
 };
 
-/* Sums are taken over shares of the intervals, and these are added in order: how many there are depends on the tree alone, so the
- * number of threads changes no digit. */
-struct share {
+struct share { /* shares.h */
 	struct vprof_tree_reader *reader;
 	struct vprof_moment *moments; /* [n_final] */
 	struct vprof_comoment *comoments; /* [n_pairs] */
@@ -30,14 +27,12 @@ struct computation {
 	struct vprof_tree *tree;
 	struct vprof_results *r;
 	struct vprof_moment *moments; /* [n_final] */
-	struct share shares[SHARES_MAX];
+	struct share shares[VPROF_SHARES_MAX];
 	size_t n_shares;
 	int (*sum)(const struct computation *c, struct share *s); /* the pass at hand */
 	struct pairing *pairings;     /* [n_final] by parent */
 	uint32_t *rank;		      /* [n_final] place among the paired siblings, or VPROF_NONE */
 	struct vprof_comoment *comoments;
-	double *pair_noise; /* [n_pairs] sums over the intervals */
-	int has_noise;
 	size_t n_pairs;
 };
 
@@ -174,23 +169,25 @@ static void fill_preempted(const struct computation *c)
 
 static int begin_share(struct computation *c, struct share *s, size_t i)
 {
-	size_t n = c->tree->n_intervals;
-
-	s->from = n * i / c->n_shares;
-	s->to = n * (i + 1) / c->n_shares;
 	s->reader = vprof_tree_reader_new(c->tree);
 	s->moments = i ? calloc(c->tree->n_final, sizeof *s->moments) : c->moments;
 	return s->reader && s->moments ? 0 : VPROF_ERR_NOMEM;
 }
 
+static void cut_shares(struct computation *c, size_t n_shares)
+{
+	for (size_t i = 0; i < n_shares; i++) {
+		c->shares[i].from = vprof_share_from(c->tree->n_intervals, i, n_shares);
+		c->shares[i].to = vprof_share_from(c->tree->n_intervals, i + 1, n_shares);
+	}
+}
+
 static int begin_shares(struct computation *c)
 {
-	size_t n_bytes = c->tree->n_final * (sizeof *c->moments + sizeof(int64_t));
 	int ret = 0;
 
-	c->n_shares = 1 + SHARES_BYTES / 2 / n_bytes;
-	if (c->n_shares > SHARES_MAX)
-		c->n_shares = SHARES_MAX;
+	c->n_shares = vprof_shares_count(c->tree->n_final * (sizeof *c->moments + sizeof(int64_t)));
+	cut_shares(c, c->n_shares);
 	for (size_t i = 0; i < c->n_shares; i++)
 		ret = begin_share(c, &c->shares[i], i) ? VPROF_ERR_NOMEM : ret;
 	return ret;
@@ -232,23 +229,15 @@ static void take_means(struct computation *c)
 			c->shares[s].moments[i].mean = c->moments[i].mean;
 }
 
-/* What the errors of sampled times add to variances goes out again. */
-static int take_noise(struct computation *c)
+static int sum_noise(struct share *s, size_t i)
 {
-	size_t n = c->tree->n_intervals;
+	size_t n;
+	const struct vprof_sample_noise *item = vprof_tree_read_noise(s->reader, i, &n);
 
-	for (size_t i = 0; i < n; i++) {
-		size_t k, n_items;
-		const struct vprof_sample_noise *item = vprof_tree_noise(c->tree, i, &n_items);
-
-		if (!item)
-			return VPROF_ERR_NOMEM;
-		c->has_noise |= n_items > 0;
-		for (k = 0; k < n_items; k++)
-			if (item[k].a == item[k].b)
-				c->r->nodes[item[k].a].noise_ns2 += item[k].ns2 / (double)n;
-	}
-	return 0;
+	for (size_t k = 0; item && k < n; k++)
+		if (item[k].a == item[k].b)
+			s->moments[item[k].a].noise += item[k].ns2;
+	return item ? 0 : VPROF_ERR_NOMEM;
 }
 
 static int sum_squares(const struct computation *c, struct share *s)
@@ -261,27 +250,36 @@ static int sum_squares(const struct computation *c, struct share *s)
 			return VPROF_ERR_NOMEM;
 		for (size_t k = 0; k < n; k++)
 			vprof_moment_add(&s->moments[sample[k].node], sample[k].ns);
+		if (c->tree->has_noise && sum_noise(s, i))
+			return VPROF_ERR_NOMEM;
 	}
-	(void)c;
 	return 0;
 }
 
+static void join_moments(void *arg, size_t to, size_t from)
+{
+	struct computation *c = arg;
+
+	for (size_t i = 0; i < c->tree->n_final; i++)
+		vprof_moment_join(&c->shares[to].moments[i], &c->shares[from].moments[i]);
+}
+
+/* What the errors of sampled times add to variances goes out again. */
 static int take_variances(struct computation *c)
 {
-	double total;
+	double total, n_intervals = (double)(c->tree->n_intervals ? c->tree->n_intervals : 1);
 
 	c->sum = sum_squares;
 	if (vprof_parallel_run(c->tree->n_threads, c->n_shares, sum_share, c))
 		return VPROF_ERR_NOMEM;
-	for (size_t s = 1; s < c->n_shares; s++)
-		for (size_t i = 0; i < c->tree->n_final; i++)
-			vprof_moment_join(&c->moments[i], &c->shares[s].moments[i]);
+	vprof_shares_join(c->n_shares, join_moments, c);
 	total = vprof_moment_variance(&c->moments[0], c->tree->n_intervals);
 	for (size_t i = 0; i < c->tree->n_final; i++) {
 		struct vprof_node *n = &c->r->nodes[i];
 
 		n->mean_ns = c->moments[i].mean;
 		n->n_intervals = c->moments[i].n_present;
+		n->noise_ns2 = c->moments[i].noise / n_intervals;
 		n->var_ns2 = vprof_moment_variance(&c->moments[i], c->tree->n_intervals);
 		n->var_ns2 = n->var_ns2 > n->noise_ns2 ? n->var_ns2 - n->noise_ns2 : 0;
 		n->share = total > 0 ? n->var_ns2 / total : 0;
@@ -340,8 +338,7 @@ static int choose_pairs(struct computation *c)
 	}
 	free(list);
 	c->comoments = calloc(c->n_pairs ? c->n_pairs : 1, sizeof *c->comoments);
-	c->pair_noise = calloc(c->n_pairs ? c->n_pairs : 1, sizeof *c->pair_noise);
-	return c->comoments && c->pair_noise ? 0 : VPROF_ERR_NOMEM;
+	return c->comoments ? 0 : VPROF_ERR_NOMEM;
 }
 
 static void pair_up(const struct computation *c, struct vprof_comoment *comoments, const struct vprof_sample *s, size_t n,
@@ -360,20 +357,18 @@ static void pair_up(const struct computation *c, struct vprof_comoment *comoment
 	}
 }
 
-static int take_pair_noise(struct computation *c, size_t interval)
+static int pair_up_noise(const struct computation *c, struct share *s, size_t interval)
 {
 	size_t n;
-	const struct vprof_sample_noise *item = vprof_tree_noise(c->tree, interval, &n);
+	const struct vprof_sample_noise *item = vprof_tree_read_noise(s->reader, interval, &n);
 
-	if (!item)
-		return VPROF_ERR_NOMEM;
-	for (size_t k = 0; k < n; k++) {
+	for (size_t k = 0; item && k < n; k++) {
 		uint32_t a = c->rank[item[k].a], b = c->rank[item[k].b];
 
 		if (item[k].a != item[k].b && a != VPROF_NONE && b != VPROF_NONE)
-			c->pair_noise[pair_index(&c->pairings[c->r->nodes[item[k].a].parent], a, b)] += item[k].ns2;
+			s->comoments[pair_index(&c->pairings[c->r->nodes[item[k].a].parent], a, b)].noise += item[k].ns2;
 	}
-	return 0;
+	return item ? 0 : VPROF_ERR_NOMEM;
 }
 
 static int sum_products(const struct computation *c, struct share *s)
@@ -392,24 +387,32 @@ static int sum_products(const struct computation *c, struct share *s)
 			if (to > from + 1)
 				pair_up(c, s->comoments, sample + from, to - from, &c->pairings[nodes[sample[from].node].parent]);
 		}
+		if (c->tree->has_noise && pair_up_noise(c, s, i))
+			return VPROF_ERR_NOMEM;
 	}
 	return 0;
 }
 
+static void join_comoments(void *arg, size_t to, size_t from)
+{
+	struct computation *c = arg;
+
+	for (size_t i = 0; i < c->n_pairs; i++)
+		vprof_comoment_join(&c->shares[to].comoments[i], &c->shares[from].comoments[i]);
+}
+
 static int take_covariances(struct computation *c)
 {
-	size_t n_shares, n_bytes;
+	size_t n_shares;
 
 	if (choose_pairs(c))
 		return VPROF_ERR_NOMEM;
-	n_bytes = (c->n_pairs + 1) * sizeof *c->comoments;
-	n_shares = 1 + SHARES_BYTES / 2 / n_bytes;
+	n_shares = vprof_shares_count((c->n_pairs + 1) * sizeof *c->comoments);
 	n_shares = n_shares < c->n_shares ? n_shares : c->n_shares;
+	cut_shares(c, n_shares);
 	for (size_t i = 0; i < n_shares; i++) {
 		struct share *s = &c->shares[i];
 
-		s->from = c->tree->n_intervals * i / n_shares;
-		s->to = c->tree->n_intervals * (i + 1) / n_shares;
 		s->comoments = i ? calloc(c->n_pairs + 1, sizeof *s->comoments) : c->comoments;
 		if (!s->comoments)
 			return VPROF_ERR_NOMEM;
@@ -417,12 +420,7 @@ static int take_covariances(struct computation *c)
 	c->sum = sum_products;
 	if (vprof_parallel_run(c->tree->n_threads, n_shares, sum_share, c))
 		return VPROF_ERR_NOMEM;
-	for (size_t s = 1; s < n_shares; s++)
-		for (size_t i = 0; i < c->n_pairs; i++)
-			vprof_comoment_join(&c->comoments[i], &c->shares[s].comoments[i]);
-	for (size_t i = 0; i < c->tree->n_intervals && c->has_noise; i++)
-		if (take_pair_noise(c, i))
-			return VPROF_ERR_NOMEM;
+	vprof_shares_join(n_shares, join_comoments, c);
 	return 0;
 }
 
@@ -452,7 +450,7 @@ static int fill_covariances(struct computation *c)
 				v->cov_ns2 = vprof_comoment_covariance(&c->comoments[pair], &c->moments[a],
 								       &c->moments[b], c->tree->n_intervals);
 				if (c->tree->n_intervals)
-					v->cov_ns2 -= c->pair_noise[pair] / (double)c->tree->n_intervals;
+					v->cov_ns2 -= c->comoments[pair].noise / (double)c->tree->n_intervals;
 				v->share = total > 0 ? 2 * v->cov_ns2 / total : 0;
 				v->r = product > 0 ? v->cov_ns2 / product : 0;
 				r->n_covariances++;
@@ -480,7 +478,7 @@ int vprof_tree_results(struct vprof_tree *tree, struct vprof_results *r, struct 
 	if (begin_shares(&c) || fill_blocked(&c))
 		goto out;
 	take_means(&c);
-	if (take_noise(&c) || take_variances(&c) || take_covariances(&c) || fill_covariances(&c))
+	if (take_variances(&c) || take_covariances(&c) || fill_covariances(&c))
 		goto out;
 	fill_preempted(&c);
 	ret = 0;
@@ -490,7 +488,6 @@ out:
 	free(c.pairings);
 	free(c.rank);
 	free(c.comoments);
-	free(c.pair_noise);
 	if (ret)
 		vprof_error_set(err, ret, "not enough memory for the variance tree of %zu nodes: record a shorter run, "
 				"or measure fewer functions", tree->n_final);

@@ -31,7 +31,6 @@ struct vprof_tree_private {
 	uint32_t *canonical; /* [timeline->n_names] first name with the same text */
 	struct place *places; /* [n_final] */
 	struct vprof_tree_reader *reader; /* of vprof_tree_sample */
-	VPROF_ARRAY(struct vprof_sample_noise) sample_noise;
 };
 
 struct place { /* in the results */
@@ -42,6 +41,7 @@ struct vprof_tree_reader {
 	const struct vprof_tree *tree;
 	int64_t *below; /* [n_final] sums of children, zero between samples */
 	VPROF_ARRAY(struct vprof_sample) sample;
+	VPROF_ARRAY(struct vprof_sample_noise) noise;
 };
 
 int vprof_tree_new(struct vprof_tree **out, const struct vprof_timeline *timeline, const struct vprof_plan *plan,
@@ -97,7 +97,6 @@ void vprof_tree_free(struct vprof_tree *tree)
 	VPROF_ARRAY_RELEASE(&tree->nodes);
 	vprof_tree_reader_free(p->reader);
 	free(p->places);
-	VPROF_ARRAY_RELEASE(&p->sample_noise);
 	free(p->canonical);
 	free(p);
 	free(tree);
@@ -276,6 +275,7 @@ static int join_part(struct join *j, struct vprof_tree_part *part)
 	tree->wait_ticks += part->wait_ticks;
 	tree->unmatched_ticks += part->unmatched_ticks;
 	tree->n_folded += part->n_folded;
+	tree->has_noise |= vprof_noise_has_items(part->noise);
 	return 0;
 }
 
@@ -465,6 +465,7 @@ void vprof_tree_reader_free(struct vprof_tree_reader *r)
 		return;
 	free(r->below);
 	VPROF_ARRAY_RELEASE(&r->sample);
+	VPROF_ARRAY_RELEASE(&r->noise);
 	free(r);
 }
 
@@ -526,26 +527,26 @@ static uint32_t place_of(const struct vprof_tree *tree, const struct vprof_tree_
 	return noise_node & VPROF_NOISE_BODY ? node->body_id : node->final_id;
 }
 
-const struct vprof_sample_noise *vprof_tree_noise(struct vprof_tree *tree, size_t i, size_t *n)
+const struct vprof_sample_noise *vprof_tree_read_noise(struct vprof_tree_reader *r, size_t i, size_t *n)
 {
-	struct vprof_tree_private *p = tree->private;
+	const struct vprof_tree *tree = r->tree;
 	double ns2 = tree->timeline->ns_per_tick * tree->timeline->ns_per_tick;
 	size_t n_items, interval;
 	const struct vprof_tree_part *part = part_of(tree, i, &interval);
 	const struct vprof_noise_item *items = vprof_noise_items(part->noise, interval, &n_items);
 
-	p->sample_noise.n = 0;
+	r->noise.n = 0;
 	for (size_t k = 0; k < n_items; k++) {
 		uint32_t a = place_of(tree, part, items[k].a), b = place_of(tree, part, items[k].b);
 		struct vprof_sample_noise *item;
 
 		if (a == VPROF_NONE || b == VPROF_NONE) /* a body that is not there */
 			continue;
-		item = VPROF_PUSH(&p->sample_noise);
+		item = VPROF_PUSH(&r->noise);
 		if (!item)
 			return NULL;
 		*item = (struct vprof_sample_noise){ a < b ? a : b, a < b ? b : a, items[k].ticks2 * ns2 };
 	}
-	*n = p->sample_noise.n;
-	return *n ? p->sample_noise.v : &no_noise;
+	*n = r->noise.n;
+	return *n ? r->noise.v : &no_noise;
 }

@@ -42,6 +42,7 @@ struct vprof_tree {
 	uint64_t preempted_ticks, by_own_ticks; /* of the intervals' own threads; by_own: see struct vprof_off */
 	uint64_t wait_ticks;	  /* the intervals waited for other threads */
 	uint64_t unmatched_ticks; /* ... or those that they waited for did, and nobody knows for whom */
+	int has_noise;		  /* once numbered: times of some interval are estimates */
 	uint64_t n_folded;	  /* frames folded into their caller for depth or number of nodes */
 	uint64_t n_unknown_codes; /* nodes whose code the plan does not know */
 	struct vprof_tree_private *private;
@@ -82,8 +83,8 @@ struct vprof_sample_noise { /* variance of two estimates' errors in one interval
 	double ns2;
 };
 
-/* Of interval i; valid until the next call. NULL without memory. */
-const struct vprof_sample_noise *vprof_tree_noise(struct vprof_tree *tree, size_t i, size_t *n);
+/* Of interval i; valid until the reader's next call. NULL without memory. */
+const struct vprof_sample_noise *vprof_tree_read_noise(struct vprof_tree_reader *reader, size_t i, size_t *n);
 
 /* Fills nodes and covariances of `r` (needs r->interval) from a numbered tree: means, variances (n - 1), and the
  * covariances of siblings: of all of them, or of the 200 of largest variance where a node has more children.

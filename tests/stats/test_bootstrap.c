@@ -29,18 +29,13 @@ static double normal(uint64_t *state)
 struct series { /* x + y make the latency; sums over blocks of both */
 	size_t n, n_blocks;
 	double x[N_MAX], y[N_MAX], total[N_MAX];
-	double sum[5][VPROF_BOOTSTRAP_BLOCKS_MAX]; /* n, x, xx, t, tt */
+	double sum[VPROF_BOOTSTRAP_BLOCKS_MAX][5]; /* n, x, xx, t, tt */
 };
 
 /* The mean of x, and its share of the variance of x + y. */
-static void evaluate(void *arg, const double *weights, double *values)
+static void evaluate(void *arg, const double *sum, double *values)
 {
-	const struct series *s = arg;
-	double sum[5] = { 0 };
-
-	for (size_t b = 0; b < s->n_blocks; b++)
-		for (size_t k = 0; k < 5; k++)
-			sum[k] += weights[b] * s->sum[k][b];
+	(void)arg;
 	values[0] = sum[1] / sum[0];
 	values[1] = (sum[2] - sum[1] * sum[1] / sum[0]) / (sum[4] - sum[3] * sum[3] / sum[0]);
 	values[2] = NAN; /* nothing to say */
@@ -61,17 +56,18 @@ static void cut_into_blocks(struct series *s)
 		size_t b = i * s->n_blocks / s->n;
 		double x = s->x[i], t = s->total[i];
 
-		s->sum[0][b]++;
-		s->sum[1][b] += x;
-		s->sum[2][b] += x * x;
-		s->sum[3][b] += t;
-		s->sum[4][b] += t * t;
+		s->sum[b][0]++;
+		s->sum[b][1] += x;
+		s->sum[b][2] += x * x;
+		s->sum[b][3] += t;
+		s->sum[b][4] += t * t;
 	}
 }
 
 static void bounds(struct series *s, double low[3], double high[3])
 {
-	struct vprof_bootstrap problem = { s->n_blocks, 3, 7, evaluate, s };
+	struct vprof_bootstrap problem = { .n_blocks = s->n_blocks, .n_sums = 5, .n_statistics = 3, .seed = 7, .rows = s->sum[0],
+					   .evaluate = evaluate };
 	struct vprof_bootstrap_values values;
 
 	assert_int_equal(vprof_bootstrap_run(&problem, &values), 0);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Sorting by a 64-bit key, in time that grows with n alone. */
+#ifndef VPROF_RADIX_H
+#define VPROF_RADIX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct vprof_keyed {
+	uint64_t key;
+	uint32_t item;
+};
+
+/* By rising key, equal ones in their order. OK or NOMEM: `v` is as it was, or partly sorted. */
+int vprof_radix_sort(struct vprof_keyed *v, size_t n);
+
+/* A key that falls as x rises; x is no NaN and not negative. */
+static inline uint64_t vprof_falling_key(double x)
+{
+	union {
+		double x;
+		uint64_t bits;
+	} u = { .x = x };
+
+	return ~u.bits;
+}
+
+#endif
