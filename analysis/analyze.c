@@ -11,6 +11,7 @@
 #include "analysis/factors.h"
 #include "analysis/latency.h"
 #include "analysis/latency_shape.h"
+#include "analysis/parallel.h"
 #include "analysis/probe_cost.h"
 #include "analysis/spine.h"
 #include "analysis/symbols.h"
@@ -302,6 +303,28 @@ static int take_steps(struct analysis *a, struct vprof_error *err)
 	return vprof_warnings_add(a->r, &findings, err);
 }
 
+#define TRACE_PARTS 16
+
+static int release_part(void *arg, int worker, size_t item)
+{
+	struct analysis *a = arg;
+
+	(void)worker;
+	if (item < TRACE_PARTS) {
+		if (a->trace)
+			vprof_trace_let_go(a->trace, item, TRACE_PARTS);
+		return 0;
+	}
+	vprof_tree_free(a->tree);
+	vprof_path_free(a->path);
+	vprof_intervals_free(a->intervals);
+	vprof_window_list_release(&a->windows);
+	VPROF_ARRAY_RELEASE(&a->chosen);
+	vprof_traits_release(&a->traits);
+	VPROF_ARRAY_RELEASE(&a->terms.terms);
+	return 0;
+}
+
 int vprof_analyze(struct vprof_results **out, const struct vprof_analyze_options *options, struct vprof_error *err)
 {
 	struct analysis a = { .o = options };
@@ -323,15 +346,9 @@ int vprof_analyze(struct vprof_results **out, const struct vprof_analyze_options
 		*out = a.r;
 		a.r = NULL;
 	}
-	vprof_tree_free(a.tree);
-	vprof_path_free(a.path);
-	vprof_intervals_free(a.intervals);
+	vprof_parallel_run(vprof_parallel_count(options->n_threads), TRACE_PARTS + 1, release_part, &a);
 	vprof_timeline_free(a.timeline);
 	vprof_trace_free(a.trace);
-	vprof_window_list_release(&a.windows);
-	VPROF_ARRAY_RELEASE(&a.chosen);
-	vprof_traits_release(&a.traits);
-	VPROF_ARRAY_RELEASE(&a.terms.terms);
 	vprof_results_free(a.r);
 	return ret;
 }

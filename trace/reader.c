@@ -296,6 +296,15 @@ int vprof_trace_open(struct vprof_trace **out, const char *dir, struct vprof_err
 	return code;
 }
 
+void vprof_trace_let_go(struct vprof_trace *trace, size_t i, size_t n)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), n_pages = trace->private->n_bytes / page;
+	size_t from = n_pages / n * i, to = i + 1 < n ? n_pages / n * (i + 1) : n_pages;
+
+	if (trace->private->map && from < to)
+		(void)madvise((char *)trace->private->map + from * page, (to - from) * page, MADV_DONTNEED);
+}
+
 void vprof_trace_free(struct vprof_trace *trace)
 {
 	if (!trace)

@@ -36,6 +36,9 @@ struct vprof_trace {
 /* `dir` is the run's trace folder. */
 int vprof_trace_open(struct vprof_trace **out, const char *dir, struct vprof_error *err);
 void vprof_trace_free(struct vprof_trace *trace);
+/* The process lets go of part i of n of the mapped pages: giving back a large trace takes its time, and several threads can share
+ * it before vprof_trace_free. Records stay readable. */
+void vprof_trace_let_go(struct vprof_trace *trace, size_t i, size_t n);
 /* Walks all records once, and adds the bytes of those that cannot be read to n_bytes_ignored. */
 void vprof_trace_check(struct vprof_trace *trace);
 double vprof_trace_ns(const struct vprof_trace *trace, uint64_t ticks); /* since header.start_ticks */
