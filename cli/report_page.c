@@ -60,7 +60,9 @@ static int put(const struct vprof_project *p, const char *run, const struct vpro
 			return vprof_error_set(err, VPROF_ERR_FAILED, "the page could not be written to standard output");
 		return VPROF_OK;
 	}
-	path = file ? strdup(file) : vprof_project_run_path(p, run, "report.html");
+	path = file ? realpath(file, NULL) : vprof_project_run_path(p, run, "report.html"); /* a link stays, its file is replaced */
+	if (!path && file)
+		path = strdup(file);
 	rc = path ? vprof_file_write(path, text->s, text->len, err) : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
 	if (!rc)
 		printf("%s\n", vprof_project_shown(path));

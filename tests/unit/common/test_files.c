@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,8 +73,10 @@ static void test_read_write(void **state)
 	struct vprof_error err = { "" };
 	char hex[17];
 	char *one = vprof_path_join(folder, "deep/er/one"), *two = vprof_path_join(folder, "two"),
-	     *deep = vprof_path_join(folder, "deep/er");
+	     *deep = vprof_path_join(folder, "deep/er"), *alias = vprof_path_join(folder, "alias");
+	char bytes[8];
 	struct stat a, b;
+	int fd;
 
 	(void)state;
 	assert_int_equal(vprof_file_read(one, &text, &err), VPROF_ERR_MISSING);
@@ -85,6 +88,21 @@ static void test_read_write(void **state)
 	assert_int_equal(vprof_file_read(deep, &text, &err), VPROF_ERR_INPUT);
 	assert_int_equal(mkfifo(two, 0600), 0); /* nobody will ever write into it */
 	assert_int_equal(vprof_file_read(two, &text, &err), VPROF_ERR_INPUT);
+	fd = open(two, O_RDWR);
+	assert_true(fd >= 0);
+	assert_int_equal(vprof_file_write(two, "abc", 3, &err), 0); /* into it: a device would be gone for all */
+	assert_int_equal(read(fd, bytes, sizeof bytes), 3);
+	assert_int_equal(symlink(two, alias), 0);
+	assert_int_equal(vprof_file_write(alias, "de", 2, &err), 0);
+	assert_int_equal(read(fd, bytes, sizeof bytes), 2);
+	assert_true(!lstat(two, &a) && S_ISFIFO(a.st_mode) && !lstat(alias, &b) && S_ISLNK(b.st_mode));
+	assert_int_equal(unlink(alias), 0);
+	assert_int_equal(symlink(one, alias), 0);
+	assert_int_equal(vprof_file_write(alias, "xyz", 3, &err), 0); /* a link to a file is replaced, the file is left alone */
+	assert_true(!lstat(alias, &b) && S_ISREG(b.st_mode) && !stat(one, &a) && a.st_size == 3 && a.st_ino != b.st_ino);
+	assert_int_equal(vprof_file_write("/dev/full", "x", 1, &err), VPROF_ERR_FAILED);
+	assert_true(!stat("/dev/full", &a) && S_ISCHR(a.st_mode));
+	close(fd);
 	assert_int_equal(unlink(two), 0);
 	assert_int_equal(vprof_file_read("/dev/zero", &text, &err), VPROF_ERR_INPUT);
 	assert_int_equal(chmod(one, 0640), 0);
@@ -102,6 +120,7 @@ static void test_read_write(void **state)
 	free(one);
 	free(two);
 	free(deep);
+	free(alias);
 }
 
 static void test_text(void **state)
