@@ -1,6 +1,7 @@
 /* The steps of an analysis, in order. Everything that a step found out lives in struct analysis until the end. */
 #include "analysis/analyze.h"
 
+#include <gsl/gsl_errno.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -330,6 +331,7 @@ int vprof_analyze(struct vprof_results **out, const struct vprof_analyze_options
 	struct analysis a = { .o = options };
 	int ret;
 
+	gsl_set_error_handler_off(); /* it would abort; what can fail is checked */
 	*out = NULL;
 	a.r = vprof_results_new();
 	if (!a.r)

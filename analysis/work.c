@@ -35,9 +35,10 @@ double vprof_work_solve(const double *a, const double *c, size_t n, double *b)
 	gsl_eigen_symmv_workspace work = { n, space, space + n, space + 2 * n, space + 3 * n };
 
 	memcpy(copy, a, n * n * sizeof *copy);
-	gsl_eigen_symmv(&matrix.matrix, &value.vector, &v.matrix, &work);
-	gsl_eigen_symmv_sort(&value.vector, &v.matrix, GSL_EIGEN_SORT_VAL_DESC);
 	memset(b, 0, n * sizeof *b);
+	if (gsl_eigen_symmv(&matrix.matrix, &value.vector, &v.matrix, &work))
+		return NAN; /* does not converge */
+	gsl_eigen_symmv_sort(&value.vector, &v.matrix, GSL_EIGEN_SORT_VAL_DESC);
 	for (size_t k = 0; k < n && values[k] > RANK_LIMIT * values[0] && values[k] > 0; k++) {
 		double along = 0;
 
@@ -99,16 +100,19 @@ static int fold_rows(gsl_matrix *rows, const struct vprof_traits *t, const struc
 	return 0;
 }
 
-/* Least squares of the triangle: slopes per sd of each column. Returns R^2, or NaN without memory. */
-static double fit(const struct vprof_traits *t, const struct vprof_work_model *m, double mean, double *slope, double *with)
+/* Least squares of the triangle: slopes per sd of each column, and R^2; NaN where no solution is found. OK or NOMEM. */
+static int fit(const struct vprof_traits *t, const struct vprof_work_model *m, double mean, double *slope, double *with,
+	       double *r2)
 {
 	size_t p = m->n_columns, rank;
 	gsl_matrix *rows = gsl_matrix_calloc(p + 1 + BATCH_ROWS, p + 1), *x = gsl_matrix_alloc(p + 1, p);
 	gsl_vector *y = gsl_vector_alloc(p + 1), *b = gsl_vector_alloc(p);
 	gsl_matrix *cov = gsl_matrix_alloc(p, p);
 	gsl_multifit_linear_workspace *work = gsl_multifit_linear_alloc(p + 1, p);
-	double chisq, total = 0, r2 = NAN;
+	double chisq, total = 0;
+	int ret = VPROF_ERR_NOMEM;
 
+	*r2 = NAN;
 	if (!rows || !x || !y || !b || !cov || !work || fold_rows(rows, t, m, mean))
 		goto out;
 	for (size_t i = 0; i <= p; i++) {
@@ -117,14 +121,16 @@ static double fit(const struct vprof_traits *t, const struct vprof_work_model *m
 		gsl_vector_set(y, i, gsl_matrix_get(rows, i, p));
 		total += gsl_vector_get(y, i) * gsl_vector_get(y, i);
 	}
-	gsl_multifit_linear_tsvd(x, y, RANK_LIMIT, b, cov, &chisq, &rank, work);
+	ret = 0;
+	if (gsl_multifit_linear_tsvd(x, y, RANK_LIMIT, b, cov, &chisq, &rank, work))
+		goto out;
 	for (size_t k = 0; k < p; k++) {
 		slope[k] = gsl_vector_get(b, k);
 		with[k] = 0;
 		for (size_t i = 0; i <= p; i++)
 			with[k] += gsl_matrix_get(x, i, k) * gsl_vector_get(y, i);
 	}
-	r2 = total > 0 ? 1 - chisq / total : 0;
+	*r2 = total > 0 ? 1 - chisq / total : 0;
 out:
 	gsl_matrix_free(rows);
 	gsl_matrix_free(x);
@@ -133,7 +139,7 @@ out:
 	gsl_vector_free(b);
 	if (work)
 		gsl_multifit_linear_free(work);
-	return r2;
+	return ret;
 }
 
 static const char *counter_name(struct vprof_results *r, const struct vprof_timeline *timeline, uint64_t hash)
@@ -183,9 +189,10 @@ int vprof_work_fill(struct vprof_results *r, const struct vprof_timeline *timeli
 	make_columns(m, t);
 	if (!m->n_columns || t->n < m->n_columns + 2 || !(r->var_ns2 > 0))
 		return 0;
-	r2 = fit(t, m, r->mean_ns, slope, with);
-	if (isnan(r2))
+	if (fit(t, m, r->mean_ns, slope, with, &r2))
 		return VPROF_ERR_NOMEM;
+	if (isnan(r2))
+		return 0;
 	r->work_share = adjusted = vprof_work_adjusted(r2, (double)t->n, m->n_columns);
 	for (size_t k = 0; k < m->n_columns; k++) {
 		struct vprof_work *w = &r->work[m->counter[k]];

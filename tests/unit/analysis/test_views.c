@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <gsl/gsl_errno.h>
 
 #include "analysis/probe_cost.h"
 #include "analysis/warnings.h"
@@ -544,6 +545,18 @@ static void test_left_to_chance(void **state)
 	vprof_results_free(r);
 }
 
+/* GSL's own handler would abort. */
+static void test_gsl_never_aborts(void **state)
+{
+	gsl_error_handler_t *before = gsl_set_error_handler(NULL);
+	struct vprof_results *r;
+
+	(void)state;
+	r = rank_equal(72, 0);
+	assert_non_null(gsl_set_error_handler(before));
+	vprof_results_free(r);
+}
+
 static void test_long_names(void **state)
 {
 	char umlauts[401];
@@ -570,7 +583,7 @@ int main(void)
 		cmocka_unit_test(test_probes_of_sampled_calls),
 		cmocka_unit_test(test_ranking),
 		cmocka_unit_test(test_certified),     cmocka_unit_test(test_one_outlier),
-		cmocka_unit_test(test_left_to_chance), cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_left_to_chance), cmocka_unit_test(test_long_names), cmocka_unit_test(test_gsl_never_aborts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
