@@ -79,9 +79,17 @@ static const char *const lock_calls[] = { "pthread_mutex_lock",
 					  "pthread_rwlock_wrlock",
 					  "pthread_spin_lock",
 					  "sem_wait",
-					  "mtx_lock" };
+					  "mtx_lock",
+					  "std::mutex::lock",
+					  "std::timed_mutex::lock",
+					  "std::recursive_mutex::lock",
+					  "std::shared_mutex::lock",
+					  "std::shared_mutex::lock_shared" };
 static const char *const unlock_calls[] = { "pthread_mutex_unlock", "pthread_rwlock_unlock",
-					    "pthread_spin_unlock", "sem_post", "mtx_unlock" };
+					    "pthread_spin_unlock",  "sem_post",
+					    "mtx_unlock",           "std::mutex::unlock",
+					    "std::timed_mutex::unlock", "std::recursive_mutex::unlock",
+					    "std::shared_mutex::unlock", "std::shared_mutex::unlock_shared" };
 
 static const struct {
 	const char *const *names;
@@ -310,7 +318,8 @@ static void mark_direct_calls(struct discovery *d)
 		if (caller == UINT32_MAX || call->callee_function || call->kind == VPROF_CALL_POINTER)
 			continue;
 		for (t = 0; t < TRAIT_DISPATCH; t++)
-			if (name_in(last_component(call->callee), trait_calls[t].names, trait_calls[t].n))
+			if (name_in(last_component(call->callee), trait_calls[t].names, trait_calls[t].n) ||
+			    name_in(call->callee, trait_calls[t].names, trait_calls[t].n))
 				d->distance[t][caller] = 0;
 		if (!strcmp(call->callee, "syscall") && strstr(call->args, "futex"))
 			d->distance[TRAIT_WAIT][caller] = d->distance[TRAIT_SIGNAL][caller] = 0;

@@ -11,31 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "annotate/discovery.h"
+#include "annotate/ranking.h"
 
-#define EVIDENCE_BYTES 400
 #define PROPOSALS_MAX 12
 #define LOOP_DISTANCE 2
 #define BELOW_MAX 3
 #define TRAFFIC_MAX 3
 #define TARGETS_MAX 16
 
-struct candidate {
-	double score;
-	int n_evidence; /* structural observations, names not counted */
-	uint32_t end;	/* index + 1 of the function that ends what this one begins; 0: it ends with this one */
-	char why[EVIDENCE_BYTES];
-};
-
-struct ranking {
-	struct discovery *d;
-	struct candidate *all; /* [n_functions] */
-	uint8_t *chain; /* [n_functions] direct calls from a handler, FAR when more than DISTANCE_MAX */
-};
-
-static const char *const good_words[] = { "process", "handle",  "request",  "query", "serve",
-					  "execute", "command", "dispatch", "drive", "transaction",
-					  "perform", "message", "packet" };
 static const char *const bad_words[] = { "init",  "free",     "create",  "close", "destroy",
 					 "error", "log",      "print",   "help",  "config",
 					 "test",  "load",     "save",    "cron",  "stat",
@@ -57,12 +40,11 @@ static const char *const callback_registrars[] = { "event_set",
 						   "uv_queue_work",
 						   "MHD_start_daemon",
 						   "g_io_add_watch" };
-static const char *const part_words[] = { "sub", "nested", "block", "command", "savepoint", "prepare" };
 static const char *const outside_folders[] = { "/deps/",     "/vendor/",  "/third_party/", "/thirdparty/",
 					       "/external/", "/test/",    "/tests/",       "/contrib/",
 					       "/benchmark", "/examples/" };
 
-static void observe(struct ranking *r, uint32_t f, double points, const char *what)
+void observe(struct ranking *r, uint32_t f, double points, const char *what)
 {
 	struct candidate *c = &r->all[f];
 	size_t n = strlen(c->why);
@@ -73,14 +55,14 @@ static void observe(struct ranking *r, uint32_t f, double points, const char *wh
 		snprintf(c->why + n, sizeof c->why - n, "%s%s", n ? "; " : "", what);
 }
 
-static uint32_t caller_of(struct ranking *r, const struct vprof_facts_call *call)
+uint32_t caller_of(struct ranking *r, const struct vprof_facts_call *call)
 {
 	const struct vprof_facts_function *f = vprof_facts_function(r->d->facts, call->caller);
 
 	return f ? (uint32_t)(f - r->d->facts->functions) : UINT32_MAX;
 }
 
-static const char *name_of(struct ranking *r, uint32_t f)
+const char *name_of(struct ranking *r, uint32_t f)
 {
 	return r->d->facts->functions[f].name;
 }
@@ -450,7 +432,7 @@ static void observe_traffic(struct ranking *r)
 /* --- the expression that identifies the request --- */
 
 /* *rank: 3 looks like a request, 2 a pointer, 1 a descriptor, 0 none. */
-static const char *id_of(struct discovery *d, const struct vprof_facts_function *f, int *rank)
+const char *id_of(struct discovery *d, const struct vprof_facts_function *f, int *rank)
 {
 	size_t n, i;
 	const struct parameter *list = parameters_of(d, f, &n), *best = NULL;
@@ -480,7 +462,7 @@ static const char *id_of(struct discovery *d, const struct vprof_facts_function 
 }
 
 /* The expression at `end` for what id_of says at `begin`, or NULL: it is not known there. */
-static const char *end_id_of(struct discovery *d, const struct vprof_facts_function *begin,
+const char *end_id_of(struct discovery *d, const struct vprof_facts_function *begin,
 			     const struct vprof_facts_function *end)
 {
 	size_t n, n_end, i, j;
@@ -497,110 +479,7 @@ static const char *end_id_of(struct discovery *d, const struct vprof_facts_funct
 	return j < n_end ? at_end[j].name : NULL;
 }
 
-/* How many functions call it, or call a caller of it. */
-static uint32_t callers_near(struct discovery *d, uint32_t f)
-{
-	const struct vprof_callgraph *g = d->graph;
-	uint32_t n = 0, i;
-
-	for (i = g->rfirst[f]; i < g->rfirst[f + 1]; i++)
-		n += 1 + g->rfirst[g->redges[i] + 1] - g->rfirst[g->redges[i]];
-	return n;
-}
-
-static int is_called_by_name(struct discovery *d, uint32_t f)
-{
-	size_t i;
-
-	for (i = 0; i < d->facts->n_calls; i++)
-		if (d->facts->calls[i].callee_function == f + 1)
-			return 1;
-	return 0;
-}
-
-/* A parser that meets "begin" notes it; nothing runs yet. */
-static int takes_parser(struct discovery *d, uint32_t f)
-{
-	static const char *const words[] = { "parse", "lexer" };
-	size_t n, i;
-	const struct parameter *list = parameters_of(d, &d->facts->functions[f], &n);
-
-	for (i = 0; i < n; i++)
-		if (list[i].is_pointer && has_word(list[i].type, words, LENGTH(words)))
-			return 1;
-	return 0;
-}
-
-/* What a program begins and commits or ends by name, wherever that happens: StartTransaction and CommitTransaction. Callbacks
- * only hear of what others begin. */
-static void observe_units(struct ranking *r)
-{
-	static const struct opposite words[] = { { "start", "commit" }, { "begin", "commit" }, { "start", "end" },
-						 { "begin", "end" },	{ "start", "finish" }, { "begin", "finish" } };
-	static const char *const units[] = { "transaction", "request", "trx", "txn", "query" };
-	struct discovery *d = r->d;
-	uint32_t f, n_callers;
-
-	for (f = 0; f < d->facts->n_functions; f++) {
-		const struct vprof_facts_function *function = &d->facts->functions[f], *end;
-
-		if (!has_word(function->name, units, LENGTH(units)))
-			continue;
-		end = find_opposite(d, function, words, LENGTH(words), 0);
-		if (!end || !end->instrumentable || end->file != function->file || !end_id_of(d, function, end) ||
-		    !is_called_by_name(d, f) || takes_parser(d, f))
-			continue;
-		r->all[f].end = (uint32_t)(end - d->facts->functions) + 1;
-		n_callers = callers_near(d, f);
-		observe(r, f,
-			(has_word(function->name, part_words, LENGTH(part_words)) ? 20 : 42) +
-				(n_callers > 50 ? 20 : n_callers > 10 ? 10 : 0),
-			vprof_arena_printf(d->arena, "begins what %s (%s) ends, for %u callers and theirs", end->name,
-					   where_of(d, end), n_callers));
-	}
-}
-
 /* --- ranking --- */
-
-/* At most 2 count: "handle_request" says more than "handle". */
-static int good_words_in(const char *name)
-{
-	int n = 0;
-	size_t i;
-
-	for (i = 0; i < LENGTH(good_words) && n < 2; i++)
-		n += has_word(name, &good_words[i], 1);
-	return n;
-}
-
-/* Where nothing polls or receives (a batch program, a driver loop): names, if they are called in a loop; surest in the loop
- * that a thread or main is made of. */
-static void observe_names(struct ranking *r)
-{
-	struct discovery *d = r->d;
-	uint32_t caller, f;
-	size_t i;
-	int rank;
-
-	for (i = 0; i < d->facts->n_calls; i++) {
-		const struct vprof_facts_call *call = &d->facts->calls[i];
-
-		if (!call->in_loop || !call->callee_function)
-			continue;
-		f = call->callee_function - 1;
-		id_of(d, &d->facts->functions[f], &rank);
-		caller = caller_of(r, call);
-		if (r->all[f].n_evidence || good_words_in(name_of(r, f)) + (rank == 3) < 2)
-			continue;
-		if (caller != UINT32_MAX && d->is_entry[caller])
-			observe(r, f, 40,
-				vprof_arena_printf(d->arena, "its name says so, and it is called in the loop of %s, where %s starts",
-						   name_of(r, caller),
-						   strcmp(name_of(r, caller), "main") ? "a thread" : "the program"));
-		else
-			observe(r, f, 10, "its name says so, and it is called in a loop");
-	}
-}
 
 static void weigh_names(struct ranking *r)
 {
@@ -771,6 +650,7 @@ void find_intervals(struct discovery *d)
 	observe_loops(&r);
 	observe_tasks(&r);
 	observe_units(&r);
+	observe_turns(&r);
 	observe_callees(&r);
 	observe_repeats(&r);
 	lower_clients(&r);

@@ -179,7 +179,7 @@ static int has_lock_word(const char *name)
 	return 0;
 }
 
-/* Of a small function: the call by which it locks something that hangs on a parameter. */
+/* Of a small function: the call by which it locks something that hangs on a parameter, or on the object of a method. */
 static const struct vprof_facts_call *locking_call(struct discovery *d, const struct vprof_facts_function *f)
 {
 	size_t n, p;
@@ -198,6 +198,8 @@ static const struct vprof_facts_call *locking_call(struct discovery *d, const st
 
 		if (!locks || strstr(call->callee, "unlock"))
 			continue;
+		if (!n && is_method(f))
+			return call;
 		for (p = 0; p < n; p++)
 			if (mentions(call->args, list[p].name))
 				return call;

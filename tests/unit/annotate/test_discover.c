@@ -449,6 +449,55 @@ static void test_driver_of_a_library(void **state)
 	finish(draft);
 }
 
+static const char turns_cc[] = "struct Database;\nstruct Batch;\nstruct Mutex;\n"
+			       "void Lock(Mutex *m) { }\nvoid Unlock(Mutex *m) { }\nvoid Wait() { }\nvoid Signal() { }\n"
+			       "void Write(Batch *b) { }\n"
+			       "void Push(Batch *b) { }\n"
+			       "void step() { }\n";
+
+/* A batch waits until those before it are written; a bounded queue, until there is room. */
+static void make_turns(struct made *m)
+{
+	static const char batch[] = ONE("b", "Batch *");
+	int lock, unlock, wait, signal, write, push, i;
+
+	made_file(m, "turns.cc", turns_cc, "c++");
+	lock = add(m, "Lock", "void", ONE("m", "Mutex *"), "void (Mutex *)");
+	unlock = add(m, "Unlock", "void", ONE("m", "Mutex *"), "void (Mutex *)");
+	wait = made_function(m, &(struct made_function){ "Wait", "void", "void", "[]", "void ()", .display = "Signal::Wait" });
+	signal = made_function(m, &(struct made_function){ "Signal", "void", "void", "[]", "void ()", .display = "Signal::Signal" });
+	write = made_function(m, &(struct made_function){ "Write", "void", "void", batch, "void (Batch *)",
+							  .display = "Database::Write" });
+	push = made_function(m, &(struct made_function){ "Push", "void", "void", batch, "void (Batch *)",
+							 .display = "Queue::Push" });
+	add(m, "step", "void", "[]", "void ()");
+	made_call(m, lock, "std::mutex::lock", "direct", "", 0, "[\"m->mutex\"]");
+	made_call(m, unlock, "std::mutex::unlock", "direct", "", 0, "[\"m->mutex\"]");
+	made_call(m, wait, "std::condition_variable::wait", "direct", "", 0, "[\"lock\"]");
+	made_call(m, signal, "std::condition_variable::notify_one", "direct", "", 0, "[]");
+	for (i = 0; i < 2; i++) {
+		made_call(m, i ? push : write, "Wait", "direct", "", 1, "[]");
+		made_call(m, i ? push : write, "Signal", "direct", "", 0, "[]");
+	}
+	for (i = 0; i < 10; i++)
+		made_call(m, write, "step", "direct", "", 0, "[]");
+}
+
+static void test_turns(void **state)
+{
+	struct vprof_draft *draft = discover(make_turns);
+
+	(void)state;
+	assert_int_equal(draft->n_intervals, 1);
+	assert_string_equal(draft->intervals[0].function, "Database::Write");
+	assert_string_equal(draft->intervals[0].id, "b");
+	assert_int_equal(draft->n_sync, 1);
+	assert_string_equal(draft->sync[0].acquire, "Lock");
+	assert_string_equal(draft->sync[0].release, "Unlock");
+	assert_int_equal(draft->sync[0].custom, 0);
+	finish(draft);
+}
+
 static void make_nothing(struct made *m)
 {
 	made_file(m, "lib.c", "int half(int n) { return n / 2; }\n", "c");
@@ -498,7 +547,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_event_loop), cmocka_unit_test(test_pool), cmocka_unit_test(test_uneven_queue),
 		cmocka_unit_test(test_relatives_of_a_lock), cmocka_unit_test(test_events), cmocka_unit_test(test_units),
-		cmocka_unit_test(test_driver_of_a_library),
+		cmocka_unit_test(test_driver_of_a_library), cmocka_unit_test(test_turns),
 		cmocka_unit_test(test_drafts_are_readable),
 	};
 
