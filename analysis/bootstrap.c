@@ -58,7 +58,7 @@ static int run_batch(void *arg, int worker, size_t item)
 		for (size_t k = 0; k < b->n_blocks; k++)
 			weights[(size_t)(((draw(&random) >> 32) * b->n_blocks) >> 32)]++;
 		weigh(b, weights, sums);
-		b->evaluate(b->arg, sums, values);
+		b->evaluate(b->arg, b->rows ? sums : weights, values);
 		for (size_t s = 0; s < b->n_statistics; s++)
 			v->replicates[s * v->n_replicates + i] = values[s];
 	}
@@ -80,7 +80,7 @@ int vprof_bootstrap_run(const struct vprof_bootstrap *b, struct vprof_bootstrap_
 	for (size_t k = 0; k < b->n_blocks; k++)
 		room[k] = 1;
 	weigh(b, room, room + b->n_blocks);
-	b->evaluate(b->arg, room + b->n_blocks, v->point);
+	b->evaluate(b->arg, b->rows ? room + b->n_blocks : room, v->point);
 	ret = vprof_parallel_run(vprof_parallel_count(b->n_threads), (v->n_replicates + BATCH - 1) / BATCH, run_batch, &run);
 out:
 	free(room);

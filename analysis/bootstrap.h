@@ -20,8 +20,8 @@
 struct vprof_bootstrap { /* what is resampled */
 	size_t n_blocks, n_sums, n_statistics;
 	uint64_t seed; /* the same seed, the same bounds */
-	const double *rows; /* [n_blocks * n_sums] sums over the intervals of each block */
-	/* values[n_statistics] of data with these sums[n_sums]; NaN: there is none. For several threads at once. */
+	const double *rows; /* [n_blocks * n_sums] sums over the intervals of each block; NULL: n_sums is 0 */
+	/* values[n_statistics] of data with these sums[n_sums], without rows with these weights[n_blocks]; NaN: there is none. For several threads at once. */
 	void (*evaluate)(void *arg, const double *sums, double *values);
 	void *arg;
 	int n_threads; /* 0: one for each processor; their number changes nothing */
