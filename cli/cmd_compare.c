@@ -30,11 +30,12 @@ struct side {
 	const char *given;
 	struct vprof_results *results;
 	struct vprof_latencies latencies;
+	struct vprof_text plan; /* plan.json, empty when it is not there */
 };
 
 struct factor_change {
 	const char *name, *key;
-	double base_ns, new_ns; /* standard deviations; NaN: not measured in that run */
+	double base_ns, new_ns; /* standard deviations; 0: did not occur, NaN: not measured in that run */
 	double change;		/* of variance, as a share of BASE's; NaN when one is not measured */
 };
 
@@ -83,6 +84,10 @@ static int load_side(struct side *side, struct vprof_error *err)
 				     "so its trace must be kept", vprof_project_shown(trace), side->results->run);
 	if (!rc)
 		rc = vprof_latencies_read(&side->latencies, trace, side->results->interval, err);
+	free(path);
+	path = rc ? NULL : vprof_path_join(folder, "plan.json");
+	if (path && vprof_file_read(path, &side->plan, NULL))
+		vprof_text_clear(&side->plan);
 	vprof_project_release(&p);
 	free(folder);
 	free(path);
@@ -117,9 +122,23 @@ static int by_change(const void *a, const void *b)
 	return dx > dy ? -1 : dx < dy ? 1 : strcmp(x->key, y->key);
 }
 
+static int same_plan(const struct comparison *c)
+{
+	const struct vprof_text *base = &c->sides[0].plan, *new = &c->sides[1].plan;
+
+	return base->len && base->len == new->len && !memcmp(base->s, new->s, base->len);
+}
+
+/* A factor that one run lacks: of variance 0 when it would have been recorded there, as waits always are. */
+static double sd_of_missing(const struct vprof_factor *other, int measured_alike)
+{
+	return measured_alike || other->node_kind == VPROF_NODE_WAIT || other->node_kind == VPROF_NODE_QUEUED ? 0 : NAN;
+}
+
 /* Variance factors of either run; a function's variance is comparable whatever else was measured. */
 static int change_factors(struct comparison *c)
 {
+	int alike = same_plan(c);
 	double var_ns2 = c->sides[0].results->var_ns2;
 	size_t n_base, n_new, i = 0, k = 0;
 	const struct vprof_factor **base = sorted_factors(c->sides[0].results, &n_base);
@@ -129,11 +148,12 @@ static int change_factors(struct comparison *c)
 	while (base && new && c->factors && (i < n_base || k < n_new)) {
 		int order = i == n_base ? 1 : k == n_new ? -1 : by_key(&base[i], &new[k]);
 		const struct vprof_factor *b = order <= 0 ? base[i++] : NULL, *n = order >= 0 ? new[k++] : NULL;
+		struct factor_change *f = &c->factors[c->n_factors++];
 
-		c->factors[c->n_factors++] = (struct factor_change){
-			.name = b ? b->name : n->name, .key = b ? b->key : n->key,
-			.base_ns = b ? b->sd_ns : NAN, .new_ns = n ? n->sd_ns : NAN,
-			.change = b && n && var_ns2 > 0 ? (n->sd_ns * n->sd_ns - b->sd_ns * b->sd_ns) / var_ns2 : NAN };
+		*f = (struct factor_change){ .name = b ? b->name : n->name, .key = b ? b->key : n->key,
+					     .base_ns = b ? b->sd_ns : sd_of_missing(n, alike),
+					     .new_ns = n ? n->sd_ns : sd_of_missing(b, alike) };
+		f->change = var_ns2 > 0 ? (f->new_ns * f->new_ns - f->base_ns * f->base_ns) / var_ns2 : NAN;
 	}
 	if (c->n_factors)
 		qsort(c->factors, c->n_factors, sizeof *c->factors, by_change);
@@ -185,6 +205,11 @@ static int is_worth_showing(const struct factor_change *f, double var_ns2)
 	return isnan(f->change) ? sd * sd >= 0.005 * var_ns2 : fabs(f->change) >= 0.0005;
 }
 
+static int is_blame(const struct factor_change *f)
+{
+	return !strncmp(f->key, "v:beneath:", strlen("v:beneath:"));
+}
+
 static void print_factors(const struct comparison *c, size_t top)
 {
 	struct vprof_text line = VPROF_TEXT_INIT;
@@ -200,7 +225,11 @@ static void print_factors(const struct comparison *c, size_t top)
 			printf("\n%-20s%-40s%14s%14s\n", "variance of base", "factor", "sd base", "sd new");
 		print_signed_percent(change, sizeof change, f->change);
 		vprof_text_clear(&line);
-		vprof_format_cut(&line, f->name, 38, 1, 40);
+		vprof_format_cut(&line, f->name, is_blame(f) ? 24 : 38, 1, 0);
+		if (is_blame(f))
+			vprof_text_add(&line, ", others' work");
+		for (size_t columns = vprof_format_columns(line.s); columns < 40; columns++)
+			vprof_text_add(&line, " ");
 		printf("%10s%10s%s%14s%14s\n", isnan(f->change) ? "-" : change, "", line.s,
 		       isnan(f->base_ns) ? "not measured" : vprof_format_duration(f->base_ns).s,
 		       isnan(f->new_ns) ? "not measured" : vprof_format_duration(f->new_ns).s);
@@ -391,6 +420,7 @@ int vprof_cmd_compare(int argc, char **argv)
 	for (int i = 0; i < 2; i++) {
 		vprof_results_free(c.sides[i].results);
 		vprof_latencies_release(&c.sides[i].latencies);
+		vprof_text_release(&c.sides[i].plan);
 	}
 	free(c.factors);
 	return status;
