@@ -10,6 +10,7 @@
 #include "cli/decide.h"
 #include "common/files.h"
 #include "report/format_value.h"
+#include "report/report.h"
 
 #define SOURCE_LINES 40
 
@@ -104,7 +105,7 @@ static void print_lines(const char *path, int line, int last)
 	vprof_text_release(&clean);
 }
 
-/* The first place of the factor: a function from its definition on, a call site with what stands around it. */
+/* Where the factor weighs most: a function from its definition on, a call site with what stands around it. */
 static void show_source(const struct vprof_ask *ask, const struct vprof_factor *f)
 {
 	const struct vprof_results *r = ask->results;
@@ -113,9 +114,9 @@ static void show_source(const struct vprof_ask *ask, const struct vprof_factor *
 	char *path;
 	int line, last;
 
-	if (!f->n_nodes)
+	n = vprof_factor_node(r, f);
+	if (!n)
 		return;
-	n = &r->nodes[f->kind == VPROF_FACTOR_COVARIANCE ? r->covariances[f->nodes[0]].a : f->nodes[0]];
 	while (n->kind == VPROF_NODE_BODY || n->kind == VPROF_NODE_WAIT || n->kind == VPROF_NODE_QUEUED ||
 	       n->kind == VPROF_NODE_PREEMPTED)
 		n = &r->nodes[n->parent];

@@ -35,14 +35,27 @@ static const char *node_name(const struct vprof_node *n)
 	return n->display && *n->display ? n->display : n->name ? n->name : "?";
 }
 
-/* The node that holds the factor: of a covariance, the siblings' parent. */
+const struct vprof_node *vprof_factor_node(const struct vprof_results *r, const struct vprof_factor *f)
+{
+	int pair = f->kind == VPROF_FACTOR_COVARIANCE;
+	uint32_t best = f->n_nodes ? f->nodes[0] : 0;
+
+	for (size_t i = 1; i < f->n_nodes; i++) {
+		uint32_t at = f->nodes[i];
+
+		if (pair ? fabs(r->covariances[at].cov_ns2) > fabs(r->covariances[best].cov_ns2) :
+			   r->nodes[at].var_ns2 > r->nodes[best].var_ns2)
+			best = at;
+	}
+	return !f->n_nodes ? NULL : &r->nodes[pair ? r->covariances[best].a : best];
+}
+
+/* The node that holds the factor where it weighs most. */
 static const struct vprof_node *place_of(const struct vprof_results *r, const struct vprof_factor *f)
 {
-	if (!f->n_nodes)
-		return NULL;
-	if (f->kind == VPROF_FACTOR_COVARIANCE)
-		return &r->nodes[r->nodes[r->covariances[f->nodes[0]].a].parent];
-	return &r->nodes[r->nodes[f->nodes[0]].parent];
+	const struct vprof_node *n = vprof_factor_node(r, f);
+
+	return n ? &r->nodes[n->parent] : NULL;
 }
 
 /* Nodes from `n` up to the interval, which is left out; path[0] is n. */
@@ -209,7 +222,7 @@ static void add_item(struct vprof_text *line, const char *text)
 /* What could still be learned beneath a variance factor. */
 static void add_children(const struct vprof_results *r, const struct vprof_factor *f, struct vprof_text *line)
 {
-	const struct vprof_node *n = f->n_nodes ? &r->nodes[f->nodes[0]] : NULL;
+	const struct vprof_node *n = vprof_factor_node(r, f);
 	char text[96];
 	uint32_t measured = 0;
 
@@ -243,12 +256,12 @@ static void add_children(const struct vprof_results *r, const struct vprof_facto
 
 static void add_variance_detail(const struct vprof_results *r, const struct vprof_factor *f, struct vprof_text *line)
 {
-	const struct vprof_node *n = f->n_nodes ? &r->nodes[f->nodes[0]] : NULL;
+	const struct vprof_node *n = vprof_factor_node(r, f);
 	char text[128];
 
 	if (n && n->file && *n->file) {
 		vprof_text_addf(line, "%s:%d", n->file, n->line);
-		for (size_t i = 1; i < f->n_nodes && i < 3; i++) {
+		for (size_t i = 0; i < f->n_nodes && i < 3; i++) {
 			const struct vprof_node *other = &r->nodes[f->nodes[i]];
 
 			if (other->file && *other->file && (other->line != n->line || strcmp(other->file, n->file)))

@@ -48,7 +48,10 @@ int vprof_report_view(const struct vprof_results *r, enum vprof_view view, const
 /* Why these results say nothing in this view, and what to do; heap text, "" when they do. NULL without memory. */
 char *vprof_view_lacks(const struct vprof_results *r, enum vprof_view view);
 
-/* The path from the interval to the factor's (first) place, "call > flushAppendOnlyFile", cut in its middle to
+/* The node where a factor weighs most; of a pair, its first sibling there. NULL: it has none. */
+const struct vprof_node *vprof_factor_node(const struct vprof_results *r, const struct vprof_factor *f);
+
+/* The path from the interval to the factor's (heaviest) place, "call > flushAppendOnlyFile", cut in its middle to
  * `columns`; the same words as in the ranked table. */
 void vprof_report_place(const struct vprof_results *r, const struct vprof_factor *f, int columns,
 			struct vprof_text *out);

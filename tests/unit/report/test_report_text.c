@@ -150,6 +150,29 @@ static void says_everything(void **state)
 	free(f.warnings[0]);
 }
 
+/* Of several places the heaviest is shown, also when it is not the first. */
+static void shows_the_heaviest_place(void **state)
+{
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	make(&f);
+	f.at[0][0] = CALL;
+	f.at[0][1] = FDATASYNC;
+	f.factors[0].n_nodes = 2;
+	f.nodes[CALL].var_ns2 = 1;
+	f.nodes[FDATASYNC].var_ns2 = 9;
+	text = render(&f, &(struct vprof_report_options){ 0 });
+	assert_has(text, "fdatasync                    … > flushAppendOnlyFile (+1)");
+	free(text);
+	f.nodes[CALL].var_ns2 = 10;
+	text = render(&f, &(struct vprof_report_options){ 0 });
+	assert_has(text, "fdatasync                    the interval itself (+1)");
+	free(text);
+	free(f.warnings[0]);
+}
+
 static void preempted_is_told_or_unknown(void **state)
 {
 	struct fixture f;
@@ -394,7 +417,7 @@ static void views_say_what_is_lacking(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(says_everything), cmocka_unit_test(preempted_is_told_or_unknown), cmocka_unit_test(colour_changes_no_letter),
+		cmocka_unit_test(says_everything), cmocka_unit_test(shows_the_heaviest_place), cmocka_unit_test(preempted_is_told_or_unknown), cmocka_unit_test(colour_changes_no_letter),
 		cmocka_unit_test(long_and_hostile_names_keep_the_width),
 		cmocka_unit_test(chosen_ones_are_shown_beyond_the_top), cmocka_unit_test(inconclusive_says_why_first),
 		cmocka_unit_test(views_keep_their_form), cmocka_unit_test(views_say_what_is_lacking),
