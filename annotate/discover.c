@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "annotate/discovery.h"
 #include "annotate/json_places.h"
@@ -144,6 +145,21 @@ int has_word(const char *text, const char *const *words, size_t n)
 	for (i = 0; i < n; i++)
 		if (strstr(lower, words[i]))
 			return 1;
+	return 0;
+}
+
+int has_whole_word(const char *name, const char *word)
+{
+	size_t n = strlen(word);
+	const char *p, *last = last_component(name);
+
+	for (p = last; *p; p++) {
+		if (strncasecmp(p, word, n) || islower((unsigned char)p[n]))
+			continue;
+		if (p == last || !isalpha((unsigned char)p[-1]) ||
+		    (islower((unsigned char)p[-1]) && isupper((unsigned char)*p)))
+			return 1;
+	}
 	return 0;
 }
 
@@ -306,6 +322,42 @@ static uint32_t caller_index(struct discovery *d, const struct vprof_facts_call 
 	return f ? (uint32_t)(f - d->facts->functions) : UINT32_MAX;
 }
 
+/* syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, ...), or what the macros stand for: "202", "&word", "(0 | 128)". */
+static void mark_futex(struct discovery *d, uint32_t caller, const char *args)
+{
+	struct vprof_json *array, *one, *arg[3] = { NULL, NULL, NULL };
+	const char *op;
+
+	if (vprof_json_parse(&array, d->arena, "facts", args, strlen(args), NULL))
+		return;
+	for (one = array->first; one && one->index < 3; one = one->next)
+		arg[one->index] = one->type == VPROF_JSON_STRING ? one : NULL;
+	if (!arg[0] || !arg[2] || (!strstr(arg[0]->string, "futex") && strtol(arg[0]->string, NULL, 10) != SYS_futex))
+		return;
+	op = arg[2]->string + strspn(arg[2]->string, "( ");
+	if (strstr(op, "WAIT") || !strncmp(op, "0 ", 2) || !strcmp(op, "0"))
+		d->distance[TRAIT_WAIT][caller] = 0;
+	else if (strstr(op, "WAKE") || !strncmp(op, "1 ", 2) || !strcmp(op, "1"))
+		d->distance[TRAIT_SIGNAL][caller] = 0;
+	else
+		d->distance[TRAIT_WAIT][caller] = d->distance[TRAIT_SIGNAL][caller] = 0;
+}
+
+/* select(0, NULL, NULL, NULL, &timeout) and poll(NULL, 0, timeout) wait for nothing but the time. */
+static int only_sleeps(struct discovery *d, const struct vprof_facts_call *call)
+{
+	static const char *const none[] = { "0", "NULL", "nullptr" };
+	const char *callee = last_component(call->callee);
+	struct vprof_json *array;
+
+	if (strcmp(callee, "select") && strcmp(callee, "pselect") && strcmp(callee, "poll") && strcmp(callee, "ppoll"))
+		return 0;
+	if (vprof_json_parse(&array, d->arena, "facts", call->args, strlen(call->args), NULL))
+		return 0;
+	return array->first && array->first->type == VPROF_JSON_STRING &&
+	       name_in(array->first->string, none, LENGTH(none));
+}
+
 static void mark_direct_calls(struct discovery *d)
 {
 	size_t i;
@@ -318,11 +370,12 @@ static void mark_direct_calls(struct discovery *d)
 		if (caller == UINT32_MAX || call->callee_function || call->kind == VPROF_CALL_POINTER)
 			continue;
 		for (t = 0; t < TRAIT_DISPATCH; t++)
-			if (name_in(last_component(call->callee), trait_calls[t].names, trait_calls[t].n) ||
-			    name_in(call->callee, trait_calls[t].names, trait_calls[t].n))
+			if ((name_in(last_component(call->callee), trait_calls[t].names, trait_calls[t].n) ||
+			     name_in(call->callee, trait_calls[t].names, trait_calls[t].n)) &&
+			    !(t == TRAIT_POLL && only_sleeps(d, call)))
 				d->distance[t][caller] = 0;
-		if (!strcmp(call->callee, "syscall") && strstr(call->args, "futex"))
-			d->distance[TRAIT_WAIT][caller] = d->distance[TRAIT_SIGNAL][caller] = 0;
+		if (!strcmp(call->callee, "syscall"))
+			mark_futex(d, caller, call->args);
 	}
 }
 

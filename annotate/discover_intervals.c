@@ -349,7 +349,7 @@ static void observe_repeats(struct ranking *r)
 		if (caller == UINT32_MAX || r->chain[caller] || r->chain[call->callee_function - 1] != 1)
 			continue;
 		f = call->callee_function - 1;
-		if (!seen[f])
+		if (!seen[f] && d->facts->functions[f].n_calls > 1) /* not what only sets or asks something */
 			observe(r, f, 15, "in its loop, once for each");
 		seen[f] = 1;
 	}
@@ -407,6 +407,27 @@ static void lower_other_programs(struct ranking *r)
 	for (i = 0; is_other && i < n; i++)
 		r->all[i].score -= is_other[i] ? 30 : 0;
 	free(is_other);
+}
+
+/* What a thread that serves a connection does for each request. */
+static void observe_served(struct ranking *r)
+{
+	struct discovery *d = r->d;
+	uint32_t *by = calloc(d->facts->n_functions + 1, sizeof *by), f;
+
+	if (by)
+		find_served(d, by);
+	else
+		d->arena->failed = 1;
+	for (f = 0; by && f < d->facts->n_functions; f++) {
+		if (!by[f] || r->chain[f] == 0)
+			continue;
+		r->chain[f] = 0;
+		observe(r, f, 30,
+			vprof_arena_printf(d->arena, "called by %s, which receives first, in the loop of a connection's thread",
+					   name_of(r, by[f] - 1)));
+	}
+	free(by);
 }
 
 static void observe_traffic(struct ranking *r)
@@ -649,6 +670,7 @@ void find_intervals(struct discovery *d)
 	observe_inner_handlers(&r);
 	observe_loops(&r);
 	observe_tasks(&r);
+	observe_served(&r);
 	observe_units(&r);
 	observe_turns(&r);
 	observe_callees(&r);

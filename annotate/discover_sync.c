@@ -207,6 +207,40 @@ static const struct vprof_facts_call *locking_call(struct discovery *d, const st
 	return NULL;
 }
 
+static int same_class(const struct vprof_facts_function *a, const struct vprof_facts_function *b)
+{
+	const char *colon = strrchr(a->display, ':');
+	size_t n = colon ? (size_t)(colon - a->display) + 1 : 0;
+
+	return n && is_method(a) && is_method(b) && !strncmp(a->display, b->display, n) && !strchr(b->display + n, ':');
+}
+
+/* How a method that waits is ended where no name is its opposite: by the method of its class that wakes. */
+static const struct vprof_facts_function *waking_method(struct discovery *d, const struct vprof_facts_function *f)
+{
+	size_t i;
+
+	for (i = 0; is_method(f) && i < d->facts->n_functions; i++)
+		if (d->distance[TRAIT_SIGNAL][i] == 0 && d->distance[TRAIT_WAIT][i] && same_class(f, &d->facts->functions[i]))
+			return &d->facts->functions[i];
+	return NULL;
+}
+
+/* Two methods of a class lock the object itself, unless both take a parameter of one type. */
+static int locks_itself(struct discovery *d, const struct vprof_facts_function *f, const struct vprof_facts_function *release)
+{
+	size_t n, n_release, i, j;
+	const struct parameter *list = parameters_of(d, f, &n), *at_release = parameters_of(d, release, &n_release);
+
+	if (!same_class(f, release))
+		return 0;
+	for (i = 0; i < n; i++)
+		for (j = 0; j < n_release; j++)
+			if (list[i].is_pointer && same_type(list[i].type, at_release[j].type))
+				return 0;
+	return 1;
+}
+
 static void add_lock(struct discovery *d, const struct vprof_facts_function *f,
 		     const struct vprof_facts_call *call, int custom)
 {
@@ -215,6 +249,10 @@ static void add_lock(struct discovery *d, const struct vprof_facts_function *f,
 	const char *release_object = release ? object_of(d, release, NULL) : NULL;
 	struct vprof_sync_proposal *p;
 
+	if (custom && !release && (release = waking_method(d, f)))
+		release_object = "this";
+	if (release && locks_itself(d, f, release))
+		object = release_object = "this";
 	if (!object || (custom && (!release || !release_object)))
 		return;
 	p = vprof_arena_push(d->arena, &d->draft->sync, &d->draft->n_sync, sizeof *p);

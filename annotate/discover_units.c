@@ -8,6 +8,7 @@
 #include "annotate/ranking.h"
 
 #define TURN_CALLS_MIN 12
+#define GUARD_CALLS_MAX 3
 
 static const char *const good_words[] = { "process", "handle",  "request",  "query", "serve",
 					  "execute", "command", "dispatch", "drive", "transaction",
@@ -48,6 +49,23 @@ static int takes_parser(struct discovery *d, uint32_t f)
 	return 0;
 }
 
+static int calls_named(struct discovery *d, const struct vprof_facts_function *f, const char *word)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->n_calls; i++)
+		if (has_word(d->facts->calls[d->facts->calls_by_caller[f->first_call + i]].callee, &word, 1))
+			return 1;
+	return 0;
+}
+
+/* A pair of few calls, one of which locks and the other unlocks, only guards something: cache_start_read, cache_end_read. */
+static int is_lock_pair(struct discovery *d, const struct vprof_facts_function *begin, const struct vprof_facts_function *end)
+{
+	return begin->n_calls <= GUARD_CALLS_MAX && end->n_calls <= GUARD_CALLS_MAX && calls_named(d, begin, "lock") &&
+	       calls_named(d, end, "unlock");
+}
+
 /* What a program begins and commits or ends by name, wherever that happens: StartTransaction and CommitTransaction. Callbacks
  * only hear of what others begin. */
 void observe_units(struct ranking *r)
@@ -61,11 +79,13 @@ void observe_units(struct ranking *r)
 	for (f = 0; f < d->facts->n_functions; f++) {
 		const struct vprof_facts_function *function = &d->facts->functions[f], *end;
 
-		if (!has_word(function->name, units, LENGTH(units)))
+		if (function->is_tiny ||
+		    (!has_word(function->name, units, LENGTH(units)) && !has_whole_word(function->name, "trans")))
 			continue;
 		end = find_opposite(d, function, words, LENGTH(words), 0);
-		if (!end || !end->instrumentable || end->file != function->file || !end_id_of(d, function, end) ||
-		    !is_called_by_name(d, f) || takes_parser(d, f))
+		if (!end || !end->instrumentable || end->is_tiny || end->file != function->file ||
+		    !end_id_of(d, function, end) || !is_called_by_name(d, f) || takes_parser(d, f) ||
+		    is_lock_pair(d, function, end))
 			continue;
 		r->all[f].end = (uint32_t)(end - d->facts->functions) + 1;
 		n_callers = callers_near(d, f);

@@ -77,6 +77,8 @@ int sounds_like_request(const char *text);
 /* Is one of `words` part of the normalised `text`? */
 int has_word(const char *text, const char *const *words, size_t n);
 int is_method(const struct vprof_facts_function *f);
+/* Is `word` one of the words of a name: "trans_begin", "beginTrans", but not "translate"? */
+int has_whole_word(const char *name, const char *word);
 /* discover_sync.c */
 struct opposite {
 	const char *word, *other;
@@ -93,6 +95,9 @@ void find_events(struct discovery *d);
 /* discover_programs.c: is_other[n_functions], all 0 before; 1 where only programs that accept no connections call it, in a
  * project with one that does. */
 void find_other_programs(struct discovery *d, uint8_t *is_other);
+/* discover_connections.c: by[n_functions], all 0 before; where a thread that serves a connection calls it after a receive:
+ * index + 1 of the caller. */
+void find_served(struct discovery *d, uint32_t *by);
 /* discover_intervals.c */
 void find_intervals(struct discovery *d);
 

@@ -39,6 +39,40 @@ static const char pool_c[] =
 	"int main(void)\n{\n\tint i;\n\n\tstart_thread(worker);\n\tfor (i = 0; i < 3; i++)\n"
 	"\t\tqueue_push(&queue, calloc(1, sizeof(struct job)));\n\treturn 0;\n}\n";
 
+/* A thread for each connection: the receive lies behind a pointer, the lock is a class that waits by futex, a pair of
+ * functions around a lock is named like a transaction, and something sleeps by select(). */
+static const char sessions_cpp[] =
+	"#include <linux/futex.h>\n#include <pthread.h>\n#include <sys/select.h>\n#include <sys/socket.h>\n"
+	"#include <sys/syscall.h>\n#include <unistd.h>\n"
+	"struct Latch {\n\tint word;\n\tbool lock_try() { return !__sync_lock_test_and_set(&word, 1); }\n"
+	"\tvoid wait_and_lock();\n\tvoid wake();\n\tvoid wait(int seen);\n"
+	"\tvoid lock() { if (!lock_try()) wait_and_lock(); }\n\tvoid unlock() { __sync_lock_release(&word); wake(); }\n};\n"
+	"void Latch::wait(int seen) { syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0); }\n"
+	"void Latch::wake() { syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0); }\n"
+	"void Latch::wait_and_lock()\n{\n\twhile (!lock_try())\n\t\twait(1);\n}\n"
+	"struct Cache { Latch latch; int rows; };\n"
+	"void trx_cache_start_read(Cache *cache) { cache->latch.lock(); }\n"
+	"void trx_cache_end_read(Cache *cache) { cache->latch.unlock(); }\n"
+	"struct Channel { int fd; long (*fetch)(Channel *, char *, unsigned long); };\n"
+	"static long plain_fetch(Channel *c, char *to, unsigned long n) { return recv(c->fd, to, n, 0); }\n"
+	"struct Session { Channel channel; Cache *cache; int state; char line[80]; };\n"
+	"static void nap(long us) { struct timeval t = { 0, us }; select(0, NULL, NULL, NULL, &t); }\n"
+	"static long fetch_part(Session *s) { return s->channel.fetch(&s->channel, s->line, sizeof s->line); }\n"
+	"static long fetch_line(Session *s) { long n = fetch_part(s); s->state = (int)n; return n; }\n"
+	"bool trans_begin(Session *s, int flags)\n{\n\ts->state = flags;\n\tnap(1);\n\treturn true;\n}\n"
+	"bool trans_commit(Session *s)\n{\n\tnap(2);\n\ts->state = 0;\n\treturn true;\n}\n"
+	"static int read_rows(Session *s)\n{\n\ttrx_cache_start_read(s->cache);\n\tint rows = s->cache->rows;\n"
+	"\ttrx_cache_end_read(s->cache);\n\treturn rows;\n}\n"
+	"bool run_line(Session *s)\n{\n\tif (s->line[0] == 'b')\n\t\treturn trans_begin(s, 1);\n"
+	"\tif (s->line[0] == 'c')\n\t\treturn trans_commit(s);\n\tnap(read_rows(s));\n\tnap(read_rows(s));\n"
+	"\tnap(read_rows(s));\n\tsend(s->channel.fd, \"ok\", 2, 0);\n\treturn true;\n}\n"
+	"static bool serve_one(Session *s)\n{\n\tif (fetch_line(s) <= 0)\n\t\treturn false;\n\treturn run_line(s);\n}\n"
+	"static void session_loop(Session *s)\n{\n\tfor (;;)\n\t\tif (!serve_one(s))\n\t\t\tbreak;\n}\n"
+	"static void *session_thread(void *arg)\n{\n\tSession *s = static_cast<Session *>(arg);\n"
+	"\ts->channel.fetch = plain_fetch;\n\tsession_loop(s);\n\treturn nullptr;\n}\n"
+	"int main()\n{\n\tstatic Session s;\n\tstatic Cache cache;\n\tpthread_t t;\n\n\ts.cache = &cache;\n"
+	"\tpthread_create(&t, NULL, session_thread, &s);\n\tpthread_join(t, NULL);\n\treturn 0;\n}\n";
+
 static struct vprof_facts *facts;
 
 static void write_file(const char *name, const char *text)
@@ -49,15 +83,15 @@ static void write_file(const char *name, const char *text)
 	assert_int_equal(vprof_file_write(path, text, strlen(text), NULL), 0);
 }
 
-static void scan(void)
+static void scan(const char *source, const char *text_of_source, const char *compiler)
 {
 	char text[1024];
 	struct vprof_error err = { "" };
 
-	write_file("pool.c", pool_c);
+	write_file(source, text_of_source);
 	snprintf(text, sizeof text,
-		 "[{\"directory\": \"%s\", \"file\": \"pool.c\", \"output\": \"pool.o\", \"arguments\": [\"gcc\", \"-O2\", "
-		 "\"-fno-tree-vrp\", \"-c\", \"pool.c\", \"-o\", \"pool.o\"]}]\n", dir);
+		 "[{\"directory\": \"%s\", \"file\": \"%s\", \"output\": \"%s.o\", \"arguments\": [\"%s\", \"-O2\", "
+		 "\"-fno-tree-vrp\", \"-c\", \"%s\", \"-o\", \"%s.o\"]}]\n", dir, source, source, compiler, source, source);
 	write_file("compile_commands.json", text);
 	snprintf(text, sizeof text, "%s --root %s --facts %s/facts.db %s/compile_commands.json >%s/scan.log", VPROF_SCANNER,
 		 dir, dir, dir, dir);
@@ -92,7 +126,7 @@ static void test_pool(void **state)
 	char path[128];
 
 	(void)state;
-	scan();
+	scan("pool.c", pool_c, "gcc");
 	if (vprof_callgraph_build(&graph, facts, &err) || vprof_discover(facts, graph, &draft, &err))
 		fail_msg("%s", err.message);
 	assert_string_equal(draft->intervals[0].function, "serve_job");
@@ -125,9 +159,58 @@ static int tear_down(void **state)
 	return vprof_dir_remove(dir, NULL);
 }
 
+static const struct vprof_interval_proposal *proposed(const struct vprof_draft *draft, const char *function)
+{
+	size_t i;
+
+	for (i = 0; i < draft->n_intervals; i++)
+		if (!strcmp(draft->intervals[i].function, function))
+			return &draft->intervals[i];
+	return NULL;
+}
+
+static void test_sessions(void **state)
+{
+	const struct vprof_interval_proposal *one;
+	struct vprof_callgraph *graph;
+	struct vprof_draft *draft;
+	struct vprof_error err = { "" };
+	char path[128];
+	size_t i;
+
+	(void)state;
+	scan("sessions.cpp", sessions_cpp, "g++");
+	if (vprof_callgraph_build(&graph, facts, &err) || vprof_discover(facts, graph, &draft, &err))
+		fail_msg("%s", err.message);
+	one = proposed(draft, "trans_begin");
+	assert_non_null(one);
+	assert_string_equal(one->id, "s");
+	assert_string_equal(one->end, "trans_commit");
+	one = proposed(draft, "run_line");
+	assert_non_null(one);
+	assert_string_equal(one->id, "s");
+	assert_null(one->end);
+	assert_non_null(strstr(one->why, "called by serve_one, which receives first"));
+	one = proposed(draft, "trx_cache_start_read"); /* not as a pair: it locks */
+	assert_true(!one || !one->end);
+	for (i = 0; i < draft->n_sync && !draft->sync[i].custom; i++)
+		;
+	assert_true(i < draft->n_sync);
+	assert_string_equal(draft->sync[i].acquire, "Latch::wait_and_lock");
+	assert_string_equal(draft->sync[i].acquire_object, "this");
+	assert_string_equal(draft->sync[i].release, "Latch::wake");
+	assert_string_equal(draft->sync[i].release_object, "this");
+	snprintf(path, sizeof path, "%s/vprof.json", dir);
+	assert_int_equal(vprof_draft_write(draft, path, "make", NULL, &err), 0);
+	check_draft(path, 4);
+	vprof_draft_free(draft);
+	vprof_callgraph_free(graph);
+	vprof_facts_free(facts);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_pool) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_pool), cmocka_unit_test(test_sessions) };
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }
