@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/utf8.h"
+
 struct vprof_value vprof_format_duration(double ns)
 {
 	static const struct { double ns; const char *unit; } units[] = {
@@ -63,21 +65,6 @@ struct vprof_value vprof_format_count(uint64_t n)
 	return v;
 }
 
-/* Bytes of the well-formed UTF-8 sequence at s, 0 when malformed. Overlong forms and surrogates count as malformed. */
-static size_t sequence(const unsigned char *s)
-{
-	size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
-		   : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
-
-	for (size_t i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-	    (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return n;
-}
-
 /* C0, DEL and C1 (U+0080..U+009F) can all steer a terminal. */
 static int is_control(const unsigned char *s, size_t n)
 {
@@ -98,7 +85,7 @@ void vprof_format_clean(struct vprof_text *out, const char *s)
 	const unsigned char *at = (const unsigned char *)s;
 
 	while (*at) {
-		size_t n = sequence(at);
+		size_t n = vprof_utf8_length((const char *)at);
 
 		if (!n || is_control(at, n)) {
 			vprof_text_add(out, "?");

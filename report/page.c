@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/results_json.h"
+#include "common/utf8.h"
 #include "report/excerpts.h"
 #include "report/page_template.h"
 
@@ -170,33 +171,13 @@ static cJSON *data_of(const struct vprof_page *p)
 	return NULL;
 }
 
-/* Length of the UTF-8 sequence at s, 0 when it is malformed (overlong, a surrogate, cut, beyond U+10FFFF). */
-static size_t sequence(const unsigned char *s)
-{
-	unsigned char c = s[0], low = 0x80, high = 0xbf;
-	size_t n = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
-
-	if (c == 0xe0)
-		low = 0xa0;
-	else if (c == 0xed)
-		high = 0x9f;
-	else if (c == 0xf0)
-		low = 0x90;
-	else if (c == 0xf4)
-		high = 0x8f;
-	for (size_t i = 1; i < n; i++, low = 0x80, high = 0xbf)
-		if (s[i] < low || s[i] > high)
-			return 0;
-	return n;
-}
-
 /* JSON text as it may stand in a script element. Outside of strings JSON has none of these characters. */
 static void add_escaped(struct vprof_text *out, const char *json)
 {
-	const unsigned char *s = (const unsigned char *)json, *plain = s;
+	const char *s = json, *plain = json;
 
 	while (*s) {
-		size_t n = sequence(s);
+		size_t n = vprof_utf8_length(s);
 		const char *instead = n == 0 ? "\\ufffd" : *s == '<' ? "\\u003c" : *s == '>' ? "\\u003e" : *s == '&' ? "\\u0026" :
 				      *s == 0x7f ? "\\u007f" : NULL;
 
