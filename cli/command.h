@@ -25,6 +25,7 @@ int vprof_cmd_run(int argc, char **argv);
 int vprof_cmd_analyze(int argc, char **argv);
 int vprof_cmd_iterate(int argc, char **argv);
 int vprof_cmd_report(int argc, char **argv);
+int vprof_cmd_export(int argc, char **argv);
 int vprof_cmd_compare(int argc, char **argv);
 int vprof_cmd_review(int argc, char **argv);
 int vprof_cmd_source(int argc, char **argv);

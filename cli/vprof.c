@@ -18,6 +18,7 @@ static const struct command commands[] = {
 	{ "annotations", vprof_cmd_annotations, "check vprof.json against the sources and list it" },
 	{ "iterate", vprof_cmd_iterate, "build, run, analyse and drill down, round by round" },
 	{ "report", vprof_cmd_report, "print the last (or a given) run's report" },
+	{ "export", vprof_cmd_export, "write a run for Perfetto, flame graphs, spreadsheets, code scanning, ..." },
 	{ "compare", vprof_cmd_compare, "tell what changed between two runs, with conditions for CI" },
 	{ "review", vprof_cmd_review, "say what a factor is: culprit, inherent, fixed, ...; kept across runs" },
 	{ "build", vprof_cmd_build, "build with the probes that the session asks for" },

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "export/stacks.h"
+
+#include <math.h>
+
+#include "common/error.h"
+#include "common/text.h"
+
+static int add(struct vprof_stacks *s, uint32_t node, int is_together, double weight)
+{
+	struct vprof_weighed *w;
+
+	if (!(weight >= 0.5) || weight > 9e18)
+		return 0;
+	w = VPROF_PUSH(&s->v);
+	if (!w)
+		return VPROF_ERR_NOMEM;
+	*w = (struct vprof_weighed){ node, is_together, (uint64_t)llround(weight) };
+	s->total += w->weight;
+	return 0;
+}
+
+/* A body is what its parent did itself. */
+static uint32_t frame_of(const struct vprof_results *r, uint32_t node)
+{
+	return r->nodes[node].kind == VPROF_NODE_BODY ? r->nodes[node].parent : node;
+}
+
+int vprof_stacks_of_time(struct vprof_stacks *s, const struct vprof_results *r)
+{
+	for (uint32_t i = 0; i < r->n_nodes; i++) {
+		const struct vprof_node *n = &r->nodes[i];
+		double own = n->mean_ns;
+
+		for (uint32_t k = 0; k < n->n_children; k++)
+			own -= r->nodes[n->first_child + k].mean_ns;
+		if (add(s, frame_of(r, i), 0, own * (double)r->n_complete))
+			return VPROF_ERR_NOMEM;
+	}
+	return 0;
+}
+
+static double share_of(const struct vprof_node *n)
+{
+	return n->share > 0 ? n->share : 0;
+}
+
+int vprof_stacks_of_variance(struct vprof_stacks *s, const struct vprof_results *r)
+{
+	double *scale = calloc(r->n_nodes, sizeof *scale); /* of each node's own share */
+	int ret = scale ? 0 : VPROF_ERR_NOMEM;
+
+	for (uint32_t i = 0; !ret && i < r->n_nodes; i++) {
+		const struct vprof_node *n = &r->nodes[i];
+		double share = i ? share_of(n) : 1, sum = 0, inner;
+
+		if (!i)
+			scale[0] = 1e6;
+		for (uint32_t k = 0; k < n->n_children; k++)
+			sum += share_of(&r->nodes[n->first_child + k]);
+		inner = scale[i] * (sum > share ? share / sum : 1);
+		for (uint32_t k = 0; k < n->n_children; k++)
+			scale[n->first_child + k] = inner;
+		if (!n->n_children)
+			ret = add(s, frame_of(r, i), 0, scale[i] * share);
+		else if (sum < share)
+			ret = add(s, i, 1, scale[i] * (share - sum));
+	}
+	free(scale);
+	return ret;
+}
+
+void vprof_stacks_release(struct vprof_stacks *s)
+{
+	VPROF_ARRAY_RELEASE(&s->v);
+}
+
+char *vprof_stacks_label(const struct vprof_results *r, uint32_t node)
+{
+	static const char *const kinds[VPROF_NODE_KIND_COUNT] = { [VPROF_NODE_WAIT] = " (wait)" };
+	const struct vprof_node *n = &r->nodes[node];
+	struct vprof_text t = VPROF_TEXT_INIT;
+
+	vprof_text_add(&t, n->display && *n->display ? n->display : n->name && *n->name ? n->name : "?");
+	if (kinds[n->kind])
+		vprof_text_add(&t, kinds[n->kind]);
+	if (t.failed) {
+		vprof_text_release(&t);
+		return NULL;
+	}
+	return vprof_text_detach(&t);
+}
