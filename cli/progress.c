@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "common/text.h"
 
 #define DRAW_EVERY_S 0.1
 
@@ -74,19 +75,33 @@ void vprof_progress_end(struct vprof_progress *p, const char *fmt, ...)
 	fprintf(stderr, "  %-8s %-66s %6.1f s\n", p->step, text, vprof_progress_seconds(p));
 }
 
+/* Names within come from files that anybody may have written: no escape sequence of theirs reaches the terminal. */
+static void put_line(const char *label, struct vprof_text *text)
+{
+	for (char *s = text->s; *s; s++)
+		if (((unsigned char)*s < ' ' && *s != '\n' && *s != '\t') || *s == 0x7f)
+			*s = '?';
+	fprintf(stderr, "%s%s\n", label, text->s);
+}
+
 int vprof_complain(int code, const struct vprof_error *err)
 {
-	fprintf(stderr, "vprof: %s\n", err->message[0] ? err->message : "failed");
+	struct vprof_text text = VPROF_TEXT_INIT;
+
+	vprof_text_add(&text, err->message[0] ? err->message : "failed");
+	put_line("vprof: ", &text);
+	vprof_text_release(&text);
 	return code == VPROF_ERR_INCONCLUSIVE ? VPROF_EXIT_INCONCLUSIVE : VPROF_EXIT_FAILED;
 }
 
 void vprof_tell(const char *fmt, ...)
 {
+	struct vprof_text text = VPROF_TEXT_INIT;
 	va_list ap;
 
-	fputs("vprof: note: ", stderr);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	vprof_text_vaddf(&text, fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
+	put_line("vprof: note: ", &text);
+	vprof_text_release(&text);
 }

@@ -227,11 +227,16 @@ int vprof_reviews_set(const char *path, const struct vprof_review *review, struc
 {
 	struct vprof_review dated = *review;
 	struct vprof_reviews reviews;
-	int fd = lock_folder(path), rc = vprof_reviews_load(&reviews, path, err);
 	time_t now = time(NULL);
 	char date[32];
 	struct tm utc;
+	int fd, rc;
 
+	if (!*review->key) /* the file would count as damaged */
+		return vprof_error_set(err, VPROF_ERR_INPUT, "this factor has no key to keep a verdict by: results.json is damaged; "
+				       "analyse the run again (vprof analyze)");
+	fd = lock_folder(path);
+	rc = vprof_reviews_load(&reviews, path, err);
 	if (!rc) {
 		drop(&reviews, review->interval, review->key);
 		strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
