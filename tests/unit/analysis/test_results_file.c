@@ -189,10 +189,27 @@ static void test_documented(void **state)
 	vprof_text_release(&text);
 }
 
+/* A fuzzer whose seeds are refused at the door looks at nothing. */
+static void test_seeds_are_read(void **state)
+{
+	static const char *const seeds[] = { "g-recursion", "l-hot", "views" };
+	struct vprof_results *r;
+	struct vprof_error err = { "" };
+	char path[80];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) {
+		snprintf(path, sizeof path, "../../fuzz/seeds/results/%s", seeds[i]);
+		if (vprof_results_read(&r, path, &err))
+			fail_msg("%s", err.message);
+		vprof_results_free(r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_round_trip), cmocka_unit_test(test_damage),
-					    cmocka_unit_test(test_documented) };
+					    cmocka_unit_test(test_documented), cmocka_unit_test(test_seeds_are_read) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
