@@ -7,34 +7,28 @@
 
 #include "analysis/confidence.h"
 #include "analysis/contributions.h"
-#include "analysis/critical_path.h"
 #include "analysis/examples.h"
 #include "analysis/factors.h"
 #include "analysis/latency.h"
 #include "analysis/latency_shape.h"
 #include "analysis/parallel.h"
 #include "analysis/probe_cost.h"
+#include "analysis/source.h"
 #include "analysis/spine.h"
-#include "analysis/symbols.h"
 #include "analysis/variance_tree.h"
-#include "analysis/wakes.h"
 #include "analysis/warnings.h"
-#include "analysis/window_list.h"
 #include "common/files.h"
 
 struct analysis {
 	const struct vprof_analyze_options *o;
 	struct vprof_results *r;
-	struct vprof_trace *trace;
-	struct vprof_timeline *timeline;
-	struct vprof_intervals *intervals;
-	struct vprof_wake_counts wakes;
-	struct vprof_path *path;
+	struct vprof_source *sources; /* [n_sources] */
+	size_t n_sources, n_open, n_intervals;
 	struct vprof_tree *tree;
-	const struct vprof_interval_name *counts; /* of the interval under analysis, NULL: not in the trace */
-	VPROF_ARRAY(uint32_t) chosen;		  /* complete instances outside the warm-up */
-	uint64_t n_warmup, start; /* start: of the trace */
-	struct vprof_window_list windows;
+	struct vprof_interval_name counts; /* of the interval under analysis, over all sources */
+	struct vprof_wake_counts wakes;
+	int is_there; /* the interval is in some trace */
+	uint64_t n_warmup;
 	struct vprof_traits traits;
 	struct vprof_term_list terms;
 };
@@ -47,7 +41,9 @@ static void progress(const struct analysis *a, const char *step, double done)
 
 static void read_progress(void *arg, double done)
 {
-	progress(arg, "read", done);
+	const struct analysis *a = arg;
+
+	progress(a, "read", ((double)a->n_open + done) / (double)a->n_sources);
 }
 
 /* ".../runs/0007/trace" to "0007". */
@@ -68,72 +64,76 @@ static const char *run_name(struct vprof_results *r, const char *trace_dir)
 	return vprof_results_string(r, name);
 }
 
+static void add_counts(struct vprof_interval_name *to, const struct vprof_interval_name *from)
+{
+	to->name = from->name;
+	to->n_complete += from->n_complete;
+	to->n_open += from->n_open;
+	to->n_restarted += from->n_restarted;
+	to->n_ambiguous += from->n_ambiguous;
+	to->n_ends_only += from->n_ends_only;
+	to->n_stray += from->n_stray;
+}
+
+/* How often the interval `name` is in all traces. */
+static struct vprof_interval_name count_name(const struct analysis *a, uint64_t name)
+{
+	struct vprof_interval_name sum = { .name = name };
+
+	for (size_t s = 0; s < a->n_sources; s++)
+		for (size_t i = 0; i < a->sources[s].intervals->names.n; i++)
+			if (a->sources[s].intervals->names.v[i].name == name)
+				add_counts(&sum, &a->sources[s].intervals->names.v[i]);
+	return sum;
+}
+
 /* The interval asked for, or the one with the most complete instances. */
 static int choose_interval(struct analysis *a)
 {
 	const char *name = a->o->interval ? a->o->interval : "";
-	const struct vprof_interval_name *best = NULL;
 
-	for (size_t i = 0; i < a->intervals->names.n; i++) {
-		const struct vprof_interval_name *n = &a->intervals->names.v[i];
-		const char *text = vprof_timeline_string(a->timeline, n->name);
+	for (size_t s = 0; s < a->n_sources; s++) {
+		const struct vprof_source *source = &a->sources[s];
 
-		if (a->o->interval ? text && !strcmp(text, a->o->interval) :
-				     !best || n->n_complete > best->n_complete)
-			best = n;
-	}
-	a->counts = best;
-	if (best && !a->o->interval) {
-		name = vprof_timeline_string(a->timeline, best->name);
-		name = name ? name : "interval";
+		for (size_t i = 0; i < source->intervals->names.n; i++) {
+			uint64_t hash = source->intervals->names.v[i].name;
+			const char *text = vprof_timeline_string(source->timeline, hash);
+			struct vprof_interval_name counts;
+
+			if (a->o->interval && (!text || strcmp(text, a->o->interval)))
+				continue;
+			counts = count_name(a, hash);
+			if (a->is_there && counts.n_complete <= a->counts.n_complete)
+				continue;
+			a->counts = counts;
+			a->is_there = 1;
+			name = a->o->interval ? name : text ? text : "interval";
+		}
 	}
 	a->r->interval = vprof_results_string(a->r, name);
 	return a->r->interval ? 0 : VPROF_ERR_NOMEM;
 }
 
-/* Complete, but some of its calls may not have been recorded: only its latency counts, for comparison. */
-static void count_outside(struct vprof_results *r, const struct vprof_instance *inst, double ns_per_tick)
-{
-	double ns = (double)(inst->end - inst->begin) * ns_per_tick;
-
-	r->n_outside++;
-	if (r->n_outside == 1)
-		r->outside_mean_ns = 0;
-	r->outside_mean_ns += (ns - r->outside_mean_ns) / (double)r->n_outside;
-}
-
 static int choose_instances(struct analysis *a)
 {
-	const struct vp_file_header *h = &a->trace->header;
-	uint64_t start = h->start_ticks && h->start_ticks < a->timeline->t_first ? h->start_ticks : a->timeline->t_first;
-	uint64_t stop = h->end_ticks > a->timeline->t_last ? h->end_ticks : a->timeline->t_last;
-	double warmup = a->o->warmup_share > 0 && a->o->warmup_share < 1 ? a->o->warmup_share : 0;
-	uint64_t from = start + (uint64_t)((double)(stop - start) * warmup);
+	struct vprof_results *r = a->r;
 
-	a->start = start;
-	a->r->duration_ns = (double)(stop - start) * a->timeline->ns_per_tick;
-	if (vprof_window_list_read(&a->windows, a->trace))
-		return VPROF_ERR_NOMEM;
-	for (size_t i = 0; i < a->intervals->instances.n && a->counts; i++) {
-		const struct vprof_instance *inst = &a->intervals->instances.v[i];
+	for (struct vprof_source *s = a->sources; s < a->sources + a->n_sources; s++) {
+		uint64_t n = r->n_outside + s->n_outside;
 
-		if (inst->name != a->counts->name || inst->state != VPROF_INSTANCE_COMPLETE)
-			continue;
-		if (inst->begin < from) {
-			a->n_warmup++;
-		} else if (inst->is_lossy) {
-			a->r->n_lossy++;
-		} else if (!vprof_window_list_holds(&a->windows, inst->begin)) {
-			count_outside(a->r, inst, a->timeline->ns_per_tick);
-		} else {
-			uint32_t *slot = VPROF_PUSH(&a->chosen);
-
-			if (!slot)
-				return VPROF_ERR_NOMEM;
-			*slot = (uint32_t)i;
-		}
+		if (vprof_source_choose(s, a->counts.name, a->is_there, a->o->warmup_share, a->n_intervals, r->duration_ns))
+			return VPROF_ERR_NOMEM;
+		n = r->n_outside + s->n_outside;
+		if (s->n_outside)
+			r->outside_mean_ns = ((r->n_outside ? r->outside_mean_ns * (double)r->n_outside : 0) +
+					      s->outside_mean_ns * (double)s->n_outside) / (double)n;
+		r->n_outside = n;
+		r->n_lossy += s->n_lossy;
+		r->duration_ns += s->duration_ns;
+		a->n_warmup += s->n_warmup;
+		a->n_intervals += s->chosen.n;
 	}
-	return 0;
+	return a->n_intervals < VPROF_NONE ? 0 : VPROF_ERR_NOMEM;
 }
 
 static void paths_progress(void *arg, double done)
@@ -143,51 +143,75 @@ static void paths_progress(void *arg, double done)
 
 static int walk_paths(struct analysis *a, struct vprof_error *err)
 {
-	int ret = vprof_path_new(&a->path, a->timeline, a->intervals, err);
+	struct vprof_tree_intervals *of_source = calloc(a->n_sources, sizeof *of_source);
+	size_t from, to;
+	int ret = of_source ? vprof_tree_new(&a->tree, a->sources[0].timeline, a->o->plan, err) : VPROF_ERR_NOMEM;
 
-	if (!ret)
-		ret = vprof_tree_new(&a->tree, a->timeline, a->o->plan, err);
-	if (ret)
-		return ret;
-	ret = vprof_tree_fill(a->tree, a->path, a->chosen.v, a->chosen.n, a->o->n_threads, paths_progress, a);
-	if (ret)
-		return vprof_error_set(err, ret, "not enough memory for %zu intervals: record a shorter run", a->chosen.n);
-	if (vprof_tree_number(a->tree))
+	vprof_tree_own(a->o->exchange, a->n_intervals, &from, &to);
+	for (size_t i = 0; i < a->n_sources && !ret; i++) {
+		struct vprof_source *s = &a->sources[i];
+
+		if (i && vprof_tree_add_source(a->tree, s->timeline))
+			ret = vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the variance tree");
+		if (!ret && s->first < to && from < s->first + s->chosen.n)
+			ret = vprof_source_walker(s, err);
+		of_source[i] = (struct vprof_tree_intervals){ s->path, s->chosen.v, s->chosen.n };
+	}
+	if (!ret) {
+		a->tree->exchange = a->o->exchange;
+		ret = vprof_tree_fill(a->tree, of_source, a->o->n_threads, paths_progress, a);
+		if (ret)
+			vprof_error_set(err, ret, "not enough memory for %zu intervals: record a shorter run", a->n_intervals);
+	}
+	free(of_source);
+	if (!ret && vprof_tree_number(a->tree))
 		ret = vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the variance tree");
+	if (!ret && a->tree->is_full && a->o->exchange)
+		ret = vprof_error_set(err, VPROF_ERR_INPUT, "the variance tree is too large to be taken by several ranks: analyse "
+				      "without --mpi, or measure fewer functions");
 	return ret;
 }
 
 static int fill_switches(struct analysis *a)
 {
-	const char *why = a->trace->header.no_switches;
+	for (const struct vprof_source *s = a->sources; s < a->sources + a->n_sources; s++) {
+		const char *why = s->trace->header.no_switches;
 
-	a->r->n_switches = a->timeline->n_switches;
-	a->r->n_switches_lost = a->timeline->n_switches_lost;
-	if (!a->timeline->has_switches)
-		a->r->no_switches = vprof_results_string(a->r, *why ? why : "the trace does not tell when threads lost a "
-									     "processor");
-	return a->r->no_switches ? 0 : VPROF_ERR_NOMEM;
+		a->r->n_switches += s->timeline->n_switches;
+		a->r->n_switches_lost += s->timeline->n_switches_lost;
+		if (s->timeline->has_switches)
+			continue;
+		a->r->no_switches = vprof_results_string(a->r, *why ? why : "the trace does not tell when threads lost a processor");
+		if (!a->r->no_switches)
+			return VPROF_ERR_NOMEM;
+	}
+	return 0;
 }
 
 static void fill_counts(struct analysis *a)
 {
 	struct vprof_results *r = a->r;
 
-	r->n_records = a->timeline->n_records;
-	r->n_dropped = a->trace->n_dropped;
-	r->n_bytes_ignored = a->trace->n_bytes_ignored + a->timeline->n_bytes_ignored;
-	r->n_calls_sampled = a->timeline->n_sampled;
+	for (const struct vprof_source *s = a->sources; s < a->sources + a->n_sources; s++) {
+		r->n_records += s->timeline->n_records;
+		r->n_dropped += s->trace->n_dropped;
+		r->n_bytes_ignored += s->trace->n_bytes_ignored + s->timeline->n_bytes_ignored;
+		r->n_calls_sampled += s->timeline->n_sampled;
+		a->wakes.n_waits += s->wakes.n_waits;
+		a->wakes.n_matched += s->wakes.n_matched;
+		a->wakes.n_by_time += s->wakes.n_by_time;
+		a->wakes.n_channel_undecided += s->wakes.n_channel_undecided;
+		a->wakes.n_unmatched += s->wakes.n_unmatched;
+	}
 	r->n_waits = a->wakes.n_waits;
 	r->n_waits_matched = a->wakes.n_matched;
 	r->n_waits_by_time = a->wakes.n_by_time;
 	r->n_waits_undecided = a->wakes.n_channel_undecided;
 	r->n_waits_unmatched = a->wakes.n_unmatched;
-	r->n_complete = a->chosen.n;
-	if (!a->counts)
-		return;
-	r->n_cut = a->counts->n_open + a->counts->n_ends_only;
-	r->n_restarted = a->counts->n_restarted;
-	r->n_ambiguous = a->counts->n_ambiguous;
+	r->n_complete = a->n_intervals;
+	r->n_cut = a->counts.n_open + a->counts.n_ends_only;
+	r->n_restarted = a->counts.n_restarted;
+	r->n_ambiguous = a->counts.n_ambiguous;
 }
 
 static void fill_shares(const struct analysis *a)
@@ -201,7 +225,7 @@ static void fill_shares(const struct analysis *a)
 	if (mean > 0) {
 		r->blocked_share = r->nodes[0].blocked_ns / mean;
 		r->running_share = 1 - r->queued_share - r->blocked_share;
-		if (a->timeline->has_switches) {
+		if (a->tree->has_switches) {
 			r->preempted_share = r->nodes[0].preempted_ns / mean;
 			r->preempted_by_own = a->tree->preempted_ticks ? (double)a->tree->by_own_ticks /
 									  (double)a->tree->preempted_ticks : 0;
@@ -215,7 +239,7 @@ static void fill_shares(const struct analysis *a)
 /* What the intervals' times say beyond the variance tree, and how sure all of it is. */
 static int judge(struct analysis *a, struct vprof_error *err)
 {
-	uint8_t *is_slow = calloc(a->chosen.n + 1, 1);
+	uint8_t *is_slow = calloc(a->n_intervals + 1, 1);
 	struct vprof_work_model model;
 	int ret = is_slow ? 0 : VPROF_ERR_NOMEM;
 
@@ -224,14 +248,14 @@ static int judge(struct analysis *a, struct vprof_error *err)
 	if (!ret)
 		ret = vprof_contributions_fill(a->r, a->tree, is_slow);
 	if (!ret)
-		ret = vprof_work_fill(a->r, a->timeline, &a->traits, &model);
+		ret = vprof_work_fill(a->r, &a->traits, &model);
 	if (!ret)
 		ret = vprof_confidence_fill(a->r, a->tree, &a->traits, is_slow, &model, &a->terms);
 	if (!ret)
-		vprof_probe_cost_fill(a->r, a->trace->header.record_ns, a->trace->header.record_inside_ns);
+		vprof_probe_cost_fill(a->r, a->sources[0].trace->header.record_ns, a->sources[0].trace->header.record_inside_ns);
 	free(is_slow);
 	return ret ? vprof_error_set(err, ret, "not enough memory to judge the results of %zu intervals: record a shorter run",
-				     a->chosen.n) : 0;
+				     a->n_intervals) : 0;
 }
 
 /* What can be looked at interval by interval. */
@@ -240,47 +264,87 @@ static int picture(struct analysis *a, struct vprof_error *err)
 	int ret = vprof_latency_shape_fill(a->r, &a->traits, a->o->n_threads);
 
 	if (!ret)
-		ret = vprof_examples_fill(a->r, a->timeline, a->intervals, a->path, a->o->plan, a->chosen.v, a->chosen.n,
-					  a->traits.slowest, a->start);
-	return ret ? vprof_error_set(err, ret, "not enough memory to choose examples among %zu intervals", a->chosen.n) : 0;
+		ret = vprof_examples_fill(a->r, a->sources, a->n_sources, a->o->plan, &a->traits);
+	return ret ? vprof_error_set(err, ret, "not enough memory to choose examples among %zu intervals", a->n_intervals) : 0;
 }
 
-static int find_spine(struct analysis *a, struct vprof_error *err)
+static int read_sources(struct analysis *a, struct vprof_error *err)
 {
-	struct vprof_symbols *symbols = vprof_symbols_new(a->timeline);
-	int ret;
+	const struct vprof_analyze_options *o = a->o;
+	int ret = 0;
 
-	if (!symbols)
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the symbols");
-	ret = vprof_spine_find(a->r, a->timeline, symbols, err);
-	vprof_symbols_free(symbols);
+	a->sources = calloc(a->n_sources, sizeof *a->sources);
+	if (!a->sources)
+		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for %zu traces", a->n_sources);
+	for (; a->n_open < a->n_sources && !ret; a->n_open++)
+		ret = vprof_source_open(&a->sources[a->n_open], o->n_trace_dirs ? o->trace_dirs[a->n_open] : o->trace_dir,
+					o->n_threads, read_progress, a, err);
+	if (!ret && (fill_switches(a) || choose_interval(a) || choose_instances(a)))
+		ret = vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the intervals");
+	if (!ret)
+		fill_counts(a);
+	return ret;
+}
+
+static int add_warnings(struct analysis *a, struct vprof_error *err)
+{
+	struct vprof_findings findings = { .counts = a->is_there ? &a->counts : NULL, .wakes = &a->wakes, .tree = a->tree,
+					   .wanted = a->o->interval, .n_warmup = a->n_warmup, .traits = &a->traits,
+					   .min_intervals = a->o->min_intervals ? a->o->min_intervals : 30 };
+
+	for (size_t i = 0; i < a->n_sources; i++)
+		findings.is_cut |= a->sources[i].trace->is_cut;
+	return vprof_warnings_add(a->r, &findings, err);
+}
+
+/* A number for what was read. */
+static uint64_t digest(const struct analysis *a)
+{
+	uint64_t sum = vprof_mix(a->n_intervals ^ a->counts.name);
+
+	for (size_t i = 0; i < a->n_open; i++) {
+		const struct vprof_trace *trace = a->sources[i].trace;
+		const unsigned char *header = (const unsigned char *)&trace->header;
+
+		for (size_t k = 0; k < sizeof trace->header; k++)
+			sum = vprof_mix(sum + header[k]);
+		sum = vprof_mix(sum ^ a->sources[i].timeline->n_records);
+		sum = vprof_mix(sum ^ a->sources[i].timeline->t_last);
+	}
+	return sum;
+}
+
+/* Not all ranks may have read the same. */
+static int compare_sources(struct analysis *a, int ret, struct vprof_error *err)
+{
+	struct vprof_gathered all;
+	uint64_t mine;
+
+	if (!a->o->exchange)
+		return ret;
+	mine = ret ? 0 : digest(a);
+	ret = vprof_exchange_gather(a->o->exchange, ret, err, &mine, sizeof mine, &all);
+	for (int i = 0; i < vprof_exchange_ranks(a->o->exchange) && !ret; i++)
+		if (memcmp(all.bytes + all.first[i], &mine, sizeof mine))
+			ret = vprof_error_set(err, VPROF_ERR_INPUT, "rank %d reads other traces than rank %d under the same names: give all ranks "
+					      "the same folders, on storage that they share", i, vprof_exchange_rank(a->o->exchange));
+	vprof_gathered_release(&all);
 	return ret;
 }
 
 static int take_steps(struct analysis *a, struct vprof_error *err)
 {
-	struct vprof_findings findings;
 	int ret;
 
 	progress(a, "read", 0);
-	ret = vprof_timeline_build(&a->timeline, a->trace, a->o->n_threads, read_progress, a, err);
-	if (ret)
-		return ret;
-	progress(a, "wakes", 0);
-	ret = vprof_wakes_match(a->timeline, &a->wakes, err);
+	ret = compare_sources(a, read_sources(a, err), err);
 	if (!ret)
-		ret = vprof_intervals_build(&a->intervals, a->timeline, err);
-	if (ret)
-		return ret;
-	if (fill_switches(a) || choose_interval(a) || choose_instances(a))
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the intervals");
-	fill_counts(a);
-	ret = walk_paths(a, err);
+		ret = walk_paths(a, err);
 	if (ret)
 		return ret;
 	progress(a, "tree", 0);
-	if (vprof_traits_gather(&a->traits, a->timeline, a->intervals, a->chosen.v, a->chosen.n, a->start, a->r))
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the latencies of %zu intervals", a->chosen.n);
+	if (vprof_traits_gather(&a->traits, a->sources, a->n_sources, a->r))
+		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the latencies of %zu intervals", a->n_intervals);
 	ret = vprof_latency_fill(a->r, &a->traits, err);
 	if (!ret)
 		ret = vprof_tree_results(a->tree, a->r, err);
@@ -291,17 +355,29 @@ static int take_steps(struct analysis *a, struct vprof_error *err)
 	ret = vprof_factors_select(a->r, a->o->plan, &a->terms, err);
 	if (!ret)
 		ret = judge(a, err);
-	if (!ret)
+	if (!ret && !vprof_exchange_rank(a->o->exchange)) {
 		ret = picture(a, err);
-	if (!ret)
-		ret = find_spine(a, err);
+		if (!ret)
+			ret = vprof_spine_find(a->r, a->sources, a->n_sources, err);
+	}
 	if (ret)
 		return ret;
-	findings = (struct vprof_findings){ a->trace, a->timeline, a->counts, &a->wakes, a->tree,
-					    a->o->interval, a->o->min_intervals ? a->o->min_intervals : 30, a->n_warmup,
-					    &a->traits };
 	progress(a, "factors", 1);
-	return vprof_warnings_add(a->r, &findings, err);
+	return add_warnings(a, err);
+}
+
+/* The last gather: all ranks have come to the same. A failure on another rank comes with its message. */
+static int agree(const struct analysis *a, int ret, struct vprof_error *err)
+{
+	struct vprof_exchange *x = a->o->exchange;
+
+	if (!x)
+		return ret;
+	if (!x->has_failed)
+		ret = vprof_exchange_gather(x, ret, err, NULL, 0, NULL);
+	if (ret && x->has_failed && err)
+		*err = x->failure;
+	return ret;
 }
 
 #define TRACE_PARTS 16
@@ -312,15 +388,12 @@ static int release_part(void *arg, int worker, size_t item)
 
 	(void)worker;
 	if (item < TRACE_PARTS) {
-		if (a->trace)
-			vprof_trace_let_go(a->trace, item, TRACE_PARTS);
+		for (size_t i = 0; i < a->n_sources && a->sources; i++)
+			if (a->sources[i].trace)
+				vprof_trace_let_go(a->sources[i].trace, item, TRACE_PARTS);
 		return 0;
 	}
 	vprof_tree_free(a->tree);
-	vprof_path_free(a->path);
-	vprof_intervals_free(a->intervals);
-	vprof_window_list_release(&a->windows);
-	VPROF_ARRAY_RELEASE(&a->chosen);
 	vprof_traits_release(&a->traits);
 	VPROF_ARRAY_RELEASE(&a->terms.terms);
 	return 0;
@@ -328,7 +401,7 @@ static int release_part(void *arg, int worker, size_t item)
 
 int vprof_analyze(struct vprof_results **out, const struct vprof_analyze_options *options, struct vprof_error *err)
 {
-	struct analysis a = { .o = options };
+	struct analysis a = { .o = options, .n_sources = options->n_trace_dirs ? options->n_trace_dirs : 1 };
 	int ret;
 
 	gsl_set_error_handler_off(); /* it would abort; what can fail is checked */
@@ -340,17 +413,16 @@ int vprof_analyze(struct vprof_results **out, const struct vprof_analyze_options
 	a.r->threshold = options->threshold > 0 ? options->threshold : 0.02;
 	a.r->baseline_low = a.r->baseline_high = NAN;
 	a.r->baseline_mean_ns = a.r->outside_mean_ns = a.r->preempted_share = a.r->preempted_by_own = NAN;
-	a.r->run = run_name(a.r, options->trace_dir);
-	ret = vprof_trace_open(&a.trace, options->trace_dir, err);
-	if (!ret)
-		ret = take_steps(&a, err);
+	a.r->run = run_name(a.r, options->n_trace_dirs ? options->trace_dirs[0] : options->trace_dir);
+	ret = agree(&a, take_steps(&a, err), err);
 	if (!ret) {
 		*out = a.r;
 		a.r = NULL;
 	}
 	vprof_parallel_run(vprof_parallel_count(options->n_threads), TRACE_PARTS + 1, release_part, &a);
-	vprof_timeline_free(a.timeline);
-	vprof_trace_free(a.trace);
+	for (size_t i = 0; i < a.n_sources && a.sources; i++)
+		vprof_source_release(&a.sources[i]);
+	free(a.sources);
 	vprof_results_free(a.r);
 	return ret;
 }

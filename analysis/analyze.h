@@ -5,12 +5,15 @@
 
 #include <stdint.h>
 
+#include "analysis/exchange.h"
 #include "analysis/results.h"
 #include "common/error.h"
 #include "common/plan.h"
 
 struct vprof_analyze_options {
 	const char *trace_dir;
+	const char *const *trace_dirs; /* [n_trace_dirs] several traces of the same plan, instead of trace_dir; 0: that one */
+	size_t n_trace_dirs;
 	const struct vprof_plan *plan;
 	const char *interval;  /* name, NULL: the only or most frequent one */
 	int k;		       /* top k, default 3 */
@@ -21,9 +24,14 @@ struct vprof_analyze_options {
 	int n_threads;	       /* 0: one for each processor; results do not depend on it */
 	void (*progress)(void *arg, const char *step, double done); /* may be NULL */
 	void *progress_arg;
+	struct vprof_exchange *exchange; /* with the other ranks, which analyse the same; NULL: this process alone */
 };
 
-/* Fails only when the trace cannot be used at all; too little data is a result with `inconclusive` set. */
+/* Every rank reads all traces and takes its part of the intervals; the results of rank 0 are complete, those of the others lack examples
+ * and sampled stacks. The number of ranks changes no digit (shares.h), but for trees that are too large for VPROF_SHARES_MAX shares,
+ * where it changes the last ones.
+ *
+ * Fails only when a trace cannot be used at all, on any rank; too little data is a result with `inconclusive` set. */
 int vprof_analyze(struct vprof_results **out, const struct vprof_analyze_options *options, struct vprof_error *err);
 
 #endif

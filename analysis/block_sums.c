@@ -15,7 +15,7 @@ struct pair { /* a covariance among the terms */
 };
 
 struct share { /* shares.h */
-	size_t from, to;
+	size_t from, to; /* what this rank takes of it */
 	double *head;  /* [width] of the block that began in an earlier share */
 	double *whole; /* [n_whole] */
 };
@@ -47,6 +47,7 @@ struct pass {
 	uint32_t *first_pair;	/* [n_nodes + 1] by a */
 	size_t at_type_n, at_work, at_factors, n_whole; /* among the sums over all intervals */
 	struct share shares[VPROF_SHARES_MAX];
+	unsigned char is_mine[VPROF_SHARES_MAX];
 	size_t n_shares;
 	struct worker *workers;
 	int n_workers;
@@ -266,7 +267,6 @@ static int begin_worker(struct pass *p, struct worker *w)
 static int allocate(struct pass *p)
 {
 	struct vprof_block_sums *s = p->s;
-	size_t n = p->tree->n_intervals;
 
 	lay_out(p);
 	s->rows = calloc(s->n_blocks * s->width, sizeof *s->rows);
@@ -274,8 +274,7 @@ static int allocate(struct pass *p)
 	for (size_t i = 0; i < p->n_shares; i++) {
 		struct share *share = &p->shares[i];
 
-		share->from = vprof_share_from(n, i, p->n_shares);
-		share->to = vprof_share_from(n, i + 1, p->n_shares);
+		p->is_mine[i] = (unsigned char)vprof_tree_share(p->tree, i, p->n_shares, &share->from, &share->to);
 		share->head = calloc(s->width + p->n_whole, sizeof *share->head);
 		if (!share->head)
 			return VPROF_ERR_NOMEM;
@@ -520,21 +519,88 @@ static void join_wholes(void *arg, size_t to, size_t from)
 		p->shares[to].whole[k] += p->shares[from].whole[k];
 }
 
-static int pass(struct pass *p)
+static void add_heads(struct pass *p)
 {
-	struct vprof_block_sums *s = p->s;
-
-	if (vprof_parallel_run(p->n_workers, p->n_shares, sum_share, p))
-		return VPROF_ERR_NOMEM;
-	for (size_t i = 1; i < p->n_shares; i++) {
+	for (size_t i = 0; i < p->n_shares; i++) {
 		double *row;
 
 		if (!has_head(p, &p->shares[i]))
 			continue;
-		row = s->rows + block_of(p, p->shares[i].from) * s->width;
-		for (size_t k = 0; k < s->width; k++)
+		row = p->s->rows + block_of(p, p->shares[i].from) * p->s->width;
+		for (size_t k = 0; k < p->s->width; k++)
 			row[k] += p->shares[i].head[k];
 	}
+}
+
+static void add_doubles(void *to, const void *from, size_t n_bytes)
+{
+	for (size_t k = 0; k < n_bytes / sizeof(double); k++)
+		((double *)to)[k] += ((const double *)from)[k];
+}
+
+/* Rows and heads of all ranks to all: for each, whether it is a head, its block, and its sums. */
+static int exchange_rows(struct pass *p, int ret)
+{
+	struct vprof_block_sums *s = p->s;
+	size_t record = 2 + s->width, n_mine = 0, first, last;
+	struct vprof_gathered all;
+	double *mine = calloc((s->n_blocks + p->n_shares) * record + 1, sizeof *mine);
+
+	ret = mine ? ret : VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < p->n_shares && !ret; i++) {
+		const struct share *share = &p->shares[i];
+
+		if (share->from == share->to)
+			continue;
+		first = block_of(p, share->from) + (size_t)has_head(p, share);
+		last = block_of(p, share->to - 1);
+		for (size_t block = first - (size_t)has_head(p, share); block <= last; block++) {
+			double *to = mine + n_mine++ * record;
+
+			to[0] = block < first;
+			to[1] = (double)block;
+			memcpy(to + 2, block < first ? share->head : s->rows + block * s->width, s->width * sizeof *to);
+		}
+	}
+	ret = vprof_exchange_gather(p->tree->exchange, ret, NULL, mine, n_mine * record * sizeof *mine, &all);
+	for (int heads = 0; heads < 2 && !ret; heads++) /* ranks are in the order of their intervals */
+		for (size_t at = 0; at + record * sizeof *mine <= all.first[vprof_exchange_ranks(p->tree->exchange)];
+		     at += record * sizeof *mine) {
+			const double *from = (const void *)(all.bytes + at);
+			double *row = s->rows + (size_t)from[1] * s->width;
+
+			if (heads && from[0] > 0)
+				add_doubles(row, from + 2, s->width * sizeof *row);
+			else if (!heads && from[0] <= 0)
+				memcpy(row, from + 2, s->width * sizeof *row);
+		}
+	vprof_gathered_release(&all);
+	free(mine);
+	return ret;
+}
+
+static int exchange_wholes(struct pass *p)
+{
+	void *sums[VPROF_SHARES_MAX];
+
+	for (size_t i = 0; i < p->n_shares; i++)
+		sums[i] = p->shares[i].whole;
+	return vprof_exchange_sums(p->tree->exchange, 0, p->n_shares, sums, p->is_mine, p->n_whole * sizeof(double), add_doubles);
+}
+
+static int pass(struct pass *p)
+{
+	struct vprof_block_sums *s = p->s;
+	int ret = vprof_parallel_run(p->n_workers, p->n_shares, sum_share, p);
+
+	if (p->tree->exchange) {
+		ret = exchange_rows(p, ret);
+		ret = ret ? ret : exchange_wholes(p);
+	} else if (!ret) {
+		add_heads(p);
+	}
+	if (ret)
+		return ret;
 	vprof_shares_join(p->n_shares, join_wholes, p);
 	s->whole = malloc((p->n_whole + 1) * sizeof *s->whole);
 	if (!s->whole)
@@ -582,10 +648,11 @@ int vprof_block_sums_take(struct vprof_block_sums *s, struct vprof_results *r, s
 	s->fixed = calloc(s->n_factors + 1, sizeof *s->fixed);
 	if (!p.slot || !p.group_of || !p.is_counted || !p.has_term || !p.first_pair || !s->fixed)
 		goto out;
-	if (choose_terms(&p, terms) || choose_groups(&p) || allocate(&p) || pass(&p))
+	if (choose_terms(&p, terms) || choose_groups(&p) || allocate(&p))
 		goto out;
-	fill_deviations(&p);
-	ret = 0;
+	ret = pass(&p);
+	if (!ret)
+		fill_deviations(&p);
 out:
 	release(&p);
 	return ret;

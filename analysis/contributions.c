@@ -2,6 +2,9 @@
 
 #include <math.h>
 
+#include "analysis/parallel.h"
+#include "analysis/shares.h"
+
 /* The least latency of the slowest hundredth; infinite when nothing stands out. */
 static double slowest_from(const struct vprof_traits *t)
 {
@@ -55,32 +58,91 @@ void vprof_tail_choose(struct vprof_results *r, const struct vprof_traits *trait
 			r->tail_from_ns = traits->ns[i];
 }
 
-static int fill_node_means(struct vprof_results *r, struct vprof_tree *tree, const uint8_t *is_slow)
-{
-	double n = (double)tree->n_intervals, n_slow = 0;
+struct tail { /* sums over the slowest intervals */
+	struct vprof_tree *tree;
+	const uint8_t *is_slow;
+	size_t n_nodes, n_shares;
+	double *sums[VPROF_SHARES_MAX]; /* [n_nodes] */
+};
 
-	for (size_t i = 0; i < r->n_nodes; i++)
-		r->nodes[i].tail_ns = 0;
-	for (size_t i = 0; i < tree->n_intervals; i++) {
-		size_t n_sample;
+static int sum_tail(void *arg, int worker, size_t item)
+{
+	struct tail *t = arg;
+	struct vprof_tree_reader *reader = NULL;
+	size_t from, to, n;
+
+	(void)worker;
+	vprof_tree_share(t->tree, item, t->n_shares, &from, &to);
+	for (size_t i = from; i < to; i++) {
 		const struct vprof_sample *s;
 
-		if (!is_slow[i])
+		if (!t->is_slow[i])
 			continue;
-		s = vprof_tree_sample(tree, i, &n_sample);
-		if (!s)
+		reader = reader ? reader : vprof_tree_reader_new(t->tree);
+		s = reader ? vprof_tree_read(reader, i, &n) : NULL;
+		if (!s) {
+			vprof_tree_reader_free(reader);
 			return VPROF_ERR_NOMEM;
-		for (size_t k = 0; k < n_sample; k++)
-			r->nodes[s[k].node].tail_ns += s[k].ns;
-		n_slow++;
+		}
+		for (size_t k = 0; k < n; k++)
+			t->sums[item][s[k].node] += s[k].ns;
 	}
-	for (size_t i = 0; i < r->n_nodes; i++) {
+	vprof_tree_reader_free(reader);
+	return 0;
+}
+
+static void add_sums(void *to, const void *from, size_t n_bytes)
+{
+	for (size_t k = 0; k < n_bytes / sizeof(double); k++)
+		((double *)to)[k] += ((const double *)from)[k];
+}
+
+static void join_tails(void *arg, size_t to, size_t from)
+{
+	struct tail *t = arg;
+
+	add_sums(t->sums[to], t->sums[from], t->n_nodes * sizeof(double));
+}
+
+static int sum_tails(struct tail *t)
+{
+	void *sums[VPROF_SHARES_MAX];
+	unsigned char is_mine[VPROF_SHARES_MAX];
+	size_t from, to;
+	int ret = 0;
+
+	t->n_shares = vprof_shares_count((t->n_nodes + 1) * sizeof(double));
+	for (size_t i = 0; i < t->n_shares; i++) {
+		sums[i] = t->sums[i] = calloc(t->n_nodes + 1, sizeof(double));
+		is_mine[i] = (unsigned char)vprof_tree_share(t->tree, i, t->n_shares, &from, &to);
+		ret = sums[i] ? ret : VPROF_ERR_NOMEM;
+	}
+	if (!ret)
+		ret = vprof_parallel_run(t->tree->n_threads, t->n_shares, sum_tail, t);
+	ret = vprof_exchange_sums(t->tree->exchange, ret, t->n_shares, sums, is_mine, t->n_nodes * sizeof(double), add_sums);
+	if (!ret)
+		vprof_shares_join(t->n_shares, join_tails, t);
+	return ret;
+}
+
+static int fill_node_means(struct vprof_results *r, struct vprof_tree *tree, const uint8_t *is_slow)
+{
+	struct tail t = { .tree = tree, .is_slow = is_slow, .n_nodes = r->n_nodes };
+	double n = (double)tree->n_intervals, n_slow = 0;
+	int ret = sum_tails(&t);
+
+	for (size_t i = 0; i < tree->n_intervals; i++)
+		n_slow += is_slow[i];
+	for (size_t i = 0; i < r->n_nodes && !ret; i++) {
 		struct vprof_node *node = &r->nodes[i];
 
+		node->tail_ns = t.sums[0][i];
 		node->rest_ns = n_slow > 0 ? (n * node->mean_ns - node->tail_ns) / (n - n_slow) : NAN;
 		node->tail_ns = n_slow > 0 ? node->tail_ns / n_slow : NAN;
 	}
-	return 0;
+	for (size_t i = 0; i < t.n_shares; i++)
+		free(t.sums[i]);
+	return ret;
 }
 
 static int mean_order(const void *a, const void *b)

@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 
-#include "analysis/traits.h"
 
 #define GATHER_MAX 8192
 #define CALLS_BYTES ((size_t)32 << 20)
@@ -27,16 +26,19 @@ struct gather {
 
 struct examples {
 	struct vprof_results *r;
+	struct vprof_source *sources;
+	size_t n_sources;
+	const struct vprof_source *source; /* of the example at hand; its timeline, intervals and so on: */
 	const struct vprof_timeline *timeline;
 	const struct vprof_intervals *intervals;
 	struct vprof_path *path;
 	const struct vprof_plan *plan;
 	struct vprof_calls *calls;
-	uint64_t start, n_calls_read;
+	uint64_t n_calls_read;
 	struct gather *g;
 	VPROF_ARRAY(struct vprof_piece) own; /* of the interval at hand, by parent and time */
 	VPROF_ARRAY(uint16_t) depth, depth_before;
-	uint32_t *thread_place; /* [n_threads] index in r->threads plus one */
+	uint32_t **thread_place; /* [n_sources][n_threads] index in r->threads plus one */
 };
 
 static int longer(const void *a, const void *b)
@@ -163,16 +165,17 @@ static int gather_path(struct examples *e, uint32_t instance)
 static uint32_t thread_of(struct examples *e, uint32_t thread)
 {
 	const struct vprof_line *line = &e->timeline->threads[thread];
+	uint32_t *place = &e->thread_place[e->source - e->sources][thread];
 	struct vprof_results *r = e->r;
 	char name[64];
 
-	if (e->thread_place[thread])
-		return e->thread_place[thread] - 1;
+	if (*place)
+		return *place - 1;
 	snprintf(name, sizeof name, line->pid == line->tid ? "process %u" : "thread %u", line->tid);
 	r->threads[r->n_threads].name = vprof_results_string(r, name);
 	if (!r->threads[r->n_threads].name)
 		return VPROF_NONE;
-	e->thread_place[thread] = (uint32_t)++r->n_threads;
+	*place = (uint32_t)++r->n_threads;
 	return (uint32_t)r->n_threads - 1;
 }
 
@@ -235,7 +238,8 @@ static int add(struct examples *e, const char *why, unsigned rank, uint32_t inst
 		return VPROF_ERR_NOMEM;
 	r->pieces = room;
 	*x = (struct vprof_example){ .why = why, .rank = rank, .latency_ns = (double)(inst->end - inst->begin) * e->timeline->ns_per_tick,
-				     .at_ns = inst->begin > e->start ? (double)(inst->begin - e->start) * e->timeline->ns_per_tick : 0,
+				     .at_ns = e->source->from_ns + (inst->begin > e->source->start ?
+					      (double)(inst->begin - e->source->start) * e->timeline->ns_per_tick : 0),
 				     .type = inst->type_kind ? vprof_type_name(r, e->timeline, inst->type_kind, inst->type) : "",
 				     .first_piece = (uint32_t)r->n_pieces, .n_left_out = e->g->n_left_out };
 	if (!x->type)
@@ -256,45 +260,75 @@ static const struct wish {
 #define N_WISHES (sizeof wishes / sizeof *wishes)
 #define EXAMPLES_MAX 18
 
-static int add_wishes(struct examples *e, const uint32_t *slowest, const uint32_t *chosen, size_t n)
+/* The interval's source becomes the one at hand; its instance, VPROF_NONE without memory. */
+static uint32_t turn_to(struct examples *e, size_t interval)
+{
+	struct vprof_source *s = e->sources;
+
+	while (interval >= s->first + s->chosen.n)
+		s++;
+	if (e->source != s) {
+		vprof_calls_free(e->calls);
+		e->calls = vprof_calls_new(s->timeline->n_threads, CALLS_BYTES);
+		if (!e->calls || vprof_source_walker(s, NULL))
+			return VPROF_NONE;
+		e->source = s;
+		e->timeline = s->timeline;
+		e->intervals = s->intervals;
+		e->path = s->path;
+	}
+	return s->chosen.v[interval - s->first];
+}
+
+static int add_wishes(struct examples *e, const struct vprof_traits *t)
 {
 	size_t taken = 0; /* intervals before this one are shown already */
-	int ret = 0;
 
-	for (size_t w = 0; !ret && w < N_WISHES; w++) {
-		size_t first = (size_t)(wishes[w].at * (double)(n - 1));
+	for (size_t w = 0; w < N_WISHES; w++) {
+		size_t first = (size_t)(wishes[w].at * (double)(t->n - 1));
 
-		first = first + wishes[w].n > n ? (n > wishes[w].n ? n - wishes[w].n : 0) : first;
-		for (unsigned k = 0; !ret && k < wishes[w].n && first + k < n; k++) {
+		first = first + wishes[w].n > t->n ? (t->n > wishes[w].n ? t->n - wishes[w].n : 0) : first;
+		for (unsigned k = 0; k < wishes[w].n && first + k < t->n; k++) {
+			uint32_t instance;
+
 			if (first + k < taken)
 				continue;
-			ret = add(e, wishes[w].why, k + 1, chosen[slowest[first + k]]);
+			instance = turn_to(e, t->slowest[first + k]);
+			if (instance == VPROF_NONE || add(e, wishes[w].why, k + 1, instance))
+				return VPROF_ERR_NOMEM;
 			taken = first + k + 1;
 		}
 	}
-	return ret;
+	return 0;
 }
 
-int vprof_examples_fill(struct vprof_results *r, const struct vprof_timeline *timeline, const struct vprof_intervals *intervals,
-			struct vprof_path *path, const struct vprof_plan *plan, const uint32_t *chosen, size_t n,
-			const uint32_t *slowest, uint64_t start)
+int vprof_examples_fill(struct vprof_results *r, struct vprof_source *sources, size_t n_sources, const struct vprof_plan *plan,
+			const struct vprof_traits *traits)
 {
-	struct examples e = { .r = r, .timeline = timeline, .intervals = intervals, .path = path, .plan = plan, .start = start };
+	struct examples e = { .r = r, .sources = sources, .n_sources = n_sources, .plan = plan };
+	size_t n_threads = 0;
 	int ret = VPROF_ERR_NOMEM;
 
 	e.g = malloc(sizeof *e.g);
-	e.thread_place = calloc(timeline->n_threads + 1, sizeof *e.thread_place);
-	e.calls = vprof_calls_new(timeline->n_threads, CALLS_BYTES);
+	e.thread_place = calloc(n_sources + 1, sizeof(uint32_t *));
+	for (size_t i = 0; i < n_sources && e.thread_place; i++) {
+		e.thread_place[i] = calloc(sources[i].timeline->n_threads + 1, sizeof(uint32_t));
+		if (!e.thread_place[i])
+			goto out;
+		n_threads += sources[i].timeline->n_threads;
+	}
 	r->examples = calloc(EXAMPLES_MAX, sizeof *r->examples);
 	r->pieces = calloc(1, sizeof *r->pieces);
-	r->threads = calloc(timeline->n_threads + 1, sizeof *r->threads);
-	if (!e.g || !e.thread_place || !e.calls || !r->examples || !r->pieces || !r->threads)
+	r->threads = calloc(n_threads + 1, sizeof *r->threads);
+	if (!e.g || !e.thread_place || !r->examples || !r->pieces || !r->threads)
 		goto out;
-	ret = n ? add_wishes(&e, slowest, chosen, n) : 0;
+	ret = traits->n ? add_wishes(&e, traits) : 0;
 out:
+	for (size_t i = 0; i < n_sources && e.thread_place; i++)
+		free(e.thread_place[i]);
+	free(e.thread_place);
 	vprof_calls_free(e.calls);
 	free(e.g);
-	free(e.thread_place);
 	VPROF_ARRAY_RELEASE(&e.own);
 	VPROF_ARRAY_RELEASE(&e.depth);
 	VPROF_ARRAY_RELEASE(&e.depth_before);

@@ -4,17 +4,15 @@
 #ifndef VPROF_EXAMPLES_H
 #define VPROF_EXAMPLES_H
 
-#include "analysis/critical_path.h"
 #include "analysis/results.h"
+#include "analysis/traits.h"
 #include "common/plan.h"
 
 #define VPROF_EXAMPLE_PIECES 300
 #define VPROF_EXAMPLE_CALLS_READ 4000000 /* over all examples; of those beyond no calls are shown */
 
-/* Fills examples, pieces and threads of `r`. `slowest`: [n] places in `chosen` by falling latency; `start`: the trace's begin.
- * OK or NOMEM. */
-int vprof_examples_fill(struct vprof_results *r, const struct vprof_timeline *timeline, const struct vprof_intervals *intervals,
-			struct vprof_path *path, const struct vprof_plan *plan, const uint32_t *chosen, size_t n,
-			const uint32_t *slowest, uint64_t start);
+/* Fills examples, pieces and threads of `r`. OK or NOMEM. */
+int vprof_examples_fill(struct vprof_results *r, struct vprof_source *sources, size_t n_sources, const struct vprof_plan *plan,
+			const struct vprof_traits *traits);
 
 #endif

@@ -23,7 +23,9 @@ static struct found *found_of(struct spine *s, const struct vprof_symbol *symbol
 	struct found *f;
 
 	for (size_t i = 0; i < s->found.n; i++)
-		if (s->found.v[i].symbol == symbol)
+		if (s->found.v[i].symbol == symbol || (!strcmp(s->found.v[i].symbol->name, symbol->name) &&
+						       !strcmp(s->found.v[i].symbol->module, symbol->module) &&
+						       s->found.v[i].symbol->low == symbol->low))
 			return &s->found.v[i];
 	f = VPROF_PUSH(&s->found);
 	if (f)
@@ -141,17 +143,24 @@ static int fill(struct spine *s, struct vprof_results *r)
 	return 0;
 }
 
-int vprof_spine_find(struct vprof_results *r, const struct vprof_timeline *timeline, struct vprof_symbols *symbols,
-		     struct vprof_error *err)
+int vprof_spine_find(struct vprof_results *r, const struct vprof_source *sources, size_t n_sources, struct vprof_error *err)
 {
+	struct vprof_symbols **symbols = calloc(n_sources + 1, sizeof(struct vprof_symbols *)); /* names are needed until the end */
 	struct spine s = { .n_pairs = 0 };
-	int ret = 0;
+	int ret = symbols ? 0 : VPROF_ERR_NOMEM;
 
-	for (size_t i = 0; i < timeline->n_threads && !ret; i++)
-		ret = take_thread(&s, &timeline->threads[i], symbols);
+	for (size_t k = 0; k < n_sources && !ret; k++) {
+		symbols[k] = vprof_symbols_new(sources[k].timeline);
+		ret = symbols[k] ? 0 : VPROF_ERR_NOMEM;
+		for (size_t i = 0; i < sources[k].timeline->n_threads && !ret; i++)
+			ret = take_thread(&s, &sources[k].timeline->threads[i], symbols[k]);
+	}
 	if (!ret)
 		ret = fill(&s, r);
 	VPROF_ARRAY_RELEASE(&s.found);
+	for (size_t k = 0; k < n_sources && symbols; k++)
+		vprof_symbols_free(symbols[k]);
+	free(symbols);
 	if (ret)
 		vprof_error_set(err, ret, "not enough memory for the sampled call stacks");
 	return ret;

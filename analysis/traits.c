@@ -18,44 +18,55 @@ static int tally_order(const void *a, const void *b)
 	return x->name < y->name ? -1 : x->name > y->name;
 }
 
-/* The most frequent names. OK or NOMEM. */
-static int find_counters(struct vprof_traits *t, const struct vprof_timeline *timeline)
+struct tallies {
+	VPROF_ARRAY(struct tally) v;
+	size_t last; /* the name that was met last */
+};
+
+static int count_names(struct tallies *t, const struct vprof_line *line)
 {
-	VPROF_ARRAY(struct tally) tallies = { NULL, 0, 0 };
-	size_t last = 0;
+	for (size_t k = 0; k < line->amounts.n; k++) {
+		uint64_t name = line->amounts.v[k].name;
+		struct tally *new;
 
-	for (size_t i = 0; i < timeline->n_threads; i++) {
-		for (size_t k = 0; k < timeline->threads[i].amounts.n; k++) {
-			uint64_t name = timeline->threads[i].amounts.v[k].name;
-			struct tally *new;
-
-			if (last < tallies.n && tallies.v[last].name == name) {
-				tallies.v[last].n++;
-				continue;
-			}
-			for (last = 0; last < tallies.n && tallies.v[last].name != name; last++)
-				;
-			if (last < tallies.n) {
-				tallies.v[last].n++;
-			} else if (tallies.n < 1000) {
-				new = VPROF_PUSH(&tallies);
-				if (!new)
-					goto nomem;
-				*new = (struct tally){ name, 1 };
-			}
+		if (t->last < t->v.n && t->v.v[t->last].name == name) {
+			t->v.v[t->last].n++;
+			continue;
+		}
+		for (t->last = 0; t->last < t->v.n && t->v.v[t->last].name != name; t->last++)
+			;
+		if (t->last < t->v.n) {
+			t->v.v[t->last].n++;
+		} else if (t->v.n < 1000) {
+			new = VPROF_PUSH(&t->v);
+			if (!new)
+				return VPROF_ERR_NOMEM;
+			*new = (struct tally){ name, 1 };
 		}
 	}
-	if (tallies.n)
-		qsort(tallies.v, tallies.n, sizeof *tallies.v, tally_order);
-	t->n_counters = tallies.n < VPROF_COUNTERS_MAX ? tallies.n : VPROF_COUNTERS_MAX;
-	t->n_left_out = tallies.n - t->n_counters;
-	for (size_t i = 0; i < t->n_counters; i++)
-		t->counters[i] = tallies.v[i].name;
-	VPROF_ARRAY_RELEASE(&tallies);
 	return 0;
-nomem:
-	VPROF_ARRAY_RELEASE(&tallies);
-	return VPROF_ERR_NOMEM;
+}
+
+/* The most frequent names. OK or NOMEM. */
+static int find_counters(struct vprof_traits *t, const struct vprof_source *sources, size_t n_sources)
+{
+	struct tallies tallies = { { NULL, 0, 0 }, 0 };
+	int ret = 0;
+
+	for (size_t s = 0; s < n_sources; s++)
+		for (size_t i = 0; i < sources[s].timeline->n_threads && !ret; i++)
+			ret = count_names(&tallies, &sources[s].timeline->threads[i]);
+	if (tallies.v.n)
+		qsort(tallies.v.v, tallies.v.n, sizeof *tallies.v.v, tally_order);
+	t->n_counters = tallies.v.n < VPROF_COUNTERS_MAX ? tallies.v.n : VPROF_COUNTERS_MAX;
+	t->n_left_out = tallies.v.n - t->n_counters;
+	for (size_t i = 0; i < t->n_counters; i++) {
+		t->counters[i] = tallies.v.v[i].name;
+		for (size_t s = 0; s < n_sources && !t->counter_names[i]; s++)
+			t->counter_names[i] = vprof_timeline_string(sources[s].timeline, t->counters[i]);
+	}
+	VPROF_ARRAY_RELEASE(&tallies.v);
+	return ret;
 }
 
 static void add_amount(struct vprof_traits *t, const struct vprof_intervals *intervals, const uint32_t *place, uint32_t thread,
@@ -77,39 +88,44 @@ static void add_amount(struct vprof_traits *t, const struct vprof_intervals *int
 		t->amounts[at * t->n_counters + c] += (double)a->amount;
 }
 
-static int gather_amounts(struct vprof_traits *t, const struct vprof_timeline *timeline,
-			  const struct vprof_intervals *intervals, const uint32_t *chosen, size_t n)
+static int gather_amounts_of(struct vprof_traits *t, const struct vprof_source *s)
 {
 	size_t cap_place = 0;
-	uint32_t *place;
+	uint32_t *place = vprof_array_room(NULL, &cap_place, s->intervals->instances.n + 1, sizeof *place);
 
-	if (find_counters(t, timeline))
+	if (!place)
 		return VPROF_ERR_NOMEM;
-	if (!t->n_counters)
-		return 0;
-	place = vprof_array_room(NULL, &cap_place, intervals->instances.n + 1, sizeof *place);
-	t->amounts = vprof_array_room(NULL, &t->cap_amounts, n * t->n_counters + 1, sizeof *t->amounts);
-	if (!place || !t->amounts) {
-		vprof_array_free(place, cap_place, sizeof *place);
-		return VPROF_ERR_NOMEM;
-	}
-	memset(t->amounts, 0, n * t->n_counters * sizeof *t->amounts);
-	for (size_t i = 0; i < intervals->instances.n; i++)
+	for (size_t i = 0; i < s->intervals->instances.n; i++)
 		place[i] = VPROF_NONE;
-	for (size_t i = 0; i < n; i++)
-		place[chosen[i]] = (uint32_t)i;
-	for (uint32_t i = 0; i < timeline->n_threads; i++)
-		for (size_t k = 0; k < timeline->threads[i].amounts.n; k++)
-			add_amount(t, intervals, place, i, &timeline->threads[i].amounts.v[k]);
+	for (size_t i = 0; i < s->chosen.n; i++)
+		place[s->chosen.v[i]] = (uint32_t)(s->first + i);
+	for (uint32_t i = 0; i < s->timeline->n_threads; i++)
+		for (size_t k = 0; k < s->timeline->threads[i].amounts.n; k++)
+			add_amount(t, s->intervals, place, i, &s->timeline->threads[i].amounts.v[k]);
 	vprof_array_free(place, cap_place, sizeof *place);
-	for (size_t i = 0; i < n; i++) {
+	return 0;
+}
+
+static int gather_amounts(struct vprof_traits *t, const struct vprof_source *sources, size_t n_sources)
+{
+	int ret = find_counters(t, sources, n_sources);
+
+	if (ret || !t->n_counters)
+		return ret;
+	t->amounts = vprof_array_room(NULL, &t->cap_amounts, t->n * t->n_counters + 1, sizeof *t->amounts);
+	if (!t->amounts)
+		return VPROF_ERR_NOMEM;
+	memset(t->amounts, 0, t->n * t->n_counters * sizeof *t->amounts);
+	for (size_t s = 0; s < n_sources && !ret; s++)
+		ret = gather_amounts_of(t, &sources[s]);
+	for (size_t i = 0; i < t->n; i++) {
 		size_t c = 0;
 
 		while (c < t->n_counters && t->amounts[i * t->n_counters + c] == 0)
 			c++;
 		t->n_worked += c < t->n_counters;
 	}
-	return 0;
+	return ret;
 }
 
 const char *vprof_type_name(struct vprof_results *r, const struct vprof_timeline *timeline, uint8_t kind, uint64_t type)
@@ -210,23 +226,30 @@ static int join_names(struct vprof_traits *t)
 }
 
 /* Neighbours are often of one type. */
-static int gather_types(struct vprof_traits *t, const struct vprof_timeline *timeline, const struct vprof_intervals *intervals,
-			const uint32_t *chosen, struct vprof_results *r)
+static int gather_types_of(struct vprof_traits *t, struct type_slots *slots, const struct vprof_source *s, struct vprof_results *r)
+{
+	const struct vprof_instance *before = NULL;
+
+	for (size_t i = 0; i < s->chosen.n; i++) {
+		const struct vprof_instance *inst = &s->intervals->instances.v[s->chosen.v[i]];
+		uint32_t *type = &t->type[s->first + i];
+
+		*type = before && before->type == inst->type && before->type_kind == inst->type_kind ?
+				type[-1] : find_type(t, slots, s->timeline, inst, r);
+		if (*type == VPROF_NONE)
+			return VPROF_ERR_NOMEM;
+		before = inst;
+	}
+	return 0;
+}
+
+static int gather_types(struct vprof_traits *t, const struct vprof_source *sources, size_t n_sources, struct vprof_results *r)
 {
 	struct type_slots slots = { NULL, 0, 0 };
 	int ret = type_slots_grow(&slots, t);
 
-	for (size_t i = 0; i < t->n && !ret; i++) {
-		const struct vprof_instance *inst = &intervals->instances.v[chosen[i]];
-		const struct vprof_instance *before = i ? &intervals->instances.v[chosen[i - 1]] : NULL;
-
-		if (before && before->type == inst->type && before->type_kind == inst->type_kind) {
-			t->type[i] = t->type[i - 1];
-			continue;
-		}
-		t->type[i] = find_type(t, &slots, timeline, inst, r);
-		ret = t->type[i] == VPROF_NONE ? VPROF_ERR_NOMEM : 0;
-	}
+	for (size_t s = 0; s < n_sources && !ret; s++)
+		ret = gather_types_of(t, &slots, &sources[s], r);
 	vprof_array_free(slots.v, slots.cap, sizeof *slots.v);
 	return ret ? ret : join_names(t);
 }
@@ -247,9 +270,12 @@ static int sort_latencies(struct vprof_traits *t)
 	return ret;
 }
 
-int vprof_traits_gather(struct vprof_traits *t, const struct vprof_timeline *timeline, const struct vprof_intervals *intervals,
-			const uint32_t *chosen, size_t n, uint64_t start, struct vprof_results *r)
+int vprof_traits_gather(struct vprof_traits *t, const struct vprof_source *sources, size_t n_sources, struct vprof_results *r)
 {
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_sources; i++)
+		n += sources[i].chosen.n;
 	*t = (struct vprof_traits){ .n = n };
 	t->ns = vprof_array_room(NULL, &t->cap_ns, n + 1, sizeof *t->ns);
 	t->at_ns = vprof_array_room(NULL, &t->cap_at_ns, n + 1, sizeof *t->at_ns);
@@ -257,15 +283,18 @@ int vprof_traits_gather(struct vprof_traits *t, const struct vprof_timeline *tim
 	t->type = vprof_array_room(NULL, &t->cap_type, n + 1, sizeof *t->type);
 	if (!t->ns || !t->at_ns || !t->slowest || !t->type)
 		return VPROF_ERR_NOMEM;
-	for (size_t i = 0; i < n; i++) {
-		const struct vprof_instance *inst = &intervals->instances.v[chosen[i]];
+	for (const struct vprof_source *s = sources; s < sources + n_sources; s++) {
+		for (size_t i = 0; i < s->chosen.n; i++) {
+			const struct vprof_instance *inst = &s->intervals->instances.v[s->chosen.v[i]];
+			uint64_t at = inst->begin > s->start ? inst->begin - s->start : 0;
 
-		t->ns[i] = (double)(inst->end - inst->begin) * timeline->ns_per_tick;
-		t->at_ns[i] = inst->begin > start ? (double)(inst->begin - start) * timeline->ns_per_tick : 0;
+			t->ns[s->first + i] = (double)(inst->end - inst->begin) * s->timeline->ns_per_tick;
+			t->at_ns[s->first + i] = s->from_ns + (double)at * s->timeline->ns_per_tick;
+		}
 	}
-	if (sort_latencies(t) || gather_types(t, timeline, intervals, chosen, r))
+	if (sort_latencies(t) || gather_types(t, sources, n_sources, r))
 		return VPROF_ERR_NOMEM;
-	return gather_amounts(t, timeline, intervals, chosen, n);
+	return gather_amounts(t, sources, n_sources);
 }
 
 void vprof_traits_release(struct vprof_traits *t)

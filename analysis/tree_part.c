@@ -10,7 +10,8 @@
 
 #define DEPTH_MAX 200 /* recursion deeper than this is folded into the last frame */
 
-struct vprof_tree_part *vprof_tree_part_new(const struct vprof_tree *tree, size_t n_bytes_calls)
+struct vprof_tree_part *vprof_tree_part_new(const struct vprof_tree *tree, const struct vprof_tree_source *source,
+					    size_t n_bytes_calls)
 {
 	struct vprof_tree_part *p = calloc(1, sizeof *p);
 	uint64_t *first;
@@ -18,11 +19,12 @@ struct vprof_tree_part *vprof_tree_part_new(const struct vprof_tree *tree, size_
 	if (!p)
 		return NULL;
 	p->tree = tree;
+	p->source = source;
 	p->n_slots = 1024;
 	p->noise = vprof_noise_new();
 	p->slots = calloc(p->n_slots, sizeof *p->slots);
-	p->off_hint = calloc(tree->timeline->n_threads + 1, sizeof *p->off_hint);
-	p->calls = vprof_calls_new(tree->timeline->n_threads, n_bytes_calls);
+	p->off_hint = calloc(source->timeline->n_threads + 1, sizeof *p->off_hint);
+	p->calls = vprof_calls_new(source->timeline->n_threads, n_bytes_calls);
 	first = VPROF_PUSH(&p->first);
 	if (p->noise && p->slots && p->off_hint && p->calls && first && VPROF_PUSH(&p->nodes) && VPROF_PUSH(&p->hot)) {
 		p->nodes.v[0].kind = VPROF_NODE_INTERVAL;
@@ -165,8 +167,8 @@ int vprof_tree_part_spend(struct vprof_tree_part *p, uint32_t node, int64_t tick
 static uint32_t wait_node(struct vprof_tree_part *p, const struct vprof_piece *piece, uint32_t base)
 {
 	const struct vprof_tree *tree = p->tree;
-	const struct vprof_wait *w = &tree->timeline->threads[piece->thread].waits.v[piece->wait];
-	uint32_t name = tree->canonical[w->name], node;
+	const struct vprof_wait *w = &p->source->timeline->threads[piece->thread].waits.v[piece->wait];
+	uint32_t name = p->source->canonical[w->name], node;
 	const struct vprof_tree_node *top;
 	struct vprof_tree_node *n;
 
@@ -174,7 +176,7 @@ static uint32_t wait_node(struct vprof_tree_part *p, const struct vprof_piece *p
 	if (node == VPROF_NONE)
 		return node;
 	top = &p->nodes.v[node];
-	if (node == base || !top->probe || strcmp(top->probe->name, tree->timeline->names[name]))
+	if (node == base || !top->probe || strcmp(top->probe->name, tree->names.v[name]))
 		node = vprof_tree_part_child(p, node, VPROF_CLASS_WAIT, name, piece->depth);
 	if (node == VPROF_NONE)
 		return node;
@@ -193,15 +195,15 @@ static uint32_t wait_node(struct vprof_tree_part *p, const struct vprof_piece *p
 
 static void count_wait(struct vprof_tree_part *p, const struct vprof_piece *piece)
 {
-	const struct vprof_wait *w = &p->tree->timeline->threads[piece->thread].waits.v[piece->wait];
+	const struct vprof_wait *w = &p->source->timeline->threads[piece->thread].waits.v[piece->wait];
 	uint64_t ticks = piece->to - piece->from;
 
 	if (!vprof_wait_has_waker(w->kind))
 		return;
 	if (piece->parent == VPROF_NONE)
-		p->wait_ticks += ticks;
+		p->wait_ticks += vprof_tree_ticks(p->source, ticks);
 	if (w->waker == VPROF_NONE)
-		p->unmatched_ticks += ticks;
+		p->unmatched_ticks += vprof_tree_ticks(p->source, ticks);
 }
 
 static int add_piece(struct vprof_tree_part *p, const struct vprof_piece *piece, uint32_t *node)
@@ -219,7 +221,7 @@ static int add_piece(struct vprof_tree_part *p, const struct vprof_piece *piece,
 	if (*node == VPROF_NONE)
 		return VPROF_ERR_NOMEM;
 	if (piece->kind == VPROF_PIECE_WAIT) {
-		p->nodes.v[*node].blocked_ticks += (uint64_t)ticks;
+		p->nodes.v[*node].blocked_ticks += vprof_tree_ticks(p->source, (uint64_t)ticks);
 		count_wait(p, piece);
 	} else {
 		p->nodes.v[*node].n_calls++;
@@ -270,7 +272,7 @@ static int store(struct vprof_tree_part *p)
 	for (size_t i = 0; i < n; i++) {
 		uint32_t node = p->touched.v[i];
 		struct vprof_tree_hot *hot = &p->hot.v[node];
-		uint64_t ticks = hot->ticks < 0 ? 0 : (uint64_t)hot->ticks;
+		uint64_t ticks = vprof_tree_ticks(p->source, hot->ticks < 0 ? 0 : (uint64_t)hot->ticks);
 
 		p->entry_node.v[at + i] = node;
 		p->entry_ticks.v[at + i] = ticks;

@@ -32,8 +32,15 @@ struct vprof_tree_slot {
 	uint32_t node;	      /* index + 1, 0: free */
 };
 
+/* Ticks of the source to the tree's: before they are summed, so that no sum depends on who took what. */
+static inline uint64_t vprof_tree_ticks(const struct vprof_tree_source *source, uint64_t ticks)
+{
+	return source->ratio == 1 ? ticks : (uint64_t)((double)ticks * source->ratio + 0.5);
+}
+
 struct vprof_tree_part {
 	const struct vprof_tree *tree;
+	const struct vprof_tree_source *source; /* whose intervals it takes */
 	VPROF_ARRAY(struct vprof_tree_node) nodes;
 	VPROF_ARRAY(struct vprof_tree_hot) hot; /* [nodes.n] */
 	VPROF_ARRAY(uint32_t) entry_node; /* places, sorted, once the tree is numbered */
@@ -56,7 +63,7 @@ struct vprof_tree_part {
 	struct vprof_calls *calls;
 };
 
-struct vprof_tree_part *vprof_tree_part_new(const struct vprof_tree *tree, size_t n_bytes_calls);
+struct vprof_tree_part *vprof_tree_part_new(const struct vprof_tree *tree, const struct vprof_tree_source *source, size_t n_bytes_calls);
 void vprof_tree_part_free(struct vprof_tree_part *part);
 
 /* The one that vprof_tree_add fills; NULL before its first interval. */

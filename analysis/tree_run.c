@@ -72,7 +72,7 @@ static uint32_t call_at(const struct vprof_tree_part *p, uint64_t t, size_t *nex
  * none), VPROF_NONE without memory. */
 static uint32_t open_frames(struct vprof_tree_part *p, const struct vprof_piece *piece, uint32_t base, size_t *next)
 {
-	const struct vprof_line *line = &p->tree->timeline->threads[piece->thread];
+	const struct vprof_line *line = &p->source->timeline->threads[piece->thread];
 	uint32_t call = call_at(p, piece->from, next), outer = 1;
 
 	p->stack.n = 0;
@@ -106,7 +106,7 @@ static uint32_t open_frames(struct vprof_tree_part *p, const struct vprof_piece 
 static int push_frame(struct vprof_tree_part *p, const struct vprof_piece *piece, const struct vprof_tree_frame *top,
 		      uint32_t parent, size_t call)
 {
-	const struct vprof_line *line = &p->tree->timeline->threads[piece->thread];
+	const struct vprof_line *line = &p->source->timeline->threads[piece->thread];
 	uint32_t outer = top ? top->weight : 1;
 	struct vprof_tree_frame *f = VPROF_PUSH(&p->stack);
 
@@ -155,7 +155,7 @@ static void stand_alone(struct vprof_tree_part *p, const struct vprof_line *line
 
 	if (t >= call->t0 + f->sampled->limit && t < call->t1)
 		p->nodes.v[f->node].rare_ticks += (f->sampled->weight - 1u) *
-						  (call->t1 - t - preempted_ticks(line, off, t, call->t1));
+			vprof_tree_ticks(p->source, call->t1 - t - preempted_ticks(line, off, t, call->t1));
 	p->stack.v[at].sampled = NULL;
 	for (size_t k = at; k < p->stack.n; k++)
 		p->stack.v[k].weight = 1;
@@ -193,8 +193,8 @@ static int spend_preempted(struct vprof_tree_part *p, const struct vprof_piece *
 		p->nodes.v[child].n_timed++;
 	}
 	if (!piece->depth) {
-		p->preempted_ticks += until - t;
-		p->by_own_ticks += off->by != VPROF_NONE ? until - t : 0;
+		p->preempted_ticks += vprof_tree_ticks(p->source, until - t);
+		p->by_own_ticks += off->by != VPROF_NONE ? vprof_tree_ticks(p->source, until - t) : 0;
 	}
 	return spend(p, child, (int64_t)(until - t));
 }
@@ -218,7 +218,7 @@ static int spend_stretch(struct vprof_tree_part *p, const struct vprof_piece *pi
 	if (off && off->is_preempted)
 		return spend_preempted(p, piece, node, off, t, until);
 	if (off) /* blocked, but in no wait that was recorded: a page on its way from disk */
-		p->nodes.v[node].blocked_ticks += weight * (until - t);
+		p->nodes.v[node].blocked_ticks += weight * vprof_tree_ticks(p->source, until - t);
 	if (weight > 1)
 		return spend_weighted(p, piece, base, until - t);
 	return spend(p, node, (int64_t)(until - t));
@@ -227,7 +227,7 @@ static int spend_stretch(struct vprof_tree_part *p, const struct vprof_piece *pi
 /* Follows time through a window of calls. */
 static int follow(struct vprof_tree_part *p, const struct vprof_piece *piece, uint32_t base)
 {
-	const struct vprof_line *line = &p->tree->timeline->threads[piece->thread];
+	const struct vprof_line *line = &p->source->timeline->threads[piece->thread];
 	size_t next, i = first_off(line, piece->from, &p->off_hint[piece->thread]);
 	uint64_t t = piece->from;
 
@@ -277,7 +277,7 @@ static int follow(struct vprof_tree_part *p, const struct vprof_piece *piece, ui
 
 static int follow_in_windows(struct vprof_tree_part *p, struct vprof_piece piece, uint32_t base)
 {
-	const struct vprof_call_index *index = &p->tree->timeline->threads[piece.thread].calls;
+	const struct vprof_call_index *index = &p->source->timeline->threads[piece.thread].calls;
 	uint64_t to = piece.to;
 
 	for (; piece.from < to; piece.from = piece.to) {
@@ -327,7 +327,7 @@ static int spend_between(struct vprof_tree_part *p, const struct vprof_piece *pi
 		return 0;
 	if (spend(p, base, (int64_t)(to - from)))
 		return VPROF_ERR_NOMEM;
-	vprof_stretch_begin(&s, p->calls, piece->thread, &p->tree->timeline->threads[piece->thread].calls, from, to);
+	vprof_stretch_begin(&s, p->calls, piece->thread, &p->source->timeline->threads[piece->thread].calls, from, to);
 	while ((ret = vprof_stretch_next(&s)) > 0) {
 		if (VPROF_ROOM(&p->call_node, s.n))
 			return VPROF_ERR_NOMEM;
@@ -341,7 +341,7 @@ static int spend_between(struct vprof_tree_part *p, const struct vprof_piece *pi
 
 int vprof_tree_part_run(struct vprof_tree_part *p, const struct vprof_piece *piece, uint32_t base)
 {
-	const struct vprof_line *line = &p->tree->timeline->threads[piece->thread];
+	const struct vprof_line *line = &p->source->timeline->threads[piece->thread];
 	uint64_t t = piece->from;
 
 	if (vprof_call_index_has_sampled(&line->calls, piece->from, piece->to))
@@ -363,7 +363,7 @@ int vprof_tree_part_run(struct vprof_tree_part *p, const struct vprof_piece *pie
 
 uint32_t vprof_tree_part_frames(struct vprof_tree_part *p, const struct vprof_piece *piece, uint32_t base)
 {
-	const struct vprof_call_index *index = &p->tree->timeline->threads[piece->thread].calls;
+	const struct vprof_call_index *index = &p->source->timeline->threads[piece->thread].calls;
 	size_t next;
 
 	if (vprof_calls_open(p->calls, piece->thread, index, piece->from, &p->window, &p->n_window))

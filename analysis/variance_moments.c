@@ -26,6 +26,7 @@ struct share { /* shares.h */
 struct computation {
 	struct vprof_tree *tree;
 	struct vprof_results *r;
+	unsigned char is_mine[VPROF_SHARES_MAX];
 	struct vprof_moment *moments; /* [n_final] */
 	struct share shares[VPROF_SHARES_MAX];
 	size_t n_shares;
@@ -49,7 +50,7 @@ static const char *node_name(const struct computation *c, const struct vprof_tre
 	case VPROF_NODE_INTERVAL:
 		return c->r->interval ? c->r->interval : "";
 	case VPROF_NODE_WAIT:
-		return vprof_results_string(c->r, c->tree->timeline->names[n->key]);
+		return vprof_results_string(c->r, c->tree->names.v[n->key]);
 	case VPROF_NODE_QUEUED:
 		return "queued";
 	case VPROF_NODE_PREEMPTED:
@@ -102,7 +103,7 @@ static int fill_node(const struct computation *c, uint32_t i)
 	out->n_calls = n->n_calls;
 	out->n_timed = n->n_timed;
 	if (c->tree->n_intervals)
-		out->rare_ns = (double)n->rare_ticks * c->tree->timeline->ns_per_tick / (double)c->tree->n_intervals;
+		out->rare_ns = (double)n->rare_ticks * c->tree->ns_per_tick / (double)c->tree->n_intervals;
 	out->name = out->display = node_name(c, n);
 	out->file = out->object = "";
 	if (n->probe) {
@@ -130,7 +131,7 @@ static int fill_blocked(const struct computation *c)
 {
 	size_t n = c->tree->nodes.n;
 	uint64_t *blocked = calloc(n, sizeof *blocked);
-	double per_interval = c->tree->n_intervals ? c->tree->timeline->ns_per_tick / (double)c->tree->n_intervals : 0;
+	double per_interval = c->tree->n_intervals ? c->tree->ns_per_tick / (double)c->tree->n_intervals : 0;
 
 	if (!blocked)
 		return VPROF_ERR_NOMEM;
@@ -153,8 +154,8 @@ static void fill_preempted(const struct computation *c)
 	const struct vprof_tree *tree = c->tree;
 
 	for (size_t i = 0; i < c->r->n_nodes; i++)
-		c->r->nodes[i].preempted_ns = tree->timeline->has_switches ? 0 : NAN;
-	if (!tree->timeline->has_switches)
+		c->r->nodes[i].preempted_ns = tree->has_switches ? 0 : NAN;
+	if (!tree->has_switches)
 		return;
 	for (size_t i = tree->nodes.n; i-- > 1;) {
 		const struct vprof_tree_node *node = &tree->nodes.v[i], *parent = &tree->nodes.v[node->parent];
@@ -176,10 +177,8 @@ static int begin_share(struct computation *c, struct share *s, size_t i)
 
 static void cut_shares(struct computation *c, size_t n_shares)
 {
-	for (size_t i = 0; i < n_shares; i++) {
-		c->shares[i].from = vprof_share_from(c->tree->n_intervals, i, n_shares);
-		c->shares[i].to = vprof_share_from(c->tree->n_intervals, i + 1, n_shares);
-	}
+	for (size_t i = 0; i < n_shares; i++)
+		c->is_mine[i] = (unsigned char)vprof_tree_share(c->tree, i, n_shares, &c->shares[i].from, &c->shares[i].to);
 }
 
 static int begin_shares(struct computation *c)
@@ -215,7 +214,7 @@ static int sum_share(void *arg, int worker, size_t item)
 /* Sums of ticks are exact, so the means are. */
 static void take_means(struct computation *c)
 {
-	double per_interval = c->tree->n_intervals ? c->tree->timeline->ns_per_tick / (double)c->tree->n_intervals : 0;
+	double per_interval = c->tree->n_intervals ? c->tree->ns_per_tick / (double)c->tree->n_intervals : 0;
 
 	for (size_t i = 0; i < c->tree->nodes.n; i++) {
 		const struct vprof_tree_node *n = &c->tree->nodes.v[i];
@@ -256,22 +255,40 @@ static int sum_squares(const struct computation *c, struct share *s)
 	return 0;
 }
 
+static void add_moments(void *to, const void *from, size_t n_bytes)
+{
+	for (size_t i = 0; i < n_bytes / sizeof(struct vprof_moment); i++)
+		vprof_moment_join((struct vprof_moment *)to + i, (const struct vprof_moment *)from + i);
+}
+
+static void add_comoments(void *to, const void *from, size_t n_bytes)
+{
+	for (size_t i = 0; i < n_bytes / sizeof(struct vprof_comoment); i++)
+		vprof_comoment_join((struct vprof_comoment *)to + i, (const struct vprof_comoment *)from + i);
+}
+
 static void join_moments(void *arg, size_t to, size_t from)
 {
 	struct computation *c = arg;
 
-	for (size_t i = 0; i < c->tree->n_final; i++)
-		vprof_moment_join(&c->shares[to].moments[i], &c->shares[from].moments[i]);
+	add_moments(c->shares[to].moments, c->shares[from].moments, c->tree->n_final * sizeof(struct vprof_moment));
 }
 
 /* What the errors of sampled times add to variances goes out again. */
 static int take_variances(struct computation *c)
 {
 	double total, n_intervals = (double)(c->tree->n_intervals ? c->tree->n_intervals : 1);
+	void *sums[VPROF_SHARES_MAX];
+	int ret;
 
 	c->sum = sum_squares;
-	if (vprof_parallel_run(c->tree->n_threads, c->n_shares, sum_share, c))
-		return VPROF_ERR_NOMEM;
+	ret = vprof_parallel_run(c->tree->n_threads, c->n_shares, sum_share, c);
+	for (size_t i = 0; i < c->n_shares; i++)
+		sums[i] = c->shares[i].moments;
+	ret = vprof_exchange_sums(c->tree->exchange, ret, c->n_shares, sums, c->is_mine, c->tree->n_final * sizeof(struct vprof_moment),
+				  add_moments);
+	if (ret)
+		return ret;
 	vprof_shares_join(c->n_shares, join_moments, c);
 	total = vprof_moment_variance(&c->moments[0], c->tree->n_intervals);
 	for (size_t i = 0; i < c->tree->n_final; i++) {
@@ -397,13 +414,14 @@ static void join_comoments(void *arg, size_t to, size_t from)
 {
 	struct computation *c = arg;
 
-	for (size_t i = 0; i < c->n_pairs; i++)
-		vprof_comoment_join(&c->shares[to].comoments[i], &c->shares[from].comoments[i]);
+	add_comoments(c->shares[to].comoments, c->shares[from].comoments, c->n_pairs * sizeof(struct vprof_comoment));
 }
 
 static int take_covariances(struct computation *c)
 {
+	void *sums[VPROF_SHARES_MAX];
 	size_t n_shares;
+	int ret;
 
 	if (choose_pairs(c))
 		return VPROF_ERR_NOMEM;
@@ -418,8 +436,13 @@ static int take_covariances(struct computation *c)
 			return VPROF_ERR_NOMEM;
 	}
 	c->sum = sum_products;
-	if (vprof_parallel_run(c->tree->n_threads, n_shares, sum_share, c))
-		return VPROF_ERR_NOMEM;
+	ret = vprof_parallel_run(c->tree->n_threads, n_shares, sum_share, c);
+	for (size_t i = 0; i < n_shares; i++)
+		sums[i] = c->shares[i].comoments;
+	ret = vprof_exchange_sums(c->tree->exchange, ret, n_shares, sums, c->is_mine, c->n_pairs * sizeof(struct vprof_comoment),
+				  add_comoments);
+	if (ret)
+		return ret;
 	vprof_shares_join(n_shares, join_comoments, c);
 	return 0;
 }

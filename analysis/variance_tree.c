@@ -10,6 +10,7 @@
 #include "analysis/critical_path.h"
 #include "analysis/tree_part.h"
 #include "analysis/parallel.h"
+#include "analysis/shares.h"
 
 #define CALLS_BYTES ((size_t)128 << 20) /* of calls that all parts together hold */
 #define CALLS_BYTES_MIN ((size_t)1 << 20)
@@ -23,12 +24,17 @@ struct batch { /* of intervals that one part took in a row */
 	uint64_t first; /* of the part's intervals */
 };
 
+struct source {
+	struct vprof_tree_source of;
+	size_t first, n; /* this rank's intervals of it */
+	size_t first_batch, batch_size;
+};
+
 struct vprof_tree_private {
+	VPROF_ARRAY(struct source *) sources; /* in the order of their intervals */
 	struct vprof_tree_part **parts;
 	size_t n_parts;
 	VPROF_ARRAY(struct batch) batches; /* in the order of intervals; none: all are of the first part, in its order */
-	size_t batch_size;
-	uint32_t *canonical; /* [timeline->n_names] first name with the same text */
 	struct place *places; /* [n_final] */
 	struct vprof_tree_reader *reader; /* of vprof_tree_sample */
 };
@@ -44,6 +50,52 @@ struct vprof_tree_reader {
 	VPROF_ARRAY(struct vprof_sample_noise) noise;
 };
 
+static uint32_t name_index(struct vprof_tree *tree, const char *text)
+{
+	const char **name;
+
+	for (size_t i = 0; i < tree->names.n; i++)
+		if (!strcmp(tree->names.v[i], text))
+			return (uint32_t)i;
+	name = VPROF_PUSH(&tree->names);
+	if (!name)
+		return VPROF_NONE;
+	*name = text;
+	return (uint32_t)tree->names.n - 1;
+}
+
+int vprof_tree_add_source(struct vprof_tree *tree, const struct vprof_timeline *timeline)
+{
+	struct source *s = calloc(1, sizeof *s), **slot = s ? VPROF_PUSH(&tree->private->sources) : NULL;
+
+	if (!slot) {
+		free(s);
+		return VPROF_ERR_NOMEM;
+	}
+	*slot = s;
+	if (tree->private->sources.n == 1) {
+		tree->ns_per_tick = timeline->ns_per_tick;
+		tree->has_switches = 1;
+	}
+	tree->has_switches &= timeline->has_switches != 0;
+	s->of.timeline = timeline;
+	s->of.ratio = timeline->ns_per_tick / tree->ns_per_tick;
+	s->of.canonical = calloc(timeline->n_names + 1, sizeof *s->of.canonical);
+	for (size_t i = 0; tree->private->sources.n == 1 && i < timeline->n_names; i++) { /* keep their places */
+		const char **name = VPROF_PUSH(&tree->names);
+
+		if (!name)
+			return VPROF_ERR_NOMEM;
+		*name = timeline->names[i];
+	}
+	for (size_t i = 0; s->of.canonical && i < timeline->n_names; i++) {
+		s->of.canonical[i] = name_index(tree, timeline->names[i]);
+		if (s->of.canonical[i] == VPROF_NONE)
+			return VPROF_ERR_NOMEM;
+	}
+	return s->of.canonical ? 0 : VPROF_ERR_NOMEM;
+}
+
 int vprof_tree_new(struct vprof_tree **out, const struct vprof_timeline *timeline, const struct vprof_plan *plan,
 		   struct vprof_error *err)
 {
@@ -56,21 +108,11 @@ int vprof_tree_new(struct vprof_tree **out, const struct vprof_timeline *timelin
 		free(p);
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the variance tree");
 	}
-	tree->timeline = timeline;
 	tree->plan = plan;
 	tree->private = p;
-	p->canonical = calloc(timeline->n_names + 1, sizeof *p->canonical);
-	tree->canonical = p->canonical;
-	if (!p->canonical) {
+	if (vprof_tree_add_source(tree, timeline)) {
 		vprof_tree_free(tree);
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the variance tree");
-	}
-	for (size_t i = 0; i < timeline->n_names; i++) {
-		size_t k = 0;
-
-		while (strcmp(timeline->names[k], timeline->names[i]))
-			k++;
-		p->canonical[i] = (uint32_t)k;
 	}
 	*out = tree;
 	return 0;
@@ -97,34 +139,44 @@ void vprof_tree_free(struct vprof_tree *tree)
 	VPROF_ARRAY_RELEASE(&tree->nodes);
 	vprof_tree_reader_free(p->reader);
 	free(p->places);
-	free(p->canonical);
+	for (size_t i = 0; i < p->sources.n; i++) {
+		free(p->sources.v[i]->of.canonical);
+		free(p->sources.v[i]);
+	}
+	VPROF_ARRAY_RELEASE(&p->sources);
+	VPROF_ARRAY_RELEASE(&tree->names);
 	free(p);
 	free(tree);
 }
 
-static int make_parts(struct vprof_tree *tree, size_t n)
+/* n more parts, for a source's intervals. */
+static int make_parts(struct vprof_tree *tree, const struct source *source, size_t n)
 {
 	struct vprof_tree_private *p = tree->private;
-	size_t n_bytes = CALLS_BYTES / n, enough = CALLS_BYTES_MIN + tree->timeline->n_threads * BLOCK_BYTES;
+	size_t n_bytes = CALLS_BYTES / n, enough = CALLS_BYTES_MIN + source->of.timeline->n_threads * BLOCK_BYTES;
+	struct vprof_tree_part **grown = realloc(p->parts, (p->n_parts + n) * sizeof(struct vprof_tree_part *));
 
-	n_bytes = enough < n_bytes ? enough : n_bytes;
-	p->parts = calloc(n, sizeof(struct vprof_tree_part *));
-	if (!p->parts)
+	if (!grown)
 		return VPROF_ERR_NOMEM;
-	for (p->n_parts = 0; p->n_parts < n; p->n_parts++) {
-		p->parts[p->n_parts] = vprof_tree_part_new(tree, n_bytes > CALLS_BYTES_MIN ? n_bytes : CALLS_BYTES_MIN);
+	p->parts = grown;
+	n_bytes = enough < n_bytes ? enough : n_bytes;
+	for (; n; n--) {
+		p->parts[p->n_parts] = vprof_tree_part_new(tree, &source->of, n_bytes > CALLS_BYTES_MIN ? n_bytes : CALLS_BYTES_MIN);
 		if (!p->parts[p->n_parts])
 			return VPROF_ERR_NOMEM;
+		p->n_parts++;
 	}
 	return 0;
 }
 
 int vprof_tree_add(struct vprof_tree *tree, const struct vprof_piece *pieces, size_t n_pieces)
 {
-	if (!tree->private->n_parts && make_parts(tree, 1))
+	struct vprof_tree_private *p = tree->private;
+
+	if (!p->n_parts && make_parts(tree, p->sources.v[0], 1))
 		return VPROF_ERR_NOMEM;
-	tree->n_intervals++;
-	return vprof_tree_part_add(tree->private->parts[0], pieces, n_pieces);
+	p->sources.v[0]->n = tree->own_to = ++tree->n_intervals;
+	return vprof_tree_part_add(p->parts[0], pieces, n_pieces);
 }
 
 const struct vprof_tree_part *vprof_tree_first_part(const struct vprof_tree *tree)
@@ -132,11 +184,13 @@ const struct vprof_tree_part *vprof_tree_first_part(const struct vprof_tree *tre
 	return tree->private->n_parts ? tree->private->parts[0] : NULL;
 }
 
-struct filling {
+struct filling { /* of one source */
 	struct vprof_tree_private *p;
+	const struct source *source;
 	struct vprof_path **paths; /* [n_parts] */
+	size_t first_part;
 	const uint32_t *chosen;
-	size_t n;
+	size_t n, n_done, n_all; /* n_all: of all sources */
 	void (*progress)(void *arg, double done);
 	void *progress_arg;
 };
@@ -144,10 +198,11 @@ struct filling {
 static int fill_batch(void *arg, int worker, size_t item)
 {
 	struct filling *f = arg;
-	struct vprof_tree_part *part = f->p->parts[worker];
-	size_t from = item * f->p->batch_size, to = f->n - from < f->p->batch_size ? f->n : from + f->p->batch_size;
+	size_t n_part = f->first_part + (size_t)worker, size = f->source->batch_size;
+	struct vprof_tree_part *part = f->p->parts[n_part];
+	size_t from = item * size, to = f->n - from < size ? f->n : from + size;
 
-	f->p->batches.v[item] = (struct batch){ (uint32_t)worker, part->first.n - 1 };
+	f->p->batches.v[f->source->first_batch + item] = (struct batch){ (uint32_t)n_part, part->first.n - 1 };
 	for (size_t i = from; i < to; i++) {
 		const struct vprof_piece *pieces;
 		size_t n;
@@ -159,7 +214,7 @@ static int fill_batch(void *arg, int worker, size_t item)
 			return ret;
 	}
 	if (!worker && f->progress)
-		f->progress(f->progress_arg, (double)to / (double)f->n);
+		f->progress(f->progress_arg, (double)(f->n_done + to) / (double)f->n_all);
 	return 0;
 }
 
@@ -171,16 +226,22 @@ static int is_refused(const struct vprof_tree_private *p)
 	return 0;
 }
 
-static int fill_parts(struct filling *f, struct vprof_tree *tree, const struct vprof_path *path, size_t n_parts)
+static int fill_source(struct filling *f, struct vprof_tree *tree, struct source *source, const struct vprof_path *path, size_t n_parts)
 {
 	struct vprof_tree_private *p = tree->private;
-	size_t n_batches = (f->n + p->batch_size - 1) / p->batch_size, n_paths = 0;
+	size_t n = f->n, n_batches, n_paths = 0;
 	int ret = VPROF_ERR_NOMEM;
 
+	source->batch_size = n / BATCHES < BATCH_MIN ? BATCH_MIN : n / BATCHES > BATCH_MAX ? BATCH_MAX : n / BATCHES;
+	source->first_batch = p->batches.n;
+	n_batches = (n + source->batch_size - 1) / source->batch_size;
+	n_parts = n_parts > n_batches ? n_batches : n_parts;
+	f->source = source;
+	f->first_part = p->n_parts;
 	f->paths = calloc(n_parts, sizeof(struct vprof_path *));
-	if (!f->paths || make_parts(tree, n_parts) || VPROF_RESERVE(&p->batches, n_batches))
+	if (!f->paths || make_parts(tree, source, n_parts) || VPROF_RESERVE(&p->batches, p->batches.n + n_batches))
 		goto out;
-	p->batches.n = n_batches;
+	p->batches.n += n_batches;
 	for (; n_paths < n_parts; n_paths++)
 		if (vprof_path_share(&f->paths[n_paths], path))
 			goto out;
@@ -192,24 +253,65 @@ out:
 	return ret;
 }
 
-int vprof_tree_fill(struct vprof_tree *tree, const struct vprof_path *path, const uint32_t *chosen, size_t n, int n_threads,
+static int fill_sources(struct filling *f, struct vprof_tree *tree, const struct vprof_tree_intervals *of_source, size_t n_parts)
+{
+	struct vprof_tree_private *p = tree->private;
+	size_t at = 0;
+	int ret = 0;
+
+	release_parts(p);
+	f->n_done = 0;
+	for (size_t i = 0; i < p->sources.n && !ret; at += of_source[i++].n) {
+		size_t from = at > tree->own_from ? at : tree->own_from;
+		size_t to = at + of_source[i].n < tree->own_to ? at + of_source[i].n : tree->own_to;
+
+		p->sources.v[i]->first = from;
+		p->sources.v[i]->n = from < to ? to - from : 0;
+		if (from >= to)
+			continue;
+		f->chosen = of_source[i].chosen + (from - at);
+		f->n = to - from;
+		ret = fill_source(f, tree, p->sources.v[i], of_source[i].path, n_parts);
+		f->n_done += f->n;
+	}
+	return ret;
+}
+
+void vprof_tree_own(const struct vprof_exchange *x, size_t n, size_t *from, size_t *to)
+{
+	size_t rank = (size_t)vprof_exchange_rank(x), n_ranks = (size_t)vprof_exchange_ranks(x);
+
+	*from = vprof_share_from(n, VPROF_SHARES_MAX * rank / n_ranks, VPROF_SHARES_MAX);
+	*to = vprof_share_from(n, VPROF_SHARES_MAX * (rank + 1) / n_ranks, VPROF_SHARES_MAX);
+}
+
+int vprof_tree_share(const struct vprof_tree *tree, size_t i, size_t n_shares, size_t *from, size_t *to)
+{
+	*from = vprof_share_from(tree->n_intervals, i, n_shares);
+	*to = vprof_share_from(tree->n_intervals, i + 1, n_shares);
+	*from = *from > tree->own_from ? *from : tree->own_from;
+	*to = *to < tree->own_to ? *to : tree->own_to;
+	*to = *to > *from ? *to : *from;
+	return *from < *to;
+}
+
+int vprof_tree_fill(struct vprof_tree *tree, const struct vprof_tree_intervals *of_source, int n_threads,
 		    void (*progress)(void *arg, double done), void *arg)
 {
 	struct vprof_tree_private *p = tree->private;
-	struct filling f = { .p = p, .chosen = chosen, .n = n, .progress = progress, .progress_arg = arg };
-	size_t n_parts = (size_t)vprof_parallel_count(n_threads);
+	struct filling f = { .p = p, .progress = progress, .progress_arg = arg };
 	int ret;
 
-	tree->n_threads = (int)n_parts;
-	p->batch_size = n / BATCHES < BATCH_MIN ? BATCH_MIN : n / BATCHES > BATCH_MAX ? BATCH_MAX : n / BATCHES;
-	if (n_parts > n / p->batch_size + 1)
-		n_parts = n / p->batch_size + 1;
-	ret = fill_parts(&f, tree, path, n_parts);
-	if (!ret && n_parts > 1 && is_refused(p)) { /* which nodes a full tree refuses must not depend on the number of parts */
-		release_parts(p);
-		ret = fill_parts(&f, tree, path, 1);
-	}
-	tree->n_intervals = n;
+	tree->n_intervals = 0;
+	for (size_t i = 0; i < p->sources.n; i++)
+		tree->n_intervals += of_source[i].n;
+	vprof_tree_own(tree->exchange, tree->n_intervals, &tree->own_from, &tree->own_to);
+	f.n_all = tree->own_to - tree->own_from;
+	tree->n_threads = vprof_parallel_count(n_threads);
+	ret = fill_sources(&f, tree, of_source, (size_t)tree->n_threads);
+	if (!ret && tree->n_threads > 1 && is_refused(p)) /* which nodes a full tree refuses must not depend on the number of threads */
+		ret = fill_sources(&f, tree, of_source, 1);
+	tree->is_full = is_refused(p);
 	return ret;
 }
 
@@ -240,10 +342,10 @@ static uint32_t joined_child(struct join *j, const struct vprof_tree_node *from,
 	return (uint32_t)j->tree->nodes.n - 1;
 }
 
-static void add_counts(struct vprof_tree_node *to, const struct vprof_tree_node *from, const struct vprof_tree_hot *hot)
+static void add_counts(struct vprof_tree_node *to, const struct vprof_tree_node *from)
 {
-	to->n_calls += from->n_calls + hot->n_begun;
-	to->n_timed += from->n_timed + hot->n_begun;
+	to->n_calls += from->n_calls;
+	to->n_timed += from->n_timed;
 	to->total_ticks += from->total_ticks;
 	to->blocked_ticks += from->blocked_ticks;
 	to->rare_ticks += from->rare_ticks;
@@ -262,13 +364,15 @@ static int join_part(struct join *j, struct vprof_tree_part *part)
 	if (!part->map || !part->place)
 		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < part->nodes.n; i++) {
-		const struct vprof_tree_node *from = &part->nodes.v[i];
-		uint32_t to = i ? joined_child(j, from, part->map[from->parent]) : 0;
+		struct vprof_tree_node from = part->nodes.v[i];
+		uint32_t to = i ? joined_child(j, &from, part->map[from.parent]) : 0;
 
 		if (to == VPROF_NONE)
 			return VPROF_ERR_NOMEM;
 		part->map[i] = to;
-		add_counts(&tree->nodes.v[to], from, &part->hot.v[i]);
+		from.n_calls += part->hot.v[i].n_begun;
+		from.n_timed += part->hot.v[i].n_begun;
+		add_counts(&tree->nodes.v[to], &from);
 	}
 	tree->preempted_ticks += part->preempted_ticks;
 	tree->by_own_ticks += part->by_own_ticks;
@@ -279,25 +383,108 @@ static int join_part(struct join *j, struct vprof_tree_part *part)
 	return 0;
 }
 
+static int begin_join(struct join *j, struct vprof_tree *tree, size_t n)
+{
+	*j = (struct join){ .tree = tree, .n_slots = 1024 };
+	while (j->n_slots < 2 * n)
+		j->n_slots *= 2;
+	j->slots = calloc(j->n_slots, sizeof *j->slots);
+	tree->n_unknown_codes = 0;
+	if (!j->slots || !VPROF_PUSH(&tree->nodes))
+		return VPROF_ERR_NOMEM;
+	tree->nodes.v[0].kind = VPROF_NODE_INTERVAL;
+	return 0;
+}
+
 static int join_parts(struct vprof_tree *tree)
 {
 	struct vprof_tree_private *p = tree->private;
-	struct join j = { .tree = tree, .n_slots = 1024 };
+	struct join j;
 	size_t n = 1;
-	int ret = 0;
+	int ret;
 
 	for (size_t i = 0; i < p->n_parts; i++)
 		n += p->parts[i]->nodes.n;
-	while (j.n_slots < 2 * n)
-		j.n_slots *= 2;
-	j.slots = calloc(j.n_slots, sizeof *j.slots);
-	if (!j.slots || !VPROF_PUSH(&tree->nodes))
-		ret = VPROF_ERR_NOMEM;
-	else
-		tree->nodes.v[0].kind = VPROF_NODE_INTERVAL;
+	ret = begin_join(&j, tree, n);
 	for (size_t i = 0; i < p->n_parts && !ret; i++)
 		ret = join_part(&j, p->parts[i]);
 	free(j.slots);
+	return ret;
+}
+
+struct tree_counts { /* of one rank's intervals */
+	uint64_t preempted_ticks, by_own_ticks, wait_ticks, unmatched_ticks, n_folded, has_noise, is_full, n_nodes;
+};
+
+/* The nodes of all ranks, joined by each of them in the order of ranks; map: [nodes before] to the nodes after, of this rank's. */
+static int join_ranks(struct vprof_tree *tree, const struct vprof_gathered *all, int n_ranks, int rank, uint32_t *map)
+{
+	size_t n = 1;
+	struct join j;
+	int ret;
+
+	for (int r = 0; r < n_ranks; r++)
+		n += (all->first[r + 1] - all->first[r]) / sizeof(struct vprof_tree_node);
+	ret = begin_join(&j, tree, n);
+	for (int r = 0; r < n_ranks && !ret; r++) {
+		const struct tree_counts *counts = (const void *)(all->bytes + all->first[r]);
+		const struct vprof_tree_node *nodes = (const void *)(counts + 1);
+		uint32_t *to = malloc((counts->n_nodes + 1) * sizeof *to);
+
+		for (size_t i = 0; i < counts->n_nodes && to && !ret; i++) {
+			struct vprof_tree_node from = nodes[i];
+
+			if (from.probe) /* of another process */
+				from.probe = vprof_plan_probe(tree->plan, from.key);
+			to[i] = i ? joined_child(&j, &from, to[from.parent]) : 0;
+			if (to[i] == VPROF_NONE)
+				ret = VPROF_ERR_NOMEM;
+			else
+				add_counts(&tree->nodes.v[to[i]], &from);
+		}
+		if (to && r == rank && !ret)
+			memcpy(map, to, counts->n_nodes * sizeof *to);
+		ret = to ? ret : VPROF_ERR_NOMEM;
+		free(to);
+		tree->preempted_ticks += counts->preempted_ticks;
+		tree->by_own_ticks += counts->by_own_ticks;
+		tree->wait_ticks += counts->wait_ticks;
+		tree->unmatched_ticks += counts->unmatched_ticks;
+		tree->n_folded += counts->n_folded;
+		tree->has_noise |= counts->has_noise != 0;
+		tree->is_full |= counts->is_full != 0;
+	}
+	free(j.slots);
+	return ret;
+}
+
+static int exchange_nodes(struct vprof_tree *tree, int ret)
+{
+	struct vprof_tree_private *p = tree->private;
+	struct tree_counts counts = { tree->preempted_ticks, tree->by_own_ticks, tree->wait_ticks, tree->unmatched_ticks, tree->n_folded,
+				      (uint64_t)tree->has_noise, (uint64_t)tree->is_full, tree->nodes.n };
+	size_t n_bytes = sizeof counts + tree->nodes.n * sizeof(struct vprof_tree_node);
+	unsigned char *mine = malloc(n_bytes);
+	uint32_t *map = malloc((tree->nodes.n + 1) * sizeof *map);
+	struct vprof_gathered all;
+
+	ret = mine && map ? ret : VPROF_ERR_NOMEM;
+	if (!ret) {
+		memcpy(mine, &counts, sizeof counts);
+		memcpy(mine + sizeof counts, tree->nodes.v, n_bytes - sizeof counts);
+	}
+	ret = vprof_exchange_gather(tree->exchange, ret, NULL, mine, n_bytes, &all);
+	if (!ret) {
+		VPROF_ARRAY_RELEASE(&tree->nodes);
+		tree->preempted_ticks = tree->by_own_ticks = tree->wait_ticks = tree->unmatched_ticks = tree->n_folded = 0;
+		ret = join_ranks(tree, &all, vprof_exchange_ranks(tree->exchange), vprof_exchange_rank(tree->exchange), map);
+	}
+	for (size_t i = 0; i < p->n_parts && !ret; i++)
+		for (size_t k = 0; k < p->parts[i]->nodes.n; k++)
+			p->parts[i]->map[k] = map[p->parts[i]->map[k]];
+	vprof_gathered_release(&all);
+	free(mine);
+	free(map);
 	return ret;
 }
 
@@ -438,9 +625,12 @@ static int arrange_part(void *arg, int worker, size_t item)
 int vprof_tree_number(struct vprof_tree *tree)
 {
 	struct vprof_tree_private *p = tree->private;
+	int ret = join_parts(tree);
 
-	if (join_parts(tree) || number(tree) || fill_places(tree))
-		return VPROF_ERR_NOMEM;
+	if (tree->exchange)
+		ret = exchange_nodes(tree, ret);
+	if (ret || number(tree) || fill_places(tree))
+		return ret ? ret : VPROF_ERR_NOMEM;
 	p->reader = vprof_tree_reader_new(tree);
 	return p->reader ? vprof_parallel_run(tree->n_threads, p->n_parts, arrange_part, tree) : VPROF_ERR_NOMEM;
 }
@@ -473,9 +663,14 @@ void vprof_tree_reader_free(struct vprof_tree_reader *r)
 static const struct vprof_tree_part *part_of(const struct vprof_tree *tree, size_t i, size_t *k)
 {
 	const struct vprof_tree_private *p = tree->private;
-	const struct batch *b = p->batches.n ? &p->batches.v[i / p->batch_size] : NULL;
+	const struct source *s = p->sources.v[0];
+	const struct batch *b;
 
-	*k = b ? (size_t)b->first + i % p->batch_size : i;
+	for (size_t n = 1; i >= s->first + s->n && n < p->sources.n; n++)
+		s = p->sources.v[n];
+	i -= s->first;
+	b = p->batches.n ? &p->batches.v[s->first_batch + i / s->batch_size] : NULL;
+	*k = b ? (size_t)b->first + i % s->batch_size : i;
 	return p->parts[b ? b->part : 0];
 }
 
@@ -483,7 +678,7 @@ static const struct vprof_tree_part *part_of(const struct vprof_tree *tree, size
 const struct vprof_sample *vprof_tree_read(struct vprof_tree_reader *r, size_t i, size_t *n)
 {
 	const struct place *places = r->tree->private->places;
-	double ns = r->tree->timeline->ns_per_tick;
+	double ns = r->tree->ns_per_tick;
 	size_t k, n_entries, out = 0, parent = 0;
 	const struct vprof_tree_part *part = part_of(r->tree, i, &k);
 	const uint32_t *node = part->entry_node.v + part->first.v[k];
@@ -530,9 +725,9 @@ static uint32_t place_of(const struct vprof_tree *tree, const struct vprof_tree_
 const struct vprof_sample_noise *vprof_tree_read_noise(struct vprof_tree_reader *r, size_t i, size_t *n)
 {
 	const struct vprof_tree *tree = r->tree;
-	double ns2 = tree->timeline->ns_per_tick * tree->timeline->ns_per_tick;
 	size_t n_items, interval;
 	const struct vprof_tree_part *part = part_of(tree, i, &interval);
+	double ns = tree->ns_per_tick * part->source->ratio, ns2 = ns * ns;
 	const struct vprof_noise_item *items = vprof_noise_items(part->noise, interval, &n_items);
 
 	r->noise.n = 0;

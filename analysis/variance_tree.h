@@ -11,6 +11,7 @@
 #define VPROF_VARIANCE_TREE_H
 
 #include "analysis/critical_path.h"
+#include "analysis/exchange.h"
 #include "analysis/noise.h"
 #include "analysis/results.h"
 #include "common/plan.h"
@@ -32,12 +33,22 @@ struct vprof_tree_node { /* a parent comes before its children; [0] is the inter
 	uint32_t final_id, body_id;	  /* places in the results; body_id VPROF_NONE without children */
 };
 
-struct vprof_tree {
+struct vprof_tree_source { /* one of the traces that the intervals are of */
 	const struct vprof_timeline *timeline;
+	uint32_t *canonical; /* [timeline->n_names] index of the name's text in the tree's names */
+	double ratio;	     /* of its tick to the tree's */
+};
+
+struct vprof_tree {
 	const struct vprof_plan *plan;
+	struct vprof_exchange *exchange; /* with the other ranks, NULL: there are none */
 	VPROF_ARRAY(struct vprof_tree_node) nodes; /* once numbered */
-	const uint32_t *canonical; /* [timeline->n_names] first name with the same text */
+	VPROF_ARRAY(const char *) names; /* of waits */
+	double ns_per_tick; /* of the first source */
+	int has_switches; /* of all sources */
 	size_t n_intervals, n_final;
+	size_t own_from, own_to; /* the intervals that this rank takes */
+	int is_full; /* some node was refused for the number of nodes */
 	int n_threads; /* that filled it */
 	uint64_t preempted_ticks, by_own_ticks; /* of the intervals' own threads; by_own: see struct vprof_off */
 	uint64_t wait_ticks;	  /* the intervals waited for other threads */
@@ -55,13 +66,28 @@ void vprof_tree_free(struct vprof_tree *tree);
 /* Adds one interval: pieces of vprof_path_walk. OK or NOMEM. */
 int vprof_tree_add(struct vprof_tree *tree, const struct vprof_piece *pieces, size_t n_pieces);
 
-/* Adds all intervals at `chosen` (indices of complete instances), in this order, by up to n_threads threads (0: one for each
- * processor); what comes out does not depend on their number. Instead of vprof_tree_add. OK or NOMEM. */
-int vprof_tree_fill(struct vprof_tree *tree, const struct vprof_path *path, const uint32_t *chosen, size_t n, int n_threads,
+/* One more trace after that of vprof_tree_new, of the same plan: its clock may be another. OK or NOMEM. */
+int vprof_tree_add_source(struct vprof_tree *tree, const struct vprof_timeline *timeline);
+
+struct vprof_tree_intervals { /* of one source */
+	const struct vprof_path *path; /* may be NULL when this rank takes none of them */
+	const uint32_t *chosen; /* indices of complete instances */
+	size_t n;
+};
+
+/* Intervals [*from, *to) of n are this rank's: whole shares (shares.h). */
+void vprof_tree_own(const struct vprof_exchange *x, size_t n, size_t *from, size_t *to);
+
+/* Adds this rank's of all intervals, those of one source after another, by up to n_threads threads (0: one for each processor); what
+ * comes out does not depend on their number. Instead of vprof_tree_add. OK or NOMEM. */
+int vprof_tree_fill(struct vprof_tree *tree, const struct vprof_tree_intervals *of_source, int n_threads,
 		    void (*progress)(void *arg, double done), void *arg);
 
+/* What of share i of n_shares this rank takes; 0 when that is nothing. */
+int vprof_tree_share(const struct vprof_tree *tree, size_t i, size_t n_shares, size_t *from, size_t *to);
+
 /* Gives every node and body its place in the results: breadth first, children by falling time, the body last.
- * No interval may be added afterwards. OK or NOMEM. */
+ * No interval may be added afterwards. All ranks get the nodes of all. OK, NOMEM, or what another rank failed with. */
 int vprof_tree_number(struct vprof_tree *tree);
 
 struct vprof_sample {
@@ -69,7 +95,7 @@ struct vprof_sample {
 	double ns;
 };
 
-/* The times of interval i, bodies included, sorted by node; nodes that are not there took no time. The array belongs
+/* The times of interval i, one of this rank's, bodies included, sorted by node; nodes that are not there took no time. The array belongs
  * to the tree and is valid until the next call. */
 const struct vprof_sample *vprof_tree_sample(struct vprof_tree *tree, size_t i, size_t *n);
 

@@ -87,10 +87,10 @@ static void warn_nothing(struct list *l, const struct vprof_findings *f)
 	struct vprof_results *r = l->r;
 
 	r->inconclusive = 1;
-	if ((!f->timeline || !f->timeline->n_records) && r->n_dropped)
+	if (!r->n_records && r->n_dropped)
 		warn(l, "the trace is empty, but %llu records were lost on their way to the disk: make room there, or give the "
 			"run more memory for records", LLU(r->n_dropped));
-	else if (!f->timeline || !f->timeline->n_records)
+	else if (!r->n_records)
 		warn(l, "the trace is empty: no instrumented program ran. Check that the run command starts the program "
 			"that was built with probes (not an installed copy), and, if it is statically linked, that its link has libvprof.a (docs/design/runtime.md)");
 	else if (f->wanted && !f->counts)
@@ -155,7 +155,7 @@ static void warn_incomplete(struct list *l, const struct vprof_findings *f)
 	if (!*r->no_switches && r->n_switches_lost)
 		warn(l, "%llu of %llu switches between threads were lost: some time counts as running in which a thread was "
 			"preempted", LLU(r->n_switches_lost), LLU(r->n_switches + r->n_switches_lost));
-	if (f->trace->is_cut)
+	if (f->is_cut)
 		warn(l, "the trace is cut: its recording did not finish. What was written is analysed");
 	if (n && r->n_cut * 10 > n)
 		warn(l, "%llu of %llu intervals are cut by the begin or end of the trace and left out: record a longer run, or "
@@ -274,7 +274,7 @@ int vprof_warnings_add(struct vprof_results *r, const struct vprof_findings *f, 
 		warn_nothing(&l, f);
 	else
 		warn_few(&l, f);
-	if (f->timeline && f->timeline->n_records)
+	if (r->n_records)
 		warn_incomplete(&l, f);
 	if (r->n_complete) {
 		warn_coarse(&l);

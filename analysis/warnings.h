@@ -9,8 +9,7 @@
 #include "analysis/wakes.h"
 
 struct vprof_findings { /* what the steps of an analysis noticed; members may be NULL when their step did not run */
-	const struct vprof_trace *trace;
-	const struct vprof_timeline *timeline;
+	int is_cut; /* some trace is */
 	const struct vprof_interval_name *counts;
 	const struct vprof_wake_counts *wakes;
 	const struct vprof_tree *tree;

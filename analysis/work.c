@@ -142,9 +142,8 @@ out:
 	return ret;
 }
 
-static const char *counter_name(struct vprof_results *r, const struct vprof_timeline *timeline, uint64_t hash)
+static const char *counter_name(struct vprof_results *r, const char *text, uint64_t hash)
 {
-	const char *text = vprof_timeline_string(timeline, hash);
 	char number[32];
 
 	if (text)
@@ -154,7 +153,7 @@ static const char *counter_name(struct vprof_results *r, const struct vprof_time
 }
 
 /* Places stay those of the counters until vprof_work_fill sorts. A counter that never varies explains nothing. */
-static int name_counters(struct vprof_results *r, const struct vprof_timeline *timeline, const struct vprof_traits *t)
+static int name_counters(struct vprof_results *r, const struct vprof_traits *t)
 {
 	r->work = calloc(t->n_counters + 1, sizeof *r->work);
 	if (!r->work)
@@ -162,7 +161,7 @@ static int name_counters(struct vprof_results *r, const struct vprof_timeline *t
 	for (size_t c = 0; c < t->n_counters; c++) {
 		struct vprof_work *w = &r->work[c];
 
-		w->name = counter_name(r, timeline, t->counters[c]);
+		w->name = counter_name(r, t->counter_names[c], t->counters[c]);
 		if (!w->name)
 			return VPROF_ERR_NOMEM;
 		r->n_work++;
@@ -174,8 +173,7 @@ static int name_counters(struct vprof_results *r, const struct vprof_timeline *t
 	return 0;
 }
 
-int vprof_work_fill(struct vprof_results *r, const struct vprof_timeline *timeline, const struct vprof_traits *t,
-		    struct vprof_work_model *m)
+int vprof_work_fill(struct vprof_results *r, const struct vprof_traits *t, struct vprof_work_model *m)
 {
 	double slope[VPROF_COUNTERS_MAX], with[VPROF_COUNTERS_MAX], r2, adjusted;
 
@@ -184,7 +182,7 @@ int vprof_work_fill(struct vprof_results *r, const struct vprof_timeline *timeli
 	r->n_worked = t->n_worked;
 	if (!t->n_counters || !t->n)
 		return 0;
-	if (name_counters(r, timeline, t))
+	if (name_counters(r, t))
 		return VPROF_ERR_NOMEM;
 	make_columns(m, t);
 	if (!m->n_columns || t->n < m->n_columns + 2 || !(r->var_ns2 > 0))

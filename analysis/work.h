@@ -19,8 +19,7 @@ struct vprof_work_model {
 /* Fills work, work_share (adjusted for the number of counters, so that chance explains nothing) and n_worked of `r`,
  * without bounds. Least squares by QR in batches of rows and singular values at the end (GSL multifit), so counters may
  * depend on one another. Memory does not grow with n. OK or NOMEM. */
-int vprof_work_fill(struct vprof_results *r, const struct vprof_timeline *timeline, const struct vprof_traits *traits,
-		    struct vprof_work_model *model);
+int vprof_work_fill(struct vprof_results *r, const struct vprof_traits *traits, struct vprof_work_model *model);
 
 /* Row i of the model. */
 void vprof_work_row(const struct vprof_work_model *model, const struct vprof_traits *traits, size_t i, double *row);

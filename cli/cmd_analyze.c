@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* vprof analyze: one run's trace into results.json, report.txt and the report on stdout. */
+/* vprof analyze: one run's trace into results.json, report.txt and the report on stdout; or the traces in some folders. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/analyze_folders.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/print_file.h"
 #include "cli/steps.h"
 
 static const struct vprof_usage usage = {
-	.synopsis = "analyze [RUN] [OPTIONS]",
+	.synopsis = "analyze [RUN | DIR...] [OPTIONS]",
 	.purpose = "Analyses the trace of the last run, or of RUN, writes .vprof/runs/RUN/results.json and report.txt,\n"
-		   "and prints the report. Exit status 3 when the run is not enough to say anything.",
-	.max_operands = 1,
+		   "and prints the report. Exit status 3 when the run is not enough to say anything.\n\n"
+		   "With folders, DIR..., it analyses the traces in them together, needs no project and writes no file but that of\n"
+		   "--output. They are folders of runs made with one build, perhaps on several hosts.",
+	.max_operands = 4096,
 };
 
 /* The session's settings, when there is one, with what the options say instead. */
@@ -36,6 +39,7 @@ static int settings(struct vprof_session *s, const struct vprof_project *p, cons
 int vprof_cmd_analyze(int argc, char **argv)
 {
 	const char *interval = NULL, *view_name = NULL;
+	struct vprof_folders folders = { 0 };
 	double threshold = -1, slower_than_ns = 0;
 	enum vprof_view view;
 	long k = 0;
@@ -48,6 +52,9 @@ int vprof_cmd_analyze(int argc, char **argv)
 		{ "slower-than", VPROF_OPTION_DURATION, &slower_than_ns, "TIME",
 		  "the tail view's slowest intervals, such as 5ms (default: the slowest 1 %)" },
 		{ "json", VPROF_OPTION_FLAG, &json, NULL, "print results.json instead of the report" },
+		{ "output", VPROF_OPTION_TEXT, &folders.output, "FILE", "with DIR: write results.json to FILE" },
+		{ "threads", VPROF_OPTION_COUNT, &folders.n_threads, "N", "with DIR: threads (default: one for each processor)" },
+		{ "mpi", VPROF_OPTION_FLAG, &folders.use_mpi, NULL, "with DIR: share the work with the other ranks of mpirun (docs/cluster.md)" },
 		{ NULL },
 	};
 	struct vprof_results *results = NULL;
@@ -64,6 +71,20 @@ int vprof_cmd_analyze(int argc, char **argv)
 		return vprof_options_misused(&usage, "--k is between 1 and 1000");
 	if (vprof_view_parse(view_name, &view))
 		return vprof_options_misused(&usage, "--view takes variance, tail, mean, types or work, not \"%s\"", view_name);
+	if (folders.use_mpi || (operands.n_words && (operands.n_words > 1 || vprof_is_trace_folder(operands.words[0])))) {
+		folders.words = operands.words;
+		folders.n = operands.n_words;
+		folders.interval = interval;
+		folders.k = k;
+		folders.threshold = threshold;
+		folders.slower_than_ns = slower_than_ns;
+		folders.view = view;
+		folders.json = json;
+		return folders.n ? vprof_analyze_folders(&folders) :
+				   vprof_options_misused(&usage, "--mpi takes folders of runs, such as .vprof/runs/0001");
+	}
+	if (folders.output || folders.n_threads)
+		return vprof_options_misused(&usage, "--output and --threads go with folders, such as .vprof/runs/0001");
 	vprof_session_init(&session);
 	rc = vprof_project_open(&p, NULL, &err);
 	if (!rc)

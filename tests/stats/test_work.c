@@ -48,7 +48,7 @@ static void fit(struct fixture *f)
 	f->r->mean_ns = mean;
 	f->r->var_ns2 = squares / (double)(f->traits.n - 1);
 	f->r->n_complete = f->traits.n;
-	assert_int_equal(vprof_work_fill(f->r, f->steps.timeline, &f->traits, &f->model), 0);
+	assert_int_equal(vprof_work_fill(f->r, &f->traits, &f->model), 0);
 }
 
 static void close_fixture(struct fixture *f)
