@@ -2,10 +2,12 @@
 #include "cli/workspace.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "annotate/check.h"
@@ -78,14 +80,19 @@ int vprof_workspace_scan(const struct vprof_project *p, const char *compile_comm
 			 struct vprof_error *err)
 {
 	struct vprof_facts *facts = NULL;
+	struct timespec times[2];
 	struct vprof_progress progress;
 	size_t n_broken = 0;
 	int rc;
 
 	vprof_progress_begin(&progress, "scan");
+	clock_gettime(CLOCK_REALTIME, &times[0]);
+	times[1] = times[0];
 	rc = vprof_scan(p->scanner, compile_commands, root, p->facts, 0, vprof_progress_update, &progress, err);
 	if (!rc)
 		rc = vprof_facts_open(&facts, p->facts, err);
+	if (!rc) /* a scan that finds nothing new writes nothing, and would be made again for the same database */
+		utimensat(AT_FDCWD, p->facts, times, 0);
 	if (rc) {
 		vprof_progress_drop(&progress);
 		return rc;
