@@ -3,8 +3,8 @@
  *
  *   transactions DATABASE THREADS COUNT [PRAGMA...]     COUNT transactions each, after `PRAGMA ...` of each argument
  *
- * Prints "n mean-us sd-us max-us" of all transactions. "turns" among the pragmas is none: the threads then take turns at a
- * mutex instead of meeting in SQLite's busy handler.
+ * Prints "n mean-us sd-us max-us" of all transactions. The last may be "turns" instead: the threads take turns at a mutex and
+ * never meet in SQLite's busy handler; or "short": a busy handler of the program's own sleeps 0.2 ms, each time.
  */
 #include <math.h>
 #include <pthread.h>
@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "sqlite3.h"
 
@@ -27,7 +28,7 @@ struct client {
 
 static const char *file;
 static char **pragmas;
-static int n_pragmas, turns;
+static int n_pragmas, turns, short_sleep;
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 static void must(struct client *c, int code)
@@ -65,13 +66,23 @@ static void run_transaction(struct client *c)
 		pthread_mutex_unlock(&turn);
 }
 
+static int sleep_shortly(void *arg, int n)
+{
+	(void)arg;
+	(void)n;
+	return !usleep(200);
+}
+
 static void open_client(struct client *c)
 {
 	char text[200];
 	int i;
 
 	must(c, sqlite3_open(file, &c->db));
-	sqlite3_busy_timeout(c->db, 60000);
+	if (short_sleep)
+		sqlite3_busy_handler(c->db, sleep_shortly, NULL);
+	else
+		sqlite3_busy_timeout(c->db, 60000);
 	must(c, sqlite3_exec(c->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL));
 	for (i = 0; i < n_pragmas; i++) {
 		snprintf(text, sizeof text, "PRAGMA %s", pragmas[i]);
@@ -138,11 +149,10 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	file = argv[1];
-	for (i = 4; i < argc && strcmp(argv[i], "turns"); i++)
-		;
-	turns = i < argc;
+	turns = argc > 4 && !strcmp(argv[argc - 1], "turns");
+	short_sleep = argc > 4 && !strcmp(argv[argc - 1], "short");
 	pragmas = argv + 4;
-	n_pragmas = i - 4;
+	n_pragmas = argc - 4 - turns - short_sleep;
 	for (i = 0; i < n; i++) {
 		clients[i].seed = (unsigned)i + 1;
 		clients[i].count = count;
