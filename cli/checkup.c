@@ -10,6 +10,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "cli/command.h"
 #include "cli/run_target.h"
 #include "common/facts.h"
 #include "common/files.h"
@@ -18,6 +19,8 @@
 #include "instrumenter/instrument.h"
 
 #define SHM_WANTED_MIB 512
+#define ROWS_MAX 32
+#define SAME_MESSAGE 40
 
 static void set(struct vprof_checkup *row, enum vprof_health health, const char *advice, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -131,9 +134,9 @@ static void check_preload(struct vprof_checkup *row, const struct vprof_project 
 		set(row, VPROF_HEALTH_BROKEN, "Install vprof again, or set VPROF_LIBDIR", "a program with a probe does "
 		    "not compile: %.180s", out.s);
 	else if (vprof_run_target(&request, &outcome, &err))
-		set(row, VPROF_HEALTH_BROKEN, "See docs/cli.md, \"When it does not work\"", "%.240s", err.message);
+		set(row, VPROF_HEALTH_BROKEN, "See docs/troubleshooting.md", "%.240s", err.message);
 	else if (outcome.status)
-		set(row, VPROF_HEALTH_BROKEN, "See docs/cli.md, \"When it does not work\"",
+		set(row, VPROF_HEALTH_BROKEN, "See docs/troubleshooting.md",
 		    "a program with a probe fails when it runs with %s", p->library);
 	else if (!outcome.stats.n_threads)
 		set(row, VPROF_HEALTH_BROKEN, "Is LD_PRELOAD allowed here? A sandbox or a hardened loader may ignore it",
@@ -246,4 +249,14 @@ size_t vprof_checkup_all(const struct vprof_project *p, struct vprof_checkup *ro
 	check_permissions(&rows[9], p);
 	vprof_dir_remove(folder, NULL);
 	return n;
+}
+
+void vprof_checkup_tell_broken(const struct vprof_project *p, const char *message)
+{
+	struct vprof_checkup rows[ROWS_MAX];
+	size_t n = vprof_checkup_all(p, rows, ROWS_MAX);
+
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].health == VPROF_HEALTH_BROKEN && strncmp(rows[i].detail, message, SAME_MESSAGE))
+			vprof_tell("%s: %s. %s", rows[i].name, rows[i].detail, rows[i].advice);
 }

@@ -9,6 +9,7 @@
 #include "cli/options.h"
 #include "cli/print_file.h"
 #include "cli/steps.h"
+#include "cli/symptoms.h"
 
 static const struct vprof_usage usage = {
 	.synopsis = "analyze [RUN | DIR...] [OPTIONS]",
@@ -102,6 +103,8 @@ int vprof_cmd_analyze(int argc, char **argv)
 		status = vprof_complain(rc, &err);
 	else if (json)
 		status = results->inconclusive ? VPROF_EXIT_INCONCLUSIVE : VPROF_EXIT_OK;
+	if (results && results->inconclusive)
+		vprof_symptoms_tell(&p, results, NULL);
 	vprof_results_free(results);
 	vprof_session_release(&session);
 	vprof_project_release(&p);

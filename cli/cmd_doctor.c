@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* vprof doctor: what is missing on this machine, and which functions of this project cannot be measured. */
+/* vprof doctor: what is missing on this machine, what is odd about the last run, and which functions of this project cannot
+ * be measured. */
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,19 +11,35 @@
 #include "cli/facts_list.h"
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/symptoms.h"
 #include "common/facts.h"
+#include "report/format_value.h"
 
 #define MAX_CHECKS 32
+#define MAX_SIGNS 32
+#define ADVICE_COLUMN 26
+#define WIDTH 100
 
 static const struct vprof_usage usage = {
-	.synopsis = "doctor [--facts] [--json]",
+	.synopsis = "doctor [--facts | --symptoms] [--json]",
 	.purpose = "Checks compilers, the scanner, bear, clock, preloading, shared memory and permissions by using them,\n"
-		   "and says what to install. Exit status 1 when something that vprof cannot do without is missing.",
+		   "and says what to install; then what is empty or odd about this project's last run, and what to do next.\n"
+		   "Exit status 1 when something that vprof cannot do without is missing.",
 };
 
 static const char *health_name(enum vprof_health health)
 {
 	return health == VPROF_HEALTH_OK ? "ok" : health == VPROF_HEALTH_WARNING ? "warning" : "broken";
+}
+
+static void print_advice(const char *advice)
+{
+	struct vprof_text text = VPROF_TEXT_INIT;
+
+	vprof_text_addf(&text, "%*s", ADVICE_COLUMN, "");
+	vprof_format_wrap(&text, advice, ADVICE_COLUMN, ADVICE_COLUMN, WIDTH);
+	fputs(text.len ? text.s : advice, stdout);
+	vprof_text_release(&text);
 }
 
 static void print_checks(const struct vprof_checkup *rows, size_t n)
@@ -31,10 +48,10 @@ static void print_checks(const struct vprof_checkup *rows, size_t n)
 	static const char *const inks[] = { "\033[32m", "\033[33m", "\033[31m" };
 
 	for (size_t i = 0; i < n; i++) {
-		printf("%-9s%s%-8s%s %s\n", rows[i].name, colour ? inks[rows[i].health] : "",
+		printf("%-17s%s%-8s%s %s\n", rows[i].name, colour ? inks[rows[i].health] : "",
 		       health_name(rows[i].health), colour ? "\033[0m" : "", rows[i].detail);
 		if (*rows[i].advice)
-			printf("%-18s%s\n", "", rows[i].advice);
+			print_advice(rows[i].advice);
 	}
 }
 
@@ -83,14 +100,49 @@ static int doctor_facts(const struct vprof_project *p, int json, struct vprof_er
 	return rc;
 }
 
+/* The signs of the last run, as more rows. */
+static size_t add_signs(const struct vprof_project *p, struct vprof_checkup *rows, size_t max)
+{
+	struct vprof_sign signs[MAX_SIGNS];
+	size_t n = vprof_symptoms_of_last_run(p, signs, MAX_SIGNS < max ? MAX_SIGNS : max);
+
+	for (size_t i = 0; i < n; i++) {
+		rows[i].name = signs[i].symptom->name;
+		rows[i].health = VPROF_HEALTH_WARNING;
+		snprintf(rows[i].detail, sizeof rows[i].detail, "%s", signs[i].detail);
+		snprintf(rows[i].advice, sizeof rows[i].advice, "%s", signs[i].symptom->advice);
+	}
+	return n;
+}
+
+static int doctor_symptoms(int json, struct vprof_error *err)
+{
+	cJSON *array = json ? cJSON_CreateArray() : NULL;
+
+	for (size_t i = 0; i < vprof_n_symptoms; i++) {
+		cJSON *row = json ? cJSON_CreateObject() : NULL;
+
+		if (!json) {
+			printf("%s\n", vprof_symptoms[i].name);
+			print_advice(vprof_symptoms[i].advice);
+			continue;
+		}
+		cJSON_AddStringToObject(row, "symptom", vprof_symptoms[i].name);
+		cJSON_AddStringToObject(row, "advice", vprof_symptoms[i].advice);
+		cJSON_AddItemToArray(array, row);
+	}
+	return json ? print_json(array, err) : VPROF_OK;
+}
+
 static int doctor_machine(const struct vprof_project *p, int json, struct vprof_error *err)
 {
-	struct vprof_checkup rows[MAX_CHECKS];
+	struct vprof_checkup rows[MAX_CHECKS + MAX_SIGNS];
 	size_t n = vprof_checkup_all(p, rows, MAX_CHECKS), n_broken = 0;
 	int rc = VPROF_OK;
 
 	for (size_t i = 0; i < n; i++)
 		n_broken += rows[i].health == VPROF_HEALTH_BROKEN;
+	n += add_signs(p, rows + n, MAX_SIGNS);
 	if (json)
 		rc = print_json(checks_json(rows, n), err);
 	else
@@ -103,9 +155,10 @@ static int doctor_machine(const struct vprof_project *p, int json, struct vprof_
 
 int vprof_cmd_doctor(int argc, char **argv)
 {
-	int json = 0, facts = 0;
+	int json = 0, facts = 0, symptoms = 0;
 	const struct vprof_option options[] = {
 		{ "facts", VPROF_OPTION_FLAG, &facts, NULL, "list the functions that cannot be instrumented, with reasons, by file and unit" },
+		{ "symptoms", VPROF_OPTION_FLAG, &symptoms, NULL, "list all symptoms that are known, with the advice" },
 		{ "json", VPROF_OPTION_FLAG, &json, NULL, "print JSON" },
 		{ NULL },
 	};
@@ -116,8 +169,12 @@ int vprof_cmd_doctor(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
+	if (facts && symptoms)
+		return vprof_options_misused(&usage, "give --facts or --symptoms, not both");
 	rc = vprof_project_open(&p, NULL, &err);
-	if (!rc)
+	if (!rc && symptoms)
+		rc = doctor_symptoms(json, &err);
+	else if (!rc)
 		rc = facts ? doctor_facts(&p, json, &err) : doctor_machine(&p, json, &err);
 	status = rc ? vprof_complain(rc, &err) : VPROF_EXIT_OK;
 	vprof_project_release(&p);

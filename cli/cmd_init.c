@@ -9,10 +9,12 @@
 #include <unistd.h>
 
 #include "annotate/discover.h"
+#include "cli/checkup.h"
 #include "cli/command.h"
 #include "cli/lock.h"
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/symptoms.h"
 #include "cli/workspace.h"
 #include "common/files.h"
 #include "common/text.h"
@@ -152,6 +154,8 @@ static void print_next(const char *written, int is_draft, int has_build, int has
 	printf("\nwrote %s\n", vprof_project_shown(written));
 	if (is_draft)
 		printf("vprof.json exists already and was kept; take from the draft what you want\n");
+	if (is_draft)
+		has_build = has_run = 1; /* that file's affair */
 	printf("next\n  1. open vprof.json: confirm the interval%s%s\n",
 	       has_build ? "" : ", add the \"build\" command that relinks the program",
 	       has_run ? "" : ", add a \"run\" command that starts the program, loads it and ends");
@@ -228,6 +232,10 @@ int vprof_cmd_init(int argc, char **argv)
 	if (!rc)
 		rc = initialise(&p, &o, &err);
 	status = rc ? vprof_complain(rc, &err) : VPROF_EXIT_OK;
+	if (rc && (o.build || o.compile_commands)) {
+		vprof_symptoms_tell(&p, NULL, err.message);
+		vprof_checkup_tell_broken(&p, err.message);
+	}
 	free(o.build);
 	vprof_project_release(&p);
 	return status;

@@ -17,6 +17,7 @@
 #include "cli/options.h"
 #include "cli/print_file.h"
 #include "cli/round.h"
+#include "cli/symptoms.h"
 #include "common/files.h"
 
 #define CHOSEN_MAX 1000 /* the largest k */
@@ -390,6 +391,9 @@ int vprof_cmd_iterate(int argc, char **argv)
 		o.command = vprof_options_shell(operands.command, operands.n_command);
 	rc = iterate(&it, &err);
 	status = rc ? vprof_complain(rc, &err) : VPROF_EXIT_OK;
+	if (rc && it.workspace.project.has_config && !vprof_symptoms_tell(&it.workspace.project, it.results, err.message) &&
+	    rc == VPROF_ERR_FAILED && strncmp(err.message, "interrupted", strlen("interrupted")))
+		vprof_tell("vprof doctor checks this machine and the last run");
 	forget_results(&it);
 	vprof_session_release(&it.session);
 	vprof_workspace_release(&it.workspace);

@@ -11,6 +11,7 @@
 #include "cli/options.h"
 #include "cli/report_page.h"
 #include "cli/steps.h"
+#include "cli/symptoms.h"
 
 static const struct vprof_usage usage = {
 	.synopsis = "report [RUN] [--view VIEW] [--html [FILE]] [--json] [--top N]",
@@ -118,6 +119,8 @@ int vprof_cmd_report(int argc, char **argv)
 		status = vprof_complain(rc, &err);
 	else if (json || html)
 		status = results->inconclusive ? VPROF_EXIT_INCONCLUSIVE : VPROF_EXIT_OK;
+	if (results && results->inconclusive)
+		vprof_symptoms_tell(&p, results, NULL);
 	vprof_results_free(results);
 	vprof_session_release(&session);
 	vprof_project_release(&p);
