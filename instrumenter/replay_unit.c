@@ -461,15 +461,41 @@ static int compile_original(struct vprof_replayer *r, struct vprof_unit *unit, s
 	return rc ? rc : vprof_replay_install(unit->made, unit->output, err);
 }
 
+/* Did the user edit a source since the saved object was made? */
+static int is_outdated(const struct vprof_replayer *r, const struct vprof_unit *unit, const struct vprof_original *original)
+{
+	struct stat st;
+
+	for (size_t i = 0; i < unit->tu->n_files; i++) {
+		const struct vprof_facts_file *file = vprof_facts_file(r->facts, unit->tu->files[i]);
+
+		if (file && !stat(file->path, &st) &&
+		    (st.st_mtim.tv_sec > original->mtime_s ||
+		     (st.st_mtim.tv_sec == original->mtime_s && st.st_mtim.tv_nsec > original->mtime_ns)))
+			return 1;
+	}
+	return 0;
+}
+
 static int revert_unit(struct vprof_replayer *r, struct vprof_unit *unit, struct vprof_error *err)
 {
 	const struct vprof_original *original = vprof_originals_find(&r->originals, unit->output);
-	int absent = original->kind == VPROF_ORIGINAL_ABSENT && unit->command.step == VPROF_STEP_COMPILE, rc;
+	int absent = original->kind == VPROF_ORIGINAL_ABSENT, outdated = !absent && is_outdated(r, unit, original), rc;
 
-	rc = absent ? compile_original(r, unit, err) : vprof_originals_put_back(&r->originals, original, err);
-
+	if (unit->command.step == VPROF_STEP_COMPILE && (absent || outdated)) {
+		rc = compile_original(r, unit, err);
+		/* What the edited source makes is the original from now on. */
+		if (!rc && outdated)
+			rc = vprof_originals_save(&r->originals, unit->output, original->kind, err);
+		if (!rc && outdated)
+			rc = vprof_originals_write(&r->originals, err);
+	} else {
+		rc = vprof_originals_put_back(&r->originals, original, err);
+	}
 	if (rc < 0)
 		return rc;
+	if (outdated && unit->command.step != VPROF_STEP_COMPILE) /* with its old time: the build makes it anew */
+		return vprof_replay_changed(r, unit->output) ? no_memory(err) : VPROF_OK;
 	set_time(r, unit->output);
 	return vprof_replay_changed(r, unit->output) ? no_memory(err) : VPROF_OK;
 }
