@@ -20,6 +20,8 @@ struct served {
 	struct discovery *d;
 	uint8_t *receives; /* [n_functions] calls to the receive, NEVER: none */
 	uint32_t *by;	   /* [n_functions] */
+	const char **types; /* of what receives and has its address taken */
+	size_t n_types;
 };
 
 static const struct vprof_facts_call *call_of(const struct served *s, uint32_t f, uint32_t i)
@@ -29,17 +31,32 @@ static const struct vprof_facts_call *call_of(const struct served *s, uint32_t f
 	return &facts->calls[facts->calls_by_caller[facts->functions[f].first_call + i]];
 }
 
-/* Is the address of a function that receives taken with this type? */
-static int points_to_receiver(const struct served *s, const char *signature)
+/* The types of functions that receive themselves, or one call away, and whose address is taken. */
+static void find_receiver_types(struct served *s)
 {
 	const struct vprof_facts *facts = s->d->facts;
+	const char **type;
+	size_t i, j;
+
+	for (i = 0; i < facts->n_addresses; i++) {
+		const struct vprof_facts_address *a = &facts->addresses[i];
+
+		if (!a->function || s->receives[a->function - 1] > 1 || !*a->signature || !strncmp(a->signature, "void (", 6))
+			continue;
+		for (j = 0; j < s->n_types && strcmp(s->types[j], a->signature); j++)
+			;
+		type = j < s->n_types ? NULL : vprof_arena_push(s->d->arena, &s->types, &s->n_types, sizeof *type);
+		if (type)
+			*type = a->signature;
+	}
+}
+
+static int may_receive(const struct served *s, const struct vprof_facts_call *call)
+{
 	size_t i;
 
-	if (!*signature || !strncmp(signature, "void (", 6))
-		return 0;
-	for (i = 0; i < facts->n_addresses; i++)
-		if (facts->addresses[i].function && s->receives[facts->addresses[i].function - 1] <= 1 &&
-		    !strcmp(facts->addresses[i].signature, signature))
+	for (i = 0; i < s->n_types && call->kind == VPROF_CALL_POINTER; i++)
+		if (!strcmp(s->types[i], call->signature))
 			return 1;
 	return 0;
 }
@@ -53,9 +70,10 @@ static void find_receivers(struct served *s)
 
 	for (f = 0; f < facts->n_functions; f++)
 		s->receives[f] = direct[f] <= 1 ? direct[f] : NEVER;
+	find_receiver_types(s);
 	for (f = 0; f < facts->n_functions; f++)
 		for (i = 0; i < facts->functions[f].n_calls && s->receives[f] == NEVER; i++)
-			if (call_of(s, f, i)->kind == VPROF_CALL_POINTER && points_to_receiver(s, call_of(s, f, i)->signature))
+			if (may_receive(s, call_of(s, f, i)))
 				s->receives[f] = 2;
 	for (round = 1; round < RECEIVE_LEVELS_MAX; round++)
 		for (f = 0; f < facts->n_functions; f++)
@@ -122,7 +140,7 @@ static void follow_thread(struct served *s, uint32_t f, int levels)
 void find_served(struct discovery *d, uint32_t *by)
 {
 	size_t n = d->facts->n_functions, f;
-	struct served s = { d, malloc(n + 1), by };
+	struct served s = { .d = d, .receives = malloc(n + 1), .by = by };
 
 	if (!s.receives) {
 		d->arena->failed = 1;

@@ -7,6 +7,7 @@
  * adds to a score, with its words; names only break ties. The weights were set by looking at Redis and
  * memcached.
  */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -502,6 +503,12 @@ const char *end_id_of(struct discovery *d, const struct vprof_facts_function *be
 
 /* --- ranking --- */
 
+/* C++'s operator+= and the like. */
+static int is_operator(const char *name)
+{
+	return !strncmp(name, "operator", 8) && name[8] && !isalnum((unsigned char)name[8]) && name[8] != '_';
+}
+
 static void weigh_names(struct ranking *r)
 {
 	struct discovery *d = r->d;
@@ -529,6 +536,7 @@ static void weigh_names(struct ranking *r)
 			c->score -= 25;
 		c->score -= function->is_tiny ? 20 : 0;
 		c->score -= d->is_entry[f] ? 60 : 0;
+		c->score -= is_operator(function->name) ? 60 : 0;
 		for (i = 0; file && i < LENGTH(outside_folders); i++)
 			if (strstr(file->path + (strncmp(file->path, d->facts->root, strlen(d->facts->root))
 							 ? 0
