@@ -13,7 +13,7 @@
  *
  * Exit status 0: yes; 1: no, with the reason; 2: a file cannot be read; 3: the program's own account says that something
  * else than the planted cause made its run vary, so that there is nothing to find, or the kernel says that other programs had the
- * processor, or the bounds are too wide.
+ * processor, or the bounds are too wide; 4: the share of a sampled factor is outside of its bounds, by less than their width.
  */
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -28,7 +28,7 @@
 #define SHOWN 8
 #define LEAST_SHARE 0.35 /* every program plants more than 0.4 */
 
-static int bad, is_vague;
+static int bad, is_vague, has_missed;
 
 static void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
@@ -127,18 +127,36 @@ static double tolerance(const cJSON *factor, int is_sampled)
 	return (high - low) / 2;
 }
 
-static void compare_share(const cJSON *factors, const cJSON *wanted, double share, int is_blame, int is_sampled)
+/* An interruption of a chosen call stands for itself alone, and the program's account has those of all calls: as much is
+ * missing from the mean ("rare_ns"), and twice that part from the variance. */
+static double interruptions(const cJSON *nodes, const cJSON *factor)
+{
+	double rare = 0;
+	const cJSON *node;
+
+	cJSON_ArrayForEach(node, cJSON_GetObjectItem(factor, "nodes"))
+		rare += number_of(cJSON_GetArrayItem(nodes, (int)node->valuedouble), "rare_ns");
+	return 2 * number_of(factor, "share") * rare / number_of(factor, "mean_ns");
+}
+
+static void compare_share(const cJSON *results, const cJSON *wanted, double share, int is_blame, int is_sampled)
 {
 	const cJSON *factor, *name = cJSON_IsArray(wanted) ? cJSON_GetArrayItem(wanted, 0) : wanted;
-	double found;
+	double found, allowed;
 
-	cJSON_ArrayForEach(factor, factors) {
+	cJSON_ArrayForEach(factor, cJSON_GetObjectItem(results, "factors")) {
 		if (!has_name(factor, wanted) || is_set(factor, "is_blame") != is_blame)
 			continue;
 		found = number_of(factor, "share");
 		printf("%-28s planted %6.3f   found %6.3f   %s\n", text_of(factor, "name"), share, found,
 		       is_blame ? "(while the interval waited)" : "");
-		if (!(fabs(found - share) <= tolerance(factor, is_sampled)))
+		allowed = tolerance(factor, is_sampled);
+		if (is_sampled && found < share)
+			allowed += interruptions(cJSON_GetObjectItem(results, "nodes"), factor);
+		if (is_sampled && fabs(found - share) > allowed && fabs(found - share) <= 2 * allowed) {
+			puts("missed: outside of the bounds, as one run in twenty may be");
+			has_missed = 1;
+		} else if (!(fabs(found - share) <= allowed))
 			complain("the share of %s is %.3f, but %.3f was planted", text_of(factor, "name"), found, share);
 		return;
 	}
@@ -330,11 +348,11 @@ int main(int argc, char **argv)
 			return 3;
 		}
 		check_first(factors, cJSON_GetObjectItem(planted, "factor"), cJSON_GetObjectItem(truth, "accept"));
-		compare_share(factors, cJSON_GetObjectItem(planted, "factor"), number_of(planted, "share"), 0,
+		compare_share(results, cJSON_GetObjectItem(planted, "factor"), number_of(planted, "share"), 0,
 			      is_set(planted, "is_sampled"));
 	}
 	cJSON_ArrayForEach(also, cJSON_GetObjectItem(truth, "also"))
-		compare_share(factors, cJSON_GetObjectItem(also, "factor"), number_of(also, "share"),
+		compare_share(results, cJSON_GetObjectItem(also, "factor"), number_of(also, "share"),
 			      is_set(also, "is_blame"), 0);
 	cJSON_ArrayForEach(figure, cJSON_GetObjectItem(truth, "figures"))
 		check_figure(results, figure);
@@ -345,6 +363,8 @@ int main(int argc, char **argv)
 	}
 	cJSON_Delete(truth);
 	cJSON_Delete(results);
-	puts(bad == 3 ? "AGAIN" : bad ? "FAIL" : "PASS");
+	if (!bad && has_missed)
+		bad = 4;
+	puts(bad >= 3 ? "AGAIN" : bad ? "FAIL" : "PASS");
 	return bad;
 }
