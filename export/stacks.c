@@ -26,9 +26,26 @@ static uint32_t frame_of(const struct vprof_results *r, uint32_t node)
 	return r->nodes[node].kind == VPROF_NODE_BODY ? r->nodes[node].parent : node;
 }
 
+/* The next node in preorder, 0 at the end: stacks that share frames come one after the other. */
+static uint32_t next_node(const struct vprof_results *r, uint32_t node)
+{
+	if (r->nodes[node].n_children)
+		return r->nodes[node].first_child;
+	while (node) {
+		const struct vprof_node *parent = &r->nodes[r->nodes[node].parent];
+
+		if (node + 1 < parent->first_child + parent->n_children)
+			return node + 1;
+		node = r->nodes[node].parent;
+	}
+	return 0;
+}
+
 int vprof_stacks_of_time(struct vprof_stacks *s, const struct vprof_results *r)
 {
-	for (uint32_t i = 0; i < r->n_nodes; i++) {
+	uint32_t i = 0;
+
+	do {
 		const struct vprof_node *n = &r->nodes[i];
 		double own = n->mean_ns;
 
@@ -36,7 +53,8 @@ int vprof_stacks_of_time(struct vprof_stacks *s, const struct vprof_results *r)
 			own -= r->nodes[n->first_child + k].mean_ns;
 		if (add(s, frame_of(r, i), 0, own * (double)r->n_complete))
 			return VPROF_ERR_NOMEM;
-	}
+		i = next_node(r, i);
+	} while (i);
 	return 0;
 }
 
@@ -49,13 +67,14 @@ int vprof_stacks_of_variance(struct vprof_stacks *s, const struct vprof_results 
 {
 	double *scale = calloc(r->n_nodes, sizeof *scale); /* of each node's own share */
 	int ret = scale ? 0 : VPROF_ERR_NOMEM;
+	uint32_t i = 0;
 
-	for (uint32_t i = 0; !ret && i < r->n_nodes; i++) {
+	if (!ret)
+		scale[0] = 1e6;
+	while (!ret) {
 		const struct vprof_node *n = &r->nodes[i];
 		double share = i ? share_of(n) : 1, sum = 0, inner;
 
-		if (!i)
-			scale[0] = 1e6;
 		for (uint32_t k = 0; k < n->n_children; k++)
 			sum += share_of(&r->nodes[n->first_child + k]);
 		inner = scale[i] * (sum > share ? share / sum : 1);
@@ -65,6 +84,9 @@ int vprof_stacks_of_variance(struct vprof_stacks *s, const struct vprof_results 
 			ret = add(s, frame_of(r, i), 0, scale[i] * share);
 		else if (sum < share)
 			ret = add(s, i, 1, scale[i] * (share - sum));
+		i = next_node(r, i);
+		if (!i)
+			break;
 	}
 	free(scale);
 	return ret;

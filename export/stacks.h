@@ -21,7 +21,7 @@ struct vprof_weighed {
 };
 
 struct vprof_stacks {
-	VPROF_ARRAY(struct vprof_weighed) v; /* in the order of nodes */
+	VPROF_ARRAY(struct vprof_weighed) v; /* in preorder of nodes */
 	uint64_t total;
 };
 
