@@ -107,7 +107,7 @@ static void restore_again_and_again(void **state)
 	project_check_snapshot(&p, NULL, before);
 	assert_int_equal(vprof_restore(p.vprof, &n, &p.err), 0);
 	assert_int_equal(n, 0);
-	project_check_output(&p, "ls .vprof", "build.log\ncompile_commands.json\nfacts.db\ninit-build.log\n"
+	project_check_output(&p, "ls .vprof", "build.log\ncompile_commands.json\nfacts.db\ninit-build.log\ninit-command\n"
 					      "link_commands.json\nruns\nsession.json\n");
 	project_check_snapshot(&p, NULL, before);
 	project_remove(&p);
