@@ -153,6 +153,19 @@ static double rest_share(const struct truth *t)
 	return sum / covariance(t, 0, 0);
 }
 
+/* The part of the latency's variance that one request makes: large when a single stall of the machine hit it. */
+static double largest_share(const struct truth *t)
+{
+	double all = mean(t, 0), largest = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		double d = (double)t->rows[i * (size_t)(t->n_factors + 1)] - all;
+
+		largest = d * d > largest ? d * d : largest;
+	}
+	return largest / (double)(t->n - 1) / covariance(t, 0, 0);
+}
+
 static double column_of(const struct truth *t, size_t i, int factor)
 {
 	return (double)t->rows[i * (size_t)(t->n_factors + 1) + (size_t)(factor + 1)];
@@ -325,7 +338,7 @@ int truth_write(struct truth *t, const struct truth_answer *answer)
 		fprintf(f, "%s{\"factor\": \"%s\", \"share\": %.6f}", i ? ", " : "", t->names[i], truth_share(t, i));
 	if (answer->is_complete)
 		fprintf(f, ", {\"factor\": \"(the rest)\", \"share\": %.6f}", rest_share(t));
-	fputs("]}\n", f);
+	fprintf(f, "],\n \"largest_share\": %.6f}\n", largest_share(t));
 	free(t->rows);
 	t->rows = NULL;
 	return fclose(f) ? 1 : 0;
