@@ -358,6 +358,12 @@ static int only_sleeps(struct discovery *d, const struct vprof_facts_call *call)
 	       name_in(array->first->string, none, LENGTH(none));
 }
 
+int makes(const struct vprof_facts_call *call, enum trait trait)
+{
+	return name_in(last_component(call->callee), trait_calls[trait].names, trait_calls[trait].n) ||
+	       name_in(call->callee, trait_calls[trait].names, trait_calls[trait].n);
+}
+
 static void mark_direct_calls(struct discovery *d)
 {
 	size_t i;
@@ -370,9 +376,7 @@ static void mark_direct_calls(struct discovery *d)
 		if (caller == UINT32_MAX || call->callee_function || call->kind == VPROF_CALL_POINTER)
 			continue;
 		for (t = 0; t < TRAIT_DISPATCH; t++)
-			if ((name_in(last_component(call->callee), trait_calls[t].names, trait_calls[t].n) ||
-			     name_in(call->callee, trait_calls[t].names, trait_calls[t].n)) &&
-			    !(t == TRAIT_POLL && only_sleeps(d, call)))
+			if (makes(call, (enum trait)t) && !(t == TRAIT_POLL && only_sleeps(d, call)))
 				d->distance[t][caller] = 0;
 		if (!strcmp(call->callee, "syscall"))
 			mark_futex(d, caller, call->args);

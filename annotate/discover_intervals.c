@@ -592,9 +592,11 @@ static void propose(struct ranking *r, const struct place_in_order *best)
 	p->function = public_name(d, f);
 	p->where = where_of(d, f);
 	p->id = id_of(d, f, &rank);
+	p->id = c->id ? c->id : p->id;
 	p->end = c->end ? public_name(d, &d->facts->functions[c->end - 1]) : NULL;
-	p->end_id = c->end ? end_id_of(d, f, &d->facts->functions[c->end - 1]) : NULL;
-	if (c->end)
+	p->end_id = c->end_id ? c->end_id : c->end ? end_id_of(d, f, &d->facts->functions[c->end - 1]) : NULL;
+	p->is_left = c->is_left;
+	if (c->end && !c->end_id)
 		propose_given_up(d, f, &d->facts->functions[c->end - 1], p);
 	p->why = vprof_arena_copy(d->arena, c->why, strlen(c->why));
 	p->score = c->score;
@@ -683,6 +685,7 @@ void find_intervals(struct discovery *d)
 	observe_turns(&r);
 	observe_callees(&r);
 	observe_repeats(&r);
+	observe_replies(&r);
 	lower_clients(&r);
 	lower_other_programs(&r);
 	observe_traffic(&r);

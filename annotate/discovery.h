@@ -61,6 +61,8 @@ struct discovery {
 };
 
 /* discover.c */
+/* Is it a call of the system's or a library's that has the trait: TRAIT_RECEIVE for recv()? */
+int makes(const struct vprof_facts_call *call, enum trait trait);
 int name_in(const char *name, const char *const *list, size_t n);
 const struct parameter *parameters_of(struct discovery *d, const struct vprof_facts_function *f, size_t *n);
 const char *public_name(struct discovery *d, const struct vprof_facts_function *f);

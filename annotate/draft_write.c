@@ -55,6 +55,13 @@ static void write_interval(struct vprof_text *t, const struct vprof_draft *d)
 	vprof_text_add(t, "\"begin\": {");
 	add_member(t, "function", p->function, ", \"at\": \"entry\", ");
 	add_member(t, "id", p->id, "},\n      ");
+	if (p->is_left) {
+		vprof_text_add(t, "\"suspend\": {");
+		add_member(t, "function", p->function, ", \"at\": \"exit\", ");
+		add_member(t, "id", p->id, "},\n      \"resume\": {");
+		add_member(t, "function", p->end, ", \"at\": \"entry\", ");
+		add_member(t, "id", p->end_id, "},\n      ");
+	}
 	vprof_text_add(t, p->given_up ? "\"end\": [{" : "\"end\": {");
 	add_member(t, "function", p->end ? p->end : p->function, ", \"at\": \"exit\", ");
 	add_member(t, "id", p->end ? p->end_id : p->id, p->given_up ? "},\n              {" : "},\n");
@@ -74,6 +81,8 @@ static void write_interval(struct vprof_text *t, const struct vprof_draft *d)
 		add_member(t, "id", d->intervals[i].id, ", ");
 		if (d->intervals[i].end)
 			add_member(t, "end", d->intervals[i].end, ", ");
+		if (d->intervals[i].end && strcmp(d->intervals[i].id, d->intervals[i].end_id))
+			add_member(t, "end_id", d->intervals[i].end_id, ", ");
 		add_member(t, "confidence", d->intervals[i].confidence, ",\n          ");
 		add_member(t, "why", d->intervals[i].why, " }");
 	}

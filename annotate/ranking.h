@@ -11,6 +11,8 @@ struct candidate {
 	double score;
 	int n_evidence; /* structural observations, names not counted */
 	uint32_t end;	/* index + 1 of the function that ends what this one begins; 0: it ends with this one */
+	const char *id, *end_id; /* at the two; NULL: as id_of and end_id_of say */
+	int is_left;		 /* this one returns to work on others before `end` is called */
 	char why[EVIDENCE_BYTES];
 };
 
@@ -34,5 +36,8 @@ int good_words_in(const char *name); /* 0 to 2 */
 void observe_units(struct ranking *r);
 void observe_turns(struct ranking *r);
 void observe_names(struct ranking *r);
+
+/* discover_replies.c */
+void observe_replies(struct ranking *r);
 
 #endif

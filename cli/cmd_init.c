@@ -108,7 +108,9 @@ static void print_intervals(const struct vprof_draft *d)
 
 		printf("  %zu %s%s%s%s%s  (%s, %s confidence)\n", i + 1, p->function, p->end ? " .. " : "", p->end ? p->end : "",
 		       p->given_up ? " or " : "", p->given_up ? p->given_up : "", p->where, p->confidence);
-		printf("      %s; id %s\n", p->why, p->id);
+		printf("      %s; id %s%s%s%s\n", p->why, p->id, p->end && strcmp(p->id, p->end_id) ? " .. " : "",
+		       p->end && strcmp(p->id, p->end_id) ? p->end_id : "",
+		       p->is_left ? "; suspended in between, when the thread works on others" : "");
 	}
 	if (d->n_intervals > SHOWN_INTERVALS)
 		printf("    and %zu more\n", d->n_intervals - SHOWN_INTERVALS);

@@ -498,6 +498,105 @@ static void test_turns(void **state)
 	finish(draft);
 }
 
+static const char replies_c[] =
+	"struct conn;\nstruct client;\n"
+	"long conn_read(struct conn *n, char *to, long size) { }\nlong conn_write(struct conn *n, const char *from, long size) { }\n"
+	"struct client *client_of(struct conn *n) { }\nvoid parse(struct client *c) { }\nint pending(struct client *c) { }\n"
+	"void on_readable(struct conn *n) { }\nint send_reply(struct client *c, int all) { }\nvoid on_writable(struct conn *n) { }\n"
+	"void flush_all(void) { }\nvoid end_session(struct client *c) { }\nvoid send_snapshot(struct conn *n) { }\nint main(void) { }\n";
+
+/* The reader gets the client from the connection; the reply is sent by another handler, from a list, or when a session ends. */
+static void make_replies(struct made *m)
+{
+	static const char conn[] = ONE("n", "struct conn *"), client[] = ONE("c", "struct client *");
+	int read_id, write_id, readable, reply, writable, flush, end, snapshot;
+
+	made_file(m, "replies.c", replies_c, "c");
+	read_id = add(m, "conn_read", "long", conn, "long (struct conn *, char *, long)");
+	write_id = add(m, "conn_write", "long", conn, "long (struct conn *, const char *, long)");
+	add(m, "client_of", "struct client *", conn, "struct client *(struct conn *)");
+	add(m, "parse", "void", client, "void (struct client *)");
+	add(m, "pending", "int", client, "int (struct client *)");
+	readable = add(m, "on_readable", "void", conn, "void (struct conn *)");
+	reply = add(m, "send_reply", "int", client, "int (struct client *, int)");
+	writable = add(m, "on_writable", "void", conn, "void (struct conn *)");
+	flush = add(m, "flush_all", "void", "[]", "void (void)");
+	end = add(m, "end_session", "void", client, "void (struct client *)");
+	snapshot = add(m, "send_snapshot", "void", conn, "void (struct conn *)");
+	made_address(m, "on_readable", "void (struct conn *)", "argument", "event_set", 2);
+	made_address(m, "send_snapshot", "void (struct conn *)", "argument", "event_set", 2);
+	made_call(m, read_id, "read", "direct", "", 0, "[\"n->fd\",\"to\",\"size\"]");
+	made_call(m, write_id, "write", "direct", "", 0, "[\"n->fd\",\"from\",\"size\"]");
+	made_call(m, readable, "client_of", "direct", "", 0, "[\"n\"]");
+	made_call(m, readable, "conn_read", "direct", "", 0, "[\"c->conn\",\"c->line\",\"80\"]");
+	made_call(m, readable, "parse", "direct", "", 0, "[\"c\"]");
+	made_call(m, reply, "pending", "direct", "", 1, "[\"c\"]");
+	made_call(m, reply, "conn_write", "direct", "", 1, "[\"c->conn\",\"c->reply\",\"c->n\"]");
+	made_call(m, reply, "pending", "direct", "", 0, "[\"c\"]");
+	made_call(m, writable, "send_reply", "direct", "", 0, "[\"client_of(n)\",\"1\"]");
+	made_call(m, flush, "send_reply", "direct", "", 1, "[\"list->client\",\"0\"]");
+	made_call(m, end, "send_reply", "direct", "", 0, "[\"c\",\"0\"]");
+	made_call(m, snapshot, "conn_write", "direct", "", 0, "[\"n\",\"page\",\"4096\"]");
+	made_call(m, snapshot, "client_of", "direct", "", 0, "[\"n\"]");
+	made_call(m, snapshot, "client_of", "direct", "", 0, "[\"n\"]");
+}
+
+static const char machine_c[] =
+	"struct conn;\nlong plain_read(struct conn *c, void *p, long n) { }\nlong plain_write(struct conn *c, void *p, long n) { }\n"
+	"int fetch(struct conn *c) { }\nint transmit(struct conn *c) { }\nvoid step(struct conn *c) { }\n"
+	"void machine(struct conn *c) { }\nint main(void) { }\n";
+
+/* One function of an event loop calls both; what reads and what writes have one type, and are told apart by where they are put. */
+static void make_machine(struct made *m)
+{
+	static const char conn[] = ONE("c", "struct conn *"), io[] = "long (struct conn *, void *, long)";
+	int read_id, write_id, fetch, transmit, machine;
+
+	made_file(m, "machine.c", machine_c, "c");
+	read_id = add(m, "plain_read", "long", conn, io);
+	write_id = add(m, "plain_write", "long", conn, io);
+	fetch = add(m, "fetch", "int", conn, "int (struct conn *)");
+	transmit = add(m, "transmit", "int", conn, "int (struct conn *)");
+	add(m, "step", "void", conn, "void (struct conn *)");
+	machine = add(m, "machine", "void", conn, "void (struct conn *)");
+	made_address(m, "machine", "void (struct conn *)", "argument", "event_set", 2);
+	made_address(m, "plain_write", io, "assignment", "c->write", 0);
+	made_address(m, "plain_read", io, "assignment", "c->read", 0);
+	made_call(m, read_id, "read", "direct", "", 0, "[\"c->fd\",\"p\",\"n\"]");
+	made_call(m, write_id, "write", "direct", "", 0, "[\"c->fd\",\"p\",\"n\"]");
+	made_call(m, fetch, "c->read", "pointer", io, 1, "[\"c\",\"c->line\",\"80\"]");
+	made_call(m, transmit, "step", "direct", "", 0, "[\"c\"]");
+	made_call(m, transmit, "c->write", "pointer", io, 0, "[\"c\",\"c->line\",\"80\"]");
+	made_call(m, transmit, "step", "direct", "", 0, "[\"c\"]");
+	made_call(m, machine, "fetch", "direct", "", 1, "[\"c\"]");
+	made_call(m, machine, "step", "direct", "", 1, "[\"c\"]");
+	made_call(m, machine, "transmit", "direct", "", 1, "[\"c\"]");
+}
+
+/* What is received on a connection is over when the answer was sent to it; where nothing calls both, the thread works on other
+ * requests in between. */
+static void test_replies(void **state)
+{
+	struct vprof_draft *draft = discover(make_replies);
+
+	(void)state;
+	assert_string_equal(draft->intervals[0].function, "on_readable");
+	assert_string_equal(draft->intervals[0].id, "n");
+	assert_string_equal(draft->intervals[0].end, "send_reply");
+	assert_string_equal(draft->intervals[0].end_id, "c->conn");
+	assert_int_equal(draft->intervals[0].is_left, 1);
+	finish(draft);
+	draft = discover(make_machine);
+	assert_string_equal(draft->intervals[0].function, "fetch");
+	assert_string_equal(draft->intervals[0].id, "c");
+	assert_string_equal(draft->intervals[0].end, "transmit");
+	assert_string_equal(draft->intervals[0].end_id, "c");
+	assert_int_equal(draft->intervals[0].is_left, 0);
+	for (size_t i = 1; i < draft->n_intervals; i++)
+		assert_null(draft->intervals[i].end);
+	finish(draft);
+}
+
 static void make_nothing(struct made *m)
 {
 	made_file(m, "lib.c", "int half(int n) { return n / 2; }\n", "c");
@@ -507,8 +606,8 @@ static void make_nothing(struct made *m)
 static void test_drafts_are_readable(void **state)
 {
 	static void (*const makes[])(struct made *) = { make_loop, make_pool, make_nothing, make_gates,
-							    make_units, make_latches };
-	static const size_t n_hooks[] = { 2, 6, 0, 4, 3, 6 };
+							    make_units, make_latches, make_replies };
+	static const size_t n_hooks[] = { 2, 6, 0, 4, 3, 6, 4 };
 	struct vprof_annotations *a;
 	struct vprof_error err = { "" };
 	char path[128];
@@ -516,7 +615,7 @@ static void test_drafts_are_readable(void **state)
 
 	(void)state;
 	snprintf(path, sizeof path, "%s/vprof.json", dir);
-	for (i = 0; i < 6; i++) {
+	for (i = 0; i < sizeof makes / sizeof makes[0]; i++) {
 		struct vprof_draft *draft = discover(makes[i]);
 
 		assert_int_equal(vprof_draft_write(draft, path, "make \"CC=gcc -g\"\\\n all", i ? NULL : "./run", &err), 0);
@@ -547,7 +646,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_event_loop), cmocka_unit_test(test_pool), cmocka_unit_test(test_uneven_queue),
 		cmocka_unit_test(test_relatives_of_a_lock), cmocka_unit_test(test_events), cmocka_unit_test(test_units),
-		cmocka_unit_test(test_driver_of_a_library), cmocka_unit_test(test_turns),
+		cmocka_unit_test(test_driver_of_a_library), cmocka_unit_test(test_turns), cmocka_unit_test(test_replies),
 		cmocka_unit_test(test_drafts_are_readable),
 	};
 
