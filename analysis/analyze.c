@@ -13,6 +13,7 @@
 #include "analysis/latency_shape.h"
 #include "analysis/parallel.h"
 #include "analysis/probe_cost.h"
+#include "analysis/results_json.h"
 #include "analysis/source.h"
 #include "analysis/spine.h"
 #include "analysis/variance_tree.h"
@@ -314,18 +315,27 @@ static uint64_t digest(const struct analysis *a)
 	return sum;
 }
 
-/* Not all ranks may have read the same. */
+/* Not all ranks may have read the same, or may be asked for the same. */
 static int compare_sources(struct analysis *a, int ret, struct vprof_error *err)
 {
+	struct {
+		uint64_t traces, min_intervals;
+		int64_t version, k;
+		double threshold, slower_than_ns, warmup_share;
+	} mine = { 0, a->o->min_intervals, VPROF_RESULTS_VERSION, a->o->k, a->o->threshold, a->o->slower_than_ns, a->o->warmup_share };
 	struct vprof_gathered all;
-	uint64_t mine;
 
 	if (!a->o->exchange)
 		return ret;
-	mine = ret ? 0 : digest(a);
+	mine.traces = ret ? 0 : digest(a);
 	ret = vprof_exchange_gather(a->o->exchange, ret, err, &mine, sizeof mine, &all);
 	for (int i = 0; i < vprof_exchange_ranks(a->o->exchange) && !ret; i++)
-		if (memcmp(all.bytes + all.first[i], &mine, sizeof mine))
+		if (all.first[i + 1] - all.first[i] != sizeof mine ||
+		    memcmp(all.bytes + all.first[i] + sizeof mine.traces, &mine.min_intervals, sizeof mine - sizeof mine.traces))
+			ret = vprof_error_set(err, VPROF_ERR_INPUT, "rank %d has other options, or is another version of vprof, than rank %d: "
+					      "start all ranks by one command", i, vprof_exchange_rank(a->o->exchange));
+	for (int i = 0; i < vprof_exchange_ranks(a->o->exchange) && !ret; i++)
+		if (memcmp(all.bytes + all.first[i], &mine.traces, sizeof mine.traces))
 			ret = vprof_error_set(err, VPROF_ERR_INPUT, "rank %d reads other traces than rank %d under the same names: give all ranks "
 					      "the same folders, on storage that they share", i, vprof_exchange_rank(a->o->exchange));
 	vprof_gathered_release(&all);

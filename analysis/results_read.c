@@ -265,7 +265,9 @@ static void check_indices(struct reading *g)
 		const struct vprof_node *n = &r->nodes[i];
 
 		g->index = i;
-		if (n->parent >= r->n_nodes || (i && n->parent >= i))
+		if (!i && n->kind != VPROF_NODE_INTERVAL) /* where walks up end */
+			wrong(g, "kind", "the first node is not the interval");
+		if (i ? n->parent >= i : n->parent)
 			wrong(g, "parent", "a parent comes before its children");
 		if (n->n_children && (n->first_child <= i || n->first_child >= r->n_nodes ||
 				      n->n_children > r->n_nodes - n->first_child))

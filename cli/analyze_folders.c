@@ -3,9 +3,11 @@
 #include "cli/analyze_folders.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cjson/cJSON.h>
@@ -29,6 +31,7 @@ struct ranks {
 
 struct inputs {
 	char **traces; /* [n] */
+	struct stat *files; /* [n] their records.vpt */
 	struct vprof_plan *plan;
 };
 
@@ -97,8 +100,24 @@ static int same_probes(const struct vprof_plan *a, const struct vprof_plan *b)
 	return 1;
 }
 
-static int add_input(struct inputs *in, size_t i, const char *word, const char *first, struct vprof_error *err)
+/* Two names of one trace: its intervals would count twice, and bounds be narrower than they are. */
+static int check_new(struct inputs *in, size_t i, char *const *words, struct vprof_error *err)
 {
+	char *path = vprof_path_join(in->traces[i], "records.vpt");
+	int rc = path ? VPROF_OK : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+
+	if (!rc && stat(path, &in->files[i]))
+		rc = vprof_error_set(err, VPROF_ERR_FAILED, "cannot read %s: %s", path, strerror(errno));
+	for (size_t k = 0; k < i && !rc; k++)
+		if (in->files[k].st_dev == in->files[i].st_dev && in->files[k].st_ino == in->files[i].st_ino)
+			rc = vprof_error_set(err, VPROF_ERR_INPUT, "%s and %s are the same trace: name each once", words[k], words[i]);
+	free(path);
+	return rc;
+}
+
+static int add_input(struct inputs *in, size_t i, char *const *words, struct vprof_error *err)
+{
+	const char *word = words[i];
 	int is_trace = holds(word, "records.vpt");
 	char *plan_path = vprof_path_join(word, is_trace ? "../plan.json" : "plan.json");
 	struct vprof_plan *plan = NULL;
@@ -110,10 +129,12 @@ static int add_input(struct inputs *in, size_t i, const char *word, const char *
 	else if (!is_trace && !holds(word, "trace/records.vpt"))
 		rc = vprof_error_set(err, VPROF_ERR_MISSING, "there is no trace in %s: name the folder of a run, such as .vprof/runs/0001", word);
 	if (!rc)
+		rc = check_new(in, i, words, err);
+	if (!rc)
 		rc = vprof_plan_read(&plan, plan_path, err);
 	if (!rc && in->plan && !same_probes(in->plan, plan))
 		rc = vprof_error_set(err, VPROF_ERR_INPUT, "the runs %s and %s have different plans, so their functions cannot be counted "
-				     "together: record both with the same build", first, word);
+				     "together: record both with the same build", words[0], word);
 	free(plan_path);
 	if (in->plan || rc)
 		vprof_plan_free(plan);
@@ -127,10 +148,11 @@ static int read_inputs(struct inputs *in, const struct vprof_folders *f, struct 
 	int rc = VPROF_OK;
 
 	in->traces = calloc(f->n, sizeof(char *));
-	if (!in->traces)
+	in->files = calloc(f->n, sizeof *in->files);
+	if (!in->traces || !in->files)
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
 	for (size_t i = 0; i < f->n && !rc; i++)
-		rc = add_input(in, i, f->words[i], f->words[0], err);
+		rc = add_input(in, i, f->words, err);
 	return rc;
 }
 
@@ -227,6 +249,7 @@ int vprof_analyze_folders(const struct vprof_folders *f)
 	for (size_t i = 0; i < f->n && in.traces; i++)
 		free(in.traces[i]);
 	free(in.traces);
+	free(in.files);
 	vprof_plan_free(in.plan);
 	if (ranks.end)
 		ranks.end(&ranks.transport);

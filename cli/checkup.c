@@ -10,6 +10,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <cjson/cJSON.h>
+
 #include "cli/command.h"
 #include "cli/run_target.h"
 #include "common/facts.h"
@@ -21,6 +23,7 @@
 #define SHM_WANTED_MIB 512
 #define ROWS_MAX 32
 #define SAME_MESSAGE 40
+#define NO_ROOM "Free some space in /tmp, or set TMPDIR to a folder that can be written"
 
 static void set(struct vprof_checkup *row, enum vprof_health health, const char *advice, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -74,6 +77,26 @@ static int write_text(const char *folder, const char *name, const char *text)
 	return rc;
 }
 
+/* A compilation database of one unit, try.c. */
+static void describe_unit(struct vprof_text *database, const char *folder)
+{
+	static const char *const arguments[] = { "gcc", "-c", "try.c", "-o", "try.o" };
+	char *file = vprof_path_join(folder, "try.c"), *output = vprof_path_join(folder, "try.o"), *text;
+	cJSON *list = cJSON_CreateArray(), *unit = cJSON_CreateObject();
+
+	cJSON_AddItemToArray(list, unit);
+	cJSON_AddStringToObject(unit, "directory", folder);
+	cJSON_AddStringToObject(unit, "file", file ? file : "");
+	cJSON_AddStringToObject(unit, "output", output ? output : "");
+	cJSON_AddItemToObject(unit, "arguments", cJSON_CreateStringArray(arguments, sizeof arguments / sizeof *arguments));
+	text = cJSON_Print(list);
+	vprof_text_add(database, text ? text : "");
+	cJSON_free(text);
+	cJSON_Delete(list);
+	free(file);
+	free(output);
+}
+
 /* Scans one file with a system header: finds a scanner without Clang's own headers. */
 static void check_scan(struct vprof_checkup *row, const struct vprof_project *p, const char *folder)
 {
@@ -88,12 +111,11 @@ static void check_scan(struct vprof_checkup *row, const struct vprof_project *p,
 		set(row, VPROF_HEALTH_BROKEN, advice, "cannot run %s: %s", p->scanner, strerror(errno));
 		goto out;
 	}
-	vprof_text_addf(&database, "[{\"directory\":\"%s\",\"file\":\"%s/try.c\",\"output\":\"%s/try.o\","
-			"\"arguments\":[\"gcc\",\"-c\",\"try.c\",\"-o\",\"try.o\"]}]", folder, folder, folder);
+	describe_unit(&database, folder);
 	if (!list || !facts || write_text(folder, "try.c", "#include <stddef.h>\n#include <stdio.h>\n"
 					  "int main(void) { return puts(\"\") == EOF; }\n") ||
 	    write_text(folder, "compile_commands.json", database.s)) {
-		set(row, VPROF_HEALTH_BROKEN, "Free some space in /tmp, or set TMPDIR", "cannot write to %s", folder);
+		set(row, VPROF_HEALTH_BROKEN, NO_ROOM, "cannot write to %s", folder);
 		goto out;
 	}
 	rc = vprof_scan(p->scanner, list, folder, facts, 1, NULL, NULL, &err);
@@ -121,7 +143,7 @@ static void check_preload(struct vprof_checkup *row, const struct vprof_project 
 	char *trace = vprof_path_join(folder, "trace"), *log = vprof_path_join(folder, "run.log");
 	const char *argv[] = { "gcc", "-include", p->probe_header, "-I", p->include_dir, "-o", program, source, NULL };
 	struct vprof_text out = VPROF_TEXT_INIT;
-	struct vprof_run_request request = { .command = program, .directory = folder, .trace_dir = trace,
+	struct vprof_run_request request = { .command = "./probe", .directory = folder, .trace_dir = trace,
 					     .log_path = log, .library = p->library, .memory_bytes = 16 << 20 };
 	struct vprof_run_outcome outcome = { 0 };
 	struct vprof_error err = { "" };
@@ -129,7 +151,7 @@ static void check_preload(struct vprof_checkup *row, const struct vprof_project 
 	if (!source || !program || !trace || !log ||
 	    write_text(folder, "probe.c", "#include <vprof.h>\nint main(void)\n{\n\tvprof_begin(\"try\", 1);\n"
 		       "\tvprof_end(\"try\", 1);\n\treturn 0;\n}\n"))
-		set(row, VPROF_HEALTH_BROKEN, "Free some space in /tmp, or set TMPDIR", "cannot write to %s", folder);
+		set(row, VPROF_HEALTH_BROKEN, NO_ROOM, "cannot write to %s", folder);
 	else if (try(argv, &out))
 		set(row, VPROF_HEALTH_BROKEN, "Install vprof again, or set VPROF_LIBDIR", "a program with a probe does "
 		    "not compile: %.180s", out.s);
@@ -219,13 +241,27 @@ static void check_permissions(struct vprof_checkup *row, const struct vprof_proj
 		set(row, VPROF_HEALTH_OK, "", "%s can be written", folder);
 }
 
+/* A new folder for what is tried, its path without links and dots; NULL, and `why`, where there can be none. */
+static char *make_folder(char *why, size_t size)
+{
+	const char *tmp = getenv("TMPDIR");
+	char *base = realpath(tmp && *tmp ? tmp : "/tmp", NULL), *folder = base ? vprof_path_join(base, "vprof-doctor-XXXXXX") : NULL;
+
+	if (!folder || !mkdtemp(folder)) {
+		snprintf(why, size, "cannot write to %.180s: %s", tmp && *tmp ? tmp : "/tmp", strerror(errno));
+		free(folder);
+		folder = NULL;
+	}
+	free(base);
+	return folder;
+}
+
 size_t vprof_checkup_all(const struct vprof_project *p, struct vprof_checkup *rows, size_t max)
 {
 	static const char *const names[] = { "gcc", "g++", "make", "bear", "scan", "preload", "clock", "shm", "perf",
 					     "folder" };
-	const char *tmp = getenv("TMPDIR");
 	struct vprof_collector_stats stats = { 0 };
-	char folder[256];
+	char *folder, why[256];
 	size_t n = sizeof names / sizeof *names;
 
 	if (n > max)
@@ -233,21 +269,25 @@ size_t vprof_checkup_all(const struct vprof_project *p, struct vprof_checkup *ro
 	memset(rows, 0, n * sizeof *rows);
 	for (size_t i = 0; i < n; i++)
 		rows[i].name = names[i];
-	snprintf(folder, sizeof folder, "%.200s/vprof-doctor-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(folder))
-		strcpy(folder, "/nonexistent");
 	check_tool(&rows[0], "gcc", "--version", VPROF_HEALTH_BROKEN, "apt install gcc");
 	check_tool(&rows[1], "g++", "--version", VPROF_HEALTH_WARNING, "apt install g++ (only C++ programs need it)");
 	check_tool(&rows[2], "make", "--version", VPROF_HEALTH_WARNING, "apt install make (if your build needs it)");
 	check_tool(&rows[3], "bear", "--version", VPROF_HEALTH_WARNING,
 		   "apt install bear, or give vprof init a database: --compile-commands FILE");
-	check_scan(&rows[4], p, folder);
-	check_preload(&rows[5], p, folder, &stats);
+	folder = make_folder(why, sizeof why);
+	if (folder) {
+		check_scan(&rows[4], p, folder);
+		check_preload(&rows[5], p, folder, &stats);
+		vprof_dir_remove(folder, NULL);
+	} else {
+		set(&rows[4], VPROF_HEALTH_BROKEN, NO_ROOM, "%s", why);
+		set(&rows[5], VPROF_HEALTH_BROKEN, NO_ROOM, "%s", why);
+	}
+	free(folder);
 	check_clock(&rows[6]);
 	check_shm(&rows[7]);
 	check_perf(&rows[8], &stats);
 	check_permissions(&rows[9], p);
-	vprof_dir_remove(folder, NULL);
 	return n;
 }
 

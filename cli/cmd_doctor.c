@@ -6,16 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "annotate/annotations.h"
 #include "cli/checkup.h"
 #include "cli/command.h"
 #include "cli/facts_list.h"
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/session.h"
 #include "cli/symptoms.h"
 #include "common/facts.h"
+#include "export/put_text.h"
 #include "report/format_value.h"
 
 #define MAX_CHECKS 32
+#define MAX_FILES 2
 #define MAX_SIGNS 32
 #define ADVICE_COLUMN 26
 #define WIDTH 100
@@ -23,8 +27,8 @@
 static const struct vprof_usage usage = {
 	.synopsis = "doctor [--facts | --symptoms] [--json]",
 	.purpose = "Checks compilers, the scanner, bear, clock, preloading, shared memory and permissions by using them,\n"
-		   "and says what to install; then what is empty or odd about this project's last run, and what to do next.\n"
-		   "Exit status 1 when something that vprof cannot do without is missing.",
+		   "and says what to install; then this project's own files, what is empty or odd about its last run, and\n"
+		   "what to do next. Exit status 1 when something that vprof cannot do without is missing or damaged.",
 };
 
 static const char *health_name(enum vprof_health health)
@@ -55,6 +59,16 @@ static void print_checks(const struct vprof_checkup *rows, size_t n)
 	}
 }
 
+/* Paths and messages may be no UTF-8, and the cut at a row's size may leave half of a character. */
+static void add_text(cJSON *row, const char *key, const char *s)
+{
+	struct vprof_text text = VPROF_TEXT_INIT;
+
+	vprof_text_add_utf8(&text, s);
+	cJSON_AddStringToObject(row, key, text.len ? text.s : "");
+	vprof_text_release(&text);
+}
+
 static cJSON *checks_json(const struct vprof_checkup *rows, size_t n)
 {
 	cJSON *array = cJSON_CreateArray();
@@ -64,7 +78,7 @@ static cJSON *checks_json(const struct vprof_checkup *rows, size_t n)
 
 		cJSON_AddStringToObject(row, "check", rows[i].name);
 		cJSON_AddStringToObject(row, "health", health_name(rows[i].health));
-		cJSON_AddStringToObject(row, "detail", rows[i].detail);
+		add_text(row, "detail", rows[i].detail);
 		if (*rows[i].advice)
 			cJSON_AddStringToObject(row, "advice", rows[i].advice);
 		cJSON_AddItemToArray(array, row);
@@ -100,18 +114,45 @@ static int doctor_facts(const struct vprof_project *p, int json, struct vprof_er
 	return rc;
 }
 
+static void set_row(struct vprof_checkup *row, const char *name, enum vprof_health health, const char *detail, const char *advice)
+{
+	row->name = name;
+	row->health = health;
+	snprintf(row->detail, sizeof row->detail, "%s", detail);
+	row->detail[strcspn(row->detail, "\n")] = 0;
+	snprintf(row->advice, sizeof row->advice, "%s", advice);
+}
+
+/* The project's own files, as more rows: nothing where there are none yet. */
+static size_t add_files(const struct vprof_project *p, struct vprof_checkup *rows)
+{
+	struct vprof_annotations *annotations = NULL;
+	struct vprof_session session;
+	struct vprof_error err = { "" };
+	size_t n = 0;
+	int rc;
+
+	if (p->has_config && vprof_annotations_read(&annotations, p->config, &err))
+		set_row(&rows[n++], "vprof.json", VPROF_HEALTH_BROKEN, err.message, "Correct it; vprof annotations checks it");
+	else if (p->has_config)
+		set_row(&rows[n++], "vprof.json", VPROF_HEALTH_OK, vprof_project_shown(p->config), "");
+	vprof_annotations_free(annotations);
+	vprof_session_init(&session);
+	rc = vprof_session_open(&session, p, &err);
+	if (rc && rc != VPROF_ERR_MISSING)
+		set_row(&rows[n++], "session", VPROF_HEALTH_BROKEN, err.message, "");
+	vprof_session_release(&session);
+	return n;
+}
+
 /* The signs of the last run, as more rows. */
 static size_t add_signs(const struct vprof_project *p, struct vprof_checkup *rows, size_t max)
 {
 	struct vprof_sign signs[MAX_SIGNS];
 	size_t n = vprof_symptoms_of_last_run(p, signs, MAX_SIGNS < max ? MAX_SIGNS : max);
 
-	for (size_t i = 0; i < n; i++) {
-		rows[i].name = signs[i].symptom->name;
-		rows[i].health = VPROF_HEALTH_WARNING;
-		snprintf(rows[i].detail, sizeof rows[i].detail, "%s", signs[i].detail);
-		snprintf(rows[i].advice, sizeof rows[i].advice, "%s", signs[i].symptom->advice);
-	}
+	for (size_t i = 0; i < n; i++)
+		set_row(&rows[i], signs[i].symptom->name, VPROF_HEALTH_WARNING, signs[i].detail, signs[i].symptom->advice);
 	return n;
 }
 
@@ -136,10 +177,11 @@ static int doctor_symptoms(int json, struct vprof_error *err)
 
 static int doctor_machine(const struct vprof_project *p, int json, struct vprof_error *err)
 {
-	struct vprof_checkup rows[MAX_CHECKS + MAX_SIGNS];
+	struct vprof_checkup rows[MAX_CHECKS + MAX_FILES + MAX_SIGNS];
 	size_t n = vprof_checkup_all(p, rows, MAX_CHECKS), n_broken = 0;
 	int rc = VPROF_OK;
 
+	n += add_files(p, rows + n);
 	for (size_t i = 0; i < n; i++)
 		n_broken += rows[i].health == VPROF_HEALTH_BROKEN;
 	n += add_signs(p, rows + n, MAX_SIGNS);

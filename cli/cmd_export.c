@@ -51,6 +51,8 @@ static int take_operands(struct request *q, const struct vprof_operands *operand
 
 		if (*slot)
 			return vprof_options_misused(&usage, "unexpected argument \"%s\"", word);
+		if (vprof_export_find(word))
+			return vprof_options_misused(&usage, "one format at a time; for a file of that name: ./%s", word);
 		*slot = word;
 	}
 	if (q->format->part == VPROF_PART_NONE && (q->which || q->from_ns > 0 || q->to_ns > 0 || q->limit))
@@ -116,13 +118,13 @@ static int write_to(struct vprof_export *e, const struct vprof_export_format *fo
 	return rc;
 }
 
-/* To a neighbour that takes the file's name once it is whole: whoever reads FILE sees all of it or what was there before. A device or a
- * pipe is written into; a link stays, its file is replaced. */
+/* To a neighbour that takes the file's name once it is whole: whoever reads FILE sees all of it or what was there before. A device, a
+ * pipe and what a link to nothing names are written into; a link stays, its file is replaced. */
 static int write_file(struct vprof_export *e, const struct vprof_export_format *format, const char *file, struct vprof_error *err)
 {
 	struct vprof_text neighbour = VPROF_TEXT_INIT;
 	struct stat st;
-	int exists = !stat(file, &st), is_odd = exists && !S_ISREG(st.st_mode);
+	int exists = !stat(file, &st), is_odd = exists ? !S_ISREG(st.st_mode) : !lstat(file, &st);
 	char *real = exists ? realpath(file, NULL) : NULL;
 	const char *place = real ? real : file, *path;
 	int rc;
@@ -147,6 +149,24 @@ out:
 	free(real);
 	vprof_text_release(&neighbour);
 	return rc;
+}
+
+/* What stands in the file is valid, but less than was hoped for. */
+static void tell_gaps(const struct vprof_export *e)
+{
+	const struct vprof_trace_part *part = e->part;
+	uint64_t n_ignored = part ? part->trace->n_bytes_ignored + part->timeline->n_bytes_ignored : 0;
+
+	if (n_ignored)
+		vprof_tell("%llu bytes of the trace are damaged or cut and were ignored", (unsigned long long)n_ignored);
+	if (part && part->trace->is_cut)
+		vprof_tell("the trace is cut: its recording did not finish. What was written is exported");
+	if (part && *part->note)
+		vprof_tell("exported is %s.", part->note);
+	if (e->n_left_out)
+		vprof_tell("%llu more calls or waits did not fit the limit and were left out", (unsigned long long)e->n_left_out);
+	if (!part && e->results->inconclusive)
+		vprof_tell("the run is inconclusive; vprof report tells why");
 }
 
 static int export(const struct request *q, const struct vprof_project *p, struct vprof_error *err)
@@ -175,10 +195,8 @@ static int export(const struct request *q, const struct vprof_project *p, struct
 	e.part = part;
 	if (!rc)
 		rc = to_stdout ? write_to(&e, q->format, "standard output", err) : write_file(&e, q->format, q->file, err);
-	if (!rc && part && *part->note)
-		vprof_tell("exported is %s.", part->note);
-	if (!rc && e.n_left_out)
-		vprof_tell("%llu more calls or waits did not fit the limit and were left out", (unsigned long long)e.n_left_out);
+	if (!rc)
+		tell_gaps(&e);
 	if (!rc && !to_stdout)
 		printf("%s\n", vprof_project_shown(q->file));
 	vprof_part_free(part);

@@ -80,7 +80,11 @@ static int seen_nothing_compiled(const struct vprof_evidence *e, char *detail, s
 
 static int seen_not_analysed(const struct vprof_evidence *e, char *detail, size_t size)
 {
-	return e->run && !e->is_analysed && say(detail, size, "run %s has no results", e->run);
+	if (!e->run || e->is_analysed)
+		return 0;
+	if (e->unread && *e->unread)
+		return say(detail, size, "the results of run %s cannot be read: %s", e->run, e->unread);
+	return say(detail, size, "run %s has no results", e->run);
 }
 
 static int seen_preload_refused(const struct vprof_evidence *e, char *detail, size_t size)
@@ -275,12 +279,15 @@ size_t vprof_symptoms_of_last_run(const struct vprof_project *p, struct vprof_si
 	struct vprof_error err = { "" };
 	struct vprof_run_name run;
 	size_t n;
+	int rc;
 
 	if (!vprof_project_find_run(p, NULL, "plan.json", "", &run, &err)) {
 		char *path = vprof_project_run_path(p, run.s, "results.json");
 
 		e.run = run.s;
-		e.is_analysed = path && !vprof_results_read(&results, path, &err);
+		rc = path ? vprof_results_read(&results, path, &err) : VPROF_ERR_NOMEM;
+		e.is_analysed = !rc;
+		e.unread = rc == VPROF_ERR_MISSING ? "" : err.message;
 		e.results = results;
 		free(path);
 	}

@@ -21,7 +21,8 @@ struct vprof_evidence {
 	const struct vprof_results *results; /* of a run, NULL when it has none */
 	const char *message;		     /* the error that a command ended with */
 	const char *run;		     /* the last run's name */
-	int is_analysed;		     /* whether it has results */
+	int is_analysed;		     /* whether it has results that can be read */
+	const char *unread;		     /* why they cannot be read, "" when there are none */
 	struct vprof_programs programs;
 };
 

@@ -70,6 +70,8 @@ static void put_call(struct chrome *c, uint32_t thread, const struct vprof_slice
 		fputs(",\"args\":{\"file\":", c->to);
 		vprof_put_json(c->to, probe->file);
 		fprintf(c->to, ",\"line\":%d%s}", probe->line, x->is_cut ? ",\"cut\":true" : "");
+	} else if (x->is_cut) {
+		fputs(",\"args\":{\"cut\":true}", c->to);
 	}
 	putc('}', c->to);
 }

@@ -6,11 +6,13 @@
 #include "common/error.h"
 #include "common/text.h"
 
+#define WEIGHT_MAX ((uint64_t)1 << 62) /* of all; ns of a hundred years */
+
 static int add(struct vprof_stacks *s, uint32_t node, int is_together, double weight)
 {
 	struct vprof_weighed *w;
 
-	if (!(weight >= 0.5) || weight > 9e18)
+	if (!(weight >= 0.5) || weight > (double)(WEIGHT_MAX - s->total)) /* beyond it: damaged results */
 		return 0;
 	w = VPROF_PUSH(&s->v);
 	if (!w)
@@ -73,7 +75,7 @@ int vprof_stacks_of_variance(struct vprof_stacks *s, const struct vprof_results 
 		scale[0] = 1e6;
 	while (!ret) {
 		const struct vprof_node *n = &r->nodes[i];
-		double share = i ? share_of(n) : 1, sum = 0, inner;
+		double share = i ? share_of(n) : n->var_ns2 > 0, sum = 0, inner;
 
 		for (uint32_t k = 0; k < n->n_children; k++)
 			sum += share_of(&r->nodes[n->first_child + k]);

@@ -390,7 +390,7 @@ int vprof_part_open(struct vprof_trace_part **out, enum vprof_part_kind kind, co
 	if (ret)
 		goto out;
 	start_ticks = part->trace->header.start_ticks;
-	if (part->timeline->t_first > part->timeline->t_last)
+	if (!part->timeline->n_records)
 		ret = vprof_error_set(err, VPROF_ERR_INPUT, "the run's trace holds no records; vprof doctor tells why");
 	part->start = start_ticks && start_ticks < part->timeline->t_first ? start_ticks : part->timeline->t_first;
 	part->limit = o->limit;

@@ -66,7 +66,7 @@ static void *analyze(void *arg)
 	return NULL;
 }
 
-/* All ranks with these options; rank `other` with other traces (none: -1). */
+/* All ranks with these options; rank `other` (none: -1) with other traces, or without those with another k. */
 static struct rank *meet(int n_ranks, const struct vprof_analyze_options *o, int other, const char *const *other_dirs)
 {
 	struct rank *ranks = calloc((size_t)n_ranks, sizeof *ranks);
@@ -80,8 +80,10 @@ static struct rank *meet(int n_ranks, const struct vprof_analyze_options *o, int
 		ranks[i].exchange.transport = &ranks[i].transport;
 		ranks[i].options = *o;
 		ranks[i].options.n_threads = 1 + i % 2;
-		if (i == other)
+		if (i == other && other_dirs)
 			ranks[i].options.trace_dirs = other_dirs;
+		else if (i == other)
+			ranks[i].options.k = 7;
 		assert_int_equal(pthread_create(&threads[i], NULL, analyze, &ranks[i]), 0);
 	}
 	for (int i = 0; i < n_ranks; i++)
@@ -261,6 +263,7 @@ static void test_failures(void **state)
 	expect_failure(3, &o, 1, gone, "rank 1 of 3: cannot open the trace /nowhere");
 	expect_failure(2, &o, 0, gone, "rank 0 of 2: cannot open the trace /nowhere");
 	expect_failure(5, &o, 4, others, "reads other traces");
+	expect_failure(3, &o, 2, NULL, "other options");
 	hand_release(&a);
 	hand_release(&b);
 	vprof_plan_free(plan);

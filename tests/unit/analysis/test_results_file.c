@@ -109,6 +109,16 @@ static void test_damage(void **state)
 	assert_int_equal(vprof_results_write(r, path, &err), 0);
 	assert_int_equal(vprof_results_read(&back, path, &err), VPROF_ERR_CORRUPT);
 	assert_non_null(strstr(err.message, "the children of another node"));
+	r->nodes[0].n_children--;
+	r->nodes[0].kind = VPROF_NODE_WAIT; /* who looks for the function around a wait would look for ever */
+	assert_int_equal(vprof_results_write(r, path, &err), 0);
+	assert_int_equal(vprof_results_read(&back, path, &err), VPROF_ERR_CORRUPT);
+	assert_non_null(strstr(err.message, "the first node is not the interval"));
+	r->nodes[0].kind = VPROF_NODE_INTERVAL;
+	r->nodes[0].parent = (uint32_t)r->n_nodes - 1;
+	assert_int_equal(vprof_results_write(r, path, &err), 0);
+	assert_int_equal(vprof_results_read(&back, path, &err), VPROF_ERR_CORRUPT);
+	r->nodes[0].parent = 0;
 	at = strstr(text.s, "\"version\":\t5");
 	assert_non_null(at);
 	at[strlen("\"version\":\t")] = '7';

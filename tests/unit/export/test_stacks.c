@@ -30,6 +30,7 @@ static struct vprof_results *tree(double b, double c)
 	r->nodes[1].first_child = 3;
 	r->nodes[1].n_children = 3;
 	r->nodes[0].share = 1;
+	r->nodes[0].var_ns2 = 7;
 	r->nodes[1].share = 0.9;
 	r->nodes[2].share = 0.1;
 	r->nodes[3].share = b;
@@ -118,9 +119,36 @@ static void test_damaged(void **state)
 	vprof_results_free(r);
 }
 
+/* Without variance, or without an interval at all, there is nothing to divide; absurd weights do not wrap. */
+static void test_nothing(void **state)
+{
+	struct vprof_results *r = tree(0.4, 0.3);
+	struct vprof_stacks s = { 0 };
+	uint64_t sum = 0;
+
+	(void)state;
+	r->nodes[0].var_ns2 = 0;
+	assert_int_equal(vprof_stacks_of_variance(&s, r), 0);
+	assert_int_equal(s.v.n, 0);
+	r->n_complete = 0;
+	assert_int_equal(vprof_stacks_of_time(&s, r), 0);
+	assert_int_equal(s.v.n, 0);
+	r->n_complete = UINT64_C(1) << 53;
+	r->nodes[3].mean_ns = r->nodes[4].mean_ns = 1e3;
+	r->nodes[1].mean_ns = 3e3;
+	assert_int_equal(vprof_stacks_of_time(&s, r), 0);
+	for (size_t i = 0; i < s.v.n; i++) {
+		sum += s.v.v[i].weight;
+		assert_true(sum <= UINT64_C(1) << 62);
+	}
+	assert_int_equal(sum, s.total);
+	vprof_stacks_release(&s);
+	vprof_results_free(r);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_time), cmocka_unit_test(test_together), cmocka_unit_test(test_apart),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_time), cmocka_unit_test(test_nothing), cmocka_unit_test(test_together), cmocka_unit_test(test_apart),
 					    cmocka_unit_test(test_damaged) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
