@@ -194,6 +194,16 @@ static void fill(struct filler *f, const struct vp_unit *units, const struct vp_
 	put_odds(f, UINT32_MAX);
 }
 
+/* A chunk that cannot be decompressed holds only what others made of calls that its thread had not ended. */
+static void fill_unreadable(struct filler *f)
+{
+	for (; f->odd < f->index->odds.n && f->index->odds.v[f->odd].block == f->h->block; f->odd++) {
+		const struct vprof_odd *o = &f->index->odds.v[f->odd];
+
+		put(f, o->t0, o->t1, o->code, o->is_sampled);
+	}
+}
+
 /* The first call recorded after a call that began no later is the one around it. */
 static void find_parents(struct held *h, uint32_t *open)
 {
@@ -242,13 +252,15 @@ static struct held *read_block(struct vprof_calls *c, uint32_t thread, const str
 	if (VPROF_RESERVE(&c->open, (size_t)n + 1) || VPROF_RESERVE(&c->place, (size_t)n + 1))
 		return NULL;
 	units = vprof_chunk_units(index->source->chunks[block], &c->buffer, &n_units);
-	h = units || !n ? make_held(c, n) : NULL;
+	h = units || (c->buffer.units && c->buffer.context) ? make_held(c, n) : NULL;
 	if (!h)
 		return NULL;
 	*h = (struct held){ .thread = thread, .block = block, .n_max = h->n_max };
 	f.h = h;
 	if (units)
 		fill(&f, units, units + n_units);
+	else
+		fill_unreadable(&f);
 	find_parents(h, c->open.v);
 	h->next = *bucket;
 	*bucket = h;

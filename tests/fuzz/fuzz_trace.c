@@ -45,13 +45,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct vprof_analyze_options o = { .trace_dir = fuzz_dir(), .k = 3, .min_intervals = 2, .n_threads = 1 };
 	struct vprof_results *r = NULL;
 	struct vprof_error err = { "" };
+	int ret;
 
 	if (!n)
 		return 0;
 	plan = plan ? plan : fuzz_make_plan();
 	o.plan = plan;
 	fuzz_make_trace(data, n);
-	if (vprof_analyze(&r, &o, &err))
+	ret = vprof_analyze(&r, &o, &err);
+	if (ret == VPROF_ERR_NOMEM) { /* inputs are small: something else was taken for it */
+		fprintf(stderr, "%s\n", err.message);
+		abort();
+	}
+	if (ret)
 		return 0;
 	check(r);
 	show(r);
