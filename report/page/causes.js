@@ -1,23 +1,36 @@
 /* What causes it: the ranked factors. */
 let causesShown = 12;
-function verdictBadge(v) { return v ? el("span.badge." + (v === "culprit" ? "culprit" : v === "inherent" ? "inherent" : "other"), null, v) : null; }
+function verdictBadge(v) {
+	if (!v) return null;
+	return el("span.badge." + (v === "culprit" || v === "inherent" ? v : "other"), null, v);
+}
 function meter(f, most) {
 	const pc = s => Math.max(0, Math.min(100, 100 * s / most));
-	return el("div.meter", { "aria-hidden": "true" }, el("i", { style: `width:${pc(Math.abs(f.share))}%` + (f.share < 0 ? ";background:var(--neg)" : "") }),
-		finite(f.share_low) ? el("u", { style: `left:${pc(f.share_low)}%;width:${Math.max(0.5, pc(f.share_high) - pc(f.share_low))}%` }) : null);
+	return el("div.meter", { "aria-hidden": "true" },
+		el("i",
+			{ style: `width:${pc(Math.abs(f.share))}%` + (f.share < 0 ? ";background:var(--neg)" : "") }),
+		finite(f.share_low) ? el("u", {
+			style: `left:${pc(f.share_low)}%;width:${Math.max(0.5, pc(f.share_high) - pc(f.share_low))}%`
+		}) :
+			null);
 }
 function trusts(f) {
 	const list = [];
 	if (finite(f.place_kept)) list.push(`rank kept in ${percent(f.place_kept)} of resampled runs`);
-	if (f.n_to_settle > 0) list.push(f.n_to_settle >= 1e15 ? "no number of intervals would tell it from the next" : `${count(f.n_to_settle)} intervals would tell it from the next`);
-	if (finite(f.probe_ns) && f.probe_ns >= 0.001 * f.mean_ns) list.push(`probes ${duration(f.probe_ns)}` + (finite(f.share_unprobed) ? `, without them ${percent(f.share_unprobed)}` : ""));
+	if (f.n_to_settle > 0)
+		list.push(f.n_to_settle >= 1e15 ? "no number of intervals would tell it from the next" :
+			`${count(f.n_to_settle)} intervals would tell it from the next`);
+	if (finite(f.probe_ns) && f.probe_ns >= 0.001 * f.mean_ns)
+		list.push(`probes ${duration(f.probe_ns)}` +
+			(finite(f.share_unprobed) ? `, without them ${percent(f.share_unprobed)}` : ""));
 	if (f.noise_share > 0.0005) list.push(`sampling noise ${percent(f.noise_share)} taken out`);
 	return list;
 }
 function says(f) {
 	const n = firstNode(f), list = [];
 	if (n && f.kind === "variance" && at(n)) list.push(cut(at(n), 90));
-	if (f.kind === "covariance") list.push(finite(f.r) ? `move together, r = ${f.r.toFixed(2)}` : "move together");
+	if (f.kind === "covariance")
+		list.push(finite(f.r) ? `move together, r = ${f.r.toFixed(2)}` : "move together");
 	if (f.is_blame) list.push("run by others while the interval waited");
 	if (f.blocked_share >= 0.005) list.push(`blocked ${percent(f.blocked_share)}`);
 	if (f.preempted_share >= 0.005) list.push(`preempted ${percent(f.preempted_share)}`);
@@ -28,20 +41,57 @@ function says(f) {
 	return list.join(" · ");
 }
 function causes() {
-	const box = document.getElementById("causes"), body = el("tbody"), more = el("button", { type: "button" });
-	if (!factors.length) { box.append(note("No factor: nothing below the interval is measured in this run.")); return; }
-	const most = Math.max(0.01, d3.max(factors.slice(0, 40), f => Math.max(Math.abs(f.share), f.share_high || 0)));
-	const stable = finite(R.order_kept) && R.n_selected > 1 ? ` The chosen ${R.n_selected} keep their order in ${percent(R.order_kept)} of resampled runs.` : "";
-	box.append(el("p", null, "Share of the variance, with its 95 % interval. Ranked by share times specificity: a specific function comes before the callers that hold it." + stable));
-	box.append(el("div.card.scroll", null, el("table#factors", { id: "factors" }, el("thead", null, el("tr", null, el("th.num", null, "#"), el("th", { style: "min-width:150px" }, "share of variance"), el("th", { style: "min-width:190px" }, "factor"), el("th", null, "where it sits, and what is known"), el("th.num", null, "mean"), el("th.num", null, "sd"))), body), el("p", null, more)));
+	const box = document.getElementById("causes"), body = el("tbody"),
+		more = el("button", { type: "button" });
+	if (!factors.length) {
+		box.append(note("No factor: nothing below the interval is measured in this run."));
+		return;
+	}
+	const most =
+		Math.max(0.01, d3.max(factors.slice(0, 40), f => Math.max(Math.abs(f.share), f.share_high || 0)));
+	const stable = finite(R.order_kept) && R.n_selected > 1 ?
+		` The chosen ${R.n_selected} keep their order in ${percent(R.order_kept)} of resampled runs.` :
+		"";
+	box.append(el("p", null,
+		"Share of the variance, with its 95 % interval. Ranked by share times specificity: a specific function " +
+			"comes before the callers that hold it." +
+			stable));
+	box.append(el("div.card.scroll", null,
+		el("table#factors", { id: "factors" },
+			el("thead", null,
+				el("tr", null, el("th.num", null, "#"),
+					el("th", { style: "min-width:150px" }, "share of variance"),
+					el("th", { style: "min-width:190px" }, "factor"),
+					el("th", null, "where it sits, and what is known"), el("th.num", null, "mean"),
+					el("th.num", null, "sd"))),
+			body),
+		el("p", null, more)));
 	function draw() {
 		body.textContent = "";
 		for (const f of factors.slice(0, causesShown)) {
-			const bounds = finite(f.share_low) ? ` ${percent(f.share_low).replace(" %", "")} … ${percent(f.share_high)}` : "";
-			body.append(el("tr", { "data-factor": f.id, class: f.id < R.n_selected ? "chosen" : null }, el("td.num", null, String(f.id + 1)),
-				el("td", null, el("b", null, percent(f.share)), el("span.small.soft", null, bounds), meter(f, most)),
-				el("td", null, el("button.link.name", { type: "button", title: cut(f.name, 300), onclick: () => { const n = firstNode(f); if (n) select(n, "causes"); } }, f.name), el("div", null, verdictBadge(f.verdict), f.id < R.n_selected ? el("span.badge", null, "chosen") : null), f.note ? el("div.small", null, f.note) : null),
-				el("td", null, el("div.place", null, place(f)), el("div.small.soft", { style: "overflow-wrap:anywhere" }, says(f)), el("div.small.soft", null, trusts(f).join(" · "))),
+			const bounds = finite(f.share_low) ?
+				` ${percent(f.share_low).replace(" %", "")} … ${percent(f.share_high)}` :
+				"";
+			body.append(el("tr", { "data-factor": f.id, class: f.id < R.n_selected ? "chosen" : null },
+				el("td.num", null, String(f.id + 1)),
+				el("td", null, el("b", null, percent(f.share)), el("span.small.soft", null, bounds),
+					meter(f, most)),
+				el("td", null,
+					el("button.link.name", {
+						type: "button",
+						title: cut(f.name, 300),
+						onclick: () => {
+							const n = firstNode(f);
+							if (n) select(n, "causes");
+						}
+					},
+						f.name),
+					el("div", null, verdictBadge(f.verdict),
+						f.id < R.n_selected ? el("span.badge", null, "chosen") : null),
+					f.note ? el("div.small", null, f.note) : null),
+				el("td", null, el("div.place", null, place(f)),
+					el("div.small.soft", { style: "overflow-wrap:anywhere" }, says(f)),
+					el("div.small.soft", null, trusts(f).join(" · "))),
 				el("td.num", null, duration(f.mean_ns)), el("td.num", null, duration(f.sd_ns))));
 		}
 		more.hidden = causesShown >= factors.length;
@@ -52,7 +102,8 @@ function causes() {
 	selectable.push(n => {
 		for (const row of body.children) {
 			const f = factors[+row.dataset.factor];
-			row.classList.toggle("on", f.kind === "variance" ? f.nodes.includes(n.id) || n.factor === f.id + 1 : false);
+			row.classList.toggle(
+				"on", f.kind === "variance" ? f.nodes.includes(n.id) || n.factor === f.id + 1 : false);
 		}
 	});
 }

@@ -1,26 +1,57 @@
 /* In which code: excerpts, with the calls marked whose time is measured, and a way into the editor. */
 let showCode = () => {};
 const editors = {
-	vscode: ["VS Code", (p, l) => "vscode://file" + encodeURI(p).replace(/[?#]/g, encodeURIComponent) + ":" + l],
-	vscodium: ["VSCodium", (p, l) => "vscodium://file" + encodeURI(p).replace(/[?#]/g, encodeURIComponent) + ":" + l],
+	vscode: [
+		"VS Code", (p, l) => "vscode://file" + encodeURI(p).replace(/[?#]/g, encodeURIComponent) + ":" + l
+	],
+	vscodium: [
+		"VSCodium",
+		(p, l) => "vscodium://file" + encodeURI(p).replace(/[?#]/g, encodeURIComponent) + ":" + l
+	],
 	jetbrains: ["JetBrains", (p, l) => "idea://open?file=" + encodeURIComponent(p) + "&line=" + l],
-	emacs: ["Emacs (org-protocol)", (p, l) => "org-protocol://open-file?file=" + encodeURIComponent(p) + "&line=" + l],
+	emacs: [
+		"Emacs (org-protocol)",
+		(p, l) => "org-protocol://open-file?file=" + encodeURIComponent(p) + "&line=" + l
+	],
 	file: ["browser", p => "file://" + encodeURI(p).replace(/[?#]/g, encodeURIComponent)],
 };
 function remember(key, value) {
-	try { if (value !== undefined) localStorage.setItem("vprof." + key, value); return localStorage.getItem("vprof." + key); } catch (e) { return null; }
+	try {
+		if (value !== undefined) localStorage.setItem("vprof." + key, value);
+		return localStorage.getItem("vprof." + key);
+	} catch (e) {
+		return null;
+	}
 }
 /* Of the node's factor: over all places where the function occurs. */
 const whole = n => n.factor && factors[n.factor - 1] || n;
 function code() {
 	const box = document.getElementById("code"), list = data.excerpts;
 	if (!list.length) { box.append(note("No factor of this run has a place in the sources.")); return; }
-	const pick = el("select", { id: "excerpt", "aria-label": "Place", style: "max-width:420px", onchange: () => show(+pick.value) }, list.map((x, i) => el("option", { value: i }, cut(x.name, 50) + "  " + cut(x.file, 60) + ":" + x.line)));
-	const editor = el("select", { "aria-label": "Editor", onchange: () => { remember("editor", editor.value); show(+pick.value); } }, Object.entries(editors).map(([k, v]) => el("option", { value: k }, v[0])));
+	const pick = el("select", {
+		id: "excerpt",
+		"aria-label": "Place",
+		style: "max-width:420px",
+		onchange: () => show(+pick.value)
+	},
+		list.map(
+			(x, i) => el("option", { value: i }, cut(x.name, 50) + "  " + cut(x.file, 60) + ":" + x.line)));
+	const editor = el("select", {
+		"aria-label": "Editor",
+		onchange: () => {
+			remember("editor", editor.value);
+			show(+pick.value);
+		}
+	},
+		Object.entries(editors).map(([k, v]) => el("option", { value: k }, v[0])));
 	const kept = remember("editor");
 	if (kept && editors[kept]) editor.value = kept;
-	const open = el("a", { rel: "noreferrer" }, "open"), holder = el("div.src", { tabindex: 0, role: "region", "aria-label": "Source" }), text = el("p.small.soft");
-	box.append(el("div.card", null, el("div.bar-row", null, pick, el("span.right"), open, el("label.small", null, "in ", editor)), text, holder));
+	const open = el("a", { rel: "noreferrer" }, "open"),
+		holder = el("div.src", { tabindex: 0, role: "region", "aria-label": "Source" }),
+		text = el("p.small.soft");
+	box.append(el("div.card", null,
+		el("div.bar-row", null, pick, el("span.right"), open, el("label.small", null, "in ", editor)), text,
+		holder));
 	function show(i) {
 		const x = list[i], marks = new Map();
 		for (const [line, node] of x.marks) marks.set(line, [...(marks.get(line) || []), nodes[node]]);
@@ -28,16 +59,30 @@ function code() {
 		open.hidden = !x.path;
 		open.href = editors[editor.value][1](x.path, x.line);
 		open.textContent = cut(x.file, 70) + ":" + x.line;
-		text.textContent = `${cut(x.name, 80)}: ${percent(whole(nodes[x.node]).share)} of the variance. ` + (x.marks.length ? "Marked lines call what is measured." : "");
+		text.textContent = `${cut(x.name, 80)}: ${percent(whole(nodes[x.node]).share)} of the variance. ` +
+			(x.marks.length ? "Marked lines call what is measured." : "");
 		if (x.is_changed) text.append(el("span.badge.warn", null, "changed since the run"));
 		holder.textContent = "";
-		if (!x.lines.length) { holder.append(note(`${cut(x.file, 200)} cannot be read here: the page was made without it.`)); return; }
+		if (!x.lines.length) {
+			holder.append(note(`${cut(x.file, 200)} cannot be read here: the page was made without it.`));
+			return;
+		}
 		let before = 0;
 		const body = el("tbody");
 		for (const [number, line] of x.lines) {
-			if (before && number !== before + 1) body.append(el("tr.gap", null, el("td.ln", null, "⋯"), el("td", null, `${count(number - before - 1)} lines`)));
+			if (before && number !== before + 1)
+				body.append(el("tr.gap", null, el("td.ln", null, "⋯"),
+					el("td", null, `${count(number - before - 1)} lines`)));
 			const hits = marks.get(number) || [];
-			body.append(el("tr" + (hits.length || number === x.line ? ".hit" : ""), null, el("td.ln", null, String(number)), el("td", null, line, hits.length ? el("span.said", null, "   ◂ " + hits.map(n => `${cut(n.name, 40)} ${percent(whole(n).share)} var., ${duration(whole(n).mean_ns)}`).join("; ")) : null)));
+			body.append(el("tr" + (hits.length || number === x.line ? ".hit" : ""), null,
+				el("td.ln", null, String(number)),
+				el("td", null, line,
+					hits.length ?
+						el("span.said", null,
+							"   ◂ " +
+								hits.map(n => `${cut(n.name, 40)} ${percent(whole(n).share)} var., ${duration(whole(n).mean_ns)}`)
+									.join("; ")) :
+						null)));
 			before = number;
 		}
 		holder.append(el("table", null, body));

@@ -1,7 +1,8 @@
 /* The data, and what several sections need of them. */
 const data = JSON.parse(document.getElementById("data").textContent);
 const R = data.results, nodes = R.nodes, factors = R.factors;
-const pairs = new Map(R.covariances.map(([index, a, b, share, r, factor]) => [index, { index, a, b, share, r, factor }]));
+const pairs = new Map(
+	R.covariances.map(([index, a, b, share, r, factor]) => [index, { index, a, b, share, r, factor }]));
 const pairOf = new Map([...pairs.values()].map(p => [p.a + "," + p.b, p]));
 nodes.forEach((n, i) => { n.id = i; });
 factors.forEach((f, i) => { f.id = i; });
@@ -11,16 +12,35 @@ function path(n) {
 	for (;; n = nodes[n.parent]) { list.unshift(n); if (!n.id) return list; }
 }
 const label = n => n.id ? n.display || n.name : R.interval || "interval";
-const kindNames = { interval: "the interval", function: "function", site: "call of an external function", pointer: "call through a pointer",
-	body: "own code (the rest of the parent)", wait: "blocked", queued: "queued: nobody worked for it", preempted: "preempted" };
+const kindNames = {
+	interval: "the interval",
+	function: "function",
+	site: "call of an external function",
+	pointer: "call through a pointer",
+	body: "own code (the rest of the parent)",
+	wait: "blocked",
+	queued: "queued: nobody worked for it",
+	preempted: "preempted"
+};
 const at = n => n.file ? n.file + (n.line > 0 ? ":" + n.line : "") : "";
 const hasTail = finite(nodes.length ? nodes[0].tail_ns : NaN);
 /* Values by which the tree can be drawn. */
 const views = {
-	variance: { text: "Variance", of: n => Math.max(0, n.share || 0), say: n => percent(n.share) + " of the variance" },
-	mean: { text: "Mean", of: n => Math.max(0, n.mean_ns || 0), say: n => duration(n.mean_ns) + " of the mean" },
-	tail: { text: "Tail", of: n => Math.max(0, (n.tail_ns || 0) - (n.rest_ns || 0)),
-		say: n => (n.tail_ns >= n.rest_ns ? "+" : "") + duration(n.tail_ns - n.rest_ns) + " in the slowest" },
+	variance: {
+		text: "Variance",
+		of: n => Math.max(0, n.share || 0),
+		say: n => percent(n.share) + " of the variance"
+	},
+	mean: {
+		text: "Mean",
+		of: n => Math.max(0, n.mean_ns || 0),
+		say: n => duration(n.mean_ns) + " of the mean"
+	},
+	tail: {
+		text: "Tail",
+		of: n => Math.max(0, (n.tail_ns || 0) - (n.rest_ns || 0)),
+		say: n => (n.tail_ns >= n.rest_ns ? "+" : "") + duration(n.tail_ns - n.rest_ns) + " in the slowest"
+	},
 };
 /* The heaviest node of a factor, and where it sits: the path from the interval. */
 function firstNode(f) {

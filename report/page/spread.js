@@ -1,33 +1,63 @@
 /* How variable: tiles, histogram, over time, types. */
 function summary() {
-	const box = document.getElementById("head"), top = factors.filter(f => f.kind === "variance").sort((a, b) => a.id - b.id)[0];
+	const box = document.getElementById("head"),
+		top = factors.filter(f => f.kind === "variance").sort((a, b) => a.id - b.id)[0];
 	document.title = "vprof: " + cut(R.interval || "interval", 60) + ", run " + R.run;
-	box.append(el("h1", null, R.interval || "interval", el("span.soft", { style: "font-weight:400" }, "  run " + R.run + (data.date ? ", " + data.date : ""))));
-	if (R.inconclusive) box.append(el("p.alert.bad", null, el("b", null, "Inconclusive. "), "This run is not enough to rank anything: " + (R.warnings[0] || "")));
+	box.append(el("h1", null, R.interval || "interval",
+		el("span.soft", { style: "font-weight:400" },
+			"  run " + R.run + (data.date ? ", " + data.date : ""))));
+	if (R.inconclusive)
+		box.append(el("p.alert.bad", null, el("b", null, "Inconclusive. "),
+			"This run is not enough to rank anything: " + (R.warnings[0] || "")));
 	if (!nodes.length || !finite(R.mean_ns) || !R.n_complete) return;
-	const lead = el("p.lead", null, `${count(R.n_complete)} intervals took `, el("b", null, duration(R.mean_ns)), " on average, give or take ", el("b", null, duration(R.sd_ns)),
+	const lead = el("p.lead", null, `${count(R.n_complete)} intervals took `,
+		el("b", null, duration(R.mean_ns)), " on average, give or take ", el("b", null, duration(R.sd_ns)),
 		`; one in a hundred took ${duration(R.p99_ns)} or more.`);
-	if (top && !R.inconclusive) lead.append(" ", el("b", null, percent(top.share)), " of the variance is in ", el("b", null, cut(top.name, 80)),
-		top.is_blame ? ", run by others while the interval waited." : ".");
+	if (top && !R.inconclusive)
+		lead.append(" ", el("b", null, percent(top.share)), " of the variance is in ",
+			el("b", null, cut(top.name, 80)),
+			top.is_blame ? ", run by others while the interval waited." : ".");
 	const culprits = factors.filter(f => f.verdict === "culprit").map(f => f.name);
-	if (culprits.length) lead.append(" Judged culprits: ", el("b", null, culprits.slice(0, 4).map(s => cut(s, 60)).join(", ")), culprits.length > 4 ? ` and ${count(culprits.length - 4)} more.` : ".");
+	if (culprits.length)
+		lead.append(
+			" Judged culprits: ", el("b", null, culprits.slice(0, 4).map(s => cut(s, 60)).join(", ")),
+			culprits.length > 4 ? ` and ${count(culprits.length - 4)} more.` : ".");
 	box.append(lead);
 }
 function tiles() {
-	const t = (name, value, more) => el("div.tile", null, el("span", null, name), el("b", null, value), more ? el("span", null, more) : null);
+	const t = (name, value, more) => el("div.tile", null, el("span", null, name), el("b", null, value),
+		more ? el("span", null, more) : null);
 	const bounds = finite(R.mean_low) ? `${duration(R.mean_low)} … ${duration(R.mean_high)}` : null;
-	return el("div.tiles", null, t("mean", duration(R.mean_ns), bounds), t("standard deviation", duration(R.sd_ns), finite(R.mean_ns) && R.mean_ns > 0 ? percent(R.sd_ns / R.mean_ns) + " of the mean" : null),
-		t("median", duration(R.p50_ns)), t("90 %", duration(R.p90_ns)), t("99 %", duration(R.p99_ns)), t("99.9 %", duration(R.p999_ns)), t("slowest", duration(R.max_ns), finite(R.slowest_share) ? percent(R.slowest_share) + " of the variance" : null));
+	return el("div.tiles", null, t("mean", duration(R.mean_ns), bounds),
+		t("standard deviation", duration(R.sd_ns),
+			finite(R.mean_ns) && R.mean_ns > 0 ? percent(R.sd_ns / R.mean_ns) + " of the mean" : null),
+		t("median", duration(R.p50_ns)), t("90 %", duration(R.p90_ns)), t("99 %", duration(R.p99_ns)),
+		t("99.9 %", duration(R.p999_ns)),
+		t("slowest", duration(R.max_ns),
+			finite(R.slowest_share) ? percent(R.slowest_share) + " of the variance" : null));
 }
 function histogram(box) {
-	const all = (R.histogram || []).filter(b => b.type === 0), W = 560, H = 270, m = { l: 52, r: 14, t: 26, b: 34 };
+	const all = (R.histogram || []).filter(b => b.type === 0), W = 560, H = 270,
+		m = { l: 52, r: 14, t: 26, b: 34 };
 	if (!all.length) { box.append(missing("Histogram")); return; }
-	const kinds = [...new Set(R.histogram.filter(b => b.type > 0).map(b => b.type))].filter(t => R.types[t - 1]);
+	const kinds =
+		[...new Set(R.histogram.filter(b => b.type > 0).map(b => b.type))].filter(t => R.types[t - 1]);
 	let type = 0, scale = "linear";
 	const bar = el("div.bar-row"), holder = el("div");
-	bar.append(el("b", null, "Latencies"), el("span.right"), choice("Count axis", [["linear", "count"], ["log", "log count"]], scale, v => { scale = v; draw(); }));
+	bar.append(el("b", null, "Latencies"), el("span.right"),
+		choice("Count axis", [["linear", "count"], ["log", "log count"]], scale, v => {
+			scale = v;
+			draw();
+		}));
 	if (kinds.length > 1) {
-		const s = el("select", { "aria-label": "Type of interval", onchange: () => { type = +s.value; draw(); } }, el("option", { value: 0 }, "all types"),
+		const s = el("select", {
+			"aria-label": "Type of interval",
+			onchange: () => {
+				type = +s.value;
+				draw();
+			}
+		},
+			el("option", { value: 0 }, "all types"),
 			kinds.map(t => el("option", { value: t }, cut(R.types[t - 1].name, 40))));
 		bar.append(s);
 	}
@@ -36,28 +66,82 @@ function histogram(box) {
 		holder.textContent = "";
 		const low = all[0].from_ns, high = all[all.length - 1].to_ns, most = d3.max(all, b => b.n);
 		const x = d3.scaleLog().domain([Math.max(low, 1), Math.max(high, low + 1, 2)]).range([m.l, W - m.r]);
-		const y = (scale === "log" ? d3.scaleLog().domain([0.7, most]) : d3.scaleLinear().domain([0, most])).range([H - m.b, m.t]).nice();
-		const svg = svgAt(holder, W, H, `Histogram of ${count(R.n_complete)} latencies from ${duration(R.min_ns)} to ${duration(R.max_ns)}, median ${duration(R.p50_ns)}, 99 % below ${duration(R.p99_ns)}`);
-		for (const t of scale === "log" ? y.ticks(5).filter(v => Number.isInteger(Math.log10(v))) : y.ticks(5)) {
-			svg.append("line").attr("class", "grid").attr("x1", m.l).attr("x2", W - m.r).attr("y1", y(t)).attr("y2", y(t));
-			svg.append("text").attr("class", "soft").attr("x", m.l - 6).attr("y", y(t) + 4).attr("text-anchor", "end").text(d3.format("~s")(t));
+		const y = (scale === "log" ? d3.scaleLog().domain([0.7, most]) : d3.scaleLinear().domain([0, most]))
+			.range([H - m.b, m.t])
+			.nice();
+		const svg = svgAt(holder, W, H,
+			`Histogram of ${count(R.n_complete)} latencies from ${duration(R.min_ns)} to ${duration(R.max_ns)}, ` +
+				`median ${duration(R.p50_ns)}, 99 % below ${duration(R.p99_ns)}`);
+		for (const t of scale === "log" ? y.ticks(5).filter(v => Number.isInteger(Math.log10(v))) :
+			y.ticks(5)) {
+			svg.append("line")
+				.attr("class", "grid")
+				.attr("x1", m.l)
+				.attr("x2", W - m.r)
+				.attr("y1", y(t))
+				.attr("y2", y(t));
+			svg.append("text")
+				.attr("class", "soft")
+				.attr("x", m.l - 6)
+				.attr("y", y(t) + 4)
+				.attr("text-anchor", "end")
+				.text(d3.format("~s")(t));
 		}
-		const rects = (list, c) => svg.append("g").selectAll("rect").data(list).join("rect").attr("class", c)
-			.attr("x", b => x(Math.max(b.from_ns, 1)) + 0.3).attr("width", b => Math.max(0.8, x(Math.max(b.to_ns, 2)) - x(Math.max(b.from_ns, 1)) - 0.6))
-			.attr("y", b => y(b.n)).attr("height", b => Math.max(0, H - m.b - y(b.n)));
+		const rects = (list, c) =>
+			svg.append("g")
+				.selectAll("rect")
+				.data(list)
+				.join("rect")
+				.attr("class", c)
+				.attr("x", b => x(Math.max(b.from_ns, 1)) + 0.3)
+				.attr(
+					"width", b => Math.max(0.8, x(Math.max(b.to_ns, 2)) - x(Math.max(b.from_ns, 1)) - 0.6))
+				.attr("y", b => y(b.n))
+				.attr("height", b => Math.max(0, H - m.b - y(b.n)));
 		rects(all, type ? "fill2 bucket" : "fill bucket");
 		if (type) rects(R.histogram.filter(b => b.type === type), "fill");
 		/* Only decades and halves that fit. */
 		let last = -100;
-		for (const t of d3.merge(d3.range(0, 12).map(e => [1, 2, 5].map(k => k * 10 ** e))).filter(t => t >= x.domain()[0] && t <= x.domain()[1]))
-			if (x(t) - last > 52) { last = x(t); svg.append("text").attr("class", "soft").attr("x", last).attr("y", H - 14).attr("text-anchor", "middle").text(duration(t).replace(/\.0+ /, " ")); svg.append("line").attr("class", "markline").attr("stroke-dasharray", "0").attr("x1", last).attr("x2", last).attr("y1", H - m.b).attr("y2", H - m.b + 4); }
+		for (const t of d3.merge(d3.range(0, 12).map(e => [1, 2, 5].map(k => k * 10 ** e)))
+			.filter(t => t >= x.domain()[0] && t <= x.domain()[1]))
+			if (x(t) - last > 52) {
+				last = x(t);
+				svg.append("text")
+					.attr("class", "soft")
+					.attr("x", last)
+					.attr("y", H - 14)
+					.attr("text-anchor", "middle")
+					.text(duration(t).replace(/\.0+ /, " "));
+				svg.append("line")
+					.attr("class", "markline")
+					.attr("stroke-dasharray", "0")
+					.attr("x1", last)
+					.attr("x2", last)
+					.attr("y1", H - m.b)
+					.attr("y2", H - m.b + 4);
+			}
 		let free = -100;
-		for (const [name, v] of [["median", R.p50_ns], ["90 %", R.p90_ns], ["99 %", R.p99_ns], ["99.9 %", R.p999_ns]]) {
+		for (const [name, v] of [
+			["median", R.p50_ns], ["90 %", R.p90_ns], ["99 %", R.p99_ns], ["99.9 %", R.p999_ns]]) {
 			const px = x(Math.max(v, 1));
-			svg.append("line").attr("class", "markline").attr("x1", px).attr("x2", px).attr("y1", m.t - 4).attr("y2", H - m.b);
-			if (px - free > 46) { svg.append("text").attr("x", px).attr("y", m.t - 9).attr("text-anchor", "middle").text(name); free = px; }
+			svg.append("line")
+				.attr("class", "markline")
+				.attr("x1", px)
+				.attr("x2", px)
+				.attr("y1", m.t - 4)
+				.attr("y2", H - m.b);
+			if (px - free > 46) {
+				svg.append("text")
+					.attr("x", px)
+					.attr("y", m.t - 9)
+					.attr("text-anchor", "middle")
+					.text(name);
+				free = px;
+			}
 		}
-		tipped(svg.selectAll("rect"), b => `${duration(b.from_ns)} to ${duration(b.to_ns)}\n${count(b.n)} intervals (${percent(b.n / R.n_complete)})`);
+		tipped(svg.selectAll("rect"),
+			b => `${duration(b.from_ns)} to ${duration(b.to_ns)}\n${count(b.n)} intervals ` +
+				`(${percent(b.n / R.n_complete)})`);
 	}
 	draw();
 }
@@ -66,41 +150,125 @@ function overTime(box) {
 	box.append(el("div.bar-row", null, el("b", null, "Over time")));
 	if (!list.length) { box.append(missing("Latency over time")); return; }
 	const end = d3.max(list, p => p.to_ns), x = d3.scaleLinear().domain([0, end]).range([m.l, W - m.r]);
-	const y = d3.scaleLog().domain([Math.max(1, d3.min(list, p => p.p50_ns) / 1.3), Math.max(2, d3.max(list, p => p.max_ns) * 1.1)]).range([H - m.b, m.t]);
-	const svg = svgAt(box, W, H, `Median, 99th percentile and slowest latency in ${list.length} periods of the run`);
+	const y = d3.scaleLog()
+		.domain([
+			Math.max(1, d3.min(list, p => p.p50_ns) / 1.3),
+			Math.max(2, d3.max(list, p => p.max_ns) * 1.1)
+		])
+		.range([H - m.b, m.t]);
+	const svg = svgAt(
+		box, W, H, `Median, 99th percentile and slowest latency in ${list.length} periods of the run`);
 	for (const t of y.ticks().filter(v => Number.isInteger(Math.round(Math.log10(v) * 1e6) / 1e6))) {
-		svg.append("line").attr("class", "grid").attr("x1", m.l).attr("x2", W - m.r).attr("y1", y(t)).attr("y2", y(t));
-		svg.append("text").attr("class", "soft").attr("x", m.l - 6).attr("y", y(t) + 4).attr("text-anchor", "end").text(duration(t).replace(/\.0+ /, " "));
+		svg.append("line")
+			.attr("class", "grid")
+			.attr("x1", m.l)
+			.attr("x2", W - m.r)
+			.attr("y1", y(t))
+			.attr("y2", y(t));
+		svg.append("text")
+			.attr("class", "soft")
+			.attr("x", m.l - 6)
+			.attr("y", y(t) + 4)
+			.attr("text-anchor", "end")
+			.text(duration(t).replace(/\.0+ /, " "));
 	}
-	for (const t of x.ticks(6)) svg.append("text").attr("class", "soft").attr("x", x(t)).attr("y", H - 14).attr("text-anchor", "middle").text(t ? duration(t).replace(/\.0+ /, " ") : "0");
-	const g = svg.append("g").selectAll("g").data(list).join("g"), w = p => Math.max(1, x(p.to_ns) - x(p.from_ns) - 0.5);
-	g.append("rect").attr("class", "fill2").attr("x", p => x(p.from_ns)).attr("width", w).attr("y", p => y(p.p99_ns)).attr("height", p => Math.max(1.5, y(p.p50_ns) - y(p.p99_ns)));
-	g.append("rect").attr("class", "fill").attr("x", p => x(p.from_ns)).attr("width", w).attr("y", p => y(p.p50_ns) - 1).attr("height", 2.5);
-	g.append("circle").attr("cx", p => (x(p.from_ns) + x(p.to_ns)) / 2).attr("cy", p => y(p.max_ns)).attr("r", 1.7).attr("fill", "var(--pos)");
-	tipped(g, p => `${duration(p.from_ns)} to ${duration(p.to_ns)} of the run: ${count(p.n)} intervals\nmedian ${duration(p.p50_ns)}, 99 % ${duration(p.p99_ns)}, slowest ${duration(p.max_ns)}`);
-	box.append(el("div.legend", null, el("span", null, el("i", { style: "background:var(--bar)" }), "median"), el("span", null, el("i", { style: "background:var(--bar2)" }), "up to the 99th percentile"), el("span", null, el("i", { style: "background:var(--pos);border-radius:50%" }), "slowest")));
+	for (const t of x.ticks(6))
+		svg.append("text")
+			.attr("class", "soft")
+			.attr("x", x(t))
+			.attr("y", H - 14)
+			.attr("text-anchor", "middle")
+			.text(t ? duration(t).replace(/\.0+ /, " ") : "0");
+	const g = svg.append("g").selectAll("g").data(list).join("g"),
+		w = p => Math.max(1, x(p.to_ns) - x(p.from_ns) - 0.5);
+	g.append("rect")
+		.attr("class", "fill2")
+		.attr("x", p => x(p.from_ns))
+		.attr("width", w)
+		.attr("y", p => y(p.p99_ns))
+		.attr("height", p => Math.max(1.5, y(p.p50_ns) - y(p.p99_ns)));
+	g.append("rect")
+		.attr("class", "fill")
+		.attr("x", p => x(p.from_ns))
+		.attr("width", w)
+		.attr("y", p => y(p.p50_ns) - 1)
+		.attr("height", 2.5);
+	g.append("circle")
+		.attr("cx", p => (x(p.from_ns) + x(p.to_ns)) / 2)
+		.attr("cy", p => y(p.max_ns))
+		.attr("r", 1.7)
+		.attr("fill", "var(--pos)");
+	tipped(g,
+		p => `${duration(p.from_ns)} to ${duration(p.to_ns)} of the run: ${count(p.n)} intervals\nmedian ` +
+			`${duration(p.p50_ns)}, 99 % ${duration(p.p99_ns)}, slowest ${duration(p.max_ns)}`);
+	box.append(
+		el("div.legend", null, el("span", null, el("i", { style: "background:var(--bar)" }), "median"),
+			el("span", null, el("i", { style: "background:var(--bar2)" }), "up to the 99th percentile"),
+			el("span", null, el("i", { style: "background:var(--pos);border-radius:50%" }), "slowest")));
 }
 function types(box) {
 	if (R.types.length < 2) return;
-	const most = d3.max(R.types, t => t.mean_ns + t.sd_ns) || 1, has = finite(R.types[0].between_share), shown = R.types.slice(0, 12);
+	const most = d3.max(R.types, t => t.mean_ns + t.sd_ns) || 1, has = finite(R.types[0].between_share),
+		shown = R.types.slice(0, 12);
 	const bounds = finite(R.between_low) ? ` (${percent(R.between_low)} to ${percent(R.between_high)})` : "";
-	const card = el("div.card", null, el("h3", { style: "margin-top:0" }, `${percent(R.between_types)}${bounds} of the variance lies between types, ${percent(1 - R.between_types)} within`));
-	card.append(el("div.scroll", null, el("table", null, el("thead", null, el("tr", null, el("th", null, "type"), el("th.num", null, "intervals"), el("th.num", null, "mean"), el("th.num", null, "sd"), el("th", null, "mean and sd"), has ? [el("th.num", null, "adds between"), el("th.num", null, "adds within")] : null)),
-		el("tbody", null, shown.map(t => el("tr", null, el("td", null, el("span.name", { title: cut(t.name, 300) }, t.name)), el("td.num", null, count(t.n)), el("td.num", null, duration(t.mean_ns)), el("td.num", null, duration(t.sd_ns)),
-			el("td", { style: "min-width:160px" }, el("div.meter", null, el("i", { style: `width:${100 * t.mean_ns / most}%` }), el("u", { style: `left:${100 * Math.max(0, t.mean_ns - t.sd_ns) / most}%;width:${100 * (t.mean_ns + t.sd_ns - Math.max(0, t.mean_ns - t.sd_ns)) / most}%` }))),
-			has ? [el("td.num", null, percent(t.between_share)), el("td.num", null, percent(t.within_share))] : null))))));
-	if (R.types.length > shown.length) card.append(el("p.small.soft", null, `and ${count(R.types.length - shown.length)} more types`));
+	/* From a standard deviation below the mean, but not below 0, to one above. */
+	const extent = t => {
+		const from = Math.max(0, t.mean_ns - t.sd_ns);
+		return `left:${100 * from / most}%;width:${100 * (t.mean_ns + t.sd_ns - from) / most}%`;
+	};
+	const card = el("div.card", null,
+		el("h3", { style: "margin-top:0" },
+			`${percent(R.between_types)}${bounds} of the variance lies between types, ` +
+				`${percent(1 - R.between_types)} within`));
+	card.append(el("div.scroll", null,
+		el("table", null,
+			el("thead", null,
+				el("tr", null, el("th", null, "type"), el("th.num", null, "intervals"),
+					el("th.num", null, "mean"), el("th.num", null, "sd"), el("th", null, "mean and sd"),
+					has ? [el("th.num", null, "adds between"), el("th.num", null, "adds within")] : null)),
+			el("tbody", null,
+				shown.map(
+					t => el("tr", null,
+						el("td", null, el("span.name", { title: cut(t.name, 300) }, t.name)),
+						el("td.num", null, count(t.n)), el("td.num", null, duration(t.mean_ns)),
+						el("td.num", null, duration(t.sd_ns)),
+						el("td", { style: "min-width:160px" },
+							el("div.meter", null, el("i", { style: `width:${100 * t.mean_ns / most}%` }),
+								el("u", { style: extent(t) }))),
+						has ?
+							[
+								el("td.num", null, percent(t.between_share)),
+								el("td.num", null, percent(t.within_share))
+							] :
+							null))))));
+	if (R.types.length > shown.length)
+		card.append(el("p.small.soft", null, `and ${count(R.types.length - shown.length)} more types`));
 	box.append(card);
 }
 function work(box) {
 	if (!(R.work || []).length) return;
-	box.append(el("div.card", null, el("h3", { style: "margin-top:0" }, `${percent(R.work_share)} of the variance follows the amount of work: inherent`),
-		el("div.scroll", null, el("table", null, el("thead", null, el("tr", null, ["counter", "per interval", "sd", "each takes", "r", "share"].map((h, i) => el(i ? "th.num" : "th", null, h)))),
-			el("tbody", null, R.work.map(w => el("tr", null, el("td", null, el("span.name", null, w.name)), el("td.num", null, count(+w.mean.toPrecision(4))), el("td.num", null, count(+w.sd.toPrecision(4))), el("td.num", null, duration(w.ns_per_unit)), el("td.num", null, finite(w.r) ? w.r.toFixed(2) : "-"), el("td.num", null, percent(w.share)))))))));
+	box.append(el("div.card", null,
+		el("h3", { style: "margin-top:0" },
+			`${percent(R.work_share)} of the variance follows the amount of work: inherent`),
+		el("div.scroll", null,
+			el("table", null,
+				el("thead", null,
+					el("tr", null, ["counter", "per interval", "sd", "each takes", "r",
+						"share"].map((h, i) => el(i ? "th.num" : "th", null, h)))),
+				el("tbody", null,
+					R.work.map(w => el("tr", null, el("td", null, el("span.name", null, w.name)),
+						el("td.num", null, count(+w.mean.toPrecision(4))),
+						el("td.num", null, count(+w.sd.toPrecision(4))),
+						el("td.num", null, duration(w.ns_per_unit)),
+						el("td.num", null, finite(w.r) ? w.r.toFixed(2) : "-"),
+						el("td.num", null, percent(w.share)))))))));
 }
 function spread() {
 	const box = document.getElementById("spread");
-	if (!R.n_complete) { box.append(note("No interval is complete in this run. " + (R.warnings[0] || ""))); return; }
+	if (!R.n_complete) {
+		box.append(note("No interval is complete in this run. " + (R.warnings[0] || "")));
+		return;
+	}
 	box.append(tiles());
 	const left = el("div.card"), right = el("div.card");
 	box.append(el("div.two", null, left, right));
@@ -108,6 +276,16 @@ function spread() {
 	overTime(right);
 	types(box);
 	work(box);
-	const parts = [["running", R.running_share], ["blocked", R.blocked_share], ["queued", R.queued_share], ["preempted", R.preempted_share]].filter(p => finite(p[1]));
-	if (parts.length) box.append(el("p", null, "Of the mean: " + parts.map(([n, s]) => `${percent(s)} ${n === "running" && !finite(R.preempted_share) ? "running or preempted" : n}`).join(", ") + "."));
+	const parts = [
+		["running", R.running_share], ["blocked", R.blocked_share], ["queued", R.queued_share],
+		["preempted", R.preempted_share]
+	].filter(p => finite(p[1]));
+	if (parts.length)
+		box.append(el("p", null,
+			"Of the mean: " +
+				parts
+					.map(([n, s]) => `${percent(s)} ` +
+						`${n === "running" && !finite(R.preempted_share) ? "running or preempted" : n}`)
+					.join(", ") +
+				"."));
 }

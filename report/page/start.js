@@ -4,7 +4,9 @@ function find(text) {
 	if (!want) return [];
 	for (const n of nodes) {
 		const name = label(n);
-		if (n.kind === "body" || !(name.toLowerCase().includes(want) || n.file.toLowerCase().includes(want))) continue;
+		if (n.kind === "body" ||
+			!(name.toLowerCase().includes(want) || n.file.toLowerCase().includes(want)))
+			continue;
 		const key = name + "\n" + n.file + "\n" + n.is_blame, g = by.get(key) || { nodes: [], share: 0, name };
 		g.nodes.push(n);
 		g.share = Math.max(g.share, n.share || 0);
@@ -16,59 +18,128 @@ function search() {
 	const input = document.getElementById("search"), list = document.getElementById("found");
 	let found = [], at_ = -1, timer = 0;
 	const close = () => { list.hidden = true; input.setAttribute("aria-expanded", "false"); };
-	const mark = i => { at_ = i; [...list.children].forEach((li, k) => { li.setAttribute("aria-selected", k === i); if (k === i) { li.scrollIntoView({ block: "nearest" }); input.setAttribute("aria-activedescendant", li.id); } }); };
+	const mark = i => {
+		at_ = i;
+		[...list.children].forEach((li, k) => {
+			li.setAttribute("aria-selected", k === i);
+			if (k === i) {
+				li.scrollIntoView({ block: "nearest" });
+				input.setAttribute("aria-activedescendant", li.id);
+			}
+		});
+	};
 	const take = g => { close(); select(g.nodes.reduce((a, n) => n.share > a.share ? n : a), "search"); };
 	function run() {
 		found = find(input.value);
 		treeState.hits = new Set(found.flatMap(g => g.nodes.map(n => n.id)));
 		drawTree();
 		list.textContent = "";
-		found.slice(0, 40).forEach((g, i) => list.append(el("li", { role: "option", id: "found" + i, title: cut(g.name, 300), onclick: () => take(g) }, `${percent(g.share)}  ${cut(g.name, 80)}  `, el("span.soft", null, cut(at(g.nodes[0]), 60) + (g.nodes[0].is_blame ? ", by others" : "") + (g.nodes.length > 1 ? `, ${count(g.nodes.length)} places` : "")))));
-		if (input.value.trim() && !found.length) list.append(el("li", { role: "option", "aria-disabled": "true" }, "nothing measured has this name"));
+		found.slice(0, 40).forEach(
+			(g, i) => list.append(el("li",
+				{ role: "option", id: "found" + i, title: cut(g.name, 300), onclick: () => take(g) },
+				`${percent(g.share)}  ${cut(g.name, 80)}  `,
+				el("span.soft", null,
+					cut(at(g.nodes[0]), 60) + (g.nodes[0].is_blame ? ", by others" : "") +
+						(g.nodes.length > 1 ? `, ${count(g.nodes.length)} places` : "")))));
+		if (input.value.trim() && !found.length)
+			list.append(
+				el("li", { role: "option", "aria-disabled": "true" }, "nothing measured has this name"));
 		list.hidden = !input.value.trim();
 		input.setAttribute("aria-expanded", String(!list.hidden));
 		mark(found.length ? 0 : -1);
 	}
-	input.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(run, nodes.length > 5000 ? 120 : 20); });
+	input.addEventListener("input", () => {
+		clearTimeout(timer);
+		timer = setTimeout(run, nodes.length > 5000 ? 120 : 20);
+	});
 	input.addEventListener("keydown", e => {
-		if (e.key === "ArrowDown" || e.key === "ArrowUp") { mark(Math.max(0, Math.min(Math.min(found.length, 40) - 1, at_ + (e.key === "ArrowDown" ? 1 : -1)))); e.preventDefault(); }
-		else if (e.key === "Enter" && found[at_]) take(found[at_]);
-		else if (e.key === "Escape") { input.value = ""; run(); close(); }
+		if (e.key === "ArrowDown" || e.key === "ArrowUp") {
+			mark(Math.max(
+				0, Math.min(Math.min(found.length, 40) - 1, at_ + (e.key === "ArrowDown" ? 1 : -1))));
+			e.preventDefault();
+		} else if (e.key === "Enter" && found[at_])
+			take(found[at_]);
+		else if (e.key === "Escape") {
+			input.value = "";
+			run();
+			close();
+		}
 	});
 	input.addEventListener("blur", () => setTimeout(close, 200));
 }
 function theme() {
 	const button = document.getElementById("theme"), order = ["system", "light", "dark"];
 	let value = remember("theme") || "system";
-	const set = v => { value = v; if (v === "system") delete document.documentElement.dataset.theme; else document.documentElement.dataset.theme = v; button.textContent = "Theme: " + v; };
-	button.addEventListener("click", () => { set(order[(order.indexOf(value) + 1) % 3]); remember("theme", value); });
+	const set = v => {
+		value = v;
+		if (v === "system")
+			delete document.documentElement.dataset.theme;
+		else
+			document.documentElement.dataset.theme = v;
+		button.textContent = "Theme: " + v;
+	};
+	button.addEventListener("click", () => {
+		set(order[(order.indexOf(value) + 1) % 3]);
+		remember("theme", value);
+	});
 	set(order.includes(value) ? value : "system");
 }
 function keys() {
 	const dialog = document.getElementById("keys"), show = () => dialog.showModal();
-	const rows = [["/", "search; arrows and Enter choose"], ["n  p", "next and previous factor"], ["v  m  t", "tree by variance, mean, tail"], ["arrows", "in the tree: parent, child, siblings"], ["Enter", "in the tree: zoom in, or out of the top"], ["Esc", "whole tree; clears the search"], ["?", "this list"]];
-	dialog.append(el("h2", null, "Keyboard"), el("dl", null, rows.map(([k, t]) => [el("dt", null, el("kbd", null, k)), el("dd", null, t)])), el("form", { method: "dialog" }, el("button", null, "Close")));
+	const rows = [
+		["/", "search; arrows and Enter choose"], ["n  p", "next and previous factor"],
+		["v  m  t", "tree by variance, mean, tail"], ["arrows", "in the tree: parent, child, siblings"],
+		["Enter", "in the tree: zoom in, or out of the top"], ["Esc", "whole tree; clears the search"],
+		["?", "this list"]
+	];
+	dialog.append(el("h2", null, "Keyboard"),
+		el("dl", null, rows.map(([k, t]) => [el("dt", null, el("kbd", null, k)), el("dd", null, t)])),
+		el("form", { method: "dialog" }, el("button", null, "Close")));
 	document.getElementById("help").addEventListener("click", show);
 	let current = -1;
 	document.addEventListener("keydown", e => {
-		if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName) || dialog.open) return;
+		if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName) ||
+			dialog.open)
+			return;
 		const view = { v: "variance", m: "mean", t: "tail" }[e.key];
-		if (e.key === "/") { document.getElementById("search").focus(); e.preventDefault(); }
-		else if (e.key === "?") show();
-		else if (view) { const b = document.querySelector(`#where .group button[value=${view}]`); if (b && !b.disabled) b.click(); }
-		else if ((e.key === "n" || e.key === "p") && factors.length) { current = Math.max(0, Math.min(Math.min(causesShown, factors.length) - 1, current + (e.key === "n" ? 1 : -1))); const n = firstNode(factors[current]); if (n) select(n, "step"); const row = document.querySelector(`#factors tr[data-factor="${current}"]`); if (row) { row.scrollIntoView({ block: "nearest" }); row.querySelector("button").focus(); } }
+		if (e.key === "/") {
+			document.getElementById("search").focus();
+			e.preventDefault();
+		} else if (e.key === "?")
+			show();
+		else if (view) {
+			const b = document.querySelector(`#where .group button[value=${view}]`);
+			if (b && !b.disabled) b.click();
+		} else if ((e.key === "n" || e.key === "p") && factors.length) {
+			current = Math.max(
+				0, Math.min(Math.min(causesShown, factors.length) - 1, current + (e.key === "n" ? 1 : -1)));
+			const n = firstNode(factors[current]);
+			if (n) select(n, "step");
+			const row = document.querySelector(`#factors tr[data-factor="${current}"]`);
+			if (row) {
+				row.scrollIntoView({ block: "nearest" });
+				row.querySelector("button").focus();
+			}
+		}
 	});
 }
 function sections() {
-	const links = new Map([...document.querySelectorAll("nav a")].map(a => [a.getAttribute("href").slice(1), a]));
+	const links =
+		new Map([...document.querySelectorAll("nav a")].map(a => [a.getAttribute("href").slice(1), a]));
 	if (!window.IntersectionObserver) return;
-	const seen = new IntersectionObserver(list => { for (const e of list) if (e.isIntersecting) for (const [id, a] of links) a.classList.toggle("here", id === e.target.id); }, { rootMargin: "-20% 0px -70% 0px" });
+	const seen = new IntersectionObserver(list => {
+		for (const e of list)
+			if (e.isIntersecting)
+				for (const [id, a] of links) a.classList.toggle("here", id === e.target.id);
+	}, { rootMargin: "-20% 0px -70% 0px" });
 	for (const id of links.keys()) seen.observe(document.getElementById(id));
 }
-for (const part of [theme, summary, spread, causes, where, why, code, decided, trust, search, keys, sections]) {
+for (const part
+	of [theme, summary, spread, causes, where, why, code, decided, trust, search, keys, sections]) {
 	try { part(); } catch (e) {
 		const box = document.getElementById(part.name);
-		document.documentElement.dataset.failed = (document.documentElement.dataset.failed || "") + part.name + ": " + e.message + "\n";
+		document.documentElement.dataset.failed =
+			(document.documentElement.dataset.failed || "") + part.name + ": " + e.message + "\n";
 		(box || document.body).append(el("p.alert.bad", null, "This part could not be drawn: " + e.message));
 	}
 }

@@ -3,9 +3,10 @@ const finite = x => typeof x === "number" && isFinite(x);
 const count = x => finite(x) ? x.toLocaleString("en-US") : "-";
 function duration(ns) {
 	if (!finite(ns)) return "-";
-	const a = Math.abs(ns), unit = a >= 1e9 ? [1e9, "s"] : a >= 1e6 ? [1e6, "ms"] : a >= 1e3 ? [1e3, "µs"] : [1, "ns"];
+	const a = Math.abs(ns);
+	const unit = a >= 1e9 ? [1e9, "s"] : a >= 1e6 ? [1e6, "ms"] : a >= 1e3 ? [1e3, "µs"] : [1, "ns"];
 	const x = ns / unit[0], b = Math.abs(x);
-	return (b >= 99.95 || unit[0] === 1 ? x.toFixed(0) : b >= 9.995 ? x.toFixed(1) : x.toFixed(2)) + " " + unit[1];
+	return x.toFixed(b >= 99.95 || unit[0] === 1 ? 0 : b >= 9.995 ? 1 : 2) + " " + unit[1];
 }
 function percent(share) {
 	if (!finite(share)) return "-";
@@ -25,13 +26,24 @@ function el(what, attributes, ...children) {
 	return e;
 }
 const note = text => el("p.note", null, text);
-const missing = what => note(what + ": not recorded in this run. Analyse it again with this vprof: vprof analyze");
+const missing = what =>
+	note(what + ": not recorded in this run. Analyse it again with this vprof: vprof analyze");
 /* Buttons of which one is pressed. */
 function choice(label, options, value, change) {
 	const group = el("span.group", { role: "group", "aria-label": label });
 	const show = v => { for (const b of group.children) b.setAttribute("aria-pressed", b.value === v); };
 	for (const [v, text, why] of options)
-		group.append(el("button", { type: "button", value: v, disabled: !!why, title: why || null, onclick: () => { show(v); change(v); } }, text));
+		group.append(el("button", {
+			type: "button",
+			value: v,
+			disabled: !!why,
+			title: why || null,
+			onclick: () => {
+				show(v);
+				change(v);
+			}
+		},
+			text));
 	show(value);
 	return group;
 }
@@ -48,5 +60,8 @@ function tipped(selection, text) {
 	return selection.on("mousemove", function (d) { showTip(text(d), d3.event.clientX, d3.event.clientY); })
 		.on("mouseleave", hideTip);
 }
-const svgAt = (box, width, height, label) => d3.select(box).append("svg").attr("viewBox", `0 0 ${width} ${height}`)
-	.attr("role", "img").attr("aria-label", label);
+const svgAt = (box, width, height, label) => d3.select(box)
+	.append("svg")
+	.attr("viewBox", `0 0 ${width} ${height}`)
+	.attr("role", "img")
+	.attr("aria-label", label);
