@@ -225,12 +225,14 @@ static void fill_shares(const struct analysis *a)
 			r->queued_share += r->nodes[i].mean_ns / mean;
 	if (mean > 0) {
 		r->blocked_share = r->nodes[0].blocked_ns / mean;
-		r->running_share = 1 - r->queued_share - r->blocked_share;
+		r->io_share = r->nodes[0].io_ns / mean;
+		r->running_share = 1 - r->queued_share - r->blocked_share - r->io_share;
 		if (a->tree->has_switches) {
+			r->kernel_share = r->nodes[0].kernel_ns / mean;
 			r->preempted_share = r->nodes[0].preempted_ns / mean;
 			r->preempted_by_own = a->tree->preempted_ticks ? (double)a->tree->by_own_ticks /
 									  (double)a->tree->preempted_ticks : 0;
-			r->running_share -= r->preempted_share;
+			r->running_share -= r->preempted_share + r->kernel_share;
 		}
 		if (r->running_share < 0)
 			r->running_share = 0;
@@ -422,7 +424,7 @@ int vprof_analyze(struct vprof_results **out, const struct vprof_analyze_options
 	a.r->k = options->k > 0 ? options->k : 3;
 	a.r->threshold = options->threshold > 0 ? options->threshold : 0.02;
 	a.r->baseline_low = a.r->baseline_high = NAN;
-	a.r->baseline_mean_ns = a.r->outside_mean_ns = a.r->preempted_share = a.r->preempted_by_own = NAN;
+	a.r->baseline_mean_ns = a.r->outside_mean_ns = a.r->kernel_share = a.r->preempted_share = a.r->preempted_by_own = NAN;
 	a.r->run = run_name(a.r, options->n_trace_dirs ? options->trace_dirs[0] : options->trace_dir);
 	ret = agree(&a, take_steps(&a, err), err);
 	if (!ret) {

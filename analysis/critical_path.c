@@ -212,7 +212,7 @@ static int is_convoy(const struct vprof_path *p, const struct window *in, const 
 	const struct vprof_piece *parent = in->parent == VPROF_NONE ? NULL : &p->pieces.v[in->parent];
 	const struct vprof_wait *waiter;
 
-	if (!parent || parent->kind != VPROF_PIECE_WAIT || w->waker == VPROF_NONE || in->convoy >= CONVOY_MAX)
+	if (!parent || parent->kind != VPROF_PIECE_WAIT || w->waker == VPROF_NONE || w->wake_t <= w->t0 || in->convoy >= CONVOY_MAX)
 		return 0;
 	waiter = &p->timeline->threads[parent->thread].waits.v[parent->wait];
 	return is_same_line(w->kind, waiter->kind) && w->object == waiter->object &&

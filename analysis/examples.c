@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "analysis/wait_states.h"
 
 #define GATHER_MAX 8192
 #define CALLS_BYTES ((size_t)32 << 20)
@@ -15,6 +16,7 @@ struct shown {
 	uint32_t thread, index; /* index of the piece, or code of the call */
 	uint16_t depth;
 	uint8_t is_call, is_blame;
+	uint8_t state; /* enum vprof_wait_state, of a wait */
 };
 
 struct gather {
@@ -103,7 +105,7 @@ static int gather_calls(struct examples *e, uint32_t thread, uint64_t from, uint
 
 			e->depth.v[i] = (uint16_t)(depth < UINT16_MAX ? depth : UINT16_MAX);
 			if (depth < DEPTH_MAX && c->high > c->low)
-				gather_add(e->g, &(struct shown){ c->low, c->high, thread, c->code, (uint16_t)depth, 1, (uint8_t)is_blame });
+				gather_add(e->g, &(struct shown){ c->low, c->high, thread, c->code, (uint16_t)depth, 1, (uint8_t)is_blame, 0 });
 			else
 				e->g->n_left_out++;
 		}
@@ -121,6 +123,31 @@ static int piece_order(const void *a, const void *b)
 	if (x->parent != y->parent)
 		return x->parent < y->parent ? -1 : 1;
 	return x->from != y->from ? (x->from < y->from ? -1 : 1) : (x->to > y->to) - (x->to < y->to);
+}
+
+/* A piece; a wait in stretches of one state. */
+static void gather_piece(struct examples *e, const struct vprof_piece *p, uint32_t index)
+{
+	struct shown shown = { p->from, p->to, p->thread, index, p->depth, 0, p->parent != VPROF_NONE, VPROF_IN_BLOCK };
+	struct vprof_wait_walk walk;
+	struct vprof_wait_stretch s;
+
+	if (p->kind != VPROF_PIECE_WAIT) {
+		gather_add(e->g, &shown);
+		return;
+	}
+	vprof_wait_walk_begin(&walk, e->timeline, p->thread, &e->timeline->threads[p->thread].waits.v[p->wait], p->from, p->to, NULL);
+	shown.to = p->from;
+	while (vprof_wait_walk_next(&walk, &s)) {
+		if (s.state != shown.state || shown.to == p->from) {
+			if (shown.to > shown.from)
+				gather_add(e->g, &shown);
+			shown.from = s.from;
+			shown.state = (uint8_t)s.state;
+		}
+		shown.to = s.to;
+	}
+	gather_add(e->g, &shown);
 }
 
 static int gather_path(struct examples *e, uint32_t instance)
@@ -145,7 +172,7 @@ static int gather_path(struct examples *e, uint32_t instance)
 		const struct vprof_piece *p = &e->own.v[i];
 
 		if (p->to > p->from)
-			gather_add(e->g, &(struct shown){ p->from, p->to, p->thread, (uint32_t)i, p->depth, 0, p->parent != VPROF_NONE });
+			gather_piece(e, p, (uint32_t)i);
 	}
 	for (size_t i = 0; !ret && i < n; i = end) {
 		const struct vprof_piece *p = &e->own.v[i];
@@ -193,6 +220,8 @@ static const char *call_name(struct examples *e, uint32_t code)
 static int show(struct examples *e, const struct shown *s, uint64_t begin, struct vprof_shown_piece *out)
 {
 	static const char *const kinds[] = { "run", "wait", "queued" };
+	static const char *const waits[] = { [VPROF_IN_BLOCK] = "wait", [VPROF_IN_KERNEL] = "kernel", [VPROF_IN_IO] = "io",
+					     [VPROF_IN_PREEMPTED] = "preempted" };
 	const struct vprof_piece *p = s->is_call ? NULL : &e->own.v[s->index];
 	const struct vprof_line *line = s->thread < e->timeline->n_threads ? &e->timeline->threads[s->thread] : NULL;
 	const char *name = "";
@@ -200,7 +229,7 @@ static int show(struct examples *e, const struct shown *s, uint64_t begin, struc
 
 	*out = (struct vprof_shown_piece){ .from_ns = (double)(s->from - begin) * e->timeline->ns_per_tick,
 					   .to_ns = (double)(s->to - begin) * e->timeline->ns_per_tick,
-					   .kind = s->is_call ? "call" : kinds[p->kind], .depth = s->depth, .is_blame = s->is_blame };
+					   .kind = s->is_call ? "call" : p->kind == VPROF_PIECE_WAIT ? waits[s->state] : kinds[p->kind], .depth = s->depth, .is_blame = s->is_blame };
 	if (line && (!p || p->kind != VPROF_PIECE_QUEUED)) {
 		out->thread = thread_of(e, s->thread);
 		if (out->thread == VPROF_NONE)

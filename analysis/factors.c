@@ -163,11 +163,11 @@ static int has_ancestor_of(const struct vprof_results *r, uint32_t node, uint32_
 }
 
 /* Being preempted is not a measured call. */
-static int is_all_of_function(const struct vprof_results *r, uint32_t node)
+static int is_all_of_parent(const struct vprof_results *r, uint32_t node)
 {
 	const struct vprof_node *parent = &r->nodes[r->nodes[node].parent];
 
-	if (r->nodes[node].kind != VPROF_NODE_BODY || !is_function(parent))
+	if (r->nodes[node].kind != VPROF_NODE_BODY || (!is_function(parent) && parent->kind != VPROF_NODE_WAIT))
 		return 0;
 	for (uint32_t c = parent->first_child; c < parent->first_child + parent->n_children; c++)
 		if (c != node && r->nodes[c].kind != VPROF_NODE_PREEMPTED)
@@ -185,7 +185,7 @@ static int add_variances(struct selection *s)
 		struct vprof_factor *f;
 		uint32_t index;
 
-		if (is_all_of_function(r, i)) {
+		if (is_all_of_parent(r, i)) {
 			n->factor = r->nodes[n->parent].factor;
 			continue;
 		}
@@ -209,6 +209,8 @@ static int add_variances(struct selection *s)
 		f->share += n->share;
 		f->mean_ns += n->mean_ns;
 		f->blocked_share += n->blocked_ns;
+		f->kernel_share += n->kernel_ns;
+		f->io_share += n->io_ns;
 		f->preempted_share += n->preempted_ns;
 		f->n_calls += n->n_calls;
 		f->n_timed += n->n_timed;
@@ -264,6 +266,8 @@ static int add_covariance(struct selection *s, struct vprof_covariance *c)
 	f->share += c->share;
 	f->mean_ns += a->mean_ns + b->mean_ns;
 	f->blocked_share += a->blocked_ns + b->blocked_ns;
+	f->kernel_share += a->kernel_ns + b->kernel_ns;
+	f->io_share += a->io_ns + b->io_ns;
 	f->preempted_share += a->preempted_ns + b->preempted_ns;
 	f->height = height > f->height ? height : f->height;
 	return add_term(s, index - 1, c->a, c->b);
@@ -371,6 +375,14 @@ static uint32_t covariance_index(const struct vprof_results *r, uint32_t a, uint
 	return (uint32_t)low;
 }
 
+/* Of the mean; NaN stays NaN. */
+static double part_of(double ns, double mean_ns)
+{
+	double part = mean_ns > 0 ? ns / mean_ns : 0 * ns;
+
+	return part > 1 ? 1 : part;
+}
+
 /* Nodes, what can be broken down, correlation and score of one factor; `terms` are its own. */
 static int finish_factor(struct selection *s, struct vprof_factor *f, const struct vprof_factor_term *terms, size_t n)
 {
@@ -403,12 +415,10 @@ static int finish_factor(struct selection *s, struct vprof_factor *f, const stru
 	}
 	f->sd_ns = variance > 0 ? sqrt(variance) : 0; /* of variance factors: vprof_confidence_fill */
 	f->r = product > 0 ? covariance / product : 0;
-	f->blocked_share = f->mean_ns > 0 ? f->blocked_share / f->mean_ns : 0;
-	if (f->blocked_share > 1)
-		f->blocked_share = 1;
-	f->preempted_share = f->mean_ns > 0 ? f->preempted_share / f->mean_ns : f->preempted_share;
-	if (f->preempted_share > 1)
-		f->preempted_share = 1;
+	f->blocked_share = part_of(f->blocked_share, f->mean_ns);
+	f->kernel_share = part_of(f->kernel_share, f->mean_ns);
+	f->io_share = part_of(f->io_share, f->mean_ns);
+	f->preempted_share = part_of(f->preempted_share, f->mean_ns);
 	f->specificity = distance * distance;
 	f->score = f->specificity * f->share;
 	f->verdict = f->note = "";

@@ -18,7 +18,7 @@ enum vprof_node_kind {
 	VPROF_NODE_SITE,    /* external callee, at its call site */
 	VPROF_NODE_POINTER, /* call through a pointer */
 	VPROF_NODE_BODY,    /* the rest of the parent */
-	VPROF_NODE_WAIT,    /* blocked; children: what the wakers ran meanwhile, and the unexplained rest */
+	VPROF_NODE_WAIT,    /* a lock, a sleep, an I/O call ...; children: what the wakers ran meanwhile, and the unexplained rest */
 	VPROF_NODE_QUEUED,  /* nobody worked for the interval; children: what the thread that took it up ran */
 	VPROF_NODE_PREEMPTED, /* the thread could have run, but others had the processor */
 	VPROF_NODE_KIND_COUNT
@@ -40,6 +40,8 @@ struct vprof_node {
 	double noise_ns2;     /* mean variance of the error that sampling makes in one interval's time; var_ns2 is without it */
 	double rare_ns;    /* mean time that the longest thousandth of sampled calls would add if it stood for others too */
 	double blocked_ns; /* mean part of its time spent blocked */
+	double kernel_ns;    /* ... running in the kernel in I/O calls; NaN when that is not known */
+	double io_ns;	     /* ... in I/O calls, either of the two */
 	double preempted_ns; /* ... and preempted; NaN when that is not known */
 	double tail_ns, rest_ns; /* mean among the slowest intervals, and among the others; NaN when there are none */
 	double probe_ns;     /* estimate: mean part of its time that recording it and what lies beneath takes */
@@ -77,6 +79,8 @@ struct vprof_factor {
 	const uint32_t *nodes; /* the outermost nodes it sums (variance), or covariance indices */
 	size_t n_nodes;
 	double blocked_share;  /* part of its mean spent blocked */
+	double kernel_share;   /* ... running in the kernel in I/O calls; NaN when that is not known */
+	double io_share;       /* ... in I/O calls, either of the two */
 	double preempted_share; /* ... and preempted; NaN when that is not known */
 	uint64_t n_calls, n_timed; /* of its nodes */
 	double noise_share;    /* of the interval's variance: what sampling would have added, and was taken out */
@@ -189,7 +193,9 @@ struct vprof_results {
 	double record_ns, record_inside_ns; /* what recording a call takes here, and the part within the call's own time */
 	double probe_ns;      /* estimate of what recording adds to the mean latency */
 	double queued_share, blocked_share, running_share; /* of the mean latency */
-	double preempted_share;	   /* of the mean latency; NaN: not known, and part of running_share */
+	double kernel_share;	   /* ran in the kernel in I/O calls, not in running_share; NaN: not known, see io_share */
+	double io_share;	   /* in I/O calls, blocked or in the kernel: not known which */
+	double preempted_share;	   /* of the mean latency; NaN: not known, and part of running_share and io_share */
 	double preempted_by_own;   /* of the preempted time: a thread of the session had the processor next; NaN: not known */
 	const char *no_switches;   /* why preempted times are not known, and what to do; "" when they are */
 	uint64_t n_switches, n_switches_lost;

@@ -367,6 +367,7 @@ static void line_release(struct vprof_line *line)
 	VPROF_ARRAY_RELEASE(&line->samples);
 	VPROF_ARRAY_RELEASE(&line->losses);
 	VPROF_ARRAY_RELEASE(&line->offs);
+	VPROF_ARRAY_RELEASE(&line->unsure);
 }
 
 void vprof_timeline_free(struct vprof_timeline *timeline)

@@ -98,6 +98,10 @@ struct vprof_off { /* the thread had no processor */
 	uint8_t is_preempted; /* it could have run; else it was blocked */
 };
 
+struct vprof_unsure { /* whether the thread had a processor is not known */
+	uint64_t t0, t1;
+};
+
 struct vprof_loss { /* records of a thread are missing between these times */
 	uint64_t t0, t1;
 };
@@ -121,6 +125,7 @@ struct vprof_line { /* one thread's timeline */
 	VPROF_ARRAY(struct vprof_module) modules; /* until the timeline has all of them */
 	VPROF_ARRAY(struct vprof_loss) losses;
 	VPROF_ARRAY(struct vprof_off) offs; /* disjoint, by t0; empty when !timeline->has_switches */
+	VPROF_ARRAY(struct vprof_unsure) unsure; /* the same; disjoint from the offs */
 };
 
 struct vprof_timeline {
@@ -160,7 +165,7 @@ int vprof_samples_sort(struct vprof_line *line);
 /* Of all threads, once all are built: the limits. OK or NOMEM. */
 int vprof_samples_limit(struct vprof_line *threads, size_t n_threads);
 
-/* Fills the offs of all lines from the switches of all processors. OK or NOMEM. */
+/* Fills the offs and unsure times of all lines from the switches of all processors. OK or NOMEM. */
 int vprof_offs_build(struct vprof_timeline *timeline);
 
 #endif

@@ -1,7 +1,7 @@
 /* When threads had no processor, from what the kernel told of each processor (VP_KIND_SWITCH).
  *
  * A thread's time without a processor lies between losing one and gaining one, perhaps another. Nothing is guessed: where
- * switches were lost, times without a processor that reach into the gap are left out.
+ * switches were lost, times without a processor that reach into the gap are left out, and what a thread did meanwhile is unsure.
  */
 #include "analysis/timeline.h"
 
@@ -113,11 +113,18 @@ static void join_gaps(struct switches *s)
 	s->gaps.n = n + 1;
 }
 
-static int touches_gap(const struct switches *s, uint64_t t0, uint64_t t1)
+/* The last gap that touches [t0, t1], or NULL; *first: where the first one begins. */
+static const struct gap *touching_gap(const struct switches *s, uint64_t t0, uint64_t t1, uint64_t *first)
 {
-	size_t i = vprof_time_search(s->gaps.v, sizeof *s->gaps.v, s->gaps.n, t1, 0);
+	size_t last = vprof_time_search(s->gaps.v, sizeof *s->gaps.v, s->gaps.n, t1, 0), i;
 
-	return i && s->gaps.v[i - 1].t1 >= t0;
+	if (!last || s->gaps.v[last - 1].t1 < t0)
+		return NULL;
+	i = vprof_time_search(s->gaps.v, sizeof *s->gaps.v, s->gaps.n, t0, last);
+	if (!i || s->gaps.v[i - 1].t1 < t0)
+		i++;
+	*first = s->gaps.v[i - 1].t0;
+	return &s->gaps.v[last - 1];
 }
 
 static int take_lives(struct switches *s)
@@ -163,7 +170,7 @@ static int add_off(struct switches *s, const struct turn *out, const struct turn
 	uint32_t line = line_of(s, out->tid, out->t, in->t);
 	struct vprof_off *off;
 
-	if (line == VPROF_NONE || in->t <= out->t || touches_gap(s, out->t, in->t))
+	if (line == VPROF_NONE || in->t <= out->t)
 		return 0;
 	off = VPROF_PUSH(&s->timeline->threads[line].offs);
 	if (!off)
@@ -174,13 +181,83 @@ static int add_off(struct switches *s, const struct turn *out, const struct turn
 	return 0;
 }
 
+/* For all lives of the tid, which is used again, that overlap it. */
+static int add_unsure(struct switches *s, uint32_t tid, uint64_t from, uint64_t to)
+{
+	size_t low = 0, high = s->timeline->n_threads;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->lives[middle].tid < tid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; from < to && low < s->timeline->n_threads && s->lives[low].tid == tid; low++) {
+		struct vprof_unsure *u;
+
+		if (s->lives[low].t0 >= to || s->lives[low].t1 <= from)
+			continue;
+		u = VPROF_PUSH(&s->timeline->threads[s->lives[low].line].unsure);
+		if (!u)
+			return VPROF_ERR_NOMEM;
+		*u = (struct vprof_unsure){ from, to };
+	}
+	return 0;
+}
+
+static int is_turn_out(const struct turn *turn)
+{
+	return (turn->flags & VP_SWITCH_OUT) != 0;
+}
+
+/* What a thread did from one of its turns to the next; NULL: from the begin, or to the end of all time. */
+static int add_between(struct switches *s, const struct turn *before, const struct turn *after)
+{
+	uint32_t tid = before ? before->tid : after->tid;
+	uint64_t from = before ? before->t : 0, to = after ? after->t : UINT64_MAX, first;
+	int went = before && is_turn_out(before), came = after && !is_turn_out(after);
+	const struct gap *gap = touching_gap(s, from, to, &first);
+
+	if (gap) {
+		if (!went && first > from)
+			from = first;
+		return add_unsure(s, tid, from, !came && gap->t1 < to ? gap->t1 : to);
+	}
+	if (went && came)
+		return add_off(s, before, after);
+	return went || came ? add_unsure(s, tid, from, to) : 0; /* a turn is missing */
+}
+
 static int pair_turns(struct switches *s)
 {
-	for (size_t i = 0; i + 1 < s->turns.n; i++) {
-		const struct turn *out = &s->turns.v[i], *in = out + 1;
+	const struct turn *v = s->turns.v;
 
-		if (out->tid == in->tid && (out->flags & VP_SWITCH_OUT) && !(in->flags & VP_SWITCH_OUT) &&
-		    add_off(s, out, in))
+	for (size_t i = 0; i <= s->turns.n; i++) {
+		const struct turn *before = i ? &v[i - 1] : NULL, *after = i < s->turns.n ? &v[i] : NULL;
+
+		if (before && after && before->tid == after->tid) {
+			if (add_between(s, before, after))
+				return VPROF_ERR_NOMEM;
+			continue;
+		}
+		if ((before && add_between(s, before, NULL)) || (after && add_between(s, NULL, after)))
+			return VPROF_ERR_NOMEM;
+	}
+	return 0;
+}
+
+/* Threads of which no processor ever told. */
+static int find_unseen(struct switches *s)
+{
+	size_t k = 0;
+
+	for (size_t i = 0; i < s->timeline->n_threads; i++) {
+		while (k < s->turns.n && s->turns.v[k].tid < s->lives[i].tid)
+			k++;
+		if ((k == s->turns.n || s->turns.v[k].tid != s->lives[i].tid) && (!i || s->lives[i - 1].tid != s->lives[i].tid) &&
+		    add_unsure(s, s->lives[i].tid, 0, UINT64_MAX))
 			return VPROF_ERR_NOMEM;
 	}
 	return 0;
@@ -204,6 +281,8 @@ int vprof_offs_build(struct vprof_timeline *timeline)
 		join_gaps(&s);
 		ret = vprof_array_sort(s.turns.v, s.turns.n, sizeof *s.turns.v, turn_order) ? VPROF_ERR_NOMEM : pair_turns(&s);
 	}
+	if (!ret)
+		ret = find_unseen(&s);
 	VPROF_ARRAY_RELEASE(&s.turns);
 	VPROF_ARRAY_RELEASE(&s.gaps);
 	free(s.lives);

@@ -6,6 +6,7 @@
  */
 #include "analysis/tree_part.h"
 
+#include "analysis/wait_states.h"
 #include "analysis/wakes.h"
 
 #define DEPTH_MAX 200 /* recursion deeper than this is folded into the last frame */
@@ -206,6 +207,32 @@ static void count_wait(struct vprof_tree_part *p, const struct vprof_piece *piec
 		p->unmatched_ticks += vprof_tree_ticks(p->source, ticks);
 }
 
+/* A wait's time: how much of it was blocked, and what the scheduler took. */
+static int spend_wait(struct vprof_tree_part *p, const struct vprof_piece *piece, uint32_t node)
+{
+	const struct vprof_timeline *timeline = p->source->timeline;
+	const struct vprof_wait *w = &timeline->threads[piece->thread].waits.v[piece->wait];
+	struct vprof_wait_walk walk;
+	struct vprof_wait_stretch s;
+
+	vprof_wait_walk_begin(&walk, timeline, piece->thread, w, piece->from, piece->to, &p->off_hint[piece->thread]);
+	while (vprof_wait_walk_next(&walk, &s)) {
+		struct vprof_tree_node *n = &p->nodes.v[node];
+		uint64_t ticks = vprof_tree_ticks(p->source, s.to - s.from);
+
+		if (s.state == VPROF_IN_PREEMPTED ? vprof_tree_part_preempted(p, piece, node, s.off, s.from, s.to) :
+						    vprof_tree_part_spend(p, node, (int64_t)(s.to - s.from)))
+			return VPROF_ERR_NOMEM;
+		if (s.state == VPROF_IN_BLOCK)
+			n->blocked_ticks += ticks;
+		else if (s.state == VPROF_IN_KERNEL)
+			n->kernel_ticks += ticks;
+		else if (s.state == VPROF_IN_IO)
+			n->io_ticks += ticks;
+	}
+	return 0;
+}
+
 static int add_piece(struct vprof_tree_part *p, const struct vprof_piece *piece, uint32_t *node)
 {
 	const uint32_t base = piece->parent == VPROF_NONE ? 0 : p->piece_node.v[piece->parent];
@@ -221,12 +248,11 @@ static int add_piece(struct vprof_tree_part *p, const struct vprof_piece *piece,
 	if (*node == VPROF_NONE)
 		return VPROF_ERR_NOMEM;
 	if (piece->kind == VPROF_PIECE_WAIT) {
-		p->nodes.v[*node].blocked_ticks += vprof_tree_ticks(p->source, (uint64_t)ticks);
 		count_wait(p, piece);
-	} else {
-		p->nodes.v[*node].n_calls++;
-		p->nodes.v[*node].n_timed++;
+		return spend_wait(p, piece, *node);
 	}
+	p->nodes.v[*node].n_calls++;
+	p->nodes.v[*node].n_timed++;
 	return vprof_tree_part_spend(p, *node, ticks);
 }
 

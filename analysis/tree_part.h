@@ -83,4 +83,8 @@ int vprof_tree_part_spend(struct vprof_tree_part *part, uint32_t node, int64_t t
 int vprof_tree_part_run(struct vprof_tree_part *part, const struct vprof_piece *piece, uint32_t base);
 uint32_t vprof_tree_part_frames(struct vprof_tree_part *part, const struct vprof_piece *piece, uint32_t base);
 
+/* Spends from..to, part of the time without a processor `off`, on the preempted child of a node. OK or NOMEM. */
+int vprof_tree_part_preempted(struct vprof_tree_part *part, const struct vprof_piece *piece, uint32_t node,
+			      const struct vprof_off *off, uint64_t from, uint64_t to);
+
 #endif

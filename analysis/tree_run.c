@@ -178,8 +178,8 @@ static int spend_weighted(struct vprof_tree_part *p, const struct vprof_piece *p
 }
 
 /* All of it is known, so it counts once also within a call that stands for others. */
-static int spend_preempted(struct vprof_tree_part *p, const struct vprof_piece *piece, uint32_t node,
-			   const struct vprof_off *off, uint64_t t, uint64_t until)
+int vprof_tree_part_preempted(struct vprof_tree_part *p, const struct vprof_piece *piece, uint32_t node,
+			      const struct vprof_off *off, uint64_t t, uint64_t until)
 {
 	uint32_t child;
 
@@ -216,7 +216,7 @@ static int spend_stretch(struct vprof_tree_part *p, const struct vprof_piece *pi
 	uint32_t node = top ? top->node : base, weight = top ? top->weight : 1;
 
 	if (off && off->is_preempted)
-		return spend_preempted(p, piece, node, off, t, until);
+		return vprof_tree_part_preempted(p, piece, node, off, t, until);
 	if (off) /* blocked, but in no wait that was recorded: a page on its way from disk */
 		p->nodes.v[node].blocked_ticks += weight * vprof_tree_ticks(p->source, until - t);
 	if (weight > 1)

@@ -75,7 +75,7 @@ static int fill_body(const struct computation *c, const struct vprof_tree_node *
 	body->line = parent->line;
 	body->object = "";
 	body->is_blame = n->level > 0;
-	if (n->kind == VPROF_NODE_WAIT || n->kind == VPROF_NODE_QUEUED || n->is_explained) {
+	if (n->kind == VPROF_NODE_QUEUED || n->is_explained) {
 		body->name = body->display = "unexplained";
 		body->is_blame = 1;
 		return 0;
@@ -126,25 +126,37 @@ static int fill_node(const struct computation *c, uint32_t i)
 	return fill_body(c, n, &c->r->nodes[n->body_id]);
 }
 
-/* Blocked time of a node: its own waits, and those of its children on the same level of blame. */
-static int fill_blocked(const struct computation *c)
+/* Time of a node in one state: its own waits', and that of its children on the same level of blame. */
+static int fill_state(const struct computation *c, size_t ticks_at, size_t ns_at)
 {
 	size_t n = c->tree->nodes.n;
-	uint64_t *blocked = calloc(n, sizeof *blocked);
+	uint64_t *sums = calloc(n, sizeof *sums);
 	double per_interval = c->tree->n_intervals ? c->tree->ns_per_tick / (double)c->tree->n_intervals : 0;
 
-	if (!blocked)
+	if (!sums)
 		return VPROF_ERR_NOMEM;
 	for (size_t i = n; i-- > 0;) {
 		const struct vprof_tree_node *node = &c->tree->nodes.v[i];
 
-		blocked[i] += node->blocked_ticks;
-		if (i && c->tree->nodes.v[node->parent].level == node->level &&
-		    c->tree->nodes.v[node->parent].kind != VPROF_NODE_WAIT)
-			blocked[node->parent] += blocked[i];
-		c->r->nodes[node->final_id].blocked_ns = (double)blocked[i] * per_interval;
+		sums[i] += *(const uint64_t *)((const char *)node + ticks_at);
+		if (i && c->tree->nodes.v[node->parent].level == node->level)
+			sums[node->parent] += sums[i];
+		*(double *)((char *)&c->r->nodes[node->final_id] + ns_at) = (double)sums[i] * per_interval;
 	}
-	free(blocked);
+	free(sums);
+	return 0;
+}
+
+static int fill_states(const struct computation *c)
+{
+	if (fill_state(c, offsetof(struct vprof_tree_node, blocked_ticks), offsetof(struct vprof_node, blocked_ns)) ||
+	    fill_state(c, offsetof(struct vprof_tree_node, kernel_ticks), offsetof(struct vprof_node, kernel_ns)) ||
+	    fill_state(c, offsetof(struct vprof_tree_node, io_ticks), offsetof(struct vprof_node, io_ns)))
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < c->r->n_nodes && !c->tree->has_switches; i++) { /* of some sources, perhaps, it is known */
+		c->r->nodes[i].io_ns += c->r->nodes[i].kernel_ns;
+		c->r->nodes[i].kernel_ns = NAN;
+	}
 	return 0;
 }
 
@@ -163,7 +175,7 @@ static void fill_preempted(const struct computation *c)
 
 		if (node->kind == VPROF_NODE_PREEMPTED)
 			out->preempted_ns = out->mean_ns;
-		if (parent->level == node->level && parent->kind != VPROF_NODE_WAIT)
+		if (parent->level == node->level)
 			c->r->nodes[parent->final_id].preempted_ns += out->preempted_ns;
 	}
 }
@@ -498,7 +510,7 @@ int vprof_tree_results(struct vprof_tree *tree, struct vprof_results *r, struct 
 	for (size_t i = 0; i < tree->nodes.n; i++)
 		if (fill_node(&c, (uint32_t)i))
 			goto out;
-	if (begin_shares(&c) || fill_blocked(&c))
+	if (begin_shares(&c) || fill_states(&c))
 		goto out;
 	take_means(&c);
 	if (take_variances(&c) || take_covariances(&c) || fill_covariances(&c))

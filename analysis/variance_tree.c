@@ -348,6 +348,8 @@ static void add_counts(struct vprof_tree_node *to, const struct vprof_tree_node 
 	to->n_timed += from->n_timed;
 	to->total_ticks += from->total_ticks;
 	to->blocked_ticks += from->blocked_ticks;
+	to->kernel_ticks += from->kernel_ticks;
+	to->io_ticks += from->io_ticks;
 	to->rare_ticks += from->rare_ticks;
 	if (!from->objects)
 		return;

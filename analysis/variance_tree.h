@@ -25,7 +25,8 @@ struct vprof_tree_node { /* a parent comes before its children; [0] is the inter
 	uint8_t objects; /* waits: 0, 1 or 2 for more */
 	uint8_t is_explained; /* has blame beneath: its body is what nobody explains */
 	uint64_t object;
-	uint64_t n_calls, total_ticks, blocked_ticks; /* n_calls: counted; those of hot functions within others estimated */
+	uint64_t n_calls, total_ticks; /* n_calls: counted; those of hot functions within others estimated */
+	uint64_t blocked_ticks, kernel_ticks, io_ticks; /* kernel: ran there in an I/O call; io: blocked there or running */
 	uint64_t n_timed; /* calls recorded one by one */
 	uint64_t rare_ticks; /* what chosen calls lasted beyond the usual, times the calls for which it was not counted */
 	int64_t body_ticks; /* total_ticks less those of its children */

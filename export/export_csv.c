@@ -43,7 +43,7 @@ int vprof_export_csv_factors(struct vprof_export *e, struct vprof_error *err)
 
 	(void)err;
 	fputs("rank,kind,key,name,share,share_low,share_high,mean_ns,sd_ns,r,score,specificity,height,selected,places,file,line,"
-	      "blocked_share,preempted_share,between_share,work_share,probe_ns,calls,timed_calls,can_break_down,verdict,note", to);
+	      "blocked_share,kernel_share,io_share,preempted_share,between_share,work_share,probe_ns,calls,timed_calls,can_break_down,verdict,note", to);
 	row_end(to);
 	for (size_t i = 0; i < r->n_factors; i++) {
 		const struct vprof_factor *f = &r->factors[i];
@@ -66,6 +66,8 @@ int vprof_export_csv_factors(struct vprof_export *e, struct vprof_error *err)
 		text(to, place ? place->file : "");
 		number(to, place && place->line > 0 ? place->line : NAN);
 		number(to, f->blocked_share);
+		number(to, f->kernel_share);
+		number(to, f->io_share);
 		number(to, f->preempted_share);
 		number(to, f->between_share);
 		number(to, f->work_share);
@@ -87,7 +89,7 @@ int vprof_export_csv_nodes(struct vprof_export *e, struct vprof_error *err)
 
 	(void)err;
 	fputs("node,parent,depth,kind,name,display,file,line,blame,broken_down,intervals,calls,timed_calls,mean_ns,var_ns2,share,"
-	      "blocked_ns,preempted_ns,tail_ns,rest_ns,probe_ns,object", to);
+	      "blocked_ns,kernel_ns,io_ns,preempted_ns,tail_ns,rest_ns,probe_ns,object", to);
 	row_end(to);
 	for (size_t i = 0; i < r->n_nodes; i++) {
 		const struct vprof_node *n = &r->nodes[i];
@@ -109,6 +111,8 @@ int vprof_export_csv_nodes(struct vprof_export *e, struct vprof_error *err)
 		number(to, n->var_ns2);
 		number(to, n->share);
 		number(to, n->blocked_ns);
+		number(to, n->kernel_ns);
+		number(to, n->io_ns);
 		number(to, n->preempted_ns);
 		number(to, n->tail_ns);
 		number(to, n->rest_ns);

@@ -7,6 +7,7 @@
  */
 #include <inttypes.h>
 
+#include "analysis/wait_states.h"
 #include "export/export.h"
 #include "export/put_text.h"
 
@@ -99,6 +100,25 @@ static int gather(struct otlp *o, uint32_t instance, uint64_t *n_left_out)
 	return 0;
 }
 
+/* How a wait was spent, where that is not plain blocked time. */
+static void put_states(struct otlp *o, const struct vprof_piece *p, const struct vprof_wait *w)
+{
+	static const char *const names[] = { [VPROF_IN_BLOCK] = "vprof.blocked_ns", [VPROF_IN_KERNEL] = "vprof.kernel_ns",
+					     [VPROF_IN_IO] = "vprof.blocked_or_kernel_ns", [VPROF_IN_PREEMPTED] = "vprof.preempted_ns" };
+	uint64_t ticks[4] = { 0 };
+	struct vprof_wait_walk walk;
+	struct vprof_wait_stretch s;
+
+	if (!vprof_wait_is_io(w->kind))
+		return;
+	vprof_wait_walk_begin(&walk, o->part->timeline, p->thread, w, p->from, p->to, NULL);
+	while (vprof_wait_walk_next(&walk, &s))
+		ticks[s.state] += s.to - s.from;
+	for (size_t i = 0; i < 4; i++)
+		if (ticks[i])
+			put_count_attribute(o->to, names[i], (uint64_t)((double)ticks[i] * o->part->timeline->ns_per_tick), 0);
+}
+
 static void put_piece(struct otlp *o, uint64_t trace, uint64_t parent, size_t index)
 {
 	static const char *const kinds[] = { "run", "wait", "queued" };
@@ -113,6 +133,8 @@ static void put_piece(struct otlp *o, uint64_t trace, uint64_t parent, size_t in
 		put_count_attribute(o->to, "thread.id", line->tid, 0);
 		put_count_attribute(o->to, "process.pid", line->pid, 0);
 	}
+	if (w)
+		put_states(o, p, w);
 	if (w && w->waker < o->part->timeline->n_threads)
 		put_count_attribute(o->to, "vprof.waker.thread.id", o->part->timeline->threads[w->waker].tid, 0);
 	fputs("]}", o->to);

@@ -93,6 +93,10 @@ static void put_message(FILE *to, const struct vprof_results *r, const struct vp
 	vprof_text_addf(&t, "; mean %.6g us, standard deviation %.6g us in an interval", f->mean_ns / 1e3, f->sd_ns / 1e3);
 	if (f->blocked_share >= 0.005)
 		vprof_text_addf(&t, ", blocked %.0f %% of its time", 100 * f->blocked_share);
+	if (f->kernel_share >= 0.005)
+		vprof_text_addf(&t, ", in the kernel %.0f %%", 100 * f->kernel_share);
+	if (f->io_share >= 0.005)
+		vprof_text_addf(&t, ", in I/O (blocked or in the kernel) %.0f %%", 100 * f->io_share);
 	vprof_text_add(&t, ".");
 	/* Braces are doubled: single ones are placeholders. */
 	for (size_t i = 0; i < t.len; i++) {
@@ -122,7 +126,7 @@ static void put_figures(FILE *to, const struct vprof_factor *f, size_t rank)
 		const char *name;
 		double x;
 	} figures[] = { { "share", f->share }, { "shareLow", f->share_low }, { "shareHigh", f->share_high }, { "meanNs", f->mean_ns },
-			{ "sdNs", f->sd_ns }, { "score", f->score }, { "blockedShare", f->blocked_share } };
+			{ "sdNs", f->sd_ns }, { "score", f->score }, { "blockedShare", f->blocked_share }, { "kernelShare", f->kernel_share }, { "ioShare", f->io_share } };
 
 	fprintf(to, ",\"properties\":{\"rankOfFactor\":%zu", rank);
 	for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)

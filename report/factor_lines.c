@@ -254,6 +254,25 @@ static void add_children(const struct vprof_results *r, const struct vprof_facto
 	}
 }
 
+/* What its time was besides running its own code. */
+static void add_states(const struct vprof_factor *f, struct vprof_text *line)
+{
+	const struct {
+		double share;
+		const char *before, *after;
+	} states[] = { { f->blocked_share, "blocked", "" }, { f->kernel_share, "in the kernel", "" },
+		       { f->io_share, "in I/O", " (blocked or in the kernel)" },
+		       { f->node_kind == VPROF_NODE_PREEMPTED ? 0 : f->preempted_share, "preempted", "" } };
+	char text[128];
+
+	for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+		if (!isfinite(states[i].share) || states[i].share < 0.005)
+			continue;
+		snprintf(text, sizeof text, "%s %s%s", states[i].before, vprof_format_percent(states[i].share).s, states[i].after);
+		add_item(line, text);
+	}
+}
+
 static void add_variance_detail(const struct vprof_results *r, const struct vprof_factor *f, struct vprof_text *line)
 {
 	const struct vprof_node *n = vprof_factor_node(r, f);
@@ -278,14 +297,7 @@ static void add_variance_detail(const struct vprof_results *r, const struct vpro
 		add_item(line, "others' work ");
 		add_path(r, &r->nodes[n->parent], 1, 1, 0, line);
 	}
-	if (isfinite(f->blocked_share) && f->blocked_share >= 0.005) {
-		snprintf(text, sizeof text, "blocked %s", vprof_format_percent(f->blocked_share).s);
-		add_item(line, text);
-	}
-	if (isfinite(f->preempted_share) && f->preempted_share >= 0.005 && f->node_kind != VPROF_NODE_PREEMPTED) {
-		snprintf(text, sizeof text, "preempted %s", vprof_format_percent(f->preempted_share).s);
-		add_item(line, text);
-	}
+	add_states(f, line);
 	if (f->n_timed && f->n_timed < f->n_calls) {
 		snprintf(text, sizeof text, "1 in %.3g calls timed", (double)f->n_calls / (double)f->n_timed);
 		add_item(line, text);

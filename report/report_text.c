@@ -40,24 +40,39 @@ static void add_types(const struct vprof_style *style, const struct vprof_result
 	vprof_text_release(&t);
 }
 
-static void add_summary(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out)
+static double known(double share)
+{
+	return isfinite(share) ? share : 0;
+}
+
+/* How the mean latency was spent. */
+static void add_states(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out)
 {
 	struct vprof_text t = VPROF_TEXT_INIT;
 
+	if (!isfinite(r->running_share) || !isfinite(r->blocked_share) || !isfinite(r->queued_share) ||
+	    r->blocked_share + r->queued_share + known(r->preempted_share) + known(r->kernel_share) + known(r->io_share) < 0.005)
+		return;
+	vprof_text_addf(&t, "of the mean: %s running%s, ", vprof_format_percent(r->running_share).s,
+			isfinite(r->preempted_share) ? "" : " or preempted");
+	if (known(r->kernel_share) >= 0.005)
+		vprof_text_addf(&t, "%s in the kernel, ", vprof_format_percent(r->kernel_share).s);
+	if (known(r->io_share) >= 0.005)
+		vprof_text_addf(&t, "%s in I/O (blocked or in the kernel), ", vprof_format_percent(r->io_share).s);
+	vprof_text_addf(&t, "%s blocked, %s queued", vprof_format_percent(r->blocked_share).s,
+			vprof_format_percent(r->queued_share).s);
+	if (isfinite(r->preempted_share))
+		vprof_text_addf(&t, ", %s preempted", vprof_format_percent(r->preempted_share).s);
+	vprof_report_labelled(style, "", t.s, out);
+	vprof_text_release(&t);
+}
+
+static void add_summary(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out)
+{
 	vprof_report_headline(style, r, out);
 	add_types(style, r, out);
-	if (isfinite(r->running_share) && isfinite(r->blocked_share) && isfinite(r->queued_share) &&
-	    r->blocked_share + r->queued_share + (isfinite(r->preempted_share) ? r->preempted_share : 0) >= 0.005) {
-		vprof_text_addf(&t, "of the mean: %s running%s, %s blocked, %s queued",
-				vprof_format_percent(r->running_share).s, isfinite(r->preempted_share) ? "" : " or preempted",
-				vprof_format_percent(r->blocked_share).s, vprof_format_percent(r->queued_share).s);
-		if (isfinite(r->preempted_share))
-			vprof_text_addf(&t, ", %s preempted", vprof_format_percent(r->preempted_share).s);
-		vprof_report_labelled(style, "", t.s, out);
-		vprof_text_clear(&t);
-	}
+	add_states(style, r, out);
 	vprof_report_cost(style, r, out);
-	vprof_text_release(&t);
 }
 
 static int is_chosen(const struct vprof_results *r, const struct vprof_report_options *o, size_t factor)

@@ -32,8 +32,7 @@ function says(f) {
 	if (f.kind === "covariance")
 		list.push(finite(f.r) ? `move together, r = ${f.r.toFixed(2)}` : "move together");
 	if (f.is_blame) list.push("run by others while the interval waited");
-	if (f.blocked_share >= 0.005) list.push(`blocked ${percent(f.blocked_share)}`);
-	if (f.preempted_share >= 0.005) list.push(`preempted ${percent(f.preempted_share)}`);
+	for (const [name, share] of statesOf(f, "_share")) if (share >= 0.005) list.push(`${name} ${percent(share)}`);
 	if (f.between_share >= 0.005) list.push(`${percent(f.between_share)} between types`);
 	if (f.work_share >= 0.005) list.push(`${percent(f.work_share)} follows the work`);
 	if (f.can_break_down) list.push(`${count(f.n_unmeasured)} callees not measured yet`);

@@ -18,10 +18,25 @@ const kindNames = {
 	site: "call of an external function",
 	pointer: "call through a pointer",
 	body: "own code (the rest of the parent)",
-	wait: "blocked",
+	wait: "a wait or an I/O call",
 	queued: "queued: nobody worked for it",
 	preempted: "preempted"
 };
+/* How time was spent besides running the program's own code: [what, part] of a node's mean or of a factor's. */
+const stateNames = [
+	["blocked", "blocked"], ["kernel", "in the kernel"], ["io", "in I/O, blocked or in the kernel"],
+	["preempted", "preempted"]
+];
+function statesOf(x, unit) {
+	return stateNames.map(([key, name]) => [name, x[key + unit]]).filter(([, v]) => finite(v) && v > 0);
+}
+/* "blocked in read", or what is known of it. */
+function waitText(n) {
+	const list = statesOf(n, "_ns").map(([name]) => name).filter(name => name !== "preempted");
+	const is = list.length === 1 ? list[0] : "";
+	return (is === "blocked" ? "blocked in " : is === "in the kernel" ? "works in the kernel in " : "waits or works in ") +
+			label(n);
+}
 const at = n => n.file ? n.file + (n.line > 0 ? ":" + n.line : "") : "";
 const hasTail = finite(nodes.length ? nodes[0].tail_ns : NaN);
 /* Values by which the tree can be drawn. */

@@ -277,7 +277,8 @@ function spread() {
 	types(box);
 	work(box);
 	const parts = [
-		["running", R.running_share], ["blocked", R.blocked_share], ["queued", R.queued_share],
+		["running", R.running_share], ["in the kernel", R.kernel_share || NaN],
+		["in I/O (blocked or in the kernel)", R.io_share || NaN], ["blocked", R.blocked_share], ["queued", R.queued_share],
 		["preempted", R.preempted_share]
 	].filter(p => finite(p[1]));
 	if (parts.length)

@@ -220,8 +220,7 @@ function nodeDetail(box) {
 				(n.n_calls ? `${count(n.n_calls)} in ` : "in ") + `${count(n.n_intervals)} intervals` +
 					(n.n_timed < n.n_calls ? `, ${count(n.n_timed)} timed` : "")
 			]);
-		if (n.blocked_ns > 0) rows.push(["blocked", `${duration(n.blocked_ns)} of its mean`]);
-		if (n.preempted_ns > 0) rows.push(["preempted", `${duration(n.preempted_ns)} of its mean`]);
+		for (const [name, ns] of statesOf(n, "_ns")) rows.push([name, `${duration(ns)} of its mean`]);
 		if (n.probe_ns > 0) rows.push(["probes", `${duration(n.probe_ns)} of its mean`]);
 		if (n.factor)
 			rows.push(

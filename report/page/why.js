@@ -59,7 +59,7 @@ function blame(box) {
 					el("button.link.name",
 						{ type: "button", title: cut(label(n), 300), onclick: () => select(n, "why") },
 						n.kind === "queued" ? "queued: nobody worked for the interval" :
-							"blocked in " + label(n)),
+							waitText(n)),
 					el("span.small.soft", null,
 						[
 							places.slice(0, 4).map(p => cut(p, 60)).join(", ") +
@@ -92,7 +92,12 @@ function blame(box) {
 	if (list.length > 8)
 		box.append(el("p.small.soft", null, `and ${count(list.length - 8)} more, in the tree above`));
 }
-const pieceKind = { run: "function", wait: "wait", queued: "queued" };
+const pieceKind = {
+	run: "function", wait: "wait", kernel: "site", io: "io", preempted: "preempted", queued: "queued"
+};
+const pieceText = {
+	wait: "blocked in ", kernel: "in the kernel, in ", io: "blocked or in the kernel, in ", preempted: "preempted in "
+};
 const whyNames = { slowest: "slowest", p99: "99 %", p90: "90 %", median: "median", fastest: "fastest" };
 /* An example with what happened in it. */
 function exampleOf(x) {
@@ -200,7 +205,7 @@ function timelines(box) {
 			tipped(e, tipText);
 		};
 		const what = p => p.kind === "run" ? "runs in " + threadName(p.thread) :
-			p.kind === "wait" ? "blocked in " + p.name :
+			pieceText[p.kind] ? pieceText[p.kind] + p.name :
 				"queued";
 		const say = p => `${what(p)}${p.object ? " on " + p.object : ""}\n${duration(p.to_ns - p.from_ns)}, ` +
 			`from ${duration(p.from_ns)} to ` +
@@ -231,7 +236,8 @@ function timelines(box) {
 			`${whyNames[x0.why] || x0.why}: ${duration(x0.latency_ns)}, begun ${duration(x0.at_ns)} after the ` +
 				`trace's begin${x0.type ? ", type " + cut(x0.type, 100) : ""}; ${count(x0.pieces.length)} pieces` +
 			(x0.n_left_out ? `; ${count(x0.n_left_out)} short calls and pieces are left out` : "") +
-			". Orange: blocked, grey: what others ran meanwhile, beneath: the measured calls.";
+			". Orange: blocked, green: in the kernel, yellow-green: one of the two, grey: what others ran meanwhile, " +
+			"beneath: the measured calls.";
 	}
 	draw();
 }

@@ -26,6 +26,8 @@ struct comparison {
 	struct truth truth;
 	const struct sim_instance *instance;
 	unsigned n_differences;
+	uint64_t (*states)[TRUTH_STATES]; /* [n_states] of the tree's nodes, before the last interval */
+	size_t n_states, cap_states;
 };
 
 /* False: not told, since there were enough. */
@@ -243,6 +245,44 @@ static void print_found(const struct comparison *c, uint32_t node)
 		fprintf(stderr, "/%s%u:%u", n->key >= VP_CODE_SITE ? "site" : "f", n->key & 0xff, n->level);
 }
 
+/* How the last interval's waits at one node were spent. Where switches were lost, rather nothing is said than something wrong. */
+static void compare_states(struct comparison *c, uint32_t node, size_t at)
+{
+	static const uint64_t none[TRUTH_STATES];
+	const struct vprof_tree_node *n = &vprof_tree_first_part(c->tree)->nodes.v[node];
+	const struct truth_node *is = &c->truth.nodes[at];
+	const uint64_t *before = node < c->n_states ? c->states[node] : none;
+	uint64_t off = n->blocked_ticks - before[TRUTH_SUSPENDED], kernel = n->kernel_ticks - before[TRUTH_KERNEL];
+	uint64_t either = n->io_ticks - before[TRUTH_EITHER];
+	bool is_right = off == is->state[TRUTH_SUSPENDED] && kernel == is->state[TRUTH_KERNEL] && either == is->state[TRUTH_EITHER];
+
+	if (c->w->n_switch_gaps)
+		is_right = off <= is->state[TRUTH_SUSPENDED] + is->spun && kernel <= is->state[TRUTH_KERNEL] &&
+			   off + kernel + either ==
+				   is->state[TRUTH_SUSPENDED] + is->state[TRUTH_KERNEL] + is->state[TRUTH_EITHER];
+	if (!is_right && differ(c, "blocked %" PRIu64 ", in the kernel %" PRIu64 ", either %" PRIu64 "; the analysis says %" PRIu64
+				", %" PRIu64 ", %" PRIu64 ", of the node", is->state[TRUTH_SUSPENDED], is->state[TRUTH_KERNEL],
+				is->state[TRUTH_EITHER], off, kernel, either))
+		print_node(c, at);
+}
+
+static void remember_states(struct comparison *c)
+{
+	const struct vprof_tree_part *tree = vprof_tree_first_part(c->tree);
+
+	for (size_t i = 0; i < tree->nodes.n; i++) {
+		const struct vprof_tree_node *n = &tree->nodes.v[i];
+
+		if (i == c->n_states) {
+			c->states = sim_grow(c->states, c->n_states, &c->cap_states, sizeof *c->states);
+			c->n_states++;
+		}
+		c->states[i][TRUTH_SUSPENDED] = n->blocked_ticks;
+		c->states[i][TRUTH_KERNEL] = n->kernel_ticks;
+		c->states[i][TRUTH_EITHER] = n->io_ticks;
+	}
+}
+
 /* The last interval of the tree, node by node. */
 static void compare_nodes(struct comparison *c)
 {
@@ -277,6 +317,7 @@ static void compare_nodes(struct comparison *c)
 			}
 			continue;
 		}
+		compare_states(c, node, is);
 		if (tree->entry_ticks.v[e] != (uint64_t)sums[is]) {
 			if (differ(c, "%" PRId64 " ticks, the analysis says %" PRIu64 ", of the node", sums[is],
 				   tree->entry_ticks.v[e]))
@@ -399,6 +440,7 @@ static int compare_instance(struct comparison *c, uint32_t index)
 		compare_rows(c, &is, &rows);
 		compare_nodes(c);
 	}
+	remember_states(c);
 	free(is.v);
 	free(rows.v);
 	return 0;
@@ -508,6 +550,7 @@ unsigned compare_world(struct world *w, const char *dir, const struct vprof_plan
 	vprof_timeline_free(c.timeline);
 	vprof_trace_free(c.trace);
 	truth_release(&c.truth);
+	free(c.states);
 	return c.n_differences;
 }
 

@@ -47,7 +47,9 @@
 	X(WAIT_TIMED_OUT, "waits that timed out, on the path or not") X(FALSE_WAKE, "false wake-ups, on the path or not") \
 	X(LATE, "waits ended by a release whose time was taken after it") X(AFTER_RELEASE, "time between release and going on") \
 	X(UNENDED_BLAME, "wakers that waited without a waker: sleep, I/O, time-out") X(PREEMPTED, "preempted stretches")                  \
-	X(PREEMPTED_BLAME, "preempted stretches of wakers") X(SITE_WAIT, "waits within a measured call site of the same name") \
+	X(PREEMPTED_BLAME, "preempted stretches of wakers") X(IO_KERNEL, "stretches of I/O calls in the kernel") \
+	X(IO_OFF, "stretches of I/O calls without a processor") X(IO_EITHER, "stretches of I/O calls of which nothing tells") \
+	X(PREEMPTED_IO, "preempted stretches of I/O calls") X(SITE_WAIT, "waits within a measured call site of the same name") \
 	X(UNRECORDED_FRAME, "open calls that were never recorded")
 
 enum coverage {

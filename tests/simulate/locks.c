@@ -501,7 +501,14 @@ void sim_block(struct sim_thread *th, uint8_t kind, uint8_t call, uint64_t ticks
 	uint32_t wait = world_wait_begin(th, kind, NULL, call_names[call]);
 	bool is_recorded = false;
 
-	world_park(th, t0 + ticks);
+	for (uint64_t until = t0 + ticks; w->now < until;) {
+		uint64_t part = 1 + world_below(w, until - w->now);
+
+		if (kind != VP_WAIT_SLEEP && world_chance(w, 40))
+			world_work(th, part);
+		else
+			world_park(th, w->now + (world_chance(w, 40) ? part : until - w->now));
+	}
 	if (w->now - t0 >= SIM_WAIT_TICKS)
 		is_recorded = records_wait(th, &(struct sim_wait_record){ .kind = kind, .call = call, .object = 7, .t0 = t0 });
 	world_wait_end(th, wait, NULL, is_recorded);

@@ -83,7 +83,7 @@ struct sim_thread *sim_thread_create(struct sim_thread *th, void (*program)(stru
 void sim_thread_join(struct sim_thread *th, struct sim_thread *child);
 void sim_thread_exit(struct sim_thread *th); /* last that a program does */
 
-/* Nobody ends it: a sleep, a disk. */
+/* Nobody ends it: a sleep, or a disk, for which the thread also works in the kernel. */
 void sim_block(struct sim_thread *th, uint8_t kind, uint8_t call, uint64_t ticks);
 
 const char *sim_call_name(uint8_t call);

@@ -38,7 +38,7 @@ static size_t child_node(struct truth *t, size_t parent, enum truth_class class,
 			return i;
 	}
 	t->nodes = sim_grow(t->nodes, t->n_nodes, &t->cap_nodes, sizeof *t->nodes);
-	t->nodes[t->n_nodes++] = (struct truth_node){ parent, class, code, name, level, 0 };
+	t->nodes[t->n_nodes++] = (struct truth_node){ .parent = parent, .class = class, .code = code, .name = name, .level = level };
 	return t->n_nodes - 1;
 }
 
@@ -318,6 +318,65 @@ static void cover_wait(struct truth *t, const struct sim_wait *w, const struct s
 		COVER(t->world, LATE);
 }
 
+/* A thread is not known before it was first seen: not even that it had no processor. Nothing is where switches were lost. */
+static bool is_known_off(const struct truth *t, const struct sim_thread *th, size_t i)
+{
+	const struct sim_moment *m = th->moments;
+	uint64_t from = m[i].t, until;
+
+	if (!t->world->with_switches || !(m[i].is_preempted || m[i].is_off))
+		return false;
+	while (++i < th->n_moments && (m[i].is_preempted || m[i].is_off))
+		;
+	if (i == th->n_moments)
+		return false;
+	until = m[i].t;
+	for (size_t k = 0; k < t->world->n_switch_gaps; k++)
+		if (t->world->switch_gaps[k].from <= until && t->world->switch_gaps[k].to >= from)
+			return false;
+	return until > th->t_first;
+}
+
+static bool is_io(const struct sim_wait *w)
+{
+	return w->kind == VP_WAIT_DISK || w->kind == VP_WAIT_PIPE || w->kind == VP_WAIT_POLL;
+}
+
+/* How from..to of a wait was spent; until `awaited` somebody else let it wait. A preempted thread waits for the scheduler. */
+static void spend_wait(struct truth *t, const struct sim_thread *th, const struct sim_wait *w, uint64_t awaited, size_t node,
+		       uint32_t level, uint64_t from, uint64_t to)
+{
+	for (size_t i = moment_at(th, from); from < to; i++) {
+		const struct sim_moment *m = &th->moments[i];
+		uint64_t until = i + 1 < th->n_moments && m[1].t < to ? m[1].t : to;
+		enum truth_state state = TRUTH_KERNEL;
+
+		if (from < awaited && awaited < until) {
+			until = awaited;
+			i--;
+		}
+		if (!is_io(w) || m->is_off)
+			state = TRUTH_SUSPENDED;
+		else if (m->is_preempted)
+			state = from < awaited ? TRUTH_SUSPENDED : TRUTH_EITHER;
+		if (is_io(w) && !t->world->with_switches)
+			state = from < awaited ? TRUTH_SUSPENDED : TRUTH_EITHER;
+		if (is_io(w) && m->is_preempted && from >= awaited && is_known_off(t, th, i)) {
+			size_t child = child_node(t, node, TRUTH_PREEMPTED, 0, NULL, level);
+
+			COVER(t->world, PREEMPTED_IO);
+			t->nodes[child].ticks += (int64_t)(until - from);
+		} else {
+			t->nodes[node].ticks += (int64_t)(until - from);
+			t->nodes[node].state[state] += until - from;
+			t->nodes[node].spun += state == TRUTH_KERNEL && from < awaited ? until - from : 0;
+		}
+		if (is_io(w))
+			t->world->coverage[state == TRUTH_KERNEL ? COVER_IO_KERNEL : state == TRUTH_EITHER ? COVER_IO_EITHER : COVER_IO_OFF]++;
+		from = until;
+	}
+}
+
 static void explain_wait(struct truth *t, const struct window *in, const struct sim_wait *w, uint32_t frame, uint64_t from,
 			 uint64_t to)
 {
@@ -328,12 +387,12 @@ static void explain_wait(struct truth *t, const struct window *in, const struct 
 	uint32_t level = above ? above->depth + 1 : 0, innermost = 0;
 
 	t->is_unknowable |= truth_wait_unknowable(in->th, w);
-	until = until < to ? until : to;
-	if (above && above->wait && r && above->wait->object == w->object && in->convoy < CONVOY_MAX) {
+	if (above && above->wait && until > w->t0 && above->wait->object == w->object && in->convoy < CONVOY_MAX) {
 		COVER(t->world, CONVOY); /* both stood in one line: whoever they waited for is to blame */
-		explain(t, (struct window){ r->by, from, until, in->parent, in->convoy + 1 });
+		explain(t, (struct window){ r->by, from, until < to ? until : to, in->parent, in->convoy + 1 });
 		return;
 	}
+	until = until < to ? until : to;
 	cover_wait(t, w, r, in, from);
 	node = frame_node(t, in->th, frame, node, level, &innermost);
 	if (node == base || !site_name(innermost) || strcmp(site_name(innermost), w->name))
@@ -342,7 +401,7 @@ static void explain_wait(struct truth *t, const struct window *in, const struct 
 		COVER(t->world, SITE_WAIT);
 	if (above)
 		t->nodes[above->node].ticks -= (int64_t)(to - from);
-	t->nodes[node].ticks += (int64_t)(to - from);
+	spend_wait(t, in->th, w, r ? until : 0, node, level, from, to);
 	if (r && is_explained_above(t, w, in->parent)) {
 		COVER(t->world, CIRCLE);
 		r = NULL;
@@ -354,24 +413,6 @@ static void explain_wait(struct truth *t, const struct window *in, const struct 
 	if (until < to)
 		COVER(t->world, AFTER_RELEASE);
 	explain(t, (struct window){ r->by, from, until, piece, 0 });
-}
-
-/* A thread is not known before it was first seen: not even that others had its processor. Nothing is where switches were lost. */
-static bool is_known_preempted(const struct truth *t, const struct sim_thread *th, size_t i)
-{
-	uint64_t from = th->moments[i].t, until;
-
-	if (!t->world->with_switches || !th->moments[i].is_preempted)
-		return false;
-	while (++i < th->n_moments && th->moments[i].is_preempted)
-		;
-	if (i == th->n_moments)
-		return false;
-	until = th->moments[i].t;
-	for (size_t k = 0; k < t->world->n_switch_gaps; k++)
-		if (t->world->switch_gaps[k].from <= until && t->world->switch_gaps[k].to >= from)
-			return false;
-	return until > th->t_first;
 }
 
 static void add_run(struct truth *t, const struct window *in, uint64_t from, uint64_t to)
@@ -390,7 +431,9 @@ static void add_run(struct truth *t, const struct window *in, uint64_t from, uin
 
 		if (m)
 			node = frame_node(t, in->th, m->frame, base, level, &innermost);
-		if (m && is_known_preempted(t, in->th, i)) {
+		if (m && is_known_off(t, in->th, i) && m->is_off) { /* in no wait that was recorded */
+			t->nodes[node].state[TRUTH_SUSPENDED] += until - from;
+		} else if (m && is_known_off(t, in->th, i)) {
 			node = child_node(t, node, TRUTH_PREEMPTED, 0, NULL, level);
 			if (in->parent)
 				COVER(t->world, PREEMPTED_BLAME);

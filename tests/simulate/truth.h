@@ -23,6 +23,9 @@ struct truth_piece {
 
 enum truth_class { TRUTH_ROOT, TRUTH_FRAME, TRUTH_BLOCKED, TRUTH_DELAY, TRUTH_PREEMPTED };
 
+/* What a thread did in a wait; of an I/O call only switches tell. */
+enum truth_state { TRUTH_SUSPENDED, TRUTH_KERNEL, TRUTH_EITHER, TRUTH_STATES };
+
 struct truth_node {
 	size_t parent;
 	enum truth_class class;
@@ -30,6 +33,8 @@ struct truth_node {
 	const char *name; /* BLOCKED */
 	uint32_t level;
 	int64_t ticks;
+	uint64_t state[TRUTH_STATES]; /* its waits' ticks */
+	uint64_t spun; /* of KERNEL: another thread was waited for meanwhile */
 };
 
 struct truth {

@@ -123,7 +123,7 @@ static void moment(struct sim_thread *th)
 		th->moments = sim_grow(th->moments, th->n_moments, &th->cap_moments, sizeof *th->moments);
 		th->n_moments++;
 	}
-	th->moments[th->n_moments - 1] = (struct sim_moment){ now, th->frame, th->wait, th->is_preempted };
+	th->moments[th->n_moments - 1] = (struct sim_moment){ now, th->frame, th->wait, th->is_preempted, th->is_off };
 }
 
 static void entry(void)
@@ -131,6 +131,7 @@ static void entry(void)
 	struct sim_thread *th = running->current;
 
 	moment(th);
+	records_switch(th, 0);
 	records_two(th, th->world->now, VP_W(VP_KIND_START, 0), th->start_token, th->seq);
 	th->program(th);
 	th->is_over = true;
@@ -193,10 +194,15 @@ static void give_up(struct sim_thread *th, uint64_t until)
 
 static void off(struct sim_thread *th, uint64_t until, uint32_t flags)
 {
+	th->is_preempted = (flags & VP_SWITCH_PREEMPTED) != 0;
+	th->is_off = !th->is_preempted;
+	moment(th);
 	records_switch(th, flags | VP_SWITCH_OUT);
 	give_up(th, until);
 	records_switch(th, 0);
 	th->on_since = th->world->now;
+	th->is_preempted = th->is_off = false;
+	moment(th);
 }
 
 void world_work(struct sim_thread *th, uint64_t ticks)
@@ -204,13 +210,8 @@ void world_work(struct sim_thread *th, uint64_t ticks)
 	struct world *w = th->world;
 
 	give_up(th, w->now + (ticks ? ticks : 1));
-	if (w->with_preemption && th->on_since < w->now && world_chance(w, 4)) {
-		th->is_preempted = true;
-		moment(th);
+	if (w->with_preemption && th->on_since < w->now && world_chance(w, 4))
 		off(th, w->now + 1 + world_below(w, 300), VP_SWITCH_PREEMPTED);
-		th->is_preempted = false;
-		moment(th);
-	}
 }
 
 void world_lag(struct sim_thread *th)
@@ -300,7 +301,7 @@ void world_wait_join(struct sim_thread *th, uint32_t before, uint32_t wait)
 		if (m->t <= first->t0)
 			frame = m->frame;
 		else if (m->t < last->t1)
-			*m = (struct sim_moment){ m->t, frame, before, false };
+			*m = (struct sim_moment){ m->t, frame, before, false, m->is_off };
 	}
 }
 

@@ -57,7 +57,7 @@ struct sim_frame { /* a measured call */
 struct sim_moment {
 	uint64_t t;
 	uint32_t frame, wait; /* index + 1, 0: none */
-	bool is_preempted;
+	bool is_preempted, is_off; /* off: without a processor, and could not have gone on */
 };
 
 /* Work for an interval on its way from thread to thread: an item of a queue, a message. */
@@ -119,7 +119,7 @@ struct sim_thread {
 	struct sim_segment **segments;
 	size_t n_segments, cap_segments;
 	uint32_t frame, wait;
-	bool is_preempted;
+	bool is_preempted, is_off;
 	struct sim_segment *segment; /* that lasts, NULL: works for no interval */
 	/* records */
 	struct vp_unit *units;

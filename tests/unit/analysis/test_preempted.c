@@ -333,6 +333,112 @@ static void test_within_sampled(void **state)
 	hand_release(&h);
 }
 
+static void assert_unsure(const struct vprof_line *line, size_t i, uint64_t t0, uint64_t t1)
+{
+	assert_true(i < line->unsure.n);
+	assert_int_equal(line->unsure.v[i].t0, t0);
+	assert_int_equal(line->unsure.v[i].t1, t1);
+}
+
+/* When nobody knows: lost switches, from the turn that they may have ended and to the one that they may have begun; a turn without
+ * its other half; a thread that no processor tells of. */
+static void test_unsure(void **state)
+{
+	struct hand_thread *a, *b, *cpu0, *cpu1;
+	const struct vprof_line *line;
+	struct hand_steps s;
+	struct hand_trace h;
+
+	(void)state;
+	hand_init(&h);
+	a = hand_thread(&h, 1);
+	b = hand_thread(&h, 1);
+	live(a, 10, 100000);
+	live(b, 10, 100000);
+	cpu0 = hand_processor(&h, 0);
+	cpu1 = hand_processor(&h, 1);
+	hand_switch(cpu0, 5, 1, IN);
+	hand_switch(cpu0, 1000, 1, OUT);
+	hand_switches_lost(cpu0, 2000, 5); /* blocked from 1000 on, until some time after 1000 */
+	hand_switch(cpu0, 3000, 1, IN);
+	hand_switch(cpu1, 4000, 9, IN);
+	hand_switches_lost(cpu1, 5000, 5); /* ran at 3000; on which processor it was in between is not known */
+	hand_switch(cpu0, 6000, 1, OUT);
+	hand_switch(cpu0, 7000, 1, IN);
+	hand_switch(cpu0, 8000, 1, IN); /* it went unseen */
+	hand_write(&h);
+	hand_steps(&s, &h);
+	line = &s.timeline->threads[0];
+	assert_int_equal(line->offs.n, 1);
+	assert_off(&line->offs.v[0], 6000, 7000, 0, VPROF_NONE);
+	assert_int_equal(line->unsure.n, 3); /* what was before its first record is nobody's concern */
+	assert_unsure(line, 0, 1000, 3000);
+	assert_unsure(line, 1, 4000, 5000);
+	assert_unsure(line, 2, 7000, 8000);
+	assert_int_equal(s.timeline->threads[1].unsure.n, 1);
+	assert_unsure(&s.timeline->threads[1], 0, 0, UINT64_MAX);
+	hand_steps_release(&s);
+	hand_release(&h);
+}
+
+/* A send that works, is preempted and blocks; a lock's waiter that spins waits all the same. */
+static void test_io(void **state)
+{
+	struct vprof_plan *plan = hand_plan(2);
+	const struct vprof_node *f1, *send, *lock, *off;
+	const struct vprof_factor *factor;
+	struct hand_thread *th, *cpu;
+	struct vprof_results *r;
+	struct hand_trace h;
+
+	(void)state;
+	hand_init(&h);
+	th = hand_thread(&h, 1);
+	cpu = hand_processor(&h, 0);
+	for (uint64_t i = 0; i < N; i++) {
+		uint64_t t = 1000000 * (i + 1), d = 1000 * i;
+
+		hand_mark(th, VP_KIND_BEGIN, i, t);
+		hand_switch(cpu, t - 10, 1, IN);
+		hand_switch(cpu, t + 1000, 1, PREEMPTED);
+		hand_switch(cpu, t + 1200, 1, IN);
+		hand_switch(cpu, t + 2000, 1, OUT);
+		hand_switch(cpu, t + 2300, 1, IN);
+		hand_switch(cpu, t + 900000, 1, OUT);
+		hand_wait(th, VP_WAIT_SOCKET, VP_CALL_SENDMSG, 3, 0, t + 500, t + 3000 + d);
+		hand_wait(th, VP_WAIT_MUTEX, VP_CALL_MUTEX_LOCK, 0x40, 1, t + 100000 + d, t + 103000 + d);
+		hand_call(th, F(1), t + 50, t + 110000 + d);
+		hand_mark(th, VP_KIND_END, i, t + 120000 + d);
+	}
+	hand_write(&h);
+	r = hand_analyze(&h, plan);
+	f1 = child(r, r->nodes, "f1");
+	send = child(r, f1, "sendmsg");
+	off = child(r, send, "preempted");
+	assert_true(fabs(send->mean_ns - 22000) < 1e-6);
+	assert_true(fabs(send->blocked_ns - 300) < 1e-6);
+	assert_true(fabs(send->kernel_ns - (22000 - 500)) < 1e-6);
+	assert_true(send->io_ns == 0);
+	assert_true(fabs(off->mean_ns - 200) < 1e-6);
+	assert_true(fabs(send->preempted_ns - 200) < 1e-6);
+	assert_int_equal(off->n_calls, N);
+	assert_int_equal(off->is_blame, 0);
+	assert_int_equal(child(r, send, "body of sendmsg")->factor, send->factor);
+	lock = child(r, f1, "pthread_mutex_lock");
+	assert_true(fabs(lock->blocked_ns - 3000) < 1e-6 && lock->kernel_ns == 0);
+	factor = hand_factor(r, "v:sendmsg");
+	assert_true(factor->share > 0.99);
+	assert_true(fabs(factor->blocked_share - 300.0 / 22000) < 1e-9);
+	assert_true(fabs(factor->kernel_share - 21500.0 / 22000) < 1e-9);
+	assert_true(fabs(r->blocked_share - 3300.0 / 139500) < 1e-9);
+	assert_true(fabs(r->kernel_share - 21500.0 / 139500) < 1e-9);
+	assert_true(r->io_share == 0);
+	assert_true(fabs(r->running_share + r->kernel_share + r->blocked_share + r->preempted_share - 1) < 1e-9);
+	vprof_results_free(r);
+	vprof_plan_free(plan);
+	hand_release(&h);
+}
+
 /* Records that cannot be: the analysis ends, and sums stay sums. */
 static void test_nonsense(void **state)
 {
@@ -375,6 +481,7 @@ int main(void)
 		cmocka_unit_test(test_tid_again),      cmocka_unit_test(test_tree),
 		cmocka_unit_test(test_unknown),	       cmocka_unit_test(test_small_blocked_and_blame),
 		cmocka_unit_test(test_within_sampled), cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_unsure),	       cmocka_unit_test(test_io),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

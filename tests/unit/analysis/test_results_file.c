@@ -119,7 +119,7 @@ static void test_damage(void **state)
 	assert_int_equal(vprof_results_write(r, path, &err), 0);
 	assert_int_equal(vprof_results_read(&back, path, &err), VPROF_ERR_CORRUPT);
 	r->nodes[0].parent = 0;
-	at = strstr(text.s, "\"version\":\t5");
+	at = strstr(text.s, "\"version\":\t6");
 	assert_non_null(at);
 	at[strlen("\"version\":\t")] = '7';
 	assert_int_equal(vprof_file_write(path, text.s, text.len, &err), 0);

@@ -176,7 +176,8 @@ static void test_wait_merges_with_its_site(void **state)
 	assert_int_equal(site->kind, VPROF_NODE_SITE);
 	assert_int_equal(site->n_children, 0);
 	assert_true(fabs(site->mean_ns - 300) < 1e-9);
-	assert_true(fabs(site->blocked_ns - 280) < 1e-9);
+	assert_true(site->blocked_ns == 0 && isnan(site->kernel_ns)); /* without switches nobody knows */
+	assert_true(fabs(site->io_ns - 280) < 1e-9);
 	wait = child(r, child(r, r->nodes, "f2"), "fdatasync");
 	assert_int_equal(wait->kind, VPROF_NODE_WAIT);
 	assert_int_equal(wait->n_children, 0);
@@ -184,7 +185,11 @@ static void test_wait_merges_with_its_site(void **state)
 	assert_int_equal(factor->n_nodes, 2);
 	assert_int_equal(factor->node_kind, VPROF_NODE_SITE);
 	assert_true(fabs(factor->mean_ns - 600) < 1e-9);
-	assert_true(fabs(factor->blocked_share - 580.0 / 600) < 1e-9);
+	assert_true(factor->blocked_share == 0 && isnan(factor->kernel_share));
+	assert_true(fabs(factor->io_share - 580.0 / 600) < 1e-9);
+	assert_true(r->blocked_share == 0 && isnan(r->kernel_share));
+	assert_true(fabs(r->io_share - 580.0 / 3000) < 1e-9);
+	assert_true(fabs(r->running_share - 2420.0 / 3000) < 1e-9);
 	vprof_results_free(r);
 	vprof_plan_free(plan);
 	hand_release(&h);
