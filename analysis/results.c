@@ -7,6 +7,7 @@
 
 #include "analysis/array.h"
 #include "common/files.h"
+#include "common/utf8.h"
 
 struct vprof_results_private {
 	char **slots; /* [n_slots], a power of two */
@@ -86,6 +87,15 @@ const char *vprof_results_string(struct vprof_results *r, const char *s)
 	struct vprof_results_private *p = r->private;
 	size_t i;
 
+	if (!vprof_utf8_is_valid(s)) {
+		struct vprof_text clean = VPROF_TEXT_INIT;
+		const char *interned;
+
+		vprof_text_add_utf8(&clean, s);
+		interned = clean.failed ? NULL : vprof_results_string(r, clean.s);
+		vprof_text_release(&clean);
+		return interned;
+	}
 	if (2 * p->n >= p->n_slots && grow(p))
 		return NULL;
 	i = slot_of(p->slots, p->n_slots, s);

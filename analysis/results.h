@@ -237,7 +237,8 @@ struct vprof_results {
 
 struct vprof_results *vprof_results_new(void);
 void vprof_results_free(struct vprof_results *r);
-const char *vprof_results_string(struct vprof_results *r, const char *s); /* interned copy owned by r; NULL on no memory */
+/* Interned copy owned by r; what is no UTF-8 in it becomes U+FFFD, so that results.json is JSON. NULL without memory. */
+const char *vprof_results_string(struct vprof_results *r, const char *s);
 int vprof_results_write(const struct vprof_results *r, const char *path, struct vprof_error *err);
 int vprof_results_read(struct vprof_results **out, const char *path, struct vprof_error *err);
 

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/utf8.h"
+
 struct list {
 	struct vprof_results *r;
 	int ret;
@@ -17,13 +19,16 @@ struct list {
 static int append(struct vprof_results *r, const char *format, va_list ap)
 {
 	char **all = realloc(r->warnings, (r->n_warnings + 1) * sizeof *all);
+	struct vprof_text clean = VPROF_TEXT_INIT;
 	char text[1024];
 
 	if (!all)
 		return VPROF_ERR_NOMEM;
 	r->warnings = all;
 	vsnprintf(text, sizeof text, format, ap);
-	all[r->n_warnings] = strdup(text);
+	vprof_text_add_utf8(&clean, text);
+	all[r->n_warnings] = clean.failed ? NULL : vprof_text_detach(&clean);
+	vprof_text_release(&clean);
 	if (!all[r->n_warnings])
 		return VPROF_ERR_NOMEM;
 	r->n_warnings++;

@@ -15,7 +15,7 @@
 #include "cli/session.h"
 #include "cli/symptoms.h"
 #include "common/facts.h"
-#include "export/put_text.h"
+#include "common/utf8.h"
 #include "report/format_value.h"
 
 #define MAX_CHECKS 32

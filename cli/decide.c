@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From the C++ runtime library; C has no header for it. */
-char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
+#include "analysis/symbols.h"
 
 #define MATCH_MAX 16
 #define UNEXPLAINED_SHARE 0.5
@@ -148,31 +147,54 @@ int vprof_decide_targets(const struct vprof_results *r, const struct vprof_plan 
 	return added;
 }
 
+/* A demangled name as facts display it: without unnamed namespaces, template arguments, ABI tags and the parameters of the functions
+ * around; a lambda's operator is "(lambda)". In place: no part becomes longer. */
+static void as_displayed(char *name)
+{
+	static const char unnamed[] = "(anonymous namespace)::", lambda[] = "(lambda)", call[] = "}::operator()", operator[] = "operator",
+			  constant[] = " const";
+	char *to = name;
+
+	for (const char *at = name, *end; *at;) {
+		if (!strncmp(at, unnamed, sizeof unnamed - 1)) {
+			at += sizeof unnamed - 1;
+		} else if (!strncmp(at, "{lambda(", 8) && (end = strstr(at, call))) {
+			memcpy(to, lambda, sizeof lambda - 1);
+			to += sizeof lambda - 1;
+			at = end + sizeof call - 1;
+		} else if (!strncmp(at, operator, sizeof operator - 1)) { /* its signs are its name */
+			size_t n = sizeof operator - 1;
+
+			n += strncmp(at + n, "()", 2) ? strspn(at + n, "<>=-+*/%&|^!~,") : 2;
+			memmove(to, at, n);
+			to += n;
+			at += n;
+		} else if (*at == '<' || *at == '[' || *at == '(') {
+			const char *pair = *at == '<' ? "<>" : *at == '[' ? "[]" : "()";
+			int depth = 0;
+
+			do {
+				depth += (*at == pair[0]) - (*at == pair[1]);
+			} while (*at++ && depth && *at);
+			at += strncmp(at, constant, sizeof constant - 1) ? 0 : sizeof constant - 1;
+		} else {
+			*to++ = *at++;
+		}
+	}
+	*to = 0;
+}
+
 /* The name that facts know a symbol by: without compiler suffixes; for C++ the qualified name without parameters. */
 static char *source_name(const char *symbol)
 {
-	char *name = NULL, *cut;
-	int status = 0, depth = 0;
+	char *name = vprof_symbol_name(symbol), *cut;
 
-	if (!strncmp(symbol, "_Z", 2))
-		name = __cxa_demangle(symbol, NULL, NULL, &status);
-	if (!name) {
-		name = strdup(symbol);
-		cut = name ? strchr(name + (*name == '.'), '.') : NULL;
-		if (cut)
-			*cut = 0;
-		if (!name || !strchr(name, '('))
-			return name;
-	}
-	for (cut = name; *cut; cut++) {
-		if (*cut == '<')
-			depth++;
-		else if (*cut == '>' && depth)
-			depth--;
-		else if (*cut == '(' && !depth && strncmp(cut, "(anonymous", 10))
-			break;
-	}
-	*cut = 0;
+	if (!name)
+		return NULL;
+	cut = strstr(name, "::") || !*name ? NULL : strchr(name + 1, '.');
+	if (cut)
+		*cut = 0;
+	as_displayed(name);
 	return name;
 }
 
@@ -200,13 +222,14 @@ static int add_functions(struct vprof_name_list *list, const struct vprof_facts 
 	const char *at = strchr(symbol, '@'), *file = at ? at + 1 : NULL;
 	char *copy = at ? strndup(symbol, (size_t)(at - symbol)) : strdup(symbol);
 	char *name = copy ? source_name(copy) : NULL;
-	size_t n;
+	size_t n = name ? vprof_facts_find(facts, copy, file, found, MATCH_MAX) : 0;
 	int added = 0, rc = 0;
 
 	free(copy);
 	if (!name)
 		return VPROF_ERR_NOMEM;
-	n = vprof_facts_find(facts, name, file, found, MATCH_MAX);
+	if (!n)
+		n = vprof_facts_find(facts, name, file, found, MATCH_MAX);
 	for (size_t i = 0; i < n && i < MATCH_MAX && rc >= 0; i++) {
 		rc = add_function(list, facts, &facts->functions[found[i]]);
 		added += rc > 0;

@@ -20,3 +20,27 @@ size_t vprof_utf8_length(const char *text)
 			return 0;
 	return n;
 }
+
+int vprof_utf8_is_valid(const char *s)
+{
+	for (size_t n; *s; s += n) {
+		n = vprof_utf8_length(s);
+		if (!n)
+			return 0;
+	}
+	return 1;
+}
+
+void vprof_text_add_utf8(struct vprof_text *t, const char *s)
+{
+	s = s ? s : "";
+	while (*s) {
+		size_t n = vprof_utf8_length(s);
+
+		if (n)
+			vprof_text_append(t, s, n);
+		else
+			vprof_text_add(t, VPROF_UTF8_REPLACEMENT);
+		s += n ? n : 1;
+	}
+}

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/text.h"
 #include "export/export.h"
 #include "export/put_text.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "export/protobuf.h"
 
-#include "export/put_text.h"
+#include "common/utf8.h"
 
 static void put_varint(struct vprof_text *m, uint64_t value)
 {

@@ -6,8 +6,6 @@
 
 #include "common/utf8.h"
 
-#define REPLACEMENT "\xef\xbf\xbd"
-
 void vprof_put_json(FILE *to, const char *s)
 {
 	s = s ? s : "";
@@ -67,7 +65,7 @@ void vprof_put_csv(FILE *to, const char *s)
 		if (n)
 			fwrite(s, 1, n, to);
 		else
-			fputs(REPLACEMENT, to);
+			fputs(VPROF_UTF8_REPLACEMENT, to);
 		s += n ? n : 1;
 	}
 	if (is_quoted)
@@ -87,7 +85,7 @@ void vprof_put_plain(FILE *to, const char *s, const char *avoid, char instead)
 		size_t n = vprof_utf8_length(s);
 
 		if (!n)
-			fputs(REPLACEMENT, to);
+			fputs(VPROF_UTF8_REPLACEMENT, to);
 		else if (n == 1 && ((unsigned char)*s < 0x20 || *s == 0x7f))
 			putc('?', to);
 		else if (n == 1 && strchr(avoid, *s))
@@ -107,19 +105,5 @@ void vprof_put_uri_path(FILE *to, const char *path)
 			putc(*path, to);
 		else
 			fprintf(to, "%%%02X", (unsigned char)*path);
-	}
-}
-
-void vprof_text_add_utf8(struct vprof_text *t, const char *s)
-{
-	s = s ? s : "";
-	while (*s) {
-		size_t n = vprof_utf8_length(s);
-
-		if (n)
-			vprof_text_append(t, s, n);
-		else
-			vprof_text_add(t, REPLACEMENT);
-		s += n ? n : 1;
 	}
 }

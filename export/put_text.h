@@ -3,10 +3,7 @@
 #ifndef VPROF_PUT_TEXT_H
 #define VPROF_PUT_TEXT_H
 
-#include <stdint.h>
 #include <stdio.h>
-
-#include "common/text.h"
 
 /* s as a JSON string, quotes included; NULL is "". */
 void vprof_put_json(FILE *to, const char *s);
@@ -22,8 +19,5 @@ void vprof_put_plain(FILE *to, const char *s, const char *avoid, char instead);
 
 /* A relative reference or the path of a URI: all but the unreserved characters and '/' as %XX. */
 void vprof_put_uri_path(FILE *to, const char *path);
-
-/* s with what is no UTF-8 replaced, for formats that count bytes. */
-void vprof_text_add_utf8(struct vprof_text *t, const char *s);
 
 #endif

@@ -106,7 +106,8 @@ int main(int argc, char **argv)
 	r = hand_analyze(&h, plan);
 	for (size_t i = 0; i < r->n_factors; i++) {
 		r->factors[i].verdict = i % 2 ? "inherent" : "";
-		r->factors[i].note = names[i % N_NAMES];
+		r->factors[i].note = vprof_results_string(r, names[i % N_NAMES]);
+		assert_non_null(r->factors[i].note);
 	}
 	snprintf(plan_path, sizeof plan_path, "%s/plan.json", h.dir);
 	snprintf(results_path, sizeof results_path, "%s/results.json", argv[1]);

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "analysis/results_json.h"
+#include "analysis/warnings.h"
 #include "common/files.h"
 #include "hand_trace.h"
 
@@ -69,6 +70,20 @@ static void test_round_trip(void **state)
 	vprof_results_free(r);
 	vprof_plan_free(plan);
 	hand_release(&h);
+}
+
+/* Names come from other people's sources: results.json stays JSON. */
+static void test_utf8(void **state)
+{
+	struct vprof_results *r = vprof_results_new();
+
+	(void)state;
+	assert_non_null(r);
+	assert_string_equal(vprof_results_string(r, "caf\xe9 \xc3\xa9"), "caf\xef\xbf\xbd \xc3\xa9");
+	assert_ptr_equal(vprof_results_string(r, "caf\xe9"), vprof_results_string(r, "caf\xef\xbf\xbd"));
+	assert_int_equal(vprof_warning_add(r, "of %s", "\xff"), 0);
+	assert_string_equal(r->warnings[0], "of \xef\xbf\xbd");
+	vprof_results_free(r);
 }
 
 static void test_damage(void **state)
@@ -218,7 +233,7 @@ static void test_seeds_are_read(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_round_trip), cmocka_unit_test(test_damage),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_round_trip), cmocka_unit_test(test_utf8), cmocka_unit_test(test_damage),
 					    cmocka_unit_test(test_documented), cmocka_unit_test(test_seeds_are_read) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

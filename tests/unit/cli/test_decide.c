@@ -173,7 +173,8 @@ static struct vprof_facts *make_facts(void)
 	static const struct { const char *name, *display; int file, instrumentable; } functions[] = {
 		{ "main", "main", 1, 1 }, { "loop", "loop", 1, 1 }, { "serve", "serve", 1, 1 }, { "hold", "hold", 1, 1 },
 		{ "twin", "twin", 1, 1 }, { "twin", "twin", 2, 1 }, { "fixed", "fixed", 1, 0 }, { "get", "Store::get", 2, 1 },
-		{ "release", "release", 1, 1 },
+		{ "release", "release", 1, 1 }, { "operator()", "Job::operator()", 2, 1 }, { "operator()", "run::(lambda)", 2, 1 },
+		{ "hidden", "hidden", 2, 1 }, { "put", "Map::put", 2, 1 }, { "operator<<", "ns::operator<<", 2, 1 },
 	};
 	char path[] = "/tmp/vprof-facts-XXXXXX";
 	struct vprof_facts *facts = NULL;
@@ -228,6 +229,35 @@ static void roots_come_from_the_stacks(void **state)
 	assert_string_equal(f->session.roots.items[2].name, "get");
 	assert_int_equal(f->session.broken_down.n, 1);
 	assert_string_equal(f->session.broken_down.items[0].name, "loop");
+	vprof_facts_free(facts);
+}
+
+/* Symbols of C++, as the analysis demangles them, and as a person writes them, are found among the facts. */
+static void names_of_cpp_are_found(void **state)
+{
+	static const struct { const char *symbol, *name; } cases[] = {
+		{ "Job::operator()", "operator()" }, { "run::{lambda(int)#1}::operator()", "operator()" }, { "run::(lambda)", "operator()" },
+		{ "(anonymous namespace)::hidden", "hidden" }, { "Map<int, std::less<int> >::put<char>", "put" },
+		{ "ns::operator<<", "operator<<" }, { "_ZN2nslsERSoRK3Job", "operator<<" }, { "Store::get[abi:cxx11]", "get" },
+		{ "_ZZ3runvENKUliE_clEi", "operator()" }, { "run() const::{lambda()#2}::operator()", "operator()" },
+		{ "_ZN12_GLOBAL__N_16hiddenEv", "hidden" }, { "serve.0", "serve" },
+	};
+	struct fixture *f = *state;
+	struct vprof_facts *facts = make_facts();
+	struct vprof_annotations a = { 0 };
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		int from_stacks;
+
+		f->r.n_spine = 0;
+		add_spine(f, cases[i].symbol, 1, 0, 0, 0);
+		vprof_session_release(&f->session);
+		vprof_session_init(&f->session);
+		assert_int_equal(vprof_decide_roots(&f->session, &f->r, facts, &a, &from_stacks), VPROF_OK);
+		if (f->session.roots.n != 1)
+			fail_msg("%s: %zu roots", cases[i].symbol, f->session.roots.n);
+		assert_string_equal(f->session.roots.items[0].name, cases[i].name);
+	}
 	vprof_facts_free(facts);
 }
 
@@ -300,7 +330,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(put_aside_makes_room), TEST(targets_of_every_kind), TEST(a_pointer_site_is_known_by_its_caller),
-		TEST(roots_come_from_the_stacks), TEST(without_stacks_the_annotations_are_the_roots),
+		TEST(roots_come_from_the_stacks), TEST(names_of_cpp_are_found), TEST(without_stacks_the_annotations_are_the_roots),
 		TEST(main_is_the_start_when_nothing_else_encloses), TEST(a_wait_asks_for_its_wakers),
 	};
 
