@@ -4,6 +4,9 @@
  * The thread's function, or one that it calls, has a loop; in it, or in what it calls, first something is received and then
  * something larger is called: that works on one request. The receive may be several calls away, the last one through
  * a pointer (plain sockets, TLS and pipes behind one interface).
+ *
+ * Where the thread's function has no loop, and calls one that receives outside of any loop, that one is the whole of
+ * a connection: the thread serves it and ends.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -137,7 +140,31 @@ static void follow_thread(struct served *s, uint32_t f, int levels)
 	}
 }
 
-void find_served(struct discovery *d, uint32_t *by)
+/* Functions that are all that the thread `f` does, and receive once. */
+static void mark_whole(const struct served *s, uint32_t f, uint32_t *whole)
+{
+	const struct vprof_facts *facts = s->d->facts;
+	uint32_t i, j, callee;
+
+	for (i = 0; i < facts->functions[f].n_calls; i++)
+		if (call_of(s, f, i)->in_loop)
+			return;
+	for (i = 0; i < facts->functions[f].n_calls; i++) {
+		callee = call_of(s, f, i)->callee_function;
+		if (!callee || callee - 1 == f || s->receives[callee - 1] == NEVER ||
+		    facts->functions[callee - 1].n_calls < WORK_CALLS_MIN)
+			continue;
+		for (j = 0; j < facts->functions[callee - 1].n_calls; j++) {
+			const struct vprof_facts_call *inner = call_of(s, callee - 1, j);
+
+			if (!inner->in_loop && inner->callee_function &&
+			    s->receives[inner->callee_function - 1] < s->receives[callee - 1])
+				whole[callee - 1] = f + 1;
+		}
+	}
+}
+
+void find_served(struct discovery *d, uint32_t *by, uint32_t *whole)
 {
 	size_t n = d->facts->n_functions, f;
 	struct served s = { .d = d, .receives = malloc(n + 1), .by = by };
@@ -148,7 +175,9 @@ void find_served(struct discovery *d, uint32_t *by)
 	}
 	find_receivers(&s);
 	for (f = 0; f < n; f++)
-		if (d->is_entry[f] && strcmp(d->facts->functions[f].name, "main"))
+		if (d->is_entry[f] && strcmp(d->facts->functions[f].name, "main")) {
 			follow_thread(&s, (uint32_t)f, LEVELS_MAX);
+			mark_whole(&s, (uint32_t)f, whole);
+		}
 	free(s.receives);
 }

@@ -415,12 +415,17 @@ static void observe_served(struct ranking *r)
 {
 	struct discovery *d = r->d;
 	uint32_t *by = calloc(d->facts->n_functions + 1, sizeof *by), f;
+	uint32_t *whole = calloc(d->facts->n_functions + 1, sizeof *whole);
 
-	if (by)
-		find_served(d, by);
+	if (by && whole)
+		find_served(d, by, whole);
 	else
 		d->arena->failed = 1;
-	for (f = 0; by && f < d->facts->n_functions; f++) {
+	for (f = 0; by && whole && f < d->facts->n_functions; f++) {
+		if (whole[f])
+			observe(r, f, 45,
+				vprof_arena_printf(d->arena, "all that the thread %s does; it receives outside of a loop: "
+						   "a thread for each connection", name_of(r, whole[f] - 1)));
 		if (!by[f] || r->chain[f] == 0)
 			continue;
 		r->chain[f] = 0;
@@ -429,6 +434,7 @@ static void observe_served(struct ranking *r)
 					   name_of(r, by[f] - 1)));
 	}
 	free(by);
+	free(whole);
 }
 
 static void observe_traffic(struct ranking *r)

@@ -98,8 +98,8 @@ void find_events(struct discovery *d);
  * project with one that does. */
 void find_other_programs(struct discovery *d, uint8_t *is_other);
 /* discover_connections.c: by[n_functions], all 0 before; where a thread that serves a connection calls it after a receive:
- * index + 1 of the caller. */
-void find_served(struct discovery *d, uint32_t *by);
+ * index + 1 of the caller. whole[n_functions], likewise: the thread's index + 1 where it is all that the thread does. */
+void find_served(struct discovery *d, uint32_t *by, uint32_t *whole);
 /* discover_intervals.c */
 void find_intervals(struct discovery *d);
 

@@ -193,8 +193,15 @@ static int decide_start(struct iteration *it, struct vprof_error *err)
 		vprof_tell("no sampled stack names a known function (is the binary stripped?); starting from the "
 			   "functions of the annotations");
 	fprintf(stderr, "  start    ");
-	for (size_t i = 0; i < s->broken_down.n; i++)
-		fprintf(stderr, "%s%s", i ? ", " : "", s->broken_down.items[i].name);
+	for (size_t i = 0; i < s->broken_down.n; i++) {
+		const struct vprof_name *f = &s->broken_down.items[i];
+		int namesakes = 0;
+
+		for (size_t k = 0; k < s->broken_down.n; k++)
+			namesakes += !strcmp(s->broken_down.items[k].name, f->name);
+		fprintf(stderr, "%s%s%s%s", i ? ", " : "", f->name, namesakes > 1 ? "@" : "",
+			namesakes > 1 ? f->file : "");
+	}
 	fputc('\n', stderr);
 	s->rounds[0].state = VPROF_ROUND_DECIDED;
 	return save(it, err);

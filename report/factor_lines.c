@@ -234,7 +234,7 @@ static void add_children(const struct vprof_results *r, const struct vprof_facto
 	if (n->kind == VPROF_NODE_PREEMPTED) {
 		add_item(line, "could run, but others had the processor");
 		if (!f->is_blame && isfinite(r->preempted_by_own)) {
-			snprintf(text, sizeof text, "next: %s the session's own threads",
+			snprintf(text, sizeof text, "%s of them the session's own threads",
 				 vprof_format_percent(r->preempted_by_own).s);
 			add_item(line, text);
 		}

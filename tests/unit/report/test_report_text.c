@@ -189,7 +189,7 @@ static void preempted_is_told_or_unknown(void **state)
 	f.r.preempted_by_own = 0.75;
 	text = render(&f, &(struct vprof_report_options){ 0 });
 	assert_has(text, "40 % running, 38 % blocked, 2 % queued, 20 % preempted");
-	assert_has(text, "could run, but others had the processor · next: 75 % the session's own threads");
+	assert_has(text, "could run, but others had the processor · 75 % of them the session's own threads");
 	assert_has(text, "preempted 25 % · 31 children");
 	free(text);
 	free(f.warnings[0]);
