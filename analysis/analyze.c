@@ -261,13 +261,23 @@ static int judge(struct analysis *a, struct vprof_error *err)
 				     a->n_intervals) : 0;
 }
 
+static int fill_shape(void *arg)
+{
+	struct analysis *a = arg;
+
+	return vprof_latency_shape_fill(a->r, &a->traits, a->o->n_threads);
+}
+
 /* What can be looked at interval by interval. */
 static int picture(struct analysis *a, struct vprof_error *err)
 {
-	int ret = vprof_latency_shape_fill(a->r, &a->traits, a->o->n_threads);
+	struct vprof_aside shape;
+	int ret, ret_shape;
 
-	if (!ret)
-		ret = vprof_examples_fill(a->r, a->sources, a->n_sources, a->o->plan, &a->traits);
+	vprof_aside_begin(&shape, vprof_parallel_count(a->o->n_threads), fill_shape, a);
+	ret = vprof_examples_fill(a->r, a->sources, a->n_sources, a->o->plan, &a->traits);
+	ret_shape = vprof_aside_end(&shape);
+	ret = ret ? ret : ret_shape;
 	return ret ? vprof_error_set(err, ret, "not enough memory to choose examples among %zu intervals", a->n_intervals) : 0;
 }
 
@@ -344,22 +354,34 @@ static int compare_sources(struct analysis *a, int ret, struct vprof_error *err)
 	return ret;
 }
 
+/* Needs nothing of the tree, and nothing of it is needed for the tree. */
+static int gather_traits(void *arg)
+{
+	struct analysis *a = arg;
+
+	if (vprof_traits_gather(&a->traits, a->sources, a->n_sources, a->r))
+		return VPROF_ERR_NOMEM;
+	return vprof_latency_fill(a->r, &a->traits, NULL);
+}
+
 static int take_steps(struct analysis *a, struct vprof_error *err)
 {
-	int ret;
+	struct vprof_aside traits;
+	int ret, ret_traits;
 
 	progress(a, "read", 0);
 	ret = compare_sources(a, read_sources(a, err), err);
-	if (!ret)
-		ret = walk_paths(a, err);
+	if (ret)
+		return ret;
+	vprof_aside_begin(&traits, vprof_parallel_count(a->o->n_threads), gather_traits, a);
+	ret = walk_paths(a, err);
+	ret_traits = vprof_aside_end(&traits);
+	if (!ret && ret_traits)
+		ret = vprof_error_set(err, ret_traits, "not enough memory for the latencies of %zu intervals", a->n_intervals);
 	if (ret)
 		return ret;
 	progress(a, "tree", 0);
-	if (vprof_traits_gather(&a->traits, a->sources, a->n_sources, a->r))
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the latencies of %zu intervals", a->n_intervals);
-	ret = vprof_latency_fill(a->r, &a->traits, err);
-	if (!ret)
-		ret = vprof_tree_results(a->tree, a->r, err);
+	ret = vprof_tree_results(a->tree, a->r, err);
 	if (ret)
 		return ret;
 	fill_shares(a);
@@ -394,15 +416,21 @@ static int agree(const struct analysis *a, int ret, struct vprof_error *err)
 
 #define TRACE_PARTS 16
 
+/* The tree, the sources' lists, and parts of the traces' mappings, which take longest. */
 static int release_part(void *arg, int worker, size_t item)
 {
 	struct analysis *a = arg;
 
 	(void)worker;
-	if (item < TRACE_PARTS) {
+	if (item >= 2) {
 		for (size_t i = 0; i < a->n_sources && a->sources; i++)
 			if (a->sources[i].trace)
-				vprof_trace_let_go(a->sources[i].trace, item, TRACE_PARTS);
+				vprof_trace_let_go(a->sources[i].trace, item - 2, TRACE_PARTS);
+		return 0;
+	}
+	if (item) {
+		for (size_t i = 0; i < a->n_sources && a->sources; i++)
+			vprof_source_release_lists(&a->sources[i]);
 		return 0;
 	}
 	vprof_tree_free(a->tree);
@@ -431,7 +459,7 @@ int vprof_analyze(struct vprof_results **out, const struct vprof_analyze_options
 		*out = a.r;
 		a.r = NULL;
 	}
-	vprof_parallel_run(vprof_parallel_count(options->n_threads), TRACE_PARTS + 1, release_part, &a);
+	vprof_parallel_run(vprof_parallel_count(options->n_threads), TRACE_PARTS + 2, release_part, &a);
 	for (size_t i = 0; i < a.n_sources && a.sources; i++)
 		vprof_source_release(&a.sources[i]);
 	free(a.sources);

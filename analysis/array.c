@@ -13,9 +13,10 @@
 #include <unistd.h>
 
 #define BIG_BYTES ((size_t)1 << 20)
-#define HUGE_BYTES ((size_t)8 << 20)
+#define HUGE_BYTES ((size_t)4 << 20)
 #define MEMORY_BUDGET ((size_t)192 << 20)
 #define HEAD_BYTES ((size_t)65536) /* a page, whatever its size */
+#define APART_BYTES ((size_t)128)  /* lines come in pairs */
 
 struct head {
 	size_t n_bytes; /* of the mapping, this included */
@@ -119,8 +120,11 @@ static struct head *map_grow(struct head *h, size_t n_bytes)
 	if (grown == MAP_FAILED)
 		return NULL;
 	grown->n_bytes = n_bytes;
-	if (grown->fd < 0)
+	if (grown->fd < 0) {
 		atomic_fetch_add(&in_memory, n_bytes - old);
+		if (n_bytes >= HUGE_BYTES)
+			(void)madvise(grown, n_bytes, MADV_HUGEPAGE);
+	}
 	return grown;
 }
 
@@ -160,6 +164,18 @@ void vprof_array_free(void *v, size_t cap, size_t size)
 		unmap((struct head *)((char *)v - HEAD_BYTES));
 	else
 		free(v);
+}
+
+void *vprof_array_apart(size_t n, size_t size)
+{
+	size_t n_bytes;
+	void *v;
+
+	if (__builtin_mul_overflow(n, size, &n_bytes) || n_bytes > SIZE_MAX / 2)
+		return NULL;
+	n_bytes = (n_bytes + APART_BYTES) & ~(APART_BYTES - 1);
+	v = aligned_alloc(APART_BYTES, n_bytes);
+	return v ? memset(v, 0, n_bytes) : NULL;
 }
 
 /* Merges v[0, n1) with v[n1, n): `half` has room for the first of them. */

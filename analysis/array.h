@@ -27,6 +27,9 @@ void *vprof_array_room(void *v, size_t *cap, size_t n, size_t size);
 void *vprof_array_grow(void *v, size_t *cap, size_t size);
 void vprof_array_free(void *v, size_t cap, size_t size);
 
+/* Zeroed memory that shares no cache line with any other: for sums that threads take side by side. For free(). */
+void *vprof_array_apart(size_t n, size_t size);
+
 /* Sorts as qsort does, stably, needing no more than an array of its own for half of the items. 0, or -1 without memory. */
 int vprof_array_sort(void *v, size_t n, size_t size, int (*order)(const void *, const void *));
 

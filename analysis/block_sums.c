@@ -250,10 +250,10 @@ static void lay_out(struct pass *p)
 static int begin_worker(struct pass *p, struct worker *w)
 {
 	w->reader = vprof_tree_reader_new(p->tree);
-	w->value = malloc((p->r->n_nodes + 1) * sizeof *w->value);
-	w->factor_value = calloc(p->r->n_factors + 1, sizeof *w->factor_value);
-	w->of_slot = calloc(p->s->n_slots, sizeof *w->of_slot);
-	w->of_pair = calloc(p->pairs.n + 1, sizeof *w->of_pair);
+	w->value = vprof_array_apart(p->r->n_nodes + 1, sizeof *w->value);
+	w->factor_value = vprof_array_apart(p->r->n_factors + 1, sizeof *w->factor_value);
+	w->of_slot = vprof_array_apart(p->s->n_slots, sizeof *w->of_slot);
+	w->of_pair = vprof_array_apart(p->pairs.n + 1, sizeof *w->of_pair);
 	if (!w->reader || !w->value || !w->factor_value || !w->of_slot || !w->of_pair)
 		return VPROF_ERR_NOMEM;
 	for (uint32_t node = 0; node < p->r->n_nodes; node++) {
@@ -275,7 +275,7 @@ static int allocate(struct pass *p)
 		struct share *share = &p->shares[i];
 
 		p->is_mine[i] = (unsigned char)vprof_tree_share(p->tree, i, p->n_shares, &share->from, &share->to);
-		share->head = calloc(s->width + p->n_whole, sizeof *share->head);
+		share->head = vprof_array_apart(s->width + p->n_whole, sizeof *share->head);
 		if (!share->head)
 			return VPROF_ERR_NOMEM;
 		share->whole = share->head + s->width;

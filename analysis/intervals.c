@@ -1,5 +1,8 @@
 /* Marks of all threads in the order of time drive one small state machine: a label for each thread, and a table of
- * open instances by (name, id). */
+ * open instances by (name, id).
+ *
+ * The table holds what is open at the moment, so it stays in the processor's cache. Whether a mark of something that is not open
+ * follows an earlier begin only changes how it is counted: that is settled at the end, for all such marks together. */
 #include "analysis/intervals.h"
 
 #include "analysis/losses.h"
@@ -11,7 +14,20 @@ struct event {
 
 struct key_slot {
 	uint64_t name, id;
-	uint32_t newest; /* open instance begun last, or VPROF_NONE */
+	uint32_t newest; /* open instance begun last */
+	uint8_t used;
+};
+
+struct unopened { /* a mark of what was not open */
+	uint64_t name, id;
+	uint32_t n_instances; /* that had begun before it */
+	uint8_t kind;
+};
+
+struct past { /* when a key was used first */
+	uint64_t name, id;
+	uint32_t instance; /* ... by a BEGIN: the first one's, or VPROF_NONE */
+	uint8_t has_ended; /* ... by an END that was settled */
 	uint8_t used;
 };
 
@@ -23,6 +39,7 @@ struct tracker {
 	uint32_t *label; /* [n_threads] open segment or VPROF_NONE */
 	struct key_slot *slots;
 	size_t n_slots, cap_slots, n_keys;
+	VPROF_ARRAY(struct unopened) unopened;
 };
 
 static int is_before(const struct event *x, const struct event *y)
@@ -86,9 +103,14 @@ static int next_event(struct tracker *tr, struct event *e)
 	return 1;
 }
 
+static size_t key_hash(uint64_t name, uint64_t id)
+{
+	return vprof_mix(name ^ vprof_mix(id));
+}
+
 static struct key_slot *find_slot(struct tracker *tr, uint64_t name, uint64_t id)
 {
-	size_t i = vprof_mix(name ^ vprof_mix(id)) & (tr->n_slots - 1);
+	size_t i = key_hash(name, id) & (tr->n_slots - 1);
 
 	while (tr->slots[i].used && (tr->slots[i].name != name || tr->slots[i].id != id))
 		i = (i + 1) & (tr->n_slots - 1);
@@ -115,6 +137,23 @@ static int slots_grow(struct tracker *tr)
 			*find_slot(tr, old[i].name, old[i].id) = old[i];
 	vprof_array_free(old, cap_old, sizeof *old);
 	return 0;
+}
+
+/* Keys behind the slot that may stand in it move up. */
+static void slot_free(struct tracker *tr, struct key_slot *slot)
+{
+	size_t mask = tr->n_slots - 1, at = (size_t)(slot - tr->slots);
+
+	for (size_t i = (at + 1) & mask; tr->slots[i].used; i = (i + 1) & mask) {
+		size_t home = key_hash(tr->slots[i].name, tr->slots[i].id) & mask;
+
+		if (((i - home) & mask) < ((i - at) & mask))
+			continue;
+		tr->slots[at] = tr->slots[i];
+		at = i;
+	}
+	tr->slots[at].used = 0;
+	tr->n_keys--;
 }
 
 static struct vprof_interval_name *name_counts(struct tracker *tr, uint64_t name)
@@ -210,37 +249,38 @@ static int on_begin(struct tracker *tr, const struct event *e, const struct vpro
 	return label_set(tr, e->thread, m->t, slot->newest);
 }
 
+static int note_unopened(struct tracker *tr, const struct vprof_mark *m)
+{
+	struct unopened *u = VPROF_PUSH(&tr->unopened);
+
+	if (!u)
+		return VPROF_ERR_NOMEM;
+	*u = (struct unopened){ m->name, m->id, (uint32_t)tr->iv->instances.n, m->kind };
+	return 0;
+}
+
 static int on_mark(struct tracker *tr, const struct event *e, const struct vprof_mark *m)
 {
 	struct vprof_interval_name *counts = name_counts(tr, m->name);
 	uint32_t process = tr->timeline->threads[e->thread].process_seq, i;
 	struct key_slot *slot;
-	int is_new;
 
 	if (!counts || (2 * tr->n_keys >= tr->n_slots && slots_grow(tr)))
 		return VPROF_ERR_NOMEM;
 	slot = find_slot(tr, m->name, m->id);
-	is_new = !slot->used;
-	if (is_new && (m->kind == VP_KIND_BEGIN || m->kind == VP_KIND_END)) {
-		*slot = (struct key_slot){ m->name, m->id, VPROF_NONE, 1 };
-		tr->n_keys++;
-	} else if (is_new) { /* begun before the trace: its END is counted */
-		if (m->kind == VP_KIND_RESUME)
-			label_clear(tr, e->thread, m->t);
-		return 0;
-	}
-	if (m->kind == VP_KIND_BEGIN)
+	if (m->kind == VP_KIND_BEGIN) {
+		if (!slot->used) {
+			*slot = (struct key_slot){ m->name, m->id, VPROF_NONE, 1 };
+			tr->n_keys++;
+		}
 		return on_begin(tr, e, m, slot, counts);
-	i = find_open(tr, slot, process, m->kind != VP_KIND_SUSPEND);
-	if (i == VPROF_NONE) {
-		if (m->kind == VP_KIND_END && is_new)
-			counts->n_ends_only++;
-		else
-			counts->n_stray++;
+	}
+	if (!slot->used) {
 		if (m->kind == VP_KIND_RESUME) /* it works for something else now, whatever that is */
 			label_clear(tr, e->thread, m->t);
-		return 0;
+		return note_unopened(tr, m);
 	}
+	i = find_open(tr, slot, process, m->kind != VP_KIND_SUSPEND);
 	if (m->kind == VP_KIND_RESUME)
 		return label_set(tr, e->thread, m->t, i);
 	if (tr->label[e->thread] != VPROF_NONE && tr->iv->segments.v[tr->label[e->thread]].instance == i)
@@ -252,6 +292,8 @@ static int on_mark(struct tracker *tr, const struct event *e, const struct vprof
 		inst->end_thread = e->thread;
 		inst->state = VPROF_INSTANCE_COMPLETE;
 		unlink_open(tr, slot, i);
+		if (slot->newest == VPROF_NONE)
+			slot_free(tr, slot);
 	}
 	return 0;
 }
@@ -290,16 +332,63 @@ static int track(struct tracker *tr)
 	return 0;
 }
 
-static void count_states(struct tracker *tr)
+static struct past *find_past(struct past *pasts, size_t n_slots, uint64_t name, uint64_t id)
 {
-	for (size_t i = 0; i < tr->iv->instances.n; i++) {
-		const struct vprof_instance *inst = &tr->iv->instances.v[i];
-		struct vprof_interval_name *counts = name_counts(tr, inst->name);
+	size_t i = key_hash(name, id) & (n_slots - 1);
 
-		counts->n_complete += inst->state == VPROF_INSTANCE_COMPLETE;
-		counts->n_open += inst->state == VPROF_INSTANCE_OPEN;
-		counts->n_ambiguous += inst->state == VPROF_INSTANCE_COMPLETE && inst->ambiguous;
+	while (pasts[i].used && (pasts[i].name != name || pasts[i].id != id))
+		i = (i + 1) & (n_slots - 1);
+	return &pasts[i];
+}
+
+/* Marks of what had begun or ended before are stray; else, begun before the trace, an END is counted as such. */
+static int settle_unopened(struct tracker *tr)
+{
+	size_t n_slots = 64, cap = 0;
+	struct past *pasts;
+
+	if (!tr->unopened.n)
+		return 0;
+	while (n_slots < 2 * tr->unopened.n)
+		n_slots *= 2;
+	pasts = vprof_array_room(NULL, &cap, n_slots, sizeof *pasts);
+	if (!pasts)
+		return VPROF_ERR_NOMEM;
+	memset(pasts, 0, n_slots * sizeof *pasts);
+	for (size_t i = 0; i < tr->unopened.n; i++) {
+		const struct unopened *u = &tr->unopened.v[i];
+
+		*find_past(pasts, n_slots, u->name, u->id) = (struct past){ u->name, u->id, VPROF_NONE, 0, 1 };
 	}
+	for (size_t i = tr->iv->instances.n; i-- > 0;) {
+		struct past *p = find_past(pasts, n_slots, tr->iv->instances.v[i].name, tr->iv->instances.v[i].id);
+
+		if (p->used)
+			p->instance = (uint32_t)i;
+	}
+	for (size_t i = 0; i < tr->unopened.n; i++) {
+		const struct unopened *u = &tr->unopened.v[i];
+		struct past *p = find_past(pasts, n_slots, u->name, u->id);
+		struct vprof_interval_name *counts = name_counts(tr, u->name);
+
+		if (p->has_ended || p->instance < u->n_instances) {
+			counts->n_stray++;
+		} else if (u->kind == VP_KIND_END) {
+			counts->n_ends_only++;
+			p->has_ended = 1;
+		}
+	}
+	vprof_array_free(pasts, cap, sizeof *pasts);
+	return 0;
+}
+
+static void count_state(struct tracker *tr, const struct vprof_instance *inst)
+{
+	struct vprof_interval_name *counts = name_counts(tr, inst->name);
+
+	counts->n_complete += inst->state == VPROF_INSTANCE_COMPLETE;
+	counts->n_open += inst->state == VPROF_INSTANCE_OPEN;
+	counts->n_ambiguous += inst->state == VPROF_INSTANCE_COMPLETE && inst->ambiguous;
 }
 
 /* Counting sort: segments are sorted by begin, so every group is. */
@@ -319,6 +408,7 @@ static int group(struct tracker *tr)
 		iv->instances.v[i].first_segment = next;
 		next += iv->instances.v[i].n_segments;
 		iv->instances.v[i].n_segments = 0;
+		count_state(tr, &iv->instances.v[i]);
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct vprof_instance *inst = &iv->instances.v[iv->segments.v[i].instance];
@@ -350,9 +440,8 @@ int vprof_intervals_build(struct vprof_intervals **out, const struct vprof_timel
 		goto out;
 	for (size_t i = 0; i < timeline->n_threads; i++)
 		tr.label[i] = VPROF_NONE;
-	if (collect_events(&tr) || track(&tr) || group(&tr))
+	if (collect_events(&tr) || track(&tr) || settle_unopened(&tr) || group(&tr))
 		goto out;
-	count_states(&tr);
 	vprof_losses_mark(timeline, tr.iv);
 	*out = tr.iv;
 	tr.iv = NULL;
@@ -362,6 +451,7 @@ out:
 	free(tr.label);
 	free(tr.next);
 	vprof_array_free(tr.slots, tr.cap_slots, sizeof *tr.slots);
+	VPROF_ARRAY_RELEASE(&tr.unopened);
 	if (ret)
 		vprof_error_set(err, ret, "not enough memory for the trace's intervals: record a shorter run");
 	return ret;

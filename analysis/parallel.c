@@ -3,7 +3,6 @@
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "analysis/parallel.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <unistd.h>
@@ -67,4 +66,27 @@ int vprof_parallel_run(int n_workers, size_t n_items, int (*work)(void *arg, int
 		if (members[i].is_started)
 			pthread_join(members[i].id, NULL);
 	return atomic_load(&pool.failed);
+}
+
+static void *run_aside(void *arg)
+{
+	struct vprof_aside *aside = arg;
+
+	aside->ret = aside->work(aside->arg);
+	return NULL;
+}
+
+void vprof_aside_begin(struct vprof_aside *aside, int n_workers, int (*work)(void *arg), void *arg)
+{
+	*aside = (struct vprof_aside){ .work = work, .arg = arg };
+	aside->is_started = n_workers > 1 && !pthread_create(&aside->id, NULL, run_aside, aside);
+	if (!aside->is_started)
+		run_aside(aside);
+}
+
+int vprof_aside_end(struct vprof_aside *aside)
+{
+	if (aside->is_started)
+		pthread_join(aside->id, NULL);
+	return aside->ret;
 }

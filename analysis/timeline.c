@@ -159,6 +159,7 @@ static int build_thread(struct vprof_reading *b, const struct vprof_trace_thread
 		if (i && thread->chunks[i]->chunk_seq != thread->chunks[i - 1]->chunk_seq + 1 &&
 		    vprof_reading_lost(b, first_time(b, thread->chunks[i])))
 			return VPROF_ERR_NOMEM;
+		vprof_trace_expect(b->timeline->trace, thread->chunks[i]);
 		if (read_block(b, thread->chunks[i]))
 			return VPROF_ERR_NOMEM;
 	}

@@ -183,7 +183,7 @@ static void fill_preempted(const struct computation *c)
 static int begin_share(struct computation *c, struct share *s, size_t i)
 {
 	s->reader = vprof_tree_reader_new(c->tree);
-	s->moments = i ? calloc(c->tree->n_final, sizeof *s->moments) : c->moments;
+	s->moments = i ? vprof_array_apart(c->tree->n_final, sizeof *s->moments) : c->moments;
 	return s->reader && s->moments ? 0 : VPROF_ERR_NOMEM;
 }
 
@@ -366,7 +366,7 @@ static int choose_pairs(struct computation *c)
 				c->rank[n->first_child + k] = rank++;
 	}
 	free(list);
-	c->comoments = calloc(c->n_pairs ? c->n_pairs : 1, sizeof *c->comoments);
+	c->comoments = vprof_array_apart(c->n_pairs + 1, sizeof *c->comoments);
 	return c->comoments ? 0 : VPROF_ERR_NOMEM;
 }
 
@@ -443,7 +443,7 @@ static int take_covariances(struct computation *c)
 	for (size_t i = 0; i < n_shares; i++) {
 		struct share *s = &c->shares[i];
 
-		s->comoments = i ? calloc(c->n_pairs + 1, sizeof *s->comoments) : c->comoments;
+		s->comoments = i ? vprof_array_apart(c->n_pairs + 1, sizeof *s->comoments) : c->comoments;
 		if (!s->comoments)
 			return VPROF_ERR_NOMEM;
 	}
@@ -501,7 +501,7 @@ int vprof_tree_results(struct vprof_tree *tree, struct vprof_results *r, struct 
 	int ret = VPROF_ERR_NOMEM;
 
 	r->nodes = calloc(tree->n_final, sizeof *r->nodes);
-	c.moments = calloc(tree->n_final, sizeof *c.moments);
+	c.moments = vprof_array_apart(tree->n_final, sizeof *c.moments);
 	c.pairings = calloc(tree->n_final, sizeof *c.pairings);
 	c.rank = malloc(tree->n_final * sizeof *c.rank);
 	if (!r->nodes || !c.moments || !c.pairings || !c.rank)

@@ -7,6 +7,8 @@
 #define _GNU_SOURCE /* qsort_r */
 #include "analysis/variance_tree.h"
 
+#include <stdatomic.h>
+
 #include "analysis/critical_path.h"
 #include "analysis/tree_part.h"
 #include "analysis/parallel.h"
@@ -149,31 +151,36 @@ void vprof_tree_free(struct vprof_tree *tree)
 	free(tree);
 }
 
-/* n more parts, for a source's intervals. */
-static int make_parts(struct vprof_tree *tree, const struct source *source, size_t n)
+/* Places for n more parts. */
+static int add_parts(struct vprof_tree_private *p, size_t n)
 {
-	struct vprof_tree_private *p = tree->private;
-	size_t n_bytes = CALLS_BYTES / n, enough = CALLS_BYTES_MIN + source->of.timeline->n_threads * BLOCK_BYTES;
 	struct vprof_tree_part **grown = realloc(p->parts, (p->n_parts + n) * sizeof(struct vprof_tree_part *));
 
 	if (!grown)
 		return VPROF_ERR_NOMEM;
 	p->parts = grown;
-	n_bytes = enough < n_bytes ? enough : n_bytes;
-	for (; n; n--) {
-		p->parts[p->n_parts] = vprof_tree_part_new(tree, &source->of, n_bytes > CALLS_BYTES_MIN ? n_bytes : CALLS_BYTES_MIN);
-		if (!p->parts[p->n_parts])
-			return VPROF_ERR_NOMEM;
-		p->n_parts++;
-	}
+	for (; n; n--)
+		p->parts[p->n_parts++] = NULL;
 	return 0;
+}
+
+/* One of n parts for a source's intervals, unless it is there. The thread that fills it makes it, so that it lies apart from what other
+ * threads write. */
+static int make_part(const struct vprof_tree *tree, const struct source *source, struct vprof_tree_part **part, size_t n)
+{
+	size_t n_bytes = CALLS_BYTES / n, enough = CALLS_BYTES_MIN + source->of.timeline->n_threads * BLOCK_BYTES;
+
+	n_bytes = enough < n_bytes ? enough : n_bytes;
+	if (!*part)
+		*part = vprof_tree_part_new(tree, &source->of, n_bytes > CALLS_BYTES_MIN ? n_bytes : CALLS_BYTES_MIN);
+	return *part ? 0 : VPROF_ERR_NOMEM;
 }
 
 int vprof_tree_add(struct vprof_tree *tree, const struct vprof_piece *pieces, size_t n_pieces)
 {
 	struct vprof_tree_private *p = tree->private;
 
-	if (!p->n_parts && make_parts(tree, p->sources.v[0], 1))
+	if (!p->n_parts && (add_parts(p, 1) || make_part(tree, p->sources.v[0], &p->parts[0], 1)))
 		return VPROF_ERR_NOMEM;
 	p->sources.v[0]->n = tree->own_to = ++tree->n_intervals;
 	return vprof_tree_part_add(p->parts[0], pieces, n_pieces);
@@ -185,23 +192,59 @@ const struct vprof_tree_part *vprof_tree_first_part(const struct vprof_tree *tre
 }
 
 struct filling { /* of one source */
+	const struct vprof_tree *tree;
 	struct vprof_tree_private *p;
 	const struct source *source;
-	struct vprof_path **paths; /* [n_parts] */
-	size_t first_part;
+	const struct vprof_path *path;
+	struct vprof_path **paths; /* [n_parts] of each thread its own */
+	size_t first_part, n_parts;
 	const uint32_t *chosen;
-	size_t n, n_done, n_all; /* n_all: of all sources */
+	size_t n, n_all; /* n_all: of all sources */
+	_Atomic size_t n_done;
+	_Atomic uint64_t *left; /* [n_parts] first << 32 | end: batches that the thread has before it */
 	void (*progress)(void *arg, double done);
 	void *progress_arg;
 };
 
-static int fill_batch(void *arg, int worker, size_t item)
+/* Neighbouring batches read blocks of calls in common, so each thread has a row of them to take from the front; one that has done its
+ * own takes from the end of the longest. There are as many turns as batches: one is always left. */
+static size_t take_batch(struct filling *f, size_t worker)
+{
+	for (;;) {
+		size_t of = worker;
+		uint64_t range = atomic_load(&f->left[of]), first = range >> 32, end = (uint32_t)range, n = 0;
+
+		for (size_t i = 0; first == end && i < f->n_parts; i++) {
+			uint64_t other = atomic_load(&f->left[i]);
+
+			if ((uint32_t)other - (other >> 32) > n) {
+				n = (uint32_t)other - (other >> 32);
+				range = other;
+				of = i;
+			}
+		}
+		if (of == worker && first == end)
+			continue;
+		first = range >> 32;
+		end = (uint32_t)range;
+		if (atomic_compare_exchange_strong(&f->left[of], &range, of == worker ? range + (UINT64_C(1) << 32) : range - 1))
+			return of == worker ? first : end - 1;
+	}
+}
+
+static int fill_batch(void *arg, int worker, size_t turn)
 {
 	struct filling *f = arg;
-	size_t n_part = f->first_part + (size_t)worker, size = f->source->batch_size;
-	struct vprof_tree_part *part = f->p->parts[n_part];
+	size_t n_part = f->first_part + (size_t)worker, size = f->source->batch_size, item = take_batch(f, (size_t)worker);
 	size_t from = item * size, to = f->n - from < size ? f->n : from + size;
+	struct vprof_tree_part *part;
 
+	(void)turn;
+
+	if (make_part(f->tree, f->source, &f->p->parts[n_part], f->n_parts) ||
+	    (!f->paths[worker] && vprof_path_share(&f->paths[worker], f->path)))
+		return VPROF_ERR_NOMEM;
+	part = f->p->parts[n_part];
 	f->p->batches.v[f->source->first_batch + item] = (struct batch){ (uint32_t)n_part, part->first.n - 1 };
 	for (size_t i = from; i < to; i++) {
 		const struct vprof_piece *pieces;
@@ -213,15 +256,16 @@ static int fill_batch(void *arg, int worker, size_t item)
 		if (ret)
 			return ret;
 	}
+	f->n_done += to - from;
 	if (!worker && f->progress)
-		f->progress(f->progress_arg, (double)(f->n_done + to) / (double)f->n_all);
+		f->progress(f->progress_arg, (double)f->n_done / (double)f->n_all);
 	return 0;
 }
 
 static int is_refused(const struct vprof_tree_private *p)
 {
 	for (size_t i = 0; i < p->n_parts; i++)
-		if (p->parts[i]->n_refused)
+		if (p->parts[i] && p->parts[i]->n_refused)
 			return 1;
 	return 0;
 }
@@ -229,7 +273,7 @@ static int is_refused(const struct vprof_tree_private *p)
 static int fill_source(struct filling *f, struct vprof_tree *tree, struct source *source, const struct vprof_path *path, size_t n_parts)
 {
 	struct vprof_tree_private *p = tree->private;
-	size_t n = f->n, n_batches, n_paths = 0;
+	size_t n = f->n, n_batches;
 	int ret = VPROF_ERR_NOMEM;
 
 	source->batch_size = n / BATCHES < BATCH_MIN ? BATCH_MIN : n / BATCHES > BATCH_MAX ? BATCH_MAX : n / BATCHES;
@@ -237,19 +281,24 @@ static int fill_source(struct filling *f, struct vprof_tree *tree, struct source
 	n_batches = (n + source->batch_size - 1) / source->batch_size;
 	n_parts = n_parts > n_batches ? n_batches : n_parts;
 	f->source = source;
+	f->path = path;
 	f->first_part = p->n_parts;
+	f->n_parts = n_parts;
 	f->paths = calloc(n_parts, sizeof(struct vprof_path *));
-	if (!f->paths || make_parts(tree, source, n_parts) || VPROF_RESERVE(&p->batches, p->batches.n + n_batches))
+	f->left = calloc(n_parts, sizeof *f->left);
+	for (size_t i = 0; i < n_parts && f->left; i++)
+		f->left[i] = (uint64_t)(n_batches * i / n_parts) << 32 | (n_batches * (i + 1) / n_parts);
+	if (!f->paths || !f->left || add_parts(p, n_parts) || VPROF_RESERVE(&p->batches, p->batches.n + n_batches))
 		goto out;
 	p->batches.n += n_batches;
-	for (; n_paths < n_parts; n_paths++)
-		if (vprof_path_share(&f->paths[n_paths], path))
-			goto out;
 	ret = vprof_parallel_run((int)n_parts, n_batches, fill_batch, f);
 out:
-	for (size_t i = 0; i < n_paths; i++)
+	for (size_t i = 0; i < n_parts && f->paths; i++)
 		vprof_path_free(f->paths[i]);
+	for (size_t i = f->first_part; i < p->n_parts && !ret; i++) /* of threads that came too late to take any */
+		ret = make_part(tree, source, &p->parts[i], n_parts);
 	free(f->paths);
+	free((void *)f->left);
 	return ret;
 }
 
@@ -272,7 +321,6 @@ static int fill_sources(struct filling *f, struct vprof_tree *tree, const struct
 		f->chosen = of_source[i].chosen + (from - at);
 		f->n = to - from;
 		ret = fill_source(f, tree, p->sources.v[i], of_source[i].path, n_parts);
-		f->n_done += f->n;
 	}
 	return ret;
 }
@@ -299,7 +347,7 @@ int vprof_tree_fill(struct vprof_tree *tree, const struct vprof_tree_intervals *
 		    void (*progress)(void *arg, double done), void *arg)
 {
 	struct vprof_tree_private *p = tree->private;
-	struct filling f = { .p = p, .progress = progress, .progress_arg = arg };
+	struct filling f = { .tree = tree, .p = p, .progress = progress, .progress_arg = arg };
 	int ret;
 
 	tree->n_intervals = 0;
@@ -639,12 +687,12 @@ int vprof_tree_number(struct vprof_tree *tree)
 
 struct vprof_tree_reader *vprof_tree_reader_new(const struct vprof_tree *tree)
 {
-	struct vprof_tree_reader *r = calloc(1, sizeof *r);
+	struct vprof_tree_reader *r = vprof_array_apart(1, sizeof *r);
 
 	if (!r)
 		return NULL;
 	r->tree = tree;
-	r->below = calloc(tree->n_final, sizeof *r->below);
+	r->below = vprof_array_apart(tree->n_final, sizeof *r->below);
 	if (r->below)
 		return r;
 	free(r);

@@ -4,16 +4,22 @@
  * Chunks lie back to back at multiples of 16 bytes. A chunk whose header makes no sense is passed over by looking for
  * the next place where a chunk and what follows it both make sense. The last chunk of a cut file is copied once, with
  * its true length, so that everybody else can trust n_bytes; all others are used where they lie in the mapping.
+ *
+ * Looking for the chunks touches no page of the mapping that is in the page cache: whoever reads the records faults them in, and
+ * that can be several threads.
  */
+#define _GNU_SOURCE /* preadv2 */
 #include "trace/reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "common/files.h"
@@ -23,12 +29,23 @@ _Static_assert(sizeof(struct vp_file_header) == 4096, "the file header has a fix
 _Static_assert(sizeof(struct vp_chunk_header) == 64, "the chunk header has a fixed size");
 
 #define RECORD_NS_MAX 1e5
+#define WINDOW_BYTES ((size_t)2 << 20) /* that are mapped at once */
+#define AROUND_BYTES ((size_t)1 << 16) /* that the kernel maps around a page that is touched, unless it is told otherwise */
+
+struct found { /* a chunk, and what its header says of its place among the others */
+	const struct vp_chunk_header *chunk;
+	uint32_t thread_seq, process_seq, chunk_seq;
+};
+
 struct vprof_trace_private {
 	const unsigned char *map;
 	size_t n_bytes;
-	const struct vp_chunk_header **chunks; /* of all threads, sorted */
+	int fd; /* while chunks are looked for; -1: only the mapping is left */
+	struct found *found; /* [n_chunks], until they are grouped */
 	size_t n_chunks, cap;
+	const struct vp_chunk_header **chunks; /* [n_chunks] of all threads, sorted */
 	int may_be_compressed; /* the file's version */
+	_Atomic unsigned char *is_expected; /* [windows of the file] */
 	struct vp_chunk_header *cut_chunk; /* heap copy of a chunk that the file ends in, or NULL */
 };
 
@@ -40,8 +57,33 @@ static int header_makes_sense(const struct vp_chunk_header *h, int may_be_compre
 	       h->n_bytes % VP_UNIT_BYTES == 0 && h->thread_seq && h->process_seq;
 }
 
-/* Offset behind the chunk at `at`, or 0 when none is there. May lie beyond the file: then it is cut. */
-static size_t chunk_end(const struct vprof_trace_private *p, size_t at)
+/* From the page cache; what is not there comes through the mapping, which reads ahead. */
+static void read_header(struct vprof_trace_private *p, size_t at, struct vp_chunk_header *h)
+{
+	struct iovec to = { h, sizeof *h };
+
+	if (p->fd >= 0) {
+		ssize_t n = preadv2(p->fd, &to, 1, (off_t)at, RWF_NOWAIT);
+
+		if (n == (ssize_t)sizeof *h)
+			return;
+		if (n >= 0 || errno != EAGAIN) /* the file system knows no RWF_NOWAIT, or nothing is as it was */
+			p->fd = -1;
+	}
+	memcpy(h, p->map + at, sizeof *h);
+}
+
+/* Offset behind the chunk at `at`, whose header is filled in, or 0 when none is there. May lie beyond the file: then it is cut. */
+static size_t chunk_end(struct vprof_trace_private *p, size_t at, struct vp_chunk_header *h)
+{
+	if (p->n_bytes - at < sizeof *h)
+		return 0;
+	read_header(p, at, h);
+	return header_makes_sense(h, p->may_be_compressed) ? at + sizeof *h + vp_chunk_stored_bytes(h) : 0;
+}
+
+/* The same while damage is passed over, which looks at every place. */
+static size_t mapped_end(const struct vprof_trace_private *p, size_t at)
 {
 	const struct vp_chunk_header *h = (const void *)(p->map + at);
 
@@ -54,26 +96,28 @@ static size_t chunk_end(const struct vprof_trace_private *p, size_t at)
 static size_t find_chunk(const struct vprof_trace_private *p, size_t at)
 {
 	for (at += VP_UNIT_BYTES; at + sizeof(struct vp_chunk_header) <= p->n_bytes; at += VP_UNIT_BYTES) {
-		size_t end = chunk_end(p, at);
+		size_t end = mapped_end(p, at);
 
-		if (end && (end >= p->n_bytes || chunk_end(p, end)))
+		if (end && (end >= p->n_bytes || mapped_end(p, end)))
 			return at;
 	}
 	return p->n_bytes;
 }
 
-static int add_chunk(struct vprof_trace_private *p, const struct vp_chunk_header *h, struct vprof_error *err)
+/* h: what the chunk's header says. */
+static int add_chunk(struct vprof_trace_private *p, const struct vp_chunk_header *chunk, const struct vp_chunk_header *h,
+		     struct vprof_error *err)
 {
 	if (p->n_chunks == p->cap) {
 		size_t cap = p->cap ? 2 * p->cap : 256;
-		const struct vp_chunk_header **more = realloc(p->chunks, cap * sizeof *more);
+		struct found *more = realloc(p->found, cap * sizeof *more);
 
 		if (!more)
 			return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory for %zu chunks of a trace", cap);
-		p->chunks = more;
+		p->found = more;
 		p->cap = cap;
 	}
-	p->chunks[p->n_chunks++] = h;
+	p->found[p->n_chunks++] = (struct found){ chunk, h->thread_seq, h->process_seq, h->chunk_seq };
 	return VPROF_OK;
 }
 
@@ -89,13 +133,14 @@ static int add_cut_chunk(struct vprof_trace *t, size_t at, struct vprof_error *e
 	p->cut_chunk->n_bytes = (uint32_t)units;
 	t->n_bytes_ignored += have - sizeof(struct vp_chunk_header) - units;
 	t->is_cut = 1;
-	return add_chunk(p, p->cut_chunk, err);
+	return add_chunk(p, p->cut_chunk, p->cut_chunk, err);
 }
 
 static int find_chunks(struct vprof_trace *t, struct vprof_error *err)
 {
 	struct vprof_trace_private *p = t->private;
 	size_t at = sizeof(struct vp_file_header), end;
+	struct vp_chunk_header h;
 	int code;
 
 	while (at < p->n_bytes) {
@@ -104,7 +149,7 @@ static int find_chunks(struct vprof_trace *t, struct vprof_error *err)
 			t->is_cut = 1;
 			break;
 		}
-		end = chunk_end(p, at);
+		end = chunk_end(p, at, &h);
 		if (!end) {
 			size_t next = find_chunk(p, at);
 
@@ -112,14 +157,14 @@ static int find_chunks(struct vprof_trace *t, struct vprof_error *err)
 			at = next;
 			continue;
 		}
-		if (end > p->n_bytes && ((const struct vp_chunk_header *)(p->map + at))->magic == VP_CHUNK_COMPRESSED) {
+		if (end > p->n_bytes && h.magic == VP_CHUNK_COMPRESSED) {
 			t->n_bytes_ignored += p->n_bytes - at; /* half a frame is none */
 			t->is_cut = 1;
 			break;
 		}
 		if (end > p->n_bytes)
 			return add_cut_chunk(t, at, err);
-		code = add_chunk(p, (const void *)(p->map + at), err);
+		code = add_chunk(p, (const void *)(p->map + at), &h, err);
 		if (code)
 			return code;
 		at = end;
@@ -134,18 +179,17 @@ static int compare_u32(uint32_t a, uint32_t b)
 
 static int compare_chunks(const void *a, const void *b)
 {
-	const struct vp_chunk_header *x = *(const struct vp_chunk_header *const *)a;
-	const struct vp_chunk_header *y = *(const struct vp_chunk_header *const *)b;
+	const struct found *x = a, *y = b;
 	int order = compare_u32(x->thread_seq, y->thread_seq);
 
 	if (!order)
 		order = compare_u32(x->process_seq, y->process_seq);
 	if (!order)
 		order = compare_u32(x->chunk_seq, y->chunk_seq);
-	return order ? order : x < y ? -1 : x > y;
+	return order ? order : x->chunk < y->chunk ? -1 : x->chunk > y->chunk;
 }
 
-static int same_thread(const struct vp_chunk_header *x, const struct vp_chunk_header *y)
+static int same_thread(const struct found *x, const struct found *y)
 {
 	return x->thread_seq == y->thread_seq && x->process_seq == y->process_seq;
 }
@@ -157,18 +201,20 @@ static int group_by_thread(struct vprof_trace *t, struct vprof_error *err)
 
 	if (!p->n_chunks)
 		return VPROF_OK;
-	qsort(p->chunks, p->n_chunks, sizeof *p->chunks, compare_chunks);
+	qsort(p->found, p->n_chunks, sizeof *p->found, compare_chunks);
 	for (size_t i = 0; i < p->n_chunks; i++)
-		n += !i || !same_thread(p->chunks[i - 1], p->chunks[i]);
+		n += !i || !same_thread(&p->found[i - 1], &p->found[i]);
 	t->threads = calloc(n, sizeof *t->threads);
-	if (!t->threads)
+	p->chunks = malloc(p->n_chunks * sizeof(const struct vp_chunk_header *));
+	p->is_expected = calloc(p->n_bytes / WINDOW_BYTES + 1, sizeof *p->is_expected);
+	if (!t->threads || !p->chunks || !p->is_expected)
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory for %zu threads of a trace", n);
 	for (size_t i = 0; i < p->n_chunks; i++) {
-		const struct vp_chunk_header *h = p->chunks[i];
+		const struct vp_chunk_header *h = p->chunks[i] = p->found[i].chunk;
 
-		if (!i || !same_thread(p->chunks[i - 1], h)) {
+		if (!i || !same_thread(&p->found[i - 1], &p->found[i])) {
 			t->threads[t->n_threads++] = (struct vprof_trace_thread){
-				.thread_seq = h->thread_seq, .process_seq = h->process_seq,
+				.thread_seq = p->found[i].thread_seq, .process_seq = p->found[i].process_seq,
 				.parent_seq = h->parent_seq, .pid = h->pid, .tid = h->tid, .chunks = p->chunks + i,
 			};
 		}
@@ -235,21 +281,23 @@ static int check_header(struct vprof_trace *t, const char *path, struct vprof_er
 	return VPROF_OK;
 }
 
-static int map_records(struct vprof_trace *t, const char *path, struct vprof_error *err)
+/* *fd: to be closed when the chunks were found, or -1. */
+static int map_records(struct vprof_trace *t, const char *path, int *fd, struct vprof_error *err)
 {
 	struct vprof_trace_private *p = t->private;
-	int fd = open(path, O_RDONLY | O_CLOEXEC), code = VPROF_OK;
+	int opened = open(path, O_RDONLY | O_CLOEXEC), code = VPROF_OK;
 	struct stat st;
 
-	if (fd < 0)
+	*fd = -1;
+	if (opened < 0)
 		return vprof_error_set(err, errno == ENOENT ? VPROF_ERR_MISSING : VPROF_ERR_FAILED,
 				       "cannot open the trace %s: %s; record a run first (vprof run)", path, strerror(errno));
-	if (fstat(fd, &st)) {
+	if (fstat(opened, &st)) {
 		code = vprof_error_set(err, VPROF_ERR_FAILED, "cannot stat %s: %s", path, strerror(errno));
 	} else if (!S_ISREG(st.st_mode)) {
 		code = vprof_error_set(err, VPROF_ERR_INPUT, "%s is not a regular file; name a run's trace folder", path);
 	} else if (st.st_size > 0) {
-		void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, opened, 0);
 
 		if (map == MAP_FAILED) {
 			code = vprof_error_set(err, VPROF_ERR_FAILED, "cannot map %s: %s", path, strerror(errno));
@@ -258,7 +306,7 @@ static int map_records(struct vprof_trace *t, const char *path, struct vprof_err
 			p->n_bytes = (size_t)st.st_size;
 		}
 	}
-	close(fd);
+	*fd = opened;
 	return code;
 }
 
@@ -267,7 +315,7 @@ int vprof_trace_open(struct vprof_trace **out, const char *dir, struct vprof_err
 	struct vprof_trace *t = calloc(1, sizeof *t);
 	struct vprof_trace_private *p = calloc(1, sizeof *p);
 	char *path = vprof_path_join(dir, "records.vpt");
-	int code;
+	int code, fd;
 
 	*out = NULL;
 	if (!t || !p || !path) {
@@ -277,13 +325,18 @@ int vprof_trace_open(struct vprof_trace **out, const char *dir, struct vprof_err
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory for the trace in %s", dir);
 	}
 	t->private = p;
-	code = map_records(t, path, err);
+	code = map_records(t, path, &fd, err);
+	p->fd = fd;
 	if (!code)
 		code = check_header(t, path, err);
 	if (!code)
 		code = find_chunks(t, err);
+	if (fd >= 0)
+		close(fd);
 	if (!code)
 		code = group_by_thread(t, err);
+	free(p->found);
+	p->found = NULL;
 	if (!code) {
 		t->n_dropped = t->header.n_dropped;
 		if (!t->header.end_ticks || t->header.n_chunks != p->n_chunks)
@@ -294,6 +347,22 @@ int vprof_trace_open(struct vprof_trace **out, const char *dir, struct vprof_err
 	}
 	free(path);
 	return code;
+}
+
+/* Touched one after the other, pages come faster than between records, and than by MADV_POPULATE_READ, which looks at each. */
+void vprof_trace_expect(const struct vprof_trace *trace, const struct vp_chunk_header *chunk)
+{
+	struct vprof_trace_private *p = trace->private;
+	size_t window, end;
+
+	if (chunk == p->cut_chunk)
+		return;
+	window = (size_t)((const unsigned char *)chunk - p->map) / WINDOW_BYTES;
+	if (atomic_load(&p->is_expected[window]) || atomic_exchange(&p->is_expected[window], 1))
+		return;
+	end = p->n_bytes / WINDOW_BYTES > window ? (window + 1) * WINDOW_BYTES : p->n_bytes;
+	for (size_t at = window * WINDOW_BYTES; at < end; at += AROUND_BYTES)
+		(void)*(const volatile unsigned char *)(p->map + at);
 }
 
 void vprof_trace_let_go(struct vprof_trace *trace, size_t i, size_t n)
@@ -312,6 +381,7 @@ void vprof_trace_free(struct vprof_trace *trace)
 	if (trace->private->map)
 		munmap((void *)trace->private->map, trace->private->n_bytes);
 	free(trace->private->chunks);
+	free((void *)trace->private->is_expected);
 	free(trace->private->cut_chunk);
 	free(trace->private);
 	free(trace->threads);

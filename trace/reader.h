@@ -36,6 +36,8 @@ struct vprof_trace {
 /* `dir` is the run's trace folder. */
 int vprof_trace_open(struct vprof_trace **out, const char *dir, struct vprof_error *err);
 void vprof_trace_free(struct vprof_trace *trace);
+/* A chunk is about to be read: the pages around it are mapped at once, unless a thread did that before, instead of one by one. */
+void vprof_trace_expect(const struct vprof_trace *trace, const struct vp_chunk_header *chunk);
 /* The process lets go of part i of n of the mapped pages: giving back a large trace takes its time, and several threads can share
  * it before vprof_trace_free. Records stay readable. */
 void vprof_trace_let_go(struct vprof_trace *trace, size_t i, size_t n);

@@ -107,12 +107,62 @@ static void test_cut_and_restarted(void **state)
 	hand_release(&h);
 }
 
+/* Thousands of keys that open and close in any order, beside a table of all of them that forgets nothing. */
+static void test_many_keys(void **state)
+{
+	enum { KEYS = 3000, MARKS = 60000 };
+	static const enum vp_kind kinds[] = { VP_KIND_BEGIN, VP_KIND_BEGIN, VP_KIND_END, VP_KIND_RESUME, VP_KIND_SUSPEND };
+	static uint8_t is_open[KEYS], is_used[KEYS];
+	uint64_t random = 42, n_complete = 0, n_restarted = 0, n_stray = 0, n_ends_only = 0, n_open = 0;
+	const struct vprof_interval_name *name;
+	struct hand_thread *a;
+	struct hand_trace h;
+	struct hand_steps s;
+
+	(void)state;
+	hand_init(&h);
+	a = hand_thread(&h, 1);
+	for (uint64_t i = 0; i < MARKS; i++) {
+		uint64_t key = hand_random(&random) % KEYS;
+		enum vp_kind kind = kinds[hand_random(&random) % 5];
+
+		hand_mark(a, kind, key * key, 100 + i);
+		if (kind == VP_KIND_BEGIN) {
+			n_restarted += is_open[key];
+			n_open += !is_open[key];
+			is_open[key] = is_used[key] = 1;
+		} else if (is_open[key]) {
+			n_complete += kind == VP_KIND_END;
+			n_open -= kind == VP_KIND_END;
+			is_open[key] = kind != VP_KIND_END;
+		} else if (is_used[key]) {
+			n_stray++;
+		} else if (kind == VP_KIND_END) {
+			n_ends_only++;
+			is_used[key] = 1;
+		}
+	}
+	hand_write(&h);
+	hand_steps(&s, &h);
+	assert_int_equal(s.intervals->names.n, 1);
+	name = s.intervals->names.v;
+	assert_true(n_open > 1024 && n_stray && n_ends_only);
+	assert_int_equal(name->n_complete, n_complete);
+	assert_int_equal(name->n_restarted, n_restarted);
+	assert_int_equal(name->n_open, n_open);
+	assert_int_equal(name->n_stray, n_stray);
+	assert_int_equal(name->n_ends_only, n_ends_only);
+	hand_steps_release(&s);
+	hand_release(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_across_threads),
 		cmocka_unit_test(test_two_processes_share_ids),
 		cmocka_unit_test(test_cut_and_restarted),
+		cmocka_unit_test(test_many_keys),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
