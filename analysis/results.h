@@ -99,7 +99,7 @@ struct vprof_spine { /* a function found on sampled call stacks */
 	double depth;	    /* mean position from the outermost frame, for ordering */
 	int encloses;	    /* on the common part of begin and end stacks: active throughout segments */
 	int innermost_enclosing;
-	int is_waker;	    /* seen on wakers' stacks (VP_STACK_WAKE) */
+	int is_waker;	    /* on the stacks of releases that intervals waited for, a fiftieth of that time or more */
 };
 
 struct vprof_type {

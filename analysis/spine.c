@@ -1,11 +1,14 @@
 /* Stacks are innermost first in the trace and are turned round here. Frames without a symbol are left out, so two
  * stacks are compared by the functions that have names. */
+#include "analysis/concern.h"
 #include "analysis/spine.h"
+
+#define WAKER_SHARE 0.02 /* of the time waited: what holds less cannot explain a factor above the usual threshold */
 
 struct found {
 	const struct vprof_symbol *symbol;
-	uint64_t n, n_enclosing, n_innermost, n_waker;
-	double depth_sum;
+	uint64_t n, n_enclosing, n_innermost;
+	double depth_sum, waited;
 };
 
 struct stack {
@@ -16,6 +19,7 @@ struct stack {
 struct spine {
 	VPROF_ARRAY(struct found) found;
 	uint64_t n_pairs;
+	double waited; /* for the releases whose stacks were sampled */
 };
 
 static struct found *found_of(struct spine *s, const struct vprof_symbol *symbol)
@@ -45,16 +49,22 @@ static void resolve(struct stack *out, const struct vprof_stack *in, uint32_t pr
 	}
 }
 
-static int count_stack(struct spine *s, const struct stack *stack, int is_waker)
+/* `waited`: how long intervals' threads had waited for this release; 0 when it is none. A function that recurs counts once. */
+static int count_stack(struct spine *s, const struct stack *stack, double waited)
 {
+	s->waited += waited;
 	for (size_t i = 0; i < stack->n; i++) {
 		struct found *f = found_of(s, stack->frames[i]);
+		size_t k;
 
 		if (!f)
 			return VPROF_ERR_NOMEM;
 		f->n++;
-		f->n_waker += (uint64_t)is_waker;
 		f->depth_sum += (double)i;
+		for (k = 0; k < i && stack->frames[k] != stack->frames[i]; k++)
+			;
+		if (k == i)
+			f->waited += waited;
 	}
 	return 0;
 }
@@ -76,17 +86,33 @@ static int count_pair(struct spine *s, const struct stack *begin, const struct s
 	return 0;
 }
 
-static int take_thread(struct spine *s, const struct vprof_line *line, struct vprof_symbols *symbols)
+/* Does the stack tell of an interval? *waited: see count_stack. */
+static int matters(const struct vprof_stack *stack, const struct vprof_concern *concern, double *waited)
+{
+	*waited = 0;
+	if (stack->kind == VP_STACK_INTERVAL)
+		return 1;
+	if (stack->kind != VP_STACK_WAKE)
+		return vprof_concern_holds(concern, stack->t);
+	*waited = (double)vprof_concern_waited(concern, stack->t);
+	return *waited > 0;
+}
+
+static int take_thread(struct spine *s, const struct vprof_line *line, const struct vprof_concern *concern,
+		       struct vprof_symbols *symbols)
 {
 	struct stack begin = { .n = 0 }, now;
 	uint64_t begin_t = 0;
 
 	for (size_t i = 0; i < line->stacks.n; i++) {
 		const struct vprof_stack *in = &line->stacks.v[i];
+		double waited;
 		size_t next;
 
+		if (!matters(in, concern, &waited))
+			continue;
 		resolve(&now, in, line->process_seq, symbols);
-		if (count_stack(s, &now, in->kind == VP_STACK_WAKE))
+		if (count_stack(s, &now, waited))
 			return VPROF_ERR_NOMEM;
 		if (in->kind != VP_STACK_INTERVAL)
 			continue;
@@ -125,22 +151,35 @@ static int fill(struct spine *s, struct vprof_results *r)
 	for (size_t i = 0; i < s->found.n; i++) {
 		const struct found *f = &s->found.v[i];
 		struct vprof_spine *out = &r->spine[r->n_spine];
+		int encloses = f->n_enclosing && f->n_enclosing * 10 >= s->n_pairs;
+		int is_waker = f->waited > 0 && f->waited >= WAKER_SHARE * s->waited;
 
-		if (!f->n)
-			continue;
+		if (!f->n || (f->waited > 0 && !is_waker && !encloses))
+			continue; /* neither where intervals live nor what they wait for */
 		out->name = vprof_results_string(r, f->symbol->name);
 		out->module = vprof_results_string(r, f->symbol->module);
 		if (!out->name || !out->module)
 			return VPROF_ERR_NOMEM;
 		out->n = f->n;
 		out->depth = f->depth_sum / (double)f->n;
-		out->encloses = f->n_enclosing && f->n_enclosing * 10 >= s->n_pairs;
+		out->encloses = encloses;
 		out->innermost_enclosing = f->n_innermost && f->n_innermost * 10 >= s->n_pairs;
-		out->is_waker = f->n_waker > 0;
+		out->is_waker = is_waker;
 		r->n_spine++;
 	}
 	qsort(r->spine, r->n_spine, sizeof *r->spine, depth_order);
 	return 0;
+}
+
+static int take_source(struct spine *s, const struct vprof_timeline *timeline, struct vprof_symbols *symbols)
+{
+	struct vprof_concern *concern;
+	int rc = vprof_concern_find(&concern, timeline);
+
+	for (size_t i = 0; i < timeline->n_threads && !rc; i++)
+		rc = take_thread(s, &timeline->threads[i], &concern[i], symbols);
+	vprof_concern_free(concern, timeline->n_threads);
+	return rc;
 }
 
 int vprof_spine_find(struct vprof_results *r, const struct vprof_source *sources, size_t n_sources, struct vprof_error *err)
@@ -152,8 +191,8 @@ int vprof_spine_find(struct vprof_results *r, const struct vprof_source *sources
 	for (size_t k = 0; k < n_sources && !ret; k++) {
 		symbols[k] = vprof_symbols_new(sources[k].timeline);
 		ret = symbols[k] ? 0 : VPROF_ERR_NOMEM;
-		for (size_t i = 0; i < sources[k].timeline->n_threads && !ret; i++)
-			ret = take_thread(&s, &sources[k].timeline->threads[i], symbols[k]);
+		if (!ret)
+			ret = take_source(&s, sources[k].timeline, symbols[k]);
 	}
 	if (!ret)
 		ret = fill(&s, r);

@@ -24,6 +24,21 @@ __attribute__((noinline)) void inner_function(void)
 	__asm__ volatile("nop; nop");
 }
 
+__attribute__((noinline)) void holding_function(void)
+{
+	__asm__ volatile("nop; nop; nop");
+}
+
+__attribute__((noinline)) void behind_function(void)
+{
+	__asm__ volatile("nop; nop; nop; nop");
+}
+
+__attribute__((noinline)) void aside_function(void)
+{
+	__asm__ volatile("nop; nop; nop; nop; nop");
+}
+
 static void test_names(void **state)
 {
 	static const char *const pairs[][2] = {
@@ -104,8 +119,6 @@ static void test_spine(void **state)
 		hand_mark(th, VP_KIND_BEGIN, i, t);
 		add_stack(th, t + 99 + i, VP_STACK_INTERVAL, outer_function, outer_function);
 		hand_mark(th, VP_KIND_END, i, t + 100 + i);
-		add_stack(th, t + 200, VP_STACK_WAKE, (void (*)(void))0x10, inner_function);
-		hand_wake(th, VP_WAIT_MUTEX, 0, 0x10, 1, 1, t + 201);
 	}
 	hand_write(&h);
 	r = hand_analyze(&h, plan);
@@ -115,7 +128,49 @@ static void test_spine(void **state)
 	assert_int_equal(s->n, 30);
 	s = spine(r, "inner_function");
 	assert_non_null(s);
-	assert_true(!s->encloses && !s->innermost_enclosing && s->is_waker);
+	assert_true(!s->encloses && !s->innermost_enclosing && !s->is_waker);
+	vprof_results_free(r);
+	vprof_plan_free(plan);
+	hand_release(&h);
+}
+
+/* Each interval waits for a holder, that one for a second one. A third thread ends waits that no interval's thread awaits. */
+static void test_wakers(void **state)
+{
+	struct vprof_plan *plan = hand_plan(1);
+	struct hand_thread *th, *holder, *behind, *aside, *idle;
+	struct vprof_results *r;
+	struct hand_trace h;
+
+	(void)state;
+	hand_init(&h);
+	th = hand_thread(&h, 1);
+	holder = hand_thread(&h, 1);
+	behind = hand_thread(&h, 1);
+	aside = hand_thread(&h, 1);
+	idle = hand_thread(&h, 1);
+	add_module(th);
+	for (uint32_t i = 0; i < 10; i++) {
+		uint64_t t = 1000 * (i + 1);
+
+		hand_mark(th, VP_KIND_BEGIN, i, t);
+		hand_wait(th, VP_WAIT_MUTEX, VP_CALL_MUTEX_LOCK, 0x10, i + 1, t + 10, t + 90);
+		hand_mark(th, VP_KIND_END, i, t + 100 + i);
+		hand_wait(holder, VP_WAIT_MUTEX, VP_CALL_MUTEX_LOCK, 0x20, i + 1, t + 5, t + 60);
+		add_stack(holder, t + 79, VP_STACK_WAKE, holding_function, holding_function);
+		hand_wake(holder, VP_WAIT_MUTEX, 0, 0x10, i, i + 1, t + 80);
+		add_stack(behind, t + 49, VP_STACK_WAKE, behind_function, behind_function);
+		hand_wake(behind, VP_WAIT_MUTEX, 0, 0x20, i, i + 1, t + 50);
+		hand_wait(idle, VP_WAIT_MUTEX, VP_CALL_MUTEX_LOCK, 0x30, i + 1, t + 5, t + 60);
+		add_stack(aside, t + 49, VP_STACK_WAKE, aside_function, aside_function);
+		hand_wake(aside, VP_WAIT_MUTEX, 0, 0x30, i, i + 1, t + 50);
+	}
+	hand_write(&h);
+	r = hand_analyze(&h, plan);
+	assert_int_equal(r->n_waits_matched, 30);
+	assert_true(spine(r, "holding_function") && spine(r, "holding_function")->is_waker);
+	assert_true(spine(r, "behind_function") && spine(r, "behind_function")->is_waker);
+	assert_null(spine(r, "aside_function"));
 	vprof_results_free(r);
 	vprof_plan_free(plan);
 	hand_release(&h);
@@ -123,7 +178,7 @@ static void test_spine(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_names), cmocka_unit_test(test_spine) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_names), cmocka_unit_test(test_spine), cmocka_unit_test(test_wakers) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
