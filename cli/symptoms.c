@@ -176,6 +176,15 @@ static int seen_off_path(const struct vprof_evidence *e, char *detail, size_t si
 	       say(detail, size, "measured functions ran for only %.0f %% of the interval's time", 100 * measured / (own + measured));
 }
 
+/* Is any of its time that of a call or a wait, not its own or the scheduler's? */
+static int calls_something(const struct vprof_results *r, const struct vprof_node *f)
+{
+	for (uint32_t i = f->first_child; i < f->first_child + f->n_children; i++)
+		if (r->nodes[i].kind != VPROF_NODE_BODY && r->nodes[i].kind != VPROF_NODE_PREEMPTED)
+			return 1;
+	return 0;
+}
+
 static int seen_no_wakes(const struct vprof_evidence *e, char *detail, size_t size)
 {
 	const struct vprof_results *r = e->results;
@@ -188,7 +197,7 @@ static int seen_no_wakes(const struct vprof_evidence *e, char *detail, size_t si
 		const struct vprof_node *f = &r->nodes[i];
 
 		/* Blocked, and it calls nothing that could have blocked it. */
-		if (f->kind == VPROF_NODE_FUNCTION && !f->is_blame && !f->n_children && f->blocked_ns > BLOCKED_MUCH * r->mean_ns &&
+		if (f->kind == VPROF_NODE_FUNCTION && !f->is_blame && !calls_something(r, f) && f->blocked_ns > BLOCKED_MUCH * r->mean_ns &&
 		    f->factor && f->factor <= r->n_factors && !r->factors[f->factor - 1].n_unmeasured)
 			return say(detail, size, "%s is blocked for %.0f %% of the interval, in no call or lock that vprof knows",
 				   f->name, 100 * f->blocked_ns / r->mean_ns);
