@@ -66,9 +66,6 @@ struct vprof_tree_part {
 struct vprof_tree_part *vprof_tree_part_new(const struct vprof_tree *tree, const struct vprof_tree_source *source, size_t n_bytes_calls);
 void vprof_tree_part_free(struct vprof_tree_part *part);
 
-/* The one that vprof_tree_add fills; NULL before its first interval. */
-const struct vprof_tree_part *vprof_tree_first_part(const struct vprof_tree *tree);
-
 uint8_t vprof_tree_class(const struct vprof_tree_node *n);
 /* VPROF_NONE when there is no memory; the parent itself when the tree may grow no more. */
 uint32_t vprof_tree_part_child(struct vprof_tree_part *part, uint32_t parent, uint8_t class, uint32_t key, uint32_t level);

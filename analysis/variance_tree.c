@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The tree as a whole: parts are joined node by node, and the vectors of an interval are read from the part that took it.
+/* The tree as a whole: parts that threads filled (tree_fill.c) are joined node by node, and the vectors of an interval are read from the
+ * part that took it.
  *
  * Nodes have an order of their own (time, then what they are), so that results depend neither on the number of threads nor on who
  * met a node first.
@@ -7,36 +8,10 @@
 #define _GNU_SOURCE /* qsort_r */
 #include "analysis/variance_tree.h"
 
-#include <stdatomic.h>
-
-#include "analysis/critical_path.h"
-#include "analysis/tree_part.h"
 #include "analysis/parallel.h"
-#include "analysis/shares.h"
-
-#define CALLS_BYTES ((size_t)128 << 20) /* of calls that all parts together hold */
-#define CALLS_BYTES_MIN ((size_t)1 << 20)
-#define BLOCK_BYTES ((size_t)3 << 16) /* for each thread of the trace as long as they are few: memory that is new costs more than a cache */
-#define BATCH_MIN 64
-#define BATCH_MAX 16384
-#define BATCHES 256 /* wanted */
-
-struct batch { /* of intervals that one part took in a row */
-	uint32_t part;
-	uint64_t first; /* of the part's intervals */
-};
-
-struct source {
-	struct vprof_tree_source of;
-	size_t first, n; /* this rank's intervals of it */
-	size_t first_batch, batch_size;
-};
+#include "analysis/tree_fill.h"
 
 struct vprof_tree_private {
-	VPROF_ARRAY(struct source *) sources; /* in the order of their intervals */
-	struct vprof_tree_part **parts;
-	size_t n_parts;
-	VPROF_ARRAY(struct batch) batches; /* in the order of intervals; none: all are of the first part, in its order */
 	struct place *places; /* [n_final] */
 	struct vprof_tree_reader *reader; /* of vprof_tree_sample */
 };
@@ -52,82 +27,29 @@ struct vprof_tree_reader {
 	VPROF_ARRAY(struct vprof_sample_noise) noise;
 };
 
-static uint32_t name_index(struct vprof_tree *tree, const char *text)
-{
-	const char **name;
-
-	for (size_t i = 0; i < tree->names.n; i++)
-		if (!strcmp(tree->names.v[i], text))
-			return (uint32_t)i;
-	name = VPROF_PUSH(&tree->names);
-	if (!name)
-		return VPROF_NONE;
-	*name = text;
-	return (uint32_t)tree->names.n - 1;
-}
-
-int vprof_tree_add_source(struct vprof_tree *tree, const struct vprof_timeline *timeline)
-{
-	struct source *s = calloc(1, sizeof *s), **slot = s ? VPROF_PUSH(&tree->private->sources) : NULL;
-
-	if (!slot) {
-		free(s);
-		return VPROF_ERR_NOMEM;
-	}
-	*slot = s;
-	if (tree->private->sources.n == 1) {
-		tree->ns_per_tick = timeline->ns_per_tick;
-		tree->has_switches = 1;
-	}
-	tree->has_switches &= timeline->has_switches != 0;
-	s->of.timeline = timeline;
-	s->of.ratio = timeline->ns_per_tick / tree->ns_per_tick;
-	s->of.canonical = calloc(timeline->n_names + 1, sizeof *s->of.canonical);
-	for (size_t i = 0; tree->private->sources.n == 1 && i < timeline->n_names; i++) { /* keep their places */
-		const char **name = VPROF_PUSH(&tree->names);
-
-		if (!name)
-			return VPROF_ERR_NOMEM;
-		*name = timeline->names[i];
-	}
-	for (size_t i = 0; s->of.canonical && i < timeline->n_names; i++) {
-		s->of.canonical[i] = name_index(tree, timeline->names[i]);
-		if (s->of.canonical[i] == VPROF_NONE)
-			return VPROF_ERR_NOMEM;
-	}
-	return s->of.canonical ? 0 : VPROF_ERR_NOMEM;
-}
-
 int vprof_tree_new(struct vprof_tree **out, const struct vprof_timeline *timeline, const struct vprof_plan *plan,
 		   struct vprof_error *err)
 {
 	struct vprof_tree *tree = calloc(1, sizeof *tree);
 	struct vprof_tree_private *p = calloc(1, sizeof *p);
+	struct vprof_tree_taken *taken = vprof_tree_taken_new();
 
 	*out = NULL;
-	if (!tree || !p) {
+	if (!tree || !p || !taken) {
 		free(tree);
 		free(p);
+		vprof_tree_taken_free(taken);
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the variance tree");
 	}
 	tree->plan = plan;
 	tree->private = p;
+	tree->taken = taken;
 	if (vprof_tree_add_source(tree, timeline)) {
 		vprof_tree_free(tree);
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the variance tree");
 	}
 	*out = tree;
 	return 0;
-}
-
-static void release_parts(struct vprof_tree_private *p)
-{
-	for (size_t i = 0; i < p->n_parts; i++)
-		vprof_tree_part_free(p->parts[i]);
-	free(p->parts);
-	p->parts = NULL;
-	p->n_parts = 0;
-	VPROF_ARRAY_RELEASE(&p->batches);
 }
 
 void vprof_tree_free(struct vprof_tree *tree)
@@ -137,230 +59,13 @@ void vprof_tree_free(struct vprof_tree *tree)
 	if (!tree)
 		return;
 	p = tree->private;
-	release_parts(p);
+	vprof_tree_taken_free(tree->taken);
 	VPROF_ARRAY_RELEASE(&tree->nodes);
 	vprof_tree_reader_free(p->reader);
 	free(p->places);
-	for (size_t i = 0; i < p->sources.n; i++) {
-		free(p->sources.v[i]->of.canonical);
-		free(p->sources.v[i]);
-	}
-	VPROF_ARRAY_RELEASE(&p->sources);
 	VPROF_ARRAY_RELEASE(&tree->names);
 	free(p);
 	free(tree);
-}
-
-/* Places for n more parts. */
-static int add_parts(struct vprof_tree_private *p, size_t n)
-{
-	struct vprof_tree_part **grown = realloc(p->parts, (p->n_parts + n) * sizeof(struct vprof_tree_part *));
-
-	if (!grown)
-		return VPROF_ERR_NOMEM;
-	p->parts = grown;
-	for (; n; n--)
-		p->parts[p->n_parts++] = NULL;
-	return 0;
-}
-
-/* One of n parts for a source's intervals, unless it is there. The thread that fills it makes it, so that it lies apart from what other
- * threads write. */
-static int make_part(const struct vprof_tree *tree, const struct source *source, struct vprof_tree_part **part, size_t n)
-{
-	size_t n_bytes = CALLS_BYTES / n, enough = CALLS_BYTES_MIN + source->of.timeline->n_threads * BLOCK_BYTES;
-
-	n_bytes = enough < n_bytes ? enough : n_bytes;
-	if (!*part)
-		*part = vprof_tree_part_new(tree, &source->of, n_bytes > CALLS_BYTES_MIN ? n_bytes : CALLS_BYTES_MIN);
-	return *part ? 0 : VPROF_ERR_NOMEM;
-}
-
-int vprof_tree_add(struct vprof_tree *tree, const struct vprof_piece *pieces, size_t n_pieces)
-{
-	struct vprof_tree_private *p = tree->private;
-
-	if (!p->n_parts && (add_parts(p, 1) || make_part(tree, p->sources.v[0], &p->parts[0], 1)))
-		return VPROF_ERR_NOMEM;
-	p->sources.v[0]->n = tree->own_to = ++tree->n_intervals;
-	return vprof_tree_part_add(p->parts[0], pieces, n_pieces);
-}
-
-const struct vprof_tree_part *vprof_tree_first_part(const struct vprof_tree *tree)
-{
-	return tree->private->n_parts ? tree->private->parts[0] : NULL;
-}
-
-struct filling { /* of one source */
-	const struct vprof_tree *tree;
-	struct vprof_tree_private *p;
-	const struct source *source;
-	const struct vprof_path *path;
-	struct vprof_path **paths; /* [n_parts] of each thread its own */
-	size_t first_part, n_parts;
-	const uint32_t *chosen;
-	size_t n, n_all; /* n_all: of all sources */
-	_Atomic size_t n_done;
-	_Atomic uint64_t *left; /* [n_parts] first << 32 | end: batches that the thread has before it */
-	void (*progress)(void *arg, double done);
-	void *progress_arg;
-};
-
-/* Neighbouring batches read blocks of calls in common, so each thread has a row of them to take from the front; one that has done its
- * own takes from the end of the longest. There are as many turns as batches: one is always left. */
-static size_t take_batch(struct filling *f, size_t worker)
-{
-	for (;;) {
-		size_t of = worker;
-		uint64_t range = atomic_load(&f->left[of]), first = range >> 32, end = (uint32_t)range, n = 0;
-
-		for (size_t i = 0; first == end && i < f->n_parts; i++) {
-			uint64_t other = atomic_load(&f->left[i]);
-
-			if ((uint32_t)other - (other >> 32) > n) {
-				n = (uint32_t)other - (other >> 32);
-				range = other;
-				of = i;
-			}
-		}
-		if (of == worker && first == end)
-			continue;
-		first = range >> 32;
-		end = (uint32_t)range;
-		if (atomic_compare_exchange_strong(&f->left[of], &range, of == worker ? range + (UINT64_C(1) << 32) : range - 1))
-			return of == worker ? first : end - 1;
-	}
-}
-
-static int fill_batch(void *arg, int worker, size_t turn)
-{
-	struct filling *f = arg;
-	size_t n_part = f->first_part + (size_t)worker, size = f->source->batch_size, item = take_batch(f, (size_t)worker);
-	size_t from = item * size, to = f->n - from < size ? f->n : from + size;
-	struct vprof_tree_part *part;
-
-	(void)turn;
-
-	if (make_part(f->tree, f->source, &f->p->parts[n_part], f->n_parts) ||
-	    (!f->paths[worker] && vprof_path_share(&f->paths[worker], f->path)))
-		return VPROF_ERR_NOMEM;
-	part = f->p->parts[n_part];
-	f->p->batches.v[f->source->first_batch + item] = (struct batch){ (uint32_t)n_part, part->first.n - 1 };
-	for (size_t i = from; i < to; i++) {
-		const struct vprof_piece *pieces;
-		size_t n;
-		int ret = vprof_path_walk(f->paths[worker], f->chosen[i], &pieces, &n);
-
-		if (!ret)
-			ret = vprof_tree_part_add(part, pieces, n);
-		if (ret)
-			return ret;
-	}
-	f->n_done += to - from;
-	if (!worker && f->progress)
-		f->progress(f->progress_arg, (double)f->n_done / (double)f->n_all);
-	return 0;
-}
-
-static int is_refused(const struct vprof_tree_private *p)
-{
-	for (size_t i = 0; i < p->n_parts; i++)
-		if (p->parts[i] && p->parts[i]->n_refused)
-			return 1;
-	return 0;
-}
-
-static int fill_source(struct filling *f, struct vprof_tree *tree, struct source *source, const struct vprof_path *path, size_t n_parts)
-{
-	struct vprof_tree_private *p = tree->private;
-	size_t n = f->n, n_batches;
-	int ret = VPROF_ERR_NOMEM;
-
-	source->batch_size = n / BATCHES < BATCH_MIN ? BATCH_MIN : n / BATCHES > BATCH_MAX ? BATCH_MAX : n / BATCHES;
-	source->first_batch = p->batches.n;
-	n_batches = (n + source->batch_size - 1) / source->batch_size;
-	n_parts = n_parts > n_batches ? n_batches : n_parts;
-	f->source = source;
-	f->path = path;
-	f->first_part = p->n_parts;
-	f->n_parts = n_parts;
-	f->paths = calloc(n_parts, sizeof(struct vprof_path *));
-	f->left = calloc(n_parts, sizeof *f->left);
-	for (size_t i = 0; i < n_parts && f->left; i++)
-		f->left[i] = (uint64_t)(n_batches * i / n_parts) << 32 | (n_batches * (i + 1) / n_parts);
-	if (!f->paths || !f->left || add_parts(p, n_parts) || VPROF_RESERVE(&p->batches, p->batches.n + n_batches))
-		goto out;
-	p->batches.n += n_batches;
-	ret = vprof_parallel_run((int)n_parts, n_batches, fill_batch, f);
-out:
-	for (size_t i = 0; i < n_parts && f->paths; i++)
-		vprof_path_free(f->paths[i]);
-	for (size_t i = f->first_part; i < p->n_parts && !ret; i++) /* of threads that came too late to take any */
-		ret = make_part(tree, source, &p->parts[i], n_parts);
-	free(f->paths);
-	free((void *)f->left);
-	return ret;
-}
-
-static int fill_sources(struct filling *f, struct vprof_tree *tree, const struct vprof_tree_intervals *of_source, size_t n_parts)
-{
-	struct vprof_tree_private *p = tree->private;
-	size_t at = 0;
-	int ret = 0;
-
-	release_parts(p);
-	f->n_done = 0;
-	for (size_t i = 0; i < p->sources.n && !ret; at += of_source[i++].n) {
-		size_t from = at > tree->own_from ? at : tree->own_from;
-		size_t to = at + of_source[i].n < tree->own_to ? at + of_source[i].n : tree->own_to;
-
-		p->sources.v[i]->first = from;
-		p->sources.v[i]->n = from < to ? to - from : 0;
-		if (from >= to)
-			continue;
-		f->chosen = of_source[i].chosen + (from - at);
-		f->n = to - from;
-		ret = fill_source(f, tree, p->sources.v[i], of_source[i].path, n_parts);
-	}
-	return ret;
-}
-
-void vprof_tree_own(const struct vprof_exchange *x, size_t n, size_t *from, size_t *to)
-{
-	size_t rank = (size_t)vprof_exchange_rank(x), n_ranks = (size_t)vprof_exchange_ranks(x);
-
-	*from = vprof_share_from(n, VPROF_SHARES_MAX * rank / n_ranks, VPROF_SHARES_MAX);
-	*to = vprof_share_from(n, VPROF_SHARES_MAX * (rank + 1) / n_ranks, VPROF_SHARES_MAX);
-}
-
-int vprof_tree_share(const struct vprof_tree *tree, size_t i, size_t n_shares, size_t *from, size_t *to)
-{
-	*from = vprof_share_from(tree->n_intervals, i, n_shares);
-	*to = vprof_share_from(tree->n_intervals, i + 1, n_shares);
-	*from = *from > tree->own_from ? *from : tree->own_from;
-	*to = *to < tree->own_to ? *to : tree->own_to;
-	*to = *to > *from ? *to : *from;
-	return *from < *to;
-}
-
-int vprof_tree_fill(struct vprof_tree *tree, const struct vprof_tree_intervals *of_source, int n_threads,
-		    void (*progress)(void *arg, double done), void *arg)
-{
-	struct vprof_tree_private *p = tree->private;
-	struct filling f = { .tree = tree, .p = p, .progress = progress, .progress_arg = arg };
-	int ret;
-
-	tree->n_intervals = 0;
-	for (size_t i = 0; i < p->sources.n; i++)
-		tree->n_intervals += of_source[i].n;
-	vprof_tree_own(tree->exchange, tree->n_intervals, &tree->own_from, &tree->own_to);
-	f.n_all = tree->own_to - tree->own_from;
-	tree->n_threads = vprof_parallel_count(n_threads);
-	ret = fill_sources(&f, tree, of_source, (size_t)tree->n_threads);
-	if (!ret && tree->n_threads > 1 && is_refused(p)) /* which nodes a full tree refuses must not depend on the number of threads */
-		ret = fill_sources(&f, tree, of_source, 1);
-	tree->is_full = is_refused(p);
-	return ret;
 }
 
 struct join { /* the tree's nodes by parent and kind */
@@ -448,16 +153,16 @@ static int begin_join(struct join *j, struct vprof_tree *tree, size_t n)
 
 static int join_parts(struct vprof_tree *tree)
 {
-	struct vprof_tree_private *p = tree->private;
+	size_t n = 1, n_parts;
+	struct vprof_tree_part *const *parts = vprof_tree_parts(tree, &n_parts);
 	struct join j;
-	size_t n = 1;
 	int ret;
 
-	for (size_t i = 0; i < p->n_parts; i++)
-		n += p->parts[i]->nodes.n;
+	for (size_t i = 0; i < n_parts; i++)
+		n += parts[i]->nodes.n;
 	ret = begin_join(&j, tree, n);
-	for (size_t i = 0; i < p->n_parts && !ret; i++)
-		ret = join_part(&j, p->parts[i]);
+	for (size_t i = 0; i < n_parts && !ret; i++)
+		ret = join_part(&j, parts[i]);
 	free(j.slots);
 	return ret;
 }
@@ -510,7 +215,8 @@ static int join_ranks(struct vprof_tree *tree, const struct vprof_gathered *all,
 
 static int exchange_nodes(struct vprof_tree *tree, int ret)
 {
-	struct vprof_tree_private *p = tree->private;
+	size_t n_parts;
+	struct vprof_tree_part *const *parts = vprof_tree_parts(tree, &n_parts);
 	struct tree_counts counts = { tree->preempted_ticks, tree->by_own_ticks, tree->wait_ticks, tree->unmatched_ticks, tree->n_folded,
 				      (uint64_t)tree->has_noise, (uint64_t)tree->is_full, tree->nodes.n };
 	size_t n_bytes = sizeof counts + tree->nodes.n * sizeof(struct vprof_tree_node);
@@ -529,9 +235,9 @@ static int exchange_nodes(struct vprof_tree *tree, int ret)
 		tree->preempted_ticks = tree->by_own_ticks = tree->wait_ticks = tree->unmatched_ticks = tree->n_folded = 0;
 		ret = join_ranks(tree, &all, vprof_exchange_ranks(tree->exchange), vprof_exchange_rank(tree->exchange), map);
 	}
-	for (size_t i = 0; i < p->n_parts && !ret; i++)
-		for (size_t k = 0; k < p->parts[i]->nodes.n; k++)
-			p->parts[i]->map[k] = map[p->parts[i]->map[k]];
+	for (size_t i = 0; i < n_parts && !ret; i++)
+		for (size_t k = 0; k < parts[i]->nodes.n; k++)
+			parts[i]->map[k] = map[parts[i]->map[k]];
 	vprof_gathered_release(&all);
 	free(mine);
 	free(map);
@@ -647,7 +353,8 @@ static void sort_entries(struct entry *v, size_t n)
 static int arrange_part(void *arg, int worker, size_t item)
 {
 	const struct vprof_tree *tree = arg;
-	struct vprof_tree_part *part = tree->private->parts[item];
+	size_t n_parts;
+	struct vprof_tree_part *part = vprof_tree_parts(tree, &n_parts)[item];
 	VPROF_ARRAY(struct entry) entries = { NULL, 0, 0 };
 
 	(void)worker;
@@ -675,6 +382,7 @@ static int arrange_part(void *arg, int worker, size_t item)
 int vprof_tree_number(struct vprof_tree *tree)
 {
 	struct vprof_tree_private *p = tree->private;
+	size_t n_parts;
 	int ret = join_parts(tree);
 
 	if (tree->exchange)
@@ -682,7 +390,8 @@ int vprof_tree_number(struct vprof_tree *tree)
 	if (ret || number(tree) || fill_places(tree))
 		return ret ? ret : VPROF_ERR_NOMEM;
 	p->reader = vprof_tree_reader_new(tree);
-	return p->reader ? vprof_parallel_run(tree->n_threads, p->n_parts, arrange_part, tree) : VPROF_ERR_NOMEM;
+	vprof_tree_parts(tree, &n_parts);
+	return p->reader ? vprof_parallel_run(tree->n_threads, n_parts, arrange_part, tree) : VPROF_ERR_NOMEM;
 }
 
 struct vprof_tree_reader *vprof_tree_reader_new(const struct vprof_tree *tree)
@@ -709,28 +418,13 @@ void vprof_tree_reader_free(struct vprof_tree_reader *r)
 	free(r);
 }
 
-/* Interval i is the *k-th of the part. */
-static const struct vprof_tree_part *part_of(const struct vprof_tree *tree, size_t i, size_t *k)
-{
-	const struct vprof_tree_private *p = tree->private;
-	const struct source *s = p->sources.v[0];
-	const struct batch *b;
-
-	for (size_t n = 1; i >= s->first + s->n && n < p->sources.n; n++)
-		s = p->sources.v[n];
-	i -= s->first;
-	b = p->batches.n ? &p->batches.v[s->first_batch + i / s->batch_size] : NULL;
-	*k = b ? (size_t)b->first + i % s->batch_size : i;
-	return p->parts[b ? b->part : 0];
-}
-
 /* Bodies come in the order of their parents, too: both are merged. */
 const struct vprof_sample *vprof_tree_read(struct vprof_tree_reader *r, size_t i, size_t *n)
 {
 	const struct place *places = r->tree->private->places;
 	double ns = r->tree->ns_per_tick;
 	size_t k, n_entries, out = 0, parent = 0;
-	const struct vprof_tree_part *part = part_of(r->tree, i, &k);
+	const struct vprof_tree_part *part = vprof_tree_part_of(r->tree, i, &k);
 	const uint32_t *node = part->entry_node.v + part->first.v[k];
 	const uint64_t *ticks = part->entry_ticks.v + part->first.v[k];
 
@@ -776,7 +470,7 @@ const struct vprof_sample_noise *vprof_tree_read_noise(struct vprof_tree_reader 
 {
 	const struct vprof_tree *tree = r->tree;
 	size_t n_items, interval;
-	const struct vprof_tree_part *part = part_of(tree, i, &interval);
+	const struct vprof_tree_part *part = vprof_tree_part_of(tree, i, &interval);
 	double ns = tree->ns_per_tick * part->source->ratio, ns2 = ns * ns;
 	const struct vprof_noise_item *items = vprof_noise_items(part->noise, interval, &n_items);
 

@@ -57,6 +57,7 @@ struct vprof_tree {
 	int has_noise;		  /* once numbered: times of some interval are estimates */
 	uint64_t n_folded;	  /* frames folded into their caller for depth or number of nodes */
 	uint64_t n_unknown_codes; /* nodes whose code the plan does not know */
+	struct vprof_tree_taken *taken; /* parts, and which intervals each took (tree_fill.h) */
 	struct vprof_tree_private *private;
 };
 

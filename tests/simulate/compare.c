@@ -9,7 +9,7 @@
 
 #include "analysis/analyze.h"
 #include "analysis/critical_path.h"
-#include "analysis/tree_part.h"
+#include "analysis/tree_fill.h"
 #include "analysis/wakes.h"
 #include "programs.h"
 
