@@ -12,50 +12,10 @@
 
 #include "common/files.h"
 #include "instrumenter/instrument.h"
-#include "instrumenter/plan_external.h"
+#include "instrumenter/plan_children.h"
 #include "trace/format.h"
 
-#define NONE UINT32_MAX
-#define PASS_THROUGH_DEPTH 8 /* of functions that cannot carry a probe, looked through for children */
-
-struct mark {
-	uint64_t mask;
-	uint32_t canon, next_twin; /* index; the list of twins starts at the canonical one */
-	uint32_t n_twins;	   /* of the canonical one */
-	uint32_t stamp;		   /* last enumeration that met it */
-	unsigned char present, is_root, broken_down, is_acquire, excluded, context;
-};
-
-struct targets { /* of one signature */
-	const char *signature;
-	uint32_t *functions;
-	size_t n;
-};
-
-struct maker {
-	const struct vprof_facts *facts;
-	const struct vprof_callgraph *graph;
-	const struct vprof_annotations *a;
-	const struct vprof_decisions *d;
-	struct vprof_plan *plan;
-	struct vprof_text *skipped;
-	struct mark *function, *call;
-	uint32_t *address_by_caller; /* indices into addresses, sorted by caller */
-	uint32_t *found;	     /* scratch for look-ups, [n_functions] */
-	struct targets *targets;
-	size_t n_targets, cap_targets;
-	uint32_t stamp;
-	int failed; /* out of memory */
-};
-
-/* One enumeration of children: `mask` is given to each; `n` counts the distinct ones. */
-struct children {
-	uint64_t mask;
-	int mark; /* put the mask on them, else only count */
-	uint32_t n;
-};
-
-static void skip(struct maker *m, const char *name, const char *why)
+static void skip(struct vprof_plan_maker *m, const char *name, const char *why)
 {
 	if (m->skipped)
 		vprof_text_addf(m->skipped, "%s: %s\n", name, why);
@@ -91,14 +51,6 @@ static int by_call_place(const void *a, const void *b, void *facts)
 	return c->id < d->id ? -1 : c->id > d->id;
 }
 
-static int by_caller(const void *a, const void *b, void *facts)
-{
-	const struct vprof_facts *all = facts;
-	uint32_t c = all->addresses[*(const uint32_t *)a].caller, d = all->addresses[*(const uint32_t *)b].caller;
-
-	return c < d ? -1 : c > d;
-}
-
 static uint32_t *numbers(size_t n)
 {
 	uint32_t *list = malloc((n + 1) * sizeof *list);
@@ -109,13 +61,13 @@ static uint32_t *numbers(size_t n)
 }
 
 /* Links the entries of `order` that share a place into lists; `same` tells whether two neighbours do. */
-static void link_twins(struct mark *marks, const uint32_t *order, size_t n,
+static void link_twins(struct vprof_plan_mark *marks, const uint32_t *order, size_t n,
 		       int (*same)(const struct vprof_facts *, uint32_t, uint32_t), const struct vprof_facts *facts)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct mark *mark = &marks[order[i]];
+		struct vprof_plan_mark *mark = &marks[order[i]];
 
-		mark->next_twin = NONE;
+		mark->next_twin = VPROF_PLAN_NONE;
 		mark->canon = order[i];
 		mark->n_twins = 1;
 		if (i && same(facts, order[i - 1], order[i])) {
@@ -140,7 +92,7 @@ static int same_site(const struct vprof_facts *facts, uint32_t a, uint32_t b)
 	return c->file == d->file && c->begin == d->begin && c->end == d->end && c->begin >= 0;
 }
 
-static int find_twins(struct maker *m)
+static int find_twins(struct vprof_plan_maker *m)
 {
 	const struct vprof_facts *f = m->facts;
 	uint32_t *functions = numbers(f->n_functions), *calls = numbers(f->n_calls);
@@ -184,7 +136,7 @@ static int excludes(const char *pattern, const struct vprof_facts_function *f, c
 	return match;
 }
 
-static int excluded(const struct maker *m, const struct vprof_facts_function *f)
+static int excluded(const struct vprof_plan_maker *m, const struct vprof_facts_function *f)
 {
 	for (size_t i = 0; m->a && i < m->a->n_exclude; i++)
 		if (excludes(m->a->exclude[i], f, vprof_facts_file(m->facts, f->file)))
@@ -193,7 +145,7 @@ static int excluded(const struct maker *m, const struct vprof_facts_function *f)
 }
 
 /* All functions that a name means, into m->found. "name@file" is split. */
-static size_t find(struct maker *m, const char *name, const char *file)
+static size_t find(struct vprof_plan_maker *m, const char *name, const char *file)
 {
 	const char *at = strrchr(name, '@');
 	size_t n;
@@ -212,7 +164,7 @@ static size_t find(struct maker *m, const char *name, const char *file)
 	return vprof_facts_find(m->facts, name, file && *file ? file : NULL, m->found, m->facts->n_functions);
 }
 
-static void find_annotated(struct maker *m)
+static void find_annotated(struct vprof_plan_maker *m)
 {
 	for (size_t i = 0; i < m->facts->n_functions; i++)
 		m->function[i].excluded = (unsigned char)excluded(m, &m->facts->functions[i]);
@@ -224,234 +176,6 @@ static void find_annotated(struct maker *m)
 	}
 }
 
-static int can_carry_probe(const struct maker *m, uint32_t function)
-{
-	const struct vprof_facts_function *f = &m->facts->functions[function];
-	const struct vprof_facts_file *file = vprof_facts_file(m->facts, f->file);
-
-	return f->instrumentable && f->body_begin > 0 && file && file->in_project &&
-	       vprof_path_inside(m->facts->root, file->path) && f->id < VP_CODE_SITE - VP_CODE_FUNCTION;
-}
-
-static int is_child(const struct maker *m, uint32_t function)
-{
-	const struct mark *mark = &m->function[function];
-
-	if (!can_carry_probe(m, function))
-		return 0;
-	return mark->is_acquire || (!m->facts->functions[function].is_tiny && !mark->excluded);
-}
-
-/* Is a call that takes time of its own written inside this one, as an argument? The probe around the whole call would
- * count it as the outer function's. */
-static int encloses_calls(const struct maker *m, const struct vprof_facts_call *c)
-{
-	const struct vprof_facts_function *f = vprof_facts_function(m->facts, c->caller);
-
-	for (uint32_t i = 0; f && i < f->n_calls; i++) {
-		const struct vprof_facts_call *inner = &m->facts->calls[m->facts->calls_by_caller[f->first_call + i]];
-		uint32_t callee = inner->callee_function;
-
-		if (inner->file != c->file || inner->begin < c->begin || inner->end > c->end ||
-		    (inner->begin == c->begin && inner->end == c->end))
-			continue;
-		if (callee ? !m->facts->functions[callee - 1].is_tiny
-			   : inner->kind != VPROF_CALL_DIRECT || vprof_plan_external_measured(inner->callee))
-			return 1;
-	}
-	return 0;
-}
-
-/* One place carries one form: two configurations of a file may disagree. */
-static int twins_agree(const struct maker *m, const struct vprof_facts_call *c)
-{
-	uint32_t i = m->call[c - m->facts->calls].canon;
-
-	for (; i != NONE; i = m->call[i].next_twin)
-		if (!m->facts->calls[i].wrappable || m->facts->calls[i].form != c->form)
-			return 0;
-	return 1;
-}
-
-static int site_can_carry_probe(const struct maker *m, const struct vprof_facts_call *c)
-{
-	const struct vprof_facts_file *file = vprof_facts_file(m->facts, c->file);
-
-	return c->wrappable && twins_agree(m, c) && !encloses_calls(m, c) && c->begin > 0 && c->end > c->begin && file && file->in_project &&
-	       vprof_path_inside(m->facts->root, file->path) && c->id < VP_CODE_MASK - VP_CODE_SITE;
-}
-
-static const struct targets *pointer_targets(struct maker *m, const char *signature)
-{
-	struct targets *t;
-	size_t n;
-
-	for (size_t i = 0; i < m->n_targets; i++)
-		if (!strcmp(m->targets[i].signature, signature))
-			return &m->targets[i];
-	if (m->n_targets == m->cap_targets) {
-		size_t cap = m->cap_targets ? m->cap_targets * 2 : 16;
-
-		t = realloc(m->targets, cap * sizeof *t);
-		if (!t) {
-			m->failed = 1;
-			return NULL;
-		}
-		m->targets = t;
-		m->cap_targets = cap;
-	}
-	n = *signature ? vprof_facts_pointer_targets(m->facts, signature, m->found, m->facts->n_functions) : 0;
-	if (n > m->facts->n_functions)
-		n = m->facts->n_functions;
-	t = &m->targets[m->n_targets];
-	t->signature = signature;
-	t->n = n;
-	t->functions = malloc((n + 1) * sizeof *t->functions);
-	if (!t->functions) {
-		m->failed = 1;
-		return NULL;
-	}
-	memcpy(t->functions, m->found, n * sizeof *t->functions);
-	m->n_targets++;
-	return t;
-}
-
-/* ---- children ---- */
-
-static void child_function(struct maker *m, uint32_t function, struct children *c)
-{
-	struct mark *mark = &m->function[m->function[function].canon];
-
-	if (mark->stamp == m->stamp)
-		return;
-	mark->stamp = m->stamp;
-	c->n++;
-	if (c->mark) {
-		mark->mask |= c->mask;
-		mark->present = 1;
-	}
-}
-
-static void child_site(struct maker *m, const struct vprof_facts_call *call, struct children *c)
-{
-	struct mark *mark = &m->call[m->call[call - m->facts->calls].canon];
-
-	if (mark->stamp == m->stamp)
-		return;
-	mark->stamp = m->stamp;
-	c->n++;
-	if (c->mark) {
-		mark->mask |= c->mask;
-		mark->present = 1;
-	}
-}
-
-static void children_of(struct maker *m, uint32_t function, struct children *c, int depth);
-
-/* A callee with a body: itself, or what it calls when it cannot carry a probe. */
-static void child_callee(struct maker *m, uint32_t function, struct children *c, int depth)
-{
-	struct mark *mark = &m->function[function];
-
-	if (is_child(m, function)) {
-		child_function(m, function, c);
-	} else if (!can_carry_probe(m, function) && !mark->excluded && depth < PASS_THROUGH_DEPTH &&
-		   mark->stamp != m->stamp) {
-		mark->stamp = m->stamp;
-		children_of(m, function, c, depth + 1);
-	}
-}
-
-static void children_by_pointer(struct maker *m, const char *signature, struct children *c)
-{
-	const struct targets *t = pointer_targets(m, signature);
-
-	for (size_t i = 0; t && i < t->n; i++)
-		if (is_child(m, t->functions[i]))
-			child_function(m, t->functions[i], c);
-}
-
-static void children_of_call(struct maker *m, const struct vprof_facts_call *call, struct children *c, int depth)
-{
-	size_t n;
-
-	if (call->kind == VPROF_CALL_POINTER) {
-		if (site_can_carry_probe(m, call))
-			child_site(m, call, c);
-		else
-			children_by_pointer(m, call->signature, c);
-		return;
-	}
-	if (call->kind == VPROF_CALL_VIRTUAL) {
-		n = vprof_facts_overriders(m->facts, call->callee_usr, m->found, m->facts->n_functions);
-		if (n > m->facts->n_functions)
-			n = m->facts->n_functions;
-		if (n) {
-			uint32_t *overriders = malloc(n * sizeof *overriders);
-
-			if (!overriders) {
-				m->failed = 1;
-				return;
-			}
-			memcpy(overriders, m->found, n * sizeof *overriders);
-			for (size_t i = 0; i < n; i++)
-				child_callee(m, overriders[i], c, depth);
-			free(overriders);
-			return;
-		}
-	}
-	if (call->callee_function)
-		child_callee(m, call->callee_function - 1, c, depth);
-	else if (site_can_carry_probe(m, call) && vprof_plan_external_measured(call->callee))
-		child_site(m, call, c);
-}
-
-/* Functions given to external ones (threads, comparators, callbacks) may be called back from beneath. */
-static void children_called_back(struct maker *m, uint32_t id, struct children *c)
-{
-	const struct vprof_facts *f = m->facts;
-	size_t low = 0, high = f->n_addresses;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (f->addresses[m->address_by_caller[middle]].caller < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < f->n_addresses; low++) {
-		const struct vprof_facts_address *a = &f->addresses[m->address_by_caller[low]];
-
-		if (a->caller != id)
-			break;
-		if (a->function && !strcmp(a->how, "argument") && is_child(m, a->function - 1) &&
-		    !vprof_facts_find(f, a->target, NULL, NULL, 0))
-			child_function(m, a->function - 1, c);
-	}
-}
-
-/* Distinct measurable children of a function, of all functions at its place. */
-static void children_of(struct maker *m, uint32_t function, struct children *c, int depth)
-{
-	for (uint32_t i = m->function[function].canon; i != NONE; i = m->function[i].next_twin) {
-		const struct vprof_facts_function *f = &m->facts->functions[i];
-
-		for (uint32_t k = 0; k < f->n_calls; k++)
-			children_of_call(m, &m->facts->calls[m->facts->calls_by_caller[f->first_call + k]], c, depth);
-		children_called_back(m, f->id, c);
-	}
-}
-
-static uint32_t count_children(struct maker *m, uint32_t function)
-{
-	struct children c = { 0 };
-
-	m->stamp++;
-	children_of(m, function, &c, 0);
-	return c.n;
-}
-
 /* ---- decisions ---- */
 
 static const char *reason(const struct vprof_facts_function *f)
@@ -459,7 +183,7 @@ static const char *reason(const struct vprof_facts_function *f)
 	return *f->reason ? f->reason : "its body cannot carry a probe";
 }
 
-static void make_root(struct maker *m, const struct vprof_name *name)
+static void make_root(struct vprof_plan_maker *m, const struct vprof_name *name)
 {
 	size_t n = find(m, name->name, name->file);
 
@@ -468,9 +192,9 @@ static void make_root(struct maker *m, const struct vprof_name *name)
 		return;
 	}
 	for (size_t i = 0; i < n && i < m->facts->n_functions; i++) {
-		struct mark *mark = &m->function[m->function[m->found[i]].canon];
+		struct vprof_plan_mark *mark = &m->function[m->function[m->found[i]].canon];
 
-		if (!can_carry_probe(m, m->found[i])) {
+		if (!vprof_plan_can_carry_probe(m, m->found[i])) {
 			skip(m, name->name, reason(&m->facts->functions[m->found[i]]));
 			continue;
 		}
@@ -479,38 +203,36 @@ static void make_root(struct maker *m, const struct vprof_name *name)
 	}
 }
 
-static void break_function(struct maker *m, uint32_t function, int bit)
+static void break_function(struct vprof_plan_maker *m, uint32_t function, int bit)
 {
-	struct children c = { .mask = UINT64_C(1) << bit, .mark = 1 };
-	struct mark *mark = &m->function[m->function[function].canon];
+	struct vprof_plan_children c = { .mask = UINT64_C(1) << bit, .mark = 1 };
+	struct vprof_plan_mark *mark = &m->function[m->function[function].canon];
 
-	if (!can_carry_probe(m, function)) {
+	if (!vprof_plan_can_carry_probe(m, function)) {
 		skip(m, m->facts->functions[function].display, reason(&m->facts->functions[function]));
 		return;
 	}
 	mark->present = mark->broken_down = 1;
 	mark->context = (unsigned char)bit;
-	m->stamp++;
-	children_of(m, function, &c, 0);
+	vprof_plan_children_of(m, function, &c);
 }
 
-static void break_pointer(struct maker *m, const struct vprof_facts_call *call, int bit)
+static void break_pointer(struct vprof_plan_maker *m, const struct vprof_facts_call *call, int bit)
 {
-	struct children c = { .mask = UINT64_C(1) << bit, .mark = 1 };
-	struct mark *mark = &m->call[m->call[call - m->facts->calls].canon];
+	struct vprof_plan_children c = { .mask = UINT64_C(1) << bit, .mark = 1 };
+	struct vprof_plan_mark *mark = &m->call[m->call[call - m->facts->calls].canon];
 
-	if (!site_can_carry_probe(m, call)) {
+	if (!vprof_plan_site_can_carry_probe(m, call)) {
 		skip(m, call->callee, "this call cannot carry a probe; what it calls is measured in its caller");
 		return;
 	}
 	mark->present = mark->broken_down = 1;
 	mark->context = (unsigned char)bit;
-	m->stamp++;
-	children_by_pointer(m, call->signature, &c);
+	vprof_plan_children_by_pointer(m, call->signature, &c);
 }
 
 /* All sites of that pointer expression in the function named as its caller; how many there were. */
-static size_t break_pointers(struct maker *m, const struct vprof_name *name, int bit)
+static size_t break_pointers(struct vprof_plan_maker *m, const struct vprof_name *name, int bit)
 {
 	size_t n = find(m, name->caller, NULL), n_broken = 0;
 	uint32_t *holders;
@@ -542,7 +264,7 @@ static size_t break_pointers(struct maker *m, const struct vprof_name *name, int
 	return n_broken;
 }
 
-static void break_down(struct maker *m, const struct vprof_name *name, int bit)
+static void break_down(struct vprof_plan_maker *m, const struct vprof_name *name, int bit)
 {
 	uint32_t *functions;
 	size_t n;
@@ -567,12 +289,12 @@ static void break_down(struct maker *m, const struct vprof_name *name, int bit)
 	free(functions);
 }
 
-static void take_all(struct maker *m)
+static void take_all(struct vprof_plan_maker *m)
 {
 	for (uint32_t i = 0; i < m->facts->n_functions; i++) {
-		struct mark *mark = &m->function[m->function[i].canon];
+		struct vprof_plan_mark *mark = &m->function[m->function[i].canon];
 
-		if (!can_carry_probe(m, i) || (m->function[i].excluded && !m->function[i].is_acquire))
+		if (!vprof_plan_can_carry_probe(m, i) || (m->function[i].excluded && !m->function[i].is_acquire))
 			continue;
 		mark->mask = VPROF_MASK_ANY;
 		mark->present = 1;
@@ -581,7 +303,7 @@ static void take_all(struct maker *m)
 	}
 }
 
-static void decide(struct maker *m)
+static void decide(struct vprof_plan_maker *m)
 {
 	for (size_t i = 0; i < m->d->n_roots; i++)
 		make_root(m, &m->d->roots[i]);
@@ -611,26 +333,26 @@ static const char *relative(const struct vprof_facts *facts, uint32_t id)
 }
 
 /* Height of the condensed call graph beneath any of the functions at this place. */
-static uint32_t height(const struct maker *m, uint32_t function)
+static uint32_t height(const struct vprof_plan_maker *m, uint32_t function)
 {
 	uint32_t most = 0;
 
-	for (uint32_t i = m->function[function].canon; m->graph && i != NONE; i = m->function[i].next_twin)
+	for (uint32_t i = m->function[function].canon; m->graph && i != VPROF_PLAN_NONE; i = m->function[i].next_twin)
 		if (m->graph->height[i] > most)
 			most = m->graph->height[i];
 	return most;
 }
 
-static int add_function(struct maker *m, uint32_t function)
+static int add_function(struct vprof_plan_maker *m, uint32_t function)
 {
 	const struct vprof_facts_function *f = &m->facts->functions[function];
-	const struct mark *mark = &m->function[function];
+	const struct vprof_plan_mark *mark = &m->function[function];
 	struct vprof_text display = VPROF_TEXT_INIT;
 	struct vprof_probe p = {
 		.code = VP_CODE_FUNCTION + f->id, .kind = VPROF_PROBE_FUNCTION, .fact_id = f->id,
 		.mask = mark->mask, .context = mark->context ? mark->context : VPROF_CONTEXT_LEAF,
 		.is_root = mark->is_root, .broken_down = mark->broken_down, .height = height(m, function),
-		.n_children = count_children(m, function), .name = f->name,
+		.n_children = vprof_plan_count_children(m, function), .name = f->name,
 		.file = relative(m->facts, f->file), .line = f->line, .caller = "",
 	};
 	int rc;
@@ -644,11 +366,11 @@ static int add_function(struct maker *m, uint32_t function)
 	return rc;
 }
 
-static int add_site(struct maker *m, uint32_t call)
+static int add_site(struct vprof_plan_maker *m, uint32_t call)
 {
 	const struct vprof_facts_call *c = &m->facts->calls[call];
 	const struct vprof_facts_function *holder = vprof_facts_function(m->facts, c->caller);
-	const struct mark *mark = &m->call[call];
+	const struct vprof_plan_mark *mark = &m->call[call];
 	struct vprof_text display = VPROF_TEXT_INIT;
 	struct vprof_probe p = {
 		.code = VP_CODE_SITE + c->id, .kind = VPROF_PROBE_SITE, .fact_id = c->id, .mask = mark->mask,
@@ -659,14 +381,13 @@ static int add_site(struct maker *m, uint32_t call)
 	int rc;
 
 	if (c->kind == VPROF_CALL_POINTER) {
-		const struct targets *t = pointer_targets(m, c->signature);
-		struct children count = { 0 };
+		const struct vprof_plan_targets *t = vprof_plan_pointer_targets(m, c->signature);
+		struct vprof_plan_children count = { 0 };
 
 		for (size_t i = 0; t && i < t->n; i++)
 			if (height(m, t->functions[i]) >= p.height)
 				p.height = height(m, t->functions[i]) + 1;
-		m->stamp++;
-		children_by_pointer(m, c->signature, &count);
+		vprof_plan_children_by_pointer(m, c->signature, &count);
 		p.n_children = count.n;
 		p.kind = VPROF_PROBE_POINTER;
 		vprof_text_addf(&display, "(*%s)", c->callee);
@@ -679,7 +400,7 @@ static int add_site(struct maker *m, uint32_t call)
 	return rc;
 }
 
-static int add_probes(struct maker *m)
+static int add_probes(struct vprof_plan_maker *m)
 {
 	uint32_t over_roots = 0, over_all = 0;
 	int rc = VPROF_OK, any_root = 0;
@@ -705,7 +426,7 @@ int vprof_plan_make(struct vprof_plan **out, const struct vprof_facts *facts, co
 		    const struct vprof_annotations *a, const struct vprof_decisions *d, struct vprof_text *skipped,
 		    struct vprof_error *err)
 {
-	struct maker m = { .facts = facts, .graph = graph, .a = a, .d = d, .skipped = skipped };
+	struct vprof_plan_maker m = { .facts = facts, .graph = graph, .a = a, .d = d, .skipped = skipped };
 	int rc = VPROF_ERR_NOMEM;
 
 	*out = NULL;
@@ -713,10 +434,8 @@ int vprof_plan_make(struct vprof_plan **out, const struct vprof_facts *facts, co
 	m.function = calloc(facts->n_functions + 1, sizeof *m.function);
 	m.call = calloc(facts->n_calls + 1, sizeof *m.call);
 	m.found = calloc(facts->n_functions + 1, sizeof *m.found);
-	m.address_by_caller = numbers(facts->n_addresses);
-	if (!m.plan || !m.function || !m.call || !m.found || !m.address_by_caller || find_twins(&m))
+	if (!m.plan || !m.function || !m.call || !m.found || find_twins(&m) || vprof_plan_children_begin(&m))
 		goto out;
-	qsort_r(m.address_by_caller, facts->n_addresses, sizeof *m.address_by_caller, by_caller, (void *)facts);
 	m.plan->all = d->all;
 	find_annotated(&m);
 	decide(&m);
@@ -724,13 +443,10 @@ int vprof_plan_make(struct vprof_plan **out, const struct vprof_facts *facts, co
 	if (m.failed)
 		rc = VPROF_ERR_NOMEM;
 out:
-	for (size_t i = 0; i < m.n_targets; i++)
-		free(m.targets[i].functions);
-	free(m.targets);
+	vprof_plan_children_end(&m);
 	free(m.function);
 	free(m.call);
 	free(m.found);
-	free(m.address_by_caller);
 	if (rc) {
 		vprof_plan_free(m.plan);
 		return vprof_error_set(err, rc, "out of memory making the plan");
