@@ -268,6 +268,26 @@ static void test_line_across_mappings(void **state)
 	assert_false(has(VPROF_PIECE_WAIT, 1, 200, 400, 1));
 }
 
+/* A waker's wait in the same line that was over when it began: there is nobody to look through to, so the wait stays, with its time.
+ * Schedule 5452. */
+static void test_wait_over_when_it_began(void **state)
+{
+	(void)state;
+	hand_mark(a, VP_KIND_BEGIN, 1, 100);
+	hand_wait(a, VP_WAIT_MUTEX, VP_CALL_MUTEX_LOCK, 0x10, 2, 200, 500);
+	hand_mark(a, VP_KIND_END, 1, 600);
+	hand_wait(b, VP_WAIT_MUTEX, VP_CALL_MUTEX_LOCK, 0x10, 1, 250, 400);
+	hand_wake(b, VP_WAIT_MUTEX, 0, 0x10, 2, 2, 490);
+	hand_wake(c, VP_WAIT_MUTEX, 0, 0x10, 0, 1, 240); /* its release counted the arrival */
+	steps();
+	assert_int_equal(s.timeline->threads[1].waits.v[0].waker, 2);
+	assert_int_equal(s.timeline->threads[1].waits.v[0].wake_t, 250);
+	walk(0);
+	assert_true(has(VPROF_PIECE_RUN, 1, 200, 250, 1));
+	assert_true(has(VPROF_PIECE_WAIT, 1, 250, 400, 1));
+	assert_true(has(VPROF_PIECE_RUN, 1, 400, 490, 1));
+}
+
 /* More threads than the barrier's count: one that is slow to return is passed by the next round. */
 static void test_barrier_passed_by_the_next_round(void **state)
 {
@@ -352,6 +372,7 @@ int main(void)
 		CASE(test_message_to_itself),
 		CASE(test_readers_and_writers_stand_in_one_line),
 		CASE(test_line_across_mappings),
+		CASE(test_wait_over_when_it_began),
 		CASE(test_barrier_passed_by_the_next_round),
 		CASE(test_barrier_clock_read_early),
 		CASE(test_reader_after_a_late_writer),
