@@ -39,6 +39,38 @@ function says(f) {
 	if (f.kind === "variance" && f.n_calls) list.push(`${count(f.n_calls)} calls`);
 	return list.join(" · ");
 }
+function factorRow(f, most) {
+	const bounds =
+		finite(f.share_low) ? ` ${percent(f.share_low).replace(" %", "")} … ${percent(f.share_high)}` : "";
+	const choose = () => {
+		const n = firstNode(f);
+		if (n) select(n, "causes");
+	};
+	return el("tr", { "data-factor": f.id, class: f.id < R.n_selected ? "chosen" : null },
+		el("td.num", null, String(f.id + 1)),
+		el("td", null, el("b", null, percent(f.share)), el("span.small.soft", null, bounds), meter(f, most)),
+		el("td", null,
+			el("button.link.name", { type: "button", title: cut(f.name, 300), onclick: choose }, f.name),
+			el("div", null, verdictBadge(f.verdict),
+				f.id < R.n_selected ? el("span.badge", null, "chosen") : null),
+			f.note ? el("div.small", null, f.note) : null),
+		el("td", null, el("div.place", null, place(f)),
+			el("div.small.soft", { style: "overflow-wrap:anywhere" }, says(f)),
+			el("div.small.soft", null, trusts(f).join(" · "))),
+		el("td.num", null, duration(f.mean_ns)), el("td.num", null, duration(f.sd_ns)));
+}
+function factorTable(body, more) {
+	return el("div.card.scroll", null,
+		el("table#factors", { id: "factors" },
+			el("thead", null,
+				el("tr", null, el("th.num", null, "#"),
+					el("th", { style: "min-width:150px" }, "share of variance"),
+					el("th", { style: "min-width:190px" }, "factor"),
+					el("th", null, "where it sits, and what is known"), el("th.num", null, "mean"),
+					el("th.num", null, "sd"))),
+			body),
+		el("p", null, more));
+}
 function causes() {
 	const box = document.getElementById("causes"), body = el("tbody"),
 		more = el("button", { type: "button" });
@@ -54,48 +86,14 @@ function causes() {
 	box.append(el("p", null,
 		"Share of the variance, with its 95 % interval. Ranked by share times specificity: a specific function " +
 			"comes before the callers that hold it." +
-			stable));
-	box.append(el("div.card.scroll", null,
-		el("table#factors", { id: "factors" },
-			el("thead", null,
-				el("tr", null, el("th.num", null, "#"),
-					el("th", { style: "min-width:150px" }, "share of variance"),
-					el("th", { style: "min-width:190px" }, "factor"),
-					el("th", null, "where it sits, and what is known"), el("th.num", null, "mean"),
-					el("th.num", null, "sd"))),
-			body),
-		el("p", null, more)));
-	function draw() {
+			stable),
+		factorTable(body, more));
+	const draw = () => {
 		body.textContent = "";
-		for (const f of factors.slice(0, causesShown)) {
-			const bounds = finite(f.share_low) ?
-				` ${percent(f.share_low).replace(" %", "")} … ${percent(f.share_high)}` :
-				"";
-			body.append(el("tr", { "data-factor": f.id, class: f.id < R.n_selected ? "chosen" : null },
-				el("td.num", null, String(f.id + 1)),
-				el("td", null, el("b", null, percent(f.share)), el("span.small.soft", null, bounds),
-					meter(f, most)),
-				el("td", null,
-					el("button.link.name", {
-						type: "button",
-						title: cut(f.name, 300),
-						onclick: () => {
-							const n = firstNode(f);
-							if (n) select(n, "causes");
-						}
-					},
-						f.name),
-					el("div", null, verdictBadge(f.verdict),
-						f.id < R.n_selected ? el("span.badge", null, "chosen") : null),
-					f.note ? el("div.small", null, f.note) : null),
-				el("td", null, el("div.place", null, place(f)),
-					el("div.small.soft", { style: "overflow-wrap:anywhere" }, says(f)),
-					el("div.small.soft", null, trusts(f).join(" · "))),
-				el("td.num", null, duration(f.mean_ns)), el("td.num", null, duration(f.sd_ns))));
-		}
+		for (const f of factors.slice(0, causesShown)) body.append(factorRow(f, most));
 		more.hidden = causesShown >= factors.length;
 		more.textContent = `Show more of ${count(factors.length)} factors`;
-	}
+	};
 	more.addEventListener("click", () => { causesShown += 50; draw(); });
 	draw();
 	selectable.push(n => {

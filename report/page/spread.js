@@ -36,163 +36,116 @@ function tiles() {
 		t("slowest", duration(R.max_ns),
 			finite(R.slowest_share) ? percent(R.slowest_share) + " of the variance" : null));
 }
+/* The histogram: all intervals, and in front of them those of one type. */
+const HISTOGRAM = { W: 560, H: 270, l: 52, r: 14, t: 26, b: 34 };
 function histogram(box) {
-	const all = (R.histogram || []).filter(b => b.type === 0), W = 560, H = 270,
-		m = { l: 52, r: 14, t: 26, b: 34 };
+	const all = (R.histogram || []).filter(b => b.type === 0);
 	if (!all.length) { box.append(missing("Histogram")); return; }
+	const holder = el("div"), shown = { type: 0, scale: "linear" };
+	const draw = () => drawHistogram(holder, all, shown);
+	box.append(histogramBar(shown, draw), holder);
+	draw();
+}
+function histogramBar(shown, draw) {
 	const kinds =
 		[...new Set(R.histogram.filter(b => b.type > 0).map(b => b.type))].filter(t => R.types[t - 1]);
-	let type = 0, scale = "linear";
-	const bar = el("div.bar-row"), holder = el("div");
-	bar.append(el("b", null, "Latencies"), el("span.right"),
-		choice("Count axis", [["linear", "count"], ["log", "log count"]], scale, v => {
-			scale = v;
-			draw();
-		}));
-	if (kinds.length > 1) {
-		const s = el("select", {
+	const scale = choice("Count axis", [["linear", "count"], ["log", "log count"]], shown.scale, v => {
+		shown.scale = v;
+		draw();
+	});
+	const type = kinds.length > 1 ?
+		el("select", {
 			"aria-label": "Type of interval",
 			onchange: () => {
-				type = +s.value;
+				shown.type = +type.value;
 				draw();
 			}
 		},
 			el("option", { value: 0 }, "all types"),
-			kinds.map(t => el("option", { value: t }, cut(R.types[t - 1].name, 40))));
-		bar.append(s);
-	}
-	box.append(bar, holder);
-	function draw() {
-		holder.textContent = "";
-		const low = all[0].from_ns, high = all[all.length - 1].to_ns, most = d3.max(all, b => b.n);
-		const x = d3.scaleLog().domain([Math.max(low, 1), Math.max(high, low + 1, 2)]).range([m.l, W - m.r]);
-		const y = (scale === "log" ? d3.scaleLog().domain([0.7, most]) : d3.scaleLinear().domain([0, most]))
-			.range([H - m.b, m.t])
-			.nice();
-		const svg = svgAt(holder, W, H,
-			`Histogram of ${count(R.n_complete)} latencies from ${duration(R.min_ns)} to ${duration(R.max_ns)}, ` +
-				`median ${duration(R.p50_ns)}, 99 % below ${duration(R.p99_ns)}`);
-		for (const t of scale === "log" ? y.ticks(5).filter(v => Number.isInteger(Math.log10(v))) :
-			y.ticks(5)) {
-			svg.append("line")
-				.attr("class", "grid")
-				.attr("x1", m.l)
-				.attr("x2", W - m.r)
-				.attr("y1", y(t))
-				.attr("y2", y(t));
-			svg.append("text")
-				.attr("class", "soft")
-				.attr("x", m.l - 6)
-				.attr("y", y(t) + 4)
-				.attr("text-anchor", "end")
-				.text(d3.format("~s")(t));
-		}
-		const rects = (list, c) =>
-			svg.append("g")
-				.selectAll("rect")
-				.data(list)
-				.join("rect")
-				.attr("class", c)
-				.attr("x", b => x(Math.max(b.from_ns, 1)) + 0.3)
-				.attr(
-					"width", b => Math.max(0.8, x(Math.max(b.to_ns, 2)) - x(Math.max(b.from_ns, 1)) - 0.6))
-				.attr("y", b => y(b.n))
-				.attr("height", b => Math.max(0, H - m.b - y(b.n)));
-		rects(all, type ? "fill2 bucket" : "fill bucket");
-		if (type) rects(R.histogram.filter(b => b.type === type), "fill");
-		/* Only decades and halves that fit. */
-		let last = -100;
-		for (const t of d3.merge(d3.range(0, 12).map(e => [1, 2, 5].map(k => k * 10 ** e)))
-			.filter(t => t >= x.domain()[0] && t <= x.domain()[1]))
-			if (x(t) - last > 52) {
-				last = x(t);
-				svg.append("text")
-					.attr("class", "soft")
-					.attr("x", last)
-					.attr("y", H - 14)
-					.attr("text-anchor", "middle")
-					.text(duration(t).replace(/\.0+ /, " "));
-				svg.append("line")
-					.attr("class", "markline")
-					.attr("stroke-dasharray", "0")
-					.attr("x1", last)
-					.attr("x2", last)
-					.attr("y1", H - m.b)
-					.attr("y2", H - m.b + 4);
-			}
-		let free = -100;
-		for (const [name, v] of [
-			["median", R.p50_ns], ["90 %", R.p90_ns], ["99 %", R.p99_ns], ["99.9 %", R.p999_ns]]) {
-			const px = x(Math.max(v, 1));
-			svg.append("line")
-				.attr("class", "markline")
-				.attr("x1", px)
-				.attr("x2", px)
-				.attr("y1", m.t - 4)
-				.attr("y2", H - m.b);
-			if (px - free > 46) {
-				svg.append("text")
-					.attr("x", px)
-					.attr("y", m.t - 9)
-					.attr("text-anchor", "middle")
-					.text(name);
-				free = px;
-			}
-		}
-		tipped(svg.selectAll("rect"),
-			b => `${duration(b.from_ns)} to ${duration(b.to_ns)}\n${count(b.n)} intervals ` +
-				`(${percent(b.n / R.n_complete)})`);
-	}
-	draw();
+			kinds.map(t => el("option", { value: t }, cut(R.types[t - 1].name, 40)))) :
+		null;
+	return el("div.bar-row", null, el("b", null, "Latencies"), el("span.right"), scale, type);
 }
+function histogramScales(all, scale) {
+	const low = all[0].from_ns, high = all[all.length - 1].to_ns, most = d3.max(all, b => b.n), f = HISTOGRAM;
+	const x = d3.scaleLog().domain([Math.max(low, 1), Math.max(high, low + 1, 2)]).range([f.l, f.W - f.r]);
+	const y = (scale === "log" ? d3.scaleLog().domain([0.7, most]) : d3.scaleLinear().domain([0, most]))
+		.range([f.H - f.b, f.t])
+		.nice();
+	return [x, y];
+}
+function drawHistogram(holder, all, { type, scale }) {
+	holder.textContent = "";
+	const [x, y] = histogramScales(all, scale);
+	const svg = svgAt(holder, HISTOGRAM.W, HISTOGRAM.H,
+		`Histogram of ${count(R.n_complete)} latencies from ${duration(R.min_ns)} to ${duration(R.max_ns)}, ` +
+			`median ${duration(R.p50_ns)}, 99 % below ${duration(R.p99_ns)}`);
+	valueAxis(svg, HISTOGRAM, y,
+		y.ticks(5).filter(v => scale !== "log" || Number.isInteger(Math.log10(v))), d3.format("~s"));
+	drawBuckets(svg, all, x, y, type ? "fill2 bucket" : "fill bucket");
+	if (type) drawBuckets(svg, R.histogram.filter(b => b.type === type), x, y, "fill");
+	latencyAxis(svg, HISTOGRAM, x);
+	drawPercentiles(svg, x);
+	tipped(svg.selectAll("rect"),
+		b => `${duration(b.from_ns)} to ${duration(b.to_ns)}\n${count(b.n)} intervals ` +
+			`(${percent(b.n / R.n_complete)})`);
+}
+function drawBuckets(svg, list, x, y, kind) {
+	const left = b => x(Math.max(b.from_ns, 1));
+	svg.append("g")
+		.selectAll("rect")
+		.data(list)
+		.join("rect")
+		.attr("class", kind)
+		.attr("x", b => left(b) + 0.3)
+		.attr("width", b => Math.max(0.8, x(Math.max(b.to_ns, 2)) - left(b) - 0.6))
+		.attr("y", b => y(b.n))
+		.attr("height", b => Math.max(0, HISTOGRAM.H - HISTOGRAM.b - y(b.n)));
+}
+function drawPercentiles(svg, x) {
+	const f = HISTOGRAM;
+	let free = -100;
+	for (const [name, ns] of [
+		["median", R.p50_ns], ["90 %", R.p90_ns], ["99 %", R.p99_ns], ["99.9 %", R.p999_ns]]) {
+		const px = x(Math.max(ns, 1));
+		addLine(svg, "markline", px, px, f.t - 4, f.H - f.b);
+		if (px - free <= 46) continue;
+		addText(svg, null, px, f.t - 9, "middle", name);
+		free = px;
+	}
+}
+/* Over time: median, 99th percentile and slowest of each period of the run. */
+const OVER_TIME = { W: 560, H: 270, l: 58, r: 14, t: 26, b: 34 };
 function overTime(box) {
-	const list = R.periods || [], W = 560, H = 270, m = { l: 58, r: 14, t: 26, b: 34 };
+	const list = R.periods || [], f = OVER_TIME;
 	box.append(el("div.bar-row", null, el("b", null, "Over time")));
 	if (!list.length) { box.append(missing("Latency over time")); return; }
-	const end = d3.max(list, p => p.to_ns), x = d3.scaleLinear().domain([0, end]).range([m.l, W - m.r]);
+	const x = d3.scaleLinear().domain([0, d3.max(list, p => p.to_ns)]).range([f.l, f.W - f.r]);
 	const y = d3.scaleLog()
 		.domain([
 			Math.max(1, d3.min(list, p => p.p50_ns) / 1.3),
 			Math.max(2, d3.max(list, p => p.max_ns) * 1.1)
 		])
-		.range([H - m.b, m.t]);
+		.range([f.H - f.b, f.t]);
 	const svg = svgAt(
-		box, W, H, `Median, 99th percentile and slowest latency in ${list.length} periods of the run`);
-	for (const t of y.ticks().filter(v => Number.isInteger(Math.round(Math.log10(v) * 1e6) / 1e6))) {
-		svg.append("line")
-			.attr("class", "grid")
-			.attr("x1", m.l)
-			.attr("x2", W - m.r)
-			.attr("y1", y(t))
-			.attr("y2", y(t));
-		svg.append("text")
-			.attr("class", "soft")
-			.attr("x", m.l - 6)
-			.attr("y", y(t) + 4)
-			.attr("text-anchor", "end")
-			.text(duration(t).replace(/\.0+ /, " "));
-	}
-	for (const t of x.ticks(6))
-		svg.append("text")
-			.attr("class", "soft")
-			.attr("x", x(t))
-			.attr("y", H - 14)
-			.attr("text-anchor", "middle")
-			.text(t ? duration(t).replace(/\.0+ /, " ") : "0");
-	const g = svg.append("g").selectAll("g").data(list).join("g"),
-		w = p => Math.max(1, x(p.to_ns) - x(p.from_ns) - 0.5);
-	g.append("rect")
-		.attr("class", "fill2")
+		box, f.W, f.H, `Median, 99th percentile and slowest latency in ${list.length} periods of the run`);
+	valueAxis(svg, f, y,
+		y.ticks().filter(v => Number.isInteger(Math.round(Math.log10(v) * 1e6) / 1e6)), shortDuration);
+	for (const t of x.ticks(6)) addText(svg, "soft", x(t), f.H - 14, "middle", t ? shortDuration(t) : "0");
+	drawPeriods(svg, list, x, y);
+	box.append(
+		el("div.legend", null, el("span", null, el("i", { style: "background:var(--bar)" }), "median"),
+			el("span", null, el("i", { style: "background:var(--bar2)" }), "up to the 99th percentile"),
+			el("span", null, el("i", { style: "background:var(--pos);border-radius:50%" }), "slowest")));
+}
+function drawPeriods(svg, list, x, y) {
+	const g = svg.append("g").selectAll("g").data(list).join("g");
+	const bar = kind => g.append("rect")
+		.attr("class", kind)
 		.attr("x", p => x(p.from_ns))
-		.attr("width", w)
-		.attr("y", p => y(p.p99_ns))
-		.attr("height", p => Math.max(1.5, y(p.p50_ns) - y(p.p99_ns)));
-	g.append("rect")
-		.attr("class", "fill")
-		.attr("x", p => x(p.from_ns))
-		.attr("width", w)
-		.attr("y", p => y(p.p50_ns) - 1)
-		.attr("height", 2.5);
+		.attr("width", p => Math.max(1, x(p.to_ns) - x(p.from_ns) - 0.5));
+	bar("fill2").attr("y", p => y(p.p99_ns)).attr("height", p => Math.max(1.5, y(p.p50_ns) - y(p.p99_ns)));
+	bar("fill").attr("y", p => y(p.p50_ns) - 1).attr("height", 2.5);
 	g.append("circle")
 		.attr("cx", p => (x(p.from_ns) + x(p.to_ns)) / 2)
 		.attr("cy", p => y(p.max_ns))
@@ -201,49 +154,45 @@ function overTime(box) {
 	tipped(g,
 		p => `${duration(p.from_ns)} to ${duration(p.to_ns)} of the run: ${count(p.n)} intervals\nmedian ` +
 			`${duration(p.p50_ns)}, 99 % ${duration(p.p99_ns)}, slowest ${duration(p.max_ns)}`);
-	box.append(
-		el("div.legend", null, el("span", null, el("i", { style: "background:var(--bar)" }), "median"),
-			el("span", null, el("i", { style: "background:var(--bar2)" }), "up to the 99th percentile"),
-			el("span", null, el("i", { style: "background:var(--pos);border-radius:50%" }), "slowest")));
+}
+/* Bounds that read the same say no more than the share itself. */
+function betweenBounds() {
+	if (!finite(R.between_low)) return "";
+	const low = percent(R.between_low), high = percent(R.between_high);
+	return low === high ? "" : ` (${low} to ${high})`;
 }
 function types(box) {
 	if (R.types.length < 2) return;
-	const most = d3.max(R.types, t => t.mean_ns + t.sd_ns) || 1, has = finite(R.types[0].between_share),
-		shown = R.types.slice(0, 12);
-	const bounds = finite(R.between_low) ? ` (${percent(R.between_low)} to ${percent(R.between_high)})` : "";
-	/* From a standard deviation below the mean, but not below 0, to one above. */
-	const extent = t => {
-		const from = Math.max(0, t.mean_ns - t.sd_ns);
-		return `left:${100 * from / most}%;width:${100 * (t.mean_ns + t.sd_ns - from) / most}%`;
-	};
-	const card = el("div.card", null,
+	const shown = R.types.slice(0, 12), has = finite(R.types[0].between_share),
+		most = d3.max(R.types, t => t.mean_ns + t.sd_ns) || 1;
+	box.append(el("div.card", null,
 		el("h3", { style: "margin-top:0" },
-			`${percent(R.between_types)}${bounds} of the variance lies between types, ` +
-				`${percent(1 - R.between_types)} within`));
-	card.append(el("div.scroll", null,
-		el("table", null,
-			el("thead", null,
-				el("tr", null, el("th", null, "type"), el("th.num", null, "intervals"),
-					el("th.num", null, "mean"), el("th.num", null, "sd"), el("th", null, "mean and sd"),
-					has ? [el("th.num", null, "adds between"), el("th.num", null, "adds within")] : null)),
-			el("tbody", null,
-				shown.map(
-					t => el("tr", null,
-						el("td", null, el("span.name", { title: cut(t.name, 300) }, t.name)),
-						el("td.num", null, count(t.n)), el("td.num", null, duration(t.mean_ns)),
-						el("td.num", null, duration(t.sd_ns)),
-						el("td", { style: "min-width:160px" },
-							el("div.meter", null, el("i", { style: `width:${100 * t.mean_ns / most}%` }),
-								el("u", { style: extent(t) }))),
-						has ?
-							[
-								el("td.num", null, percent(t.between_share)),
-								el("td.num", null, percent(t.within_share))
-							] :
-							null))))));
-	if (R.types.length > shown.length)
-		card.append(el("p.small.soft", null, `and ${count(R.types.length - shown.length)} more types`));
-	box.append(card);
+			`${percent(R.between_types)}${betweenBounds()} of the variance lies between types, ` +
+				`${percent(1 - R.between_types)} within`),
+		el("div.scroll", null,
+			el("table", null,
+				el("thead", null,
+					el("tr", null, el("th", null, "type"), el("th.num", null, "intervals"),
+						el("th.num", null, "mean"), el("th.num", null, "sd"), el("th", null, "mean and sd"),
+						has ? [el("th.num", null, "adds between"), el("th.num", null, "adds within")] :
+							null)),
+				el("tbody", null, shown.map(t => typeRow(t, most, has))))),
+		R.types.length > shown.length ?
+			el("p.small.soft", null, `and ${count(R.types.length - shown.length)} more types`) :
+			null));
+}
+function typeRow(t, most, has) {
+	/* From a standard deviation below the mean, but not below 0, to one above. */
+	const from = Math.max(0, t.mean_ns - t.sd_ns),
+		extent = `left:${100 * from / most}%;width:${100 * (t.mean_ns + t.sd_ns - from) / most}%`;
+	return el("tr", null, el("td", null, el("span.name", { title: cut(t.name, 300) }, t.name)),
+		el("td.num", null, count(t.n)), el("td.num", null, duration(t.mean_ns)),
+		el("td.num", null, duration(t.sd_ns)),
+		el("td", { style: "min-width:160px" },
+			el("div.meter", null, el("i", { style: `width:${100 * t.mean_ns / most}%` }),
+				el("u", { style: extent }))),
+		has ? [el("td.num", null, percent(t.between_share)), el("td.num", null, percent(t.within_share))] :
+			null);
 }
 function work(box) {
 	if (!(R.work || []).length) return;
@@ -276,10 +225,14 @@ function spread() {
 	overTime(right);
 	types(box);
 	work(box);
+	timeSpent(box);
+}
+/* What the mean was spent on. */
+function timeSpent(box) {
 	const parts = [
 		["running", R.running_share], ["in the kernel", R.kernel_share || NaN],
-		["in I/O (blocked or in the kernel)", R.io_share || NaN], ["blocked", R.blocked_share], ["queued", R.queued_share],
-		["preempted", R.preempted_share]
+		["in I/O (blocked or in the kernel)", R.io_share || NaN], ["blocked", R.blocked_share],
+		["queued", R.queued_share], ["preempted", R.preempted_share]
 	].filter(p => finite(p[1]));
 	if (parts.length)
 		box.append(el("p", null,

@@ -14,6 +14,13 @@ function find(text) {
 	}
 	return [...by.values()].sort((a, b) => b.share - a.share);
 }
+function foundItem(g, i, take) {
+	return el("li", { role: "option", id: "found" + i, title: cut(g.name, 300), onclick: take },
+		`${percent(g.share)}  ${cut(g.name, 80)}  `,
+		el("span.soft", null,
+			cut(at(g.nodes[0]), 60) + (g.nodes[0].is_blame ? ", by others" : "") +
+				(g.nodes.length > 1 ? `, ${count(g.nodes.length)} places` : "")));
+}
 function search() {
 	const input = document.getElementById("search"), list = document.getElementById("found");
 	let found = [], at_ = -1, timer = 0;
@@ -34,13 +41,7 @@ function search() {
 		treeState.hits = new Set(found.flatMap(g => g.nodes.map(n => n.id)));
 		drawTree();
 		list.textContent = "";
-		found.slice(0, 40).forEach(
-			(g, i) => list.append(el("li",
-				{ role: "option", id: "found" + i, title: cut(g.name, 300), onclick: () => take(g) },
-				`${percent(g.share)}  ${cut(g.name, 80)}  `,
-				el("span.soft", null,
-					cut(at(g.nodes[0]), 60) + (g.nodes[0].is_blame ? ", by others" : "") +
-						(g.nodes.length > 1 ? `, ${count(g.nodes.length)} places` : "")))));
+		found.slice(0, 40).forEach((g, i) => list.append(foundItem(g, i, () => take(g))));
 		if (input.value.trim() && !found.length)
 			list.append(
 				el("li", { role: "option", "aria-disabled": "true" }, "nothing measured has this name"));

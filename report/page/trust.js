@@ -1,16 +1,38 @@
 /* What was decided, and how far to trust it. */
-function decided() {
-	const box = document.getElementById("decided"), most = d3.max(data.rounds, r => r.sd_ns) || 1;
-	/* A person's verdict (vprof review) stands before the drill-down's of the same factor. */
-	const said = new Map(), known = new Map(factors.map(f => [f.key, f]));
+/* A person's verdict (vprof review) stands before the drill-down's of the same factor. */
+function verdictList(known) {
+	const said = new Map(), rank = v => known.has(v.key) ? known.get(v.key).id : 1e9;
 	for (const v of data.verdicts) if (v.date || !said.has(v.key)) said.set(v.key, v);
 	const list = [
 		...said.values(),
 		...factors.filter(f => f.verdict && !said.has(f.key))
 			.map(f => ({ key: f.key, verdict: f.verdict, note: f.note }))
 	];
-	const rank = v => known.has(v.key) ? known.get(v.key).id : 1e9;
-	list.sort((a, b) => (b.date ? 1 : 0) - (a.date ? 1 : 0) || rank(a) - rank(b));
+	return list.sort((a, b) => (b.date ? 1 : 0) - (a.date ? 1 : 0) || rank(a) - rank(b));
+}
+/* Of a factor f of this run, or of one that it does not have. */
+function verdictRow(v, f) {
+	const choose = () => {
+		const n = firstNode(f);
+		if (n) select(n, "causes");
+	};
+	return el("tr", null, el("td", null, verdictBadge(v.verdict)),
+		el("td", null,
+			f ? el("button.link.name", { type: "button", onclick: choose }, f.name) :
+				el("span.name.soft", null, v.name || v.key),
+			f && f.is_blame ? el("span.small.soft", null, "while the interval waited") : null),
+		el("td.num", null, f ? percent(f.share) : "not in this run"),
+		el("td", null, v.note || "",
+			v.date ? el("div.small.soft", null,
+				`${v.date.replace("T", " ").replace(/:\d\dZ$/, " UTC")}, run ${v.run}`) :
+				null));
+}
+function verdicts(box) {
+	const known = new Map(factors.map(f => [f.key, f])), list = verdictList(known);
+	if (!list.length) {
+		box.append(note("No verdict was given yet: vprof iterate and vprof review take them."));
+		return;
+	}
 	let shown = 12;
 	const body = el("tbody"), more = el("button", {
 		type: "button",
@@ -21,88 +43,67 @@ function decided() {
 	});
 	const draw = () => {
 		body.textContent = "";
-		for (const v of list.slice(0, shown)) {
-			const f = known.get(v.key);
-			body.append(el("tr", null, el("td", null, verdictBadge(v.verdict)),
-				el("td", null,
-					f ? el("button.link.name", {
-						type: "button",
-						onclick: () => {
-							const n = firstNode(f);
-							if (n) select(n, "causes");
-						}
-					},
-							f.name) :
-						el("span.name.soft", null, v.name || v.key),
-					f && f.is_blame ? el("span.small.soft", null, "while the interval waited") : null),
-				el("td.num", null, f ? percent(f.share) : "not in this run"),
-				el("td", null, v.note || "",
-					v.date ? el("div.small.soft", null,
-						`${v.date.replace("T", " ").replace(/:\d\dZ$/, " UTC")}, run ${v.run}`) :
-						null)));
-		}
+		for (const v of list.slice(0, shown)) body.append(verdictRow(v, known.get(v.key)));
 		more.hidden = shown >= list.length;
 		more.textContent = `Show all ${count(list.length)}`;
 	};
 	draw();
-	if (!list.length)
-		box.append(note("No verdict was given yet: vprof iterate and vprof review take them."));
-	else
-		box.append(el("div.card.scroll", null,
-			el("table", { id: "verdicts" },
-				el("thead", null,
-					el("tr", null, el("th", null, "verdict"), el("th", null, "factor"),
-						el("th.num", null, "share now"), el("th", null, "note"))),
-				body),
-			el("p", null, more)));
+	box.append(el("div.card.scroll", null,
+		el("table", { id: "verdicts" },
+			el("thead", null,
+				el("tr", null, el("th", null, "verdict"), el("th", null, "factor"),
+					el("th.num", null, "share now"), el("th", null, "note"))),
+			body),
+		el("p", null, more)));
+}
+function roundCells(r, most) {
+	if (!r.is_analysed)
+		return el("td.soft", { colspan: 6 },
+			r.state === "decided" || r.state === "analysed" ?
+				"its results are not there, or of another version" :
+				r.state);
+	return [
+		el("td.num", null, count(r.n_complete)), el("td.num", null, duration(r.mean_ns)),
+		el("td.num", null, duration(r.sd_ns)),
+		el("td", null,
+			el("div.meter", { "aria-hidden": "true" },
+				el("i", { style: `width:${100 * r.sd_ns / most}%` }))),
+		el("td.num", null, duration(r.p99_ns)),
+		el("td", null,
+			r.inconclusive ? "inconclusive" :
+				r.top.map(t => `${cut(t.name, 40)} ${percent(t.share)}`).join(", "))
+	];
+}
+function rounds(box) {
 	if (!data.rounds.length) return;
+	const most = d3.max(data.rounds, r => r.sd_ns) || 1;
+	const heads = ["run", "intervals", "mean", "sd", "", "99 %", "first factors"];
+	const row = (r, i) => el("tr", { class: r.run === R.run ? "on" : null },
+		el("td", null,
+			r.run + (i ? "" : " (annotations only)") + (r.run === R.run ? ", this page" : "")),
+		roundCells(r, most));
 	box.append(el("h3", null, "Rounds of the drill-down"),
 		el("div.card.scroll", null,
 			el("table", { id: "rounds" },
 				el("thead", null,
-					el("tr", null,
-						["run", "intervals", "mean", "sd", "", "99 %", "first factors"].map(
-							(h, i) => el(i > 0 && i < 6 && h ? "th.num" : "th", null, h)))),
-				el("tbody", null,
-					data.rounds.map(
-						(r, i) =>
-							el("tr", { class: r.run === R.run ? "on" : null },
-								el("td", null,
-									r.run + (i ? "" : " (annotations only)") +
-										(r.run === R.run ? ", this page" : "")),
-								r.is_analysed ?
-									[
-										el("td.num", null, count(r.n_complete)),
-										el("td.num", null, duration(r.mean_ns)),
-										el("td.num", null, duration(r.sd_ns)),
-										el("td", null,
-											el("div.meter", { "aria-hidden": "true" },
-												el("i", { style: `width:${100 * r.sd_ns / most}%` }))),
-										el("td.num", null, duration(r.p99_ns)),
-										el("td", null,
-											r.inconclusive ?
-												"inconclusive" :
-												r.top.map(t => `${cut(t.name, 40)} ${percent(t.share)}`)
-													.join(", "))
-									] :
-									el("td.soft", { colspan: 6 },
-										r.state === "decided" || r.state === "analysed" ?
-											"its results are not there, or of another version" :
-											r.state)))))));
+					el("tr", null, heads.map((h, i) => el(i > 0 && i < 6 && h ? "th.num" : "th", null, h)))),
+				el("tbody", null, data.rounds.map(row)))));
 	if (data.ending) box.append(el("p", null, data.ending));
 }
-function trust() {
-	const box = document.getElementById("trust"), rows = [];
-	for (const [i, w] of R.warnings.entries())
-		box.append(el("p.alert" + (R.inconclusive && i === 0 ? ".bad" : ""), null, w));
-	if (!R.warnings.length) box.append(note("No warning."));
-	const of = (n, all) => all ? ` (${percent(n / all)})` : "",
-		all = R.n_complete + R.n_cut + R.n_ambiguous + (R.n_restarted || 0);
-	rows.push([
+function decided() {
+	const box = document.getElementById("decided");
+	verdicts(box);
+	rounds(box);
+}
+/* How far to trust it: rows of [what, what is known of it]. */
+const partOf = (n, all) => all ? ` (${percent(n / all)})` : "";
+function intervalRows() {
+	const all = R.n_complete + R.n_cut + R.n_ambiguous + (R.n_restarted || 0);
+	const rows = [[
 		"intervals",
-		`${count(R.n_complete)} complete${of(R.n_complete, all)}, ${count(R.n_cut)} cut by the trace's begin or ` +
-			`end, ${count(R.n_ambiguous)} ambiguous, ${count(R.n_restarted)} begun again before they ended`
-	]);
+		`${count(R.n_complete)} complete${partOf(R.n_complete, all)}, ${count(R.n_cut)} cut by the trace's ` +
+			`begin or end, ${count(R.n_ambiguous)} ambiguous, ${count(R.n_restarted)} begun again before they ended`
+	]];
 	if (R.n_lossy)
 		rows.push([
 			"records lost",
@@ -114,59 +115,59 @@ function trust() {
 			`${count(R.n_outside)} intervals while calls were not recorded, mean ${duration(R.outside_mean_ns)} ` +
 				`(recorded: ${duration(R.mean_ns)})`
 		]);
-	rows.push([
-		"records",
-		`${count(R.n_records)} read, ${count(R.n_dropped)} dropped` +
-			(R.n_bytes_ignored ? `, ${count(R.n_bytes_ignored)} damaged bytes ignored` : "") +
-			(R.n_calls_sampled ? `, ${count(R.n_calls_sampled)} stand for several calls of hot functions` :
-				"")
-	]);
-	rows.push([
+	return rows;
+}
+function recordsText() {
+	return `${count(R.n_records)} read, ${count(R.n_dropped)} dropped` +
+		(R.n_bytes_ignored ? `, ${count(R.n_bytes_ignored)} damaged bytes ignored` : "") +
+		(R.n_calls_sampled ? `, ${count(R.n_calls_sampled)} stand for several calls of hot functions` : "");
+}
+function waitRows() {
+	const rows = [[
 		"waits for others",
 		R.n_waits ? `${count(R.n_waits)}: ${count(R.n_waits_matched)} matched with their ` +
-			`waker${of(R.n_waits_matched, R.n_waits)}, ${count(R.n_waits_unmatched)} not; ` +
+			`waker${partOf(R.n_waits_matched, R.n_waits)}, ${count(R.n_waits_unmatched)} not; ` +
 			`${count(R.n_waits_by_time)} by their times alone` :
-					"none"
-	]);
+			"none"
+	]];
 	if (R.n_waits_undecided)
 		rows.push([
 			"waits for data",
 			`${count(R.n_waits_undecided)}: which of several senders ended them is not known`
 		]);
+	return rows;
+}
+/* The cost of the probes: against the run with annotations only, or estimated; "" where neither is known. */
+function probesText() {
 	if (finite(R.baseline_mean_ns))
-		rows.push([
-			"cost of the probes",
-			`mean ${duration(R.mean_ns)} against ${duration(R.baseline_mean_ns)}` +
-				(finite(R.baseline_low) ?
-						` (${duration(R.baseline_low)} … ${duration(R.baseline_high)})` :
-						"") +
-				` with annotations only: ${R.mean_ns >= R.baseline_mean_ns ? "+" : ""}` +
-				percent(R.mean_ns / R.baseline_mean_ns - 1) +
-				(finite(R.probe_ns) ? `; recording accounts for ${duration(R.probe_ns)}` : "")
-		]);
-	else if (finite(R.probe_ns))
-		rows.push([
-			"cost of the probes",
-			`recording adds an estimated ${duration(R.probe_ns)} to the mean; there is no run with annotations ` +
-				`only to compare with`
-		]);
-	rows.push([
-		"preempted",
-		finite(R.preempted_share) ? `known: ${percent(R.preempted_share)} of the mean` +
-				(finite(R.preempted_by_own) ?
-						`, ${percent(R.preempted_by_own)} of it to threads of the session` :
-						"") +
-				`; ${count(R.n_switches)} switches, ${count(R.n_switches_lost)} lost` :
-									"not known: " + (R.no_switches || "not recorded in this run")
-	]);
-	rows.push([
-		"bounds",
-		R.n_blocks ? `95 %, from a bootstrap over ${count(R.n_blocks)} blocks of intervals` +
-				(R.n_to_settle > 0 && R.n_to_settle < 1e15 ?
-						`; ${count(R.n_to_settle)} intervals would settle the order` :
-						"") :
-							"95 %, where shown"
-	]);
+		return `mean ${duration(R.mean_ns)} against ${duration(R.baseline_mean_ns)}` +
+			(finite(R.baseline_low) ? ` (${duration(R.baseline_low)} … ${duration(R.baseline_high)})` : "") +
+			` with annotations only: ${R.mean_ns >= R.baseline_mean_ns ? "+" : ""}` +
+			percent(R.mean_ns / R.baseline_mean_ns - 1) +
+			(finite(R.probe_ns) ? `; recording accounts for ${duration(R.probe_ns)}` : "");
+	if (!finite(R.probe_ns)) return "";
+	return `recording adds an estimated ${duration(R.probe_ns)} to the mean; there is no run with ` +
+		`annotations only to compare with`;
+}
+function preemptedText() {
+	if (!finite(R.preempted_share)) return "not known: " + (R.no_switches || "not recorded in this run");
+	return `known: ${percent(R.preempted_share)} of the mean` +
+		(finite(R.preempted_by_own) ?
+			`, ${percent(R.preempted_by_own)} of it to threads of the session` :
+			"") +
+		`; ${count(R.n_switches)} switches, ${count(R.n_switches_lost)} lost`;
+}
+function boundsText() {
+	if (!R.n_blocks) return "95 %, where shown";
+	return `95 %, from a bootstrap over ${count(R.n_blocks)} blocks of intervals` +
+		(R.n_to_settle > 0 && R.n_to_settle < 1e15 ?
+			`; ${count(R.n_to_settle)} intervals would settle the order` :
+			"");
+}
+function trustRows() {
+	const rows = [...intervalRows(), ["records", recordsText()], ...waitRows()], probes = probesText();
+	if (probes) rows.push(["cost of the probes", probes]);
+	rows.push(["preempted", preemptedText()], ["bounds", boundsText()]);
 	if (finite(R.slowest_share) && R.slowest_share >= 0.1)
 		rows.push(["slowest interval", `makes ${percent(R.slowest_share)} of the variance alone`]);
 	rows.push(["trace", duration(R.duration_ns)]);
@@ -176,8 +177,15 @@ function trust() {
 			`${count(R.covariances.length)} largest of ${count(R.n_covariances)} are in this page; all are in ` +
 				`results.json`
 		]);
-	box.append(
-		el("div.card", null, el("dl", null, rows.map(([k, v]) => [el("dt", null, k), el("dd", null, v)]))));
+	return rows;
+}
+function trust() {
+	const box = document.getElementById("trust");
+	for (const [i, w] of R.warnings.entries())
+		box.append(el("p.alert" + (R.inconclusive && i === 0 ? ".bad" : ""), null, w));
+	if (!R.warnings.length) box.append(note("No warning."));
+	box.append(el("div.card", null,
+		el("dl", null, trustRows().map(([k, v]) => [el("dt", null, k), el("dd", null, v)]))));
 	document.getElementById("made").textContent =
 		`Made by vprof ${data.vprof} from run ${R.run} of ${cut(data.root, 200)}.`;
 }

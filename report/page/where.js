@@ -57,92 +57,105 @@ function move(n, key) {
 }
 function icicle(box) {
 	const svg = d3.select(box)
-					.append("svg")
-					.attr("role", "tree")
-					.attr("aria-label", "Variance tree")
-					.attr("id", "icicle");
-	const defs = svg.append("defs")
+		.append("svg")
+		.attr("role", "tree")
+		.attr("aria-label", "Variance tree")
+		.attr("id", "icicle");
+	addHatch(svg);
+	drawTree = focus => {
+		const list = treeState.rects = layTree(), H = (d3.max(list, r => r.depth) + 1) * ROW + 2;
+		svg.attr("viewBox", `0 0 ${TREE_W} ${H}`).attr("style", `min-width:760px`);
+		drawBoxes(svg, list);
+		if (!list.some(r => r.n === treeState.selected && !r.together)) svg.select("g.n").attr("tabindex", 0);
+		if (focus) { const e = svg.select("g.sel").node(); if (e) e.focus(); }
+	};
+	svg.on("keydown", treeKey);
+}
+function addHatch(svg) {
+	const pattern = svg.append("defs")
 		.append("pattern")
 		.attr("id", "hatch")
 		.attr("width", 6)
 		.attr("height", 6)
 		.attr("patternUnits", "userSpaceOnUse")
 		.attr("patternTransform", "rotate(45)");
-	defs.append("rect")
+	pattern.append("rect")
 		.attr("width", 6)
 		.attr("height", 6)
 		.attr("fill", "var(--faint)")
 		.attr("stroke", "none");
-	defs.append("line").attr("y2", 6).attr("stroke", "var(--hatch)").attr("stroke-width", 2);
-	drawTree = focus => {
-		const list = treeState.rects = layTree(), H = (d3.max(list, r => r.depth) + 1) * ROW + 2;
-		svg.attr("viewBox", `0 0 ${TREE_W} ${H}`).attr("style", `min-width:760px`);
-		const g = svg.selectAll("g.n").data(list, r => r.n.id + (r.together ? "t" : "")).join(enter => {
-			const e = enter.append("g");
-			e.append("rect");
-			e.append("text");
-			return e;
-		});
-		g.attr("class",
-			r => "n" + (r.n.is_blame && !r.together ? " blame" : "") +
-				(r.n === treeState.selected && !r.together ? " sel" : "") +
-				(treeState.hits.size ? treeState.hits.has(r.n.id) && !r.together ? " hit" : " dim" : ""))
-			.attr("data-node", r => r.together ? null : r.n.id)
-			.attr("role", r => r.together ? "presentation" : "treeitem")
-			.attr("aria-label",
-				r => r.together ? null : cut(label(r.n), 120) + ", " + views[treeState.view].say(r.n))
-			.attr("aria-level", r => r.together ? null : r.depth + 1)
-			.attr("aria-selected", r => r.together ? null : r.n === treeState.selected)
-			.attr("tabindex", r => r.n === treeState.selected && !r.together ? 0 : -1);
-		g.select("rect")
-			.attr("class", r => r.together ? "" : "k-" + r.n.kind)
-			.attr("fill", r => r.together ? "url(#hatch)" : null)
-			.attr("x", r => r.x)
-			.attr("y", r => r.depth * ROW + 1)
-			.attr("width", r => Math.max(0.5, r.w - 0.5))
-			.attr("height", ROW - 1)
-			.attr("rx", 2);
-		g.select("text").attr("x", r => r.x + 5).attr("y", r => r.depth * ROW + 16).text(r => {
-			const room = Math.floor((r.w - 9) / 6.9);
-			if (room < 3) return "";
-			if (r.together) return cut("move together " + percent(r.together * (r.n.share || 0)), room);
-			const value = treeState.view === "variance" ? percent(r.n.share) :
-				treeState.view === "mean" ? duration(r.n.mean_ns) :
-					duration(r.n.tail_ns - r.n.rest_ns);
-			const name = label(r.n);
-			return room > name.length + value.length + 2 ? name + "  " + value : cut(name, room);
-		});
-		tipped(g,
-			r => r.together ?
-				`Its parts move together: ${percent(r.together *
-						(r.n.share || 0))} of the variance is covariance between the children of ${cut(label(r.n), 100)}` :
-				nodeText(r.n));
-		g.on("click", r => {
-			if (!r.together) select(r.n, "tree");
-			}).on("dblclick", r => {
-			if (!r.together) zoomTo(r.n);
-		});
-		if (!list.some(r => r.n === treeState.selected && !r.together)) svg.select("g.n").attr("tabindex", 0);
-		if (focus) { const e = svg.select("g.sel").node(); if (e) e.focus(); }
-	};
-	svg.on("keydown", () => {
-		const e = d3.event, id = e.target.getAttribute && e.target.getAttribute("data-node"),
-			n = id === null ? null : nodes[+id];
-		if (!n) return;
-		const to = e.key.startsWith("Arrow") ? move(n, e.key) : null;
-		if (e.key === "Enter" || e.key === " ") {
-			zoomTo(n === treeState.root ? nodes[n.parent] : n);
-			select(n, "keys");
-		} else if (e.key === "Escape" || e.key === "Home") {
-			zoomTo(nodes[0]);
-			select(nodes[0], "keys");
-		} else if (to)
-			select(to, "keys");
-		else if (!e.key.startsWith("Arrow"))
-			return;
-		e.preventDefault();
-		drawTree(true);
+	pattern.append("line").attr("y2", 6).attr("stroke", "var(--hatch)").attr("stroke-width", 2);
+}
+function drawBoxes(svg, list) {
+	const g = svg.selectAll("g.n").data(list, r => r.n.id + (r.together ? "t" : "")).join(enter => {
+		const e = enter.append("g");
+		e.append("rect");
+		e.append("text");
+		return e;
 	});
+	describeBoxes(g);
+	g.select("rect")
+		.attr("class", r => r.together ? "" : "k-" + r.n.kind)
+		.attr("fill", r => r.together ? "url(#hatch)" : null)
+		.attr("x", r => r.x)
+		.attr("y", r => r.depth * ROW + 1)
+		.attr("width", r => Math.max(0.5, r.w - 0.5))
+		.attr("height", ROW - 1)
+		.attr("rx", 2);
+	g.select("text").attr("x", r => r.x + 5).attr("y", r => r.depth * ROW + 16).text(boxText);
+	tipped(g, r => r.together ? togetherText(r) : nodeText(r.n));
+	g.on("click", r => {
+		if (!r.together) select(r.n, "tree");
+	}).on("dblclick", r => {
+		if (!r.together) zoomTo(r.n);
+	});
+}
+/* State of each box, for its looks and for those who hear the page. */
+function describeBoxes(g) {
+	const selected = r => r.n === treeState.selected && !r.together;
+	g.attr("class",
+		r => "n" + (r.n.is_blame && !r.together ? " blame" : "") + (selected(r) ? " sel" : "") +
+			(treeState.hits.size ? treeState.hits.has(r.n.id) && !r.together ? " hit" : " dim" : ""))
+		.attr("data-node", r => r.together ? null : r.n.id)
+		.attr("role", r => r.together ? "presentation" : "treeitem")
+		.attr("aria-label",
+			r => r.together ? null : cut(label(r.n), 120) + ", " + views[treeState.view].say(r.n))
+		.attr("aria-level", r => r.together ? null : r.depth + 1)
+		.attr("aria-selected", r => r.together ? null : r.n === treeState.selected)
+		.attr("tabindex", r => selected(r) ? 0 : -1);
+}
+/* As much of the name and the value as the box has room for. */
+function boxText(r) {
+	const room = Math.floor((r.w - 9) / 6.9);
+	if (room < 3) return "";
+	if (r.together) return cut("move together " + percent(r.together * (r.n.share || 0)), room);
+	const value = treeState.view === "variance" ? percent(r.n.share) :
+		treeState.view === "mean" ? duration(r.n.mean_ns) :
+			duration(r.n.tail_ns - r.n.rest_ns);
+	const name = label(r.n);
+	return room > name.length + value.length + 2 ? name + "  " + value : cut(name, room);
+}
+function togetherText(r) {
+	return `Its parts move together: ${percent(r.together * (r.n.share || 0))} of the variance is ` +
+		`covariance between the children of ${cut(label(r.n), 100)}`;
+}
+function treeKey() {
+	const e = d3.event, id = e.target.getAttribute && e.target.getAttribute("data-node"),
+		n = id === null ? null : nodes[+id];
+	if (!n) return;
+	const to = e.key.startsWith("Arrow") ? move(n, e.key) : null;
+	if (e.key === "Enter" || e.key === " ") {
+		zoomTo(n === treeState.root ? nodes[n.parent] : n);
+		select(n, "keys");
+	} else if (e.key === "Escape" || e.key === "Home") {
+		zoomTo(nodes[0]);
+		select(nodes[0], "keys");
+	} else if (to)
+		select(to, "keys");
+	else if (!e.key.startsWith("Arrow"))
+		return;
+	e.preventDefault();
+	drawTree(true);
 }
 /* Covariances between the largest children, their variances on the diagonal. */
 function heat(n) {
@@ -183,107 +196,93 @@ function heat(n) {
 					kids.map((b, j) => j <= i ? cell(a, b) :
 						el("td", { style: "background:none" })))))));
 }
+/* The path to a node: a button for each node on it. */
+function crumbsOf(n) {
+	const crumbs = el("div.crumbs", { "aria-label": "Path from the interval" });
+	for (const x of path(n))
+		crumbs.append(x.id ? " › " : "",
+			el("button", {
+				type: "button",
+				title: cut(label(x), 300),
+				"aria-current": x === n ? "true" : null,
+				onclick: () => {
+					zoomTo(x);
+					select(x, "crumbs");
+				}
+			},
+				cut(label(x), 60)));
+	return crumbs;
+}
+/* What is known of a node: rows of [what, value]. */
+function nodeRows(n) {
+	const rows = [[
+		"is",
+		kindNames[n.kind] + (n.is_blame ? ", run by others while the interval waited" : "") +
+			(n.broken_down ? "; its callees are measured" : "")
+	]];
+	if (at(n)) rows.push(["at", at(n)]);
+	if (n.object) rows.push(["waits on", n.object]);
+	rows.push(["share of variance", percent(n.share)],
+		["mean, sd", duration(n.mean_ns) + ", " + duration(Math.sqrt(Math.max(0, n.var_ns2)))]);
+	if (hasTail)
+		rows.push([
+			"slowest, others",
+			`${duration(n.tail_ns)}, ${duration(n.rest_ns)} ` +
+				`(${n.tail_ns >= n.rest_ns ? "+" : ""}${duration(n.tail_ns - n.rest_ns)})`
+		]);
+	if (n.id)
+		rows.push([
+			"calls",
+			(n.n_calls ? `${count(n.n_calls)} in ` : "in ") + `${count(n.n_intervals)} intervals` +
+				(n.n_timed < n.n_calls ? `, ${count(n.n_timed)} timed` : "")
+		]);
+	for (const [name, ns] of statesOf(n, "_ns")) rows.push([name, `${duration(ns)} of its mean`]);
+	if (n.probe_ns > 0) rows.push(["probes", `${duration(n.probe_ns)} of its mean`]);
+	if (n.factor)
+		rows.push(["factor", `${n.factor}, ${percent(factors[n.factor - 1].share)} over all its places`]);
+	return rows;
+}
 function nodeDetail(box) {
 	showNode = n => {
-		box.textContent = "";
-		const crumbs = el("div.crumbs", { "aria-label": "Path from the interval" });
-		for (const x of path(n))
-			crumbs.append(x.id ? " › " : "",
-				el("button", {
-					type: "button",
-					title: cut(label(x), 300),
-					"aria-current": x === n ? "true" : null,
-					onclick: () => {
-						zoomTo(x);
-						select(x, "crumbs");
-					}
-				},
-					cut(label(x), 60)));
-		const rows = [[
-			"is",
-			kindNames[n.kind] + (n.is_blame ? ", run by others while the interval waited" : "") +
-				(n.broken_down ? "; its callees are measured" : "")
-		]];
-		if (at(n)) rows.push(["at", at(n)]);
-		if (n.object) rows.push(["waits on", n.object]);
-		rows.push(["share of variance", percent(n.share)],
-			["mean, sd", duration(n.mean_ns) + ", " + duration(Math.sqrt(Math.max(0, n.var_ns2)))]);
-		if (hasTail)
-			rows.push([
-				"slowest, others",
-				`${duration(n.tail_ns)}, ${duration(n.rest_ns)} ` +
-					`(${n.tail_ns >= n.rest_ns ? "+" : ""}${duration(n.tail_ns - n.rest_ns)})`
-			]);
-		if (n.id)
-			rows.push([
-				"calls",
-				(n.n_calls ? `${count(n.n_calls)} in ` : "in ") + `${count(n.n_intervals)} intervals` +
-					(n.n_timed < n.n_calls ? `, ${count(n.n_timed)} timed` : "")
-			]);
-		for (const [name, ns] of statesOf(n, "_ns")) rows.push([name, `${duration(ns)} of its mean`]);
-		if (n.probe_ns > 0) rows.push(["probes", `${duration(n.probe_ns)} of its mean`]);
-		if (n.factor)
-			rows.push(
-				["factor", `${n.factor}, ${percent(factors[n.factor - 1].share)} over all its places`]);
-		const actions = el("div.bar-row", null,
-			el("button", { type: "button", disabled: !n.n_children, onclick: () => zoomTo(n) }, "Zoom in"),
-			el("button", { type: "button", onclick: () => { zoomTo(nodes[0]); } }, "Whole tree"));
-		if (excerptOf(n) >= 0)
-			actions.append(
-				el("button", { type: "button", onclick: () => showCode(excerptOf(n)) }, "Show its code"));
+		const button = (text, act, disabled) => el("button", { type: "button", disabled, onclick: act }, text);
+		const actions = el("div.bar-row", null, button("Zoom in", () => zoomTo(n), !n.n_children),
+			button("Whole tree", () => zoomTo(nodes[0])),
+			excerptOf(n) >= 0 ? button("Show its code", () => showCode(excerptOf(n))) : null);
 		const h = heat(n),
 			left = el("div", null,
-				el("dl", null, rows.map(([k, v]) => [el("dt", null, k), el("dd", null, v)])), actions);
-		box.append(crumbs, el("div" + (h ? ".two" : ""), null, left, h));
+				el("dl", null, nodeRows(n).map(([k, v]) => [el("dt", null, k), el("dd", null, v)])), actions);
+		box.textContent = "";
+		box.append(crumbsOf(n), el("div" + (h ? ".two" : ""), null, left, h));
 	};
 }
-function where() {
-	const box = document.getElementById("where");
-	if (nodes.length < 2) {
-		box.append(note(
-			"Nothing below the interval is measured in this run: round 0 measures latencies only. vprof iterate " +
-				"goes on."));
-		return;
-	}
-	const card = el("div.card"), holder = el("div.tree"),
-		detail = el("div", { id: "node", "aria-live": "polite" }), hint = el("p.small.soft");
-	const hints = {
-		variance:
-			"Widths are shares of variance; hatched is what the parts beside it share by moving together. Where " +
-				"parts move against one another they are scaled to fit.",
-		mean: "Widths are parts of the mean latency.",
-		tail: `Widths are what a part takes more in the slowest ${count(R.n_tail || 0)} intervals than in the ` +
-			`others; parts that take less are left out.`
-	};
-	const set = v => {
-		treeState.view = v;
-		hint.textContent = hints[v] +
-			" Dashed: run by others while the interval waited. Click selects, double click or Enter zooms, arrows " +
-				"move.";
-		drawTree();
-	};
-	card.append(
-		el("div.bar-row", null,
-			choice("Widths by", Object.entries(views).map(([k,
-				v]) => [k, v.text, k === "tail" && !hasTail ? "not recorded in this run" : ""]),
-				"variance", set),
-			el("button", { type: "button", onclick: () => zoomTo(nodes[treeState.root.parent]) }, "Up"),
-			el("button", { type: "button", onclick: () => zoomTo(nodes[0]) }, "Whole tree"),
-			el("span.right.small.soft", null, `${count(nodes.length)} nodes`)),
-		holder);
+const viewHints = {
+	variance:
+		"Widths are shares of variance; hatched is what the parts beside it share by moving together. Where " +
+			"parts move against one another they are scaled to fit.",
+	mean: "Widths are parts of the mean latency.",
+	tail: `Widths are what a part takes more in the slowest ${count(R.n_tail || 0)} intervals than in the ` +
+		`others; parts that take less are left out.`
+};
+function treeBar(set) {
+	const options = Object.entries(views)
+		.map(([k, v]) => [k, v.text, k === "tail" && !hasTail ? "not recorded in this run" : ""]);
+	return el("div.bar-row", null, choice("Widths by", options, "variance", set),
+		el("button", { type: "button", onclick: () => zoomTo(nodes[treeState.root.parent]) }, "Up"),
+		el("button", { type: "button", onclick: () => zoomTo(nodes[0]) }, "Whole tree"),
+		el("span.right.small.soft", null, `${count(nodes.length)} nodes`));
+}
+function treeLegend() {
 	const kinds = [...new Set(nodes.map(n => n.kind))].filter(k => k !== "interval");
-	card.append(
-		el("div.legend", null,
-			kinds.map(k => el("span", null, el("i", { class: "k-" + k, style: `background:var(--k-${k})` }),
-				kindNames[k])),
-			el("span", null, el("i", {
-				style: "background:repeating-linear-gradient(45deg,var(--hatch) 0 2px,var(--faint) 2px 5px)"
-			}),
-				"parts that move together")),
-		hint);
-	box.append(card, el("div.card", null, detail));
-	icicle(holder);
-	nodeDetail(detail);
+	return el("div.legend", null,
+		kinds.map(k => el("span", null, el("i", { class: "k-" + k, style: `background:var(--k-${k})` }),
+			kindNames[k])),
+		el("span", null, el("i", {
+			style: "background:repeating-linear-gradient(45deg,var(--hatch) 0 2px,var(--faint) 2px 5px)"
+		}),
+			"parts that move together"));
+}
+/* A node selected anywhere is shown: where the root does not hold it, the root moves. */
+function followSelection(card) {
 	selectable.push((n, from) => {
 		treeState.selected = n;
 		if (!layTree().some(r => r.n === n))
@@ -296,6 +295,29 @@ function where() {
 			drawTree(true);
 		}
 	});
+}
+function where() {
+	const box = document.getElementById("where");
+	if (nodes.length < 2) {
+		box.append(note(
+			"Nothing below the interval is measured in this run: round 0 measures latencies only. vprof iterate " +
+				"goes on."));
+		return;
+	}
+	const holder = el("div.tree"), hint = el("p.small.soft"),
+		detail = el("div", { id: "node", "aria-live": "polite" });
+	const set = v => {
+		treeState.view = v;
+		hint.textContent = viewHints[v] +
+			" Dashed: run by others while the interval waited. Click selects, double click or Enter zooms, arrows " +
+				"move.";
+		drawTree();
+	};
+	const card = el("div.card", null, treeBar(set), holder, treeLegend(), hint);
+	box.append(card, el("div.card", null, detail));
+	icicle(holder);
+	nodeDetail(detail);
+	followSelection(card);
 	set("variance");
 	showNode(treeState.selected);
 }

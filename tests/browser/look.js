@@ -27,6 +27,7 @@ addEventListener("load", () => {
 			expect($("#verdicts .culprit"), "no verdict");
 			expect($("#trust .alert").textContent === R.warnings[0], "warning");
 			expect(all("#spread rect.bucket, #spread rect.fill").length >= R.histogram.filter(b => !b.type).length, "histogram");
+			expect(all("#spread h3").some(h => h.textContent.startsWith((kind === "plain" ? "20 % (10 % to 30 %)" : "< 0.1 %") + " of the variance lies between")), "bounds between types");
 			/* The tree: widths are shares. */
 			const boxes = all("#icicle g.n[data-node]"), root = $("rect", boxes[0]);
 			expect(boxes.length > 5 && boxes.length < 6000, "boxes: " + boxes.length);

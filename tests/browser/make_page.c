@@ -96,6 +96,10 @@ static void make_rest(struct vprof_results *r, const char *kind)
 	r->n_types = 2;
 	for (size_t i = 0; i < 2; i++)
 		r->types[i] = (struct vprof_type){ vprof_results_string(r, name_of(kind, i)), r->n_complete / 2, 1000, 100, 0.1, 0.4 };
+	/* Bounds that differ as they are read in the plain page only. */
+	r->between_types = !strcmp(kind, "plain") ? 0.2 : 0.0002;
+	r->between_low = r->between_types / 2;
+	r->between_high = r->between_types * 1.5;
 	r->histogram = calloc(200, sizeof *r->histogram);
 	for (size_t i = 0; i < 200; i++)
 		r->histogram[r->n_histogram++] = (struct vprof_bucket){ 1000 * pow(1.06, (double)i), 1000 * pow(1.06, (double)i + 1), 1 + r->n_complete / (1 + i * i), 0 };
