@@ -105,7 +105,8 @@ static int gather_calls(struct examples *e, uint32_t thread, uint64_t from, uint
 
 			e->depth.v[i] = (uint16_t)(depth < UINT16_MAX ? depth : UINT16_MAX);
 			if (depth < DEPTH_MAX && c->high > c->low)
-				gather_add(e->g, &(struct shown){ c->low, c->high, thread, c->code, (uint16_t)depth, 1, (uint8_t)is_blame, 0 });
+				gather_add(e->g, &(struct shown){ c->low, c->high, thread, c->code, (uint16_t)depth, 1,
+								  (uint8_t)is_blame, 0 });
 			else
 				e->g->n_left_out++;
 		}
@@ -219,17 +220,17 @@ static const char *call_name(struct examples *e, uint32_t code)
 
 static int show(struct examples *e, const struct shown *s, uint64_t begin, struct vprof_shown_piece *out)
 {
-	static const char *const kinds[] = { "run", "wait", "queued" };
+	static const char *const kinds[] = { [VPROF_PIECE_RUN] = "run", [VPROF_PIECE_QUEUED] = "queued" };
 	static const char *const waits[] = { [VPROF_IN_BLOCK] = "wait", [VPROF_IN_KERNEL] = "kernel", [VPROF_IN_IO] = "io",
 					     [VPROF_IN_PREEMPTED] = "preempted" };
 	const struct vprof_piece *p = s->is_call ? NULL : &e->own.v[s->index];
 	const struct vprof_line *line = s->thread < e->timeline->n_threads ? &e->timeline->threads[s->thread] : NULL;
-	const char *name = "";
+	const char *name = "", *kind = !p ? "call" : p->kind == VPROF_PIECE_WAIT ? waits[s->state] : kinds[p->kind];
 	char object[32] = "";
 
 	*out = (struct vprof_shown_piece){ .from_ns = (double)(s->from - begin) * e->timeline->ns_per_tick,
 					   .to_ns = (double)(s->to - begin) * e->timeline->ns_per_tick,
-					   .kind = s->is_call ? "call" : p->kind == VPROF_PIECE_WAIT ? waits[s->state] : kinds[p->kind], .depth = s->depth, .is_blame = s->is_blame };
+					   .kind = kind, .depth = s->depth, .is_blame = s->is_blame };
 	if (line && (!p || p->kind != VPROF_PIECE_QUEUED)) {
 		out->thread = thread_of(e, s->thread);
 		if (out->thread == VPROF_NONE)

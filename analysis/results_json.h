@@ -18,13 +18,13 @@
 	D(mean_low) D(mean_high) D(slowest_share) D(between_types) D(between_low) D(between_high) U(n_blocks) D(order_kept)       \
 	U(n_to_settle) D(tail_from_ns) I(tail_is_asked) U(n_tail) D(tail_ns) D(rest_ns) D(work_share) D(work_low) D(work_high)   \
 	U(n_worked) D(record_ns) D(record_inside_ns) D(probe_ns)                                                             \
-	D(queued_share) D(blocked_share) D(running_share) D(kernel_share) D(io_share) D(preempted_share) D(preempted_by_own) S(no_switches)                \
-	U(n_switches) U(n_switches_lost) D(baseline_mean_ns) D(baseline_low) D(baseline_high) U(graph_height) D(threshold) I(k)      \
-	U(n_selected) I(inconclusive)
+	D(queued_share) D(blocked_share) D(running_share) D(kernel_share) D(io_share) D(preempted_share) D(preempted_by_own)         \
+	S(no_switches) U(n_switches) U(n_switches_lost) D(baseline_mean_ns) D(baseline_low) D(baseline_high) U(graph_height)         \
+	D(threshold) I(k) U(n_selected) I(inconclusive)
 #define VPROF_NODE_FIELDS(U, D, I, S)                                                                                \
 	U(code) U(parent) U(first_child) U(n_children) U(depth) U(factor) I(is_blame) I(broken_down) U(n_intervals)  \
-	U(n_calls) U(n_timed) D(mean_ns) D(var_ns2) D(share) D(noise_ns2) D(rare_ns) D(blocked_ns) D(kernel_ns) D(io_ns) D(preempted_ns)   \
-	D(tail_ns) D(rest_ns) D(probe_ns) S(name) S(display) S(file) I(line) S(object)
+	U(n_calls) U(n_timed) D(mean_ns) D(var_ns2) D(share) D(noise_ns2) D(rare_ns) D(blocked_ns) D(kernel_ns)      \
+	D(io_ns) D(preempted_ns) D(tail_ns) D(rest_ns) D(probe_ns) S(name) S(display) S(file) I(line) S(object)
 #define VPROF_COVARIANCE_FIELDS(U, D, I, S) U(a) U(b) D(cov_ns2) D(share) D(r) U(factor)
 #define VPROF_FACTOR_FIELDS(U, D, I, S)                                                                              \
 	S(key) S(name) S(name_a) S(name_b) I(is_blame) D(share) D(share_low) D(share_high)                           \

@@ -43,7 +43,8 @@ int vprof_export_csv_factors(struct vprof_export *e, struct vprof_error *err)
 
 	(void)err;
 	fputs("rank,kind,key,name,share,share_low,share_high,mean_ns,sd_ns,r,score,specificity,height,selected,places,file,line,"
-	      "blocked_share,kernel_share,io_share,preempted_share,between_share,work_share,probe_ns,calls,timed_calls,can_break_down,verdict,note", to);
+	      "blocked_share,kernel_share,io_share,preempted_share,between_share,work_share,probe_ns,calls,timed_calls,"
+	      "can_break_down,verdict,note", to);
 	row_end(to);
 	for (size_t i = 0; i < r->n_factors; i++) {
 		const struct vprof_factor *f = &r->factors[i];

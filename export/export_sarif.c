@@ -127,7 +127,8 @@ static void put_figures(FILE *to, const struct vprof_factor *f, size_t rank)
 		const char *name;
 		double x;
 	} figures[] = { { "share", f->share }, { "shareLow", f->share_low }, { "shareHigh", f->share_high }, { "meanNs", f->mean_ns },
-			{ "sdNs", f->sd_ns }, { "score", f->score }, { "blockedShare", f->blocked_share }, { "kernelShare", f->kernel_share }, { "ioShare", f->io_share } };
+			{ "sdNs", f->sd_ns }, { "score", f->score }, { "blockedShare", f->blocked_share },
+			{ "kernelShare", f->kernel_share }, { "ioShare", f->io_share } };
 
 	fprintf(to, ",\"properties\":{\"rankOfFactor\":%zu", rank);
 	for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
