@@ -27,7 +27,7 @@
 #define PREEMPTED_TOLERANCE 0.02 /* of the mean latency: an interrupt that wakes the next thread is partly charged to that */
 #define SHOWN 8
 #define LEAST_SHARE 0.35 /* every program plants more than 0.4 */
-#define LARGEST_SHARE 0.15 /* of the variance by one request; the programs plant less than 0.05 */
+#define LARGEST_SHARE 0.15 /* of the variance by one request; no undisturbed run of the programs has 0.1 */
 
 static int bad, is_vague, has_missed;
 
