@@ -24,7 +24,7 @@ struct plan_string {
 
 struct vprof_plan_private {
 	struct plan_string *strings;
-	size_t cap;
+	size_t cap, cap_calls;
 };
 
 static const char *const kind_names[] = { "function", "site", "pointer" };
@@ -68,6 +68,7 @@ void vprof_plan_free(struct vprof_plan *plan)
 		free(plan->private);
 	}
 	free(plan->probes);
+	free(plan->at_calls);
 	free(plan);
 }
 
@@ -134,6 +135,31 @@ int vprof_plan_add(struct vprof_plan *plan, const struct vprof_probe *probe)
 	return VPROF_OK;
 }
 
+int vprof_plan_add_call(struct vprof_plan *plan, const struct vprof_plan_call *call)
+{
+	size_t i = plan->n_at_calls;
+
+	while (i > 0 && plan->at_calls[i - 1].call > call->call)
+		i--;
+	if (i > 0 && plan->at_calls[i - 1].call == call->call) {
+		plan->at_calls[i - 1].mask |= call->mask;
+		return VPROF_OK;
+	}
+	if (plan->n_at_calls == plan->private->cap_calls) {
+		size_t cap = plan->private->cap_calls ? plan->private->cap_calls * 2 : 64;
+		struct vprof_plan_call *grown = realloc(plan->at_calls, cap * sizeof *grown);
+
+		if (!grown)
+			return VPROF_ERR_NOMEM;
+		plan->at_calls = grown;
+		plan->private->cap_calls = cap;
+	}
+	memmove(plan->at_calls + i + 1, plan->at_calls + i, (plan->n_at_calls - i) * sizeof *plan->at_calls);
+	plan->at_calls[i] = *call;
+	plan->n_at_calls++;
+	return VPROF_OK;
+}
+
 static int probe_to_json(cJSON *list, const struct vprof_probe *p)
 {
 	cJSON *o = cJSON_CreateObject();
@@ -160,6 +186,19 @@ static int probe_to_json(cJSON *list, const struct vprof_probe *p)
 	       cJSON_AddNumberToObject(o, "caller_line", p->caller_line);
 }
 
+static int call_to_json(cJSON *list, const struct vprof_plan_call *c)
+{
+	cJSON *o = cJSON_CreateObject();
+	char mask[24];
+
+	if (!o)
+		return 0;
+	cJSON_AddItemToArray(list, o);
+	snprintf(mask, sizeof mask, "%#" PRIx64, c->mask);
+	return cJSON_AddNumberToObject(o, "call", c->call) && cJSON_AddNumberToObject(o, "code", c->code) &&
+	       cJSON_AddStringToObject(o, "mask", mask);
+}
+
 int vprof_plan_write(const struct vprof_plan *plan, const char *path, struct vprof_error *err)
 {
 	cJSON *top = cJSON_CreateObject(), *list;
@@ -173,6 +212,10 @@ int vprof_plan_write(const struct vprof_plan *plan, const char *path, struct vpr
 	ok = ok && list;
 	for (size_t i = 0; ok && i < plan->n_probes; i++)
 		ok = probe_to_json(list, &plan->probes[i]);
+	list = ok && plan->n_at_calls ? cJSON_AddArrayToObject(top, "at_calls") : NULL;
+	ok = ok && (list || !plan->n_at_calls);
+	for (size_t i = 0; ok && i < plan->n_at_calls; i++)
+		ok = call_to_json(list, &plan->at_calls[i]);
 	if (ok)
 		text = cJSON_Print(top);
 	if (text)
@@ -260,6 +303,30 @@ static const char *probe_from_json(const cJSON *o, struct vprof_probe *p)
 	return NULL;
 }
 
+/* The list of calls, when there is one. */
+static int calls_from_json(struct vprof_plan *plan, const cJSON *top, const char *path, struct vprof_error *err)
+{
+	const cJSON *list = cJSON_GetObjectItemCaseSensitive(top, "at_calls"), *o;
+	size_t i = 0;
+
+	if (list && !cJSON_IsArray(list))
+		return vprof_error_set(err, VPROF_ERR_CORRUPT, "%s is damaged: at_calls is no list; run `vprof run` again", path);
+	cJSON_ArrayForEach(o, list) {
+		double call = whole(o, "call", UINT32_MAX), code = whole(o, "code", PLAN_CODE_LIMIT - 1);
+		struct vprof_plan_call c;
+
+		if (call < 0 || code < 0 || !parse_mask(string(o, "mask"), &c.mask))
+			return vprof_error_set(err, VPROF_ERR_CORRUPT,
+					       "%s is damaged: at_calls[%zu] is wrong; run `vprof run` again", path, i);
+		c.call = (uint32_t)call;
+		c.code = (uint32_t)code;
+		if (vprof_plan_add_call(plan, &c))
+			return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory reading %s", path);
+		i++;
+	}
+	return VPROF_OK;
+}
+
 static int from_json(struct vprof_plan **out, const cJSON *top, const char *path, struct vprof_error *err)
 {
 	const cJSON *list = cJSON_GetObjectItemCaseSensitive(top, "probes"), *o;
@@ -267,6 +334,7 @@ static int from_json(struct vprof_plan **out, const cJSON *top, const char *path
 	const char *root = string(top, "root");
 	struct vprof_plan *plan;
 	size_t i = 0;
+	int rc;
 
 	if (version != PLAN_VERSION)
 		return vprof_error_set(err, VPROF_ERR_CORRUPT,
@@ -296,8 +364,12 @@ static int from_json(struct vprof_plan **out, const cJSON *top, const char *path
 		}
 		i++;
 	}
-	*out = plan;
-	return VPROF_OK;
+	rc = calls_from_json(plan, top, path, err);
+	if (rc)
+		vprof_plan_free(plan);
+	else
+		*out = plan;
+	return rc;
 }
 
 int vprof_plan_read(struct vprof_plan **out, const char *path, struct vprof_error *err)

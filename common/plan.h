@@ -47,12 +47,21 @@ struct vprof_probe {
 	int caller_line;
 };
 
+/* A function measured at a call of it instead of in its body (instrumenter/plan_at_calls.c). */
+struct vprof_plan_call {
+	uint32_t call; /* call.id */
+	uint32_t code; /* of the function's probe, whose own mask is 0 */
+	uint64_t mask;
+};
+
 struct vprof_plan {
 	const char *root;	 /* project root, absolute */
 	int all;		 /* every instrumentable function (vprof build --all) */
 	uint32_t graph_height;	 /* largest height over the roots: height(call_graph) of equation 3 */
 	struct vprof_probe *probes; /* sorted by code */
 	size_t n_probes;
+	struct vprof_plan_call *at_calls; /* sorted by call; one for each */
+	size_t n_at_calls;
 	struct vprof_plan_private *private;
 };
 
@@ -61,7 +70,15 @@ int vprof_plan_write(const struct vprof_plan *plan, const char *path, struct vpr
 /* An empty plan to add probes to; strings given to _add are copied. */
 struct vprof_plan *vprof_plan_new(const char *root);
 int vprof_plan_add(struct vprof_plan *plan, const struct vprof_probe *probe); /* OK or NOMEM; doubles by code merge masks */
+/* Masks of one call are merged. OK or NOMEM. */
+int vprof_plan_add_call(struct vprof_plan *plan, const struct vprof_plan_call *call);
 void vprof_plan_free(struct vprof_plan *plan);
+/* Measured at calls in plan->at_calls; its body is not edited. */
+static inline int vprof_probe_is_at_calls(const struct vprof_probe *p)
+{
+	return p->kind == VPROF_PROBE_FUNCTION && !p->mask && !p->broken_down;
+}
+
 const struct vprof_probe *vprof_plan_probe(const struct vprof_plan *plan, uint32_t code); /* or NULL */
 
 #endif

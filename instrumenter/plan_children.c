@@ -136,10 +136,14 @@ const struct vprof_plan_targets *vprof_plan_pointer_targets(struct vprof_plan_ma
 	return t;
 }
 
-static void child_function(struct vprof_plan_maker *m, uint32_t function, struct vprof_plan_children *c)
+/* `call`: the call in the broken-down function itself, or NULL. */
+static void child_function(struct vprof_plan_maker *m, uint32_t function, const struct vprof_facts_call *call,
+			   struct vprof_plan_children *c)
 {
 	struct vprof_plan_mark *mark = &m->function[m->function[function].canon];
 
+	if (c->mark)
+		vprof_plan_reached(m, m->function[function].canon, call, c->mask);
 	if (mark->stamp == m->stamp)
 		return;
 	mark->stamp = m->stamp;
@@ -167,12 +171,13 @@ static void child_site(struct vprof_plan_maker *m, const struct vprof_facts_call
 static void children_down_to(struct vprof_plan_maker *m, uint32_t function, struct vprof_plan_children *c, int depth);
 
 /* A callee with a body: itself, or what it calls when it cannot carry a probe. */
-static void child_callee(struct vprof_plan_maker *m, uint32_t function, struct vprof_plan_children *c, int depth)
+static void child_callee(struct vprof_plan_maker *m, uint32_t function, const struct vprof_facts_call *call,
+			 struct vprof_plan_children *c, int depth)
 {
 	struct vprof_plan_mark *mark = &m->function[function];
 
 	if (is_child(m, function)) {
-		child_function(m, function, c);
+		child_function(m, function, depth ? NULL : call, c);
 	} else if (!vprof_plan_can_carry_probe(m, function) && !mark->excluded && depth < PASS_THROUGH_DEPTH &&
 		   mark->stamp != m->stamp) {
 		mark->stamp = m->stamp;
@@ -186,7 +191,7 @@ static void children_through_pointer(struct vprof_plan_maker *m, const char *sig
 
 	for (size_t i = 0; t && i < t->n; i++)
 		if (is_child(m, t->functions[i]))
-			child_function(m, t->functions[i], c);
+			child_function(m, t->functions[i], NULL, c);
 }
 
 static void children_of_call(struct vprof_plan_maker *m, const struct vprof_facts_call *call, struct vprof_plan_children *c, int depth)
@@ -213,13 +218,13 @@ static void children_of_call(struct vprof_plan_maker *m, const struct vprof_fact
 			}
 			memcpy(overriders, m->found, n * sizeof *overriders);
 			for (size_t i = 0; i < n; i++)
-				child_callee(m, overriders[i], c, depth);
+				child_callee(m, overriders[i], NULL, c, depth);
 			free(overriders);
 			return;
 		}
 	}
 	if (call->callee_function)
-		child_callee(m, call->callee_function - 1, c, depth);
+		child_callee(m, call->callee_function - 1, call, c, depth);
 	else if (vprof_plan_site_can_carry_probe(m, call) && vprof_plan_external_measured(call->callee))
 		child_site(m, call, c);
 }
@@ -245,7 +250,7 @@ static void children_called_back(struct vprof_plan_maker *m, uint32_t id, struct
 			break;
 		if (a->function && !strcmp(a->how, "argument") && is_child(m, a->function - 1) &&
 		    !vprof_facts_find(f, a->target, NULL, NULL, 0))
-			child_function(m, a->function - 1, c);
+			child_function(m, a->function - 1, NULL, c);
 	}
 }
 

@@ -350,7 +350,8 @@ static int add_function(struct vprof_plan_maker *m, uint32_t function)
 	struct vprof_text display = VPROF_TEXT_INIT;
 	struct vprof_probe p = {
 		.code = VP_CODE_FUNCTION + f->id, .kind = VPROF_PROBE_FUNCTION, .fact_id = f->id,
-		.mask = mark->mask, .context = mark->context ? mark->context : VPROF_CONTEXT_LEAF,
+		.mask = vprof_plan_is_at_calls(m, function) ? 0 : mark->mask,
+		.context = mark->context ? mark->context : VPROF_CONTEXT_LEAF,
 		.is_root = mark->is_root, .broken_down = mark->broken_down, .height = height(m, function),
 		.n_children = vprof_plan_count_children(m, function), .name = f->name,
 		.file = relative(m->facts, f->file), .line = f->line, .caller = "",
@@ -418,6 +419,8 @@ static int add_probes(struct vprof_plan_maker *m)
 	for (uint32_t i = 0; !rc && i < m->facts->n_calls; i++)
 		if (m->call[i].canon == i && m->call[i].present)
 			rc = add_site(m, i);
+	if (!rc)
+		rc = vprof_plan_add_at_calls(m);
 	m->plan->graph_height = any_root ? over_roots : over_all;
 	return rc;
 }
@@ -434,7 +437,8 @@ int vprof_plan_make(struct vprof_plan **out, const struct vprof_facts *facts, co
 	m.function = calloc(facts->n_functions + 1, sizeof *m.function);
 	m.call = calloc(facts->n_calls + 1, sizeof *m.call);
 	m.found = calloc(facts->n_functions + 1, sizeof *m.found);
-	if (!m.plan || !m.function || !m.call || !m.found || find_twins(&m) || vprof_plan_children_begin(&m))
+	if (!m.plan || !m.function || !m.call || !m.found || find_twins(&m) || vprof_plan_children_begin(&m) ||
+	    vprof_plan_at_calls_begin(&m))
 		goto out;
 	m.plan->all = d->all;
 	find_annotated(&m);
@@ -444,6 +448,7 @@ int vprof_plan_make(struct vprof_plan **out, const struct vprof_facts *facts, co
 		rc = VPROF_ERR_NOMEM;
 out:
 	vprof_plan_children_end(&m);
+	vprof_plan_at_calls_end(&m);
 	free(m.function);
 	free(m.call);
 	free(m.found);

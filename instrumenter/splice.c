@@ -30,6 +30,8 @@ static int function_edit(struct vprof_edits *edits, const struct vprof_facts *fa
 
 	if (!f || f->body_begin < 1)
 		return stale("function", p->fact_id, err);
+	if (vprof_probe_is_at_calls(p))
+		return VPROF_OK;
 	vprof_text_addf(&t, " %s(%u, %#" PRIx64 "UL, %d)", p->is_root ? "VP_ROOT" : "VP_FUNCTION", p->code, p->mask,
 			p->context);
 	vprof_edits_add(edits, f->file, VPROF_EDIT_ENTRY, f->body_begin, f->body_begin, VPROF_SPLICE_RANK_PROBE, &t);
@@ -45,15 +47,15 @@ static const char *const site_text[][3] = {
 	[VPROF_FORM_SCOPE] = { "(VP_SITE_SCOPE", " ", ")" },
 };
 
-static int site_edit(struct vprof_edits *edits, const struct vprof_facts *facts, const struct vprof_probe *p,
-		     struct vprof_error *err)
+static int site_edit(struct vprof_edits *edits, const struct vprof_facts *facts, uint32_t call, uint32_t code, uint64_t mask,
+		     int context, struct vprof_error *err)
 {
-	const struct vprof_facts_call *c = vprof_facts_call(facts, p->fact_id);
+	const struct vprof_facts_call *c = vprof_facts_call(facts, call);
 	struct vprof_text before = VPROF_TEXT_INIT, after = VPROF_TEXT_INIT;
 
 	if (!c || c->begin < 1 || c->end <= c->begin || !c->wrappable)
-		return stale("call", p->fact_id, err);
-	vprof_text_addf(&before, "%s(%u, %#" PRIx64 "UL, %d)%s", site_text[c->form][0], p->code, p->mask, p->context,
+		return stale("call", call, err);
+	vprof_text_addf(&before, "%s(%u, %#" PRIx64 "UL, %d)%s", site_text[c->form][0], code, mask, context,
 			site_text[c->form][1]);
 	vprof_text_add(&after, site_text[c->form][2]);
 	vprof_edits_enclose(edits, c->file, c->begin, c->end, VPROF_SPLICE_RANK_SITE, &before, &after);
@@ -67,10 +69,17 @@ static int gather(struct vprof_edits *edits, const struct vprof_facts *facts, co
 	int rc = VPROF_OK;
 
 	for (size_t i = 0; !rc && i < plan->n_probes; i++) {
-		if (plan->probes[i].kind == VPROF_PROBE_FUNCTION)
-			rc = function_edit(edits, facts, &plan->probes[i], err);
+		const struct vprof_probe *p = &plan->probes[i];
+
+		if (p->kind == VPROF_PROBE_FUNCTION)
+			rc = function_edit(edits, facts, p, err);
 		else
-			rc = site_edit(edits, facts, &plan->probes[i], err);
+			rc = site_edit(edits, facts, p->fact_id, p->code, p->mask, p->context, err);
+	}
+	for (size_t i = 0; !rc && i < plan->n_at_calls; i++) {
+		const struct vprof_plan_call *c = &plan->at_calls[i];
+
+		rc = site_edit(edits, facts, c->call, c->code, c->mask, VPROF_CONTEXT_LEAF, err);
 	}
 	if (!rc && a)
 		rc = vprof_splice_hooks(edits, facts, a, err);

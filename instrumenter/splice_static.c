@@ -43,12 +43,18 @@ static void find_wide(const struct vprof_facts *facts, const struct vprof_plan *
 			p->kind == VPROF_PROBE_FUNCTION ? vprof_facts_function(facts, p->fact_id) : NULL;
 		const struct vprof_facts_call *c = f ? NULL : vprof_facts_call(facts, p->fact_id);
 
-		if (c || (f && !opens_locally(f, p)))
+		if (c || (f && !vprof_probe_is_at_calls(p) && !opens_locally(f, p)))
 			is_wide[file_index(facts, f ? f->file : c->file)] = 1;
 	}
 	for (size_t i = 0; i < facts->n_addresses; i++)
 		if (facts->addresses[i].function)
 			is_wide[file_index(facts, facts->functions[facts->addresses[i].function - 1].file)] = 1;
+	for (size_t i = 0; i < plan->n_at_calls; i++) {
+		const struct vprof_facts_call *c = vprof_facts_call(facts, plan->at_calls[i].call);
+
+		if (c)
+			is_wide[file_index(facts, c->file)] = 1;
+	}
 	for (size_t i = 0; a && i < a->n_hooks; i++) {
 		const char *name = a->hooks[i].function ? a->hooks[i].function : "", *colon = strrchr(name, ':');
 		size_t n;
@@ -126,7 +132,7 @@ int vprof_edited_narrow(struct vprof_edited *e, const struct vprof_plan *plan, c
 			p->kind == VPROF_PROBE_FUNCTION ? vprof_facts_function(facts, p->fact_id) : NULL;
 		size_t at = f ? file_index(facts, f->file) : facts->n_files;
 
-		if (at == facts->n_files || is_wide[at] || e->needed[at] == 0)
+		if (at == facts->n_files || vprof_probe_is_at_calls(p) || is_wide[at] || e->needed[at] == 0)
 			continue;
 		rc = find_users(e, plan, f, reached, &n_users);
 		is_wide[at] = !n_users; /* called in a way that the facts do not show */

@@ -37,8 +37,15 @@ static void written_plan_reads_back(void **state)
 	plan->all = 1;
 	assert_int_equal(vprof_plan_add(plan, &big), 0);
 	assert_int_equal(vprof_plan_add(plan, &small), 0);
+	for (uint32_t call = 9; call > 6; call--)
+		assert_int_equal(vprof_plan_add_call(plan, &(struct vprof_plan_call){ call, 0x101, 4 }), 0);
+	assert_int_equal(vprof_plan_add_call(plan, &(struct vprof_plan_call){ 8, 0x101, UINT64_C(1) << 63 }), 0);
 	assert_int_equal(vprof_plan_write(plan, path, &err), 0);
 	assert_int_equal(vprof_plan_read(&back, path, &err), 0);
+	assert_int_equal(back->n_at_calls, 3);
+	assert_int_equal(back->at_calls[0].call, 7);
+	assert_int_equal(back->at_calls[1].code, 0x101);
+	assert_true(back->at_calls[1].mask == (UINT64_C(1) << 63 | 4));
 	assert_string_equal(back->root, "/home/x");
 	assert_int_equal(back->n_probes, 2);
 	assert_int_equal(back->graph_height, 9);
@@ -81,6 +88,8 @@ static void damage_is_refused(void **state)
 		"{\"version\":1,\"root\":\"/\",\"graph_height\":1,\"probes\":[7]}",
 		"{\"version\":1,\"root\":\"/\",\"graph_height\":1,\"probes\":{}}",
 		"{\"version\":1,\"root\":\"/\",\"graph_height\":-1,\"probes\":[]}",
+		"{\"version\":1,\"root\":\"/\",\"graph_height\":1,\"probes\":[],\"at_calls\":7}",
+		"{\"version\":1,\"root\":\"/\",\"graph_height\":1,\"probes\":[],\"at_calls\":[{\"call\":1,\"code\":-1}]}",
 		"{\"version\":1,\"root\":\"/\",\"graph_height\":1,\"probes\":[{\"code\":99999999,\"kind\":\"site\"}]}",
 	};
 	static const char *const wrong[] = { "\"context\":\t1", "\"context\":\t64", "\"mask\":\t\"0x4\"", "\"mask\":\t\"four\"",

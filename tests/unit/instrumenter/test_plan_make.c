@@ -248,6 +248,54 @@ static void twins_share_one_probe(void **state)
 	fixture_release(&fx);
 }
 
+/* list.h is read by f.cc and g.cc, which call head(); find() is virtual, tail() is called in no way that can carry a probe. */
+static void functions_of_headers_are_measured_at_their_calls(void **state)
+{
+	struct fixture_function cxx = { .lang = "c++" };
+	struct vprof_name names[] = { { "f", "", "" }, { "g", "", "" }, { "head", "", "" } };
+	struct vprof_decisions d = { .roots = names, .n_roots = 2, .broken_down = names, .n_broken_down = 2 };
+	enum { HEAD = 1, TAIL, FIND, F, G };
+	struct vprof_plan *plan;
+	struct fixture fx;
+	int list, f, g, head_in_f, head_in_g;
+
+	(void)state;
+	fixture_init(&fx);
+	list = fixture_file(&fx, "list.h", "int head() { wait(); }\nint tail() { wait(); }\nint find() { wait(); }\n");
+	f = fixture_file(&fx, "f.cc", "void f() { head(); tail(); }\n");
+	g = fixture_file(&fx, "g.cc", "void g() { head(); find(); }\n");
+	fixture_sql(&fx, "INSERT INTO tu_file VALUES(%d,%d),(%d,%d)", f, list, g, list);
+	fixture_function(&fx, list, "head", cxx);
+	fixture_function(&fx, list, "tail", cxx);
+	fixture_function(&fx, list, "find", cxx);
+	fixture_function(&fx, f, "f", cxx);
+	fixture_function(&fx, g, "g", cxx);
+	head_in_f = fixture_call(&fx, f, F, "f", "head", "direct", "", 1);
+	fixture_call(&fx, f, F, "f", "tail", "direct", "", 0);
+	head_in_g = fixture_call(&fx, g, G, "g", "head", "direct", "", 1);
+	fixture_call(&fx, g, G, "g", "find", "virtual", "", 1);
+	fixture_open(&fx);
+
+	plan = make(&fx, &d, NULL, NULL);
+	assert_true(vprof_probe_is_at_calls(function(plan, HEAD)));
+	assert_int_equal(function(plan, TAIL)->mask, 1 << VPROF_CONTEXT_FIRST);
+	assert_int_equal(function(plan, FIND)->mask, 2 << VPROF_CONTEXT_FIRST);
+	assert_int_equal(plan->n_at_calls, 2);
+	assert_int_equal(plan->at_calls[0].call, head_in_f);
+	assert_int_equal(plan->at_calls[0].mask, 1 << VPROF_CONTEXT_FIRST);
+	assert_int_equal(plan->at_calls[0].code, VP_CODE_FUNCTION + HEAD);
+	assert_int_equal(plan->at_calls[1].call, head_in_g);
+	assert_int_equal(plan->at_calls[1].mask, 2 << VPROF_CONTEXT_FIRST);
+	vprof_plan_free(plan);
+
+	d.n_broken_down = 3;
+	plan = make(&fx, &d, NULL, NULL);
+	assert_int_equal(function(plan, HEAD)->mask, 3 << VPROF_CONTEXT_FIRST);
+	assert_int_equal(plan->n_at_calls, 0);
+	vprof_plan_free(plan);
+	fixture_release(&fx);
+}
+
 static void cheap_externals_are_off(void **state)
 {
 	(void)state;
@@ -277,6 +325,7 @@ int main(void)
 		cmocka_unit_test(all_means_every_instrumentable_function),
 		cmocka_unit_test(context_bits_wrap_after_62),
 		cmocka_unit_test(twins_share_one_probe),
+		cmocka_unit_test(functions_of_headers_are_measured_at_their_calls),
 		cmocka_unit_test(cheap_externals_are_off),
 	};
 

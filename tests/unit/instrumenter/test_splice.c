@@ -325,6 +325,40 @@ static int units_with_probes(const struct fixture *fx, const char *shadow, const
 	return units;
 }
 
+/* The same in C++, not static: the calls of grab() carry its probe, the header is as it was. */
+static void header_functions_of_cxx_leave_the_header(void **state)
+{
+	struct fixture_function cxx = { .lang = "c++" };
+	struct vprof_name f = { "f", "", "" };
+	struct vprof_decisions of_f = { .roots = &f, .n_roots = 1, .broken_down = &f, .n_broken_down = 1 };
+	enum { GRAB = 1, A = 2 };
+	struct vprof_plan *plan;
+	struct vprof_text text = VPROF_TEXT_INIT;
+	struct vprof_error err;
+	struct fixture fx;
+	int header, a;
+	char *shadow;
+
+	(void)state;
+	fixture_init(&fx);
+	header = fixture_file(&fx, "lock.h", "void grab() { work(); }\n");
+	a = fixture_file(&fx, "a.cc", "void f() { grab(); }\n");
+	fixture_function(&fx, header, "grab", cxx);
+	fixture_call(&fx, a, fixture_function(&fx, a, "f", cxx), "f", "grab", "direct", "", 1);
+	fixture_sql(&fx, "INSERT INTO tu_file VALUES(%d,%d)", a, header);
+	fixture_sql(&fx, "UPDATE call SET form = 'void'");
+	fixture_open(&fx);
+	shadow = fixture_path(&fx, ".vprof/src");
+	assert_int_equal(units_with_probes(&fx, shadow, &of_f, NULL), A);
+	assert_int_equal(vprof_plan_make(&plan, fx.facts, fx.graph, NULL, &of_f, NULL, &err), 0);
+	assert_int_equal(vprof_splice_text(fx.facts, plan, NULL, "a.cc", &text, &err), 0);
+	assert_non_null(strstr(text.s, " VP_SITE_VOID(257, 0x4UL, 1)((grab(), 0)); }"));
+	vprof_text_release(&text);
+	vprof_plan_free(plan);
+	free(shadow);
+	fixture_release(&fx);
+}
+
 /* lock.h holds grab(), static: f in a.c and g in b.c call it; c.c only reads it. */
 static void header_functions_concern_their_callers(void **state)
 {
@@ -372,6 +406,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(header_functions_concern_their_callers),
+		cmocka_unit_test(header_functions_of_cxx_leave_the_header),
 		cmocka_unit_test(function_and_site_probes),
 		cmocka_unit_test(hooks_at_entry),
 		cmocka_unit_test(hooks_at_exit_with_entry_values),

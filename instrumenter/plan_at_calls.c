@@ -1,0 +1,111 @@
+/* Functions of C++ headers that are measured at their calls instead of in their bodies.
+ *
+ * The linker keeps one copy of an inline function, that of any unit that reads the header, so a probe in its body would make every one
+ * of these units compile anew: in MariaDB nearly all in every round. A child that is no root and not broken down itself records
+ * only in its callers' frames: there the calls can carry its probe, with its own code.
+ *
+ * Invariant: either every way in which a broken-down function reaches such a child is a call that can be measured in a file which
+ * fewer units read, or all are left to its body.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "instrumenter/plan_children.h"
+#include "trace/format.h"
+
+struct vprof_plan_reach { /* canonical call and function */
+	uint32_t call, function;
+	uint64_t mask;
+};
+
+int vprof_plan_at_calls_begin(struct vprof_plan_maker *m)
+{
+	const struct vprof_facts *f = m->facts;
+
+	m->n_readers = calloc(f->n_files + 1, sizeof *m->n_readers);
+	if (!m->n_readers)
+		return VPROF_ERR_NOMEM;
+	for (size_t t = 0; t < f->n_tus; t++)
+		for (size_t i = 0; i < f->tus[t].n_files; i++) {
+			const struct vprof_facts_file *file = vprof_facts_file(f, f->tus[t].files[i]);
+
+			if (file)
+				m->n_readers[file - f->files]++;
+		}
+	return VPROF_OK;
+}
+
+void vprof_plan_at_calls_end(struct vprof_plan_maker *m)
+{
+	free(m->n_readers);
+	free(m->reaches);
+}
+
+static uint32_t readers(const struct vprof_plan_maker *m, uint32_t id)
+{
+	const struct vprof_facts_file *file = vprof_facts_file(m->facts, id);
+
+	return file ? m->n_readers[file - m->facts->files] : 0;
+}
+
+/* Whatever configuration or instance of a template the place belongs to, it calls the function and nothing else. */
+static int always_calls(const struct vprof_plan_maker *m, const struct vprof_facts_call *call, uint32_t function)
+{
+	for (uint32_t i = m->call[call - m->facts->calls].canon; i != VPROF_PLAN_NONE; i = m->call[i].next_twin) {
+		const struct vprof_facts_call *twin = &m->facts->calls[i];
+
+		if (twin->kind == VPROF_CALL_POINTER || twin->kind == VPROF_CALL_VIRTUAL || !twin->callee_function ||
+		    m->function[twin->callee_function - 1].canon != function)
+			return 0;
+	}
+	return 1;
+}
+
+void vprof_plan_reached(struct vprof_plan_maker *m, uint32_t function, const struct vprof_facts_call *call, uint64_t mask)
+{
+	const struct vprof_facts_function *f = &m->facts->functions[function];
+	struct vprof_plan_reach *grown;
+
+	if (m->function[function].needs_body)
+		return;
+	if (!call || strcmp(f->lang, "c++") || !always_calls(m, call, function) || readers(m, call->file) >= readers(m, f->file) ||
+	    !vprof_plan_site_can_carry_probe(m, call)) {
+		m->function[function].needs_body = 1;
+		return;
+	}
+	if (m->n_reaches == m->cap_reaches) {
+		m->cap_reaches = m->cap_reaches ? m->cap_reaches * 2 : 64;
+		grown = realloc(m->reaches, m->cap_reaches * sizeof *grown);
+		if (!grown) {
+			m->failed = 1;
+			return;
+		}
+		m->reaches = grown;
+	}
+	m->reaches[m->n_reaches++] = (struct vprof_plan_reach){ m->call[call - m->facts->calls].canon, function, mask };
+}
+
+int vprof_plan_is_at_calls(const struct vprof_plan_maker *m, uint32_t function)
+{
+	const struct vprof_plan_mark *mark = &m->function[function];
+
+	for (uint32_t i = mark->canon; i != VPROF_PLAN_NONE; i = m->function[i].next_twin)
+		if (m->function[i].is_acquire)
+			return 0;
+	return mark->mask && !mark->needs_body && !mark->is_root && !mark->broken_down && !m->d->all;
+}
+
+int vprof_plan_add_at_calls(struct vprof_plan_maker *m)
+{
+	int rc = VPROF_OK;
+
+	for (size_t i = 0; !rc && i < m->n_reaches; i++) {
+		const struct vprof_plan_reach *r = &m->reaches[i];
+		struct vprof_plan_call c = { m->facts->calls[r->call].id, VP_CODE_FUNCTION + m->facts->functions[r->function].id,
+					     r->mask };
+
+		if (vprof_plan_is_at_calls(m, r->function))
+			rc = vprof_plan_add_call(m->plan, &c);
+	}
+	return rc;
+}
