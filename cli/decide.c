@@ -270,7 +270,7 @@ static int look_ahead(struct vprof_session *s, const struct vprof_facts *facts, 
 	int rc = 0;
 
 	for (size_t i = 0; i < n && n <= NARROW_CALLEES && rc >= 0; i++) {
-		if (!callees[i]->n_calls)
+		if (!callees[i]->n_calls || vprof_facts_is_shared(facts, f->file, callees[i]->file))
 			continue;
 		rc = add_function(&s->broken_down, facts, callees[i]);
 		if (rc > 0)

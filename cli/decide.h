@@ -39,7 +39,7 @@ int vprof_decide_targets(const struct vprof_results *r, const struct vprof_plan 
 			 struct vprof_name_list *targets);
 
 /* A function with a few callees only is a way down rather than a choice: breaks these down together with it, some levels
- * deep, which saves a build and a run for each. OK or NOMEM. */
+ * deep, which saves a build and a run for each. Not into headers that more units read: there a build costs more. OK or NOMEM. */
 int vprof_decide_look_ahead(struct vprof_session *s, const struct vprof_facts *facts, const char *name, const char *file);
 
 /* Where the drill-down starts, from the baseline's sampled stacks and the annotations' own roots: adds to the session's

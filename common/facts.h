@@ -109,6 +109,9 @@ size_t vprof_facts_overriders(const struct vprof_facts *f, const char *usr, uint
 size_t vprof_facts_pointer_targets(const struct vprof_facts *f, const char *signature, uint32_t *indices,
 				   size_t max);
 
+/* 1 when more units read the file `header` than the file `user`: an edit there makes more units compile. O(units). */
+int vprof_facts_is_shared(const struct vprof_facts *f, uint32_t user, uint32_t header);
+
 /* Compares every project file's hash with the disk: STALE with the first file that differs, else OK. */
 int vprof_facts_check_fresh(const struct vprof_facts *f, struct vprof_error *err);
 

@@ -430,3 +430,24 @@ out:
 	free(out.seen);
 	return out.n;
 }
+
+static int by_id(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static size_t n_readers(const struct vprof_facts *f, uint32_t file)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->n_tus; i++)
+		n += f->tus[i].n_files && bsearch(&file, f->tus[i].files, f->tus[i].n_files, sizeof file, by_id);
+	return n;
+}
+
+int vprof_facts_is_shared(const struct vprof_facts *f, uint32_t user, uint32_t header)
+{
+	return user != header && n_readers(f, header) > n_readers(f, user);
+}

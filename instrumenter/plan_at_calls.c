@@ -18,36 +18,6 @@ struct vprof_plan_reach { /* canonical call and function */
 	uint64_t mask;
 };
 
-int vprof_plan_at_calls_begin(struct vprof_plan_maker *m)
-{
-	const struct vprof_facts *f = m->facts;
-
-	m->n_readers = calloc(f->n_files + 1, sizeof *m->n_readers);
-	if (!m->n_readers)
-		return VPROF_ERR_NOMEM;
-	for (size_t t = 0; t < f->n_tus; t++)
-		for (size_t i = 0; i < f->tus[t].n_files; i++) {
-			const struct vprof_facts_file *file = vprof_facts_file(f, f->tus[t].files[i]);
-
-			if (file)
-				m->n_readers[file - f->files]++;
-		}
-	return VPROF_OK;
-}
-
-void vprof_plan_at_calls_end(struct vprof_plan_maker *m)
-{
-	free(m->n_readers);
-	free(m->reaches);
-}
-
-static uint32_t readers(const struct vprof_plan_maker *m, uint32_t id)
-{
-	const struct vprof_facts_file *file = vprof_facts_file(m->facts, id);
-
-	return file ? m->n_readers[file - m->facts->files] : 0;
-}
-
 /* Whatever configuration or instance of a template the place belongs to, it calls the function and nothing else. */
 static int always_calls(const struct vprof_plan_maker *m, const struct vprof_facts_call *call, uint32_t function)
 {
@@ -68,7 +38,7 @@ void vprof_plan_reached(struct vprof_plan_maker *m, uint32_t function, const str
 
 	if (m->function[function].needs_body)
 		return;
-	if (!call || strcmp(f->lang, "c++") || !always_calls(m, call, function) || readers(m, call->file) >= readers(m, f->file) ||
+	if (!call || strcmp(f->lang, "c++") || !always_calls(m, call, function) || !vprof_facts_is_shared(m->facts, call->file, f->file) ||
 	    !vprof_plan_site_can_carry_probe(m, call)) {
 		m->function[function].needs_body = 1;
 		return;

@@ -36,7 +36,6 @@ struct vprof_plan_maker { /* the state of one vprof_plan_make() */
 	struct vprof_plan_targets *targets;
 	size_t n_targets, cap_targets;
 	uint32_t stamp;
-	uint32_t *n_readers; /* of each file: units */
 	struct vprof_plan_reach *reaches;
 	size_t n_reaches, cap_reaches;
 	int failed; /* out of memory */
@@ -64,11 +63,7 @@ void vprof_plan_children_of(struct vprof_plan_maker *m, uint32_t function, struc
 void vprof_plan_children_by_pointer(struct vprof_plan_maker *m, const char *signature, struct vprof_plan_children *c);
 uint32_t vprof_plan_count_children(struct vprof_plan_maker *m, uint32_t function);
 
-/* plan_at_calls.c: before and after all others, as above. */
-int vprof_plan_at_calls_begin(struct vprof_plan_maker *m);
-void vprof_plan_at_calls_end(struct vprof_plan_maker *m);
-
-/* A broken-down function, whose context `mask` is, has this (canonical) function as a child: by this call, or NULL when it is by another way. */
+/* plan_at_calls.c. A broken-down function, whose context `mask` is, has this (canonical) function as a child: by this call, or NULL when it is by another way. */
 void vprof_plan_reached(struct vprof_plan_maker *m, uint32_t function, const struct vprof_facts_call *call, uint64_t mask);
 
 /* Once all is decided: is it measured at its calls instead of in its body? And all these calls into the plan: OK or NOMEM. */

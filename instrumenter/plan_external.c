@@ -46,6 +46,14 @@ int vprof_plan_external_is_api(const char *name)
 	return !strncmp(name, "vprof_", 6);
 }
 
+/* Members and functions of <atomic>, by the names of the standard and of libstdc++; those that wait or wake are measured. */
+static int is_atomic(const char *name)
+{
+	const char *last = strrchr(name, ':');
+
+	return (!strncmp(name, "std::atomic", 11) || !strncmp(name, "std::__atomic_", 14)) && !strstr(last, "wait") && !strstr(last, "notify");
+}
+
 static int listed(const char *list, const char *name, size_t n)
 {
 	for (const char *p = list; (p = strstr(p, name)); p++)
@@ -61,7 +69,7 @@ int vprof_plan_external_measured(const char *name)
 	if (!n || vprof_plan_external_is_api(name))
 		return 0;
 	if (!strncmp(name, "__builtin_", 10) || !strncmp(name, "__sync_", 7) || !strncmp(name, "__atomic_", 9) ||
-	    !strncmp(name, "atomic_", 7) || !strncmp(name, "__c11_atomic_", 13) || !strncmp(name, "_mm", 3))
+	    !strncmp(name, "atomic_", 7) || !strncmp(name, "__c11_atomic_", 13) || !strncmp(name, "_mm", 3) || is_atomic(name))
 		return 0;
 	for (size_t i = 0; off[i]; i++)
 		if (listed(off[i], name, n))

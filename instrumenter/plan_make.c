@@ -437,8 +437,7 @@ int vprof_plan_make(struct vprof_plan **out, const struct vprof_facts *facts, co
 	m.function = calloc(facts->n_functions + 1, sizeof *m.function);
 	m.call = calloc(facts->n_calls + 1, sizeof *m.call);
 	m.found = calloc(facts->n_functions + 1, sizeof *m.found);
-	if (!m.plan || !m.function || !m.call || !m.found || find_twins(&m) || vprof_plan_children_begin(&m) ||
-	    vprof_plan_at_calls_begin(&m))
+	if (!m.plan || !m.function || !m.call || !m.found || find_twins(&m) || vprof_plan_children_begin(&m))
 		goto out;
 	m.plan->all = d->all;
 	find_annotated(&m);
@@ -448,7 +447,7 @@ int vprof_plan_make(struct vprof_plan **out, const struct vprof_facts *facts, co
 		rc = VPROF_ERR_NOMEM;
 out:
 	vprof_plan_children_end(&m);
-	vprof_plan_at_calls_end(&m);
+	free(m.reaches);
 	free(m.function);
 	free(m.call);
 	free(m.found);

@@ -161,13 +161,18 @@ static void a_pointer_site_is_known_by_its_caller(void **state)
 	vprof_name_list_release(&targets);
 }
 
-/* A facts.db with main, loop, serve, hold and twice `twin`; `fixed` cannot be instrumented. */
+/* A facts.db with main, loop, serve, hold and twice `twin`; `fixed` cannot be instrumented. serve calls hold, that release, that get, that
+ * put; two.c is read by two units, serve.c by one. */
 static struct vprof_facts *make_facts(void)
 {
 	static const char rows[] =
 		"INSERT INTO meta VALUES('version','3'),('root','/project'),('scanner','test');"
 		"INSERT INTO file VALUES(1,'/project/serve.c','0000000000000000',1,1),"
 		"(2,'/project/two.c','0000000000000000',1,1);"
+		"INSERT INTO tu VALUES(1,'/project/serve.c','/project','s.o','[]','c','ok',''),(2,'/project/two.c','/project','t.o','[]','c','ok','');"
+		"INSERT INTO tu_file VALUES(1,1),(1,2),(2,2);"
+		"INSERT INTO call SELECT id,caller,1,id * 4,id * 4 + 3,1,1,callee,usr,'direct','',1,'statement','',0,'[]' FROM (SELECT 1 id,"
+		" 3 caller,'hold' callee,'u3' usr UNION SELECT 2,4,'release','u8' UNION SELECT 3,9,'get','u7' UNION SELECT 4,8,'put','u12');"
 		"INSERT INTO function(file,name,display,usr,line,end_line,body_begin,body_end,lang,is_static,is_tiny,"
 		"returns,return_kind,params,signature,instrumentable,reason) VALUES";
 	static const struct { const char *name, *display; int file, instrumentable; } functions[] = {
@@ -261,6 +266,21 @@ static void names_of_cpp_are_found(void **state)
 	vprof_facts_free(facts);
 }
 
+static void a_narrow_way_ends_at_a_shared_header(void **state)
+{
+	struct fixture *f = *state;
+	struct vprof_facts *facts = make_facts();
+
+	assert_int_equal(vprof_decide_look_ahead(&f->session, facts, "serve", NULL), VPROF_OK);
+	assert_int_equal(f->session.broken_down.n, 2);
+	assert_string_equal(f->session.broken_down.items[0].name, "hold");
+	assert_string_equal(f->session.broken_down.items[1].name, "release");
+	assert_int_equal(vprof_facts_is_shared(facts, 1, 2), 1);
+	assert_int_equal(vprof_facts_is_shared(facts, 2, 1), 0);
+	assert_int_equal(vprof_facts_is_shared(facts, 2, 2), 0);
+	vprof_facts_free(facts);
+}
+
 static void without_stacks_the_annotations_are_the_roots(void **state)
 {
 	struct fixture *f = *state;
@@ -331,7 +351,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(put_aside_makes_room), TEST(targets_of_every_kind), TEST(a_pointer_site_is_known_by_its_caller),
 		TEST(roots_come_from_the_stacks), TEST(names_of_cpp_are_found), TEST(without_stacks_the_annotations_are_the_roots),
-		TEST(main_is_the_start_when_nothing_else_encloses), TEST(a_wait_asks_for_its_wakers),
+		TEST(a_narrow_way_ends_at_a_shared_header), TEST(main_is_the_start_when_nothing_else_encloses), TEST(a_wait_asks_for_its_wakers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

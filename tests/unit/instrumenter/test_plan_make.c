@@ -308,6 +308,10 @@ static void cheap_externals_are_off(void **state)
 	assert_false(vprof_plan_external_measured("memcpy"));
 	assert_false(vprof_plan_external_measured("towupper"));
 	assert_false(vprof_plan_external_measured("__builtin_expect"));
+	assert_false(vprof_plan_external_measured("std::__atomic_base::fetch_add"));
+	assert_false(vprof_plan_external_measured("std::atomic::load"));
+	assert_true(vprof_plan_external_measured("std::__atomic_base::wait"));
+	assert_true(vprof_plan_external_measured("std::atomic::notify_one"));
 	assert_false(vprof_plan_external_measured("vprof_begin"));
 	assert_false(vprof_plan_external_measured(""));
 }
