@@ -64,8 +64,10 @@ int vprof_step_build(struct vprof_workspace *w, const struct vprof_plan *plan, c
 		vprof_progress_drop(&progress);
 		return rc;
 	}
-	vprof_progress_end(&progress, "%s of %s files compiled, %s probes%s%s", vprof_format_count(replay.n_compiled).s,
-			   vprof_format_count(replay.n_units).s, vprof_format_count(plan->n_probes).s,
+	vprof_progress_end(&progress, "%s of %s files compiled%s%s%s, %s probes%s%s", vprof_format_count(replay.n_compiled).s,
+			   vprof_format_count(replay.n_units).s, replay.n_earlier ? " (" : "",
+			   replay.n_earlier ? vprof_format_count(replay.n_earlier).s : "",
+			   replay.n_earlier ? " by the interrupted build)" : "", vprof_format_count(plan->n_probes).s,
 			   replay.n_reverted ? ", put back: " : "",
 			   replay.n_reverted ? vprof_format_count(replay.n_reverted).s : "");
 	if (replay.n_past_probes)

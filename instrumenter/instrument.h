@@ -65,6 +65,7 @@ struct vprof_replay_result {
 	/* units: compiler commands (one that compiles and links several sources counts once); reverted: objects put back
 	 * because nothing of theirs is edited any more */
 	size_t n_units, n_compiled, n_reverted;
+	size_t n_earlier; /* of n_compiled: by an earlier replay that was interrupted or failed */
 	double compile_s, link_s;
 	size_t n_past_probes;	/* edited files that a unit read in their original: probes are missing there */
 	char past_probes[512]; /* the first */

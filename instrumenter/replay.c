@@ -208,9 +208,9 @@ static int prepare(struct vprof_replayer *r, struct vprof_error *err)
 	int rc = vprof_file_write(r->o->log_path, "", 0, err);
 
 	if (!rc)
-		rc = vprof_dir_remove(r->tmp_dir, err);
-	if (!rc)
 		rc = vprof_dir_make(r->tmp_dir, err);
+	if (!rc)
+		rc = vprof_kept_clear(r->tmp_dir, NULL, 0, err);
 	if (!rc)
 		rc = vprof_originals_read(&r->originals, r->o->vprof_dir, err);
 	if (!rc)
@@ -266,8 +266,10 @@ int vprof_replay(const struct vprof_facts *facts, const struct vprof_plan *plan,
 		rc = vprof_relink(&r, err);
 	result->link_s = now_s() - begin;
 	vprof_replay_progress(&r, "link", 1);
-	if (r.tmp_dir)
+	if (r.tmp_dir && !rc)
 		vprof_dir_remove(r.tmp_dir, NULL);
+	else if (r.tmp_dir)
+		vprof_kept_clear(r.tmp_dir, NULL, 0, NULL);
 	vprof_links_release(&r);
 	vprof_edited_release(&r.edited);
 	vprof_units_release(&r);

@@ -4,7 +4,8 @@
  *                           program, library and archive that a relink could replace (mode and times kept)
  *   .vprof/original.json    what was saved: path, kind, hash, size, mode, time
  *   .vprof/state.json       for each object of ours its fingerprint and the hashes of all that we ever put there
- *   .vprof/tmp/             outputs of compilers until they are whole; no build folder holds a half-written file
+ *   .vprof/tmp/             outputs of compilers until all are whole; no build folder holds a half-written file. What an
+ *                           interrupted replay compiled stays there for the next (replay_kept.c)
  *
  * Invariant: a file is replaced only after its original is saved and named in original.json, and after the hash of
  * what replaces it is in state.json; so an interrupted replay can always tell an original from our own output.
@@ -102,6 +103,7 @@ struct vprof_unit { /* one compiler command and what it makes */
 	enum vprof_unit_action action;
 	char *made; /* compiled, not yet in its place */
 	char hash[17], previous[17]; /* of `made`; of what was in its place before */
+	char key[17]; /* under which `made` outlives an interruption; empty: it does not */
 	struct vprof_text messages;
 	int compiled; /* in this replay */
 };
@@ -154,8 +156,21 @@ struct vprof_unit *vprof_unit_of_output(const struct vprof_replayer *r, const ch
 
 /* replay_deps.c: compilers list what they read in this file beside `made` (heap string). */
 char *vprof_deps_path(const char *made);
-/* Counts and logs edited files that the unit read past their shadow; removes the list. */
+/* Calls `see` with each path as the compiler wrote it; -1 when there is no whole list. */
+int vprof_deps_each(const char *made, void (*see)(void *arg, const char *path), void *arg);
+/* Counts and logs edited files that the unit read past their shadow. */
 void vprof_deps_check(struct vprof_replayer *r, const struct vprof_unit *unit);
+
+/* replay_kept.c. Gives the units (all of them to be compiled) their keys, and those that an earlier replay compiled their
+ * `made`; removes what none of them can take. */
+int vprof_kept_take(struct vprof_replayer *r, struct vprof_unit *const *units, size_t n, size_t *n_taken,
+		    struct vprof_error *err);
+/* The object that the unit's compiler, started at `began_ns` (vprof_kept_now), has made: keeps it, when it can be kept. Changes
+ * `made`. For several units at once. */
+void vprof_kept_keep(const struct vprof_replayer *r, struct vprof_unit *unit, int64_t began_ns);
+int64_t vprof_kept_now(void);
+/* Removes what else lies in the folder: all that is not kept, or is not for one of the units (sorted by key; NULL: any). */
+int vprof_kept_clear(const char *tmp_dir, struct vprof_unit *const *wanted, size_t n, struct vprof_error *err);
 
 /* replay_archive.c: puts changed objects into the archives that hold their earlier selves. */
 int vprof_archives_refresh(struct vprof_replayer *r, struct vprof_error *err);

@@ -56,29 +56,50 @@ static int is_past_shadow(const struct vprof_replayer *r, const char *path)
 	return past;
 }
 
-void vprof_deps_check(struct vprof_replayer *r, const struct vprof_unit *unit)
+int vprof_deps_each(const char *made, void (*see)(void *arg, const char *path), void *arg)
 {
 	struct vprof_text text = VPROF_TEXT_INIT, word = VPROF_TEXT_INIT;
-	char *deps = vprof_deps_path(unit->made);
+	char *deps = vprof_deps_path(made);
 	const char *at;
+	int rc = -1;
 
 	if (deps && !access(deps, R_OK) && !vprof_file_read(deps, &text, NULL) && text.len) {
 		at = text.s + strcspn(text.s, ":");
-		for (at += *at == ':'; next_path(&at, &word);) {
-			char *path = word.failed ? NULL : vprof_path_rooted(r->facts->root, unit->tu->directory, word.s);
-
-			if (path && is_past_shadow(r, path)) {
-				if (!r->result->n_past_probes++)
-					snprintf(r->result->past_probes, sizeof r->result->past_probes, "%s (compiling %s)",
-						 vprof_replay_short(r, path), vprof_replay_short(r, unit->tu->path));
-				vprof_replay_log(r, NULL, "read past its probes: %s, compiling %s\n", path, unit->tu->path);
-			}
-			free(path);
-		}
+		rc = *at == ':' ? 0 : -1;
+		for (at += *at == ':'; next_path(&at, &word) && !word.failed;)
+			see(arg, word.s);
+		rc = word.failed ? -1 : rc;
 	}
-	if (deps)
-		unlink(deps);
 	free(deps);
 	vprof_text_release(&word);
 	vprof_text_release(&text);
+	return rc;
+}
+
+struct check {
+	struct vprof_replayer *r;
+	const struct vprof_unit *unit;
+};
+
+static void check_path(void *arg, const char *word)
+{
+	const struct check *c = arg;
+	struct vprof_replayer *r = c->r;
+	const char *source = c->unit->tu->path;
+	char *path = vprof_path_rooted(r->facts->root, c->unit->tu->directory, word);
+
+	if (path && is_past_shadow(r, path)) {
+		if (!r->result->n_past_probes++)
+			snprintf(r->result->past_probes, sizeof r->result->past_probes, "%s (compiling %s)",
+				 vprof_replay_short(r, path), vprof_replay_short(r, source));
+		vprof_replay_log(r, NULL, "read past its probes: %s, compiling %s\n", path, source);
+	}
+	free(path);
+}
+
+void vprof_deps_check(struct vprof_replayer *r, const struct vprof_unit *unit)
+{
+	struct check check = { r, unit };
+
+	vprof_deps_each(unit->made, check_path, &check);
 }

@@ -1,7 +1,7 @@
 /* Units: which of them must be compiled again, compiling them in parallel, and putting the results in place.
  *
  * All outputs are compiled into .vprof/tmp first; only when every one of them succeeded are objects replaced. So a
- * failing or interrupted replay leaves the build as it was. Under make a replaced object gets a new time, so that
+ * failing or interrupted replay leaves the build as it was; the next one takes what it compiled (replay_kept.c). Under make a replaced object gets a new time, so that
  * everything made from it is made again; under ninja it keeps the original's time, because ninja compares that with
  * its log of dependencies and would compile the original anew (what must be relinked is removed instead).
  */
@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,7 +202,8 @@ static int compile_failed(const struct vprof_replayer *r, const struct vprof_uni
 	vprof_build_excerpt(&lines, unit->messages.s + strcspn(unit->messages.s, "\n"), 16, from.s, to.s);
 	vprof_error_set(err, VPROF_ERR_BUILD,
 			"the instrumented %s does not compile (%s)\n%s  command and whole output: %s\n"
-			"  nothing was replaced; vprof restore returns the build to its original state",
+			"  nothing was replaced, and what did compile is kept for the next try; vprof restore returns the build to "
+			"its original state",
 			vprof_replay_short(r, unit->tu->path), how, lines.s, r->o->log_path);
 	vprof_text_release(&lines);
 	vprof_text_release(&from);
@@ -214,11 +216,13 @@ static int compile_unit(struct vprof_replayer *r, struct vprof_unit *unit, struc
 {
 	struct vprof_process p = { .directory = unit->tu->directory, .captured = &unit->messages };
 	struct vprof_text dir = VPROF_TEXT_INIT;
+	int64_t began_ns = vprof_kept_now();
 	char **argv = NULL;
 	int rc;
 
 	vprof_text_clear(&unit->messages);
-	vprof_text_addf(&dir, "%s/%zu", r->tmp_dir, (size_t)(unit - r->units));
+	/* never the folder of a compiler that a killed vprof left behind */
+	vprof_text_addf(&dir, "%s/%d-%zu", r->tmp_dir, (int)getpid(), (size_t)(unit - r->units));
 	free(unit->made);
 	unit->made = dir.failed ? NULL : vprof_path_join(dir.s, strrchr(unit->output, '/') + 1);
 	if (unit->made)
@@ -234,6 +238,8 @@ static int compile_unit(struct vprof_replayer *r, struct vprof_unit *unit, struc
 	rc = vprof_process_run(&p, result, err);
 	if (!rc && result->status)
 		rc = compile_failed(r, unit, result, err);
+	if (!rc && unit->key[0])
+		vprof_kept_keep(r, unit, began_ns);
 out:
 	vprof_words_free(argv);
 	vprof_text_release(&dir);
@@ -251,6 +257,8 @@ static void *compile_some(void *arg)
 		struct vprof_error error = { "" };
 		int rc;
 
+		if (unit->made)
+			continue; /* by a replay that was interrupted */
 		pthread_mutex_unlock(&pool->lock);
 		rc = compile_unit(pool->r, unit, &result, &error);
 		pthread_mutex_lock(&pool->lock);
@@ -374,6 +382,25 @@ static int install_unit(struct vprof_replayer *r, struct vprof_unit *unit, struc
 	return VPROF_OK;
 }
 
+/* All or none: Ctrl-C waits for these renames. */
+static int install_made(struct pool *pool, struct vprof_error *err)
+{
+	sigset_t deferred, before;
+	int rc = VPROF_OK;
+
+	sigemptyset(&deferred);
+	sigaddset(&deferred, SIGINT);
+	sigaddset(&deferred, SIGTERM);
+	sigaddset(&deferred, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &deferred, &before);
+	for (size_t i = 0; !rc && i < pool->n; i++)
+		rc = install_unit(pool->r, pool->todo[i], err);
+	if (!rc)
+		rc = vprof_state_write(&pool->r->state, err);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}
+
 static int install_all(struct pool *pool, struct vprof_error *err)
 {
 	struct vprof_replayer *r = pool->r;
@@ -396,13 +423,10 @@ static int install_all(struct pool *pool, struct vprof_error *err)
 		else if (!rc)
 			rc = no_memory(err);
 	}
+	r->state.relinking = 1; /* from the first rename on, until what is made from them is made again */
 	if (!rc)
 		rc = vprof_state_write(&r->state, err);
-	for (size_t i = 0; !rc && i < pool->n; i++)
-		rc = install_unit(r, pool->todo[i], err);
-	if (!rc)
-		rc = vprof_state_write(&r->state, err);
-	return rc;
+	return rc ? rc : install_made(pool, err);
 }
 
 static int reads_changed(const struct vprof_replayer *r, const struct vprof_unit *unit)
@@ -438,6 +462,10 @@ int vprof_units_compile(struct vprof_replayer *r, int that_link, struct vprof_er
 			pool.todo[pool.n++] = unit;
 	}
 	if (pool.n)
+		rc = vprof_kept_take(r, pool.todo, pool.n, &pool.done, err);
+	if (!rc)
+		r->result->n_earlier += pool.done;
+	if (!rc && pool.n)
 		rc = compile_all(&pool, err);
 	if (!rc && pool.n)
 		rc = install_all(&pool, err);

@@ -253,10 +253,13 @@ static void interrupted(void **state)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 7);
-	project_shell(&p, 2, "ls .vprof/tmp");
+	/* nothing is left but what the next replay can take: whole objects */
+	project_shell(&p, 1, "ls .vprof/tmp | grep -v '^[0-9a-f]\\{16\\}$'");
+	project_shell(&p, 0, "for d in .vprof/tmp/*; do [ ! -e $d ] || [ -s $d/main.o ]; done");
 	project_check_snapshot(&p, NULL, before);
 	project_edit(&p, "lib/x.c", NULL, NULL);
 	project_check_replay(&p, 1, 0);
+	project_shell(&p, 2, "ls .vprof/tmp");
 	project_check_output(&p, "./prog", "MAIN main.c word x y src/util.c dep\n");
 	project_remove(&p);
 	free(before);
