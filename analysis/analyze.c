@@ -261,26 +261,6 @@ static int judge(struct analysis *a, struct vprof_error *err)
 				     a->n_intervals) : 0;
 }
 
-static int fill_shape(void *arg)
-{
-	struct analysis *a = arg;
-
-	return vprof_latency_shape_fill(a->r, &a->traits, a->o->n_threads);
-}
-
-/* What can be looked at interval by interval. */
-static int picture(struct analysis *a, struct vprof_error *err)
-{
-	struct vprof_aside shape;
-	int ret, ret_shape;
-
-	vprof_aside_begin(&shape, vprof_parallel_count(a->o->n_threads), fill_shape, a);
-	ret = vprof_examples_fill(a->r, a->sources, a->n_sources, a->o->plan, &a->traits);
-	ret_shape = vprof_aside_end(&shape);
-	ret = ret ? ret : ret_shape;
-	return ret ? vprof_error_set(err, ret, "not enough memory to choose examples among %zu intervals", a->n_intervals) : 0;
-}
-
 static int read_sources(struct analysis *a, struct vprof_error *err)
 {
 	const struct vprof_analyze_options *o = a->o;
@@ -359,27 +339,26 @@ static int gather_traits(void *arg)
 {
 	struct analysis *a = arg;
 
-	if (vprof_traits_gather(&a->traits, a->sources, a->n_sources, a->r))
+	if (vprof_traits_gather(&a->traits, a->sources, a->n_sources, a->r) || vprof_latency_fill(a->r, &a->traits, NULL))
 		return VPROF_ERR_NOMEM;
-	return vprof_latency_fill(a->r, &a->traits, NULL);
+	return vprof_latency_shape_fill(a->r, &a->traits);
 }
 
-static int take_steps(struct analysis *a, struct vprof_error *err)
+/* Unmapping takes long. What is still read of the traces, for a few examples, is mapped again. */
+static int let_go(void *arg)
 {
-	struct vprof_aside traits;
-	int ret, ret_traits;
+	struct analysis *a = arg;
 
-	progress(a, "read", 0);
-	ret = compare_sources(a, read_sources(a, err), err);
-	if (ret)
-		return ret;
-	vprof_aside_begin(&traits, vprof_parallel_count(a->o->n_threads), gather_traits, a);
-	ret = walk_paths(a, err);
-	ret_traits = vprof_aside_end(&traits);
-	if (!ret && ret_traits)
-		ret = vprof_error_set(err, ret_traits, "not enough memory for the latencies of %zu intervals", a->n_intervals);
-	if (ret)
-		return ret;
+	for (size_t i = 0; i < a->n_sources; i++)
+		vprof_trace_let_go(a->sources[i].trace);
+	return 0;
+}
+
+/* From the walked paths to the judgement. */
+static int evaluate(struct analysis *a, struct vprof_error *err)
+{
+	int ret;
+
 	progress(a, "tree", 0);
 	ret = vprof_tree_results(a->tree, a->r, err);
 	if (ret)
@@ -387,10 +366,32 @@ static int take_steps(struct analysis *a, struct vprof_error *err)
 	fill_shares(a);
 	progress(a, "factors", 0);
 	ret = vprof_factors_select(a->r, a->o->plan, &a->terms, err);
-	if (!ret)
-		ret = judge(a, err);
+	return ret ? ret : judge(a, err);
+}
+
+static int take_steps(struct analysis *a, struct vprof_error *err)
+{
+	struct vprof_aside aside;
+	int n_workers = vprof_parallel_count(a->o->n_threads), ret, ret_traits;
+
+	progress(a, "read", 0);
+	ret = compare_sources(a, read_sources(a, err), err);
+	if (ret)
+		return ret;
+	vprof_aside_begin(&aside, n_workers, gather_traits, a);
+	ret = walk_paths(a, err);
+	ret_traits = vprof_aside_end(&aside);
+	if (!ret && ret_traits)
+		ret = vprof_error_set(err, ret_traits, "not enough memory for the latencies of %zu intervals", a->n_intervals);
+	if (ret)
+		return ret;
+	vprof_aside_begin(&aside, n_workers, let_go, a);
+	ret = evaluate(a, err);
+	vprof_aside_end(&aside);
 	if (!ret && !vprof_exchange_rank(a->o->exchange)) {
-		ret = picture(a, err);
+		if (vprof_examples_fill(a->r, a->sources, a->n_sources, a->o->plan, &a->traits)) /* which can be looked at one by one */
+			ret = vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory to choose examples among %zu intervals",
+					      a->n_intervals);
 		if (!ret)
 			ret = vprof_spine_find(a->r, a->sources, a->n_sources, err);
 	}
@@ -414,31 +415,6 @@ static int agree(const struct analysis *a, int ret, struct vprof_error *err)
 	return ret;
 }
 
-#define TRACE_PARTS 16
-
-/* The tree, the sources' lists, and parts of the traces' mappings, which take longest. */
-static int release_part(void *arg, int worker, size_t item)
-{
-	struct analysis *a = arg;
-
-	(void)worker;
-	if (item >= 2) {
-		for (size_t i = 0; i < a->n_sources && a->sources; i++)
-			if (a->sources[i].trace)
-				vprof_trace_let_go(a->sources[i].trace, item - 2, TRACE_PARTS);
-		return 0;
-	}
-	if (item) {
-		for (size_t i = 0; i < a->n_sources && a->sources; i++)
-			vprof_source_release_lists(&a->sources[i]);
-		return 0;
-	}
-	vprof_tree_free(a->tree);
-	vprof_traits_release(&a->traits);
-	VPROF_ARRAY_RELEASE(&a->terms.terms);
-	return 0;
-}
-
 int vprof_analyze(struct vprof_results **out, const struct vprof_analyze_options *options, struct vprof_error *err)
 {
 	struct analysis a = { .o = options, .n_sources = options->n_trace_dirs ? options->n_trace_dirs : 1 };
@@ -459,7 +435,9 @@ int vprof_analyze(struct vprof_results **out, const struct vprof_analyze_options
 		*out = a.r;
 		a.r = NULL;
 	}
-	vprof_parallel_run(vprof_parallel_count(options->n_threads), TRACE_PARTS + 2, release_part, &a);
+	vprof_tree_free(a.tree); /* by one thread: several that unmap wait for each other */
+	vprof_traits_release(&a.traits);
+	VPROF_ARRAY_RELEASE(&a.terms.terms);
 	for (size_t i = 0; i < a.n_sources && a.sources; i++)
 		vprof_source_release(&a.sources[i]);
 	free(a.sources);

@@ -67,15 +67,19 @@ static int first_event_order(const void *a, const void *b)
 	return is_before(a, b) ? -1 : is_before(b, a);
 }
 
-/* Each thread's marks are sorted. Sorted, the first ones are a heap. */
+/* Each thread's marks are sorted. Sorted, the first ones are a heap. An instance for each begin: memory in one piece costs less. */
 static int collect_events(struct tracker *tr)
 {
-	size_t n = 0;
+	size_t n = 0, n_begins = 0, n_resumes = 0;
 
-	for (size_t i = 0; i < tr->timeline->n_threads; i++)
+	for (size_t i = 0; i < tr->timeline->n_threads; i++) {
 		n += tr->timeline->threads[i].marks.n;
+		n_begins += tr->timeline->threads[i].n_begins;
+		n_resumes += tr->timeline->threads[i].n_resumes;
+	}
 	tr->next = malloc((tr->timeline->n_threads + 1) * sizeof *tr->next);
-	if (!tr->next || n >= VPROF_NONE)
+	if (!tr->next || n >= VPROF_NONE || VPROF_RESERVE(&tr->iv->instances, n_begins + 1) ||
+	    VPROF_RESERVE(&tr->iv->segments, n_begins + n_resumes + 1))
 		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < tr->timeline->n_threads; i++)
 		if (tr->timeline->threads[i].marks.n)

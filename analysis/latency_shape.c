@@ -2,10 +2,7 @@
 /* The histogram is log-linear (as HdrHistogram's): 16 buckets for each power of two, so that each is at most 6 % wide. */
 #include "analysis/latency_shape.h"
 
-#include <gsl/gsl_sort_double.h>
 #include <gsl/gsl_statistics_double.h>
-
-#include "analysis/parallel.h"
 
 #define SUB_BITS 4
 #define N_SUB (1u << SUB_BITS)
@@ -58,11 +55,10 @@ static int fill_histogram(struct vprof_results *r, const struct counts *c)
 	return 0;
 }
 
-static void fill_period(struct vprof_period *p, double *ns, size_t n)
+static void fill_period(struct vprof_period *p, const double *ns, size_t n)
 {
 	long double sum = 0;
 
-	gsl_sort(ns, 1, n);
 	for (size_t i = 0; i < n; i++)
 		sum += (long double)ns[i];
 	p->n = n;
@@ -73,53 +69,67 @@ static void fill_period(struct vprof_period *p, double *ns, size_t n)
 }
 
 struct periods {
-	struct vprof_results *r;
-	double *ns; /* [n] copy of the latencies */
-	size_t first[PERIODS_MAX + 1]; /* into ns; those in which no interval began are left out */
+	size_t n, first[PERIODS_MAX + 1]; /* places at which they begin; those in which no interval began are left out */
+	double *ns;	/* [of all intervals] latencies by period, each one's rising */
+	uint8_t *which; /* [the same] an interval's period */
+	size_t cap_ns, cap_which;
 };
 
-static int sort_period(void *arg, int worker, size_t item)
-{
-	struct periods *p = arg;
-
-	(void)worker;
-	fill_period(&p->r->periods[item], p->ns + p->first[item], p->first[item + 1] - p->first[item]);
-	return 0;
-}
-
 /* Equal parts of the trace. */
-static int fill_periods(struct vprof_results *r, const struct vprof_traits *t, int n_threads)
+static void divide(struct periods *p, struct vprof_results *r, const struct vprof_traits *t, size_t n_parts)
 {
-	size_t n_parts = t->n / PERIOD_LEAST < 1 ? 1 : t->n / PERIOD_LEAST > PERIODS_MAX ? PERIODS_MAX : t->n / PERIOD_LEAST;
 	double part = r->duration_ns / (double)n_parts;
-	struct periods p = { .r = r };
-	size_t from = 0, cap = 0;
+	size_t from = 0;
 
-	r->periods = calloc(n_parts, sizeof *r->periods);
-	p.ns = vprof_array_room(NULL, &cap, t->n + 1, sizeof *p.ns);
-	if (!r->periods || !p.ns) {
-		vprof_array_free(p.ns, cap, sizeof *p.ns);
-		return VPROF_ERR_NOMEM;
-	}
-	memcpy(p.ns, t->ns, t->n * sizeof *p.ns);
 	for (size_t i = 0; i < n_parts; i++) {
 		size_t k = i + 1 < n_parts ? from : t->n;
 
 		while (k < t->n && t->at_ns[k] < part * (double)(i + 1))
 			k++;
 		if (k > from) {
-			r->periods[r->n_periods].from_ns = part * (double)i;
-			r->periods[r->n_periods].to_ns = part * (double)(i + 1);
-			p.first[++r->n_periods] = k;
+			memset(p->which + from, (int)p->n, k - from);
+			r->periods[p->n].from_ns = part * (double)i;
+			r->periods[p->n].to_ns = part * (double)(i + 1);
+			p->first[++p->n] = k;
 		}
 		from = k;
 	}
-	vprof_parallel_run(vprof_parallel_count(n_threads), r->n_periods, sort_period, &p);
-	vprof_array_free(p.ns, cap, sizeof *p.ns);
-	return 0;
 }
 
-int vprof_latency_shape_fill(struct vprof_results *r, const struct vprof_traits *t, int n_threads)
+/* Taken from the fastest to the slowest of all, each period's are in order, too. */
+static void distribute(struct periods *p, const struct vprof_traits *t)
+{
+	size_t end[PERIODS_MAX];
+
+	memcpy(end, p->first, sizeof end);
+	for (size_t i = t->n; i-- > 0;)
+		p->ns[end[p->which[t->slowest[i]]]++] = t->ns[t->slowest[i]];
+}
+
+static int fill_periods(struct vprof_results *r, const struct vprof_traits *t)
+{
+	size_t n_parts = t->n / PERIOD_LEAST < 1 ? 1 : t->n / PERIOD_LEAST > PERIODS_MAX ? PERIODS_MAX : t->n / PERIOD_LEAST;
+	struct periods p = { 0 };
+	int ret = VPROF_ERR_NOMEM;
+
+	_Static_assert(PERIODS_MAX <= UINT8_MAX + 1, "a period's number is one byte");
+	r->periods = calloc(n_parts, sizeof *r->periods);
+	p.ns = vprof_array_room(NULL, &p.cap_ns, t->n + 1, sizeof *p.ns);
+	p.which = vprof_array_room(NULL, &p.cap_which, t->n + 1, sizeof *p.which);
+	if (r->periods && p.ns && p.which) {
+		divide(&p, r, t, n_parts);
+		distribute(&p, t);
+		for (r->n_periods = 0; r->n_periods < p.n; r->n_periods++)
+			fill_period(&r->periods[r->n_periods], p.ns + p.first[r->n_periods],
+				    p.first[r->n_periods + 1] - p.first[r->n_periods]);
+		ret = 0;
+	}
+	vprof_array_free(p.ns, p.cap_ns, sizeof *p.ns);
+	vprof_array_free(p.which, p.cap_which, sizeof *p.which);
+	return ret;
+}
+
+int vprof_latency_shape_fill(struct vprof_results *r, const struct vprof_traits *t)
 {
 	struct counts *counts = calloc(1, sizeof *counts);
 	int ret = counts ? 0 : VPROF_ERR_NOMEM;
@@ -135,7 +145,7 @@ int vprof_latency_shape_fill(struct vprof_results *r, const struct vprof_traits 
 	if (!ret)
 		ret = fill_histogram(r, counts);
 	if (!ret && t->n)
-		ret = fill_periods(r, t, n_threads);
+		ret = fill_periods(r, t);
 	free(counts);
 	return ret;
 }

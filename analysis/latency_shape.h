@@ -6,7 +6,7 @@
 #include "analysis/results.h"
 #include "analysis/traits.h"
 
-/* Fills histogram and periods of `r`, whose types are known already (vprof_latency_fill), by up to n_threads threads. OK or NOMEM. */
-int vprof_latency_shape_fill(struct vprof_results *r, const struct vprof_traits *traits, int n_threads);
+/* Fills histogram and periods of `r`, whose types are known already (vprof_latency_fill). OK or NOMEM. */
+int vprof_latency_shape_fill(struct vprof_results *r, const struct vprof_traits *traits);
 
 #endif

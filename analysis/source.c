@@ -68,19 +68,11 @@ int vprof_source_walker(struct vprof_source *s, struct vprof_error *err)
 	return s->path ? 0 : vprof_path_new(&s->path, s->timeline, s->intervals, err);
 }
 
-void vprof_source_release_lists(struct vprof_source *s)
+void vprof_source_release(struct vprof_source *s)
 {
 	vprof_path_free(s->path);
 	vprof_intervals_free(s->intervals);
 	vprof_timeline_free(s->timeline);
-	s->path = NULL;
-	s->intervals = NULL;
-	s->timeline = NULL;
-}
-
-void vprof_source_release(struct vprof_source *s)
-{
-	vprof_source_release_lists(s);
 	vprof_window_list_release(&s->windows);
 	VPROF_ARRAY_RELEASE(&s->chosen);
 	vprof_trace_free(s->trace);

@@ -40,7 +40,5 @@ int vprof_source_choose(struct vprof_source *s, uint64_t name, int is_there, dou
 int vprof_source_walker(struct vprof_source *s, struct vprof_error *err);
 
 void vprof_source_release(struct vprof_source *s);
-/* The larger part of it, which another thread can do meanwhile: timeline, intervals, walker. To be followed by vprof_source_release. */
-void vprof_source_release_lists(struct vprof_source *s);
 
 #endif

@@ -116,6 +116,7 @@ struct vprof_line { /* one thread's timeline */
 	VPROF_ARRAY(struct vprof_wake) wakes;
 	VPROF_ARRAY(struct vprof_queue_event) queue_events;
 	VPROF_ARRAY(struct vprof_mark) marks;
+	size_t n_begins, n_resumes; /* of the marks */
 	VPROF_ARRAY(struct vprof_amount) amounts;
 	VPROF_ARRAY(struct vprof_creation) creations;
 	VPROF_ARRAY(struct vprof_stack) stacks;

@@ -241,6 +241,8 @@ static int add_mark(struct vprof_reading *b, const struct vp_unit *u)
 	m->id = u[1].t;
 	m->name = VP_CODE(u->w) == VP_KIND_TYPE ? VP_PAYLOAD(u->w) : u[1].w;
 	m->kind = (uint8_t)VP_CODE(u->w);
+	b->line->n_begins += m->kind == VP_KIND_BEGIN;
+	b->line->n_resumes += m->kind == VP_KIND_RESUME;
 	return 0;
 }
 

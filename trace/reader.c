@@ -365,13 +365,10 @@ void vprof_trace_expect(const struct vprof_trace *trace, const struct vp_chunk_h
 		(void)*(const volatile unsigned char *)(p->map + at);
 }
 
-void vprof_trace_let_go(struct vprof_trace *trace, size_t i, size_t n)
+void vprof_trace_let_go(struct vprof_trace *trace)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), n_pages = trace->private->n_bytes / page;
-	size_t from = n_pages / n * i, to = i + 1 < n ? n_pages / n * (i + 1) : n_pages;
-
-	if (trace->private->map && from < to)
-		(void)madvise((char *)trace->private->map + from * page, (to - from) * page, MADV_DONTNEED);
+	if (trace->private->map)
+		(void)madvise((void *)trace->private->map, trace->private->n_bytes, MADV_DONTNEED);
 }
 
 void vprof_trace_free(struct vprof_trace *trace)

@@ -38,9 +38,9 @@ int vprof_trace_open(struct vprof_trace **out, const char *dir, struct vprof_err
 void vprof_trace_free(struct vprof_trace *trace);
 /* A chunk is about to be read: the pages around it are mapped at once, unless a thread did that before, instead of one by one. */
 void vprof_trace_expect(const struct vprof_trace *trace, const struct vp_chunk_header *chunk);
-/* The process lets go of part i of n of the mapped pages: giving back a large trace takes its time, and several threads can share
- * it before vprof_trace_free. Records stay readable. */
-void vprof_trace_let_go(struct vprof_trace *trace, size_t i, size_t n);
+/* The process lets go of the mapped pages: giving a large trace back takes its time, which can pass beside other work before
+ * vprof_trace_free. Records stay readable. */
+void vprof_trace_let_go(struct vprof_trace *trace);
 /* Walks all records once, and adds the bytes of those that cannot be read to n_bytes_ignored. */
 void vprof_trace_check(struct vprof_trace *trace);
 double vprof_trace_ns(const struct vprof_trace *trace, uint64_t ticks); /* since header.start_ticks */
