@@ -5,7 +5,8 @@
  *   bench_analyze [--json] --trace DIR [--threads N] [--results FILE]    any other trace, with an empty plan
  *
  * The program (analyze_load.c) runs under libvprof.so and the collector in bursts that the ring has room for. Then its trace,
- * read once before, is analysed with one thread and with one for each processor, by turns. Memory is what is resident beside
+ * read once before, is analysed with one thread and with one for each processor, by turns, and by as many processes with one thread
+ * each at once, which tells what the machine's processors are worth together. Memory is what is resident beside
  * the page cache (RssAnon + RssShmem), looked at every 5 ms. It never fails on time.
  */
 #define _GNU_SOURCE
@@ -25,6 +26,7 @@
 
 #define CALLS_PER_REQUEST 97
 #define LOAD_THREADS 2
+#define PROCESSES_MAX 64
 #define BURST 20000 /* requests of each thread: 62 MB of records */
 
 struct options {
@@ -105,37 +107,76 @@ static void analyse_here(const char *trace_dir, int n_threads, const struct opti
 		snprintf(a->message, sizeof(a->message), "%.500s", err.message);
 }
 
-/* One analysis in a process of its own. */
-static int analyse(const char *trace_dir, int n_threads, const struct options *o, struct measured *m)
-{
-	struct answer a = { .seconds = NAN, .message = "it died" };
-	int fds[2], status;
+struct child { /* one analysis in a process of its own */
 	pid_t pid;
+	int fd;
+	uint64_t peak_bytes;
+	struct answer answer;
+};
 
+static void child_start(struct child *c, const char *trace_dir, int n_threads, const struct options *o)
+{
+	int fds[2];
+
+	*c = (struct child){ .pid = -1, .fd = -1, .answer = { .seconds = NAN, .message = "it died" } };
 	if (pipe(fds))
-		return -1;
-	pid = fork();
-	if (pid == 0) {
-		a.message[0] = '\0';
+		return;
+	c->pid = fork();
+	if (c->pid == 0) {
+		struct answer a = { .seconds = NAN };
+
 		analyse_here(trace_dir, n_threads, o, &a);
 		_exit(write(fds[1], &a, sizeof(a)) != sizeof(a));
 	}
 	close(fds[1]);
-	while (pid > 0 && waitpid(pid, &status, WNOHANG) == 0) {
-		uint64_t bytes = resident_bytes(pid);
+	c->fd = fds[0];
+}
 
-		m->peak_bytes = bytes > m->peak_bytes ? bytes : m->peak_bytes;
+/* 1 while it runs. */
+static int child_look(struct child *c)
+{
+	uint64_t bytes;
+	int status;
+
+	if (c->pid <= 0)
+		return 0;
+	if (waitpid(c->pid, &status, WNOHANG)) {
+		c->pid = 0;
+		if (read(c->fd, &c->answer, sizeof(c->answer)) != sizeof(c->answer))
+			c->answer.seconds = NAN;
+		close(c->fd);
+		return 0;
+	}
+	bytes = resident_bytes(c->pid);
+	c->peak_bytes = bytes > c->peak_bytes ? bytes : c->peak_bytes;
+	return 1;
+}
+
+/* n_processes analyses at once; the seconds are those of the slowest. */
+static int analyse(const char *trace_dir, int n_processes, int n_threads, const struct options *o, struct measured *m)
+{
+	struct child children[PROCESSES_MAX];
+	double slowest = 0;
+	int n_running;
+
+	for (int i = 0; i < n_processes; i++)
+		child_start(&children[i], trace_dir, n_threads, o);
+	do {
+		n_running = 0;
 		usleep(5000);
+		for (int i = 0; i < n_processes; i++)
+			n_running += child_look(&children[i]);
+	} while (n_running);
+	for (int i = 0; i < n_processes; i++) {
+		m->last = children[i].answer;
+		m->peak_bytes = children[i].peak_bytes > m->peak_bytes ? children[i].peak_bytes : m->peak_bytes;
+		if (m->last.message[0]) {
+			fprintf(stderr, "bench_analyze: %s\n", m->last.message);
+			return -1;
+		}
+		slowest = m->last.seconds > slowest ? m->last.seconds : slowest;
 	}
-	if (pid < 0 || read(fds[0], &a, sizeof(a)) != sizeof(a))
-		a.seconds = NAN;
-	close(fds[0]);
-	m->last = a;
-	if (a.message[0]) {
-		fprintf(stderr, "bench_analyze: %s\n", a.message);
-		return -1;
-	}
-	bench_series_add(&m->seconds, a.seconds);
+	bench_series_add(&m->seconds, slowest);
 	return 0;
 }
 
@@ -210,16 +251,18 @@ static void number(const char *key, double value)
 }
 
 static void print(const struct options *o, const char *machine, const struct measured *one, const struct measured *all,
-		  int n_threads, double uftrace_s, double uftrace_calls, const char *missing)
+		  const struct measured *apart, int n_threads, double uftrace_s, double uftrace_calls, const char *missing)
 {
 	double n = (double)all->last.n_records, total = n / bench_series_min(&all->seconds);
 	double core = n / bench_series_min(&one->seconds), uftrace = uftrace_calls / uftrace_s;
+	double ceiling = n_threads > 1 ? n_threads * n / bench_series_min(&apart->seconds) / core : 1;
 
 	if (!o->json) {
 		printf("%s\n%.4g records, %.4g intervals, %.4g dropped\n"
-		       "1 thread: %.2f M records/s; %d threads: %.2f M records/s (x %.2f); %.1f MB resident besides the page cache\n",
+		       "1 thread: %.2f M records/s; %d threads: %.2f M records/s (x %.2f, single analyses at once x %.2f)\n"
+		       "%.1f MB resident besides the page cache\n",
 		       machine, n, (double)all->last.n_complete, (double)all->last.n_dropped, core / 1e6, n_threads, total / 1e6,
-		       total / core, (double)all->peak_bytes / 1e6);
+		       total / core, ceiling, (double)all->peak_bytes / 1e6);
 		if (missing[0])
 			printf("uftrace report: missing: %s\n", missing);
 		else if (!isnan(uftrace))
@@ -235,6 +278,7 @@ static void print(const struct options *o, const char *machine, const struct mea
 	number("records_per_s", total);
 	number("records_per_s_core", core);
 	number("scaling", total / core);
+	number("scaling_of_machine", ceiling);
 	number("peak_rss_bytes", (double)all->peak_bytes);
 	number("peak_rss_bytes_core", (double)one->peak_bytes);
 	number("uftrace_calls_per_s", uftrace);
@@ -268,13 +312,13 @@ static int options_read(struct options *o, int argc, char **argv)
 		default: return -1;
 		}
 	}
-	return o->n_rounds < 1 || o->n_rounds > BENCH_ROUNDS_MAX || o->n_calls < 1 || o->n_threads < 0 || optind != argc ? -1 : 0;
+	return o->n_rounds < 1 || o->n_rounds > BENCH_ROUNDS_MAX || o->n_calls < 1 || o->n_threads < 0 || o->n_threads > PROCESSES_MAX || optind != argc ? -1 : 0;
 }
 
 int main(int argc, char **argv)
 {
 	struct options o = { .n_rounds = 3, .n_calls = 20000000, .with_peers = 1, .dir = "." };
-	struct measured one = { { 0 } }, all = { { 0 } };
+	struct measured one = { { 0 } }, all = { { 0 } }, apart = { { 0 } };
 	char dir[400] = "", trace[600], machine[400], missing[512] = "";
 	double uftrace_s = NAN;
 	int code = 1, n_threads;
@@ -286,6 +330,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	n_threads = o.n_threads ? o.n_threads : (int)sysconf(_SC_NPROCESSORS_ONLN);
+	n_threads = n_threads > PROCESSES_MAX ? PROCESSES_MAX : n_threads;
 	bench_machine(machine, sizeof(machine));
 	snprintf(trace, sizeof(trace), "%s", o.trace ? o.trace : "");
 	setenv("SRC", VPROF_BENCH_SOURCES, 1);
@@ -301,13 +346,14 @@ int main(int argc, char **argv)
 			goto out;
 	}
 	for (int round = 0; round < o.n_rounds; round++)
-		if (analyse(trace, n_threads, &o, &all) || (n_threads > 1 && analyse(trace, 1, &o, &one)))
+		if (analyse(trace, 1, n_threads, &o, &all) ||
+		    (n_threads > 1 && (analyse(trace, 1, 1, &o, &one) || analyse(trace, n_threads, 1, &o, &apart))))
 			goto out;
 	if (n_threads == 1)
 		one = all;
 	if (o.with_peers && !o.trace)
 		uftrace_s = run_uftrace(dir, &o, n_calls, missing);
-	print(&o, machine, &one, &all, n_threads, uftrace_s, (double)n_calls, missing);
+	print(&o, machine, &one, &all, &apart, n_threads, uftrace_s, (double)n_calls, missing);
 	code = 0;
 out:
 	if (dir[0] && o.keep)
