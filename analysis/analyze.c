@@ -32,6 +32,7 @@ struct analysis {
 	uint64_t n_warmup;
 	struct vprof_traits traits;
 	struct vprof_term_list terms;
+	struct vprof_spine_changed changed;
 };
 
 static void progress(const struct analysis *a, const char *step, double done)
@@ -282,7 +283,7 @@ static int read_sources(struct analysis *a, struct vprof_error *err)
 static int add_warnings(struct analysis *a, struct vprof_error *err)
 {
 	struct vprof_findings findings = { .counts = a->is_there ? &a->counts : NULL, .wakes = &a->wakes, .tree = a->tree,
-					   .wanted = a->o->interval, .n_warmup = a->n_warmup, .traits = &a->traits,
+					   .wanted = a->o->interval, .n_warmup = a->n_warmup, .traits = &a->traits, .changed = &a->changed,
 					   .min_intervals = a->o->min_intervals ? a->o->min_intervals : 30 };
 
 	for (size_t i = 0; i < a->n_sources; i++)
@@ -393,7 +394,7 @@ static int take_steps(struct analysis *a, struct vprof_error *err)
 			ret = vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory to choose examples among %zu intervals",
 					      a->n_intervals);
 		if (!ret)
-			ret = vprof_spine_find(a->r, a->sources, a->n_sources, err);
+			ret = vprof_spine_find(a->r, a->sources, a->n_sources, a->o->earlier, &a->changed, err);
 	}
 	if (ret)
 		return ret;

@@ -24,6 +24,7 @@ struct vprof_analyze_options {
 	int n_threads;	       /* 0: one for each processor; results do not depend on it */
 	void (*progress)(void *arg, const char *step, double done); /* may be NULL */
 	void *progress_arg;
+	const char *earlier;   /* the run's results.json as it is: its sampled functions, when modules were built again since; may be NULL */
 	struct vprof_exchange *exchange; /* with the other ranks, which analyse the same; NULL: this process alone */
 };
 

@@ -182,7 +182,48 @@ static int take_source(struct spine *s, const struct vprof_timeline *timeline, s
 	return rc;
 }
 
-int vprof_spine_find(struct vprof_results *r, const struct vprof_source *sources, size_t n_sources, struct vprof_error *err)
+/* What the run's earlier analysis found while its modules were still there. Is it taken? */
+static int keep_earlier(struct vprof_results *r, const char *path)
+{
+	struct vprof_results *earlier;
+	struct vprof_spine *spine;
+	int kept;
+
+	if (vprof_results_read(&earlier, path, NULL))
+		return 0; /* there is none, or it is of another version */
+	/* (of the same trace: a run's folder may be written again) */
+	spine = earlier->n_records == r->n_records && earlier->n_spine > r->n_spine ? calloc(earlier->n_spine, sizeof *spine) : NULL;
+	kept = spine != NULL;
+	for (size_t i = 0; kept && i < earlier->n_spine; i++) {
+		spine[i] = earlier->spine[i];
+		spine[i].name = vprof_results_string(r, earlier->spine[i].name);
+		spine[i].module = vprof_results_string(r, earlier->spine[i].module);
+		kept = spine[i].name && spine[i].module;
+	}
+	if (kept) {
+		free(r->spine);
+		r->spine = spine;
+		r->n_spine = earlier->n_spine;
+	} else {
+		free(spine);
+	}
+	vprof_results_free(earlier);
+	return kept;
+}
+
+static void find_changed(struct vprof_spine_changed *changed, struct vprof_symbols *const *symbols, size_t n)
+{
+	for (size_t k = 0; k < n; k++) {
+		const char *first;
+		size_t n_changed = vprof_symbols_changed(symbols[k], &first);
+
+		changed->first = changed->n ? changed->first : first;
+		changed->n += n_changed;
+	}
+}
+
+int vprof_spine_find(struct vprof_results *r, const struct vprof_source *sources, size_t n_sources, const char *earlier,
+		     struct vprof_spine_changed *changed, struct vprof_error *err)
 {
 	struct vprof_symbols **symbols = calloc(n_sources + 1, sizeof(struct vprof_symbols *)); /* names are needed until the end */
 	struct spine s = { .n_pairs = 0 };
@@ -196,6 +237,11 @@ int vprof_spine_find(struct vprof_results *r, const struct vprof_source *sources
 	}
 	if (!ret)
 		ret = fill(&s, r);
+	*changed = (struct vprof_spine_changed){ 0 };
+	if (!ret)
+		find_changed(changed, symbols, n_sources);
+	if (changed->n && earlier)
+		changed->is_kept = keep_earlier(r, earlier);
 	VPROF_ARRAY_RELEASE(&s.found);
 	for (size_t k = 0; k < n_sources && symbols; k++)
 		vprof_symbols_free(symbols[k]);

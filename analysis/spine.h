@@ -7,8 +7,16 @@
 #include "analysis/source.h"
 #include "analysis/symbols.h"
 
+struct vprof_spine_changed { /* modules that were built again since the run: not named from what is there now */
+	size_t n;
+	const char *first; /* path; belongs to the timeline */
+	int is_kept;	   /* the run's earlier results had their functions */
+};
+
 /* Fills r->spine, by depth from the outermost frame. A function `encloses` when it is on the common part of the stacks
- * at a segment's begin and at its end in at least a tenth of the pairs. OK or NOMEM. */
-int vprof_spine_find(struct vprof_results *r, const struct vprof_source *sources, size_t n_sources, struct vprof_error *err);
+ * at a segment's begin and at its end in at least a tenth of the pairs. Where modules were built again since the run, the spine
+ * of `earlier`, the run's results.json as it was (NULL: none), is taken when it holds more. OK or NOMEM. */
+int vprof_spine_find(struct vprof_results *r, const struct vprof_source *sources, size_t n_sources, const char *earlier,
+		     struct vprof_spine_changed *changed, struct vprof_error *err);
 
 #endif

@@ -3,6 +3,8 @@
 
 #include <fcntl.h>
 #include <gelf.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* libstdc++'s C entry point to its demangler. */
@@ -15,8 +17,9 @@ struct entry {
 };
 
 struct file {
+	const struct vprof_module *module; /* the first of this path and build id */
 	const char *path;
-	int is_open, is_unreadable;
+	int is_open, is_unreadable, is_changed;
 	VPROF_ARRAY(struct entry) entries; /* by low */
 };
 
@@ -55,6 +58,20 @@ size_t vprof_symbols_unreadable(const struct vprof_symbols *s)
 
 	for (size_t i = 0; i < s->files.n; i++)
 		n += (size_t)s->files.v[i].is_unreadable;
+	return n;
+}
+
+size_t vprof_symbols_changed(const struct vprof_symbols *s, const char **first)
+{
+	size_t n = 0;
+
+	*first = NULL;
+	for (size_t i = 0; i < s->files.n; i++) {
+		const struct file *f = &s->files.v[i];
+
+		if (f->is_changed && !strstr(f->path, "libvprof")) /* of the runtime nothing is named anyway */
+			*first = n++ ? *first : f->path;
+	}
 	return n;
 }
 
@@ -98,7 +115,52 @@ static void read_table(struct file *f, Elf *elf, Elf_Scn *scn, const GElf_Shdr *
 	}
 }
 
-static void open_file(struct file *f)
+/* When the trace ended, in CLOCK_REALTIME; 0: not known. */
+static int64_t run_end_ns(const struct vprof_timeline *timeline)
+{
+	const struct vp_file_header *h = &timeline->trace->header;
+	uint64_t last = h->end_ticks > timeline->t_last ? h->end_ticks : timeline->t_last;
+	double ns = last > h->start_ticks ? (double)(last - h->start_ticks) * timeline->ns_per_tick : 0;
+
+	return h->start_realtime_ns && ns < 1e18 ? (int64_t)h->start_realtime_ns + (int64_t)ns : 0;
+}
+
+/* The file's build id against that of the run: 1 the same, 0 another, -1 one of them has none. */
+static int same_build(Elf *elf, const struct vprof_module *m)
+{
+	size_t n;
+
+	if (!m->n_id || elf_getphdrnum(elf, &n))
+		return -1;
+	for (size_t i = 0; i < n && i < INT32_MAX; i++) {
+		size_t at = 0, name, desc;
+		GElf_Phdr phdr;
+		GElf_Nhdr note;
+		Elf_Data *data;
+
+		if (!gelf_getphdr(elf, (int)i, &phdr) || phdr.p_type != PT_NOTE)
+			continue;
+		data = elf_getdata_rawchunk(elf, (int64_t)phdr.p_offset, phdr.p_filesz, phdr.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+		while (data && (at = gelf_getnote(data, at, &note, &name, &desc)) > 0)
+			if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && !memcmp((char *)data->d_buf + name, "GNU", 4))
+				return note.n_descsz == m->n_id && !memcmp((char *)data->d_buf + desc, m->id, m->n_id);
+	}
+	return -1;
+}
+
+static int is_changed(const struct file *f, int fd, Elf *elf, const struct vprof_timeline *timeline)
+{
+	int same = same_build(elf, f->module);
+	int64_t end = run_end_ns(timeline);
+	struct stat st;
+
+	if (same >= 0)
+		return !same;
+	/* ctime: installed files have the time of their build */
+	return end && !fstat(fd, &st) && (int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec > end;
+}
+
+static void open_file(struct file *f, const struct vprof_timeline *timeline)
 {
 	int fd = open(f->path, O_RDONLY | O_CLOEXEC);
 	static const GElf_Word types[] = { SHT_SYMTAB, SHT_DYNSYM };
@@ -112,6 +174,9 @@ static void open_file(struct file *f)
 	if (!elf || elf_kind(elf) != ELF_K_ELF)
 		goto out;
 	f->is_unreadable = 0;
+	f->is_changed = is_changed(f, fd, elf, timeline);
+	if (f->is_changed)
+		goto out;
 	for (size_t t = 0; t < 2 && !f->entries.n; t++) {
 		Elf_Scn *scn = NULL;
 		GElf_Shdr shdr;
@@ -128,17 +193,19 @@ out:
 		close(fd);
 }
 
-static struct file *file_of(struct vprof_symbols *s, const char *path)
+static struct file *file_of(struct vprof_symbols *s, const struct vprof_module *m)
 {
 	struct file *f;
 
 	for (size_t i = 0; i < s->files.n; i++)
-		if (!strcmp(s->files.v[i].path, path))
+		if (!strcmp(s->files.v[i].path, m->path) && s->files.v[i].module->n_id == m->n_id &&
+		    !memcmp(s->files.v[i].module->id, m->id, m->n_id))
 			return &s->files.v[i];
 	f = VPROF_PUSH(&s->files);
 	if (!f)
 		return NULL;
-	f->path = path;
+	f->module = m;
+	f->path = m->path;
 	return f;
 }
 
@@ -213,11 +280,11 @@ const struct vprof_symbol *vprof_symbols_find(struct vprof_symbols *s, uint32_t 
 		if (c->process_seq == process_seq && address >= c->low && address < c->high)
 			m = c;
 	}
-	f = m ? file_of(s, m->path) : NULL;
+	f = m ? file_of(s, m) : NULL;
 	if (!f)
 		return NULL;
 	if (!f->is_open)
-		open_file(f);
+		open_file(f, s->timeline);
 	offset = address - m->bias - 1; /* inside the call instruction that it returns behind */
 	i = vprof_time_search(f->entries.v, sizeof *f->entries.v, f->entries.n, offset, f->entries.n / 2);
 	for (int n = 0; i-- > 0 && n < 8; n++) {

@@ -1,4 +1,5 @@
-/* Addresses of sampled stacks to function names, from the symbol tables of the modules that the trace names. */
+/* Addresses of sampled stacks to function names, from the symbol tables of the modules that the trace names. A module that
+ * was built again since the run names nothing: its addresses mean other functions. */
 #ifndef VPROF_SYMBOLS_H
 #define VPROF_SYMBOLS_H
 
@@ -21,6 +22,10 @@ const struct vprof_symbol *vprof_symbols_find(struct vprof_symbols *symbols, uin
 
 /* Number of modules that could not be read (moved, deleted, or not ELF). */
 size_t vprof_symbols_unreadable(const struct vprof_symbols *symbols);
+
+/* Number of modules whose file is another now than in the run (build id; without one: changed since the run's end). None of
+ * their addresses is named. *first: the first's path, which belongs to the timeline. */
+size_t vprof_symbols_changed(const struct vprof_symbols *symbols, const char **first);
 
 /* Heap copy of an ELF symbol's name as `name` above says; NULL without memory. */
 char *vprof_symbol_name(const char *elf_name);

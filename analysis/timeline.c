@@ -138,7 +138,7 @@ static uint64_t first_time(struct vprof_reading *b, const struct vp_chunk_header
 	while (at && (u = vp_walk_next(&at, end, &n_units))) {
 		uint32_t code = VP_CODE(u->w);
 
-		if (code == VP_KIND_STRING || code == VP_KIND_MODULE || u->t > TIME_MAX)
+		if (code == VP_KIND_STRING || code == VP_KIND_MODULE || code == VP_KIND_BUILD_ID || u->t > TIME_MAX)
 			continue;
 		return code == VP_KIND_WAIT ? u[2].t : code >= VP_CODE_FUNCTION ? u->t + VP_PAYLOAD(u->w) : u->t;
 	}

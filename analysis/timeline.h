@@ -90,6 +90,8 @@ struct vprof_module {
 	uint32_t process_seq;
 	uint64_t low, high, bias;
 	const char *path;
+	unsigned n_id; /* bytes of its build id, 0: not known */
+	unsigned char id[VP_BUILD_ID_MAX];
 };
 
 struct vprof_off { /* the thread had no processor */

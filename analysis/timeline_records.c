@@ -104,6 +104,16 @@ static int add_module(struct vprof_reading *b, const struct vp_unit *u)
 	return m->path ? 0 : VPROF_ERR_NOMEM;
 }
 
+static void add_build_id(struct vprof_reading *b, const struct vp_unit *u)
+{
+	struct vprof_module *m = b->line->modules.n ? &b->line->modules.v[b->line->modules.n - 1] : NULL;
+
+	if (!m || m->low != u->t || VP_PAYLOAD(u->w) > sizeof m->id)
+		return; /* its module was lost */
+	m->n_id = (unsigned)VP_PAYLOAD(u->w);
+	memcpy(m->id, u + 1, m->n_id);
+}
+
 /* Name of an annotated acquire function: its text may come later in the trace, so only its place is taken now. */
 static int annotated_name_locked(struct vprof_timeline_private *p, uint64_t hash, uint32_t *index)
 {
@@ -387,6 +397,10 @@ int vprof_reading_record(struct vprof_reading *b, const struct vp_unit *u)
 		return add_string(b->timeline->private, u);
 	if (code == VP_KIND_MODULE)
 		return add_module(b, u);
+	if (code == VP_KIND_BUILD_ID) {
+		add_build_id(b, u);
+		return 0;
+	}
 	if (u->t == 0 || u->t > TIME_MAX) {
 		b->n_bad++;
 		return 0;

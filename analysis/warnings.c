@@ -210,6 +210,19 @@ static void warn_unstable(struct list *l)
 	}
 }
 
+static void warn_changed(struct list *l, const struct vprof_spine_changed *c)
+{
+	char others[48] = "";
+
+	if (!c || !c->n)
+		return;
+	if (c->n > 1)
+		snprintf(others, sizeof others, " and %zu other%s", c->n - 1, c->n > 2 ? "s" : "");
+	warn(l, "built again since this run: %s%s. %s. Measured functions and their times do not depend on it", c->first, others,
+	     c->is_kept ? "The functions of the sampled call stacks are those of the run's earlier analysis" :
+			  "Their addresses in the sampled call stacks mean other functions now, so none is named");
+}
+
 static void warn_work(struct list *l, const struct vprof_findings *f)
 {
 	const struct vprof_results *r = l->r;
@@ -287,6 +300,7 @@ int vprof_warnings_add(struct vprof_results *r, const struct vprof_findings *f, 
 		warn_unstable(&l);
 		warn_work(&l, f);
 	}
+	warn_changed(&l, f->changed);
 	if (l.ret)
 		vprof_error_set(err, l.ret, "not enough memory for the warnings");
 	return l.ret;

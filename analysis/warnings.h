@@ -4,6 +4,7 @@
 
 #include "analysis/intervals.h"
 #include "analysis/results.h"
+#include "analysis/spine.h"
 #include "analysis/traits.h"
 #include "analysis/variance_tree.h"
 #include "analysis/wakes.h"
@@ -17,6 +18,7 @@ struct vprof_findings { /* what the steps of an analysis noticed; members may be
 	uint64_t min_intervals;
 	uint64_t n_warmup; /* complete intervals left out as warm-up */
 	const struct vprof_traits *traits;
+	const struct vprof_spine_changed *changed;
 };
 
 /* Appends warnings to r and sets r->inconclusive where the results cannot carry a conclusion. OK or NOMEM. */

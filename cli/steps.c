@@ -186,14 +186,16 @@ int vprof_step_analyse(const struct vprof_project *p, const char *run, const str
 	struct vprof_progress progress;
 	struct vprof_plan *plan = NULL;
 	char *trace = vprof_project_run_path(p, run, "trace"), *path = vprof_project_run_path(p, run, "plan.json");
+	char *earlier = vprof_project_run_path(p, run, "results.json");
 	struct vprof_analyze_options options = {
 		.trace_dir = trace, .interval = s->interval, .k = (int)s->k, .threshold = s->threshold,
-		.min_intervals = 30, .slower_than_ns = slower_than_ns, .progress = vprof_progress_update, .progress_arg = &progress,
+		.min_intervals = 30, .earlier = earlier, .slower_than_ns = slower_than_ns,
+		.progress = vprof_progress_update, .progress_arg = &progress,
 	};
 	int rc;
 
 	*results = NULL;
-	if (!trace || !path) {
+	if (!trace || !path || !earlier) {
 		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
 		goto out;
 	}
@@ -217,6 +219,7 @@ int vprof_step_analyse(const struct vprof_project *p, const char *run, const str
 out:
 	free(trace);
 	free(path);
+	free(earlier);
 	if (rc) {
 		vprof_results_free(*results);
 		*results = NULL;

@@ -277,10 +277,56 @@ struct modules {
 	uint64_t adds;
 };
 
+/* Is that part of the module in memory, as it is in the file? */
+static int is_loaded(const struct dl_phdr_info *info, ElfW(Addr) at, ElfW(Addr) n)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+
+		if (p->p_type == PT_LOAD && p->p_flags & PF_R && at >= p->p_vaddr && n <= p->p_filesz &&
+		    at - p->p_vaddr <= p->p_filesz - n)
+			return 1;
+	}
+	return 0;
+}
+
+/* Copies the build id that the linker left in a note; its length in bytes, 0 when there is none. */
+static unsigned build_id(const struct dl_phdr_info *info, void *id)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		const unsigned char *note = (const unsigned char *)(info->dlpi_addr + p->p_vaddr);
+		uint64_t pad = p->p_align == 8 ? 7 : 3, left = p->p_filesz;
+		ElfW(Nhdr) head;
+
+		if (p->p_type != PT_NOTE || !is_loaded(info, p->p_vaddr, p->p_filesz))
+			continue;
+		while (left >= sizeof(head)) {
+			uint64_t name, size;
+
+			memcpy(&head, note, sizeof(head));
+			name = (sizeof(head) + head.n_namesz + pad) & ~pad;
+			size = (name + head.n_descsz + pad) & ~pad;
+			if (name + head.n_descsz > left)
+				break;
+			if (head.n_type == NT_GNU_BUILD_ID && head.n_namesz == 4 && !memcmp(note + sizeof(head), "GNU", 4) &&
+			    head.n_descsz && head.n_descsz <= VP_BUILD_ID_MAX) {
+				memcpy(id, note + name, head.n_descsz);
+				return head.n_descsz;
+			}
+			if (size >= left)
+				break;
+			note += size;
+			left -= size;
+		}
+	}
+	return 0;
+}
+
 static int module_write(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct modules *m = arg;
-	struct vp_unit head[2];
+	struct vp_unit head[2], id[3] = {{0, 0}};
 	uint64_t low = UINT64_MAX, high = 0;
 	const char *path = info->dlpi_name;
 	char exe[1024];
@@ -315,6 +361,10 @@ static int module_write(struct dl_phdr_info *info, size_t size, void *arg)
 	head[0] = (struct vp_unit){low, VP_W(VP_KIND_MODULE, n)};
 	head[1] = (struct vp_unit){info->dlpi_addr, high};
 	rt_write_long(m->th, head, 2, path, n);
+	n = build_id(info, &id[1]);
+	id[0] = (struct vp_unit){low, VP_W(VP_KIND_BUILD_ID, n)};
+	if (n)
+		rt_write(m->th, id, 3);
 	return 0;
 }
 

@@ -106,6 +106,9 @@ enum vp_kind {
 	/* 1 unit, in chunks of VP_THREAD_WINDOWS only: intervals that begin after t have all their calls recorded (payload 1), or
 	   may lack some (0). Without any such record all calls are. */
 	VP_KIND_WINDOW = 27,
+	/* 3 units, after the MODULE with the same t: payload = length in bytes (at most VP_BUILD_ID_MAX) of the build id that its
+	   linker gave it; the id in the units after, zero-padded. */
+	VP_KIND_BUILD_ID = 28,
 };
 
 #define VP_SWITCH_OUT 1u       /* lost the processor, else gained it */
@@ -120,6 +123,7 @@ enum vp_kind {
 #define VP_STRING_MAX 1024u
 #define VP_STACK_MAX 64u
 #define VP_PATH_MAX 4096u
+#define VP_BUILD_ID_MAX 32u
 
 enum vp_wait {
 	VP_WAIT_MUTEX = 1,
@@ -196,7 +200,7 @@ static inline uint32_t vp_record_units(uint64_t w)
 	case VP_KIND_WORK: case VP_KIND_WAKE: case VP_KIND_ENQUEUE: case VP_KIND_DEQUEUE: case VP_KIND_CREATE:
 	case VP_KIND_START: case VP_KIND_SAMPLE: case VP_KIND_SEND: case VP_KIND_RECEIVE: case VP_KIND_READY:
 		return 2;
-	case VP_KIND_WAIT:
+	case VP_KIND_WAIT: case VP_KIND_BUILD_ID:
 		return 3;
 	case VP_KIND_STRING:
 		return payload > VP_STRING_MAX ? 0 : 1 + (uint32_t)((payload + 15) / 16);

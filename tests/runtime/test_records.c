@@ -219,6 +219,7 @@ static void check_frames(void)
 	CHECK(f.n_nested == 2 + 21 + 21 + 2 + 10, "callees come before callers: %d", (int)f.n_nested);
 	CHECK(s.trace->n_threads == 1 && session_count(&s, VP_KIND_START) == 1, "one thread");
 	CHECK(session_count(&s, VP_KIND_MODULE) >= (SESSION_STATIC ? 1 : 3), "modules");
+	CHECK(session_count(&s, VP_KIND_BUILD_ID) >= (SESSION_STATIC ? 1 : 3), "build ids");
 	session_end(&s);
 }
 
