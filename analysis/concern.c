@@ -2,13 +2,22 @@
  * a stretch of that thread. A wait is followed once; a generation costs at most one look at each wait. */
 #include "analysis/concern.h"
 
+#include "analysis/holds.h"
+
 #define GENERATIONS 16
+
+struct awaited { /* an object that several held one after the other while a thread waited for it */
+	uint64_t from, to; /* to: a release of it */
+	uint32_t held;
+};
 
 struct search {
 	const struct vprof_timeline *timeline;
 	struct vprof_concern *found;
 	struct vprof_concern *newest, *next; /* their stretches only */
 	unsigned char **followed;	     /* [thread][wait] */
+	VPROF_ARRAY(struct awaited) awaited; /* in the newest stretches */
+	VPROF_ARRAY(struct awaited) ended;   /* those for one object, by their ends */
 };
 
 static int by_from(const void *a, const void *b)
@@ -73,17 +82,92 @@ static int add_marked(struct vprof_concern *c, const struct vprof_line *line)
 	return s.from <= s.to ? add_stretch(c, s.from, s.to) : 0;
 }
 
+static int add_release(struct search *s, uint32_t thread, uint64_t from, uint64_t t, uint64_t waited)
+{
+	struct vprof_release *release = VPROF_PUSH(&s->found[thread].releases);
+
+	if (!release)
+		return VPROF_ERR_NOMEM;
+	*release = (struct vprof_release){ t, waited };
+	return add_stretch(&s->next[thread], from, t);
+}
+
+/* The waker held what was waited for since the last release before; who held it until then is found for all waits together. */
 static int follow(struct search *s, const struct vprof_wait *w, size_t thread)
 {
-	struct vprof_release *release;
+	uint64_t from;
+	struct awaited *a;
 
 	if (w->waker == VPROF_NONE || w->waker == thread || w->waker >= s->timeline->n_threads)
 		return 0;
-	release = VPROF_PUSH(&s->found[w->waker].releases);
-	if (!release)
+	from = vprof_holds_before(s->timeline, w);
+	if (from > w->t0) {
+		a = VPROF_PUSH(&s->awaited);
+		if (!a)
+			return VPROF_ERR_NOMEM;
+		*a = (struct awaited){ w->t0, from, w->held };
+	}
+	return add_release(s, w->waker, from, w->wake_t, w->t1 - from);
+}
+
+static int by_held(const void *a, const void *b)
+{
+	const struct awaited *x = a, *y = b;
+
+	if (x->held != y->held)
+		return x->held < y->held ? -1 : 1;
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+static int by_to(const void *a, const void *b)
+{
+	const struct awaited *x = a, *y = b;
+
+	return x->to < y->to ? -1 : x->to > y->to;
+}
+
+/* Waits for one object, by their begins: whoever held it meanwhile was awaited. What is known of a hold is its end, so it began
+ * with the end of the one before; a wait's own time within it is what counts. The work grows with waits and holds, not with their product. */
+static int take_holds(struct search *s, const struct awaited *begun, size_t n)
+{
+	const struct vprof_held *h = &s->timeline->held.v[begun->held];
+	const struct vprof_hold *v = s->timeline->holds.v;
+	size_t i = 0, k = 0, hold;
+	uint64_t t = begun->from, awaited = 0; /* `t`: so far; `awaited`: ticks since the last hold, of all waits */
+
+	s->ended.n = 0;
+	if (VPROF_ROOM(&s->ended, n))
 		return VPROF_ERR_NOMEM;
-	*release = (struct vprof_release){ w->wake_t, w->t1 - w->t0 };
-	return add_stretch(&s->next[w->waker], w->t0, w->wake_t);
+	memcpy(s->ended.v, begun, n * sizeof *begun);
+	if (vprof_array_sort(s->ended.v, n, sizeof *begun, by_to))
+		return VPROF_ERR_NOMEM;
+	hold = h->first + vprof_time_search(v + h->first, sizeof *v, h->end - h->first, t, 0);
+	for (uint64_t from = t; hold < h->end && k < n;) {
+		uint64_t next = v[hold].until;
+
+		if (i == k) { /* nobody waits: on to the next wait */
+			from = t = begun[i].from;
+			hold = h->first + vprof_time_search(v + h->first, sizeof *v, h->end - h->first, t, hold - h->first);
+			i++;
+			continue;
+		}
+		next = i < n && begun[i].from < next ? begun[i].from : next;
+		next = s->ended.v[k].to < next ? s->ended.v[k].to : next;
+		awaited += (i - k) * (next - t);
+		t = next;
+		while (i < n && begun[i].from <= t)
+			i++;
+		if (t == v[hold].until) {
+			if (add_release(s, v[hold].thread, from, t, awaited))
+				return VPROF_ERR_NOMEM;
+			awaited = 0;
+			from = t;
+			hold++;
+		}
+		while (k < n && s->ended.v[k].to <= t)
+			k++;
+	}
+	return 0;
 }
 
 static int take_stretch(struct search *s, size_t thread, const struct vprof_concern_span *stretch)
@@ -103,6 +187,19 @@ static int take_stretch(struct search *s, size_t thread, const struct vprof_conc
 	return rc;
 }
 
+static int take_awaited(struct search *s)
+{
+	int rc = vprof_array_sort(s->awaited.v, s->awaited.n, sizeof *s->awaited.v, by_held) ? VPROF_ERR_NOMEM : 0;
+
+	for (size_t begin = 0, end; begin < s->awaited.n && !rc; begin = end) {
+		for (end = begin + 1; end < s->awaited.n && s->awaited.v[end].held == s->awaited.v[begin].held; end++)
+			;
+		rc = take_holds(s, s->awaited.v + begin, end - begin);
+	}
+	s->awaited.n = 0;
+	return rc;
+}
+
 /* *grew tells whether there is a further generation. */
 static int take_generation(struct search *s, int *grew)
 {
@@ -116,6 +213,8 @@ static int take_generation(struct search *s, int *grew)
 			rc = take_stretch(s, t, &s->newest[t].stretches.v[i]);
 		s->newest[t].stretches.n = 0;
 	}
+	if (!rc)
+		rc = take_awaited(s);
 	for (size_t t = 0; t < s->timeline->n_threads; t++)
 		*grew |= s->next[t].stretches.n > 0;
 	s->newest = s->next;
@@ -158,6 +257,8 @@ int vprof_concern_find(struct vprof_concern **out, const struct vprof_timeline *
 	for (size_t t = 0; s.followed && t < n; t++)
 		free(s.followed[t]);
 	free(s.followed);
+	VPROF_ARRAY_RELEASE(&s.awaited);
+	VPROF_ARRAY_RELEASE(&s.ended);
 	vprof_concern_free(s.newest, n);
 	vprof_concern_free(s.next, n);
 	if (rc) {

@@ -2,6 +2,8 @@
  * of windows holds the wakers' time that is still to be cut into pieces. */
 #include "analysis/critical_path.h"
 
+#include "analysis/holds.h"
+
 #define DEPTH_MAX 64	  /* of waits beneath waits */
 #define LOOK_BACK_MAX 16  /* queue events of one item, or of one thread, that are considered */
 #define SEGMENTS_MAX 256  /* segments of the instance that are considered as predecessor */
@@ -177,6 +179,22 @@ static int add_window(struct vprof_path *p, uint32_t thread, uint64_t from, uint
 	return 0;
 }
 
+/* What others did from..to while the thread waited: each part by the one that held the object up to its end. */
+static int add_blame(struct vprof_path *p, uint32_t thread, const struct vprof_wait *w, uint64_t from, uint64_t to, uint32_t parent,
+		     uint32_t convoy)
+{
+	to = w->wake_t < to ? w->wake_t : to;
+	while (from < to) {
+		uint32_t holder;
+		uint64_t end = vprof_holds_part(p->timeline, thread, w, from, to, &holder);
+
+		if (holder != VPROF_NONE && add_window(p, holder, from, end, parent, convoy))
+			return VPROF_ERR_NOMEM;
+		from = end;
+	}
+	return 0;
+}
+
 /* Is the wait already being explained further up? Then following it again would go round in a circle. */
 static int is_circle(const struct vprof_path *p, uint32_t thread, uint32_t wait, uint32_t parent)
 {
@@ -195,7 +213,7 @@ static int add_wait(struct vprof_path *p, uint32_t thread, uint32_t wait, uint64
 		return VPROF_ERR_NOMEM;
 	if (w->waker == VPROF_NONE || circle)
 		return 0;
-	return add_window(p, w->waker, from, w->wake_t < to ? w->wake_t : to, (uint32_t)p->pieces.n - 1, 0);
+	return add_blame(p, thread, w, from, to, (uint32_t)p->pieces.n - 1, 0);
 }
 
 static int is_same_line(uint8_t a, uint8_t b)
@@ -240,7 +258,7 @@ static int cut(struct vprof_path *p, struct window in)
 			continue;
 		if (a > t && add_piece(p, (struct vprof_piece){ t, a, thread, VPROF_NONE, parent, VPROF_PIECE_RUN, 0 }))
 			return VPROF_ERR_NOMEM;
-		if (is_convoy(p, &in, w) ? add_window(p, w->waker, a, w->wake_t < b ? w->wake_t : b, parent, in.convoy + 1)
+		if (is_convoy(p, &in, w) ? add_blame(p, thread, w, a, b, parent, in.convoy + 1)
 					 : add_wait(p, thread, (uint32_t)i, a, b, parent))
 			return VPROF_ERR_NOMEM;
 		t = b;

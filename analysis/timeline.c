@@ -380,6 +380,8 @@ void vprof_timeline_free(struct vprof_timeline *timeline)
 	free(timeline->threads);
 	VPROF_ARRAY_RELEASE(&timeline->modules);
 	VPROF_ARRAY_RELEASE(&timeline->losses);
+	VPROF_ARRAY_RELEASE(&timeline->holds);
+	VPROF_ARRAY_RELEASE(&timeline->held);
 	if (timeline->private) {
 		for (size_t i = 0; i < timeline->private->texts.n; i++)
 			free(timeline->private->texts.v[i]);

@@ -38,6 +38,19 @@ struct vprof_wait {
 	uint8_t flags;
 	uint8_t goes_on; /* the wait before, in record order, was a false wake-up: vprof_wakes_match() makes one of the two */
 	uint32_t seq; /* number of the object's last release that the waiter found, 0: unknown */
+	uint32_t held; /* once matched: index into the timeline's `held`, VPROF_NONE: only its waker is known (holds.h) */
+};
+
+/* Up to this release the thread held the object; since when is not known. */
+struct vprof_hold {
+	uint64_t until;
+	uint32_t thread;
+	uint8_t is_reader;
+};
+
+struct vprof_held { /* an object that one thread holds at a time: its place in `holds` */
+	size_t first, end;
+	uint32_t seq; /* number of its last release */
 };
 
 struct vprof_wake {
@@ -139,6 +152,8 @@ struct vprof_timeline {
 	const char **names; /* of waits: VP_CALL names first, then kinds, then annotated functions */
 	size_t n_names;
 	VPROF_ARRAY(struct vprof_module) modules;
+	VPROF_ARRAY(struct vprof_hold) holds; /* by object, then time (analysis/holds.h) */
+	VPROF_ARRAY(struct vprof_held) held;
 	VPROF_ARRAY(struct vprof_loss) losses; /* of all threads; disjoint, by t0 (analysis/losses.h) */
 	uint64_t t_first, t_last; /* over all threads */
 	uint64_t n_records, n_calls, n_sampled, n_unclosed, n_bad; /* unclosed: calls without a record; bad: impossible times */

@@ -215,7 +215,7 @@ static int add_wait(struct vprof_reading *b, const struct vp_unit *u)
 	w->kind = (uint8_t)kind;
 	w->flags = (uint8_t)(VP_PAYLOAD(u->w) >> 8) & (VPROF_WAIT_READY - 1);
 	w->seq = (uint32_t)(VP_PAYLOAD(u->w) >> VP_SEQ_SHIFT);
-	w->waker = VPROF_NONE;
+	w->waker = w->held = VPROF_NONE;
 	if (kind == VP_WAIT_ANNOTATED)
 		ret = annotated_name(p, u[2].w, &w->name);
 	else

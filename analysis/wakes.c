@@ -15,6 +15,7 @@
 #include "analysis/wakes.h"
 
 #include "analysis/channels.h"
+#include "analysis/holds.h"
 #include "analysis/losses.h"
 
 #define PROCESSES_MAX 64 /* that share one lock and are looked at */
@@ -25,7 +26,7 @@
 #define UNSEEN_TICKS (UINT64_C(1) << 28) /* from the entry of a condition's wait to its unlock, at most */
 
 enum wake_class { CLASS_NONE, CLASS_MUTEX, CLASS_RWLOCK, CLASS_COND, CLASS_BARRIER, CLASS_SEMAPHORE, CLASS_JOIN,
-		  CLASS_ANNOTATED, CLASS_FUTEX, CLASS_CHILD, CLASS_ONCE, CLASS_CHANNEL };
+		  CLASS_ANNOTATED, CLASS_FUTEX, CLASS_CHILD, CLASS_ONCE, CLASS_CHANNEL, CLASS_SPIN };
 
 static const uint8_t class_of[VP_WAIT_COUNT] = {
 	[VP_WAIT_MUTEX] = CLASS_MUTEX,
@@ -35,7 +36,7 @@ static const uint8_t class_of[VP_WAIT_COUNT] = {
 	[VP_WAIT_BARRIER] = CLASS_BARRIER,
 	[VP_WAIT_SEMAPHORE] = CLASS_SEMAPHORE,
 	[VP_WAIT_JOIN] = CLASS_JOIN,
-	[VP_WAIT_SPIN] = CLASS_ANNOTATED,
+	[VP_WAIT_SPIN] = CLASS_SPIN,
 	[VP_WAIT_ANNOTATED] = CLASS_ANNOTATED,
 	[VP_WAIT_FUTEX] = CLASS_FUTEX,
 	[VP_WAIT_CHILD] = CLASS_CHILD, /* object: the child's pid */
@@ -53,6 +54,7 @@ struct release {
 	uint32_t scope; /* class << 28 | process, or the class with process 0 when shared */
 	uint32_t thread, before, after, seq;
 	uint32_t n_left; /* waits that it may still end, UINT32_MAX: any number */
+	uint32_t held;	 /* see struct vprof_wait */
 	uint8_t flags, kind;
 	uint8_t is_only; /* its process released no other object under this scope and key, nor did the others */
 };
@@ -72,6 +74,7 @@ struct token_line {
 struct matcher {
 	struct vprof_timeline *timeline;
 	VPROF_ARRAY(struct release) releases;
+	VPROF_ARRAY(struct release *) of_key; /* while collected */
 	VPROF_ARRAY(struct token_line) tokens;
 	VPROF_ARRAY(struct turn) turns;
 	struct vprof_channels *channels;
@@ -163,6 +166,78 @@ static void mark_only(struct matcher *m)
 	}
 }
 
+/* By one thread at a time, but for readers. Not semaphores: their tokens are alike, and who posts need not have held one. */
+static int is_held(uint32_t scope)
+{
+	uint32_t class = scope >> 28;
+
+	return class == CLASS_MUTEX || class == CLASS_RWLOCK || class == CLASS_SPIN || class == CLASS_ANNOTATED;
+}
+
+static int object_order(const void *a, const void *b)
+{
+	const struct release *x = *(struct release *const *)a, *y = *(struct release *const *)b;
+
+	return x->object < y->object ? -1 : x->object > y->object;
+}
+
+/* Releases of one object, by time. */
+static int add_holds(struct matcher *m, struct release *const *v, size_t n)
+{
+	uint32_t held;
+
+	if (vprof_holds_begin(m->timeline))
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < n; i++) {
+		const struct vprof_wake wake = { .t = v[i]->t, .before = v[i]->before, .after = v[i]->after, .seq = v[i]->seq,
+						 .kind = v[i]->kind, .flags = v[i]->flags };
+
+		if (vprof_holds_add(m->timeline, v[i]->thread, &wake))
+			return VPROF_ERR_NOMEM;
+	}
+	held = vprof_holds_end(m->timeline);
+	for (size_t i = 0; i < n; i++)
+		v[i]->held = held;
+	return 0;
+}
+
+/* Releases of one key, by time: of one object, or of several that their addresses tell apart. */
+static int collect_holds(struct matcher *m, struct release *v, size_t n)
+{
+	size_t end;
+
+	m->of_key.n = 0;
+	if (VPROF_ROOM(&m->of_key, n))
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < n; i++)
+		m->of_key.v[m->of_key.n++] = &v[i];
+	if (v->is_only)
+		return add_holds(m, m->of_key.v, n);
+	if (vprof_array_sort(m->of_key.v, n, sizeof *m->of_key.v, object_order))
+		return VPROF_ERR_NOMEM;
+	for (size_t begin = 0; begin < n; begin = end) {
+		for (end = begin + 1; end < n && m->of_key.v[end]->object == m->of_key.v[begin]->object; end++)
+			;
+		if (add_holds(m, m->of_key.v + begin, end - begin))
+			return VPROF_ERR_NOMEM;
+	}
+	return 0;
+}
+
+static int collect_held(struct matcher *m)
+{
+	struct release *v = m->releases.v;
+	size_t end;
+
+	for (size_t begin = 0; begin < m->releases.n; begin = end) {
+		for (end = begin + 1; end < m->releases.n && v[end].scope == v[begin].scope && v[end].key == v[begin].key; end++)
+			;
+		if (is_held(v[begin].scope) && end - begin > 1 && collect_holds(m, v + begin, end - begin))
+			return VPROF_ERR_NOMEM;
+	}
+	return 0;
+}
+
 static int collect(struct matcher *m)
 {
 	for (size_t i = 0; i < m->timeline->n_threads; i++) {
@@ -184,6 +259,7 @@ static int collect(struct matcher *m)
 			r->seq = w->seq;
 			r->flags = w->flags;
 			r->kind = w->kind;
+			r->held = VPROF_NONE;
 			r->n_left = w->flags & VP_FLAG_ALL ? UINT32_MAX : 1;
 			if (w->kind == VP_WAIT_FUTEX && w->seq)
 				r->n_left = w->seq;
@@ -202,7 +278,7 @@ static int collect(struct matcher *m)
 	mark_only(m);
 	if (m->tokens.n)
 		qsort(m->tokens.v, m->tokens.n, sizeof *m->tokens.v, token_order);
-	return 0;
+	return collect_held(m);
 }
 
 /* Number of releases that sort before or at (scope, key, t, any thread). */
@@ -419,6 +495,7 @@ static int match_release(const struct matcher *m, uint32_t thread, struct vprof_
 	m->counts->n_by_time += w->seq && !is_exact(best, w);
 	if (best->is_only)
 		w->object = best->one;
+	w->held = best->held;
 	w->waker = best->thread;
 	w->wake_t = best->t < w->t0 ? w->t0 : best->t > w->t1 ? w->t1 : best->t;
 	return 1;
@@ -496,7 +573,7 @@ static int match_line(struct matcher *m, uint32_t thread)
 		uint32_t class = wake_class(w->kind, w->flags);
 		struct turn *turn;
 
-		w->waker = VPROF_NONE;
+		w->waker = w->held = VPROF_NONE;
 		if (class == CLASS_NONE || w->flags & (VP_FLAG_TIMEOUT | VP_FLAG_FAILED))
 			continue;
 		if (class == CLASS_CHANNEL) {
@@ -564,6 +641,7 @@ static void make_disjoint(struct vprof_line *line)
 			    !(w.flags & (VP_FLAG_TIMEOUT | VP_FLAG_FAILED))) {
 				w.waker = inner->waker;
 				w.wake_t = inner->wake_t;
+				w.held = inner->held;
 			}
 			if (inner->t1 > w.t1)
 				w.t1 = inner->t1;
@@ -593,6 +671,7 @@ int vprof_wakes_match(struct vprof_timeline *timeline, struct vprof_wake_counts 
 		make_disjoint(&timeline->threads[i]);
 	vprof_channels_free(m.channels);
 	VPROF_ARRAY_RELEASE(&m.releases);
+	VPROF_ARRAY_RELEASE(&m.of_key);
 	VPROF_ARRAY_RELEASE(&m.tokens);
 	VPROF_ARRAY_RELEASE(&m.turns);
 	if (ret)

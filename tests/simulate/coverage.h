@@ -43,6 +43,10 @@
 	X(BLAME_SELF, "wakers that worked for the interval itself") X(BLAME_OTHER, "wakers that worked for another interval") \
 	X(BLAME_NONE, "wakers that worked for no interval") X(BLAME_2, "blame: waker that was blocked itself")         \
 	X(BLAME_3, "blame: three threads deep or more") X(BLAME_PROCESS, "blame: waker in another process")            \
+	X(SEVERAL_HOLDERS, "waits for what several threads held, one after the other") \
+	X(HOLDERS, "... threads that held it before the waker: each is to blame for its time") \
+	X(TOOK_LATE, "... threads that took it without having waited for it") \
+	X(LAST_READER, "... readers, the last before a writer") \
 	X(CONVOY, "wakers that stood in the same line: looked through") X(CIRCLE, "waits already being explained further up") \
 	X(WAIT_TIMED_OUT, "waits that timed out, on the path or not") X(FALSE_WAKE, "false wake-ups, on the path or not") \
 	X(LATE, "waits ended by a release whose time was taken after it") X(AFTER_RELEASE, "time between release and going on") \

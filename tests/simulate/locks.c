@@ -103,6 +103,7 @@ static void wait_end(struct sim_thread *th, struct hook *h, uint8_t kind, uint8_
 
 	h->object->waiting--;
 	th->waits[h->wait - 1].timed_out = flags & VP_FLAG_TIMEOUT;
+	th->waits[h->wait - 1].holds = h->object->holds;
 	world_wait_end(th, h->wait, release, records_wait(th, &r));
 }
 
@@ -211,7 +212,8 @@ static void let_go(struct sim_lock *l, struct sim_release *by)
 	while (was_reader && l->object.waiters && l->object.waiters->reads);
 }
 
-static void release(struct sim_thread *th, struct sim_lock *l, bool reads)
+/* `annotated`: what the records tell of instead, NULL: of this release itself. */
+static void release(struct sim_thread *th, struct sim_lock *l, bool reads, const struct sim_release *annotated)
 {
 	struct hook h;
 
@@ -226,6 +228,10 @@ static void release(struct sim_thread *th, struct sim_lock *l, bool reads)
 	l->last = h.release;
 	if (!reads)
 		l->last_by_writer = h.release;
+	if (annotated)
+		world_hold_end(th->world, &l->hook.holds, annotated, false);
+	else if (l->kind != SIM_SEMAPHORE)
+		world_hold_end(th->world, &l->object.holds, h.release, reads);
 	if (!l->n_readers)
 		let_go(l, h.release);
 	if (reads) /* readers' times are taken after their unlock, at once */
@@ -264,6 +270,7 @@ bool sim_lock_take(struct sim_thread *th, struct sim_lock *l, bool reads, uint64
 						   .result = records_hash("lwlock_acquire") };
 
 		l->hook.waiting--;
+		th->waits[h.wait - 1].holds = l->hook.holds;
 		world_wait_end(th, h.wait, had_to_wait ? l->last_hook : leaving, records_wait(th, &r));
 	}
 	return true;
@@ -275,14 +282,14 @@ void sim_lock_release(struct sim_thread *th, struct sim_lock *l, bool reads)
 	bool had_moved;
 
 	if (l->kind != SIM_ANNOTATED) {
-		release(th, l, reads);
+		release(th, l, reads, NULL);
 		return;
 	}
 	release_begin(th, &h, &l->hook);
 	sim_release_stamp(h.release);
 	l->last_hook = l->leaving = h.release;
 	world_lag(th);
-	release(th, l, false);
+	release(th, l, false, h.release);
 	l->leaving = NULL;
 	had_moved = l->hook.arrivals != h.before;
 	if (h.had_waiters || had_moved)
@@ -321,6 +328,7 @@ uint32_t sim_cond_wait(struct sim_thread *th, struct sim_cond *c, struct sim_loc
 	line_up(&c->object, &me);
 	m->owner = NULL;
 	m->last = m->last_by_writer = r.release;
+	world_hold_end(th->world, &m->object.holds, r.release, false);
 	let_go(m, r.release);
 	*woken = world_park(th, until);
 	leave_line(&c->object, &me);

@@ -200,9 +200,29 @@ static bool shifts(const struct world *w, struct sim_wait *is)
 	return false;
 }
 
+/* Which turns at an object the records tell of: those whose release was recorded, unless its time was taken so late that the
+ * next ones had passed by then; of readers in a row, the last. */
+static void choose_holds(struct sim_holds *holds)
+{
+	const struct sim_hold *after = NULL; /* the next one that counts */
+	uint64_t until = SIM_NEVER;
+
+	for (struct sim_hold *h = holds->newest; h; h = h->older) {
+		if (!h->release->is_recorded || h->release->stamp > until)
+			continue;
+		until = h->release->stamp;
+		h->counts = !(h->reads && after && after->reads);
+		if (h->counts)
+			after = h;
+	}
+}
+
 void truth_prepare(struct world *w)
 {
 	bool has_changed = w->n_gaps > 0;
+
+	for (struct sim_holds *h = w->holds; h; h = h->next)
+		choose_holds(h);
 
 	for (size_t i = 0; i < w->n_threads && w->n_gaps; i++)
 		for (size_t k = 0; k < w->threads[i]->n_waits; k++) {
@@ -377,6 +397,46 @@ static void spend_wait(struct truth *t, const struct sim_thread *th, const struc
 	}
 }
 
+static void cover_holder(struct truth *t, const struct sim_wait *w, const struct sim_hold *h, const struct sim_thread *next)
+{
+	size_t i = moment_at(next, h->release->stamp);
+	const struct sim_wait *own = i < next->n_moments ? wait_of(next, &next->moments[i]) : NULL;
+
+	COVER(t->world, HOLDERS);
+	if (!own || own->object != w->object)
+		COVER(t->world, TOOK_LATE);
+	if (h->reads)
+		COVER(t->world, LAST_READER);
+}
+
+/* What those did who had the object from..to, which `last` ended in the end; `in` is the waiter's window, piece what its wait is. */
+static void explain_holders(struct truth *t, const struct window *in, const struct sim_wait *w, const struct sim_release *last,
+			    uint64_t from, uint64_t to, size_t piece, int convoy)
+{
+	const struct sim_hold *h = w->holds && last == w->release ? w->holds->newest : NULL;
+	const struct sim_thread *by = last->by;
+	bool has_several = false;
+
+	while (h && h->release != last)
+		h = h->older;
+	for (h = h ? h->older : NULL; h && (!h->counts || h->release->stamp > from); h = h->older) {
+		if (!h->counts || (h->reads && w->kind == VP_WAIT_RWLOCK_READ))
+			continue; /* one reader does not keep another one waiting */
+		if (h->release->stamp < to) {
+			has_several = true;
+			cover_holder(t, w, h, by);
+			if (by != in->th)
+				explain(t, (struct window){ by, h->release->stamp, to, piece, convoy });
+			to = h->release->stamp;
+		}
+		by = h->release->by;
+	}
+	if (has_several)
+		COVER(t->world, SEVERAL_HOLDERS);
+	if (by != in->th)
+		explain(t, (struct window){ by, from, to, piece, convoy });
+}
+
 static void explain_wait(struct truth *t, const struct window *in, const struct sim_wait *w, uint32_t frame, uint64_t from,
 			 uint64_t to)
 {
@@ -389,7 +449,7 @@ static void explain_wait(struct truth *t, const struct window *in, const struct 
 	t->is_unknowable |= truth_wait_unknowable(in->th, w);
 	if (above && above->wait && until > w->t0 && above->wait->object == w->object && in->convoy < CONVOY_MAX) {
 		COVER(t->world, CONVOY); /* both stood in one line: whoever they waited for is to blame */
-		explain(t, (struct window){ r->by, from, until < to ? until : to, in->parent, in->convoy + 1 });
+		explain_holders(t, in, w, r, from, until < to ? until : to, in->parent, in->convoy + 1);
 		return;
 	}
 	until = until < to ? until : to;
@@ -412,7 +472,7 @@ static void explain_wait(struct truth *t, const struct window *in, const struct 
 	cover_waker(t, in->th, r->by, until, level);
 	if (until < to)
 		COVER(t->world, AFTER_RELEASE);
-	explain(t, (struct window){ r->by, from, until, piece, 0 });
+	explain_holders(t, in, w, r, from, until, piece, 0);
 }
 
 static void add_run(struct truth *t, const struct window *in, uint64_t from, uint64_t to)

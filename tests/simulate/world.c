@@ -305,6 +305,19 @@ void world_wait_join(struct sim_thread *th, uint32_t before, uint32_t wait)
 	}
 }
 
+void world_hold_end(struct world *w, struct sim_holds **holds, const struct sim_release *release, bool reads)
+{
+	struct sim_hold *h = world_alloc(w, sizeof *h);
+
+	if (!*holds) {
+		*holds = world_alloc(w, sizeof **holds);
+		(*holds)->next = w->holds;
+		w->holds = *holds;
+	}
+	*h = (struct sim_hold){ (*holds)->newest, release, reads, false };
+	(*holds)->newest = h;
+}
+
 struct sim_release *sim_release_new(struct sim_thread *by)
 {
 	struct sim_release *r = world_alloc(by->world, sizeof *r);

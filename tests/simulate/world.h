@@ -34,11 +34,25 @@ struct sim_release {
 	bool is_recorded;
 };
 
+/* A thread's turn at an object that one thread has at a time, or several readers: over when it let go. */
+struct sim_hold {
+	struct sim_hold *older; /* who had it before */
+	const struct sim_release *release;
+	bool reads;
+	bool counts; /* truth.c */
+};
+
+struct sim_holds { /* of one object */
+	struct sim_hold *newest;
+	struct sim_holds *next; /* another object's */
+};
+
 struct sim_wait {
 	uint64_t t0, t1;
 	const void *object; /* what it is, whatever its address */
 	const char *name;   /* as the report calls it */
 	struct sim_release *release; /* NULL: nobody ended it */
+	const struct sim_holds *holds; /* of the object; NULL: it is not held by one thread at a time */
 	uint32_t outer;	    /* index + 1 of the wait around it */
 	uint8_t kind;
 	bool is_recorded, is_joined; /* joined: over a false wake-up */
@@ -165,6 +179,7 @@ struct world {
 	uint64_t next_token, next_handle, next_id, next_item;
 	uint64_t next_id_of[SIM_PROCESSES];
 	struct sim_instance *instances; /* the one begun last first */
+	struct sim_holds *holds;
 	struct sim_scene *scene;        /* objects and queues that programs use */
 	struct sim_chunk *arena;
 	uint64_t *coverage;
@@ -196,6 +211,9 @@ uint32_t world_wait_begin(struct sim_thread *th, uint8_t kind, const void *objec
 void world_wait_end(struct sim_thread *th, uint32_t wait, struct sim_release *release, bool is_recorded);
 /* The wait before was a false wake-up: it, what was done since, and this one are one wait. */
 void world_wait_join(struct sim_thread *th, uint32_t before, uint32_t wait);
+
+/* The release ends a turn at the object, from now on. */
+void world_hold_end(struct world *w, struct sim_holds **holds, const struct sim_release *release, bool reads);
 
 struct sim_release *sim_release_new(struct sim_thread *by);
 void sim_release_stamp(struct sim_release *r); /* now */

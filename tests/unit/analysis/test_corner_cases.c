@@ -283,7 +283,8 @@ static void test_wait_over_when_it_began(void **state)
 	assert_int_equal(s.timeline->threads[1].waits.v[0].waker, 2);
 	assert_int_equal(s.timeline->threads[1].waits.v[0].wake_t, 250);
 	walk(0);
-	assert_true(has(VPROF_PIECE_RUN, 1, 200, 250, 1));
+	assert_true(has(VPROF_PIECE_RUN, 2, 200, 240, 1));
+	assert_true(has(VPROF_PIECE_RUN, 1, 240, 250, 1));
 	assert_true(has(VPROF_PIECE_WAIT, 1, 250, 400, 1));
 	assert_true(has(VPROF_PIECE_RUN, 1, 400, 490, 1));
 }
