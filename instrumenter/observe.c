@@ -21,6 +21,7 @@
 #include "instrumenter/observe_earlier.h"
 
 #define CLOCK_TICK_NS 20000000
+#define ATTEMPTS 3 /* at a build that bear lets fail */
 
 struct started { /* compile commands that have not ended yet */
 	char *id;
@@ -186,7 +187,7 @@ static int on_line(struct vprof_database *db, struct events *ev, const char *lin
 	return rc;
 }
 
-int vprof_database_read_events(struct vprof_database *db, const char *path, struct vprof_error *err)
+int vprof_database_read_events(struct vprof_database *db, const char *path, int with_unended, struct vprof_error *err)
 {
 	struct events ev = { 0 };
 	char *line = NULL;
@@ -201,6 +202,8 @@ int vprof_database_read_events(struct vprof_database *db, const char *path, stru
 	while (!rc && getline(&line, &size, in) > 0)
 		rc = on_line(db, &ev, line, err);
 	for (size_t i = 0; i < ev.n; i++) {
+		if (!rc && with_unended)
+			rc = add_command(db, ev.live[i].event, err);
 		free(ev.live[i].id);
 		cJSON_Delete(ev.live[i].event);
 	}
@@ -210,25 +213,36 @@ int vprof_database_read_events(struct vprof_database *db, const char *path, stru
 	return rc;
 }
 
-static int build_failed(const char *command, const char *log_path, const struct vprof_process_result *result,
+/* Did a program of bear's own fail, and so the build? bear is not reached in time where the machine stands still (suspended, frozen) or
+ * has far too much to do. */
+static int is_bears_failure(const char *log)
+{
+	return strstr(log, "wrapper: failed with: gRPC call failed") != NULL;
+}
+
+/* *is_bears: the build itself may be well. */
+static int build_failed(const char *command, const char *log_path, const struct vprof_process_result *result, int *is_bears,
 			struct vprof_error *err)
 {
 	struct vprof_text log = VPROF_TEXT_INIT, lines = VPROF_TEXT_INIT;
 	char how[96];
 
 	vprof_process_describe(result, how, sizeof how);
-	if (!vprof_file_read(log_path, &log, NULL))
+	if (!vprof_file_read(log_path, &log, NULL)) {
 		vprof_build_excerpt(&lines, log.s, 15, NULL, NULL);
-	vprof_error_set(err, VPROF_ERR_BUILD,
-			"the build failed (%s): %s\n%s  whole output: %s\n  mend the build and run vprof init again; what was compiled until here is kept",
-			how, command, lines.s, log_path);
+		*is_bears = is_bears_failure(log.s);
+	}
+	vprof_error_set(err, VPROF_ERR_BUILD, "the build failed (%s): %s\n%s  whole output: %s\n  %s; what was compiled until here is kept",
+			how, command, lines.s, log_path, *is_bears ?
+			"bear, which observes the build, was not reached in time: run vprof init again when the machine has less to do" :
+			"mend the build and run vprof init again");
 	vprof_text_release(&log);
 	vprof_text_release(&lines);
 	return VPROF_ERR_BUILD;
 }
 
-/* Runs the build under bear; leaves the list of executed programs in `events_path`. */
-static int run_bear(const char *command, const char *directory, const char *events_path, const char *log_path,
+/* Runs the build under bear; leaves the list of executed programs in `events_path`. *is_bears as of build_failed(). */
+static int run_bear(const char *command, const char *directory, const char *events_path, const char *log_path, int *is_bears,
 		    struct vprof_error *err)
 {
 	/* bear talks to itself through gRPC, which would ask a proxy for localhost */
@@ -249,7 +263,7 @@ static int run_bear(const char *command, const char *directory, const char *even
 	if (!rc)
 		rc = vprof_process_run(&p, &result, err);
 	if (!rc && result.status)
-		rc = build_failed(command, log_path, &result, err);
+		rc = build_failed(command, log_path, &result, is_bears, err);
 	return rc;
 }
 
@@ -305,14 +319,15 @@ static void note_gone(const struct vprof_database *db, struct vprof_text *notes)
 					gone->valuestring + n + 1);
 }
 
-/* What was compiled until a build failed is kept: it is not compiled again once the build is mended. */
-static void keep_failed(const char *command, const char *vprof_dir, const char *events_path)
+/* What was compiled until a build failed is kept: it is not compiled again once the build is mended. Where bear failed, it
+ * may not know the end of a command. */
+static void keep_failed(const char *command, const char *vprof_dir, const char *events_path, int with_unended)
 {
 	struct vprof_database db = { 0 };
 
 	if (!vprof_database_init(&db, vprof_dir, NULL)) {
 		vprof_database_recall(&db, vprof_dir, command);
-		if (!vprof_database_read_events(&db, events_path, NULL) && cJSON_GetArraySize(db.units))
+		if (!vprof_database_read_events(&db, events_path, with_unended, NULL) && cJSON_GetArraySize(db.units))
 			vprof_database_keep(&db, vprof_dir, command, 1, NULL);
 	}
 	vprof_database_release(&db);
@@ -338,7 +353,7 @@ static int take_events(const char *command, const char *vprof_dir, const char *e
 
 	if (!rc) {
 		recalled = vprof_database_recall(&db, vprof_dir, command);
-		rc = vprof_database_read_events(&db, events_path, err);
+		rc = vprof_database_read_events(&db, events_path, 0, err);
 	}
 	if (!rc && !cJSON_GetArraySize(db.units))
 		rc = vprof_error_set(err, VPROF_ERR_INPUT,
@@ -352,6 +367,24 @@ static int take_events(const char *command, const char *vprof_dir, const char *e
 		vprof_note_unseen(&db, started, recalled, notes);
 	}
 	vprof_database_release(&db);
+	return rc;
+}
+
+/* The build to its end: where it fails because bear does, it goes on where it stopped. */
+static int observe(const char *command, const char *directory, const char *vprof_dir, const char *events_path,
+		   const char *log_path, struct vprof_text *notes, struct vprof_error *err)
+{
+	int rc = VPROF_ERR_BUILD, is_bears = 1, n = 0;
+
+	for (; rc == VPROF_ERR_BUILD && is_bears && n < ATTEMPTS; n++) {
+		is_bears = 0;
+		rc = run_bear(command, directory, events_path, log_path, &is_bears, err);
+		if (rc == VPROF_ERR_BUILD)
+			keep_failed(command, vprof_dir, events_path, is_bears);
+	}
+	if (!rc && n > 1 && notes)
+		vprof_text_addf(notes, "bear, which observes the build, was not reached in time %s: the build was started again and "
+				"went on where it had stopped\n", n == 2 ? "once" : "twice");
 	return rc;
 }
 
@@ -369,9 +402,7 @@ int vprof_observe_build(const char *command, const char *directory, const char *
 	}
 	rc = vprof_dir_make(vprof_dir, err);
 	if (!rc)
-		rc = run_bear(command, directory, events_path, log_path, err);
-	if (rc == VPROF_ERR_BUILD)
-		keep_failed(command, vprof_dir, events_path);
+		rc = observe(command, directory, vprof_dir, events_path, log_path, notes, err);
 	if (!rc)
 		rc = take_events(command, vprof_dir, events_path, log_path, &started, notes, err);
 out:

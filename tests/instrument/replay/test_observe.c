@@ -121,6 +121,41 @@ static void build_fails(void **state)
 	project_remove(&p);
 }
 
+/* The build goes on where bear, which stops being reached, made it stop; twice, and no more. Of a.c's compiler only the start is known. */
+static void bear_is_not_reached(void **state)
+{
+	struct vprof_text notes = VPROF_TEXT_INIT;
+	struct project p;
+	cJSON *json;
+
+	(void)state;
+	project_init(&p, "PATH=$PWD/bin:$PATH ./build.sh");
+	project_write(&p, "a.c", "int a;\n");
+	project_write(&p, "b.c", "int b;\n");
+	project_write(&p, "bin/gcc", "#!/bin/sh\n/usr/bin/gcc \"$@\"\n[ -e b.o ] || kill -9 $PPID\n");
+	project_write(&p, "build.sh", "#!/bin/sh\nfail() { echo 'wrapper: failed with: gRPC call failed: timeout' >&2; exit 1; }\n"
+				      "echo >>started\n"
+				      "[ -e a.o ] || gcc -c a.c || fail\n"
+				      "[ -e b.o ] || /usr/bin/gcc -c b.c\n"
+				      "[ -e never ] && fail\n"
+				      "touch never\n");
+	project_shell(&p, 0, "chmod +x build.sh bin/gcc");
+	if (vprof_observe_build(p.build, p.root, p.vprof, &notes, &p.err))
+		fail_msg("%s", p.err.message);
+	json = database(&p);
+	assert_int_equal(cJSON_GetArraySize(json), 2);
+	check_entry(&p, json, 0, "a.c a.o: -c a.c -o a.o");
+	check_entry(&p, json, 1, "b.c b.o: -c b.c -o b.o");
+	assert_non_null(strstr(notes.s, "was not reached in time once"));
+	project_check_output(&p, "wc -l <started", "2\n");
+	assert_int_equal(vprof_observe_build(p.build, p.root, p.vprof, NULL, &p.err), VPROF_ERR_BUILD);
+	assert_non_null(strstr(p.err.message, "run vprof init again when the machine has less to do"));
+	project_check_output(&p, "wc -l <started", "5\n");
+	cJSON_Delete(json);
+	vprof_text_release(&notes);
+	project_remove(&p);
+}
+
 static void bear_is_missing(void **state)
 {
 	struct project p;
@@ -181,7 +216,8 @@ static void database_is_imported(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(build_is_observed), cmocka_unit_test(headers_and_lost_sources), cmocka_unit_test(build_fails), cmocka_unit_test(bear_is_missing),
+		cmocka_unit_test(build_is_observed), cmocka_unit_test(headers_and_lost_sources), cmocka_unit_test(build_fails),
+		cmocka_unit_test(bear_is_not_reached), cmocka_unit_test(bear_is_missing),
 		cmocka_unit_test(database_is_imported),
 	};
 
