@@ -105,3 +105,28 @@ const char *vprof_results_string(struct vprof_results *r, const char *s)
 	}
 	return p->slots[i];
 }
+
+static double functions_share(const struct vprof_results *r, const struct vprof_node *n)
+{
+	double share = 0;
+
+	for (uint32_t c = n->first_child; c < n->first_child + n->n_children && c < r->n_nodes; c++) {
+		enum vprof_node_kind kind = r->nodes[c].kind;
+
+		if (kind == VPROF_NODE_FUNCTION || kind == VPROF_NODE_SITE || kind == VPROF_NODE_POINTER)
+			share += r->nodes[c].share;
+	}
+	return share;
+}
+
+int vprof_factor_is_explained(const struct vprof_results *r, const struct vprof_factor *f)
+{
+	double share = 0;
+
+	if (f->kind != VPROF_FACTOR_VARIANCE || (f->node_kind != VPROF_NODE_WAIT && f->node_kind != VPROF_NODE_QUEUED &&
+						 f->node_kind != VPROF_NODE_SITE))
+		return 0;
+	for (size_t i = 0; i < f->n_nodes; i++)
+		share += functions_share(r, &r->nodes[f->nodes[i]]);
+	return share > 0 && share >= 0.5 * f->share;
+}

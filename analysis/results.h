@@ -239,6 +239,8 @@ struct vprof_results *vprof_results_new(void);
 void vprof_results_free(struct vprof_results *r);
 /* Interned copy owned by r; what is no UTF-8 in it becomes U+FFFD, so that results.json is JSON. NULL without memory. */
 const char *vprof_results_string(struct vprof_results *r, const char *s);
+/* A wait or queue delay that others' work makes: functions measured beneath it hold half of its variance or more. */
+int vprof_factor_is_explained(const struct vprof_results *r, const struct vprof_factor *f);
 int vprof_results_write(const struct vprof_results *r, const char *path, struct vprof_error *err);
 int vprof_results_read(struct vprof_results **out, const char *path, struct vprof_error *err);
 

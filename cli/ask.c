@@ -63,6 +63,10 @@ static int decide_by_rule(const struct vprof_ask *ask, size_t index)
 		fprintf(stderr, ": broken down\n");
 		return VPROF_OK;
 	}
+	if (vprof_factor_is_explained(ask->results, f)) {
+		fprintf(stderr, ": made by what is measured beneath it\n");
+		return vprof_session_judge(ask->session, f->key, "broken down");
+	}
 	fprintf(stderr, ": culprit, as specific as it gets\n");
 	return vprof_session_judge(ask->session, f->key, "culprit");
 }
@@ -170,7 +174,9 @@ static void print_question(const struct vprof_ask *ask, size_t index, int can_br
 	else if (can_break)
 		fprintf(stderr, ": [b]reak down  [c]ulprit  [i]nherent  i[g]nore  [s]how source  [q]uit > ");
 	else
-		fprintf(stderr, " is as specific as it gets. [c]ulprit  [i]nherent  i[g]nore  [s]how source  [q]uit > ");
+		fprintf(stderr, " is %s. [c]ulprit  [i]nherent  i[g]nore  [s]how source  [q]uit > ",
+			vprof_factor_is_explained(ask->results, f) ? "made by what is measured beneath it" :
+								     "as specific as it gets");
 	fflush(stderr);
 }
 

@@ -29,10 +29,12 @@ int vprof_decide_is_spent(const struct vprof_results *r, const struct vprof_fact
 	return 0;
 }
 
+/* A wait is put aside only once its wakers were asked for: see vprof_decide_wakers(). */
 static int is_put_aside(const struct vprof_results *r, const struct vprof_factor *f, const char *verdict)
 {
 	return !strcmp(verdict, "inherent") || !strcmp(verdict, "ignore") ||
-	       (strcmp(verdict, "culprit") && vprof_decide_is_spent(r, f));
+	       (strcmp(verdict, "culprit") && vprof_decide_is_spent(r, f)) ||
+	       (!strcmp(verdict, "broken down") && !f->can_break_down && vprof_factor_is_explained(r, f));
 }
 
 const char *vprof_decide_verdict(const struct vprof_results *r, const struct vprof_session *s, const struct vprof_factor *f)

@@ -15,7 +15,7 @@
 int vprof_decide_is_spent(const struct vprof_results *r, const struct vprof_factor *f);
 
 /* The top k factors above the threshold that the developer has not put aside. A factor judged "inherent" or "ignore"
- * leaves its place to the next one, and so does a spent one.
+ * leaves its place to the next one, and so do a spent one and a wait that is made by what is measured beneath it.
  * Writes at most k indices into results->factors, in rank order; returns how many. */
 size_t vprof_decide_choose(const struct vprof_results *r, const struct vprof_session *s, uint32_t *chosen, size_t k);
 

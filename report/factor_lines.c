@@ -239,12 +239,14 @@ static void add_children(const struct vprof_results *r, const struct vprof_facto
 			add_item(line, text);
 		}
 	} else if (n->kind == VPROF_NODE_SITE) {
-		add_item(line, "external, a leaf");
+		add_item(line, vprof_factor_is_explained(r, f) ? "made by others' work: see its children" : "external, a leaf");
 	} else if (n->kind == VPROF_NODE_BODY) {
 		add_item(line, f->can_break_down ? "code and calls that are not measured yet" : "own code, no measured call");
 	} else if (n->kind == VPROF_NODE_WAIT || n->kind == VPROF_NODE_QUEUED) {
 		if (f->can_break_down)
 			add_item(line, "can be broken down where it waits");
+		else if (vprof_factor_is_explained(r, f))
+			add_item(line, "made by others' work: see its children");
 	} else if (f->can_break_down) {
 		snprintf(text, sizeof text, "%s child%s, %s", vprof_format_count(f->n_unmeasured).s,
 			 f->n_unmeasured == 1 ? "" : "ren", measured ? "not all measured yet" : "none measured yet");

@@ -110,7 +110,7 @@ void vprof_report_coverage(const struct vprof_style *style, const struct vprof_r
 	if (r->n_bytes_ignored)
 		vprof_text_addf(&t, ", %s damaged bytes ignored", vprof_format_count(r->n_bytes_ignored).s);
 	if (r->n_waits) {
-		vprof_text_addf(&t, "; %s waits, ", vprof_format_count(r->n_waits).s);
+		vprof_text_addf(&t, "; %s wait%s, ", vprof_format_count(r->n_waits).s, r->n_waits == 1 ? "" : "s");
 		vprof_text_addf(&t, "%s matched with their waker", vprof_format_count(r->n_waits_matched).s);
 		if (r->n_waits_unmatched)
 			vprof_text_addf(&t, ", %s not", vprof_format_count(r->n_waits_unmatched).s);

@@ -125,6 +125,29 @@ static void put_aside_makes_room(void **state)
 	assert_int_equal(chosen[0], 0);
 }
 
+/* A wait that others' work makes is no culprit, and none to be chosen again. */
+static void an_explained_wait_makes_room(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t chosen[8];
+
+	f->factors[3].can_break_down = 0;
+	assert_false(vprof_factor_is_explained(&f->r, &f->factors[3])); /* nothing but its own rest is beneath it */
+	vprof_session_judge(&f->session, "v:pthread_mutex_lock", "broken down");
+	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 8), 4);
+	assert_int_equal(chosen[2], 3);
+	f->nodes[REST].kind = VPROF_NODE_FUNCTION;
+	f->nodes[REST].share = 0.15; /* of 0.2 */
+	assert_true(vprof_factor_is_explained(&f->r, &f->factors[3]));
+	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 8), 3);
+	assert_int_equal(chosen[2], 4);
+	f->factors[3].can_break_down = 1;
+	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 8), 4);
+	f->factors[3].can_break_down = 0;
+	f->nodes[REST].share = 0.05;
+	assert_false(vprof_factor_is_explained(&f->r, &f->factors[3]));
+}
+
 static void check_targets(struct fixture *f, size_t factor, size_t n, const char *first, const char *second)
 {
 	struct vprof_name_list targets = { 0 };
@@ -349,7 +372,8 @@ static void a_wait_asks_for_its_wakers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(put_aside_makes_room), TEST(targets_of_every_kind), TEST(a_pointer_site_is_known_by_its_caller),
+		TEST(put_aside_makes_room), TEST(an_explained_wait_makes_room), TEST(targets_of_every_kind),
+		TEST(a_pointer_site_is_known_by_its_caller),
 		TEST(roots_come_from_the_stacks), TEST(names_of_cpp_are_found), TEST(without_stacks_the_annotations_are_the_roots),
 		TEST(a_narrow_way_ends_at_a_shared_header), TEST(main_is_the_start_when_nothing_else_encloses), TEST(a_wait_asks_for_its_wakers),
 	};
