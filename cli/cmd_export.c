@@ -13,6 +13,7 @@
 #include "cli/progress.h"
 #include "cli/session.h"
 #include "common/files.h"
+#include "common/unfinished.h"
 #include "export/export.h"
 
 static const struct vprof_usage usage = {
@@ -127,10 +128,12 @@ static int write_file(struct vprof_export *e, const struct vprof_export_format *
 	int exists = !stat(file, &st), is_odd = exists ? !S_ISREG(st.st_mode) : !lstat(file, &st);
 	char *real = exists ? realpath(file, NULL) : NULL;
 	const char *place = real ? real : file, *path;
-	int rc;
+	int slot = -1, rc;
 
 	vprof_text_addf(&neighbour, "%s.%ld.part", place, (long)getpid());
 	path = is_odd ? file : neighbour.s;
+	if (!is_odd && !neighbour.failed)
+		slot = vprof_unfinished_enter(path);
 	e->to = neighbour.failed ? NULL : fopen(path, "we");
 	if (!e->to) {
 		rc = vprof_error_set(err, VPROF_ERR_FAILED, "cannot write %s: %s", file, strerror(errno));
@@ -146,6 +149,7 @@ static int write_file(struct vprof_export *e, const struct vprof_export_format *
 	if (rc && !is_odd)
 		unlink(path);
 out:
+	vprof_unfinished_leave(slot);
 	free(real);
 	vprof_text_release(&neighbour);
 	return rc;

@@ -9,6 +9,7 @@
 #include "cli/steps.h"
 #include "common/files.h"
 #include "common/process.h"
+#include "common/unfinished.h"
 #include "instrumenter/instrument.h"
 
 static const struct vprof_usage usage = {
@@ -38,25 +39,30 @@ static int current_plan(struct vprof_workspace *w, struct vprof_plan **plan, str
 static int print_diff(const struct vprof_project *p, const char *path, const struct vprof_text *text,
 		      struct vprof_error *err)
 {
-	char *copy = vprof_path_join(p->vprof_dir, "source.tmp");
+	struct vprof_text copy = VPROF_TEXT_INIT;
 	struct vprof_text out = VPROF_TEXT_INIT;
 	struct vprof_process_result result;
 	const char *shown = vprof_project_shown(path);
-	const char *argv[] = { "diff", "-u", "--label", shown, "--label", "with probes", "--", path, copy, NULL };
+	const char *argv[] = { "diff", "-u", "--label", shown, "--label", "with probes", "--", path, NULL, NULL };
 	struct vprof_process diff = { .argv = argv, .captured = &out };
-	int rc = copy ? vprof_file_write(copy, text->s, text->len, err)
-		      : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	int slot, rc;
 
+	vprof_text_addf(&copy, "%s/source-%d", p->vprof_dir, (int)getpid());
+	if (copy.failed)
+		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	argv[8] = copy.s;
+	slot = vprof_unfinished_enter(copy.s);
+	rc = vprof_file_write(copy.s, text->s, text->len, err);
 	if (!rc)
 		rc = vprof_process_run(&diff, &result, err);
 	if (!rc && result.status != 0 && result.status != 1)
 		rc = vprof_error_set(err, VPROF_ERR_FAILED, "diff failed: %s", out.s);
 	if (!rc)
 		fwrite(out.s, 1, out.len, stdout);
-	if (copy)
-		unlink(copy);
+	unlink(copy.s);
+	vprof_unfinished_leave(slot);
 	vprof_text_release(&out);
-	free(copy);
+	vprof_text_release(&copy);
 	return rc;
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/version.h"
+#include "common/unfinished.h"
 
 struct command {
 	const char *name;
@@ -90,6 +91,7 @@ int main(int argc, char **argv)
 	int status;
 
 	occupy_standard_files();
+	vprof_unfinished_guard();
 	status = dispatch(argc, argv);
 
 	if (fflush(stdout) || ferror(stdout)) {

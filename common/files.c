@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/unfinished.h"
+
 #define FILE_MAX_BYTES ((off_t)1 << 30)
 
 int vprof_file_read(const char *path, struct vprof_text *out, struct vprof_error *err)
@@ -61,11 +63,12 @@ static int write_replacing(const char *path, const void *bytes, size_t n, const 
 			   struct vprof_error *err)
 {
 	struct vprof_text tmp = VPROF_TEXT_INIT;
-	int fd, rc = VPROF_OK;
+	int fd, slot, rc = VPROF_OK;
 
 	vprof_text_addf(&tmp, "%s.vprof-%d", path, (int)getpid());
 	if (tmp.failed)
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory writing %s", path);
+	slot = vprof_unfinished_enter(tmp.s);
 	fd = open(tmp.s, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0) {
 		rc = vprof_error_set(err, VPROF_ERR_FAILED, "cannot write %s: %s", path, strerror(errno));
@@ -88,6 +91,7 @@ static int write_replacing(const char *path, const void *bytes, size_t n, const 
 		unlink(tmp.s);
 	}
 out:
+	vprof_unfinished_leave(slot);
 	vprof_text_release(&tmp);
 	return rc;
 }
