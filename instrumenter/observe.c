@@ -234,7 +234,7 @@ static int build_failed(const char *command, const char *log_path, const struct 
 	}
 	vprof_error_set(err, VPROF_ERR_BUILD, "the build failed (%s): %s\n%s  whole output: %s\n  %s; what was compiled until here is kept",
 			how, command, lines.s, log_path, *is_bears ?
-			"bear, which observes the build, was not reached in time: run vprof init again when the machine has less to do" :
+			"bear, which observes the build, could not be reached: run vprof init again, and vprof doctor where that does not help" :
 			"mend the build and run vprof init again");
 	vprof_text_release(&log);
 	vprof_text_release(&lines);
@@ -383,7 +383,7 @@ static int observe(const char *command, const char *directory, const char *vprof
 			keep_failed(command, vprof_dir, events_path, is_bears);
 	}
 	if (!rc && n > 1 && notes)
-		vprof_text_addf(notes, "bear, which observes the build, was not reached in time %s: the build was started again and "
+		vprof_text_addf(notes, "bear, which observes the build, could not be reached %s: the build was started again and "
 				"went on where it had stopped\n", n == 2 ? "once" : "twice");
 	return rc;
 }
