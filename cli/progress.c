@@ -42,11 +42,19 @@ void vprof_progress_begin(struct vprof_progress *p, const char *step)
 	clock_gettime(CLOCK_MONOTONIC, &p->started);
 }
 
+/* A job in the background (vprof iterate &) leaves the line to whoever types there. */
+static int owns_terminal(void)
+{
+	pid_t foreground = tcgetpgrp(STDERR_FILENO);
+
+	return foreground < 0 || foreground == getpgrp();
+}
+
 void vprof_progress_update(void *arg, const char *what, double done)
 {
 	struct vprof_progress *p = arg;
 
-	if (!p || !p->on_terminal || (p->shown && done < 1 && since(&p->drawn) < DRAW_EVERY_S))
+	if (!p || !p->on_terminal || !owns_terminal() || (p->shown && done < 1 && since(&p->drawn) < DRAW_EVERY_S))
 		return;
 	clock_gettime(CLOCK_MONOTONIC, &p->drawn);
 	p->shown = 1;
@@ -54,6 +62,19 @@ void vprof_progress_update(void *arg, const char *what, double done)
 	if (done >= 0)
 		fprintf(stderr, " %.0f %%", (done > 1 ? 1 : done) * 100);
 	fflush(stderr);
+}
+
+void vprof_progress_note(struct vprof_progress *p, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	if (p->on_terminal)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "  %-8s %s\n", p->step, text);
 }
 
 void vprof_progress_drop(struct vprof_progress *p)

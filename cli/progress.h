@@ -21,6 +21,9 @@ void vprof_progress_begin(struct vprof_progress *p, const char *step);
 /* The progress callback of the libraries: arg is the struct; done from 0 to 1. */
 void vprof_progress_update(void *arg, const char *what, double done);
 
+/* A line of its own while the step runs; none on a terminal, where vprof_progress_update shows it. */
+void vprof_progress_note(struct vprof_progress *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
 /* The step's line. */
 void vprof_progress_end(struct vprof_progress *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -18,10 +18,10 @@
 
 #include "cli/preload_path.h"
 #include "cli/project.h"
+#include "cli/run_progress.h"
 #include "common/files.h"
 
 #define DRAIN_EVERY_NS 5000000L
-#define DRAW_EVERY_S 0.2
 #define LEAVE_S 3.0
 #define TAIL_BYTES 700
 #define TAIL_LINES 12
@@ -179,11 +179,12 @@ static void pause_briefly(void)
 static void attend(const struct vprof_run_request *r, struct vprof_collector *collector, pid_t pid, int log,
 		   struct vprof_run_outcome *o, double started)
 {
-	double drawn = started;
+	struct vprof_run_progress progress;
 	off_t seen = 0;
 	int passed_on = 0;
 	pid_t ended;
 
+	vprof_run_progress_begin(&progress, r->progress, pid);
 	for (;;) {
 		drain(collector);
 		ended = waitpid(pid, &o->status, WNOHANG);
@@ -195,14 +196,7 @@ static void attend(const struct vprof_run_request *r, struct vprof_collector *co
 			kill(-pid, passed_on ? SIGKILL : caught);
 			passed_on = n_caught;
 		}
-		if (r->progress && now_s() - drawn > DRAW_EVERY_S) {
-			char text[64];
-
-			drawn = now_s();
-			snprintf(text, sizeof text, passed_on ? "%.0f s, stopping; Ctrl-C again kills it" : "%.0f s",
-				 drawn - started);
-			r->progress(r->progress_arg, text, -1);
-		}
+		vprof_run_progress_step(&progress, collector, now_s() - started, passed_on != 0);
 		pause_briefly();
 	}
 }

@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "cli/progress.h"
 #include "common/error.h"
 #include "trace/collector.h"
 
@@ -37,8 +38,7 @@ struct vprof_run_request {
 	int give_stdin;	 /* else the command reads /dev/null */
 	enum vprof_switches_wish switches;
 	enum vprof_compress_wish compress;
-	void (*progress)(void *arg, const char *step, double done); /* may be NULL; done < 0: unknown */
-	void *progress_arg;
+	struct vprof_progress *progress; /* may be NULL */
 };
 
 struct vprof_run_outcome {

@@ -109,7 +109,7 @@ int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vpro
 		.compress = o->compress,
 		.budget = o->budget,
 		.verbose = o->verbose, .keep = o->keep, .give_stdin = o->give_stdin,
-		.progress = o->verbose ? NULL : vprof_progress_update, .progress_arg = &progress,
+		.progress = o->verbose ? NULL : &progress,
 	};
 	int rc;
 

@@ -451,6 +451,39 @@ static uint64_t count_handed_out(const _Atomic uint32_t *next)
 	return n ? n - 1 : 0;
 }
 
+/* Bytes in use of a chunk that its thread fills, by halving: it is filled from the front. */
+static uint64_t count_filled(const struct vp_chunk_header *h)
+{
+	const volatile struct vp_unit *units = (const void *)(h + 1);
+	size_t low = 0, high = UNITS_MAX_BYTES / VP_UNIT_BYTES;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (units[middle].w || units[middle].t)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low * VP_UNIT_BYTES;
+}
+
+void vprof_collector_look(const struct vprof_collector *c, struct vprof_collector_state *state)
+{
+	uint32_t n_used = 0;
+
+	*state = (struct vprof_collector_state){ .n_unit_bytes = c->n_unit_bytes,
+						 .n_dropped = atomic_load(&c->shm.shm->n_dropped) + c->n_lost,
+						 .n_threads = count_handed_out(&c->shm.shm->next_thread_seq) };
+	for (uint32_t i = 0; i < c->shm.n_chunks; i++) {
+		if (atomic_load_explicit(&c->shm.states[i], memory_order_acquire) == VP_CHUNK_FREE)
+			continue;
+		n_used++;
+		state->n_unit_bytes += count_filled(vprof_shm_chunk(&c->shm, i));
+	}
+	state->full_share = c->shm.n_chunks ? (double)n_used / c->shm.n_chunks : 0;
+}
+
 int vprof_collector_close(struct vprof_collector *c, struct vprof_collector_stats *stats, struct vprof_error *err)
 {
 	int failed, code = VPROF_OK;

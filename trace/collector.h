@@ -43,6 +43,11 @@ struct vprof_collector_stats {
 	int disk_failed; /* errno of the first failed write, else 0; recording went on without the disk */
 };
 
+struct vprof_collector_state { /* while it records */
+	uint64_t n_unit_bytes, n_dropped, n_threads; /* as above; what lies in the ring counts, too */
+	double full_share; /* of the ring */
+};
+
 int vprof_collector_open(struct vprof_collector **out, const struct vprof_collector_options *o, struct vprof_error *err);
 const char *vprof_collector_shm(const struct vprof_collector *c); /* value for VPROF_SHM */
 /* Records from now on when the threads of process `pid` and of its descendants gain and lose a processor, from its next
@@ -51,6 +56,8 @@ const char *vprof_collector_shm(const struct vprof_collector *c); /* value for V
 int vprof_collector_watch(struct vprof_collector *c, pid_t pid, uint32_t most, struct vprof_error *err);
 /* Moves full chunks to disk; returns how many. Call again at once while it returns more than 0. */
 int vprof_collector_drain(struct vprof_collector *c);
+/* Reads some words of each chunk: every second, not every millisecond. */
+void vprof_collector_look(const struct vprof_collector *c, struct vprof_collector_state *state);
 /* Takes the chunks of dead processes and, as all is over, of living ones; writes the header; removes the shared memory. */
 int vprof_collector_close(struct vprof_collector *c, struct vprof_collector_stats *stats, struct vprof_error *err);
 
