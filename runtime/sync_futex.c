@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* syscall(): futex waits and wakes of programs that make their own locks (libstdc++'s futures and atomic waits too).
+/* syscall(): futex waits and wakes of programs that make their own locks (libstdc++'s futures and atomic waits too), and waits for the
+ * completion of asynchronous reads and writes.
  *
  * Everything else goes straight to the kernel. The library itself and the loader call syscall() while libc's own definition
  * is still to be found, so the kernel is entered here.
  */
 #define _GNU_SOURCE
+#include "runtime/io.h"
 #include "runtime/sync.h"
 
 #include <linux/futex.h>
@@ -84,6 +86,37 @@ static long futex_wake(long address, long op, long value, long d, long e, long f
 	return raw;
 }
 
+/* Waits for the completion of reads and writes that were started before. */
+static enum vp_call completion_call(long number)
+{
+	switch (number) {
+#ifdef SYS_io_getevents
+	case SYS_io_getevents:
+#endif
+#ifdef SYS_io_pgetevents
+	case SYS_io_pgetevents:
+#endif
+		return VP_CALL_IO_GETEVENTS;
+#ifdef SYS_io_uring_enter
+	case SYS_io_uring_enter:
+		return VP_CALL_IO_URING_ENTER;
+#endif
+	default:
+		return VP_CALL_NONE;
+	}
+}
+
+static long completion_wait(enum vp_call call, long number, long a, long b, long c, long d, long e, long f)
+{
+	uint64_t start = rt_now(), end;
+	long raw = kernel(number, a, b, c, d, e, f);
+
+	end = rt_now();
+	if (end - start >= rt_process.io_ticks)
+		rt_io_record(call, VP_WAIT_DISK, 0, start, end, raw);
+	return raw;
+}
+
 static long forked(long number, long a, long b, long c, long d, long e)
 {
 	long raw;
@@ -101,6 +134,7 @@ RT_EXPORT long syscall(long number, ...)
 {
 	va_list rest;
 	long a, b, c, d, e, f;
+	enum vp_call call;
 
 	va_start(rest, number);
 	a = va_arg(rest, long);
@@ -112,7 +146,12 @@ RT_EXPORT long syscall(long number, ...)
 	va_end(rest);
 	if (rt_call_forks(number, a))
 		return result_of(forked(number, a, b, c, d, e));
-	if (RT_LIKELY(number != SYS_futex) || !rt_active())
+	if (!rt_active())
+		return result_of(kernel(number, a, b, c, d, e, f));
+	call = completion_call(number);
+	if (call)
+		return result_of(completion_wait(call, number, a, b, c, d, e, f));
+	if (number != SYS_futex)
 		return result_of(kernel(number, a, b, c, d, e, f));
 	switch (b & FUTEX_CMD_MASK) {
 	case FUTEX_WAIT: case FUTEX_WAIT_BITSET:

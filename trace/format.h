@@ -174,7 +174,8 @@ enum vp_wait {
 	X(MUTEX_TIMEDLOCK, "pthread_mutex_timedlock") X(SPIN_WAIT, "spin wait")              \
 	X(SPIN_LOCK, "pthread_spin_lock") X(ONCE, "pthread_once") X(FUTEX, "futex") X(MTX_LOCK, "mtx_lock")    \
 	X(CND_WAIT, "cnd_wait") X(THRD_JOIN, "thrd_join") X(MSGRCV, "msgrcv") X(MSGSND, "msgsnd")             \
-	X(MQ_RECEIVE, "mq_receive") X(MQ_SEND, "mq_send")
+	X(MQ_RECEIVE, "mq_receive") X(MQ_SEND, "mq_send") X(IO_GETEVENTS, "io_getevents")                       \
+	X(IO_URING_ENTER, "io_uring_enter")
 enum vp_call {
 #define VP_CALL_ENUM(id, name) VP_CALL_##id,
 	VP_CALLS(VP_CALL_ENUM)

@@ -1,6 +1,7 @@
 /* Waits and wakes against the truth that the programs keep themselves: mutexes, semaphores over forks, conditions,
  * barriers, read-write locks, joins, annotated and hand-written waits, I/O, forks and tokens. */
 #define _GNU_SOURCE
+#include <linux/aio_abi.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -8,6 +9,7 @@
 #include <semaphore.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #include "annotate/vprof.h"
@@ -200,6 +202,9 @@ static int target_io(void)
 {
 	char path[] = "/tmp/vprof-runtime-io-XXXXXX", byte;
 	struct pollfd p = {-1, POLLIN, 0};
+	struct timespec soon = {0, 20000000};
+	aio_context_t events = 0;
+	struct io_event event;
 	int fd = mkstemp(path), sockets[2], pipes[2];
 	pthread_t id;
 
@@ -219,6 +224,9 @@ static int target_io(void)
 	if (read(sockets[1], &byte, 1) != 1 || read(pipes[0], &byte, 1) != 1)
 		return 1;
 	poll(&p, 1, 20);
+	if (syscall(SYS_io_setup, 1, &events) || syscall(SYS_io_getevents, events, 1, 1, &event, &soon) != 0 ||
+	    syscall(SYS_io_destroy, events))
+		return 1;
 	errno = 0;
 	if (read(-1, &byte, 1) != -1 || errno != EBADF)
 		return 1;
@@ -281,6 +289,7 @@ struct match {
 	uint64_t kinds[VP_WAIT_COUNT], wake_kinds[VP_WAIT_COUNT];
 	uint64_t longest[VP_WAIT_COUNT]; /* ticks */
 	uint32_t flags[VP_WAIT_COUNT];
+	int n_completions; /* waits in io_getevents */
 	uint64_t me_hash;
 };
 
@@ -296,6 +305,7 @@ static void collect(const struct vprof_trace_thread *th, const struct vp_unit *u
 
 		m->kinds[kind]++;
 		m->flags[kind] |= (uint32_t)(VP_PAYLOAD(u->w) >> 8);
+		m->n_completions += kind == VP_WAIT_DISK && (u[2].w & 0xffff) == VP_CALL_IO_GETEVENTS;
 		if (u[2].t - u->t > m->longest[kind])
 			m->longest[kind] = u[2].t - u->t;
 	}
@@ -431,6 +441,7 @@ static void check_io(void)
 		CHECK(m.kinds[waits[i]] > 0, "no wait of kind %u", waits[i]);
 	CHECK(m.flags[VP_WAIT_POLL] & VP_FLAG_TIMEOUT, "poll's timeout");
 	CHECK(m.wake_kinds[VP_WAIT_CHILD] >= 2, "exit wakes the parent");
+	CHECK(m.n_completions == 1, "%d waits for the completion of reads and writes", m.n_completions);
 	free(m.who);
 	free(m.wakes);
 	session_end(&s);

@@ -1,5 +1,6 @@
 /* Locks, threads and processes. See wrapped_calls.h. */
 #define _GNU_SOURCE
+#include <linux/aio_abi.h>
 #include <linux/futex.h>
 #include <limits.h>
 #include <pthread.h>
@@ -336,6 +337,8 @@ static void children(void)
 static void system_calls(void)
 {
 	struct timespec t = {0, 1000000};
+	aio_context_t events = 0;
+	struct io_event event;
 	int word = 5;
 
 	CALL(syscall, SYS_futex, &word, FUTEX_WAIT_PRIVATE, 4, NULL, NULL, 0);
@@ -345,6 +348,14 @@ static void system_calls(void)
 	CALL(syscall, SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 	CALL(syscall, SYS_futex, NULL, FUTEX_WAKE, 1, NULL, NULL, 0);
 	CALL(syscall, SYS_futex, &word, 99, 1, NULL, NULL, 0);
+	CALL(syscall, SYS_io_setup, 1, &events);
+	CALL(syscall, SYS_io_getevents, events, 1, 1, &event, &t);
+	CALL(syscall, SYS_io_getevents, events, 0, 1, &event, NULL);
+	CALL(syscall, SYS_io_getevents, events, 2, 1, &event, &t);
+	CALL(syscall, SYS_io_pgetevents, events, 1, 1, &event, &t, NULL);
+	CALL(syscall, SYS_io_destroy, events);
+	CALL(syscall, SYS_io_getevents, events, 1, 1, &event, &t);
+	CALL(syscall, SYS_io_uring_enter, -1, 0, 1, 0, NULL, 0);
 	CALL_SIGN(syscall, SYS_getpid);
 	CALL(syscall, SYS_close, -1);
 	CALL(syscall, 99999);
