@@ -5,7 +5,8 @@
  * only in its callers' frames: there the calls can carry its probe, with its own code.
  *
  * Invariant: either every way in which a broken-down function reaches such a child is a call that can be measured in a file which
- * fewer units read, or all are left to its body.
+ * fewer units read, or all are left to its body. What may be called out of sight is, too: functions whose address is taken
+ * (callbacks), and the operators that the library's templates call (std::sort, std::map).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,30 @@ struct vprof_plan_reach { /* canonical call and function */
 	uint32_t call, function;
 	uint64_t mask;
 };
+
+static int is_for_templates(const char *name)
+{
+	static const char *const names[] = { "operator()", "operator<", "operator>", "operator<=", "operator>=", "operator<=>",
+					     "operator==", "operator!=" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcmp(name, names[i]))
+			return 1;
+	return 0;
+}
+
+void vprof_plan_at_calls_begin(struct vprof_plan_maker *m)
+{
+	for (size_t i = 0; i < m->facts->n_addresses; i++) {
+		uint32_t function = m->facts->addresses[i].function;
+
+		if (function)
+			m->function[m->function[function - 1].canon].needs_body = 1;
+	}
+	for (size_t i = 0; i < m->facts->n_functions; i++)
+		if (is_for_templates(m->facts->functions[i].name))
+			m->function[m->function[i].canon].needs_body = 1;
+}
 
 /* Whatever configuration or instance of a template the place belongs to, it calls the function and nothing else. */
 static int always_calls(const struct vprof_plan_maker *m, const struct vprof_facts_call *call, uint32_t function)

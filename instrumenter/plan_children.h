@@ -63,7 +63,11 @@ void vprof_plan_children_of(struct vprof_plan_maker *m, uint32_t function, struc
 void vprof_plan_children_by_pointer(struct vprof_plan_maker *m, const char *signature, struct vprof_plan_children *c);
 uint32_t vprof_plan_count_children(struct vprof_plan_maker *m, uint32_t function);
 
-/* plan_at_calls.c. A broken-down function, whose context `mask` is, has this (canonical) function as a child: by this call, or NULL when it is by another way. */
+/* plan_at_calls.c. Once twins are linked. */
+void vprof_plan_at_calls_begin(struct vprof_plan_maker *m);
+
+/* A broken-down function, whose context `mask` is, has this (canonical) function as a child: by this call, or NULL when it is
+ * by another way. */
 void vprof_plan_reached(struct vprof_plan_maker *m, uint32_t function, const struct vprof_facts_call *call, uint64_t mask);
 
 /* Once all is decided: is it measured at its calls instead of in its body? And all these calls into the plan: OK or NOMEM. */

@@ -440,6 +440,7 @@ int vprof_plan_make(struct vprof_plan **out, const struct vprof_facts *facts, co
 	if (!m.plan || !m.function || !m.call || !m.found || find_twins(&m) || vprof_plan_children_begin(&m))
 		goto out;
 	m.plan->all = d->all;
+	vprof_plan_at_calls_begin(&m);
 	find_annotated(&m);
 	decide(&m);
 	rc = m.failed ? VPROF_ERR_NOMEM : add_probes(&m);

@@ -1,9 +1,10 @@
 /* Units: which of them must be compiled again, compiling them in parallel, and putting the results in place.
  *
  * All outputs are compiled into .vprof/tmp first; only when every one of them succeeded are objects replaced. So a
- * failing or interrupted replay leaves the build as it was; the next one takes what it compiled (replay_kept.c). Under make a replaced object gets a new time, so that
- * everything made from it is made again; under ninja it keeps the original's time, because ninja compares that with
- * its log of dependencies and would compile the original anew (what must be relinked is removed instead).
+ * failing or interrupted replay leaves the build as it was; the next one takes what it compiled (replay_kept.c). Under make
+ * a replaced object gets a new time, so that everything made from it is made again; under ninja it keeps the original's
+ * time, because ninja compares that with its log of dependencies and would compile the original anew (what must be
+ * relinked is removed instead).
  */
 #define _GNU_SOURCE
 #include <errno.h>

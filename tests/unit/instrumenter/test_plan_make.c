@@ -296,6 +296,43 @@ static void functions_of_headers_are_measured_at_their_calls(void **state)
 	fixture_release(&fx);
 }
 
+/* A library may call what it was given the address of, and templates call operators: none of these calls is in the facts. */
+static void what_is_called_out_of_sight_is_measured_in_its_body(void **state)
+{
+	struct fixture_function cxx = { .lang = "c++" };
+	struct vprof_name name = { "f", "", "" };
+	struct vprof_decisions d = { .roots = &name, .n_roots = 1, .broken_down = &name, .n_broken_down = 1 };
+	enum { HEAD = 1, GIVEN, LESS, F, SET_UP };
+	struct vprof_plan *plan;
+	struct fixture fx;
+	int list, f, g;
+
+	(void)state;
+	fixture_init(&fx);
+	list = fixture_file(&fx, "list.h", "int head() { wait(); }\nint given() { wait(); }\nint operator<() { wait(); }\n");
+	f = fixture_file(&fx, "f.cc", "void f() { head(); given(); operator<(); }\n");
+	g = fixture_file(&fx, "g.cc", "void set_up() { keep(given); }\n");
+	fixture_sql(&fx, "INSERT INTO tu_file VALUES(%d,%d),(%d,%d)", f, list, g, list);
+	fixture_function(&fx, list, "head", cxx);
+	fixture_function(&fx, list, "given", cxx);
+	fixture_function(&fx, list, "operator<", cxx);
+	fixture_function(&fx, f, "f", cxx);
+	fixture_function(&fx, g, "set_up", cxx);
+	fixture_call(&fx, f, F, "f", "head", "direct", "", 1);
+	fixture_call(&fx, f, F, "f", "given", "direct", "", 1);
+	fixture_call(&fx, f, F, "f", "operator<", "direct", "", 1);
+	fixture_address(&fx, g, "given", "int ()", "argument", "keep", SET_UP);
+	fixture_open(&fx);
+
+	plan = make(&fx, &d, NULL, NULL);
+	assert_true(vprof_probe_is_at_calls(function(plan, HEAD)));
+	assert_int_equal(function(plan, GIVEN)->mask, 1 << VPROF_CONTEXT_FIRST);
+	assert_int_equal(function(plan, LESS)->mask, 1 << VPROF_CONTEXT_FIRST);
+	assert_int_equal(plan->n_at_calls, 1);
+	vprof_plan_free(plan);
+	fixture_release(&fx);
+}
+
 static void cheap_externals_are_off(void **state)
 {
 	(void)state;
@@ -330,6 +367,7 @@ int main(void)
 		cmocka_unit_test(context_bits_wrap_after_62),
 		cmocka_unit_test(twins_share_one_probe),
 		cmocka_unit_test(functions_of_headers_are_measured_at_their_calls),
+		cmocka_unit_test(what_is_called_out_of_sight_is_measured_in_its_body),
 		cmocka_unit_test(cheap_externals_are_off),
 	};
 
