@@ -44,7 +44,7 @@ static void resolve(struct stack *out, const struct vprof_stack *in, uint32_t pr
 		uint64_t address = i % 2 ? in->addresses[i / 2].w : in->addresses[i / 2].t;
 		const struct vprof_symbol *symbol = vprof_symbols_find(symbols, process_seq, address);
 
-		if (symbol && !strstr(symbol->module, "libvprof"))
+		if (symbol && !vprof_symbols_is_runtime(symbol->module))
 			out->frames[out->n++] = symbol;
 	}
 }

@@ -61,6 +61,13 @@ size_t vprof_symbols_unreadable(const struct vprof_symbols *s)
 	return n;
 }
 
+int vprof_symbols_is_runtime(const char *module)
+{
+	const char *slash = strrchr(module, '/');
+
+	return !strncmp(slash ? slash + 1 : module, "libvprof.so", strlen("libvprof.so"));
+}
+
 size_t vprof_symbols_changed(const struct vprof_symbols *s, const char **first)
 {
 	size_t n = 0;
@@ -69,7 +76,7 @@ size_t vprof_symbols_changed(const struct vprof_symbols *s, const char **first)
 	for (size_t i = 0; i < s->files.n; i++) {
 		const struct file *f = &s->files.v[i];
 
-		if (f->is_changed && !strstr(f->path, "libvprof")) /* of the runtime nothing is named anyway */
+		if (f->is_changed && !vprof_symbols_is_runtime(f->path))
 			*first = n++ ? *first : f->path;
 	}
 	return n;

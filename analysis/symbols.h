@@ -27,6 +27,9 @@ size_t vprof_symbols_unreadable(const struct vprof_symbols *symbols);
  * their addresses is named. *first: the first's path, which belongs to the timeline. */
 size_t vprof_symbols_changed(const struct vprof_symbols *symbols, const char **first);
 
+/* Is the module at this path the runtime, whose functions nobody asks for? */
+int vprof_symbols_is_runtime(const char *module);
+
 /* Heap copy of an ELF symbol's name as `name` above says; NULL without memory. */
 char *vprof_symbol_name(const char *elf_name);
 

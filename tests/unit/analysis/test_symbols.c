@@ -62,6 +62,17 @@ static void test_names(void **state)
 	}
 }
 
+/* A program may lie in a folder of any name. */
+static void test_runtime(void **state)
+{
+	(void)state;
+	assert_true(vprof_symbols_is_runtime("/usr/lib/vprof/libvprof.so"));
+	assert_true(vprof_symbols_is_runtime("libvprof.so"));
+	assert_false(vprof_symbols_is_runtime("/home/me/libvprof.so-demo/server"));
+	assert_false(vprof_symbols_is_runtime("/home/me/libvprof/server"));
+	assert_false(vprof_symbols_is_runtime(""));
+}
+
 static int first_module(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	(void)size;
@@ -178,7 +189,9 @@ static void test_wakers(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_names), cmocka_unit_test(test_spine), cmocka_unit_test(test_wakers) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names), cmocka_unit_test(test_runtime), cmocka_unit_test(test_spine), cmocka_unit_test(test_wakers),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
