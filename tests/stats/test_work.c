@@ -35,6 +35,7 @@ static void open_fixture(struct fixture *f, size_t n, size_t n_counters)
 	f->traits.ns = vprof_array_room(NULL, &f->traits.cap_ns, n, sizeof(double));
 	f->traits.amounts = vprof_array_room(NULL, &f->traits.cap_amounts, n * n_counters, sizeof(double));
 	assert_true(f->r && f->traits.ns && f->traits.amounts);
+	memset(f->traits.amounts, 0, n * n_counters * sizeof(double));
 }
 
 static void fit(struct fixture *f)
