@@ -31,6 +31,7 @@ struct vprof_path {
 	size_t n_enqueues, cap_enqueues;
 	int is_shared; /* the enqueues belong to another walker */
 	size_t *wait_hint; /* [n_threads] */
+	size_t hold_hint;
 	VPROF_ARRAY(struct vprof_piece) pieces;
 	VPROF_ARRAY(struct window) windows;
 };
@@ -183,15 +184,14 @@ static int add_window(struct vprof_path *p, uint32_t thread, uint64_t from, uint
 static int add_blame(struct vprof_path *p, uint32_t thread, const struct vprof_wait *w, uint64_t from, uint64_t to, uint32_t parent,
 		     uint32_t convoy)
 {
-	to = w->wake_t < to ? w->wake_t : to;
-	while (from < to) {
-		uint32_t holder;
-		uint64_t end = vprof_holds_part(p->timeline, thread, w, from, to, &holder);
+	struct vprof_holds_walk walk;
+	uint32_t holder;
+	uint64_t end;
 
+	vprof_holds_walk_begin(&walk, p->timeline, thread, w, from, to, &p->hold_hint);
+	while (vprof_holds_walk_next(&walk, &from, &end, &holder))
 		if (holder != VPROF_NONE && add_window(p, holder, from, end, parent, convoy))
 			return VPROF_ERR_NOMEM;
-		from = end;
-	}
 	return 0;
 }
 

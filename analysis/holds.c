@@ -58,17 +58,21 @@ uint32_t vprof_holds_end(struct vprof_timeline *timeline)
 	return VPROF_NONE;
 }
 
-/* v[0..n) of what the wait was for. Returns how many ended at t or before. */
-static size_t holds_until(const struct vprof_timeline *timeline, const struct vprof_wait *wait, uint64_t t,
-			  const struct vprof_hold **v, size_t *n)
+static struct vprof_held held_of(const struct vprof_timeline *timeline, const struct vprof_wait *wait)
 {
-	struct vprof_held h = { 0 };
+	const struct vprof_held none = { 0 };
 
-	if (wait->held < timeline->held.n)
-		h = timeline->held.v[wait->held];
-	*v = timeline->holds.v + h.first;
-	*n = h.end - h.first;
-	return vprof_time_search(*v, sizeof **v, *n, t, *n / 2);
+	return wait->held < timeline->held.n ? timeline->held.v[wait->held] : none;
+}
+
+/* Those of the object that ended at t or before; a place in all holds. */
+static size_t holds_until(const struct vprof_timeline *timeline, const struct vprof_held *h, uint64_t t, size_t hint)
+{
+	const struct vprof_hold *v = timeline->holds.v + h->first;
+	size_t n = h->end - h->first;
+
+	hint = hint >= h->first && hint <= h->end ? hint - h->first : n / 2;
+	return h->first + vprof_time_search(v, sizeof *v, n, t, hint);
 }
 
 /* One reader does not keep another one waiting. */
@@ -77,27 +81,45 @@ static int is_passed(const struct vprof_hold *h, const struct vprof_wait *wait)
 	return h->is_reader && wait->kind == VP_WAIT_RWLOCK_READ;
 }
 
-uint64_t vprof_holds_part(const struct vprof_timeline *timeline, uint32_t thread, const struct vprof_wait *wait, uint64_t from,
-			  uint64_t to, uint32_t *holder)
+void vprof_holds_walk_begin(struct vprof_holds_walk *walk, const struct vprof_timeline *timeline, uint32_t thread,
+			    const struct vprof_wait *wait, uint64_t from, uint64_t to, size_t *hint)
 {
-	const struct vprof_hold *v;
-	size_t n, i = holds_until(timeline, wait, from, &v, &n);
+	const struct vprof_held h = held_of(timeline, wait);
 
-	while (i < n && is_passed(&v[i], wait))
-		i++;
-	*holder = wait->waker;
-	if (i == n || v[i].until >= wait->wake_t)
-		return to;
-	*holder = v[i].thread == thread ? VPROF_NONE : v[i].thread;
-	return v[i].until < to ? v[i].until : to;
+	*walk = (struct vprof_holds_walk){ .wait = wait, .t = from, .to = wait->wake_t < to ? wait->wake_t : to, .thread = thread };
+	if (h.first == h.end || from >= walk->to)
+		return;
+	*hint = holds_until(timeline, &h, from, *hint);
+	walk->hold = timeline->holds.v + *hint;
+	walk->end = timeline->holds.v + h.end;
+}
+
+int vprof_holds_walk_next(struct vprof_holds_walk *walk, uint64_t *from, uint64_t *end, uint32_t *holder)
+{
+	const struct vprof_wait *w = walk->wait;
+	const struct vprof_hold *h;
+
+	if (walk->t >= walk->to)
+		return 0;
+	while (walk->hold < walk->end && (walk->hold->until <= walk->t || is_passed(walk->hold, w)))
+		walk->hold++;
+	h = walk->hold < walk->end && walk->hold->until < w->wake_t ? walk->hold : NULL;
+	*holder = !h ? w->waker : h->thread == walk->thread ? VPROF_NONE : h->thread;
+	*from = walk->t;
+	*end = walk->t = h && h->until < walk->to ? h->until : walk->to;
+	return 1;
 }
 
 uint64_t vprof_holds_before(const struct vprof_timeline *timeline, const struct vprof_wait *wait)
 {
-	const struct vprof_hold *v;
-	size_t n, i = holds_until(timeline, wait, wait->wake_t ? wait->wake_t - 1 : 0, &v, &n);
+	const struct vprof_held h = held_of(timeline, wait);
+	const struct vprof_hold *v = timeline->holds.v;
+	size_t i;
 
-	while (i && is_passed(&v[i - 1], wait))
+	if (h.first == h.end || !wait->wake_t)
+		return wait->t0;
+	i = holds_until(timeline, &h, wait->wake_t - 1, 0);
+	while (i > h.first && is_passed(&v[i - 1], wait))
 		i--;
-	return i && v[i - 1].until > wait->t0 ? v[i - 1].until : wait->t0;
+	return i > h.first && v[i - 1].until > wait->t0 ? v[i - 1].until : wait->t0;
 }

@@ -17,10 +17,20 @@ int vprof_holds_add(struct vprof_timeline *timeline, uint32_t thread, const stru
 /* The object's index in `held`; VPROF_NONE when there is nothing to choose from. */
 uint32_t vprof_holds_end(struct vprof_timeline *timeline);
 
-/* The part of from..to that one thread is to blame for, from `from` on: where it ends, and *holder. `thread` waited, to is at most the wait's
- * wake_t, and somebody ended the wait. VPROF_NONE: it held the object itself, between two waits that are one. */
-uint64_t vprof_holds_part(const struct vprof_timeline *timeline, uint32_t thread, const struct vprof_wait *wait, uint64_t from,
-			  uint64_t to, uint32_t *holder);
+struct vprof_holds_walk {
+	const struct vprof_wait *wait;
+	const struct vprof_hold *hold, *end; /* that are left */
+	uint64_t t, to;
+	uint32_t thread;
+};
+
+/* Who is to blame for from..to of a wait that somebody ended; what is beyond the wait's wake_t is left out. `thread` waited. *hint: for neighbouring
+ * walks, 0 at first. */
+void vprof_holds_walk_begin(struct vprof_holds_walk *walk, const struct vprof_timeline *timeline, uint32_t thread,
+			    const struct vprof_wait *wait, uint64_t from, uint64_t to, size_t *hint);
+/* The next part, which ends at *end. *holder is VPROF_NONE where the waiter held the object itself, between two waits that are one.
+ * False: there is none left. */
+int vprof_holds_walk_next(struct vprof_holds_walk *walk, uint64_t *from, uint64_t *end, uint32_t *holder);
 
 /* The last release of the object before the one that ended the wait: from then on its waker had it. At least t0. */
 uint64_t vprof_holds_before(const struct vprof_timeline *timeline, const struct vprof_wait *wait);

@@ -369,11 +369,17 @@ static struct release *late_release(const struct matcher *m, uint32_t thread, co
 	return found;
 }
 
+/* No other release of a lock has the number, but for the readers that came after a writer. */
+static int is_only_exact(const struct release *r, const struct vprof_wait *w)
+{
+	return is_exact(r, w) && (r->is_only || r->object == w->object) && r->scope >> 28 != CLASS_RWLOCK;
+}
+
 static struct release *last_release(const struct matcher *m, uint32_t thread, const struct vprof_wait *w,
 				    uint32_t scope, uint64_t key)
 {
-	size_t i = releases_until(m, scope, key, w->t1);
-	struct release *best = late_release(m, thread, w, scope, key, i);
+	size_t after = releases_until(m, scope, key, w->t1), i = after;
+	struct release *best = NULL, *late;
 	int n_inside = 0, n_early = 0;
 
 	while (i-- > 0 && n_inside < SEARCH_MAX && n_early < EARLY_MAX) {
@@ -389,8 +395,11 @@ static struct release *last_release(const struct matcher *m, uint32_t thread, co
 			continue;
 		if (!best || is_better(r, best, w))
 			best = r;
+		if (is_only_exact(r, w))
+			return r;
 	}
-	return best;
+	late = late_release(m, thread, w, scope, key, after);
+	return late && (!best || is_better(late, best, w)) ? late : best;
 }
 
 /* Was the release under way when the wait began? It counted arrivals after it. */
