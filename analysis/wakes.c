@@ -497,10 +497,10 @@ static int match_release(const struct matcher *m, uint32_t thread, struct vprof_
 
 	if (!best)
 		return 0;
+	if ((is_turn || class == CLASS_SEMAPHORE) && best->n_left && best->n_left != UINT32_MAX)
+		best->n_left--; /* also when it is not sure: most likely this was it, and it reaches no other */
 	if (!is_sure(best, w) && (unsure || vprof_losses_touch(m->timeline, w->t0, w->t1)))
 		return 0; /* its own release may be among what was lost */
-	if ((is_turn || class == CLASS_SEMAPHORE) && best->n_left && best->n_left != UINT32_MAX)
-		best->n_left--;
 	m->counts->n_by_time += w->seq && !is_exact(best, w);
 	if (best->is_only)
 		w->object = best->one;

@@ -432,6 +432,7 @@ bool sim_futex_wait(struct sim_thread *th, struct sim_futex *f, uint64_t until)
 	bool woken;
 
 	wait_begin(th, &h, &f->object, VP_WAIT_FUTEX, call_names[VP_CALL_FUTEX]);
+	me.wait = h.wait;
 	arrive(&h);
 	line_up(&f->object, &me);
 	woken = world_park(th, until);
@@ -448,8 +449,8 @@ void sim_futex_wake(struct sim_thread *th, struct sim_futex *f, unsigned n)
 
 	release_begin(th, &h, &f->object);
 	sim_release_stamp(h.release);
-	while (woken < n && wake_first(&f->object, h.release))
-		woken++;
+	for (struct sim_waiter *first; woken < n && (first = wake_first(&f->object, h.release)); woken++)
+		first->th->waits[first->wait - 1].is_let_go = true;
 	world_lag(th);
 	h.seq = woken;
 	if (woken)

@@ -15,7 +15,7 @@ struct sim_waiter { /* on the stack of the thread that waits */
 	struct sim_thread *th;
 	struct sim_release *woken_by;
 	bool is_listed, reads;
-	uint32_t ticket;
+	uint32_t wait; /* index + 1, of futexes */
 };
 
 struct sim_object {

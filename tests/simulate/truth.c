@@ -244,7 +244,14 @@ void truth_prepare(struct world *w)
 
 static bool is_cut_off(const struct sim_thread *th, const struct sim_wait *w)
 {
-	return w->is_shifted || w->t0 < th->world->record_from || (w->release && !w->release->is_recorded);
+	return w->is_shifted || w->t0 < th->world->record_from || (w->release && !w->release->is_recorded) ||
+	       (w->is_let_go && !w->is_recorded);
+}
+
+/* Was the other one under way while this one was? It may not be back yet. */
+static bool is_around(const struct sim_wait *other, const struct sim_wait *w)
+{
+	return other->t0 < w->t1 && (other->t1 > w->t0 || (!other->t1 && other->is_let_go));
 }
 
 bool truth_wait_unknowable(const struct sim_thread *th, const struct sim_wait *w)
@@ -255,8 +262,8 @@ bool truth_wait_unknowable(const struct sim_thread *th, const struct sim_wait *w
 		const struct sim_thread *other = th->world->threads[i];
 
 		for (size_t k = 0; k < other->n_waits; k++)
-			if (other->waits[k].object == w->object && other->waits[k].t1 > w->t0 &&
-			    other->waits[k].t0 < w->t1 && is_cut_off(other, &other->waits[k]))
+			if (other->waits[k].object == w->object && is_around(&other->waits[k], w) &&
+			    is_cut_off(other, &other->waits[k]))
 				return true;
 	}
 	return false;

@@ -130,6 +130,7 @@ static void entry(void)
 {
 	struct sim_thread *th = running->current;
 
+	th->on_since = th->world->now;
 	moment(th);
 	records_switch(th, 0);
 	records_two(th, th->world->now, VP_W(VP_KIND_START, 0), th->start_token, th->seq);

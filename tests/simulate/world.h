@@ -56,7 +56,7 @@ struct sim_wait {
 	uint32_t outer;	    /* index + 1 of the wait around it */
 	uint8_t kind;
 	bool is_recorded, is_joined; /* joined: over a false wake-up */
-	bool timed_out;
+	bool timed_out, is_let_go; /* let go: of futexes only, perhaps not back yet */
 	bool is_shifted; /* lost releases may have been shifted from wait to wait up to it */
 };
 
