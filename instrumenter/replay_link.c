@@ -223,6 +223,28 @@ static int remove_all(const struct outputs *affected, struct vprof_error *err)
 	return VPROF_OK;
 }
 
+static int is_earlier(struct timespec a, struct timespec b)
+{
+	return a.tv_sec < b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec < b.tv_nsec);
+}
+
+/* What was linked before the build compiled originals again cannot hold these: a program that generates sources would make it compile
+ * them once more. */
+static void keep_earlier(struct outputs *affected, struct timespec since)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < affected->n; i++) {
+		struct stat st;
+
+		if (!stat(affected->paths[i], &st) && is_earlier(st.st_mtim, since))
+			free(affected->paths[i]);
+		else
+			affected->paths[n++] = affected->paths[i];
+	}
+	affected->n = n;
+}
+
 /* What was not made again gets its original back; how many of `affected` were made. */
 static size_t put_back_rest(struct vprof_replayer *r, const struct outputs *affected)
 {
@@ -316,9 +338,10 @@ static int find_static_links(struct vprof_replayer *r, struct vprof_error *err)
 	return rc;
 }
 
-/* Objects of ours that the build replaced. They are marked to be compiled again. */
-static size_t mark_overwritten(struct vprof_replayer *r)
+/* Objects of ours that the build replaced. They are marked to be compiled again; `since`: when it compiled the first of them. */
+static size_t mark_overwritten(struct vprof_replayer *r, struct timespec *since)
 {
+	struct stat st;
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n_units; i++) {
@@ -333,6 +356,8 @@ static size_t mark_overwritten(struct vprof_replayer *r)
 		    (!vprof_file_hash(unit->output, hash, NULL) && !strcmp(hash, made->hashes[made->n_hashes - 1])))
 			continue;
 		unit->action = VPROF_UNIT_COMPILE;
+		if (!stat(unit->output, &st) && (!n || is_earlier(st.st_mtim, *since)))
+			*since = st.st_mtim;
 		n++;
 	}
 	return n;
@@ -359,11 +384,15 @@ static int relink_directly(struct vprof_replayer *r, struct vprof_error *err)
 	return rc;
 }
 
-static int relink_by_build(struct vprof_replayer *r, size_t *n_overwritten, size_t *n_unmade, struct vprof_error *err)
+/* `since`: when the build compiled originals again before, or 0; then the same of this build, where n_overwritten says so. */
+static int relink_by_build(struct vprof_replayer *r, struct timespec *since, size_t *n_overwritten, size_t *n_unmade,
+			   struct vprof_error *err)
 {
 	struct outputs affected = { 0 };
 	int rc = find_affected(r, &affected, err);
 
+	if (!rc && since->tv_sec && !r->links_known)
+		keep_earlier(&affected, *since);
 	if (!rc)
 		rc = remove_all(&affected, err);
 	if (!rc)
@@ -371,7 +400,7 @@ static int relink_by_build(struct vprof_replayer *r, size_t *n_overwritten, size
 	*n_unmade = affected.n;
 	if (put_back_rest(r, &affected))
 		*n_unmade = 0; /* the others belong to another target */
-	*n_overwritten = rc ? 0 : mark_overwritten(r);
+	*n_overwritten = rc ? 0 : mark_overwritten(r, since);
 	outputs_release(&affected);
 	return rc;
 }
@@ -408,6 +437,7 @@ static int note_artefacts(struct vprof_replayer *r, struct vprof_error *err)
 int vprof_relink(struct vprof_replayer *r, struct vprof_error *err)
 {
 	size_t n_overwritten = 0, n_unmade = 0;
+	struct timespec since = { 0 };
 	int rc;
 
 	if (r->state.direct_link && !r->n_changed)
@@ -417,7 +447,7 @@ int vprof_relink(struct vprof_replayer *r, struct vprof_error *err)
 	if (!rc && !r->state.direct_link)
 		rc = find_static_links(r, err);
 	if (!rc && !r->state.direct_link)
-		rc = relink_by_build(r, &n_overwritten, &n_unmade, err);
+		rc = relink_by_build(r, &since, &n_overwritten, &n_unmade, err);
 	if (!rc && n_overwritten) {
 		rc = vprof_replay_log(r, err, "the build command replaced %zu instrumented objects by originals: "
 				      "compiling them again%s\n", n_overwritten,
@@ -437,7 +467,7 @@ int vprof_relink(struct vprof_replayer *r, struct vprof_error *err)
 		if (!rc)
 			rc = vprof_units_compile(r, 1, err);
 		if (!rc)
-			rc = relink_by_build(r, &n_overwritten, &n_unmade, err);
+			rc = relink_by_build(r, &since, &n_overwritten, &n_unmade, err);
 	}
 	if (!rc && !r->state.direct_link && (n_overwritten || n_unmade))
 		rc = vprof_error_set(err, VPROF_ERR_BUILD,

@@ -328,14 +328,15 @@ static void touch_libtool(const char *output)
 	free(lo);
 }
 
-static void set_time(const struct vprof_replayer *r, const char *path)
+/* `before`: when what stood there was made, the original or what the build made of it since; NULL: nothing did. */
+static void set_time(const struct vprof_replayer *r, const char *path, const struct timespec *before)
 {
 	const struct vprof_original *original = vprof_originals_find(&r->originals, path);
 	struct timespec times[2] = { { 0, UTIME_OMIT }, { 0, UTIME_NOW } };
 
 	if (original && original->kind != VPROF_ORIGINAL_ABSENT && under_ninja(path)) {
-		times[1].tv_sec = (time_t)original->mtime_s;
-		times[1].tv_nsec = (long)original->mtime_ns;
+		times[1].tv_sec = before ? before->tv_sec : (time_t)original->mtime_s;
+		times[1].tv_nsec = before ? before->tv_nsec : (long)original->mtime_ns;
 	} else {
 		touch_libtool(path);
 	}
@@ -364,14 +365,14 @@ static int install_unit(struct vprof_replayer *r, struct vprof_unit *unit, struc
 {
 	struct vprof_made *made;
 	struct stat st;
-	int rc;
+	int rc, there = !stat(unit->output, &st);
 
-	if (!stat(unit->output, &st))
+	if (there)
 		chmod(unit->made, st.st_mode & 07777);
 	rc = vprof_replay_install(unit->made, unit->output, err);
 	if (rc)
 		return rc;
-	set_time(r, unit->output);
+	set_time(r, unit->output, there ? &st.st_mtim : NULL);
 	made = vprof_made_note(&r->state.objects, &r->state.n_objects, unit->output, unit->hash);
 	if (!made || vprof_replay_changed(r, unit->output))
 		return no_memory(err);
@@ -525,7 +526,7 @@ static int revert_unit(struct vprof_replayer *r, struct vprof_unit *unit, struct
 		return rc;
 	if (outdated && unit->command.step != VPROF_STEP_COMPILE) /* with its old time: the build makes it anew */
 		return vprof_replay_changed(r, unit->output) ? no_memory(err) : VPROF_OK;
-	set_time(r, unit->output);
+	set_time(r, unit->output, NULL);
 	return vprof_replay_changed(r, unit->output) ? no_memory(err) : VPROF_OK;
 }
 

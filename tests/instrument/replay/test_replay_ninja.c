@@ -95,9 +95,51 @@ static void imported(void **state)
 	project_remove(&p);
 }
 
+/* The program gen writes a header that main.c reads: linking gen anew makes the build compile main.c's original again. */
+static void generator(struct project *p, int is_imported)
+{
+	char path[128];
+
+	project_init(p, "cmake --build build");
+	project_write(p, "CMakeLists.txt", "cmake_minimum_required(VERSION 3.20)\nproject(example C)\nset(CMAKE_EXPORT_COMPILE_COMMANDS ON)\n"
+					   "add_executable(gen gen.c)\n"
+					   "add_custom_command(OUTPUT word.h COMMAND gen > word.h DEPENDS gen)\n"
+					   "include_directories(${CMAKE_CURRENT_BINARY_DIR})\nadd_executable(prog main.c other.c word.h)\n");
+	project_write(p, "gen.c", "#include <stdio.h>\nint main(void) { printf(\"#define WORD \\\"word\\\"\\n\"); return 0; }\n");
+	project_write(p, "main.c", "#include <stdio.h>\n#include \"word.h\"\nconst char *other(void);\nint main(void)\n{\n"
+				   "\tprintf(\"main %s %s\\n\", WORD, other());\n\treturn 0;\n}\n");
+	project_write(p, "other.c", "const char *other(void) { return \"other\"; }\n");
+	project_shell(p, 0, "cmake -S . -B build -G Ninja");
+	if (is_imported) {
+		project_shell(p, 0, p->build);
+		snprintf(path, sizeof path, "%s/build/compile_commands.json", p->root);
+		if (vprof_import_build(path, p->vprof, &p->err))
+			fail_msg("%s", p->err.message);
+		project_facts(p);
+	} else {
+		project_observe(p);
+	}
+	project_edit(p, "gen.c", "#include <stdio.h>", "#include <stdio.h> ");
+	project_edit(p, "main.c", "\"main ", "\"MAIN ");
+	project_edit(p, "other.c", "\"other\"", "\"OTHER\"");
+	if (project_replay(p))
+		fail_msg("%s", p->err.message);
+	project_check_output(p, "build/prog", "MAIN word OTHER\n");
+	project_remove(p);
+}
+
+static void a_generator_is_linked_anew(void **state)
+{
+	struct project p;
+
+	(void)state;
+	generator(&p, 0);
+	generator(&p, 1);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(observed), cmocka_unit_test(imported) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(observed), cmocka_unit_test(imported), cmocka_unit_test(a_generator_is_linked_anew) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
