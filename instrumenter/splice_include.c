@@ -52,7 +52,7 @@ static const char *skip_blanks(const char *p)
 	return p + strspn(p, " \t");
 }
 
-/* The path of an include directive that begins at `line`: *n bytes, or NULL. */
+/* The path of an include directive that begins at `line`, in quotes or absolute: *n bytes, or NULL. */
 static const char *included(const char *line, size_t *n)
 {
 	const char *p = skip_blanks(line);
@@ -63,7 +63,7 @@ static const char *included(const char *line, size_t *n)
 	if (strncmp(p, "include", 7) && strncmp(p, "import", 6))
 		return NULL;
 	p = skip_blanks(p + (p[1] == 'n' ? 7 : 6));
-	if ((*p != '"' && *p != '<') || p[1] != '/')
+	if (*p != '"' && (*p != '<' || p[1] != '/'))
 		return NULL;
 	*n = strcspn(p + 1, *p == '"' ? "\"\n" : ">\n");
 	return p + 1;
@@ -77,13 +77,35 @@ static int is_project_file(const struct vprof_facts *facts, const char *path, si
 	return 0;
 }
 
+/* Does the path, which starts in the file's folder, lead to a file outside of the project? From the shadow it would lead elsewhere. */
+static int leads_out(const char *real_root, const char *folder, const char *path, size_t n)
+{
+	struct vprof_text joined = VPROF_TEXT_INIT;
+	char *real = NULL;
+	int out;
+
+	if (path[0] == '/' || n < 3 || !memmem(path, n, "../", 3))
+		return 0;
+	vprof_text_addf(&joined, "%s/%.*s", folder, (int)n, path);
+	if (!joined.failed && real_root)
+		real = realpath(joined.s, NULL);
+	out = real && !vprof_path_inside(real_root, real);
+	free(real);
+	vprof_text_release(&joined);
+	return out;
+}
+
 static int lead_file(struct vprof_edits *edits, const struct vprof_facts *facts, const struct vprof_facts_file *file,
-		     const char *shadow_dir, struct vprof_error *err)
+		     const char *real_root, const char *shadow_dir, struct vprof_error *err)
 {
 	struct vprof_text text = VPROF_TEXT_INIT;
 	size_t root = strlen(facts->root), n;
 	int rc = vprof_file_read(file->path, &text, err);
+	char *folder = strndup(file->path, (size_t)(strrchr(file->path, '/') - file->path));
 	const char *path;
+
+	if (!rc && !folder)
+		rc = no_memory(err);
 
 	if (rc == VPROF_ERR_MISSING)
 		rc = VPROF_OK; /* splice tells when it is one to edit */
@@ -91,6 +113,11 @@ static int lead_file(struct vprof_edits *edits, const struct vprof_facts *facts,
 		struct vprof_text inserted = VPROF_TEXT_INIT;
 
 		path = included(line, &n);
+		if (path && leads_out(real_root, folder, path, n)) {
+			vprof_text_addf(&inserted, "%s/", folder);
+			vprof_edits_add(edits, file->id, VPROF_EDIT_OPEN, path - text.s, path - text.s, 0, &inserted);
+			continue;
+		}
 		if (!path || n <= root || memcmp(path, facts->root, root) || path[root] != '/' ||
 		    !is_project_file(facts, path, n))
 			continue;
@@ -99,6 +126,7 @@ static int lead_file(struct vprof_edits *edits, const struct vprof_facts *facts,
 				&inserted);
 	}
 	vprof_text_release(&text);
+	free(folder);
 	return rc;
 }
 
@@ -106,10 +134,12 @@ int vprof_splice_includes(struct vprof_edits *edits, const struct vprof_facts *f
 			  struct vprof_error *err)
 {
 	struct marks m = { .facts = facts };
+	char *real_root;
 	int rc = VPROF_OK;
 
 	if (!edits->n || !strcmp(facts->root, "/") || !vprof_path_inside(facts->root, shadow_dir))
 		return VPROF_OK;
+	real_root = realpath(facts->root, NULL);
 	m.edited = calloc(facts->n_files + 1, 1);
 	m.affected = calloc(facts->n_files + 1, 1);
 	if (m.edited && m.affected)
@@ -118,7 +148,8 @@ int vprof_splice_includes(struct vprof_edits *edits, const struct vprof_facts *f
 		rc = no_memory(err);
 	for (size_t i = 0; !rc && i < facts->n_files; i++)
 		if (m.affected[i] && facts->files[i].in_project && vprof_path_inside(facts->root, facts->files[i].path))
-			rc = lead_file(edits, facts, &facts->files[i], shadow_dir, err);
+			rc = lead_file(edits, facts, &facts->files[i], real_root, shadow_dir, err);
+	free(real_root);
 	free(m.edited);
 	free(m.affected);
 	return rc;
