@@ -14,6 +14,7 @@
 #include "annotate/expression.h"
 #include "annotate/json_places.h"
 #include "common/files.h"
+#include "common/nearest.h"
 
 #define ERRORS_MAX 20
 #define BYTES_MAX (8 << 20)
@@ -71,48 +72,21 @@ static int stage_end(struct stage *s, struct vprof_error *err)
 
 /* --- shape --- */
 
-static size_t edit_distance(const char *a, const char *b)
-{
-	size_t row[64], n = strlen(b), i, j, diagonal, above;
-
-	if (n >= 63 || strlen(a) >= 63)
-		return SIZE_MAX;
-	for (j = 0; j <= n; j++)
-		row[j] = j;
-	for (i = 0; a[i]; i++) {
-		diagonal = row[0];
-		row[0] = i + 1;
-		for (j = 0; j < n; j++) {
-			above = row[j + 1];
-			diagonal += a[i] != b[j];
-			if (above + 1 < diagonal)
-				diagonal = above + 1;
-			if (row[j] + 1 < diagonal)
-				diagonal = row[j] + 1;
-			row[j + 1] = diagonal;
-			diagonal = above;
-		}
-	}
-	return row[n];
-}
-
 static void unknown_key(struct stage *s, const struct vprof_json *member,
 			const struct vprof_annotation_object *object)
 {
 	struct vprof_text known = VPROF_TEXT_INIT;
-	const char *path = vprof_json_path(s->arena, member), *nearest = NULL;
-	size_t i, distance, best = strlen(member->key) / 2 + 1;
+	const char *path = vprof_json_path(s->arena, member);
+	struct vprof_nearest nearest;
+	size_t i;
 
+	vprof_nearest_begin(&nearest, member->key, strlen(member->key) / 2 + 1);
 	for (i = 0; i < object->n_keys; i++) {
-		distance = edit_distance(member->key, object->keys[i].name);
-		if (distance <= best) {
-			best = distance ? distance - 1 : 0;
-			nearest = object->keys[i].name;
-		}
+		vprof_nearest_offer(&nearest, object->keys[i].name);
 		vprof_text_addf(&known, "%s%s", i ? ", " : "", object->keys[i].name);
 	}
-	if (nearest)
-		fault(s, member->key_line, path, "unknown key; did you mean \"%s\"?", nearest);
+	if (nearest.best)
+		fault(s, member->key_line, path, "unknown key; did you mean \"%s\"?", nearest.best);
 	else
 		fault(s, member->key_line, path, "unknown key; known here: %s", known.s);
 	vprof_text_release(&known);

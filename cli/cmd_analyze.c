@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/analyze_folders.h"
 #include "cli/command.h"
@@ -37,6 +38,16 @@ static int settings(struct vprof_session *s, const struct vprof_project *p, cons
 	return interval && !s->interval ? vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory") : VPROF_OK;
 }
 
+/* A run that was recorded elsewhere often lies where nothing can be written. */
+static void tell_other_way(const struct vprof_project *p, const char *run)
+{
+	char *folder = p->runs && *run ? vprof_project_run_path(p, run, "") : NULL;
+
+	if (folder && !access(folder, R_OK) && access(folder, W_OK))
+		vprof_tell("vprof analyze %s prints the report and writes nothing", vprof_project_shown(folder));
+	free(folder);
+}
+
 int vprof_cmd_analyze(int argc, char **argv)
 {
 	const char *interval = NULL, *view_name = NULL;
@@ -62,7 +73,7 @@ int vprof_cmd_analyze(int argc, char **argv)
 	struct vprof_error err = { "" };
 	struct vprof_operands operands;
 	struct vprof_session session;
-	struct vprof_run_name run;
+	struct vprof_run_name run = { "" };
 	struct vprof_project p;
 	int rc, status = vprof_options_parse(&usage, options, argc, argv, &operands);
 
@@ -99,8 +110,10 @@ int vprof_cmd_analyze(int argc, char **argv)
 		rc = vprof_print_file(&p, run.s, "results.json", &err);
 	else if (!rc)
 		rc = vprof_step_print_view(results, view, 0, &status, &err);
-	if (rc)
+	if (rc) {
 		status = vprof_complain(rc, &err);
+		tell_other_way(&p, run.s);
+	}
 	else if (json)
 		status = results->inconclusive ? VPROF_EXIT_INCONCLUSIVE : VPROF_EXIT_OK;
 	if (results && results->inconclusive)

@@ -151,14 +151,15 @@ static void print_sync(const struct vprof_draft *d)
 		printf("  and %zu more\n", d->n_queues - SHOWN_OTHERS);
 }
 
-static void print_next(const char *written, int is_draft, int has_build, int has_run)
+static void print_next(const char *written, int is_draft, int has_interval, int has_build, int has_run)
 {
 	printf("\nwrote %s\n", vprof_project_shown(written));
 	if (is_draft)
 		printf("vprof.json exists already and was kept; take from the draft what you want\n");
 	if (is_draft)
 		has_build = has_run = 1; /* that file's affair */
-	printf("next\n  1. open vprof.json: confirm the interval%s%s\n",
+	printf("next\n  1. open vprof.json: %s%s%s\n", has_interval ? "confirm the interval" :
+	       "write the interval: the functions that begin and end a request (man vprof.json)",
 	       has_build ? "" : ", add the \"build\" command that relinks the program",
 	       has_run ? "" : ", add a \"run\" command that starts the program, loads it and ends");
 	printf("  2. vprof annotations      checks it against the sources\n"
@@ -184,7 +185,7 @@ static int draft(const struct vprof_project *p, const struct init_options *o, st
 		print_intervals(d);
 		print_entries(d);
 		print_sync(d);
-		print_next(written, p->has_config, o->build != NULL, o->run != NULL);
+		print_next(written, p->has_config, d->n_intervals || p->has_config, o->build != NULL, o->run != NULL);
 	}
 	vprof_draft_free(d);
 	vprof_callgraph_free(graph);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "common/nearest.h"
 #include "common/text.h"
 
 static void print_help(const struct vprof_usage *usage, const struct vprof_option *options)
@@ -98,6 +99,21 @@ static const struct vprof_option *find(const struct vprof_option *options, const
 	return NULL;
 }
 
+static int unknown(const struct vprof_usage *usage, const struct vprof_option *options, const char *word, const char *written)
+{
+	char name[32];
+	struct vprof_nearest nearest;
+
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+	vprof_nearest_begin(&nearest, name, 0);
+	for (const struct vprof_option *o = options; o->name; o++)
+		vprof_nearest_offer(&nearest, o->name);
+	vprof_nearest_offer(&nearest, "help");
+	if (!nearest.best)
+		return vprof_options_misused(usage, "unknown option \"%s\"", written);
+	return vprof_options_misused(usage, "unknown option \"%s\"; did you mean --%s?", written, nearest.best);
+}
+
 int vprof_options_parse(const struct vprof_usage *usage, const struct vprof_option *options, int argc, char **argv,
 			struct vprof_operands *operands)
 {
@@ -130,7 +146,7 @@ int vprof_options_parse(const struct vprof_usage *usage, const struct vprof_opti
 		word += word[1] == '-' ? 2 : 1;
 		o = find(options, word, strcspn(word, "="));
 		if (!o)
-			return vprof_options_misused(usage, "unknown option \"%s\"", argv[i]);
+			return unknown(usage, options, word, argv[i]);
 		value = strchr(word, '=');
 		value = value ? value + 1 : NULL;
 		if (o->kind == VPROF_OPTION_FLAG && value)

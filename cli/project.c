@@ -250,6 +250,9 @@ int vprof_project_find_run(const struct vprof_project *p, const char *wanted, co
 	free(path);
 	if (found)
 		return VPROF_OK;
+	if (!p->has_config && !exists(p->vprof_dir))
+		return vprof_error_set(err, VPROF_ERR_MISSING, "there is neither vprof.json nor .vprof in %s or above it: go to the "
+				       "project's folder, or begin there with: vprof init -- YOUR BUILD COMMAND", p->directory);
 	if (wanted)
 		return vprof_error_set(err, VPROF_ERR_MISSING, "run %s has no %s in %s; %s", name->s, file,
 				       vprof_project_shown(p->runs), otherwise);

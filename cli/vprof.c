@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/version.h"
+#include "common/nearest.h"
 #include "common/unfinished.h"
 
 struct command {
@@ -45,6 +46,21 @@ static void print_help(FILE *to)
 	      "  vprof report\n", to);
 }
 
+static void tell_unknown(const char *name)
+{
+	struct vprof_nearest nearest;
+
+	vprof_nearest_begin(&nearest, name, 0);
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		vprof_nearest_offer(&nearest, commands[i].name);
+	vprof_nearest_offer(&nearest, "help");
+	fprintf(stderr, "vprof: no command \"%s\"", name);
+	if (nearest.best)
+		fprintf(stderr, "; did you mean vprof %s?\n", nearest.best);
+	else
+		fputs("; vprof help lists them\n", stderr);
+}
+
 static int dispatch(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : NULL;
@@ -73,7 +89,7 @@ static int dispatch(int argc, char **argv)
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		if (!strcmp(commands[i].name, name))
 			return commands[i].run(argc - 1, argv + 1);
-	fprintf(stderr, "vprof: no command \"%s\"; vprof help lists them\n", name);
+	tell_unknown(name);
 	return VPROF_EXIT_USAGE;
 }
 

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "common/facts_private.h"
-
-#define NAME_MAX_BYTES 255 /* longer names are not offered as suggestions */
+#include "common/nearest.h"
 
 static int compare_addresses_of(const void *a, const void *b)
 {
@@ -231,69 +230,19 @@ size_t vprof_facts_find(const struct vprof_facts *f, const char *name, const cha
 	return n;
 }
 
-/* Optimal string alignment distance (insert, delete, replace, swap neighbours); above `limit` it says limit + 1. */
-static size_t distance(const char *a, size_t n, const char *b, size_t m, size_t limit)
-{
-	size_t rows[3][NAME_MAX_BYTES + 2], *old = rows[0], *last = rows[1], *now = rows[2], *spare;
-
-	if ((n > m ? n - m : m - n) > limit)
-		return limit + 1;
-	for (size_t j = 0; j <= m; j++)
-		last[j] = j;
-	for (size_t i = 1; i <= n; i++) {
-		size_t least = now[0] = i;
-
-		for (size_t j = 1; j <= m; j++) {
-			size_t cost = last[j - 1] + (a[i - 1] != b[j - 1]);
-
-			if (last[j] + 1 < cost)
-				cost = last[j] + 1;
-			if (now[j - 1] + 1 < cost)
-				cost = now[j - 1] + 1;
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && old[j - 2] + 1 < cost)
-				cost = old[j - 2] + 1;
-			now[j] = cost;
-			if (cost < least)
-				least = cost;
-		}
-		if (least > limit)
-			return limit + 1;
-		spare = old;
-		old = last;
-		last = now;
-		now = spare;
-	}
-	return last[m];
-}
-
-static void consider(const char *wanted, size_t n, const char *known, const char **best, size_t *limit)
-{
-	size_t m = strlen(known), d;
-
-	if (m > NAME_MAX_BYTES)
-		return;
-	d = distance(wanted, n, known, m, *limit);
-	if (d > *limit || (*best && d == *limit))
-		return;
-	*best = known;
-	*limit = d;
-}
-
 const char *vprof_facts_nearest(const struct vprof_facts *f, const char *name)
 {
-	size_t n = strlen(name), limit = n / 3 + 1;
-	const char *best = NULL;
+	struct vprof_nearest nearest;
 
-	if (!n || n > NAME_MAX_BYTES)
-		return NULL;
+	vprof_nearest_begin(&nearest, name, 0);
 	for (size_t i = 0; i < f->n_functions; i++) {
 		const struct vprof_facts_function *fn = &f->functions[f->private->by_name[i]];
 
-		consider(name, n, fn->name, &best, &limit);
+		vprof_nearest_offer(&nearest, fn->name);
 		if (fn->display != fn->name)
-			consider(name, n, fn->display, &best, &limit);
+			vprof_nearest_offer(&nearest, fn->display);
 	}
-	return best;
+	return nearest.best;
 }
 
 struct found { /* indices without doubles; `seen` has one byte for each function */
