@@ -18,6 +18,7 @@
 #include "analysis/holds.h"
 #include "analysis/losses.h"
 
+#define EXITS_MAX 64	 /* of threads of one number while one of them is joined, that are looked at */
 #define PROCESSES_MAX 64 /* that share one lock and are looked at */
 #define SEARCH_MAX 256	 /* candidates looked at before the wait's end */
 #define FORWARD_MAX 4096 /* releases looked at after the wait's begin, for the first */
@@ -76,6 +77,7 @@ struct matcher {
 	VPROF_ARRAY(struct release) releases;
 	VPROF_ARRAY(struct release *) of_key; /* while collected */
 	VPROF_ARRAY(struct token_line) tokens;
+	uint64_t *created; /* [n_threads] when the thread's maker set about it, 0: not known */
 	VPROF_ARRAY(struct turn) turns;
 	struct vprof_channels *channels;
 	struct vprof_wake_counts *counts;
@@ -238,6 +240,28 @@ static int collect_held(struct matcher *m)
 	return 0;
 }
 
+static int collect_tokens(struct matcher *m)
+{
+	m->created = calloc(m->timeline->n_threads + 1, sizeof *m->created);
+	if (!m->created)
+		return VPROF_ERR_NOMEM;
+	if (!m->tokens.n)
+		return 0;
+	qsort(m->tokens.v, m->tokens.n, sizeof *m->tokens.v, token_order);
+	for (size_t i = 0; i < m->timeline->n_threads; i++) {
+		const struct vprof_line *line = &m->timeline->threads[i];
+
+		for (size_t k = 0; k < line->creations.n; k++) {
+			const struct token_line probe = { .token = line->creations.v[k].token };
+			const struct token_line *found = bsearch(&probe, m->tokens.v, m->tokens.n, sizeof probe, token_order);
+
+			if (found)
+				m->created[found->thread] = line->creations.v[k].t;
+		}
+	}
+	return 0;
+}
+
 static int collect(struct matcher *m)
 {
 	for (size_t i = 0; i < m->timeline->n_threads; i++) {
@@ -276,9 +300,7 @@ static int collect(struct matcher *m)
 	if (vprof_array_sort(m->releases.v, m->releases.n, sizeof *m->releases.v, release_order))
 		return VPROF_ERR_NOMEM;
 	mark_only(m);
-	if (m->tokens.n)
-		qsort(m->tokens.v, m->tokens.n, sizeof *m->tokens.v, token_order);
-	return collect_held(m);
+	return collect_tokens(m) ? VPROF_ERR_NOMEM : collect_held(m);
 }
 
 /* Number of releases that sort before or at (scope, key, t, any thread). */
@@ -510,17 +532,30 @@ static int match_release(const struct matcher *m, uint32_t thread, struct vprof_
 	return 1;
 }
 
-/* A thread's number is not used again until it is joined, so its last exit before the join's end was it. */
+/* A thread's number is free for a new one as soon as it is joined, before the join's end is recorded. So the first exit since
+ * the join's begin of a thread that was made before it, or the last one before. */
 static int match_exit(const struct matcher *m, uint32_t thread, struct vprof_wait *w)
 {
 	uint32_t scope = scope_of(w->kind, w->flags, m->timeline->threads[thread].process_seq);
 	size_t i = releases_until(m, scope, w->object, w->t1);
-	const struct release *r = i ? &m->releases.v[i - 1] : NULL;
+	const struct release *found = NULL;
 
-	if (!r || r->scope != scope || r->key != w->object || r->thread == thread)
+	for (int n = 0; i-- > 0 && n < EXITS_MAX; n++) {
+		const struct release *r = &m->releases.v[i];
+
+		if (r->scope != scope || r->key != w->object)
+			break;
+		if (r->t < w->t0) {
+			found = found ? found : r;
+			break;
+		}
+		if (m->created[r->thread] <= w->t0)
+			found = r;
+	}
+	if (!found || found->thread == thread)
 		return 0;
-	w->waker = r->thread;
-	w->wake_t = r->t < w->t0 ? w->t0 : r->t;
+	w->waker = found->thread;
+	w->wake_t = found->t < w->t0 ? w->t0 : found->t;
 	return 1;
 }
 
@@ -682,6 +717,7 @@ int vprof_wakes_match(struct vprof_timeline *timeline, struct vprof_wake_counts 
 	VPROF_ARRAY_RELEASE(&m.releases);
 	VPROF_ARRAY_RELEASE(&m.of_key);
 	VPROF_ARRAY_RELEASE(&m.tokens);
+	free(m.created);
 	VPROF_ARRAY_RELEASE(&m.turns);
 	if (ret)
 		vprof_error_set(err, ret, "not enough memory to match waits with releases: record a shorter run");

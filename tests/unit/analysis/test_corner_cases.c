@@ -357,6 +357,45 @@ static void test_false_wake_uses_its_signal(void **state)
 	assert_int_equal(s.wakes.n_matched, 2);
 }
 
+/* A makes B and joins it, but loses the processor before it can record the end: C makes another thread under the same number, which
+ * leaves, too. Found by std::thread in tests/runtime on a machine with much else to do. */
+static void test_number_used_again_before_the_join_is_recorded(void **state)
+{
+	struct hand_thread *d = hand_thread(&h, 1);
+
+	(void)state;
+	hand_units(a, (struct vp_unit[]){ { 100, VP_W(VP_KIND_CREATE, 0) }, { 71, 0 } }, 2);
+	hand_wait(a, VP_WAIT_JOIN, VP_CALL_JOIN, 0x7000, 0, 200, 500);
+	hand_units(b, (struct vp_unit[]){ { 210, VP_W(VP_KIND_START, 0) }, { 71, 0 } }, 2);
+	hand_wake(b, VP_WAIT_JOIN, VP_FLAG_ALL, 0x7000, 1, 1, 300);
+	hand_units(c, (struct vp_unit[]){ { 310, VP_W(VP_KIND_CREATE, 0) }, { 72, 0 } }, 2);
+	hand_wait(c, VP_WAIT_JOIN, VP_CALL_JOIN, 0x7000, 1, 320, 450);
+	hand_units(d, (struct vp_unit[]){ { 330, VP_W(VP_KIND_START, 0) }, { 72, 0 } }, 2);
+	hand_wake(d, VP_WAIT_JOIN, VP_FLAG_ALL, 0x7000, 1, 1, 400);
+	steps();
+	assert_int_equal(s.timeline->threads[0].waits.v[0].waker, 1);
+	assert_int_equal(s.timeline->threads[0].waits.v[0].wake_t, 300);
+	assert_int_equal(s.timeline->threads[2].waits.v[0].waker, 3);
+	assert_int_equal(s.timeline->threads[2].waits.v[0].wake_t, 400);
+}
+
+/* The thread had left before it was joined, and the same happens. */
+static void test_number_used_again_after_an_exit_before_the_join(void **state)
+{
+	struct hand_thread *d = hand_thread(&h, 1);
+
+	(void)state;
+	hand_units(b, (struct vp_unit[]){ { 110, VP_W(VP_KIND_START, 0) }, { 71, 0 } }, 2);
+	hand_wake(b, VP_WAIT_JOIN, VP_FLAG_ALL, 0x7000, 1, 1, 150);
+	hand_wait(a, VP_WAIT_JOIN, VP_CALL_JOIN, 0x7000, 1, 200, 500);
+	hand_units(c, (struct vp_unit[]){ { 310, VP_W(VP_KIND_CREATE, 0) }, { 72, 0 } }, 2);
+	hand_units(d, (struct vp_unit[]){ { 330, VP_W(VP_KIND_START, 0) }, { 72, 0 } }, 2);
+	hand_wake(d, VP_WAIT_JOIN, VP_FLAG_ALL, 0x7000, 1, 1, 400);
+	steps();
+	assert_int_equal(s.timeline->threads[0].waits.v[0].waker, 1);
+	assert_int_equal(s.timeline->threads[0].waits.v[0].wake_t, 200);
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
 int main(void)
@@ -379,6 +418,8 @@ int main(void)
 		CASE(test_reader_after_a_late_writer),
 		CASE(test_readers_do_not_end_readers_waits),
 		CASE(test_false_wake_uses_its_signal),
+		CASE(test_number_used_again_before_the_join_is_recorded),
+		CASE(test_number_used_again_after_an_exit_before_the_join),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
