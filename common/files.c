@@ -14,6 +14,7 @@
 #include "common/unfinished.h"
 
 #define FILE_MAX_BYTES ((off_t)1 << 30)
+#define TRIES_MAX 100 /* at a folder in which a program still writes */
 
 int vprof_file_read(const char *path, struct vprof_text *out, struct vprof_error *err)
 {
@@ -162,7 +163,7 @@ int vprof_dir_make(const char *path, struct vprof_error *err)
 
 static int remove_at(int parent, const char *name)
 {
-	int fd, rc = 0;
+	int fd, error, rc = 0;
 	DIR *dir;
 
 	if (!unlinkat(parent, name, 0) || errno == ENOENT)
@@ -177,11 +178,22 @@ static int remove_at(int parent, const char *name)
 		close(fd);
 		return -1;
 	}
-	for (struct dirent *e; (e = readdir(dir));)
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-			rc |= remove_at(dirfd(dir), e->d_name);
+	for (int i = 0; i < TRIES_MAX; i++) {
+		rc = 0;
+		rewinddir(dir);
+		for (struct dirent *e; (e = readdir(dir));)
+			if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+				rc |= remove_at(dirfd(dir), e->d_name);
+		if (rc)
+			break;
+		rc = unlinkat(parent, name, AT_REMOVEDIR);
+		if (!rc || errno != ENOTEMPTY)
+			break;
+	}
+	error = errno;
 	closedir(dir);
-	return rc | unlinkat(parent, name, AT_REMOVEDIR);
+	errno = error;
+	return rc;
 }
 
 int vprof_dir_remove(const char *path, struct vprof_error *err)

@@ -3,16 +3,53 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/files.h"
 #include "common/string_set.h"
 
 static char folder[] = "/tmp/vprof-files-XXXXXX";
+
+/* A compiler whose vprof was killed goes on writing into its folder. */
+static void test_remove_while_written(void **state)
+{
+	char written[] = "/tmp/vprof-files-XXXXXX", path[128];
+	struct vprof_error err;
+	pid_t test = getpid(), writer;
+	int rc = 0;
+
+	(void)state;
+	assert_non_null(mkdtemp(written));
+	writer = fork();
+	assert_true(writer >= 0);
+	for (int i = 0; !writer; i++) {
+		if (getppid() != test || i == 10000000)
+			_exit(0);
+		snprintf(path, sizeof path, "%s/%d", written, i % 1000);
+		close(open(path, O_WRONLY | O_CREAT, 0600));
+		if (i % 4 == 3)
+			nanosleep(&(struct timespec){ 0, 1000 }, NULL);
+	}
+	for (int i = 0; i < 300 && !rc; i++) {
+		for (int k = 0; k < 10; k++)
+			sched_yield();
+		rc = vprof_dir_remove(written, &err);
+		if (!rc)
+			rc = vprof_dir_make(written, &err);
+	}
+	kill(writer, SIGKILL);
+	assert_int_equal(waitpid(writer, NULL, 0), writer);
+	assert_int_equal(vprof_dir_remove(written, NULL), 0);
+	assert_int_equal(rc, 0);
+}
 
 static void path_is(const char *base, const char *path, const char *wanted)
 {
@@ -182,7 +219,7 @@ static void test_string_set(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_paths), cmocka_unit_test(test_links_into_root), cmocka_unit_test(test_read_write),
-					    cmocka_unit_test(test_text), cmocka_unit_test(test_errors),
+					    cmocka_unit_test(test_remove_while_written), cmocka_unit_test(test_text), cmocka_unit_test(test_errors),
 					    cmocka_unit_test(test_string_set) };
 
 	if (!mkdtemp(folder))
