@@ -169,6 +169,9 @@ static int cut(struct vprof_plan **plan, const struct vprof_plan *smaller, size_
 		if (vprof_plan_add(out, p))
 			return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
 	}
+	for (size_t i = 0; i < (*plan)->n_at_calls; i++)
+		if (vprof_plan_probe(out, (*plan)->at_calls[i].code) && vprof_plan_add_call(out, &(*plan)->at_calls[i]))
+			return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
 	vprof_plan_free(*plan);
 	*plan = out;
 	return 0;
