@@ -396,6 +396,25 @@ static void test_number_used_again_after_an_exit_before_the_join(void **state)
 	assert_int_equal(s.timeline->threads[0].waits.v[0].wake_t, 200);
 }
 
+/* Records were lost during the first wait, so who ended it is not sure; but the wake that most likely did has not ended the next one, which
+ * arrived while the wake ran. */
+static void test_unsure_wait_uses_its_wake(void **state)
+{
+	const struct vp_unit dropped = { 150, VP_W(VP_KIND_DROPPED, 3) };
+
+	(void)state;
+	hand_wait(a, VP_WAIT_FUTEX, VP_CALL_FUTEX, 0x10, 1, 100, 190);
+	hand_queue(c, VP_KIND_ENQUEUE, 0xa, 140);
+	hand_units(c, &dropped, 1);
+	hand_wait(c, VP_WAIT_FUTEX, VP_CALL_FUTEX, 0x10, 2, 191, 300);
+	hand_wake(b, VP_WAIT_FUTEX, 1u << 8, 0x10, 1, 2, 188);
+	hand_wake(b, VP_WAIT_FUTEX, 1u << 8, 0x10, 2, 2, 290);
+	steps();
+	assert_int_equal(s.timeline->threads[0].waits.v[0].waker, VPROF_NONE);
+	assert_int_equal(s.timeline->threads[2].waits.v[0].waker, 1);
+	assert_int_equal(s.timeline->threads[2].waits.v[0].wake_t, 290);
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
 int main(void)
@@ -420,6 +439,7 @@ int main(void)
 		CASE(test_false_wake_uses_its_signal),
 		CASE(test_number_used_again_before_the_join_is_recorded),
 		CASE(test_number_used_again_after_an_exit_before_the_join),
+		CASE(test_unsure_wait_uses_its_wake),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
