@@ -96,6 +96,37 @@ static void tell_outcome(struct vprof_progress *progress, const char *command, c
 			   o->n_left_behind, o->n_left_behind == 1 ? "" : "es");
 }
 
+/* The command of a run stands beside its trace. */
+static int keep_command(const struct vprof_project *p, const char *run, const char *command, struct vprof_error *err)
+{
+	char *path = vprof_project_run_path(p, run, "command");
+	int rc = path ? vprof_file_write(path, command, strlen(command), err) : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+
+	free(path);
+	return rc;
+}
+
+static int read_command(const struct vprof_project *p, const char *run, struct vprof_text *command)
+{
+	char *path = vprof_project_run_path(p, run, "command");
+	int rc = path ? vprof_file_read(path, command, NULL) : VPROF_ERR_NOMEM;
+
+	free(path);
+	return rc;
+}
+
+/* Another load's mean says nothing of what probes cost. Runs whose command is not known count as the same. */
+static int has_baselines_load(const struct vprof_project *p, const char *run, const struct vprof_session *s)
+{
+	struct vprof_text a = VPROF_TEXT_INIT, b = VPROF_TEXT_INIT;
+	int same = !s->n_rounds || read_command(p, s->rounds[0].run.s, &a) || read_command(p, run, &b) ||
+		   (a.len == b.len && !memcmp(a.s, b.s, a.len));
+
+	vprof_text_release(&a);
+	vprof_text_release(&b);
+	return same;
+}
+
 int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vprof_step_run_options *o,
 		   struct vprof_run_outcome *outcome, struct vprof_error *err)
 {
@@ -123,6 +154,8 @@ int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vpro
 				     vprof_project_shown(w->project.config));
 	} else {
 		rc = vprof_dir_remove(trace, err); /* of an earlier attempt at this run */
+		if (!rc)
+			rc = keep_command(&w->project, run, request.command, err);
 		vprof_progress_begin(&progress, "run");
 		if (!rc)
 			rc = vprof_run_target(&request, outcome, err);
@@ -192,7 +225,7 @@ int vprof_step_analyse(const struct vprof_project *p, const char *run, const str
 		.min_intervals = 30, .earlier = earlier, .slower_than_ns = slower_than_ns,
 		.progress = vprof_progress_update, .progress_arg = &progress,
 	};
-	int rc;
+	int rc, comparable;
 
 	*results = NULL;
 	if (!trace || !path || !earlier) {
@@ -209,7 +242,9 @@ int vprof_step_analyse(const struct vprof_project *p, const char *run, const str
 		goto out;
 	}
 	(*results)->run = vprof_results_string(*results, run);
-	if (vprof_probe_cost_compare(*results, s->baseline_mean_ns, s->baseline_low, s->baseline_high))
+	comparable = has_baselines_load(p, run, s);
+	if (vprof_probe_cost_compare(*results, comparable ? s->baseline_mean_ns : NAN, comparable ? s->baseline_low : NAN,
+				     comparable ? s->baseline_high : NAN))
 		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
 	if (!rc)
 		rc = vprof_step_write_report(p, run, s, *results, err);
