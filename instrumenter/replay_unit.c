@@ -215,7 +215,10 @@ static int compile_failed(const struct vprof_replayer *r, const struct vprof_uni
 static int compile_unit(struct vprof_replayer *r, struct vprof_unit *unit, struct vprof_process_result *result,
 			struct vprof_error *err)
 {
-	struct vprof_process p = { .directory = unit->tu->directory, .captured = &unit->messages };
+	/* with a base folder ccache follows a header's link in the shadow tree to the original, and takes an object that was made
+	 * of it for one that is made of the edited header in its place */
+	static const char *const environment[] = { "CCACHE_BASEDIR=", NULL };
+	struct vprof_process p = { .directory = unit->tu->directory, .captured = &unit->messages, .environment = environment };
 	struct vprof_text dir = VPROF_TEXT_INIT;
 	int64_t began_ns = vprof_kept_now();
 	char **argv = NULL;

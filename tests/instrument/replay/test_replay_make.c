@@ -290,6 +290,41 @@ static void damaged_state(void **state)
 	free(before);
 }
 
+/* ccache knows the object of a unit that read words.h over the shadow tree's link; words.h is edited then. */
+static void ccache_with_a_base_folder(void **state)
+{
+	struct project p;
+
+	(void)state;
+	project_init(&p, "make");
+	if (system("command -v ccache >/dev/null")) {
+		project_remove(&p);
+		print_message("skipped: there is no ccache (./setup installs it)\n");
+		skip();
+	}
+	project_write(&p, "Makefile", "CC = ccache gcc\nprog: main.o\n\t$(CC) -o $@ $^\nmain.o: main.c words.h other.h\n");
+	project_write(&p, "words.h", "#define WORD \"word\"\n");
+	project_write(&p, "other.h", "#define OTHER \"other\"\n");
+	project_write(&p, "main.c", "#include <stdio.h>\n#include \"words.h\"\n#include \"other.h\"\n"
+				    "int main(void)\n{\n\tputs(WORD \" \" OTHER);\n\treturn 0;\n}\n");
+	setenv("CCACHE_DIR", p.vprof, 1);
+	setenv("CCACHE_BASEDIR", p.root, 1);
+	setenv("CCACHE_NOHASHDIR", "1", 1);
+	setenv("CCACHE_SLOPPINESS", "include_file_mtime,include_file_ctime", 1); /* files this young are not looked up else */
+	project_observe(&p);
+	project_edit(&p, "other.h", "\"other\"", "\"OTHER\"");
+	project_check_replay(&p, 1, 0);
+	project_check_output(&p, "./prog", "word OTHER\n");
+	project_edit(&p, "words.h", "\"word\"", "\"WORD\"");
+	project_check_replay(&p, 1, 0);
+	project_check_output(&p, "./prog", "WORD OTHER\n");
+	unsetenv("CCACHE_DIR");
+	unsetenv("CCACHE_BASEDIR");
+	unsetenv("CCACHE_NOHASHDIR");
+	unsetenv("CCACHE_SLOPPINESS");
+	project_remove(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -297,7 +332,7 @@ int main(void)
 		cmocka_unit_test(failing_compile),	   cmocka_unit_test(failing_link),
 		cmocka_unit_test(user_builds_meanwhile), cmocka_unit_test(user_builds_one),
 		cmocka_unit_test(unknown_links),	   cmocka_unit_test(damaged_state),
-		cmocka_unit_test(interrupted),
+		cmocka_unit_test(interrupted),		   cmocka_unit_test(ccache_with_a_base_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
