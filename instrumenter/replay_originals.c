@@ -18,6 +18,7 @@
 
 #define MANIFEST_VERSION 1
 #define STAMP_MAX_BYTES (1 << 20)
+#define SOURCE_MAX_BYTES (64 << 20) /* generated sources: tables can be large */
 #define DEPTH_MAX 64
 
 static const char *const kind_names[] = { "object", "artefact", "stamp", "absent" };
@@ -156,6 +157,17 @@ struct walk {
 	size_t n_before;
 };
 
+static int64_t stamp_limit(const char *path)
+{
+	static const char *const sources[] = { ".h", ".hh", ".hpp", ".hxx", ".inc", ".inl", ".ic", ".c", ".cc", ".cpp", ".cxx", ".C" };
+	const char *dot = strrchr(path, '.');
+
+	for (size_t i = 0; dot && i < sizeof sources / sizeof *sources; i++)
+		if (!strcmp(dot, sources[i]))
+			return SOURCE_MAX_BYTES;
+	return STAMP_MAX_BYTES;
+}
+
 static int visit(struct walk *w, const char *path, const struct stat *st, struct vprof_error *err)
 {
 	enum vprof_elf_type type = vprof_file_type(path);
@@ -166,7 +178,7 @@ static int visit(struct walk *w, const char *path, const struct stat *st, struct
 	if (w->is_output(w->arg, path)) /* a script may compile it again although we do not */
 		return save(w->o, NULL, path, VPROF_ORIGINAL_STAMP, err);
 	if (type == VPROF_FILE_OTHER) {
-		if (st->st_mtim.tv_sec < w->since_s || st->st_size > STAMP_MAX_BYTES || access(path, R_OK))
+		if (st->st_mtim.tv_sec < w->since_s || st->st_size > stamp_limit(path) || access(path, R_OK))
 			return VPROF_OK;
 		return save(w->o, NULL, path, VPROF_ORIGINAL_STAMP, err);
 	}

@@ -95,7 +95,7 @@ static void imported(void **state)
 	project_remove(&p);
 }
 
-/* The program gen writes a header that main.c reads: linking gen anew makes the build compile main.c's original again. */
+/* The program gen writes a large header that main.c reads: linking gen anew makes the build compile main.c's original again. */
 static void generator(struct project *p, int is_imported)
 {
 	char path[128];
@@ -105,7 +105,9 @@ static void generator(struct project *p, int is_imported)
 					   "add_executable(gen gen.c)\n"
 					   "add_custom_command(OUTPUT word.h COMMAND gen > word.h DEPENDS gen)\n"
 					   "include_directories(${CMAKE_CURRENT_BINARY_DIR})\nadd_executable(prog main.c other.c word.h)\n");
-	project_write(p, "gen.c", "#include <stdio.h>\nint main(void) { printf(\"#define WORD \\\"word\\\"\\n\"); return 0; }\n");
+	project_write(p, "gen.c", "#include <stdio.h>\nint main(void)\n{\n\tfor (int i = 0; i < 20000; i++)\n"
+				  "\t\tputs(\"/* one line of many, so that there are more than a million bytes of them */\");\n"
+				  "\tputs(\"#define WORD \\\"word\\\"\");\n\treturn 0;\n}\n");
 	project_write(p, "main.c", "#include <stdio.h>\n#include \"word.h\"\nconst char *other(void);\nint main(void)\n{\n"
 				   "\tprintf(\"main %s %s\\n\", WORD, other());\n\treturn 0;\n}\n");
 	project_write(p, "other.c", "const char *other(void) { return \"other\"; }\n");
@@ -125,6 +127,8 @@ static void generator(struct project *p, int is_imported)
 	if (project_replay(p))
 		fail_msg("%s", p->err.message);
 	project_check_output(p, "build/prog", "MAIN word OTHER\n");
+	assert_int_equal(vprof_restore(p->vprof, NULL, &p->err), 0);
+	check_idle(p);
 	project_remove(p);
 }
 
