@@ -339,6 +339,17 @@ static int is_handed_on(const struct vprof_line *line, size_t dequeue, uint64_t 
 	return 0;
 }
 
+/* Of the items that a segment begun at `begin` dequeued, is it the first? No more than one is taken in. */
+static int is_first_within(const struct vprof_line *line, size_t dequeue, uint64_t begin)
+{
+	const struct vprof_queue_event *q = line->queue_events.v;
+
+	for (size_t i = dequeue; i-- > 0 && q[i].t > begin;)
+		if ((q[i].is_dequeue && !q[i].is_message) || dequeue - i >= LOOK_BACK_MAX)
+			return 0;
+	return 1;
+}
+
 /* Creation edge of a segment that begins at `start`: by the last DEQUEUE before it with no other segment's begin
  * in between; by an earlier one, since the thread last worked for the instance, of an item that was enqueued for this instance (a
  * thread may take several items and serve them one by one); or by a DEQUEUE within it of an item that was enqueued for this instance
@@ -365,7 +376,8 @@ static struct origin find_creation(const struct vprof_path *p, uint32_t instance
 		n_messages += q->is_message;
 		if (!o.found || o.t < begin)
 			continue;
-		if (q->t <= floors.own_again || (q->t <= floors.own_end && o.t <= floors.own)) /* that segment took it in */
+		if (q->t <= floors.own_again ||
+		    (q->t <= floors.own_end && o.t <= floors.own && is_first_within(line, i, floors.own))) /* that segment took it in */
 			continue;
 		if (o.segment != VPROF_NONE)
 			return o;
@@ -427,12 +439,11 @@ static uint64_t active_until(const struct vprof_path *p, const struct vprof_segm
 	return t;
 }
 
-static struct origin find_segment(const struct vprof_path *p, uint32_t instance, uint32_t thread, uint32_t current,
-				  uint64_t t, int same_thread)
+/* Number of the instance's segments that began at or before t. */
+static uint32_t segments_until(const struct vprof_path *p, uint32_t instance, uint64_t t)
 {
 	const struct vprof_instance *inst = &p->iv->instances.v[instance];
 	const uint32_t *list = p->iv->by_instance + inst->first_segment;
-	struct origin ended = { 0, 0, VPROF_NONE, 0 }, open = ended;
 	uint32_t low = 0, high = inst->n_segments;
 
 	while (low < high) {
@@ -443,8 +454,18 @@ static struct origin find_segment(const struct vprof_path *p, uint32_t instance,
 		else
 			high = middle;
 	}
-	for (int n = 0; low > 0 && n < SEGMENTS_MAX; n++) {
-		uint32_t s = list[--low];
+	return low;
+}
+
+static struct origin find_segment(const struct vprof_path *p, uint32_t instance, uint32_t thread, uint32_t current,
+				  uint64_t t, int same_thread)
+{
+	const uint32_t *list = p->iv->by_instance + p->iv->instances.v[instance].first_segment;
+	struct origin ended = { 0, 0, VPROF_NONE, 0 }, open = ended;
+	uint32_t place = segments_until(p, instance, t);
+
+	for (int n = 0; place > 0 && n < SEGMENTS_MAX; n++) {
+		uint32_t s = list[--place];
 		const struct vprof_segment *segment = &p->iv->segments.v[s];
 
 		if (s == current || (current != VPROF_NONE && s > current) ||
@@ -460,11 +481,14 @@ static struct origin find_segment(const struct vprof_path *p, uint32_t instance,
 	return ended.found ? ended : open;
 }
 
-/* Events before the begin of the labelled stretch before place `t` on the thread belong to that one. */
+/* Events before the begin of the labelled stretch before place `t` on the thread belong to that one. The last one of this
+ * instance is looked for among the instance's: the thread may have had many others since. */
 static struct floors find_floors(const struct vprof_path *p, uint32_t instance, uint32_t thread, uint32_t current, uint64_t t)
 {
-	uint64_t begin = p->iv->instances.v[instance].begin;
+	const struct vprof_instance *inst = &p->iv->instances.v[instance];
+	const uint32_t *list = p->iv->by_instance + inst->first_segment;
 	uint32_t place = vprof_intervals_segment_before(p->iv, thread, t), first = p->iv->thread_first[thread];
+	uint32_t i = segments_until(p, instance, t);
 	struct floors f = { 0, 0, 0, 0 };
 
 	if (place == VPROF_NONE)
@@ -473,15 +497,21 @@ static struct floors find_floors(const struct vprof_path *p, uint32_t instance, 
 		if (place-- == first)
 			return f;
 	}
-	f.any = f.own = p->iv->segments.v[p->iv->by_thread[place]].t0;
-	for (int n = 0; n < LOOK_BACK_MAX && p->iv->segments.v[p->iv->by_thread[place]].instance != instance; n++) {
-		if (f.own < begin || place == first)
-			return (struct floors){ f.any, begin < f.any ? begin : f.any, 0, 0 };
-		f.own = p->iv->segments.v[p->iv->by_thread[--place]].t0;
-	}
-	if (p->iv->segments.v[p->iv->by_thread[place]].instance == instance) {
-		f.own_end = p->iv->segments.v[p->iv->by_thread[place]].t1;
-		f.own_again = p->iv->segments.v[p->iv->by_thread[place]].t_again;
+	f.any = p->iv->segments.v[p->iv->by_thread[place]].t0;
+	f.own = inst->begin < f.any ? inst->begin : f.any;
+	for (int n = 0; i-- > 0; n++) {
+		const struct vprof_segment *s = &p->iv->segments.v[list[i]];
+
+		if (n == SEGMENTS_MAX) {
+			f.own = s->t0 < f.any ? s->t0 : f.any;
+			break;
+		}
+		if (s->thread != thread || (current != VPROF_NONE && list[i] >= current))
+			continue;
+		f.own = s->t0;
+		f.own_end = s->t1;
+		f.own_again = s->t_again;
+		break;
 	}
 	return f;
 }

@@ -52,6 +52,7 @@ int vprof_wait_has_waker(uint32_t kind)
 struct release {
 	uint64_t t, key, object;
 	uint64_t one;	/* address by which the object goes in all processes, when it is_only */
+	uint64_t answered; /* when the one that it let in had the lock, alone; 0: not known */
 	uint32_t scope; /* class << 28 | process, or the class with process 0 when shared */
 	uint32_t thread, before, after, seq;
 	uint32_t n_left; /* waits that it may still end, UINT32_MAX: any number */
@@ -79,6 +80,7 @@ struct matcher {
 	VPROF_ARRAY(struct token_line) tokens;
 	uint64_t *created; /* [n_threads] when the thread's maker set about it, 0: not known */
 	VPROF_ARRAY(struct turn) turns;
+	VPROF_ARRAY(struct turn) by_time; /* waits for locks whose number no release has */
 	struct vprof_channels *channels;
 	struct vprof_wake_counts *counts;
 };
@@ -480,8 +482,15 @@ static struct release *first_release(const struct matcher *m, uint32_t thread, c
 	return late_release(m, thread, w, scope, key, releases_until(m, scope, key, w->t1));
 }
 
-/* A barrier's round: arrivals after it tell the rounds apart, since a serial thread may lose its processor between its reading of
- * the clock and its arrival. */
+/* A barrier's rounds follow one another as their serial threads arrived: the arrivals before tell. Where these are the
+ * same a serial thread lost its processor between its look at them and its arrival: those after tell. */
+static int is_round_before(const struct release *a, const struct release *b)
+{
+	if (a->before != b->before)
+		return (int32_t)(a->before - b->before) < 0;
+	return (int32_t)(a->after - b->after) < 0;
+}
+
 static struct release *round_release(const struct matcher *m, uint32_t thread, const struct vprof_wait *w, uint32_t scope,
 				     uint64_t key)
 {
@@ -493,8 +502,7 @@ static struct release *round_release(const struct matcher *m, uint32_t thread, c
 
 		if (r->scope != scope || r->key != key || r->t > w->t1)
 			break;
-		if (r->thread != thread && (int32_t)(r->after - w->ticket) >= 0 &&
-		    (!found || (int32_t)(r->after - found->after) < 0))
+		if (r->thread != thread && (int32_t)(r->after - w->ticket) >= 0 && (!found || is_round_before(r, found)))
 			found = r;
 	}
 	return found ? found : early_release(m, thread, w, begin, scope, key, 0);
@@ -506,16 +514,24 @@ static int is_sure(const struct release *r, const struct vprof_wait *w)
 	return w->kind == VP_WAIT_ONCE || (is_exact(r, w) && w->kind != VP_WAIT_RWLOCK_WRITE);
 }
 
-/* unsure: releases of the object may have been lost. */
-static int match_release(const struct matcher *m, uint32_t thread, struct vprof_wait *w, int unsure)
+static struct release *find_release(const struct matcher *m, uint32_t thread, const struct vprof_wait *w)
 {
-	uint32_t process = m->timeline->threads[thread].process_seq;
-	uint32_t scope = scope_of(w->kind, w->flags, process), class = wake_class(w->kind, w->flags);
+	uint32_t scope = scope_of(w->kind, w->flags, m->timeline->threads[thread].process_seq);
+	uint32_t class = wake_class(w->kind, w->flags);
 	uint64_t key = key_of(w->kind, w->flags, w->object);
+
+	if (class == CLASS_BARRIER)
+		return round_release(m, thread, w, scope, key);
+	if (class == CLASS_COND || class == CLASS_FUTEX)
+		return first_release(m, thread, w, scope, key);
+	return last_release(m, thread, w, scope, key);
+}
+
+/* unsure: releases of the object may have been lost. */
+static int match_release(const struct matcher *m, struct vprof_wait *w, struct release *best, int unsure)
+{
+	uint32_t class = wake_class(w->kind, w->flags);
 	int is_turn = class == CLASS_COND || class == CLASS_FUTEX;
-	struct release *best = class == CLASS_BARRIER ? round_release(m, thread, w, scope, key) :
-			       is_turn ? first_release(m, thread, w, scope, key) :
-					 last_release(m, thread, w, scope, key);
 
 	if (!best)
 		return 0;
@@ -530,6 +546,45 @@ static int match_release(const struct matcher *m, uint32_t thread, struct vprof_
 	w->waker = best->thread;
 	w->wake_t = best->t < w->t0 ? w->t0 : best->t > w->t1 ? w->t1 : best->t;
 	return 1;
+}
+
+static void count_wait(const struct matcher *m, const struct vprof_line *line, size_t wait, int matched)
+{
+	if (wait + 1 < line->waits.n && line->waits.v[wait + 1].goes_on)
+		return; /* the first part of one wait */
+	m->counts->n_waits++;
+	m->counts->n_matched += (uint64_t)matched;
+	m->counts->n_unmatched += (uint64_t)!matched;
+}
+
+/* The waiter has the lock alone since: neither this release nor others of the number can have ended a later wait. */
+static void answer(const struct matcher *m, struct release *r, const struct vprof_wait *w)
+{
+	const struct release *last = r;
+
+	if (!is_exact(r, w) || (w->kind != VP_WAIT_MUTEX && w->kind != VP_WAIT_RWLOCK_WRITE && w->kind != VP_WAIT_SPIN))
+		return;
+	for (int n = 0; n < EARLY_MAX && r->scope == last->scope && r->key == last->key && r->seq == last->seq; n++, r--) {
+		if (!r->answered || w->t1 < r->answered)
+			r->answered = w->t1;
+		if (r == m->releases.v)
+			break;
+	}
+}
+
+/* The release with the wait's number is not in the trace, or objects that share a slot have lost it: time tells, but not of
+ * one that had let somebody else in before. */
+static void match_by_time(const struct matcher *m)
+{
+	for (size_t i = 0; i < m->by_time.n; i++) {
+		struct vprof_line *line = &m->timeline->threads[m->by_time.v[i].thread];
+		struct vprof_wait *w = &line->waits.v[m->by_time.v[i].wait];
+		struct release *best = find_release(m, m->by_time.v[i].thread, w);
+
+		if (best && best->answered && best->answered < w->t1)
+			best = NULL;
+		count_wait(m, line, m->by_time.v[i].wait, match_release(m, w, best, 0));
+	}
 }
 
 /* A thread's number is free for a new one as soon as it is joined, before the join's end is recorded. So the first exit since
@@ -580,15 +635,6 @@ static int match_join(const struct matcher *m, uint32_t thread, struct vprof_wai
 	return 1;
 }
 
-static void count_wait(const struct matcher *m, const struct vprof_line *line, size_t wait, int matched)
-{
-	if (wait + 1 < line->waits.n && line->waits.v[wait + 1].goes_on)
-		return; /* the first part of one wait */
-	m->counts->n_waits++;
-	m->counts->n_matched += (uint64_t)matched;
-	m->counts->n_unmatched += (uint64_t)!matched;
-}
-
 static void match_channel(const struct matcher *m, uint32_t thread, size_t wait)
 {
 	struct vprof_wait *w = &m->timeline->threads[thread].waits.v[wait];
@@ -629,7 +675,19 @@ static int match_line(struct matcher *m, uint32_t thread)
 			continue;
 		}
 		if (class != CLASS_COND && class != CLASS_SEMAPHORE && class != CLASS_FUTEX) {
-			count_wait(m, line, i, match_release(m, thread, w, 0));
+			struct release *best = find_release(m, thread, w);
+
+			if (best && w->seq && !is_exact(best, w)) {
+				turn = VPROF_PUSH(&m->by_time);
+				if (!turn)
+					return VPROF_ERR_NOMEM;
+				turn->thread = thread;
+				turn->wait = i;
+				continue;
+			}
+			if (best)
+				answer(m, best, w);
+			count_wait(m, line, i, match_release(m, w, best, 0));
 			continue;
 		}
 		turn = VPROF_PUSH(&m->turns);
@@ -661,7 +719,7 @@ static int match_turns(struct matcher *m)
 		unsure = w->t0 <= unsure_until || vprof_losses_touch(m->timeline, w->t0, w->t1);
 		if (unsure && w->t1 > unsure_until)
 			unsure_until = w->t1;
-		count_wait(m, line, turn->wait, match_release(m, turn->thread, w, unsure));
+		count_wait(m, line, turn->wait, match_release(m, w, find_release(m, turn->thread, w), unsure));
 	}
 	return 0;
 }
@@ -709,8 +767,10 @@ int vprof_wakes_match(struct vprof_timeline *timeline, struct vprof_wake_counts 
 	ret = m.channels ? collect(&m) : VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < timeline->n_threads && !ret; i++)
 		ret = match_line(&m, (uint32_t)i);
-	if (!ret)
+	if (!ret) {
+		match_by_time(&m);
 		ret = match_turns(&m);
+	}
 	for (size_t i = 0; i < timeline->n_threads && !ret; i++)
 		make_disjoint(&timeline->threads[i]);
 	vprof_channels_free(m.channels);
@@ -719,6 +779,7 @@ int vprof_wakes_match(struct vprof_timeline *timeline, struct vprof_wake_counts 
 	VPROF_ARRAY_RELEASE(&m.tokens);
 	free(m.created);
 	VPROF_ARRAY_RELEASE(&m.turns);
+	VPROF_ARRAY_RELEASE(&m.by_time);
 	if (ret)
 		vprof_error_set(err, ret, "not enough memory to match waits with releases: record a shorter run");
 	return ret;

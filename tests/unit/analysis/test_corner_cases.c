@@ -142,6 +142,55 @@ static void test_items_taken_together(void **state)
 	assert_true(has(VPROF_PIECE_QUEUED, 1, 140, 220, 0));
 }
 
+/* A segment takes in the first item that it dequeues. Others of a batch are for later, also one for the interval that the
+ * thread has not left yet: it is served by an END alone. Schedule 13702. */
+static void test_item_of_a_batch_begun_within_the_segment(void **state)
+{
+	(void)state;
+	hand_mark(a, VP_KIND_BEGIN, 1, 100);
+	hand_queue(a, VP_KIND_ENQUEUE, 0xa, 120);
+	hand_mark(a, VP_KIND_BEGIN, 2, 130);
+	hand_queue(a, VP_KIND_ENQUEUE, 0xb, 140);
+	hand_mark(a, VP_KIND_RESUME, 1, 150);
+	hand_mark(b, VP_KIND_RESUME, 1, 160);
+	hand_queue(b, VP_KIND_DEQUEUE, 0xb, 200);
+	hand_queue(b, VP_KIND_DEQUEUE, 0xa, 210);
+	hand_mark(b, VP_KIND_RESUME, 2, 220);
+	hand_mark(a, VP_KIND_SUSPEND, 1, 250); /* long since on its way */
+	hand_mark(b, VP_KIND_END, 2, 300);
+	hand_mark(b, VP_KIND_END, 1, 310);
+	steps();
+	walk(0);
+	assert_true(has(VPROF_PIECE_QUEUED, 1, 220, 310, 0));
+	assert_true(has(VPROF_PIECE_RUN, 1, 160, 220, 0));
+}
+
+/* A thread takes two items and serves one of them by many segments: the other one is still its. Schedule 43382. */
+static void test_item_served_after_many_segments(void **state)
+{
+	uint64_t t = 220;
+
+	(void)state;
+	hand_mark(a, VP_KIND_BEGIN, 1, 100);
+	hand_queue(a, VP_KIND_ENQUEUE, 0xa, 120);
+	hand_mark(a, VP_KIND_SUSPEND, 1, 125);
+	hand_mark(a, VP_KIND_BEGIN, 2, 130);
+	hand_queue(a, VP_KIND_ENQUEUE, 0xb, 140);
+	hand_mark(a, VP_KIND_SUSPEND, 2, 150);
+	hand_queue(b, VP_KIND_DEQUEUE, 0xa, 200);
+	hand_queue(b, VP_KIND_DEQUEUE, 0xb, 210);
+	for (int i = 0; i < 40; i++, t += 20) {
+		hand_mark(b, VP_KIND_RESUME, 2, t);
+		hand_mark(b, VP_KIND_SUSPEND, 2, t + 10);
+	}
+	hand_mark(b, VP_KIND_RESUME, 1, t);
+	hand_mark(b, VP_KIND_END, 1, t + 100);
+	steps();
+	walk(0);
+	assert_true(has(VPROF_PIECE_RUN, 1, t, t + 100, 0));
+	assert_true(has(VPROF_PIECE_QUEUED, 1, 120, t, 0)); /* not from the SUSPEND on */
+}
+
 /* What the thread's segment before took in does not explain its next one: in between the interval was elsewhere. */
 static void test_item_serves_one_segment(void **state)
 {
@@ -314,6 +363,19 @@ static void test_barrier_clock_read_early(void **state)
 	assert_int_equal(s.timeline->threads[0].waits.v[0].wake_t, 480);
 }
 
+/* More threads than the barrier's count, and a serial thread that was long about its record: it counted arrivals for the
+ * rounds after it. Schedule 19912. */
+static void test_barrier_recorded_late(void **state)
+{
+	(void)state;
+	hand_wait(a, VP_WAIT_BARRIER, VP_CALL_BARRIER_WAIT, 0x10, 1, 100, 500);
+	hand_wake(b, VP_WAIT_BARRIER, VP_FLAG_ALL, 0x10, 1, 5, 200);
+	hand_wake(c, VP_WAIT_BARRIER, VP_FLAG_ALL, 0x10, 3, 4, 300);
+	steps();
+	assert_int_equal(s.timeline->threads[0].waits.v[0].waker, 1);
+	assert_int_equal(s.timeline->threads[0].waits.v[0].wake_t, 200);
+}
+
 /* The writer's release of the same number was recorded late, after that of the reader that came between. */
 static void test_reader_after_a_late_writer(void **state)
 {
@@ -335,6 +397,36 @@ static void test_readers_do_not_end_readers_waits(void **state)
 	steps();
 	assert_int_equal(s.timeline->threads[0].waits.v[0].waker, VPROF_NONE);
 	assert_int_equal(s.wakes.n_unmatched, 1);
+}
+
+/* The writer's release was under way when the trace was cut. The one before, which let that writer in, did not end the reader's wait.
+ * Schedule 30629. */
+static void test_release_that_let_another_in(void **state)
+{
+	(void)state;
+	hand_wait(a, VP_WAIT_RWLOCK_READ | (uint64_t)6 << VP_SEQ_SHIFT, VP_CALL_RDLOCK, 0x10, 2, 100, 500);
+	hand_wake(b, VP_WAIT_RWLOCK_WRITE, 5u << 8, 0x10, 2, 2, 300);
+	hand_wait(c, VP_WAIT_RWLOCK_WRITE | (uint64_t)5 << VP_SEQ_SHIFT, VP_CALL_WRLOCK, 0x10, 1, 90, 310);
+	steps();
+	assert_int_equal(s.timeline->threads[0].waits.v[0].waker, VPROF_NONE);
+	assert_int_equal(s.timeline->threads[2].waits.v[0].waker, 1);
+	assert_int_equal(s.wakes.n_by_time, 0);
+	assert_int_equal(s.wakes.n_unmatched, 1);
+}
+
+/* Two objects that share a slot: the number found is the other one's, so time tells, as long as the release let nobody else in. */
+static void test_number_of_another_object(void **state)
+{
+	(void)state;
+	hand_wait(a, VP_WAIT_MUTEX | (uint64_t)6 << VP_SEQ_SHIFT, VP_CALL_MUTEX_LOCK, 0x10, 2, 100, 310);
+	hand_wake(b, VP_WAIT_MUTEX, 5u << 8, 0x10, 2, 2, 300);
+	hand_wait(c, VP_WAIT_MUTEX | (uint64_t)4 << VP_SEQ_SHIFT, VP_CALL_MUTEX_LOCK, 0x10, 1, 90, 210);
+	hand_wake(b, VP_WAIT_MUTEX, 4u << 8, 0x10, 2, 2, 200);
+	hand_wake(c, VP_WAIT_MUTEX, 6u << 8, 0x20, 0, 1, 305);
+	steps();
+	assert_int_equal(s.timeline->threads[0].waits.v[0].waker, 1);
+	assert_int_equal(s.timeline->threads[0].waits.v[0].wake_t, 300);
+	assert_int_equal(s.wakes.n_by_time, 1);
 }
 
 /* The signal that woke a thread in vain is used up: nobody else went by it. */
@@ -424,6 +516,8 @@ int main(void)
 		CASE(test_taking_up_the_unknown),
 		CASE(test_item_enqueued_again),
 		CASE(test_items_taken_together),
+		CASE(test_item_of_a_batch_begun_within_the_segment),
+		CASE(test_item_served_after_many_segments),
 		CASE(test_item_serves_one_segment),
 		CASE(test_item_taken_up_again),
 		CASE(test_item_handed_on_is_not_taken_up),
@@ -434,8 +528,11 @@ int main(void)
 		CASE(test_wait_over_when_it_began),
 		CASE(test_barrier_passed_by_the_next_round),
 		CASE(test_barrier_clock_read_early),
+		CASE(test_barrier_recorded_late),
 		CASE(test_reader_after_a_late_writer),
 		CASE(test_readers_do_not_end_readers_waits),
+		CASE(test_release_that_let_another_in),
+		CASE(test_number_of_another_object),
 		CASE(test_false_wake_uses_its_signal),
 		CASE(test_number_used_again_before_the_join_is_recorded),
 		CASE(test_number_used_again_after_an_exit_before_the_join),
