@@ -105,10 +105,9 @@ RT_EXPORT int pthread_barrier_wait(pthread_barrier_t *b)
 	if (!rt_active())
 		return REAL(pthread_barrier_wait)(b);
 	shared = ((const int *)b)[3] != 0; /* struct pthread_barrier: in, current_round, count, shared, out */
-	rt_release_begin(&r, b, shared);
-	if (!r.t)
-		r.t = rt_now_fenced();
 	rt_wait_begin(&w, b, shared);
+	r = (struct rt_release){.slot = w.slot, .object = w.object, .shared = shared, .t = rt_now_fenced(),
+				.before = VP_SLOT_OF_ARRIVALS(w.ticket - 1)}; /* of its own arrival: rounds are told apart by it */
 	result = REAL(pthread_barrier_wait)(b);
 	if (result == PTHREAD_BARRIER_SERIAL_THREAD) {
 		rt_leave_slot(w.slot);

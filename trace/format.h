@@ -56,8 +56,8 @@ enum vp_kind {
 	   object's last release as the waiter found it when it had the lock, 0: unknown. */
 	VP_KIND_WAIT = 8,
 	/* 2 units, a release that found waiters. payload = enum vp_wait | flags << 8 | seq << 16; u1.t = object,
-	   u1.w = arrivals before | (arrivals after << 32). seq: number of this release of a lock, 0: none;
-	   of a futex: how many it woke. */
+	   u1.w = arrivals before (of a barrier: before its own) | (arrivals after << 32). seq: number of this
+	   release of a lock, 0: none; of a futex: how many it woke. */
 	VP_KIND_WAKE = 9,
 	/* 2 units: u1.t = item. */
 	VP_KIND_ENQUEUE = 10,

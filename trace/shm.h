@@ -53,6 +53,7 @@ struct vp_shm {
  * of the lock's last release in the low 24 bits, stored by whoever holds it. */
 #define VP_SLOT_WAITING(v) ((uint32_t)((v) & 0xffffffu))
 #define VP_SLOT_ARRIVALS(v) ((uint32_t)((v) >> 24))
+#define VP_SLOT_OF_ARRIVALS(n) ((uint64_t)(uint32_t)(n) << 24)
 #define VP_SLOT_ARRIVE ((UINT64_C(1) << 24) + 1)
 
 #endif
