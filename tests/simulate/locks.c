@@ -372,7 +372,7 @@ void sim_barrier_wait(struct sim_thread *th, struct sim_barrier *b)
 	struct sim_waiter me = { .th = th };
 	struct hook r, h;
 
-	release_begin(th, &r, &b->object); /* no time before the arrival: who came in between could wait for either round */
+	release_begin(th, &r, &b->object); /* no time before the arrival, which tells what came before it */
 	sim_release_stamp(r.release);
 	wait_begin(th, &h, &b->object, VP_WAIT_BARRIER, call_names[VP_CALL_BARRIER_WAIT]);
 	arrive(&h); /* and it counts at once: who lies between the two may belong to either round, no record tells */

@@ -416,20 +416,31 @@ static void cover_holder(struct truth *t, const struct sim_wait *w, const struct
 		COVER(t->world, LAST_READER);
 }
 
+/* Turns in a row of one thread are one part, as far as anybody knows. */
+static bool is_one_part(const struct sim_hold *h, const struct sim_hold *after)
+{
+	return !h->reads && !after->reads && h->release->by == after->release->by;
+}
+
 /* What those did who had the object from..to, which `last` ended in the end; `in` is the waiter's window, piece what its wait is. */
 static void explain_holders(struct truth *t, const struct window *in, const struct sim_wait *w, const struct sim_release *last,
 			    uint64_t from, uint64_t to, size_t piece, int convoy)
 {
 	const struct sim_hold *h = w->holds && last == w->release ? w->holds->newest : NULL;
 	const struct sim_thread *by = last->by;
+	const struct sim_hold *after;
 	bool has_several = false;
 
 	while (h && h->release != last)
 		h = h->older;
+	after = h && h->counts ? h : NULL;
 	for (h = h ? h->older : NULL; h && (!h->counts || h->release->stamp > from); h = h->older) {
+		bool goes_on = h->counts && after && is_one_part(h, after);
+
+		after = h->counts ? h : after;
 		if (!h->counts || (h->reads && w->kind == VP_WAIT_RWLOCK_READ))
 			continue; /* one reader does not keep another one waiting */
-		if (h->release->stamp < to) {
+		if (h->release->stamp < to && !goes_on) {
 			has_several = true;
 			cover_holder(t, w, h, by);
 			if (by != in->th)

@@ -449,6 +449,27 @@ static void test_false_wake_uses_its_signal(void **state)
 	assert_int_equal(s.wakes.n_matched, 2);
 }
 
+/* The holder waited for a condition over a false wake-up, and let go of the lock in between: its turns in a row are one part, and its
+ * wait is one piece. Schedule 58351, in which the simulator had two. */
+static void test_release_within_a_joined_wait(void **state)
+{
+	(void)state;
+	hand_mark(a, VP_KIND_BEGIN, 1, 100);
+	hand_wait(a, VP_WAIT_MUTEX | (uint64_t)4 << VP_SEQ_SHIFT, VP_CALL_MUTEX_LOCK, 0x10, 2, 200, 500);
+	hand_mark(a, VP_KIND_END, 1, 600);
+	hand_wait(b, VP_WAIT_COND, VP_CALL_COND_WAIT, 0x20, 1, 150, 250);
+	hand_units(b, &(struct vp_unit){ 251, VP_W(VP_KIND_FALSE_WAKE, 0) }, 1);
+	hand_wake(b, VP_WAIT_MUTEX, VP_FLAG_LATE | 2u << 8, 0x10, 1, 1, 252);
+	hand_wait(b, VP_WAIT_COND, VP_CALL_COND_WAIT, 0x20, 2, 253, 350);
+	hand_wake(b, VP_WAIT_MUTEX, 3u << 8, 0x10, 2, 2, 400);
+	hand_wake(c, VP_WAIT_MUTEX, 4u << 8, 0x10, 2, 2, 490);
+	steps();
+	walk(0);
+	assert_true(has(VPROF_PIECE_WAIT, 1, 200, 350, 1));
+	assert_true(has(VPROF_PIECE_RUN, 1, 350, 400, 1));
+	assert_true(has(VPROF_PIECE_RUN, 2, 400, 490, 1));
+}
+
 /* A makes B and joins it, but loses the processor before it can record the end: C makes another thread under the same number, which
  * leaves, too. Found by std::thread in tests/runtime on a machine with much else to do. */
 static void test_number_used_again_before_the_join_is_recorded(void **state)
@@ -534,6 +555,7 @@ int main(void)
 		CASE(test_release_that_let_another_in),
 		CASE(test_number_of_another_object),
 		CASE(test_false_wake_uses_its_signal),
+		CASE(test_release_within_a_joined_wait),
 		CASE(test_number_used_again_before_the_join_is_recorded),
 		CASE(test_number_used_again_after_an_exit_before_the_join),
 		CASE(test_unsure_wait_uses_its_wake),
