@@ -197,6 +197,20 @@ void hand_steps_release(struct hand_steps *s)
 	vprof_trace_free(s->trace);
 }
 
+void hand_walk(struct hand_steps *s, uint32_t instance)
+{
+	assert_int_equal(vprof_path_walk(s->path, instance, &s->pieces, &s->n_pieces), 0);
+}
+
+int hand_has(const struct hand_steps *s, uint8_t kind, uint32_t thread, uint64_t from, uint64_t to, int depth)
+{
+	for (size_t i = 0; i < s->n_pieces; i++)
+		if (s->pieces[i].kind == kind && s->pieces[i].thread == thread && s->pieces[i].from == from &&
+		    s->pieces[i].to == to && s->pieces[i].depth == depth)
+			return 1;
+	return 0;
+}
+
 struct vprof_plan *hand_plan(int n)
 {
 	struct vprof_plan *plan = vprof_plan_new("/project");

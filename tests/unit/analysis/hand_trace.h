@@ -63,9 +63,14 @@ struct hand_steps {
 	struct vprof_wake_counts wakes;
 	struct vprof_intervals *intervals;
 	struct vprof_path *path;
+	const struct vprof_piece *pieces; /* of the last hand_walk() */
+	size_t n_pieces;
 };
 void hand_steps(struct hand_steps *s, const struct hand_trace *h);
 void hand_steps_release(struct hand_steps *s);
+void hand_walk(struct hand_steps *s, uint32_t instance);
+/* Is there a piece of this kind from..to on the thread, at this depth? */
+int hand_has(const struct hand_steps *s, uint8_t kind, uint32_t thread, uint64_t from, uint64_t to, int depth);
 
 /* A plan with n functions "f1".."fn" (codes F(1)..) of falling height, all broken down, and sites S(1).. "fdatasync",
  * S(2) "pthread_mutex_lock". */

@@ -12,8 +12,6 @@
 static struct hand_trace h;
 static struct hand_steps s;
 static struct hand_thread *a, *b, *c;
-static const struct vprof_piece *pieces;
-static size_t n_pieces;
 
 static int begin(void **state)
 {
@@ -33,24 +31,10 @@ static int end(void **state)
 	return 0;
 }
 
-static void walk(uint32_t instance)
-{
-	assert_int_equal(vprof_path_walk(s.path, instance, &pieces, &n_pieces), 0);
-}
-
 static void steps(void)
 {
 	hand_write(&h);
 	hand_steps(&s, &h);
-}
-
-static int has(uint8_t kind, uint32_t thread, uint64_t from, uint64_t to, int depth)
-{
-	for (size_t i = 0; i < n_pieces; i++)
-		if (pieces[i].kind == kind && pieces[i].thread == thread && pieces[i].from == from &&
-		    pieces[i].to == to && pieces[i].depth == depth)
-			return 1;
-	return 0;
 }
 
 /* A clock that ticks slowly: the thread's root frame and its first call began at one tick. */
@@ -91,12 +75,12 @@ static void test_taking_up_the_unknown(void **state)
 	hand_mark(a, VP_KIND_RESUME, 1, 300);
 	hand_mark(a, VP_KIND_END, 1, 400);
 	steps();
-	walk(0);
-	assert_true(has(VPROF_PIECE_RUN, 0, 300, 400, 0));
-	assert_true(has(VPROF_PIECE_QUEUED, 0, 250, 300, 0));
-	assert_true(has(VPROF_PIECE_RUN, 0, 200, 250, 0));
-	assert_true(has(VPROF_PIECE_QUEUED, 0, 150, 200, 0));
-	assert_true(has(VPROF_PIECE_RUN, 0, 100, 150, 0));
+	hand_walk(&s, 0);
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 0, 300, 400, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_QUEUED, 0, 250, 300, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 0, 200, 250, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_QUEUED, 0, 150, 200, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 0, 100, 150, 0));
 }
 
 /* A dispatcher that works for no interval takes the item, and enqueues it again. */
@@ -112,11 +96,11 @@ static void test_item_enqueued_again(void **state)
 	hand_mark(c, VP_KIND_RESUME, 1, 310);
 	hand_mark(c, VP_KIND_END, 1, 400);
 	steps();
-	walk(0);
-	assert_true(has(VPROF_PIECE_RUN, 2, 310, 400, 0));
-	assert_true(has(VPROF_PIECE_QUEUED, 2, 260, 310, 0));
-	assert_true(has(VPROF_PIECE_QUEUED, 1, 150, 260, 0));
-	assert_true(has(VPROF_PIECE_RUN, 0, 100, 150, 0));
+	hand_walk(&s, 0);
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 2, 310, 400, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_QUEUED, 2, 260, 310, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_QUEUED, 1, 150, 260, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 0, 100, 150, 0));
 }
 
 /* A thread takes two items, then serves them one by one. */
@@ -135,11 +119,11 @@ static void test_items_taken_together(void **state)
 	hand_mark(b, VP_KIND_RESUME, 1, 310);
 	hand_mark(b, VP_KIND_END, 1, 400);
 	steps();
-	walk(0);
-	assert_true(has(VPROF_PIECE_QUEUED, 1, 120, 310, 0)); /* not from the end of the first segment on */
-	assert_true(has(VPROF_PIECE_RUN, 0, 100, 120, 0));
-	walk(1);
-	assert_true(has(VPROF_PIECE_QUEUED, 1, 140, 220, 0));
+	hand_walk(&s, 0);
+	assert_true(hand_has(&s, VPROF_PIECE_QUEUED, 1, 120, 310, 0)); /* not from the end of the first segment on */
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 0, 100, 120, 0));
+	hand_walk(&s, 1);
+	assert_true(hand_has(&s, VPROF_PIECE_QUEUED, 1, 140, 220, 0));
 }
 
 /* A segment takes in the first item that it dequeues. Others of a batch are for later, also one for the interval that the
@@ -160,9 +144,9 @@ static void test_item_of_a_batch_begun_within_the_segment(void **state)
 	hand_mark(b, VP_KIND_END, 2, 300);
 	hand_mark(b, VP_KIND_END, 1, 310);
 	steps();
-	walk(0);
-	assert_true(has(VPROF_PIECE_QUEUED, 1, 220, 310, 0));
-	assert_true(has(VPROF_PIECE_RUN, 1, 160, 220, 0));
+	hand_walk(&s, 0);
+	assert_true(hand_has(&s, VPROF_PIECE_QUEUED, 1, 220, 310, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 1, 160, 220, 0));
 }
 
 /* A thread takes two items and serves one of them by many segments: the other one is still its. Schedule 43382. */
@@ -186,9 +170,9 @@ static void test_item_served_after_many_segments(void **state)
 	hand_mark(b, VP_KIND_RESUME, 1, t);
 	hand_mark(b, VP_KIND_END, 1, t + 100);
 	steps();
-	walk(0);
-	assert_true(has(VPROF_PIECE_RUN, 1, t, t + 100, 0));
-	assert_true(has(VPROF_PIECE_QUEUED, 1, 120, t, 0)); /* not from the SUSPEND on */
+	hand_walk(&s, 0);
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 1, t, t + 100, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_QUEUED, 1, 120, t, 0)); /* not from the SUSPEND on */
 }
 
 /* What the thread's segment before took in does not explain its next one: in between the interval was elsewhere. */
@@ -204,9 +188,9 @@ static void test_item_serves_one_segment(void **state)
 	hand_mark(b, VP_KIND_RESUME, 1, 300);
 	hand_mark(b, VP_KIND_END, 1, 400);
 	steps();
-	walk(0);
-	assert_true(has(VPROF_PIECE_QUEUED, 1, 250, 300, 0));
-	assert_true(has(VPROF_PIECE_RUN, 0, 100, 250, 0));
+	hand_walk(&s, 0);
+	assert_true(hand_has(&s, VPROF_PIECE_QUEUED, 1, 250, 300, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 0, 100, 250, 0));
 }
 
 /* Nor does what it took up with a RESUME while it worked for the interval already. */
@@ -223,9 +207,9 @@ static void test_item_taken_up_again(void **state)
 	hand_mark(a, VP_KIND_RESUME, 1, 300);
 	hand_mark(a, VP_KIND_END, 1, 400);
 	steps();
-	walk(0);
-	assert_true(has(VPROF_PIECE_QUEUED, 0, 250, 300, 0));
-	assert_true(has(VPROF_PIECE_RUN, 1, 160, 250, 0));
+	hand_walk(&s, 0);
+	assert_true(hand_has(&s, VPROF_PIECE_QUEUED, 0, 250, 300, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 1, 160, 250, 0));
 }
 
 /* The thread hands on one item of the interval, then takes up another one, which somebody without an interval enqueued. */
@@ -242,9 +226,9 @@ static void test_item_handed_on_is_not_taken_up(void **state)
 	hand_mark(b, VP_KIND_RESUME, 1, 240);
 	hand_mark(b, VP_KIND_END, 1, 300);
 	steps();
-	walk(0);
-	assert_true(has(VPROF_PIECE_QUEUED, 1, 220, 240, 0));
-	assert_true(has(VPROF_PIECE_QUEUED, 2, 150, 220, 0));
+	hand_walk(&s, 0);
+	assert_true(hand_has(&s, VPROF_PIECE_QUEUED, 1, 220, 240, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_QUEUED, 2, 150, 220, 0));
 }
 
 /* An item for the interval, taken within the segment, tells more than one of others that was taken before. */
@@ -260,9 +244,9 @@ static void test_own_item_within_the_segment(void **state)
 	hand_queue(b, VP_KIND_DEQUEUE, 0xa, 250);
 	hand_mark(b, VP_KIND_END, 1, 300);
 	steps();
-	walk(0);
-	assert_true(has(VPROF_PIECE_QUEUED, 1, 120, 240, 0));
-	assert_true(has(VPROF_PIECE_RUN, 0, 100, 120, 0));
+	hand_walk(&s, 0);
+	assert_true(hand_has(&s, VPROF_PIECE_QUEUED, 1, 120, 240, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 0, 100, 120, 0));
 }
 
 /* A thread that sends itself a message goes on with its own work, whoever worked for the interval meanwhile. */
@@ -278,9 +262,9 @@ static void test_message_to_itself(void **state)
 	hand_mark(a, VP_KIND_RESUME, 1, 210);
 	hand_mark(a, VP_KIND_END, 1, 300);
 	steps();
-	walk(0);
-	assert_true(has(VPROF_PIECE_QUEUED, 0, 150, 210, 0));
-	assert_true(has(VPROF_PIECE_RUN, 0, 100, 150, 0));
+	hand_walk(&s, 0);
+	assert_true(hand_has(&s, VPROF_PIECE_QUEUED, 0, 150, 210, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 0, 100, 150, 0));
 }
 
 /* The writer waits for the last reader, which stood in the same line until another writer had let it in. */
@@ -294,10 +278,10 @@ static void test_readers_and_writers_stand_in_one_line(void **state)
 	hand_wake(b, VP_WAIT_RWLOCK_READ, VP_FLAG_LATE, 0x10, 2, 2, 490);
 	hand_wake(c, VP_WAIT_RWLOCK_WRITE, 0, 0x10, 2, 2, 390);
 	steps();
-	walk(0);
-	assert_true(has(VPROF_PIECE_RUN, 2, 200, 390, 1));
-	assert_true(has(VPROF_PIECE_RUN, 1, 400, 490, 1));
-	assert_false(has(VPROF_PIECE_WAIT, 1, 200, 400, 1));
+	hand_walk(&s, 0);
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 2, 200, 390, 1));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 1, 400, 490, 1));
+	assert_false(hand_has(&s, VPROF_PIECE_WAIT, 1, 200, 400, 1));
 }
 
 /* The same for a lock that two processes see at different addresses. */
@@ -312,9 +296,9 @@ static void test_line_across_mappings(void **state)
 	hand_wake(b, VP_WAIT_MUTEX, VP_FLAG_SHARED, 0x9010, 2, 2, 490);
 	hand_wake(c, VP_WAIT_MUTEX, VP_FLAG_SHARED, 0x7010, 2, 2, 390);
 	steps();
-	walk(0);
-	assert_true(has(VPROF_PIECE_RUN, 2, 200, 390, 1));
-	assert_false(has(VPROF_PIECE_WAIT, 1, 200, 400, 1));
+	hand_walk(&s, 0);
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 2, 200, 390, 1));
+	assert_false(hand_has(&s, VPROF_PIECE_WAIT, 1, 200, 400, 1));
 }
 
 /* A waker's wait in the same line that was over when it began: there is nobody to look through to, so the wait stays, with its time.
@@ -331,11 +315,11 @@ static void test_wait_over_when_it_began(void **state)
 	steps();
 	assert_int_equal(s.timeline->threads[1].waits.v[0].waker, 2);
 	assert_int_equal(s.timeline->threads[1].waits.v[0].wake_t, 250);
-	walk(0);
-	assert_true(has(VPROF_PIECE_RUN, 2, 200, 240, 1));
-	assert_true(has(VPROF_PIECE_RUN, 1, 240, 250, 1));
-	assert_true(has(VPROF_PIECE_WAIT, 1, 250, 400, 1));
-	assert_true(has(VPROF_PIECE_RUN, 1, 400, 490, 1));
+	hand_walk(&s, 0);
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 2, 200, 240, 1));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 1, 240, 250, 1));
+	assert_true(hand_has(&s, VPROF_PIECE_WAIT, 1, 250, 400, 1));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 1, 400, 490, 1));
 }
 
 /* More threads than the barrier's count: one that is slow to return is passed by the next round. */
@@ -464,10 +448,10 @@ static void test_release_within_a_joined_wait(void **state)
 	hand_wake(b, VP_WAIT_MUTEX, 3u << 8, 0x10, 2, 2, 400);
 	hand_wake(c, VP_WAIT_MUTEX, 4u << 8, 0x10, 2, 2, 490);
 	steps();
-	walk(0);
-	assert_true(has(VPROF_PIECE_WAIT, 1, 200, 350, 1));
-	assert_true(has(VPROF_PIECE_RUN, 1, 350, 400, 1));
-	assert_true(has(VPROF_PIECE_RUN, 2, 400, 490, 1));
+	hand_walk(&s, 0);
+	assert_true(hand_has(&s, VPROF_PIECE_WAIT, 1, 200, 350, 1));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 1, 350, 400, 1));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 2, 400, 490, 1));
 }
 
 /* A makes B and joins it, but loses the processor before it can record the end: C makes another thread under the same number, which

@@ -9,14 +9,12 @@
 
 #include "hand_trace.h"
 
-static const struct vprof_piece *pieces;
-static size_t n_pieces;
 
 static void walk(struct hand_trace *h, struct hand_steps *s, uint32_t instance)
 {
 	hand_write(h);
 	hand_steps(s, h);
-	assert_int_equal(vprof_path_walk(s->path, instance, &pieces, &n_pieces), 0);
+	hand_walk(s, instance);
 }
 
 static void finish(struct hand_trace *h, struct hand_steps *s)
@@ -25,22 +23,12 @@ static void finish(struct hand_trace *h, struct hand_steps *s)
 	hand_release(h);
 }
 
-/* Is there a piece of this kind from..to on the thread, at this depth? */
-static int has(uint8_t kind, uint32_t thread, uint64_t from, uint64_t to, int depth)
-{
-	for (size_t i = 0; i < n_pieces; i++)
-		if (pieces[i].kind == kind && pieces[i].thread == thread && pieces[i].from == from &&
-		    pieces[i].to == to && pieces[i].depth == depth)
-			return 1;
-	return 0;
-}
-
-static uint64_t total(int depth)
+static uint64_t total(const struct hand_steps *s, int depth)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < n_pieces; i++)
-		sum += pieces[i].depth == depth ? pieces[i].to - pieces[i].from : 0;
+	for (size_t i = 0; i < s->n_pieces; i++)
+		sum += s->pieces[i].depth == depth ? s->pieces[i].to - s->pieces[i].from : 0;
 	return sum;
 }
 
@@ -59,11 +47,11 @@ static void test_mutex(void **state)
 	hand_mark(a, VP_KIND_END, 1, 600);
 	hand_wake(b, VP_WAIT_MUTEX, 0, 0x10, 1, 1, 490);
 	walk(&h, &s, 0);
-	assert_int_equal(n_pieces, 4);
-	assert_true(has(VPROF_PIECE_RUN, 0, 100, 200, 0));
-	assert_true(has(VPROF_PIECE_WAIT, 0, 200, 500, 0));
-	assert_true(has(VPROF_PIECE_RUN, 0, 500, 600, 0));
-	assert_true(has(VPROF_PIECE_RUN, 1, 200, 490, 1));
+	assert_int_equal(s.n_pieces, 4);
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 0, 100, 200, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_WAIT, 0, 200, 500, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 0, 500, 600, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 1, 200, 490, 1));
 	finish(&h, &s);
 }
 
@@ -85,11 +73,11 @@ static void test_chain_of_waits(void **state)
 	hand_wake(b, VP_WAIT_MUTEX, 0, 0x10, 1, 1, 490);
 	hand_wake(c, VP_WAIT_MUTEX, 0, 0x20, 1, 1, 390);
 	walk(&h, &s, 0);
-	assert_true(has(VPROF_PIECE_WAIT, 1, 200, 400, 1)); /* clipped to the outer wait */
-	assert_true(has(VPROF_PIECE_RUN, 1, 400, 490, 1));
-	assert_true(has(VPROF_PIECE_RUN, 2, 200, 390, 2));
-	assert_int_equal(total(0), 500);
-	assert_int_equal(total(1), 290);
+	assert_true(hand_has(&s, VPROF_PIECE_WAIT, 1, 200, 400, 1)); /* clipped to the outer wait */
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 1, 400, 490, 1));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 2, 200, 390, 2));
+	assert_int_equal(total(&s, 0), 500);
+	assert_int_equal(total(&s, 1), 290);
 	finish(&h, &s);
 }
 
@@ -111,9 +99,9 @@ static void test_circle(void **state)
 	hand_wait(b, VP_WAIT_COND, VP_CALL_COND_WAIT, 0x20, 1, 150, 400);
 	hand_wake(b, VP_WAIT_MUTEX, 0, 0x10, 1, 1, 490);
 	walk(&h, &s, 0);
-	assert_true(has(VPROF_PIECE_WAIT, 1, 200, 400, 1));
-	assert_true(has(VPROF_PIECE_WAIT, 0, 200, 350, 2));
-	assert_int_equal(total(3), 0);
+	assert_true(hand_has(&s, VPROF_PIECE_WAIT, 1, 200, 400, 1));
+	assert_true(hand_has(&s, VPROF_PIECE_WAIT, 0, 200, 350, 2));
+	assert_int_equal(total(&s, 3), 0);
 	finish(&h, &s);
 }
 
@@ -136,11 +124,11 @@ static void test_queue(void **state)
 	hand_mark(b, VP_KIND_RESUME, 1, 400);
 	hand_mark(b, VP_KIND_END, 1, 700);
 	walk(&h, &s, 1); /* the other interval begins first */
-	assert_true(has(VPROF_PIECE_RUN, 1, 400, 700, 0));
-	assert_true(has(VPROF_PIECE_QUEUED, 1, 150, 400, 0));
-	assert_true(has(VPROF_PIECE_RUN, 0, 100, 150, 0));
-	assert_true(has(VPROF_PIECE_RUN, 1, 150, 400, 1));
-	assert_int_equal(total(0), 600);
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 1, 400, 700, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_QUEUED, 1, 150, 400, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 0, 100, 150, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 1, 150, 400, 1));
+	assert_int_equal(total(&s, 0), 600);
 	finish(&h, &s);
 }
 
@@ -162,9 +150,9 @@ static void test_handover(void **state)
 	hand_mark(b, VP_KIND_RESUME, 1, 250);
 	hand_mark(b, VP_KIND_END, 1, 600);
 	walk(&h, &s, 0);
-	assert_true(has(VPROF_PIECE_RUN, 1, 250, 600, 0));
-	assert_true(has(VPROF_PIECE_QUEUED, 1, 200, 250, 0));
-	assert_true(has(VPROF_PIECE_RUN, 0, 100, 200, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 1, 250, 600, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_QUEUED, 1, 200, 250, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 0, 100, 200, 0));
 	finish(&h, &s);
 }
 
@@ -184,8 +172,8 @@ static void test_label_stays(void **state)
 	hand_mark(b, VP_KIND_RESUME, 1, 250);
 	hand_mark(b, VP_KIND_END, 1, 600);
 	walk(&h, &s, 0);
-	assert_true(has(VPROF_PIECE_QUEUED, 1, 220, 250, 0));
-	assert_true(has(VPROF_PIECE_RUN, 0, 100, 220, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_QUEUED, 1, 220, 250, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 0, 100, 220, 0));
 	finish(&h, &s);
 }
 
@@ -208,15 +196,15 @@ static void test_event_loop(void **state)
 	hand_mark(a, VP_KIND_RESUME, 1, 400);
 	hand_mark(a, VP_KIND_END, 1, 450);
 	walk(&h, &s, 0);
-	assert_true(has(VPROF_PIECE_RUN, 0, 400, 450, 0));
-	assert_true(has(VPROF_PIECE_QUEUED, 0, 340, 400, 0));
-	assert_true(has(VPROF_PIECE_RUN, 0, 300, 340, 0));
-	assert_true(has(VPROF_PIECE_QUEUED, 0, 120, 300, 0));
-	assert_true(has(VPROF_PIECE_WAIT, 0, 130, 200, 1)); /* beneath: what the thread did meanwhile */
-	assert_int_equal(total(0), 350);
-	assert_int_equal(vprof_path_walk(s.path, 1, &pieces, &n_pieces), 0);
-	assert_true(has(VPROF_PIECE_QUEUED, 0, 300, 390, 0));
-	assert_true(has(VPROF_PIECE_RUN, 0, 210, 300, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 0, 400, 450, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_QUEUED, 0, 340, 400, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 0, 300, 340, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_QUEUED, 0, 120, 300, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_WAIT, 0, 130, 200, 1)); /* beneath: what the thread did meanwhile */
+	assert_int_equal(total(&s, 0), 350);
+	hand_walk(&s, 1);
+	assert_true(hand_has(&s, VPROF_PIECE_QUEUED, 0, 300, 390, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 0, 210, 300, 0));
 	finish(&h, &s);
 }
 
@@ -241,11 +229,11 @@ static void test_start_segment_off_the_path(void **state)
 	hand_call(b, F(1), 50, 495);
 	hand_wake(b, VP_WAIT_MUTEX, 0, 0x10, 1, 1, 490);
 	walk(&h, &s, 0);
-	assert_true(has(VPROF_PIECE_RUN, 1, 130, 490, 1));
-	assert_true(has(VPROF_PIECE_RUN, 2, 120, 130, 0));
-	assert_true(has(VPROF_PIECE_RUN, 0, 100, 120, 0)); /* clipped where c took over */
-	assert_false(has(VPROF_PIECE_RUN, 0, 100, 140, 0));
-	assert_int_equal(total(0), 500);
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 1, 130, 490, 1));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 2, 120, 130, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 0, 100, 120, 0)); /* clipped where c took over */
+	assert_false(hand_has(&s, VPROF_PIECE_RUN, 0, 100, 140, 0));
+	assert_int_equal(total(&s, 0), 500);
 	finish(&h, &s);
 }
 
@@ -264,8 +252,8 @@ static void test_no_predecessor(void **state)
 	hand_mark(a, VP_KIND_SUSPEND, 1, 100);
 	hand_mark(b, VP_KIND_END, 1, 300);
 	walk(&h, &s, 0);
-	assert_int_equal(total(0), 200);
-	assert_true(has(VPROF_PIECE_QUEUED, 1, 100, 300, 0));
+	assert_int_equal(total(&s, 0), 200);
+	assert_true(hand_has(&s, VPROF_PIECE_QUEUED, 1, 100, 300, 0));
 	finish(&h, &s);
 }
 
@@ -287,8 +275,8 @@ static void test_adjacent_segments(void **state)
 	}
 	hand_mark(th[0], VP_KIND_END, 1, 10200);
 	walk(&h, &s, 0);
-	assert_int_equal(total(0), 10100);
-	assert_int_equal(n_pieces, 1001);
+	assert_int_equal(total(&s, 0), 10100);
+	assert_int_equal(s.n_pieces, 1001);
 	finish(&h, &s);
 }
 

@@ -18,8 +18,6 @@
 static struct hand_trace h;
 static struct hand_steps s;
 static struct hand_thread *a, *b, *c, *d;
-static const struct vprof_piece *pieces;
-static size_t n_pieces;
 
 static int begin(void **state)
 {
@@ -57,24 +55,15 @@ static void walk(void)
 {
 	hand_write(&h);
 	hand_steps(&s, &h);
-	assert_int_equal(vprof_path_walk(s.path, 0, &pieces, &n_pieces), 0);
-}
-
-static int has(uint8_t kind, uint32_t thread, uint64_t from, uint64_t to, int depth)
-{
-	for (size_t i = 0; i < n_pieces; i++)
-		if (pieces[i].kind == kind && pieces[i].thread == thread && pieces[i].from == from &&
-		    pieces[i].to == to && pieces[i].depth == depth)
-			return 1;
-	return 0;
+	hand_walk(&s, 0);
 }
 
 static size_t n_beneath(void)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < n_pieces; i++)
-		n += pieces[i].depth > 0;
+	for (size_t i = 0; i < s.n_pieces; i++)
+		n += s.pieces[i].depth > 0;
 	return n;
 }
 
@@ -87,9 +76,9 @@ static void test_taken_late(void **state)
 	hand_wait(c, VP_WAIT_SLEEP, VP_CALL_NANOSLEEP, 0, 0, 150, 295);
 	releases(c, VP_WAIT_MUTEX, NUMBER(2), 480);
 	walk();
-	assert_true(has(VPROF_PIECE_WAIT, 0, 200, 500, 0));
-	assert_true(has(VPROF_PIECE_RUN, 1, 200, 300, 1));
-	assert_true(has(VPROF_PIECE_RUN, 2, 300, 480, 1));
+	assert_true(hand_has(&s, VPROF_PIECE_WAIT, 0, 200, 500, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 1, 200, 300, 1));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 2, 300, 480, 1));
 	assert_int_equal(n_beneath(), 2);
 	assert_int_equal(s.timeline->threads[0].waits.v[0].waker, 2);
 }
@@ -105,8 +94,8 @@ static void test_only_within_the_wait(void **state)
 	interval_waits(VP_WAIT_MUTEX, 4);
 	releases(d, VP_WAIT_MUTEX, NUMBER(6), 560);
 	walk();
-	assert_true(has(VPROF_PIECE_RUN, 1, 200, 300, 1));
-	assert_true(has(VPROF_PIECE_RUN, 2, 300, 480, 1));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 1, 200, 300, 1));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 2, 300, 480, 1));
 	assert_int_equal(n_beneath(), 2);
 }
 
@@ -121,10 +110,10 @@ static void test_part_of_a_holders_wait(void **state)
 	hand_wake(d, VP_WAIT_MUTEX, NUMBER(9), 0x20, 1, 1, 280);
 	releases(c, VP_WAIT_MUTEX, NUMBER(2), 260);
 	walk();
-	assert_true(has(VPROF_PIECE_RUN, 2, 200, 260, 1));
-	assert_true(has(VPROF_PIECE_WAIT, 1, 260, 290, 1));
-	assert_true(has(VPROF_PIECE_RUN, 3, 260, 280, 2));
-	assert_true(has(VPROF_PIECE_RUN, 1, 290, 480, 1));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 2, 200, 260, 1));
+	assert_true(hand_has(&s, VPROF_PIECE_WAIT, 1, 260, 290, 1));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 3, 260, 280, 2));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 1, 290, 480, 1));
 	assert_int_equal(n_beneath(), 4);
 }
 
@@ -143,9 +132,9 @@ static void test_held_by_the_waiter(void **state)
 	releases(b, VP_WAIT_MUTEX, NUMBER(1), 290);
 	releases(c, VP_WAIT_MUTEX, NUMBER(3), 480);
 	walk();
-	assert_true(has(VPROF_PIECE_WAIT, 0, 200, 500, 0));
-	assert_true(has(VPROF_PIECE_RUN, 1, 200, 290, 1));
-	assert_true(has(VPROF_PIECE_RUN, 2, 350, 480, 1));
+	assert_true(hand_has(&s, VPROF_PIECE_WAIT, 0, 200, 500, 0));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 1, 200, 290, 1));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 2, 350, 480, 1));
 	assert_int_equal(n_beneath(), 2);
 }
 
@@ -158,8 +147,8 @@ static void test_clock_read_too_late(void **state)
 	releases(c, VP_WAIT_MUTEX, NUMBER(5), 350);
 	releases(d, VP_WAIT_MUTEX, NUMBER(6), 480);
 	walk();
-	assert_true(has(VPROF_PIECE_RUN, 2, 200, 350, 1));
-	assert_true(has(VPROF_PIECE_RUN, 3, 350, 480, 1));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 2, 200, 350, 1));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 3, 350, 480, 1));
 	assert_int_equal(n_beneath(), 2);
 }
 
@@ -172,8 +161,8 @@ static void test_last_reader_before_a_writer(void **state)
 	releases(c, VP_WAIT_RWLOCK_READ, VP_FLAG_LATE | NUMBER(4), 300);
 	releases(d, VP_WAIT_RWLOCK_WRITE, NUMBER(5), 480);
 	walk();
-	assert_true(has(VPROF_PIECE_RUN, 2, 200, 300, 1));
-	assert_true(has(VPROF_PIECE_RUN, 3, 300, 480, 1));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 2, 200, 300, 1));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 3, 300, 480, 1));
 	assert_int_equal(n_beneath(), 2);
 }
 
@@ -186,8 +175,8 @@ static void test_readers_to_the_end(void **state)
 	releases(b, VP_WAIT_RWLOCK_READ, VP_FLAG_LATE | NUMBER(5), 300);
 	releases(c, VP_WAIT_RWLOCK_READ, VP_FLAG_LATE | NUMBER(5), 480);
 	walk();
-	assert_true(has(VPROF_PIECE_RUN, 3, 200, 250, 1));
-	assert_true(has(VPROF_PIECE_RUN, 2, 250, 480, 1));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 3, 200, 250, 1));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 2, 250, 480, 1));
 	assert_int_equal(n_beneath(), 2);
 }
 
@@ -200,8 +189,8 @@ static void test_reader_passes_readers(void **state)
 	releases(c, VP_WAIT_RWLOCK_READ, VP_FLAG_LATE | NUMBER(4), 300);
 	releases(d, VP_WAIT_RWLOCK_WRITE, NUMBER(5), 480);
 	walk();
-	assert_true(has(VPROF_PIECE_RUN, 1, 200, 250, 1));
-	assert_true(has(VPROF_PIECE_RUN, 3, 250, 480, 1));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 1, 200, 250, 1));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 3, 250, 480, 1));
 	assert_int_equal(n_beneath(), 2);
 }
 
@@ -213,7 +202,7 @@ static void test_semaphores_are_not_cut(void **state)
 	hand_wake(b, VP_WAIT_SEMAPHORE, NUMBER(1), LOCK, 6, 6, 300);
 	releases(c, VP_WAIT_SEMAPHORE, NUMBER(2), 480);
 	walk();
-	assert_true(has(VPROF_PIECE_RUN, 2, 200, 480, 1));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 2, 200, 480, 1));
 	assert_int_equal(n_beneath(), 1);
 }
 
@@ -229,8 +218,8 @@ static void test_same_place_in_other_pages(void **state)
 	hand_wake(c, VP_WAIT_ANNOTATED, VP_FLAG_SHARED, 0x8010, 7, 7, 350);
 	hand_wake(c, VP_WAIT_ANNOTATED, VP_FLAG_SHARED, 0x7010, 7, 7, 480);
 	walk();
-	assert_true(has(VPROF_PIECE_RUN, 1, 200, 300, 1));
-	assert_true(has(VPROF_PIECE_RUN, 2, 300, 480, 1));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 1, 200, 300, 1));
+	assert_true(hand_has(&s, VPROF_PIECE_RUN, 2, 300, 480, 1));
 	assert_int_equal(n_beneath(), 2);
 }
 
