@@ -369,27 +369,25 @@ static int module_write(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 /* The loader's lock, which a walk over the modules takes, stays locked for ever in a child that is forked meanwhile. So
- * forks wait until nobody walks, and nobody begins while one is under way. Signals are blocked: a handler may fork. One thread
- * walks at a time, and others leave it to that one: each would write the same. */
-static _Atomic int is_walking, n_forking;
+ * forks wait until nobody walks, and nobody begins while one is under way. Signals are blocked: a handler may fork. */
+static _Atomic int n_walking, n_forking;
 
 void rt_modules_check(struct rt_thread *th)
 {
 	struct modules m = {th, 0};
 	uint64_t mask = rt_signals_block();
 
-	if (!atomic_exchange(&is_walking, 1)) {
-		if (!atomic_load(&n_forking) && dl_iterate_phdr(module_write, &m) == 0)
-			atomic_store(&modules_seen, m.adds ? m.adds : 1);
-		atomic_store(&is_walking, 0);
-	}
+	atomic_fetch_add(&n_walking, 1);
+	if (!atomic_load(&n_forking) && dl_iterate_phdr(module_write, &m) == 0)
+		atomic_store_explicit(&modules_seen, m.adds ? m.adds : 1, memory_order_relaxed);
+	atomic_fetch_sub(&n_walking, 1);
 	rt_signals_restore(mask);
 }
 
 void rt_modules_hold(void)
 {
 	atomic_fetch_add(&n_forking, 1);
-	while (atomic_load(&is_walking))
+	while (atomic_load(&n_walking))
 		sched_yield();
 }
 
@@ -401,7 +399,7 @@ void rt_modules_go_on(void)
 void rt_modules_forget(void)
 {
 	atomic_store(&modules_seen, 0);
-	atomic_store(&is_walking, 0);
+	atomic_store(&n_walking, 0);
 	atomic_store(&n_forking, 0);
 }
 
