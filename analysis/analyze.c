@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The steps of an analysis, in order. Everything that a step found out lives in struct analysis until the end. */
 #include "analysis/analyze.h"
 
@@ -123,12 +124,14 @@ static int choose_instances(struct analysis *a)
 	for (struct vprof_source *s = a->sources; s < a->sources + a->n_sources; s++) {
 		uint64_t n = r->n_outside + s->n_outside;
 
-		if (vprof_source_choose(s, a->counts.name, a->is_there, a->o->warmup_share, a->n_intervals, r->duration_ns))
+		if (vprof_source_choose(s, a->counts.name, a->is_there, a->o->warmup_share, a->n_intervals,
+					r->duration_ns))
 			return VPROF_ERR_NOMEM;
 		n = r->n_outside + s->n_outside;
 		if (s->n_outside)
 			r->outside_mean_ns = ((r->n_outside ? r->outside_mean_ns * (double)r->n_outside : 0) +
-					      s->outside_mean_ns * (double)s->n_outside) / (double)n;
+					      s->outside_mean_ns * (double)s->n_outside) /
+					     (double)n;
 		r->n_outside = n;
 		r->n_lossy += s->n_lossy;
 		r->duration_ns += s->duration_ns;
@@ -163,13 +166,15 @@ static int walk_paths(struct analysis *a, struct vprof_error *err)
 		a->tree->exchange = a->o->exchange;
 		ret = vprof_tree_fill(a->tree, of_source, a->o->n_threads, paths_progress, a);
 		if (ret)
-			vprof_error_set(err, ret, "not enough memory for %zu intervals: record a shorter run", a->n_intervals);
+			vprof_error_set(err, ret, "not enough memory for %zu intervals: record a shorter run",
+					a->n_intervals);
 	}
 	free(of_source);
 	if (!ret && vprof_tree_number(a->tree))
 		ret = vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the variance tree");
 	if (!ret && a->tree->is_full && a->o->exchange)
-		ret = vprof_error_set(err, VPROF_ERR_INPUT, "the variance tree is too large to be taken by several ranks: analyse "
+		ret = vprof_error_set(err, VPROF_ERR_INPUT,
+				      "the variance tree is too large to be taken by several ranks: analyse "
 				      "without --mpi, or measure fewer functions");
 	return ret;
 }
@@ -183,7 +188,8 @@ static int fill_switches(struct analysis *a)
 		a->r->n_switches_lost += s->timeline->n_switches_lost;
 		if (s->timeline->has_switches)
 			continue;
-		a->r->no_switches = vprof_results_string(a->r, *why ? why : "the trace does not tell when threads lost a processor");
+		a->r->no_switches = vprof_results_string(
+			a->r, *why ? why : "the trace does not tell when threads lost a processor");
 		if (!a->r->no_switches)
 			return VPROF_ERR_NOMEM;
 	}
@@ -231,8 +237,9 @@ static void fill_shares(const struct analysis *a)
 		if (a->tree->has_switches) {
 			r->kernel_share = r->nodes[0].kernel_ns / mean;
 			r->preempted_share = r->nodes[0].preempted_ns / mean;
-			r->preempted_by_own = a->tree->preempted_ticks ? (double)a->tree->by_own_ticks /
-									  (double)a->tree->preempted_ticks : 0;
+			r->preempted_by_own = a->tree->preempted_ticks ?
+						      (double)a->tree->by_own_ticks / (double)a->tree->preempted_ticks :
+						      0;
 			r->running_share -= r->preempted_share + r->kernel_share;
 		}
 		if (r->running_share < 0)
@@ -256,10 +263,13 @@ static int judge(struct analysis *a, struct vprof_error *err)
 	if (!ret)
 		ret = vprof_confidence_fill(a->r, a->tree, &a->traits, is_slow, &model, &a->terms);
 	if (!ret)
-		vprof_probe_cost_fill(a->r, a->sources[0].trace->header.record_ns, a->sources[0].trace->header.record_inside_ns);
+		vprof_probe_cost_fill(a->r, a->sources[0].trace->header.record_ns,
+				      a->sources[0].trace->header.record_inside_ns);
 	free(is_slow);
-	return ret ? vprof_error_set(err, ret, "not enough memory to judge the results of %zu intervals: record a shorter run",
-				     a->n_intervals) : 0;
+	return ret ? vprof_error_set(err, ret,
+				     "not enough memory to judge the results of %zu intervals: record a shorter run",
+				     a->n_intervals) :
+		     0;
 }
 
 static int read_sources(struct analysis *a, struct vprof_error *err)
@@ -271,8 +281,9 @@ static int read_sources(struct analysis *a, struct vprof_error *err)
 	if (!a->sources)
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for %zu traces", a->n_sources);
 	for (; a->n_open < a->n_sources && !ret; a->n_open++)
-		ret = vprof_source_open(&a->sources[a->n_open], o->n_trace_dirs ? o->trace_dirs[a->n_open] : o->trace_dir,
-					o->n_threads, read_progress, a, err);
+		ret = vprof_source_open(&a->sources[a->n_open],
+					o->n_trace_dirs ? o->trace_dirs[a->n_open] : o->trace_dir, o->n_threads,
+					read_progress, a, err);
 	if (!ret && (fill_switches(a) || choose_interval(a) || choose_instances(a)))
 		ret = vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the intervals");
 	if (!ret)
@@ -282,8 +293,13 @@ static int read_sources(struct analysis *a, struct vprof_error *err)
 
 static int add_warnings(struct analysis *a, struct vprof_error *err)
 {
-	struct vprof_findings findings = { .counts = a->is_there ? &a->counts : NULL, .wakes = &a->wakes, .tree = a->tree,
-					   .wanted = a->o->interval, .n_warmup = a->n_warmup, .traits = &a->traits, .changed = &a->changed,
+	struct vprof_findings findings = { .counts = a->is_there ? &a->counts : NULL,
+					   .wakes = &a->wakes,
+					   .tree = a->tree,
+					   .wanted = a->o->interval,
+					   .n_warmup = a->n_warmup,
+					   .traits = &a->traits,
+					   .changed = &a->changed,
 					   .min_intervals = a->o->min_intervals ? a->o->min_intervals : 30 };
 
 	for (size_t i = 0; i < a->n_sources; i++)
@@ -315,7 +331,13 @@ static int compare_sources(struct analysis *a, int ret, struct vprof_error *err)
 		uint64_t traces, min_intervals;
 		int64_t version, k;
 		double threshold, slower_than_ns, warmup_share;
-	} mine = { 0, a->o->min_intervals, VPROF_RESULTS_VERSION, a->o->k, a->o->threshold, a->o->slower_than_ns, a->o->warmup_share };
+	} mine = { 0,
+		   a->o->min_intervals,
+		   VPROF_RESULTS_VERSION,
+		   a->o->k,
+		   a->o->threshold,
+		   a->o->slower_than_ns,
+		   a->o->warmup_share };
 	struct vprof_gathered all;
 
 	if (!a->o->exchange)
@@ -324,13 +346,20 @@ static int compare_sources(struct analysis *a, int ret, struct vprof_error *err)
 	ret = vprof_exchange_gather(a->o->exchange, ret, err, &mine, sizeof mine, &all);
 	for (int i = 0; i < vprof_exchange_ranks(a->o->exchange) && !ret; i++)
 		if (all.first[i + 1] - all.first[i] != sizeof mine ||
-		    memcmp(all.bytes + all.first[i] + sizeof mine.traces, &mine.min_intervals, sizeof mine - sizeof mine.traces))
-			ret = vprof_error_set(err, VPROF_ERR_INPUT, "rank %d has other options, or is another version of vprof, than rank %d: "
-					      "start all ranks by one command", i, vprof_exchange_rank(a->o->exchange));
+		    memcmp(all.bytes + all.first[i] + sizeof mine.traces, &mine.min_intervals,
+			   sizeof mine - sizeof mine.traces))
+			ret = vprof_error_set(
+				err, VPROF_ERR_INPUT,
+				"rank %d has other options, or is another version of vprof, than rank %d: "
+				"start all ranks by one command",
+				i, vprof_exchange_rank(a->o->exchange));
 	for (int i = 0; i < vprof_exchange_ranks(a->o->exchange) && !ret; i++)
 		if (memcmp(all.bytes + all.first[i], &mine.traces, sizeof mine.traces))
-			ret = vprof_error_set(err, VPROF_ERR_INPUT, "rank %d reads other traces than rank %d under the same names: give all ranks "
-					      "the same folders, on storage that they share", i, vprof_exchange_rank(a->o->exchange));
+			ret = vprof_error_set(
+				err, VPROF_ERR_INPUT,
+				"rank %d reads other traces than rank %d under the same names: give all ranks "
+				"the same folders, on storage that they share",
+				i, vprof_exchange_rank(a->o->exchange));
 	vprof_gathered_release(&all);
 	return ret;
 }
@@ -340,7 +369,8 @@ static int gather_traits(void *arg)
 {
 	struct analysis *a = arg;
 
-	if (vprof_traits_gather(&a->traits, a->sources, a->n_sources, a->r) || vprof_latency_fill(a->r, &a->traits, NULL))
+	if (vprof_traits_gather(&a->traits, a->sources, a->n_sources, a->r) ||
+	    vprof_latency_fill(a->r, &a->traits, NULL))
 		return VPROF_ERR_NOMEM;
 	return vprof_latency_shape_fill(a->r, &a->traits);
 }
@@ -383,15 +413,18 @@ static int take_steps(struct analysis *a, struct vprof_error *err)
 	ret = walk_paths(a, err);
 	ret_traits = vprof_aside_end(&aside);
 	if (!ret && ret_traits)
-		ret = vprof_error_set(err, ret_traits, "not enough memory for the latencies of %zu intervals", a->n_intervals);
+		ret = vprof_error_set(err, ret_traits, "not enough memory for the latencies of %zu intervals",
+				      a->n_intervals);
 	if (ret)
 		return ret;
 	vprof_aside_begin(&aside, n_workers, let_go, a);
 	ret = evaluate(a, err);
 	vprof_aside_end(&aside);
 	if (!ret && !vprof_exchange_rank(a->o->exchange)) {
-		if (vprof_examples_fill(a->r, a->sources, a->n_sources, a->o->plan, &a->traits)) /* which can be looked at one by one */
-			ret = vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory to choose examples among %zu intervals",
+		/* which can be looked at one by one */
+		if (vprof_examples_fill(a->r, a->sources, a->n_sources, a->o->plan, &a->traits))
+			ret = vprof_error_set(err, VPROF_ERR_NOMEM,
+					      "not enough memory to choose examples among %zu intervals",
 					      a->n_intervals);
 		if (!ret)
 			ret = vprof_spine_find(a->r, a->sources, a->n_sources, a->o->earlier, &a->changed, err);
@@ -429,7 +462,8 @@ int vprof_analyze(struct vprof_results **out, const struct vprof_analyze_options
 	a.r->k = options->k > 0 ? options->k : 3;
 	a.r->threshold = options->threshold > 0 ? options->threshold : 0.02;
 	a.r->baseline_low = a.r->baseline_high = NAN;
-	a.r->baseline_mean_ns = a.r->outside_mean_ns = a.r->kernel_share = a.r->preempted_share = a.r->preempted_by_own = NAN;
+	a.r->baseline_mean_ns = a.r->outside_mean_ns = a.r->kernel_share = a.r->preempted_share =
+		a.r->preempted_by_own = NAN;
 	a.r->run = run_name(a.r, options->n_trace_dirs ? options->trace_dirs[0] : options->trace_dir);
 	ret = agree(&a, take_steps(&a, err), err);
 	if (!ret) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Arrays of BIG_BYTES and more are mapped, so that growing moves pages instead of copying. Once all of them together take
- * more than the budget, the ones that grow move to unlinked files, which the kernel may write out: what a trace needs
- * beside the page cache is bounded whatever its size. The first page of a mapping says where it lies.
+/* Arrays of BIG_BYTES and more are mapped, so that growing moves pages instead of copying. Once all of them together
+ * take more than the budget, the ones that grow move to unlinked files, which the kernel may write out: what a trace
+ * needs beside the page cache is bounded whatever its size. The first page of a mapping says where it lies.
  */
 #define _GNU_SOURCE /* mremap, O_TMPFILE */
 #include "analysis/array.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Growing flat arrays, search by time and mixing of hash keys: what the modules of the analysis store millions of
  * records with.
  *
@@ -14,15 +15,15 @@
 
 #define VPROF_NONE UINT32_MAX
 
-#define VPROF_ARRAY(type)                                                                                            \
-	struct {                                                                                                     \
-		type *v;                                                                                             \
-		size_t n, cap;                                                                                       \
+#define VPROF_ARRAY(type)                                                                                              \
+	struct {                                                                                                       \
+		type *v;                                                                                               \
+		size_t n, cap;                                                                                         \
 	}
 
-/* The storage with room for n items (or grown by half), or NULL when there is no memory: the old storage stays valid then.
- * Never to be given to free or realloc: large arrays are mapped, and lie in unlinked files of TMPDIR (or /var/tmp) when many
- * are large, so that they need no memory beside the page cache. */
+/* The storage with room for n items (or grown by half), or NULL when there is no memory: the old storage stays valid
+ * then. Never to be given to free or realloc: large arrays are mapped, and lie in unlinked files of TMPDIR (or
+ * /var/tmp) when many are large, so that they need no memory beside the page cache. */
 void *vprof_array_room(void *v, size_t *cap, size_t n, size_t size);
 void *vprof_array_grow(void *v, size_t *cap, size_t size);
 void vprof_array_free(void *v, size_t cap, size_t size);
@@ -30,42 +31,43 @@ void vprof_array_free(void *v, size_t cap, size_t size);
 /* Zeroed memory that shares no cache line with any other: for sums that threads take side by side. For free(). */
 void *vprof_array_apart(size_t n, size_t size);
 
-/* Sorts as qsort does, stably, needing no more than an array of its own for half of the items. 0, or -1 without memory. */
+/* Sorts as qsort does, stably, needing no more than an array of its own for half of the items. 0, or -1 without memory.
+ */
 int vprof_array_sort(void *v, size_t n, size_t size, int (*order)(const void *, const void *));
 
 /* Room for n items in all; 0, or -1 when there is no memory. */
-#define VPROF_RESERVE(a, n_wanted)                                                                                   \
-	__extension__({                                                                                              \
-		void *room_ = vprof_array_room((a)->v, &(a)->cap, (n_wanted), sizeof *(a)->v);                       \
-		if (room_)                                                                                           \
-			(a)->v = room_;                                                                              \
-		room_ ? 0 : -1;                                                                                      \
+#define VPROF_RESERVE(a, n_wanted)                                                                                     \
+	__extension__({                                                                                                \
+		void *room_ = vprof_array_room((a)->v, &(a)->cap, (n_wanted), sizeof *(a)->v);                         \
+		if (room_)                                                                                             \
+			(a)->v = room_;                                                                                \
+		room_ ? 0 : -1;                                                                                        \
 	})
 
 /* The same, and more than that when it has to grow: for arrays that are filled bit by bit. */
-#define VPROF_ROOM(a, n_wanted)                                                                                      \
-	__extension__({                                                                                              \
-		size_t wanted_ = (n_wanted), half_ = (a)->cap + (a)->cap / 2;                                        \
-		wanted_ <= (a)->cap && (a)->v ? 0 : VPROF_RESERVE(a, wanted_ > half_ ? wanted_ : half_);             \
+#define VPROF_ROOM(a, n_wanted)                                                                                        \
+	__extension__({                                                                                                \
+		size_t wanted_ = (n_wanted), half_ = (a)->cap + (a)->cap / 2;                                          \
+		wanted_ <= (a)->cap && (a)->v ? 0 : VPROF_RESERVE(a, wanted_ > half_ ? wanted_ : half_);               \
 	})
 
 /* Pointer to one more, zeroed item, or NULL when there is no memory. */
-#define VPROF_PUSH(a)                                                                                                \
-	__extension__({                                                                                              \
-		void *grown_ = (a)->n < (a)->cap ? (void *)(a)->v :                                                  \
-						   vprof_array_grow((a)->v, &(a)->cap, sizeof *(a)->v);              \
-		if (grown_) {                                                                                        \
-			(a)->v = grown_;                                                                             \
-			memset(&(a)->v[(a)->n], 0, sizeof *(a)->v);                                                  \
-		}                                                                                                    \
-		grown_ ? &(a)->v[(a)->n++] : NULL;                                                                   \
+#define VPROF_PUSH(a)                                                                                                  \
+	__extension__({                                                                                                \
+		void *grown_ = (a)->n < (a)->cap ? (void *)(a)->v :                                                    \
+						   vprof_array_grow((a)->v, &(a)->cap, sizeof *(a)->v);                \
+		if (grown_) {                                                                                          \
+			(a)->v = grown_;                                                                               \
+			memset(&(a)->v[(a)->n], 0, sizeof *(a)->v);                                                    \
+		}                                                                                                      \
+		grown_ ? &(a)->v[(a)->n++] : NULL;                                                                     \
 	})
 
-#define VPROF_ARRAY_RELEASE(a)                                                                                       \
-	do {                                                                                                         \
-		vprof_array_free((a)->v, (a)->cap, sizeof *(a)->v);                                                  \
-		(a)->v = NULL;                                                                                       \
-		(a)->n = (a)->cap = 0;                                                                               \
+#define VPROF_ARRAY_RELEASE(a)                                                                                         \
+	do {                                                                                                           \
+		vprof_array_free((a)->v, (a)->cap, sizeof *(a)->v);                                                    \
+		(a)->v = NULL;                                                                                         \
+		(a)->n = (a)->cap = 0;                                                                                 \
 	} while (0)
 
 /* Number of items whose first member, a time, is at most `t`. The items are sorted by it. `hint` is a position near
@@ -76,7 +78,7 @@ static inline size_t vprof_time_search(const void *items, size_t size, size_t n,
 	size_t low = 0, high = n, step = 1;
 	uint64_t x;
 
-#define VPROF_TIME_AT(i) (memcpy(&x, base + (i)*size, sizeof x), x)
+#define VPROF_TIME_AT(i) (memcpy(&x, base + (i) * size, sizeof x), x)
 	if (hint > n)
 		hint = n;
 	if (hint < n && VPROF_TIME_AT(hint) <= t) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How long blocks of neighbouring intervals must be to hold most of their correlation: Politis and White, "Automatic
  * block-length selection for the dependent bootstrap", Econometric Reviews 23 (2004), with the corrections of Patton,
  * Politis and White (2009). Shares of variance depend on squares as well as on latencies: the longer of both counts.

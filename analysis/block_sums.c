@@ -1,5 +1,6 @@
-/* Nodes that an interval lacks took no time; their deviation, minus their mean, is added in closed form when a block ends, so
- * that an interval costs what it touched. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Nodes that an interval lacks took no time; their deviation, minus their mean, is added in closed form when a block
+ * ends, so that an interval costs what it touched. */
 #include "analysis/block_sums.h"
 
 #include <math.h>
@@ -14,19 +15,19 @@ struct pair { /* a covariance among the terms */
 	uint32_t a, b, factor, slot_a, slot_b;
 };
 
-struct share { /* shares.h */
+struct share {		 /* shares.h */
 	size_t from, to; /* what this rank takes of it */
-	double *head;  /* [width] of the block that began in an earlier share */
-	double *whole; /* [n_whole] */
+	double *head;	 /* [width] of the block that began in an earlier share */
+	double *whole;	 /* [n_whole] */
 };
 
 struct worker { /* of the interval and the block at hand */
 	struct vprof_tree_reader *reader;
-	double *value; /* [n_nodes] NaN: the interval lacks the node */
-	double *factor_value; /* [results' n_factors] */
-	struct vprof_moment *of_slot; /* [n_slots] */
+	double *value;			/* [n_nodes] NaN: the interval lacks the node */
+	double *factor_value;		/* [results' n_factors] */
+	struct vprof_moment *of_slot;	/* [n_slots] */
 	struct vprof_comoment *of_pair; /* [pairs.n] */
-	double *row, *whole; /* where the sums go */
+	double *row, *whole;		/* where the sums go */
 };
 
 /* Of a variance factor, among the sums over all intervals. */
@@ -39,12 +40,12 @@ struct pass {
 	const struct vprof_traits *traits;
 	const uint8_t *is_slow;
 	const struct vprof_work_model *model;
-	uint32_t *slot;		/* [n_nodes] + 1; 0: none */
-	uint32_t *group_of;	/* [n_nodes] + 1, of leaves */
-	uint8_t *is_counted;	/* [n_nodes] one of its factor's outermost */
-	uint8_t *has_term;	/* [n_nodes] the node's variance is a term that is resampled */
-	VPROF_ARRAY(struct pair) pairs; /* by (a, b) */
-	uint32_t *first_pair;	/* [n_nodes + 1] by a */
+	uint32_t *slot;					/* [n_nodes] + 1; 0: none */
+	uint32_t *group_of;				/* [n_nodes] + 1, of leaves */
+	uint8_t *is_counted;				/* [n_nodes] one of its factor's outermost */
+	uint8_t *has_term;				/* [n_nodes] the node's variance is a term that is resampled */
+	VPROF_ARRAY(struct pair) pairs;			/* by (a, b) */
+	uint32_t *first_pair;				/* [n_nodes + 1] by a */
 	size_t at_type_n, at_work, at_factors, n_whole; /* among the sums over all intervals */
 	struct share shares[VPROF_SHARES_MAX];
 	unsigned char is_mine[VPROF_SHARES_MAX];
@@ -135,7 +136,9 @@ static int add_term(struct pass *p, const struct vprof_factor_term *t)
 	pair = VPROF_PUSH(&p->pairs);
 	if (!pair)
 		return VPROF_ERR_NOMEM;
-	*pair = (struct pair){ .a = t->a, .b = t->b, .factor = t->factor, .slot_a = term->slot_a, .slot_b = term->slot_b };
+	*pair = (struct pair){
+		.a = t->a, .b = t->b, .factor = t->factor, .slot_a = term->slot_a, .slot_b = term->slot_b
+	};
 	return 0;
 }
 
@@ -310,8 +313,8 @@ static void release(struct pass *p)
 }
 
 /* The time of every variance factor: sums over its outermost nodes. */
-static void add_factors(const struct pass *p, struct worker *w, const struct vprof_sample *sample, size_t n, size_t type,
-			const double *row)
+static void add_factors(const struct pass *p, struct worker *w, const struct vprof_sample *sample, size_t n,
+			size_t type, const double *row)
 {
 	const struct vprof_block_sums *s = p->s;
 	const struct vprof_node *nodes = p->r->nodes;
@@ -355,7 +358,8 @@ static void add_deviations(const struct pass *p, struct worker *w, const struct 
 			uint32_t b = p->pairs.v[k].b;
 
 			if (!isnan(w->value[b]))
-				vprof_comoment_add(&w->of_pair[k], sample[i].ns - node_mean(p, a), w->value[b] - node_mean(p, b));
+				vprof_comoment_add(&w->of_pair[k], sample[i].ns - node_mean(p, a),
+						   w->value[b] - node_mean(p, b));
 		}
 	}
 	for (size_t i = 0; i < n; i++)
@@ -443,8 +447,9 @@ static void end_block(const struct pass *p, struct worker *w)
 		double mean_a = node_mean(p, pair->a), mean_b = node_mean(p, pair->b);
 		double neither = n - (double)a->n_present - (double)b->n_present + (double)both->n_both;
 
-		w->row[s->at_product + pair->factor] += 2 * (both->products - mean_b * (a->residual - both->sum_a) -
-							     mean_a * (b->residual - both->sum_b) + neither * mean_a * mean_b);
+		w->row[s->at_product + pair->factor] +=
+			2 * (both->products - mean_b * (a->residual - both->sum_a) -
+			     mean_a * (b->residual - both->sum_b) + neither * mean_a * mean_b);
 	}
 	memset(w->of_pair, 0, p->pairs.n * sizeof *w->of_pair);
 	for (uint32_t node = 0; node < p->r->n_nodes; node++)
@@ -585,7 +590,8 @@ static int exchange_wholes(struct pass *p)
 
 	for (size_t i = 0; i < p->n_shares; i++)
 		sums[i] = p->shares[i].whole;
-	return vprof_exchange_sums(p->tree->exchange, 0, p->n_shares, sums, p->is_mine, p->n_whole * sizeof(double), add_doubles);
+	return vprof_exchange_sums(p->tree->exchange, 0, p->n_shares, sums, p->is_mine, p->n_whole * sizeof(double),
+				   add_doubles);
 }
 
 static int pass(struct pass *p)
@@ -618,8 +624,10 @@ static void fill_deviations(const struct pass *p)
 
 	for (size_t i = 0; i < p->r->n_factors; i++) {
 		const double *sums = p->s->whole + p->at_factors + i * FACTOR_SUMS;
-		struct vprof_moment m = { .mean = p->r->factors[i].mean_ns, .squares = sums[FACTOR_SQUARES],
-					  .residual = sums[FACTOR_RESIDUAL], .n_present = (size_t)sums[FACTOR_PRESENT] };
+		struct vprof_moment m = { .mean = p->r->factors[i].mean_ns,
+					  .squares = sums[FACTOR_SQUARES],
+					  .residual = sums[FACTOR_RESIDUAL],
+					  .n_present = (size_t)sums[FACTOR_PRESENT] };
 		double noise = n > 0 ? sums[FACTOR_NOISE] / n : 0, variance;
 
 		if (p->r->factors[i].kind != VPROF_FACTOR_VARIANCE)
@@ -630,8 +638,8 @@ static void fill_deviations(const struct pass *p)
 }
 
 int vprof_block_sums_take(struct vprof_block_sums *s, struct vprof_results *r, struct vprof_tree *tree,
-			  const struct vprof_traits *traits, const uint8_t *is_slow, const struct vprof_work_model *model,
-			  const struct vprof_term_list *terms, size_t n_blocks)
+			  const struct vprof_traits *traits, const uint8_t *is_slow,
+			  const struct vprof_work_model *model, const struct vprof_term_list *terms, size_t n_blocks)
 {
 	struct pass p = { .s = s, .r = r, .tree = tree, .traits = traits, .is_slow = is_slow, .model = model };
 	size_t reported = r->n_selected > VPROF_REPORTED_MAX ? r->n_selected : VPROF_REPORTED_MAX;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Weights are counts of blocks drawn with replacement. NaN replicates are few or the bounds are not given at all. */
 #include "analysis/bootstrap.h"
 
@@ -81,7 +82,8 @@ int vprof_bootstrap_run(const struct vprof_bootstrap *b, struct vprof_bootstrap_
 		room[k] = 1;
 	weigh(b, room, room + b->n_blocks);
 	b->evaluate(b->arg, b->rows ? room + b->n_blocks : room, v->point);
-	ret = vprof_parallel_run(vprof_parallel_count(b->n_threads), (v->n_replicates + BATCH - 1) / BATCH, run_batch, &run);
+	ret = vprof_parallel_run(vprof_parallel_count(b->n_threads), (v->n_replicates + BATCH - 1) / BATCH, run_batch,
+				 &run);
 out:
 	free(room);
 	return ret;

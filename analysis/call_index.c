@@ -39,20 +39,29 @@ int vprof_call_index_outer(struct vprof_call_index *index, uint64_t t0, uint64_t
 	o = VPROF_PUSH(&index->outers);
 	if (!o)
 		return VPROF_ERR_NOMEM;
-	*o = (struct vprof_outer){ .t0 = t0, .t1 = t1, .code = code & VP_CODE_MASK, .is_sampled = is_sampled != 0,
-				   .parent = VPROF_NONE, .place = index->n_calls };
+	*o = (struct vprof_outer){ .t0 = t0,
+				   .t1 = t1,
+				   .code = code & VP_CODE_MASK,
+				   .is_sampled = is_sampled != 0,
+				   .parent = VPROF_NONE,
+				   .place = index->n_calls };
 	return 0;
 }
 
-int vprof_call_index_odd(struct vprof_call_index *index, uint64_t t0, uint64_t t1, uint32_t code, uint32_t unit, int replaces,
-			 int is_sampled)
+int vprof_call_index_odd(struct vprof_call_index *index, uint64_t t0, uint64_t t1, uint32_t code, uint32_t unit,
+			 int replaces, int is_sampled)
 {
 	struct vprof_odd *odd = VPROF_PUSH(&index->odds);
 
 	if (!odd)
 		return VPROF_ERR_NOMEM;
-	*odd = (struct vprof_odd){ .t0 = t0, .t1 = t1, .code = code & VP_CODE_MASK, .block = (uint32_t)index->blocks.n - 1,
-				   .unit = unit, .replaces = replaces != 0, .is_sampled = is_sampled != 0 };
+	*odd = (struct vprof_odd){ .t0 = t0,
+				   .t1 = t1,
+				   .code = code & VP_CODE_MASK,
+				   .block = (uint32_t)index->blocks.n - 1,
+				   .unit = unit,
+				   .replaces = replaces != 0,
+				   .is_sampled = is_sampled != 0 };
 	return vprof_call_index_add(index, t0, t1, code, is_sampled);
 }
 
@@ -77,7 +86,8 @@ void vprof_call_index_finish(struct vprof_call_index *index)
 		while (p != VPROF_NONE && outers[p].t0 > block->t0_max)
 			p = outers[p].parent;
 		block->above = p;
-		if (b + 1 < index->blocks.n ? block->first_outer < block[1].first_outer : block->first_outer < index->outers.n)
+		if (b + 1 < index->blocks.n ? block->first_outer < block[1].first_outer :
+					      block->first_outer < index->outers.n)
 			above = block->first_outer;
 	}
 }

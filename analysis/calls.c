@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads blocks again and walks them backward in time: callers come before what they call, so that no tree has to be built.
+/* Reads blocks again and walks them backward in time: callers come before what they call, so that no tree has to be
+ * built.
  *
  * A block that was read stays until its room is wanted: least recently used first.
  */
@@ -13,16 +14,16 @@
 #define BLOCK_CALLS ((uint32_t)((VP_CHUNK_BYTES - sizeof(struct vp_chunk_header)) / VP_UNIT_BYTES))
 
 struct held {
-	struct held *next;		/* in its bucket */
+	struct held *next; /* in its bucket */
 	struct held *older, *newer;
 	uint32_t thread, block, n, hint;
-	uint32_t n_max; /* room */
+	uint32_t n_max;		   /* room */
 	struct vprof_call calls[]; /* in record order */
 };
 
 struct vprof_calls {
 	struct held **buckets;
-	struct held **last;  /* [n_threads] used last, or NULL */
+	struct held **last;   /* [n_threads] used last, or NULL */
 	uint32_t *block_hint; /* [n_threads] */
 	struct held *oldest, *newest;
 	size_t n_bytes, n_bytes_max;
@@ -138,7 +139,8 @@ struct filler { /* of a block's calls */
 static inline void put(struct filler *f, uint64_t t0, uint64_t t1, uint32_t code, int is_sampled)
 {
 	if (f->h->n < f->n_max)
-		f->h->calls[f->h->n++] = (struct vprof_call){ t0, t1, code & VP_CODE_MASK, is_sampled != 0, VPROF_NONE };
+		f->h->calls[f->h->n++] =
+			(struct vprof_call){ t0, t1, code & VP_CODE_MASK, is_sampled != 0, VPROF_NONE };
 }
 
 /* Puts the odd calls of this place; is there one in place of the record? */
@@ -188,7 +190,8 @@ static void fill(struct filler *f, const struct vp_unit *units, const struct vp_
 			continue;
 		if (VP_CODE(u->w) >= VP_CODE_FUNCTION)
 			put(f, u->t, u->t + VP_PAYLOAD(u->w), VP_CODE(u->w), 0);
-		else if (VP_CODE(u->w) == VP_KIND_SAMPLE && u[1].t <= VP_PAYLOAD_MAX && VP_CODE(u[1].w) >= VP_CODE_FUNCTION)
+		else if (VP_CODE(u->w) == VP_KIND_SAMPLE && u[1].t <= VP_PAYLOAD_MAX &&
+			 VP_CODE(u[1].w) >= VP_CODE_FUNCTION)
 			put(f, u->t, u->t + u[1].t, VP_CODE(u[1].w), 1);
 	}
 	put_odds(f, UINT32_MAX);
@@ -221,7 +224,8 @@ static void find_parents(struct held *h, uint32_t *open)
 static struct held *make_held(struct vprof_calls *c, uint32_t n)
 {
 	struct held *h = NULL;
-	uint32_t n_max = n > BLOCK_CALLS || n < BLOCK_CALLS / 8 ? n : BLOCK_CALLS; /* most blocks fit into each other's room */
+	/* most blocks fit into each other's room */
+	uint32_t n_max = n > BLOCK_CALLS || n < BLOCK_CALLS / 8 ? n : BLOCK_CALLS;
 
 	while (c->oldest && c->n_bytes + bytes_of(n_max) > c->n_bytes_max) {
 		free(h);
@@ -241,7 +245,8 @@ static struct held *make_held(struct vprof_calls *c, uint32_t n)
 	return h;
 }
 
-static struct held *read_block(struct vprof_calls *c, uint32_t thread, const struct vprof_call_index *index, uint32_t block)
+static struct held *read_block(struct vprof_calls *c, uint32_t thread, const struct vprof_call_index *index,
+			       uint32_t block)
 {
 	uint32_t n = index->blocks.v[block].n_calls;
 	const struct vp_unit *units;
@@ -334,7 +339,9 @@ static uint32_t block_at(struct vprof_calls *c, uint32_t thread, const struct vp
 void vprof_stretch_begin(struct vprof_stretch *s, struct vprof_calls *calls, uint32_t thread,
 			 const struct vprof_call_index *index, uint64_t from, uint64_t to)
 {
-	*s = (struct vprof_stretch){ .calls = calls, .index = index, .from = from, .to = to, .limit = to, .thread = thread };
+	*s = (struct vprof_stretch){
+		.calls = calls, .index = index, .from = from, .to = to, .limit = to, .thread = thread
+	};
 	s->block = index->blocks.n && from < to ? block_at(calls, thread, index, to) : VPROF_NONE;
 }
 
@@ -349,7 +356,9 @@ static uint32_t add(struct vprof_stretch *s, const struct vprof_call *call, uint
 	low = call->t0 > low ? call->t0 : low;
 	low = low < high ? low : high;
 	*limit = low;
-	c->list.v[c->list.n] = (struct vprof_stretch_call){ low, high, high, call->t0, call->t1, call->code, call->is_sampled, parent };
+	c->list.v[c->list.n] = (struct vprof_stretch_call){
+		low, high, high, call->t0, call->t1, call->code, call->is_sampled, parent
+	};
 	return (uint32_t)c->list.n++;
 }
 
@@ -363,12 +372,13 @@ static int make_room(struct vprof_stretch *s, const struct held *h, size_t n_out
 {
 	struct vprof_calls *c = s->calls;
 
-	return VPROF_RESERVE(&c->list, c->list.n + n_outer + h->n + 1) || VPROF_RESERVE(&c->outer, c->list.n + n_outer + h->n + 1) ||
+	return VPROF_RESERVE(&c->list, c->list.n + n_outer + h->n + 1) ||
+	       VPROF_RESERVE(&c->outer, c->list.n + n_outer + h->n + 1) ||
 	       VPROF_RESERVE(&c->kept, c->list.n + n_outer + h->n + 1);
 }
 
-/* The calls around the end of the stretch, outermost first: those of later blocks, then of its last block from `place` on. Returns
- * the innermost one of later blocks. NOMEM: -1 in *ret. */
+/* The calls around the end of the stretch, outermost first: those of later blocks, then of its last block from `place`
+ * on. Returns the innermost one of later blocks. NOMEM: -1 in *ret. */
 static uint32_t add_around(struct vprof_stretch *s, const struct held *h, uint32_t place, int *ret)
 {
 	struct vprof_calls *c = s->calls;
@@ -377,7 +387,8 @@ static uint32_t add_around(struct vprof_stretch *s, const struct held *h, uint32
 
 	c->open.n = 0;
 	for (uint32_t o = s->index->blocks.v[s->block].above; o != VPROF_NONE; o = s->index->outers.v[o].parent) {
-		uint32_t *slot = overlaps(s, s->index->outers.v[o].t0, s->index->outers.v[o].t1) ? VPROF_PUSH(&c->open) : NULL;
+		uint32_t *slot =
+			overlaps(s, s->index->outers.v[o].t0, s->index->outers.v[o].t1) ? VPROF_PUSH(&c->open) : NULL;
 
 		if (slot)
 			*slot = o;
@@ -442,7 +453,8 @@ static int keep(struct vprof_stretch *s, size_t n_outer)
 {
 	struct vprof_calls *c = s->calls;
 	const struct vprof_call_index *index = s->index;
-	uint32_t in_block = s->block + 1 < index->blocks.n ? index->blocks.v[s->block + 1].first_outer : (uint32_t)index->outers.n;
+	uint32_t in_block = s->block + 1 < index->blocks.n ? index->blocks.v[s->block + 1].first_outer :
+							     (uint32_t)index->outers.n;
 	size_t n;
 
 	c->kept.n = 0;
@@ -528,7 +540,8 @@ int vprof_stretch_next(struct vprof_stretch *s)
 	return 1;
 }
 
-/* The first block that holds a call which ends after t, or VPROF_NONE. What is open at t was recorded there, or is an outer call. */
+/* The first block that holds a call which ends after t, or VPROF_NONE. What is open at t was recorded there, or is an
+ * outer call. */
 static uint32_t block_ending_after(const struct vprof_call_index *index, uint64_t t)
 {
 	size_t low = 0, high = index->blocks.n;
@@ -585,8 +598,8 @@ int vprof_calls_open(struct vprof_calls *c, uint32_t thread, const struct vprof_
 	return 0;
 }
 
-int vprof_calls_window(struct vprof_calls *c, uint32_t thread, const struct vprof_call_index *index, uint64_t from, uint64_t to,
-		       const struct vprof_call **v, size_t *n)
+int vprof_calls_window(struct vprof_calls *c, uint32_t thread, const struct vprof_call_index *index, uint64_t from,
+		       uint64_t to, const struct vprof_call **v, size_t *n)
 {
 	struct vprof_stretch s;
 	int ret;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Calls of a thread by time, without holding all of them.
  *
- * The first pass over a thread's records keeps an index of its trace's chunks, here called blocks; calls are read again from the
- * blocks around a time when somebody asks for them. Calls are recorded when they end, so
+ * The first pass over a thread's records keeps an index of its trace's chunks, here called blocks; calls are read again
+ * from the blocks around a time when somebody asks for them. Calls are recorded when they end, so
  *
  * - the caller of a call is the first one recorded after it that began no later;
  * - what was open at a time was recorded in the block of that time, or later. Few calls are open at a block's end and
@@ -35,7 +35,7 @@ struct vprof_outer { /* a call that began before the block that holds its record
 struct vprof_odd { /* a call without a record of its own, or with one that does not tell its end */
 	uint64_t t0, t1;
 	uint32_t code, block;
-	uint32_t unit; /* of the block before which it stands; UINT32_MAX: at its end */
+	uint32_t unit;	  /* of the block before which it stands; UINT32_MAX: at its end */
 	uint8_t replaces; /* ... and in whose place */
 	uint8_t is_sampled;
 };
@@ -55,12 +55,13 @@ struct vprof_call_index { /* of one thread */
 /* Building, in record order: begin each block, add its calls, finish once. OK or NOMEM. */
 int vprof_call_index_begin(struct vprof_call_index *index);
 int vprof_call_index_outer(struct vprof_call_index *index, uint64_t t0, uint64_t t1, uint32_t code, int is_sampled);
-int vprof_call_index_odd(struct vprof_call_index *index, uint64_t t0, uint64_t t1, uint32_t code, uint32_t unit, int replaces,
-			 int is_sampled);
+int vprof_call_index_odd(struct vprof_call_index *index, uint64_t t0, uint64_t t1, uint32_t code, uint32_t unit,
+			 int replaces, int is_sampled);
 void vprof_call_index_finish(struct vprof_call_index *index);
 void vprof_call_index_release(struct vprof_call_index *index);
 
-static inline int vprof_call_index_add(struct vprof_call_index *index, uint64_t t0, uint64_t t1, uint32_t code, int is_sampled)
+static inline int vprof_call_index_add(struct vprof_call_index *index, uint64_t t0, uint64_t t1, uint32_t code,
+				       int is_sampled)
 {
 	if (t0 <= index->t0_max_before && vprof_call_index_outer(index, t0, t1, code, is_sampled))
 		return -1;
@@ -81,19 +82,21 @@ struct vprof_call {
 	uint32_t parent;	 /* index of the call around it, or VPROF_NONE */
 };
 
-/* Reads calls of all threads; keeps the blocks that were used last, up to a number of bytes. Not for several threads at once. */
+/* Reads calls of all threads; keeps the blocks that were used last, up to a number of bytes. Not for several threads at
+ * once. */
 struct vprof_calls;
 struct vprof_calls *vprof_calls_new(size_t n_threads, size_t n_bytes_max); /* NULL without memory */
 void vprof_calls_free(struct vprof_calls *calls);
 
-/* What overlaps [from, to) on a thread, block by block, from the last call to the first: calls come after those around them. Calls of
- * no length count when they lie strictly inside.
+/* What overlaps [from, to) on a thread, block by block, from the last call to the first: calls come after those around
+ * them. Calls of no length count when they lie strictly inside.
  *
  *   vprof_stretch_begin(&s, calls, thread, index, from, to);
  *   while (vprof_stretch_next(&s) > 0)
  *           ... s.v[s.n_kept .. s.n) are new; s.v[i], i < n_kept, was v[s.kept[i]] before this step
  *
- * Members t0 and t1 are as recorded; `low` and `high` are cut to the stretch, to the call around it and to its siblings. */
+ * Members t0 and t1 are as recorded; `low` and `high` are cut to the stretch, to the call around it and to its
+ * siblings. */
 struct vprof_stretch_call {
 	uint64_t low, high;
 	uint64_t limit; /* begin of the first call within it so far */
@@ -131,7 +134,7 @@ int vprof_calls_open(struct vprof_calls *calls, uint32_t thread, const struct vp
 		     const struct vprof_call **v, size_t *n);
 
 /* All calls that overlap [from, to), in preorder, with their parents. Meant for short stretches. */
-int vprof_calls_window(struct vprof_calls *calls, uint32_t thread, const struct vprof_call_index *index, uint64_t from, uint64_t to,
-		       const struct vprof_call **v, size_t *n);
+int vprof_calls_window(struct vprof_calls *calls, uint32_t thread, const struct vprof_call_index *index, uint64_t from,
+		       uint64_t to, const struct vprof_call **v, size_t *n);
 
 #endif

@@ -1,21 +1,24 @@
-/* See channels.h. Messages of all threads are sorted by (channel, direction, time); amounts are summed within each group. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* See channels.h. Messages of all threads are sorted by (channel, direction, time); amounts are summed within each
+ * group. */
 #include "analysis/channels.h"
 
 #include "analysis/losses.h"
 #include "trace/format.h"
 
-#define SENDS_MAX 16 /* of one RECEIVE that become queue events: the last ones */
+#define SENDS_MAX 16		      /* of one RECEIVE that become queue events: the last ones */
 #define ITEM_MARK (UINT64_C(1) << 63) /* no address of a program */
 
 struct message {
-	uint64_t channel, t, took; /* a SEND's is cut at the end of a RECEIVE that needed its units: it was over by then */
-	uint64_t until; /* units of the channel up to this one, itself included */
+	/* a SEND's is cut at the end of a RECEIVE that needed its units: it was over by then */
+	uint64_t channel, t, took;
+	uint64_t until;		/* units of the channel up to this one, itself included */
 	uint32_t thread, place; /* in the thread's messages */
 	uint8_t is_receive;
 	uint8_t is_known; /* RECEIVE: first and last are the sends that it took from */
 	uint32_t first, last;
-	/* Of a SEND: the latest end of an earlier one by another thread; of a RECEIVE: the earliest begin of a later one. However
-	 * many calls lie between: a thread may lose the processor in the middle of its own. */
+	/* Of a SEND: the latest end of an earlier one by another thread; of a RECEIVE: the earliest begin of a later
+	 * one. However many calls lie between: a thread may lose the processor in the middle of its own. */
 	uint64_t others;
 };
 
@@ -62,8 +65,13 @@ static int gather(struct vprof_channels *c)
 
 			if (!to || c->all.n >= VPROF_NONE)
 				return VPROF_ERR_NOMEM;
-			*to = (struct message){ .channel = m->channel, .t = m->t, .took = m->took, .until = m->amount,
-						.thread = (uint32_t)i, .place = (uint32_t)k, .is_receive = m->is_receive };
+			*to = (struct message){ .channel = m->channel,
+						.t = m->t,
+						.took = m->took,
+						.until = m->amount,
+						.thread = (uint32_t)i,
+						.place = (uint32_t)k,
+						.is_receive = m->is_receive };
 		}
 	}
 	if (vprof_array_sort(c->all.v, c->all.n, sizeof *c->all.v, message_order))
@@ -231,7 +239,8 @@ static void match_group(struct vprof_channels *c, const struct group *g)
 		uint32_t first = send_after(c, g, units), last = send_after(c, g, units + (amount ? amount - 1 : 0));
 
 		all[i].until = units;
-		if (!amount || amount > UINT64_MAX - units || last >= g->receives || all[last].t > all[i].t || all[i].t >= lost)
+		if (!amount || amount > UINT64_MAX - units || last >= g->receives || all[last].t > all[i].t ||
+		    all[i].t >= lost)
 			continue; /* somebody wrote unseen, or may have */
 		units += amount;
 		all[i].until = units;
@@ -260,7 +269,8 @@ static int add_event(struct vprof_timeline *timeline, uint32_t thread, uint64_t 
 	return 0;
 }
 
-static int add_events(struct vprof_channels *c, struct vprof_timeline *timeline, const struct group *g, uint8_t *is_sent)
+static int add_events(struct vprof_channels *c, struct vprof_timeline *timeline, const struct group *g,
+		      uint8_t *is_sent)
 {
 	const struct message *all = c->all.v;
 
@@ -347,8 +357,9 @@ static const struct group *group_of(const struct vprof_channels *c, uint64_t cha
 	return low < c->groups.n && c->groups.v[low].channel == channel ? &c->groups.v[low] : NULL;
 }
 
-static enum vprof_channel_answer judge(const struct vprof_channels *c, const struct group *g, const struct vprof_wait *w,
-				       uint32_t send, uint32_t thread, uint32_t *waker, uint64_t *wake_t)
+static enum vprof_channel_answer judge(const struct vprof_channels *c, const struct group *g,
+				       const struct vprof_wait *w, uint32_t send, uint32_t thread, uint32_t *waker,
+				       uint64_t *wake_t)
 {
 	const struct message *s = &c->all.v[send];
 

@@ -1,12 +1,14 @@
-/* Data through channels (pipes, FIFOs, socket pairs, eventfds, message queues): which SEND a RECEIVE took its data from.
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Data through channels (pipes, FIFOs, socket pairs, eventfds, message queues): which SEND a RECEIVE took its data
+ * from.
  *
- * What went in first comes out first, so the n-th unit sent is the n-th received, and counting amounts in the order of time
- * tells them together. Where calls of several threads overlapped so that their order decides and is not known, and where
- * more comes out than went in (somebody wrote unseen), nothing is said.
+ * What went in first comes out first, so the n-th unit sent is the n-th received, and counting amounts in the order of
+ * time tells them together. Where calls of several threads overlapped so that their order decides and is not known, and
+ * where more comes out than went in (somebody wrote unseen), nothing is said.
  *
- * A wait for data is then exact: the thread that sent the first unit ended it, unless it was sent before the wait began; then
- * the call was slow for another reason and has no waker. Data that nobody waited for still tells where work came from: sends
- * and receives become queue events of the timeline (vprof_queue_event, is_message).
+ * A wait for data is then exact: the thread that sent the first unit ended it, unless it was sent before the wait
+ * began; then the call was slow for another reason and has no waker. Data that nobody waited for still tells where work
+ * came from: sends and receives become queue events of the timeline (vprof_queue_event, is_message).
  */
 #ifndef VPROF_CHANNELS_H
 #define VPROF_CHANNELS_H

@@ -1,5 +1,6 @@
-/* Percentiles of a replicate need the order of all latencies, but that order is the data's: a latency that is drawn w times
- * stands w times at its place. So the data are sorted once, and a replicate walks down from the largest. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Percentiles of a replicate need the order of all latencies, but that order is the data's: a latency that is drawn w
+ * times stands w times at its place. So the data are sorted once, and a replicate walks down from the largest. */
 #include "analysis/compare.h"
 
 #include <gsl/gsl_sort_double.h>
@@ -20,7 +21,7 @@ const char *const vprof_figure_names[] = { "mean", "variance", "sd", "p50", "p90
 struct sample {
 	const double *ns;
 	size_t n, block_length, n_blocks;
-	size_t *order;	/* places by falling latency */
+	size_t *order;		/* places by falling latency */
 	double *mean, *squares; /* of each block: mean, and sum of squares about it */
 	size_t *size;
 };
@@ -31,8 +32,8 @@ void vprof_latencies_release(struct vprof_latencies *l)
 	*l = (struct vprof_latencies){ 0 };
 }
 
-static int gather(struct vprof_latencies *l, const struct vprof_intervals *intervals, const struct vprof_timeline *timeline,
-		  const struct vprof_window_list *windows, const char *name)
+static int gather(struct vprof_latencies *l, const struct vprof_intervals *intervals,
+		  const struct vprof_timeline *timeline, const struct vprof_window_list *windows, const char *name)
 {
 	l->ns = malloc((intervals->instances.n + 1) * sizeof *l->ns);
 	if (!l->ns)
@@ -48,7 +49,8 @@ static int gather(struct vprof_latencies *l, const struct vprof_intervals *inter
 	return VPROF_OK;
 }
 
-int vprof_latencies_read(struct vprof_latencies *l, const char *trace_dir, const char *interval, struct vprof_error *err)
+int vprof_latencies_read(struct vprof_latencies *l, const char *trace_dir, const char *interval,
+			 struct vprof_error *err)
 {
 	struct vprof_window_list windows = { 0 };
 	struct vprof_intervals *intervals = NULL;
@@ -112,8 +114,13 @@ static int prepare(struct sample *s, const struct vprof_latencies *l)
 
 static void weighted_percentiles(const struct sample *s, const double *weights, double total, double *values)
 {
-	static const struct { enum vprof_figure figure; double p; } wanted[] = {
-		{ VPROF_FIGURE_P99, 0.99 }, { VPROF_FIGURE_P90, 0.90 }, { VPROF_FIGURE_P50, 0.50 },
+	static const struct {
+		enum vprof_figure figure;
+		double p;
+	} wanted[] = {
+		{ VPROF_FIGURE_P99, 0.99 },
+		{ VPROF_FIGURE_P90, 0.90 },
+		{ VPROF_FIGURE_P50, 0.50 },
 	};
 	double above = 0; /* how many stand above place i */
 	size_t i = 0;
@@ -142,7 +149,8 @@ static void evaluate(void *arg, const double *weights, double *values)
 	const struct sample *s = arg;
 	double n = 0, mean = 0, squares = 0;
 
-	for (size_t b = 0; b < s->n_blocks; b++) { /* Chan, Golub, LeVeque: blocks with their weights, combined pairwise */
+	/* Chan, Golub, LeVeque: blocks with their weights, combined pairwise */
+	for (size_t b = 0; b < s->n_blocks; b++) {
 		double add = weights[b] * (double)s->size[b], d = s->mean[b] - mean;
 
 		if (!(add > 0))
@@ -167,7 +175,7 @@ static void divide(struct vprof_bootstrap_values *new, const struct vprof_bootst
 {
 	for (size_t i = 0; i < new->n_statistics; i++)
 		new->point[i] = base->point[i] > 0 ? new->point[i] / base->point[i] - 1 : NAN;
-	for (size_t i = 0; i < new->n_statistics * new->n_replicates; i++)
+	for (size_t i = 0; i < new->n_statistics *new->n_replicates; i++)
 		new->replicates[i] = base->replicates[i] > 0 ? new->replicates[i] / base->replicates[i] - 1 : NAN;
 	if (base->n_blocks < new->n_blocks)
 		new->n_blocks = base->n_blocks;
@@ -181,11 +189,15 @@ int vprof_compare(const struct vprof_latencies *base, const struct vprof_latenci
 	int ret = 0;
 
 	if (base->n < 2 || new->n < 2)
-		return vprof_error_set(err, VPROF_ERR_INCONCLUSIVE, "there are %zu complete intervals in one run and %zu in the "
-				       "other: too few to compare. Make longer runs", base->n, new->n);
+		return vprof_error_set(err, VPROF_ERR_INCONCLUSIVE,
+				       "there are %zu complete intervals in one run and %zu in the "
+				       "other: too few to compare. Make longer runs",
+				       base->n, new->n);
 	for (int i = 0; i < 2 && !ret; i++) {
-		struct vprof_bootstrap b = { .n_statistics = VPROF_FIGURE_COUNT, .seed = 1 + (uint64_t)i,
-					     .evaluate = evaluate, .arg = &samples[i] };
+		struct vprof_bootstrap b = { .n_statistics = VPROF_FIGURE_COUNT,
+					     .seed = 1 + (uint64_t)i,
+					     .evaluate = evaluate,
+					     .arg = &samples[i] };
 
 		ret = prepare(&samples[i], i ? new : base);
 		b.n_blocks = samples[i].n_blocks;

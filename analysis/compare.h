@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Did the latencies of one run change against another's, and how sure is that?
  *
- * Both runs are resampled by blocks of intervals, each on its own (analysis/bootstrap.h), and the change is taken between
- * replicates. The bounds tell what the intervals of these two runs say; what differs from run to run for other reasons
- * (the machine's state, its other load) they cannot know.
+ * Both runs are resampled by blocks of intervals, each on its own (analysis/bootstrap.h), and the change is taken
+ * between replicates. The bounds tell what the intervals of these two runs say; what differs from run to run for other
+ * reasons (the machine's state, its other load) they cannot know.
  */
 #ifndef VPROF_COMPARE_H
 #define VPROF_COMPARE_H
@@ -16,8 +17,10 @@ struct vprof_latencies { /* of one run's complete intervals of one name, in the 
 	size_t n;
 };
 
-/* Those that the analysis takes, too: complete, no records lost, begun while calls were recorded. Errors of the trace. */
-int vprof_latencies_read(struct vprof_latencies *l, const char *trace_dir, const char *interval, struct vprof_error *err);
+/* Those that the analysis takes, too: complete, no records lost, begun while calls were recorded. Errors of the trace.
+ */
+int vprof_latencies_read(struct vprof_latencies *l, const char *trace_dir, const char *interval,
+			 struct vprof_error *err);
 void vprof_latencies_release(struct vprof_latencies *l);
 
 enum vprof_figure {
@@ -32,12 +35,13 @@ enum vprof_figure {
 
 extern const char *const vprof_figure_names[VPROF_FIGURE_COUNT];
 
-struct vprof_change { /* new / base - 1; NaN: it cannot be told */
-	double base, new; /* ns, variances ns^2 */
+struct vprof_change {		  /* new / base - 1; NaN: it cannot be told */
+	double base, new;	  /* ns, variances ns^2 */
 	double change, low, high; /* low, high: 95 % bounds; NaN where either run is too small for them */
 };
 
-/* Intervals that a run needs for bounds of a figure: the largest of fewer is below the figure in more than 2.5 % of runs. */
+/* Intervals that a run needs for bounds of a figure: the largest of fewer is below the figure in more than 2.5 % of
+ * runs. */
 size_t vprof_compare_needed(enum vprof_figure figure);
 
 /* At least two intervals in each run, or INCONCLUSIVE. NOMEM. O(1000 n). */

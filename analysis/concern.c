@@ -1,12 +1,13 @@
-/* Generation by generation: the waits in the newest stretches name the threads that ended them, and the wait's time until then is
- * a stretch of that thread. A wait is followed once; a generation costs at most one look at each wait. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Generation by generation: the waits in the newest stretches name the threads that ended them, and the wait's time
+ * until then is a stretch of that thread. A wait is followed once; a generation costs at most one look at each wait. */
 #include "analysis/concern.h"
 
 #include "analysis/holds.h"
 
 #define GENERATIONS 16
 
-struct awaited { /* an object that several held one after the other while a thread waited for it */
+struct awaited {	   /* an object that several held one after the other while a thread waited for it */
 	uint64_t from, to; /* to: a release of it */
 	uint32_t held;
 };
@@ -92,7 +93,8 @@ static int add_release(struct search *s, uint32_t thread, uint64_t from, uint64_
 	return add_stretch(&s->next[thread], from, t);
 }
 
-/* The waker held what was waited for since the last release before; who held it until then is found for all waits together. */
+/* The waker held what was waited for since the last release before; who held it until then is found for all waits
+ * together. */
 static int follow(struct search *s, const struct vprof_wait *w, size_t thread)
 {
 	uint64_t from;
@@ -126,8 +128,9 @@ static int by_to(const void *a, const void *b)
 	return x->to < y->to ? -1 : x->to > y->to;
 }
 
-/* Waits for one object, by their begins: whoever held it meanwhile was awaited. What is known of a hold is its end, so it began
- * with the end of the one before; a wait's own time within it is what counts. The work grows with waits and holds, not with their product. */
+/* Waits for one object, by their begins: whoever held it meanwhile was awaited. What is known of a hold is its end, so
+ * it began with the end of the one before; a wait's own time within it is what counts. The work grows with waits and
+ * holds, not with their product. */
 static int take_holds(struct search *s, const struct awaited *begun, size_t n)
 {
 	const struct vprof_held *h = &s->timeline->held.v[begun->held];
@@ -147,7 +150,8 @@ static int take_holds(struct search *s, const struct awaited *begun, size_t n)
 
 		if (i == k) { /* nobody waits: on to the next wait */
 			from = t = begun[i].from;
-			hold = h->first + vprof_time_search(v + h->first, sizeof *v, h->end - h->first, t, hold - h->first);
+			hold = h->first +
+			       vprof_time_search(v + h->first, sizeof *v, h->end - h->first, t, hold - h->first);
 			i++;
 			continue;
 		}
@@ -236,7 +240,8 @@ static int search(struct search *s)
 		rc = take_generation(s, &grew);
 	for (size_t t = 0; t < timeline->n_threads && !rc; t++) {
 		rc = join(&s->found[t]);
-		if (!rc && vprof_array_sort(s->found[t].releases.v, s->found[t].releases.n, sizeof *s->found[t].releases.v, by_t))
+		if (!rc && vprof_array_sort(s->found[t].releases.v, s->found[t].releases.n,
+					    sizeof *s->found[t].releases.v, by_t))
 			rc = VPROF_ERR_NOMEM;
 	}
 	return rc;

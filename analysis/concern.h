@@ -1,5 +1,6 @@
-/* Which stretches of which threads concern the intervals at all, and how long the intervals' threads waited for each release.
- * A program starts, stops, and has threads that no interval ever waits for: what they do explains nothing. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which stretches of which threads concern the intervals at all, and how long the intervals' threads waited for each
+ * release. A program starts, stops, and has threads that no interval ever waits for: what they do explains nothing. */
 #ifndef VPROF_CONCERN_H
 #define VPROF_CONCERN_H
 
@@ -13,13 +14,14 @@ struct vprof_release {
 	uint64_t t, waited; /* ticks that one wait, which it ended, had lasted */
 };
 
-struct vprof_concern { /* of one thread */
+struct vprof_concern {					  /* of one thread */
 	VPROF_ARRAY(struct vprof_concern_span) stretches; /* disjoint, by time */
-	VPROF_ARRAY(struct vprof_release) releases;  /* by time */
+	VPROF_ARRAY(struct vprof_release) releases;	  /* by time */
 };
 
-/* From the first to the last mark or queue event of a thread, and wherever another thread was awaited by one of these, by one that
- * these awaited, and so on. The waits are matched (vprof_wakes_match). *out[n_threads], or NULL and NOMEM. */
+/* From the first to the last mark or queue event of a thread, and wherever another thread was awaited by one of these,
+ * by one that these awaited, and so on. The waits are matched (vprof_wakes_match). *out[n_threads], or NULL and NOMEM.
+ */
 int vprof_concern_find(struct vprof_concern **out, const struct vprof_timeline *timeline);
 void vprof_concern_free(struct vprof_concern *concern, size_t n_threads);
 

@@ -1,5 +1,6 @@
-/* Every statistic is a function of weighted sums over blocks (block_sums.h). The threshold of the slowest intervals, the
- * specificities and the scales of the work's columns stay what they are in the data. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Every statistic is a function of weighted sums over blocks (block_sums.h). The threshold of the slowest intervals,
+ * the specificities and the scales of the work's columns stay what they are in the data. */
 #include "analysis/confidence.h"
 
 #include <gsl/gsl_cdf.h>
@@ -9,9 +10,10 @@
 #include "analysis/warnings.h"
 
 #define SEED UINT64_C(0x7670726f66)
-#define SETTLED 0.95	 /* of the replicates in which a factor scores more than the next */
+#define SETTLED 0.95 /* of the replicates in which a factor scores more than the next */
 #define SETTLE_MAX 1e15
-#define CHANCE (1.0 / 3) /* a first factor that keeps its place more rarely has none; of three equal ones each has a third */
+/* a first factor that keeps its place more rarely has none; of three equal ones each has a third */
+#define CHANCE (1.0 / 3)
 
 struct confidence {
 	struct vprof_results *r;
@@ -81,7 +83,8 @@ static void evaluate_spent(const struct confidence *c, const double *sums, doubl
 
 	for (size_t g = 0; g < s->n_groups; g++) {
 		values[at_spent(c) + g] = spent[g] / n;
-		values[at_gap(c) + g] = slow > 0 && slow < n ? spent_slow[g] / slow - (spent[g] - spent_slow[g]) / (n - slow) : NAN;
+		values[at_gap(c) + g] =
+			slow > 0 && slow < n ? spent_slow[g] / slow - (spent[g] - spent_slow[g]) / (n - slow) : NAN;
 	}
 }
 
@@ -163,8 +166,9 @@ static uint64_t to_settle(const struct confidence *c, const struct vprof_bootstr
 		squares += d * d;
 	}
 	gap = c->r->factors[i].score - c->r->factors[i + 1].score;
-	needed = gap > 0 ? (double)c->r->n_complete * squares / (n - 1) * pow(gsl_cdf_ugaussian_Pinv(SETTLED) / gap, 2) :
-			   SETTLE_MAX;
+	needed = gap > 0 ?
+			 (double)c->r->n_complete * squares / (n - 1) * pow(gsl_cdf_ugaussian_Pinv(SETTLED) / gap, 2) :
+			 SETTLE_MAX;
 	if (needed <= (double)c->r->n_complete) /* skewed: the normal law is too kind */
 		needed = 2 * (double)c->r->n_complete;
 	return needed < SETTLE_MAX ? (uint64_t)needed : (uint64_t)SETTLE_MAX;
@@ -222,8 +226,8 @@ static void fill_bounds(const struct confidence *c, struct vprof_bootstrap_value
 	vprof_bootstrap_bounds(v, at_work(c), &r->work_low, &r->work_high);
 }
 
-/* Does the run say which factors matter? Factors of equal shares may change places for ever: that is a finding, when their shares
- * are known. */
+/* Does the run say which factors matter? Factors of equal shares may change places for ever: that is a finding, when
+ * their shares are known. */
 static int judge_conclusion(const struct confidence *c)
 {
 	struct vprof_results *r = c->r;
@@ -234,16 +238,20 @@ static int judge_conclusion(const struct confidence *c)
 		n_sure += !(r->factors[n++].share_low <= 0); /* NaN: not known, for want of other intervals that vary */
 	if (n && !n_sure) {
 		r->inconclusive = 1;
-		return vprof_warning_add(r, "no factor's share is surely above 0: that of the first, %s, lies between %.1f and %.1f %%. "
-					 "Record a longer run", vprof_warned_name(first->name).s, 100 * first->share_low,
-					 100 * first->share_high);
+		return vprof_warning_add(
+			r,
+			"no factor's share is surely above 0: that of the first, %s, lies between %.1f and %.1f %%. "
+			"Record a longer run",
+			vprof_warned_name(first->name).s, 100 * first->share_low, 100 * first->share_high);
 	}
 	if (n && first->place_kept < CHANCE && first->share_low < first->share / 2) {
 		r->inconclusive = 1;
-		return vprof_warning_add(r, "the ranking is left to chance: the first factor, %s, keeps its place in %.0f %% of "
-					 "resampled runs, and its share lies between %.1f and %.1f %%. Record a longer run",
-					 vprof_warned_name(first->name).s, 100 * first->place_kept,
-					 100 * first->share_low, 100 * first->share_high);
+		return vprof_warning_add(
+			r,
+			"the ranking is left to chance: the first factor, %s, keeps its place in %.0f %% of "
+			"resampled runs, and its share lies between %.1f and %.1f %%. Record a longer run",
+			vprof_warned_name(first->name).s, 100 * first->place_kept, 100 * first->share_low,
+			100 * first->share_high);
 	}
 	for (size_t i = 0; i < n; i++)
 		if (r->factors[i].share_low <= 0 &&
@@ -290,7 +298,8 @@ static void fill_own_shares(const struct confidence *c)
 			continue;
 		for (size_t t = 0; t < s->n_types; t++) {
 			double d = s->type_n[t] > 0 ?
-					   s->type_factor[t * s->n_factors + f] / s->type_n[t] - factor->mean_ns : 0;
+					   s->type_factor[t * s->n_factors + f] / s->type_n[t] - factor->mean_ns :
+					   0;
 
 			between += s->type_n[t] * d * d;
 		}
@@ -316,8 +325,14 @@ static void set_unknown(struct vprof_results *r)
 static int estimate(struct confidence *c, const struct vprof_work_model *model, int n_threads)
 {
 	const struct vprof_block_sums *s = c->s;
-	struct vprof_bootstrap problem = { .n_blocks = s->n_blocks, .n_sums = s->width, .n_statistics = n_statistics(c), .seed = SEED,
-					   .rows = s->rows, .evaluate = evaluate, .arg = c, .n_threads = n_threads };
+	struct vprof_bootstrap problem = { .n_blocks = s->n_blocks,
+					   .n_sums = s->width,
+					   .n_statistics = n_statistics(c),
+					   .seed = SEED,
+					   .rows = s->rows,
+					   .evaluate = evaluate,
+					   .arg = c,
+					   .n_threads = n_threads };
 	struct vprof_bootstrap_values values;
 	int ret = vprof_bootstrap_run(&problem, &values);
 
@@ -333,7 +348,8 @@ static int estimate(struct confidence *c, const struct vprof_work_model *model, 
 }
 
 int vprof_confidence_fill(struct vprof_results *r, struct vprof_tree *tree, const struct vprof_traits *traits,
-			  const uint8_t *is_slow, const struct vprof_work_model *model, const struct vprof_term_list *terms)
+			  const uint8_t *is_slow, const struct vprof_work_model *model,
+			  const struct vprof_term_list *terms)
 {
 	struct vprof_block_sums sums;
 	struct confidence c = { .r = r, .s = &sums };

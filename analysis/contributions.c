@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/contributions.h"
 
 #include <math.h>
@@ -21,7 +22,8 @@ static double slowest_from(const struct vprof_traits *t)
 	return above ? t->ns[t->slowest[above - 1]] : INFINITY;
 }
 
-static void split(struct vprof_results *r, const struct vprof_traits *traits, double from, int is_exclusive, uint8_t *is_slow)
+static void split(struct vprof_results *r, const struct vprof_traits *traits, double from, int is_exclusive,
+		  uint8_t *is_slow)
 {
 	double tail = 0, rest = 0;
 
@@ -41,7 +43,8 @@ static void split(struct vprof_results *r, const struct vprof_traits *traits, do
 		is_slow[i] = 0;
 }
 
-void vprof_tail_choose(struct vprof_results *r, const struct vprof_traits *traits, double slower_than_ns, uint8_t *is_slow)
+void vprof_tail_choose(struct vprof_results *r, const struct vprof_traits *traits, double slower_than_ns,
+		       uint8_t *is_slow)
 {
 	r->tail_is_asked = slower_than_ns > 0;
 	r->tail_from_ns = r->tail_is_asked ? slower_than_ns : NAN;
@@ -119,7 +122,8 @@ static int sum_tails(struct tail *t)
 	}
 	if (!ret)
 		ret = vprof_parallel_run(t->tree->n_threads, t->n_shares, sum_tail, t);
-	ret = vprof_exchange_sums(t->tree->exchange, ret, t->n_shares, sums, is_mine, t->n_nodes * sizeof(double), add_sums);
+	ret = vprof_exchange_sums(t->tree->exchange, ret, t->n_shares, sums, is_mine, t->n_nodes * sizeof(double),
+				  add_sums);
 	if (!ret)
 		vprof_shares_join(t->n_shares, join_tails, t);
 	return ret;

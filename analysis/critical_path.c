@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Algorithm 2 without recursion: an outer loop follows the interval backwards from segment to segment, and a stack
  * of windows holds the wakers' time that is still to be cut into pieces. */
 #include "analysis/critical_path.h"
@@ -14,7 +15,7 @@ struct enqueue {
 	uint64_t item, t;
 	uint64_t gone; /* from here on as many were dequeued as enqueued: it cannot be dequeued any more */
 	uint32_t process, thread;
-	uint32_t place; /* in the thread's queue events */
+	uint32_t place;	     /* in the thread's queue events */
 	uint32_t is_dequeue; /* only while `gone` is found out */
 };
 
@@ -29,7 +30,7 @@ struct vprof_path {
 	const struct vprof_intervals *iv;
 	struct enqueue *enqueues; /* by (item, t) */
 	size_t n_enqueues, cap_enqueues;
-	int is_shared; /* the enqueues belong to another walker */
+	int is_shared;	   /* the enqueues belong to another walker */
 	size_t *wait_hint; /* [n_threads] */
 	size_t hold_hint;
 	VPROF_ARRAY(struct vprof_piece) pieces;
@@ -56,8 +57,8 @@ static int enqueue_order(const void *a, const void *b)
 	return x->place < y->place ? -1 : x->place > y->place;
 }
 
-/* Puts all queue events in order, finds out until when each item can be dequeued, and keeps the enqueues. An item that is in
- * several queues at once keeps all its enqueues until the last one is gone: which is which is not known. */
+/* Puts all queue events in order, finds out until when each item can be dequeued, and keeps the enqueues. An item that
+ * is in several queues at once keeps all its enqueues until the last one is gone: which is which is not known. */
 static int find_gone(struct vprof_path *p, size_t n)
 {
 	size_t first = 0, open = 0; /* enqueues since all were gone; those not dequeued yet */
@@ -100,7 +101,8 @@ int vprof_path_new(struct vprof_path **out, const struct vprof_timeline *timelin
 	}
 	if (!p || !p->enqueues || !p->wait_hint) {
 		vprof_path_free(p);
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the trace's queue events: "
+		return vprof_error_set(err, VPROF_ERR_NOMEM,
+				       "not enough memory for the trace's queue events: "
 				       "record a shorter run");
 	}
 	n = 0;
@@ -110,7 +112,8 @@ int vprof_path_new(struct vprof_path **out, const struct vprof_timeline *timelin
 		for (size_t k = 0; k < line->queue_events.n; k++) {
 			const struct vprof_queue_event *q = &line->queue_events.v[k];
 
-			p->enqueues[n++] = (struct enqueue){ q->item, q->t, 0, line->process_seq, (uint32_t)i, (uint32_t)k,
+			p->enqueues[n++] = (struct enqueue){ q->item,		q->t,	     0,
+							     line->process_seq, (uint32_t)i, (uint32_t)k,
 							     q->is_dequeue };
 		}
 	}
@@ -181,8 +184,8 @@ static int add_window(struct vprof_path *p, uint32_t thread, uint64_t from, uint
 }
 
 /* What others did from..to while the thread waited: each part by the one that held the object up to its end. */
-static int add_blame(struct vprof_path *p, uint32_t thread, const struct vprof_wait *w, uint64_t from, uint64_t to, uint32_t parent,
-		     uint32_t convoy)
+static int add_blame(struct vprof_path *p, uint32_t thread, const struct vprof_wait *w, uint64_t from, uint64_t to,
+		     uint32_t parent, uint32_t convoy)
 {
 	struct vprof_holds_walk walk;
 	uint32_t holder;
@@ -230,12 +233,13 @@ static int is_convoy(const struct vprof_path *p, const struct window *in, const 
 	const struct vprof_piece *parent = in->parent == VPROF_NONE ? NULL : &p->pieces.v[in->parent];
 	const struct vprof_wait *waiter;
 
-	if (!parent || parent->kind != VPROF_PIECE_WAIT || w->waker == VPROF_NONE || w->wake_t <= w->t0 || in->convoy >= CONVOY_MAX)
+	if (!parent || parent->kind != VPROF_PIECE_WAIT || w->waker == VPROF_NONE || w->wake_t <= w->t0 ||
+	    in->convoy >= CONVOY_MAX)
 		return 0;
 	waiter = &p->timeline->threads[parent->thread].waits.v[parent->wait];
 	return is_same_line(w->kind, waiter->kind) && w->object == waiter->object &&
-	       ((w->flags & VP_FLAG_SHARED) || p->timeline->threads[in->thread].process_seq ==
-						       p->timeline->threads[parent->thread].process_seq);
+	       ((w->flags & VP_FLAG_SHARED) ||
+		p->timeline->threads[in->thread].process_seq == p->timeline->threads[parent->thread].process_seq);
 }
 
 /* Cuts a window of a thread at its waits. */
@@ -258,8 +262,8 @@ static int cut(struct vprof_path *p, struct window in)
 			continue;
 		if (a > t && add_piece(p, (struct vprof_piece){ t, a, thread, VPROF_NONE, parent, VPROF_PIECE_RUN, 0 }))
 			return VPROF_ERR_NOMEM;
-		if (is_convoy(p, &in, w) ? add_blame(p, thread, w, a, b, parent, in.convoy + 1)
-					 : add_wait(p, thread, (uint32_t)i, a, b, parent))
+		if (is_convoy(p, &in, w) ? add_blame(p, thread, w, a, b, parent, in.convoy + 1) :
+					   add_wait(p, thread, (uint32_t)i, a, b, parent))
 			return VPROF_ERR_NOMEM;
 		t = b;
 	}
@@ -286,8 +290,9 @@ static int add_queued(struct vprof_path *p, uint32_t thread, uint64_t from, uint
 	return add_window(p, thread, from, to, (uint32_t)p->pieces.n - 1, 0);
 }
 
-/* The ENQUEUE that a DEQUEUE of `item` at t belongs to: the last one before t that was not dequeued before; one that was made while working for
- * the instance is preferred, and so is the own process (item addresses repeat in forked processes). */
+/* The ENQUEUE that a DEQUEUE of `item` at t belongs to: the last one before t that was not dequeued before; one that
+ * was made while working for the instance is preferred, and so is the own process (item addresses repeat in forked
+ * processes). */
 static struct origin find_enqueue(const struct vprof_path *p, uint64_t item, uint64_t t, uint32_t process,
 				  uint32_t instance)
 {
@@ -323,8 +328,8 @@ static struct origin find_enqueue(const struct vprof_path *p, uint64_t item, uin
 
 /* How far back a thread's events may explain a segment. */
 struct floors {
-	uint64_t any; /* begin of its last segment before */
-	uint64_t own; /* begin of its last segment of this instance before: at most `any` */
+	uint64_t any;		     /* begin of its last segment before */
+	uint64_t own;		     /* begin of its last segment of this instance before: at most `any` */
 	uint64_t own_end, own_again; /* its end, and the last RESUME within it */
 };
 
@@ -351,17 +356,18 @@ static int is_first_within(const struct vprof_line *line, size_t dequeue, uint64
 }
 
 /* Creation edge of a segment that begins at `start`: by the last DEQUEUE before it with no other segment's begin
- * in between; by an earlier one, since the thread last worked for the instance, of an item that was enqueued for this instance (a
- * thread may take several items and serve them one by one); or by a DEQUEUE within it of an item that was enqueued for this instance
- * before it began. Only without any of these: by the last DEQUEUE before it, of an item that others enqueued. */
+ * in between; by an earlier one, since the thread last worked for the instance, of an item that was enqueued for this
+ * instance (a thread may take several items and serve them one by one); or by a DEQUEUE within it of an item that was
+ * enqueued for this instance before it began. Only without any of these: by the last DEQUEUE before it, of an item that
+ * others enqueued. */
 static struct origin find_creation(const struct vprof_path *p, uint32_t instance, uint32_t thread, struct floors floors,
 				   uint64_t start, uint64_t stop)
 {
 	const struct vprof_line *line = &p->timeline->threads[thread];
 	uint64_t begin = p->iv->instances.v[instance].begin;
 	struct origin best = { 0, 0, VPROF_NONE, 0 };
-	size_t after = vprof_time_search(line->queue_events.v, sizeof *line->queue_events.v, line->queue_events.n,
-					 start, 0);
+	size_t after =
+		vprof_time_search(line->queue_events.v, sizeof *line->queue_events.v, line->queue_events.n, start, 0);
 
 	for (size_t i = after, n = 0, n_messages = 0; i-- > 0 && n < LOOK_BACK_MAX && n_messages < LOOK_BACK_MAX;) {
 		const struct vprof_queue_event *q = &line->queue_events.v[i];
@@ -377,11 +383,13 @@ static struct origin find_creation(const struct vprof_path *p, uint32_t instance
 		if (!o.found || o.t < begin)
 			continue;
 		if (q->t <= floors.own_again ||
-		    (q->t <= floors.own_end && o.t <= floors.own && is_first_within(line, i, floors.own))) /* that segment took it in */
+		    /* that segment took it in */
+		    (q->t <= floors.own_end && o.t <= floors.own && is_first_within(line, i, floors.own)))
 			continue;
 		if (o.segment != VPROF_NONE)
 			return o;
-		if (n == 1 && !q->is_message && q->t >= floors.any) /* only the last one may have been enqueued by somebody who worked for no interval */
+		/* only the last one may have been enqueued by somebody who worked for no interval */
+		if (n == 1 && !q->is_message && q->t >= floors.any)
 			best = o;
 	}
 	for (size_t i = after, n = 0; i < line->queue_events.n && n < LOOK_BACK_MAX; i++, n++) {
@@ -407,8 +415,7 @@ static struct origin find_handover(const struct vprof_path *p, uint32_t instance
 {
 	const struct vprof_line *line = &p->timeline->threads[thread];
 	struct origin none = { 0, 0, VPROF_NONE, 0 };
-	size_t i = vprof_time_search(line->waits.v, sizeof *line->waits.v, line->waits.n, start,
-				     p->wait_hint[thread]);
+	size_t i = vprof_time_search(line->waits.v, sizeof *line->waits.v, line->waits.n, start, p->wait_hint[thread]);
 
 	i -= i && line->waits.v[i - 1].t1 > start; /* not over yet */
 	for (int n = 0; i-- > 0 && n < LOOK_BACK_MAX; n++) {
@@ -431,8 +438,7 @@ static struct origin find_handover(const struct vprof_path *p, uint32_t instance
 static uint64_t active_until(const struct vprof_path *p, const struct vprof_segment *s, uint64_t t)
 {
 	const struct vprof_line *line = &p->timeline->threads[s->thread];
-	size_t i = vprof_time_search(line->waits.v, sizeof *line->waits.v, line->waits.n, t,
-				     p->wait_hint[s->thread]);
+	size_t i = vprof_time_search(line->waits.v, sizeof *line->waits.v, line->waits.n, t, p->wait_hint[s->thread]);
 
 	if (i && line->waits.v[i - 1].t1 >= t && line->waits.v[i - 1].t0 > s->t0)
 		return line->waits.v[i - 1].t0;
@@ -481,9 +487,10 @@ static struct origin find_segment(const struct vprof_path *p, uint32_t instance,
 	return ended.found ? ended : open;
 }
 
-/* Events before the begin of the labelled stretch before place `t` on the thread belong to that one. The last one of this
- * instance is looked for among the instance's: the thread may have had many others since. */
-static struct floors find_floors(const struct vprof_path *p, uint32_t instance, uint32_t thread, uint32_t current, uint64_t t)
+/* Events before the begin of the labelled stretch before place `t` on the thread belong to that one. The last one of
+ * this instance is looked for among the instance's: the thread may have had many others since. */
+static struct floors find_floors(const struct vprof_path *p, uint32_t instance, uint32_t thread, uint32_t current,
+				 uint64_t t)
 {
 	const struct vprof_instance *inst = &p->iv->instances.v[instance];
 	const uint32_t *list = p->iv->by_instance + inst->first_segment;
@@ -516,8 +523,8 @@ static struct floors find_floors(const struct vprof_path *p, uint32_t instance, 
 	return f;
 }
 
-static struct origin find_predecessor(const struct vprof_path *p, uint32_t instance, uint32_t thread,
-				      uint32_t current, uint64_t t)
+static struct origin find_predecessor(const struct vprof_path *p, uint32_t instance, uint32_t thread, uint32_t current,
+				      uint64_t t)
 {
 	struct floors floors = find_floors(p, instance, thread, current, t);
 	uint64_t stop = current == VPROF_NONE ? t : p->iv->segments.v[current].t1;

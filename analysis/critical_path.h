@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The chain of segments, waits and queue delays that determined an interval's end (VProfiler, section 3.3.3,
  * Algorithm 2); decisions in docs/design/critical-path.md.
  *
@@ -20,8 +21,8 @@ enum vprof_piece_kind {
 struct vprof_piece {
 	uint64_t from, to;
 	uint32_t thread;
-	uint32_t wait;	 /* WAIT: index into the thread's waits, else VPROF_NONE */
-	uint32_t parent; /* index of the piece that this one explains, or VPROF_NONE */
+	uint32_t wait;	     /* WAIT: index into the thread's waits, else VPROF_NONE */
+	uint32_t parent;     /* index of the piece that this one explains, or VPROF_NONE */
 	uint8_t kind, depth; /* depth: number of pieces above */
 };
 

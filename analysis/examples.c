@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Pieces of the path are shown as they are; calls over all that a thread did in one go, so that a call which waits is one
- * rectangle. What is too much is thinned by length while it is gathered: the shorter half goes whenever the array is full. */
+/* Pieces of the path are shown as they are; calls over all that a thread did in one go, so that a call which waits is
+ * one rectangle. What is too much is thinned by length while it is gathered: the shorter half goes whenever the array
+ * is full. */
 #include "analysis/examples.h"
 
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #define DEPTH_MAX 64 /* calls beneath are not shown */
 
 struct shown {
-	uint64_t from, to; /* ticks */
+	uint64_t from, to;	/* ticks */
 	uint32_t thread, index; /* index of the piece, or code of the call */
 	uint16_t depth;
 	uint8_t is_call, is_blame;
@@ -137,7 +138,8 @@ static void gather_piece(struct examples *e, const struct vprof_piece *p, uint32
 		gather_add(e->g, &shown);
 		return;
 	}
-	vprof_wait_walk_begin(&walk, e->timeline, p->thread, &e->timeline->threads[p->thread].waits.v[p->wait], p->from, p->to, NULL);
+	vprof_wait_walk_begin(&walk, e->timeline, p->thread, &e->timeline->threads[p->thread].waits.v[p->wait], p->from,
+			      p->to, NULL);
 	shown.to = p->from;
 	while (vprof_wait_walk_next(&walk, &s)) {
 		if (s.state != shown.state || shown.to == p->from) {
@@ -178,8 +180,10 @@ static int gather_path(struct examples *e, uint32_t instance)
 	for (size_t i = 0; !ret && i < n; i = end) {
 		const struct vprof_piece *p = &e->own.v[i];
 
-		for (end = i + 1; end < n && e->own.v[end].parent == p->parent && e->own.v[end].thread == p->thread &&
-				  e->own.v[end].kind != VPROF_PIECE_QUEUED && e->own.v[end].from == e->own.v[end - 1].to; end++)
+		for (end = i + 1;
+		     end < n && e->own.v[end].parent == p->parent && e->own.v[end].thread == p->thread &&
+		     e->own.v[end].kind != VPROF_PIECE_QUEUED && e->own.v[end].from == e->own.v[end - 1].to;
+		     end++)
 			;
 		if (p->kind != VPROF_PIECE_QUEUED)
 			ret = gather_calls(e, p->thread, p->from, e->own.v[end - 1].to, p->parent != VPROF_NONE);
@@ -221,7 +225,9 @@ static const char *call_name(struct examples *e, uint32_t code)
 static int show(struct examples *e, const struct shown *s, uint64_t begin, struct vprof_shown_piece *out)
 {
 	static const char *const kinds[] = { [VPROF_PIECE_RUN] = "run", [VPROF_PIECE_QUEUED] = "queued" };
-	static const char *const waits[] = { [VPROF_IN_BLOCK] = "wait", [VPROF_IN_KERNEL] = "kernel", [VPROF_IN_IO] = "io",
+	static const char *const waits[] = { [VPROF_IN_BLOCK] = "wait",
+					     [VPROF_IN_KERNEL] = "kernel",
+					     [VPROF_IN_IO] = "io",
 					     [VPROF_IN_PREEMPTED] = "preempted" };
 	const struct vprof_piece *p = s->is_call ? NULL : &e->own.v[s->index];
 	const struct vprof_line *line = s->thread < e->timeline->n_threads ? &e->timeline->threads[s->thread] : NULL;
@@ -230,7 +236,9 @@ static int show(struct examples *e, const struct shown *s, uint64_t begin, struc
 
 	*out = (struct vprof_shown_piece){ .from_ns = (double)(s->from - begin) * e->timeline->ns_per_tick,
 					   .to_ns = (double)(s->to - begin) * e->timeline->ns_per_tick,
-					   .kind = kind, .depth = s->depth, .is_blame = s->is_blame };
+					   .kind = kind,
+					   .depth = s->depth,
+					   .is_blame = s->is_blame };
 	if (line && (!p || p->kind != VPROF_PIECE_QUEUED)) {
 		out->thread = thread_of(e, s->thread);
 		if (out->thread == VPROF_NONE)
@@ -267,11 +275,18 @@ static int add(struct examples *e, const char *why, unsigned rank, uint32_t inst
 	if (!room)
 		return VPROF_ERR_NOMEM;
 	r->pieces = room;
-	*x = (struct vprof_example){ .why = why, .rank = rank, .latency_ns = (double)(inst->end - inst->begin) * e->timeline->ns_per_tick,
-				     .at_ns = e->source->from_ns + (inst->begin > e->source->start ?
-					      (double)(inst->begin - e->source->start) * e->timeline->ns_per_tick : 0),
-				     .type = inst->type_kind ? vprof_type_name(r, e->timeline, inst->type_kind, inst->type) : "",
-				     .first_piece = (uint32_t)r->n_pieces, .n_left_out = e->g->n_left_out };
+	*x = (struct vprof_example){
+		.why = why,
+		.rank = rank,
+		.latency_ns = (double)(inst->end - inst->begin) * e->timeline->ns_per_tick,
+		.at_ns = e->source->from_ns +
+			 (inst->begin > e->source->start ?
+				  (double)(inst->begin - e->source->start) * e->timeline->ns_per_tick :
+				  0),
+		.type = inst->type_kind ? vprof_type_name(r, e->timeline, inst->type_kind, inst->type) : "",
+		.first_piece = (uint32_t)r->n_pieces,
+		.n_left_out = e->g->n_left_out
+	};
 	if (!x->type)
 		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; !ret && i < e->g->n; i++)
@@ -332,8 +347,8 @@ static int add_wishes(struct examples *e, const struct vprof_traits *t)
 	return 0;
 }
 
-int vprof_examples_fill(struct vprof_results *r, struct vprof_source *sources, size_t n_sources, const struct vprof_plan *plan,
-			const struct vprof_traits *traits)
+int vprof_examples_fill(struct vprof_results *r, struct vprof_source *sources, size_t n_sources,
+			const struct vprof_plan *plan, const struct vprof_traits *traits)
 {
 	struct examples e = { .r = r, .sources = sources, .n_sources = n_sources, .plan = plan };
 	size_t n_threads = 0;

@@ -12,7 +12,7 @@
 #define VPROF_EXAMPLE_CALLS_READ 4000000 /* over all examples; of those beyond no calls are shown */
 
 /* Fills examples, pieces and threads of `r`. OK or NOMEM. */
-int vprof_examples_fill(struct vprof_results *r, struct vprof_source *sources, size_t n_sources, const struct vprof_plan *plan,
-			const struct vprof_traits *traits);
+int vprof_examples_fill(struct vprof_results *r, struct vprof_source *sources, size_t n_sources,
+			const struct vprof_plan *plan, const struct vprof_traits *traits);
 
 #endif

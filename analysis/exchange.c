@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A gather is two or three steps of the transport: how each rank fares and how much it has, then the bytes rank by rank; after a failure
- * the messages instead. */
+/* A gather is two or three steps of the transport: how each rank fares and how much it has, then the bytes rank by
+ * rank; after a failure the messages instead. */
 #include "analysis/exchange.h"
 
 #include <stdint.h>
@@ -26,7 +26,8 @@ int vprof_exchange_ranks(const struct vprof_exchange *x)
 static int lost(struct vprof_exchange *x)
 {
 	x->has_failed = 1;
-	return vprof_error_set(&x->failure, VPROF_ERR_FAILED, "the connection between the ranks of this analysis failed");
+	return vprof_error_set(&x->failure, VPROF_ERR_FAILED,
+			       "the connection between the ranks of this analysis failed");
 }
 
 static int learn_failure(struct vprof_exchange *x, int first, int ret, const struct vprof_error *err)
@@ -38,7 +39,8 @@ static int learn_failure(struct vprof_exchange *x, int first, int ret, const str
 	if (t->rank == first && err && err->message[0])
 		message = *err;
 	else if (t->rank == first)
-		vprof_error_set(&message, ret, ret == VPROF_ERR_NOMEM ? "not enough memory" : "its part of the analysis failed");
+		vprof_error_set(&message, ret,
+				ret == VPROF_ERR_NOMEM ? "not enough memory" : "its part of the analysis failed");
 	if (t->broadcast(t, &message, sizeof message, first))
 		return lost(x);
 	message.message[sizeof message.message - 1] = '\0';
@@ -73,7 +75,8 @@ static int make_room(struct vprof_gathered *all, const struct head *heads, int n
 }
 
 /* How all ranks fare: 0, or the first one's error, whose message all then have. */
-static int compare_notes(struct vprof_exchange *x, int ret, const struct vprof_error *err, size_t n_bytes, struct head *heads)
+static int compare_notes(struct vprof_exchange *x, int ret, const struct vprof_error *err, size_t n_bytes,
+			 struct head *heads)
 {
 	struct vprof_transport *t = x->transport;
 	struct head head = { ret, n_bytes };
@@ -86,8 +89,8 @@ static int compare_notes(struct vprof_exchange *x, int ret, const struct vprof_e
 	return 0;
 }
 
-int vprof_exchange_gather(struct vprof_exchange *x, int ret, const struct vprof_error *err, const void *mine, size_t n_bytes,
-			  struct vprof_gathered *all)
+int vprof_exchange_gather(struct vprof_exchange *x, int ret, const struct vprof_error *err, const void *mine,
+			  size_t n_bytes, struct vprof_gathered *all)
 {
 	struct vprof_gathered none = { 0 };
 	struct head *heads;
@@ -128,7 +131,8 @@ static int take_sums(const struct vprof_gathered *all, int n_ranks, size_t n_sha
 	if (!is_there)
 		return VPROF_ERR_NOMEM;
 	for (int r = 0; r < n_ranks; r++) {
-		for (size_t at = all->first[r]; at + sizeof(uint64_t) + n_bytes <= all->first[r + 1]; at += sizeof(uint64_t) + n_bytes) {
+		for (size_t at = all->first[r]; at + sizeof(uint64_t) + n_bytes <= all->first[r + 1];
+		     at += sizeof(uint64_t) + n_bytes) {
 			uint64_t i;
 
 			memcpy(&i, all->bytes + at, sizeof i);
@@ -146,8 +150,9 @@ static int take_sums(const struct vprof_gathered *all, int n_ranks, size_t n_sha
 }
 
 /* n_bytes is a multiple of 8. */
-int vprof_exchange_sums(struct vprof_exchange *x, int ret, size_t n_shares, void *const *sums, const unsigned char *is_mine,
-			size_t n_bytes, void (*add)(void *to, const void *from, size_t n_bytes))
+int vprof_exchange_sums(struct vprof_exchange *x, int ret, size_t n_shares, void *const *sums,
+			const unsigned char *is_mine, size_t n_bytes,
+			void (*add)(void *to, const void *from, size_t n_bytes))
 {
 	struct vprof_gathered all = { 0 };
 	size_t n_mine = 0, at = 0;

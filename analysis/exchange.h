@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the processes of one analysis (ranks) tell one another: one step, in which each gives bytes and gets those of all.
+/* What the processes of one analysis (ranks) tell one another: one step, in which each gives bytes and gets those of
+ * all.
  *
- * Every rank goes through the same gathers in the same order. One that fails tells so in its next gather; that one then fails on
- * all ranks, with the message of the first rank that failed, and no gather may follow. So nobody waits for ever. Ranks run the
- * same program on machines of one kind: bytes go as they lie in memory.
+ * Every rank goes through the same gathers in the same order. One that fails tells so in its next gather; that one then
+ * fails on all ranks, with the message of the first rank that failed, and no gather may follow. So nobody waits for
+ * ever. Ranks run the same program on machines of one kind: bytes go as they lie in memory.
  */
 #ifndef VPROF_EXCHANGE_H
 #define VPROF_EXCHANGE_H
@@ -37,15 +38,17 @@ struct vprof_gathered {
 int vprof_exchange_rank(const struct vprof_exchange *x);
 int vprof_exchange_ranks(const struct vprof_exchange *x);
 
-/* `ret` is what this rank's work before came to, `err` its message (may be NULL). Returns 0 when no rank has failed, with their bytes in
- * `all`, to be released in any case; `all` may be NULL when nobody gives any. */
-int vprof_exchange_gather(struct vprof_exchange *x, int ret, const struct vprof_error *err, const void *mine, size_t n_bytes,
-			  struct vprof_gathered *all);
+/* `ret` is what this rank's work before came to, `err` its message (may be NULL). Returns 0 when no rank has failed,
+ * with their bytes in `all`, to be released in any case; `all` may be NULL when nobody gives any. */
+int vprof_exchange_gather(struct vprof_exchange *x, int ret, const struct vprof_error *err, const void *mine,
+			  size_t n_bytes, struct vprof_gathered *all);
 void vprof_gathered_release(struct vprof_gathered *all);
 
-/* Sums of shares (shares.h), each of n_bytes. In the end every rank has the sums of all: sums[i] of a share that one rank took is
- * copied; of one that several took, add(to, from) joins them in the order of ranks. is_mine: [n_shares] this rank took some of it. */
-int vprof_exchange_sums(struct vprof_exchange *x, int ret, size_t n_shares, void *const *sums, const unsigned char *is_mine,
-			size_t n_bytes, void (*add)(void *to, const void *from, size_t n_bytes));
+/* Sums of shares (shares.h), each of n_bytes. In the end every rank has the sums of all: sums[i] of a share that one
+ * rank took is copied; of one that several took, add(to, from) joins them in the order of ranks. is_mine: [n_shares]
+ * this rank took some of it. */
+int vprof_exchange_sums(struct vprof_exchange *x, int ret, size_t n_shares, void *const *sums,
+			const unsigned char *is_mine, size_t n_bytes,
+			void (*add)(void *to, const void *from, size_t n_bytes));
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Decisions that the paper leaves open:
  *
  * - A factor is known by name and by whether it is blame (work that others did while the interval waited).
@@ -436,7 +437,8 @@ static int finish_factors(struct selection *s)
 	if (s->list->terms.n)
 		qsort(s->list->terms.v, s->list->terms.n, sizeof *s->list->terms.v, term_order);
 	for (from = 0; from < s->list->terms.n; from = to) {
-		for (to = from; to < s->list->terms.n && s->list->terms.v[to].factor == s->list->terms.v[from].factor; to++)
+		for (to = from; to < s->list->terms.n && s->list->terms.v[to].factor == s->list->terms.v[from].factor;
+		     to++)
 			;
 		if (finish_factor(s, &s->factors.v[s->list->terms.v[from].factor], s->list->terms.v + from, to - from))
 			return VPROF_ERR_NOMEM;
@@ -492,7 +494,8 @@ static int rank(struct selection *s)
 	for (size_t i = 0; i < n; i++) {
 		struct vprof_factor *f = &s->factors.v[i];
 
-		order[i] = (struct ranked){ f, (uint32_t)i, factor_depth(r, f), !s->never[i] && f->share > r->threshold };
+		order[i] =
+			(struct ranked){ f, (uint32_t)i, factor_depth(r, f), !s->never[i] && f->share > r->threshold };
 		n_above += (size_t)order[i].is_selectable;
 	}
 	qsort(order, n, sizeof *order, rank_order);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Of an object's releases only those are kept that tell something new: of several in a row by one thread, or by readers, the last. */
+/* Of an object's releases only those are kept that tell something new: of several in a row by one thread, or by
+ * readers, the last. */
 #include "analysis/holds.h"
 
 int vprof_holds_begin(struct vprof_timeline *timeline)
@@ -86,7 +87,9 @@ void vprof_holds_walk_begin(struct vprof_holds_walk *walk, const struct vprof_ti
 {
 	const struct vprof_held h = held_of(timeline, wait);
 
-	*walk = (struct vprof_holds_walk){ .wait = wait, .t = from, .to = wait->wake_t < to ? wait->wake_t : to, .thread = thread };
+	*walk = (struct vprof_holds_walk){
+		.wait = wait, .t = from, .to = wait->wake_t < to ? wait->wake_t : to, .thread = thread
+	};
 	if (h.first == h.end || from >= walk->to)
 		return;
 	*hint = holds_until(timeline, &h, from, *hint);

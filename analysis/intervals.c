@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Marks of all threads in the order of time drive one small state machine: a label for each thread, and a table of
  * open instances by (name, id).
  *
- * The table holds what is open at the moment, so it stays in the processor's cache. Whether a mark of something that is not open
- * follows an earlier begin only changes how it is counted: that is settled at the end, for all such marks together. */
+ * The table holds what is open at the moment, so it stays in the processor's cache. Whether a mark of something that is
+ * not open follows an earlier begin only changes how it is counted: that is settled at the end, for all such marks
+ * together. */
 #include "analysis/intervals.h"
 
 #include "analysis/losses.h"
@@ -67,7 +69,8 @@ static int first_event_order(const void *a, const void *b)
 	return is_before(a, b) ? -1 : is_before(b, a);
 }
 
-/* Each thread's marks are sorted. Sorted, the first ones are a heap. An instance for each begin: memory in one piece costs less. */
+/* Each thread's marks are sorted. Sorted, the first ones are a heap. An instance for each begin: memory in one piece
+ * costs less. */
 static int collect_events(struct tracker *tr)
 {
 	size_t n = 0, n_begins = 0, n_resumes = 0;
@@ -83,7 +86,8 @@ static int collect_events(struct tracker *tr)
 		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < tr->timeline->n_threads; i++)
 		if (tr->timeline->threads[i].marks.n)
-			tr->next[tr->n_next++] = (struct event){ tr->timeline->threads[i].marks.v[0].t, (uint32_t)i, 0 };
+			tr->next[tr->n_next++] =
+				(struct event){ tr->timeline->threads[i].marks.v[0].t, (uint32_t)i, 0 };
 	qsort(tr->next, tr->n_next, sizeof *tr->next, first_event_order);
 	return 0;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Instances of intervals and the segments of threads that worked for them.
  *
  * An instance is (name, id) from BEGIN to END (docs/design/contracts.md, "Intervals"): looked up in the recording
@@ -10,7 +11,7 @@
 #include "analysis/timeline.h"
 
 enum vprof_instance_state {
-	VPROF_INSTANCE_OPEN,	  /* cut by the trace's end */
+	VPROF_INSTANCE_OPEN, /* cut by the trace's end */
 	VPROF_INSTANCE_COMPLETE,
 	VPROF_INSTANCE_RESTARTED, /* begun again before it ended: given up */
 };
@@ -22,7 +23,7 @@ struct vprof_instance {
 	uint32_t begin_thread, end_thread;
 	uint32_t process_seq;
 	uint32_t first_segment, n_segments; /* into by_instance */
-	uint32_t older; /* next open instance with the same (name, id) in another process */
+	uint32_t older;			    /* next open instance with the same (name, id) in another process */
 	uint8_t state, ambiguous;
 	uint8_t type_kind; /* 0: none, 1: number, 2: string */
 	uint8_t is_lossy;  /* records were lost that it may need (analysis/losses.h) */
@@ -44,8 +45,8 @@ struct vprof_interval_name {
 struct vprof_intervals {
 	VPROF_ARRAY(struct vprof_instance) instances; /* by begin */
 	VPROF_ARRAY(struct vprof_segment) segments;   /* by t0 */
-	uint32_t *by_instance; /* [n segments] indices of segments, grouped by instance, each group by t0 */
-	uint32_t *by_thread;   /* [n segments] the same, grouped by thread */
+	uint32_t *by_instance;	/* [n segments] indices of segments, grouped by instance, each group by t0 */
+	uint32_t *by_thread;	/* [n segments] the same, grouped by thread */
 	uint32_t *thread_first; /* [n_threads + 1] */
 	size_t n_threads, cap_by_instance, cap_by_thread;
 	VPROF_ARRAY(struct vprof_interval_name) names;

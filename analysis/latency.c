@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Between types, within types: the sums of squares of a one-way analysis of variance. */
 #include "analysis/latency.h"
 
@@ -55,9 +56,12 @@ static void add_groups(struct group *groups, const struct vprof_traits *t)
 }
 
 /* The most frequent types first; traits->type follows. `place`: [n_groups]. */
-static int show_groups(struct vprof_results *r, struct vprof_traits *t, const struct group *groups, size_t n_groups, uint32_t *place)
+static int show_groups(struct vprof_results *r, struct vprof_traits *t, const struct group *groups, size_t n_groups,
+		       uint32_t *place)
 {
-	r->n_types = n_groups == 1 && t->types.v[groups[0].index].kind == 0 ? 0 : n_groups < TYPES_MAX ? n_groups : TYPES_MAX;
+	r->n_types = n_groups == 1 && t->types.v[groups[0].index].kind == 0 ? 0 :
+		     n_groups < TYPES_MAX				    ? n_groups :
+									      TYPES_MAX;
 	r->types = calloc(r->n_types + 1, sizeof *r->types);
 	if (!r->types)
 		return VPROF_ERR_NOMEM;
@@ -138,8 +142,10 @@ int vprof_latency_fill(struct vprof_results *r, struct vprof_traits *t, struct v
 	r->var_ns2 = vprof_moment_variance(&all, t->n);
 	r->sd_ns = sqrt(r->var_ns2);
 	if (r->var_ns2 > 0)
-		r->slowest_share = (r->max_ns - r->mean_ns) * (r->max_ns - r->mean_ns) / (r->var_ns2 * (double)(t->n - 1));
+		r->slowest_share =
+			(r->max_ns - r->mean_ns) * (r->max_ns - r->mean_ns) / (r->var_ns2 * (double)(t->n - 1));
 	if (fill_types(r, t))
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the latencies of %zu intervals", t->n);
+		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the latencies of %zu intervals",
+				       t->n);
 	return 0;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Latency of the complete intervals: distribution, and how much of the variance lies between types. */
 #ifndef VPROF_LATENCY_H
 #define VPROF_LATENCY_H
@@ -6,7 +7,8 @@
 #include "analysis/traits.h"
 
 /* Fills min, max, percentiles and types of `r`; mean, standard deviation and variance too. Variances n - 1; percentiles
- * interpolate linearly between order statistics. From here on traits->type is an index into r->types. OK or NOMEM. O(n). */
+ * interpolate linearly between order statistics. From here on traits->type is an index into r->types. OK or NOMEM.
+ * O(n). */
 int vprof_latency_fill(struct vprof_results *r, struct vprof_traits *traits, struct vprof_error *err);
 
 #endif

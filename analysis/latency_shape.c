@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The histogram is log-linear (as HdrHistogram's): 16 buckets for each power of two, so that each is at most 6 % wide. */
+/* The histogram is log-linear (as HdrHistogram's): 16 buckets for each power of two, so that each is at most 6 % wide.
+ */
 #include "analysis/latency_shape.h"
 
 #include <gsl/gsl_statistics_double.h>
@@ -51,7 +52,8 @@ static int fill_histogram(struct vprof_results *r, const struct counts *c)
 	for (unsigned t = 0; t <= TYPES_SHOWN; t++)
 		for (unsigned b = 0; b < N_BUCKETS; b++)
 			if (c->n[t][b])
-				r->histogram[r->n_histogram++] = (struct vprof_bucket){ bucket_from(b), bucket_from(b + 1), c->n[t][b], t };
+				r->histogram[r->n_histogram++] =
+					(struct vprof_bucket){ bucket_from(b), bucket_from(b + 1), c->n[t][b], t };
 	return 0;
 }
 
@@ -69,7 +71,8 @@ static void fill_period(struct vprof_period *p, const double *ns, size_t n)
 }
 
 struct periods {
-	size_t n, first[PERIODS_MAX + 1]; /* places at which they begin; those in which no interval began are left out */
+	/* places at which they begin; those in which no interval began are left out */
+	size_t n, first[PERIODS_MAX + 1];
 	double *ns;	/* [of all intervals] latencies by period, each one's rising */
 	uint8_t *which; /* [the same] an interval's period */
 	size_t cap_ns, cap_which;
@@ -108,7 +111,9 @@ static void distribute(struct periods *p, const struct vprof_traits *t)
 
 static int fill_periods(struct vprof_results *r, const struct vprof_traits *t)
 {
-	size_t n_parts = t->n / PERIOD_LEAST < 1 ? 1 : t->n / PERIOD_LEAST > PERIODS_MAX ? PERIODS_MAX : t->n / PERIOD_LEAST;
+	size_t n_parts = t->n / PERIOD_LEAST < 1	   ? 1 :
+			 t->n / PERIOD_LEAST > PERIODS_MAX ? PERIODS_MAX :
+							     t->n / PERIOD_LEAST;
 	struct periods p = { 0 };
 	int ret = VPROF_ERR_NOMEM;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the latencies look like: a histogram, and their course over the run. Bounded, whatever the number of intervals. */
+/* What the latencies look like: a histogram, and their course over the run. Bounded, whatever the number of intervals.
+ */
 #ifndef VPROF_LATENCY_SHAPE_H
 #define VPROF_LATENCY_SHAPE_H
 

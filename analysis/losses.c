@@ -82,7 +82,8 @@ static int is_lossy(const struct vprof_timeline *timeline, const struct vprof_in
 	if (vprof_losses_touch(timeline, inst->begin, inst->end) ||
 	    has_received(timeline, inst->end_thread, inst->begin, inst->end))
 		return 1;
-	for (size_t i = 0; i < timeline->n_threads; i++) /* a dispatcher may have got it from a channel and enqueued it */
+	/* a dispatcher may have got it from a channel and enqueued it */
+	for (size_t i = 0; i < timeline->n_threads; i++)
 		if (has_received(timeline, (uint32_t)i, inst->begin, inst->end) &&
 		    has_enqueued(&timeline->threads[i], inst->begin, inst->end))
 			return 1;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Times in which a thread's records were lost (the ring or the disk was full), and what cannot be trusted for it.
  *
- * What was lost could have been anything: a release, a mark, what went into a channel. So an interval during which any thread
- * lost records is left out of the analysis and counted. A wait meanwhile has a waker only when the release's number or its kind
- * leaves no choice. Counting what goes through channels has lost its place for good: nothing is said of them any more, and
- * intervals that may have come through one are left out.
+ * What was lost could have been anything: a release, a mark, what went into a channel. So an interval during which any
+ * thread lost records is left out of the analysis and counted. A wait meanwhile has a waker only when the release's
+ * number or its kind leaves no choice. Counting what goes through channels has lost its place for good: nothing is said
+ * of them any more, and intervals that may have come through one are left out.
  */
 #ifndef VPROF_LOSSES_H
 #define VPROF_LOSSES_H

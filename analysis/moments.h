@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Moments of sparse samples: most nodes of a variance tree are absent from most intervals, and an absent node took
  * no time.
  *
@@ -47,9 +48,9 @@ static inline double vprof_moment_variance(const struct vprof_moment *m, size_t 
 }
 
 struct vprof_comoment {
-	double products;	/* sum of (a - mean a)(b - mean b) where both are present */
-	double sum_a, sum_b;	/* sums of a - mean a, b - mean b there */
-	double noise;		/* as that of a moment, of the products */
+	double products;     /* sum of (a - mean a)(b - mean b) where both are present */
+	double sum_a, sum_b; /* sums of a - mean a, b - mean b there */
+	double noise;	     /* as that of a moment, of the products */
 	size_t n_both;
 };
 

@@ -1,5 +1,6 @@
-/* See noise.h. What chosen calls spent is gathered while an interval is added, sorted by block, and reduced to products of
- * differences between siblings. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* See noise.h. What chosen calls spent is gathered while an interval is added, sorted by block, and reduced to products
+ * of differences between siblings. */
 #include "analysis/noise.h"
 
 struct spent {

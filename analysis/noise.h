@@ -1,5 +1,6 @@
-/* What sampling adds to variances: calls of hot functions are timed two in a block (VP_KIND_SAMPLE), so a node's time in
- * an interval is an estimate with an error of its own, which would count as variance of the function.
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What sampling adds to variances: calls of hot functions are timed two in a block (VP_KIND_SAMPLE), so a node's time
+ * in an interval is an estimate with an error of its own, which would count as variance of the function.
  *
  * For a block of N calls with the chosen times x and y, N/2 (x + y) estimates the block's time without bias, and
  * N (N - 2) / 4 (x - y)^2 the variance of that estimate (simple random sampling of 2 of N, Cochran 1977, theorem 2.4).

@@ -11,8 +11,9 @@
 /* Threads to use for a wish (0: one for each processor that this process may run on). */
 int vprof_parallel_count(int wish);
 
-/* Calls work(arg, worker, item) for every item, in rising order of items as threads become free; worker < n_workers tells them
- * apart. After an error no further item is begun; returns the first error, or 0. One worker: in this thread. */
+/* Calls work(arg, worker, item) for every item, in rising order of items as threads become free; worker < n_workers
+ * tells them apart. After an error no further item is begun; returns the first error, or 0. One worker: in this thread.
+ */
 int vprof_parallel_run(int n_workers, size_t n_items, int (*work)(void *arg, int worker, size_t item), void *arg);
 
 /* One piece of work in a thread of its own, beside whatever the caller does meanwhile. */

@@ -1,6 +1,7 @@
-/* No sort is needed. A call ends after all its callees, so going forward a call adopts the finished subtrees before it that began no
- * earlier than it did; that gives parents and subtree sizes. Going backward, every parent hands out the places of its
- * children from the end of its own range. Both passes are linear.
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* No sort is needed. A call ends after all its callees, so going forward a call adopts the finished subtrees before it
+ * that began no earlier than it did; that gives parents and subtree sizes. Going backward, every parent hands out the
+ * places of its children from the end of its own range. Both passes are linear.
  */
 #include "analysis/preorder.h"
 
@@ -69,7 +70,8 @@ static void cut_overlaps(struct vprof_call *calls, size_t n)
 	}
 }
 
-int vprof_preorder_build(struct vprof_preorder *p, const struct vprof_call *ended, size_t n, const struct vprof_call **out)
+int vprof_preorder_build(struct vprof_preorder *p, const struct vprof_call *ended, size_t n,
+			 const struct vprof_call **out)
 {
 	struct scratch s;
 

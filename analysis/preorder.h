@@ -11,7 +11,8 @@ struct vprof_preorder { /* storage, used again; zero-initialised */
 };
 
 /* Linear in n. Overlaps that cannot be (damaged times) are cut so that calls nest. *out belongs to `p`. OK or NOMEM. */
-int vprof_preorder_build(struct vprof_preorder *p, const struct vprof_call *ended, size_t n, const struct vprof_call **out);
+int vprof_preorder_build(struct vprof_preorder *p, const struct vprof_call *ended, size_t n,
+			 const struct vprof_call **out);
 void vprof_preorder_release(struct vprof_preorder *p);
 
 #endif

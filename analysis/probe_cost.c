@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/probe_cost.h"
 
 #include <math.h>
@@ -17,9 +18,9 @@ static int is_sampled(const struct vprof_node *n)
 	return is_call(n) && n->n_timed < n->n_calls;
 }
 
-/* Children come after their parents. What a node passes on to its parent is what all of its calls take. A chosen call of a hot
- * function stands for others with all that was recorded in it, so in its own time and beneath each call counts as recorded;
- * in the time of what called it the skipped ones are. */
+/* Children come after their parents. What a node passes on to its parent is what all of its calls take. A chosen call
+ * of a hot function stands for others with all that was recorded in it, so in its own time and beneath each call counts
+ * as recorded; in the time of what called it the skipped ones are. */
 static void fill_nodes(struct vprof_results *r)
 {
 	double n = r->n_complete ? (double)r->n_complete : 1;
@@ -113,9 +114,11 @@ int vprof_probe_cost_compare(struct vprof_results *r, double mean_ns, double low
 	vprof_probe_cost_bounds(r, &low, &high);
 	if (!(low > r->probe_ns + UNACCOUNTED_PART * r->mean_ns))
 		return 0;
-	return vprof_warning_add(r, "intervals took %.0f %% longer than in the annotated-only run (%.0f to %.0f %%), but the calls that "
-				 "were recorded account for %.1f %% only: another load, or probes that prolong the holding of "
-				 "locks. Shares are those of the slower run; measure fewer functions, or repeat both runs",
-				 100 * (r->mean_ns / mean_ns - 1), 100 * low / mean_ns, 100 * high / mean_ns,
-				 100 * r->probe_ns / r->mean_ns);
+	return vprof_warning_add(
+		r,
+		"intervals took %.0f %% longer than in the annotated-only run (%.0f to %.0f %%), but the calls that "
+		"were recorded account for %.1f %% only: another load, or probes that prolong the holding of "
+		"locks. Shares are those of the slower run; measure fewer functions, or repeat both runs",
+		100 * (r->mean_ns / mean_ns - 1), 100 * low / mean_ns, 100 * high / mean_ns,
+		100 * r->probe_ns / r->mean_ns);
 }

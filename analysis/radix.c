@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Least significant digit first. Digits that are the same in all keys cost one look at the keys, all digits together. */
+/* Least significant digit first. Digits that are the same in all keys cost one look at the keys, all digits together.
+ */
 #include "analysis/radix.h"
 
 #include "analysis/array.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Storage of results: everything hangs on one struct; strings are interned, so that ten thousand nodes of the same
  * function share one name. */
 #include "analysis/results.h"
@@ -123,8 +124,8 @@ int vprof_factor_is_explained(const struct vprof_results *r, const struct vprof_
 {
 	double share = 0;
 
-	if (f->kind != VPROF_FACTOR_VARIANCE || (f->node_kind != VPROF_NODE_WAIT && f->node_kind != VPROF_NODE_QUEUED &&
-						 f->node_kind != VPROF_NODE_SITE))
+	if (f->kind != VPROF_FACTOR_VARIANCE ||
+	    (f->node_kind != VPROF_NODE_WAIT && f->node_kind != VPROF_NODE_QUEUED && f->node_kind != VPROF_NODE_SITE))
 		return 0;
 	for (size_t i = 0; i < f->n_nodes; i++)
 		share += functions_share(r, &r->nodes[f->nodes[i]]);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Names and limits of results.json that writer and reader share (docs/results.md, report/results.schema.json). */
 #ifndef VPROF_RESULTS_JSON_H
 #define VPROF_RESULTS_JSON_H
@@ -9,6 +10,7 @@
 #define VPROF_RESULTS_VERSION 6
 #define VPROF_WHOLE_MAX 9007199254740992.0 /* 2^53: whole numbers beyond are not exact in JSON */
 
+/* clang-format off */
 /* Every scalar field of a struct, once, for writer and reader: U whole number, D number (NaN: null), I int, S string. */
 #define VPROF_RESULTS_FIELDS(U, D, I, S)                                                                             \
 	S(interval) S(run) U(n_complete) U(n_cut) U(n_ambiguous) U(n_restarted) U(n_lossy) U(n_outside) D(outside_mean_ns) U(n_records) U(n_dropped)            \
@@ -45,6 +47,7 @@
 #define VPROF_PIECE_FIELDS(U, D, I, S)                                                                               \
 	D(from_ns) D(to_ns) S(kind) U(thread) U(depth) I(is_blame) S(name) S(object)
 #define VPROF_THREAD_FIELDS(U, D, I, S) S(name)
+/* clang-format on */
 
 extern const char *const vprof_node_kind_names[VPROF_NODE_KIND_COUNT];
 extern const char *const vprof_factor_kind_names[VPROF_FACTOR_COVARIANCE + 1];

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* results.json, read: hostile like every file. Every key of results.h must be there with its type, every index in
  * range. */
 #include <cjson/cJSON.h>
@@ -152,7 +153,8 @@ static void read_factor(struct reading *g, const cJSON *o, struct vprof_factor *
 		g->ret = VPROF_ERR_NOMEM;
 		return;
 	}
-	cJSON_ArrayForEach(v, nodes) {
+	cJSON_ArrayForEach(v, nodes)
+	{
 		if (!cJSON_IsNumber(v) || !(v->valuedouble >= 0 && v->valuedouble <= UINT32_MAX))
 			wrong(g, "nodes", "not an index");
 		else
@@ -182,18 +184,19 @@ static void *list_of(struct reading *g, const cJSON *o, const char *name, size_t
 	return v;
 }
 
-#define READ_LIST(name, count, read)                                                                                 \
-	do {                                                                                                         \
-		const cJSON *list_, *item_;                                                                          \
-		g->r->name = list_of(g, o, #name, sizeof *g->r->name, &list_);                                       \
-		if (!g->r->name)                                                                                     \
-			return;                                                                                      \
-		cJSON_ArrayForEach(item_, list_) {                                                                   \
-			g->index = g->r->count;                                                                      \
-			read(g, item_, &g->r->name[g->r->count++]);                                                  \
-			if (g->ret)                                                                                  \
-				return;                                                                              \
-		}                                                                                                    \
+#define READ_LIST(name, count, read)                                                                                   \
+	do {                                                                                                           \
+		const cJSON *list_, *item_;                                                                            \
+		g->r->name = list_of(g, o, #name, sizeof *g->r->name, &list_);                                         \
+		if (!g->r->name)                                                                                       \
+			return;                                                                                        \
+		cJSON_ArrayForEach(item_, list_)                                                                       \
+		{                                                                                                      \
+			g->index = g->r->count;                                                                        \
+			read(g, item_, &g->r->name[g->r->count++]);                                                    \
+			if (g->ret)                                                                                    \
+				return;                                                                                \
+		}                                                                                                      \
 	} while (0)
 
 static void read_warnings(struct reading *g, const cJSON *o)
@@ -203,7 +206,8 @@ static void read_warnings(struct reading *g, const cJSON *o)
 	g->r->warnings = list_of(g, o, "warnings", sizeof *g->r->warnings, &list);
 	if (!g->r->warnings)
 		return;
-	cJSON_ArrayForEach(v, list) {
+	cJSON_ArrayForEach(v, list)
+	{
 		char *s = cJSON_IsString(v) ? strdup(v->valuestring) : NULL;
 
 		if (!s) {
@@ -273,7 +277,8 @@ static void check_indices(struct reading *g)
 				      n->n_children > r->n_nodes - n->first_child))
 			wrong(g, "first_child", "out of range");
 		for (uint32_t c = 0; c < n->n_children && !g->ret; c++)
-			if (r->nodes[n->first_child + c].parent != i) /* so that every walk down ends, and passes a node once */
+			/* so that every walk down ends, and passes a node once */
+			if (r->nodes[n->first_child + c].parent != i)
 				wrong(g, "first_child", "the children of another node");
 		if (n->factor > r->n_factors)
 			wrong(g, "factor", "out of range");
@@ -328,14 +333,17 @@ int vprof_results_read(struct vprof_results **out, const char *path, struct vpro
 	}
 	version = cJSON_GetObjectItemCaseSensitive(o, "version");
 	if (!cJSON_IsObject(o) || !cJSON_IsNumber(version)) {
-		g.ret = vprof_error_set(err, VPROF_ERR_CORRUPT, "%s: not a results file (cut or damaged JSON); analyse the "
-					"run again (vprof analyze)", path);
+		g.ret = vprof_error_set(err, VPROF_ERR_CORRUPT,
+					"%s: not a results file (cut or damaged JSON); analyse the "
+					"run again (vprof analyze)",
+					path);
 		goto out;
 	}
 	if (version->valuedouble != VPROF_RESULTS_VERSION) {
-		g.ret = vprof_error_set(err, VPROF_ERR_CORRUPT, "%s: version %g of the results, this vprof reads version %d; "
-					"analyse the run again (vprof analyze)", path, version->valuedouble,
-					VPROF_RESULTS_VERSION);
+		g.ret = vprof_error_set(err, VPROF_ERR_CORRUPT,
+					"%s: version %g of the results, this vprof reads version %d; "
+					"analyse the run again (vprof analyze)",
+					path, version->valuedouble, VPROF_RESULTS_VERSION);
 		goto out;
 	}
 	read_results(&g, o);

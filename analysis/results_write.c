@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* results.json, written. Keys are the field names of results.h; order is theirs too. */
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -8,8 +9,8 @@
 #include "common/files.h"
 
 const char *const vprof_node_kind_names[] = {
-	[VPROF_NODE_INTERVAL] = "interval", [VPROF_NODE_FUNCTION] = "function", [VPROF_NODE_SITE] = "site",
-	[VPROF_NODE_POINTER] = "pointer",   [VPROF_NODE_BODY] = "body",	    [VPROF_NODE_WAIT] = "wait",
+	[VPROF_NODE_INTERVAL] = "interval", [VPROF_NODE_FUNCTION] = "function",	  [VPROF_NODE_SITE] = "site",
+	[VPROF_NODE_POINTER] = "pointer",   [VPROF_NODE_BODY] = "body",		  [VPROF_NODE_WAIT] = "wait",
 	[VPROF_NODE_QUEUED] = "queued",	    [VPROF_NODE_PREEMPTED] = "preempted",
 };
 const char *const vprof_factor_kind_names[] = {
@@ -41,13 +42,13 @@ static int write_node(cJSON *o, const struct vprof_node *x)
 }
 
 /* A structure's fields, as its list names them. */
-#define WRITER(name, type, fields) \
-	static int name(cJSON *o, const struct type *x) \
-	{ \
-		int ok = 1; \
-\
-		W_FIELDS(fields) \
-		return ok; \
+#define WRITER(name, type, fields)                                                                                     \
+	static int name(cJSON *o, const struct type *x)                                                                \
+	{                                                                                                              \
+		int ok = 1;                                                                                            \
+                                                                                                                       \
+		W_FIELDS(fields)                                                                                       \
+		return ok;                                                                                             \
 	}
 
 WRITER(write_covariance, vprof_covariance, VPROF_COVARIANCE_FIELDS)
@@ -84,14 +85,14 @@ static cJSON *add_object(cJSON *array)
 	return o;
 }
 
-#define WRITE_LIST(name, count, write)                                                                               \
-	do {                                                                                                         \
-		cJSON *list_ = cJSON_AddArrayToObject(o, #name);                                                     \
-		ok &= list_ != NULL;                                                                                 \
-		for (size_t i_ = 0; ok && i_ < x->count; i_++) {                                                     \
-			cJSON *item_ = add_object(list_);                                                            \
-			ok &= item_ && write(item_, &x->name[i_]);                                                   \
-		}                                                                                                    \
+#define WRITE_LIST(name, count, write)                                                                                 \
+	do {                                                                                                           \
+		cJSON *list_ = cJSON_AddArrayToObject(o, #name);                                                       \
+		ok &= list_ != NULL;                                                                                   \
+		for (size_t i_ = 0; ok && i_ < x->count; i_++) {                                                       \
+			cJSON *item_ = add_object(list_);                                                              \
+			ok &= item_ && write(item_, &x->name[i_]);                                                     \
+		}                                                                                                      \
 	} while (0)
 
 static int write_results(cJSON *o, const struct vprof_results *x)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A fixed division of the intervals for sums that several threads, or several machines, take.
  *
- * Sums of doubles depend on their order, so the intervals are cut into shares whose number depends on what is summed alone, never on
- * who sums it; shares are joined pairwise, neighbours first. The number is a power of two and a share of fewer is two shares of
- * more, so whoever takes a run of whole shares at VPROF_SHARES_MAX takes whole shares at any number that can be cut so.
+ * Sums of doubles depend on their order, so the intervals are cut into shares whose number depends on what is summed
+ * alone, never on who sums it; shares are joined pairwise, neighbours first. The number is a power of two and a share
+ * of fewer is two shares of more, so whoever takes a run of whole shares at VPROF_SHARES_MAX takes whole shares at any
+ * number that can be cut so.
  */
 #ifndef VPROF_SHARES_H
 #define VPROF_SHARES_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/source.h"
 
-int vprof_source_open(struct vprof_source *s, const char *trace_dir, int n_threads, void (*progress)(void *arg, double done), void *arg,
-		      struct vprof_error *err)
+int vprof_source_open(struct vprof_source *s, const char *trace_dir, int n_threads,
+		      void (*progress)(void *arg, double done), void *arg, struct vprof_error *err)
 {
 	int ret = vprof_trace_open(&s->trace, trace_dir, err);
 
@@ -26,10 +26,12 @@ static void count_outside(struct vprof_source *s, const struct vprof_instance *i
 	s->outside_mean_ns += (ns - s->outside_mean_ns) / (double)s->n_outside;
 }
 
-int vprof_source_choose(struct vprof_source *s, uint64_t name, int is_there, double warmup_share, size_t first, double from_ns)
+int vprof_source_choose(struct vprof_source *s, uint64_t name, int is_there, double warmup_share, size_t first,
+			double from_ns)
 {
 	const struct vp_file_header *h = &s->trace->header;
-	uint64_t start = h->start_ticks && h->start_ticks < s->timeline->t_first ? h->start_ticks : s->timeline->t_first;
+	uint64_t start = h->start_ticks && h->start_ticks < s->timeline->t_first ? h->start_ticks :
+										   s->timeline->t_first;
 	uint64_t stop = h->end_ticks > s->timeline->t_last ? h->end_ticks : s->timeline->t_last;
 	double warmup = warmup_share > 0 && warmup_share < 1 ? warmup_share : 0;
 	uint64_t from = start + (uint64_t)((double)(stop - start) * warmup);

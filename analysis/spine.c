@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Stacks are innermost first in the trace and are turned round here. Frames without a symbol are left out, so two
  * stacks are compared by the functions that have names. */
 #include "analysis/concern.h"
@@ -27,9 +28,9 @@ static struct found *found_of(struct spine *s, const struct vprof_symbol *symbol
 	struct found *f;
 
 	for (size_t i = 0; i < s->found.n; i++)
-		if (s->found.v[i].symbol == symbol || (!strcmp(s->found.v[i].symbol->name, symbol->name) &&
-						       !strcmp(s->found.v[i].symbol->module, symbol->module) &&
-						       s->found.v[i].symbol->low == symbol->low))
+		if (s->found.v[i].symbol == symbol ||
+		    (!strcmp(s->found.v[i].symbol->name, symbol->name) &&
+		     !strcmp(s->found.v[i].symbol->module, symbol->module) && s->found.v[i].symbol->low == symbol->low))
 			return &s->found.v[i];
 	f = VPROF_PUSH(&s->found);
 	if (f)
@@ -37,7 +38,8 @@ static struct found *found_of(struct spine *s, const struct vprof_symbol *symbol
 	return f;
 }
 
-static void resolve(struct stack *out, const struct vprof_stack *in, uint32_t process_seq, struct vprof_symbols *symbols)
+static void resolve(struct stack *out, const struct vprof_stack *in, uint32_t process_seq,
+		    struct vprof_symbols *symbols)
 {
 	out->n = 0;
 	for (uint32_t i = in->n; i-- > 0;) {
@@ -49,7 +51,8 @@ static void resolve(struct stack *out, const struct vprof_stack *in, uint32_t pr
 	}
 }
 
-/* `waited`: how long intervals' threads had waited for this release; 0 when it is none. A function that recurs counts once. */
+/* `waited`: how long intervals' threads had waited for this release; 0 when it is none. A function that recurs counts
+ * once. */
 static int count_stack(struct spine *s, const struct stack *stack, double waited)
 {
 	s->waited += waited;
@@ -192,7 +195,9 @@ static int keep_earlier(struct vprof_results *r, const char *path)
 	if (vprof_results_read(&earlier, path, NULL))
 		return 0; /* there is none, or it is of another version */
 	/* (of the same trace: a run's folder may be written again) */
-	spine = earlier->n_records == r->n_records && earlier->n_spine > r->n_spine ? calloc(earlier->n_spine, sizeof *spine) : NULL;
+	spine = earlier->n_records == r->n_records && earlier->n_spine > r->n_spine ?
+			calloc(earlier->n_spine, sizeof *spine) :
+			NULL;
 	kept = spine != NULL;
 	for (size_t i = 0; kept && i < earlier->n_spine; i++) {
 		spine[i] = earlier->spine[i];
@@ -225,7 +230,8 @@ static void find_changed(struct vprof_spine_changed *changed, struct vprof_symbo
 int vprof_spine_find(struct vprof_results *r, const struct vprof_source *sources, size_t n_sources, const char *earlier,
 		     struct vprof_spine_changed *changed, struct vprof_error *err)
 {
-	struct vprof_symbols **symbols = calloc(n_sources + 1, sizeof(struct vprof_symbols *)); /* names are needed until the end */
+	/* names are needed until the end */
+	struct vprof_symbols **symbols = calloc(n_sources + 1, sizeof(struct vprof_symbols *));
 	struct spine s = { .n_pairs = 0 };
 	int ret = symbols ? 0 : VPROF_ERR_NOMEM;
 

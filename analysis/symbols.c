@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One table of function symbols for each file, shared by all processes that map it. */
 #include "analysis/symbols.h"
 
@@ -147,9 +148,11 @@ static int same_build(Elf *elf, const struct vprof_module *m)
 
 		if (!gelf_getphdr(elf, (int)i, &phdr) || phdr.p_type != PT_NOTE)
 			continue;
-		data = elf_getdata_rawchunk(elf, (int64_t)phdr.p_offset, phdr.p_filesz, phdr.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+		data = elf_getdata_rawchunk(elf, (int64_t)phdr.p_offset, phdr.p_filesz,
+					    phdr.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
 		while (data && (at = gelf_getnote(data, at, &note, &name, &desc)) > 0)
-			if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && !memcmp((char *)data->d_buf + name, "GNU", 4))
+			if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+			    !memcmp((char *)data->d_buf + name, "GNU", 4))
 				return note.n_descsz == m->n_id && !memcmp((char *)data->d_buf + desc, m->id, m->n_id);
 	}
 	return -1;
@@ -216,10 +219,13 @@ static struct file *file_of(struct vprof_symbols *s, const struct vprof_module *
 	return f;
 }
 
-/* Cuts ".constprop.0", ".isra.3", ".part.1", ".cold", ".lto_priv.0": what the compiler made of a function is the function. */
+/* Cuts ".constprop.0", ".isra.3", ".part.1", ".cold", ".lto_priv.0": what the compiler made of a function is the
+ * function. */
 static void cut_suffix(char *name)
 {
-	static const char *const suffixes[] = { ".constprop", ".isra", ".part", ".cold", ".lto_priv", ".clone", ".llvm" };
+	static const char *const suffixes[] = {
+		".constprop", ".isra", ".part", ".cold", ".lto_priv", ".clone", ".llvm"
+	};
 
 	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
 		char *at = strstr(name + (*name != 0), suffixes[i]);

@@ -1,5 +1,6 @@
-/* Addresses of sampled stacks to function names, from the symbol tables of the modules that the trace names. A module that
- * was built again since the run names nothing: its addresses mean other functions. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Addresses of sampled stacks to function names, from the symbol tables of the modules that the trace names. A module
+ * that was built again since the run names nothing: its addresses mean other functions. */
 #ifndef VPROF_SYMBOLS_H
 #define VPROF_SYMBOLS_H
 
@@ -13,7 +14,8 @@ struct vprof_symbol {
 	uint64_t low;	    /* address in the module: identity of the function together with the module */
 };
 
-/* Modules are opened when the first address in them is asked for. `timeline` must outlive the symbols. NULL: no memory. */
+/* Modules are opened when the first address in them is asked for. `timeline` must outlive the symbols. NULL: no memory.
+ */
 struct vprof_symbols *vprof_symbols_new(const struct vprof_timeline *timeline);
 void vprof_symbols_free(struct vprof_symbols *symbols);
 
@@ -23,8 +25,8 @@ const struct vprof_symbol *vprof_symbols_find(struct vprof_symbols *symbols, uin
 /* Number of modules that could not be read (moved, deleted, or not ELF). */
 size_t vprof_symbols_unreadable(const struct vprof_symbols *symbols);
 
-/* Number of modules whose file is another now than in the run (build id; without one: changed since the run's end). None of
- * their addresses is named. *first: the first's path, which belongs to the timeline. */
+/* Number of modules whose file is another now than in the run (build id; without one: changed since the run's end).
+ * None of their addresses is named. *first: the first's path, which belongs to the timeline. */
 size_t vprof_symbols_changed(const struct vprof_symbols *symbols, const char **first);
 
 /* Is the module at this path the runtime, whose functions nobody asks for? */

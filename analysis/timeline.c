@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Records to timelines. One pass over every thread's records, several threads at a time. What is found does not depend on the order in
- * which threads are read.
+/* Records to timelines. One pass over every thread's records, several threads at a time. What is found does not depend
+ * on the order in which threads are read.
  */
 #define _GNU_SOURCE /* qsort_r */
 #include "analysis/timeline.h"
@@ -64,13 +64,13 @@ static int queue_order(const void *a, const void *b)
 	return x->t < y->t ? -1 : x->t > y->t;
 }
 
-#define SORT(a, order)                                                                                               \
-	do {                                                                                                         \
-		size_t i_ = 1;                                                                                       \
-		while (i_ < (a)->n && (a)->v[i_].t >= (a)->v[i_ - 1].t)                                              \
-			i_++;                                                                                        \
-		if (i_ < (a)->n && vprof_array_sort((a)->v, (a)->n, sizeof *(a)->v, order))                          \
-			return VPROF_ERR_NOMEM;                                                                      \
+#define SORT(a, order)                                                                                                 \
+	do {                                                                                                           \
+		size_t i_ = 1;                                                                                         \
+		while (i_ < (a)->n && (a)->v[i_].t >= (a)->v[i_ - 1].t)                                                \
+			i_++;                                                                                          \
+		if (i_ < (a)->n && vprof_array_sort((a)->v, (a)->n, sizeof *(a)->v, order))                            \
+			return VPROF_ERR_NOMEM;                                                                        \
 	} while (0)
 
 /* Records of one thread are in time order already, but a signal handler or damage can swap two. */
@@ -302,7 +302,8 @@ static void renumber_names(struct vprof_timeline *timeline)
 	for (size_t i = 0; i < timeline->n_threads; i++)
 		for (size_t k = 0; k < timeline->threads[i].waits.n; k++)
 			if (timeline->threads[i].waits.v[k].name >= first)
-				timeline->threads[i].waits.v[k].name = place[timeline->threads[i].waits.v[k].name - first];
+				timeline->threads[i].waits.v[k].name =
+					place[timeline->threads[i].waits.v[k].name - first];
 }
 
 static void finish_names(struct vprof_timeline *timeline)
@@ -347,7 +348,8 @@ int vprof_timeline_build(struct vprof_timeline **out, const struct vprof_trace *
 out:
 	vprof_timeline_free(timeline);
 	if (ret)
-		vprof_error_set(err, ret, "not enough memory for the trace's timeline: record a shorter run, or "
+		vprof_error_set(err, ret,
+				"not enough memory for the trace's timeline: record a shorter run, or "
 				"analyse on a machine with more memory");
 	return ret;
 }

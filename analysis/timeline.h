@@ -1,5 +1,6 @@
-/* What every thread did, rebuilt from the trace: waits, releases, marks of intervals, queue events; calls are only indexed
- * (calls.h), since they are many and looked at once.
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What every thread did, rebuilt from the trace: waits, releases, marks of intervals, queue events; calls are only
+ * indexed (calls.h), since they are many and looked at once.
  *
  * Invariants: all times are ticks. Waits are disjoint and sorted once
  * vprof_wakes_match() has run; before that they are in the order of their ends. All other arrays are in record order.
@@ -24,7 +25,7 @@ struct vprof_sampled {
 };
 
 /* In a wait's flags beside VP_FLAG_*, once matched: */
-#define VPROF_WAIT_READY 64u	 /* the data was there before: a slow call, no wait for another thread */
+#define VPROF_WAIT_READY 64u	  /* the data was there before: a slow call, no wait for another thread */
 #define VPROF_WAIT_UNDECIDED 128u /* one of several threads ended it, and nothing tells which */
 
 struct vprof_wait {
@@ -36,9 +37,11 @@ struct vprof_wait {
 	uint32_t name;	/* index into names */
 	uint8_t kind;	/* enum vp_wait */
 	uint8_t flags;
-	uint8_t goes_on; /* the wait before, in record order, was a false wake-up: vprof_wakes_match() makes one of the two */
+	/* the wait before, in record order, was a false wake-up: vprof_wakes_match() makes one of the two */
+	uint8_t goes_on;
 	uint32_t seq; /* number of the object's last release that the waiter found, 0: unknown */
-	uint32_t held; /* once matched: index into the timeline's `held`, VPROF_NONE: only its waker is known (holds.h) */
+	/* once matched: index into the timeline's `held`, VPROF_NONE: only its waker is known (holds.h) */
+	uint32_t held;
 };
 
 /* Up to this release the thread held the object; since when is not known. */
@@ -92,7 +95,7 @@ struct vprof_creation {
 };
 
 struct vprof_stack {
-	uint64_t t;		       /* of the record that it belongs to */
+	uint64_t t;			 /* of the record that it belongs to */
 	const struct vp_unit *addresses; /* two in each unit, innermost first; live as long as trace and timeline */
 	uint32_t n;
 	uint8_t kind;	   /* enum vp_stack */
@@ -138,9 +141,9 @@ struct vprof_line { /* one thread's timeline */
 	VPROF_ARRAY(struct vprof_message) messages;
 	VPROF_ARRAY(struct vprof_ready) ready;
 	VPROF_ARRAY(struct vprof_sampled) samples; /* by t0, then code */
-	VPROF_ARRAY(struct vprof_module) modules; /* until the timeline has all of them */
+	VPROF_ARRAY(struct vprof_module) modules;  /* until the timeline has all of them */
 	VPROF_ARRAY(struct vprof_loss) losses;
-	VPROF_ARRAY(struct vprof_off) offs; /* disjoint, by t0; empty when !timeline->has_switches */
+	VPROF_ARRAY(struct vprof_off) offs;	 /* disjoint, by t0; empty when !timeline->has_switches */
 	VPROF_ARRAY(struct vprof_unsure) unsure; /* the same; disjoint from the offs */
 };
 
@@ -155,17 +158,18 @@ struct vprof_timeline {
 	VPROF_ARRAY(struct vprof_hold) holds; /* by object, then time (analysis/holds.h) */
 	VPROF_ARRAY(struct vprof_held) held;
 	VPROF_ARRAY(struct vprof_loss) losses; /* of all threads; disjoint, by t0 (analysis/losses.h) */
-	uint64_t t_first, t_last; /* over all threads */
-	uint64_t n_records, n_calls, n_sampled, n_unclosed, n_bad; /* unclosed: calls without a record; bad: impossible times */
+	uint64_t t_first, t_last;	       /* over all threads */
+	/* unclosed: calls without a record; bad: impossible times */
+	uint64_t n_records, n_calls, n_sampled, n_unclosed, n_bad;
 	uint64_t n_dropped_marks;
 	uint64_t n_bytes_ignored; /* of records: unknown, or cut by their chunk's end */
-	int has_switches; /* when threads had no processor is known */
+	int has_switches;	  /* when threads had no processor is known */
 	uint64_t n_switches, n_switches_lost;
 	struct vprof_timeline_private *private;
 };
 
-/* `trace` must outlive the timeline. One pass over all records, by up to n_threads threads (0: one for each processor), each of
- * which takes whole threads of the trace. `progress` may be NULL; it gets 0..1. */
+/* `trace` must outlive the timeline. One pass over all records, by up to n_threads threads (0: one for each processor),
+ * each of which takes whole threads of the trace. `progress` may be NULL; it gets 0..1. */
 int vprof_timeline_build(struct vprof_timeline **out, const struct vprof_trace *trace, int n_threads,
 			 void (*progress)(void *arg, double done), void *arg, struct vprof_error *err);
 void vprof_timeline_free(struct vprof_timeline *timeline);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What each kind of record adds. Threads are read at the same time: the tables of the trace are under a lock, and what ends up in them
- * does not depend on who came first.
+/* What each kind of record adds. Threads are read at the same time: the tables of the trace are under a lock, and what
+ * ends up in them does not depend on who came first.
  */
 #include "analysis/timeline_records.h"
 
-#define ENTER_SLACK_TICKS 4096	  /* between an ENTER and the entry time of the same frame's call record */
+#define ENTER_SLACK_TICKS 4096 /* between an ENTER and the entry time of the same frame's call record */
 #define TIME_MAX VPROF_CALL_TIME_MAX
 
 static struct vprof_string_slot *string_slot(struct vprof_timeline_private *p, uint64_t hash)
@@ -156,7 +156,8 @@ int vprof_reading_close(struct vprof_reading *b)
 
 	b->n_unclosed++;
 	b->n_calls++;
-	return vprof_call_index_odd(&b->line->calls, f.t, b->line->t_last > f.t ? b->line->t_last : f.t, f.code, b->unit, 0, 0);
+	return vprof_call_index_odd(&b->line->calls, f.t, b->line->t_last > f.t ? b->line->t_last : f.t, f.code,
+				    b->unit, 0, 0);
 }
 
 int vprof_reading_enclose(struct vprof_reading *b, uint64_t t0, uint32_t code)
@@ -186,7 +187,8 @@ static int add_sample(struct vprof_reading *b, const struct vp_unit *u)
 		return 0;
 	}
 	b->n_sampled++;
-	if (vprof_reading_call(b, u->t, u[1].t, code, 1) || vprof_samples_add(b->line, u->t, u[1].t, code, VP_PAYLOAD(u->w)))
+	if (vprof_reading_call(b, u->t, u[1].t, code, 1) ||
+	    vprof_samples_add(b->line, u->t, u[1].t, code, VP_PAYLOAD(u->w)))
 		return VPROF_ERR_NOMEM;
 	return 0;
 }
@@ -358,7 +360,8 @@ static int add_small(struct vprof_reading *b, const struct vp_unit *u)
 		b->false_wake = b->has_wait;
 		return 0;
 	case VP_KIND_COUNT:
-		vprof_samples_count(line, VP_PAYLOAD(u->w) & VP_CODE_MASK, (uint32_t)(VP_PAYLOAD(u->w) >> VP_CODE_BITS));
+		vprof_samples_count(line, VP_PAYLOAD(u->w) & VP_CODE_MASK,
+				    (uint32_t)(VP_PAYLOAD(u->w) >> VP_CODE_BITS));
 		return 0;
 	default:
 		return 0;

@@ -7,7 +7,9 @@
 
 #include "analysis/timeline.h"
 
-#define VPROF_KIND_NAMES VP_WAIT_COUNT /* names of waits: VP_CALL_COUNT of functions, these, then annotated functions */
+#define VPROF_KIND_NAMES                                                                                               \
+	VP_WAIT_COUNT /* names of waits: VP_CALL_COUNT of functions, these, then annotated functions                   \
+		       */
 
 struct vprof_string_slot {
 	uint64_t hash;
@@ -33,15 +35,15 @@ struct vprof_open_frame {
 	uint32_t code;
 };
 
-struct vprof_reading { /* of one thread */
+struct vprof_reading {			 /* of one thread */
 	struct vprof_timeline *timeline; /* its tables; nothing else may be written */
 	struct vprof_line *line;
 	VPROF_ARRAY(struct vprof_open_frame) open;
 	size_t pending_stack; /* index + 1 */
 	int false_wake;
-	int has_wait; /* the wait recorded last is the thread's last: none was lost since */
+	int has_wait;			  /* the wait recorded last is the thread's last: none was lost since */
 	struct vprof_trace_buffer buffer; /* the records at hand, when they are compressed */
-	uint32_t unit; /* place of the record in its block */
+	uint32_t unit;			  /* place of the record in its block */
 	uint64_t n_records, n_calls, n_sampled, n_unclosed, n_bad, n_dropped_marks, n_bytes_ignored;
 };
 
@@ -55,7 +57,8 @@ int vprof_reading_close(struct vprof_reading *b);
 int vprof_reading_enclose(struct vprof_reading *b, uint64_t t0, uint32_t code);
 
 /* A call that ended, in the order of records. */
-static inline int vprof_reading_call(struct vprof_reading *b, uint64_t t0, uint64_t ticks, uint32_t code, int is_sampled)
+static inline int vprof_reading_call(struct vprof_reading *b, uint64_t t0, uint64_t ticks, uint32_t code,
+				     int is_sampled)
 {
 	struct vprof_line *line = b->line;
 	uint64_t t1 = t0 + ticks;

@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Timed calls of hot functions: what each of them stands for, found again by the time of its entry.
  *
- * A call that is interrupted for milliseconds, or that is one in thousands for another reason, would stand for dozens like it
- * when it happens to be timed. What one call in a thousand lasts longer than the others of its function therefore counts once.
+ * A call that is interrupted for milliseconds, or that is one in thousands for another reason, would stand for dozens
+ * like it when it happens to be timed. What one call in a thousand lasts longer than the others of its function
+ * therefore counts once.
  */
 #include "analysis/timeline.h"
 
@@ -47,7 +49,9 @@ static int sample_order(const void *a, const void *b)
 
 int vprof_samples_sort(struct vprof_line *line)
 {
-	return vprof_array_sort(line->samples.v, line->samples.n, sizeof *line->samples.v, sample_order) ? VPROF_ERR_NOMEM : 0;
+	return vprof_array_sort(line->samples.v, line->samples.n, sizeof *line->samples.v, sample_order) ?
+		       VPROF_ERR_NOMEM :
+		       0;
 }
 
 const struct vprof_sampled *vprof_line_sampled(const struct vprof_line *line, const struct vprof_call *call)
@@ -115,7 +119,7 @@ int vprof_samples_limit(struct vprof_line *threads, size_t n_threads)
 		for (size_t s = 0; s < threads[i].samples.n; s++)
 			if (threads[i].samples.v[s].weight)
 				lengths.v[lengths.n++] = (struct length){ threads[i].samples.v[s].duration,
-								     threads[i].samples.v[s].code };
+									  threads[i].samples.v[s].code };
 	if (vprof_array_sort(lengths.v, lengths.n, sizeof *lengths.v, length_order)) {
 		VPROF_ARRAY_RELEASE(&lengths);
 		return VPROF_ERR_NOMEM;

@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* When threads had no processor, from what the kernel told of each processor (VP_KIND_SWITCH).
  *
- * A thread's time without a processor lies between losing one and gaining one, perhaps another. Nothing is guessed: where
- * switches were lost, times without a processor that reach into the gap are left out, and what a thread did meanwhile is unsure.
+ * A thread's time without a processor lies between losing one and gaining one, perhaps another. Nothing is guessed:
+ * where switches were lost, times without a processor that reach into the gap are left out, and what a thread did
+ * meanwhile is unsure.
  */
 #include "analysis/timeline.h"
 
@@ -139,8 +141,9 @@ static int take_lives(struct switches *s)
 
 		/* A thread need not record anything after its start, nor see its end. */
 		s->lives[i] = (struct life){ line->tid, (uint32_t)i, line->t_first,
-					     !line->t_exit ? UINT64_MAX : line->t_exit > line->t_last ? line->t_exit :
-													line->t_last };
+					     !line->t_exit		 ? UINT64_MAX :
+					     line->t_exit > line->t_last ? line->t_exit :
+									   line->t_last };
 	}
 	qsort(s->lives, timeline->n_threads, sizeof *s->lives, life_order);
 	return 0;
@@ -256,8 +259,8 @@ static int find_unseen(struct switches *s)
 	for (size_t i = 0; i < s->timeline->n_threads; i++) {
 		while (k < s->turns.n && s->turns.v[k].tid < s->lives[i].tid)
 			k++;
-		if ((k == s->turns.n || s->turns.v[k].tid != s->lives[i].tid) && (!i || s->lives[i - 1].tid != s->lives[i].tid) &&
-		    add_unsure(s, s->lives[i].tid, 0, UINT64_MAX))
+		if ((k == s->turns.n || s->turns.v[k].tid != s->lives[i].tid) &&
+		    (!i || s->lives[i - 1].tid != s->lives[i].tid) && add_unsure(s, s->lives[i].tid, 0, UINT64_MAX))
 			return VPROF_ERR_NOMEM;
 	}
 	return 0;
@@ -279,7 +282,8 @@ int vprof_offs_build(struct vprof_timeline *timeline)
 		ret = take_lives(&s);
 	if (!ret) {
 		join_gaps(&s);
-		ret = vprof_array_sort(s.turns.v, s.turns.n, sizeof *s.turns.v, turn_order) ? VPROF_ERR_NOMEM : pair_turns(&s);
+		ret = vprof_array_sort(s.turns.v, s.turns.n, sizeof *s.turns.v, turn_order) ? VPROF_ERR_NOMEM :
+											      pair_turns(&s);
 	}
 	if (!ret)
 		ret = find_unseen(&s);

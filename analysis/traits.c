@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Amounts are found their interval by time: the segment that covers the moment on the thread that recorded it. */
 #include "analysis/traits.h"
 
@@ -69,8 +70,8 @@ static int find_counters(struct vprof_traits *t, const struct vprof_source *sour
 	return ret;
 }
 
-static void add_amount(struct vprof_traits *t, const struct vprof_intervals *intervals, const uint32_t *place, uint32_t thread,
-		       const struct vprof_amount *a)
+static void add_amount(struct vprof_traits *t, const struct vprof_intervals *intervals, const uint32_t *place,
+		       uint32_t thread, const struct vprof_amount *a)
 {
 	uint32_t s = vprof_intervals_segment_before(intervals, thread, a->t), at = VPROF_NONE;
 	const struct vprof_segment *segment;
@@ -141,7 +142,7 @@ const char *vprof_type_name(struct vprof_results *r, const struct vprof_timeline
 	return vprof_results_string(r, number);
 }
 
-struct type_slots { /* hash of types that were met */
+struct type_slots {  /* hash of types that were met */
 	uint32_t *v; /* index + 1, 0: free */
 	size_t n, cap;
 };
@@ -187,7 +188,8 @@ static uint32_t find_type(struct vprof_traits *t, struct type_slots *slots, cons
 	new = VPROF_PUSH(&t->types);
 	if (!new)
 		return VPROF_NONE;
-	*new = (struct vprof_trait_type){ inst->type, inst->type_kind, vprof_type_name(r, timeline, inst->type_kind, inst->type), 0 };
+	*new = (struct vprof_trait_type){ inst->type, inst->type_kind,
+					  vprof_type_name(r, timeline, inst->type_kind, inst->type), 0 };
 	*slot = (uint32_t)t->types.n;
 	return new->name ? *slot - 1 : VPROF_NONE;
 }
@@ -217,8 +219,8 @@ static int join_names(struct vprof_traits *t)
 		named[i] = (struct named){ t->types.v[i].name, i };
 	qsort(named, t->types.n, sizeof *named, named_order);
 	for (size_t i = 0; i < t->types.n; i++)
-		t->types.v[named[i].index].same = i && named[i].name == named[i - 1].name ?
-							  t->types.v[named[i - 1].index].same : named[i].index;
+		t->types.v[named[i].index].same =
+			i && named[i].name == named[i - 1].name ? t->types.v[named[i - 1].index].same : named[i].index;
 	free(named);
 	for (size_t i = 0; i < t->n; i++)
 		t->type[i] = t->types.v[t->type[i]].same;
@@ -226,7 +228,8 @@ static int join_names(struct vprof_traits *t)
 }
 
 /* Neighbours are often of one type. */
-static int gather_types_of(struct vprof_traits *t, struct type_slots *slots, const struct vprof_source *s, struct vprof_results *r)
+static int gather_types_of(struct vprof_traits *t, struct type_slots *slots, const struct vprof_source *s,
+			   struct vprof_results *r)
 {
 	const struct vprof_instance *before = NULL;
 
@@ -235,7 +238,8 @@ static int gather_types_of(struct vprof_traits *t, struct type_slots *slots, con
 		uint32_t *type = &t->type[s->first + i];
 
 		*type = before && before->type == inst->type && before->type_kind == inst->type_kind ?
-				type[-1] : find_type(t, slots, s->timeline, inst, r);
+				type[-1] :
+				find_type(t, slots, s->timeline, inst, r);
 		if (*type == VPROF_NONE)
 			return VPROF_ERR_NOMEM;
 		before = inst;
@@ -243,7 +247,8 @@ static int gather_types_of(struct vprof_traits *t, struct type_slots *slots, con
 	return 0;
 }
 
-static int gather_types(struct vprof_traits *t, const struct vprof_source *sources, size_t n_sources, struct vprof_results *r)
+static int gather_types(struct vprof_traits *t, const struct vprof_source *sources, size_t n_sources,
+			struct vprof_results *r)
 {
 	struct type_slots slots = { NULL, 0, 0 };
 	int ret = type_slots_grow(&slots, t);
@@ -270,7 +275,8 @@ static int sort_latencies(struct vprof_traits *t)
 	return ret;
 }
 
-int vprof_traits_gather(struct vprof_traits *t, const struct vprof_source *sources, size_t n_sources, struct vprof_results *r)
+int vprof_traits_gather(struct vprof_traits *t, const struct vprof_source *sources, size_t n_sources,
+			struct vprof_results *r)
 {
 	size_t n = 0;
 

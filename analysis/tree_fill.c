@@ -13,7 +13,8 @@
 
 #define CALLS_BYTES ((size_t)128 << 20) /* of calls that all parts together hold */
 #define CALLS_BYTES_MIN ((size_t)1 << 20)
-#define BLOCK_BYTES ((size_t)3 << 16) /* for each thread of the trace as long as they are few: memory that is new costs more than a cache */
+/* for each thread of the trace as long as they are few: memory that is new costs more than a cache */
+#define BLOCK_BYTES ((size_t)3 << 16)
 #define BATCH_MIN 64
 #define BATCH_MAX 16384
 #define BATCHES 256 /* wanted */
@@ -33,7 +34,8 @@ struct vprof_tree_taken {
 	VPROF_ARRAY(struct source *) sources; /* in the order of their intervals */
 	struct vprof_tree_part **parts;
 	size_t n_parts;
-	VPROF_ARRAY(struct batch) batches; /* in the order of intervals; none: all are of the first part, in its order */
+	/* in the order of intervals; none: all are of the first part, in its order */
+	VPROF_ARRAY(struct batch) batches;
 };
 
 static void release_parts(struct vprof_tree_taken *t)
@@ -123,9 +125,10 @@ static int add_parts(struct vprof_tree_taken *t, size_t n)
 	return 0;
 }
 
-/* One of n parts for a source's intervals, unless it is there. The thread that fills it makes it, so that it lies apart from what other
- * threads write. */
-static int make_part(const struct vprof_tree *tree, const struct source *source, struct vprof_tree_part **part, size_t n)
+/* One of n parts for a source's intervals, unless it is there. The thread that fills it makes it, so that it lies apart
+ * from what other threads write. */
+static int make_part(const struct vprof_tree *tree, const struct source *source, struct vprof_tree_part **part,
+		     size_t n)
 {
 	size_t n_bytes = CALLS_BYTES / n, enough = CALLS_BYTES_MIN + source->of.timeline->n_threads * BLOCK_BYTES;
 
@@ -171,8 +174,8 @@ struct filling { /* of one source */
 	void *progress_arg;
 };
 
-/* Neighbouring batches read blocks of calls in common, so each thread has a row of them to take from the front; one that has done its
- * own takes from the end of the longest. There are as many turns as batches: one is always left. */
+/* Neighbouring batches read blocks of calls in common, so each thread has a row of them to take from the front; one
+ * that has done its own takes from the end of the longest. There are as many turns as batches: one is always left. */
 static size_t take_batch(struct filling *f, size_t worker)
 {
 	for (;;) {
@@ -192,7 +195,8 @@ static size_t take_batch(struct filling *f, size_t worker)
 			continue;
 		first = range >> 32;
 		end = (uint32_t)range;
-		if (atomic_compare_exchange_strong(&f->left[of], &range, of == worker ? range + (UINT64_C(1) << 32) : range - 1))
+		if (atomic_compare_exchange_strong(&f->left[of], &range,
+						   of == worker ? range + (UINT64_C(1) << 32) : range - 1))
 			return of == worker ? first : end - 1;
 	}
 }
@@ -200,7 +204,8 @@ static size_t take_batch(struct filling *f, size_t worker)
 static int fill_batch(void *arg, int worker, size_t turn)
 {
 	struct filling *f = arg;
-	size_t n_part = f->first_part + (size_t)worker, size = f->source->batch_size, item = take_batch(f, (size_t)worker);
+	size_t n_part = f->first_part + (size_t)worker, size = f->source->batch_size,
+	       item = take_batch(f, (size_t)worker);
 	size_t from = item * size, to = f->n - from < size ? f->n : from + size;
 	struct vprof_tree_part *part;
 
@@ -235,7 +240,8 @@ static int is_refused(const struct vprof_tree_taken *t)
 	return 0;
 }
 
-static int fill_source(struct filling *f, struct vprof_tree *tree, struct source *source, const struct vprof_path *path, size_t n_parts)
+static int fill_source(struct filling *f, struct vprof_tree *tree, struct source *source, const struct vprof_path *path,
+		       size_t n_parts)
 {
 	struct vprof_tree_taken *t = tree->taken;
 	size_t n = f->n, n_batches;
@@ -267,7 +273,8 @@ out:
 	return ret;
 }
 
-static int fill_sources(struct filling *f, struct vprof_tree *tree, const struct vprof_tree_intervals *of_source, size_t n_parts)
+static int fill_sources(struct filling *f, struct vprof_tree *tree, const struct vprof_tree_intervals *of_source,
+			size_t n_parts)
 {
 	struct vprof_tree_taken *t = tree->taken;
 	size_t at = 0;
@@ -304,7 +311,8 @@ int vprof_tree_fill(struct vprof_tree *tree, const struct vprof_tree_intervals *
 	f.n_all = tree->own_to - tree->own_from;
 	tree->n_threads = vprof_parallel_count(n_threads);
 	ret = fill_sources(&f, tree, of_source, (size_t)tree->n_threads);
-	if (!ret && tree->n_threads > 1 && is_refused(t)) /* which nodes a full tree refuses must not depend on the number of threads */
+	/* which nodes a full tree refuses must not depend on the number of threads */
+	if (!ret && tree->n_threads > 1 && is_refused(t))
 		ret = fill_sources(&f, tree, of_source, 1);
 	tree->is_full = is_refused(t);
 	return ret;

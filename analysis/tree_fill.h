@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a variance tree's intervals were taken from and by whom: sources, the parts that threads filled, and which part took which interval.
+/* What a variance tree's intervals were taken from and by whom: sources, the parts that threads filled, and which part
+ * took which interval.
  *
- * vprof_tree_add(), vprof_tree_add_source(), vprof_tree_fill() and the shares of variance_tree.h are here, too. Afterwards parts are
- * read, joined and arranged (variance_tree.c), never exchanged.
+ * vprof_tree_add(), vprof_tree_add_source(), vprof_tree_fill() and the shares of variance_tree.h are here, too.
+ * Afterwards parts are read, joined and arranged (variance_tree.c), never exchanged.
  */
 #ifndef VPROF_TREE_FILL_H
 #define VPROF_TREE_FILL_H
@@ -15,7 +16,8 @@ struct vprof_tree_taken;
 struct vprof_tree_taken *vprof_tree_taken_new(void);
 void vprof_tree_taken_free(struct vprof_tree_taken *taken);
 
-/* The *n parts that intervals were added to, in the order in which they are joined; valid until the tree is filled again. */
+/* The *n parts that intervals were added to, in the order in which they are joined; valid until the tree is filled
+ * again. */
 struct vprof_tree_part *const *vprof_tree_parts(const struct vprof_tree *tree, size_t *n);
 
 /* The one that vprof_tree_add fills; NULL before its first interval. */

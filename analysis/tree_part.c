@@ -72,7 +72,8 @@ uint8_t vprof_tree_class(const struct vprof_tree_node *n)
 	}
 }
 
-static struct vprof_tree_slot *slot_of(const struct vprof_tree_part *p, uint32_t parent, uint32_t key, uint32_t level_class)
+static struct vprof_tree_slot *slot_of(const struct vprof_tree_part *p, uint32_t parent, uint32_t key,
+				       uint32_t level_class)
 {
 	size_t i = vprof_mix((uint64_t)parent << 32 ^ (uint64_t)level_class << 24 ^ key) & (p->n_slots - 1);
 
@@ -100,8 +101,8 @@ static int slots_grow(struct vprof_tree_part *p)
 	return 0;
 }
 
-static void node_fill(struct vprof_tree_part *p, struct vprof_tree_node *n, uint32_t parent, uint8_t class, uint32_t key,
-		      uint32_t level)
+static void node_fill(struct vprof_tree_part *p, struct vprof_tree_node *n, uint32_t parent, uint8_t class,
+		      uint32_t key, uint32_t level)
 {
 	static const uint8_t kinds[] = { VPROF_NODE_FUNCTION, VPROF_NODE_WAIT, VPROF_NODE_QUEUED,
 					 VPROF_NODE_PREEMPTED };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The time of run pieces, spent on the calls that were open.
  *
- * Where no call was sampled and the thread had a processor, each call that overlaps the piece gains its time there and the one around
- * it loses it: one step for each call, in any order in which callers come first. Elsewhere time is followed forward through a
- * stack of frames. tests/simulate holds both against the truth.
+ * Where no call was sampled and the thread had a processor, each call that overlaps the piece gains its time there and
+ * the one around it loses it: one step for each call, in any order in which callers come first. Elsewhere time is
+ * followed forward through a stack of frames. tests/simulate holds both against the truth.
  */
 #include "analysis/tree_part.h"
 
@@ -14,9 +14,10 @@ static int spend(struct vprof_tree_part *p, uint32_t node, int64_t ticks)
 	return vprof_tree_part_spend(p, node, ticks);
 }
 
-/* How long a chosen call stands for others: up to its first wait, since from there on those that were not chosen are recorded
- * too, and no longer than its function's calls usually last. */
-static uint64_t stands_until(const struct vprof_line *line, const struct vprof_call *call, const struct vprof_sampled *sampled)
+/* How long a chosen call stands for others: up to its first wait, since from there on those that were not chosen are
+ * recorded too, and no longer than its function's calls usually last. */
+static uint64_t stands_until(const struct vprof_line *line, const struct vprof_call *call,
+			     const struct vprof_sampled *sampled)
 {
 	uint64_t until = call->t0 + sampled->limit;
 	size_t i;
@@ -28,7 +29,8 @@ static uint64_t stands_until(const struct vprof_line *line, const struct vprof_c
 }
 
 /* What the frame's call stands for at t, outer being what the one around it stands for. */
-static void weigh(const struct vprof_tree_part *p, struct vprof_tree_frame *f, const struct vprof_line *line, uint32_t outer, uint64_t t)
+static void weigh(const struct vprof_tree_part *p, struct vprof_tree_frame *f, const struct vprof_line *line,
+		  uint32_t outer, uint64_t t)
 {
 	const struct vprof_call *call = &p->window[f->call];
 
@@ -68,8 +70,8 @@ static uint32_t call_at(const struct vprof_tree_part *p, uint64_t t, size_t *nex
 	return i;
 }
 
-/* Fills the stack with the window's frames open at t, outermost first. Returns the innermost one's node (base when there is
- * none), VPROF_NONE without memory. */
+/* Fills the stack with the window's frames open at t, outermost first. Returns the innermost one's node (base when
+ * there is none), VPROF_NONE without memory. */
 static uint32_t open_frames(struct vprof_tree_part *p, const struct vprof_piece *piece, uint32_t base, size_t *next)
 {
 	const struct vprof_line *line = &p->source->timeline->threads[piece->thread];
@@ -92,7 +94,8 @@ static uint32_t open_frames(struct vprof_tree_part *p, const struct vprof_piece 
 	for (size_t i = 0; i < p->stack.n; i++) {
 		struct vprof_tree_frame *f = &p->stack.v[i];
 
-		base = f->node = vprof_tree_part_child(p, base, VPROF_CLASS_FRAME, p->window[f->call].code, piece->depth);
+		base = f->node =
+			vprof_tree_part_child(p, base, VPROF_CLASS_FRAME, p->window[f->call].code, piece->depth);
 		if (base == VPROF_NONE)
 			return VPROF_NONE;
 		weigh(p, f, line, outer, piece->from);
@@ -154,7 +157,8 @@ static void stand_alone(struct vprof_tree_part *p, const struct vprof_line *line
 	const struct vprof_call *call = &p->window[f->call];
 
 	if (t >= call->t0 + f->sampled->limit && t < call->t1)
-		p->nodes.v[f->node].rare_ticks += (f->sampled->weight - 1u) *
+		p->nodes.v[f->node].rare_ticks +=
+			(f->sampled->weight - 1u) *
 			vprof_tree_ticks(p->source, call->t1 - t - preempted_ticks(line, off, t, call->t1));
 	p->stack.v[at].sampled = NULL;
 	for (size_t k = at; k < p->stack.n; k++)
@@ -231,7 +235,8 @@ static int follow(struct vprof_tree_part *p, const struct vprof_piece *piece, ui
 	size_t next, i = first_off(line, piece->from, &p->off_hint[piece->thread]);
 	uint64_t t = piece->from;
 
-	if (vprof_calls_window(p->calls, piece->thread, &line->calls, piece->from, piece->to, &p->window, &p->n_window) ||
+	if (vprof_calls_window(p->calls, piece->thread, &line->calls, piece->from, piece->to, &p->window,
+			       &p->n_window) ||
 	    open_frames(p, piece, base, &next) == VPROF_NONE)
 		return VPROF_ERR_NOMEM;
 	while (t < piece->to) {
@@ -295,7 +300,8 @@ static int spend_calls(struct vprof_tree_part *p, const struct vprof_stretch *s,
 
 	for (size_t i = s->n_kept; i < s->n; i++) {
 		const struct vprof_stretch_call *c = &s->v[i];
-		uint32_t above = c->parent == VPROF_NONE ? base : node[c->parent], key = c->code | level << VP_CODE_BITS, n;
+		uint32_t above = c->parent == VPROF_NONE ? base : node[c->parent],
+			 key = c->code | level << VP_CODE_BITS, n;
 		struct vprof_tree_hot *hot = p->hot.v;
 		int64_t ticks = (int64_t)(c->high - c->low);
 
@@ -318,7 +324,8 @@ static int spend_calls(struct vprof_tree_part *p, const struct vprof_stretch *s,
 	return 0;
 }
 
-static int spend_between(struct vprof_tree_part *p, const struct vprof_piece *piece, uint32_t base, uint64_t from, uint64_t to)
+static int spend_between(struct vprof_tree_part *p, const struct vprof_piece *piece, uint32_t base, uint64_t from,
+			 uint64_t to)
 {
 	struct vprof_stretch s;
 	int ret;
@@ -346,7 +353,8 @@ int vprof_tree_part_run(struct vprof_tree_part *p, const struct vprof_piece *pie
 
 	if (vprof_call_index_has_sampled(&line->calls, piece->from, piece->to))
 		return follow_in_windows(p, *piece, base);
-	for (size_t i = line->offs.n ? first_off(line, t, &p->off_hint[piece->thread]) : 0; i < line->offs.n && t < piece->to; i++) {
+	for (size_t i = line->offs.n ? first_off(line, t, &p->off_hint[piece->thread]) : 0;
+	     i < line->offs.n && t < piece->to; i++) {
 		const struct vprof_off *off = &line->offs.v[i];
 		struct vprof_piece without = *piece;
 
@@ -369,7 +377,8 @@ uint32_t vprof_tree_part_frames(struct vprof_tree_part *p, const struct vprof_pi
 	if (vprof_calls_open(p->calls, piece->thread, index, piece->from, &p->window, &p->n_window))
 		return VPROF_NONE;
 	if (vprof_call_index_has_sampled(index, piece->from, piece->from + 1)) {
-		if (vprof_calls_window(p->calls, piece->thread, index, piece->from, piece->from + 1, &p->window, &p->n_window))
+		if (vprof_calls_window(p->calls, piece->thread, index, piece->from, piece->from + 1, &p->window,
+				       &p->n_window))
 			return VPROF_NONE;
 		return open_frames(p, piece, base, &next);
 	}

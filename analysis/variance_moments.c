@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Means, variances and sibling covariances of a numbered tree, and the tree as the results show it. */
 #define _GNU_SOURCE /* qsort_r */
 #include "analysis/moments.h"
@@ -11,14 +12,14 @@
 #define PAIRED_CHILDREN_MAX 200u
 #define PAIRS_MAX ((size_t)6 << 20) /* 192 MiB of co-moments */
 
-struct pairing { /* of one parent */
-	size_t first;	 /* into comoments */
-	uint32_t n;	 /* children taken part */
+struct pairing {      /* of one parent */
+	size_t first; /* into comoments */
+	uint32_t n;   /* children taken part */
 };
 
 struct share { /* shares.h */
 	struct vprof_tree_reader *reader;
-	struct vprof_moment *moments; /* [n_final] */
+	struct vprof_moment *moments;	  /* [n_final] */
 	struct vprof_comoment *comoments; /* [n_pairs] */
 	size_t from, to;
 };
@@ -31,8 +32,8 @@ struct computation {
 	struct share shares[VPROF_SHARES_MAX];
 	size_t n_shares;
 	int (*sum)(const struct computation *c, struct share *s); /* the pass at hand */
-	struct pairing *pairings;     /* [n_final] by parent */
-	uint32_t *rank;		      /* [n_final] place among the paired siblings, or VPROF_NONE */
+	struct pairing *pairings;				  /* [n_final] by parent */
+	uint32_t *rank; /* [n_final] place among the paired siblings, or VPROF_NONE */
 	struct vprof_comoment *comoments;
 	size_t n_pairs;
 };
@@ -108,8 +109,8 @@ static int fill_node(const struct computation *c, uint32_t i)
 	out->file = out->object = "";
 	if (n->probe) {
 		out->broken_down = n->probe->broken_down;
-		out->display = vprof_results_string(c->r, n->probe->display && *n->probe->display ?
-							  n->probe->display : n->probe->name);
+		out->display = vprof_results_string(c->r, n->probe->display && *n->probe->display ? n->probe->display :
+												    n->probe->name);
 		out->file = vprof_results_string(c->r, n->probe->file ? n->probe->file : "");
 		out->line = n->probe->line;
 	}
@@ -153,7 +154,8 @@ static int fill_states(const struct computation *c)
 	    fill_state(c, offsetof(struct vprof_tree_node, kernel_ticks), offsetof(struct vprof_node, kernel_ns)) ||
 	    fill_state(c, offsetof(struct vprof_tree_node, io_ticks), offsetof(struct vprof_node, io_ns)))
 		return VPROF_ERR_NOMEM;
-	for (size_t i = 0; i < c->r->n_nodes && !c->tree->has_switches; i++) { /* of some sources, perhaps, it is known */
+	/* of some sources, perhaps, it is known */
+	for (size_t i = 0; i < c->r->n_nodes && !c->tree->has_switches; i++) {
 		c->r->nodes[i].io_ns += c->r->nodes[i].kernel_ns;
 		c->r->nodes[i].kernel_ns = NAN;
 	}
@@ -190,7 +192,8 @@ static int begin_share(struct computation *c, struct share *s, size_t i)
 static void cut_shares(struct computation *c, size_t n_shares)
 {
 	for (size_t i = 0; i < n_shares; i++)
-		c->is_mine[i] = (unsigned char)vprof_tree_share(c->tree, i, n_shares, &c->shares[i].from, &c->shares[i].to);
+		c->is_mine[i] =
+			(unsigned char)vprof_tree_share(c->tree, i, n_shares, &c->shares[i].from, &c->shares[i].to);
 }
 
 static int begin_shares(struct computation *c)
@@ -297,8 +300,8 @@ static int take_variances(struct computation *c)
 	ret = vprof_parallel_run(c->tree->n_threads, c->n_shares, sum_share, c);
 	for (size_t i = 0; i < c->n_shares; i++)
 		sums[i] = c->shares[i].moments;
-	ret = vprof_exchange_sums(c->tree->exchange, ret, c->n_shares, sums, c->is_mine, c->tree->n_final * sizeof(struct vprof_moment),
-				  add_moments);
+	ret = vprof_exchange_sums(c->tree->exchange, ret, c->n_shares, sums, c->is_mine,
+				  c->tree->n_final * sizeof(struct vprof_moment), add_moments);
 	if (ret)
 		return ret;
 	vprof_shares_join(c->n_shares, join_moments, c);
@@ -370,8 +373,8 @@ static int choose_pairs(struct computation *c)
 	return c->comoments ? 0 : VPROF_ERR_NOMEM;
 }
 
-static void pair_up(const struct computation *c, struct vprof_comoment *comoments, const struct vprof_sample *s, size_t n,
-		    const struct pairing *pairing)
+static void pair_up(const struct computation *c, struct vprof_comoment *comoments, const struct vprof_sample *s,
+		    size_t n, const struct pairing *pairing)
 {
 	for (size_t a = 0; a < n; a++) {
 		double da = s[a].ns - c->moments[s[a].node].mean;
@@ -380,9 +383,9 @@ static void pair_up(const struct computation *c, struct vprof_comoment *comoment
 			continue;
 		for (size_t b = a + 1; b < n; b++)
 			if (c->rank[s[b].node] != VPROF_NONE)
-				vprof_comoment_add(&comoments[pair_index(pairing, c->rank[s[a].node],
-									 c->rank[s[b].node])],
-						   da, s[b].ns - c->moments[s[b].node].mean);
+				vprof_comoment_add(
+					&comoments[pair_index(pairing, c->rank[s[a].node], c->rank[s[b].node])], da,
+					s[b].ns - c->moments[s[b].node].mean);
 	}
 }
 
@@ -395,7 +398,8 @@ static int pair_up_noise(const struct computation *c, struct share *s, size_t in
 		uint32_t a = c->rank[item[k].a], b = c->rank[item[k].b];
 
 		if (item[k].a != item[k].b && a != VPROF_NONE && b != VPROF_NONE)
-			s->comoments[pair_index(&c->pairings[c->r->nodes[item[k].a].parent], a, b)].noise += item[k].ns2;
+			s->comoments[pair_index(&c->pairings[c->r->nodes[item[k].a].parent], a, b)].noise +=
+				item[k].ns2;
 	}
 	return item ? 0 : VPROF_ERR_NOMEM;
 }
@@ -411,10 +415,12 @@ static int sum_products(const struct computation *c, struct share *s)
 		if (!sample)
 			return VPROF_ERR_NOMEM;
 		for (from = 1; from < n; from = to) {
-			for (to = from + 1; to < n && nodes[sample[to].node].parent == nodes[sample[from].node].parent; to++)
+			for (to = from + 1; to < n && nodes[sample[to].node].parent == nodes[sample[from].node].parent;
+			     to++)
 				;
 			if (to > from + 1)
-				pair_up(c, s->comoments, sample + from, to - from, &c->pairings[nodes[sample[from].node].parent]);
+				pair_up(c, s->comoments, sample + from, to - from,
+					&c->pairings[nodes[sample[from].node].parent]);
 		}
 		if (c->tree->has_noise && pair_up_noise(c, s, i))
 			return VPROF_ERR_NOMEM;
@@ -451,8 +457,8 @@ static int take_covariances(struct computation *c)
 	ret = vprof_parallel_run(c->tree->n_threads, n_shares, sum_share, c);
 	for (size_t i = 0; i < n_shares; i++)
 		sums[i] = c->shares[i].comoments;
-	ret = vprof_exchange_sums(c->tree->exchange, ret, n_shares, sums, c->is_mine, c->n_pairs * sizeof(struct vprof_comoment),
-				  add_comoments);
+	ret = vprof_exchange_sums(c->tree->exchange, ret, n_shares, sums, c->is_mine,
+				  c->n_pairs * sizeof(struct vprof_comoment), add_comoments);
 	if (ret)
 		return ret;
 	vprof_shares_join(n_shares, join_comoments, c);
@@ -524,7 +530,9 @@ out:
 	free(c.rank);
 	free(c.comoments);
 	if (ret)
-		vprof_error_set(err, ret, "not enough memory for the variance tree of %zu nodes: record a shorter run, "
-				"or measure fewer functions", tree->n_final);
+		vprof_error_set(err, ret,
+				"not enough memory for the variance tree of %zu nodes: record a shorter run, "
+				"or measure fewer functions",
+				tree->n_final);
 	return ret;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The tree as a whole: parts that threads filled (tree_fill.c) are joined node by node, and the vectors of an interval are read from the
- * part that took it.
+/* The tree as a whole: parts that threads filled (tree_fill.c) are joined node by node, and the vectors of an interval
+ * are read from the part that took it.
  *
- * Nodes have an order of their own (time, then what they are), so that results depend neither on the number of threads nor on who
- * met a node first.
+ * Nodes have an order of their own (time, then what they are), so that results depend neither on the number of threads
+ * nor on who met a node first.
  */
 #define _GNU_SOURCE /* qsort_r */
 #include "analysis/variance_tree.h"
@@ -12,11 +12,11 @@
 #include "analysis/tree_fill.h"
 
 struct vprof_tree_private {
-	struct place *places; /* [n_final] */
+	struct place *places;		  /* [n_final] */
 	struct vprof_tree_reader *reader; /* of vprof_tree_sample */
 };
 
-struct place { /* in the results */
+struct place {		       /* in the results */
 	uint32_t parent, body; /* body: VPROF_NONE without children */
 };
 
@@ -81,14 +81,19 @@ static uint32_t joined_child(struct join *j, const struct vprof_tree_node *from,
 	struct vprof_tree_node *n;
 
 	for (; j->slots[i].node; i = (i + 1) & (j->n_slots - 1))
-		if (j->slots[i].parent == parent && j->slots[i].key == from->key && j->slots[i].level_class == level_class)
+		if (j->slots[i].parent == parent && j->slots[i].key == from->key &&
+		    j->slots[i].level_class == level_class)
 			return j->slots[i].node - 1;
 	n = VPROF_PUSH(&j->tree->nodes);
 	if (!n)
 		return VPROF_NONE;
 	j->slots[i] = (struct vprof_tree_slot){ parent, from->key, level_class, (uint32_t)j->tree->nodes.n };
-	*n = (struct vprof_tree_node){ .parent = parent, .depth = from->depth, .key = from->key, .level = from->level,
-				       .kind = from->kind, .probe = from->probe };
+	*n = (struct vprof_tree_node){ .parent = parent,
+				       .depth = from->depth,
+				       .key = from->key,
+				       .level = from->level,
+				       .kind = from->kind,
+				       .probe = from->probe };
 	j->tree->n_unknown_codes += vprof_tree_class(from) == VPROF_CLASS_FRAME && !from->probe;
 	j->tree->nodes.v[parent].n_children++;
 	j->tree->nodes.v[parent].is_explained |= from->level > j->tree->nodes.v[parent].level;
@@ -171,7 +176,8 @@ struct tree_counts { /* of one rank's intervals */
 	uint64_t preempted_ticks, by_own_ticks, wait_ticks, unmatched_ticks, n_folded, has_noise, is_full, n_nodes;
 };
 
-/* The nodes of all ranks, joined by each of them in the order of ranks; map: [nodes before] to the nodes after, of this rank's. */
+/* The nodes of all ranks, joined by each of them in the order of ranks; map: [nodes before] to the nodes after, of this
+ * rank's. */
 static int join_ranks(struct vprof_tree *tree, const struct vprof_gathered *all, int n_ranks, int rank, uint32_t *map)
 {
 	size_t n = 1;
@@ -217,8 +223,9 @@ static int exchange_nodes(struct vprof_tree *tree, int ret)
 {
 	size_t n_parts;
 	struct vprof_tree_part *const *parts = vprof_tree_parts(tree, &n_parts);
-	struct tree_counts counts = { tree->preempted_ticks, tree->by_own_ticks, tree->wait_ticks, tree->unmatched_ticks, tree->n_folded,
-				      (uint64_t)tree->has_noise, (uint64_t)tree->is_full, tree->nodes.n };
+	struct tree_counts counts = { tree->preempted_ticks,   tree->by_own_ticks, tree->wait_ticks,
+				      tree->unmatched_ticks,   tree->n_folded,	   (uint64_t)tree->has_noise,
+				      (uint64_t)tree->is_full, tree->nodes.n };
 	size_t n_bytes = sizeof counts + tree->nodes.n * sizeof(struct vprof_tree_node);
 	unsigned char *mine = malloc(n_bytes);
 	uint32_t *map = malloc((tree->nodes.n + 1) * sizeof *map);
@@ -232,8 +239,10 @@ static int exchange_nodes(struct vprof_tree *tree, int ret)
 	ret = vprof_exchange_gather(tree->exchange, ret, NULL, mine, n_bytes, &all);
 	if (!ret) {
 		VPROF_ARRAY_RELEASE(&tree->nodes);
-		tree->preempted_ticks = tree->by_own_ticks = tree->wait_ticks = tree->unmatched_ticks = tree->n_folded = 0;
-		ret = join_ranks(tree, &all, vprof_exchange_ranks(tree->exchange), vprof_exchange_rank(tree->exchange), map);
+		tree->preempted_ticks = tree->by_own_ticks = tree->wait_ticks = tree->unmatched_ticks = tree->n_folded =
+			0;
+		ret = join_ranks(tree, &all, vprof_exchange_ranks(tree->exchange), vprof_exchange_rank(tree->exchange),
+				 map);
 	}
 	for (size_t i = 0; i < n_parts && !ret; i++)
 		for (size_t k = 0; k < parts[i]->nodes.n; k++)
@@ -368,7 +377,8 @@ static int arrange_part(void *arg, int worker, size_t item)
 			return VPROF_ERR_NOMEM;
 		}
 		for (size_t i = 0; i < n; i++)
-			entries.v[i] = (struct entry){ part->entry_ticks.v[from + i], part->place[part->entry_node.v[from + i]] };
+			entries.v[i] = (struct entry){ part->entry_ticks.v[from + i],
+						       part->place[part->entry_node.v[from + i]] };
 		sort_entries(entries.v, n);
 		for (size_t i = 0; i < n; i++) {
 			part->entry_ticks.v[from + i] = entries.v[i].ticks;

@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The variance tree (VProfiler, section 3.2.1, equations 1 and 2): where every interval spent its time, by path of
  * measured functions, waits and queue delays, and the moments of these times.
  *
  * Every interval is a sparse vector (node, inclusive ticks). Times are integers until they are read out, so the
  * children of a node, its body included, sum to it exactly in every interval. All vectors are kept: 12 bytes for each
- * node that an interval touches, about 350 bytes per interval for a tree of 30 touched nodes (beyond a budget in files, array.h).
+ * node that an interval touches, about 350 bytes per interval for a tree of 30 touched nodes (beyond a budget in files,
+ * array.h).
  *
  * Use: new, then add intervals one by one or fill with all of them, then number; samples and results after that.
  */
@@ -21,17 +23,19 @@ struct vprof_tree_node { /* a parent comes before its children; [0] is the inter
 	uint32_t key;	/* code of a function or site, canonical name index of a wait */
 	uint32_t level; /* number of wait and queued nodes that it lies beneath as blame */
 	uint32_t n_children;
-	uint8_t kind;	/* enum vprof_node_kind, never BODY */
-	uint8_t objects; /* waits: 0, 1 or 2 for more */
+	uint8_t kind;	      /* enum vprof_node_kind, never BODY */
+	uint8_t objects;      /* waits: 0, 1 or 2 for more */
 	uint8_t is_explained; /* has blame beneath: its body is what nobody explains */
 	uint64_t object;
 	uint64_t n_calls, total_ticks; /* n_calls: counted; those of hot functions within others estimated */
-	uint64_t blocked_ticks, kernel_ticks, io_ticks; /* kernel: ran there in an I/O call; io: blocked there or running */
+	/* kernel: ran there in an I/O call; io: blocked there or running */
+	uint64_t blocked_ticks, kernel_ticks, io_ticks;
 	uint64_t n_timed; /* calls recorded one by one */
-	uint64_t rare_ticks; /* what chosen calls lasted beyond the usual, times the calls for which it was not counted */
-	int64_t body_ticks; /* total_ticks less those of its children */
+	/* what chosen calls lasted beyond the usual, times the calls for which it was not counted */
+	uint64_t rare_ticks;
+	int64_t body_ticks;		 /* total_ticks less those of its children */
 	const struct vprof_probe *probe; /* NULL: not a function, or not in the plan */
-	uint32_t final_id, body_id;	  /* places in the results; body_id VPROF_NONE without children */
+	uint32_t final_id, body_id;	 /* places in the results; body_id VPROF_NONE without children */
 };
 
 struct vprof_tree_source { /* one of the traces that the intervals are of */
@@ -42,22 +46,22 @@ struct vprof_tree_source { /* one of the traces that the intervals are of */
 
 struct vprof_tree {
 	const struct vprof_plan *plan;
-	struct vprof_exchange *exchange; /* with the other ranks, NULL: there are none */
+	struct vprof_exchange *exchange;	   /* with the other ranks, NULL: there are none */
 	VPROF_ARRAY(struct vprof_tree_node) nodes; /* once numbered */
-	VPROF_ARRAY(const char *) names; /* of waits */
-	double ns_per_tick; /* of the first source */
-	int has_switches; /* of all sources */
+	VPROF_ARRAY(const char *) names;	   /* of waits */
+	double ns_per_tick;			   /* of the first source */
+	int has_switches;			   /* of all sources */
 	size_t n_intervals, n_final;
-	size_t own_from, own_to; /* the intervals that this rank takes */
-	int is_full; /* some node was refused for the number of nodes */
-	int n_threads; /* that filled it */
+	size_t own_from, own_to;		/* the intervals that this rank takes */
+	int is_full;				/* some node was refused for the number of nodes */
+	int n_threads;				/* that filled it */
 	uint64_t preempted_ticks, by_own_ticks; /* of the intervals' own threads; by_own: see struct vprof_off */
-	uint64_t wait_ticks;	  /* the intervals waited for other threads */
-	uint64_t unmatched_ticks; /* ... or those that they waited for did, and nobody knows for whom */
-	int has_noise;		  /* once numbered: times of some interval are estimates */
-	uint64_t n_folded;	  /* frames folded into their caller for depth or number of nodes */
-	uint64_t n_unknown_codes; /* nodes whose code the plan does not know */
-	struct vprof_tree_taken *taken; /* parts, and which intervals each took (tree_fill.h) */
+	uint64_t wait_ticks;			/* the intervals waited for other threads */
+	uint64_t unmatched_ticks;		/* ... or those that they waited for did, and nobody knows for whom */
+	int has_noise;				/* once numbered: times of some interval are estimates */
+	uint64_t n_folded;			/* frames folded into their caller for depth or number of nodes */
+	uint64_t n_unknown_codes;		/* nodes whose code the plan does not know */
+	struct vprof_tree_taken *taken;		/* parts, and which intervals each took (tree_fill.h) */
 	struct vprof_tree_private *private;
 };
 
@@ -71,17 +75,17 @@ int vprof_tree_add(struct vprof_tree *tree, const struct vprof_piece *pieces, si
 /* One more trace after that of vprof_tree_new, of the same plan: its clock may be another. OK or NOMEM. */
 int vprof_tree_add_source(struct vprof_tree *tree, const struct vprof_timeline *timeline);
 
-struct vprof_tree_intervals { /* of one source */
+struct vprof_tree_intervals {	       /* of one source */
 	const struct vprof_path *path; /* may be NULL when this rank takes none of them */
-	const uint32_t *chosen; /* indices of complete instances */
+	const uint32_t *chosen;	       /* indices of complete instances */
 	size_t n;
 };
 
 /* Intervals [*from, *to) of n are this rank's: whole shares (shares.h). */
 void vprof_tree_own(const struct vprof_exchange *x, size_t n, size_t *from, size_t *to);
 
-/* Adds this rank's of all intervals, those of one source after another, by up to n_threads threads (0: one for each processor); what
- * comes out does not depend on their number. Instead of vprof_tree_add. OK or NOMEM. */
+/* Adds this rank's of all intervals, those of one source after another, by up to n_threads threads (0: one for each
+ * processor); what comes out does not depend on their number. Instead of vprof_tree_add. OK or NOMEM. */
 int vprof_tree_fill(struct vprof_tree *tree, const struct vprof_tree_intervals *of_source, int n_threads,
 		    void (*progress)(void *arg, double done), void *arg);
 
@@ -97,8 +101,8 @@ struct vprof_sample {
 	double ns;
 };
 
-/* The times of interval i, one of this rank's, bodies included, sorted by node; nodes that are not there took no time. The array belongs
- * to the tree and is valid until the next call. */
+/* The times of interval i, one of this rank's, bodies included, sorted by node; nodes that are not there took no time.
+ * The array belongs to the tree and is valid until the next call. */
 const struct vprof_sample *vprof_tree_sample(struct vprof_tree *tree, size_t i, size_t *n);
 
 /* The same for several threads: each has its own reader of a numbered tree. NULL without memory. */

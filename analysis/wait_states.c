@@ -21,7 +21,10 @@ void vprof_wait_walk_begin(struct vprof_wait_walk *walk, const struct vprof_time
 {
 	const struct vprof_line *line = &timeline->threads[thread];
 
-	*walk = (struct vprof_wait_walk){ .line = line, .t = from, .to = to, .is_io = vprof_wait_is_io(wait->kind),
+	*walk = (struct vprof_wait_walk){ .line = line,
+					  .t = from,
+					  .to = to,
+					  .is_io = vprof_wait_is_io(wait->kind),
 					  .has_switches = timeline->has_switches,
 					  .awaited = wait->waker != VPROF_NONE ? wait->wake_t : 0 };
 	if (!walk->is_io || !walk->has_switches)

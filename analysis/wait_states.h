@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a thread did during a wait: it was blocked, or worked in the kernel.
  *
- * Waits for other threads, sleeps and waits for child processes are blocked time throughout. An I/O call may block or work
- * (copy, checksum, send on the processor), and only switch records tell which. Invariants: the stretches of a piece tile it; what is not
- * known is VPROF_IN_IO.
+ * Waits for other threads, sleeps and waits for child processes are blocked time throughout. An I/O call may block or
+ * work (copy, checksum, send on the processor), and only switch records tell which. Invariants: the stretches of a
+ * piece tile it; what is not known is VPROF_IN_IO.
  */
 #ifndef VPROF_WAIT_STATES_H
 #define VPROF_WAIT_STATES_H

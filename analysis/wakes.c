@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Matching of waits to releases.
  *
  * Every release is put into one array sorted by (class, process or "shared", address, time); a wait looks only at the
  * releases of its object around its own time. Four rules, by class:
  *  - last: a lock. The waiter found the number of the release before it, so that one it was; without a number (or when
- *    objects share a slot) the candidate with the largest (arrivals before, time), since earlier ones let others go first.
+ *    objects share a slot) the candidate with the largest (arrivals before, time), since earlier ones let others go
+ * first.
  *  - first: a condition, a futex. The first release that counted the waiter and has not been used up by
  *    another wait: a signal lets one go, a broadcast all.
  *  - round: a barrier. The first round that counted the waiter.
@@ -26,21 +28,27 @@
 #define LATE_MAX 4096	 /* releases looked at after the wait's end: a late one's clock was read after the unlock */
 #define UNSEEN_TICKS (UINT64_C(1) << 28) /* from the entry of a condition's wait to its unlock, at most */
 
-enum wake_class { CLASS_NONE, CLASS_MUTEX, CLASS_RWLOCK, CLASS_COND, CLASS_BARRIER, CLASS_SEMAPHORE, CLASS_JOIN,
-		  CLASS_ANNOTATED, CLASS_FUTEX, CLASS_CHILD, CLASS_ONCE, CLASS_CHANNEL, CLASS_SPIN };
+enum wake_class {
+	CLASS_NONE,
+	CLASS_MUTEX,
+	CLASS_RWLOCK,
+	CLASS_COND,
+	CLASS_BARRIER,
+	CLASS_SEMAPHORE,
+	CLASS_JOIN,
+	CLASS_ANNOTATED,
+	CLASS_FUTEX,
+	CLASS_CHILD,
+	CLASS_ONCE,
+	CLASS_CHANNEL,
+	CLASS_SPIN
+};
 
 static const uint8_t class_of[VP_WAIT_COUNT] = {
-	[VP_WAIT_MUTEX] = CLASS_MUTEX,
-	[VP_WAIT_RWLOCK_READ] = CLASS_RWLOCK,
-	[VP_WAIT_RWLOCK_WRITE] = CLASS_RWLOCK,
-	[VP_WAIT_COND] = CLASS_COND,
-	[VP_WAIT_BARRIER] = CLASS_BARRIER,
-	[VP_WAIT_SEMAPHORE] = CLASS_SEMAPHORE,
-	[VP_WAIT_JOIN] = CLASS_JOIN,
-	[VP_WAIT_SPIN] = CLASS_SPIN,
-	[VP_WAIT_ANNOTATED] = CLASS_ANNOTATED,
-	[VP_WAIT_FUTEX] = CLASS_FUTEX,
-	[VP_WAIT_CHILD] = CLASS_CHILD, /* object: the child's pid */
+	[VP_WAIT_MUTEX] = CLASS_MUTEX, [VP_WAIT_RWLOCK_READ] = CLASS_RWLOCK, [VP_WAIT_RWLOCK_WRITE] = CLASS_RWLOCK,
+	[VP_WAIT_COND] = CLASS_COND,   [VP_WAIT_BARRIER] = CLASS_BARRIER,    [VP_WAIT_SEMAPHORE] = CLASS_SEMAPHORE,
+	[VP_WAIT_JOIN] = CLASS_JOIN,   [VP_WAIT_SPIN] = CLASS_SPIN,	     [VP_WAIT_ANNOTATED] = CLASS_ANNOTATED,
+	[VP_WAIT_FUTEX] = CLASS_FUTEX, [VP_WAIT_CHILD] = CLASS_CHILD, /* object: the child's pid */
 	[VP_WAIT_ONCE] = CLASS_ONCE,
 };
 
@@ -51,9 +59,9 @@ int vprof_wait_has_waker(uint32_t kind)
 
 struct release {
 	uint64_t t, key, object;
-	uint64_t one;	/* address by which the object goes in all processes, when it is_only */
+	uint64_t one;	   /* address by which the object goes in all processes, when it is_only */
 	uint64_t answered; /* when the one that it let in had the lock, alone; 0: not known */
-	uint32_t scope; /* class << 28 | process, or the class with process 0 when shared */
+	uint32_t scope;	   /* class << 28 | process, or the class with process 0 when shared */
 	uint32_t thread, before, after, seq;
 	uint32_t n_left; /* waits that it may still end, UINT32_MAX: any number */
 	uint32_t held;	 /* see struct vprof_wait */
@@ -135,8 +143,8 @@ static int token_order(const void *a, const void *b)
 	return x->token < y->token ? -1 : x->token > y->token;
 }
 
-/* Objects at the same place of different shared pages have one key and are told apart by address; but processes that map
- * one object at different addresses may differ too. As long as no process names two addresses it is one object. */
+/* Objects at the same place of different shared pages have one key and are told apart by address; but processes that
+ * map one object at different addresses may differ too. As long as no process names two addresses it is one object. */
 static void mark_only(struct matcher *m)
 {
 	struct {
@@ -150,7 +158,8 @@ static void mark_only(struct matcher *m)
 		size_t n = 0;
 		int several = 0;
 
-		for (end = begin; end < m->releases.n && v[end].scope == v[begin].scope && v[end].key == v[begin].key; end++) {
+		for (end = begin; end < m->releases.n && v[end].scope == v[begin].scope && v[end].key == v[begin].key;
+		     end++) {
 			uint32_t process = m->timeline->threads[v[end].thread].process_seq;
 			size_t i = 0;
 
@@ -170,7 +179,8 @@ static void mark_only(struct matcher *m)
 	}
 }
 
-/* By one thread at a time, but for readers. Not semaphores: their tokens are alike, and who posts need not have held one. */
+/* By one thread at a time, but for readers. Not semaphores: their tokens are alike, and who posts need not have held
+ * one. */
 static int is_held(uint32_t scope)
 {
 	uint32_t class = scope >> 28;
@@ -193,8 +203,12 @@ static int add_holds(struct matcher *m, struct release *const *v, size_t n)
 	if (vprof_holds_begin(m->timeline))
 		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < n; i++) {
-		const struct vprof_wake wake = { .t = v[i]->t, .before = v[i]->before, .after = v[i]->after, .seq = v[i]->seq,
-						 .kind = v[i]->kind, .flags = v[i]->flags };
+		const struct vprof_wake wake = { .t = v[i]->t,
+						 .before = v[i]->before,
+						 .after = v[i]->after,
+						 .seq = v[i]->seq,
+						 .kind = v[i]->kind,
+						 .flags = v[i]->flags };
 
 		if (vprof_holds_add(m->timeline, v[i]->thread, &wake))
 			return VPROF_ERR_NOMEM;
@@ -234,7 +248,8 @@ static int collect_held(struct matcher *m)
 	size_t end;
 
 	for (size_t begin = 0; begin < m->releases.n; begin = end) {
-		for (end = begin + 1; end < m->releases.n && v[end].scope == v[begin].scope && v[end].key == v[begin].key; end++)
+		for (end = begin + 1;
+		     end < m->releases.n && v[end].scope == v[begin].scope && v[end].key == v[begin].key; end++)
 			;
 		if (is_held(v[begin].scope) && end - begin > 1 && collect_holds(m, v + begin, end - begin))
 			return VPROF_ERR_NOMEM;
@@ -255,7 +270,8 @@ static int collect_tokens(struct matcher *m)
 
 		for (size_t k = 0; k < line->creations.n; k++) {
 			const struct token_line probe = { .token = line->creations.v[k].token };
-			const struct token_line *found = bsearch(&probe, m->tokens.v, m->tokens.n, sizeof probe, token_order);
+			const struct token_line *found =
+				bsearch(&probe, m->tokens.v, m->tokens.n, sizeof probe, token_order);
 
 			if (found)
 				m->created[found->thread] = line->creations.v[k].t;
@@ -364,7 +380,8 @@ static int is_better(const struct release *a, const struct release *b, const str
 		return same_a; /* shared objects at the same place of different pages */
 	if (exact_a != exact_b)
 		return exact_a;
-	if (exact_a && a->kind != b->kind) /* readers came after the writer whose number they share, whenever it was recorded */
+	/* readers came after the writer whose number they share, whenever it was recorded */
+	if (exact_a && a->kind != b->kind)
 		return a->kind == VP_WAIT_RWLOCK_READ;
 	if (!exact_a && w->ticket && a->before != b->before)
 		return (int32_t)(a->before - b->before) > 0;
@@ -387,7 +404,8 @@ static struct release *late_release(const struct matcher *m, uint32_t thread, co
 			continue;
 		if (is_exact(r, w))
 			found = !found || !is_exact(found, w) || is_better(r, found, w) ? r : found;
-		else if (!found && !are_readers(r, w) && (int32_t)(r->before - w->ticket) < 0 && (int32_t)(r->after - w->ticket) >= 0)
+		else if (!found && !are_readers(r, w) && (int32_t)(r->before - w->ticket) < 0 &&
+			 (int32_t)(r->after - w->ticket) >= 0)
 			found = r;
 	}
 	return found;
@@ -491,8 +509,8 @@ static int is_round_before(const struct release *a, const struct release *b)
 	return (int32_t)(a->after - b->after) < 0;
 }
 
-static struct release *round_release(const struct matcher *m, uint32_t thread, const struct vprof_wait *w, uint32_t scope,
-				     uint64_t key)
+static struct release *round_release(const struct matcher *m, uint32_t thread, const struct vprof_wait *w,
+				     uint32_t scope, uint64_t key)
 {
 	size_t begin = releases_until(m, scope, key, w->t0 ? w->t0 - 1 : 0);
 	struct release *found = NULL;
@@ -502,7 +520,8 @@ static struct release *round_release(const struct matcher *m, uint32_t thread, c
 
 		if (r->scope != scope || r->key != key || r->t > w->t1)
 			break;
-		if (r->thread != thread && (int32_t)(r->after - w->ticket) >= 0 && (!found || is_round_before(r, found)))
+		if (r->thread != thread && (int32_t)(r->after - w->ticket) >= 0 &&
+		    (!found || is_round_before(r, found)))
 			found = r;
 	}
 	return found ? found : early_release(m, thread, w, begin, scope, key, 0);
@@ -564,7 +583,8 @@ static void answer(const struct matcher *m, struct release *r, const struct vpro
 
 	if (!is_exact(r, w) || (w->kind != VP_WAIT_MUTEX && w->kind != VP_WAIT_RWLOCK_WRITE && w->kind != VP_WAIT_SPIN))
 		return;
-	for (int n = 0; n < EARLY_MAX && r->scope == last->scope && r->key == last->key && r->seq == last->seq; n++, r--) {
+	for (int n = 0; n < EARLY_MAX && r->scope == last->scope && r->key == last->key && r->seq == last->seq;
+	     n++, r--) {
 		if (!r->answered || w->t1 < r->answered)
 			r->answered = w->t1;
 		if (r == m->releases.v)
@@ -572,8 +592,8 @@ static void answer(const struct matcher *m, struct release *r, const struct vpro
 	}
 }
 
-/* The release with the wait's number is not in the trace, or objects that share a slot have lost it: time tells, but not of
- * one that had let somebody else in before. */
+/* The release with the wait's number is not in the trace, or objects that share a slot have lost it: time tells, but
+ * not of one that had let somebody else in before. */
 static void match_by_time(const struct matcher *m)
 {
 	for (size_t i = 0; i < m->by_time.n; i++) {
@@ -587,8 +607,8 @@ static void match_by_time(const struct matcher *m)
 	}
 }
 
-/* A thread's number is free for a new one as soon as it is joined, before the join's end is recorded. So the first exit since
- * the join's begin of a thread that was made before it, or the last one before. */
+/* A thread's number is free for a new one as soon as it is joined, before the join's end is recorded. So the first exit
+ * since the join's begin of a thread that was made before it, or the last one before. */
 static int match_exit(const struct matcher *m, uint32_t thread, struct vprof_wait *w)
 {
 	uint32_t scope = scope_of(w->kind, w->flags, m->timeline->threads[thread].process_seq);
@@ -724,8 +744,8 @@ static int match_turns(struct matcher *m)
 	return 0;
 }
 
-/* Waits come in the order of their ends: an outer one after those inside it. One that goes on after a false wake-up follows its
- * first part. */
+/* Waits come in the order of their ends: an outer one after those inside it. One that goes on after a false wake-up
+ * follows its first part. */
 static void make_disjoint(struct vprof_line *line)
 {
 	struct vprof_wait *waits = line->waits.v;

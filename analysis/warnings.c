@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Ordered by how much they take away: nothing found, too little found, found but incomplete, found but coarse. */
 #include "analysis/warnings.h"
 
@@ -93,31 +94,43 @@ static void warn_nothing(struct list *l, const struct vprof_findings *f)
 
 	r->inconclusive = 1;
 	if (!r->n_records && r->n_dropped)
-		warn(l, "the trace is empty, but %llu records were lost on their way to the disk: make room there, or give the "
-			"run more memory for records", LLU(r->n_dropped));
+		warn(l,
+		     "the trace is empty, but %llu records were lost on their way to the disk: make room there, or give the "
+		     "run more memory for records",
+		     LLU(r->n_dropped));
 	else if (!r->n_records)
-		warn(l, "the trace is empty: no instrumented program ran. Check that the run command starts the program "
-			"that was built with probes (not an installed copy), and, if it is statically linked, that its link has libvprof.a (docs/design/runtime.md)");
+		warn(l,
+		     "the trace is empty: no instrumented program ran. Check that the run command starts the program "
+		     "that was built with probes (not an installed copy), and, if it is statically linked, that its link has libvprof.a (docs/design/runtime.md)");
 	else if (f->wanted && !f->counts)
-		warn(l, "no event of the interval \"%s\" is in the trace: the code at its begin and end never ran. Check "
-			"the interval's functions in vprof.json and that the run command puts load on them",
+		warn(l,
+		     "no event of the interval \"%s\" is in the trace: the code at its begin and end never ran. Check "
+		     "the interval's functions in vprof.json and that the run command puts load on them",
 		     vprof_warned_name(f->wanted).s);
 	else if (!f->counts)
-		warn(l, "no interval began or ended in this run. If vprof.json has intervals: the code at their begin and end never "
-			"ran; check their functions, and that the run command puts load on them. If it has none: vprof init "
-			"proposes some");
+		warn(l,
+		     "no interval began or ended in this run. If vprof.json has intervals: the code at their begin and end never "
+		     "ran; check their functions, and that the run command puts load on them. If it has none: vprof init "
+		     "proposes some");
 	else if (r->n_lossy)
-		warn(l, "all %llu complete intervals were left out: records were lost that they may need. Give the run more buffers "
-			"(--memory), or measure fewer functions", LLU(r->n_lossy));
+		warn(l,
+		     "all %llu complete intervals were left out: records were lost that they may need. Give the run more buffers "
+		     "(--memory), or measure fewer functions",
+		     LLU(r->n_lossy));
 	else if (f->n_warmup)
-		warn(l, "all %llu complete intervals lie in the warm-up that was left out: record a longer run or lower the "
-			"warm-up share", LLU(f->n_warmup));
+		warn(l,
+		     "all %llu complete intervals lie in the warm-up that was left out: record a longer run or lower the "
+		     "warm-up share",
+		     LLU(f->n_warmup));
 	else if (f->counts->n_ends_only && !f->counts->n_open)
-		warn(l, "intervals end but never begin (%llu ends): the begin annotation did not run, or it uses another id "
-			"than the end", LLU(f->counts->n_ends_only));
+		warn(l,
+		     "intervals end but never begin (%llu ends): the begin annotation did not run, or it uses another id "
+		     "than the end",
+		     LLU(f->counts->n_ends_only));
 	else
-		warn(l, "no interval is complete: %llu began, none of them ended within the trace. Check that the end "
-			"annotation runs and has the same id as the begin, or record a longer run",
+		warn(l,
+		     "no interval is complete: %llu began, none of them ended within the trace. Check that the end "
+		     "annotation runs and has the same id as the begin, or record a longer run",
 		     LLU(f->counts->n_open + f->counts->n_restarted));
 }
 
@@ -127,17 +140,20 @@ static void warn_few(struct list *l, const struct vprof_findings *f)
 
 	if (r->n_complete < f->min_intervals) {
 		r->inconclusive = 1;
-		warn(l, "only %llu complete intervals, at least %llu are needed, and %d for bounds beside the shares: record a run %.0f "
-			"times as long, or more load%s",
+		warn(l,
+		     "only %llu complete intervals, at least %llu are needed, and %d for bounds beside the shares: record a run %.0f "
+		     "times as long, or more load%s",
 		     LLU(r->n_complete), LLU(f->min_intervals), VPROF_BOUNDS_MIN,
 		     ceil(VPROF_BOUNDS_MIN / (double)r->n_complete),
-		     r->n_lossy ? ", and give the run enough buffers that none are left out (--memory)" :
-		     r->n_outside ? ", or give recording more of a processor (--budget; 0: no limit)" : "");
+		     r->n_lossy	  ? ", and give the run enough buffers that none are left out (--memory)" :
+		     r->n_outside ? ", or give recording more of a processor (--budget; 0: no limit)" :
+				    "");
 	}
 	if (r->n_complete >= 2 && !(r->var_ns2 > 0)) {
 		r->inconclusive = 1;
-		warn(l, "all intervals took the same time: there is no variance to explain. Check that begin and end are "
-			"not the same place");
+		warn(l,
+		     "all intervals took the same time: there is no variance to explain. Check that begin and end are "
+		     "not the same place");
 	}
 }
 
@@ -147,37 +163,51 @@ static void warn_incomplete(struct list *l, const struct vprof_findings *f)
 	uint64_t n = r->n_complete + r->n_cut;
 
 	if (r->n_outside && r->n_complete && fabs(r->outside_mean_ns - r->mean_ns) > 0.1 * r->mean_ns)
-		warn(l, "intervals took %.0f %% %s in the mean while their calls were recorded than between these times (%llu "
-			"intervals): the cost of the probes, or a load that changes. Shares of functions that are called often "
-			"may be too large", 100 * fabs(r->mean_ns / r->outside_mean_ns - 1),
+		warn(l,
+		     "intervals took %.0f %% %s in the mean while their calls were recorded than between these times (%llu "
+		     "intervals): the cost of the probes, or a load that changes. Shares of functions that are called often "
+		     "may be too large",
+		     100 * fabs(r->mean_ns / r->outside_mean_ns - 1),
 		     r->mean_ns > r->outside_mean_ns ? "longer" : "less", LLU(r->n_outside));
 	if (r->n_dropped)
-		warn(l, "%llu records were dropped because the trace's buffers were full: %llu complete intervals that may need "
-			"them were left out, and what went through pipes and sockets afterwards is not known. Give the run more buffers "
-			"(--memory), or measure fewer functions", LLU(r->n_dropped), LLU(r->n_lossy));
+		warn(l,
+		     "%llu records were dropped because the trace's buffers were full: %llu complete intervals that may need "
+		     "them were left out, and what went through pipes and sockets afterwards is not known. Give the run more buffers "
+		     "(--memory), or measure fewer functions",
+		     LLU(r->n_dropped), LLU(r->n_lossy));
 	if (r->n_bytes_ignored)
 		warn(l, "%llu bytes of the trace are damaged or cut and were ignored", LLU(r->n_bytes_ignored));
 	if (!*r->no_switches && r->n_switches_lost)
-		warn(l, "%llu of %llu switches between threads were lost: some time counts as running in which a thread was "
-			"preempted", LLU(r->n_switches_lost), LLU(r->n_switches + r->n_switches_lost));
+		warn(l,
+		     "%llu of %llu switches between threads were lost: some time counts as running in which a thread was "
+		     "preempted",
+		     LLU(r->n_switches_lost), LLU(r->n_switches + r->n_switches_lost));
 	if (f->is_cut)
 		warn(l, "the trace is cut: its recording did not finish. What was written is analysed");
 	if (n && r->n_cut * 10 > n)
-		warn(l, "%llu of %llu intervals are cut by the begin or end of the trace and left out: record a longer run, or "
-			"check that every begun interval also ends", LLU(r->n_cut), LLU(n));
+		warn(l,
+		     "%llu of %llu intervals are cut by the begin or end of the trace and left out: record a longer run, or "
+		     "check that every begun interval also ends",
+		     LLU(r->n_cut), LLU(n));
 	if (r->n_restarted * 20 > r->n_complete)
-		warn(l, "%llu intervals began again before they ended and were left out: the id may not be unique among "
-			"requests under way, or an end is missing on some path", LLU(r->n_restarted));
+		warn(l,
+		     "%llu intervals began again before they ended and were left out: the id may not be unique among "
+		     "requests under way, or an end is missing on some path",
+		     LLU(r->n_restarted));
 	if (r->n_ambiguous * 100 > r->n_complete)
-		warn(l, "%llu intervals had the same id as one open in another process: their ends may be mixed up. Use an "
-			"id that is unique across processes", LLU(r->n_ambiguous));
+		warn(l,
+		     "%llu intervals had the same id as one open in another process: their ends may be mixed up. Use an "
+		     "id that is unique across processes",
+		     LLU(r->n_ambiguous));
 	if (f->tree && f->wakes && f->tree->unmatched_ticks * 10 > f->tree->wait_ticks && f->wakes->n_unmatched > 10)
-		warn(l, "%.0f %% of the time that the intervals waited for other threads has no known waker (of all waits, %llu of "
-			"%llu): it stands as \"unexplained\". Annotate the release functions of the locks in use",
-		     100.0 * (double)f->tree->unmatched_ticks / (double)f->tree->wait_ticks,
-		     LLU(f->wakes->n_unmatched), LLU(f->wakes->n_waits));
+		warn(l,
+		     "%.0f %% of the time that the intervals waited for other threads has no known waker (of all waits, %llu of "
+		     "%llu): it stands as \"unexplained\". Annotate the release functions of the locks in use",
+		     100.0 * (double)f->tree->unmatched_ticks / (double)f->tree->wait_ticks, LLU(f->wakes->n_unmatched),
+		     LLU(f->wakes->n_waits));
 	if (f->tree && f->tree->n_unknown_codes)
-		warn(l, "the trace holds probes that its plan does not know: plan.json and trace are not of the same run");
+		warn(l,
+		     "the trace holds probes that its plan does not know: plan.json and trace are not of the same run");
 	if (f->tree && f->tree->n_folded)
 		warn(l, "very deep recursion or very many call paths: %llu calls were counted with their callers",
 		     LLU(f->tree->n_folded));
@@ -190,8 +220,9 @@ static void warn_unstable(struct list *l)
 	struct vprof_warned_name name, next;
 
 	if (r->slowest_share > 0.5 && r->n_complete > 2)
-		warn(l, "the slowest interval alone makes %.0f %% of the variance: the shares explain this one interval. Record a longer "
-			"run to see whether such intervals come again, or look at the others: vprof report --view mean",
+		warn(l,
+		     "the slowest interval alone makes %.0f %% of the variance: the shares explain this one interval. Record a longer "
+		     "run to see whether such intervals come again, or look at the others: vprof report --view mean",
 		     100 * r->slowest_share);
 	for (size_t i = 0; i < r->n_selected && i + 1 < r->n_factors; i++) {
 		const struct vprof_factor *f = &r->factors[i];
@@ -201,12 +232,15 @@ static void warn_unstable(struct list *l)
 		name = vprof_warned_name(f->name);
 		next = vprof_warned_name(f[1].name);
 		if (f->n_to_settle > 1000 * r->n_complete)
-			warn(l, "places %zu and %zu (%s, %s) cannot be told apart, nor by more intervals: take both for equal", i + 1,
-			     i + 2, name.s, next.s);
+			warn(l,
+			     "places %zu and %zu (%s, %s) cannot be told apart, nor by more intervals: take both for equal",
+			     i + 1, i + 2, name.s, next.s);
 		else
-			warn(l, "places %zu and %zu (%s, %s) may be exchanged: %s keeps its place in %.0f %% of resampled runs. About "
-				"%llu intervals would settle it (this run has %llu)", i + 1, i + 2, name.s, next.s, name.s,
-			     100 * f->place_kept, rounded(f->n_to_settle), LLU(r->n_complete));
+			warn(l,
+			     "places %zu and %zu (%s, %s) may be exchanged: %s keeps its place in %.0f %% of resampled runs. About "
+			     "%llu intervals would settle it (this run has %llu)",
+			     i + 1, i + 2, name.s, next.s, name.s, 100 * f->place_kept, rounded(f->n_to_settle),
+			     LLU(r->n_complete));
 	}
 }
 
@@ -218,7 +252,8 @@ static void warn_changed(struct list *l, const struct vprof_spine_changed *c)
 		return;
 	if (c->n > 1)
 		snprintf(others, sizeof others, " and %zu other%s", c->n - 1, c->n > 2 ? "s" : "");
-	warn(l, "built again since this run: %s%s. %s. Measured functions and their times do not depend on it", c->first, others,
+	warn(l, "built again since this run: %s%s. %s. Measured functions and their times do not depend on it",
+	     c->first, others,
 	     c->is_kept ? "The functions of the sampled call stacks are those of the run's earlier analysis" :
 			  "Their addresses in the sampled call stacks mean other functions now, so none is named");
 }
@@ -230,11 +265,13 @@ static void warn_work(struct list *l, const struct vprof_findings *f)
 	if (!f->traits || !f->traits->n_counters)
 		return;
 	if (!r->n_worked)
-		warn(l, "amounts of work were recorded %llu times, but never by a thread that worked for this interval: count between "
-			"its begin and its end, on its threads", LLU(f->traits->n_stray));
+		warn(l,
+		     "amounts of work were recorded %llu times, but never by a thread that worked for this interval: count between "
+		     "its begin and its end, on its threads",
+		     LLU(f->traits->n_stray));
 	if (f->traits->n_left_out)
-		warn(l, "%zu counters of work are left out: the %d recorded most often are taken", f->traits->n_left_out,
-		     VPROF_COUNTERS_MAX);
+		warn(l, "%zu counters of work are left out: the %d recorded most often are taken",
+		     f->traits->n_left_out, VPROF_COUNTERS_MAX);
 }
 
 /* Hot functions whose sampled times say little. */
@@ -246,17 +283,21 @@ static void warn_noisy(struct list *l)
 		const struct vprof_node *n = &r->nodes[i];
 
 		if (n->rare_ns > 0.2 * n->mean_ns && n->rare_ns > 0.05 * r->mean_ns)
-			warn(l, "%s: the longest thousandth of its timed calls is so long that it is counted once, where it would "
-				"stand for %.3g times the rest. Interruptions, or rare slow calls: record every call (--every-call) "
-				"to see them", vprof_warned_name(n->name).s, n->rare_ns / n->mean_ns);
+			warn(l,
+			     "%s: the longest thousandth of its timed calls is so long that it is counted once, where it would "
+			     "stand for %.3g times the rest. Interruptions, or rare slow calls: record every call (--every-call) "
+			     "to see them",
+			     vprof_warned_name(n->name).s, n->rare_ns / n->mean_ns);
 	}
 
 	for (size_t i = 0; i < r->n_factors; i++) {
 		const struct vprof_factor *f = &r->factors[i];
 
-		if (f->kind == VPROF_FACTOR_VARIANCE && f->n_timed && f->noise_share > 0.05 && f->noise_share > f->share)
-			warn(l, "%s: 1 in %.3g of its calls were timed, and the error of that is larger than what is left of its "
-				"variance. Record every call (--every-call), or more intervals",
+		if (f->kind == VPROF_FACTOR_VARIANCE && f->n_timed && f->noise_share > 0.05 &&
+		    f->noise_share > f->share)
+			warn(l,
+			     "%s: 1 in %.3g of its calls were timed, and the error of that is larger than what is left of its "
+			     "variance. Record every call (--every-call), or more intervals",
 			     vprof_warned_name(f->name).s, (double)f->n_calls / (double)f->n_timed);
 	}
 }
@@ -272,16 +313,20 @@ static void warn_coarse(struct list *l)
 	for (uint32_t i = root->first_child; i < root->first_child + root->n_children; i++)
 		n_measured += r->nodes[i].kind != VPROF_NODE_BODY && r->nodes[i].kind != VPROF_NODE_PREEMPTED;
 	if (!n_measured) {
-		warn(l, "no measured function ran within the interval: the roots of this plan are not on its path. Measure a "
-			"function that runs between begin and end (the sampled call stacks name some)");
+		warn(l,
+		     "no measured function ran within the interval: the roots of this plan are not on its path. Measure a "
+		     "function that runs between begin and end (the sampled call stacks name some)");
 		return;
 	}
 	body = &r->nodes[root->first_child + root->n_children - 1];
 	if (body->share > 0.3)
-		warn(l, "%.0f %% of the variance lies between begin and end but in no measured function: add a root nearer to "
-			"the interval's begin and end", 100 * body->share);
+		warn(l,
+		     "%.0f %% of the variance lies between begin and end but in no measured function: add a root nearer to "
+		     "the interval's begin and end",
+		     100 * body->share);
 	if (r->n_types * 2 > r->n_complete && r->n_types > 10)
-		warn(l, "there are nearly as many types as intervals: the share between types means nothing. Use a coarser type");
+		warn(l,
+		     "there are nearly as many types as intervals: the share between types means nothing. Use a coarser type");
 }
 
 int vprof_warnings_add(struct vprof_results *r, const struct vprof_findings *f, struct vprof_error *err)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the person should know before trusting the results, and what to do about it. */
 #ifndef VPROF_WARNINGS_H
 #define VPROF_WARNINGS_H
@@ -10,7 +11,7 @@
 #include "analysis/wakes.h"
 
 struct vprof_findings { /* what the steps of an analysis noticed; members may be NULL when their step did not run */
-	int is_cut; /* some trace is */
+	int is_cut;	/* some trace is */
 	const struct vprof_interval_name *counts;
 	const struct vprof_wake_counts *wakes;
 	const struct vprof_tree *tree;

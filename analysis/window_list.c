@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Damaged or lost records never make a window longer: one that is opened twice begins at the later time. */
 #include "analysis/window_list.h"
 

@@ -1,5 +1,6 @@
-/* The recording windows of a trace (trace/windows.h): intervals that begin outside of them may lack calls. Without any, the trace
- * is one window. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The recording windows of a trace (trace/windows.h): intervals that begin outside of them may lack calls. Without any,
+ * the trace is one window. */
 #ifndef VPROF_WINDOW_LIST_H
 #define VPROF_WINDOW_LIST_H
 

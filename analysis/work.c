@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Columns are centred and scaled, so neither a large offset nor counters of different size cost digits. */
 #include "analysis/work.h"
 

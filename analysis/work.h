@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How much of the latencies' variance the amount of work explains: a linear regression on the counters of vprof_work().
  *
- * What it explains is inherent, a request for more rows takes longer; the rest could be avoided. Only a linear relation is
- * seen: what grows with the square of the amount is partly left in the rest.
+ * What it explains is inherent, a request for more rows takes longer; the rest could be avoided. Only a linear relation
+ * is seen: what grows with the square of the amount is partly left in the rest.
  */
 #ifndef VPROF_WORK_H
 #define VPROF_WORK_H
@@ -24,8 +25,8 @@ int vprof_work_fill(struct vprof_results *r, const struct vprof_traits *traits, 
 /* Row i of the model. */
 void vprof_work_row(const struct vprof_work_model *model, const struct vprof_traits *traits, size_t i, double *row);
 
-/* Slopes b[n] from sums of products: A b = c, A[n * n] of the columns with one another, c[n] with the response; directions
- * in which the columns hardly vary are left out. Returns b' c, the squares explained. */
+/* Slopes b[n] from sums of products: A b = c, A[n * n] of the columns with one another, c[n] with the response;
+ * directions in which the columns hardly vary are left out. Returns b' c, the squares explained. */
 double vprof_work_solve(const double *a, const double *c, size_t n, double *b);
 
 /* R^2 of n rows and p columns, adjusted, at least 0; NaN where rows are too few. */

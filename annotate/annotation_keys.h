@@ -11,8 +11,8 @@
 
 enum vprof_key_shape {
 	VPROF_KEY_STRING,
-	VPROF_KEY_STRINGS,         /* array of strings */
-	VPROF_KEY_OBJECTS,         /* array of objects */
+	VPROF_KEY_STRINGS,	   /* array of strings */
+	VPROF_KEY_OBJECTS,	   /* array of objects */
 	VPROF_KEY_OBJECT_OR_ARRAY, /* one object or an array of them */
 };
 

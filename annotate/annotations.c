@@ -32,8 +32,8 @@ struct stage {
 };
 
 static const char *const hook_kind_names[] = {
-	[VPROF_HOOK_BEGIN] = "begin",     [VPROF_HOOK_RESUME] = "resume",   [VPROF_HOOK_SUSPEND] = "suspend",
-	[VPROF_HOOK_END] = "end",         [VPROF_HOOK_TYPE] = "type",       [VPROF_HOOK_WORK] = "work",
+	[VPROF_HOOK_BEGIN] = "begin",	  [VPROF_HOOK_RESUME] = "resume",   [VPROF_HOOK_SUSPEND] = "suspend",
+	[VPROF_HOOK_END] = "end",	  [VPROF_HOOK_TYPE] = "type",	    [VPROF_HOOK_WORK] = "work",
 	[VPROF_HOOK_ACQUIRE] = "acquire", [VPROF_HOOK_RELEASE] = "release", [VPROF_HOOK_ENQUEUE] = "enqueue",
 	[VPROF_HOOK_DEQUEUE] = "dequeue",
 };
@@ -43,8 +43,8 @@ const char *vprof_hook_kind_name(enum vprof_hook_kind kind)
 	return hook_kind_names[kind];
 }
 
-__attribute__((format(printf, 4, 5))) static void fault(struct stage *s, int line, const char *key,
-							const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static void fault(struct stage *s, int line, const char *key, const char *fmt,
+							...)
 {
 	va_list ap;
 
@@ -72,8 +72,7 @@ static int stage_end(struct stage *s, struct vprof_error *err)
 
 /* --- shape --- */
 
-static void unknown_key(struct stage *s, const struct vprof_json *member,
-			const struct vprof_annotation_object *object)
+static void unknown_key(struct stage *s, const struct vprof_json *member, const struct vprof_annotation_object *object)
 {
 	struct vprof_text known = VPROF_TEXT_INIT;
 	const char *path = vprof_json_path(s->arena, member);
@@ -96,12 +95,11 @@ static void check_object(struct stage *s, const struct vprof_json *node, enum vp
 
 static void wrong_type(struct stage *s, const struct vprof_json *node, const char *wanted)
 {
-	fault(s, node->line, vprof_json_path(s->arena, node), "this is %s; write %s",
-	      vprof_json_type_name(node->type), wanted);
+	fault(s, node->line, vprof_json_path(s->arena, node), "this is %s; write %s", vprof_json_type_name(node->type),
+	      wanted);
 }
 
-static void check_member(struct stage *s, const struct vprof_json *node,
-			 const struct vprof_annotation_key *key)
+static void check_member(struct stage *s, const struct vprof_json *node, const struct vprof_annotation_key *key)
 {
 	const struct vprof_json *child;
 
@@ -146,8 +144,8 @@ static void check_object(struct stage *s, const struct vprof_json *node, enum vp
 	}
 	for (i = 0; i < object->n_keys; i++)
 		if (object->keys[i].required && !vprof_json_get(node, object->keys[i].name))
-			fault(s, node->line, vprof_json_path(s->arena, node),
-			      "key \"%s\" is missing; give %s", object->keys[i].name, object->keys[i].wanted);
+			fault(s, node->line, vprof_json_path(s->arena, node), "key \"%s\" is missing; give %s",
+			      object->keys[i].name, object->keys[i].wanted);
 }
 
 /* --- meaning --- */
@@ -163,11 +161,9 @@ static const char *read_name(struct stage *s, const struct vprof_json *node)
 	const char *p;
 
 	if (!node->string[0])
-		fault(s, node->line, vprof_json_path(s->arena, node),
-		      "the name is empty; give one, like \"request\"");
+		fault(s, node->line, vprof_json_path(s->arena, node), "the name is empty; give one, like \"request\"");
 	else if (strlen(node->string) > 63)
-		fault(s, node->line, vprof_json_path(s->arena, node),
-		      "the name is longer than 63 bytes; shorten it");
+		fault(s, node->line, vprof_json_path(s->arena, node), "the name is longer than 63 bytes; shorten it");
 	for (p = node->string; *p; p++) {
 		if ((unsigned char)*p < 0x20 || *p == '"' || *p == '\\' || *p == 0x7f) {
 			fault(s, node->line, vprof_json_path(s->arena, node),
@@ -190,14 +186,12 @@ static const char *read_function(struct stage *s, const struct vprof_json *node,
 	for (; *p; p++) {
 		if ((unsigned char)*p < 0x20 || *p == '"' || *p == '\\' || *p == ';' || *p == '{') {
 			fault(s, node->line, vprof_json_path(s->arena, node),
-			      "\"%s\" is no function name; write name, ns::Class::method or name@file.c",
-			      node->string);
+			      "\"%s\" is no function name; write name, ns::Class::method or name@file.c", node->string);
 			break;
 		}
 	}
 	if (!glob && p > node->string + 2 && !strcmp(p - 2, "()"))
-		fault(s, node->line, vprof_json_path(s->arena, node),
-		      "leave the \"()\" out: the name alone is wanted");
+		fault(s, node->line, vprof_json_path(s->arena, node), "leave the \"()\" out: the name alone is wanted");
 	return node->string;
 }
 
@@ -305,8 +299,7 @@ static void read_interval(struct stage *s, const struct vprof_json *interval)
 		read_marks(s, interval, kind, name);
 }
 
-static void read_pair(struct stage *s, const struct vprof_json *object, enum vprof_hook_kind first,
-		      const char *value)
+static void read_pair(struct stage *s, const struct vprof_json *object, enum vprof_hook_kind first, const char *value)
 {
 	const struct vprof_json *one;
 	enum vprof_hook_kind second = first + 1, kind;
@@ -357,8 +350,7 @@ static const char *read_path(struct stage *s, const struct vprof_json *node, con
 	if (!node)
 		return NULL;
 	if (!node->string[0]) {
-		fault(s, node->line, vprof_json_path(s->arena, node),
-		      "the path is empty; leave the key out instead");
+		fault(s, node->line, vprof_json_path(s->arena, node), "the path is empty; leave the key out instead");
 		return NULL;
 	}
 	absolute = vprof_path_absolute(folder, node->string);
@@ -436,15 +428,15 @@ static int read_text(struct vprof_annotations *a, const struct vprof_text *text,
 	int rc;
 
 	if (text->len > BYTES_MAX)
-		return vprof_error_set(err, VPROF_ERR_INPUT,
-				       "%s: larger than 8 MiB; is this really vprof.json?", a->path);
+		return vprof_error_set(err, VPROF_ERR_INPUT, "%s: larger than 8 MiB; is this really vprof.json?",
+				       a->path);
 	rc = vprof_json_parse(&top, s.arena, a->path, text->s, text->len, err);
 	if (rc)
 		return rc;
 	if (top->type != VPROF_JSON_OBJECT)
 		return vprof_error_set(err, VPROF_ERR_INPUT,
-				       "%s:%d: (top): this is %s; write an object: {\"intervals\": [...]}",
-				       a->path, top->line, vprof_json_type_name(top->type));
+				       "%s:%d: (top): this is %s; write an object: {\"intervals\": [...]}", a->path,
+				       top->line, vprof_json_type_name(top->type));
 	check_object(&s, top, VPROF_KEYS_TOP);
 	rc = stage_end(&s, err);
 	if (!rc) {

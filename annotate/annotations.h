@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The annotation model: vprof.json in memory.
  *
  * Schema: annotate/vprof.schema.json. Every value keeps its place in the file, so that errors (also those found
@@ -22,12 +23,16 @@ struct vprof_expr {
 };
 
 enum vprof_hook_kind {
-	VPROF_HOOK_BEGIN, VPROF_HOOK_RESUME, VPROF_HOOK_SUSPEND, VPROF_HOOK_END, /* value = interval id */
+	VPROF_HOOK_BEGIN,
+	VPROF_HOOK_RESUME,
+	VPROF_HOOK_SUSPEND,
+	VPROF_HOOK_END,	    /* value = interval id */
 	VPROF_HOOK_TYPE,    /* value = string or integer: type of the interval this thread works for */
 	VPROF_HOOK_WORK,    /* value = amount; name = the counter's */
 	VPROF_HOOK_ACQUIRE, /* value = object; the function's whole run is the wait */
 	VPROF_HOOK_RELEASE, /* value = object */
-	VPROF_HOOK_ENQUEUE, VPROF_HOOK_DEQUEUE, /* value = item */
+	VPROF_HOOK_ENQUEUE,
+	VPROF_HOOK_DEQUEUE, /* value = item */
 };
 
 /* One annotation of one function. Evaluation: at entry, `value` and `condition` are evaluated at entry. At
@@ -35,25 +40,25 @@ enum vprof_hook_kind {
  * `condition` at exit. TYPE and WORK at exit are evaluated at exit. */
 struct vprof_hook {
 	enum vprof_hook_kind kind;
-	const char *function;	   /* __func__ or qualified name; for C++ also with a file suffix "name@file.cc" */
+	const char *function; /* __func__ or qualified name; for C++ also with a file suffix "name@file.cc" */
 	struct vprof_place function_place;
-	int at_exit;		   /* "at": "entry" (default; DEQUEUE with $return: exit) or "exit" */
+	int at_exit; /* "at": "entry" (default; DEQUEUE with $return: exit) or "exit" */
 	struct vprof_expr value, condition, mode;
-	const char *name;	   /* interval's name for the first five, counter's name for WORK, else "" */
+	const char *name; /* interval's name for the first five, counter's name for WORK, else "" */
 };
 
 struct vprof_annotations {
-	const char *path;	  /* of vprof.json */
-	const char *build, *run;  /* shell commands, run in `directory`; NULL when absent */
-	const char *directory;	  /* absolute: where vprof.json lies, or its "directory" key */
+	const char *path;	      /* of vprof.json */
+	const char *build, *run;      /* shell commands, run in `directory`; NULL when absent */
+	const char *directory;	      /* absolute: where vprof.json lies, or its "directory" key */
 	const char *compile_commands; /* absolute path or NULL: .vprof/compile_commands.json */
 	struct vprof_hook *hooks;
 	size_t n_hooks;
 	const char **interval_names;
 	size_t n_intervals;
-	const char **roots;	  /* optional: functions to start the drill-down from */
+	const char **roots; /* optional: functions to start the drill-down from */
 	size_t n_roots;
-	const char **exclude;	  /* optional: functions never to instrument (name or glob) */
+	const char **exclude; /* optional: functions never to instrument (name or glob) */
 	size_t n_exclude;
 	struct vprof_annotations_private *private;
 	struct vprof_place *root_places, *exclude_places; /* [n_roots], [n_exclude] */

@@ -19,8 +19,7 @@ struct vprof_arena {
 
 void *vprof_arena_alloc(struct vprof_arena *arena, size_t bytes); /* NULL when out of memory */
 const char *vprof_arena_copy(struct vprof_arena *arena, const char *s, size_t n);
-const char *vprof_arena_printf(struct vprof_arena *arena, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+const char *vprof_arena_printf(struct vprof_arena *arena, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void vprof_arena_release(struct vprof_arena *arena);
 
 /* Grows an array that the arena owns: returns where element `*n` goes and increments *n; NULL when out of

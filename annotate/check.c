@@ -35,8 +35,7 @@ __attribute__((format(printf, 4, 5))) static void finding(struct check *c, enum 
 	message = vprof_arena_copy(&c->out->arena, text.s, text.len);
 	vprof_text_release(&text);
 	for (i = 0; i < c->out->n; i++)
-		if (!strcmp(c->out->items[i].place.key, place.key) &&
-		    !strcmp(c->out->items[i].message, message))
+		if (!strcmp(c->out->items[i].place.key, place.key) && !strcmp(c->out->items[i].message, message))
 			return;
 	f = vprof_arena_push(&c->out->arena, &c->out->items, &c->out->n, sizeof *f);
 	if (!f)
@@ -72,16 +71,16 @@ static void report_unknown(struct check *c, struct vprof_place place, const char
 	const char *nearest = vprof_facts_nearest(c->facts, name);
 
 	if (suffix && vprof_facts_find(c->facts, name, NULL, NULL, 0))
-		finding(c, VPROF_FINDING_ERROR, place,
-			"\"%s\" exists, but in no file whose path ends with \"%s\"", name, suffix);
+		finding(c, VPROF_FINDING_ERROR, place, "\"%s\" exists, but in no file whose path ends with \"%s\"",
+			name, suffix);
 	else if (is_called_outside(c->facts, name))
 		finding(c, VPROF_FINDING_ERROR, place,
 			"\"%s\" is called but has no body in the project; annotate the function that calls "
 			"it",
 			name);
 	else if (nearest)
-		finding(c, VPROF_FINDING_ERROR, place,
-			"no function \"%s\" in the sources; did you mean \"%s\"?", name, nearest);
+		finding(c, VPROF_FINDING_ERROR, place, "no function \"%s\" in the sources; did you mean \"%s\"?", name,
+			nearest);
 	else
 		finding(c, VPROF_FINDING_ERROR, place,
 			"no function \"%s\" in the sources; is it built by the observed command? (`vprof "
@@ -89,8 +88,8 @@ static void report_unknown(struct check *c, struct vprof_place place, const char
 			name);
 }
 
-static void report_ambiguous(struct check *c, struct vprof_place place, const char *name,
-			     const uint32_t *indices, size_t n)
+static void report_ambiguous(struct check *c, struct vprof_place place, const char *name, const uint32_t *indices,
+			     size_t n)
 {
 	struct vprof_text list = VPROF_TEXT_INIT;
 	const char *path, *slash;
@@ -99,13 +98,12 @@ static void report_ambiguous(struct check *c, struct vprof_place place, const ch
 
 	for (i = 0; i < n && i < 6; i++)
 		vprof_text_addf(&list, "%s%s", i ? ", " : "",
-				vprof_check_location(&c->out->arena, c->facts,
-						     &c->facts->functions[indices[i]]));
+				vprof_check_location(&c->out->arena, c->facts, &c->facts->functions[indices[i]]));
 	file = vprof_facts_file(c->facts, c->facts->functions[indices[0]].file);
 	path = file ? file->path : "file.c";
 	slash = strrchr(path, '/');
-	finding(c, VPROF_FINDING_ERROR, place, "\"%s\" is %zu functions: %s%s; name the file, like \"%s@%s\"",
-		name, n, list.s, n > 6 ? ", ..." : "", name, slash ? slash + 1 : path);
+	finding(c, VPROF_FINDING_ERROR, place, "\"%s\" is %zu functions: %s%s; name the file, like \"%s@%s\"", name, n,
+		list.s, n > 6 ? ", ..." : "", name, slash ? slash + 1 : path);
 	vprof_text_release(&list);
 }
 
@@ -120,16 +118,12 @@ static const char *advice_for(const char *reason)
 		{ "coroutine", "it leaves and comes back; annotate the functions that it calls" },
 		{ "attribute_macro", "its project defines __attribute__ away; remove that #define" },
 		{ "naked", "it has no frame of its own; annotate its caller" },
-		{ "no_instrument",
-		  "it is marked no_instrument_function; annotate its caller, or remove the mark" },
+		{ "no_instrument", "it is marked no_instrument_function; annotate its caller, or remove the mark" },
 		{ "ifunc", "it runs before the program starts; annotate its caller" },
 		{ "target", "its target attribute forbids the probe; annotate its caller" },
-		{ "brace_not_spelled",
-		  "a macro makes its braces; annotate its caller or a function that it calls" },
-		{ "brace_mismatch",
-		  "a macro makes its braces; annotate its caller or a function that it calls" },
-		{ "stringified",
-		  "its text is also made a string; annotate its caller or a function that it calls" },
+		{ "brace_not_spelled", "a macro makes its braces; annotate its caller or a function that it calls" },
+		{ "brace_mismatch", "a macro makes its braces; annotate its caller or a function that it calls" },
+		{ "stringified", "its text is also made a string; annotate its caller or a function that it calls" },
 	};
 	size_t i;
 
@@ -181,9 +175,9 @@ static int has_overloads(const struct vprof_facts *facts, const uint32_t *indice
 
 static enum vprof_expr_role role_of(enum vprof_hook_kind kind)
 {
-	return kind == VPROF_HOOK_TYPE   ? VPROF_EXPR_LABEL
-	       : kind == VPROF_HOOK_WORK ? VPROF_EXPR_AMOUNT
-					 : VPROF_EXPR_IDENTITY;
+	return kind == VPROF_HOOK_TYPE ? VPROF_EXPR_LABEL :
+	       kind == VPROF_HOOK_WORK ? VPROF_EXPR_AMOUNT :
+					 VPROF_EXPR_IDENTITY;
 }
 
 static void add_task(struct check *c, const struct vprof_expr *e, enum vprof_expr_role role,
@@ -221,9 +215,8 @@ static void check_hook(struct check *c, const struct vprof_hook *h)
 	for (i = 0; i < n; i++) {
 		f = &c->facts->functions[indices[i]];
 		if (!f->instrumentable) {
-			finding(c, VPROF_FINDING_ERROR, h->function_place,
-				"%s (%s) cannot be instrumented (%s): %s", f->display,
-				vprof_check_location(&c->out->arena, c->facts, f), f->reason,
+			finding(c, VPROF_FINDING_ERROR, h->function_place, "%s (%s) cannot be instrumented (%s): %s",
+				f->display, vprof_check_location(&c->out->arena, c->facts, f), f->reason,
 				advice_for(f->reason));
 			continue;
 		}
@@ -240,8 +233,8 @@ static void check_hook(struct check *c, const struct vprof_hook *h)
 			"%s (%s) has %zu overloads in this file; all are annotated", f->display,
 			vprof_check_location(&c->out->arena, c->facts, f), n);
 	else
-		finding(c, VPROF_FINDING_OK, h->function_place, "%s %s of %s (%s)",
-			vprof_hook_kind_name(h->kind), h->at_exit ? "at exit" : "at entry", f->display,
+		finding(c, VPROF_FINDING_OK, h->function_place, "%s %s of %s (%s)", vprof_hook_kind_name(h->kind),
+			h->at_exit ? "at exit" : "at entry", f->display,
 			vprof_check_location(&c->out->arena, c->facts, f));
 }
 
@@ -267,8 +260,8 @@ static const struct vprof_hook *first_hook(const struct vprof_annotations *a, en
 	return NULL;
 }
 
-static void check_pair(struct check *c, enum vprof_hook_kind kind, enum vprof_hook_kind other,
-		       const char *name, const char *advice)
+static void check_pair(struct check *c, enum vprof_hook_kind kind, enum vprof_hook_kind other, const char *name,
+		       const char *advice)
 {
 	const struct vprof_hook *h = first_hook(c->a, kind, name);
 
@@ -290,8 +283,7 @@ static void check_whole(struct check *c)
 		check_pair(c, VPROF_HOOK_SUSPEND, VPROF_HOOK_RESUME, c->a->interval_names[i],
 			   "the work after the suspension will not count as the interval's");
 	}
-	check_pair(c, VPROF_HOOK_ACQUIRE, VPROF_HOOK_RELEASE, NULL,
-		   "waits will be seen, but not who ended them");
+	check_pair(c, VPROF_HOOK_ACQUIRE, VPROF_HOOK_RELEASE, NULL, "waits will be seen, but not who ended them");
 	check_pair(c, VPROF_HOOK_RELEASE, VPROF_HOOK_ACQUIRE, NULL, "waits will not be seen");
 	check_pair(c, VPROF_HOOK_ENQUEUE, VPROF_HOOK_DEQUEUE, NULL, "time in the queue will not be seen");
 	check_pair(c, VPROF_HOOK_DEQUEUE, VPROF_HOOK_ENQUEUE, NULL, "time in the queue will not be seen");
@@ -302,8 +294,7 @@ static int matches_any(const struct vprof_facts *facts, const char *glob)
 	size_t i;
 
 	for (i = 0; i < facts->n_functions; i++)
-		if (!fnmatch(glob, facts->functions[i].name, 0) ||
-		    !fnmatch(glob, facts->functions[i].display, 0))
+		if (!fnmatch(glob, facts->functions[i].name, 0) || !fnmatch(glob, facts->functions[i].display, 0))
 			return 1;
 	for (i = 0; i < facts->n_calls; i++)
 		if (!fnmatch(glob, facts->calls[i].callee, 0))
@@ -319,12 +310,11 @@ static void check_lists(struct check *c)
 	for (i = 0; i < c->a->n_roots; i++)
 		if (resolve(c, c->a->root_places[i], c->a->roots[i], indices))
 			finding(c, VPROF_FINDING_OK, c->a->root_places[i], "%s (%s)", c->a->roots[i],
-				vprof_check_location(&c->out->arena, c->facts,
-						     &c->facts->functions[indices[0]]));
+				vprof_check_location(&c->out->arena, c->facts, &c->facts->functions[indices[0]]));
 	for (i = 0; i < c->a->n_exclude; i++)
 		if (!matches_any(c->facts, c->a->exclude[i]))
-			finding(c, VPROF_FINDING_WARNING, c->a->exclude_places[i],
-				"\"%s\" matches no function", c->a->exclude[i]);
+			finding(c, VPROF_FINDING_WARNING, c->a->exclude_places[i], "\"%s\" matches no function",
+				c->a->exclude[i]);
 }
 
 /* By line; findings of one line stay in the order in which they were made (insertion sort: they are few). */
@@ -375,6 +365,5 @@ void vprof_findings_release(struct vprof_findings *findings)
 void vprof_finding_format(const struct vprof_annotations *a, const struct vprof_finding *finding,
 			  struct vprof_text *out)
 {
-	vprof_text_addf(out, "%s:%d: %s: %s", a->path, finding->place.line, finding->place.key,
-			finding->message);
+	vprof_text_addf(out, "%s:%d: %s: %s", a->path, finding->place.line, finding->place.key, finding->message);
 }

@@ -55,8 +55,8 @@ static const char *scope_of(struct unit *u, const struct vprof_facts_function *f
 
 	if (!vprof_json_parse(&params, u->arena, "facts", f->params, strlen(f->params), NULL))
 		for (one = params->first; one; one = one->next)
-			vprof_text_addf(&list, "%s%s (%s)", list.len ? ", " : "",
-					vprof_json_string(one, "name"), vprof_json_string(one, "type"));
+			vprof_text_addf(&list, "%s%s (%s)", list.len ? ", " : "", vprof_json_string(one, "name"),
+					vprof_json_string(one, "type"));
 	scope = vprof_arena_printf(u->arena, "in %s (%s); %s%s", f->display,
 				   vprof_check_location(u->arena, u->facts, f),
 				   list.len ? "parameters: " : "no parameters", list.s);
@@ -123,9 +123,8 @@ static int fill_copy(struct unit *u, struct edited_file *e, struct vprof_expr_ta
 		int64_t offset = sorted[i]->function->body_begin;
 
 		if (offset < (int64_t)at || offset > (int64_t)original.len) {
-			rc = vprof_error_set(u->err, VPROF_ERR_CORRUPT,
-					     "facts.db: %s has no offset %lld; scan again", e->file->path,
-					     (long long)offset);
+			rc = vprof_error_set(u->err, VPROF_ERR_CORRUPT, "facts.db: %s has no offset %lld; scan again",
+					     e->file->path, (long long)offset);
 			break;
 		}
 		vprof_text_append(&e->text, original.s + at, (size_t)offset - at);
@@ -152,14 +151,13 @@ static int add_file(struct unit *u, uint32_t id)
 		if (u->files[i].file == file)
 			return 0;
 	if (!file)
-		return vprof_error_set(u->err, VPROF_ERR_CORRUPT, "facts.db: file %u is missing; scan again",
-				       id);
+		return vprof_error_set(u->err, VPROF_ERR_CORRUPT, "facts.db: file %u is missing; scan again", id);
 	rc = vprof_file_hash(file->path, hash, u->err);
 	if (rc)
 		return rc;
 	if (strcmp(hash, file->hash))
-		return vprof_error_set(u->err, VPROF_ERR_STALE,
-				       "%s changed since the scan; run `vprof init` again", file->path);
+		return vprof_error_set(u->err, VPROF_ERR_STALE, "%s changed since the scan; run `vprof init` again",
+				       file->path);
 	e = vprof_arena_push(u->arena, &u->files, &u->n_files, sizeof *e);
 	if (!e)
 		return vprof_error_set(u->err, VPROF_ERR_NOMEM, "%s: out of memory", file->path);
@@ -223,28 +221,26 @@ static const char *rest_after(const char *s, const char *start)
 /* The compiler's words, in ours where they would puzzle: our variables' names never show. */
 static const char *reword(struct unit *u, const struct vprof_expr_task *t, const char *said)
 {
-	const char *scope = scope_of(u, t->function),
-		   *name = rest_after(said, "use of undeclared identifier "), *end;
+	const char *scope = scope_of(u, t->function), *name = rest_after(said, "use of undeclared identifier "), *end;
 
 	if (name) {
 		end = strchr(name, ';');
 		if (end)
-			return vprof_arena_printf(u->arena, "%.*s undeclared %s (%s)", (int)(end - name),
-						  name, scope, end + 2);
+			return vprof_arena_printf(u->arena, "%.*s undeclared %s (%s)", (int)(end - name), name, scope,
+						  end + 2);
 		return vprof_arena_printf(u->arena, "%s undeclared %s", name, scope);
 	}
 	name = rest_after(said, "call to undeclared function ");
 	if (name && strchr(name, ';'))
-		return vprof_arena_printf(u->arena, "function %.*s undeclared %s", (int)strcspn(name, ";"),
-					  name, scope);
+		return vprof_arena_printf(u->arena, "function %.*s undeclared %s", (int)strcspn(name, ";"), name,
+					  scope);
 	if (strstr(said, "incomplete type 'void'"))
 		return vprof_arena_printf(u->arena, "'%s' has no value (void), %s", t->expr->text, scope);
 	if (strstr(said, "vprof_check_"))
-		return vprof_arena_printf(u->arena, "'%s' is not an expression with a value, %s",
-					  t->expr->text, scope);
+		return vprof_arena_printf(u->arena, "'%s' is not an expression with a value, %s", t->expr->text, scope);
 	if (strstr(said, "vprof_return_"))
-		return vprof_arena_printf(u->arena, "$return cannot be used so (it is %s), %s",
-					  t->function->returns, scope);
+		return vprof_arena_printf(u->arena, "$return cannot be used so (it is %s), %s", t->function->returns,
+					  scope);
 	return vprof_arena_printf(u->arena, "%s, %s", said, scope);
 }
 
@@ -283,8 +279,8 @@ static enum type_class classify(CXType type)
 
 	if (is_integer_kind(canonical.kind))
 		return TYPE_INTEGER;
-	if (canonical.kind == CXType_Dependent || canonical.kind == CXType_Unexposed ||
-	    canonical.kind == CXType_Auto || canonical.kind == CXType_Invalid)
+	if (canonical.kind == CXType_Dependent || canonical.kind == CXType_Unexposed || canonical.kind == CXType_Auto ||
+	    canonical.kind == CXType_Invalid)
 		return TYPE_UNKNOWN;
 	if (canonical.kind == CXType_NullPtr)
 		return TYPE_POINTER;
@@ -313,16 +309,14 @@ static void judge_type(struct unit *u, struct vprof_expr_task *t, CXType type)
 		   (t->role == VPROF_EXPR_LABEL && class == TYPE_STRING);
 
 	if (fits && t->role == VPROF_EXPR_TRUTH)
-		settle(t, VPROF_FINDING_OK,
-		       vprof_arena_printf(u->arena, "'%s' is a condition", t->expr->text));
+		settle(t, VPROF_FINDING_OK, vprof_arena_printf(u->arena, "'%s' is a condition", t->expr->text));
 	else if (fits)
 		settle(t, VPROF_FINDING_OK, vprof_arena_printf(u->arena, "'%s' is %s", t->expr->text, name));
 	else if (class == TYPE_UNKNOWN)
 		settle(t, VPROF_FINDING_WARNING,
-		       vprof_arena_printf(
-			       u->arena,
-			       "'%s' has a type that depends on template parameters; the build will tell",
-			       t->expr->text));
+		       vprof_arena_printf(u->arena,
+					  "'%s' has a type that depends on template parameters; the build will tell",
+					  t->expr->text));
 	else
 		settle(t, VPROF_FINDING_ERROR,
 		       vprof_arena_printf(u->arena, "'%s' is %s; %s", t->expr->text, name, wanted[t->role]));
@@ -369,14 +363,11 @@ static void close_open_tasks(struct unit *u)
 
 		if (t->tu == u->tu && !t->done)
 			settle(t, VPROF_FINDING_WARNING,
-			       u->other_error
-				       ? vprof_arena_printf(
-						 u->arena,
-						 "could not be checked, since %s does not parse: %s",
-						 u->tu->path, u->other_error)
-				       : vprof_arena_printf(u->arena,
-							    "could not be checked: %s is not compiled in %s",
-							    t->function->display, u->tu->path));
+			       u->other_error ?
+				       vprof_arena_printf(u->arena, "could not be checked, since %s does not parse: %s",
+							  u->tu->path, u->other_error) :
+				       vprof_arena_printf(u->arena, "could not be checked: %s is not compiled in %s",
+							  t->function->display, u->tu->path));
 	}
 }
 
@@ -392,8 +383,7 @@ static int parse_unit(struct unit *u, CXIndex index)
 	if (rc || !unsaved)
 		return rc ? rc : vprof_error_set(u->err, VPROF_ERR_NOMEM, "%s: out of memory", u->tu->path);
 	for (i = 0; i < u->n_files; i++)
-		unsaved[i] = (struct CXUnsavedFile){ u->files[i].file->path, u->files[i].text.s,
-						     u->files[i].text.len };
+		unsaved[i] = (struct CXUnsavedFile){ u->files[i].file->path, u->files[i].text.s, u->files[i].text.len };
 	code = clang_parseTranslationUnit2(index, u->tu->path, argv, argc, unsaved, (unsigned)u->n_files,
 					   CXTranslationUnit_KeepGoing, &parsed);
 	if (code != CXError_Success || !parsed)
@@ -410,8 +400,7 @@ static int parse_unit(struct unit *u, CXIndex index)
 
 static int check_unit(struct unit *u, CXIndex index)
 {
-	struct vprof_expr_task **sorted =
-		vprof_arena_alloc(u->arena, u->n_tasks * sizeof(struct vprof_expr_task *));
+	struct vprof_expr_task **sorted = vprof_arena_alloc(u->arena, u->n_tasks * sizeof(struct vprof_expr_task *));
 	int rc = sorted ? 0 : vprof_error_set(u->err, VPROF_ERR_NOMEM, "%s: out of memory", u->tu->path);
 	size_t i;
 
@@ -428,8 +417,7 @@ static int check_unit(struct unit *u, CXIndex index)
 }
 
 /* The unit to check a function in: the one whose main file it is, else any that parsed, else any. */
-static const struct vprof_facts_tu *unit_of(const struct vprof_facts *facts,
-					    const struct vprof_facts_function *f)
+static const struct vprof_facts_tu *unit_of(const struct vprof_facts *facts, const struct vprof_facts_function *f)
 {
 	const struct vprof_facts_file *file = vprof_facts_file(facts, f->file);
 	const struct vprof_facts_tu *best = NULL;
@@ -463,9 +451,8 @@ int vprof_check_expressions(const struct vprof_facts *facts, struct vprof_expr_t
 		tasks[i].tu = unit_of(facts, tasks[i].function);
 		if (!tasks[i].tu)
 			settle(&tasks[i], VPROF_FINDING_WARNING,
-			       vprof_arena_printf(
-				       arena, "could not be checked: no translation unit with %s was parsed",
-				       tasks[i].function->display));
+			       vprof_arena_printf(arena, "could not be checked: no translation unit with %s was parsed",
+						  tasks[i].function->display));
 	}
 	for (i = 0; i < n_tasks && !rc; i++) {
 		struct unit u = { facts, tasks[i].tu, tasks, n_tasks, arena, err };
@@ -480,8 +467,8 @@ int vprof_check_expressions(const struct vprof_facts *facts, struct vprof_expr_t
 				break;
 			index = clang_createIndex(1, 0);
 		}
-		rc = index ? check_unit(&u, index)
-			   : vprof_error_set(err, VPROF_ERR_FAILED,
+		rc = index ? check_unit(&u, index) :
+			     vprof_error_set(err, VPROF_ERR_FAILED,
 					     "libclang could not start; is libclang1-19 installed?");
 	}
 	if (index)

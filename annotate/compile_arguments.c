@@ -33,35 +33,25 @@ static int starts_with_one_of(const char *s, const char *const *list, size_t n)
 /* The value is the next argument when the option stands alone. */
 static int takes_next(const char *arg)
 {
-	static const char *const list[] = { "-D",
-					    "-U",
-					    "-I",
-					    "-isystem",
-					    "-iquote",
-					    "-idirafter",
-					    "-include",
-					    "-imacros",
-					    "-isysroot",
-					    "--sysroot",
-					    "-iprefix",
-					    "-iwithprefix",
-					    "-iwithprefixbefore",
-					    "-x" };
+	static const char *const list[] = {
+		"-D",	    "-U",	 "-I",	      "-isystem", "-iquote",	  "-idirafter",		"-include",
+		"-imacros", "-isysroot", "--sysroot", "-iprefix", "-iwithprefix", "-iwithprefixbefore", "-x"
+	};
 
 	return is_one_of(arg, list, LENGTH(list));
 }
 
 static int is_semantic(const char *arg)
 {
-	static const char *const prefixes[] = { "-D",           "-U",           "-I",
-						"-isystem",     "-iquote",      "-idirafter",
-						"-include",     "-imacros",     "--sysroot=",
-						"-iprefix",     "-iwithprefix", "-std=",
-						"-O",           "-march=",      "-msse",
-						"-mavx",        "-mno-sse",     "-mno-avx",
-						"-mbmi",        "-x",           "-fsigned-",
-						"-funsigned-",  "-fno-signed-", "-fno-unsigned-",
-						"-fsanitize=",  "-fvisibility", "-ftemplate-depth",
+	static const char *const prefixes[] = { "-D",		"-U",		"-I",
+						"-isystem",	"-iquote",	"-idirafter",
+						"-include",	"-imacros",	"--sysroot=",
+						"-iprefix",	"-iwithprefix", "-std=",
+						"-O",		"-march=",	"-msse",
+						"-mavx",	"-mno-sse",	"-mno-avx",
+						"-mbmi",	"-x",		"-fsigned-",
+						"-funsigned-",	"-fno-signed-", "-fno-unsigned-",
+						"-fsanitize=",	"-fvisibility", "-ftemplate-depth",
 						"-fconstexpr-", "-fabi-version" };
 	static const char *const exact[] = { "-pthread",
 					     "-ansi",
@@ -117,8 +107,8 @@ static int push(struct vprof_arena *arena, const char ***argv, size_t *n, const 
 	return 0;
 }
 
-int vprof_compile_arguments(const struct vprof_facts_tu *tu, struct vprof_arena *arena, const char ***argv,
-			    int *argc, struct vprof_error *err)
+int vprof_compile_arguments(const struct vprof_facts_tu *tu, struct vprof_arena *arena, const char ***argv, int *argc,
+			    struct vprof_error *err)
 {
 	static const char *const skipped[] = { "-include-pch", "-Xclang" }; /* with their value */
 	struct vprof_json *list, *one;
@@ -152,8 +142,7 @@ int vprof_compile_arguments(const struct vprof_facts_tu *tu, struct vprof_arena 
 	     push(arena, argv, &n, "-ferror-limit=0") || push(arena, argv, &n, "-fspell-checking") ||
 	     push(arena, argv, &n, vprof_arena_printf(arena, "-working-directory=%s", tu->directory));
 	if (!access(VPROF_CLANG_RESOURCE_DIR "/include/stddef.h", R_OK))
-		rc = rc || push(arena, argv, &n, "-resource-dir") ||
-		     push(arena, argv, &n, VPROF_CLANG_RESOURCE_DIR);
+		rc = rc || push(arena, argv, &n, "-resource-dir") || push(arena, argv, &n, VPROF_CLANG_RESOURCE_DIR);
 	rc = rc || push(arena, argv, &n, NULL);
 	if (rc || arena->failed)
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "%s: out of memory", tu->path);

@@ -7,7 +7,7 @@
 #include "common/facts.h"
 
 /* Sets *argv (in the arena, NULL-terminated) and *argc, without compiler and source file. */
-int vprof_compile_arguments(const struct vprof_facts_tu *tu, struct vprof_arena *arena, const char ***argv,
-			    int *argc, struct vprof_error *err);
+int vprof_compile_arguments(const struct vprof_facts_tu *tu, struct vprof_arena *arena, const char ***argv, int *argc,
+			    struct vprof_error *err);
 
 #endif

@@ -69,10 +69,10 @@ static const char *const wait_calls[] = { "pthread_cond_wait",
 					  "wait_until",
 					  "futex" };
 static const char *const signal_calls[] = { "pthread_cond_signal", "pthread_cond_broadcast", "sem_post",
-					    "cnd_signal",          "cnd_broadcast",          "notify_one",
-					    "notify_all",          "eventfd_write",          "futex" };
-static const char *const tell_calls[] = { "kill",   "tgkill",        "pthread_kill", "sigqueue", "pthread_sigqueue",
-					  "write",  "eventfd_write", "send",         "futex" };
+					    "cnd_signal",	   "cnd_broadcast",	     "notify_one",
+					    "notify_all",	   "eventfd_write",	     "futex" };
+static const char *const tell_calls[] = { "kill",  "tgkill",	    "pthread_kill", "sigqueue", "pthread_sigqueue",
+					  "write", "eventfd_write", "send",	    "futex" };
 static const char *const lock_calls[] = { "pthread_mutex_lock",
 					  "pthread_mutex_trylock",
 					  "pthread_mutex_timedlock",
@@ -86,11 +86,16 @@ static const char *const lock_calls[] = { "pthread_mutex_lock",
 					  "std::recursive_mutex::lock",
 					  "std::shared_mutex::lock",
 					  "std::shared_mutex::lock_shared" };
-static const char *const unlock_calls[] = { "pthread_mutex_unlock", "pthread_rwlock_unlock",
-					    "pthread_spin_unlock",  "sem_post",
-					    "mtx_unlock",           "std::mutex::unlock",
-					    "std::timed_mutex::unlock", "std::recursive_mutex::unlock",
-					    "std::shared_mutex::unlock", "std::shared_mutex::unlock_shared" };
+static const char *const unlock_calls[] = { "pthread_mutex_unlock",
+					    "pthread_rwlock_unlock",
+					    "pthread_spin_unlock",
+					    "sem_post",
+					    "mtx_unlock",
+					    "std::mutex::unlock",
+					    "std::timed_mutex::unlock",
+					    "std::recursive_mutex::unlock",
+					    "std::shared_mutex::unlock",
+					    "std::shared_mutex::unlock_shared" };
 
 static const struct {
 	const char *const *names;
@@ -165,9 +170,9 @@ int has_whole_word(const char *name, const char *word)
 
 int sounds_like_request(const char *text)
 {
-	static const char *const words[] = { "conn", "client", "req",   "session",     "job",   "task",
-					     "item", "sock",   "query", "work",        "msg",   "message",
-					     "stmt", "peer",   "txn",   "transaction", "packet" };
+	static const char *const words[] = { "conn", "client", "req",	"session",     "job",	"task",
+					     "item", "sock",   "query", "work",	       "msg",	"message",
+					     "stmt", "peer",   "txn",	"transaction", "packet" };
 
 	return has_word(text, words, LENGTH(words));
 }
@@ -196,9 +201,8 @@ int is_method(const struct vprof_facts_function *f)
 
 static int is_integer_type(const char *type)
 {
-	static const char *const words[] = { "int",     "long",     "short",     "unsigned",
-					     "size_t",  "ssize_t",  "int32_t",   "uint32_t",
-					     "int64_t", "uint64_t", "uintptr_t", "intptr_t" };
+	static const char *const words[] = { "int",	"long",	    "short",   "unsigned", "size_t",	"ssize_t",
+					     "int32_t", "uint32_t", "int64_t", "uint64_t", "uintptr_t", "intptr_t" };
 	size_t i;
 
 	for (i = 0; i < LENGTH(words); i++)
@@ -223,8 +227,7 @@ static void read_parameters(struct discovery *d, const struct vprof_facts_functi
 		p->name = vprof_json_string(one, "name");
 		p->type = vprof_json_string(one, "type");
 		length = strlen(p->type);
-		p->is_pointer =
-			length && (p->type[length - 1] == '*' || strstr(p->type, "*const")) && *p->name;
+		p->is_pointer = length && (p->type[length - 1] == '*' || strstr(p->type, "*const")) && *p->name;
 		p->is_integer = !p->is_pointer && is_integer_type(p->type) && *p->name;
 		out->list = list;
 	}
@@ -287,8 +290,7 @@ const char *where_of(struct discovery *d, const struct vprof_facts_function *f)
 	return vprof_arena_printf(d->arena, "%s:%d", path, f->line);
 }
 
-static int is_unique(struct discovery *d, const struct vprof_facts_function *f, const char *name,
-		     const char *suffix)
+static int is_unique(struct discovery *d, const struct vprof_facts_function *f, const char *name, const char *suffix)
 {
 	uint32_t found[16];
 	size_t n = vprof_facts_find(d->facts, name, suffix, found, LENGTH(found)), i;
@@ -306,8 +308,8 @@ const char *public_name(struct discovery *d, const struct vprof_facts_function *
 
 	if (!file || is_unique(d, f, name, NULL))
 		return name;
-	for (from = file->path + strlen(file->path);
-	     (slash = memrchr(file->path, '/', (size_t)(from - file->path))); from = slash)
+	for (from = file->path + strlen(file->path); (slash = memrchr(file->path, '/', (size_t)(from - file->path)));
+	     from = slash)
 		if (is_unique(d, f, name, slash + 1))
 			return vprof_arena_printf(d->arena, "%s@%s", name, slash + 1);
 	return vprof_arena_printf(d->arena, "%s@%s", name, file->path);
@@ -459,8 +461,7 @@ static void find_dispatchers(struct discovery *d)
 		for (t = 0; t < d->n_tables; t++) {
 			if (strcmp(d->tables[t].signature, call->signature))
 				continue;
-			if (d->dispatch_call[caller] &&
-			    d->tables[d->dispatch_table[caller]].n >= d->tables[t].n)
+			if (d->dispatch_call[caller] && d->tables[d->dispatch_table[caller]].n >= d->tables[t].n)
 				continue;
 			if (d->tables[t].takes_request)
 				d->distance[TRAIT_DISPATCH][caller] = 0;
@@ -494,8 +495,8 @@ static void add_entry(struct discovery *d, enum vprof_entry_kind kind, const str
  * too. */
 static int thread_argument(const char *callee)
 {
-	static const char *const first[] = { "thread",       "std::thread", "std::thread::thread",
-					     "std::jthread", "jthread",     "std::async",
+	static const char *const first[] = { "thread",	     "std::thread", "std::thread::thread",
+					     "std::jthread", "jthread",	    "std::async",
 					     "async" };
 
 	if (!strcmp(callee, "pthread_create"))
@@ -558,19 +559,17 @@ static void find_entries(struct discovery *d)
 		arg = call->callee_function ? -1 : thread_argument(call->callee);
 		if (arg >= 0)
 			add_wrapped_threads(d, call, arg);
-		if (!call->callee_function &&
-		    (!strcmp(call->callee, "fork") || !strcmp(call->callee, "vfork")) &&
+		if (!call->callee_function && (!strcmp(call->callee, "fork") || !strcmp(call->callee, "vfork")) &&
 		    caller_index(d, call) != UINT32_MAX)
 			add_entry(d, VPROF_ENTRY_PROCESS, &d->facts->functions[caller_index(d, call)],
-				  vprof_arena_printf(d->arena, "it calls %s at line %d", call->callee,
-						     call->line));
+				  vprof_arena_printf(d->arena, "it calls %s at line %d", call->callee, call->line));
 	}
 }
 
 /* --- all of it --- */
 
-static int discovery_init(struct discovery *d, const struct vprof_facts *facts,
-			  const struct vprof_callgraph *graph, struct vprof_draft *draft)
+static int discovery_init(struct discovery *d, const struct vprof_facts *facts, const struct vprof_callgraph *graph,
+			  struct vprof_draft *draft)
 {
 	size_t n = facts->n_functions + 1;
 	int t;
@@ -591,8 +590,8 @@ static int discovery_init(struct discovery *d, const struct vprof_facts *facts,
 	return d->arena->failed ? -1 : 0;
 }
 
-int vprof_discover(const struct vprof_facts *facts, const struct vprof_callgraph *graph,
-		   struct vprof_draft **out, struct vprof_error *err)
+int vprof_discover(const struct vprof_facts *facts, const struct vprof_callgraph *graph, struct vprof_draft **out,
+		   struct vprof_error *err)
 {
 	struct vprof_draft *draft = calloc(1, sizeof *draft);
 	struct discovery d;

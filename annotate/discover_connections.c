@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Discovery: servers with a thread for each connection.
  *
- * The thread's function, or one that it calls, has a loop; in it, or in what it calls, first something is received and then
- * something larger is called: that works on one request. The receive may be several calls away, the last one through
- * a pointer (plain sockets, TLS and pipes behind one interface).
+ * The thread's function, or one that it calls, has a loop; in it, or in what it calls, first something is received and
+ * then something larger is called: that works on one request. The receive may be several calls away, the last one
+ * through a pointer (plain sockets, TLS and pipes behind one interface).
  *
  * Where the thread's function has no loop, and calls one that receives outside of any loop, that one is the whole of
  * a connection: the thread serves it and ends.
@@ -13,16 +13,16 @@
 
 #include "annotate/discovery.h"
 
-#define LEVELS_MAX 2	    /* calls between the thread's function and the loop */
+#define LEVELS_MAX 2	     /* calls between the thread's function and the loop */
 #define RECEIVE_LEVELS_MAX 8 /* calls between the loop and the receive */
-#define WORK_CALLS_MIN 8    /* what calls less than this is no work on a request */
+#define WORK_CALLS_MIN 8     /* what calls less than this is no work on a request */
 
 enum { NEVER = 255 };
 
 struct served {
 	struct discovery *d;
-	uint8_t *receives; /* [n_functions] calls to the receive, NEVER: none */
-	uint32_t *by;	   /* [n_functions] */
+	uint8_t *receives;  /* [n_functions] calls to the receive, NEVER: none */
+	uint32_t *by;	    /* [n_functions] */
 	const char **types; /* of what receives and has its address taken */
 	size_t n_types;
 };
@@ -44,7 +44,8 @@ static void find_receiver_types(struct served *s)
 	for (i = 0; i < facts->n_addresses; i++) {
 		const struct vprof_facts_address *a = &facts->addresses[i];
 
-		if (!a->function || s->receives[a->function - 1] > 1 || !*a->signature || !strncmp(a->signature, "void (", 6))
+		if (!a->function || s->receives[a->function - 1] > 1 || !*a->signature ||
+		    !strncmp(a->signature, "void (", 6))
 			continue;
 		for (j = 0; j < s->n_types && strcmp(s->types[j], a->signature); j++)
 			;

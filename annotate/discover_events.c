@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Discovery: waits of the program's own for something to be told: a latch that is set, a condition that is signalled.
  *
- * One function sleeps on an object, another of an opposite name tells those that sleep on the same type. Over pthread conditions,
- * semaphores and futexes the runtime sees both by itself. Where the sleeper polls descriptors and is told by a signal or
- * by a byte in a pipe, the runtime cannot know whom it waits for: such pairs are proposed, with all functions that sleep on
- * the type or tell its sleepers.
+ * One function sleeps on an object, another of an opposite name tells those that sleep on the same type. Over pthread
+ * conditions, semaphores and futexes the runtime sees both by itself. Where the sleeper polls descriptors and is told
+ * by a signal or by a byte in a pipe, the runtime cannot know whom it waits for: such pairs are proposed, with all
+ * functions that sleep on the type or tell its sleepers.
  */
 #include <string.h>
 
@@ -13,9 +13,9 @@
 #define TELL_DISTANCE_MAX 3
 
 static const struct opposite event_words[] = {
-	{ "wait", "set" },     { "wait", "signal" },     { "wait", "broadcast" }, { "wait", "notify" },
-	{ "wait", "wake" },    { "wait", "wakeup" },     { "wait", "post" },      { "wait", "kick" },
-	{ "sleep", "signal" }, { "sleep", "broadcast" }, { "sleep", "wake" },     { "sleep", "wakeup" },
+	{ "wait", "set" },     { "wait", "signal" },	 { "wait", "broadcast" }, { "wait", "notify" },
+	{ "wait", "wake" },    { "wait", "wakeup" },	 { "wait", "post" },	  { "wait", "kick" },
+	{ "sleep", "signal" }, { "sleep", "broadcast" }, { "sleep", "wake" },	  { "sleep", "wakeup" },
 };
 
 /* The parameter that stands for what is waited for, or NULL. */
@@ -32,8 +32,9 @@ static int sleeps(struct discovery *d, const struct vprof_facts_function *f)
 	static const char *const words[] = { "wait", "sleep" }, *const beside[] = { "prepare", "init", "cancel" };
 	size_t i = (size_t)(f - d->facts->functions);
 
-	return has_word(f->name, words, LENGTH(words)) && !has_word(f->name, beside, LENGTH(beside)) && d->distance[TRAIT_POLL][i] != FAR &&
-	       d->distance[TRAIT_POLL][i] < d->distance[TRAIT_WAIT][i] && event_of(d, f);
+	return has_word(f->name, words, LENGTH(words)) && !has_word(f->name, beside, LENGTH(beside)) &&
+	       d->distance[TRAIT_POLL][i] != FAR && d->distance[TRAIT_POLL][i] < d->distance[TRAIT_WAIT][i] &&
+	       event_of(d, f);
 }
 
 static int tells(struct discovery *d, const struct vprof_facts_function *f)
@@ -106,7 +107,8 @@ void find_events(struct discovery *d)
 				propose(d, sleeper, 1,
 					vprof_arena_printf(d->arena, "polls until it is told; %s (%s) tells it",
 							   teller->name, where_of(d, teller)));
-			propose(d, teller, 0, vprof_arena_printf(d->arena, "tells those that wait in %s", sleeper->name));
+			propose(d, teller, 0,
+				vprof_arena_printf(d->arena, "tells those that wait in %s", sleeper->name));
 		}
 		if (found)
 			propose_sleepers(d, sleeper);

@@ -20,11 +20,10 @@
 #define TRAFFIC_MAX 3
 #define TARGETS_MAX 16
 
-static const char *const bad_words[] = { "init",  "free",     "create",  "close", "destroy",
-					 "error", "log",      "print",   "help",  "config",
-					 "test",  "load",     "save",    "cron",  "stat",
-					 "usage", "parse",    "version", "alloc", "debug",
-					 "setup", "shutdown", "signal",  "timer", "clock" };
+static const char *const bad_words[] = { "init",     "free",   "create", "close",   "destroy", "error", "log",
+					 "print",    "help",   "config", "test",    "load",    "save",	"cron",
+					 "stat",     "usage",  "parse",	 "version", "alloc",   "debug", "setup",
+					 "shutdown", "signal", "timer",	 "clock" };
 static const char *const callback_registrars[] = { "event_set",
 						   "event_assign",
 						   "event_new",
@@ -41,9 +40,8 @@ static const char *const callback_registrars[] = { "event_set",
 						   "uv_queue_work",
 						   "MHD_start_daemon",
 						   "g_io_add_watch" };
-static const char *const outside_folders[] = { "/deps/",     "/vendor/",  "/third_party/", "/thirdparty/",
-					       "/external/", "/test/",    "/tests/",       "/contrib/",
-					       "/benchmark", "/examples/" };
+static const char *const outside_folders[] = { "/deps/", "/vendor/", "/third_party/", "/thirdparty/", "/external/",
+					       "/test/", "/tests/",  "/contrib/",     "/benchmark",   "/examples/" };
 
 void observe(struct ranking *r, uint32_t f, double points, const char *what)
 {
@@ -85,9 +83,8 @@ static void observe_dispatchers(struct ranking *r)
 			double points = t->n > 100 ? 32 : t->n > 10 ? 24 : 12;
 
 			observe(r, f, t->takes_request ? points + 14 : points - 6,
-				vprof_arena_printf(
-					d->arena, "calls one of the %zu functions in %s through %s", t->n,
-					t->variable, d->facts->calls[d->dispatch_call[f] - 1].callee));
+				vprof_arena_printf(d->arena, "calls one of the %zu functions in %s through %s", t->n,
+						   t->variable, d->facts->calls[d->dispatch_call[f] - 1].callee));
 		}
 	}
 	for (i = 0; i < d->facts->n_calls; i++) {
@@ -115,8 +112,7 @@ static void observe_handlers(struct ranking *r)
 
 	for (i = 0; i < d->facts->n_calls; i++) {
 		const struct vprof_facts_call *call = &d->facts->calls[i];
-		uint32_t caller =
-			call->kind == VPROF_CALL_POINTER && call->in_loop ? caller_of(r, call) : UINT32_MAX;
+		uint32_t caller = call->kind == VPROF_CALL_POINTER && call->in_loop ? caller_of(r, call) : UINT32_MAX;
 
 		if (caller == UINT32_MAX || d->distance[TRAIT_POLL][caller] > LOOP_DISTANCE - 1)
 			continue;
@@ -139,8 +135,7 @@ static void observe_handlers(struct ranking *r)
 			continue;
 		r->chain[a->function - 1] = 0;
 		observe(r, a->function - 1, 20,
-			vprof_arena_printf(d->arena, "handler: registered with %s at line %d", a->target,
-					   a->line));
+			vprof_arena_printf(d->arena, "handler: registered with %s at line %d", a->target, a->line));
 	}
 }
 
@@ -170,13 +165,11 @@ static void observe_inner_handlers(struct ranking *r)
 			const struct vprof_facts_address *a = &d->facts->addresses[j];
 
 			target = a->function ? a->function - 1 : 0;
-			if (!a->function || strcmp(a->how, "argument") ||
-			    strcmp(a->signature, call->signature) || !sounds_like_request(a->signature) ||
-			    r->chain[target] == 0)
+			if (!a->function || strcmp(a->how, "argument") || strcmp(a->signature, call->signature) ||
+			    !sounds_like_request(a->signature) || r->chain[target] == 0)
 				continue;
 			r->chain[target] = 0;
-			observe(r, target, 24,
-				vprof_arena_printf(d->arena, "handler: registered with %s", a->target));
+			observe(r, target, 24, vprof_arena_printf(d->arena, "handler: registered with %s", a->target));
 		}
 	}
 	if (!layer)
@@ -210,8 +203,7 @@ static const char *loop_source(struct ranking *r, uint32_t f)
 			continue;
 		if (is_queue_pop(r, call->callee))
 			return call->callee;
-		if (callee &&
-		    (d->distance[TRAIT_POLL][callee - 1] <= 1 || d->distance[TRAIT_RECEIVE][callee - 1] == 0))
+		if (callee && (d->distance[TRAIT_POLL][callee - 1] <= 1 || d->distance[TRAIT_RECEIVE][callee - 1] == 0))
 			return call->callee;
 		if (!callee && (!strncmp(call->callee, "accept", 6) || !strncmp(call->callee, "recv", 4) ||
 				!strcmp(call->callee, "read") || !strcmp(call->callee, "pthread_cond_wait") ||
@@ -246,16 +238,14 @@ static void observe_loops(struct ranking *r)
 				targets[0] = call->callee_function - 1;
 				n = 1;
 			} else if (call->kind == VPROF_CALL_POINTER) {
-				n = vprof_facts_pointer_targets(d->facts, call->signature, targets,
-								LENGTH(targets));
+				n = vprof_facts_pointer_targets(d->facts, call->signature, targets, LENGTH(targets));
 			}
 			for (j = 0; j < n && j < LENGTH(targets) && targets[j] != f; j++) {
 				if (r->chain[targets[j]] <= !d->is_entry[f])
 					continue;
 				r->chain[targets[j]] = !d->is_entry[f];
 				observe(r, targets[j], strstr(source, "cond_") ? points / 2 : points,
-					vprof_arena_printf(d->arena,
-							   "called in the loop of %s that waits in %s",
+					vprof_arena_printf(d->arena, "called in the loop of %s that waits in %s",
 							   function->name, source));
 			}
 		}
@@ -265,8 +255,8 @@ static void observe_loops(struct ranking *r)
 /* Functions handed to a thread pool: their address is an argument of something that enqueues. */
 static void observe_tasks(struct ranking *r)
 {
-	static const char *const pools[] = { "submit",        "enqueue",  "addtask",      "addwork",
-					     "addjob",        "post",     "schedule",     "queuework",
+	static const char *const pools[] = { "submit",	      "enqueue",  "addtask",	  "addwork",
+					     "addjob",	      "post",	  "schedule",	  "queuework",
 					     "threadpooladd", "pushtask", "dispatchasync" };
 	struct discovery *d = r->d;
 	char name[128];
@@ -283,8 +273,7 @@ static void observe_tasks(struct ranking *r)
 		if (j == LENGTH(pools) || r->chain[a->function - 1] == 0)
 			continue;
 		r->chain[a->function - 1] = 0;
-		observe(r, a->function - 1, 25,
-			vprof_arena_printf(d->arena, "a task: handed to %s", a->target));
+		observe(r, a->function - 1, 25, vprof_arena_printf(d->arena, "a task: handed to %s", a->target));
 	}
 }
 
@@ -314,10 +303,9 @@ static void observe_callees(struct ranking *r)
 				continue;
 			if (call->callee_function)
 				offer_caller(r, best, caller, call->callee_function - 1, round);
-			n = call->kind == VPROF_CALL_POINTER && sounds_like_request(call->signature)
-				    ? vprof_facts_pointer_targets(d->facts, call->signature, targets,
-								  TARGETS_MAX)
-				    : 0;
+			n = call->kind == VPROF_CALL_POINTER && sounds_like_request(call->signature) ?
+				    vprof_facts_pointer_targets(d->facts, call->signature, targets, TARGETS_MAX) :
+				    0;
 			while (n && n <= TARGETS_MAX)
 				offer_caller(r, best, caller, targets[--n], round);
 		}
@@ -367,8 +355,7 @@ static void lower_clients(struct ranking *r)
 	size_t i, j;
 
 	for (i = 0; connects && i < facts->n_calls; i++) {
-		uint32_t caller =
-			facts->calls[i].callee_function ? UINT32_MAX : caller_of(r, &facts->calls[i]);
+		uint32_t caller = facts->calls[i].callee_function ? UINT32_MAX : caller_of(r, &facts->calls[i]);
 
 		if (caller != UINT32_MAX && !strcmp(facts->calls[i].callee, "connect"))
 			connects[caller] |= 1;
@@ -424,13 +411,16 @@ static void observe_served(struct ranking *r)
 	for (f = 0; by && whole && f < d->facts->n_functions; f++) {
 		if (whole[f])
 			observe(r, f, 45,
-				vprof_arena_printf(d->arena, "all that the thread %s does; it receives outside of a loop: "
-						   "a thread for each connection", name_of(r, whole[f] - 1)));
+				vprof_arena_printf(d->arena,
+						   "all that the thread %s does; it receives outside of a loop: "
+						   "a thread for each connection",
+						   name_of(r, whole[f] - 1)));
 		if (!by[f] || r->chain[f] == 0)
 			continue;
 		r->chain[f] = 0;
 		observe(r, f, 30,
-			vprof_arena_printf(d->arena, "called by %s, which receives first, in the loop of a connection's thread",
+			vprof_arena_printf(d->arena,
+					   "called by %s, which receives first, in the loop of a connection's thread",
 					   name_of(r, by[f] - 1)));
 	}
 	free(by);
@@ -471,11 +461,11 @@ const char *id_of(struct discovery *d, const struct vprof_facts_function *f, int
 
 		if (list[i].is_pointer && !strstr(list[i].type, "char"))
 			worth = !mentions(list[i].type, "void") && (sounds_like_request(list[i].name) ||
-								    sounds_like_request(list[i].type))
-					? 3
-					: 2;
-		else if (list[i].is_integer && (mentions(list[i].name, "fd") ||
-						strstr(list[i].name, "sock") || strstr(list[i].name, "id")))
+								    sounds_like_request(list[i].type)) ?
+					3 :
+					2;
+		else if (list[i].is_integer &&
+			 (mentions(list[i].name, "fd") || strstr(list[i].name, "sock") || strstr(list[i].name, "id")))
 			worth = 1;
 		if (worth > *rank) {
 			*rank = worth;
@@ -491,7 +481,7 @@ const char *id_of(struct discovery *d, const struct vprof_facts_function *f, int
 
 /* The expression at `end` for what id_of says at `begin`, or NULL: it is not known there. */
 const char *end_id_of(struct discovery *d, const struct vprof_facts_function *begin,
-			     const struct vprof_facts_function *end)
+		      const struct vprof_facts_function *end)
 {
 	size_t n, n_end, i, j;
 	int rank;
@@ -544,9 +534,9 @@ static void weigh_names(struct ranking *r)
 		c->score -= d->is_entry[f] ? 60 : 0;
 		c->score -= is_operator(function->name) ? 60 : 0;
 		for (i = 0; file && i < LENGTH(outside_folders); i++)
-			if (strstr(file->path + (strncmp(file->path, d->facts->root, strlen(d->facts->root))
-							 ? 0
-							 : strlen(d->facts->root)),
+			if (strstr(file->path + (strncmp(file->path, d->facts->root, strlen(d->facts->root)) ?
+							 0 :
+							 strlen(d->facts->root)),
 				   outside_folders[i])) {
 				c->score -= 30;
 				break;
@@ -574,8 +564,10 @@ static int by_score(const void *pa, const void *pb)
 static void propose_given_up(struct discovery *d, const struct vprof_facts_function *begin,
 			     const struct vprof_facts_function *end, struct vprof_interval_proposal *p)
 {
-	static const struct opposite words[] = { { "commit", "abort" }, { "commit", "rollback" }, { "end", "abort" },
-						 { "end", "cancel" },   { "finish", "abort" },    { "finish", "cancel" } };
+	static const struct opposite words[] = {
+		{ "commit", "abort" }, { "commit", "rollback" }, { "end", "abort" },
+		{ "end", "cancel" },   { "finish", "abort" },	 { "finish", "cancel" }
+	};
 	const struct vprof_facts_function *other = find_opposite(d, end, words, LENGTH(words), 0);
 
 	if (!other || !other->instrumentable || other->file != end->file || other == begin)
@@ -624,8 +616,8 @@ static void propose_type(struct ranking *r, uint32_t best)
 			const struct vprof_facts_call *call =
 				&d->facts->calls[d->facts->calls_by_caller[function->first_call + i]];
 
-			if (call->callee_function && d->distance[TRAIT_DISPATCH][call->callee_function - 1] <
-							     d->distance[TRAIT_DISPATCH][f])
+			if (call->callee_function &&
+			    d->distance[TRAIT_DISPATCH][call->callee_function - 1] < d->distance[TRAIT_DISPATCH][f])
 				next = call->callee_function - 1;
 		}
 		if (next == f)
@@ -642,11 +634,11 @@ static void propose_type(struct ranking *r, uint32_t best)
 			arrow--;
 		length = arrow ? (int)(arrow - callee) : (int)strlen(callee);
 		d->draft->type_function = public_name(d, &d->facts->functions[f]);
-		d->draft->type_hint = vprof_arena_printf(
-			d->arena,
-			"it calls %s: if %.*s has a name or a number that tells requests apart, add "
-			"\"type\": {\"function\": \"%s\", \"value\": \"...\"}",
-			callee, length, callee, d->draft->type_function);
+		d->draft->type_hint =
+			vprof_arena_printf(d->arena,
+					   "it calls %s: if %.*s has a name or a number that tells requests apart, add "
+					   "\"type\": {\"function\": \"%s\", \"value\": \"...\"}",
+					   callee, length, callee, d->draft->type_function);
 	}
 }
 
@@ -657,9 +649,9 @@ static void find_annotated_code(struct discovery *d)
 	size_t i;
 
 	for (i = 0; i < d->facts->n_calls && !d->draft->annotated_in; i++) {
-		f = strcmp(d->facts->calls[i].callee, "vprof_begin")
-			    ? NULL
-			    : vprof_facts_function(d->facts, d->facts->calls[i].caller);
+		f = strcmp(d->facts->calls[i].callee, "vprof_begin") ?
+			    NULL :
+			    vprof_facts_function(d->facts, d->facts->calls[i].caller);
 		if (f)
 			d->draft->annotated_in =
 				vprof_arena_printf(d->arena, "%s (%s)", public_name(d, f), where_of(d, f));
@@ -698,8 +690,7 @@ void find_intervals(struct discovery *d)
 	observe_names(&r);
 	weigh_names(&r);
 	for (i = 0; i < n; i++)
-		order[i] =
-			(struct place_in_order){ r.all[i].n_evidence ? r.all[i].score : -1000, (uint32_t)i };
+		order[i] = (struct place_in_order){ r.all[i].n_evidence ? r.all[i].score : -1000, (uint32_t)i };
 	qsort(order, n, sizeof *order, by_score);
 	for (i = 0; i < n && i < PROPOSALS_MAX && order[i].score > 5; i++)
 		propose(&r, &order[i]);

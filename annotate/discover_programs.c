@@ -17,8 +17,8 @@ static const struct vprof_facts_call *call_of(const struct vprof_facts *facts, u
 	return &facts->calls[facts->calls_by_caller[facts->functions[f].first_call + i]];
 }
 
-/* Marks `f` and what it calls by name, and so on, with NOW. `stack` holds as many functions as there are. Does one accept
- * connections? */
+/* Marks `f` and what it calls by name, and so on, with NOW. `stack` holds as many functions as there are. Does one
+ * accept connections? */
 static int mark_called(const struct vprof_facts *facts, uint8_t *marks, uint32_t *stack, uint32_t f)
 {
 	int accepts = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Discovery: a request that one function receives and another one answers, on the same connection.
  *
- * A function receives (sends) on a parameter if it hands it, or a member of it, to a receive (send), or to a function that
- * receives (sends) on what it is handed, also through a pointer. What receiver and sender have in common is the type
- * of the innermost object that is handed on: the connection. A receiver that an event loop calls, and no other receiver,
- * begins requests. The sender that one function calls beside it ends them, else the one that most functions call and that is
- * handed the connection in the same way.
+ * A function receives (sends) on a parameter if it hands it, or a member of it, to a receive (send), or to a function
+ * that receives (sends) on what it is handed, also through a pointer. What receiver and sender have in common is the
+ * type of the innermost object that is handed on: the connection. A receiver that an event loop calls, and no other
+ * receiver, begins requests. The sender that one function calls beside it ends them, else the one that most functions
+ * call and that is handed the connection in the same way.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -22,12 +22,12 @@
 #define ANSWER_CALLS_MIN 3 /* what calls less only hands on */
 #define TOGETHER 1000000   /* more than functions that call one */
 
-struct traffic { /* of one function in one direction */
+struct traffic {	   /* of one function in one direction */
 	const char *type;  /* of the connection; NULL: none */
 	const char *chain; /* from the parameter to the connection: "" or "->conn" */
 	const char *given; /* receivers: as `chain`, from whatever the receive is given */
 	size_t parameter;
-	uint8_t level, is_layered; /* is_layered: by way of a pointer */
+	uint8_t level, is_layered;  /* is_layered: by way of a pointer */
 	uint8_t is_inner, is_outer; /* one that does the same calls it; something else does */
 };
 
@@ -53,7 +53,8 @@ static size_t root_of(const char *text)
 	while (isalnum((unsigned char)text[n]) || text[n] == '_')
 		n++;
 	for (p = text + n; *p; p++)
-		if (!isalnum((unsigned char)*p) && *p != '_' && *p != '.' && strncmp(p, "->", 2) && (*p != '>' || p[-1] != '-'))
+		if (!isalnum((unsigned char)*p) && *p != '_' && *p != '.' && strncmp(p, "->", 2) &&
+		    (*p != '>' || p[-1] != '-'))
 			return 0;
 	return n;
 }
@@ -83,7 +84,8 @@ static size_t parameter_in(struct replies *s, uint32_t f, const char *text, size
 }
 
 /* `f` itself calls the system: receive(c->fd, ...). */
-static void note_direct(struct replies *s, uint32_t f, const struct vprof_facts_call *call, enum trait trait, struct traffic *all)
+static void note_direct(struct replies *s, uint32_t f, const struct vprof_facts_call *call, enum trait trait,
+			struct traffic *all)
 {
 	const char *text;
 	size_t n, i;
@@ -93,7 +95,9 @@ static void note_direct(struct replies *s, uint32_t f, const struct vprof_facts_
 	text = argument_of(s, call, 0);
 	i = text ? parameter_in(s, f, text, &n) : 0;
 	if (text && i < n)
-		all[f] = (struct traffic){ parameters_of(s->d, &s->d->facts->functions[f], &n)[i].type, "", "", i, 0, 0, 0, 0 };
+		all[f] = (struct traffic){
+			parameters_of(s->d, &s->d->facts->functions[f], &n)[i].type, "", "", i, 0, 0, 0, 0
+		};
 }
 
 /* The only parameter of that type; n: none, or several. */
@@ -112,9 +116,10 @@ static size_t parameter_of_type(struct replies *s, uint32_t f, const char *type,
 	return found;
 }
 
-/* `f` hands something to `g`, which receives or sends on it. A receiver may find what it hands on by way of the connection:
- * c = connGetPrivateData(conn). */
-static void note_handed(struct replies *s, uint32_t f, const struct vprof_facts_call *call, uint32_t g, struct traffic *all)
+/* `f` hands something to `g`, which receives or sends on it. A receiver may find what it hands on by way of the
+ * connection: c = connGetPrivateData(conn). */
+static void note_handed(struct replies *s, uint32_t f, const struct vprof_facts_call *call, uint32_t g,
+			struct traffic *all)
 {
 	const struct traffic *of = &all[g];
 	const char *text = argument_of(s, call, of->parameter), *chain;
@@ -128,8 +133,14 @@ static void note_handed(struct replies *s, uint32_t f, const struct vprof_facts_
 		i = parameter_of_type(s, f, of->type, &n);
 	if (i == n || !chain)
 		return;
-	all[f] = (struct traffic){ of->type, found ? chain : "", chain, i, (uint8_t)(of->level + 1),
-				  of->is_layered || call->kind == VPROF_CALL_POINTER, 0, 0 };
+	all[f] = (struct traffic){ of->type,
+				   found ? chain : "",
+				   chain,
+				   i,
+				   (uint8_t)(of->level + 1),
+				   of->is_layered || call->kind == VPROF_CALL_POINTER,
+				   0,
+				   0 };
 }
 
 static const char *last_member(const char *text)
@@ -152,7 +163,8 @@ static int is_put_into(const struct vprof_facts *facts, uint32_t f, const char *
 	return 0;
 }
 
-/* Of functions of one type, those that are put into the member that is called: c->read is not c->write. All, if none is. */
+/* Of functions of one type, those that are put into the member that is called: c->read is not c->write. All, if none
+ * is. */
 static size_t only_members(const struct vprof_facts *facts, const char *member, uint32_t *targets, size_t n)
 {
 	size_t i, n_put = 0;
@@ -169,7 +181,8 @@ static size_t only_members(const struct vprof_facts *facts, const char *member, 
 }
 
 /* What a call may reach, if there is traffic in it. */
-static size_t targets_of(const struct replies *s, const struct vprof_facts_call *call, const struct traffic *all, uint32_t *targets)
+static size_t targets_of(const struct replies *s, const struct vprof_facts_call *call, const struct traffic *all,
+			 uint32_t *targets)
 {
 	size_t n, i;
 
@@ -309,7 +322,8 @@ static void observe_answer(struct replies *s, uint32_t begin, uint32_t end)
 	size_t n;
 
 	c->end = end + 1;
-	c->id = vprof_arena_printf(d->arena, "%s%s", parameters_of(d, &d->facts->functions[begin], &n)[s->in[begin].parameter].name,
+	c->id = vprof_arena_printf(d->arena, "%s%s",
+				   parameters_of(d, &d->facts->functions[begin], &n)[s->in[begin].parameter].name,
 				   s->in[begin].chain);
 	c->end_id = vprof_arena_printf(d->arena, "%s%s", parameters_of(d, function, &n)[s->out[end].parameter].name,
 				       s->out[end].chain);

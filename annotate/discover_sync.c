@@ -14,31 +14,29 @@
 #define WRAPPER_CALLS_MAX 8
 #define NAME_BYTES 128
 
-static const struct opposite lock_words[] = { { "acquire", "release" }, { "lock", "unlock" },
-					      { "enter", "leave" },     { "enter", "exit" },
-					      { "down", "up" },         { "wait", "post" },
-					      { "wait", "signal" },     { "latch", "unlatch" },
-					      { "take", "give" },       { "begin", "end" } };
+static const struct opposite lock_words[] = { { "acquire", "release" }, { "lock", "unlock" },	{ "enter", "leave" },
+					      { "enter", "exit" },	{ "down", "up" },	{ "wait", "post" },
+					      { "wait", "signal" },	{ "latch", "unlatch" }, { "take", "give" },
+					      { "begin", "end" } };
 static const struct opposite queue_words[] = {
-	{ "push", "pop" },      { "enqueue", "dequeue" }, { "put", "get" },    { "put", "take" },
-	{ "add", "get" },       { "add", "take" },        { "add", "remove" }, { "add", "next" },
-	{ "add", "pop" },       { "submit", "take" },     { "submit", "get" }, { "submit", "next" },
-	{ "insert", "remove" }, { "send", "receive" },    { "send", "recv" },  { "post", "fetch" },
-	{ "post", "get" },      { "produce", "consume" }, { "offer", "poll" }, { "append", "pop" },
-	{ "append", "shift" },  { "write", "read" },      { "in", "out" },     { "push", "get" },
-	{ "push", "take" },     { "put", "pop" },         { "enq", "deq" }
+	{ "push", "pop" },	{ "enqueue", "dequeue" }, { "put", "get" },    { "put", "take" },
+	{ "add", "get" },	{ "add", "take" },	  { "add", "remove" }, { "add", "next" },
+	{ "add", "pop" },	{ "submit", "take" },	  { "submit", "get" }, { "submit", "next" },
+	{ "insert", "remove" }, { "send", "receive" },	  { "send", "recv" },  { "post", "fetch" },
+	{ "post", "get" },	{ "produce", "consume" }, { "offer", "poll" }, { "append", "pop" },
+	{ "append", "shift" },	{ "write", "read" },	  { "in", "out" },     { "push", "get" },
+	{ "push", "take" },	{ "put", "pop" },	  { "enq", "deq" }
 };
 static const char *const spin_calls[] = {
-	"sched_yield", "usleep",        "nanosleep",  "_mm_pause", "__builtin_ia32_pause",
-	"futex",       "pthread_yield", "thrd_yield", "yield",     "sleep_for",
+	"sched_yield", "usleep",	"nanosleep",  "_mm_pause", "__builtin_ia32_pause",
+	"futex",       "pthread_yield", "thrd_yield", "yield",	   "sleep_for",
 	"pause",       "semop"
 };
-static const char *const spin_starts[] = { "__sync_",          "__atomic_",    "atomic_",   "__c11_atomic_",
+static const char *const spin_starts[] = { "__sync_",	       "__atomic_",    "atomic_",   "__c11_atomic_",
 					   "compare_exchange", "test_and_set", "pg_atomic_" };
 
 /* `out` = `name` with the n-th place of `word` replaced; 0 when there is no such place. */
-static int replace_word(char *out, size_t size, const char *name, const char *word, const char *other,
-			int nth)
+static int replace_word(char *out, size_t size, const char *name, const char *word, const char *other, int nth)
 {
 	const char *hit = name;
 	size_t before, length = strlen(word);
@@ -62,8 +60,7 @@ static int same_type(const char *a, const char *b)
 }
 
 /* Do two functions work on the same thing: methods of one class, or the same type of first parameter? */
-static int same_object(struct discovery *d, const struct vprof_facts_function *a,
-		       const struct vprof_facts_function *b)
+static int same_object(struct discovery *d, const struct vprof_facts_function *a, const struct vprof_facts_function *b)
 {
 	size_t na, nb, n;
 	const struct parameter *pa = parameters_of(d, a, &na), *pb = parameters_of(d, b, &nb);
@@ -126,8 +123,7 @@ static const char *object_of(struct discovery *d, const struct vprof_facts_funct
 	return is_method(f) ? "this" : NULL;
 }
 
-static const struct vprof_facts_call *call_of(struct discovery *d, const struct vprof_facts_function *f,
-					      uint32_t i)
+static const struct vprof_facts_call *call_of(struct discovery *d, const struct vprof_facts_function *f, uint32_t i)
 {
 	return &d->facts->calls[d->facts->calls_by_caller[f->first_call + i]];
 }
@@ -164,14 +160,12 @@ static const struct vprof_facts_call *spinning_call(struct discovery *d, const s
 
 static int has_lock_word(const char *name)
 {
-	static const char *const words[] = { "lock",      "acquire", "latch",  "mutex",
-					     "semaphore", "semdown", "semwait" };
+	static const char *const words[] = { "lock", "acquire", "latch", "mutex", "semaphore", "semdown", "semwait" };
 	char lower[NAME_BYTES];
 	size_t i;
 
 	normalise_name(lower, sizeof lower, name);
-	if (strstr(lower, "unlock") || strstr(lower, "release") || strstr(lower, "block") ||
-	    strstr(lower, "clock"))
+	if (strstr(lower, "unlock") || strstr(lower, "release") || strstr(lower, "block") || strstr(lower, "clock"))
 		return 0;
 	for (i = 0; i < LENGTH(words); i++)
 		if (strstr(lower, words[i]))
@@ -190,11 +184,11 @@ static const struct vprof_facts_call *locking_call(struct discovery *d, const st
 		return NULL;
 	for (i = 0; i < f->n_calls; i++) {
 		const struct vprof_facts_call *call = call_of(d, f, i);
-		int locks = call->callee_function ? d->distance[TRAIT_LOCK][call->callee_function - 1] == 0 &&
-							    has_lock_word(call->callee)
-						  : d->distance[TRAIT_LOCK][f - d->facts->functions] == 0 &&
-							    (strstr(call->callee, "lock") ||
-							     strstr(call->callee, "sem_wait"));
+		int locks = call->callee_function ?
+				    d->distance[TRAIT_LOCK][call->callee_function - 1] == 0 &&
+					    has_lock_word(call->callee) :
+				    d->distance[TRAIT_LOCK][f - d->facts->functions] == 0 &&
+					    (strstr(call->callee, "lock") || strstr(call->callee, "sem_wait"));
 
 		if (!locks || strstr(call->callee, "unlock"))
 			continue;
@@ -221,13 +215,15 @@ static const struct vprof_facts_function *waking_method(struct discovery *d, con
 	size_t i;
 
 	for (i = 0; is_method(f) && i < d->facts->n_functions; i++)
-		if (d->distance[TRAIT_SIGNAL][i] == 0 && d->distance[TRAIT_WAIT][i] && same_class(f, &d->facts->functions[i]))
+		if (d->distance[TRAIT_SIGNAL][i] == 0 && d->distance[TRAIT_WAIT][i] &&
+		    same_class(f, &d->facts->functions[i]))
 			return &d->facts->functions[i];
 	return NULL;
 }
 
 /* Two methods of a class lock the object itself, unless both take a parameter of one type. */
-static int locks_itself(struct discovery *d, const struct vprof_facts_function *f, const struct vprof_facts_function *release)
+static int locks_itself(struct discovery *d, const struct vprof_facts_function *f,
+			const struct vprof_facts_function *release)
 {
 	size_t n, n_release, i, j;
 	const struct parameter *list = parameters_of(d, f, &n), *at_release = parameters_of(d, release, &n_release);
@@ -241,8 +237,8 @@ static int locks_itself(struct discovery *d, const struct vprof_facts_function *
 	return 1;
 }
 
-static void add_lock(struct discovery *d, const struct vprof_facts_function *f,
-		     const struct vprof_facts_call *call, int custom)
+static void add_lock(struct discovery *d, const struct vprof_facts_function *f, const struct vprof_facts_call *call,
+		     int custom)
 {
 	const struct vprof_facts_function *release = find_opposite(d, f, lock_words, LENGTH(lock_words), 1);
 	const char *object = object_of(d, f, call ? call->args : NULL);
@@ -269,8 +265,8 @@ static void add_lock(struct discovery *d, const struct vprof_facts_function *f,
 			 "function; move it to "
 			 "\"sync\" if threads wait in it";
 	else if (custom)
-		p->why = vprof_arena_printf(d->arena, "a lock of its own: its loop calls %s (line %d)",
-					    call->callee, call->line);
+		p->why = vprof_arena_printf(d->arena, "a lock of its own: its loop calls %s (line %d)", call->callee,
+					    call->line);
 	else
 		p->why = vprof_arena_printf(d->arena, "wraps %s(%s), which vprof intercepts: nothing to do",
 					    call->callee, object);
@@ -324,8 +320,9 @@ static void add_relative(struct discovery *d, const struct vprof_facts_function 
 	if (blocks) {
 		p->acquire = name;
 		p->acquire_object = object;
-		p->why = vprof_arena_printf(d->arena, "waits for the same kind of lock as %s: its loop calls %s (line %d)",
-					    lock, blocks->callee, blocks->line);
+		p->why = vprof_arena_printf(d->arena,
+					    "waits for the same kind of lock as %s: its loop calls %s (line %d)", lock,
+					    blocks->callee, blocks->line);
 	} else {
 		p->release = name;
 		p->release_object = object;
@@ -354,7 +351,8 @@ static void find_relatives(struct discovery *d, const struct vprof_facts_functio
 		    find_opposite(d, f, lock_words, LENGTH(lock_words), 1))
 			continue;
 		blocks = blocking_call(d, f);
-		if (blocks || (d->distance[TRAIT_SIGNAL][i] <= 1 && d->distance[TRAIT_WAIT][i] > 1 && !calls(d, release, f)))
+		if (blocks ||
+		    (d->distance[TRAIT_SIGNAL][i] <= 1 && d->distance[TRAIT_WAIT][i] > 1 && !calls(d, release, f)))
 			add_relative(d, f, blocks, acquire->name);
 	}
 }
@@ -379,8 +377,8 @@ void find_sync(struct discovery *d)
 		call = d->distance[TRAIT_UNLOCK][i] ? locking_call(d, f) : NULL;
 		if (call && (named || unlocks(d, find_opposite(d, f, lock_words, LENGTH(lock_words), 1))))
 			add_lock(d, f, call, 0);
-		else if (named && d->distance[TRAIT_LOCK][i] == FAR && f->n_calls <= WRAPPER_CALLS_MAX &&
-			 !f->is_tiny && find_opposite(d, f, lock_words, LENGTH(lock_words), 1))
+		else if (named && d->distance[TRAIT_LOCK][i] == FAR && f->n_calls <= WRAPPER_CALLS_MAX && !f->is_tiny &&
+			 find_opposite(d, f, lock_words, LENGTH(lock_words), 1))
 			add_lock(d, f, NULL, 0);
 	}
 }
@@ -402,20 +400,17 @@ static const char *signal_of(struct discovery *d, const struct vprof_facts_funct
 		if (caller >= d->facts->n_functions)
 			continue;
 		if (d->distance[TRAIT_SIGNAL][caller] == 0)
-			return vprof_arena_printf(d->arena, "%s pushes and signals",
-						  d->facts->functions[caller].name);
+			return vprof_arena_printf(d->arena, "%s pushes and signals", d->facts->functions[caller].name);
 		f = &d->facts->functions[caller];
 		for (k = 0; k < f->n_calls && f->n_calls <= WRAPPER_CALLS_MAX; k++)
 			if (!call_of(d, f, k)->callee_function && !strcmp(call_of(d, f, k)->callee, "write"))
-				return vprof_arena_printf(d->arena, "%s pushes and writes to a descriptor",
-							  f->name);
+				return vprof_arena_printf(d->arena, "%s pushes and writes to a descriptor", f->name);
 	}
 	return NULL;
 }
 
 /* Both ends take the same lock: work crosses threads, though nobody is woken. */
-static int both_lock(struct discovery *d, const struct vprof_facts_function *a,
-		     const struct vprof_facts_function *b)
+static int both_lock(struct discovery *d, const struct vprof_facts_function *a, const struct vprof_facts_function *b)
 {
 	return d->distance[TRAIT_LOCK][a - d->facts->functions] <= 1 &&
 	       d->distance[TRAIT_LOCK][b - d->facts->functions] <= 1;
@@ -427,8 +422,7 @@ static int is_bytes(const char *type)
 	return strstr(type, "char *") && !strstr(type, "char **");
 }
 
-static const char *pushed_item(struct discovery *d, const struct vprof_facts_function *push,
-			       int queue_is_parameter)
+static const char *pushed_item(struct discovery *d, const struct vprof_facts_function *push, int queue_is_parameter)
 {
 	size_t n, i;
 	const struct parameter *list = parameters_of(d, push, &n);
@@ -439,8 +433,8 @@ static const char *pushed_item(struct discovery *d, const struct vprof_facts_fun
 	return NULL;
 }
 
-static const char *popped_item(struct discovery *d, const struct vprof_facts_function *pop,
-			       int queue_is_parameter, int *at_exit)
+static const char *popped_item(struct discovery *d, const struct vprof_facts_function *pop, int queue_is_parameter,
+			       int *at_exit)
 {
 	size_t n, i, length;
 	const struct parameter *list = parameters_of(d, pop, &n);
@@ -451,8 +445,7 @@ static const char *popped_item(struct discovery *d, const struct vprof_facts_fun
 		return "$return";
 	for (i = queue_is_parameter ? 1 : 0; i < n; i++) {
 		length = strlen(list[i].type);
-		if (list[i].is_pointer && length > 1 &&
-		    strchr(list[i].type, '*') != strrchr(list[i].type, '*'))
+		if (list[i].is_pointer && length > 1 && strchr(list[i].type, '*') != strrchr(list[i].type, '*'))
 			return vprof_arena_printf(d->arena, "*%s", list[i].name);
 	}
 	return NULL;
@@ -478,7 +471,8 @@ static void propose_queue(struct discovery *d, const struct vprof_facts_function
 	if (!p)
 		return;
 	parameters_of(d, pop, &n);
-	*p = (struct vprof_queue_proposal){ public_name(d, push), item, public_name(d, pop), taken, at_exit, where_of(d, push), NULL };
+	*p = (struct vprof_queue_proposal){ public_name(d, push), item, public_name(d, pop), taken, at_exit,
+					    where_of(d, push),	  NULL };
 	p->why = vprof_arena_printf(d->arena, "a queue: %s and %s (%s) are a pair on %s, and %s", push->name, pop->name,
 				    where_of(d, pop), n > 0 && !is_method(push) ? "the same type" : "one queue", why);
 }
@@ -507,8 +501,8 @@ static const char *passed_item(struct discovery *d, const struct vprof_facts_fun
 	return NULL;
 }
 
-/* Where the names of both ends differ beyond the opposite words (push_socket, pop_something): the push signals, the pop waits, and
- * what goes in comes out. */
+/* Where the names of both ends differ beyond the opposite words (push_socket, pop_something): the push signals, the pop
+ * waits, and what goes in comes out. */
 static void find_uneven_queue(struct discovery *d, const struct vprof_facts_function *push)
 {
 	size_t n = d->facts->n_functions, index = (size_t)(push - d->facts->functions), i, w;
@@ -520,8 +514,8 @@ static void find_uneven_queue(struct discovery *d, const struct vprof_facts_func
 		for (i = 0; i < n && strstr(d->normal[index], queue_words[w].word); i++) {
 			const struct vprof_facts_function *pop = &d->facts->functions[i];
 
-			if (d->distance[TRAIT_WAIT][i] > 1 || !strstr(d->normal[i], queue_words[w].other) || !pop->instrumentable ||
-			    pop == push || !same_object(d, push, pop))
+			if (d->distance[TRAIT_WAIT][i] > 1 || !strstr(d->normal[i], queue_words[w].other) ||
+			    !pop->instrumentable || pop == push || !same_object(d, push, pop))
 				continue;
 			item = passed_item(d, push, pop, &taken);
 			if (item && !queue_known(d, public_name(d, push), public_name(d, pop))) {
@@ -547,7 +541,8 @@ static void add_queue(struct discovery *d, const struct vprof_facts_function *pu
 		why = "both ends lock";
 	item = pushed_item(d, push, is_parameter);
 	taken = popped_item(d, pop, is_parameter, &at_exit);
-	if (why && item && taken && push->instrumentable && pop->instrumentable && !queue_known(d, public_name(d, push), NULL))
+	if (why && item && taken && push->instrumentable && pop->instrumentable &&
+	    !queue_known(d, public_name(d, push), NULL))
 		propose_queue(d, push, item, pop, taken, at_exit, why);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Discovery: units of work that no loop waits for, known by what begins and ends them, by turns that threads take, and by names.
- * Names alone count where they stand in a loop.
+/* Discovery: units of work that no loop waits for, known by what begins and ends them, by turns that threads take, and
+ * by names. Names alone count where they stand in a loop.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #define TURN_CALLS_MIN 12
 #define GUARD_CALLS_MAX 3
 
-static const char *const good_words[] = { "process", "handle",  "request",  "query", "serve",
+static const char *const good_words[] = { "process", "handle",	"request",  "query", "serve",
 					  "execute", "command", "dispatch", "drive", "transaction",
 					  "perform", "message", "packet" };
 static const char *const part_words[] = { "sub", "nested", "block", "command", "savepoint", "prepare" };
@@ -59,15 +59,17 @@ static int calls_named(struct discovery *d, const struct vprof_facts_function *f
 	return 0;
 }
 
-/* A pair of few calls, one of which locks and the other unlocks, only guards something: cache_start_read, cache_end_read. */
-static int is_lock_pair(struct discovery *d, const struct vprof_facts_function *begin, const struct vprof_facts_function *end)
+/* A pair of few calls, one of which locks and the other unlocks, only guards something: cache_start_read,
+ * cache_end_read. */
+static int is_lock_pair(struct discovery *d, const struct vprof_facts_function *begin,
+			const struct vprof_facts_function *end)
 {
 	return begin->n_calls <= GUARD_CALLS_MAX && end->n_calls <= GUARD_CALLS_MAX && calls_named(d, begin, "lock") &&
 	       calls_named(d, end, "unlock");
 }
 
-/* What a program begins and commits or ends by name, wherever that happens: StartTransaction and CommitTransaction. Callbacks
- * only hear of what others begin. */
+/* What a program begins and commits or ends by name, wherever that happens: StartTransaction and CommitTransaction.
+ * Callbacks only hear of what others begin. */
 void observe_units(struct ranking *r)
 {
 	static const struct opposite words[] = { { "start", "commit" }, { "begin", "commit" }, { "start", "end" },
@@ -90,8 +92,9 @@ void observe_units(struct ranking *r)
 		r->all[f].end = (uint32_t)(end - d->facts->functions) + 1;
 		n_callers = callers_near(d, f);
 		observe(r, f,
-			(has_word(function->name, part_words, LENGTH(part_words)) ? 20 : 42) +
-				(n_callers > 50 ? 20 : n_callers > 10 ? 10 : 0),
+			(has_word(function->name, part_words, LENGTH(part_words)) ? 20 : 42) + (n_callers > 50 ? 20 :
+												n_callers > 10 ? 10 :
+														 0),
 			vprof_arena_printf(d->arena, "begins what %s (%s) ends, for %u callers and theirs", end->name,
 					   where_of(d, end), n_callers));
 	}
@@ -116,8 +119,8 @@ static int is_lock(struct discovery *d, const struct vprof_facts_function *f)
 	return 0;
 }
 
-/* Work that threads do one after the other: wait for one's turn, do it, wake the next. A bounded queue's push does the same and
- * little else. */
+/* Work that threads do one after the other: wait for one's turn, do it, wake the next. A bounded queue's push does the
+ * same and little else. */
 void observe_turns(struct ranking *r)
 {
 	struct discovery *d = r->d;
@@ -138,7 +141,8 @@ void observe_turns(struct ranking *r)
 		}
 		if (waits && wakes && !d->is_entry[f] && r->chain[f] && !is_lock(d, function))
 			observe(r, f, 30,
-				vprof_arena_printf(d->arena, "waits for its turn in %s (line %d) and wakes the next with %s",
+				vprof_arena_printf(d->arena,
+						   "waits for its turn in %s (line %d) and wakes the next with %s",
 						   waits->callee, waits->line, wakes->callee));
 	}
 }
@@ -154,8 +158,8 @@ int good_words_in(const char *name)
 	return n;
 }
 
-/* Where nothing polls or receives (a batch program, a driver loop): names, if they are called in a loop; surest in the loop
- * that a thread or main is made of. */
+/* Where nothing polls or receives (a batch program, a driver loop): names, if they are called in a loop; surest in the
+ * loop that a thread or main is made of. */
 void observe_names(struct ranking *r)
 {
 	struct discovery *d = r->d;
@@ -175,9 +179,11 @@ void observe_names(struct ranking *r)
 			continue;
 		if (caller != UINT32_MAX && d->is_entry[caller])
 			observe(r, f, 40,
-				vprof_arena_printf(d->arena, "its name says so, and it is called in the loop of %s, where %s starts",
-						   name_of(r, caller),
-						   strcmp(name_of(r, caller), "main") ? "a thread" : "the program"));
+				vprof_arena_printf(
+					d->arena,
+					"its name says so, and it is called in the loop of %s, where %s starts",
+					name_of(r, caller),
+					strcmp(name_of(r, caller), "main") ? "a thread" : "the program"));
 		else
 			observe(r, f, 10, "its name says so, and it is called in a loop");
 	}

@@ -50,13 +50,13 @@ struct discovery {
 	struct vprof_draft *draft;
 	struct vprof_arena *arena;
 	uint8_t *distance[TRAIT_N]; /* [n_functions] */
-	uint8_t *is_entry;          /* [n_functions] thread entry or main */
+	uint8_t *is_entry;	    /* [n_functions] thread entry or main */
 	struct dispatch *tables;
 	size_t n_tables;
 	uint32_t *dispatch_call;       /* [n_functions] index + 1 of the call that dispatches */
 	uint32_t *dispatch_table;      /* [n_functions] index into tables */
-	const char **normal;           /* [n_functions] normalised names */
-	uint32_t *by_normal;           /* [n_functions] indices, sorted by normalised name */
+	const char **normal;	       /* [n_functions] normalised names */
+	uint32_t *by_normal;	       /* [n_functions] indices, sorted by normalised name */
 	struct parameters *parameters; /* [n_functions] filled when first asked for */
 };
 
@@ -86,19 +86,20 @@ struct opposite {
 	const char *word, *other;
 };
 
-/* The function whose name is that of `f` with one of the words replaced, best in the same file; NULL: none. same_first: it
- * must work on the same class or type of first parameter. */
+/* The function whose name is that of `f` with one of the words replaced, best in the same file; NULL: none. same_first:
+ * it must work on the same class or type of first parameter. */
 const struct vprof_facts_function *find_opposite(struct discovery *d, const struct vprof_facts_function *f,
 						 const struct opposite *words, size_t n_words, int same_first);
 void find_sync(struct discovery *d);
 void find_queues(struct discovery *d);
 /* discover_events.c */
 void find_events(struct discovery *d);
-/* discover_programs.c: is_other[n_functions], all 0 before; 1 where only programs that accept no connections call it, in a
- * project with one that does. */
+/* discover_programs.c: is_other[n_functions], all 0 before; 1 where only programs that accept no connections call it,
+ * in a project with one that does. */
 void find_other_programs(struct discovery *d, uint8_t *is_other);
-/* discover_connections.c: by[n_functions], all 0 before; where a thread that serves a connection calls it after a receive:
- * index + 1 of the caller. whole[n_functions], likewise: the thread's index + 1 where it is all that the thread does. */
+/* discover_connections.c: by[n_functions], all 0 before; where a thread that serves a connection calls it after a
+ * receive: index + 1 of the caller. whole[n_functions], likewise: the thread's index + 1 where it is all that the
+ * thread does. */
 void find_served(struct discovery *d, uint32_t *by, uint32_t *whole);
 /* discover_intervals.c */
 void find_intervals(struct discovery *d);

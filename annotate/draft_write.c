@@ -113,8 +113,7 @@ static void write_intervals(struct vprof_text *t, const struct vprof_draft *d)
 		   ",\n");
 }
 
-static void write_lock(struct vprof_text *t, const struct vprof_sync_proposal *p, int first,
-		       const char *margin)
+static void write_lock(struct vprof_text *t, const struct vprof_sync_proposal *p, int first, const char *margin)
 {
 	vprof_text_addf(t, "%s\n%s{ ", first ? "" : ",", margin);
 	add_member(t, p->acquire ? "acquire" : "release", p->acquire ? p->acquire : p->release, ", ");
@@ -196,8 +195,7 @@ int vprof_draft_write(const struct vprof_draft *draft, const char *path, const c
 	add_member(&t, "run", run ? run : "", ",\n");
 	if (!run || !*run) {
 		vprof_text_add(&t, "  ");
-		add_member(&t, "_run",
-			   "a command that starts the program, loads it and ends it, like \"./bench.sh\"",
+		add_member(&t, "_run", "a command that starts the program, loads it and ends it, like \"./bench.sh\"",
 			   ",\n");
 	}
 	write_intervals(&t, draft);
@@ -206,8 +204,8 @@ int vprof_draft_write(const struct vprof_draft *draft, const char *path, const c
 	write_queues(&t, draft);
 	write_found(&t, draft);
 	vprof_text_add(&t, "}\n");
-	rc = t.failed ? vprof_error_set(err, VPROF_ERR_NOMEM, "%s: out of memory while writing it", path)
-		      : vprof_file_write(path, t.s, t.len, err);
+	rc = t.failed ? vprof_error_set(err, VPROF_ERR_NOMEM, "%s: out of memory while writing it", path) :
+			vprof_file_write(path, t.s, t.len, err);
 	vprof_text_release(&t);
 	return rc;
 }

@@ -101,8 +101,7 @@ static const char *next_return(const char *text, const char *p)
 				return NULL;
 			continue;
 		}
-		if (*p == '$' && !strncmp(p, "$return", 7) && !is_word(p[7]) &&
-		    (p == text || !is_word(p[-1])))
+		if (*p == '$' && !strncmp(p, "$return", 7) && !is_word(p[7]) && (p == text || !is_word(p[-1])))
 			return p;
 		p++;
 	}

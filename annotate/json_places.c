@@ -21,8 +21,7 @@ static int column_of(const struct reader *r, const char *at)
 
 static int bad(struct reader *r, const char *at, const char *what)
 {
-	return vprof_error_set(r->err, VPROF_ERR_INPUT, "%s:%d:%d: %s", r->name, r->line, column_of(r, at),
-			       what);
+	return vprof_error_set(r->err, VPROF_ERR_INPUT, "%s:%d:%d: %s", r->name, r->line, column_of(r, at), what);
 }
 
 static int no_memory(struct reader *r)
@@ -41,8 +40,7 @@ static int bad_byte(struct reader *r, const char *wanted)
 	}
 	c = (unsigned char)*r->p;
 	if (c == '/')
-		return bad(r, r->p,
-			   "comments are not JSON; put the remark under a key that starts with \"_\"");
+		return bad(r, r->p, "comments are not JSON; put the remark under a key that starts with \"_\"");
 	if (c == '\'')
 		return bad(r, r->p, "strings need double quotes (\")");
 	if (c < 0x20 || c >= 0x7f)
@@ -179,8 +177,8 @@ static int read_string(struct reader *r, const char **string)
 		if ((unsigned char)*r->p < 0x20)
 			return bad(r, r->p,
 				   *r->p == '\n' ? "a string must not span lines; write \\n, or is the "
-						   "closing quote missing?"
-						 : "control character in a string; write it as \\u00XX");
+						   "closing quote missing?" :
+						   "control character in a string; write it as \\u00XX");
 		if (*r->p == '\\') {
 			r->p++;
 			rc = read_escape(r, &to);
@@ -243,9 +241,7 @@ static int read_word(struct reader *r, struct vprof_json *node)
 		const char *word;
 		enum vprof_json_type type;
 		double number;
-	} words[] = { { "true", VPROF_JSON_BOOL, 1 },
-		      { "false", VPROF_JSON_BOOL, 0 },
-		      { "null", VPROF_JSON_NULL, 0 } };
+	} words[] = { { "true", VPROF_JSON_BOOL, 1 }, { "false", VPROF_JSON_BOOL, 0 }, { "null", VPROF_JSON_NULL, 0 } };
 	size_t i, n;
 
 	for (i = 0; i < sizeof words / sizeof words[0]; i++) {
@@ -284,19 +280,17 @@ static int read_children(struct reader *r, struct vprof_json *node, int depth)
 
 		if (object) {
 			if (r->p >= r->end || *r->p != '"')
-				return bad_byte(
-					r,
-					node->n ? "the next key, in double quotes (no comma after the last "
-						  "member)"
-						: "a key in double quotes or '}'");
+				return bad_byte(r, node->n ? "the next key, in double quotes (no comma after the last "
+							     "member)" :
+							     "a key in double quotes or '}'");
 			rc = read_string(r, &key);
 			if (rc)
 				return rc;
 			if (vprof_json_get(node, key)) {
 				char what[160];
 
-				snprintf(what, sizeof what,
-					 "key \"%.80s\" appears twice in this object; keep one", key);
+				snprintf(what, sizeof what, "key \"%.80s\" appears twice in this object; keep one",
+					 key);
 				return bad(r, key_at, what);
 			}
 			skip_space(r);
@@ -308,9 +302,7 @@ static int read_children(struct reader *r, struct vprof_json *node, int depth)
 		child = vprof_arena_alloc(r->arena, sizeof *child);
 		if (!child)
 			return no_memory(r);
-		*child = (struct vprof_json){
-			.key = key, .key_line = key_line, .parent = node, .index = node->n++
-		};
+		*child = (struct vprof_json){ .key = key, .key_line = key_line, .parent = node, .index = node->n++ };
 		*tail = child;
 		tail = &child->next;
 		rc = read_value(r, child, depth + 1);
@@ -404,8 +396,7 @@ const char *vprof_json_path(struct vprof_arena *arena, const struct vprof_json *
 	if (!node->parent)
 		return "(top)";
 	if (!node->key)
-		return vprof_arena_printf(arena, "%s[%zu]", vprof_json_path(arena, node->parent),
-					  node->index);
+		return vprof_arena_printf(arena, "%s[%zu]", vprof_json_path(arena, node->parent), node->index);
 	if (!node->parent->parent)
 		return node->key;
 	return vprof_arena_printf(arena, "%s.%s", vprof_json_path(arena, node->parent), node->key);
@@ -413,8 +404,7 @@ const char *vprof_json_path(struct vprof_arena *arena, const struct vprof_json *
 
 const char *vprof_json_type_name(enum vprof_json_type type)
 {
-	static const char *const names[] = { "null",     "a boolean", "a number",
-					     "a string", "an array",  "an object" };
+	static const char *const names[] = { "null", "a boolean", "a number", "a string", "an array", "an object" };
 
 	return names[type];
 }

@@ -25,10 +25,10 @@ enum vprof_json_type {
 struct vprof_json {
 	enum vprof_json_type type;
 	int line, column;   /* of the value's first byte, from 1; columns count bytes */
-	int key_line;       /* of the key, for members of an object */
+	int key_line;	    /* of the key, for members of an object */
 	const char *key;    /* NULL in arrays and at the root */
 	const char *string; /* strings only */
-	double number;      /* numbers; 0 or 1 for booleans */
+	double number;	    /* numbers; 0 or 1 for booleans */
 	struct vprof_json *parent, *first, *next;
 	size_t n, index; /* number of children; position among its siblings */
 };

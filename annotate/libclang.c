@@ -37,6 +37,7 @@ int vprof_libclang_load(struct vprof_error *err)
 	if (!library)
 		return vprof_error_set(err, VPROF_ERR_MISSING,
 				       "expressions cannot be checked: libclang 19 cannot be loaded (%s). Install it: "
-				       "apt-get install libclang1-19", dlerror());
+				       "apt-get install libclang1-19",
+				       dlerror());
 	return VPROF_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* libclang, loaded when the first expression is checked: vprof itself starts without LLVM, in a millisecond, and says what
- * to install where it is missing. After vprof_libclang_load the functions of clang-c/Index.h are called as always.
+/* libclang, loaded when the first expression is checked: vprof itself starts without LLVM, in a millisecond, and says
+ * what to install where it is missing. After vprof_libclang_load the functions of clang-c/Index.h are called as always.
  */
 #ifndef VPROF_LIBCLANG_H
 #define VPROF_LIBCLANG_H
@@ -9,30 +9,30 @@
 
 #include "common/error.h"
 
-#define VPROF_LIBCLANG_FUNCTIONS(X) \
-	X(clang_createIndex) \
-	X(clang_disposeDiagnostic) \
-	X(clang_disposeIndex) \
-	X(clang_disposeString) \
-	X(clang_disposeTranslationUnit) \
-	X(clang_getCString) \
-	X(clang_getCanonicalType) \
-	X(clang_getCursorKind) \
-	X(clang_getCursorLocation) \
-	X(clang_getCursorSpelling) \
-	X(clang_getCursorType) \
-	X(clang_getDiagnostic) \
-	X(clang_getDiagnosticLocation) \
-	X(clang_getDiagnosticSeverity) \
-	X(clang_getDiagnosticSpelling) \
-	X(clang_getExpansionLocation) \
-	X(clang_getFileName) \
-	X(clang_getNumDiagnostics) \
-	X(clang_getPointeeType) \
-	X(clang_getSpellingLocation) \
-	X(clang_getTranslationUnitCursor) \
-	X(clang_getTypeSpelling) \
-	X(clang_parseTranslationUnit2) \
+#define VPROF_LIBCLANG_FUNCTIONS(X)                                                                                    \
+	X(clang_createIndex)                                                                                           \
+	X(clang_disposeDiagnostic)                                                                                     \
+	X(clang_disposeIndex)                                                                                          \
+	X(clang_disposeString)                                                                                         \
+	X(clang_disposeTranslationUnit)                                                                                \
+	X(clang_getCString)                                                                                            \
+	X(clang_getCanonicalType)                                                                                      \
+	X(clang_getCursorKind)                                                                                         \
+	X(clang_getCursorLocation)                                                                                     \
+	X(clang_getCursorSpelling)                                                                                     \
+	X(clang_getCursorType)                                                                                         \
+	X(clang_getDiagnostic)                                                                                         \
+	X(clang_getDiagnosticLocation)                                                                                 \
+	X(clang_getDiagnosticSeverity)                                                                                 \
+	X(clang_getDiagnosticSpelling)                                                                                 \
+	X(clang_getExpansionLocation)                                                                                  \
+	X(clang_getFileName)                                                                                           \
+	X(clang_getNumDiagnostics)                                                                                     \
+	X(clang_getPointeeType)                                                                                        \
+	X(clang_getSpellingLocation)                                                                                   \
+	X(clang_getTranslationUnitCursor)                                                                              \
+	X(clang_getTypeSpelling)                                                                                       \
+	X(clang_parseTranslationUnit2)                                                                                 \
 	X(clang_visitChildren)
 
 struct vprof_libclang {

@@ -19,7 +19,7 @@ struct candidate {
 struct ranking {
 	struct discovery *d;
 	struct candidate *all; /* [n_functions] */
-	uint8_t *chain; /* [n_functions] direct calls from a handler, FAR when more than DISTANCE_MAX */
+	uint8_t *chain;	       /* [n_functions] direct calls from a handler, FAR when more than DISTANCE_MAX */
 };
 
 /* discover_intervals.c: adds `points` to the score of `f`, and `what` to its reasons. */

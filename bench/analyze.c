@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bench/analyze: call records per second of the analysis, beside `uftrace report` over the same calls of the same program.
+/* bench/analyze: call records per second of the analysis, beside `uftrace report` over the same calls of the same
+ * program.
  *
  *   bench_analyze [--json] [--calls N] [--rounds N] [--no-peers] [--dir DIR] [--keep]
  *   bench_analyze [--json] --trace DIR [--threads N] [--results FILE]    any other trace, with an empty plan
  *
- * The program (analyze_load.c) runs under libvprof.so and the collector in bursts that the ring has room for. Then its trace,
- * read once before, is analysed with one thread and with one for each processor, by turns, and by as many processes with one thread
- * each at once, which tells what the machine's processors are worth together. Memory is what is resident beside
- * the page cache (RssAnon + RssShmem), looked at every 5 ms. It never fails on time.
+ * The program (analyze_load.c) runs under libvprof.so and the collector in bursts that the ring has room for. Then its
+ * trace, read once before, is analysed with one thread and with one for each processor, by turns, and by as many
+ * processes with one thread each at once, which tells what the machine's processors are worth together. Memory is what
+ * is resident beside the page cache (RssAnon + RssShmem), looked at every 5 ms. It never fails on time.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -74,15 +75,25 @@ static uint64_t resident_bytes(pid_t pid)
 
 static struct vprof_plan *make_plan(void)
 {
-	static const char *const names[] = { "request", "token", "parse", "compare", "lookup", "store_word", "update", "handle",
-					     "encode", "reply" };
+	static const char *const names[] = { "request",	   "token",  "parse",  "compare", "lookup",
+					     "store_word", "update", "handle", "encode",  "reply" };
 	struct vprof_plan *plan = vprof_plan_new("/");
 
 	for (uint32_t i = 0; plan && i < sizeof(names) / sizeof(names[0]); i++)
-		if (vprof_plan_add(plan, &(struct vprof_probe){
-			.code = 0x101 + i, .kind = VPROF_PROBE_FUNCTION, .fact_id = i + 1, .mask = VPROF_MASK_ANY,
-			.context = VPROF_CONTEXT_FIRST, .is_root = i == 0, .broken_down = 1, .height = 3, .n_children = 1,
-			.name = names[i], .display = names[i], .file = "analyze_load.c", .line = 1, .caller = "" }))
+		if (vprof_plan_add(plan, &(struct vprof_probe){ .code = 0x101 + i,
+								.kind = VPROF_PROBE_FUNCTION,
+								.fact_id = i + 1,
+								.mask = VPROF_MASK_ANY,
+								.context = VPROF_CONTEXT_FIRST,
+								.is_root = i == 0,
+								.broken_down = 1,
+								.height = 3,
+								.n_children = 1,
+								.name = names[i],
+								.display = names[i],
+								.file = "analyze_load.c",
+								.line = 1,
+								.caller = "" }))
 			return NULL;
 	return plan;
 }
@@ -204,7 +215,8 @@ static int record(const char *dir, const struct options *o, long *n_calls)
 	struct vprof_collector_stats stats;
 	char command[64];
 
-	if (bench_shell(dir, "$CC -O2 -pthread -DBENCH_PROBED -include $PROBE $SRC/analyze_load.c -o load", t.missing) == 0) {
+	if (bench_shell(dir, "$CC -O2 -pthread -DBENCH_PROBED -include $PROBE $SRC/analyze_load.c -o load",
+			t.missing) == 0) {
 		snprintf(command, sizeof(command), "exec env LD_PRELOAD=$BENCH_PRELOAD ./load %d", LOAD_THREADS);
 		bench_target_start(&t, dir, "load", command, BENCH_TO_DISK);
 		*n_calls = run_load(&t, o);
@@ -222,9 +234,12 @@ static double run_uftrace(const char *dir, const struct options *o, long n_calls
 	struct bench_series seconds = { 0 };
 	char command[128], reason[512];
 
-	snprintf(command, sizeof(command), "exec uftrace record --no-libcall --no-pager -d uftrace.data ./uftraced %d", LOAD_THREADS);
-	bench_shell(dir, "command -v uftrace >/dev/null || { echo error: uftrace is not installed; exit 1; }; "
-		    "$CC -O2 -pg -pthread $SRC/analyze_load.c -o uftraced", t.missing);
+	snprintf(command, sizeof(command), "exec uftrace record --no-libcall --no-pager -d uftrace.data ./uftraced %d",
+		 LOAD_THREADS);
+	bench_shell(dir,
+		    "command -v uftrace >/dev/null || { echo error: uftrace is not installed; exit 1; }; "
+		    "$CC -O2 -pg -pthread $SRC/analyze_load.c -o uftraced",
+		    t.missing);
 	bench_target_start(&t, dir, "uftrace", command, BENCH_NO_VPROF);
 	if (!t.missing[0] && run_load(&t, o) != n_calls && !t.missing[0])
 		snprintf(t.missing, sizeof(t.missing), "it made other calls");
@@ -251,7 +266,8 @@ static void number(const char *key, double value)
 }
 
 static void print(const struct options *o, const char *machine, const struct measured *one, const struct measured *all,
-		  const struct measured *apart, int n_threads, double uftrace_s, double uftrace_calls, const char *missing)
+		  const struct measured *apart, int n_threads, double uftrace_s, double uftrace_calls,
+		  const char *missing)
 {
 	double n = (double)all->last.n_records, total = n / bench_series_min(&all->seconds);
 	double core = n / bench_series_min(&one->seconds), uftrace = uftrace_calls / uftrace_s;
@@ -261,13 +277,13 @@ static void print(const struct options *o, const char *machine, const struct mea
 		printf("%s\n%.4g records, %.4g intervals, %.4g dropped\n"
 		       "1 thread: %.2f M records/s; %d threads: %.2f M records/s (x %.2f, single analyses at once x %.2f)\n"
 		       "%.1f MB resident besides the page cache\n",
-		       machine, n, (double)all->last.n_complete, (double)all->last.n_dropped, core / 1e6, n_threads, total / 1e6,
-		       total / core, ceiling, (double)all->peak_bytes / 1e6);
+		       machine, n, (double)all->last.n_complete, (double)all->last.n_dropped, core / 1e6, n_threads,
+		       total / 1e6, total / core, ceiling, (double)all->peak_bytes / 1e6);
 		if (missing[0])
 			printf("uftrace report: missing: %s\n", missing);
 		else if (!isnan(uftrace))
-			printf("uftrace report: %.2f M calls/s; vprof x %.2f with 1 thread, x %.2f with %d\n", uftrace / 1e6,
-			       core / uftrace, total / uftrace, n_threads);
+			printf("uftrace report: %.2f M calls/s; vprof x %.2f with 1 thread, x %.2f with %d\n",
+			       uftrace / 1e6, core / uftrace, total / uftrace, n_threads);
 		return;
 	}
 	printf("{\n  \"machine\": \"%s\",\n", machine);
@@ -290,29 +306,51 @@ static void print(const struct options *o, const char *machine, const struct mea
 static int options_read(struct options *o, int argc, char **argv)
 {
 	static const struct option known[] = {
-		{"json", no_argument, NULL, 'j'}, {"rounds", required_argument, NULL, 'r'},
-		{"calls", required_argument, NULL, 'c'}, {"no-peers", no_argument, NULL, 'n'},
-		{"dir", required_argument, NULL, 'd'}, {"trace", required_argument, NULL, 't'},
-		{"threads", required_argument, NULL, 'p'}, {"results", required_argument, NULL, 'o'},
-		{"keep", no_argument, NULL, 'k'}, {0},
+		{ "json", no_argument, NULL, 'j' },	     { "rounds", required_argument, NULL, 'r' },
+		{ "calls", required_argument, NULL, 'c' },   { "no-peers", no_argument, NULL, 'n' },
+		{ "dir", required_argument, NULL, 'd' },     { "trace", required_argument, NULL, 't' },
+		{ "threads", required_argument, NULL, 'p' }, { "results", required_argument, NULL, 'o' },
+		{ "keep", no_argument, NULL, 'k' },	     { 0 },
 	};
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
 		switch (option) {
-		case 'j': o->json = 1; break;
-		case 'r': o->n_rounds = atoi(optarg); break;
-		case 'c': o->n_calls = atol(optarg); break;
-		case 'n': o->with_peers = 0; break;
-		case 'd': o->dir = optarg; break;
-		case 't': o->trace = optarg; break;
-		case 'p': o->n_threads = atoi(optarg); break;
-		case 'o': o->results = optarg; break;
-		case 'k': o->keep = 1; break;
-		default: return -1;
+		case 'j':
+			o->json = 1;
+			break;
+		case 'r':
+			o->n_rounds = atoi(optarg);
+			break;
+		case 'c':
+			o->n_calls = atol(optarg);
+			break;
+		case 'n':
+			o->with_peers = 0;
+			break;
+		case 'd':
+			o->dir = optarg;
+			break;
+		case 't':
+			o->trace = optarg;
+			break;
+		case 'p':
+			o->n_threads = atoi(optarg);
+			break;
+		case 'o':
+			o->results = optarg;
+			break;
+		case 'k':
+			o->keep = 1;
+			break;
+		default:
+			return -1;
 		}
 	}
-	return o->n_rounds < 1 || o->n_rounds > BENCH_ROUNDS_MAX || o->n_calls < 1 || o->n_threads < 0 || o->n_threads > PROCESSES_MAX || optind != argc ? -1 : 0;
+	return o->n_rounds < 1 || o->n_rounds > BENCH_ROUNDS_MAX || o->n_calls < 1 || o->n_threads < 0 ||
+			       o->n_threads > PROCESSES_MAX || optind != argc ?
+		       -1 :
+		       0;
 }
 
 int main(int argc, char **argv)
@@ -325,8 +363,10 @@ int main(int argc, char **argv)
 	long n_calls = 0;
 
 	if (options_read(&o, argc, argv)) {
-		fprintf(stderr, "usage: bench_analyze [--json] [--calls N] [--rounds 1..%d] [--no-peers] [--dir DIR] [--keep]\n"
-			"       bench_analyze [--json] --trace DIR [--threads N] [--rounds N] [--results FILE]\n", BENCH_ROUNDS_MAX);
+		fprintf(stderr,
+			"usage: bench_analyze [--json] [--calls N] [--rounds 1..%d] [--no-peers] [--dir DIR] [--keep]\n"
+			"       bench_analyze [--json] --trace DIR [--threads N] [--rounds N] [--results FILE]\n",
+			BENCH_ROUNDS_MAX);
 		return 2;
 	}
 	n_threads = o.n_threads ? o.n_threads : (int)sysconf(_SC_NPROCESSORS_ONLN);
@@ -338,7 +378,8 @@ int main(int argc, char **argv)
 	setenv("CC", getenv("CC") ? getenv("CC") : "gcc", 1);
 	if (!o.trace) {
 		if (bench_dir_make(o.dir, dir, sizeof(dir))) {
-			fprintf(stderr, "bench_analyze: cannot make a folder in %s; choose another with --dir\n", o.dir);
+			fprintf(stderr, "bench_analyze: cannot make a folder in %s; choose another with --dir\n",
+				o.dir);
 			return 1;
 		}
 		snprintf(trace, sizeof(trace), "%s/load.trace", dir);

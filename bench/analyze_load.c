@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What bench/analyze records: for each line "N" on standard input every thread serves N requests of 97 calls, answered by
- * their time in ns on standard output. PROBE and MARK come from the command line's -DBENCH_PROBED with `-include probe.h`;
- * without it the same program is built for a peer.
+/* What bench/analyze records: for each line "N" on standard input every thread serves N requests of 97 calls, answered
+ * by their time in ns on standard output. PROBE and MARK come from the command line's -DBENCH_PROBED with `-include
+ * probe.h`; without it the same program is built for a peer.
  *
  *   analyze_load THREADS
  */

@@ -41,6 +41,7 @@ static inline __attribute__((always_inline)) void floor_record(void)
 void callee(void);
 
 void callee(void)
-{ PROBE
+{
+	PROBE
 	__asm__ volatile("");
 }

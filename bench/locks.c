@@ -30,16 +30,16 @@ static void work(int n)
 		__asm__ volatile("" : : : "memory");
 }
 
-#define PAIRS(acquire, release)                                                                              \
-	for (long i = 0; i < r->n; i++) {                                                                    \
-		acquire;                                                                                     \
-		if (r->n_threads > 1) {                                                                      \
-			guarded++;                                                                           \
-			work(WORK_INSIDE);                                                                   \
-		}                                                                                            \
-		release;                                                                                     \
-		if (r->n_threads > 1)                                                                        \
-			work(WORK_OUTSIDE);                                                                  \
+#define PAIRS(acquire, release)                                                                                        \
+	for (long i = 0; i < r->n; i++) {                                                                              \
+		acquire;                                                                                               \
+		if (r->n_threads > 1) {                                                                                \
+			guarded++;                                                                                     \
+			work(WORK_INSIDE);                                                                             \
+		}                                                                                                      \
+		release;                                                                                               \
+		if (r->n_threads > 1)                                                                                  \
+			work(WORK_OUTSIDE);                                                                            \
 	}
 
 struct request {

@@ -31,60 +31,63 @@ struct way {
 	const char *after; /* once the program ended, or NULL */
 };
 
-#define LIBRARY_BUILD(name, flags)                                                                           \
-	"$CC " flags " -fPIC -shared $SRC/callee.c -o lib" name ".so && $CC calls.o -o " name                \
-	" -L. -l" name " -Wl,-rpath,."
+#define LIBRARY_BUILD(name, flags)                                                                                     \
+	"$CC " flags " -fPIC -shared $SRC/callee.c -o lib" name ".so && $CC calls.o -o " name " -L. -l" name           \
+	" -Wl,-rpath,."
 #define PROBED "-include $PROBE "
 #define RUN_PROBED "exec env LD_PRELOAD=$BENCH_PRELOAD "
 
 static const struct way ways[] = {
-	{"plain", "plain call", "$CC -O2 $SRC/callee.c calls.o -o plain", "exec ./plain"},
-	{"floor", "floor: two timestamps and a 16-byte store", "$CC -O2 -DBENCH_FLOOR $SRC/callee.c calls.o -o floor",
-	 "exec ./floor"},
-	{"recorded", "vprof, recycled ring, executable, -O2",
-	 "$CC -O2 " PROBED "-DBENCH_OPEN $SRC/callee.c calls.o -o recorded", RUN_PROBED "./recorded", BENCH_TO_NOTHING},
-	{"recorded_shared", "vprof, recycled ring, shared library, -O2",
-	 LIBRARY_BUILD("recorded_shared", "-O2 " PROBED "-DBENCH_OPEN"), RUN_PROBED "./recorded_shared",
-	 BENCH_TO_NOTHING},
-	{"recorded_disk", "vprof, trace on disk, executable, -O2",
-	 "$CC -O2 " PROBED "-DBENCH_OPEN $SRC/callee.c calls.o -o recorded_disk", RUN_PROBED "./recorded_disk",
-	 BENCH_TO_DISK},
-	{"sampled", "vprof, a hot function's call (sampled), executable, -O2",
-	 "$CC -O2 " PROBED "-DBENCH_OPEN $SRC/callee.c calls.o -o sampled", RUN_PROBED "./sampled", BENCH_SAMPLED},
-	{"closed", "closed gate, executable, -O2", "$CC -O2 " PROBED "-DBENCH_CLOSED $SRC/callee.c calls.o -o closed",
-	 RUN_PROBED "./closed", BENCH_TO_NOTHING},
-	{"plain_shared", "plain call, shared library", LIBRARY_BUILD("plain_shared", "-O2"), "exec ./plain_shared"},
-	{"closed_shared", "closed gate, shared library, -O2",
-	 LIBRARY_BUILD("closed_shared", "-O2 " PROBED "-DBENCH_CLOSED"), RUN_PROBED "./closed_shared", BENCH_TO_NOTHING},
-	{"plain_o0", "plain call, -O0", "$CC -O0 $SRC/callee.c calls.o -o plain_o0", "exec ./plain_o0"},
-	{"recorded_o0", "vprof, recycled ring, executable, -O0",
-	 "$CC -O0 " PROBED "-DBENCH_OPEN $SRC/callee.c calls.o -o recorded_o0", RUN_PROBED "./recorded_o0",
-	 BENCH_TO_NOTHING},
-	{"recorded_shared_o0", "vprof, recycled ring, shared library, -O0",
-	 LIBRARY_BUILD("recorded_shared_o0", "-O0 " PROBED "-DBENCH_OPEN"), RUN_PROBED "./recorded_shared_o0",
-	 BENCH_TO_NOTHING},
-	{"gprof", "gprof (-pg), counts only", "$CC -O2 -pg $SRC/callee.c calls.o -o gprof", "exec ./gprof",
-	 BENCH_NO_VPROF, 1},
-	{"uftrace", "uftrace record (-pg)",
-	 "command -v uftrace >/dev/null || { echo error: uftrace is not installed; exit 1; }; "
-	 "$CC -O2 -pg $SRC/callee.c calls.o -o uftraced",
-	 "exec uftrace record --no-libcall --no-pager -d uftrace.data ./uftraced", BENCH_NO_VPROF, 1},
-	{"xray_fdr", "XRay, flight data recorder, no threshold",
-	 "command -v clang-19 >/dev/null || { echo error: clang-19 is not installed; exit 1; }; "
-	 "clang-19 -O2 -fxray-instrument -fxray-instruction-threshold=1 $SRC/callee.c calls.o -o xray",
-	 "XRAY_OPTIONS='patch_premain=true xray_mode=xray-fdr xray_logfile_base=xray.' "
-	 "XRAY_FDR_OPTIONS='func_duration_threshold_us=0' exec ./xray", BENCH_NO_VPROF, 1},
-	{"lttng_ust", "LTTng-UST cyg-profile-fast (-finstrument-functions)",
-	 "command -v lttng >/dev/null || { echo error: lttng-tools is not installed; exit 1; }; "
-	 "ldconfig -p | grep -q liblttng-ust-cyg-profile-fast || "
-	 "{ echo error: liblttng-ust-cyg-profile-fast.so is not installed; exit 1; }; "
-	 "$CC -O2 -finstrument-functions $SRC/callee.c calls.o -o lttng_target; "
-	 "lttng --no-sessiond list >/dev/null 2>&1 || { lttng-sessiond --background --pidfile=$PWD/lttng.pid; }; "
-	 "lttng --no-sessiond create vprof_bench_$BENCH_PID --output=$PWD/lttng.trace && "
-	 "lttng --no-sessiond enable-channel -u calls --subbuf-size=16M --num-subbuf=4 && "
-	 "lttng --no-sessiond enable-event -u -c calls 'lttng_ust_cyg_profile_fast:*' && lttng --no-sessiond start",
-	 "LD_PRELOAD=liblttng-ust-cyg-profile-fast.so exec ./lttng_target", BENCH_NO_VPROF, 1,
-	 "lttng --no-sessiond destroy vprof_bench_$BENCH_PID; [ ! -f lttng.pid ] || kill $(cat lttng.pid)"},
+	{ "plain", "plain call", "$CC -O2 $SRC/callee.c calls.o -o plain", "exec ./plain" },
+	{ "floor", "floor: two timestamps and a 16-byte store", "$CC -O2 -DBENCH_FLOOR $SRC/callee.c calls.o -o floor",
+	  "exec ./floor" },
+	{ "recorded", "vprof, recycled ring, executable, -O2",
+	  "$CC -O2 " PROBED "-DBENCH_OPEN $SRC/callee.c calls.o -o recorded", RUN_PROBED "./recorded",
+	  BENCH_TO_NOTHING },
+	{ "recorded_shared", "vprof, recycled ring, shared library, -O2",
+	  LIBRARY_BUILD("recorded_shared", "-O2 " PROBED "-DBENCH_OPEN"), RUN_PROBED "./recorded_shared",
+	  BENCH_TO_NOTHING },
+	{ "recorded_disk", "vprof, trace on disk, executable, -O2",
+	  "$CC -O2 " PROBED "-DBENCH_OPEN $SRC/callee.c calls.o -o recorded_disk", RUN_PROBED "./recorded_disk",
+	  BENCH_TO_DISK },
+	{ "sampled", "vprof, a hot function's call (sampled), executable, -O2",
+	  "$CC -O2 " PROBED "-DBENCH_OPEN $SRC/callee.c calls.o -o sampled", RUN_PROBED "./sampled", BENCH_SAMPLED },
+	{ "closed", "closed gate, executable, -O2", "$CC -O2 " PROBED "-DBENCH_CLOSED $SRC/callee.c calls.o -o closed",
+	  RUN_PROBED "./closed", BENCH_TO_NOTHING },
+	{ "plain_shared", "plain call, shared library", LIBRARY_BUILD("plain_shared", "-O2"), "exec ./plain_shared" },
+	{ "closed_shared", "closed gate, shared library, -O2",
+	  LIBRARY_BUILD("closed_shared", "-O2 " PROBED "-DBENCH_CLOSED"), RUN_PROBED "./closed_shared",
+	  BENCH_TO_NOTHING },
+	{ "plain_o0", "plain call, -O0", "$CC -O0 $SRC/callee.c calls.o -o plain_o0", "exec ./plain_o0" },
+	{ "recorded_o0", "vprof, recycled ring, executable, -O0",
+	  "$CC -O0 " PROBED "-DBENCH_OPEN $SRC/callee.c calls.o -o recorded_o0", RUN_PROBED "./recorded_o0",
+	  BENCH_TO_NOTHING },
+	{ "recorded_shared_o0", "vprof, recycled ring, shared library, -O0",
+	  LIBRARY_BUILD("recorded_shared_o0", "-O0 " PROBED "-DBENCH_OPEN"), RUN_PROBED "./recorded_shared_o0",
+	  BENCH_TO_NOTHING },
+	{ "gprof", "gprof (-pg), counts only", "$CC -O2 -pg $SRC/callee.c calls.o -o gprof", "exec ./gprof",
+	  BENCH_NO_VPROF, 1 },
+	{ "uftrace", "uftrace record (-pg)",
+	  "command -v uftrace >/dev/null || { echo error: uftrace is not installed; exit 1; }; "
+	  "$CC -O2 -pg $SRC/callee.c calls.o -o uftraced",
+	  "exec uftrace record --no-libcall --no-pager -d uftrace.data ./uftraced", BENCH_NO_VPROF, 1 },
+	{ "xray_fdr", "XRay, flight data recorder, no threshold",
+	  "command -v clang-19 >/dev/null || { echo error: clang-19 is not installed; exit 1; }; "
+	  "clang-19 -O2 -fxray-instrument -fxray-instruction-threshold=1 $SRC/callee.c calls.o -o xray",
+	  "XRAY_OPTIONS='patch_premain=true xray_mode=xray-fdr xray_logfile_base=xray.' "
+	  "XRAY_FDR_OPTIONS='func_duration_threshold_us=0' exec ./xray",
+	  BENCH_NO_VPROF, 1 },
+	{ "lttng_ust", "LTTng-UST cyg-profile-fast (-finstrument-functions)",
+	  "command -v lttng >/dev/null || { echo error: lttng-tools is not installed; exit 1; }; "
+	  "ldconfig -p | grep -q liblttng-ust-cyg-profile-fast || "
+	  "{ echo error: liblttng-ust-cyg-profile-fast.so is not installed; exit 1; }; "
+	  "$CC -O2 -finstrument-functions $SRC/callee.c calls.o -o lttng_target; "
+	  "lttng --no-sessiond list >/dev/null 2>&1 || { lttng-sessiond --background --pidfile=$PWD/lttng.pid; }; "
+	  "lttng --no-sessiond create vprof_bench_$BENCH_PID --output=$PWD/lttng.trace && "
+	  "lttng --no-sessiond enable-channel -u calls --subbuf-size=16M --num-subbuf=4 && "
+	  "lttng --no-sessiond enable-event -u -c calls 'lttng_ust_cyg_profile_fast:*' && lttng --no-sessiond start",
+	  "LD_PRELOAD=liblttng-ust-cyg-profile-fast.so exec ./lttng_target", BENCH_NO_VPROF, 1,
+	  "lttng --no-sessiond destroy vprof_bench_$BENCH_PID; [ ! -f lttng.pid ] || kill $(cat lttng.pid)" },
 };
 #define N_WAYS ARRAY_SIZE(ways)
 
@@ -235,9 +238,8 @@ static void print_table(const struct options *o, const char *machine)
 			printf("| %s | missing: %s | | | | |\n", ways[i].text, results[i].target.missing);
 			continue;
 		}
-		printf("| %s | %.2f | %.2f | %.2f | %.2f | ", ways[i].text, bench_series_min(s),
-		       bench_series_median(s), bench_series_min(s) / bench_series_min(floor),
-		       bench_series_ratio(s, floor));
+		printf("| %s | %.2f | %.2f | %.2f | %.2f | ", ways[i].text, bench_series_min(s), bench_series_median(s),
+		       bench_series_min(s) / bench_series_min(floor), bench_series_ratio(s, floor));
 		if (is_recorded(i))
 			printf("%ld |\n", n_lost(i, o));
 		else
@@ -251,21 +253,38 @@ static void print_table(const struct options *o, const char *machine)
 static int options_read(struct options *o, int argc, char **argv)
 {
 	static const struct option known[] = {
-		{"json", no_argument, NULL, 'j'}, {"rounds", required_argument, NULL, 'r'},
-		{"calls", required_argument, NULL, 'c'}, {"no-peers", no_argument, NULL, 'n'},
-		{"ring", required_argument, NULL, 'm'}, {"dir", required_argument, NULL, 'd'}, {0},
+		{ "json", no_argument, NULL, 'j' },
+		{ "rounds", required_argument, NULL, 'r' },
+		{ "calls", required_argument, NULL, 'c' },
+		{ "no-peers", no_argument, NULL, 'n' },
+		{ "ring", required_argument, NULL, 'm' },
+		{ "dir", required_argument, NULL, 'd' },
+		{ 0 },
 	};
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
 		switch (option) {
-		case 'j': o->json = 1; break;
-		case 'r': o->n_rounds = atoi(optarg); break;
-		case 'c': o->n_calls = atol(optarg); break;
-		case 'n': o->with_peers = 0; break;
-		case 'm': bench_ring_bytes = strtoull(optarg, NULL, 10) << 20; break;
-		case 'd': o->dir = optarg; break;
-		default: return -1;
+		case 'j':
+			o->json = 1;
+			break;
+		case 'r':
+			o->n_rounds = atoi(optarg);
+			break;
+		case 'c':
+			o->n_calls = atol(optarg);
+			break;
+		case 'n':
+			o->with_peers = 0;
+			break;
+		case 'm':
+			bench_ring_bytes = strtoull(optarg, NULL, 10) << 20;
+			break;
+		case 'd':
+			o->dir = optarg;
+			break;
+		default:
+			return -1;
 		}
 	}
 	return o->n_rounds < 1 || o->n_rounds > BENCH_ROUNDS_MAX || o->n_calls < 1 || optind != argc ? -1 : 0;
@@ -273,12 +292,13 @@ static int options_read(struct options *o, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct options o = {.n_rounds = 50, .n_calls = 200000, .with_peers = 1, .dir = "."};
+	struct options o = { .n_rounds = 50, .n_calls = 200000, .with_peers = 1, .dir = "." };
 	char dir[400], machine[400], pid[32];
 	int code = 1;
 
 	if (options_read(&o, argc, argv)) {
-		fprintf(stderr, "usage: bench_probe [--json] [--rounds 1..%d] [--calls N] [--no-peers] [--ring MIB] [--dir DIR]\n",
+		fprintf(stderr,
+			"usage: bench_probe [--json] [--rounds 1..%d] [--calls N] [--no-peers] [--ring MIB] [--dir DIR]\n",
 			BENCH_ROUNDS_MAX);
 		return 2;
 	}

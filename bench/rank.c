@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bench/rank: seconds of the selection (Algorithm 1) over a made-up tree with at least so many pairs of siblings, and of ranking it
- * again as another threshold does.
+/* bench/rank: seconds of the selection (Algorithm 1) over a made-up tree with at least so many pairs of siblings, and
+ * of ranking it again as another threshold does.
  *
  *   bench_rank [--json] [--pairs N] [--rounds N]
  */
@@ -55,8 +55,14 @@ static struct vprof_results *make_results(size_t n_pairs)
 	if (!r->nodes || !r->covariances)
 		return NULL;
 	r->n_nodes = 1;
-	r->nodes[0] = (struct vprof_node){ .kind = VPROF_NODE_INTERVAL, .name = "request", .display = "request", .file = "",
-					   .object = "", .var_ns2 = 1, .mean_ns = 1, .share = 1 };
+	r->nodes[0] = (struct vprof_node){ .kind = VPROF_NODE_INTERVAL,
+					   .name = "request",
+					   .display = "request",
+					   .file = "",
+					   .object = "",
+					   .var_ns2 = 1,
+					   .mean_ns = 1,
+					   .share = 1 };
 	for (size_t p = 0; p < n_parents; p++) {
 		uint32_t parent = p ? (uint32_t)((p - 1) * SIBLINGS + 1) : 0, first = (uint32_t)r->n_nodes;
 
@@ -65,15 +71,27 @@ static struct vprof_results *make_results(size_t n_pairs)
 		for (size_t i = 0; i < SIBLINGS; i++) {
 			const char *name = function_name(r, i % 2 ? i : p * SIBLINGS + i);
 
-			r->nodes[r->n_nodes++] = (struct vprof_node){
-				.kind = VPROF_NODE_FUNCTION, .code = (uint32_t)(0x100 + i), .parent = parent, .depth = (uint32_t)p + 1,
-				.name = name, .display = name, .file = "f.c", .object = "", .n_calls = 1, .n_timed = 1,
-				.mean_ns = random_share(), .var_ns2 = random_share() / SIBLINGS, .share = random_share() / SIBLINGS };
+			r->nodes[r->n_nodes++] = (struct vprof_node){ .kind = VPROF_NODE_FUNCTION,
+								      .code = (uint32_t)(0x100 + i),
+								      .parent = parent,
+								      .depth = (uint32_t)p + 1,
+								      .name = name,
+								      .display = name,
+								      .file = "f.c",
+								      .object = "",
+								      .n_calls = 1,
+								      .n_timed = 1,
+								      .mean_ns = random_share(),
+								      .var_ns2 = random_share() / SIBLINGS,
+								      .share = random_share() / SIBLINGS };
 		}
 		for (uint32_t a = first; a < first + SIBLINGS; a++)
 			for (uint32_t b = a + 1; b < first + SIBLINGS; b++)
-				r->covariances[r->n_covariances++] = (struct vprof_covariance){
-					.a = a, .b = b, .cov_ns2 = random_share() / SIBLINGS, .share = random_share() / SIBLINGS };
+				r->covariances[r->n_covariances++] =
+					(struct vprof_covariance){ .a = a,
+								   .b = b,
+								   .cov_ns2 = random_share() / SIBLINGS,
+								   .share = random_share() / SIBLINGS };
 	}
 	return r;
 }
@@ -107,8 +125,10 @@ static double rank(struct vprof_results *r, const struct vprof_plan *plan)
 
 int main(int argc, char **argv)
 {
-	static const struct option known[] = { { "json", no_argument, NULL, 'j' }, { "pairs", required_argument, NULL, 'p' },
-					       { "rounds", required_argument, NULL, 'r' }, { 0 } };
+	static const struct option known[] = { { "json", no_argument, NULL, 'j' },
+					       { "pairs", required_argument, NULL, 'p' },
+					       { "rounds", required_argument, NULL, 'r' },
+					       { 0 } };
 	struct bench_series first = { 0 }, again = { 0 };
 	long n_pairs = 250000, n_rounds = 5;
 	struct vprof_results *r = NULL;

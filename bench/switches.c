@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bench/switches: what it costs a target that its threads' switches are recorded. Two threads take turns; one turn of both is
- * a round trip. The same program without, with, and with a limit as `vprof run` sets it, in turn in every round.
+/* bench/switches: what it costs a target that its threads' switches are recorded. Two threads take turns; one turn of
+ * both is a round trip. The same program without, with, and with a limit as `vprof run` sets it, in turn in every
+ * round.
  *
  *   bench_switches [--json] [--rounds N] [--trips N] [--limit N]
  *
- * Figures are medians over the rounds, ratios those of one round. It never fails on time; exit status 77: switches cannot be
- * recorded here.
+ * Figures are medians over the rounds, ratios those of one round. It never fails on time; exit status 77: switches
+ * cannot be recorded here.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -237,11 +238,11 @@ static void report(int json, int which, double (*ns)[ROUNDS_MAX], size_t n)
 	}
 	if (json)
 		printf("%s\n {\"target\": \"%s\", \"ns_off\": %.1f, \"ns_on\": %.1f, \"ns_auto\": %.1f, \"ratio_on\": %.4f, "
-		       "\"ratio_auto\": %.4f}", which ? "," : "[", shapes[which].name, at[OFF], at[ON], at[LIMITED], of[ON],
-		       of[LIMITED]);
+		       "\"ratio_auto\": %.4f}",
+		       which ? "," : "[", shapes[which].name, at[OFF], at[ON], at[LIMITED], of[ON], of[LIMITED]);
 	else
-		printf("| %s | %.2f | %.2f | %.3f | %.2f | %.3f |\n", shapes[which].name, at[OFF] / 1e3, at[ON] / 1e3, of[ON],
-		       at[LIMITED] / 1e3, of[LIMITED]);
+		printf("| %s | %.2f | %.2f | %.3f | %.2f | %.3f |\n", shapes[which].name, at[OFF] / 1e3, at[ON] / 1e3,
+		       of[ON], at[LIMITED] / 1e3, of[LIMITED]);
 	fflush(stdout);
 }
 

@@ -20,8 +20,8 @@
 
 enum shape { ALONE, BESIDE_ONE, CONTENDED_2, CONTENDED_8, N_SHAPES }; /* in a process without and with threads */
 
-static const char *const kinds[N_KINDS] = {"mutex", "rdlock", "wrlock", "semaphore"};
-static const int n_threads[N_SHAPES] = {1, 1, 2, 8};
+static const char *const kinds[N_KINDS] = { "mutex", "rdlock", "wrlock", "semaphore" };
+static const int n_threads[N_SHAPES] = { 1, 1, 2, 8 };
 
 enum side { PLAIN, ACTIVE, N_SIDES };
 
@@ -31,7 +31,7 @@ struct options {
 	const char *dir;
 };
 
-static struct bench_target targets[2][N_SIDES]; /* processes without and with threads */
+static struct bench_target targets[2][N_SIDES];		       /* processes without and with threads */
 static struct bench_series series[N_KINDS][N_SHAPES][N_SIDES]; /* ns per pair of all threads together */
 
 static int start(const char *dir)
@@ -116,26 +116,38 @@ static void print_table(const struct options *o, const char *machine, const stru
 		printf("| %s | %.2f | %.2f | %.2f | %.2f | %.2f | %.0f %% | %.0f %% |\n", kinds[kind],
 		       bench_series_min(&series[kind][BESIDE_ONE][PLAIN]),
 		       bench_series_min(&series[kind][BESIDE_ONE][ACTIVE]), added(kind, BESIDE_ONE),
-		       bench_series_min(&series[kind][ALONE][PLAIN]), added(kind, ALONE),
-		       100 * kept(kind, CONTENDED_2), 100 * kept(kind, CONTENDED_8));
+		       bench_series_min(&series[kind][ALONE][PLAIN]), added(kind, ALONE), 100 * kept(kind, CONTENDED_2),
+		       100 * kept(kind, CONTENDED_8));
 }
 
 static int options_read(struct options *o, int argc, char **argv)
 {
 	static const struct option known[] = {
-		{"json", no_argument, NULL, 'j'}, {"rounds", required_argument, NULL, 'r'},
-		{"pairs", required_argument, NULL, 'p'}, {"ring", required_argument, NULL, 'm'}, {"dir", required_argument, NULL, 'd'}, {0},
+		{ "json", no_argument, NULL, 'j' },	   { "rounds", required_argument, NULL, 'r' },
+		{ "pairs", required_argument, NULL, 'p' }, { "ring", required_argument, NULL, 'm' },
+		{ "dir", required_argument, NULL, 'd' },   { 0 },
 	};
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
 		switch (option) {
-		case 'j': o->json = 1; break;
-		case 'r': o->n_rounds = atoi(optarg); break;
-		case 'p': o->n_pairs = atol(optarg); break;
-		case 'm': bench_ring_bytes = strtoull(optarg, NULL, 10) << 20; break;
-		case 'd': o->dir = optarg; break;
-		default: return -1;
+		case 'j':
+			o->json = 1;
+			break;
+		case 'r':
+			o->n_rounds = atoi(optarg);
+			break;
+		case 'p':
+			o->n_pairs = atol(optarg);
+			break;
+		case 'm':
+			bench_ring_bytes = strtoull(optarg, NULL, 10) << 20;
+			break;
+		case 'd':
+			o->dir = optarg;
+			break;
+		default:
+			return -1;
 		}
 	}
 	return o->n_rounds < 1 || o->n_rounds > BENCH_ROUNDS_MAX || o->n_pairs < 1 || optind != argc ? -1 : 0;
@@ -143,13 +155,14 @@ static int options_read(struct options *o, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct options o = {.n_rounds = 50, .n_pairs = 200000, .dir = "."};
-	struct vprof_collector_stats stats = {0};
+	struct options o = { .n_rounds = 50, .n_pairs = 200000, .dir = "." };
+	struct vprof_collector_stats stats = { 0 };
 	char dir[400], machine[400];
 	int code = 1;
 
 	if (options_read(&o, argc, argv)) {
-		fprintf(stderr, "usage: bench_sync [--json] [--rounds 1..%d] [--pairs N] [--ring MIB] [--dir DIR]\n", BENCH_ROUNDS_MAX);
+		fprintf(stderr, "usage: bench_sync [--json] [--rounds 1..%d] [--pairs N] [--ring MIB] [--dir DIR]\n",
+			BENCH_ROUNDS_MAX);
 		return 2;
 	}
 	bench_machine(machine, sizeof(machine));

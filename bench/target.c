@@ -102,15 +102,16 @@ static int trace_dir_make(const char *dir, const char *name, enum bench_sink sin
 void bench_target_start(struct bench_target *t, const char *dir, const char *name, const char *command,
 			enum bench_sink sink)
 {
-	struct vprof_error err = {""};
+	struct vprof_error err = { "" };
 	char trace_dir[600];
 	int fds[2];
 
 	if (t->missing[0])
 		return;
 	if (sink != BENCH_NO_VPROF) {
-		struct vprof_collector_options o = {.trace_dir = trace_dir, .memory_bytes = bench_ring_bytes,
-							 .sample_after = sink == BENCH_SAMPLED ? 64 : 0};
+		struct vprof_collector_options o = { .trace_dir = trace_dir,
+						     .memory_bytes = bench_ring_bytes,
+						     .sample_after = sink == BENCH_SAMPLED ? 64 : 0 };
 
 		if (trace_dir_make(dir, name, sink, trace_dir, sizeof(trace_dir))) {
 			snprintf(t->missing, sizeof(t->missing), "%.400s: %s", trace_dir, strerror(errno));

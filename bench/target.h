@@ -47,7 +47,7 @@ double bench_target_ask(struct bench_target *t, const char *request);
 void bench_target_stop(struct bench_target *t, struct vprof_collector_stats *stats);
 
 void bench_series_add(struct bench_series *s, double value);
-double bench_series_min(const struct bench_series *s);	  /* NAN when empty */
+double bench_series_min(const struct bench_series *s); /* NAN when empty */
 double bench_series_median(const struct bench_series *s);
 /* Median over the rounds of s / base. */
 double bench_series_ratio(const struct bench_series *s, const struct bench_series *base);

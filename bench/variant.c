@@ -5,9 +5,10 @@
  *   bench_variant PROJECT closed            every function, all gates closed for ever
  *   bench_variant PROJECT children N TRACE  N measured children
  *
- * PROJECT has been through `vprof init`. Children: the functions at the intervals' marks are roots; going down from them level
- * by level, functions that TRACE (a run of the variant `all`) saw executed are broken down, which measures what they call,
- * until N functions and call sites are measured. Functions that nothing calls by name come after the others.
+ * PROJECT has been through `vprof init`. Children: the functions at the intervals' marks are roots; going down from
+ * them level by level, functions that TRACE (a run of the variant `all`) saw executed are broken down, which measures
+ * what they call, until N functions and call sites are measured. Functions that nothing calls by name come after the
+ * others.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -69,8 +70,10 @@ static int find_executed(struct variant *v, const char *trace_dir, struct vprof_
 		vprof_trace_cursor_init(&cursor, &trace->threads[i]);
 		while ((u = vprof_trace_next(&cursor, &n))) {
 			uint32_t code = VP_CODE(VP_CODE(u->w) == VP_KIND_SAMPLE && n > 1 ? u[1].w : u->w);
-			const struct vprof_facts_function *f = code < VP_CODE_FUNCTION || code >= VP_CODE_SITE ?
-				NULL : vprof_facts_function(v->facts, code - VP_CODE_FUNCTION);
+			const struct vprof_facts_function *f =
+				code < VP_CODE_FUNCTION || code >= VP_CODE_SITE ?
+					NULL :
+					vprof_facts_function(v->facts, code - VP_CODE_FUNCTION);
 
 			if (f)
 				v->is_executed[f - v->facts->functions] = 1;
@@ -111,7 +114,8 @@ static void put_in_order(struct variant *v)
 		const struct vprof_facts_function *f = &v->facts->functions[v->order[i]];
 
 		for (uint32_t k = 0; k < f->n_calls; k++) {
-			const struct vprof_facts_call *c = &v->facts->calls[v->facts->calls_by_caller[f->first_call + k]];
+			const struct vprof_facts_call *c =
+				&v->facts->calls[v->facts->calls_by_caller[f->first_call + k]];
 
 			if (c->callee_function)
 				append(v, c->callee_function - 1);
@@ -183,7 +187,8 @@ static int make_children(struct variant *v, size_t wanted, struct vprof_plan **p
 	int rc;
 
 	if (!wanted) /* the annotations alone */
-		return vprof_plan_make(plan, v->facts, v->graph, v->annotations, &(struct vprof_decisions){ 0 }, NULL, err);
+		return vprof_plan_make(plan, v->facts, v->graph, v->annotations, &(struct vprof_decisions){ 0 }, NULL,
+				       err);
 	for (size_t n = 1; n <= v->n_order; n++) {
 		rc = make(v, n, plan, err);
 		if (rc)
@@ -217,8 +222,12 @@ static int build(const struct variant *v, const struct vprof_plan *plan, struct 
 	struct vprof_splice_result splice;
 	struct vprof_replay_result replay;
 	struct vprof_replay_options o = {
-		.vprof_dir = v->vprof_dir, .probe_header = VPROF_PROBE, .include_dir = VPROF_INCLUDE,
-		.build = v->annotations->build, .directory = v->annotations->directory, .log_path = log,
+		.vprof_dir = v->vprof_dir,
+		.probe_header = VPROF_PROBE,
+		.include_dir = VPROF_INCLUDE,
+		.build = v->annotations->build,
+		.directory = v->annotations->directory,
+		.log_path = log,
 	};
 	int rc = shadow && log && to ? 0 : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
 
@@ -229,8 +238,8 @@ static int build(const struct variant *v, const struct vprof_plan *plan, struct 
 	if (!rc)
 		rc = vprof_plan_write(plan, to, err);
 	if (!rc)
-		fprintf(stderr, "%zu probes, %zu of them children, %zu units compiled\n", plan->n_probes, n_children(plan),
-			replay.n_compiled);
+		fprintf(stderr, "%zu probes, %zu of them children, %zu units compiled\n", plan->n_probes,
+			n_children(plan), replay.n_compiled);
 	free(shadow);
 	free(log);
 	free(to);

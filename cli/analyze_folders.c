@@ -30,7 +30,7 @@ struct ranks {
 };
 
 struct inputs {
-	char **traces; /* [n] */
+	char **traces;	    /* [n] */
 	struct stat *files; /* [n] their records.vpt */
 	struct vprof_plan *plan;
 };
@@ -58,13 +58,18 @@ static int load(struct ranks *r, const char *library_dir, struct vprof_error *er
 	if (!path)
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
 	if (access(path, F_OK))
-		rc = vprof_error_set(err, VPROF_ERR_MISSING, "this vprof has no MPI: there is no %s. It is built where MPI's headers are: "
-				     "apt-get install libopenmpi-dev openmpi-bin, then configure and build vprof again. Without --mpi "
-				     "this process analyses the same folders alone", path);
+		rc = vprof_error_set(
+			err, VPROF_ERR_MISSING,
+			"this vprof has no MPI: there is no %s. It is built where MPI's headers are: "
+			"apt-get install libopenmpi-dev openmpi-bin, then configure and build vprof again. Without --mpi "
+			"this process analyses the same folders alone",
+			path);
 	if (!rc)
-		r->plugin = dlopen(path, RTLD_NOW | RTLD_GLOBAL); /* MPI loads parts of its own that look for its names */
+		/* MPI loads parts of its own that look for its names */
+		r->plugin = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
 	if (!rc && !r->plugin)
-		rc = vprof_error_set(err, VPROF_ERR_MISSING, "cannot load %s: %s. Install MPI: apt-get install openmpi-bin", path, dlerror());
+		rc = vprof_error_set(err, VPROF_ERR_MISSING,
+				     "cannot load %s: %s. Install MPI: apt-get install openmpi-bin", path, dlerror());
 	free(path);
 	if (rc)
 		return rc;
@@ -72,7 +77,8 @@ static int load(struct ranks *r, const char *library_dir, struct vprof_error *er
 	*(void **)&r->end = dlsym(r->plugin, VPROF_MPI_END);
 	if (!begin || !r->end || begin(&r->transport, VPROF_MPI_VERSION, message, sizeof message)) {
 		r->end = NULL;
-		return vprof_error_set(err, VPROF_ERR_FAILED, "%s", message[0] ? message : "vprof-mpi.so is damaged: install vprof again");
+		return vprof_error_set(err, VPROF_ERR_FAILED, "%s",
+				       message[0] ? message : "vprof-mpi.so is damaged: install vprof again");
 	}
 	r->exchange.transport = &r->transport;
 	return VPROF_OK;
@@ -110,7 +116,8 @@ static int check_new(struct inputs *in, size_t i, char *const *words, struct vpr
 		rc = vprof_error_set(err, VPROF_ERR_FAILED, "cannot read %s: %s", path, strerror(errno));
 	for (size_t k = 0; k < i && !rc; k++)
 		if (in->files[k].st_dev == in->files[i].st_dev && in->files[k].st_ino == in->files[i].st_ino)
-			rc = vprof_error_set(err, VPROF_ERR_INPUT, "%s and %s are the same trace: name each once", words[k], words[i]);
+			rc = vprof_error_set(err, VPROF_ERR_INPUT, "%s and %s are the same trace: name each once",
+					     words[k], words[i]);
 	free(path);
 	return rc;
 }
@@ -127,14 +134,18 @@ static int add_input(struct inputs *in, size_t i, char *const *words, struct vpr
 	if (!plan_path || !in->traces[i])
 		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
 	else if (!is_trace && !holds(word, "trace/records.vpt"))
-		rc = vprof_error_set(err, VPROF_ERR_MISSING, "there is no trace in %s: name the folder of a run, such as .vprof/runs/0001", word);
+		rc = vprof_error_set(err, VPROF_ERR_MISSING,
+				     "there is no trace in %s: name the folder of a run, such as .vprof/runs/0001",
+				     word);
 	if (!rc)
 		rc = check_new(in, i, words, err);
 	if (!rc)
 		rc = vprof_plan_read(&plan, plan_path, err);
 	if (!rc && in->plan && !same_probes(in->plan, plan))
-		rc = vprof_error_set(err, VPROF_ERR_INPUT, "the runs %s and %s have different plans, so their functions cannot be counted "
-				     "together: record both with the same build", words[0], word);
+		rc = vprof_error_set(err, VPROF_ERR_INPUT,
+				     "the runs %s and %s have different plans, so their functions cannot be counted "
+				     "together: record both with the same build",
+				     words[0], word);
 	free(plan_path);
 	if (in->plan || rc)
 		vprof_plan_free(plan);
@@ -187,20 +198,27 @@ static int show(const struct vprof_folders *f, struct vprof_results *r, int *sta
 	return rc;
 }
 
-static int analyse(const struct vprof_folders *f, struct inputs *in, struct vprof_exchange *x, int rc, struct vprof_results **results,
-		   struct vprof_error *err)
+static int analyse(const struct vprof_folders *f, struct inputs *in, struct vprof_exchange *x, int rc,
+		   struct vprof_results **results, struct vprof_error *err)
 {
 	struct vprof_progress progress;
 	struct vprof_analyze_options options = {
-		.trace_dirs = (const char *const *)in->traces, .n_trace_dirs = f->n, .plan = in->plan, .interval = f->interval,
-		.k = (int)f->k, .threshold = f->threshold, .slower_than_ns = f->slower_than_ns, .n_threads = (int)f->n_threads,
+		.trace_dirs = (const char *const *)in->traces,
+		.n_trace_dirs = f->n,
+		.plan = in->plan,
+		.interval = f->interval,
+		.k = (int)f->k,
+		.threshold = f->threshold,
+		.slower_than_ns = f->slower_than_ns,
+		.n_threads = (int)f->n_threads,
 		.exchange = x,
 	};
 	int is_first = !vprof_exchange_rank(x);
 	char among[64] = "";
 
 	if (x)
-		snprintf(among, sizeof among, "%d %s: ", vprof_exchange_ranks(x), vprof_exchange_ranks(x) == 1 ? "rank" : "ranks");
+		snprintf(among, sizeof among, "%d %s: ", vprof_exchange_ranks(x),
+			 vprof_exchange_ranks(x) == 1 ? "rank" : "ranks");
 	if (rc) { /* the others are in their first gather */
 		if (x && !vprof_exchange_gather(x, rc, err, NULL, 0, NULL))
 			return rc;
@@ -217,10 +235,10 @@ static int analyse(const struct vprof_folders *f, struct inputs *in, struct vpro
 	if (is_first && rc)
 		vprof_progress_drop(&progress);
 	else if (is_first)
-		vprof_progress_end(&progress, "%s%s complete, %s cut by the trace's end, %s ambiguous, %s dropped", among,
-				   vprof_format_count((*results)->n_complete).s,
-				   vprof_format_count((*results)->n_cut).s, vprof_format_count((*results)->n_ambiguous).s,
-				   vprof_format_count((*results)->n_dropped).s);
+		vprof_progress_end(
+			&progress, "%s%s complete, %s cut by the trace's end, %s ambiguous, %s dropped", among,
+			vprof_format_count((*results)->n_complete).s, vprof_format_count((*results)->n_cut).s,
+			vprof_format_count((*results)->n_ambiguous).s, vprof_format_count((*results)->n_dropped).s);
 	return rc;
 }
 

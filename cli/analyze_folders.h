@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* vprof analyze DIR...: traces of several runs or hosts as one, without a project, by this process or by the ranks that mpirun
- * started (--mpi). */
+/* vprof analyze DIR...: traces of several runs or hosts as one, without a project, by this process or by the ranks that
+ * mpirun started (--mpi). */
 #ifndef VPROF_ANALYZE_FOLDERS_H
 #define VPROF_ANALYZE_FOLDERS_H
 
@@ -11,8 +11,8 @@
 struct vprof_folders {
 	char **words; /* [n] runs' folders, or their trace folders */
 	size_t n;
-	const char *interval, *output; /* output: file for results.json, or NULL */
-	long k, n_threads; /* 0: the default */
+	const char *interval, *output;	  /* output: file for results.json, or NULL */
+	long k, n_threads;		  /* 0: the default */
 	double threshold, slower_than_ns; /* below 0, 0: the default */
 	enum vprof_view view;
 	int json, use_mpi;

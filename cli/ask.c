@@ -169,8 +169,10 @@ static void print_question(const struct vprof_ask *ask, size_t index, int can_br
 
 	print_name(ask, index);
 	if (can_break && f->n_unmeasured)
-		fprintf(stderr, ": [b]reak down (instruments %s callee%s)  [c]ulprit  [i]nherent  i[g]nore  [s]how source  "
-			"[q]uit > ", vprof_format_count(f->n_unmeasured).s, f->n_unmeasured == 1 ? "" : "s");
+		fprintf(stderr,
+			": [b]reak down (instruments %s callee%s)  [c]ulprit  [i]nherent  i[g]nore  [s]how source  "
+			"[q]uit > ",
+			vprof_format_count(f->n_unmeasured).s, f->n_unmeasured == 1 ? "" : "s");
 	else if (can_break)
 		fprintf(stderr, ": [b]reak down  [c]ulprit  [i]nherent  i[g]nore  [s]how source  [q]uit > ");
 	else
@@ -231,8 +233,13 @@ static int prospect_of(const struct vprof_ask *ask, const struct vprof_factor *f
 static int judge(const struct vprof_ask *ask, const struct vprof_factor *f, const char *verdict)
 {
 	const struct vprof_review *old = vprof_reviews_find(&ask->session->reviews, ask->results->interval, f->key);
-	struct vprof_review review = { (char *)ask->results->interval, (char *)f->key, (char *)f->name, (char *)verdict,
-				       old ? old->note : NULL, (char *)ask->results->run, NULL };
+	struct vprof_review review = { (char *)ask->results->interval,
+				       (char *)f->key,
+				       (char *)f->name,
+				       (char *)verdict,
+				       old ? old->note : NULL,
+				       (char *)ask->results->run,
+				       NULL };
 	const char *path = ask->workspace->project.verdicts;
 	struct vprof_error err = { "" };
 

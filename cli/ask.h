@@ -17,7 +17,8 @@ struct vprof_ask {
 };
 
 /* Decides every chosen factor that has no verdict yet, and those that take the places of factors set aside meanwhile;
- * writes the decisions into the session (not to disk). *stopped: the input ended, nothing more was asked. OK or NOMEM. */
+ * writes the decisions into the session (not to disk). *stopped: the input ended, nothing more was asked. OK or NOMEM.
+ */
 int vprof_ask_all(const struct vprof_ask *ask, int *stopped, struct vprof_error *err);
 
 #endif

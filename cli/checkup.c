@@ -88,7 +88,8 @@ static void describe_unit(struct vprof_text *database, const char *folder)
 	cJSON_AddStringToObject(unit, "directory", folder);
 	cJSON_AddStringToObject(unit, "file", file ? file : "");
 	cJSON_AddStringToObject(unit, "output", output ? output : "");
-	cJSON_AddItemToObject(unit, "arguments", cJSON_CreateStringArray(arguments, sizeof arguments / sizeof *arguments));
+	cJSON_AddItemToObject(unit, "arguments",
+			      cJSON_CreateStringArray(arguments, sizeof arguments / sizeof *arguments));
 	text = cJSON_Print(list);
 	vprof_text_add(database, text ? text : "");
 	cJSON_free(text);
@@ -112,8 +113,10 @@ static void check_scan(struct vprof_checkup *row, const struct vprof_project *p,
 		goto out;
 	}
 	describe_unit(&database, folder);
-	if (!list || !facts || write_text(folder, "try.c", "#include <stddef.h>\n#include <stdio.h>\n"
-					  "int main(void) { return puts(\"\") == EOF; }\n") ||
+	if (!list || !facts ||
+	    write_text(folder, "try.c",
+		       "#include <stddef.h>\n#include <stdio.h>\n"
+		       "int main(void) { return puts(\"\") == EOF; }\n") ||
 	    write_text(folder, "compile_commands.json", database.s)) {
 		set(row, VPROF_HEALTH_BROKEN, NO_ROOM, "cannot write to %s", folder);
 		goto out;
@@ -143,25 +146,33 @@ static void check_preload(struct vprof_checkup *row, const struct vprof_project 
 	char *trace = vprof_path_join(folder, "trace"), *log = vprof_path_join(folder, "run.log");
 	const char *argv[] = { "gcc", "-include", p->probe_header, "-I", p->include_dir, "-o", program, source, NULL };
 	struct vprof_text out = VPROF_TEXT_INIT;
-	struct vprof_run_request request = { .command = "./probe", .directory = folder, .trace_dir = trace,
-					     .log_path = log, .library = p->library, .memory_bytes = 16 << 20 };
+	struct vprof_run_request request = { .command = "./probe",
+					     .directory = folder,
+					     .trace_dir = trace,
+					     .log_path = log,
+					     .library = p->library,
+					     .memory_bytes = 16 << 20 };
 	struct vprof_run_outcome outcome = { 0 };
 	struct vprof_error err = { "" };
 
 	if (!source || !program || !trace || !log ||
-	    write_text(folder, "probe.c", "#include <vprof.h>\nint main(void)\n{\n\tvprof_begin(\"try\", 1);\n"
+	    write_text(folder, "probe.c",
+		       "#include <vprof.h>\nint main(void)\n{\n\tvprof_begin(\"try\", 1);\n"
 		       "\tvprof_end(\"try\", 1);\n\treturn 0;\n}\n"))
 		set(row, VPROF_HEALTH_BROKEN, NO_ROOM, "cannot write to %s", folder);
 	else if (try(argv, &out))
-		set(row, VPROF_HEALTH_BROKEN, "Install vprof again, or set VPROF_LIBDIR", "a program with a probe does "
-		    "not compile: %.180s", out.s);
+		set(row, VPROF_HEALTH_BROKEN, "Install vprof again, or set VPROF_LIBDIR",
+		    "a program with a probe does "
+		    "not compile: %.180s",
+		    out.s);
 	else if (vprof_run_target(&request, &outcome, &err))
 		set(row, VPROF_HEALTH_BROKEN, "See docs/troubleshooting.md", "%.240s", err.message);
 	else if (outcome.status)
 		set(row, VPROF_HEALTH_BROKEN, "See docs/troubleshooting.md",
 		    "a program with a probe fails when it runs with %s", p->library);
 	else if (!outcome.stats.n_threads)
-		set(row, VPROF_HEALTH_BROKEN, "Is LD_PRELOAD allowed here? A sandbox or a hardened loader may ignore it",
+		set(row, VPROF_HEALTH_BROKEN,
+		    "Is LD_PRELOAD allowed here? A sandbox or a hardened loader may ignore it",
 		    "a program with a probe recorded nothing");
 	else
 		set(row, VPROF_HEALTH_OK, "", "%s records", p->library);
@@ -214,8 +225,10 @@ static void check_shm(struct vprof_checkup *row)
 	}
 	mib = (unsigned long long)fs.f_bavail * fs.f_frsize >> 20;
 	if (mib < SHM_WANTED_MIB)
-		set(row, VPROF_HEALTH_WARNING, "Give it more (mount -o remount,size=1g /dev/shm; docker run "
-		    "--shm-size=1g), or use less: vprof run --memory 64", "%llu MiB free, records need up to 256", mib);
+		set(row, VPROF_HEALTH_WARNING,
+		    "Give it more (mount -o remount,size=1g /dev/shm; docker run "
+		    "--shm-size=1g), or use less: vprof run --memory 64",
+		    "%llu MiB free, records need up to 256", mib);
 	else
 		set(row, VPROF_HEALTH_OK, "", "%llu MiB free", mib);
 }
@@ -226,8 +239,9 @@ static void check_perf(struct vprof_checkup *row, const struct vprof_collector_s
 	if (stats->has_switches && stats->n_switches)
 		set(row, VPROF_HEALTH_OK, "", "preempted threads are told from running ones");
 	else
-		set(row, VPROF_HEALTH_WARNING, "Time in which a thread is preempted counts as running; everything else works without",
-		    "%s", *stats->no_switches ? stats->no_switches : "no switch between threads was told");
+		set(row, VPROF_HEALTH_WARNING,
+		    "Time in which a thread is preempted counts as running; everything else works without", "%s",
+		    *stats->no_switches ? stats->no_switches : "no switch between threads was told");
 }
 
 static void check_permissions(struct vprof_checkup *row, const struct vprof_project *p)
@@ -245,7 +259,8 @@ static void check_permissions(struct vprof_checkup *row, const struct vprof_proj
 static char *make_folder(char *why, size_t size)
 {
 	const char *tmp = getenv("TMPDIR");
-	char *base = realpath(tmp && *tmp ? tmp : "/tmp", NULL), *folder = base ? vprof_path_join(base, "vprof-doctor-XXXXXX") : NULL;
+	char *base = realpath(tmp && *tmp ? tmp : "/tmp", NULL),
+	     *folder = base ? vprof_path_join(base, "vprof-doctor-XXXXXX") : NULL;
 
 	if (!folder || !mkdtemp(folder)) {
 		snprintf(why, size, "cannot write to %.180s: %s", tmp && *tmp ? tmp : "/tmp", strerror(errno));
@@ -258,8 +273,8 @@ static char *make_folder(char *why, size_t size)
 
 size_t vprof_checkup_all(const struct vprof_project *p, struct vprof_checkup *rows, size_t max)
 {
-	static const char *const names[] = { "gcc", "g++", "make", "bear", "scan", "preload", "clock", "shm", "perf",
-					     "folder" };
+	static const char *const names[] = { "gcc",	"g++",	 "make", "bear", "scan",
+					     "preload", "clock", "shm",	 "perf", "folder" };
 	struct vprof_collector_stats stats = { 0 };
 	char *folder, why[256];
 	size_t n = sizeof names / sizeof *names;

@@ -19,8 +19,8 @@ struct vprof_checkup {
 /* Fills at most `max` rows; returns how many. */
 size_t vprof_checkup_all(const struct vprof_project *p, struct vprof_checkup *rows, size_t max);
 
-/* For a command that failed with `message`: what is broken on stderr, unless the message says just that; nothing when all is
- * well. */
+/* For a command that failed with `message`: what is broken on stderr, unless the message says just that; nothing when
+ * all is well. */
 void vprof_checkup_tell_broken(const struct vprof_project *p, const char *message);
 
 #endif

@@ -6,9 +6,10 @@
 
 static const struct vprof_usage usage = {
 	.synopsis = "build [--all | --annotations-only]",
-	.purpose = "Makes the plan of the drill-down as it stands, inserts its probes into copies of the sources,\n"
-		   "recompiles what changed and relinks with vprof.json's build command. The sources stay as they are;\n"
-		   "vprof restore puts the original objects and binaries back.",
+	.purpose =
+		"Makes the plan of the drill-down as it stands, inserts its probes into copies of the sources,\n"
+		"recompiles what changed and relinks with vprof.json's build command. The sources stay as they are;\n"
+		"vprof restore puts the original objects and binaries back.",
 };
 
 /* MISSING means that no drill-down has begun: the annotations alone. */

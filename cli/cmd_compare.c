@@ -20,9 +20,10 @@
 
 static const struct vprof_usage usage = {
 	.synopsis = "compare BASE NEW [--fail-if CONDITIONS] [--top N] [--json]",
-	.purpose = "Compares the latencies of two analysed runs: how mean, variance and percentiles changed, with 95 %\n"
-		   "bounds, and in which factors. BASE and NEW are runs of this project, or folders of runs of any.\n"
-		   "Exit status 1 when a condition of --fail-if holds, 3 when that cannot be told.",
+	.purpose =
+		"Compares the latencies of two analysed runs: how mean, variance and percentiles changed, with 95 %\n"
+		"bounds, and in which factors. BASE and NEW are runs of this project, or folders of runs of any.\n"
+		"Exit status 1 when a condition of --fail-if holds, 3 when that cannot be told.",
 	.max_operands = 2,
 };
 
@@ -60,7 +61,8 @@ static int load_side(struct side *side, struct vprof_error *err)
 	if (strspn(side->given, "0123456789") == strlen(side->given) || stat(side->given, &st)) {
 		rc = vprof_project_open(&p, NULL, err);
 		if (!rc)
-			rc = vprof_project_find_run(&p, side->given, "results.json", "analyse it with: vprof analyze", &run, err);
+			rc = vprof_project_find_run(&p, side->given, "results.json", "analyse it with: vprof analyze",
+						    &run, err);
 		folder = rc ? NULL : vprof_project_run_path(&p, run.s, "");
 	} else {
 		folder = strdup(side->given);
@@ -68,20 +70,26 @@ static int load_side(struct side *side, struct vprof_error *err)
 	if (!rc) {
 		path = folder ? vprof_path_join(folder, "results.json") : NULL;
 		if (path && access(path, F_OK))
-			rc = vprof_error_set(err, VPROF_ERR_MISSING, "%s is no folder of an analysed run: it has no results.json. "
-					     "Name one such as .vprof/runs/0001, analysed with: vprof analyze", side->given);
+			rc = vprof_error_set(err, VPROF_ERR_MISSING,
+					     "%s is no folder of an analysed run: it has no results.json. "
+					     "Name one such as .vprof/runs/0001, analysed with: vprof analyze",
+					     side->given);
 	}
 	if (!rc) {
 		trace = folder ? vprof_path_join(folder, "trace") : NULL;
-		rc = path && trace ? vprof_results_read(&side->results, path, err)
-				   : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		rc = path && trace ? vprof_results_read(&side->results, path, err) :
+				     vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
 	}
 	if (!rc && !side->results->n_complete)
-		rc = vprof_error_set(err, VPROF_ERR_INCONCLUSIVE, "run %s has no complete interval to compare; see why: "
-				     "vprof report %s", side->results->run, side->results->run);
+		rc = vprof_error_set(err, VPROF_ERR_INCONCLUSIVE,
+				     "run %s has no complete interval to compare; see why: "
+				     "vprof report %s",
+				     side->results->run, side->results->run);
 	if (!rc && access(trace, R_OK))
-		rc = vprof_error_set(err, VPROF_ERR_MISSING, "%s is not there: the latencies of run %s are compared one by one, "
-				     "so its trace must be kept", vprof_project_shown(trace), side->results->run);
+		rc = vprof_error_set(err, VPROF_ERR_MISSING,
+				     "%s is not there: the latencies of run %s are compared one by one, "
+				     "so its trace must be kept",
+				     vprof_project_shown(trace), side->results->run);
 	if (!rc)
 		rc = vprof_latencies_read(&side->latencies, trace, side->results->interval, err);
 	free(path);
@@ -150,7 +158,8 @@ static int change_factors(struct comparison *c)
 		const struct vprof_factor *b = order <= 0 ? base[i++] : NULL, *n = order >= 0 ? new[k++] : NULL;
 		struct factor_change *f = &c->factors[c->n_factors++];
 
-		*f = (struct factor_change){ .name = b ? b->name : n->name, .key = b ? b->key : n->key,
+		*f = (struct factor_change){ .name = b ? b->name : n->name,
+					     .key = b ? b->key : n->key,
 					     .base_ns = b ? b->sd_ns : sd_of_missing(n, alike),
 					     .new_ns = n ? n->sd_ns : sd_of_missing(b, alike) };
 		f->change = var_ns2 > 0 ? (f->new_ns * f->new_ns - f->base_ns * f->base_ns) / var_ns2 : NAN;
@@ -190,7 +199,8 @@ static void print_figures(const struct comparison *c)
 		print_signed_percent(high, sizeof high, x->high);
 		snprintf(bounds, sizeof bounds, "%s .. %s", low, high);
 		if (i == VPROF_FIGURE_VARIANCE) /* ns^2 tell a person nothing: sd stands below */
-			printf("%-12s%12s%12s%12s  %-22s%s\n", vprof_figure_names[i], "", "", change, bounds, words_of(x));
+			printf("%-12s%12s%12s%12s  %-22s%s\n", vprof_figure_names[i], "", "", change, bounds,
+			       words_of(x));
 		else
 			printf("%-12s%12s%12s%12s  %-22s%s\n", vprof_figure_names[i], vprof_format_duration(x->base).s,
 			       vprof_format_duration(x->new).s, change, bounds, words_of(x));
@@ -249,7 +259,8 @@ static void print_condition(const struct comparison *c, size_t i)
 	printf("%s%-12s %s %s %+g %%", i ? "" : "\n", verdict_words[verdict], vprof_figure_names[x->figure],
 	       x->is_above ? ">" : "<", x->limit * 100);
 	if (verdict == VPROF_CHANGE_INCONCLUSIVE && isnan(change->low))
-		printf(": bounds are not known below %zu intervals, or without variance", vprof_compare_needed(x->figure));
+		printf(": bounds are not known below %zu intervals, or without variance",
+		       vprof_compare_needed(x->figure));
 	else if (verdict == VPROF_CHANGE_INCONCLUSIVE)
 		printf(": the change is beyond the limit, its bounds are not; make longer runs");
 	else if (verdict == VPROF_CHANGE_PASSES && furthest > 0)
@@ -353,7 +364,8 @@ static int status_of(const struct comparison *c)
 	int status = VPROF_EXIT_OK;
 
 	for (size_t i = 0; i < c->n_conditions; i++) {
-		enum vprof_verdict_of_change v = vprof_condition_judge(&c->conditions[i], &c->changes[c->conditions[i].figure]);
+		enum vprof_verdict_of_change v =
+			vprof_condition_judge(&c->conditions[i], &c->changes[c->conditions[i].figure]);
 
 		if (v == VPROF_CHANGE_FAILS)
 			return VPROF_EXIT_FAILED;
@@ -372,9 +384,10 @@ static int compare(struct comparison *c, struct vprof_error *err)
 	if (rc)
 		return rc;
 	if (strcmp(c->sides[0].results->interval, c->sides[1].results->interval))
-		return vprof_error_set(err, VPROF_ERR_INPUT, "these runs are of different intervals, \"%.60s\" and \"%.60s\"; "
-				       "analyse one again with: vprof analyze RUN --interval NAME", c->sides[0].results->interval,
-				       c->sides[1].results->interval);
+		return vprof_error_set(err, VPROF_ERR_INPUT,
+				       "these runs are of different intervals, \"%.60s\" and \"%.60s\"; "
+				       "analyse one again with: vprof analyze RUN --interval NAME",
+				       c->sides[0].results->interval, c->sides[1].results->interval);
 	rc = vprof_compare(&c->sides[0].latencies, &c->sides[1].latencies, c->changes, err);
 	if (!rc && change_factors(c))
 		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
@@ -387,7 +400,8 @@ int vprof_cmd_compare(int argc, char **argv)
 	long top = DEFAULT_TOP;
 	int json = 0;
 	const struct vprof_option options[] = {
-		{ "fail-if", VPROF_OPTION_TEXT, &fail_if, "CONDITIONS", "such as 'p99 > +5%, variance > +20%'; mean, variance, sd, "
+		{ "fail-if", VPROF_OPTION_TEXT, &fail_if, "CONDITIONS",
+		  "such as 'p99 > +5%, variance > +20%'; mean, variance, sd, "
 		  "p50, p90 or p99" },
 		{ "top", VPROF_OPTION_COUNT, &top, "N", "factors to show (default 10)" },
 		{ "json", VPROF_OPTION_FLAG, &json, NULL, "print JSON" },
@@ -405,7 +419,8 @@ int vprof_cmd_compare(int argc, char **argv)
 	if (fail_if) {
 		c.n_conditions = vprof_conditions_parse(fail_if, c.conditions, &wrong);
 		if (!c.n_conditions)
-			return vprof_options_misused(&usage, "--fail-if cannot read \"%s\"; write such as 'p99 > +5%%'", wrong);
+			return vprof_options_misused(&usage, "--fail-if cannot read \"%s\"; write such as 'p99 > +5%%'",
+						     wrong);
 	}
 	c.sides[0].given = operands.words[0];
 	c.sides[1].given = operands.words[1];

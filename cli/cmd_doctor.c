@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* vprof doctor: what is missing on this machine, what is odd about the last run, and which functions of this project cannot
- * be measured. */
+/* vprof doctor: what is missing on this machine, what is odd about the last run, and which functions of this project
+ * cannot be measured. */
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,9 +26,10 @@
 
 static const struct vprof_usage usage = {
 	.synopsis = "doctor [--facts | --symptoms] [--json]",
-	.purpose = "Checks compilers, the scanner, bear, clock, preloading, shared memory and permissions by using them,\n"
-		   "and says what to install; then this project's own files, what is empty or odd about its last run, and\n"
-		   "what to do next. Exit status 1 when something that vprof cannot do without is missing or damaged.",
+	.purpose =
+		"Checks compilers, the scanner, bear, clock, preloading, shared memory and permissions by using them,\n"
+		"and says what to install; then this project's own files, what is empty or odd about its last run, and\n"
+		"what to do next. Exit status 1 when something that vprof cannot do without is missing or damaged.",
 };
 
 static const char *health_name(enum vprof_health health)
@@ -114,7 +115,8 @@ static int doctor_facts(const struct vprof_project *p, int json, struct vprof_er
 	return rc;
 }
 
-static void set_row(struct vprof_checkup *row, const char *name, enum vprof_health health, const char *detail, const char *advice)
+static void set_row(struct vprof_checkup *row, const char *name, enum vprof_health health, const char *detail,
+		    const char *advice)
 {
 	row->name = name;
 	row->health = health;
@@ -133,7 +135,8 @@ static size_t add_files(const struct vprof_project *p, struct vprof_checkup *row
 	int rc;
 
 	if (p->has_config && vprof_annotations_read(&annotations, p->config, &err))
-		set_row(&rows[n++], "vprof.json", VPROF_HEALTH_BROKEN, err.message, "Correct it; vprof annotations checks it");
+		set_row(&rows[n++], "vprof.json", VPROF_HEALTH_BROKEN, err.message,
+			"Correct it; vprof annotations checks it");
 	else if (p->has_config)
 		set_row(&rows[n++], "vprof.json", VPROF_HEALTH_OK, vprof_project_shown(p->config), "");
 	vprof_annotations_free(annotations);
@@ -152,7 +155,8 @@ static size_t add_signs(const struct vprof_project *p, struct vprof_checkup *row
 	size_t n = vprof_symptoms_of_last_run(p, signs, MAX_SIGNS < max ? MAX_SIGNS : max);
 
 	for (size_t i = 0; i < n; i++)
-		set_row(&rows[i], signs[i].symptom->name, VPROF_HEALTH_WARNING, signs[i].detail, signs[i].symptom->advice);
+		set_row(&rows[i], signs[i].symptom->name, VPROF_HEALTH_WARNING, signs[i].detail,
+			signs[i].symptom->advice);
 	return n;
 }
 
@@ -199,7 +203,8 @@ int vprof_cmd_doctor(int argc, char **argv)
 {
 	int json = 0, facts = 0, symptoms = 0;
 	const struct vprof_option options[] = {
-		{ "facts", VPROF_OPTION_FLAG, &facts, NULL, "list the functions that cannot be instrumented, with reasons, by file and unit" },
+		{ "facts", VPROF_OPTION_FLAG, &facts, NULL,
+		  "list the functions that cannot be instrumented, with reasons, by file and unit" },
 		{ "symptoms", VPROF_OPTION_FLAG, &symptoms, NULL, "list all symptoms that are known, with the advice" },
 		{ "json", VPROF_OPTION_FLAG, &json, NULL, "print JSON" },
 		{ NULL },

@@ -18,9 +18,10 @@
 
 static const struct vprof_usage usage = {
 	.synopsis = "export FORMAT [RUN] [FILE] [--interval WHICH] [--from TIME] [--to TIME] [--limit N]",
-	.purpose = "Writes the last analysed run, or RUN, in another tool's format, to FILE or standard output. With --list it\n"
-		   "tells the formats: Perfetto, Chrome, folded stacks, speedscope, CSV, SARIF, OTLP. Those of the trace hold as\n"
-		   "much of it as --limit lets through, around the slowest interval; notes tell what was left out.",
+	.purpose =
+		"Writes the last analysed run, or RUN, in another tool's format, to FILE or standard output. With --list it\n"
+		"tells the formats: Perfetto, Chrome, folded stacks, speedscope, CSV, SARIF, OTLP. Those of the trace hold as\n"
+		"much of it as --limit lets through, around the slowest interval; notes tell what was left out.",
 	.max_operands = 3,
 };
 
@@ -45,7 +46,8 @@ static int take_operands(struct request *q, const struct vprof_operands *operand
 		return vprof_options_misused(&usage, "say which format; vprof export --list tells them");
 	q->format = vprof_export_find(operands->words[0]);
 	if (!q->format)
-		return vprof_options_misused(&usage, "no format \"%s\"; vprof export --list tells them", operands->words[0]);
+		return vprof_options_misused(&usage, "no format \"%s\"; vprof export --list tells them",
+					     operands->words[0]);
 	for (size_t i = 1; i < operands->n_words; i++) {
 		const char *word = operands->words[i];
 		const char **slot = *word && word[strspn(word, "0123456789")] == '\0' ? &q->run : &q->file;
@@ -53,20 +55,24 @@ static int take_operands(struct request *q, const struct vprof_operands *operand
 		if (*slot)
 			return vprof_options_misused(&usage, "unexpected argument \"%s\"", word);
 		if (vprof_export_find(word))
-			return vprof_options_misused(&usage, "one format at a time; for a file of that name: ./%s", word);
+			return vprof_options_misused(&usage, "one format at a time; for a file of that name: ./%s",
+						     word);
 		*slot = word;
 	}
 	if (q->format->part == VPROF_PART_NONE && (q->which || q->from_ns > 0 || q->to_ns > 0 || q->limit))
-		return vprof_options_misused(&usage, "%s is made of the results: --interval, --from, --to and --limit are for formats of the "
-					     "trace", q->format->name);
+		return vprof_options_misused(
+			&usage,
+			"%s is made of the results: --interval, --from, --to and --limit are for formats of the "
+			"trace",
+			q->format->name);
 	if (q->which && (q->from_ns > 0 || q->to_ns > 0))
 		return vprof_options_misused(&usage, "--interval goes with neither --from nor --to");
 	return -1;
 }
 
 /* Verdicts given since the analysis stand in the export as in the report. */
-static int read_results(struct vprof_export *e, struct vprof_results **results, const struct vprof_project *p, const char *run,
-			struct vprof_error *err)
+static int read_results(struct vprof_export *e, struct vprof_results **results, const struct vprof_project *p,
+			const char *run, struct vprof_error *err)
 {
 	char *path = vprof_project_run_path(p, run, "results.json");
 	struct vprof_error ignored = { "" };
@@ -89,14 +95,20 @@ static int read_results(struct vprof_export *e, struct vprof_results **results, 
 	return VPROF_OK;
 }
 
-static int open_part(struct vprof_trace_part **part, const struct request *q, const struct vprof_project *p, const char *run,
-		     const char *name, struct vprof_error *err)
+static int open_part(struct vprof_trace_part **part, const struct request *q, const struct vprof_project *p,
+		     const char *run, const char *name, struct vprof_error *err)
 {
 	char *trace = vprof_project_run_path(p, run, "trace"), *plan = vprof_project_run_path(p, run, "plan.json");
 	struct vprof_progress progress;
-	struct vprof_part_options options = { .trace_dir = trace, .plan_path = plan, .name = name, .which = q->which, .from_ns = q->from_ns,
-					      .to_ns = q->to_ns, .limit = q->limit ? (uint64_t)q->limit : q->format->limit,
-					      .progress = vprof_progress_update, .progress_arg = &progress };
+	struct vprof_part_options options = { .trace_dir = trace,
+					      .plan_path = plan,
+					      .name = name,
+					      .which = q->which,
+					      .from_ns = q->from_ns,
+					      .to_ns = q->to_ns,
+					      .limit = q->limit ? (uint64_t)q->limit : q->format->limit,
+					      .progress = vprof_progress_update,
+					      .progress_arg = &progress };
 	int rc = trace && plan ? VPROF_OK : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
 
 	if (!rc) {
@@ -109,19 +121,22 @@ static int open_part(struct vprof_trace_part **part, const struct request *q, co
 	return rc;
 }
 
-static int write_to(struct vprof_export *e, const struct vprof_export_format *format, const char *shown, struct vprof_error *err)
+static int write_to(struct vprof_export *e, const struct vprof_export_format *format, const char *shown,
+		    struct vprof_error *err)
 {
 	int rc = format->write(e, err);
 
 	errno = 0;
 	if (!rc && (fflush(e->to) || ferror(e->to)))
-		rc = vprof_error_set(err, VPROF_ERR_FAILED, "cannot write %s: %s", shown, errno ? strerror(errno) : "an error on the way");
+		rc = vprof_error_set(err, VPROF_ERR_FAILED, "cannot write %s: %s", shown,
+				     errno ? strerror(errno) : "an error on the way");
 	return rc;
 }
 
-/* To a neighbour that takes the file's name once it is whole: whoever reads FILE sees all of it or what was there before. A device, a
- * pipe and what a link to nothing names are written into; a link stays, its file is replaced. */
-static int write_file(struct vprof_export *e, const struct vprof_export_format *format, const char *file, struct vprof_error *err)
+/* To a neighbour that takes the file's name once it is whole: whoever reads FILE sees all of it or what was there
+ * before. A device, a pipe and what a link to nothing names are written into; a link stays, its file is replaced. */
+static int write_file(struct vprof_export *e, const struct vprof_export_format *format, const char *file,
+		      struct vprof_error *err)
 {
 	struct vprof_text neighbour = VPROF_TEXT_INIT;
 	struct stat st;
@@ -162,13 +177,15 @@ static void tell_gaps(const struct vprof_export *e)
 	uint64_t n_ignored = part ? part->trace->n_bytes_ignored + part->timeline->n_bytes_ignored : 0;
 
 	if (n_ignored)
-		vprof_tell("%llu bytes of the trace are damaged or cut and were ignored", (unsigned long long)n_ignored);
+		vprof_tell("%llu bytes of the trace are damaged or cut and were ignored",
+			   (unsigned long long)n_ignored);
 	if (part && part->trace->is_cut)
 		vprof_tell("the trace is cut: its recording did not finish. What was written is exported");
 	if (part && *part->note)
 		vprof_tell("exported is %s.", part->note);
 	if (e->n_left_out)
-		vprof_tell("%llu more calls or waits did not fit the limit and were left out", (unsigned long long)e->n_left_out);
+		vprof_tell("%llu more calls or waits did not fit the limit and were left out",
+			   (unsigned long long)e->n_left_out);
 	if (!part && e->results->inconclusive)
 		vprof_tell("the run is inconclusive; vprof report tells why");
 }
@@ -184,9 +201,13 @@ static int export(const struct request *q, const struct vprof_project *p, struct
 	int rc;
 
 	if (q->format->is_binary && to_stdout && isatty(STDOUT_FILENO))
-		return vprof_error_set(err, VPROF_ERR_INPUT, "%s is no text for a terminal: name a FILE, or redirect the output", q->format->name);
-	rc = vprof_project_find_run(p, q->run, needs_results ? "results.json" : "trace", needs_results ?
-				    "analyse one with: vprof analyze (or let vprof iterate do all)" : "record one with: vprof run", &run, err);
+		return vprof_error_set(err, VPROF_ERR_INPUT,
+				       "%s is no text for a terminal: name a FILE, or redirect the output",
+				       q->format->name);
+	rc = vprof_project_find_run(p, q->run, needs_results ? "results.json" : "trace",
+				    needs_results ? "analyse one with: vprof analyze (or let vprof iterate do all)" :
+						    "record one with: vprof run",
+				    &run, err);
 	if (!rc) {
 		struct vprof_error lacking = { "" };
 
@@ -198,7 +219,8 @@ static int export(const struct request *q, const struct vprof_project *p, struct
 		rc = open_part(&part, q, p, run.s, results ? results->interval : NULL, err);
 	e.part = part;
 	if (!rc)
-		rc = to_stdout ? write_to(&e, q->format, "standard output", err) : write_file(&e, q->format, q->file, err);
+		rc = to_stdout ? write_to(&e, q->format, "standard output", err) :
+				 write_file(&e, q->format, q->file, err);
 	if (!rc)
 		tell_gaps(&e);
 	if (!rc && !to_stdout)
@@ -212,10 +234,13 @@ int vprof_cmd_export(int argc, char **argv)
 {
 	struct request q = { 0 };
 	const struct vprof_option options[] = {
-		{ "interval", VPROF_OPTION_TEXT, &q.which, "WHICH", "only that time of the trace: slowest, median, p99 or an interval's id" },
-		{ "from", VPROF_OPTION_DURATION, &q.from_ns, "TIME", "begin there, such as 1.5s after the trace's begin" },
+		{ "interval", VPROF_OPTION_TEXT, &q.which, "WHICH",
+		  "only that time of the trace: slowest, median, p99 or an interval's id" },
+		{ "from", VPROF_OPTION_DURATION, &q.from_ns, "TIME",
+		  "begin there, such as 1.5s after the trace's begin" },
 		{ "to", VPROF_OPTION_DURATION, &q.to_ns, "TIME", "end there" },
-		{ "limit", VPROF_OPTION_COUNT, &q.limit, "N", "calls, waits and intervals at most (default 500000; otlp: 10000 intervals)" },
+		{ "limit", VPROF_OPTION_COUNT, &q.limit, "N",
+		  "calls, waits and intervals at most (default 500000; otlp: 10000 intervals)" },
 		{ "list", VPROF_OPTION_FLAG, &q.list, NULL, "tell the formats" },
 		{ NULL },
 	};

@@ -25,8 +25,9 @@
 
 static const struct vprof_usage usage = {
 	.synopsis = "init [OPTIONS] [-- BUILD COMMAND]",
-	.purpose = "Observes one build (from a clean tree: what is not compiled is not seen), or takes a compilation\n"
-		   "database, scans the sources and drafts vprof.json: intervals, locks and queues, each with the reason.",
+	.purpose =
+		"Observes one build (from a clean tree: what is not compiled is not seen), or takes a compilation\n"
+		"database, scans the sources and drafts vprof.json: intervals, locks and queues, each with the reason.",
 	.takes_command = 1,
 };
 
@@ -91,7 +92,8 @@ static int learn_build(const struct vprof_project *p, const struct init_options 
 		vprof_tell("taking the build observed before; give the build command again when it changed");
 		rc = VPROF_OK;
 	} else {
-		rc = vprof_error_set(err, VPROF_ERR_INPUT, "how is the program built? Give the command, from a clean "
+		rc = vprof_error_set(err, VPROF_ERR_INPUT,
+				     "how is the program built? Give the command, from a clean "
 				     "tree: vprof init -- make, or a database: vprof init --compile-commands FILE");
 	}
 	free(found);
@@ -106,8 +108,9 @@ static void print_intervals(const struct vprof_draft *d)
 	for (size_t i = 0; i < d->n_intervals && i < SHOWN_INTERVALS; i++) {
 		const struct vprof_interval_proposal *p = &d->intervals[i];
 
-		printf("  %zu %s%s%s%s%s  (%s, %s confidence)\n", i + 1, p->function, p->end ? " .. " : "", p->end ? p->end : "",
-		       p->given_up ? " or " : "", p->given_up ? p->given_up : "", p->where, p->confidence);
+		printf("  %zu %s%s%s%s%s  (%s, %s confidence)\n", i + 1, p->function, p->end ? " .. " : "",
+		       p->end ? p->end : "", p->given_up ? " or " : "", p->given_up ? p->given_up : "", p->where,
+		       p->confidence);
 		printf("      %s; id %s%s%s%s\n", p->why, p->id, p->end && strcmp(p->id, p->end_id) ? " .. " : "",
 		       p->end && strcmp(p->id, p->end_id) ? p->end_id : "",
 		       p->is_left ? "; suspended in between, when the thread works on others" : "");
@@ -115,7 +118,8 @@ static void print_intervals(const struct vprof_draft *d)
 	if (d->n_intervals > SHOWN_INTERVALS)
 		printf("    and %zu more\n", d->n_intervals - SHOWN_INTERVALS);
 	if (d->type_function)
-		printf("  type: %s%s%s\n", d->type_function, d->type_hint ? ": " : "", d->type_hint ? d->type_hint : "");
+		printf("  type: %s%s%s\n", d->type_function, d->type_hint ? ": " : "",
+		       d->type_hint ? d->type_hint : "");
 }
 
 static void print_entries(const struct vprof_draft *d)
@@ -158,8 +162,9 @@ static void print_next(const char *written, int is_draft, int has_interval, int 
 		printf("vprof.json exists already and was kept; take from the draft what you want\n");
 	if (is_draft)
 		has_build = has_run = 1; /* that file's affair */
-	printf("next\n  1. open vprof.json: %s%s%s\n", has_interval ? "confirm the interval" :
-	       "write the interval: the functions that begin and end a request (man vprof.json)",
+	printf("next\n  1. open vprof.json: %s%s%s\n",
+	       has_interval ? "confirm the interval" :
+			      "write the interval: the functions that begin and end a request (man vprof.json)",
 	       has_build ? "" : ", add the \"build\" command that relinks the program",
 	       has_run ? "" : ", add a \"run\" command that starts the program, loads it and ends");
 	printf("  2. vprof annotations      checks it against the sources\n"
@@ -173,7 +178,8 @@ static int draft(const struct vprof_project *p, const struct init_options *o, st
 	struct vprof_facts *facts = NULL;
 	struct vprof_draft *d = NULL;
 	char *written = vprof_path_join(p->directory, p->has_config ? "vprof.json.draft" : "vprof.json");
-	int rc = written ? vprof_facts_open(&facts, p->facts, err) : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	int rc = written ? vprof_facts_open(&facts, p->facts, err) :
+			   vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
 
 	if (!rc)
 		rc = vprof_callgraph_build(&graph, facts, err);
@@ -215,8 +221,10 @@ int vprof_cmd_init(int argc, char **argv)
 {
 	struct init_options o = { 0 };
 	const struct vprof_option options[] = {
-		{ "compile-commands", VPROF_OPTION_TEXT, &o.compile_commands, "FILE", "take this compilation database" },
-		{ "directory", VPROF_OPTION_TEXT, &o.directory, "DIR", "the project's folder (default: the current one)" },
+		{ "compile-commands", VPROF_OPTION_TEXT, &o.compile_commands, "FILE",
+		  "take this compilation database" },
+		{ "directory", VPROF_OPTION_TEXT, &o.directory, "DIR",
+		  "the project's folder (default: the current one)" },
 		{ "run", VPROF_OPTION_TEXT, &o.run, "COMMAND", "the run command to write into vprof.json" },
 		{ NULL },
 	};

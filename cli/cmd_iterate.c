@@ -25,9 +25,10 @@
 
 static const struct vprof_usage usage = {
 	.synopsis = "iterate [OPTIONS] [-- COMMAND]",
-	.purpose = "Builds, runs and analyses, round by round, and drills down from the interval to the functions that\n"
-		   "make its latency vary. Asks what to do with each chosen factor, or decides itself with --auto.\n"
-		   "COMMAND replaces vprof.json's run command. A drill-down that was interrupted goes on where it was.",
+	.purpose =
+		"Builds, runs and analyses, round by round, and drills down from the interval to the functions that\n"
+		"make its latency vary. Asks what to do with each chosen factor, or decides itself with --auto.\n"
+		"COMMAND replaces vprof.json's run command. A drill-down that was interrupted goes on where it was.",
 	.takes_command = 1,
 };
 
@@ -98,8 +99,9 @@ static void take_annotations(struct vprof_session *s, const char *hash)
 		if (last->state < VPROF_ROUND_ANALYSED)
 			last->state = VPROF_ROUND_OPEN;
 		if (s->n_rounds > 1 || last->state >= VPROF_ROUND_ANALYSED)
-			vprof_tell("vprof.json changed since this drill-down began; if its intervals changed, begin again "
-				   "with: vprof iterate --restart");
+			vprof_tell(
+				"vprof.json changed since this drill-down began; if its intervals changed, begin again "
+				"with: vprof iterate --restart");
 	}
 	strcpy(s->annotations_hash, hash);
 }
@@ -139,10 +141,11 @@ static int need_commands(const struct iteration *it, struct vprof_error *err)
 	const struct vprof_annotations *a = it->workspace.annotations;
 
 	if (!it->session.run_command && !(a->run && *a->run))
-		return vprof_error_set(err, VPROF_ERR_INPUT,
-				       "%s has no \"run\" command. Add one that starts the program, puts load on it and "
-				       "ends, for example \"run\": \"./bench.sh\", or give it after \"--\"",
-				       vprof_project_shown(it->workspace.project.config));
+		return vprof_error_set(
+			err, VPROF_ERR_INPUT,
+			"%s has no \"run\" command. Add one that starts the program, puts load on it and "
+			"ends, for example \"run\": \"./bench.sh\", or give it after \"--\"",
+			vprof_project_shown(it->workspace.project.config));
 	return VPROF_OK;
 }
 
@@ -165,7 +168,8 @@ static void forget_results(struct iteration *it)
 
 static int complete_round(struct iteration *it, struct vprof_error *err)
 {
-	const struct vprof_step_run_options how = { .command = it->session.run_command, .verbose = it->options->verbose,
+	const struct vprof_step_run_options how = { .command = it->session.run_command,
+						    .verbose = it->options->verbose,
 						    .memory_bytes = (uint64_t)it->options->memory << 20,
 						    .every_call = it->options->every_call,
 						    .budget = it->options->budget,
@@ -186,9 +190,11 @@ static int decide_start(struct iteration *it, struct vprof_error *err)
 	if (vprof_decide_roots(s, it->results, it->workspace.facts, it->workspace.annotations, &from_stacks))
 		return out_of_memory(err);
 	if (!s->roots.n)
-		return vprof_error_set(err, VPROF_ERR_INPUT, "no function around the interval can be instrumented: the "
-				       "begin, resume and end annotations sit in none of the scanned sources. Name where "
-				       "to start in vprof.json: \"roots\": [\"function\"]");
+		return vprof_error_set(
+			err, VPROF_ERR_INPUT,
+			"no function around the interval can be instrumented: the "
+			"begin, resume and end annotations sit in none of the scanned sources. Name where "
+			"to start in vprof.json: \"roots\": [\"function\"]");
 	if (!from_stacks)
 		vprof_tell("no sampled stack names a known function (is the binary stripped?); starting from the "
 			   "functions of the annotations");
@@ -364,14 +370,16 @@ int vprof_cmd_iterate(int argc, char **argv)
 		{ "auto", VPROF_OPTION_FLAG, &o.automatic, NULL, "do not ask: break down whatever can be broken down" },
 		{ "max", VPROF_OPTION_COUNT, &o.max, "N", "most rounds after the first (default 12)" },
 		{ "threshold", VPROF_OPTION_SHARE, &o.threshold, "D", "least share of the variance (default 0.02)" },
-		{ "interval", VPROF_OPTION_TEXT, &o.interval, "NAME", "the interval to explain (default: the most frequent)" },
+		{ "interval", VPROF_OPTION_TEXT, &o.interval, "NAME",
+		  "the interval to explain (default: the most frequent)" },
 		{ "memory", VPROF_OPTION_COUNT, &o.memory, "MIB", "shared memory for records (default 256)" },
 		{ "every-call", VPROF_OPTION_FLAG, &o.every_call, NULL,
 		  "record every call, also of hot functions, which are sampled otherwise" },
 		{ "budget", VPROF_OPTION_SHARE, &o.budget, "SHARE",
 		  "of one processor that recording may take; what would take more is recorded in windows of time (default "
 		  "0.05; 0: no limit)" },
-		{ "switches", VPROF_OPTION_TEXT, &o.switches, "WHEN", "record when threads lose processors: auto (default), on or off" },
+		{ "switches", VPROF_OPTION_TEXT, &o.switches, "WHEN",
+		  "record when threads lose processors: auto (default), on or off" },
 		{ "compress", VPROF_OPTION_TEXT, &o.compress, "WHEN",
 		  "compress the trace: auto (default), once the disk is the limit; on or off" },
 		{ "restart", VPROF_OPTION_FLAG, &o.restart, NULL, "begin a new drill-down; runs are kept" },
@@ -398,8 +406,9 @@ int vprof_cmd_iterate(int argc, char **argv)
 		o.command = vprof_options_shell(operands.command, operands.n_command);
 	rc = iterate(&it, &err);
 	status = rc ? vprof_complain(rc, &err) : VPROF_EXIT_OK;
-	if (rc && it.workspace.project.has_config && !vprof_symptoms_tell(&it.workspace.project, it.results, err.message) &&
-	    rc == VPROF_ERR_FAILED && it.session.n_rounds && strncmp(err.message, "interrupted", strlen("interrupted")))
+	if (rc && it.workspace.project.has_config &&
+	    !vprof_symptoms_tell(&it.workspace.project, it.results, err.message) && rc == VPROF_ERR_FAILED &&
+	    it.session.n_rounds && strncmp(err.message, "interrupted", strlen("interrupted")))
 		vprof_tell("vprof doctor checks this machine and the last run");
 	forget_results(&it);
 	vprof_session_release(&it.session);

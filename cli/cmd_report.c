@@ -15,9 +15,10 @@
 
 static const struct vprof_usage usage = {
 	.synopsis = "report [RUN] [--view VIEW] [--html [FILE]] [--json] [--top N]",
-	.purpose = "Prints the report of the last analysed run, or of RUN, with the verdicts given since.\n"
-		   "With --html it writes one self-contained page instead: .vprof/runs/RUN/report.html, or FILE, which\n"
-		   "may be - for standard output. Exit status 3 when that run is inconclusive, or says nothing in that view.",
+	.purpose =
+		"Prints the report of the last analysed run, or of RUN, with the verdicts given since.\n"
+		"With --html it writes one self-contained page instead: .vprof/runs/RUN/report.html, or FILE, which\n"
+		"may be - for standard output. Exit status 3 when that run is inconclusive, or says nothing in that view.",
 	.max_operands = 2,
 };
 
@@ -78,7 +79,8 @@ int vprof_cmd_report(int argc, char **argv)
 	long top = 0;
 	int json = 0, html = 0;
 	const struct vprof_option options[] = {
-		{ "view", VPROF_OPTION_TEXT, &view_name, "VIEW", "variance (default), tail, mean, types or work (docs/cli.md)" },
+		{ "view", VPROF_OPTION_TEXT, &view_name, "VIEW",
+		  "variance (default), tail, mean, types or work (docs/cli.md)" },
 		{ "html", VPROF_OPTION_FLAG, &html, NULL, "write the report as one HTML file" },
 		{ "json", VPROF_OPTION_FLAG, &json, NULL, "print results.json (docs/results.md) instead" },
 		{ "top", VPROF_OPTION_COUNT, &top, "N", "factors to show (default 10)" },
@@ -97,14 +99,16 @@ int vprof_cmd_report(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	if (vprof_view_parse(view_name, &view))
-		return vprof_options_misused(&usage, "--view takes variance, tail, mean, types or work, not \"%s\"", view_name);
+		return vprof_options_misused(&usage, "--view takes variance, tail, mean, types or work, not \"%s\"",
+					     view_name);
 	if (html && (json || view_name))
 		return vprof_options_misused(&usage, "--html holds all views; it goes with neither --json nor --view");
 	vprof_session_init(&session);
 	rc = vprof_project_open(&p, NULL, &err);
 	if (!rc)
 		rc = vprof_project_find_run(&p, wanted, "results.json",
-					    "analyse one with: vprof analyze (or let vprof iterate do all)", &run, &err);
+					    "analyse one with: vprof analyze (or let vprof iterate do all)", &run,
+					    &err);
 	if (!rc)
 		rc = load(&p, run.s, &results, &err);
 	if (!rc)

@@ -11,8 +11,9 @@
 
 static const struct vprof_usage usage = {
 	.synopsis = "restore",
-	.purpose = "Puts the original objects and binaries back, with their times, and removes the copies of the sources\n"
-		   "that were compiled. Runs, reports and the session stay.",
+	.purpose =
+		"Puts the original objects and binaries back, with their times, and removes the copies of the sources\n"
+		"that were compiled. Runs, reports and the session stay.",
 };
 
 int vprof_cmd_restore(int argc, char **argv)
@@ -28,8 +29,10 @@ int vprof_cmd_restore(int argc, char **argv)
 		return status;
 	rc = vprof_project_open(&p, NULL, &err);
 	if (!rc && access(p.vprof_dir, F_OK))
-		rc = vprof_error_set(&err, VPROF_ERR_MISSING, "there is no .vprof in %s: nothing was ever built with "
-				     "probes here", p.directory);
+		rc = vprof_error_set(&err, VPROF_ERR_MISSING,
+				     "there is no .vprof in %s: nothing was ever built with "
+				     "probes here",
+				     p.directory);
 	if (!rc)
 		rc = vprof_project_lock(&p, "restore", &err);
 	if (!rc)

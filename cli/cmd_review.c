@@ -15,11 +15,13 @@
 #define LISTED 6
 
 static const struct vprof_usage usage = {
-	.synopsis = "review [FACTOR] [--culprit | --inherent | --ignore | --fixed | --todo | --drop] [--note TEXT] [--list]",
-	.purpose = "Says what a factor is. FACTOR is its rank in the report, its name, a part of the name, or its key.\n"
-		   "Without FACTOR the ranked factors are shown one after the other, and a verdict is asked for each.\n"
-		   "Verdicts are kept in .vprof/verdicts.json, across runs and drill-downs; every report shows them, and\n"
-		   "iterate passes over what is inherent or ignored.",
+	.synopsis =
+		"review [FACTOR] [--culprit | --inherent | --ignore | --fixed | --todo | --drop] [--note TEXT] [--list]",
+	.purpose =
+		"Says what a factor is. FACTOR is its rank in the report, its name, a part of the name, or its key.\n"
+		"Without FACTOR the ranked factors are shown one after the other, and a verdict is asked for each.\n"
+		"Verdicts are kept in .vprof/verdicts.json, across runs and drill-downs; every report shows them, and\n"
+		"iterate passes over what is inherent or ignored.",
 	.max_operands = 1,
 };
 
@@ -46,7 +48,8 @@ static int open_results(struct review *rv, const char *wanted, struct vprof_erro
 	if (rc)
 		return rc;
 	path = vprof_project_run_path(&rv->project, run.s, "results.json");
-	rc = path ? vprof_results_read(&rv->results, path, err) : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	rc = path ? vprof_results_read(&rv->results, path, err) :
+		    vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
 	free(path);
 	if (!rc)
 		vprof_decide_verdicts(rv->results, &rv->session);
@@ -62,9 +65,9 @@ static size_t find_factors(const struct vprof_results *r, const char *wanted, si
 		for (size_t i = 0; i < r->n_factors && n < LISTED; i++) {
 			const struct vprof_factor *f = &r->factors[i];
 
-			if (fit == 0 ? !strcmp(f->key, wanted)
-			    : fit == 1 ? !strcmp(f->name, wanted)
-				       : strstr(f->name, wanted) && (fit == 3 || f->kind == VPROF_FACTOR_VARIANCE))
+			if (fit == 0 ? !strcmp(f->key, wanted) :
+			    fit == 1 ? !strcmp(f->name, wanted) :
+				       strstr(f->name, wanted) && (fit == 3 || f->kind == VPROF_FACTOR_VARIANCE))
 				found[n++] = i;
 		}
 	return n;
@@ -91,8 +94,9 @@ static int find_factor(const struct vprof_results *r, const char *wanted, size_t
 	if (*wanted && !wanted[digits] && digits < 9) {
 		*index = (size_t)strtoul(wanted, NULL, 10) - 1;
 		if (*index >= r->n_factors)
-			rc = vprof_error_set(err, VPROF_ERR_INPUT, "run %s has no factor %s; it has %zu, see: vprof report %s",
-					     r->run, shown.s, r->n_factors, r->run);
+			rc = vprof_error_set(err, VPROF_ERR_INPUT,
+					     "run %s has no factor %s; it has %zu, see: vprof report %s", r->run,
+					     shown.s, r->n_factors, r->run);
 		goto out;
 	}
 	if (*wanted)
@@ -107,8 +111,10 @@ static int find_factor(const struct vprof_results *r, const char *wanted, size_t
 		for (size_t i = 0; i < r->n_factors && i < 3; i++)
 			found[n++] = i;
 		add_candidates(r, found, n, &list);
-		rc = vprof_error_set(err, VPROF_ERR_INPUT, "no factor of run %s is called \"%s\"%s%s. See them all: vprof report "
-				     "%s --top 1000", r->run, shown.s, n ? "; the first are: " : "", n ? list.s : "", r->run);
+		rc = vprof_error_set(err, VPROF_ERR_INPUT,
+				     "no factor of run %s is called \"%s\"%s%s. See them all: vprof report "
+				     "%s --top 1000",
+				     r->run, shown.s, n ? "; the first are: " : "", n ? list.s : "", r->run);
 	}
 out:
 	vprof_text_release(&list);
@@ -213,7 +219,8 @@ static int check_usage(const struct review_options *o, const struct vprof_operan
 	if ((n || o->note) && !operands->n_words)
 		return vprof_options_misused(&usage, "name the factor that the verdict is of");
 	if (o->drop && o->note)
-		return vprof_options_misused(&usage, "--drop takes the verdict back with its note; --note does not go with it");
+		return vprof_options_misused(&usage,
+					     "--drop takes the verdict back with its note; --note does not go with it");
 	if ((o->list || o->json) && (n || o->note || operands->n_words))
 		return vprof_options_misused(&usage, "--list and --json print all verdicts; they take no factor");
 	return -1;
@@ -230,7 +237,8 @@ int vprof_cmd_review(int argc, char **argv)
 		{ "todo", VPROF_OPTION_FLAG, &o.words[4], NULL, "to be looked at" },
 		{ "drop", VPROF_OPTION_FLAG, &o.drop, NULL, "take the verdict back" },
 		{ "note", VPROF_OPTION_TEXT, &o.note, "TEXT", "a note, shown with the verdict (\"\" removes it)" },
-		{ "run", VPROF_OPTION_TEXT, &o.run, "RUN", "the run whose factors are meant (default: the last analysed)" },
+		{ "run", VPROF_OPTION_TEXT, &o.run, "RUN",
+		  "the run whose factors are meant (default: the last analysed)" },
 		{ "top", VPROF_OPTION_COUNT, &o.top, "N", "factors to ask about (default 10)" },
 		{ "list", VPROF_OPTION_FLAG, &o.list, NULL, "print all verdicts, also those of other runs" },
 		{ "json", VPROF_OPTION_FLAG, &o.json, NULL, "print all verdicts as JSON" },

@@ -11,8 +11,9 @@
 
 static const struct vprof_usage usage = {
 	.synopsis = "run [OPTIONS] [-- COMMAND]",
-	.purpose = "Runs vprof.json's run command, or COMMAND, and records a trace into .vprof/runs/NNNN. The command's\n"
-		   "output goes to run.log there. Exit status 0 when the command ended with 0, else 1.",
+	.purpose =
+		"Runs vprof.json's run command, or COMMAND, and records a trace into .vprof/runs/NNNN. The command's\n"
+		"output goes to run.log there. Exit status 0 when the command ended with 0, else 1.",
 	.takes_command = 1,
 };
 
@@ -26,7 +27,8 @@ static int copy_plan(const struct vprof_project *p, const char *given, struct vp
 	int rc;
 
 	if (!given && access(p->plan, R_OK))
-		return vprof_error_set(err, VPROF_ERR_MISSING, "nothing is built with probes. Build with: vprof build "
+		return vprof_error_set(err, VPROF_ERR_MISSING,
+				       "nothing is built with probes. Build with: vprof build "
 				       "(or let vprof iterate do all)");
 	rc = vprof_plan_read(&plan, from, err); /* a damaged plan is told before the run, not after */
 	vprof_plan_free(plan);
@@ -58,7 +60,8 @@ int vprof_cmd_run(int argc, char **argv)
 		{ "budget", VPROF_OPTION_SHARE, &budget, "SHARE",
 		  "of one processor that recording may take; what would take more is recorded in windows of time (default "
 		  "0.05; 0: no limit)" },
-		{ "switches", VPROF_OPTION_TEXT, &switches, "WHEN", "record when threads lose processors: auto (default), on or off" },
+		{ "switches", VPROF_OPTION_TEXT, &switches, "WHEN",
+		  "record when threads lose processors: auto (default), on or off" },
 		{ "compress", VPROF_OPTION_TEXT, &compress, "WHEN",
 		  "compress the trace: auto (default), once the disk is the limit; on or off" },
 		{ "keep", VPROF_OPTION_FLAG, &keep, NULL, "leave processes alone that outlive the command" },
@@ -87,10 +90,14 @@ int vprof_cmd_run(int argc, char **argv)
 	if (!rc)
 		rc = copy_plan(&w.project, plan, &run, &err);
 	if (!rc) {
-		const struct vprof_step_run_options how = { .command = command, .memory_bytes = (uint64_t)memory << 20,
-							    .every_call = every_call, .budget = budget, .switches = wish,
+		const struct vprof_step_run_options how = { .command = command,
+							    .memory_bytes = (uint64_t)memory << 20,
+							    .every_call = every_call,
+							    .budget = budget,
+							    .switches = wish,
 							    .compress = compress_wish,
-							    .verbose = verbose, .keep = keep,
+							    .verbose = verbose,
+							    .keep = keep,
 							    .give_stdin = !isatty(STDIN_FILENO) };
 
 		rc = vprof_step_run(&w, run.s, &how, &outcome, &err);

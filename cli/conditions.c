@@ -16,7 +16,8 @@ static const char *read_one(const char *at, struct vprof_condition *c)
 	size_t length = strcspn(at, " \t\n<>"), i = 0;
 	char *end;
 
-	while (i < VPROF_FIGURE_COUNT && (strlen(vprof_figure_names[i]) != length || memcmp(vprof_figure_names[i], at, length)))
+	while (i < VPROF_FIGURE_COUNT &&
+	       (strlen(vprof_figure_names[i]) != length || memcmp(vprof_figure_names[i], at, length)))
 		i++;
 	if (i == VPROF_FIGURE_COUNT)
 		return NULL;
@@ -27,13 +28,15 @@ static const char *read_one(const char *at, struct vprof_condition *c)
 	c->is_above = *at == '>';
 	at = skip(at + 1);
 	c->limit = strtod(at, &end) / 100;
-	if (end == at || strspn(at, "+-.0123456789eE") < (size_t)(end - at) || !isfinite(c->limit)) /* no hexadecimals */
+	/* no hexadecimals */
+	if (end == at || strspn(at, "+-.0123456789eE") < (size_t)(end - at) || !isfinite(c->limit))
 		return NULL;
 	at = skip(end);
 	return *at == '%' ? skip(at + 1) : NULL;
 }
 
-size_t vprof_conditions_parse(const char *text, struct vprof_condition conditions[VPROF_CONDITIONS_MAX], const char **wrong)
+size_t vprof_conditions_parse(const char *text, struct vprof_condition conditions[VPROF_CONDITIONS_MAX],
+			      const char **wrong)
 {
 	const char *at = skip(text), *after;
 

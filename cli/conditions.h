@@ -11,8 +11,8 @@
 
 struct vprof_condition {
 	enum vprof_figure figure;
-	int is_above;	/* fails when the change is above the limit, else when it is below */
-	double limit;	/* 0.05 is +5 % */
+	int is_above; /* fails when the change is above the limit, else when it is below */
+	double limit; /* 0.05 is +5 % */
 };
 
 enum vprof_verdict_of_change {
@@ -22,7 +22,8 @@ enum vprof_verdict_of_change {
 };
 
 /* How many conditions `text` holds, or 0 with *wrong pointing to what cannot be read. */
-size_t vprof_conditions_parse(const char *text, struct vprof_condition conditions[VPROF_CONDITIONS_MAX], const char **wrong);
+size_t vprof_conditions_parse(const char *text, struct vprof_condition conditions[VPROF_CONDITIONS_MAX],
+			      const char **wrong);
 
 enum vprof_verdict_of_change vprof_condition_judge(const struct vprof_condition *c, const struct vprof_change *change);
 

@@ -37,7 +37,8 @@ static int is_put_aside(const struct vprof_results *r, const struct vprof_factor
 	       (!strcmp(verdict, "broken down") && !f->can_break_down && vprof_factor_is_explained(r, f));
 }
 
-const char *vprof_decide_verdict(const struct vprof_results *r, const struct vprof_session *s, const struct vprof_factor *f)
+const char *vprof_decide_verdict(const struct vprof_results *r, const struct vprof_session *s,
+				 const struct vprof_factor *f)
 {
 	const struct vprof_review *review = vprof_reviews_find(&s->reviews, r->interval, f->key);
 
@@ -149,12 +150,12 @@ int vprof_decide_targets(const struct vprof_results *r, const struct vprof_plan 
 	return added;
 }
 
-/* A demangled name as facts display it: without unnamed namespaces, template arguments, ABI tags and the parameters of the functions
- * around; a lambda's operator is "(lambda)". In place: no part becomes longer. */
+/* A demangled name as facts display it: without unnamed namespaces, template arguments, ABI tags and the parameters of
+ * the functions around; a lambda's operator is "(lambda)". In place: no part becomes longer. */
 static void as_displayed(char *name)
 {
-	static const char unnamed[] = "(anonymous namespace)::", lambda[] = "(lambda)", call[] = "}::operator()", operator[] = "operator",
-			  constant[] = " const";
+	static const char unnamed[] = "(anonymous namespace)::", lambda[] = "(lambda)",
+			  call[] = "}::operator()", operator[] = "operator", constant[] = " const";
 	char *to = name;
 
 	for (const char *at = name, *end; *at;) {
@@ -164,8 +165,8 @@ static void as_displayed(char *name)
 			memcpy(to, lambda, sizeof lambda - 1);
 			to += sizeof lambda - 1;
 			at = end + sizeof call - 1;
-		} else if (!strncmp(at, operator, sizeof operator - 1)) { /* its signs are its name */
-			size_t n = sizeof operator - 1;
+		} else if (!strncmp(at, operator, sizeof operator- 1)) { /* its signs are its name */
+			size_t n = sizeof operator- 1;
 
 			n += strncmp(at + n, "()", 2) ? strspn(at + n, "<>=-+*/%&|^!~,") : 2;
 			memmove(to, at, n);
@@ -281,7 +282,8 @@ static int look_ahead(struct vprof_session *s, const struct vprof_facts *facts, 
 	return rc;
 }
 
-int vprof_decide_look_ahead(struct vprof_session *s, const struct vprof_facts *facts, const char *name, const char *file)
+int vprof_decide_look_ahead(struct vprof_session *s, const struct vprof_facts *facts, const char *name,
+			    const char *file)
 {
 	uint32_t found[MATCH_MAX];
 	size_t n = vprof_facts_find(facts, name, file, found, MATCH_MAX);

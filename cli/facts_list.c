@@ -13,7 +13,8 @@ struct reason {
 	const char *word, *why;
 };
 
-static const struct reason reasons[] = { /* docs/facts.md explains them */
+static const struct reason reasons[] = {
+	/* docs/facts.md explains them */
 	{ "constexpr", "the compiler must be able to evaluate it" },
 	{ "consteval", "the compiler must be able to evaluate it" },
 	{ "coroutine", "it may go on in another thread" },

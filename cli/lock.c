@@ -31,7 +31,8 @@ int vprof_project_lock(struct vprof_project *p, const char *command, struct vpro
 	if (!path)
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
 	if (fd < 0) {
-		rc = vprof_error_set(err, VPROF_ERR_FAILED, "cannot open %s: %s. Change its owner or permissions, or remove it",
+		rc = vprof_error_set(err, VPROF_ERR_FAILED,
+				     "cannot open %s: %s. Change its owner or permissions, or remove it",
 				     vprof_project_shown(path), strerror(errno));
 	} else if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
 		read_holder(fd, holder, sizeof holder);

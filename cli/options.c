@@ -17,7 +17,8 @@ static void print_help(const struct vprof_usage *usage, const struct vprof_optio
 	for (const struct vprof_option *o = options; o->name; o++) {
 		char left[64];
 
-		snprintf(left, sizeof left, "--%s%s%s", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
+		snprintf(left, sizeof left, "--%s%s%s", o->name, o->argument ? " " : "",
+			 o->argument ? o->argument : "");
 		printf("  %-26s %s\n", left, o->help);
 	}
 	printf("  %-26s %s\n", "--help", "this text");
@@ -70,21 +71,23 @@ static int set_value(const struct vprof_usage *usage, const struct vprof_option 
 	case VPROF_OPTION_COUNT:
 		count = strtol(text, &end, 10);
 		if (errno || end == text || *end || count < 1 || count > 1000000000)
-			return vprof_options_misused(usage, "--%s takes a whole number from 1 on, not \"%s\"", o->name, text);
+			return vprof_options_misused(usage, "--%s takes a whole number from 1 on, not \"%s\"", o->name,
+						     text);
 		*(long *)o->value = count;
 		return -1;
 	case VPROF_OPTION_SHARE:
 		share = strtod(text, &end);
 		if (errno || end == text || *end || !(share >= 0 && share <= 1))
-			return vprof_options_misused(usage, "--%s takes a share between 0 and 1 (0.02 is 2 %%), not \"%s\"",
-						     o->name, text);
+			return vprof_options_misused(
+				usage, "--%s takes a share between 0 and 1 (0.02 is 2 %%), not \"%s\"", o->name, text);
 		*(double *)o->value = share;
 		return -1;
 	case VPROF_OPTION_DURATION:
 		ns = parse_duration(text);
 		if (ns < 0)
-			return vprof_options_misused(usage, "--%s takes a duration with its unit (5ms, 300us, 1.5s), not \"%s\"",
-						     o->name, text);
+			return vprof_options_misused(
+				usage, "--%s takes a duration with its unit (5ms, 300us, 1.5s), not \"%s\"", o->name,
+				text);
 		*(double *)o->value = ns;
 		return -1;
 	}
@@ -99,7 +102,8 @@ static const struct vprof_option *find(const struct vprof_option *options, const
 	return NULL;
 }
 
-static int unknown(const struct vprof_usage *usage, const struct vprof_option *options, const char *word, const char *written)
+static int unknown(const struct vprof_usage *usage, const struct vprof_option *options, const char *word,
+		   const char *written)
 {
 	char name[32];
 	struct vprof_nearest nearest;

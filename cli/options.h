@@ -15,10 +15,10 @@
 #include <stddef.h>
 
 enum vprof_option_kind {
-	VPROF_OPTION_FLAG,  /* int *: set to 1 */
-	VPROF_OPTION_TEXT,  /* const char ** into argv */
-	VPROF_OPTION_COUNT, /* long *: 0 .. 1e9 */
-	VPROF_OPTION_SHARE, /* double *: 0 .. 1 */
+	VPROF_OPTION_FLAG,     /* int *: set to 1 */
+	VPROF_OPTION_TEXT,     /* const char ** into argv */
+	VPROF_OPTION_COUNT,    /* long *: 0 .. 1e9 */
+	VPROF_OPTION_SHARE,    /* double *: 0 .. 1 */
 	VPROF_OPTION_DURATION, /* double *: ns, above 0; given with its unit */
 };
 
@@ -49,8 +49,7 @@ int vprof_options_parse(const struct vprof_usage *usage, const struct vprof_opti
 			struct vprof_operands *operands);
 
 /* Tells a usage error and where help is; returns 2. */
-int vprof_options_misused(const struct vprof_usage *usage, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+int vprof_options_misused(const struct vprof_usage *usage, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* One shell command line on the heap: a single word is taken as it is, several are quoted. NULL: out of memory. */
 char *vprof_options_shell(char **words, size_t n_words);

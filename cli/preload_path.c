@@ -61,9 +61,12 @@ char *vprof_preload_path(const char *library, struct vprof_error *err)
 	mkdir(folder, 0755);
 	failed = !is_own_folder(folder) || make_link(library, link);
 	if (failed) {
-		vprof_error_set(err, VPROF_ERR_FAILED, "%s cannot be preloaded: its path holds a blank or a colon, and %s, "
-				"where a link to it would go, is not a folder of yours alone that can be written. Install vprof "
-				"elsewhere, or set TMPDIR", library, folder);
+		vprof_error_set(
+			err, VPROF_ERR_FAILED,
+			"%s cannot be preloaded: its path holds a blank or a colon, and %s, "
+			"where a link to it would go, is not a folder of yours alone that can be written. Install vprof "
+			"elsewhere, or set TMPDIR",
+			library, folder);
 		free(link);
 		link = NULL;
 	}

@@ -25,7 +25,8 @@ static int has_section(int fd, const Elf64_Ehdr *h, uint32_t type)
 	Elf64_Shdr section;
 
 	for (unsigned i = 0; i < h->e_shnum; i++)
-		if (!read_at(fd, &section, sizeof section, h->e_shoff + (uint64_t)i * sizeof section) && section.sh_type == type)
+		if (!read_at(fd, &section, sizeof section, h->e_shoff + (uint64_t)i * sizeof section) &&
+		    section.sh_type == type)
 			return 1;
 	return 0;
 }
@@ -35,7 +36,8 @@ static int has_segment(int fd, const Elf64_Ehdr *h, uint32_t type)
 	Elf64_Phdr segment;
 
 	for (unsigned i = 0; i < h->e_phnum; i++)
-		if (!read_at(fd, &segment, sizeof segment, h->e_phoff + (uint64_t)i * sizeof segment) && segment.p_type == type)
+		if (!read_at(fd, &segment, sizeof segment, h->e_phoff + (uint64_t)i * sizeof segment) &&
+		    segment.p_type == type)
 			return 1;
 	return 0;
 }
@@ -50,8 +52,9 @@ static int inspect(struct vprof_program *program)
 
 	if (fd < 0)
 		return -1;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && !read_at(fd, &h, sizeof h, 0) && !memcmp(h.e_ident, ELFMAG, SELFMAG) &&
-	    h.e_ident[EI_CLASS] == ELFCLASS64 && (h.e_type == ET_EXEC || h.e_type == ET_DYN)) {
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && !read_at(fd, &h, sizeof h, 0) &&
+	    !memcmp(h.e_ident, ELFMAG, SELFMAG) && h.e_ident[EI_CLASS] == ELFCLASS64 &&
+	    (h.e_type == ET_EXEC || h.e_type == ET_DYN)) {
 		rc = 0;
 		program->gains_rights = (st.st_mode & S_ISUID) || (st.st_mode & S_ISGID && st.st_mode & S_IXGRP) ||
 					fgetxattr(fd, "security.capability", NULL, 0) > 0;
@@ -75,13 +78,16 @@ void vprof_programs_read(const struct vprof_project *p, struct vprof_programs *p
 {
 	char *path = vprof_path_join(p->vprof_dir, "link_commands.json");
 	struct vprof_text text = VPROF_TEXT_INIT;
-	cJSON *list = path && !vprof_file_read(path, &text, NULL) && text.len ? cJSON_ParseWithLength(text.s, text.len) : NULL;
+	cJSON *list = path && !vprof_file_read(path, &text, NULL) && text.len ?
+			      cJSON_ParseWithLength(text.s, text.len) :
+			      NULL;
 	const cJSON *command;
 
 	memset(programs, 0, sizeof *programs);
 	if (list)
 		programs->items = calloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *programs->items);
-	cJSON_ArrayForEach(command, list) {
+	cJSON_ArrayForEach(command, list)
+	{
 		const char *output = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(command, "output"));
 		struct vprof_program *program = programs->items ? &programs->items[programs->n] : NULL;
 

@@ -9,9 +9,9 @@
 
 struct vprof_program {
 	char *path;
-	int gains_rights;   /* set-user-ID, set-group-ID or file capabilities: the loader then ignores LD_PRELOAD */
-	int is_stripped;    /* it has no symbol table */
-	int is_static;	    /* an executable without a loader */
+	int gains_rights; /* set-user-ID, set-group-ID or file capabilities: the loader then ignores LD_PRELOAD */
+	int is_stripped;  /* it has no symbol table */
+	int is_static;	  /* an executable without a loader */
 };
 
 struct vprof_programs {
@@ -19,7 +19,8 @@ struct vprof_programs {
 	size_t n;
 };
 
-/* Of .vprof/link_commands.json; none when there is no such file, or no output of it is an ELF file. Zeroed on failure. */
+/* Of .vprof/link_commands.json; none when there is no such file, or no output of it is an ELF file. Zeroed on failure.
+ */
 void vprof_programs_read(const struct vprof_project *p, struct vprof_programs *programs);
 void vprof_programs_release(struct vprof_programs *programs);
 

@@ -49,8 +49,8 @@ static char *search_upwards(const char *start)
 	return strdup(start);
 }
 
-/* The folder of libvprof.so: as in a build, or as installed (VPROF_LIB_FROM_BIN), both as seen from the binary's folder,
- * so that a tree may be moved whole. Heap string. */
+/* The folder of libvprof.so: as in a build, or as installed (VPROF_LIB_FROM_BIN), both as seen from the binary's
+ * folder, so that a tree may be moved whole. Heap string. */
 static char *find_library_dir(const char *bin)
 {
 	static const char *const places[] = { "../lib/vprof", VPROF_LIB_FROM_BIN };
@@ -131,8 +131,8 @@ int vprof_project_open(struct vprof_project *p, const char *directory, struct vp
 		p->shadow = vprof_path_join(p->vprof_dir, "src");
 		p->runs = vprof_path_join(p->vprof_dir, "runs");
 	}
-	if (!p->config || !p->facts || !p->session || !p->verdicts || !p->plan || !p->build_log || !p->shadow || !p->runs ||
-	    !p->scanner || !p->library || !p->library_dir || !p->probe_header)
+	if (!p->config || !p->facts || !p->session || !p->verdicts || !p->plan || !p->build_log || !p->shadow ||
+	    !p->runs || !p->scanner || !p->library || !p->library_dir || !p->probe_header)
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
 	p->has_config = exists(p->config);
 	return VPROF_OK;
@@ -140,8 +140,9 @@ int vprof_project_open(struct vprof_project *p, const char *directory, struct vp
 
 void vprof_project_release(struct vprof_project *p)
 {
-	char *all[] = { p->directory, p->config, p->vprof_dir, p->facts, p->session, p->verdicts, p->plan, p->build_log, p->shadow,
-			p->runs, p->scanner, p->library, p->library_dir, p->include_dir, p->probe_header };
+	char *all[] = { p->directory, p->config,  p->vprof_dir,	  p->facts,	  p->session,
+			p->verdicts,  p->plan,	  p->build_log,	  p->shadow,	  p->runs,
+			p->scanner,   p->library, p->library_dir, p->include_dir, p->probe_header };
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		free(all[i]);
@@ -251,8 +252,10 @@ int vprof_project_find_run(const struct vprof_project *p, const char *wanted, co
 	if (found)
 		return VPROF_OK;
 	if (!p->has_config && !exists(p->vprof_dir))
-		return vprof_error_set(err, VPROF_ERR_MISSING, "there is neither vprof.json nor .vprof in %s or above it: go to the "
-				       "project's folder, or begin there with: vprof init -- YOUR BUILD COMMAND", p->directory);
+		return vprof_error_set(err, VPROF_ERR_MISSING,
+				       "there is neither vprof.json nor .vprof in %s or above it: go to the "
+				       "project's folder, or begin there with: vprof init -- YOUR BUILD COMMAND",
+				       p->directory);
 	if (wanted)
 		return vprof_error_set(err, VPROF_ERR_MISSING, "run %s has no %s in %s; %s", name->s, file,
 				       vprof_project_shown(p->runs), otherwise);

@@ -50,20 +50,24 @@ static void run_date(const struct vprof_project *p, const char *run, struct vpro
 	free(path);
 }
 
-static int put(const struct vprof_project *p, const char *run, const struct vprof_text *text, const char *file, struct vprof_error *err)
+static int put(const struct vprof_project *p, const char *run, const struct vprof_text *text, const char *file,
+	       struct vprof_error *err)
 {
 	char *path;
 	int rc;
 
 	if (file && !strcmp(file, "-")) {
 		if (fwrite(text->s, 1, text->len, stdout) != text->len || fflush(stdout))
-			return vprof_error_set(err, VPROF_ERR_FAILED, "the page could not be written to standard output");
+			return vprof_error_set(err, VPROF_ERR_FAILED,
+					       "the page could not be written to standard output");
 		return VPROF_OK;
 	}
-	path = file ? realpath(file, NULL) : vprof_project_run_path(p, run, "report.html"); /* a link stays, its file is replaced */
+	/* a link stays, its file is replaced */
+	path = file ? realpath(file, NULL) : vprof_project_run_path(p, run, "report.html");
 	if (!path && file)
 		path = strdup(file);
-	rc = path ? vprof_file_write(path, text->s, text->len, err) : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	rc = path ? vprof_file_write(path, text->s, text->len, err) :
+		    vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
 	if (!rc)
 		printf("%s\n", vprof_project_shown(path));
 	free(path);
@@ -78,12 +82,13 @@ static size_t collect_verdicts(const struct vprof_session *s, const char *interv
 	for (size_t i = 0; i < s->reviews.n; i++)
 		if (interval && !strcmp(s->reviews.items[i].interval, interval))
 			verdicts[n++] = (struct vprof_page_verdict){
-				s->reviews.items[i].key, s->reviews.items[i].verdict, s->reviews.items[i].name,
-				s->reviews.items[i].note, s->reviews.items[i].run, s->reviews.items[i].date,
+				s->reviews.items[i].key,  s->reviews.items[i].verdict, s->reviews.items[i].name,
+				s->reviews.items[i].note, s->reviews.items[i].run,     s->reviews.items[i].date,
 			};
 	for (size_t i = 0; i < s->n_verdicts; i++)
 		if (!vprof_reviews_find(&s->reviews, interval, s->verdicts[i].key))
-			verdicts[n++] = (struct vprof_page_verdict){ .key = s->verdicts[i].key, .verdict = s->verdicts[i].verdict };
+			verdicts[n++] = (struct vprof_page_verdict){ .key = s->verdicts[i].key,
+								     .verdict = s->verdicts[i].verdict };
 	return n;
 }
 
@@ -95,8 +100,13 @@ int vprof_report_page_write(const struct vprof_project *p, const char *run, cons
 	struct vprof_text text = VPROF_TEXT_INIT;
 	struct vprof_facts *facts = NULL;
 	char date[32] = "";
-	struct vprof_page page = { .results = results, .root = p->directory, .version = VPROF_VERSION, .rounds = rounds,
-				   .n_rounds = s->n_rounds, .verdicts = verdicts, .ending = s->ending };
+	struct vprof_page page = { .results = results,
+				   .root = p->directory,
+				   .version = VPROF_VERSION,
+				   .rounds = rounds,
+				   .n_rounds = s->n_rounds,
+				   .verdicts = verdicts,
+				   .ending = s->ending };
 	int rc = rounds && verdicts ? VPROF_OK : VPROF_ERR_NOMEM;
 
 	for (size_t i = 0; !rc && i < s->n_rounds; i++)

@@ -17,8 +17,13 @@ int vprof_review_judge(const struct vprof_project *p, struct vprof_session *s, s
 	const struct vprof_factor *f = &r->factors[index];
 	const struct vprof_review *old = vprof_reviews_find(&s->reviews, r->interval, f->key);
 	struct vprof_text clean = VPROF_TEXT_INIT;
-	struct vprof_review review = { (char *)r->interval, (char *)f->key, (char *)f->name, (char *)verdict,
-				       old ? old->note : NULL, (char *)r->run, NULL };
+	struct vprof_review review = { (char *)r->interval,
+				       (char *)f->key,
+				       (char *)f->name,
+				       (char *)verdict,
+				       old ? old->note : NULL,
+				       (char *)r->run,
+				       NULL };
 	int rc = VPROF_OK;
 
 	if (note) {
@@ -56,11 +61,16 @@ int vprof_review_print(const struct vprof_results *r, size_t index, struct vprof
 static const char *word_of(int letter)
 {
 	switch (letter) {
-	case 'c': return "culprit";
-	case 'i': return "inherent";
-	case 'g': return "ignore";
-	case 'f': return "fixed";
-	case 't': return "todo";
+	case 'c':
+		return "culprit";
+	case 'i':
+		return "inherent";
+	case 'g':
+		return "ignore";
+	case 'f':
+		return "fixed";
+	case 't':
+		return "todo";
 	}
 	return NULL;
 }
@@ -89,8 +99,9 @@ static int walk_one(const struct vprof_project *p, struct vprof_session *s, stru
 	int rc = vprof_review_print(r, index, err);
 
 	while (!rc) {
-		char *line = read_line("[c]ulprit  [i]nherent  i[g]nore  [f]ixed  [t]odo  (a note may follow)  [d]rop the "
-				       "verdict  [enter] next  [q]uit > ");
+		char *line =
+			read_line("[c]ulprit  [i]nherent  i[g]nore  [f]ixed  [t]odo  (a note may follow)  [d]rop the "
+				  "verdict  [enter] next  [q]uit > ");
 		char *at = line ? line + strspn(line, " \t") : NULL, *note = at && *at ? at + 1 : NULL;
 		const char *word = at ? word_of(*at) : NULL;
 		int is_letter = note && (!*note || *note == ' ' || *note == '\t');

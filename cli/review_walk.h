@@ -7,8 +7,8 @@
 #include "cli/project.h"
 #include "cli/session.h"
 
-/* Judges one factor: writes verdicts.json and fills the results anew. `verdict` NULL takes the verdict back; `note` NULL
- * leaves it as it is. */
+/* Judges one factor: writes verdicts.json and fills the results anew. `verdict` NULL takes the verdict back; `note`
+ * NULL leaves it as it is. */
 int vprof_review_judge(const struct vprof_project *p, struct vprof_session *s, struct vprof_results *r, size_t index,
 		       const char *verdict, const char *note, struct vprof_error *err);
 

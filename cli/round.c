@@ -21,12 +21,14 @@ static int same_content(const char *a, const char *b)
 }
 
 /* runs/RUN/plan.json from the session's decisions. */
-static int write_plan(struct vprof_workspace *w, const struct vprof_session *s, const char *run, struct vprof_error *err)
+static int write_plan(struct vprof_workspace *w, const struct vprof_session *s, const char *run,
+		      struct vprof_error *err)
 {
 	struct vprof_decisions decisions = vprof_session_decisions(s);
 	char *path = vprof_project_run_path(&w->project, run, "plan.json");
 	struct vprof_plan *plan = NULL;
-	int rc = path ? vprof_step_plan(w, &decisions, &plan, err) : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	int rc = path ? vprof_step_plan(w, &decisions, &plan, err) :
+			vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
 
 	if (!rc)
 		rc = vprof_plan_write(plan, path, err);
@@ -107,8 +109,8 @@ static int load_analysed(struct vprof_workspace *w, const char *run, struct vpro
 {
 	char *json = vprof_project_run_path(&w->project, run, "results.json");
 	char *path = vprof_project_run_path(&w->project, run, "plan.json");
-	int rc = json && path ? vprof_results_read(results, json, err)
-			      : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	int rc = json && path ? vprof_results_read(results, json, err) :
+				vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
 
 	if (!rc)
 		rc = vprof_plan_read(plan, path, err);
@@ -149,8 +151,10 @@ int vprof_round_complete(struct vprof_workspace *w, struct vprof_session *s,
 
 		if (rc || saved)
 			return rc ? rc : saved;
-		return vprof_error_set(err, VPROF_ERR_INCONCLUSIVE, "run %s is inconclusive; the report says why. The "
-				       "session is kept: vprof iterate runs the workload again", round->run.s);
+		return vprof_error_set(err, VPROF_ERR_INCONCLUSIVE,
+				       "run %s is inconclusive; the report says why. The "
+				       "session is kept: vprof iterate runs the workload again",
+				       round->run.s);
 	}
 	if (s->n_rounds == 1) {
 		s->baseline_mean_ns = (*results)->mean_ns;

@@ -9,7 +9,7 @@
 #define DRAW_EVERY_S 0.2
 #define LOOK_EVERY_S 1
 #define FIRST_NOTE_S 60
-#define QUIET_S 10	  /* without a record for so long: worth telling */
+#define QUIET_S 10	/* without a record for so long: worth telling */
 #define FULL_SHARE 0.25 /* of the buffers */
 
 void vprof_run_progress_begin(struct vprof_run_progress *p, struct vprof_progress *step, pid_t pid)
@@ -33,8 +33,8 @@ void vprof_run_progress_text(char *text, size_t size, const struct vprof_collect
 		snprintf(text, size, "%s", quiet_s > QUIET_S ? "no program with probes runs yet" : "");
 		return;
 	}
-	snprintf(text, size, "%.1f MB recorded, %s thread%s", (double)s->n_unit_bytes / 1e6, vprof_format_count(s->n_threads).s,
-		 s->n_threads == 1 ? "" : "s");
+	snprintf(text, size, "%.1f MB recorded, %s thread%s", (double)s->n_unit_bytes / 1e6,
+		 vprof_format_count(s->n_threads).s, s->n_threads == 1 ? "" : "s");
 	n = strlen(text);
 	if (s->n_dropped)
 		snprintf(text + n, size - n, ", %s lost", vprof_format_count(s->n_dropped).s);
@@ -54,7 +54,8 @@ static void look(struct vprof_run_progress *p, const struct vprof_collector *col
 		p->changed_s = seconds;
 }
 
-void vprof_run_progress_step(struct vprof_run_progress *p, const struct vprof_collector *collector, double seconds, int is_stopping)
+void vprof_run_progress_step(struct vprof_run_progress *p, const struct vprof_collector *collector, double seconds,
+			     int is_stopping)
 {
 	char what[80], text[128];
 

@@ -31,7 +31,7 @@ static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
 static volatile sig_atomic_t caught, n_caught;
 
-static void catch(int signal)
+static void catch (int signal)
 {
 	caught = signal;
 	n_caught++;
@@ -39,15 +39,17 @@ static void catch(int signal)
 
 int vprof_switches_parse(const char *word, enum vprof_switches_wish *wish)
 {
-	*wish = !word || !strcmp(word, "auto") ? VPROF_SWITCHES_AUTO : !strcmp(word, "on") ? VPROF_SWITCHES_ON :
-								      VPROF_SWITCHES_OFF;
+	*wish = !word || !strcmp(word, "auto") ? VPROF_SWITCHES_AUTO :
+		!strcmp(word, "on")	       ? VPROF_SWITCHES_ON :
+						 VPROF_SWITCHES_OFF;
 	return *wish == VPROF_SWITCHES_OFF && strcmp(word, "off") ? -1 : 0;
 }
 
 int vprof_compress_parse(const char *word, enum vprof_compress_wish *wish)
 {
-	*wish = !word || !strcmp(word, "auto") ? VPROF_COMPRESS_AUTO : !strcmp(word, "on") ? VPROF_COMPRESS_ON :
-								      VPROF_COMPRESS_OFF;
+	*wish = !word || !strcmp(word, "auto") ? VPROF_COMPRESS_AUTO :
+		!strcmp(word, "on")	       ? VPROF_COMPRESS_ON :
+						 VPROF_COMPRESS_OFF;
 	return *wish == VPROF_COMPRESS_OFF && strcmp(word, "off") ? -1 : 0;
 }
 
@@ -78,7 +80,8 @@ static void restore_signals(const struct sigaction *before)
 }
 
 /* In the child, between fork and exec: only async-signal-safe calls. `go` is closed when the parent is ready. */
-static void become_command(const struct vprof_run_request *r, int log, int go, const struct sigaction *before, char **env)
+static void become_command(const struct vprof_run_request *r, int log, int go, const struct sigaction *before,
+			   char **env)
 {
 	int null = r->give_stdin ? STDIN_FILENO : open("/dev/null", O_RDONLY);
 	char nothing;
@@ -101,8 +104,8 @@ static void become_command(const struct vprof_run_request *r, int log, int go, c
 #define N_SET 3
 
 /* The environment with VPROF_SHM, libvprof.so at the end of LD_PRELOAD, and AddressSanitizer told not to end programs
- * before whose shared runtime something was loaded: libvprof.so passes everything on to it. What the user says about that
- * comes later and counts. Heap array; the strings it made are the last N_SET. NULL: out of memory. */
+ * before whose shared runtime something was loaded: libvprof.so passes everything on to it. What the user says about
+ * that comes later and counts. Heap array; the strings it made are the last N_SET. NULL: out of memory. */
 static char **make_environment(const char *shm, const char *library)
 {
 	static const char *const names[N_SET] = { "VPROF_SHM=", "LD_PRELOAD=", "ASAN_OPTIONS=" };
@@ -271,8 +274,8 @@ static int start(const struct vprof_run_request *r, struct vprof_collector *coll
 	if (*pid > 0) {
 		setpgid(*pid, *pid);
 		if (r->switches != VPROF_SWITCHES_OFF)
-			vprof_collector_watch(collector, *pid, r->switches == VPROF_SWITCHES_ON ? 0 : VPROF_SWITCHES_MOST,
-					      &refused);
+			vprof_collector_watch(collector, *pid,
+					      r->switches == VPROF_SWITCHES_ON ? 0 : VPROF_SWITCHES_MOST, &refused);
 	}
 	if (go[0] >= 0) {
 		close(go[0]);
@@ -286,9 +289,12 @@ static int start(const struct vprof_run_request *r, struct vprof_collector *coll
 
 int vprof_run_target(const struct vprof_run_request *r, struct vprof_run_outcome *o, struct vprof_error *err)
 {
-	struct vprof_collector_options options = { .trace_dir = r->trace_dir, .memory_bytes = r->memory_bytes,
-						   .sample_after = r->sample_after, .budget = r->budget,
-						   .max_trace_bytes = r->max_trace_bytes, .compress = r->compress };
+	struct vprof_collector_options options = { .trace_dir = r->trace_dir,
+						   .memory_bytes = r->memory_bytes,
+						   .sample_after = r->sample_after,
+						   .budget = r->budget,
+						   .max_trace_bytes = r->max_trace_bytes,
+						   .compress = r->compress };
 	struct vprof_collector *collector = NULL;
 	struct sigaction before[N_FORWARDED];
 	double started = now_s();
@@ -297,9 +303,11 @@ int vprof_run_target(const struct vprof_run_request *r, struct vprof_run_outcome
 
 	memset(o, 0, sizeof *o);
 	if (access(r->library, R_OK))
-		return vprof_error_set(err, VPROF_ERR_MISSING,
-				       "cannot read %s: %s. Install vprof again, or set VPROF_LIBDIR to the folder that "
-				       "holds libvprof.so", r->library, strerror(errno));
+		return vprof_error_set(
+			err, VPROF_ERR_MISSING,
+			"cannot read %s: %s. Install vprof again, or set VPROF_LIBDIR to the folder that "
+			"holds libvprof.so",
+			r->library, strerror(errno));
 	log = open(r->log_path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
 	if (log < 0)
 		return vprof_error_set(err, VPROF_ERR_FAILED, "cannot write %s: %s", r->log_path, strerror(errno));
@@ -362,7 +370,8 @@ int vprof_run_blame(const struct vprof_run_request *r, const struct vprof_run_ou
 	const char *advice = "Try it without vprof; the probes are inert then";
 
 	if (WIFSIGNALED(o->status)) {
-		vprof_text_addf(&how, "was killed by signal %d (%s)", WTERMSIG(o->status), strsignal(WTERMSIG(o->status)));
+		vprof_text_addf(&how, "was killed by signal %d (%s)", WTERMSIG(o->status),
+				strsignal(WTERMSIG(o->status)));
 	} else {
 		vprof_text_addf(&how, "ended with status %d", WEXITSTATUS(o->status));
 		if (WEXITSTATUS(o->status) == 127)
@@ -376,7 +385,8 @@ int vprof_run_blame(const struct vprof_run_request *r, const struct vprof_run_ou
 	add_tail(&tail, r->log_path);
 	vprof_error_set(err, VPROF_ERR_FAILED,
 			"the run command \"%.200s\" %s. Its last output (%s):\n%s%s. Earlier runs and the session are "
-			"kept", r->command, how.s, vprof_project_shown(r->log_path), tail.s, advice);
+			"kept",
+			r->command, how.s, vprof_project_shown(r->log_path), tail.s, advice);
 	vprof_text_release(&how);
 	vprof_text_release(&tail);
 	return VPROF_ERR_FAILED;

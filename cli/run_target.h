@@ -31,25 +31,26 @@ int vprof_compress_parse(const char *word, enum vprof_compress_wish *wish);
 struct vprof_run_request {
 	const char *command, *directory, *trace_dir, *log_path, *library;
 	uint64_t memory_bytes, max_trace_bytes; /* 0: the defaults */
-	double budget;	       /* as in trace/collector.h */
-	uint32_t sample_after; /* as in trace/collector.h */
-	int verbose;	 /* copy the command's output to stderr as it comes */
-	int keep;	 /* leave processes that outlive the command alone */
-	int give_stdin;	 /* else the command reads /dev/null */
+	double budget;				/* as in trace/collector.h */
+	uint32_t sample_after;			/* as in trace/collector.h */
+	int verbose;				/* copy the command's output to stderr as it comes */
+	int keep;				/* leave processes that outlive the command alone */
+	int give_stdin;				/* else the command reads /dev/null */
 	enum vprof_switches_wish switches;
 	enum vprof_compress_wish compress;
 	struct vprof_progress *progress; /* may be NULL */
 };
 
 struct vprof_run_outcome {
-	int status;	  /* as of waitpid */
-	int interrupted;  /* the signal that vprof received, else 0 */
+	int status;	   /* as of waitpid */
+	int interrupted;   /* the signal that vprof received, else 0 */
 	int n_left_behind; /* processes ended after the command */
 	double seconds;
 	struct vprof_collector_stats stats;
 };
 
-/* FAILED when the command could not be started or the collector failed. A command that fails is told through `status`. */
+/* FAILED when the command could not be started or the collector failed. A command that fails is told through `status`.
+ */
 int vprof_run_target(const struct vprof_run_request *request, struct vprof_run_outcome *outcome,
 		     struct vprof_error *err);
 

@@ -57,7 +57,9 @@ void vprof_name_list_release(struct vprof_name_list *list)
 
 void vprof_session_init(struct vprof_session *s)
 {
-	*s = (struct vprof_session){ .threshold = 0.02, .k = 3, .baseline_mean_ns = NAN, .baseline_low = NAN, .baseline_high = NAN };
+	*s = (struct vprof_session){
+		.threshold = 0.02, .k = 3, .baseline_mean_ns = NAN, .baseline_low = NAN, .baseline_high = NAN
+	};
 }
 
 void vprof_session_release(struct vprof_session *s)
@@ -137,8 +139,10 @@ int vprof_session_end(struct vprof_session *s, const char *why)
 
 struct vprof_decisions vprof_session_decisions(const struct vprof_session *s)
 {
-	return (struct vprof_decisions){ .roots = s->roots.items, .n_roots = s->roots.n,
-					 .broken_down = s->broken_down.items, .n_broken_down = s->broken_down.n };
+	return (struct vprof_decisions){ .roots = s->roots.items,
+					 .n_roots = s->roots.n,
+					 .broken_down = s->broken_down.items,
+					 .n_broken_down = s->broken_down.n };
 }
 
 static const char *text_of(const cJSON *object, const char *key)
@@ -218,9 +222,10 @@ int vprof_session_save(const struct vprof_session *s, const char *path, struct v
 
 static int damaged(const char *path, const char *what, struct vprof_error *err)
 {
-	return vprof_error_set(err, VPROF_ERR_CORRUPT,
-			       "%s is damaged: %s. Begin a new drill-down with: vprof iterate --restart (runs are kept)",
-			       vprof_project_shown(path), what);
+	return vprof_error_set(
+		err, VPROF_ERR_CORRUPT,
+		"%s is damaged: %s. Begin a new drill-down with: vprof iterate --restart (runs are kept)",
+		vprof_project_shown(path), what);
 }
 
 static int load_names(struct vprof_name_list *list, const cJSON *array)
@@ -229,7 +234,8 @@ static int load_names(struct vprof_name_list *list, const cJSON *array)
 
 	if (!cJSON_IsArray(array))
 		return VPROF_ERR_CORRUPT;
-	cJSON_ArrayForEach(item, array) {
+	cJSON_ArrayForEach(item, array)
+	{
 		const char *name = text_of(item, "name");
 		int rc;
 
@@ -249,7 +255,8 @@ static int load_rounds(struct vprof_session *s, const cJSON *array)
 
 	if (!cJSON_IsArray(array))
 		return VPROF_ERR_CORRUPT;
-	cJSON_ArrayForEach(item, array) {
+	cJSON_ArrayForEach(item, array)
+	{
 		const char *run = text_of(item, "run"), *state = text_of(item, "state");
 		size_t i = 0;
 
@@ -272,7 +279,8 @@ static int load_verdicts(struct vprof_session *s, const cJSON *object)
 
 	if (!cJSON_IsObject(object))
 		return VPROF_ERR_CORRUPT;
-	cJSON_ArrayForEach(item, object) {
+	cJSON_ArrayForEach(item, object)
+	{
 		if (!cJSON_IsString(item))
 			return VPROF_ERR_CORRUPT;
 		if (vprof_session_judge(s, item->string, item->valuestring))
@@ -306,8 +314,8 @@ static int load_scalars(struct vprof_session *s, const cJSON *root)
 	s->interval = interval ? strdup(interval) : NULL;
 	s->run_command = run ? strdup(run) : NULL;
 	s->ending = ending ? strdup(ending) : NULL;
-	return (interval && !s->interval) || (run && !s->run_command) || (ending && !s->ending) ? VPROF_ERR_NOMEM
-												: VPROF_OK;
+	return (interval && !s->interval) || (run && !s->run_command) || (ending && !s->ending) ? VPROF_ERR_NOMEM :
+												  VPROF_OK;
 }
 
 int vprof_session_load(struct vprof_session *s, const char *path, struct vprof_error *err)

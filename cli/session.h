@@ -26,11 +26,11 @@ int vprof_name_list_has(const struct vprof_name_list *list, const char *name, co
 void vprof_name_list_release(struct vprof_name_list *list);
 
 enum vprof_round_state { /* what is done already */
-	VPROF_ROUND_OPEN,
-	VPROF_ROUND_BUILT,
-	VPROF_ROUND_RAN,
-	VPROF_ROUND_ANALYSED,
-	VPROF_ROUND_DECIDED,
+			 VPROF_ROUND_OPEN,
+			 VPROF_ROUND_BUILT,
+			 VPROF_ROUND_RAN,
+			 VPROF_ROUND_ANALYSED,
+			 VPROF_ROUND_DECIDED,
 };
 
 struct vprof_round {
@@ -45,16 +45,16 @@ struct vprof_verdict {
 struct vprof_session {
 	double threshold;
 	long k;
-	char *interval;	   /* NULL: the most frequent one */
-	char *run_command; /* NULL: vprof.json's */
-	char annotations_hash[17]; /* of vprof.json when the session began */
-	double baseline_mean_ns;   /* NaN until round 0 is analysed */
+	char *interval;			    /* NULL: the most frequent one */
+	char *run_command;		    /* NULL: vprof.json's */
+	char annotations_hash[17];	    /* of vprof.json when the session began */
+	double baseline_mean_ns;	    /* NaN until round 0 is analysed */
 	double baseline_low, baseline_high; /* its 95 % bounds; NaN: not estimated */
 	struct vprof_name_list roots, broken_down;
 	struct vprof_verdict *verdicts;
 	size_t n_verdicts;
 	struct vprof_reviews reviews; /* of .vprof/verdicts.json, not part of this file */
-	struct vprof_round *rounds; /* rounds[0] is the baseline: annotations only */
+	struct vprof_round *rounds;   /* rounds[0] is the baseline: annotations only */
 	size_t n_rounds;
 	char *ending; /* why the drill-down is over; NULL while it goes on */
 };
@@ -66,10 +66,11 @@ void vprof_session_release(struct vprof_session *s);
 int vprof_session_load(struct vprof_session *s, const char *path, struct vprof_error *err);
 int vprof_session_save(const struct vprof_session *s, const char *path, struct vprof_error *err);
 
-/* Loads the project's session and the developer's verdicts. Results of vprof_session_load; CORRUPT also for the verdicts. */
+/* Loads the project's session and the developer's verdicts. Results of vprof_session_load; CORRUPT also for the
+ * verdicts. */
 int vprof_session_open(struct vprof_session *s, const struct vprof_project *p, struct vprof_error *err);
 
-const char *vprof_session_verdict(const struct vprof_session *s, const char *key); /* "" when there is none */
+const char *vprof_session_verdict(const struct vprof_session *s, const char *key);	/* "" when there is none */
 int vprof_session_judge(struct vprof_session *s, const char *key, const char *verdict); /* OK or NOMEM */
 int vprof_session_add_round(struct vprof_session *s, const char *run);			/* OK or NOMEM */
 int vprof_session_end(struct vprof_session *s, const char *why);			/* OK or NOMEM */

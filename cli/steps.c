@@ -42,16 +42,23 @@ int vprof_step_build(struct vprof_workspace *w, const struct vprof_plan *plan, c
 	struct vprof_replay_result replay = { 0 };
 	struct vprof_progress progress;
 	struct vprof_replay_options options = {
-		.vprof_dir = p->vprof_dir, .probe_header = p->probe_header, .include_dir = p->include_dir,
+		.vprof_dir = p->vprof_dir,
+		.probe_header = p->probe_header,
+		.include_dir = p->include_dir,
 		.library_dir = p->library_dir,
-		.build = w->annotations->build, .directory = w->annotations->directory, .log_path = log_path,
-		.progress = vprof_progress_update, .progress_arg = &progress,
+		.build = w->annotations->build,
+		.directory = w->annotations->directory,
+		.log_path = log_path,
+		.progress = vprof_progress_update,
+		.progress_arg = &progress,
 	};
 	int rc;
 
 	if (access(p->probe_header, R_OK))
-		return vprof_error_set(err, VPROF_ERR_MISSING, "cannot read %s. Install vprof again, or set VPROF_LIBDIR "
-				       "to the folder that holds include/probe.h", p->probe_header);
+		return vprof_error_set(err, VPROF_ERR_MISSING,
+				       "cannot read %s. Install vprof again, or set VPROF_LIBDIR "
+				       "to the folder that holds include/probe.h",
+				       p->probe_header);
 	vprof_progress_begin(&progress, "build");
 	/* Until the build is done nobody may take the objects for those of any plan. */
 	unlink(p->plan);
@@ -64,19 +71,20 @@ int vprof_step_build(struct vprof_workspace *w, const struct vprof_plan *plan, c
 		vprof_progress_drop(&progress);
 		return rc;
 	}
-	vprof_progress_end(&progress, "%s of %s files compiled%s%s%s, %s probes%s%s", vprof_format_count(replay.n_compiled).s,
-			   vprof_format_count(replay.n_units).s, replay.n_earlier ? " (" : "",
-			   replay.n_earlier ? vprof_format_count(replay.n_earlier).s : "",
+	vprof_progress_end(&progress, "%s of %s files compiled%s%s%s, %s probes%s%s",
+			   vprof_format_count(replay.n_compiled).s, vprof_format_count(replay.n_units).s,
+			   replay.n_earlier ? " (" : "", replay.n_earlier ? vprof_format_count(replay.n_earlier).s : "",
 			   replay.n_earlier ? " by the interrupted build)" : "", vprof_format_count(plan->n_probes).s,
 			   replay.n_reverted ? ", put back: " : "",
 			   replay.n_reverted ? vprof_format_count(replay.n_reverted).s : "");
 	if (replay.n_past_probes)
-		vprof_tell("probes are missing where %s is read, in %zu case%s: its include leads past %s, through a macro, a "
-			   "symbolic link or a file outside the project; the build's log names all", replay.past_probes, replay.n_past_probes,
-			   replay.n_past_probes == 1 ? "" : "s", vprof_project_shown(p->shadow));
+		vprof_tell(
+			"probes are missing where %s is read, in %zu case%s: its include leads past %s, through a macro, a "
+			"symbolic link or a file outside the project; the build's log names all",
+			replay.past_probes, replay.n_past_probes, replay.n_past_probes == 1 ? "" : "s",
+			vprof_project_shown(p->shadow));
 	return VPROF_OK;
 }
-
 
 static void tell_outcome(struct vprof_progress *progress, const char *command, const struct vprof_run_outcome *o)
 {
@@ -89,8 +97,10 @@ static void tell_outcome(struct vprof_progress *progress, const char *command, c
 	vprof_progress_end(progress, "%s  %.1f MB of trace, %s thread%s", what, (double)o->stats.n_bytes / 1e6,
 			   vprof_format_count(o->stats.n_threads).s, o->stats.n_threads == 1 ? "" : "s");
 	if (o->stats.recorded_share < 0.995)
-		vprof_tell("calls were recorded %.2g %% of the time, in %s windows: more would have taken more than its share of a "
-			   "processor (--budget)", 100 * o->stats.recorded_share, vprof_format_count(o->stats.n_windows).s);
+		vprof_tell(
+			"calls were recorded %.2g %% of the time, in %s windows: more would have taken more than its share of a "
+			"processor (--budget)",
+			100 * o->stats.recorded_share, vprof_format_count(o->stats.n_windows).s);
 	if (o->n_left_behind)
 		vprof_tell("ended %d process%s that the run command left behind (--keep leaves them alone)",
 			   o->n_left_behind, o->n_left_behind == 1 ? "" : "es");
@@ -100,7 +110,8 @@ static void tell_outcome(struct vprof_progress *progress, const char *command, c
 static int keep_command(const struct vprof_project *p, const char *run, const char *command, struct vprof_error *err)
 {
 	char *path = vprof_project_run_path(p, run, "command");
-	int rc = path ? vprof_file_write(path, command, strlen(command), err) : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	int rc = path ? vprof_file_write(path, command, strlen(command), err) :
+			vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
 
 	free(path);
 	return rc;
@@ -134,12 +145,19 @@ int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vpro
 	char *trace = vprof_project_run_path(&w->project, run, "trace");
 	char *log = vprof_project_run_path(&w->project, run, "run.log");
 	struct vprof_run_request request = {
-		.command = o->command ? o->command : w->annotations->run, .directory = w->annotations->directory,
-		.trace_dir = trace, .log_path = log, .library = w->project.library, .memory_bytes = o->memory_bytes,
-		.sample_after = o->every_call ? 0 : VPROF_SAMPLE_AFTER, .switches = o->switches,
+		.command = o->command ? o->command : w->annotations->run,
+		.directory = w->annotations->directory,
+		.trace_dir = trace,
+		.log_path = log,
+		.library = w->project.library,
+		.memory_bytes = o->memory_bytes,
+		.sample_after = o->every_call ? 0 : VPROF_SAMPLE_AFTER,
+		.switches = o->switches,
 		.compress = o->compress,
 		.budget = o->budget,
-		.verbose = o->verbose, .keep = o->keep, .give_stdin = o->give_stdin,
+		.verbose = o->verbose,
+		.keep = o->keep,
+		.give_stdin = o->give_stdin,
 		.progress = o->verbose ? NULL : &progress,
 	};
 	int rc;
@@ -160,16 +178,19 @@ int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vpro
 		if (!rc)
 			rc = vprof_run_target(&request, outcome, err);
 		if (!rc && outcome->interrupted)
-			rc = vprof_error_set(err, VPROF_ERR_FAILED, "interrupted (%s); the command was stopped, what was "
-					     "recorded is in %s. The same vprof command runs it again", strsignal(outcome->interrupted),
-					     vprof_project_shown(trace));
+			rc = vprof_error_set(err, VPROF_ERR_FAILED,
+					     "interrupted (%s); the command was stopped, what was "
+					     "recorded is in %s. The same vprof command runs it again",
+					     strsignal(outcome->interrupted), vprof_project_shown(trace));
 		else if (!rc && outcome->status != 0)
 			rc = vprof_run_blame(&request, outcome, err);
 		else if (!rc && outcome->stats.disk_failed)
-			rc = vprof_error_set(err, VPROF_ERR_FAILED, "the command ran, but its trace could not be written to %s: "
-					     "%s. Make room there (rm -r .vprof/runs/*/trace keeps the reports), or shorten "
-					     "the run; the same vprof command runs it again", vprof_project_shown(trace),
-					     strerror(outcome->stats.disk_failed));
+			rc = vprof_error_set(
+				err, VPROF_ERR_FAILED,
+				"the command ran, but its trace could not be written to %s: "
+				"%s. Make room there (rm -r .vprof/runs/*/trace keeps the reports), or shorten "
+				"the run; the same vprof command runs it again",
+				vprof_project_shown(trace), strerror(outcome->stats.disk_failed));
 		if (rc)
 			vprof_progress_drop(&progress);
 		else
@@ -193,7 +214,8 @@ static int render(const struct vprof_results *r, const struct vprof_session *s, 
 int vprof_step_write_report(const struct vprof_project *p, const char *run, const struct vprof_session *s,
 			    struct vprof_results *results, struct vprof_error *err)
 {
-	char *json = vprof_project_run_path(p, run, "results.json"), *txt = vprof_project_run_path(p, run, "report.txt");
+	char *json = vprof_project_run_path(p, run, "results.json"),
+	     *txt = vprof_project_run_path(p, run, "report.txt");
 	struct vprof_text text = VPROF_TEXT_INIT;
 	int rc;
 
@@ -221,9 +243,15 @@ int vprof_step_analyse(const struct vprof_project *p, const char *run, const str
 	char *trace = vprof_project_run_path(p, run, "trace"), *path = vprof_project_run_path(p, run, "plan.json");
 	char *earlier = vprof_project_run_path(p, run, "results.json");
 	struct vprof_analyze_options options = {
-		.trace_dir = trace, .interval = s->interval, .k = (int)s->k, .threshold = s->threshold,
-		.min_intervals = 30, .earlier = earlier, .slower_than_ns = slower_than_ns,
-		.progress = vprof_progress_update, .progress_arg = &progress,
+		.trace_dir = trace,
+		.interval = s->interval,
+		.k = (int)s->k,
+		.threshold = s->threshold,
+		.min_intervals = 30,
+		.earlier = earlier,
+		.slower_than_ns = slower_than_ns,
+		.progress = vprof_progress_update,
+		.progress_arg = &progress,
 	};
 	int rc, comparable;
 
@@ -243,8 +271,8 @@ int vprof_step_analyse(const struct vprof_project *p, const char *run, const str
 	}
 	(*results)->run = vprof_results_string(*results, run);
 	comparable = has_baselines_load(p, run, s);
-	if (vprof_probe_cost_compare(*results, comparable ? s->baseline_mean_ns : NAN, comparable ? s->baseline_low : NAN,
-				     comparable ? s->baseline_high : NAN))
+	if (vprof_probe_cost_compare(*results, comparable ? s->baseline_mean_ns : NAN,
+				     comparable ? s->baseline_low : NAN, comparable ? s->baseline_high : NAN))
 		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
 	if (!rc)
 		rc = vprof_step_write_report(p, run, s, *results, err);
@@ -289,7 +317,8 @@ int vprof_view_parse(const char *name, enum vprof_view *view)
 int vprof_step_print_view(const struct vprof_results *r, enum vprof_view view, size_t top, int *status,
 			  struct vprof_error *err)
 {
-	struct vprof_report_options options = { .colour = vprof_progress_colour(STDOUT_FILENO), .top = top,
+	struct vprof_report_options options = { .colour = vprof_progress_colour(STDOUT_FILENO),
+						.top = top,
 						.width = terminal_width() };
 	struct vprof_text text = VPROF_TEXT_INIT;
 	int rc = vprof_report_view(r, view, &options, &text, err);
@@ -310,8 +339,11 @@ int vprof_step_print_view(const struct vprof_results *r, enum vprof_view view, s
 int vprof_step_print_report(const struct vprof_results *r, const uint32_t *chosen, size_t n_chosen, size_t top,
 			    struct vprof_error *err)
 {
-	struct vprof_report_options options = { .colour = vprof_progress_colour(STDOUT_FILENO), .top = top,
-						.width = terminal_width(), .chosen = chosen, .n_chosen = n_chosen };
+	struct vprof_report_options options = { .colour = vprof_progress_colour(STDOUT_FILENO),
+						.top = top,
+						.width = terminal_width(),
+						.chosen = chosen,
+						.n_chosen = n_chosen };
 	struct vprof_text text = VPROF_TEXT_INIT;
 	int rc = vprof_report_text(r, &options, &text, err);
 

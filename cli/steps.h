@@ -49,8 +49,8 @@ int vprof_step_write_report(const struct vprof_project *p, const char *run, cons
 int vprof_step_print_report(const struct vprof_results *r, const uint32_t *chosen, size_t n_chosen, size_t top,
 			    struct vprof_error *err);
 
-/* One view of the results on stdout; as above for `variance`. `status` becomes the command's exit status: 3 when the results
- * carry no conclusion, or say nothing in this view. */
+/* One view of the results on stdout; as above for `variance`. `status` becomes the command's exit status: 3 when the
+ * results carry no conclusion, or say nothing in this view. */
 int vprof_step_print_view(const struct vprof_results *r, enum vprof_view view, size_t top, int *status,
 			  struct vprof_error *err);
 

@@ -14,10 +14,10 @@
 #include "cli/command.h"
 
 #define LLU(n) ((unsigned long long)(n))
-#define FEW 30		      /* intervals that an analysis needs */
-#define OVERHEAD 0.2	      /* of the annotated-only mean */
-#define BLOCKED_MUCH 0.1      /* of the mean */
-#define OFF_PATH 0.7	      /* of the time that functions took */
+#define FEW 30		 /* intervals that an analysis needs */
+#define OVERHEAD 0.2	 /* of the annotated-only mean */
+#define BLOCKED_MUCH 0.1 /* of the mean */
+#define OFF_PATH 0.7	 /* of the time that functions took */
 #define DISK_LEAST_MIB 64
 #define TOLD_MAX 4
 
@@ -70,7 +70,8 @@ static int seen_disk_full(const struct vprof_evidence *e, char *detail, size_t s
 	if (statvfs(folder, &fs))
 		return 0;
 	mib = (unsigned long long)fs.f_bavail * fs.f_frsize >> 20;
-	return mib < DISK_LEAST_MIB && say(detail, size, "%llu MiB are free where %s lies", mib, vprof_project_shown(folder));
+	return mib < DISK_LEAST_MIB &&
+	       say(detail, size, "%llu MiB are free where %s lies", mib, vprof_project_shown(folder));
 }
 
 static int seen_nothing_compiled(const struct vprof_evidence *e, char *detail, size_t size)
@@ -126,7 +127,8 @@ static int seen_few_intervals(const struct vprof_evidence *e, char *detail, size
 	const struct vprof_results *r = e->results;
 
 	return r && r->n_complete && r->n_complete < FEW &&
-	       say(detail, size, "%llu complete interval%s; %d are the least", LLU(r->n_complete), r->n_complete == 1 ? "" : "s", FEW);
+	       say(detail, size, "%llu complete interval%s; %d are the least", LLU(r->n_complete),
+		   r->n_complete == 1 ? "" : "s", FEW);
 }
 
 static int seen_begun_again(const struct vprof_evidence *e, char *detail, size_t size)
@@ -134,16 +136,17 @@ static int seen_begun_again(const struct vprof_evidence *e, char *detail, size_t
 	const struct vprof_results *r = e->results;
 
 	return r && r->n_complete && r->n_restarted * 20 > r->n_complete &&
-	       say(detail, size, "%llu intervals began again before they ended, beside %llu complete ones", LLU(r->n_restarted),
-		   LLU(r->n_complete));
+	       say(detail, size, "%llu intervals began again before they ended, beside %llu complete ones",
+		   LLU(r->n_restarted), LLU(r->n_complete));
 }
 
 static int seen_records_lost(const struct vprof_evidence *e, char *detail, size_t size)
 {
 	const struct vprof_results *r = e->results;
 
-	return r && r->n_dropped && say(detail, size, "%llu records were dropped, %llu intervals left out for it",
-					LLU(r->n_dropped), LLU(r->n_lossy));
+	return r && r->n_dropped &&
+	       say(detail, size, "%llu records were dropped, %llu intervals left out for it", LLU(r->n_dropped),
+		   LLU(r->n_lossy));
 }
 
 static int seen_overhead(const struct vprof_evidence *e, char *detail, size_t size)
@@ -152,7 +155,8 @@ static int seen_overhead(const struct vprof_evidence *e, char *detail, size_t si
 
 	return r && r->baseline_mean_ns > 0 && r->mean_ns > (1 + OVERHEAD) * r->baseline_mean_ns &&
 	       !(r->mean_low < r->baseline_high) &&
-	       say(detail, size, "intervals took %.0f %% longer than with the annotations alone; recording explains up to %.0f %%",
+	       say(detail, size,
+		   "intervals took %.0f %% longer than with the annotations alone; recording explains up to %.0f %%",
 		   100 * (r->mean_ns / r->baseline_mean_ns - 1), 100 * r->probe_ns / r->baseline_mean_ns);
 }
 
@@ -173,7 +177,8 @@ static int seen_off_path(const struct vprof_evidence *e, char *detail, size_t si
 			measured += r->nodes[i].mean_ns;
 	}
 	return own > OFF_PATH * (own + measured) &&
-	       say(detail, size, "measured functions ran for only %.0f %% of the interval's time", 100 * measured / (own + measured));
+	       say(detail, size, "measured functions ran for only %.0f %% of the interval's time",
+		   100 * measured / (own + measured));
 }
 
 /* Is any of its time that of a call or a wait, not its own or the scheduler's? */
@@ -197,15 +202,18 @@ static int seen_no_wakes(const struct vprof_evidence *e, char *detail, size_t si
 		const struct vprof_node *f = &r->nodes[i];
 
 		/* Blocked, and it calls nothing that could have blocked it. */
-		if (f->kind == VPROF_NODE_FUNCTION && !f->is_blame && !calls_something(r, f) && f->blocked_ns > BLOCKED_MUCH * r->mean_ns &&
-		    f->factor && f->factor <= r->n_factors && !r->factors[f->factor - 1].n_unmeasured)
-			return say(detail, size, "%s is blocked for %.0f %% of the interval, in no call or lock that vprof knows",
+		if (f->kind == VPROF_NODE_FUNCTION && !f->is_blame && !calls_something(r, f) &&
+		    f->blocked_ns > BLOCKED_MUCH * r->mean_ns && f->factor && f->factor <= r->n_factors &&
+		    !r->factors[f->factor - 1].n_unmeasured)
+			return say(detail, size,
+				   "%s is blocked for %.0f %% of the interval, in no call or lock that vprof knows",
 				   f->name, 100 * f->blocked_ns / r->mean_ns);
 		if (f->kind == VPROF_NODE_WAIT && !f->is_blame && *f->object)
 			waited += f->mean_ns;
 	}
 	if (n > 10 && 2 * r->n_waits_matched < n && waited > 0.05 * r->mean_ns)
-		return say(detail, size, "of %llu waits for other threads %llu have a known waker", LLU(n), LLU(r->n_waits_matched));
+		return say(detail, size, "of %llu waits for other threads %llu have a known waker", LLU(n),
+			   LLU(r->n_waits_matched));
 	return 0;
 }
 
@@ -213,7 +221,8 @@ static int seen_stripped(const struct vprof_evidence *e, char *detail, size_t si
 {
 	for (size_t i = 0; i < e->programs.n; i++)
 		if (e->programs.items[i].is_stripped)
-			return say(detail, size, "%s has no symbol table", vprof_project_shown(e->programs.items[i].path));
+			return say(detail, size, "%s has no symbol table",
+				   vprof_project_shown(e->programs.items[i].path));
 	return 0;
 }
 
@@ -223,38 +232,65 @@ static int seen_no_switches(const struct vprof_evidence *e, char *detail, size_t
 }
 
 const struct vprof_symptom vprof_symptoms[] = {
-	{ "localhost", "bear talks to itself through that name. Add the line \"127.0.0.1 localhost\" to /etc/hosts", seen_localhost },
-	{ "disk-full", "Make room (rm -r .vprof/runs/*/trace keeps the reports), shorten the run, or record less: --compress on, "
-	  "a smaller --k", seen_disk_full },
-	{ "nothing-compiled", "vprof sees only what is compiled while it watches: make clean (ccache: CCACHE_DISABLE=1), then vprof "
-	  "init -- YOUR BUILD COMMAND", seen_nothing_compiled },
-	{ "not-analysed", "When the run command failed, its output is in run.log of that run's folder; when it ended well: vprof "
-	  "analyze", seen_not_analysed },
-	{ "preload-refused", "The loader ignores LD_PRELOAD then. For the measurement take the rights away (chmod ug-s FILE, setcap "
-	  "-r FILE) after vprof build, and start it as the user that it needs", seen_preload_refused },
-	{ "nothing-recorded", "Does the run command start the program that was built here, not an installed copy or one that ran "
+	{ "localhost", "bear talks to itself through that name. Add the line \"127.0.0.1 localhost\" to /etc/hosts",
+	  seen_localhost },
+	{ "disk-full",
+	  "Make room (rm -r .vprof/runs/*/trace keeps the reports), shorten the run, or record less: --compress on, "
+	  "a smaller --k",
+	  seen_disk_full },
+	{ "nothing-compiled",
+	  "vprof sees only what is compiled while it watches: make clean (ccache: CCACHE_DISABLE=1), then vprof "
+	  "init -- YOUR BUILD COMMAND",
+	  seen_nothing_compiled },
+	{ "not-analysed",
+	  "When the run command failed, its output is in run.log of that run's folder; when it ended well: vprof "
+	  "analyze",
+	  seen_not_analysed },
+	{ "preload-refused",
+	  "The loader ignores LD_PRELOAD then. For the measurement take the rights away (chmod ug-s FILE, setcap "
+	  "-r FILE) after vprof build, and start it as the user that it needs",
+	  seen_preload_refused },
+	{ "nothing-recorded",
+	  "Does the run command start the program that was built here, not an installed copy or one that ran "
 	  "already? sudo, su and env -i drop LD_PRELOAD; a static program must be linked by the build command in vprof.json",
 	  seen_nothing_recorded },
-	{ "no-interval", "The code at begin and end never ran. Look in run.log whether the load reached the program; check the "
-	  "functions with vprof annotations, and \"if\" conditions", seen_no_interval },
-	{ "all-cut", "Begin and end must have the same id, and the end must run: compare both expressions, and look for returns "
-	  "and exits that pass by the end's function. A run that is killed cuts what is open", seen_all_cut },
-	{ "few-intervals", "Record a longer run or more load: some hundred intervals give shares, some thousand give narrow bounds",
+	{ "no-interval",
+	  "The code at begin and end never ran. Look in run.log whether the load reached the program; check the "
+	  "functions with vprof annotations, and \"if\" conditions",
+	  seen_no_interval },
+	{ "all-cut",
+	  "Begin and end must have the same id, and the end must run: compare both expressions, and look for returns "
+	  "and exits that pass by the end's function. A run that is killed cuts what is open",
+	  seen_all_cut },
+	{ "few-intervals",
+	  "Record a longer run or more load: some hundred intervals give shares, some thousand give narrow bounds",
 	  seen_few_intervals },
-	{ "begun-again", "The id is not unique among intervals under way, or an end is missing on some path: take an id that two "
-	  "requests at a time cannot share, such as the connection's or the request's address", seen_begun_again },
-	{ "records-lost", "Give the run more memory (--memory 1024), a faster disk for .vprof, or measure less: a smaller --k, no "
-	  "--every-call, the default --budget", seen_records_lost },
-	{ "overhead", "Compare mean and shares with care. Fewer factors a round (--k 1), \"exclude\" for small functions that are "
+	{ "begun-again",
+	  "The id is not unique among intervals under way, or an end is missing on some path: take an id that two "
+	  "requests at a time cannot share, such as the connection's or the request's address",
+	  seen_begun_again },
+	{ "records-lost",
+	  "Give the run more memory (--memory 1024), a faster disk for .vprof, or measure less: a smaller --k, no "
+	  "--every-call, the default --budget",
+	  seen_records_lost },
+	{ "overhead",
+	  "Compare mean and shares with care. Fewer factors a round (--k 1), \"exclude\" for small functions that are "
 	  "called often, no --every-call, a smaller --budget; where recording explains little, the load itself changed",
 	  seen_overhead },
-	{ "off-path", "The roots are not on the interval's path. Name a function that runs between begin and end: \"roots\": "
-	  "[\"function\"] in vprof.json, then vprof iterate --restart", seen_off_path },
-	{ "no-wakes", "A lock of the program's own, or one of another library: name its acquire and release functions under \"sync\" "
-	  "in vprof.json, and queues under \"queues\" (docs/annotations.md)", seen_no_wakes },
-	{ "stripped", "The drill-down cannot learn from sampled stacks where the interval runs. Link without -s and strip, or name "
-	  "where to start: \"roots\": [\"function\"] in vprof.json", seen_stripped },
-	{ "no-switches", "Time in which a thread could not run for lack of a processor counts as running. sysctl "
+	{ "off-path",
+	  "The roots are not on the interval's path. Name a function that runs between begin and end: \"roots\": "
+	  "[\"function\"] in vprof.json, then vprof iterate --restart",
+	  seen_off_path },
+	{ "no-wakes",
+	  "A lock of the program's own, or one of another library: name its acquire and release functions under \"sync\" "
+	  "in vprof.json, and queues under \"queues\" (docs/annotations.md)",
+	  seen_no_wakes },
+	{ "stripped",
+	  "The drill-down cannot learn from sampled stacks where the interval runs. Link without -s and strip, or name "
+	  "where to start: \"roots\": [\"function\"] in vprof.json",
+	  seen_stripped },
+	{ "no-switches",
+	  "Time in which a thread could not run for lack of a processor counts as running. sysctl "
 	  "kernel.perf_event_paranoid=1, or --switches on when only the rate forbade it; everything else works without",
 	  seen_no_switches },
 };

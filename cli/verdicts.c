@@ -24,9 +24,12 @@ static const struct {
 	size_t at;
 	int required;
 } fields[] = {
-	{ "interval", offsetof(struct vprof_review, interval), 1 }, { "key", offsetof(struct vprof_review, key), 1 },
-	{ "name", offsetof(struct vprof_review, name), 1 },	     { "verdict", offsetof(struct vprof_review, verdict), 1 },
-	{ "note", offsetof(struct vprof_review, note), 0 },	     { "run", offsetof(struct vprof_review, run), 0 },
+	{ "interval", offsetof(struct vprof_review, interval), 1 },
+	{ "key", offsetof(struct vprof_review, key), 1 },
+	{ "name", offsetof(struct vprof_review, name), 1 },
+	{ "verdict", offsetof(struct vprof_review, verdict), 1 },
+	{ "note", offsetof(struct vprof_review, note), 0 },
+	{ "run", offsetof(struct vprof_review, run), 0 },
 	{ "date", offsetof(struct vprof_review, date), 0 },
 };
 
@@ -105,8 +108,10 @@ static int damaged(const char *path, struct vprof_error *err, const char *fmt, s
 	struct vprof_text what = VPROF_TEXT_INIT;
 
 	vprof_text_addf(&what, fmt, item, key);
-	vprof_error_set(err, VPROF_ERR_CORRUPT, "%s is damaged: %s. Correct it, or move it away and give the verdicts "
-			"again with: vprof review", vprof_project_shown(path), what.s);
+	vprof_error_set(err, VPROF_ERR_CORRUPT,
+			"%s is damaged: %s. Correct it, or move it away and give the verdicts "
+			"again with: vprof review",
+			vprof_project_shown(path), what.s);
 	vprof_text_release(&what);
 	return VPROF_ERR_CORRUPT;
 }
@@ -121,7 +126,8 @@ static int read_list(struct vprof_reviews *r, const cJSON *root, const char *pat
 		return damaged(path, err, "it is no JSON", 0, "");
 	if (!cJSON_IsNumber(version) || version->valuedouble != VERDICTS_VERSION || !cJSON_IsArray(list))
 		return damaged(path, err, "it holds no verdicts of this version of vprof", 0, "");
-	cJSON_ArrayForEach(item, list) {
+	cJSON_ArrayForEach(item, list)
+	{
 		struct vprof_review review;
 		const char *wrong = read_item(item, &review);
 
@@ -186,8 +192,8 @@ char *vprof_reviews_json(const struct vprof_reviews *r)
 static int write_list(const struct vprof_reviews *r, const char *path, struct vprof_error *err)
 {
 	char *text = vprof_reviews_json(r);
-	int rc = text ? vprof_file_write(path, text, strlen(text), err)
-		      : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory saving %s", path);
+	int rc = text ? vprof_file_write(path, text, strlen(text), err) :
+			vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory saving %s", path);
 
 	free(text);
 	return rc;
@@ -233,7 +239,8 @@ int vprof_reviews_set(const char *path, const struct vprof_review *review, struc
 	int fd, rc;
 
 	if (!*review->key) /* the file would count as damaged */
-		return vprof_error_set(err, VPROF_ERR_INPUT, "this factor has no key to keep a verdict by: results.json is damaged; "
+		return vprof_error_set(err, VPROF_ERR_INPUT,
+				       "this factor has no key to keep a verdict by: results.json is damaged; "
 				       "analyse the run again (vprof analyze)");
 	fd = lock_folder(path);
 	rc = vprof_reviews_load(&reviews, path, err);

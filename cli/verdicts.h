@@ -5,8 +5,8 @@
  * person's and stay until the person takes them back. A factor is told by its interval and its key, which are the same
  * in every run.
  *
- * Invariant: every change reads, changes and replaces the whole file, atomically and under a lock, so that commands that
- * run at once lose nothing of each other's. docs/cli.md documents the file.
+ * Invariant: every change reads, changes and replaces the whole file, atomically and under a lock, so that commands
+ * that run at once lose nothing of each other's. docs/cli.md documents the file.
  */
 #ifndef VPROF_VERDICTS_H
 #define VPROF_VERDICTS_H
@@ -44,8 +44,8 @@ const struct vprof_review *vprof_reviews_find(const struct vprof_reviews *r, con
 /* The text of the file, to be freed; NULL: out of memory. */
 char *vprof_reviews_json(const struct vprof_reviews *r);
 
-/* Writes one verdict into the file, in the place of an older one; `verdict` NULL takes it back. The folder of `path` must
- * exist. The date is set here. */
+/* Writes one verdict into the file, in the place of an older one; `verdict` NULL takes it back. The folder of `path`
+ * must exist. The date is set here. */
 int vprof_reviews_set(const char *path, const struct vprof_review *review, struct vprof_error *err);
 
 #endif

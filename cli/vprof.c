@@ -36,14 +36,16 @@ static const struct command commands[] = {
 static void print_help(FILE *to)
 {
 	fputs("usage: vprof COMMAND [OPTIONS]\n\nvprof finds the functions that make requests slow or unpredictable, "
-	      "and says why.\n\n", to);
+	      "and says why.\n\n",
+	      to);
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		fprintf(to, "  %-12s %s\n", commands[i].name, commands[i].summary);
 	fputs("\nvprof COMMAND --help tells a command's options. A first look at a program:\n\n"
 	      "  vprof init -- make         # or your build command, from a clean tree\n"
 	      "  $EDITOR vprof.json         # confirm the interval, give a run command\n"
 	      "  vprof iterate              # build, run, analyse, drill down\n"
-	      "  vprof report\n", to);
+	      "  vprof report\n",
+	      to);
 }
 
 static void tell_unknown(const char *name)

@@ -25,12 +25,16 @@ static int check_places(const struct vprof_workspace *w, struct vprof_error *err
 	struct stat st;
 
 	if (stat(a->directory, &st) || !S_ISDIR(st.st_mode))
-		return vprof_error_set(err, VPROF_ERR_INPUT, "%s: \"directory\": there is no folder %s. It is relative to "
-				       "the folder of vprof.json", vprof_project_shown(w->project.config), a->directory);
+		return vprof_error_set(err, VPROF_ERR_INPUT,
+				       "%s: \"directory\": there is no folder %s. It is relative to "
+				       "the folder of vprof.json",
+				       vprof_project_shown(w->project.config), a->directory);
 	if (a->compile_commands && access(a->compile_commands, R_OK))
-		return vprof_error_set(err, VPROF_ERR_INPUT, "%s: \"compile_commands\": cannot read %s: %s. Give the path "
-				       "of a compilation database, or remove the key for the one that vprof init observed",
-				       vprof_project_shown(w->project.config), a->compile_commands, strerror(errno));
+		return vprof_error_set(
+			err, VPROF_ERR_INPUT,
+			"%s: \"compile_commands\": cannot read %s: %s. Give the path "
+			"of a compilation database, or remove the key for the one that vprof init observed",
+			vprof_project_shown(w->project.config), a->compile_commands, strerror(errno));
 	return VPROF_OK;
 }
 
@@ -128,7 +132,8 @@ static int check_root(const struct vprof_workspace *w, struct vprof_error *err)
 	if (!strcmp(w->facts->root, here) ||
 	    (!stat(w->facts->root, &a) && !stat(here, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino))
 		return VPROF_OK;
-	return vprof_error_set(err, VPROF_ERR_STALE, "%s was recorded for %s, not for %s: its compiler commands work on files "
+	return vprof_error_set(err, VPROF_ERR_STALE,
+			       "%s was recorded for %s, not for %s: its compiler commands work on files "
 			       "there. Remove %s, then observe the build here: vprof init -- YOUR BUILD COMMAND",
 			       vprof_project_shown(w->project.vprof_dir), w->facts->root, here,
 			       vprof_project_shown(w->project.vprof_dir));
@@ -152,14 +157,16 @@ int vprof_workspace_load_facts(struct vprof_workspace *w, struct vprof_error *er
 	if (!rc)
 		rc = vprof_facts_check_fresh(w->facts, &why);
 	if (!rc && is_newer(database, w->project.facts))
-		rc = vprof_error_set(&why, VPROF_ERR_STALE, "%s is newer than the facts", vprof_project_shown(database));
+		rc = vprof_error_set(&why, VPROF_ERR_STALE, "%s is newer than the facts",
+				     vprof_project_shown(database));
 	if (!rc)
 		goto graph;
 	forget_facts(w);
 	if (access(database, R_OK)) {
 		rc = vprof_error_set(err, VPROF_ERR_MISSING,
 				     "there is no compilation database %s, so the sources cannot be scanned. Observe a "
-				     "build with: vprof init -- YOUR BUILD COMMAND", vprof_project_shown(database));
+				     "build with: vprof init -- YOUR BUILD COMMAND",
+				     vprof_project_shown(database));
 		goto out;
 	}
 	if (rc == VPROF_ERR_CORRUPT)
@@ -193,8 +200,10 @@ int vprof_workspace_check(struct vprof_workspace *w, struct vprof_error *err)
 			text.s);
 	}
 	if (!rc && findings.n_errors)
-		rc = vprof_error_set(err, VPROF_ERR_INPUT, "%s: %zu error%s, nothing was built. Correct %s, then check "
-				     "with: vprof annotations", vprof_project_shown(w->project.config), findings.n_errors,
+		rc = vprof_error_set(err, VPROF_ERR_INPUT,
+				     "%s: %zu error%s, nothing was built. Correct %s, then check "
+				     "with: vprof annotations",
+				     vprof_project_shown(w->project.config), findings.n_errors,
 				     findings.n_errors == 1 ? "" : "s", findings.n_errors == 1 ? "it" : "them");
 	vprof_text_release(&text);
 	vprof_findings_release(&findings);

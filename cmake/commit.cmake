@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # cmake -DSOURCE=DIR -DHEADER=FILE -P commit.cmake: FILE says which commit the sources are of, "" when nobody knows.
 # Written only when that changed, so that nothing else is built again.
 execute_process(COMMAND git -C ${SOURCE} rev-parse --is-inside-work-tree --show-prefix

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Builds the static call graph from facts and condenses it with Tarjan's algorithm, iteratively: call chains of
  * real programs are deep, and facts are a file that anybody may have written. */
 #include "common/callgraph.h"
@@ -321,9 +322,8 @@ int vprof_callgraph_build(struct vprof_callgraph **out, const struct vprof_facts
 	if (g) {
 		g->externals = b.externals;
 		g->names = b.names;
-		g->g = (struct vprof_callgraph){ facts,	    n,		  b.n_edges,	g->first,
-						 g->edges,  g->rfirst,	  g->redges,	g->component,
-						 g->height, g->externals };
+		g->g = (struct vprof_callgraph){ facts,	    n,	       b.n_edges,    g->first,	g->edges,
+						 g->rfirst, g->redges, g->component, g->height, g->externals };
 	} else {
 		free(b.externals);
 		vprof_strings_release(&b.names);

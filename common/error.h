@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Errors that a person can act on.
  *
  * A call that can fail returns 0 or a negative enum vprof_err and takes, as its last argument, a
@@ -26,11 +27,9 @@ struct vprof_error {
 };
 
 /* Formats the message and returns `code`, so that `return vprof_error_set(...)` reads naturally. */
-int vprof_error_set(struct vprof_error *err, int code, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+int vprof_error_set(struct vprof_error *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* Puts "context: " before the message already there; returns `code`. */
-int vprof_error_prefix(struct vprof_error *err, int code, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+int vprof_error_prefix(struct vprof_error *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads facts.db into arrays, one pass for each table.
  *
  * Strings are kept once: every text goes through a table of strings, so equal ones share their bytes and
@@ -122,7 +123,10 @@ static int read_file(struct reader *r, sqlite3_stmt *s)
 		return no_memory(r);
 	f->files = grown;
 	f->files[f->n_files++] = (struct vprof_facts_file){
-		.id = id(r, s, 0), .path = text(r, s, 1), .hash = text(r, s, 2), .in_project = number(s, 3) != 0,
+		.id = id(r, s, 0),
+		.path = text(r, s, 1),
+		.hash = text(r, s, 2),
+		.in_project = number(s, 3) != 0,
 	};
 	return VPROF_OK;
 }
@@ -136,8 +140,13 @@ static int read_tu(struct reader *r, sqlite3_stmt *s)
 		return no_memory(r);
 	f->tus = grown;
 	f->tus[f->n_tus++] = (struct vprof_facts_tu){
-		.id = id(r, s, 0), .path = text(r, s, 1), .directory = text(r, s, 2), .output = text(r, s, 3),
-		.arguments = text(r, s, 4), .lang = text(r, s, 5), .status = text(r, s, 6),
+		.id = id(r, s, 0),
+		.path = text(r, s, 1),
+		.directory = text(r, s, 2),
+		.output = text(r, s, 3),
+		.arguments = text(r, s, 4),
+		.lang = text(r, s, 5),
+		.status = text(r, s, 6),
 		.diagnostics = text(r, s, 7),
 	};
 	return VPROF_OK;
@@ -173,12 +182,24 @@ static int read_function(struct reader *r, sqlite3_stmt *s)
 	f->functions = fn;
 	fn += f->n_functions++;
 	*fn = (struct vprof_facts_function){
-		.id = id(r, s, 0), .file = id(r, s, 1), .name = text(r, s, 2), .display = text(r, s, 3),
-		.usr = text(r, s, 4), .line = number(s, 5), .end_line = number(s, 6),
-		.body_begin = sqlite3_column_int64(s, 7), .body_end = sqlite3_column_int64(s, 8),
-		.lang = text(r, s, 9), .is_static = number(s, 10) != 0, .is_tiny = number(s, 11) != 0,
-		.returns = text(r, s, 12), .return_kind = text(r, s, 13), .params = text(r, s, 14),
-		.signature = text(r, s, 15), .instrumentable = number(s, 16) == 1, .reason = text(r, s, 17),
+		.id = id(r, s, 0),
+		.file = id(r, s, 1),
+		.name = text(r, s, 2),
+		.display = text(r, s, 3),
+		.usr = text(r, s, 4),
+		.line = number(s, 5),
+		.end_line = number(s, 6),
+		.body_begin = sqlite3_column_int64(s, 7),
+		.body_end = sqlite3_column_int64(s, 8),
+		.lang = text(r, s, 9),
+		.is_static = number(s, 10) != 0,
+		.is_tiny = number(s, 11) != 0,
+		.returns = text(r, s, 12),
+		.return_kind = text(r, s, 13),
+		.params = text(r, s, 14),
+		.signature = text(r, s, 15),
+		.instrumentable = number(s, 16) == 1,
+		.reason = text(r, s, 17),
 	};
 	if (!vprof_facts_file(f, fn->file))
 		return corrupt(r, "a function of an unknown file");
@@ -220,11 +241,21 @@ static int read_call(struct reader *r, sqlite3_stmt *s)
 	f->calls = c;
 	c += f->n_calls++;
 	*c = (struct vprof_facts_call){
-		.id = id(r, s, 0), .caller = id(r, s, 1), .file = id(r, s, 2), .begin = sqlite3_column_int64(s, 3),
-		.end = sqlite3_column_int64(s, 4), .line = number(s, 5), .col = number(s, 6),
-		.callee = text(r, s, 7), .callee_usr = text(r, s, 8), .kind = call_kind(text(r, s, 9)),
-		.signature = text(r, s, 10), .wrappable = number(s, 11) == 1, .reason = text(r, s, 12),
-		.in_loop = number(s, 13) == 1, .args = text(r, s, 14),
+		.id = id(r, s, 0),
+		.caller = id(r, s, 1),
+		.file = id(r, s, 2),
+		.begin = sqlite3_column_int64(s, 3),
+		.end = sqlite3_column_int64(s, 4),
+		.line = number(s, 5),
+		.col = number(s, 6),
+		.callee = text(r, s, 7),
+		.callee_usr = text(r, s, 8),
+		.kind = call_kind(text(r, s, 9)),
+		.signature = text(r, s, 10),
+		.wrappable = number(s, 11) == 1,
+		.reason = text(r, s, 12),
+		.in_loop = number(s, 13) == 1,
+		.args = text(r, s, 14),
 	};
 	if (!call_form(text(r, s, 15), &c->form))
 		c->wrappable = 0;
@@ -247,9 +278,15 @@ static int read_address(struct reader *r, sqlite3_stmt *s)
 	f->addresses = a;
 	a += f->n_addresses++;
 	*a = (struct vprof_facts_address){
-		.function_usr = text(r, s, 0), .name = text(r, s, 1), .signature = text(r, s, 2),
-		.how = text(r, s, 3), .target = text(r, s, 4), .arg = number(s, 5), .file = id(r, s, 6),
-		.line = number(s, 7), .caller = id(r, s, 8),
+		.function_usr = text(r, s, 0),
+		.name = text(r, s, 1),
+		.signature = text(r, s, 2),
+		.how = text(r, s, 3),
+		.target = text(r, s, 4),
+		.arg = number(s, 5),
+		.file = id(r, s, 6),
+		.line = number(s, 7),
+		.caller = id(r, s, 8),
 	};
 	if (!vprof_facts_file(f, a->file))
 		return corrupt(r, "an address in an unknown file");
@@ -268,9 +305,14 @@ static int read_exit(struct reader *r, sqlite3_stmt *s)
 	f->exits = r->p->exits = x;
 	x += f->n_exits++;
 	*x = (struct vprof_facts_exit){
-		.function = id(r, s, 0), .begin = sqlite3_column_int64(s, 1), .end = sqlite3_column_int64(s, 2),
-		.expr_begin = sqlite3_column_int64(s, 3), .expr_end = sqlite3_column_int64(s, 4),
-		.line = number(s, 5), .editable = number(s, 6) == 1, .value = text(r, s, 7),
+		.function = id(r, s, 0),
+		.begin = sqlite3_column_int64(s, 1),
+		.end = sqlite3_column_int64(s, 2),
+		.expr_begin = sqlite3_column_int64(s, 3),
+		.expr_end = sqlite3_column_int64(s, 4),
+		.line = number(s, 5),
+		.editable = number(s, 6) == 1,
+		.value = text(r, s, 7),
 		.variable = text(r, s, 8),
 	};
 	return VPROF_OK;
@@ -303,11 +345,13 @@ static int read_tables(struct reader *r)
 		  " is_tiny, returns, return_kind, params, signature, instrumentable, reason FROM function ORDER BY id",
 		  read_function },
 		{ "SELECT id, caller, file, begin, end, line, col, callee, callee_usr, kind, signature, wrappable,"
-		  " reason, in_loop, args, form FROM call ORDER BY id", read_call },
+		  " reason, in_loop, args, form FROM call ORDER BY id",
+		  read_call },
 		{ "SELECT function_usr, name, signature, how, target, arg, file, line, caller FROM address",
 		  read_address },
 		{ "SELECT function, begin, end, expr_begin, expr_end, line, editable, value, variable"
-		  " FROM exit_site ORDER BY function, begin", read_exit },
+		  " FROM exit_site ORDER BY function, begin",
+		  read_exit },
 		{ "SELECT base_usr, method_usr FROM override", read_override },
 	};
 	int rc = VPROF_OK;
@@ -346,7 +390,8 @@ int vprof_facts_open(struct vprof_facts **out, const char *path, struct vprof_er
 
 	*out = NULL;
 	if (access(path, R_OK))
-		return vprof_error_set(err, VPROF_ERR_MISSING, "there are no facts at %s; run `vprof init` first", path);
+		return vprof_error_set(err, VPROF_ERR_MISSING, "there are no facts at %s; run `vprof init` first",
+				       path);
 	r.facts = calloc(1, sizeof *r.facts);
 	r.p = calloc(1, sizeof *r.p);
 	if (!r.facts || !r.p) {
@@ -399,18 +444,17 @@ int vprof_facts_check_fresh(const struct vprof_facts *f, struct vprof_error *err
 			continue;
 		rc = vprof_file_hash(f->files[i].path, hex, err);
 		if (rc == VPROF_ERR_MISSING)
-			return vprof_error_set(err, VPROF_ERR_STALE, "%s is gone since the scan",
-					       f->files[i].path);
+			return vprof_error_set(err, VPROF_ERR_STALE, "%s is gone since the scan", f->files[i].path);
 		if (rc)
 			return rc;
 		if (strcmp(hex, f->files[i].hash))
-			return vprof_error_set(err, VPROF_ERR_STALE,
-					       "%s changed since the scan", f->files[i].path);
+			return vprof_error_set(err, VPROF_ERR_STALE, "%s changed since the scan", f->files[i].path);
 	}
 	/* A source that was gone when the scan came to it has no row with a hash that could differ. */
 	for (size_t i = 0; i < f->n_tus; i++)
 		if (!f->tus[i].n_files && strcmp(f->tus[i].status, "ok") && !access(f->tus[i].directory, X_OK) &&
 		    !access(f->tus[i].path, R_OK))
-			return vprof_error_set(err, VPROF_ERR_STALE, "%s could not be read by the last scan", f->tus[i].path);
+			return vprof_error_set(err, VPROF_ERR_STALE, "%s could not be read by the last scan",
+					       f->tus[i].path);
 	return VPROF_OK;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the scan knows of the sources, read from facts.db (tables: common/facts_schema.h).
  *
  * vprof_facts_open loads functions, calls, addresses and overrides into memory once (PostgreSQL's
@@ -44,7 +45,13 @@ enum vprof_call_form {
 	VPROF_FORM_SCOPE,     /* C++: anything; closed where the full expression ends, and only where nothing follows */
 };
 
-enum vprof_call_kind { VPROF_CALL_DIRECT, VPROF_CALL_POINTER, VPROF_CALL_VIRTUAL, VPROF_CALL_CONSTRUCT, VPROF_CALL_DESTROY };
+enum vprof_call_kind {
+	VPROF_CALL_DIRECT,
+	VPROF_CALL_POINTER,
+	VPROF_CALL_VIRTUAL,
+	VPROF_CALL_CONSTRUCT,
+	VPROF_CALL_DESTROY
+};
 
 struct vprof_facts_call {
 	uint32_t id, caller, file;
@@ -64,7 +71,7 @@ struct vprof_facts_address {
 	uint32_t function; /* index+1 into functions, or 0 */
 };
 
-struct vprof_facts_exit { /* a return statement; columns of exit_site in facts_schema.h */
+struct vprof_facts_exit {  /* a return statement; columns of exit_site in facts_schema.h */
 	uint32_t function; /* function.id */
 	int64_t begin, end, expr_begin, expr_end;
 	int line, editable;
@@ -96,8 +103,8 @@ const struct vprof_facts_function *vprof_facts_function_by_usr(const struct vpro
 
 /* All functions with that __func__ or display name; `file_suffix` (may be NULL) narrows to files whose
  * path ends so. Writes up to `max` indices into f->functions, returns how many there are. */
-size_t vprof_facts_find(const struct vprof_facts *f, const char *name, const char *file_suffix,
-			uint32_t *indices, size_t max);
+size_t vprof_facts_find(const struct vprof_facts *f, const char *name, const char *file_suffix, uint32_t *indices,
+			size_t max);
 
 /* The known function name closest to `name` (edit distance), or NULL when none is near. */
 const char *vprof_facts_nearest(const struct vprof_facts *f, const char *name);
@@ -106,8 +113,7 @@ const char *vprof_facts_nearest(const struct vprof_facts *f, const char *name);
 size_t vprof_facts_overriders(const struct vprof_facts *f, const char *usr, uint32_t *indices, size_t max);
 
 /* Functions whose address is taken and whose type fits an indirect call. Indices as _find, no doubles. */
-size_t vprof_facts_pointer_targets(const struct vprof_facts *f, const char *signature, uint32_t *indices,
-				   size_t max);
+size_t vprof_facts_pointer_targets(const struct vprof_facts *f, const char *signature, uint32_t *indices, size_t max);
 
 /* 1 when more units read the file `header` than the file `user`: an edit there makes more units compile. O(units). */
 int vprof_facts_is_shared(const struct vprof_facts *f, uint32_t user, uint32_t header);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Lookups over loaded facts. Kept strings are unique, so USRs and signatures are compared by address; texts that
  * come from outside are first looked up in the set of strings. */
 #define _GNU_SOURCE
@@ -160,17 +161,17 @@ int vprof_facts_link(struct vprof_facts *f, struct vprof_error *err)
 	return VPROF_OK;
 }
 
-#define BY_ID(array, n, wanted)                                   \
-	do {                                                      \
-		size_t low = 0, high = (n);                       \
-		while (low < high) {                              \
-			size_t mid = (low + high) / 2;            \
-			if ((array)[mid].id < (wanted))           \
-				low = mid + 1;                    \
-			else                                      \
-				high = mid;                       \
-		}                                                 \
-		return low < (n) && (array)[low].id == (wanted) ? &(array)[low] : NULL; \
+#define BY_ID(array, n, wanted)                                                                                        \
+	do {                                                                                                           \
+		size_t low = 0, high = (n);                                                                            \
+		while (low < high) {                                                                                   \
+			size_t mid = (low + high) / 2;                                                                 \
+			if ((array)[mid].id < (wanted))                                                                \
+				low = mid + 1;                                                                         \
+			else                                                                                           \
+				high = mid;                                                                            \
+		}                                                                                                      \
+		return low < (n) && (array)[low].id == (wanted) ? &(array)[low] : NULL;                                \
 	} while (0)
 
 const struct vprof_facts_file *vprof_facts_file(const struct vprof_facts *f, uint32_t id)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the parts of the facts loader share: facts.c reads the tables, facts_find.c links and searches them. */
 #ifndef VPROF_FACTS_PRIVATE_H
 #define VPROF_FACTS_PRIVATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE
 #include "common/files.h"
 
@@ -28,8 +29,8 @@ int vprof_file_read(const char *path, struct vprof_text *out, struct vprof_error
 				       "cannot open %s: %s", path, strerror(errno));
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > FILE_MAX_BYTES) {
 		close(fd);
-		return vprof_error_set(err, VPROF_ERR_INPUT, "%s is no file (a folder, a pipe, a device), or larger than 1 GiB",
-				       path);
+		return vprof_error_set(err, VPROF_ERR_INPUT,
+				       "%s is no file (a folder, a pipe, a device), or larger than 1 GiB", path);
 	}
 	while ((n = read(fd, buffer, sizeof buffer)) > 0)
 		vprof_text_append(out, buffer, (size_t)n);
@@ -105,7 +106,8 @@ static int write_into(const char *path, const void *bytes, size_t n, struct vpro
 	failed = fd < 0 || write_all(fd, bytes, n) ? errno : 0;
 	if (fd >= 0 && close(fd) && !failed)
 		failed = errno;
-	return failed ? vprof_error_set(err, VPROF_ERR_FAILED, "cannot write %s: %s", path, strerror(failed)) : VPROF_OK;
+	return failed ? vprof_error_set(err, VPROF_ERR_FAILED, "cannot write %s: %s", path, strerror(failed)) :
+			VPROF_OK;
 }
 
 int vprof_file_write(const char *path, const void *bytes, size_t n, struct vprof_error *err)

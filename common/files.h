@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Whole files, folders and paths. */
 #ifndef VPROF_FILES_H
 #define VPROF_FILES_H
@@ -11,9 +12,8 @@
 /* Appends the whole file to `out`. Refuses folders and files above 1 GiB. */
 int vprof_file_read(const char *path, struct vprof_text *out, struct vprof_error *err);
 
-/* Writes to a neighbour (PATH.vprof-PID, gone when a signal ends the program) and renames: a reader sees the old or the new content,
- * never a part. A link is replaced, its file is left
- * alone; into a device or pipe is written. */
+/* Writes to a neighbour (PATH.vprof-PID, gone when a signal ends the program) and renames: a reader sees the old or the
+ * new content, never a part. A link is replaced, its file is left alone; into a device or pipe is written. */
 int vprof_file_write(const char *path, const void *bytes, size_t n, struct vprof_error *err);
 
 /* Copies content, mode and modification time (the backup and its way back). Atomic like _write. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* "Did you mean ...?": of the names that there are, the one nearest to what was written. */
 #ifndef VPROF_NEAREST_H
 #define VPROF_NEAREST_H
@@ -8,7 +9,7 @@
 
 struct vprof_nearest {
 	const char *wanted;
-	size_t n, limit; /* more edits than limit are too many */
+	size_t n, limit;  /* more edits than limit are too many */
 	const char *best; /* of the names offered, the first of the nearest; NULL: none is near */
 };
 

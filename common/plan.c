@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* plan.json and the plan in memory.
  *
  * Invariant: probes are sorted by code and no code occurs twice; every string belongs to the plan. What is read
@@ -169,20 +170,14 @@ static int probe_to_json(cJSON *list, const struct vprof_probe *p)
 		return 0;
 	cJSON_AddItemToArray(list, o);
 	snprintf(mask, sizeof mask, "%#" PRIx64, p->mask);
-	return cJSON_AddNumberToObject(o, "code", p->code) &&
-	       cJSON_AddStringToObject(o, "kind", kind_names[p->kind]) &&
-	       cJSON_AddNumberToObject(o, "fact", p->fact_id) &&
-	       cJSON_AddStringToObject(o, "mask", mask) &&
-	       cJSON_AddNumberToObject(o, "context", p->context) &&
-	       cJSON_AddBoolToObject(o, "root", p->is_root) &&
+	return cJSON_AddNumberToObject(o, "code", p->code) && cJSON_AddStringToObject(o, "kind", kind_names[p->kind]) &&
+	       cJSON_AddNumberToObject(o, "fact", p->fact_id) && cJSON_AddStringToObject(o, "mask", mask) &&
+	       cJSON_AddNumberToObject(o, "context", p->context) && cJSON_AddBoolToObject(o, "root", p->is_root) &&
 	       cJSON_AddBoolToObject(o, "broken_down", p->broken_down) &&
 	       cJSON_AddNumberToObject(o, "height", p->height) &&
-	       cJSON_AddNumberToObject(o, "children", p->n_children) &&
-	       cJSON_AddStringToObject(o, "name", p->name) &&
-	       cJSON_AddStringToObject(o, "display", p->display) &&
-	       cJSON_AddStringToObject(o, "file", p->file) &&
-	       cJSON_AddNumberToObject(o, "line", p->line) &&
-	       cJSON_AddStringToObject(o, "caller", p->caller) &&
+	       cJSON_AddNumberToObject(o, "children", p->n_children) && cJSON_AddStringToObject(o, "name", p->name) &&
+	       cJSON_AddStringToObject(o, "display", p->display) && cJSON_AddStringToObject(o, "file", p->file) &&
+	       cJSON_AddNumberToObject(o, "line", p->line) && cJSON_AddStringToObject(o, "caller", p->caller) &&
 	       cJSON_AddNumberToObject(o, "caller_line", p->caller_line);
 }
 
@@ -310,8 +305,10 @@ static int calls_from_json(struct vprof_plan *plan, const cJSON *top, const char
 	size_t i = 0;
 
 	if (list && !cJSON_IsArray(list))
-		return vprof_error_set(err, VPROF_ERR_CORRUPT, "%s is damaged: at_calls is no list; run `vprof run` again", path);
-	cJSON_ArrayForEach(o, list) {
+		return vprof_error_set(err, VPROF_ERR_CORRUPT,
+				       "%s is damaged: at_calls is no list; run `vprof run` again", path);
+	cJSON_ArrayForEach(o, list)
+	{
 		double call = whole(o, "call", UINT32_MAX), code = whole(o, "code", PLAN_CODE_LIMIT - 1);
 		struct vprof_plan_call c;
 
@@ -337,8 +334,8 @@ static int from_json(struct vprof_plan **out, const cJSON *top, const char *path
 	int rc;
 
 	if (version != PLAN_VERSION)
-		return vprof_error_set(err, VPROF_ERR_CORRUPT,
-				       "%s is not a plan of version %d; run `vprof run` again", path, PLAN_VERSION);
+		return vprof_error_set(err, VPROF_ERR_CORRUPT, "%s is not a plan of version %d; run `vprof run` again",
+				       path, PLAN_VERSION);
 	if (!root || height < 0 || !cJSON_IsArray(list))
 		return vprof_error_set(err, VPROF_ERR_CORRUPT,
 				       "%s is damaged: root, graph_height or probes is missing; run `vprof run` again",
@@ -348,15 +345,16 @@ static int from_json(struct vprof_plan **out, const cJSON *top, const char *path
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory reading %s", path);
 	plan->all = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(top, "all"));
 	plan->graph_height = (uint32_t)height;
-	cJSON_ArrayForEach(o, list) {
+	cJSON_ArrayForEach(o, list)
+	{
 		struct vprof_probe probe;
 		const char *wrong = probe_from_json(o, &probe);
 
 		if (wrong) {
 			vprof_plan_free(plan);
 			return vprof_error_set(err, VPROF_ERR_CORRUPT,
-					       "%s is damaged: probes[%zu].%s is wrong; run `vprof run` again", path,
-					       i, wrong);
+					       "%s is damaged: probes[%zu].%s is wrong; run `vprof run` again", path, i,
+					       wrong);
 		}
 		if (vprof_plan_add(plan, &probe)) {
 			vprof_plan_free(plan);

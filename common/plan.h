@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The plan of a run: which functions and call sites carry a probe, and how its gate opens.
  *
  * A plan is made from facts and the session's decisions (instrumenter/plan_make.h), drives the splice, is
@@ -30,14 +31,14 @@ enum vprof_probe_kind {
 };
 
 struct vprof_probe {
-	uint32_t code;	  /* trace code (trace/format.h) */
+	uint32_t code; /* trace code (trace/format.h) */
 	enum vprof_probe_kind kind;
 	uint32_t fact_id; /* function.id or call.id */
 	uint64_t mask;	  /* opens when (gate & mask) */
 	int context;	  /* bit that it sets: VPROF_CONTEXT_LEAF, or its own when broken down */
 	int is_root;	  /* measured wherever it runs: emits an ENTER record too */
 	int broken_down;
-	uint32_t height;  /* static call graph; what its children could still tell */
+	uint32_t height;     /* static call graph; what its children could still tell */
 	uint32_t n_children; /* measurable children when it would be broken down */
 	const char *name;    /* __func__, the external callee, or the pointer expression */
 	const char *display; /* for people: qualified name, or "(*c->cmd->proc)" */
@@ -55,9 +56,9 @@ struct vprof_plan_call {
 };
 
 struct vprof_plan {
-	const char *root;	 /* project root, absolute */
-	int all;		 /* every instrumentable function (vprof build --all) */
-	uint32_t graph_height;	 /* largest height over the roots: height(call_graph) of equation 3 */
+	const char *root;	    /* project root, absolute */
+	int all;		    /* every instrumentable function (vprof build --all) */
+	uint32_t graph_height;	    /* largest height over the roots: height(call_graph) of equation 3 */
 	struct vprof_probe *probes; /* sorted by code */
 	size_t n_probes;
 	struct vprof_plan_call *at_calls; /* sorted by call; one for each */
@@ -69,7 +70,8 @@ int vprof_plan_read(struct vprof_plan **out, const char *path, struct vprof_erro
 int vprof_plan_write(const struct vprof_plan *plan, const char *path, struct vprof_error *err);
 /* An empty plan to add probes to; strings given to _add are copied. */
 struct vprof_plan *vprof_plan_new(const char *root);
-int vprof_plan_add(struct vprof_plan *plan, const struct vprof_probe *probe); /* OK or NOMEM; doubles by code merge masks */
+/* OK or NOMEM; doubles by code merge masks */
+int vprof_plan_add(struct vprof_plan *plan, const struct vprof_probe *probe);
 /* Masks of one call are merged. OK or NOMEM. */
 int vprof_plan_add_call(struct vprof_plan *plan, const struct vprof_plan_call *call);
 void vprof_plan_free(struct vprof_plan *plan);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Children by posix_spawn (safe with threads), output through one pipe, their end through a pidfd.
  *
  * Invariant: while a child of ours runs, its group is in `groups`, and the handler that forwards signals is
@@ -168,8 +169,7 @@ static int spawn(struct running *r, int write_end, struct vprof_error *err)
 	posix_spawnattr_setsigmask(&attributes, &none);
 	posix_spawnattr_setsigdefault(&attributes, &defaults);
 	posix_spawnattr_setpgroup(&attributes, 0);
-	posix_spawnattr_setflags(&attributes,
-				 POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
 	rc = posix_spawnp(&r->pid, argv[0], &actions, &attributes, (char *const *)argv, environment);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attributes);
@@ -303,9 +303,10 @@ int vprof_process_run(const struct vprof_process *p, struct vprof_process_result
 	else
 		result->status = WEXITSTATUS(status);
 	if (atomic_load(&n_interrupts) != interrupts_before)
-		rc = vprof_error_set(err, VPROF_ERR_FAILED,
-				     "interrupted (%s) while this ran: %.200s; nothing is lost, the same command goes on",
-				     strsignal(atomic_load(&interrupted)), p->command ? p->command : p->argv[0]);
+		rc = vprof_error_set(
+			err, VPROF_ERR_FAILED,
+			"interrupted (%s) while this ran: %.200s; nothing is lost, the same command goes on",
+			strsignal(atomic_load(&interrupted)), p->command ? p->command : p->argv[0]);
 	else if ((p->captured && p->captured->failed) || r.line.failed)
 		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory reading a program's output");
 out:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs a child process and waits for it: the build, the compiler, the scanner, bear.
  *
  * Every child leads its own process group, with /dev/null as standard input. When the calling process gets SIGINT,
@@ -14,15 +15,15 @@
 /* Zero-initialise, then set `argv` or `command`. Output (stdout and stderr together) goes to every place that is set:
  * nowhere when none is. */
 struct vprof_process {
-	const char *const *argv;	/* NULL-terminated; argv[0] is looked up in PATH */
-	const char *command;		/* instead of argv: run by sh -c */
-	const char *directory;		/* NULL: the caller's */
-	const char *const *environment; /* more variables, "NAME=value", NULL-terminated; NULL: none */
-	const char *log_path;		/* appended to */
-	struct vprof_text *captured;	/* at most 16 MiB are kept */
+	const char *const *argv;		   /* NULL-terminated; argv[0] is looked up in PATH */
+	const char *command;			   /* instead of argv: run by sh -c */
+	const char *directory;			   /* NULL: the caller's */
+	const char *const *environment;		   /* more variables, "NAME=value", NULL-terminated; NULL: none */
+	const char *log_path;			   /* appended to */
+	struct vprof_text *captured;		   /* at most 16 MiB are kept */
 	void (*line)(void *arg, const char *line); /* each line without its newline; called on this thread */
 	void *line_arg;
-	int inherit_output;		/* the caller's stdout and stderr instead of the above */
+	int inherit_output; /* the caller's stdout and stderr instead of the above */
 };
 
 struct vprof_process_result {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A set of strings, each kept once: equal texts have equal pointers. Memory is given back all at once. */
 #ifndef VPROF_STRING_SET_H
 #define VPROF_STRING_SET_H

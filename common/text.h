@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A growing, always NUL-terminated string.
  *
  * Invariants: `s` is never NULL after init; s[len] == 0. Every function that grows the text returns

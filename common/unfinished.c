@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Slots with room for a path each, so that the handler reads no memory that a thread may give back. A slot is read only
  * as SET, and once the handler CLAIMED it nobody fills it anew. */
 #include "common/unfinished.h"

@@ -9,8 +9,8 @@
 
 #define VPROF_UTF8_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
-/* Bytes of the well-formed UTF-8 sequence at s, which ends with a NUL: 1 to 4. 0 when it is malformed: overlong, a surrogate, cut,
- * beyond U+10FFFF. */
+/* Bytes of the well-formed UTF-8 sequence at s, which ends with a NUL: 1 to 4. 0 when it is malformed: overlong, a
+ * surrogate, cut, beyond U+10FFFF. */
 size_t vprof_utf8_length(const char *s);
 
 /* Is all of s well-formed? */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A run in the formats of other tools (docs/exports.md). One file writes each format; formats.c lists them.
  *
- * Invariant: whatever bytes names hold, what is written is valid in its format: text is UTF-8, and what is no UTF-8 becomes
- * U+FFFD. Formats of the trace are bounded by a limit; what was left out stands in the part's note (trace_part.h).
+ * Invariant: whatever bytes names hold, what is written is valid in its format: text is UTF-8, and what is no UTF-8
+ * becomes U+FFFD. Formats of the trace are bounded by a limit; what was left out stands in the part's note
+ * (trace_part.h).
  */
 #ifndef VPROF_EXPORT_H
 #define VPROF_EXPORT_H
@@ -17,10 +18,10 @@
 struct vprof_export {
 	const struct vprof_results *results; /* NULL: the run is not analysed; only formats of the trace do without */
 	const struct vprof_trace_part *part; /* NULL for formats of the results */
-	const char *root;    /* folder that the files' names are relative to */
-	const char *version; /* of vprof */
-	FILE *to;	     /* its errors are the caller's to look for */
-	uint64_t n_left_out; /* written by a format: more than the part's note tells */
+	const char *root;		     /* folder that the files' names are relative to */
+	const char *version;		     /* of vprof */
+	FILE *to;			     /* its errors are the caller's to look for */
+	uint64_t n_left_out;		     /* written by a format: more than the part's note tells */
 };
 
 struct vprof_export_format {

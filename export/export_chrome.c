@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Chrome's trace event format, JSON object form: complete events for calls and waits, nestable asynchronous events for intervals, flow
- * events from wakers to those they woke. Times are microseconds since the trace's begin.
+/* Chrome's trace event format, JSON object form: complete events for calls and waits, nestable asynchronous events for
+ * intervals, flow events from wakers to those they woke. Times are microseconds since the trace's begin.
  */
 #include <inttypes.h>
 
@@ -20,12 +20,13 @@ static void put_us(FILE *to, uint64_t ns)
 }
 
 /* Everything up to the name and the time; the caller adds members and the brace. */
-static void begin_event(struct chrome *c, const char *phase, const char *category, const char *name, uint32_t thread, uint64_t ticks)
+static void begin_event(struct chrome *c, const char *phase, const char *category, const char *name, uint32_t thread,
+			uint64_t ticks)
 {
 	const struct vprof_line *line = &c->part->timeline->threads[thread];
 
-	fprintf(c->to, "%s{\"ph\":\"%s\",\"cat\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":", c->n++ ? ",\n" : "\n", phase, category, line->pid,
-		line->tid);
+	fprintf(c->to, "%s{\"ph\":\"%s\",\"cat\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":", c->n++ ? ",\n" : "\n", phase,
+		category, line->pid, line->tid);
 	put_us(c->to, vprof_part_ns(c->part, ticks));
 	fputs(",\"name\":", c->to);
 	vprof_put_json(c->to, name);
@@ -40,13 +41,14 @@ static void put_names(struct chrome *c)
 		struct vprof_part_name name;
 
 		if (!i || timeline->threads[i - 1].process_seq != line->process_seq) {
-			fprintf(c->to, "%s{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":", c->n++ ? ",\n" : "\n",
-				line->pid, line->tid);
+			fprintf(c->to,
+				"%s{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":",
+				c->n++ ? ",\n" : "\n", line->pid, line->tid);
 			vprof_put_json(c->to, *c->part->program ? c->part->program : "process");
 			fputs("}}", c->to);
 		}
-		fprintf(c->to, "%s{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":", c->n++ ? ",\n" : "\n",
-			line->pid, line->tid);
+		fprintf(c->to, "%s{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":",
+			c->n++ ? ",\n" : "\n", line->pid, line->tid);
 		vprof_put_json(c->to, vprof_part_thread(c->part, i, &name));
 		fputs("}}", c->to);
 	}
@@ -168,5 +170,8 @@ int vprof_export_chrome(struct vprof_export *e, struct vprof_error *err)
 	fputs("\n]}\n", c.to);
 	e->n_left_out = s.n_left_out;
 	vprof_slices_release(&s);
-	return ret ? vprof_error_set(err, ret, "not enough memory for this part of the trace: take a shorter one with --from and --to") : 0;
+	return ret ? vprof_error_set(
+			     err, ret,
+			     "not enough memory for this part of the trace: take a shorter one with --from and --to") :
+		     0;
 }

@@ -44,7 +44,8 @@ int vprof_export_csv_factors(struct vprof_export *e, struct vprof_error *err)
 	(void)err;
 	fputs("rank,kind,key,name,share,share_low,share_high,mean_ns,sd_ns,r,score,specificity,height,selected,places,file,line,"
 	      "blocked_share,kernel_share,io_share,preempted_share,between_share,work_share,probe_ns,calls,timed_calls,"
-	      "can_break_down,verdict,note", to);
+	      "can_break_down,verdict,note",
+	      to);
 	row_end(to);
 	for (size_t i = 0; i < r->n_factors; i++) {
 		const struct vprof_factor *f = &r->factors[i];
@@ -90,7 +91,8 @@ int vprof_export_csv_nodes(struct vprof_export *e, struct vprof_error *err)
 
 	(void)err;
 	fputs("node,parent,depth,kind,name,display,file,line,blame,broken_down,intervals,calls,timed_calls,mean_ns,var_ns2,share,"
-	      "blocked_ns,kernel_ns,io_ns,preempted_ns,tail_ns,rest_ns,probe_ns,object", to);
+	      "blocked_ns,kernel_ns,io_ns,preempted_ns,tail_ns,rest_ns,probe_ns,object",
+	      to);
 	row_end(to);
 	for (size_t i = 0; i < r->n_nodes; i++) {
 		const struct vprof_node *n = &r->nodes[i];
@@ -132,7 +134,8 @@ int vprof_export_csv_intervals(struct vprof_export *e, struct vprof_error *err)
 	FILE *to = e->to;
 
 	(void)err;
-	fputs("interval,id,type,begin_ns,begin_unix_ns,latency_ns,state,ambiguous,records_lost,pid,begin_tid,end_tid", to);
+	fputs("interval,id,type,begin_ns,begin_unix_ns,latency_ns,state,ambiguous,records_lost,pid,begin_tid,end_tid",
+	      to);
 	row_end(to);
 	for (size_t i = 0; i < part->instances.n; i++) {
 		const struct vprof_instance *x = &part->intervals->instances.v[part->instances.v[i]];

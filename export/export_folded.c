@@ -41,7 +41,8 @@ static int put_stacks(struct vprof_export *e, int (*weigh)(struct vprof_stacks *
 		ret = put_stack(e->to, e->results, &stacks.v.v[i], path);
 	vprof_stacks_release(&stacks);
 	free(path);
-	return ret ? vprof_error_set(err, ret, "not enough memory for the stacks of %zu nodes", e->results->n_nodes) : 0;
+	return ret ? vprof_error_set(err, ret, "not enough memory for the stacks of %zu nodes", e->results->n_nodes) :
+		     0;
 }
 
 int vprof_export_folded_time(struct vprof_export *e, struct vprof_error *err)

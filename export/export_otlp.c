@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* OTLP's JSON encoding, one ExportTraceServiceRequest in one line, as the OpenTelemetry Collector's file receiver reads it. Each complete
- * interval is a trace of its own: a root span, and beneath it the pieces of its critical path, which tile it.
+/* OTLP's JSON encoding, one ExportTraceServiceRequest in one line, as the OpenTelemetry Collector's file receiver reads
+ * it. Each complete interval is a trace of its own: a root span, and beneath it the pieces of its critical path, which
+ * tile it.
  *
- * Names of attributes: OpenTelemetry's where it has one, else vprof.*. Identifiers are made from the run and the interval, so that
- * the same run gives the same trace twice.
+ * Names of attributes: OpenTelemetry's where it has one, else vprof.*. Identifiers are made from the run and the
+ * interval, so that the same run gives the same trace twice.
  */
 #include <inttypes.h>
 
@@ -31,7 +32,8 @@ static void put_text_attribute(FILE *to, const char *key, const char *value, int
 /* 64-bit integers are strings in this encoding. */
 static void put_count_attribute(FILE *to, const char *key, uint64_t value, int is_first)
 {
-	fprintf(to, "%s{\"key\":\"%s\",\"value\":{\"intValue\":\"%" PRId64 "\"}}", is_first ? "" : ",", key, (int64_t)value);
+	fprintf(to, "%s{\"key\":\"%s\",\"value\":{\"intValue\":\"%" PRId64 "\"}}", is_first ? "" : ",", key,
+		(int64_t)value);
 }
 
 static uint64_t nonzero(uint64_t x)
@@ -39,15 +41,18 @@ static uint64_t nonzero(uint64_t x)
 	return x ? x : 1;
 }
 
-static void begin_span(struct otlp *o, uint64_t trace, uint64_t span, uint64_t parent, const char *name, uint64_t from, uint64_t to)
+static void begin_span(struct otlp *o, uint64_t trace, uint64_t span, uint64_t parent, const char *name, uint64_t from,
+		       uint64_t to)
 {
-	fprintf(o->to, "%s{\"traceId\":\"%016" PRIx64 "%016" PRIx64 "\",\"spanId\":\"%016" PRIx64 "\",", o->n++ ? "," : "", o->seed, trace,
-		span);
+	fprintf(o->to, "%s{\"traceId\":\"%016" PRIx64 "%016" PRIx64 "\",\"spanId\":\"%016" PRIx64 "\",",
+		o->n++ ? "," : "", o->seed, trace, span);
 	if (parent)
 		fprintf(o->to, "\"parentSpanId\":\"%016" PRIx64 "\",", parent);
 	fputs("\"name\":", o->to);
 	vprof_put_json(o->to, name);
-	fprintf(o->to, ",\"kind\":1,\"startTimeUnixNano\":\"%" PRIu64 "\",\"endTimeUnixNano\":\"%" PRIu64 "\",\"attributes\":[",
+	fprintf(o->to,
+		",\"kind\":1,\"startTimeUnixNano\":\"%" PRIu64 "\",\"endTimeUnixNano\":\"%" PRIu64
+		"\",\"attributes\":[",
 		vprof_part_unix_ns(o->part, from), vprof_part_unix_ns(o->part, to));
 }
 
@@ -84,8 +89,8 @@ static int gather(struct otlp *o, uint32_t instance, uint64_t *n_left_out)
 	for (size_t i = 0; i < o->own.n; i++) {
 		struct vprof_piece *last = n_joined ? &o->own.v[n_joined - 1] : NULL;
 
-		if (last && last->kind == VPROF_PIECE_RUN && o->own.v[i].kind == VPROF_PIECE_RUN && last->thread == o->own.v[i].thread &&
-		    last->to == o->own.v[i].from)
+		if (last && last->kind == VPROF_PIECE_RUN && o->own.v[i].kind == VPROF_PIECE_RUN &&
+		    last->thread == o->own.v[i].thread && last->to == o->own.v[i].from)
 			last->to = o->own.v[i].to;
 		else
 			o->own.v[n_joined++] = o->own.v[i];
@@ -103,8 +108,10 @@ static int gather(struct otlp *o, uint32_t instance, uint64_t *n_left_out)
 /* How a wait was spent, where that is not plain blocked time. */
 static void put_states(struct otlp *o, const struct vprof_piece *p, const struct vprof_wait *w)
 {
-	static const char *const names[] = { [VPROF_IN_BLOCK] = "vprof.blocked_ns", [VPROF_IN_KERNEL] = "vprof.kernel_ns",
-					     [VPROF_IN_IO] = "vprof.blocked_or_kernel_ns", [VPROF_IN_PREEMPTED] = "vprof.preempted_ns" };
+	static const char *const names[] = { [VPROF_IN_BLOCK] = "vprof.blocked_ns",
+					     [VPROF_IN_KERNEL] = "vprof.kernel_ns",
+					     [VPROF_IN_IO] = "vprof.blocked_or_kernel_ns",
+					     [VPROF_IN_PREEMPTED] = "vprof.preempted_ns" };
 	uint64_t ticks[4] = { 0 };
 	struct vprof_wait_walk walk;
 	struct vprof_wait_stretch s;
@@ -116,7 +123,8 @@ static void put_states(struct otlp *o, const struct vprof_piece *p, const struct
 		ticks[s.state] += s.to - s.from;
 	for (size_t i = 0; i < 4; i++)
 		if (ticks[i])
-			put_count_attribute(o->to, names[i], (uint64_t)((double)ticks[i] * o->part->timeline->ns_per_tick), 0);
+			put_count_attribute(o->to, names[i],
+					    (uint64_t)((double)ticks[i] * o->part->timeline->ns_per_tick), 0);
 }
 
 static void put_piece(struct otlp *o, uint64_t trace, uint64_t parent, size_t index)
@@ -124,10 +132,13 @@ static void put_piece(struct otlp *o, uint64_t trace, uint64_t parent, size_t in
 	static const char *const kinds[] = { "run", "wait", "queued" };
 	const struct vprof_piece *p = &o->own.v[index];
 	const struct vprof_line *line = p->kind != VPROF_PIECE_QUEUED && p->thread < o->part->timeline->n_threads ?
-					&o->part->timeline->threads[p->thread] : NULL;
-	const struct vprof_wait *w = line && p->kind == VPROF_PIECE_WAIT && p->wait < line->waits.n ? &line->waits.v[p->wait] : NULL;
+						&o->part->timeline->threads[p->thread] :
+						NULL;
+	const struct vprof_wait *w =
+		line && p->kind == VPROF_PIECE_WAIT && p->wait < line->waits.n ? &line->waits.v[p->wait] : NULL;
 
-	begin_span(o, trace, nonzero(vprof_mix(parent + index + 1)), parent, w ? vprof_part_wait(o->part, w) : kinds[p->kind], p->from, p->to);
+	begin_span(o, trace, nonzero(vprof_mix(parent + index + 1)), parent,
+		   w ? vprof_part_wait(o->part, w) : kinds[p->kind], p->from, p->to);
 	put_text_attribute(o->to, "vprof.state", kinds[p->kind], 1);
 	if (line) {
 		put_count_attribute(o->to, "thread.id", line->tid, 0);
@@ -172,7 +183,8 @@ static int put_interval(struct otlp *o, uint32_t index)
 int vprof_export_otlp(struct vprof_export *e, struct vprof_error *err)
 {
 	const struct vprof_trace_part *part = e->part;
-	struct otlp o = { .to = e->to, .part = part,
+	struct otlp o = { .to = e->to,
+			  .part = part,
 			  .seed = nonzero(vprof_mix(part->trace->header.start_realtime_ns ^ vprof_mix(part->start))) };
 	char host[sizeof part->trace->header.host + 1];
 	int ret = vprof_path_new(&o.path, part->timeline, part->intervals, err);

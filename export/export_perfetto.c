@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A Perfetto trace (protos/perfetto/trace of Perfetto; field numbers below are theirs). All packets are one sequence; names, places and
- * categories are interned with identifiers that follow from the trace's own codes, so that no table of names is kept.
+/* A Perfetto trace (protos/perfetto/trace of Perfetto; field numbers below are theirs). All packets are one sequence;
+ * names, places and categories are interned with identifiers that follow from the trace's own codes, so that no table
+ * of names is kept.
  *
- * Tracks: each thread, with its calls and waits as nested slices; beneath it one that says for which interval it worked; and one for
- * each interval beneath its process, all of the interval's name, which viewers show as one. Flows: from who ended a wait to its end,
- * and from one thread's work for an interval to the next.
+ * Tracks: each thread, with its calls and waits as nested slices; beneath it one that says for which interval it
+ * worked; and one for each interval beneath its process, all of the interval's name, which viewers show as one. Flows:
+ * from who ended a wait to its end, and from one thread's work for an interval to the next.
  */
 #include "export/export.h"
 #include "export/protobuf.h"
@@ -15,7 +16,14 @@
 #define CLOCK_OF_MONOTONIC 3
 enum { FLAG_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
 enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3 };
-enum category { CATEGORY_CALL = 1, CATEGORY_SAMPLED, CATEGORY_WAIT, CATEGORY_PREEMPTED, CATEGORY_WAKE, CATEGORY_INTERVAL };
+enum category {
+	CATEGORY_CALL = 1,
+	CATEGORY_SAMPLED,
+	CATEGORY_WAIT,
+	CATEGORY_PREEMPTED,
+	CATEGORY_WAKE,
+	CATEGORY_INTERVAL
+};
 static const char *const categories[] = { NULL, "call", "sampled", "wait", "preempted", "wake", "interval" };
 
 /* Kinds of tracks: the upper half of their identifiers. */
@@ -96,7 +104,9 @@ static void intern_name(struct perfetto *p, uint32_t field, uint64_t id, const c
 /* The clocks' times at the trace's begin; what all packets have in common; the categories. */
 static void put_head(struct perfetto *p)
 {
-	const struct { uint64_t clock, ns; } clocks[] = {
+	const struct {
+		uint64_t clock, ns;
+	} clocks[] = {
 		{ CLOCK_OF_REALTIME, vprof_part_unix_ns(p->part, p->part->start) },
 		{ CLOCK_OF_MONOTONIC, vprof_part_monotonic_ns(p->part, p->part->start) },
 	};
@@ -190,11 +200,14 @@ static void name_wait(struct perfetto *p, const struct vprof_wait *w)
 
 static void begin_slice(struct perfetto *p, uint32_t thread, const struct vprof_slice *x)
 {
-	const struct vprof_wait *w = x->kind == VPROF_SLICE_WAIT ? &p->part->timeline->threads[thread].waits.v[x->index] : NULL;
+	const struct vprof_wait *w =
+		x->kind == VPROF_SLICE_WAIT ? &p->part->timeline->threads[thread].waits.v[x->index] : NULL;
 	struct vprof_part_name name;
 
 	begin_event(p, SLICE_BEGIN, TRACK(TRACK_THREAD, thread),
-		    w ? CATEGORY_WAIT : x->kind == VPROF_SLICE_CALL ? CATEGORY_CALL : CATEGORY_PREEMPTED);
+		    w				? CATEGORY_WAIT :
+		    x->kind == VPROF_SLICE_CALL ? CATEGORY_CALL :
+						  CATEGORY_PREEMPTED);
 	if (x->is_sampled)
 		vprof_protobuf_uint(&p->event, 3, CATEGORY_SAMPLED);
 	if (w) {
@@ -250,7 +263,8 @@ static int put_slices(struct perfetto *p, struct vprof_slices *s, uint32_t threa
 		end_slice(p, TRACK(TRACK_THREAD, thread), s->v.v[s->open.v[--s->open.n]].high);
 	for (size_t i = 0; i < s->v.n; i++) {
 		const struct vprof_slice *x = &s->v.v[i];
-		const struct vprof_wait *w = x->kind == VPROF_SLICE_WAIT ? &p->part->timeline->threads[thread].waits.v[x->index] : NULL;
+		const struct vprof_wait *w =
+			x->kind == VPROF_SLICE_WAIT ? &p->part->timeline->threads[thread].waits.v[x->index] : NULL;
 
 		if (w && vprof_slices_is_woken(p->part, w))
 			put_wake(p, thread, w, ++*flow);
@@ -280,7 +294,8 @@ static void put_work(struct perfetto *p, uint32_t thread)
 	for (uint32_t i = all->thread_first[thread]; i < all->thread_first[thread + 1]; i++) {
 		const struct vprof_segment *s = &all->segments.v[all->by_thread[i]];
 		const struct vprof_instance *x = &all->instances.v[s->instance];
-		uint64_t low = s->t0 > p->part->from ? s->t0 : p->part->from, high = s->t1 < p->part->to ? s->t1 : p->part->to;
+		uint64_t low = s->t0 > p->part->from ? s->t0 : p->part->from,
+			 high = s->t1 < p->part->to ? s->t1 : p->part->to;
 
 		if (low > high || s->t1 < p->part->from || s->t0 >= p->part->to)
 			continue;
@@ -298,7 +313,8 @@ static void put_work(struct perfetto *p, uint32_t thread)
 static void put_interval(struct perfetto *p, uint32_t index)
 {
 	const struct vprof_instance *x = &p->part->intervals->instances.v[index];
-	uint64_t end = x->state == VPROF_INSTANCE_OPEN ? p->part->timeline->t_last : x->end, track = TRACK(TRACK_INTERVAL, index);
+	uint64_t end = x->state == VPROF_INSTANCE_OPEN ? p->part->timeline->t_last : x->end,
+		 track = TRACK(TRACK_INTERVAL, index);
 
 	if (x->state == VPROF_INSTANCE_RESTARTED || end < x->begin)
 		return;
@@ -313,8 +329,13 @@ static void put_interval(struct perfetto *p, uint32_t index)
 
 int vprof_export_perfetto(struct vprof_export *e, struct vprof_error *err)
 {
-	struct perfetto p = { .to = e->to, .part = e->part, .packet = VPROF_TEXT_INIT, .event = VPROF_TEXT_INIT, .inner = VPROF_TEXT_INIT,
-			      .interned = VPROF_TEXT_INIT, .known_codes = calloc((VP_CODE_MASK + 1) / 8 + 1, 1),
+	struct perfetto p = { .to = e->to,
+			      .part = e->part,
+			      .packet = VPROF_TEXT_INIT,
+			      .event = VPROF_TEXT_INIT,
+			      .inner = VPROF_TEXT_INIT,
+			      .interned = VPROF_TEXT_INIT,
+			      .known_codes = calloc((VP_CODE_MASK + 1) / 8 + 1, 1),
 			      .known_waits = calloc(e->part->timeline->n_names + 1, 1) };
 	struct vprof_slices s;
 	uint64_t flow = 0;
@@ -342,5 +363,8 @@ int vprof_export_perfetto(struct vprof_export *e, struct vprof_error *err)
 	vprof_text_release(&p.interned);
 	free(p.known_codes);
 	free(p.known_waits);
-	return ret ? vprof_error_set(err, ret, "not enough memory for this part of the trace: take a shorter one with --from and --to") : 0;
+	return ret ? vprof_error_set(
+			     err, ret,
+			     "not enough memory for this part of the trace: take a shorter one with --from and --to") :
+		     0;
 }

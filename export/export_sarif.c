@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* SARIF 2.1.0 (OASIS): each factor above the threshold is a result at the line of its heaviest place. Factors that were judged
- * inherent or to be ignored are suppressed results, with the note as the reason.
+/* SARIF 2.1.0 (OASIS): each factor above the threshold is a result at the line of its heaviest place. Factors that were
+ * judged inherent or to be ignored are suppressed results, with the note as the reason.
  */
 #include <math.h>
 #include <string.h>
@@ -91,7 +91,8 @@ static void put_message(FILE *to, const struct vprof_results *r, const struct vp
 	vprof_text_addf(&t, ": %.1f %% of the variance of \"%s\"", 100 * f->share, r->interval ? r->interval : "");
 	if (isfinite(f->share_low) && isfinite(f->share_high))
 		vprof_text_addf(&t, " (95 %% interval %.1f to %.1f %%)", 100 * f->share_low, 100 * f->share_high);
-	vprof_text_addf(&t, "; mean %.6g us, standard deviation %.6g us in an interval", f->mean_ns / 1e3, f->sd_ns / 1e3);
+	vprof_text_addf(&t, "; mean %.6g us, standard deviation %.6g us in an interval", f->mean_ns / 1e3,
+			f->sd_ns / 1e3);
 	if (f->blocked_share >= 0.005)
 		vprof_text_addf(&t, ", blocked %.0f %% of its time", 100 * f->blocked_share);
 	if (f->kernel_share >= 0.005)
@@ -126,9 +127,15 @@ static void put_figures(FILE *to, const struct vprof_factor *f, size_t rank)
 	const struct {
 		const char *name;
 		double x;
-	} figures[] = { { "share", f->share }, { "shareLow", f->share_low }, { "shareHigh", f->share_high }, { "meanNs", f->mean_ns },
-			{ "sdNs", f->sd_ns }, { "score", f->score }, { "blockedShare", f->blocked_share },
-			{ "kernelShare", f->kernel_share }, { "ioShare", f->io_share } };
+	} figures[] = { { "share", f->share },
+			{ "shareLow", f->share_low },
+			{ "shareHigh", f->share_high },
+			{ "meanNs", f->mean_ns },
+			{ "sdNs", f->sd_ns },
+			{ "score", f->score },
+			{ "blockedShare", f->blocked_share },
+			{ "kernelShare", f->kernel_share },
+			{ "ioShare", f->io_share } };
 
 	fprintf(to, ",\"properties\":{\"rankOfFactor\":%zu", rank);
 	for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
@@ -149,8 +156,8 @@ static void put_result(FILE *to, const struct vprof_results *r, size_t index)
 	double share = 100 * f->share;
 	int rule = f->kind == VPROF_FACTOR_COVARIANCE;
 
-	fprintf(to, "{\"ruleId\":\"VPROF00%d\",\"ruleIndex\":%d,\"kind\":\"fail\",\"level\":\"%s\",\"rank\":", rule + 1, rule,
-		index < r->n_selected ? "warning" : "note");
+	fprintf(to, "{\"ruleId\":\"VPROF00%d\",\"ruleIndex\":%d,\"kind\":\"fail\",\"level\":\"%s\",\"rank\":", rule + 1,
+		rule, index < r->n_selected ? "warning" : "note");
 	vprof_put_json_number(to, share < 0 || !isfinite(share) ? 0 : share > 100 ? 100 : share);
 	fputs(",\"message\":{\"text\":", to);
 	put_message(to, r, f);
@@ -166,7 +173,9 @@ static void put_result(FILE *to, const struct vprof_results *r, size_t index)
 		put_place(to, places[i]);
 		putc('}', to);
 	}
-	fputs(n > 1 ? "],\"partialFingerprints\":{\"vprofFactor/v1\":" : ",\"partialFingerprints\":{\"vprofFactor/v1\":", to);
+	fputs(n > 1 ? "],\"partialFingerprints\":{\"vprofFactor/v1\":" :
+		      ",\"partialFingerprints\":{\"vprofFactor/v1\":",
+	      to);
 	vprof_put_json(to, f->key);
 	putc('}', to);
 	put_suppression(to, f);
@@ -182,7 +191,8 @@ int vprof_export_sarif(struct vprof_export *e, struct vprof_error *err)
 
 	(void)err;
 	fputs("{\"$schema\":\"https://json.schemastore.org/sarif-2.1.0.json\",\"version\":\"2.1.0\",\n\"runs\":[{\"tool\":{\"driver\":"
-	      "{\"name\":\"vprof\",\"semanticVersion\":", to);
+	      "{\"name\":\"vprof\",\"semanticVersion\":",
+	      to);
 	vprof_put_json(to, e->version);
 	fprintf(to, ",\"rules\":[\n%s,\n%s]}},\n\"columnKind\":\"unicodeCodePoints\"", rules[0], rules[1]);
 	if (e->root && *e->root == '/') {

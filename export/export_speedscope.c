@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* speedscope's own format (https://www.speedscope.app/file-format-schema.json): two sampled profiles over one list of frames. */
+/* speedscope's own format (https://www.speedscope.app/file-format-schema.json): two sampled profiles over one list of
+ * frames. */
 #define _GNU_SOURCE /* qsort_r */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -83,10 +84,12 @@ static void put_frames(FILE *to, const struct frames *f)
 	fputs("{\"name\":\"" VPROF_TOGETHER "\"}", to);
 }
 
-static void put_profile(FILE *to, const char *name, const char *unit, const struct vprof_stacks *s, const struct frames *f,
-			uint32_t *path)
+static void put_profile(FILE *to, const char *name, const char *unit, const struct vprof_stacks *s,
+			const struct frames *f, uint32_t *path)
 {
-	fprintf(to, "{\"type\":\"sampled\",\"name\":\"%s\",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%" PRIu64 ",\n\"samples\":[",
+	fprintf(to,
+		"{\"type\":\"sampled\",\"name\":\"%s\",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%" PRIu64
+		",\n\"samples\":[",
 		name, unit, s->total);
 	for (size_t i = 0; i < s->v.n; i++) {
 		const struct vprof_weighed *w = &s->v.v[i];

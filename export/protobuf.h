@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Protocol buffers' wire format, as much of it as is written here: varints, fixed64, and what has a length. A message within another
- * is built in a text of its own first. */
+/* Protocol buffers' wire format, as much of it as is written here: varints, fixed64, and what has a length. A message
+ * within another is built in a text of its own first. */
 #ifndef VPROF_PROTOBUF_H
 #define VPROF_PROTOBUF_H
 

@@ -41,11 +41,14 @@ static int add_calls(struct vprof_slices *s, uint32_t thread)
 	struct vprof_stretch stretch;
 	int more;
 
-	vprof_stretch_begin(&stretch, s->calls, thread, &s->part->timeline->threads[thread].calls, s->part->from, s->part->to);
+	vprof_stretch_begin(&stretch, s->calls, thread, &s->part->timeline->threads[thread].calls, s->part->from,
+			    s->part->to);
 	while ((more = vprof_stretch_next(&stretch)) > 0) {
 		for (size_t i = stretch.n_kept; i < stretch.n; i++) {
 			const struct vprof_stretch_call *c = &stretch.v[i];
-			struct vprof_slice slice = { .kind = VPROF_SLICE_CALL, .index = c->code, .is_sampled = c->is_sampled };
+			struct vprof_slice slice = { .kind = VPROF_SLICE_CALL,
+						     .index = c->code,
+						     .is_sampled = c->is_sampled };
 
 			if (add(s, c->low, c->high, slice))
 				return VPROF_ERR_NOMEM;
@@ -132,5 +135,6 @@ int vprof_slices_gather(struct vprof_slices *s, uint32_t thread)
 
 int vprof_slices_is_woken(const struct vprof_trace_part *part, const struct vprof_wait *w)
 {
-	return w->waker < part->timeline->n_threads && w->wake_t >= part->from && w->t1 < part->to && w->wake_t <= w->t1;
+	return w->waker < part->timeline->n_threads && w->wake_t >= part->from && w->t1 < part->to &&
+	       w->wake_t <= w->t1;
 }

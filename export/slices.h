@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What one thread did in a part of the trace, as slices that nest: calls, waits, and times without a processor.
  *
- * Invariant: slices are in preorder (by begin, outer ones first), and each lies within the one around it: what damage or the
- * clock's grain makes overlap is cut.
+ * Invariant: slices are in preorder (by begin, outer ones first), and each lies within the one around it: what damage
+ * or the clock's grain makes overlap is cut.
  */
 #ifndef VPROF_SLICES_H
 #define VPROF_SLICES_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The variance tree as stacks with weights, as flame graphs want them: what a node's children leave of it is its own.
  *
- * Time adds up: a stack's weight is the time in it over all intervals. Variance does not: the children's variances and what they
- * share by moving together make the parent's. So a node is as wide as its own share of variance; what its children leave is a
- * frame "(move together)"; where they move against one another, and are wider than it, they are scaled to fit. (The HTML report's
- * tree is laid out by the same rule.)
+ * Time adds up: a stack's weight is the time in it over all intervals. Variance does not: the children's variances and
+ * what they share by moving together make the parent's. So a node is as wide as its own share of variance; what its
+ * children leave is a frame "(move together)"; where they move against one another, and are wider than it, they are
+ * scaled to fit. (The HTML report's tree is laid out by the same rule.)
  */
 #ifndef VPROF_STACKS_H
 #define VPROF_STACKS_H
@@ -15,7 +15,7 @@
 #define VPROF_TOGETHER "(move together)"
 
 struct vprof_weighed {
-	uint32_t node; /* innermost frame; its parents are the others */
+	uint32_t node;	 /* innermost frame; its parents are the others */
 	int is_together; /* one more frame, VPROF_TOGETHER, within */
 	uint64_t weight; /* above 0 */
 };

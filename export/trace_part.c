@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How many calls a stretch of time holds is estimated from the trace's chunks, which are a few thousand records each: no call is read
- * to choose the part.
+/* How many calls a stretch of time holds is estimated from the trace's chunks, which are a few thousand records each:
+ * no call is read to choose the part.
  */
 #include "export/trace_part.h"
 
@@ -12,7 +12,7 @@ struct choice {
 	struct vprof_trace_part *part;
 	const struct vprof_part_options *o;
 	VPROF_ARRAY(uint32_t) candidates; /* complete instances of the name */
-	uint32_t only; /* the instance that was asked for, or VPROF_NONE */
+	uint32_t only;			  /* the instance that was asked for, or VPROF_NONE */
 };
 
 static uint64_t to_ns(const struct vprof_trace_part *part, uint64_t since, uint64_t ticks)
@@ -34,7 +34,8 @@ static uint64_t on_clock(const struct vprof_trace_part *part, uint64_t at_start,
 	uint64_t before = to_ns(part, ticks, reference);
 
 	at_start = at_start < (uint64_t)4e18 ? at_start : 0;
-	return ticks >= reference ? at_start + to_ns(part, reference, ticks) : at_start - (before < at_start ? before : at_start);
+	return ticks >= reference ? at_start + to_ns(part, reference, ticks) :
+				    at_start - (before < at_start ? before : at_start);
 }
 
 uint64_t vprof_part_unix_ns(const struct vprof_trace_part *part, uint64_t ticks)
@@ -54,7 +55,8 @@ const char *vprof_part_interval_name(const struct vprof_trace_part *part, const 
 	return name ? name : "interval";
 }
 
-const char *vprof_part_type(const struct vprof_trace_part *part, const struct vprof_instance *x, struct vprof_part_name *room)
+const char *vprof_part_type(const struct vprof_trace_part *part, const struct vprof_instance *x,
+			    struct vprof_part_name *room)
 {
 	const char *text = x->type_kind == 2 ? vprof_timeline_string(part->timeline, x->type) : NULL;
 
@@ -170,13 +172,18 @@ static int find_id(struct choice *c, struct vprof_error *err)
 	errno = 0;
 	id = *c->o->which == '-' ? (uint64_t)strtoll(c->o->which, &end, 0) : strtoull(c->o->which, &end, 0);
 	if (errno || end == c->o->which || *end)
-		return vprof_error_set(err, VPROF_ERR_INPUT, "\"%s\" is no interval: say slowest, median, p99, or an interval's id, a number "
-				       "(vprof export csv-intervals lists them)", c->o->which);
+		return vprof_error_set(err, VPROF_ERR_INPUT,
+				       "\"%s\" is no interval: say slowest, median, p99, or an interval's id, a number "
+				       "(vprof export csv-intervals lists them)",
+				       c->o->which);
 	for (size_t i = 0; i < c->candidates.n && c->only == VPROF_NONE; i++)
 		if (all[c->candidates.v[i]].id == id)
 			c->only = c->candidates.v[i];
-	return c->only != VPROF_NONE ? 0 : vprof_error_set(err, VPROF_ERR_INPUT, "no complete interval of the run has the id %s; vprof export "
-							    "csv-intervals lists them", c->o->which);
+	return c->only != VPROF_NONE ? 0 :
+				       vprof_error_set(err, VPROF_ERR_INPUT,
+						       "no complete interval of the run has the id %s; vprof export "
+						       "csv-intervals lists them",
+						       c->o->which);
 }
 
 static int find_one(struct choice *c, struct vprof_error *err)
@@ -187,7 +194,8 @@ static int find_one(struct choice *c, struct vprof_error *err)
 	if (!c->o->which)
 		return 0;
 	if (!n)
-		return vprof_error_set(err, VPROF_ERR_INPUT, "the run has no complete interval to choose; vprof doctor tells why");
+		return vprof_error_set(err, VPROF_ERR_INPUT,
+				       "the run has no complete interval to choose; vprof doctor tells why");
 	if (sort_by_latency(c->part, c->candidates.v, n))
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the intervals");
 	if (!strcmp(c->o->which, "slowest"))
@@ -220,7 +228,8 @@ static int set_stretch(struct choice *c, struct vprof_error *err)
 	}
 	if (c->o->from_ns > 0) {
 		if (c->o->from_ns * per_ns > length)
-			return vprof_error_set(err, VPROF_ERR_INPUT, "the trace ends %.6f s after its begin, before --from",
+			return vprof_error_set(err, VPROF_ERR_INPUT,
+					       "the trace ends %.6f s after its begin, before --from",
 					       (double)vprof_part_ns(part, part->timeline->t_last) / 1e9);
 		part->from = part->start + (uint64_t)(c->o->from_ns * per_ns);
 	}
@@ -266,7 +275,8 @@ static double slices_between(const struct vprof_trace_part *part, uint64_t from,
 	for (size_t i = 0; i < part->timeline->n_threads; i++) {
 		const struct vprof_line *line = &part->timeline->threads[i];
 
-		sum += calls_between(line, from, to) + begun_between(line->waits.v, sizeof *line->waits.v, line->waits.n, from, to);
+		sum += calls_between(line, from, to) +
+		       begun_between(line->waits.v, sizeof *line->waits.v, line->waits.n, from, to);
 	}
 	return sum;
 }
@@ -280,7 +290,8 @@ static uint64_t focus_of(const struct choice *c)
 	for (size_t i = 0; i < c->candidates.n; i++) {
 		const struct vprof_instance *x = &part->intervals->instances.v[c->candidates.v[i]];
 
-		if (x->begin >= part->from && x->end <= part->to && (!slowest || x->end - x->begin > slowest->end - slowest->begin))
+		if (x->begin >= part->from && x->end <= part->to &&
+		    (!slowest || x->end - x->begin > slowest->end - slowest->begin))
 			slowest = x;
 	}
 	return slowest ? slowest->begin + (slowest->end - slowest->begin) / 2 : part->from;
@@ -297,7 +308,8 @@ static void fit_slices(struct choice *c)
 	focus = focus_of(c);
 	for (int i = 0; i < 40; i++) {
 		double middle = (low + high) / 2;
-		uint64_t left = focus - (uint64_t)((double)(focus - from) * middle), right = focus + (uint64_t)((double)(to - focus) * middle) + 1;
+		uint64_t left = focus - (uint64_t)((double)(focus - from) * middle),
+			 right = focus + (uint64_t)((double)(to - focus) * middle) + 1;
 
 		if (slices_between(part, left, right) <= (double)c->o->limit) {
 			low = middle;
@@ -311,7 +323,8 @@ static void fit_slices(struct choice *c)
 		part->from = focus;
 		part->to = focus + 1;
 	}
-	snprintf(part->note, sizeof part->note, "%.6f to %.6f s of the trace, around the slowest interval: about %.0f of %.0f calls, waits and "
+	snprintf(part->note, sizeof part->note,
+		 "%.6f to %.6f s of the trace, around the slowest interval: about %.0f of %.0f calls, waits and "
 		 "intervals. For another part: --from, --to; for one interval: --interval; for more: --limit",
 		 (double)vprof_part_ns(part, part->from) / 1e9, (double)vprof_part_ns(part, part->to) / 1e9,
 		 slices_between(part, part->from, part->to), all);
@@ -333,7 +346,8 @@ static int take_instances(struct choice *c, enum vprof_part_kind kind)
 		const struct vprof_instance *x = &part->intervals->instances.v[i];
 		uint32_t *slot;
 
-		if (x->begin >= part->to || (kind == VPROF_PART_SLICES ? end_of(part, x) < part->from : x->begin < part->from) ||
+		if (x->begin >= part->to ||
+		    (kind == VPROF_PART_SLICES ? end_of(part, x) < part->from : x->begin < part->from) ||
 		    (kind == VPROF_PART_INTERVALS && c->only != VPROF_NONE && c->only != i))
 			continue;
 		slot = VPROF_PUSH(&part->instances);
@@ -343,7 +357,8 @@ static int take_instances(struct choice *c, enum vprof_part_kind kind)
 	}
 	if (kind == VPROF_PART_SLICES || !c->o->limit || part->instances.n <= c->o->limit)
 		return 0;
-	snprintf(part->note, sizeof part->note, "the slowest %llu of %zu intervals. For a stretch of time: --from, --to; for more: --limit",
+	snprintf(part->note, sizeof part->note,
+		 "the slowest %llu of %zu intervals. For a stretch of time: --from, --to; for more: --limit",
 		 (unsigned long long)c->o->limit, part->instances.n);
 	if (sort_by_latency(part, part->instances.v, part->instances.n))
 		return VPROF_ERR_NOMEM;
@@ -379,7 +394,8 @@ static void name_program(struct vprof_trace_part *part)
 	}
 }
 
-int vprof_part_open(struct vprof_trace_part **out, enum vprof_part_kind kind, const struct vprof_part_options *o, struct vprof_error *err)
+int vprof_part_open(struct vprof_trace_part **out, enum vprof_part_kind kind, const struct vprof_part_options *o,
+		    struct vprof_error *err)
 {
 	struct vprof_trace_part *part = calloc(1, sizeof *part);
 	struct choice c = { .part = part, .o = o, .only = VPROF_NONE };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* See build_command.h. Only what decides inputs, output and step is understood; every other option passes as it
  * is. The list of options with a separate argument is gcc's and clang's driver's, so that such an argument is never
  * taken for an input.
@@ -35,8 +36,8 @@ int vprof_is_compiler_prefix(const char *program)
 
 int vprof_is_compiler(const char *program)
 {
-	static const char *const names[] = { "cc", "c++", "gcc", "g++", "clang", "clang++", "c89", "c99", "icx", "icpx",
-					     "mpicc", "mpicxx", "mpic++", NULL };
+	static const char *const names[] = { "cc",  "c++", "gcc",  "g++",   "clang",  "clang++", "c89",
+					     "c99", "icx", "icpx", "mpicc", "mpicxx", "mpic++",	 NULL };
 	const char *base = base_name(program), *dash;
 	char name[64];
 	size_t n = strlen(base);
@@ -59,15 +60,61 @@ int vprof_is_compiler(const char *program)
 
 int vprof_option_takes_word(const char *option)
 {
-	static const char *const options[] = {
-		"-o", "-I", "-D", "-U", "-L", "-l", "-x", "-u", "-z", "-e", "-T", "-B", "-A", "-G", "-h",
-		"-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-iprefix", "-iwithprefix",
-		"-iwithprefixbefore", "-isysroot", "-imultilib", "-cxx-isystem", "-MF", "-MT", "-MQ", "-MJ", "-arch",
-		"-target", "--target", "-Xlinker", "-Xassembler", "-Xpreprocessor", "-Xclang", "-mllvm", "--param",
-		"-aux-info", "-wrapper", "-framework", "-dumpbase", "-dumpbase-ext", "-dumpdir", "--output",
-		"--sysroot", "-gcc-toolchain", "-soname", "-rpath", "-version-info", "-include-pch", "-Xopenmp-target",
-		"-dynamic-linker", NULL
-	};
+	static const char *const options[] = { "-o",
+					       "-I",
+					       "-D",
+					       "-U",
+					       "-L",
+					       "-l",
+					       "-x",
+					       "-u",
+					       "-z",
+					       "-e",
+					       "-T",
+					       "-B",
+					       "-A",
+					       "-G",
+					       "-h",
+					       "-include",
+					       "-imacros",
+					       "-isystem",
+					       "-iquote",
+					       "-idirafter",
+					       "-iprefix",
+					       "-iwithprefix",
+					       "-iwithprefixbefore",
+					       "-isysroot",
+					       "-imultilib",
+					       "-cxx-isystem",
+					       "-MF",
+					       "-MT",
+					       "-MQ",
+					       "-MJ",
+					       "-arch",
+					       "-target",
+					       "--target",
+					       "-Xlinker",
+					       "-Xassembler",
+					       "-Xpreprocessor",
+					       "-Xclang",
+					       "-mllvm",
+					       "--param",
+					       "-aux-info",
+					       "-wrapper",
+					       "-framework",
+					       "-dumpbase",
+					       "-dumpbase-ext",
+					       "-dumpdir",
+					       "--output",
+					       "--sysroot",
+					       "-gcc-toolchain",
+					       "-soname",
+					       "-rpath",
+					       "-version-info",
+					       "-include-pch",
+					       "-Xopenmp-target",
+					       "-dynamic-linker",
+					       NULL };
 
 	return in_list(options, option);
 }
@@ -75,8 +122,8 @@ int vprof_option_takes_word(const char *option)
 /* 1: C or C++, 0: anything else; `language` is that of the last -x, or NULL. */
 static int is_source(const char *path, const char *language)
 {
-	static const char *const suffixes[] = { ".c", ".cc", ".cp", ".cxx", ".cpp", ".CPP", ".c++", ".C", ".i", ".ii",
-						NULL };
+	static const char *const suffixes[] = { ".c",	".cc", ".cp", ".cxx", ".cpp", ".CPP",
+						".c++", ".C",  ".i",  ".ii",  NULL };
 	const char *dot = strrchr(base_name(path), '.');
 
 	if (language && strcmp(language, "none"))
@@ -87,9 +134,9 @@ static int is_source(const char *path, const char *language)
 
 static int ends_before_objects(const char *word)
 {
-	static const char *const words[] = { "-E", "-S", "-M", "-MM", "-fsyntax-only", "--version", "-dumpversion",
-					     "-dumpmachine", "-dumpspecs", "-###", "--help", "-cc1", "-emit-llvm",
-					     NULL };
+	static const char *const words[] = { "-E",	  "-S",		  "-M",		  "-MM",	"-fsyntax-only",
+					     "--version", "-dumpversion", "-dumpmachine", "-dumpspecs", "-###",
+					     "--help",	  "-cc1",	  "-emit-llvm",	  NULL };
 
 	return in_list(words, word) || !strncmp(word, "-print-", 7) || !strncmp(word, "--print-", 8);
 }
@@ -172,10 +219,12 @@ int vprof_command_parse_json(struct vprof_command *out, const cJSON *array, stru
 	memset(out, 0, sizeof *out);
 	if (!argv)
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
-	cJSON_ArrayForEach(word, array) {
+	cJSON_ArrayForEach(word, array)
+	{
 		if (!cJSON_IsString(word)) {
 			free(argv);
-			return vprof_error_set(err, VPROF_ERR_INPUT, "a compile command holds something that is no text");
+			return vprof_error_set(err, VPROF_ERR_INPUT,
+					       "a compile command holds something that is no text");
 		}
 		argv[i++] = word->valuestring;
 	}

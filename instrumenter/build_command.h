@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A compiler's command line, taken apart: what it compiles, to where, and whether it links.
  *
  * Used to read what a build ran (observe*.c) and to run it again from shadow sources (replay*.c). Understands the
@@ -20,11 +21,11 @@ enum vprof_compile_step {
 struct vprof_command {
 	char **argv; /* owned, NULL-terminated */
 	size_t n;
-	size_t compiler;	     /* argv[compiler] is the compiler itself, after ccache and the like */
+	size_t compiler; /* argv[compiler] is the compiler itself, after ccache and the like */
 	enum vprof_compile_step step;
-	char *output;		     /* as given by -o, or NULL; owned */
-	size_t *sources, n_sources;  /* indices of C and C++ inputs; owned */
-	size_t *inputs, n_inputs;    /* indices of all other inputs: objects, archives, assembler; owned */
+	char *output;		    /* as given by -o, or NULL; owned */
+	size_t *sources, n_sources; /* indices of C and C++ inputs; owned */
+	size_t *inputs, n_inputs;   /* indices of all other inputs: objects, archives, assembler; owned */
 };
 
 /* Is this program (path or name) a C or C++ compiler driver, or a compiler cache in front of one? */

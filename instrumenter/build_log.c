@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* See build_log.h. A command that names a file errors.c is no error. */
 #define _GNU_SOURCE
 #include "instrumenter/build_log.h"
@@ -8,8 +9,10 @@
 
 static int looks_like_error(const char *line, size_t n)
 {
-	static const char *const signs[] = { "rror:", "ERROR", "] Error ", "*** [", "undefined reference", "No such file", "not found",
-					     "FAILED", "multiple definition" };
+	static const char *const signs[] = {
+		"rror:",     "ERROR",  "] Error ",	     "*** [", "undefined reference", "No such file",
+		"not found", "FAILED", "multiple definition"
+	};
 
 	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
 		if (memmem(line, n, signs[i], strlen(signs[i])))
@@ -39,7 +42,9 @@ static const char *first_error(const char *output)
 		if (looks_like_error(p, n)) {
 			size_t m = strcspn(before, "\n");
 
-			return memmem(before, m, "In function", 11) || memmem(before, m, "In file included", 16) ? before : p;
+			return memmem(before, m, "In function", 11) || memmem(before, m, "In file included", 16) ?
+				       before :
+				       p;
 		}
 		before = p;
 		p += n + (p[n] == '\n');

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a person needs to see of a build's output. */
 #ifndef VPROF_BUILD_LOG_H
 #define VPROF_BUILD_LOG_H

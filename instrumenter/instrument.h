@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From facts and decisions to an instrumented build. Three steps, each usable alone:
  *
  *   vprof_plan_make   facts + call graph + decisions  -> plan            (plan_make.c)
@@ -16,9 +17,9 @@
 #include "common/plan.h"
 #include "common/text.h"
 
-struct vprof_name { /* a function as the session knows it: stable across scans */
-	const char *name; /* __func__, or the external callee's or pointer expression's for sites */
-	const char *file; /* path suffix or "" */
+struct vprof_name {	    /* a function as the session knows it: stable across scans */
+	const char *name;   /* __func__, or the external callee's or pointer expression's for sites */
+	const char *file;   /* path suffix or "" */
 	const char *caller; /* pointer sites: function that holds the call, else "" */
 };
 
@@ -49,25 +50,25 @@ int vprof_splice_text(const struct vprof_facts *facts, const struct vprof_plan *
 		      const char *path, struct vprof_text *out, struct vprof_error *err);
 
 struct vprof_replay_options {
-	const char *vprof_dir;	 /* .vprof, absolute */
+	const char *vprof_dir;	  /* .vprof, absolute */
 	const char *probe_header; /* probe.h, absolute */
-	const char *include_dir; /* where vprof.h lies */
-	const char *library_dir; /* where libvprof.a and libvprof.wrap lie, for statically linked programs */
-	const char *build;	 /* the user's command, for the relink */
-	const char *directory;	 /* where it runs */
-	const char *log_path;	 /* build.log: one "compile <object>" line for each recompiled unit, then all output */
-	int jobs;		 /* 0: number of processors */
+	const char *include_dir;  /* where vprof.h lies */
+	const char *library_dir;  /* where libvprof.a and libvprof.wrap lie, for statically linked programs */
+	const char *build;	  /* the user's command, for the relink */
+	const char *directory;	  /* where it runs */
+	const char *log_path;	  /* build.log: one "compile <object>" line for each recompiled unit, then all output */
+	int jobs;		  /* 0: number of processors */
 	void (*progress)(void *arg, const char *step, double done);
 	void *progress_arg;
 };
 
 struct vprof_replay_result {
-	/* units: compiler commands (one that compiles and links several sources counts once); reverted: objects put back
-	 * because nothing of theirs is edited any more */
+	/* units: compiler commands (one that compiles and links several sources counts once); reverted: objects put
+	 * back because nothing of theirs is edited any more */
 	size_t n_units, n_compiled, n_reverted;
 	size_t n_earlier; /* of n_compiled: by an earlier replay that was interrupted or failed */
 	double compile_s, link_s;
-	size_t n_past_probes;	/* edited files that a unit read in their original: probes are missing there */
+	size_t n_past_probes;  /* edited files that a unit read in their original: probes are missing there */
 	char past_probes[512]; /* the first */
 };
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Observes one build under bear's interceptor, or takes a compilation database that exists.
  *
  * bear's own database is not used: it turns commands that compile and link into "-c" commands and forgets -shared,
@@ -120,7 +121,8 @@ static int add_command(struct vprof_database *db, const cJSON *event, struct vpr
 	if (!directory || !cJSON_IsArray(member(execution, "arguments")))
 		return VPROF_OK;
 	kept = calloc((size_t)cJSON_GetArraySize(member(execution, "arguments")) + 1, sizeof *kept);
-	cJSON_ArrayForEach(word, member(execution, "arguments")) {
+	cJSON_ArrayForEach(word, member(execution, "arguments"))
+	{
 		const char *text = cJSON_GetStringValue(word);
 		size_t more = 1;
 		char **words = NULL;
@@ -213,16 +215,16 @@ int vprof_database_read_events(struct vprof_database *db, const char *path, int 
 	return rc;
 }
 
-/* Did a program of bear's own fail, and so the build? bear is not reached in time where the machine stands still (suspended, frozen) or
- * has far too much to do. */
+/* Did a program of bear's own fail, and so the build? bear is not reached in time where the machine stands still
+ * (suspended, frozen) or has far too much to do. */
 static int is_bears_failure(const char *log)
 {
 	return strstr(log, "wrapper: failed with: gRPC call failed") != NULL;
 }
 
 /* *is_bears: the build itself may be well. */
-static int build_failed(const char *command, const char *log_path, const struct vprof_process_result *result, int *is_bears,
-			struct vprof_error *err)
+static int build_failed(const char *command, const char *log_path, const struct vprof_process_result *result,
+			int *is_bears, struct vprof_error *err)
 {
 	struct vprof_text log = VPROF_TEXT_INIT, lines = VPROF_TEXT_INIT;
 	char how[96];
@@ -232,8 +234,11 @@ static int build_failed(const char *command, const char *log_path, const struct 
 		vprof_build_excerpt(&lines, log.s, 15, NULL, NULL);
 		*is_bears = is_bears_failure(log.s);
 	}
-	vprof_error_set(err, VPROF_ERR_BUILD, "the build failed (%s): %s\n%s  whole output: %s\n  %s; what was compiled until here is kept",
-			how, command, lines.s, log_path, *is_bears ?
+	vprof_error_set(
+		err, VPROF_ERR_BUILD,
+		"the build failed (%s): %s\n%s  whole output: %s\n  %s; what was compiled until here is kept", how,
+		command, lines.s, log_path,
+		*is_bears ?
 			"bear, which observes the build, could not be reached: run vprof init again, and vprof doctor where that does not help" :
 			"mend the build and run vprof init again");
 	vprof_text_release(&log);
@@ -242,22 +247,24 @@ static int build_failed(const char *command, const char *log_path, const struct 
 }
 
 /* Runs the build under bear; leaves the list of executed programs in `events_path`. *is_bears as of build_failed(). */
-static int run_bear(const char *command, const char *directory, const char *events_path, const char *log_path, int *is_bears,
-		    struct vprof_error *err)
+static int run_bear(const char *command, const char *directory, const char *events_path, const char *log_path,
+		    int *is_bears, struct vprof_error *err)
 {
 	/* bear talks to itself through gRPC, which would ask a proxy for localhost */
 	const char *const environment[] = { "no_grpc_proxy=localhost,127.0.0.1", NULL };
 	const char *const argv[] = { "bear", "intercept", "--output", events_path, "--", "sh", "-c", command, NULL };
-	struct vprof_process p = { .argv = argv, .directory = directory, .environment = environment,
-				   .log_path = log_path };
+	struct vprof_process p = {
+		.argv = argv, .directory = directory, .environment = environment, .log_path = log_path
+	};
 	struct vprof_process_result result;
 	char *bear = vprof_process_find("bear");
 	int rc;
 
 	if (!bear)
-		return vprof_error_set(err, VPROF_ERR_MISSING,
-				       "bear, which observes the build, is not in PATH: apt install bear (3.1 or later), "
-				       "or give a database: vprof init --compile-commands compile_commands.json");
+		return vprof_error_set(
+			err, VPROF_ERR_MISSING,
+			"bear, which observes the build, is not in PATH: apt install bear (3.1 or later), "
+			"or give a database: vprof init --compile-commands compile_commands.json");
 	free(bear);
 	rc = vprof_file_write(log_path, "", 0, err);
 	if (!rc)
@@ -287,7 +294,8 @@ static void note_outside(const struct vprof_database *db, struct vprof_text *not
 	const cJSON *unit;
 	int n = 0;
 
-	cJSON_ArrayForEach(unit, db->units) {
+	cJSON_ArrayForEach(unit, db->units)
+	{
 		const char *file = cJSON_GetStringValue(member(unit, "file"));
 		char *shorter;
 
@@ -300,7 +308,8 @@ static void note_outside(const struct vprof_database *db, struct vprof_text *not
 		common = shorter;
 	}
 	if (n)
-		vprof_text_addf(notes, "%d source%s outside the project, %s%s: functions there cannot be measured%s%s%s\n", n,
+		vprof_text_addf(notes,
+				"%d source%s outside the project, %s%s: functions there cannot be measured%s%s%s\n", n,
 				n == 1 ? " lies" : "s lie", n == 1 ? "" : "the first: ", first,
 				common ? "; to have them too, run vprof init in " : "", common ? common : "",
 				common ? ", which holds both" : "");
@@ -312,15 +321,15 @@ static void note_gone(const struct vprof_database *db, struct vprof_text *notes)
 	size_t n = strlen(db->root);
 	const cJSON *gone;
 
-	cJSON_ArrayForEach(gone, db->gone)
-		if (vprof_path_inside(db->root, gone->valuestring) && gone->valuestring[n])
-			vprof_text_addf(notes, "%s is gone after the build: its functions cannot be measured. Let the build "
-					"keep it (make: .SECONDARY), clean, and run vprof init again\n",
-					gone->valuestring + n + 1);
+	cJSON_ArrayForEach(gone, db->gone) if (vprof_path_inside(db->root, gone->valuestring) && gone->valuestring[n])
+		vprof_text_addf(notes,
+				"%s is gone after the build: its functions cannot be measured. Let the build "
+				"keep it (make: .SECONDARY), clean, and run vprof init again\n",
+				gone->valuestring + n + 1);
 }
 
-/* What was compiled until a build failed is kept: it is not compiled again once the build is mended. Where bear failed, it
- * may not know the end of a command. */
+/* What was compiled until a build failed is kept: it is not compiled again once the build is mended. Where bear failed,
+ * it may not know the end of a command. */
 static void keep_failed(const char *command, const char *vprof_dir, const char *events_path, int with_unended)
 {
 	struct vprof_database db = { 0 };
@@ -356,9 +365,11 @@ static int take_events(const char *command, const char *vprof_dir, const char *e
 		rc = vprof_database_read_events(&db, events_path, 0, err);
 	}
 	if (!rc && !cJSON_GetArraySize(db.units))
-		rc = vprof_error_set(err, VPROF_ERR_INPUT,
-				     "the build compiled nothing: %s\n  already built? clean first (make clean, ninja -t "
-				     "clean), then run vprof init again; output: %s", command, log_path);
+		rc = vprof_error_set(
+			err, VPROF_ERR_INPUT,
+			"the build compiled nothing: %s\n  already built? clean first (make clean, ninja -t "
+			"clean), then run vprof init again; output: %s",
+			command, log_path);
 	if (!rc)
 		rc = vprof_database_keep(&db, vprof_dir, command, 0, err);
 	if (!rc && notes) {
@@ -383,8 +394,11 @@ static int observe(const char *command, const char *directory, const char *vprof
 			keep_failed(command, vprof_dir, events_path, is_bears);
 	}
 	if (!rc && n > 1 && notes)
-		vprof_text_addf(notes, "bear, which observes the build, could not be reached %s: the build was started again and "
-				"went on where it had stopped\n", n == 2 ? "once" : "twice");
+		vprof_text_addf(
+			notes,
+			"bear, which observes the build, could not be reached %s: the build was started again and "
+			"went on where it had stopped\n",
+			n == 2 ? "once" : "twice");
 	return rc;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The compilation database that init makes: one entry for each (source, output), as it can be run again.
  *
  * Invariants of .vprof/compile_commands.json: "directory", "file" and "output" are absolute and normalised, the file
@@ -14,11 +15,11 @@
 #include "instrumenter/build_command.h"
 
 struct vprof_database {
-	char *root; /* the project's folder; paths over symbolic links into it are given as in there */
-	cJSON *units; /* array of entries */
-	cJSON *links; /* array of {directory, arguments, output} */
+	char *root;	/* the project's folder; paths over symbolic links into it are given as in there */
+	cJSON *units;	/* array of entries */
+	cJSON *links;	/* array of {directory, arguments, output} */
 	cJSON *headers; /* object: precompiled header (absolute) -> what it was made from */
-	cJSON *gone; /* array: sources whose object is there, but they are not any more */
+	cJSON *gone;	/* array: sources whose object is there, but they are not any more */
 };
 
 /* `vprof_dir` lies in the project's folder. */
@@ -34,8 +35,8 @@ int vprof_database_add(struct vprof_database *db, const char *directory, const c
  * `made` a database's headers. NULL when out of memory. */
 cJSON *vprof_without_precompiled(cJSON *arguments, int first, const char *directory, const cJSON *made);
 
-/* Reads bear's events (one JSON object in each line): the commands that ended well, and those whose end is not in it where
- * `with_unended`. */
+/* Reads bear's events (one JSON object in each line): the commands that ended well, and those whose end is not in it
+ * where `with_unended`. */
 int vprof_database_read_events(struct vprof_database *db, const char *path, int with_unended, struct vprof_error *err);
 
 /* Writes both files into vprof_dir. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* See observe.h. What is left out: tests of configure scripts, CMake and Meson, outputs that nobody keeps, sources that
  * are gone, assembler, and commands that make no object.
  */
@@ -35,8 +36,8 @@ void vprof_database_release(struct vprof_database *db)
 
 static int is_build_test(const char *path)
 {
-	static const char *const signs[] = { "/conftest.", "/CMakeScratch/", "/TryCompile", "/CMakeTmp/", "/CompilerIdC",
-					     "/meson-private/", "/ShowIncludes/" };
+	static const char *const signs[] = { "/conftest.",   "/CMakeScratch/",	"/TryCompile",	 "/CMakeTmp/",
+					     "/CompilerIdC", "/meson-private/", "/ShowIncludes/" };
 
 	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
 		if (strstr(path, signs[i]))
@@ -96,7 +97,8 @@ static int put_entry(cJSON *list, const char *directory, const char *file, const
 		cJSON_Delete(entry);
 		return -1;
 	}
-	cJSON_ArrayForEach(old, list) {
+	cJSON_ArrayForEach(old, list)
+	{
 		if (!strcmp(text_of(old, "output"), output) && (!file || !strcmp(text_of(old, "file"), file))) {
 			cJSON_DeleteItemFromArray(list, i);
 			break;
@@ -113,9 +115,7 @@ static int note_gone(struct vprof_database *db, const char *file, const char *ou
 
 	if (access(output, F_OK))
 		return 0;
-	cJSON_ArrayForEach(known, db->gone)
-		if (!strcmp(known->valuestring, file))
-			return 0;
+	cJSON_ArrayForEach(known, db->gone) if (!strcmp(known->valuestring, file)) return 0;
 	return add_word(db->gone, file);
 }
 
@@ -134,7 +134,8 @@ static int add_source(struct vprof_database *db, const struct vprof_command *c, 
 		} else {
 			arguments = arguments_for(c, source);
 			arguments = arguments ? vprof_without_precompiled(arguments, (int)c->compiler + 1, directory,
-									  db->headers) : NULL;
+									  db->headers) :
+						NULL;
 			failed = put_entry(db->units, directory, file, output, arguments);
 		}
 	}
@@ -178,7 +179,8 @@ static int add_link(struct vprof_database *db, const struct vprof_command *c, co
 	return failed;
 }
 
-static int add_command(struct vprof_database *db, const struct vprof_command *c, const char *directory, const char *file)
+static int add_command(struct vprof_database *db, const struct vprof_command *c, const char *directory,
+		       const char *file)
 {
 	int failed = 0;
 

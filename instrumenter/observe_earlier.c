@@ -1,7 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What earlier builds compiled. A build that stopped at an error goes on where it stopped, and one that is repeated
- * compiles what changed: what the same command made before is then still part of the program, and stands in the database.
+ * compiles what changed: what the same command made before is then still part of the program, and stands in the
+ * database.
  *
- * Kept beside the database: init-command, the command that was observed; after a failed build both lie in .vprof/failed.
+ * Kept beside the database: init-command, the command that was observed; after a failed build both lie in
+ * .vprof/failed.
  */
 #define _GNU_SOURCE
 #include "instrumenter/observe_earlier.h"
@@ -105,9 +108,7 @@ static int is_output(const cJSON *list, const char *path)
 {
 	const cJSON *e;
 
-	cJSON_ArrayForEach(e, list)
-		if (!strcmp(text_of(e, "output"), path))
-			return 1;
+	cJSON_ArrayForEach(e, list) if (!strcmp(text_of(e, "output"), path)) return 1;
 	return 0;
 }
 
@@ -116,8 +117,8 @@ static int is_code(const char *word)
 {
 	size_t n = strlen(word);
 
-	return *word != '-' && n > 2 && (!strcmp(word + n - 2, ".o") || !strcmp(word + n - 2, ".a") ||
-					 (n > 3 && !strcmp(word + n - 3, ".so")));
+	return *word != '-' && n > 2 &&
+	       (!strcmp(word + n - 2, ".o") || !strcmp(word + n - 2, ".a") || (n > 3 && !strcmp(word + n - 3, ".so")));
 }
 
 static int is_older(const char *path, const struct timespec *started)
@@ -128,7 +129,8 @@ static int is_older(const char *path, const struct timespec *started)
 				    (st.st_mtim.tv_sec == started->tv_sec && st.st_mtim.tv_nsec < started->tv_nsec));
 }
 
-/* Objects first: which of the archives' members are known is not looked at, so they tell only where nothing was recalled. */
+/* Objects first: which of the archives' members are known is not looked at, so they tell only where nothing was
+ * recalled. */
 static int is_unseen(const struct vprof_database *db, const char *path, const struct timespec *started, int recalled)
 {
 	size_t n = strlen(path);
@@ -138,7 +140,8 @@ static int is_unseen(const struct vprof_database *db, const char *path, const st
 	return is_older(path, started) && !is_output(db->units, path) && !is_output(db->links, path);
 }
 
-void vprof_note_unseen(const struct vprof_database *db, const struct timespec *started, int recalled, struct vprof_text *notes)
+void vprof_note_unseen(const struct vprof_database *db, const struct timespec *started, int recalled,
+		       struct vprof_text *notes)
 {
 	struct vprof_text shown = VPROF_TEXT_INIT;
 	cJSON *seen = cJSON_CreateObject();
@@ -146,22 +149,26 @@ void vprof_note_unseen(const struct vprof_database *db, const struct timespec *s
 	int n = 0;
 
 	cJSON_ArrayForEach(link, db->links)
-		cJSON_ArrayForEach(word, cJSON_GetObjectItemCaseSensitive(link, "arguments")) {
-			const char *text = cJSON_GetStringValue(word);
-			char *path = text && is_code(text) ? vprof_path_rooted(db->root, text_of(link, "directory"), text) : NULL;
+		cJSON_ArrayForEach(word, cJSON_GetObjectItemCaseSensitive(link, "arguments"))
+	{
+		const char *text = cJSON_GetStringValue(word);
+		char *path = text && is_code(text) ? vprof_path_rooted(db->root, text_of(link, "directory"), text) :
+						     NULL;
 
-			if (path && seen && !cJSON_HasObjectItem(seen, path) && is_unseen(db, path, started, recalled)) {
-				cJSON_AddTrueToObject(seen, path);
-				if (n++ < MISSING_SHOWN)
-					vprof_text_addf(&shown, "%s%s", n > 1 ? ", " : "", path + strlen(db->root) + 1);
-			}
-			free(path);
+		if (path && seen && !cJSON_HasObjectItem(seen, path) && is_unseen(db, path, started, recalled)) {
+			cJSON_AddTrueToObject(seen, path);
+			if (n++ < MISSING_SHOWN)
+				vprof_text_addf(&shown, "%s%s", n > 1 ? ", " : "", path + strlen(db->root) + 1);
 		}
+		free(path);
+	}
 	if (n)
-		vprof_text_addf(notes, "%d file%s of the program %s there before this build (%s%s): functions in %s cannot be measured. "
-				"To have them, clean (make clean, ninja -t clean) and run vprof init again\n", n,
-				n == 1 ? "" : "s", n == 1 ? "was" : "were", shown.s, n > MISSING_SHOWN ? ", ..." : "",
-				n == 1 ? "it" : "them");
+		vprof_text_addf(
+			notes,
+			"%d file%s of the program %s there before this build (%s%s): functions in %s cannot be measured. "
+			"To have them, clean (make clean, ninja -t clean) and run vprof init again\n",
+			n, n == 1 ? "" : "s", n == 1 ? "was" : "were", shown.s, n > MISSING_SHOWN ? ", ..." : "",
+			n == 1 ? "it" : "them");
 	cJSON_Delete(seen);
 	vprof_text_release(&shown);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Commands without precompiled headers: they were made without probes, so that instrumented sources cannot use them,
  * and a recorded command names the header itself in their place.
  *
@@ -35,7 +36,8 @@ static const char *included(const cJSON *array, int i, int is_pch, int *n_words)
 	return word_at(array, i + 3);
 }
 
-/* What the precompiled header was made from: the file beside it, else what the build gave the compiler. Heap or NULL. */
+/* What the precompiled header was made from: the file beside it, else what the build gave the compiler. Heap or NULL.
+ */
 static char *header_of(const char *directory, const char *pch, const cJSON *made)
 {
 	char *header = vprof_path_absolute(directory, pch), *dot = header ? strrchr(header, '.') : NULL;

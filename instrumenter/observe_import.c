@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Takes a compilation database that the user has (CMake's, Meson's, bear's) in place of observing a build.
  *
  * Such a database knows only compile commands. One in which a "-c" command claims to have made a program was written
@@ -41,8 +42,8 @@ static int import_entry(struct vprof_database *db, const char *base, const cJSON
 
 	if (!directory || !file || (!command && !cJSON_IsArray(arguments)))
 		return vprof_error_set(err, VPROF_ERR_INPUT,
-				       "%s: entry %d lacks \"directory\", \"file\", or \"arguments\" or \"command\"", path,
-				       index);
+				       "%s: entry %d lacks \"directory\", \"file\", or \"arguments\" or \"command\"",
+				       path, index);
 	absolute = vprof_path_absolute(base, directory);
 	if (!absolute)
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
@@ -82,17 +83,20 @@ static int check_runnable(const struct vprof_database *db, const char *path, str
 {
 	const cJSON *entry, *word;
 
-	cJSON_ArrayForEach(entry, db->units) {
+	cJSON_ArrayForEach(entry, db->units)
+	{
 		const char *output = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(entry, "output"));
 		int compiles = 0;
 
 		cJSON_ArrayForEach(word, cJSON_GetObjectItemCaseSensitive(entry, "arguments"))
 			compiles |= !strcmp(word->valuestring, "-c");
 		if (compiles && is_program(output))
-			return vprof_error_set(err, VPROF_ERR_INPUT,
-					       "%s says that %s was made by -c, but it is a program: the database is not "
-					       "what the build ran; let vprof observe the build: vprof init -- BUILD "
-					       "COMMAND", path, output);
+			return vprof_error_set(
+				err, VPROF_ERR_INPUT,
+				"%s says that %s was made by -c, but it is a program: the database is not "
+				"what the build ran; let vprof observe the build: vprof init -- BUILD "
+				"COMMAND",
+				path, output);
 	}
 	return VPROF_OK;
 }
@@ -119,7 +123,8 @@ int vprof_import_build(const char *compile_commands, const char *vprof_dir, stru
 		goto out;
 	}
 	rc = vprof_database_init(&db, vprof_dir, err);
-	cJSON_ArrayForEach(entry, json) {
+	cJSON_ArrayForEach(entry, json)
+	{
 		if (rc)
 			break;
 		rc = import_entry(&db, base, entry, i++, compile_commands, err);

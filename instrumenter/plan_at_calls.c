@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Functions of C++ headers that are measured at their calls instead of in their bodies.
  *
- * The linker keeps one copy of an inline function, that of any unit that reads the header, so a probe in its body would make every one
- * of these units compile anew: in MariaDB nearly all in every round. A child that is no root and not broken down itself records
- * only in its callers' frames: there the calls can carry its probe, with its own code.
+ * The linker keeps one copy of an inline function, that of any unit that reads the header, so a probe in its body would
+ * make every one of these units compile anew: in MariaDB nearly all in every round. A child that is no root and not
+ * broken down itself records only in its callers' frames: there the calls can carry its probe, with its own code.
  *
- * Invariant: either every way in which a broken-down function reaches such a child is a call that can be measured in a file which
- * fewer units read, or all are left to its body. What may be called out of sight is, too: functions whose address is taken
- * (callbacks), and the operators that the library's templates call (std::sort, std::map).
+ * Invariant: either every way in which a broken-down function reaches such a child is a call that can be measured in a
+ * file which fewer units read, or all are left to its body. What may be called out of sight is, too: functions whose
+ * address is taken (callbacks), and the operators that the library's templates call (std::sort, std::map).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +22,8 @@ struct vprof_plan_reach { /* canonical call and function */
 
 static int is_for_templates(const char *name)
 {
-	static const char *const names[] = { "operator()", "operator<", "operator>", "operator<=", "operator>=", "operator<=>",
-					     "operator==", "operator!=" };
+	static const char *const names[] = { "operator()", "operator<",	  "operator>",	"operator<=",
+					     "operator>=", "operator<=>", "operator==", "operator!=" };
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (!strcmp(name, names[i]))
@@ -56,15 +57,16 @@ static int always_calls(const struct vprof_plan_maker *m, const struct vprof_fac
 	return 1;
 }
 
-void vprof_plan_reached(struct vprof_plan_maker *m, uint32_t function, const struct vprof_facts_call *call, uint64_t mask)
+void vprof_plan_reached(struct vprof_plan_maker *m, uint32_t function, const struct vprof_facts_call *call,
+			uint64_t mask)
 {
 	const struct vprof_facts_function *f = &m->facts->functions[function];
 	struct vprof_plan_reach *grown;
 
 	if (m->function[function].needs_body)
 		return;
-	if (!call || strcmp(f->lang, "c++") || !always_calls(m, call, function) || !vprof_facts_is_shared(m->facts, call->file, f->file) ||
-	    !vprof_plan_site_can_carry_probe(m, call)) {
+	if (!call || strcmp(f->lang, "c++") || !always_calls(m, call, function) ||
+	    !vprof_facts_is_shared(m->facts, call->file, f->file) || !vprof_plan_site_can_carry_probe(m, call)) {
 		m->function[function].needs_body = 1;
 		return;
 	}
@@ -96,8 +98,8 @@ int vprof_plan_add_at_calls(struct vprof_plan_maker *m)
 
 	for (size_t i = 0; !rc && i < m->n_reaches; i++) {
 		const struct vprof_plan_reach *r = &m->reaches[i];
-		struct vprof_plan_call c = { m->facts->calls[r->call].id, VP_CODE_FUNCTION + m->facts->functions[r->function].id,
-					     r->mask };
+		struct vprof_plan_call c = { m->facts->calls[r->call].id,
+					     VP_CODE_FUNCTION + m->facts->functions[r->function].id, r->mask };
 
 		if (vprof_plan_is_at_calls(m, r->function))
 			rc = vprof_plan_add_call(m->plan, &c);

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The children of a function: what its calls reach and a probe can measure.
  *
- * A callee that cannot carry a probe is looked through; a call through a pointer is one child where a probe can stand around it, else
- * all that it may reach are. Each enumeration has a stamp of its own, so nothing counts twice in it.
+ * A callee that cannot carry a probe is looked through; a call through a pointer is one child where a probe can stand
+ * around it, else all that it may reach are. Each enumeration has a stamp of its own, so nothing counts twice in it.
  */
 #define _GNU_SOURCE /* qsort_r */
 #include "instrumenter/plan_children.h"
@@ -75,8 +76,8 @@ static int encloses_calls(const struct vprof_plan_maker *m, const struct vprof_f
 		if (inner->file != c->file || inner->begin < c->begin || inner->end > c->end ||
 		    (inner->begin == c->begin && inner->end == c->end))
 			continue;
-		if (callee ? !m->facts->functions[callee - 1].is_tiny
-			   : inner->kind != VPROF_CALL_DIRECT || vprof_plan_external_measured(inner->callee))
+		if (callee ? !m->facts->functions[callee - 1].is_tiny :
+			     inner->kind != VPROF_CALL_DIRECT || vprof_plan_external_measured(inner->callee))
 			return 1;
 	}
 	return 0;
@@ -97,8 +98,9 @@ int vprof_plan_site_can_carry_probe(const struct vprof_plan_maker *m, const stru
 {
 	const struct vprof_facts_file *file = vprof_facts_file(m->facts, c->file);
 
-	return c->wrappable && twins_agree(m, c) && !encloses_calls(m, c) && c->begin > 0 && c->end > c->begin && file && file->in_project &&
-	       vprof_path_inside(m->facts->root, file->path) && c->id < VP_CODE_MASK - VP_CODE_SITE;
+	return c->wrappable && twins_agree(m, c) && !encloses_calls(m, c) && c->begin > 0 && c->end > c->begin &&
+	       file && file->in_project && vprof_path_inside(m->facts->root, file->path) &&
+	       c->id < VP_CODE_MASK - VP_CODE_SITE;
 }
 
 const struct vprof_plan_targets *vprof_plan_pointer_targets(struct vprof_plan_maker *m, const char *signature)
@@ -194,7 +196,8 @@ static void children_through_pointer(struct vprof_plan_maker *m, const char *sig
 			child_function(m, t->functions[i], NULL, c);
 }
 
-static void children_of_call(struct vprof_plan_maker *m, const struct vprof_facts_call *call, struct vprof_plan_children *c, int depth)
+static void children_of_call(struct vprof_plan_maker *m, const struct vprof_facts_call *call,
+			     struct vprof_plan_children *c, int depth)
 {
 	size_t n;
 

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a plan is made from, and the children of functions in it (plan_make.c decides, plan_children.c finds children).
  *
- * Functions and calls are named by their index in the facts. Where memory ends, m->failed is set and the enumeration goes on without.
+ * Functions and calls are named by their index in the facts. Where memory ends, m->failed is set and the enumeration
+ * goes on without.
  */
 #ifndef VPROF_PLAN_CHILDREN_H
 #define VPROF_PLAN_CHILDREN_H
@@ -58,7 +60,8 @@ int vprof_plan_site_can_carry_probe(const struct vprof_plan_maker *m, const stru
 /* Functions that a pointer of this signature may mean; kept. NULL without memory. */
 const struct vprof_plan_targets *vprof_plan_pointer_targets(struct vprof_plan_maker *m, const char *signature);
 
-/* Distinct measurable children of a function, of all functions at its place; those that a call through a pointer may reach. */
+/* Distinct measurable children of a function, of all functions at its place; those that a call through a pointer may
+ * reach. */
 void vprof_plan_children_of(struct vprof_plan_maker *m, uint32_t function, struct vprof_plan_children *c);
 void vprof_plan_children_by_pointer(struct vprof_plan_maker *m, const char *signature, struct vprof_plan_children *c);
 uint32_t vprof_plan_count_children(struct vprof_plan_maker *m, uint32_t function);
@@ -66,11 +69,13 @@ uint32_t vprof_plan_count_children(struct vprof_plan_maker *m, uint32_t function
 /* plan_at_calls.c. Once twins are linked. */
 void vprof_plan_at_calls_begin(struct vprof_plan_maker *m);
 
-/* A broken-down function, whose context `mask` is, has this (canonical) function as a child: by this call, or NULL when it is
- * by another way. */
-void vprof_plan_reached(struct vprof_plan_maker *m, uint32_t function, const struct vprof_facts_call *call, uint64_t mask);
+/* A broken-down function, whose context `mask` is, has this (canonical) function as a child: by this call, or NULL when
+ * it is by another way. */
+void vprof_plan_reached(struct vprof_plan_maker *m, uint32_t function, const struct vprof_facts_call *call,
+			uint64_t mask);
 
-/* Once all is decided: is it measured at its calls instead of in its body? And all these calls into the plan: OK or NOMEM. */
+/* Once all is decided: is it measured at its calls instead of in its body? And all these calls into the plan: OK or
+ * NOMEM. */
 int vprof_plan_is_at_calls(const struct vprof_plan_maker *m, uint32_t function);
 int vprof_plan_add_at_calls(struct vprof_plan_maker *m);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The table of external functions that are off by default.
  *
  * A probe costs some 20 ns: around a call that takes less it measures itself. Everything that can wait or work on
@@ -46,12 +47,14 @@ int vprof_plan_external_is_api(const char *name)
 	return !strncmp(name, "vprof_", 6);
 }
 
-/* Members and functions of <atomic>, by the names of the standard and of libstdc++; those that wait or wake are measured. */
+/* Members and functions of <atomic>, by the names of the standard and of libstdc++; those that wait or wake are
+ * measured. */
 static int is_atomic(const char *name)
 {
 	const char *last = strrchr(name, ':');
 
-	return (!strncmp(name, "std::atomic", 11) || !strncmp(name, "std::__atomic_", 14)) && !strstr(last, "wait") && !strstr(last, "notify");
+	return (!strncmp(name, "std::atomic", 11) || !strncmp(name, "std::__atomic_", 14)) && !strstr(last, "wait") &&
+	       !strstr(last, "notify");
 }
 
 static int listed(const char *list, const char *name, size_t n)
@@ -69,7 +72,8 @@ int vprof_plan_external_measured(const char *name)
 	if (!n || vprof_plan_external_is_api(name))
 		return 0;
 	if (!strncmp(name, "__builtin_", 10) || !strncmp(name, "__sync_", 7) || !strncmp(name, "__atomic_", 9) ||
-	    !strncmp(name, "atomic_", 7) || !strncmp(name, "__c11_atomic_", 13) || !strncmp(name, "_mm", 3) || is_atomic(name))
+	    !strncmp(name, "atomic_", 7) || !strncmp(name, "__c11_atomic_", 13) || !strncmp(name, "_mm", 3) ||
+	    is_atomic(name))
 		return 0;
 	for (size_t i = 0; off[i]; i++)
 		if (listed(off[i], name, n))

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which functions without a body in the project are worth a probe at their call sites. */
 #ifndef VPROF_PLAN_EXTERNAL_H
 #define VPROF_PLAN_EXTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Chooses the probes of a run: facts + call graph + decisions -> plan (VProfiler, section 4.3: a function is broken
  * down by instrumenting its children).
  *
@@ -308,8 +309,7 @@ static void decide(struct vprof_plan_maker *m)
 	for (size_t i = 0; i < m->d->n_roots; i++)
 		make_root(m, &m->d->roots[i]);
 	for (size_t i = 0; i < m->d->n_broken_down; i++)
-		break_down(m, &m->d->broken_down[i],
-			   VPROF_CONTEXT_FIRST + (int)(i % (64 - VPROF_CONTEXT_FIRST)));
+		break_down(m, &m->d->broken_down[i], VPROF_CONTEXT_FIRST + (int)(i % (64 - VPROF_CONTEXT_FIRST)));
 	if (m->d->all)
 		take_all(m);
 	for (size_t i = 0; i < m->facts->n_functions; i++)
@@ -349,12 +349,19 @@ static int add_function(struct vprof_plan_maker *m, uint32_t function)
 	const struct vprof_plan_mark *mark = &m->function[function];
 	struct vprof_text display = VPROF_TEXT_INIT;
 	struct vprof_probe p = {
-		.code = VP_CODE_FUNCTION + f->id, .kind = VPROF_PROBE_FUNCTION, .fact_id = f->id,
+		.code = VP_CODE_FUNCTION + f->id,
+		.kind = VPROF_PROBE_FUNCTION,
+		.fact_id = f->id,
 		.mask = vprof_plan_is_at_calls(m, function) ? 0 : mark->mask,
 		.context = mark->context ? mark->context : VPROF_CONTEXT_LEAF,
-		.is_root = mark->is_root, .broken_down = mark->broken_down, .height = height(m, function),
-		.n_children = vprof_plan_count_children(m, function), .name = f->name,
-		.file = relative(m->facts, f->file), .line = f->line, .caller = "",
+		.is_root = mark->is_root,
+		.broken_down = mark->broken_down,
+		.height = height(m, function),
+		.n_children = vprof_plan_count_children(m, function),
+		.name = f->name,
+		.file = relative(m->facts, f->file),
+		.line = f->line,
+		.caller = "",
 	};
 	int rc;
 
@@ -374,10 +381,17 @@ static int add_site(struct vprof_plan_maker *m, uint32_t call)
 	const struct vprof_plan_mark *mark = &m->call[call];
 	struct vprof_text display = VPROF_TEXT_INIT;
 	struct vprof_probe p = {
-		.code = VP_CODE_SITE + c->id, .kind = VPROF_PROBE_SITE, .fact_id = c->id, .mask = mark->mask,
-		.context = mark->context ? mark->context : VPROF_CONTEXT_LEAF, .broken_down = mark->broken_down,
-		.name = c->callee, .file = relative(m->facts, c->file), .line = c->line,
-		.caller = holder ? holder->name : "", .caller_line = holder ? holder->line : 0,
+		.code = VP_CODE_SITE + c->id,
+		.kind = VPROF_PROBE_SITE,
+		.fact_id = c->id,
+		.mask = mark->mask,
+		.context = mark->context ? mark->context : VPROF_CONTEXT_LEAF,
+		.broken_down = mark->broken_down,
+		.name = c->callee,
+		.file = relative(m->facts, c->file),
+		.line = c->line,
+		.caller = holder ? holder->name : "",
+		.caller_line = holder ? holder->line : 0,
 	};
 	int rc;
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Replay: compiles what the plan changed and has it linked again. The order of steps:
  *
  *   units from the facts; what changed since state.json                       (replay_unit.c)
@@ -234,7 +235,8 @@ static int prepare(struct vprof_replayer *r, struct vprof_error *err)
 	if (!rc && !r->originals.collected)
 		rc = collect_originals(r, err);
 	for (size_t i = 0; !rc && r->state.relinking && i < r->state.n_objects; i++)
-		if (vprof_replay_changed(r, r->state.objects[i].path)) /* the last relink did not end: all of it again */
+		/* the last relink did not end: all of it again */
+		if (vprof_replay_changed(r, r->state.objects[i].path))
 			rc = no_memory(err);
 	return rc;
 }

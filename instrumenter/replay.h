@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The parts of replay and restore, and what they leave on disk.
  *
  *   .vprof/original/PATH    saved files under their absolute path: objects before they were first replaced, and every
  *                           program, library and archive that a relink could replace (mode and times kept)
  *   .vprof/original.json    what was saved: path, kind, hash, size, mode, time
  *   .vprof/state.json       for each object of ours its fingerprint and the hashes of all that we ever put there
- *   .vprof/tmp/             outputs of compilers until all are whole; no build folder holds a half-written file. What an
- *                           interrupted replay compiled stays there for the next (replay_kept.c)
+ *   .vprof/tmp/             outputs of compilers until all are whole; no build folder holds a half-written file. What
+ * an interrupted replay compiled stays there for the next (replay_kept.c)
  *
  * Invariant: a file is replaced only after its original is saved and named in original.json, and after the hash of
  * what replaces it is in state.json; so an interrupted replay can always tell an original from our own output.
@@ -27,8 +28,9 @@
 enum vprof_original_kind {
 	VPROF_ORIGINAL_OBJECT,	 /* what a unit compiles to */
 	VPROF_ORIGINAL_ARTEFACT, /* program, shared library, archive, partial link */
-	VPROF_ORIGINAL_STAMP,	 /* another file written by the build: only its time is put back, if its content stayed */
-	VPROF_ORIGINAL_ABSENT,	 /* was not there before we made it: removed by restore */
+	/* another file written by the build: only its time is put back, if its content stayed */
+	VPROF_ORIGINAL_STAMP,
+	VPROF_ORIGINAL_ABSENT, /* was not there before we made it: removed by restore */
 };
 
 struct vprof_original {
@@ -67,12 +69,18 @@ char *vprof_originals_copy_path(const struct vprof_originals *o, const char *pat
 int vprof_originals_put_back(const struct vprof_originals *o, const struct vprof_original *item,
 			     struct vprof_error *err);
 
-enum vprof_elf_type { VPROF_FILE_OTHER, VPROF_FILE_PROGRAM, VPROF_FILE_RELOCATABLE, VPROF_FILE_ARCHIVE, VPROF_FILE_THIN };
+enum vprof_elf_type {
+	VPROF_FILE_OTHER,
+	VPROF_FILE_PROGRAM,
+	VPROF_FILE_RELOCATABLE,
+	VPROF_FILE_ARCHIVE,
+	VPROF_FILE_THIN
+};
 enum vprof_elf_type vprof_file_type(const char *path);
 
-struct vprof_made { /* a file that we put somewhere */
+struct vprof_made {		     /* a file that we put somewhere */
 	char *path, fingerprint[17]; /* empty: not edited now; "?": being replaced */
-	char (*hashes)[17]; /* all that we ever put there, the last one last */
+	char (*hashes)[17];	     /* all that we ever put there, the last one last */
 	size_t n_hashes;
 };
 
@@ -95,15 +103,15 @@ int vprof_made_has(const struct vprof_made *made, const char *hash);
 
 enum vprof_unit_action { VPROF_UNIT_KEEP, VPROF_UNIT_COMPILE, VPROF_UNIT_REVERT };
 
-struct vprof_unit { /* one compiler command and what it makes */
+struct vprof_unit {			 /* one compiler command and what it makes */
 	const struct vprof_facts_tu *tu; /* (the first) */
 	struct vprof_command command;
 	char *output;
 	char fingerprint[17]; /* empty: not edited */
 	enum vprof_unit_action action;
-	char *made; /* compiled, not yet in its place */
+	char *made;		     /* compiled, not yet in its place */
 	char hash[17], previous[17]; /* of `made`; of what was in its place before */
-	char key[17]; /* under which `made` outlives an interruption; empty: it does not */
+	char key[17];		     /* under which `made` outlives an interruption; empty: it does not */
 	struct vprof_text messages;
 	int compiled; /* in this replay */
 };
@@ -134,10 +142,11 @@ struct vprof_replayer {
 	size_t n_changed;
 };
 
-/* replay_command.c: does it link a program statically? Then it needs what vprof_static_link adds: *words, two of them, on the
- * heap, or none. */
+/* replay_command.c: does it link a program statically? Then it needs what vprof_static_link adds: *words, two of them,
+ * on the heap, or none. */
 int vprof_links_statically(const struct vprof_command *c);
-int vprof_static_link(const struct vprof_replayer *r, const struct vprof_command *c, char *words[2], struct vprof_error *err);
+int vprof_static_link(const struct vprof_replayer *r, const struct vprof_command *c, char *words[2],
+		      struct vprof_error *err);
 
 /* The recorded command, from shadow sources, to `output`. NULL-terminated, vprof_words_free. */
 char **vprof_replay_command(const struct vprof_replayer *r, const struct vprof_unit *unit, const char *output);
@@ -161,15 +170,16 @@ int vprof_deps_each(const char *made, void (*see)(void *arg, const char *path), 
 /* Counts and logs edited files that the unit read past their shadow. */
 void vprof_deps_check(struct vprof_replayer *r, const struct vprof_unit *unit);
 
-/* replay_kept.c. Gives the units (all of them to be compiled) their keys, and those that an earlier replay compiled their
- * `made`; removes what none of them can take. */
+/* replay_kept.c. Gives the units (all of them to be compiled) their keys, and those that an earlier replay compiled
+ * their `made`; removes what none of them can take. */
 int vprof_kept_take(struct vprof_replayer *r, struct vprof_unit *const *units, size_t n, size_t *n_taken,
 		    struct vprof_error *err);
-/* The object that the unit's compiler, started at `began_ns` (vprof_kept_now), has made: keeps it, when it can be kept. Changes
- * `made`. For several units at once. */
+/* The object that the unit's compiler, started at `began_ns` (vprof_kept_now), has made: keeps it, when it can be kept.
+ * Changes `made`. For several units at once. */
 void vprof_kept_keep(const struct vprof_replayer *r, struct vprof_unit *unit, int64_t began_ns);
 int64_t vprof_kept_now(void);
-/* Removes what else lies in the folder: all that is not kept, or is not for one of the units (sorted by key; NULL: any). */
+/* Removes what else lies in the folder: all that is not kept, or is not for one of the units (sorted by key; NULL:
+ * any). */
 int vprof_kept_clear(const char *tmp_dir, struct vprof_unit *const *wanted, size_t n, struct vprof_error *err);
 
 /* replay_archive.c: puts changed objects into the archives that hold their earlier selves. */
@@ -184,7 +194,7 @@ int vprof_run_build(struct vprof_replayer *r, struct vprof_error *err);
 /* replay.c */
 int vprof_replay_log(const struct vprof_replayer *r, struct vprof_error *err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-int vprof_replay_changed(struct vprof_replayer *r, const char *path);   /* notes it; 0 or NOMEM */
+int vprof_replay_changed(struct vprof_replayer *r, const char *path); /* notes it; 0 or NOMEM */
 int vprof_replay_is_changed(const struct vprof_replayer *r, const char *path);
 void vprof_replay_progress(const struct vprof_replayer *r, const char *step, double done);
 /* Moves a finished file into its place: by rename, or by a copy and rename across file systems. */

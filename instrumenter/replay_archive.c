@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Static archives: the build's own rules often do not remake them (a sub-make that ran once, as for Redis's deps), so
  * changed objects are put into the archives that hold their earlier selves.
  *
@@ -145,7 +146,8 @@ static int rewrite(const struct vprof_replayer *r, struct archive *a, struct vpr
 /* Is there LLVM bitcode in it (clang -flto)? Only LLVM's ranlib knows its symbols. */
 static int holds_bitcode(const struct vprof_text *bytes)
 {
-	return memmem(bytes->s, bytes->len, "`\nBC\xc0\xde", 6) || memmem(bytes->s, bytes->len, "`\n\xde\xc0\x17\x0b", 6);
+	return memmem(bytes->s, bytes->len, "`\nBC\xc0\xde", 6) ||
+	       memmem(bytes->s, bytes->len, "`\n\xde\xc0\x17\x0b", 6);
 }
 
 /* llvm-ranlib beside the clang of a changed unit, or with its version in PATH. Heap string, or NULL. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The recorded command of a unit, changed so that it compiles the shadow sources and nobody can tell otherwise:
  * diagnostics aside, __FILE__ and debug information name the originals as the recorded command spelled them.
  *
@@ -110,10 +111,20 @@ static char *shadow_of(const struct rewrite *w, const char *spelled)
 
 static int is_dropped(const char *word, size_t *words)
 {
-	static const char *const alone[] = { "-MD", "-MMD", "-MP", "-MG", "-gsplit-dwarf", "-fstack-usage", "-Winvalid-pch",
-					     "--coverage", "-coverage", "-ftest-coverage", "-fprofile-arcs", "-fpreprocessed" };
+	static const char *const alone[] = { "-MD",
+					     "-MMD",
+					     "-MP",
+					     "-MG",
+					     "-gsplit-dwarf",
+					     "-fstack-usage",
+					     "-Winvalid-pch",
+					     "--coverage",
+					     "-coverage",
+					     "-ftest-coverage",
+					     "-fprofile-arcs",
+					     "-fpreprocessed" };
 	static const char *const prefixes[] = { "-Wp,-M", "-save-temps", "--save-temps", "-fdump-", "-fcallgraph-info",
-						"-Wa,-a", "-MF", "-MT", "-MQ", "-MJ" };
+						"-Wa,-a", "-MF",	 "-MT",		 "-MQ",	    "-MJ" };
 
 	*words = 1;
 	for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
@@ -257,7 +268,8 @@ int vprof_links_statically(const struct vprof_command *c)
 	return is_static && c->step == VPROF_STEP_LINK;
 }
 
-int vprof_static_link(const struct vprof_replayer *r, const struct vprof_command *c, char *words[2], struct vprof_error *err)
+int vprof_static_link(const struct vprof_replayer *r, const struct vprof_command *c, char *words[2],
+		      struct vprof_error *err)
 {
 	words[0] = words[1] = NULL;
 	if (!vprof_links_statically(c))
@@ -268,8 +280,10 @@ int vprof_static_link(const struct vprof_replayer *r, const struct vprof_command
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
 	}
 	if (access(words[0], R_OK))
-		return vprof_error_set(err, VPROF_ERR_MISSING, "a program is linked statically, and %s cannot be read. Install vprof "
-				       "again, or set VPROF_LIBDIR to the folder that holds libvprof.a", words[0]);
+		return vprof_error_set(err, VPROF_ERR_MISSING,
+				       "a program is linked statically, and %s cannot be read. Install vprof "
+				       "again, or set VPROF_LIBDIR to the folder that holds libvprof.a",
+				       words[0]);
 	return VPROF_OK;
 }
 

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a unit read when it was compiled from shadow sources, against what it should have read.
  *
- * An edited file that was read in its original, too, is no error: the build works, but functions of that file have no probes
- * there. It happens where the path of an include is absolute and made by a macro, leads over a symbolic link, or stands
- * in a file outside the project.
+ * An edited file that was read in its original, too, is no error: the build works, but functions of that file have no
+ * probes there. It happens where the path of an include is absolute and made by a macro, leads over a symbolic link, or
+ * stands in a file outside the project.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What was compiled by a replay that was interrupted or failed before anything was put in place: the next one takes it.
  *
- * .vprof/tmp/KEY/NAME.o, with NAME.o.deps and .kept beside it. KEY identifies the command, the unit's edits, the compiler and
- * what its environment adds; .kept holds the object's hash and the stamp of all files that it was made from. A unit is
- * compiled in a folder of another name, which becomes KEY by one rename when the object is whole and .kept is written.
+ * .vprof/tmp/KEY/NAME.o, with NAME.o.deps and .kept beside it. KEY identifies the command, the unit's edits, the
+ * compiler and what its environment adds; .kept holds the object's hash and the stamp of all files that it was made
+ * from. A unit is compiled in a folder of another name, which becomes KEY by one rename when the object is whole and
+ * .kept is written.
  *
  * Invariant: an object is taken only when compiling it now would read the same: same KEY, and no file that the compiler
  * read was written, replaced or removed since it started. Where that is not certain, the unit is compiled.
@@ -110,8 +112,8 @@ static uint64_t hash_text(uint64_t h, const char *text)
 
 static uint64_t hash_compiler(uint64_t h, const struct vprof_command *c)
 {
-	static const char *const variables[] = { "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX",
-						 "COMPILER_PATH", "SOURCE_DATE_EPOCH" };
+	static const char *const variables[] = { "CPATH",	    "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH",
+						 "GCC_EXEC_PREFIX", "COMPILER_PATH",  "SOURCE_DATE_EPOCH" };
 	struct stamp s = { .hash = h, .folder = AT_FDCWD };
 
 	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
@@ -188,8 +190,9 @@ int vprof_kept_clear(const char *tmp_dir, struct vprof_unit *const *wanted, size
 	int rc = VPROF_OK;
 
 	if (!dir)
-		return errno == ENOENT ? VPROF_OK : vprof_error_set(err, VPROF_ERR_FAILED, "cannot read %s: %s", tmp_dir,
-								      strerror(errno));
+		return errno == ENOENT ?
+			       VPROF_OK :
+			       vprof_error_set(err, VPROF_ERR_FAILED, "cannot read %s: %s", tmp_dir, strerror(errno));
 	for (struct dirent *e; !rc && (e = readdir(dir));) {
 		char *path;
 
@@ -215,7 +218,8 @@ static void await_tick(void)
 
 /* ---- taking and keeping ---- */
 
-/* 1: `made` is the object that .kept speaks of, or a copy of what the interrupted replay had put in its place already. */
+/* 1: `made` is the object that .kept speaks of, or a copy of what the interrupted replay had put in its place already.
+ */
 static int is_whole(const struct vprof_unit *unit, const char *made, const char *hash)
 {
 	char now[17];
@@ -294,7 +298,8 @@ void vprof_kept_keep(const struct vprof_replayer *r, struct vprof_unit *unit, in
 	    !vprof_file_hash(unit->made, hash, NULL)) {
 		snprintf(text, sizeof text, "%s %016" PRIx64 "\n", hash, s.hash);
 		/* an earlier object of this key went into its place, and the build replaced it there */
-		if (!vprof_file_write(note, text, strlen(text), NULL) && !vprof_dir_remove(folder, NULL) && !rename(old, folder)) {
+		if (!vprof_file_write(note, text, strlen(text), NULL) && !vprof_dir_remove(folder, NULL) &&
+		    !rename(old, folder)) {
 			free(unit->made);
 			unit->made = made;
 			made = NULL;

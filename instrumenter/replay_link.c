@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The relink: what was made from changed objects is removed, and the user's build command makes it again.
  *
  * What to remove is known from the recorded link commands; without them (an imported database) it is every program
@@ -41,7 +42,8 @@ int vprof_links_read(struct vprof_replayer *r, struct vprof_error *err)
 	r->links = calloc((size_t)cJSON_GetArraySize(json) + 1, sizeof *r->links);
 	if (!rc && !r->links)
 		rc = no_memory(err);
-	cJSON_ArrayForEach(item, json) {
+	cJSON_ArrayForEach(item, json)
+	{
 		const char *directory = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "directory"));
 		const char *output = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "output"));
 		struct vprof_link *link = &r->links[r->n_links];
@@ -189,7 +191,8 @@ static int find_affected(struct vprof_replayer *r, struct outputs *affected, str
 	for (size_t i = 0; i < r->n_links; i++) {
 		struct vprof_link *link = &r->links[i];
 
-		/* (edited units are compiled and linked by us; one that is not edited any more is reverted by its link) */
+		/* (edited units are compiled and linked by us; one that is not edited any more is reverted by its link)
+		 */
 		link->affected = !(link->unit && link->unit->fingerprint[0]) &&
 				 (link_reads_changed(r, link) || vprof_replay_is_changed(r, link->output));
 		if (!link->affected)
@@ -202,11 +205,12 @@ static int find_affected(struct vprof_replayer *r, struct outputs *affected, str
 		return no_memory(err);
 	for (size_t i = 0; i < affected->n; i++) {
 		const char *path = affected->paths[i];
-		int rc = access(path, F_OK) ? VPROF_OK :
-					      vprof_originals_secure(&r->originals, path,
-								     vprof_is_unit_output(r, path) ? VPROF_ORIGINAL_OBJECT :
-												     VPROF_ORIGINAL_ARTEFACT,
-								     err);
+		int rc = access(path, F_OK) ?
+				 VPROF_OK :
+				 vprof_originals_secure(&r->originals, path,
+							vprof_is_unit_output(r, path) ? VPROF_ORIGINAL_OBJECT :
+											VPROF_ORIGINAL_ARTEFACT,
+							err);
 
 		if (rc)
 			return rc;
@@ -228,8 +232,8 @@ static int is_earlier(struct timespec a, struct timespec b)
 	return a.tv_sec < b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec < b.tv_nsec);
 }
 
-/* What was linked before the build compiled originals again cannot hold these: a program that generates sources would make it compile
- * them once more. */
+/* What was linked before the build compiled originals again cannot hold these: a program that generates sources would
+ * make it compile them once more. */
 static void keep_earlier(struct outputs *affected, struct timespec since)
 {
 	size_t n = 0;
@@ -276,7 +280,8 @@ static int build_failed(const struct vprof_replayer *r, const char *command, con
 	vprof_build_excerpt(&lines, output->s, 15, NULL, NULL);
 	vprof_error_set(err, VPROF_ERR_BUILD,
 			"the relink failed (%s): %s\n%s  whole output: %s\n"
-			"  vprof restore returns the build to its original state", how, command, lines.s, r->o->log_path);
+			"  vprof restore returns the build to its original state",
+			how, command, lines.s, r->o->log_path);
 	vprof_text_release(&lines);
 	return VPROF_ERR_BUILD;
 }
@@ -284,8 +289,9 @@ static int build_failed(const struct vprof_replayer *r, const char *command, con
 int vprof_run_build(struct vprof_replayer *r, struct vprof_error *err)
 {
 	struct vprof_text output = VPROF_TEXT_INIT;
-	struct vprof_process p = { .command = r->o->build, .directory = r->o->directory, .log_path = r->o->log_path,
-				   .captured = &output };
+	struct vprof_process p = {
+		.command = r->o->build, .directory = r->o->directory, .log_path = r->o->log_path, .captured = &output
+	};
 	struct vprof_process_result result;
 	int rc = vprof_replay_log(r, err, "build %s\n", r->o->build);
 
@@ -302,7 +308,9 @@ static int run_link(struct vprof_replayer *r, const struct vprof_link *link, str
 	const struct vprof_command *c = &link->command;
 	const char **argv = calloc(c->n + 3, sizeof *argv);
 	struct vprof_text output = VPROF_TEXT_INIT;
-	struct vprof_process p = { .argv = argv, .directory = link->directory, .log_path = r->o->log_path, .captured = &output };
+	struct vprof_process p = {
+		.argv = argv, .directory = link->directory, .log_path = r->o->log_path, .captured = &output
+	};
 	struct vprof_process_result result;
 	char *library[2] = { NULL, NULL };
 	int rc = argv ? vprof_replay_log(r, err, "link %s\n", vprof_replay_short(r, link->output)) : no_memory(err);
@@ -333,12 +341,14 @@ static int find_static_links(struct vprof_replayer *r, struct vprof_error *err)
 	for (size_t i = 0; !rc && i < r->n_links && !r->state.direct_link; i++)
 		r->state.direct_link = r->links[i].affected && vprof_links_statically(&r->links[i].command);
 	if (!rc && r->state.direct_link)
-		rc = vprof_replay_log(r, err, "a program is linked statically: linking with libvprof.a, without the build command\n");
+		rc = vprof_replay_log(
+			r, err, "a program is linked statically: linking with libvprof.a, without the build command\n");
 	outputs_release(&affected);
 	return rc;
 }
 
-/* Objects of ours that the build replaced. They are marked to be compiled again; `since`: when it compiled the first of them. */
+/* Objects of ours that the build replaced. They are marked to be compiled again; `since`: when it compiled the first of
+ * them. */
 static size_t mark_overwritten(struct vprof_replayer *r, struct timespec *since)
 {
 	struct stat st;
@@ -384,7 +394,8 @@ static int relink_directly(struct vprof_replayer *r, struct vprof_error *err)
 	return rc;
 }
 
-/* `since`: when the build compiled originals again before, or 0; then the same of this build, where n_overwritten says so. */
+/* `since`: when the build compiled originals again before, or 0; then the same of this build, where n_overwritten says
+ * so. */
 static int relink_by_build(struct vprof_replayer *r, struct timespec *since, size_t *n_overwritten, size_t *n_unmade,
 			   struct vprof_error *err)
 {
@@ -449,9 +460,10 @@ int vprof_relink(struct vprof_replayer *r, struct vprof_error *err)
 	if (!rc && !r->state.direct_link)
 		rc = relink_by_build(r, &since, &n_overwritten, &n_unmade, err);
 	if (!rc && n_overwritten) {
-		rc = vprof_replay_log(r, err, "the build command replaced %zu instrumented objects by originals: "
-				      "compiling them again%s\n", n_overwritten,
-				      r->links_known ? ", linking without it" : "");
+		rc = vprof_replay_log(r, err,
+				      "the build command replaced %zu instrumented objects by originals: "
+				      "compiling them again%s\n",
+				      n_overwritten, r->links_known ? ", linking without it" : "");
 		r->state.direct_link = r->links_known;
 	} else if (!rc && n_unmade) {
 		rc = vprof_replay_log(r, err, "the build command linked nothing again%s\n",
@@ -470,11 +482,13 @@ int vprof_relink(struct vprof_replayer *r, struct vprof_error *err)
 			rc = relink_by_build(r, &since, &n_overwritten, &n_unmade, err);
 	}
 	if (!rc && !r->state.direct_link && (n_overwritten || n_unmade))
-		rc = vprof_error_set(err, VPROF_ERR_BUILD,
-				     "the build command %s: %s\n  vprof needs a build that only makes what is out of date "
-				     "(make, ninja), or one that it observed itself: vprof init -- BUILD COMMAND\n"
-				     "  vprof restore returns the build to its original state",
-				     n_overwritten ? "compiles the original objects again each time" :
-						     "does not link anything again after objects changed", r->o->build);
+		rc = vprof_error_set(
+			err, VPROF_ERR_BUILD,
+			"the build command %s: %s\n  vprof needs a build that only makes what is out of date "
+			"(make, ninja), or one that it observed itself: vprof init -- BUILD COMMAND\n"
+			"  vprof restore returns the build to its original state",
+			n_overwritten ? "compiles the original objects again each time" :
+					"does not link anything again after objects changed",
+			r->o->build);
 	return rc ? rc : note_artefacts(r, err);
 }

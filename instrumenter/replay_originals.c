@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Saved originals and their manifest, original.json (see replay.h).
  *
  * Copies, never links: a linker may write into the file that it replaces. A file of which only the time changed by a
@@ -159,7 +160,8 @@ struct walk {
 
 static int64_t stamp_limit(const char *path)
 {
-	static const char *const sources[] = { ".h", ".hh", ".hpp", ".hxx", ".inc", ".inl", ".ic", ".c", ".cc", ".cpp", ".cxx", ".C" };
+	static const char *const sources[] = { ".h",  ".hh", ".hpp", ".hxx", ".inc", ".inl",
+					       ".ic", ".c",  ".cc",  ".cpp", ".cxx", ".C" };
 	const char *dot = strrchr(path, '.');
 
 	for (size_t i = 0; dot && i < sizeof sources / sizeof *sources; i++)
@@ -184,9 +186,11 @@ static int visit(struct walk *w, const char *path, const struct stat *st, struct
 	}
 	w->bytes += st->st_size;
 	if (w->bytes > VPROF_ARTEFACTS_MAX_BYTES)
-		return vprof_error_set(err, VPROF_ERR_FAILED,
-				       "more than 8 GiB of programs and libraries would have to be saved before the first "
-				       "relink (at %s); move what the build does not make out of the project folder", path);
+		return vprof_error_set(
+			err, VPROF_ERR_FAILED,
+			"more than 8 GiB of programs and libraries would have to be saved before the first "
+			"relink (at %s); move what the build does not make out of the project folder",
+			path);
 	return save(w->o, NULL, path, VPROF_ORIGINAL_ARTEFACT, err);
 }
 
@@ -233,8 +237,7 @@ int vprof_originals_collect(struct vprof_originals *o, const char *const *dirs, 
 		int inside = 0;
 
 		for (size_t j = 0; j < n_dirs; j++)
-			inside |= j != i && vprof_path_inside(dirs[j], dirs[i]) &&
-				  (j < i || strcmp(dirs[j], dirs[i]));
+			inside |= j != i && vprof_path_inside(dirs[j], dirs[i]) && (j < i || strcmp(dirs[j], dirs[i]));
 		if (!inside && strcmp(dirs[i], "/"))
 			rc = walk(&w, dirs[i], 0, err);
 	}
@@ -303,13 +306,13 @@ int vprof_originals_read(struct vprof_originals *o, const char *vprof_dir, struc
 	json = cJSON_ParseWithLength(text.s, text.len);
 	version = cJSON_GetObjectItemCaseSensitive(json, "version");
 	bad = !cJSON_IsNumber(version) || version->valueint != MANIFEST_VERSION;
-	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(json, "files"))
-		bad = bad || read_item(o, item);
+	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(json, "files")) bad = bad || read_item(o, item);
 	o->collected = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "collected"));
 	if (bad)
 		rc = vprof_error_set(err, VPROF_ERR_CORRUPT,
 				     "%s is damaged or from another version; the saved originals are in %s/original: "
-				     "build the project anew (make clean, then your build), then remove both", path, vprof_dir);
+				     "build the project anew (make clean, then your build), then remove both",
+				     path, vprof_dir);
 out:
 	cJSON_Delete(json);
 	vprof_text_release(&text);
@@ -388,7 +391,8 @@ static int put_back_copy(const struct vprof_originals *o, const struct vprof_ori
 	if (!rc)
 		rc = vprof_file_copy(copy, item->path, err);
 	if (!rc && set_times(item))
-		rc = vprof_error_set(err, VPROF_ERR_FAILED, "cannot set the time of %s: %s", item->path, strerror(errno));
+		rc = vprof_error_set(err, VPROF_ERR_FAILED, "cannot set the time of %s: %s", item->path,
+				     strerror(errno));
 	free(copy);
 	return rc;
 }
@@ -402,7 +406,8 @@ int vprof_originals_put_back(const struct vprof_originals *o, const struct vprof
 
 	if (item->kind == VPROF_ORIGINAL_ABSENT) {
 		if (unlink(item->path) && errno != ENOENT)
-			return vprof_error_set(err, VPROF_ERR_FAILED, "cannot remove %s: %s", item->path, strerror(errno));
+			return vprof_error_set(err, VPROF_ERR_FAILED, "cannot remove %s: %s", item->path,
+					       strerror(errno));
 		return there;
 	}
 	if (there && same_content(item, &st)) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* state.json (see replay.h). Hostile like every file: a damaged one is an error, which names the way out. */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -29,7 +30,7 @@ int vprof_made_has(const struct vprof_made *made, const char *hash)
 static int note_hash(struct vprof_made *made, const char *hash)
 {
 	size_t kept = 0;
-	char (*grown)[17];
+	char(*grown)[17];
 
 	for (size_t i = 0; i < made->n_hashes; i++)
 		if (strcmp(made->hashes[i], hash))
@@ -83,7 +84,8 @@ static int read_list(const cJSON *json, struct vprof_made **list, size_t *n)
 {
 	const cJSON *item, *hash;
 
-	cJSON_ArrayForEach(item, json) {
+	cJSON_ArrayForEach(item, json)
+	{
 		const char *path = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "path"));
 		const char *fingerprint = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "fingerprint"));
 		struct vprof_made *made;
@@ -95,9 +97,10 @@ static int read_list(const cJSON *json, struct vprof_made **list, size_t *n)
 			return -1;
 		if (fingerprint)
 			strcpy(made->fingerprint, fingerprint);
-		cJSON_ArrayForEach(hash, cJSON_GetObjectItemCaseSensitive(item, "hashes"))
-			if (!cJSON_IsString(hash) || strlen(hash->valuestring) != 16 || note_hash(made, hash->valuestring))
-				return -1;
+		cJSON_ArrayForEach(hash, cJSON_GetObjectItemCaseSensitive(
+						 item, "hashes")) if (!cJSON_IsString(hash) ||
+								      strlen(hash->valuestring) != 16 ||
+								      note_hash(made, hash->valuestring)) return -1;
 	}
 	return 0;
 }
@@ -128,7 +131,8 @@ int vprof_state_read(struct vprof_replay_state *s, const char *vprof_dir, struct
 	    read_list(cJSON_GetObjectItemCaseSensitive(json, "artefacts"), &s->artefacts, &s->n_artefacts))
 		rc = vprof_error_set(err, VPROF_ERR_CORRUPT,
 				     "%s is damaged or from another version; vprof restore returns the build to its "
-				     "original state and removes it", path);
+				     "original state and removes it",
+				     path);
 	s->relinking = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "relinking"));
 	s->direct_link = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "direct_link"));
 out:

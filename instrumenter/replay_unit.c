@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Units: which of them must be compiled again, compiling them in parallel, and putting the results in place.
  *
  * All outputs are compiled into .vprof/tmp first; only when every one of them succeeded are objects replaced. So a
- * failing or interrupted replay leaves the build as it was; the next one takes what it compiled (replay_kept.c). Under make
- * a replaced object gets a new time, so that everything made from it is made again; under ninja it keeps the original's
- * time, because ninja compares that with its log of dependencies and would compile the original anew (what must be
- * relinked is removed instead).
+ * failing or interrupted replay leaves the build as it was; the next one takes what it compiled (replay_kept.c). Under
+ * make a replaced object gets a new time, so that everything made from it is made again; under ninja it keeps the
+ * original's time, because ninja compares that with its log of dependencies and would compile the original anew (what
+ * must be relinked is removed instead).
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -167,7 +168,8 @@ int vprof_units_decide(struct vprof_replayer *r, struct vprof_error *err)
 		hash_now(unit->output, unit->previous);
 		if (!unit->fingerprint[0]) {
 			/* (a program relinked from changed objects is ours, too, but not edited) */
-			if (vprof_made_has(made, unit->previous) && original && strcmp(original->hash, unit->previous) &&
+			if (vprof_made_has(made, unit->previous) && original &&
+			    strcmp(original->hash, unit->previous) &&
 			    (made->fingerprint[0] ||
 			     (unit->command.step == VPROF_STEP_COMPILE && original->kind != VPROF_ORIGINAL_ABSENT)))
 				unit->action = VPROF_UNIT_REVERT;
@@ -201,11 +203,12 @@ static int compile_failed(const struct vprof_replayer *r, const struct vprof_uni
 	vprof_text_addf(&to, "%s/", r->facts->root);
 	/* the first line is the command */
 	vprof_build_excerpt(&lines, unit->messages.s + strcspn(unit->messages.s, "\n"), 16, from.s, to.s);
-	vprof_error_set(err, VPROF_ERR_BUILD,
-			"the instrumented %s does not compile (%s)\n%s  command and whole output: %s\n"
-			"  nothing was replaced, and what did compile is kept for the next try; vprof restore returns the build to "
-			"its original state",
-			vprof_replay_short(r, unit->tu->path), how, lines.s, r->o->log_path);
+	vprof_error_set(
+		err, VPROF_ERR_BUILD,
+		"the instrumented %s does not compile (%s)\n%s  command and whole output: %s\n"
+		"  nothing was replaced, and what did compile is kept for the next try; vprof restore returns the build to "
+		"its original state",
+		vprof_replay_short(r, unit->tu->path), how, lines.s, r->o->log_path);
 	vprof_text_release(&lines);
 	vprof_text_release(&from);
 	vprof_text_release(&to);
@@ -215,10 +218,12 @@ static int compile_failed(const struct vprof_replayer *r, const struct vprof_uni
 static int compile_unit(struct vprof_replayer *r, struct vprof_unit *unit, struct vprof_process_result *result,
 			struct vprof_error *err)
 {
-	/* with a base folder ccache follows a header's link in the shadow tree to the original, and takes an object that was made
-	 * of it for one that is made of the edited header in its place */
+	/* with a base folder ccache follows a header's link in the shadow tree to the original, and takes an object
+	 * that was made of it for one that is made of the edited header in its place */
 	static const char *const environment[] = { "CCACHE_BASEDIR=", NULL };
-	struct vprof_process p = { .directory = unit->tu->directory, .captured = &unit->messages, .environment = environment };
+	struct vprof_process p = { .directory = unit->tu->directory,
+				   .captured = &unit->messages,
+				   .environment = environment };
 	struct vprof_text dir = VPROF_TEXT_INIT;
 	int64_t began_ns = vprof_kept_now();
 	char **argv = NULL;
@@ -495,7 +500,8 @@ static int compile_original(struct vprof_replayer *r, struct vprof_unit *unit, s
 }
 
 /* Did the user edit a source since the saved object was made? */
-static int is_outdated(const struct vprof_replayer *r, const struct vprof_unit *unit, const struct vprof_original *original)
+static int is_outdated(const struct vprof_replayer *r, const struct vprof_unit *unit,
+		       const struct vprof_original *original)
 {
 	struct stat st;
 

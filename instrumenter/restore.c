@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Restore: the build tree as it was before the first replay, byte for byte, with modes and times, so that the build
  * has nothing to do afterwards. Runs, facts and the session stay.
  *
@@ -37,7 +38,8 @@ static int holds_ours(const struct vprof_made *list, size_t n)
 }
 
 /* Did a build without us make everything anew since? Then nothing that we made is there any more. As long as one file
- * of ours is, a binary may hold it, and all is put back; so it is when a relink is unfinished or the state is unknown. */
+ * of ours is, a binary may hold it, and all is put back; so it is when a relink is unfinished or the state is unknown.
+ */
 static int is_built_since(const char *vprof_dir)
 {
 	struct vprof_replay_state s;
@@ -85,14 +87,17 @@ int vprof_restore(const char *vprof_dir, size_t *n_restored, struct vprof_error 
 	if (rc)
 		return rc;
 	if (n_lost)
-		return vprof_error_set(err, VPROF_ERR_FAILED,
-				       "%zu files cannot be put back as they were, the first: %s\n"
-				       "  make them anew: remove %s/original.json, original and state.json, clean the build "
-				       "(make clean) and run vprof init with the build command", n_lost, first.message, vprof_dir);
+		return vprof_error_set(
+			err, VPROF_ERR_FAILED,
+			"%zu files cannot be put back as they were, the first: %s\n"
+			"  make them anew: remove %s/original.json, original and state.json, clean the build "
+			"(make clean) and run vprof init with the build command",
+			n_lost, first.message, vprof_dir);
 	if (n_failed)
-		return vprof_error_set(err, VPROF_ERR_FAILED,
-				       "%zu files could not be put back, the first: %s\n"
-				       "  their originals stay in %s/original; repair the cause and run vprof restore again",
-				       n_failed, first.message, vprof_dir);
+		return vprof_error_set(
+			err, VPROF_ERR_FAILED,
+			"%zu files could not be put back, the first: %s\n"
+			"  their originals stay in %s/original; repair the cause and run vprof restore again",
+			n_failed, first.message, vprof_dir);
 	return forget(vprof_dir, err);
 }

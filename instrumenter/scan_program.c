@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs vprof-scan, the one program that links Clang, and relays its progress.
  *
  * The scanner prints "done total" lines while it works, one JSON line at the end, and messages for a person.
@@ -52,11 +53,15 @@ int vprof_scan(const char *scanner, const char *compile_commands, const char *ro
 				       compile_commands);
 	rc = vprof_process_run(&p, &result, err);
 	if (rc == VPROF_ERR_MISSING)
-		rc = vprof_error_set(err, rc, "the scanner is not there: %s. It is built with vprof and lies beside it; "
-				     "vprof doctor tells what is missing", scanner);
+		rc = vprof_error_set(err, rc,
+				     "the scanner is not there: %s. It is built with vprof and lies beside it; "
+				     "vprof doctor tells what is missing",
+				     scanner);
 	if (!rc && result.status == 127) { /* the loader's or the shell's: it did not even start */
-		rc = vprof_error_set(err, VPROF_ERR_MISSING, "the scanner cannot start; it needs Clang 19's libraries: "
-				     "apt-get install libclang-cpp19 libclang-common-19-dev. %s", relay.messages.s);
+		rc = vprof_error_set(err, VPROF_ERR_MISSING,
+				     "the scanner cannot start; it needs Clang 19's libraries: "
+				     "apt-get install libclang-cpp19 libclang-common-19-dev. %s",
+				     relay.messages.s);
 	} else if (!rc && result.status) {
 		vprof_process_describe(&result, how, sizeof how);
 		rc = vprof_error_set(err, VPROF_ERR_FAILED, "the scan of the sources failed (%s)\n  %s", how,

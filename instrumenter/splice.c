@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Plan and annotations -> edits -> instrumented text (docs/design/contracts.md says what is inserted).
  *
  * Invariant: a file is edited only when its bytes are those that were scanned (hash), and only by insertions.
@@ -17,9 +18,11 @@
 
 static int stale(const char *what, uint32_t id, struct vprof_error *err)
 {
-	return vprof_error_set(err, VPROF_ERR_STALE,
-			       "the plan names %s %u that the scan does not know (any more); run `vprof iterate` to scan "
-			       "and plan again", what, id);
+	return vprof_error_set(
+		err, VPROF_ERR_STALE,
+		"the plan names %s %u that the scan does not know (any more); run `vprof iterate` to scan "
+		"and plan again",
+		what, id);
 }
 
 static int function_edit(struct vprof_edits *edits, const struct vprof_facts *facts, const struct vprof_probe *p,
@@ -47,8 +50,8 @@ static const char *const site_text[][3] = {
 	[VPROF_FORM_SCOPE] = { "(VP_SITE_SCOPE", " ", ")" },
 };
 
-static int site_edit(struct vprof_edits *edits, const struct vprof_facts *facts, uint32_t call, uint32_t code, uint64_t mask,
-		     int context, struct vprof_error *err)
+static int site_edit(struct vprof_edits *edits, const struct vprof_facts *facts, uint32_t call, uint32_t code,
+		     uint64_t mask, int context, struct vprof_error *err)
 {
 	const struct vprof_facts_call *c = vprof_facts_call(facts, call);
 	struct vprof_text before = VPROF_TEXT_INIT, after = VPROF_TEXT_INIT;
@@ -110,14 +113,18 @@ static int edited_text(const struct vprof_facts_file *file, const struct vprof_e
 	int rc = vprof_file_read(file->path, &original, err);
 
 	if (rc == VPROF_ERR_MISSING)
-		rc = vprof_error_set(err, VPROF_ERR_STALE, "%s is gone since the sources were scanned; run `vprof "
-				     "iterate` or `vprof init` to scan them again", file->path);
+		rc = vprof_error_set(err, VPROF_ERR_STALE,
+				     "%s is gone since the sources were scanned; run `vprof "
+				     "iterate` or `vprof init` to scan them again",
+				     file->path);
 	if (rc)
 		goto out;
 	snprintf(hash, sizeof hash, "%016" PRIx64, vprof_hash(VPROF_HASH_SEED, original.s, original.len));
 	if (strcmp(hash, file->hash))
-		rc = vprof_error_set(err, VPROF_ERR_STALE, "%s changed since the sources were scanned; run `vprof "
-				     "iterate` or `vprof init` to scan them again", file->path);
+		rc = vprof_error_set(err, VPROF_ERR_STALE,
+				     "%s changed since the sources were scanned; run `vprof "
+				     "iterate` or `vprof init` to scan them again",
+				     file->path);
 	else
 		rc = vprof_edits_apply(list, n, &original, file->path, out, err);
 out:
@@ -195,9 +202,12 @@ static const struct vprof_facts_file *named_file(const struct vprof_facts *facts
 	free(absolute);
 	if (n_by_end == 1)
 		return by_end;
-	vprof_error_set(err, VPROF_ERR_INPUT, n_by_end ? "%s could be several files; give more of its path" :
-			"%s was not read by any translation unit of the scan; check the path, or run `vprof init` "
-			"again", path);
+	vprof_error_set(
+		err, VPROF_ERR_INPUT,
+		n_by_end ? "%s could be several files; give more of its path" :
+			   "%s was not read by any translation unit of the scan; check the path, or run `vprof init` "
+			   "again",
+		path);
 	return NULL;
 }
 

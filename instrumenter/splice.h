@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What replay needs to know of the shadow tree that vprof_splice wrote.
  *
  * Invariant: the shadow tree itself says what is edited. Under the shadow folder every project file has the
@@ -32,18 +33,17 @@ struct vprof_edited { /* what replay reads of the shadow tree; zero before _read
 /* Reads the edited files. O(files + calls of the project). Release it also after an error. */
 int vprof_edited_read(struct vprof_edited *e, const struct vprof_facts *facts, const char *shadow_dir,
 		      struct vprof_error *err);
-/* Leaves out what no unit would notice: after _read, edited headers whose probes can only open in some units concern these
- * alone (splice_static.c). NOMEM. O(calls of the project) for each static function of a header with a probe. */
+/* Leaves out what no unit would notice: after _read, edited headers whose probes can only open in some units concern
+ * these alone (splice_static.c). NOMEM. O(calls of the project) for each static function of a header with a probe. */
 int vprof_edited_narrow(struct vprof_edited *e, const struct vprof_plan *plan, const struct vprof_annotations *a,
 			struct vprof_error *err);
 void vprof_edited_release(struct vprof_edited *e);
 
 /* Must this translation unit be built from shadow sources, with probe.h in front?
- * 1: yes, it reads an edited file that concerns it or one that calls the interval API; `fingerprint` (16 hex digits) identifies the
- *    contents of all edited files that it reads: as long as it and the command stay the same, so does the object.
- *    The caller mixes in the hash of probe.h and the command.
- * 0: no; build it from the originals. `fingerprint` is then empty.
- * O(files of the unit). */
+ * 1: yes, it reads an edited file that concerns it or one that calls the interval API; `fingerprint` (16 hex digits)
+ * identifies the contents of all edited files that it reads: as long as it and the command stay the same, so does the
+ * object. The caller mixes in the hash of probe.h and the command. 0: no; build it from the originals. `fingerprint` is
+ * then empty. O(files of the unit). */
 int vprof_edited_unit(const struct vprof_edited *e, const struct vprof_facts_tu *tu, char fingerprint[17]);
 
 #endif

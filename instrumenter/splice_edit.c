@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Ordering and applying insertions (splice_edit.h says the rules). */
 #include "instrumenter/splice_edit.h"
 
@@ -22,8 +23,13 @@ void vprof_edits_add(struct vprof_edits *e, uint32_t file, enum vprof_edit_class
 	for (size_t i = 0; i < text->len; i++)
 		if (text->s[i] == '\n' || text->s[i] == '\r')
 			text->s[i] = ' ';
-	e->list[e->n] = (struct vprof_edit){ .file = file, .where = where, .at = at, .other = other, .rank = rank,
-					     .sequence = (uint32_t)e->n, .text = vprof_text_detach(text) };
+	e->list[e->n] = (struct vprof_edit){ .file = file,
+					     .where = where,
+					     .at = at,
+					     .other = other,
+					     .rank = rank,
+					     .sequence = (uint32_t)e->n,
+					     .text = vprof_text_detach(text) };
 	e->failed |= !e->list[e->n].text;
 	e->n++;
 }
@@ -99,7 +105,8 @@ int vprof_edits_apply(const struct vprof_edit *list, size_t n, const struct vpro
 		if (!fits(&list[i], original))
 			return vprof_error_set(err, VPROF_ERR_STALE,
 					       "%s: the facts do not fit this file at byte %lld; run `vprof init` to "
-					       "scan the sources again", path, (long long)list[i].at);
+					       "scan the sources again",
+					       path, (long long)list[i].at);
 		vprof_text_append(out, original->s + at, (size_t)list[i].at - at);
 		vprof_text_add(out, list[i].text);
 		at = (size_t)list[i].at;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Insertions into source files, before they are applied.
  *
  * Splice never deletes or changes a byte of the original: every edit is a text inserted before an offset. Invariants:
@@ -13,11 +14,11 @@
 #include "common/error.h"
 #include "common/text.h"
 
-enum vprof_edit_class { /* in the order in which they stand at one offset */
-	VPROF_EDIT_CLOSE, /* end of a range; `other` = its begin */
-	VPROF_EDIT_ENTRY, /* just inside a function's body */
-	VPROF_EDIT_EXIT,  /* before a function's last brace */
-	VPROF_EDIT_OPEN,  /* begin of a range; `other` = its end */
+enum vprof_edit_class {			  /* in the order in which they stand at one offset */
+			VPROF_EDIT_CLOSE, /* end of a range; `other` = its begin */
+			VPROF_EDIT_ENTRY, /* just inside a function's body */
+			VPROF_EDIT_EXIT,  /* before a function's last brace */
+			VPROF_EDIT_OPEN,  /* begin of a range; `other` = its end */
 };
 
 struct vprof_edit {

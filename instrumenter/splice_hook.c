@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Annotations -> edits: declarations at a function's entry, and for what must be evaluated at its exit either
  * rewritten returns (C, and C++ with $return) or a scope guard (C++).
  *
@@ -14,7 +15,7 @@
 #define RANK_RETURN_STATEMENT 0
 #define RANK_RETURN_VALUE 1
 
-struct placed { /* one hook at one body */
+struct placed {		   /* one hook at one body */
 	uint32_t function; /* index of the smallest id at that body */
 	size_t hook;
 };
@@ -27,7 +28,7 @@ struct body {
 	const struct placed *hooks;
 	size_t n;
 	int cxx;
-	struct vprof_text at_exit; /* statements that run where the function is left */
+	struct vprof_text at_exit;			  /* statements that run where the function is left */
 	const struct vprof_hook *exit_hook, *return_hook; /* first that needs at_exit; first that needs $return */
 	struct vprof_error *err;
 };
@@ -115,7 +116,7 @@ static int entry_rank(enum vprof_hook_kind kind)
 static int exit_rank(enum vprof_hook_kind kind)
 {
 	static const int rank[] = {
-		[VPROF_HOOK_DEQUEUE] = 0, [VPROF_HOOK_ACQUIRE] = 0, [VPROF_HOOK_BEGIN] = 1, [VPROF_HOOK_RESUME] = 1,
+		[VPROF_HOOK_DEQUEUE] = 0, [VPROF_HOOK_ACQUIRE] = 0, [VPROF_HOOK_BEGIN] = 1,   [VPROF_HOOK_RESUME] = 1,
 		[VPROF_HOOK_TYPE] = 2,	  [VPROF_HOOK_WORK] = 3,    [VPROF_HOOK_ENQUEUE] = 4, [VPROF_HOOK_SUSPEND] = 5,
 		[VPROF_HOOK_END] = 5,	  [VPROF_HOOK_RELEASE] = 6,
 	};
@@ -255,7 +256,8 @@ static int not_editable(struct body *b, int line, const char *what)
 
 	return wrong(b->a, &late_expression(h)->place, b->err,
 		     "this is evaluated where %s is left, but %s:%d %s; evaluate it at entry (\"at\": \"entry\"), or "
-		     "call vprof.h's functions there", b->f->display, file ? file->path : "?", line, what);
+		     "call vprof.h's functions there",
+		     b->f->display, file ? file->path : "?", line, what);
 }
 
 /* The returned value's type. The scan says __auto_type where a type has no spelling in front of a name (functions'
@@ -273,7 +275,8 @@ static void add_return_type(struct vprof_text *out, const struct vprof_facts_fun
 	}
 	params = cJSON_Parse(f->params);
 	vprof_text_addf(out, "__typeof__(%s(", f->name);
-	cJSON_ArrayForEach(param, params) {
+	cJSON_ArrayForEach(param, params)
+	{
 		const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(param, "name"));
 
 		named &= name && *name;
@@ -287,17 +290,17 @@ static void add_return_type(struct vprof_text *out, const struct vprof_facts_fun
 	cJSON_Delete(params);
 }
 
-/* C++: a class, or a reference. A reference leaves its statement expression as an address. A named variable is looked at
- * before the statement, which stays as it is. Any other object is made by a function of its own, where it has a name and
- * is still made in the place of the result: compilers elide that copy. */
+/* C++: a class, or a reference. A reference leaves its statement expression as an address. A named variable is looked
+ * at before the statement, which stays as it is. Any other object is made by a function of its own, where it has a name
+ * and is still made in the place of the result: compilers elide that copy. */
 static void rewrite_object(struct body *b, const struct vprof_facts_exit *x)
 {
 	struct vprof_text before = VPROF_TEXT_INIT, after = VPROF_TEXT_INIT;
 	int list = !strcmp(x->value, "list");
 
 	if (!strcmp(b->f->return_kind, "reference")) {
-		vprof_text_addf(&before, " static_cast<%s>(*(__extension__({ %s vp_return_ = %s", b->f->returns, b->f->returns,
-				list ? "" : "(");
+		vprof_text_addf(&before, " static_cast<%s>(*(__extension__({ %s vp_return_ = %s", b->f->returns,
+				b->f->returns, list ? "" : "(");
 		vprof_text_addf(&after, "%s; %s__builtin_addressof(vp_return_); })))", list ? "" : ")", b->at_exit.s);
 	} else if (!strcmp(x->value, "variable")) {
 		vprof_text_addf(&before, "{ { __typeof__(%s) &vp_return_ = %s; (void)vp_return_; %s} ", x->variable,
@@ -306,7 +309,8 @@ static void rewrite_object(struct body *b, const struct vprof_facts_exit *x)
 		vprof_edits_enclose(b->edits, b->f->file, x->begin, x->end, RANK_RETURN_STATEMENT, &before, &after);
 		return;
 	} else {
-		vprof_text_addf(&before, " ([&]() -> %s { %s vp_return_ = %s", b->f->returns, b->f->returns, list ? "" : "(");
+		vprof_text_addf(&before, " ([&]() -> %s { %s vp_return_ = %s", b->f->returns, b->f->returns,
+				list ? "" : "(");
 		if (!strcmp(x->value, "moved"))
 			vprof_text_addf(&before, "static_cast<__typeof__(%s) &&>(", x->variable);
 		vprof_text_addf(&after, "%s%s; %sreturn vp_return_; }())", list ? "" : ")",
@@ -372,7 +376,8 @@ static int rewrite_returns(struct body *b)
 	for (const struct vprof_facts_function *g = b->f; g < facts->functions + facts->n_functions; g++) {
 		if (!same_body(b->f, g))
 			continue;
-		for (size_t i = first_exit(facts, g->id); i < facts->n_exits && facts->exits[i].function == g->id; i++) {
+		for (size_t i = first_exit(facts, g->id); i < facts->n_exits && facts->exits[i].function == g->id;
+		     i++) {
 			if (g != b->f && seen_before(b, g, &facts->exits[i]))
 				continue;
 			rc = rewrite_return(b, &facts->exits[i]);
@@ -413,13 +418,14 @@ static int leave(struct body *b)
 	const struct vprof_hook *h = b->return_hook;
 
 	if (h && !strcmp(b->f->return_kind, "void"))
-		return wrong(b->a, &late_expression(h)->place, b->err,
-			     "$return is used, but %s returns nothing", b->f->display);
+		return wrong(b->a, &late_expression(h)->place, b->err, "$return is used, but %s returns nothing",
+			     b->f->display);
 	if (h && b->cxx && !can_be_looked_at(b))
-		return wrong(b->a, &late_expression(h)->place, b->err,
-			     "$return is used, but %s returns %s, which has no name to look at it by (C++11 or later, and a "
-			     "type with a name, are needed); annotate a caller or a callee instead", b->f->display,
-			     b->f->returns);
+		return wrong(
+			b->a, &late_expression(h)->place, b->err,
+			"$return is used, but %s returns %s, which has no name to look at it by (C++11 or later, and a "
+			"type with a name, are needed); annotate a caller or a callee instead",
+			b->f->display, b->f->returns);
 	if (!b->cxx || h)
 		return rewrite_returns(b);
 	vprof_text_addf(&guard, " VP_AT_EXIT_DO(%zu, %s)", b->n, b->at_exit.s);
@@ -480,8 +486,8 @@ static int by_function(const void *a, const void *b)
 }
 
 /* Where hook `h` goes, appended to `list`. */
-static int place_hook(const struct vprof_facts *facts, const struct vprof_annotations *a, size_t hook,
-		      uint32_t *found, struct placed **list, size_t *n, struct vprof_error *err)
+static int place_hook(const struct vprof_facts *facts, const struct vprof_annotations *a, size_t hook, uint32_t *found,
+		      struct placed **list, size_t *n, struct vprof_error *err)
 {
 	const struct vprof_hook *h = &a->hooks[hook];
 	size_t n_found = find(facts, h->function, found);
@@ -530,7 +536,11 @@ int vprof_splice_hooks(struct vprof_edits *edits, const struct vprof_facts *fact
 		if (!kept || by_function(&list[kept - 1], &list[i]))
 			list[kept++] = list[i];
 	for (size_t i = 0; !rc && i < kept; i = next) {
-		struct body b = { .edits = edits, .facts = facts, .a = a, .hooks = list + i, .err = err,
+		struct body b = { .edits = edits,
+				  .facts = facts,
+				  .a = a,
+				  .hooks = list + i,
+				  .err = err,
 				  .f = &facts->functions[list[i].function] };
 
 		for (next = i; next < kept && list[next].function == list[i].function; next++)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The annotations of vprof.json as insertions. */
 #ifndef VPROF_SPLICE_HOOK_H
 #define VPROF_SPLICE_HOOK_H

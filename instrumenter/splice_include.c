@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* See splice_include.h. The text decides, not the preprocessor: an include that is switched off, or in a comment, may
  * be edited too and means nothing. What a macro spells is not seen here; replay tells when a file was read past its
  * shadow (replay_deps.c).
@@ -72,12 +73,14 @@ static const char *included(const char *line, size_t *n)
 static int is_project_file(const struct vprof_facts *facts, const char *path, size_t n)
 {
 	for (size_t i = 0; i < facts->n_files; i++)
-		if (facts->files[i].in_project && strlen(facts->files[i].path) == n && !memcmp(facts->files[i].path, path, n))
+		if (facts->files[i].in_project && strlen(facts->files[i].path) == n &&
+		    !memcmp(facts->files[i].path, path, n))
 			return 1;
 	return 0;
 }
 
-/* Does the path, which starts in the file's folder, lead to a file outside of the project? From the shadow it would lead elsewhere. */
+/* Does the path, which starts in the file's folder, lead to a file outside of the project? From the shadow it would
+ * lead elsewhere. */
 static int leads_out(const char *real_root, const char *folder, const char *path, size_t n)
 {
 	struct vprof_text joined = VPROF_TEXT_INIT;
@@ -109,7 +112,8 @@ static int lead_file(struct vprof_edits *edits, const struct vprof_facts *facts,
 
 	if (rc == VPROF_ERR_MISSING)
 		rc = VPROF_OK; /* splice tells when it is one to edit */
-	for (const char *line = rc || !text.len ? NULL : text.s; line; line = (line = strchr(line, '\n')) ? line + 1 : NULL) {
+	for (const char *line = rc || !text.len ? NULL : text.s; line;
+	     line = (line = strchr(line, '\n')) ? line + 1 : NULL) {
 		struct vprof_text inserted = VPROF_TEXT_INIT;
 
 		path = included(line, &n);
@@ -122,8 +126,8 @@ static int lead_file(struct vprof_edits *edits, const struct vprof_facts *facts,
 		    !is_project_file(facts, path, n))
 			continue;
 		vprof_text_add(&inserted, shadow_dir + root);
-		vprof_edits_add(edits, file->id, VPROF_EDIT_OPEN, path - text.s + (int64_t)root, path - text.s + (int64_t)root, 0,
-				&inserted);
+		vprof_edits_add(edits, file->id, VPROF_EDIT_OPEN, path - text.s + (int64_t)root,
+				path - text.s + (int64_t)root, 0, &inserted);
 	}
 	vprof_text_release(&text);
 	free(folder);

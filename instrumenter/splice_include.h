@@ -1,5 +1,6 @@
-/* Includes by absolute path, as unity builds and precompiled headers write them, lead past the shadow tree, and those that leave the
- * project ("../../common/x.h") lead elsewhere from there. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Includes by absolute path, as unity builds and precompiled headers write them, lead past the shadow tree, and those
+ * that leave the project ("../../common/x.h") lead elsewhere from there. */
 #ifndef VPROF_SPLICE_INCLUDE_H
 #define VPROF_SPLICE_INCLUDE_H
 

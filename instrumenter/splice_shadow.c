@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes and cleans the shadow tree, and reads it for replay.
  *
  * Invariant: a path is a regular file only when it is edited in the present plan; all else are symlinks to originals,
@@ -84,8 +85,10 @@ int vprof_shadow_write(struct vprof_shadow *s, const char *path, const struct vp
 	int rc;
 
 	if (!shadow)
-		return vprof_error_set(err, VPROF_ERR_INPUT, "%s lies outside the project root %s and cannot be "
-				       "instrumented; run `vprof init` in a folder that holds both", path, s->facts->root);
+		return vprof_error_set(err, VPROF_ERR_INPUT,
+				       "%s lies outside the project root %s and cannot be "
+				       "instrumented; run `vprof init` in a folder that holds both",
+				       path, s->facts->root);
 	rc = remember(s, shadow, err);
 	if (rc || is_same_file(shadow, text)) {
 		s->n_edited = s->n_paths;
@@ -132,9 +135,9 @@ static int add_original(struct vprof_shadow *s, const char *path, struct vprof_e
 
 static int is_source_name(const char *name)
 {
-	static const char *const endings[] = { ".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".inl", ".ipp", ".tcc",
-					       ".def", ".c", ".cc", ".cpp", ".cxx", ".c++", ".C", ".H", ".x",
-					       ".tbl", ".list", ".json", ".gen", ".tab", NULL };
+	static const char *const endings[] = { ".h",   ".hh",  ".hpp", ".hxx",	".h++",	 ".inc", ".inl", ".ipp",
+					       ".tcc", ".def", ".c",   ".cc",	".cpp",	 ".cxx", ".c++", ".C",
+					       ".H",   ".x",   ".tbl", ".list", ".json", ".gen", ".tab", NULL };
 	const char *dot = strrchr(name, '.');
 
 	for (size_t i = 0; dot && endings[i]; i++)

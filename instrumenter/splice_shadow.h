@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The shadow tree under construction (splice.h says what it means when it is done). */
 #ifndef VPROF_SPLICE_SHADOW_H
 #define VPROF_SPLICE_SHADOW_H
@@ -18,7 +19,8 @@ struct vprof_shadow { /* zero but for facts and dir */
 };
 
 /* Puts `text` where the original `path` has its shadow; leaves a file with that content alone. */
-int vprof_shadow_write(struct vprof_shadow *s, const char *path, const struct vprof_text *text, struct vprof_error *err);
+int vprof_shadow_write(struct vprof_shadow *s, const char *path, const struct vprof_text *text,
+		       struct vprof_error *err);
 
 /* After the last _write: symlinks for all other project files and for sources and headers beside them; everything
  * else in the tree is removed. */

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which edited headers concern which units (splice.h).
  *
- * A static function of a C header is compiled into every unit that reads the header; a spin lock's fast path, into all of
- * PostgreSQL's backend. Its probe opens only beneath the functions that are broken down and call it, so where none of these
- * is compiled, the probe would never record and the object may stay as it is.
+ * A static function of a C header is compiled into every unit that reads the header; a spin lock's fast path, into all
+ * of PostgreSQL's backend. Its probe opens only beneath the functions that are broken down and call it, so where none
+ * of these is compiled, the probe would never record and the object may stay as it is.
  *
- * Invariant: a header is narrow only when all its edits are probes of static functions whose address nobody takes. What is
- * not certain concerns all units.
+ * Invariant: a header is narrow only when all its edits are probes of static functions whose address nobody takes. What
+ * is not certain concerns all units.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>

@@ -1,4 +1,6 @@
-/* Which units the shadow tree concerns, for replay (splice.h). Every file is looked at once, however many units read it. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which units the shadow tree concerns, for replay (splice.h). Every file is looked at once, however many units read
+ * it. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>

@@ -15,7 +15,8 @@ static int all_gather(struct vprof_transport *t, const void *mine, size_t n_byte
 {
 	(void)t;
 	return MPI_Allgather(mine, (int)n_bytes, MPI_BYTE, all, (int)n_bytes, MPI_BYTE, MPI_COMM_WORLD) == MPI_SUCCESS ?
-		       0 : VPROF_ERR_FAILED;
+		       0 :
+		       VPROF_ERR_FAILED;
 }
 
 static int broadcast(struct vprof_transport *t, void *bytes, size_t n_bytes, int from)

@@ -10,9 +10,9 @@
 
 #define EXCERPTS_MAX 40
 #define FACTORS_LOOKED_AT 60
-#define WHOLE_LINES 90	 /* a function of up to so many lines is shown whole */
-#define HEAD_LINES 6	 /* else so many of its first */
-#define AROUND_LINES 5	 /* and these before and after a marked one */
+#define WHOLE_LINES 90 /* a function of up to so many lines is shown whole */
+#define HEAD_LINES 6   /* else so many of its first */
+#define AROUND_LINES 5 /* and these before and after a marked one */
 #define LINES_MAX 240
 #define LINE_BYTES_MAX 400
 #define FILE_BYTES_MAX (8 << 20)
@@ -24,7 +24,7 @@ struct mark {
 };
 
 struct place {
-	const char *file; /* as in the results */
+	const char *file;   /* as in the results */
 	int line, end_line; /* end_line 0: not known */
 	uint32_t node;
 	struct mark marks[MARKS_MAX];
@@ -55,7 +55,8 @@ static void read_source(struct source *s, const char *root, const char *file)
 	free(real_root);
 }
 
-static const struct vprof_facts_function *function_at(const struct vprof_facts *facts, const char *name, const char *file, int line)
+static const struct vprof_facts_function *function_at(const struct vprof_facts *facts, const char *name,
+						      const char *file, int line)
 {
 	uint32_t found[64];
 	size_t n = facts ? vprof_facts_find(facts, name, file, found, 64) : 0;
@@ -76,8 +77,8 @@ static void add_mark(struct place *p, int line, uint32_t node)
 }
 
 /* Marks the calls of the node's measured children. */
-static void mark_children(struct place *p, const struct vprof_results *r, const struct vprof_node *n, const struct vprof_facts *facts,
-			  const struct vprof_facts_function *f)
+static void mark_children(struct place *p, const struct vprof_results *r, const struct vprof_node *n,
+			  const struct vprof_facts *facts, const struct vprof_facts_function *f)
 {
 	for (uint32_t i = n->first_child; i < n->first_child + n->n_children; i++) {
 		const struct vprof_node *child = &r->nodes[i];
@@ -96,7 +97,8 @@ static void mark_children(struct place *p, const struct vprof_results *r, const 
 	}
 }
 
-/* The function or call at which a node sits: itself, or, for a wait, a body or a queue, the nearest above with a place. */
+/* The function or call at which a node sits: itself, or, for a wait, a body or a queue, the nearest above with a place.
+ */
 static int place_of(struct place *p, const struct vprof_results *r, uint32_t node, const struct vprof_facts *facts)
 {
 	const struct vprof_node *n = &r->nodes[node];
@@ -188,7 +190,8 @@ static int add_lines(cJSON *o, const struct place *p, const struct source *sourc
 	return 1;
 }
 
-static int add_excerpt(cJSON *list, const struct vprof_results *r, const struct place *p, const char *root, int64_t run_time)
+static int add_excerpt(cJSON *list, const struct vprof_results *r, const struct place *p, const char *root,
+		       int64_t run_time)
 {
 	struct source source = { .text = VPROF_TEXT_INIT };
 	cJSON *o = cJSON_CreateObject();
@@ -199,10 +202,12 @@ static int add_excerpt(cJSON *list, const struct vprof_results *r, const struct 
 		return 0;
 	}
 	read_source(&source, root, p->file);
-	ok = cJSON_AddStringToObject(o, "file", p->file) && cJSON_AddStringToObject(o, "path", source.path ? source.path : "") &&
+	ok = cJSON_AddStringToObject(o, "file", p->file) &&
+	     cJSON_AddStringToObject(o, "path", source.path ? source.path : "") &&
 	     cJSON_AddStringToObject(o, "name", r->nodes[p->node].name ? r->nodes[p->node].name : "") &&
 	     cJSON_AddNumberToObject(o, "line", p->line) && cJSON_AddNumberToObject(o, "node", p->node) &&
-	     cJSON_AddNumberToObject(o, "is_changed", run_time && source.changed > run_time) && add_lines(o, p, &source);
+	     cJSON_AddNumberToObject(o, "is_changed", run_time && source.changed > run_time) &&
+	     add_lines(o, p, &source);
 	vprof_text_release(&source.text);
 	free(source.path);
 	return ok;
@@ -227,7 +232,8 @@ static int add_place(cJSON *list, struct place *done, size_t *n_done, const stru
 	return add_excerpt(list, r, p, root, run_time);
 }
 
-cJSON *vprof_excerpts(const struct vprof_results *r, const struct vprof_facts *facts, const char *root, int64_t run_time)
+cJSON *vprof_excerpts(const struct vprof_results *r, const struct vprof_facts *facts, const char *root,
+		      int64_t run_time)
 {
 	struct place *done = calloc(EXCERPTS_MAX, sizeof *done);
 	cJSON *list = cJSON_CreateArray();

@@ -12,9 +12,10 @@
 #include "analysis/results.h"
 #include "common/facts.h"
 
-/* A list of {file, path, name, line, node, is_changed, lines: [[number, text], ...], marks: [[line, node], ...]} for the places of
- * the first factors. `line` is the function's, or the call's of an external one; `node` the first of the results' nodes there;
- * is_changed: the file is younger than `run_time`. NULL without memory. */
-cJSON *vprof_excerpts(const struct vprof_results *r, const struct vprof_facts *facts, const char *root, int64_t run_time);
+/* A list of {file, path, name, line, node, is_changed, lines: [[number, text], ...], marks: [[line, node], ...]} for
+ * the places of the first factors. `line` is the function's, or the call's of an external one; `node` the first of the
+ * results' nodes there; is_changed: the file is younger than `run_time`. NULL without memory. */
+cJSON *vprof_excerpts(const struct vprof_results *r, const struct vprof_facts *facts, const char *root,
+		      int64_t run_time);
 
 #endif

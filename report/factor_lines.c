@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One factor: its share with bounds, name, place, mean and spread; beneath, what a person needs to trust or act on it. */
+/* One factor: its share with bounds, name, place, mean and spread; beneath, what a person needs to trust or act on it.
+ */
 #include "report/factor_lines.h"
 
 #include <math.h>
@@ -68,7 +69,8 @@ static size_t path_of(const struct vprof_results *r, const struct vprof_node *n,
 	return depth;
 }
 
-/* "a > b > c" of path[depth - 1] .. path[end]; with `first` and `last` names kept and "…" between when they are fewer. */
+/* "a > b > c" of path[depth - 1] .. path[end]; with `first` and `last` names kept and "…" between when they are fewer.
+ */
 static void add_names(const struct vprof_node *const *path, size_t depth, size_t end, size_t first, size_t last,
 		      struct vprof_text *out)
 {
@@ -113,8 +115,8 @@ static void add_fitting(const struct vprof_node *const *path, size_t depth, size
 
 /* A wait (or the measured call that waits) is where blame begins: "waiting: what its waker ran" in the few columns of
  * the table; whole, "while waiting for X > what its waker ran in what waits". */
-static void add_path(const struct vprof_results *r, const struct vprof_node *n, int is_blame, int whole,
-		     size_t columns, struct vprof_text *out)
+static void add_path(const struct vprof_results *r, const struct vprof_node *n, int is_blame, int whole, size_t columns,
+		     struct vprof_text *out)
 {
 	const struct vprof_node *path[PATH_MAX_NODES];
 	size_t depth = path_of(r, n, path), wait = depth;
@@ -171,8 +173,8 @@ void vprof_report_place(const struct vprof_results *r, const struct vprof_factor
 void vprof_factor_heading(const struct vprof_style *style, struct vprof_text *out)
 {
 	vprof_text_addf(out, "%s   %-19s%-*s%-*s%*s%*s%s\n", vprof_ink(style, VPROF_INK_DIM), "share of variance",
-			(int)name_columns(style), "factor", (int)place_columns(style), "where it sits",
-			MEAN_COLUMNS, "mean", SD_COLUMNS, "sd", vprof_ink(style, VPROF_INK_PLAIN));
+			(int)name_columns(style), "factor", (int)place_columns(style), "where it sits", MEAN_COLUMNS,
+			"mean", SD_COLUMNS, "sd", vprof_ink(style, VPROF_INK_PLAIN));
 }
 
 /* "66 .. 75", or nothing when no interval was estimated. */
@@ -239,9 +241,11 @@ static void add_children(const struct vprof_results *r, const struct vprof_facto
 			add_item(line, text);
 		}
 	} else if (n->kind == VPROF_NODE_SITE) {
-		add_item(line, vprof_factor_is_explained(r, f) ? "made by others' work: see its children" : "external, a leaf");
+		add_item(line, vprof_factor_is_explained(r, f) ? "made by others' work: see its children" :
+								 "external, a leaf");
 	} else if (n->kind == VPROF_NODE_BODY) {
-		add_item(line, f->can_break_down ? "code and calls that are not measured yet" : "own code, no measured call");
+		add_item(line,
+			 f->can_break_down ? "code and calls that are not measured yet" : "own code, no measured call");
 	} else if (n->kind == VPROF_NODE_WAIT || n->kind == VPROF_NODE_QUEUED) {
 		if (f->can_break_down)
 			add_item(line, "can be broken down where it waits");
@@ -262,7 +266,8 @@ static void add_states(const struct vprof_factor *f, struct vprof_text *line)
 	const struct {
 		double share;
 		const char *before, *after;
-	} states[] = { { f->blocked_share, "blocked", "" }, { f->kernel_share, "in the kernel", "" },
+	} states[] = { { f->blocked_share, "blocked", "" },
+		       { f->kernel_share, "in the kernel", "" },
 		       { f->io_share, "in I/O", " (blocked or in the kernel)" },
 		       { f->node_kind == VPROF_NODE_PREEMPTED ? 0 : f->preempted_share, "preempted", "" } };
 	char text[128];
@@ -270,7 +275,8 @@ static void add_states(const struct vprof_factor *f, struct vprof_text *line)
 	for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
 		if (!isfinite(states[i].share) || states[i].share < 0.005)
 			continue;
-		snprintf(text, sizeof text, "%s %s%s", states[i].before, vprof_format_percent(states[i].share).s, states[i].after);
+		snprintf(text, sizeof text, "%s %s%s", states[i].before, vprof_format_percent(states[i].share).s,
+			 states[i].after);
 		add_item(line, text);
 	}
 }
@@ -304,16 +310,19 @@ static void add_variance_detail(const struct vprof_results *r, const struct vpro
 		snprintf(text, sizeof text, "1 in %.3g calls timed", (double)f->n_calls / (double)f->n_timed);
 		add_item(line, text);
 		if (isfinite(f->noise_share) && f->noise_share >= 0.005) {
-			snprintf(text, sizeof text, "sampling error %s taken out", vprof_format_percent(f->noise_share).s);
+			snprintf(text, sizeof text, "sampling error %s taken out",
+				 vprof_format_percent(f->noise_share).s);
 			add_item(line, text);
 		}
 	}
 	if (isfinite(f->between_share) && f->between_share >= 0.1) {
-		snprintf(text, sizeof text, "%s of its variance between types", vprof_format_percent(f->between_share).s);
+		snprintf(text, sizeof text, "%s of its variance between types",
+			 vprof_format_percent(f->between_share).s);
 		add_item(line, text);
 	}
 	if (isfinite(f->work_share) && f->work_share >= 0.1) {
-		snprintf(text, sizeof text, "%s of its variance explained by work", vprof_format_percent(f->work_share).s);
+		snprintf(text, sizeof text, "%s of its variance explained by work",
+			 vprof_format_percent(f->work_share).s);
 		add_item(line, text);
 	}
 	add_children(r, f, line);
@@ -325,15 +334,18 @@ static void add_doubts(const struct vprof_factor *f, struct vprof_text *line)
 	char text[128];
 
 	if (f->mean_ns > 0 && f->probe_ns >= 0.005 * f->mean_ns) {
-		snprintf(text, sizeof text, "probes up to %s of its time", vprof_format_percent(f->probe_ns / f->mean_ns).s);
+		snprintf(text, sizeof text, "probes up to %s of its time",
+			 vprof_format_percent(f->probe_ns / f->mean_ns).s);
 		add_item(line, text);
 		if (isfinite(f->share_unprobed)) {
-			snprintf(text, sizeof text, ", without them %s or more", vprof_format_percent(f->share_unprobed).s);
+			snprintf(text, sizeof text, ", without them %s or more",
+				 vprof_format_percent(f->share_unprobed).s);
 			vprof_text_add(line, text);
 		}
 	}
 	if (isfinite(f->place_kept) && f->place_kept < 0.95) {
-		snprintf(text, sizeof text, "keeps its place in %s of resampled runs", vprof_format_percent(f->place_kept).s);
+		snprintf(text, sizeof text, "keeps its place in %s of resampled runs",
+			 vprof_format_percent(f->place_kept).s);
 		add_item(line, text);
 	}
 }

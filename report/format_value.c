@@ -10,8 +10,14 @@
 
 struct vprof_value vprof_format_duration(double ns)
 {
-	static const struct { double ns; const char *unit; } units[] = {
-		{ 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" }, { 1, "ns" },
+	static const struct {
+		double ns;
+		const char *unit;
+	} units[] = {
+		{ 1e9, "s" },
+		{ 1e6, "ms" },
+		{ 1e3, "us" },
+		{ 1, "ns" },
 	};
 	struct vprof_value v;
 	double scaled, size = fabs(ns);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The page's data: results.json itself but for its pairs, of which only the largest are kept, as rows of numbers (a tree of
- * 20,000 nodes may have a million); the session; excerpts of the sources.
+/* The page's data: results.json itself but for its pairs, of which only the largest are kept, as rows of numbers (a
+ * tree of 20,000 nodes may have a million); the session; excerpts of the sources.
  */
 #include "report/page.h"
 
@@ -94,15 +94,17 @@ static int replace_pairs(cJSON *results, const struct vprof_results *r)
 	int ok = order && rows;
 
 	for (size_t i = 0; ok && i < r->n_covariances; i++)
-		order[i] = (struct pair){ isfinite(r->covariances[i].share) ? fabs(r->covariances[i].share) : 0, (uint32_t)i };
+		order[i] = (struct pair){ isfinite(r->covariances[i].share) ? fabs(r->covariances[i].share) : 0,
+					  (uint32_t)i };
 	if (ok)
 		qsort(order, r->n_covariances, sizeof *order, heavier);
 	for (size_t i = 0; ok && i < n; i++) {
 		const struct vprof_covariance *c = &r->covariances[order[i].index];
 		cJSON *row = cJSON_CreateArray();
 
-		ok = row && cJSON_AddItemToArray(rows, row) && push_number(row, order[i].index) && push_number(row, c->a) &&
-		     push_number(row, c->b) && push_number(row, c->share) && push_number(row, c->r) && push_number(row, c->factor);
+		ok = row && cJSON_AddItemToArray(rows, row) && push_number(row, order[i].index) &&
+		     push_number(row, c->a) && push_number(row, c->b) && push_number(row, c->share) &&
+		     push_number(row, c->r) && push_number(row, c->factor);
 	}
 	free(order);
 	if (ok && cJSON_ReplaceItemInObjectCaseSensitive(results, "covariances", rows))
@@ -121,15 +123,17 @@ static int add_rounds(cJSON *o, const struct vprof_page *p)
 		cJSON *x = push_object(list), *top;
 
 		ok = x && add_string(x, "run", round->run) && add_string(x, "state", round->state) &&
-		     add_number(x, "is_analysed", round->is_analysed) && add_number(x, "inconclusive", round->inconclusive) &&
-		     add_number(x, "n_complete", (double)round->n_complete) && add_number(x, "mean_ns", round->mean_ns) &&
-		     add_number(x, "sd_ns", round->sd_ns) && add_number(x, "p50_ns", round->p50_ns) &&
-		     add_number(x, "p99_ns", round->p99_ns);
+		     add_number(x, "is_analysed", round->is_analysed) &&
+		     add_number(x, "inconclusive", round->inconclusive) &&
+		     add_number(x, "n_complete", (double)round->n_complete) &&
+		     add_number(x, "mean_ns", round->mean_ns) && add_number(x, "sd_ns", round->sd_ns) &&
+		     add_number(x, "p50_ns", round->p50_ns) && add_number(x, "p99_ns", round->p99_ns);
 		top = ok ? cJSON_AddArrayToObject(x, "top") : NULL;
 		for (size_t k = 0; top && k < round->n_top; k++) {
 			cJSON *t = push_object(top);
 
-			ok &= t && add_string(t, "name", round->top[k].name) && add_number(t, "share", round->top[k].share);
+			ok &= t && add_string(t, "name", round->top[k].name) &&
+			      add_number(t, "share", round->top[k].share);
 		}
 		ok &= top != NULL;
 	}
@@ -144,9 +148,10 @@ static int add_verdicts(cJSON *o, const struct vprof_page *p)
 	for (size_t i = 0; ok && i < p->n_verdicts; i++) {
 		cJSON *x = push_object(list);
 
-		ok = x && add_string(x, "key", p->verdicts[i].key) && add_string(x, "verdict", p->verdicts[i].verdict) &&
-		     add_string(x, "name", p->verdicts[i].name) && add_string(x, "note", p->verdicts[i].note) &&
-		     add_string(x, "run", p->verdicts[i].run) && add_string(x, "date", p->verdicts[i].date);
+		ok = x && add_string(x, "key", p->verdicts[i].key) &&
+		     add_string(x, "verdict", p->verdicts[i].verdict) && add_string(x, "name", p->verdicts[i].name) &&
+		     add_string(x, "note", p->verdicts[i].note) && add_string(x, "run", p->verdicts[i].run) &&
+		     add_string(x, "date", p->verdicts[i].date);
 	}
 	return ok;
 }
@@ -163,8 +168,9 @@ static cJSON *data_of(const struct vprof_page *p)
 	}
 	excerpts = vprof_excerpts(p->results, p->facts, p->root, p->run_time);
 	ok = excerpts && cJSON_AddItemToObject(o, "excerpts", excerpts);
-	ok = ok && replace_pairs(results, p->results) && add_string(o, "root", p->root) && add_string(o, "vprof", p->version) &&
-	     add_string(o, "date", p->run_date) && add_string(o, "ending", p->ending) && add_rounds(o, p) && add_verdicts(o, p);
+	ok = ok && replace_pairs(results, p->results) && add_string(o, "root", p->root) &&
+	     add_string(o, "vprof", p->version) && add_string(o, "date", p->run_date) &&
+	     add_string(o, "ending", p->ending) && add_rounds(o, p) && add_verdicts(o, p);
 	if (ok)
 		return o;
 	cJSON_Delete(o);
@@ -178,8 +184,12 @@ static void add_escaped(struct vprof_text *out, const char *json)
 
 	while (*s) {
 		size_t n = vprof_utf8_length(s);
-		const char *instead = n == 0 ? "\\ufffd" : *s == '<' ? "\\u003c" : *s == '>' ? "\\u003e" : *s == '&' ? "\\u0026" :
-				      *s == 0x7f ? "\\u007f" : NULL;
+		const char *instead = n == 0	 ? "\\ufffd" :
+				      *s == '<'	 ? "\\u003c" :
+				      *s == '>'	 ? "\\u003e" :
+				      *s == '&'	 ? "\\u0026" :
+				      *s == 0x7f ? "\\u007f" :
+						   NULL;
 
 		if (!instead) {
 			s += n;
@@ -206,5 +216,6 @@ int vprof_report_page(const struct vprof_page *p, struct vprof_text *out, struct
 		vprof_text_add(out, mark + strlen(VPROF_PAGE_MARK));
 	}
 	cJSON_free(json);
-	return ok && !out->failed ? VPROF_OK : vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the HTML report");
+	return ok && !out->failed ? VPROF_OK :
+				    vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the HTML report");
 }

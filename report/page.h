@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Results as one HTML file that needs nothing else: no network, no other file. Layout and drawing are the page's own script's
- * (report/page/, bundled with d3 when vprof is built); here its data are put together and made safe to stand in HTML.
+/* Results as one HTML file that needs nothing else: no network, no other file. Layout and drawing are the page's own
+ * script's (report/page/, bundled with d3 when vprof is built); here its data are put together and made safe to stand
+ * in HTML.
  *
  * Invariant: whatever bytes names and sources hold, the file is valid UTF-8 and none of them reaches the HTML parser as
  * markup: data are JSON in which "<", ">" and "&" are written as escapes.
@@ -38,15 +39,16 @@ struct vprof_page_verdict { /* the last four: of a person's, else NULL */
 struct vprof_page {
 	const struct vprof_results *results;
 	const struct vprof_facts *facts; /* NULL: excerpts are the lines around a place, without the calls */
-	const char *root;	/* folder that the results' files are relative to */
-	const char *version;	/* of vprof */
-	const char *run_date;	/* "2026-11-21 08:30"; "" when not known */
-	int64_t run_time;	/* sources younger than this (seconds) are marked as changed since; 0: not known */
+	const char *root;		 /* folder that the results' files are relative to */
+	const char *version;		 /* of vprof */
+	const char *run_date;		 /* "2026-11-21 08:30"; "" when not known */
+	int64_t run_time; /* sources younger than this (seconds) are marked as changed since; 0: not known */
 	const struct vprof_page_round *rounds;
 	size_t n_rounds;
-	const struct vprof_page_verdict *verdicts; /* all of the session's, also of factors that are not in the results */
+	/* all of the session's, also of factors that are not in the results */
+	const struct vprof_page_verdict *verdicts;
 	size_t n_verdicts;
-	const char *ending;	/* why the drill-down is over; NULL or "" */
+	const char *ending; /* why the drill-down is over; NULL or "" */
 };
 
 /* Takes over what a round shows of its results. OK or NOMEM. */

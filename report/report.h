@@ -15,10 +15,11 @@
 #include "common/text.h"
 
 struct vprof_report_options {
-	int colour;	       /* write terminal escapes */
-	int width;	       /* columns; 0: 100; at least 80 */
-	size_t top;	       /* ranked factors to show; 0: 10; the chosen ones are always shown */
-	const uint32_t *chosen; /* indices into results->factors that are up for a decision; NULL: the first n_selected */
+	int colour; /* write terminal escapes */
+	int width;  /* columns; 0: 100; at least 80 */
+	size_t top; /* ranked factors to show; 0: 10; the chosen ones are always shown */
+	/* indices into results->factors that are up for a decision; NULL: the first n_selected */
+	const uint32_t *chosen;
 	size_t n_chosen;
 };
 

@@ -14,7 +14,8 @@
 
 struct vprof_style vprof_report_style(const struct vprof_report_options *o)
 {
-	return (struct vprof_style){ o->colour, (size_t)(o->width ? o->width < MIN_WIDTH ? MIN_WIDTH : o->width : DEFAULT_WIDTH) };
+	return (struct vprof_style){ o->colour,
+				     (size_t)(o->width ? o->width < MIN_WIDTH ? MIN_WIDTH : o->width : DEFAULT_WIDTH) };
 }
 
 /* Parents come before their children, so every path to the root ends. */
@@ -23,23 +24,29 @@ int vprof_report_check(const struct vprof_results *r, struct vprof_error *err)
 	for (size_t i = 0; i < r->n_nodes; i++) {
 		const struct vprof_node *n = &r->nodes[i];
 
-		if (i == 0 ? n->depth != 0 || n->parent != 0 : n->parent >= i || n->depth != r->nodes[n->parent].depth + 1)
+		if (i == 0 ? n->depth != 0 || n->parent != 0 :
+			     n->parent >= i || n->depth != r->nodes[n->parent].depth + 1)
 			return vprof_error_set(err, VPROF_ERR_CORRUPT,
 					       "results of run %s: node %zu has no valid parent; analyse the run again "
-					       "(vprof analyze)", r->run ? r->run : "?", i);
+					       "(vprof analyze)",
+					       r->run ? r->run : "?", i);
 	}
 	for (size_t i = 0; i < r->n_covariances; i++)
 		if (r->covariances[i].a >= r->n_nodes || r->covariances[i].b >= r->n_nodes)
-			return vprof_error_set(err, VPROF_ERR_CORRUPT, "results: covariance %zu names no node; "
-					       "analyse the run again (vprof analyze)", i);
+			return vprof_error_set(err, VPROF_ERR_CORRUPT,
+					       "results: covariance %zu names no node; "
+					       "analyse the run again (vprof analyze)",
+					       i);
 	for (size_t i = 0; i < r->n_factors; i++) {
 		const struct vprof_factor *f = &r->factors[i];
 		size_t limit = f->kind == VPROF_FACTOR_COVARIANCE ? r->n_covariances : r->n_nodes;
 
 		for (size_t j = 0; j < f->n_nodes; j++)
 			if (f->nodes[j] >= limit)
-				return vprof_error_set(err, VPROF_ERR_CORRUPT, "results: factor %zu names no node; "
-						       "analyse the run again (vprof analyze)", i);
+				return vprof_error_set(err, VPROF_ERR_CORRUPT,
+						       "results: factor %zu names no node; "
+						       "analyse the run again (vprof analyze)",
+						       i);
 	}
 	return VPROF_OK;
 }
@@ -82,11 +89,13 @@ void vprof_report_cost(const struct vprof_style *style, const struct vprof_resul
 			vprof_format_percent(r->probe_ns / r->mean_ns).s, r->record_ns);
 	vprof_probe_cost_bounds(r, &low, &high);
 	if (r->baseline_mean_ns > 0 && fabs(low / r->baseline_mean_ns) < 1e4 && fabs(high / r->baseline_mean_ns) < 1e4)
-		vprof_text_addf(&t, "; %+.1f .. %+.1f %% against the annotated-only run (mean %s)", 100 * low / r->baseline_mean_ns,
-				100 * high / r->baseline_mean_ns, vprof_format_duration(r->baseline_mean_ns).s);
+		vprof_text_addf(&t, "; %+.1f .. %+.1f %% against the annotated-only run (mean %s)",
+				100 * low / r->baseline_mean_ns, 100 * high / r->baseline_mean_ns,
+				vprof_format_duration(r->baseline_mean_ns).s);
 	else if (r->baseline_mean_ns > 0 && r->mean_ns / r->baseline_mean_ns < 1e4)
 		vprof_text_addf(&t, "; %+.1f %% against the annotated-only run (mean %s)",
-				100 * (r->mean_ns / r->baseline_mean_ns - 1), vprof_format_duration(r->baseline_mean_ns).s);
+				100 * (r->mean_ns / r->baseline_mean_ns - 1),
+				vprof_format_duration(r->baseline_mean_ns).s);
 	vprof_report_labelled(style, "", t.s, out);
 	vprof_text_release(&t);
 }
@@ -101,10 +110,11 @@ void vprof_report_coverage(const struct vprof_style *style, const struct vprof_r
 	if (r->n_restarted)
 		vprof_text_addf(&t, ", %s begun again before they ended", vprof_format_count(r->n_restarted).s);
 	if (r->n_lossy)
-		vprof_text_addf(&t, ", %s left out because records were lost meanwhile", vprof_format_count(r->n_lossy).s);
+		vprof_text_addf(&t, ", %s left out because records were lost meanwhile",
+				vprof_format_count(r->n_lossy).s);
 	if (r->n_outside)
-		vprof_text_addf(&t, ", %s begun while calls were not recorded (mean %s)", vprof_format_count(r->n_outside).s,
-				vprof_format_duration(r->outside_mean_ns).s);
+		vprof_text_addf(&t, ", %s begun while calls were not recorded (mean %s)",
+				vprof_format_count(r->n_outside).s, vprof_format_duration(r->outside_mean_ns).s);
 	vprof_text_addf(&t, "; %s records, ", vprof_format_count(r->n_records).s);
 	vprof_text_addf(&t, "%s dropped", vprof_format_count(r->n_dropped).s);
 	if (r->n_bytes_ignored)
@@ -136,6 +146,7 @@ void vprof_report_warnings(const struct vprof_style *style, const struct vprof_r
 	for (size_t i = 0; i < r->n_warnings; i++) {
 		vprof_text_addf(out, "%s%-*s%s", vprof_ink(style, VPROF_INK_BAD), LABEL_COLUMNS,
 				r->inconclusive && i == 0 ? "why" : "warning", vprof_ink(style, VPROF_INK_PLAIN));
-		vprof_format_wrap(out, r->warnings[i] ? r->warnings[i] : "", LABEL_COLUMNS, LABEL_COLUMNS, style->width);
+		vprof_format_wrap(out, r->warnings[i] ? r->warnings[i] : "", LABEL_COLUMNS, LABEL_COLUMNS,
+				  style->width);
 	}
 }

@@ -12,7 +12,8 @@ int vprof_report_check(const struct vprof_results *r, struct vprof_error *err);
 struct vprof_style vprof_report_style(const struct vprof_report_options *o);
 
 /* A label in the first column and text beside it, wrapped. */
-void vprof_report_labelled(const struct vprof_style *style, const char *label, const char *text, struct vprof_text *out);
+void vprof_report_labelled(const struct vprof_style *style, const char *label, const char *text,
+			   struct vprof_text *out);
 
 void vprof_report_headline(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out);
 void vprof_report_coverage(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out);

@@ -51,7 +51,9 @@ static void add_states(const struct vprof_style *style, const struct vprof_resul
 	struct vprof_text t = VPROF_TEXT_INIT;
 
 	if (!isfinite(r->running_share) || !isfinite(r->blocked_share) || !isfinite(r->queued_share) ||
-	    r->blocked_share + r->queued_share + known(r->preempted_share) + known(r->kernel_share) + known(r->io_share) < 0.005)
+	    r->blocked_share + r->queued_share + known(r->preempted_share) + known(r->kernel_share) +
+			    known(r->io_share) <
+		    0.005)
 		return;
 	vprof_text_addf(&t, "of the mean: %s running%s, ", vprof_format_percent(r->running_share).s,
 			isfinite(r->preempted_share) ? "" : " or preempted");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The other sides of the same results: tail, mean, types, work. Each ends with the coverage and the warnings, as the ranked
- * table does. Contributions that are not shown stand summed in a last line, so that the columns add up.
+/* The other sides of the same results: tail, mean, types, work. Each ends with the coverage and the warnings, as the
+ * ranked table does. Contributions that are not shown stand summed in a last line, so that the columns add up.
  */
 #include "report/report.h"
 
@@ -17,7 +17,7 @@ enum { AT_NAME = 9, VALUE_COLUMNS = 11, BOUNDS_COLUMNS = 23, DEFAULT_TOP = 15 };
 #define SHOWN_SHARE 0.0005 /* a contribution that would read "0 %" stands with the others */
 
 const char *const vprof_view_names[VPROF_VIEW_COUNT] = {
-	[VPROF_VIEW_VARIANCE] = "variance", [VPROF_VIEW_TAIL] = "tail",	  [VPROF_VIEW_MEAN] = "mean",
+	[VPROF_VIEW_VARIANCE] = "variance", [VPROF_VIEW_TAIL] = "tail", [VPROF_VIEW_MEAN] = "mean",
 	[VPROF_VIEW_TYPES] = "types",	    [VPROF_VIEW_WORK] = "work",
 };
 
@@ -42,7 +42,8 @@ static void dim(const struct vprof_style *style, const char *line, struct vprof_
 }
 
 /* "fdatasync  call > flush": the place as far as there is room for it. */
-static void add_name(const struct vprof_results *r, const struct vprof_contribution *c, size_t columns, struct vprof_text *out)
+static void add_name(const struct vprof_results *r, const struct vprof_contribution *c, size_t columns,
+		     struct vprof_text *out)
 {
 	struct vprof_text name = VPROF_TEXT_INIT, place = VPROF_TEXT_INIT;
 	const struct vprof_factor *f = c->factor ? &r->factors[c->factor - 1] : NULL;
@@ -86,9 +87,12 @@ static void add_line(const struct vprof_style *style, const struct vprof_results
 static struct line line_of(const struct vprof_results *r, enum vprof_view view, const struct vprof_contribution *c)
 {
 	if (view == VPROF_VIEW_MEAN)
-		return (struct line){ r->mean_ns > 0 ? c->mean_ns / r->mean_ns : NAN, { c->mean_ns }, c->mean_low, c->mean_high };
-	return (struct line){ c->gap_ns / (r->tail_ns - r->rest_ns), { c->tail_ns, c->rest_ns, c->gap_ns }, c->gap_low,
-			      c->gap_high };
+		return (struct line){
+			r->mean_ns > 0 ? c->mean_ns / r->mean_ns : NAN, { c->mean_ns }, c->mean_low, c->mean_high
+		};
+	return (struct line){
+		c->gap_ns / (r->tail_ns - r->rest_ns), { c->tail_ns, c->rest_ns, c->gap_ns }, c->gap_low, c->gap_high
+	};
 }
 
 static int gap_order(const void *a, const void *b)
@@ -101,8 +105,8 @@ static int gap_order(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int add_contributions(const struct vprof_style *style, const struct vprof_results *r, enum vprof_view view, size_t top,
-			     struct vprof_text *out)
+static int add_contributions(const struct vprof_style *style, const struct vprof_results *r, enum vprof_view view,
+			     size_t top, struct vprof_text *out)
 {
 	const struct vprof_contribution **list = malloc((r->n_contributions + 1) * sizeof *list);
 	size_t n_values = view == VPROF_VIEW_MEAN ? 1 : 3, shown = 0;
@@ -144,13 +148,13 @@ static int add_mean(const struct vprof_style *style, const struct vprof_results 
 	char line[256];
 
 	if (isfinite(r->mean_low) && isfinite(r->mean_high)) {
-		snprintf(line, sizeof line, "the mean lies within %s .. %s (95 %%)", vprof_format_duration(r->mean_low).s,
-			 vprof_format_duration(r->mean_high).s);
+		snprintf(line, sizeof line, "the mean lies within %s .. %s (95 %%)",
+			 vprof_format_duration(r->mean_low).s, vprof_format_duration(r->mean_high).s);
 		vprof_report_labelled(style, "", line, out);
 	}
 	vprof_text_add(out, "\n");
-	snprintf(line, sizeof line, "of mean  %-*s%*s%*s", (int)name_columns(style, 1, 1), "spent in itself, not in callees",
-		 VALUE_COLUMNS, "mean", BOUNDS_COLUMNS, "95 %");
+	snprintf(line, sizeof line, "of mean  %-*s%*s%*s", (int)name_columns(style, 1, 1),
+		 "spent in itself, not in callees", VALUE_COLUMNS, "mean", BOUNDS_COLUMNS, "95 %");
 	dim(style, line, out);
 	return add_contributions(style, r, VPROF_VIEW_MEAN, top, out);
 }
@@ -159,15 +163,18 @@ static int add_tail(const struct vprof_style *style, const struct vprof_results 
 {
 	char line[512];
 
-	snprintf(line, sizeof line, "%s: %s intervals that took %s%s%s, %s in the mean; the other %s took %s: a gap of %s",
+	snprintf(line, sizeof line,
+		 "%s: %s intervals that took %s%s%s, %s in the mean; the other %s took %s: a gap of %s",
 		 r->tail_is_asked ? "the slowest" : "the slowest 1 %", vprof_format_count(r->n_tail).s,
-		 r->tail_is_asked ? "more than " : "", vprof_format_duration(r->tail_from_ns).s, r->tail_is_asked ? "" : " or more",
-		 vprof_format_duration(r->tail_ns).s, vprof_format_count(r->n_complete - r->n_tail).s,
-		 vprof_format_duration(r->rest_ns).s, vprof_format_duration(r->tail_ns - r->rest_ns).s);
+		 r->tail_is_asked ? "more than " : "", vprof_format_duration(r->tail_from_ns).s,
+		 r->tail_is_asked ? "" : " or more", vprof_format_duration(r->tail_ns).s,
+		 vprof_format_count(r->n_complete - r->n_tail).s, vprof_format_duration(r->rest_ns).s,
+		 vprof_format_duration(r->tail_ns - r->rest_ns).s);
 	vprof_report_labelled(style, "", line, out);
 	vprof_text_add(out, "\n");
-	snprintf(line, sizeof line, " of gap  %-*s%*s%*s%*s%*s", (int)name_columns(style, 3, 1), "spent in itself", VALUE_COLUMNS,
-		 "slowest", VALUE_COLUMNS, "others", VALUE_COLUMNS, "gap", BOUNDS_COLUMNS, "95 % of the gap");
+	snprintf(line, sizeof line, " of gap  %-*s%*s%*s%*s%*s", (int)name_columns(style, 3, 1), "spent in itself",
+		 VALUE_COLUMNS, "slowest", VALUE_COLUMNS, "others", VALUE_COLUMNS, "gap", BOUNDS_COLUMNS,
+		 "95 % of the gap");
 	dim(style, line, out);
 	return add_contributions(style, r, VPROF_VIEW_TAIL, top, out);
 }
@@ -180,7 +187,8 @@ static void add_share(double share, double low, double high, struct vprof_text *
 		vprof_text_addf(out, " (%.0f .. %.0f)", 100 * low, 100 * high);
 }
 
-static void add_types(const struct vprof_style *style, const struct vprof_results *r, size_t top, struct vprof_text *out)
+static void add_types(const struct vprof_style *style, const struct vprof_results *r, size_t top,
+		      struct vprof_text *out)
 {
 	struct vprof_text t = VPROF_TEXT_INIT;
 	double between = 0, within = 0;
@@ -188,14 +196,17 @@ static void add_types(const struct vprof_style *style, const struct vprof_result
 	char line[256];
 
 	add_share(r->between_types, r->between_low, r->between_high, &t);
-	vprof_text_addf(&t, " of the variance lies between the types' means, %s within the types: the first is a matter of which "
-			"requests come, only the second can be made smaller by making a type's requests alike",
-			vprof_format_percent(1 - r->between_types).s);
+	vprof_text_addf(
+		&t,
+		" of the variance lies between the types' means, %s within the types: the first is a matter of which "
+		"requests come, only the second can be made smaller by making a type's requests alike",
+		vprof_format_percent(1 - r->between_types).s);
 	vprof_report_labelled(style, "", t.s, out);
 	vprof_text_release(&t);
 	vprof_text_add(out, "\n");
-	snprintf(line, sizeof line, "%*s%-*s%*s%*s%*s%*s%*s", AT_NAME, "", (int)name_columns(style, 5, 0), "type", VALUE_COLUMNS,
-		 "intervals", VALUE_COLUMNS, "mean", VALUE_COLUMNS, "sd", VALUE_COLUMNS, "between", VALUE_COLUMNS, "within");
+	snprintf(line, sizeof line, "%*s%-*s%*s%*s%*s%*s%*s", AT_NAME, "", (int)name_columns(style, 5, 0), "type",
+		 VALUE_COLUMNS, "intervals", VALUE_COLUMNS, "mean", VALUE_COLUMNS, "sd", VALUE_COLUMNS, "between",
+		 VALUE_COLUMNS, "within");
 	dim(style, line, out);
 	for (size_t i = 0; i < r->n_types && i < top; i++) {
 		const struct vprof_type *type = &r->types[i];
@@ -214,9 +225,9 @@ static void add_types(const struct vprof_style *style, const struct vprof_result
 	}
 	if (r->n_types > top) {
 		snprintf(line, sizeof line, "%s more types", vprof_format_count(r->n_types - top).s);
-		vprof_text_addf(out, "%*s%-*s%*s%*s%*s%*s", AT_NAME, "", (int)name_columns(style, 5, 0), line, VALUE_COLUMNS,
-				vprof_format_count(r->n_complete - n).s, VALUE_COLUMNS, "", VALUE_COLUMNS, "", VALUE_COLUMNS,
-				vprof_format_percent(r->between_types - between).s);
+		vprof_text_addf(out, "%*s%-*s%*s%*s%*s%*s", AT_NAME, "", (int)name_columns(style, 5, 0), line,
+				VALUE_COLUMNS, vprof_format_count(r->n_complete - n).s, VALUE_COLUMNS, "",
+				VALUE_COLUMNS, "", VALUE_COLUMNS, vprof_format_percent(r->between_types - between).s);
 		vprof_text_addf(out, "%*s\n", VALUE_COLUMNS, vprof_format_percent(1 - r->between_types - within).s);
 	}
 }
@@ -258,8 +269,8 @@ static void add_work(const struct vprof_style *style, const struct vprof_results
 	vprof_text_add(out, "\n");
 	add_counters(style, r, out);
 	vprof_text_add(out, "\n");
-	snprintf(line, sizeof line, "%*s%-*s%*s%*s%*s", AT_NAME, "", (int)columns, "factor", VALUE_COLUMNS, "share", VALUE_COLUMNS,
-		 "inherent", VALUE_COLUMNS, "avoidable");
+	snprintf(line, sizeof line, "%*s%-*s%*s%*s%*s", AT_NAME, "", (int)columns, "factor", VALUE_COLUMNS, "share",
+		 VALUE_COLUMNS, "inherent", VALUE_COLUMNS, "avoidable");
 	dim(style, line, out);
 	for (size_t i = 0; i < r->n_factors && shown < top; i++) {
 		const struct vprof_factor *f = &r->factors[i];
@@ -279,24 +290,37 @@ static void add_work(const struct vprof_style *style, const struct vprof_results
 static void say_lack(const struct vprof_results *r, enum vprof_view view, struct vprof_text *out)
 {
 	if (view == VPROF_VIEW_TAIL && r->n_tail == r->n_complete && r->n_complete)
-		vprof_text_add(out, "all intervals took longer than that: ask for a longer duration (vprof analyze --slower-than)");
+		vprof_text_add(
+			out,
+			"all intervals took longer than that: ask for a longer duration (vprof analyze --slower-than)");
 	else if (view == VPROF_VIEW_TAIL && r->n_tail < VPROF_TAIL_MIN && r->tail_is_asked)
-		vprof_text_addf(out, "only %s of %s intervals took longer than that, at least %d are needed: ask for a shorter duration "
-				"(vprof analyze --slower-than), or record a longer run", vprof_format_count(r->n_tail).s,
-				vprof_format_count(r->n_complete).s, VPROF_TAIL_MIN);
+		vprof_text_addf(
+			out,
+			"only %s of %s intervals took longer than that, at least %d are needed: ask for a shorter duration "
+			"(vprof analyze --slower-than), or record a longer run",
+			vprof_format_count(r->n_tail).s, vprof_format_count(r->n_complete).s, VPROF_TAIL_MIN);
 	else if (view == VPROF_VIEW_TAIL && r->n_tail < VPROF_TAIL_MIN)
-		vprof_text_addf(out, "the slowest 1 %% of %s intervals are %s, at least %d are needed: record %.0f intervals or more, or "
-				"name a duration (vprof analyze --slower-than)", vprof_format_count(r->n_complete).s,
-				vprof_format_count(r->n_tail).s, VPROF_TAIL_MIN, VPROF_TAIL_MIN / VPROF_TAIL_SHARE);
+		vprof_text_addf(
+			out,
+			"the slowest 1 %% of %s intervals are %s, at least %d are needed: record %.0f intervals or more, or "
+			"name a duration (vprof analyze --slower-than)",
+			vprof_format_count(r->n_complete).s, vprof_format_count(r->n_tail).s, VPROF_TAIL_MIN,
+			VPROF_TAIL_MIN / VPROF_TAIL_SHARE);
 	else if (view == VPROF_VIEW_TYPES && r->n_types < 2)
-		vprof_text_add(out, "all intervals have the same type: give them one, with \"type\" in vprof.json or vprof_type() in the "
-			       "code, and record a run");
+		vprof_text_add(
+			out,
+			"all intervals have the same type: give them one, with \"type\" in vprof.json or vprof_type() in the "
+			"code, and record a run");
 	else if (view == VPROF_VIEW_WORK && !r->n_work)
-		vprof_text_add(out, "no amount of work was recorded: count it, with \"work\" in vprof.json or vprof_work() in the code, and "
-			       "record a run");
+		vprof_text_add(
+			out,
+			"no amount of work was recorded: count it, with \"work\" in vprof.json or vprof_work() in the code, and "
+			"record a run");
 	else if (view == VPROF_VIEW_WORK && !isfinite(r->work_share))
-		vprof_text_add(out, "the amount of work was the same for all intervals, or was counted for none of them: it explains "
-			       "nothing. Count what differs from request to request, between begin and end");
+		vprof_text_add(
+			out,
+			"the amount of work was the same for all intervals, or was counted for none of them: it explains "
+			"nothing. Count what differs from request to request, between begin and end");
 }
 
 char *vprof_view_lacks(const struct vprof_results *r, enum vprof_view view)

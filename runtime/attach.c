@@ -28,7 +28,7 @@
 struct rt_process rt_process;
 
 static char shm_path[VP_PATH_MAX];
-static _Atomic int start_state; /* 0: untried, 1: being tried, 2: active, 3: dormant */
+static _Atomic int start_state;	      /* 0: untried, 1: being tried, 2: active, 3: dormant */
 static _Atomic uint64_t modules_seen; /* dlpi_adds of the last MODULE records */
 static struct {
 	_Atomic uintptr_t start, end;
@@ -309,8 +309,9 @@ static unsigned build_id(const struct dl_phdr_info *info, void *id)
 			size = (name + head.n_descsz + pad) & ~pad;
 			if (name + head.n_descsz > left)
 				break;
-			if (head.n_type == NT_GNU_BUILD_ID && head.n_namesz == 4 && !memcmp(note + sizeof(head), "GNU", 4) &&
-			    head.n_descsz && head.n_descsz <= VP_BUILD_ID_MAX) {
+			if (head.n_type == NT_GNU_BUILD_ID && head.n_namesz == 4 &&
+			    !memcmp(note + sizeof(head), "GNU", 4) && head.n_descsz &&
+			    head.n_descsz <= VP_BUILD_ID_MAX) {
 				memcpy(id, note + name, head.n_descsz);
 				return head.n_descsz;
 			}
@@ -326,7 +327,7 @@ static unsigned build_id(const struct dl_phdr_info *info, void *id)
 static int module_write(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct modules *m = arg;
-	struct vp_unit head[2], id[3] = {{0, 0}};
+	struct vp_unit head[2], id[3] = { { 0, 0 } };
 	uint64_t low = UINT64_MAX, high = 0;
 	const char *path = info->dlpi_name;
 	char exe[1024];
@@ -358,11 +359,11 @@ static int module_write(struct dl_phdr_info *info, size_t size, void *arg)
 	n = strlen(path);
 	if (n > VP_PATH_MAX)
 		n = VP_PATH_MAX;
-	head[0] = (struct vp_unit){low, VP_W(VP_KIND_MODULE, n)};
-	head[1] = (struct vp_unit){info->dlpi_addr, high};
+	head[0] = (struct vp_unit){ low, VP_W(VP_KIND_MODULE, n) };
+	head[1] = (struct vp_unit){ info->dlpi_addr, high };
 	rt_write_long(m->th, head, 2, path, n);
 	n = build_id(info, &id[1]);
-	id[0] = (struct vp_unit){low, VP_W(VP_KIND_BUILD_ID, n)};
+	id[0] = (struct vp_unit){ low, VP_W(VP_KIND_BUILD_ID, n) };
 	if (n)
 		rt_write(m->th, id, 3);
 	return 0;
@@ -374,7 +375,7 @@ static _Atomic int n_walking, n_forking;
 
 void rt_modules_check(struct rt_thread *th)
 {
-	struct modules m = {th, 0};
+	struct modules m = { th, 0 };
 	uint64_t mask = rt_signals_block();
 
 	atomic_fetch_add(&n_walking, 1);

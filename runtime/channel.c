@@ -49,7 +49,7 @@ void rt_channel_forget(int fd)
 void rt_channel_pair(const int fds[2], int type)
 {
 	enum rt_channel_unit unit = (type & 0xf) == SOCK_STREAM ? RT_CHANNEL_BYTES : RT_CHANNEL_MESSAGES;
-	uint64_t cookies[2] = {0, 0};
+	uint64_t cookies[2] = { 0, 0 };
 	int saved = errno;
 
 	for (int i = 0; i < 2; i++) {
@@ -74,7 +74,8 @@ void rt_channel_event(int fd, unsigned value)
 
 	if (fd < 0)
 		return;
-	key = rt_channel_key((uint64_t)syscall(SYS_getpid) << 32 | atomic_fetch_add(&n_events, 1), now, RT_CHANNEL_VALUES);
+	key = rt_channel_key((uint64_t)syscall(SYS_getpid) << 32 | atomic_fetch_add(&n_events, 1), now,
+			     RT_CHANNEL_VALUES);
 	set(fd, key, key);
 	if (value)
 		rt_channel_moved(VP_KIND_SEND, key, value, now, now);
@@ -87,11 +88,13 @@ void rt_channel_copy(int from, int to)
 		    atomic_load_explicit(&rt_channels[from][RT_CHANNEL_OUT], memory_order_relaxed));
 }
 
-void __attribute__((noinline)) rt_channel_moved(unsigned kind, uint64_t key, uint64_t amount, uint64_t start, uint64_t end)
+void __attribute__((noinline)) rt_channel_moved(unsigned kind, uint64_t key, uint64_t amount, uint64_t start,
+						uint64_t end)
 {
 	uint64_t took = end > start ? end - start : 0;
-	struct vp_unit units[2] = {{kind == VP_KIND_SEND ? start : end,
-				    VP_W(kind, took < VP_PAYLOAD_MAX ? took : VP_PAYLOAD_MAX)}, {key, amount}};
+	struct vp_unit units[2] = { { kind == VP_KIND_SEND ? start : end,
+				      VP_W(kind, took < VP_PAYLOAD_MAX ? took : VP_PAYLOAD_MAX) },
+				    { key, amount } };
 	int saved = errno;
 	struct rt_thread *th = rt_thread();
 

@@ -6,9 +6,9 @@
  *   eventfd           a random number, noted when it is made (all eventfds share one inode)
  *   message queues    the queue's id, or the inode of a POSIX queue, and the message's type or priority
  *
- * Children inherit the notes with the descriptors. Socket pairs and eventfds that came by exec or SCM_RIGHTS have no notes,
- * other sockets no key: no edges. Every call that moves data is recorded with its amount, since data comes out in the order in
- * which it went in: counting tells which write a read belongs to, whether or not the reader waited.
+ * Children inherit the notes with the descriptors. Socket pairs and eventfds that came by exec or SCM_RIGHTS have no
+ * notes, other sockets no key: no edges. Every call that moves data is recorded with its amount, since data comes out
+ * in the order in which it went in: counting tells which write a read belongs to, whether or not the reader waited.
  */
 #ifndef VPROF_RUNTIME_CHANNEL_H
 #define VPROF_RUNTIME_CHANNEL_H

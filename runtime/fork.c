@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Children that get a copy of the memory: fork, _Fork, clone, and the system calls behind them.
  *
- * Such a child shares its parent's chunks until it has some of its own, so no probe may run between the two: signals stay
- * blocked from before the fork until then. vfork and clone with CLONE_VM borrow the parent's memory: the child of vfork
- * records as its parent's thread, which is suspended.
+ * Such a child shares its parent's chunks until it has some of its own, so no probe may run between the two: signals
+ * stay blocked from before the fork until then. vfork and clone with CLONE_VM borrow the parent's memory: the child of
+ * vfork records as its parent's thread, which is suspended.
  */
 #define _GNU_SOURCE
 #include "runtime/runtime.h"
@@ -30,7 +30,7 @@ void rt_fork_prepare(void)
 	if (!fork_signals.blocked)
 		return;
 	if (th) {
-		struct vp_unit create[2] = {{rt_now(), VP_W(VP_KIND_CREATE, 0)}, {0, 1}};
+		struct vp_unit create[2] = { { rt_now(), VP_W(VP_KIND_CREATE, 0) }, { 0, 1 } };
 
 		create[1].t = th->fork_token = rt_token();
 		rt_write(th, create, 2);
@@ -112,7 +112,7 @@ static int clone_run(void *arg)
 RT_NEXT(clone);
 RT_EXPORT int clone(int (*run)(void *), void *stack, int flags, void *arg, ...)
 {
-	struct cloned c = {run, arg};
+	struct cloned c = { run, arg };
 	void *parent_tid, *tls, *child_tid;
 	va_list rest;
 	int pid;

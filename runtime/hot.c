@@ -6,8 +6,8 @@
  * divided into blocks, and of each block two are chosen at random, all pairs with the same chance. The others are
  * skipped, with all that they call. So every call is chosen with the same probability whatever its neighbours do,
  * which makes sums over the chosen calls, weighted by its inverse, unbiased for any part of the run, and two in a
- * block give an unbiased variance of that sum (a block's missing end counts as calls of no length). Blocks grow with the
- * number of calls so far, so the error stays in proportion and the number of records grows with its logarithm.
+ * block give an unbiased variance of that sum (a block's missing end counts as calls of no length). Blocks grow with
+ * the number of calls so far, so the error stays in proportion and the number of records grows with its logarithm.
  *
  * Within a chosen call every call is recorded. A call is worth recording from its first wait on: waits are long, and
  * rare in hot functions. It then counts once.
@@ -103,7 +103,8 @@ static void record_all(struct rt_thread *th, struct vp_hot *hot, uint64_t now)
 /* Writes how many calls were skipped after the last chosen one. `n`: since the last decision. */
 static void count_write(struct rt_thread *th, struct vp_hot *hot, uint32_t n, uint64_t now)
 {
-	struct vp_unit unit = {now, VP_W(VP_KIND_COUNT, (hot->key & VP_CODE_MASK) | (uint64_t)(hot->pending + n) << 24)};
+	struct vp_unit unit = { now,
+				VP_W(VP_KIND_COUNT, (hot->key & VP_CODE_MASK) | (uint64_t)(hot->pending + n) << 24) };
 
 	hot->pending = 0;
 	hot->gap = 0;
@@ -172,7 +173,7 @@ static void frame_write(struct rt_thread *th, const struct vp_scope *s, uint64_t
 {
 	uint64_t duration = now > s->start ? now - s->start : 0;
 	uint64_t payload = s->code & HOT_PARTIAL ? 0 : s->code >> HOT_CHOSEN_SHIFT;
-	struct vp_unit units[2] = {{s->start, VP_W(VP_KIND_SAMPLE, payload)}, {duration, s->code & VP_CODE_MASK}};
+	struct vp_unit units[2] = { { s->start, VP_W(VP_KIND_SAMPLE, payload) }, { duration, s->code & VP_CODE_MASK } };
 
 	rt_write(th, units, 2);
 }
@@ -233,7 +234,8 @@ void rt_hot_start(struct rt_thread *th)
 	th->probe.hot = th->hot;
 	th->probe.closed = (const unsigned *)&rt_process.shm->closed;
 	th->probe.beneath_closed = ~UINT64_C(0);
-	th->probe.hot_after = rt_process.shm->sample_after - 1 < INT_MAX - 1 ? (int)rt_process.shm->sample_after : INT_MAX;
+	th->probe.hot_after = rt_process.shm->sample_after - 1 < INT_MAX - 1 ? (int)rt_process.shm->sample_after :
+									       INT_MAX;
 	rt_hot_forget(th); /* another thread may have had these counters */
 	th->hot_ticks = rt_process.io_ticks * RT_HOT_NS / RT_IO_NS;
 	th->random = (th->start_ticks * UINT64_C(0x9e3779b97f4a7c15) ^ th->thread_seq) | 1;

@@ -34,7 +34,7 @@ uint64_t rt_string(struct rt_thread *th, const char *text)
 {
 	size_t n = text ? strnlen(text, VP_STRING_MAX) : 0;
 	uint64_t hash = hash_text(text, n);
-	struct vp_unit head = {hash, VP_W(VP_KIND_STRING, n)};
+	struct vp_unit head = { hash, VP_W(VP_KIND_STRING, n) };
 	uint64_t free_entry, at = hash;
 	unsigned i;
 
@@ -95,7 +95,7 @@ static void window_turn(struct rt_thread *th, unsigned kind)
 
 static void interval(struct rt_thread *th, unsigned kind, const char *name, uint64_t id, const void *caller)
 {
-	struct vp_unit units[2] = {{rt_now(), VP_W(kind, 0)}, {id, 0}};
+	struct vp_unit units[2] = { { rt_now(), VP_W(kind, 0) }, { id, 0 } };
 
 	units[1].w = rt_string(th, name);
 	rt_stack(th, VP_STACK_INTERVAL, caller);
@@ -110,7 +110,7 @@ static void interval(struct rt_thread *th, unsigned kind, const char *name, uint
 
 static void pair(struct rt_thread *th, unsigned kind, uint64_t payload, uint64_t t, uint64_t w)
 {
-	struct vp_unit units[2] = {{rt_now(), VP_W(kind, payload)}, {t, w}};
+	struct vp_unit units[2] = { { rt_now(), VP_W(kind, payload) }, { t, w } };
 
 	rt_write(th, units, 2);
 }
@@ -172,7 +172,10 @@ static void hook(struct vp_thread *thread, unsigned int kind, const char *name, 
 	if (atomic_load_explicit(&th->state, memory_order_relaxed) != RT_THREAD_LIVE)
 		return;
 	switch (kind) {
-	case VP_HOOK_BEGIN: case VP_HOOK_RESUME: case VP_HOOK_SUSPEND: case VP_HOOK_END:
+	case VP_HOOK_BEGIN:
+	case VP_HOOK_RESUME:
+	case VP_HOOK_SUSPEND:
+	case VP_HOOK_END:
 		interval(th, kind, name, value, caller);
 		break;
 	case VP_HOOK_TYPE:
@@ -184,7 +187,8 @@ static void hook(struct vp_thread *thread, unsigned int kind, const char *name, 
 	case VP_HOOK_WORK:
 		pair(th, VP_KIND_WORK, 0, rt_string(th, name), value);
 		break;
-	case VP_HOOK_ENQUEUE: case VP_HOOK_DEQUEUE:
+	case VP_HOOK_ENQUEUE:
+	case VP_HOOK_DEQUEUE:
 		pair(th, kind, is_shared(value) ? VP_FLAG_SHARED << 8 : 0, value, 0);
 		break;
 	case VP_HOOK_SPIN_BEGIN:
@@ -200,7 +204,7 @@ static void hook(struct vp_thread *thread, unsigned int kind, const char *name, 
 		release_now(th, VP_WAIT_ANNOTATED, value);
 		break;
 	case VP_HOOK_FALSE_WAKE: {
-		struct vp_unit unit = {rt_now(), VP_W(VP_KIND_FALSE_WAKE, 0)};
+		struct vp_unit unit = { rt_now(), VP_W(VP_KIND_FALSE_WAKE, 0) };
 
 		rt_write(th, &unit, 1);
 		break;

@@ -2,8 +2,8 @@
 /* Blocking calls of libc as waits: files, sockets, pipes, sleeps, children. io_poll.c and io_queue.c have the others.
  *
  * A call counts as a wait when it took RT_IO_NS or more (2 us); a shorter one costs two readings of the clock.
- * The object is the channel (channel.h), else the file descriptor, the child's pid, or 0. Calls inside libc (stdio's own writes) are not seen.
- * The 64-bit and fortified names are libc's aliases of the same calls.
+ * The object is the channel (channel.h), else the file descriptor, the child's pid, or 0. Calls inside libc (stdio's
+ * own writes) are not seen. The 64-bit and fortified names are libc's aliases of the same calls.
  */
 #define _GNU_SOURCE
 #define _LARGEFILE64_SOURCE
@@ -119,8 +119,7 @@ WRAP(ssize_t, __pread64_chk, (int fd, void *buf, size_t n, off64_t at, size_t ro
      VP_WAIT_DISK, fd)
 WRAP(ssize_t, pwrite, (int fd, const void *buf, size_t n, off_t at), (fd, buf, n, at), PWRITE, VP_WAIT_DISK, fd)
 WRAP(ssize_t, pwrite64, (int fd, const void *buf, size_t n, off64_t at), (fd, buf, n, at), PWRITE, VP_WAIT_DISK, fd)
-WRAP_IN(ssize_t, readv, (int fd, const struct iovec *v, int n), (fd, v, n), READV, RT_IO_BY_FD, fd, RT_IO_IN(fd),
-	NULL)
+WRAP_IN(ssize_t, readv, (int fd, const struct iovec *v, int n), (fd, v, n), READV, RT_IO_BY_FD, fd, RT_IO_IN(fd), NULL)
 WRAP_OUT(ssize_t, writev, (int fd, const struct iovec *v, int n), (fd, v, n), WRITEV, RT_IO_BY_FD, fd, NULL)
 WRAP(ssize_t, preadv, (int fd, const struct iovec *v, int n, off_t at), (fd, v, n, at), READV, VP_WAIT_DISK, fd)
 WRAP(ssize_t, pwritev, (int fd, const struct iovec *v, int n, off_t at), (fd, v, n, at), WRITEV, VP_WAIT_DISK, fd)
@@ -134,35 +133,35 @@ WRAP(int, ftruncate64, (int fd, off64_t n), (fd, n), FTRUNCATE, VP_WAIT_DISK, fd
 WRAP(int, rename, (const char *from, const char *to), (from, to), RENAME, VP_WAIT_DISK, 0)
 WRAP(int, unlink, (const char *path), (path), UNLINK, VP_WAIT_DISK, 0)
 WRAP(int, flock, (int fd, int what), (fd, what), FLOCK, VP_WAIT_DISK, fd)
-WRAP_OUT(ssize_t, sendfile, (int out, int in, off_t *at, size_t n), (out, in, at, n), SENDFILE, RT_IO_BY_FD, out,
-	 NULL)
+WRAP_OUT(ssize_t, sendfile, (int out, int in, off_t *at, size_t n), (out, in, at, n), SENDFILE, RT_IO_BY_FD, out, NULL)
 WRAP_OUT(ssize_t, sendfile64, (int out, int in, off64_t *at, size_t n), (out, in, at, n), SENDFILE, RT_IO_BY_FD, out,
 	 NULL)
 
 WRAP_IN(ssize_t, recv, (int fd, void *buf, size_t n, int flags), (fd, buf, n, flags), RECV, VP_WAIT_SOCKET, fd,
-	RT_IO_IN_UNLESS(flags & MSG_PEEK, fd), NULL)
+	RT_IO_IN_UNLESS(flags &MSG_PEEK, fd), NULL)
 WRAP_IN(ssize_t, __recv_chk, (int fd, void *buf, size_t n, size_t room, int flags), (fd, buf, n, room, flags), RECV,
-	VP_WAIT_SOCKET, fd, RT_IO_IN_UNLESS(flags & MSG_PEEK, fd), NULL)
+	VP_WAIT_SOCKET, fd, RT_IO_IN_UNLESS(flags &MSG_PEEK, fd), NULL)
 WRAP_IN(ssize_t, recvfrom, (int fd, void *buf, size_t n, int flags, __SOCKADDR_ARG from, socklen_t *len),
-     (fd, buf, n, flags, from, len), RECVFROM, VP_WAIT_SOCKET, fd, RT_IO_IN_UNLESS(flags & MSG_PEEK, fd), NULL)
+	(fd, buf, n, flags, from, len), RECVFROM, VP_WAIT_SOCKET, fd, RT_IO_IN_UNLESS(flags &MSG_PEEK, fd), NULL)
 WRAP_IN(ssize_t, __recvfrom_chk,
-     (int fd, void *buf, size_t n, size_t room, int flags, struct sockaddr *from, socklen_t *len),
-     (fd, buf, n, room, flags, from, len), RECVFROM, VP_WAIT_SOCKET, fd, RT_IO_IN_UNLESS(flags & MSG_PEEK, fd), NULL)
+	(int fd, void *buf, size_t n, size_t room, int flags, struct sockaddr *from, socklen_t *len),
+	(fd, buf, n, room, flags, from, len), RECVFROM, VP_WAIT_SOCKET, fd, RT_IO_IN_UNLESS(flags &MSG_PEEK, fd), NULL)
 WRAP_IN(ssize_t, recvmsg, (int fd, struct msghdr *m, int flags), (fd, m, flags), RECVMSG, VP_WAIT_SOCKET, fd,
-	RT_IO_IN_UNLESS(flags & MSG_PEEK, fd), NULL)
+	RT_IO_IN_UNLESS(flags &MSG_PEEK, fd), NULL)
 WRAP_OUT(ssize_t, send, (int fd, const void *buf, size_t n, int flags), (fd, buf, n, flags), SEND, VP_WAIT_SOCKET, fd,
 	 NULL)
 WRAP_OUT(ssize_t, sendto, (int fd, const void *buf, size_t n, int flags, __CONST_SOCKADDR_ARG to, socklen_t len),
-     (fd, buf, n, flags, to, len), SENDTO, VP_WAIT_SOCKET, fd, NULL)
-WRAP_OUT(ssize_t, sendmsg, (int fd, const struct msghdr *m, int flags), (fd, m, flags), SENDMSG, VP_WAIT_SOCKET, fd, NULL)
+	 (fd, buf, n, flags, to, len), SENDTO, VP_WAIT_SOCKET, fd, NULL)
+WRAP_OUT(ssize_t, sendmsg, (int fd, const struct msghdr *m, int flags), (fd, m, flags), SENDMSG, VP_WAIT_SOCKET, fd,
+	 NULL)
 WRAP_THEN(int, accept, (int fd, __SOCKADDR_ARG from, socklen_t *len), (fd, from, len), ACCEPT, VP_WAIT_SOCKET, fd,
 	  fd_forget(r))
 WRAP_THEN(int, accept4, (int fd, __SOCKADDR_ARG from, socklen_t *len, int flags), (fd, from, len, flags), ACCEPT4,
 	  VP_WAIT_SOCKET, fd, fd_forget(r))
 WRAP(int, connect, (int fd, __CONST_SOCKADDR_ARG to, socklen_t len), (fd, to, len), CONNECT, VP_WAIT_SOCKET, fd)
 
-WRAP(int, nanosleep, (const struct timespec *request, struct timespec *rest), (request, rest), NANOSLEEP,
-     VP_WAIT_SLEEP, 0)
+WRAP(int, nanosleep, (const struct timespec *request, struct timespec *rest), (request, rest), NANOSLEEP, VP_WAIT_SLEEP,
+     0)
 /* Returns an errno value, not -1. */
 WRAP(int, clock_nanosleep, (clockid_t clock, int flags, const struct timespec *request, struct timespec *rest),
      (clock, flags, request, rest), CLOCK_NANOSLEEP, VP_WAIT_SLEEP, 0)
@@ -195,48 +194,65 @@ RT_EXPORT int close(int fd)
 	return r;
 }
 
-#define FD_FORGET(name, parameters, arguments, then)                                                         \
-	RT_NEXT(name);                                                                                       \
-	RT_EXPORT int name parameters                                                                        \
-	{                                                                                                    \
-		int r = REAL(name) arguments;                                                                \
-		then;                                                                                        \
-		return r;                                                                                    \
+#define FD_FORGET(name, parameters, arguments, then)                                                                   \
+	RT_NEXT(name);                                                                                                 \
+	RT_EXPORT int name parameters                                                                                  \
+	{                                                                                                              \
+		int r = REAL(name) arguments;                                                                          \
+		then;                                                                                                  \
+		return r;                                                                                              \
 	}
 FD_FORGET(socket, (int domain, int type, int protocol), (domain, type, protocol), fd_forget(r))
-FD_FORGET(socketpair, (int domain, int type, int protocol, int fds[2]), (domain, type, protocol, fds),
-	  if (r == 0) { fd_forget(fds[0]); fd_forget(fds[1]); rt_channel_pair(fds, type); })
-FD_FORGET(pipe, (int fds[2]), (fds), if (r == 0) { fd_forget(fds[0]); fd_forget(fds[1]); })
-FD_FORGET(pipe2, (int fds[2], int flags), (fds, flags), if (r == 0) { fd_forget(fds[0]); fd_forget(fds[1]); })
+FD_FORGET(
+	socketpair, (int domain, int type, int protocol, int fds[2]), (domain, type, protocol, fds), if (r == 0) {
+		fd_forget(fds[0]);
+		fd_forget(fds[1]);
+		rt_channel_pair(fds, type);
+	})
+FD_FORGET(
+	pipe, (int fds[2]), (fds), if (r == 0) {
+		fd_forget(fds[0]);
+		fd_forget(fds[1]);
+	})
+FD_FORGET(
+	pipe2, (int fds[2], int flags), (fds, flags), if (r == 0) {
+		fd_forget(fds[0]);
+		fd_forget(fds[1]);
+	})
 FD_FORGET(dup, (int from), (from), fd_forget(r); rt_channel_copy(from, r))
-FD_FORGET(dup2, (int from, int to), (from, to), if (from != to) { fd_forget(r); rt_channel_copy(from, r); })
+FD_FORGET(
+	dup2, (int from, int to), (from, to), if (from != to) {
+		fd_forget(r);
+		rt_channel_copy(from, r);
+	})
 FD_FORGET(dup3, (int from, int to, int flags), (from, to, flags), fd_forget(r); rt_channel_copy(from, r))
-FD_FORGET(eventfd, (unsigned value, int flags), (value, flags), fd_forget(r); if (rt_active()) rt_channel_event(r, value))
+FD_FORGET(eventfd, (unsigned value, int flags), (value, flags), fd_forget(r);
+	  if (rt_active()) rt_channel_event(r, value))
 WRAP_IN(int, eventfd_read, (int fd, eventfd_t *value), (fd, value), READ, VP_WAIT_PIPE, fd, RT_IO_IN(fd), value)
 WRAP_OUT(int, eventfd_write, (int fd, eventfd_t value), (fd, value), WRITE, VP_WAIT_PIPE, fd, &value)
 
-#define OPEN(name, first, arguments, mode_after)                                                             \
-	RT_NEXT(name);                                                                                       \
-	RT_EXPORT int name first                                                                             \
-	{                                                                                                    \
-		uint64_t start, end;                                                                         \
-		mode_t mode = 0;                                                                             \
-		int r;                                                                                       \
-		if ((flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE) {                                 \
-			va_list rest;                                                                        \
-			va_start(rest, mode_after);                                                          \
-			mode = va_arg(rest, mode_t);                                                         \
-			va_end(rest);                                                                        \
-		}                                                                                            \
-		if (!rt_active())                                                                            \
-			return REAL(name) arguments;                                                         \
-		start = rt_now();                                                                            \
-		r = REAL(name) arguments;                                                                    \
-		end = rt_now();                                                                              \
-		fd_forget(r);                                                                                \
-		if (end - start >= rt_process.io_ticks)                                                      \
-			rt_io_record(VP_CALL_OPEN, VP_WAIT_DISK, r, start, end, r < 0 ? -1 : 0);                \
-		return r;                                                                                    \
+#define OPEN(name, first, arguments, mode_after)                                                                       \
+	RT_NEXT(name);                                                                                                 \
+	RT_EXPORT int name first                                                                                       \
+	{                                                                                                              \
+		uint64_t start, end;                                                                                   \
+		mode_t mode = 0;                                                                                       \
+		int r;                                                                                                 \
+		if ((flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE) {                                           \
+			va_list rest;                                                                                  \
+			va_start(rest, mode_after);                                                                    \
+			mode = va_arg(rest, mode_t);                                                                   \
+			va_end(rest);                                                                                  \
+		}                                                                                                      \
+		if (!rt_active())                                                                                      \
+			return REAL(name) arguments;                                                                   \
+		start = rt_now();                                                                                      \
+		r = REAL(name) arguments;                                                                              \
+		end = rt_now();                                                                                        \
+		fd_forget(r);                                                                                          \
+		if (end - start >= rt_process.io_ticks)                                                                \
+			rt_io_record(VP_CALL_OPEN, VP_WAIT_DISK, r, start, end, r < 0 ? -1 : 0);                       \
+		return r;                                                                                              \
 	}
 OPEN(open, (const char *path, int flags, ...), (path, flags, mode), flags)
 OPEN(open64, (const char *path, int flags, ...), (path, flags, mode), flags)
@@ -246,31 +262,31 @@ WRAP_THEN(int, __open_2, (const char *path, int flags), (path, flags), OPEN, VP_
 WRAP_THEN(int, __open64_2, (const char *path, int flags), (path, flags), OPEN, VP_WAIT_DISK, r, fd_forget(r))
 
 /* Only the waiting commands are waits. */
-#define FCNTL(name)                                                                                          \
-	RT_NEXT(name);                                                                                       \
-	RT_EXPORT int name(int fd, int command, ...)                                                         \
-	{                                                                                                    \
-		uint64_t start, end;                                                                         \
-		va_list rest;                                                                                \
-		void *arg;                                                                                   \
-		int r;                                                                                       \
-		va_start(rest, command);                                                                     \
-		arg = va_arg(rest, void *);                                                                  \
-		va_end(rest);                                                                                \
-		if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) {                                      \
-			r = REAL(name)(fd, command, arg);                                                    \
-			fd_forget(r);                                                                        \
-			rt_channel_copy(fd, r);                                                              \
-			return r;                                                                            \
-		}                                                                                            \
-		if (!rt_active() || (command != F_SETLKW && command != F_OFD_SETLKW))                        \
-			return REAL(name)(fd, command, arg);                                                 \
-		start = rt_now();                                                                            \
-		r = REAL(name)(fd, command, arg);                                                            \
-		end = rt_now();                                                                              \
-		if (end - start >= rt_process.io_ticks)                                                      \
-			rt_io_record(VP_CALL_FCNTL_LOCK, VP_WAIT_DISK, fd, start, end, r);                      \
-		return r;                                                                                    \
+#define FCNTL(name)                                                                                                    \
+	RT_NEXT(name);                                                                                                 \
+	RT_EXPORT int name(int fd, int command, ...)                                                                   \
+	{                                                                                                              \
+		uint64_t start, end;                                                                                   \
+		va_list rest;                                                                                          \
+		void *arg;                                                                                             \
+		int r;                                                                                                 \
+		va_start(rest, command);                                                                               \
+		arg = va_arg(rest, void *);                                                                            \
+		va_end(rest);                                                                                          \
+		if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) {                                                \
+			r = REAL(name)(fd, command, arg);                                                              \
+			fd_forget(r);                                                                                  \
+			rt_channel_copy(fd, r);                                                                        \
+			return r;                                                                                      \
+		}                                                                                                      \
+		if (!rt_active() || (command != F_SETLKW && command != F_OFD_SETLKW))                                  \
+			return REAL(name)(fd, command, arg);                                                           \
+		start = rt_now();                                                                                      \
+		r = REAL(name)(fd, command, arg);                                                                      \
+		end = rt_now();                                                                                        \
+		if (end - start >= rt_process.io_ticks)                                                                \
+			rt_io_record(VP_CALL_FCNTL_LOCK, VP_WAIT_DISK, fd, start, end, r);                             \
+		return r;                                                                                              \
 	}
 FCNTL(fcntl)
 FCNTL(fcntl64)

@@ -7,7 +7,7 @@
 #include <sys/epoll.h>
 #include <sys/select.h>
 
-#define N_POLLED 16	/* descriptors of one poll that are looked at */
+#define N_POLLED 16    /* descriptors of one poll that are looked at */
 #define N_WATCHED 1024 /* channels in epoll sets */
 
 /* What epoll_wait will return for a channel. `key` is 0 while the entry is free. */
@@ -33,7 +33,8 @@ static void ready_add(struct ready *found, int fd, bool in)
 		found->keys[found->n++] = key;
 }
 
-static void poll_record(enum vp_call call, const struct ready *found, int64_t object, uint64_t start, uint64_t end, int result)
+static void poll_record(enum vp_call call, const struct ready *found, int64_t object, uint64_t start, uint64_t end,
+			int result)
 {
 	int saved = errno;
 	struct rt_thread *th = rt_thread();
@@ -44,7 +45,7 @@ static void poll_record(enum vp_call call, const struct ready *found, int64_t ob
 		rt_wait_record(th, VP_WAIT_POLL, VP_FLAG_SHARED | VP_FLAG_CHANNEL, found->keys[0], 0, start, end,
 			       (uint64_t)call | (uint64_t)result << 16);
 		for (int i = 1; i < found->n; i++) {
-			struct vp_unit units[2] = {{end, VP_W(VP_KIND_READY, 0)}, {found->keys[i], 0}};
+			struct vp_unit units[2] = { { end, VP_W(VP_KIND_READY, 0) }, { found->keys[i], 0 } };
 
 			rt_write(th, units, 2);
 		}
@@ -54,7 +55,7 @@ static void poll_record(enum vp_call call, const struct ready *found, int64_t ob
 
 static struct ready ready(const struct pollfd *fds, nfds_t n, int result)
 {
-	struct ready found = {.n = 0};
+	struct ready found = { .n = 0 };
 
 	for (nfds_t i = 0; result > 0 && i < n && result; i++) {
 		if (!fds[i].revents)
@@ -67,7 +68,7 @@ static struct ready ready(const struct pollfd *fds, nfds_t n, int result)
 
 static struct ready selected(int n, const fd_set *in, const fd_set *out, const fd_set *bad, int result)
 {
-	struct ready found = {.n = 0};
+	struct ready found = { .n = 0 };
 
 	for (int fd = 0; result > 0 && fd < n; fd++) {
 		bool is_in = in && FD_ISSET(fd, in), other = (out && FD_ISSET(fd, out)) || (bad && FD_ISSET(fd, bad));
@@ -80,24 +81,24 @@ static struct ready selected(int n, const fd_set *in, const fd_set *out, const f
 }
 
 /* `found`: of what the call returned in r. */
-#define POLL(name, parameters, arguments, call, found, object)                                               \
-	RT_NEXT(name);                                                                                       \
-	RT_EXPORT int name parameters                                                                        \
-	{                                                                                                    \
-		uint64_t start, end;                                                                         \
-		int r;                                                                                       \
-		if (!rt_active())                                                                            \
-			return REAL(name) arguments;                                                         \
-		start = rt_now();                                                                            \
-		r = REAL(name) arguments;                                                                    \
-		end = rt_now();                                                                              \
-		if (end - start >= rt_process.io_ticks) {                                                    \
-			int saved = errno;                                                                   \
-			struct ready found_ = found;                                                         \
-			errno = saved;                                                                       \
-			poll_record(VP_CALL_##call, &found_, object, start, end, r);                         \
-		}                                                                                            \
-		return r;                                                                                    \
+#define POLL(name, parameters, arguments, call, found, object)                                                         \
+	RT_NEXT(name);                                                                                                 \
+	RT_EXPORT int name parameters                                                                                  \
+	{                                                                                                              \
+		uint64_t start, end;                                                                                   \
+		int r;                                                                                                 \
+		if (!rt_active())                                                                                      \
+			return REAL(name) arguments;                                                                   \
+		start = rt_now();                                                                                      \
+		r = REAL(name) arguments;                                                                              \
+		end = rt_now();                                                                                        \
+		if (end - start >= rt_process.io_ticks) {                                                              \
+			int saved = errno;                                                                             \
+			struct ready found_ = found;                                                                   \
+			errno = saved;                                                                                 \
+			poll_record(VP_CALL_##call, &found_, object, start, end, r);                                   \
+		}                                                                                                      \
+		return r;                                                                                              \
 	}
 
 int __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t room);
@@ -105,17 +106,16 @@ int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout, co
 
 /* The header says that poll only writes the array. */
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-POLL(poll, (struct pollfd *fds, nfds_t n, int timeout), (fds, n, timeout), POLL, ready(fds, n, r), 0)
-POLL(__poll_chk, (struct pollfd *fds, nfds_t n, int timeout, size_t room), (fds, n, timeout, room), POLL,
+POLL(poll, (struct pollfd * fds, nfds_t n, int timeout), (fds, n, timeout), POLL, ready(fds, n, r), 0)
+POLL(__poll_chk, (struct pollfd * fds, nfds_t n, int timeout, size_t room), (fds, n, timeout, room), POLL,
      ready(fds, n, r), 0)
-POLL(ppoll, (struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask),
+POLL(ppoll, (struct pollfd * fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask),
      (fds, n, timeout, mask), PPOLL, ready(fds, n, r), 0)
-POLL(__ppoll_chk, (struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask, size_t room),
+POLL(__ppoll_chk, (struct pollfd * fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask, size_t room),
      (fds, n, timeout, mask, room), PPOLL, ready(fds, n, r), 0)
-POLL(select, (int n, fd_set *in, fd_set *out, fd_set *bad, struct timeval *timeout), (n, in, out, bad, timeout),
-     SELECT, selected(n, in, out, bad, r), 0)
-POLL(pselect,
-     (int n, fd_set *in, fd_set *out, fd_set *bad, const struct timespec *timeout, const sigset_t *mask),
+POLL(select, (int n, fd_set *in, fd_set *out, fd_set *bad, struct timeval *timeout), (n, in, out, bad, timeout), SELECT,
+     selected(n, in, out, bad, r), 0)
+POLL(pselect, (int n, fd_set *in, fd_set *out, fd_set *bad, const struct timespec *timeout, const sigset_t *mask),
      (n, in, out, bad, timeout, mask), SELECT, selected(n, in, out, bad, r), 0)
 
 /* epoll. */
@@ -132,7 +132,8 @@ static void watch(int set, int fd, uint64_t key, uint64_t data)
 	for (int i = 0; i < N_WATCHED; i++) {
 		uint64_t none = 0;
 
-		if (atomic_load(&watched[i].key) || !atomic_compare_exchange_strong(&watched[i].key, &none, RT_CHANNEL_NONE))
+		if (atomic_load(&watched[i].key) ||
+		    !atomic_compare_exchange_strong(&watched[i].key, &none, RT_CHANNEL_NONE))
 			continue;
 		atomic_store(&watched[i].set, set);
 		atomic_store(&watched[i].fd, fd);
@@ -151,7 +152,7 @@ static void watch(int set, int fd, uint64_t key, uint64_t data)
 static struct ready first_ready(int set, const struct epoll_event *events, int result)
 {
 	int n = result > 0 && events[0].events & EPOLLIN ? atomic_load(&n_watched) : 0;
-	struct ready found = {.n = 0};
+	struct ready found = { .n = 0 };
 
 	for (int i = 0; i < n; i++) {
 		uint64_t key = atomic_load(&watched[i].key);

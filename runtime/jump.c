@@ -64,10 +64,11 @@ static void scopes_close(const struct __jmp_buf_tag *env)
 	for (s = th->probe.top; (uintptr_t)s >= here && (uintptr_t)s < there && n_same < SAME_MAX; s = th->probe.top) {
 		bool skipped = s->code & VP_SKIPPED;
 		uint64_t duration = s->start && now > s->start ? now - s->start : 0;
-		struct vp_unit unit = {s->start ? s->start : now,
-				       VP_W(s->code, duration < VP_PAYLOAD_MAX ? duration : VP_PAYLOAD_MAX)};
+		struct vp_unit unit = { s->start ? s->start : now,
+					VP_W(s->code, duration < VP_PAYLOAD_MAX ? duration : VP_PAYLOAD_MAX) };
 
-		/* Outer scopes began earlier (they may lie lower: two of one frame); else it is what pthread_exit left. */
+		/* Outer scopes began earlier (they may lie lower: two of one frame); else it is what pthread_exit left.
+		 */
 		if (!skipped && s->start > inner_start)
 			break;
 		n_same = skipped || s->start == inner_start ? n_same + 1 : 0;
@@ -126,13 +127,13 @@ RT_NEXT(_longjmp);
 RT_NEXT(siglongjmp);
 RT_NEXT(__longjmp_chk);
 
-#define JUMP(name)                                                                                           \
-	RT_EXPORT void name(struct __jmp_buf_tag env[1], int value)                                           \
-	{                                                                                                    \
-		if (rt_active())                                                                             \
-			scopes_close(env);                                                                   \
-		REAL(name)(env, value);                                                                      \
-		__builtin_unreachable();                                                                     \
+#define JUMP(name)                                                                                                     \
+	RT_EXPORT void name(struct __jmp_buf_tag env[1], int value)                                                    \
+	{                                                                                                              \
+		if (rt_active())                                                                                       \
+			scopes_close(env);                                                                             \
+		REAL(name)(env, value);                                                                                \
+		__builtin_unreachable();                                                                               \
 	}
 JUMP(longjmp)
 JUMP(_longjmp)

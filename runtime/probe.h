@@ -23,11 +23,11 @@ __extension__ typedef unsigned long long vp_u64;
 
 #define VP_ABI 3u
 
-struct vp_scope { /* one open frame */
+struct vp_scope {     /* one open frame */
 	vp_u64 gate;  /* of the frame around it */
 	vp_u64 start; /* ticks; of a skipped call: the gate that it would have opened */
 	struct vp_scope *outer;
-	vp_u64 code;  /* and how a hot call is recorded: VP_SKIPPED and what hot.c keeps above it */
+	vp_u64 code; /* and how a hot call is recorded: VP_SKIPPED and what hot.c keeps above it */
 };
 #define VP_SKIPPED ((vp_u64)1 << 24)
 #define VP_IS_HOT_(scope) ((scope)->code >> 24)
@@ -35,9 +35,9 @@ struct vp_scope { /* one open frame */
 /* How often one function was called in this stretch of the thread's work, a stretch being the time between two marks
  * of intervals. The calls beyond a limit are sampled (runtime/hot.c). */
 struct vp_hot {
-	vp_u64 key;  /* stretch | code */
-	vp_u64 since; /* ticks */
-	int left;    /* calls until the runtime decides; below 0, down to -gap, they are skipped */
+	vp_u64 key;	   /* stretch | code */
+	vp_u64 since;	   /* ticks */
+	int left;	   /* calls until the runtime decides; below 0, down to -gap, they are skipped */
 	unsigned char gap; /* 0: every call is recorded */
 	unsigned char pending, second, rest;
 	unsigned int n;
@@ -58,13 +58,13 @@ struct vp_thread { /* the head of the runtime's own structure */
 	vp_u64 gate;
 	unsigned long next, limit; /* addresses: the next unit, and where the slow path begins */
 	struct vp_scope *top;
-	vp_u64 (*ticks)(void); /* null: the processor's counter */
-	const struct vp_api *api; /* null: inert */
-	struct vp_hot *hot; /* [VP_HOT_SLOTS] */
-	vp_u64 stretch; /* number of the stretch of work << 32 */
-	int hot_after; /* calls in one stretch that are recorded in any case */
+	vp_u64 (*ticks)(void);	    /* null: the processor's counter */
+	const struct vp_api *api;   /* null: inert */
+	struct vp_hot *hot;	    /* [VP_HOT_SLOTS] */
+	vp_u64 stretch;		    /* number of the stretch of work << 32 */
+	int hot_after;		    /* calls in one stretch that are recorded in any case */
 	const unsigned int *closed; /* not 0 between two recording windows */
-	vp_u64 beneath_closed; /* gates that stay open inside a call that is not recorded for that */
+	vp_u64 beneath_closed;	    /* gates that stay open inside a call that is not recorded for that */
 };
 
 struct vp_api {
@@ -129,8 +129,8 @@ VP_OUT_ vp_u64 vp_start_ticks(void)
 {
 	return 0;
 }
-VP_WEAK_ struct vp_thread vp_start_thread = {~0ULL, 0, 0, 0, vp_start_ticks, 0, 0, 0, 0, 0, 0};
-VP_WEAK_ struct vp_thread vp_inert_thread = {0, 0, 0, 0, vp_start_ticks, 0, 0, 0, 0, 0, 0};
+VP_WEAK_ struct vp_thread vp_start_thread = { ~0ULL, 0, 0, 0, vp_start_ticks, 0, 0, 0, 0, 0, 0 };
+VP_WEAK_ struct vp_thread vp_inert_thread = { 0, 0, 0, 0, vp_start_ticks, 0, 0, 0, 0, 0, 0 };
 VP_TLS_ __thread struct vp_thread *vp_self = &vp_start_thread;
 VP_WEAK_ struct vp_thread *(*vp_rt_attach)(unsigned int abi, unsigned long thread_bytes) = 0;
 VP_WEAK_ int vp_rt_looked = 0;
@@ -162,8 +162,8 @@ VP_OUT_ struct vp_thread *vp_attach(void)
 }
 
 /* Makes the process active: the runtime's wrappers pass everything through in all others. */
-__attribute__((__weak__, __visibility__("hidden"), __noinline__, __no_instrument_function__, __constructor__(101)))
-void vp_module_start(void)
+__attribute__((__weak__, __visibility__("hidden"), __noinline__, __no_instrument_function__, __constructor__(101))) void
+vp_module_start(void)
 {
 	vp_attach();
 }
@@ -195,7 +195,9 @@ VP_INLINE_ unsigned long vp_reserve(struct vp_thread *thread, unsigned long n_by
 	unsigned long address, after;
 	unsigned int failed;
 	__asm__ __volatile__("1: ldxr %0, %3\n\tadd %1, %0, %4\n\tstxr %w2, %1, %3\n\tcbnz %w2, 1b"
-			     : "=&r"(address), "=&r"(after), "=&r"(failed), "+Q"(thread->next) : "r"(n_bytes) : "memory");
+			     : "=&r"(address), "=&r"(after), "=&r"(failed), "+Q"(thread->next)
+			     : "r"(n_bytes)
+			     : "memory");
 	return address;
 #else
 	return __atomic_fetch_add(&thread->next, n_bytes, __ATOMIC_RELAXED);
@@ -256,7 +258,8 @@ VP_OUT_ struct vp_scope *vp_open_hot(struct vp_scope *scope, unsigned long code,
 				     struct vp_hot *hot)
 {
 	vp_u64 key = thread->stretch | code;
-	vp_u64 bits = hot->gap ? VP_SKIPPED : 0; /* 0: a handler made the first call, between the caller's look and ours */
+	/* 0: a handler made the first call, between the caller's look and ours */
+	vp_u64 bits = hot->gap ? VP_SKIPPED : 0;
 
 	if (__builtin_expect(__atomic_load_n(thread->closed, __ATOMIC_RELAXED) != 0, 0)) {
 		vp_scope_skip(scope, thread, code, inner);
@@ -358,8 +361,7 @@ VP_INLINE_ struct vp_scope *vp_enter(struct vp_scope *scope, unsigned long code,
 	return vp_self->gate & mask ? vp_open(scope, code, mask, (vp_u64)1 << context) : 0;
 }
 
-VP_INLINE_ struct vp_scope *vp_enter_root(struct vp_scope *scope, unsigned long code, vp_u64 mask,
-					  unsigned int context)
+VP_INLINE_ struct vp_scope *vp_enter_root(struct vp_scope *scope, unsigned long code, vp_u64 mask, unsigned int context)
 {
 	return vp_self->gate & mask ? vp_open_root(scope, code, mask, (vp_u64)1 << context) : 0;
 }
@@ -410,31 +412,34 @@ VP_OUT_ void vp_hook_leave(struct vp_hook **open)
 #endif
 
 /* Frames. Declarations only. */
-#define VP_SCOPE_(scope, open, enter, code, mask, context) \
-	struct vp_scope scope; \
+#define VP_SCOPE_(scope, open, enter, code, mask, context)                                                             \
+	struct vp_scope scope;                                                                                         \
 	struct vp_scope *open __attribute__((__cleanup__(vp_leave), __unused__)) = enter(&scope, code, mask, context);
 #define VP_FUNCTION(code, mask, context) VP_SCOPE_(vp_scope_, vp_open_, vp_enter, code, mask, context)
 #define VP_ROOT(code, mask, context) VP_SCOPE_(vp_scope_, vp_open_, vp_enter_root, code, mask, context)
-#define VP_SITE(code, mask, context) \
-	VP_SCOPE_(vp_site_##code, vp_site_open_##code, vp_enter, code, mask, context)
+#define VP_SITE(code, mask, context) VP_SCOPE_(vp_site_##code, vp_site_open_##code, vp_enter, code, mask, context)
 
 #ifdef __cplusplus
 /* A call inside a C++ expression. The object lives to the end of the full expression, as the call's temporaries do;
  * its members give the result back as it is and close the scope right after the call. What an exception leaves, or
  * VP_SITE_SCOPE encloses, is closed by the destructor. docs/design/call-sites.md. */
 extern "C++" {
-class vp_site {
+class vp_site
+{
 	struct vp_scope scope;
 	struct vp_scope *open;
 	vp_site(const vp_site &);
 	vp_site &operator=(const vp_site &);
 
-public:
+      public:
 	VP_INLINE_ vp_site(unsigned long code, vp_u64 mask, unsigned int context)
 	{
 		open = vp_enter(&scope, code, mask, context);
 	}
-	VP_INLINE_ ~vp_site() { vp_leave(&open); }
+	VP_INLINE_ ~vp_site()
+	{
+		vp_leave(&open);
+	}
 	VP_INLINE_ void close()
 	{
 		vp_leave(&open);
@@ -457,9 +462,14 @@ public:
 		return static_cast<Result &&>(result);
 	}
 #endif
-	VP_INLINE_ void none(int) { close(); }
+	VP_INLINE_ void none(int)
+	{
+		close();
+	}
 };
-VP_INLINE_ void vp_site_hold(const vp_site &) {}
+VP_INLINE_ void vp_site_hold(const vp_site &)
+{
+}
 }
 #define VP_SITE_VALUE(code, mask, context) ::vp_site(code, mask, context).value
 #define VP_SITE_REFERENCE(code, mask, context) ::vp_site(code, mask, context).reference
@@ -488,22 +498,37 @@ VP_INLINE_ void vp_site_hold(const vp_site &) {}
 
 #ifdef __cplusplus
 extern "C++" {
-inline void vp_type_any(const char *text) { vp_hook_now(VP_HOOK_TYPE_TEXT, text, 0); }
-inline void vp_type_any(char *text) { vp_hook_now(VP_HOOK_TYPE_TEXT, text, 0); }
-inline void vp_type_any(const unsigned char *text) { vp_hook_now(VP_HOOK_TYPE_TEXT, (const char *)text, 0); }
-inline void vp_type_any(unsigned char *text) { vp_hook_now(VP_HOOK_TYPE_TEXT, (const char *)text, 0); }
-template <class Value> inline void vp_type_any(Value value) { vp_hook_now(VP_HOOK_TYPE, 0, VP_VALUE_(value)); }
+inline void vp_type_any(const char *text)
+{
+	vp_hook_now(VP_HOOK_TYPE_TEXT, text, 0);
+}
+inline void vp_type_any(char *text)
+{
+	vp_hook_now(VP_HOOK_TYPE_TEXT, text, 0);
+}
+inline void vp_type_any(const unsigned char *text)
+{
+	vp_hook_now(VP_HOOK_TYPE_TEXT, (const char *)text, 0);
+}
+inline void vp_type_any(unsigned char *text)
+{
+	vp_hook_now(VP_HOOK_TYPE_TEXT, (const char *)text, 0);
+}
+template <class Value> inline void vp_type_any(Value value)
+{
+	vp_hook_now(VP_HOOK_TYPE, 0, VP_VALUE_(value));
+}
 }
 #define VP_DO_TYPE(value) vp_type_any(value)
 #else
 #define VP_IS_(value, type) __builtin_types_compatible_p(__typeof__((value) + 0), type)
-#define VP_IS_TEXT_(value) \
-	(VP_IS_(value, char *) || VP_IS_(value, const char *) || VP_IS_(value, unsigned char *) || \
+#define VP_IS_TEXT_(value)                                                                                             \
+	(VP_IS_(value, char *) || VP_IS_(value, const char *) || VP_IS_(value, unsigned char *) ||                     \
 	 VP_IS_(value, const unsigned char *))
-#define VP_DO_TYPE(value) \
-	(__extension__(VP_IS_TEXT_(value) \
-		? vp_hook_now(VP_HOOK_TYPE_TEXT, (const char *)(__UINTPTR_TYPE__)(value), 0) \
-		: vp_hook_now(VP_HOOK_TYPE, 0, VP_VALUE_(value))))
+#define VP_DO_TYPE(value)                                                                                              \
+	(__extension__(VP_IS_TEXT_(value) ?                                                                            \
+			       vp_hook_now(VP_HOOK_TYPE_TEXT, (const char *)(__UINTPTR_TYPE__)(value), 0) :            \
+			       vp_hook_now(VP_HOOK_TYPE, 0, VP_VALUE_(value))))
 #endif
 
 /* The same as declarations, at a function's entry; n makes the names unique. */
@@ -522,9 +547,9 @@ template <class Value> inline void vp_type_any(Value value) { vp_hook_now(VP_HOO
 #define VP_KEEP(n, value) vp_u64 vp_keep_##n __attribute__((__unused__)) = VP_VALUE_(value);
 
 /* Scopes: arguments are evaluated now, the record is written when the scope is left. */
-#define VP_HOOKED_(n, kind, name, value) \
-	struct vp_hook vp_hook_##n; \
-	struct vp_hook *vp_hook_open_##n __attribute__((__cleanup__(vp_hook_leave), __unused__)) = \
+#define VP_HOOKED_(n, kind, name, value)                                                                               \
+	struct vp_hook vp_hook_##n;                                                                                    \
+	struct vp_hook *vp_hook_open_##n __attribute__((__cleanup__(vp_hook_leave), __unused__)) =                     \
 		vp_hook_enter(&vp_hook_##n, kind, name, VP_VALUE_(value));
 #define VP_ACQUIRE(n, object, function) VP_HOOKED_(n, VP_HOOK_ACQUIRE, function, object)
 #define VP_RELEASE(n, object) VP_HOOKED_(n, VP_HOOK_RELEASE, 0, object)
@@ -545,15 +570,20 @@ template <class Value> inline void vp_type_any(Value value) { vp_hook_now(VP_HOO
 extern "C++" {
 template <class Statements> struct vp_at_exit {
 	Statements statements;
-	explicit vp_at_exit(Statements s) : statements(s) {}
-	~vp_at_exit() { statements(); }
+	explicit vp_at_exit(Statements s) : statements(s)
+	{
+	}
+	~vp_at_exit()
+	{
+		statements();
+	}
 	vp_at_exit(const vp_at_exit &) = delete;
 	vp_at_exit &operator=(const vp_at_exit &) = delete;
 };
 }
-#define VP_AT_EXIT_DO(n, ...) \
-	auto vp_lambda_##n = [&]() { __VA_ARGS__; }; \
-	vp_at_exit<decltype(vp_lambda_##n)> vp_at_exit_##n __attribute__((__unused__))(vp_lambda_##n);
+#define VP_AT_EXIT_DO(n, ...)                                                                                          \
+	auto vp_lambda_##n = [&]() { __VA_ARGS__; };                                                                   \
+	vp_at_exit<decltype(vp_lambda_##n)> vp_at_exit_##n __attribute__((__unused__)) (vp_lambda_##n);
 #endif
 
 #endif /* VP_PROBE_TYPES_ONLY */

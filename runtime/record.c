@@ -33,8 +33,8 @@ enum touched { UNTOUCHED, POPULATED, BARRED }; /* barred: see chunk_bar() */
 #define COLLECTOR_NS 1000000000u
 #define RETRY_EVERY 32 /* dropped records between two looks for a free chunk */
 
-/* ThreadSanitizer sees the probes' stores, which are the program's code, but neither our atomics nor the collector: it is
- * told when memory passes from thread to thread. */
+/* ThreadSanitizer sees the probes' stores, which are the program's code, but neither our atomics nor the collector: it
+ * is told when memory passes from thread to thread. */
 extern void __tsan_acquire(void *address) __attribute__((weak));
 extern void __tsan_release(void *address) __attribute__((weak));
 
@@ -42,18 +42,18 @@ __thread struct rt_thread *rt_self __attribute__((tls_model("initial-exec")));
 static __thread uint64_t token_given __attribute__((tls_model("initial-exec"))); /* of a thread that attaches later */
 
 static struct rt_thread first_block[POOL_THREADS];
-static _Atomic(struct rt_thread *) blocks[POOL_BLOCKS] = {first_block};
+static _Atomic(struct rt_thread *) blocks[POOL_BLOCKS] = { first_block };
 static unsigned char sink[4 * VP_CHUNK_BYTES] __attribute__((aligned(64)));
 static _Atomic uint8_t populated[POPULATED_MAX]; /* enum touched */
-static _Atomic uint64_t full_since; /* ticks when no chunk was free, 0: some was */
+static _Atomic uint64_t full_since;		 /* ticks when no chunk was free, 0: some was */
 static pthread_key_t exit_key;
 static _Atomic int exit_key_state; /* 0: none, 1: being made, 2: made */
 
 uint64_t rt_signals_block(void)
 {
-	uint64_t mask = ~((UINT64_C(1) << (SIGSEGV - 1)) | (UINT64_C(1) << (SIGBUS - 1)) |
-			  (UINT64_C(1) << (SIGFPE - 1)) | (UINT64_C(1) << (SIGILL - 1)) |
-			  (UINT64_C(1) << (SIGTRAP - 1)));
+	uint64_t mask =
+		~((UINT64_C(1) << (SIGSEGV - 1)) | (UINT64_C(1) << (SIGBUS - 1)) | (UINT64_C(1) << (SIGFPE - 1)) |
+		  (UINT64_C(1) << (SIGILL - 1)) | (UINT64_C(1) << (SIGTRAP - 1)));
 	uint64_t old = 0;
 
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, &old, sizeof(mask));
@@ -189,8 +189,8 @@ static struct vp_chunk_header *chunk_find(void)
 	return NULL;
 }
 
-/* A program that this process was before an exec left its chunks taken. A pid alone would not do: in another namespace it
- * may be a living process's. The collector finds the end of what was written, as in a dead process's. */
+/* A program that this process was before an exec left its chunks taken. A pid alone would not do: in another namespace
+ * it may be a living process's. The collector finds the end of what was written, as in a dead process's. */
 void rt_chunks_reclaim(void)
 {
 	uint32_t n = rt_process.shm->n_chunks;
@@ -279,13 +279,13 @@ static bool chunk_take(struct rt_thread *th)
 	th->probe.next = chunk_data(c);
 	th->probe.limit = chunk_end(c) - RT_SPILL_BYTES;
 	if (!th->started) {
-		struct vp_unit start[2] = {{th->start_ticks, VP_W(VP_KIND_START, 0)}, {th->token, th->tid}};
+		struct vp_unit start[2] = { { th->start_ticks, VP_W(VP_KIND_START, 0) }, { th->token, th->tid } };
 
 		units_append(th, start, 2);
 		th->started = true;
 	}
 	if (th->n_dropped) {
-		struct vp_unit dropped = {rt_now(), VP_W(VP_KIND_DROPPED, th->n_dropped)};
+		struct vp_unit dropped = { rt_now(), VP_W(VP_KIND_DROPPED, th->n_dropped) };
 
 		units_append(th, &dropped, 1);
 		th->n_dropped = 0;
@@ -351,7 +351,7 @@ static bool write_slow(struct rt_thread *th, unsigned long address, const struct
 
 void rt_full(struct vp_thread *thread, unsigned long address, vp_u64 t, vp_u64 w)
 {
-	struct vp_unit unit = {t, w};
+	struct vp_unit unit = { t, w };
 
 	write_slow((struct rt_thread *)thread, address, &unit, 1);
 }
@@ -561,9 +561,9 @@ void rt_threads_forget(const struct rt_thread *keep)
 	}
 }
 
-/* A handler that interrupted a probe between reservation and store may fork. The parent writes that unit; the child would
- * too, perhaps when the chunk is another's by then. So the child gets memory of its own in the chunk's place, and never
- * takes that chunk. */
+/* A handler that interrupted a probe between reservation and store may fork. The parent writes that unit; the child
+ * would too, perhaps when the chunk is another's by then. So the child gets memory of its own in the chunk's place, and
+ * never takes that chunk. */
 static void chunk_bar(struct vp_chunk_header *c)
 {
 	size_t i = chunk_number(c);
@@ -571,7 +571,8 @@ static void chunk_bar(struct vp_chunk_header *c)
 	if (i >= POPULATED_MAX)
 		return;
 	atomic_store_explicit(&populated[i], BARRED, memory_order_relaxed);
-	syscall(SYS_mmap, c, (size_t)VP_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+	syscall(SYS_mmap, c, (size_t)VP_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS,
+		-1, 0L);
 }
 
 void rt_thread_forks(struct rt_thread *th)

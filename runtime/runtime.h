@@ -55,9 +55,9 @@ struct rt_thread {
 	uint64_t fork_token;
 	uint32_t fork_unfinished; /* bits: which pending chunk, and above them the current one */
 	uint64_t random, hot_ticks;
-	uint64_t hot_first; /* counters of earlier stretches are not this thread's */
-	int n_hot; /* of `hot` whose calls are being skipped */
-	uint32_t n_begun; /* intervals, as far as they are counted */
+	uint64_t hot_first;			      /* counters of earlier stretches are not this thread's */
+	int n_hot;				      /* of `hot` whose calls are being skipped */
+	uint32_t n_begun;			      /* intervals, as far as they are counted */
 	_Alignas(64) struct vp_hot hot[VP_HOT_SLOTS]; /* last: kept from thread to thread, see rt_hot_start() */
 };
 
@@ -78,8 +78,8 @@ extern struct rt_process rt_process;
 extern __thread struct rt_thread *rt_self __attribute__((tls_model("initial-exec")));
 
 /* attach.c */
-bool rt_start(void);		   /* maps the shared memory once; false: this process stays dormant */
-uint64_t rt_token(void);	   /* unique in the session */
+bool rt_start(void);	 /* maps the shared memory once; false: this process stays dormant */
+uint64_t rt_token(void); /* unique in the session */
 bool rt_start_forked(void);
 void rt_identity_set(void);
 void rt_modules_check(struct rt_thread *th); /* MODULE records when the set of modules changed */
@@ -104,15 +104,16 @@ void rt_creations_forget(void);			/* sync_thread.c */
 
 /* record.c */
 struct rt_thread *rt_attach(uint64_t token); /* the calling thread; null when dormant, exited or out of memory */
-void rt_attach_new(uint64_t token); /* a thread that begins */
-void rt_thread_forks(struct rt_thread *th); /* right before; signals are blocked */
+void rt_attach_new(uint64_t token);	     /* a thread that begins */
+void rt_thread_forks(struct rt_thread *th);  /* right before; signals are blocked */
 void rt_thread_forked(struct rt_thread *th);
 void rt_threads_forget(const struct rt_thread *keep);
 void rt_chunks_reclaim(void); /* those that this process held before its exec */
 /* n <= 3 units; false when dropped. The first unit's t is written last. */
 bool rt_write(struct rt_thread *th, const struct vp_unit *units, unsigned n);
 /* n_head whole units, then bytes, padded to a unit. */
-bool rt_write_long(struct rt_thread *th, const struct vp_unit *head, unsigned n_head, const void *bytes, size_t n_bytes);
+bool rt_write_long(struct rt_thread *th, const struct vp_unit *head, unsigned n_head, const void *bytes,
+		   size_t n_bytes);
 void rt_full(struct vp_thread *thread, unsigned long address, vp_u64 t, vp_u64 w);
 uint64_t rt_signals_block(void);
 void rt_signals_restore(uint64_t mask);
@@ -138,8 +139,8 @@ static inline struct rt_thread *rt_thread(void)
 {
 	struct rt_thread *th = rt_self;
 
-	return RT_LIKELY(th && atomic_load_explicit(&th->state, memory_order_relaxed) == RT_THREAD_LIVE)
-		       ? th : rt_attach(0);
+	return RT_LIKELY(th && atomic_load_explicit(&th->state, memory_order_relaxed) == RT_THREAD_LIVE) ? th :
+													   rt_attach(0);
 }
 
 static inline uint64_t rt_now(void)
@@ -168,7 +169,8 @@ static inline uint64_t rt_now_fenced(void)
 	now = rt_now();
 	__asm__ volatile("lfence" ::: "memory");
 #elif defined(__aarch64__)
-	/* Loads before it are done, and nothing behind it begins: a barrier of memory alone does not hold the counter. */
+	/* Loads before it are done, and nothing behind it begins: a barrier of memory alone does not hold the counter.
+	 */
 	__asm__ volatile("dsb ishld\n\tisb" ::: "memory");
 	now = rt_now();
 	__asm__ volatile("isb" ::: "memory");
@@ -180,8 +182,9 @@ static inline uint64_t rt_now_fenced(void)
 	return now;
 }
 
-/* Between an arrival and the try that follows it, and between a release and the look at its slot that follows it: one of the
- * two sees the other. On x86 the locked instruction of either has done it; elsewhere a lock's own ordering is too weak. */
+/* Between an arrival and the try that follows it, and between a release and the look at its slot that follows it: one
+ * of the two sees the other. On x86 the locked instruction of either has done it; elsewhere a lock's own ordering is
+ * too weak. */
 static inline void rt_fence(void)
 {
 #if defined(__x86_64__)
@@ -208,7 +211,7 @@ static inline _Atomic uint64_t *rt_slot(uint64_t object, bool shared)
 	return &rt_process.slots[2 * (key * UINT64_C(0x9e3779b97f4a7c15) >> rt_process.slot_shift)];
 }
 uint32_t rt_arrive(_Atomic uint64_t *slot); /* the ticket; pair with rt_leave_slot */
-#define RT_SEQ(seq) ((uint32_t)(seq) << 8) /* a release's number beside the flags */
+#define RT_SEQ(seq) ((uint32_t)(seq) << 8)  /* a release's number beside the flags */
 void rt_wait_record(struct rt_thread *th, unsigned wait, unsigned flags, uint64_t object, uint32_t ticket,
 		    uint64_t start, uint64_t end, uint64_t result);
 void rt_wake_record(struct rt_thread *th, unsigned wait, unsigned flags, uint64_t object, uint64_t before,
@@ -220,14 +223,15 @@ static inline void rt_leave_slot(_Atomic uint64_t *slot)
 	atomic_fetch_sub_explicit(slot, 1, memory_order_relaxed);
 }
 
-
 #ifdef VPROF_STATIC
 
 /* libvprof.a: the linker's --wrap puts the wrappers before libc's functions, which it calls __real_NAME. */
 #define RT_NEXT(name) extern __typeof__(name) __real_##name
 #define RT_NEXT_VERSION(name, version) RT_NEXT(name)
 #define REAL(name) (&__real_##name)
-static inline void rt_next_all(void) {}
+static inline void rt_next_all(void)
+{
+}
 
 #else
 
@@ -235,20 +239,20 @@ static inline void rt_next_all(void) {}
 struct rt_wrapped {
 	_Atomic(void *) *cache;
 	const char *name, *version;
-} __attribute__((aligned(32))); /* the linker lays them out as an array */
+} __attribute__((aligned(32)));			 /* the linker lays them out as an array */
 void *rt_next(const struct rt_wrapped *wrapped); /* never null */
 void rt_next_all(void);
 
 /* Before a wrapper; in it, REAL(read) is libc's read. */
-#define RT_NEXT_VERSION(name, version)                                                                       \
-	static _Atomic(void *) rt_next_##name;                                                               \
-	static const struct rt_wrapped rt_wrapped_##name                                                     \
-		__attribute__((section("rt_wrapped"), used)) = {&rt_next_##name, #name, version}
+#define RT_NEXT_VERSION(name, version)                                                                                 \
+	static _Atomic(void *) rt_next_##name;                                                                         \
+	static const struct rt_wrapped rt_wrapped_##name                                                               \
+		__attribute__((section("rt_wrapped"), used)) = { &rt_next_##name, #name, version }
 #define RT_NEXT(name) RT_NEXT_VERSION(name, NULL)
-#define REAL(name)                                                                                           \
-	__extension__({                                                                                      \
-		void *next_ = atomic_load_explicit(&rt_next_##name, memory_order_relaxed);                   \
-		(__typeof__(&name))(RT_LIKELY(next_ != NULL) ? next_ : rt_next(&rt_wrapped_##name));        \
+#define REAL(name)                                                                                                     \
+	__extension__({                                                                                                \
+		void *next_ = atomic_load_explicit(&rt_next_##name, memory_order_relaxed);                             \
+		(__typeof__(&name))(RT_LIKELY(next_ != NULL) ? next_ : rt_next(&rt_wrapped_##name));                   \
 	})
 
 #endif /* VPROF_STATIC */

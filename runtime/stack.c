@@ -46,15 +46,15 @@ static _Unwind_Reason_Code frame(struct _Unwind_Context *context, void *arg)
 /* The unwinder's first walk fills its tables: not in the middle of a measurement. */
 static void first_walk(void)
 {
-	struct walk w = {.n = 0};
+	struct walk w = { .n = 0 };
 
 	_Unwind_Backtrace(frame, &w);
 }
 
 #ifdef VPROF_STATIC
 
-/* A static program tells the unwinder of its frames in the first constructor without a priority. Before that the unwinder
- * would abort. */
+/* A static program tells the unwinder of its frames in the first constructor without a priority. Before that the
+ * unwinder would abort. */
 static bool is_ready;
 
 __attribute__((constructor)) static void stack_start(void)
@@ -98,7 +98,7 @@ void rt_stack(struct rt_thread *th, enum vp_stack kind, const void *caller)
 	if (w.n) {
 		if (w.n % 2 && w.n < VP_STACK_MAX)
 			w.pcs[w.n] = 0;
-		head = (struct vp_unit){rt_now(), VP_W(VP_KIND_STACK, w.n | (uint64_t)kind << 8)};
+		head = (struct vp_unit){ rt_now(), VP_W(VP_KIND_STACK, w.n | (uint64_t)kind << 8) };
 		rt_write_long(th, &head, 1, w.pcs, w.n * sizeof(w.pcs[0]));
 	}
 	th->in_stack = 0;

@@ -14,7 +14,9 @@ uint32_t rt_arrive(_Atomic uint64_t *slot)
 void rt_wait_record(struct rt_thread *th, unsigned wait, unsigned flags, uint64_t object, uint32_t ticket,
 		    uint64_t start, uint64_t end, uint64_t result)
 {
-	struct vp_unit units[3] = {{start, VP_W(VP_KIND_WAIT, wait | (uint64_t)flags << 8)}, {object, ticket}, {end, result}};
+	struct vp_unit units[3] = { { start, VP_W(VP_KIND_WAIT, wait | (uint64_t)flags << 8) },
+				    { object, ticket },
+				    { end, result } };
 
 	rt_stack(th, VP_STACK_WAIT, NULL);
 	rt_hot_unskip(th, start);
@@ -24,9 +26,9 @@ void rt_wait_record(struct rt_thread *th, unsigned wait, unsigned flags, uint64_
 void rt_wake_record(struct rt_thread *th, unsigned wait, unsigned flags, uint64_t object, uint64_t before,
 		    uint64_t after, uint64_t t)
 {
-	struct vp_unit units[2] = {{t, VP_W(VP_KIND_WAKE, wait | (uint64_t)flags << 8)},
-				   {object, (uint32_t)VP_SLOT_ARRIVALS(before) |
-						    (uint64_t)(uint32_t)VP_SLOT_ARRIVALS(after) << 32}};
+	struct vp_unit units[2] = { { t, VP_W(VP_KIND_WAKE, wait | (uint64_t)flags << 8) },
+				    { object, (uint32_t)VP_SLOT_ARRIVALS(before) |
+						      (uint64_t)(uint32_t)VP_SLOT_ARRIVALS(after) << 32 } };
 
 	rt_stack(th, VP_STACK_WAKE, NULL);
 	rt_write(th, units, 2);
@@ -80,7 +82,7 @@ void __attribute__((noinline)) rt_release_record(const struct rt_release *r, uin
 void __attribute__((noinline, cold)) rt_release_late(const void *object, uint64_t before, uint64_t after, uint32_t seq,
 						     unsigned wait)
 {
-	struct rt_release r = {.object = (uint64_t)(uintptr_t)object, .before = before, .seq = seq};
+	struct rt_release r = { .object = (uint64_t)(uintptr_t)object, .before = before, .seq = seq };
 
 	rt_release_record(&r, after, wait, 0);
 }

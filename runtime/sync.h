@@ -101,55 +101,55 @@ static inline void rt_release_end(const struct rt_release *r, unsigned wait, uns
 
 /* The release of a lock that the caller alone holds; `real` is libc's. Nobody waiting is the case that must be cheap:
  * then only the slot, its value and the number live across libc's call, and no structure is filled in. */
-#define TICKET_RELEASE(object_, shared_, real, kind)                                                         \
-	do {                                                                                                 \
-		_Atomic uint64_t *slot_ = rt_slot((uint64_t)(uintptr_t)(object_), false);                    \
-		uint64_t before_ = atomic_load_explicit(slot_, memory_order_acquire), after_;                \
-		uint32_t seq_;                                                                               \
-		int r_;                                                                                      \
-		if (RT_UNLIKELY((shared_) || VP_SLOT_WAITING(before_))) {                                    \
-			struct rt_release watched_;                                                          \
-			rt_release_begin_lock(&watched_, object_, shared_);                                  \
-			r_ = real;                                                                           \
-			if (!r_)                                                                             \
-				rt_release_end(&watched_, kind, 0);                                          \
-			return r_;                                                                           \
-		}                                                                                            \
-		seq_ = rt_seq_next(slot_);                                                                   \
-		r_ = real;                                                                                   \
-		rt_fence();                                                                                  \
-		after_ = atomic_load_explicit(slot_, memory_order_acquire);                                  \
-		if (RT_UNLIKELY(VP_SLOT_ARRIVALS(after_) != VP_SLOT_ARRIVALS(before_)) && !r_)               \
-			rt_release_late(object_, before_, after_, seq_, kind);                               \
-		return r_;                                                                                   \
+#define TICKET_RELEASE(object_, shared_, real, kind)                                                                   \
+	do {                                                                                                           \
+		_Atomic uint64_t *slot_ = rt_slot((uint64_t)(uintptr_t)(object_), false);                              \
+		uint64_t before_ = atomic_load_explicit(slot_, memory_order_acquire), after_;                          \
+		uint32_t seq_;                                                                                         \
+		int r_;                                                                                                \
+		if (RT_UNLIKELY((shared_) || VP_SLOT_WAITING(before_))) {                                              \
+			struct rt_release watched_;                                                                    \
+			rt_release_begin_lock(&watched_, object_, shared_);                                            \
+			r_ = real;                                                                                     \
+			if (!r_)                                                                                       \
+				rt_release_end(&watched_, kind, 0);                                                    \
+			return r_;                                                                                     \
+		}                                                                                                      \
+		seq_ = rt_seq_next(slot_);                                                                             \
+		r_ = real;                                                                                             \
+		rt_fence();                                                                                            \
+		after_ = atomic_load_explicit(slot_, memory_order_acquire);                                            \
+		if (RT_UNLIKELY(VP_SLOT_ARRIVALS(after_) != VP_SLOT_ARRIVALS(before_)) && !r_)                         \
+			rt_release_late(object_, before_, after_, seq_, kind);                                         \
+		return r_;                                                                                             \
 	} while (0)
 
 /* Tries, arrives, tries again; really waits only then. `lock` is the real wait. A lock that the caller holds
  * itself (EDEADLK) is no wait. */
-#define TICKET_LOCK(object, shared, try, lock, kind, call)                                                   \
-	do {                                                                                                 \
-		int tried_ = try;                                                                            \
-		if (RT_LIKELY(tried_ != EBUSY))                                                              \
-			return tried_;                                                                       \
-		TICKET_WAIT(object, shared, try, lock, kind, call);                                          \
+#define TICKET_LOCK(object, shared, try, lock, kind, call)                                                             \
+	do {                                                                                                           \
+		int tried_ = try;                                                                                      \
+		if (RT_LIKELY(tried_ != EBUSY))                                                                        \
+			return tried_;                                                                                 \
+		TICKET_WAIT(object, shared, try, lock, kind, call);                                                    \
 	} while (0)
 
 /* The second half: the first try failed. */
-#define TICKET_WAIT(object, shared, try, lock, kind, call)                                                   \
-	do {                                                                                                 \
-		struct rt_wait w_;                                                                           \
-		int r_;                                                                                      \
-		rt_wait_begin(&w_, object, shared);                                                          \
-		r_ = try;                                                                                    \
-		if (r_ == EBUSY) {                                                                           \
-			r_ = lock;                                                                           \
-			if (r_ != EDEADLK) {                                                                 \
-				rt_wait_end(&w_, kind, r_, call, r_ == 0);                                   \
-				return r_;                                                                   \
-			}                                                                                    \
-		}                                                                                            \
-		rt_leave_slot(w_.slot);                                                                      \
-		return r_;                                                                                   \
+#define TICKET_WAIT(object, shared, try, lock, kind, call)                                                             \
+	do {                                                                                                           \
+		struct rt_wait w_;                                                                                     \
+		int r_;                                                                                                \
+		rt_wait_begin(&w_, object, shared);                                                                    \
+		r_ = try;                                                                                              \
+		if (r_ == EBUSY) {                                                                                     \
+			r_ = lock;                                                                                     \
+			if (r_ != EDEADLK) {                                                                           \
+				rt_wait_end(&w_, kind, r_, call, r_ == 0);                                             \
+				return r_;                                                                             \
+			}                                                                                              \
+		}                                                                                                      \
+		rt_leave_slot(w_.slot);                                                                                \
+		return r_;                                                                                             \
 	} while (0)
 
 static inline bool rt_mutex_shared(const pthread_mutex_t *m)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* C11's mutexes and condition variables, which are POSIX's under other names; glibc's own calls would go past the wrappers. */
+/* C11's mutexes and condition variables, which are POSIX's under other names; glibc's own calls would go past the
+ * wrappers. */
 #define _GNU_SOURCE
 #include "runtime/sync.h"
 

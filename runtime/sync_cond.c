@@ -30,17 +30,17 @@ static void cond_release_mutex(const pthread_mutex_t *m)
 	rt_release_record(&r, r.before, VP_WAIT_MUTEX, VP_FLAG_LATE);
 }
 
-#define COND_WAIT(c, m, real, call)                                                                          \
-	do {                                                                                                 \
-		struct rt_wait w_;                                                                              \
-		int r_;                                                                                      \
-		cond_release_mutex(m);                                                                       \
-		rt_wait_begin(&w_, c, cond_shared(c));                                                          \
-		pthread_cleanup_push(rt_wait_cancelled, &w_);                                                   \
-		r_ = real;                                                                                   \
-		pthread_cleanup_pop(0);                                                                      \
+#define COND_WAIT(c, m, real, call)                                                                                    \
+	do {                                                                                                           \
+		struct rt_wait w_;                                                                                     \
+		int r_;                                                                                                \
+		cond_release_mutex(m);                                                                                 \
+		rt_wait_begin(&w_, c, cond_shared(c));                                                                 \
+		pthread_cleanup_push(rt_wait_cancelled, &w_);                                                          \
+		r_ = real;                                                                                             \
+		pthread_cleanup_pop(0);                                                                                \
 		rt_wait_end(&w_, VP_WAIT_COND, r_, call, false);                                                       \
-		return r_;                                                                                   \
+		return r_;                                                                                             \
 	} while (0)
 
 RT_EXPORT int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
@@ -106,8 +106,12 @@ RT_EXPORT int pthread_barrier_wait(pthread_barrier_t *b)
 		return REAL(pthread_barrier_wait)(b);
 	shared = ((const int *)b)[3] != 0; /* struct pthread_barrier: in, current_round, count, shared, out */
 	rt_wait_begin(&w, b, shared);
-	r = (struct rt_release){.slot = w.slot, .object = w.object, .shared = shared, .t = rt_now_fenced(),
-				.before = VP_SLOT_OF_ARRIVALS(w.ticket - 1)}; /* of its own arrival: rounds are told apart by it */
+	r = (struct rt_release){ .slot = w.slot,
+				 .object = w.object,
+				 .shared = shared,
+				 .t = rt_now_fenced(),
+				 /* of its own arrival: rounds are told apart by it */
+				 .before = VP_SLOT_OF_ARRIVALS(w.ticket - 1) };
 	result = REAL(pthread_barrier_wait)(b);
 	if (result == PTHREAD_BARRIER_SERIAL_THREAD) {
 		rt_leave_slot(w.slot);
@@ -145,8 +149,8 @@ static bool once_done(const pthread_once_t *control)
 
 RT_EXPORT int pthread_once(pthread_once_t *control, void (*init)(void))
 {
-	struct once o = {.init = init};
-	struct rt_release r = {.object = (uint64_t)(uintptr_t)control};
+	struct once o = { .init = init };
+	struct rt_release r = { .object = (uint64_t)(uintptr_t)control };
 	int result;
 
 	if (!rt_active() || once_done(control))

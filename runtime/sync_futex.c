@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* syscall(): futex waits and wakes of programs that make their own locks (libstdc++'s futures and atomic waits too), and waits for the
- * completion of asynchronous reads and writes.
+/* syscall(): futex waits and wakes of programs that make their own locks (libstdc++'s futures and atomic waits too),
+ * and waits for the completion of asynchronous reads and writes.
  *
- * Everything else goes straight to the kernel. The library itself and the loader call syscall() while libc's own definition
- * is still to be found, so the kernel is entered here.
+ * Everything else goes straight to the kernel. The library itself and the loader call syscall() while libc's own
+ * definition is still to be found, so the kernel is entered here.
  */
 #define _GNU_SOURCE
 #include "runtime/io.h"
@@ -22,7 +22,8 @@ static inline long kernel(long number, long a, long b, long c, long d, long e, l
 	register long r9 __asm__("r9") = f;
 	long result;
 
-	__asm__ volatile("syscall" : "=a"(result)
+	__asm__ volatile("syscall"
+			 : "=a"(result)
 			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
 			 : "rcx", "r11", "memory");
 	return result;
@@ -154,9 +155,11 @@ RT_EXPORT long syscall(long number, ...)
 	if (number != SYS_futex)
 		return result_of(kernel(number, a, b, c, d, e, f));
 	switch (b & FUTEX_CMD_MASK) {
-	case FUTEX_WAIT: case FUTEX_WAIT_BITSET:
+	case FUTEX_WAIT:
+	case FUTEX_WAIT_BITSET:
 		return result_of(futex_wait(a, b, c, d, e, f));
-	case FUTEX_WAKE: case FUTEX_WAKE_BITSET:
+	case FUTEX_WAKE:
+	case FUTEX_WAKE_BITSET:
 		return result_of(futex_wake(a, b, c, d, e, f));
 	default:
 		return result_of(kernel(number, a, b, c, d, e, f));

@@ -22,7 +22,8 @@ RT_EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
 
 	if (!rt_active() || (rt_alone() && !rt_mutex_shared(m)))
 		return REAL(pthread_mutex_lock)(m);
-	__builtin_prefetch(rt_slot((uint64_t)(uintptr_t)m, false), 1); /* for the unlock: many locks' slots are not in the cache */
+	/* for the unlock: many locks' slots are not in the cache */
+	__builtin_prefetch(rt_slot((uint64_t)(uintptr_t)m, false), 1);
 	result = REAL(pthread_mutex_trylock)(m);
 	return RT_LIKELY(result != EBUSY) ? result : mutex_wait(m);
 }

@@ -30,8 +30,8 @@ RT_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct times
 {
 	if (!rt_active())
 		return REAL(pthread_rwlock_timedrdlock)(l, until);
-	TICKET_LOCK(l, rwlock_shared(l), REAL(pthread_rwlock_tryrdlock)(l),
-		    REAL(pthread_rwlock_timedrdlock)(l, until), VP_WAIT_RWLOCK_READ, VP_CALL_RDLOCK);
+	TICKET_LOCK(l, rwlock_shared(l), REAL(pthread_rwlock_tryrdlock)(l), REAL(pthread_rwlock_timedrdlock)(l, until),
+		    VP_WAIT_RWLOCK_READ, VP_CALL_RDLOCK);
 }
 
 RT_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock, const struct timespec *until)
@@ -54,8 +54,8 @@ RT_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct times
 {
 	if (!rt_active())
 		return REAL(pthread_rwlock_timedwrlock)(l, until);
-	TICKET_LOCK(l, rwlock_shared(l), REAL(pthread_rwlock_trywrlock)(l),
-		    REAL(pthread_rwlock_timedwrlock)(l, until), VP_WAIT_RWLOCK_WRITE, VP_CALL_WRLOCK);
+	TICKET_LOCK(l, rwlock_shared(l), REAL(pthread_rwlock_trywrlock)(l), REAL(pthread_rwlock_timedwrlock)(l, until),
+		    VP_WAIT_RWLOCK_WRITE, VP_CALL_WRLOCK);
 }
 
 RT_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock, const struct timespec *until)

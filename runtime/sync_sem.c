@@ -26,8 +26,8 @@ static inline int sem_try(sem_t *s)
 	_Atomic uint64_t *data = (_Atomic uint64_t *)(void *)s;
 	uint64_t value = atomic_load_explicit(data, memory_order_relaxed);
 
-	if ((uint32_t)value && atomic_compare_exchange_weak_explicit(data, &value, value - 1, memory_order_acquire,
-								    memory_order_relaxed))
+	if ((uint32_t)value &&
+	    atomic_compare_exchange_weak_explicit(data, &value, value - 1, memory_order_acquire, memory_order_relaxed))
 		return 0;
 #endif
 	saved = errno;
@@ -38,23 +38,23 @@ static inline int sem_try(sem_t *s)
 	return EBUSY;
 }
 
-#define SEM_WAIT(s, real, call)                                                                              \
-	do {                                                                                                 \
-		struct rt_wait w_;                                                                              \
-		int r_;                                                                                      \
-		pthread_testcancel();                                                                        \
-		if (RT_LIKELY(sem_try(s) == 0))                                                              \
-			return 0;                                                                            \
-		rt_wait_begin(&w_, s, sem_shared(s));                                                           \
-		if (sem_try(s) == 0) {                                                                       \
-			rt_leave_slot(w_.slot);                                                                    \
-			return 0;                                                                            \
-		}                                                                                            \
-		pthread_cleanup_push(rt_wait_cancelled, &w_);                                                   \
-		r_ = real;                                                                                   \
-		pthread_cleanup_pop(0);                                                                      \
-		rt_wait_end(&w_, VP_WAIT_SEMAPHORE, r_ ? errno : 0, call, !r_);                                      \
-		return r_;                                                                                   \
+#define SEM_WAIT(s, real, call)                                                                                        \
+	do {                                                                                                           \
+		struct rt_wait w_;                                                                                     \
+		int r_;                                                                                                \
+		pthread_testcancel();                                                                                  \
+		if (RT_LIKELY(sem_try(s) == 0))                                                                        \
+			return 0;                                                                                      \
+		rt_wait_begin(&w_, s, sem_shared(s));                                                                  \
+		if (sem_try(s) == 0) {                                                                                 \
+			rt_leave_slot(w_.slot);                                                                        \
+			return 0;                                                                                      \
+		}                                                                                                      \
+		pthread_cleanup_push(rt_wait_cancelled, &w_);                                                          \
+		r_ = real;                                                                                             \
+		pthread_cleanup_pop(0);                                                                                \
+		rt_wait_end(&w_, VP_WAIT_SEMAPHORE, r_ ? errno : 0, call, !r_);                                        \
+		return r_;                                                                                             \
 	} while (0)
 
 RT_EXPORT int sem_wait(sem_t *s)

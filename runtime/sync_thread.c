@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads: who made whom, joins, and the exit that ends them. A new thread learns its token through a table: nothing may
- * be allocated. */
+/* Threads: who made whom, joins, and the exit that ends them. A new thread learns its token through a table: nothing
+ * may be allocated. */
 #define _GNU_SOURCE
 #include "runtime/sync.h"
 
@@ -46,8 +46,8 @@ static struct creation *creation_begin(void *arg)
 		return NULL;
 	c->arg = arg;
 	c->token = rt_token();
-	units[0] = (struct vp_unit){rt_now(), VP_W(VP_KIND_CREATE, 0)};
-	units[1] = (struct vp_unit){c->token, 0};
+	units[0] = (struct vp_unit){ rt_now(), VP_W(VP_KIND_CREATE, 0) };
+	units[1] = (struct vp_unit){ c->token, 0 };
 	rt_write(th, units, 2);
 	return c;
 }
@@ -73,21 +73,21 @@ RT_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*
 }
 
 /* A thread that has ended already is joined in less than RT_ANNOTATED_NS: no wait. */
-#define JOIN(id, join, call, failed)                                                                         \
-	do {                                                                                                 \
-		struct rt_wait w_;                                                                           \
-		int r_;                                                                                      \
-		if (!rt_active())                                                                            \
-			return join;                                                                         \
-		rt_wait_begin(&w_, (const void *)(uintptr_t)(id), false);                                    \
-		pthread_cleanup_push(rt_wait_cancelled, &w_);                                                \
-		r_ = join;                                                                                   \
-		pthread_cleanup_pop(0);                                                                      \
-		if (rt_now() - w_.start >= rt_process.annotated_ticks)                                       \
-			rt_wait_end(&w_, VP_WAIT_JOIN, failed, call, false);                                 \
-		else                                                                                         \
-			rt_leave_slot(w_.slot);                                                              \
-		return r_;                                                                                   \
+#define JOIN(id, join, call, failed)                                                                                   \
+	do {                                                                                                           \
+		struct rt_wait w_;                                                                                     \
+		int r_;                                                                                                \
+		if (!rt_active())                                                                                      \
+			return join;                                                                                   \
+		rt_wait_begin(&w_, (const void *)(uintptr_t)(id), false);                                              \
+		pthread_cleanup_push(rt_wait_cancelled, &w_);                                                          \
+		r_ = join;                                                                                             \
+		pthread_cleanup_pop(0);                                                                                \
+		if (rt_now() - w_.start >= rt_process.annotated_ticks)                                                 \
+			rt_wait_end(&w_, VP_WAIT_JOIN, failed, call, false);                                           \
+		else                                                                                                   \
+			rt_leave_slot(w_.slot);                                                                        \
+		return r_;                                                                                             \
 	} while (0)
 
 RT_NEXT(pthread_timedjoin_np);
@@ -148,6 +148,6 @@ void rt_thread_exit(struct rt_thread *th)
 	struct vp_unit left;
 
 	rt_wake_record(th, VP_WAIT_JOIN, VP_FLAG_ALL, self, slot, slot, rt_now_fenced());
-	left = (struct vp_unit){rt_now(), VP_W(VP_KIND_EXIT, 0)};
+	left = (struct vp_unit){ rt_now(), VP_W(VP_KIND_EXIT, 0) };
 	rt_write(th, &left, 1);
 }

@@ -126,7 +126,7 @@ static void set_rate(struct vprof_clock *c)
 
 void vprof_clock_start(struct vprof_clock *c, enum vp_clock kind)
 {
-	struct timespec pause = {0, START_CALIBRATION_NS};
+	struct timespec pause = { 0, START_CALIBRATION_NS };
 
 	memset(c, 0, sizeof *c);
 	c->kind = kind;

@@ -16,7 +16,7 @@ struct vprof_clock {
 	double ns_per_tick;
 	uint64_t start_ticks, start_ns; /* taken together; ns of CLOCK_MONOTONIC */
 	uint64_t start_realtime_ns;
-	uint64_t now_ticks, now_ns;	/* of the last calibration */
+	uint64_t now_ticks, now_ns; /* of the last calibration */
 };
 
 /* TSC when invariant, cntvct on aarch64, else MONOTONIC. */

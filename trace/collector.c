@@ -31,18 +31,18 @@
 #include "trace/windows.h"
 
 #define DEFAULT_STACK_SAMPLES 200
-#define LIFE_CHECK_NS 200000000u   /* how often a taken chunk's process is looked for */
+#define LIFE_CHECK_NS 200000000u      /* how often a taken chunk's process is looked for */
 #define HEADER_REFRESH_NS 1000000000u /* a killed collector leaves counts at most this old */
 #define SPILL_BYTES 1024u
 #define NOT_ASKED "context switches were not recorded in this run"
-#define TOO_MANY                                                                                             \
+#define TOO_MANY                                                                                                              \
 	"threads switch or start so often that recording it would slow them; vprof run and vprof iterate take --switches on " \
 	"to record it all the same"
 #define UNIT_NS 9 /* what one unit costs the thread that writes it: half a recorded call (docs/performance.md) */
 #define COMPRESS_MIN_BYTES ((uint64_t)64 << 20) /* a smaller trace says nothing about the disk's speed */
 #define ROOM_CHECK_BYTES ((uint64_t)4 << 20)	/* so often its room is looked at: a second may be too late */
-#define WINDOW_MARGIN_NS 50000u /* until every thread has seen that a window is open */
-#define WATCHED_MAX_NS UINT64_C(10000000000) /* an older begin has lost its end */
+#define WINDOW_MARGIN_NS 50000u			/* until every thread has seen that a window is open */
+#define WATCHED_MAX_NS UINT64_C(10000000000)	/* an older begin has lost its end */
 #define UNITS_MAX_BYTES VP_UNITS_MAX_BYTES
 
 struct vprof_collector {
@@ -50,21 +50,21 @@ struct vprof_collector {
 	struct vprof_clock clock;
 	int fd; /* records.vpt */
 	uint64_t n_bytes, max_bytes;
-	uint64_t n_chunks, n_lost; /* lost: records that the disk did not take */
-	uint64_t *checked_ns;	   /* [n_chunks] when its process was last looked for */
-	uint64_t header_ns;	   /* when the header was last written */
+	uint64_t n_chunks, n_lost;	     /* lost: records that the disk did not take */
+	uint64_t *checked_ns;		     /* [n_chunks] when its process was last looked for */
+	uint64_t header_ns;		     /* when the header was last written */
 	struct vprof_processors *processors; /* NULL: nobody is watched */
 	struct vprof_windows windows;
-	uint64_t n_unit_bytes;	 /* recorded by the target */
+	uint64_t n_unit_bytes; /* recorded by the target */
 	uint32_t n_window_chunks;
 	uint64_t own_start_ns; /* of the collector's own processor time */
 	struct vprof_record_cost cost;
 	char no_switches[240];
-	uint64_t pid_namespace;	   /* the collector's own */
+	uint64_t pid_namespace;		     /* the collector's own */
 	struct vprof_compressor *compressor; /* NULL: chunks are stored as they are */
 	enum vprof_compress_wish compress;
-	uint64_t write_ns;	   /* spent in writes since the header was last written */
-	uint64_t room_bytes;	   /* n_bytes when the disk's room was last looked at */
+	uint64_t write_ns;   /* spent in writes since the header was last written */
+	uint64_t room_bytes; /* n_bytes when the disk's room was last looked at */
 	uint32_t version;
 	int disk_failed, limit_reached; /* nothing is stored any more: a trace ends, it has no holes */
 };
@@ -107,12 +107,19 @@ static int has_switches(const struct vprof_collector *c)
 static int write_header(struct vprof_collector *c, int finished)
 {
 	struct vp_file_header h = {
-		.magic = VP_FILE_MAGIC, .version = c->version, .clock = c->clock.kind,
-		.ns_per_tick = c->clock.ns_per_tick, .start_ticks = c->clock.start_ticks, .start_ns = c->clock.start_ns,
-		.start_realtime_ns = c->clock.start_realtime_ns, .n_chunks = c->n_chunks,
+		.magic = VP_FILE_MAGIC,
+		.version = c->version,
+		.clock = c->clock.kind,
+		.ns_per_tick = c->clock.ns_per_tick,
+		.start_ticks = c->clock.start_ticks,
+		.start_ns = c->clock.start_ns,
+		.start_realtime_ns = c->clock.start_realtime_ns,
+		.n_chunks = c->n_chunks,
 		.n_dropped = atomic_load(&c->shm.shm->n_dropped) + c->n_lost,
-		.has_switches = has_switches(c), .n_switches_lost = vprof_processors_lost(c->processors),
-		.record_ns = c->cost.ns, .record_inside_ns = c->cost.inside_ns,
+		.has_switches = has_switches(c),
+		.n_switches_lost = vprof_processors_lost(c->processors),
+		.record_ns = c->cost.ns,
+		.record_inside_ns = c->cost.inside_ns,
 	};
 	ssize_t n;
 
@@ -172,8 +179,8 @@ static int append_chunk(struct vprof_collector *c, const struct vp_chunk_header 
 	if (c->disk_failed || c->limit_reached)
 		return 1;
 	start_ns = vprof_clock_monotonic_ns();
-	c->disk_failed = write_all(c, (const struct iovec[]){ { (void *)h, sizeof *h },
-							       { (void *)bytes, vp_chunk_stored_bytes(h) } }, 2);
+	c->disk_failed = write_all(
+		c, (const struct iovec[]){ { (void *)h, sizeof *h }, { (void *)bytes, vp_chunk_stored_bytes(h) } }, 2);
 	c->write_ns += vprof_clock_monotonic_ns() - start_ns;
 	c->n_chunks += !c->disk_failed;
 	return c->disk_failed != 0;
@@ -219,8 +226,8 @@ static int process_is_dead(uint32_t pid)
 	return pid && pid <= INT32_MAX && kill((pid_t)pid, 0) && errno == ESRCH;
 }
 
-/* 1 when the chunk's process is known to be gone; asks the kernel at most every LIFE_CHECK_NS. The number that a process
- * has in another pid namespace says nothing here: its chunks stay its own until the end. */
+/* 1 when the chunk's process is known to be gone; asks the kernel at most every LIFE_CHECK_NS. The number that a
+ * process has in another pid namespace says nothing here: its chunks stay its own until the end. */
 static int owner_is_dead(struct vprof_collector *c, uint32_t i, uint64_t now_ns)
 {
 	const volatile struct vp_chunk_header *h = vprof_shm_chunk(&c->shm, i);
@@ -236,8 +243,11 @@ static int owner_is_dead(struct vprof_collector *c, uint32_t i, uint64_t now_ns)
 static void append_window(struct vprof_collector *c, uint64_t t, int is_open)
 {
 	const struct vp_unit unit = { t, VP_W(VP_KIND_WINDOW, (uint64_t)is_open) };
-	const struct vp_chunk_header h = { .magic = VP_CHUNK_MAGIC, .n_bytes = sizeof unit, .thread_seq = VP_THREAD_WINDOWS,
-					   .chunk_seq = c->n_window_chunks++, .process_seq = 1 };
+	const struct vp_chunk_header h = { .magic = VP_CHUNK_MAGIC,
+					   .n_bytes = sizeof unit,
+					   .thread_seq = VP_THREAD_WINDOWS,
+					   .chunk_seq = c->n_window_chunks++,
+					   .process_seq = 1 };
 
 	append_chunk(c, &h, &unit);
 }
@@ -277,8 +287,10 @@ static void turn_windows(struct vprof_collector *c, uint64_t now_ns)
 	if (c->windows.is_open)
 		append_window(c, vprof_clock_ticks(c->clock.kind) + (uint64_t)(WINDOW_MARGIN_NS * ticks_per_ns), 1);
 	else
-		append_window(c, vprof_clock_ticks(c->clock.kind) -
-			      (uint64_t)((double)(c->windows.tail_ns + WINDOW_MARGIN_NS) * ticks_per_ns), 0);
+		append_window(c,
+			      vprof_clock_ticks(c->clock.kind) -
+				      (uint64_t)((double)(c->windows.tail_ns + WINDOW_MARGIN_NS) * ticks_per_ns),
+			      0);
 }
 
 /* From here on chunks are compressed. The header says so before the first one. */
@@ -323,7 +335,8 @@ int vprof_collector_drain(struct vprof_collector *c)
 		n++;
 	}
 	turn_windows(c, now_ns);
-	if (!c->compressor && c->compress == VPROF_COMPRESS_AUTO && !c->disk_failed && is_disk_limit(c, now_ns - c->header_ns))
+	if (!c->compressor && c->compress == VPROF_COMPRESS_AUTO && !c->disk_failed &&
+	    is_disk_limit(c, now_ns - c->header_ns))
 		c->disk_failed = begin_compression(c);
 	if (now_ns - c->header_ns > HEADER_REFRESH_NS && !c->disk_failed) {
 		vprof_clock_calibrate(&c->clock);
@@ -337,7 +350,7 @@ int vprof_collector_drain(struct vprof_collector *c)
 /* What is still taken now belongs to the dead, or to threads that record no more: `stopped` is set. */
 static void take_the_rest(struct vprof_collector *c)
 {
-	const struct timespec pause = {0, 2000000};
+	const struct timespec pause = { 0, 2000000 };
 
 	atomic_store(&c->shm.shm->stopped, 1);
 	nanosleep(&pause, NULL); /* a record takes nanoseconds, but its thread may be preempted */
@@ -364,8 +377,10 @@ static int open_records(struct vprof_collector *c, const char *trace_dir, struct
 	c->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	failed = c->fd < 0 ? errno : write_header(c, 0);
 	if (failed)
-		code = vprof_error_set(err, VPROF_ERR_FAILED, "cannot write the trace %s: %s; free space or choose another "
-				       "folder", path, strerror(failed));
+		code = vprof_error_set(err, VPROF_ERR_FAILED,
+				       "cannot write the trace %s: %s; free space or choose another "
+				       "folder",
+				       path, strerror(failed));
 	c->n_bytes = sizeof(struct vp_file_header);
 	free(path);
 	return code;
@@ -423,8 +438,9 @@ out:
 
 int vprof_collector_watch(struct vprof_collector *c, pid_t pid, uint32_t most, struct vprof_error *err)
 {
-	struct vprof_processors_options o = { .pid = pid, .clock = c->clock.kind, .most = most,
-					      .store = append_processor_chunk, .arg = c };
+	struct vprof_processors_options o = {
+		.pid = pid, .clock = c->clock.kind, .most = most, .store = append_processor_chunk, .arg = c
+	};
 	int code = vprof_processors_open(&c->processors, &o, err);
 
 	if (code && err)
@@ -497,20 +513,26 @@ int vprof_collector_close(struct vprof_collector *c, struct vprof_collector_stat
 	if (close(c->fd) && !failed)
 		failed = errno;
 	if (failed) {
-		code = vprof_error_set(err, VPROF_ERR_FAILED, "cannot finish the trace: %s; what was written before can be "
-				       "read", strerror(failed));
+		code = vprof_error_set(err, VPROF_ERR_FAILED,
+				       "cannot finish the trace: %s; what was written before can be "
+				       "read",
+				       strerror(failed));
 		if (!c->disk_failed)
 			c->disk_failed = failed;
 	}
 	if (stats) {
 		*stats = (struct vprof_collector_stats){
-			.n_bytes = c->n_bytes, .n_chunks = c->n_chunks, .disk_failed = c->disk_failed,
+			.n_bytes = c->n_bytes,
+			.n_chunks = c->n_chunks,
+			.disk_failed = c->disk_failed,
 			.n_dropped = atomic_load(&c->shm.shm->n_dropped) + c->n_lost,
 			.n_processes = count_handed_out(&c->shm.shm->next_process_seq),
 			.n_threads = count_handed_out(&c->shm.shm->next_thread_seq),
-			.has_switches = has_switches(c), .n_switches = vprof_processors_count(c->processors),
+			.has_switches = has_switches(c),
+			.n_switches = vprof_processors_count(c->processors),
 			.n_unit_bytes = c->n_unit_bytes,
-			.n_switches_lost = vprof_processors_lost(c->processors), .n_windows = c->windows.n,
+			.n_switches_lost = vprof_processors_lost(c->processors),
+			.n_windows = c->windows.n,
 			.recorded_share = vprof_windows_open_share(&c->windows, vprof_clock_monotonic_ns()),
 		};
 		memcpy(stats->no_switches, c->no_switches, sizeof stats->no_switches);

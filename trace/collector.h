@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The collector: the shared memory that a run's threads write into, and the loop that empties it to disk.
  *
- *   vprof_collector_open -> set the environment of the run command (VPROF_SHM, LD_PRELOAD) -> start it (its process may be
- *   watched before it execs: vprof_collector_watch) ->
- *   vprof_collector_drain every few ms while it runs -> vprof_collector_close
+ *   vprof_collector_open -> set the environment of the run command (VPROF_SHM, LD_PRELOAD) -> start it (its process may
+ * be watched before it execs: vprof_collector_watch) -> vprof_collector_drain every few ms while it runs ->
+ * vprof_collector_close
  *
  * The collector never blocks a target: when the disk is slow the ring fills and the runtime counts what it drops.
  */
@@ -17,38 +18,40 @@
 struct vprof_collector;
 
 enum vprof_compress_wish {
-	VPROF_COMPRESS_AUTO, /* once the disk is the limit: writing takes more than half of the time, or room runs short */
+	/* once the disk is the limit: writing takes more than half of the time, or room runs short */
+	VPROF_COMPRESS_AUTO,
 	VPROF_COMPRESS_ON,
 	VPROF_COMPRESS_OFF,
 };
 
 struct vprof_collector_options {
-	const char *trace_dir;	 /* created; records.vpt is written here */
-	uint64_t memory_bytes;	 /* of the ring; 0: 256 MiB */
+	const char *trace_dir;	  /* created; records.vpt is written here */
+	uint64_t memory_bytes;	  /* of the ring; 0: 256 MiB */
 	uint64_t max_trace_bytes; /* stop recording (drop and count) beyond; 0: no limit */
-	int stack_samples;	 /* stacks to sample per thread and kind; 0: 200 */
-	uint32_t sample_after;	 /* calls of a function in one stretch of work before they are sampled; 0: never */
+	int stack_samples;	  /* stacks to sample per thread and kind; 0: 200 */
+	uint32_t sample_after;	  /* calls of a function in one stretch of work before they are sampled; 0: never */
 	enum vprof_compress_wish compress; /* chunks, with zstd */
-	double budget;		 /* share of one processor that recording may take, see trace/windows.h; 0: no limit */
+	double budget; /* share of one processor that recording may take, see trace/windows.h; 0: no limit */
 };
 
 struct vprof_collector_stats {
 	uint64_t n_bytes, n_chunks, n_dropped, n_processes, n_threads;
-	uint64_t n_unit_bytes;	/* recorded: what chunks that are not compressed would take */
+	uint64_t n_unit_bytes; /* recorded: what chunks that are not compressed would take */
 	uint64_t n_switches, n_switches_lost;
-	uint64_t n_windows;	/* in which calls were recorded */
-	double recorded_share;	/* of the time; 1: throughout */
+	uint64_t n_windows;    /* in which calls were recorded */
+	double recorded_share; /* of the time; 1: throughout */
 	int has_switches;
 	char no_switches[240]; /* why not, and what to do about it */
-	int disk_failed; /* errno of the first failed write, else 0; recording went on without the disk */
+	int disk_failed;       /* errno of the first failed write, else 0; recording went on without the disk */
 };
 
-struct vprof_collector_state { /* while it records */
+struct vprof_collector_state {			     /* while it records */
 	uint64_t n_unit_bytes, n_dropped, n_threads; /* as above; what lies in the ring counts, too */
-	double full_share; /* of the ring */
+	double full_share;			     /* of the ring */
 };
 
-int vprof_collector_open(struct vprof_collector **out, const struct vprof_collector_options *o, struct vprof_error *err);
+int vprof_collector_open(struct vprof_collector **out, const struct vprof_collector_options *o,
+			 struct vprof_error *err);
 const char *vprof_collector_shm(const struct vprof_collector *c); /* value for VPROF_SHM */
 /* Records from now on when the threads of process `pid` and of its descendants gain and lose a processor, from its next
  * exec on. To be called once, before that. A failure does no harm: the trace says why it is not known. `most`: as in
@@ -58,7 +61,8 @@ int vprof_collector_watch(struct vprof_collector *c, pid_t pid, uint32_t most, s
 int vprof_collector_drain(struct vprof_collector *c);
 /* Reads some words of each chunk: every second, not every millisecond. */
 void vprof_collector_look(const struct vprof_collector *c, struct vprof_collector_state *state);
-/* Takes the chunks of dead processes and, as all is over, of living ones; writes the header; removes the shared memory. */
+/* Takes the chunks of dead processes and, as all is over, of living ones; writes the header; removes the shared memory.
+ */
 int vprof_collector_close(struct vprof_collector *c, struct vprof_collector_stats *stats, struct vprof_error *err);
 
 /* Removes the shared memory's name and nothing else: for a signal handler that ends this process. Async-signal-safe;

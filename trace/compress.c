@@ -37,7 +37,8 @@ void vprof_compressor_free(struct vprof_compressor *c)
 int vprof_compress_chunk(struct vprof_compressor *c, const struct vp_chunk_header *h, const struct vp_unit *units,
 			 struct vp_chunk_header *out, const void **stored)
 {
-	size_t n = h->n_bytes < 16 ? 0 : ZSTD_compressCCtx(c->context, c->bytes, h->n_bytes - 15, units, h->n_bytes, LEVEL);
+	size_t n = h->n_bytes < 16 ? 0 :
+				     ZSTD_compressCCtx(c->context, c->bytes, h->n_bytes - 15, units, h->n_bytes, LEVEL);
 
 	if (!n || ZSTD_isError(n))
 		return 0;
@@ -49,7 +50,8 @@ int vprof_compress_chunk(struct vprof_compressor *c, const struct vp_chunk_heade
 	return 1;
 }
 
-const struct vp_unit *vprof_chunk_units(const struct vp_chunk_header *h, struct vprof_trace_buffer *buffer, size_t *n_units)
+const struct vp_unit *vprof_chunk_units(const struct vp_chunk_header *h, struct vprof_trace_buffer *buffer,
+					size_t *n_units)
 {
 	*n_units = h->n_bytes / VP_UNIT_BYTES;
 	if (h->magic != VP_CHUNK_COMPRESSED)

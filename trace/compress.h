@@ -18,8 +18,8 @@ static inline uint64_t vp_chunk_stored_bytes(const struct vp_chunk_header *h)
 struct vprof_compressor;
 struct vprof_compressor *vprof_compressor_new(void); /* NULL without memory */
 void vprof_compressor_free(struct vprof_compressor *c);
-/* Compresses a chunk's units; *stored, padded to vp_chunk_stored_bytes(out), belongs to the compressor. 0 when they do not shrink:
- * then they are to be stored as they are. */
+/* Compresses a chunk's units; *stored, padded to vp_chunk_stored_bytes(out), belongs to the compressor. 0 when they do
+ * not shrink: then they are to be stored as they are. */
 int vprof_compress_chunk(struct vprof_compressor *c, const struct vp_chunk_header *h, const struct vp_unit *units,
 			 struct vp_chunk_header *out, const void **stored);
 
@@ -29,9 +29,10 @@ struct vprof_trace_buffer {
 	void *context;
 };
 
-/* A chunk's units: where they lie, or in the buffer until its next use. NULL when they are damaged or there is no memory. The
- * header lies in a mapping in which everything that it stores is. */
-const struct vp_unit *vprof_chunk_units(const struct vp_chunk_header *h, struct vprof_trace_buffer *buffer, size_t *n_units);
+/* A chunk's units: where they lie, or in the buffer until its next use. NULL when they are damaged or there is no
+ * memory. The header lies in a mapping in which everything that it stores is. */
+const struct vp_unit *vprof_chunk_units(const struct vp_chunk_header *h, struct vprof_trace_buffer *buffer,
+					size_t *n_units);
 void vprof_trace_buffer_release(struct vprof_trace_buffer *buffer);
 
 #endif

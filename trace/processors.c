@@ -12,7 +12,7 @@
 
 #define UNITS_MAX ((uint32_t)((VP_CHUNK_BYTES - sizeof(struct vp_chunk_header)) / VP_UNIT_BYTES))
 
-struct gathering { /* of one processor */
+struct gathering {		       /* of one processor */
 	struct vp_chunk_header *chunk; /* VP_CHUNK_BYTES, or NULL */
 	uint32_t n_units, chunk_seq;
 	uint64_t n_missing; /* lost since its last unit, and not yet told in the trace */
@@ -54,8 +54,11 @@ static void store_one(struct vprof_processors *p, uint32_t cpu)
 	if (!g->chunk || !g->n_units)
 		return;
 	units = (const void *)(g->chunk + 1);
-	*g->chunk = (struct vp_chunk_header){ .magic = VP_CHUNK_MAGIC, .n_bytes = g->n_units * VP_UNIT_BYTES, .tid = cpu,
-					      .thread_seq = VP_THREAD_PROCESSOR, .chunk_seq = g->chunk_seq++,
+	*g->chunk = (struct vp_chunk_header){ .magic = VP_CHUNK_MAGIC,
+					      .n_bytes = g->n_units * VP_UNIT_BYTES,
+					      .tid = cpu,
+					      .thread_seq = VP_THREAD_PROCESSOR,
+					      .chunk_seq = g->chunk_seq++,
 					      .process_seq = cpu + 1 };
 	if (p->o.store(p->o.arg, g->chunk, units)) {
 		for (uint32_t i = 0; i < g->n_units; i++)
@@ -104,7 +107,8 @@ static void add_event(void *arg, uint32_t cpu, const struct vprof_switch_event *
 		add_unit(p, cpu, e->t, VP_W(VP_KIND_SWITCH, e->tid | (uint64_t)e->flags << 32));
 }
 
-int vprof_processors_open(struct vprof_processors **out, const struct vprof_processors_options *o, struct vprof_error *err)
+int vprof_processors_open(struct vprof_processors **out, const struct vprof_processors_options *o,
+			  struct vprof_error *err)
 {
 	struct vprof_processors *p = calloc(1, sizeof *p);
 	int code;

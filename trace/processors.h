@@ -14,9 +14,9 @@ struct vprof_processors;
 /* Stores one chunk: 0, or 1 when there was no room for it. */
 typedef int vprof_store_chunk(void *arg, const struct vp_chunk_header *h, const struct vp_unit *units);
 
-/* Recording a switch costs the target about 1 us, starting a thread more (docs/design/runtime.md). It stops for good when one
- * processor tells more than `most` switches a second, or starts take more than 3 % of the time, both after half a second's
- * worth of grace; 0: it never stops. Errors: those of vprof_switches_open. */
+/* Recording a switch costs the target about 1 us, starting a thread more (docs/design/runtime.md). It stops for good
+ * when one processor tells more than `most` switches a second, or starts take more than 3 % of the time, both after
+ * half a second's worth of grace; 0: it never stops. Errors: those of vprof_switches_open. */
 struct vprof_processors_options {
 	pid_t pid;
 	enum vp_clock clock;
@@ -24,7 +24,8 @@ struct vprof_processors_options {
 	vprof_store_chunk *store;
 	void *arg;
 };
-int vprof_processors_open(struct vprof_processors **out, const struct vprof_processors_options *o, struct vprof_error *err);
+int vprof_processors_open(struct vprof_processors **out, const struct vprof_processors_options *o,
+			  struct vprof_error *err);
 void vprof_processors_close(struct vprof_processors *p);
 
 void vprof_processors_drain(struct vprof_processors *p); /* stores chunks as they become full */

@@ -5,8 +5,8 @@
  * the next place where a chunk and what follows it both make sense. The last chunk of a cut file is copied once, with
  * its true length, so that everybody else can trust n_bytes; all others are used where they lie in the mapping.
  *
- * Looking for the chunks touches no page of the mapping that is in the page cache: whoever reads the records faults them in, and
- * that can be several threads.
+ * Looking for the chunks touches no page of the mapping that is in the page cache: whoever reads the records faults
+ * them in, and that can be several threads.
  */
 #define _GNU_SOURCE /* preadv2 */
 #include "trace/reader.h"
@@ -30,7 +30,8 @@ _Static_assert(sizeof(struct vp_chunk_header) == 64, "the chunk header has a fix
 
 #define RECORD_NS_MAX 1e5
 #define WINDOW_BYTES ((size_t)2 << 20) /* that are mapped at once */
-#define AROUND_BYTES ((size_t)1 << 16) /* that the kernel maps around a page that is touched, unless it is told otherwise */
+/* that the kernel maps around a page that is touched, unless it is told otherwise */
+#define AROUND_BYTES ((size_t)1 << 16)
 
 struct found { /* a chunk, and what its header says of its place among the others */
 	const struct vp_chunk_header *chunk;
@@ -40,13 +41,13 @@ struct found { /* a chunk, and what its header says of its place among the other
 struct vprof_trace_private {
 	const unsigned char *map;
 	size_t n_bytes;
-	int fd; /* while chunks are looked for; -1: only the mapping is left */
+	int fd;		     /* while chunks are looked for; -1: only the mapping is left */
 	struct found *found; /* [n_chunks], until they are grouped */
 	size_t n_chunks, cap;
 	const struct vp_chunk_header **chunks; /* [n_chunks] of all threads, sorted */
-	int may_be_compressed; /* the file's version */
-	_Atomic unsigned char *is_expected; /* [windows of the file] */
-	struct vp_chunk_header *cut_chunk; /* heap copy of a chunk that the file ends in, or NULL */
+	int may_be_compressed;		       /* the file's version */
+	_Atomic unsigned char *is_expected;    /* [windows of the file] */
+	struct vp_chunk_header *cut_chunk;     /* heap copy of a chunk that the file ends in, or NULL */
 };
 
 static int header_makes_sense(const struct vp_chunk_header *h, int may_be_compressed)
@@ -73,7 +74,8 @@ static void read_header(struct vprof_trace_private *p, size_t at, struct vp_chun
 	memcpy(h, p->map + at, sizeof *h);
 }
 
-/* Offset behind the chunk at `at`, whose header is filled in, or 0 when none is there. May lie beyond the file: then it is cut. */
+/* Offset behind the chunk at `at`, whose header is filled in, or 0 when none is there. May lie beyond the file: then it
+ * is cut. */
 static size_t chunk_end(struct vprof_trace_private *p, size_t at, struct vp_chunk_header *h)
 {
 	if (p->n_bytes - at < sizeof *h)
@@ -105,8 +107,8 @@ static size_t find_chunk(const struct vprof_trace_private *p, size_t at)
 }
 
 /* h: what the chunk's header says. */
-static int add_chunk(struct vprof_trace_private *p, const struct vp_chunk_header *chunk, const struct vp_chunk_header *h,
-		     struct vprof_error *err)
+static int add_chunk(struct vprof_trace_private *p, const struct vp_chunk_header *chunk,
+		     const struct vp_chunk_header *h, struct vprof_error *err)
 {
 	if (p->n_chunks == p->cap) {
 		size_t cap = p->cap ? 2 * p->cap : 256;
@@ -214,8 +216,12 @@ static int group_by_thread(struct vprof_trace *t, struct vprof_error *err)
 
 		if (!i || !same_thread(&p->found[i - 1], &p->found[i])) {
 			t->threads[t->n_threads++] = (struct vprof_trace_thread){
-				.thread_seq = p->found[i].thread_seq, .process_seq = p->found[i].process_seq,
-				.parent_seq = h->parent_seq, .pid = h->pid, .tid = h->tid, .chunks = p->chunks + i,
+				.thread_seq = p->found[i].thread_seq,
+				.process_seq = p->found[i].process_seq,
+				.parent_seq = h->parent_seq,
+				.pid = h->pid,
+				.tid = h->tid,
+				.chunks = p->chunks + i,
 			};
 		}
 		t->threads[t->n_threads - 1].n_chunks++;
@@ -239,7 +245,8 @@ void vprof_trace_check(struct vprof_trace *t)
 
 	for (size_t i = 0; i < p->n_chunks; i++) {
 		size_t n_all;
-		const struct vp_unit *at = vprof_chunk_units(p->chunks[i], &buffer, &n_all), *end = at ? at + n_all : NULL;
+		const struct vp_unit *at = vprof_chunk_units(p->chunks[i], &buffer, &n_all),
+				     *end = at ? at + n_all : NULL;
 		uint32_t n;
 
 		while (at && vp_walk_next(&at, end, &n))
@@ -254,9 +261,10 @@ static int check_header(struct vprof_trace *t, const char *path, struct vprof_er
 	struct vp_file_header *h = &t->header;
 
 	if (t->private->n_bytes < sizeof *h)
-		return vprof_error_set(err, VPROF_ERR_CORRUPT,
-				       "%s: cut inside its header (%zu of %zu bytes): nothing can be read; record the run again",
-				       path, t->private->n_bytes, sizeof *h);
+		return vprof_error_set(
+			err, VPROF_ERR_CORRUPT,
+			"%s: cut inside its header (%zu of %zu bytes): nothing can be read; record the run again", path,
+			t->private->n_bytes, sizeof *h);
 	memcpy(h, t->private->map, sizeof *h);
 	h->host[sizeof h->host - 1] = 0;
 	h->no_switches[sizeof h->no_switches - 1] = 0;
@@ -264,17 +272,19 @@ static int check_header(struct vprof_trace *t, const char *path, struct vprof_er
 		return vprof_error_set(err, VPROF_ERR_CORRUPT,
 				       "%s: not a trace of vprof (wrong first 8 bytes); record the run again", path);
 	if (h->version != VP_FORMAT_VERSION && h->version != VP_FORMAT_COMPRESSED)
-		return vprof_error_set(err, VPROF_ERR_CORRUPT,
-				       "%s: trace format %u, but this vprof reads formats %u to %u; analyse it with a newer vprof, "
-				       "or record the run again", path, h->version, VP_FORMAT_VERSION, VP_FORMAT_COMPRESSED);
+		return vprof_error_set(
+			err, VPROF_ERR_CORRUPT,
+			"%s: trace format %u, but this vprof reads formats %u to %u; analyse it with a newer vprof, "
+			"or record the run again",
+			path, h->version, VP_FORMAT_VERSION, VP_FORMAT_COMPRESSED);
 	t->private->may_be_compressed = h->version == VP_FORMAT_COMPRESSED;
 	if (h->clock < VP_CLOCK_TSC || h->clock > VP_CLOCK_MONOTONIC)
-		return vprof_error_set(err, VPROF_ERR_CORRUPT, "%s: unknown clock %u in the header; record the run again",
-				       path, h->clock);
+		return vprof_error_set(err, VPROF_ERR_CORRUPT,
+				       "%s: unknown clock %u in the header; record the run again", path, h->clock);
 	if (!isfinite(h->ns_per_tick) || h->ns_per_tick < 1e-3 || h->ns_per_tick > 1e6)
 		return vprof_error_set(err, VPROF_ERR_CORRUPT,
-				       "%s: impossible clock rate (%g ns per tick) in the header; record the run again", path,
-				       h->ns_per_tick);
+				       "%s: impossible clock rate (%g ns per tick) in the header; record the run again",
+				       path, h->ns_per_tick);
 	if (!(h->record_ns > 0 && h->record_ns < RECORD_NS_MAX) ||
 	    !(h->record_inside_ns >= 0 && h->record_inside_ns <= h->record_ns))
 		h->record_ns = h->record_inside_ns = 0; /* as in traces from before they were measured */
@@ -291,11 +301,13 @@ static int map_records(struct vprof_trace *t, const char *path, int *fd, struct 
 	*fd = -1;
 	if (opened < 0)
 		return vprof_error_set(err, errno == ENOENT ? VPROF_ERR_MISSING : VPROF_ERR_FAILED,
-				       "cannot open the trace %s: %s; record a run first (vprof run)", path, strerror(errno));
+				       "cannot open the trace %s: %s; record a run first (vprof run)", path,
+				       strerror(errno));
 	if (fstat(opened, &st)) {
 		code = vprof_error_set(err, VPROF_ERR_FAILED, "cannot stat %s: %s", path, strerror(errno));
 	} else if (!S_ISREG(st.st_mode)) {
-		code = vprof_error_set(err, VPROF_ERR_INPUT, "%s is not a regular file; name a run's trace folder", path);
+		code = vprof_error_set(err, VPROF_ERR_INPUT, "%s is not a regular file; name a run's trace folder",
+				       path);
 	} else if (st.st_size > 0) {
 		void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, opened, 0);
 
@@ -349,7 +361,8 @@ int vprof_trace_open(struct vprof_trace **out, const char *dir, struct vprof_err
 	return code;
 }
 
-/* Touched one after the other, pages come faster than between records, and than by MADV_POPULATE_READ, which looks at each. */
+/* Touched one after the other, pages come faster than between records, and than by MADV_POPULATE_READ, which looks at
+ * each. */
 void vprof_trace_expect(const struct vprof_trace *trace, const struct vp_chunk_header *chunk)
 {
 	struct vprof_trace_private *p = trace->private;

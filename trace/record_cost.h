@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What recording one call takes on this machine, measured before each run: two readings of the clock, the reservation of a
- * unit and a 16-byte store, out of line, as in runtime/probe.h (which takes 2 to 4 % more; docs/performance.md).
+/* What recording one call takes on this machine, measured before each run: two readings of the clock, the reservation
+ * of a unit and a 16-byte store, out of line, as in runtime/probe.h (which takes 2 to 4 % more; docs/performance.md).
  */
 #ifndef VPROF_TRACE_RECORD_COST_H
 #define VPROF_TRACE_RECORD_COST_H

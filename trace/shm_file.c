@@ -101,10 +101,11 @@ static void prefault(struct vprof_shm_file *f)
 
 static int no_room(struct vprof_error *err, uint64_t wanted)
 {
-	return vprof_error_set(err, VPROF_ERR_MISSING,
-			       SHM_DIR " has %llu KiB free, but recording needs %llu KiB of shared memory; free some there, or "
-			       "make it larger (mount -o remount,size=512M " SHM_DIR "; in a container: --shm-size=512m)",
-			       (unsigned long long)(free_bytes() >> 10), (unsigned long long)(wanted >> 10));
+	return vprof_error_set(
+		err, VPROF_ERR_MISSING,
+		SHM_DIR " has %llu KiB free, but recording needs %llu KiB of shared memory; free some there, or "
+			"make it larger (mount -o remount,size=512M " SHM_DIR "; in a container: --shm-size=512m)",
+		(unsigned long long)(free_bytes() >> 10), (unsigned long long)(wanted >> 10));
 }
 
 /* One attempt at a ring of n_chunks. Returns 0 or the errno. */
@@ -150,8 +151,10 @@ int vprof_shm_file_open(struct vprof_shm_file *f, uint64_t ring_bytes, struct vp
 	memset(f, 0, sizeof *f);
 	remove_stale_files();
 	if (access(SHM_DIR, W_OK | X_OK))
-		return vprof_error_set(err, VPROF_ERR_MISSING, "cannot use " SHM_DIR ": %s; mount a tmpfs there "
-				       "(mount -t tmpfs tmpfs " SHM_DIR ")", strerror(errno));
+		return vprof_error_set(err, VPROF_ERR_MISSING,
+				       "cannot use " SHM_DIR ": %s; mount a tmpfs there "
+				       "(mount -t tmpfs tmpfs " SHM_DIR ")",
+				       strerror(errno));
 	if (is_default) {
 		uint64_t room = free_bytes() / 4;
 

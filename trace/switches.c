@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One event for each processor: the kernel shares a ring among inherited events only where they stay on one processor.
  *
- * Times are taken by the kernel from CLOCK_MONOTONIC_RAW, which no time server bends, or from CLOCK_MONOTONIC when that is
- * the run's clock. Ticks are interpolated between two readings of both clocks, one before and one after the events, a few
- * ms apart: so an error of a reading (some 10 ns) is not multiplied by the length of the run.
+ * Times are taken by the kernel from CLOCK_MONOTONIC_RAW, which no time server bends, or from CLOCK_MONOTONIC when that
+ * is the run's clock. Ticks are interpolated between two readings of both clocks, one before and one after the events,
+ * a few ms apart: so an error of a reading (some 10 ns) is not multiplied by the length of the run.
  */
 #define _GNU_SOURCE
 #include "trace/switches.h"
@@ -106,13 +106,17 @@ static int refuse(struct vprof_error *err, int error)
 	if (level == -100 || error == ENOSYS || error == ENOENT || error == EOPNOTSUPP)
 		return vprof_error_set(err, VPROF_ERR_FAILED, "this kernel has no perf events");
 	if ((error == EACCES || error == EPERM) && level > 2)
-		return vprof_error_set(err, VPROF_ERR_FAILED, "kernel.perf_event_paranoid is %d; allow it with: sysctl "
-				       "kernel.perf_event_paranoid=2", level);
+		return vprof_error_set(err, VPROF_ERR_FAILED,
+				       "kernel.perf_event_paranoid is %d; allow it with: sysctl "
+				       "kernel.perf_event_paranoid=2",
+				       level);
 	if (error == EACCES || error == EPERM)
-		return vprof_error_set(err, VPROF_ERR_FAILED, "perf_event_open is forbidden here, by a container or a sandbox; "
+		return vprof_error_set(err, VPROF_ERR_FAILED,
+				       "perf_event_open is forbidden here, by a container or a sandbox; "
 				       "allow it (docker run --security-opt seccomp=unconfined)");
 	if (error == EMFILE || error == ENFILE)
-		return vprof_error_set(err, VPROF_ERR_FAILED, "too few files may be open for one event on each processor; "
+		return vprof_error_set(err, VPROF_ERR_FAILED,
+				       "too few files may be open for one event on each processor; "
 				       "raise the limit (ulimit -n)");
 	return vprof_error_set(err, VPROF_ERR_FAILED, "perf_event_open failed: %s", strerror(error));
 }
@@ -130,9 +134,19 @@ static int kernel_is_old(void)
 static int open_event(const struct vprof_switches *s, pid_t pid, int cpu)
 {
 	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE, .size = sizeof attr, .config = PERF_COUNT_SW_DUMMY,
-		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME, .disabled = 1, .inherit = 1, .exclude_kernel = 1,
-		.exclude_hv = 1, .enable_on_exec = 1, .sample_id_all = 1, .use_clockid = 1, .context_switch = 1, .task = 1,
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof attr,
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+		.disabled = 1,
+		.inherit = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.enable_on_exec = 1,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.context_switch = 1,
+		.task = 1,
 		.clockid = s->clockid,
 	};
 
@@ -170,7 +184,8 @@ static void unmap_rings(struct vprof_switches *s)
 static int map_rings(struct vprof_switches *s)
 {
 	for (size_t i = 0; i < s->n_rings; i++) {
-		void *map = mmap(NULL, s->page_bytes + s->ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s->rings[i].fd, 0);
+		void *map = mmap(NULL, s->page_bytes + s->ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+				 s->rings[i].fd, 0);
 
 		if (map == MAP_FAILED) {
 			int error = errno;
@@ -199,8 +214,10 @@ static int find_room(struct vprof_switches *s, struct vprof_error *err)
 		if (error != EPERM && error != ENOMEM && error != EAGAIN)
 			break;
 	}
-	return vprof_error_set(err, VPROF_ERR_FAILED, "no memory for the kernel's switch records (%s); allow more with: sysctl "
-			       "kernel.perf_event_mlock_kb=2064, or ulimit -l", strerror(error));
+	return vprof_error_set(err, VPROF_ERR_FAILED,
+			       "no memory for the kernel's switch records (%s); allow more with: sysctl "
+			       "kernel.perf_event_mlock_kb=2064, or ulimit -l",
+			       strerror(error));
 }
 
 int vprof_switches_open(struct vprof_switches **out, pid_t pid, enum vp_clock clock, struct vprof_error *err)
@@ -214,7 +231,8 @@ int vprof_switches_open(struct vprof_switches **out, pid_t pid, enum vp_clock cl
 	s->clock = clock;
 	s->clockid = clock == VP_CLOCK_MONOTONIC ? CLOCK_MONOTONIC : CLOCK_MONOTONIC_RAW;
 	if (kernel_is_old())
-		code = vprof_error_set(err, VPROF_ERR_FAILED, "this kernel does not tell preempted threads from blocked ones; "
+		code = vprof_error_set(err, VPROF_ERR_FAILED,
+				       "this kernel does not tell preempted threads from blocked ones; "
 				       "Linux 4.17 does");
 	else
 		code = open_events(s, pid, err);

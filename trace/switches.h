@@ -2,7 +2,8 @@
 /* When the threads of a process, and of all processes that come from it, gain and lose a processor, and why: the kernel
  * tells it (perf_event_open, PERF_RECORD_SWITCH), so the threads' own code pays nothing and nobody needs to be root.
  *
- *   fork -> vprof_switches_open(child) -> let the child exec -> vprof_switches_drain every few ms -> vprof_switches_close
+ *   fork -> vprof_switches_open(child) -> let the child exec -> vprof_switches_drain every few ms ->
+ * vprof_switches_close
  *
  * Invariant: of what one processor tells, times do not fall and are ticks of the run's clock, off by less than 1 us.
  */
@@ -19,10 +20,10 @@ struct vprof_switches;
 
 struct vprof_switch_event {
 	uint64_t t;
-	uint32_t tid;	  /* as this process sees it */
-	uint32_t flags;	  /* VP_SWITCH_* of trace/format.h */
-	uint64_t n_lost;  /* not 0: no switch, but so many were lost since this processor's last event */
-	int is_start;	  /* no switch and no time, but a thread or process was started */
+	uint32_t tid;	 /* as this process sees it */
+	uint32_t flags;	 /* VP_SWITCH_* of trace/format.h */
+	uint64_t n_lost; /* not 0: no switch, but so many were lost since this processor's last event */
+	int is_start;	 /* no switch and no time, but a thread or process was started */
 };
 
 /* From the next exec of process `pid` on. FAILED when this kernel or its settings do not allow it; the message says
@@ -33,7 +34,8 @@ int vprof_switches_open(struct vprof_switches **out, pid_t pid, enum vp_clock cl
 void vprof_switches_drain(struct vprof_switches *s,
 			  void (*event)(void *arg, uint32_t cpu, const struct vprof_switch_event *e), void *arg);
 
-uint32_t vprof_switches_processors(const struct vprof_switches *s); /* watched: each thread carries one event for each */
+/* watched: each thread carries one event for each */
+uint32_t vprof_switches_processors(const struct vprof_switches *s);
 
 void vprof_switches_close(struct vprof_switches *s);
 

@@ -14,7 +14,8 @@
 /* The next whole record at or after *at, which moves behind it; *n_units = its units. Skips units that were never
  * written (w == 0) and records cut by a kill (w != 0, t == 0). NULL at the end, and at the first record that is
  * unknown or would reach beyond `end`: then *at != end. */
-static inline const struct vp_unit *vp_walk_next(const struct vp_unit **at, const struct vp_unit *end, uint32_t *n_units)
+static inline const struct vp_unit *vp_walk_next(const struct vp_unit **at, const struct vp_unit *end,
+						 uint32_t *n_units)
 {
 	const struct vp_unit *u = *at;
 

@@ -2,10 +2,10 @@
 #include "trace/windows.h"
 
 #define FIRST_COST_NS 1e8
-#define LENGTH_NS 20000000u	/* at least, besides the tail */
-#define QUIET_NS 1000000000u	/* after so long at a low cost the account begins anew */
+#define LENGTH_NS 20000000u  /* at least, besides the tail */
+#define QUIET_NS 1000000000u /* after so long at a low cost the account begins anew */
 #define BETWEEN_MAX_NS 1e10
-#define CLOSED_RATE_MAX 0.9	/* of the share */
+#define CLOSED_RATE_MAX 0.9 /* of the share */
 
 static double draw(struct vprof_windows *w)
 {
@@ -17,8 +17,13 @@ static double draw(struct vprof_windows *w)
 
 void vprof_windows_start(struct vprof_windows *w, double share, uint64_t now_ns, uint64_t seed)
 {
-	*w = (struct vprof_windows){ .share = share, .is_open = 1, .is_first = 1, .since_ns = now_ns, .start_ns = now_ns,
-				     .random = seed * UINT64_C(0x9e3779b97f4a7c15) | 1, .n = 1 };
+	*w = (struct vprof_windows){ .share = share,
+				     .is_open = 1,
+				     .is_first = 1,
+				     .since_ns = now_ns,
+				     .start_ns = now_ns,
+				     .random = seed * UINT64_C(0x9e3779b97f4a7c15) | 1,
+				     .n = 1 };
 }
 
 /* For how long nothing may be recorded after a window of `open` ns that cost `cost`. */
@@ -56,7 +61,7 @@ int vprof_windows_step(struct vprof_windows *w, uint64_t now_ns, double cost_ns,
 			return 0;
 		/* The first one need not be made up for: short runs would see little else. */
 		w->reopen_ns = now_ns + (uint64_t)(w->is_first ? between(w, LENGTH_NS, spent / lasted * LENGTH_NS) :
-								   between(w, lasted, spent));
+								 between(w, lasted, spent));
 		w->open_ns += now_ns - w->since_ns;
 		w->is_first = 0;
 	}

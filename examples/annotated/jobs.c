@@ -68,3 +68,4 @@ int main(void)
 	printf("%d jobs\n", N_JOBS);
 	return 0;
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

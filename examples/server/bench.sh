@@ -10,3 +10,4 @@ trap 'kill "$server" 2>/dev/null || true' EXIT INT TERM
 kill -TERM "$server"
 trap - EXIT
 wait "$server"
+# SPDX-License-Identifier: GPL-3.0-or-later

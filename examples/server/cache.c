@@ -46,3 +46,4 @@ void cache_forget(uint32_t id)
 	if (e->id == id)
 		e->is_used = 0;
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

@@ -118,3 +118,4 @@ void journal_close(void)
 	__atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
 	pthread_join(compactor, NULL);
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

@@ -188,3 +188,4 @@ int main(int argc, char **argv)
 	free(latency_us);
 	return 0;
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

@@ -107,3 +107,4 @@ void net_accept_loop(int listen_fd, const int *stop)
 		free(conn);
 	}
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

@@ -20,3 +20,4 @@ void parse_request(struct request *r, const char *line)
 	else
 		r->command = COMMAND_BAD;
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

@@ -51,3 +51,4 @@ int handle_request(struct connection *conn, const char *line)
 	execute_request(&r, reply, sizeof reply);
 	return net_send(conn, reply, strlen(reply));
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

@@ -67,3 +67,4 @@ void cache_put(uint32_t id, const char *reply);
 void cache_forget(uint32_t id);
 
 #endif
+/* SPDX-License-Identifier: GPL-3.0-or-later */

@@ -101,3 +101,4 @@ void store_each(void (*visit)(const struct order *order, void *arg), void *arg)
 		for (const struct order *order = buckets[i]; order; order = order->next)
 			visit(order, arg);
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

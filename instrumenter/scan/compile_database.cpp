@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "instrumenter/scan/compile_database.h"
 
 #include "clang/Tooling/JSONCompilationDatabase.h"
@@ -38,20 +39,46 @@ bool takesValue(StringRef Flag) {
 
 // Flags with a separate value that mean nothing here; skipped together with it.
 bool skipsValue(StringRef Flag) {
-  for (StringRef Known : {"-o", "-MF", "-MT", "-MQ", "-MJ", "-L", "-l", "-T", "-u", "-z", "-Xlinker", "-Xassembler",
-                          "-Xpreprocessor", "-aux-info", "--param", "-dumpbase", "-dumpdir", "-arch", "-A", "-e",
-                          "-wrapper", "-G", "-include-pch", "-Xclang", "-mllvm"})
+  for (StringRef Known : {"-o",
+                          "-MF",
+                          "-MT",
+                          "-MQ",
+                          "-MJ",
+                          "-L",
+                          "-l",
+                          "-T",
+                          "-u",
+                          "-z",
+                          "-Xlinker",
+                          "-Xassembler",
+                          "-Xpreprocessor",
+                          "-aux-info",
+                          "--param",
+                          "-dumpbase",
+                          "-dumpdir",
+                          "-arch",
+                          "-A",
+                          "-e",
+                          "-wrapper",
+                          "-G",
+                          "-include-pch",
+                          "-Xclang",
+                          "-mllvm"})
     if (Flag == Known)
       return true;
   return false;
 }
 
 bool keepsMachineFlag(StringRef Flag) {
-  for (StringRef Prefix :
-       {"-m32", "-m64", "-mx32", "-march=", "-mcpu=", "-msse", "-mno-sse", "-mssse", "-mno-ssse", "-mavx", "-mno-avx",
-        "-mfma", "-mbmi", "-mpopcnt", "-maes", "-mpclmul", "-mcrc32", "-mcx16", "-mlzcnt", "-mf16c", "-msha", "-madx",
-        "-mrdrnd", "-mrdseed", "-mmmx", "-mno-mmx", "-mfpu=", "-mfloat-abi=", "-mthumb", "-marm", "-mcmodel=",
-        "-mgeneral-regs-only", "-mlong-double-", "-mms-bitfields", "-mabi="})
+  for (StringRef Prefix : {"-m32",           "-m64",           "-mx32",     "-march=",
+                           "-mcpu=",         "-msse",          "-mno-sse",  "-mssse",
+                           "-mno-ssse",      "-mavx",          "-mno-avx",  "-mfma",
+                           "-mbmi",          "-mpopcnt",       "-maes",     "-mpclmul",
+                           "-mcrc32",        "-mcx16",         "-mlzcnt",   "-mf16c",
+                           "-msha",          "-madx",          "-mrdrnd",   "-mrdseed",
+                           "-mmmx",          "-mno-mmx",       "-mfpu=",    "-mfloat-abi=",
+                           "-mthumb",        "-marm",          "-mcmodel=", "-mgeneral-regs-only",
+                           "-mlong-double-", "-mms-bitfields", "-mabi="})
     if (Flag.starts_with(Prefix))
       return true;
   return false;
@@ -60,11 +87,35 @@ bool keepsMachineFlag(StringRef Flag) {
 bool keepsFeatureFlag(StringRef Flag) {
   StringRef Name = Flag.drop_front(2);
   Name.consume_front("no-");
-  for (StringRef Known :
-       {"signed-char", "unsigned-char", "short-enums", "short-wchar", "exceptions", "rtti", "openmp", "PIC", "pic",
-        "PIE", "pie", "freestanding", "hosted", "builtin", "ms-extensions", "gnu89-inline", "char8_t", "blocks",
-        "dollars-in-identifiers", "operator-names", "sized-deallocation", "aligned-new", "threadsafe-statics", "asm",
-        "lax-vector-conversions", "fast-math", "trapping-math", "wrapv", "coroutines"})
+  for (StringRef Known : {"signed-char",
+                          "unsigned-char",
+                          "short-enums",
+                          "short-wchar",
+                          "exceptions",
+                          "rtti",
+                          "openmp",
+                          "PIC",
+                          "pic",
+                          "PIE",
+                          "pie",
+                          "freestanding",
+                          "hosted",
+                          "builtin",
+                          "ms-extensions",
+                          "gnu89-inline",
+                          "char8_t",
+                          "blocks",
+                          "dollars-in-identifiers",
+                          "operator-names",
+                          "sized-deallocation",
+                          "aligned-new",
+                          "threadsafe-statics",
+                          "asm",
+                          "lax-vector-conversions",
+                          "fast-math",
+                          "trapping-math",
+                          "wrapv",
+                          "coroutines"})
     if (Name == Known)
       return true;
   return Name.starts_with("template-depth") || Name.starts_with("constexpr-depth") || Name.starts_with("builtin-") ||
@@ -144,8 +195,8 @@ std::string TranslationUnit::argumentsJson() const {
 
 bool loadDatabase(const std::string &Path, std::vector<TranslationUnit> &Units, std::string &Error) {
   std::string Why;
-  auto Database = clang::tooling::JSONCompilationDatabase::loadFromFile(
-      Path, Why, clang::tooling::JSONCommandLineSyntax::Gnu);
+  auto Database =
+      clang::tooling::JSONCompilationDatabase::loadFromFile(Path, Why, clang::tooling::JSONCommandLineSyntax::Gnu);
   if (!Database) {
     Error = "cannot read the compilation database " + Path + ": " + Why +
             "; make one with `bear -- BUILD COMMAND` or CMAKE_EXPORT_COMPILE_COMMANDS";
@@ -173,7 +224,8 @@ bool loadDatabase(const std::string &Path, std::vector<TranslationUnit> &Units, 
       Units[Place->second] = std::move(Unit);
   }
   if (Units.empty()) {
-    Error = "the compilation database " + Path + " has no C or C++ file: was everything built already? Clean, then "
+    Error = "the compilation database " + Path +
+            " has no C or C++ file: was everything built already? Clean, then "
             "observe a full build";
     return false;
   }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 // The compilation database: which translation units there are, and how Clang must be called for each.
 #ifndef VPROF_SCAN_COMPILE_DATABASE_H
 #define VPROF_SCAN_COMPILE_DATABASE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "instrumenter/scan/decl_text.h"
 
 #include "clang/AST/DeclCXX.h"
@@ -44,8 +45,8 @@ static std::string placeOf(const FunctionDecl *Function) {
 
 static std::string fileNameOf(const FunctionDecl *Function) {
   const SourceManager &Sources = Function->getASTContext().getSourceManager();
-  OptionalFileEntryRef Entry = Sources.getFileEntryRefForID(Sources.getFileID(
-      Sources.getExpansionLoc(Function->getLocation())));
+  OptionalFileEntryRef Entry =
+      Sources.getFileEntryRefForID(Sources.getFileID(Sources.getExpansionLoc(Function->getLocation())));
   return Entry ? llvm::sys::path::filename(Entry->getName()).str() : std::string();
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 // Declarations and types as the facts spell them: USRs, names, signatures, return types.
 #ifndef VPROF_SCAN_DECL_TEXT_H
 #define VPROF_SCAN_DECL_TEXT_H

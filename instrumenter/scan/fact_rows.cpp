@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 // One walk over the fields serves both directions: Writer and Reader offer the same calls, so that what is
 // written and what is read cannot drift apart.
 #include "instrumenter/scan/fact_rows.h"

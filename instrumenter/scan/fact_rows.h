@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 // What one translation unit tells: rows of facts.db before they have ids, and their form on the pipe from a
 // worker process to the scan.
 //

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "instrumenter/scan/fact_visitor.h"
 
 #include "instrumenter/scan/decl_text.h"
@@ -96,9 +97,7 @@ bool Collector::TraverseTemplateArgumentLoc(const TemplateArgumentLoc &Argument)
   return true;
 }
 
-bool Collector::isLoop(const Stmt *S) const {
-  return isa<WhileStmt>(S) || isa<DoStmt>(S);
-}
+bool Collector::isLoop(const Stmt *S) const { return isa<WhileStmt>(S) || isa<DoStmt>(S); }
 
 // Operands that are not evaluated, or must stay constant.
 bool Collector::changesState(const Stmt *S, State &New) const {
@@ -113,8 +112,8 @@ bool Collector::changesState(const Stmt *S, State &New) const {
     if (!Callee || !Callee->getIdentifier())
       return false;
     StringRef Name = Callee->getName();
-    if (Name != "__builtin_constant_p" && Name != "__builtin_object_size" &&
-        Name != "__builtin_dynamic_object_size" && Name != "__builtin_classify_type")
+    if (Name != "__builtin_constant_p" && Name != "__builtin_object_size" && Name != "__builtin_dynamic_object_size" &&
+        Name != "__builtin_classify_type")
       return false;
     New.Unevaluated++;
   } else {
@@ -313,8 +312,8 @@ void Collector::resolvePending() {
   DependentCalls.clear();
 }
 
-// The same bytes may be several calls: a macro's argument used twice, a template's instantiations. They are wrapped when
-// all agree on a form.
+// The same bytes may be several calls: a macro's argument used twice, a template's instantiations. They are wrapped
+// when all agree on a form.
 void Collector::unwrapDoubles() {
   std::map<Bytes, std::string> Forms;
   std::map<Bytes, const char *> Refused;

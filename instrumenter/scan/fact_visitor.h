@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 // Walks the syntax tree of one translation unit and fills TuFacts.
 //
 // Every function body is a frame; nested ones (lambdas, methods of local classes) have their own. An
@@ -100,9 +101,9 @@ private:
   std::vector<Above> Way;
   State Now;
   std::map<std::tuple<uint32_t, int64_t, std::string>, size_t> RowOf; // file, body_begin, usr
-  using Bytes = std::tuple<uint32_t, int64_t, int64_t>; // file, begin, end
+  using Bytes = std::tuple<uint32_t, int64_t, int64_t>;               // file, begin, end
   using CallKey = std::tuple<size_t, Bytes, std::string, std::string, int32_t, int32_t>;
-  std::map<CallKey, size_t> CallsSeen; // index into the caller's calls
+  std::map<CallKey, size_t> CallsSeen;             // index into the caller's calls
   std::set<std::pair<size_t, unsigned>> ExitsSeen; // row, raw location: instantiations share the pattern's
   std::set<std::tuple<std::string, std::string, std::string, int32_t, uint32_t, int32_t, int64_t>> AddressesSeen;
   std::set<std::pair<std::string, std::string>> OverridesSeen;

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 // Functions whose address is taken: what an indirect call may reach, and the callbacks, dispatch tables and
 // thread entry points that `vprof init` looks for.
-#include "instrumenter/scan/fact_visitor.h"
 #include "instrumenter/scan/decl_text.h"
+#include "instrumenter/scan/fact_visitor.h"
 
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/ExprCXX.h"

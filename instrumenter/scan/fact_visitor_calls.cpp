@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 // Calls and return statements: who is called, where the bytes are, and what may be done to them.
-#include "instrumenter/scan/fact_visitor.h"
 #include "instrumenter/scan/decl_text.h"
+#include "instrumenter/scan/fact_visitor.h"
 
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/ExprCXX.h"
@@ -71,8 +72,9 @@ void Collector::addCall(CallRow Row, SourceRange Range) {
   Row.InLoop = Frames.back().Loops > 0;
   if (Row.Line == 0)
     placeCall(Row, Range);
-  auto [Known, Fresh] = CallsSeen.try_emplace({Frames.back().Row, Bytes{Row.File, Row.Begin, Row.End}, Row.CalleeUsr,
-                                               Row.Signature, Row.Line, Row.Col}, Caller.Calls.size());
+  auto [Known, Fresh] = CallsSeen.try_emplace(
+      {Frames.back().Row, Bytes{Row.File, Row.Begin, Row.End}, Row.CalleeUsr, Row.Signature, Row.Line, Row.Col},
+      Caller.Calls.size());
   if (Fresh) {
     Caller.Calls.push_back(std::move(Row));
     return;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "instrumenter/scan/facts_store.h"
 
 #include <sqlite3.h>
@@ -19,9 +20,7 @@ Statement::Statement(sqlite3 *Db, const char *Sql) {
 
 Statement::~Statement() { sqlite3_finalize(Handle); }
 
-void Statement::reset() {
-  sqlite3_reset(Handle);
-}
+void Statement::reset() { sqlite3_reset(Handle); }
 
 void Statement::bindOne(int At, int64_t Value) { sqlite3_bind_int64(Handle, At, Value); }
 
@@ -100,7 +99,8 @@ bool FactsStore::open(const std::string &Path, const std::string &Root) {
   if (!exec(VPROF_FACTS_SCHEMA))
     return fail("create");
   if (!OldRoot.empty() && OldRoot != Root &&
-      !exec("DELETE FROM meta; DELETE FROM file; DELETE FROM tu; DELETE FROM tu_file; DELETE FROM function; DELETE FROM call;"
+      !exec("DELETE FROM meta; DELETE FROM file; DELETE FROM tu; DELETE FROM tu_file; DELETE FROM function; DELETE "
+            "FROM call;"
             "DELETE FROM exit_site; DELETE FROM address; DELETE FROM override"))
     return fail("renew");
   ScannedRoot = Root;
@@ -219,9 +219,8 @@ void FactsStore::loadKeys() {
     Exits.insert(keyOf(ReadExits.number(0), ReadExits.number(1), ReadExits.number(2)));
   Statement ReadAddresses(Db, "SELECT function_usr, how, target, arg, file, line, caller FROM address");
   while (ReadAddresses.step())
-    Addresses.insert(keyOf(ReadAddresses.text(0), ReadAddresses.text(1), ReadAddresses.text(2),
-                           ReadAddresses.number(3), ReadAddresses.number(4), ReadAddresses.number(5),
-                           ReadAddresses.number(6)));
+    Addresses.insert(keyOf(ReadAddresses.text(0), ReadAddresses.text(1), ReadAddresses.text(2), ReadAddresses.number(3),
+                           ReadAddresses.number(4), ReadAddresses.number(5), ReadAddresses.number(6)));
 }
 
 bool FactsStore::begin() {
@@ -274,8 +273,10 @@ bool FactsStore::applyCall(const CallRow &Row, int64_t Caller, int64_t File, boo
   Old &Call = Place->second;
   bool Ok = true;
   if (Fresh) {
-    Ok = InsertCall.bind(Caller, File, Row.Begin, Row.End, Row.Line, Row.Col, Row.Callee, Row.CalleeUsr, Row.Kind,
-                         Row.Signature, Row.wrappable(), Row.Form, Row.Reason, Row.InLoop, Row.Args).run();
+    Ok = InsertCall
+             .bind(Caller, File, Row.Begin, Row.End, Row.Line, Row.Col, Row.Callee, Row.CalleeUsr, Row.Kind,
+                   Row.Signature, Row.wrappable(), Row.Form, Row.Reason, Row.InLoop, Row.Args)
+             .run();
     Call.Id = sqlite3_last_insert_rowid(Db);
   } else if (!Call.Touched && !Call.Kept) {
     Ok = UpdateCall.bind(Row.Callee, Row.Kind, Row.wrappable(), Row.Form, Row.Reason, Row.InLoop, Row.Args, Call.Id)
@@ -295,14 +296,16 @@ bool FactsStore::applyCall(const CallRow &Row, int64_t Caller, int64_t File, boo
 bool FactsStore::applyFunction(const FunctionRow &Row, const std::vector<int64_t> &FileIds, int64_t &Id) {
   const int64_t File = FileIds[Row.File];
   const bool Refused = !Row.Reason.empty();
-  auto [Place, Fresh] = Functions.try_emplace(keyOf(File, Row.BodyBegin, Row.Usr),
-                                              Old{0, KeptFiles.count(File) > 0, true, Refused, ""});
+  auto [Place, Fresh] =
+      Functions.try_emplace(keyOf(File, Row.BodyBegin, Row.Usr), Old{0, KeptFiles.count(File) > 0, true, Refused, ""});
   Old &Function = Place->second;
   bool Ok = true;
   auto Write = [&](Statement &S, auto... More) {
-    return S.bind(File, Row.Name, Row.Display, Row.Usr, Row.Line, Row.EndLine, Row.BodyBegin, Row.BodyEnd, Row.Lang,
-                  Row.IsStatic, Row.IsTiny, Row.Returns, Row.ReturnKind, Row.Params, Row.Signature, !Refused,
-                  Row.Reason, More...).run();
+    return S
+        .bind(File, Row.Name, Row.Display, Row.Usr, Row.Line, Row.EndLine, Row.BodyBegin, Row.BodyEnd, Row.Lang,
+              Row.IsStatic, Row.IsTiny, Row.Returns, Row.ReturnKind, Row.Params, Row.Signature, !Refused, Row.Reason,
+              More...)
+        .run();
   };
   if (Fresh) {
     Ok = Write(InsertFunction);
@@ -320,8 +323,10 @@ bool FactsStore::applyFunction(const FunctionRow &Row, const std::vector<int64_t
     Ok = Ok && applyCall(Call, Id, FileIds[Call.File], Function.Kept);
   for (const ExitRow &Exit : Row.Exits)
     if (Exits.insert(keyOf(Id, Exit.Begin, Exit.Line)).second)
-      Ok = Ok && InsertExit.bind(Id, Exit.Begin, Exit.End, Exit.ExprBegin, Exit.ExprEnd, Exit.Line, Exit.Editable,
-                                 Exit.Value, Exit.Variable).run();
+      Ok = Ok && InsertExit
+                     .bind(Id, Exit.Begin, Exit.End, Exit.ExprBegin, Exit.ExprEnd, Exit.Line, Exit.Editable, Exit.Value,
+                           Exit.Variable)
+                     .run();
   return Ok || fail("write");
 }
 
@@ -330,7 +335,8 @@ bool FactsStore::applyAddress(const AddressRow &Row, const std::vector<int64_t> 
   if (!Addresses.insert(keyOf(Row.Usr, Row.How, Row.Target, Row.Arg, File, Row.Line, Caller)).second)
     return true;
   return InsertAddress.bind(Row.Usr, Row.Name, Row.Signature, Row.How, Row.Target, Row.Arg, File, Row.Line, Caller)
-             .run() || fail("write");
+             .run() ||
+         fail("write");
 }
 
 bool FactsStore::apply(const TranslationUnit &Unit, const TuFacts &Facts) {
@@ -342,8 +348,10 @@ bool FactsStore::apply(const TranslationUnit &Unit, const TuFacts &Facts) {
         !ClearUnitFiles.bind(Id).run())
       return fail("write");
   } else {
-    if (!InsertUnit.bind(Unit.Path, Unit.Directory, Unit.Output, Unit.argumentsJson(), Unit.Lang, Facts.Status,
-                         Facts.Diagnostics).run())
+    if (!InsertUnit
+             .bind(Unit.Path, Unit.Directory, Unit.Output, Unit.argumentsJson(), Unit.Lang, Facts.Status,
+                   Facts.Diagnostics)
+             .run())
       return fail("write");
     Id = sqlite3_last_insert_rowid(Db);
   }
@@ -381,15 +389,17 @@ bool FactsStore::sweep() {
     if (!Function.Touched && !Function.Kept &&
         (!DropFunction.bind(Function.Id).run() || !DropExits.bind(Function.Id).run()))
       return fail("write");
-  return exec("DELETE FROM call WHERE caller NOT IN (SELECT id FROM function);"
-              "DELETE FROM call WHERE callee_usr = '' AND kind = 'direct' AND EXISTS (SELECT 1 FROM call AS other"
-              " WHERE other.caller = call.caller AND other.file = call.file AND other.begin = call.begin"
-              " AND other.end = call.end AND other.callee_usr <> '');"
-              "DELETE FROM file WHERE id NOT IN (SELECT file FROM tu_file);"
-              // A header of both languages: what is a call in C++ may be none in C, an assignment of structures for one.
-              "UPDATE call SET wrappable = 0, form = '', reason = 'shared_with_c' WHERE form NOT IN ('', 'statement')"
-              " AND file IN (SELECT tu_file.file FROM tu_file JOIN tu ON tu.id = tu_file.tu WHERE tu.lang = 'c');"
-              "DELETE FROM address WHERE file NOT IN (SELECT id FROM file)") || fail("write");
+  return exec(
+             "DELETE FROM call WHERE caller NOT IN (SELECT id FROM function);"
+             "DELETE FROM call WHERE callee_usr = '' AND kind = 'direct' AND EXISTS (SELECT 1 FROM call AS other"
+             " WHERE other.caller = call.caller AND other.file = call.file AND other.begin = call.begin"
+             " AND other.end = call.end AND other.callee_usr <> '');"
+             "DELETE FROM file WHERE id NOT IN (SELECT file FROM tu_file);"
+             // A header of both languages: what is a call in C++ may be none in C, an assignment of structures for one.
+             "UPDATE call SET wrappable = 0, form = '', reason = 'shared_with_c' WHERE form NOT IN ('', 'statement')"
+             " AND file IN (SELECT tu_file.file FROM tu_file JOIN tu ON tu.id = tu_file.tu WHERE tu.lang = 'c');"
+             "DELETE FROM address WHERE file NOT IN (SELECT id FROM file)") ||
+         fail("write");
 }
 
 bool FactsStore::commit() {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 // facts.db as the scan sees it: which units are still fresh, and how new rows replace old ones.
 //
 // Everything between begin() and commit() is one transaction: an interrupted scan leaves the old facts. Rows keep

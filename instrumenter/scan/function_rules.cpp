@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "instrumenter/scan/function_rules.h"
 
 #include "instrumenter/scan/decl_text.h"
@@ -95,13 +96,10 @@ bool holdsLoop(const Stmt *Node) {
 }
 
 // Without loops and calls every statement runs once at most: shorter than its probe, however many there are.
-bool tinyBody(const CompoundStmt *Body) {
-  return Body && !holdsLoop(Body);
-}
+bool tinyBody(const CompoundStmt *Body) { return Body && !holdsLoop(Body); }
 
 // Sets File, BodyBegin and BodyEnd; the reason when the brace has no byte in a project file.
-std::string placeBody(const CompoundStmt *Body, const FunctionDecl *Function, SourceRanges &Ranges,
-                      FunctionRow &Row) {
+std::string placeBody(const CompoundStmt *Body, const FunctionDecl *Function, SourceRanges &Ranges, FunctionRow &Row) {
   const SourceManager &Sources = Ranges.sources();
   std::optional<FileRange> Open = Body ? Ranges.tokenSpelling(Body->getLBracLoc()) : std::nullopt;
   std::optional<uint32_t> Here = Ranges.projectFileAt(Function->getLocation());
@@ -117,8 +115,7 @@ std::string placeBody(const CompoundStmt *Body, const FunctionDecl *Function, So
   StringRef Text = Sources.getBufferData(Sources.getFileID(Sources.getSpellingLoc(Body->getLBracLoc())));
   Row.BodyBegin = Open->End;
   std::optional<FileRange> Close = Ranges.tokenSpelling(Body->getRBracLoc());
-  if (Close && Close->File == Row.File && Close->End > Open->End &&
-      Text[static_cast<size_t>(Close->End - 1)] == '}')
+  if (Close && Close->File == Row.File && Close->End > Open->End && Text[static_cast<size_t>(Close->End - 1)] == '}')
     Row.BodyEnd = Close->End - 1;
   if (Open->End < 1 || static_cast<size_t>(Open->End) > Text.size() || Text[static_cast<size_t>(Open->End - 1)] != '{')
     return "brace_mismatch"; // a digraph, or a brace that was pasted together

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 // What can be said of a function without looking into its body: where its probes go, and why they may not.
 #ifndef VPROF_SCAN_FUNCTION_RULES_H
 #define VPROF_SCAN_FUNCTION_RULES_H

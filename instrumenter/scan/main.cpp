@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 // vprof-scan: reads a compilation database, parses what changed, and brings facts.db up to date.
 #include "instrumenter/scan/compile_database.h"
 #include "instrumenter/scan/facts_store.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "instrumenter/scan/parse.h"
 
 #include "instrumenter/scan/fact_visitor.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 // One translation unit through Clang: TranslationUnit -> TuFacts.
 #ifndef VPROF_SCAN_PARSE_H
 #define VPROF_SCAN_PARSE_H

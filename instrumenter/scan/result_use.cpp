@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 // The climb (result_use.h). An expression that it does not know counts as one that goes on after the call.
 #include "instrumenter/scan/result_use.h"
 
@@ -81,7 +82,7 @@ private:
       return Copy->isElidable() ? std::nullopt : std::optional(inner());
     if (const auto *List = dyn_cast<InitListExpr>(E))
       return List->getNumInits() && List->getInit(List->getNumInits() - 1) == Below ? std::nullopt
-                                                                                     : std::optional(inner());
+                                                                                    : std::optional(inner());
     if (isa<CXXThrowExpr>(E))
       return Arm || Held ? std::optional(inner()) : std::optional(ResultUse::Last);
     if (const auto *New = dyn_cast<CXXNewExpr>(E))

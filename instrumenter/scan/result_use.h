@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 // What becomes of a call's result, read from the way between the call and the end of its full expression.
 //
 // Only this decides whether the result of a class type may be looked at on its way: a result that a reference is bound

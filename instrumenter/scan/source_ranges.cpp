@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "instrumenter/scan/source_ranges.h"
 
 #include "clang/Lex/Lexer.h"
@@ -146,8 +147,8 @@ std::optional<SourceRange> SourceRanges::toFile(SourceRange Range) const {
       Begin = Outer;
     }
     if (EndDepth >= BeginDepth) {
-      SourceLocation Past = End.getLocWithOffset(Lexer::MeasureTokenLength(Sources->getSpellingLoc(End), *Sources,
-                                                                          *Options));
+      SourceLocation Past =
+          End.getLocWithOffset(Lexer::MeasureTokenLength(Sources->getSpellingLoc(End), *Sources, *Options));
       SourceLocation Outer;
       if (!Sources->isAtEndOfImmediateMacroExpansion(Past, &Outer))
         return std::nullopt;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 // From Clang's locations to bytes of project files, through macros.
 //
 // A range maps to file bytes when it is plain text, lies in one macro argument, or is exactly a whole macro
@@ -54,7 +55,7 @@ private:
   TuFacts &Facts;
   const clang::SourceManager *Sources = nullptr;
   const clang::LangOptions *Options = nullptr;
-  llvm::DenseMap<clang::FileID, int64_t> Known; // index or -1
+  llvm::DenseMap<clang::FileID, int64_t> Known;                        // index or -1
   std::vector<std::vector<std::pair<int64_t, int64_t>>> FragileByFile; // by index into TuFacts::Files
 };
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 // Each worker has two pipes: the scan writes a unit's index, the worker answers with {index, size, bytes}. The
 // worker sends the facts of a header's function only once, however many of its units include the header.
 #include "instrumenter/scan/workers.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 // Worker processes that parse units side by side. A crash of Clang costs one unit, not the scan.
 #ifndef VPROF_SCAN_WORKERS_H
 #define VPROF_SCAN_WORKERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "instrumenter/scan/wrap_rules.h"
 
 #include "clang/AST/ASTContext.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 // What may enclose a call (docs/design/call-sites.md)? The words are those of docs/facts.md.
 #ifndef VPROF_SCAN_WRAP_RULES_H
 #define VPROF_SCAN_WRAP_RULES_H
@@ -10,14 +11,14 @@ namespace vprof {
 
 // What surrounds the call where it stands.
 struct CallPlace {
-  bool Constant = false;      // constant expression, array bound, initialiser of a static variable
-  bool MaybeConstant = false; // constant only if the callee lets it be
-  bool Assembly = false;      // operand of an asm statement
-  bool CallerRefuses = false; // the function cannot be instrumented either
-  bool Initialiser = false;   // of a member or base: runs before the constructor's probe
-  bool Pattern = false;       // in a template: its instantiations decide
-  bool Template = false;      // in a template's pattern or an instantiation
-  bool RangeInit = false;     // what a range-for walks over
+  bool Constant = false;               // constant expression, array bound, initialiser of a static variable
+  bool MaybeConstant = false;          // constant only if the callee lets it be
+  bool Assembly = false;               // operand of an asm statement
+  bool CallerRefuses = false;          // the function cannot be instrumented either
+  bool Initialiser = false;            // of a member or base: runs before the constructor's probe
+  bool Pattern = false;                // in a template: its instantiations decide
+  bool Template = false;               // in a template's pattern or an instantiation
+  bool RangeInit = false;              // what a range-for walks over
   const clang::Stmt *Parent = nullptr; // directly above, parentheses skipped
   ResultUse Use = ResultUse::Object;
 };

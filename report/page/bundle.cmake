@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Makes the page without data: cmake -DD3_DIR=DIR -DOUTPUT=FILE -P bundle.cmake
 # Each line "@include NAME@" of page.html is replaced by the file of that name; "@d3@" by the modules below, in this order.
 # The versions are pinned: other ones may draw otherwise, so they are refused.

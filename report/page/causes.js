@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What causes it: the ranked factors. */
 let causesShown = 12;
 function verdictBadge(v) {

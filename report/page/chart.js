@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What charts share: lines, labels and the axis of values. Coordinates are those of the chart's frame:
  * W and H with margins l, r, t, b. */
 const shortDuration = ns => duration(ns).replace(/\.0+ /, " ");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* In which code: excerpts, with the calls marked whose time is measured, and a way into the editor. */
 let showCode = () => {};
 const editors = {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How variable: tiles, histogram, over time, types. */
 function summary() {
 	const box = document.getElementById("head"),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Search, theme, keyboard; then everything is drawn. */
 function find(text) {
 	const want = text.trim().toLowerCase(), by = new Map();

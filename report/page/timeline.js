@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The critical paths of single intervals in time. shown.example is the interval drawn; shown.view is the part
  * of it that is drawn, [from, to] in ns since its begin, or null for all of it. */
 const TIMELINE = { W: 1120, l: 150, r: 8 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What was decided, and how far to trust it. */
 /* A person's verdict (vprof review) stands before the drill-down's of the same factor. */
 function verdictList(known) {

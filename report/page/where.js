@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where: the tree as an icicle. A child's width is its value; where children together exceed their parent
  * (they move against one another) they are scaled to fit. What the children lack in the variance view is
  * what they share: their covariance, hatched. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Why: what others did under each wait, and the critical paths of single intervals (timeline.js). */
 /* Waits of the interval itself, summed by place and object. */
 function waits() {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Values as a person reads them, and elements made without ever parsing text as HTML. */
 const finite = x => typeof x === "number" && isFinite(x);
 const count = x => finite(x) ? x.toLocaleString("en-US") : "-";

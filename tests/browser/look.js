@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs in the page after it is drawn: looks at it and works it as a person would. Writes "ok" or what is wrong. */
 addEventListener("load", () => {
 	const wrong = [], d = document.documentElement.dataset, kind = "@KIND@", $ = (s, e) => (e || document).querySelector(s), all = s => [...document.querySelectorAll(s)];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* make_page KIND FILE: a page as vprof report --html makes it, of results that are made up. KIND: plain, hostile (names that would be
- * markup, 10 kB long, no UTF-8), large (20,000 nodes, of a million intervals), empty. */
+/* make_page KIND FILE: a page as vprof report --html makes it, of results that are made up. KIND: plain, hostile (names
+ * that would be markup, 10 kB long, no UTF-8), large (20,000 nodes, of a million intervals), empty. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +11,18 @@
 
 static char long_name[10241];
 static const char *const hostile[] = {
-	"<script>document.documentElement.dataset.pwned=1</script>", "\"><img src=x onerror=\"document.documentElement.dataset.pwned=1\">",
-	"</script><script>document.documentElement.dataset.pwned=1</script>", "<!--", "-->", "'`${document.documentElement.dataset.pwned=1}`",
-	"\xff\xfe not UTF-8 \xc3", "\xed\xa0\x80 surrogate", "a\001b\177c", "]]>&lt;&amp;", "javascript:alert(1)", long_name,
+	"<script>document.documentElement.dataset.pwned=1</script>",
+	"\"><img src=x onerror=\"document.documentElement.dataset.pwned=1\">",
+	"</script><script>document.documentElement.dataset.pwned=1</script>",
+	"<!--",
+	"-->",
+	"'`${document.documentElement.dataset.pwned=1}`",
+	"\xff\xfe not UTF-8 \xc3",
+	"\xed\xa0\x80 surrogate",
+	"a\001b\177c",
+	"]]>&lt;&amp;",
+	"javascript:alert(1)",
+	long_name,
 };
 
 #define N_HOSTILE (sizeof hostile / sizeof *hostile)
@@ -38,11 +47,16 @@ static void make_nodes(struct vprof_results *r, const char *kind, size_t n, size
 		struct vprof_node *x = &r->nodes[i];
 		size_t parent = i ? (i - 1) / width : 0, first = i * width + 1;
 
-		*x = (struct vprof_node){ .kind = i ? VPROF_NODE_FUNCTION : VPROF_NODE_INTERVAL, .parent = (uint32_t)parent,
+		*x = (struct vprof_node){ .kind = i ? VPROF_NODE_FUNCTION : VPROF_NODE_INTERVAL,
+					  .parent = (uint32_t)parent,
 					  .first_child = first < n ? (uint32_t)first : 0,
-					  .n_children = first < n ? (uint32_t)(first + width <= n ? width : n - first) : 0,
-					  .depth = i ? r->nodes[parent].depth + 1 : 0, .n_intervals = r->n_complete, .n_calls = r->n_complete,
-					  .n_timed = r->n_complete, .preempted_ns = NAN };
+					  .n_children = first < n ? (uint32_t)(first + width <= n ? width : n - first) :
+								    0,
+					  .depth = i ? r->nodes[parent].depth + 1 : 0,
+					  .n_intervals = r->n_complete,
+					  .n_calls = r->n_complete,
+					  .n_timed = r->n_complete,
+					  .preempted_ns = NAN };
 		x->share = i ? r->nodes[parent].share * 0.9 / (double)width * (i % width ? 0.5 : 1.5) : 1;
 		x->mean_ns = i ? r->nodes[parent].mean_ns * 0.9 / (double)width : r->mean_ns;
 		x->var_ns2 = x->share * r->var_ns2;
@@ -64,8 +78,10 @@ static void make_pairs(struct vprof_results *r, size_t most)
 	r->covariances = calloc(most, sizeof *r->covariances);
 	for (size_t p = 0; p < r->n_nodes && r->n_covariances < most; p++)
 		for (uint32_t a = r->nodes[p].first_child; a < r->nodes[p].first_child + r->nodes[p].n_children; a++)
-			for (uint32_t b = a + 1; b < r->nodes[p].first_child + r->nodes[p].n_children && r->n_covariances < most; b++)
-				r->covariances[r->n_covariances++] = (struct vprof_covariance){ a, b, 1, 0.01 / (double)(p + 1), 0.5, 0 };
+			for (uint32_t b = a + 1;
+			     b < r->nodes[p].first_child + r->nodes[p].n_children && r->n_covariances < most; b++)
+				r->covariances[r->n_covariances++] =
+					(struct vprof_covariance){ a, b, 1, 0.01 / (double)(p + 1), 0.5, 0 };
 }
 
 static void make_factors(struct vprof_results *r, size_t n)
@@ -79,12 +95,28 @@ static void make_factors(struct vprof_results *r, size_t n)
 
 		snprintf(key, sizeof key, "v:%zu", i);
 		nodes[0] = (uint32_t)(i + 1);
-		*f = (struct vprof_factor){ .kind = VPROF_FACTOR_VARIANCE, .node_kind = VPROF_NODE_FUNCTION, .key = vprof_results_string(r, key),
-					    .name = r->nodes[i + 1].name, .name_a = r->nodes[i + 1].name, .name_b = "", .share = r->nodes[i + 1].share,
-					    .share_low = r->nodes[i + 1].share * 0.8, .share_high = r->nodes[i + 1].share * 1.2, .place_kept = 0.9,
-					    .mean_ns = r->nodes[i + 1].mean_ns, .sd_ns = 10, .n_calls = 7, .n_timed = 7, .nodes = nodes, .n_nodes = 1,
-					    .between_share = NAN, .work_share = NAN, .share_unprobed = NAN, .preempted_share = NAN,
-					    .verdict = i == 1 ? "culprit" : "", .note = i == 1 ? r->nodes[1].name : "" };
+		*f = (struct vprof_factor){ .kind = VPROF_FACTOR_VARIANCE,
+					    .node_kind = VPROF_NODE_FUNCTION,
+					    .key = vprof_results_string(r, key),
+					    .name = r->nodes[i + 1].name,
+					    .name_a = r->nodes[i + 1].name,
+					    .name_b = "",
+					    .share = r->nodes[i + 1].share,
+					    .share_low = r->nodes[i + 1].share * 0.8,
+					    .share_high = r->nodes[i + 1].share * 1.2,
+					    .place_kept = 0.9,
+					    .mean_ns = r->nodes[i + 1].mean_ns,
+					    .sd_ns = 10,
+					    .n_calls = 7,
+					    .n_timed = 7,
+					    .nodes = nodes,
+					    .n_nodes = 1,
+					    .between_share = NAN,
+					    .work_share = NAN,
+					    .share_unprobed = NAN,
+					    .preempted_share = NAN,
+					    .verdict = i == 1 ? "culprit" : "",
+					    .note = i == 1 ? r->nodes[1].name : "" };
 		r->nodes[i + 1].factor = (uint32_t)i + 1;
 	}
 	r->n_selected = n < 3 ? n : 3;
@@ -95,25 +127,33 @@ static void make_rest(struct vprof_results *r, const char *kind)
 	r->types = calloc(2, sizeof *r->types);
 	r->n_types = 2;
 	for (size_t i = 0; i < 2; i++)
-		r->types[i] = (struct vprof_type){ vprof_results_string(r, name_of(kind, i)), r->n_complete / 2, 1000, 100, 0.1, 0.4 };
+		r->types[i] = (struct vprof_type){
+			vprof_results_string(r, name_of(kind, i)), r->n_complete / 2, 1000, 100, 0.1, 0.4
+		};
 	/* Bounds that differ as they are read in the plain page only. */
 	r->between_types = !strcmp(kind, "plain") ? 0.2 : 0.0002;
 	r->between_low = r->between_types / 2;
 	r->between_high = r->between_types * 1.5;
 	r->histogram = calloc(200, sizeof *r->histogram);
 	for (size_t i = 0; i < 200; i++)
-		r->histogram[r->n_histogram++] = (struct vprof_bucket){ 1000 * pow(1.06, (double)i), 1000 * pow(1.06, (double)i + 1), 1 + r->n_complete / (1 + i * i), 0 };
+		r->histogram[r->n_histogram++] = (struct vprof_bucket){ 1000 * pow(1.06, (double)i),
+									1000 * pow(1.06, (double)i + 1),
+									1 + r->n_complete / (1 + i * i), 0 };
 	r->periods = calloc(200, sizeof *r->periods);
 	for (size_t i = 0; i < 200; i++)
-		r->periods[r->n_periods++] = (struct vprof_period){ 1e7 * (double)i, 1e7 * (double)(i + 1), 9, 1500, 1000, 5000, 9000 };
+		r->periods[r->n_periods++] =
+			(struct vprof_period){ 1e7 * (double)i, 1e7 * (double)(i + 1), 9, 1500, 1000, 5000, 9000 };
 	r->threads = calloc(1, sizeof *r->threads);
 	r->threads[r->n_threads++].name = vprof_results_string(r, name_of(kind, 0));
 	r->examples = calloc(2, sizeof *r->examples);
 	r->pieces = calloc(4, sizeof *r->pieces);
 	for (uint32_t i = 0; i < 2; i++) {
-		r->examples[r->n_examples++] = (struct vprof_example){ i ? "median" : "slowest", 1, 1000, 5, name_of(kind, i), 2 * i, 2, 0 };
-		r->pieces[r->n_pieces++] = (struct vprof_shown_piece){ 0, 1000, "wait", 0, 0, 0, name_of(kind, i + 2), "0x1234" };
-		r->pieces[r->n_pieces++] = (struct vprof_shown_piece){ 10, 900, "call", 0, 0, 0, name_of(kind, i + 5), "" };
+		r->examples[r->n_examples++] =
+			(struct vprof_example){ i ? "median" : "slowest", 1, 1000, 5, name_of(kind, i), 2 * i, 2, 0 };
+		r->pieces[r->n_pieces++] =
+			(struct vprof_shown_piece){ 0, 1000, "wait", 0, 0, 0, name_of(kind, i + 2), "0x1234" };
+		r->pieces[r->n_pieces++] =
+			(struct vprof_shown_piece){ 10, 900, "call", 0, 0, 0, name_of(kind, i + 5), "" };
 	}
 	r->warnings = calloc(1, sizeof *r->warnings);
 	r->warnings[r->n_warnings++] = strdup(name_of(kind, 2));
@@ -125,7 +165,11 @@ int main(int argc, char **argv)
 	struct vprof_text text = VPROF_TEXT_INIT;
 	struct vprof_error err = { "" };
 	struct vprof_page_round round = { .run = strdup("0001"), .state = strdup("decided") };
-	struct vprof_page page = { .results = r, .root = "/nonexistent", .version = "0", .run_date = "2026-01-02 03:04", .rounds = &round,
+	struct vprof_page page = { .results = r,
+				   .root = "/nonexistent",
+				   .version = "0",
+				   .run_date = "2026-01-02 03:04",
+				   .rounds = &round,
 				   .n_rounds = 1 };
 	const char *kind = argc == 3 ? argv[1] : "";
 	int is_large = !strcmp(kind, "large"), status = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* make_hostile FOLDER: a run whose names would break every format that took them as they are, exported in all formats to
- * FOLDER/hostile.FORMAT. The trace is written, analysed and read again as any other. */
+/* make_hostile FOLDER: a run whose names would break every format that took them as they are, exported in all formats
+ * to FOLDER/hostile.FORMAT. The trace is written, analysed and read again as any other. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,9 +16,22 @@
 
 static char long_name[10241];
 static const char *const names[] = {
-	"\"quoted\", with, commas", "back\\slash\\", "two\nlines\r\nof it", "semi;colon;s", "\xff\xfe not UTF-8 \xc3", "\xed\xa0\x80 surrogate",
-	"a\001b\033[31mc\177d", "{0} {lambda()#1}", "= 1 + 1", " blanks ", "</script><script>", "\xe2\x80\xa8 separator", "\xf0\x9f\x90\x8c 7",
-	"%s%n%d", "..\\..//etc/%00passwd?a#b", long_name,
+	"\"quoted\", with, commas",
+	"back\\slash\\",
+	"two\nlines\r\nof it",
+	"semi;colon;s",
+	"\xff\xfe not UTF-8 \xc3",
+	"\xed\xa0\x80 surrogate",
+	"a\001b\033[31mc\177d",
+	"{0} {lambda()#1}",
+	"= 1 + 1",
+	" blanks ",
+	"</script><script>",
+	"\xe2\x80\xa8 separator",
+	"\xf0\x9f\x90\x8c 7",
+	"%s%n%d",
+	"..\\..//etc/%00passwd?a#b",
+	long_name,
 };
 
 #define N_NAMES (sizeof names / sizeof *names)
@@ -41,7 +54,7 @@ static void make_trace(struct hand_trace *h)
 		}
 		for (uint32_t k = N_NAMES; k > 0; k--)
 			hand_call(a, F(k), t + k, t + d + 100 - k);
-		hand_call(a, F(2), t + d + 50, t + d + 200); /* overlaps what cannot overlap */
+		hand_call(a, F(2), t + d + 50, t + d + 200);	  /* overlaps what cannot overlap */
 		hand_call(a, F(90000), t + d + 200, t + d + 200); /* in no plan, of no length */
 		hand_mark_of(c, VP_KIND_RESUME, names[i % 7], i ^ UINT64_MAX, t + d + 300);
 		hand_mark_of(a, VP_KIND_END, names[i % 7], i ^ UINT64_MAX, t + d + 400);
@@ -58,22 +71,35 @@ static struct vprof_plan *make_plan(void)
 	assert_non_null(plan);
 	plan->graph_height = N_NAMES;
 	for (uint32_t i = 1; i <= N_NAMES; i++)
-		assert_int_equal(vprof_plan_add(plan, &(struct vprof_probe){
-			.code = F(i), .kind = VPROF_PROBE_FUNCTION, .fact_id = i, .mask = VPROF_MASK_ANY, .context = VPROF_CONTEXT_FIRST,
-			.broken_down = 1, .height = (uint32_t)N_NAMES - i, .n_children = 1, .name = names[i - 1], .display = names[i - 1],
-			.file = names[(i + 5) % N_NAMES], .line = (int)i, .caller = "" }), 0);
+		assert_int_equal(vprof_plan_add(plan, &(struct vprof_probe){ .code = F(i),
+									     .kind = VPROF_PROBE_FUNCTION,
+									     .fact_id = i,
+									     .mask = VPROF_MASK_ANY,
+									     .context = VPROF_CONTEXT_FIRST,
+									     .broken_down = 1,
+									     .height = (uint32_t)N_NAMES - i,
+									     .n_children = 1,
+									     .name = names[i - 1],
+									     .display = names[i - 1],
+									     .file = names[(i + 5) % N_NAMES],
+									     .line = (int)i,
+									     .caller = "" }),
+				 0);
 	return plan;
 }
 
-static int export(const struct vprof_export_format *format, const struct vprof_results *r, const char *trace, const char *plan,
-		  const char *folder)
+static int export(const struct vprof_export_format *format, const struct vprof_results *r, const char *trace,
+		  const char *plan, const char *folder)
 {
-	struct vprof_part_options o = { .trace_dir = trace, .plan_path = plan, .name = r->interval, .limit = format->limit };
+	struct vprof_part_options o = {
+		.trace_dir = trace, .plan_path = plan, .name = r->interval, .limit = format->limit
+	};
 	struct vprof_export e = { .results = r, .root = "/pro\"ject\n\xff", .version = "0.0.0" };
 	struct vprof_trace_part *part = NULL;
 	struct vprof_error err = { "" };
 	char path[4096];
-	int rc = format->part == VPROF_PART_NONE ? vprof_export_check(r, &err) : vprof_part_open(&part, format->part, &o, &err);
+	int rc = format->part == VPROF_PART_NONE ? vprof_export_check(r, &err) :
+						   vprof_part_open(&part, format->part, &o, &err);
 
 	snprintf(path, sizeof path, "%s/hostile.%s", folder, format->name);
 	e.part = part;

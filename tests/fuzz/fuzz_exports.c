@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Results and traces in all formats of export/. What begins with '{' is a results.json, else it is a trace (fuzz_made_trace.h), whose last
- * byte chooses the format and the part. Whatever the input, what is written must be right in its format: text is UTF-8, JSON parses, rows of CSV are of
- * one length, a protocol buffer's fields fill it, and no time is negative.
+/* Results and traces in all formats of export/. What begins with '{' is a results.json, else it is a trace
+ * (fuzz_made_trace.h), whose last byte chooses the format and the part. Whatever the input, what is written must be
+ * right in its format: text is UTF-8, JSON parses, rows of CSV are of one length, a protocol buffer's fields fill it,
+ * and no time is negative.
  */
 #include <math.h>
 #include <stdio.h>
@@ -41,8 +42,10 @@ static void check_trace_events(const struct vprof_export_format *format, const c
 	const cJSON *event;
 
 	check(cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(o, "traceEvents")), format, "no events");
-	cJSON_ArrayForEach(event, cJSON_GetObjectItemCaseSensitive(o, "traceEvents")) {
-		const cJSON *at = cJSON_GetObjectItemCaseSensitive(event, "ts"), *length = cJSON_GetObjectItemCaseSensitive(event, "dur");
+	cJSON_ArrayForEach(event, cJSON_GetObjectItemCaseSensitive(o, "traceEvents"))
+	{
+		const cJSON *at = cJSON_GetObjectItemCaseSensitive(event, "ts"),
+			    *length = cJSON_GetObjectItemCaseSensitive(event, "dur");
 
 		check(!at || at->valuedouble * 1e3 <= TIME_MAX, format, "a time that wrapped");
 		check(!length || length->valuedouble * 1e3 <= TIME_MAX, format, "a length that wrapped");
@@ -51,15 +54,23 @@ static void check_trace_events(const struct vprof_export_format *format, const c
 
 static void check_spans(const struct vprof_export_format *format, const cJSON *o)
 {
-	const cJSON *spans = cJSON_GetObjectItemCaseSensitive(cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(
-		cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(o, "resourceSpans"), 0), "scopeSpans"), 0), "spans"), *span;
+	const cJSON *spans = cJSON_GetObjectItemCaseSensitive(
+			    cJSON_GetArrayItem(
+				    cJSON_GetObjectItemCaseSensitive(
+					    cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(o, "resourceSpans"), 0),
+					    "scopeSpans"),
+				    0),
+			    "spans"),
+		    *span;
 
 	check(cJSON_IsArray(spans), format, "no spans");
-	cJSON_ArrayForEach(span, spans) {
+	cJSON_ArrayForEach(span, spans)
+	{
 		const char *from = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(span, "startTimeUnixNano"));
 		const char *to = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(span, "endTimeUnixNano"));
 
-		check(from && to && strtoull(from, NULL, 10) <= strtoull(to, NULL, 10), format, "it ends before it begins");
+		check(from && to && strtoull(from, NULL, 10) <= strtoull(to, NULL, 10), format,
+		      "it ends before it begins");
 	}
 }
 
@@ -68,7 +79,8 @@ static void check_profiles(const struct vprof_export_format *format, const cJSON
 {
 	const cJSON *profile, *weight;
 
-	cJSON_ArrayForEach(profile, cJSON_GetObjectItemCaseSensitive(o, "profiles")) {
+	cJSON_ArrayForEach(profile, cJSON_GetObjectItemCaseSensitive(o, "profiles"))
+	{
 		double end = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(profile, "endValue")), sum = 0;
 
 		cJSON_ArrayForEach(weight, cJSON_GetObjectItemCaseSensitive(profile, "weights"))
@@ -126,7 +138,8 @@ static void check_folded(const struct vprof_export_format *format, const char *s
 		check(end != NULL, format, "an open line");
 		for (weight = end; weight > s && weight[-1] != ' '; weight--)
 			;
-		check(weight - 1 > s && strspn(weight, "0123456789") == (size_t)(end - weight) && end > weight, format, "no weight");
+		check(weight - 1 > s && strspn(weight, "0123456789") == (size_t)(end - weight) && end > weight, format,
+		      "no weight");
 	}
 }
 
@@ -169,7 +182,8 @@ static void check_protobuf(const struct vprof_export_format *format, const unsig
 	}
 }
 
-static void export(const struct vprof_export_format *format, const struct vprof_results *r, const struct vprof_trace_part *part)
+static void export(const struct vprof_export_format *format, const struct vprof_results *r,
+		   const struct vprof_trace_part *part)
 {
 	struct vprof_export e = { .results = r, .part = part, .root = "/", .version = "0" };
 	struct vprof_error err = { "" };
@@ -212,8 +226,8 @@ static void export_results(const struct vprof_results *r)
 static void export_trace(const char *plan_path, uint8_t choice)
 {
 	static const struct vprof_part_options parts[] = {
-		{ .which = NULL }, { .which = "slowest" }, { .which = "median" }, { .from_ns = 1e3, .to_ns = 1e6 }, { .limit = 3 },
-		{ .from_ns = 1e5 }, { .which = "1" }, { .limit = 100, .to_ns = 1e8 },
+		{ .which = NULL }, { .which = "slowest" }, { .which = "median" }, { .from_ns = 1e3, .to_ns = 1e6 },
+		{ .limit = 3 },	   { .from_ns = 1e5 },	   { .which = "1" },	  { .limit = 100, .to_ns = 1e8 },
 	};
 	static const char *const formats[] = { "perfetto", "chrome", "otlp", "csv-intervals" };
 	const struct vprof_export_format *format = vprof_export_find(formats[choice / 8 % 4]);

@@ -13,9 +13,16 @@ static unsigned char file[sizeof(struct vp_file_header) + THREADS * (sizeof(stru
 
 static size_t make_file(const uint8_t *data, size_t n)
 {
-	struct vp_file_header h = { .magic = VP_FILE_MAGIC, .version = VP_FORMAT_VERSION, .clock = VP_CLOCK_MONOTONIC,
-				    .ns_per_tick = 1, .start_ticks = 1, .start_ns = 1, .end_ticks = 1u << 30, .end_ns = 1u << 30,
-				    .n_chunks = THREADS, .has_switches = 1 };
+	struct vp_file_header h = { .magic = VP_FILE_MAGIC,
+				    .version = VP_FORMAT_VERSION,
+				    .clock = VP_CLOCK_MONOTONIC,
+				    .ns_per_tick = 1,
+				    .start_ticks = 1,
+				    .start_ns = 1,
+				    .end_ticks = 1u << 30,
+				    .end_ns = 1u << 30,
+				    .n_chunks = THREADS,
+				    .has_switches = 1 };
 	size_t size = sizeof h;
 
 	memcpy(file, &h, sizeof h);
@@ -23,9 +30,12 @@ static size_t make_file(const uint8_t *data, size_t n)
 		struct vp_chunk_header *c = (void *)(file + size);
 
 		/* The last two are a processor's and the recording windows'. Two processes share the others. */
-		*c = (struct vp_chunk_header){ .magic = VP_CHUNK_MAGIC, .pid = 1 + thread % 2, .tid = thread + 1,
+		*c = (struct vp_chunk_header){ .magic = VP_CHUNK_MAGIC,
+					       .pid = 1 + thread % 2,
+					       .tid = thread + 1,
 					       .thread_seq = thread == 7 ? VP_THREAD_WINDOWS :
-							     thread == 6 ? VP_THREAD_PROCESSOR : thread + 1,
+							     thread == 6 ? VP_THREAD_PROCESSOR :
+									   thread + 1,
 					       .process_seq = thread >= 6 ? 1 : 1 + thread % 2 };
 		size += sizeof *c;
 		for (size_t at = 0; at + 17 <= n && c->n_bytes < UNITS_MAX * 16; at += 17) {
@@ -48,10 +58,19 @@ struct vprof_plan *fuzz_make_plan(void)
 
 	for (uint32_t i = 0; plan && i < 8; i++) {
 		name[1] = (char)('0' + i);
-		vprof_plan_add(plan, &(struct vprof_probe){ .code = VP_CODE_FUNCTION + i, .kind = VPROF_PROBE_FUNCTION, .fact_id = i,
-							    .mask = VPROF_MASK_ANY, .context = VPROF_CONTEXT_FIRST, .broken_down = i % 2,
-							    .height = 8 - i, .n_children = 2, .name = name, .display = name,
-							    .file = "f.c", .line = 1, .caller = "" });
+		vprof_plan_add(plan, &(struct vprof_probe){ .code = VP_CODE_FUNCTION + i,
+							    .kind = VPROF_PROBE_FUNCTION,
+							    .fact_id = i,
+							    .mask = VPROF_MASK_ANY,
+							    .context = VPROF_CONTEXT_FIRST,
+							    .broken_down = i % 2,
+							    .height = 8 - i,
+							    .n_children = 2,
+							    .name = name,
+							    .display = name,
+							    .file = "f.c",
+							    .line = 1,
+							    .caller = "" });
 	}
 	return plan;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A trace from a fuzzer's bytes, and a plan for its calls.
  *
- * The first byte chooses: even, the rest is records.vpt as it is; odd, the rest is items of 17 bytes, each a thread and one unit of
- * its records, from which a file with right headers is made: so most inputs get past the reader.
+ * The first byte chooses: even, the rest is records.vpt as it is; odd, the rest is items of 17 bytes, each a thread and
+ * one unit of its records, from which a file with right headers is made: so most inputs get past the reader.
  */
 #ifndef VPROF_FUZZ_MADE_TRACE_H
 #define VPROF_FUZZ_MADE_TRACE_H

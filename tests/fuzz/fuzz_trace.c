@@ -31,7 +31,8 @@ static void show(struct vprof_results *r)
 	struct vprof_error err = { "" };
 	const char *path = fuzz_file("results.json", "", 0);
 
-	if (vprof_report_text(r, &o, &text, &err) || vprof_results_write(r, path, &err) || vprof_results_read(&again, path, &err)) {
+	if (vprof_report_text(r, &o, &text, &err) || vprof_results_write(r, path, &err) ||
+	    vprof_results_read(&again, path, &err)) {
 		fprintf(stderr, "%s\n", err.message);
 		abort();
 	}

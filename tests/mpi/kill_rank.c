@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Preloaded into the ranks of an analysis: KILL_RANK dies by SIGKILL as it comes to its KILL_AT-th gather. The others wait for it
- * there, so nothing of what happens next depends on who is fast. Ranks that live tell how many gathers there were. */
+/* Preloaded into the ranks of an analysis: KILL_RANK dies by SIGKILL as it comes to its KILL_AT-th gather. The others
+ * wait for it there, so nothing of what happens next depends on who is fast. Ranks that live tell how many gathers
+ * there were. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,7 +10,8 @@
 
 static int n_gathers;
 
-int MPI_Allgather(const void *mine, int n_mine, MPI_Datatype type_mine, void *all, int n_all, MPI_Datatype type_all, MPI_Comm comm)
+int MPI_Allgather(const void *mine, int n_mine, MPI_Datatype type_mine, void *all, int n_all, MPI_Datatype type_all,
+		  MPI_Comm comm)
 {
 	const char *at = getenv("KILL_AT"), *victim = getenv("KILL_RANK"), *rank = getenv("OMPI_COMM_WORLD_RANK");
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The runtime and the probes compile for aarch64 without a warning; ./check --preset aarch64 runs them.
 # usage: compile_aarch64.sh SOURCE_DIR
 cd "$1" || exit 1

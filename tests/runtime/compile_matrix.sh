@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Compiles and runs probe.h and vprof.h over compilers, standards and options; prints what failed.
 # usage: compile_matrix.sh PROBE_H INCLUDE_DIR SOURCE_DIR WORK_DIR
 probe=$1 include=$2 source=$3 work=$4

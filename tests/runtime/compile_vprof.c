@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* vprof.h alone must compile everywhere, evaluate nothing and leave no unused variable. */
 #include "vprof.h"
 

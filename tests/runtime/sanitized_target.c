@@ -1,5 +1,6 @@
-/* What test_harmless_preload.c runs, built with and without a sanitizer: threads, locks, conditions, a fork. No data race,
- * no leak: a sanitizer that reports something is wrong, and makes the status another one. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What test_harmless_preload.c runs, built with and without a sanitizer: threads, locks, conditions, a fork. No data
+ * race, no leak: a sanitizer that reports something is wrong, and makes the status another one. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -18,7 +19,8 @@ static sem_t sem;
 static int n_done, started;
 
 static void __attribute__((noinline)) call(void)
-{ VP_FUNCTION(0x141, 0xffffffffffffffffUL, 1)
+{
+	VP_FUNCTION(0x141, 0xffffffffffffffffUL, 1)
 }
 
 static void start(void)

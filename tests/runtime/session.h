@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A runtime test is one program: without arguments it opens a collector, runs VPROF_TEST_TARGET (itself, or its like
  * without a sanitizer, whose runtime would have to be loaded before libvprof.so) under libvprof.so, and checks the
  * trace; with "target" it is the target. The collector's process runs inert probes.
@@ -34,17 +35,17 @@
 #define SESSION_SKIP(what, why) printf("skipped under qemu-user: " what ": " why "\n")
 
 static int n_failed;
-static double session_budget; /* share of a processor that recording may take; 0: no limit */
+static double session_budget;	      /* share of a processor that recording may take; 0: no limit */
 static uint32_t session_sample_after; /* calls before hot functions are sampled; 0: every call is recorded */
 
-#define CHECK(condition, ...)                                                                                \
-	do {                                                                                                 \
-		if (!(condition)) {                                                                          \
-			printf("%s:%d: %s: ", __FILE__, __LINE__, #condition);                              \
-			printf(__VA_ARGS__);                                                                 \
-			printf("\n");                                                                        \
-			n_failed++;                                                                          \
-		}                                                                                            \
+#define CHECK(condition, ...)                                                                                          \
+	do {                                                                                                           \
+		if (!(condition)) {                                                                                    \
+			printf("%s:%d: %s: ", __FILE__, __LINE__, #condition);                                         \
+			printf(__VA_ARGS__);                                                                           \
+			printf("\n");                                                                                  \
+			n_failed++;                                                                                    \
+		}                                                                                                      \
 	} while (0)
 
 struct session {
@@ -54,8 +55,8 @@ struct session {
 	char dir[64];
 };
 
-/* What executes VPROF_TEST_TARGET with args (argv[0] too, at most SESSION_ARGS - 4 and the null): fills argv and returns the
- * path. Fit for the child of vfork after a call in its parent. */
+/* What executes VPROF_TEST_TARGET with args (argv[0] too, at most SESSION_ARGS - 4 and the null): fills argv and
+ * returns the path. Fit for the child of vfork after a call in its parent. */
 static inline const char *session_command(char *const args[], char *argv[SESSION_ARGS])
 {
 	static char path[512];
@@ -84,7 +85,7 @@ static inline const char *session_command(char *const args[], char *argv[SESSION
 /* Becomes the target `mode`; returns only when it cannot. */
 static inline void session_exec(const char *mode)
 {
-	char *args[] = {(char *)"target", (char *)"target", (char *)mode, NULL}, *argv[SESSION_ARGS];
+	char *args[] = { (char *)"target", (char *)"target", (char *)mode, NULL }, *argv[SESSION_ARGS];
 	const char *path = session_command(args, argv);
 
 	execv(path, argv);
@@ -93,10 +94,13 @@ static inline void session_exec(const char *mode)
 /* Runs this program's target `mode` and opens its trace. */
 static inline int session_run(struct session *s, const char *mode, uint64_t memory_bytes, int stacks)
 {
-	struct vprof_collector_options o = {.trace_dir = s->dir, .memory_bytes = memory_bytes, .stack_samples = stacks,
-						 .sample_after = session_sample_after, .budget = session_budget};
+	struct vprof_collector_options o = { .trace_dir = s->dir,
+					     .memory_bytes = memory_bytes,
+					     .stack_samples = stacks,
+					     .sample_after = session_sample_after,
+					     .budget = session_budget };
 	struct vprof_collector *c;
-	struct vprof_error err = {""};
+	struct vprof_error err = { "" };
 	pid_t pid;
 
 	memset(s, 0, sizeof(*s));
@@ -165,7 +169,7 @@ static inline void count_one(const struct vprof_trace_thread *th, const struct v
 }
 static inline uint64_t session_count(const struct session *s, uint32_t code)
 {
-	struct count c = {code, 0};
+	struct count c = { code, 0 };
 
 	session_each(s, count_one, &c);
 	return c.n;

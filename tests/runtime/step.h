@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Between test_harmless_step.c and the code that it steps through, which is built into the program and into a shared
  * library. */
 #ifndef VPROF_TESTS_RUNTIME_STEP_H
@@ -30,11 +31,11 @@ struct step_passage {
 	const char *name;
 	void (*prepare)(void); /* may be null */
 	void (*run)(void);
-	int n_frames;	/* call records of STEP_CALL, STEP_LEAF, STEP_ROOT and STEP_SITE in one passage */
-	int n_others;	/* records of ENTER, BEGIN, END, TYPE, WORK and ENQUEUE */
+	int n_frames;	  /* call records of STEP_CALL, STEP_LEAF, STEP_ROOT and STEP_SITE in one passage */
+	int n_others;	  /* records of ENTER, BEGIN, END, TYPE, WORK and ENQUEUE */
 	int forks, jumps; /* a handler may do so */
-	int own_thread; /* a thread that has not met a probe yet */
-	int in_library; /* has its own code there */
+	int own_thread;	  /* a thread that has not met a probe yet */
+	int in_library;	  /* has its own code there */
 	int contends;
 	int is_slow; /* takes the slow path, which may run once in the parent and once in the child */
 };

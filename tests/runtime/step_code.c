@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What test_harmless_step.c steps through, instruction by instruction: every path of a probe, and the wrappers. */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -15,32 +16,38 @@ static struct step_shared *step_shared;
 static volatile int sink_value;
 
 static void __attribute__((noinline)) leaf(void)
-{ VP_FUNCTION(0x163, 0xffffffffffffffffUL, 2)
+{
+	VP_FUNCTION(0x163, 0xffffffffffffffffUL, 2)
 	sink_value++;
 }
 
 static void __attribute__((noinline)) call(void)
-{ VP_FUNCTION(0x162, 0xffffffffffffffffUL, 3)
+{
+	VP_FUNCTION(0x162, 0xffffffffffffffffUL, 3)
 	leaf();
 }
 
 static void __attribute__((noinline)) root(void)
-{ VP_ROOT(0x164, 0xffffffffffffffffUL, 4)
+{
+	VP_ROOT(0x164, 0xffffffffffffffffUL, 4)
 	(__extension__({ VP_SITE(0x800165, 0x10UL, 5) sink_value++; }));
 }
 
 static void handler_calls(void)
-{ VP_FUNCTION(0x166, 0xffffffffffffffffUL, 6)
+{
+	VP_FUNCTION(0x166, 0xffffffffffffffffUL, 6)
 	sink_value++;
 }
 
 static void outer(void (*inside)(void))
-{ VP_FUNCTION(0x161, 0xffffffffffffffffUL, 1)
+{
+	VP_FUNCTION(0x161, 0xffffffffffffffffUL, 1)
 	inside();
 }
 
 static void __attribute__((noinline)) fill_one(void)
-{ VP_FUNCTION(0x167, 0xffffffffffffffffUL, 7)
+{
+	VP_FUNCTION(0x167, 0xffffffffffffffffUL, 7)
 }
 
 static void fill(uint64_t n)
@@ -75,12 +82,14 @@ static void hooks(void)
 }
 
 static void acquire(int *object)
-{ VP_ACQUIRE(1, object, "acquire")
+{
+	VP_ACQUIRE(1, object, "acquire")
 	sink_value++;
 }
 
 static void release(int *object)
-{ VP_RELEASE(2, object)
+{
+	VP_RELEASE(2, object)
 	sink_value++;
 }
 
@@ -165,7 +174,7 @@ static void contend(void)
 static void io(void)
 {
 	char c = 0;
-	struct iovec v = {&c, 1};
+	struct iovec v = { &c, 1 };
 
 	if (write(ends[1], &c, 1) != 1 || read(ends[0], &c, 1) != 1 || writev(ends[1], &v, 1) != 1 ||
 	    readv(ends[0], &v, 1) != 1)
@@ -179,18 +188,31 @@ static void delimit(uint64_t i)
 
 /* No jump out of a lock's call, and no fork where the child would wait for another thread or eat its parent's bytes. */
 static const struct step_passage passages[] = {
-	{.name = "call", .in_library = 1, .run = call, .n_frames = 2, .forks = 1, .jumps = 1},
-	{.name = "root", .in_library = 1, .run = root, .n_frames = 2, .n_others = 1, .forks = 1, .jumps = 1},
-	{.name = "full", .in_library = 1, .prepare = almost_full, .run = call, .n_frames = 2, .forks = 1, .jumps = 1, .is_slow = 1},
-	{.name = "first", .in_library = 1, .run = call, .n_frames = 2, .forks = 1, .jumps = 1, .own_thread = 1, .is_slow = 1},
-	{.name = "hooks", .in_library = 1, .run = hooks, .n_others = 5, .forks = 1, .jumps = 1},
-	{.name = "hooked", .in_library = 1, .run = hooked, .forks = 1, .jumps = 1},
-	{.name = "locks", .prepare = locks_prepare, .run = locks, .forks = 1},
-	{.name = "contended", .prepare = contend_prepare, .run = contend, .n_frames = 4, .contends = 1},
-	{.name = "io", .prepare = locks_prepare, .run = io},
+	{ .name = "call", .in_library = 1, .run = call, .n_frames = 2, .forks = 1, .jumps = 1 },
+	{ .name = "root", .in_library = 1, .run = root, .n_frames = 2, .n_others = 1, .forks = 1, .jumps = 1 },
+	{ .name = "full",
+	  .in_library = 1,
+	  .prepare = almost_full,
+	  .run = call,
+	  .n_frames = 2,
+	  .forks = 1,
+	  .jumps = 1,
+	  .is_slow = 1 },
+	{ .name = "first",
+	  .in_library = 1,
+	  .run = call,
+	  .n_frames = 2,
+	  .forks = 1,
+	  .jumps = 1,
+	  .own_thread = 1,
+	  .is_slow = 1 },
+	{ .name = "hooks", .in_library = 1, .run = hooks, .n_others = 5, .forks = 1, .jumps = 1 },
+	{ .name = "hooked", .in_library = 1, .run = hooked, .forks = 1, .jumps = 1 },
+	{ .name = "locks", .prepare = locks_prepare, .run = locks, .forks = 1 },
+	{ .name = "contended", .prepare = contend_prepare, .run = contend, .n_frames = 4, .contends = 1 },
+	{ .name = "io", .prepare = locks_prepare, .run = io },
 };
 
 __attribute__((visibility("default"))) const struct step_code step_code = {
-	passages, sizeof(passages) / sizeof(passages[0]), &step_shared, outer, handler_calls, fill, delimit,
-	state,
+	passages, sizeof(passages) / sizeof(passages[0]), &step_shared, outer, handler_calls, fill, delimit, state,
 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The target of test_harmless_step.c: a worker thread that its debugger steps through one passage after the other, and
  * the signal handler that interrupts it. A trap is where the debugger takes over; `phase` says why. */
 #define _GNU_SOURCE
@@ -171,7 +172,7 @@ static create *libc_create(void)
 /* argv: program, "target", passage, handler, module (may be empty). */
 int step_target(char **argv)
 {
-	struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
+	struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART };
 	create *create_raw = libc_create();
 	pthread_t id;
 

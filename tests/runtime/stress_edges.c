@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Wake edges against programs that know who released whom, through the real matcher.
  *
- * Every thread names itself with a work record "me". Around a wait it writes "object" (the address waited on) and, right
- * after, "truth": the number of the thread that released it, logged under the lock, or a set of such (SET). A wait of
- * the object between two truths must have one of them as its waker.
+ * Every thread names itself with a work record "me". Around a wait it writes "object" (the address waited on) and,
+ * right after, "truth": the number of the thread that released it, logged under the lock, or a set of such (SET). A
+ * wait of the object between two truths must have one of them as its waker.
  *
  *   stress_edges          a short run of each primitive
  *   stress_edges --all    at least a million blocked waits
@@ -17,7 +18,7 @@
 #include "tests/runtime/session.h"
 #include "tests/runtime/stress_edges.h"
 
-const char *const edge_kinds[] = {"me", "object", "truth"};
+const char *const edge_kinds[] = { "me", "object", "truth" };
 
 struct verdict {
 	uint64_t n_waits, n_missed, n_wrong, n_by_time, n_undecided, n_ready, n_dropped;
@@ -142,17 +143,17 @@ static void run(const struct edge_program *p, int n_threads, int n_processes, in
 
 int main(int argc, char **argv)
 {
-	static const int threads[] = {2, 4, 16};
-	struct verdict all = {0};
+	static const int threads[] = { 2, 4, 16 };
+	struct verdict all = { 0 };
 	int is_all = argc > 1 && strcmp(argv[1], "--all") == 0; /* --all [NAME...] */
 
 	if (argc > 2 && strcmp(argv[1], "target") == 0)
 		return target(argv[2]);
-	printf("%-22s %9s %7s %6s %8s %10s %9s %8s %8s\n", "primitive", "waits", "missed", "wrong", "by time", "undecided",
-	       "no wait", "dropped", "seconds");
+	printf("%-22s %9s %7s %6s %8s %10s %9s %8s %8s\n", "primitive", "waits", "missed", "wrong", "by time",
+	       "undecided", "no wait", "dropped", "seconds");
 	for (size_t i = 0; i < n_edge_programs; i++) {
 		const struct edge_program *p = &edge_programs[i];
-		struct verdict v = {0};
+		struct verdict v = { 0 };
 		int wanted = argc == 1 + is_all;
 
 		for (int k = 1 + is_all; k < argc; k++)
@@ -166,19 +167,21 @@ int main(int argc, char **argv)
 		}
 		for (int k = is_all ? 0 : 1; k < (is_all ? 3 : 2) && p->max_threads > 1; k++)
 			if (threads[k] <= p->max_threads)
-				run(p, threads[k], 1, p->n_rounds * (is_all ? p->all_factor : 1) / (threads[k] / 2), &v);
+				run(p, threads[k], 1, p->n_rounds * (is_all ? p->all_factor : 1) / (threads[k] / 2),
+				    &v);
 		for (int n = is_all ? 2 : 4; p->max_processes >= n && n <= (is_all ? 8 : 4); n *= 2)
 			run(p, n > 4 ? 2 : 1, n, p->n_rounds * (is_all ? p->all_factor : 1) / n, &v);
-		printf("%-22s %9llu %7llu %6llu %8llu %10llu %9llu %8llu %8.1f\n", p->name, (unsigned long long)v.n_waits,
-		       (unsigned long long)v.n_missed, (unsigned long long)v.n_wrong, (unsigned long long)v.n_by_time,
-		       (unsigned long long)v.n_undecided, (unsigned long long)v.n_ready,
-		       (unsigned long long)v.n_dropped, v.seconds);
+		printf("%-22s %9llu %7llu %6llu %8llu %10llu %9llu %8llu %8.1f\n", p->name,
+		       (unsigned long long)v.n_waits, (unsigned long long)v.n_missed, (unsigned long long)v.n_wrong,
+		       (unsigned long long)v.n_by_time, (unsigned long long)v.n_undecided,
+		       (unsigned long long)v.n_ready, (unsigned long long)v.n_dropped, v.seconds);
 		fflush(stdout);
 		CHECK(v.n_waits > 0, "%s: nothing waited", p->name);
 		CHECK(v.n_dropped == 0, "%s: records dropped", p->name);
 		CHECK(v.n_missed == 0, "%s: edges missed", p->name);
 		CHECK(v.n_wrong == 0, "%s: wrong edges", p->name);
-		CHECK((v.n_undecided + v.n_ready) * 100 <= v.n_waits * p->open_percent, "%s: too little is decided", p->name);
+		CHECK((v.n_undecided + v.n_ready) * 100 <= v.n_waits * p->open_percent, "%s: too little is decided",
+		      p->name);
 		all.n_waits += v.n_waits;
 		all.n_missed += v.n_missed;
 		all.n_wrong += v.n_wrong;

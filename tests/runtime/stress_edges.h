@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The programs of stress_edges: each lets threads or processes wait for one another and logs who released whom. */
 #ifndef VPROF_TESTS_RUNTIME_STRESS_EDGES_H
 #define VPROF_TESTS_RUNTIME_STRESS_EDGES_H
@@ -11,7 +12,7 @@ extern "C" {
 #endif
 
 #define EDGE_SET (UINT64_C(1) << 62) /* the truth is a set of threads, bit by number */
-#define EDGE_ANY_POLL 1 /* as the object: the waits of polls; 0: every wait */
+#define EDGE_ANY_POLL 1		     /* as the object: the waits of polls; 0: every wait */
 #define EDGE_SLOTS 64
 
 enum edge_kind { EDGE_ME, EDGE_OBJECT, EDGE_TRUTH };
@@ -24,8 +25,8 @@ struct edge_shared {
 	pthread_barrier_t barrier, second;
 	pthread_cond_t cond, done;
 	sem_t sem;
-	int last;		/* who held the lock last */
-	uint64_t readers;	/* of this epoch, a set */
+	int last;	  /* who held the lock last */
+	uint64_t readers; /* of this epoch, a set */
 	int generation, n_waiting, n_tokens, first_token, tokens[1024];
 	int n_started, n_left;
 	int word[EDGE_SLOTS];
@@ -39,9 +40,9 @@ struct edge_program {
 	const char *name;
 	void (*init)(struct edge_shared *s, int is_shared);
 	void (*thread)(struct edge_shared *s, int me); /* me: from 1 */
-	int max_threads, max_processes; /* 1 thread: processes only */
-	int n_rounds, all_factor;	/* rounds of a thread of a pair in the short run; times that for all */
-	unsigned open_percent; /* may be undecided or no wait, with a reason beside the table's line */
+	int max_threads, max_processes;		       /* 1 thread: processes only */
+	int n_rounds, all_factor; /* rounds of a thread of a pair in the short run; times that for all */
+	unsigned open_percent;	  /* may be undecided or no wait, with a reason beside the table's line */
 };
 
 extern const struct edge_program edge_programs[];

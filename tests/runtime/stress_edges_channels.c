@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Programs of stress_edges that wait for data: a byte, a value or a message carries its writer's number. */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -152,7 +153,7 @@ void edge_run_poll(struct edge_shared *s, int me)
 	edge_object((void *)EDGE_ANY_POLL);
 	for (int i = 0; i < s->n_rounds; i++) {
 		int at = channel_of(s, me, i);
-		struct pollfd p = {s->fds[at][0], POLLIN, 0};
+		struct pollfd p = { s->fds[at][0], POLLIN, 0 };
 		char byte = (char)me;
 
 		if (me % 2) {
@@ -211,7 +212,7 @@ void edge_run_poll_several(struct edge_shared *s, int me)
 	}
 	for (int i = 0; i < s->n_rounds && me % 2;) {
 		int at = me / 2 - 1, empty = is_empty(s, at) && is_empty(s, at + n_pairs);
-		struct pollfd p[2] = {{s->fds[at][0], POLLIN, 0}, {s->fds[at + n_pairs][0], POLLIN, 0}};
+		struct pollfd p[2] = { { s->fds[at][0], POLLIN, 0 }, { s->fds[at + n_pairs][0], POLLIN, 0 } };
 		uint64_t truth = EDGE_SET;
 		char byte;
 
@@ -232,7 +233,7 @@ void edge_run_poll_several(struct edge_shared *s, int me)
 
 void edge_run_epoll(struct edge_shared *s, int me)
 {
-	struct epoll_event e = {.events = EPOLLIN};
+	struct epoll_event e = { .events = EPOLLIN };
 	int set = epoll_create1(0), at = channel_of(s, me, 1);
 
 	edge_object((void *)EDGE_ANY_POLL);
@@ -262,7 +263,7 @@ void edge_run_queue(struct edge_shared *s, int me)
 	struct {
 		long type;
 		int who;
-	} m = {1, me};
+	} m = { 1, me };
 
 	edge_object(NULL);
 	for (int i = 0; i < s->n_rounds; i++) {

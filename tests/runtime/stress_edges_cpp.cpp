@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 // The C++ library's ways to wait, as programs of stress_edges.
 #include <condition_variable>
 #include <future>

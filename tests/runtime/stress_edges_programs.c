@@ -1,5 +1,6 @@
-/* The programs. The truth of a lock is inside it: who held it before. A signal's truth is a token that the signaller adds
- * under the mutex and the waiter takes. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The programs. The truth of a lock is inside it: who held it before. A signal's truth is a token that the signaller
+ * adds under the mutex and the waiter takes. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -215,16 +216,16 @@ static void run_rwlock(struct edge_shared *s, int me)
 		struct timespec t = soon(CLOCK_REALTIME, 1000000000), m = soon(CLOCK_MONOTONIC, 1000000000);
 
 		if (edge_random() % 3 == 0) {
-			edge_must(i % 3 == 0 ? pthread_rwlock_wrlock(&s->rwlock) : i % 3 == 1 ?
-			     pthread_rwlock_timedwrlock(&s->rwlock, &t) :
-			     pthread_rwlock_clockwrlock(&s->rwlock, CLOCK_MONOTONIC, &m));
+			edge_must(i % 3 == 0 ? pthread_rwlock_wrlock(&s->rwlock) :
+				  i % 3 == 1 ? pthread_rwlock_timedwrlock(&s->rwlock, &t) :
+					       pthread_rwlock_clockwrlock(&s->rwlock, CLOCK_MONOTONIC, &m));
 			edge_truth(s->readers ? s->readers | EDGE_SET : (uint64_t)s->last);
 			s->readers = 0;
 			s->last = me;
 		} else {
-			edge_must(i % 3 == 0 ? pthread_rwlock_rdlock(&s->rwlock) : i % 3 == 1 ?
-			     pthread_rwlock_timedrdlock(&s->rwlock, &t) :
-			     pthread_rwlock_clockrdlock(&s->rwlock, CLOCK_MONOTONIC, &m));
+			edge_must(i % 3 == 0 ? pthread_rwlock_rdlock(&s->rwlock) :
+				  i % 3 == 1 ? pthread_rwlock_timedrdlock(&s->rwlock, &t) :
+					       pthread_rwlock_clockrdlock(&s->rwlock, CLOCK_MONOTONIC, &m));
 			edge_truth((uint64_t)s->last);
 			__atomic_or_fetch(&s->readers, UINT64_C(1) << me, __ATOMIC_SEQ_CST);
 		}
@@ -247,8 +248,9 @@ static void sem_rounds(struct edge_shared *s, sem_t *sem, int me)
 	for (int i = 0; i < s->n_rounds; i++) {
 		struct timespec t = soon(CLOCK_REALTIME, 1000000000), m = soon(CLOCK_MONOTONIC, 1000000000);
 
-		edge_must(i % 3 == 0 ? sem_wait(sem) : i % 3 == 1 ? sem_timedwait(sem, &t) :
-		     sem_clockwait(sem, CLOCK_MONOTONIC, &m));
+		edge_must(i % 3 == 0 ? sem_wait(sem) :
+			  i % 3 == 1 ? sem_timedwait(sem, &t) :
+				       sem_clockwait(sem, CLOCK_MONOTONIC, &m));
 		swap_last(s, me, i);
 		edge_must(sem_post(sem));
 		edge_outside();
@@ -542,41 +544,41 @@ static void init_futex(struct edge_shared *s, int is_shared)
 }
 
 const struct edge_program edge_programs[] = {
-	{"mutex", init_normal, run_mutex, 16, 8, 8000, 10, 0},
-	{"mutex timed", init_normal, run_timed, 16, 8, 4000, 10, 0},
-	{"mutex recursive", init_recursive, run_recursive, 16, 8, 4000, 10, 0},
-	{"mutex errorcheck", init_errorcheck, run_errorcheck, 16, 8, 4000, 10, 0},
-	{"mutex robust", init_robust, run_mutex, 16, 8, 4000, 10, 0},
-	{"mutex inheriting", init_pi, run_mutex, 16, 8, 4000, 10, 0},
-	{"C11 mtx", init_normal, run_mtx, 16, 1, 4000, 10, 0},
-	{"spin lock", init_spin, run_spin, 4, 2, 4000, 10, 0},
-	{"rwlock", init_rwlock, run_rwlock, 16, 8, 4000, 10, 0},
-	{"semaphore", init_sem, run_sem, 16, 8, 4000, 10, 0},
-	{"semaphore named", init_named, run_named, 16, 8, 4000, 10, 0},
-	{"cond signal", init_cond, run_signal, 16, 8, 4000, 20, 0},
-	{"cond broadcast", init_cond, run_broadcast, 16, 8, 4000, 20, 0},
-	{"cond's mutex", init_cond, run_cond_mutex, 16, 8, 4000, 10, 0},
-	{"C11 cnd", init_cond, run_cnd, 16, 1, 4000, 10, 0},
-	{"barrier", init_cond, run_barrier, 16, 8, 4000, 20, 0},
-	{"once", init_cond, run_once, 16, 1, 4000, 10, 0},
-	{"join", init_cond, run_join, 16, 1, 1000, 10, 0},
-	{"futex", init_futex, run_futex, 16, 8, 8000, 10, 0},
-	/* Of channels a quarter: writers that lose the processor in the middle of a write overlap with others, and the byte may
-	   come between the look at the channel and the read. */
-	{"pipe", edge_init_pipe, edge_run_bytes, 16, 8, 2000, 10, 25},
-	{"FIFO", edge_init_fifo, edge_run_bytes, 16, 8, 2000, 10, 25},
-	{"socketpair", edge_init_socketpair, edge_run_bytes, 16, 8, 2000, 10, 25},
-	{"eventfd", edge_init_eventfd, edge_run_eventfd, 16, 8, 2000, 10, 25},
-	{"poll", edge_init_pipe, edge_run_poll, 16, 8, 2000, 10, 25},
-	{"epoll", edge_init_socketpair, edge_run_epoll, 16, 8, 2000, 10, 25},
-	{"select", edge_init_fifo, edge_run_select, 16, 8, 2000, 10, 25},
-	{"poll of several", edge_init_pipe, edge_run_poll_several, 16, 8, 2000, 10, 25},
-	{"message queue", edge_init_queue, edge_run_queue, 16, 8, 2000, 10, 25},
-	{"std::mutex", NULL, edge_cpp_mutex, 16, 1, 4000, 10, 0},
-	{"std::shared_mutex", NULL, edge_cpp_shared_mutex, 16, 1, 4000, 10, 0},
-	{"std::cond_variable", NULL, edge_cpp_condition, 16, 1, 4000, 10, 0},
-	{"std::future", NULL, edge_cpp_future, 16, 1, 1000, 10, 0},
-	{"std::thread", NULL, edge_cpp_thread, 16, 1, 1000, 10, 0},
+	{ "mutex", init_normal, run_mutex, 16, 8, 8000, 10, 0 },
+	{ "mutex timed", init_normal, run_timed, 16, 8, 4000, 10, 0 },
+	{ "mutex recursive", init_recursive, run_recursive, 16, 8, 4000, 10, 0 },
+	{ "mutex errorcheck", init_errorcheck, run_errorcheck, 16, 8, 4000, 10, 0 },
+	{ "mutex robust", init_robust, run_mutex, 16, 8, 4000, 10, 0 },
+	{ "mutex inheriting", init_pi, run_mutex, 16, 8, 4000, 10, 0 },
+	{ "C11 mtx", init_normal, run_mtx, 16, 1, 4000, 10, 0 },
+	{ "spin lock", init_spin, run_spin, 4, 2, 4000, 10, 0 },
+	{ "rwlock", init_rwlock, run_rwlock, 16, 8, 4000, 10, 0 },
+	{ "semaphore", init_sem, run_sem, 16, 8, 4000, 10, 0 },
+	{ "semaphore named", init_named, run_named, 16, 8, 4000, 10, 0 },
+	{ "cond signal", init_cond, run_signal, 16, 8, 4000, 20, 0 },
+	{ "cond broadcast", init_cond, run_broadcast, 16, 8, 4000, 20, 0 },
+	{ "cond's mutex", init_cond, run_cond_mutex, 16, 8, 4000, 10, 0 },
+	{ "C11 cnd", init_cond, run_cnd, 16, 1, 4000, 10, 0 },
+	{ "barrier", init_cond, run_barrier, 16, 8, 4000, 20, 0 },
+	{ "once", init_cond, run_once, 16, 1, 4000, 10, 0 },
+	{ "join", init_cond, run_join, 16, 1, 1000, 10, 0 },
+	{ "futex", init_futex, run_futex, 16, 8, 8000, 10, 0 },
+	/* Of channels a quarter: writers that lose the processor in the middle of a write overlap with others, and the
+	   byte may come between the look at the channel and the read. */
+	{ "pipe", edge_init_pipe, edge_run_bytes, 16, 8, 2000, 10, 25 },
+	{ "FIFO", edge_init_fifo, edge_run_bytes, 16, 8, 2000, 10, 25 },
+	{ "socketpair", edge_init_socketpair, edge_run_bytes, 16, 8, 2000, 10, 25 },
+	{ "eventfd", edge_init_eventfd, edge_run_eventfd, 16, 8, 2000, 10, 25 },
+	{ "poll", edge_init_pipe, edge_run_poll, 16, 8, 2000, 10, 25 },
+	{ "epoll", edge_init_socketpair, edge_run_epoll, 16, 8, 2000, 10, 25 },
+	{ "select", edge_init_fifo, edge_run_select, 16, 8, 2000, 10, 25 },
+	{ "poll of several", edge_init_pipe, edge_run_poll_several, 16, 8, 2000, 10, 25 },
+	{ "message queue", edge_init_queue, edge_run_queue, 16, 8, 2000, 10, 25 },
+	{ "std::mutex", NULL, edge_cpp_mutex, 16, 1, 4000, 10, 0 },
+	{ "std::shared_mutex", NULL, edge_cpp_shared_mutex, 16, 1, 4000, 10, 0 },
+	{ "std::cond_variable", NULL, edge_cpp_condition, 16, 1, 4000, 10, 0 },
+	{ "std::future", NULL, edge_cpp_future, 16, 1, 1000, 10, 0 },
+	{ "std::thread", NULL, edge_cpp_thread, 16, 1, 1000, 10, 0 },
 };
 const size_t n_edge_programs = sizeof edge_programs / sizeof edge_programs[0];
 
@@ -608,7 +610,7 @@ static void run_process(const struct edge_program *p, struct edge_shared *s, int
 	pthread_t ids[64];
 
 	for (int i = 0; i < n; i++) {
-		starts[i] = (struct start){p, s, first + i};
+		starts[i] = (struct start){ p, s, first + i };
 		edge_must(pthread_create(&ids[i], NULL, start_thread, &starts[i]));
 	}
 	for (int i = 0; i < n; i++)

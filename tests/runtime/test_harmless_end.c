@@ -1,4 +1,6 @@
-/* Ends and full rings: the target killed at any moment, stopped and continued, the collector killed, more records than room.
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Ends and full rings: the target killed at any moment, stopped and continued, the collector killed, more records than
+ * room.
  * `--slow`: more kills. */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -20,22 +22,24 @@
 
 #define N_FAMILY 12 /* threads: four in each of three processes */
 
-struct shared { /* between the target and its judge, VPROF_TEST_SHARED */
+struct shared {				  /* between the target and its judge, VPROF_TEST_SHARED */
 	_Atomic uint64_t n_begun, n_done; /* calls recorded by the first thread */
 	_Atomic int stop;
 	struct {
 		_Atomic uint64_t n_begun, n_done;
 	} family[N_FAMILY];
-	_Atomic uint64_t n_spun;	  /* turns in the last 100 ms that were measured */
+	_Atomic uint64_t n_spun; /* turns in the last 100 ms that were measured */
 };
 static struct shared *shared;
 
 static void __attribute__((noinline)) call(void)
-{ VP_FUNCTION(0x131, 0xffffffffffffffffUL, 1)
+{
+	VP_FUNCTION(0x131, 0xffffffffffffffffUL, 1)
 }
 
 static void __attribute__((noinline)) flood_call(void)
-{ VP_FUNCTION(0x132, 0xffffffffffffffffUL, 1)
+{
+	VP_FUNCTION(0x132, 0xffffffffffffffffUL, 1)
 }
 
 static int shared_map(void)
@@ -65,7 +69,8 @@ static int target_counts(void)
 }
 
 static void __attribute__((noinline)) family_call(unsigned member)
-{ VP_FUNCTION(0x150u + member, 0xffffffffffffffffUL, 1)
+{
+	VP_FUNCTION(0x150u + member, 0xffffffffffffffffUL, 1)
 }
 
 static void *family_member(void *arg)
@@ -180,9 +185,9 @@ static pid_t target_start(const char *shm, const char *mode)
 
 static struct vprof_collector *collector_in(struct session *s, uint64_t memory_bytes)
 {
-	struct vprof_collector_options o = {.trace_dir = s->dir, .memory_bytes = memory_bytes};
+	struct vprof_collector_options o = { .trace_dir = s->dir, .memory_bytes = memory_bytes };
 	struct vprof_collector *c = NULL;
-	struct vprof_error err = {""};
+	struct vprof_error err = { "" };
 
 	if (vprof_collector_open(&c, &o, &err)) {
 		printf("collector: %s\n", err.message);
@@ -202,7 +207,7 @@ static struct vprof_collector *collector_open(struct session *s, uint64_t memory
 
 static void collector_end(struct session *s, struct vprof_collector *c)
 {
-	struct vprof_error err = {""};
+	struct vprof_error err = { "" };
 
 	if (vprof_collector_close(c, &s->stats, &err) || vprof_trace_open(&s->trace, s->dir, &err)) {
 		printf("trace: %s\n", err.message);
@@ -254,8 +259,9 @@ static void check_kills(int n)
 		recorded = session_count(&s, 0x131);
 		begun = shared->n_begun;
 		done = shared->n_done;
-		CHECK(recorded + s.trace->n_dropped >= done && recorded <= begun, "kill %d: %llu read back, %llu to %llu written",
-		      i, (unsigned long long)recorded, (unsigned long long)done, (unsigned long long)begun);
+		CHECK(recorded + s.trace->n_dropped >= done && recorded <= begun,
+		      "kill %d: %llu read back, %llu to %llu written", i, (unsigned long long)recorded,
+		      (unsigned long long)done, (unsigned long long)begun);
 		CHECK(!s.trace->n_dropped && !s.trace->n_bytes_ignored, "kill %d: %d dropped, %d damaged", i,
 		      (int)s.trace->n_dropped, (int)s.trace->n_bytes_ignored);
 		total += recorded;
@@ -287,8 +293,9 @@ static void check_family_kills(int n)
 			uint64_t recorded = session_count(&s, 0x150 + j);
 
 			CHECK(recorded >= shared->family[j].n_done && recorded <= shared->family[j].n_begun,
-			      "kill %d, thread %u: %llu read back, %llu to %llu written", i, j, (unsigned long long)recorded,
-			      (unsigned long long)shared->family[j].n_done, (unsigned long long)shared->family[j].n_begun);
+			      "kill %d, thread %u: %llu read back, %llu to %llu written", i, j,
+			      (unsigned long long)recorded, (unsigned long long)shared->family[j].n_done,
+			      (unsigned long long)shared->family[j].n_begun);
 			total += recorded;
 		}
 		CHECK(!s.trace->n_dropped && !s.trace->n_bytes_ignored, "kill %d: %d dropped, %d damaged", i,
@@ -449,11 +456,11 @@ static uint64_t records_attempted(void)
 	return n;
 }
 
-/* A file system of 2 MiB, or where that may not be mounted a limit on the file's size. The records that the disk does not
- * take are drained all the same, so the ring stays free and the target is not slowed. */
+/* A file system of 2 MiB, or where that may not be mounted a limit on the file's size. The records that the disk does
+ * not take are drained all the same, so the ring stays free and the target is not slowed. */
 static void check_full_disk(bool may_mount, uint64_t attempted)
 {
-	const struct rlimit small = {2u << 20, RLIM_INFINITY}, none = {RLIM_INFINITY, RLIM_INFINITY};
+	const struct rlimit small = { 2u << 20, RLIM_INFINITY }, none = { RLIM_INFINITY, RLIM_INFINITY };
 	struct vprof_collector *c;
 	struct session s;
 	uint64_t n;
@@ -483,10 +490,12 @@ static void check_full_disk(bool may_mount, uint64_t attempted)
 	setrlimit(RLIMIT_FSIZE, &none);
 	CHECK(s.status == 0, "status 0x%x", s.status);
 	CHECK(s.stats.disk_failed == (mounted ? ENOSPC : EFBIG), "%s", strerror(s.stats.disk_failed));
-	CHECK(s.stats.n_bytes <= 2u << 20 && s.stats.n_bytes > 1u << 20, "%llu bytes", (unsigned long long)s.stats.n_bytes);
+	CHECK(s.stats.n_bytes <= 2u << 20 && s.stats.n_bytes > 1u << 20, "%llu bytes",
+	      (unsigned long long)s.stats.n_bytes);
 	n = records_of(&s);
-	printf("%s: %llu read back, %llu dropped, %llu attempted\n", mounted ? "full file system" : "file of limited size",
-	       (unsigned long long)n, (unsigned long long)s.trace->n_dropped, (unsigned long long)attempted);
+	printf("%s: %llu read back, %llu dropped, %llu attempted\n",
+	       mounted ? "full file system" : "file of limited size", (unsigned long long)n,
+	       (unsigned long long)s.trace->n_dropped, (unsigned long long)attempted);
 	CHECK(s.trace->n_dropped > 0 && n + s.trace->n_dropped == attempted, "made %llu",
 	      (unsigned long long)(n + s.trace->n_dropped));
 	CHECK(!s.trace->n_bytes_ignored, "%d damaged", (int)s.trace->n_bytes_ignored);
@@ -501,9 +510,9 @@ static void check_full_disk(bool may_mount, uint64_t attempted)
 static void check_no_room(void)
 {
 	char dir[] = "/tmp/vprof-runtime-XXXXXX", records[64];
-	struct vprof_collector_options o = {.trace_dir = dir, .memory_bytes = 1u << 20};
+	struct vprof_collector_options o = { .trace_dir = dir, .memory_bytes = 1u << 20 };
 	struct vprof_collector *c = NULL;
-	struct vprof_error err = {""};
+	struct vprof_error err = { "" };
 
 	if (!mkdtemp(dir))
 		exit(1);

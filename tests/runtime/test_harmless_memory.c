@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What libvprof.so adds to the private memory of a process with 1,000 threads stays below the bound that
- * docs/design/runtime.md states, and does not grow with what is recorded. The ring is shared memory, of the size that was
- * asked for. */
+ * docs/design/runtime.md states, and does not grow with what is recorded. The ring is shared memory, of the size that
+ * was asked for. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -22,7 +23,8 @@
 static pthread_barrier_t barrier;
 
 static void __attribute__((noinline)) call(int i)
-{ VP_FUNCTION(0x200u + (unsigned)i, 0xffffffffffffffffUL, 1)
+{
+	VP_FUNCTION(0x200u + (unsigned)i, 0xffffffffffffffffUL, 1)
 }
 
 static void *run(void *arg)
@@ -122,7 +124,8 @@ int main(int argc, char **argv)
 	numbers(&first, &last);
 	printf("%d threads: %ld KiB private, %ld without; bound %d. After %d more rounds %+ld KiB\n", N_THREADS, last,
 	       plain_last, BOUND_KB, N_ROUNDS - 2, last - first);
-	CHECK(session_count(&s, VP_KIND_BEGIN) == N_THREADS * N_ROUNDS, "%d rounds", (int)session_count(&s, VP_KIND_BEGIN));
+	CHECK(session_count(&s, VP_KIND_BEGIN) == N_THREADS * N_ROUNDS, "%d rounds",
+	      (int)session_count(&s, VP_KIND_BEGIN));
 	CHECK(last - plain_last <= BOUND_KB, "%ld KiB more", last - plain_last);
 	CHECK(last - first <= 1024, "it grew by %ld KiB", last - first);
 	session_end(&s);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Preloaded into programs that are not meant: without probes, of another user, with more rights than their user; and
  * into programs under sanitizers. Output and status are as without. */
 #define _GNU_SOURCE
@@ -58,9 +59,9 @@ static void run_into(struct result *r, const char *const argv[], const char *shm
 static struct result run(const char *const argv[], const char *preload, unsigned user)
 {
 	char dir[] = "/tmp/vprof-runtime-XXXXXX";
-	struct vprof_collector_options o = {.trace_dir = dir, .memory_bytes = 16u << 20};
-	struct session s = {.trace = NULL};
-	struct vprof_error err = {""};
+	struct vprof_collector_options o = { .trace_dir = dir, .memory_bytes = 16u << 20 };
+	struct session s = { .trace = NULL };
+	struct vprof_error err = { "" };
 	struct vprof_collector *c;
 	static struct result r;
 
@@ -98,16 +99,18 @@ static void check_same(const char *const argv[], const char *preload, unsigned u
 static void check_uninstrumented(void)
 {
 	const char *const programs[][4] = {
-		{"true", NULL},
-		{"false", NULL},
-		{"ls", "/", NULL},
-		{"sh", "-c", "for i in 1 2 3; do echo $i; done | cat; (exit 3); kill -TERM $$", NULL},
-		{"bash", "-c", "exec 3< <(echo a; sleep 0.01; echo b); cat <&3; wait; echo $(echo nested)", NULL},
-		{"python3", "-c", "import threading, subprocess\n"
-			"t = [threading.Thread(target=lambda: subprocess.run(['true'])) for _ in range(8)]\n"
-			"[x.start() for x in t]; [x.join() for x in t]; print('python')", NULL},
-		{"perl", "-e", "fork or exit 0; wait; print qq(perl\\n); exit 5", NULL},
-		{"tar", "--version", NULL},
+		{ "true", NULL },
+		{ "false", NULL },
+		{ "ls", "/", NULL },
+		{ "sh", "-c", "for i in 1 2 3; do echo $i; done | cat; (exit 3); kill -TERM $$", NULL },
+		{ "bash", "-c", "exec 3< <(echo a; sleep 0.01; echo b); cat <&3; wait; echo $(echo nested)", NULL },
+		{ "python3", "-c",
+		  "import threading, subprocess\n"
+		  "t = [threading.Thread(target=lambda: subprocess.run(['true'])) for _ in range(8)]\n"
+		  "[x.start() for x in t]; [x.join() for x in t]; print('python')",
+		  NULL },
+		{ "perl", "-e", "fork or exit 0; wait; print qq(perl\\n); exit 5", NULL },
+		{ "tar", "--version", NULL },
 	};
 
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
@@ -118,7 +121,7 @@ static void check_uninstrumented(void)
 static void check_users(void)
 {
 	char dir[] = "/tmp/vprof-runtime-user-XXXXXX", program[64], library[64], command[512];
-	const char *const argv[] = {program, NULL};
+	const char *const argv[] = { program, NULL };
 	struct statvfs fs;
 	struct result r;
 
@@ -147,7 +150,7 @@ static void check_users(void)
 
 static void check_sanitizer(const char *program, const char *preload, const char *options)
 {
-	const char *const argv[] = {program, NULL};
+	const char *const argv[] = { program, NULL };
 	static struct result r;
 
 	if (!*program) {

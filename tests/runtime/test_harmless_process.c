@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Processes that a target makes: each records into chunks of its own, none hangs, none disturbs the target. */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -12,8 +13,8 @@
 #include "annotate/vprof.h"
 #include "tests/runtime/session.h"
 
-#define N_FORKS 60	/* of each of two threads */
-#define N_CALLS 50	/* in each child */
+#define N_FORKS 60 /* of each of two threads */
+#define N_CALLS 50 /* in each child */
 #define N_VFORKS (SESSION_EMULATED ? 0 : 2)
 #ifdef SYS_fork
 #define N_RAW 4 /* ways to fork past libc */
@@ -26,15 +27,18 @@ extern char **environ;
 static volatile int work_goes_on = 1;
 
 static void __attribute__((noinline)) call(void)
-{ VP_FUNCTION(0x111, 0xffffffffffffffffUL, 1)
+{
+	VP_FUNCTION(0x111, 0xffffffffffffffffUL, 1)
 }
 
 static void __attribute__((noinline)) in_child(void)
-{ VP_FUNCTION(0x112, 0xffffffffffffffffUL, 1)
+{
+	VP_FUNCTION(0x112, 0xffffffffffffffffUL, 1)
 }
 
 static void __attribute__((noinline)) in_grandchild(void)
-{ VP_FUNCTION(0x113, 0xffffffffffffffffUL, 1)
+{
+	VP_FUNCTION(0x113, 0xffffffffffffffffUL, 1)
 }
 
 static void calls_in(void (*fn)(void))
@@ -205,7 +209,7 @@ static int target_leaf(void)
 
 static int target_exec(void)
 {
-	char *leaf[] = {"target", "target", "leaf", NULL}, *self[SESSION_ARGS], *other[] = {"true", NULL};
+	char *leaf[] = { "target", "target", "leaf", NULL }, *self[SESSION_ARGS], *other[] = { "true", NULL };
 	const char *path = session_command(leaf, self);
 	int status;
 	pid_t pid;
@@ -304,7 +308,7 @@ static int target_daemon(void)
 		for (int i = 0; i < 1024; i++)
 			close(i);
 		calls_in(in_child);
-		nanosleep(&(struct timespec){0, 100000000}, NULL); /* the target is gone */
+		nanosleep(&(struct timespec){ 0, 100000000 }, NULL); /* the target is gone */
 		calls_in(in_child);
 		_exit(0);
 	}
@@ -374,7 +378,8 @@ static void check_rest(void)
 	n_failed--; /* it ends as the program that it became: with 7 */
 	CHECK(WEXITSTATUS(s.status) == 7, "the status of what it became: 0x%x", s.status);
 	CHECK(session_count(&s, 0x111) == 10 * (2 + N_VFORKS) + 1, "target: %d", (int)session_count(&s, 0x111));
-	CHECK(session_count(&s, 0x112) == (10 * (1 + N_VFORKS / 2) + 1) * N_CALLS, "programs: %d", (int)session_count(&s, 0x112));
+	CHECK(session_count(&s, 0x112) == (10 * (1 + N_VFORKS / 2) + 1) * N_CALLS, "programs: %d",
+	      (int)session_count(&s, 0x112));
 	CHECK(session_count(&s, 0x113) == 10 * N_VFORKS, "between vfork and exec: %d", (int)session_count(&s, 0x113));
 	session_end(&s);
 
@@ -391,8 +396,8 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(void);
-	} targets[] = {{"fork", target_fork}, {"raw", target_raw}, {"exec", target_exec}, {"leaf", target_leaf},
-		       {"execs", target_execs}, {"daemon", target_daemon}};
+	} targets[] = { { "fork", target_fork }, { "raw", target_raw },	    { "exec", target_exec },
+			{ "leaf", target_leaf }, { "execs", target_execs }, { "daemon", target_daemon } };
 
 	for (size_t i = 0; argc > 2 && i < sizeof(targets) / sizeof(targets[0]); i++)
 		if (strcmp(argv[2], targets[i].name) == 0)

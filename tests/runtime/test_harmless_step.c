@@ -1,6 +1,8 @@
-/* A debugger steps a thread through every instruction of a probe's paths and of the wrappers, and delivers a signal between
- * any two of them: its handler records, fills whole chunks, forks, or jumps away. Then the trace holds exactly what was
- * recorded, and gate and list of open frames are as before. In the program's own code, and in a shared library's.
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A debugger steps a thread through every instruction of a probe's paths and of the wrappers, and delivers a signal
+ * between any two of them: its handler records, fills whole chunks, forks, or jumps away. Then the trace holds exactly
+ * what was recorded, and gate and list of open frames are as before. In the program's own code, and in a shared
+ * library's.
  *
  * A stretch with blocked signals counts as one instruction: a signal arrives behind it. */
 #define _GNU_SOURCE
@@ -18,9 +20,9 @@
 
 #if defined(__x86_64__)
 
-#define N_STEPS 8000 /* about as many in one run, each 20 us */
+#define N_STEPS 8000   /* about as many in one run, each 20 us */
 #define FIRST_EVERY 16 /* the first passage defines strings, walks stacks: thousands of instructions */
-#define N_AT_ONCE 32  /* children, or a ring's worth of floods */
+#define N_AT_ONCE 32   /* children, or a ring's worth of floods */
 
 static struct step_shared *shared;
 static char shared_path[] = "/tmp/vprof-runtime-shared-XXXXXX";
@@ -100,7 +102,8 @@ static bool is_blocked(const struct run *r)
 static bool step(struct run *r)
 {
 	do {
-		if (ptrace(is_blocked(r) ? PTRACE_SYSCALL : PTRACE_SINGLESTEP, r->tid, NULL, (void *)(intptr_t)r->send) ||
+		if (ptrace(is_blocked(r) ? PTRACE_SYSCALL : PTRACE_SINGLESTEP, r->tid, NULL,
+			   (void *)(intptr_t)r->send) ||
 		    !stopped(r))
 			return false;
 	} while (r->send || (shared->phase == STEP_BEGIN && is_blocked(r)));
@@ -168,8 +171,10 @@ static long passage(struct run *r, uint64_t first, uint64_t every)
 
 static void start(struct run *r, int number, const char *module)
 {
-	struct vprof_collector_options o = {.trace_dir = r->session.dir, .memory_bytes = 32u << 20, .stack_samples = 1};
-	struct vprof_error err = {""};
+	struct vprof_collector_options o = { .trace_dir = r->session.dir,
+					     .memory_bytes = 32u << 20,
+					     .stack_samples = 1 };
+	struct vprof_error err = { "" };
 
 	memset(shared, 0, sizeof(*shared));
 	strcpy(r->session.dir, "/tmp/vprof-runtime-XXXXXX");
@@ -192,7 +197,7 @@ static void start(struct run *r, int number, const char *module)
 
 static void finish(struct run *r)
 {
-	struct vprof_error err = {""};
+	struct vprof_error err = { "" };
 
 	shared->phase = STEP_OVER;
 	while (go_on(r, 0)) {
@@ -267,10 +272,17 @@ static void judge_one(const struct vprof_trace_thread *th, const struct vp_unit 
 		j->n_frames = j->n_others = 0;
 	}
 	switch (VP_CODE(u->w)) {
-	case STEP_CALL: case STEP_LEAF: case STEP_ROOT: case STEP_SITE:
+	case STEP_CALL:
+	case STEP_LEAF:
+	case STEP_ROOT:
+	case STEP_SITE:
 		j->n_frames++;
 		break;
-	case VP_KIND_ENTER: case VP_KIND_BEGIN: case VP_KIND_END: case VP_KIND_TYPE: case VP_KIND_WORK:
+	case VP_KIND_ENTER:
+	case VP_KIND_BEGIN:
+	case VP_KIND_END:
+	case VP_KIND_TYPE:
+	case VP_KIND_WORK:
 	case VP_KIND_ENQUEUE:
 		j->n_others++;
 		break;
@@ -300,7 +312,7 @@ static void judge_one(const struct vprof_trace_thread *th, const struct vp_unit 
 
 static void judge(const struct run *r, const char *where)
 {
-	static const char *const handlers[] = {"nothing", "probes", "flood", "fork", "jump"};
+	static const char *const handlers[] = { "nothing", "probes", "flood", "fork", "jump" };
 	static struct judged j;
 	const struct session *s = &r->session;
 

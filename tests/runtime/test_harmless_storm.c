@@ -1,6 +1,7 @@
-/* Signals at the highest rate that the kernel gives, from a timer on the threads' own processor time, one on the wall clock,
- * and a thread that sends as fast as it can: over probes, locks, conditions, forks and jumps. The handler records too. What
- * was counted is what is read back. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Signals at the highest rate that the kernel gives, from a timer on the threads' own processor time, one on the wall
+ * clock, and a thread that sends as fast as it can: over probes, locks, conditions, forks and jumps. The handler
+ * records too. What was counted is what is read back. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -29,17 +30,20 @@ static __thread sigjmp_buf back;
 static __thread volatile sig_atomic_t may_jump, nesting;
 
 static void __attribute__((noinline)) call(void)
-{ VP_FUNCTION(0x181, 0xffffffffffffffffUL, 1)
+{
+	VP_FUNCTION(0x181, 0xffffffffffffffffUL, 1)
 	counts->n_calls++;
 }
 
 static void __attribute__((noinline)) handled(void)
-{ VP_FUNCTION(0x182, 0xffffffffffffffffUL, 1)
+{
+	VP_FUNCTION(0x182, 0xffffffffffffffffUL, 1)
 	counts->n_handled++;
 }
 
 static void __attribute__((noinline)) jumped_from(int depth)
-{ VP_FUNCTION(0x183, 0xffffffffffffffffUL, 2)
+{
+	VP_FUNCTION(0x183, 0xffffffffffffffffUL, 2)
 	if (depth)
 		jumped_from(depth - 1);
 }
@@ -64,8 +68,8 @@ static void on_signal(int number)
 /* A signal for every tick of this thread's processor time. */
 static void storm_here(void)
 {
-	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1};
-	const struct itimerspec every = {{0, 1000}, {0, 1000}};
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1 };
+	const struct itimerspec every = { { 0, 1000 }, { 0, 1000 } };
 	timer_t timer;
 
 	event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
@@ -187,10 +191,10 @@ static int shared_map(void)
 
 static int target(void)
 {
-	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-	const struct itimerval every = {{0, 20}, {0, 20}};
-	struct sender me = {getpid(), (pid_t)syscall(SYS_gettid)};
-	void *(*const run[])(void *) = {takes_turns, takes_turns, forks, jumps};
+	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+	const struct itimerval every = { { 0, 20 }, { 0, 20 } };
+	struct sender me = { getpid(), (pid_t)syscall(SYS_gettid) };
+	void *(*const run[])(void *) = { takes_turns, takes_turns, forks, jumps };
 	pthread_t ids[4], sender;
 
 	if (shared_map())
@@ -234,16 +238,17 @@ int main(int argc, char **argv)
 	calls = session_count(&s, 0x181);
 	handlers = session_count(&s, 0x182);
 	frames = session_count(&s, 0x183);
-	printf("%llu calls, %llu signals, %llu forks, %llu jumps, %llu frames of %llu to %llu\n", (unsigned long long)calls,
-	       (unsigned long long)counts->n_handled, (unsigned long long)counts->n_forked,
-	       (unsigned long long)counts->n_jumped, (unsigned long long)frames, (unsigned long long)counts->n_jumps_done,
-	       (unsigned long long)counts->n_jumps_begun);
+	printf("%llu calls, %llu signals, %llu forks, %llu jumps, %llu frames of %llu to %llu\n",
+	       (unsigned long long)calls, (unsigned long long)counts->n_handled, (unsigned long long)counts->n_forked,
+	       (unsigned long long)counts->n_jumped, (unsigned long long)frames,
+	       (unsigned long long)counts->n_jumps_done, (unsigned long long)counts->n_jumps_begun);
 	CHECK(!s.trace->n_dropped && !s.trace->n_bytes_ignored, "%d dropped, %d damaged", (int)s.trace->n_dropped,
 	      (int)s.trace->n_bytes_ignored);
 	CHECK(calls == counts->n_calls, "%llu of %llu", (unsigned long long)calls, (unsigned long long)counts->n_calls);
 	CHECK(handlers == counts->n_handled && handlers > 1000, "%llu handlers", (unsigned long long)handlers);
 	/* A jump cuts at most the four frames that were being entered, and loses one whose end was being recorded. */
-	CHECK(frames >= counts->n_jumps_done && frames <= counts->n_jumps_begun, "%llu frames", (unsigned long long)frames);
+	CHECK(frames >= counts->n_jumps_done && frames <= counts->n_jumps_begun, "%llu frames",
+	      (unsigned long long)frames);
 	CHECK(counts->n_forked == N_FORKS && counts->n_jumped > 0, "forks or jumps are missing");
 	CHECK(!counts->n_wrong, "gate or list of frames were wrong %d times", (int)counts->n_wrong);
 	session_end(&s);

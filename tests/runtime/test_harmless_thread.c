@@ -1,5 +1,6 @@
-/* Threads and stacks: pthread_exit, cancellation inside each wrapped call, coroutines, many threads, small stacks, libraries
- * that come and go; no allocation while recording; errno as it was. `--slow`: more threads. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Threads and stacks: pthread_exit, cancellation inside each wrapped call, coroutines, many threads, small stacks,
+ * libraries that come and go; no allocation while recording; errno as it was. `--slow`: more threads. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -24,11 +25,13 @@
 #define N_LOADS 50
 
 static void __attribute__((noinline)) call(void)
-{ VP_FUNCTION(0x121, 0xffffffffffffffffUL, 1)
+{
+	VP_FUNCTION(0x121, 0xffffffffffffffffUL, 1)
 }
 
 static void __attribute__((noinline)) top_only(void)
-{ VP_FUNCTION(0x122, 0x1UL, 5)
+{
+	VP_FUNCTION(0x122, 0x1UL, 5)
 }
 
 /* malloc as the program's own, counting; a sanitizer of the judge has one already. */
@@ -38,7 +41,7 @@ static _Atomic int n_mallocs;
 #ifndef __has_feature
 #define __has_feature(x) 0
 #endif
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !__has_feature(address_sanitizer) && \
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !__has_feature(address_sanitizer) &&            \
 	!__has_feature(thread_sanitizer)
 extern void *__libc_malloc(size_t n);
 void *malloc(size_t n)
@@ -61,7 +64,8 @@ static void at_exit(void *arg)
 
 #pragma GCC diagnostic ignored "-Winfinite-recursion"
 static void __attribute__((noinline)) exits_within(int depth)
-{ VP_FUNCTION(0x123, 0xffffffffffffffffUL, 2)
+{
+	VP_FUNCTION(0x123, 0xffffffffffffffffUL, 2)
 	if (!depth)
 		pthread_exit(NULL);
 	exits_within(depth - 1);
@@ -95,7 +99,7 @@ static sem_t sem;
 static int pipes[2], sockets[2], event_fd, epoll_fd;
 static pthread_t sleeper;
 static _Atomic int blocked;
-static const struct timespec far_away = {4000000000, 0}, long_time = {1000, 0};
+static const struct timespec far_away = { 4000000000, 0 }, long_time = { 1000, 0 };
 
 static void unlock(void *arg)
 {
@@ -123,7 +127,7 @@ static void in_cond(int timed)
 
 static void block_in(int where)
 {
-	struct pollfd p = {pipes[0], POLLIN, 0};
+	struct pollfd p = { pipes[0], POLLIN, 0 };
 	struct epoll_event e;
 	char c[8];
 	fd_set fds;
@@ -131,37 +135,87 @@ static void block_in(int where)
 	FD_ZERO(&fds);
 	FD_SET(pipes[0], &fds);
 	switch (where) {
-	case 0: in_cond(0); break;
-	case 1: in_cond(1); break;
-	case 2: in_cond(2); break;
-	case 3: sem_wait(&sem); break;
-	case 4: sem_timedwait(&sem, &far_away); break;
-	case 5: sem_clockwait(&sem, CLOCK_MONOTONIC, &far_away); break;
-	case 6: pthread_join(sleeper, NULL); break;
-	case 7: pthread_clockjoin_np(sleeper, NULL, CLOCK_MONOTONIC, &far_away); break;
-	case 8: pthread_timedjoin_np(sleeper, NULL, &far_away); break;
-	case 9: (void)!read(pipes[0], c, 1); break;
-	case 10: (void)!read(event_fd, c, 8); break;
-	case 11: recv(sockets[0], c, 1, 0); break;
-	case 12: recvfrom(sockets[0], c, 1, 0, NULL, NULL); break;
-	case 13: poll(&p, 1, -1); break;
-	case 14: ppoll(&p, 1, NULL, NULL); break;
-	case 15: select(pipes[0] + 1, &fds, NULL, NULL, NULL); break;
-	case 16: pselect(pipes[0] + 1, &fds, NULL, NULL, NULL, NULL); break;
-	case 17: epoll_wait(epoll_fd, &e, 1, -1); break;
-	case 18: epoll_pwait(epoll_fd, &e, 1, -1, NULL); break;
-	case 19: nanosleep(&long_time, NULL); break;
-	case 20: clock_nanosleep(CLOCK_MONOTONIC, 0, &long_time, NULL); break;
-	case 21: usleep(900000000); break;
-	case 22: sleep(1000); break;
-	case 23: pause(); break;
-	default: break;
+	case 0:
+		in_cond(0);
+		break;
+	case 1:
+		in_cond(1);
+		break;
+	case 2:
+		in_cond(2);
+		break;
+	case 3:
+		sem_wait(&sem);
+		break;
+	case 4:
+		sem_timedwait(&sem, &far_away);
+		break;
+	case 5:
+		sem_clockwait(&sem, CLOCK_MONOTONIC, &far_away);
+		break;
+	case 6:
+		pthread_join(sleeper, NULL);
+		break;
+	case 7:
+		pthread_clockjoin_np(sleeper, NULL, CLOCK_MONOTONIC, &far_away);
+		break;
+	case 8:
+		pthread_timedjoin_np(sleeper, NULL, &far_away);
+		break;
+	case 9:
+		(void)!read(pipes[0], c, 1);
+		break;
+	case 10:
+		(void)!read(event_fd, c, 8);
+		break;
+	case 11:
+		recv(sockets[0], c, 1, 0);
+		break;
+	case 12:
+		recvfrom(sockets[0], c, 1, 0, NULL, NULL);
+		break;
+	case 13:
+		poll(&p, 1, -1);
+		break;
+	case 14:
+		ppoll(&p, 1, NULL, NULL);
+		break;
+	case 15:
+		select(pipes[0] + 1, &fds, NULL, NULL, NULL);
+		break;
+	case 16:
+		pselect(pipes[0] + 1, &fds, NULL, NULL, NULL, NULL);
+		break;
+	case 17:
+		epoll_wait(epoll_fd, &e, 1, -1);
+		break;
+	case 18:
+		epoll_pwait(epoll_fd, &e, 1, -1, NULL);
+		break;
+	case 19:
+		nanosleep(&long_time, NULL);
+		break;
+	case 20:
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &long_time, NULL);
+		break;
+	case 21:
+		usleep(900000000);
+		break;
+	case 22:
+		sleep(1000);
+		break;
+	case 23:
+		pause();
+		break;
+	default:
+		break;
 	}
 }
 #define N_BLOCKING 24
 
 static void __attribute__((noinline)) cancelled_within(int where)
-{ VP_FUNCTION(0x124, 0xffffffffffffffffUL, 3)
+{
+	VP_FUNCTION(0x124, 0xffffffffffffffffUL, 3)
 	call();
 	blocked = 1;
 	block_in(where);
@@ -213,7 +267,8 @@ static ucontext_t contexts[3];
 static char coroutine_stacks[2][65536];
 
 static void __attribute__((noinline)) coroutine_frame(int self)
-{ VP_FUNCTION(0x125, 0xffffffffffffffffUL, 4)
+{
+	VP_FUNCTION(0x125, 0xffffffffffffffffUL, 4)
 	swapcontext(&contexts[self], &contexts[2]);
 	call();
 	vprof_work("switches", 1);
@@ -346,7 +401,8 @@ static void *samples(void *arg)
 }
 
 static int target_dlopen(void)
-{ VP_FUNCTION(0x126, 0xffffffffffffffffUL, 3) /* opens the gate of the library's function */
+{
+	VP_FUNCTION(0x126, 0xffffffffffffffffUL, 3) /* opens the gate of the library's function */
 	pthread_t id;
 
 	if (pthread_create(&id, NULL, samples, NULL))
@@ -440,7 +496,7 @@ static int target_quiet(void)
 	if (sem_trywait(&sem) != -1 || errno != EAGAIN)
 		return 5;
 	errno = 0;
-	if (sem_timedwait(&sem, &(struct timespec){1, 0}) != -1 || errno != ETIMEDOUT)
+	if (sem_timedwait(&sem, &(struct timespec){ 1, 0 }) != -1 || errno != ETIMEDOUT)
 		return 6;
 	errno = 0;
 	if (open("/nonexistent", O_RDONLY) != -1 || errno != ENOENT)
@@ -499,7 +555,7 @@ static void check_threads(int n, const char *mode, const char *mode_short, int n
 
 static void check_all(void)
 {
-	struct wakes w = {0, 0};
+	struct wakes w = { 0, 0 };
 	struct session s = run("exit", 32u << 20, 0);
 
 	CHECK(session_count(&s, 0x121) == 2 * N_EXITS + 1, "%d", (int)session_count(&s, 0x121));
@@ -531,9 +587,15 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(void);
-	} targets[] = {{"exit", target_exit}, {"cancel", target_cancel}, {"coroutines", target_coroutines},
-		       {"many", target_many}, {"many_slow", target_many_slow}, {"short", target_short},
-		       {"short_slow", target_short_slow}, {"dlopen", target_dlopen}, {"quiet", target_quiet}};
+	} targets[] = { { "exit", target_exit },
+			{ "cancel", target_cancel },
+			{ "coroutines", target_coroutines },
+			{ "many", target_many },
+			{ "many_slow", target_many_slow },
+			{ "short", target_short },
+			{ "short_slow", target_short_slow },
+			{ "dlopen", target_dlopen },
+			{ "quiet", target_quiet } };
 
 	for (size_t i = 0; argc > 2 && i < sizeof(targets) / sizeof(targets[0]); i++)
 		if (strcmp(argv[2], targets[i].name) == 0)

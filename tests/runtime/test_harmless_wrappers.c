@@ -1,6 +1,7 @@
-/* Every wrapper of libvprof.so: result, errno and effects are libc's, on success and on failure (bad arguments, timeouts,
- * signals), in a process with one thread and with several. The lines that a run of all calls writes are compared with and
- * without the library; the library's own list of symbols says what must be called. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Every wrapper of libvprof.so: result, errno and effects are libc's, on success and on failure (bad arguments,
+ * timeouts, signals), in a process with one thread and with several. The lines that a run of all calls writes are
+ * compared with and without the library; the library's own list of symbols says what must be called. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -27,8 +28,8 @@ static void on_signal(int number)
 
 void interrupt_begin(void)
 {
-	const struct itimerval every = {{0, 3000}, {0, 3000}};
-	struct sigaction action = {.sa_handler = on_signal};
+	const struct itimerval every = { { 0, 3000 }, { 0, 3000 } };
+	struct sigaction action = { .sa_handler = on_signal };
 
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &every, NULL);
@@ -36,13 +37,14 @@ void interrupt_begin(void)
 
 void interrupt_end(void)
 {
-	const struct itimerval never = {{0, 0}, {0, 0}};
+	const struct itimerval never = { { 0, 0 }, { 0, 0 } };
 
 	setitimer(ITIMER_REAL, &never, NULL);
 }
 
 static void __attribute__((noinline)) probed(void)
-{ VP_FUNCTION(0x171, 0xffffffffffffffffUL, 1)
+{
+	VP_FUNCTION(0x171, 0xffffffffffffffffUL, 1)
 }
 
 static void all_calls(void)
@@ -137,7 +139,7 @@ static void compare(char *plain, char *wrapped)
 /* Each symbol that the library defines stands at the beginning of a line. */
 static void check_covered(const char *output)
 {
-	static const char *const ours[] = {"vprof_rt_attach", "__start_rt_wrapped", "__stop_rt_wrapped"};
+	static const char *const ours[] = { "vprof_rt_attach", "__start_rt_wrapped", "__stop_rt_wrapped" };
 	char line[256], name[128], call[132];
 	FILE *nm = popen("nm -D --defined-only " VPROF_LIBRARY, "r");
 	int n = 0;
@@ -159,10 +161,10 @@ static void check_covered(const char *output)
 
 int main(int argc, char **argv)
 {
-	struct vprof_collector_options o = {.memory_bytes = 16u << 20};
-	struct session s = {.dir = "/tmp/vprof-runtime-XXXXXX"};
+	struct vprof_collector_options o = { .memory_bytes = 16u << 20 };
+	struct session s = { .dir = "/tmp/vprof-runtime-XXXXXX" };
 	int plain_status, wrapped_status;
-	struct vprof_error err = {""};
+	struct vprof_error err = { "" };
 	struct vprof_collector *c;
 	char *plain, *wrapped;
 

@@ -1,5 +1,6 @@
-/* Hot calls: counted exactly, sampled without bias whatever the period of the callee, with an honest error; waits, intervals,
- * forks and jumps inside calls that are skipped. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Hot calls: counted exactly, sampled without bias whatever the period of the callee, with an honest error; waits,
+ * intervals, forks and jumps inside calls that are skipped. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <pthread.h>
@@ -21,18 +22,21 @@
 static volatile int sink_value;
 
 static void __attribute__((noinline)) odd(void)
-{ VP_FUNCTION(0x103, 0x8UL, 1)
+{
+	VP_FUNCTION(0x103, 0x8UL, 1)
 	sink_value++;
 }
 
 static void __attribute__((noinline)) hot(int i, int period)
-{ VP_FUNCTION(0x102, 0x4UL, 3)
+{
+	VP_FUNCTION(0x102, 0x4UL, 3)
 	if (i % period == 0)
 		odd();
 }
 
 static void __attribute__((noinline)) calls(int n, int period)
-{ VP_ROOT(0x101, ~0UL, 2)
+{
+	VP_ROOT(0x101, ~0UL, 2)
 	for (int i = 0; i < n; i++)
 		hot(i, period);
 }
@@ -68,15 +72,17 @@ static int target_threads(void)
 }
 
 static void __attribute__((noinline)) work(void)
-{ VP_FUNCTION(0x104, 0x8UL, 1)
+{
+	VP_FUNCTION(0x104, 0x8UL, 1)
 	sink_value++;
 }
 
 /* One pass of a loop that mostly finds nothing to do. */
 static void __attribute__((noinline)) pass(int i, int what)
-{ VP_FUNCTION(0x102, 0x4UL, 3)
+{
+	VP_FUNCTION(0x102, 0x4UL, 3)
 	static jmp_buf back;
-	struct timespec short_time = {0, 300000};
+	struct timespec short_time = { 0, 300000 };
 	int status;
 	pid_t pid;
 
@@ -109,7 +115,8 @@ static void __attribute__((noinline)) pass(int i, int what)
 }
 
 static int target_passes(int what)
-{ VP_ROOT(0x101, ~0UL, 2)
+{
+	VP_ROOT(0x101, ~0UL, 2)
 	for (int i = 0; i < N_PASSES; i++)
 		pass(i, what);
 	return 0;
@@ -123,8 +130,8 @@ struct pair { /* the block under way */
 };
 
 struct sums {
-	double estimate, error2; /* of the stretch under way */
-	double sum, sum2, sum_error2;	    /* of all, as deviations from the truth */
+	double estimate, error2;      /* of the stretch under way */
+	double sum, sum2, sum_error2; /* of all, as deviations from the truth */
 	double n_all;
 	uint64_t n_stretches, n_odd, n_records;
 	uint64_t sampled_odd; /* t of the last callee that was sampled */
@@ -221,7 +228,7 @@ static void take(const struct vprof_trace_thread *th, const struct vp_unit *u, u
 /* The callee's period may be that of the samples, of their blocks, or neither. */
 static void check_periodic(int period)
 {
-	struct sums s = {.period = period};
+	struct sums s = { .period = period };
 	struct session session;
 	double n, expected = 0, mean, error, ratio;
 	char mode[16];
@@ -240,8 +247,8 @@ static void check_periodic(int period)
 	error = sqrt(s.sum_error2) / n;
 	ratio = s.sum_error2 / s.sum2;
 	printf("period %d: %.0f of %.0f calls counted, %.1f %% recorded; estimates off by %.4f, expected %.4f; error "
-	       "squared %.3f of what it is\n", period, s.n_all, expected, 100 * (double)s.n_records / expected, mean, error,
-	       ratio);
+	       "squared %.3f of what it is\n",
+	       period, s.n_all, expected, 100 * (double)s.n_records / expected, mean, error, ratio);
 	CHECK(s.n_all == expected, "%.0f calls counted, %.0f made", s.n_all, expected);
 	CHECK(fabs(mean) <= 4.5 * error, "off by %g, the error is %g", mean, error);
 	if (error > 0 && s.sum2 > 0)
@@ -251,7 +258,7 @@ static void check_periodic(int period)
 
 static void check_threads(void)
 {
-	struct sums s = {.period = 3};
+	struct sums s = { .period = 3 };
 	struct session session;
 
 	if (session_run(&session, "threads", 0, 0)) {
@@ -280,7 +287,8 @@ static void gather(const struct vprof_trace_thread *th, const struct vp_unit *u,
 	(void)th;
 	(void)n;
 	f->n_work += code == WORK;
-	if ((code == VP_KIND_WAIT || code == VP_KIND_BEGIN) && f->n_moments < sizeof(f->moments) / sizeof(f->moments[0]))
+	if ((code == VP_KIND_WAIT || code == VP_KIND_BEGIN) &&
+	    f->n_moments < sizeof(f->moments) / sizeof(f->moments[0]))
 		f->moments[f->n_moments++] = u->t;
 	if (code == HOT || (code == VP_KIND_SAMPLE && VP_CODE(u[1].w) == HOT)) {
 		uint64_t t1 = u->t + (code == HOT ? VP_PAYLOAD(u->w) : u[1].t);
@@ -331,7 +339,7 @@ static int target(const char *mode)
 
 int main(int argc, char **argv)
 {
-	static const int periods[] = {1, 2, 3, 4, 7, 8, 16, 61, 64, 100, 128};
+	static const int periods[] = { 1, 2, 3, 4, 7, 8, 16, 61, 64, 100, 128 };
 
 	if (argc > 2 && strcmp(argv[1], "target") == 0)
 		return target(argv[2]);

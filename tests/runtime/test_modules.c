@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* C++ and a library loaded with dlopen (modules_target.cpp, module.c): counts. */
 #include "tests/runtime/session.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Frames: exact counts, gates, roots, order, big and full rings, signals, errno, longjmp, thread churn. */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -15,24 +16,28 @@
 static volatile int sink_value;
 
 static void __attribute__((noinline)) leaf(void)
-{ VP_FUNCTION(0x103, 0x8UL, 1)
+{
+	VP_FUNCTION(0x103, 0x8UL, 1)
 	sink_value++;
 }
 
 static void __attribute__((noinline)) closed(void)
-{ VP_FUNCTION(0x104, 0x4UL, 1)
+{
+	VP_FUNCTION(0x104, 0x4UL, 1)
 	leaf(); /* its gate is closed here: not recorded */
 }
 
 static void __attribute__((noinline)) middle(int i)
-{ VP_FUNCTION(0x102, 0x4UL, 3)
+{
+	VP_FUNCTION(0x102, 0x4UL, 3)
 	leaf();
 	if (i % 2)
 		(__extension__({ VP_SITE(0x800007, 0x8UL, 1) leaf(); }));
 }
 
 static void __attribute__((noinline)) root(int n)
-{ VP_ROOT(0x101, 0xffffffffffffffffUL, 2)
+{
+	VP_ROOT(0x101, 0xffffffffffffffffUL, 2)
 	for (int i = 0; i < n; i++)
 		middle(i);
 	closed();
@@ -57,7 +62,8 @@ static int target_many(void)
 static volatile sig_atomic_t n_handled;
 
 static void handled(void)
-{ VP_FUNCTION(0x105, 0xffffffffffffffffUL, 1)
+{
+	VP_FUNCTION(0x105, 0xffffffffffffffffUL, 1)
 	__atomic_add_fetch(&n_handled, 1, __ATOMIC_RELAXED);
 }
 
@@ -68,15 +74,16 @@ static void on_signal(int signal)
 }
 
 static void spin(void)
-{ VP_FUNCTION(0x106, 0xffffffffffffffffUL, 1)
+{
+	VP_FUNCTION(0x106, 0xffffffffffffffffUL, 1)
 }
 
 /* A timer interrupts the calls every 50 us, so what is measured does not depend on the scheduler. */
 static int target_signals(void)
 {
-	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_NODEFER};
-	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
-	struct itimerspec every = {{0, 50000}, {0, 50000}};
+	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART | SA_NODEFER };
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1 };
+	struct itimerspec every = { { 0, 50000 }, { 0, 50000 } };
 	timer_t timer;
 	FILE *f;
 
@@ -111,7 +118,8 @@ static jmp_buf back;
 
 #pragma GCC diagnostic ignored "-Winfinite-recursion"
 static void __attribute__((noinline)) jumps(int depth)
-{ VP_FUNCTION(0x107, 0xffffffffffffffffUL, 3)
+{
+	VP_FUNCTION(0x107, 0xffffffffffffffffUL, 3)
 	if (depth == 0)
 		longjmp(back, 1);
 	else
@@ -120,7 +128,8 @@ static void __attribute__((noinline)) jumps(int depth)
 }
 
 static int target_longjmp(void)
-{ VP_FUNCTION(0x108, 0xffffffffffffffffUL, 4)
+{
+	VP_FUNCTION(0x108, 0xffffffffffffffffUL, 4)
 	for (volatile int i = 0; i < 1000; i++) {
 		if (setjmp(back) == 0)
 			jumps(4);
@@ -204,7 +213,7 @@ static int target_moved(void)
 
 static void check_frames(void)
 {
-	struct frames f = {0, 0, 0};
+	struct frames f = { 0, 0, 0 };
 	struct session s;
 
 	if (session_run(&s, "frames", 8u << 20, 0))
@@ -245,7 +254,8 @@ static void check_many(void)
 		SESSION_SKIP("a ring that is too small", "the emulated target does not outrun the collector");
 	else
 		CHECK(s.trace->n_dropped > 0, "the ring was meant to be too small");
-	/* Two and a half calls each; root, its ENTER and closed; two wakes, their stacks and EXIT as the process ends. */
+	/* Two and a half calls each; root, its ENTER and closed; two wakes, their stacks and EXIT as the process ends.
+	 */
 	CHECK(n + s.trace->n_dropped == 2 * N + N / 2 + 8, "recorded and dropped make %d",
 	      (int)(n + s.trace->n_dropped));
 	session_end(&s);
@@ -273,7 +283,8 @@ static void check_signals(void)
 	printf("signals: %llu calls, %d handlers, %d dropped\n", spins, handled_n, (int)s.trace->n_dropped);
 	if (s.trace->n_dropped == 0) {
 		CHECK(session_count(&s, CODE(6)) == spins, "lost %d", (int)(spins - session_count(&s, CODE(6))));
-		CHECK(session_count(&s, CODE(5)) == (uint64_t)handled_n, "handlers: %d", (int)session_count(&s, CODE(5)));
+		CHECK(session_count(&s, CODE(5)) == (uint64_t)handled_n, "handlers: %d",
+		      (int)session_count(&s, CODE(5)));
 	} else {
 		CHECK(session_count(&s, CODE(6)) + session_count(&s, CODE(5)) + s.trace->n_dropped >= spins + handled_n,
 		      "lost without a count");
@@ -324,10 +335,9 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(void);
-	} targets[] = {{"frames", target_frames}, {"many", target_many}, {"signals", target_signals},
-		       {"errno", target_errno}, {"longjmp", target_longjmp}, {"churn", target_churn},
-		       {"moved", target_moved},
-		       {"killed", target_killed}};
+	} targets[] = { { "frames", target_frames }, { "many", target_many },	    { "signals", target_signals },
+			{ "errno", target_errno },   { "longjmp", target_longjmp }, { "churn", target_churn },
+			{ "moved", target_moved },   { "killed", target_killed } };
 
 	for (size_t i = 0; argc > 2 && i < sizeof(targets) / sizeof(targets[0]); i++)
 		if (strcmp(argv[2], targets[i].name) == 0)

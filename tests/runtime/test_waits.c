@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Waits and wakes against the truth that the programs keep themselves: mutexes, semaphores over forks, conditions,
  * barriers, read-write locks, joins, annotated and hand-written waits, I/O, forks and tokens. */
 #define _GNU_SOURCE
@@ -20,7 +21,8 @@
 #define N_LOCKS 20000
 
 static void __attribute__((noinline)) probed(void)
-{ VP_FUNCTION(0x101, 0xffffffffffffffffUL, 1)
+{
+	VP_FUNCTION(0x101, 0xffffffffffffffffUL, 1)
 }
 
 static void hold(int rounds)
@@ -117,18 +119,20 @@ static sem_t sem;
 
 static void sleep_ms(int ms)
 {
-	struct timespec ts = {0, ms * 1000000L};
+	struct timespec ts = { 0, ms * 1000000L };
 
 	nanosleep(&ts, NULL);
 }
 
 static void acquire(void *lock, int ms)
-{ VP_ACQUIRE(1, lock, "acquire")
+{
+	VP_ACQUIRE(1, lock, "acquire")
 	sleep_ms(ms);
 }
 
 static void release(void *lock)
-{ VP_RELEASE(1, lock)
+{
+	VP_RELEASE(1, lock)
 	probed();
 }
 
@@ -201,16 +205,16 @@ static void *cancelled(void *arg)
 static int target_io(void)
 {
 	char path[] = "/tmp/vprof-runtime-io-XXXXXX", byte;
-	struct pollfd p = {-1, POLLIN, 0};
-	struct timespec soon = {0, 20000000};
+	struct pollfd p = { -1, POLLIN, 0 };
+	struct timespec soon = { 0, 20000000 };
 	aio_context_t events = 0;
 	struct io_event event;
 	int fd = mkstemp(path), sockets[2], pipes[2];
 	pthread_t id;
 
 	probed();
-	if (write(fd, path, sizeof(path)) != sizeof(path) || fdatasync(fd) || socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) ||
-	    pipe(pipes))
+	if (write(fd, path, sizeof(path)) != sizeof(path) || fdatasync(fd) ||
+	    socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) || pipe(pipes))
 		return 1;
 	if (fork() == 0) {
 		usleep(20000);
@@ -316,8 +320,12 @@ static void collect(const struct vprof_trace_thread *th, const struct vp_unit *u
 		m->room = m->room ? 2 * m->room : 4096;
 		m->wakes = realloc(m->wakes, m->room * sizeof(*m->wakes));
 	}
-	m->wakes[m->n_wakes++] = (struct wake){u[1].t, u->t, (uint32_t)u[1].w, (uint32_t)(u[1].w >> 32),
-					      (uint32_t)(VP_PAYLOAD(u->w) >> VP_SEQ_SHIFT), (int)th->thread_seq};
+	m->wakes[m->n_wakes++] = (struct wake){ u[1].t,
+						u->t,
+						(uint32_t)u[1].w,
+						(uint32_t)(u[1].w >> 32),
+						(uint32_t)(VP_PAYLOAD(u->w) >> VP_SEQ_SHIFT),
+						(int)th->thread_seq };
 }
 
 static int by_time(const void *a, const void *b)
@@ -397,8 +405,8 @@ static void check_match(const char *mode, unsigned kind)
 
 static void check_each(void)
 {
-	static const unsigned waits[] = {VP_WAIT_COND, VP_WAIT_RWLOCK_WRITE, VP_WAIT_BARRIER, VP_WAIT_SEMAPHORE,
-					 VP_WAIT_JOIN, VP_WAIT_SPIN, VP_WAIT_ANNOTATED, VP_WAIT_SLEEP};
+	static const unsigned waits[] = { VP_WAIT_COND, VP_WAIT_RWLOCK_WRITE, VP_WAIT_BARRIER,	 VP_WAIT_SEMAPHORE,
+					  VP_WAIT_JOIN, VP_WAIT_SPIN,	      VP_WAIT_ANNOTATED, VP_WAIT_SLEEP };
 	struct match m;
 	struct session s;
 
@@ -427,8 +435,8 @@ static void check_each(void)
 
 static void check_io(void)
 {
-	static const unsigned waits[] = {VP_WAIT_DISK, VP_WAIT_SOCKET, VP_WAIT_PIPE, VP_WAIT_POLL, VP_WAIT_SLEEP,
-					 VP_WAIT_CHILD};
+	static const unsigned waits[] = { VP_WAIT_DISK, VP_WAIT_SOCKET, VP_WAIT_PIPE,
+					  VP_WAIT_POLL, VP_WAIT_SLEEP,	VP_WAIT_CHILD };
 	struct match m;
 	struct session s;
 
@@ -480,8 +488,8 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(void);
-	} targets[] = {{"mutex", target_mutex}, {"semaphore", target_semaphore}, {"each", target_each},
-		       {"io", target_io}, {"fork", target_fork}, {"execed", target_execed}};
+	} targets[] = { { "mutex", target_mutex }, { "semaphore", target_semaphore }, { "each", target_each },
+			{ "io", target_io },	   { "fork", target_fork },	      { "execed", target_execed } };
 
 	for (size_t i = 0; argc > 2 && i < sizeof(targets) / sizeof(targets[0]); i++)
 		if (strcmp(argv[2], targets[i].name) == 0)

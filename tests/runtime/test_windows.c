@@ -1,5 +1,6 @@
-/* Recording windows: within one every call of the intervals that begin there is recorded, to the end of the long ones; between two
- * nothing is but the intervals' marks; and recording takes its share of the processor. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Recording windows: within one every call of the intervals that begin there is recorded, to the end of the long ones;
+ * between two nothing is but the intervals' marks; and recording takes its share of the processor. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
@@ -26,18 +27,21 @@ static volatile int sink_value;
 static _Atomic int is_over;
 
 static void __attribute__((noinline)) leaf(void)
-{ VP_FUNCTION(0x203, 0x8UL, 1)
+{
+	VP_FUNCTION(0x203, 0x8UL, 1)
 	sink_value++;
 }
 
 static void __attribute__((noinline)) inner(void)
-{ VP_FUNCTION(0x202, 0x4UL, 3)
+{
+	VP_FUNCTION(0x202, 0x4UL, 3)
 	leaf();
 }
 
 static void __attribute__((noinline)) request(int i)
-{ VP_ROOT(0x201, ~0UL, 2)
-	const struct timespec pause = {0, LONG_NS};
+{
+	VP_ROOT(0x201, ~0UL, 2)
+	const struct timespec pause = { 0, LONG_NS };
 
 	vprof_begin("request", i);
 	for (int k = 0; k < N_INNER; k++) {
@@ -49,14 +53,16 @@ static void __attribute__((noinline)) request(int i)
 }
 
 static void __attribute__((noinline)) step(void)
-{ VP_FUNCTION(0x212, 0x4UL, 1)
+{
+	VP_FUNCTION(0x212, 0x4UL, 1)
 	for (volatile int i = 0; i < 1000; i++)
 		;
 }
 
 /* A thread in one call for ever. */
 static void *background(void *arg)
-{ VP_ROOT(0x211, ~0UL, 2)
+{
+	VP_ROOT(0x211, ~0UL, 2)
 	(void)arg;
 	while (!is_over)
 		step();
@@ -64,14 +70,16 @@ static void *background(void *arg)
 }
 
 static void __attribute__((noinline)) job_step(void)
-{ VP_FUNCTION(0x222, 0x4UL, 1)
+{
+	VP_FUNCTION(0x222, 0x4UL, 1)
 	for (volatile int i = 0; i < 1000; i++)
 		;
 }
 
 /* Calls as long as a window. */
 static void __attribute__((noinline)) job(void)
-{ VP_ROOT(0x221, ~0UL, 2)
+{
+	VP_ROOT(0x221, ~0UL, 2)
 	for (int i = 0; i < 20000 && !is_over; i++)
 		job_step();
 }
@@ -141,7 +149,7 @@ static void read_windows(const struct session *s, struct findings *f)
 	while ((u = vprof_trace_next(&c, &n))) {
 		CHECK(VP_CODE(u->w) == VP_KIND_WINDOW, "0x%x", VP_CODE(u->w));
 		if (VP_PAYLOAD(u->w) && f->n < N_WINDOWS)
-			f->windows[f->n++] = (struct window){u->t, UINT64_MAX, 0, 0};
+			f->windows[f->n++] = (struct window){ u->t, UINT64_MAX, 0, 0 };
 		else if (f->n)
 			f->windows[f->n - 1].t1 = u->t;
 	}
@@ -220,8 +228,9 @@ static int check(double budget)
 		n_quiet += !f.windows[i].n_steps || !f.windows[i].n_job_steps;
 	took = ((double)s.stats.n_bytes / 16 * 9 - 1e8) / (took * 1e9);
 	printf("%d windows, %.0f %% of the time: %llu intervals in them, %llu without all their calls, %llu long; %llu outside, %llu "
-	       "with calls\n", (int)f.n, 100 * s.stats.recorded_share, (unsigned long long)f.n_chosen,
-	       (unsigned long long)f.n_short, (unsigned long long)f.n_long, (unsigned long long)f.n_outside,
+	       "with calls\n",
+	       (int)f.n, 100 * s.stats.recorded_share, (unsigned long long)f.n_chosen, (unsigned long long)f.n_short,
+	       (unsigned long long)f.n_long, (unsigned long long)f.n_outside,
 	       (unsigned long long)(f.n_outside - f.n_bare));
 	printf("recording after the first window took %.3f of a processor, and the collector what it needed\n", took);
 	if (f.n == 1 && s.stats.recorded_share == 1 && took < budget && budget > BUDGET_MIN) {

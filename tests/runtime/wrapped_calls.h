@@ -1,5 +1,6 @@
-/* Every call that libvprof.so wraps, each with success and with failures. What comes of it is written down in lines that
- * must be the same with and without the library. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Every call that libvprof.so wraps, each with success and with failures. What comes of it is written down in lines
+ * that must be the same with and without the library. */
 #ifndef VPROF_TESTS_RUNTIME_WRAPPED_CALLS_H
 #define VPROF_TESTS_RUNTIME_WRAPPED_CALLS_H
 
@@ -9,12 +10,12 @@
 
 void call_report(const char *name, const char *arguments, long result, int error);
 /* Calls name(...) and writes down the result and errno; CALL_SIGN only whether the result is negative. */
-#define CALL_(convert, name, ...)                                                                            \
-	do {                                                                                                 \
-		long result_;                                                                                \
-		errno = ERRNO_BEFORE;                                                                        \
-		result_ = (long)(name(__VA_ARGS__));                                                         \
-		call_report(#name, #__VA_ARGS__, convert(result_), errno);                                   \
+#define CALL_(convert, name, ...)                                                                                      \
+	do {                                                                                                           \
+		long result_;                                                                                          \
+		errno = ERRNO_BEFORE;                                                                                  \
+		result_ = (long)(name(__VA_ARGS__));                                                                   \
+		call_report(#name, #__VA_ARGS__, convert(result_), errno);                                             \
 	} while (0)
 #define CALL_AS_IT_IS(r) (r)
 #define CALL_IS_NEGATIVE(r) ((r) < 0)
@@ -26,10 +27,10 @@ void call_report(const char *name, const char *arguments, long result, int error
 void interrupt_begin(void); /* signals every 3 ms, whose handler lets calls fail with EINTR */
 void interrupt_end(void);
 
-void calls_of_files(void);   /* wrapped_calls_io.c */
+void calls_of_files(void); /* wrapped_calls_io.c */
 void calls_of_sockets(void);
 void calls_of_queues(void);
-void calls_of_locks(void);   /* wrapped_calls_sync.c */
+void calls_of_locks(void); /* wrapped_calls_sync.c */
 void calls_of_threads(void);
 void calls_of_processes(void);
 

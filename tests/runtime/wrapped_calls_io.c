@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Files, descriptors, sockets, polls, sleeps, queues and memory. See wrapped_calls.h. */
 #define _GNU_SOURCE
 #define _LARGEFILE64_SOURCE
@@ -45,7 +46,7 @@ static void *const nowhere = (void *)1;
 
 static void file_data(int fd)
 {
-	struct iovec v[2] = {{"ab", 2}, {"cd", 2}}, bad = {nowhere, 8}, in = {buffer, 4};
+	struct iovec v[2] = { { "ab", 2 }, { "cd", 2 } }, bad = { nowhere, 8 }, in = { buffer, 4 };
 
 	CALL(write, fd, "hello", 5);
 	CALL(write, fd, nowhere, 5);
@@ -86,7 +87,7 @@ static void file_data(int fd)
 
 static void file_state(int fd, const char *path, const char *other)
 {
-	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	off64_t at64 = 0;
 	off_t at = 0;
 	struct stat st;
@@ -191,8 +192,8 @@ void calls_of_files(void)
 
 static void in_sockets(int pair[2])
 {
-	struct iovec v = {buffer, 2};
-	struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1};
+	struct iovec v = { buffer, 2 };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1 };
 	struct sockaddr_un from;
 	socklen_t n = sizeof(from);
 
@@ -224,10 +225,10 @@ static void in_sockets(int pair[2])
 
 static void polls(int fd, int ready)
 {
-	struct timespec now = {0, 0}, bad = {0, 2000000000}, soon = {0, 1000000};
-	struct timeval at_once = {0, 0}, wrong = {-1, 0};
-	struct pollfd p[2] = {{fd, POLLIN, 0}, {ready, POLLIN, 0}};
-	struct epoll_event e = {.events = EPOLLIN, .data.fd = 5};
+	struct timespec now = { 0, 0 }, bad = { 0, 2000000000 }, soon = { 0, 1000000 };
+	struct timeval at_once = { 0, 0 }, wrong = { -1, 0 };
+	struct pollfd p[2] = { { fd, POLLIN, 0 }, { ready, POLLIN, 0 } };
+	struct epoll_event e = { .events = EPOLLIN, .data.fd = 5 };
 	int set = epoll_create1(0);
 	fd_set fds;
 
@@ -274,7 +275,7 @@ static void polls(int fd, int ready)
 
 static void sleeps(void)
 {
-	struct timespec soon = {0, 1000000}, bad = {0, -1}, never = {1000, 0}, rest = {0, 0};
+	struct timespec soon = { 0, 1000000 }, bad = { 0, -1 }, never = { 1000, 0 }, rest = { 0, 0 };
 
 	CALL(nanosleep, &soon, NULL);
 	CALL(nanosleep, &bad, NULL);
@@ -296,7 +297,7 @@ static void sleeps(void)
 
 void calls_of_sockets(void)
 {
-	struct sockaddr_un name = {.sun_family = AF_UNIX, .sun_path = "\0vprof-runtime-calls"};
+	struct sockaddr_un name = { .sun_family = AF_UNIX, .sun_path = "\0vprof-runtime-calls" };
 	int pair[2], server, client, ready[2];
 
 	snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1, "vprof-runtime-calls-%d", (int)getpid());
@@ -323,8 +324,8 @@ void calls_of_sockets(void)
 
 static void posix_queue(void)
 {
-	struct mq_attr attr = {.mq_maxmsg = 1, .mq_msgsize = 8};
-	struct timespec past = {1, 0}, bad = {1, -1};
+	struct mq_attr attr = { .mq_maxmsg = 1, .mq_msgsize = 8 };
+	struct timespec past = { 1, 0 }, bad = { 1, -1 };
 	char name[64], text[8];
 	unsigned priority = 0;
 	mqd_t q;
@@ -378,7 +379,10 @@ static void memory(void)
 
 void calls_of_queues(void)
 {
-	struct { long type; char text[8]; } m = {1, "text"};
+	struct {
+		long type;
+		char text[8];
+	} m = { 1, "text" };
 	int q = msgget(IPC_PRIVATE, IPC_CREAT | 0600);
 
 	CALL(msgsnd, q, &m, 4, 0);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Locks, threads and processes. See wrapped_calls.h. */
 #define _GNU_SOURCE
 #include <linux/aio_abi.h>
@@ -23,7 +24,7 @@
 
 void __longjmp_chk(struct __jmp_buf_tag env[1], int value) __attribute__((noreturn));
 
-static const struct timespec past = {1, 0}, bad = {1, 2000000000};
+static const struct timespec past = { 1, 0 }, bad = { 1, 2000000000 };
 
 /* Locked by a thread that has ended, or never lets go. */
 static pthread_mutex_t taken = PTHREAD_MUTEX_INITIALIZER, robust, checked;
@@ -336,7 +337,7 @@ static void children(void)
 
 static void system_calls(void)
 {
-	struct timespec t = {0, 1000000};
+	struct timespec t = { 0, 1000000 };
 	aio_context_t events = 0;
 	struct io_event event;
 	int word = 5;
@@ -364,17 +365,17 @@ static void system_calls(void)
 	interrupt_end();
 }
 
-#define JUMP(name)                                                                                           \
-	do {                                                                                                 \
-		static jmp_buf env;                                                                          \
-		int r;                                                                                       \
-		errno = ERRNO_BEFORE;                                                                        \
-		r = _setjmp(env);                                                                            \
-		if (r == 0)                                                                                  \
-			name(env, 0); /* comes back as 1 */                                                  \
-		if (r == 1)                                                                                  \
-			name(env, 5);                                                                        \
-		call_report(#name, "", r, errno);                                                            \
+#define JUMP(name)                                                                                                     \
+	do {                                                                                                           \
+		static jmp_buf env;                                                                                    \
+		int r;                                                                                                 \
+		errno = ERRNO_BEFORE;                                                                                  \
+		r = _setjmp(env);                                                                                      \
+		if (r == 0)                                                                                            \
+			name(env, 0); /* comes back as 1 */                                                            \
+		if (r == 1)                                                                                            \
+			name(env, 5);                                                                                  \
+		call_report(#name, "", r, errno);                                                                      \
 	} while (0)
 
 static ucontext_t contexts[2];

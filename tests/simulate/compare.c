@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "compare.h"
 
 #include <inttypes.h>
@@ -129,7 +130,9 @@ static struct rows true_rows(const struct truth *t)
 		const struct truth_piece *p = &t->pieces[i];
 
 		pieces[i] = (struct piece){ { p->from, p->to, p->wait ? p->wait->t0 : 0, p->wait ? p->wait->t1 : 0,
-					      p->th->seq, p->depth, (int)p->kind }, p->parent, i };
+					      p->th->seq, p->depth, (int)p->kind },
+					    p->parent,
+					    i };
 	}
 	return rows_of(pieces, t->n_pieces);
 }
@@ -142,18 +145,22 @@ static struct rows found_rows(const struct vprof_timeline *timeline, const struc
 		const struct vprof_piece *p = &found[i];
 		const struct vprof_line *line = &timeline->threads[p->thread];
 		const struct vprof_wait *w = p->kind == VPROF_PIECE_WAIT ? &line->waits.v[p->wait] : NULL;
-		int kind = p->kind == VPROF_PIECE_RUN ? TRUTH_RUN : p->kind == VPROF_PIECE_WAIT ? TRUTH_WAIT : TRUTH_QUEUED;
+		int kind = p->kind == VPROF_PIECE_RUN  ? TRUTH_RUN :
+			   p->kind == VPROF_PIECE_WAIT ? TRUTH_WAIT :
+							 TRUTH_QUEUED;
 
-		pieces[i] = (struct piece){ { p->from, p->to, w ? w->t0 : 0, w ? w->t1 : 0, line->thread_seq, p->depth, kind },
-					    p->parent == VPROF_NONE ? 0 : p->parent + 1, i };
+		pieces[i] = (struct piece){ { p->from, p->to, w ? w->t0 : 0, w ? w->t1 : 0, line->thread_seq, p->depth,
+					      kind },
+					    p->parent == VPROF_NONE ? 0 : p->parent + 1,
+					    i };
 	}
 	return rows_of(pieces, n);
 }
 
 static void print_row(const char *who, const struct row *r)
 {
-	fprintf(stderr, "  %s %*s%" PRIu64 "..%" PRIu64 " thread %u %s", who, (int)(2 * r->depth), "", r->from, r->to, r->thread,
-		kind_names[r->kind]);
+	fprintf(stderr, "  %s %*s%" PRIu64 "..%" PRIu64 " thread %u %s", who, (int)(2 * r->depth), "", r->from, r->to,
+		r->thread, kind_names[r->kind]);
 	if (r->kind == TRUTH_WAIT)
 		fprintf(stderr, " (%" PRIu64 "..%" PRIu64 ")", r->wait_t0, r->wait_t1);
 	fputc('\n', stderr);
@@ -217,7 +224,10 @@ static void print_path(const struct comparison *c, size_t node)
 	if (n->class == TRUTH_FRAME)
 		fprintf(stderr, "/%s%u", n->code >= VP_CODE_SITE ? "site" : "f", n->code & 0xff);
 	else
-		fprintf(stderr, "/%s", n->class == TRUTH_BLOCKED ? n->name : n->class == TRUTH_DELAY ? "queued" : "preempted");
+		fprintf(stderr, "/%s",
+			n->class == TRUTH_BLOCKED ? n->name :
+			n->class == TRUTH_DELAY	  ? "queued" :
+						    "preempted");
 	fprintf(stderr, ":%u", n->level);
 }
 
@@ -245,7 +255,8 @@ static void print_found(const struct comparison *c, uint32_t node)
 		fprintf(stderr, "/%s%u:%u", n->key >= VP_CODE_SITE ? "site" : "f", n->key & 0xff, n->level);
 }
 
-/* How the last interval's waits at one node were spent. Where switches were lost, rather nothing is said than something wrong. */
+/* How the last interval's waits at one node were spent. Where switches were lost, rather nothing is said than something
+ * wrong. */
 static void compare_states(struct comparison *c, uint32_t node, size_t at)
 {
 	static const uint64_t none[TRUTH_STATES];
@@ -254,15 +265,18 @@ static void compare_states(struct comparison *c, uint32_t node, size_t at)
 	const uint64_t *before = node < c->n_states ? c->states[node] : none;
 	uint64_t off = n->blocked_ticks - before[TRUTH_SUSPENDED], kernel = n->kernel_ticks - before[TRUTH_KERNEL];
 	uint64_t either = n->io_ticks - before[TRUTH_EITHER];
-	bool is_right = off == is->state[TRUTH_SUSPENDED] && kernel == is->state[TRUTH_KERNEL] && either == is->state[TRUTH_EITHER];
+	bool is_right = off == is->state[TRUTH_SUSPENDED] && kernel == is->state[TRUTH_KERNEL] &&
+			either == is->state[TRUTH_EITHER];
 
 	if (c->w->n_switch_gaps)
 		is_right = off <= is->state[TRUTH_SUSPENDED] + is->spun && kernel <= is->state[TRUTH_KERNEL] &&
 			   off + kernel + either ==
 				   is->state[TRUTH_SUSPENDED] + is->state[TRUTH_KERNEL] + is->state[TRUTH_EITHER];
-	if (!is_right && differ(c, "blocked %" PRIu64 ", in the kernel %" PRIu64 ", either %" PRIu64 "; the analysis says %" PRIu64
-				", %" PRIu64 ", %" PRIu64 ", of the node", is->state[TRUTH_SUSPENDED], is->state[TRUTH_KERNEL],
-				is->state[TRUTH_EITHER], off, kernel, either))
+	if (!is_right &&
+	    differ(c,
+		   "blocked %" PRIu64 ", in the kernel %" PRIu64 ", either %" PRIu64 "; the analysis says %" PRIu64
+		   ", %" PRIu64 ", %" PRIu64 ", of the node",
+		   is->state[TRUTH_SUSPENDED], is->state[TRUTH_KERNEL], is->state[TRUTH_EITHER], off, kernel, either))
 		print_node(c, at);
 }
 
@@ -351,14 +365,17 @@ static void compare_wait(struct comparison *c, const struct sim_thread *th, cons
 	}
 	COVER(c->w, WAITS);
 	if (found->t0 != is->t0 || found->t1 != is->t1)
-		differ(c, "thread %u waited %" PRIu64 "..%" PRIu64 ", in the analysis %" PRIu64 "..%" PRIu64, th->seq, is->t0,
-		       is->t1, found->t0, found->t1);
+		differ(c, "thread %u waited %" PRIu64 "..%" PRIu64 ", in the analysis %" PRIu64 "..%" PRIu64, th->seq,
+		       is->t0, is->t1, found->t0, found->t1);
 	else if (waker && waker->seq == seq && (found->wake_t == t || t == is->t0))
 		COVER(c->w, WAKERS);
-	else if (waker ? t > is->t0 || seq : seq && found->wake_t > found->t0) /* a wait over when it began tells nothing */
-		differ(c, "thread %u waited %" PRIu64 "..%" PRIu64 " (%s) for thread %u until %" PRIu64 ", in the analysis for %u"
-		       " until %" PRIu64, th->seq, is->t0, is->t1, is->name, waker ? waker->seq : 0, t, seq,
-		       seq ? found->wake_t : 0);
+	/* a wait over when it began tells nothing */
+	else if (waker ? t > is->t0 || seq : seq && found->wake_t > found->t0)
+		differ(c,
+		       "thread %u waited %" PRIu64 "..%" PRIu64 " (%s) for thread %u until %" PRIu64
+		       ", in the analysis for %u"
+		       " until %" PRIu64,
+		       th->seq, is->t0, is->t1, is->name, waker ? waker->seq : 0, t, seq, seq ? found->wake_t : 0);
 }
 
 /* Every wait of every thread, whether an interval knows it or not. */
@@ -488,7 +505,9 @@ static void check_results(struct comparison *c, const struct vprof_results *r)
 
 static int compare_results(struct comparison *c, const char *dir, struct vprof_error *err)
 {
-	const struct vprof_analyze_options o = { .trace_dir = dir, .plan = c->plan, .interval = "request", .min_intervals = 2 };
+	const struct vprof_analyze_options o = {
+		.trace_dir = dir, .plan = c->plan, .interval = "request", .min_intervals = 2
+	};
 	uint64_t n_complete = 0, n_cut = 0, n_restarted = 0, n_lossy = 0;
 	struct vprof_results *r;
 
@@ -511,11 +530,14 @@ static int compare_results(struct comparison *c, const char *dir, struct vprof_e
 		n_cut += !i->is_complete && !i->is_restarted;
 	}
 	if (c->w->n_gaps) /* what became of each was told above */
-		n_complete = r->n_complete <= n_complete && r->n_complete + n_lossy >= n_complete ? r->n_complete : n_complete,
+		n_complete = r->n_complete <= n_complete && r->n_complete + n_lossy >= n_complete ? r->n_complete :
+												    n_complete,
 		n_restarted = r->n_restarted, n_cut = 0;
 	if (r->n_complete != n_complete || r->n_restarted != n_restarted || r->n_cut < n_cut)
-		differ(c, "%" PRIu64 " complete, %" PRIu64 " restarted, %" PRIu64 " cut; the analysis says %" PRIu64 ", %" PRIu64
-		       ", %" PRIu64, n_complete, n_restarted, n_cut, r->n_complete, r->n_restarted, r->n_cut);
+		differ(c,
+		       "%" PRIu64 " complete, %" PRIu64 " restarted, %" PRIu64 " cut; the analysis says %" PRIu64
+		       ", %" PRIu64 ", %" PRIu64,
+		       n_complete, n_restarted, n_cut, r->n_complete, r->n_restarted, r->n_cut);
 	vprof_results_free(r);
 	return 0;
 }
@@ -562,15 +584,32 @@ struct vprof_plan *compare_plan(void)
 	plan->graph_height = SIM_FUNCTIONS;
 	for (uint32_t i = 1; i <= SIM_FUNCTIONS; i++) {
 		snprintf(name, sizeof name, "f%u", i);
-		vprof_plan_add(plan, &(struct vprof_probe){
-			.code = VP_CODE_FUNCTION + i, .kind = VPROF_PROBE_FUNCTION, .fact_id = i, .mask = VPROF_MASK_ANY,
-			.context = VPROF_CONTEXT_FIRST, .broken_down = 1, .is_root = i == 1, .height = SIM_FUNCTIONS - i,
-			.n_children = 3, .name = name, .display = name, .file = "f.c", .line = (int)i, .caller = "" });
+		vprof_plan_add(plan, &(struct vprof_probe){ .code = VP_CODE_FUNCTION + i,
+							    .kind = VPROF_PROBE_FUNCTION,
+							    .fact_id = i,
+							    .mask = VPROF_MASK_ANY,
+							    .context = VPROF_CONTEXT_FIRST,
+							    .broken_down = 1,
+							    .is_root = i == 1,
+							    .height = SIM_FUNCTIONS - i,
+							    .n_children = 3,
+							    .name = name,
+							    .display = name,
+							    .file = "f.c",
+							    .line = (int)i,
+							    .caller = "" });
 	}
 	for (uint32_t i = 1; i <= SIM_SITES; i++)
-		vprof_plan_add(plan, &(struct vprof_probe){
-			.code = VP_CODE_SITE + i, .kind = VPROF_PROBE_SITE, .fact_id = i, .mask = VPROF_MASK_ANY,
-			.context = VPROF_CONTEXT_LEAF, .name = sim_site_names[i - 1], .display = sim_site_names[i - 1],
-			.file = "f.c", .line = 5, .caller = "f1", .caller_line = 1 });
+		vprof_plan_add(plan, &(struct vprof_probe){ .code = VP_CODE_SITE + i,
+							    .kind = VPROF_PROBE_SITE,
+							    .fact_id = i,
+							    .mask = VPROF_MASK_ANY,
+							    .context = VPROF_CONTEXT_LEAF,
+							    .name = sim_site_names[i - 1],
+							    .display = sim_site_names[i - 1],
+							    .file = "f.c",
+							    .line = 5,
+							    .caller = "f1",
+							    .caller_line = 1 });
 	return plan;
 }

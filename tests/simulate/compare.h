@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs the analysis on a schedule's trace and holds every interval's path, nodes and sums against the truth. */
 #ifndef SIMULATE_COMPARE_H
 #define SIMULATE_COMPARE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A simulated thread's own stack: switched to and from by hand, never by the machine. */
 #ifndef SIMULATE_COROUTINE_H
 #define SIMULATE_COROUTINE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "interval.h"
 
 static bool mark(struct sim_thread *th, enum vp_kind kind, const struct sim_instance *i)
@@ -75,8 +76,9 @@ static struct sim_instance *begin(struct sim_thread *th, uint64_t id, uint64_t n
 	struct world *w = th->world;
 	struct sim_instance *i = world_alloc(w, sizeof *i);
 
-	*i = (struct sim_instance){ .id = id, .name = name, .begin = w->now, .process = th->process, .older = w->instances,
-				    .n_active = 1 };
+	*i = (struct sim_instance){
+		.id = id, .name = name, .begin = w->now, .process = th->process, .older = w->instances, .n_active = 1
+	};
 	w->instances = i;
 	i->is_before_trace = !mark(th, VP_KIND_BEGIN, i);
 	segment_begin(th, i, NULL);
@@ -162,7 +164,10 @@ static struct sim_work *work_new(struct sim_thread *th, struct sim_instance *i, 
 {
 	struct sim_work *work = world_alloc(th->world, sizeof *work);
 
-	*work = (struct sim_work){ .instance = i, .by = th, .t = th->world->now, .before = before,
+	*work = (struct sim_work){ .instance = i,
+				   .by = th,
+				   .t = th->world->now,
+				   .before = before,
 				   .segment = interval_of(th) == i ? th->segment : NULL };
 	if (i)
 		i->n_active++;
@@ -208,7 +213,8 @@ static void send(struct sim_thread *th, struct sim_queue *q, struct sim_instance
 		world_wake(q->reader);
 	q->reader = NULL;
 	world_lag(th);
-	item->release->is_recorded = work->is_recorded = records_two(th, work->t, VP_W(VP_KIND_SEND, w->now - work->t), q->key, amount);
+	item->release->is_recorded = work->is_recorded =
+		records_two(th, work->t, VP_W(VP_KIND_SEND, w->now - work->t), q->key, amount);
 	world_work(th, 1);
 	q->is_sending = false;
 }
@@ -266,9 +272,11 @@ static void poll_queue(struct sim_thread *th, struct sim_queue *q)
 	}
 	world_lag(th);
 	if (w->now - t0 >= SIM_WAIT_TICKS)
-		is_recorded = records_wait(th, &(struct sim_wait_record){ .kind = VP_WAIT_POLL, .call = VP_CALL_EPOLL_WAIT,
+		is_recorded = records_wait(th, &(struct sim_wait_record){ .kind = VP_WAIT_POLL,
+									  .call = VP_CALL_EPOLL_WAIT,
 									  .flags = VP_FLAG_SHARED | VP_FLAG_CHANNEL,
-									  .object = q->key, .t0 = t0 });
+									  .object = q->key,
+									  .t0 = t0 });
 	world_wait_end(th, wait, release, is_recorded);
 }
 
@@ -298,9 +306,11 @@ static struct sim_work *receive(struct sim_thread *th, struct sim_queue *q)
 	amount = item->amount;
 	world_lag(th);
 	if (w->now - t0 >= SIM_WAIT_TICKS)
-		is_recorded = records_wait(th, &(struct sim_wait_record){ .kind = VP_WAIT_PIPE, .call = VP_CALL_READ,
+		is_recorded = records_wait(th, &(struct sim_wait_record){ .kind = VP_WAIT_PIPE,
+									  .call = VP_CALL_READ,
 									  .flags = VP_FLAG_SHARED | VP_FLAG_CHANNEL,
-									  .object = q->key, .t0 = t0 });
+									  .object = q->key,
+									  .t0 = t0 });
 	world_wait_end(th, wait, release, is_recorded);
 	if (records_two(th, w->now, VP_W(VP_KIND_RECEIVE, w->now - t0), q->key, amount)) {
 		th->received = sim_grow(th->received, th->n_received, &th->cap_received, sizeof *th->received);

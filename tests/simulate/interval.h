@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which interval each thread works for, the marks that say so, and work that is handed from thread to thread. */
 #ifndef SIMULATE_INTERVAL_H
 #define SIMULATE_INTERVAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Locks: whoever takes one first has it, also before a waiter that was woken for it. */
 #include "locks.h"
 
@@ -17,7 +18,8 @@ void sim_object_init(struct sim_object *o, struct world *w, bool is_shared, uint
 	uint64_t place = UINT64_C(0x10000) * (1 + process) + 16 * w->next_handle++;
 
 	o->is_shared = is_shared;
-	for (uint32_t p = 0; p < SIM_PROCESSES; p++) /* mapped elsewhere in some processes, at the same place in the page */
+	/* mapped elsewhere in some processes, at the same place in the page */
+	for (uint32_t p = 0; p < SIM_PROCESSES; p++)
 		o->address[p] = place + (is_shared && world_chance(w, 30) ? UINT64_C(0x7f0000000000) + 0x10000 * p : 0);
 	o->last_waiter = &o->waiters;
 }
@@ -97,8 +99,12 @@ static void wait_cancel(struct sim_thread *th, struct hook *h)
 static void wait_end(struct sim_thread *th, struct hook *h, uint8_t kind, uint8_t call, uint32_t flags, uint32_t seq,
 		     struct sim_release *release)
 {
-	const struct sim_wait_record r = { .kind = kind, .call = call, .flags = flags | shared(h->object),
-					   .ticket = h->ticket, .seq = seq, .object = address(th, h->object),
+	const struct sim_wait_record r = { .kind = kind,
+					   .call = call,
+					   .flags = flags | shared(h->object),
+					   .ticket = h->ticket,
+					   .seq = seq,
+					   .object = address(th, h->object),
 					   .t0 = h->t0 };
 
 	h->object->waiting--;
@@ -133,8 +139,8 @@ static void release_end(struct sim_thread *th, struct hook *h, uint8_t kind, uin
 		sim_release_stamp(h->release);
 		flags |= VP_FLAG_LATE;
 	}
-	h->release->is_recorded = records_wake(th, kind, flags | shared(o), h->seq, address(th, o), h->before, o->arrivals,
-					       h->release->stamp);
+	h->release->is_recorded = records_wake(th, kind, flags | shared(o), h->seq, address(th, o), h->before,
+					       o->arrivals, h->release->stamp);
 }
 
 static bool try_lock(struct sim_thread *th, struct sim_lock *l, bool reads)
@@ -241,9 +247,9 @@ static void release(struct sim_thread *th, struct sim_lock *l, bool reads, const
 	if (!reads || h.had_waiters || l->object.arrivals != h.before) {
 		if (reads) {
 			sim_release_stamp(h.release);
-			h.release->is_recorded = records_wake(th, kinds[l->kind][1].kind, VP_FLAG_LATE | shared(&l->object),
-							      h.seq, address(th, &l->object), h.before,
-							      l->object.arrivals, h.release->stamp);
+			h.release->is_recorded =
+				records_wake(th, kinds[l->kind][1].kind, VP_FLAG_LATE | shared(&l->object), h.seq,
+					     address(th, &l->object), h.before, l->object.arrivals, h.release->stamp);
 		} else {
 			release_end(th, &h, kinds[l->kind][0].kind, 0);
 		}
@@ -265,8 +271,11 @@ bool sim_lock_take(struct sim_thread *th, struct sim_lock *l, bool reads, uint64
 	if (th->world->now - h.t0 < SIM_WAIT_TICKS) {
 		wait_cancel(th, &h);
 	} else {
-		const struct sim_wait_record r = { .kind = VP_WAIT_ANNOTATED, .flags = shared(&l->hook), .ticket = h.ticket,
-						   .object = address(th, &l->hook), .t0 = h.t0,
+		const struct sim_wait_record r = { .kind = VP_WAIT_ANNOTATED,
+						   .flags = shared(&l->hook),
+						   .ticket = h.ticket,
+						   .object = address(th, &l->hook),
+						   .t0 = h.t0,
 						   .result = records_hash("lwlock_acquire") };
 
 		l->hook.waiting--;
@@ -296,7 +305,8 @@ void sim_lock_release(struct sim_thread *th, struct sim_lock *l, bool reads)
 		release_end(th, &h, VP_WAIT_ANNOTATED, had_moved ? VP_FLAG_LATE : 0);
 }
 
-/* Signals are alike: who returns first has the first one that counted it; of those that the trace knows, if there are any. */
+/* Signals are alike: who returns first has the first one that counted it; of those that the trace knows, if there are
+ * any. */
 static struct sim_release *take_token(struct sim_cond *c, uint32_t ticket, uint64_t record_from)
 {
 	struct sim_token *found = NULL;
@@ -498,8 +508,11 @@ void sim_thread_join(struct sim_thread *th, struct sim_thread *child)
 		world_park(th, SIM_NEVER);
 	}
 	if (w->now - t0 >= SIM_WAIT_TICKS)
-		is_recorded = records_wait(th, &(struct sim_wait_record){ .kind = VP_WAIT_JOIN, .call = VP_CALL_JOIN,
-									  .ticket = 1, .object = child->handle, .t0 = t0 });
+		is_recorded = records_wait(th, &(struct sim_wait_record){ .kind = VP_WAIT_JOIN,
+									  .call = VP_CALL_JOIN,
+									  .ticket = 1,
+									  .object = child->handle,
+									  .t0 = t0 });
 	world_wait_end(th, wait, child->exit, is_recorded);
 }
 
@@ -519,6 +532,7 @@ void sim_block(struct sim_thread *th, uint8_t kind, uint8_t call, uint64_t ticks
 			world_park(th, w->now + (world_chance(w, 40) ? part : until - w->now));
 	}
 	if (w->now - t0 >= SIM_WAIT_TICKS)
-		is_recorded = records_wait(th, &(struct sim_wait_record){ .kind = kind, .call = call, .object = 7, .t0 = t0 });
+		is_recorded = records_wait(
+			th, &(struct sim_wait_record){ .kind = kind, .call = call, .object = 7, .t0 = t0 });
 	world_wait_end(th, wait, NULL, is_recorded);
 }

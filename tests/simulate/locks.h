@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What threads wait at and are let go by, as libc has it, and the records that the runtime's wrappers make of it
  * (docs/design/wake-edges.md): the ticket protocol step by step, with time between the steps.
  *
@@ -36,7 +37,7 @@ struct sim_lock {
 	struct sim_thread *owner;
 	int n_readers;
 	struct sim_release *last, *last_by_writer, *last_hook; /* release */
-	struct sim_release *leaving; /* the annotated release function that runs now */
+	struct sim_release *leaving;			       /* the annotated release function that runs now */
 };
 
 struct sim_token { /* of a condition: who was counted may go */

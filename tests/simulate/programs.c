@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "programs.h"
 
 #define N_LOCKS 8
@@ -9,8 +10,24 @@
 
 const char *const sim_site_names[SIM_SITES] = { "fdatasync", "nanosleep", "pthread_mutex_lock", "sem_wait" };
 
-enum action { COMPUTE, CALL, LOCK, BLOCK, BARRIER, ONCE, FUTEX_WAIT, FUTEX_WAKE, COND_WAIT, COND_SIGNAL, SPAWN, NEST, FAN_OUT,
-	      PAUSE, ASK, N_ACTIONS };
+enum action {
+	COMPUTE,
+	CALL,
+	LOCK,
+	BLOCK,
+	BARRIER,
+	ONCE,
+	FUTEX_WAIT,
+	FUTEX_WAKE,
+	COND_WAIT,
+	COND_SIGNAL,
+	SPAWN,
+	NEST,
+	FAN_OUT,
+	PAUSE,
+	ASK,
+	N_ACTIONS
+};
 
 struct stage {
 	struct sim_queue queue;
@@ -38,8 +55,7 @@ static void call_begin(struct sim_thread *th, uint32_t code)
 {
 	world_enter(th, code);
 	if (code == VP_CODE_FUNCTION + 1) /* a root frame */
-		th->frames[th->n_frames - 1].is_recorded =
-			records_one(th, th->world->now, VP_W(VP_KIND_ENTER, code));
+		th->frames[th->n_frames - 1].is_recorded = records_one(th, th->world->now, VP_W(VP_KIND_ENTER, code));
 	th->is_broken |= th->n_lost != 0;
 }
 
@@ -402,8 +418,8 @@ static void serve(struct sim_thread *th, unsigned k, struct sim_work *work, bool
 	i->n_active--;
 }
 
-/* Several items are taken before the first is served; of two for one interval one counts, the later if it can. One from a
- * thread that worked for no interval is served at once: no record would tell any more for what it was taken. */
+/* Several items are taken before the first is served; of two for one interval one counts, the later if it can. One from
+ * a thread that worked for no interval is served at once: no record would tell any more for what it was taken. */
 static void serve_batch(struct sim_thread *th, unsigned k)
 {
 	struct sim_queue *q = &th->world->scene->queues[k];
@@ -459,9 +475,11 @@ static void consumer(struct sim_thread *th)
 
 static void make_scene(struct world *w)
 {
-	static const unsigned usual[N_ACTIONS] = { [COMPUTE] = 20, [CALL] = 20, [LOCK] = 20, [BLOCK] = 6, [BARRIER] = 1,
-						   [ONCE] = 2, [FUTEX_WAIT] = 2, [FUTEX_WAKE] = 3, [COND_WAIT] = 2,
-						   [COND_SIGNAL] = 3, [SPAWN] = 1, [NEST] = 2, [FAN_OUT] = 2, [PAUSE] = 3, [ASK] = 2 };
+	static const unsigned usual[N_ACTIONS] = {
+		[COMPUTE] = 20, [CALL] = 20,	  [LOCK] = 20,	    [BLOCK] = 6,     [BARRIER] = 1,
+		[ONCE] = 2,	[FUTEX_WAIT] = 2, [FUTEX_WAKE] = 3, [COND_WAIT] = 2, [COND_SIGNAL] = 3,
+		[SPAWN] = 1,	[NEST] = 2,	  [FAN_OUT] = 2,    [PAUSE] = 3,     [ASK] = 2
+	};
 	struct sim_scene *sc = world_alloc(w, sizeof *sc);
 
 	w->scene = sc;
@@ -491,8 +509,9 @@ static void make_scene(struct world *w)
 	sim_queue_init(&sc->reply, w, SIM_QUEUE_CHANNEL, true, 0);
 	sc->has_server = !w->record_from && world_chance(w, 40);
 	for (unsigned k = 0; k < N_QUEUES; k++)
-		sim_queue_init(&sc->queues[k], w, (enum sim_queue_kind)world_below(w, SIM_QUEUE_KINDS - (w->record_from > 0)),
-			       true, 0); /* no channel when what went into it before the trace is not known */
+		sim_queue_init(&sc->queues[k], w,
+			       (enum sim_queue_kind)world_below(w, SIM_QUEUE_KINDS - (w->record_from > 0)), true,
+			       0); /* no channel when what went into it before the trace is not known */
 }
 
 void programs_make(struct world *w, unsigned size)

@@ -1,5 +1,6 @@
-/* What the threads of a random schedule do: servers of several stages, event loops, hand-overs that nothing records, background
- * work; and what they have in common: locks, conditions, barriers, queues. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the threads of a random schedule do: servers of several stages, event loops, hand-overs that nothing records,
+ * background work; and what they have in common: locks, conditions, barriers, queues. */
 #ifndef SIMULATE_PROGRAMS_H
 #define SIMULATE_PROGRAMS_H
 

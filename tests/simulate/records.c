@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "records.h"
 
 #include <stdio.h>
@@ -73,17 +74,19 @@ bool records_two(struct sim_thread *th, uint64_t t, uint64_t w, uint64_t t1, uin
 
 bool records_wait(struct sim_thread *th, const struct sim_wait_record *r)
 {
-	return records_put(th, (struct vp_unit[]){
-		{ r->t0, VP_W(VP_KIND_WAIT, r->kind | (uint64_t)r->flags << 8 | (uint64_t)r->seq << VP_SEQ_SHIFT) },
-		{ r->object, r->ticket },
-		{ th->world->now, r->result ? r->result : r->call } }, 3);
+	return records_put(th,
+			   (struct vp_unit[]){ { r->t0, VP_W(VP_KIND_WAIT, r->kind | (uint64_t)r->flags << 8 |
+										   (uint64_t)r->seq << VP_SEQ_SHIFT) },
+					       { r->object, r->ticket },
+					       { th->world->now, r->result ? r->result : r->call } },
+			   3);
 }
 
 bool records_wake(struct sim_thread *th, uint8_t kind, uint32_t flags, uint32_t seq, uint64_t object, uint32_t before,
 		  uint32_t after, uint64_t t)
 {
-	return records_two(th, t, VP_W(VP_KIND_WAKE, kind | (uint64_t)flags << 8 | (uint64_t)seq << VP_SEQ_SHIFT), object,
-			   before | (uint64_t)after << 32);
+	return records_two(th, t, VP_W(VP_KIND_WAKE, kind | (uint64_t)flags << 8 | (uint64_t)seq << VP_SEQ_SHIFT),
+			   object, before | (uint64_t)after << 32);
 }
 
 static void put_switch(struct world *w, size_t cpu, uint64_t word)
@@ -159,10 +162,16 @@ static void put_names(FILE *f, struct vp_chunk_header *c)
 
 bool records_write(const struct world *w, const char *dir)
 {
-	struct vp_file_header header = { .magic = VP_FILE_MAGIC, .version = VP_FORMAT_VERSION,
-					 .clock = VP_CLOCK_MONOTONIC, .ns_per_tick = 1, .start_ticks = 1,
-					 .start_ns = 1, .has_switches = w->with_switches, .n_dropped = w->n_lost,
-					 .end_ticks = w->now + TAIL_TICKS, .end_ns = w->now + TAIL_TICKS };
+	struct vp_file_header header = { .magic = VP_FILE_MAGIC,
+					 .version = VP_FORMAT_VERSION,
+					 .clock = VP_CLOCK_MONOTONIC,
+					 .ns_per_tick = 1,
+					 .start_ticks = 1,
+					 .start_ns = 1,
+					 .has_switches = w->with_switches,
+					 .n_dropped = w->n_lost,
+					 .end_ticks = w->now + TAIL_TICKS,
+					 .end_ns = w->now + TAIL_TICKS };
 	char path[4096];
 	FILE *f;
 	bool ok;
@@ -174,16 +183,20 @@ bool records_write(const struct world *w, const char *dir)
 	fwrite(&header, sizeof header, 1, f);
 	for (size_t i = 0; i < w->n_threads; i++) {
 		const struct sim_thread *th = w->threads[i];
-		struct vp_chunk_header c = { .magic = VP_CHUNK_MAGIC, .pid = th->process, .tid = th->seq,
-					     .thread_seq = th->seq, .process_seq = th->process };
+		struct vp_chunk_header c = { .magic = VP_CHUNK_MAGIC,
+					     .pid = th->process,
+					     .tid = th->seq,
+					     .thread_seq = th->seq,
+					     .process_seq = th->process };
 
 		if (!i)
 			put_names(f, &c);
 		header.n_chunks += put_units(f, &c, th->units, th->n_units);
 	}
 	for (uint32_t i = 0; i < SIM_PROCESSORS; i++) {
-		struct vp_chunk_header c = { .magic = VP_CHUNK_MAGIC, .tid = i, .thread_seq = VP_THREAD_PROCESSOR,
-					     .process_seq = i + 1 };
+		struct vp_chunk_header c = {
+			.magic = VP_CHUNK_MAGIC, .tid = i, .thread_seq = VP_THREAD_PROCESSOR, .process_seq = i + 1
+		};
 
 		header.n_chunks += put_units(f, &c, w->switches[i], w->n_switches[i]);
 	}

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the runtime and the collector would write of what a simulated thread does, and the file that the analysis reads.
  *
- * A thread's records go out at the moment that world.now says, in the order of the calls made here. Functions that return
- * bool say whether the record was kept: nothing is before the trace's begin, nor while records are lost.
+ * A thread's records go out at the moment that world.now says, in the order of the calls made here. Functions that
+ * return bool say whether the record was kept: nothing is before the trace's begin, nor while records are lost.
  */
 #ifndef SIMULATE_RECORDS_H
 #define SIMULATE_RECORDS_H

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Random schedules of simulated threads, and the analysis held against what is true of them.
  *
  *   simulate [--seed FIRST] [--count N] [--verbose] [--trace DIR]
  *
  * A seed makes the same schedule on every machine: run one alone with --seed N, and see all of its differences with
- * --verbose; --trace keeps the last schedule's trace. Exit status 1 when there were any. How often each situation occurred goes
- * to stdout.
+ * --verbose; --trace keeps the last schedule's trace. Exit status 1 when there were any. How often each situation
+ * occurred goes to stdout.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -51,7 +52,8 @@ static void settle(struct world *w)
 	}
 }
 
-static unsigned run_seed(uint64_t seed, const char *dir, const struct vprof_plan *plan, uint64_t *coverage, bool is_verbose)
+static unsigned run_seed(uint64_t seed, const char *dir, const struct vprof_plan *plan, uint64_t *coverage,
+			 bool is_verbose)
 {
 	struct world *w = world_new(seed, coverage);
 	unsigned n = 1;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "truth.h"
 
 #include <stdlib.h>
@@ -5,7 +6,7 @@
 
 #include "programs.h"
 
-#define DEPTH_MAX 64  /* of waits beneath waits */
+#define DEPTH_MAX 64 /* of waits beneath waits */
 #define CONVOY_MAX 64
 #define STILL_MAX 64
 #define LOOK_BACK_MAX 16 /* waits in which a hand-over is looked for */
@@ -38,7 +39,8 @@ static size_t child_node(struct truth *t, size_t parent, enum truth_class class,
 			return i;
 	}
 	t->nodes = sim_grow(t->nodes, t->n_nodes, &t->cap_nodes, sizeof *t->nodes);
-	t->nodes[t->n_nodes++] = (struct truth_node){ .parent = parent, .class = class, .code = code, .name = name, .level = level };
+	t->nodes[t->n_nodes++] =
+		(struct truth_node){ .parent = parent, .class = class, .code = code, .name = name, .level = level };
 	return t->n_nodes - 1;
 }
 
@@ -60,7 +62,8 @@ static size_t frame_node(struct truth *t, const struct sim_thread *th, uint32_t 
 		return frame_node(t, th, f->parent, base, level, innermost);
 	}
 	*innermost = *innermost ? *innermost : f->code;
-	return child_node(t, frame_node(t, th, f->parent, base, level, &(uint32_t){ 1 }), TRUTH_FRAME, f->code, NULL, level);
+	return child_node(t, frame_node(t, th, f->parent, base, level, &(uint32_t){ 1 }), TRUTH_FRAME, f->code, NULL,
+			  level);
 }
 
 static enum truth_loss loss_between(const struct world *w, uint64_t from, uint64_t to)
@@ -97,7 +100,8 @@ static const struct sim_wait *wait_of(const struct sim_thread *th, const struct 
 	return found;
 }
 
-/* Who ended it: a wait around others that nobody is known to have ended was ended by whoever ended the last of these. */
+/* Who ended it: a wait around others that nobody is known to have ended was ended by whoever ended the last of these.
+ */
 static const struct sim_release *release_of(const struct sim_thread *th, const struct sim_wait *w)
 {
 	size_t self = (size_t)(w - th->waits);
@@ -179,7 +183,8 @@ enum truth_loss truth_loss(const struct world *w, const struct sim_instance *i)
 	if (came_through_channel(w, i->ended_by, i->begin, i->end))
 		return TRUTH_LOSSY;
 	for (size_t k = 0; k < w->n_threads; k++)
-		if (came_through_channel(w, w->threads[k], i->begin, i->end) && has_enqueued(w->threads[k], i->begin, i->end))
+		if (came_through_channel(w, w->threads[k], i->begin, i->end) &&
+		    has_enqueued(w->threads[k], i->begin, i->end))
 			return TRUTH_LOSSY;
 	for (const struct sim_segment *s = i->segments; s; s = s->older)
 		if (came_through_channel(w, s->th, i->begin, segment_end(s) < i->end ? segment_end(s) : i->end))
@@ -200,8 +205,8 @@ static bool shifts(const struct world *w, struct sim_wait *is)
 	return false;
 }
 
-/* Which turns at an object the records tell of: those whose release was recorded, unless its time was taken so late that the
- * next ones had passed by then; of readers in a row, the last. */
+/* Which turns at an object the records tell of: those whose release was recorded, unless its time was taken so late
+ * that the next ones had passed by then; of readers in a row, the last. */
 static void choose_holds(struct sim_holds *holds)
 {
 	const struct sim_hold *after = NULL; /* the next one that counts */
@@ -320,13 +325,21 @@ static void cover_wait(struct truth *t, const struct sim_wait *w, const struct s
 		       uint64_t from)
 {
 	static const enum coverage kinds[VP_WAIT_COUNT] = {
-		[VP_WAIT_MUTEX] = COVER_WAIT_MUTEX, [VP_WAIT_RWLOCK_READ] = COVER_WAIT_READ,
-		[VP_WAIT_RWLOCK_WRITE] = COVER_WAIT_WRITE, [VP_WAIT_COND] = COVER_WAIT_COND,
-		[VP_WAIT_BARRIER] = COVER_WAIT_BARRIER, [VP_WAIT_SEMAPHORE] = COVER_WAIT_SEMAPHORE,
-		[VP_WAIT_JOIN] = COVER_WAIT_JOIN, [VP_WAIT_SPIN] = COVER_WAIT_SPIN,
-		[VP_WAIT_ANNOTATED] = COVER_WAIT_ANNOTATED, [VP_WAIT_FUTEX] = COVER_WAIT_FUTEX,
-		[VP_WAIT_ONCE] = COVER_WAIT_ONCE, [VP_WAIT_PIPE] = COVER_WAIT_CHANNEL, [VP_WAIT_POLL] = COVER_WAIT_CHANNEL,
-		[VP_WAIT_SLEEP] = COVER_WAIT_IO, [VP_WAIT_DISK] = COVER_WAIT_IO,
+		[VP_WAIT_MUTEX] = COVER_WAIT_MUTEX,
+		[VP_WAIT_RWLOCK_READ] = COVER_WAIT_READ,
+		[VP_WAIT_RWLOCK_WRITE] = COVER_WAIT_WRITE,
+		[VP_WAIT_COND] = COVER_WAIT_COND,
+		[VP_WAIT_BARRIER] = COVER_WAIT_BARRIER,
+		[VP_WAIT_SEMAPHORE] = COVER_WAIT_SEMAPHORE,
+		[VP_WAIT_JOIN] = COVER_WAIT_JOIN,
+		[VP_WAIT_SPIN] = COVER_WAIT_SPIN,
+		[VP_WAIT_ANNOTATED] = COVER_WAIT_ANNOTATED,
+		[VP_WAIT_FUTEX] = COVER_WAIT_FUTEX,
+		[VP_WAIT_ONCE] = COVER_WAIT_ONCE,
+		[VP_WAIT_PIPE] = COVER_WAIT_CHANNEL,
+		[VP_WAIT_POLL] = COVER_WAIT_CHANNEL,
+		[VP_WAIT_SLEEP] = COVER_WAIT_IO,
+		[VP_WAIT_DISK] = COVER_WAIT_IO,
 	};
 
 	if (!in->parent)
@@ -345,7 +358,8 @@ static void cover_wait(struct truth *t, const struct sim_wait *w, const struct s
 		COVER(t->world, LATE);
 }
 
-/* A thread is not known before it was first seen: not even that it had no processor. Nothing is where switches were lost. */
+/* A thread is not known before it was first seen: not even that it had no processor. Nothing is where switches were
+ * lost. */
 static bool is_known_off(const struct truth *t, const struct sim_thread *th, size_t i)
 {
 	const struct sim_moment *m = th->moments;
@@ -369,9 +383,10 @@ static bool is_io(const struct sim_wait *w)
 	return w->kind == VP_WAIT_DISK || w->kind == VP_WAIT_PIPE || w->kind == VP_WAIT_POLL;
 }
 
-/* How from..to of a wait was spent; until `awaited` somebody else let it wait. A preempted thread waits for the scheduler. */
-static void spend_wait(struct truth *t, const struct sim_thread *th, const struct sim_wait *w, uint64_t awaited, size_t node,
-		       uint32_t level, uint64_t from, uint64_t to)
+/* How from..to of a wait was spent; until `awaited` somebody else let it wait. A preempted thread waits for the
+ * scheduler. */
+static void spend_wait(struct truth *t, const struct sim_thread *th, const struct sim_wait *w, uint64_t awaited,
+		       size_t node, uint32_t level, uint64_t from, uint64_t to)
 {
 	for (size_t i = moment_at(th, from); from < to; i++) {
 		const struct sim_moment *m = &th->moments[i];
@@ -399,12 +414,15 @@ static void spend_wait(struct truth *t, const struct sim_thread *th, const struc
 			t->nodes[node].spun += state == TRUTH_KERNEL && from < awaited ? until - from : 0;
 		}
 		if (is_io(w))
-			t->world->coverage[state == TRUTH_KERNEL ? COVER_IO_KERNEL : state == TRUTH_EITHER ? COVER_IO_EITHER : COVER_IO_OFF]++;
+			t->world->coverage[state == TRUTH_KERNEL ? COVER_IO_KERNEL :
+					   state == TRUTH_EITHER ? COVER_IO_EITHER :
+								   COVER_IO_OFF]++;
 		from = until;
 	}
 }
 
-static void cover_holder(struct truth *t, const struct sim_wait *w, const struct sim_hold *h, const struct sim_thread *next)
+static void cover_holder(struct truth *t, const struct sim_wait *w, const struct sim_hold *h,
+			 const struct sim_thread *next)
 {
 	size_t i = moment_at(next, h->release->stamp);
 	const struct sim_wait *own = i < next->n_moments ? wait_of(next, &next->moments[i]) : NULL;
@@ -422,9 +440,10 @@ static bool is_one_part(const struct sim_hold *h, const struct sim_hold *after)
 	return !h->reads && !after->reads && h->release->by == after->release->by;
 }
 
-/* What those did who had the object from..to, which `last` ended in the end; `in` is the waiter's window, piece what its wait is. */
-static void explain_holders(struct truth *t, const struct window *in, const struct sim_wait *w, const struct sim_release *last,
-			    uint64_t from, uint64_t to, size_t piece, int convoy)
+/* What those did who had the object from..to, which `last` ended in the end; `in` is the waiter's window, piece what
+ * its wait is. */
+static void explain_holders(struct truth *t, const struct window *in, const struct sim_wait *w,
+			    const struct sim_release *last, uint64_t from, uint64_t to, size_t piece, int convoy)
 {
 	const struct sim_hold *h = w->holds && last == w->release ? w->holds->newest : NULL;
 	const struct sim_thread *by = last->by;
@@ -455,8 +474,8 @@ static void explain_holders(struct truth *t, const struct window *in, const stru
 		explain(t, (struct window){ by, from, to, piece, convoy });
 }
 
-static void explain_wait(struct truth *t, const struct window *in, const struct sim_wait *w, uint32_t frame, uint64_t from,
-			 uint64_t to)
+static void explain_wait(struct truth *t, const struct window *in, const struct sim_wait *w, uint32_t frame,
+			 uint64_t from, uint64_t to)
 {
 	const struct sim_release *r = release_of(in->th, w);
 	const struct truth_piece *above = in->parent ? &t->pieces[in->parent - 1] : NULL;
@@ -505,7 +524,8 @@ static void add_run(struct truth *t, const struct window *in, uint64_t from, uin
 	while (from < to) {
 		const struct sim_moment *m = i < in->th->n_moments ? &in->th->moments[i] : NULL;
 		size_t next = m ? i + 1 : 0, node = base;
-		uint64_t until = next < in->th->n_moments && in->th->moments[next].t < to ? in->th->moments[next].t : to;
+		uint64_t until = next < in->th->n_moments && in->th->moments[next].t < to ? in->th->moments[next].t :
+											    to;
 
 		if (m)
 			node = frame_node(t, in->th, m->frame, base, level, &innermost);
@@ -573,7 +593,8 @@ static const struct sim_segment *segment_at(const struct sim_thread *th, const s
 	return NULL;
 }
 
-/* No queue tells, but the thread had waited since it turned to something else, and was let go by one at work for the interval. */
+/* No queue tells, but the thread had waited since it turned to something else, and was let go by one at work for the
+ * interval. */
 static bool find_waker(struct truth *t, const struct place *now, struct place *found)
 {
 	uint64_t floor = 0;
@@ -649,7 +670,8 @@ static bool find_lasting(const struct truth *t, const struct place *now, struct 
 static void cover_cause(struct truth *t, const struct place *now, const struct sim_work *work)
 {
 	for (size_t k = 0; k < now->th->n_segments; k++)
-		if (now->segment && now->th->segments[k]->from > work->t_taken && now->th->segments[k]->from < now->segment->from) {
+		if (now->segment && now->th->segments[k]->from > work->t_taken &&
+		    now->th->segments[k]->from < now->segment->from) {
 			COVER(t->world, BATCH);
 			break;
 		}
@@ -668,7 +690,8 @@ static struct place step_back(struct truth *t, const struct place *now, const st
 {
 	struct place cause, own, found = { now->th, t->instance->begin, NULL, NULL };
 	bool has_cause = work && work->is_recorded && work->t >= t->instance->begin &&
-			 (work->segment || !work->is_message), has_own;
+			 (work->segment || !work->is_message),
+	     has_own;
 
 	if (has_cause) {
 		cause = (struct place){ work->by, work->t, work->segment, work->before };
@@ -696,8 +719,8 @@ static struct place step_back(struct truth *t, const struct place *now, const st
 	return found;
 }
 
-static void cover_interval(struct truth *t, const struct place *first, uint64_t until, unsigned n_segments, uint64_t threads,
-			   unsigned processes)
+static void cover_interval(struct truth *t, const struct place *first, uint64_t until, unsigned n_segments,
+			   uint64_t threads, unsigned processes)
 {
 	const struct sim_instance *i = t->instance;
 	bool is_concurrent = false;
@@ -756,7 +779,8 @@ void truth_find(struct truth *t, struct world *w, const struct sim_instance *i)
 		before.t = before.t < now.t ? before.t : now.t;
 		if (before.t < now.t) {
 			size_t node = child_node(t, 0, TRUTH_DELAY, 0, NULL, 0);
-			size_t piece = add_piece(t, (struct truth_piece){ now.th, before.t, now.t, NULL, 0, node, 0, TRUTH_QUEUED });
+			size_t piece = add_piece(
+				t, (struct truth_piece){ now.th, before.t, now.t, NULL, 0, node, 0, TRUTH_QUEUED });
 
 			t->nodes[node].ticks += (int64_t)(now.t - before.t);
 			COVER(w, QUEUED);

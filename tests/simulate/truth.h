@@ -1,8 +1,9 @@
-/* The true critical path of an interval: read from the simulated machine's moments, waits, segments and hand-overs, never
- * from records. What it means is docs/design/critical-path.md.
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The true critical path of an interval: read from the simulated machine's moments, waits, segments and hand-overs,
+ * never from records. What it means is docs/design/critical-path.md.
  *
- * Invariants: pieces without a parent tile [begin, end]; a piece comes after its parent; the ticks of a node are its own, not
- * those of nodes beneath it, so all of them sum to the interval.
+ * Invariants: pieces without a parent tile [begin, end]; a piece comes after its parent; the ticks of a node are its
+ * own, not those of nodes beneath it, so all of them sum to the interval.
  */
 #ifndef SIMULATE_TRUTH_H
 #define SIMULATE_TRUTH_H
@@ -34,7 +35,7 @@ struct truth_node {
 	uint32_t level;
 	int64_t ticks;
 	uint64_t state[TRUTH_STATES]; /* its waits' ticks */
-	uint64_t spun; /* of KERNEL: another thread was waited for meanwhile */
+	uint64_t spun;		      /* of KERNEL: another thread was waited for meanwhile */
 };
 
 struct truth {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "world.h"
 
 #include <stdio.h>
@@ -15,7 +16,7 @@ struct sim_chunk {
 	unsigned char bytes[CHUNK_BYTES];
 };
 
-static struct world *running; /* one at a time: a coroutine's entry takes no argument */
+static struct world *running;	  /* one at a time: a coroutine's entry takes no argument */
 static void *stacks[SIM_THREADS]; /* kept from world to world */
 
 static void no_memory(void)
@@ -269,8 +270,9 @@ struct sim_frame *world_leave(struct sim_thread *th)
 uint32_t world_wait_begin(struct sim_thread *th, uint8_t kind, const void *object, const char *name)
 {
 	th->waits = sim_grow(th->waits, th->n_waits, &th->cap_waits, sizeof *th->waits);
-	th->waits[th->n_waits++] = (struct sim_wait){ .t0 = th->world->now, .kind = kind, .object = object, .name = name,
-						      .outer = th->wait };
+	th->waits[th->n_waits++] = (struct sim_wait){
+		.t0 = th->world->now, .kind = kind, .object = object, .name = name, .outer = th->wait
+	};
 	th->wait = (uint32_t)th->n_waits;
 	moment(th);
 	return th->wait;

@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A simulated machine: processes, threads, a scheduler, and what it knows to be true of every moment.
  *
  * Time is a count of ticks. Every time a thread goes on, at least one tick has passed since any thread did anything, so
  * what two threads do never has the same time, and the order of things is known. A thread's program is plain C on a
  * stack of its own (coroutine.h) that runs until it gives up the processor: world_work, world_park, world_spin.
  *
- * Two accounts are kept of a thread: its records, as the runtime would write them (records.h), and its moments, waits and
- * segments, from which the truth is read (truth.h). The second knows nothing of the first, but for what was recorded at all.
+ * Two accounts are kept of a thread: its records, as the runtime would write them (records.h), and its moments, waits
+ * and segments, from which the truth is read (truth.h). The second knows nothing of the first, but for what was
+ * recorded at all.
  */
 #ifndef SIMULATE_WORLD_H
 #define SIMULATE_WORLD_H
@@ -49,18 +51,18 @@ struct sim_holds { /* of one object */
 
 struct sim_wait {
 	uint64_t t0, t1;
-	const void *object; /* what it is, whatever its address */
-	const char *name;   /* as the report calls it */
-	struct sim_release *release; /* NULL: nobody ended it */
+	const void *object;	       /* what it is, whatever its address */
+	const char *name;	       /* as the report calls it */
+	struct sim_release *release;   /* NULL: nobody ended it */
 	const struct sim_holds *holds; /* of the object; NULL: it is not held by one thread at a time */
-	uint32_t outer;	    /* index + 1 of the wait around it */
+	uint32_t outer;		       /* index + 1 of the wait around it */
 	uint8_t kind;
 	bool is_recorded, is_joined; /* joined: over a false wake-up */
-	bool timed_out, is_let_go; /* let go: of futexes only, perhaps not back yet */
-	bool is_shifted; /* lost releases may have been shifted from wait to wait up to it */
+	bool timed_out, is_let_go;   /* let go: of futexes only, perhaps not back yet */
+	bool is_shifted;	     /* lost releases may have been shifted from wait to wait up to it */
 };
 
-struct sim_frame { /* a measured call */
+struct sim_frame {	 /* a measured call */
 	uint32_t parent; /* index + 1 */
 	uint32_t code;
 	uint64_t t0;
@@ -70,7 +72,7 @@ struct sim_frame { /* a measured call */
 /* What a thread does from t on. */
 struct sim_moment {
 	uint64_t t;
-	uint32_t frame, wait; /* index + 1, 0: none */
+	uint32_t frame, wait;	   /* index + 1, 0: none */
 	bool is_preempted, is_off; /* off: without a processor, and could not have gone on */
 };
 
@@ -99,9 +101,9 @@ struct sim_instance {
 	uint64_t id, name, begin, end;
 	uint32_t process;
 	struct sim_thread *ended_by;
-	struct sim_work *end_cause;    /* END on a thread without the label: what that had taken up */
+	struct sim_work *end_cause; /* END on a thread without the label: what that had taken up */
 	struct sim_segment *end_segment;
-	struct sim_segment *segments;  /* the one begun last first */
+	struct sim_segment *segments; /* the one begun last first */
 	struct sim_instance *older;
 	bool is_complete, is_restarted, is_before_trace, is_reused, is_end_lost;
 	int n_active; /* hand-overs and threads that are not through with it */
@@ -122,7 +124,7 @@ struct sim_thread {
 	uint32_t seq, process; /* from 1 */
 	uint64_t ready_at;     /* SIM_NEVER: parked */
 	bool is_woken, is_over;
-	uint64_t on_since;     /* it got a processor */
+	uint64_t on_since; /* it got a processor */
 	/* truth */
 	struct sim_frame *frames;
 	size_t n_frames, cap_frames;
@@ -139,14 +141,14 @@ struct sim_thread {
 	struct vp_unit *units;
 	size_t n_units, cap_units;
 	uint64_t t_first, t_last; /* of its records */
-	uint64_t n_lost;     /* records not written since the last one that was */
+	uint64_t n_lost;	  /* records not written since the last one that was */
 	uint64_t lose_from, lose_to;
-	bool is_broken;	     /* a root frame lost its begin or its end: its other frames may be taken for it */
-	uint64_t *received;  /* when it got something from a channel, as recorded */
+	bool is_broken;	    /* a root frame lost its begin or its end: its other frames may be taken for it */
+	uint64_t *received; /* when it got something from a channel, as recorded */
 	size_t n_received, cap_received;
-	uint64_t *enqueued;  /* when it put something into an annotated queue, as recorded */
+	uint64_t *enqueued; /* when it put something into an annotated queue, as recorded */
 	size_t n_enqueued, cap_enqueued;
-	uint64_t handle;     /* its pthread_t */
+	uint64_t handle; /* its pthread_t */
 	uint64_t start_token;
 	/* the program */
 	unsigned lock_top; /* locks are taken in order */
@@ -180,7 +182,7 @@ struct world {
 	uint64_t next_id_of[SIM_PROCESSES];
 	struct sim_instance *instances; /* the one begun last first */
 	struct sim_holds *holds;
-	struct sim_scene *scene;        /* objects and queues that programs use */
+	struct sim_scene *scene; /* objects and queues that programs use */
 	struct sim_chunk *arena;
 	uint64_t *coverage;
 	int is_verbose;
@@ -200,8 +202,8 @@ bool world_chance(struct world *w, uint32_t percent);
 /* By the thread that runs now. */
 void world_work(struct sim_thread *th, uint64_t ticks); /* may be preempted meanwhile */
 void world_lag(struct sim_thread *th);			/* between two steps that look like one: seldom some ticks */
-bool world_park(struct sim_thread *th, uint64_t until);	/* false: `until` came */
-bool world_spin(struct sim_thread *th, uint64_t until);	/* the same, but the processor is kept */
+bool world_park(struct sim_thread *th, uint64_t until); /* false: `until` came */
+bool world_spin(struct sim_thread *th, uint64_t until); /* the same, but the processor is kept */
 void world_wake(struct sim_thread *th);			/* a parked thread goes on, some time */
 
 /* The truth about what the thread does from now on. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The first 5,000 digits of pi, 3 1 4 1 5 ..., which NIST certifies as the set PiDigits. */
 #ifndef PI_DIGITS_H
 #define PI_DIGITS_H
@@ -6,8 +7,8 @@
 
 #define PI_DIGITS 5000
 
-/* The spigot of Rabinowitz and Wagon (American Mathematical Monthly 102, 1995); a few digits more than wanted, since the last
- * ones may still change. */
+/* The spigot of Rabinowitz and Wagon (American Mathematical Monthly 102, 1995); a few digits more than wanted, since
+ * the last ones may still change. */
 static inline void pi_digits(double *digits)
 {
 	const int wanted = PI_DIGITS + 10, length = wanted * 10 / 3 + 1;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The bootstrap's bounds hold the truth about as often as they say, also where neighbours are alike and where tails are
  * heavy; the same data give the same bounds. */
 #include <math.h>
@@ -66,7 +67,11 @@ static void cut_into_blocks(struct series *s)
 
 static void bounds(struct series *s, double low[3], double high[3])
 {
-	struct vprof_bootstrap problem = { .n_blocks = s->n_blocks, .n_sums = 5, .n_statistics = 3, .seed = 7, .rows = s->sum[0],
+	struct vprof_bootstrap problem = { .n_blocks = s->n_blocks,
+					   .n_sums = 5,
+					   .n_statistics = 3,
+					   .seed = 7,
+					   .rows = s->sum[0],
 					   .evaluate = evaluate };
 	struct vprof_bootstrap_values values;
 
@@ -78,7 +83,7 @@ static void bounds(struct series *s, double low[3], double high[3])
 
 struct kind {
 	const char *name;
-	double phi; /* correlation of neighbours */
+	double phi;   /* correlation of neighbours */
 	int is_heavy; /* log-normal */
 };
 

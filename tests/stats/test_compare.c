@@ -1,5 +1,6 @@
-/* Changes between two series of latencies: figures against GSL's, bounds that hold a planted change and that stay around
- * zero where there is none, series that move slowly. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Changes between two series of latencies: figures against GSL's, bounds that hold a planted change and that stay
+ * around zero where there is none, series that move slowly. */
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <gsl/gsl_sort_double.h>
@@ -117,7 +118,10 @@ static void test_too_few(void **state)
 static void test_too_few_for_bounds(void **state)
 {
 	static double many[1000], few[1000];
-	const struct { size_t n; int mean, p99; } cases[] = { { 2, 0, 0 }, { 59, 0, 0 }, { 60, 1, 0 }, { 367, 1, 0 }, { 368, 1, 1 } };
+	const struct {
+		size_t n;
+		int mean, p99;
+	} cases[] = { { 2, 0, 0 }, { 59, 0, 0 }, { 60, 1, 0 }, { 367, 1, 0 }, { 368, 1, 1 } };
 	struct vprof_change c[VPROF_FIGURE_COUNT];
 
 	(void)state;
@@ -138,8 +142,10 @@ static void test_too_few_for_bounds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_figures), cmocka_unit_test(test_no_change),
-		cmocka_unit_test(test_no_change_of_slow_series), cmocka_unit_test(test_too_few),
+		cmocka_unit_test(test_figures),
+		cmocka_unit_test(test_no_change),
+		cmocka_unit_test(test_no_change_of_slow_series),
+		cmocka_unit_test(test_too_few),
 		cmocka_unit_test(test_too_few_for_bounds),
 	};
 

@@ -1,5 +1,6 @@
-/* Moments against data whose exact mean and deviation are known: NIST's Statistical Reference Datasets with their certified
- * values, the same on an offset of 1e9, and sparse data against the same data written out with its zeros. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Moments against data whose exact mean and deviation are known: NIST's Statistical Reference Datasets with their
+ * certified values, the same on an offset of 1e9, and sparse data against the same data written out with its zeros. */
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <setjmp.h>
@@ -36,9 +37,9 @@ static void close_to(double found, double exact, double relative)
 		fail_msg("found %.17g, exact %.17g", found, exact);
 }
 
-/* NumAcc1: 10000001, 10000003, 10000002; sd 1. NumAcc2: 1.2, then 1.1 and 1.3 by turns; sd 0.1. NumAcc3 and NumAcc4: the
- * same with 1000000.2 and 10000000.2. The certified values belong to the decimal data; the doubles nearest to it carry a
- * relative error of about offset * 2^-53 / 0.1, which is what the limits below allow. */
+/* NumAcc1: 10000001, 10000003, 10000002; sd 1. NumAcc2: 1.2, then 1.1 and 1.3 by turns; sd 0.1. NumAcc3 and NumAcc4:
+ * the same with 1000000.2 and 10000000.2. The certified values belong to the decimal data; the doubles nearest to it
+ * carry a relative error of about offset * 2^-53 / 0.1, which is what the limits below allow. */
 static void test_numerical_accuracy(void **state)
 {
 	static const double first[] = { 10000001, 10000003, 10000002 };

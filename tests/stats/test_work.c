@@ -1,5 +1,6 @@
-/* The regression on amounts of work: NIST's Longley data with certified values, large data in batches against GSL's own least
- * squares of all rows at once, and counters that depend on one another. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The regression on amounts of work: NIST's Longley data with certified values, large data in batches against GSL's own
+ * least squares of all rows at once, and counters that depend on one another. */
 #include <gsl/gsl_multifit.h>
 #include <math.h>
 #include <setjmp.h>
@@ -81,8 +82,8 @@ static void test_longley(void **state)
 	};
 	static const double y[16] = { 60323, 61122, 60171, 61187, 63221, 63639, 64989, 63761,
 				      66019, 67857, 68169, 66513, 68655, 69564, 69331, 70551 };
-	static const double slopes[6] = { 15.0618722713733, -0.358191792925910E-01, -2.02022980381683, -1.03322686717359,
-					  -0.511041056535807E-01, 1829.15146461355 };
+	static const double slopes[6] = { 15.0618722713733,  -0.358191792925910E-01, -2.02022980381683,
+					  -1.03322686717359, -0.511041056535807E-01, 1829.15146461355 };
 	struct fixture f;
 	double sum = 0;
 
@@ -120,7 +121,8 @@ static void test_batches(void **state)
 		row[0] = (double)(hand_random(&random) % 1000);
 		row[1] = row[0] + (double)(hand_random(&random) % 100);
 		row[2] = 1e6 * (double)(hand_random(&random) % 3);
-		f.traits.ns[i] = 1e9 + 40 * row[0] - 7 * row[1] + 0.01 * row[2] + (double)(hand_random(&random) % 20000);
+		f.traits.ns[i] =
+			1e9 + 40 * row[0] - 7 * row[1] + 0.01 * row[2] + (double)(hand_random(&random) % 20000);
 		gsl_matrix_set(x, i, 0, 1);
 		for (size_t k = 0; k < P; k++)
 			gsl_matrix_set(x, i, k + 1, row[k]);
@@ -139,12 +141,13 @@ static void test_batches(void **state)
 	close_fixture(&f);
 }
 
-/* The same counter twice, one that is the sum of others, one that never varies: the share is that of the counters that matter,
- * and the sums used by the bootstrap give the same answer. */
+/* The same counter twice, one that is the sum of others, one that never varies: the share is that of the counters that
+ * matter, and the sums used by the bootstrap give the same answer. */
 static void test_dependent(void **state)
 {
 	enum { N = 1000, P = 5 };
-	double gram[VPROF_COUNTERS_MAX * VPROF_COUNTERS_MAX] = { 0 }, with[VPROF_COUNTERS_MAX] = { 0 }, b[VPROF_COUNTERS_MAX];
+	double gram[VPROF_COUNTERS_MAX * VPROF_COUNTERS_MAX] = { 0 }, with[VPROF_COUNTERS_MAX] = { 0 },
+					 b[VPROF_COUNTERS_MAX];
 	double row[VPROF_COUNTERS_MAX], squares, r2;
 	uint64_t random = 6;
 	struct fixture f;
@@ -179,7 +182,8 @@ static void test_dependent(void **state)
 	close_fixture(&f);
 }
 
-/* Amounts that have nothing to do with the latency explain nothing, also when there are many of them and few intervals. */
+/* Amounts that have nothing to do with the latency explain nothing, also when there are many of them and few intervals.
+ */
 static void test_chance(void **state)
 {
 	enum { N = 60, P = 8 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* vprof.h where vprof builds the program, nothing where it is built alone. */
 #ifndef ANNOTATE_OR_NOT_H
 #define ANNOTATE_OR_NOT_H

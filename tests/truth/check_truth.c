@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* check_truth TRUTH.json RESULTS.json: did vprof find what was planted?
  *
- * - the first-ranked factor is the planted one, or one that the program accepts in its place, but for "preempted", which is the
- *   work of whatever else runs on the machine where nobody planted it;
- * - where the truth knows of it: the preempted part of the mean latency is within 0.02 of it, or said to be unknown; then the
- *   first-ranked factor is the first under "also";
- * - the planted factor's share, and that of every factor under "also", is within 0.05 of the program's own account; of one whose
- *   calls are sampled ("is_sampled"), within vprof's own bounds, which must be narrower than 0.1 to either side.
+ * - the first-ranked factor is the planted one, or one that the program accepts in its place, but for "preempted",
+ * which is the work of whatever else runs on the machine where nobody planted it;
+ * - where the truth knows of it: the preempted part of the mean latency is within 0.02 of it, or said to be unknown;
+ * then the first-ranked factor is the first under "also";
+ * - the planted factor's share, and that of every factor under "also", is within 0.05 of the program's own account; of
+ * one whose calls are sampled ("is_sampled"), within vprof's own bounds, which must be narrower than 0.1 to either
+ * side.
  *
- * - where the truth has "figures": each is within 0.05 of the program's own account, and the contributions add up to the mean
- *   latency and to the gap between the slowest hundredth and the others.
+ * - where the truth has "figures": each is within 0.05 of the program's own account, and the contributions add up to
+ * the mean latency and to the gap between the slowest hundredth and the others.
  *
- * Exit status 0: yes; 1: no, with the reason; 2: a file cannot be read; 3: the program's own account says that something
- * else than the planted cause made its run vary, so that there is nothing to find, or the kernel says that other programs had the
- * processor, or the bounds are too wide; 4: the share of a sampled factor is outside of its bounds, by less than their width.
+ * Exit status 0: yes; 1: no, with the reason; 2: a file cannot be read; 3: the program's own account says that
+ * something else than the planted cause made its run vary, so that there is nothing to find, or the kernel says that
+ * other programs had the processor, or the bounds are too wide; 4: the share of a sampled factor is outside of its
+ * bounds, by less than their width.
  */
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -24,9 +26,10 @@
 
 #define TOLERANCE 0.05
 #define SAMPLED_BOUNDS 0.1
-#define PREEMPTED_TOLERANCE 0.02 /* of the mean latency: an interrupt that wakes the next thread is partly charged to that */
+/* of the mean latency: an interrupt that wakes the next thread is partly charged to that */
+#define PREEMPTED_TOLERANCE 0.02
 #define SHOWN 8
-#define LEAST_SHARE 0.35 /* every program plants more than 0.4 */
+#define LEAST_SHARE 0.35   /* every program plants more than 0.4 */
 #define LARGEST_SHARE 0.15 /* of the variance by one request; no undisturbed run of the programs has 0.1 */
 
 static int bad, is_vague, has_missed;
@@ -128,8 +131,8 @@ static double tolerance(const cJSON *factor, int is_sampled)
 	return (high - low) / 2;
 }
 
-/* An interruption of a chosen call stands for itself alone, and the program's account has those of all calls: as much is
- * missing from the mean ("rare_ns"), and twice that part from the variance. */
+/* An interruption of a chosen call stands for itself alone, and the program's account has those of all calls: as much
+ * is missing from the mean ("rare_ns"), and twice that part from the variance. */
 static double interruptions(const cJSON *nodes, const cJSON *factor)
 {
 	double rare = 0;
@@ -145,7 +148,8 @@ static void compare_share(const cJSON *results, const cJSON *wanted, double shar
 	const cJSON *factor, *name = cJSON_IsArray(wanted) ? cJSON_GetArrayItem(wanted, 0) : wanted;
 	double found, allowed;
 
-	cJSON_ArrayForEach(factor, cJSON_GetObjectItem(results, "factors")) {
+	cJSON_ArrayForEach(factor, cJSON_GetObjectItem(results, "factors"))
+	{
 		if (!has_name(factor, wanted) || is_set(factor, "is_blame") != is_blame)
 			continue;
 		found = number_of(factor, "share");
@@ -158,7 +162,8 @@ static void compare_share(const cJSON *results, const cJSON *wanted, double shar
 			puts("missed: outside of the bounds, as one run in twenty may be");
 			has_missed = 1;
 		} else if (!(fabs(found - share) <= allowed))
-			complain("the share of %s is %.3f, but %.3f was planted", text_of(factor, "name"), found, share);
+			complain("the share of %s is %.3f, but %.3f was planted", text_of(factor, "name"), found,
+				 share);
 		return;
 	}
 	complain("%s%s is not among the factors%s", name->valuestring, cJSON_IsArray(wanted) ? " with its partner" : "",
@@ -183,9 +188,7 @@ static void check_first(const cJSON *factors, const cJSON *planted, const cJSON 
 	}
 	if (has_name(first, planted))
 		return;
-	cJSON_ArrayForEach(other, accept)
-		if (has_name(first, other))
-			return;
+	cJSON_ArrayForEach(other, accept) if (has_name(first, other)) return;
 	complain("the first factor is %s", text_of(first, "name"));
 }
 
@@ -198,9 +201,7 @@ static int names(const cJSON *entry, const char *name)
 		entry = cJSON_GetObjectItem(entry, "factor");
 	if (cJSON_IsString(entry))
 		return !strcmp(entry->valuestring, name);
-	cJSON_ArrayForEach(one, entry)
-		if (names(one, name))
-			return 1;
+	cJSON_ArrayForEach(one, entry) if (names(one, name)) return 1;
 	return 0;
 }
 
@@ -223,9 +224,10 @@ static int check_preempted(const cJSON *truth, const cJSON *results)
 	printf("not known here whether threads were preempted: %s\n", why);
 	if (!cJSON_IsNull(cJSON_GetObjectItem(results, "preempted_share")))
 		complain("preempted_share is %.3f though it is not known", found);
-	cJSON_ArrayForEach(factor, cJSON_GetObjectItem(results, "factors"))
-		if (!strcmp(text_of(factor, "node_kind"), "preempted") && !is_pair(factor))
-			complain("preempted is a factor though it is not known");
+	cJSON_ArrayForEach(factor, cJSON_GetObjectItem(results, "factors")) if (!strcmp(text_of(factor, "node_kind"),
+											"preempted") &&
+										!is_pair(factor))
+		complain("preempted is a factor though it is not known");
 	return 1;
 }
 
@@ -237,7 +239,8 @@ static int is_disturbed(const cJSON *truth, double planted)
 
 	if (!(number_of(truth, "largest_share") <= LARGEST_SHARE))
 		return 1;
-	cJSON_ArrayForEach(other, cJSON_GetObjectItem(truth, "others")) {
+	cJSON_ArrayForEach(other, cJSON_GetObjectItem(truth, "others"))
+	{
 		const char *name = text_of(other, "factor");
 		int expected = names(cJSON_GetObjectItem(truth, "planted"), name) ||
 			       names(cJSON_GetObjectItem(truth, "accept"), name) ||
@@ -254,11 +257,11 @@ static int lost_processor(const cJSON *truth, const cJSON *factors)
 {
 	const cJSON *f;
 
-	if (names(cJSON_GetObjectItem(truth, "planted"), "preempted") || names(cJSON_GetObjectItem(truth, "also"), "preempted"))
+	if (names(cJSON_GetObjectItem(truth, "planted"), "preempted") ||
+	    names(cJSON_GetObjectItem(truth, "also"), "preempted"))
 		return 0;
-	cJSON_ArrayForEach(f, factors)
-		if (!strcmp(text_of(f, "name"), "preempted") && number_of(f, "share") > TOLERANCE)
-			return 1;
+	cJSON_ArrayForEach(f, factors) if (!strcmp(text_of(f, "name"), "preempted") &&
+					   number_of(f, "share") > TOLERANCE) return 1;
 	return 0;
 }
 
@@ -281,9 +284,8 @@ static const cJSON *item_of(const cJSON *results, const char *list, const char *
 
 	if (!*list)
 		return results;
-	cJSON_ArrayForEach(item, cJSON_GetObjectItem(results, list))
-		if (!strcmp(text_of(item, "name"), name))
-			return item;
+	cJSON_ArrayForEach(item,
+			   cJSON_GetObjectItem(results, list)) if (!strcmp(text_of(item, "name"), name)) return item;
 	return NULL;
 }
 
@@ -297,7 +299,8 @@ static void check_figure(const cJSON *results, const cJSON *figure)
 		complain("%s is not among the %s", name, list);
 		return;
 	}
-	printf("%-28s planted %6.3f   found %6.3f   (%s)\n", *name ? name : key, planted, found, *name ? key : "of the variance");
+	printf("%-28s planted %6.3f   found %6.3f   (%s)\n", *name ? name : key, planted, found,
+	       *name ? key : "of the variance");
 	if (!(fabs(found - planted) <= TOLERANCE))
 		complain("%s%s%s is %.3f, but %.3f was planted", name, *name ? ": " : "", key, found, planted);
 }
@@ -308,7 +311,8 @@ static void check_sums(const cJSON *results)
 	double gap_ns = number_of(results, "tail_ns") - number_of(results, "rest_ns");
 	const cJSON *c;
 
-	cJSON_ArrayForEach(c, cJSON_GetObjectItem(results, "contributions")) {
+	cJSON_ArrayForEach(c, cJSON_GetObjectItem(results, "contributions"))
+	{
 		mean += number_of(c, "mean_ns");
 		gap += number_of(c, "gap_ns");
 	}
@@ -354,11 +358,9 @@ int main(int argc, char **argv)
 		compare_share(results, cJSON_GetObjectItem(planted, "factor"), number_of(planted, "share"), 0,
 			      is_set(planted, "is_sampled"));
 	}
-	cJSON_ArrayForEach(also, cJSON_GetObjectItem(truth, "also"))
-		compare_share(results, cJSON_GetObjectItem(also, "factor"), number_of(also, "share"),
-			      is_set(also, "is_blame"), 0);
-	cJSON_ArrayForEach(figure, cJSON_GetObjectItem(truth, "figures"))
-		check_figure(results, figure);
+	cJSON_ArrayForEach(also, cJSON_GetObjectItem(truth, "also")) compare_share(
+		results, cJSON_GetObjectItem(also, "factor"), number_of(also, "share"), is_set(also, "is_blame"), 0);
+	cJSON_ArrayForEach(figure, cJSON_GetObjectItem(truth, "figures")) check_figure(results, figure);
 	check_sums(results);
 	if (is_vague) {
 		puts("disturbed: the bounds of the sampled factor are too wide");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The account of the ground-truth programs; nothing here runs inside an interval. */
 #include "plant.h"
 
@@ -53,7 +54,7 @@ static uint64_t number(const char *text)
 
 struct plant_options plant_start(int argc, char **argv, size_t default_n)
 {
-	struct plant_options o = {.n = default_n, .random = DEFAULT_SEED};
+	struct plant_options o = { .n = default_n, .random = DEFAULT_SEED };
 
 	if (argc > 1)
 		o.n = number(argv[1]);
@@ -83,14 +84,14 @@ uint32_t plant_uniform(uint64_t *random, uint32_t low, uint32_t high)
 
 void plant_sleep_us(uint32_t us)
 {
-	struct timespec ts = {us / 1000000, (long)(us % 1000000) * 1000};
+	struct timespec ts = { us / 1000000, (long)(us % 1000000) * 1000 };
 
 	nanosleep(&ts, NULL);
 }
 
 void truth_open(struct truth *t, int n_factors, const char *const *names, size_t capacity)
 {
-	*t = (struct truth){.n_factors = n_factors, .names = names, .capacity = capacity};
+	*t = (struct truth){ .n_factors = n_factors, .names = names, .capacity = capacity };
 	t->rows = calloc(capacity, sizeof *t->rows * (size_t)(n_factors + 1));
 	if (!t->rows) {
 		perror("truth_open");
@@ -278,7 +279,8 @@ static void write_figures(FILE *f, const struct truth_figure *figures)
 		fprintf(f, "%s\n  {", comma);
 		if (figures[i].list)
 			fprintf(f, "\"list\": \"%s\", \"item\": \"%s\", ", figures[i].list, figures[i].item);
-		fprintf(f, "\"key\": \"%s\", \"of\": %.9g, \"share\": %.6f}", figures[i].key, figures[i].of, figures[i].share);
+		fprintf(f, "\"key\": \"%s\", \"of\": %.9g, \"share\": %.6f}", figures[i].key, figures[i].of,
+			figures[i].share);
 		comma = ",";
 	}
 	fputs("],\n", f);
@@ -290,8 +292,8 @@ static void write_also(FILE *f, const struct truth_factor *also)
 
 	fputs(" \"also\": [", f);
 	for (int i = 0; i < TRUTH_MAX_ALSO && also[i].factor; i++) {
-		fprintf(f, "%s{\"factor\": \"%s\", \"share\": %.6f, \"is_blame\": %s}", comma, also[i].factor, also[i].share,
-			also[i].is_blame ? "true" : "false");
+		fprintf(f, "%s{\"factor\": \"%s\", \"share\": %.6f, \"is_blame\": %s}", comma, also[i].factor,
+			also[i].share, also[i].is_blame ? "true" : "false");
 		comma = ", ";
 	}
 	fputs("],\n", f);
@@ -326,8 +328,8 @@ int truth_write(struct truth *t, const struct truth_answer *answer)
 		fprintf(stderr, "cannot write %s: %s\n", path, strerror(errno));
 		return 1;
 	}
-	fprintf(f, "{\"interval\": \"request\", \"n\": %zu, \"mean_ns\": %.1f, \"var_ns2\": %.1f,\n", t->n, mean(t, 0) * ns,
-		covariance(t, 0, 0) * ns * ns);
+	fprintf(f, "{\"interval\": \"request\", \"n\": %zu, \"mean_ns\": %.1f, \"var_ns2\": %.1f,\n", t->n,
+		mean(t, 0) * ns, covariance(t, 0, 0) * ns * ns);
 	write_planted(f, answer);
 	if (answer->needs_switches)
 		fprintf(f, " \"preempted_share\": %.6f,\n", answer->preempted_share);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Planting durations and keeping account of them, for the ground-truth programs.
  *
  * A program gives each request the time that each of its functions shall take, spins for it, and measures what it
@@ -17,36 +18,37 @@ extern "C" {
 #define NOINLINE __attribute__((noinline))
 
 #if defined(__x86_64__)
-#define PLANT_NOW()                                                                                          \
-	(__extension__({                                                                                     \
-		uint32_t plant_low_, plant_high_;                                                            \
-		__asm__ volatile("lfence; rdtsc" : "=a"(plant_low_), "=d"(plant_high_) : : "memory");        \
-		(uint64_t)plant_high_ << 32 | plant_low_;                                                    \
+#define PLANT_NOW()                                                                                                    \
+	(__extension__({                                                                                               \
+		uint32_t plant_low_, plant_high_;                                                                      \
+		__asm__ volatile("lfence; rdtsc" : "=a"(plant_low_), "=d"(plant_high_) : : "memory");                  \
+		(uint64_t)plant_high_ << 32 | plant_low_;                                                              \
 	}))
 #elif defined(__aarch64__)
-#define PLANT_NOW()                                                                                          \
-	(__extension__({                                                                                     \
-		uint64_t plant_ticks_;                                                                       \
-		__asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(plant_ticks_) : : "memory");               \
-		plant_ticks_;                                                                                \
+#define PLANT_NOW()                                                                                                    \
+	(__extension__({                                                                                               \
+		uint64_t plant_ticks_;                                                                                 \
+		__asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(plant_ticks_) : : "memory");                         \
+		plant_ticks_;                                                                                          \
 	}))
 #else
 #error "the ground-truth programs know the counters of x86-64 and aarch64"
 #endif
 
-extern double plant_ticks_per_ns;   /* measured by plant_start */
-extern uint64_t plant_clock_ticks; /* two readings with nothing between them: what an account of short calls must take out */
+extern double plant_ticks_per_ns; /* measured by plant_start */
+/* two readings with nothing between them: what an account of short calls must take out */
+extern uint64_t plant_clock_ticks;
 
 /* Busy for `ns`; adds the ticks that it really took to `took`. */
-#define PLANT_SPIN(ns, took)                                                                                 \
-	do {                                                                                                 \
-		uint64_t plant_from_ = PLANT_NOW();                                                          \
-		uint64_t plant_until_ = plant_from_ + (uint64_t)((double)(ns) * plant_ticks_per_ns);         \
-		uint64_t plant_now_;                                                                         \
-		do                                                                                           \
-			plant_now_ = PLANT_NOW();                                                            \
-		while (plant_now_ < plant_until_);                                                           \
-		(took) += plant_now_ - plant_from_;                                                          \
+#define PLANT_SPIN(ns, took)                                                                                           \
+	do {                                                                                                           \
+		uint64_t plant_from_ = PLANT_NOW();                                                                    \
+		uint64_t plant_until_ = plant_from_ + (uint64_t)((double)(ns) * plant_ticks_per_ns);                   \
+		uint64_t plant_now_;                                                                                   \
+		do                                                                                                     \
+			plant_now_ = PLANT_NOW();                                                                      \
+		while (plant_now_ < plant_until_);                                                                     \
+		(took) += plant_now_ - plant_from_;                                                                    \
 	} while (0)
 
 /* Arguments of every program: [REQUESTS [SEED]]. */
@@ -74,8 +76,8 @@ struct truth_factor {
 	int is_blame; /* done by others while the request waited */
 };
 
-/* A figure of results.json: lists[list] has an item of this name whose `key`, divided by `of`, is `share`; without a list
- * it is a figure of the whole run. */
+/* A figure of results.json: lists[list] has an item of this name whose `key`, divided by `of`, is `share`; without a
+ * list it is a figure of the whole run. */
 #define TRUTH_MAX_FIGURES 12
 struct truth_figure {
 	const char *list, *item, *key;
@@ -84,13 +86,14 @@ struct truth_figure {
 
 /* What vprof must find. */
 struct truth_answer {
-	const char *a, *b;	/* the planted factor; b: the other one of a pair, or NULL */
-	double share;		/* of the latency's variance */
-	const char *accept[6];	/* other names that may rank first (the same cause, one level away) */
+	const char *a, *b;			  /* the planted factor; b: the other one of a pair, or NULL */
+	double share;				  /* of the latency's variance */
+	const char *accept[6];			  /* other names that may rank first (the same cause, one level away) */
 	struct truth_factor also[TRUTH_MAX_ALSO]; /* must be found too, each with its share */
-	int is_sampled; /* the planted factor's calls are so many that vprof times a few */
-	int needs_switches; /* found only where the kernel tells when threads lose a processor; else also[0] comes first */
-	double preempted_share; /* then: of the mean latency */
+	int is_sampled;				  /* the planted factor's calls are so many that vprof times a few */
+	/* found only where the kernel tells when threads lose a processor; else also[0] comes first */
+	int needs_switches;
+	double preempted_share;				/* then: of the mean latency */
 	struct truth_figure figures[TRUTH_MAX_FIGURES]; /* up to the first without a key */
 	int is_complete; /* the factors add up to the latency; where they did not, the run was disturbed */
 };
@@ -99,7 +102,8 @@ void truth_open(struct truth *t, int n_factors, const char *const *names, size_t
 void truth_add(struct truth *t, uint64_t latency, const uint64_t *took);
 double truth_share(const struct truth *t, int factor);	      /* Var(factor) / Var(latency), n - 1 */
 double truth_pair_share(const struct truth *t, int a, int b); /* 2 Cov(a, b) / Var(latency) */
-/* Of the mean, and of the slowest hundredth of all requests (tail) and the others (rest), in ns; factor -1: the latency. */
+/* Of the mean, and of the slowest hundredth of all requests (tail) and the others (rest), in ns; factor -1: the
+ * latency. */
 double truth_mean_ns(const struct truth *t, int factor);
 double truth_tail_ns(const struct truth *t, int factor);
 double truth_rest_ns(const struct truth *t, int factor);

@@ -18,7 +18,7 @@ int main(int argc, char **argv)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+	struct sock_fprog program = { sizeof filter / sizeof *filter, filter };
 
 	if (argc < 2) {
 		fputs("usage: refuse_perf COMMAND...\n", stderr);

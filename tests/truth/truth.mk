@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # How every ground-truth program is built: PROGRAM and OBJECTS come from its Makefile. plant.c, plant.h and this file
 # lie beside the program's folder, or in it once tests/truth/run_truth has copied it.
 CFLAGS ?= -O2 -g

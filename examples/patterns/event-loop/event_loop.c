@@ -68,3 +68,4 @@ int main(void)
 	printf("served %d\n", n_served);
 	return 0;
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

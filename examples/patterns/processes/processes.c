@@ -71,3 +71,4 @@ int main(void)
 	printf("served %d\n", N_REQUESTS);
 	return 0;
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

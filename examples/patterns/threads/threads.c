@@ -80,3 +80,4 @@ int main(void)
 	printf("served %d\n", N_THREADS * N_REQUESTS);
 	return 0;
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

@@ -18,3 +18,4 @@ void serve(request *r)
 	parse(*r);
 	answer(*r);
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

@@ -7,3 +7,4 @@ int key_of(int number)
 {
 	return number * 7;
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

@@ -32,3 +32,4 @@ const char *store_origin(void)
 {
 	return __FILE__;
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

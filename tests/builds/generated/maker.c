@@ -9,3 +9,4 @@ int main(void)
 	     "void serve(struct request *r)\n{\n\tparse(r);\n\tanswer(r);\n}");
 	return 0;
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

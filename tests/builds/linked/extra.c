@@ -1,1 +1,2 @@
 #include EXTRA
+/* SPDX-License-Identifier: GPL-3.0-or-later */

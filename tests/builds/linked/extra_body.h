@@ -4,3 +4,4 @@ int extra(void)
 {
 	return 1;
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

@@ -24,3 +24,4 @@ int main(int argc, char **argv)
 	printf("made from %s:%d and %s\n", __FILE__, __LINE__, store_origin());
 	return argc > 2 ? atoi(argv[2]) : 0;
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

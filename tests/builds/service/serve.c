@@ -16,3 +16,4 @@ void serve(struct request *r)
 	parse(r);
 	answer(r);
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

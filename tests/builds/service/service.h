@@ -25,3 +25,4 @@ static inline unsigned mix(unsigned hash, unsigned value)
 #endif
 
 #endif
+/* SPDX-License-Identifier: GPL-3.0-or-later */

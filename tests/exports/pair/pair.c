@@ -67,3 +67,4 @@ int main(void)
 	pthread_join(thread, NULL);
 	return 0;
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

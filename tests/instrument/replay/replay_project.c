@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* See replay_project.h. */
 #define _GNU_SOURCE
 #include "replay_project.h"
@@ -151,8 +152,7 @@ void project_facts(struct project *p)
 	sql(w.db, "BEGIN; %s", VPROF_FACTS_SCHEMA);
 	sql(w.db, "INSERT INTO meta VALUES('version','%d'),('root',%Q)", VPROF_FACTS_VERSION, p->root);
 	walk(p->root, facts_file, &w);
-	cJSON_ArrayForEach(entry, json)
-		facts_unit(&w, entry, id++);
+	cJSON_ArrayForEach(entry, json) facts_unit(&w, entry, id++);
 	sql(w.db, "COMMIT");
 	sqlite3_close(w.db);
 	if (vprof_facts_open(&p->facts, path.s, &p->err))
@@ -223,8 +223,11 @@ void project_edit(struct project *p, const char *name, const char *from, const c
 int project_replay(struct project *p)
 {
 	struct vprof_text log = VPROF_TEXT_INIT;
-	struct vprof_replay_options o = { .vprof_dir = p->vprof, .probe_header = VPROF_PROBE_HEADER,
-					  .include_dir = VPROF_INCLUDE_DIR, .build = p->build, .directory = p->root,
+	struct vprof_replay_options o = { .vprof_dir = p->vprof,
+					  .probe_header = VPROF_PROBE_HEADER,
+					  .include_dir = VPROF_INCLUDE_DIR,
+					  .build = p->build,
+					  .directory = p->root,
 					  .jobs = 2 };
 	int rc;
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A real project in a temporary folder: written, built under observation, edited in its shadow by hand, replayed.
  *
  * Facts hold only what replay reads: files, units, and which project files a unit includes. A hand-made edit is a

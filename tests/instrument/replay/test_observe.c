@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What init learns from a build, or from a compilation database, and how it fails. */
 #include "replay_project.h"
 
@@ -27,9 +28,10 @@ static void check_entry(struct project *p, const cJSON *json, int i, const char 
 	assert_non_null(entry);
 	vprof_text_addf(&text, "%s %s:", cJSON_GetObjectItem(entry, "file")->valuestring + n,
 			cJSON_GetObjectItem(entry, "output")->valuestring + n);
-	cJSON_ArrayForEach(word, cJSON_GetObjectItem(entry, "arguments"))
-		if (word != cJSON_GetObjectItem(entry, "arguments")->child)
-			vprof_text_addf(&text, " %s", word->valuestring);
+	cJSON_ArrayForEach(word,
+			   cJSON_GetObjectItem(entry, "arguments")) if (word !=
+									cJSON_GetObjectItem(entry, "arguments")->child)
+		vprof_text_addf(&text, " %s", word->valuestring);
 	assert_string_equal(text.s, expected);
 	vprof_text_release(&text);
 }
@@ -48,13 +50,14 @@ static void build_is_observed(void **state)
 	project_write(&p, "opts.rsp", "-O1 '-DWORDS=\"two words\"'\n");
 	project_write(&p, "bin/mycc", "#!/bin/sh\nexec gcc \"$@\"\n");
 	project_write(&p, "bin/gcc", "#!/bin/sh\nexec /usr/bin/gcc \"$@\"\n"); /* a compiler that runs a compiler */
-	project_write(&p, "build.sh", "#!/bin/sh\nset -e\n"
-				      "gcc -c a.c sub/b.c -DX=\\\"x\\\"\n"	/* two sources */
-				      "gcc -E a.c >/dev/null; gcc -S a.c; gcc -MM a.c; gcc -fsyntax-only a.c\n"
-				      "gcc -c conftest.c; gcc -c s.S; gcc -c a.c -o /dev/null\n"
-				      "gcc -c broken.c 2>/dev/null || true\n"
-				      "gcc @opts.rsp -MD a.c sub/b.c -o prog -lm\n"
-				      "cd sub && mycc -shared -fPIC b.c -o ../libb.so\n");
+	project_write(&p, "build.sh",
+		      "#!/bin/sh\nset -e\n"
+		      "gcc -c a.c sub/b.c -DX=\\\"x\\\"\n" /* two sources */
+		      "gcc -E a.c >/dev/null; gcc -S a.c; gcc -MM a.c; gcc -fsyntax-only a.c\n"
+		      "gcc -c conftest.c; gcc -c s.S; gcc -c a.c -o /dev/null\n"
+		      "gcc -c broken.c 2>/dev/null || true\n"
+		      "gcc @opts.rsp -MD a.c sub/b.c -o prog -lm\n"
+		      "cd sub && mycc -shared -fPIC b.c -o ../libb.so\n");
 	project_shell(&p, 0, "chmod +x build.sh bin/*");
 	if (vprof_observe_build(p.build, p.root, p.vprof, NULL, &p.err))
 		fail_msg("%s", p.err.message);
@@ -70,7 +73,8 @@ static void build_is_observed(void **state)
 	project_remove(&p);
 }
 
-/* Clang's precompiled headers, in every way to name them, become the headers; sources that the build removes are told. */
+/* Clang's precompiled headers, in every way to name them, become the headers; sources that the build removes are told.
+ */
 static void headers_and_lost_sources(void **state)
 {
 	struct vprof_text notes = VPROF_TEXT_INIT;
@@ -83,13 +87,14 @@ static void headers_and_lost_sources(void **state)
 	project_write(&p, "other.h", "int other;\n");
 	project_write(&p, "a.c", "int a;\n");
 	project_write(&p, "bin/cc", "#!/bin/sh\nfor word; do\n  [ \"$o\" = -o ] && : >\"$word\"\n  o=$word\ndone\n");
-	project_write(&p, "build.sh", "#!/bin/sh\nset -e\n"
-				      "gcc -x c-header all.h -o all.h.pch; gcc -x c-header other.h -o made.pch\n"
-				      "gcc -O1 -include-pch all.h.pch -c a.c -o 1.o\n"
-				      "gcc -Xclang -include-pch -Xclang all.h.pch -Xclang -include -Xclang all.h -c a.c -o 2.o\n"
-				      "gcc -Xclang -include-pch -Xclang made.pch -c a.c -o 3.o\n"
-				      "gcc -include-pch lost.pch -c a.c -o 4.o\n"
-				      "cp a.c gone.c; gcc -c gone.c -o gone.o; rm gone.c\n");
+	project_write(&p, "build.sh",
+		      "#!/bin/sh\nset -e\n"
+		      "gcc -x c-header all.h -o all.h.pch; gcc -x c-header other.h -o made.pch\n"
+		      "gcc -O1 -include-pch all.h.pch -c a.c -o 1.o\n"
+		      "gcc -Xclang -include-pch -Xclang all.h.pch -Xclang -include -Xclang all.h -c a.c -o 2.o\n"
+		      "gcc -Xclang -include-pch -Xclang made.pch -c a.c -o 3.o\n"
+		      "gcc -include-pch lost.pch -c a.c -o 4.o\n"
+		      "cp a.c gone.c; gcc -c gone.c -o gone.o; rm gone.c\n");
 	project_shell(&p, 0, "chmod +x build.sh bin/*");
 	if (vprof_observe_build(p.build, p.root, p.vprof, &notes, &p.err))
 		fail_msg("%s", p.err.message);
@@ -121,7 +126,8 @@ static void build_fails(void **state)
 	project_remove(&p);
 }
 
-/* The build goes on where bear, which stops being reached, made it stop; twice, and no more. Of a.c's compiler only the start is known. */
+/* The build goes on where bear, which stops being reached, made it stop; twice, and no more. Of a.c's compiler only the
+ * start is known. */
 static void bear_is_not_reached(void **state)
 {
 	struct vprof_text notes = VPROF_TEXT_INIT;
@@ -133,12 +139,13 @@ static void bear_is_not_reached(void **state)
 	project_write(&p, "a.c", "int a;\n");
 	project_write(&p, "b.c", "int b;\n");
 	project_write(&p, "bin/gcc", "#!/bin/sh\n/usr/bin/gcc \"$@\"\n[ -e b.o ] || kill -9 $PPID\n");
-	project_write(&p, "build.sh", "#!/bin/sh\nfail() { echo 'wrapper: failed with: gRPC call failed: timeout' >&2; exit 1; }\n"
-				      "echo >>started\n"
-				      "[ -e a.o ] || gcc -c a.c || fail\n"
-				      "[ -e b.o ] || /usr/bin/gcc -c b.c\n"
-				      "[ -e never ] && fail\n"
-				      "touch never\n");
+	project_write(&p, "build.sh",
+		      "#!/bin/sh\nfail() { echo 'wrapper: failed with: gRPC call failed: timeout' >&2; exit 1; }\n"
+		      "echo >>started\n"
+		      "[ -e a.o ] || gcc -c a.c || fail\n"
+		      "[ -e b.o ] || /usr/bin/gcc -c b.c\n"
+		      "[ -e never ] && fail\n"
+		      "touch never\n");
 	project_shell(&p, 0, "chmod +x build.sh bin/gcc");
 	if (vprof_observe_build(p.build, p.root, p.vprof, &notes, &p.err))
 		fail_msg("%s", p.err.message);
@@ -191,10 +198,12 @@ static void database_is_imported(void **state)
 	project_init(&p, "true");
 	project_write(&p, "a.c", "int main(void) { return 0; }\n");
 	project_write(&p, "sub/b.c", "int b;\n");
-	assert_int_equal(import(&p, "[{\"directory\":\".\",\"file\":\"a.c\",\"command\":\"ccache gcc -D 'A=\\\"x y\\\"' "
-				    "-c a.c\"},"
-				    "{\"directory\":\"sub\",\"file\":\"b.c\",\"arguments\":[\"cc\",\"-c\",\"b.c\",\"-ob.o\"]},"
-				    "{\"directory\":\".\",\"file\":\"gone.c\",\"command\":\"cc -c gone.c\"}]"), 0);
+	assert_int_equal(
+		import(&p, "[{\"directory\":\".\",\"file\":\"a.c\",\"command\":\"ccache gcc -D 'A=\\\"x y\\\"' "
+			   "-c a.c\"},"
+			   "{\"directory\":\"sub\",\"file\":\"b.c\",\"arguments\":[\"cc\",\"-c\",\"b.c\",\"-ob.o\"]},"
+			   "{\"directory\":\".\",\"file\":\"gone.c\",\"command\":\"cc -c gone.c\"}]"),
+		0);
 	json = database(&p);
 	assert_int_equal(cJSON_GetArraySize(json), 2);
 	check_entry(&p, json, 0, "a.c a.o: gcc -D A=\"x y\" -c a.c -o a.o");
@@ -203,7 +212,8 @@ static void database_is_imported(void **state)
 
 	assert_int_equal(import(&p, "{\"directory\":1}"), VPROF_ERR_INPUT);
 	assert_int_equal(import(&p, "[{\"directory\":\".\",\"file\":\"a.c\"}]"), VPROF_ERR_INPUT);
-	assert_int_equal(import(&p, "[{\"directory\":\".\",\"file\":\"a.c\",\"command\":\"cc 'a.c\"}]"), VPROF_ERR_INPUT);
+	assert_int_equal(import(&p, "[{\"directory\":\".\",\"file\":\"a.c\",\"command\":\"cc 'a.c\"}]"),
+			 VPROF_ERR_INPUT);
 	assert_int_equal(import(&p, "[{\"directory\":\".\",\"file\":\"a.c\",\"arguments\":[1]}]"), VPROF_ERR_INPUT);
 	assert_int_equal(import(&p, "[{\"directory\":\".\",\"file\":\"a.c\",\"arguments\":[]}]"), VPROF_ERR_INPUT);
 	project_shell(&p, 0, "gcc a.c -o prog");
@@ -216,9 +226,9 @@ static void database_is_imported(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(build_is_observed), cmocka_unit_test(headers_and_lost_sources), cmocka_unit_test(build_fails),
-		cmocka_unit_test(bear_is_not_reached), cmocka_unit_test(bear_is_missing),
-		cmocka_unit_test(database_is_imported),
+		cmocka_unit_test(build_is_observed), cmocka_unit_test(headers_and_lost_sources),
+		cmocka_unit_test(build_fails),	     cmocka_unit_test(bear_is_not_reached),
+		cmocka_unit_test(bear_is_missing),   cmocka_unit_test(database_is_imported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* make with an archive, a nested directory whose sub-make runs only once, dependency files and -Werror. */
 #include "replay_project.h"
 
@@ -23,14 +24,16 @@ static void project_make(struct project *p)
 	project_write(p, "Makefile", makefile);
 	project_write(p, "deps/Makefile", "libdep.a: dep.o\n\tar rcs $@ $^\n");
 	project_write(p, "deps/dep.c", "const char *dep(void) { return \"dep\"; }\n");
-	project_write(p, "include/api.h", "#define WORD \"word\"\nconst char *x(void);\nconst char *y(void);\n"
-					  "const char *util(void);\nconst char *dep(void);\n");
+	project_write(p, "include/api.h",
+		      "#define WORD \"word\"\nconst char *x(void);\nconst char *y(void);\n"
+		      "const char *util(void);\nconst char *dep(void);\n");
 	project_write(p, "lib/x.c", "#include \"api.h\"\nconst char *x(void) { return \"x\"; }\n");
 	project_write(p, "lib/y.c", "#include \"api.h\"\nconst char *y(void) { return \"y\"; }\n");
 	project_write(p, "src/util.c", "#include \"api.h\"\nconst char *util(void) { return __FILE__; }\n");
-	project_write(p, "main.c", "#include <stdio.h>\n#include \"api.h\"\nint main(void)\n{\n"
-				   "\tprintf(\"main %s %s %s %s %s %s\\n\", __FILE__, WORD, x(), y(), util(), dep());\n"
-				   "\treturn 0;\n}\n");
+	project_write(p, "main.c",
+		      "#include <stdio.h>\n#include \"api.h\"\nint main(void)\n{\n"
+		      "\tprintf(\"main %s %s %s %s %s %s\\n\", __FILE__, WORD, x(), y(), util(), dep());\n"
+		      "\treturn 0;\n}\n");
 	project_observe(p);
 }
 
@@ -49,8 +52,9 @@ static void rounds(void **state)
 	project_edit(&p, "lib/x.c", "\"x\"", "\"X\"");
 	project_check_replay(&p, 2, 0);
 	assert_int_equal(p.result.n_units, 5);
-	project_check_output(&p, "./prog; ./copy", "MAIN main.c word X y src/util.c dep\n"
-						   "MAIN main.c word X y src/util.c dep\n");
+	project_check_output(&p, "./prog; ./copy",
+			     "MAIN main.c word X y src/util.c dep\n"
+			     "MAIN main.c word X y src/util.c dep\n");
 	log = project_log(&p);
 	assert_non_null(strstr(log, "compile main.o\n"));
 	assert_non_null(strstr(log, "compile lib/x.o\n"));
@@ -107,8 +111,9 @@ static void restore_again_and_again(void **state)
 	project_check_snapshot(&p, NULL, before);
 	assert_int_equal(vprof_restore(p.vprof, &n, &p.err), 0);
 	assert_int_equal(n, 0);
-	project_check_output(&p, "ls .vprof", "build.log\ncompile_commands.json\nfacts.db\ninit-build.log\ninit-command\n"
-					      "link_commands.json\nruns\nsession.json\n");
+	project_check_output(&p, "ls .vprof",
+			     "build.log\ncompile_commands.json\nfacts.db\ninit-build.log\ninit-command\n"
+			     "link_commands.json\nruns\nsession.json\n");
 	project_check_snapshot(&p, NULL, before);
 	project_remove(&p);
 	free(before);
@@ -173,8 +178,9 @@ static void user_builds_meanwhile(void **state)
 	project_check_replay(&p, 1, 0);
 	project_check_output(&p, "./prog", "MAIN main.c word x y src/util.c dep\n");
 
-	project_write(&p, "main.c", "#include <stdio.h>\n#include \"api.h\"\nint main(void)\n{\n"
-				    "\tputs(\"main again\");\n\treturn 0;\n}\n");
+	project_write(&p, "main.c",
+		      "#include <stdio.h>\n#include \"api.h\"\nint main(void)\n{\n"
+		      "\tputs(\"main again\");\n\treturn 0;\n}\n");
 	project_shell(&p, 0, "make clean && make");
 	before = project_snapshot(&p, NULL);
 	project_check_output(&p, "./prog", "main again\n");
@@ -275,7 +281,9 @@ static void damaged_state(void **state)
 	before = project_snapshot(&p, NULL);
 	project_edit(&p, "main.c", "\"main ", "\"MAIN ");
 	project_check_replay(&p, 1, 0);
-	project_shell(&p, 0, "cp .vprof/original.json o; echo '{\"version\":1,\"objects\":[{\"path\":3}]}' > .vprof/state.json");
+	project_shell(
+		&p, 0,
+		"cp .vprof/original.json o; echo '{\"version\":1,\"objects\":[{\"path\":3}]}' > .vprof/state.json");
 	assert_int_equal(project_replay(&p), VPROF_ERR_CORRUPT);
 	assert_non_null(strstr(p.err.message, "vprof restore"));
 	project_shell(&p, 0, "sed -i 's,\"path\":.*,\"path\": \"/etc/../etc/passwd\"\\,,' .vprof/original.json");
@@ -302,15 +310,18 @@ static void ccache_with_a_base_folder(void **state)
 		print_message("skipped: there is no ccache (./setup installs it)\n");
 		skip();
 	}
-	project_write(&p, "Makefile", "CC = ccache gcc\nprog: main.o\n\t$(CC) -o $@ $^\nmain.o: main.c words.h other.h\n");
+	project_write(&p, "Makefile",
+		      "CC = ccache gcc\nprog: main.o\n\t$(CC) -o $@ $^\nmain.o: main.c words.h other.h\n");
 	project_write(&p, "words.h", "#define WORD \"word\"\n");
 	project_write(&p, "other.h", "#define OTHER \"other\"\n");
-	project_write(&p, "main.c", "#include <stdio.h>\n#include \"words.h\"\n#include \"other.h\"\n"
-				    "int main(void)\n{\n\tputs(WORD \" \" OTHER);\n\treturn 0;\n}\n");
+	project_write(&p, "main.c",
+		      "#include <stdio.h>\n#include \"words.h\"\n#include \"other.h\"\n"
+		      "int main(void)\n{\n\tputs(WORD \" \" OTHER);\n\treturn 0;\n}\n");
 	setenv("CCACHE_DIR", p.vprof, 1);
 	setenv("CCACHE_BASEDIR", p.root, 1);
 	setenv("CCACHE_NOHASHDIR", "1", 1);
-	setenv("CCACHE_SLOPPINESS", "include_file_mtime,include_file_ctime", 1); /* files this young are not looked up else */
+	/* files this young are not looked up else */
+	setenv("CCACHE_SLOPPINESS", "include_file_mtime,include_file_ctime", 1);
 	project_observe(&p);
 	project_edit(&p, "other.h", "\"other\"", "\"OTHER\"");
 	project_check_replay(&p, 1, 0);
@@ -328,11 +339,16 @@ static void ccache_with_a_base_folder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rounds),		   cmocka_unit_test(restore_again_and_again),
-		cmocka_unit_test(failing_compile),	   cmocka_unit_test(failing_link),
-		cmocka_unit_test(user_builds_meanwhile), cmocka_unit_test(user_builds_one),
-		cmocka_unit_test(unknown_links),	   cmocka_unit_test(damaged_state),
-		cmocka_unit_test(interrupted),		   cmocka_unit_test(ccache_with_a_base_folder),
+		cmocka_unit_test(rounds),
+		cmocka_unit_test(restore_again_and_again),
+		cmocka_unit_test(failing_compile),
+		cmocka_unit_test(failing_link),
+		cmocka_unit_test(user_builds_meanwhile),
+		cmocka_unit_test(user_builds_one),
+		cmocka_unit_test(unknown_links),
+		cmocka_unit_test(damaged_state),
+		cmocka_unit_test(interrupted),
+		cmocka_unit_test(ccache_with_a_base_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

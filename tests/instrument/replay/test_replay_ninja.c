@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* CMake with Ninja, built in a subfolder: an executable, a static and a shared library. Ninja compares an object's time
  * with its log of dependencies, so that a replaced object must not look newer than the log says.
  */
@@ -16,8 +17,9 @@ static void project_cmake(struct project *p)
 	project_write(p, "include/api.h", "const char *one(void);\nconst char *two(void);\n");
 	project_write(p, "lib/one.c", "#include \"api.h\"\nconst char *one(void) { return \"one\"; }\n");
 	project_write(p, "lib/two.c", "#include \"api.h\"\nconst char *two(void) { return \"two\"; }\n");
-	project_write(p, "main.c", "#include <stdio.h>\n#include \"api.h\"\nint main(void)\n{\n"
-				   "\tprintf(\"main %s %s\\n\", one(), two());\n\treturn 0;\n}\n");
+	project_write(p, "main.c",
+		      "#include <stdio.h>\n#include \"api.h\"\nint main(void)\n{\n"
+		      "\tprintf(\"main %s %s\\n\", one(), two());\n\treturn 0;\n}\n");
 	project_shell(p, 0, "cmake -S . -B build -G Ninja");
 }
 
@@ -49,8 +51,9 @@ static void rounds(struct project *p)
 	project_check_replay(p, 0, 0);
 
 	/* interrupted while linking: the original stands there, nothing is to be compiled */
-	project_shell(p, 0, "sed -i 's/\"relinking\":.*/\"relinking\": true,/' .vprof/state.json && "
-			    "cp -p .vprof/original$PWD/build/prog build/prog");
+	project_shell(p, 0,
+		      "sed -i 's/\"relinking\":.*/\"relinking\": true,/' .vprof/state.json && "
+		      "cp -p .vprof/original$PWD/build/prog build/prog");
 	project_check_replay(p, 0, 0);
 	project_check_output(p, "build/prog", "MAIN ONE two\n");
 
@@ -95,21 +98,26 @@ static void imported(void **state)
 	project_remove(&p);
 }
 
-/* The program gen writes a large header that main.c reads: linking gen anew makes the build compile main.c's original again. */
+/* The program gen writes a large header that main.c reads: linking gen anew makes the build compile main.c's original
+ * again. */
 static void generator(struct project *p, int is_imported)
 {
 	char path[128];
 
 	project_init(p, "cmake --build build");
-	project_write(p, "CMakeLists.txt", "cmake_minimum_required(VERSION 3.20)\nproject(example C)\nset(CMAKE_EXPORT_COMPILE_COMMANDS ON)\n"
-					   "add_executable(gen gen.c)\n"
-					   "add_custom_command(OUTPUT word.h COMMAND gen > word.h DEPENDS gen)\n"
-					   "include_directories(${CMAKE_CURRENT_BINARY_DIR})\nadd_executable(prog main.c other.c word.h)\n");
-	project_write(p, "gen.c", "#include <stdio.h>\nint main(void)\n{\n\tfor (int i = 0; i < 20000; i++)\n"
-				  "\t\tputs(\"/* one line of many, so that there are more than a million bytes of them */\");\n"
-				  "\tputs(\"#define WORD \\\"word\\\"\");\n\treturn 0;\n}\n");
-	project_write(p, "main.c", "#include <stdio.h>\n#include \"word.h\"\nconst char *other(void);\nint main(void)\n{\n"
-				   "\tprintf(\"main %s %s\\n\", WORD, other());\n\treturn 0;\n}\n");
+	project_write(
+		p, "CMakeLists.txt",
+		"cmake_minimum_required(VERSION 3.20)\nproject(example C)\nset(CMAKE_EXPORT_COMPILE_COMMANDS ON)\n"
+		"add_executable(gen gen.c)\n"
+		"add_custom_command(OUTPUT word.h COMMAND gen > word.h DEPENDS gen)\n"
+		"include_directories(${CMAKE_CURRENT_BINARY_DIR})\nadd_executable(prog main.c other.c word.h)\n");
+	project_write(p, "gen.c",
+		      "#include <stdio.h>\nint main(void)\n{\n\tfor (int i = 0; i < 20000; i++)\n"
+		      "\t\tputs(\"/* one line of many, so that there are more than a million bytes of them */\");\n"
+		      "\tputs(\"#define WORD \\\"word\\\"\");\n\treturn 0;\n}\n");
+	project_write(p, "main.c",
+		      "#include <stdio.h>\n#include \"word.h\"\nconst char *other(void);\nint main(void)\n{\n"
+		      "\tprintf(\"main %s %s\\n\", WORD, other());\n\treturn 0;\n}\n");
 	project_write(p, "other.c", "const char *other(void) { return \"other\"; }\n");
 	project_shell(p, 0, "cmake -S . -B build -G Ninja");
 	if (is_imported) {
@@ -143,7 +151,8 @@ static void a_generator_is_linked_anew(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(observed), cmocka_unit_test(imported), cmocka_unit_test(a_generator_is_linked_anew) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(observed), cmocka_unit_test(imported),
+					    cmocka_unit_test(a_generator_is_linked_anew) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Commands that compile and link in one step, and build scripts that compile everything anew each time. */
 #include "replay_project.h"
 
 static void write_sources(struct project *p)
 {
-	project_write(p, "a.c", "#include <stdio.h>\nconst char *b(void);\nint main(void)\n{\n"
-				"\tprintf(\"a %s %s\\n\", b(), __FILE__);\n\treturn 0;\n}\n");
+	project_write(p, "a.c",
+		      "#include <stdio.h>\nconst char *b(void);\nint main(void)\n{\n"
+		      "\tprintf(\"a %s %s\\n\", b(), __FILE__);\n\treturn 0;\n}\n");
 	project_write(p, "b.c", "const char *b(void) { return \"b\"; }\n");
 }
 

@@ -1,8 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Scans one source and compares the facts with the expectations written in it:
  *
  *   // expect function NAME [count=N] [reason=..] [tiny=0|1] [static=0|1] [kind=..] [returns=..] [signature=..]
- *                           [display=..] [after=TEXT] (the bytes before body_begin end with TEXT) [exits=N] [editable=N]
- *   // expect call CALLER CALLEE [count=N] [kind=..] [wrappable=0|1] [form=..] [reason=..] [loop=0|1] [text=TEXT] [args=..]
+ *                           [display=..] [after=TEXT] (the bytes before body_begin end with TEXT) [exits=N]
+ * [editable=N]
+ *   // expect call CALLER CALLEE [count=N] [kind=..] [wrappable=0|1] [form=..] [reason=..] [loop=0|1] [text=TEXT]
+ * [args=..]
  *   // expect address NAME [count=N] [how=..] [target=..] [arg=N] [signature=..]
  *   // expect edge CALLER CALLEE           an edge of the call graph
  *   // expect status WORD                  of the translation unit
@@ -146,21 +149,21 @@ static int address_fits(const struct vprof_facts_address *a, const char *key, co
 }
 
 /* Walks "key=value" words; `count` is told apart. */
-#define ALL_FIT(row, fits, words, n, count)                                      \
-	({                                                                       \
-		int all = 1;                                                     \
-		for (int w_ = 0; all && w_ < (n); w_++) {                        \
-			char *eq_ = strchr((words)[w_], '=');                    \
-			if (!eq_)                                                \
-				continue;                                        \
-			*eq_ = 0;                                                \
-			if (!strcmp((words)[w_], "count"))                       \
-				(count) = atoi(eq_ + 1);                         \
-			else                                                     \
-				all = fits(row, (words)[w_], eq_ + 1);           \
-			*eq_ = '=';                                              \
-		}                                                                \
-		all;                                                             \
+#define ALL_FIT(row, fits, words, n, count)                                                                            \
+	({                                                                                                             \
+		int all = 1;                                                                                           \
+		for (int w_ = 0; all && w_ < (n); w_++) {                                                              \
+			char *eq_ = strchr((words)[w_], '=');                                                          \
+			if (!eq_)                                                                                      \
+				continue;                                                                              \
+			*eq_ = 0;                                                                                      \
+			if (!strcmp((words)[w_], "count"))                                                             \
+				(count) = atoi(eq_ + 1);                                                               \
+			else                                                                                           \
+				all = fits(row, (words)[w_], eq_ + 1);                                                 \
+			*eq_ = '=';                                                                                    \
+		}                                                                                                      \
+		all;                                                                                                   \
 	})
 
 static int is_function(const struct vprof_facts_function *f, const char *name)
@@ -260,11 +263,12 @@ static int scan(const char *scanner, const char *path, const char *folder, struc
 	int rc;
 
 	vprof_text_addf(&database, "[{\"directory\": \"%s\", \"file\": \"%s\", \"command\": \"%s %.*s -c %s -o t.o\"}]",
-			root, path, strstr(path, ".cpp") ? "g++" : "gcc",
-			flags ? (int)strcspn(flags + 7, "\n*") : 0, flags ? flags + 7 : "", path);
+			root, path, strstr(path, ".cpp") ? "g++" : "gcc", flags ? (int)strcspn(flags + 7, "\n*") : 0,
+			flags ? flags + 7 : "", path);
 	json = vprof_path_join(folder, "compile_commands.json");
 	rc = vprof_file_write(json, database.s, database.len, err);
-	vprof_text_addf(&command, "'%s' --root '%s' --facts '%s/facts.db' '%s' > /dev/null", scanner, root, folder, json);
+	vprof_text_addf(&command, "'%s' --root '%s' --facts '%s/facts.db' '%s' > /dev/null", scanner, root, folder,
+			json);
 	if (!rc && system(command.s))
 		rc = vprof_error_set(err, VPROF_ERR_FAILED, "%s failed", command.s);
 	vprof_text_release(&command);

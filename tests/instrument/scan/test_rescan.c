@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A second scan parses only what changed, keeps ids where it can, and forgets what is gone. */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -31,7 +32,8 @@ static void put_database(int with_b, const char *flags)
 	vprof_text_addf(&json, "[{\"directory\":\"%s\",\"file\":\"a.c\",\"command\":\"gcc %s -c a.c -o a.o\"}", folder,
 			flags);
 	if (with_b)
-		vprof_text_addf(&json, ",{\"directory\":\"%s\",\"file\":\"b.c\",\"arguments\":[\"gcc\",\"-c\",\"b.c\"]}",
+		vprof_text_addf(&json,
+				",{\"directory\":\"%s\",\"file\":\"b.c\",\"arguments\":[\"gcc\",\"-c\",\"b.c\"]}",
 				folder);
 	vprof_text_add(&json, "]");
 	put("compile_commands.json", json.s);

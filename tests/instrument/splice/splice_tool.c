@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* splice_tool FACTS SHADOW_DIR all|each|sites|none|NAME,NAME,... [VPROF_JSON]
  *
  * Plans and splices without a session: the first name is the root, all names are broken down; "each" breaks down every
- * function, so that every site that can carry a probe has one; "sites" encloses every call that may be enclosed, whoever is called, one
- * inside another. Prints one line for each
- * translation unit: its source, 1 when it must be built from the shadow sources, its fingerprint. Exit status 1 with the
- * message on stderr when something fails.
+ * function, so that every site that can carry a probe has one; "sites" encloses every call that may be enclosed,
+ * whoever is called, one inside another. Prints one line for each translation unit: its source, 1 when it must be built
+ * from the shadow sources, its fingerprint. Exit status 1 with the message on stderr when something fails.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,9 +37,9 @@ static void decide(struct vprof_decisions *d, struct vprof_name *names, char *li
 {
 	if (!strcmp(list, "each")) {
 		for (size_t i = 0; i < facts->n_functions && i < NAMES_MAX; i++)
-			names[d->n_broken_down++] = (struct vprof_name){
-				facts->functions[i].name, vprof_facts_file(facts, facts->functions[i].file)->path, ""
-			};
+			names[d->n_broken_down++] =
+				(struct vprof_name){ facts->functions[i].name,
+						     vprof_facts_file(facts, facts->functions[i].file)->path, "" };
 		d->n_roots = d->n_broken_down;
 		return;
 	}
@@ -53,9 +53,16 @@ static int add_sites(struct vprof_plan *plan, const struct vprof_facts *facts)
 {
 	for (size_t i = 0; i < facts->n_calls; i++) {
 		const struct vprof_facts_call *c = &facts->calls[i];
-		struct vprof_probe p = { .code = VP_CODE_SITE + c->id, .kind = VPROF_PROBE_SITE, .fact_id = c->id,
-					 .mask = VPROF_MASK_ANY, .context = VPROF_CONTEXT_LEAF, .name = c->callee,
-					 .display = c->callee, .file = "", .line = c->line, .caller = "" };
+		struct vprof_probe p = { .code = VP_CODE_SITE + c->id,
+					 .kind = VPROF_PROBE_SITE,
+					 .fact_id = c->id,
+					 .mask = VPROF_MASK_ANY,
+					 .context = VPROF_CONTEXT_LEAF,
+					 .name = c->callee,
+					 .display = c->callee,
+					 .file = "",
+					 .line = c->line,
+					 .caller = "" };
 		int ok = c->wrappable && c->begin > 0;
 
 		for (size_t k = 0; ok && k < facts->n_calls; k++) {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The load for SQLite: threads with a connection each write to one database in WAL mode, one transaction after the other.
+/* The load for SQLite: threads with a connection each write to one database in WAL mode, one transaction after the
+ * other.
  *
  *   transactions DATABASE THREADS COUNT [PRAGMA...]     COUNT transactions each, after `PRAGMA ...` of each argument
  *
- * Prints "n mean-us sd-us max-us" of all transactions. The last may be "turns" instead: the threads take turns at a mutex and
- * never meet in SQLite's busy handler; or "short": a busy handler of the program's own sleeps 0.2 ms, each time.
+ * Prints "n mean-us sd-us max-us" of all transactions. The last may be "turns" instead: the threads take turns at a
+ * mutex and never meet in SQLite's busy handler; or "short": a busy handler of the program's own sleeps 0.2 ms, each
+ * time.
  */
 #include <math.h>
 #include <pthread.h>
@@ -108,7 +110,8 @@ static void *run_client(void *arg)
 	int i;
 
 	must(c, sqlite3_prepare_v2(c->db, "BEGIN IMMEDIATE", -1, &c->begin, NULL));
-	must(c, sqlite3_prepare_v2(c->db, "UPDATE account SET balance = balance + ? WHERE id = ?", -1, &c->update, NULL));
+	must(c,
+	     sqlite3_prepare_v2(c->db, "UPDATE account SET balance = balance + ? WHERE id = ?", -1, &c->update, NULL));
 	must(c, sqlite3_prepare_v2(c->db, "INSERT INTO history(source, target) VALUES(?, ?)", -1, &c->insert, NULL));
 	must(c, sqlite3_prepare_v2(c->db, "COMMIT", -1, &c->commit, NULL));
 	for (i = 0; i < c->count; i++) {

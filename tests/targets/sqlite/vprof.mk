@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # SQLite's own Makefile, and the load linked with the library that it builds:
 #   make -f vprof.mk [USE_AMALGAMATION=0] transactions
 include Makefile

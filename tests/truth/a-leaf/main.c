@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "request.h"
 
-static const char *const names[N_FACTORS] = {"read_block", "parse_request", "choose_plan", "verify_row", "send_reply"};
+static const char *const names[N_FACTORS] = { "read_block", "parse_request", "choose_plan", "verify_row",
+					      "send_reply" };
 
 static void fill_request(struct request *r, uint64_t id, uint64_t *random)
 {
-	*r = (struct request){.id = id};
+	*r = (struct request){ .id = id };
 	r->ns[READ_BLOCK] = plant_uniform(random, 100000, 1900000);
 	r->ns[PARSE_REQUEST] = plant_uniform(random, 50000, 350000);
 	r->ns[CHOOSE_PLAN] = plant_uniform(random, 50000, 550000);
@@ -15,7 +17,7 @@ static void fill_request(struct request *r, uint64_t id, uint64_t *random)
 int main(int argc, char **argv)
 {
 	struct plant_options o = plant_start(argc, argv, 900);
-	struct truth_answer answer = {.a = "read_block"};
+	struct truth_answer answer = { .a = "read_block" };
 	struct truth truth;
 
 	truth_open(&truth, N_FACTORS, names, o.n);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "request.h"
 
 static NOINLINE void choose_plan(struct request *r)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store.h"
 
 #include <stdio.h>
@@ -29,7 +30,7 @@ static void *compactor_main(void *arg)
 
 void compactor_start(struct compactor *c, uint64_t random, size_t max_runs)
 {
-	*c = (struct compactor){.random = random, .log = {.capacity = max_runs}};
+	*c = (struct compactor){ .random = random, .log = { .capacity = max_runs } };
 	c->log.stretches = calloc(max_runs, sizeof *c->log.stretches);
 	if (!c->log.stretches || pthread_create(&c->thread, NULL, compactor_main, c)) {
 		fputs("cannot start the compactor\n", stderr);

@@ -1,13 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const names[N_FACTORS] = {"pthread_mutex_lock", "parse", "write_row", "reply", "compact_segment"};
+static const char *const names[N_FACTORS] = { "pthread_mutex_lock", "parse", "write_row", "reply", "compact_segment" };
 
 static void fill_request(struct request *r, uint64_t id, uint64_t *random)
 {
-	*r = (struct request){.id = id};
+	*r = (struct request){ .id = id };
 	r->ns[PARSE] = plant_uniform(random, 50000, 850000);
 	r->ns[WRITE_ROW] = plant_uniform(random, 20000, 80000);
 	r->ns[REPLY] = plant_uniform(random, 50000, 850000);
@@ -16,7 +17,7 @@ static void fill_request(struct request *r, uint64_t id, uint64_t *random)
 int main(int argc, char **argv)
 {
 	struct plant_options o = plant_start(argc, argv, 700);
-	struct truth_answer answer = {.a = "pthread_mutex_lock", .accept = {"compact_segment"}};
+	struct truth_answer answer = { .a = "pthread_mutex_lock", .accept = { "compact_segment" } };
 	struct request *requests = calloc(o.n, sizeof *requests);
 	uint64_t *latencies = calloc(o.n, sizeof *latencies);
 	struct compactor compactor;
@@ -45,7 +46,7 @@ int main(int argc, char **argv)
 		truth_add(&truth, latencies[i], r->took);
 	}
 	answer.share = truth_share(&truth, LOCK_WAIT);
-	answer.also[0] = (struct truth_factor){"compact_segment", truth_share(&truth, COMPACTION), 1};
+	answer.also[0] = (struct truth_factor){ "compact_segment", truth_share(&truth, COMPACTION), 1 };
 	free(compactor.log.stretches);
 	free(latencies);
 	free(requests);

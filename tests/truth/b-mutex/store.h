@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* (b) Requests wait for a mutex that a background thread holds while it compacts. */
 #ifndef STORE_H
 #define STORE_H

@@ -1,15 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "render.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const names[N_FACTORS] = {"queued", "render_page", "load_template"};
+static const char *const names[N_FACTORS] = { "queued", "render_page", "load_template" };
 
 int main(int argc, char **argv)
 {
 	struct plant_options o = plant_start(argc, argv, 1500);
 	/* Beneath the queue stands what the workers did for others meanwhile. */
-	struct truth_answer answer = {.a = "queued", .accept = {"render_page", "serve"}};
+	struct truth_answer answer = { .a = "queued", .accept = { "render_page", "serve" } };
 	struct request *requests = calloc(o.n, sizeof *requests);
 	pthread_t workers[N_WORKERS];
 	struct truth truth;
@@ -39,7 +40,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < o.n; i++)
 		truth_add(&truth, requests[i].end - requests[i].begin, requests[i].took);
 	answer.share = truth_share(&truth, QUEUED);
-	answer.also[0] = (struct truth_factor){"render_page", truth_share(&truth, RENDER_PAGE), 0};
+	answer.also[0] = (struct truth_factor){ "render_page", truth_share(&truth, RENDER_PAGE), 0 };
 	free(requests);
 	return truth_write(&truth, &answer);
 }

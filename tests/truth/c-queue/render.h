@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* (c) A dispatcher submits bursts to a queue, workers render: the delay in the queue is the cause, and the service
  * time must be told apart from it. Annotated by calls in the code. */
 #ifndef RENDER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "render.h"
 
 static NOINLINE void load_template(struct request *r)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Quick, but deep: what is specific is not told by depth alone. */
 #include "message.h"
 

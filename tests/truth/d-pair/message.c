@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "message.h"
 
 static NOINLINE void encode_body(struct message *m)

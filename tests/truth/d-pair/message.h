@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* (d) Two functions take time in proportion to a size that neither of them shows: together they are the cause. */
 #ifndef MESSAGE_H
 #define MESSAGE_H

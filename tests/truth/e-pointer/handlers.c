@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "handlers.h"
 
 static NOINLINE void handle_get(struct request *r)
@@ -20,4 +21,4 @@ static NOINLINE void handle_scan(struct request *r)
 	scan_range(r);
 }
 
-const handler handlers[N_COMMANDS] = {handle_get, handle_put, handle_scan};
+const handler handlers[N_COMMANDS] = { handle_get, handle_put, handle_scan };

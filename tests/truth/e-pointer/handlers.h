@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* (e) The cause is called through a table of function pointers only. */
 #ifndef HANDLERS_H
 #define HANDLERS_H

@@ -1,16 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "handlers.h"
 
-static const char *const names[N_FACTORS] = {"handle_get", "handle_put", "handle_scan", "scan_range", "decode", "encode"};
+static const char *const names[N_FACTORS] = { "handle_get", "handle_put", "handle_scan",
+					      "scan_range", "decode",	  "encode" };
 
 int main(int argc, char **argv)
 {
 	struct plant_options o = plant_start(argc, argv, 1000);
-	struct truth_answer answer = {.a = "scan_range", .accept = {"handle_scan"}};
+	struct truth_answer answer = { .a = "scan_range", .accept = { "handle_scan" } };
 	struct truth truth;
 
 	truth_open(&truth, N_FACTORS, names, o.n);
 	for (size_t i = 0; i < o.n; i++) {
-		struct request r = {.id = i + 1, .command = (int)plant_uniform(&o.random, 0, N_COMMANDS)};
+		struct request r = { .id = i + 1, .command = (int)plant_uniform(&o.random, 0, N_COMMANDS) };
 		uint64_t begin;
 
 		r.ns[GET] = plant_uniform(&o.random, 50000, 150000);

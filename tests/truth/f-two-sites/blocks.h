@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* (f) decompress is called in two subtrees. Neither place alone is the largest factor; together they are. */
 #ifndef BLOCKS_H
 #define BLOCKS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "blocks.h"
 
 NOINLINE void decompress(struct request *r, int place)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "blocks.h"
 
 static NOINLINE void match_key(struct request *r)

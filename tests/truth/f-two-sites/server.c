@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "blocks.h"
 
 static NOINLINE void sort_rows(struct request *r)

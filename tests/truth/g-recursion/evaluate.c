@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "formula.h"
 
 static int evaluate_any(struct formula *f, int level);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* (g) evaluate_all and evaluate_any call each other, to a depth that differs; a leaf that the second level calls is
  * the cause. */
 #ifndef FORMULA_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "formula.h"
 
 NOINLINE void load_operand(struct formula *f)

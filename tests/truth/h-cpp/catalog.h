@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 // (h) Methods, templates, overrides, early returns, exceptions and RAII. The cause is Table<Key>::rebuild, a method of
 // a class template, on the way to which half of the requests leave early or throw. Annotated by calls in the code.
 #ifndef CATALOG_H
@@ -11,7 +12,8 @@
 #include "annotate_or_not.h"
 #include "plant.h"
 
-namespace catalog {
+namespace catalog
+{
 
 enum { REBUILD, PARSE, PROBE, RECOVER, RENDER, N_FACTORS };
 
@@ -22,25 +24,36 @@ struct Request {
 	uint64_t took[N_FACTORS] = {};
 };
 
-class NotFound : public std::runtime_error {
-public:
-	explicit NotFound(const std::string &what) : std::runtime_error(what) {}
+class NotFound : public std::runtime_error
+{
+      public:
+	explicit NotFound(const std::string &what) : std::runtime_error(what)
+	{
+	}
 };
 
 // Counts the requests inside; leaves on every path.
-class Guard {
-public:
-	explicit Guard(int &inside) : inside_(inside) { ++inside_; }
-	~Guard() { --inside_; }
+class Guard
+{
+      public:
+	explicit Guard(int &inside) : inside_(inside)
+	{
+		++inside_;
+	}
+	~Guard()
+	{
+		--inside_;
+	}
 	Guard(const Guard &) = delete;
 	Guard &operator=(const Guard &) = delete;
 
-private:
+      private:
 	int &inside_;
 };
 
-template <typename Key> class Table {
-public:
+template <typename Key> class Table
+{
+      public:
 	NOINLINE void lookup(Request &r, const Key &key)
 	{
 		Guard guard(inside_);
@@ -52,30 +65,46 @@ public:
 			throw NotFound("no row for " + std::to_string(key));
 		rebuild(r);
 	}
-	int inside() const { return inside_; }
+	int inside() const
+	{
+		return inside_;
+	}
 
-private:
-	NOINLINE void probe(Request &r) { PLANT_SPIN(r.ns[PROBE], r.took[PROBE]); }
-	NOINLINE void rebuild(Request &r) { PLANT_SPIN(r.ns[REBUILD], r.took[REBUILD]); }
+      private:
+	NOINLINE void probe(Request &r)
+	{
+		PLANT_SPIN(r.ns[PROBE], r.took[PROBE]);
+	}
+	NOINLINE void rebuild(Request &r)
+	{
+		PLANT_SPIN(r.ns[REBUILD], r.took[REBUILD]);
+	}
 
 	int inside_ = 0;
 };
 
-class Renderer {
-public:
+class Renderer
+{
+      public:
 	virtual ~Renderer() = default;
 	virtual void render(Request &r) = 0;
 };
 
 std::unique_ptr<Renderer> make_renderer();
 
-class Service {
-public:
-	Service() : renderer_(make_renderer()) {}
+class Service
+{
+      public:
+	Service() : renderer_(make_renderer())
+	{
+	}
 	void handle(Request &r);
-	bool idle() const { return table_.inside() == 0; }
+	bool idle() const
+	{
+		return table_.inside() == 0;
+	}
 
-private:
+      private:
 	void parse(Request &r);
 	void recover(Request &r);
 	bool find(Request &r);

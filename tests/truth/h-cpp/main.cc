@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "catalog.h"
 
 #include <cstdio>
 
 using catalog::Request;
 
-static const char *const names[catalog::N_FACTORS] = {"rebuild", "parse", "probe", "recover", "render"};
+static const char *const names[catalog::N_FACTORS] = { "rebuild", "parse", "probe", "recover", "render" };
 
 static Request make_request(uint64_t id, uint64_t *random)
 {

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "catalog.h"
 
-namespace catalog {
+namespace catalog
+{
 
 NOINLINE void Service::parse(Request &r)
 {

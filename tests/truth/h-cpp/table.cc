@@ -1,11 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "catalog.h"
 
-namespace catalog {
-namespace {
+namespace catalog
+{
+namespace
+{
 
-class HtmlRenderer final : public Renderer {
-public:
-	NOINLINE void render(Request &r) override { PLANT_SPIN(r.ns[RENDER], r.took[RENDER]); }
+class HtmlRenderer final : public Renderer
+{
+      public:
+	NOINLINE void render(Request &r) override
+	{
+		PLANT_SPIN(r.ns[RENDER], r.took[RENDER]);
+	}
 };
 
 } // namespace

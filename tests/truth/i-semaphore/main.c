@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE
 #include "shared.h"
 
@@ -7,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char *const names[N_FACTORS] = {"sem_wait", "prepare", "use_device", "finish", "trim_device"};
+static const char *const names[N_FACTORS] = { "sem_wait", "prepare", "use_device", "finish", "trim_device" };
 
 static void *share(size_t n_bytes)
 {
@@ -63,7 +64,7 @@ static int has_failed(pid_t pid)
 int main(int argc, char **argv)
 {
 	struct plant_options o = plant_start(argc, argv, 900);
-	struct truth_answer answer = {.a = "sem_wait", .accept = {"trim_device"}};
+	struct truth_answer answer = { .a = "sem_wait", .accept = { "trim_device" } };
 	struct shared *s = make_shared(o.n / N_WORKERS);
 	pid_t pids[N_WORKERS + 1];
 	struct truth truth;
@@ -86,6 +87,6 @@ int main(int argc, char **argv)
 		truth_add(&truth, job->latency, job->took);
 	}
 	answer.share = truth_share(&truth, DEVICE_WAIT);
-	answer.also[0] = (struct truth_factor){"trim_device", truth_share(&truth, MAINTENANCE), 1};
+	answer.also[0] = (struct truth_factor){ "trim_device", truth_share(&truth, MAINTENANCE), 1 };
 	return truth_write(&truth, &answer);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "shared.h"
 
 static NOINLINE void trim_device(struct shared *s, uint32_t ns)

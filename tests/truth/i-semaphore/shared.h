@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* (i) Forked workers share a process-shared semaphore with a maintenance process that holds it for long. */
 #ifndef SHARED_H
 #define SHARED_H
@@ -20,9 +21,9 @@ struct job {
 /* Lies in memory shared by all processes. */
 struct shared {
 	sem_t device;
-	int stop; /* atomic */
-	size_t n_jobs; /* of each worker */
-	struct job *jobs;    /* [N_WORKERS * n_jobs] */
+	int stop;	      /* atomic */
+	size_t n_jobs;	      /* of each worker */
+	struct job *jobs;     /* [N_WORKERS * n_jobs] */
 	struct plant_log log; /* of the maintenance process */
 };
 

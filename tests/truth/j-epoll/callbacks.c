@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "gateway.h"
 
 #include <sys/timerfd.h>
@@ -41,7 +42,7 @@ NOINLINE void on_request(struct connection *conn)
 
 NOINLINE void on_lookup(struct connection *conn)
 {
-	struct itimerspec once = {.it_value.tv_nsec = TIMER_NS};
+	struct itimerspec once = { .it_value.tv_nsec = TIMER_NS };
 	char byte;
 
 	if (read(conn->lookup.fd, &byte, 1) != 1)

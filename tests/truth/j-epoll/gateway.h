@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* (j) An epoll loop: a request runs in three callbacks of its connection (its socket, a pipe, a timer) with time for
  * others in between. The cause is expand_row in the second. */
 #ifndef GATEWAY_H
@@ -20,8 +21,8 @@ struct source {
 };
 
 struct connection {
-	int client_fd;	 /* the client's end of the socket */
-	int pipe_in;	 /* writing here makes `lookup` readable */
+	int client_fd; /* the client's end of the socket */
+	int pipe_in;   /* writing here makes `lookup` readable */
 	struct source request, lookup, timer;
 	uint32_t ns[N_FACTORS]; /* of the request in hand */
 	uint64_t took[N_FACTORS];

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "gateway.h"
 
 #include <errno.h>
@@ -9,7 +10,7 @@ static int stopped;
 
 int loop_add(int epoll_fd, struct source *source)
 {
-	struct epoll_event e = {.events = EPOLLIN, .data.ptr = source};
+	struct epoll_event e = { .events = EPOLLIN, .data.ptr = source };
 
 	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, source->fd, &e);
 }

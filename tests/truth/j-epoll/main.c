@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "gateway.h"
 
 #include <fcntl.h>
@@ -9,7 +10,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-static const char *const names[N_FACTORS] = {"expand_row", "parse", "match_route", "encode"};
+static const char *const names[N_FACTORS] = { "expand_row", "parse", "match_route", "encode" };
 
 /* Takes a request from the socket before its interval begins; the client closing its end stops the loop. */
 static void on_readable(struct connection *conn)
@@ -40,16 +41,17 @@ static int open_connection(int epoll_fd, struct connection *conn)
 		return -1;
 	conn->client_fd = sockets[0];
 	conn->pipe_in = pipes[1];
-	conn->request = (struct source){sockets[1], on_readable, conn};
-	conn->lookup = (struct source){pipes[0], on_lookup, conn};
-	conn->timer = (struct source){timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK), on_due, conn};
-	return loop_add(epoll_fd, &conn->request) || loop_add(epoll_fd, &conn->lookup) || loop_add(epoll_fd, &conn->timer);
+	conn->request = (struct source){ sockets[1], on_readable, conn };
+	conn->lookup = (struct source){ pipes[0], on_lookup, conn };
+	conn->timer = (struct source){ timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK), on_due, conn };
+	return loop_add(epoll_fd, &conn->request) || loop_add(epoll_fd, &conn->lookup) ||
+	       loop_add(epoll_fd, &conn->timer);
 }
 
 int main(int argc, char **argv)
 {
 	struct plant_options o = plant_start(argc, argv, 800);
-	struct truth_answer answer = {.a = "expand_row", .is_complete = 1};
+	struct truth_answer answer = { .a = "expand_row", .is_complete = 1 };
 	static struct connection connections[N_CONNECTIONS];
 	int epoll_fd = epoll_create1(0);
 	struct client client;
@@ -63,7 +65,7 @@ int main(int argc, char **argv)
 			return 1;
 		}
 	}
-	client = (struct client){connections, &truth, o.n, o.random};
+	client = (struct client){ connections, &truth, o.n, o.random };
 	if (pthread_create(&thread, NULL, client_main, &client)) {
 		fputs("cannot start the client\n", stderr);
 		return 1;

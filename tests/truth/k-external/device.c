@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L
 #include <time.h>
 
@@ -10,7 +11,7 @@ static NOINLINE void format(struct request *r)
 
 static NOINLINE void write_device(struct request *r)
 {
-	struct timespec ts = {0, (long)r->ns[NANOSLEEP]};
+	struct timespec ts = { 0, (long)r->ns[NANOSLEEP] };
 	uint64_t from = PLANT_NOW();
 
 	nanosleep(&ts, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* (k) The cause is a call that leaves the project: nanosleep, which stands for a device. */
 #ifndef RECORDER_H
 #define RECORDER_H

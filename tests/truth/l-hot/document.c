@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "document.h"
 
 static NOINLINE void load_text(struct document *d)

@@ -1,5 +1,6 @@
-/* (l) The cause is next_token, called up to some thousand times in a request and for half a microsecond: most of its calls
- * are not timed. Every eighth takes five times as long, in step with any sampling that is not random. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* (l) The cause is next_token, called up to some thousand times in a request and for half a microsecond: most of its
+ * calls are not timed. Every eighth takes five times as long, in step with any sampling that is not random. */
 #ifndef DOCUMENT_H
 #define DOCUMENT_H
 

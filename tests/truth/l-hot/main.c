@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "document.h"
 
-static const char *const names[N_FACTORS] = {"next_token", "load_text", "render_tree"};
+static const char *const names[N_FACTORS] = { "next_token", "load_text", "render_tree" };
 
 static void fill_document(struct document *d, uint64_t id, uint64_t *random)
 {
-	*d = (struct document){.id = id};
+	*d = (struct document){ .id = id };
 	d->n_tokens = plant_uniform(random, 150, 1500);
 	d->token_ns = plant_uniform(random, 350, 650);
 	d->ns[LOAD_TEXT] = plant_uniform(random, 50000, 450000);
@@ -14,7 +15,7 @@ static void fill_document(struct document *d, uint64_t id, uint64_t *random)
 int main(int argc, char **argv)
 {
 	struct plant_options o = plant_start(argc, argv, 2000);
-	struct truth_answer answer = {.a = "next_token", .accept = {"parse"}, .is_sampled = 1};
+	struct truth_answer answer = { .a = "next_token", .accept = { "parse" }, .is_sampled = 1 };
 	struct truth truth;
 
 	truth_open(&truth, N_FACTORS, names, o.n);

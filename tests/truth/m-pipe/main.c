@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "spool.h"
 
 #include <stdio.h>
@@ -6,13 +7,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char *const names[N_FACTORS] = {"queued", "print_page", "keep_books"};
+static const char *const names[N_FACTORS] = { "queued", "print_page", "keep_books" };
 
 int main(int argc, char **argv)
 {
 	struct plant_options o = plant_start(argc, argv, 1500);
 	/* Beneath the queue stands what the printer did for others meanwhile. */
-	struct truth_answer answer = {.a = "queued", .accept = {"print_page", "print_job"}};
+	struct truth_answer answer = { .a = "queued", .accept = { "print_page", "print_job" } };
 	struct job *jobs = mmap(NULL, o.n * sizeof *jobs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct truth truth;
 	int ends[2], status;
@@ -43,6 +44,6 @@ int main(int argc, char **argv)
 		truth_add(&truth, jobs[i].end - jobs[i].begin, jobs[i].took);
 	}
 	answer.share = truth_share(&truth, QUEUED);
-	answer.also[0] = (struct truth_factor){"print_page", truth_share(&truth, PRINT_PAGE), 0};
+	answer.also[0] = (struct truth_factor){ "print_page", truth_share(&truth, PRINT_PAGE), 0 };
 	return truth_write(&truth, &answer);
 }

@@ -1,5 +1,6 @@
-/* (m) A spooler hands jobs to another process through a pipe, nothing annotated but the job itself. What a job waits for in
- * the pipe is the cause; what the spooler still does for a job after it wrote it there is not on its path. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* (m) A spooler hands jobs to another process through a pipe, nothing annotated but the job itself. What a job waits
+ * for in the pipe is the cause; what the spooler still does for a job after it wrote it there is not on its path. */
 #ifndef SPOOL_H
 #define SPOOL_H
 

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "request.h"
 
 #include <time.h>
 
-static const char *const names[N_FACTORS] = {"preempted", "match_rules", "(processor time)"};
+static const char *const names[N_FACTORS] = { "preempted", "match_rules", "(processor time)" };
 
 static double processor_ns(void)
 {
@@ -15,14 +16,14 @@ static double processor_ns(void)
 int main(int argc, char **argv)
 {
 	struct plant_options o = plant_start(argc, argv, 700);
-	struct truth_answer answer = {.a = "preempted", .needs_switches = 1};
+	struct truth_answer answer = { .a = "preempted", .needs_switches = 1 };
 	double latency = 0, preempted = 0;
 	struct truth truth;
 
 	truth_open(&truth, N_FACTORS, names, o.n);
 	rival_start(o.random);
 	for (size_t i = 0; i < o.n; i++) {
-		struct request r = {.id = i + 1};
+		struct request r = { .id = i + 1 };
 		uint64_t begin, end;
 		double before, ran;
 
@@ -42,6 +43,6 @@ int main(int argc, char **argv)
 	rival_stop();
 	answer.share = truth_share(&truth, PREEMPTED);
 	answer.preempted_share = preempted / latency;
-	answer.also[0] = (struct truth_factor){"match_rules", truth_share(&truth, MATCH_RULES), 0};
+	answer.also[0] = (struct truth_factor){ "match_rules", truth_share(&truth, MATCH_RULES), 0 };
 	return truth_write(&truth, &answer);
 }

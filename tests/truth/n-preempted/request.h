@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* (n) The cause is the scheduler: a rival on the same processor preempts requests that all do about the same work. */
 #ifndef REQUEST_H
 #define REQUEST_H
@@ -14,12 +15,12 @@ struct request {
 };
 
 /* Work that takes processor time, however long others have the processor meanwhile. */
-#define WORK(r, n)                                                                                           \
-	do {                                                                                                 \
-		for (uint32_t work_i_ = 0; work_i_ < (n); work_i_++) {                                       \
-			(r)->result = (r)->result * 6364136223846793005u + 1;                                \
-			__asm__ volatile("" : "+m"((r)->result));                                            \
-		}                                                                                            \
+#define WORK(r, n)                                                                                                     \
+	do {                                                                                                           \
+		for (uint32_t work_i_ = 0; work_i_ < (n); work_i_++) {                                                 \
+			(r)->result = (r)->result * 6364136223846793005u + 1;                                          \
+			__asm__ volatile("" : "+m"((r)->result));                                                      \
+		}                                                                                                      \
 	} while (0)
 
 void handle_request(struct request *r);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A process that wants the same processor now and then. */
 #define _GNU_SOURCE
 #include "request.h"

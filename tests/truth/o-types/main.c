@@ -1,13 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "request.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const names[N_FACTORS] = {"decode_body", "apply_change"};
+static const char *const names[N_FACTORS] = { "decode_body", "apply_change" };
 
 static void fill_request(struct request *r, uint64_t id, uint64_t *random)
 {
-	*r = (struct request){.id = id};
+	*r = (struct request){ .id = id };
 	r->is_write = plant_uniform(random, 0, 10) < 3;
 	r->ns[DECODE_BODY] = plant_uniform(random, 150000, 250000) + (r->is_write ? 700000 : 0);
 	r->ns[APPLY_CHANGE] = plant_uniform(random, 100000, 600000);
@@ -31,7 +32,7 @@ static double between_of(const struct truth *t, const uint32_t *kind, uint32_t w
 int main(int argc, char **argv)
 {
 	struct plant_options o = plant_start(argc, argv, 1200);
-	struct truth_answer answer = {.a = "decode_body"};
+	struct truth_answer answer = { .a = "decode_body" };
 	uint32_t *kind = calloc(o.n, sizeof *kind);
 	struct truth truth;
 
@@ -51,13 +52,13 @@ int main(int argc, char **argv)
 		truth_add(&truth, PLANT_NOW() - begin, r.took);
 	}
 	answer.share = truth_share(&truth, DECODE_BODY);
-	answer.figures[0] = (struct truth_figure){NULL, NULL, "between_types", 1, truth_between(&truth, -1, kind, 2)};
-	answer.figures[1] = (struct truth_figure){"types", "read", "between_share", 1, between_of(&truth, kind, 0)};
-	answer.figures[2] = (struct truth_figure){"types", "write", "between_share", 1, between_of(&truth, kind, 1)};
-	answer.figures[3] = (struct truth_figure){"factors", "decode_body", "between_share", 1,
-						  truth_between(&truth, DECODE_BODY, kind, 2)};
-	answer.figures[4] = (struct truth_figure){"factors", "apply_change", "between_share", 1,
-						  truth_between(&truth, APPLY_CHANGE, kind, 2)};
+	answer.figures[0] = (struct truth_figure){ NULL, NULL, "between_types", 1, truth_between(&truth, -1, kind, 2) };
+	answer.figures[1] = (struct truth_figure){ "types", "read", "between_share", 1, between_of(&truth, kind, 0) };
+	answer.figures[2] = (struct truth_figure){ "types", "write", "between_share", 1, between_of(&truth, kind, 1) };
+	answer.figures[3] = (struct truth_figure){ "factors", "decode_body", "between_share", 1,
+						   truth_between(&truth, DECODE_BODY, kind, 2) };
+	answer.figures[4] = (struct truth_figure){ "factors", "apply_change", "between_share", 1,
+						   truth_between(&truth, APPLY_CHANGE, kind, 2) };
 	free(kind);
 	return truth_write(&truth, &answer);
 }

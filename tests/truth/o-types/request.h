@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* (o) Two types of requests, and decode_body takes its time by the type: nearly all variance lies between them. */
 #ifndef REQUEST_H
 #define REQUEST_H

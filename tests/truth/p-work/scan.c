@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "scan.h"
 
 static NOINLINE void scan_rows(struct query *q)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* (p) scan_rows takes 5 us for each row; refresh_index takes a random time that has nothing to do with the rows. */
 #ifndef SCAN_H
 #define SCAN_H

@@ -1,5 +1,6 @@
-/* (q) One request in a hundred compacts the log for milliseconds, and its reply is sent twice: that is the tail. The mean is
- * made by lookup_key, which tells nothing about the tail. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* (q) One request in a hundred compacts the log for milliseconds, and its reply is sent twice: that is the tail. The
+ * mean is made by lookup_key, which tells nothing about the tail. */
 #ifndef REQUEST_H
 #define REQUEST_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store.h"
 
 #include <stdio.h>
@@ -72,7 +73,7 @@ static void *archiver_main(void *arg)
 
 void holders_start(struct holders *h, uint64_t random, size_t max_runs)
 {
-	*h = (struct holders){.load_random = random, .archive_random = random + 1};
+	*h = (struct holders){ .load_random = random, .archive_random = random + 1 };
 	h->loads.capacity = h->archives.capacity = max_runs;
 	h->loads.stretches = calloc(max_runs, sizeof *h->loads.stretches);
 	h->archives.stretches = calloc(max_runs, sizeof *h->archives.stretches);

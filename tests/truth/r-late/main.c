@@ -1,13 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const names[N_FACTORS] = {"pthread_mutex_lock", "parse", "write_row", "reply", "load_chunk", "archive_rows"};
+static const char *const names[N_FACTORS] = { "pthread_mutex_lock", "parse",	   "write_row", "reply",
+					      "load_chunk",	    "archive_rows" };
 
 static void fill_request(struct request *r, uint64_t id, uint64_t *random)
 {
-	*r = (struct request){.id = id};
+	*r = (struct request){ .id = id };
 	r->ns[PARSE] = plant_uniform(random, 20000, 60000);
 	r->ns[WRITE_ROW] = plant_uniform(random, 20000, 80000);
 	r->ns[REPLY] = plant_uniform(random, 50000, 850000);
@@ -23,7 +25,7 @@ static void await_load(struct holders *h)
 int main(int argc, char **argv)
 {
 	struct plant_options o = plant_start(argc, argv, 500);
-	struct truth_answer answer = {.a = "pthread_mutex_lock", .accept = {"load_chunk", "archive_rows"}};
+	struct truth_answer answer = { .a = "pthread_mutex_lock", .accept = { "load_chunk", "archive_rows" } };
 	struct request *requests = calloc(o.n, sizeof *requests);
 	uint64_t *latencies = calloc(o.n, sizeof *latencies);
 	struct holders holders;
@@ -53,8 +55,8 @@ int main(int argc, char **argv)
 		truth_add(&truth, latencies[i], r->took);
 	}
 	answer.share = truth_share(&truth, LOCK_WAIT);
-	answer.also[0] = (struct truth_factor){"load_chunk", truth_share(&truth, LOAD), 1};
-	answer.also[1] = (struct truth_factor){"archive_rows", truth_share(&truth, ARCHIVE), 1};
+	answer.also[0] = (struct truth_factor){ "load_chunk", truth_share(&truth, LOAD), 1 };
+	answer.also[1] = (struct truth_factor){ "archive_rows", truth_share(&truth, ARCHIVE), 1 };
 	free(holders.loads.stretches);
 	free(holders.archives.stretches);
 	free(latencies);

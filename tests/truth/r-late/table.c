@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store.h"
 
 pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE
 #include "hand_trace.h"
 
@@ -103,8 +104,10 @@ void hand_wait(struct hand_thread *th, enum vp_wait kind, enum vp_call call, uin
 void hand_wake(struct hand_thread *th, enum vp_wait kind, unsigned flags, uint64_t object, uint32_t before,
 	       uint32_t after, uint64_t t)
 {
-	hand_units(th, (struct vp_unit[]){ { t, VP_W(VP_KIND_WAKE, kind | flags << 8) },
-					   { object, before | (uint64_t)after << 32 } }, 2);
+	hand_units(th,
+		   (struct vp_unit[]){ { t, VP_W(VP_KIND_WAKE, kind | flags << 8) },
+				       { object, before | (uint64_t)after << 32 } },
+		   2);
 }
 
 void hand_queue(struct hand_thread *th, enum vp_kind kind, uint64_t item, uint64_t t)
@@ -134,8 +137,11 @@ void hand_switches_lost(struct hand_thread *processor, uint64_t t, uint64_t n)
 void hand_write(struct hand_trace *h)
 {
 	const size_t room = (VP_CHUNK_BYTES - sizeof(struct vp_chunk_header)) / VP_UNIT_BYTES;
-	struct vp_file_header header = { .magic = VP_FILE_MAGIC, .version = VP_FORMAT_VERSION,
-					 .clock = VP_CLOCK_MONOTONIC, .ns_per_tick = 1, .start_ticks = 1,
+	struct vp_file_header header = { .magic = VP_FILE_MAGIC,
+					 .version = VP_FORMAT_VERSION,
+					 .clock = VP_CLOCK_MONOTONIC,
+					 .ns_per_tick = 1,
+					 .start_ticks = 1,
 					 .start_ns = 1 };
 	char *path = vprof_path_join(h->dir, "records.vpt");
 	FILE *f = fopen(path, "w");
@@ -154,9 +160,12 @@ void hand_write(struct hand_trace *h)
 		uint32_t seq = 0;
 
 		for (size_t at = 0, n; at < th->n; at += n) {
-			struct vp_chunk_header c = { .magic = VP_CHUNK_MAGIC, .pid = th->process_seq,
-						     .tid = th->thread_seq, .thread_seq = th->thread_seq,
-						     .chunk_seq = seq++, .process_seq = th->process_seq };
+			struct vp_chunk_header c = { .magic = VP_CHUNK_MAGIC,
+						     .pid = th->process_seq,
+						     .tid = th->thread_seq,
+						     .thread_seq = th->thread_seq,
+						     .chunk_seq = seq++,
+						     .process_seq = th->process_seq };
 
 			for (n = 0; at + n < th->n;) { /* whole records only */
 				size_t units = vp_record_units(th->units[at + n].w);
@@ -220,18 +229,36 @@ struct vprof_plan *hand_plan(int n)
 	plan->graph_height = (uint32_t)n;
 	for (int i = 1; i <= n; i++) {
 		snprintf(name, sizeof name, "f%d", i);
-		assert_int_equal(vprof_plan_add(plan, &(struct vprof_probe){
-			.code = F((uint32_t)i), .kind = VPROF_PROBE_FUNCTION, .fact_id = (uint32_t)i, .mask = VPROF_MASK_ANY,
-			.context = VPROF_CONTEXT_FIRST, .broken_down = 1, .height = (uint32_t)(n - i), .n_children = 3,
-			.name = name, .display = name, .file = "src/f.c", .line = 10 * i, .caller = "" }), 0);
+		assert_int_equal(vprof_plan_add(plan, &(struct vprof_probe){ .code = F((uint32_t)i),
+									     .kind = VPROF_PROBE_FUNCTION,
+									     .fact_id = (uint32_t)i,
+									     .mask = VPROF_MASK_ANY,
+									     .context = VPROF_CONTEXT_FIRST,
+									     .broken_down = 1,
+									     .height = (uint32_t)(n - i),
+									     .n_children = 3,
+									     .name = name,
+									     .display = name,
+									     .file = "src/f.c",
+									     .line = 10 * i,
+									     .caller = "" }),
+				 0);
 	}
 	for (int i = 1; i <= 2; i++) {
 		const char *callee = i == 1 ? "fdatasync" : "pthread_mutex_lock";
 
-		assert_int_equal(vprof_plan_add(plan, &(struct vprof_probe){
-			.code = S((uint32_t)i), .kind = VPROF_PROBE_SITE, .fact_id = (uint32_t)i, .mask = VPROF_MASK_ANY,
-			.context = VPROF_CONTEXT_LEAF, .name = callee, .display = callee, .file = "src/f.c", .line = 5,
-			.caller = "f1", .caller_line = 10 }), 0);
+		assert_int_equal(vprof_plan_add(plan, &(struct vprof_probe){ .code = S((uint32_t)i),
+									     .kind = VPROF_PROBE_SITE,
+									     .fact_id = (uint32_t)i,
+									     .mask = VPROF_MASK_ANY,
+									     .context = VPROF_CONTEXT_LEAF,
+									     .name = callee,
+									     .display = callee,
+									     .file = "src/f.c",
+									     .line = 5,
+									     .caller = "f1",
+									     .caller_line = 10 }),
+				 0);
 	}
 	return plan;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Traces made by hand for the tests of the analysis: one tick is one ns, and records of a thread are given in the order
  * in which its runtime would write them (calls at their ends). Everything is written to a real records.vpt. */
 #ifndef HAND_TRACE_H
@@ -25,7 +26,7 @@ struct hand_trace {
 	const char *no_switches; /* why not */
 	uint64_t n_switches_lost;
 	uint32_t lost_chunk; /* each thread's chunk of this number is not written; 0: none */
-	int is_unfinished; /* the collector died: no end in the header */
+	int is_unfinished;   /* the collector died: no end in the header */
 };
 
 #define INTERVAL "request"

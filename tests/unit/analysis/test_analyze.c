@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The whole analysis where there is little or damaged data: a result that says what to do, or a clear error. */
 #define _GNU_SOURCE
 #include <math.h>
@@ -26,8 +27,9 @@ static int warns(const struct vprof_results *r, const char *part)
 static struct vprof_results *analyze(struct hand_trace *h, const char *interval, double warmup)
 {
 	struct vprof_plan *plan = hand_plan(2);
-	struct vprof_analyze_options o = { .trace_dir = h->dir, .plan = plan, .interval = interval,
-					   .warmup_share = warmup };
+	struct vprof_analyze_options o = {
+		.trace_dir = h->dir, .plan = plan, .interval = interval, .warmup_share = warmup
+	};
 	struct vprof_results *r = NULL;
 	struct vprof_error err = { "" };
 
@@ -128,7 +130,8 @@ static void test_types(void **state)
 	hand_release(&h);
 }
 
-/* Threads that sleep for long beside the intervals, woken by nobody, leave nothing unexplained; the intervals' own waits do. */
+/* Threads that sleep for long beside the intervals, woken by nobody, leave nothing unexplained; the intervals' own
+ * waits do. */
 static void test_unknown_wakers(void **state)
 {
 	struct hand_thread *own, *waker, *beside;
@@ -220,10 +223,8 @@ static void test_cut_anywhere(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_few_and_names),
-		cmocka_unit_test(test_types),
-		cmocka_unit_test(test_unknown_wakers),
+		cmocka_unit_test(test_nothing),	     cmocka_unit_test(test_few_and_names),
+		cmocka_unit_test(test_types),	     cmocka_unit_test(test_unknown_wakers),
 		cmocka_unit_test(test_cut_anywhere),
 	};
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Calls found again by time, over many chunks, against all of them held at once. */
 #include <setjmp.h>
 #include <stdarg.h>

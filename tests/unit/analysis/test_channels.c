@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which send a receive took its data from, and what cannot be told. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,8 +19,11 @@ static void moved(struct hand_thread *th, enum vp_kind kind, uint64_t t, uint64_
 
 static void waited(struct hand_thread *th, enum vp_wait kind, uint64_t t0, uint64_t t1)
 {
-	hand_units(th, (struct vp_unit[]){ { t0, VP_W(VP_KIND_WAIT, kind | (VP_FLAG_SHARED | VP_FLAG_CHANNEL) << 8) },
-					   { PIPE, 0 }, { t1, VP_CALL_READ } }, 3);
+	hand_units(th,
+		   (struct vp_unit[]){ { t0, VP_W(VP_KIND_WAIT, kind | (VP_FLAG_SHARED | VP_FLAG_CHANNEL) << 8) },
+				       { PIPE, 0 },
+				       { t1, VP_CALL_READ } },
+		   3);
 }
 
 static struct hand_trace h;
@@ -114,7 +118,8 @@ static void test_receive_ends_a_send(void **state)
 	end();
 }
 
-/* One thread lost the processor in the middle of its call, before or after its byte went in; the other wrote and wrote. */
+/* One thread lost the processor in the middle of its call, before or after its byte went in; the other wrote and wrote.
+ */
 static void test_long_send(void **state)
 {
 	(void)state;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Cases in which tests/simulate found the analysis wrong, drawn as small as they get. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -126,8 +127,8 @@ static void test_items_taken_together(void **state)
 	assert_true(hand_has(&s, VPROF_PIECE_QUEUED, 1, 140, 220, 0));
 }
 
-/* A segment takes in the first item that it dequeues. Others of a batch are for later, also one for the interval that the
- * thread has not left yet: it is served by an END alone. Schedule 13702. */
+/* A segment takes in the first item that it dequeues. Others of a batch are for later, also one for the interval that
+ * the thread has not left yet: it is served by an END alone. Schedule 13702. */
 static void test_item_of_a_batch_begun_within_the_segment(void **state)
 {
 	(void)state;
@@ -212,7 +213,8 @@ static void test_item_taken_up_again(void **state)
 	assert_true(hand_has(&s, VPROF_PIECE_RUN, 1, 160, 250, 0));
 }
 
-/* The thread hands on one item of the interval, then takes up another one, which somebody without an interval enqueued. */
+/* The thread hands on one item of the interval, then takes up another one, which somebody without an interval enqueued.
+ */
 static void test_item_handed_on_is_not_taken_up(void **state)
 {
 	(void)state;
@@ -301,8 +303,8 @@ static void test_line_across_mappings(void **state)
 	assert_false(hand_has(&s, VPROF_PIECE_WAIT, 1, 200, 400, 1));
 }
 
-/* A waker's wait in the same line that was over when it began: there is nobody to look through to, so the wait stays, with its time.
- * Schedule 5452. */
+/* A waker's wait in the same line that was over when it began: there is nobody to look through to, so the wait stays,
+ * with its time. Schedule 5452. */
 static void test_wait_over_when_it_began(void **state)
 {
 	(void)state;
@@ -347,8 +349,8 @@ static void test_barrier_clock_read_early(void **state)
 	assert_int_equal(s.timeline->threads[0].waits.v[0].wake_t, 480);
 }
 
-/* More threads than the barrier's count, and a serial thread that was long about its record: it counted arrivals for the
- * rounds after it. Schedule 19912. */
+/* More threads than the barrier's count, and a serial thread that was long about its record: it counted arrivals for
+ * the rounds after it. Schedule 19912. */
 static void test_barrier_recorded_late(void **state)
 {
 	(void)state;
@@ -383,8 +385,8 @@ static void test_readers_do_not_end_readers_waits(void **state)
 	assert_int_equal(s.wakes.n_unmatched, 1);
 }
 
-/* The writer's release was under way when the trace was cut. The one before, which let that writer in, did not end the reader's wait.
- * Schedule 30629. */
+/* The writer's release was under way when the trace was cut. The one before, which let that writer in, did not end the
+ * reader's wait. Schedule 30629. */
 static void test_release_that_let_another_in(void **state)
 {
 	(void)state;
@@ -398,7 +400,8 @@ static void test_release_that_let_another_in(void **state)
 	assert_int_equal(s.wakes.n_unmatched, 1);
 }
 
-/* Two objects that share a slot: the number found is the other one's, so time tells, as long as the release let nobody else in. */
+/* Two objects that share a slot: the number found is the other one's, so time tells, as long as the release let nobody
+ * else in. */
 static void test_number_of_another_object(void **state)
 {
 	(void)state;
@@ -433,8 +436,8 @@ static void test_false_wake_uses_its_signal(void **state)
 	assert_int_equal(s.wakes.n_matched, 2);
 }
 
-/* The holder waited for a condition over a false wake-up, and let go of the lock in between: its turns in a row are one part, and its
- * wait is one piece. Schedule 58351, in which the simulator had two. */
+/* The holder waited for a condition over a false wake-up, and let go of the lock in between: its turns in a row are one
+ * part, and its wait is one piece. Schedule 58351, in which the simulator had two. */
 static void test_release_within_a_joined_wait(void **state)
 {
 	(void)state;
@@ -454,8 +457,8 @@ static void test_release_within_a_joined_wait(void **state)
 	assert_true(hand_has(&s, VPROF_PIECE_RUN, 2, 400, 490, 1));
 }
 
-/* A makes B and joins it, but loses the processor before it can record the end: C makes another thread under the same number, which
- * leaves, too. Found by std::thread in tests/runtime on a machine with much else to do. */
+/* A makes B and joins it, but loses the processor before it can record the end: C makes another thread under the same
+ * number, which leaves, too. Found by std::thread in tests/runtime on a machine with much else to do. */
 static void test_number_used_again_before_the_join_is_recorded(void **state)
 {
 	struct hand_thread *d = hand_thread(&h, 1);
@@ -493,8 +496,8 @@ static void test_number_used_again_after_an_exit_before_the_join(void **state)
 	assert_int_equal(s.timeline->threads[0].waits.v[0].wake_t, 200);
 }
 
-/* Records were lost during the first wait, so who ended it is not sure; but the wake that most likely did has not ended the next one, which
- * arrived while the wake ran. */
+/* Records were lost during the first wait, so who ended it is not sure; but the wake that most likely did has not ended
+ * the next one, which arrived while the wake ran. */
 static void test_unsure_wait_uses_its_wake(void **state)
 {
 	const struct vp_unit dropped = { 150, VP_W(VP_KIND_DROPPED, 3) };

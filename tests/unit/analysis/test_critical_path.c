@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Algorithm 2 on traces that a person can draw. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +9,6 @@
 #include <cmocka.h>
 
 #include "hand_trace.h"
-
 
 static void walk(struct hand_trace *h, struct hand_steps *s, uint32_t instance)
 {
@@ -283,16 +283,11 @@ static void test_adjacent_segments(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_mutex),
-		cmocka_unit_test(test_chain_of_waits),
-		cmocka_unit_test(test_circle),
-		cmocka_unit_test(test_queue),
-		cmocka_unit_test(test_handover),
-		cmocka_unit_test(test_label_stays),
-		cmocka_unit_test(test_event_loop),
-		cmocka_unit_test(test_start_segment_off_the_path),
-		cmocka_unit_test(test_no_predecessor),
-		cmocka_unit_test(test_adjacent_segments),
+		cmocka_unit_test(test_mutex),	       cmocka_unit_test(test_chain_of_waits),
+		cmocka_unit_test(test_circle),	       cmocka_unit_test(test_queue),
+		cmocka_unit_test(test_handover),       cmocka_unit_test(test_label_stays),
+		cmocka_unit_test(test_event_loop),     cmocka_unit_test(test_start_segment_off_the_path),
+		cmocka_unit_test(test_no_predecessor), cmocka_unit_test(test_adjacent_segments),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

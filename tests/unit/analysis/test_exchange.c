@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* An analysis by several ranks, here threads with a transport of their own: the results are those of one, bit for bit, for any number of
- * ranks and traces of different clocks; when one rank fails, all fail, with its message. */
+/* An analysis by several ranks, here threads with a transport of their own: the results are those of one, bit for bit,
+ * for any number of ranks and traces of different clocks; when one rank fails, all fail, with its message. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -119,7 +119,8 @@ static void fill(struct hand_trace *h, int n, uint64_t seed)
 	a = hand_thread(h, 1);
 	b = hand_thread(h, 1);
 	for (int i = 1; i <= n; i++) {
-		uint64_t parse = 10 + hand_random(&seed) % 90, wait = hand_random(&seed) % 400, amount = hand_random(&seed) % 7;
+		uint64_t parse = 10 + hand_random(&seed) % 90, wait = hand_random(&seed) % 400,
+			 amount = hand_random(&seed) % 7;
 
 		hand_mark(a, VP_KIND_BEGIN, (uint64_t)i, t);
 		hand_type(a, i % 3 ? "get" : "set", t + 1);
@@ -128,7 +129,8 @@ static void fill(struct hand_trace *h, int n, uint64_t seed)
 		if (i % 2) {
 			hand_call(b, F(3), t + 5 + parse, t + 10 + parse + wait);
 			hand_wake(b, VP_WAIT_MUTEX, 0, 0x77, (uint32_t)i - 1, (uint32_t)i, t + 10 + parse + wait);
-			hand_wait(a, VP_WAIT_MUTEX, VP_CALL_MUTEX_LOCK, 0x77, (uint32_t)i, t + 6 + parse, t + 11 + parse + wait);
+			hand_wait(a, VP_WAIT_MUTEX, VP_CALL_MUTEX_LOCK, 0x77, (uint32_t)i, t + 6 + parse,
+				  t + 11 + parse + wait);
 		}
 		hand_call(a, F(4), t + 12 + parse + wait, t + 13 + parse + wait + 20 * amount);
 		hand_call(a, F(1), t + 3, t + 20 + parse + wait + 20 * amount);
@@ -196,8 +198,10 @@ static void test_equal(void **state)
 		dirs[i] = traces[i].dir;
 	for (size_t n = 1; n <= 3; n++)
 		check_equal(&(struct vprof_analyze_options){ .trace_dirs = dirs, .n_trace_dirs = n, .plan = plan });
-	check_equal(&(struct vprof_analyze_options){ .trace_dirs = dirs + 2, .n_trace_dirs = 1, .plan = plan, .min_intervals = 2 });
-	check_equal(&(struct vprof_analyze_options){ .trace_dirs = dirs, .n_trace_dirs = 1, .plan = plan, .interval = "none" });
+	check_equal(&(struct vprof_analyze_options){
+		.trace_dirs = dirs + 2, .n_trace_dirs = 1, .plan = plan, .min_intervals = 2 });
+	check_equal(&(struct vprof_analyze_options){
+		.trace_dirs = dirs, .n_trace_dirs = 1, .plan = plan, .interval = "none" });
 	for (int i = 0; i < 3; i++)
 		hand_release(&traces[i]);
 	vprof_plan_free(plan);
@@ -219,8 +223,12 @@ static void test_sum(void **state)
 	for (int i = 0; i < 3; i++) {
 		const char *dirs[] = { i == 1 ? b.dir : a.dir, b.dir };
 
-		assert_int_equal(vprof_analyze(&r[i], &(struct vprof_analyze_options){ .trace_dirs = dirs, .n_trace_dirs = i == 2 ? 2 : 1,
-										       .plan = plan }, &err), 0);
+		assert_int_equal(vprof_analyze(&r[i],
+					       &(struct vprof_analyze_options){ .trace_dirs = dirs,
+										.n_trace_dirs = i == 2 ? 2 : 1,
+										.plan = plan },
+					       &err),
+				 0);
 	}
 	mean = (400 * r[0]->mean_ns + 100 * r[1]->mean_ns) / 500;
 	assert_int_equal(r[2]->n_complete, 500);
@@ -235,7 +243,8 @@ static void test_sum(void **state)
 	vprof_plan_free(plan);
 }
 
-static void expect_failure(int n_ranks, const struct vprof_analyze_options *o, int other, const char *const *other_dirs, const char *text)
+static void expect_failure(int n_ranks, const struct vprof_analyze_options *o, int other, const char *const *other_dirs,
+			   const char *text)
 {
 	struct rank *ranks = meet(n_ranks, o, other, other_dirs);
 

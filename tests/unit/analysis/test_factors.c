@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Algorithm 1 on trees that were written down by hand through traces. */
 #include <math.h>
 #include <setjmp.h>
@@ -20,7 +21,8 @@ static void write_two_places(struct hand_trace *h, size_t n)
 	hand_init(h);
 	th = hand_thread(h, 1);
 	for (size_t i = 0; i < n; i++) {
-		uint64_t t = 1 + 100000 * (i + 1), a = 10 * (hand_random(&random) % 100), b = hand_random(&random) % 1000;
+		uint64_t t = 1 + 100000 * (i + 1), a = 10 * (hand_random(&random) % 100),
+			 b = hand_random(&random) % 1000;
 
 		hand_mark(th, VP_KIND_BEGIN, i, t);
 		hand_call(th, F(2), t + 100, t + 1100 + a);
@@ -91,7 +93,8 @@ static void test_confidence(void **state)
 		assert_true(r->factors[i].share_high >= r->factors[i].share);
 		assert_true(r->factors[i].share_high - r->factors[i].share_low < 0.3);
 	}
-	assert_true(r->n_factors < 24 && isfinite(r->factors[r->n_factors - 1].share_low)); /* reported, though not selected */
+	/* reported, though not selected */
+	assert_true(r->n_factors < 24 && isfinite(r->factors[r->n_factors - 1].share_low));
 	assert_true(r->n_blocks >= 20 && r->n_blocks <= 200);
 	assert_true(r->mean_low < r->mean_ns && r->mean_ns < r->mean_high);
 	vprof_results_free(r);
@@ -105,12 +108,21 @@ static void test_confidence(void **state)
 	hand_release(&h);
 }
 
-/* A child as large as its parent ranks above it; a body that could still be broken down stands at its function's height. */
+/* A child as large as its parent ranks above it; a body that could still be broken down stands at its function's
+ * height. */
 static void test_specificity_and_break_down(void **state)
 {
 	struct vprof_plan *plan = vprof_plan_new("/p");
-	struct vprof_probe parent = { .code = F(1), .mask = VPROF_MASK_ANY, .context = 2, .broken_down = 1, .height = 5,
-				      .n_children = 1, .name = "parent", .display = "parent", .file = "p.c", .caller = "" };
+	struct vprof_probe parent = { .code = F(1),
+				      .mask = VPROF_MASK_ANY,
+				      .context = 2,
+				      .broken_down = 1,
+				      .height = 5,
+				      .n_children = 1,
+				      .name = "parent",
+				      .display = "parent",
+				      .file = "p.c",
+				      .caller = "" };
 	struct vprof_probe child = parent;
 	const struct vprof_factor *f;
 	struct vprof_results *r;
@@ -168,9 +180,15 @@ static void test_siblings_of_one_name(void **state)
 	struct hand_trace h;
 
 	(void)state;
-	assert_int_equal(vprof_plan_add(plan, &(struct vprof_probe){
-		.code = S(7), .kind = VPROF_PROBE_SITE, .mask = VPROF_MASK_ANY, .context = 1, .name = "fdatasync",
-		.display = "fdatasync", .file = "g.c", .caller = "f1" }), 0);
+	assert_int_equal(vprof_plan_add(plan, &(struct vprof_probe){ .code = S(7),
+								     .kind = VPROF_PROBE_SITE,
+								     .mask = VPROF_MASK_ANY,
+								     .context = 1,
+								     .name = "fdatasync",
+								     .display = "fdatasync",
+								     .file = "g.c",
+								     .caller = "f1" }),
+			 0);
 	hand_init(&h);
 	th = hand_thread(&h, 1);
 	for (uint64_t i = 0; i < 70; i++) {

@@ -83,7 +83,8 @@ static void test_taken_late(void **state)
 	assert_int_equal(s.timeline->threads[0].waits.v[0].waker, 2);
 }
 
-/* What happened to the lock before a came, or after it had it, is nothing to a. A thread that gives it up and takes it again has one part. */
+/* What happened to the lock before a came, or after it had it, is nothing to a. A thread that gives it up and takes it
+ * again has one part. */
 static void test_only_within_the_wait(void **state)
 {
 	(void)state;
@@ -138,7 +139,8 @@ static void test_held_by_the_waiter(void **state)
 	assert_int_equal(n_beneath(), 2);
 }
 
-/* b's clock was read so late that c had taken the lock, released it and read the clock before: b's time tells nothing. */
+/* b's clock was read so late that c had taken the lock, released it and read the clock before: b's time tells nothing.
+ */
 static void test_clock_read_too_late(void **state)
 {
 	(void)state;
@@ -231,7 +233,8 @@ static void test_concern_of_all_holders(void **state)
 	(void)state;
 	interval_waits(VP_WAIT_MUTEX, 3);
 	hand_mark(d, VP_KIND_BEGIN, 2, 100);
-	hand_wait(d, VP_WAIT_MUTEX | 3u << VP_SEQ_SHIFT, VP_CALL_MUTEX_LOCK, LOCK, 6, 270, 495); /* d was as quick: both name b */
+	/* d was as quick: both name b */
+	hand_wait(d, VP_WAIT_MUTEX | 3u << VP_SEQ_SHIFT, VP_CALL_MUTEX_LOCK, LOCK, 6, 270, 495);
 	hand_mark(d, VP_KIND_END, 2, 700);
 	releases(b, VP_WAIT_MUTEX, NUMBER(1), 260);
 	releases(c, VP_WAIT_MUTEX, NUMBER(2), 300);

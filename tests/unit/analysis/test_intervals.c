@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Instances and segments from marks. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -111,7 +112,8 @@ static void test_cut_and_restarted(void **state)
 static void test_many_keys(void **state)
 {
 	enum { KEYS = 3000, MARKS = 60000 };
-	static const enum vp_kind kinds[] = { VP_KIND_BEGIN, VP_KIND_BEGIN, VP_KIND_END, VP_KIND_RESUME, VP_KIND_SUSPEND };
+	static const enum vp_kind kinds[] = { VP_KIND_BEGIN, VP_KIND_BEGIN, VP_KIND_END, VP_KIND_RESUME,
+					      VP_KIND_SUSPEND };
 	static uint8_t is_open[KEYS], is_used[KEYS];
 	uint64_t random = 42, n_complete = 0, n_restarted = 0, n_stray = 0, n_ends_only = 0, n_open = 0;
 	const struct vprof_interval_name *name;

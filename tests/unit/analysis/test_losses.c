@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Records that were lost: what may depend on them is left out or has no waker, never a wrong one. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -102,7 +103,8 @@ static void test_false_wake_of_a_lost_wait(void **state)
 	assert_int_equal(s.timeline->threads[0].waits.v[1].t0, 310);
 }
 
-/* Counting what goes through a channel has lost its place: nothing is said any more, and what came through it is left out. */
+/* Counting what goes through a channel has lost its place: nothing is said any more, and what came through it is left
+ * out. */
 static void test_channels_afterwards(void **state)
 {
 	(void)state;

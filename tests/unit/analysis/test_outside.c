@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Intervals inside and outside the windows in which calls were recorded. */
 #include <math.h>
 #include <setjmp.h>
@@ -48,7 +49,8 @@ static void write_trace(struct hand_trace *h, const uint64_t (*open)[2], size_t 
 
 static void test_chosen_by_their_begin(void **state)
 {
-	static const uint64_t open[][2] = { { 10000, 29100 }, { 80000, UINT64_MAX } }; /* the one at 29000 ends outside */
+	/* the one at 29000 ends outside */
+	static const uint64_t open[][2] = { { 10000, 29100 }, { 80000, UINT64_MAX } };
 	struct vprof_plan *plan = hand_plan(1);
 	struct vprof_results *r;
 	struct hand_trace h;

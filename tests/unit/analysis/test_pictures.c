@@ -1,4 +1,6 @@
-/* What is looked at interval by interval: the histogram and the periods hold every interval once, and an example's path tiles it. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is looked at interval by interval: the histogram and the periods hold every interval once, and an example's path
+ * tiles it. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Threads that lose their processor: what the timeline makes of the kernel's records, and where the tree puts it. */
 #include <math.h>
 #include <setjmp.h>
@@ -62,7 +63,7 @@ static void test_timeline(void **state)
 	hand_switch(cpu0, 240000, 2, IN);
 	hand_switch(cpu1, 30000, 1, IN);
 	hand_switch(cpu1, 60000, 1, PREEMPTED);
-	hand_switch(cpu1, 100000, 1, IN); /* after somebody else, who is not told */
+	hand_switch(cpu1, 100000, 1, IN);	 /* after somebody else, who is not told */
 	hand_switch(cpu1, 800000, 1, PREEMPTED); /* gains no processor any more */
 	hand_write(&h);
 	hand_steps(&s, &h);
@@ -243,8 +244,8 @@ static void test_unknown(void **state)
 	hand_release(&h);
 }
 
-/* Preempted now and then: a leaf stays a leaf. Blocked without a recorded wait: not running. A holder that is preempted while
- * another waits for its lock is blamed for it. */
+/* Preempted now and then: a leaf stays a leaf. Blocked without a recorded wait: not running. A holder that is preempted
+ * while another waits for its lock is blamed for it. */
 static void test_small_blocked_and_blame(void **state)
 {
 	struct vprof_plan *plan = hand_plan(2);
@@ -313,9 +314,12 @@ static void test_within_sampled(void **state)
 
 		hand_mark(th, VP_KIND_BEGIN, i, t);
 		for (uint64_t k = 0; k < 2; k++)
-			hand_units(th, (struct vp_unit[]){ { t + 1000 + 8000 * k, VP_W(VP_KIND_SAMPLE, 4 | k << 7 | 4 << 8 |
-										       (uint64_t)1 << 16) },
-							   { k ? 100 : 2100, F(2) } }, 2);
+			hand_units(
+				th,
+				(struct vp_unit[]){ { t + 1000 + 8000 * k,
+						      VP_W(VP_KIND_SAMPLE, 4 | k << 7 | 4 << 8 | (uint64_t)1 << 16) },
+						    { k ? 100 : 2100, F(2) } },
+				2);
 		hand_switch(cpu, t + 1050, 1, PREEMPTED);
 		hand_switch(cpu, t + 3050, 1, IN);
 		hand_call(th, F(1), t + 100, t + 20000 + i);
@@ -340,8 +344,8 @@ static void assert_unsure(const struct vprof_line *line, size_t i, uint64_t t0, 
 	assert_int_equal(line->unsure.v[i].t1, t1);
 }
 
-/* When nobody knows: lost switches, from the turn that they may have ended and to the one that they may have begun; a turn without
- * its other half; a thread that no processor tells of. */
+/* When nobody knows: lost switches, from the turn that they may have ended and to the one that they may have begun; a
+ * turn without its other half; a thread that no processor tells of. */
 static void test_unsure(void **state)
 {
 	struct hand_thread *a, *b, *cpu0, *cpu1;
@@ -461,7 +465,8 @@ static void test_nonsense(void **state)
 			if (i % 50 == 49)
 				hand_switches_lost(cpu, t + 1, hand_random(&random) & VP_PAYLOAD_MAX);
 			else
-				hand_switch(cpu, t + 1, (uint32_t)(hand_random(&random) % 3), (uint32_t)hand_random(&random) & 0xff);
+				hand_switch(cpu, t + 1, (uint32_t)(hand_random(&random) % 3),
+					    (uint32_t)hand_random(&random) & 0xff);
 		}
 		hand_write(&h);
 		r = hand_analyze(&h, plan);

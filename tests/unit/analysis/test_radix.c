@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Keys sorted by radix: rising, equal ones in their order, whichever digits differ; keys of latencies fall as these rise. */
+/* Keys sorted by radix: rising, equal ones in their order, whichever digits differ; keys of latencies fall as these
+ * rise. */
 #include <float.h>
 #include <setjmp.h>
 #include <stdarg.h>

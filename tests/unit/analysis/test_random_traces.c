@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What must hold for every trace: pieces tile the interval, blame lies within what it explains, children sum to their
  * parent in every interval, and the variances and covariances of children sum to the parent's variance. */
 #include <math.h>
@@ -41,7 +42,8 @@ static uint64_t random_work(struct hand_thread *th, uint64_t *random, uint64_t t
 		return end;
 	}
 	switch (what) {
-	case 5: case 6:
+	case 5:
+	case 6:
 		end = t + 1 + below(random, 2000);
 		hand_wait(th, VP_WAIT_MUTEX, VP_CALL_MUTEX_LOCK, object, ticket, t, end);
 		return end;

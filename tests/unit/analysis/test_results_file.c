@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* results.json: what is written can be read back; damaged files are refused, never believed. */
 #define _GNU_SOURCE
 #include <math.h>
@@ -147,7 +148,8 @@ static void test_damage(void **state)
 	hand_release(&h);
 }
 
-/* The schema's object for one list, and what docs/results.md says of it, know every key that is written, and no other. */
+/* The schema's object for one list, and what docs/results.md says of it, know every key that is written, and no other.
+ */
 static void documents(const cJSON *schema, const char *docs, const char *heading, const char *const *keys, size_t n)
 {
 	const cJSON *properties = cJSON_GetObjectItemCaseSensitive(schema, "properties");
@@ -167,15 +169,16 @@ static void documents(const cJSON *schema, const char *docs, const char *heading
 		if (!at || (to && at > to))
 			fail_msg("docs/results.md lacks %s under \"%s\"", keys[i], heading);
 	}
-	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(schema, "required")), cJSON_GetArraySize(properties));
+	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(schema, "required")),
+			 cJSON_GetArraySize(properties));
 }
 
 #define KEY(f) #f,
 #define KEYS(list) list(KEY, KEY, KEY, KEY)
-#define DOCUMENTS(schema, heading, list)                                                                             \
-	do {                                                                                                         \
-		static const char *const keys_[] = { KEYS(list) };                                                   \
-		documents(schema, docs.s, heading, keys_, sizeof keys_ / sizeof *keys_);                             \
+#define DOCUMENTS(schema, heading, list)                                                                               \
+	do {                                                                                                           \
+		static const char *const keys_[] = { KEYS(list) };                                                     \
+		documents(schema, docs.s, heading, keys_, sizeof keys_ / sizeof *keys_);                               \
 	} while (0)
 
 static void test_documented(void **state)
@@ -205,7 +208,8 @@ static void test_documented(void **state)
 	DOCUMENTS(cJSON_GetObjectItem(defs, "example"), "\n## examples", VPROF_EXAMPLE_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "piece"), "\n## pieces", VPROF_PIECE_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "thread"), "\n## threads", VPROF_THREAD_FIELDS);
-	version = cJSON_GetObjectItem(cJSON_GetObjectItem(cJSON_GetObjectItem(schema, "properties"), "version"), "const");
+	version =
+		cJSON_GetObjectItem(cJSON_GetObjectItem(cJSON_GetObjectItem(schema, "properties"), "version"), "const");
 	assert_int_equal(version->valueint, VPROF_RESULTS_VERSION);
 	snprintf(says, sizeof says, "`version` is %d.", VPROF_RESULTS_VERSION);
 	assert_non_null(strstr(docs.s, says));
@@ -233,8 +237,9 @@ static void test_seeds_are_read(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_round_trip), cmocka_unit_test(test_utf8), cmocka_unit_test(test_damage),
-					    cmocka_unit_test(test_documented), cmocka_unit_test(test_seeds_are_read) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_round_trip), cmocka_unit_test(test_utf8),
+					    cmocka_unit_test(test_damage), cmocka_unit_test(test_documented),
+					    cmocka_unit_test(test_seeds_are_read) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Chosen calls of hot functions: what they stand for, and the error that must not count as variance. */
 #include <math.h>
 #include <setjmp.h>
@@ -139,7 +140,8 @@ static void test_rare_length(void **state)
 
 		hand_mark(th, VP_KIND_BEGIN, i, t);
 		for (uint32_t k = 0; k < 2000; k++)
-			chosen(th, F(2), t + 200 * k, t + 200 * k + (i == 1 && k == 1999 ? 10010 : 10), 4, k % 2, 4, k / 2);
+			chosen(th, F(2), t + 200 * k, t + 200 * k + (i == 1 && k == 1999 ? 10010 : 10), 4, k % 2, 4,
+			       k / 2);
 		hand_call(th, F(1), t, t + 500000);
 		hand_mark(th, VP_KIND_END, i, t + 500000);
 	}

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Symbols of this very program, and the spine of stacks that name its functions. */
 #define _GNU_SOURCE
 #include <link.h>
@@ -42,14 +43,10 @@ __attribute__((noinline)) void aside_function(void)
 static void test_names(void **state)
 {
 	static const char *const pairs[][2] = {
-		{ "plain", "plain" },
-		{ "work.constprop.0", "work" },
-		{ "work.isra.0.cold", "work" },
-		{ "_ZN5TableIiE7rebuildEv", "Table<int>::rebuild" },
-		{ "_Z3foov.part.0", "foo" },
-		{ "_ZN2ns1fIiEEvT_c", "ns::f<int>" },
-		{ "_ZNK1A3getEv", "A::get" },
-		{ "_ZN12_GLOBAL__N_13runEi", "(anonymous namespace)::run" },
+		{ "plain", "plain" },		{ "work.constprop.0", "work" },
+		{ "work.isra.0.cold", "work" }, { "_ZN5TableIiE7rebuildEv", "Table<int>::rebuild" },
+		{ "_Z3foov.part.0", "foo" },	{ "_ZN2ns1fIiEEvT_c", "ns::f<int>" },
+		{ "_ZNK1A3getEv", "A::get" },	{ "_ZN12_GLOBAL__N_13runEi", "(anonymous namespace)::run" },
 		{ "_Zbroken", "_Zbroken" },
 	};
 
@@ -145,7 +142,8 @@ static void test_spine(void **state)
 	hand_release(&h);
 }
 
-/* Each interval waits for a holder, that one for a second one. A third thread ends waits that no interval's thread awaits. */
+/* Each interval waits for a holder, that one for a second one. A third thread ends waits that no interval's thread
+ * awaits. */
 static void test_wakers(void **state)
 {
 	struct vprof_plan *plan = hand_plan(1);
@@ -190,7 +188,10 @@ static void test_wakers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names), cmocka_unit_test(test_runtime), cmocka_unit_test(test_spine), cmocka_unit_test(test_wakers),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_runtime),
+		cmocka_unit_test(test_spine),
+		cmocka_unit_test(test_wakers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

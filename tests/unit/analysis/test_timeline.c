@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Calls from the order of their ends, frames that never ended, waits. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -90,7 +91,7 @@ static void test_open_frames(void **state)
 	hand_enter(th, F(2), 10000);
 	hand_call(th, F(3), 10100, 10200);
 	hand_call(th, F(2), 10001, 10300);
-	hand_enter(th, F(2), 20000); /* left by longjmp */
+	hand_enter(th, F(2), 20000);	   /* left by longjmp */
 	hand_call(th, F(4), 19000, 21000); /* encloses it */
 	hand_call(th, F(3), 30000, 31000);
 	hand_write(&h);
@@ -204,14 +205,23 @@ static void test_waits_across_processes(void **state)
 	/* Private: the same address in another process is another object. */
 	hand_wait(a, VP_WAIT_SEMAPHORE, VP_CALL_SEM_WAIT, 0x7000, 1, 100, 200);
 	/* Shared: another mapping, the same place in the page. */
-	hand_units(a, (struct vp_unit[]){ { 300, VP_W(VP_KIND_WAIT, VP_WAIT_SEMAPHORE | VP_FLAG_SHARED << 8) },
-					  { 0x7010, 2 }, { 400, VP_CALL_SEM_WAIT } }, 3);
+	hand_units(a,
+		   (struct vp_unit[]){ { 300, VP_W(VP_KIND_WAIT, VP_WAIT_SEMAPHORE | VP_FLAG_SHARED << 8) },
+				       { 0x7010, 2 },
+				       { 400, VP_CALL_SEM_WAIT } },
+		   3);
 	/* Timed out: nobody woke it. */
-	hand_units(a, (struct vp_unit[]){ { 500, VP_W(VP_KIND_WAIT, VP_WAIT_SEMAPHORE | VP_FLAG_TIMEOUT << 8) },
-					  { 0x7000, 3 }, { 600, VP_CALL_SEM_TIMEDWAIT } }, 3);
+	hand_units(a,
+		   (struct vp_unit[]){ { 500, VP_W(VP_KIND_WAIT, VP_WAIT_SEMAPHORE | VP_FLAG_TIMEOUT << 8) },
+				       { 0x7000, 3 },
+				       { 600, VP_CALL_SEM_TIMEDWAIT } },
+		   3);
 	/* A child that was waited for. */
-	hand_units(a, (struct vp_unit[]){ { 700, VP_W(VP_KIND_WAIT, VP_WAIT_CHILD | VP_FLAG_SHARED << 8) },
-					  { 4242, 0 }, { 800, VP_CALL_WAITPID } }, 3);
+	hand_units(a,
+		   (struct vp_unit[]){ { 700, VP_W(VP_KIND_WAIT, VP_WAIT_CHILD | VP_FLAG_SHARED << 8) },
+				       { 4242, 0 },
+				       { 800, VP_CALL_WAITPID } },
+		   3);
 	hand_wake(b, VP_WAIT_SEMAPHORE, 0, 0x7000, 1, 1, 150);
 	hand_wake(b, VP_WAIT_SEMAPHORE, VP_FLAG_SHARED, 0x99010, 2, 2, 350);
 	hand_wake(c, VP_WAIT_CHILD, VP_FLAG_SHARED | VP_FLAG_ALL, 4242, 0, 0, 780);
@@ -228,8 +238,8 @@ static void test_waits_across_processes(void **state)
 	hand_release(&h);
 }
 
-/* One shared object, mapped at another address in each process: the last release counts, wherever it is mapped. Two objects at
- * the same place of different pages: their addresses tell them apart. */
+/* One shared object, mapped at another address in each process: the last release counts, wherever it is mapped. Two
+ * objects at the same place of different pages: their addresses tell them apart. */
 static void test_shared_mappings(void **state)
 {
 	for (int several = 0; several < 2; several++) {
@@ -241,8 +251,11 @@ static void test_shared_mappings(void **state)
 		a = hand_thread(&h, 1);
 		b = hand_thread(&h, 2);
 		c = hand_thread(&h, 1);
-		hand_units(a, (struct vp_unit[]){ { 300, VP_W(VP_KIND_WAIT, VP_WAIT_SEMAPHORE | VP_FLAG_SHARED << 8) },
-						  { 0x7010, 4 }, { 400, VP_CALL_SEM_WAIT } }, 3);
+		hand_units(a,
+			   (struct vp_unit[]){ { 300, VP_W(VP_KIND_WAIT, VP_WAIT_SEMAPHORE | VP_FLAG_SHARED << 8) },
+					       { 0x7010, 4 },
+					       { 400, VP_CALL_SEM_WAIT } },
+			   3);
 		hand_wake(c, VP_WAIT_SEMAPHORE, VP_FLAG_SHARED, 0x7010, 4, 4, 320);
 		hand_wake(b, VP_WAIT_SEMAPHORE, VP_FLAG_SHARED, 0x99010, 4, 4, 390);
 		if (several)
@@ -259,8 +272,10 @@ static void test_shared_mappings(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_preorder),	 cmocka_unit_test(test_open_frames),
-		cmocka_unit_test(test_overlaps_are_cut), cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_preorder),
+		cmocka_unit_test(test_open_frames),
+		cmocka_unit_test(test_overlaps_are_cut),
+		cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_waits_across_processes),
 		cmocka_unit_test(test_shared_mappings),
 	};

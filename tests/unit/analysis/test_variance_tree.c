@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Variance trees of hand-made traces: what stands where, and that it sums. */
 #include <math.h>
 #include <setjmp.h>

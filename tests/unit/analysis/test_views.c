@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tail, mean, types, work, ranking and probe cost of traces whose every duration the test knows. */
 #include <math.h>
 #include <setjmp.h>
@@ -33,7 +34,8 @@ static void write_trace(struct hand_trace *h, struct truth *truth, uint64_t offs
 	th = hand_thread(h, 1);
 	other = hand_thread(h, 1);
 	for (uint64_t i = 0; i < N; i++) {
-		uint64_t rows = 1 + hand_random(&random) % 200, t = step * (i + 1), is_set = hand_random(&random) % 4 == 0;
+		uint64_t rows = 1 + hand_random(&random) % 200, t = step * (i + 1),
+			 is_set = hand_random(&random) % 4 == 0;
 		uint64_t parse = 1000 + 20000 * is_set + hand_random(&random) % 100;
 		uint64_t execute = offset + 50 * rows + hand_random(&random) % 1000;
 		uint64_t compact = 500 + (i % 100 == 57 ? 90000 : 0) + hand_random(&random) % 200;
@@ -96,8 +98,9 @@ static const struct vprof_contribution *contribution(const struct vprof_results 
 
 static struct vprof_results *analyze(const struct hand_trace *h, const struct vprof_plan *plan, double slower_than_ns)
 {
-	const struct vprof_analyze_options o = { .trace_dir = h->dir, .plan = plan, .k = 3, .min_intervals = 2,
-						 .slower_than_ns = slower_than_ns };
+	const struct vprof_analyze_options o = {
+		.trace_dir = h->dir, .plan = plan, .k = 3, .min_intervals = 2, .slower_than_ns = slower_than_ns
+	};
 	struct vprof_results *r = NULL;
 	struct vprof_error err = { "" };
 
@@ -288,7 +291,8 @@ static void test_probe_cost(void **state)
 	close_to(hand_node(r, "body of request", 0)->probe_ns, 3 * 9, 1e-9);
 	close_to(hand_factor(r, "v:f1")->probe_ns, 9, 1e-9);
 	assert_true(isnan(hand_factor(r, "v:f1")->share_unprobed));
-	close_to(hand_factor(r, "v:body of request")->probe_ns / hand_factor(r, "v:body of request")->mean_ns, 0.27, 1e-6);
+	close_to(hand_factor(r, "v:body of request")->probe_ns / hand_factor(r, "v:body of request")->mean_ns, 0.27,
+		 1e-6);
 	body = hand_factor(r, "v:body of request");
 	assert_true(body->share_unprobed <= body->share && body->share_unprobed >= 0);
 	vprof_results_free(r);
@@ -297,7 +301,8 @@ static void test_probe_cost(void **state)
 	vprof_plan_free(plan);
 }
 
-/* Half of f1's time are the probes of its 100 calls of f2, and both vary together: its share without them is a lower bound. */
+/* Half of f1's time are the probes of its 100 calls of f2, and both vary together: its share without them is a lower
+ * bound. */
 static void test_unprobed(void **state)
 {
 	struct vprof_plan *plan = hand_plan(2);
@@ -312,7 +317,8 @@ static void test_unprobed(void **state)
 	hand_init(&h);
 	th = hand_thread(&h, 1);
 	for (uint64_t i = 0; i < 200; i++) {
-		uint64_t t = 1000000 * (i + 1), n = 50 + hand_random(&random) % 100, other = hand_random(&random) % 3000, at = t + 10;
+		uint64_t t = 1000000 * (i + 1), n = 50 + hand_random(&random) % 100,
+			 other = hand_random(&random) % 3000, at = t + 10;
 
 		hand_mark(th, VP_KIND_BEGIN, i, t);
 		for (uint64_t k = 0; k < n; k++, at += 36)
@@ -366,7 +372,8 @@ static struct vprof_results *rank_two(struct vprof_plan *plan, size_t n, uint64_
 	hand_init(&h);
 	th = hand_thread(&h, 1);
 	for (uint64_t i = 0; i < n; i++) {
-		uint64_t t = 100000 * (i + 1), a = 1000 + hand_random(&random) % wide, b = 1000 + hand_random(&random) % 1000;
+		uint64_t t = 100000 * (i + 1), a = 1000 + hand_random(&random) % wide,
+			 b = 1000 + hand_random(&random) % 1000;
 
 		hand_mark(th, VP_KIND_BEGIN, i, t);
 		hand_call(th, F(1), t + 10, t + 10 + a);
@@ -390,8 +397,16 @@ static void test_ranking(void **state)
 	(void)state;
 	plan->graph_height = 3;
 	for (uint32_t i = 1; i <= 3; i++) {
-		struct vprof_probe probe = { .code = F(i), .mask = VPROF_MASK_ANY, .context = (int)i, .broken_down = 1, .height = 1,
-					     .name = i == 1 ? "f1" : i == 2 ? "f2" : "f3", .display = "", .file = "p.c",
+		struct vprof_probe probe = { .code = F(i),
+					     .mask = VPROF_MASK_ANY,
+					     .context = (int)i,
+					     .broken_down = 1,
+					     .height = 1,
+					     .name = i == 1 ? "f1" :
+						     i == 2 ? "f2" :
+							      "f3",
+					     .display = "",
+					     .file = "p.c",
 					     .caller = "" };
 
 		assert_int_equal(vprof_plan_add(plan, &probe), 0);
@@ -496,8 +511,15 @@ static struct vprof_results *rank_equal(size_t n, size_t every)
 
 	plan->graph_height = 3;
 	for (uint32_t k = 1; k <= N_EQUAL; k++) {
-		struct vprof_probe probe = { .code = F(k), .mask = VPROF_MASK_ANY, .context = (int)k, .broken_down = 1, .height = 1,
-					     .name = name, .display = "", .file = "p.c", .caller = "" };
+		struct vprof_probe probe = { .code = F(k),
+					     .mask = VPROF_MASK_ANY,
+					     .context = (int)k,
+					     .broken_down = 1,
+					     .height = 1,
+					     .name = name,
+					     .display = "",
+					     .file = "p.c",
+					     .caller = "" };
 
 		snprintf(name, sizeof name, "f%u<%0300u, end%u>", k, 0u, k);
 		assert_int_equal(vprof_plan_add(plan, &probe), 0);
@@ -578,12 +600,19 @@ static void test_long_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tail_and_mean), cmocka_unit_test(test_no_tail),	cmocka_unit_test(test_types),
-		cmocka_unit_test(test_amounts),	      cmocka_unit_test(test_probe_cost), cmocka_unit_test(test_unprobed),
+		cmocka_unit_test(test_tail_and_mean),
+		cmocka_unit_test(test_no_tail),
+		cmocka_unit_test(test_types),
+		cmocka_unit_test(test_amounts),
+		cmocka_unit_test(test_probe_cost),
+		cmocka_unit_test(test_unprobed),
 		cmocka_unit_test(test_probes_of_sampled_calls),
 		cmocka_unit_test(test_ranking),
-		cmocka_unit_test(test_certified),     cmocka_unit_test(test_one_outlier),
-		cmocka_unit_test(test_left_to_chance), cmocka_unit_test(test_long_names), cmocka_unit_test(test_gsl_never_aborts),
+		cmocka_unit_test(test_certified),
+		cmocka_unit_test(test_one_outlier),
+		cmocka_unit_test(test_left_to_chance),
+		cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_gsl_never_aborts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

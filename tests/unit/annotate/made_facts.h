@@ -8,7 +8,7 @@
 struct made {
 	sqlite3 *db;
 	const char *dir;
-	int file;         /* the file that functions are added to */
+	int file;	  /* the file that functions are added to */
 	const char *text; /* its content */
 };
 
@@ -25,9 +25,9 @@ void made_file(struct made *m, const char *name, const char *text, const char *l
 /* The function's body is the first "{" after " NAME(" in the current file's text. Returns its id. */
 int made_function(struct made *m, const struct made_function *f);
 /* kind: "direct" or "pointer"; `callee` is looked up by name; returns its id. */
-int made_call(struct made *m, int caller, const char *callee, const char *kind, const char *signature,
-	      int in_loop, const char *args);
-void made_address(struct made *m, const char *function, const char *signature, const char *how,
-		  const char *target, int arg);
+int made_call(struct made *m, int caller, const char *callee, const char *kind, const char *signature, int in_loop,
+	      const char *args);
+void made_address(struct made *m, const char *function, const char *signature, const char *how, const char *target,
+		  int arg);
 
 #endif

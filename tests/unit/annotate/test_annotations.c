@@ -63,9 +63,10 @@ static const char good[] =
 
 static void test_good_file(void **state)
 {
-	static const enum vprof_hook_kind kinds[] = {
-		VPROF_HOOK_BEGIN, VPROF_HOOK_RESUME, VPROF_HOOK_RESUME, VPROF_HOOK_END, VPROF_HOOK_TYPE, VPROF_HOOK_WORK,
-		VPROF_HOOK_ACQUIRE, VPROF_HOOK_RELEASE, VPROF_HOOK_ENQUEUE, VPROF_HOOK_DEQUEUE };
+	static const enum vprof_hook_kind kinds[] = { VPROF_HOOK_BEGIN,	  VPROF_HOOK_RESUME,  VPROF_HOOK_RESUME,
+						      VPROF_HOOK_END,	  VPROF_HOOK_TYPE,    VPROF_HOOK_WORK,
+						      VPROF_HOOK_ACQUIRE, VPROF_HOOK_RELEASE, VPROF_HOOK_ENQUEUE,
+						      VPROF_HOOK_DEQUEUE };
 	struct vprof_annotations *a;
 	struct vprof_error err;
 	char path[128];
@@ -112,64 +113,80 @@ static const struct {
 	{ "", "1:1: the file is empty" },
 	{ "{\"intervals\": [\n  {\"name\": \"x\"},\n]}", "3:1: unexpected ']' where a value was expected" },
 	{ "{\"intervals\": [],\n}", "2:1: unexpected '}' where the next key, in double quotes (no comma after the last "
-	  "member) was expected" },
+				    "member) was expected" },
 	{ "{\"intervals\": []", "1:17: the file ends where ',' or '}' was expected; is it cut off?" },
 	{ "{ // hello\n}", "1:3: comments are not JSON; put the remark under a key that starts with \"_\"" },
 	{ "{'intervals': []}", "1:2: strings need double quotes (\")" },
 	{ "{\"intervals: []}", "1:2: this string has no closing quote" },
-	{ "{\"intervals\": [\"a\nb\"]}", "1:18: a string must not span lines; write \\n, or is the closing quote missing?" },
+	{ "{\"intervals\": [\"a\nb\"]}",
+	  "1:18: a string must not span lines; write \\n, or is the closing quote missing?" },
 	{ "{\"intervals\": [],\n\"intervals\": []}", "2:1: key \"intervals\" appears twice in this object; keep one" },
 	{ "{\"intervals\": 012}", "1:16: unexpected '1' where ',' or '}' was expected" },
 	{ "{\"intervals\": \"\\q\"}", "1:16: unknown escape in a string; a backslash is written \\\\" },
 	{ "{\"a\": \"\xff\"}", "1:8: this is not UTF-8; save the file as UTF-8" },
 	{ "[]", "1: (top): this is an array; write an object: {\"intervals\": [...]}" },
 	{ "{}", "1: (top): key \"intervals\" is missing; give an array of intervals (empty when the code itself is "
-	  "annotated with vprof.h)" },
-	{ "{\"intervals\": {}}", "1: intervals: this is an object; write an array of intervals (empty when the code itself "
+		"annotated with vprof.h)" },
+	{ "{\"intervals\": {}}",
+	  "1: intervals: this is an object; write an array of intervals (empty when the code itself "
 	  "is annotated with vprof.h)" },
 	{ "{\"intervals\": [],\n\"quues\": []}", "2: quues: unknown key; did you mean \"queues\"?" },
 	{ "{\"intervals\": [],\n\"xyzzy\": []}", "2: xyzzy: unknown key; known here: build, run, directory, "
-	  "compile_commands, intervals, sync, queues, roots, exclude" },
+						 "compile_commands, intervals, sync, queues, roots, exclude" },
 	{ MARK("\"functon\": \"f\", \"id\": \"1\""),
 	  "2: intervals[0].begin.functon: unknown key; did you mean \"function\"?\n"
 	  "2: intervals[0].begin: key \"function\" is missing; give the name of a function" },
-	{ MARK("\"function\": \"f\""), "2: intervals[0].begin: key \"id\" is missing; give a C expression, pointer or "
+	{ MARK("\"function\": \"f\""),
+	  "2: intervals[0].begin: key \"id\" is missing; give a C expression, pointer or "
 	  "integer, that is the same at begin and end (\"1\" if only one runs at a time)" },
 	{ MARK(FB "\"id\": 1"), "2: intervals[0].begin.id: this is a number; write a C expression, pointer or integer, "
-	  "that is the same at begin and end (\"1\" if only one runs at a time)" },
-	{ MARK(FB "\"id\": \"1\", \"at\": \"end\""), "2: intervals[0].begin.at: \"end\" is not known; write \"entry\" or "
+				"that is the same at begin and end (\"1\" if only one runs at a time)" },
+	{ MARK(FB "\"id\": \"1\", \"at\": \"end\""),
+	  "2: intervals[0].begin.at: \"end\" is not known; write \"entry\" or "
 	  "\"exit\"" },
-	{ MARK(FB "\"id\": \"$return\""), "2: intervals[0].begin.id: $return exists only at exit; add \"at\": \"exit\"" },
+	{ MARK(FB "\"id\": \"$return\""),
+	  "2: intervals[0].begin.id: $return exists only at exit; add \"at\": \"exit\"" },
 	{ MARK(FB "\"id\": \"f(a\""), "2: intervals[0].begin.id: a bracket is not closed" },
 	{ MARK(FB "\"id\": \"a) + (b\""), "2: intervals[0].begin.id: brackets do not match" },
 	{ MARK(FB "\"id\": \"a, b\""), "2: intervals[0].begin.id: a comma at the top level; put the expression in "
-	  "parentheses" },
-	{ MARK(FB "\"id\": \"a; b\""), "2: intervals[0].begin.id: this is more than one expression; leave the ';' out" },
-	{ MARK(FB "\"id\": \"a // b\""), "2: intervals[0].begin.id: an expression must not hold comments; use a key that "
+				       "parentheses" },
+	{ MARK(FB "\"id\": \"a; b\""),
+	  "2: intervals[0].begin.id: this is more than one expression; leave the ';' out" },
+	{ MARK(FB "\"id\": \"a // b\""),
+	  "2: intervals[0].begin.id: an expression must not hold comments; use a key that "
 	  "starts with \"_\"" },
 	{ MARK(FB "\"id\": \"a\\n+b\""), "2: intervals[0].begin.id: an expression must stay on one line" },
 	{ MARK(FB "\"id\": \" \""), "2: intervals[0].begin.id: the expression is empty" },
 	{ MARK(FB "\"id\": \"s[0] == 'x\""), "2: intervals[0].begin.id: a quote is not closed" },
-	{ MARK("\"function\": \"f()\", \"id\": \"1\""), "2: intervals[0].begin.function: leave the \"()\" out: the name "
+	{ MARK("\"function\": \"f()\", \"id\": \"1\""),
+	  "2: intervals[0].begin.function: leave the \"()\" out: the name "
 	  "alone is wanted" },
-	{ "{\"intervals\": [{\"name\": \"r\"},\n{\"name\": \"r\"}]}", "2: intervals[1].name: interval \"r\" is there twice; "
+	{ "{\"intervals\": [{\"name\": \"r\"},\n{\"name\": \"r\"}]}",
+	  "2: intervals[1].name: interval \"r\" is there twice; "
 	  "rename one, or make \"begin\" and \"end\" arrays of the first" },
-	{ "{\"intervals\": [{\"name\": \"a\\\"b\"}]}", "1: intervals[0].name: a name must not hold quotes, backslashes or "
+	{ "{\"intervals\": [{\"name\": \"a\\\"b\"}]}",
+	  "1: intervals[0].name: a name must not hold quotes, backslashes or "
 	  "control characters; use letters and digits" },
-	{ "{\"intervals\": [{\"name\": \"\"}]}", "1: intervals[0].name: the name is empty; give one, like \"request\"" },
-	{ "{\"intervals\": [], \"sync\": [{\"object\": \"l\"}]}", "1: sync[0]: key \"acquire\" or \"release\" is missing; "
+	{ "{\"intervals\": [{\"name\": \"\"}]}",
+	  "1: intervals[0].name: the name is empty; give one, like \"request\"" },
+	{ "{\"intervals\": [], \"sync\": [{\"object\": \"l\"}]}",
+	  "1: sync[0]: key \"acquire\" or \"release\" is missing; "
 	  "name the function" },
-	{ "{\"intervals\": [], \"sync\": [{\"acquire\": \"f\", \"object\": \"$return\"}]}", "1: sync[0].object: $return is "
+	{ "{\"intervals\": [], \"sync\": [{\"acquire\": \"f\", \"object\": \"$return\"}]}",
+	  "1: sync[0].object: $return is "
 	  "not known here: acquire is recorded when the function is entered; use its parameters" },
-	{ "{\"intervals\": [], \"queues\": [{\"enqueue\": \"f\", \"dequeue\": \"g\", \"item\": \"i\"}]}", "1: queues[0]: "
+	{ "{\"intervals\": [], \"queues\": [{\"enqueue\": \"f\", \"dequeue\": \"g\", \"item\": \"i\"}]}",
+	  "1: queues[0]: "
 	  "\"enqueue\" and \"dequeue\" need an object each: their items are different expressions" },
-	{ "{\"intervals\": [], \"queues\": [{\"dequeue\": \"g\", \"at\": \"entry\", \"item\": \"$return\"}]}", "1: "
+	{ "{\"intervals\": [], \"queues\": [{\"dequeue\": \"g\", \"at\": \"entry\", \"item\": \"$return\"}]}",
+	  "1: "
 	  "queues[0].item: $return exists only at exit; add \"at\": \"exit\"" },
-	{ "{\"intervals\": [], \"roots\": [\"main\",\n 3]}", "2: roots[1]: this is a number; write a function's name in "
+	{ "{\"intervals\": [], \"roots\": [\"main\",\n 3]}",
+	  "2: roots[1]: this is a number; write a function's name in "
 	  "double quotes" },
 	{ "{\"intervals\": [3]}", "1: intervals[0]: this is a number; write an object" },
 	{ "{\"intervals\": [], \"build\": [\"make\"]}", "1: build: this is an array; write the command that builds the "
-	  "program, like \"make -j2\"" },
+							"program, like \"make -j2\"" },
 	{ "{\"intervals\": [], \"directory\": \"\"}", "1: directory: the path is empty; leave the key out instead" },
 };
 
@@ -187,7 +204,8 @@ static void test_wrong_files(void **state)
 		assert_null(a);
 		end = expected;
 		for (line = wrong[i].message; *line; line += strcspn(line, "\n"), line += *line == '\n')
-			end += sprintf(end, "%s%s:%.*s", end > expected ? "\n" : "", file, (int)strcspn(line, "\n"), line);
+			end += sprintf(end, "%s%s:%.*s", end > expected ? "\n" : "", file, (int)strcspn(line, "\n"),
+				       line);
 		assert_string_equal(err.message, expected);
 	}
 }
@@ -272,8 +290,10 @@ static void test_schema_has_the_same_keys(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good_file),	cmocka_unit_test(test_wrong_files),
-		cmocka_unit_test(test_missing_file),	cmocka_unit_test(test_damaged_files),
+		cmocka_unit_test(test_good_file),
+		cmocka_unit_test(test_wrong_files),
+		cmocka_unit_test(test_missing_file),
+		cmocka_unit_test(test_damaged_files),
 		cmocka_unit_test(test_schema_has_the_same_keys),
 	};
 

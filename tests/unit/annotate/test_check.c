@@ -36,10 +36,9 @@ static const char server_c[] =
 	"__attribute__((naked)) void raw(void) { }\n"
 	"int main(void) { handle(pop(), twin(answer(pop()))); raw(); return limit; }\n";
 static const char other_c[] = "static int twin(int a) { return a + 1; }\nint use(int a) { return twin(a); }\n";
-static const char thing_cc[] =
-	"struct Thing { int id; int run(int n); };\n"
-	"int Thing::run(int n) { return id + n; }\n"
-	"int twice(int &r) { return 2 * r; }\n";
+static const char thing_cc[] = "struct Thing { int id; int run(int n); };\n"
+			       "int Thing::run(int n) { return id + n; }\n"
+			       "int twice(int &r) { return 2 * r; }\n";
 
 static struct vprof_facts *facts;
 
@@ -51,18 +50,21 @@ static void add_functions(struct made *m)
 
 	made_file(m, "server.c", server_c, "c");
 	made_function(m, &(struct made_function){ "handle", "void", "void", conn_n, "void (struct conn *, int)" });
-	made_function(m, &(struct made_function){ "answer", "int", "scalar", "[{\"name\":\"c\",\"type\":\"conn *\"}]", "int (conn *)" });
+	made_function(m, &(struct made_function){ "answer", "int", "scalar", "[{\"name\":\"c\",\"type\":\"conn *\"}]",
+						  "int (conn *)" });
 	made_function(m, &(struct made_function){ "pop", "conn *", "scalar", "[]", "conn *(void)" });
 	made_function(m, &(struct made_function){ "twin", "int", "scalar", a, "int (int)", .is_static = 1 });
-	made_function(m, &(struct made_function){ "raw", "void", "void", "[]", "void (void)", .not_instrumentable = 1 });
+	made_function(m,
+		      &(struct made_function){ "raw", "void", "void", "[]", "void (void)", .not_instrumentable = 1 });
 	id = made_function(m, &(struct made_function){ "main", "int", "scalar", "[]", "int (void)" });
 	made_call(m, id, "fdatasync", "direct", "", 0, "[\"3\"]");
 	made_file(m, "other.c", other_c, "c");
 	made_function(m, &(struct made_function){ "twin", "int", "scalar", a, "int (int)" });
 	made_file(m, "thing.cc", thing_cc, "c++");
-	made_function(m, &(struct made_function){ "run", "int", "scalar", "[{\"name\":\"n\",\"type\":\"int\"}]", "int (int)",
-						  .display = "Thing::run" });
-	made_function(m, &(struct made_function){ "twice", "int", "scalar", "[{\"name\":\"r\",\"type\":\"int &\"}]", "int (int &)" });
+	made_function(m, &(struct made_function){ "run", "int", "scalar", "[{\"name\":\"n\",\"type\":\"int\"}]",
+						  "int (int)", .display = "Thing::run" });
+	made_function(m, &(struct made_function){ "twice", "int", "scalar", "[{\"name\":\"r\",\"type\":\"int &\"}]",
+						  "int (int &)" });
 }
 
 static int set_up(void **state)
@@ -92,7 +94,8 @@ static int tear_down(void **state)
 	return vprof_dir_remove(dir, NULL);
 }
 
-/* Reads `json`, checks it, and writes "E key: message" lines (E, W or o) without those of severity ok when not asked. */
+/* Reads `json`, checks it, and writes "E key: message" lines (E, W or o) without those of severity ok when not asked.
+ */
 static int check(const char *json, struct vprof_text *lines, int with_ok)
 {
 	struct vprof_annotations *a;
@@ -112,7 +115,8 @@ static int check(const char *json, struct vprof_text *lines, int with_ok)
 	for (i = 0; !rc && i < findings.n; i++)
 		if (with_ok || findings.items[i].severity)
 			vprof_text_addf(lines, "%c %d %s: %s\n", "oWE"[findings.items[i].severity],
-					findings.items[i].place.line, findings.items[i].place.key, findings.items[i].message);
+					findings.items[i].place.line, findings.items[i].place.key,
+					findings.items[i].message);
 	if (rc)
 		vprof_text_add(lines, err.message);
 	vprof_findings_release(&findings);
@@ -147,43 +151,46 @@ static void test_good(void **state)
 	struct vprof_text lines;
 
 	(void)state;
-	assert_int_equal(check("{\"intervals\": [{\"name\": \"r\",\n"
-			       "\"begin\": {\"function\": \"handle\", \"id\": \"c->sock\", \"if\": \"n > FLAG && seen_by_scan == 0\"},\n"
-			       "\"end\": {\"function\": \"answer\", \"at\": \"exit\", \"id\": \"SOCKET(c)\", \"if\": \"$return == GET\"},\n"
-			       "\"type\": [{\"function\": \"handle\", \"value\": \"c->name\"}, {\"function\": \"handle\", \"value\": \"c->op\"}],\n"
-			       "\"work\": {\"function\": \"handle\", \"name\": \"b\", \"value\": \"c->bits\"}}],\n"
-			       "\"queues\": [{\"dequeue\": \"pop\", \"item\": \"$return\"}, {\"enqueue\": \"handle\", \"item\": \"c\"}],\n"
-			       "\"sync\": [{\"acquire\": \"Thing::run\", \"release\": \"twin@other.c\", \"object\": \"1\"}, {\"acquire\": \"twice\", \"object\": \"&r\"}]}",
-			       &lines, 1), 0);
-	assert_text(lines.s,
-			    "o 2 intervals[0].begin.function: begin at entry of handle (server.c:11)\n"
-			    "o 2 intervals[0].begin.id: 'c->sock' is struct sock *\n"
-			    "o 2 intervals[0].begin.if: 'n > FLAG && seen_by_scan == 0' is a condition\n"
-			    "o 3 intervals[0].end.function: end at exit of answer (server.c:14)\n"
-			    "o 3 intervals[0].end.id: 'SOCKET(c)' is int\n"
-			    "o 3 intervals[0].end.if: '$return == GET' is a condition\n"
-			    "o 4 intervals[0].type[0].function: type at entry of handle (server.c:11)\n"
-			    "o 4 intervals[0].type[1].function: type at entry of handle (server.c:11)\n"
-			    "o 4 intervals[0].type[0].value: 'c->name' is char *\n"
-			    "o 4 intervals[0].type[1].value: 'c->op' is enum op\n"
-			    "o 5 intervals[0].work.function: work at entry of handle (server.c:11)\n"
-			    "o 5 intervals[0].work.value: 'c->bits' is unsigned int\n"
-			    "o 6 queues[0].dequeue: dequeue at exit of pop (server.c:15)\n"
-			    "o 6 queues[1].enqueue: enqueue at entry of handle (server.c:11)\n"
-			    "o 6 queues[0].item: '$return' is struct conn *\n"
-			    "o 6 queues[1].item: 'c' is conn *\n"
-			    "o 7 sync[0].acquire: acquire at entry of Thing::run (thing.cc:2)\n"
-			    "o 7 sync[0].release: release at entry of twin (other.c:1)\n"
-			    "o 7 sync[1].acquire: acquire at entry of twice (thing.cc:3)\n"
-			    "o 7 sync[0].object: '1' is int\n"
-			    "o 7 sync[1].object: '&r' is int *\n");
+	assert_int_equal(
+		check("{\"intervals\": [{\"name\": \"r\",\n"
+		      "\"begin\": {\"function\": \"handle\", \"id\": \"c->sock\", \"if\": \"n > FLAG && seen_by_scan == 0\"},\n"
+		      "\"end\": {\"function\": \"answer\", \"at\": \"exit\", \"id\": \"SOCKET(c)\", \"if\": \"$return == GET\"},\n"
+		      "\"type\": [{\"function\": \"handle\", \"value\": \"c->name\"}, {\"function\": \"handle\", \"value\": \"c->op\"}],\n"
+		      "\"work\": {\"function\": \"handle\", \"name\": \"b\", \"value\": \"c->bits\"}}],\n"
+		      "\"queues\": [{\"dequeue\": \"pop\", \"item\": \"$return\"}, {\"enqueue\": \"handle\", \"item\": \"c\"}],\n"
+		      "\"sync\": [{\"acquire\": \"Thing::run\", \"release\": \"twin@other.c\", \"object\": \"1\"}, {\"acquire\": \"twice\", \"object\": \"&r\"}]}",
+		      &lines, 1),
+		0);
+	assert_text(lines.s, "o 2 intervals[0].begin.function: begin at entry of handle (server.c:11)\n"
+			     "o 2 intervals[0].begin.id: 'c->sock' is struct sock *\n"
+			     "o 2 intervals[0].begin.if: 'n > FLAG && seen_by_scan == 0' is a condition\n"
+			     "o 3 intervals[0].end.function: end at exit of answer (server.c:14)\n"
+			     "o 3 intervals[0].end.id: 'SOCKET(c)' is int\n"
+			     "o 3 intervals[0].end.if: '$return == GET' is a condition\n"
+			     "o 4 intervals[0].type[0].function: type at entry of handle (server.c:11)\n"
+			     "o 4 intervals[0].type[1].function: type at entry of handle (server.c:11)\n"
+			     "o 4 intervals[0].type[0].value: 'c->name' is char *\n"
+			     "o 4 intervals[0].type[1].value: 'c->op' is enum op\n"
+			     "o 5 intervals[0].work.function: work at entry of handle (server.c:11)\n"
+			     "o 5 intervals[0].work.value: 'c->bits' is unsigned int\n"
+			     "o 6 queues[0].dequeue: dequeue at exit of pop (server.c:15)\n"
+			     "o 6 queues[1].enqueue: enqueue at entry of handle (server.c:11)\n"
+			     "o 6 queues[0].item: '$return' is struct conn *\n"
+			     "o 6 queues[1].item: 'c' is conn *\n"
+			     "o 7 sync[0].acquire: acquire at entry of Thing::run (thing.cc:2)\n"
+			     "o 7 sync[0].release: release at entry of twin (other.c:1)\n"
+			     "o 7 sync[1].acquire: acquire at entry of twice (thing.cc:3)\n"
+			     "o 7 sync[0].object: '1' is int\n"
+			     "o 7 sync[1].object: '&r' is int *\n");
 	vprof_text_release(&lines);
 }
 
 #define IN_HANDLE "in handle (server.c:11); parameters: c (conn *), n (int)"
-#define TYPE(value) "{\"intervals\": [{\"name\": \"r\", \"type\": {\"function\": \"handle\", \"value\": \"" value "\"}}]}"
-#define BEGIN(function, id) "{\"intervals\": [{\"name\": \"r\",\n\"begin\": {\"function\": \"" function "\", \"id\": \"" id \
-			    "\"}, \"end\": {\"function\": \"main\", \"id\": \"1\"}}]}"
+#define TYPE(value)                                                                                                    \
+	"{\"intervals\": [{\"name\": \"r\", \"type\": {\"function\": \"handle\", \"value\": \"" value "\"}}]}"
+#define BEGIN(function, id)                                                                                            \
+	"{\"intervals\": [{\"name\": \"r\",\n\"begin\": {\"function\": \"" function "\", \"id\": \"" id                \
+	"\"}, \"end\": {\"function\": \"main\", \"id\": \"1\"}}]}"
 
 static void test_wrong_expressions(void **state)
 {
@@ -192,12 +199,14 @@ static void test_wrong_expressions(void **state)
 	expect(BEGIN("handle", "limt"),
 	       "E 2 intervals[0].begin.id: 'limt' undeclared " IN_HANDLE " (did you mean 'limit'?)\n");
 	expect(BEGIN("handle", "c->sok"),
-	       "E 2 intervals[0].begin.id: no member named 'sok' in 'struct conn'; did you mean 'sock'?, " IN_HANDLE "\n");
+	       "E 2 intervals[0].begin.id: no member named 'sok' in 'struct conn'; did you mean 'sock'?, " IN_HANDLE
+	       "\n");
 	expect(BEGIN("handle", "*c"),
 	       "E 2 intervals[0].begin.id: '*c' is conn; a pointer or an integer is needed here\n");
 	expect(BEGIN("handle", "c->cost"),
 	       "E 2 intervals[0].begin.id: 'c->cost' is double; a pointer or an integer is needed here\n");
-	expect(BEGIN("handle", "nothing(n)"), "E 2 intervals[0].begin.id: 'nothing(n)' has no value (void), " IN_HANDLE "\n");
+	expect(BEGIN("handle", "nothing(n)"),
+	       "E 2 intervals[0].begin.id: 'nothing(n)' has no value (void), " IN_HANDLE "\n");
 	expect(BEGIN("handle", "raw()"), "E 2 intervals[0].begin.id: function 'raw' undeclared " IN_HANDLE "\n");
 	expect(BEGIN("handle", "c +"), "E 2 intervals[0].begin.id: expected expression, " IN_HANDLE "\n");
 	expect(BEGIN("handle", "int"), "E 2 intervals[0].begin.id: expected expression, " IN_HANDLE "\n");
@@ -221,14 +230,18 @@ static void test_wrong_functions(void **state)
 	(void)state;
 	expect(BEGIN("hande", "1"),
 	       "E 2 intervals[0].begin.function: no function \"hande\" in the sources; did you mean \"handle\"?\n");
-	expect(BEGIN("fdatasync", "1"), "E 2 intervals[0].begin.function: \"fdatasync\" is called but has no body in the "
+	expect(BEGIN("fdatasync", "1"),
+	       "E 2 intervals[0].begin.function: \"fdatasync\" is called but has no body in the "
 	       "project; annotate the function that calls it\n");
-	expect(BEGIN("twin", "a"), "E 2 intervals[0].begin.function: \"twin\" is 2 functions: server.c:16, other.c:1; name the "
+	expect(BEGIN("twin", "a"),
+	       "E 2 intervals[0].begin.function: \"twin\" is 2 functions: server.c:16, other.c:1; name the "
 	       "file, like \"twin@server.c\"\n");
-	expect(BEGIN("twin@none.c", "a"), "E 2 intervals[0].begin.function: \"twin\" exists, but in no file whose path ends with "
+	expect(BEGIN("twin@none.c", "a"),
+	       "E 2 intervals[0].begin.function: \"twin\" exists, but in no file whose path ends with "
 	       "\"none.c\"\n");
 	expect(BEGIN("twin@server.c", "a"), "");
-	expect(BEGIN("raw", "1"), "E 2 intervals[0].begin.function: raw (server.c:17) cannot be instrumented (naked): it has no "
+	expect(BEGIN("raw", "1"),
+	       "E 2 intervals[0].begin.function: raw (server.c:17) cannot be instrumented (naked): it has no "
 	       "frame of its own; annotate its caller\n");
 }
 
@@ -269,8 +282,11 @@ static void test_stale(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good),  cmocka_unit_test(test_wrong_expressions), cmocka_unit_test(test_wrong_functions),
-		cmocka_unit_test(test_whole), cmocka_unit_test(test_stale),
+		cmocka_unit_test(test_good),
+		cmocka_unit_test(test_wrong_expressions),
+		cmocka_unit_test(test_wrong_functions),
+		cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_stale),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

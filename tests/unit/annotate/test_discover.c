@@ -35,8 +35,8 @@ static const char pool_c[] =
 
 static int add(struct made *m, const char *name, const char *returns, const char *params, const char *signature)
 {
-	return made_function(m, &(struct made_function){ name, returns, strcmp(returns, "void") ? "scalar" : "void", params,
-							 signature });
+	return made_function(m, &(struct made_function){ name, returns, strcmp(returns, "void") ? "scalar" : "void",
+							 params, signature });
 }
 
 static void make_loop(struct made *m)
@@ -75,7 +75,8 @@ static void make_pool(struct made *m)
 	made_file(m, "pool.c", pool_c, "c");
 	main_id = add(m, "main", "int", "[]", "int (void)");
 	worker = add(m, "worker", "void *", ONE("arg", "void *"), "void *(void *)");
-	push = add(m, "jobs_push", "void", "[{\"name\":\"q\",\"type\":\"struct jobs *\"},{\"name\":\"item\",\"type\":\"struct job *\"}]",
+	push = add(m, "jobs_push", "void",
+		   "[{\"name\":\"q\",\"type\":\"struct jobs *\"},{\"name\":\"item\",\"type\":\"struct job *\"}]",
 		   "void (struct jobs *, struct job *)");
 	pop = add(m, "jobs_pop", "struct job *", ONE("q", "struct jobs *"), "struct job *(struct jobs *)");
 	add(m, "serve_job", "void", ONE("j", "struct job *"), "void (struct job *)");
@@ -83,7 +84,8 @@ static void make_pool(struct made *m)
 	add(m, "spin_release", "void", ONE("s", "struct spin *"), "void (struct spin *)");
 	lock = add(m, "list_lock", "void", ONE("l", "struct list *"), "void (struct list *)");
 	unlock = add(m, "list_unlock", "void", ONE("l", "struct list *"), "void (struct list *)");
-	start = add(m, "start", "void", "[{\"name\":\"f\",\"type\":\"void *(*)(void *)\"},{\"name\":\"n\",\"type\":\"int\"}]",
+	start = add(m, "start", "void",
+		    "[{\"name\":\"f\",\"type\":\"void *(*)(void *)\"},{\"name\":\"n\",\"type\":\"int\"}]",
 		    "void (void *(*)(void *), int)");
 	child = add(m, "make_child", "void", "[]", "void (void)");
 	made_call(m, main_id, "start", "direct", "", 0, "[\"worker\",\"4\"]");
@@ -140,11 +142,12 @@ static const char latches_c[] =
 	"void cond_broadcast(struct cond *c) { }\nvoid cond_prepare_to_sleep(struct cond *c) { }\nvoid event_wait(struct event *e) { }\nvoid event_set(struct event *e) { }\n"
 	"void wait_socket(struct sock *s) { }\nvoid set_socket(struct sock *s) { }\n";
 
-/* Sleepers that poll and are told by a signal; beside them an event over pthread conditions, and a wait that nobody ends. */
+/* Sleepers that poll and are told by a signal; beside them an event over pthread conditions, and a wait that nobody
+ * ends. */
 static void make_latches(struct made *m)
 {
-	static const char latch[] = ONE("l", "struct latch *"), cond[] = ONE("c", "struct cond *"), event[] = ONE("e", "struct event *"),
-			  sock[] = ONE("s", "struct sock *");
+	static const char latch[] = ONE("l", "struct latch *"), cond[] = ONE("c", "struct cond *"),
+			  event[] = ONE("e", "struct event *"), sock[] = ONE("s", "struct sock *");
 	int wait, both, set, once, tell, sleep, signal, broadcast, prepare, event_wait, event_set, wait_socket;
 
 	made_file(m, "latches.c", latches_c, "c");
@@ -180,7 +183,8 @@ static void make_latches(struct made *m)
 	made_call(m, wait_socket, "poll", "direct", "", 1, "[]");
 }
 
-/* The ends of a queue whose names differ in more than the opposite words; the same with nothing that goes in and comes out. */
+/* The ends of a queue whose names differ in more than the opposite words; the same with nothing that goes in and comes
+ * out. */
 static const char uneven_c[] =
 	"void q_push_socket(struct q *q, struct sock *s) {}\nvoid q_push_timer(struct q *q, struct timer *t) {}\n"
 	"int q_pop_something(struct q *q, struct sock **out, struct timer **due) {}\n"
@@ -191,10 +195,12 @@ static void make_uneven(struct made *m)
 	int in, out;
 
 	made_file(m, "uneven.c", uneven_c, "c");
-	in = add(m, "q_push_socket", "void", "[{\"name\":\"q\",\"type\":\"struct q *\"},{\"name\":\"s\",\"type\":\"struct sock *\"}]",
+	in = add(m, "q_push_socket", "void",
+		 "[{\"name\":\"q\",\"type\":\"struct q *\"},{\"name\":\"s\",\"type\":\"struct sock *\"}]",
 		 "void (struct q *, struct sock *)");
 	made_call(m, in, "pthread_cond_signal", "direct", "", 0, "[\"&q->cond\"]");
-	in = add(m, "q_push_timer", "void", "[{\"name\":\"q\",\"type\":\"struct q *\"},{\"name\":\"t\",\"type\":\"struct timer *\"}]",
+	in = add(m, "q_push_timer", "void",
+		 "[{\"name\":\"q\",\"type\":\"struct q *\"},{\"name\":\"t\",\"type\":\"struct timer *\"}]",
 		 "void (struct q *, struct timer *)");
 	made_call(m, in, "pthread_cond_signal", "direct", "", 0, "[\"&q->cond\"]");
 	out = add(m, "q_pop_something", "int",
@@ -202,10 +208,12 @@ static void make_uneven(struct made *m)
 		  "{\"name\":\"due\",\"type\":\"struct timer **\"}]",
 		  "int (struct q *, struct sock **, struct timer **)");
 	made_call(m, out, "pthread_cond_wait", "direct", "", 1, "[\"&q->cond\",\"&q->mutex\"]");
-	in = add(m, "r_push_socket", "void", "[{\"name\":\"r\",\"type\":\"struct r *\"},{\"name\":\"s\",\"type\":\"struct sock *\"}]",
+	in = add(m, "r_push_socket", "void",
+		 "[{\"name\":\"r\",\"type\":\"struct r *\"},{\"name\":\"s\",\"type\":\"struct sock *\"}]",
 		 "void (struct r *, struct sock *)");
 	made_call(m, in, "pthread_cond_signal", "direct", "", 0, "[\"&r->cond\"]");
-	out = add(m, "r_pop_something", "int", "[{\"name\":\"r\",\"type\":\"struct r *\"},{\"name\":\"out\",\"type\":\"struct timer **\"}]",
+	out = add(m, "r_pop_something", "int",
+		  "[{\"name\":\"r\",\"type\":\"struct r *\"},{\"name\":\"out\",\"type\":\"struct timer **\"}]",
 		  "int (struct r *, struct timer **)");
 	made_call(m, out, "pthread_cond_wait", "direct", "", 1, "[\"&r->cond\",\"&r->mutex\"]");
 }
@@ -323,12 +331,13 @@ static void test_relatives_of_a_lock(void **state)
 	finish(draft);
 }
 
-/* What polls and is told is proposed with everything that sleeps on it or tells; what vprof sees by itself is not, and a
- * wait that nobody of the program ends neither. */
+/* What polls and is told is proposed with everything that sleeps on it or tells; what vprof sees by itself is not, and
+ * a wait that nobody of the program ends neither. */
 static void test_events(void **state)
 {
-	static const char *const wanted[][2] = { { "wait_latch", NULL },  { NULL, "set_latch" },   { "wait_latch_or_socket", NULL },
-						 { "cond_sleep", NULL },  { NULL, "cond_signal" }, { NULL, "cond_broadcast" } };
+	static const char *const wanted[][2] = { { "wait_latch", NULL },	   { NULL, "set_latch" },
+						 { "wait_latch_or_socket", NULL }, { "cond_sleep", NULL },
+						 { NULL, "cond_signal" },	   { NULL, "cond_broadcast" } };
 	struct vprof_draft *draft = discover(make_latches);
 
 	(void)state;
@@ -355,7 +364,8 @@ static const char units_c[] =
 	"void CommitSubTransaction(void) { }\nint trx_begin(struct trx *t, int mode) { }\nint trx_commit(struct session *s) { }\n"
 	"void begin_request(struct request *r) { }\nvoid end_request(struct request *r) { }\nint main(void) { }\n"
 	"void serve(void) { }\nvoid AbortTransaction(void) { }\n";
-static const char tool_c[] = "int main(void) { }\nvoid start_query(struct request *q) { }\nvoid end_query(struct request *q) { }\n";
+static const char tool_c[] =
+	"int main(void) { }\nvoid start_query(struct request *q) { }\nvoid end_query(struct request *q) { }\n";
 
 static void make_units(struct made *m)
 {
@@ -368,7 +378,8 @@ static void make_units(struct made *m)
 	add(m, "StartSubTransaction", "void", "[]", "void (void)");
 	add(m, "CommitSubTransaction", "void", "[]", "void (void)");
 	add(m, "AbortTransaction", "void", "[]", "void (void)");
-	add(m, "begin_request", "void", request, "void (struct request *)"); /* a callback: called through pointers only */
+	/* a callback: called through pointers only */
+	add(m, "begin_request", "void", request, "void (struct request *)");
 	add(m, "end_request", "void", request, "void (struct request *)");
 	main_id = add(m, "main", "int", "[]", "int (void)");
 	serve = add(m, "serve", "void", "[]", "void (void)");
@@ -387,8 +398,8 @@ static void make_units(struct made *m)
 	made_call(m, tool, "start_query", "direct", "", 0, "[]");
 }
 
-/* What one function begins and another ends, best in the program that accepts connections; not where the end does not know
- * which one it ends. */
+/* What one function begins and another ends, best in the program that accepts connections; not where the end does not
+ * know which one it ends. */
 static void test_units(void **state)
 {
 	struct vprof_draft *draft = discover(make_units);
@@ -405,13 +416,14 @@ static void test_units(void **state)
 	finish(draft);
 }
 
-static const char library_c[] = "struct parse;\nstruct log;\nstruct client;\n"
-				"void beginTransaction(struct parse *p) { }\nvoid endTransaction(struct parse *p) { }\n"
-				"void log_begin_transaction(struct log *l) { }\nvoid log_end_transaction(struct log *l) { }\n"
-				"void step(void) { }\n"
-				"void run_transaction(struct client *c) { }\n"
-				"void *run_client(void *arg) { }\n"
-				"int main(void) { }\n";
+static const char library_c[] =
+	"struct parse;\nstruct log;\nstruct client;\n"
+	"void beginTransaction(struct parse *p) { }\nvoid endTransaction(struct parse *p) { }\n"
+	"void log_begin_transaction(struct log *l) { }\nvoid log_end_transaction(struct log *l) { }\n"
+	"void step(void) { }\n"
+	"void run_transaction(struct client *c) { }\n"
+	"void *run_client(void *arg) { }\n"
+	"int main(void) { }\n";
 
 static void make_library(struct made *m)
 {
@@ -433,8 +445,8 @@ static void make_library(struct made *m)
 	made_call(m, step, "log_begin_transaction", "direct", "", 0, "[\"l\"]");
 }
 
-/* A library with a program that drives it: what the driver's threads do in their loop comes before a part of it that the
- * library begins and ends. What a parser begins is none. */
+/* A library with a program that drives it: what the driver's threads do in their loop comes before a part of it that
+ * the library begins and ends. What a parser begins is none. */
 static void test_driver_of_a_library(void **state)
 {
 	struct vprof_draft *draft = discover(make_library);
@@ -491,11 +503,12 @@ static void test_whole_connection(void **state)
 	finish(draft);
 }
 
-static const char turns_cc[] = "struct Database;\nstruct Batch;\nstruct Mutex;\n"
-			       "void Lock(Mutex *m) { }\nvoid Unlock(Mutex *m) { }\nvoid Wait() { }\nvoid Signal() { }\n"
-			       "void Write(Batch *b) { }\n"
-			       "void Push(Batch *b) { }\n"
-			       "void step() { }\n";
+static const char turns_cc[] =
+	"struct Database;\nstruct Batch;\nstruct Mutex;\n"
+	"void Lock(Mutex *m) { }\nvoid Unlock(Mutex *m) { }\nvoid Wait() { }\nvoid Signal() { }\n"
+	"void Write(Batch *b) { }\n"
+	"void Push(Batch *b) { }\n"
+	"void step() { }\n";
 
 /* A batch waits until those before it are written; a bounded queue, until there is room. */
 static void make_turns(struct made *m)
@@ -506,8 +519,10 @@ static void make_turns(struct made *m)
 	made_file(m, "turns.cc", turns_cc, "c++");
 	lock = add(m, "Lock", "void", ONE("m", "Mutex *"), "void (Mutex *)");
 	unlock = add(m, "Unlock", "void", ONE("m", "Mutex *"), "void (Mutex *)");
-	wait = made_function(m, &(struct made_function){ "Wait", "void", "void", "[]", "void ()", .display = "Signal::Wait" });
-	signal = made_function(m, &(struct made_function){ "Signal", "void", "void", "[]", "void ()", .display = "Signal::Signal" });
+	wait = made_function(
+		m, &(struct made_function){ "Wait", "void", "void", "[]", "void ()", .display = "Signal::Wait" });
+	signal = made_function(
+		m, &(struct made_function){ "Signal", "void", "void", "[]", "void ()", .display = "Signal::Signal" });
 	write = made_function(m, &(struct made_function){ "Write", "void", "void", batch, "void (Batch *)",
 							  .display = "Database::Write" });
 	push = made_function(m, &(struct made_function){ "Push", "void", "void", batch, "void (Batch *)",
@@ -547,7 +562,8 @@ static const char replies_c[] =
 	"void on_readable(struct conn *n) { }\nint send_reply(struct client *c, int all) { }\nvoid on_writable(struct conn *n) { }\n"
 	"void flush_all(void) { }\nvoid end_session(struct client *c) { }\nvoid send_snapshot(struct conn *n) { }\nint main(void) { }\n";
 
-/* The reader gets the client from the connection; the reply is sent by another handler, from a list, or when a session ends. */
+/* The reader gets the client from the connection; the reply is sent by another handler, from a list, or when a session
+ * ends. */
 static void make_replies(struct made *m)
 {
 	static const char conn[] = ONE("n", "struct conn *"), client[] = ONE("c", "struct client *");
@@ -588,7 +604,8 @@ static const char machine_c[] =
 	"int fetch(struct conn *c) { }\nint transmit(struct conn *c) { }\nvoid step(struct conn *c) { }\n"
 	"void machine(struct conn *c) { }\nint main(void) { }\n";
 
-/* One function of an event loop calls both; what reads and what writes have one type, and are told apart by where they are put. */
+/* One function of an event loop calls both; what reads and what writes have one type, and are told apart by where they
+ * are put. */
 static void make_machine(struct made *m)
 {
 	static const char conn[] = ONE("c", "struct conn *"), io[] = "long (struct conn *, void *, long)";
@@ -615,8 +632,8 @@ static void make_machine(struct made *m)
 	made_call(m, machine, "transmit", "direct", "", 1, "[\"c\"]");
 }
 
-/* What is received on a connection is over when the answer was sent to it; where nothing calls both, the thread works on other
- * requests in between. */
+/* What is received on a connection is over when the answer was sent to it; where nothing calls both, the thread works
+ * on other requests in between. */
 static void test_replies(void **state)
 {
 	struct vprof_draft *draft = discover(make_replies);
@@ -646,8 +663,8 @@ static void make_nothing(struct made *m)
 
 static void test_drafts_are_readable(void **state)
 {
-	static void (*const makes[])(struct made *) = { make_loop, make_pool, make_nothing, make_gates,
-							    make_units, make_latches, make_replies };
+	static void (*const makes[])(struct made *) = { make_loop,  make_pool,	  make_nothing, make_gates,
+							make_units, make_latches, make_replies };
 	static const size_t n_hooks[] = { 2, 6, 0, 4, 3, 6, 4 };
 	struct vprof_annotations *a;
 	struct vprof_error err = { "" };
@@ -659,7 +676,8 @@ static void test_drafts_are_readable(void **state)
 	for (i = 0; i < sizeof makes / sizeof makes[0]; i++) {
 		struct vprof_draft *draft = discover(makes[i]);
 
-		assert_int_equal(vprof_draft_write(draft, path, "make \"CC=gcc -g\"\\\n all", i ? NULL : "./run", &err), 0);
+		assert_int_equal(vprof_draft_write(draft, path, "make \"CC=gcc -g\"\\\n all", i ? NULL : "./run", &err),
+				 0);
 		if (vprof_annotations_read(&a, path, &err))
 			fail_msg("%s", err.message);
 		assert_int_equal(a->n_hooks, n_hooks[i]);
@@ -685,9 +703,16 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_event_loop), cmocka_unit_test(test_pool), cmocka_unit_test(test_uneven_queue),
-		cmocka_unit_test(test_relatives_of_a_lock), cmocka_unit_test(test_events), cmocka_unit_test(test_units),
-		cmocka_unit_test(test_driver_of_a_library), cmocka_unit_test(test_whole_connection), cmocka_unit_test(test_turns), cmocka_unit_test(test_replies),
+		cmocka_unit_test(test_event_loop),
+		cmocka_unit_test(test_pool),
+		cmocka_unit_test(test_uneven_queue),
+		cmocka_unit_test(test_relatives_of_a_lock),
+		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_units),
+		cmocka_unit_test(test_driver_of_a_library),
+		cmocka_unit_test(test_whole_connection),
+		cmocka_unit_test(test_turns),
+		cmocka_unit_test(test_replies),
 		cmocka_unit_test(test_drafts_are_readable),
 	};
 

@@ -93,10 +93,11 @@ static void scan(const char *source, const char *text_of_source, const char *com
 	write_file(source, text_of_source);
 	snprintf(text, sizeof text,
 		 "[{\"directory\": \"%s\", \"file\": \"%s\", \"output\": \"%s.o\", \"arguments\": [\"%s\", \"-O2\", "
-		 "\"-fno-tree-vrp\", \"-c\", \"%s\", \"-o\", \"%s.o\"]}]\n", dir, source, source, compiler, source, source);
+		 "\"-fno-tree-vrp\", \"-c\", \"%s\", \"-o\", \"%s.o\"]}]\n",
+		 dir, source, source, compiler, source, source);
 	write_file("compile_commands.json", text);
-	snprintf(text, sizeof text, "%s --root %s --facts %s/facts.db %s/compile_commands.json >%s/scan.log", VPROF_SCANNER,
-		 dir, dir, dir, dir);
+	snprintf(text, sizeof text, "%s --root %s --facts %s/facts.db %s/compile_commands.json >%s/scan.log",
+		 VPROF_SCANNER, dir, dir, dir, dir);
 	assert_int_equal(system(text), 0);
 	snprintf(text, sizeof text, "%s/facts.db", dir);
 	if (vprof_facts_open(&facts, text, &err))

@@ -31,28 +31,51 @@ struct fixture {
 
 static struct vprof_node node(enum vprof_node_kind kind, uint32_t parent, uint32_t code, int broken_down, double mean)
 {
-	return (struct vprof_node){ .kind = kind, .parent = parent, .code = code, .broken_down = broken_down,
-				    .mean_ns = mean };
+	return (struct vprof_node){
+		.kind = kind, .parent = parent, .code = code, .broken_down = broken_down, .mean_ns = mean
+	};
 }
 
 static void set_factor(struct fixture *f, size_t i, const char *key, enum vprof_node_kind kind, uint32_t at,
 		       double share, int can)
 {
 	f->at[i] = at;
-	f->factors[i] = (struct vprof_factor){ .kind = VPROF_FACTOR_VARIANCE, .node_kind = kind, .key = key, .name = key,
-					       .share = share, .can_break_down = can, .nodes = &f->at[i], .n_nodes = 1 };
+	f->factors[i] = (struct vprof_factor){ .kind = VPROF_FACTOR_VARIANCE,
+					       .node_kind = kind,
+					       .key = key,
+					       .name = key,
+					       .share = share,
+					       .can_break_down = can,
+					       .nodes = &f->at[i],
+					       .n_nodes = 1 };
 }
 
 static int set_up(void **state)
 {
 	static struct fixture f;
 	const struct vprof_probe probes[] = {
-		{ .code = CODE_SERVE, .kind = VPROF_PROBE_FUNCTION, .broken_down = 1, .n_children = 4, .name = "serve",
-		  .display = "serve", .file = "serve.c", .caller = "" },
-		{ .code = CODE_PARSE, .kind = VPROF_PROBE_FUNCTION, .n_children = 2, .name = "parse", .display = "parse",
-		  .file = "parse.c", .caller = "" },
-		{ .code = CODE_PROC, .kind = VPROF_PROBE_POINTER, .n_children = 9, .name = "c->proc", .display = "(*c->proc)",
-		  .file = "serve.c", .caller = "serve" },
+		{ .code = CODE_SERVE,
+		  .kind = VPROF_PROBE_FUNCTION,
+		  .broken_down = 1,
+		  .n_children = 4,
+		  .name = "serve",
+		  .display = "serve",
+		  .file = "serve.c",
+		  .caller = "" },
+		{ .code = CODE_PARSE,
+		  .kind = VPROF_PROBE_FUNCTION,
+		  .n_children = 2,
+		  .name = "parse",
+		  .display = "parse",
+		  .file = "parse.c",
+		  .caller = "" },
+		{ .code = CODE_PROC,
+		  .kind = VPROF_PROBE_POINTER,
+		  .n_children = 9,
+		  .name = "c->proc",
+		  .display = "(*c->proc)",
+		  .file = "serve.c",
+		  .caller = "serve" },
 	};
 
 	memset(&f, 0, sizeof f);
@@ -108,7 +131,7 @@ static void put_aside_makes_room(void **state)
 	uint32_t chosen[8];
 
 	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 3), 3);
-	assert_int_equal(chosen[0], 1); /* serve is broken down: its children stand for it */
+	assert_int_equal(chosen[0], 1);				/* serve is broken down: its children stand for it */
 	vprof_session_judge(&f->session, "v:parse", "culprit"); /* keeps its place */
 	vprof_session_judge(&f->session, "c:parse|c->proc", "inherent");
 	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 3), 3);
@@ -116,7 +139,7 @@ static void put_aside_makes_room(void **state)
 	assert_int_equal(chosen[1], 3);
 	assert_int_equal(chosen[2], 4);
 	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 8), 3); /* the last is below the threshold */
-	f->factors[0].can_break_down = 1; /* again something to see */
+	f->factors[0].can_break_down = 1;					 /* again something to see */
 	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 1), 1);
 	assert_int_equal(chosen[0], 0);
 	f->factors[0].can_break_down = 0;
@@ -170,7 +193,7 @@ static void targets_of_every_kind(void **state)
 	check_targets(f, 2, 2, "parse", "c->proc"); /* both members */
 	check_targets(f, 3, 1, "parse", NULL);	    /* where it waits */
 	check_targets(f, 4, 0, NULL, NULL);
-	check_targets(f, 5, 0, NULL, NULL);	    /* the interval itself has no function */
+	check_targets(f, 5, 0, NULL, NULL); /* the interval itself has no function */
 }
 
 static void a_pointer_site_is_known_by_its_caller(void **state)
@@ -184,8 +207,8 @@ static void a_pointer_site_is_known_by_its_caller(void **state)
 	vprof_name_list_release(&targets);
 }
 
-/* A facts.db with main, loop, serve, hold and twice `twin`; `fixed` cannot be instrumented. serve calls hold, that release, that get, that
- * put; two.c is read by two units, serve.c by one. */
+/* A facts.db with main, loop, serve, hold and twice `twin`; `fixed` cannot be instrumented. serve calls hold, that
+ * release, that get, that put; two.c is read by two units, serve.c by one. */
 static struct vprof_facts *make_facts(void)
 {
 	static const char rows[] =
@@ -198,11 +221,24 @@ static struct vprof_facts *make_facts(void)
 		" 3 caller,'hold' callee,'u3' usr UNION SELECT 2,4,'release','u8' UNION SELECT 3,9,'get','u7' UNION SELECT 4,8,'put','u12');"
 		"INSERT INTO function(file,name,display,usr,line,end_line,body_begin,body_end,lang,is_static,is_tiny,"
 		"returns,return_kind,params,signature,instrumentable,reason) VALUES";
-	static const struct { const char *name, *display; int file, instrumentable; } functions[] = {
-		{ "main", "main", 1, 1 }, { "loop", "loop", 1, 1 }, { "serve", "serve", 1, 1 }, { "hold", "hold", 1, 1 },
-		{ "twin", "twin", 1, 1 }, { "twin", "twin", 2, 1 }, { "fixed", "fixed", 1, 0 }, { "get", "Store::get", 2, 1 },
-		{ "release", "release", 1, 1 }, { "operator()", "Job::operator()", 2, 1 }, { "operator()", "run::(lambda)", 2, 1 },
-		{ "hidden", "hidden", 2, 1 }, { "put", "Map::put", 2, 1 }, { "operator<<", "ns::operator<<", 2, 1 },
+	static const struct {
+		const char *name, *display;
+		int file, instrumentable;
+	} functions[] = {
+		{ "main", "main", 1, 1 },
+		{ "loop", "loop", 1, 1 },
+		{ "serve", "serve", 1, 1 },
+		{ "hold", "hold", 1, 1 },
+		{ "twin", "twin", 1, 1 },
+		{ "twin", "twin", 2, 1 },
+		{ "fixed", "fixed", 1, 0 },
+		{ "get", "Store::get", 2, 1 },
+		{ "release", "release", 1, 1 },
+		{ "operator()", "Job::operator()", 2, 1 },
+		{ "operator()", "run::(lambda)", 2, 1 },
+		{ "hidden", "hidden", 2, 1 },
+		{ "put", "Map::put", 2, 1 },
+		{ "operator<<", "ns::operator<<", 2, 1 },
 	};
 	char path[] = "/tmp/vprof-facts-XXXXXX";
 	struct vprof_facts *facts = NULL;
@@ -215,9 +251,10 @@ static struct vprof_facts *make_facts(void)
 	close(fd);
 	vprof_text_addf(&sql, "%s%s", VPROF_FACTS_SCHEMA, rows);
 	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-		vprof_text_addf(&sql, "%s(%d,'%s','%s','u%zu',%zu,%zu,%zu,%zu,'c',0,0,'void','void','[]','void ()',%d,'%s')",
-				i ? "," : "", functions[i].file, functions[i].name, functions[i].display, i, i + 1, i + 1,
-				i * 10, i * 10 + 5, functions[i].instrumentable, functions[i].instrumentable ? "" : "naked");
+		vprof_text_addf(
+			&sql, "%s(%d,'%s','%s','u%zu',%zu,%zu,%zu,%zu,'c',0,0,'void','void','[]','void ()',%d,'%s')",
+			i ? "," : "", functions[i].file, functions[i].name, functions[i].display, i, i + 1, i + 1,
+			i * 10, i * 10 + 5, functions[i].instrumentable, functions[i].instrumentable ? "" : "naked");
 	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(db, sql.s, NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(db);
@@ -230,8 +267,12 @@ static struct vprof_facts *make_facts(void)
 
 static void add_spine(struct fixture *f, const char *name, double depth, int encloses, int innermost, int waker)
 {
-	f->spine[f->r.n_spine++] = (struct vprof_spine){ .name = name, .module = "", .n = 10, .depth = depth,
-							 .encloses = encloses, .innermost_enclosing = innermost,
+	f->spine[f->r.n_spine++] = (struct vprof_spine){ .name = name,
+							 .module = "",
+							 .n = 10,
+							 .depth = depth,
+							 .encloses = encloses,
+							 .innermost_enclosing = innermost,
 							 .is_waker = waker };
 }
 
@@ -263,12 +304,21 @@ static void roots_come_from_the_stacks(void **state)
 /* Symbols of C++, as the analysis demangles them, and as a person writes them, are found among the facts. */
 static void names_of_cpp_are_found(void **state)
 {
-	static const struct { const char *symbol, *name; } cases[] = {
-		{ "Job::operator()", "operator()" }, { "run::{lambda(int)#1}::operator()", "operator()" }, { "run::(lambda)", "operator()" },
-		{ "(anonymous namespace)::hidden", "hidden" }, { "Map<int, std::less<int> >::put<char>", "put" },
-		{ "ns::operator<<", "operator<<" }, { "_ZN2nslsERSoRK3Job", "operator<<" }, { "Store::get[abi:cxx11]", "get" },
-		{ "_ZZ3runvENKUliE_clEi", "operator()" }, { "run() const::{lambda()#2}::operator()", "operator()" },
-		{ "_ZN12_GLOBAL__N_16hiddenEv", "hidden" }, { "serve.0", "serve" },
+	static const struct {
+		const char *symbol, *name;
+	} cases[] = {
+		{ "Job::operator()", "operator()" },
+		{ "run::{lambda(int)#1}::operator()", "operator()" },
+		{ "run::(lambda)", "operator()" },
+		{ "(anonymous namespace)::hidden", "hidden" },
+		{ "Map<int, std::less<int> >::put<char>", "put" },
+		{ "ns::operator<<", "operator<<" },
+		{ "_ZN2nslsERSoRK3Job", "operator<<" },
+		{ "Store::get[abi:cxx11]", "get" },
+		{ "_ZZ3runvENKUliE_clEi", "operator()" },
+		{ "run() const::{lambda()#2}::operator()", "operator()" },
+		{ "_ZN12_GLOBAL__N_16hiddenEv", "hidden" },
+		{ "serve.0", "serve" },
 	};
 	struct fixture *f = *state;
 	struct vprof_facts *facts = make_facts();
@@ -309,7 +359,8 @@ static void without_stacks_the_annotations_are_the_roots(void **state)
 	struct fixture *f = *state;
 	struct vprof_facts *facts = make_facts();
 	struct vprof_hook hooks[] = {
-		{ .kind = VPROF_HOOK_BEGIN, .function = "serve" }, { .kind = VPROF_HOOK_TYPE, .function = "loop" },
+		{ .kind = VPROF_HOOK_BEGIN, .function = "serve" },
+		{ .kind = VPROF_HOOK_TYPE, .function = "loop" },
 		{ .kind = VPROF_HOOK_END, .function = "twin@two.c" },
 	};
 	struct vprof_annotations a = { .hooks = hooks, .n_hooks = 3 };
@@ -372,10 +423,16 @@ static void a_wait_asks_for_its_wakers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(put_aside_makes_room), TEST(an_explained_wait_makes_room), TEST(targets_of_every_kind),
+		TEST(put_aside_makes_room),
+		TEST(an_explained_wait_makes_room),
+		TEST(targets_of_every_kind),
 		TEST(a_pointer_site_is_known_by_its_caller),
-		TEST(roots_come_from_the_stacks), TEST(names_of_cpp_are_found), TEST(without_stacks_the_annotations_are_the_roots),
-		TEST(a_narrow_way_ends_at_a_shared_header), TEST(main_is_the_start_when_nothing_else_encloses), TEST(a_wait_asks_for_its_wakers),
+		TEST(roots_come_from_the_stacks),
+		TEST(names_of_cpp_are_found),
+		TEST(without_stacks_the_annotations_are_the_roots),
+		TEST(a_narrow_way_ends_at_a_shared_header),
+		TEST(main_is_the_start_when_nothing_else_encloses),
+		TEST(a_wait_asks_for_its_wakers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,7 +44,8 @@ static int parse(char **argv)
 static void values(void **state)
 {
 	(void)state;
-	assert_int_equal(PARSE(S("--flag"), S("--text"), S("a"), S("word"), S("--count=7"), S("--share"), S("0.5")), -1);
+	assert_int_equal(PARSE(S("--flag"), S("--text"), S("a"), S("word"), S("--count=7"), S("--share"), S("0.5")),
+			 -1);
 	assert_int_equal(got.flag, 1);
 	assert_string_equal(got.text, "a");
 	assert_int_equal(got.count, 7);
@@ -97,7 +98,9 @@ static void shell_lines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values), cmocka_unit_test(commands), cmocka_unit_test(usage_errors),
+		cmocka_unit_test(values),
+		cmocka_unit_test(commands),
+		cmocka_unit_test(usage_errors),
 		cmocka_unit_test(shell_lines),
 	};
 

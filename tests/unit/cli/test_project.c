@@ -90,7 +90,8 @@ static void runs_are_numbered(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(is_the_nearest_folder_above), cmocka_unit_test(runs_are_numbered),
+		cmocka_unit_test(is_the_nearest_folder_above),
+		cmocka_unit_test(runs_are_numbered),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

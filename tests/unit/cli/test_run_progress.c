@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is told of a run under way: when, and in which words. */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -37,9 +38,14 @@ static void test_words(void **state)
 		{ { 0 }, 100, "no program with probes runs yet" },
 		{ { .n_unit_bytes = 16, .n_threads = 1 }, 3, "0.0 MB recorded, 1 thread" },
 		{ { .n_unit_bytes = 12345678, .n_threads = 5, .full_share = 0.2 }, 3, "12.3 MB recorded, 5 threads" },
-		{ { .n_unit_bytes = 12345678, .n_threads = 5, .full_share = 0.43 }, 30, "12.3 MB recorded, 5 threads, buffers 43 % full" },
-		{ { .n_unit_bytes = 12345678, .n_threads = 5 }, 35, "12.3 MB recorded, 5 threads, nothing new for 35 s" },
-		{ { .n_unit_bytes = 12345678, .n_threads = 1234, .n_dropped = 99, .full_share = 1 }, 35,
+		{ { .n_unit_bytes = 12345678, .n_threads = 5, .full_share = 0.43 },
+		  30,
+		  "12.3 MB recorded, 5 threads, buffers 43 % full" },
+		{ { .n_unit_bytes = 12345678, .n_threads = 5 },
+		  35,
+		  "12.3 MB recorded, 5 threads, nothing new for 35 s" },
+		{ { .n_unit_bytes = 12345678, .n_threads = 1234, .n_dropped = 99, .full_share = 1 },
+		  35,
 		  "12.3 MB recorded, 1,234 threads, 99 lost" },
 	};
 	char text[80];
@@ -49,7 +55,8 @@ static void test_words(void **state)
 		vprof_run_progress_text(text, sizeof text, &cases[i].state, cases[i].quiet_s);
 		assert_string_equal(text, cases[i].text);
 	}
-	vprof_run_progress_text(text, sizeof text, &(struct vprof_collector_state){ UINT64_MAX, UINT64_MAX, UINT64_MAX, 1 }, 1e9);
+	vprof_run_progress_text(text, sizeof text,
+				&(struct vprof_collector_state){ UINT64_MAX, UINT64_MAX, UINT64_MAX, 1 }, 1e9);
 	assert_true(strlen(text) < sizeof text);
 }
 

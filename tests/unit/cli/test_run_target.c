@@ -60,9 +60,14 @@ static struct vprof_run_request request(const char *command)
 {
 	Dl_info libc;
 
-	assert_true(dladdr((void *)gnu_get_libc_version, &libc) && (!access(library, F_OK) || !symlink(libc.dli_fname, library)));
-	return (struct vprof_run_request){ .command = command, .directory = folder, .trace_dir = trace,
-					   .log_path = log_path, .library = library, .memory_bytes = 8 << 20 };
+	assert_true(dladdr((void *)gnu_get_libc_version, &libc) &&
+		    (!access(library, F_OK) || !symlink(libc.dli_fname, library)));
+	return (struct vprof_run_request){ .command = command,
+					   .directory = folder,
+					   .trace_dir = trace,
+					   .log_path = log_path,
+					   .library = library,
+					   .memory_bytes = 8 << 20 };
 }
 
 static void run(const struct vprof_run_request *r, struct vprof_run_outcome *o)
@@ -129,7 +134,8 @@ static void switches_are_recorded_or_not(void **state)
 	run(&r, &o);
 	if (!o.stats.has_switches)
 		print_message("not recorded here: %s\n", o.stats.no_switches);
-	assert_true(o.stats.has_switches ? o.stats.n_switches >= 6 && !*o.stats.no_switches : *o.stats.no_switches != 0);
+	assert_true(o.stats.has_switches ? o.stats.n_switches >= 6 && !*o.stats.no_switches :
+					   *o.stats.no_switches != 0);
 	r.switches = VPROF_SWITCHES_OFF;
 	run(&r, &o);
 	assert_true(!o.stats.has_switches && !o.stats.n_switches && *o.stats.no_switches);
@@ -166,7 +172,8 @@ static void a_failure_is_told_with_its_output(void **state)
 
 static void what_is_left_behind_is_ended(void **state)
 {
-	struct vprof_run_request r = request("sleep 1000 & setsid sleep 1000 & (trap '' TERM; sleep 1000 & wait) & true");
+	struct vprof_run_request r =
+		request("sleep 1000 & setsid sleep 1000 & (trap '' TERM; sleep 1000 & wait) & true");
 	struct vprof_run_outcome o;
 
 	(void)state;
@@ -217,9 +224,14 @@ static void a_missing_library_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_command_sees_the_environment), TEST(address_sanitizer_is_told_to_bear_it), TEST(a_failure_is_told_with_its_output),
-		TEST(switches_are_recorded_or_not), TEST(what_is_left_behind_is_ended), TEST(an_interrupt_stops_the_command),
-		TEST(a_stubborn_command_is_killed_by_the_second), TEST(a_missing_library_is_told),
+		TEST(a_command_sees_the_environment),
+		TEST(address_sanitizer_is_told_to_bear_it),
+		TEST(a_failure_is_told_with_its_output),
+		TEST(switches_are_recorded_or_not),
+		TEST(what_is_left_behind_is_ended),
+		TEST(an_interrupt_stops_the_command),
+		TEST(a_stubborn_command_is_killed_by_the_second),
+		TEST(a_missing_library_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

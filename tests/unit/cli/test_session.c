@@ -145,7 +145,8 @@ static void damaged_files_are_refused(void **state)
 	refuse(HEAD "\"roots\":[{\"file\":\"x\"}],\"broken_down\":[],\"verdicts\":{},\"rounds\":[]}");
 	refuse(HEAD "\"roots\":[],\"broken_down\":[],\"verdicts\":{\"v:a\":1},\"rounds\":[]}");
 	refuse("{\"version\":1,\"k\":3,\"threshold\":7,\"annotations_hash\":\"\"," LISTS ",\"rounds\":[]}");
-	refuse("{\"version\":1,\"k\":3,\"threshold\":0,\"annotations_hash\":\"0123456789abcdef0\"," LISTS ",\"rounds\":[]}");
+	refuse("{\"version\":1,\"k\":3,\"threshold\":0,\"annotations_hash\":\"0123456789abcdef0\"," LISTS
+	       ",\"rounds\":[]}");
 }
 
 /* Any beginning of a session file is refused or a session, never a crash. */
@@ -171,7 +172,7 @@ static void cut_anywhere(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(survives_saving), cmocka_unit_test(a_new_session_has_no_baseline),
+		cmocka_unit_test(survives_saving),	cmocka_unit_test(a_new_session_has_no_baseline),
 		cmocka_unit_test(no_file_is_no_damage), cmocka_unit_test(damaged_files_are_refused),
 		cmocka_unit_test(cut_anywhere),
 	};

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A facts.db made by hand, through the real schema. */
 #ifndef TEST_FACTS_DB_H
 #define TEST_FACTS_DB_H
@@ -48,9 +49,10 @@ static inline void db_function(int id, int file, const char *name, const char *u
 static inline void db_call(int id, int caller, const char *callee, const char *usr, const char *kind,
 			   const char *signature)
 {
-	char *sql = sqlite3_mprintf("INSERT INTO call SELECT %d, %d, file, %d, %d, 1, 1, %Q, %Q, %Q, %Q, 1, 'statement', '', 0, '[]'"
-				    " FROM function WHERE id = %d",
-				    id, caller, id * 4, id * 4 + 3, callee, usr, kind, signature, caller);
+	char *sql = sqlite3_mprintf(
+		"INSERT INTO call SELECT %d, %d, file, %d, %d, 1, 1, %Q, %Q, %Q, %Q, 1, 'statement', '', 0, '[]'"
+		" FROM function WHERE id = %d",
+		id, caller, id * 4, id * 4 + 3, callee, usr, kind, signature, caller);
 
 	db_exec(sql);
 	sqlite3_free(sql);

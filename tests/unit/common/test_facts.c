@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +51,7 @@ static void test_lookup(void **state)
 	assert_int_equal(vprof_facts_find(f, "helper", "b.c", found, 4), 1);
 	assert_int_equal(f->functions[found[0]].id, 8);
 	assert_int_equal(vprof_facts_find(f, "helper", "r/b.c", found, 4), 0); /* whole components only */
-	assert_int_equal(vprof_facts_find(f, "helper", NULL, found, 1), 2);   /* more than there is room */
+	assert_int_equal(vprof_facts_find(f, "helper", NULL, found, 1), 2);    /* more than there is room */
 	vprof_facts_free(f);
 }
 
@@ -169,9 +170,8 @@ int main(void)
 {
 #define WITH_DB(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		WITH_DB(test_lookup),	       WITH_DB(test_nearest),	 WITH_DB(test_calls),
-		WITH_DB(test_pointer_targets), WITH_DB(test_overriders), WITH_DB(test_damaged),
-		WITH_DB(test_fresh),
+		WITH_DB(test_lookup),	  WITH_DB(test_nearest), WITH_DB(test_calls), WITH_DB(test_pointer_targets),
+		WITH_DB(test_overriders), WITH_DB(test_damaged), WITH_DB(test_fresh),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

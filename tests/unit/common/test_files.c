@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -135,8 +136,10 @@ static void test_read_write(void **state)
 	assert_true(!lstat(two, &a) && S_ISFIFO(a.st_mode) && !lstat(alias, &b) && S_ISLNK(b.st_mode));
 	assert_int_equal(unlink(alias), 0);
 	assert_int_equal(symlink(one, alias), 0);
-	assert_int_equal(vprof_file_write(alias, "xyz", 3, &err), 0); /* a link to a file is replaced, the file is left alone */
-	assert_true(!lstat(alias, &b) && S_ISREG(b.st_mode) && !stat(one, &a) && a.st_size == 3 && a.st_ino != b.st_ino);
+	/* a link to a file is replaced, the file is left alone */
+	assert_int_equal(vprof_file_write(alias, "xyz", 3, &err), 0);
+	assert_true(!lstat(alias, &b) && S_ISREG(b.st_mode) && !stat(one, &a) && a.st_size == 3 &&
+		    a.st_ino != b.st_ino);
 	assert_int_equal(vprof_file_write("/dev/full", "x", 1, &err), VPROF_ERR_FAILED);
 	assert_true(!stat("/dev/full", &a) && S_ISCHR(a.st_mode));
 	close(fd);
@@ -218,9 +221,12 @@ static void test_string_set(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_paths), cmocka_unit_test(test_links_into_root), cmocka_unit_test(test_read_write),
-					    cmocka_unit_test(test_remove_while_written), cmocka_unit_test(test_text), cmocka_unit_test(test_errors),
-					    cmocka_unit_test(test_string_set) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_paths),	   cmocka_unit_test(test_links_into_root),
+		cmocka_unit_test(test_read_write), cmocka_unit_test(test_remove_while_written),
+		cmocka_unit_test(test_text),	   cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_string_set)
+	};
 
 	if (!mkdtemp(folder))
 		return 1;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* plan.json: what is written is what is read; damage is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,9 +18,18 @@ static char path[] = "/tmp/vprof-plan-XXXXXX";
 
 static struct vprof_probe probe(uint32_t code, uint64_t mask)
 {
-	return (struct vprof_probe){ .code = code, .kind = VPROF_PROBE_POINTER, .fact_id = 7, .mask = mask,
-				     .context = 1, .height = 3, .n_children = 2, .name = "c->proc",
-				     .display = "(*c->proc) \"q\" \\", .file = "src/a.c", .line = 12, .caller = "call",
+	return (struct vprof_probe){ .code = code,
+				     .kind = VPROF_PROBE_POINTER,
+				     .fact_id = 7,
+				     .mask = mask,
+				     .context = 1,
+				     .height = 3,
+				     .n_children = 2,
+				     .name = "c->proc",
+				     .display = "(*c->proc) \"q\" \\",
+				     .file = "src/a.c",
+				     .line = 12,
+				     .caller = "call",
 				     .caller_line = 10 };
 }
 
@@ -84,7 +94,10 @@ static void doubles_merge(void **state)
 static void damage_is_refused(void **state)
 {
 	static const char *const bad[] = {
-		"", "[]", "{}", "{\"version\":2,\"root\":\"/\",\"graph_height\":1,\"probes\":[]}",
+		"",
+		"[]",
+		"{}",
+		"{\"version\":2,\"root\":\"/\",\"graph_height\":1,\"probes\":[]}",
 		"{\"version\":1,\"root\":\"/\",\"graph_height\":1,\"probes\":[7]}",
 		"{\"version\":1,\"root\":\"/\",\"graph_height\":1,\"probes\":{}}",
 		"{\"version\":1,\"root\":\"/\",\"graph_height\":-1,\"probes\":[]}",
@@ -92,9 +105,10 @@ static void damage_is_refused(void **state)
 		"{\"version\":1,\"root\":\"/\",\"graph_height\":1,\"probes\":[],\"at_calls\":[{\"call\":1,\"code\":-1}]}",
 		"{\"version\":1,\"root\":\"/\",\"graph_height\":1,\"probes\":[{\"code\":99999999,\"kind\":\"site\"}]}",
 	};
-	static const char *const wrong[] = { "\"context\":\t1", "\"context\":\t64", "\"mask\":\t\"0x4\"", "\"mask\":\t\"four\"",
-					     "\"kind\":\t\"pointer\"", "\"kind\":\t\"other\"", "\"line\":\t12",
-					     "\"line\":\t1.5", "\"code\":\t512", "\"code\":\t-1" };
+	static const char *const wrong[] = { "\"context\":\t1",	    "\"context\":\t64",	      "\"mask\":\t\"0x4\"",
+					     "\"mask\":\t\"four\"", "\"kind\":\t\"pointer\"", "\"kind\":\t\"other\"",
+					     "\"line\":\t12",	    "\"line\":\t1.5",	      "\"code\":\t512",
+					     "\"code\":\t-1" };
 	struct vprof_plan *plan;
 	struct vprof_probe a = probe(0x200, 4);
 	struct vprof_text text = VPROF_TEXT_INIT, changed = VPROF_TEXT_INIT;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Children: output, status, signals, environment, folders, interruption. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -55,8 +56,10 @@ static void lines_and_log(void **state)
 	char path[] = "/tmp/vprof-process-XXXXXX";
 	int fd = mkstemp(path);
 	struct vprof_text lines = VPROF_TEXT_INIT, log = VPROF_TEXT_INIT;
-	struct vprof_process p = { .command = "printf 'one\\n\\ntwo'; sleep 0.05; printf 'more\\nlast'", .line = add_line,
-				   .line_arg = &lines, .log_path = path };
+	struct vprof_process p = { .command = "printf 'one\\n\\ntwo'; sleep 0.05; printf 'more\\nlast'",
+				   .line = add_line,
+				   .line_arg = &lines,
+				   .log_path = path };
 
 	(void)state;
 	close(fd);
@@ -125,7 +128,8 @@ static void interruption(void **state)
 
 	(void)state;
 	close(fd);
-	snprintf(command, sizeof command, "trap '' TERM; sleep 60 & echo $$ $! > %s; wait; while :; do sleep 1; done", path);
+	snprintf(command, sizeof command, "trap '' TERM; sleep 60 & echo $$ $! > %s; wait; while :; do sleep 1; done",
+		 path);
 	child = fork();
 	if (!child) {
 		struct vprof_process p = { .command = command };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Files under way when a signal ends the program. Each case is a child process. */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -33,7 +34,8 @@ static void make(int i)
 		_exit(99);
 }
 
-/* Files 0 to n - 1 are under way, but those in `left` (bits) are done; then the signal comes. The child's wait status. */
+/* Files 0 to n - 1 are under way, but those in `left` (bits) are done; then the signal comes. The child's wait status.
+ */
 static int child(int n, unsigned left, int number, void (*disposition)(int))
 {
 	pid_t pid = fork();

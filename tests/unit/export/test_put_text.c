@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Strings in JSON, CSV, URIs, folded stacks and protocol buffers, whatever their bytes. */
 #define _GNU_SOURCE
 #include <math.h>
@@ -36,10 +37,24 @@ static const char *end(void)
 
 static void test_utf8(void **state)
 {
-	static const struct { const char *s; size_t n; } cases[] = {
-		{ "a", 1 }, { "\xc3\xa4", 2 }, { "\xe2\x82\xac", 3 }, { "\xf0\x9f\x90\x8c", 4 }, { "\x80", 0 }, { "\xc0\xaf", 0 }, { "\xc3", 0 },
-		{ "\xe0\x80\xaf", 0 }, { "\xed\xa0\x80", 0 }, { "\xf4\x90\x80\x80", 0 }, { "\xf5\x80\x80\x80", 0 }, { "\xf0\x9f\x90", 0 },
-		{ "\xef\xbf\xbd", 3 }, { "\xff", 0 },
+	static const struct {
+		const char *s;
+		size_t n;
+	} cases[] = {
+		{ "a", 1 },
+		{ "\xc3\xa4", 2 },
+		{ "\xe2\x82\xac", 3 },
+		{ "\xf0\x9f\x90\x8c", 4 },
+		{ "\x80", 0 },
+		{ "\xc0\xaf", 0 },
+		{ "\xc3", 0 },
+		{ "\xe0\x80\xaf", 0 },
+		{ "\xed\xa0\x80", 0 },
+		{ "\xf4\x90\x80\x80", 0 },
+		{ "\xf5\x80\x80\x80", 0 },
+		{ "\xf0\x9f\x90", 0 },
+		{ "\xef\xbf\xbd", 3 },
+		{ "\xff", 0 },
 	};
 
 	(void)state;
@@ -107,8 +122,9 @@ static void test_protobuf(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_utf8), cmocka_unit_test(test_json), cmocka_unit_test(test_csv),
-					    cmocka_unit_test(test_uri_and_plain), cmocka_unit_test(test_protobuf) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_utf8), cmocka_unit_test(test_json),
+					    cmocka_unit_test(test_csv), cmocka_unit_test(test_uri_and_plain),
+					    cmocka_unit_test(test_protobuf) };
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
 	free(written);

@@ -1,4 +1,6 @@
-/* Trees as stacks: time adds up; of variance, what moves together is a frame and what moves apart is scaled; damaged results are refused. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Trees as stacks: time adds up; of variance, what moves together is a frame and what moves apart is scaled; damaged
+ * results are refused. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,8 +25,15 @@ static struct vprof_results *tree(double b, double c)
 	r->n_nodes = 6;
 	r->nodes = calloc(6, sizeof *r->nodes);
 	for (uint32_t i = 0; i < 6; i++)
-		r->nodes[i] = (struct vprof_node){ .kind = i == 2 || i == 5 ? VPROF_NODE_BODY : i ? VPROF_NODE_FUNCTION : VPROF_NODE_INTERVAL,
-						   .parent = i > 2, .mean_ns = means[i], .name = "f", .display = "f", .file = "", .object = "" };
+		r->nodes[i] = (struct vprof_node){ .kind = i == 2 || i == 5 ? VPROF_NODE_BODY :
+							   i		    ? VPROF_NODE_FUNCTION :
+									      VPROF_NODE_INTERVAL,
+						   .parent = i > 2,
+						   .mean_ns = means[i],
+						   .name = "f",
+						   .display = "f",
+						   .file = "",
+						   .object = "" };
 	r->nodes[0].first_child = 1;
 	r->nodes[0].n_children = 2;
 	r->nodes[1].first_child = 3;
@@ -148,7 +157,8 @@ static void test_nothing(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_time), cmocka_unit_test(test_nothing), cmocka_unit_test(test_together), cmocka_unit_test(test_apart),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_time), cmocka_unit_test(test_nothing),
+					    cmocka_unit_test(test_together), cmocka_unit_test(test_apart),
 					    cmocka_unit_test(test_damaged) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

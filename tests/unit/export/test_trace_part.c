@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which part of a trace is taken, and that its slices nest. */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -73,7 +74,8 @@ static size_t n_slices(const struct vprof_trace_part *part)
 		for (size_t i = 0; i < s.v.n; i++) {
 			const struct vprof_slice *x = &s.v.v[i];
 
-			assert_true(part->from <= x->low && x->low <= x->high && x->high <= part->to && x->depth <= s.open.n);
+			assert_true(part->from <= x->low && x->low <= x->high && x->high <= part->to &&
+				    x->depth <= s.open.n);
 			s.open.n = x->depth;
 			if (x->depth) {
 				const struct vprof_slice *outer = &s.v.v[s.open.v[x->depth - 1]];
@@ -102,7 +104,8 @@ static void test_whole(void **state)
 static void test_limit(void **state)
 {
 	for (uint64_t limit = 1000; limit <= 100000; limit *= 10) {
-		struct vprof_trace_part *part = open_part(*state, VPROF_PART_SLICES, (struct vprof_part_options){ .limit = limit });
+		struct vprof_trace_part *part =
+			open_part(*state, VPROF_PART_SLICES, (struct vprof_part_options){ .limit = limit });
 		uint64_t t = 100000 * (SLOWEST + 1);
 		size_t n = n_slices(part);
 
@@ -130,12 +133,16 @@ static const struct vprof_instance *only(const struct vprof_trace_part *part)
 
 static void test_one_interval(void **state)
 {
-	static const struct { const char *which; uint64_t number; } cases[] = {
+	static const struct {
+		const char *which;
+		uint64_t number;
+	} cases[] = {
 		{ "slowest", SLOWEST }, { "median", 1999 }, { "p99", 3960 }, { "7", 3907 }, { "0x17", SLOWEST },
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct vprof_trace_part *part = open_part(*state, VPROF_PART_SLICES, (struct vprof_part_options){ .which = cases[i].which });
+		struct vprof_trace_part *part =
+			open_part(*state, VPROF_PART_SLICES, (struct vprof_part_options){ .which = cases[i].which });
 
 		assert_int_equal(only(part)->begin, 100000 * (cases[i].number + 1));
 		assert_true(part->from < only(part)->begin && part->to > only(part)->end);
@@ -149,7 +156,8 @@ static void test_one_interval(void **state)
 
 static void test_slowest_intervals(void **state)
 {
-	struct vprof_trace_part *part = open_part(*state, VPROF_PART_INTERVALS, (struct vprof_part_options){ .limit = 3 });
+	struct vprof_trace_part *part =
+		open_part(*state, VPROF_PART_INTERVALS, (struct vprof_part_options){ .limit = 3 });
 
 	assert_int_equal(part->instances.n, 3);
 	assert_int_equal(part->instances.v[0], SLOWEST);
@@ -175,8 +183,13 @@ static void test_stretch(void **state)
 static void test_refused(void **state)
 {
 	static const struct vprof_part_options cases[] = {
-		{ .which = "fast" }, { .which = "12x" }, { .which = "100" }, { .which = "99999999999999999999999" }, { .which = "-1" },
-		{ .from_ns = 1e12 }, { .from_ns = 2000, .to_ns = 1000 },
+		{ .which = "fast" },
+		{ .which = "12x" },
+		{ .which = "100" },
+		{ .which = "99999999999999999999999" },
+		{ .which = "-1" },
+		{ .from_ns = 1e12 },
+		{ .from_ns = 2000, .to_ns = 1000 },
 	};
 	const struct made *m = *state;
 
@@ -213,9 +226,13 @@ static int tear_down(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_whole), cmocka_unit_test(test_limit), cmocka_unit_test(test_tiny_limit),
-					    cmocka_unit_test(test_one_interval), cmocka_unit_test(test_slowest_intervals),
-					    cmocka_unit_test(test_stretch), cmocka_unit_test(test_refused) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_whole),
+					    cmocka_unit_test(test_limit),
+					    cmocka_unit_test(test_tiny_limit),
+					    cmocka_unit_test(test_one_interval),
+					    cmocka_unit_test(test_slowest_intervals),
+					    cmocka_unit_test(test_stretch),
+					    cmocka_unit_test(test_refused) };
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

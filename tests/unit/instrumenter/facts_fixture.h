@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A small project in a temporary folder with facts made by SQL: what the tests of plan and splice stand on.
  *
  * Offsets are found in the text, so a test reads as source code: a function's body is what follows "NAME(" up to the
@@ -78,10 +79,13 @@ static inline int fixture_file(struct fixture *fx, const char *name, const char 
 	*slash = '/';
 	if (vprof_file_write(path, text, strlen(text), NULL) || vprof_file_hash(path, hash, NULL))
 		fixture_die("write", path);
-	fixture_sql(fx, "INSERT INTO file(path,hash,size,in_project) VALUES(%Q,%Q,%d,1)", path, hash, (int)strlen(text));
+	fixture_sql(fx, "INSERT INTO file(path,hash,size,in_project) VALUES(%Q,%Q,%d,1)", path, hash,
+		    (int)strlen(text));
 	id = (int)sqlite3_last_insert_rowid(fx->db);
-	fixture_sql(fx, "INSERT INTO tu(path,directory,output,arguments,lang,status,diagnostics)"
-		    " VALUES(%Q,%Q,'%q.o','[\"cc\"]','c','ok','')", path, fx->root, path);
+	fixture_sql(fx,
+		    "INSERT INTO tu(path,directory,output,arguments,lang,status,diagnostics)"
+		    " VALUES(%Q,%Q,'%q.o','[\"cc\"]','c','ok','')",
+		    path, fx->root, path);
 	fixture_sql(fx, "INSERT INTO tu_file VALUES(%d,%d)", (int)sqlite3_last_insert_rowid(fx->db), id);
 	if (id > FIXTURE_FILES)
 		fixture_die("too many files", name);
@@ -129,21 +133,25 @@ static inline int fixture_function(struct fixture *fx, int file, const char *nam
 
 	for (const char *p = text; p < begin; p++)
 		line += *p == '\n';
-	fixture_sql(fx, "INSERT INTO function(file,name,display,usr,line,end_line,body_begin,body_end,lang,is_static,is_tiny,"
-		    "returns,return_kind,params,signature,instrumentable,reason)"
-		    " VALUES(%d,%Q,%Q,'c:@F@%q',%d,%d,%d,%d,%Q,0,%d,%Q,%Q,'[]',%Q,%d,%Q)",
-		    file, name, name, o.usr ? o.usr : name, line, line, (int)(begin - text) + 1, (int)(end - text),
-		    o.lang ? o.lang : "c", o.is_tiny, o.returns ? o.returns : "void",
-		    o.return_kind ? o.return_kind : "void", o.signature ? o.signature : "void (void)",
-		    !o.not_instrumentable, o.reason ? o.reason : "");
+	fixture_sql(
+		fx,
+		"INSERT INTO function(file,name,display,usr,line,end_line,body_begin,body_end,lang,is_static,is_tiny,"
+		"returns,return_kind,params,signature,instrumentable,reason)"
+		" VALUES(%d,%Q,%Q,'c:@F@%q',%d,%d,%d,%d,%Q,0,%d,%Q,%Q,'[]',%Q,%d,%Q)",
+		file, name, name, o.usr ? o.usr : name, line, line, (int)(begin - text) + 1, (int)(end - text),
+		o.lang ? o.lang : "c", o.is_tiny, o.returns ? o.returns : "void",
+		o.return_kind ? o.return_kind : "void", o.signature ? o.signature : "void (void)",
+		!o.not_instrumentable, o.reason ? o.reason : "");
 	id = (int)sqlite3_last_insert_rowid(fx->db);
 	for (const char *p = begin; (p = strstr(p, "return")) && p < end; p++) {
 		const char *semicolon = strchr(p, ';'), *value = p + 6 + strspn(p + 6, " ");
 		int none = value == semicolon;
 
-		fixture_sql(fx, "INSERT INTO exit_site(function,begin,end,expr_begin,expr_end,line,editable) VALUES(%d,%d,%d,%d,%d,%d,%d)", id, (int)(p - text),
-			    (int)(semicolon - text) + 1, none ? -1 : (int)(value - text),
-			    none ? -1 : (int)(semicolon - text), line, p[6] != '/');
+		fixture_sql(
+			fx,
+			"INSERT INTO exit_site(function,begin,end,expr_begin,expr_end,line,editable) VALUES(%d,%d,%d,%d,%d,%d,%d)",
+			id, (int)(p - text), (int)(semicolon - text) + 1, none ? -1 : (int)(value - text),
+			none ? -1 : (int)(semicolon - text), line, p[6] != '/');
 	}
 	return id;
 }
@@ -160,9 +168,10 @@ static inline int fixture_call(struct fixture *fx, int file, int caller, const c
 	if (!p)
 		fixture_die("no call of", callee);
 	end = fixture_matching(p + strlen(head) - 1, '(', ')') + 1;
-	fixture_sql(fx, "INSERT INTO call(caller,file,begin,end,line,col,callee,callee_usr,kind,signature,wrappable,reason,"
-		    "in_loop,args) VALUES(%d,%d,%d,%d,1,1,%Q,'%q%q',%Q,%Q,%d,'',0,'[]')", caller, file, (int)(p - text),
-		    (int)(end - text), callee, strcmp(kind, "pointer") ? "c:@F@" : "",
+	fixture_sql(fx,
+		    "INSERT INTO call(caller,file,begin,end,line,col,callee,callee_usr,kind,signature,wrappable,reason,"
+		    "in_loop,args) VALUES(%d,%d,%d,%d,1,1,%Q,'%q%q',%Q,%Q,%d,'',0,'[]')",
+		    caller, file, (int)(p - text), (int)(end - text), callee, strcmp(kind, "pointer") ? "c:@F@" : "",
 		    strcmp(kind, "pointer") ? callee : "", kind, signature, wrappable);
 	return (int)sqlite3_last_insert_rowid(fx->db);
 }
@@ -170,8 +179,8 @@ static inline int fixture_call(struct fixture *fx, int file, int caller, const c
 static inline void fixture_address(struct fixture *fx, int file, const char *function, const char *signature,
 				   const char *how, const char *target, int caller)
 {
-	fixture_sql(fx, "INSERT INTO address VALUES('c:@F@%q',%Q,%Q,%Q,%Q,0,%d,1,%d)", function, function, signature, how,
-		    target, file, caller);
+	fixture_sql(fx, "INSERT INTO address VALUES('c:@F@%q',%Q,%Q,%Q,%Q,0,%d,1,%d)", function, function, signature,
+		    how, target, file, caller);
 }
 
 static inline void fixture_open(struct fixture *fx)

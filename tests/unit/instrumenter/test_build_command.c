@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Compiler command lines taken apart, shell words, and what is shown of a build's output. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,8 +22,8 @@ static void parse(struct vprof_command *c, const char *text)
 	vprof_words_free(words);
 }
 
-static void check(const char *text, enum vprof_compile_step step, const char *output, const char *source, size_t n_sources,
-		  size_t n_inputs)
+static void check(const char *text, enum vprof_compile_step step, const char *output, const char *source,
+		  size_t n_sources, size_t n_inputs)
 {
 	struct vprof_command c;
 
@@ -45,8 +46,8 @@ static void commands(void **state)
 
 	(void)state;
 	check("gcc -c -o a.o a.c", VPROF_STEP_COMPILE, "a.o", "a.c", 1, 0);
-	check("ccache distcc g++-12 -I inc.c -D x.c -oa.o -include y.c -MF d.c a.cc -c", VPROF_STEP_COMPILE, "a.o", "a.cc",
-	      1, 0);
+	check("ccache distcc g++-12 -I inc.c -D x.c -oa.o -include y.c -MF d.c a.cc -c", VPROF_STEP_COMPILE, "a.o",
+	      "a.cc", 1, 0);
 	check("cc a.c b.c c.o libd.a -lm -o prog", VPROF_STEP_LINK, "prog", "a.c", 2, 2);
 	check("clang --output=x -c -x c file.inc -x none t.s", VPROF_STEP_COMPILE, "x", "file.inc", 1, 1);
 	check("gcc -x assembler-with-cpp -c a.c", VPROF_STEP_COMPILE, NULL, NULL, 0, 1);
@@ -60,9 +61,12 @@ static void commands(void **state)
 
 static void compilers(void **state)
 {
-	static const char *const yes[] = { "gcc", "/usr/bin/cc", "g++", "clang-19", "x86_64-linux-gnu-gcc-12", "c++", "c99",
-					   "arm-none-eabi-g++", "gcc-12.2", "clang++" };
-	static const char *const no[] = { "ld", "gcc-ar", "gcc-ranlib-12", "cc1", "collect2", "sh", "ccache", "", "-", "12" };
+	static const char *const yes[] = {
+		"gcc", "/usr/bin/cc",	    "g++",	"clang-19", "x86_64-linux-gnu-gcc-12", "c++",
+		"c99", "arm-none-eabi-g++", "gcc-12.2", "clang++"
+	};
+	static const char *const no[] = { "ld", "gcc-ar", "gcc-ranlib-12", "cc1", "collect2", "sh", "ccache", "",
+					  "-",	"12" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
@@ -97,7 +101,8 @@ static void excerpt(void **state)
 	struct vprof_text out = VPROF_TEXT_INIT;
 
 	(void)state;
-	vprof_build_excerpt(&out, "cc a.c\n/s/a.c: In function 'f':\n/s/a.c:1: error: no\nnext\nlast\n", 3, "/s/", "/root/");
+	vprof_build_excerpt(&out, "cc a.c\n/s/a.c: In function 'f':\n/s/a.c:1: error: no\nnext\nlast\n", 3, "/s/",
+			    "/root/");
 	assert_string_equal(out.s, "  /root/a.c: In function 'f':\n  /root/a.c:1: error: no\n  next\n");
 	vprof_text_clear(&out);
 	vprof_build_excerpt(&out, "one\ntwo\nthree\n", 2, NULL, NULL);
@@ -110,8 +115,8 @@ static void excerpt(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(commands), cmocka_unit_test(compilers), cmocka_unit_test(words),
-					    cmocka_unit_test(excerpt) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(commands), cmocka_unit_test(compilers),
+					    cmocka_unit_test(words), cmocka_unit_test(excerpt) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which probes a plan holds, and when their gates open. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +46,8 @@ static int set_up(void **state)
 	fixture_function(fx, f, "macro_made",
 			 (struct fixture_function){ .not_instrumentable = 1, .reason = "body-in-macro" });
 	fixture_function(fx, f, "through", (struct fixture_function){ 0 });
-	fixture_function(fx, f, "compare", (struct fixture_function){ .signature = "int (const void *, const void *)" });
+	fixture_function(fx, f, "compare",
+			 (struct fixture_function){ .signature = "int (const void *, const void *)" });
 	fixture_function(fx, f, "sorter", (struct fixture_function){ 0 });
 	fixture_call(fx, f, SERVE, "serve", "tiny", "direct", "", 1);
 	fixture_call(fx, f, SERVE, "serve", "work", "direct", "", 1);
@@ -248,7 +250,8 @@ static void twins_share_one_probe(void **state)
 	fixture_release(&fx);
 }
 
-/* list.h is read by f.cc and g.cc, which call head(); find() is virtual, tail() is called in no way that can carry a probe. */
+/* list.h is read by f.cc and g.cc, which call head(); find() is virtual, tail() is called in no way that can carry a
+ * probe. */
 static void functions_of_headers_are_measured_at_their_calls(void **state)
 {
 	struct fixture_function cxx = { .lang = "c++" };
@@ -296,7 +299,8 @@ static void functions_of_headers_are_measured_at_their_calls(void **state)
 	fixture_release(&fx);
 }
 
-/* A library may call what it was given the address of, and templates call operators: none of these calls is in the facts. */
+/* A library may call what it was given the address of, and templates call operators: none of these calls is in the
+ * facts. */
 static void what_is_called_out_of_sight_is_measured_in_its_body(void **state)
 {
 	struct fixture_function cxx = { .lang = "c++" };
@@ -309,7 +313,8 @@ static void what_is_called_out_of_sight_is_measured_in_its_body(void **state)
 
 	(void)state;
 	fixture_init(&fx);
-	list = fixture_file(&fx, "list.h", "int head() { wait(); }\nint given() { wait(); }\nint operator<() { wait(); }\n");
+	list = fixture_file(&fx, "list.h",
+			    "int head() { wait(); }\nint given() { wait(); }\nint operator<() { wait(); }\n");
 	f = fixture_file(&fx, "f.cc", "void f() { head(); given(); operator<(); }\n");
 	g = fixture_file(&fx, "g.cc", "void set_up() { keep(given); }\n");
 	fixture_sql(&fx, "INSERT INTO tu_file VALUES(%d,%d),(%d,%d)", f, list, g, list);

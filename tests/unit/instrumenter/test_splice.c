@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The instrumented text of single functions, and the shadow tree. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -76,7 +77,7 @@ static void function_and_site_probes(void **state)
 	text = text_of(&fx, &d, NULL, "a.c", &err);
 	/* Around outer(...) a probe would count inner's time as outer's. */
 	assert_string_equal(text, "void g(void) {}\nint f(int x)\n{ VP_ROOT(258, 0xffffffffffffffffUL, 2)\n\treturn "
-			    "outer((__extension__({ VP_SITE(8388610, 0x4UL, 1) inner(x); })));\n}\n");
+				  "outer((__extension__({ VP_SITE(8388610, 0x4UL, 1) inner(x); })));\n}\n");
 	free(text);
 	fixture_release(&fx);
 }
@@ -113,7 +114,10 @@ static void hooks_at_exit_with_entry_values(void **state)
 static void returned_value_in_c(void **state)
 {
 	struct vprof_hook hooks[] = {
-		{ .kind = VPROF_HOOK_END, .value.text = "c->id", .name = "request", .at_exit = 1,
+		{ .kind = VPROF_HOOK_END,
+		  .value.text = "c->id",
+		  .name = "request",
+		  .at_exit = 1,
 		  .condition.text = "$return == C_OK" },
 		{ .kind = VPROF_HOOK_DEQUEUE, .value.text = "$return", .at_exit = 1 },
 	};
@@ -139,8 +143,9 @@ static void exit_of_void_functions(void **state)
 
 static void exit_in_cxx(void **state)
 {
-	struct vprof_hook hook = { .kind = VPROF_HOOK_END, .value.text = "c", .name = "r", .at_exit = 1,
-				   .condition.text = "done<1, 2>(c)" };
+	struct vprof_hook hook = {
+		.kind = VPROF_HOOK_END, .value.text = "c", .name = "r", .at_exit = 1, .condition.text = "done<1, 2>(c)"
+	};
 
 	(void)state;
 	check_hooks("void f(char *c) { return; }", (struct fixture_function){ .lang = "c++" }, &hook, 1,
@@ -150,11 +155,16 @@ static void exit_in_cxx(void **state)
 
 static void impossible_annotations_are_explained(void **state)
 {
-	struct vprof_hook hook = { .kind = VPROF_HOOK_DEQUEUE, .value = { "$return", { 12, "queues[0].item" } },
+	struct vprof_hook hook = { .kind = VPROF_HOOK_DEQUEUE,
+				   .value = { "$return", { 12, "queues[0].item" } },
 				   .function_place = { 11, "queues[0].dequeue" } };
-	struct vprof_hook unknown = { .kind = VPROF_HOOK_BEGIN, .function = "ff", .name = "r", .value.text = "c",
+	struct vprof_hook unknown = { .kind = VPROF_HOOK_BEGIN,
+				      .function = "ff",
+				      .name = "r",
+				      .value.text = "c",
 				      .function_place = { 11, "queues[0].dequeue" } };
-	struct vprof_hook acquire = { .kind = VPROF_HOOK_ACQUIRE, .value.text = "l",
+	struct vprof_hook acquire = { .kind = VPROF_HOOK_ACQUIRE,
+				      .value.text = "l",
 				      .condition = { "x", { 9, "sync[0].if" } } };
 
 	(void)state;
@@ -162,12 +172,13 @@ static void impossible_annotations_are_explained(void **state)
 		    "vprof.json:12: queues[0].item: $return is used, but f returns nothing");
 	check_hooks("int f(char *c) { return/**/1; }", returns_int, &hook, 1, "a.c:1 returns from inside a macro");
 	check_hooks("S f(char *c) { return 1; }",
-		    (struct fixture_function){ .lang = "c++", .returns = "__auto_type", .return_kind = "record" }, &hook, 1,
-		    "which has no name to look at it by");
-	check_hooks("S f(char *c) { return 1; }",
-		    (struct fixture_function){ .lang = "c++", .returns = "S", .return_kind = "record" }, &hook, 1,
-		    "S f(char *c) { return  ([&]() -> S { S vp_return_ = (1); { VP_DO_DEQUEUE((vp_return_)); } return vp_return_; "
-		    "}()); }");
+		    (struct fixture_function){ .lang = "c++", .returns = "__auto_type", .return_kind = "record" },
+		    &hook, 1, "which has no name to look at it by");
+	check_hooks(
+		"S f(char *c) { return 1; }",
+		(struct fixture_function){ .lang = "c++", .returns = "S", .return_kind = "record" }, &hook, 1,
+		"S f(char *c) { return  ([&]() -> S { S vp_return_ = (1); { VP_DO_DEQUEUE((vp_return_)); } return vp_return_; "
+		"}()); }");
 	check_hooks("int f(char *c) { return 1; }",
 		    (struct fixture_function){ .not_instrumentable = 1, .reason = "naked" }, &hook, 1,
 		    "vprof.json:11: queues[0].dequeue: f (");
@@ -189,7 +200,8 @@ static int is_regular(const char *path)
 	return !lstat(path, &st) && S_ISREG(st.st_mode);
 }
 
-static int needs_shadow(const struct vprof_facts *facts, const char *shadow, const struct vprof_facts_tu *tu, char fingerprint[17])
+static int needs_shadow(const struct vprof_facts *facts, const char *shadow, const struct vprof_facts_tu *tu,
+			char fingerprint[17])
 {
 	struct vprof_edited edited = { 0 };
 	int needed;
@@ -382,8 +394,10 @@ static void header_functions_concern_their_callers(void **state)
 		b = fixture_file(&fx, "b.c", "void g(void) { h(); grab(); }\nvoid h(void) { }\n");
 		c = fixture_file(&fx, "c.c", "void k(void) { }\n");
 		fixture_function(&fx, header, "grab", (struct fixture_function){ 0 });
-		fixture_call(&fx, a, fixture_function(&fx, a, "f", (struct fixture_function){ 0 }), "f", "grab", "direct", "", 1);
-		fixture_call(&fx, b, fixture_function(&fx, b, "g", (struct fixture_function){ 0 }), "g", "grab", "direct", "", 1);
+		fixture_call(&fx, a, fixture_function(&fx, a, "f", (struct fixture_function){ 0 }), "f", "grab",
+			     "direct", "", 1);
+		fixture_call(&fx, b, fixture_function(&fx, b, "g", (struct fixture_function){ 0 }), "g", "grab",
+			     "direct", "", 1);
 		fixture_function(&fx, b, "h", (struct fixture_function){ 0 });
 		fixture_function(&fx, c, "k", (struct fixture_function){ 0 });
 		for (int tu = a; tu <= c; tu++)

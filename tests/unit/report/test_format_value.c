@@ -71,7 +71,8 @@ static void nothing_steers_the_terminal(void **state)
 	struct vprof_text t = VPROF_TEXT_INIT;
 
 	(void)state;
-	vprof_format_clean(&t, "a\033[31mb\nc\x7f\xc2\x9b" "d\xff\xc0\xaf\xed\xa0\x80\xe2\x82");
+	vprof_format_clean(&t, "a\033[31mb\nc\x7f\xc2\x9b"
+			       "d\xff\xc0\xaf\xed\xa0\x80\xe2\x82");
 	assert_string_equal(t.s, "a?[31mb?c??d????????");
 	vprof_text_release(&t);
 }
@@ -95,8 +96,11 @@ static void wraps_at_blanks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(durations_keep_three_digits), cmocka_unit_test(percents), cmocka_unit_test(counts),
-		cmocka_unit_test(cuts_fall_between_code_points), cmocka_unit_test(nothing_steers_the_terminal),
+		cmocka_unit_test(durations_keep_three_digits),
+		cmocka_unit_test(percents),
+		cmocka_unit_test(counts),
+		cmocka_unit_test(cuts_fall_between_code_points),
+		cmocka_unit_test(nothing_steers_the_terminal),
 		cmocka_unit_test(wraps_at_blanks),
 	};
 

@@ -28,19 +28,37 @@ struct fixture {
 
 static struct vprof_node node(enum vprof_node_kind kind, uint32_t parent, uint32_t depth, const char *name)
 {
-	return (struct vprof_node){ .kind = kind, .parent = parent, .depth = depth, .name = name, .display = name,
+	return (struct vprof_node){ .kind = kind,
+				    .parent = parent,
+				    .depth = depth,
+				    .name = name,
+				    .display = name,
 				    .file = kind == VPROF_NODE_FUNCTION || kind == VPROF_NODE_SITE ? "src/aof.c" : "",
-				    .line = 1123, .object = kind == VPROF_NODE_WAIT ? "0x55d0" : "" };
+				    .line = 1123,
+				    .object = kind == VPROF_NODE_WAIT ? "0x55d0" : "" };
 }
 
 static struct vprof_factor factor(struct fixture *f, size_t i, enum vprof_node_kind kind, uint32_t at, const char *name,
 				  double share)
 {
 	f->at[i][0] = at;
-	return (struct vprof_factor){ .kind = VPROF_FACTOR_VARIANCE, .node_kind = kind, .key = name, .name = name,
-				      .name_a = name, .share = share, .share_low = share - 0.05, .share_high = share + 0.04,
-				      .mean_ns = 1.21e6, .sd_ns = 2.58e6, .nodes = f->at[i], .n_nodes = 1, .verdict = "",
-				      .place_kept = 1, .between_share = NAN, .work_share = NAN, .share_unprobed = NAN };
+	return (struct vprof_factor){ .kind = VPROF_FACTOR_VARIANCE,
+				      .node_kind = kind,
+				      .key = name,
+				      .name = name,
+				      .name_a = name,
+				      .share = share,
+				      .share_low = share - 0.05,
+				      .share_high = share + 0.04,
+				      .mean_ns = 1.21e6,
+				      .sd_ns = 2.58e6,
+				      .nodes = f->at[i],
+				      .n_nodes = 1,
+				      .verdict = "",
+				      .place_kept = 1,
+				      .between_share = NAN,
+				      .work_share = NAN,
+				      .share_unprobed = NAN };
 }
 
 static void make(struct fixture *f)
@@ -74,14 +92,43 @@ static void make(struct fixture *f)
 	f->warnings[0] = strdup("the trace ends before the program did, so the last intervals are missing; raise the "
 				"limit or run for a shorter time");
 	f->r = (struct vprof_results){
-		.interval = "request", .run = "0007", .n_complete = 41190, .n_cut = 23, .n_records = 1234567,
-		.n_waits = 100, .n_waits_matched = 99, .n_waits_unmatched = 1, .mean_ns = 1.92e6, .sd_ns = 3.07e6,
-		.p50_ns = 1.1e6, .p99_ns = 14.8e6, .max_ns = 61.3e6, .between_types = 0.08, .queued_share = 0.02,
-		.blocked_share = 0.38, .running_share = 0.6, .baseline_mean_ns = 1.91e6, .baseline_low = 1.9e6,
-		.baseline_high = 1.93e6, .mean_low = 1.9e6, .mean_high = 1.95e6, .record_ns = 18, .probe_ns = 1.3e3, .threshold = 0.02, .k = 3,
-		.nodes = f->nodes, .n_nodes = N_NODES, .covariances = f->covariances, .n_covariances = 1,
-		.factors = f->factors, .n_factors = 5, .n_selected = 3, .types = f->types, .n_types = 2,
-		.warnings = f->warnings, .n_warnings = 1,
+		.interval = "request",
+		.run = "0007",
+		.n_complete = 41190,
+		.n_cut = 23,
+		.n_records = 1234567,
+		.n_waits = 100,
+		.n_waits_matched = 99,
+		.n_waits_unmatched = 1,
+		.mean_ns = 1.92e6,
+		.sd_ns = 3.07e6,
+		.p50_ns = 1.1e6,
+		.p99_ns = 14.8e6,
+		.max_ns = 61.3e6,
+		.between_types = 0.08,
+		.queued_share = 0.02,
+		.blocked_share = 0.38,
+		.running_share = 0.6,
+		.baseline_mean_ns = 1.91e6,
+		.baseline_low = 1.9e6,
+		.baseline_high = 1.93e6,
+		.mean_low = 1.9e6,
+		.mean_high = 1.95e6,
+		.record_ns = 18,
+		.probe_ns = 1.3e3,
+		.threshold = 0.02,
+		.k = 3,
+		.nodes = f->nodes,
+		.n_nodes = N_NODES,
+		.covariances = f->covariances,
+		.n_covariances = 1,
+		.factors = f->factors,
+		.n_factors = 5,
+		.n_selected = 3,
+		.types = f->types,
+		.n_types = 2,
+		.warnings = f->warnings,
+		.n_warnings = 1,
 	};
 }
 
@@ -382,8 +429,10 @@ static void views_keep_their_form(void **state)
 	for (size_t k = 0; k < sizeof odd / sizeof *odd; k++) {
 		double x = odd[k];
 
-		contributions[0] = (struct vprof_contribution){ 1, "a_function_with_a_very_long_name_indeed_longer_than_any_column_is",
-								1.9e6, x, x, x, x, x, x, x };
+		contributions[0] = (struct vprof_contribution){
+			1, "a_function_with_a_very_long_name_indeed_longer_than_any_column_is", 1.9e6, x, x, x, x, x, x,
+			x
+		};
 		contributions[1] = (struct vprof_contribution){ 0, "body\nof\x01it", x, x, x, x, x, x, x, x };
 		work = (struct vprof_work){ "rows", x, x, x, x, x, x, x };
 		f.r.contributions = contributions;
@@ -391,7 +440,8 @@ static void views_keep_their_form(void **state)
 		f.r.work = &work;
 		f.r.n_work = k % 2;
 		f.r.work_share = f.r.work_low = f.r.work_high = f.r.between_low = f.r.between_high = x;
-		f.r.tail_ns = f.r.rest_ns = f.r.tail_from_ns = f.r.record_ns = f.r.probe_ns = f.r.mean_low = f.r.mean_high = x;
+		f.r.tail_ns = f.r.rest_ns = f.r.tail_from_ns = f.r.record_ns = f.r.probe_ns = f.r.mean_low =
+			f.r.mean_high = x;
 		f.r.n_tail = k == 1 ? 3 : 400;
 		for (int view = 0; view < VPROF_VIEW_COUNT; view++)
 			for (int width = 80; width <= 120; width += 20) {
@@ -399,7 +449,8 @@ static void views_keep_their_form(void **state)
 				struct vprof_text t = VPROF_TEXT_INIT;
 				struct vprof_error err = { "" };
 
-				assert_int_equal(vprof_report_view(&f.r, (enum vprof_view)view, &o, &t, &err), VPROF_OK);
+				assert_int_equal(vprof_report_view(&f.r, (enum vprof_view)view, &o, &t, &err),
+						 VPROF_OK);
 				if (k < 3)
 					assert_width(t.s, (size_t)width);
 				assert_has(t.s, "coverage");
@@ -437,11 +488,17 @@ static void views_say_what_is_lacking(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(says_everything), cmocka_unit_test(shows_the_heaviest_place), cmocka_unit_test(preempted_is_told_or_unknown), cmocka_unit_test(colour_changes_no_letter),
+		cmocka_unit_test(says_everything),
+		cmocka_unit_test(shows_the_heaviest_place),
+		cmocka_unit_test(preempted_is_told_or_unknown),
+		cmocka_unit_test(colour_changes_no_letter),
 		cmocka_unit_test(long_and_hostile_names_keep_the_width),
-		cmocka_unit_test(chosen_ones_are_shown_beyond_the_top), cmocka_unit_test(inconclusive_says_why_first),
-		cmocka_unit_test(views_keep_their_form), cmocka_unit_test(views_say_what_is_lacking),
-		cmocka_unit_test(a_cost_beyond_the_noise_is_told), cmocka_unit_test(long_paths_lose_their_middle),
+		cmocka_unit_test(chosen_ones_are_shown_beyond_the_top),
+		cmocka_unit_test(inconclusive_says_why_first),
+		cmocka_unit_test(views_keep_their_form),
+		cmocka_unit_test(views_say_what_is_lacking),
+		cmocka_unit_test(a_cost_beyond_the_noise_is_told),
+		cmocka_unit_test(long_paths_lose_their_middle),
 		cmocka_unit_test(refuses_results_that_point_nowhere),
 	};
 

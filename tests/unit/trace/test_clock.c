@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The clock: chosen kind works, its rate agrees with CLOCK_MONOTONIC, ticks never go back. */
 #include <math.h>
 #include <setjmp.h>
@@ -11,7 +12,7 @@
 
 static void rate_agrees_with_monotonic(void **state)
 {
-	const struct timespec pause = {0, 150000000};
+	const struct timespec pause = { 0, 150000000 };
 	struct vprof_clock c;
 	double first, ns;
 
@@ -69,8 +70,10 @@ static void ticks_never_go_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rate_agrees_with_monotonic), cmocka_unit_test(short_runs_keep_the_first_rate),
-		cmocka_unit_test(monotonic_ticks_are_ns), cmocka_unit_test(ticks_never_go_back),
+		cmocka_unit_test(rate_agrees_with_monotonic),
+		cmocka_unit_test(short_runs_keep_the_first_rate),
+		cmocka_unit_test(monotonic_ticks_are_ns),
+		cmocka_unit_test(ticks_never_go_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The collector against writers that behave, die, fill the ring, fill the disk and scribble. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -34,9 +35,11 @@ static enum vprof_compress_wish compress;
 
 static struct vp_shm *start(uint64_t ring_bytes, uint64_t max_trace_bytes)
 {
-	struct vprof_collector_options o = {.trace_dir = folder, .memory_bytes = ring_bytes, .max_trace_bytes = max_trace_bytes,
-					    .compress = compress};
-	struct vprof_error err = {""};
+	struct vprof_collector_options o = { .trace_dir = folder,
+					     .memory_bytes = ring_bytes,
+					     .max_trace_bytes = max_trace_bytes,
+					     .compress = compress };
+	struct vprof_error err = { "" };
 
 	if (vprof_collector_open(&collector, &o, &err))
 		fail_msg("%s", err.message);
@@ -45,7 +48,7 @@ static struct vp_shm *start(uint64_t ring_bytes, uint64_t max_trace_bytes)
 
 static struct vprof_trace *finish(struct vp_shm *shm, struct vprof_collector_stats *stats)
 {
-	struct vprof_error err = {""};
+	struct vprof_error err = { "" };
 	struct vprof_trace *t;
 	char path[64];
 
@@ -176,7 +179,9 @@ static void killed_writers_lose_nothing(void **state)
 
 			writer_init(&w, shm, 1 + round, 0);
 			for (uint64_t i = 0; w.n_dropped == 0; i++) {
-				struct vp_unit u[3] = {{1 + i, VP_W(VP_KIND_WAIT, VP_WAIT_MUTEX)}, {i, i}, {i + 1, i}};
+				struct vp_unit u[3] = { { 1 + i, VP_W(VP_KIND_WAIT, VP_WAIT_MUTEX) },
+							{ i, i },
+							{ i + 1, i } };
 
 				atomic_store(&counts[round].begun, i + 1);
 				writer_record(&w, u, 3);
@@ -230,7 +235,7 @@ static void killed_writers_lose_nothing(void **state)
 static void last_record_may_end_in_zeros(void **state)
 {
 	struct vp_shm *shm = start(1 << 20, 0);
-	struct vp_unit u[2] = {{5, VP_W(VP_KIND_TYPE, 0)}, {0, 0}}; /* the number 0 as type */
+	struct vp_unit u[2] = { { 5, VP_W(VP_KIND_TYPE, 0) }, { 0, 0 } }; /* the number 0 as type */
 	struct vprof_trace_cursor c;
 	struct vprof_trace *t;
 	struct writer w;
@@ -369,8 +374,8 @@ static void dead_collectors_files_are_removed(void **state)
 
 static void unwritable_folder_is_an_error(void **state)
 {
-	struct vprof_collector_options o = {.trace_dir = "/proc/none/here"};
-	struct vprof_error err = {""};
+	struct vprof_collector_options o = { .trace_dir = "/proc/none/here" };
+	struct vprof_error err = { "" };
 
 	(void)state;
 	assert_int_not_equal(vprof_collector_open(&collector, &o, &err), 0);
@@ -398,7 +403,7 @@ static int tear_down(void **state)
 static void check_damaged(uint64_t n_all, int is_cut)
 {
 	char *path = vprof_path_join(folder, "records.vpt");
-	struct vprof_error err = {""};
+	struct vprof_error err = { "" };
 	struct vprof_trace *t;
 	struct stat st;
 	uint64_t n;
@@ -546,11 +551,12 @@ static void small_disk_begins_compression(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(threads_written_in_order), TEST(full_ring_drops_and_counts), TEST(killed_writers_lose_nothing),
-		TEST(last_record_may_end_in_zeros), TEST(full_disk_counts_and_goes_on),
-		TEST(largest_trace_counts_and_goes_on), TEST(scribbled_headers_do_no_harm),
-		TEST(dead_collectors_files_are_removed), TEST(unwritable_folder_is_an_error),
-		TEST(chunks_are_compressed), TEST(slow_disk_begins_compression), TEST(small_disk_begins_compression),
+		TEST(threads_written_in_order),	     TEST(full_ring_drops_and_counts),
+		TEST(killed_writers_lose_nothing),   TEST(last_record_may_end_in_zeros),
+		TEST(full_disk_counts_and_goes_on),  TEST(largest_trace_counts_and_goes_on),
+		TEST(scribbled_headers_do_no_harm),  TEST(dead_collectors_files_are_removed),
+		TEST(unwritable_folder_is_an_error), TEST(chunks_are_compressed),
+		TEST(slow_disk_begins_compression),  TEST(small_disk_begins_compression),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

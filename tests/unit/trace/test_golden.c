@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Traces of every version of the format (golden/VERSION/) stay readable, record by record. They are a run's of the epoll example,
- * cut to a few records of each chunk; that of version 2 holds the same, partly compressed. Never changed, only added to. */
+/* Traces of every version of the format (golden/VERSION/) stay readable, record by record. They are a run's of the
+ * epoll example, cut to a few records of each chunk; that of version 2 holds the same, partly compressed. Never
+ * changed, only added to. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,8 +66,10 @@ static struct summary summarise(const char *dir, uint32_t version)
 
 static void test_versions(void **state)
 {
-	const struct { const char *dir; uint32_t version; } golden[] = { { "golden/1", VP_FORMAT_VERSION },
-									 { "golden/2", VP_FORMAT_COMPRESSED } };
+	const struct {
+		const char *dir;
+		uint32_t version;
+	} golden[] = { { "golden/1", VP_FORMAT_VERSION }, { "golden/2", VP_FORMAT_COMPRESSED } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof golden / sizeof *golden; i++) {

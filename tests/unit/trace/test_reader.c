@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The reader against small hand-made files: order, grouping, cuts at every length, damage of every kind. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,9 +22,17 @@ static char *folder;
 static void add_header(struct image *im, uint64_t n_chunks)
 {
 	struct vp_file_header h = {
-		.magic = VP_FILE_MAGIC, .version = VP_FORMAT_VERSION, .clock = VP_CLOCK_MONOTONIC, .ns_per_tick = 1,
-		.start_ticks = 1000, .start_ns = 1000, .end_ticks = 99999, .end_ns = 99999, .n_dropped = 7,
-		.n_chunks = n_chunks, .host = "box",
+		.magic = VP_FILE_MAGIC,
+		.version = VP_FORMAT_VERSION,
+		.clock = VP_CLOCK_MONOTONIC,
+		.ns_per_tick = 1,
+		.start_ticks = 1000,
+		.start_ns = 1000,
+		.end_ticks = 99999,
+		.end_ns = 99999,
+		.n_dropped = 7,
+		.n_chunks = n_chunks,
+		.host = "box",
 	};
 
 	memcpy(im->bytes, &h, sizeof h);
@@ -34,8 +43,14 @@ static void add_chunk(struct image *im, uint32_t thread, uint32_t process, uint3
 		      uint32_t n)
 {
 	struct vp_chunk_header h = {
-		.magic = VP_CHUNK_MAGIC, .n_bytes = n * VP_UNIT_BYTES, .pid = 100 + process, .tid = 200 + thread,
-		.thread_seq = thread, .chunk_seq = seq, .process_seq = process, .parent_seq = process - 1,
+		.magic = VP_CHUNK_MAGIC,
+		.n_bytes = n * VP_UNIT_BYTES,
+		.pid = 100 + process,
+		.tid = 200 + thread,
+		.thread_seq = thread,
+		.chunk_seq = seq,
+		.process_seq = process,
+		.parent_seq = process - 1,
 	};
 
 	memcpy(im->bytes + im->n, &h, sizeof h);
@@ -46,10 +61,13 @@ static void add_chunk(struct image *im, uint32_t thread, uint32_t process, uint3
 /* Three threads of two processes; thread 1's chunks out of order; 1, 2 and 3 units a record. */
 static void make_image(struct image *im)
 {
-	const struct vp_unit a[] = {{1100, VP_W(VP_CODE_FUNCTION + 1, 5)}, {1200, VP_W(VP_KIND_BEGIN, 0)}, {42, 77}};
-	const struct vp_unit b[] = {{1300, VP_W(VP_KIND_WAIT, VP_WAIT_MUTEX)}, {0xdead, 1}, {1400, 0},
-				    {1500, VP_W(VP_KIND_EXIT, 0)}};
-	const struct vp_unit c[] = {{1250, VP_W(VP_CODE_SITE + 9, 3)}};
+	const struct vp_unit a[] = { { 1100, VP_W(VP_CODE_FUNCTION + 1, 5) },
+				     { 1200, VP_W(VP_KIND_BEGIN, 0) },
+				     { 42, 77 } };
+	const struct vp_unit b[] = {
+		{ 1300, VP_W(VP_KIND_WAIT, VP_WAIT_MUTEX) }, { 0xdead, 1 }, { 1400, 0 }, { 1500, VP_W(VP_KIND_EXIT, 0) }
+	};
+	const struct vp_unit c[] = { { 1250, VP_W(VP_CODE_SITE + 9, 3) } };
 
 	add_header(im, 4);
 	add_chunk(im, 1, 1, 1, b, 4);
@@ -129,10 +147,16 @@ static void threads_and_order(void **state)
 static void unwritten_and_cut_records_are_skipped(void **state)
 {
 	const struct vp_unit units[] = {
-		{0, 0}, {1100, VP_W(VP_CODE_FUNCTION + 1, 5)},
-		{0, VP_W(VP_KIND_WAIT, 1)}, {55, VP_W(VP_CODE_FUNCTION + 2, 1)}, {66, VP_W(VP_CODE_FUNCTION + 2, 1)},
-		{0, 0}, {1200, VP_W(VP_CODE_FUNCTION + 3, 5)}, {0, 0},
-		{0, VP_W(VP_KIND_WAIT, 1)}, {77, 88}, /* killed here: the third unit was never written */
+		{ 0, 0 },
+		{ 1100, VP_W(VP_CODE_FUNCTION + 1, 5) },
+		{ 0, VP_W(VP_KIND_WAIT, 1) },
+		{ 55, VP_W(VP_CODE_FUNCTION + 2, 1) },
+		{ 66, VP_W(VP_CODE_FUNCTION + 2, 1) },
+		{ 0, 0 },
+		{ 1200, VP_W(VP_CODE_FUNCTION + 3, 5) },
+		{ 0, 0 },
+		{ 0, VP_W(VP_KIND_WAIT, 1) },
+		{ 77, 88 }, /* killed here: the third unit was never written */
 	};
 	struct vprof_trace *t;
 	struct image im;
@@ -149,10 +173,13 @@ static void unwritten_and_cut_records_are_skipped(void **state)
 
 static void unknown_records_end_their_chunk(void **state)
 {
-	const struct vp_unit bad[] = {{1100, VP_W(VP_CODE_FUNCTION + 1, 5)}, {1200, VP_W(0xf0, 0)},
-				      {1300, VP_W(VP_CODE_FUNCTION + 1, 5)}};
-	const struct vp_unit beyond[] = {{1400, VP_W(VP_CODE_FUNCTION + 1, 5)}, {1500, VP_W(VP_KIND_STRING, 40)}, {1, 1}};
-	const struct vp_unit good[] = {{1600, VP_W(VP_CODE_FUNCTION + 1, 5)}};
+	const struct vp_unit bad[] = { { 1100, VP_W(VP_CODE_FUNCTION + 1, 5) },
+				       { 1200, VP_W(0xf0, 0) },
+				       { 1300, VP_W(VP_CODE_FUNCTION + 1, 5) } };
+	const struct vp_unit beyond[] = { { 1400, VP_W(VP_CODE_FUNCTION + 1, 5) },
+					  { 1500, VP_W(VP_KIND_STRING, 40) },
+					  { 1, 1 } };
+	const struct vp_unit good[] = { { 1600, VP_W(VP_CODE_FUNCTION + 1, 5) } };
 	struct vprof_trace *t;
 	struct image im;
 	uint64_t sum = 0;
@@ -177,7 +204,7 @@ static void cut_at_every_length(void **state)
 	(void)state;
 	make_image(&whole);
 	for (size_t n = 0; n <= whole.n; n++) {
-		struct vprof_error err = {""};
+		struct vprof_error err = { "" };
 		struct vprof_trace *t;
 		uint64_t sum = 0;
 		size_t found;
@@ -203,7 +230,7 @@ static void cut_at_every_length(void **state)
 
 static void expect_refused(const struct image *im, const char *part)
 {
-	struct vprof_error err = {""};
+	struct vprof_error err = { "" };
 	struct vprof_trace *t;
 
 	assert_int_equal(open_image(&t, im, &err), VPROF_ERR_CORRUPT);
@@ -215,8 +242,8 @@ static void bad_headers_are_refused(void **state)
 {
 	struct vp_file_header *h;
 	struct image im;
-	double rates[] = {0, -1, 1e300, 0.0 / 0.0, 1.0 / 0.0};
-	struct vprof_error err = {""};
+	double rates[] = { 0, -1, 1e300, 0.0 / 0.0, 1.0 / 0.0 };
+	struct vprof_error err = { "" };
 	struct vprof_trace *t;
 
 	(void)state;

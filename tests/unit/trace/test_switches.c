@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the kernel tells of threads that lose and gain processors, against what they see themselves. Where it tells nothing
- * (a container, a setting), the reason is there instead, and that is what is tested.
+/* What the kernel tells of threads that lose and gain processors, against what they see themselves. Where it tells
+ * nothing (a container, a setting), the reason is there instead, and that is what is tested.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -113,7 +113,8 @@ static int record(char *folder, uint32_t most, struct vprof_collector_stats *sta
 
 struct found {
 	int n_naps, n_of_main;
-	double least_ns[2]; /* from the reading before a nap to losing the processor, from gaining it to the reading after */
+	/* from the reading before a nap to losing the processor, from gaining it to the reading after */
+	double least_ns[2];
 };
 
 /* The switches of the napping thread lie within its own readings of the clock around each nap. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The decision when calls are recorded, against simulated targets. */
 #include <math.h>
 #include <setjmp.h>
@@ -58,7 +59,9 @@ static void test_below_the_share(void **state)
 /* In the long run recording takes its share, whatever it costs while a window is open. */
 static void test_share_is_kept(void **state)
 {
-	static const struct target targets[] = { { 0.06, 0, 0 }, { 0.3, 0.01, 0 }, { 0.3, 0.03, 2 * MS }, { 2.5, 0.02, 100000 } };
+	static const struct target targets[] = {
+		{ 0.06, 0, 0 }, { 0.3, 0.01, 0 }, { 0.3, 0.03, 2 * MS }, { 2.5, 0.02, 100000 }
+	};
 	struct vprof_windows w;
 
 	(void)state;
@@ -124,10 +127,8 @@ static void test_no_aliasing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_below_the_share),
-		cmocka_unit_test(test_share_is_kept),
-		cmocka_unit_test(test_marks_alone_cost_more),
-		cmocka_unit_test(test_long_intervals),
+		cmocka_unit_test(test_below_the_share),	      cmocka_unit_test(test_share_is_kept),
+		cmocka_unit_test(test_marks_alone_cost_more), cmocka_unit_test(test_long_intervals),
 		cmocka_unit_test(test_no_aliasing),
 	};
 

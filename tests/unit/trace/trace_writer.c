@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE
 #include "trace_writer.h"
 
@@ -97,7 +98,7 @@ void writer_record(struct writer *w, const struct vp_unit *units, uint32_t n)
 
 void writer_call(struct writer *w, uint32_t code, uint64_t t, uint64_t duration)
 {
-	struct vp_unit u = {t, VP_W(code, duration)};
+	struct vp_unit u = { t, VP_W(code, duration) };
 
 	writer_record(w, &u, 1);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A writer for the tests: records into shared memory as a thread of a target does, by trace/shm.h and nothing else. */
 #ifndef TRACE_WRITER_H
 #define TRACE_WRITER_H

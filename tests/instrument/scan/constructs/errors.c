@@ -3,3 +3,4 @@
 int fine(int a) { return a; }
 // expect status errors
 // expect function fine reason=
+/* SPDX-License-Identifier: GPL-3.0-or-later */

@@ -24,3 +24,4 @@ int temporaries() {
   return consumes(3);
   // expect call temporaries consumes wrappable=1 form=value
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

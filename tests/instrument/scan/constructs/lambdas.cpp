@@ -22,3 +22,4 @@ int main() {
   return local(1);
 }
 // expect function main exits=1
+/* SPDX-License-Identifier: GPL-3.0-or-later */

@@ -44,3 +44,4 @@ int ends(int n)
 	return ID(n);
 }
 // expect function ends exits=2 editable=1
+/* SPDX-License-Identifier: GPL-3.0-or-later */

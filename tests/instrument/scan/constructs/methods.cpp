@@ -44,3 +44,4 @@ void use(shop::Gift *g, char *to) {
   delete g;
   // expect call use ~Base count=0
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

@@ -28,3 +28,4 @@ void none(void) { return; }
 // expect function none kind=void returns=void exits=1 editable=1
 void only_declared(void);
 // expect function only_declared count=0
+/* SPDX-License-Identifier: GPL-3.0-or-later */

@@ -32,3 +32,4 @@ void start(struct command *c)
 handler *pick(int n) { return n ? get : set; }
 // expect address get how=other target=return
 // expect function pick returns=__auto_type kind=scalar
+/* SPDX-License-Identifier: GPL-3.0-or-later */

@@ -42,3 +42,4 @@ int uses(int n)
 	// expect call uses plain `text=plain(6)` wrappable=1
 	return room[0] + third + bound[0] + copy;
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

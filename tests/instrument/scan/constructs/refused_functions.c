@@ -25,3 +25,4 @@ c:
 // expect function labels reason= `after=__label__ c;`
 int digraph(int n) <% return n; %>
 // expect function digraph reason=brace_mismatch
+/* SPDX-License-Identifier: GPL-3.0-or-later */

@@ -16,3 +16,4 @@ _Bool flag(void) { return 1; }
 // expect function flag returns=_Bool `signature=bool (void)`
 void nothing(void) {}
 // expect function nothing kind=void exits=0
+/* SPDX-License-Identifier: GPL-3.0-or-later */

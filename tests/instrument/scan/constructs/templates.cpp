@@ -21,3 +21,4 @@ int main() { Box<A> box; return run(A()) + run(B()) + box.open(); }
 // expect edge main Box::open
 constexpr int square(int a) { return a * a; }
 // expect function square reason=constexpr
+/* SPDX-License-Identifier: GPL-3.0-or-later */

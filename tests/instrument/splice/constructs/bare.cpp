@@ -44,3 +44,4 @@ int main()
 	std::puts("");
 	return weight(made(0));
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

@@ -230,3 +230,4 @@ int main()
 	conditions(2);
 	return number(made(3));
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

@@ -129,3 +129,4 @@ int main() try {
 } catch (const std::out_of_range &) {
 	return squared(4);
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

@@ -76,3 +76,4 @@ int main(void)
 	printf("%d %d\n", total, choose(1)(-4));
 	return choose(0) ? 1 : total;
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

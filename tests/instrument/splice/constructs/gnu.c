@@ -98,3 +98,4 @@ int main(void)
 	printf("%d %d\n", jump(), n ?: puts("elvis"));
 	leave(17);
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

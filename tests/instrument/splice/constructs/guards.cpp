@@ -35,3 +35,4 @@ int main()
 	done(nullptr);
 	return static_cast<int>(n) + (q.empty() ? 1 : 0);
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

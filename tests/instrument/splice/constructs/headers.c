@@ -17,3 +17,4 @@ int main(void)
 	printf("%s %d %d\n", __FILE__, __LINE__, local_area(6, 7));
 	return step_up(3) + step_down(3) + local_area(9, 9);
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

@@ -57,3 +57,4 @@ int main(void)
 	printf("%d\n", n_calls);
 	return n_calls;
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

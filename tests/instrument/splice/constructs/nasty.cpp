@@ -128,3 +128,4 @@ int main()
 	std::printf("%d calls, %d %d\n", calls, global.n, other.n);
 	return 0;
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

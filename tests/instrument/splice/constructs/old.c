@@ -31,3 +31,4 @@ char *argv[];
 	show("<%ld>", (long)add(argc, 40));
 	return 0;
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

@@ -106,3 +106,4 @@ int main(int argc, char **argv)
 	printf("%s\n", text(buffer, sizeof buffer));
 	return argv[0] ? results(argc) : 0;
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */

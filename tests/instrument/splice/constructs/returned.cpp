@@ -53,3 +53,4 @@ int main()
 	std::puts("");
 	return 0;
 }
+/* SPDX-License-Identifier: GPL-3.0-or-later */
