@@ -6,18 +6,18 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "analysis/confidence.h"
-#include "analysis/contributions.h"
+#include "analysis/variance/confidence.h"
+#include "analysis/variance/contributions.h"
 #include "analysis/examples.h"
-#include "analysis/factors.h"
-#include "analysis/latency.h"
-#include "analysis/latency_shape.h"
-#include "analysis/parallel.h"
-#include "analysis/probe_cost.h"
-#include "analysis/results_json.h"
-#include "analysis/source.h"
-#include "analysis/spine.h"
-#include "analysis/variance_tree.h"
+#include "analysis/variance/factors.h"
+#include "analysis/stats/latency.h"
+#include "analysis/stats/latency_shape.h"
+#include "common/parallel.h"
+#include "analysis/variance/probe_cost.h"
+#include "analysis/results/results_json.h"
+#include "analysis/paths/source.h"
+#include "analysis/variance/common_frames.h"
+#include "analysis/variance/variance_tree.h"
 #include "analysis/warnings.h"
 #include "common/files.h"
 
@@ -31,9 +31,9 @@ struct analysis {
 	struct vprof_wake_counts wakes;
 	int is_there; /* the interval is in some trace */
 	uint64_t n_warmup;
-	struct vprof_traits traits;
+	struct vprof_interval_attributes attributes;
 	struct vprof_term_list terms;
-	struct vprof_spine_changed changed;
+	struct vprof_changed_modules changed;
 };
 
 static void progress(const struct analysis *a, const char *step, double done)
@@ -255,13 +255,13 @@ static int judge(struct analysis *a, struct vprof_error *err)
 	int ret = is_slow ? 0 : VPROF_ERR_NOMEM;
 
 	if (!ret)
-		vprof_tail_choose(a->r, &a->traits, a->o->slower_than_ns, is_slow);
+		vprof_tail_choose(a->r, &a->attributes, a->o->slower_than_ns, is_slow);
 	if (!ret)
 		ret = vprof_contributions_fill(a->r, a->tree, is_slow);
 	if (!ret)
-		ret = vprof_work_fill(a->r, &a->traits, &model);
+		ret = vprof_work_fill(a->r, &a->attributes, &model);
 	if (!ret)
-		ret = vprof_confidence_fill(a->r, a->tree, &a->traits, is_slow, &model, &a->terms);
+		ret = vprof_confidence_fill(a->r, a->tree, &a->attributes, is_slow, &model, &a->terms);
 	if (!ret)
 		vprof_probe_cost_fill(a->r, a->sources[0].trace->header.record_ns,
 				      a->sources[0].trace->header.record_inside_ns);
@@ -298,7 +298,7 @@ static int add_warnings(struct analysis *a, struct vprof_error *err)
 					   .tree = a->tree,
 					   .wanted = a->o->interval,
 					   .n_warmup = a->n_warmup,
-					   .traits = &a->traits,
+					   .attributes = &a->attributes,
 					   .changed = &a->changed,
 					   .min_intervals = a->o->min_intervals ? a->o->min_intervals : 30 };
 
@@ -365,23 +365,23 @@ static int compare_sources(struct analysis *a, int ret, struct vprof_error *err)
 }
 
 /* Needs nothing of the tree, and nothing of it is needed for the tree. */
-static int gather_traits(void *arg)
+static int gather_attributes(void *arg)
 {
 	struct analysis *a = arg;
 
-	if (vprof_traits_gather(&a->traits, a->sources, a->n_sources, a->r) ||
-	    vprof_latency_fill(a->r, &a->traits, NULL))
+	if (vprof_interval_attributes_gather(&a->attributes, a->sources, a->n_sources, a->r) ||
+	    vprof_latency_fill(a->r, &a->attributes, NULL))
 		return VPROF_ERR_NOMEM;
-	return vprof_latency_shape_fill(a->r, &a->traits);
+	return vprof_latency_shape_fill(a->r, &a->attributes);
 }
 
 /* Unmapping takes long. What is still read of the traces, for a few examples, is mapped again. */
-static int let_go(void *arg)
+static int unmap_traces(void *arg)
 {
 	struct analysis *a = arg;
 
 	for (size_t i = 0; i < a->n_sources; i++)
-		vprof_trace_let_go(a->sources[i].trace);
+		vprof_trace_unmap(a->sources[i].trace);
 	return 0;
 }
 
@@ -402,32 +402,32 @@ static int evaluate(struct analysis *a, struct vprof_error *err)
 
 static int take_steps(struct analysis *a, struct vprof_error *err)
 {
-	struct vprof_aside aside;
-	int n_workers = vprof_parallel_count(a->o->n_threads), ret, ret_traits;
+	struct vprof_background background;
+	int n_workers = vprof_parallel_count(a->o->n_threads), ret, ret_attributes;
 
 	progress(a, "read", 0);
 	ret = compare_sources(a, read_sources(a, err), err);
 	if (ret)
 		return ret;
-	vprof_aside_begin(&aside, n_workers, gather_traits, a);
+	vprof_background_begin(&background, n_workers, gather_attributes, a);
 	ret = walk_paths(a, err);
-	ret_traits = vprof_aside_end(&aside);
-	if (!ret && ret_traits)
-		ret = vprof_error_set(err, ret_traits, "not enough memory for the latencies of %zu intervals",
+	ret_attributes = vprof_background_end(&background);
+	if (!ret && ret_attributes)
+		ret = vprof_error_set(err, ret_attributes, "not enough memory for the latencies of %zu intervals",
 				      a->n_intervals);
 	if (ret)
 		return ret;
-	vprof_aside_begin(&aside, n_workers, let_go, a);
+	vprof_background_begin(&background, n_workers, unmap_traces, a);
 	ret = evaluate(a, err);
-	vprof_aside_end(&aside);
+	vprof_background_end(&background);
 	if (!ret && !vprof_exchange_rank(a->o->exchange)) {
 		/* which can be looked at one by one */
-		if (vprof_examples_fill(a->r, a->sources, a->n_sources, a->o->plan, &a->traits))
+		if (vprof_examples_fill(a->r, a->sources, a->n_sources, a->o->plan, &a->attributes))
 			ret = vprof_error_set(err, VPROF_ERR_NOMEM,
 					      "not enough memory to choose examples among %zu intervals",
 					      a->n_intervals);
 		if (!ret)
-			ret = vprof_spine_find(a->r, a->sources, a->n_sources, a->o->earlier, &a->changed, err);
+			ret = vprof_common_frames_find(a->r, a->sources, a->n_sources, a->o->earlier, &a->changed, err);
 	}
 	if (ret)
 		return ret;
@@ -471,7 +471,7 @@ int vprof_analyze(struct vprof_results **out, const struct vprof_analyze_options
 		a.r = NULL;
 	}
 	vprof_tree_free(a.tree); /* by one thread: several that unmap wait for each other */
-	vprof_traits_release(&a.traits);
+	vprof_interval_attributes_release(&a.attributes);
 	VPROF_ARRAY_RELEASE(&a.terms.terms);
 	for (size_t i = 0; i < a.n_sources && a.sources; i++)
 		vprof_source_release(&a.sources[i]);

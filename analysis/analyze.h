@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-#include "analysis/exchange.h"
-#include "analysis/results.h"
+#include "analysis/results/exchange.h"
+#include "analysis/results/results.h"
 #include "common/error.h"
 #include "common/plan.h"
 

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "analysis/wait_states.h"
+#include "analysis/paths/wait_states.h"
 
 #define GATHER_MAX 8192
 #define CALLS_BYTES ((size_t)32 << 20)
@@ -196,7 +196,7 @@ static int gather_path(struct examples *e, uint32_t instance)
 /* Place of a thread in r->threads; VPROF_NONE without memory. */
 static uint32_t thread_of(struct examples *e, uint32_t thread)
 {
-	const struct vprof_line *line = &e->timeline->threads[thread];
+	const struct vprof_thread_timeline *line = &e->timeline->threads[thread];
 	uint32_t *place = &e->thread_place[e->source - e->sources][thread];
 	struct vprof_results *r = e->r;
 	char name[64];
@@ -230,7 +230,8 @@ static int show(struct examples *e, const struct shown *s, uint64_t begin, struc
 					     [VPROF_IN_IO] = "io",
 					     [VPROF_IN_PREEMPTED] = "preempted" };
 	const struct vprof_piece *p = s->is_call ? NULL : &e->own.v[s->index];
-	const struct vprof_line *line = s->thread < e->timeline->n_threads ? &e->timeline->threads[s->thread] : NULL;
+	const struct vprof_thread_timeline *line =
+		s->thread < e->timeline->n_threads ? &e->timeline->threads[s->thread] : NULL;
 	const char *name = "", *kind = !p ? "call" : p->kind == VPROF_PIECE_WAIT ? waits[s->state] : kinds[p->kind];
 	char object[32] = "";
 
@@ -296,13 +297,13 @@ static int add(struct examples *e, const char *why, unsigned rank, uint32_t inst
 	return ret;
 }
 
-static const struct wish {
+static const struct pick {
 	const char *why;
 	double at; /* part of the intervals that are slower */
 	unsigned n;
-} wishes[] = { { "slowest", 0, 8 }, { "p99", 0.01, 3 }, { "p90", 0.1, 3 }, { "median", 0.5, 3 }, { "fastest", 1, 1 } };
+} picks[] = { { "slowest", 0, 8 }, { "p99", 0.01, 3 }, { "p90", 0.1, 3 }, { "median", 0.5, 3 }, { "fastest", 1, 1 } };
 
-#define N_WISHES (sizeof wishes / sizeof *wishes)
+#define N_PICKS (sizeof picks / sizeof *picks)
 #define EXAMPLES_MAX 18
 
 /* The interval's source becomes the one at hand; its instance, VPROF_NONE without memory. */
@@ -325,21 +326,21 @@ static uint32_t turn_to(struct examples *e, size_t interval)
 	return s->chosen.v[interval - s->first];
 }
 
-static int add_wishes(struct examples *e, const struct vprof_traits *t)
+static int add_picks(struct examples *e, const struct vprof_interval_attributes *t)
 {
 	size_t taken = 0; /* intervals before this one are shown already */
 
-	for (size_t w = 0; w < N_WISHES; w++) {
-		size_t first = (size_t)(wishes[w].at * (double)(t->n - 1));
+	for (size_t w = 0; w < N_PICKS; w++) {
+		size_t first = (size_t)(picks[w].at * (double)(t->n - 1));
 
-		first = first + wishes[w].n > t->n ? (t->n > wishes[w].n ? t->n - wishes[w].n : 0) : first;
-		for (unsigned k = 0; k < wishes[w].n && first + k < t->n; k++) {
+		first = first + picks[w].n > t->n ? (t->n > picks[w].n ? t->n - picks[w].n : 0) : first;
+		for (unsigned k = 0; k < picks[w].n && first + k < t->n; k++) {
 			uint32_t instance;
 
 			if (first + k < taken)
 				continue;
 			instance = turn_to(e, t->slowest[first + k]);
-			if (instance == VPROF_NONE || add(e, wishes[w].why, k + 1, instance))
+			if (instance == VPROF_NONE || add(e, picks[w].why, k + 1, instance))
 				return VPROF_ERR_NOMEM;
 			taken = first + k + 1;
 		}
@@ -348,7 +349,7 @@ static int add_wishes(struct examples *e, const struct vprof_traits *t)
 }
 
 int vprof_examples_fill(struct vprof_results *r, struct vprof_source *sources, size_t n_sources,
-			const struct vprof_plan *plan, const struct vprof_traits *traits)
+			const struct vprof_plan *plan, const struct vprof_interval_attributes *attributes)
 {
 	struct examples e = { .r = r, .sources = sources, .n_sources = n_sources, .plan = plan };
 	size_t n_threads = 0;
@@ -367,7 +368,7 @@ int vprof_examples_fill(struct vprof_results *r, struct vprof_source *sources, s
 	r->threads = calloc(n_threads + 1, sizeof *r->threads);
 	if (!e.g || !e.thread_place || !r->examples || !r->pieces || !r->threads)
 		goto out;
-	ret = traits->n ? add_wishes(&e, traits) : 0;
+	ret = attributes->n ? add_picks(&e, attributes) : 0;
 out:
 	for (size_t i = 0; i < n_sources && e.thread_place; i++)
 		free(e.thread_place[i]);

@@ -4,8 +4,8 @@
 #ifndef VPROF_EXAMPLES_H
 #define VPROF_EXAMPLES_H
 
-#include "analysis/results.h"
-#include "analysis/traits.h"
+#include "analysis/results/results.h"
+#include "analysis/stats/interval_attributes.h"
 #include "common/plan.h"
 
 #define VPROF_EXAMPLE_PIECES 300
@@ -13,6 +13,6 @@
 
 /* Fills examples, pieces and threads of `r`. OK or NOMEM. */
 int vprof_examples_fill(struct vprof_results *r, struct vprof_source *sources, size_t n_sources,
-			const struct vprof_plan *plan, const struct vprof_traits *traits);
+			const struct vprof_plan *plan, const struct vprof_interval_attributes *attributes);
 
 #endif

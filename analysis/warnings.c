@@ -2,7 +2,7 @@
 /* Ordered by how much they take away: nothing found, too little found, found but incomplete, found but coarse. */
 #include "analysis/warnings.h"
 
-#include "analysis/confidence.h"
+#include "analysis/stats/bootstrap.h"
 
 #include <math.h>
 
@@ -10,68 +10,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/utf8.h"
-
 struct list {
 	struct vprof_results *r;
 	int ret;
 };
-
-static int append(struct vprof_results *r, const char *format, va_list ap)
-{
-	char **all = realloc(r->warnings, (r->n_warnings + 1) * sizeof *all);
-	struct vprof_text clean = VPROF_TEXT_INIT;
-	char text[1024];
-
-	if (!all)
-		return VPROF_ERR_NOMEM;
-	r->warnings = all;
-	vsnprintf(text, sizeof text, format, ap);
-	vprof_text_add_utf8(&clean, text);
-	all[r->n_warnings] = clean.failed ? NULL : vprof_text_detach(&clean);
-	vprof_text_release(&clean);
-	if (!all[r->n_warnings])
-		return VPROF_ERR_NOMEM;
-	r->n_warnings++;
-	return 0;
-}
-
-struct vprof_warned_name vprof_warned_name(const char *name)
-{
-	struct vprof_warned_name shown;
-	size_t n = strlen(name), head = VPROF_WARNED_BYTES * 2 / 3, tail = VPROF_WARNED_BYTES - 3 - head;
-
-	if (n <= VPROF_WARNED_BYTES) {
-		memcpy(shown.s, name, n + 1);
-		return shown;
-	}
-	while (head && (name[head] & 0xc0) == 0x80) /* not within a character of UTF-8 */
-		head--;
-	while (tail && (name[n - tail] & 0xc0) == 0x80)
-		tail--;
-	memcpy(shown.s, name, head);
-	memcpy(shown.s + head, "...", 3);
-	memcpy(shown.s + head + 3, name + n - tail, tail + 1);
-	return shown;
-}
-
-int vprof_warning_add(struct vprof_results *r, const char *format, ...)
-{
-	va_list ap;
-	int ret;
-
-	va_start(ap, format);
-	ret = append(r, format, ap);
-	va_end(ap);
-	return ret;
-}
 
 __attribute__((format(printf, 2, 3))) static void warn(struct list *l, const char *format, ...)
 {
 	va_list ap;
 
 	va_start(ap, format);
-	if (append(l->r, format, ap))
+	if (vprof_warning_add_va(l->r, format, ap))
 		l->ret = VPROF_ERR_NOMEM;
 	va_end(ap);
 }
@@ -244,7 +193,7 @@ static void warn_unstable(struct list *l)
 	}
 }
 
-static void warn_changed(struct list *l, const struct vprof_spine_changed *c)
+static void warn_changed(struct list *l, const struct vprof_changed_modules *c)
 {
 	char others[48] = "";
 
@@ -262,16 +211,16 @@ static void warn_work(struct list *l, const struct vprof_findings *f)
 {
 	const struct vprof_results *r = l->r;
 
-	if (!f->traits || !f->traits->n_counters)
+	if (!f->attributes || !f->attributes->n_counters)
 		return;
 	if (!r->n_worked)
 		warn(l,
 		     "amounts of work were recorded %llu times, but never by a thread that worked for this interval: count between "
 		     "its begin and its end, on its threads",
-		     LLU(f->traits->n_stray));
-	if (f->traits->n_left_out)
+		     LLU(f->attributes->n_stray));
+	if (f->attributes->n_left_out)
 		warn(l, "%zu counters of work are left out: the %d recorded most often are taken",
-		     f->traits->n_left_out, VPROF_COUNTERS_MAX);
+		     f->attributes->n_left_out, VPROF_COUNTERS_MAX);
 }
 
 /* Hot functions whose sampled times say little. */

@@ -36,7 +36,8 @@ struct options {
 	const char *dir, *trace, *results;
 };
 
-struct answer { /* of one analysis, from the process that made it */
+/* of one analysis, from the process that made it */
+struct answer {
 	double seconds;
 	uint64_t n_records, n_complete, n_dropped;
 	char message[512]; /* of a failure */
@@ -118,7 +119,8 @@ static void analyse_here(const char *trace_dir, int n_threads, const struct opti
 		snprintf(a->message, sizeof(a->message), "%.500s", err.message);
 }
 
-struct child { /* one analysis in a process of its own */
+/* one analysis in a process of its own */
+struct child {
 	pid_t pid;
 	int fd;
 	uint64_t peak_bytes;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "analysis/factors.h"
+#include "analysis/variance/factors.h"
 #include "bench/target.h"
 
 #define SIBLINGS 200 /* of each parent: the most that are paired */

@@ -37,7 +37,7 @@ static void catch (int signal)
 	n_caught++;
 }
 
-int vprof_switches_parse(const char *word, enum vprof_switches_wish *wish)
+int vprof_switches_parse(const char *word, enum vprof_switches_mode *wish)
 {
 	*wish = !word || !strcmp(word, "auto") ? VPROF_SWITCHES_AUTO :
 		!strcmp(word, "on")	       ? VPROF_SWITCHES_ON :
@@ -45,7 +45,7 @@ int vprof_switches_parse(const char *word, enum vprof_switches_wish *wish)
 	return *wish == VPROF_SWITCHES_OFF && strcmp(word, "off") ? -1 : 0;
 }
 
-int vprof_compress_parse(const char *word, enum vprof_compress_wish *wish)
+int vprof_compress_parse(const char *word, enum vprof_compress_mode *wish)
 {
 	*wish = !word || !strcmp(word, "auto") ? VPROF_COMPRESS_AUTO :
 		!strcmp(word, "on")	       ? VPROF_COMPRESS_ON :

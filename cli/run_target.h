@@ -15,7 +15,7 @@
 #include "trace/collector.h"
 
 /* Are the moments recorded when threads gain and lose processors? */
-enum vprof_switches_wish {
+enum vprof_switches_mode {
 	VPROF_SWITCHES_AUTO, /* as long as there are at most VPROF_SWITCHES_MOST a second on each processor */
 	VPROF_SWITCHES_ON,
 	VPROF_SWITCHES_OFF,
@@ -23,10 +23,10 @@ enum vprof_switches_wish {
 #define VPROF_SWITCHES_MOST 2500 /* at 1 to 1.4 us each, in and out: docs/design/runtime.md */
 
 /* "auto" (also NULL), "on" or "off"; -1 for any other word. */
-int vprof_switches_parse(const char *word, enum vprof_switches_wish *wish);
+int vprof_switches_parse(const char *word, enum vprof_switches_mode *wish);
 
 /* The same of --compress. */
-int vprof_compress_parse(const char *word, enum vprof_compress_wish *wish);
+int vprof_compress_parse(const char *word, enum vprof_compress_mode *wish);
 
 struct vprof_run_request {
 	const char *command, *directory, *trace_dir, *log_path, *library;
@@ -36,8 +36,8 @@ struct vprof_run_request {
 	int verbose;				/* copy the command's output to stderr as it comes */
 	int keep;				/* leave processes that outlive the command alone */
 	int give_stdin;				/* else the command reads /dev/null */
-	enum vprof_switches_wish switches;
-	enum vprof_compress_wish compress;
+	enum vprof_switches_mode switches;
+	enum vprof_compress_mode compress;
 	struct vprof_progress *progress; /* may be NULL */
 };
 

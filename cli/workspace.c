@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "annotate/check.h"
+#include "annotate/check/check.h"
 #include "cli/command.h"
 #include "cli/lock.h"
 #include "cli/progress.h"

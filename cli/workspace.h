@@ -3,10 +3,10 @@
 #ifndef VPROF_WORKSPACE_H
 #define VPROF_WORKSPACE_H
 
-#include "annotate/annotations.h"
+#include "annotate/check/annotations.h"
 #include "cli/project.h"
-#include "common/callgraph.h"
-#include "common/facts.h"
+#include "common/facts/callgraph.h"
+#include "common/facts/facts.h"
 
 struct vprof_workspace {
 	struct vprof_project project;

@@ -48,7 +48,7 @@ struct vprof_probe {
 	int caller_line;
 };
 
-/* A function measured at a call of it instead of in its body (instrumenter/plan_at_calls.c). */
+/* A function measured at a call of it instead of in its body (instrumenter/plan/plan_at_calls.c). */
 struct vprof_plan_call {
 	uint32_t call; /* call.id */
 	uint32_t code; /* of the function's probe, whose own mask is 0 */

@@ -11,9 +11,11 @@
 #ifndef VPROF_INSTRUMENT_H
 #define VPROF_INSTRUMENT_H
 
-#include "annotate/annotations.h"
-#include "common/callgraph.h"
-#include "common/facts.h"
+#include <string.h>
+
+#include "annotate/check/annotations.h"
+#include "common/facts/callgraph.h"
+#include "common/facts/facts.h"
 #include "common/plan.h"
 #include "common/text.h"
 
@@ -24,7 +26,7 @@ struct vprof_name {	    /* a function as the session knows it: stable across sca
 };
 
 struct vprof_decisions {
-	const struct vprof_name *roots; /* measured wherever they run (spine, wakers) */
+	const struct vprof_name *roots; /* measured wherever they run (common frames, wakers) */
 	size_t n_roots;
 	const struct vprof_name *broken_down; /* in the order decided: gives the context bits */
 	size_t n_broken_down;
@@ -92,5 +94,11 @@ int vprof_import_build(const char *compile_commands, const char *vprof_dir, stru
 /* Runs vprof-scan on the compilation database: .vprof/facts.db. */
 int vprof_scan(const char *scanner, const char *compile_commands, const char *root, const char *facts_path, int jobs,
 	       void (*progress)(void *arg, const char *step, double done), void *progress_arg, struct vprof_error *err);
+
+/* Is `name` a function of the interval API (vprof.h)? */
+static inline int vprof_is_interval_api(const char *name)
+{
+	return !strncmp(name, "vprof_", 6);
+}
 
 #endif

@@ -9,8 +9,8 @@
 #include <cjson/cJSON.h>
 #include <stdint.h>
 
-#include "analysis/results.h"
-#include "common/facts.h"
+#include "analysis/results/results.h"
+#include "common/facts/facts.h"
 
 /* A list of {file, path, name, line, node, is_changed, lines: [[number, text], ...], marks: [[line, node], ...]} for
  * the places of the first factors. `line` is the function's, or the call's of an external one; `node` the first of the

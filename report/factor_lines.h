@@ -3,7 +3,7 @@
 #ifndef VPROF_FACTOR_LINES_H
 #define VPROF_FACTOR_LINES_H
 
-#include "analysis/results.h"
+#include "analysis/results/results.h"
 #include "common/text.h"
 #include "report/report.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/results_json.h"
+#include "analysis/results/results_json.h"
 #include "common/utf8.h"
 #include "report/excerpts.h"
 #include "report/page_template.h"

@@ -12,14 +12,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/results.h"
+#include "analysis/results/results.h"
 #include "common/error.h"
-#include "common/facts.h"
+#include "common/facts/facts.h"
 #include "common/text.h"
 
 #define VPROF_PAGE_ROUND_FACTORS 3
 
-struct vprof_page_round { /* of the drill-down; what is not known is NULL, 0 or NaN */
+/* of the drill-down; what is not known is NULL, 0 or NaN */
+struct vprof_page_round {
 	char *run, *state;
 	int is_analysed, inconclusive;
 	uint64_t n_complete;
@@ -31,7 +32,8 @@ struct vprof_page_round { /* of the drill-down; what is not known is NULL, 0 or 
 	size_t n_top;
 };
 
-struct vprof_page_verdict { /* the last four: of a person's, else NULL */
+/* the last four: of a person's, else NULL */
+struct vprof_page_verdict {
 	const char *key, *verdict;
 	const char *name, *note, *run, *date;
 };

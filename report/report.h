@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/results.h"
+#include "analysis/results/results.h"
 #include "common/error.h"
 #include "common/text.h"
 

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/probe_cost.h"
 #include "report/format_value.h"
 
 #define LABEL_COLUMNS 10
@@ -87,7 +86,7 @@ void vprof_report_cost(const struct vprof_style *style, const struct vprof_resul
 		return;
 	vprof_text_addf(&t, "probes: up to %s of the mean by the number of records, at %.3g ns each",
 			vprof_format_percent(r->probe_ns / r->mean_ns).s, r->record_ns);
-	vprof_probe_cost_bounds(r, &low, &high);
+	vprof_results_probe_cost_bounds(r, &low, &high);
 	if (r->baseline_mean_ns > 0 && fabs(low / r->baseline_mean_ns) < 1e4 && fabs(high / r->baseline_mean_ns) < 1e4)
 		vprof_text_addf(&t, "; %+.1f .. %+.1f %% against the annotated-only run (mean %s)",
 				100 * low / r->baseline_mean_ns, 100 * high / r->baseline_mean_ns,

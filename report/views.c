@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/contributions.h"
 #include "report/format_value.h"
 #include "report/report_parts.h"
 
@@ -63,7 +62,8 @@ static void add_name(const struct vprof_results *r, const struct vprof_contribut
 	vprof_text_release(&place);
 }
 
-struct line { /* of a table of contributions: share of the whole, and its values */
+/* of a table of contributions: share of the whole, and its values */
+struct line {
 	double share, values[3], low, high;
 };
 

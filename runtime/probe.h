@@ -45,7 +45,8 @@ struct vp_hot {
 };
 #define VP_HOT_SLOTS 256u
 
-struct vp_hook { /* an annotation whose work ends when the scope is left */
+/* an annotation whose work ends when the scope is left */
+struct vp_hook {
 	unsigned int kind;
 	unsigned int ticket;
 	const char *name;
@@ -54,7 +55,8 @@ struct vp_hook { /* an annotation whose work ends when the scope is left */
 
 struct vp_api;
 
-struct vp_thread { /* the head of the runtime's own structure */
+/* the head of the runtime's own structure */
+struct vp_thread {
 	vp_u64 gate;
 	unsigned long next, limit; /* addresses: the next unit, and where the slow path begins */
 	struct vp_scope *top;

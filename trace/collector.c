@@ -62,7 +62,7 @@ struct vprof_collector {
 	char no_switches[240];
 	uint64_t pid_namespace;		     /* the collector's own */
 	struct vprof_compressor *compressor; /* NULL: chunks are stored as they are */
-	enum vprof_compress_wish compress;
+	enum vprof_compress_mode compress;
 	uint64_t write_ns;   /* spent in writes since the header was last written */
 	uint64_t room_bytes; /* n_bytes when the disk's room was last looked at */
 	uint32_t version;

@@ -17,7 +17,7 @@
 
 struct vprof_collector;
 
-enum vprof_compress_wish {
+enum vprof_compress_mode {
 	/* once the disk is the limit: writing takes more than half of the time, or room runs short */
 	VPROF_COMPRESS_AUTO,
 	VPROF_COMPRESS_ON,
@@ -30,7 +30,7 @@ struct vprof_collector_options {
 	uint64_t max_trace_bytes; /* stop recording (drop and count) beyond; 0: no limit */
 	int stack_samples;	  /* stacks to sample per thread and kind; 0: 200 */
 	uint32_t sample_after;	  /* calls of a function in one stretch of work before they are sampled; 0: never */
-	enum vprof_compress_wish compress; /* chunks, with zstd */
+	enum vprof_compress_mode compress; /* chunks, with zstd */
 	double budget; /* share of one processor that recording may take, see trace/windows.h; 0: no limit */
 };
 

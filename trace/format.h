@@ -158,46 +158,27 @@ enum vp_wait {
 #define VP_SEQ_MASK 0xffffffu
 
 /* WAIT.u2.w for I/O and sleeps: enum vp_call in the low 16 bits names the libc function. */
-#define VP_CALLS(X)                                                                                                       \
-	X(NONE, "")                                                                                                       \
-	X(READ, "read")                                                                                                   \
-	X(WRITE, "write") X(PREAD, "pread") X(PWRITE, "pwrite") X(READV, "readv") X(WRITEV, "writev") X(                  \
-		FSYNC, "fsync") X(FDATASYNC, "fdatasync") X(SYNC_RANGE,                                                   \
-							    "sync_file_range") X(RECV, "recv") X(RECVFROM, "recvfrom")    \
-		X(RECVMSG, "recvmsg") X(SEND, "send") X(SENDTO, "sendto") X(SENDMSG, "sendmsg") X(ACCEPT, "accept") X(    \
-			ACCEPT4, "accept4") X(CONNECT, "connect") X(OPEN, "open") X(CLOSE, "close") X(POLL, "poll")       \
-			X(PPOLL, "ppoll") X(SELECT, "select") X(EPOLL_WAIT, "epoll_wait") X(                              \
-				EPOLL_PWAIT,                                                                              \
-				"epoll_pwait") X(NANOSLEEP, "nanosleep") X(CLOCK_NANOSLEEP, "clock_nanosleep")            \
-				X(USLEEP, "usleep") X(SLEEP, "sleep") X(WAITPID, "waitpid") X(WAIT4, "wait4") X(          \
-					FLOCK,                                                                            \
-					"flock") X(FCNTL_LOCK,                                                            \
-						   "fcntl") X(SENDFILE,                                                   \
-							      "sendfile") X(MSYNC, "msync")                               \
-					X(FTRUNCATE, "ftruncate") X(RENAME, "rename") X(UNLINK, "unlink") X(              \
-						MUTEX_LOCK, "pthread_mutex_lock") X(RDLOCK, "pthread_rwlock_rdlock")      \
-						X(WRLOCK, "pthread_rwlock_wrlock") X(COND_WAIT, "pthread_cond_wait") X(   \
-							COND_TIMEDWAIT,                                                   \
-							"pthread_cond_timedwait") X(BARRIER_WAIT,                         \
-										    "pthread_barrier_wait") X(SEM_WAIT,   \
-													      "sem_wait") \
-							X(SEM_TIMEDWAIT, "sem_timedwait") X(JOIN, "pthread_join") X(      \
-								MUTEX_TIMEDLOCK,                                          \
-								"pthread_mutex_timedlock") X(SPIN_WAIT, "spin wait")      \
-								X(SPIN_LOCK, "pthread_spin_lock") X(ONCE,                 \
-												    "pthread_once")       \
-									X(FUTEX, "futex") X(MTX_LOCK, "mtx_lock") X(      \
-										CND_WAIT,                                 \
-										"cnd_wait") X(THRD_JOIN, "thrd_join")     \
-										X(MSGRCV, "msgrcv") X(                    \
-											MSGSND,                           \
-											"msgsnd") X(MQ_RECEIVE,           \
-												    "mq_receive")         \
-											X(MQ_SEND,                        \
-											  "mq_send") X(IO_GETEVENTS,      \
-												       "io_getevents")    \
-												X(IO_URING_ENTER,         \
-												  "io_uring_enter")
+/* clang-format off */
+#define VP_CALLS(X)                                                                                          \
+	X(NONE, "") X(READ, "read") X(WRITE, "write") X(PREAD, "pread") X(PWRITE, "pwrite") X(READV, "readv")  \
+	X(WRITEV, "writev") X(FSYNC, "fsync") X(FDATASYNC, "fdatasync") X(SYNC_RANGE, "sync_file_range")       \
+	X(RECV, "recv") X(RECVFROM, "recvfrom") X(RECVMSG, "recvmsg") X(SEND, "send") X(SENDTO, "sendto")     \
+	X(SENDMSG, "sendmsg") X(ACCEPT, "accept") X(ACCEPT4, "accept4") X(CONNECT, "connect") X(OPEN, "open")  \
+	X(CLOSE, "close") X(POLL, "poll") X(PPOLL, "ppoll") X(SELECT, "select") X(EPOLL_WAIT, "epoll_wait")   \
+	X(EPOLL_PWAIT, "epoll_pwait") X(NANOSLEEP, "nanosleep") X(CLOCK_NANOSLEEP, "clock_nanosleep")         \
+	X(USLEEP, "usleep") X(SLEEP, "sleep") X(WAITPID, "waitpid") X(WAIT4, "wait4") X(FLOCK, "flock")       \
+	X(FCNTL_LOCK, "fcntl") X(SENDFILE, "sendfile") X(MSYNC, "msync") X(FTRUNCATE, "ftruncate")            \
+	X(RENAME, "rename") X(UNLINK, "unlink")                                                               \
+	X(MUTEX_LOCK, "pthread_mutex_lock") X(RDLOCK, "pthread_rwlock_rdlock")                                \
+	X(WRLOCK, "pthread_rwlock_wrlock") X(COND_WAIT, "pthread_cond_wait")                                  \
+	X(COND_TIMEDWAIT, "pthread_cond_timedwait") X(BARRIER_WAIT, "pthread_barrier_wait")                   \
+	X(SEM_WAIT, "sem_wait") X(SEM_TIMEDWAIT, "sem_timedwait") X(JOIN, "pthread_join")                     \
+	X(MUTEX_TIMEDLOCK, "pthread_mutex_timedlock") X(SPIN_WAIT, "spin wait")              \
+	X(SPIN_LOCK, "pthread_spin_lock") X(ONCE, "pthread_once") X(FUTEX, "futex") X(MTX_LOCK, "mtx_lock")    \
+	X(CND_WAIT, "cnd_wait") X(THRD_JOIN, "thrd_join") X(MSGRCV, "msgrcv") X(MSGSND, "msgsnd")             \
+	X(MQ_RECEIVE, "mq_receive") X(MQ_SEND, "mq_send") X(IO_GETEVENTS, "io_getevents")                       \
+	X(IO_URING_ENTER, "io_uring_enter")
+/* clang-format on */
 enum vp_call {
 #define VP_CALL_ENUM(id, name) VP_CALL_##id,
 	VP_CALLS(VP_CALL_ENUM)

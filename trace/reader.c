@@ -33,7 +33,8 @@ _Static_assert(sizeof(struct vp_chunk_header) == 64, "the chunk header has a fix
 /* that the kernel maps around a page that is touched, unless it is told otherwise */
 #define AROUND_BYTES ((size_t)1 << 16)
 
-struct found { /* a chunk, and what its header says of its place among the others */
+/* a chunk, and what its header says of its place among the others */
+struct found {
 	const struct vp_chunk_header *chunk;
 	uint32_t thread_seq, process_seq, chunk_seq;
 };
@@ -378,7 +379,7 @@ void vprof_trace_expect(const struct vprof_trace *trace, const struct vp_chunk_h
 		(void)*(const volatile unsigned char *)(p->map + at);
 }
 
-void vprof_trace_let_go(struct vprof_trace *trace)
+void vprof_trace_unmap(struct vprof_trace *trace)
 {
 	if (trace->private->map)
 		(void)madvise((void *)trace->private->map, trace->private->n_bytes, MADV_DONTNEED);

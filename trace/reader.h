@@ -43,7 +43,7 @@ void vprof_trace_free(struct vprof_trace *trace);
 void vprof_trace_expect(const struct vprof_trace *trace, const struct vp_chunk_header *chunk);
 /* The process lets go of the mapped pages: giving a large trace back takes its time, which can pass beside other work
  * before vprof_trace_free. Records stay readable. */
-void vprof_trace_let_go(struct vprof_trace *trace);
+void vprof_trace_unmap(struct vprof_trace *trace);
 /* Walks all records once, and adds the bytes of those that cannot be read to n_bytes_ignored. */
 void vprof_trace_check(struct vprof_trace *trace);
 double vprof_trace_ns(const struct vprof_trace *trace, uint64_t ticks); /* since header.start_ticks */

@@ -40,7 +40,8 @@ struct ring {
 	uint64_t last_t;
 };
 
-struct reading { /* of both clocks at one moment */
+/* of both clocks at one moment */
+struct reading {
 	uint64_t ticks, ns;
 };
 

@@ -36,7 +36,7 @@ struct ExitRow {
   int64_t Begin = -1, End = -1, ExprBegin = -1, ExprEnd = -1;
   int32_t Line = 0;
   bool Editable = false;
-  std::string Value, Variable; // common/facts_schema.h
+  std::string Value, Variable; // common/facts/facts_schema.h
 };
 
 struct FunctionRow {

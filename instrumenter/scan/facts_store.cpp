@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 extern "C" {
-#include "common/facts_schema.h"
+#include "common/facts/facts_schema.h"
 #include "common/files.h"
 }
 

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "../unit/analysis/hand_trace.h"
-#include "export/export.h"
+#include "report/export/export.h"
 
 static char long_name[10241];
 static const char *const names[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Results and traces in all formats of export/. What begins with '{' is a results.json, else it is a trace
+/* Results and traces in all formats of report/export/. What begins with '{' is a results.json, else it is a trace
  * (fuzz_made_trace.h), whose last byte chooses the format and the part. Whatever the input, what is written must be
  * right in its format: text is UTF-8, JSON parses, rows of CSV are of one length, a protocol buffer's fields fill it,
  * and no time is negative.
@@ -13,7 +13,7 @@
 
 #include "analysis/analyze.h"
 #include "common/utf8.h"
-#include "export/export.h"
+#include "report/export/export.h"
 #include "tests/fuzz/fuzz_file.h"
 #include "tests/fuzz/fuzz_made_trace.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/results.h"
+#include "analysis/results/results.h"
 #include "report/page.h"
 #include "report/report.h"
 #include "tests/fuzz/fuzz_file.h"

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/session.h"
+#include "cli/drilldown/session.h"
 #include "common/files.h"
 #include "common/plan.h"
-#include "instrumenter/replay.h"
+#include "instrumenter/replay/replay.h"
 #include "tests/fuzz/fuzz_file.h"
 
 static void session(const uint8_t *data, size_t n)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* clang-format off */
 /* Every form of probe.h and vprof.h in one file that must compile, strictly, from C89 to C++20. */
 #include "vprof.h"
 
@@ -21,14 +22,14 @@ static void nothing(void)
 static int handle(struct client *c, const char *text, char *line, unsigned long n)
 {
 	VP_ROOT(0x102, 0xffffffffffffffffUL, 3)
-	VP_ACQUIRE(1, c, "handle")
-	VP_RELEASE(2, &c->id) VP_BEGIN(3, "request", c) VP_IF(4, c->id > 0, RESUME, "request", c->id)
-		VP_AT_EXIT(5, END, "request", c->id) VP_TYPE(6, text) VP_TYPE(7, n) VP_TYPE(8, line) VP_TYPE(9, "GET")
-			VP_TYPE(10, c->id) VP_WORK(11, "rows", n) VP_ENQUEUE(12, c) VP_DEQUEUE(13, n)
-				VP_SUSPEND(14, "request", c) VP_RESUME(15, "request", c) VP_END(16, "request", c)
-					VP_AT_EXIT(17, DEQUEUE, c) VP_IF(18, n, TYPE, text)
-						VP_AT_EXIT(19, WORK, "rows", n) VP_KEEP(20, c) VP_IF(21, c, RELEASE, c)
-							VP_AT_EXIT(22, RELEASE, c) VP_AT_EXIT(23, ENQUEUE, c) int i;
+	VP_ACQUIRE(1, c, "handle") VP_RELEASE(2, &c->id) VP_BEGIN(3, "request", c)
+		VP_IF(4, c->id > 0, RESUME, "request", c->id) VP_AT_EXIT(5, END, "request", c->id) VP_TYPE(6, text)
+			VP_TYPE(7, n) VP_TYPE(8, line) VP_TYPE(9, "GET") VP_TYPE(10, c->id) VP_WORK(11, "rows", n)
+				VP_ENQUEUE(12, c) VP_DEQUEUE(13, n) VP_SUSPEND(14, "request", c)
+					VP_RESUME(15, "request", c) VP_END(16, "request", c) VP_AT_EXIT(17, DEQUEUE, c)
+						VP_IF(18, n, TYPE, text) VP_AT_EXIT(19, WORK, "rows", n) VP_KEEP(20, c)
+							VP_IF(21, c, RELEASE, c) VP_AT_EXIT(22, RELEASE, c)
+								VP_AT_EXIT(23, ENQUEUE, c) int i;
 	int sum = 0;
 
 	for (i = 0; i < 3; i++)
@@ -71,9 +72,9 @@ out:
 static int lambda(int x)
 {
 	VP_FUNCTION(0x103, 0x1UL, 4)
-	VP_AT_EXIT_DO(1, if (x > 1) VP_DO_END("request", x))
-	auto inner = [&](int y) { VP_FUNCTION(0x104, 0x1UL, 4)
-					  return x + y; };
+	VP_AT_EXIT_DO(1, if (x > 1) VP_DO_END("request", x)) auto inner = [&](int y) {
+		VP_FUNCTION(0x104, 0x1UL, 4) return x + y;
+	};
 
 	return inner(2);
 }

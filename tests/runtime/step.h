@@ -19,7 +19,8 @@ enum step_phase { STEP_IDLE, STEP_BEGIN, STEP_HANDLED, STEP_END, STEP_DRAIN, STE
 
 enum step_handler { STEP_NOTHING, STEP_PROBES, STEP_FLOOD, STEP_FORK, STEP_JUMP, STEP_N_HANDLERS };
 
-struct step_shared { /* of the target and its debugger, VPROF_TEST_SHARED */
+/* of the target and its debugger, VPROF_TEST_SHARED */
+struct step_shared {
 	_Atomic int phase;
 	_Atomic int contend, release;	  /* to the thread that holds the lock */
 	_Atomic unsigned long handler_pc; /* where the handler returns to */

@@ -13,8 +13,8 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "analysis/timeline.h"
-#include "analysis/wakes.h"
+#include "analysis/timeline/timeline.h"
+#include "analysis/timeline/wakes.h"
 #include "tests/runtime/session.h"
 #include "tests/runtime/stress_edges.h"
 
@@ -56,7 +56,7 @@ static int is_meant(const struct vprof_wait *w, uint64_t object)
 	return !object || w->object == object;
 }
 
-static void judge_line(const struct vprof_timeline *t, const struct vprof_line *line, const uint64_t *me,
+static void judge_line(const struct vprof_timeline *t, const struct vprof_thread_timeline *line, const uint64_t *me,
 		       const uint64_t *names, struct verdict *v, int verbose)
 {
 	uint64_t object = 0, previous = 0;

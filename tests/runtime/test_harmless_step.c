@@ -222,7 +222,8 @@ struct judged {
 	uint32_t thread_seq;
 	int n_frames, n_others, child; /* since the last passage; child: index of its fork, or -1 */
 	uint64_t n_whole, n_wrong, n_lost, n_handler, n_fill, n_children, n_wrong_children, n_twice;
-	struct { /* forks: what the parent had recorded of its passage */
+	/* forks: what the parent had recorded of its passage */
+	struct {
 		uint64_t token;
 		int n_frames, n_others;
 	} forks[N_FORKS];

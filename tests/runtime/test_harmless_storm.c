@@ -20,7 +20,8 @@
 #define N_FORKS 500
 #define N_JUMPS 300000
 
-struct counts { /* VPROF_TEST_SHARED: also of children */
+/* VPROF_TEST_SHARED: also of children */
+struct counts {
 	_Atomic uint64_t n_calls, n_handled, n_forked, n_jumps_begun, n_jumps_done, n_jumped;
 	_Atomic uint64_t n_wrong; /* gates and lists */
 };

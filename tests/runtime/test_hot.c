@@ -124,7 +124,8 @@ static int target_passes(int what)
 
 /* What the records say of hot(). */
 
-struct pair { /* the block under way */
+/* the block under way */
+struct pair {
 	uint32_t block, size;
 	double y[2];
 };

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "analysis/analyze.h"
-#include "analysis/critical_path.h"
-#include "analysis/tree_fill.h"
-#include "analysis/wakes.h"
+#include "analysis/paths/critical_path.h"
+#include "analysis/variance/tree_fill.h"
+#include "analysis/timeline/wakes.h"
 #include "programs.h"
 
 #define TOLD_MAX 3 /* of a schedule, unless all are asked for */
@@ -69,7 +69,8 @@ static bool same(const struct row *a, const struct row *b)
 	       a->thread == b->thread && a->depth == b->depth && a->kind == b->kind;
 }
 
-struct piece { /* of either account */
+/* of either account */
+struct piece {
 	struct row row;
 	size_t parent, index; /* parent: index + 1 */
 };
@@ -143,7 +144,7 @@ static struct rows found_rows(const struct vprof_timeline *timeline, const struc
 
 	for (size_t i = 0; i < n; i++) {
 		const struct vprof_piece *p = &found[i];
-		const struct vprof_line *line = &timeline->threads[p->thread];
+		const struct vprof_thread_timeline *line = &timeline->threads[p->thread];
 		const struct vprof_wait *w = p->kind == VPROF_PIECE_WAIT ? &line->waits.v[p->wait] : NULL;
 		int kind = p->kind == VPROF_PIECE_RUN  ? TRUTH_RUN :
 			   p->kind == VPROF_PIECE_WAIT ? TRUTH_WAIT :
@@ -382,7 +383,7 @@ static void compare_wait(struct comparison *c, const struct sim_thread *th, cons
 static void compare_waits(struct comparison *c)
 {
 	for (size_t i = 0; i < c->timeline->n_threads; i++) {
-		const struct vprof_line *line = &c->timeline->threads[i];
+		const struct vprof_thread_timeline *line = &c->timeline->threads[i];
 		const struct sim_thread *th = c->w->threads[line->thread_seq - 1];
 		size_t n = 0;
 

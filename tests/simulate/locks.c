@@ -460,7 +460,7 @@ void sim_futex_wake(struct sim_thread *th, struct sim_futex *f, unsigned n)
 	release_begin(th, &h, &f->object);
 	sim_release_stamp(h.release);
 	for (struct sim_waiter *first; woken < n && (first = wake_first(&f->object, h.release)); woken++)
-		first->th->waits[first->wait - 1].is_let_go = true;
+		first->th->waits[first->wait - 1].is_unmapped = true;
 	world_lag(th);
 	h.seq = woken;
 	if (woken)

@@ -11,7 +11,8 @@
 
 #define SIM_WAIT_TICKS 12 /* shorter spins, joins and I/O are not recorded */
 
-struct sim_waiter { /* on the stack of the thread that waits */
+/* on the stack of the thread that waits */
+struct sim_waiter {
 	struct sim_waiter *next;
 	struct sim_thread *th;
 	struct sim_release *woken_by;
@@ -40,7 +41,8 @@ struct sim_lock {
 	struct sim_release *leaving;			       /* the annotated release function that runs now */
 };
 
-struct sim_token { /* of a condition: who was counted may go */
+/* of a condition: who was counted may go */
+struct sim_token {
 	struct sim_token *next;
 	struct sim_release *release;
 	uint32_t upto; /* ticket */

@@ -250,13 +250,13 @@ void truth_prepare(struct world *w)
 static bool is_cut_off(const struct sim_thread *th, const struct sim_wait *w)
 {
 	return w->is_shifted || w->t0 < th->world->record_from || (w->release && !w->release->is_recorded) ||
-	       (w->is_let_go && !w->is_recorded);
+	       (w->is_unmapped && !w->is_recorded);
 }
 
 /* Was the other one under way while this one was? It may not be back yet. */
 static bool is_around(const struct sim_wait *other, const struct sim_wait *w)
 {
-	return other->t0 < w->t1 && (other->t1 > w->t0 || (!other->t1 && other->is_let_go));
+	return other->t0 < w->t1 && (other->t1 > w->t0 || (!other->t1 && other->is_unmapped));
 }
 
 bool truth_wait_unknowable(const struct sim_thread *th, const struct sim_wait *w)

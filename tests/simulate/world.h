@@ -44,7 +44,8 @@ struct sim_hold {
 	bool counts; /* truth.c */
 };
 
-struct sim_holds { /* of one object */
+/* of one object */
+struct sim_holds {
 	struct sim_hold *newest;
 	struct sim_holds *next; /* another object's */
 };
@@ -58,7 +59,7 @@ struct sim_wait {
 	uint32_t outer;		       /* index + 1 of the wait around it */
 	uint8_t kind;
 	bool is_recorded, is_joined; /* joined: over a false wake-up */
-	bool timed_out, is_let_go;   /* let go: of futexes only, perhaps not back yet */
+	bool timed_out, is_unmapped; /* let go: of futexes only, perhaps not back yet */
 	bool is_shifted;	     /* lost releases may have been shifted from wait to wait up to it */
 };
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/bootstrap.h"
+#include "analysis/stats/bootstrap.h"
 
 #define N_MAX 4000
 
@@ -27,7 +27,8 @@ static double normal(uint64_t *state)
 	return sqrt(-2 * log(uniform(state))) * cos(2 * M_PI * uniform(state));
 }
 
-struct series { /* x + y make the latency; sums over blocks of both */
+/* x + y make the latency; sums over blocks of both */
+struct series {
 	size_t n, n_blocks;
 	double x[N_MAX], y[N_MAX], total[N_MAX];
 	double sum[VPROF_BOOTSTRAP_BLOCKS_MAX][5]; /* n, x, xx, t, tt */

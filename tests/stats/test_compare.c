@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/compare.h"
+#include "analysis/stats/compare.h"
 
 #define N 4000
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/moments.h"
+#include "analysis/stats/moments.h"
 #include "nist_data.h"
 #include "pi_digits.h"
 

@@ -13,14 +13,14 @@
 
 #include <cmocka.h>
 
-#include "analysis/work.h"
+#include "analysis/variance/work.h"
 #include "hand_trace.h"
 
 struct fixture {
 	struct hand_trace trace;
 	struct hand_steps steps;
 	struct vprof_results *r;
-	struct vprof_traits traits;
+	struct vprof_interval_attributes attributes;
 	struct vprof_work_model model;
 };
 
@@ -32,30 +32,30 @@ static void open_fixture(struct fixture *f, size_t n, size_t n_counters)
 	hand_write(&f->trace);
 	hand_steps(&f->steps, &f->trace);
 	f->r = vprof_results_new();
-	f->traits = (struct vprof_traits){ .n = n, .n_counters = n_counters, .n_worked = n };
-	f->traits.ns = vprof_array_room(NULL, &f->traits.cap_ns, n, sizeof(double));
-	f->traits.amounts = vprof_array_room(NULL, &f->traits.cap_amounts, n * n_counters, sizeof(double));
-	assert_true(f->r && f->traits.ns && f->traits.amounts);
-	memset(f->traits.amounts, 0, n * n_counters * sizeof(double));
+	f->attributes = (struct vprof_interval_attributes){ .n = n, .n_counters = n_counters, .n_worked = n };
+	f->attributes.ns = vprof_array_room(NULL, &f->attributes.cap_ns, n, sizeof(double));
+	f->attributes.amounts = vprof_array_room(NULL, &f->attributes.cap_amounts, n * n_counters, sizeof(double));
+	assert_true(f->r && f->attributes.ns && f->attributes.amounts);
+	memset(f->attributes.amounts, 0, n * n_counters * sizeof(double));
 }
 
 static void fit(struct fixture *f)
 {
 	double mean = 0, squares = 0;
 
-	for (size_t i = 0; i < f->traits.n; i++)
-		mean += f->traits.ns[i] / (double)f->traits.n;
-	for (size_t i = 0; i < f->traits.n; i++)
-		squares += (f->traits.ns[i] - mean) * (f->traits.ns[i] - mean);
+	for (size_t i = 0; i < f->attributes.n; i++)
+		mean += f->attributes.ns[i] / (double)f->attributes.n;
+	for (size_t i = 0; i < f->attributes.n; i++)
+		squares += (f->attributes.ns[i] - mean) * (f->attributes.ns[i] - mean);
 	f->r->mean_ns = mean;
-	f->r->var_ns2 = squares / (double)(f->traits.n - 1);
-	f->r->n_complete = f->traits.n;
-	assert_int_equal(vprof_work_fill(f->r, &f->traits, &f->model), 0);
+	f->r->var_ns2 = squares / (double)(f->attributes.n - 1);
+	f->r->n_complete = f->attributes.n;
+	assert_int_equal(vprof_work_fill(f->r, &f->attributes, &f->model), 0);
 }
 
 static void close_fixture(struct fixture *f)
 {
-	vprof_traits_release(&f->traits);
+	vprof_interval_attributes_release(&f->attributes);
 	vprof_results_free(f->r);
 	hand_steps_release(&f->steps);
 	hand_release(&f->trace);
@@ -89,8 +89,8 @@ static void test_longley(void **state)
 
 	(void)state;
 	open_fixture(&f, 16, 6);
-	memcpy(f.traits.ns, y, sizeof y);
-	memcpy(f.traits.amounts, x, sizeof x);
+	memcpy(f.attributes.ns, y, sizeof y);
+	memcpy(f.attributes.amounts, x, sizeof x);
 	fit(&f);
 	assert_int_equal(f.r->n_work, 6);
 	for (size_t k = 0; k < 6; k++) {
@@ -116,17 +116,17 @@ static void test_batches(void **state)
 	(void)state;
 	open_fixture(&f, N, P);
 	for (size_t i = 0; i < N; i++) {
-		double *row = f.traits.amounts + i * P;
+		double *row = f.attributes.amounts + i * P;
 
 		row[0] = (double)(hand_random(&random) % 1000);
 		row[1] = row[0] + (double)(hand_random(&random) % 100);
 		row[2] = 1e6 * (double)(hand_random(&random) % 3);
-		f.traits.ns[i] =
+		f.attributes.ns[i] =
 			1e9 + 40 * row[0] - 7 * row[1] + 0.01 * row[2] + (double)(hand_random(&random) % 20000);
 		gsl_matrix_set(x, i, 0, 1);
 		for (size_t k = 0; k < P; k++)
 			gsl_matrix_set(x, i, k + 1, row[k]);
-		gsl_vector_set(y, i, f.traits.ns[i] - 1e9);
+		gsl_vector_set(y, i, f.attributes.ns[i] - 1e9);
 	}
 	fit(&f);
 	gsl_multifit_linear(x, y, c, cov, &chisq, work);
@@ -155,23 +155,23 @@ static void test_dependent(void **state)
 	(void)state;
 	open_fixture(&f, N, P);
 	for (size_t i = 0; i < N; i++) {
-		double *a = f.traits.amounts + i * P;
+		double *a = f.attributes.amounts + i * P;
 
 		a[0] = (double)(hand_random(&random) % 100);
 		a[1] = (double)(hand_random(&random) % 100);
 		a[2] = a[0];
 		a[3] = a[0] + a[1];
 		a[4] = 17;
-		f.traits.ns[i] = 1000 + 3 * a[0] + 2 * a[1];
+		f.attributes.ns[i] = 1000 + 3 * a[0] + 2 * a[1];
 	}
 	fit(&f);
 	close_to(f.r->work_share, 1, 1e-10);
 	assert_int_equal(f.model.n_columns, 4);
 	assert_true(f.r->work[4].share == 0 && f.r->work[4].mean == 17);
 	for (size_t i = 0; i < N; i++) {
-		vprof_work_row(&f.model, &f.traits, i, row);
+		vprof_work_row(&f.model, &f.attributes, i, row);
 		for (size_t k = 0; k < 4; k++) {
-			with[k] += row[k] * (f.traits.ns[i] - f.r->mean_ns);
+			with[k] += row[k] * (f.attributes.ns[i] - f.r->mean_ns);
 			for (size_t m = 0; m < 4; m++)
 				gram[k * 4 + m] += row[k] * row[m];
 		}
@@ -196,9 +196,9 @@ static void test_chance(void **state)
 
 		open_fixture(&f, N, P);
 		for (size_t i = 0; i < N; i++) {
-			f.traits.ns[i] = 1e6 + (double)(hand_random(&random) % 100000);
+			f.attributes.ns[i] = 1e6 + (double)(hand_random(&random) % 100000);
 			for (size_t k = 0; k < P; k++)
-				f.traits.amounts[i * P + k] = (double)(hand_random(&random) % 1000);
+				f.attributes.amounts[i * P + k] = (double)(hand_random(&random) % 1000);
 		}
 		fit(&f);
 		sum += f.r->work_share / 50;
@@ -214,7 +214,7 @@ static void test_nothing(void **state)
 	(void)state;
 	open_fixture(&f, 10, 1);
 	for (size_t i = 0; i < 10; i++)
-		f.traits.ns[i] = (double)i;
+		f.attributes.ns[i] = (double)i;
 	fit(&f);
 	assert_true(isnan(f.r->work_share));
 	assert_int_equal(f.r->n_work, 1);

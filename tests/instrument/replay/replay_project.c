@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/facts_schema.h"
+#include "common/facts/facts_schema.h"
 #include "common/process.h"
 
 void project_init(struct project *p, const char *build)

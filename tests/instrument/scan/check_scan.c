@@ -21,8 +21,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/callgraph.h"
-#include "common/facts.h"
+#include "common/facts/callgraph.h"
+#include "common/facts/facts.h"
 #include "common/files.h"
 #include "common/text.h"
 

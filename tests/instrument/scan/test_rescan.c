@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "common/facts.h"
+#include "common/facts/facts.h"
 #include "common/files.h"
 
 static char folder[] = "/tmp/vprof-rescan-XXXXXX";

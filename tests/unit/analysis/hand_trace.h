@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "analysis/analyze.h"
-#include "analysis/critical_path.h"
-#include "analysis/wakes.h"
+#include "analysis/paths/critical_path.h"
+#include "analysis/timeline/wakes.h"
 #include "trace/format.h"
 
 struct hand_thread {

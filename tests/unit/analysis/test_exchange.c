@@ -12,13 +12,14 @@
 
 #include <cmocka.h>
 
-#include "analysis/results_json.h"
+#include "analysis/results/results_json.h"
 #include "common/files.h"
 #include "hand_trace.h"
 
 #define RANKS_MAX 70
 
-struct meeting { /* of all ranks */
+/* of all ranks */
+struct meeting {
 	pthread_barrier_t barrier;
 	int n_ranks;
 	const void *given[RANKS_MAX];

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/window_list.h"
+#include "analysis/timeline/window_list.h"
 #include "hand_trace.h"
 
 #define N 100
@@ -131,13 +131,13 @@ static void test_damaged(void **state)
 	assert_int_equal(list.windows.n, 2);
 	assert_int_equal(list.windows.v[0].t0, 200);
 	assert_int_equal(list.windows.v[0].t1, 300);
-	assert_false(vprof_window_list_holds(&list, 199));
-	assert_true(vprof_window_list_holds(&list, 200));
-	assert_true(vprof_window_list_holds(&list, 299));
-	assert_false(vprof_window_list_holds(&list, 300));
-	assert_false(vprof_window_list_holds(&list, 799));
-	assert_true(vprof_window_list_holds(&list, 800));
-	assert_true(vprof_window_list_holds(&list, UINT64_MAX - 1));
+	assert_false(vprof_window_list_contains(&list, 199));
+	assert_true(vprof_window_list_contains(&list, 200));
+	assert_true(vprof_window_list_contains(&list, 299));
+	assert_false(vprof_window_list_contains(&list, 300));
+	assert_false(vprof_window_list_contains(&list, 799));
+	assert_true(vprof_window_list_contains(&list, 800));
+	assert_true(vprof_window_list_contains(&list, UINT64_MAX - 1));
 	vprof_window_list_release(&list);
 	hand_steps_release(&s);
 	hand_release(&h);

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "analysis/examples.h"
-#include "analysis/results_json.h"
+#include "analysis/results/results_json.h"
 #include "hand_trace.h"
 
 #define N 1000

@@ -30,7 +30,7 @@ static void live(struct hand_thread *th, uint64_t t0, uint64_t t1)
 	hand_call(th, F(1), t0, t1);
 }
 
-static void assert_off(const struct vprof_off *off, uint64_t t0, uint64_t t1, int is_preempted, uint32_t by)
+static void assert_off(const struct vprof_off_cpu *off, uint64_t t0, uint64_t t1, int is_preempted, uint32_t by)
 {
 	assert_int_equal(off->t0, t0);
 	assert_int_equal(off->t1, t1);
@@ -42,7 +42,7 @@ static void assert_off(const struct vprof_off *off, uint64_t t0, uint64_t t1, in
 static void test_timeline(void **state)
 {
 	struct hand_thread *a, *b, *cpu0, *cpu1;
-	const struct vprof_line *line;
+	const struct vprof_thread_timeline *line;
 	struct hand_steps s;
 	struct hand_trace h;
 
@@ -71,12 +71,12 @@ static void test_timeline(void **state)
 	assert_int_equal(s.timeline->has_switches, 1);
 	assert_int_equal(s.timeline->n_switches, 11);
 	line = &s.timeline->threads[0];
-	assert_int_equal(line->offs.n, 2);
-	assert_off(&line->offs.v[0], 10000, 30000, 1, 1);
-	assert_off(&line->offs.v[1], 60000, 100000, 1, VPROF_NONE);
+	assert_int_equal(line->off_cpu.n, 2);
+	assert_off(&line->off_cpu.v[0], 10000, 30000, 1, 1);
+	assert_off(&line->off_cpu.v[1], 60000, 100000, 1, VPROF_NONE);
 	line = &s.timeline->threads[1];
-	assert_int_equal(line->offs.n, 1);
-	assert_off(&line->offs.v[0], 50000, 240000, 0, VPROF_NONE);
+	assert_int_equal(line->off_cpu.n, 1);
+	assert_off(&line->off_cpu.v[0], 50000, 240000, 0, VPROF_NONE);
 	hand_steps_release(&s);
 	hand_release(&h);
 }
@@ -110,9 +110,9 @@ static void test_lost(void **state)
 	hand_switch(cpu0, 32000, 1, IN);
 	hand_write(&h);
 	hand_steps(&s, &h);
-	assert_int_equal(s.timeline->threads[0].offs.n, 2);
-	assert_off(&s.timeline->threads[0].offs.v[0], 1000, 2000, 1, VPROF_NONE);
-	assert_off(&s.timeline->threads[0].offs.v[1], 21000, 22000, 1, VPROF_NONE);
+	assert_int_equal(s.timeline->threads[0].off_cpu.n, 2);
+	assert_off(&s.timeline->threads[0].off_cpu.v[0], 1000, 2000, 1, VPROF_NONE);
+	assert_off(&s.timeline->threads[0].off_cpu.v[1], 21000, 22000, 1, VPROF_NONE);
 	hand_steps_release(&s);
 	hand_release(&h);
 }
@@ -143,10 +143,10 @@ static void test_tid_again(void **state)
 	hand_write(&h);
 	hand_steps(&s, &h);
 	assert_int_equal(s.timeline->n_threads, 2);
-	assert_int_equal(s.timeline->threads[0].offs.n, 1);
-	assert_off(&s.timeline->threads[0].offs.v[0], 1500, 1600, 1, VPROF_NONE);
-	assert_int_equal(s.timeline->threads[1].offs.n, 1);
-	assert_off(&s.timeline->threads[1].offs.v[0], 15000, 16000, 0, VPROF_NONE);
+	assert_int_equal(s.timeline->threads[0].off_cpu.n, 1);
+	assert_off(&s.timeline->threads[0].off_cpu.v[0], 1500, 1600, 1, VPROF_NONE);
+	assert_int_equal(s.timeline->threads[1].off_cpu.n, 1);
+	assert_off(&s.timeline->threads[1].off_cpu.v[0], 15000, 16000, 0, VPROF_NONE);
 	hand_steps_release(&s);
 	hand_release(&h);
 }
@@ -337,7 +337,7 @@ static void test_within_sampled(void **state)
 	hand_release(&h);
 }
 
-static void assert_unsure(const struct vprof_line *line, size_t i, uint64_t t0, uint64_t t1)
+static void assert_unsure(const struct vprof_thread_timeline *line, size_t i, uint64_t t0, uint64_t t1)
 {
 	assert_true(i < line->unsure.n);
 	assert_int_equal(line->unsure.v[i].t0, t0);
@@ -349,7 +349,7 @@ static void assert_unsure(const struct vprof_line *line, size_t i, uint64_t t0, 
 static void test_unsure(void **state)
 {
 	struct hand_thread *a, *b, *cpu0, *cpu1;
-	const struct vprof_line *line;
+	const struct vprof_thread_timeline *line;
 	struct hand_steps s;
 	struct hand_trace h;
 
@@ -373,8 +373,8 @@ static void test_unsure(void **state)
 	hand_write(&h);
 	hand_steps(&s, &h);
 	line = &s.timeline->threads[0];
-	assert_int_equal(line->offs.n, 1);
-	assert_off(&line->offs.v[0], 6000, 7000, 0, VPROF_NONE);
+	assert_int_equal(line->off_cpu.n, 1);
+	assert_off(&line->off_cpu.v[0], 6000, 7000, 0, VPROF_NONE);
 	assert_int_equal(line->unsure.n, 3); /* what was before its first record is nobody's concern */
 	assert_unsure(line, 0, 1000, 3000);
 	assert_unsure(line, 1, 4000, 5000);

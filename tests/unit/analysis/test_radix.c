@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/radix.h"
+#include "common/radix.h"
 #include "hand_trace.h"
 
 static void check(size_t n, uint64_t mask, uint64_t seed)

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/variance_tree.h"
+#include "analysis/variance/variance_tree.h"
 #include "hand_trace.h"
 
 #define N_THREADS 4

@@ -13,7 +13,7 @@
 #include <cjson/cJSON.h>
 #include <cmocka.h>
 
-#include "analysis/results_json.h"
+#include "analysis/results/results_json.h"
 #include "analysis/warnings.h"
 #include "common/files.h"
 #include "hand_trace.h"
@@ -202,7 +202,7 @@ static void test_documented(void **state)
 	DOCUMENTS(cJSON_GetObjectItem(defs, "type"), "\n## types", VPROF_TYPE_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "contribution"), "\n## contributions", VPROF_CONTRIBUTION_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "work"), "\n## work", VPROF_WORK_FIELDS);
-	DOCUMENTS(cJSON_GetObjectItem(defs, "spine"), "\n## spine", VPROF_SPINE_FIELDS);
+	DOCUMENTS(cJSON_GetObjectItem(defs, "common_frames"), "\n## common_frames", VPROF_COMMON_FRAME_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "bucket"), "\n## histogram", VPROF_BUCKET_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "period"), "\n## periods", VPROF_PERIOD_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "example"), "\n## examples", VPROF_EXAMPLE_FIELDS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Symbols of this very program, and the spine of stacks that name its functions. */
+/* Symbols of this very program, and the common frames of stacks, which name its functions. */
 #define _GNU_SOURCE
 #include <link.h>
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/symbols.h"
+#include "analysis/timeline/symbols.h"
 #include "hand_trace.h"
 
 __attribute__((noinline)) void outer_function(void)
@@ -100,18 +100,18 @@ static void add_stack(struct hand_thread *th, uint64_t t, enum vp_stack kind, vo
 	hand_units(th, u, 2);
 }
 
-static const struct vprof_spine *spine(const struct vprof_results *r, const char *name)
+static const struct vprof_common_frame *common_frames(const struct vprof_results *r, const char *name)
 {
-	for (size_t i = 0; i < r->n_spine; i++)
-		if (!strcmp(r->spine[i].name, name))
-			return &r->spine[i];
+	for (size_t i = 0; i < r->n_common_frames; i++)
+		if (!strcmp(r->common_frames[i].name, name))
+			return &r->common_frames[i];
 	return NULL;
 }
 
-static void test_spine(void **state)
+static void test_common_frames(void **state)
 {
 	struct vprof_plan *plan = hand_plan(1);
-	const struct vprof_spine *s;
+	const struct vprof_common_frame *s;
 	struct vprof_results *r;
 	struct hand_thread *th;
 	struct hand_trace h;
@@ -130,11 +130,11 @@ static void test_spine(void **state)
 	}
 	hand_write(&h);
 	r = hand_analyze(&h, plan);
-	s = spine(r, "outer_function");
+	s = common_frames(r, "outer_function");
 	assert_non_null(s);
 	assert_true(s->encloses && s->innermost_enclosing && !s->is_waker);
 	assert_int_equal(s->n, 30);
-	s = spine(r, "inner_function");
+	s = common_frames(r, "inner_function");
 	assert_non_null(s);
 	assert_true(!s->encloses && !s->innermost_enclosing && !s->is_waker);
 	vprof_results_free(r);
@@ -177,9 +177,9 @@ static void test_wakers(void **state)
 	hand_write(&h);
 	r = hand_analyze(&h, plan);
 	assert_int_equal(r->n_waits_matched, 30);
-	assert_true(spine(r, "holding_function") && spine(r, "holding_function")->is_waker);
-	assert_true(spine(r, "behind_function") && spine(r, "behind_function")->is_waker);
-	assert_null(spine(r, "aside_function"));
+	assert_true(common_frames(r, "holding_function") && common_frames(r, "holding_function")->is_waker);
+	assert_true(common_frames(r, "behind_function") && common_frames(r, "behind_function")->is_waker);
+	assert_null(common_frames(r, "aside_function"));
 	vprof_results_free(r);
 	vprof_plan_free(plan);
 	hand_release(&h);
@@ -190,7 +190,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_runtime),
-		cmocka_unit_test(test_spine),
+		cmocka_unit_test(test_common_frames),
 		cmocka_unit_test(test_wakers),
 	};
 

@@ -12,14 +12,15 @@
 #include <cmocka.h>
 #include <gsl/gsl_errno.h>
 
-#include "analysis/probe_cost.h"
+#include "analysis/variance/probe_cost.h"
 #include "analysis/warnings.h"
 #include "hand_trace.h"
 #include "tests/stats/pi_digits.h"
 
 #define N 2000
 
-struct truth { /* of every interval, in ns */
+/* of every interval, in ns */
+struct truth {
 	double total[N], parse[N], execute[N], compact[N], rows[N];
 	int is_set[N];
 };

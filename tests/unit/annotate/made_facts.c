@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/facts_schema.h"
+#include "common/facts/facts_schema.h"
 #include "common/files.h"
 
 static void run(struct made *m, char *sql)

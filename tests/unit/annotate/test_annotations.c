@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "annotate/annotation_keys.h"
-#include "annotate/annotations.h"
-#include "annotate/json_places.h"
+#include "annotate/check/annotation_keys.h"
+#include "annotate/check/annotations.h"
+#include "common/json_places.h"
 #include "common/files.h"
 
 static char dir[] = "/tmp/vprof-annotations-XXXXXX";

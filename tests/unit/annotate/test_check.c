@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "annotate/check.h"
+#include "annotate/check/check.h"
 #include "common/files.h"
 #include "made_facts.h"
 

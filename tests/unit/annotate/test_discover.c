@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "annotate/annotations.h"
-#include "annotate/discover.h"
+#include "annotate/check/annotations.h"
+#include "annotate/discover/discover.h"
 #include "common/files.h"
 #include "made_facts.h"
 

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "annotate/check.h"
-#include "annotate/discover.h"
+#include "annotate/check/check.h"
+#include "annotate/discover/discover.h"
 #include "common/files.h"
 
 static char dir[] = "/tmp/vprof-scanned-XXXXXX";

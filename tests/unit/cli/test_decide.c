@@ -12,8 +12,8 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
-#include "cli/decide.h"
-#include "common/facts_schema.h"
+#include "cli/drilldown/decide.h"
+#include "common/facts/facts_schema.h"
 
 enum { REQUEST, SERVE, PARSE, SERVE_BODY, PROC, LOCK, REST, TOP_BODY, N_NODES };
 enum { CODE_SERVE = 300, CODE_PARSE, CODE_PROC = 0x800007 };
@@ -24,7 +24,7 @@ struct fixture {
 	struct vprof_covariance covariances[1];
 	struct vprof_factor factors[6];
 	uint32_t at[6];
-	struct vprof_spine spine[6];
+	struct vprof_common_frame common_frames[6];
 	struct vprof_plan *plan;
 	struct vprof_session session;
 };
@@ -109,7 +109,7 @@ static int set_up(void **state)
 	f.r.n_covariances = 1;
 	f.r.factors = f.factors;
 	f.r.n_factors = 6;
-	f.r.spine = f.spine;
+	f.r.common_frames = f.common_frames;
 	f.r.n_waits_matched = 10;
 	vprof_session_init(&f.session);
 	*state = &f;
@@ -265,15 +265,15 @@ static struct vprof_facts *make_facts(void)
 	return facts;
 }
 
-static void add_spine(struct fixture *f, const char *name, double depth, int encloses, int innermost, int waker)
+static void add_common_frames(struct fixture *f, const char *name, double depth, int encloses, int innermost, int waker)
 {
-	f->spine[f->r.n_spine++] = (struct vprof_spine){ .name = name,
-							 .module = "",
-							 .n = 10,
-							 .depth = depth,
-							 .encloses = encloses,
-							 .innermost_enclosing = innermost,
-							 .is_waker = waker };
+	f->common_frames[f->r.n_common_frames++] = (struct vprof_common_frame){ .name = name,
+										.module = "",
+										.n = 10,
+										.depth = depth,
+										.encloses = encloses,
+										.innermost_enclosing = innermost,
+										.is_waker = waker };
 }
 
 static void roots_come_from_the_stacks(void **state)
@@ -283,12 +283,12 @@ static void roots_come_from_the_stacks(void **state)
 	struct vprof_annotations a = { 0 };
 	int from_stacks;
 
-	add_spine(f, "serve.constprop.0", 2, 0, 0, 0);
-	add_spine(f, "main", 0, 1, 0, 0);
-	add_spine(f, "loop", 1, 1, 1, 0);
-	add_spine(f, "_ZN5Store3getEi", 3, 0, 0, 0);
-	add_spine(f, "fixed", 4, 0, 0, 0);
-	add_spine(f, "hold", 4, 0, 0, 1);
+	add_common_frames(f, "serve.constprop.0", 2, 0, 0, 0);
+	add_common_frames(f, "main", 0, 1, 0, 0);
+	add_common_frames(f, "loop", 1, 1, 1, 0);
+	add_common_frames(f, "_ZN5Store3getEi", 3, 0, 0, 0);
+	add_common_frames(f, "fixed", 4, 0, 0, 0);
+	add_common_frames(f, "hold", 4, 0, 0, 1);
 	assert_int_equal(vprof_decide_roots(&f->session, &f->r, facts, &a, &from_stacks), VPROF_OK);
 	assert_int_equal(from_stacks, 1);
 	assert_int_equal(f->session.roots.n, 3);
@@ -327,8 +327,8 @@ static void names_of_cpp_are_found(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		int from_stacks;
 
-		f->r.n_spine = 0;
-		add_spine(f, cases[i].symbol, 1, 0, 0, 0);
+		f->r.n_common_frames = 0;
+		add_common_frames(f, cases[i].symbol, 1, 0, 0, 0);
 		vprof_session_release(&f->session);
 		vprof_session_init(&f->session);
 		assert_int_equal(vprof_decide_roots(&f->session, &f->r, facts, &a, &from_stacks), VPROF_OK);
@@ -381,7 +381,7 @@ static void main_is_the_start_when_nothing_else_encloses(void **state)
 	struct vprof_annotations a = { 0 };
 	int from_stacks;
 
-	add_spine(f, "main", 0, 1, 1, 0);
+	add_common_frames(f, "main", 0, 1, 1, 0);
 	assert_int_equal(vprof_decide_roots(&f->session, &f->r, facts, &a, &from_stacks), VPROF_OK);
 	assert_int_equal(f->session.roots.n, 1);
 	assert_string_equal(f->session.broken_down.items[0].name, "main");
@@ -393,9 +393,9 @@ static void a_wait_asks_for_its_wakers(void **state)
 	struct fixture *f = *state;
 	struct vprof_facts *facts = make_facts();
 
-	add_spine(f, "main", 0, 0, 0, 1);
-	add_spine(f, "hold", 1, 0, 0, 1);
-	add_spine(f, "pthread_mutex_unlock", 2, 0, 0, 1);
+	add_common_frames(f, "main", 0, 0, 0, 1);
+	add_common_frames(f, "hold", 1, 0, 0, 1);
+	add_common_frames(f, "pthread_mutex_unlock", 2, 0, 0, 1);
 	assert_int_equal(vprof_decide_wakers(&f->session, &f->r, &f->factors[1], facts), 0); /* no wait */
 	assert_int_equal(vprof_decide_wakers(&f->session, &f->r, &f->factors[3], facts), 2);
 	assert_int_equal(f->session.roots.n, 1);

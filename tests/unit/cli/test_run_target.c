@@ -128,7 +128,7 @@ static void switches_are_recorded_or_not(void **state)
 {
 	struct vprof_run_request r = request("sleep 0.02; (sleep 0.02; sleep 0.02)");
 	struct vprof_run_outcome o;
-	enum vprof_switches_wish wish;
+	enum vprof_switches_mode wish;
 
 	(void)state;
 	run(&r, &o);

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "cli/session.h"
+#include "cli/drilldown/session.h"
 #include "common/files.h"
 
 static char path[64];

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "common/facts.h"
-#include "common/facts_schema.h"
+#include "common/facts/facts.h"
+#include "common/facts/facts_schema.h"
 
 static char db_path[] = "/tmp/vprof-facts-XXXXXX";
 static sqlite3 *db;

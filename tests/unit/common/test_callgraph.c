@@ -5,7 +5,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "common/callgraph.h"
+#include "common/facts/callgraph.h"
 #include "tests/unit/common/facts_db.h"
 
 #define N_CHAIN 200000

@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "common/utf8.h"
-#include "export/protobuf.h"
-#include "export/put_text.h"
+#include "report/export/protobuf.h"
+#include "report/export/put_text.h"
 
 static FILE *to;
 static char *written;

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "export/export.h"
-#include "export/stacks.h"
+#include "report/export/export.h"
+#include "report/export/stacks.h"
 
 /* 0 interval > 1 a, 2 body; a > 3 b, 4 c, 5 body of a */
 static struct vprof_results *tree(double b, double c)

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "../analysis/hand_trace.h"
-#include "export/slices.h"
+#include "report/export/slices.h"
 
 #define N 4000
 #define SLOWEST 3123

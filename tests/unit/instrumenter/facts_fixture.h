@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/callgraph.h"
-#include "common/facts.h"
-#include "common/facts_schema.h"
+#include "common/facts/callgraph.h"
+#include "common/facts/facts.h"
+#include "common/facts/facts_schema.h"
 #include "common/files.h"
 
 #define FIXTURE_FILES 16
@@ -29,7 +29,8 @@ struct fixture {
 	struct vprof_callgraph *graph;
 };
 
-struct fixture_function { /* zero: an ordinary void C function */
+/* zero: an ordinary void C function */
+struct fixture_function {
 	int id;
 	const char *lang, *returns, *return_kind, *signature, *usr, *reason;
 	int is_tiny, not_instrumentable;

@@ -9,7 +9,7 @@
 
 #include "facts_fixture.h"
 #include "instrumenter/instrument.h"
-#include "instrumenter/plan_external.h"
+#include "instrumenter/plan/plan_external.h"
 #include "trace/format.h"
 
 static const char *const server =

@@ -31,7 +31,7 @@
 static char *folder;
 static struct vprof_collector *collector;
 
-static enum vprof_compress_wish compress;
+static enum vprof_compress_mode compress;
 
 static struct vp_shm *start(uint64_t ring_bytes, uint64_t max_trace_bytes)
 {
@@ -483,7 +483,7 @@ int __wrap_fstatvfs(int fd, struct statvfs *fs)
 }
 
 /* Records `mib` of units; how many chunks were stored as they are before the first compressed one is returned. */
-static size_t record_mib(enum vprof_compress_wish wish, uint64_t mib, size_t *n_compressed)
+static size_t record_mib(enum vprof_compress_mode wish, uint64_t mib, size_t *n_compressed)
 {
 	struct vprof_collector_stats stats;
 	uint64_t n = (mib << 20) / VP_UNIT_BYTES;

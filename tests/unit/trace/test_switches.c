@@ -29,7 +29,8 @@
 
 #define N_NAPS 200
 
-struct seen { /* by the watched process, in memory that it shares */
+/* by the watched process, in memory that it shares */
+struct seen {
 	uint32_t tids[2];
 	uint64_t before[N_NAPS], after[N_NAPS]; /* ticks around each nap of the second thread */
 };

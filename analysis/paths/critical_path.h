@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The chain of segments, waits and queue delays that determined an interval's end (VProfiler, section 3.3.3,
+ * Algorithm 2); decisions in docs/design/critical-path.md.
+ *
+ * The walk goes backwards from the END and gives pieces. Invariants: the pieces without a parent tile
+ * [begin, end] of the instance exactly; the pieces with a parent lie within it, do not overlap one another, and
+ * come after it in the array. A piece's children are the blame: what the thread that ended the wait (or, for a queue
+ * delay, the thread that took the interval up) did meanwhile.
+ */
+#ifndef VPROF_CRITICAL_PATH_H
+#define VPROF_CRITICAL_PATH_H
+
+#include "analysis/timeline/intervals.h"
+
+enum vprof_piece_kind {
+	VPROF_PIECE_RUN,
+	VPROF_PIECE_WAIT,
+	VPROF_PIECE_QUEUED, /* only without a parent */
+};
+
+struct vprof_piece {
+	uint64_t from, to;
+	uint32_t thread;
+	uint32_t wait;	     /* WAIT: index into the thread's waits, else VPROF_NONE */
+	uint32_t parent;     /* index of the piece that this one explains, or VPROF_NONE */
+	uint8_t kind, depth; /* depth: number of pieces above */
+};
+
+struct vprof_path; /* walker: indices of the whole trace and the pieces of the last instance */
+
+/* `timeline` has been through vprof_wakes_match; both must outlive the walker. */
+int vprof_path_new(struct vprof_path **out, const struct vprof_timeline *timeline,
+		   const struct vprof_intervals *intervals, struct vprof_error *err);
+void vprof_path_free(struct vprof_path *path);
+/* Another walker over the same indices, which belong to `of`: for another thread. OK or NOMEM. */
+int vprof_path_share(struct vprof_path **out, const struct vprof_path *of);
+
+/* Walks one COMPLETE instance. The pieces belong to the walker and are valid until the next walk. OK or NOMEM. */
+int vprof_path_walk(struct vprof_path *path, uint32_t instance, const struct vprof_piece **pieces, size_t *n_pieces);
+
+#endif

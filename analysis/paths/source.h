@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One of the traces of an analysis, and what is found in it on its own: timeline, waits' wakers, intervals.
+ *
+ * Traces of several runs or hosts have nothing to do with one another: each has its own clock, processes and intervals,
+ * and no critical path leaves its trace. Intervals are numbered through, those of one source after another; so are
+ * times in the results.
+ */
+#ifndef VPROF_SOURCE_H
+#define VPROF_SOURCE_H
+
+#include "analysis/paths/critical_path.h"
+#include "analysis/timeline/intervals.h"
+#include "analysis/timeline/wakes.h"
+#include "analysis/timeline/window_list.h"
+
+struct vprof_source {
+	struct vprof_trace *trace;
+	struct vprof_timeline *timeline;
+	struct vprof_wake_counts wakes;
+	struct vprof_intervals *intervals;
+	struct vprof_path *path; /* made when wanted */
+	struct vprof_window_list windows;
+	const struct vprof_interval_name *counts; /* of the interval under analysis, NULL: not in this trace */
+	VPROF_ARRAY(uint32_t) chosen;		  /* complete instances outside the warm-up */
+	size_t first;				  /* number of chosen.v[0] among those of all sources */
+	uint64_t n_warmup, n_lossy, n_outside;
+	double outside_mean_ns;
+	uint64_t start;		     /* of the trace */
+	double duration_ns, from_ns; /* from_ns: where it begins in the results' times */
+};
+
+/* Reads the trace. On failure the source is to be released, too. */
+int vprof_source_open(struct vprof_source *s, const char *trace_dir, int n_threads,
+		      void (*progress)(void *arg, double done), void *arg, struct vprof_error *err);
+
+/* Fills counts and chosen for the interval `name` (hash; is_there 0: it is in no trace). `first` and `from_ns`: where
+ * those of the source begin. */
+int vprof_source_choose(struct vprof_source *s, uint64_t name, int is_there, double warmup_share, size_t first,
+			double from_ns);
+
+/* Makes the walker of critical paths. */
+int vprof_source_walker(struct vprof_source *s, struct vprof_error *err);
+
+void vprof_source_release(struct vprof_source *s);
+
+#endif

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What an analysis found: the structs that report/ renders and runs/NNNN/results.json stores.
+ *
+ * Times are ns (double), variances ns^2 with the n-1 estimator, shares are of the interval's variance (0..1; a
+ * covariance's share is 2 Cov / Var and may be negative). Nodes: nodes[0] is the interval itself; the children of
+ * a node are contiguous and their times sum to it in every interval (a body child takes the rest).
+ */
+#ifndef VPROF_RESULTS_H
+#define VPROF_RESULTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+
+#define VPROF_TAIL_SHARE 0.01
+#define VPROF_TAIL_MIN 10 /* slowest intervals, below which nothing is said about them */
+enum vprof_node_kind {
+	VPROF_NODE_INTERVAL,
+	VPROF_NODE_FUNCTION,
+	VPROF_NODE_SITE,    /* external callee, at its call site */
+	VPROF_NODE_POINTER, /* call through a pointer */
+	VPROF_NODE_BODY,    /* the rest of the parent */
+	/* a lock, a sleep, an I/O call ...; children: what the wakers ran meanwhile, and the unexplained rest */
+	VPROF_NODE_WAIT,
+	VPROF_NODE_QUEUED,    /* nobody worked for the interval; children: what the thread that took it up ran */
+	VPROF_NODE_PREEMPTED, /* the thread could have run, but others had the processor */
+	VPROF_NODE_KIND_COUNT
+};
+
+struct vprof_node {
+	enum vprof_node_kind kind;
+	uint32_t code;	 /* trace code, 0 for interval, body, wait and queued nodes */
+	uint32_t parent; /* index; nodes[0].parent == 0 */
+	uint32_t first_child, n_children;
+	uint32_t depth;
+	uint32_t factor;      /* index + 1 into factors (the node's variance factor), 0 for nodes[0] */
+	int is_blame;	      /* beneath a wait or queued node: work done by others while the interval waited */
+	int broken_down;      /* its children are measured */
+	uint64_t n_intervals; /* intervals in which it occurs */
+	uint64_t n_calls;     /* counted */
+	uint64_t n_timed;     /* those recorded one by one: fewer when the function is hot and its calls were sampled */
+	double mean_ns, var_ns2, share;
+	/* mean variance of the error that sampling makes in one interval's time; var_ns2 is without it */
+	double noise_ns2;
+	/* mean time that the longest thousandth of sampled calls would add if it stood for others too */
+	double rare_ns;
+	double blocked_ns;	 /* mean part of its time spent blocked */
+	double kernel_ns;	 /* ... running in the kernel in I/O calls; NaN when that is not known */
+	double io_ns;		 /* ... in I/O calls, either of the two */
+	double preempted_ns;	 /* ... and preempted; NaN when that is not known */
+	double tail_ns, rest_ns; /* mean among the slowest intervals, and among the others; NaN when there are none */
+	double probe_ns;	 /* estimate: mean part of its time that recording it and what lies beneath takes */
+	const char *name;	 /* factor name: __func__, external callee, lock primitive, "queued", "body of f" */
+	const char *display;	 /* for people */
+	const char *file;
+	int line;
+	const char *object; /* waits for another thread: the object's address, or "several"; else "" */
+};
+
+/* siblings a < b of one parent */
+struct vprof_covariance {
+	uint32_t a, b;
+	double cov_ns2, share, r;
+	uint32_t factor; /* index + 1 */
+};
+
+enum vprof_factor_kind { VPROF_FACTOR_VARIANCE, VPROF_FACTOR_COVARIANCE };
+
+struct vprof_factor {
+	enum vprof_factor_kind kind;
+	enum vprof_node_kind node_kind; /* of a variance factor */
+	/* stable across runs: "v:fdatasync", "v:beneath:call", "c:a|b"; verdicts are kept by it */
+	const char *key;
+	const char *name;	     /* "fdatasync", "(fdatasync, writeToClient)" */
+	const char *name_a, *name_b; /* covariance: the two; variance: name_a == name */
+	int is_blame;
+	double share, share_low, share_high; /* low/high: 95 % interval; NaN when not estimated */
+	/* part of the bootstrap's replicates in which it has the same rank; NaN when not estimated */
+	double place_kept;
+	uint64_t n_to_settle;  /* intervals that would tell it from the factor ranked next; 0: it is told already */
+	double mean_ns, sd_ns; /* summed over its nodes, per interval */
+	double r;	       /* covariance: correlation */
+	uint32_t height;
+	double specificity, score;
+	int can_break_down;    /* it, or the functions that it sits in, have unmeasured children */
+	uint32_t n_unmeasured; /* how many */
+	const uint32_t *nodes; /* the outermost nodes it sums (variance), or covariance indices */
+	size_t n_nodes;
+	double blocked_share;	   /* part of its mean spent blocked */
+	double kernel_share;	   /* ... running in the kernel in I/O calls; NaN when that is not known */
+	double io_share;	   /* ... in I/O calls, either of the two */
+	double preempted_share;	   /* ... and preempted; NaN when that is not known */
+	uint64_t n_calls, n_timed; /* of its nodes */
+	double noise_share;	   /* of the interval's variance: what sampling would have added, and was taken out */
+	double between_share;	   /* part of its own variance that lies between types; NaN when not estimated */
+	double work_share;	   /* ... that the amount of work explains; NaN without counters */
+	double probe_ns;	   /* as in vprof_node, of its nodes */
+	double share_unprobed;	   /* its share without what probes cost, at least; NaN: these are of no weight */
+	const char *verdict;	   /* "", "culprit", "inherent", "ignore", "broken down": filled by the session */
+	const char *note;
+};
+
+/* a function found on sampled call stacks */
+struct vprof_common_frame {
+	const char *name;   /* symbol */
+	const char *module; /* path of the binary or library */
+	uint64_t n;	    /* samples that hold it */
+	double depth;	    /* mean position from the outermost frame, for ordering */
+	int encloses;	    /* on the common part of begin and end stacks: active throughout segments */
+	int innermost_enclosing;
+	int is_waker; /* on the stacks of releases that intervals waited for, a fiftieth of that time or more */
+};
+
+struct vprof_type {
+	const char *name;
+	uint64_t n;
+	double mean_ns, sd_ns;
+	double between_share, within_share; /* what it adds to the variance between types, and within them */
+};
+
+/* What was spent in a function (or wait, ...) itself and in no measured part of it: these times sum to the latency. */
+struct vprof_contribution {
+	uint32_t factor; /* index + 1 of the variance factor; 0: of the interval, beneath which nothing is measured */
+	const char *name;
+	double mean_ns, mean_low, mean_high; /* per interval, with 95 % bounds; NaN when not estimated */
+	double tail_ns, rest_ns;	     /* mean among the slowest intervals, and among the others */
+	double gap_ns, gap_low, gap_high;    /* tail_ns - rest_ns */
+};
+
+/* a counter of vprof_work(), and the line that fits the latencies best */
+struct vprof_work {
+	const char *name;
+	double mean, sd;	       /* amount per interval */
+	double ns_per_unit, low, high; /* slope, with 95 % bounds */
+	double r;		       /* correlation with the latency */
+	double share;		       /* of the variance; the shares of all counters sum to work_share */
+};
+
+/* latencies in [from_ns, to_ns) */
+struct vprof_bucket {
+	double from_ns, to_ns;
+	uint64_t n;
+	uint32_t type; /* index + 1 into types, of the six most frequent; 0: all */
+};
+
+/* intervals begun in a part of the run; times since its begin */
+struct vprof_period {
+	double from_ns, to_ns;
+	uint64_t n;
+	double mean_ns, p50_ns, p99_ns, max_ns;
+};
+
+struct vprof_example {			/* a single interval */
+	const char *why;		/* "slowest", "p99", "p90", "median", "fastest" */
+	uint64_t rank;			/* among those of this reason */
+	double latency_ns, at_ns;	/* at: its begin since the trace's */
+	const char *type;		/* "" without */
+	uint32_t first_piece, n_pieces; /* in pieces */
+	uint64_t n_left_out;		/* shorter pieces and calls */
+};
+
+/* A part of an example's critical path, or a call while it lasted. Those that are neither blame nor calls tile the
+ * example, but for what is left out. */
+struct vprof_shown_piece {
+	double from_ns, to_ns; /* since the example's begin */
+	const char *kind;      /* "run", "wait", "queued", "call" */
+	uint32_t thread;       /* index into threads */
+	uint32_t depth;	       /* of a call: measured calls around it; else number of waits that it explains */
+	int is_blame;	       /* by others while the interval waited */
+	const char *name;      /* of the call, or of the primitive that waited */
+	const char *object;    /* of a wait that another thread ended, else "" */
+};
+
+struct vprof_shown_thread {
+	const char *name;
+};
+
+struct vprof_results {
+	const char *interval; /* name */
+	const char *run;      /* run folder's name, "0007" */
+	uint64_t n_complete, n_cut, n_ambiguous, n_restarted;
+	uint64_t n_records, n_dropped, n_bytes_ignored;
+	/* complete, but begun outside the windows in which calls were recorded: not in n_complete */
+	uint64_t n_outside;
+	uint64_t n_lossy;	  /* complete, but records were lost that they may need: not in n_complete */
+	double outside_mean_ns;	  /* mean latency of these, NaN when there are none */
+	uint64_t n_calls_sampled; /* records of hot functions' calls, each of which stands for several */
+	uint64_t n_waits, n_waits_matched, n_waits_unmatched;
+	/* of those matched: by time and order alone, the lock's number of releases did not decide */
+	uint64_t n_waits_by_time;
+	uint64_t n_waits_undecided; /* for data; which of several senders ended them is not known. Not in n_waits */
+	double mean_ns, sd_ns, var_ns2, min_ns, max_ns, p50_ns, p90_ns, p99_ns, p999_ns;
+	double duration_ns;	    /* of the run's trace */
+	double mean_low, mean_high; /* 95 % bounds of the mean */
+	double slowest_share;	    /* of the variance: what the slowest interval alone makes */
+	double between_types;	    /* share of variance between types; 0 when one type */
+	double between_low, between_high;
+	uint64_t n_blocks;    /* of intervals, drawn by the bootstrap; 0: bounds were not estimated */
+	double order_kept;    /* part of its replicates in which the selected factors rank in the same order */
+	uint64_t n_to_settle; /* intervals that would settle that order; 0: it is settled, or nothing would */
+	double tail_from_ns;  /* the slowest intervals are those that took at least so long; NaN: there are none */
+	int tail_is_asked;    /* ... and this was asked for; else they are the slowest hundredth */
+	uint64_t n_tail;
+	double tail_ns, rest_ns; /* mean latency of the slowest, and of the others */
+	/* of the variance: explained by the amount of work; NaN without counters */
+	double work_share, work_low, work_high;
+	uint64_t n_worked; /* intervals with an amount of work */
+	/* what recording a call takes here, and the part within the call's own time */
+	double record_ns, record_inside_ns;
+	double probe_ns;				   /* estimate of what recording adds to the mean latency */
+	double queued_share, blocked_share, running_share; /* of the mean latency */
+	/* ran in the kernel in I/O calls, not in running_share; NaN: not known, see io_share */
+	double kernel_share;
+	double io_share;	/* in I/O calls, blocked or in the kernel: not known which */
+	double preempted_share; /* of the mean latency; NaN: not known, and part of running_share and io_share */
+	/* of the preempted time: a thread of the session had the processor next; NaN: not known */
+	double preempted_by_own;
+	const char *no_switches; /* why preempted times are not known, and what to do; "" when they are */
+	uint64_t n_switches, n_switches_lost;
+	double baseline_mean_ns;	    /* annotated-only run of this session, NaN when none */
+	double baseline_low, baseline_high; /* 95 % bounds of that mean */
+	uint32_t graph_height;
+	double threshold; /* d */
+	int k;
+	struct vprof_node *nodes;
+	size_t n_nodes;
+	struct vprof_covariance *covariances;
+	size_t n_covariances;
+	struct vprof_factor *factors; /* by falling score, those above the threshold first */
+	size_t n_factors;
+	size_t n_selected; /* the first n_selected are the top k above d */
+	struct vprof_type *types;
+	size_t n_types;
+	struct vprof_contribution *contributions; /* by falling mean_ns */
+	size_t n_contributions;
+	struct vprof_work *work; /* the counter recorded most often first */
+	size_t n_work;
+	struct vprof_common_frame *common_frames;
+	size_t n_common_frames;
+	struct vprof_bucket *histogram; /* by type, then latency; empty ones are left out */
+	size_t n_histogram;
+	struct vprof_period *periods;
+	size_t n_periods;
+	struct vprof_example *examples;
+	size_t n_examples;
+	struct vprof_shown_piece *pieces;
+	size_t n_pieces;
+	struct vprof_shown_thread *threads;
+	size_t n_threads;
+	char **warnings;
+	size_t n_warnings;
+	int inconclusive; /* too few intervals, no variance, ...: warnings say why and what to do */
+	struct vprof_results_private *private;
+};
+
+struct vprof_results *vprof_results_new(void);
+void vprof_results_free(struct vprof_results *r);
+/* Interned copy owned by r; what is no UTF-8 in it becomes U+FFFD, so that results.json is JSON. NULL without memory.
+ */
+const char *vprof_results_string(struct vprof_results *r, const char *s);
+/* A wait or queue delay that others' work makes: functions measured beneath it hold half of its variance or more. */
+int vprof_factor_is_explained(const struct vprof_results *r, const struct vprof_factor *f);
+int vprof_results_write(const struct vprof_results *r, const char *path, struct vprof_error *err);
+int vprof_results_read(struct vprof_results **out, const char *path, struct vprof_error *err);
+
+/* 95 % bounds of what the probes cost: mean_ns - baseline_mean_ns. NaN when a bound is missing. */
+void vprof_results_probe_cost_bounds(const struct vprof_results *r, double *low, double *high);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* results.json, written. Keys are the field names of results.h; order is theirs too. */
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/results/results_json.h"
+#include "common/files.h"
+
+const char *const vprof_node_kind_names[] = {
+	[VPROF_NODE_INTERVAL] = "interval", [VPROF_NODE_FUNCTION] = "function",	  [VPROF_NODE_SITE] = "site",
+	[VPROF_NODE_POINTER] = "pointer",   [VPROF_NODE_BODY] = "body",		  [VPROF_NODE_WAIT] = "wait",
+	[VPROF_NODE_QUEUED] = "queued",	    [VPROF_NODE_PREEMPTED] = "preempted",
+};
+const char *const vprof_factor_kind_names[] = {
+	[VPROF_FACTOR_VARIANCE] = "variance",
+	[VPROF_FACTOR_COVARIANCE] = "covariance",
+};
+
+static int add_number(cJSON *o, const char *key, double x)
+{
+	return isfinite(x) ? cJSON_AddNumberToObject(o, key, x) != NULL : cJSON_AddNullToObject(o, key) != NULL;
+}
+
+static int add_string(cJSON *o, const char *key, const char *s)
+{
+	return cJSON_AddStringToObject(o, key, s ? s : "") != NULL;
+}
+
+#define W_NUMBER(f) ok &= add_number(o, #f, (double)x->f);
+#define W_WHOLE(f) ok &= add_number(o, #f, fmin((double)x->f, VPROF_WHOLE_MAX)); /* damaged counts may be larger */
+#define W_STRING(f) ok &= add_string(o, #f, x->f);
+#define W_FIELDS(LIST) LIST(W_WHOLE, W_NUMBER, W_NUMBER, W_STRING)
+
+static int write_node(cJSON *o, const struct vprof_node *x)
+{
+	int ok = add_string(o, "kind", vprof_node_kind_names[x->kind]);
+
+	W_FIELDS(VPROF_NODE_FIELDS)
+	return ok;
+}
+
+/* A structure's fields, as its list names them. */
+#define WRITER(name, type, fields)                                                                                     \
+	static int name(cJSON *o, const struct type *x)                                                                \
+	{                                                                                                              \
+		int ok = 1;                                                                                            \
+                                                                                                                       \
+		W_FIELDS(fields)                                                                                       \
+		return ok;                                                                                             \
+	}
+
+WRITER(write_covariance, vprof_covariance, VPROF_COVARIANCE_FIELDS)
+WRITER(write_common_frames, vprof_common_frame, VPROF_COMMON_FRAME_FIELDS)
+WRITER(write_type, vprof_type, VPROF_TYPE_FIELDS)
+WRITER(write_contribution, vprof_contribution, VPROF_CONTRIBUTION_FIELDS)
+WRITER(write_work, vprof_work, VPROF_WORK_FIELDS)
+WRITER(write_bucket, vprof_bucket, VPROF_BUCKET_FIELDS)
+WRITER(write_period, vprof_period, VPROF_PERIOD_FIELDS)
+WRITER(write_example, vprof_example, VPROF_EXAMPLE_FIELDS)
+WRITER(write_piece, vprof_shown_piece, VPROF_PIECE_FIELDS)
+WRITER(write_thread, vprof_shown_thread, VPROF_THREAD_FIELDS)
+
+static int write_factor(cJSON *o, const struct vprof_factor *x)
+{
+	int ok = add_string(o, "kind", vprof_factor_kind_names[x->kind]) &
+		 add_string(o, "node_kind", vprof_node_kind_names[x->node_kind]);
+	cJSON *nodes;
+
+	W_FIELDS(VPROF_FACTOR_FIELDS)
+	nodes = cJSON_AddArrayToObject(o, "nodes");
+	ok &= nodes != NULL;
+	for (size_t i = 0; ok && i < x->n_nodes; i++)
+		ok &= cJSON_AddItemToArray(nodes, cJSON_CreateNumber(x->nodes[i]));
+	return ok;
+}
+
+static cJSON *add_object(cJSON *array)
+{
+	cJSON *o = array ? cJSON_CreateObject() : NULL;
+
+	if (o)
+		cJSON_AddItemToArray(array, o);
+	return o;
+}
+
+#define WRITE_LIST(name, count, write)                                                                                 \
+	do {                                                                                                           \
+		cJSON *list_ = cJSON_AddArrayToObject(o, #name);                                                       \
+		ok &= list_ != NULL;                                                                                   \
+		for (size_t i_ = 0; ok && i_ < x->count; i_++) {                                                       \
+			cJSON *item_ = add_object(list_);                                                              \
+			ok &= item_ && write(item_, &x->name[i_]);                                                     \
+		}                                                                                                      \
+	} while (0)
+
+static int write_results(cJSON *o, const struct vprof_results *x)
+{
+	int ok = add_number(o, "version", VPROF_RESULTS_VERSION);
+	cJSON *warnings;
+
+	W_FIELDS(VPROF_RESULTS_FIELDS)
+	warnings = cJSON_AddArrayToObject(o, "warnings");
+	ok &= warnings != NULL;
+	for (size_t i = 0; ok && i < x->n_warnings; i++)
+		ok &= cJSON_AddItemToArray(warnings, cJSON_CreateString(x->warnings[i]));
+	WRITE_LIST(types, n_types, write_type);
+	WRITE_LIST(contributions, n_contributions, write_contribution);
+	WRITE_LIST(work, n_work, write_work);
+	WRITE_LIST(factors, n_factors, write_factor);
+	WRITE_LIST(nodes, n_nodes, write_node);
+	WRITE_LIST(covariances, n_covariances, write_covariance);
+	WRITE_LIST(common_frames, n_common_frames, write_common_frames);
+	WRITE_LIST(histogram, n_histogram, write_bucket);
+	WRITE_LIST(periods, n_periods, write_period);
+	WRITE_LIST(examples, n_examples, write_example);
+	WRITE_LIST(pieces, n_pieces, write_piece);
+	WRITE_LIST(threads, n_threads, write_thread);
+	return ok;
+}
+
+cJSON *vprof_results_json(const struct vprof_results *r)
+{
+	cJSON *o = cJSON_CreateObject();
+
+	if (o && !write_results(o, r)) {
+		cJSON_Delete(o);
+		o = NULL;
+	}
+	return o;
+}
+
+int vprof_results_write(const struct vprof_results *r, const char *path, struct vprof_error *err)
+{
+	cJSON *o = vprof_results_json(r);
+	char *text = o ? cJSON_Print(o) : NULL;
+	int ret = VPROF_ERR_NOMEM;
+
+	if (text)
+		ret = vprof_file_write(path, text, strlen(text), err);
+	else
+		vprof_error_set(err, ret, "not enough memory to write %s", path);
+	cJSON_free(text);
+	cJSON_Delete(o);
+	return ret;
+}

@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Marks of all threads in the order of time drive one small state machine: a label for each thread, and a table of
+ * open instances by (name, id).
+ *
+ * The table holds what is open at the moment, so it stays in the processor's cache. Whether a mark of something that is
+ * not open follows an earlier begin only changes how it is counted: that is settled at the end, for all such marks
+ * together. */
+#include "analysis/timeline/intervals.h"
+
+#include "analysis/timeline/losses.h"
+
+struct event {
+	uint64_t t;
+	uint32_t thread, mark;
+};
+
+struct key_slot {
+	uint64_t name, id;
+	uint32_t newest; /* open instance begun last */
+	uint8_t used;
+};
+
+/* a mark of what was not open */
+struct unopened {
+	uint64_t name, id;
+	uint32_t n_instances; /* that had begun before it */
+	uint8_t kind;
+};
+
+/* when a key was used first */
+struct past {
+	uint64_t name, id;
+	uint32_t instance; /* ... by a BEGIN: the first one's, or VPROF_NONE */
+	uint8_t has_ended; /* ... by an END that was settled */
+	uint8_t used;
+};
+
+struct tracker {
+	const struct vprof_timeline *timeline;
+	struct vprof_intervals *iv;
+	struct event *next; /* heap of threads by their next marks */
+	size_t n_next;
+	uint32_t *label; /* [n_threads] open segment or VPROF_NONE */
+	struct key_slot *slots;
+	size_t n_slots, cap_slots, n_keys;
+	VPROF_ARRAY(struct unopened) unopened;
+};
+
+static int is_before(const struct event *x, const struct event *y)
+{
+	return x->t != y->t ? x->t < y->t : x->thread < y->thread;
+}
+
+/* Puts the event at the heap's root into its place. */
+static void sink(struct tracker *tr, struct event e)
+{
+	size_t i = 0, child;
+
+	for (; (child = 2 * i + 1) < tr->n_next; i = child) {
+		if (child + 1 < tr->n_next && is_before(&tr->next[child + 1], &tr->next[child]))
+			child++;
+		if (is_before(&e, &tr->next[child]))
+			break;
+		tr->next[i] = tr->next[child];
+	}
+	tr->next[i] = e;
+}
+
+static int first_event_order(const void *a, const void *b)
+{
+	return is_before(a, b) ? -1 : is_before(b, a);
+}
+
+/* Each thread's marks are sorted. Sorted, the first ones are a heap. An instance for each begin: memory in one piece
+ * costs less. */
+static int collect_events(struct tracker *tr)
+{
+	size_t n = 0, n_begins = 0, n_resumes = 0;
+
+	for (size_t i = 0; i < tr->timeline->n_threads; i++) {
+		n += tr->timeline->threads[i].marks.n;
+		n_begins += tr->timeline->threads[i].n_begins;
+		n_resumes += tr->timeline->threads[i].n_resumes;
+	}
+	tr->next = malloc((tr->timeline->n_threads + 1) * sizeof *tr->next);
+	if (!tr->next || n >= VPROF_NONE || VPROF_RESERVE(&tr->iv->instances, n_begins + 1) ||
+	    VPROF_RESERVE(&tr->iv->segments, n_begins + n_resumes + 1))
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < tr->timeline->n_threads; i++)
+		if (tr->timeline->threads[i].marks.n)
+			tr->next[tr->n_next++] =
+				(struct event){ tr->timeline->threads[i].marks.v[0].t, (uint32_t)i, 0 };
+	qsort(tr->next, tr->n_next, sizeof *tr->next, first_event_order);
+	return 0;
+}
+
+/* Takes the earliest event; 0 when there are no more. */
+static int next_event(struct tracker *tr, struct event *e)
+{
+	const struct vprof_thread_timeline *line;
+	struct event after;
+
+	if (!tr->n_next)
+		return 0;
+	*e = tr->next[0];
+	line = &tr->timeline->threads[e->thread];
+	if (e->mark + 1 < line->marks.n)
+		after = (struct event){ line->marks.v[e->mark + 1].t, e->thread, e->mark + 1 };
+	else
+		after = tr->next[--tr->n_next];
+	if (tr->n_next)
+		sink(tr, after);
+	return 1;
+}
+
+static size_t key_hash(uint64_t name, uint64_t id)
+{
+	return vprof_mix(name ^ vprof_mix(id));
+}
+
+static struct key_slot *find_slot(struct tracker *tr, uint64_t name, uint64_t id)
+{
+	size_t i = key_hash(name, id) & (tr->n_slots - 1);
+
+	while (tr->slots[i].used && (tr->slots[i].name != name || tr->slots[i].id != id))
+		i = (i + 1) & (tr->n_slots - 1);
+	return &tr->slots[i];
+}
+
+static int slots_grow(struct tracker *tr)
+{
+	struct key_slot *old = tr->slots;
+	size_t n_old = tr->n_slots, cap_old = tr->cap_slots;
+
+	tr->n_slots = n_old ? n_old * 2 : 1024;
+	tr->cap_slots = 0;
+	tr->slots = vprof_array_room(NULL, &tr->cap_slots, tr->n_slots, sizeof *tr->slots);
+	if (!tr->slots) {
+		tr->slots = old;
+		tr->n_slots = n_old;
+		tr->cap_slots = cap_old;
+		return VPROF_ERR_NOMEM;
+	}
+	memset(tr->slots, 0, tr->n_slots * sizeof *tr->slots);
+	for (size_t i = 0; i < n_old; i++)
+		if (old[i].used)
+			*find_slot(tr, old[i].name, old[i].id) = old[i];
+	vprof_array_free(old, cap_old, sizeof *old);
+	return 0;
+}
+
+/* Keys behind the slot that may stand in it move up. */
+static void slot_free(struct tracker *tr, struct key_slot *slot)
+{
+	size_t mask = tr->n_slots - 1, at = (size_t)(slot - tr->slots);
+
+	for (size_t i = (at + 1) & mask; tr->slots[i].used; i = (i + 1) & mask) {
+		size_t home = key_hash(tr->slots[i].name, tr->slots[i].id) & mask;
+
+		if (((i - home) & mask) < ((i - at) & mask))
+			continue;
+		tr->slots[at] = tr->slots[i];
+		at = i;
+	}
+	tr->slots[at].used = 0;
+	tr->n_keys--;
+}
+
+static struct vprof_interval_name *name_counts(struct tracker *tr, uint64_t name)
+{
+	struct vprof_interval_name *n;
+
+	for (size_t i = 0; i < tr->iv->names.n; i++)
+		if (tr->iv->names.v[i].name == name)
+			return &tr->iv->names.v[i];
+	if (tr->iv->names.n >= 4096) /* more names than anyone annotates: damaged hashes */
+		return &tr->iv->names.v[0];
+	n = VPROF_PUSH(&tr->iv->names);
+	if (n)
+		n->name = name;
+	return n;
+}
+
+/* The open instance that a mark means. The own process comes first; else the one begun last, and it is ambiguous
+ * when there were several. */
+static uint32_t find_open(struct tracker *tr, struct key_slot *slot, uint32_t process_seq, int mark_ambiguous)
+{
+	struct vprof_instance *all = tr->iv->instances.v;
+
+	for (uint32_t i = slot->newest; i != VPROF_NONE; i = all[i].older)
+		if (all[i].process_seq == process_seq)
+			return i;
+	if (slot->newest != VPROF_NONE && all[slot->newest].older != VPROF_NONE && mark_ambiguous)
+		all[slot->newest].ambiguous = 1;
+	return slot->newest;
+}
+
+static void unlink_open(struct tracker *tr, struct key_slot *slot, uint32_t instance)
+{
+	struct vprof_instance *all = tr->iv->instances.v;
+	uint32_t *link = &slot->newest;
+
+	while (*link != VPROF_NONE && *link != instance)
+		link = &all[*link].older;
+	if (*link == instance)
+		*link = all[instance].older;
+	all[instance].older = VPROF_NONE;
+}
+
+static void label_clear(struct tracker *tr, uint32_t thread, uint64_t t)
+{
+	if (tr->label[thread] != VPROF_NONE)
+		tr->iv->segments.v[tr->label[thread]].t1 = t;
+	tr->label[thread] = VPROF_NONE;
+}
+
+static int label_set(struct tracker *tr, uint32_t thread, uint64_t t, uint32_t instance)
+{
+	struct vprof_segment *s;
+
+	if (tr->label[thread] != VPROF_NONE && tr->iv->segments.v[tr->label[thread]].instance == instance) {
+		tr->iv->segments.v[tr->label[thread]].t_again = t;
+		return 0;
+	}
+	label_clear(tr, thread, t);
+	s = VPROF_PUSH(&tr->iv->segments);
+	if (!s)
+		return VPROF_ERR_NOMEM;
+	*s = (struct vprof_segment){ t, t, 0, thread, instance };
+	tr->label[thread] = (uint32_t)(tr->iv->segments.n - 1);
+	tr->iv->instances.v[instance].n_segments++;
+	return 0;
+}
+
+static int on_begin(struct tracker *tr, const struct event *e, const struct vprof_mark *m, struct key_slot *slot,
+		    struct vprof_interval_name *counts)
+{
+	uint32_t process = tr->timeline->threads[e->thread].process_seq, i;
+	struct vprof_instance *inst;
+
+	for (i = slot->newest; i != VPROF_NONE; i = tr->iv->instances.v[i].older)
+		if (tr->iv->instances.v[i].process_seq == process)
+			break;
+	if (i != VPROF_NONE) {
+		tr->iv->instances.v[i].state = VPROF_INSTANCE_RESTARTED;
+		counts->n_restarted++;
+		unlink_open(tr, slot, i);
+	}
+	inst = VPROF_PUSH(&tr->iv->instances);
+	if (!inst || tr->iv->instances.n >= VPROF_NONE)
+		return VPROF_ERR_NOMEM;
+	inst->begin = inst->end = m->t;
+	inst->id = m->id;
+	inst->name = m->name;
+	inst->begin_thread = inst->end_thread = e->thread;
+	inst->process_seq = process;
+	inst->older = slot->newest;
+	slot->newest = (uint32_t)(tr->iv->instances.n - 1);
+	return label_set(tr, e->thread, m->t, slot->newest);
+}
+
+static int note_unopened(struct tracker *tr, const struct vprof_mark *m)
+{
+	struct unopened *u = VPROF_PUSH(&tr->unopened);
+
+	if (!u)
+		return VPROF_ERR_NOMEM;
+	*u = (struct unopened){ m->name, m->id, (uint32_t)tr->iv->instances.n, m->kind };
+	return 0;
+}
+
+static int on_mark(struct tracker *tr, const struct event *e, const struct vprof_mark *m)
+{
+	struct vprof_interval_name *counts = name_counts(tr, m->name);
+	uint32_t process = tr->timeline->threads[e->thread].process_seq, i;
+	struct key_slot *slot;
+
+	if (!counts || (2 * tr->n_keys >= tr->n_slots && slots_grow(tr)))
+		return VPROF_ERR_NOMEM;
+	slot = find_slot(tr, m->name, m->id);
+	if (m->kind == VP_KIND_BEGIN) {
+		if (!slot->used) {
+			*slot = (struct key_slot){ m->name, m->id, VPROF_NONE, 1 };
+			tr->n_keys++;
+		}
+		return on_begin(tr, e, m, slot, counts);
+	}
+	if (!slot->used) {
+		if (m->kind == VP_KIND_RESUME) /* it works for something else now, whatever that is */
+			label_clear(tr, e->thread, m->t);
+		return note_unopened(tr, m);
+	}
+	i = find_open(tr, slot, process, m->kind != VP_KIND_SUSPEND);
+	if (m->kind == VP_KIND_RESUME)
+		return label_set(tr, e->thread, m->t, i);
+	if (tr->label[e->thread] != VPROF_NONE && tr->iv->segments.v[tr->label[e->thread]].instance == i)
+		label_clear(tr, e->thread, m->t);
+	if (m->kind == VP_KIND_END) {
+		struct vprof_instance *inst = &tr->iv->instances.v[i];
+
+		inst->end = m->t;
+		inst->end_thread = e->thread;
+		inst->state = VPROF_INSTANCE_COMPLETE;
+		unlink_open(tr, slot, i);
+		if (slot->newest == VPROF_NONE)
+			slot_free(tr, slot);
+	}
+	return 0;
+}
+
+static void on_type(struct tracker *tr, const struct event *e, const struct vprof_mark *m)
+{
+	struct vprof_instance *inst;
+
+	if (tr->label[e->thread] == VPROF_NONE)
+		return;
+	inst = &tr->iv->instances.v[tr->iv->segments.v[tr->label[e->thread]].instance];
+	if (inst->state != VPROF_INSTANCE_OPEN)
+		return;
+	inst->type = m->id;
+	inst->type_kind = m->name == 1 ? 2 : 1;
+}
+
+static int track(struct tracker *tr)
+{
+	struct event e;
+
+	while (next_event(tr, &e)) {
+		const struct vprof_mark *m = &tr->timeline->threads[e.thread].marks.v[e.mark];
+
+		if (m->kind == VP_KIND_TYPE)
+			on_type(tr, &e, m);
+		else if (on_mark(tr, &e, m))
+			return VPROF_ERR_NOMEM;
+	}
+	for (size_t i = 0; i < tr->timeline->n_threads; i++) {
+		uint64_t last = tr->timeline->threads[i].t_last;
+
+		if (tr->label[i] != VPROF_NONE)
+			label_clear(tr, (uint32_t)i, last);
+	}
+	return 0;
+}
+
+static struct past *find_past(struct past *pasts, size_t n_slots, uint64_t name, uint64_t id)
+{
+	size_t i = key_hash(name, id) & (n_slots - 1);
+
+	while (pasts[i].used && (pasts[i].name != name || pasts[i].id != id))
+		i = (i + 1) & (n_slots - 1);
+	return &pasts[i];
+}
+
+/* Marks of what had begun or ended before are stray; else, begun before the trace, an END is counted as such. */
+static int settle_unopened(struct tracker *tr)
+{
+	size_t n_slots = 64, cap = 0;
+	struct past *pasts;
+
+	if (!tr->unopened.n)
+		return 0;
+	while (n_slots < 2 * tr->unopened.n)
+		n_slots *= 2;
+	pasts = vprof_array_room(NULL, &cap, n_slots, sizeof *pasts);
+	if (!pasts)
+		return VPROF_ERR_NOMEM;
+	memset(pasts, 0, n_slots * sizeof *pasts);
+	for (size_t i = 0; i < tr->unopened.n; i++) {
+		const struct unopened *u = &tr->unopened.v[i];
+
+		*find_past(pasts, n_slots, u->name, u->id) = (struct past){ u->name, u->id, VPROF_NONE, 0, 1 };
+	}
+	for (size_t i = tr->iv->instances.n; i-- > 0;) {
+		struct past *p = find_past(pasts, n_slots, tr->iv->instances.v[i].name, tr->iv->instances.v[i].id);
+
+		if (p->used)
+			p->instance = (uint32_t)i;
+	}
+	for (size_t i = 0; i < tr->unopened.n; i++) {
+		const struct unopened *u = &tr->unopened.v[i];
+		struct past *p = find_past(pasts, n_slots, u->name, u->id);
+		struct vprof_interval_name *counts = name_counts(tr, u->name);
+
+		if (p->has_ended || p->instance < u->n_instances) {
+			counts->n_stray++;
+		} else if (u->kind == VP_KIND_END) {
+			counts->n_ends_only++;
+			p->has_ended = 1;
+		}
+	}
+	vprof_array_free(pasts, cap, sizeof *pasts);
+	return 0;
+}
+
+static void count_state(struct tracker *tr, const struct vprof_instance *inst)
+{
+	struct vprof_interval_name *counts = name_counts(tr, inst->name);
+
+	counts->n_complete += inst->state == VPROF_INSTANCE_COMPLETE;
+	counts->n_open += inst->state == VPROF_INSTANCE_OPEN;
+	counts->n_ambiguous += inst->state == VPROF_INSTANCE_COMPLETE && inst->ambiguous;
+}
+
+/* Counting sort: segments are sorted by begin, so every group is. */
+static int group(struct tracker *tr)
+{
+	struct vprof_intervals *iv = tr->iv;
+	size_t n = iv->segments.n;
+	uint32_t *place, next = 0;
+
+	iv->n_threads = tr->timeline->n_threads;
+	iv->by_instance = vprof_array_room(NULL, &iv->cap_by_instance, n + 1, sizeof *iv->by_instance);
+	iv->by_thread = vprof_array_room(NULL, &iv->cap_by_thread, n + 1, sizeof *iv->by_thread);
+	iv->thread_first = calloc(iv->n_threads + 2, sizeof *iv->thread_first);
+	if (!iv->by_instance || !iv->by_thread || !iv->thread_first)
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < iv->instances.n; i++) {
+		iv->instances.v[i].first_segment = next;
+		next += iv->instances.v[i].n_segments;
+		iv->instances.v[i].n_segments = 0;
+		count_state(tr, &iv->instances.v[i]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct vprof_instance *inst = &iv->instances.v[iv->segments.v[i].instance];
+
+		iv->by_instance[inst->first_segment + inst->n_segments++] = (uint32_t)i;
+		iv->thread_first[iv->segments.v[i].thread + 1]++;
+	}
+	for (size_t i = 0; i < iv->n_threads; i++)
+		iv->thread_first[i + 1] += iv->thread_first[i];
+	place = malloc((iv->n_threads ? iv->n_threads : 1) * sizeof *place);
+	if (!place)
+		return VPROF_ERR_NOMEM;
+	memcpy(place, iv->thread_first, iv->n_threads * sizeof *place);
+	for (size_t i = 0; i < n; i++)
+		iv->by_thread[place[iv->segments.v[i].thread]++] = (uint32_t)i;
+	free(place);
+	return 0;
+}
+
+int vprof_intervals_build(struct vprof_intervals **out, const struct vprof_timeline *timeline, struct vprof_error *err)
+{
+	struct tracker tr = { .timeline = timeline };
+	int ret = VPROF_ERR_NOMEM;
+
+	*out = NULL;
+	tr.iv = calloc(1, sizeof *tr.iv);
+	tr.label = malloc((timeline->n_threads ? timeline->n_threads : 1) * sizeof *tr.label);
+	if (!tr.iv || !tr.label)
+		goto out;
+	for (size_t i = 0; i < timeline->n_threads; i++)
+		tr.label[i] = VPROF_NONE;
+	if (collect_events(&tr) || track(&tr) || settle_unopened(&tr) || group(&tr))
+		goto out;
+	vprof_losses_mark(timeline, tr.iv);
+	*out = tr.iv;
+	tr.iv = NULL;
+	ret = 0;
+out:
+	vprof_intervals_free(tr.iv);
+	free(tr.label);
+	free(tr.next);
+	vprof_array_free(tr.slots, tr.cap_slots, sizeof *tr.slots);
+	VPROF_ARRAY_RELEASE(&tr.unopened);
+	if (ret)
+		vprof_error_set(err, ret, "not enough memory for the trace's intervals: record a shorter run");
+	return ret;
+}
+
+void vprof_intervals_free(struct vprof_intervals *iv)
+{
+	if (!iv)
+		return;
+	VPROF_ARRAY_RELEASE(&iv->instances);
+	VPROF_ARRAY_RELEASE(&iv->segments);
+	VPROF_ARRAY_RELEASE(&iv->names);
+	vprof_array_free(iv->by_instance, iv->cap_by_instance, sizeof *iv->by_instance);
+	vprof_array_free(iv->by_thread, iv->cap_by_thread, sizeof *iv->by_thread);
+	free(iv->thread_first);
+	free(iv);
+}
+
+uint32_t vprof_intervals_segment_before(const struct vprof_intervals *iv, uint32_t thread, uint64_t t)
+{
+	uint32_t low = iv->thread_first[thread], first = low, high = iv->thread_first[thread + 1];
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (iv->segments.v[iv->by_thread[middle]].t0 <= t)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low == first ? VPROF_NONE : low - 1;
+}
+
+uint32_t vprof_intervals_segment_of(const struct vprof_intervals *iv, uint32_t thread, uint64_t t, uint32_t instance)
+{
+	uint32_t place = vprof_intervals_segment_before(iv, thread, t);
+
+	while (place != VPROF_NONE) {
+		uint32_t s = iv->by_thread[place];
+
+		if (iv->segments.v[s].t1 < t)
+			return VPROF_NONE;
+		if (iv->segments.v[s].instance == instance)
+			return s;
+		if (place-- == iv->thread_first[thread])
+			return VPROF_NONE;
+	}
+	return VPROF_NONE;
+}

@@ -1,0 +1,680 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Nodes that an interval lacks took no time; their deviation, minus their mean, is added in closed form when a block
+ * ends, so that an interval costs what it touched. */
+#include "analysis/variance/block_sums.h"
+
+#include <math.h>
+
+#include "analysis/stats/moments.h"
+#include "common/parallel.h"
+#include "analysis/stats/shares.h"
+
+#define TERMS_MAX 4096 /* resampled exactly; the smallest beyond are not */
+
+/* a covariance among the terms */
+struct pair {
+	uint32_t a, b, factor, slot_a, slot_b;
+};
+
+struct share {		 /* shares.h */
+	size_t from, to; /* what this rank takes of it */
+	double *head;	 /* [width] of the block that began in an earlier share */
+	double *whole;	 /* [n_whole] */
+};
+
+/* of the interval and the block at hand */
+struct worker {
+	struct vprof_tree_reader *reader;
+	double *value;			/* [n_nodes] NaN: the interval lacks the node */
+	double *factor_value;		/* [results' n_factors] */
+	struct vprof_moment *of_slot;	/* [n_slots] */
+	struct vprof_comoment *of_pair; /* [pairs.n] */
+	double *row, *whole;		/* where the sums go */
+};
+
+/* Of a variance factor, among the sums over all intervals. */
+enum { FACTOR_SQUARES, FACTOR_RESIDUAL, FACTOR_PRESENT, FACTOR_NOISE, FACTOR_SUMS };
+
+struct pass {
+	struct vprof_block_sums *s;
+	struct vprof_results *r;
+	struct vprof_tree *tree;
+	const struct vprof_interval_attributes *attributes;
+	const uint8_t *is_slow;
+	const struct vprof_work_model *model;
+	uint32_t *slot;					/* [n_nodes] + 1; 0: none */
+	uint32_t *group_of;				/* [n_nodes] + 1, of leaves */
+	uint8_t *is_counted;				/* [n_nodes] one of its factor's outermost */
+	uint8_t *has_term;				/* [n_nodes] the node's variance is a term that is resampled */
+	VPROF_ARRAY(struct pair) pairs;			/* by (a, b) */
+	uint32_t *first_pair;				/* [n_nodes + 1] by a */
+	size_t at_type_n, at_work, at_factors, n_whole; /* among the sums over all intervals */
+	struct share shares[VPROF_SHARES_MAX];
+	unsigned char is_mine[VPROF_SHARES_MAX];
+	size_t n_shares;
+	struct worker *workers;
+	int n_workers;
+};
+
+static double node_mean(const struct pass *p, uint32_t node)
+{
+	return p->r->nodes[node].mean_ns;
+}
+
+static int pair_order(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+
+	if (x->a != y->a)
+		return x->a < y->a ? -1 : 1;
+	return x->b < y->b ? -1 : x->b > y->b;
+}
+
+/* The pair of these nodes, or NULL. */
+static struct pair *find_pair(const struct pass *p, uint32_t a, uint32_t b)
+{
+	uint32_t low = p->first_pair[a], end = p->first_pair[a + 1], high = end;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (p->pairs.v[middle].b < b)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < end && p->pairs.v[low].b == b ? &p->pairs.v[low] : NULL;
+}
+
+/* a term and its part of the interval's variance */
+struct sized {
+	const struct vprof_factor_term *term;
+	double share;
+};
+
+static int size_order(const void *a, const void *b)
+{
+	const struct sized *x = a, *y = b;
+
+	if (fabs(x->share) != fabs(y->share))
+		return fabs(x->share) > fabs(y->share) ? -1 : 1;
+	return x->term < y->term ? -1 : x->term > y->term;
+}
+
+static uint32_t slot_for(struct pass *p, uint32_t node)
+{
+	if (!p->slot[node])
+		p->slot[node] = (uint32_t)++p->s->n_slots;
+	return p->slot[node] - 1;
+}
+
+static double covariance_share(const struct vprof_results *r, uint32_t a, uint32_t b)
+{
+	size_t low = 0, high = r->n_covariances;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct vprof_covariance *c = &r->covariances[middle];
+
+		if (c->a < a || (c->a == a && c->b < b))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < r->n_covariances ? r->covariances[low].share : 0;
+}
+
+static int add_term(struct pass *p, const struct vprof_factor_term *t)
+{
+	struct vprof_sum_term *term = VPROF_PUSH(&p->s->terms);
+	struct pair *pair;
+
+	if (!term)
+		return VPROF_ERR_NOMEM;
+	*term = (struct vprof_sum_term){ t->factor, slot_for(p, t->a), slot_for(p, t->b), t->a == t->b ? 1 : 2 };
+	if (t->a == t->b) {
+		p->has_term[t->a] = 1;
+		return 0;
+	}
+	pair = VPROF_PUSH(&p->pairs);
+	if (!pair)
+		return VPROF_ERR_NOMEM;
+	*pair = (struct pair){
+		.a = t->a, .b = t->b, .factor = t->factor, .slot_a = term->slot_a, .slot_b = term->slot_b
+	};
+	return 0;
+}
+
+/* Terms of the reported factors, the largest of them where there are very many. */
+static int choose_terms(struct pass *p, const struct vprof_term_list *list)
+{
+	VPROF_ARRAY(struct sized) sized = { NULL, 0, 0 };
+	const struct vprof_results *r = p->r;
+	int ret = 0;
+
+	for (size_t i = 0; i < list->terms.n; i++) {
+		const struct vprof_factor_term *t = &list->terms.v[i];
+		struct sized *new;
+
+		p->is_counted[t->a] |= t->a == t->b;
+		if (t->factor >= p->s->n_factors)
+			continue;
+		new = VPROF_PUSH(&sized);
+		if (!new) {
+			VPROF_ARRAY_RELEASE(&sized);
+			return VPROF_ERR_NOMEM;
+		}
+		*new = (struct sized){ t, t->a == t->b ? r->nodes[t->a].share : covariance_share(r, t->a, t->b) };
+	}
+	if (sized.n > TERMS_MAX)
+		qsort(sized.v, sized.n, sizeof *sized.v, size_order);
+	slot_for(p, 0);
+	for (size_t i = 0; i < sized.n && !ret; i++) {
+		if (i < TERMS_MAX)
+			ret = add_term(p, sized.v[i].term);
+		else
+			p->s->fixed[sized.v[i].term->factor] += sized.v[i].share;
+	}
+	VPROF_ARRAY_RELEASE(&sized);
+	if (p->pairs.n)
+		qsort(p->pairs.v, p->pairs.n, sizeof *p->pairs.v, pair_order);
+	for (size_t i = 0; i < p->pairs.n; i++)
+		p->first_pair[p->pairs.v[i].a + 1]++;
+	for (size_t i = 0; i < r->n_nodes; i++)
+		p->first_pair[i + 1] += p->first_pair[i];
+	return ret;
+}
+
+/* The largest contributions to the mean, and the largest to the gap. */
+static int choose_groups(struct pass *p)
+{
+	struct vprof_block_sums *s = p->s;
+	const struct vprof_results *r = p->r;
+	uint32_t *group_of_factor = calloc(r->n_factors + 1, sizeof *group_of_factor);
+	uint8_t *is_wanted = calloc(r->n_contributions + 1, 1);
+
+	s->group = malloc((r->n_contributions + 1) * sizeof *s->group);
+	if (!group_of_factor || !is_wanted || !s->group) {
+		free(group_of_factor);
+		free(is_wanted);
+		return VPROF_ERR_NOMEM;
+	}
+	for (size_t i = 0; i < r->n_contributions && i < VPROF_REPORTED_MAX; i++)
+		is_wanted[i] = 1;
+	for (size_t k = 0; k < VPROF_REPORTED_MAX; k++) {
+		size_t best = r->n_contributions;
+
+		for (size_t i = 0; i < r->n_contributions; i++)
+			if (is_wanted[i] < 2 && isfinite(r->contributions[i].gap_ns) &&
+			    (best == r->n_contributions ||
+			     fabs(r->contributions[i].gap_ns) > fabs(r->contributions[best].gap_ns)))
+				best = i;
+		if (best < r->n_contributions)
+			is_wanted[best] = 2;
+	}
+	for (uint32_t i = 0; i < r->n_contributions; i++)
+		if (is_wanted[i]) {
+			s->group[s->n_groups++] = i;
+			group_of_factor[r->contributions[i].factor] = (uint32_t)s->n_groups;
+		}
+	for (size_t i = 0; i < r->n_nodes; i++)
+		if (!r->nodes[i].n_children)
+			p->group_of[i] = group_of_factor[r->nodes[i].factor];
+	free(group_of_factor);
+	free(is_wanted);
+	return 0;
+}
+
+static size_t take_places(size_t *next, size_t n)
+{
+	size_t at = *next;
+
+	*next += n;
+	return at;
+}
+
+static void lay_out(struct pass *p)
+{
+	struct vprof_block_sums *s = p->s;
+
+	s->at_count = take_places(&s->width, 1);
+	s->at_square = take_places(&s->width, 1);
+	s->at_slow = take_places(&s->width, 1);
+	s->at_deviation = take_places(&s->width, s->n_slots);
+	s->at_product = take_places(&s->width, s->n_factors);
+	s->at_spent = take_places(&s->width, s->n_groups);
+	s->at_spent_slow = take_places(&s->width, s->n_groups);
+	s->at_type_count = take_places(&s->width, s->n_types);
+	s->at_type_deviation = take_places(&s->width, s->n_types);
+	s->at_gram = take_places(&s->width, VPROF_GRAM_SIZE(s->n_columns));
+	take_places(&p->n_whole, s->n_types * s->n_factors);
+	p->at_type_n = take_places(&p->n_whole, s->n_types);
+	p->at_work = take_places(&p->n_whole, s->n_factors * s->n_columns);
+	p->at_factors = take_places(&p->n_whole, p->r->n_factors * FACTOR_SUMS);
+}
+
+static int begin_worker(struct pass *p, struct worker *w)
+{
+	w->reader = vprof_tree_reader_new(p->tree);
+	w->value = vprof_calloc_aligned(p->r->n_nodes + 1, sizeof *w->value);
+	w->factor_value = vprof_calloc_aligned(p->r->n_factors + 1, sizeof *w->factor_value);
+	w->of_slot = vprof_calloc_aligned(p->s->n_slots, sizeof *w->of_slot);
+	w->of_pair = vprof_calloc_aligned(p->pairs.n + 1, sizeof *w->of_pair);
+	if (!w->reader || !w->value || !w->factor_value || !w->of_slot || !w->of_pair)
+		return VPROF_ERR_NOMEM;
+	for (uint32_t node = 0; node < p->r->n_nodes; node++) {
+		w->value[node] = NAN;
+		if (p->slot[node])
+			w->of_slot[p->slot[node] - 1].mean = node_mean(p, node);
+	}
+	return 0;
+}
+
+static int allocate(struct pass *p)
+{
+	struct vprof_block_sums *s = p->s;
+
+	lay_out(p);
+	s->rows = calloc(s->n_blocks * s->width, sizeof *s->rows);
+	p->n_shares = vprof_shares_count((s->width + p->n_whole) * sizeof(double));
+	for (size_t i = 0; i < p->n_shares; i++) {
+		struct share *share = &p->shares[i];
+
+		p->is_mine[i] = (unsigned char)vprof_tree_share(p->tree, i, p->n_shares, &share->from, &share->to);
+		share->head = vprof_calloc_aligned(s->width + p->n_whole, sizeof *share->head);
+		if (!share->head)
+			return VPROF_ERR_NOMEM;
+		share->whole = share->head + s->width;
+	}
+	p->n_workers = vprof_parallel_count(p->tree->n_threads);
+	p->n_workers = p->n_workers < (int)p->n_shares ? p->n_workers : (int)p->n_shares;
+	p->workers = calloc((size_t)p->n_workers, sizeof *p->workers);
+	for (int i = 0; p->workers && i < p->n_workers; i++)
+		if (begin_worker(p, &p->workers[i]))
+			return VPROF_ERR_NOMEM;
+	return s->rows && p->workers ? 0 : VPROF_ERR_NOMEM;
+}
+
+static void release(struct pass *p)
+{
+	for (int i = 0; p->workers && i < p->n_workers; i++) {
+		vprof_tree_reader_free(p->workers[i].reader);
+		free(p->workers[i].value);
+		free(p->workers[i].factor_value);
+		free(p->workers[i].of_slot);
+		free(p->workers[i].of_pair);
+	}
+	for (size_t i = 0; i < p->n_shares; i++)
+		free(p->shares[i].head);
+	free(p->workers);
+	free(p->slot);
+	free(p->group_of);
+	free(p->is_counted);
+	free(p->has_term);
+	VPROF_ARRAY_RELEASE(&p->pairs);
+	free(p->first_pair);
+}
+
+/* The time of every variance factor: sums over its outermost nodes. */
+static void add_factors(const struct pass *p, struct worker *w, const struct vprof_sample *sample, size_t n,
+			size_t type, const double *row)
+{
+	const struct vprof_block_sums *s = p->s;
+	const struct vprof_node *nodes = p->r->nodes;
+
+	for (size_t i = 1; i < n; i++)
+		if (p->is_counted[sample[i].node])
+			w->factor_value[nodes[sample[i].node].factor - 1] += sample[i].ns;
+	for (size_t i = 1; i < n; i++) {
+		uint32_t f = nodes[sample[i].node].factor - 1;
+		double *sums, deviation;
+
+		if (!p->is_counted[sample[i].node] || w->factor_value[f] < 0)
+			continue;
+		sums = w->whole + p->at_factors + (size_t)f * FACTOR_SUMS;
+		deviation = w->factor_value[f] - p->r->factors[f].mean_ns;
+		sums[FACTOR_SQUARES] += deviation * deviation;
+		sums[FACTOR_RESIDUAL] += deviation;
+		sums[FACTOR_PRESENT]++;
+		if (f < s->n_factors) {
+			w->whole[type * s->n_factors + f] += w->factor_value[f];
+			for (size_t c = 0; c < s->n_columns; c++)
+				w->whole[p->at_work + f * s->n_columns + c] += w->factor_value[f] * row[c];
+		}
+		w->factor_value[f] = -1; /* taken */
+	}
+	for (size_t i = 1; i < n; i++)
+		if (p->is_counted[sample[i].node])
+			w->factor_value[nodes[sample[i].node].factor - 1] = 0;
+}
+
+static void add_deviations(const struct pass *p, struct worker *w, const struct vprof_sample *sample, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		w->value[sample[i].node] = sample[i].ns;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t a = sample[i].node;
+
+		if (p->slot[a])
+			vprof_moment_add(&w->of_slot[p->slot[a] - 1], sample[i].ns);
+		for (uint32_t k = p->first_pair[a]; k < p->first_pair[a + 1]; k++) {
+			uint32_t b = p->pairs.v[k].b;
+
+			if (!isnan(w->value[b]))
+				vprof_comoment_add(&w->of_pair[k], sample[i].ns - node_mean(p, a),
+						   w->value[b] - node_mean(p, b));
+		}
+	}
+	for (size_t i = 0; i < n; i++)
+		w->value[sample[i].node] = NAN;
+}
+
+static void add_spent(const struct pass *p, struct worker *w, const struct vprof_sample *sample, size_t n, int is_slow)
+{
+	const struct vprof_block_sums *s = p->s;
+
+	w->row[s->at_slow] += is_slow;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t g = p->group_of[sample[i].node];
+
+		if (!g)
+			continue;
+		w->row[s->at_spent + g - 1] += sample[i].ns;
+		if (is_slow)
+			w->row[s->at_spent_slow + g - 1] += sample[i].ns;
+	}
+}
+
+/* Columns and latency, with the products of all pairs and their sums. */
+static void add_row(const struct vprof_block_sums *s, double *gram, double *row, double deviation)
+{
+	size_t width = s->n_columns + 1;
+
+	if (!s->n_columns)
+		return;
+	row[s->n_columns] = deviation;
+	for (size_t a = 0; a < width; a++) {
+		for (size_t b = 0; b < width; b++)
+			gram[a * width + b] += row[a] * row[b];
+		gram[width * width + a] += row[a];
+	}
+}
+
+static int take_out_noise(const struct pass *p, struct worker *w, size_t interval)
+{
+	const struct vprof_block_sums *s = p->s;
+	const struct vprof_node *nodes = p->r->nodes;
+	size_t n;
+	const struct vprof_sample_noise *item = vprof_tree_read_noise(w->reader, interval, &n);
+
+	if (!item)
+		return VPROF_ERR_NOMEM;
+	for (size_t k = 0; k < n; k++) {
+		uint32_t a = item[k].a, b = item[k].b;
+		const struct pair *pair = a == b ? NULL : find_pair(p, a, b);
+
+		if (a == b && p->has_term[a])
+			w->row[s->at_product + nodes[a].factor - 1] -= item[k].ns2;
+		else if (pair)
+			w->row[s->at_product + pair->factor] -= 2 * item[k].ns2;
+		if (nodes[a].factor && nodes[a].factor == nodes[b].factor && p->is_counted[a] && p->is_counted[b])
+			w->whole[p->at_factors + (size_t)(nodes[a].factor - 1) * FACTOR_SUMS + FACTOR_NOISE] +=
+				(a == b ? 1 : 2) * item[k].ns2;
+	}
+	return 0;
+}
+
+/* Deviations and products of the block, absent nodes included; begins the next one. */
+static void end_block(const struct pass *p, struct worker *w)
+{
+	const struct vprof_block_sums *s = p->s;
+	double n = w->row[s->at_count];
+
+	for (uint32_t node = 0; node < p->r->n_nodes; node++) {
+		const struct vprof_moment *m = p->slot[node] ? &w->of_slot[p->slot[node] - 1] : NULL;
+		double mean = node_mean(p, node), absent;
+
+		if (!m)
+			continue;
+		absent = n - (double)m->n_present;
+		w->row[s->at_deviation + p->slot[node] - 1] = m->residual - absent * mean;
+		if (!node)
+			w->row[s->at_square] = m->squares;
+		else if (p->has_term[node])
+			w->row[s->at_product + p->r->nodes[node].factor - 1] += m->squares + absent * mean * mean;
+	}
+	for (size_t k = 0; k < p->pairs.n; k++) {
+		const struct pair *pair = &p->pairs.v[k];
+		const struct vprof_moment *a = &w->of_slot[pair->slot_a], *b = &w->of_slot[pair->slot_b];
+		const struct vprof_comoment *both = &w->of_pair[k];
+		double mean_a = node_mean(p, pair->a), mean_b = node_mean(p, pair->b);
+		double neither = n - (double)a->n_present - (double)b->n_present + (double)both->n_both;
+
+		w->row[s->at_product + pair->factor] +=
+			2 * (both->products - mean_b * (a->residual - both->sum_a) -
+			     mean_a * (b->residual - both->sum_b) + neither * mean_a * mean_b);
+	}
+	memset(w->of_pair, 0, p->pairs.n * sizeof *w->of_pair);
+	for (uint32_t node = 0; node < p->r->n_nodes; node++)
+		if (p->slot[node])
+			w->of_slot[p->slot[node] - 1] = (struct vprof_moment){ .mean = node_mean(p, node) };
+}
+
+static int add_interval(const struct pass *p, struct worker *w, size_t i)
+{
+	const struct vprof_block_sums *s = p->s;
+	double row[VPROF_COUNTERS_MAX + 1], deviation = p->attributes->ns[i] - p->r->mean_ns;
+	size_t n, type = p->attributes->type[i] < s->n_types - 1 ? p->attributes->type[i] : s->n_types - 1;
+	const struct vprof_sample *sample = vprof_tree_read(w->reader, i, &n);
+
+	if (!sample)
+		return VPROF_ERR_NOMEM;
+	w->row[s->at_count]++;
+	w->whole[p->at_type_n + type]++;
+	w->row[s->at_type_count + type]++;
+	w->row[s->at_type_deviation + type] += deviation;
+	vprof_work_row(p->model, p->attributes, i, row);
+	add_factors(p, w, sample, n, type, row);
+	add_deviations(p, w, sample, n);
+	add_spent(p, w, sample, n, p->is_slow[i]);
+	add_row(s, w->row + s->at_gram, row, deviation);
+	return p->tree->has_noise ? take_out_noise(p, w, i) : 0;
+}
+
+static size_t block_of(const struct pass *p, size_t i)
+{
+	return i * p->s->n_blocks / p->tree->n_intervals;
+}
+
+/* Does the share begin within a block? */
+static int has_head(const struct pass *p, const struct share *share)
+{
+	return share->from && share->from < share->to && block_of(p, share->from - 1) == block_of(p, share->from);
+}
+
+static int sum_share(void *arg, int worker, size_t item)
+{
+	const struct pass *p = arg;
+	const struct share *share = &p->shares[item];
+	struct worker *w = &p->workers[worker];
+	size_t block;
+
+	if (share->from == share->to)
+		return 0;
+	block = block_of(p, share->from);
+	w->whole = share->whole;
+	w->row = has_head(p, share) ? share->head : p->s->rows + block * p->s->width;
+	for (size_t i = share->from; i < share->to; i++) {
+		size_t at = block_of(p, i);
+
+		if (at != block) {
+			end_block(p, w);
+			w->row = p->s->rows + at * p->s->width;
+		}
+		block = at;
+		if (add_interval(p, w, i))
+			return VPROF_ERR_NOMEM;
+	}
+	end_block(p, w);
+	return 0;
+}
+
+static void join_wholes(void *arg, size_t to, size_t from)
+{
+	struct pass *p = arg;
+
+	for (size_t k = 0; k < p->n_whole; k++)
+		p->shares[to].whole[k] += p->shares[from].whole[k];
+}
+
+static void add_heads(struct pass *p)
+{
+	for (size_t i = 0; i < p->n_shares; i++) {
+		double *row;
+
+		if (!has_head(p, &p->shares[i]))
+			continue;
+		row = p->s->rows + block_of(p, p->shares[i].from) * p->s->width;
+		for (size_t k = 0; k < p->s->width; k++)
+			row[k] += p->shares[i].head[k];
+	}
+}
+
+static void add_doubles(void *to, const void *from, size_t n_bytes)
+{
+	for (size_t k = 0; k < n_bytes / sizeof(double); k++)
+		((double *)to)[k] += ((const double *)from)[k];
+}
+
+/* Rows and heads of all ranks to all: for each, whether it is a head, its block, and its sums. */
+static int exchange_rows(struct pass *p, int ret)
+{
+	struct vprof_block_sums *s = p->s;
+	size_t record = 2 + s->width, n_mine = 0, first, last;
+	struct vprof_gathered all;
+	double *mine = calloc((s->n_blocks + p->n_shares) * record + 1, sizeof *mine);
+
+	ret = mine ? ret : VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < p->n_shares && !ret; i++) {
+		const struct share *share = &p->shares[i];
+
+		if (share->from == share->to)
+			continue;
+		first = block_of(p, share->from) + (size_t)has_head(p, share);
+		last = block_of(p, share->to - 1);
+		for (size_t block = first - (size_t)has_head(p, share); block <= last; block++) {
+			double *to = mine + n_mine++ * record;
+
+			to[0] = block < first;
+			to[1] = (double)block;
+			memcpy(to + 2, block < first ? share->head : s->rows + block * s->width, s->width * sizeof *to);
+		}
+	}
+	ret = vprof_exchange_gather(p->tree->exchange, ret, NULL, mine, n_mine * record * sizeof *mine, &all);
+	for (int heads = 0; heads < 2 && !ret; heads++) /* ranks are in the order of their intervals */
+		for (size_t at = 0; at + record * sizeof *mine <= all.first[vprof_exchange_ranks(p->tree->exchange)];
+		     at += record * sizeof *mine) {
+			const double *from = (const void *)(all.bytes + at);
+			double *row = s->rows + (size_t)from[1] * s->width;
+
+			if (heads && from[0] > 0)
+				add_doubles(row, from + 2, s->width * sizeof *row);
+			else if (!heads && from[0] <= 0)
+				memcpy(row, from + 2, s->width * sizeof *row);
+		}
+	vprof_gathered_release(&all);
+	free(mine);
+	return ret;
+}
+
+static int exchange_wholes(struct pass *p)
+{
+	void *sums[VPROF_SHARES_MAX];
+
+	for (size_t i = 0; i < p->n_shares; i++)
+		sums[i] = p->shares[i].whole;
+	return vprof_exchange_sums(p->tree->exchange, 0, p->n_shares, sums, p->is_mine, p->n_whole * sizeof(double),
+				   add_doubles);
+}
+
+static int pass(struct pass *p)
+{
+	struct vprof_block_sums *s = p->s;
+	int ret = vprof_parallel_run(p->n_workers, p->n_shares, sum_share, p);
+
+	if (p->tree->exchange) {
+		ret = exchange_rows(p, ret);
+		ret = ret ? ret : exchange_wholes(p);
+	} else if (!ret) {
+		add_heads(p);
+	}
+	if (ret)
+		return ret;
+	vprof_shares_join(p->n_shares, join_wholes, p);
+	s->whole = malloc((p->n_whole + 1) * sizeof *s->whole);
+	if (!s->whole)
+		return VPROF_ERR_NOMEM;
+	memcpy(s->whole, p->shares[0].whole, p->n_whole * sizeof *s->whole);
+	s->type_factor = s->whole;
+	s->type_n = s->whole + p->at_type_n;
+	s->factor_work = s->whole + p->at_work;
+	return 0;
+}
+
+static void fill_deviations(const struct pass *p)
+{
+	double n = (double)p->tree->n_intervals;
+
+	for (size_t i = 0; i < p->r->n_factors; i++) {
+		const double *sums = p->s->whole + p->at_factors + i * FACTOR_SUMS;
+		struct vprof_moment m = { .mean = p->r->factors[i].mean_ns,
+					  .squares = sums[FACTOR_SQUARES],
+					  .residual = sums[FACTOR_RESIDUAL],
+					  .n_present = (size_t)sums[FACTOR_PRESENT] };
+		double noise = n > 0 ? sums[FACTOR_NOISE] / n : 0, variance;
+
+		if (p->r->factors[i].kind != VPROF_FACTOR_VARIANCE)
+			continue;
+		variance = vprof_moment_variance(&m, p->tree->n_intervals);
+		p->r->factors[i].sd_ns = variance > noise ? sqrt(variance - noise) : 0;
+	}
+}
+
+int vprof_block_sums_take(struct vprof_block_sums *s, struct vprof_results *r, struct vprof_tree *tree,
+			  const struct vprof_interval_attributes *attributes, const uint8_t *is_slow,
+			  const struct vprof_work_model *model, const struct vprof_term_list *terms, size_t n_blocks)
+{
+	struct pass p = { .s = s, .r = r, .tree = tree, .attributes = attributes, .is_slow = is_slow, .model = model };
+	size_t reported = r->n_selected > VPROF_REPORTED_MAX ? r->n_selected : VPROF_REPORTED_MAX;
+	int ret = VPROF_ERR_NOMEM;
+
+	*s = (struct vprof_block_sums){ .n_blocks = n_blocks, .n_columns = model->n_columns };
+	s->n_factors = r->n_factors < reported ? r->n_factors : reported;
+	s->n_types = 1 + (r->n_types < VPROF_REPORTED_MAX ? r->n_types : VPROF_REPORTED_MAX);
+	p.slot = calloc(r->n_nodes + 1, sizeof *p.slot);
+	p.group_of = calloc(r->n_nodes + 1, sizeof *p.group_of);
+	p.is_counted = calloc(r->n_nodes + 1, 1);
+	p.has_term = calloc(r->n_nodes + 1, 1);
+	p.first_pair = calloc(r->n_nodes + 2, sizeof *p.first_pair);
+	s->fixed = calloc(s->n_factors + 1, sizeof *s->fixed);
+	if (!p.slot || !p.group_of || !p.is_counted || !p.has_term || !p.first_pair || !s->fixed)
+		goto out;
+	if (choose_terms(&p, terms) || choose_groups(&p) || allocate(&p))
+		goto out;
+	ret = pass(&p);
+	if (!ret)
+		fill_deviations(&p);
+out:
+	release(&p);
+	return ret;
+}
+
+void vprof_block_sums_release(struct vprof_block_sums *s)
+{
+	free(s->rows);
+	VPROF_ARRAY_RELEASE(&s->terms);
+	free(s->fixed);
+	free(s->group);
+	free(s->whole);
+	*s = (struct vprof_block_sums){ 0 };
+}

@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Decisions that the paper leaves open:
+ *
+ * - A factor is known by name and by whether it is blame (work that others did while the interval waited).
+ * - Of recursive nodes only the outermost on each path counts: the inner ones' time is part of it.
+ * - The covariance of two siblings of one name (two call sites of memcpy) belongs to that name's variance: the sum's
+ *   variance holds it.
+ * - Height: the static call graph's, and at least one more than the highest child's in the tree. The static one cannot
+ *   know that a function waits for another thread (so a cause ranks above its symptom), and gives everything that
+ *   recurses through one another the same height. Body: 0 beneath a broken-down function, else the function's own.
+ * - Preempted: as specific as it gets (height 0). It raises the height of the function that was preempted, as any child
+ *   does, only where it makes at least half of that function's variance: nearly everything is preempted now and then.
+ * - The body of a function beneath which nothing else was measured is that function: no factor of its own.
+ * - The body of the interval and everything "unexplained" say nothing specific; the latter is never selected.
+ */
+#include "analysis/variance/factors.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "common/files.h"
+
+#define COVARIANCE_SHARE_MIN 0.001
+#define SMALL_COVARIANCES_MAX 1000
+
+struct slot {
+	uint64_t hash;
+	uint32_t factor; /* index + 1 */
+};
+
+struct selection {
+	struct vprof_results *r;
+	const struct vprof_plan *plan;
+	uint32_t *height; /* [n_nodes] */
+	VPROF_ARRAY(struct vprof_factor) factors;
+	struct vprof_term_list *list;
+	uint8_t *never; /* [n factors] may not be selected */
+	struct slot *slots;
+	size_t n_slots;
+};
+
+static int is_function(const struct vprof_node *n)
+{
+	return n->kind == VPROF_NODE_FUNCTION || n->kind == VPROF_NODE_SITE || n->kind == VPROF_NODE_POINTER;
+}
+
+/* The body of a wait or queue delay, also of one that is one node with the function around it. */
+static int is_unexplained(const struct vprof_node *n)
+{
+	return n->kind == VPROF_NODE_BODY && !strcmp(n->name, "unexplained");
+}
+
+static const struct vprof_probe *probe_of(const struct selection *s, const struct vprof_node *n)
+{
+	return is_function(n) ? vprof_plan_probe(s->plan, n->code) : NULL;
+}
+
+/* Children are done before their parents. */
+static void take_height(struct selection *s, size_t i)
+{
+	const struct vprof_node *n = &s->r->nodes[i];
+	const struct vprof_probe *probe = probe_of(s, n);
+
+	s->height[i] = probe ? probe->height : 0;
+	for (uint32_t c = n->first_child; c < n->first_child + n->n_children; c++) {
+		const struct vprof_node *child = &s->r->nodes[c];
+
+		if (child->kind == VPROF_NODE_BODY ||
+		    (child->kind == VPROF_NODE_PREEMPTED && child->var_ns2 < 0.5 * n->var_ns2))
+			continue;
+		if (s->height[c] + 1 > s->height[i])
+			s->height[i] = s->height[c] + 1;
+	}
+}
+
+static void take_heights(struct selection *s)
+{
+	const struct vprof_results *r = s->r;
+	uint32_t highest = s->plan->graph_height;
+
+	for (size_t i = r->n_nodes; i-- > 1;) {
+		take_height(s, i);
+		if (s->height[i] > highest)
+			highest = s->height[i];
+	}
+	for (size_t i = 1; i < r->n_nodes; i++) {
+		const struct vprof_node *n = &r->nodes[i], *parent = &r->nodes[n->parent];
+
+		if (n->kind != VPROF_NODE_BODY)
+			continue;
+		if (n->parent == 0)
+			s->height[i] = highest;
+		else if (is_function(parent) && !parent->broken_down)
+			s->height[i] = s->height[n->parent];
+		else
+			s->height[i] = 0;
+	}
+	s->r->graph_height = highest + 1;
+	s->height[0] = highest + 1;
+}
+
+static int slots_grow(struct selection *s)
+{
+	size_t n = s->n_slots ? s->n_slots * 2 : 256;
+	struct slot *slots = calloc(n, sizeof *slots);
+
+	if (!slots)
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < s->n_slots; i++) {
+		size_t k = s->slots[i].hash & (n - 1);
+
+		if (!s->slots[i].factor)
+			continue;
+		while (slots[k].factor)
+			k = (k + 1) & (n - 1);
+		slots[k] = s->slots[i];
+	}
+	free(s->slots);
+	s->slots = slots;
+	s->n_slots = n;
+	return 0;
+}
+
+/* The factor with this key, made when it is new. Index + 1, or 0 without memory. */
+static uint32_t factor_of(struct selection *s, const char *key)
+{
+	uint64_t hash = vprof_mix(vprof_hash(VPROF_HASH_SEED, key, strlen(key)));
+	struct vprof_factor *f;
+	size_t i;
+
+	if (2 * s->factors.n >= s->n_slots && slots_grow(s))
+		return 0;
+	for (i = hash & (s->n_slots - 1); s->slots[i].factor; i = (i + 1) & (s->n_slots - 1))
+		if (s->slots[i].hash == hash && !strcmp(s->factors.v[s->slots[i].factor - 1].key, key))
+			return s->slots[i].factor;
+	f = VPROF_PUSH(&s->factors);
+	if (!f)
+		return 0;
+	f->key = vprof_results_string(s->r, key);
+	if (!f->key)
+		return 0;
+	s->slots[i].hash = hash;
+	return s->slots[i].factor = (uint32_t)s->factors.n;
+}
+
+static int add_term(struct selection *s, uint32_t factor, uint32_t a, uint32_t b)
+{
+	struct vprof_factor_term *t = VPROF_PUSH(&s->list->terms);
+
+	if (!t)
+		return VPROF_ERR_NOMEM;
+	t->factor = factor;
+	t->a = a;
+	t->b = b;
+	return 0;
+}
+
+static int has_ancestor_of(const struct vprof_results *r, uint32_t node, uint32_t factor)
+{
+	for (uint32_t i = r->nodes[node].parent; i; i = r->nodes[i].parent)
+		if (r->nodes[i].factor == factor)
+			return 1;
+	return 0;
+}
+
+/* Being preempted is not a measured call. */
+static int is_all_of_parent(const struct vprof_results *r, uint32_t node)
+{
+	const struct vprof_node *parent = &r->nodes[r->nodes[node].parent];
+
+	if (r->nodes[node].kind != VPROF_NODE_BODY || (!is_function(parent) && parent->kind != VPROF_NODE_WAIT))
+		return 0;
+	for (uint32_t c = parent->first_child; c < parent->first_child + parent->n_children; c++)
+		if (c != node && r->nodes[c].kind != VPROF_NODE_PREEMPTED)
+			return 0;
+	return 1;
+}
+
+static int add_variances(struct selection *s)
+{
+	struct vprof_results *r = s->r;
+	char key[1100];
+
+	for (uint32_t i = 1; i < r->n_nodes; i++) {
+		struct vprof_node *n = &r->nodes[i];
+		struct vprof_factor *f;
+		uint32_t index;
+
+		if (is_all_of_parent(r, i)) {
+			n->factor = r->nodes[n->parent].factor;
+			continue;
+		}
+		snprintf(key, sizeof key, "v:%s%s", n->is_blame ? "beneath:" : "", n->name);
+		index = factor_of(s, key);
+		if (!index)
+			return VPROF_ERR_NOMEM;
+		n->factor = index;
+		f = &s->factors.v[index - 1];
+		if (!f->name || (is_function(n) && f->node_kind == VPROF_NODE_WAIT)) {
+			f->kind = VPROF_FACTOR_VARIANCE;
+			f->node_kind = n->kind;
+			f->name = f->name_a = n->name;
+			f->name_b = "";
+			f->is_blame = n->is_blame;
+		}
+		if (s->height[i] > f->height)
+			f->height = s->height[i];
+		if (has_ancestor_of(r, i, index))
+			continue;
+		f->share += n->share;
+		f->mean_ns += n->mean_ns;
+		f->blocked_share += n->blocked_ns;
+		f->kernel_share += n->kernel_ns;
+		f->io_share += n->io_ns;
+		f->preempted_share += n->preempted_ns;
+		f->n_calls += n->n_calls;
+		f->n_timed += n->n_timed;
+		f->noise_share += r->nodes[0].var_ns2 > 0 ? n->noise_ns2 / r->nodes[0].var_ns2 : 0;
+		if (add_term(s, index - 1, i, i))
+			return VPROF_ERR_NOMEM;
+	}
+	return 0;
+}
+
+static int covariance_key(const struct vprof_results *r, const struct vprof_covariance *c, char *key, size_t size)
+{
+	const struct vprof_node *a = &r->nodes[c->a], *b = &r->nodes[c->b];
+	int is_swapped = strcmp(a->name, b->name) > 0;
+
+	snprintf(key, size, "c:%s%s|%s", a->is_blame ? "beneath:" : "", is_swapped ? b->name : a->name,
+		 is_swapped ? a->name : b->name);
+	return is_swapped;
+}
+
+static int add_covariance(struct selection *s, struct vprof_covariance *c)
+{
+	struct vprof_results *r = s->r;
+	const struct vprof_node *a = &r->nodes[c->a], *b = &r->nodes[c->b];
+	uint32_t height = s->height[c->a] > s->height[c->b] ? s->height[c->a] : s->height[c->b], index;
+	char key[2200], name[2200];
+	struct vprof_factor *f;
+	int is_swapped;
+
+	if (a->factor == b->factor) { /* two nodes of one name: part of its variance */
+		c->factor = a->factor;
+		if (has_ancestor_of(r, c->a, a->factor))
+			return 0;
+		s->factors.v[a->factor - 1].share += c->share;
+		return add_term(s, a->factor - 1, c->a, c->b);
+	}
+	is_swapped = covariance_key(r, c, key, sizeof key);
+	index = factor_of(s, key);
+	if (!index)
+		return VPROF_ERR_NOMEM;
+	c->factor = index;
+	f = &s->factors.v[index - 1];
+	if (!f->name) {
+		f->kind = VPROF_FACTOR_COVARIANCE;
+		f->name_a = is_swapped ? b->name : a->name;
+		f->name_b = is_swapped ? a->name : b->name;
+		snprintf(name, sizeof name, "(%s, %s)", f->name_a, f->name_b);
+		f->name = vprof_results_string(r, name);
+		f->is_blame = a->is_blame;
+		if (!f->name)
+			return VPROF_ERR_NOMEM;
+	}
+	f->share += c->share;
+	f->mean_ns += a->mean_ns + b->mean_ns;
+	f->blocked_share += a->blocked_ns + b->blocked_ns;
+	f->kernel_share += a->kernel_ns + b->kernel_ns;
+	f->io_share += a->io_ns + b->io_ns;
+	f->preempted_share += a->preempted_ns + b->preempted_ns;
+	f->height = height > f->height ? height : f->height;
+	return add_term(s, index - 1, c->a, c->b);
+}
+
+static int size_order(const void *a, const void *b)
+{
+	double x = fabs(*(const double *)a), y = fabs(*(const double *)b);
+
+	return x > y ? -1 : x < y;
+}
+
+/* Too small to be told apart from nothing: not listed, except the largest of them. */
+static double covariance_floor(const struct vprof_results *r)
+{
+	double *shares, floor = 0;
+
+	if (r->n_covariances <= SMALL_COVARIANCES_MAX)
+		return 0;
+	shares = malloc(r->n_covariances * sizeof *shares);
+	if (!shares)
+		return COVARIANCE_SHARE_MIN;
+	for (size_t i = 0; i < r->n_covariances; i++)
+		shares[i] = r->covariances[i].share;
+	qsort(shares, r->n_covariances, sizeof *shares, size_order);
+	floor = fabs(shares[SMALL_COVARIANCES_MAX]);
+	free(shares);
+	return floor < COVARIANCE_SHARE_MIN ? floor : COVARIANCE_SHARE_MIN;
+}
+
+static int add_covariances(struct selection *s)
+{
+	double floor = covariance_floor(s->r);
+
+	for (size_t i = 0; i < s->r->n_covariances; i++) {
+		struct vprof_covariance *c = &s->r->covariances[i];
+
+		if (fabs(c->share) < floor && s->r->nodes[c->a].factor != s->r->nodes[c->b].factor)
+			continue;
+		if (add_covariance(s, c))
+			return VPROF_ERR_NOMEM;
+	}
+	return 0;
+}
+
+/* The function whose breaking down would say more about this node: itself, the one whose body it is, or the one that
+ * a wait sits in. */
+static const struct vprof_probe *breakable(const struct selection *s, uint32_t node)
+{
+	const struct vprof_node *n = &s->r->nodes[node];
+	const struct vprof_probe *probe;
+
+	if (n->kind == VPROF_NODE_PREEMPTED)
+		return NULL;
+	if (!is_function(n) && n->kind != VPROF_NODE_QUEUED && node)
+		n = &s->r->nodes[n->parent];
+	probe = probe_of(s, n);
+	return probe && !probe->broken_down && probe->n_children > 0 ? probe : NULL;
+}
+
+/* probes already counted, for one factor at a time */
+struct break_down {
+	const struct vprof_probe *seen[64];
+	size_t n;
+};
+
+static void count_breakable(const struct selection *s, struct vprof_factor *f, uint32_t node, struct break_down *b)
+{
+	const struct vprof_probe *probe = breakable(s, node);
+
+	if (!probe)
+		return;
+	f->can_break_down = 1;
+	for (size_t i = 0; i < b->n; i++)
+		if (b->seen[i] == probe)
+			return;
+	if (b->n < sizeof b->seen / sizeof *b->seen)
+		b->seen[b->n++] = probe;
+	f->n_unmeasured += probe->n_children;
+}
+
+static int term_order(const void *a, const void *b)
+{
+	const struct vprof_factor_term *x = a, *y = b;
+
+	if (x->factor != y->factor)
+		return x->factor < y->factor ? -1 : 1;
+	if (x->a != y->a)
+		return x->a < y->a ? -1 : 1;
+	return x->b < y->b ? -1 : x->b > y->b;
+}
+
+static uint32_t covariance_index(const struct vprof_results *r, uint32_t a, uint32_t b)
+{
+	size_t low = 0, high = r->n_covariances;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct vprof_covariance *c = &r->covariances[middle];
+
+		if (c->a < a || (c->a == a && c->b < b))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (uint32_t)low;
+}
+
+/* Of the mean; NaN stays NaN. */
+static double part_of(double ns, double mean_ns)
+{
+	double part = mean_ns > 0 ? ns / mean_ns : 0 * ns;
+
+	return part > 1 ? 1 : part;
+}
+
+/* Nodes, what can be broken down, correlation and score of one factor; `terms` are its own. */
+static int finish_factor(struct selection *s, struct vprof_factor *f, const struct vprof_factor_term *terms, size_t n)
+{
+	struct vprof_results *r = s->r;
+	struct break_down seen = { .n = 0 };
+	double covariance = 0, product = 0, variance = 0, distance = (double)r->graph_height - f->height;
+	uint32_t *nodes = malloc((n ? n : 1) * sizeof *nodes);
+
+	if (!nodes)
+		return VPROF_ERR_NOMEM;
+	f->nodes = nodes;
+	for (size_t i = 0; i < n; i++) {
+		const struct vprof_factor_term *t = &terms[i];
+
+		if (f->kind == VPROF_FACTOR_VARIANCE) {
+			if (t->a == t->b)
+				nodes[f->n_nodes++] = t->a;
+		} else {
+			nodes[f->n_nodes++] = covariance_index(r, t->a, t->b);
+			covariance += r->covariances[nodes[f->n_nodes - 1]].cov_ns2;
+			product += sqrt(r->nodes[t->a].var_ns2) * sqrt(r->nodes[t->b].var_ns2);
+			variance += r->nodes[t->a].var_ns2 + r->nodes[t->b].var_ns2 +
+				    2 * r->covariances[nodes[f->n_nodes - 1]].cov_ns2;
+		}
+		count_breakable(s, f, t->a, &seen);
+		if (t->b != t->a)
+			count_breakable(s, f, t->b, &seen);
+		if (is_unexplained(&r->nodes[t->a]) || is_unexplained(&r->nodes[t->b]))
+			s->never[f - s->factors.v] = 1;
+	}
+	f->sd_ns = variance > 0 ? sqrt(variance) : 0; /* of variance factors: vprof_confidence_fill */
+	f->r = product > 0 ? covariance / product : 0;
+	f->blocked_share = part_of(f->blocked_share, f->mean_ns);
+	f->kernel_share = part_of(f->kernel_share, f->mean_ns);
+	f->io_share = part_of(f->io_share, f->mean_ns);
+	f->preempted_share = part_of(f->preempted_share, f->mean_ns);
+	f->specificity = distance * distance;
+	f->score = f->specificity * f->share;
+	f->verdict = f->note = "";
+	f->share_low = f->share_high = NAN;
+	return 0;
+}
+
+static int finish_factors(struct selection *s)
+{
+	size_t from, to;
+
+	s->never = calloc(s->factors.n + 1, 1);
+	if (!s->never)
+		return VPROF_ERR_NOMEM;
+	if (s->list->terms.n)
+		qsort(s->list->terms.v, s->list->terms.n, sizeof *s->list->terms.v, term_order);
+	for (from = 0; from < s->list->terms.n; from = to) {
+		for (to = from; to < s->list->terms.n && s->list->terms.v[to].factor == s->list->terms.v[from].factor;
+		     to++)
+			;
+		if (finish_factor(s, &s->factors.v[s->list->terms.v[from].factor], s->list->terms.v + from, to - from))
+			return VPROF_ERR_NOMEM;
+	}
+	return 0;
+}
+
+struct ranked {
+	struct vprof_factor *factor;
+	uint32_t old, depth; /* depth of its first node */
+	int is_selectable;
+};
+
+static int rank_order(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+	const struct vprof_factor *f = x->factor, *g = y->factor;
+	int is_wait_f = f->node_kind == VPROF_NODE_WAIT || f->node_kind == VPROF_NODE_QUEUED;
+	int is_wait_g = g->node_kind == VPROF_NODE_WAIT || g->node_kind == VPROF_NODE_QUEUED;
+
+	if (x->is_selectable != y->is_selectable)
+		return x->is_selectable ? -1 : 1;
+	if (f->score != g->score)
+		return f->score > g->score ? -1 : 1;
+	if (f->kind != g->kind)
+		return f->kind == VPROF_FACTOR_VARIANCE ? -1 : 1;
+	if (is_wait_f != is_wait_g)
+		return is_wait_f - is_wait_g;
+	if (x->depth != y->depth)
+		return x->depth > y->depth ? -1 : 1; /* of a call chain the inner end */
+	return strcmp(f->key, g->key);
+}
+
+static uint32_t factor_depth(const struct vprof_results *r, const struct vprof_factor *f)
+{
+	if (!f->n_nodes)
+		return 0;
+	return r->nodes[f->kind == VPROF_FACTOR_VARIANCE ? f->nodes[0] : r->covariances[f->nodes[0]].a].depth;
+}
+
+/* Sorts the factors into the results and renumbers everything that points at them. */
+static int rank(struct selection *s)
+{
+	struct vprof_results *r = s->r;
+	size_t n = s->factors.n, n_above = 0;
+	struct ranked *order = malloc((n ? n : 1) * sizeof *order);
+	uint32_t *new_index = malloc((n ? n : 1) * sizeof *new_index);
+	int ret = VPROF_ERR_NOMEM;
+
+	r->factors = calloc(n ? n : 1, sizeof *r->factors);
+	if (!order || !new_index || !r->factors)
+		goto out;
+	for (size_t i = 0; i < n; i++) {
+		struct vprof_factor *f = &s->factors.v[i];
+
+		order[i] =
+			(struct ranked){ f, (uint32_t)i, factor_depth(r, f), !s->never[i] && f->share > r->threshold };
+		n_above += (size_t)order[i].is_selectable;
+	}
+	qsort(order, n, sizeof *order, rank_order);
+	for (size_t i = 0; i < n; i++) {
+		r->factors[i] = *order[i].factor;
+		new_index[order[i].old] = (uint32_t)i;
+	}
+	r->n_factors = n;
+	s->factors.n = 0; /* their nodes belong to the results now */
+	r->n_selected = r->k < 0 ? 0 : n_above < (size_t)r->k ? n_above : (size_t)r->k;
+	for (size_t i = 1; i < r->n_nodes; i++)
+		r->nodes[i].factor = new_index[r->nodes[i].factor - 1] + 1;
+	for (size_t i = 0; i < r->n_covariances; i++)
+		if (r->covariances[i].factor)
+			r->covariances[i].factor = new_index[r->covariances[i].factor - 1] + 1;
+	for (size_t i = 0; i < s->list->terms.n; i++)
+		s->list->terms.v[i].factor = new_index[s->list->terms.v[i].factor];
+	ret = 0;
+out:
+	free(order);
+	free(new_index);
+	return ret;
+}
+
+int vprof_factors_select(struct vprof_results *r, const struct vprof_plan *plan, struct vprof_term_list *terms,
+			 struct vprof_error *err)
+{
+	struct selection s = { .r = r, .plan = plan, .list = terms };
+	int ret = VPROF_ERR_NOMEM;
+
+	s.height = calloc(r->n_nodes ? r->n_nodes : 1, sizeof *s.height);
+	if (!s.height)
+		goto out;
+	take_heights(&s);
+	if (add_variances(&s) || add_covariances(&s) || finish_factors(&s) || rank(&s))
+		goto out;
+	ret = 0;
+out:
+	for (size_t i = 0; i < s.factors.n; i++)
+		free((void *)s.factors.v[i].nodes);
+	VPROF_ARRAY_RELEASE(&s.factors);
+	free(s.height);
+	free(s.never);
+	free(s.slots);
+	if (ret)
+		vprof_error_set(err, ret, "not enough memory to rank the factors of %zu nodes: measure fewer functions",
+				r->n_nodes);
+	return ret;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* See noise.h. What chosen calls spent is gathered while an interval is added, sorted by block, and reduced to products
+ * of differences between siblings. */
+#include "analysis/variance/noise.h"
+
+struct spent {
+	const struct vprof_sampled *call;
+	uint32_t thread, node;
+	double ticks;
+};
+
+struct difference {
+	uint32_t group; /* the parent whose children, body included, share the time */
+	uint32_t node;
+	double ticks;
+};
+
+struct vprof_noise {
+	VPROF_ARRAY(struct spent) spent;
+	VPROF_ARRAY(struct difference) differences;
+	VPROF_ARRAY(struct vprof_noise_item) fresh; /* of the interval being stored */
+	VPROF_ARRAY(struct vprof_noise_item) items;
+	VPROF_ARRAY(uint64_t) first; /* [n intervals + 1] */
+};
+
+struct vprof_noise *vprof_noise_new(void)
+{
+	struct vprof_noise *noise = calloc(1, sizeof *noise);
+
+	if (noise && !VPROF_PUSH(&noise->first)) {
+		free(noise);
+		return NULL;
+	}
+	return noise;
+}
+
+void vprof_noise_free(struct vprof_noise *noise)
+{
+	if (!noise)
+		return;
+	VPROF_ARRAY_RELEASE(&noise->spent);
+	VPROF_ARRAY_RELEASE(&noise->differences);
+	VPROF_ARRAY_RELEASE(&noise->fresh);
+	VPROF_ARRAY_RELEASE(&noise->items);
+	VPROF_ARRAY_RELEASE(&noise->first);
+	free(noise);
+}
+
+int vprof_noise_spend(struct vprof_noise *noise, const struct vprof_sampled *call, uint32_t thread, uint32_t node,
+		      uint64_t ticks)
+{
+	struct spent *s = noise->spent.n ? &noise->spent.v[noise->spent.n - 1] : NULL;
+
+	if (!s || s->call != call || s->node != node) {
+		s = VPROF_PUSH(&noise->spent);
+		if (!s)
+			return VPROF_ERR_NOMEM;
+		*s = (struct spent){ .call = call, .thread = thread, .node = node };
+	}
+	s->ticks += (double)ticks;
+	return 0;
+}
+
+static int block_order(const struct spent *x, const struct spent *y)
+{
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	if (x->call->code != y->call->code)
+		return x->call->code < y->call->code ? -1 : 1;
+	if (x->call->block != y->call->block)
+		return x->call->block < y->call->block ? -1 : 1;
+	return 0;
+}
+
+static int spent_order(const void *a, const void *b)
+{
+	const struct spent *x = a, *y = b;
+	int order = block_order(x, y);
+
+	if (order)
+		return order;
+	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+static int difference_order(const void *a, const void *b)
+{
+	const struct difference *x = a, *y = b;
+
+	if (x->group != y->group)
+		return x->group < y->group ? -1 : 1;
+	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+static int item_order(const void *a, const void *b)
+{
+	const struct vprof_noise_item *x = a, *y = b;
+
+	if (x->a != y->a)
+		return x->a < y->a ? -1 : 1;
+	return x->b < y->b ? -1 : x->b > y->b;
+}
+
+static int differ(struct vprof_noise *noise, uint32_t group, uint32_t node, double ticks)
+{
+	struct difference *d = VPROF_PUSH(&noise->differences);
+
+	if (!d)
+		return VPROF_ERR_NOMEM;
+	*d = (struct difference){ group, node, ticks };
+	return 0;
+}
+
+/* One sum for each (group, node). */
+static void merge_differences(struct vprof_noise *noise)
+{
+	struct difference *v = noise->differences.v;
+	size_t n = 0;
+
+	qsort(v, noise->differences.n, sizeof *v, difference_order);
+	for (size_t i = 0; i < noise->differences.n; i++) {
+		if (n && !difference_order(&v[n - 1], &v[i]))
+			v[n - 1].ticks += v[i].ticks;
+		else
+			v[n++] = v[i];
+	}
+	noise->differences.n = n;
+}
+
+/* Of one block: the products of all pairs within each group. */
+static int add_products(struct vprof_noise *noise, double factor)
+{
+	const struct difference *v = noise->differences.v;
+	size_t n = noise->differences.n;
+
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = i; k < n && v[k].group == v[i].group; k++) {
+			struct vprof_noise_item *item = VPROF_PUSH(&noise->fresh);
+
+			if (!item)
+				return VPROF_ERR_NOMEM;
+			*item = (struct vprof_noise_item){ v[i].node, v[k].node, factor * v[i].ticks * v[k].ticks };
+		}
+	}
+	return 0;
+}
+
+/* spent[from, to) is one block. A node's own time moves between its body and its parent's siblings; times here are
+ * inclusive, so a body is the node less its children. */
+static int add_block(struct vprof_noise *noise, size_t from, size_t to,
+		     uint32_t (*parent)(const void *arg, uint32_t node), const void *arg)
+{
+	const struct spent *s = noise->spent.v;
+	double n_calls = 2.0 * s[from].call->weight;
+
+	noise->differences.n = 0;
+	for (size_t i = from; i < to; i++) {
+		double ticks = s[i].call->is_second ? -s[i].ticks : s[i].ticks;
+		uint32_t above = parent(arg, s[i].node);
+
+		if (differ(noise, above, s[i].node, ticks) || differ(noise, above, above | VPROF_NOISE_BODY, -ticks) ||
+		    differ(noise, s[i].node, s[i].node | VPROF_NOISE_BODY, ticks))
+			return VPROF_ERR_NOMEM;
+	}
+	merge_differences(noise);
+	return add_products(noise, n_calls * (n_calls - 2) / 4);
+}
+
+static int keep_fresh(struct vprof_noise *noise)
+{
+	struct vprof_noise_item *v = noise->fresh.v;
+	size_t first = noise->items.n;
+
+	if (noise->fresh.n)
+		qsort(v, noise->fresh.n, sizeof *v, item_order);
+	for (size_t i = 0; i < noise->fresh.n; i++) {
+		struct vprof_noise_item *item;
+
+		if (noise->items.n > first && !item_order(&noise->items.v[noise->items.n - 1], &v[i])) {
+			noise->items.v[noise->items.n - 1].ticks2 += v[i].ticks2;
+			continue;
+		}
+		item = VPROF_PUSH(&noise->items);
+		if (!item)
+			return VPROF_ERR_NOMEM;
+		*item = v[i];
+	}
+	noise->fresh.n = 0;
+	return 0;
+}
+
+int vprof_noise_store(struct vprof_noise *noise, uint32_t (*parent)(const void *arg, uint32_t node), const void *arg)
+{
+	struct spent *s = noise->spent.v;
+	size_t n = noise->spent.n, to;
+	uint64_t *first;
+
+	if (n)
+		qsort(s, n, sizeof *s, spent_order);
+	for (size_t from = 0; from < n; from = to) {
+		for (to = from + 1; to < n && !block_order(&s[from], &s[to]); to++)
+			;
+		if (add_block(noise, from, to, parent, arg))
+			return VPROF_ERR_NOMEM;
+	}
+	noise->spent.n = 0;
+	if (keep_fresh(noise))
+		return VPROF_ERR_NOMEM;
+	first = VPROF_PUSH(&noise->first);
+	if (!first)
+		return VPROF_ERR_NOMEM;
+	*first = noise->items.n;
+	return 0;
+}
+
+const struct vprof_noise_item *vprof_noise_items(const struct vprof_noise *noise, size_t i, size_t *n)
+{
+	*n = (size_t)(noise->first.v[i + 1] - noise->first.v[i]);
+	return noise->items.v + noise->first.v[i];
+}
+
+int vprof_noise_has_items(const struct vprof_noise *noise)
+{
+	return noise->items.n > 0;
+}

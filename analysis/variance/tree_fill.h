@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a variance tree's intervals were taken from and by whom: sources, the parts that threads filled, and which part
+ * took which interval.
+ *
+ * vprof_tree_add(), vprof_tree_add_source(), vprof_tree_fill() and the shares of variance_tree.h are here, too.
+ * Afterwards parts are read, joined and arranged (variance_tree.c), never exchanged.
+ */
+#ifndef VPROF_TREE_FILL_H
+#define VPROF_TREE_FILL_H
+
+#include "analysis/variance/tree_part.h"
+
+struct vprof_tree_taken;
+
+/* NULL without memory. A tree owns its own from vprof_tree_new() on. */
+struct vprof_tree_taken *vprof_tree_taken_new(void);
+void vprof_tree_taken_free(struct vprof_tree_taken *taken);
+
+/* The *n parts that intervals were added to, in the order in which they are joined; valid until the tree is filled
+ * again. */
+struct vprof_tree_part *const *vprof_tree_parts(const struct vprof_tree *tree, size_t *n);
+
+/* The one that vprof_tree_add fills; NULL before its first interval. */
+const struct vprof_tree_part *vprof_tree_first_part(const struct vprof_tree *tree);
+
+/* Interval i, one of this rank's, is the *k-th of the part. */
+const struct vprof_tree_part *vprof_tree_part_of(const struct vprof_tree *tree, size_t i, size_t *k);
+
+#endif

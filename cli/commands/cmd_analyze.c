@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* vprof analyze: one run's trace into results.json, report.txt and the report on stdout; or the traces in some folders.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/commands/analyze_folders.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/commands/print_file.h"
+#include "cli/drilldown/steps.h"
+#include "cli/doctor/symptoms.h"
+
+static const struct vprof_usage usage = {
+	.synopsis = "analyze [RUN | DIR...] [OPTIONS]",
+	.purpose =
+		"Analyses the trace of the last run, or of RUN, writes .vprof/runs/RUN/results.json and report.txt,\n"
+		"and prints the report. Exit status 3 when the run is not enough to say anything.\n\n"
+		"With folders, DIR..., it analyses the traces in them together, needs no project and writes no file but that of\n"
+		"--output. They are folders of runs made with one build, perhaps on several hosts.",
+	.max_operands = 4096,
+};
+
+/* The session's settings, when there is one, with what the options say instead. */
+static int settings(struct vprof_session *s, const struct vprof_project *p, const char *interval, long k,
+		    double threshold, struct vprof_error *err)
+{
+	int rc = vprof_session_open(s, p, err);
+
+	if (rc && rc != VPROF_ERR_MISSING)
+		return rc;
+	if (interval) {
+		free(s->interval);
+		s->interval = strdup(interval);
+	}
+	s->k = k ? k : s->k;
+	s->threshold = threshold >= 0 ? threshold : s->threshold;
+	return interval && !s->interval ? vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory") : VPROF_OK;
+}
+
+/* A run that was recorded elsewhere often lies where nothing can be written. */
+static void tell_other_way(const struct vprof_project *p, const char *run)
+{
+	char *folder = p->runs && *run ? vprof_project_run_path(p, run, "") : NULL;
+
+	if (folder && !access(folder, R_OK) && access(folder, W_OK))
+		vprof_tell("vprof analyze %s prints the report and writes nothing", vprof_project_shown(folder));
+	free(folder);
+}
+
+/* A run of the project, analysed anew with the options given here or, where they are not, the session's. */
+static int analyze_run(const char *run_name, const char *interval, long k, double threshold, double slower_than_ns,
+		       enum vprof_view view, int json)
+{
+	struct vprof_results *results = NULL;
+	struct vprof_error err = { "" };
+	struct vprof_session session;
+	struct vprof_run_name run = { "" };
+	struct vprof_project p;
+	int rc, status = VPROF_EXIT_OK;
+
+	vprof_session_init(&session);
+	rc = vprof_project_open(&p, NULL, &err);
+	if (!rc)
+		rc = vprof_project_find_run(&p, run_name, "trace", "record one with: vprof run", &run, &err);
+	if (!rc)
+		rc = settings(&session, &p, interval, k, threshold, &err);
+	if (!rc)
+		rc = vprof_step_analyse(&p, run.s, &session, slower_than_ns, &results, NULL, &err);
+	if (!rc && json)
+		rc = vprof_print_file(&p, run.s, "results.json", &err);
+	else if (!rc)
+		rc = vprof_step_print_view(results, view, 0, &status, &err);
+	if (rc) {
+		status = vprof_complain(rc, &err);
+		tell_other_way(&p, run.s);
+	} else if (json)
+		status = results->inconclusive ? VPROF_EXIT_INCONCLUSIVE : VPROF_EXIT_OK;
+	if (results && results->inconclusive)
+		vprof_symptoms_tell(&p, results, NULL);
+	vprof_results_free(results);
+	vprof_session_release(&session);
+	vprof_project_release(&p);
+	return status;
+}
+
+int vprof_cmd_analyze(int argc, char **argv)
+{
+	const char *interval = NULL, *view_name = NULL;
+	struct vprof_folders folders = { 0 };
+	double threshold = -1, slower_than_ns = 0;
+	enum vprof_view view;
+	long k = 0;
+	int json = 0;
+	const struct vprof_option options[] = {
+		{ "interval", VPROF_OPTION_TEXT, &interval, "NAME",
+		  "the interval to explain (default: the most frequent)" },
+		{ "k", VPROF_OPTION_COUNT, &k, "N", "factors chosen (default: the session's, or 3)" },
+		{ "threshold", VPROF_OPTION_SHARE, &threshold, "D", "least share of the variance (default 0.02)" },
+		{ "view", VPROF_OPTION_TEXT, &view_name, "VIEW",
+		  "variance (default), tail, mean, types or work (docs/cli.md)" },
+		{ "slower-than", VPROF_OPTION_DURATION, &slower_than_ns, "TIME",
+		  "the tail view's slowest intervals, such as 5ms (default: the slowest 1 %)" },
+		{ "json", VPROF_OPTION_FLAG, &json, NULL, "print results.json instead of the report" },
+		{ "output", VPROF_OPTION_TEXT, &folders.output, "FILE", "with DIR: write results.json to FILE" },
+		{ "threads", VPROF_OPTION_COUNT, &folders.n_threads, "N",
+		  "with DIR: threads (default: one for each processor)" },
+		{ "mpi", VPROF_OPTION_FLAG, &folders.use_mpi, NULL,
+		  "with DIR: share the work with the other ranks of mpirun (docs/cluster.md)" },
+		{ NULL },
+	};
+	struct vprof_operands operands;
+	int status = vprof_options_parse(&usage, options, argc, argv, &operands);
+
+	if (status >= 0)
+		return status;
+	if (k > 1000)
+		return vprof_options_misused(&usage, "--k is between 1 and 1000");
+	if (vprof_view_parse(view_name, &view))
+		return vprof_options_misused(&usage, "--view takes variance, tail, mean, types or work, not \"%s\"",
+					     view_name);
+	if (folders.use_mpi ||
+	    (operands.n_words && (operands.n_words > 1 || vprof_is_trace_folder(operands.words[0])))) {
+		folders = (struct vprof_folders){ .words = operands.words,
+						  .n = operands.n_words,
+						  .interval = interval,
+						  .k = k,
+						  .threshold = threshold,
+						  .slower_than_ns = slower_than_ns,
+						  .view = view,
+						  .json = json,
+						  .use_mpi = folders.use_mpi,
+						  .output = folders.output,
+						  .n_threads = folders.n_threads };
+		if (!folders.n)
+			return vprof_options_misused(&usage, "--mpi takes folders of runs, such as .vprof/runs/0001");
+		return vprof_analyze_folders(&folders);
+	}
+	if (folders.output || folders.n_threads)
+		return vprof_options_misused(&usage,
+					     "--output and --threads go with folders, such as .vprof/runs/0001");
+	return analyze_run(operands.n_words ? operands.words[0] : NULL, interval, k, threshold, slower_than_ns, view,
+			   json);
+}

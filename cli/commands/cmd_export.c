@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* vprof export: a run in the formats of other tools. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/drilldown/decide.h"
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "cli/drilldown/session.h"
+#include "common/files.h"
+#include "common/unfinished.h"
+#include "report/export/export.h"
+
+static const struct vprof_usage usage = {
+	.synopsis = "export FORMAT [RUN] [FILE] [--interval WHICH] [--from TIME] [--to TIME] [--limit N]",
+	.purpose =
+		"Writes the last analysed run, or RUN, in another tool's format, to FILE or standard output. With --list it\n"
+		"tells the formats: Perfetto, Chrome, folded stacks, speedscope, CSV, SARIF, OTLP. Those of the trace hold as\n"
+		"much of it as --limit lets through, around the slowest interval; notes tell what was left out.",
+	.max_operands = 3,
+};
+
+struct request {
+	const struct vprof_export_format *format;
+	const char *run, *file, *which;
+	double from_ns, to_ns;
+	long limit;
+	int list;
+};
+
+static void list_formats(void)
+{
+	for (size_t i = 0; i < vprof_n_export_formats; i++)
+		printf("%-16s %s\n", vprof_export_formats[i].name, vprof_export_formats[i].summary);
+}
+
+/* FORMAT comes first; then a number is RUN, another word FILE. -1, or the status of a usage error. */
+static int take_operands(struct request *q, const struct vprof_operands *operands)
+{
+	if (!operands->n_words)
+		return vprof_options_misused(&usage, "say which format; vprof export --list tells them");
+	q->format = vprof_export_find(operands->words[0]);
+	if (!q->format)
+		return vprof_options_misused(&usage, "no format \"%s\"; vprof export --list tells them",
+					     operands->words[0]);
+	for (size_t i = 1; i < operands->n_words; i++) {
+		const char *word = operands->words[i];
+		const char **slot = *word && word[strspn(word, "0123456789")] == '\0' ? &q->run : &q->file;
+
+		if (*slot)
+			return vprof_options_misused(&usage, "unexpected argument \"%s\"", word);
+		if (vprof_export_find(word))
+			return vprof_options_misused(&usage, "one format at a time; for a file of that name: ./%s",
+						     word);
+		*slot = word;
+	}
+	if (q->format->part == VPROF_PART_NONE && (q->which || q->from_ns > 0 || q->to_ns > 0 || q->limit))
+		return vprof_options_misused(
+			&usage,
+			"%s is made of the results: --interval, --from, --to and --limit are for formats of the "
+			"trace",
+			q->format->name);
+	if (q->which && (q->from_ns > 0 || q->to_ns > 0))
+		return vprof_options_misused(&usage, "--interval goes with neither --from nor --to");
+	return -1;
+}
+
+/* Verdicts given since the analysis stand in the export as in the report. */
+static int read_results(struct vprof_export *e, struct vprof_results **results, const struct vprof_project *p,
+			const char *run, struct vprof_error *err)
+{
+	char *path = vprof_project_run_path(p, run, "results.json");
+	struct vprof_error ignored = { "" };
+	struct vprof_session session;
+	int rc = path ? vprof_results_read(results, path, err) : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+
+	free(path);
+	if (!rc)
+		rc = vprof_export_check(*results, err);
+	if (rc)
+		return rc;
+	vprof_session_init(&session);
+	rc = vprof_session_open(&session, p, &ignored);
+	if (!rc || rc == VPROF_ERR_MISSING)
+		vprof_decide_verdicts(*results, &session);
+	else
+		vprof_tell("the export shows no verdicts given since the analysis: %s", ignored.message);
+	vprof_session_release(&session);
+	e->results = *results;
+	return VPROF_OK;
+}
+
+static int open_part(struct vprof_trace_part **part, const struct request *q, const struct vprof_project *p,
+		     const char *run, const char *name, struct vprof_error *err)
+{
+	char *trace = vprof_project_run_path(p, run, "trace"), *plan = vprof_project_run_path(p, run, "plan.json");
+	struct vprof_progress progress;
+	struct vprof_part_options options = { .trace_dir = trace,
+					      .plan_path = plan,
+					      .name = name,
+					      .which = q->which,
+					      .from_ns = q->from_ns,
+					      .to_ns = q->to_ns,
+					      .limit = q->limit ? (uint64_t)q->limit : q->format->limit,
+					      .progress = vprof_progress_update,
+					      .progress_arg = &progress };
+	int rc = trace && plan ? VPROF_OK : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+
+	if (!rc) {
+		vprof_progress_begin(&progress, "export");
+		rc = vprof_part_open(part, q->format->part, &options, err);
+		vprof_progress_drop(&progress);
+	}
+	free(trace);
+	free(plan);
+	return rc;
+}
+
+static int write_to(struct vprof_export *e, const struct vprof_export_format *format, const char *shown,
+		    struct vprof_error *err)
+{
+	int rc = format->write(e, err);
+
+	errno = 0;
+	if (!rc && (fflush(e->to) || ferror(e->to)))
+		rc = vprof_error_set(err, VPROF_ERR_FAILED, "cannot write %s: %s", shown,
+				     errno ? strerror(errno) : "an error on the way");
+	return rc;
+}
+
+/* To a neighbour that takes the file's name once it is whole: whoever reads FILE sees all of it or what was there
+ * before. A device, a pipe and what a link to nothing names are written into; a link stays, its file is replaced. */
+static int write_file(struct vprof_export *e, const struct vprof_export_format *format, const char *file,
+		      struct vprof_error *err)
+{
+	struct vprof_text neighbour = VPROF_TEXT_INIT;
+	struct stat st;
+	int exists = !stat(file, &st), is_odd = exists ? !S_ISREG(st.st_mode) : !lstat(file, &st);
+	char *real = exists ? realpath(file, NULL) : NULL;
+	const char *place = real ? real : file, *path;
+	int slot = -1, rc;
+
+	vprof_text_addf(&neighbour, "%s.%ld.part", place, (long)getpid());
+	path = is_odd ? file : neighbour.s;
+	if (!is_odd && !neighbour.failed)
+		slot = vprof_unfinished_enter(path);
+	e->to = neighbour.failed ? NULL : fopen(path, "we");
+	if (!e->to) {
+		rc = vprof_error_set(err, VPROF_ERR_FAILED, "cannot write %s: %s", file, strerror(errno));
+		goto out;
+	}
+	rc = write_to(e, format, file, err);
+	if (!rc && exists && !is_odd && fchmod(fileno(e->to), st.st_mode & 07777))
+		rc = vprof_error_set(err, VPROF_ERR_FAILED, "cannot keep the mode of %s: %s", file, strerror(errno));
+	if (fclose(e->to) && !rc)
+		rc = vprof_error_set(err, VPROF_ERR_FAILED, "cannot write %s: %s", file, strerror(errno));
+	if (!rc && !is_odd && rename(path, place))
+		rc = vprof_error_set(err, VPROF_ERR_FAILED, "cannot write %s: %s", file, strerror(errno));
+	if (rc && !is_odd)
+		unlink(path);
+out:
+	vprof_unfinished_leave(slot);
+	free(real);
+	vprof_text_release(&neighbour);
+	return rc;
+}
+
+/* What stands in the file is valid, but less than was hoped for. */
+static void tell_gaps(const struct vprof_export *e)
+{
+	const struct vprof_trace_part *part = e->part;
+	uint64_t n_ignored = part ? part->trace->n_bytes_ignored + part->timeline->n_bytes_ignored : 0;
+
+	if (n_ignored)
+		vprof_tell("%llu bytes of the trace are damaged or cut and were ignored",
+			   (unsigned long long)n_ignored);
+	if (part && part->trace->is_cut)
+		vprof_tell("the trace is cut: its recording did not finish. What was written is exported");
+	if (part && *part->note)
+		vprof_tell("exported is %s.", part->note);
+	if (e->n_left_out)
+		vprof_tell("%llu more calls or waits did not fit the limit and were left out",
+			   (unsigned long long)e->n_left_out);
+	if (!part && e->results->inconclusive)
+		vprof_tell("the run is inconclusive; vprof report tells why");
+}
+
+static int export(const struct request *q, const struct vprof_project *p, struct vprof_error *err)
+{
+	int needs_results = q->format->part == VPROF_PART_NONE;
+	struct vprof_export e = { .root = p->directory, .version = VPROF_VERSION, .to = stdout };
+	struct vprof_results *results = NULL;
+	struct vprof_trace_part *part = NULL;
+	struct vprof_run_name run;
+	int to_stdout = !q->file || !strcmp(q->file, "-");
+	int rc;
+
+	if (q->format->is_binary && to_stdout && isatty(STDOUT_FILENO))
+		return vprof_error_set(err, VPROF_ERR_INPUT,
+				       "%s is no text for a terminal: name a FILE, or redirect the output",
+				       q->format->name);
+	rc = vprof_project_find_run(p, q->run, needs_results ? "results.json" : "trace",
+				    needs_results ? "analyse one with: vprof analyze (or let vprof iterate do all)" :
+						    "record one with: vprof run",
+				    &run, err);
+	if (!rc) {
+		struct vprof_error lacking = { "" };
+
+		/* Of the trace's formats they only name the interval. */
+		rc = read_results(&e, &results, p, run.s, needs_results ? err : &lacking);
+		rc = needs_results ? rc : VPROF_OK;
+	}
+	if (!rc && !needs_results)
+		rc = open_part(&part, q, p, run.s, results ? results->interval : NULL, err);
+	e.part = part;
+	if (!rc)
+		rc = to_stdout ? write_to(&e, q->format, "standard output", err) :
+				 write_file(&e, q->format, q->file, err);
+	if (!rc)
+		tell_gaps(&e);
+	if (!rc && !to_stdout)
+		printf("%s\n", vprof_project_shown(q->file));
+	vprof_part_free(part);
+	vprof_results_free(results);
+	return rc;
+}
+
+int vprof_cmd_export(int argc, char **argv)
+{
+	struct request q = { 0 };
+	const struct vprof_option options[] = {
+		{ "interval", VPROF_OPTION_TEXT, &q.which, "WHICH",
+		  "only that time of the trace: slowest, median, p99 or an interval's id" },
+		{ "from", VPROF_OPTION_DURATION, &q.from_ns, "TIME",
+		  "begin there, such as 1.5s after the trace's begin" },
+		{ "to", VPROF_OPTION_DURATION, &q.to_ns, "TIME", "end there" },
+		{ "limit", VPROF_OPTION_COUNT, &q.limit, "N",
+		  "calls, waits and intervals at most (default 500000; otlp: 10000 intervals)" },
+		{ "list", VPROF_OPTION_FLAG, &q.list, NULL, "tell the formats" },
+		{ NULL },
+	};
+	struct vprof_error err = { "" };
+	struct vprof_operands operands;
+	struct vprof_project p;
+	int rc, status = vprof_options_parse(&usage, options, argc, argv, &operands);
+
+	if (status >= 0)
+		return status;
+	if (q.list) {
+		list_formats();
+		return VPROF_EXIT_OK;
+	}
+	status = take_operands(&q, &operands);
+	if (status >= 0)
+		return status;
+	rc = vprof_project_open(&p, NULL, &err);
+	if (!rc)
+		rc = export(&q, &p, &err);
+	vprof_project_release(&p);
+	return rc ? vprof_complain(rc, &err) : VPROF_EXIT_OK;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* vprof init: how the program is built, what its sources hold, and a first vprof.json to correct.
+ *
+ * An existing vprof.json is never written: the draft then goes beside it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "annotate/discover/discover.h"
+#include "cli/doctor/checkup.h"
+#include "cli/command.h"
+#include "cli/lock.h"
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "cli/doctor/symptoms.h"
+#include "cli/workspace.h"
+#include "common/files.h"
+#include "common/text.h"
+#include "instrumenter/instrument.h"
+
+#define SHOWN_INTERVALS 5
+#define SHOWN_OTHERS 12
+
+static const struct vprof_usage usage = {
+	.synopsis = "init [OPTIONS] [-- BUILD COMMAND]",
+	.purpose =
+		"Observes one build (from a clean tree: what is not compiled is not seen), or takes a compilation\n"
+		"database, scans the sources and drafts vprof.json: intervals, locks and queues, each with the reason.",
+	.takes_command = 1,
+};
+
+struct init_options {
+	const char *compile_commands, *directory, *run;
+	char *build;
+};
+
+static int observe(const struct vprof_project *p, const char *command, struct vprof_error *err)
+{
+	struct vprof_text notes = VPROF_TEXT_INIT;
+	struct vprof_progress progress;
+	char *line, *rest = NULL;
+	int rc;
+
+	vprof_progress_begin(&progress, "observe");
+	vprof_progress_update(&progress, command, -1);
+	rc = vprof_observe_build(command, p->directory, p->vprof_dir, &notes, err);
+	if (rc)
+		vprof_progress_drop(&progress);
+	else
+		vprof_progress_end(&progress, "%.60s", command);
+	for (line = notes.len ? strtok_r(notes.s, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
+		vprof_tell("%s", line);
+	vprof_text_release(&notes);
+	return rc;
+}
+
+/* A database that lies where CMake, Meson and bear put it, as seen from the project. Heap string or NULL. */
+static char *nearby_database(const char *directory)
+{
+	static const char *const places[] = { "compile_commands.json", "build/compile_commands.json" };
+
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		char *path = vprof_path_join(directory, places[i]);
+
+		if (path && !access(path, R_OK))
+			return path;
+		free(path);
+	}
+	return NULL;
+}
+
+/* Leaves .vprof/compile_commands.json. */
+static int learn_build(const struct vprof_project *p, const struct init_options *o, struct vprof_error *err)
+{
+	char *found, *own;
+	int rc, known;
+
+	if (o->build)
+		return observe(p, o->build, err);
+	if (o->compile_commands)
+		return vprof_import_build(o->compile_commands, p->vprof_dir, err);
+	own = vprof_workspace_compile_commands(p, NULL);
+	known = own && !access(own, R_OK);
+	free(own);
+	found = nearby_database(p->directory);
+	if (found && !known) {
+		vprof_tell("taking the compilation database %s", vprof_project_shown(found));
+		rc = vprof_import_build(found, p->vprof_dir, err);
+	} else if (known) {
+		vprof_tell("taking the build observed before; give the build command again when it changed");
+		rc = VPROF_OK;
+	} else {
+		rc = vprof_error_set(err, VPROF_ERR_INPUT,
+				     "how is the program built? Give the command, from a clean "
+				     "tree: vprof init -- make, or a database: vprof init --compile-commands FILE");
+	}
+	free(found);
+	return rc;
+}
+
+static void print_intervals(const struct vprof_draft *d)
+{
+	printf("\nintervals: where a request could begin and end\n");
+	if (!d->n_intervals)
+		printf("  none found; write the functions that begin and end a request into vprof.json\n");
+	for (size_t i = 0; i < d->n_intervals && i < SHOWN_INTERVALS; i++) {
+		const struct vprof_interval_proposal *p = &d->intervals[i];
+
+		printf("  %zu %s%s%s%s%s  (%s, %s confidence)\n", i + 1, p->function, p->end ? " .. " : "",
+		       p->end ? p->end : "", p->given_up ? " or " : "", p->given_up ? p->given_up : "", p->where,
+		       p->confidence);
+		printf("      %s; id %s%s%s%s\n", p->why, p->id, p->end && strcmp(p->id, p->end_id) ? " .. " : "",
+		       p->end && strcmp(p->id, p->end_id) ? p->end_id : "",
+		       p->is_left ? "; suspended in between, when the thread works on others" : "");
+	}
+	if (d->n_intervals > SHOWN_INTERVALS)
+		printf("    and %zu more\n", d->n_intervals - SHOWN_INTERVALS);
+	if (d->type_function)
+		printf("  type: %s%s%s\n", d->type_function, d->type_hint ? ": " : "",
+		       d->type_hint ? d->type_hint : "");
+}
+
+static void print_entries(const struct vprof_draft *d)
+{
+	static const char *const kinds[] = { "program", "thread", "process" };
+
+	if (d->n_entries)
+		printf("\nentry points\n");
+	for (size_t i = 0; i < d->n_entries && i < SHOWN_OTHERS; i++)
+		printf("  %-8s %s  (%s) %s\n", kinds[d->entries[i].kind], d->entries[i].function, d->entries[i].where,
+		       d->entries[i].why);
+	if (d->n_entries > SHOWN_OTHERS)
+		printf("  and %zu more\n", d->n_entries - SHOWN_OTHERS);
+}
+
+static void print_sync(const struct vprof_draft *d)
+{
+	if (d->n_sync)
+		printf("\nsynchronisation\n");
+	for (size_t i = 0; i < d->n_sync && i < SHOWN_OTHERS; i++)
+		printf("  %s%s%s  (%s) %s%s\n", d->sync[i].acquire ? d->sync[i].acquire : "",
+		       d->sync[i].acquire && d->sync[i].release ? " / " : "",
+		       d->sync[i].release ? d->sync[i].release : "", d->sync[i].where, d->sync[i].why,
+		       d->sync[i].custom ? "" : "; needs no annotation");
+	if (d->n_sync > SHOWN_OTHERS)
+		printf("  and %zu more\n", d->n_sync - SHOWN_OTHERS);
+	if (d->n_queues)
+		printf("\nqueues\n");
+	for (size_t i = 0; i < d->n_queues && i < SHOWN_OTHERS; i++)
+		printf("  %s / %s  (%s) %s\n", d->queues[i].enqueue, d->queues[i].dequeue, d->queues[i].where,
+		       d->queues[i].why);
+	if (d->n_queues > SHOWN_OTHERS)
+		printf("  and %zu more\n", d->n_queues - SHOWN_OTHERS);
+}
+
+static void print_next(const char *written, int is_draft, int has_interval, int has_build, int has_run)
+{
+	printf("\nwrote %s\n", vprof_project_shown(written));
+	if (is_draft)
+		printf("vprof.json exists already and was kept; take from the draft what you want\n");
+	if (is_draft)
+		has_build = has_run = 1; /* that file's affair */
+	printf("next\n  1. open vprof.json: %s%s%s\n",
+	       has_interval ? "confirm the interval" :
+			      "write the interval: the functions that begin and end a request (man vprof.json)",
+	       has_build ? "" : ", add the \"build\" command that relinks the program",
+	       has_run ? "" : ", add a \"run\" command that starts the program, loads it and ends");
+	printf("  2. vprof annotations      checks it against the sources\n"
+	       "  3. vprof iterate          builds, runs, analyses, drills down\n");
+}
+
+/* Facts -> proposals -> vprof.json or vprof.json.draft. */
+static int draft(const struct vprof_project *p, const struct init_options *o, struct vprof_error *err)
+{
+	struct vprof_callgraph *graph = NULL;
+	struct vprof_facts *facts = NULL;
+	struct vprof_draft *d = NULL;
+	char *written = vprof_path_join(p->directory, p->has_config ? "vprof.json.draft" : "vprof.json");
+	int rc = written ? vprof_facts_open(&facts, p->facts, err) :
+			   vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+
+	if (!rc)
+		rc = vprof_callgraph_build(&graph, facts, err);
+	if (!rc)
+		rc = vprof_discover(facts, graph, &d, err);
+	if (!rc)
+		rc = vprof_draft_write(d, written, o->build, o->run, err);
+	if (!rc) {
+		print_intervals(d);
+		print_entries(d);
+		print_sync(d);
+		print_next(written, p->has_config, d->n_intervals || p->has_config, o->build != NULL, o->run != NULL);
+	}
+	vprof_draft_free(d);
+	vprof_callgraph_free(graph);
+	vprof_facts_free(facts);
+	free(written);
+	return rc;
+}
+
+static int initialise(struct vprof_project *p, const struct init_options *o, struct vprof_error *err)
+{
+	char *database = vprof_workspace_compile_commands(p, NULL);
+	int rc = database ? vprof_project_make_dir(p, err) : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+
+	if (!rc)
+		rc = vprof_project_lock(p, "init", err);
+	if (!rc)
+		rc = learn_build(p, o, err);
+	if (!rc)
+		rc = vprof_workspace_scan(p, database, p->directory, err);
+	if (!rc)
+		rc = draft(p, o, err);
+	free(database);
+	return rc;
+}
+
+int vprof_cmd_init(int argc, char **argv)
+{
+	struct init_options o = { 0 };
+	const struct vprof_option options[] = {
+		{ "compile-commands", VPROF_OPTION_TEXT, &o.compile_commands, "FILE",
+		  "take this compilation database" },
+		{ "directory", VPROF_OPTION_TEXT, &o.directory, "DIR",
+		  "the project's folder (default: the current one)" },
+		{ "run", VPROF_OPTION_TEXT, &o.run, "COMMAND", "the run command to write into vprof.json" },
+		{ NULL },
+	};
+	struct vprof_error err = { "" };
+	struct vprof_operands operands;
+	struct vprof_project p;
+	int rc, status = vprof_options_parse(&usage, options, argc, argv, &operands);
+
+	if (status >= 0)
+		return status;
+	if (operands.n_command && o.compile_commands)
+		return vprof_options_misused(&usage, "give a build command or --compile-commands, not both");
+	if (operands.n_command)
+		o.build = vprof_options_shell(operands.command, operands.n_command);
+	rc = vprof_project_open(&p, o.directory ? o.directory : ".", &err);
+	if (!rc)
+		rc = initialise(&p, &o, &err);
+	status = rc ? vprof_complain(rc, &err) : VPROF_EXIT_OK;
+	if (rc && (o.build || o.compile_commands)) {
+		vprof_symptoms_tell(&p, NULL, err.message);
+		vprof_checkup_tell_broken(&p, err.message);
+	}
+	free(o.build);
+	vprof_project_release(&p);
+	return status;
+}

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* vprof iterate: the drill-down (VProfiler, EuroSys 2017, Algorithm 3).
+ *
+ * Round 0 runs with the annotations alone: its mean is what probes are compared with, and its sampled stacks tell where
+ * the interval runs. Every further round measures the children of what was broken down, until nothing that matters can
+ * be broken down any more. The session is saved after every step; a command that ends anywhere goes on there.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/drilldown/ask.h"
+#include "cli/command.h"
+#include "cli/drilldown/decide.h"
+#include "cli/options.h"
+#include "cli/commands/print_file.h"
+#include "cli/drilldown/round.h"
+#include "cli/doctor/symptoms.h"
+#include "common/files.h"
+
+#define CHOSEN_MAX 1000 /* the largest k */
+#define DEFAULT_ROUNDS 12
+
+static const struct vprof_usage usage = {
+	.synopsis = "iterate [OPTIONS] [-- COMMAND]",
+	.purpose =
+		"Builds, runs and analyses, round by round, and drills down from the interval to the functions that\n"
+		"make its latency vary. Asks what to do with each chosen factor, or decides itself with --auto.\n"
+		"COMMAND replaces vprof.json's run command. A drill-down that was interrupted goes on where it was.",
+	.takes_command = 1,
+};
+
+struct iterate_options {
+	long k, max, memory;
+	int every_call;
+	double budget;
+	double threshold;
+	int automatic, restart, json, verbose;
+	const char *interval, *switches, *compress;
+	enum vprof_switches_mode switches_mode;
+	enum vprof_compress_mode compress_mode;
+	char *command;
+};
+
+struct iteration {
+	struct vprof_workspace workspace;
+	struct vprof_session session;
+	const struct iterate_options *options;
+	struct vprof_results *results; /* of the last analysed round */
+	struct vprof_plan *plan;
+};
+
+static int out_of_memory(struct vprof_error *err)
+{
+	return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+}
+
+static int save(struct iteration *it, struct vprof_error *err)
+{
+	return vprof_session_save(&it->session, it->workspace.project.session, err);
+}
+
+/* An old session stays beside the new one until it is replaced in turn. */
+static int put_session_aside(const struct vprof_project *p, struct vprof_error *err)
+{
+	struct vprof_text aside = VPROF_TEXT_INIT;
+	int rc = VPROF_OK;
+
+	vprof_text_addf(&aside, "%s.before", p->session);
+	if (rename(p->session, aside.s) && errno != ENOENT)
+		rc = vprof_error_set(err, VPROF_ERR_FAILED, "cannot rename %s: %s", p->session, strerror(errno));
+	vprof_text_release(&aside);
+	return rc;
+}
+
+static int set_text(char **slot, const char *text, struct vprof_error *err)
+{
+	char *copy;
+
+	if (!text)
+		return VPROF_OK;
+	copy = strdup(text);
+	if (!copy)
+		return out_of_memory(err);
+	free(*slot);
+	*slot = copy;
+	return VPROF_OK;
+}
+
+/* A round that is not analysed yet is planned and built again when vprof.json changed: an inconclusive run is often
+ * answered by a better interval. Rounds that were analysed stand; told once. */
+static void take_annotations(struct vprof_session *s, const char *hash)
+{
+	struct vprof_round *last = s->n_rounds ? &s->rounds[s->n_rounds - 1] : NULL;
+
+	if (last && strcmp(hash, s->annotations_hash)) {
+		if (last->state < VPROF_ROUND_ANALYSED)
+			last->state = VPROF_ROUND_OPEN;
+		if (s->n_rounds > 1 || last->state >= VPROF_ROUND_ANALYSED)
+			vprof_tell(
+				"vprof.json changed since this drill-down began; if its intervals changed, begin again "
+				"with: vprof iterate --restart");
+	}
+	strcpy(s->annotations_hash, hash);
+}
+
+/* Loads the session or begins one; options given now win over what was saved. */
+static int open_session(struct iteration *it, struct vprof_error *err)
+{
+	const struct vprof_project *p = &it->workspace.project;
+	const struct iterate_options *o = it->options;
+	struct vprof_session *s = &it->session;
+	char hash[17];
+	int rc = o->restart ? put_session_aside(p, err) : VPROF_OK;
+
+	if (!rc)
+		rc = vprof_session_open(s, p, err);
+	if (rc && rc != VPROF_ERR_MISSING)
+		return rc;
+	rc = vprof_file_hash(p->config, hash, err);
+	if (rc)
+		return rc;
+	take_annotations(s, hash);
+	if (s->n_rounds)
+		fprintf(stderr, "going on with the drill-down in %s: %zu round%s\n", vprof_project_shown(p->session),
+			s->n_rounds, s->n_rounds == 1 ? "" : "s");
+	if (o->k)
+		s->k = o->k;
+	if (o->threshold >= 0)
+		s->threshold = o->threshold;
+	rc = set_text(&s->interval, o->interval, err);
+	if (!rc)
+		rc = set_text(&s->run_command, o->command, err);
+	return rc ? rc : save(it, err);
+}
+
+static int need_commands(const struct iteration *it, struct vprof_error *err)
+{
+	const struct vprof_annotations *a = it->workspace.annotations;
+
+	if (!it->session.run_command && !(a->run && *a->run))
+		return vprof_error_set(
+			err, VPROF_ERR_INPUT,
+			"%s has no \"run\" command. Add one that starts the program, puts load on it and "
+			"ends, for example \"run\": \"./bench.sh\", or give it after \"--\"",
+			vprof_project_shown(it->workspace.project.config));
+	return VPROF_OK;
+}
+
+static void tell_round(const struct vprof_session *s)
+{
+	if (s->n_rounds == 1)
+		fprintf(stderr, "round 0: annotations only, run %s\n", s->rounds[0].run.s);
+	else
+		fprintf(stderr, "round %zu: %zu function%s broken down, run %s\n", s->n_rounds - 1, s->broken_down.n,
+			s->broken_down.n == 1 ? "" : "s", s->rounds[s->n_rounds - 1].run.s);
+}
+
+static void forget_results(struct iteration *it)
+{
+	vprof_results_free(it->results);
+	vprof_plan_free(it->plan);
+	it->results = NULL;
+	it->plan = NULL;
+}
+
+static int complete_round(struct iteration *it, struct vprof_error *err)
+{
+	const struct vprof_step_run_options how = { .command = it->session.run_command,
+						    .verbose = it->options->verbose,
+						    .memory_bytes = (uint64_t)it->options->memory << 20,
+						    .every_call = it->options->every_call,
+						    .budget = it->options->budget,
+						    .switches = it->options->switches_mode,
+						    .compress = it->options->compress_mode };
+
+	forget_results(it);
+	tell_round(&it->session);
+	return vprof_round_complete(&it->workspace, &it->session, &how, &it->results, &it->plan, err);
+}
+
+/* After the baseline: where does the interval run? */
+static int decide_start(struct iteration *it, struct vprof_error *err)
+{
+	struct vprof_session *s = &it->session;
+	int from_stacks;
+
+	if (vprof_decide_roots(s, it->results, it->workspace.facts, it->workspace.annotations, &from_stacks))
+		return out_of_memory(err);
+	if (!s->roots.n)
+		return vprof_error_set(
+			err, VPROF_ERR_INPUT,
+			"no function around the interval can be instrumented: the "
+			"begin, resume and end annotations sit in none of the scanned sources. Name where "
+			"to start in vprof.json: \"roots\": [\"function\"]");
+	if (!from_stacks)
+		vprof_tell("no sampled stack names a known function (is the binary stripped?); starting from the "
+			   "functions of the annotations");
+	fprintf(stderr, "  start    ");
+	for (size_t i = 0; i < s->broken_down.n; i++) {
+		const struct vprof_name *f = &s->broken_down.items[i];
+		int namesakes = 0;
+
+		for (size_t k = 0; k < s->broken_down.n; k++)
+			namesakes += !strcmp(s->broken_down.items[k].name, f->name);
+		fprintf(stderr, "%s%s%s%s", i ? ", " : "", f->name, namesakes > 1 ? "@" : "",
+			namesakes > 1 ? f->file : "");
+	}
+	fputc('\n', stderr);
+	s->rounds[0].state = VPROF_ROUND_DECIDED;
+	return save(it, err);
+}
+
+static size_t choose(const struct iteration *it, uint32_t *chosen)
+{
+	size_t k = (size_t)it->session.k;
+
+	return vprof_decide_choose(it->results, &it->session, chosen, k);
+}
+
+static int end(struct iteration *it, const char *why, struct vprof_error *err)
+{
+	return vprof_session_end(&it->session, why) ? out_of_memory(err) : save(it, err);
+}
+
+/* Reports the round and takes its decisions. *stopped: the input ended. */
+static int decide_round(struct iteration *it, int *stopped, struct vprof_error *err)
+{
+	const struct vprof_ask ask = { &it->workspace, &it->session, it->results, it->plan, it->options->automatic };
+	struct vprof_round *round = &it->session.rounds[it->session.n_rounds - 1];
+	uint32_t chosen[CHOSEN_MAX];
+	size_t n = choose(it, chosen);
+	int rc = VPROF_OK;
+
+	vprof_decide_verdicts(it->results, &it->session);
+	if (!it->options->json) {
+		putchar('\n');
+		/* With --auto the rounds are on their way; the last report is whole. */
+		rc = vprof_step_print_report(it->results, chosen, n, it->options->automatic ? (size_t)it->session.k : 0,
+					     err);
+		putchar('\n');
+		fflush(stdout);
+	}
+	if (!rc)
+		rc = vprof_ask_all(&ask, stopped, err);
+	if (!rc && !*stopped)
+		round->state = VPROF_ROUND_DECIDED;
+	if (!rc)
+		rc = save(it, err);
+	if (!rc)
+		rc = vprof_step_write_report(&it->workspace.project, round->run.s, &it->session, it->results, err);
+	return rc;
+}
+
+static int next_round(struct iteration *it, struct vprof_error *err)
+{
+	struct vprof_session *s = &it->session;
+	int changed, rc;
+
+	if (s->n_rounds > (size_t)it->options->max)
+		return end(it, "the largest number of rounds is reached (--max)", err);
+	rc = vprof_round_open(&it->workspace, s, &changed, err);
+	if (!rc && !changed)
+		rc = end(it, "no chosen factor holds anything that is not measured yet", err);
+	return rc;
+}
+
+static int drill_down(struct iteration *it, int *stopped, struct vprof_error *err)
+{
+	struct vprof_session *s = &it->session;
+	int rc = VPROF_OK;
+
+	*stopped = 0;
+	if (s->ending && it->options->max >= (long)s->n_rounds && !strstr(s->ending, "--max"))
+		return VPROF_OK;
+	free(s->ending); /* more rounds are allowed now */
+	s->ending = NULL;
+	while (!rc && !*stopped && !s->ending) {
+		if (!s->n_rounds || s->rounds[s->n_rounds - 1].state == VPROF_ROUND_DECIDED) {
+			rc = next_round(it, err);
+			continue;
+		}
+		rc = complete_round(it, err);
+		if (!rc && s->n_rounds == 1)
+			rc = decide_start(it, err);
+		else if (!rc)
+			rc = decide_round(it, stopped, err);
+	}
+	return rc;
+}
+
+static int load_last(struct iteration *it, struct vprof_error *err)
+{
+	const struct vprof_round *last = &it->session.rounds[it->session.n_rounds - 1];
+	char *path = vprof_project_run_path(&it->workspace.project, last->run.s, "results.json");
+	int rc = path ? vprof_results_read(&it->results, path, err) : out_of_memory(err);
+
+	free(path);
+	return rc;
+}
+
+/* The last report, with the verdicts, and where all of it lies. */
+static int conclude(struct iteration *it, int stopped, struct vprof_error *err)
+{
+	const struct vprof_session *s = &it->session;
+	const char *run = s->rounds[s->n_rounds - 1].run.s;
+	const struct vprof_project *p = &it->workspace.project;
+	uint32_t chosen[CHOSEN_MAX];
+	char *folder;
+	int rc;
+
+	if (!it->results) {
+		rc = load_last(it, err);
+		if (rc)
+			return rc;
+	}
+	if (it->options->json)
+		return vprof_print_file(p, run, "results.json", err);
+	if (stopped) {
+		fprintf(stderr, "stopped; go on with: vprof iterate\n");
+		return VPROF_OK;
+	}
+	vprof_decide_verdicts(it->results, s);
+	folder = vprof_project_run_path(p, run, "");
+	printf("The drill-down is over after %zu round%s: %s.\n\n", s->n_rounds - 1, s->n_rounds == 2 ? "" : "s",
+	       s->ending ? s->ending : "");
+	rc = vprof_step_print_report(it->results, chosen, choose(it, chosen), 0, err);
+	if (!rc && folder)
+		printf("\nFull report: %s/results.json and %s/report.txt\n"
+		       "vprof restore puts the original objects back; vprof iterate --restart begins again.\n",
+		       vprof_project_shown(folder), vprof_project_shown(folder));
+	free(folder);
+	return rc;
+}
+
+static int iterate(struct iteration *it, struct vprof_error *err)
+{
+	int stopped = 0, rc;
+
+	vprof_session_init(&it->session);
+	rc = vprof_workspace_open(&it->workspace, "iterate", err);
+	if (!rc)
+		rc = open_session(it, err);
+	if (!rc)
+		rc = need_commands(it, err);
+	if (!rc)
+		rc = vprof_workspace_load_facts(&it->workspace, err);
+	if (!rc)
+		rc = vprof_workspace_check(&it->workspace, err);
+	if (!rc)
+		rc = drill_down(it, &stopped, err);
+	if (!rc)
+		return conclude(it, stopped, err);
+	/* An inconclusive run says why; that is what a person needs to see. */
+	if (rc == VPROF_ERR_INCONCLUSIVE && it->results && !it->options->json) {
+		putchar('\n');
+		vprof_step_print_report(it->results, NULL, 0, 0, NULL);
+		fflush(stdout);
+	}
+	return rc;
+}
+
+int vprof_cmd_iterate(int argc, char **argv)
+{
+	struct iterate_options o = { .max = DEFAULT_ROUNDS, .threshold = -1, .budget = VPROF_BUDGET };
+	const struct vprof_option options[] = {
+		{ "k", VPROF_OPTION_COUNT, &o.k, "N", "factors chosen in a round (default 3)" },
+		{ "auto", VPROF_OPTION_FLAG, &o.automatic, NULL, "do not ask: break down whatever can be broken down" },
+		{ "max", VPROF_OPTION_COUNT, &o.max, "N", "most rounds after the first (default 12)" },
+		{ "threshold", VPROF_OPTION_SHARE, &o.threshold, "D", "least share of the variance (default 0.02)" },
+		{ "interval", VPROF_OPTION_TEXT, &o.interval, "NAME",
+		  "the interval to explain (default: the most frequent)" },
+		{ "memory", VPROF_OPTION_COUNT, &o.memory, "MIB", "shared memory for records (default 256)" },
+		{ "every-call", VPROF_OPTION_FLAG, &o.every_call, NULL,
+		  "record every call, also of hot functions, which are sampled otherwise" },
+		{ "budget", VPROF_OPTION_SHARE, &o.budget, "SHARE",
+		  "of one processor that recording may take; what would take more is recorded in windows of time (default "
+		  "0.05; 0: no limit)" },
+		{ "switches", VPROF_OPTION_TEXT, &o.switches, "WHEN",
+		  "record when threads lose processors: auto (default), on or off" },
+		{ "compress", VPROF_OPTION_TEXT, &o.compress, "WHEN",
+		  "compress the trace: auto (default), once the disk is the limit; on or off" },
+		{ "restart", VPROF_OPTION_FLAG, &o.restart, NULL, "begin a new drill-down; runs are kept" },
+		{ "verbose", VPROF_OPTION_FLAG, &o.verbose, NULL, "show the run command's output as it comes" },
+		{ "json", VPROF_OPTION_FLAG, &o.json, NULL, "print the last results.json on stdout, no reports" },
+		{ NULL },
+	};
+	struct iteration it = { .options = &o };
+	struct vprof_error err = { "" };
+	struct vprof_operands operands;
+	int rc, status = vprof_options_parse(&usage, options, argc, argv, &operands);
+
+	if (status >= 0)
+		return status;
+	if (o.k > 1000)
+		return vprof_options_misused(&usage, "--k is at most 1000");
+	if (o.memory > 1 << 20)
+		return vprof_options_misused(&usage, "--memory is in MiB; %ld is more than a TiB", o.memory);
+	if (vprof_switches_parse(o.switches, &o.switches_mode))
+		return vprof_options_misused(&usage, "--switches takes auto, on or off, not \"%s\"", o.switches);
+	if (vprof_compress_parse(o.compress, &o.compress_mode))
+		return vprof_options_misused(&usage, "--compress takes auto, on or off, not \"%s\"", o.compress);
+	if (operands.n_command)
+		o.command = vprof_options_shell(operands.command, operands.n_command);
+	rc = iterate(&it, &err);
+	status = rc ? vprof_complain(rc, &err) : VPROF_EXIT_OK;
+	if (rc && it.workspace.project.has_config &&
+	    !vprof_symptoms_tell(&it.workspace.project, it.results, err.message) && rc == VPROF_ERR_FAILED &&
+	    it.session.n_rounds && strncmp(err.message, "interrupted", strlen("interrupted")))
+		vprof_tell("vprof doctor checks this machine and the last run");
+	forget_results(&it);
+	vprof_session_release(&it.session);
+	vprof_workspace_release(&it.workspace);
+	free(o.command);
+	return status;
+}

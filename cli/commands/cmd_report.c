@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* vprof report: what a run's analysis found, again. */
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/results/results_json.h"
+#include "cli/command.h"
+#include "cli/drilldown/decide.h"
+#include "cli/options.h"
+#include "cli/commands/report_page.h"
+#include "cli/drilldown/steps.h"
+#include "cli/doctor/symptoms.h"
+
+static const struct vprof_usage usage = {
+	.synopsis = "report [RUN] [--view VIEW] [--html [FILE]] [--json] [--top N]",
+	.purpose =
+		"Prints the report of the last analysed run, or of RUN, with the verdicts given since.\n"
+		"With --html it writes one self-contained page instead: .vprof/runs/RUN/report.html, or FILE, which\n"
+		"may be - for standard output. Exit status 3 when that run is inconclusive, or says nothing in that view.",
+	.max_operands = 2,
+};
+
+static int load(const struct vprof_project *p, const char *run, struct vprof_results **results, struct vprof_error *err)
+{
+	char *path = vprof_project_run_path(p, run, "results.json");
+	int rc = path ? vprof_results_read(results, path, err) : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+
+	free(path);
+	return rc;
+}
+
+/* RUN is a number; with --html another word is FILE. -1, or the status of a usage error. */
+static int take_operands(const struct vprof_operands *operands, int html, const char **run, const char **file)
+{
+	for (size_t i = 0; i < operands->n_words; i++) {
+		const char *word = operands->words[i];
+		int is_run = word[strspn(word, "0123456789")] == '\0';
+		const char **slot = html && !is_run ? file : run;
+
+		if (*slot)
+			return vprof_options_misused(&usage, "unexpected argument \"%s\"", word);
+		*slot = word;
+	}
+	return -1;
+}
+
+/* The report stands without them. */
+static void add_verdicts(const struct vprof_project *p, struct vprof_session *s, struct vprof_results *results)
+{
+	struct vprof_error err = { "" };
+	int rc = vprof_session_open(s, p, &err);
+
+	if (!rc || rc == VPROF_ERR_MISSING)
+		vprof_decide_verdicts(results, s);
+	else
+		vprof_tell("this report shows no verdicts given since the analysis: %s", err.message);
+}
+
+static int print_json(const struct vprof_results *results, struct vprof_error *err)
+{
+	cJSON *json = vprof_results_json(results);
+	char *text = json ? cJSON_Print(json) : NULL;
+
+	cJSON_Delete(json);
+	if (!text)
+		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	puts(text);
+	cJSON_free(text);
+	return VPROF_OK;
+}
+
+int vprof_cmd_report(int argc, char **argv)
+{
+	const char *view_name = NULL;
+	enum vprof_view view;
+	const char *wanted = NULL, *file = NULL;
+	long top = 0;
+	int json = 0, html = 0;
+	const struct vprof_option options[] = {
+		{ "view", VPROF_OPTION_TEXT, &view_name, "VIEW",
+		  "variance (default), tail, mean, types or work (docs/cli.md)" },
+		{ "html", VPROF_OPTION_FLAG, &html, NULL, "write the report as one HTML file" },
+		{ "json", VPROF_OPTION_FLAG, &json, NULL, "print results.json (docs/results.md) instead" },
+		{ "top", VPROF_OPTION_COUNT, &top, "N", "factors to show (default 10)" },
+		{ NULL },
+	};
+	struct vprof_results *results = NULL;
+	struct vprof_error err = { "" };
+	struct vprof_operands operands;
+	struct vprof_session session;
+	struct vprof_run_name run;
+	struct vprof_project p;
+	int rc, status = vprof_options_parse(&usage, options, argc, argv, &operands);
+
+	if (status < 0)
+		status = take_operands(&operands, html, &wanted, &file);
+	if (status >= 0)
+		return status;
+	if (vprof_view_parse(view_name, &view))
+		return vprof_options_misused(&usage, "--view takes variance, tail, mean, types or work, not \"%s\"",
+					     view_name);
+	if (html && (json || view_name))
+		return vprof_options_misused(&usage, "--html holds all views; it goes with neither --json nor --view");
+	vprof_session_init(&session);
+	rc = vprof_project_open(&p, NULL, &err);
+	if (!rc)
+		rc = vprof_project_find_run(&p, wanted, "results.json",
+					    "analyse one with: vprof analyze (or let vprof iterate do all)", &run,
+					    &err);
+	if (!rc)
+		rc = load(&p, run.s, &results, &err);
+	if (!rc)
+		add_verdicts(&p, &session, results);
+	if (!rc && json)
+		rc = print_json(results, &err);
+	else if (!rc && html)
+		rc = vprof_report_page_write(&p, run.s, &session, results, file, &err);
+	else if (!rc)
+		rc = vprof_step_print_view(results, view, (size_t)top, &status, &err);
+	if (rc)
+		status = vprof_complain(rc, &err);
+	else if (json || html)
+		status = results->inconclusive ? VPROF_EXIT_INCONCLUSIVE : VPROF_EXIT_OK;
+	if (results && results->inconclusive)
+		vprof_symptoms_tell(&p, results, NULL);
+	vprof_results_free(results);
+	vprof_session_release(&session);
+	vprof_project_release(&p);
+	return status;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* vprof run: one recorded run of the workload with the probes that the last build put in. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/drilldown/steps.h"
+#include "common/files.h"
+
+static const struct vprof_usage usage = {
+	.synopsis = "run [OPTIONS] [-- COMMAND]",
+	.purpose =
+		"Runs vprof.json's run command, or COMMAND, and records a trace into .vprof/runs/NNNN. The command's\n"
+		"output goes to run.log there. Exit status 0 when the command ended with 0, else 1.",
+	.takes_command = 1,
+};
+
+/* The plan that tells what the trace's codes mean: the last build's, or the one given. */
+static int copy_plan(const struct vprof_project *p, const char *given, struct vprof_run_name *run,
+		     struct vprof_error *err)
+{
+	const char *from = given ? given : p->plan;
+	struct vprof_plan *plan = NULL;
+	char *to;
+	int rc;
+
+	if (!given && access(p->plan, R_OK))
+		return vprof_error_set(err, VPROF_ERR_MISSING,
+				       "nothing is built with probes. Build with: vprof build "
+				       "(or let vprof iterate do all)");
+	rc = vprof_plan_read(&plan, from, err); /* a damaged plan is told before the run, not after */
+	vprof_plan_free(plan);
+	if (!rc)
+		rc = vprof_project_new_run(p, run, err);
+	if (rc)
+		return rc;
+	to = vprof_project_run_path(p, run->s, "plan.json");
+	rc = to ? vprof_file_copy(from, to, err) : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	free(to);
+	return rc;
+}
+
+int vprof_cmd_run(int argc, char **argv)
+{
+	const char *plan = NULL, *switches = NULL, *compress = NULL;
+	enum vprof_switches_mode switches_mode;
+	enum vprof_compress_mode compress_mode;
+	long memory = 0;
+	double budget = VPROF_BUDGET;
+	int keep = 0, verbose = 0, every_call = 0;
+	const struct vprof_option options[] = {
+		{ "plan", VPROF_OPTION_TEXT, &plan, "FILE",
+		  "the plan that the program was built with (default: the last build's)" },
+		{ "memory", VPROF_OPTION_COUNT, &memory, "MIB",
+		  "shared memory for records on their way to disk (default 256)" },
+		{ "every-call", VPROF_OPTION_FLAG, &every_call, NULL,
+		  "record every call, also of hot functions, which are sampled otherwise" },
+		{ "budget", VPROF_OPTION_SHARE, &budget, "SHARE",
+		  "of one processor that recording may take; what would take more is recorded in windows of time (default "
+		  "0.05; 0: no limit)" },
+		{ "switches", VPROF_OPTION_TEXT, &switches, "WHEN",
+		  "record when threads lose processors: auto (default), on or off" },
+		{ "compress", VPROF_OPTION_TEXT, &compress, "WHEN",
+		  "compress the trace: auto (default), once the disk is the limit; on or off" },
+		{ "keep", VPROF_OPTION_FLAG, &keep, NULL, "leave processes alone that outlive the command" },
+		{ "verbose", VPROF_OPTION_FLAG, &verbose, NULL, "show the command's output as it comes" },
+		{ NULL },
+	};
+	struct vprof_run_outcome outcome;
+	struct vprof_run_name run = { "" };
+	struct vprof_error err = { "" };
+	struct vprof_operands operands;
+	struct vprof_workspace w;
+	char *command = NULL;
+	int rc, status = vprof_options_parse(&usage, options, argc, argv, &operands);
+
+	if (status >= 0)
+		return status;
+	if (memory > 1 << 20)
+		return vprof_options_misused(&usage, "--memory is in MiB; %ld is more than a TiB", memory);
+	if (vprof_switches_parse(switches, &switches_mode))
+		return vprof_options_misused(&usage, "--switches takes auto, on or off, not \"%s\"", switches);
+	if (vprof_compress_parse(compress, &compress_mode))
+		return vprof_options_misused(&usage, "--compress takes auto, on or off, not \"%s\"", compress);
+	if (operands.n_command)
+		command = vprof_options_shell(operands.command, operands.n_command);
+	rc = vprof_workspace_open(&w, "run", &err);
+	if (!rc)
+		rc = copy_plan(&w.project, plan, &run, &err);
+	if (!rc) {
+		const struct vprof_step_run_options how = { .command = command,
+							    .memory_bytes = (uint64_t)memory << 20,
+							    .every_call = every_call,
+							    .budget = budget,
+							    .switches = switches_mode,
+							    .compress = compress_mode,
+							    .verbose = verbose,
+							    .keep = keep,
+							    .give_stdin = !isatty(STDIN_FILENO) };
+
+		rc = vprof_step_run(&w, run.s, &how, &outcome, &err);
+	}
+	if (!rc)
+		printf("%s\n", run.s);
+	if (!rc)
+		fprintf(stderr, "Analyse it with: vprof analyze %s\n", run.s);
+	status = rc ? vprof_complain(rc, &err) : VPROF_EXIT_OK;
+	free(command);
+	vprof_workspace_release(&w);
+	return status;
+}

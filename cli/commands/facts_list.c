@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* See facts_list.h. A function of a header belongs to every unit that reads the header, but it is listed once. */
+#include "cli/commands/facts_list.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/project.h"
+#include "report/format_value.h"
+
+struct reason {
+	const char *word, *why;
+};
+
+static const struct reason reasons[] = {
+	/* docs/facts.md explains them */
+	{ "constexpr", "the compiler must be able to evaluate it" },
+	{ "consteval", "the compiler must be able to evaluate it" },
+	{ "coroutine", "it may go on in another thread" },
+	{ "attribute_macro", "the unit defines __attribute__ as a macro" },
+	{ "naked", "it has no prologue" },
+	{ "no_instrument", "it says no_instrument_function" },
+	{ "ifunc", "it runs before the program is relocated" },
+	{ "target", "its target attribute refuses inlined code" },
+	{ "brace_not_spelled", "its { stands in no file of the project" },
+	{ "brace_mismatch", "its { is spelled another way" },
+	{ "stringified", "a macro turns it into a string" },
+};
+#define N_REASONS (sizeof reasons / sizeof *reasons)
+
+/* of a file */
+struct count {
+	size_t n, n_not, n_units;
+	size_t first; /* in `order` */
+};
+
+struct list {
+	const struct vprof_facts *facts;
+	struct count *files; /* as facts->files */
+	size_t *order;	     /* functions that cannot be instrumented, by file */
+	size_t n_not, by_reason[N_REASONS + 1];
+};
+
+static const char *why(const char *word)
+{
+	for (size_t i = 0; i < N_REASONS; i++)
+		if (!strcmp(reasons[i].word, word))
+			return reasons[i].why;
+	return "";
+}
+
+static size_t reason_index(const char *word)
+{
+	size_t i = 0;
+
+	while (i < N_REASONS && strcmp(reasons[i].word, word))
+		i++;
+	return i;
+}
+
+static struct count *file_count(const struct list *l, uint32_t id)
+{
+	const struct vprof_facts_file *file = vprof_facts_file(l->facts, id);
+
+	return &l->files[file ? (size_t)(file - l->facts->files) : l->facts->n_files];
+}
+
+static void list_release(struct list *l)
+{
+	free(l->files);
+	free(l->order);
+}
+
+static int list_make(struct list *l, const struct vprof_facts *facts)
+{
+	size_t at = 0;
+
+	*l = (struct list){ .facts = facts };
+	l->files = calloc(facts->n_files + 1, sizeof *l->files);
+	l->order = calloc(facts->n_functions + 1, sizeof *l->order);
+	if (!l->files || !l->order) {
+		list_release(l);
+		return -1;
+	}
+	for (size_t i = 0; i < facts->n_functions; i++) {
+		struct count *c = file_count(l, facts->functions[i].file);
+
+		c->n++;
+		if (facts->functions[i].instrumentable)
+			continue;
+		c->n_not++;
+		l->n_not++;
+		l->by_reason[reason_index(facts->functions[i].reason)]++;
+	}
+	for (size_t i = 0; i < facts->n_tus; i++)
+		for (size_t j = 0; j < facts->tus[i].n_files; j++)
+			file_count(l, facts->tus[i].files[j])->n_units++;
+	for (size_t i = 0; i <= facts->n_files; i++) {
+		l->files[i].first = at;
+		at += l->files[i].n_not;
+		l->files[i].n_not = 0;
+	}
+	for (size_t i = 0; i < facts->n_functions; i++) {
+		struct count *c = file_count(l, facts->functions[i].file);
+
+		if (!facts->functions[i].instrumentable)
+			l->order[c->first + c->n_not++] = i;
+	}
+	return 0;
+}
+
+/* ---- text ---- */
+
+static const char *plural(size_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+static void print_file(const struct list *l, size_t i)
+{
+	const struct count *c = &l->files[i];
+
+	printf("\n%s: %s of %s functions", vprof_project_shown(l->facts->files[i].path), vprof_format_count(c->n_not).s,
+	       vprof_format_count(c->n).s);
+	if (c->n_units > 1)
+		printf(", in %s units", vprof_format_count(c->n_units).s);
+	putchar('\n');
+	for (size_t j = c->first; j < c->first + c->n_not; j++) {
+		const struct vprof_facts_function *f = &l->facts->functions[l->order[j]];
+
+		printf("  %6d  %s: %s\n", f->line, f->display, f->reason);
+	}
+}
+
+static void print_messages(const char *messages)
+{
+	while (*messages) {
+		int n = (int)strcspn(messages, "\n");
+
+		printf("    %.*s\n", n, messages);
+		messages += n + (messages[n] == '\n');
+	}
+}
+
+static void print_units(const struct vprof_facts *facts)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < facts->n_tus; i++) {
+		const struct vprof_facts_tu *tu = &facts->tus[i];
+
+		if (!strcmp(tu->status, "ok"))
+			continue;
+		if (!n++)
+			printf("\nunits that the scan could not read whole; functions of theirs may be missing\n");
+		printf("  %s for %s\n", vprof_project_shown(tu->path), vprof_project_shown(tu->output));
+		print_messages(tu->diagnostics);
+	}
+}
+
+int vprof_facts_list_print(const struct vprof_facts *facts, struct vprof_error *err)
+{
+	struct list l;
+
+	if (list_make(&l, facts))
+		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	printf("%s function%s in %s unit%s, ", vprof_format_count(facts->n_functions).s, plural(facts->n_functions),
+	       vprof_format_count(facts->n_tus).s, plural(facts->n_tus));
+	printf("%s cannot be instrumented\n", vprof_format_count(l.n_not).s);
+	for (size_t i = 0; i <= N_REASONS; i++)
+		if (l.by_reason[i])
+			printf("  %6s  %-17s  %s\n", vprof_format_count(l.by_reason[i]).s,
+			       i < N_REASONS ? reasons[i].word : "other", i < N_REASONS ? reasons[i].why : "");
+	for (size_t i = 0; i < facts->n_files; i++)
+		if (l.files[i].n_not)
+			print_file(&l, i);
+	print_units(facts);
+	list_release(&l);
+	return VPROF_OK;
+}
+
+/* ---- JSON ---- */
+
+static cJSON *function_json(const struct vprof_facts *facts, const struct vprof_facts_function *f)
+{
+	const struct vprof_facts_file *file = vprof_facts_file(facts, f->file);
+	cJSON *row = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(row, "function", f->display);
+	cJSON_AddStringToObject(row, "file", file ? file->path : "");
+	cJSON_AddNumberToObject(row, "line", f->line);
+	cJSON_AddStringToObject(row, "reason", f->reason);
+	cJSON_AddStringToObject(row, "why", why(f->reason));
+	return row;
+}
+
+static cJSON *unit_json(const struct list *l, const struct vprof_facts_tu *tu)
+{
+	cJSON *row = cJSON_CreateObject(), *not = cJSON_CreateArray();
+	size_t n = 0;
+
+	for (size_t i = 0; i < tu->n_files; i++) {
+		const struct count *c = file_count(l, tu->files[i]);
+
+		n += c->n;
+		for (size_t j = c->first; j < c->first + c->n_not; j++)
+			cJSON_AddItemToArray(not, cJSON_CreateString(l->facts->functions[l->order[j]].display));
+	}
+	cJSON_AddStringToObject(row, "source", tu->path);
+	cJSON_AddStringToObject(row, "output", tu->output);
+	cJSON_AddStringToObject(row, "status", tu->status);
+	cJSON_AddStringToObject(row, "messages", tu->diagnostics);
+	cJSON_AddNumberToObject(row, "n_functions", (double)n);
+	cJSON_AddItemToObject(row, "not_instrumentable", not);
+	return row;
+}
+
+cJSON *vprof_facts_list_json(const struct vprof_facts *facts)
+{
+	cJSON *root, *functions, *units;
+	struct list l;
+
+	if (list_make(&l, facts))
+		return NULL;
+	root = cJSON_CreateObject();
+	cJSON_AddNumberToObject(root, "n_functions", (double)facts->n_functions);
+	functions = cJSON_AddArrayToObject(root, "not_instrumentable");
+	units = cJSON_AddArrayToObject(root, "units");
+	for (size_t i = 0; i < l.n_not; i++)
+		cJSON_AddItemToArray(functions, function_json(facts, &facts->functions[l.order[i]]));
+	for (size_t i = 0; i < facts->n_tus; i++)
+		cJSON_AddItemToArray(units, unit_json(&l, &facts->tus[i]));
+	list_release(&l);
+	return root;
+}

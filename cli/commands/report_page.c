@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/commands/report_page.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "common/files.h"
+#include "report/page.h"
+
+#define EARLIER_BYTES_MAX (64 << 20) /* larger results of earlier rounds are not read for the history */
+
+/* A round whose results are missing, damaged or of another version is listed without figures. */
+static int fill_round(struct vprof_page_round *out, const struct vprof_project *p, const struct vprof_round *round,
+		      const struct vprof_results *current)
+{
+	static const char *const states[] = { "open", "built", "ran", "analysed", "decided" };
+	char *path = vprof_project_run_path(p, round->run.s, "results.json");
+	struct vprof_results *r = NULL;
+	struct stat st;
+	int rc = VPROF_OK;
+
+	out->run = strdup(round->run.s);
+	out->state = strdup(states[round->state]);
+	if (!path || !out->run || !out->state)
+		rc = VPROF_ERR_NOMEM;
+	else if (!strcmp(round->run.s, current->run))
+		rc = vprof_page_round_fill(out, current);
+	else if (!stat(path, &st) && st.st_size <= EARLIER_BYTES_MAX && !vprof_results_read(&r, path, NULL))
+		rc = vprof_page_round_fill(out, r);
+	vprof_results_free(r);
+	free(path);
+	return rc;
+}
+
+/* When the run was recorded: its run.log is as old as its end. */
+static void run_date(const struct vprof_project *p, const char *run, struct vprof_page *page, char *date, size_t size)
+{
+	char *path = vprof_project_run_path(p, run, "run.log");
+	struct stat st;
+	struct tm tm;
+
+	if (path && !stat(path, &st) && localtime_r(&st.st_mtime, &tm)) {
+		page->run_time = (int64_t)st.st_mtime;
+		strftime(date, size, "%Y-%m-%d %H:%M", &tm);
+	}
+	page->run_date = date;
+	free(path);
+}
+
+static int put(const struct vprof_project *p, const char *run, const struct vprof_text *text, const char *file,
+	       struct vprof_error *err)
+{
+	char *path;
+	int rc;
+
+	if (file && !strcmp(file, "-")) {
+		if (fwrite(text->s, 1, text->len, stdout) != text->len || fflush(stdout))
+			return vprof_error_set(err, VPROF_ERR_FAILED,
+					       "the page could not be written to standard output");
+		return VPROF_OK;
+	}
+	/* a link stays, its file is replaced */
+	path = file ? realpath(file, NULL) : vprof_project_run_path(p, run, "report.html");
+	if (!path && file)
+		path = strdup(file);
+	rc = path ? vprof_file_write(path, text->s, text->len, err) :
+		    vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	if (!rc)
+		printf("%s\n", vprof_project_shown(path));
+	free(path);
+	return rc;
+}
+
+/* The developer's own, then those of the drill-down that they say nothing of. */
+static size_t collect_verdicts(const struct vprof_session *s, const char *interval, struct vprof_page_verdict *verdicts)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->reviews.n; i++)
+		if (interval && !strcmp(s->reviews.items[i].interval, interval))
+			verdicts[n++] = (struct vprof_page_verdict){
+				s->reviews.items[i].key,  s->reviews.items[i].verdict, s->reviews.items[i].name,
+				s->reviews.items[i].note, s->reviews.items[i].run,     s->reviews.items[i].date,
+			};
+	for (size_t i = 0; i < s->n_verdicts; i++)
+		if (!vprof_reviews_find(&s->reviews, interval, s->verdicts[i].key))
+			verdicts[n++] = (struct vprof_page_verdict){ .key = s->verdicts[i].key,
+								     .verdict = s->verdicts[i].verdict };
+	return n;
+}
+
+int vprof_report_page_write(const struct vprof_project *p, const char *run, const struct vprof_session *s,
+			    const struct vprof_results *results, const char *file, struct vprof_error *err)
+{
+	struct vprof_page_round *rounds = calloc(s->n_rounds + 1, sizeof *rounds);
+	struct vprof_page_verdict *verdicts = calloc(s->reviews.n + s->n_verdicts + 1, sizeof *verdicts);
+	struct vprof_text text = VPROF_TEXT_INIT;
+	struct vprof_facts *facts = NULL;
+	char date[32] = "";
+	struct vprof_page page = { .results = results,
+				   .root = p->directory,
+				   .version = VPROF_VERSION,
+				   .rounds = rounds,
+				   .n_rounds = s->n_rounds,
+				   .verdicts = verdicts,
+				   .ending = s->ending };
+	int rc = rounds && verdicts ? VPROF_OK : VPROF_ERR_NOMEM;
+
+	for (size_t i = 0; !rc && i < s->n_rounds; i++)
+		rc = fill_round(&rounds[i], p, &s->rounds[i], results);
+	if (!rc)
+		page.n_verdicts = collect_verdicts(s, results->interval, verdicts);
+	if (rc) {
+		vprof_error_set(err, rc, "out of memory");
+		goto out;
+	}
+	run_date(p, run, &page, date, sizeof date);
+	if (!vprof_facts_open(&facts, p->facts, NULL)) {
+		page.facts = facts;
+		page.root = facts->root;
+	}
+	rc = vprof_report_page(&page, &text, err);
+	if (!rc)
+		rc = put(p, run, &text, file, err);
+out:
+	for (size_t i = 0; rounds && i < s->n_rounds; i++)
+		vprof_page_round_release(&rounds[i]);
+	free(rounds);
+	free(verdicts);
+	vprof_facts_free(facts);
+	vprof_text_release(&text);
+	return rc;
+}

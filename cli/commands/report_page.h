@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* report.html of a run: results, session, facts and sources as one page. */
+#ifndef VPROF_REPORT_PAGE_H
+#define VPROF_REPORT_PAGE_H
+
+#include "analysis/results/results.h"
+#include "cli/project.h"
+#include "cli/drilldown/session.h"
+
+/* `file` NULL: runs/RUN/report.html; "-": standard output. Prints the path of the file written. */
+int vprof_report_page_write(const struct vprof_project *p, const char *run, const struct vprof_session *s,
+			    const struct vprof_results *results, const char *file, struct vprof_error *err);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The decisions of a round: asked of a person, or taken by rule (--auto). */
+#ifndef VPROF_ASK_H
+#define VPROF_ASK_H
+
+#include "analysis/results/results.h"
+#include "cli/drilldown/session.h"
+#include "cli/workspace.h"
+#include "common/plan.h"
+
+struct vprof_ask {
+	struct vprof_workspace *workspace;
+	struct vprof_session *session;
+	const struct vprof_results *results;
+	const struct vprof_plan *plan;
+	int automatic;
+};
+
+/* Decides every chosen factor that has no verdict yet, and those that take the places of factors set aside meanwhile;
+ * writes the decisions into the session (not to disk). *stopped: the input ended, nothing more was asked. OK or NOMEM.
+ */
+int vprof_ask_all(const struct vprof_ask *ask, int *stopped, struct vprof_error *err);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/drilldown/review_walk.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/drilldown/decide.h"
+#include "cli/progress.h"
+#include "report/format_value.h"
+#include "report/report.h"
+
+int vprof_review_judge(const struct vprof_project *p, struct vprof_session *s, struct vprof_results *r, size_t index,
+		       const char *verdict, const char *note, struct vprof_error *err)
+{
+	const struct vprof_factor *f = &r->factors[index];
+	const struct vprof_review *old = vprof_reviews_find(&s->reviews, r->interval, f->key);
+	struct vprof_text clean = VPROF_TEXT_INIT;
+	struct vprof_review review = { (char *)r->interval,
+				       (char *)f->key,
+				       (char *)f->name,
+				       (char *)verdict,
+				       old ? old->note : NULL,
+				       (char *)r->run,
+				       NULL };
+	int rc = VPROF_OK;
+
+	if (note) {
+		vprof_format_clean(&clean, note);
+		review.note = clean.s;
+	}
+	if (review.note && strlen(review.note) > VPROF_NOTE_BYTES_MAX)
+		rc = vprof_error_set(err, VPROF_ERR_INPUT, "the note has %zu bytes; a note may have %d",
+				     strlen(review.note), VPROF_NOTE_BYTES_MAX);
+	if (!rc)
+		rc = vprof_reviews_set(p->verdicts, &review, err);
+	vprof_text_release(&clean);
+	if (rc)
+		return rc;
+	vprof_reviews_release(&s->reviews);
+	rc = vprof_reviews_load(&s->reviews, p->verdicts, err);
+	vprof_decide_verdicts(r, s);
+	return rc;
+}
+
+int vprof_review_print(const struct vprof_results *r, size_t index, struct vprof_error *err)
+{
+	struct vprof_report_options options = { .colour = vprof_progress_colour(STDOUT_FILENO) };
+	struct vprof_text text = VPROF_TEXT_INIT;
+	int rc = vprof_report_factor(r, index + 1, &options, &text, err);
+
+	if (!rc) {
+		fputs(text.s, stdout);
+		fflush(stdout);
+	}
+	vprof_text_release(&text);
+	return rc;
+}
+
+static const char *word_of(int letter)
+{
+	switch (letter) {
+	case 'c':
+		return "culprit";
+	case 'i':
+		return "inherent";
+	case 'g':
+		return "ignore";
+	case 'f':
+		return "fixed";
+	case 't':
+		return "todo";
+	}
+	return NULL;
+}
+
+/* One line without its end; NULL when the input ended. Heap string. */
+static char *read_line(const char *question)
+{
+	char *line = NULL;
+	size_t size = 0;
+
+	fputs(question, stderr);
+	fflush(stderr);
+	if (getline(&line, &size, stdin) <= 0) {
+		free(line);
+		fputc('\n', stderr);
+		return NULL;
+	}
+	line[strcspn(line, "\r\n")] = 0;
+	return line;
+}
+
+/* What follows the letter in the same line is the note: "i the disk is what it is". */
+static int walk_one(const struct vprof_project *p, struct vprof_session *s, struct vprof_results *r, size_t index,
+		    int *stopped, struct vprof_error *err)
+{
+	int rc = vprof_review_print(r, index, err);
+
+	while (!rc) {
+		char *line =
+			read_line("[c]ulprit  [i]nherent  i[g]nore  [f]ixed  [t]odo  (a note may follow)  [d]rop the "
+				  "verdict  [enter] next  [q]uit > ");
+		char *at = line ? line + strspn(line, " \t") : NULL, *note = at && *at ? at + 1 : NULL;
+		const char *word = at ? word_of(*at) : NULL;
+		int is_letter = note && (!*note || *note == ' ' || *note == '\t');
+
+		if (note)
+			note += strspn(note, " \t");
+		*stopped = !at || (is_letter && *at == 'q');
+		if (*stopped || !*at) {
+			free(line);
+			break;
+		}
+		if (is_letter && (word || *at == 'd')) {
+			rc = vprof_review_judge(p, s, r, index, word, *note ? note : NULL, err);
+			free(line);
+			break;
+		}
+		fprintf(stderr, "answer with one of the letters in brackets\n");
+		free(line);
+	}
+	return rc;
+}
+
+int vprof_review_walk(const struct vprof_project *p, struct vprof_session *s, struct vprof_results *r, size_t top,
+		      struct vprof_error *err)
+{
+	int rc = VPROF_OK, stopped = 0;
+
+	for (size_t i = 0; i < r->n_factors && i < top && !rc && !stopped; i++)
+		rc = walk_one(p, s, r, i, &stopped, err);
+	return rc;
+}

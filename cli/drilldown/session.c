@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/drilldown/session.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/files.h"
+
+#define SESSION_VERSION 1
+
+static const char *const state_names[] = { "open", "built", "ran", "analysed", "decided" };
+
+int vprof_name_list_has(const struct vprof_name_list *list, const char *name, const char *file, const char *caller)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (!strcmp(list->items[i].name, name) && !strcmp(list->items[i].file, file ? file : "") &&
+		    !strcmp(list->items[i].caller, caller ? caller : ""))
+			return 1;
+	return 0;
+}
+
+int vprof_name_list_add(struct vprof_name_list *list, const char *name, const char *file, const char *caller)
+{
+	struct vprof_name copy, *grown;
+
+	if (vprof_name_list_has(list, name, file, caller))
+		return 0;
+	copy.name = strdup(name);
+	copy.file = strdup(file ? file : "");
+	copy.caller = strdup(caller ? caller : "");
+	grown = realloc(list->items, (list->n + 1) * sizeof *grown);
+	if (grown)
+		list->items = grown;
+	if (!grown || !copy.name || !copy.file || !copy.caller) {
+		free((char *)copy.name);
+		free((char *)copy.file);
+		free((char *)copy.caller);
+		return VPROF_ERR_NOMEM;
+	}
+	list->items[list->n++] = copy;
+	return 1;
+}
+
+void vprof_name_list_release(struct vprof_name_list *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		free((char *)list->items[i].name);
+		free((char *)list->items[i].file);
+		free((char *)list->items[i].caller);
+	}
+	free(list->items);
+	*list = (struct vprof_name_list){ 0 };
+}
+
+void vprof_session_init(struct vprof_session *s)
+{
+	*s = (struct vprof_session){
+		.threshold = 0.02, .k = 3, .baseline_mean_ns = NAN, .baseline_low = NAN, .baseline_high = NAN
+	};
+}
+
+void vprof_session_release(struct vprof_session *s)
+{
+	free(s->interval);
+	free(s->run_command);
+	free(s->ending);
+	for (size_t i = 0; i < s->n_verdicts; i++) {
+		free(s->verdicts[i].key);
+		free(s->verdicts[i].verdict);
+	}
+	free(s->verdicts);
+	vprof_reviews_release(&s->reviews);
+	free(s->rounds);
+	vprof_name_list_release(&s->roots);
+	vprof_name_list_release(&s->broken_down);
+	vprof_session_init(s);
+}
+
+const char *vprof_session_verdict(const struct vprof_session *s, const char *key)
+{
+	for (size_t i = 0; i < s->n_verdicts; i++)
+		if (!strcmp(s->verdicts[i].key, key))
+			return s->verdicts[i].verdict;
+	return "";
+}
+
+int vprof_session_judge(struct vprof_session *s, const char *key, const char *verdict)
+{
+	struct vprof_verdict *grown;
+	char *copy = strdup(verdict), *key_copy;
+
+	if (!copy)
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < s->n_verdicts; i++)
+		if (!strcmp(s->verdicts[i].key, key)) {
+			free(s->verdicts[i].verdict);
+			s->verdicts[i].verdict = copy;
+			return VPROF_OK;
+		}
+	key_copy = strdup(key);
+	grown = realloc(s->verdicts, (s->n_verdicts + 1) * sizeof *grown);
+	if (grown)
+		s->verdicts = grown;
+	if (!grown || !key_copy) {
+		free(copy);
+		free(key_copy);
+		return VPROF_ERR_NOMEM;
+	}
+	s->verdicts[s->n_verdicts++] = (struct vprof_verdict){ key_copy, copy };
+	return VPROF_OK;
+}
+
+int vprof_session_add_round(struct vprof_session *s, const char *run)
+{
+	struct vprof_round *grown = realloc(s->rounds, (s->n_rounds + 1) * sizeof *grown);
+
+	if (!grown)
+		return VPROF_ERR_NOMEM;
+	s->rounds = grown;
+	grown[s->n_rounds] = (struct vprof_round){ .state = VPROF_ROUND_OPEN };
+	snprintf(grown[s->n_rounds].run.s, sizeof grown->run.s, "%s", run);
+	s->n_rounds++;
+	return VPROF_OK;
+}
+
+int vprof_session_end(struct vprof_session *s, const char *why)
+{
+	char *copy = strdup(why);
+
+	if (!copy)
+		return VPROF_ERR_NOMEM;
+	free(s->ending);
+	s->ending = copy;
+	return VPROF_OK;
+}
+
+struct vprof_decisions vprof_session_decisions(const struct vprof_session *s)
+{
+	return (struct vprof_decisions){ .roots = s->roots.items,
+					 .n_roots = s->roots.n,
+					 .broken_down = s->broken_down.items,
+					 .n_broken_down = s->broken_down.n };
+}
+
+static const char *text_of(const cJSON *object, const char *key)
+{
+	const cJSON *value = cJSON_GetObjectItemCaseSensitive(object, key);
+
+	return cJSON_IsString(value) ? value->valuestring : NULL;
+}
+
+static cJSON *names_json(const struct vprof_name_list *list)
+{
+	cJSON *array = cJSON_CreateArray();
+
+	for (size_t i = 0; i < list->n; i++) {
+		cJSON *item = cJSON_CreateObject();
+
+		cJSON_AddStringToObject(item, "name", list->items[i].name);
+		if (*list->items[i].file)
+			cJSON_AddStringToObject(item, "file", list->items[i].file);
+		if (*list->items[i].caller)
+			cJSON_AddStringToObject(item, "caller", list->items[i].caller);
+		cJSON_AddItemToArray(array, item);
+	}
+	return array;
+}
+
+static cJSON *session_json(const struct vprof_session *s)
+{
+	cJSON *root = cJSON_CreateObject(), *verdicts, *rounds;
+
+	cJSON_AddNumberToObject(root, "version", SESSION_VERSION);
+	cJSON_AddNumberToObject(root, "k", (double)s->k);
+	cJSON_AddNumberToObject(root, "threshold", s->threshold);
+	if (s->interval)
+		cJSON_AddStringToObject(root, "interval", s->interval);
+	if (s->run_command)
+		cJSON_AddStringToObject(root, "run_command", s->run_command);
+	cJSON_AddStringToObject(root, "annotations_hash", s->annotations_hash);
+	if (isfinite(s->baseline_mean_ns))
+		cJSON_AddNumberToObject(root, "baseline_mean_ns", s->baseline_mean_ns);
+	if (isfinite(s->baseline_low) && isfinite(s->baseline_high)) {
+		cJSON_AddNumberToObject(root, "baseline_low", s->baseline_low);
+		cJSON_AddNumberToObject(root, "baseline_high", s->baseline_high);
+	}
+	cJSON_AddItemToObject(root, "roots", names_json(&s->roots));
+	cJSON_AddItemToObject(root, "broken_down", names_json(&s->broken_down));
+	verdicts = cJSON_AddObjectToObject(root, "verdicts");
+	for (size_t i = 0; i < s->n_verdicts; i++)
+		cJSON_AddStringToObject(verdicts, s->verdicts[i].key, s->verdicts[i].verdict);
+	rounds = cJSON_AddArrayToObject(root, "rounds");
+	for (size_t i = 0; i < s->n_rounds; i++) {
+		cJSON *round = cJSON_CreateObject();
+
+		cJSON_AddStringToObject(round, "run", s->rounds[i].run.s);
+		cJSON_AddStringToObject(round, "state", state_names[s->rounds[i].state]);
+		cJSON_AddItemToArray(rounds, round);
+	}
+	if (s->ending)
+		cJSON_AddStringToObject(root, "ending", s->ending);
+	return root;
+}
+
+int vprof_session_save(const struct vprof_session *s, const char *path, struct vprof_error *err)
+{
+	cJSON *root = session_json(s);
+	char *text = root ? cJSON_Print(root) : NULL;
+	int rc;
+
+	if (!text)
+		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory saving %s", path);
+	else
+		rc = vprof_file_write(path, text, strlen(text), err);
+	cJSON_free(text);
+	cJSON_Delete(root);
+	return rc;
+}
+
+static int damaged(const char *path, const char *what, struct vprof_error *err)
+{
+	return vprof_error_set(
+		err, VPROF_ERR_CORRUPT,
+		"%s is damaged: %s. Begin a new drill-down with: vprof iterate --restart (runs are kept)",
+		vprof_project_shown(path), what);
+}
+
+static int load_names(struct vprof_name_list *list, const cJSON *array)
+{
+	const cJSON *item;
+
+	if (!cJSON_IsArray(array))
+		return VPROF_ERR_CORRUPT;
+	cJSON_ArrayForEach(item, array)
+	{
+		const char *name = text_of(item, "name");
+		int rc;
+
+		if (!name || !*name)
+			return VPROF_ERR_CORRUPT;
+		rc = vprof_name_list_add(list, name, text_of(item, "file"), text_of(item, "caller"));
+		if (rc < 0)
+			return rc;
+	}
+	return VPROF_OK;
+}
+
+/* A run name becomes part of a path: digits only. */
+static int load_rounds(struct vprof_session *s, const cJSON *array)
+{
+	const cJSON *item;
+
+	if (!cJSON_IsArray(array))
+		return VPROF_ERR_CORRUPT;
+	cJSON_ArrayForEach(item, array)
+	{
+		const char *run = text_of(item, "run"), *state = text_of(item, "state");
+		size_t i = 0;
+
+		if (!run || !*run || strlen(run) > 8 || run[strspn(run, "0123456789")] || !state)
+			return VPROF_ERR_CORRUPT;
+		while (i <= VPROF_ROUND_DECIDED && strcmp(state, state_names[i]))
+			i++;
+		if (i > VPROF_ROUND_DECIDED)
+			return VPROF_ERR_CORRUPT;
+		if (vprof_session_add_round(s, run))
+			return VPROF_ERR_NOMEM;
+		s->rounds[s->n_rounds - 1].state = (enum vprof_round_state)i;
+	}
+	return VPROF_OK;
+}
+
+static int load_verdicts(struct vprof_session *s, const cJSON *object)
+{
+	const cJSON *item;
+
+	if (!cJSON_IsObject(object))
+		return VPROF_ERR_CORRUPT;
+	cJSON_ArrayForEach(item, object)
+	{
+		if (!cJSON_IsString(item))
+			return VPROF_ERR_CORRUPT;
+		if (vprof_session_judge(s, item->string, item->valuestring))
+			return VPROF_ERR_NOMEM;
+	}
+	return VPROF_OK;
+}
+
+static int load_scalars(struct vprof_session *s, const cJSON *root)
+{
+	const cJSON *k = cJSON_GetObjectItemCaseSensitive(root, "k");
+	const cJSON *threshold = cJSON_GetObjectItemCaseSensitive(root, "threshold");
+	const cJSON *baseline = cJSON_GetObjectItemCaseSensitive(root, "baseline_mean_ns");
+	const cJSON *low = cJSON_GetObjectItemCaseSensitive(root, "baseline_low");
+	const cJSON *high = cJSON_GetObjectItemCaseSensitive(root, "baseline_high");
+	const char *interval = text_of(root, "interval"), *run = text_of(root, "run_command");
+	const char *hash = text_of(root, "annotations_hash"), *ending = text_of(root, "ending");
+
+	if (!cJSON_IsNumber(k) || k->valuedouble < 1 || k->valuedouble > 1000 || !cJSON_IsNumber(threshold) ||
+	    !(threshold->valuedouble >= 0 && threshold->valuedouble <= 1) || !hash || strlen(hash) > 16)
+		return VPROF_ERR_CORRUPT;
+	s->k = (long)k->valuedouble;
+	s->threshold = threshold->valuedouble;
+	strcpy(s->annotations_hash, hash);
+	if (cJSON_IsNumber(baseline))
+		s->baseline_mean_ns = baseline->valuedouble;
+	if (cJSON_IsNumber(low) && cJSON_IsNumber(high)) {
+		s->baseline_low = low->valuedouble;
+		s->baseline_high = high->valuedouble;
+	}
+	s->interval = interval ? strdup(interval) : NULL;
+	s->run_command = run ? strdup(run) : NULL;
+	s->ending = ending ? strdup(ending) : NULL;
+	return (interval && !s->interval) || (run && !s->run_command) || (ending && !s->ending) ? VPROF_ERR_NOMEM :
+												  VPROF_OK;
+}
+
+int vprof_session_load(struct vprof_session *s, const char *path, struct vprof_error *err)
+{
+	struct vprof_text text = VPROF_TEXT_INIT;
+	const cJSON *version;
+	cJSON *root;
+	int rc;
+
+	vprof_session_init(s);
+	rc = vprof_file_read(path, &text, err);
+	if (rc) {
+		vprof_text_release(&text);
+		return rc;
+	}
+	root = cJSON_ParseWithLength(text.s, text.len);
+	vprof_text_release(&text);
+	version = cJSON_GetObjectItemCaseSensitive(root, "version");
+	if (!root) {
+		rc = damaged(path, "it is no JSON", err);
+	} else if (!cJSON_IsNumber(version) || version->valuedouble != SESSION_VERSION) {
+		rc = damaged(path, "it is not of this version of vprof", err);
+	} else {
+		rc = load_scalars(s, root);
+		if (!rc)
+			rc = load_names(&s->roots, cJSON_GetObjectItemCaseSensitive(root, "roots"));
+		if (!rc)
+			rc = load_names(&s->broken_down, cJSON_GetObjectItemCaseSensitive(root, "broken_down"));
+		if (!rc)
+			rc = load_verdicts(s, cJSON_GetObjectItemCaseSensitive(root, "verdicts"));
+		if (!rc)
+			rc = load_rounds(s, cJSON_GetObjectItemCaseSensitive(root, "rounds"));
+		if (rc == VPROF_ERR_CORRUPT)
+			damaged(path, "a key is missing or of the wrong kind", err);
+		else if (rc)
+			vprof_error_set(err, rc, "out of memory reading %s", path);
+	}
+	cJSON_Delete(root);
+	if (rc)
+		vprof_session_release(s);
+	return rc;
+}
+
+int vprof_session_open(struct vprof_session *s, const struct vprof_project *p, struct vprof_error *err)
+{
+	int rc = vprof_session_load(s, p->session, err), other;
+
+	if (rc && rc != VPROF_ERR_MISSING)
+		return rc;
+	other = vprof_reviews_load(&s->reviews, p->verdicts, err);
+	return other ? other : rc;
+}

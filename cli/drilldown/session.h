@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The drill-down as .vprof/session.json keeps it: what is measured, what the developer decided, which rounds ran.
+ *
+ * Invariants: the file is written after every step, atomically, so a session that is interrupted anywhere resumes with
+ * the first step that is not done. Functions are kept by name, file and caller, never by id: a new scan gives new ids.
+ * `broken_down` keeps its order for ever (the order gives the gates' bits, see common/plan.h).
+ */
+#ifndef VPROF_SESSION_H
+#define VPROF_SESSION_H
+
+#include <stddef.h>
+
+#include "cli/project.h"
+#include "cli/drilldown/verdicts.h"
+#include "common/error.h"
+#include "instrumenter/instrument.h"
+
+struct vprof_name_list {
+	struct vprof_name *items; /* owns its strings */
+	size_t n;
+};
+
+/* 1 when added, 0 when it was there, NOMEM. NULL strings count as "". */
+int vprof_name_list_add(struct vprof_name_list *list, const char *name, const char *file, const char *caller);
+int vprof_name_list_has(const struct vprof_name_list *list, const char *name, const char *file, const char *caller);
+void vprof_name_list_release(struct vprof_name_list *list);
+
+/* what is done already */
+enum vprof_round_state {
+	VPROF_ROUND_OPEN,
+	VPROF_ROUND_BUILT,
+	VPROF_ROUND_RAN,
+	VPROF_ROUND_ANALYSED,
+	VPROF_ROUND_DECIDED,
+};
+
+struct vprof_round {
+	struct vprof_run_name run;
+	enum vprof_round_state state;
+};
+
+struct vprof_verdict {
+	char *key, *verdict; /* factor key; "culprit", "inherent", "ignore" or "broken down" */
+};
+
+struct vprof_session {
+	double threshold;
+	long k;
+	char *interval;			    /* NULL: the most frequent one */
+	char *run_command;		    /* NULL: vprof.json's */
+	char annotations_hash[17];	    /* of vprof.json when the session began */
+	double baseline_mean_ns;	    /* NaN until round 0 is analysed */
+	double baseline_low, baseline_high; /* its 95 % bounds; NaN: not estimated */
+	struct vprof_name_list roots, broken_down;
+	struct vprof_verdict *verdicts;
+	size_t n_verdicts;
+	struct vprof_reviews reviews; /* of .vprof/verdicts.json, not part of this file */
+	struct vprof_round *rounds;   /* rounds[0] is the baseline: annotations only */
+	size_t n_rounds;
+	char *ending; /* why the drill-down is over; NULL while it goes on */
+};
+
+void vprof_session_init(struct vprof_session *s);
+void vprof_session_release(struct vprof_session *s);
+
+/* MISSING when there is none, CORRUPT with the way on when the file is damaged. `s` is initialised either way. */
+int vprof_session_load(struct vprof_session *s, const char *path, struct vprof_error *err);
+int vprof_session_save(const struct vprof_session *s, const char *path, struct vprof_error *err);
+
+/* Loads the project's session and the developer's verdicts. Results of vprof_session_load; CORRUPT also for the
+ * verdicts. */
+int vprof_session_open(struct vprof_session *s, const struct vprof_project *p, struct vprof_error *err);
+
+const char *vprof_session_verdict(const struct vprof_session *s, const char *key);	/* "" when there is none */
+int vprof_session_judge(struct vprof_session *s, const char *key, const char *verdict); /* OK or NOMEM */
+int vprof_session_add_round(struct vprof_session *s, const char *run);			/* OK or NOMEM */
+int vprof_session_end(struct vprof_session *s, const char *why);			/* OK or NOMEM */
+
+/* What a plan is made from; the arrays are borrowed from the session. */
+struct vprof_decisions vprof_session_decisions(const struct vprof_session *s);
+
+#endif

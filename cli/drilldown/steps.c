@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/drilldown/steps.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "analysis/analyze.h"
+#include "analysis/variance/probe_cost.h"
+#include "cli/command.h"
+#include "cli/drilldown/decide.h"
+#include "cli/progress.h"
+#include "common/files.h"
+#include "instrumenter/instrument.h"
+#include "report/format_value.h"
+#include "report/report.h"
+
+#define CHOSEN_MAX 1000 /* the largest k */
+
+int vprof_step_plan(struct vprof_workspace *w, const struct vprof_decisions *d, struct vprof_plan **plan,
+		    struct vprof_error *err)
+{
+	struct vprof_text skipped = VPROF_TEXT_INIT;
+	char *line, *rest = NULL;
+	int rc = vprof_plan_make(plan, w->facts, w->graph, w->annotations, d, &skipped, err);
+
+	for (line = skipped.len ? strtok_r(skipped.s, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
+		vprof_tell("%s", line);
+	vprof_text_release(&skipped);
+	return rc;
+}
+
+int vprof_step_build(struct vprof_workspace *w, const struct vprof_plan *plan, const char *log_path,
+		     struct vprof_error *err)
+{
+	const struct vprof_project *p = &w->project;
+	struct vprof_splice_result splice = { 0 };
+	struct vprof_replay_result replay = { 0 };
+	struct vprof_progress progress;
+	struct vprof_replay_options options = {
+		.vprof_dir = p->vprof_dir,
+		.probe_header = p->probe_header,
+		.include_dir = p->include_dir,
+		.library_dir = p->library_dir,
+		.build = w->annotations->build,
+		.directory = w->annotations->directory,
+		.log_path = log_path,
+		.progress = vprof_progress_update,
+		.progress_arg = &progress,
+	};
+	int rc;
+
+	if (access(p->probe_header, R_OK))
+		return vprof_error_set(err, VPROF_ERR_MISSING,
+				       "cannot read %s. Install vprof again, or set VPROF_LIBDIR "
+				       "to the folder that holds include/probe.h",
+				       p->probe_header);
+	vprof_progress_begin(&progress, "build");
+	/* Until the build is done nobody may take the objects for those of any plan. */
+	unlink(p->plan);
+	rc = vprof_splice(w->facts, plan, w->annotations, p->shadow, &splice, err);
+	if (!rc)
+		rc = vprof_replay(w->facts, plan, w->annotations, &options, &replay, err);
+	if (!rc)
+		rc = vprof_plan_write(plan, p->plan, err);
+	if (rc) {
+		vprof_progress_drop(&progress);
+		return rc;
+	}
+	vprof_progress_end(&progress, "%s of %s files compiled%s%s%s, %s probes%s%s",
+			   vprof_format_count(replay.n_compiled).s, vprof_format_count(replay.n_units).s,
+			   replay.n_earlier ? " (" : "", replay.n_earlier ? vprof_format_count(replay.n_earlier).s : "",
+			   replay.n_earlier ? " by the interrupted build)" : "", vprof_format_count(plan->n_probes).s,
+			   replay.n_reverted ? ", put back: " : "",
+			   replay.n_reverted ? vprof_format_count(replay.n_reverted).s : "");
+	if (replay.n_past_probes)
+		vprof_tell(
+			"probes are missing where %s is read, in %zu case%s: its include leads past %s, through a macro, a "
+			"symbolic link or a file outside the project; the build's log names all",
+			replay.past_probes, replay.n_past_probes, replay.n_past_probes == 1 ? "" : "s",
+			vprof_project_shown(p->shadow));
+	return VPROF_OK;
+}
+
+static void tell_outcome(struct vprof_progress *progress, const char *command, const struct vprof_run_outcome *o)
+{
+	char what[48];
+
+	snprintf(what, sizeof what, "%.36s%s", command, strlen(command) > 36 ? "..." : "");
+	for (char *c = what; *c; c++)
+		if (*c == '\n' || *c == '\t')
+			*c = ' ';
+	vprof_progress_end(progress, "%s  %.1f MB of trace, %s thread%s", what, (double)o->stats.n_bytes / 1e6,
+			   vprof_format_count(o->stats.n_threads).s, o->stats.n_threads == 1 ? "" : "s");
+	if (o->stats.recorded_share < 0.995)
+		vprof_tell(
+			"calls were recorded %.2g %% of the time, in %s windows: more would have taken more than its share of a "
+			"processor (--budget)",
+			100 * o->stats.recorded_share, vprof_format_count(o->stats.n_windows).s);
+	if (o->n_left_behind)
+		vprof_tell("ended %d process%s that the run command left behind (--keep leaves them alone)",
+			   o->n_left_behind, o->n_left_behind == 1 ? "" : "es");
+}
+
+/* The command of a run stands beside its trace. */
+static int keep_command(const struct vprof_project *p, const char *run, const char *command, struct vprof_error *err)
+{
+	char *path = vprof_project_run_path(p, run, "command");
+	int rc = path ? vprof_file_write(path, command, strlen(command), err) :
+			vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+
+	free(path);
+	return rc;
+}
+
+static int read_command(const struct vprof_project *p, const char *run, struct vprof_text *command)
+{
+	char *path = vprof_project_run_path(p, run, "command");
+	int rc = path ? vprof_file_read(path, command, NULL) : VPROF_ERR_NOMEM;
+
+	free(path);
+	return rc;
+}
+
+/* Another load's mean says nothing of what probes cost. Runs whose command is not known count as the same. */
+static int has_baselines_load(const struct vprof_project *p, const char *run, const struct vprof_session *s)
+{
+	struct vprof_text a = VPROF_TEXT_INIT, b = VPROF_TEXT_INIT;
+	int same = !s->n_rounds || read_command(p, s->rounds[0].run.s, &a) || read_command(p, run, &b) ||
+		   (a.len == b.len && !memcmp(a.s, b.s, a.len));
+
+	vprof_text_release(&a);
+	vprof_text_release(&b);
+	return same;
+}
+
+int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vprof_step_run_options *o,
+		   struct vprof_run_outcome *outcome, struct vprof_error *err)
+{
+	struct vprof_progress progress;
+	char *trace = vprof_project_run_path(&w->project, run, "trace");
+	char *log = vprof_project_run_path(&w->project, run, "run.log");
+	struct vprof_run_request request = {
+		.command = o->command ? o->command : w->annotations->run,
+		.directory = w->annotations->directory,
+		.trace_dir = trace,
+		.log_path = log,
+		.library = w->project.library,
+		.memory_bytes = o->memory_bytes,
+		.sample_after = o->every_call ? 0 : VPROF_SAMPLE_AFTER,
+		.switches = o->switches,
+		.compress = o->compress,
+		.budget = o->budget,
+		.verbose = o->verbose,
+		.keep = o->keep,
+		.give_stdin = o->give_stdin,
+		.progress = o->verbose ? NULL : &progress,
+	};
+	int rc;
+
+	memset(outcome, 0, sizeof *outcome);
+	if (!trace || !log) {
+		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	} else if (!request.command || !*request.command) {
+		rc = vprof_error_set(err, VPROF_ERR_INPUT,
+				     "%s has no \"run\" command. Add one that starts the program, puts load on it and "
+				     "ends, for example \"run\": \"./bench.sh\", or give it after \"--\"",
+				     vprof_project_shown(w->project.config));
+	} else {
+		rc = vprof_dir_remove(trace, err); /* of an earlier attempt at this run */
+		if (!rc)
+			rc = keep_command(&w->project, run, request.command, err);
+		vprof_progress_begin(&progress, "run");
+		if (!rc)
+			rc = vprof_run_target(&request, outcome, err);
+		if (!rc && outcome->interrupted)
+			rc = vprof_error_set(err, VPROF_ERR_FAILED,
+					     "interrupted (%s); the command was stopped, what was "
+					     "recorded is in %s. The same vprof command runs it again",
+					     strsignal(outcome->interrupted), vprof_project_shown(trace));
+		else if (!rc && outcome->status != 0)
+			rc = vprof_run_blame(&request, outcome, err);
+		else if (!rc && outcome->stats.disk_failed)
+			rc = vprof_error_set(
+				err, VPROF_ERR_FAILED,
+				"the command ran, but its trace could not be written to %s: "
+				"%s. Make room there (rm -r .vprof/runs/*/trace keeps the reports), or shorten "
+				"the run; the same vprof command runs it again",
+				vprof_project_shown(trace), strerror(outcome->stats.disk_failed));
+		if (rc)
+			vprof_progress_drop(&progress);
+		else
+			tell_outcome(&progress, request.command, outcome);
+	}
+	free(trace);
+	free(log);
+	return rc;
+}
+
+static int render(const struct vprof_results *r, const struct vprof_session *s, struct vprof_text *out,
+		  struct vprof_error *err)
+{
+	uint32_t chosen[CHOSEN_MAX];
+	struct vprof_report_options options = { .top = 20, .chosen = chosen };
+
+	options.n_chosen = vprof_decide_choose(r, s, chosen, (size_t)s->k);
+	return vprof_report_text(r, &options, out, err);
+}
+
+int vprof_step_write_report(const struct vprof_project *p, const char *run, const struct vprof_session *s,
+			    struct vprof_results *results, struct vprof_error *err)
+{
+	char *json = vprof_project_run_path(p, run, "results.json"),
+	     *txt = vprof_project_run_path(p, run, "report.txt");
+	struct vprof_text text = VPROF_TEXT_INIT;
+	int rc;
+
+	vprof_decide_verdicts(results, s);
+	if (!json || !txt)
+		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	else
+		rc = vprof_results_write(results, json, err);
+	if (!rc)
+		rc = render(results, s, &text, err);
+	if (!rc)
+		rc = vprof_file_write(txt, text.s, text.len, err);
+	vprof_text_release(&text);
+	free(json);
+	free(txt);
+	return rc;
+}
+
+int vprof_step_analyse(const struct vprof_project *p, const char *run, const struct vprof_session *s,
+		       double slower_than_ns, struct vprof_results **results, struct vprof_plan **plan_out,
+		       struct vprof_error *err)
+{
+	struct vprof_progress progress;
+	struct vprof_plan *plan = NULL;
+	char *trace = vprof_project_run_path(p, run, "trace"), *path = vprof_project_run_path(p, run, "plan.json");
+	char *earlier = vprof_project_run_path(p, run, "results.json");
+	struct vprof_analyze_options options = {
+		.trace_dir = trace,
+		.interval = s->interval,
+		.k = (int)s->k,
+		.threshold = s->threshold,
+		.min_intervals = 30,
+		.earlier = earlier,
+		.slower_than_ns = slower_than_ns,
+		.progress = vprof_progress_update,
+		.progress_arg = &progress,
+	};
+	int rc, comparable;
+
+	*results = NULL;
+	if (!trace || !path || !earlier) {
+		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		goto out;
+	}
+	vprof_progress_begin(&progress, "analyse");
+	rc = vprof_plan_read(&plan, path, err);
+	options.plan = plan;
+	if (!rc)
+		rc = vprof_analyze(results, &options, err);
+	if (rc) {
+		vprof_progress_drop(&progress);
+		goto out;
+	}
+	(*results)->run = vprof_results_string(*results, run);
+	comparable = has_baselines_load(p, run, s);
+	if (vprof_probe_cost_compare(*results, comparable ? s->baseline_mean_ns : NAN,
+				     comparable ? s->baseline_low : NAN, comparable ? s->baseline_high : NAN))
+		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	if (!rc)
+		rc = vprof_step_write_report(p, run, s, *results, err);
+	vprof_progress_end(&progress, "%s complete, %s cut by the trace's end, %s ambiguous, %s dropped",
+			   vprof_format_count((*results)->n_complete).s, vprof_format_count((*results)->n_cut).s,
+			   vprof_format_count((*results)->n_ambiguous).s, vprof_format_count((*results)->n_dropped).s);
+out:
+	free(trace);
+	free(path);
+	free(earlier);
+	if (rc) {
+		vprof_results_free(*results);
+		*results = NULL;
+	}
+	if (plan_out && !rc)
+		*plan_out = plan;
+	else
+		vprof_plan_free(plan);
+	return rc;
+}
+
+static int terminal_width(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col || size.ws_col > 100)
+		return 100;
+	return size.ws_col;
+}
+
+int vprof_view_parse(const char *name, enum vprof_view *view)
+{
+	*view = VPROF_VIEW_VARIANCE;
+	for (int i = 0; name && i < VPROF_VIEW_COUNT; i++)
+		if (!strcmp(name, vprof_view_names[i])) {
+			*view = (enum vprof_view)i;
+			return 0;
+		}
+	return name ? -1 : 0;
+}
+
+int vprof_step_print_view(const struct vprof_results *r, enum vprof_view view, size_t top, int *status,
+			  struct vprof_error *err)
+{
+	struct vprof_report_options options = { .colour = vprof_progress_colour(STDOUT_FILENO),
+						.top = top,
+						.width = terminal_width() };
+	struct vprof_text text = VPROF_TEXT_INIT;
+	int rc = vprof_report_view(r, view, &options, &text, err);
+	char *lack = vprof_view_lacks(r, view);
+
+	if (!rc && !lack)
+		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	if (!rc) {
+		fputs(text.s, stdout);
+		fflush(stdout);
+		*status = r->inconclusive || *lack ? VPROF_EXIT_INCONCLUSIVE : VPROF_EXIT_OK;
+	}
+	vprof_text_release(&text);
+	free(lack);
+	return rc;
+}
+
+int vprof_step_print_report(const struct vprof_results *r, const uint32_t *chosen, size_t n_chosen, size_t top,
+			    struct vprof_error *err)
+{
+	struct vprof_report_options options = { .colour = vprof_progress_colour(STDOUT_FILENO),
+						.top = top,
+						.width = terminal_width(),
+						.chosen = chosen,
+						.n_chosen = n_chosen };
+	struct vprof_text text = VPROF_TEXT_INIT;
+	int rc = vprof_report_text(r, &options, &text, err);
+
+	if (!rc) {
+		fputs(text.s, stdout);
+		fflush(stdout);
+	}
+	vprof_text_release(&text);
+	return rc;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The steps of a round: build, run, analyse. Each does its work, tells it in one line, and leaves its files. */
+#ifndef VPROF_STEPS_H
+#define VPROF_STEPS_H
+
+#include "analysis/results/results.h"
+#include "cli/run_target.h"
+#include "cli/drilldown/session.h"
+#include "cli/workspace.h"
+#include "common/plan.h"
+#include "report/report.h"
+
+/* The plan of the session's decisions; what could not be found is told as notes. */
+int vprof_step_plan(struct vprof_workspace *w, const struct vprof_decisions *d, struct vprof_plan **plan,
+		    struct vprof_error *err);
+
+/* Splices and recompiles. Writes .vprof/plan.json: the plan that the objects now hold. */
+int vprof_step_build(struct vprof_workspace *w, const struct vprof_plan *plan, const char *log_path,
+		     struct vprof_error *err);
+
+/* Runs the workload into runs/RUN (its trace/ and run.log). FAILED also when the command itself fails, and when vprof
+ * is interrupted (outcome->interrupted). `command` NULL: vprof.json's. */
+#define VPROF_SAMPLE_AFTER 64 /* calls of a function in one stretch of work */
+#define VPROF_BUDGET 0.05
+
+struct vprof_step_run_options {
+	const char *command;
+	uint64_t memory_bytes;
+	double budget;	/* share of one processor, as in trace/collector.h */
+	int every_call; /* hot functions are not sampled */
+	enum vprof_switches_mode switches;
+	enum vprof_compress_mode compress;
+	int verbose, keep, give_stdin;
+};
+int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vprof_step_run_options *o,
+		   struct vprof_run_outcome *outcome, struct vprof_error *err);
+
+/* Analyses runs/RUN and writes its results.json and report.txt. The session gives k, threshold, interval, the baseline
+ * and the verdicts. slower_than_ns: of struct vprof_analyze_options. `plan_out` may be NULL. */
+int vprof_step_analyse(const struct vprof_project *p, const char *run, const struct vprof_session *s,
+		       double slower_than_ns, struct vprof_results **results, struct vprof_plan **plan_out,
+		       struct vprof_error *err);
+
+/* results.json and report.txt of runs/RUN, with the session's verdicts filled in. */
+int vprof_step_write_report(const struct vprof_project *p, const char *run, const struct vprof_session *s,
+			    struct vprof_results *results, struct vprof_error *err);
+
+/* The report on stdout; `chosen` may be NULL (those that the analysis selected). */
+int vprof_step_print_report(const struct vprof_results *r, const uint32_t *chosen, size_t n_chosen, size_t top,
+			    struct vprof_error *err);
+
+/* One view of the results on stdout; as above for `variance`. `status` becomes the command's exit status: 3 when the
+ * results carry no conclusion, or say nothing in this view. */
+int vprof_step_print_view(const struct vprof_results *r, enum vprof_view view, size_t top, int *status,
+			  struct vprof_error *err);
+
+/* The view of that name, NULL: variance. -1: there is none. */
+int vprof_view_parse(const char *name, enum vprof_view *view);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Builds that were observed before: what they left counts, where the same command is observed again. */
+#ifndef VPROF_OBSERVE_EARLIER_H
+#define VPROF_OBSERVE_EARLIER_H
+
+#include <time.h>
+
+#include "common/text.h"
+#include "instrumenter/observe/observe.h"
+
+#define VPROF_FAILED_DIR "failed"
+
+/* Adds what the same command compiled and linked when it was observed before, as far as its sources and outputs are
+ * still there. To be called before the new events are read, which replace it. Returns the number of units. */
+int vprof_database_recall(struct vprof_database *db, const char *vprof_dir, const char *command);
+
+/* Writes the database, or what a failed build got to, for the next one. */
+int vprof_database_keep(const struct vprof_database *db, const char *vprof_dir, const char *command, int has_failed,
+			struct vprof_error *err);
+
+/* Adds a line when the program was linked from objects, archives or libraries in the project that are older than the
+ * build and that no known command made: the tree was not clean. recalled: units of earlier builds are in the database.
+ */
+void vprof_note_unseen(const struct vprof_database *db, const struct timespec *started, int recalled,
+		       struct vprof_text *notes);
+
+#endif

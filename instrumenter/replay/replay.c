@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Replay: compiles what the plan changed and has it linked again. The order of steps:
+ *
+ *   units from the facts; what changed since state.json                       (replay_unit.c)
+ *   objects missing: the user's build first
+ *   once: save all programs, libraries and archives                           (replay_originals.c)
+ *   compile changed objects, put them in place; put reverted ones back        (replay_unit.c)
+ *   archives, then units that compile and link in one step                    (replay_archive.c)
+ *   remove what was linked from them, run the user's build, check             (replay_link.c)
+ */
+#define _GNU_SOURCE
+#include "instrumenter/replay/replay.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/files.h"
+
+static double now_s(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+static int no_memory(struct vprof_error *err)
+{
+	return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+}
+
+int vprof_replay_log(const struct vprof_replayer *r, struct vprof_error *err, const char *fmt, ...)
+{
+	FILE *log = fopen(r->o->log_path, "ae");
+	va_list ap;
+	int failed = 1;
+
+	if (log) {
+		va_start(ap, fmt);
+		failed = vfprintf(log, fmt, ap) < 0;
+		va_end(ap);
+		failed |= fclose(log) != 0;
+	}
+	if (failed)
+		return vprof_error_set(err, VPROF_ERR_FAILED, "cannot write %s: %s", r->o->log_path, strerror(errno));
+	return VPROF_OK;
+}
+
+int vprof_replay_is_changed(const struct vprof_replayer *r, const char *path)
+{
+	for (size_t i = 0; i < r->n_changed; i++)
+		if (!strcmp(r->changed[i], path))
+			return 1;
+	return 0;
+}
+
+int vprof_replay_changed(struct vprof_replayer *r, const char *path)
+{
+	char **grown;
+
+	if (vprof_replay_is_changed(r, path))
+		return VPROF_OK;
+	grown = realloc(r->changed, (r->n_changed + 1) * sizeof *grown);
+	if (!grown)
+		return VPROF_ERR_NOMEM;
+	r->changed = grown;
+	grown[r->n_changed] = strdup(path);
+	return grown[r->n_changed] ? (r->n_changed++, VPROF_OK) : VPROF_ERR_NOMEM;
+}
+
+void vprof_replay_progress(const struct vprof_replayer *r, const char *step, double done)
+{
+	if (r->o->progress)
+		r->o->progress(r->o->progress_arg, step, done);
+}
+
+int vprof_replay_install(const char *made, const char *path, struct vprof_error *err)
+{
+	int rc;
+
+	if (!rename(made, path))
+		return VPROF_OK;
+	if (errno != EXDEV)
+		return vprof_error_set(err, VPROF_ERR_FAILED, "cannot replace %s: %s", path, strerror(errno));
+	rc = vprof_file_copy(made, path, err);
+	unlink(made);
+	return rc;
+}
+
+const char *vprof_replay_short(const struct vprof_replayer *r, const char *path)
+{
+	size_t n = strlen(r->facts->root);
+
+	return n > 1 && vprof_path_inside(r->facts->root, path) && path[n] ? path + n + 1 : path;
+}
+
+/* ---- the state of the build before we touch it ---- */
+
+/* Did the user build everything anew, so that nothing of ours is left? Then we start from the beginning. */
+static int is_all_new(const struct vprof_replayer *r)
+{
+	size_t n_ours = 0;
+	char hash[17];
+
+	if (r->state.relinking || !r->originals.n)
+		return 0;
+	for (size_t i = 0; i < r->state.n_objects; i++) {
+		const struct vprof_made *made = &r->state.objects[i];
+
+		if (!made->fingerprint[0])
+			continue;
+		n_ours++;
+		if (vprof_file_hash(made->path, hash, NULL) || vprof_made_has(made, hash))
+			return 0;
+	}
+	for (size_t i = 0; i < r->state.n_artefacts; i++)
+		if (vprof_file_hash(r->state.artefacts[i].path, hash, NULL) ||
+		    vprof_made_has(&r->state.artefacts[i], hash))
+			return 0;
+	return n_ours > 0;
+}
+
+static int start_anew(struct vprof_replayer *r, struct vprof_error *err)
+{
+	static const char *const names[] = { "original.json", "state.json", "original" };
+	int rc = vprof_replay_log(r, err, "the project was built anew: its objects are the originals now\n");
+
+	for (size_t i = 0; !rc && i < sizeof names / sizeof *names; i++) {
+		char *path = vprof_path_join(r->o->vprof_dir, names[i]);
+
+		rc = path ? vprof_dir_remove(path, err) : no_memory(err);
+		free(path);
+	}
+	vprof_originals_release(&r->originals);
+	vprof_state_release(&r->state);
+	if (!rc)
+		rc = vprof_originals_read(&r->originals, r->o->vprof_dir, err);
+	if (!rc)
+		rc = vprof_state_read(&r->state, r->o->vprof_dir, err);
+	return rc;
+}
+
+/* Objects that the build must make before we can replace them: gone, or (when we link without the build) outdated. */
+static size_t count_unbuilt(const struct vprof_replayer *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_units; i++) {
+		const struct vprof_unit *unit = &r->units[i];
+		const struct vprof_made *made = vprof_made_find(r->state.objects, r->state.n_objects, unit->output);
+		struct stat object, source;
+
+		if (stat(unit->output, &object)) {
+			n += unit->fingerprint[0] || made;
+			continue;
+		}
+		for (size_t j = 0; r->state.direct_link && j < unit->tu->n_files; j++) {
+			const struct vprof_facts_file *file = vprof_facts_file(r->facts, unit->tu->files[j]);
+
+			if (file && !stat(file->path, &source) && source.st_mtim.tv_sec > object.st_mtim.tv_sec) {
+				n++;
+				break;
+			}
+		}
+	}
+	return n;
+}
+
+/* Saves what a relink could replace, in the project and in the folders where its compilers ran. */
+static int collect_originals(struct vprof_replayer *r, struct vprof_error *err)
+{
+	const char **dirs = calloc(r->n_units + 2, sizeof *dirs);
+	int64_t since_s = INT64_MAX;
+	size_t n = 0;
+	int rc;
+
+	if (!dirs)
+		return no_memory(err);
+	dirs[n++] = r->facts->root;
+	if (!vprof_path_inside(r->facts->root, r->o->directory) && !vprof_path_inside(r->o->directory, r->facts->root))
+		dirs[n++] = r->o->directory;
+	for (size_t i = 0; i < r->n_units; i++) {
+		const char *dir = r->units[i].tu->directory;
+		struct stat st;
+		int known = vprof_path_inside(dir, r->facts->root); /* never a folder above the project */
+
+		for (size_t j = 0; j < n; j++)
+			known |= vprof_path_inside(dirs[j], dir);
+		if (!known)
+			dirs[n++] = dir;
+		if (!stat(r->units[i].output, &st) && st.st_mtim.tv_sec < since_s)
+			since_s = st.st_mtim.tv_sec;
+	}
+	rc = vprof_originals_collect(&r->originals, dirs, n, vprof_is_unit_output, r, since_s, err);
+	if (!rc)
+		rc = vprof_originals_write(&r->originals, err);
+	free(dirs);
+	return rc;
+}
+
+static int prepare(struct vprof_replayer *r, struct vprof_error *err)
+{
+	int rc = vprof_file_write(r->o->log_path, "", 0, err);
+
+	if (!rc)
+		rc = vprof_dir_make(r->tmp_dir, err);
+	if (!rc)
+		rc = vprof_kept_clear(r->tmp_dir, NULL, 0, err);
+	if (!rc)
+		rc = vprof_originals_read(&r->originals, r->o->vprof_dir, err);
+	if (!rc)
+		rc = vprof_state_read(&r->state, r->o->vprof_dir, err);
+	if (!rc)
+		rc = vprof_units_make(r, err);
+	if (!rc)
+		rc = vprof_links_read(r, err);
+	if (!rc)
+		rc = vprof_units_decide(r, err);
+	if (!rc && count_unbuilt(r)) {
+		rc = vprof_replay_log(r, err, "objects are missing or out of date: building first\n");
+		vprof_replay_progress(r, "build", 0);
+		if (!rc)
+			rc = vprof_run_build(r, err);
+	}
+	if (!rc && is_all_new(r))
+		rc = start_anew(r, err);
+	if (!rc)
+		rc = vprof_units_decide(r, err);
+	if (!rc && !r->originals.collected)
+		rc = collect_originals(r, err);
+	for (size_t i = 0; !rc && r->state.relinking && i < r->state.n_objects; i++)
+		/* the last relink did not end: all of it again */
+		if (vprof_replay_changed(r, r->state.objects[i].path))
+			rc = no_memory(err);
+	return rc;
+}
+
+int vprof_replay(const struct vprof_facts *facts, const struct vprof_plan *plan, const struct vprof_annotations *a,
+		 const struct vprof_replay_options *o, struct vprof_replay_result *result, struct vprof_error *err)
+{
+	struct vprof_replayer r = { .facts = facts, .plan = plan, .annotations = a, .o = o, .result = result };
+	double begin = now_s();
+	int rc;
+
+	memset(result, 0, sizeof *result);
+	r.shadow_dir = vprof_path_join(o->vprof_dir, "src");
+	r.tmp_dir = vprof_path_join(o->vprof_dir, "tmp");
+	rc = r.shadow_dir && r.tmp_dir ? prepare(&r, err) : no_memory(err);
+	result->n_units = r.n_units;
+	if (!rc)
+		rc = vprof_units_compile(&r, 0, err);
+	if (!rc)
+		rc = vprof_units_revert(&r, err);
+	if (!rc)
+		rc = vprof_archives_refresh(&r, err);
+	if (!rc)
+		rc = vprof_units_compile(&r, 1, err);
+	result->compile_s = now_s() - begin;
+	begin = now_s();
+	vprof_replay_progress(&r, "link", 0);
+	if (!rc)
+		rc = vprof_relink(&r, err);
+	result->link_s = now_s() - begin;
+	vprof_replay_progress(&r, "link", 1);
+	if (r.tmp_dir && !rc)
+		vprof_dir_remove(r.tmp_dir, NULL);
+	else if (r.tmp_dir)
+		vprof_kept_clear(r.tmp_dir, NULL, 0, NULL);
+	vprof_links_release(&r);
+	vprof_edited_release(&r.edited);
+	vprof_units_release(&r);
+	vprof_originals_release(&r.originals);
+	vprof_state_release(&r.state);
+	for (size_t i = 0; i < r.n_changed; i++)
+		free(r.changed[i]);
+	free(r.changed);
+	free(r.shadow_dir);
+	free(r.tmp_dir);
+	return rc;
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The recorded command of a unit, changed so that it compiles the shadow sources and nobody can tell otherwise:
+ * diagnostics aside, __FILE__ and debug information name the originals as the recorded command spelled them.
+ *
+ * - probe.h comes first (-include right after the compiler), vprof.h's folder last;
+ * - every include folder of the project is preceded by its shadow, the original stays for generated files;
+ * - edited sources are replaced by their shadow;
+ * - dependency files and other by-products next to the output are left out: they belong to the original build; a list
+ *   of our own tells what was read past its probes (replay_deps.c);
+ * - path prefixes are mapped from the general to the special, as gcc takes the last that fits.
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/files.h"
+#include "instrumenter/replay/replay.h"
+#include "instrumenter/splice/splice.h"
+
+struct words {
+	char **v;
+	size_t n, cap;
+	int failed;
+};
+
+/* -ffile-prefix-map */
+struct map {
+	char *from, *to;
+};
+
+struct rewrite {
+	const struct vprof_replayer *r;
+	const struct vprof_unit *unit;
+	struct words out;
+	struct map *maps;
+	size_t n_maps;
+	int has_language; /* an -x came before */
+};
+
+static void take(struct words *w, char *word)
+{
+	if (!word)
+		w->failed = 1;
+	if (!w->failed && w->n + 1 >= w->cap) {
+		size_t cap = w->cap ? w->cap * 2 : 64;
+		char **grown = realloc(w->v, cap * sizeof *grown);
+
+		if (grown) {
+			w->v = grown;
+			w->cap = cap;
+		} else {
+			w->failed = 1;
+		}
+	}
+	if (w->failed) {
+		free(word);
+		return;
+	}
+	w->v[w->n++] = word;
+	w->v[w->n] = NULL;
+}
+
+static void add(struct words *w, const char *word)
+{
+	take(w, strdup(word));
+}
+
+static void add_joined(struct words *w, const char *option, const char *value)
+{
+	char *word = NULL;
+
+	if (asprintf(&word, "%s%s", option, value) < 0)
+		word = NULL;
+	take(w, word);
+}
+
+static void add_map(struct rewrite *w, const char *from, const char *to)
+{
+	struct map *grown;
+
+	if (strchr(from, '='))
+		return;
+	grown = realloc(w->maps, (w->n_maps + 1) * sizeof *grown);
+	if (!grown) {
+		w->out.failed = 1;
+		return;
+	}
+	w->maps = grown;
+	grown[w->n_maps].from = strdup(from);
+	grown[w->n_maps].to = strdup(to);
+	w->out.failed |= !grown[w->n_maps].from || !grown[w->n_maps].to;
+	w->n_maps++;
+}
+
+/* The shadow of a path as the command spells it; NULL when it has none. */
+static char *shadow_of(const struct rewrite *w, const char *spelled)
+{
+	char *absolute = vprof_path_rooted(w->r->facts->root, w->unit->tu->directory, spelled), *shadow = NULL;
+
+	if (!absolute)
+		return NULL;
+	shadow = vprof_shadow_path(w->r->facts, w->r->shadow_dir, absolute);
+	free(absolute);
+	if (shadow && access(shadow, F_OK)) {
+		free(shadow);
+		shadow = NULL;
+	}
+	return shadow;
+}
+
+static int is_dropped(const char *word, size_t *words)
+{
+	static const char *const alone[] = { "-MD",
+					     "-MMD",
+					     "-MP",
+					     "-MG",
+					     "-gsplit-dwarf",
+					     "-fstack-usage",
+					     "-Winvalid-pch",
+					     "--coverage",
+					     "-coverage",
+					     "-ftest-coverage",
+					     "-fprofile-arcs",
+					     "-fpreprocessed" };
+	static const char *const prefixes[] = { "-Wp,-M", "-save-temps", "--save-temps", "-fdump-", "-fcallgraph-info",
+						"-Wa,-a", "-MF",	 "-MT",		 "-MQ",	    "-MJ" };
+
+	*words = 1;
+	for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
+		if (!strcmp(word, alone[i]))
+			return 1;
+	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+		if (strncmp(word, prefixes[i], strlen(prefixes[i])))
+			continue;
+		if (i >= 6 && !word[3])
+			*words = 2;
+		return 1;
+	}
+	if (!strcmp(word, "-o") || !strcmp(word, "--output")) {
+		*words = 2;
+		return 1;
+	}
+	return !strncmp(word, "--output=", 9) || (!strncmp(word, "-o", 2) && strncmp(word, "-objc", 5));
+}
+
+/* An option that names a folder or file to read: its length when `word` starts with it, else 0. */
+static size_t path_option(const char *word)
+{
+	static const char *const options[] = { "-isystem", "-iquote", "-idirafter", "-include", "-imacros", "-I" };
+
+	for (size_t i = 0; strcmp(word, "-include-pch") && i < sizeof options / sizeof *options; i++)
+		if (!strncmp(word, options[i], strlen(options[i])))
+			return strlen(options[i]);
+	return 0;
+}
+
+/* -I and its like at argv[*i]. Folders: shadow, then original. Files (-include): the shadow only, when there is one. */
+static void add_path_option(struct rewrite *w, size_t *i, size_t n_option)
+{
+	const struct vprof_command *c = &w->unit->command;
+	const char *word = c->argv[*i];
+	int separate = !word[n_option];
+	const char *value = separate ? (*i + 1 < c->n ? c->argv[*i + 1] : "") : word + n_option;
+	int is_file = !strncmp(word, "-include", 8) || !strncmp(word, "-imacros", 8);
+	char option[16], *shadow = value[0] && value[0] != '=' ? shadow_of(w, value) : NULL;
+
+	memcpy(option, word, n_option);
+	option[n_option] = 0;
+	if (shadow) {
+		if (separate) {
+			add(&w->out, option);
+			add(&w->out, shadow);
+		} else {
+			add_joined(&w->out, option, shadow);
+		}
+		add_map(w, shadow, value);
+	}
+	if (!shadow || !is_file) {
+		add(&w->out, word);
+		if (separate && *i + 1 < c->n)
+			add(&w->out, value);
+	}
+	*i += separate;
+	free(shadow);
+}
+
+/* A preprocessed source is preprocessed once more, for probe.h's macros: to what is expanded it does nothing. */
+static const char *language_again(const char *source)
+{
+	const char *dot = strrchr(source, '.');
+
+	return dot && !strcmp(dot, ".i") ? "c" : dot && !strcmp(dot, ".ii") ? "c++" : NULL;
+}
+
+/* A source at argv[i]: its shadow, and the maps that give it and its neighbours their spelled names. */
+static void add_source(struct rewrite *w, size_t i)
+{
+	const char *spelled = w->unit->command.argv[i];
+	char *shadow = shadow_of(w, spelled);
+	const char *slash = strrchr(spelled, '/'), *language = language_again(spelled);
+	char *dir, *dir_spelled;
+
+	if (language && !w->has_language) {
+		add(&w->out, "-x");
+		add(&w->out, language);
+	}
+	if (!shadow) {
+		add(&w->out, spelled);
+		return;
+	}
+	add(&w->out, shadow);
+	dir = strndup(shadow, (size_t)(strrchr(shadow, '/') + 1 - shadow));
+	dir_spelled = strndup(spelled, slash ? (size_t)(slash + 1 - spelled) : 0);
+	if (dir && dir_spelled) {
+		add_map(w, dir, dir_spelled);
+		add_map(w, shadow, spelled);
+	} else {
+		w->out.failed = 1;
+	}
+	free(dir);
+	free(dir_spelled);
+	free(shadow);
+}
+
+static void add_language(struct rewrite *w, const char *language)
+{
+	add(&w->out, "-x");
+	add(&w->out, !strcmp(language, "cpp-output") ? "c" : !strcmp(language, "c++-cpp-output") ? "c++" : language);
+	w->has_language = strcmp(language, "none") != 0;
+}
+
+static int by_length(const void *a, const void *b)
+{
+	size_t n = strlen(((const struct map *)a)->from), m = strlen(((const struct map *)b)->from);
+
+	return n < m ? -1 : n > m;
+}
+
+static void add_maps(struct rewrite *w)
+{
+	if (!w->out.failed)
+		qsort(w->maps, w->n_maps, sizeof *w->maps, by_length);
+	for (size_t i = 0; i < w->n_maps; i++) {
+		char *word = NULL;
+
+		if (w->out.failed || asprintf(&word, "-ffile-prefix-map=%s=%s", w->maps[i].from, w->maps[i].to) < 0)
+			w->out.failed = 1;
+		else
+			take(&w->out, word);
+		free(w->maps[i].from);
+		free(w->maps[i].to);
+	}
+	free(w->maps);
+}
+
+int vprof_links_statically(const struct vprof_command *c)
+{
+	int is_static = 0;
+
+	for (size_t i = c->compiler + 1; i < c->n; i++) {
+		const char *word = c->argv[i];
+
+		if (!strcmp(word, "-r") || !strcmp(word, "-shared") || !strcmp(word, "-Wl,-r"))
+			return 0;
+		is_static |= !strcmp(word, "-static") || !strcmp(word, "--static") || !strcmp(word, "-static-pie");
+	}
+	return is_static && c->step == VPROF_STEP_LINK;
+}
+
+int vprof_static_link(const struct vprof_replayer *r, const struct vprof_command *c, char *words[2],
+		      struct vprof_error *err)
+{
+	words[0] = words[1] = NULL;
+	if (!vprof_links_statically(c))
+		return VPROF_OK;
+	words[0] = r->o->library_dir ? vprof_path_join(r->o->library_dir, "libvprof.a") : NULL;
+	if (!words[0] || asprintf(&words[1], "-Wl,@%s/libvprof.wrap", r->o->library_dir) < 0) {
+		words[1] = NULL;
+		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	}
+	if (access(words[0], R_OK))
+		return vprof_error_set(err, VPROF_ERR_MISSING,
+				       "a program is linked statically, and %s cannot be read. Install vprof "
+				       "again, or set VPROF_LIBDIR to the folder that holds libvprof.a",
+				       words[0]);
+	return VPROF_OK;
+}
+
+char **vprof_original_command(const struct vprof_unit *unit, const char *output)
+{
+	const struct vprof_command *c = &unit->command;
+	struct words out = { 0 };
+	size_t n;
+
+	for (size_t i = 0; i < c->n; i++) {
+		if (i > c->compiler && c->argv[i][0] == '-' && is_dropped(c->argv[i], &n)) {
+			i += n - 1;
+			continue;
+		}
+		add(&out, c->argv[i]);
+		if (i > c->compiler && vprof_option_takes_word(c->argv[i]) && i + 1 < c->n)
+			add(&out, c->argv[++i]);
+	}
+	add(&out, "-o");
+	add(&out, output);
+	if (out.failed) {
+		vprof_words_free(out.v);
+		return NULL;
+	}
+	return out.v;
+}
+
+char **vprof_replay_command(const struct vprof_replayer *r, const struct vprof_unit *unit, const char *output)
+{
+	const struct vprof_command *c = &unit->command;
+	struct rewrite w = { .r = r, .unit = unit };
+	char *library[2];
+	size_t source = 0, n;
+
+	for (size_t i = 0; i <= c->compiler; i++)
+		add(&w.out, c->argv[i]);
+	add(&w.out, "-include");
+	add(&w.out, r->o->probe_header);
+	add_map(&w, r->shadow_dir, r->facts->root);
+	for (size_t i = c->compiler + 1; i < c->n; i++) {
+		const char *word = c->argv[i];
+
+		if (source < c->n_sources && c->sources[source] == i) {
+			add_source(&w, i);
+			source++;
+		} else if (word[0] == '-' && is_dropped(word, &n)) {
+			i += n - 1;
+		} else if (word[0] == '-' && (n = path_option(word))) {
+			add_path_option(&w, &i, n);
+		} else if (!strcmp(word, "-x") && i + 1 < c->n) {
+			add_language(&w, c->argv[++i]);
+		} else {
+			add(&w.out, word);
+			if (vprof_option_takes_word(word) && i + 1 < c->n)
+				add(&w.out, c->argv[++i]);
+		}
+	}
+	add_maps(&w);
+	add_joined(&w.out, "-I", r->o->include_dir);
+	if (c->n_sources) {
+		add(&w.out, "-MD");
+		add(&w.out, "-MT");
+		add(&w.out, "made");
+		add(&w.out, "-MF");
+		take(&w.out, vprof_deps_path(output));
+	}
+	add(&w.out, "-o");
+	add(&w.out, output);
+	if (vprof_static_link(r, c, library, NULL))
+		w.out.failed = 1;
+	for (size_t i = 0; i < 2; i++)
+		if (library[i])
+			take(&w.out, library[i]);
+	if (w.out.failed) {
+		vprof_words_free(w.out.v);
+		return NULL;
+	}
+	return w.out.v;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What replay needs to know of the shadow tree that vprof_splice wrote.
+ *
+ * Invariant: the shadow tree itself says what is edited. Under the shadow folder every project file has the
+ * path that it has under facts->root; a regular file is an edited one, a symlink leads to an unmodified
+ * original. Nothing else is recorded, so nothing can disagree.
+ */
+#ifndef VPROF_SPLICE_H
+#define VPROF_SPLICE_H
+
+#include "annotate/check/annotations.h"
+#include "common/facts/facts.h"
+#include "common/plan.h"
+
+/* Where the file `path` (absolute) lies in the shadow tree: heap string, or NULL when it is outside
+ * facts->root (then it has no shadow) or memory ran out. */
+char *vprof_shadow_path(const struct vprof_facts *facts, const char *shadow_dir, const char *path);
+
+/* a narrow header concerns the units that read this file, too: file ids */
+struct vprof_edited_user {
+	uint32_t header, file;
+};
+
+#define VPROF_EDITED_NARROW 2
+
+/* what replay reads of the shadow tree; zero before _read */
+struct vprof_edited {
+	const struct vprof_facts *facts;
+	unsigned char *needed; /* as facts->files: 1 when edited or it calls the interval API of vprof.h, or _NARROW */
+	uint64_t *hashes;      /* of the edited text */
+	struct vprof_edited_user *users;
+	size_t n_users;
+};
+
+/* Reads the edited files. O(files + calls of the project). Release it also after an error. */
+int vprof_edited_read(struct vprof_edited *e, const struct vprof_facts *facts, const char *shadow_dir,
+		      struct vprof_error *err);
+/* Leaves out what no unit would notice: after _read, edited headers whose probes can only open in some units concern
+ * these alone (splice_static.c). NOMEM. O(calls of the project) for each static function of a header with a probe. */
+int vprof_edited_narrow(struct vprof_edited *e, const struct vprof_plan *plan, const struct vprof_annotations *a,
+			struct vprof_error *err);
+void vprof_edited_release(struct vprof_edited *e);
+
+/* Must this translation unit be built from shadow sources, with probe.h in front?
+ * 1: yes, it reads an edited file that concerns it or one that calls the interval API; `fingerprint` (16 hex digits)
+ * identifies the contents of all edited files that it reads: as long as it and the command stay the same, so does the
+ * object. The caller mixes in the hash of probe.h and the command. 0: no; build it from the originals. `fingerprint` is
+ * then empty. O(files of the unit). */
+int vprof_edited_unit(const struct vprof_edited *e, const struct vprof_facts_tu *tu, char fingerprint[17]);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Folded stacks: "outer;inner;innermost WEIGHT" on each line (flamegraph.pl, inferno, speedscope). */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "report/export/export.h"
+#include "report/export/put_text.h"
+#include "report/export/stacks.h"
+
+/* Semicolons part frames, and no frame may be empty. */
+static int put_stack(FILE *to, const struct vprof_results *r, const struct vprof_weighed *w, uint32_t *path)
+{
+	uint32_t node = w->node;
+	size_t n = 0;
+
+	for (; node; node = r->nodes[node].parent)
+		path[n++] = node;
+	path[n++] = 0;
+	while (n--) {
+		char *label = vprof_stacks_label(r, path[n]);
+
+		if (!label)
+			return VPROF_ERR_NOMEM;
+		vprof_put_plain(to, label, ";", ':');
+		free(label);
+		if (n)
+			putc(';', to);
+	}
+	fprintf(to, "%s %" PRIu64 "\n", w->is_together ? ";" VPROF_TOGETHER : "", w->weight);
+	return 0;
+}
+
+static int put_stacks(struct vprof_export *e, int (*weigh)(struct vprof_stacks *, const struct vprof_results *),
+		      struct vprof_error *err)
+{
+	uint32_t *path = calloc(e->results->n_nodes + 1, sizeof *path);
+	struct vprof_stacks stacks = { 0 };
+	int ret = path ? weigh(&stacks, e->results) : VPROF_ERR_NOMEM;
+
+	for (size_t i = 0; !ret && i < stacks.v.n; i++)
+		ret = put_stack(e->to, e->results, &stacks.v.v[i], path);
+	vprof_stacks_release(&stacks);
+	free(path);
+	return ret ? vprof_error_set(err, ret, "not enough memory for the stacks of %zu nodes", e->results->n_nodes) :
+		     0;
+}
+
+int vprof_export_folded_time(struct vprof_export *e, struct vprof_error *err)
+{
+	return put_stacks(e, vprof_stacks_of_time, err);
+}
+
+int vprof_export_folded_variance(struct vprof_export *e, struct vprof_error *err)
+{
+	return put_stacks(e, vprof_stacks_of_variance, err);
+}
