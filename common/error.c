@@ -24,6 +24,11 @@ int vprof_error_set(struct vprof_error *err, int code, const char *fmt, ...)
 	return code;
 }
 
+int vprof_error_no_memory(struct vprof_error *err)
+{
+	return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+}
+
 int vprof_error_prefix(struct vprof_error *err, int code, const char *fmt, ...)
 {
 	char old[sizeof err->message];

@@ -29,6 +29,9 @@ struct vprof_error {
 /* Formats the message and returns `code`, so that `return vprof_error_set(...)` reads naturally. */
 int vprof_error_set(struct vprof_error *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
+/* NOMEM with the message "out of memory"; returns the code. */
+int vprof_error_no_memory(struct vprof_error *err);
+
 /* Puts "context: " before the message already there; returns `code`. */
 int vprof_error_prefix(struct vprof_error *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 

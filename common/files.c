@@ -140,7 +140,7 @@ int vprof_dir_make(const char *path, struct vprof_error *err)
 	struct stat st;
 
 	if (!copy)
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		return vprof_error_no_memory(err);
 	for (char *slash = copy + 1; *copy; slash++) {
 		char c = *slash;
 
@@ -307,6 +307,11 @@ uint64_t vprof_hash(uint64_t seed, const void *bytes, size_t n)
 	for (size_t i = 0; i < n; i++)
 		seed = (seed ^ p[i]) * UINT64_C(0x100000001b3);
 	return seed;
+}
+
+uint64_t vprof_hash_text(uint64_t seed, const char *text)
+{
+	return vprof_hash(seed, text, strlen(text) + 1);
 }
 
 int vprof_file_hash(const char *path, char hex[17], struct vprof_error *err)

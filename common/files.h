@@ -44,6 +44,9 @@ int vprof_path_inside(const char *dir, const char *path);
 #define VPROF_HASH_SEED UINT64_C(0xcbf29ce484222325)
 uint64_t vprof_hash(uint64_t seed, const void *bytes, size_t n);
 
+/* Mixes in a string with its NUL, so that "ab", "c" and "a", "bc" differ. */
+uint64_t vprof_hash_text(uint64_t seed, const char *text);
+
 /* Hash of a file's content as 16 lower-case hex digits plus NUL. */
 int vprof_file_hash(const char *path, char hex[17], struct vprof_error *err);
 

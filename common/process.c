@@ -150,7 +150,7 @@ static int spawn(struct running *r, int write_end, struct vprof_error *err)
 	int rc;
 
 	if (!environment)
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		return vprof_error_no_memory(err);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawnattr_init(&attributes);
 	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);

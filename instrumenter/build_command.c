@@ -196,17 +196,17 @@ int vprof_command_parse(struct vprof_command *out, const char *const *argv, size
 	out->sources = calloc(n + 1, sizeof *out->sources);
 	out->inputs = calloc(n + 1, sizeof *out->inputs);
 	if (!out->argv || !out->sources || !out->inputs)
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		return vprof_error_no_memory(err);
 	for (; out->n < n; out->n++)
 		if (!(out->argv[out->n] = strdup(argv[out->n])))
-			return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+			return vprof_error_no_memory(err);
 	while (out->compiler < n && vprof_is_compiler_prefix(argv[out->compiler]))
 		out->compiler++;
 	if (out->compiler >= n || !argv[out->compiler][0])
 		return vprof_error_set(err, VPROF_ERR_INPUT, "a compile command without a compiler: %s",
 				       n ? argv[0] : "(empty)");
 	if (classify(out))
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		return vprof_error_no_memory(err);
 	return VPROF_OK;
 }
 
@@ -218,7 +218,7 @@ int vprof_command_parse_json(struct vprof_command *out, const cJSON *array, stru
 
 	memset(out, 0, sizeof *out);
 	if (!argv)
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		return vprof_error_no_memory(err);
 	cJSON_ArrayForEach(word, array)
 	{
 		if (!cJSON_IsString(word)) {

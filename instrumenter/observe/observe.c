@@ -89,7 +89,7 @@ static int on_start(struct events *ev, cJSON *event, const char *id, struct vpro
 	if (!grown || !copy) {
 		free(copy);
 		cJSON_Delete(event);
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		return vprof_error_no_memory(err);
 	}
 	ev->live[ev->n++] = (struct started){ copy, cJSON_IsNumber(pid) ? pid->valuedouble : -1, event };
 	return VPROF_OK;
@@ -136,7 +136,7 @@ static int add_command(struct vprof_database *db, const cJSON *event, struct vpr
 		if (words)
 			kept[n_kept++] = words;
 		if (!grown) {
-			rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+			rc = vprof_error_no_memory(err);
 			break;
 		}
 		argv = grown;
@@ -412,7 +412,7 @@ int vprof_observe_build(const char *command, const char *directory, const char *
 	int rc;
 
 	if (!events_path || !log_path) {
-		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		rc = vprof_error_no_memory(err);
 		goto out;
 	}
 	rc = vprof_dir_make(vprof_dir, err);

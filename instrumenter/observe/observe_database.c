@@ -21,7 +21,7 @@ int vprof_database_init(struct vprof_database *db, const char *vprof_dir, struct
 	if (db->root && db->units && db->links && db->headers && db->gone)
 		return VPROF_OK;
 	vprof_database_release(db);
-	return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	return vprof_error_no_memory(err);
 }
 
 void vprof_database_release(struct vprof_database *db)
@@ -205,7 +205,7 @@ int vprof_database_add(struct vprof_database *db, const char *directory, const c
 	if (rc == VPROF_ERR_INPUT)
 		rc = VPROF_OK; /* no compiler in it: none of ours */
 	else if (!rc && (!rooted || add_command(db, &c, rooted, file)))
-		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		rc = vprof_error_no_memory(err);
 	vprof_command_release(&c);
 	free(rooted);
 	return rc;
@@ -219,7 +219,7 @@ static int write_json(const cJSON *json, const char *dir, const char *name, stru
 	if (text && path)
 		rc = vprof_file_write(path, text, strlen(text), err);
 	else
-		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		rc = vprof_error_no_memory(err);
 	free(text);
 	free(path);
 	return rc;

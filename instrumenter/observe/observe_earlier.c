@@ -78,8 +78,7 @@ int vprof_database_recall(struct vprof_database *db, const char *vprof_dir, cons
 static int write_command(const char *dir, const char *command, struct vprof_error *err)
 {
 	char *path = vprof_path_join(dir, COMMAND_FILE);
-	int rc = path ? vprof_file_write(path, command, strlen(command), err) :
-			vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	int rc = path ? vprof_file_write(path, command, strlen(command), err) : vprof_error_no_memory(err);
 
 	free(path);
 	return rc;
@@ -90,7 +89,7 @@ int vprof_database_keep(const struct vprof_database *db, const char *vprof_dir, 
 {
 	char *failed = vprof_path_join(vprof_dir, VPROF_FAILED_DIR);
 	const char *dir = has_failed ? failed : vprof_dir;
-	int rc = failed ? VPROF_OK : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	int rc = failed ? VPROF_OK : vprof_error_no_memory(err);
 
 	if (!rc && has_failed)
 		rc = vprof_dir_make(failed, err);

@@ -22,7 +22,7 @@ static int import_words(struct vprof_database *db, const char *directory, const 
 	int rc;
 
 	if (!absolute)
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		return vprof_error_no_memory(err);
 	rc = vprof_database_add(db, directory, argv, n, absolute, err);
 	free(absolute);
 	return rc;
@@ -46,7 +46,7 @@ static int import_entry(struct vprof_database *db, const char *base, const cJSON
 				       path, index);
 	absolute = vprof_path_absolute(base, directory);
 	if (!absolute)
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		return vprof_error_no_memory(err);
 	if (cJSON_IsArray(arguments)) {
 		rc = vprof_command_parse_json(&c, arguments, err);
 		if (!rc)

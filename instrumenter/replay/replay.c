@@ -30,11 +30,6 @@ static double now_s(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
-static int no_memory(struct vprof_error *err)
-{
-	return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
-}
-
 int vprof_replay_log(const struct vprof_replayer *r, struct vprof_error *err, const char *fmt, ...)
 {
 	FILE *log = fopen(r->o->log_path, "ae");
@@ -134,7 +129,7 @@ static int start_anew(struct vprof_replayer *r, struct vprof_error *err)
 	for (size_t i = 0; !rc && i < sizeof names / sizeof *names; i++) {
 		char *path = vprof_path_join(r->o->vprof_dir, names[i]);
 
-		rc = path ? vprof_dir_remove(path, err) : no_memory(err);
+		rc = path ? vprof_dir_remove(path, err) : vprof_error_no_memory(err);
 		free(path);
 	}
 	vprof_originals_release(&r->originals);
@@ -181,7 +176,7 @@ static int collect_originals(struct vprof_replayer *r, struct vprof_error *err)
 	int rc;
 
 	if (!dirs)
-		return no_memory(err);
+		return vprof_error_no_memory(err);
 	dirs[n++] = r->facts->root;
 	if (!vprof_path_inside(r->facts->root, r->o->directory) && !vprof_path_inside(r->o->directory, r->facts->root))
 		dirs[n++] = r->o->directory;
@@ -237,7 +232,7 @@ static int prepare(struct vprof_replayer *r, struct vprof_error *err)
 	for (size_t i = 0; !rc && r->state.relinking && i < r->state.n_objects; i++)
 		/* the last relink did not end: all of it again */
 		if (vprof_replay_changed(r, r->state.objects[i].path))
-			rc = no_memory(err);
+			rc = vprof_error_no_memory(err);
 	return rc;
 }
 
@@ -251,7 +246,7 @@ int vprof_replay(const struct vprof_facts *facts, const struct vprof_plan *plan,
 	memset(result, 0, sizeof *result);
 	r.shadow_dir = vprof_path_join(o->vprof_dir, "src");
 	r.tmp_dir = vprof_path_join(o->vprof_dir, "tmp");
-	rc = r.shadow_dir && r.tmp_dir ? prepare(&r, err) : no_memory(err);
+	rc = r.shadow_dir && r.tmp_dir ? prepare(&r, err) : vprof_error_no_memory(err);
 	result->n_units = r.n_units;
 	if (!rc)
 		rc = vprof_units_compile(&r, 0, err);

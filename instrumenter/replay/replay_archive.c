@@ -217,7 +217,7 @@ static int install_archive(struct vprof_replayer *r, const char *path, const str
 	if (!rc)
 		rc = vprof_file_hash(made, hash, err);
 	if (!rc && !vprof_made_note(&r->state.artefacts, &r->state.n_artefacts, path, hash))
-		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		rc = vprof_error_no_memory(err);
 	if (!rc)
 		rc = vprof_state_write(&r->state, err);
 	if (!rc) {
@@ -225,7 +225,7 @@ static int install_archive(struct vprof_replayer *r, const char *path, const str
 		rc = vprof_replay_install(made, path, err);
 	}
 	if (!rc && vprof_replay_changed(r, path))
-		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		rc = vprof_error_no_memory(err);
 	free(made);
 	return rc;
 }
@@ -244,7 +244,7 @@ static int refresh(struct vprof_replayer *r, const char *path, struct vprof_erro
 	if (replaced < 0) {
 		rc = replaced;
 	} else if (fresh.failed) {
-		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		rc = vprof_error_no_memory(err);
 	} else if (replaced > 0) {
 		rc = vprof_replay_log(r, err, "archive %s (%d changed)\n", vprof_replay_short(r, path), replaced);
 		if (!rc)
@@ -272,7 +272,7 @@ int vprof_archives_refresh(struct vprof_replayer *r, struct vprof_error *err)
 		if (type == VPROF_FILE_ARCHIVE)
 			rc = refresh(r, item->path, err);
 		else if (type == VPROF_FILE_THIN && vprof_replay_changed(r, item->path))
-			rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+			rc = vprof_error_no_memory(err);
 	}
 	return rc;
 }

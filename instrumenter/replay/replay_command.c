@@ -278,7 +278,7 @@ int vprof_static_link(const struct vprof_replayer *r, const struct vprof_command
 	words[0] = r->o->library_dir ? vprof_path_join(r->o->library_dir, "libvprof.a") : NULL;
 	if (!words[0] || asprintf(&words[1], "-Wl,@%s/libvprof.wrap", r->o->library_dir) < 0) {
 		words[1] = NULL;
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		return vprof_error_no_memory(err);
 	}
 	if (access(words[0], R_OK))
 		return vprof_error_set(err, VPROF_ERR_MISSING,

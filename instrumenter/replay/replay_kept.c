@@ -105,11 +105,6 @@ int64_t vprof_kept_now(void)
 
 /* ---- keys ---- */
 
-static uint64_t hash_text(uint64_t h, const char *text)
-{
-	return vprof_hash(h, text, strlen(text) + 1);
-}
-
 static uint64_t hash_compiler(uint64_t h, const struct vprof_command *c)
 {
 	static const char *const variables[] = { "CPATH",	    "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH",
@@ -119,7 +114,7 @@ static uint64_t hash_compiler(uint64_t h, const struct vprof_command *c)
 	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
 		const char *value = getenv(variables[i]);
 
-		s.hash = hash_text(s.hash, value ? value : "");
+		s.hash = vprof_hash_text(s.hash, value ? value : "");
 	}
 	for (size_t i = 0; i <= c->compiler; i++) { /* the wrapper and what it wraps */
 		char *path = vprof_process_find(c->argv[i]);
@@ -134,13 +129,13 @@ static uint64_t hash_compiler(uint64_t h, const struct vprof_command *c)
 static int make_key(const struct vprof_replayer *r, struct vprof_unit *unit)
 {
 	char **argv = vprof_replay_command(r, unit, "/made");
-	uint64_t h = hash_text(hash_text(VPROF_HASH_SEED, unit->output), unit->fingerprint);
+	uint64_t h = vprof_hash_text(vprof_hash_text(VPROF_HASH_SEED, unit->output), unit->fingerprint);
 
 	if (!argv)
 		return -1;
-	h = hash_text(h, unit->tu->directory);
+	h = vprof_hash_text(h, unit->tu->directory);
 	for (size_t i = 0; argv[i]; i++)
-		h = hash_text(h, argv[i]);
+		h = vprof_hash_text(h, argv[i]);
 	vprof_words_free(argv);
 	snprintf(unit->key, sizeof unit->key, "%016" PRIx64, hash_compiler(h, &unit->command));
 	return 0;
@@ -200,7 +195,7 @@ int vprof_kept_clear(const char *tmp_dir, struct vprof_unit *const *wanted, size
 		    (is_key(e->d_name) && (!wanted || is_wanted(e->d_name, wanted, n))))
 			continue;
 		path = vprof_path_join(tmp_dir, e->d_name);
-		rc = path ? vprof_dir_remove(path, err) : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		rc = path ? vprof_dir_remove(path, err) : vprof_error_no_memory(err);
 		free(path);
 	}
 	closedir(dir);
@@ -259,13 +254,13 @@ int vprof_kept_take(struct vprof_replayer *r, struct vprof_unit *const *units, s
 
 	*n_taken = 0;
 	if (!sorted)
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		return vprof_error_no_memory(err);
 	for (size_t i = 0; i < n; i++) {
 		units[i]->key[0] = 0;
 		free(units[i]->made);
 		units[i]->made = NULL;
 		if (units[i]->command.step == VPROF_STEP_COMPILE && make_key(r, units[i]))
-			rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+			rc = vprof_error_no_memory(err);
 		sorted[i] = units[i];
 	}
 	if (n)

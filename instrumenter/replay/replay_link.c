@@ -18,18 +18,13 @@
 #include "instrumenter/build_log.h"
 #include "instrumenter/replay/replay.h"
 
-static int no_memory(struct vprof_error *err)
-{
-	return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
-}
-
 int vprof_links_read(struct vprof_replayer *r, struct vprof_error *err)
 {
 	char *path = vprof_path_join(r->o->vprof_dir, "link_commands.json");
 	struct vprof_text text = VPROF_TEXT_INIT;
 	cJSON *json = NULL;
 	const cJSON *item;
-	int rc = path ? VPROF_OK : no_memory(err);
+	int rc = path ? VPROF_OK : vprof_error_no_memory(err);
 
 	if (!path || access(path, F_OK))
 		goto out; /* an imported database */
@@ -41,7 +36,7 @@ int vprof_links_read(struct vprof_replayer *r, struct vprof_error *err)
 		rc = vprof_error_set(err, VPROF_ERR_CORRUPT, "%s is damaged; run vprof init again", path);
 	r->links = calloc((size_t)cJSON_GetArraySize(json) + 1, sizeof *r->links);
 	if (!rc && !r->links)
-		rc = no_memory(err);
+		rc = vprof_error_no_memory(err);
 	cJSON_ArrayForEach(item, json)
 	{
 		const char *directory = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "directory"));
@@ -60,7 +55,7 @@ int vprof_links_read(struct vprof_replayer *r, struct vprof_error *err)
 		rc = link->directory && link->output ?
 			     vprof_command_parse_json(&link->command,
 						      cJSON_GetObjectItemCaseSensitive(item, "arguments"), err) :
-			     no_memory(err);
+			     vprof_error_no_memory(err);
 		if (!rc)
 			link->unit = vprof_unit_of_output(r, output);
 	}
@@ -202,7 +197,7 @@ static int find_affected(struct vprof_replayer *r, struct outputs *affected, str
 			failed |= vprof_replay_changed(r, link->output);
 	}
 	if (failed)
-		return no_memory(err);
+		return vprof_error_no_memory(err);
 	for (size_t i = 0; i < affected->n; i++) {
 		const char *path = affected->paths[i];
 		int rc = access(path, F_OK) ?
@@ -313,7 +308,8 @@ static int run_link(struct vprof_replayer *r, const struct vprof_link *link, str
 	};
 	struct vprof_process_result result;
 	char *library[2] = { NULL, NULL };
-	int rc = argv ? vprof_replay_log(r, err, "link %s\n", vprof_replay_short(r, link->output)) : no_memory(err);
+	int rc = argv ? vprof_replay_log(r, err, "link %s\n", vprof_replay_short(r, link->output)) :
+			vprof_error_no_memory(err);
 
 	if (!rc)
 		rc = vprof_static_link(r, c, library, err);
@@ -429,7 +425,7 @@ static int note_artefacts(struct vprof_replayer *r, struct vprof_error *err)
 		    vprof_file_hash(o->path, hash, NULL) || !strcmp(hash, o->hash))
 			continue;
 		if (!vprof_made_note(&r->state.artefacts, &r->state.n_artefacts, o->path, hash))
-			return no_memory(err);
+			return vprof_error_no_memory(err);
 	}
 	for (size_t i = 0; i < r->n_links; i++) {
 		const struct vprof_original *o = vprof_originals_find(&r->originals, r->links[i].output);
@@ -439,7 +435,7 @@ static int note_artefacts(struct vprof_replayer *r, struct vprof_error *err)
 		    !strcmp(hash, o->hash))
 			continue;
 		if (!vprof_made_note(&r->state.objects, &r->state.n_objects, o->path, hash))
-			return no_memory(err);
+			return vprof_error_no_memory(err);
 	}
 	r->state.relinking = 0;
 	return vprof_state_write(&r->state, err);

@@ -61,7 +61,7 @@ static int copy_aside(const struct vprof_originals *o, const char *path, struct 
 	int rc;
 
 	if (!copy)
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		return vprof_error_no_memory(err);
 	slash = strrchr(copy, '/');
 	*slash = 0;
 	rc = vprof_dir_make(copy, err);
@@ -100,7 +100,7 @@ static int save(struct vprof_originals *o, struct vprof_original *known, const c
 		return rc;
 	item = known ? known : add(o, path);
 	if (!item)
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		return vprof_error_no_memory(err);
 	fresh.path = item->path;
 	*item = fresh;
 	return VPROF_OK;
@@ -213,7 +213,7 @@ static int walk(struct walk *w, const char *dir, int depth, struct vprof_error *
 			continue;
 		path = vprof_path_join(dir, e->d_name);
 		if (!path) {
-			rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+			rc = vprof_error_no_memory(err);
 		} else if (!lstat(path, &st) && strcmp(path, w->o->vprof_dir)) {
 			if (S_ISDIR(st.st_mode))
 				rc = walk(w, path, depth + 1, err);
@@ -295,7 +295,7 @@ int vprof_originals_read(struct vprof_originals *o, const char *vprof_dir, struc
 	memset(o, 0, sizeof *o);
 	o->vprof_dir = strdup(vprof_dir);
 	if (!path || !o->vprof_dir) {
-		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		rc = vprof_error_no_memory(err);
 		goto out;
 	}
 	if (access(path, F_OK))
@@ -345,7 +345,7 @@ int vprof_originals_write(const struct vprof_originals *o, struct vprof_error *e
 	if (path && text)
 		rc = vprof_file_write(path, text, strlen(text), err);
 	else
-		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		rc = vprof_error_no_memory(err);
 	cJSON_Delete(json);
 	free(text);
 	free(path);
@@ -383,7 +383,7 @@ static int put_back_copy(const struct vprof_originals *o, const struct vprof_ori
 	int rc;
 
 	if (!copy)
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		return vprof_error_no_memory(err);
 	rc = vprof_file_hash(copy, hash, err);
 	if (rc == VPROF_ERR_MISSING || (!rc && strcmp(hash, item->hash)))
 		rc = vprof_error_set(err, VPROF_ERR_CORRUPT, "the saved original of %s (%s) %s", item->path, copy,

@@ -116,7 +116,7 @@ int vprof_state_read(struct vprof_replay_state *s, const char *vprof_dir, struct
 	memset(s, 0, sizeof *s);
 	s->vprof_dir = strdup(vprof_dir);
 	if (!path || !s->vprof_dir) {
-		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		rc = vprof_error_no_memory(err);
 		goto out;
 	}
 	if (access(path, F_OK))
@@ -174,7 +174,7 @@ int vprof_state_write(const struct vprof_replay_state *s, struct vprof_error *er
 	if (path && text)
 		rc = vprof_file_write(path, text, strlen(text), err);
 	else
-		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		rc = vprof_error_no_memory(err);
 	cJSON_Delete(json);
 	free(text);
 	free(path);

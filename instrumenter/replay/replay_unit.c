@@ -25,11 +25,6 @@
 #include "instrumenter/replay/replay.h"
 #include "instrumenter/splice/splice.h"
 
-static int no_memory(struct vprof_error *err)
-{
-	return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
-}
-
 /* ---- units ---- */
 
 static int unit_from_tu(struct vprof_unit *unit, const struct vprof_facts_tu *tu, struct vprof_error *err)
@@ -43,14 +38,14 @@ static int unit_from_tu(struct vprof_unit *unit, const struct vprof_facts_tu *tu
 	unit->tu = tu;
 	unit->output = vprof_path_absolute(tu->directory, tu->output);
 	vprof_text_init(&unit->messages);
-	return unit->output ? VPROF_OK : no_memory(err);
+	return unit->output ? VPROF_OK : vprof_error_no_memory(err);
 }
 
 int vprof_units_make(struct vprof_replayer *r, struct vprof_error *err)
 {
 	r->units = calloc(r->facts->n_tus + 1, sizeof *r->units);
 	if (!r->units)
-		return no_memory(err);
+		return vprof_error_no_memory(err);
 	for (size_t i = 0; i < r->facts->n_tus; i++) {
 		struct vprof_unit *unit = &r->units[r->n_units];
 		int rc = unit_from_tu(unit, &r->facts->tus[i], err), doubled = 0;
@@ -98,11 +93,6 @@ int vprof_is_unit_output(void *replayer, const char *path)
 
 /* ---- what to do ---- */
 
-static uint64_t hash_text(uint64_t h, const char *text)
-{
-	return vprof_hash(h, text, strlen(text) + 1);
-}
-
 /* Mixes in the content of the headers that every edited unit reads. */
 static uint64_t hash_headers(const struct vprof_replayer *r)
 {
@@ -110,20 +100,20 @@ static uint64_t hash_headers(const struct vprof_replayer *r)
 	uint64_t h = VPROF_HASH_SEED;
 
 	if (!vprof_file_hash(r->o->probe_header, hex, NULL))
-		h = hash_text(h, hex);
+		h = vprof_hash_text(h, hex);
 	if (api && !vprof_file_hash(api, hex, NULL))
-		h = hash_text(h, hex);
+		h = vprof_hash_text(h, hex);
 	free(api);
-	return hash_text(hash_text(h, r->o->probe_header), r->o->include_dir);
+	return vprof_hash_text(vprof_hash_text(h, r->o->probe_header), r->o->include_dir);
 }
 
 static void fingerprint(const struct vprof_replayer *r, struct vprof_unit *unit, uint64_t h)
 {
 	int edited = 0;
 
-	h = hash_text(h, unit->tu->directory);
+	h = vprof_hash_text(h, unit->tu->directory);
 	for (size_t i = 0; i < unit->command.n; i++)
-		h = hash_text(h, unit->command.argv[i]);
+		h = vprof_hash_text(h, unit->command.argv[i]);
 	for (size_t i = 0; i < r->facts->n_tus; i++) {
 		const struct vprof_facts_tu *tu = &r->facts->tus[i];
 		char hex[17];
@@ -131,7 +121,7 @@ static void fingerprint(const struct vprof_replayer *r, struct vprof_unit *unit,
 		if (tu != unit->tu && (unit->command.step != VPROF_STEP_LINK || strcmp(tu->output, unit->tu->output)))
 			continue;
 		edited |= vprof_edited_unit(&r->edited, tu, hex);
-		h = hash_text(h, hex);
+		h = vprof_hash_text(h, hex);
 	}
 	if (edited)
 		snprintf(unit->fingerprint, sizeof unit->fingerprint, "%016" PRIx64, h);
@@ -237,7 +227,7 @@ static int compile_unit(struct vprof_replayer *r, struct vprof_unit *unit, struc
 	if (unit->made)
 		argv = unit->action == VPROF_UNIT_REVERT ? vprof_original_command(unit, unit->made) :
 							   vprof_replay_command(r, unit, unit->made);
-	rc = argv ? vprof_dir_make(dir.s, err) : no_memory(err);
+	rc = argv ? vprof_dir_make(dir.s, err) : vprof_error_no_memory(err);
 	if (rc)
 		goto out;
 	p.argv = (const char *const *)argv;
@@ -383,7 +373,7 @@ static int install_unit(struct vprof_replayer *r, struct vprof_unit *unit, struc
 	set_time(r, unit->output, there ? &st.st_mtim : NULL);
 	made = vprof_made_note(&r->state.objects, &r->state.n_objects, unit->output, unit->hash);
 	if (!made || vprof_replay_changed(r, unit->output))
-		return no_memory(err);
+		return vprof_error_no_memory(err);
 	memcpy(made->fingerprint, unit->fingerprint, sizeof made->fingerprint);
 	if (!unit->compiled)
 		r->result->n_compiled++;
@@ -431,7 +421,7 @@ static int install_all(struct pool *pool, struct vprof_error *err)
 		if (made)
 			strcpy(made->fingerprint, "?"); /* an interruption compiles it again */
 		else if (!rc)
-			rc = no_memory(err);
+			rc = vprof_error_no_memory(err);
 	}
 	r->state.relinking = 1; /* from the first rename on, until what is made from them is made again */
 	if (!rc)
@@ -460,7 +450,7 @@ int vprof_units_compile(struct vprof_replayer *r, int that_link, struct vprof_er
 
 	pool.todo = calloc(r->n_units + 1, sizeof *pool.todo);
 	if (!pool.todo)
-		return no_memory(err);
+		return vprof_error_no_memory(err);
 	for (size_t i = 0; i < r->n_units; i++) {
 		struct vprof_unit *unit = &r->units[i];
 		int links = unit->command.step == VPROF_STEP_LINK;
@@ -493,7 +483,7 @@ static int compile_original(struct vprof_replayer *r, struct vprof_unit *unit, s
 	if (!rc)
 		rc = vprof_file_hash(unit->made, unit->hash, err);
 	if (!rc && !vprof_made_note(&r->state.objects, &r->state.n_objects, unit->output, unit->hash))
-		rc = no_memory(err);
+		rc = vprof_error_no_memory(err);
 	if (!rc)
 		rc = vprof_state_write(&r->state, err);
 	return rc ? rc : vprof_replay_install(unit->made, unit->output, err);
@@ -534,9 +524,9 @@ static int revert_unit(struct vprof_replayer *r, struct vprof_unit *unit, struct
 	if (rc < 0)
 		return rc;
 	if (outdated && unit->command.step != VPROF_STEP_COMPILE) /* with its old time: the build makes it anew */
-		return vprof_replay_changed(r, unit->output) ? no_memory(err) : VPROF_OK;
+		return vprof_replay_changed(r, unit->output) ? vprof_error_no_memory(err) : VPROF_OK;
 	set_time(r, unit->output, NULL);
-	return vprof_replay_changed(r, unit->output) ? no_memory(err) : VPROF_OK;
+	return vprof_replay_changed(r, unit->output) ? vprof_error_no_memory(err) : VPROF_OK;
 }
 
 int vprof_units_revert(struct vprof_replayer *r, struct vprof_error *err)

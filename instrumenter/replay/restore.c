@@ -21,7 +21,7 @@ static int forget(const char *vprof_dir, struct vprof_error *err)
 	for (size_t i = 0; !rc && i < sizeof names / sizeof *names; i++) {
 		char *path = vprof_path_join(vprof_dir, names[i]);
 
-		rc = path ? vprof_dir_remove(path, err) : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		rc = path ? vprof_dir_remove(path, err) : vprof_error_no_memory(err);
 		free(path);
 	}
 	return rc;

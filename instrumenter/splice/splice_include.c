@@ -17,11 +17,6 @@ struct marks {
 	unsigned char *edited, *affected;
 };
 
-static int no_memory(struct vprof_error *err)
-{
-	return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory placing includes");
-}
-
 static unsigned char *mark_of(const struct marks *m, unsigned char *marks, uint32_t id)
 {
 	const struct vprof_facts_file *file = vprof_facts_file(m->facts, id);
@@ -109,7 +104,7 @@ static int lead_file(struct vprof_edits *edits, const struct vprof_facts *facts,
 	const char *path;
 
 	if (!rc && !folder)
-		rc = no_memory(err);
+		rc = vprof_error_no_memory(err);
 
 	if (rc == VPROF_ERR_MISSING)
 		rc = VPROF_OK; /* splice tells when it is one to edit */
@@ -150,7 +145,7 @@ int vprof_splice_includes(struct vprof_edits *edits, const struct vprof_facts *f
 	if (m.edited && m.affected)
 		mark(&m, edits);
 	else
-		rc = no_memory(err);
+		rc = vprof_error_no_memory(err);
 	for (size_t i = 0; !rc && i < facts->n_files; i++)
 		if (m.affected[i] && facts->files[i].in_project && vprof_path_inside(facts->root, facts->files[i].path))
 			rc = lead_file(edits, facts, &facts->files[i], real_root, shadow_dir, err);

@@ -20,11 +20,6 @@
 #include "common/files.h"
 #include "instrumenter/splice/splice.h"
 
-static int no_memory(struct vprof_error *err)
-{
-	return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory writing the shadow sources");
-}
-
 char *vprof_shadow_path(const struct vprof_facts *facts, const char *shadow_dir, const char *path)
 {
 	size_t n = strlen(facts->root);
@@ -45,13 +40,13 @@ static int remember(struct vprof_shadow *s, char *path, struct vprof_error *err)
 
 		if (!grown) {
 			free(path);
-			return no_memory(err);
+			return vprof_error_no_memory(err);
 		}
 		s->paths = grown;
 		s->cap_paths = cap;
 	}
 	if (!path)
-		return no_memory(err);
+		return vprof_error_no_memory(err);
 	s->paths[s->n_paths++] = path;
 	return VPROF_OK;
 }
@@ -60,7 +55,7 @@ static int make_parent(const char *path, struct vprof_error *err)
 {
 	const char *slash = strrchr(path, '/');
 	char *dir = strndup(path, (size_t)(slash - path));
-	int rc = dir ? vprof_dir_make(dir, err) : no_memory(err);
+	int rc = dir ? vprof_dir_make(dir, err) : vprof_error_no_memory(err);
 
 	free(dir);
 	return rc;
@@ -161,7 +156,7 @@ static int add_siblings(struct vprof_shadow *s, const char *dir, struct vprof_er
 			continue;
 		path = vprof_path_join(dir, e->d_name);
 		if (!path)
-			rc = no_memory(err);
+			rc = vprof_error_no_memory(err);
 		else if (!stat(path, &st) && S_ISREG(st.st_mode))
 			rc = add_original(s, path, err);
 		free(path);
@@ -176,7 +171,7 @@ static int add_folders(struct vprof_shadow *s, struct vprof_error *err)
 	const struct vprof_facts *facts = s->facts;
 	char **dirs = calloc(facts->n_files + 1, sizeof *dirs);
 	size_t n = 0;
-	int rc = dirs ? VPROF_OK : no_memory(err);
+	int rc = dirs ? VPROF_OK : vprof_error_no_memory(err);
 
 	for (size_t i = 0; !rc && i < facts->n_files; i++) {
 		const char *slash = strrchr(facts->files[i].path, '/');
@@ -185,7 +180,7 @@ static int add_folders(struct vprof_shadow *s, struct vprof_error *err)
 			continue;
 		dirs[n] = strndup(facts->files[i].path, (size_t)(slash - facts->files[i].path));
 		if (!dirs[n++])
-			rc = no_memory(err);
+			rc = vprof_error_no_memory(err);
 	}
 	if (n && !rc)
 		qsort(dirs, n, sizeof *dirs, by_name);
@@ -269,7 +264,7 @@ int vprof_shadow_finish(struct vprof_shadow *s, struct vprof_error *err)
 		if (i > n && !strcmp(s->paths[i], s->paths[i - 1]))
 			continue;
 		original = original_of(s, s->paths[i]);
-		rc = original ? link_original(original, s->paths[i], err) : no_memory(err);
+		rc = original ? link_original(original, s->paths[i], err) : vprof_error_no_memory(err);
 		s->n_links += !rc;
 		free(original);
 	}

@@ -21,7 +21,7 @@ static int read_file(struct vprof_edited *e, size_t i, const char *shadow_dir, s
 	int rc = VPROF_OK;
 
 	if (!shadow)
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		return vprof_error_no_memory(err);
 	if (!lstat(shadow, &st) && S_ISREG(st.st_mode)) {
 		rc = vprof_file_read(shadow, &text, err);
 		e->hashes[i] = vprof_hash(VPROF_HASH_SEED, file->path, strlen(file->path) + 1);
@@ -60,7 +60,7 @@ int vprof_edited_read(struct vprof_edited *e, const struct vprof_facts *facts, c
 	e->needed = calloc(facts->n_files + 1, sizeof *e->needed);
 	e->hashes = calloc(facts->n_files + 1, sizeof *e->hashes);
 	if (!e->needed || !e->hashes)
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		return vprof_error_no_memory(err);
 	for (size_t i = 0; !rc && i < facts->n_files; i++)
 		if (facts->files[i].in_project && vprof_path_inside(facts->root, facts->files[i].path))
 			rc = read_file(e, i, shadow_dir, err);
