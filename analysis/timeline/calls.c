@@ -18,6 +18,7 @@ struct held {
 	struct held *older, *newer;
 	uint32_t thread, block, n, hint;
 	uint32_t n_max;		   /* room */
+	uint8_t is_unordered;	   /* damage: some call ends before the one recorded before it */
 	struct vprof_call calls[]; /* in record order */
 };
 
@@ -268,6 +269,8 @@ static struct held *read_block(struct vprof_calls *c, uint32_t thread, const str
 	else
 		fill_unreadable(&f);
 	find_parents(h, c->open.v);
+	for (uint32_t i = 1; i < h->n; i++)
+		h->is_unordered |= h->calls[i].t1 < h->calls[i - 1].t1;
 	h->next = *bucket;
 	*bucket = h;
 	link_newest(c, h);
@@ -294,11 +297,14 @@ static struct held *hold(struct vprof_calls *c, uint32_t thread, const struct vp
 	return h;
 }
 
-/* Number of calls that end at or before t, galloping from where the last search ended. */
+/* Number of calls that end at or before t, galloping from where the last search ended; among unordered calls always
+ * from the first, since the answer would depend on what was asked before. */
 static uint32_t ended_by(struct held *h, uint64_t t)
 {
 	uint32_t low = 0, high = h->n, step = 1, hint = h->hint < h->n ? h->hint : h->n;
 
+	if (h->is_unordered)
+		hint = 0;
 	if (hint < high && h->calls[hint].t1 <= t) {
 		low = hint + 1;
 		while (low + step < high && h->calls[low + step].t1 <= t) {

@@ -163,24 +163,38 @@ static int fill_states(const struct computation *c)
 	return 0;
 }
 
-/* Preempted time of a node: that of its children on the same level of blame. Children come after their parents. */
-static void fill_preempted(const struct computation *c)
+/* Preempted time of a node: that of its children on the same level of blame. In the results' order, since the order of
+ * the tree's nodes, and with it that of a sum of doubles, depends on which thread met them first. */
+static int fill_preempted(const struct computation *c)
 {
 	const struct vprof_tree *tree = c->tree;
+	uint32_t *node_at;
 
 	for (size_t i = 0; i < c->r->n_nodes; i++)
 		c->r->nodes[i].preempted_ns = tree->has_switches ? 0 : NAN;
 	if (!tree->has_switches)
-		return;
-	for (size_t i = tree->nodes.n; i-- > 1;) {
-		const struct vprof_tree_node *node = &tree->nodes.v[i], *parent = &tree->nodes.v[node->parent];
-		struct vprof_node *out = &c->r->nodes[node->final_id];
+		return 0;
+	node_at = malloc(c->r->n_nodes * sizeof *node_at);
+	if (!node_at)
+		return VPROF_ERR_NOMEM;
+	memset(node_at, 0xff, c->r->n_nodes * sizeof *node_at); /* VPROF_NONE: a body */
+	for (size_t i = 0; i < tree->nodes.n; i++)
+		node_at[tree->nodes.v[i].final_id] = (uint32_t)i;
+	for (size_t at = c->r->n_nodes; at-- > 1;) { /* children come after their parents */
+		const struct vprof_tree_node *node, *parent;
+		struct vprof_node *out = &c->r->nodes[at];
 
+		if (node_at[at] == VPROF_NONE)
+			continue;
+		node = &tree->nodes.v[node_at[at]];
+		parent = &tree->nodes.v[node->parent];
 		if (node->kind == VPROF_NODE_PREEMPTED)
 			out->preempted_ns = out->mean_ns;
 		if (parent->level == node->level)
 			c->r->nodes[parent->final_id].preempted_ns += out->preempted_ns;
 	}
+	free(node_at);
+	return 0;
 }
 
 static int begin_share(struct computation *c, struct share *s, size_t i)
@@ -522,8 +536,7 @@ int vprof_tree_results(struct vprof_tree *tree, struct vprof_results *r, struct 
 	take_means(&c);
 	if (take_variances(&c) || take_covariances(&c) || fill_covariances(&c))
 		goto out;
-	fill_preempted(&c);
-	ret = 0;
+	ret = fill_preempted(&c);
 out:
 	end_shares(&c);
 	free(c.moments);

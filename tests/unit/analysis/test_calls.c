@@ -196,10 +196,45 @@ static void test_nothing(void **state)
 	teardown();
 }
 
+/* Ends that go back in time (damage): what is found around a time does not depend on what was looked for before. */
+static void test_unordered(void **state)
+{
+	const struct vprof_call_index *index;
+	struct hand_thread *th;
+
+	(void)state;
+	seed = 3;
+	hand_init(&h);
+	th = hand_thread(&h, 1);
+	for (uint64_t i = 0; i < 20000; i++) {
+		uint64_t t = 1000 + 10 * (i % 7 ? i : below(20000));
+
+		hand_call(th, F(1), t, t + 1 + below(40));
+	}
+	hand_write(&h);
+	hand_steps(&s, &h);
+	index = &s.timeline->threads[0].calls;
+	reader = vprof_calls_new(s.timeline->n_threads, 10000000);
+	for (int i = 0; i < 300; i++) {
+		struct vprof_calls *fresh = vprof_calls_new(s.timeline->n_threads, 10000000);
+		uint64_t from = below(210000), to = from + 1 + below(3000);
+		const struct vprof_call *v, *w;
+		size_t n, m;
+
+		assert_int_equal(vprof_calls_window(reader, 0, index, from, to, &v, &n), 0);
+		assert_int_equal(vprof_calls_window(fresh, 0, index, from, to, &w, &m), 0);
+		assert_int_equal(n, m);
+		for (size_t k = 0; k < n; k++)
+			assert_true(v[k].t0 == w[k].t0 && v[k].t1 == w[k].t1);
+		vprof_calls_free(fresh);
+	}
+	teardown();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_stretches), cmocka_unit_test(test_windows),
-					    cmocka_unit_test(test_nothing) };
+					    cmocka_unit_test(test_nothing), cmocka_unit_test(test_unordered) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
