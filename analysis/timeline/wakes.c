@@ -435,6 +435,14 @@ static struct release *early_release(const struct matcher *m, uint32_t thread, c
 	return found;
 }
 
+/* The kernel wakes in the order of arrival. So if the futex's wait had been over before, the release would have woken
+ * only threads that arrived after it, and there are fewer of these. An earlier release that seems to be left for the
+ * wait then ended one that the trace does not have. */
+static int must_have_woken(const struct release *r, const struct vprof_wait *w)
+{
+	return w->ticket && r->seq && r->after - w->ticket < r->seq;
+}
+
 static struct release *first_release(const struct matcher *m, uint32_t thread, const struct vprof_wait *w,
 				     uint32_t scope, uint64_t key)
 {
@@ -443,8 +451,6 @@ static struct release *first_release(const struct matcher *m, uint32_t thread, c
 	struct release *unsure = NULL, *early;
 
 	early = is_futex ? early_release(m, thread, w, begin, scope, key, 1) : NULL;
-	if (early)
-		return early;
 	for (i = begin; i < m->releases.n && i - begin < FORWARD_MAX; i++) {
 		struct release *r = &m->releases.v[i];
 
@@ -453,12 +459,12 @@ static struct release *first_release(const struct matcher *m, uint32_t thread, c
 		if (r->thread == thread || !r->n_left || (w->ticket && (int32_t)(r->after - w->ticket) < 0))
 			continue;
 		if (!w->ticket || (int32_t)(r->before - w->ticket) >= 0)
-			return r;
+			return early && !must_have_woken(r, w) ? early : r;
 		else
 			unsure = unsure ? unsure : r;
 	}
-	if (unsure)
-		return unsure;
+	if (early || unsure)
+		return early ? early : unsure;
 	early = is_futex ? NULL : early_release(m, thread, w, begin, scope, key, 0);
 	if (early)
 		return early;

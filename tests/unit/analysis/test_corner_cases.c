@@ -515,6 +515,32 @@ static void test_unsure_wait_uses_its_wake(void **state)
 	assert_int_equal(s.timeline->threads[2].waits.v[0].wake_t, 290);
 }
 
+/* The trace begins after the first wait's end, but its wake was recorded later, when the second wait had begun. That
+ * wake seems to be left for the second wait. But whom would the later wake have woken then? Nobody else had arrived. */
+static void test_wake_of_a_wait_before_the_trace(void **state)
+{
+	(void)state;
+	hand_wait(a, VP_WAIT_FUTEX, VP_CALL_FUTEX, 0x10, 5, 200, 300);
+	hand_wake(b, VP_WAIT_FUTEX, 1u << 8, 0x10, 4, 5, 100);
+	hand_wake(c, VP_WAIT_FUTEX, 1u << 8, 0x10, 5, 5, 290);
+	steps();
+	assert_int_equal(s.timeline->threads[0].waits.v[0].waker, 2);
+	assert_int_equal(s.timeline->threads[0].waits.v[0].wake_t, 290);
+}
+
+/* As before, but somebody else arrived after the second wait: the later wake may have been for that one, which is not
+ * over when the trace ends. So nothing speaks against the earlier wake. */
+static void test_wake_that_was_under_way(void **state)
+{
+	(void)state;
+	hand_wait(a, VP_WAIT_FUTEX, VP_CALL_FUTEX, 0x10, 5, 200, 300);
+	hand_wake(b, VP_WAIT_FUTEX, 1u << 8, 0x10, 4, 5, 100);
+	hand_wake(c, VP_WAIT_FUTEX, 1u << 8, 0x10, 6, 6, 290);
+	steps();
+	assert_int_equal(s.timeline->threads[0].waits.v[0].waker, 1);
+	assert_int_equal(s.timeline->threads[0].waits.v[0].wake_t, 200);
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
 int main(void)
@@ -546,6 +572,8 @@ int main(void)
 		CASE(test_number_used_again_before_the_join_is_recorded),
 		CASE(test_number_used_again_after_an_exit_before_the_join),
 		CASE(test_unsure_wait_uses_its_wake),
+		CASE(test_wake_of_a_wait_before_the_trace),
+		CASE(test_wake_that_was_under_way),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
