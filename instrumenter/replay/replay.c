@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Replay: compiles what the plan changed and has it linked again. The order of steps:
  *
- *   units from the facts; what changed since state.json                       (replay_unit.c)
- *   objects missing: the user's build first
- *   once: save all programs, libraries and archives                           (replay_originals.c)
- *   compile changed objects, put them in place; put reverted ones back        (replay_unit.c)
- *   archives, then units that compile and link in one step                    (replay_archive.c)
- *   remove what was linked from them, run the user's build, check             (replay_link.c)
+ *   units from the facts; what changed since state.json                       (replay_unit.h)
+ *   objects missing: the user's build first                                   (replay_build.h)
+ *   once: save all programs, libraries and archives                           (originals_collect.h)
+ *   compile changed objects, put them in place; put reverted ones back        (replay_compile.h, replay_revert.h)
+ *   archives, then units that compile and link in one step                    (replay_archive.h)
+ *   remove what was linked from them, run the user's build, check             (replay_relink.h)
+ *
+ * Compilers write to .vprof/tmp until all outputs are whole; no build folder holds a half-written file. An
+ * interrupted replay leaves there what it compiled (replay_kept.h).
  */
 #define _GNU_SOURCE
-#include "instrumenter/replay/replay.h"
-
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,6 +19,16 @@
 #include <unistd.h>
 
 #include "common/files.h"
+#include "instrumenter/instrument.h"
+#include "instrumenter/replay/replay_archive.h"
+#include "instrumenter/replay/replay_build.h"
+#include "instrumenter/replay/replay_compile.h"
+#include "instrumenter/replay/replay_kept.h"
+#include "instrumenter/replay/replay_link.h"
+#include "instrumenter/replay/replay_relink.h"
+#include "instrumenter/replay/replay_revert.h"
+#include "instrumenter/replay/replay_unit.h"
+#include "instrumenter/restore/originals_collect.h"
 
 static double now_s(void)
 {
@@ -28,71 +36,6 @@ static double now_s(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
-}
-
-int vprof_replay_log(const struct vprof_replayer *r, struct vprof_error *err, const char *fmt, ...)
-{
-	FILE *log = fopen(r->o->log_path, "ae");
-	va_list ap;
-	int failed = 1;
-
-	if (log) {
-		va_start(ap, fmt);
-		failed = vfprintf(log, fmt, ap) < 0;
-		va_end(ap);
-		failed |= fclose(log) != 0;
-	}
-	if (failed)
-		return vprof_error_set(err, VPROF_ERR_FAILED, "cannot write %s: %s", r->o->log_path, strerror(errno));
-	return VPROF_OK;
-}
-
-int vprof_replay_is_changed(const struct vprof_replayer *r, const char *path)
-{
-	for (size_t i = 0; i < r->n_changed; i++)
-		if (!strcmp(r->changed[i], path))
-			return 1;
-	return 0;
-}
-
-int vprof_replay_changed(struct vprof_replayer *r, const char *path)
-{
-	char **grown;
-
-	if (vprof_replay_is_changed(r, path))
-		return VPROF_OK;
-	grown = realloc(r->changed, (r->n_changed + 1) * sizeof *grown);
-	if (!grown)
-		return VPROF_ERR_NOMEM;
-	r->changed = grown;
-	grown[r->n_changed] = strdup(path);
-	return grown[r->n_changed] ? (r->n_changed++, VPROF_OK) : VPROF_ERR_NOMEM;
-}
-
-void vprof_replay_progress(const struct vprof_replayer *r, const char *step, double done)
-{
-	if (r->o->progress)
-		r->o->progress(r->o->progress_arg, step, done);
-}
-
-int vprof_replay_install(const char *made, const char *path, struct vprof_error *err)
-{
-	int rc;
-
-	if (!rename(made, path))
-		return VPROF_OK;
-	if (errno != EXDEV)
-		return vprof_error_set(err, VPROF_ERR_FAILED, "cannot replace %s: %s", path, strerror(errno));
-	rc = vprof_file_copy(made, path, err);
-	unlink(made);
-	return rc;
-}
-
-const char *vprof_replay_short(const struct vprof_replayer *r, const char *path)
-{
-	size_t n = strlen(r->facts->root);
-
-	return n > 1 && vprof_path_inside(r->facts->root, path) && path[n] ? path + n + 1 : path;
 }
 
 /* ---- the state of the build before we touch it ---- */
@@ -167,6 +110,11 @@ static size_t count_unbuilt(const struct vprof_replayer *r)
 	return n;
 }
 
+static int is_unit_output(void *replayer, const char *path)
+{
+	return vprof_replay_unit_of(replayer, path) != NULL;
+}
+
 /* Saves what a relink could replace, in the project and in the folders where its compilers ran. */
 static int collect_originals(struct vprof_replayer *r, struct vprof_error *err)
 {
@@ -192,7 +140,7 @@ static int collect_originals(struct vprof_replayer *r, struct vprof_error *err)
 		if (!stat(r->units[i].output, &st) && st.st_mtim.tv_sec < since_s)
 			since_s = st.st_mtim.tv_sec;
 	}
-	rc = vprof_originals_collect(&r->originals, dirs, n, vprof_is_unit_output, r, since_s, err);
+	rc = vprof_originals_collect(&r->originals, dirs, n, is_unit_output, r, since_s, err);
 	if (!rc)
 		rc = vprof_originals_write(&r->originals, err);
 	free(dirs);
@@ -221,7 +169,7 @@ static int prepare(struct vprof_replayer *r, struct vprof_error *err)
 		rc = vprof_replay_log(r, err, "objects are missing or out of date: building first\n");
 		vprof_replay_progress(r, "build", 0);
 		if (!rc)
-			rc = vprof_run_build(r, err);
+			rc = vprof_build_run(r, err);
 	}
 	if (!rc && is_all_new(r))
 		rc = start_anew(r, err);
@@ -231,8 +179,7 @@ static int prepare(struct vprof_replayer *r, struct vprof_error *err)
 		rc = collect_originals(r, err);
 	for (size_t i = 0; !rc && r->state.relinking && i < r->state.n_objects; i++)
 		/* the last relink did not end: all of it again */
-		if (vprof_replay_changed(r, r->state.objects[i].path))
-			rc = vprof_error_no_memory(err);
+		rc = vprof_replay_changed(r, r->state.objects[i].path, err);
 	return rc;
 }
 
@@ -272,9 +219,7 @@ int vprof_replay(const struct vprof_facts *facts, const struct vprof_plan *plan,
 	vprof_units_release(&r);
 	vprof_originals_release(&r.originals);
 	vprof_state_release(&r.state);
-	for (size_t i = 0; i < r.n_changed; i++)
-		free(r.changed[i]);
-	free(r.changed);
+	vprof_paths_release(&r.changed);
 	free(r.shadow_dir);
 	free(r.tmp_dir);
 	return rc;

@@ -7,6 +7,8 @@
  * hold only names and count as changed with their objects.
  */
 #define _GNU_SOURCE
+#include "instrumenter/replay/replay_archive.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +19,7 @@
 
 #include "common/files.h"
 #include "common/process.h"
-#include "instrumenter/replay/replay.h"
+#include "instrumenter/restore/file_type.h"
 
 #define HEADER_BYTES 60
 
@@ -224,8 +226,8 @@ static int install_archive(struct vprof_replayer *r, const char *path, const str
 		chmod(made, st.st_mode & 07777);
 		rc = vprof_replay_install(made, path, err);
 	}
-	if (!rc && vprof_replay_changed(r, path))
-		rc = vprof_error_no_memory(err);
+	if (!rc)
+		rc = vprof_replay_changed(r, path, err);
 	free(made);
 	return rc;
 }
@@ -260,19 +262,19 @@ int vprof_archives_refresh(struct vprof_replayer *r, struct vprof_error *err)
 {
 	int rc = VPROF_OK;
 
-	if (!r->n_changed)
+	if (!r->changed.n)
 		return VPROF_OK;
 	for (size_t i = 0; !rc && i < r->originals.n; i++) {
 		const struct vprof_original *item = &r->originals.items[i];
-		enum vprof_elf_type type;
+		enum vprof_file_type type;
 
 		if (item->kind != VPROF_ORIGINAL_ARTEFACT)
 			continue;
 		type = vprof_file_type(item->path);
 		if (type == VPROF_FILE_ARCHIVE)
 			rc = refresh(r, item->path, err);
-		else if (type == VPROF_FILE_THIN && vprof_replay_changed(r, item->path))
-			rc = vprof_error_no_memory(err);
+		else if (type == VPROF_FILE_THIN)
+			rc = vprof_replay_changed(r, item->path, err);
 	}
 	return rc;
 }

@@ -10,14 +10,15 @@
  * - path prefixes are mapped from the general to the special, as gcc takes the last that fits.
  */
 #define _GNU_SOURCE
+#include "instrumenter/replay/replay_command.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/files.h"
-#include "instrumenter/replay/replay.h"
-#include "instrumenter/splice/splice.h"
+#include "instrumenter/replay/replay_deps.h"
 
 struct words {
 	char **v;

@@ -6,6 +6,8 @@
  * stands in a file outside the project.
  */
 #define _GNU_SOURCE
+#include "instrumenter/replay/replay_deps.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +15,6 @@
 #include <unistd.h>
 
 #include "common/files.h"
-#include "instrumenter/replay/replay.h"
-#include "instrumenter/splice/splice.h"
 
 char *vprof_deps_path(const char *made)
 {

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What was compiled by a replay that was interrupted or failed before anything was put in place: the next one takes it.
- *
- * .vprof/tmp/KEY/NAME.o, with NAME.o.deps and .kept beside it. KEY identifies the command, the unit's edits, the
- * compiler and what its environment adds; .kept holds the object's hash and the stamp of all files that it was made
- * from. A unit is compiled in a folder of another name, which becomes KEY by one rename when the object is whole and
- * .kept is written.
- *
- * Invariant: an object is taken only when compiling it now would read the same: same KEY, and no file that the compiler
- * read was written, replaced or removed since it started. Where that is not certain, the unit is compiled.
- */
 #define _GNU_SOURCE
+#include "instrumenter/replay/replay_kept.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +15,8 @@
 
 #include "common/files.h"
 #include "common/process.h"
-#include "instrumenter/replay/replay.h"
+#include "instrumenter/replay/replay_command.h"
+#include "instrumenter/replay/replay_deps.h"
 
 #define KEY_DIGITS 16
 

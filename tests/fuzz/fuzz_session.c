@@ -6,7 +6,8 @@
 #include "cli/drilldown/session.h"
 #include "common/files.h"
 #include "common/plan.h"
-#include "instrumenter/replay/replay.h"
+#include "instrumenter/restore/originals.h"
+#include "instrumenter/restore/replay_state.h"
 #include "tests/fuzz/fuzz_file.h"
 
 static void session(const uint8_t *data, size_t n)

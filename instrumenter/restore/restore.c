@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "common/files.h"
-#include "instrumenter/replay/replay.h"
+#include "instrumenter/instrument.h"
+#include "instrumenter/restore/originals.h"
+#include "instrumenter/restore/replay_state.h"
 
 static int forget(const char *vprof_dir, struct vprof_error *err)
 {

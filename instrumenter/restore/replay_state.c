@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* state.json (see replay.h). Hostile like every file: a damaged one is an error, which names the way out. */
+/* Reading and writing state.json. It is treated as hostile, like every file: a damaged one is an error, whose message
+ * says how to recover.
+ */
 #define _GNU_SOURCE
+#include "instrumenter/restore/replay_state.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <cjson/cJSON.h>
+
 #include "common/files.h"
-#include "instrumenter/replay/replay.h"
 
 #define STATE_VERSION 1
 
@@ -68,16 +73,6 @@ static void made_release(struct vprof_made *made)
 {
 	free(made->path);
 	free(made->hashes);
-}
-
-void vprof_made_remove(struct vprof_made *list, size_t *n, const char *path)
-{
-	struct vprof_made *made = vprof_made_find(list, *n, path);
-
-	if (!made)
-		return;
-	made_release(made);
-	*made = list[--*n];
 }
 
 static int read_list(const cJSON *json, struct vprof_made **list, size_t *n)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Saved originals and their manifest, original.json (see replay.h).
+/* Saved originals and their manifest, original.json (see originals.h).
  *
- * Copies, never links: a linker may write into the file that it replaces. A file of which only the time changed by a
- * relink (a stamp, a list of objects) is remembered by its hash, so that restore can set its time back.
+ * Copies, never links: a linker may write into the file that it replaces. A file of which a relink changes only the
+ * time (a stamp, a list of objects) is remembered by its hash, so that restore can set its time back.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
-#include <elf.h>
+#include "instrumenter/restore/originals.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,13 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cjson/cJSON.h>
+
 #include "common/files.h"
-#include "instrumenter/replay/replay.h"
 
 #define MANIFEST_VERSION 1
-#define STAMP_MAX_BYTES (1 << 20)
-#define SOURCE_MAX_BYTES (64 << 20) /* generated sources: tables can be large */
-#define DEPTH_MAX 64
 
 static const char *const kind_names[] = { "object", "artefact", "stamp", "absent" };
 
@@ -74,7 +72,7 @@ static int copy_aside(const struct vprof_originals *o, const char *path, struct 
 	return rc;
 }
 
-/* Walks add files once, in a tree without doubles: `known` spares them the search. */
+/* `known`: the path's place in the list, or NULL: it has none yet. */
 static int save(struct vprof_originals *o, struct vprof_original *known, const char *path,
 		enum vprof_original_kind kind, struct vprof_error *err)
 {
@@ -130,120 +128,10 @@ int vprof_originals_save(struct vprof_originals *o, const char *path, enum vprof
 	return save(o, vprof_originals_find(o, path), path, kind, err);
 }
 
-enum vprof_elf_type vprof_file_type(const char *path)
+int vprof_originals_add(struct vprof_originals *o, const char *path, enum vprof_original_kind kind,
+			struct vprof_error *err)
 {
-	unsigned char head[18] = { 0 };
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), type;
-	ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof head);
-
-	if (fd >= 0)
-		close(fd);
-	if (n >= 8 && !memcmp(head, "!<arch>\n", 8))
-		return VPROF_FILE_ARCHIVE;
-	if (n >= 8 && !memcmp(head, "!<thin>\n", 8))
-		return VPROF_FILE_THIN;
-	if (n < 18 || memcmp(head, ELFMAG, SELFMAG))
-		return VPROF_FILE_OTHER;
-	type = head[EI_DATA] == ELFDATA2MSB ? head[16] << 8 | head[17] : head[17] << 8 | head[16];
-	return type == ET_EXEC || type == ET_DYN ? VPROF_FILE_PROGRAM :
-	       type == ET_REL			 ? VPROF_FILE_RELOCATABLE :
-						   VPROF_FILE_OTHER;
-}
-
-struct walk {
-	struct vprof_originals *o;
-	int (*is_output)(void *arg, const char *path);
-	void *arg;
-	int64_t since_s, bytes;
-	size_t n_before;
-};
-
-static int64_t stamp_limit(const char *path)
-{
-	static const char *const sources[] = { ".h",  ".hh", ".hpp", ".hxx", ".inc", ".inl",
-					       ".ic", ".c",  ".cc",  ".cpp", ".cxx", ".C" };
-	const char *dot = strrchr(path, '.');
-
-	for (size_t i = 0; dot && i < sizeof sources / sizeof *sources; i++)
-		if (!strcmp(dot, sources[i]))
-			return SOURCE_MAX_BYTES;
-	return STAMP_MAX_BYTES;
-}
-
-static int visit(struct walk *w, const char *path, const struct stat *st, struct vprof_error *err)
-{
-	enum vprof_elf_type type = vprof_file_type(path);
-
-	for (size_t i = 0; i < w->n_before; i++)
-		if (!strcmp(w->o->items[i].path, path))
-			return VPROF_OK;
-	if (w->is_output(w->arg, path)) /* a script may compile it again although we do not */
-		return save(w->o, NULL, path, VPROF_ORIGINAL_STAMP, err);
-	if (type == VPROF_FILE_OTHER) {
-		if (st->st_mtim.tv_sec < w->since_s || st->st_size > stamp_limit(path) || access(path, R_OK))
-			return VPROF_OK;
-		return save(w->o, NULL, path, VPROF_ORIGINAL_STAMP, err);
-	}
-	w->bytes += st->st_size;
-	if (w->bytes > VPROF_ARTEFACTS_MAX_BYTES)
-		return vprof_error_set(
-			err, VPROF_ERR_FAILED,
-			"more than 8 GiB of programs and libraries would have to be saved before the first "
-			"relink (at %s); move what the build does not make out of the project folder",
-			path);
-	return save(w->o, NULL, path, VPROF_ORIGINAL_ARTEFACT, err);
-}
-
-static int walk(struct walk *w, const char *dir, int depth, struct vprof_error *err)
-{
-	DIR *d = opendir(dir);
-	struct dirent *e;
-	int rc = VPROF_OK;
-
-	if (!d || depth > DEPTH_MAX) {
-		if (d)
-			closedir(d);
-		return VPROF_OK; /* what we cannot read the build cannot replace */
-	}
-	while (!rc && (e = readdir(d))) {
-		struct stat st;
-		char *path;
-
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || !strcmp(e->d_name, ".git"))
-			continue;
-		path = vprof_path_join(dir, e->d_name);
-		if (!path) {
-			rc = vprof_error_no_memory(err);
-		} else if (!lstat(path, &st) && strcmp(path, w->o->vprof_dir)) {
-			if (S_ISDIR(st.st_mode))
-				rc = walk(w, path, depth + 1, err);
-			else if (S_ISREG(st.st_mode))
-				rc = visit(w, path, &st, err);
-		}
-		free(path);
-	}
-	closedir(d);
-	return rc;
-}
-
-int vprof_originals_collect(struct vprof_originals *o, const char *const *dirs, size_t n_dirs,
-			    int (*is_output)(void *arg, const char *path), void *arg, int64_t since_s,
-			    struct vprof_error *err)
-{
-	struct walk w = { .o = o, .is_output = is_output, .arg = arg, .since_s = since_s, .n_before = o->n };
-	int rc = VPROF_OK;
-
-	for (size_t i = 0; !rc && i < n_dirs; i++) {
-		int inside = 0;
-
-		for (size_t j = 0; j < n_dirs; j++)
-			inside |= j != i && vprof_path_inside(dirs[j], dirs[i]) && (j < i || strcmp(dirs[j], dirs[i]));
-		if (!inside && strcmp(dirs[i], "/"))
-			rc = walk(&w, dirs[i], 0, err);
-	}
-	if (!rc)
-		o->collected = 1;
-	return rc;
+	return save(o, NULL, path, kind, err);
 }
 
 static int read_item(struct vprof_originals *o, const cJSON *json)

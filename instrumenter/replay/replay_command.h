@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The commands that compile a unit: from its shadow sources, or as recorded. */
+#ifndef VPROF_REPLAY_COMMAND_H
+#define VPROF_REPLAY_COMMAND_H
+
+#include "instrumenter/replay/replayer.h"
+
+/* The recorded command, from shadow sources, to `output`. NULL-terminated, for vprof_words_free; NULL without memory.
+ */
+char **vprof_replay_command(const struct vprof_replayer *r, const struct vprof_unit *unit, const char *output);
+/* The recorded command as it is, to `output`, without by-products. */
+char **vprof_original_command(const struct vprof_unit *unit, const char *output);
+
+/* Does it link a program statically? Then it needs what vprof_static_link adds: *words, two of them, on the heap, or
+ * none. */
+int vprof_links_statically(const struct vprof_command *c);
+int vprof_static_link(const struct vprof_replayer *r, const struct vprof_command *c, char *words[2],
+		      struct vprof_error *err);
+
+#endif

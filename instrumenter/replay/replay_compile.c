@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* All outputs are compiled into .vprof/tmp first; only when every one of them succeeded are objects replaced. So a
+ * failing or interrupted replay leaves the build as it was; the next one takes what it compiled (replay_kept.h).
+ */
+#define _GNU_SOURCE
+#include "instrumenter/replay/replay_compile.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/files.h"
+#include "instrumenter/build_log.h"
+#include "instrumenter/replay/replay_command.h"
+#include "instrumenter/replay/replay_deps.h"
+#include "instrumenter/replay/replay_install.h"
+#include "instrumenter/replay/replay_kept.h"
+
+struct pool {
+	struct vprof_replayer *r;
+	struct vprof_unit **todo;
+	size_t n, next, done;
+	pthread_mutex_t lock;
+	int rc; /* of the first that failed */
+	struct vprof_error error;
+};
+
+static int compile_failed(const struct vprof_replayer *r, const struct vprof_unit *unit,
+			  const struct vprof_process_result *result, struct vprof_error *err)
+{
+	struct vprof_text lines = VPROF_TEXT_INIT, from = VPROF_TEXT_INIT, to = VPROF_TEXT_INIT;
+	char how[96];
+
+	vprof_process_describe(result, how, sizeof how);
+	vprof_text_addf(&from, "%s/", r->shadow_dir);
+	vprof_text_addf(&to, "%s/", r->facts->root);
+	/* the first line is the command */
+	vprof_build_excerpt(&lines, unit->messages.s + strcspn(unit->messages.s, "\n"), 16, from.s, to.s);
+	vprof_error_set(
+		err, VPROF_ERR_BUILD,
+		"the instrumented %s does not compile (%s)\n%s  command and whole output: %s\n"
+		"  nothing was replaced, and what did compile is kept for the next try; vprof restore returns the build to "
+		"its original state",
+		vprof_replay_short(r, unit->tu->path), how, lines.s, r->o->log_path);
+	vprof_text_release(&lines);
+	vprof_text_release(&from);
+	vprof_text_release(&to);
+	return VPROF_ERR_BUILD;
+}
+
+int vprof_unit_compile(struct vprof_replayer *r, struct vprof_unit *unit, struct vprof_process_result *result,
+		       struct vprof_error *err)
+{
+	/* with a base folder ccache follows a header's link in the shadow tree to the original, and takes an object
+	 * that was made of it for one that is made of the edited header in its place */
+	static const char *const environment[] = { "CCACHE_BASEDIR=", NULL };
+	struct vprof_process p = { .directory = unit->tu->directory,
+				   .captured = &unit->messages,
+				   .environment = environment };
+	struct vprof_text dir = VPROF_TEXT_INIT;
+	int64_t began_ns = vprof_kept_now();
+	char **argv = NULL;
+	int rc;
+
+	vprof_text_clear(&unit->messages);
+	/* never the folder of a compiler that a killed vprof left behind */
+	vprof_text_addf(&dir, "%s/%d-%zu", r->tmp_dir, (int)getpid(), (size_t)(unit - r->units));
+	free(unit->made);
+	unit->made = dir.failed ? NULL : vprof_path_join(dir.s, strrchr(unit->output, '/') + 1);
+	if (unit->made)
+		argv = unit->action == VPROF_UNIT_REVERT ? vprof_original_command(unit, unit->made) :
+							   vprof_replay_command(r, unit, unit->made);
+	rc = argv ? vprof_dir_make(dir.s, err) : vprof_error_no_memory(err);
+	if (rc)
+		goto out;
+	p.argv = (const char *const *)argv;
+	for (size_t i = 0; argv[i]; i++)
+		vprof_text_addf(&unit->messages, "%s%s", i ? " " : "  ", argv[i]);
+	vprof_text_add(&unit->messages, "\n");
+	rc = vprof_process_run(&p, result, err);
+	if (!rc && result->status)
+		rc = compile_failed(r, unit, result, err);
+	if (!rc && unit->key[0])
+		vprof_kept_keep(r, unit, began_ns);
+out:
+	vprof_words_free(argv);
+	vprof_text_release(&dir);
+	return rc;
+}
+
+static void *compile_some(void *arg)
+{
+	struct pool *pool = arg;
+
+	pthread_mutex_lock(&pool->lock);
+	while (!pool->rc && pool->next < pool->n) {
+		struct vprof_unit *unit = pool->todo[pool->next++];
+		struct vprof_process_result result;
+		struct vprof_error error = { "" };
+		int rc;
+
+		if (unit->made)
+			continue; /* by a replay that was interrupted */
+		pthread_mutex_unlock(&pool->lock);
+		rc = vprof_unit_compile(pool->r, unit, &result, &error);
+		pthread_mutex_lock(&pool->lock);
+		vprof_replay_log(pool->r, NULL, "compile %s\n%s", vprof_replay_short(pool->r, unit->output),
+				 unit->messages.s);
+		if (rc && !pool->rc) {
+			pool->rc = rc;
+			pool->error = error;
+		}
+		pool->done++;
+		vprof_replay_progress(pool->r, "compile", (double)pool->done / (double)pool->n);
+	}
+	pthread_mutex_unlock(&pool->lock);
+	return NULL;
+}
+
+static int compile_all(struct pool *pool, struct vprof_error *err)
+{
+	long n = pool->r->o->jobs > 0 ? pool->r->o->jobs : sysconf(_SC_NPROCESSORS_ONLN);
+	pthread_t threads[64];
+	int started = 0;
+
+	pthread_mutex_init(&pool->lock, NULL);
+	n = n < 1 ? 1 : n > 64 ? 64 : n;
+	n = (size_t)n > pool->n ? (long)pool->n : n;
+	while (started < n - 1 && !pthread_create(&threads[started], NULL, compile_some, pool))
+		started++;
+	compile_some(pool);
+	while (started)
+		pthread_join(threads[--started], NULL);
+	pthread_mutex_destroy(&pool->lock);
+	if (pool->rc && err)
+		*err = pool->error;
+	return pool->rc;
+}
+
+static int reads_changed(const struct vprof_replayer *r, const struct vprof_unit *unit)
+{
+	for (size_t i = 0; i < unit->command.n_inputs; i++)
+		if (vprof_replay_reads_changed(r, unit->tu->directory, unit->command.argv[unit->command.inputs[i]]))
+			return 1;
+	return 0;
+}
+
+int vprof_units_compile(struct vprof_replayer *r, int that_link, struct vprof_error *err)
+{
+	struct pool pool = { .r = r };
+	int rc = VPROF_OK;
+
+	pool.todo = calloc(r->n_units + 1, sizeof *pool.todo);
+	if (!pool.todo)
+		return vprof_error_no_memory(err);
+	for (size_t i = 0; i < r->n_units; i++) {
+		struct vprof_unit *unit = &r->units[i];
+		int links = unit->command.step == VPROF_STEP_LINK;
+
+		if (that_link && links && unit->fingerprint[0] && unit->action == VPROF_UNIT_KEEP &&
+		    reads_changed(r, unit))
+			unit->action = VPROF_UNIT_COMPILE;
+		if (links == that_link && unit->action == VPROF_UNIT_COMPILE)
+			pool.todo[pool.n++] = unit;
+	}
+	if (pool.n)
+		rc = vprof_kept_take(r, pool.todo, pool.n, &pool.done, err);
+	if (!rc)
+		r->result->n_earlier += pool.done;
+	if (!rc && pool.n)
+		rc = compile_all(&pool, err);
+	for (size_t i = 0; !rc && i < pool.n; i++)
+		vprof_deps_check(r, pool.todo[i]);
+	if (!rc && pool.n)
+		rc = vprof_units_install(r, pool.todo, pool.n, err);
+	free(pool.todo);
+	return rc;
+}
