@@ -15,7 +15,7 @@
 #include "common/parallel.h"
 #include "analysis/variance/probe_cost.h"
 #include "analysis/results/results_json.h"
-#include "analysis/paths/source.h"
+#include "analysis/timeline/source.h"
 #include "analysis/variance/common_frames.h"
 #include "analysis/variance/variance_tree.h"
 #include "analysis/warnings.h"
@@ -159,8 +159,8 @@ static int walk_paths(struct analysis *a, struct vprof_error *err)
 		if (i && vprof_tree_add_source(a->tree, s->timeline))
 			ret = vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the variance tree");
 		if (!ret && s->first < to && from < s->first + s->chosen.n)
-			ret = vprof_source_walker(s, err);
-		of_source[i] = (struct vprof_tree_intervals){ s->path, s->chosen.v, s->chosen.n };
+			ret = vprof_source_connect(s, err);
+		of_source[i] = (struct vprof_tree_intervals){ s->edges, s->chosen.v, s->chosen.n };
 	}
 	if (!ret) {
 		a->tree->exchange = a->o->exchange;

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "analysis/paths/critical_path.h"
 #include "analysis/paths/wait_states.h"
 
 #define GATHER_MAX 8192
@@ -315,13 +316,14 @@ static uint32_t turn_to(struct examples *e, size_t interval)
 		s++;
 	if (e->source != s) {
 		vprof_calls_free(e->calls);
+		vprof_path_free(e->path);
+		e->path = NULL;
 		e->calls = vprof_calls_new(s->timeline->n_threads, CALLS_BYTES);
-		if (!e->calls || vprof_source_walker(s, NULL))
+		if (!e->calls || vprof_source_connect(s, NULL) || vprof_path_new(&e->path, s->edges, NULL))
 			return VPROF_NONE;
 		e->source = s;
 		e->timeline = s->timeline;
 		e->intervals = s->intervals;
-		e->path = s->path;
 	}
 	return s->chosen.v[interval - s->first];
 }
@@ -374,6 +376,7 @@ out:
 		free(e.thread_place[i]);
 	free(e.thread_place);
 	vprof_calls_free(e.calls);
+	vprof_path_free(e.path);
 	free(e.g);
 	VPROF_ARRAY_RELEASE(&e.own);
 	VPROF_ARRAY_RELEASE(&e.depth);

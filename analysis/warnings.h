@@ -9,7 +9,7 @@
 #include "analysis/variance/common_frames.h"
 #include "analysis/stats/interval_attributes.h"
 #include "analysis/variance/variance_tree.h"
-#include "analysis/timeline/wakes.h"
+#include "analysis/timeline/edges/wakes.h"
 
 /* what the steps of an analysis noticed; members may be NULL when their step did not run */
 struct vprof_findings {

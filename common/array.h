@@ -110,6 +110,16 @@ static inline size_t vprof_time_search(const void *items, size_t size, size_t n,
 	return low;
 }
 
+/* The same for an array of VPROF_ARRAY. */
+#define VPROF_TIME_SEARCH(a, t, hint) vprof_time_search((a)->v, sizeof *(a)->v, (a)->n, (t), (hint))
+
+/* -1, 0 or 1: for functions that compare two items by several members. */
+static inline int vprof_u64_order(uint64_t x, uint64_t y)
+{
+	return x < y ? -1 : x > y;
+}
+
+/* Spreads the bits of a hash key. */
 static inline uint64_t vprof_mix(uint64_t x)
 {
 	x ^= x >> 33;

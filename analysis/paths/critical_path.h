@@ -2,15 +2,18 @@
 /* The chain of segments, waits and queue delays that determined an interval's end (VProfiler, section 3.3.3,
  * Algorithm 2); decisions in docs/design/critical-path.md.
  *
- * The walk goes backwards from the END and gives pieces. Invariants: the pieces without a parent tile
- * [begin, end] of the instance exactly; the pieces with a parent lie within it, do not overlap one another, and
+ * The walk goes backwards from END over the edges of edges.h and yields pieces. Invariants: the pieces without a parent
+ * tile [begin, end] of the instance exactly; the pieces with a parent lie within it, do not overlap one another, and
  * come after it in the array. A piece's children are the blame: what the thread that ended the wait (or, for a queue
- * delay, the thread that took the interval up) did meanwhile.
+ * delay, the thread that took the interval up) did meanwhile. Times are ticks.
+ *
+ * Use: vprof_edges_new() once, then a walker for each thread of the analysis, then vprof_path_walk() for any instances
+ * in any order. wait_states.h tells how the time of a wait piece was spent.
  */
 #ifndef VPROF_CRITICAL_PATH_H
 #define VPROF_CRITICAL_PATH_H
 
-#include "analysis/timeline/intervals.h"
+#include "analysis/timeline/edges/edges.h"
 
 enum vprof_piece_kind {
 	VPROF_PIECE_RUN,
@@ -26,14 +29,11 @@ struct vprof_piece {
 	uint8_t kind, depth; /* depth: number of pieces above */
 };
 
-struct vprof_path; /* walker: indices of the whole trace and the pieces of the last instance */
+struct vprof_path; /* a walker, for one thread: the pieces of the last instance, and where its searches ended */
 
-/* `timeline` has been through vprof_wakes_match; both must outlive the walker. */
-int vprof_path_new(struct vprof_path **out, const struct vprof_timeline *timeline,
-		   const struct vprof_intervals *intervals, struct vprof_error *err);
+/* The edges must outlive the walker; several walkers may share them. OK or NOMEM. */
+int vprof_path_new(struct vprof_path **out, const struct vprof_edges *edges, struct vprof_error *err);
 void vprof_path_free(struct vprof_path *path);
-/* Another walker over the same indices, which belong to `of`: for another thread. OK or NOMEM. */
-int vprof_path_share(struct vprof_path **out, const struct vprof_path *of);
 
 /* Walks one COMPLETE instance. The pieces belong to the walker and are valid until the next walk. OK or NOMEM. */
 int vprof_path_walk(struct vprof_path *path, uint32_t instance, const struct vprof_piece **pieces, size_t *n_pieces);

@@ -8,7 +8,7 @@
 #define VPROF_INTERVAL_ATTRIBUTES_H
 
 #include "analysis/results/results.h"
-#include "analysis/paths/source.h"
+#include "analysis/timeline/source.h"
 
 #define VPROF_COUNTERS_MAX 8
 

@@ -3,7 +3,7 @@
  * until then is a stretch of that thread. A wait is followed once; a generation costs at most one look at each wait. */
 #include "analysis/timeline/relevance.h"
 
-#include "analysis/timeline/lock_holders.h"
+#include "analysis/timeline/edges/lock_holders.h"
 
 #define GENERATIONS 16
 

@@ -51,7 +51,7 @@ struct vprof_lock_holder {
 	uint8_t is_reader;
 };
 
-/* an object that one thread holds at a time: its place in `holds` */
+/* an object that one thread holds at a time: its place in lock_holders */
 struct vprof_lock_history {
 	size_t first, end;
 	uint32_t seq; /* number of its last release */
@@ -67,7 +67,7 @@ struct vprof_wake {
 struct vprof_queue_event {
 	uint64_t t, item;
 	uint8_t is_dequeue;
-	uint8_t is_message; /* data through a channel, not an annotation (analysis/timeline/channels.h) */
+	uint8_t is_message; /* data through a channel, not an annotation (analysis/timeline/edges/channels.h) */
 };
 
 /* SEND, RECEIVE: see trace/format.h */
@@ -164,7 +164,7 @@ struct vprof_timeline {
 	size_t n_names;
 	VPROF_ARRAY(struct vprof_module) modules;
 	VPROF_ARRAY(struct vprof_lock_holder)
-	lock_holders; /* by object, then time (analysis/timeline/lock_holders.h) */
+	lock_holders; /* by object, then time (analysis/timeline/edges/lock_holders.h) */
 	VPROF_ARRAY(struct vprof_lock_history) locks;
 	VPROF_ARRAY(struct vprof_loss) losses; /* of all threads; disjoint, by t0 (analysis/timeline/losses.h) */
 	uint64_t t_first, t_last;	       /* over all threads */

@@ -165,7 +165,7 @@ struct filling {
 	const struct vprof_tree *tree;
 	struct vprof_tree_taken *taken;
 	const struct source *source;
-	const struct vprof_path *path;
+	const struct vprof_edges *edges;
 	struct vprof_path **paths; /* [n_parts] of each thread its own */
 	size_t first_part, n_parts;
 	const uint32_t *chosen;
@@ -214,7 +214,7 @@ static int fill_batch(void *arg, int worker, size_t turn)
 	(void)turn;
 
 	if (make_part(f->tree, f->source, &f->taken->parts[n_part], f->n_parts) ||
-	    (!f->paths[worker] && vprof_path_share(&f->paths[worker], f->path)))
+	    (!f->paths[worker] && vprof_path_new(&f->paths[worker], f->edges, NULL)))
 		return VPROF_ERR_NOMEM;
 	part = f->taken->parts[n_part];
 	f->taken->batches.v[f->source->first_batch + item] = (struct batch){ (uint32_t)n_part, part->first.n - 1 };
@@ -242,8 +242,8 @@ static int is_refused(const struct vprof_tree_taken *t)
 	return 0;
 }
 
-static int fill_source(struct filling *f, struct vprof_tree *tree, struct source *source, const struct vprof_path *path,
-		       size_t n_parts)
+static int fill_source(struct filling *f, struct vprof_tree *tree, struct source *source,
+		       const struct vprof_edges *edges, size_t n_parts)
 {
 	struct vprof_tree_taken *t = tree->taken;
 	size_t n = f->n, n_batches;
@@ -254,7 +254,7 @@ static int fill_source(struct filling *f, struct vprof_tree *tree, struct source
 	n_batches = (n + source->batch_size - 1) / source->batch_size;
 	n_parts = n_parts > n_batches ? n_batches : n_parts;
 	f->source = source;
-	f->path = path;
+	f->edges = edges;
 	f->first_part = t->n_parts;
 	f->n_parts = n_parts;
 	f->paths = calloc(n_parts, sizeof(struct vprof_path *));
@@ -294,7 +294,7 @@ static int fill_sources(struct filling *f, struct vprof_tree *tree, const struct
 			continue;
 		f->chosen = of_source[i].chosen + (from - at);
 		f->n = to - from;
-		ret = fill_source(f, tree, t->sources.v[i], of_source[i].path, n_parts);
+		ret = fill_source(f, tree, t->sources.v[i], of_source[i].edges, n_parts);
 	}
 	return ret;
 }

@@ -7,7 +7,7 @@
 #include "analysis/variance/tree_part.h"
 
 #include "analysis/paths/wait_states.h"
-#include "analysis/timeline/wakes.h"
+#include "analysis/timeline/edges/wake_class.h"
 
 #define DEPTH_MAX 200 /* recursion deeper than this is folded into the last frame */
 

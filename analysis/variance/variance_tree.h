@@ -77,9 +77,9 @@ int vprof_tree_add(struct vprof_tree *tree, const struct vprof_piece *pieces, si
 /* One more trace after that of vprof_tree_new, of the same plan: its clock may be another. OK or NOMEM. */
 int vprof_tree_add_source(struct vprof_tree *tree, const struct vprof_timeline *timeline);
 
-struct vprof_tree_intervals {	       /* of one source */
-	const struct vprof_path *path; /* may be NULL when this rank takes none of them */
-	const uint32_t *chosen;	       /* indices of complete instances */
+struct vprof_tree_intervals {		 /* of one source */
+	const struct vprof_edges *edges; /* may be NULL when this rank takes none of them */
+	const uint32_t *chosen;		 /* indices of complete instances */
 	size_t n;
 };
 

@@ -17,6 +17,7 @@
 struct otlp {
 	FILE *to;
 	const struct vprof_trace_part *part;
+	struct vprof_edges *edges;
 	struct vprof_path *path;
 	VPROF_ARRAY(struct vprof_piece) own; /* the pieces that tile the interval, joined */
 	uint64_t n, seed;
@@ -188,10 +189,14 @@ int vprof_export_otlp(struct vprof_export *e, struct vprof_error *err)
 			  .part = part,
 			  .seed = nonzero(vprof_mix(part->trace->header.start_realtime_ns ^ vprof_mix(part->start))) };
 	char host[sizeof part->trace->header.host + 1];
-	int ret = vprof_path_new(&o.path, part->timeline, part->intervals, err);
+	int ret = vprof_edges_new(&o.edges, part->timeline, part->intervals, err);
 
-	if (ret)
+	if (!ret)
+		ret = vprof_path_new(&o.path, o.edges, err);
+	if (ret) {
+		vprof_edges_free(o.edges);
 		return ret;
+	}
 	snprintf(host, sizeof host, "%.*s", (int)sizeof part->trace->header.host, part->trace->header.host);
 	fputs("{\"resourceSpans\":[{\"resource\":{\"attributes\":[", o.to);
 	put_text_attribute(o.to, "service.name", *part->program ? part->program : "unknown_service", 1);
@@ -207,6 +212,7 @@ int vprof_export_otlp(struct vprof_export *e, struct vprof_error *err)
 		ret = put_interval(&o, part->instances.v[i]);
 	fputs("]}]}]}\n", o.to);
 	vprof_path_free(o.path);
+	vprof_edges_free(o.edges);
 	VPROF_ARRAY_RELEASE(&o.own);
 	return ret ? vprof_error_set(err, ret, "not enough memory for the intervals: take fewer with --limit") : 0;
 }

@@ -9,7 +9,7 @@
 #define VPROF_TRACE_PART_H
 
 #include "analysis/paths/critical_path.h"
-#include "analysis/timeline/wakes.h"
+#include "analysis/timeline/edges/wakes.h"
 #include "common/plan.h"
 
 enum vprof_part_kind {

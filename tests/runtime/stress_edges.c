@@ -14,7 +14,7 @@
 #include <sched.h>
 
 #include "analysis/timeline/timeline.h"
-#include "analysis/timeline/wakes.h"
+#include "analysis/timeline/edges/wakes.h"
 #include "tests/runtime/session.h"
 #include "tests/runtime/stress_edges.h"
 

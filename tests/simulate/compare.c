@@ -11,7 +11,7 @@
 #include "analysis/analyze.h"
 #include "analysis/paths/critical_path.h"
 #include "analysis/variance/tree_fill.h"
-#include "analysis/timeline/wakes.h"
+#include "analysis/timeline/edges/wakes.h"
 #include "programs.h"
 
 #define TOLD_MAX 3 /* of a schedule, unless all are asked for */
@@ -22,6 +22,7 @@ struct comparison {
 	struct vprof_trace *trace;
 	struct vprof_timeline *timeline;
 	struct vprof_intervals *intervals;
+	struct vprof_edges *edges;
 	struct vprof_path *path;
 	struct vprof_tree *tree;
 	struct truth truth;
@@ -549,7 +550,7 @@ static int compare(struct comparison *c, const char *dir, struct vprof_error *er
 
 	if (vprof_trace_open(&c->trace, dir, err) || vprof_timeline_build(&c->timeline, c->trace, 1, NULL, NULL, err) ||
 	    vprof_wakes_match(c->timeline, &counts, err) || vprof_intervals_build(&c->intervals, c->timeline, err) ||
-	    vprof_path_new(&c->path, c->timeline, c->intervals, err) ||
+	    vprof_edges_new(&c->edges, c->timeline, c->intervals, err) || vprof_path_new(&c->path, c->edges, err) ||
 	    vprof_tree_new(&c->tree, c->timeline, c->plan, err))
 		return -1;
 	truth_prepare(c->w);
@@ -569,6 +570,7 @@ unsigned compare_world(struct world *w, const char *dir, const struct vprof_plan
 		differ(&c, "%s", err.message);
 	vprof_tree_free(c.tree);
 	vprof_path_free(c.path);
+	vprof_edges_free(c.edges);
 	vprof_intervals_free(c.intervals);
 	vprof_timeline_free(c.timeline);
 	vprof_trace_free(c.trace);

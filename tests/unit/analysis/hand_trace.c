@@ -195,12 +195,14 @@ void hand_steps(struct hand_steps *s, const struct hand_trace *h)
 	assert_int_equal(vprof_timeline_build(&s->timeline, s->trace, 1, NULL, NULL, &err), 0);
 	assert_int_equal(vprof_wakes_match(s->timeline, &s->wakes, &err), 0);
 	assert_int_equal(vprof_intervals_build(&s->intervals, s->timeline, &err), 0);
-	assert_int_equal(vprof_path_new(&s->path, s->timeline, s->intervals, &err), 0);
+	assert_int_equal(vprof_edges_new(&s->edges, s->timeline, s->intervals, &err), 0);
+	assert_int_equal(vprof_path_new(&s->path, s->edges, &err), 0);
 }
 
 void hand_steps_release(struct hand_steps *s)
 {
 	vprof_path_free(s->path);
+	vprof_edges_free(s->edges);
 	vprof_intervals_free(s->intervals);
 	vprof_timeline_free(s->timeline);
 	vprof_trace_free(s->trace);

@@ -8,7 +8,7 @@
 
 #include "analysis/analyze.h"
 #include "analysis/paths/critical_path.h"
-#include "analysis/timeline/wakes.h"
+#include "analysis/timeline/edges/wakes.h"
 #include "trace/format.h"
 
 struct hand_thread {
@@ -63,6 +63,7 @@ struct hand_steps {
 	struct vprof_timeline *timeline;
 	struct vprof_wake_counts wakes;
 	struct vprof_intervals *intervals;
+	struct vprof_edges *edges;
 	struct vprof_path *path;
 	const struct vprof_piece *pieces; /* of the last hand_walk() */
 	size_t n_pieces;

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "analysis/timeline/relevance.h"
-#include "analysis/timeline/lock_holders.h"
+#include "analysis/timeline/edges/lock_holders.h"
 #include "hand_trace.h"
 
 #define NUMBER(seq) ((unsigned)(seq) << 8) /* beside flags */

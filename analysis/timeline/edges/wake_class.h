@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which releases may end which waits: a class for all kinds that follow one rule (wakes.h). */
+/* Which releases may end which waits: a class for all kinds that follow one rule (release_rules.h). */
 #ifndef VPROF_WAKE_CLASS_H
 #define VPROF_WAKE_CLASS_H
 
@@ -23,5 +23,8 @@ enum vprof_wake_class {
 
 /* Of an enum vp_wait with VP_FLAG_*: an enum vprof_wake_class. */
 uint32_t vprof_wake_class(uint8_t kind, uint8_t flags);
+
+/* Does another thread end a wait of this kind (enum vp_wait)? Not I/O, sleeps and waits for child processes. */
+int vprof_wait_has_waker(uint32_t kind);
 
 #endif

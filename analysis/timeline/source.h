@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One of the traces of an analysis, and what is found in it on its own: timeline, waits' wakers, intervals.
+/* One of the traces of an analysis, and what is found in it on its own: timeline, edges, intervals.
  *
  * Traces of several runs or hosts have nothing to do with one another: each has its own clock, processes and intervals,
  * and no critical path leaves its trace. Intervals are numbered through, those of one source after another; so are
@@ -8,9 +8,9 @@
 #ifndef VPROF_SOURCE_H
 #define VPROF_SOURCE_H
 
-#include "analysis/paths/critical_path.h"
+#include "analysis/timeline/edges/edges.h"
 #include "analysis/timeline/intervals.h"
-#include "analysis/timeline/wakes.h"
+#include "analysis/timeline/edges/wakes.h"
 #include "analysis/timeline/window_list.h"
 
 struct vprof_source {
@@ -18,7 +18,7 @@ struct vprof_source {
 	struct vprof_timeline *timeline;
 	struct vprof_wake_counts wakes;
 	struct vprof_intervals *intervals;
-	struct vprof_path *path; /* made when wanted */
+	struct vprof_edges *edges; /* made when wanted */
 	struct vprof_window_list windows;
 	const struct vprof_interval_name *counts; /* of the interval under analysis, NULL: not in this trace */
 	VPROF_ARRAY(uint32_t) chosen;		  /* complete instances outside the warm-up */
@@ -38,8 +38,8 @@ int vprof_source_open(struct vprof_source *s, const char *trace_dir, int n_threa
 int vprof_source_choose(struct vprof_source *s, uint64_t name, int is_there, double warmup_share, size_t first,
 			double from_ns);
 
-/* Makes the walker of critical paths. */
-int vprof_source_walker(struct vprof_source *s, struct vprof_error *err);
+/* Makes the edges, unless they are there. OK or NOMEM. */
+int vprof_source_connect(struct vprof_source *s, struct vprof_error *err);
 
 void vprof_source_release(struct vprof_source *s);
 

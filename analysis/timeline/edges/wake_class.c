@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "analysis/timeline/wake_class.h"
+#include "analysis/timeline/edges/wake_class.h"
 
-#include "analysis/timeline/wakes.h"
 #include "trace/format.h"
 
 static const uint8_t class_of[VP_WAIT_COUNT] = {

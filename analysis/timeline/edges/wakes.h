@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Who ended a wait: waits are matched to releases by object, ticket and time (docs/design/wake-edges.md). */
+/* Wake edges: who ended a wait. Waits are matched to releases by object, ticket and time (docs/design/wake-edges.md).
+ *
+ * After vprof_wakes_match() the edge is in the wait: `waker` ended it at `wake_t`, which lies within [t0, t1];
+ * VPROF_NONE: nobody did (I/O, sleeps, time-outs), or it is not known. From wake_t to t1 the thread was runnable.
+ */
 #ifndef VPROF_WAKES_H
 #define VPROF_WAKES_H
 
 #include "analysis/timeline/timeline.h"
-
-/* Does another thread end a wait of this kind (enum vp_wait)? Not I/O and sleeps. */
-int vprof_wait_has_waker(uint32_t kind);
 
 struct vprof_wake_counts {
 	uint64_t n_waits; /* for another thread; I/O, sleeps and timeouts have no waker and do not count */
@@ -15,7 +16,7 @@ struct vprof_wake_counts {
 			       was not recorded), its time did */
 	uint64_t n_channel; /* waits for pipes, sockets, queues and polls that a send ended; not in n_waits, since data
 			       may come from outside */
-	uint64_t n_channel_undecided; /* those of which the sender is not sure (analysis/timeline/channels.h) */
+	uint64_t n_channel_undecided; /* those of which the sender is not sure (analysis/timeline/edges/channels.h) */
 };
 
 /* Fills waker and wake_t of every wait, then makes each thread's waits disjoint and sorted by t0: a wait inside

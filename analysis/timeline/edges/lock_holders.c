@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Of an object's releases only those are kept that tell something new: of several in a row by one thread, or by
  * readers, the last. */
-#include "analysis/timeline/lock_holders.h"
+#include "analysis/timeline/edges/lock_holders.h"
 
 int vprof_lock_holders_begin(struct vprof_timeline *timeline)
 {
@@ -67,9 +67,9 @@ static struct vprof_lock_history history_of(const struct vprof_timeline *timelin
 	return wait->lock < timeline->locks.n ? timeline->locks.v[wait->lock] : none;
 }
 
-/* Those of the object that ended at t or before; a place in all holds. */
-static size_t holds_until(const struct vprof_timeline *timeline, const struct vprof_lock_history *h, uint64_t t,
-			  size_t hint)
+/* Those of the object that ended at t or before; a place among all lock holders. */
+static size_t holders_until(const struct vprof_timeline *timeline, const struct vprof_lock_history *h, uint64_t t,
+			    size_t hint)
 {
 	const struct vprof_lock_holder *v = timeline->lock_holders.v + h->first;
 	size_t n = h->end - h->first;
@@ -95,8 +95,8 @@ void vprof_lock_holders_walk_begin(struct vprof_lock_holders_walk *walk, const s
 	};
 	if (h.first == h.end || from >= walk->to)
 		return;
-	*hint = holds_until(timeline, &h, from, *hint);
-	walk->hold = timeline->lock_holders.v + *hint;
+	*hint = holders_until(timeline, &h, from, *hint);
+	walk->next = timeline->lock_holders.v + *hint;
 	walk->end = timeline->lock_holders.v + h.end;
 }
 
@@ -107,9 +107,9 @@ int vprof_lock_holders_walk_next(struct vprof_lock_holders_walk *walk, uint64_t 
 
 	if (walk->t >= walk->to)
 		return 0;
-	while (walk->hold < walk->end && (walk->hold->until <= walk->t || is_passed(walk->hold, w)))
-		walk->hold++;
-	h = walk->hold < walk->end && walk->hold->until < w->wake_t ? walk->hold : NULL;
+	while (walk->next < walk->end && (walk->next->until <= walk->t || is_passed(walk->next, w)))
+		walk->next++;
+	h = walk->next < walk->end && walk->next->until < w->wake_t ? walk->next : NULL;
 	*holder = !h ? w->waker : h->thread == walk->thread ? VPROF_NONE : h->thread;
 	*from = walk->t;
 	*end = walk->t = h && h->until < walk->to ? h->until : walk->to;
@@ -124,7 +124,7 @@ uint64_t vprof_lock_holders_before(const struct vprof_timeline *timeline, const 
 
 	if (h.first == h.end || !wait->wake_t)
 		return wait->t0;
-	i = holds_until(timeline, &h, wait->wake_t - 1, 0);
+	i = holders_until(timeline, &h, wait->wake_t - 1, 0);
 	while (i > h.first && is_passed(&v[i - 1], wait))
 		i--;
 	return i > h.first && v[i - 1].until > wait->t0 ? v[i - 1].until : wait->t0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* See channels.h. Messages of all threads are sorted by (channel, direction, time); amounts are summed within each
  * group. */
-#include "analysis/timeline/channels.h"
+#include "analysis/timeline/edges/channels.h"
 
 #include "analysis/timeline/losses.h"
 #include "trace/format.h"
@@ -53,15 +53,15 @@ static int message_order(const void *a, const void *b)
 static int gather(struct vprof_channels *c)
 {
 	for (size_t i = 0; i < c->timeline->n_threads; i++) {
-		const struct vprof_thread_timeline *line = &c->timeline->threads[i];
+		const struct vprof_thread_timeline *thr = &c->timeline->threads[i];
 
-		if (line->messages.n >= VPROF_NONE)
+		if (thr->messages.n >= VPROF_NONE)
 			return VPROF_ERR_NOMEM;
-		c->place[i] = malloc((line->messages.n ? line->messages.n : 1) * sizeof **c->place);
+		c->place[i] = malloc((thr->messages.n ? thr->messages.n : 1) * sizeof **c->place);
 		if (!c->place[i])
 			return VPROF_ERR_NOMEM;
-		for (size_t k = 0; k < line->messages.n; k++) {
-			const struct vprof_message *m = &line->messages.v[k];
+		for (size_t k = 0; k < thr->messages.n; k++) {
+			const struct vprof_message *m = &thr->messages.v[k];
 			struct message *to = VPROF_PUSH(&c->all);
 
 			if (!to || c->all.n >= VPROF_NONE)
@@ -378,11 +378,11 @@ static enum vprof_channel_answer judge(const struct vprof_channels *c, const str
 /* The receive that the same call recorded: it ends with the wait. */
 static const struct message *receive_of(const struct vprof_channels *c, uint32_t thread, const struct vprof_wait *w)
 {
-	const struct vprof_thread_timeline *line = &c->timeline->threads[thread];
-	size_t i = vprof_time_search(line->messages.v, sizeof *line->messages.v, line->messages.n, w->t1, 0);
+	const struct vprof_thread_timeline *thr = &c->timeline->threads[thread];
+	size_t i = vprof_time_search(thr->messages.v, sizeof *thr->messages.v, thr->messages.n, w->t1, 0);
 
-	for (int n = 0; i-- > 0 && n < 4 && line->messages.v[i].t == w->t1; n++)
-		if (line->messages.v[i].is_receive && line->messages.v[i].channel == w->object)
+	for (int n = 0; i-- > 0 && n < 4 && thr->messages.v[i].t == w->t1; n++)
+		if (thr->messages.v[i].is_receive && thr->messages.v[i].channel == w->object)
 			return &c->all.v[c->place[thread][i]];
 	return NULL;
 }
@@ -400,8 +400,8 @@ static enum vprof_channel_answer of_poll(const struct vprof_channels *c, uint64_
 enum vprof_channel_answer vprof_channels_waker(const struct vprof_channels *c, uint32_t thread, size_t wait,
 					       uint32_t *waker, uint64_t *wake_t)
 {
-	const struct vprof_thread_timeline *line = &c->timeline->threads[thread];
-	const struct vprof_wait *w = &line->waits.v[wait];
+	const struct vprof_thread_timeline *thr = &c->timeline->threads[thread];
+	const struct vprof_wait *w = &thr->waits.v[wait];
 	enum vprof_channel_answer answer;
 
 	if (w->kind != VP_WAIT_POLL) {
@@ -413,14 +413,14 @@ enum vprof_channel_answer vprof_channels_waker(const struct vprof_channels *c, u
 		return judge(c, g, w, r->first, thread, waker, wake_t);
 	}
 	answer = of_poll(c, w->object, thread, w, waker, wake_t);
-	for (size_t i = 0; i < line->ready.n && answer == VPROF_CHANNEL_WOKEN; i++) {
+	for (size_t i = 0; i < thr->ready.n && answer == VPROF_CHANNEL_WOKEN; i++) {
 		enum vprof_channel_answer other;
 		uint32_t other_waker;
 		uint64_t other_t;
 
-		if (line->ready.v[i].wait != wait)
+		if (thr->ready.v[i].wait != wait)
 			continue;
-		other = of_poll(c, line->ready.v[i].channel, thread, w, &other_waker, &other_t);
+		other = of_poll(c, thr->ready.v[i].channel, thread, w, &other_waker, &other_t);
 		if (other != VPROF_CHANNEL_WOKEN)
 			return other;
 		if (other_t < *wake_t) {

@@ -21,7 +21,7 @@ uint32_t vprof_lock_holders_end(struct vprof_timeline *timeline);
 
 struct vprof_lock_holders_walk {
 	const struct vprof_wait *wait;
-	const struct vprof_lock_holder *hold, *end; /* that are left */
+	const struct vprof_lock_holder *next, *end; /* that are left */
 	uint64_t t, to;
 	uint32_t thread;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "analysis/paths/source.h"
+#include "analysis/timeline/source.h"
 
 int vprof_source_open(struct vprof_source *s, const char *trace_dir, int n_threads,
 		      void (*progress)(void *arg, double done), void *arg, struct vprof_error *err)
@@ -65,14 +65,14 @@ int vprof_source_choose(struct vprof_source *s, uint64_t name, int is_there, dou
 	return 0;
 }
 
-int vprof_source_walker(struct vprof_source *s, struct vprof_error *err)
+int vprof_source_connect(struct vprof_source *s, struct vprof_error *err)
 {
-	return s->path ? 0 : vprof_path_new(&s->path, s->timeline, s->intervals, err);
+	return s->edges ? 0 : vprof_edges_new(&s->edges, s->timeline, s->intervals, err);
 }
 
 void vprof_source_release(struct vprof_source *s)
 {
-	vprof_path_free(s->path);
+	vprof_edges_free(s->edges);
 	vprof_intervals_free(s->intervals);
 	vprof_timeline_free(s->timeline);
 	vprof_window_list_release(&s->windows);
