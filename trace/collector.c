@@ -154,14 +154,16 @@ static uint32_t find_units_end(const struct vp_unit *units)
 	return (uint32_t)(n * VP_UNIT_BYTES);
 }
 
+/* Records that the target wrote. A DROPPED note is none: the records that it reports are in the shared n_dropped since
+ * they were dropped. */
 static uint64_t count_records(const struct vp_unit *units, uint32_t n_bytes)
 {
-	const struct vp_unit *at = units, *end = units + n_bytes / VP_UNIT_BYTES;
+	const struct vp_unit *at = units, *end = units + n_bytes / VP_UNIT_BYTES, *u;
 	uint64_t n = 0;
 	uint32_t n_units;
 
-	while (vp_walk_next(&at, end, &n_units))
-		n++;
+	while ((u = vp_walk_next(&at, end, &n_units)))
+		n += VP_CODE(u->w) != VP_KIND_DROPPED;
 	return n;
 }
 

@@ -22,6 +22,7 @@
 #include <cmocka.h>
 
 #include "common/files.h"
+#include "trace/clock.h"
 #include "trace/collector.h"
 #include "trace/reader.h"
 #include "trace_writer.h"
@@ -32,6 +33,45 @@ static char *folder;
 static struct vprof_collector *collector;
 
 static enum vprof_compress_mode compress;
+
+/* Between the collector and the system (ld --wrap): a slow disk, a full one, and one with little room. While
+ * `virtual_ns` is not 0 it is the time, and only writing to a slow disk advances it. */
+static uint64_t virtual_ns, disk_ns_per_kib, disk_room_bytes = UINT64_MAX;
+static int disk_is_full;
+ssize_t __real_pwrite(int fd, const void *bytes, size_t n, off_t at);
+int __real_fstatvfs(int fd, struct statvfs *fs);
+int __real_clock_gettime(clockid_t clock, struct timespec *t);
+ssize_t __wrap_pwrite(int fd, const void *bytes, size_t n, off_t at);
+int __wrap_fstatvfs(int fd, struct statvfs *fs);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
+
+ssize_t __wrap_pwrite(int fd, const void *bytes, size_t n, off_t at)
+{
+	if (disk_is_full) {
+		errno = ENOSPC;
+		return -1;
+	}
+	if (virtual_ns)
+		virtual_ns += disk_ns_per_kib * n / 1024;
+	return __real_pwrite(fd, bytes, n, at);
+}
+
+int __wrap_fstatvfs(int fd, struct statvfs *fs)
+{
+	int ret = __real_fstatvfs(fd, fs);
+
+	if (!ret && disk_room_bytes != UINT64_MAX)
+		fs->f_bavail = (fsblkcnt_t)(disk_room_bytes / fs->f_frsize);
+	return ret;
+}
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
+{
+	if (clock != CLOCK_MONOTONIC || !virtual_ns)
+		return __real_clock_gettime(clock, t);
+	*t = (struct timespec){ (time_t)(virtual_ns / 1000000000), (long)(virtual_ns % 1000000000) };
+	return 0;
+}
 
 static struct vp_shm *start(uint64_t ring_bytes, uint64_t max_trace_bytes)
 {
@@ -62,7 +102,8 @@ static struct vprof_trace *finish(struct vp_shm *shm, struct vprof_collector_sta
 	return t;
 }
 
-/* Every thread's call records must have durations 0, 1, 2, ...: nothing lost within, doubled or out of order. */
+/* Every thread's call records must have durations 0, 1, 2, ...: nothing lost within, doubled or out of order. DROPPED
+ * notes between them are not counted. */
 static uint64_t count_in_order(const struct vprof_trace *t)
 {
 	uint64_t n = 0;
@@ -75,6 +116,8 @@ static uint64_t count_in_order(const struct vprof_trace *t)
 
 		vprof_trace_cursor_init(&c, &t->threads[i]);
 		while ((u = vprof_trace_next(&c, &k))) {
+			if (VP_CODE(u->w) == VP_KIND_DROPPED)
+				continue;
 			assert_int_equal(VP_CODE(u->w), CODE);
 			assert_int_equal(VP_PAYLOAD(u->w), next);
 			next++;
@@ -299,6 +342,34 @@ static void largest_trace_counts_and_goes_on(void **state)
 	write_past_a_limit(0, 300000, 0);
 }
 
+/* The ring is full, then the disk: the DROPPED notes of chunks that cannot be stored report records that the ring had
+ * no room for, which are counted already. */
+static void full_ring_and_full_disk_count_once(void **state)
+{
+	struct vp_shm *shm = start(1, 0);
+	struct vprof_collector_stats stats;
+	struct vprof_trace *t;
+	struct writer w;
+	const uint64_t n = 5 * 20000;
+
+	(void)state;
+	writer_init(&w, shm, 1, 0);
+	for (int round = 0; round < 5; round++) {
+		for (int i = 0; i < 20000; i++)
+			writer_call(&w, CODE, 1, w.n_written); /* nobody drains: most are dropped */
+		disk_is_full = round > 0;
+		assert_int_equal(vprof_collector_drain(collector), (int)shm->n_chunks);
+	}
+	assert_true(w.n_dropped > 0 && w.n_unreported < w.n_dropped);
+	disk_is_full = 0; /* the trace ends where it filled up, but its header can be finished */
+	t = finish(shm, &stats);
+	assert_int_equal(stats.disk_failed, ENOSPC);
+	assert_true(stats.n_dropped > w.n_dropped);
+	assert_int_equal(count_in_order(t) + stats.n_dropped, n);
+	assert_int_equal(t->n_dropped, stats.n_dropped);
+	vprof_trace_free(t);
+}
+
 static void scribbled_headers_do_no_harm(void **state)
 {
 	struct vp_shm *shm = start(4 << 20, 0);
@@ -456,34 +527,8 @@ static void chunks_are_compressed(void **state)
 	check_damaged(30000, 1);
 }
 
-/* A slow disk, and one with little room: stand between the collector and the system (ld --wrap). */
-static uint64_t disk_ns_per_kib, disk_room_bytes = UINT64_MAX;
-ssize_t __real_pwrite(int fd, const void *bytes, size_t n, off_t at);
-int __real_fstatvfs(int fd, struct statvfs *fs);
-ssize_t __wrap_pwrite(int fd, const void *bytes, size_t n, off_t at);
-int __wrap_fstatvfs(int fd, struct statvfs *fs);
-
-ssize_t __wrap_pwrite(int fd, const void *bytes, size_t n, off_t at)
-{
-	uint64_t ns = disk_ns_per_kib * n / 1024;
-	struct timespec t = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
-
-	if (ns)
-		nanosleep(&t, NULL);
-	return __real_pwrite(fd, bytes, n, at);
-}
-
-int __wrap_fstatvfs(int fd, struct statvfs *fs)
-{
-	int ret = __real_fstatvfs(fd, fs);
-
-	if (!ret && disk_room_bytes != UINT64_MAX)
-		fs->f_bavail = (fsblkcnt_t)(disk_room_bytes / fs->f_frsize);
-	return ret;
-}
-
 /* Records `mib` of units; how many chunks were stored as they are before the first compressed one is returned. */
-static size_t record_mib(enum vprof_compress_mode wish, uint64_t mib, size_t *n_compressed)
+static size_t record_mib(enum vprof_compress_mode mode, uint64_t mib, size_t *n_compressed)
 {
 	struct vprof_collector_stats stats;
 	uint64_t n = (mib << 20) / VP_UNIT_BYTES;
@@ -492,8 +537,9 @@ static size_t record_mib(enum vprof_compress_mode wish, uint64_t mib, size_t *n_
 	size_t n_plain = 0;
 	struct writer w;
 
-	compress = wish;
+	compress = mode;
 	shm = start(4 << 20, 0);
+	virtual_ns = vprof_clock_monotonic_ns();
 	compress = VPROF_COMPRESS_OFF;
 	writer_init(&w, shm, 1, 0);
 	for (uint64_t i = 0; i < n; i++) {
@@ -503,7 +549,7 @@ static size_t record_mib(enum vprof_compress_mode wish, uint64_t mib, size_t *n_
 				;
 	}
 	writer_hand_over(&w);
-	disk_ns_per_kib = 0;
+	disk_ns_per_kib = virtual_ns = 0;
 	t = finish(shm, &stats);
 	assert_int_equal(w.n_written, n);
 	assert_int_equal(t->n_bytes_ignored, 0);
@@ -526,7 +572,7 @@ static void slow_disk_begins_compression(void **state)
 	size_t n_plain, n_compressed;
 
 	(void)state;
-	disk_ns_per_kib = 16000; /* 64 MB/s; the writer alone is faster */
+	disk_ns_per_kib = 16000; /* 64 MB/s */
 	n_plain = record_mib(VPROF_COMPRESS_AUTO, 160, &n_compressed);
 	print_message("%zu chunks as they are, then %zu compressed\n", n_plain, n_compressed);
 	assert_true(n_compressed && n_plain * VP_UNITS_MAX_BYTES >= 63 << 20);
@@ -551,12 +597,19 @@ static void small_disk_begins_compression(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(threads_written_in_order),	     TEST(full_ring_drops_and_counts),
-		TEST(killed_writers_lose_nothing),   TEST(last_record_may_end_in_zeros),
-		TEST(full_disk_counts_and_goes_on),  TEST(largest_trace_counts_and_goes_on),
-		TEST(scribbled_headers_do_no_harm),  TEST(dead_collectors_files_are_removed),
-		TEST(unwritable_folder_is_an_error), TEST(chunks_are_compressed),
-		TEST(slow_disk_begins_compression),  TEST(small_disk_begins_compression),
+		TEST(threads_written_in_order),
+		TEST(full_ring_drops_and_counts),
+		TEST(killed_writers_lose_nothing),
+		TEST(full_ring_and_full_disk_count_once),
+		TEST(last_record_may_end_in_zeros),
+		TEST(full_disk_counts_and_goes_on),
+		TEST(largest_trace_counts_and_goes_on),
+		TEST(scribbled_headers_do_no_harm),
+		TEST(dead_collectors_files_are_removed),
+		TEST(unwritable_folder_is_an_error),
+		TEST(chunks_are_compressed),
+		TEST(slow_disk_begins_compression),
+		TEST(small_disk_begins_compression),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

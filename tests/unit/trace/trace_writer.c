@@ -74,18 +74,10 @@ void writer_hand_over(struct writer *w)
 	atomic_store_explicit(&states[w->chunk_index], VP_CHUNK_FULL, memory_order_release);
 }
 
-void writer_record(struct writer *w, const struct vp_unit *units, uint32_t n)
+static void units_store(struct writer *w, const struct vp_unit *units, uint32_t n)
 {
-	volatile struct vp_unit *to;
+	volatile struct vp_unit *to = (volatile struct vp_unit *)(w->chunk + 1) + w->n_units;
 
-	if (w->chunk && w->n_units + n > UNITS_MAX)
-		writer_hand_over(w);
-	if (!w->chunk && !take_chunk(w)) {
-		w->n_dropped++;
-		atomic_fetch_add(&w->shm->n_dropped, 1);
-		return;
-	}
-	to = (volatile struct vp_unit *)(w->chunk + 1) + w->n_units;
 	to[0].w = units[0].w;
 	for (uint32_t i = 1; i < n; i++) {
 		to[i].t = units[i].t;
@@ -93,6 +85,25 @@ void writer_record(struct writer *w, const struct vp_unit *units, uint32_t n)
 	}
 	to[0].t = units[0].t;
 	w->n_units += n;
+}
+
+void writer_record(struct writer *w, const struct vp_unit *units, uint32_t n)
+{
+	if (w->chunk && w->n_units + n > UNITS_MAX)
+		writer_hand_over(w);
+	if (!w->chunk && !take_chunk(w)) {
+		w->n_dropped++;
+		w->n_unreported++;
+		atomic_fetch_add(&w->shm->n_dropped, 1);
+		return;
+	}
+	if (w->n_unreported) {
+		struct vp_unit note = { units[0].t, VP_W(VP_KIND_DROPPED, w->n_unreported) };
+
+		w->n_unreported = 0;
+		units_store(w, &note, 1);
+	}
+	units_store(w, units, n);
 	w->n_written++;
 }
 

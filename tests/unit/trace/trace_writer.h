@@ -13,11 +13,13 @@ struct writer {
 	uint32_t chunk_index, n_units; /* used in the chunk */
 	uint32_t thread_seq, process_seq, parent_seq, chunk_seq;
 	uint64_t n_written, n_dropped;
+	uint64_t n_unreported; /* dropped since the last DROPPED note */
 };
 
 struct vp_shm *writer_map(const char *path);
 void writer_init(struct writer *w, struct vp_shm *shm, uint32_t process_seq, uint32_t parent_seq);
-/* Writes one record of n units; counts it as dropped when no chunk is free. */
+/* Writes one record of n units, after a DROPPED note when records were dropped before it; counts it as dropped when no
+ * chunk is free. */
 void writer_record(struct writer *w, const struct vp_unit *units, uint32_t n);
 void writer_call(struct writer *w, uint32_t code, uint64_t t, uint64_t duration);
 void writer_hand_over(struct writer *w); /* the chunk in hand becomes FULL */
