@@ -43,7 +43,8 @@ static __thread uint64_t token_given __attribute__((tls_model("initial-exec")));
 
 static struct rt_thread first_block[POOL_THREADS];
 static _Atomic(struct rt_thread *) blocks[POOL_BLOCKS] = { first_block };
-static unsigned char sink[4 * VP_CHUNK_BYTES] __attribute__((aligned(64)));
+static unsigned char sink[4][VP_CHUNK_BYTES] __attribute__((aligned(64))); /* each for one generation of processes */
+static unsigned sink_turn;			 /* the one in use: a child of fork uses another than its parent */
 static _Atomic uint8_t populated[POPULATED_MAX]; /* enum touched */
 static _Atomic uint64_t full_since;		 /* ticks when no chunk was free, 0: some was */
 static pthread_key_t exit_key;
@@ -151,7 +152,7 @@ static void chunk_retire(struct rt_thread *th)
 static void sink_set(struct rt_thread *th)
 {
 	th->probe.limit = 0;
-	th->probe.next = (unsigned long)sink;
+	th->probe.next = (unsigned long)sink[sink_turn];
 }
 
 /* One system call instead of a fault for each page when this process first writes to a chunk. Signals are blocked. */
@@ -307,7 +308,7 @@ static void drop(struct rt_thread *th)
 /* With no chunk: is it time to look for one? Keeps `next` inside the sink. */
 static bool retry_due(struct rt_thread *th)
 {
-	th->probe.next = (unsigned long)sink;
+	th->probe.next = (unsigned long)sink[sink_turn];
 	return atomic_load_explicit(&th->state, memory_order_relaxed) == RT_THREAD_LIVE &&
 	       th->n_retries++ % RETRY_EVERY == 0;
 }
@@ -315,6 +316,19 @@ static bool retry_due(struct rt_thread *th)
 static bool chunk_holds(const struct vp_chunk_header *c, unsigned long address, unsigned long n_bytes)
 {
 	return c && address >= chunk_data(c) && address + n_bytes <= chunk_end(c);
+}
+
+/* Was this place reserved before the fork that made this process? Then the parent writes that record. It lies in a
+ * chunk that this process may not write to (see chunk_bar()), or in the sink that the parent used. */
+static bool is_parents(unsigned long address)
+{
+	unsigned long in_chunks = address - (unsigned long)rt_process.chunks, in_sink = address - (unsigned long)sink;
+	size_t i = in_chunks / VP_CHUNK_BYTES;
+
+	if (in_sink < sizeof(sink))
+		return in_sink / sizeof(sink[0]) != sink_turn;
+	return i < POPULATED_MAX && i < rt_process.shm->n_chunks &&
+	       atomic_load_explicit(&populated[i], memory_order_relaxed) == BARRED;
 }
 
 /* Units whose reserved address is not below the limit. */
@@ -325,6 +339,8 @@ static bool write_slow(struct rt_thread *th, unsigned long address, const struct
 	uint64_t mask;
 	int i;
 
+	if (RT_UNLIKELY(is_parents(address)))
+		return false;
 	if (!th->chunk && !th->n_pending && !retry_due(th)) {
 		drop(th);
 		return false;
@@ -550,6 +566,7 @@ void rt_threads_forget(const struct rt_thread *keep)
 	for (uint32_t i = 0; i < POPULATED_MAX; i++)
 		if (atomic_load_explicit(&populated[i], memory_order_relaxed) == POPULATED)
 			atomic_store_explicit(&populated[i], UNTOUCHED, memory_order_relaxed);
+	sink_turn = (sink_turn + 1) % (sizeof(sink) / sizeof(sink[0]));
 	for (int b = 0; b < POOL_BLOCKS; b++) {
 		struct rt_thread *block = atomic_load(&blocks[b]);
 

@@ -9,6 +9,7 @@
 #define VPROF_TESTS_RUNTIME_SESSION_H
 
 #include <errno.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +38,9 @@
 static int n_failed;
 static double session_budget;	      /* share of a processor that recording may take; 0: no limit */
 static uint32_t session_sample_after; /* calls before hot functions are sampled; 0: every call is recorded */
+/* The collector drains only when the target stops itself (SIGSTOP), and then all that there is: the ring is as full as
+ * the target makes it. */
+static int session_drains_at_stops;
 
 #define CHECK(condition, ...)                                                                                          \
 	do {                                                                                                           \
@@ -117,10 +121,15 @@ static inline int session_run(struct session *s, const char *mode, uint64_t memo
 		_exit(127);
 	}
 	for (;;) {
-		if (!vprof_collector_drain(c))
+		if (!session_drains_at_stops && !vprof_collector_drain(c))
 			usleep(2000);
-		if (waitpid(pid, &s->status, WNOHANG) == pid)
+		if (waitpid(pid, &s->status, WUNTRACED | (session_drains_at_stops ? 0 : WNOHANG)) != pid)
+			continue;
+		if (!WIFSTOPPED(s->status))
 			break;
+		while (vprof_collector_drain(c))
+			;
+		kill(pid, SIGCONT);
 	}
 	if (vprof_collector_close(c, &s->stats, &err) || vprof_trace_open(&s->trace, s->dir, &err)) {
 		printf("trace: %s\n", err.message);

@@ -38,7 +38,6 @@ struct step_passage {
 	int own_thread;	  /* a thread that has not met a probe yet */
 	int in_library;	  /* has its own code there */
 	int contends;
-	int is_slow; /* takes the slow path, which may run once in the parent and once in the child */
 };
 
 /* What the judged code offers; each module has its own thread-local state. */

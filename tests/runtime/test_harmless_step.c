@@ -49,16 +49,31 @@ static void shared_new(void)
 		exit(1);
 }
 
+/* Does the worker sleep in the kernel? */
+static bool is_asleep(const struct run *r)
+{
+	char path[64], state = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)r->pid, (int)r->tid);
+	f = fopen(path, "r");
+	if (!f || fscanf(f, "%*d %*s %c", &state) != 1)
+		state = 0;
+	if (f)
+		fclose(f);
+	return state == 'S';
+}
+
 /* Until the worker stops. False: the target has ended. */
 static bool stopped(struct run *r)
 {
 	int status;
 	pid_t pid;
 
-	for (uint64_t n = 0;; n++) {
+	for (;;) {
 		pid = waitpid(-1, &status, __WALL | (r->passage->contends ? WNOHANG : 0));
-		if (pid == 0) { /* blocked in the lock: its holder may let go */
-			if (n > 100 && shared->phase == STEP_BEGIN)
+		if (pid == 0) {
+			if (shared->phase == STEP_BEGIN && is_asleep(r)) /* in the lock: its holder may release it */
 				shared->release = 1;
 			sched_yield();
 			continue;
@@ -221,7 +236,7 @@ struct judged {
 	const struct run *run;
 	uint32_t thread_seq;
 	int n_frames, n_others, child; /* since the last passage; child: index of its fork, or -1 */
-	uint64_t n_whole, n_wrong, n_lost, n_handler, n_fill, n_children, n_wrong_children, n_twice;
+	uint64_t n_whole, n_wrong, n_lost, n_handler, n_fill, n_children, n_wrong_children;
 	/* forks: what the parent had recorded of its passage */
 	struct {
 		uint64_t token;
@@ -240,10 +255,7 @@ static void child_judge(struct judged *j)
 	frames = j->n_frames + j->forks[j->child].n_frames - p->n_frames;
 	others = j->n_others + j->forks[j->child].n_others - p->n_others;
 	j->n_children++;
-	/* At a chunk's end both may record the one whose place was reserved before the fork. */
-	if (frames + others == 1 && frames >= 0 && others >= 0)
-		j->n_twice++;
-	else if (frames || others)
+	if (frames || others)
 		j->n_wrong_children++;
 	j->child = -1;
 }
@@ -335,7 +347,6 @@ static void judge(const struct run *r, const char *where)
 	      (int)(shared->n_handled + shared->n_forked));
 	CHECK(shared->n_handled == r->n_delivered, "%d handled", (int)shared->n_handled);
 	CHECK(j.n_fill == shared->n_filled, "floods: %d of %d", (int)j.n_fill, (int)shared->n_filled);
-	CHECK(r->passage->is_slow || j.n_twice <= 2, "%d records twice", (int)j.n_twice);
 	CHECK(j.n_children == shared->n_forked && !j.n_wrong_children, "%d children of %d, %d wrong", (int)j.n_children,
 	      (int)shared->n_forked, (int)j.n_wrong_children);
 }

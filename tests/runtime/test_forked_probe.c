@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A fork between a probe's reservation of a unit and its store, as a signal handler may make one: the record is the
+ * parent's, wherever the unit lies. The probe's two halves are called by hand, with the fork between them. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+
+#include "tests/runtime/session.h"
+#include "trace/shm.h"
+
+#define UNIT (VP_CODE_FUNCTION + 1)  /* the record that is under way */
+#define FILL (VP_CODE_FUNCTION + 2)  /* what fills chunks */
+#define CHILD (VP_CODE_FUNCTION + 3) /* the child's own */
+#define CHUNK_UNITS (VP_CHUNK_BYTES / VP_UNIT_BYTES)
+#define RING_BYTES (1u << 20)
+
+static void __attribute__((noinline)) start(void)
+{
+	VP_FUNCTION(0x104, 0xffffffffffffffffUL, 1)
+}
+
+static void fill(unsigned n)
+{
+	while (n--)
+		vp_unit_write(vp_self, vp_ticks(vp_self), FILL);
+}
+
+/* As in vp_unit_write(). */
+static void finish(unsigned long address)
+{
+	vp_u64 t = vp_ticks(vp_self);
+
+	if (address >= vp_self->limit) {
+		vp_self->api->full(vp_self, address, t, UNIT);
+	} else {
+		((volatile vp_u64 *)address)[0] = t;
+		((volatile vp_u64 *)address)[1] = UNIT;
+	}
+}
+
+static struct vp_shm *shm_map(void)
+{
+	int fd = open(getenv("VPROF_SHM"), O_RDWR);
+	struct vp_shm *shm = mmap(NULL, sizeof(*shm), PROT_READ, MAP_SHARED, fd, 0);
+
+	close(fd);
+	return shm;
+}
+
+/* Where the unit lies when the fork comes. */
+enum place { IN_CHUNK, AT_CHUNKS_END, IN_EARLIER_CHUNK, IN_SINK, N_PLACES };
+static const char *const place_names[] = { "chunk", "end", "earlier", "sink" };
+
+/* `low`: the chunk that the child takes lies before those of its parent. */
+static int target(enum place place, bool low)
+{
+	unsigned long address;
+	int status = -1;
+	pid_t pid;
+
+	start();
+	if (low) {
+		fill(3 * CHUNK_UNITS);
+		raise(SIGSTOP);
+	}
+	if (place == AT_CHUNKS_END)
+		while (vp_self->next < vp_self->limit)
+			fill(1);
+	if (place == IN_SINK)
+		fill(2 * RING_BYTES / VP_UNIT_BYTES);
+	address = vp_reserve(vp_self, VP_UNIT_BYTES);
+	if (place == IN_EARLIER_CHUNK)
+		fill(2 * CHUNK_UNITS);
+	if (place == IN_SINK)
+		raise(SIGSTOP); /* the ring is drained: the child finds room */
+	pid = fork();
+	if (pid == 0) {
+		const struct vp_shm *shm = shm_map();
+		uint64_t n_dropped = shm->n_dropped;
+
+		finish(address);
+		vp_unit_write(vp_self, vp_ticks(vp_self), CHILD);
+		_exit(shm->n_dropped != n_dropped);
+	}
+	finish(address);
+	waitpid(pid, &status, 0);
+	_exit(status != 0);
+}
+
+struct found {
+	uint64_t n_parents, n_childs, n_child;
+};
+
+static void take(const struct vprof_trace_thread *th, const struct vp_unit *u, uint32_t n, void *arg)
+{
+	struct found *f = arg;
+
+	(void)n;
+	f->n_parents += VP_CODE(u->w) == UNIT && !th->parent_seq;
+	f->n_childs += VP_CODE(u->w) == UNIT && th->parent_seq;
+	f->n_child += VP_CODE(u->w) == CHILD;
+}
+
+static void check(enum place place, bool low)
+{
+	struct found f = { 0, 0, 0 };
+	struct session s;
+	char mode[16];
+
+	session_drains_at_stops = 1;
+	snprintf(mode, sizeof(mode), "%s%s", low ? "low-" : "", place_names[place]);
+	if (session_run(&s, mode, RING_BYTES, 1))
+		exit(1);
+	session_each(&s, take, &f);
+	/* In the sink it may be one of those that wait for the next look for room. */
+	CHECK(f.n_parents == 1 || (place == IN_SINK && f.n_parents == 0), "%s: %d by the parent", mode,
+	      (int)f.n_parents);
+	CHECK(f.n_childs == 0, "%s: %d by the child", mode, (int)f.n_childs);
+	CHECK(f.n_child == 1, "%s: %d of the child's own records", mode, (int)f.n_child);
+	CHECK((s.trace->n_dropped > 0) == (place == IN_SINK), "%s: %d dropped", mode, (int)s.trace->n_dropped);
+	session_end(&s);
+}
+
+int main(int argc, char **argv)
+{
+	bool low = argc > 2 && strncmp(argv[2], "low-", 4) == 0;
+
+	for (int i = 0; argc > 2 && i < N_PLACES; i++)
+		if (strcmp(argv[2] + (low ? 4 : 0), place_names[i]) == 0)
+			return target((enum place)i, low);
+	for (int i = 0; i < N_PLACES; i++) {
+		check((enum place)i, false);
+		check((enum place)i, true);
+	}
+	printf("%d checks failed\n", n_failed);
+	return n_failed != 0;
+}
