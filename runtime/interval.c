@@ -81,27 +81,46 @@ static void watch(struct rt_thread *th, unsigned kind, uint64_t id, uint64_t t)
 		;
 }
 
+/* The time at which an interval begins, and whether it is in a recording window then. Between the time and the look at
+ * `closed` this thread may be preempted while a window opens or closes: so `closed` is read on both sides of the time.
+ * It numbers the pauses, so equal values mean that no window opened and closed again in between. */
+static uint64_t begin_time(bool *in_window)
+{
+	uint32_t before, after = atomic_load_explicit(&rt_process.shm->closed, memory_order_relaxed);
+	uint64_t t;
+
+	do {
+		before = after;
+		atomic_signal_fence(memory_order_seq_cst);
+		t = rt_now();
+		atomic_signal_fence(memory_order_seq_cst);
+		after = atomic_load_explicit(&rt_process.shm->closed, memory_order_relaxed);
+	} while (RT_UNLIKELY(before != after));
+	*in_window = !after;
+	return t;
+}
+
 /* An interval that began in a window is recorded to its end by the thread that began it. */
-static void window_turn(struct rt_thread *th, unsigned kind)
+static void window_turn(struct rt_thread *th, unsigned kind, bool in_window)
 {
 	static const unsigned open;
 
-	if (kind == VP_KIND_BEGIN && !rt_window_closed(th))
-		th->probe.closed = &open;
-	else
-		th->probe.closed = (const unsigned *)&rt_process.shm->closed;
+	th->probe.closed = in_window ? &open : (const unsigned *)&rt_process.shm->closed;
 	th->probe.beneath_closed = kind == VP_KIND_BEGIN || kind == VP_KIND_RESUME ? 0 : ~UINT64_C(0);
 }
 
 static void interval(struct rt_thread *th, unsigned kind, const char *name, uint64_t id, const void *caller)
 {
 	struct vp_unit units[2] = { { rt_now(), VP_W(kind, 0) }, { id, 0 } };
+	bool in_window = false;
 
 	units[1].w = rt_string(th, name);
 	rt_stack(th, VP_STACK_INTERVAL, caller);
-	if (kind == VP_KIND_BEGIN || kind == VP_KIND_RESUME)
+	if (kind == VP_KIND_BEGIN)
+		units[0].t = begin_time(&in_window);
+	else if (kind == VP_KIND_RESUME)
 		units[0].t = rt_now();
-	window_turn(th, kind);
+	window_turn(th, kind, in_window);
 	if (rt_process.shm->watches_intervals && (kind == VP_KIND_BEGIN || kind == VP_KIND_END))
 		watch(th, kind, id, units[0].t);
 	rt_hot_stretch(th, kind == VP_KIND_BEGIN || kind == VP_KIND_RESUME, units[0].t);

@@ -43,7 +43,7 @@ struct vp_shm {
 	_Atomic uint64_t n_written; /* spare */
 	_Atomic uint64_t live_mask[8]; /* room for gates opened while the target runs */
 	uint64_t reserved[16];
-	_Atomic uint32_t closed;	/* 1: between two recording windows, calls are not recorded */
+	_Atomic uint32_t closed;	/* 0: a recording window is open; else the number of the pause between two */
 	uint32_t watches_intervals;	/* 1: the two below are kept */
 	_Atomic uint64_t longest_ticks; /* of the watched intervals that ended; the collector sets it back to 0 */
 	struct {

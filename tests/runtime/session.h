@@ -9,17 +9,20 @@
 #define VPROF_TESTS_RUNTIME_SESSION_H
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/files.h"
 #include "trace/collector.h"
 #include "trace/reader.h"
+#include "trace/shm.h"
 
 #ifdef VPROF_TEST_EMULATOR
 #define SESSION_EMULATED 1
@@ -41,6 +44,7 @@ static uint32_t session_sample_after; /* calls before hot functions are sampled;
 /* The collector drains only when the target stops itself (SIGSTOP), and then all that there is: the ring is as full as
  * the target makes it. */
 static int session_drains_at_stops;
+static void (*session_adjust)(const char *shm_path); /* what the target is to find, before it starts */
 
 #define CHECK(condition, ...)                                                                                          \
 	do {                                                                                                           \
@@ -95,6 +99,20 @@ static inline void session_exec(const char *mode)
 	execv(path, argv);
 }
 
+/* The head of a run's shared memory. */
+static inline struct vp_shm *session_shm(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	struct vp_shm *shm = mmap(NULL, sizeof(*shm), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (fd < 0 || shm == MAP_FAILED) {
+		printf("%s: %s\n", path, strerror(errno));
+		exit(1);
+	}
+	close(fd);
+	return shm;
+}
+
 /* Runs this program's target `mode` and opens its trace. */
 static inline int session_run(struct session *s, const char *mode, uint64_t memory_bytes, int stacks)
 {
@@ -113,6 +131,8 @@ static inline int session_run(struct session *s, const char *mode, uint64_t memo
 		printf("collector: %s\n", err.message);
 		return -1;
 	}
+	if (session_adjust)
+		session_adjust(vprof_collector_shm(c));
 	pid = fork();
 	if (pid == 0) {
 		setenv("VPROF_SHM", vprof_collector_shm(c), 1);

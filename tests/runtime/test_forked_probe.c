@@ -2,12 +2,9 @@
 /* A fork between a probe's reservation of a unit and its store, as a signal handler may make one: the record is the
  * parent's, wherever the unit lies. The probe's two halves are called by hand, with the fork between them. */
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <stdbool.h>
-#include <sys/mman.h>
 
 #include "tests/runtime/session.h"
-#include "trace/shm.h"
 
 #define UNIT (VP_CODE_FUNCTION + 1)  /* the record that is under way */
 #define FILL (VP_CODE_FUNCTION + 2)  /* what fills chunks */
@@ -39,15 +36,6 @@ static void finish(unsigned long address)
 	}
 }
 
-static struct vp_shm *shm_map(void)
-{
-	int fd = open(getenv("VPROF_SHM"), O_RDWR);
-	struct vp_shm *shm = mmap(NULL, sizeof(*shm), PROT_READ, MAP_SHARED, fd, 0);
-
-	close(fd);
-	return shm;
-}
-
 /* Where the unit lies when the fork comes. */
 enum place { IN_CHUNK, AT_CHUNKS_END, IN_EARLIER_CHUNK, IN_SINK, N_PLACES };
 static const char *const place_names[] = { "chunk", "end", "earlier", "sink" };
@@ -76,7 +64,7 @@ static int target(enum place place, bool low)
 		raise(SIGSTOP); /* the ring is drained: the child finds room */
 	pid = fork();
 	if (pid == 0) {
-		const struct vp_shm *shm = shm_map();
+		const struct vp_shm *shm = session_shm(getenv("VPROF_SHM"));
 		uint64_t n_dropped = shm->n_dropped;
 
 		finish(address);
