@@ -197,6 +197,21 @@ static inline void rt_fence(void)
 /* stack.c: a STACK record before the thread's next record, when a sample is due. */
 void rt_stack(struct rt_thread *th, enum vp_stack kind, const void *caller);
 void rt_stack_init(void);
+#ifdef VPROF_STATIC
+extern __thread bool rt_in_unwinder __attribute__((tls_model("initial-exec")));
+#endif
+
+/* The calling thread is within the unwinder, for a sample of ours. A static program shares its unwinder with us, and
+ * that one takes locks through our wrappers; libvprof.so has its own, in which nobody registers frames, so it takes
+ * none. */
+static inline bool rt_unwinding(void)
+{
+#ifdef VPROF_STATIC
+	return rt_in_unwinder;
+#else
+	return false;
+#endif
+}
 
 /* interval.c */
 extern const struct vp_api rt_api;

@@ -43,12 +43,32 @@ static _Unwind_Reason_Code frame(struct _Unwind_Context *context, void *arg)
 	return w->n == VP_STACK_MAX ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
+#ifdef VPROF_STATIC
+__thread bool rt_in_unwinder __attribute__((tls_model("initial-exec")));
+#endif
+
+/* In a static program without signals: a handler's own waits are the program's, and an exception in it would need the
+ * lock that the interrupted unwinder holds. */
+static void unwind(struct walk *w)
+{
+#ifdef VPROF_STATIC
+	uint64_t mask = rt_signals_block();
+
+	rt_in_unwinder = true;
+#endif
+	_Unwind_Backtrace(frame, w);
+#ifdef VPROF_STATIC
+	rt_in_unwinder = false;
+	rt_signals_restore(mask);
+#endif
+}
+
 /* The unwinder's first walk fills its tables: not in the middle of a measurement. */
 static void first_walk(void)
 {
 	struct walk w = { .n = 0 };
 
-	_Unwind_Backtrace(frame, &w);
+	unwind(&w);
 }
 
 #ifdef VPROF_STATIC
@@ -94,7 +114,7 @@ void rt_stack(struct rt_thread *th, enum vp_stack kind, const void *caller)
 	rt_modules_check(th);
 	w.n = 0;
 	w.caller = (uint64_t)(uintptr_t)caller;
-	_Unwind_Backtrace(frame, &w);
+	unwind(&w);
 	if (w.n) {
 		if (w.n % 2 && w.n < VP_STACK_MAX)
 			w.pcs[w.n] = 0;

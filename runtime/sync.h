@@ -134,11 +134,14 @@ static inline void rt_release_end(const struct rt_release *r, unsigned wait, uns
 		TICKET_WAIT(object, shared, try, lock, kind, call);                                                    \
 	} while (0)
 
-/* The second half: the first try failed. */
+/* The second half: the first try failed. The unwinder's own lock, within a sample of ours, is no wait of the program's.
+ */
 #define TICKET_WAIT(object, shared, try, lock, kind, call)                                                             \
 	do {                                                                                                           \
 		struct rt_wait w_;                                                                                     \
 		int r_;                                                                                                \
+		if (RT_UNLIKELY(rt_unwinding()))                                                                       \
+			return lock;                                                                                   \
 		rt_wait_begin(&w_, object, shared);                                                                    \
 		r_ = try;                                                                                              \
 		if (r_ == EBUSY) {                                                                                     \
