@@ -133,6 +133,18 @@ int vprof_factor_is_explained(const struct vprof_results *r, const struct vprof_
 	return share > 0 && share >= 0.5 * f->share;
 }
 
+int vprof_factor_is_unexplained(const struct vprof_results *r, const struct vprof_factor *f)
+{
+	const struct vprof_covariance *pair;
+
+	if (!f->n_nodes)
+		return 0;
+	if (f->kind == VPROF_FACTOR_VARIANCE)
+		return r->nodes[f->nodes[0]].is_unexplained;
+	pair = &r->covariances[f->nodes[0]];
+	return r->nodes[pair->a].is_unexplained || r->nodes[pair->b].is_unexplained;
+}
+
 void vprof_results_probe_cost_bounds(const struct vprof_results *r, double *low, double *high)
 {
 	double gap = r->mean_ns - r->baseline_mean_ns;

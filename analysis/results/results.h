@@ -36,6 +36,7 @@ struct vprof_node {
 	uint32_t depth;
 	uint32_t factor;      /* index + 1 into factors (the node's variance factor), 0 for nodes[0] */
 	int is_blame;	      /* beneath a wait or queued node: work done by others while the interval waited */
+	int is_unexplained;   /* the body of a wait or queue delay: nobody's work explains this part of it */
 	int broken_down;      /* its children are measured */
 	uint64_t n_intervals; /* intervals in which it occurs */
 	uint64_t n_calls;     /* counted */
@@ -51,8 +52,10 @@ struct vprof_node {
 	double preempted_ns;	 /* ... and preempted; NaN when that is not known */
 	double tail_ns, rest_ns; /* mean among the slowest intervals, and among the others; NaN when there are none */
 	double probe_ns;	 /* estimate: mean part of its time that recording it and what lies beneath takes */
-	const char *name;	 /* factor name: __func__, external callee, lock primitive, "queued", "body of f" */
-	const char *display;	 /* for people */
+	/* __func__, external callee, lock primitive, "queued", "body of f"; vprof's own names stand in brackets where a
+	 * function has the same one */
+	const char *name;
+	const char *display; /* for people */
 	const char *file;
 	int line;
 	const char *object; /* waits for another thread: the object's address, or "several"; else "" */
@@ -70,7 +73,8 @@ enum vprof_factor_kind { VPROF_FACTOR_VARIANCE, VPROF_FACTOR_COVARIANCE };
 struct vprof_factor {
 	enum vprof_factor_kind kind;
 	enum vprof_node_kind node_kind; /* of a variance factor */
-	/* stable across runs: "v:fdatasync", "v:beneath:call", "c:a|b"; verdicts are kept by it */
+	/* stable across runs: "v:fdatasync", "v:beneath:call", "c:a|b" (analysis/variance/factor_identity.h); verdicts
+	 * are kept by it */
 	const char *key;
 	const char *name;	     /* "fdatasync", "(fdatasync, writeToClient)" */
 	const char *name_a, *name_b; /* covariance: the two; variance: name_a == name */
@@ -261,6 +265,8 @@ void vprof_results_free(struct vprof_results *r);
 const char *vprof_results_string(struct vprof_results *r, const char *s);
 /* A wait or queue delay that others' work makes: functions measured beneath it hold half of its variance or more. */
 int vprof_factor_is_explained(const struct vprof_results *r, const struct vprof_factor *f);
+/* It is unexplained time, or its covariance with something: names nothing that could be ranked. */
+int vprof_factor_is_unexplained(const struct vprof_results *r, const struct vprof_factor *f);
 int vprof_results_write(const struct vprof_results *r, const char *path, struct vprof_error *err);
 int vprof_results_read(struct vprof_results **out, const char *path, struct vprof_error *err);
 

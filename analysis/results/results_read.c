@@ -83,6 +83,8 @@ static void read_node(struct reading *g, const cJSON *o, struct vprof_node *x)
 {
 	x->kind = (enum vprof_node_kind)kind(g, o, "kind", vprof_node_kind_names, VPROF_NODE_KIND_COUNT);
 	R_FIELDS(VPROF_NODE_FIELDS)
+	x->is_unexplained = x->kind == VPROF_NODE_BODY &&
+			    (!strcmp(x->name, "unexplained") || !strcmp(x->name, "[unexplained]"));
 }
 
 static void read_covariance(struct reading *g, const cJSON *o, struct vprof_covariance *x)

@@ -136,10 +136,9 @@ static void evaluate(void *arg, const double *sums, double *values)
 	evaluate_work(c, sums + s->at_gram, n, values);
 }
 
-/* Unexplained time names nothing that could be ranked. */
 static int is_ranked(const struct vprof_results *r, const struct vprof_factor *f)
 {
-	return f->share > r->threshold && strcmp(f->name_a, "unexplained") && strcmp(f->name_b, "unexplained");
+	return f->share > r->threshold && !vprof_factor_is_unexplained(r, f);
 }
 
 static double score(const struct confidence *c, const struct vprof_bootstrap_values *v, size_t factor, size_t replicate)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Decisions that the paper leaves open:
  *
- * - A factor is known by name and by whether it is blame (work that others did while the interval waited).
+ * - A factor is known by what it is and its name, and by whether it is blame (work that others did while the interval
+ *   waited): factor_identity.h.
  * - Of recursive nodes only the outermost on each path counts: the inner ones' time is part of it.
  * - The covariance of two siblings of one name (two call sites of memcpy) belongs to that name's variance: the sum's
  *   variance holds it.
@@ -11,14 +12,15 @@
  * - Preempted: as specific as it gets (height 0). It raises the height of the function that was preempted, as any child
  *   does, only where it makes at least half of that function's variance: nearly everything is preempted now and then.
  * - The body of a function beneath which nothing else was measured is that function: no factor of its own.
- * - The body of the interval and everything "unexplained" say nothing specific; the latter is never selected.
+ * - The body of the interval and everything unexplained say nothing specific; the latter is never selected.
  */
 #include "analysis/variance/factors.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "common/files.h"
+#include "analysis/variance/factor_identity.h"
+#include "common/text.h"
 
 #define COVARIANCE_SHARE_MIN 0.001
 #define SMALL_COVARIANCES_MAX 1000
@@ -28,13 +30,19 @@ struct slot {
 	uint32_t factor; /* index + 1 */
 };
 
+struct key {
+	struct vprof_identity a, b;
+	int is_pair; /* of a covariance: else `b` is not used */
+};
+
 struct selection {
 	struct vprof_results *r;
 	const struct vprof_plan *plan;
 	uint32_t *height; /* [n_nodes] */
+	struct vprof_identities ids;
 	VPROF_ARRAY(struct vprof_factor) factors;
+	VPROF_ARRAY(struct key) keys; /* of these factors */
 	struct vprof_term_list *list;
-	uint8_t *never; /* [n factors] may not be selected */
 	struct slot *slots;
 	size_t n_slots;
 };
@@ -42,12 +50,6 @@ struct selection {
 static int is_function(const struct vprof_node *n)
 {
 	return n->kind == VPROF_NODE_FUNCTION || n->kind == VPROF_NODE_SITE || n->kind == VPROF_NODE_POINTER;
-}
-
-/* The body of a wait or queue delay, also of one that is one node with the function around it. */
-static int is_unexplained(const struct vprof_node *n)
-{
-	return n->kind == VPROF_NODE_BODY && !strcmp(n->name, "unexplained");
 }
 
 static const struct vprof_probe *probe_of(const struct selection *s, const struct vprof_node *n)
@@ -121,22 +123,33 @@ static int slots_grow(struct selection *s)
 	return 0;
 }
 
-/* The factor with this key, made when it is new. Index + 1, or 0 without memory. */
-static uint32_t factor_of(struct selection *s, const char *key)
+static int is_of(const struct key *key, const struct vprof_identity *a, const struct vprof_identity *b)
 {
-	uint64_t hash = vprof_mix(vprof_hash(VPROF_HASH_SEED, key, strlen(key)));
+	return key->is_pair == (b != NULL) && vprof_identity_equal(&key->a, a) &&
+	       (!b || vprof_identity_equal(&key->b, b));
+}
+
+/* The variance factor of `a`, or the covariance factor of both, made when it is new. Index + 1, or 0 without memory. */
+static uint32_t factor_of(struct selection *s, const struct vprof_identity *a, const struct vprof_identity *b)
+{
+	uint64_t hash = b ? vprof_mix(a->hash * 31 + b->hash) : a->hash;
 	struct vprof_factor *f;
+	struct key *key;
 	size_t i;
 
 	if (2 * s->factors.n >= s->n_slots && slots_grow(s))
 		return 0;
 	for (i = hash & (s->n_slots - 1); s->slots[i].factor; i = (i + 1) & (s->n_slots - 1))
-		if (s->slots[i].hash == hash && !strcmp(s->factors.v[s->slots[i].factor - 1].key, key))
+		if (s->slots[i].hash == hash && is_of(&s->keys.v[s->slots[i].factor - 1], a, b))
 			return s->slots[i].factor;
 	f = VPROF_PUSH(&s->factors);
-	if (!f)
+	key = f ? VPROF_PUSH(&s->keys) : NULL;
+	if (!key)
 		return 0;
-	f->key = vprof_results_string(s->r, key);
+	*key = (struct key){ .a = *a, .is_pair = b != NULL };
+	if (b)
+		key->b = *b;
+	f->key = vprof_identity_key(&s->ids, s->r, a, b);
 	if (!f->key)
 		return 0;
 	s->slots[i].hash = hash;
@@ -179,7 +192,6 @@ static int is_all_of_parent(const struct vprof_results *r, uint32_t node)
 static int add_variances(struct selection *s)
 {
 	struct vprof_results *r = s->r;
-	char key[1100];
 
 	for (uint32_t i = 1; i < r->n_nodes; i++) {
 		struct vprof_node *n = &r->nodes[i];
@@ -190,8 +202,7 @@ static int add_variances(struct selection *s)
 			n->factor = r->nodes[n->parent].factor;
 			continue;
 		}
-		snprintf(key, sizeof key, "v:%s%s", n->is_blame ? "beneath:" : "", n->name);
-		index = factor_of(s, key);
+		index = factor_of(s, &s->ids.of[i], NULL);
 		if (!index)
 			return VPROF_ERR_NOMEM;
 		n->factor = index;
@@ -199,9 +210,11 @@ static int add_variances(struct selection *s)
 		if (!f->name || (is_function(n) && f->node_kind == VPROF_NODE_WAIT)) {
 			f->kind = VPROF_FACTOR_VARIANCE;
 			f->node_kind = n->kind;
-			f->name = f->name_a = n->name;
+			f->name = f->name_a = vprof_identity_label(&s->ids, r, &s->ids.of[i]);
 			f->name_b = "";
 			f->is_blame = n->is_blame;
+			if (!f->name)
+				return VPROF_ERR_NOMEM;
 		}
 		if (s->height[i] > f->height)
 			f->height = s->height[i];
@@ -222,24 +235,51 @@ static int add_variances(struct selection *s)
 	return 0;
 }
 
-static int covariance_key(const struct vprof_results *r, const struct vprof_covariance *c, char *key, size_t size)
+static int name_pair(struct selection *s, struct vprof_factor *f, const struct vprof_identity *a,
+		     const struct vprof_identity *b)
 {
-	const struct vprof_node *a = &r->nodes[c->a], *b = &r->nodes[c->b];
-	int is_swapped = strcmp(a->name, b->name) > 0;
+	struct vprof_text name = VPROF_TEXT_INIT;
 
-	snprintf(key, size, "c:%s%s|%s", a->is_blame ? "beneath:" : "", is_swapped ? b->name : a->name,
-		 is_swapped ? a->name : b->name);
-	return is_swapped;
+	f->kind = VPROF_FACTOR_COVARIANCE;
+	f->name_a = vprof_identity_label(&s->ids, s->r, a);
+	f->name_b = vprof_identity_label(&s->ids, s->r, b);
+	if (!f->name_a || !f->name_b)
+		return VPROF_ERR_NOMEM;
+	vprof_text_addf(&name, "(%s, %s)", f->name_a, f->name_b);
+	f->name = name.failed ? NULL : vprof_results_string(s->r, name.s);
+	vprof_text_release(&name);
+	return f->name ? 0 : VPROF_ERR_NOMEM;
+}
+
+/* The factor of two siblings that are two factors. */
+static struct vprof_factor *pair_factor(struct selection *s, struct vprof_covariance *c)
+{
+	struct vprof_identity a = s->ids.of[c->a], b = s->ids.of[c->b];
+	int is_swapped;
+	uint32_t index;
+	struct vprof_factor *f;
+
+	/* Beside others' work, what the scheduler took and what nobody explains is of one kind with it. */
+	if (vprof_identity_is_own(&a) || vprof_identity_is_own(&b))
+		b.is_blame = a.is_blame;
+	is_swapped = vprof_identity_order(&a, &b) > 0;
+	index = is_swapped ? factor_of(s, &b, &a) : factor_of(s, &a, &b);
+	if (!index)
+		return NULL;
+	c->factor = index;
+	f = &s->factors.v[index - 1];
+	if (f->name)
+		return f;
+	f->is_blame = a.is_blame;
+	return (is_swapped ? name_pair(s, f, &b, &a) : name_pair(s, f, &a, &b)) ? NULL : f;
 }
 
 static int add_covariance(struct selection *s, struct vprof_covariance *c)
 {
 	struct vprof_results *r = s->r;
 	const struct vprof_node *a = &r->nodes[c->a], *b = &r->nodes[c->b];
-	uint32_t height = s->height[c->a] > s->height[c->b] ? s->height[c->a] : s->height[c->b], index;
-	char key[2200], name[2200];
+	uint32_t height = s->height[c->a] > s->height[c->b] ? s->height[c->a] : s->height[c->b];
 	struct vprof_factor *f;
-	int is_swapped;
 
 	if (a->factor == b->factor) { /* two nodes of one name: part of its variance */
 		c->factor = a->factor;
@@ -248,22 +288,9 @@ static int add_covariance(struct selection *s, struct vprof_covariance *c)
 		s->factors.v[a->factor - 1].share += c->share;
 		return add_term(s, a->factor - 1, c->a, c->b);
 	}
-	is_swapped = covariance_key(r, c, key, sizeof key);
-	index = factor_of(s, key);
-	if (!index)
+	f = pair_factor(s, c);
+	if (!f)
 		return VPROF_ERR_NOMEM;
-	c->factor = index;
-	f = &s->factors.v[index - 1];
-	if (!f->name) {
-		f->kind = VPROF_FACTOR_COVARIANCE;
-		f->name_a = is_swapped ? b->name : a->name;
-		f->name_b = is_swapped ? a->name : b->name;
-		snprintf(name, sizeof name, "(%s, %s)", f->name_a, f->name_b);
-		f->name = vprof_results_string(r, name);
-		f->is_blame = a->is_blame;
-		if (!f->name)
-			return VPROF_ERR_NOMEM;
-	}
 	f->share += c->share;
 	f->mean_ns += a->mean_ns + b->mean_ns;
 	f->blocked_share += a->blocked_ns + b->blocked_ns;
@@ -271,7 +298,7 @@ static int add_covariance(struct selection *s, struct vprof_covariance *c)
 	f->io_share += a->io_ns + b->io_ns;
 	f->preempted_share += a->preempted_ns + b->preempted_ns;
 	f->height = height > f->height ? height : f->height;
-	return add_term(s, index - 1, c->a, c->b);
+	return add_term(s, c->factor - 1, c->a, c->b);
 }
 
 static int size_order(const void *a, const void *b)
@@ -412,8 +439,6 @@ static int finish_factor(struct selection *s, struct vprof_factor *f, const stru
 		count_breakable(s, f, t->a, &seen);
 		if (t->b != t->a)
 			count_breakable(s, f, t->b, &seen);
-		if (is_unexplained(&r->nodes[t->a]) || is_unexplained(&r->nodes[t->b]))
-			s->never[f - s->factors.v] = 1;
 	}
 	f->sd_ns = variance > 0 ? sqrt(variance) : 0; /* of variance factors: vprof_confidence_fill */
 	f->r = product > 0 ? covariance / product : 0;
@@ -432,9 +457,6 @@ static int finish_factors(struct selection *s)
 {
 	size_t from, to;
 
-	s->never = calloc(s->factors.n + 1, 1);
-	if (!s->never)
-		return VPROF_ERR_NOMEM;
 	if (s->list->terms.n)
 		qsort(s->list->terms.v, s->list->terms.n, sizeof *s->list->terms.v, term_order);
 	for (from = 0; from < s->list->terms.n; from = to) {
@@ -495,8 +517,8 @@ static int rank(struct selection *s)
 	for (size_t i = 0; i < n; i++) {
 		struct vprof_factor *f = &s->factors.v[i];
 
-		order[i] =
-			(struct ranked){ f, (uint32_t)i, factor_depth(r, f), !s->never[i] && f->share > r->threshold };
+		order[i] = (struct ranked){ f, (uint32_t)i, factor_depth(r, f),
+					    !vprof_factor_is_unexplained(r, f) && f->share > r->threshold };
 		n_above += (size_t)order[i].is_selectable;
 	}
 	qsort(order, n, sizeof *order, rank_order);
@@ -530,6 +552,8 @@ int vprof_factors_select(struct vprof_results *r, const struct vprof_plan *plan,
 	s.height = calloc(r->n_nodes ? r->n_nodes : 1, sizeof *s.height);
 	if (!s.height)
 		goto out;
+	if (vprof_identities_take(&s.ids, r, plan))
+		goto out;
 	take_heights(&s);
 	if (add_variances(&s) || add_covariances(&s) || finish_factors(&s) || rank(&s))
 		goto out;
@@ -538,8 +562,9 @@ out:
 	for (size_t i = 0; i < s.factors.n; i++)
 		free((void *)s.factors.v[i].nodes);
 	VPROF_ARRAY_RELEASE(&s.factors);
+	VPROF_ARRAY_RELEASE(&s.keys);
 	free(s.height);
-	free(s.never);
+	vprof_identities_release(&s.ids);
 	free(s.slots);
 	if (ret)
 		vprof_error_set(err, ret, "not enough memory to rank the factors of %zu nodes: measure fewer functions",

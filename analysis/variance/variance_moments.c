@@ -79,7 +79,7 @@ static int fill_body(const struct computation *c, const struct vprof_tree_node *
 	body->is_blame = n->level > 0;
 	if (n->kind == VPROF_NODE_QUEUED || n->is_explained) {
 		body->name = body->display = "unexplained";
-		body->is_blame = 1;
+		body->is_blame = body->is_unexplained = 1;
 		return 0;
 	}
 	snprintf(text, sizeof text, "body of %s", parent->name);

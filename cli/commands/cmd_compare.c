@@ -36,6 +36,7 @@ struct side {
 
 struct factor_change {
 	const char *name, *key;
+	int is_blame;
 	double base_ns, new_ns; /* standard deviations; 0: did not occur, NaN: not measured in that run */
 	double change;		/* of variance, as a share of BASE's; NaN when one is not measured */
 };
@@ -160,6 +161,7 @@ static int change_factors(struct comparison *c)
 
 		*f = (struct factor_change){ .name = b ? b->name : n->name,
 					     .key = b ? b->key : n->key,
+					     .is_blame = b ? b->is_blame : n->is_blame,
 					     .base_ns = b ? b->sd_ns : sd_of_missing(n, alike),
 					     .new_ns = n ? n->sd_ns : sd_of_missing(b, alike) };
 		f->change = var_ns2 > 0 ? (f->new_ns * f->new_ns - f->base_ns * f->base_ns) / var_ns2 : NAN;
@@ -215,11 +217,6 @@ static int is_worth_showing(const struct factor_change *f, double var_ns2)
 	return isnan(f->change) ? sd * sd >= 0.005 * var_ns2 : fabs(f->change) >= 0.0005;
 }
 
-static int is_blame(const struct factor_change *f)
-{
-	return !strncmp(f->key, "v:beneath:", strlen("v:beneath:"));
-}
-
 static void print_factors(const struct comparison *c, size_t top)
 {
 	struct vprof_text line = VPROF_TEXT_INIT;
@@ -235,8 +232,8 @@ static void print_factors(const struct comparison *c, size_t top)
 			printf("\n%-20s%-40s%14s%14s\n", "variance of base", "factor", "sd base", "sd new");
 		print_signed_percent(change, sizeof change, f->change);
 		vprof_text_clear(&line);
-		vprof_format_cut(&line, f->name, is_blame(f) ? 24 : 38, 1, 0);
-		if (is_blame(f))
+		vprof_format_cut(&line, f->name, f->is_blame ? 24 : 38, 1, 0);
+		if (f->is_blame)
 			vprof_text_add(&line, ", others' work");
 		for (size_t columns = vprof_format_columns(line.s); columns < 40; columns++)
 			vprof_text_add(&line, " ");

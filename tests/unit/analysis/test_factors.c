@@ -213,6 +213,142 @@ static void test_siblings_of_one_name(void **state)
 	hand_release(&h);
 }
 
+#define N 80
+
+/* What factors were given, and what vprof must find of them. */
+struct given {
+	const char *key, *name;
+	double ns[N];
+};
+
+static double moment(const double *a, const double *b)
+{
+	double mean_a = 0, mean_b = 0, sum = 0;
+
+	for (int i = 0; i < N; i++) {
+		mean_a += a[i] / N;
+		mean_b += b[i] / N;
+	}
+	for (int i = 0; i < N; i++)
+		sum += (a[i] - mean_a) * (b[i] - mean_b);
+	return sum / (N - 1);
+}
+
+static void assert_found(const struct vprof_results *r, const struct given *g, const double *latency)
+{
+	const struct vprof_factor *f = hand_factor(r, g->key);
+	double mean = 0;
+
+	assert_non_null(f);
+	for (int i = 0; i < N; i++)
+		mean += g->ns[i] / N;
+	assert_string_equal(f->name, g->name);
+	assert_true(fabs(f->mean_ns - mean) < 1e-6);
+	assert_true(fabs(f->share - moment(g->ns, g->ns) / moment(latency, latency)) < 1e-9);
+}
+
+static struct vprof_plan *plan_of(const char *const *names, int n)
+{
+	struct vprof_plan *plan = vprof_plan_new("/p");
+
+	for (int i = 1; i <= n; i++)
+		assert_int_equal(vprof_plan_add(plan, &(struct vprof_probe){ .code = F((uint32_t)i),
+									     .mask = VPROF_MASK_ANY,
+									     .context = 2,
+									     .broken_down = i == 1,
+									     .height = i == 1,
+									     .name = names[i],
+									     .display = names[i],
+									     .file = "f.c",
+									     .line = i,
+									     .caller = "" }),
+				 0);
+	return plan;
+}
+
+/* Functions of the program called as vprof calls its own nodes, as the library's call that waits, as the interval, or
+ * as keys are written: factors of their own, with their own shares. */
+static void test_namesakes(void **state)
+{
+	static const char *const names[] = {
+		"",	 "request",	     "queued", "preempted", "unexplained", "body", "pthread_mutex_lock",
+		"write", "v::beneath::clear"
+	};
+	static struct given given[] = {
+		{ "v:request", "request", { 0 } },
+		{ "v:function:queued", "queued", { 0 } },
+		{ "v:function:preempted", "preempted", { 0 } },
+		{ "v:function:unexplained", "unexplained", { 0 } },
+		{ "v:body", "body", { 0 } },
+		{ "v:function:pthread_mutex_lock", "pthread_mutex_lock", { 0 } },
+		{ "v:function:write", "write", { 0 } },
+		{ "v:v::beneath::clear", "v::beneath::clear", { 0 } },
+		{ "v:queued", "[queued]", { 0 } },
+		{ "v:pthread_mutex_lock", "[pthread_mutex_lock]", { 0 } },
+		{ "v:body of request", "body of [request]", { 0 } },
+		{ "v:function:body of request", "body of request", { 0 } },
+		{ "v:beneath:unexplained", "[unexplained]", { 0 } },
+	};
+	enum { REQUEST, FIRST = 1, LAST = 7, QUEUED, WAIT, REST, BODY, UNEXPLAINED, N_GIVEN };
+	struct vprof_plan *plan = plan_of(names, 8);
+	uint64_t random = 5;
+	double latency[N];
+	struct vprof_results *r;
+	struct hand_thread *a, *b;
+	struct hand_trace h;
+	const struct vprof_factor *pair;
+
+	(void)state;
+	hand_init(&h);
+	a = hand_thread(&h, 1);
+	b = hand_thread(&h, 1);
+	for (uint64_t i = 0; i < N; i++) {
+		uint64_t begin = 100000 * (i + 1), start = begin + 1000 + 10 * (hand_random(&random) % 90),
+			 t = start + 7, own, wait = 10 + hand_random(&random) % 200;
+
+		hand_mark(a, VP_KIND_BEGIN, i, begin);
+		hand_queue(a, VP_KIND_ENQUEUE, 0x100 + i % 3, begin);
+		hand_mark(a, VP_KIND_SUSPEND, i, begin);
+		hand_call(b, F(8), begin + 10, begin + 500); /* for others */
+		hand_queue(b, VP_KIND_DEQUEUE, 0x100 + i % 3, start);
+		hand_mark(b, VP_KIND_RESUME, i, start);
+		given[QUEUED].ns[i] = (double)(start - begin);
+		for (int f = FIRST; f <= LAST; f++) {
+			uint64_t ns = 300 + hand_random(&random) % (uint64_t)(40 * f);
+
+			/* Only the wait is the library's, inside the program's own function of that name. */
+			if (!strcmp(given[f].name, "pthread_mutex_lock"))
+				hand_wait(b, VP_WAIT_MUTEX, VP_CALL_MUTEX_LOCK, 0x77, 0, t + 20, t + 20 + wait);
+			hand_call(b, F((uint32_t)f + 1), t, t + ns);
+			given[f].ns[i] = (double)ns;
+			t += ns;
+		}
+		own = hand_random(&random) % 300;
+		hand_call(b, F(1), start + 7, t + own);
+		hand_mark(b, VP_KIND_END, i, t + own + i % 11);
+		given[REQUEST].ns[i] = (double)(t + own - start - 7);
+		given[BODY].ns[i] = (double)own;
+		given[REST].ns[i] = (double)(7 + i % 11);
+		given[WAIT].ns[i] = (double)wait;
+		given[UNEXPLAINED].ns[i] = given[QUEUED].ns[i] - 490;
+		latency[i] = (double)(t + own + i % 11 - begin);
+	}
+	hand_write(&h);
+	r = hand_analyze(&h, plan);
+	for (int i = 0; i < N_GIVEN; i++)
+		assert_found(r, &given[i], latency);
+	pair = hand_factor(r, "c:function:preempted|function:queued");
+	assert_string_equal(pair->name, "(preempted, queued)");
+	assert_true(fabs(pair->share - 2 * moment(given[1].ns, given[2].ns) / moment(latency, latency)) < 1e-9);
+	pair = hand_factor(r, "c:queued|request");
+	assert_string_equal(pair->name, "([queued], request)");
+	assert_true(fabs(pair->share - 2 * moment(given[QUEUED].ns, given[REQUEST].ns) / moment(latency, latency)) <
+		    1e-9);
+	vprof_results_free(r);
+	vprof_plan_free(plan);
+	hand_release(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -220,6 +356,7 @@ int main(void)
 		cmocka_unit_test(test_confidence),
 		cmocka_unit_test(test_specificity_and_break_down),
 		cmocka_unit_test(test_siblings_of_one_name),
+		cmocka_unit_test(test_namesakes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
