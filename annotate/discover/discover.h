@@ -1,69 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Proposals for vprof.json, from the facts alone: what could be an interval, which functions are the
- * program's own locks and queues, where threads and processes start. Each with its reason, for a person to
- * confirm.
+ * program's own locks and queues, where threads and processes start.
  */
 #ifndef VPROF_DISCOVER_H
 #define VPROF_DISCOVER_H
 
-#include "common/arena.h"
+#include "annotate/discover/draft.h"
 #include "common/facts/callgraph.h"
 #include "common/facts/facts.h"
 
-struct vprof_interval_proposal {
-	const char *function; /* as vprof.json names it: "call" or "call@server.c" */
-	const char *where;    /* "src/server.c:3395" */
-	const char *id;	      /* C expression at its entry */
-	const char *end;      /* the function at whose exit it is over; NULL: the same */
-	const char *end_id;   /* at its entry; NULL: as at the begin */
-	int is_left;	      /* between the exit of `function` and the entry of `end` the thread works on others */
-	const char *given_up; /* the function at whose exit it has failed; NULL: none beside `end` */
-	const char *given_up_id;
-	const char *why;
-	double score;		/* higher is better; only its order means something */
-	const char *confidence; /* "high", "medium" or "low" */
-};
-
-enum vprof_entry_kind { VPROF_ENTRY_MAIN, VPROF_ENTRY_THREAD, VPROF_ENTRY_PROCESS };
-
-struct vprof_entry_proposal {
-	enum vprof_entry_kind kind;
-	const char *function, *where, *why;
-};
-
-struct vprof_sync_proposal {
-	const char *acquire, *release; /* one may be NULL: none was found, or it is known with another */
-	const char *acquire_object, *release_object;
-	const char *where, *why;
-	int custom; /* goes into "sync"; else a wrapper of calls that vprof intercepts anyway */
-};
-
-struct vprof_queue_proposal {
-	const char *enqueue, *enqueue_item, *dequeue, *dequeue_item;
-	int dequeue_at_exit;
-	const char *where, *why;
-};
-
-struct vprof_draft {
-	struct vprof_interval_proposal *intervals; /* best first */
-	struct vprof_entry_proposal *entries;
-	struct vprof_sync_proposal *sync;
-	struct vprof_queue_proposal *queues;
-	size_t n_intervals, n_entries, n_sync, n_queues;
-	const char *type_function, *type_hint; /* a dispatcher below the best interval, and what to write; or NULL */
-	const char *annotated_in;    /* a function whose code calls vprof_begin (no interval is then drafted), or
-					NULL */
-	size_t n_functions, n_files; /* looked at */
-	struct vprof_arena arena;
-};
-
-/* The draft's strings refer to the facts: free it before them. */
+/* The draft's strings refer to the facts: free it (vprof_draft_free) before them. */
 int vprof_discover(const struct vprof_facts *facts, const struct vprof_callgraph *graph, struct vprof_draft **out,
 		   struct vprof_error *err);
-
-/* Writes a vprof.json that vprof_annotations_read accepts; `build` and `run` may be NULL. Replaces `path`. */
-int vprof_draft_write(const struct vprof_draft *draft, const char *path, const char *build, const char *run,
-		      struct vprof_error *err);
-void vprof_draft_free(struct vprof_draft *draft);
 
 #endif

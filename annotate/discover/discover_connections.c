@@ -8,10 +8,10 @@
  * Where the thread's function has no loop, and calls one that receives outside of any loop, that one is the whole of
  * a connection: the thread serves it and ends.
  */
+#include "annotate/discover/discover_connections.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "annotate/discover/discovery.h"
 
 #define LEVELS_MAX 2	     /* calls between the thread's function and the loop */
 #define RECEIVE_LEVELS_MAX 8 /* calls between the loop and the receive */
@@ -20,19 +20,12 @@
 enum { NEVER = 255 };
 
 struct served {
-	struct discovery *d;
+	struct vprof_discovery *d;
 	uint8_t *receives;  /* [n_functions] calls to the receive, NEVER: none */
 	uint32_t *by;	    /* [n_functions] */
 	const char **types; /* of what receives and has its address taken */
 	size_t n_types;
 };
-
-static const struct vprof_facts_call *call_of(const struct served *s, uint32_t f, uint32_t i)
-{
-	const struct vprof_facts *facts = s->d->facts;
-
-	return &facts->calls[facts->calls_by_caller[facts->functions[f].first_call + i]];
-}
 
 /* The types of functions that receive themselves, or one call away, and whose address is taken. */
 static void find_receiver_types(struct served *s)
@@ -68,7 +61,7 @@ static int may_receive(const struct served *s, const struct vprof_facts_call *ca
 static void find_receivers(struct served *s)
 {
 	const struct vprof_facts *facts = s->d->facts;
-	const uint8_t *direct = s->d->distance[TRAIT_RECEIVE];
+	const uint8_t *direct = s->d->distance[VPROF_ROLE_RECEIVE];
 	uint32_t f, i;
 	int round;
 
@@ -77,12 +70,13 @@ static void find_receivers(struct served *s)
 	find_receiver_types(s);
 	for (f = 0; f < facts->n_functions; f++)
 		for (i = 0; i < facts->functions[f].n_calls && s->receives[f] == NEVER; i++)
-			if (may_receive(s, call_of(s, f, i)))
+			if (may_receive(s, vprof_facts_call_of(s->d->facts, &s->d->facts->functions[f], i)))
 				s->receives[f] = 2;
 	for (round = 1; round < RECEIVE_LEVELS_MAX; round++)
 		for (f = 0; f < facts->n_functions; f++)
 			for (i = 0; i < facts->functions[f].n_calls && s->receives[f] > round + 1; i++) {
-				uint32_t callee = call_of(s, f, i)->callee_function;
+				uint32_t callee = vprof_facts_call_of(s->d->facts, &s->d->facts->functions[f], i)
+							  ->callee_function;
 
 				if (callee && s->receives[callee - 1] == round)
 					s->receives[f] = (uint8_t)(round + 1);
@@ -96,7 +90,7 @@ static int receive_line(const struct served *s, uint32_t f, int in_loop)
 	int line = 0;
 
 	for (i = 0; i < s->d->facts->functions[f].n_calls; i++) {
-		const struct vprof_facts_call *call = call_of(s, f, i);
+		const struct vprof_facts_call *call = vprof_facts_call_of(s->d->facts, &s->d->facts->functions[f], i);
 
 		callee = call->callee_function;
 		if ((!in_loop || call->in_loop) && callee && s->receives[callee - 1] < s->receives[f] &&
@@ -113,7 +107,7 @@ static void mark_work(struct served *s, uint32_t f, int in_loop)
 	uint32_t i, callee;
 
 	for (i = 0; line && i < facts->functions[f].n_calls; i++) {
-		const struct vprof_facts_call *call = call_of(s, f, i);
+		const struct vprof_facts_call *call = vprof_facts_call_of(s->d->facts, &s->d->facts->functions[f], i);
 
 		callee = call->callee_function;
 		if (call->line > line && (!in_loop || call->in_loop) && callee && callee - 1 != f &&
@@ -129,7 +123,7 @@ static void follow_thread(struct served *s, uint32_t f, int levels)
 
 	mark_work(s, f, 1);
 	for (i = 0; i < s->d->facts->functions[f].n_calls; i++) {
-		const struct vprof_facts_call *call = call_of(s, f, i);
+		const struct vprof_facts_call *call = vprof_facts_call_of(s->d->facts, &s->d->facts->functions[f], i);
 
 		callee = call->callee_function;
 		if (!callee || callee - 1 == f || s->receives[callee - 1] == NEVER)
@@ -148,15 +142,16 @@ static void mark_whole(const struct served *s, uint32_t f, uint32_t *whole)
 	uint32_t i, j, callee;
 
 	for (i = 0; i < facts->functions[f].n_calls; i++)
-		if (call_of(s, f, i)->in_loop)
+		if (vprof_facts_call_of(s->d->facts, &s->d->facts->functions[f], i)->in_loop)
 			return;
 	for (i = 0; i < facts->functions[f].n_calls; i++) {
-		callee = call_of(s, f, i)->callee_function;
+		callee = vprof_facts_call_of(s->d->facts, &s->d->facts->functions[f], i)->callee_function;
 		if (!callee || callee - 1 == f || s->receives[callee - 1] == NEVER ||
 		    facts->functions[callee - 1].n_calls < WORK_CALLS_MIN)
 			continue;
 		for (j = 0; j < facts->functions[callee - 1].n_calls; j++) {
-			const struct vprof_facts_call *inner = call_of(s, callee - 1, j);
+			const struct vprof_facts_call *inner =
+				vprof_facts_call_of(s->d->facts, &s->d->facts->functions[callee - 1], j);
 
 			if (!inner->in_loop && inner->callee_function &&
 			    s->receives[inner->callee_function - 1] < s->receives[callee - 1])
@@ -165,7 +160,9 @@ static void mark_whole(const struct served *s, uint32_t f, uint32_t *whole)
 	}
 }
 
-void find_served(struct discovery *d, uint32_t *by, uint32_t *whole)
+/* by[n_functions], all 0 before; where a thread that serves a connection calls it after a receive: index + 1 of the
+ * caller. whole[n_functions], likewise: the thread's index + 1 where it is all that the thread does. */
+static void find_served(struct vprof_discovery *d, uint32_t *by, uint32_t *whole)
 {
 	size_t n = d->facts->n_functions, f;
 	struct served s = { .d = d, .receives = malloc(n + 1), .by = by };
@@ -181,4 +178,35 @@ void find_served(struct discovery *d, uint32_t *by, uint32_t *whole)
 			mark_whole(&s, (uint32_t)f, whole);
 		}
 	free(s.receives);
+}
+
+void vprof_observe_connections(struct vprof_ranking *r)
+{
+	struct vprof_discovery *d = r->d;
+	uint32_t *by = calloc(d->facts->n_functions + 1, sizeof *by), f;
+	uint32_t *whole = calloc(d->facts->n_functions + 1, sizeof *whole);
+
+	if (by && whole)
+		find_served(d, by, whole);
+	else
+		d->arena->failed = 1;
+	for (f = 0; by && whole && f < d->facts->n_functions; f++) {
+		if (whole[f])
+			vprof_ranking_observe(
+				r, f, 45,
+				vprof_arena_printf(d->arena,
+						   "all that the thread %s does; it receives outside of a loop: "
+						   "a thread for each connection",
+						   vprof_ranking_name(r, whole[f] - 1)));
+		if (!by[f] || r->chain[f] == 0)
+			continue;
+		r->chain[f] = 0;
+		vprof_ranking_observe(
+			r, f, 30,
+			vprof_arena_printf(d->arena,
+					   "called by %s, which receives first, in the loop of a connection's thread",
+					   vprof_ranking_name(r, by[f] - 1)));
+	}
+	free(by);
+	free(whole);
 }

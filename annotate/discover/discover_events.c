@@ -6,66 +6,58 @@
  * by a signal or by a byte in a pipe, the runtime cannot know whom it waits for: such pairs are proposed, with all
  * functions that sleep on the type or tell its sleepers.
  */
+#include "annotate/discover/discover_events.h"
+
 #include <string.h>
 
-#include "annotate/discover/discovery.h"
+#include "annotate/code/identifiers.h"
+#include "annotate/code/opposites.h"
+#include "annotate/discover/draft.h"
 
 #define TELL_DISTANCE_MAX 3
 
-static const struct opposite event_words[] = {
+static const struct vprof_opposite event_words[] = {
 	{ "wait", "set" },     { "wait", "signal" },	 { "wait", "broadcast" }, { "wait", "notify" },
 	{ "wait", "wake" },    { "wait", "wakeup" },	 { "wait", "post" },	  { "wait", "kick" },
 	{ "sleep", "signal" }, { "sleep", "broadcast" }, { "sleep", "wake" },	  { "sleep", "wakeup" },
 };
 
 /* The parameter that stands for what is waited for, or NULL. */
-static const struct parameter *event_of(struct discovery *d, const struct vprof_facts_function *f)
+static const struct vprof_parameter *event_of(struct vprof_discovery *d, const struct vprof_facts_function *f)
 {
 	size_t n;
-	const struct parameter *list = parameters_of(d, f, &n);
+	const struct vprof_parameter *list = vprof_discovery_parameters(d, f, &n);
 
 	return n && list[0].is_pointer && f->instrumentable && !f->is_tiny ? &list[0] : NULL;
 }
 
-static int sleeps(struct discovery *d, const struct vprof_facts_function *f)
+static int sleeps(struct vprof_discovery *d, const struct vprof_facts_function *f)
 {
 	static const char *const words[] = { "wait", "sleep" }, *const beside[] = { "prepare", "init", "cancel" };
 	size_t i = (size_t)(f - d->facts->functions);
 
-	return has_word(f->name, words, LENGTH(words)) && !has_word(f->name, beside, LENGTH(beside)) &&
-	       d->distance[TRAIT_POLL][i] != FAR && d->distance[TRAIT_POLL][i] < d->distance[TRAIT_WAIT][i] &&
-	       event_of(d, f);
+	return vprof_name_has_part(f->name, words, VPROF_LENGTH(words)) &&
+	       !vprof_name_has_part(f->name, beside, VPROF_LENGTH(beside)) &&
+	       d->distance[VPROF_ROLE_POLL][i] != VPROF_FAR &&
+	       d->distance[VPROF_ROLE_POLL][i] < d->distance[VPROF_ROLE_WAIT][i] && event_of(d, f);
 }
 
-static int tells(struct discovery *d, const struct vprof_facts_function *f)
+static int tells(struct vprof_discovery *d, const struct vprof_facts_function *f)
 {
-	return d->distance[TRAIT_TELL][f - d->facts->functions] <= TELL_DISTANCE_MAX && event_of(d, f);
+	return d->distance[VPROF_ROLE_TELL][f - d->facts->functions] <= TELL_DISTANCE_MAX && event_of(d, f);
 }
 
-static int is_proposed(const struct discovery *d, const char *name)
+static void propose(struct vprof_discovery *d, const struct vprof_facts_function *f, int is_sleeper, const char *why)
 {
-	size_t i;
-
-	for (i = 0; i < d->draft->n_sync; i++) {
-		const struct vprof_sync_proposal *p = &d->draft->sync[i];
-
-		if ((p->acquire && !strcmp(p->acquire, name)) || (p->release && !strcmp(p->release, name)))
-			return 1;
-	}
-	return 0;
-}
-
-static void propose(struct discovery *d, const struct vprof_facts_function *f, int is_sleeper, const char *why)
-{
-	const char *name = public_name(d, f);
+	const char *name = vprof_discovery_name(d, f);
 	struct vprof_sync_proposal *p;
 
-	if (is_proposed(d, name))
+	if (vprof_draft_has_sync(d->draft, name))
 		return;
 	p = vprof_arena_push(d->arena, &d->draft->sync, &d->draft->n_sync, sizeof *p);
 	if (!p)
 		return;
-	*p = (struct vprof_sync_proposal){ .custom = 1, .where = where_of(d, f), .why = why };
+	*p = (struct vprof_sync_proposal){ .custom = 1, .where = vprof_discovery_where(d, f), .why = why };
 	if (is_sleeper) {
 		p->acquire = name;
 		p->acquire_object = event_of(d, f)->name;
@@ -76,7 +68,7 @@ static void propose(struct discovery *d, const struct vprof_facts_function *f, i
 }
 
 /* Other functions of the sleeper's file that sleep on the same type. */
-static void propose_sleepers(struct discovery *d, const struct vprof_facts_function *sleeper)
+static void propose_sleepers(struct vprof_discovery *d, const struct vprof_facts_function *sleeper)
 {
 	const char *type = event_of(d, sleeper)->type;
 	size_t i;
@@ -89,7 +81,7 @@ static void propose_sleepers(struct discovery *d, const struct vprof_facts_funct
 	}
 }
 
-void find_events(struct discovery *d)
+void vprof_discover_events(struct vprof_discovery *d)
 {
 	size_t i, w;
 
@@ -99,14 +91,14 @@ void find_events(struct discovery *d)
 
 		if (d->is_entry[i] || !sleeps(d, sleeper))
 			continue;
-		for (w = 0; w < LENGTH(event_words); w++) {
-			teller = find_opposite(d, sleeper, &event_words[w], 1, 1);
+		for (w = 0; w < VPROF_LENGTH(event_words); w++) {
+			teller = vprof_opposite_find(d, sleeper, &event_words[w], 1, 1);
 			if (!teller || !tells(d, teller))
 				continue;
 			if (!found++)
 				propose(d, sleeper, 1,
 					vprof_arena_printf(d->arena, "polls until it is told; %s (%s) tells it",
-							   teller->name, where_of(d, teller)));
+							   teller->name, vprof_discovery_where(d, teller)));
 			propose(d, teller, 0,
 				vprof_arena_printf(d->arena, "tells those that wait in %s", sleeper->name));
 		}

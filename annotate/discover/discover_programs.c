@@ -5,17 +5,12 @@
  * name; where one of them reaches listen() or accept(), what only the others reach belongs to a client or a
  * tool. What no main() reaches so (callbacks, loadable modules) is left undecided.
  */
+#include "annotate/discover/discover_programs.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "annotate/discover/discovery.h"
-
 enum { NOW = 1, SERVER = 2, OTHER = 4 };
-
-static const struct vprof_facts_call *call_of(const struct vprof_facts *facts, uint32_t f, uint32_t i)
-{
-	return &facts->calls[facts->calls_by_caller[facts->functions[f].first_call + i]];
-}
 
 /* Marks `f` and what it calls by name, and so on, with NOW. `stack` holds as many functions as there are. Does one
  * accept connections? */
@@ -30,7 +25,7 @@ static int mark_called(const struct vprof_facts *facts, uint8_t *marks, uint32_t
 		uint32_t caller = stack[--n], i;
 
 		for (i = 0; i < facts->functions[caller].n_calls; i++) {
-			const struct vprof_facts_call *call = call_of(facts, caller, i);
+			const struct vprof_facts_call *call = vprof_facts_call_of(facts, &facts->functions[caller], i);
 			uint32_t callee = call->callee_function;
 
 			accepts |= !callee && (!strncmp(call->callee, "accept", 6) || !strcmp(call->callee, "listen"));
@@ -43,7 +38,9 @@ static int mark_called(const struct vprof_facts *facts, uint8_t *marks, uint32_t
 	return accepts;
 }
 
-void find_other_programs(struct discovery *d, uint8_t *is_other)
+/* is_other[n_functions], all 0 before: 1 where only programs that accept no connections call it, in a project with one
+ * that does. */
+static void find_other_programs(struct vprof_discovery *d, uint8_t *is_other)
 {
 	const struct vprof_facts *facts = d->facts;
 	uint32_t *stack = calloc(facts->n_functions + 1, sizeof *stack), f, k;
@@ -65,4 +62,61 @@ void find_other_programs(struct discovery *d, uint8_t *is_other)
 	for (k = 0; k < facts->n_functions; k++)
 		is_other[k] = n_servers && is_other[k] == OTHER;
 	free(stack);
+}
+
+/* Files that connect and never accept belong to clients and load generators. */
+static void lower_clients(struct vprof_ranking *r)
+{
+	const struct vprof_facts *facts = r->d->facts;
+	uint8_t *connects = calloc(facts->n_functions + 1, 1); /* by the first function of a file */
+	size_t i, j;
+
+	for (i = 0; connects && i < facts->n_calls; i++) {
+		uint32_t caller = facts->calls[i].callee_function ? UINT32_MAX :
+								    vprof_facts_caller(r->d->facts, &facts->calls[i]);
+
+		if (caller != UINT32_MAX && !strcmp(facts->calls[i].callee, "connect"))
+			connects[caller] |= 1;
+		if (caller != UINT32_MAX && !strncmp(facts->calls[i].callee, "accept", 6))
+			connects[caller] |= 2;
+	}
+	for (i = 0; connects && i < facts->n_functions; i++) {
+		uint8_t both = 0;
+
+		if (connects[i] != 1)
+			continue;
+		for (j = 0; j < facts->n_functions; j++)
+			if (facts->functions[j].file == facts->functions[i].file)
+				both |= connects[j] & 3;
+		for (j = 0; both == 1 && j < facts->n_functions; j++) {
+			if (facts->functions[j].file == facts->functions[i].file && !(connects[j] & 4)) {
+				connects[j] |= 4;
+				r->all[j].score -= 25;
+			}
+		}
+	}
+	if (!connects)
+		r->d->arena->failed = 1;
+	free(connects);
+}
+
+/* Functions that only clients and tools call. */
+static void lower_tools(struct vprof_ranking *r)
+{
+	size_t n = r->d->facts->n_functions, i;
+	uint8_t *is_other = calloc(n + 1, 1);
+
+	if (is_other)
+		find_other_programs(r->d, is_other);
+	else
+		r->d->arena->failed = 1;
+	for (i = 0; is_other && i < n; i++)
+		r->all[i].score -= is_other[i] ? 30 : 0;
+	free(is_other);
+}
+
+void vprof_ranking_lower_other_programs(struct vprof_ranking *r)
+{
+	lower_clients(r);
+	lower_tools(r);
 }

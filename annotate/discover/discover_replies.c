@@ -7,12 +7,11 @@
  * receiver, begins requests. The sender that one function calls beside it ends them, else the one that most functions
  * call and that is handed the connection in the same way.
  */
+#include "annotate/discover/discover_replies.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "common/json_places.h"
-#include "annotate/discover/ranking.h"
 
 #define LEVELS_MAX 4 /* calls between the function and the receive or send */
 #define CHAIN_MAX 2  /* calls between the event loop's handler and the receiver */
@@ -32,17 +31,10 @@ struct traffic {	   /* of one function in one direction */
 };
 
 struct replies {
-	struct ranking *r;
-	struct discovery *d;
+	struct vprof_ranking *r;
+	struct vprof_discovery *d;
 	struct traffic *in, *out; /* [n_functions] */
 };
-
-static const struct vprof_facts_call *call_of(const struct replies *s, uint32_t f, uint32_t i)
-{
-	const struct vprof_facts *facts = s->d->facts;
-
-	return &facts->calls[facts->calls_by_caller[facts->functions[f].first_call + i]];
-}
 
 /* The length of the first name in `text`, if only members follow: 1 for "c->conn", 4 for "conn"; else 0. */
 static size_t root_of(const char *text)
@@ -59,22 +51,10 @@ static size_t root_of(const char *text)
 	return n;
 }
 
-/* Argument `index` of a call, or NULL. */
-static const char *argument_of(struct replies *s, const struct vprof_facts_call *call, size_t index)
-{
-	struct vprof_json *array, *one;
-
-	if (vprof_json_parse(&array, s->d->arena, "facts", call->args, strlen(call->args), NULL))
-		return NULL;
-	for (one = array->first; one && one->index < index; one = one->next)
-		;
-	return one && one->type == VPROF_JSON_STRING ? one->string : NULL;
-}
-
 /* The pointer parameter of `f` at which the expression begins; n: none. */
 static size_t parameter_in(struct replies *s, uint32_t f, const char *text, size_t *n)
 {
-	const struct parameter *list = parameters_of(s->d, &s->d->facts->functions[f], n);
+	const struct vprof_parameter *list = vprof_discovery_parameters(s->d, &s->d->facts->functions[f], n);
 	size_t root = root_of(text), i;
 
 	for (i = 0; i < *n; i++)
@@ -84,26 +64,27 @@ static size_t parameter_in(struct replies *s, uint32_t f, const char *text, size
 }
 
 /* `f` itself calls the system: receive(c->fd, ...). */
-static void note_direct(struct replies *s, uint32_t f, const struct vprof_facts_call *call, enum trait trait,
+static void note_direct(struct replies *s, uint32_t f, const struct vprof_facts_call *call, enum vprof_call_role role,
 			struct traffic *all)
 {
 	const char *text;
 	size_t n, i;
 
-	if (call->callee_function || call->kind == VPROF_CALL_POINTER || all[f].type || !makes(call, trait))
+	if (call->callee_function || call->kind == VPROF_CALL_POINTER || all[f].type ||
+	    !vprof_call_has_role(call, role))
 		return;
-	text = argument_of(s, call, 0);
+	text = vprof_discovery_argument(s->d, call, 0);
 	i = text ? parameter_in(s, f, text, &n) : 0;
 	if (text && i < n)
 		all[f] = (struct traffic){
-			parameters_of(s->d, &s->d->facts->functions[f], &n)[i].type, "", "", i, 0, 0, 0, 0
+			vprof_discovery_parameters(s->d, &s->d->facts->functions[f], &n)[i].type, "", "", i, 0, 0, 0, 0
 		};
 }
 
 /* The only parameter of that type; n: none, or several. */
 static size_t parameter_of_type(struct replies *s, uint32_t f, const char *type, size_t *n)
 {
-	const struct parameter *list = parameters_of(s->d, &s->d->facts->functions[f], n);
+	const struct vprof_parameter *list = vprof_discovery_parameters(s->d, &s->d->facts->functions[f], n);
 	size_t i, found = *n;
 
 	for (i = 0; i < *n; i++) {
@@ -122,7 +103,7 @@ static void note_handed(struct replies *s, uint32_t f, const struct vprof_facts_
 			struct traffic *all)
 {
 	const struct traffic *of = &all[g];
-	const char *text = argument_of(s, call, of->parameter), *chain;
+	const char *text = vprof_discovery_argument(s->d, call, of->parameter), *chain;
 	size_t n = 0, i = text ? parameter_in(s, f, text, &n) : 0;
 	int found = text && i < n;
 
@@ -207,9 +188,14 @@ static void spread(struct replies *s, struct traffic *all, int level)
 
 	for (f = 0; f < facts->n_functions; f++)
 		for (i = 0; i < facts->functions[f].n_calls && !all[f].type; i++)
-			for (n = targets_of(s, call_of(s, f, i), all, targets), j = 0; j < n && !all[f].type; j++)
+			for (n = targets_of(s, vprof_facts_call_of(s->d->facts, &s->d->facts->functions[f], i), all,
+					    targets),
+			    j = 0;
+			     j < n && !all[f].type; j++)
 				if (targets[j] != f && all[targets[j]].type && all[targets[j]].level == level)
-					note_handed(s, f, call_of(s, f, i), targets[j], all);
+					note_handed(s, f,
+						    vprof_facts_call_of(s->d->facts, &s->d->facts->functions[f], i),
+						    targets[j], all);
 }
 
 static int is_both(const struct replies *s, uint32_t f)
@@ -226,7 +212,10 @@ static void mark_inner(struct replies *s, struct traffic *all)
 
 	for (f = 0; f < facts->n_functions; f++)
 		for (i = 0; i < facts->functions[f].n_calls; i++)
-			for (n = targets_of(s, call_of(s, f, i), all, targets), j = 0; j < n; j++) {
+			for (n = targets_of(s, vprof_facts_call_of(s->d->facts, &s->d->facts->functions[f], i), all,
+					    targets),
+			    j = 0;
+			     j < n; j++) {
 				struct traffic *t = &all[targets[j]];
 
 				if (targets[j] == f || !t->type)
@@ -236,7 +225,7 @@ static void mark_inner(struct replies *s, struct traffic *all)
 			}
 }
 
-static int find_traffic(struct replies *s, enum trait trait, struct traffic **all)
+static int find_traffic(struct replies *s, enum vprof_call_role role, struct traffic **all)
 {
 	const struct vprof_facts *facts = s->d->facts;
 	uint32_t f, i;
@@ -247,7 +236,7 @@ static int find_traffic(struct replies *s, enum trait trait, struct traffic **al
 		return -1;
 	for (f = 0; f < facts->n_functions; f++)
 		for (i = 0; i < facts->functions[f].n_calls; i++)
-			note_direct(s, f, call_of(s, f, i), trait, *all);
+			note_direct(s, f, vprof_facts_call_of(s->d->facts, &s->d->facts->functions[f], i), role, *all);
 	for (level = 0; level < LEVELS_MAX; level++)
 		spread(s, *all, level);
 	return 0;
@@ -258,7 +247,7 @@ static int calls_by_name(const struct replies *s, uint32_t f, uint32_t callee)
 	uint32_t i;
 
 	for (i = 0; i < s->d->facts->functions[f].n_calls; i++)
-		if (call_of(s, f, i)->callee_function == callee + 1)
+		if (vprof_facts_call_of(s->d->facts, &s->d->facts->functions[f], i)->callee_function == callee + 1)
 			return 1;
 	return 0;
 }
@@ -316,29 +305,32 @@ static uint32_t answer_of(const struct replies *s, uint32_t begin)
 
 static void observe_answer(struct replies *s, uint32_t begin, uint32_t end)
 {
-	struct discovery *d = s->d;
-	struct candidate *c = &s->r->all[begin];
+	struct vprof_discovery *d = s->d;
+	struct vprof_candidate *c = &s->r->all[begin];
 	const struct vprof_facts_function *function = &d->facts->functions[end];
 	size_t n;
 
 	c->end = end + 1;
-	c->id = vprof_arena_printf(d->arena, "%s%s",
-				   parameters_of(d, &d->facts->functions[begin], &n)[s->in[begin].parameter].name,
-				   s->in[begin].chain);
-	c->end_id = vprof_arena_printf(d->arena, "%s%s", parameters_of(d, function, &n)[s->out[end].parameter].name,
+	c->id = vprof_arena_printf(
+		d->arena, "%s%s",
+		vprof_discovery_parameters(d, &d->facts->functions[begin], &n)[s->in[begin].parameter].name,
+		s->in[begin].chain);
+	c->end_id = vprof_arena_printf(d->arena, "%s%s",
+				       vprof_discovery_parameters(d, function, &n)[s->out[end].parameter].name,
 				       s->out[end].chain);
 	c->is_left = !are_called_together(s, begin, end);
-	observe(s->r, begin, POINTS + (s->in[begin].is_layered && s->out[end].is_layered ? LAYER_POINTS : 0),
-		vprof_arena_printf(d->arena, "%s (%s) sends to the connection that it receives from", function->name,
-				   where_of(d, function)));
+	vprof_ranking_observe(s->r, begin,
+			      POINTS + (s->in[begin].is_layered && s->out[end].is_layered ? LAYER_POINTS : 0),
+			      vprof_arena_printf(d->arena, "%s (%s) sends to the connection that it receives from",
+						 function->name, vprof_discovery_where(d, function)));
 }
 
-void observe_replies(struct ranking *r)
+void vprof_observe_replies(struct vprof_ranking *r)
 {
 	struct replies s = { r, r->d, NULL, NULL };
 	uint32_t f, end;
 
-	if (find_traffic(&s, TRAIT_RECEIVE, &s.in) || find_traffic(&s, TRAIT_SEND, &s.out)) {
+	if (find_traffic(&s, VPROF_ROLE_RECEIVE, &s.in) || find_traffic(&s, VPROF_ROLE_SEND, &s.out)) {
 		r->d->arena->failed = 1;
 		goto out;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes a draft as vprof.json: the best proposal in force, all others and every reason as remarks ("_...").
  */
-#include "annotate/discover/discover.h"
+#include "annotate/discover/draft.h"
 
 #include <string.h>
 

@@ -3,41 +3,32 @@
 #ifndef VPROF_RANKING_H
 #define VPROF_RANKING_H
 
-#include "annotate/discover/discovery.h"
+#include "annotate/code/discovery.h"
 
-#define EVIDENCE_BYTES 400
+#define VPROF_EVIDENCE_BYTES 400
 
-struct candidate {
+struct vprof_candidate {
 	double score;
 	int n_evidence; /* structural observations, names not counted */
 	uint32_t end;	/* index + 1 of the function that ends what this one begins; 0: it ends with this one */
-	const char *id, *end_id; /* at the two; NULL: as id_of and end_id_of say */
+	const char *id, *end_id; /* at the two; NULL: as vprof_request_id and _end_id say */
 	int is_left;		 /* this one returns to work on others before `end` is called */
-	char why[EVIDENCE_BYTES];
+	char why[VPROF_EVIDENCE_BYTES];
 };
 
-struct ranking {
-	struct discovery *d;
-	struct candidate *all; /* [n_functions] */
-	uint8_t *chain;	       /* [n_functions] direct calls from a handler, FAR when more than DISTANCE_MAX */
+struct vprof_ranking {
+	struct vprof_discovery *d;
+	struct vprof_candidate *all; /* [n_functions] */
+	uint8_t *chain; /* [n_functions] direct calls from a handler, VPROF_FAR when more than VPROF_DISTANCE_MAX */
 };
 
-/* discover_intervals.c: adds `points` to the score of `f`, and `what` to its reasons. */
-void observe(struct ranking *r, uint32_t f, double points, const char *what);
-uint32_t caller_of(struct ranking *r, const struct vprof_facts_call *call); /* index; UINT32_MAX: none */
-const char *name_of(struct ranking *r, uint32_t f);
+/* Adds `points` to the score of function `f`, and `what` to its reasons. */
+void vprof_ranking_observe(struct vprof_ranking *r, uint32_t f, double points, const char *what);
+const char *vprof_ranking_name(const struct vprof_ranking *r, uint32_t f);
 /* The expression that identifies the request. *rank: 3 looks like a request, 2 a pointer, 1 a descriptor, 0 none. */
-const char *id_of(struct discovery *d, const struct vprof_facts_function *f, int *rank);
-/* The expression at `end` for what id_of says at `begin`, or NULL: it is not known there. */
-const char *end_id_of(struct discovery *d, const struct vprof_facts_function *begin,
-		      const struct vprof_facts_function *end);
-/* discover_units.c */
-int good_words_in(const char *name); /* 0 to 2 */
-void observe_units(struct ranking *r);
-void observe_turns(struct ranking *r);
-void observe_names(struct ranking *r);
-
-/* discover_replies.c */
-void observe_replies(struct ranking *r);
+const char *vprof_request_id(struct vprof_discovery *d, const struct vprof_facts_function *f, int *rank);
+/* The expression at `end` for what vprof_request_id says at `begin`, or NULL: it is not known there. */
+const char *vprof_request_end_id(struct vprof_discovery *d, const struct vprof_facts_function *begin,
+				 const struct vprof_facts_function *end);
 
 #endif

@@ -102,11 +102,6 @@ static int compare_pointer_calls(const void *a, const void *b)
 	return strcmp(x->signature, y->signature);
 }
 
-static uint32_t caller_node(const struct builder *b, const struct vprof_facts_call *c)
-{
-	return (uint32_t)(vprof_facts_function(b->f, c->caller) - b->f->functions);
-}
-
 /* Calls of one signature share their targets, so those are looked up once for each signature. */
 static void add_pointer_edges(struct builder *b)
 {
@@ -126,7 +121,7 @@ static void add_pointer_edges(struct builder *b)
 		if (!i || strcmp(calls[i]->signature, calls[i - 1]->signature))
 			n_targets = vprof_facts_pointer_targets(f, calls[i]->signature, b->targets, f->n_functions);
 		for (size_t k = 0; k < n_targets; k++)
-			add_edge(b, caller_node(b, calls[i]), b->targets[k]);
+			add_edge(b, vprof_facts_caller(b->f, calls[i]), b->targets[k]);
 	}
 	free(calls);
 }
@@ -137,7 +132,7 @@ static void add_call_edges(struct builder *b)
 
 	for (size_t i = 0; i < f->n_calls; i++) {
 		const struct vprof_facts_call *c = &f->calls[i];
-		uint32_t from = caller_node(b, c);
+		uint32_t from = vprof_facts_caller(b->f, c);
 		size_t n = 0;
 
 		if (c->kind == VPROF_CALL_POINTER)

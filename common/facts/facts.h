@@ -101,6 +101,16 @@ const struct vprof_facts_function *vprof_facts_function(const struct vprof_facts
 const struct vprof_facts_call *vprof_facts_call(const struct vprof_facts *f, uint32_t id);
 const struct vprof_facts_function *vprof_facts_function_by_usr(const struct vprof_facts *f, const char *usr);
 
+/* Call number i, of n_calls, that the function makes. */
+static inline const struct vprof_facts_call *vprof_facts_call_of(const struct vprof_facts *f,
+								 const struct vprof_facts_function *caller, uint32_t i)
+{
+	return &f->calls[f->calls_by_caller[caller->first_call + i]];
+}
+
+/* The index of the function that makes the call; UINT32_MAX: it is not known (never in facts that were read). */
+uint32_t vprof_facts_caller(const struct vprof_facts *f, const struct vprof_facts_call *call);
+
 /* All functions with that __func__ or display name; `file_suffix` (may be NULL) narrows to files whose
  * path ends so. Writes up to `max` indices into f->functions, returns how many there are. */
 size_t vprof_facts_find(const struct vprof_facts *f, const char *name, const char *file_suffix, uint32_t *indices,

@@ -125,15 +125,14 @@ static void group_calls(struct vprof_facts *f)
 	uint32_t at = 0;
 
 	for (size_t i = 0; i < f->n_calls; i++)
-		f->functions[vprof_facts_function(f, f->calls[i].caller) - f->functions].n_calls++;
+		f->functions[vprof_facts_caller(f, &f->calls[i])].n_calls++;
 	for (size_t i = 0; i < f->n_functions; i++) {
 		f->functions[i].first_call = at;
 		at += f->functions[i].n_calls;
 		f->functions[i].n_calls = 0;
 	}
 	for (size_t i = 0; i < f->n_calls; i++) {
-		struct vprof_facts_function *fn =
-			&f->functions[vprof_facts_function(f, f->calls[i].caller) - f->functions];
+		struct vprof_facts_function *fn = &f->functions[vprof_facts_caller(f, &f->calls[i])];
 
 		f->private->by_caller[fn->first_call + fn->n_calls++] = (uint32_t)i;
 	}
@@ -182,6 +181,13 @@ const struct vprof_facts_file *vprof_facts_file(const struct vprof_facts *f, uin
 const struct vprof_facts_function *vprof_facts_function(const struct vprof_facts *f, uint32_t id)
 {
 	BY_ID(f->functions, f->n_functions, id);
+}
+
+uint32_t vprof_facts_caller(const struct vprof_facts *f, const struct vprof_facts_call *call)
+{
+	const struct vprof_facts_function *caller = vprof_facts_function(f, call->caller);
+
+	return caller ? (uint32_t)(caller - f->functions) : UINT32_MAX;
 }
 
 const struct vprof_facts_call *vprof_facts_call(const struct vprof_facts *f, uint32_t id)

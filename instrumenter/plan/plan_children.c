@@ -70,7 +70,7 @@ static int encloses_calls(const struct vprof_plan_maker *m, const struct vprof_f
 	const struct vprof_facts_function *f = vprof_facts_function(m->facts, c->caller);
 
 	for (uint32_t i = 0; f && i < f->n_calls; i++) {
-		const struct vprof_facts_call *inner = &m->facts->calls[m->facts->calls_by_caller[f->first_call + i]];
+		const struct vprof_facts_call *inner = vprof_facts_call_of(m->facts, f, i);
 		uint32_t callee = inner->callee_function;
 
 		if (inner->file != c->file || inner->begin < c->begin || inner->end > c->end ||
@@ -264,7 +264,7 @@ static void children_down_to(struct vprof_plan_maker *m, uint32_t function, stru
 		const struct vprof_facts_function *f = &m->facts->functions[i];
 
 		for (uint32_t k = 0; k < f->n_calls; k++)
-			children_of_call(m, &m->facts->calls[m->facts->calls_by_caller[f->first_call + k]], c, depth);
+			children_of_call(m, vprof_facts_call_of(m->facts, f, k), c, depth);
 		children_called_back(m, f->id, c);
 	}
 }

@@ -250,8 +250,7 @@ static size_t break_pointers(struct vprof_plan_maker *m, const struct vprof_name
 		const struct vprof_facts_function *f = &m->facts->functions[holders[i]];
 
 		for (uint32_t k = 0; k < f->n_calls; k++) {
-			const struct vprof_facts_call *c =
-				&m->facts->calls[m->facts->calls_by_caller[f->first_call + k]];
+			const struct vprof_facts_call *c = vprof_facts_call_of(m->facts, f, k);
 			const struct vprof_facts_file *file = vprof_facts_file(m->facts, c->file);
 
 			if (c->kind != VPROF_CALL_POINTER || strcmp(c->callee, name->name) || !file ||
