@@ -12,6 +12,7 @@
 #include "analysis/paths/critical_path.h"
 #include "analysis/variance/tree_fill.h"
 #include "analysis/timeline/edges/wakes.h"
+#include "figures.h"
 #include "programs.h"
 
 #define TOLD_MAX 3 /* of a schedule, unless all are asked for */
@@ -30,6 +31,8 @@ struct comparison {
 	unsigned n_differences;
 	uint64_t (*states)[TRUTH_STATES]; /* [n_states] of the tree's nodes, before the last interval */
 	size_t n_states, cap_states;
+	struct figures *figures; /* of the intervals that vprof_analyze takes */
+	bool is_vague;		 /* the truth of one of these is not known */
 };
 
 /* False: not told, since there were enough. */
@@ -48,6 +51,18 @@ static bool __attribute__((format(printf, 2, 3))) differ(struct comparison *c, c
 	va_end(args);
 	fputc('\n', stderr);
 	return true;
+}
+
+static bool say(void *arg, const char *format, ...)
+{
+	struct comparison *c = arg;
+	char text[1024];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	return differ(c, "%s", text);
 }
 
 /* Both accounts of a path as one list: depth first, by time; neighbours that tell the same are one. */
@@ -417,9 +432,9 @@ static int compare_instance(struct comparison *c, uint32_t index)
 	const struct vprof_instance *found = &c->intervals->instances.v[index];
 	const struct vprof_piece *pieces;
 	struct rows is, rows;
-	size_t n;
-
 	enum truth_loss loss;
+	bool is_taken;
+	size_t n;
 
 	c->instance = find_instance(c->w, found);
 	if (!c->instance) {
@@ -427,6 +442,9 @@ static int compare_instance(struct comparison *c, uint32_t index)
 		return 0;
 	}
 	loss = truth_loss(c->w, c->instance);
+	is_taken = found->name == records_hash("request") && found->state == VPROF_INSTANCE_COMPLETE &&
+		   !found->is_lossy;
+	c->is_vague |= is_taken && loss != TRUTH_NO_LOSS;
 	if (loss != TRUTH_NO_LOSS) {
 		if (found->state == VPROF_INSTANCE_COMPLETE && found->is_lossy)
 			COVER(c->w, LOSSY);
@@ -459,6 +477,9 @@ static int compare_instance(struct comparison *c, uint32_t index)
 		compare_rows(c, &is, &rows);
 		compare_nodes(c);
 	}
+	if (is_taken)
+		figures_add(c->figures, &c->truth, 1);
+	c->is_vague |= is_taken && c->truth.is_unknowable;
 	remember_states(c);
 	free(is.v);
 	free(rows.v);
@@ -540,6 +561,8 @@ static int compare_results(struct comparison *c, const char *dir, struct vprof_e
 		       "%" PRIu64 " complete, %" PRIu64 " restarted, %" PRIu64 " cut; the analysis says %" PRIu64
 		       ", %" PRIu64 ", %" PRIu64,
 		       n_complete, n_restarted, n_cut, r->n_complete, r->n_restarted, r->n_cut);
+	if (!c->is_vague)
+		figures_compare(c->figures, r, say, c);
 	vprof_results_free(r);
 	return 0;
 }
@@ -566,6 +589,7 @@ unsigned compare_world(struct world *w, const char *dir, const struct vprof_plan
 	struct comparison c = { .w = w, .plan = plan };
 	struct vprof_error err = { "not enough memory" };
 
+	c.figures = figures_new(plan, w->coverage);
 	if (compare(&c, dir, &err))
 		differ(&c, "%s", err.message);
 	vprof_tree_free(c.tree);
@@ -575,6 +599,7 @@ unsigned compare_world(struct world *w, const char *dir, const struct vprof_plan
 	vprof_timeline_free(c.timeline);
 	vprof_trace_free(c.trace);
 	truth_release(&c.truth);
+	figures_free(c.figures);
 	free(c.states);
 	return c.n_differences;
 }

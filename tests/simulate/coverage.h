@@ -56,7 +56,10 @@
 	X(PREEMPTED_BLAME, "preempted stretches of wakers") X(IO_KERNEL, "stretches of I/O calls in the kernel") \
 	X(IO_OFF, "stretches of I/O calls without a processor") X(IO_EITHER, "stretches of I/O calls of which nothing tells") \
 	X(PREEMPTED_IO, "preempted stretches of I/O calls") X(SITE_WAIT, "waits within a measured call site of the same name") \
-	X(UNRECORDED_FRAME, "open calls that were never recorded")
+	X(UNRECORDED_FRAME, "open calls that were never recorded") \
+	X(ANALYSES, "analyses whose figures were compared, all of them") X(FIGURES, "... nodes: mean, variance, share") \
+	X(COVARIANCES, "... covariances of siblings") X(FACTORS, "... factors: share, mean, deviation, height, score") \
+	X(RANKED, "... neighbours in the ranking")
 /* clang-format on */
 
 enum coverage {
