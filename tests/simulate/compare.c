@@ -18,7 +18,9 @@
 #define TOLD_MAX 3 /* of a schedule, unless all are asked for */
 
 struct comparison {
-	struct world *w;
+	struct world *const *worlds; /* [n_worlds] whose traces are analysed together */
+	size_t n_worlds;
+	struct world *w; /* of the trace at hand */
 	const struct vprof_plan *plan;
 	struct vprof_trace *trace;
 	struct vprof_timeline *timeline;
@@ -478,7 +480,7 @@ static int compare_instance(struct comparison *c, uint32_t index)
 		compare_nodes(c);
 	}
 	if (is_taken)
-		figures_add(c->figures, &c->truth, 1);
+		figures_add(c->figures, &c->truth, c->w->ns_per_tick);
 	c->is_vague |= is_taken && c->truth.is_unknowable;
 	remember_states(c);
 	free(is.v);
@@ -526,78 +528,120 @@ static void check_results(struct comparison *c, const struct vprof_results *r)
 	free(scale);
 }
 
-static int compare_results(struct comparison *c, const char *dir, struct vprof_error *err)
-{
-	const struct vprof_analyze_options o = {
-		.trace_dir = dir, .plan = c->plan, .interval = "request", .min_intervals = 2
-	};
-	uint64_t n_complete = 0, n_cut = 0, n_restarted = 0, n_lossy = 0;
-	struct vprof_results *r;
+struct counts {
+	uint64_t n_complete, n_cut, n_restarted, n_lossy;
+};
 
-	c->instance = NULL;
-	if (vprof_analyze(&r, &o, err))
-		return -1;
-	check_results(c, r);
-	for (const struct sim_instance *i = c->w->instances; i; i = i->older) {
+static void count_world(struct counts *n, const struct world *w)
+{
+	for (const struct sim_instance *i = w->instances; i; i = i->older) {
 		if (i->name != records_hash("request"))
 			continue;
 		if (i->is_before_trace) {
 			/* Its END is all that tells of it; ids that are used again hide it. */
-			if (i->is_complete && i->end >= c->w->record_from)
-				COVER(c->w, CUT_BEGIN);
+			if (i->is_complete && i->end >= w->record_from)
+				COVER(w, CUT_BEGIN);
 			continue;
 		}
-		n_lossy += i->is_complete && truth_loss(c->w, i) != TRUTH_NO_LOSS;
-		n_complete += i->is_complete;
-		n_restarted += i->is_restarted;
-		n_cut += !i->is_complete && !i->is_restarted;
+		n->n_lossy += i->is_complete && truth_loss(w, i) != TRUTH_NO_LOSS;
+		n->n_complete += i->is_complete;
+		n->n_restarted += i->is_restarted;
+		n->n_cut += !i->is_complete && !i->is_restarted;
 	}
-	if (c->w->n_gaps) /* what became of each was told above */
-		n_complete = r->n_complete <= n_complete && r->n_complete + n_lossy >= n_complete ? r->n_complete :
-												    n_complete,
-		n_restarted = r->n_restarted, n_cut = 0;
-	if (r->n_complete != n_complete || r->n_restarted != n_restarted || r->n_cut < n_cut)
+}
+
+static void compare_counts(struct comparison *c, const struct vprof_results *r)
+{
+	struct counts n = { 0 };
+	bool has_gaps = false;
+
+	for (size_t i = 0; i < c->n_worlds; i++) {
+		count_world(&n, c->worlds[i]);
+		has_gaps |= c->worlds[i]->n_gaps > 0;
+	}
+	if (has_gaps) { /* what became of each was told above */
+		if (r->n_complete <= n.n_complete && r->n_complete + n.n_lossy >= n.n_complete)
+			n.n_complete = r->n_complete;
+		n.n_restarted = r->n_restarted;
+		n.n_cut = 0;
+	}
+	if (r->n_complete != n.n_complete || r->n_restarted != n.n_restarted || r->n_cut < n.n_cut)
 		differ(c,
 		       "%" PRIu64 " complete, %" PRIu64 " restarted, %" PRIu64 " cut; the analysis says %" PRIu64
 		       ", %" PRIu64 ", %" PRIu64,
-		       n_complete, n_restarted, n_cut, r->n_complete, r->n_restarted, r->n_cut);
+		       n.n_complete, n.n_restarted, n.n_cut, r->n_complete, r->n_restarted, r->n_cut);
+}
+
+static int compare_results(struct comparison *c, const char *const *dirs, struct vprof_error *err)
+{
+	const struct vprof_analyze_options o = { .trace_dir = dirs[0],
+						 .trace_dirs = dirs,
+						 .n_trace_dirs = c->n_worlds > 1 ? c->n_worlds : 0,
+						 .plan = c->plan,
+						 .interval = "request",
+						 .min_intervals = 2 };
+	struct vprof_results *r;
+
+	c->w = c->worlds[0];
+	c->instance = NULL;
+	if (vprof_analyze(&r, &o, err))
+		return -1;
+	check_results(c, r);
+	compare_counts(c, r);
 	if (!c->is_vague)
 		figures_compare(c->figures, r, say, c);
+	if (!c->is_vague && c->n_worlds > 1)
+		COVER(c->w, SEVERAL_TRACES);
 	vprof_results_free(r);
 	return 0;
 }
 
-static int compare(struct comparison *c, const char *dir, struct vprof_error *err)
+static int compare_trace(struct comparison *c, const char *dir, struct vprof_error *err)
 {
 	struct vprof_wake_counts counts;
+	int ret = 0;
 
+	c->n_states = 0;
 	if (vprof_trace_open(&c->trace, dir, err) || vprof_timeline_build(&c->timeline, c->trace, 1, NULL, NULL, err) ||
 	    vprof_wakes_match(c->timeline, &counts, err) || vprof_intervals_build(&c->intervals, c->timeline, err) ||
 	    vprof_edges_new(&c->edges, c->timeline, c->intervals, err) || vprof_path_new(&c->path, c->edges, err) ||
 	    vprof_tree_new(&c->tree, c->timeline, c->plan, err))
-		return -1;
-	truth_prepare(c->w);
-	compare_waits(c);
-	for (size_t i = 0; i < c->intervals->instances.n; i++)
-		if (compare_instance(c, (uint32_t)i))
-			return -1;
-	return compare_results(c, dir, err);
+		ret = -1;
+	if (!ret) {
+		truth_prepare(c->w);
+		compare_waits(c);
+	}
+	for (size_t i = 0; !ret && i < c->intervals->instances.n; i++)
+		ret = compare_instance(c, (uint32_t)i);
+	vprof_tree_free(c->tree);
+	vprof_path_free(c->path);
+	vprof_edges_free(c->edges);
+	vprof_intervals_free(c->intervals);
+	vprof_timeline_free(c->timeline);
+	vprof_trace_free(c->trace);
+	c->tree = NULL;
+	c->path = NULL;
+	c->edges = NULL;
+	c->intervals = NULL;
+	c->timeline = NULL;
+	c->trace = NULL;
+	return ret;
 }
 
-unsigned compare_world(struct world *w, const char *dir, const struct vprof_plan *plan)
+unsigned compare_worlds(struct world *const *worlds, const char *const *dirs, size_t n, const struct vprof_plan *plan)
 {
-	struct comparison c = { .w = w, .plan = plan };
+	struct comparison c = { .worlds = worlds, .n_worlds = n, .plan = plan };
 	struct vprof_error err = { "not enough memory" };
+	int ret = 0;
 
-	c.figures = figures_new(plan, w->coverage);
-	if (compare(&c, dir, &err))
+	c.figures = figures_new(plan, worlds[0]->coverage);
+	for (size_t i = 0; i < n && !ret; i++) {
+		c.w = worlds[i];
+		c.instance = NULL;
+		ret = compare_trace(&c, dirs[i], &err);
+	}
+	if (ret || compare_results(&c, dirs, &err))
 		differ(&c, "%s", err.message);
-	vprof_tree_free(c.tree);
-	vprof_path_free(c.path);
-	vprof_edges_free(c.edges);
-	vprof_intervals_free(c.intervals);
-	vprof_timeline_free(c.timeline);
-	vprof_trace_free(c.trace);
 	truth_release(&c.truth);
 	figures_free(c.figures);
 	free(c.states);

@@ -8,7 +8,8 @@
 
 struct vprof_plan *compare_plan(void); /* of what programs.c calls */
 
-/* Number of differences; each is told on stderr. `dir` holds the trace. */
-unsigned compare_world(struct world *w, const char *dir, const struct vprof_plan *plan);
+/* Number of differences; each is told on stderr. dirs[i] holds the trace of worlds[i]; those of several are compared
+ * one by one and analysed together. */
+unsigned compare_worlds(struct world *const *worlds, const char *const *dirs, size_t n, const struct vprof_plan *plan);
 
 #endif

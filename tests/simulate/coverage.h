@@ -59,7 +59,7 @@
 	X(UNRECORDED_FRAME, "open calls that were never recorded") \
 	X(ANALYSES, "analyses whose figures were compared, all of them") X(FIGURES, "... nodes: mean, variance, share") \
 	X(COVARIANCES, "... covariances of siblings") X(FACTORS, "... factors: share, mean, deviation, height, score") \
-	X(RANKED, "... neighbours in the ranking")
+	X(RANKED, "... neighbours in the ranking") X(SEVERAL_TRACES, "analyses of several traces together")
 /* clang-format on */
 
 enum coverage {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Algorithm 1 a second time: sums by name, specificity, score, order (docs/design/critical-path.md, "Factors"). */
+/* Algorithm 1 a second time: sums by name, specificity, score, order (docs/design/critical-path.md, "Factors"). No
+ * function here has a name of the C library's or one of vprof's own. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,22 +136,38 @@ static void add_variances(struct ranking *k)
 	}
 }
 
+/* vprof's own nodes are neither the interval's work nor others'. */
+static bool is_own(const struct figure *n)
+{
+	return n->is_unexplained || (!n->is_body && (n->class == TRUTH_DELAY || n->class == TRUTH_PREEMPTED));
+}
+
+static void pair_key(char key[KEY_BYTES], const struct figure *x, const struct figure *y)
+{
+	bool blame_x = x->is_blame, blame_y = is_own(x) || is_own(y) ? blame_x : y->is_blame;
+
+	if (blame_x != blame_y)
+		snprintf(key, KEY_BYTES, "c:%s|beneath:%s", blame_x ? y->name : x->name, blame_x ? x->name : y->name);
+	else if (strcmp(x->name, y->name) > 0)
+		snprintf(key, KEY_BYTES, "c:%s%s|%s", blame_x ? "beneath:" : "", y->name, x->name);
+	else
+		snprintf(key, KEY_BYTES, "c:%s%s|%s", blame_x ? "beneath:" : "", x->name, y->name);
+}
+
 static void add_covariance(struct ranking *k, size_t a, size_t b, long double ns2, long double tolerance)
 {
 	const struct figure *x = &k->t->v[a], *y = &k->t->v[b];
-	bool is_swapped = strcmp(x->name, y->name) > 0;
+	unsigned height = k->height[a] > k->height[b] ? k->height[a] : k->height[b];
 	char key[KEY_BYTES];
 	struct factor *f;
 	size_t at;
-	unsigned height = k->height[a] > k->height[b] ? k->height[a] : k->height[b];
 
 	if (k->of_node[a] == k->of_node[b]) {
 		if (!is_within_itself(k, a, k->of_node[a]))
 			add_share(k, &k->v[k->of_node[a]], 2 * ns2, 2 * tolerance);
 		return;
 	}
-	snprintf(key, sizeof key, "c:%s%s|%s", x->is_blame ? "beneath:" : "", is_swapped ? y->name : x->name,
-		 is_swapped ? x->name : y->name);
+	pair_key(key, x, y);
 	at = factor_of(k, key); /* may move them */
 	f = &k->v[at];
 	f->is_covariance = true;

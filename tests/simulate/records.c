@@ -164,8 +164,8 @@ bool records_write(const struct world *w, const char *dir)
 {
 	struct vp_file_header header = { .magic = VP_FILE_MAGIC,
 					 .version = VP_FORMAT_VERSION,
-					 .clock = VP_CLOCK_MONOTONIC,
-					 .ns_per_tick = 1,
+					 .clock = w->ns_per_tick == 1 ? VP_CLOCK_MONOTONIC : VP_CLOCK_TSC,
+					 .ns_per_tick = w->ns_per_tick,
 					 .start_ticks = 1,
 					 .start_ns = 1,
 					 .has_switches = w->with_switches,

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Random schedules of simulated threads, and the analysis held against what is true of them.
+/* Random schedules of simulated threads: the analysis is compared with what is true of them.
  *
- *   simulate [--seed FIRST] [--count N] [--verbose] [--trace DIR]
+ *   simulate [--seed FIRST] [--count N] [--plain] [--verbose] [--trace DIR]
  *
  * A seed makes the same schedule on every machine: run one alone with --seed N, and see all of its differences with
- * --verbose; --trace keeps the last schedule's trace. Exit status 1 when there were any. How often each situation
- * occurred goes to stdout.
+ * --verbose; --trace keeps the last schedule's trace (further traces of the same analysis in DIR/1, DIR/2). --plain
+ * leaves out what was added to the schedules later, so that old seeds still mean what they meant: several traces,
+ * clocks whose tick is not a nanosecond. Exit status 1 when anything differed. How often each situation occurred goes
+ * to stdout.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/files.h"
@@ -22,6 +26,15 @@ static const char *const texts[COVER_COUNT] = {
 #define COVER_TEXT(id, text) [COVER_##id] = text,
 	COVERAGE(COVER_TEXT)
 #undef COVER_TEXT
+};
+
+#define TRACES_MAX 3 /* analysed together */
+
+struct options {
+	uint64_t first, count;
+	const char *dir;
+	struct vprof_plan *plan;
+	bool is_verbose, is_plain;
 };
 
 /* What kind of world this is. */
@@ -52,13 +65,29 @@ static void settle(struct world *w)
 	}
 }
 
-static unsigned run_seed(uint64_t seed, const char *dir, const struct vprof_plan *plan, uint64_t *coverage,
-			 bool is_verbose)
+/* A number of its own for each seed and purpose: what is drawn with it leaves the schedule as it is. */
+static uint64_t apart(uint64_t seed, uint64_t purpose)
+{
+	struct world w = { .random = seed ^ purpose << 48 };
+
+	return world_random(&w);
+}
+
+/* The clocks of traces that are analysed together: of the first any, of the others one that ticks in whole ticks of
+ * the first, so that every sum is exact. */
+static double tick_of(const struct options *o, uint64_t seed, size_t trace)
+{
+	static const double lengths[] = { 1, 1, 1, 0.384765625, 2.5 };
+	double first = lengths[apart(seed, 1) % (sizeof lengths / sizeof *lengths)];
+
+	return o->is_plain ? 1 : trace ? first * (double)(UINT64_C(1) << apart(seed, 1 + trace) % 3) : first;
+}
+
+static struct world *run_world(const struct options *o, uint64_t seed, uint64_t *coverage)
 {
 	struct world *w = world_new(seed, coverage);
-	unsigned n = 1;
 
-	w->is_verbose = is_verbose;
+	w->is_verbose = o->is_verbose;
 	settle(w);
 	world_run(w);
 	for (size_t i = 0; i < SIM_PROCESSORS; i++)
@@ -67,48 +96,79 @@ static unsigned run_seed(uint64_t seed, const char *dir, const struct vprof_plan
 	coverage[COVER_THREADS] += w->n_threads;
 	for (size_t i = 0; i < w->n_threads; i++)
 		coverage[COVER_RECORDS] += w->threads[i]->n_units;
-	if (records_write(w, dir))
-		n = compare_world(w, dir, plan);
-	else
-		perror(dir);
-	world_free(w);
-	return n;
+	return w;
+}
+
+static unsigned run_seed(const struct options *o, uint64_t seed, uint64_t *coverage)
+{
+	size_t n_traces = o->is_plain || apart(seed, 0) % 8 ? 1 : 2 + apart(seed, 0) / 8 % (TRACES_MAX - 1);
+	struct world *worlds[TRACES_MAX];
+	char dirs[TRACES_MAX][4200];
+	const char *names[TRACES_MAX];
+	unsigned n_different = 0;
+
+	for (size_t i = 0; i < n_traces; i++) {
+		worlds[i] = run_world(o, i ? apart(seed, 100 + i) : seed, coverage);
+		worlds[i]->seed = seed;
+		worlds[i]->ns_per_tick = tick_of(o, seed, i);
+		snprintf(dirs[i], sizeof dirs[i], i ? "%s/%zu" : "%s", o->dir, i);
+		names[i] = dirs[i];
+		if ((mkdir(dirs[i], 0755) && errno != EEXIST) || !records_write(worlds[i], dirs[i])) {
+			perror(dirs[i]);
+			n_different = 1;
+		}
+	}
+	if (!n_different)
+		n_different = compare_worlds(worlds, names, n_traces, o->plan);
+	for (size_t i = 0; i < n_traces; i++)
+		world_free(worlds[i]);
+	return n_different;
+}
+
+static bool read_options(struct options *o, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--seed") && i + 1 < argc)
+			o->first = strtoull(argv[++i], NULL, 0);
+		else if (!strcmp(argv[i], "--count") && i + 1 < argc)
+			o->count = strtoull(argv[++i], NULL, 0);
+		else if (!strcmp(argv[i], "--trace") && i + 1 < argc)
+			o->dir = argv[++i];
+		else if (!strcmp(argv[i], "--verbose"))
+			o->is_verbose = true;
+		else if (!strcmp(argv[i], "--plain"))
+			o->is_plain = true;
+		else
+			return false;
+	}
+	return true;
 }
 
 int main(int argc, char **argv)
 {
-	char dir[] = "/tmp/vprof-simulate-XXXXXX", *trace = NULL;
-	uint64_t coverage[COVER_COUNT] = { 0 }, first = 1, count = 1, n_different = 0;
-	struct vprof_plan *plan;
-	bool is_verbose = false;
+	char dir[] = "/tmp/vprof-simulate-XXXXXX";
+	uint64_t coverage[COVER_COUNT] = { 0 }, n_different = 0;
+	struct options o = { .first = 1, .count = 1 };
+	bool is_kept;
 
-	for (int i = 1; i < argc; i++) {
-		if (!strcmp(argv[i], "--seed") && i + 1 < argc) {
-			first = strtoull(argv[++i], NULL, 0);
-		} else if (!strcmp(argv[i], "--count") && i + 1 < argc) {
-			count = strtoull(argv[++i], NULL, 0);
-		} else if (!strcmp(argv[i], "--trace") && i + 1 < argc) {
-			trace = argv[++i];
-		} else if (!strcmp(argv[i], "--verbose")) {
-			is_verbose = true;
-		} else {
-			fprintf(stderr, "usage: %s [--seed FIRST] [--count N] [--verbose] [--trace DIR]\n", argv[0]);
-			return 2;
-		}
+	if (!read_options(&o, argc, argv)) {
+		fprintf(stderr, "usage: %s [--seed FIRST] [--count N] [--plain] [--verbose] [--trace DIR]\n", argv[0]);
+		return 2;
 	}
-	if (!trace && !mkdtemp(dir)) {
+	is_kept = o.dir != NULL;
+	if (!is_kept && !(o.dir = mkdtemp(dir))) {
 		perror(dir);
 		return 1;
 	}
-	plan = compare_plan();
-	for (uint64_t seed = first; seed < first + count; seed++)
-		n_different += run_seed(seed, trace ? trace : dir, plan, coverage, is_verbose) != 0;
-	vprof_plan_free(plan);
-	if (!trace)
-		vprof_dir_remove(dir, NULL);
+	o.plan = compare_plan();
+	for (uint64_t seed = o.first; seed < o.first + o.count; seed++)
+		n_different += run_seed(&o, seed, coverage) != 0;
+	vprof_plan_free(o.plan);
+	if (!is_kept)
+		vprof_dir_remove(o.dir, NULL);
 	for (int i = 0; i < COVER_COUNT; i++)
 		printf("%12" PRIu64 "  %s\n", coverage[i], texts[i]);
 	if (n_different)
-		fprintf(stderr, "%" PRIu64 " of %" PRIu64 " schedules differ\n", n_different, count);
+		fprintf(stderr, "%" PRIu64 " of %" PRIu64 " schedules differ\n", n_different, o.count);
 	return n_different != 0;
 }

@@ -82,6 +82,7 @@ struct world *world_new(uint64_t seed, uint64_t *coverage)
 		no_memory();
 	w->seed = w->random = seed;
 	w->now = 1000;
+	w->ns_per_tick = 1;
 	w->end_at = SIM_NEVER;
 	w->next_token = 1;
 	w->next_handle = w->next_id = w->next_item = 1;

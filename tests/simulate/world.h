@@ -160,6 +160,7 @@ struct sim_thread {
 
 struct world {
 	uint64_t seed, random, now;
+	double ns_per_tick;
 	uint64_t record_from; /* what is written before is not kept */
 	uint64_t stop_at;     /* programs begin nothing new */
 	uint64_t end_at;      /* everything stops where it stands */
