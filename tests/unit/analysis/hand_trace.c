@@ -152,8 +152,6 @@ void hand_write(struct hand_trace *h)
 	if (h->no_switches)
 		snprintf(header.no_switches, sizeof header.no_switches, "%s", h->no_switches);
 	header.end_ticks = header.end_ns = h->is_unfinished ? 0 : h->end ? h->end : 1000000000;
-	for (size_t i = 0; i < h->n_threads; i++)
-		header.n_chunks += (h->threads[i].n + room / 2 - 1) / (room / 2);
 	fwrite(&header, sizeof header, 1, f);
 	for (size_t i = 0; i < h->n_threads; i++) {
 		struct hand_thread *th = &h->threads[i];
@@ -178,10 +176,13 @@ void hand_write(struct hand_trace *h)
 			c.n_bytes = (uint32_t)(n * VP_UNIT_BYTES);
 			if (h->lost_chunk && c.chunk_seq == h->lost_chunk)
 				continue;
+			header.n_chunks++;
 			fwrite(&c, sizeof c, 1, f);
 			fwrite(th->units + at, VP_UNIT_BYTES, n, f);
 		}
 	}
+	rewind(f); /* the number of chunks is known now */
+	fwrite(&header, sizeof header, 1, f);
 	assert_int_equal(fclose(f), 0);
 	free(path);
 }
