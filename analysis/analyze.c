@@ -149,10 +149,11 @@ static void paths_progress(void *arg, double done)
 static int walk_paths(struct analysis *a, struct vprof_error *err)
 {
 	struct vprof_tree_intervals *of_source = calloc(a->n_sources, sizeof *of_source);
+	const struct vprof_team team = { .exchange = a->o->exchange };
 	size_t from, to;
 	int ret = of_source ? vprof_tree_new(&a->tree, a->sources[0].timeline, a->o->plan, err) : VPROF_ERR_NOMEM;
 
-	vprof_tree_own(a->o->exchange, a->n_intervals, &from, &to);
+	vprof_team_own(&team, a->n_intervals, &from, &to);
 	for (size_t i = 0; i < a->n_sources && !ret; i++) {
 		struct vprof_source *s = &a->sources[i];
 
@@ -163,7 +164,7 @@ static int walk_paths(struct analysis *a, struct vprof_error *err)
 		of_source[i] = (struct vprof_tree_intervals){ s->edges, s->chosen.v, s->chosen.n };
 	}
 	if (!ret) {
-		a->tree->exchange = a->o->exchange;
+		a->tree->team = team;
 		ret = vprof_tree_fill(a->tree, of_source, a->o->n_threads, paths_progress, a);
 		if (ret)
 			vprof_error_set(err, ret, "not enough memory for %zu intervals: record a shorter run",

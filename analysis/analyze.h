@@ -32,7 +32,7 @@ struct vprof_analyze_options {
 };
 
 /* Every rank reads all traces and takes its part of the intervals; the results of rank 0 are complete, those of the
- * others lack examples and sampled stacks. The number of ranks changes no digit (shares.h), but for trees that are too
+ * others lack examples and sampled stacks. The number of ranks changes no digit (reduce.h), but for trees that are too
  * large for VPROF_SHARES_MAX shares, where it changes the last ones.
  *
  * Fails only when a trace cannot be used at all, on any rank; too little data is a result with `inconclusive` set. */

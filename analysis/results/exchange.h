@@ -44,11 +44,4 @@ int vprof_exchange_gather(struct vprof_exchange *x, int ret, const struct vprof_
 			  size_t n_bytes, struct vprof_gathered *all);
 void vprof_gathered_release(struct vprof_gathered *all);
 
-/* Sums of shares (shares.h), each of n_bytes. In the end every rank has the sums of all: sums[i] of a share that one
- * rank took is copied; of one that several took, add(to, from) joins them in the order of ranks. is_mine: [n_shares]
- * this rank took some of it. */
-int vprof_exchange_sums(struct vprof_exchange *x, int ret, size_t n_shares, void *const *sums,
-			const unsigned char *is_mine, size_t n_bytes,
-			void (*add)(void *to, const void *from, size_t n_bytes));
-
 #endif

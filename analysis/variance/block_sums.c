@@ -7,19 +7,12 @@
 
 #include "analysis/stats/moments.h"
 #include "common/parallel.h"
-#include "analysis/stats/shares.h"
 
 #define TERMS_MAX 4096 /* resampled exactly; the smallest beyond are not */
 
 /* a covariance among the terms */
 struct pair {
 	uint32_t a, b, factor, slot_a, slot_b;
-};
-
-struct share {		 /* shares.h */
-	size_t from, to; /* what this rank takes of it */
-	double *head;	 /* [width] of the block that began in an earlier share */
-	double *whole;	 /* [n_whole] */
 };
 
 /* of the interval and the block at hand */
@@ -49,9 +42,6 @@ struct pass {
 	VPROF_ARRAY(struct pair) pairs;			/* by (a, b) */
 	uint32_t *first_pair;				/* [n_nodes + 1] by a */
 	size_t at_type_n, at_work, at_factors, n_whole; /* among the sums over all intervals */
-	struct share shares[VPROF_SHARES_MAX];
-	unsigned char is_mine[VPROF_SHARES_MAX];
-	size_t n_shares;
 	struct worker *workers;
 	int n_workers;
 };
@@ -276,23 +266,14 @@ static int allocate(struct pass *p)
 
 	lay_out(p);
 	s->rows = calloc(s->n_blocks * s->width, sizeof *s->rows);
-	p->n_shares = vprof_shares_count((s->width + p->n_whole) * sizeof(double));
-	for (size_t i = 0; i < p->n_shares; i++) {
-		struct share *share = &p->shares[i];
-
-		p->is_mine[i] = (unsigned char)vprof_tree_share(p->tree, i, p->n_shares, &share->from, &share->to);
-		share->head = vprof_calloc_aligned(s->width + p->n_whole, sizeof *share->head);
-		if (!share->head)
-			return VPROF_ERR_NOMEM;
-		share->whole = share->head + s->width;
-	}
-	p->n_workers = vprof_parallel_count(p->tree->n_threads);
-	p->n_workers = p->n_workers < (int)p->n_shares ? p->n_workers : (int)p->n_shares;
+	s->whole = vprof_calloc_aligned(p->n_whole + 1, sizeof *s->whole);
+	p->n_workers = p->tree->team.n_threads > 1 ? p->tree->team.n_threads : 1;
+	p->n_workers = p->n_workers < VPROF_SHARES_MAX ? p->n_workers : VPROF_SHARES_MAX;
 	p->workers = calloc((size_t)p->n_workers, sizeof *p->workers);
 	for (int i = 0; p->workers && i < p->n_workers; i++)
 		if (begin_worker(p, &p->workers[i]))
 			return VPROF_ERR_NOMEM;
-	return s->rows && p->workers ? 0 : VPROF_ERR_NOMEM;
+	return s->rows && s->whole && p->workers ? 0 : VPROF_ERR_NOMEM;
 }
 
 static void release(struct pass *p)
@@ -304,8 +285,6 @@ static void release(struct pass *p)
 		free(p->workers[i].of_slot);
 		free(p->workers[i].of_pair);
 	}
-	for (size_t i = 0; i < p->n_shares; i++)
-		free(p->shares[i].head);
 	free(p->workers);
 	free(p->slot);
 	free(p->group_of);
@@ -481,35 +460,20 @@ static int add_interval(const struct pass *p, struct worker *w, size_t i)
 	return p->tree->has_noise ? take_out_noise(p, w, i) : 0;
 }
 
-static size_t block_of(const struct pass *p, size_t i)
-{
-	return i * p->s->n_blocks / p->tree->n_intervals;
-}
-
-/* Does the share begin within a block? */
-static int has_head(const struct pass *p, const struct share *share)
-{
-	return share->from && share->from < share->to && block_of(p, share->from - 1) == block_of(p, share->from);
-}
-
-static int sum_share(void *arg, int worker, size_t item)
+static int add_share(void *arg, int worker, const struct vprof_share *share)
 {
 	const struct pass *p = arg;
-	const struct share *share = &p->shares[item];
 	struct worker *w = &p->workers[worker];
-	size_t block;
+	size_t block = vprof_block_of(share->reduction, share->from);
 
-	if (share->from == share->to)
-		return 0;
-	block = block_of(p, share->from);
-	w->whole = share->whole;
-	w->row = has_head(p, share) ? share->head : p->s->rows + block * p->s->width;
+	w->whole = share->sums;
+	w->row = vprof_share_row(share, block);
 	for (size_t i = share->from; i < share->to; i++) {
-		size_t at = block_of(p, i);
+		size_t at = vprof_block_of(share->reduction, i);
 
 		if (at != block) {
 			end_block(p, w);
-			w->row = p->s->rows + at * p->s->width;
+			w->row = vprof_share_row(share, at);
 		}
 		block = at;
 		if (add_interval(p, w, i))
@@ -519,106 +483,24 @@ static int sum_share(void *arg, int worker, size_t item)
 	return 0;
 }
 
-static void join_wholes(void *arg, size_t to, size_t from)
-{
-	struct pass *p = arg;
-
-	for (size_t k = 0; k < p->n_whole; k++)
-		p->shares[to].whole[k] += p->shares[from].whole[k];
-}
-
-static void add_heads(struct pass *p)
-{
-	for (size_t i = 0; i < p->n_shares; i++) {
-		double *row;
-
-		if (!has_head(p, &p->shares[i]))
-			continue;
-		row = p->s->rows + block_of(p, p->shares[i].from) * p->s->width;
-		for (size_t k = 0; k < p->s->width; k++)
-			row[k] += p->shares[i].head[k];
-	}
-}
-
-static void add_doubles(void *to, const void *from, size_t n_bytes)
-{
-	for (size_t k = 0; k < n_bytes / sizeof(double); k++)
-		((double *)to)[k] += ((const double *)from)[k];
-}
-
-/* Rows and heads of all ranks to all: for each, whether it is a head, its block, and its sums. */
-static int exchange_rows(struct pass *p, int ret)
-{
-	struct vprof_block_sums *s = p->s;
-	size_t record = 2 + s->width, n_mine = 0, first, last;
-	struct vprof_gathered all;
-	double *mine = calloc((s->n_blocks + p->n_shares) * record + 1, sizeof *mine);
-
-	ret = mine ? ret : VPROF_ERR_NOMEM;
-	for (size_t i = 0; i < p->n_shares && !ret; i++) {
-		const struct share *share = &p->shares[i];
-
-		if (share->from == share->to)
-			continue;
-		first = block_of(p, share->from) + (size_t)has_head(p, share);
-		last = block_of(p, share->to - 1);
-		for (size_t block = first - (size_t)has_head(p, share); block <= last; block++) {
-			double *to = mine + n_mine++ * record;
-
-			to[0] = block < first;
-			to[1] = (double)block;
-			memcpy(to + 2, block < first ? share->head : s->rows + block * s->width, s->width * sizeof *to);
-		}
-	}
-	ret = vprof_exchange_gather(p->tree->exchange, ret, NULL, mine, n_mine * record * sizeof *mine, &all);
-	for (int heads = 0; heads < 2 && !ret; heads++) /* ranks are in the order of their intervals */
-		for (size_t at = 0; at + record * sizeof *mine <= all.first[vprof_exchange_ranks(p->tree->exchange)];
-		     at += record * sizeof *mine) {
-			const double *from = (const void *)(all.bytes + at);
-			double *row = s->rows + (size_t)from[1] * s->width;
-
-			if (heads && from[0] > 0)
-				add_doubles(row, from + 2, s->width * sizeof *row);
-			else if (!heads && from[0] <= 0)
-				memcpy(row, from + 2, s->width * sizeof *row);
-		}
-	vprof_gathered_release(&all);
-	free(mine);
-	return ret;
-}
-
-static int exchange_wholes(struct pass *p)
-{
-	void *sums[VPROF_SHARES_MAX];
-
-	for (size_t i = 0; i < p->n_shares; i++)
-		sums[i] = p->shares[i].whole;
-	return vprof_exchange_sums(p->tree->exchange, 0, p->n_shares, sums, p->is_mine, p->n_whole * sizeof(double),
-				   add_doubles);
-}
-
 static int pass(struct pass *p)
 {
 	struct vprof_block_sums *s = p->s;
-	int ret = vprof_parallel_run(p->n_workers, p->n_shares, sum_share, p);
+	const struct vprof_reduction reduction = { .n_items = p->tree->n_intervals,
+						   .n_bytes = p->n_whole * sizeof(double),
+						   .n_bytes_share = (s->width + p->n_whole) * sizeof(double),
+						   .add = add_share,
+						   .join = vprof_join_doubles,
+						   .arg = p,
+						   .n_blocks = s->n_blocks,
+						   .width = s->width,
+						   .rows = s->rows };
+	int ret = vprof_reduce(&p->tree->team, &reduction, s->whole);
 
-	if (p->tree->exchange) {
-		ret = exchange_rows(p, ret);
-		ret = ret ? ret : exchange_wholes(p);
-	} else if (!ret) {
-		add_heads(p);
-	}
-	if (ret)
-		return ret;
-	vprof_shares_join(p->n_shares, join_wholes, p);
-	s->whole = malloc((p->n_whole + 1) * sizeof *s->whole);
-	if (!s->whole)
-		return VPROF_ERR_NOMEM;
-	memcpy(s->whole, p->shares[0].whole, p->n_whole * sizeof *s->whole);
 	s->type_factor = s->whole;
 	s->type_n = s->whole + p->at_type_n;
 	s->factor_work = s->whole + p->at_work;
-	return 0;
+	return ret;
 }
 
 static void fill_deviations(const struct pass *p)

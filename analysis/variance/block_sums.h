@@ -69,7 +69,7 @@ struct vprof_block_sums {
 #define VPROF_GRAM_SIZE(p) (((p) + 1) * ((p) + 1) + (p) + 1) /* the latency is the last column */
 
 /* Also fills sd_ns of all variance factors of `r`. `is_slow`: [attributes->n]. By as many threads as filled the tree;
- * their number changes no digit (shares.h). OK or NOMEM; to be released in both cases. */
+ * their number changes no digit (reduce.h). OK or NOMEM; to be released in both cases. */
 int vprof_block_sums_take(struct vprof_block_sums *sums, struct vprof_results *r, struct vprof_tree *tree,
 			  const struct vprof_interval_attributes *attributes, const uint8_t *is_slow,
 			  const struct vprof_work_model *model, const struct vprof_term_list *terms, size_t n_blocks);

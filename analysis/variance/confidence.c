@@ -365,7 +365,7 @@ int vprof_confidence_fill(struct vprof_results *r, struct vprof_tree *tree,
 	if (!ret)
 		fill_own_shares(&c);
 	if (!ret && n_blocks > 1 && r->var_ns2 > 0)
-		ret = estimate(&c, model, tree->n_threads);
+		ret = estimate(&c, model, tree->team.n_threads);
 	vprof_block_sums_release(&sums);
 	return ret;
 }

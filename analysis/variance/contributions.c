@@ -3,9 +3,6 @@
 
 #include <math.h>
 
-#include "common/parallel.h"
-#include "analysis/stats/shares.h"
-
 /* The least latency of the slowest hundredth; infinite when nothing stands out. */
 static double slowest_from(const struct vprof_interval_attributes *t)
 {
@@ -61,23 +58,21 @@ void vprof_tail_choose(struct vprof_results *r, const struct vprof_interval_attr
 			r->tail_from_ns = attributes->ns[i];
 }
 
-/* sums over the slowest intervals */
+/* whose times are added up */
 struct tail {
-	struct vprof_tree *tree;
+	const struct vprof_tree *tree;
 	const uint8_t *is_slow;
-	size_t n_nodes, n_shares;
-	double *sums[VPROF_SHARES_MAX]; /* [n_nodes] */
 };
 
-static int sum_tail(void *arg, int worker, size_t item)
+static int add_slow(void *arg, int worker, const struct vprof_share *share)
 {
-	struct tail *t = arg;
+	const struct tail *t = arg;
 	struct vprof_tree_reader *reader = NULL;
-	size_t from, to, n;
+	double *sums = share->sums;
+	size_t n;
 
 	(void)worker;
-	vprof_tree_share(t->tree, item, t->n_shares, &from, &to);
-	for (size_t i = from; i < to; i++) {
+	for (size_t i = share->from; i < share->to; i++) {
 		const struct vprof_sample *s;
 
 		if (!t->is_slow[i])
@@ -89,64 +84,34 @@ static int sum_tail(void *arg, int worker, size_t item)
 			return VPROF_ERR_NOMEM;
 		}
 		for (size_t k = 0; k < n; k++)
-			t->sums[item][s[k].node] += s[k].ns;
+			sums[s[k].node] += s[k].ns;
 	}
 	vprof_tree_reader_free(reader);
 	return 0;
 }
 
-static void add_sums(void *to, const void *from, size_t n_bytes)
-{
-	for (size_t k = 0; k < n_bytes / sizeof(double); k++)
-		((double *)to)[k] += ((const double *)from)[k];
-}
-
-static void join_tails(void *arg, size_t to, size_t from)
-{
-	struct tail *t = arg;
-
-	add_sums(t->sums[to], t->sums[from], t->n_nodes * sizeof(double));
-}
-
-static int sum_tails(struct tail *t)
-{
-	void *sums[VPROF_SHARES_MAX];
-	unsigned char is_mine[VPROF_SHARES_MAX];
-	size_t from, to;
-	int ret = 0;
-
-	t->n_shares = vprof_shares_count((t->n_nodes + 1) * sizeof(double));
-	for (size_t i = 0; i < t->n_shares; i++) {
-		sums[i] = t->sums[i] = calloc(t->n_nodes + 1, sizeof(double));
-		is_mine[i] = (unsigned char)vprof_tree_share(t->tree, i, t->n_shares, &from, &to);
-		ret = sums[i] ? ret : VPROF_ERR_NOMEM;
-	}
-	if (!ret)
-		ret = vprof_parallel_run(t->tree->n_threads, t->n_shares, sum_tail, t);
-	ret = vprof_exchange_sums(t->tree->exchange, ret, t->n_shares, sums, is_mine, t->n_nodes * sizeof(double),
-				  add_sums);
-	if (!ret)
-		vprof_shares_join(t->n_shares, join_tails, t);
-	return ret;
-}
-
 static int fill_node_means(struct vprof_results *r, struct vprof_tree *tree, const uint8_t *is_slow)
 {
-	struct tail t = { .tree = tree, .is_slow = is_slow, .n_nodes = r->n_nodes };
-	double n = (double)tree->n_intervals, n_slow = 0;
-	int ret = sum_tails(&t);
+	struct tail t = { tree, is_slow };
+	const struct vprof_reduction reduction = { .n_items = tree->n_intervals,
+						   .n_bytes = r->n_nodes * sizeof(double),
+						   .n_bytes_share = (r->n_nodes + 1) * sizeof(double),
+						   .add = add_slow,
+						   .join = vprof_join_doubles,
+						   .arg = &t };
+	double n = (double)tree->n_intervals, n_slow = 0, *sums = calloc(r->n_nodes + 1, sizeof *sums);
+	int ret = sums ? vprof_reduce(&tree->team, &reduction, sums) : VPROF_ERR_NOMEM;
 
 	for (size_t i = 0; i < tree->n_intervals; i++)
 		n_slow += is_slow[i];
 	for (size_t i = 0; i < r->n_nodes && !ret; i++) {
 		struct vprof_node *node = &r->nodes[i];
 
-		node->tail_ns = t.sums[0][i];
+		node->tail_ns = sums[i];
 		node->rest_ns = n_slow > 0 ? (n * node->mean_ns - node->tail_ns) / (n - n_slow) : NAN;
 		node->tail_ns = n_slow > 0 ? node->tail_ns / n_slow : NAN;
 	}
-	for (size_t i = 0; i < t.n_shares; i++)
-		free(t.sums[i]);
+	free(sums);
 	return ret;
 }
 

@@ -9,7 +9,6 @@
 
 #include "analysis/paths/critical_path.h"
 #include "common/parallel.h"
-#include "analysis/stats/shares.h"
 
 #define CALLS_BYTES ((size_t)128 << 20) /* of calls that all parts together hold */
 #define CALLS_BYTES_MIN ((size_t)1 << 20)
@@ -145,7 +144,7 @@ int vprof_tree_add(struct vprof_tree *tree, const struct vprof_piece *pieces, si
 
 	if (!t->n_parts && (add_parts(t, 1) || make_part(tree, t->sources.v[0], &t->parts[0], 1)))
 		return VPROF_ERR_NOMEM;
-	t->sources.v[0]->n = tree->own_to = ++tree->n_intervals;
+	t->sources.v[0]->n = ++tree->n_intervals;
 	return vprof_tree_part_add(t->parts[0], pieces, n_pieces);
 }
 
@@ -279,14 +278,16 @@ static int fill_sources(struct filling *f, struct vprof_tree *tree, const struct
 			size_t n_parts)
 {
 	struct vprof_tree_taken *t = tree->taken;
-	size_t at = 0;
+	size_t at = 0, own_from, own_to;
 	int ret = 0;
 
 	release_parts(t);
 	f->n_done = 0;
+	vprof_team_own(&tree->team, tree->n_intervals, &own_from, &own_to);
+	f->n_all = own_to - own_from;
 	for (size_t i = 0; i < t->sources.n && !ret; at += of_source[i++].n) {
-		size_t from = at > tree->own_from ? at : tree->own_from;
-		size_t to = at + of_source[i].n < tree->own_to ? at + of_source[i].n : tree->own_to;
+		size_t from = at > own_from ? at : own_from;
+		size_t to = at + of_source[i].n < own_to ? at + of_source[i].n : own_to;
 
 		t->sources.v[i]->first = from;
 		t->sources.v[i]->n = from < to ? to - from : 0;
@@ -309,33 +310,13 @@ int vprof_tree_fill(struct vprof_tree *tree, const struct vprof_tree_intervals *
 	tree->n_intervals = 0;
 	for (size_t i = 0; i < t->sources.n; i++)
 		tree->n_intervals += of_source[i].n;
-	vprof_tree_own(tree->exchange, tree->n_intervals, &tree->own_from, &tree->own_to);
-	f.n_all = tree->own_to - tree->own_from;
-	tree->n_threads = vprof_parallel_count(n_threads);
-	ret = fill_sources(&f, tree, of_source, (size_t)tree->n_threads);
+	tree->team.n_threads = vprof_parallel_count(n_threads);
+	ret = fill_sources(&f, tree, of_source, (size_t)tree->team.n_threads);
 	/* which nodes a full tree refuses must not depend on the number of threads */
-	if (!ret && tree->n_threads > 1 && is_refused(t))
+	if (!ret && tree->team.n_threads > 1 && is_refused(t))
 		ret = fill_sources(&f, tree, of_source, 1);
 	tree->is_full = is_refused(t);
 	return ret;
-}
-
-void vprof_tree_own(const struct vprof_exchange *x, size_t n, size_t *from, size_t *to)
-{
-	size_t rank = (size_t)vprof_exchange_rank(x), n_ranks = (size_t)vprof_exchange_ranks(x);
-
-	*from = vprof_share_from(n, VPROF_SHARES_MAX * rank / n_ranks, VPROF_SHARES_MAX);
-	*to = vprof_share_from(n, VPROF_SHARES_MAX * (rank + 1) / n_ranks, VPROF_SHARES_MAX);
-}
-
-int vprof_tree_share(const struct vprof_tree *tree, size_t i, size_t n_shares, size_t *from, size_t *to)
-{
-	*from = vprof_share_from(tree->n_intervals, i, n_shares);
-	*to = vprof_share_from(tree->n_intervals, i + 1, n_shares);
-	*from = *from > tree->own_from ? *from : tree->own_from;
-	*to = *to < tree->own_to ? *to : tree->own_to;
-	*to = *to > *from ? *to : *from;
-	return *from < *to;
 }
 
 const struct vprof_tree_part *vprof_tree_part_of(const struct vprof_tree *tree, size_t i, size_t *k)

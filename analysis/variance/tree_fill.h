@@ -2,8 +2,8 @@
 /* What a variance tree's intervals were taken from and by whom: sources, the parts that threads filled, and which part
  * took which interval.
  *
- * vprof_tree_add(), vprof_tree_add_source(), vprof_tree_fill() and the shares of variance_tree.h are here, too.
- * Afterwards parts are read, joined and arranged (variance_tree.c), never exchanged.
+ * vprof_tree_add(), vprof_tree_add_source() and vprof_tree_fill() of variance_tree.h are here, too. Afterwards parts
+ * are read, joined and arranged (variance_tree.c).
  */
 #ifndef VPROF_TREE_FILL_H
 #define VPROF_TREE_FILL_H

@@ -21,13 +21,11 @@ struct vprof_tree_part *vprof_tree_part_new(const struct vprof_tree *tree, const
 		return NULL;
 	p->tree = tree;
 	p->source = source;
-	p->n_slots = 1024;
 	p->noise = vprof_noise_new();
-	p->slots = calloc(p->n_slots, sizeof *p->slots);
 	p->off_hint = calloc(source->timeline->n_threads + 1, sizeof *p->off_hint);
 	p->calls = vprof_calls_new(source->timeline->n_threads, n_bytes_calls);
 	first = VPROF_PUSH(&p->first);
-	if (p->noise && p->slots && p->off_hint && p->calls && first && VPROF_PUSH(&p->nodes) && VPROF_PUSH(&p->hot)) {
+	if (p->noise && p->off_hint && p->calls && first && VPROF_PUSH(&p->nodes) && VPROF_PUSH(&p->hot)) {
 		p->nodes.v[0].kind = VPROF_NODE_INTERVAL;
 		p->hot.v[0].memo_key = UINT32_MAX;
 		return p;
@@ -51,7 +49,7 @@ void vprof_tree_part_free(struct vprof_tree_part *p)
 	VPROF_ARRAY_RELEASE(&p->call_node);
 	vprof_noise_free(p->noise);
 	vprof_calls_free(p->calls);
-	free(p->slots);
+	vprof_hash_index_release(&p->by_key);
 	free(p->off_hint);
 	free(p->map);
 	free(p->place);
@@ -70,35 +68,6 @@ uint8_t vprof_tree_class(const struct vprof_tree_node *n)
 	default:
 		return VPROF_CLASS_FRAME;
 	}
-}
-
-static struct vprof_tree_slot *slot_of(const struct vprof_tree_part *p, uint32_t parent, uint32_t key,
-				       uint32_t level_class)
-{
-	size_t i = vprof_mix((uint64_t)parent << 32 ^ (uint64_t)level_class << 24 ^ key) & (p->n_slots - 1);
-
-	while (p->slots[i].node &&
-	       (p->slots[i].parent != parent || p->slots[i].key != key || p->slots[i].level_class != level_class))
-		i = (i + 1) & (p->n_slots - 1);
-	return &p->slots[i];
-}
-
-static int slots_grow(struct vprof_tree_part *p)
-{
-	struct vprof_tree_slot *old = p->slots;
-	size_t n_old = p->n_slots;
-
-	p->slots = calloc(n_old * 2, sizeof *p->slots);
-	if (!p->slots) {
-		p->slots = old;
-		return VPROF_ERR_NOMEM;
-	}
-	p->n_slots = n_old * 2;
-	for (size_t i = 0; i < n_old; i++)
-		if (old[i].node)
-			*slot_of(p, old[i].parent, old[i].key, old[i].level_class) = old[i];
-	free(old);
-	return 0;
 }
 
 static void node_fill(struct vprof_tree_part *p, struct vprof_tree_node *n, uint32_t parent, uint8_t class,
@@ -124,21 +93,20 @@ static void node_fill(struct vprof_tree_part *p, struct vprof_tree_node *n, uint
 
 uint32_t vprof_tree_part_child(struct vprof_tree_part *p, uint32_t parent, uint8_t class, uint32_t key, uint32_t level)
 {
-	struct vprof_tree_slot *slot = slot_of(p, parent, key, level << 2 | class);
+	uint64_t hash = vprof_tree_key_hash(parent, class, key, level);
 	struct vprof_tree_node *n;
 	struct vprof_tree_hot *hot;
+	size_t at;
 
-	if (slot->node)
-		return slot->node - 1;
+	if (vprof_hash_index_room(&p->by_key, 1))
+		return VPROF_NONE;
+	VPROF_HASH_EACH(&p->by_key, hash, at, node)
+	if (vprof_tree_has_key(&p->nodes.v[node], parent, class, key, level))
+		return node;
 	if (p->nodes.v[parent].depth >= DEPTH_MAX || p->nodes.n >= VPROF_TREE_NODES_MAX) {
 		p->n_folded++;
 		p->n_refused += p->nodes.v[parent].depth < DEPTH_MAX;
 		return parent;
-	}
-	if (2 * p->nodes.n >= p->n_slots) {
-		if (slots_grow(p))
-			return VPROF_NONE;
-		slot = slot_of(p, parent, key, level << 2 | class);
 	}
 	hot = VPROF_PUSH(&p->hot);
 	n = hot ? VPROF_PUSH(&p->nodes) : NULL;
@@ -146,7 +114,7 @@ uint32_t vprof_tree_part_child(struct vprof_tree_part *p, uint32_t parent, uint8
 		return VPROF_NONE;
 	hot->memo_key = UINT32_MAX;
 	node_fill(p, n, parent, class, key, level);
-	*slot = (struct vprof_tree_slot){ parent, key, level << 2 | class, (uint32_t)p->nodes.n };
+	vprof_hash_index_put(&p->by_key, at, hash, (uint32_t)p->nodes.n - 1);
 	return (uint32_t)p->nodes.n - 1;
 }
 

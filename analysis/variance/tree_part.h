@@ -6,6 +6,7 @@
 #define VPROF_TREE_PART_H
 
 #include "analysis/variance/variance_tree.h"
+#include "common/hash_index.h"
 
 #define VPROF_TREE_NODES_MAX 500000u
 
@@ -27,12 +28,6 @@ struct vprof_tree_hot {		       /* of a node: what every call touches */
 	uint32_t is_touched;
 };
 
-struct vprof_tree_slot {
-	uint32_t parent, key;
-	uint32_t level_class; /* level << 2 | class */
-	uint32_t node;	      /* index + 1, 0: free */
-};
-
 /* Ticks of the source to the tree's: before they are summed, so that no sum depends on who took what. */
 static inline uint64_t vprof_tree_ticks(const struct vprof_tree_source *source, uint64_t ticks)
 {
@@ -49,11 +44,10 @@ struct vprof_tree_part {
 	VPROF_ARRAY(uint64_t) first; /* [n intervals + 1] into the entries */
 	struct vprof_noise *noise;
 	uint64_t preempted_ticks, by_own_ticks, n_folded, wait_ticks, unmatched_ticks;
-	uint64_t n_refused;	       /* of n_folded, for the number of nodes */
-	uint32_t *map;		       /* to nodes of the tree, once joined */
-	uint32_t *place;	       /* ... and to their places in the results */
-	struct vprof_tree_slot *slots; /* hash of nodes */
-	size_t n_slots;
+	uint64_t n_refused;		/* of n_folded, for the number of nodes */
+	uint32_t *map;			/* to nodes of the tree, once joined */
+	uint32_t *place;		/* ... and to their places in the results */
+	struct vprof_hash_index by_key; /* of nodes: vprof_tree_key_hash() */
 	VPROF_ARRAY(uint32_t) touched;
 	VPROF_ARRAY(struct vprof_tree_frame) stack;
 	VPROF_ARRAY(uint32_t) piece_node;
@@ -69,6 +63,19 @@ struct vprof_tree_part *vprof_tree_part_new(const struct vprof_tree *tree, const
 void vprof_tree_part_free(struct vprof_tree_part *part);
 
 uint8_t vprof_tree_class(const struct vprof_tree_node *n);
+
+/* A node is known by its parent, class, key and level. */
+static inline uint64_t vprof_tree_key_hash(uint32_t parent, uint8_t class, uint32_t key, uint32_t level)
+{
+	return vprof_mix((uint64_t)parent << 32 ^ (uint64_t)(level << 2 | class) << 24 ^ key);
+}
+
+static inline int vprof_tree_has_key(const struct vprof_tree_node *n, uint32_t parent, uint8_t class, uint32_t key,
+				     uint32_t level)
+{
+	return n->parent == parent && n->key == key && n->level == level && vprof_tree_class(n) == class;
+}
+
 /* VPROF_NONE when there is no memory; the parent itself when the tree may grow no more. */
 uint32_t vprof_tree_part_child(struct vprof_tree_part *part, uint32_t parent, uint8_t class, uint32_t key,
 			       uint32_t level);

@@ -2,8 +2,6 @@
 /* Means, variances and sibling covariances of a numbered tree, and the tree as the results show it. */
 #define _GNU_SOURCE /* qsort_r */
 #include "analysis/stats/moments.h"
-#include "common/parallel.h"
-#include "analysis/stats/shares.h"
 #include "analysis/variance/variance_tree.h"
 
 #include <math.h>
@@ -17,24 +15,12 @@ struct pairing {      /* of one parent */
 	uint32_t n;   /* children taken part */
 };
 
-/* shares.h */
-struct share {
-	struct vprof_tree_reader *reader;
-	struct vprof_moment *moments;	  /* [n_final] */
-	struct vprof_comoment *comoments; /* [n_pairs] */
-	size_t from, to;
-};
-
 struct computation {
 	struct vprof_tree *tree;
 	struct vprof_results *r;
-	unsigned char is_mine[VPROF_SHARES_MAX];
 	struct vprof_moment *moments; /* [n_final] */
-	struct share shares[VPROF_SHARES_MAX];
-	size_t n_shares;
-	int (*sum)(const struct computation *c, struct share *s); /* the pass at hand */
-	struct pairing *pairings;				  /* [n_final] by parent */
-	uint32_t *rank; /* [n_final] place among the paired siblings, or VPROF_NONE */
+	struct pairing *pairings;     /* [n_final] by parent */
+	uint32_t *rank;		      /* [n_final] place among the paired siblings, or VPROF_NONE */
 	struct vprof_comoment *comoments;
 	size_t n_pairs;
 };
@@ -197,50 +183,6 @@ static int fill_preempted(const struct computation *c)
 	return 0;
 }
 
-static int begin_share(struct computation *c, struct share *s, size_t i)
-{
-	s->reader = vprof_tree_reader_new(c->tree);
-	s->moments = i ? vprof_calloc_aligned(c->tree->n_final, sizeof *s->moments) : c->moments;
-	return s->reader && s->moments ? 0 : VPROF_ERR_NOMEM;
-}
-
-static void cut_shares(struct computation *c, size_t n_shares)
-{
-	for (size_t i = 0; i < n_shares; i++)
-		c->is_mine[i] =
-			(unsigned char)vprof_tree_share(c->tree, i, n_shares, &c->shares[i].from, &c->shares[i].to);
-}
-
-static int begin_shares(struct computation *c)
-{
-	int ret = 0;
-
-	c->n_shares = vprof_shares_count(c->tree->n_final * (sizeof *c->moments + sizeof(int64_t)));
-	cut_shares(c, c->n_shares);
-	for (size_t i = 0; i < c->n_shares; i++)
-		ret = begin_share(c, &c->shares[i], i) ? VPROF_ERR_NOMEM : ret;
-	return ret;
-}
-
-static void end_shares(struct computation *c)
-{
-	for (size_t i = 0; i < c->n_shares; i++) {
-		vprof_tree_reader_free(c->shares[i].reader);
-		if (!i)
-			continue;
-		free(c->shares[i].moments);
-		free(c->shares[i].comoments);
-	}
-}
-
-static int sum_share(void *arg, int worker, size_t item)
-{
-	struct computation *c = arg;
-
-	(void)worker;
-	return c->sum(c, &c->shares[item]);
-}
-
 /* Sums of ticks are exact, so the means are. */
 static void take_means(struct computation *c)
 {
@@ -253,73 +195,74 @@ static void take_means(struct computation *c)
 		if (n->body_id != VPROF_NONE)
 			c->moments[n->body_id].mean = (double)n->body_ticks * per_interval;
 	}
-	for (size_t s = 1; s < c->n_shares; s++)
-		for (size_t i = 0; i < c->tree->n_final; i++)
-			c->shares[s].moments[i].mean = c->moments[i].mean;
 }
 
-static int sum_noise(struct share *s, size_t i)
+static int add_noise(struct vprof_tree_reader *reader, size_t interval, struct vprof_moment *moments)
 {
 	size_t n;
-	const struct vprof_sample_noise *item = vprof_tree_read_noise(s->reader, i, &n);
+	const struct vprof_sample_noise *item = vprof_tree_read_noise(reader, interval, &n);
 
 	for (size_t k = 0; item && k < n; k++)
 		if (item[k].a == item[k].b)
-			s->moments[item[k].a].noise += item[k].ns2;
+			moments[item[k].a].noise += item[k].ns2;
 	return item ? 0 : VPROF_ERR_NOMEM;
 }
 
-static int sum_squares(const struct computation *c, struct share *s)
+static int add_squares(void *arg, int worker, const struct vprof_share *share)
 {
-	for (size_t i = s->from; i < s->to; i++) {
-		size_t n;
-		const struct vprof_sample *sample = vprof_tree_read(s->reader, i, &n);
+	const struct computation *c = arg;
+	struct vprof_moment *moments = share->sums;
+	struct vprof_tree_reader *reader = vprof_tree_reader_new(c->tree);
+	int ret = reader ? 0 : VPROF_ERR_NOMEM;
 
-		if (!sample)
-			return VPROF_ERR_NOMEM;
-		for (size_t k = 0; k < n; k++)
-			vprof_moment_add(&s->moments[sample[k].node], sample[k].ns);
-		if (c->tree->has_noise && sum_noise(s, i))
-			return VPROF_ERR_NOMEM;
+	(void)worker;
+	for (size_t i = 0; moments != c->moments && i < c->tree->n_final; i++)
+		moments[i].mean = c->moments[i].mean;
+	for (size_t i = share->from; i < share->to && !ret; i++) {
+		size_t n;
+		const struct vprof_sample *sample = vprof_tree_read(reader, i, &n);
+
+		for (size_t k = 0; sample && k < n; k++)
+			vprof_moment_add(&moments[sample[k].node], sample[k].ns);
+		ret = sample ? 0 : VPROF_ERR_NOMEM;
+		if (!ret && c->tree->has_noise)
+			ret = add_noise(reader, i, moments);
 	}
-	return 0;
+	vprof_tree_reader_free(reader);
+	return ret;
 }
 
-static void add_moments(void *to, const void *from, size_t n_bytes)
+static void join_moments(void *to, const void *from, size_t n_bytes)
 {
 	for (size_t i = 0; i < n_bytes / sizeof(struct vprof_moment); i++)
 		vprof_moment_join((struct vprof_moment *)to + i, (const struct vprof_moment *)from + i);
 }
 
-static void add_comoments(void *to, const void *from, size_t n_bytes)
+static void join_comoments(void *to, const void *from, size_t n_bytes)
 {
 	for (size_t i = 0; i < n_bytes / sizeof(struct vprof_comoment); i++)
 		vprof_comoment_join((struct vprof_comoment *)to + i, (const struct vprof_comoment *)from + i);
 }
 
-static void join_moments(void *arg, size_t to, size_t from)
+static size_t moments_bytes(const struct computation *c) /* with those of a reader */
 {
-	struct computation *c = arg;
-
-	add_moments(c->shares[to].moments, c->shares[from].moments, c->tree->n_final * sizeof(struct vprof_moment));
+	return c->tree->n_final * (sizeof *c->moments + sizeof(int64_t));
 }
 
-/* What the errors of sampled times add to variances goes out again. */
+/* What the errors of sampled times add to variances is taken out. */
 static int take_variances(struct computation *c)
 {
+	const struct vprof_reduction reduction = { .n_items = c->tree->n_intervals,
+						   .n_bytes = c->tree->n_final * sizeof *c->moments,
+						   .n_bytes_share = moments_bytes(c),
+						   .add = add_squares,
+						   .join = join_moments,
+						   .arg = c };
 	double total, n_intervals = (double)(c->tree->n_intervals ? c->tree->n_intervals : 1);
-	void *sums[VPROF_SHARES_MAX];
-	int ret;
+	int ret = vprof_reduce(&c->tree->team, &reduction, c->moments);
 
-	c->sum = sum_squares;
-	ret = vprof_parallel_run(c->tree->n_threads, c->n_shares, sum_share, c);
-	for (size_t i = 0; i < c->n_shares; i++)
-		sums[i] = c->shares[i].moments;
-	ret = vprof_exchange_sums(c->tree->exchange, ret, c->n_shares, sums, c->is_mine,
-				  c->tree->n_final * sizeof(struct vprof_moment), add_moments);
 	if (ret)
 		return ret;
-	vprof_shares_join(c->n_shares, join_moments, c);
 	total = vprof_moment_variance(&c->moments[0], c->tree->n_intervals);
 	for (size_t i = 0; i < c->tree->n_final; i++) {
 		struct vprof_node *n = &c->r->nodes[i];
@@ -404,80 +347,65 @@ static void pair_up(const struct computation *c, struct vprof_comoment *comoment
 	}
 }
 
-static int pair_up_noise(const struct computation *c, struct share *s, size_t interval)
+static int pair_up_noise(const struct computation *c, struct vprof_tree_reader *reader, size_t interval,
+			 struct vprof_comoment *comoments)
 {
 	size_t n;
-	const struct vprof_sample_noise *item = vprof_tree_read_noise(s->reader, interval, &n);
+	const struct vprof_sample_noise *item = vprof_tree_read_noise(reader, interval, &n);
 
 	for (size_t k = 0; item && k < n; k++) {
 		uint32_t a = c->rank[item[k].a], b = c->rank[item[k].b];
 
 		if (item[k].a != item[k].b && a != VPROF_NONE && b != VPROF_NONE)
-			s->comoments[pair_index(&c->pairings[c->r->nodes[item[k].a].parent], a, b)].noise +=
-				item[k].ns2;
+			comoments[pair_index(&c->pairings[c->r->nodes[item[k].a].parent], a, b)].noise += item[k].ns2;
 	}
 	return item ? 0 : VPROF_ERR_NOMEM;
 }
 
-static int sum_products(const struct computation *c, struct share *s)
+static int add_products_of(const struct computation *c, struct vprof_tree_reader *reader, size_t interval,
+			   struct vprof_comoment *comoments)
 {
 	const struct vprof_node *nodes = c->r->nodes;
+	size_t from, to, n;
+	const struct vprof_sample *sample = vprof_tree_read(reader, interval, &n);
 
-	for (size_t i = s->from; i < s->to; i++) {
-		size_t from, to, n;
-		const struct vprof_sample *sample = vprof_tree_read(s->reader, i, &n);
-
-		if (!sample)
-			return VPROF_ERR_NOMEM;
-		for (from = 1; from < n; from = to) {
-			for (to = from + 1; to < n && nodes[sample[to].node].parent == nodes[sample[from].node].parent;
-			     to++)
-				;
-			if (to > from + 1)
-				pair_up(c, s->comoments, sample + from, to - from,
-					&c->pairings[nodes[sample[from].node].parent]);
-		}
-		if (c->tree->has_noise && pair_up_noise(c, s, i))
-			return VPROF_ERR_NOMEM;
+	if (!sample)
+		return VPROF_ERR_NOMEM;
+	for (from = 1; from < n; from = to) {
+		for (to = from + 1; to < n && nodes[sample[to].node].parent == nodes[sample[from].node].parent; to++)
+			;
+		if (to > from + 1)
+			pair_up(c, comoments, sample + from, to - from, &c->pairings[nodes[sample[from].node].parent]);
 	}
-	return 0;
+	return c->tree->has_noise ? pair_up_noise(c, reader, interval, comoments) : 0;
 }
 
-static void join_comoments(void *arg, size_t to, size_t from)
+static int add_products(void *arg, int worker, const struct vprof_share *share)
 {
-	struct computation *c = arg;
+	const struct computation *c = arg;
+	struct vprof_tree_reader *reader = vprof_tree_reader_new(c->tree);
+	int ret = reader ? 0 : VPROF_ERR_NOMEM;
 
-	add_comoments(c->shares[to].comoments, c->shares[from].comoments, c->n_pairs * sizeof(struct vprof_comoment));
+	(void)worker;
+	for (size_t i = share->from; i < share->to && !ret; i++)
+		ret = add_products_of(c, reader, i, share->sums);
+	vprof_tree_reader_free(reader);
+	return ret;
 }
 
 static int take_covariances(struct computation *c)
 {
-	void *sums[VPROF_SHARES_MAX];
-	size_t n_shares;
-	int ret;
+	struct vprof_reduction reduction = {
+		.n_items = c->tree->n_intervals, .add = add_products, .join = join_comoments, .arg = c
+	};
 
 	if (choose_pairs(c))
 		return VPROF_ERR_NOMEM;
-	n_shares = vprof_shares_count((c->n_pairs + 1) * sizeof *c->comoments);
-	n_shares = n_shares < c->n_shares ? n_shares : c->n_shares;
-	cut_shares(c, n_shares);
-	for (size_t i = 0; i < n_shares; i++) {
-		struct share *s = &c->shares[i];
-
-		s->comoments = i ? vprof_calloc_aligned(c->n_pairs + 1, sizeof *s->comoments) : c->comoments;
-		if (!s->comoments)
-			return VPROF_ERR_NOMEM;
-	}
-	c->sum = sum_products;
-	ret = vprof_parallel_run(c->tree->n_threads, n_shares, sum_share, c);
-	for (size_t i = 0; i < n_shares; i++)
-		sums[i] = c->shares[i].comoments;
-	ret = vprof_exchange_sums(c->tree->exchange, ret, n_shares, sums, c->is_mine,
-				  c->n_pairs * sizeof(struct vprof_comoment), add_comoments);
-	if (ret)
-		return ret;
-	vprof_shares_join(n_shares, join_comoments, c);
-	return 0;
+	reduction.n_bytes = c->n_pairs * sizeof *c->comoments;
+	reduction.n_bytes_share = (c->n_pairs + 1) * sizeof *c->comoments;
+	if (reduction.n_bytes_share < moments_bytes(c))
+		reduction.n_bytes_share = moments_bytes(c);
+	return vprof_reduce(&c->tree->team, &reduction, c->comoments);
 }
 
 static int fill_covariances(struct computation *c)
@@ -531,14 +459,13 @@ int vprof_tree_results(struct vprof_tree *tree, struct vprof_results *r, struct 
 	for (size_t i = 0; i < tree->nodes.n; i++)
 		if (fill_node(&c, (uint32_t)i))
 			goto out;
-	if (begin_shares(&c) || fill_states(&c))
+	if (fill_states(&c))
 		goto out;
 	take_means(&c);
 	if (take_variances(&c) || take_covariances(&c) || fill_covariances(&c))
 		goto out;
 	ret = fill_preempted(&c);
 out:
-	end_shares(&c);
 	free(c.moments);
 	free(c.pairings);
 	free(c.rank);

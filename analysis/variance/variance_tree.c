@@ -71,24 +71,25 @@ void vprof_tree_free(struct vprof_tree *tree)
 /* the tree's nodes by parent and kind */
 struct join {
 	struct vprof_tree *tree;
-	struct vprof_tree_slot *slots;
-	size_t n_slots;
+	struct vprof_hash_index by_key;
 };
 
 static uint32_t joined_child(struct join *j, const struct vprof_tree_node *from, uint32_t parent)
 {
-	uint32_t level_class = from->level << 2 | vprof_tree_class(from);
-	size_t i = vprof_mix((uint64_t)parent << 32 ^ (uint64_t)level_class << 24 ^ from->key) & (j->n_slots - 1);
+	uint8_t class = vprof_tree_class(from);
+	uint64_t hash = vprof_tree_key_hash(parent, class, from->key, from->level);
 	struct vprof_tree_node *n;
+	size_t at;
 
-	for (; j->slots[i].node; i = (i + 1) & (j->n_slots - 1))
-		if (j->slots[i].parent == parent && j->slots[i].key == from->key &&
-		    j->slots[i].level_class == level_class)
-			return j->slots[i].node - 1;
+	if (vprof_hash_index_room(&j->by_key, 1))
+		return VPROF_NONE;
+	VPROF_HASH_EACH(&j->by_key, hash, at, node)
+	if (vprof_tree_has_key(&j->tree->nodes.v[node], parent, class, from->key, from->level))
+		return node;
 	n = VPROF_PUSH(&j->tree->nodes);
 	if (!n)
 		return VPROF_NONE;
-	j->slots[i] = (struct vprof_tree_slot){ parent, from->key, level_class, (uint32_t)j->tree->nodes.n };
+	vprof_hash_index_put(&j->by_key, at, hash, (uint32_t)j->tree->nodes.n - 1);
 	*n = (struct vprof_tree_node){ .parent = parent,
 				       .depth = from->depth,
 				       .key = from->key,
@@ -144,14 +145,11 @@ static int join_part(struct join *j, struct vprof_tree_part *part)
 	return 0;
 }
 
-static int begin_join(struct join *j, struct vprof_tree *tree, size_t n)
+static int begin_join(struct join *j, struct vprof_tree *tree)
 {
-	*j = (struct join){ .tree = tree, .n_slots = 1024 };
-	while (j->n_slots < 2 * n)
-		j->n_slots *= 2;
-	j->slots = calloc(j->n_slots, sizeof *j->slots);
+	*j = (struct join){ .tree = tree };
 	tree->n_unknown_codes = 0;
-	if (!j->slots || !VPROF_PUSH(&tree->nodes))
+	if (!VPROF_PUSH(&tree->nodes))
 		return VPROF_ERR_NOMEM;
 	tree->nodes.v[0].kind = VPROF_NODE_INTERVAL;
 	return 0;
@@ -159,69 +157,64 @@ static int begin_join(struct join *j, struct vprof_tree *tree, size_t n)
 
 static int join_parts(struct vprof_tree *tree)
 {
-	size_t n = 1, n_parts;
+	size_t n_parts;
 	struct vprof_tree_part *const *parts = vprof_tree_parts(tree, &n_parts);
 	struct join j;
-	int ret;
+	int ret = begin_join(&j, tree);
 
-	for (size_t i = 0; i < n_parts; i++)
-		n += parts[i]->nodes.n;
-	ret = begin_join(&j, tree, n);
 	for (size_t i = 0; i < n_parts && !ret; i++)
 		ret = join_part(&j, parts[i]);
-	free(j.slots);
+	vprof_hash_index_release(&j.by_key);
 	return ret;
 }
 
-/* of one rank's intervals */
+/* what one rank tells the others: these counts, then its nodes */
 struct tree_counts {
 	uint64_t preempted_ticks, by_own_ticks, wait_ticks, unmatched_ticks, n_folded, has_noise, is_full, n_nodes;
 };
 
-/* The nodes of all ranks, joined by each of them in the order of ranks; map: [nodes before] to the nodes after, of this
- * rank's. */
-static int join_ranks(struct vprof_tree *tree, const struct vprof_gathered *all, int n_ranks, int rank, uint32_t *map)
+/* the nodes of all ranks as one tree */
+struct united {
+	struct join join;
+	uint32_t *map; /* [nodes before] of this rank to the nodes after */
+};
+
+static int add_rank(void *arg, const void *bytes, size_t n_bytes, int is_own)
 {
-	size_t n = 1;
-	struct join j;
-	int ret;
+	struct united *u = arg;
+	struct vprof_tree *tree = u->join.tree;
+	const struct tree_counts *counts = bytes;
+	const struct vprof_tree_node *nodes = (const void *)(counts + 1);
+	uint32_t *to = malloc((counts->n_nodes + 1) * sizeof *to);
+	int ret = to ? 0 : VPROF_ERR_NOMEM;
 
-	for (int r = 0; r < n_ranks; r++)
-		n += (all->first[r + 1] - all->first[r]) / sizeof(struct vprof_tree_node);
-	ret = begin_join(&j, tree, n);
-	for (int r = 0; r < n_ranks && !ret; r++) {
-		const struct tree_counts *counts = (const void *)(all->bytes + all->first[r]);
-		const struct vprof_tree_node *nodes = (const void *)(counts + 1);
-		uint32_t *to = malloc((counts->n_nodes + 1) * sizeof *to);
+	(void)n_bytes;
+	for (size_t i = 0; i < counts->n_nodes && !ret; i++) {
+		struct vprof_tree_node from = nodes[i];
 
-		for (size_t i = 0; i < counts->n_nodes && to && !ret; i++) {
-			struct vprof_tree_node from = nodes[i];
-
-			if (from.probe) /* of another process */
-				from.probe = vprof_plan_probe(tree->plan, from.key);
-			to[i] = i ? joined_child(&j, &from, to[from.parent]) : 0;
-			if (to[i] == VPROF_NONE)
-				ret = VPROF_ERR_NOMEM;
-			else
-				add_counts(&tree->nodes.v[to[i]], &from);
-		}
-		if (to && r == rank && !ret)
-			memcpy(map, to, counts->n_nodes * sizeof *to);
-		ret = to ? ret : VPROF_ERR_NOMEM;
-		free(to);
-		tree->preempted_ticks += counts->preempted_ticks;
-		tree->by_own_ticks += counts->by_own_ticks;
-		tree->wait_ticks += counts->wait_ticks;
-		tree->unmatched_ticks += counts->unmatched_ticks;
-		tree->n_folded += counts->n_folded;
-		tree->has_noise |= counts->has_noise != 0;
-		tree->is_full |= counts->is_full != 0;
+		if (from.probe) /* of another process */
+			from.probe = vprof_plan_probe(tree->plan, from.key);
+		to[i] = i ? joined_child(&u->join, &from, to[from.parent]) : 0;
+		if (to[i] == VPROF_NONE)
+			ret = VPROF_ERR_NOMEM;
+		else
+			add_counts(&tree->nodes.v[to[i]], &from);
 	}
-	free(j.slots);
+	if (is_own && !ret)
+		memcpy(u->map, to, counts->n_nodes * sizeof *to);
+	free(to);
+	tree->preempted_ticks += counts->preempted_ticks;
+	tree->by_own_ticks += counts->by_own_ticks;
+	tree->wait_ticks += counts->wait_ticks;
+	tree->unmatched_ticks += counts->unmatched_ticks;
+	tree->n_folded += counts->n_folded;
+	tree->has_noise |= counts->has_noise != 0;
+	tree->is_full |= counts->is_full != 0;
 	return ret;
 }
 
-static int exchange_nodes(struct vprof_tree *tree, int ret)
+/* The nodes of all ranks become those of each; what the parts' nodes are called follows. */
+static int unite_ranks(struct vprof_tree *tree, int ret)
 {
 	size_t n_parts;
 	struct vprof_tree_part *const *parts = vprof_tree_parts(tree, &n_parts);
@@ -230,28 +223,24 @@ static int exchange_nodes(struct vprof_tree *tree, int ret)
 				      (uint64_t)tree->is_full, tree->nodes.n };
 	size_t n_bytes = sizeof counts + tree->nodes.n * sizeof(struct vprof_tree_node);
 	unsigned char *mine = malloc(n_bytes);
-	uint32_t *map = malloc((tree->nodes.n + 1) * sizeof *map);
-	struct vprof_gathered all;
+	struct united u = { .map = malloc((tree->nodes.n + 1) * sizeof *u.map) };
 
-	ret = mine && map ? ret : VPROF_ERR_NOMEM;
+	ret = mine && u.map ? ret : VPROF_ERR_NOMEM;
 	if (!ret) {
 		memcpy(mine, &counts, sizeof counts);
 		memcpy(mine + sizeof counts, tree->nodes.v, n_bytes - sizeof counts);
-	}
-	ret = vprof_exchange_gather(tree->exchange, ret, NULL, mine, n_bytes, &all);
-	if (!ret) {
 		VPROF_ARRAY_RELEASE(&tree->nodes);
 		tree->preempted_ticks = tree->by_own_ticks = tree->wait_ticks = tree->unmatched_ticks = tree->n_folded =
 			0;
-		ret = join_ranks(tree, &all, vprof_exchange_ranks(tree->exchange), vprof_exchange_rank(tree->exchange),
-				 map);
+		ret = begin_join(&u.join, tree);
 	}
+	ret = vprof_collect(&tree->team, ret, mine, n_bytes, add_rank, &u);
 	for (size_t i = 0; i < n_parts && !ret; i++)
 		for (size_t k = 0; k < parts[i]->nodes.n; k++)
-			parts[i]->map[k] = map[parts[i]->map[k]];
-	vprof_gathered_release(&all);
+			parts[i]->map[k] = u.map[parts[i]->map[k]];
+	vprof_hash_index_release(&u.join.by_key);
 	free(mine);
-	free(map);
+	free(u.map);
 	return ret;
 }
 
@@ -395,15 +384,13 @@ int vprof_tree_number(struct vprof_tree *tree)
 {
 	struct vprof_tree_private *p = tree->private;
 	size_t n_parts;
-	int ret = join_parts(tree);
+	int ret = unite_ranks(tree, join_parts(tree));
 
-	if (tree->exchange)
-		ret = exchange_nodes(tree, ret);
 	if (ret || number(tree) || fill_places(tree))
 		return ret ? ret : VPROF_ERR_NOMEM;
 	p->reader = vprof_tree_reader_new(tree);
 	vprof_tree_parts(tree, &n_parts);
-	return p->reader ? vprof_parallel_run(tree->n_threads, n_parts, arrange_part, tree) : VPROF_ERR_NOMEM;
+	return p->reader ? vprof_parallel_run(tree->team.n_threads, n_parts, arrange_part, tree) : VPROF_ERR_NOMEM;
 }
 
 struct vprof_tree_reader *vprof_tree_reader_new(const struct vprof_tree *tree)

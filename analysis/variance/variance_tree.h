@@ -13,7 +13,7 @@
 #define VPROF_VARIANCE_TREE_H
 
 #include "analysis/paths/critical_path.h"
-#include "analysis/results/exchange.h"
+#include "analysis/results/reduce.h"
 #include "analysis/variance/noise.h"
 #include "analysis/results/results.h"
 #include "common/plan.h"
@@ -48,15 +48,13 @@ struct vprof_tree_source {
 
 struct vprof_tree {
 	const struct vprof_plan *plan;
-	struct vprof_exchange *exchange;	   /* with the other ranks, NULL: there are none */
+	struct vprof_team team;			   /* that fills it and sums over it */
 	VPROF_ARRAY(struct vprof_tree_node) nodes; /* once numbered */
 	VPROF_ARRAY(const char *) names;	   /* of waits */
 	double ns_per_tick;			   /* of the first source */
 	int has_switches;			   /* of all sources */
 	size_t n_intervals, n_final;
-	size_t own_from, own_to;		/* the intervals that this rank takes */
 	int is_full;				/* some node was refused for the number of nodes */
-	int n_threads;				/* that filled it */
 	uint64_t preempted_ticks, by_own_ticks; /* of the intervals' own threads; by_own: see struct vprof_off_cpu */
 	uint64_t wait_ticks;			/* the intervals waited for other threads */
 	uint64_t unmatched_ticks;		/* ... or those that they waited for did, and nobody knows for whom */
@@ -83,16 +81,10 @@ struct vprof_tree_intervals {		 /* of one source */
 	size_t n;
 };
 
-/* Intervals [*from, *to) of n are this rank's: whole shares (shares.h). */
-void vprof_tree_own(const struct vprof_exchange *x, size_t n, size_t *from, size_t *to);
-
 /* Adds this rank's of all intervals, those of one source after another, by up to n_threads threads (0: one for each
  * processor); what comes out does not depend on their number. Instead of vprof_tree_add. OK or NOMEM. */
 int vprof_tree_fill(struct vprof_tree *tree, const struct vprof_tree_intervals *of_source, int n_threads,
 		    void (*progress)(void *arg, double done), void *arg);
-
-/* What of share i of n_shares this rank takes; 0 when that is nothing. */
-int vprof_tree_share(const struct vprof_tree *tree, size_t i, size_t n_shares, size_t *from, size_t *to);
 
 /* Gives every node and body its place in the results: breadth first, children by falling time, the body last.
  * No interval may be added afterwards. All ranks get the nodes of all. OK, NOMEM, or what another rank failed with. */
