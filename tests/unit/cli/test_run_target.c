@@ -128,7 +128,7 @@ static void switches_are_recorded_or_not(void **state)
 {
 	struct vprof_run_request r = request("sleep 0.02; (sleep 0.02; sleep 0.02)");
 	struct vprof_run_outcome o;
-	enum vprof_switches_mode wish;
+	enum vprof_switches_mode mode;
 
 	(void)state;
 	run(&r, &o);
@@ -139,11 +139,11 @@ static void switches_are_recorded_or_not(void **state)
 	r.switches = VPROF_SWITCHES_OFF;
 	run(&r, &o);
 	assert_true(!o.stats.has_switches && !o.stats.n_switches && *o.stats.no_switches);
-	assert_int_equal(vprof_switches_parse(NULL, &wish), 0);
-	assert_int_equal(wish, VPROF_SWITCHES_AUTO);
-	assert_int_equal(vprof_switches_parse("off", &wish), 0);
-	assert_int_equal(wish, VPROF_SWITCHES_OFF);
-	assert_int_equal(vprof_switches_parse("ON", &wish), -1);
+	assert_int_equal(vprof_switches_parse(NULL, &mode), 0);
+	assert_int_equal(mode, VPROF_SWITCHES_AUTO);
+	assert_int_equal(vprof_switches_parse("off", &mode), 0);
+	assert_int_equal(mode, VPROF_SWITCHES_OFF);
+	assert_int_equal(vprof_switches_parse("ON", &mode), -1);
 }
 
 static void a_failure_is_told_with_its_output(void **state)
@@ -192,13 +192,13 @@ static void an_interrupt_stops_the_command(void **state)
 	run(&r, &o);
 	assert_int_equal(o.interrupted, SIGINT);
 	assert_true(WIFSIGNALED(o.status));
-	assert_true(o.seconds < 5);
+	assert_int_equal(WTERMSIG(o.status), SIGINT); /* at the first one: it need not be killed */
 }
 
 static void a_stubborn_command_is_killed_by_the_second(void **state)
 {
-	struct vprof_run_request r =
-		request("trap '' INT; kill -INT $PPID; sleep 0.2; kill -INT $PPID; while :; do sleep 0.1; done");
+	/* Until it is killed: of signals that come at once only one may be seen. */
+	struct vprof_run_request r = request("trap '' INT; while :; do kill -INT $PPID; sleep 0.05; done");
 	struct vprof_run_outcome o;
 
 	(void)state;
