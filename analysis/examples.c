@@ -225,20 +225,24 @@ static const char *call_name(struct examples *e, uint32_t code)
 
 static int show(struct examples *e, const struct shown *s, uint64_t begin, struct vprof_shown_piece *out)
 {
-	static const char *const kinds[] = { [VPROF_PIECE_RUN] = "run", [VPROF_PIECE_QUEUED] = "queued" };
-	static const char *const waits[] = { [VPROF_IN_BLOCK] = "wait",
-					     [VPROF_IN_KERNEL] = "kernel",
-					     [VPROF_IN_IO] = "io",
-					     [VPROF_IN_PREEMPTED] = "preempted" };
+	static const enum vprof_shown_kind kinds[] = {
+		[VPROF_PIECE_RUN] = VPROF_SHOWN_RUN, [VPROF_PIECE_QUEUED] = VPROF_SHOWN_QUEUED
+	};
+	static const enum vprof_shown_kind waits[] = { [VPROF_IN_BLOCK] = VPROF_SHOWN_WAIT,
+						       [VPROF_IN_KERNEL] = VPROF_SHOWN_KERNEL,
+						       [VPROF_IN_IO] = VPROF_SHOWN_IO,
+						       [VPROF_IN_PREEMPTED] = VPROF_SHOWN_PREEMPTED };
 	const struct vprof_piece *p = s->is_call ? NULL : &e->own.v[s->index];
 	const struct vprof_thread_timeline *line =
 		s->thread < e->timeline->n_threads ? &e->timeline->threads[s->thread] : NULL;
-	const char *name = "", *kind = !p ? "call" : p->kind == VPROF_PIECE_WAIT ? waits[s->state] : kinds[p->kind];
+	const char *name = "";
 	char object[32] = "";
 
 	*out = (struct vprof_shown_piece){ .from_ns = (double)(s->from - begin) * e->timeline->ns_per_tick,
 					   .to_ns = (double)(s->to - begin) * e->timeline->ns_per_tick,
-					   .kind = kind,
+					   .kind = !p			       ? VPROF_SHOWN_CALL :
+						   p->kind == VPROF_PIECE_WAIT ? waits[s->state] :
+										 kinds[p->kind],
 					   .depth = s->depth,
 					   .is_blame = s->is_blame };
 	if (line && (!p || p->kind != VPROF_PIECE_QUEUED)) {
@@ -261,7 +265,7 @@ static int show(struct examples *e, const struct shown *s, uint64_t begin, struc
 	return out->name && out->object ? 0 : VPROF_ERR_NOMEM;
 }
 
-static int add(struct examples *e, const char *why, unsigned rank, uint32_t instance)
+static int add(struct examples *e, enum vprof_example_why why, unsigned rank, uint32_t instance)
 {
 	const struct vprof_instance *inst = &e->intervals->instances.v[instance];
 	struct vprof_results *r = e->r;
@@ -299,10 +303,14 @@ static int add(struct examples *e, const char *why, unsigned rank, uint32_t inst
 }
 
 static const struct pick {
-	const char *why;
+	enum vprof_example_why why;
 	double at; /* part of the intervals that are slower */
 	unsigned n;
-} picks[] = { { "slowest", 0, 8 }, { "p99", 0.01, 3 }, { "p90", 0.1, 3 }, { "median", 0.5, 3 }, { "fastest", 1, 1 } };
+} picks[] = { { VPROF_EXAMPLE_SLOWEST, 0, 8 },
+	      { VPROF_EXAMPLE_P99, 0.01, 3 },
+	      { VPROF_EXAMPLE_P90, 0.1, 3 },
+	      { VPROF_EXAMPLE_MEDIAN, 0.5, 3 },
+	      { VPROF_EXAMPLE_FASTEST, 1, 1 } };
 
 #define N_PICKS (sizeof picks / sizeof *picks)
 #define EXAMPLES_MAX 18

@@ -367,9 +367,9 @@ void vprof_factor_lines(const struct vprof_style *style, const struct vprof_resu
 		add_variance_detail(r, f, &line);
 	}
 	add_doubts(f, &line);
-	if (f->verdict && *f->verdict && strcmp(f->verdict, "broken down")) { /* that stands there already */
+	if (f->verdict && f->verdict != VPROF_VERDICT_BROKEN_DOWN) { /* that stands there already */
 		add_item(&line, "verdict: ");
-		vprof_text_add(&line, f->verdict);
+		vprof_text_add(&line, vprof_verdict_names[f->verdict]);
 		if (f->note && *f->note)
 			vprof_text_addf(&line, " (%s)", f->note);
 	}

@@ -149,9 +149,9 @@ static int add_verdicts(cJSON *o, const struct vprof_page *p)
 		cJSON *x = push_object(list);
 
 		ok = x && add_string(x, "key", p->verdicts[i].key) &&
-		     add_string(x, "verdict", p->verdicts[i].verdict) && add_string(x, "name", p->verdicts[i].name) &&
-		     add_string(x, "note", p->verdicts[i].note) && add_string(x, "run", p->verdicts[i].run) &&
-		     add_string(x, "date", p->verdicts[i].date);
+		     add_string(x, "verdict", vprof_verdict_names[p->verdicts[i].verdict]) &&
+		     add_string(x, "name", p->verdicts[i].name) && add_string(x, "note", p->verdicts[i].note) &&
+		     add_string(x, "run", p->verdicts[i].run) && add_string(x, "date", p->verdicts[i].date);
 	}
 	return ok;
 }

@@ -34,7 +34,8 @@ struct vprof_page_round {
 
 /* the last four: of a person's, else NULL */
 struct vprof_page_verdict {
-	const char *key, *verdict;
+	const char *key;
+	enum vprof_verdict verdict;
 	const char *name, *note, *run, *date;
 };
 

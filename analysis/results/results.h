@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/results/verdict.h"
 #include "common/error.h"
 
 #define VPROF_TAIL_SHARE 0.01
@@ -91,17 +92,17 @@ struct vprof_factor {
 	uint32_t n_unmeasured; /* how many */
 	const uint32_t *nodes; /* the outermost nodes it sums (variance), or covariance indices */
 	size_t n_nodes;
-	double blocked_share;	   /* part of its mean spent blocked */
-	double kernel_share;	   /* ... running in the kernel in I/O calls; NaN when that is not known */
-	double io_share;	   /* ... in I/O calls, either of the two */
-	double preempted_share;	   /* ... and preempted; NaN when that is not known */
-	uint64_t n_calls, n_timed; /* of its nodes */
-	double noise_share;	   /* of the interval's variance: what sampling would have added, and was taken out */
-	double between_share;	   /* part of its own variance that lies between types; NaN when not estimated */
-	double work_share;	   /* ... that the amount of work explains; NaN without counters */
-	double probe_ns;	   /* as in vprof_node, of its nodes */
-	double share_unprobed;	   /* its share without what probes cost, at least; NaN: these are of no weight */
-	const char *verdict;	   /* "", "culprit", "inherent", "ignore", "broken down": filled by the session */
+	double blocked_share;	    /* part of its mean spent blocked */
+	double kernel_share;	    /* ... running in the kernel in I/O calls; NaN when that is not known */
+	double io_share;	    /* ... in I/O calls, either of the two */
+	double preempted_share;	    /* ... and preempted; NaN when that is not known */
+	uint64_t n_calls, n_timed;  /* of its nodes */
+	double noise_share;	    /* of the interval's variance: what sampling would have added, and was taken out */
+	double between_share;	    /* part of its own variance that lies between types; NaN when not estimated */
+	double work_share;	    /* ... that the amount of work explains; NaN without counters */
+	double probe_ns;	    /* as in vprof_node, of its nodes */
+	double share_unprobed;	    /* its share without what probes cost, at least; NaN: these are of no weight */
+	enum vprof_verdict verdict; /* filled by the session */
 	const char *note;
 };
 
@@ -155,8 +156,17 @@ struct vprof_period {
 	double mean_ns, p50_ns, p99_ns, max_ns;
 };
 
-struct vprof_example {			/* a single interval */
-	const char *why;		/* "slowest", "p99", "p90", "median", "fastest" */
+enum vprof_example_why {
+	VPROF_EXAMPLE_SLOWEST,
+	VPROF_EXAMPLE_P99,
+	VPROF_EXAMPLE_P90,
+	VPROF_EXAMPLE_MEDIAN,
+	VPROF_EXAMPLE_FASTEST,
+	VPROF_EXAMPLE_WHY_COUNT
+};
+
+struct vprof_example { /* a single interval */
+	enum vprof_example_why why;
 	uint64_t rank;			/* among those of this reason */
 	double latency_ns, at_ns;	/* at: its begin since the trace's */
 	const char *type;		/* "" without */
@@ -164,16 +174,27 @@ struct vprof_example {			/* a single interval */
 	uint64_t n_left_out;		/* shorter pieces and calls */
 };
 
+enum vprof_shown_kind {
+	VPROF_SHOWN_RUN,
+	VPROF_SHOWN_WAIT,   /* blocked */
+	VPROF_SHOWN_KERNEL, /* in an I/O call, running in the kernel */
+	VPROF_SHOWN_IO,	    /* in an I/O call, blocked or running: not known which */
+	VPROF_SHOWN_PREEMPTED,
+	VPROF_SHOWN_QUEUED,
+	VPROF_SHOWN_CALL,
+	VPROF_SHOWN_KIND_COUNT
+};
+
 /* A part of an example's critical path, or a call while it lasted. Those that are neither blame nor calls tile the
  * example, but for what is left out. */
 struct vprof_shown_piece {
 	double from_ns, to_ns; /* since the example's begin */
-	const char *kind;      /* "run", "wait", "queued", "call" */
-	uint32_t thread;       /* index into threads */
-	uint32_t depth;	       /* of a call: measured calls around it; else number of waits that it explains */
-	int is_blame;	       /* by others while the interval waited */
-	const char *name;      /* of the call, or of the primitive that waited */
-	const char *object;    /* of a wait that another thread ended, else "" */
+	enum vprof_shown_kind kind;
+	uint32_t thread;    /* index into threads */
+	uint32_t depth;	    /* of a call: measured calls around it; else number of waits that it explains */
+	int is_blame;	    /* by others while the interval waited */
+	const char *name;   /* of the call, or of the primitive that waited */
+	const char *object; /* of a wait that another thread ended, else "" */
 };
 
 struct vprof_shown_thread {

@@ -11,8 +11,9 @@
 #define VPROF_WHOLE_MAX 9007199254740992.0 /* 2^53: whole numbers beyond are not exact in JSON */
 
 /* clang-format off */
-/* Every scalar field of a struct, once, for writer and reader: U whole number, D number (NaN: null), I int, S string. */
-#define VPROF_RESULTS_FIELDS(U, D, I, S)                                                                             \
+/* Every scalar field of a struct, once, for writer and reader: U whole number, D number (NaN: null), I int, S string, E enumeration with
+ * its words. */
+#define VPROF_RESULTS_FIELDS(U, D, I, S, E)                                                                             \
 	S(interval) S(run) U(n_complete) U(n_cut) U(n_ambiguous) U(n_restarted) U(n_lossy) U(n_outside) D(outside_mean_ns) U(n_records) U(n_dropped)            \
 	U(n_bytes_ignored) U(n_calls_sampled) U(n_waits) U(n_waits_matched) U(n_waits_unmatched)                     \
 	U(n_waits_by_time) U(n_waits_undecided)                                                                      \
@@ -23,34 +24,36 @@
 	D(queued_share) D(blocked_share) D(running_share) D(kernel_share) D(io_share) D(preempted_share) D(preempted_by_own)         \
 	S(no_switches) U(n_switches) U(n_switches_lost) D(baseline_mean_ns) D(baseline_low) D(baseline_high) U(graph_height)         \
 	D(threshold) I(k) U(n_selected) I(inconclusive)
-#define VPROF_NODE_FIELDS(U, D, I, S)                                                                                \
-	U(code) U(parent) U(first_child) U(n_children) U(depth) U(factor) I(is_blame) I(broken_down) U(n_intervals)  \
+#define VPROF_NODE_FIELDS(U, D, I, S, E)                                                                                \
+	E(kind, vprof_node_kind_names) U(code) U(parent) U(first_child) U(n_children) U(depth) U(factor) I(is_blame) I(broken_down) U(n_intervals)  \
 	U(n_calls) U(n_timed) D(mean_ns) D(var_ns2) D(share) D(noise_ns2) D(rare_ns) D(blocked_ns) D(kernel_ns)      \
 	D(io_ns) D(preempted_ns) D(tail_ns) D(rest_ns) D(probe_ns) S(name) S(display) S(file) I(line) S(object)
-#define VPROF_COVARIANCE_FIELDS(U, D, I, S) U(a) U(b) D(cov_ns2) D(share) D(r) U(factor)
-#define VPROF_FACTOR_FIELDS(U, D, I, S)                                                                              \
-	S(key) S(name) S(name_a) S(name_b) I(is_blame) D(share) D(share_low) D(share_high)                           \
+#define VPROF_COVARIANCE_FIELDS(U, D, I, S, E) U(a) U(b) D(cov_ns2) D(share) D(r) U(factor)
+#define VPROF_FACTOR_FIELDS(U, D, I, S, E)                                                                              \
+	E(kind, vprof_factor_kind_names) E(node_kind, vprof_node_kind_names) S(key) S(name) S(name_a) S(name_b) I(is_blame) D(share) D(share_low) D(share_high)                           \
 	D(place_kept) U(n_to_settle) D(mean_ns) D(sd_ns) D(r)                                                        \
 	U(height) D(specificity) D(score) I(can_break_down) U(n_unmeasured) D(blocked_share) D(kernel_share) D(io_share)       \
 	D(preempted_share) U(n_calls)   \
-	U(n_timed) D(noise_share) D(between_share) D(work_share) D(probe_ns) D(share_unprobed) S(verdict) S(note)
-#define VPROF_COMMON_FRAME_FIELDS(U, D, I, S)                                                                               \
+	U(n_timed) D(noise_share) D(between_share) D(work_share) D(probe_ns) D(share_unprobed) E(verdict, vprof_verdict_names) S(note)
+#define VPROF_COMMON_FRAME_FIELDS(U, D, I, S, E)                                                                               \
 	S(name) S(module) U(n) D(depth) I(encloses) I(innermost_enclosing) I(is_waker)
-#define VPROF_TYPE_FIELDS(U, D, I, S) S(name) U(n) D(mean_ns) D(sd_ns) D(between_share) D(within_share)
-#define VPROF_CONTRIBUTION_FIELDS(U, D, I, S)                                                                        \
+#define VPROF_TYPE_FIELDS(U, D, I, S, E) S(name) U(n) D(mean_ns) D(sd_ns) D(between_share) D(within_share)
+#define VPROF_CONTRIBUTION_FIELDS(U, D, I, S, E)                                                                        \
 	U(factor) S(name) D(mean_ns) D(mean_low) D(mean_high) D(tail_ns) D(rest_ns) D(gap_ns) D(gap_low) D(gap_high)
-#define VPROF_WORK_FIELDS(U, D, I, S) S(name) D(mean) D(sd) D(ns_per_unit) D(low) D(high) D(r) D(share)
-#define VPROF_BUCKET_FIELDS(U, D, I, S) D(from_ns) D(to_ns) U(n) U(type)
-#define VPROF_PERIOD_FIELDS(U, D, I, S) D(from_ns) D(to_ns) U(n) D(mean_ns) D(p50_ns) D(p99_ns) D(max_ns)
-#define VPROF_EXAMPLE_FIELDS(U, D, I, S)                                                                             \
-	S(why) U(rank) D(latency_ns) D(at_ns) S(type) U(first_piece) U(n_pieces) U(n_left_out)
-#define VPROF_PIECE_FIELDS(U, D, I, S)                                                                               \
-	D(from_ns) D(to_ns) S(kind) U(thread) U(depth) I(is_blame) S(name) S(object)
-#define VPROF_THREAD_FIELDS(U, D, I, S) S(name)
+#define VPROF_WORK_FIELDS(U, D, I, S, E) S(name) D(mean) D(sd) D(ns_per_unit) D(low) D(high) D(r) D(share)
+#define VPROF_BUCKET_FIELDS(U, D, I, S, E) D(from_ns) D(to_ns) U(n) U(type)
+#define VPROF_PERIOD_FIELDS(U, D, I, S, E) D(from_ns) D(to_ns) U(n) D(mean_ns) D(p50_ns) D(p99_ns) D(max_ns)
+#define VPROF_EXAMPLE_FIELDS(U, D, I, S, E)                                                                             \
+	E(why, vprof_example_why_names) U(rank) D(latency_ns) D(at_ns) S(type) U(first_piece) U(n_pieces) U(n_left_out)
+#define VPROF_PIECE_FIELDS(U, D, I, S, E)                                                                               \
+	D(from_ns) D(to_ns) E(kind, vprof_shown_kind_names) U(thread) U(depth) I(is_blame) S(name) S(object)
+#define VPROF_THREAD_FIELDS(U, D, I, S, E) S(name)
 /* clang-format on */
 
 extern const char *const vprof_node_kind_names[VPROF_NODE_KIND_COUNT];
 extern const char *const vprof_factor_kind_names[VPROF_FACTOR_COVARIANCE + 1];
+extern const char *const vprof_example_why_names[VPROF_EXAMPLE_WHY_COUNT];
+extern const char *const vprof_shown_kind_names[VPROF_SHOWN_KIND_COUNT];
 
 /* The whole of results.json; NULL without memory. The caller deletes it. */
 cJSON *vprof_results_json(const struct vprof_results *r);

@@ -61,11 +61,11 @@ static const char *string(struct reading *g, const cJSON *o, const char *key)
 	return s;
 }
 
-static int kind(struct reading *g, const cJSON *o, const char *key, const char *const *names, int n)
+static size_t word(struct reading *g, const cJSON *o, const char *key, const char *const *names, size_t n)
 {
 	const char *s = string(g, o, key);
 
-	for (int i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (!strcmp(names[i], s))
 			return i;
 	wrong(g, key, "unknown word");
@@ -77,11 +77,11 @@ static int kind(struct reading *g, const cJSON *o, const char *key, const char *
 #define R_DOUBLE(f) x->f = number(g, o, #f, -INFINITY, INFINITY);
 #define R_INT(f) x->f = (int)number(g, o, #f, INT_MIN, INT_MAX);
 #define R_STRING(f) x->f = string(g, o, #f);
-#define R_FIELDS(LIST) LIST(R_WHOLE, R_DOUBLE, R_INT, R_STRING)
+#define R_ENUM(f, names) x->f = (__typeof__(x->f))word(g, o, #f, names, sizeof names / sizeof *names);
+#define R_FIELDS(LIST) LIST(R_WHOLE, R_DOUBLE, R_INT, R_STRING, R_ENUM)
 
 static void read_node(struct reading *g, const cJSON *o, struct vprof_node *x)
 {
-	x->kind = (enum vprof_node_kind)kind(g, o, "kind", vprof_node_kind_names, VPROF_NODE_KIND_COUNT);
 	R_FIELDS(VPROF_NODE_FIELDS)
 	x->is_unexplained = x->kind == VPROF_NODE_BODY &&
 			    (!strcmp(x->name, "unexplained") || !strcmp(x->name, "[unexplained]"));
@@ -142,8 +142,6 @@ static void read_factor(struct reading *g, const cJSON *o, struct vprof_factor *
 	const cJSON *nodes = cJSON_GetObjectItemCaseSensitive(o, "nodes"), *v;
 	uint32_t *list;
 
-	x->kind = (enum vprof_factor_kind)kind(g, o, "kind", vprof_factor_kind_names, VPROF_FACTOR_COVARIANCE + 1);
-	x->node_kind = (enum vprof_node_kind)kind(g, o, "node_kind", vprof_node_kind_names, VPROF_NODE_KIND_COUNT);
 	R_FIELDS(VPROF_FACTOR_FIELDS)
 	if (!cJSON_IsArray(nodes)) {
 		wrong(g, "nodes", "a list is missing");

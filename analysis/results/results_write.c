@@ -17,6 +17,15 @@ const char *const vprof_factor_kind_names[] = {
 	[VPROF_FACTOR_VARIANCE] = "variance",
 	[VPROF_FACTOR_COVARIANCE] = "covariance",
 };
+const char *const vprof_example_why_names[] = {
+	[VPROF_EXAMPLE_SLOWEST] = "slowest", [VPROF_EXAMPLE_P99] = "p99",	  [VPROF_EXAMPLE_P90] = "p90",
+	[VPROF_EXAMPLE_MEDIAN] = "median",   [VPROF_EXAMPLE_FASTEST] = "fastest",
+};
+const char *const vprof_shown_kind_names[] = {
+	[VPROF_SHOWN_RUN] = "run",   [VPROF_SHOWN_WAIT] = "wait",	    [VPROF_SHOWN_KERNEL] = "kernel",
+	[VPROF_SHOWN_IO] = "io",     [VPROF_SHOWN_PREEMPTED] = "preempted", [VPROF_SHOWN_QUEUED] = "queued",
+	[VPROF_SHOWN_CALL] = "call",
+};
 
 static int add_number(cJSON *o, const char *key, double x)
 {
@@ -31,15 +40,8 @@ static int add_string(cJSON *o, const char *key, const char *s)
 #define W_NUMBER(f) ok &= add_number(o, #f, (double)x->f);
 #define W_WHOLE(f) ok &= add_number(o, #f, fmin((double)x->f, VPROF_WHOLE_MAX)); /* damaged counts may be larger */
 #define W_STRING(f) ok &= add_string(o, #f, x->f);
-#define W_FIELDS(LIST) LIST(W_WHOLE, W_NUMBER, W_NUMBER, W_STRING)
-
-static int write_node(cJSON *o, const struct vprof_node *x)
-{
-	int ok = add_string(o, "kind", vprof_node_kind_names[x->kind]);
-
-	W_FIELDS(VPROF_NODE_FIELDS)
-	return ok;
-}
+#define W_ENUM(f, names) ok &= add_string(o, #f, names[x->f]);
+#define W_FIELDS(LIST) LIST(W_WHOLE, W_NUMBER, W_NUMBER, W_STRING, W_ENUM)
 
 /* A structure's fields, as its list names them. */
 #define WRITER(name, type, fields)                                                                                     \
@@ -51,6 +53,7 @@ static int write_node(cJSON *o, const struct vprof_node *x)
 		return ok;                                                                                             \
 	}
 
+WRITER(write_node, vprof_node, VPROF_NODE_FIELDS)
 WRITER(write_covariance, vprof_covariance, VPROF_COVARIANCE_FIELDS)
 WRITER(write_common_frames, vprof_common_frame, VPROF_COMMON_FRAME_FIELDS)
 WRITER(write_type, vprof_type, VPROF_TYPE_FIELDS)
@@ -64,9 +67,8 @@ WRITER(write_thread, vprof_shown_thread, VPROF_THREAD_FIELDS)
 
 static int write_factor(cJSON *o, const struct vprof_factor *x)
 {
-	int ok = add_string(o, "kind", vprof_factor_kind_names[x->kind]) &
-		 add_string(o, "node_kind", vprof_node_kind_names[x->node_kind]);
 	cJSON *nodes;
+	int ok = 1;
 
 	W_FIELDS(VPROF_FACTOR_FIELDS)
 	nodes = cJSON_AddArrayToObject(o, "nodes");

@@ -448,7 +448,7 @@ static int finish_factor(struct selection *s, struct vprof_factor *f, const stru
 	f->preempted_share = part_of(f->preempted_share, f->mean_ns);
 	f->specificity = distance * distance;
 	f->score = f->specificity * f->share;
-	f->verdict = f->note = "";
+	f->note = "";
 	f->share_low = f->share_high = NAN;
 	return 0;
 }

@@ -220,9 +220,10 @@ static size_t choose(const struct iteration *it, uint32_t *chosen)
 	return vprof_decide_choose(it->results, &it->session, chosen, k);
 }
 
-static int end(struct iteration *it, const char *why, struct vprof_error *err)
+static int end(struct iteration *it, enum vprof_ending why, struct vprof_error *err)
 {
-	return vprof_session_end(&it->session, why) ? out_of_memory(err) : save(it, err);
+	it->session.ending = why;
+	return save(it, err);
 }
 
 /* Reports the round and takes its decisions. *stopped: the input ended. */
@@ -260,10 +261,10 @@ static int next_round(struct iteration *it, struct vprof_error *err)
 	int changed, rc;
 
 	if (s->n_rounds > (size_t)it->options->max)
-		return end(it, "the largest number of rounds is reached (--max)", err);
+		return end(it, VPROF_ENDING_MAX, err);
 	rc = vprof_round_open(&it->workspace, s, &changed, err);
 	if (!rc && !changed)
-		rc = end(it, "no chosen factor holds anything that is not measured yet", err);
+		rc = end(it, VPROF_ENDING_ALL_MEASURED, err);
 	return rc;
 }
 
@@ -273,10 +274,9 @@ static int drill_down(struct iteration *it, int *stopped, struct vprof_error *er
 	int rc = VPROF_OK;
 
 	*stopped = 0;
-	if (s->ending && it->options->max >= (long)s->n_rounds && !strstr(s->ending, "--max"))
+	if (s->ending && it->options->max >= (long)s->n_rounds && s->ending != VPROF_ENDING_MAX)
 		return VPROF_OK;
-	free(s->ending); /* more rounds are allowed now */
-	s->ending = NULL;
+	s->ending = VPROF_ENDING_NONE; /* more rounds are allowed now */
 	while (!rc && !*stopped && !s->ending) {
 		if (!s->n_rounds || s->rounds[s->n_rounds - 1].state == VPROF_ROUND_DECIDED) {
 			rc = next_round(it, err);
@@ -325,7 +325,7 @@ static int conclude(struct iteration *it, int stopped, struct vprof_error *err)
 	vprof_decide_verdicts(it->results, s);
 	folder = vprof_project_run_path(p, run, "");
 	printf("The drill-down is over after %zu round%s: %s.\n\n", s->n_rounds - 1, s->n_rounds == 2 ? "" : "s",
-	       s->ending ? s->ending : "");
+	       vprof_ending_texts[s->ending]);
 	rc = vprof_step_print_report(it->results, chosen, choose(it, chosen), 0, err);
 	if (!rc && folder)
 		printf("\nFull report: %s/results.json and %s/report.txt\n"

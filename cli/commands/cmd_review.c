@@ -26,7 +26,7 @@ static const struct vprof_usage usage = {
 };
 
 struct review_options {
-	int words[5]; /* in the order of vprof_review_words */
+	int given[VPROF_VERDICT_TODO + 1];
 	int drop, list, json;
 	const char *note, *run;
 	long top;
@@ -125,18 +125,18 @@ out:
 static int review_factor(struct review *rv, const char *wanted, const struct review_options *o, struct vprof_error *err)
 {
 	const struct vprof_review *old;
-	const char *verdict = NULL;
+	enum vprof_verdict verdict = VPROF_VERDICT_NONE;
 	size_t index;
 	int rc = find_factor(rv->results, wanted, &index, err);
 
 	if (rc)
 		return rc;
-	for (size_t i = 0; vprof_review_words[i]; i++)
-		if (o->words[i])
-			verdict = vprof_review_words[i];
+	for (int i = VPROF_VERDICT_CULPRIT; i <= VPROF_VERDICT_TODO; i++)
+		if (o->given[i])
+			verdict = (enum vprof_verdict)i;
 	old = vprof_reviews_find(&rv->session.reviews, rv->results->interval, rv->results->factors[index].key);
 	if (!verdict && o->note) /* a note alone is kept with what was said before */
-		verdict = old ? old->verdict : "todo";
+		verdict = old ? old->verdict : VPROF_VERDICT_TODO;
 	if (verdict || o->drop)
 		rc = vprof_review_judge(&rv->project, &rv->session, rv->results, index, verdict, o->note, err);
 	return rc ? rc : vprof_review_print(rv->results, index, err);
@@ -152,7 +152,7 @@ static void print_list(const struct vprof_reviews *r)
 		const struct vprof_review *v = &r->items[i];
 
 		vprof_text_clear(&line);
-		vprof_format_cut(&line, v->verdict, 9, 0, 10);
+		vprof_format_cut(&line, vprof_verdict_names[v->verdict], 9, 0, 10);
 		vprof_format_cut(&line, v->name, 40, 1, 42);
 		vprof_format_cut(&line, v->interval, 20, 1, 0);
 		vprof_text_add(&line, ", run ");
@@ -212,8 +212,8 @@ static int check_usage(const struct review_options *o, const struct vprof_operan
 {
 	int n = o->drop;
 
-	for (size_t i = 0; i < sizeof o->words / sizeof *o->words; i++)
-		n += o->words[i];
+	for (int i = VPROF_VERDICT_CULPRIT; i <= VPROF_VERDICT_TODO; i++)
+		n += o->given[i];
 	if (n > 1)
 		return vprof_options_misused(&usage, "give one verdict only");
 	if ((n || o->note) && !operands->n_words)
@@ -230,11 +230,14 @@ int vprof_cmd_review(int argc, char **argv)
 {
 	struct review_options o = { .top = DEFAULT_TOP };
 	const struct vprof_option options[] = {
-		{ "culprit", VPROF_OPTION_FLAG, &o.words[0], NULL, "it is a cause, and worth mending" },
-		{ "inherent", VPROF_OPTION_FLAG, &o.words[1], NULL, "its variance belongs to the work" },
-		{ "ignore", VPROF_OPTION_FLAG, &o.words[2], NULL, "not wanted, for other reasons" },
-		{ "fixed", VPROF_OPTION_FLAG, &o.words[3], NULL, "mended; iterate asks again when it comes up again" },
-		{ "todo", VPROF_OPTION_FLAG, &o.words[4], NULL, "to be looked at" },
+		{ "culprit", VPROF_OPTION_FLAG, &o.given[VPROF_VERDICT_CULPRIT], NULL,
+		  "it is a cause, and worth mending" },
+		{ "inherent", VPROF_OPTION_FLAG, &o.given[VPROF_VERDICT_INHERENT], NULL,
+		  "its variance belongs to the work" },
+		{ "ignore", VPROF_OPTION_FLAG, &o.given[VPROF_VERDICT_IGNORE], NULL, "not wanted, for other reasons" },
+		{ "fixed", VPROF_OPTION_FLAG, &o.given[VPROF_VERDICT_FIXED], NULL,
+		  "mended; iterate asks again when it comes up again" },
+		{ "todo", VPROF_OPTION_FLAG, &o.given[VPROF_VERDICT_TODO], NULL, "to be looked at" },
 		{ "drop", VPROF_OPTION_FLAG, &o.drop, NULL, "take the verdict back" },
 		{ "note", VPROF_OPTION_TEXT, &o.note, "TEXT", "a note, shown with the verdict (\"\" removes it)" },
 		{ "run", VPROF_OPTION_TEXT, &o.run, "RUN",

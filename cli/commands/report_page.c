@@ -106,7 +106,7 @@ int vprof_report_page_write(const struct vprof_project *p, const char *run, cons
 				   .rounds = rounds,
 				   .n_rounds = s->n_rounds,
 				   .verdicts = verdicts,
-				   .ending = s->ending };
+				   .ending = vprof_ending_texts[s->ending] };
 	int rc = rounds && verdicts ? VPROF_OK : VPROF_ERR_NOMEM;
 
 	for (size_t i = 0; !rc && i < s->n_rounds; i++)

@@ -46,7 +46,7 @@ static int break_down(const struct vprof_ask *ask, const struct vprof_factor *f)
 	vprof_name_list_release(&targets);
 	if (rc >= 0)
 		rc = vprof_decide_wakers(ask->session, ask->results, f, ask->workspace->facts);
-	if (rc >= 0 && added && is_frame(f) && vprof_session_judge(ask->session, f->key, "broken down"))
+	if (rc >= 0 && added && is_frame(f) && vprof_session_judge(ask->session, f->key, VPROF_VERDICT_BROKEN_DOWN))
 		rc = VPROF_ERR_NOMEM;
 	return rc < 0 ? rc : added + rc;
 }
@@ -65,10 +65,10 @@ static int decide_by_rule(const struct vprof_ask *ask, size_t index)
 	}
 	if (vprof_factor_is_explained(ask->results, f)) {
 		fprintf(stderr, ": made by what is measured beneath it\n");
-		return vprof_session_judge(ask->session, f->key, "broken down");
+		return vprof_session_judge(ask->session, f->key, VPROF_VERDICT_BROKEN_DOWN);
 	}
 	fprintf(stderr, ": culprit, as specific as it gets\n");
-	return vprof_session_judge(ask->session, f->key, "culprit");
+	return vprof_session_judge(ask->session, f->key, VPROF_VERDICT_CULPRIT);
 }
 
 /* The lines of a text file from `line` on. */
@@ -230,13 +230,13 @@ static int prospect_of(const struct vprof_ask *ask, const struct vprof_factor *f
 }
 
 /* A person's answer is kept beyond the drill-down, too; where that fails it holds in this one. */
-static int judge(const struct vprof_ask *ask, const struct vprof_factor *f, const char *verdict)
+static int judge(const struct vprof_ask *ask, const struct vprof_factor *f, enum vprof_verdict verdict)
 {
 	const struct vprof_review *old = vprof_reviews_find(&ask->session->reviews, ask->results->interval, f->key);
 	struct vprof_review review = { (char *)ask->results->interval,
 				       (char *)f->key,
 				       (char *)f->name,
-				       (char *)verdict,
+				       verdict,
 				       old ? old->note : NULL,
 				       (char *)ask->results->run,
 				       NULL };
@@ -273,11 +273,11 @@ static int ask_one(const struct vprof_ask *ask, size_t index, int *stopped)
 			can_break = 0;
 			break;
 		case 'c':
-			return judge(ask, f, "culprit");
+			return judge(ask, f, VPROF_VERDICT_CULPRIT);
 		case 'i':
-			return judge(ask, f, "inherent");
+			return judge(ask, f, VPROF_VERDICT_INHERENT);
 		case 'g':
-			return judge(ask, f, "ignore");
+			return judge(ask, f, VPROF_VERDICT_IGNORE);
 		case 's':
 			show_source(ask, f);
 			break;
@@ -291,7 +291,7 @@ static int ask_one(const struct vprof_ask *ask, size_t index, int *stopped)
 static int decide(const struct vprof_ask *ask, size_t index, int *stopped)
 {
 	const struct vprof_factor *f = &ask->results->factors[index];
-	const char *verdict = vprof_decide_verdict(ask->results, ask->session, f);
+	enum vprof_verdict verdict = vprof_decide_verdict(ask->results, ask->session, f);
 	int prospect = prospect_of(ask, f);
 
 	if (prospect < 0)
@@ -299,9 +299,9 @@ static int decide(const struct vprof_ask *ask, size_t index, int *stopped)
 	if (prospect == BROKEN_DOWN_ALREADY) {
 		print_name(ask, index);
 		fprintf(stderr, ": broken down\n");
-		return is_frame(f) ? vprof_session_judge(ask->session, f->key, "broken down") : VPROF_OK;
+		return is_frame(f) ? vprof_session_judge(ask->session, f->key, VPROF_VERDICT_BROKEN_DOWN) : VPROF_OK;
 	}
-	if (*verdict && strcmp(verdict, "broken down"))
+	if (verdict && verdict != VPROF_VERDICT_BROKEN_DOWN)
 		return VPROF_OK;
 	return ask->automatic ? decide_by_rule(ask, index) : ask_one(ask, index, stopped);
 }
@@ -320,7 +320,7 @@ static int add_wakers(const struct vprof_ask *ask, const char *seen)
 	for (size_t i = 0; i < r->n_factors && rc >= 0; i++) {
 		const struct vprof_factor *f = &r->factors[i];
 
-		if (seen[i] || f->share < least || *vprof_decide_verdict(r, ask->session, f) ||
+		if (seen[i] || f->share < least || vprof_decide_verdict(r, ask->session, f) ||
 		    !vprof_decide_wants_wakers(r, f))
 			continue;
 		rc = vprof_decide_wakers(ask->session, r, f, ask->workspace->facts);

@@ -30,19 +30,19 @@ int vprof_decide_is_spent(const struct vprof_results *r, const struct vprof_fact
 }
 
 /* A wait is put aside only once its wakers were asked for: see vprof_decide_wakers(). */
-static int is_put_aside(const struct vprof_results *r, const struct vprof_factor *f, const char *verdict)
+static int is_put_aside(const struct vprof_results *r, const struct vprof_factor *f, enum vprof_verdict verdict)
 {
-	return !strcmp(verdict, "inherent") || !strcmp(verdict, "ignore") ||
-	       (strcmp(verdict, "culprit") && vprof_decide_is_spent(r, f)) ||
-	       (!strcmp(verdict, "broken down") && !f->can_break_down && vprof_factor_is_explained(r, f));
+	return verdict == VPROF_VERDICT_INHERENT || verdict == VPROF_VERDICT_IGNORE ||
+	       (verdict != VPROF_VERDICT_CULPRIT && vprof_decide_is_spent(r, f)) ||
+	       (verdict == VPROF_VERDICT_BROKEN_DOWN && !f->can_break_down && vprof_factor_is_explained(r, f));
 }
 
-const char *vprof_decide_verdict(const struct vprof_results *r, const struct vprof_session *s,
-				 const struct vprof_factor *f)
+enum vprof_verdict vprof_decide_verdict(const struct vprof_results *r, const struct vprof_session *s,
+					const struct vprof_factor *f)
 {
 	const struct vprof_review *review = vprof_reviews_find(&s->reviews, r->interval, f->key);
 
-	if (review && strcmp(review->verdict, "fixed") && strcmp(review->verdict, "todo"))
+	if (review && review->verdict != VPROF_VERDICT_FIXED && review->verdict != VPROF_VERDICT_TODO)
 		return review->verdict;
 	return vprof_session_verdict(s, f->key);
 }
@@ -77,11 +77,11 @@ size_t vprof_decide_heaviest_open(const struct vprof_results *r, const struct vp
 
 	for (size_t i = 0; i < r->n_factors; i++) {
 		const struct vprof_factor *f = &r->factors[i];
-		const char *verdict = vprof_decide_verdict(r, s, f);
+		enum vprof_verdict verdict = vprof_decide_verdict(r, s, f);
 		double own = 0;
 
 		if (seen[i] || f->kind != VPROF_FACTOR_VARIANCE || !f->can_break_down ||
-		    (*verdict && strcmp(verdict, "broken down")))
+		    (verdict && verdict != VPROF_VERDICT_BROKEN_DOWN))
 			continue;
 		for (size_t n = 0; n < f->n_nodes; n++)
 			own += own_share(r, &r->nodes[f->nodes[n]]);
@@ -98,12 +98,11 @@ void vprof_decide_verdicts(struct vprof_results *r, const struct vprof_session *
 	for (size_t i = 0; i < r->n_factors; i++) {
 		struct vprof_factor *f = &r->factors[i];
 		const struct vprof_review *review = vprof_reviews_find(&s->reviews, r->interval, f->key);
-		const char *verdict = review ? review->verdict : vprof_session_verdict(s, f->key), *copy;
+		const char *copy;
 
-		if (!*verdict && vprof_decide_is_spent(r, f))
-			verdict = "broken down";
-		copy = vprof_results_string(r, verdict);
-		f->verdict = copy ? copy : "";
+		f->verdict = review ? review->verdict : vprof_session_verdict(s, f->key);
+		if (!f->verdict && vprof_decide_is_spent(r, f))
+			f->verdict = VPROF_VERDICT_BROKEN_DOWN;
 		copy = vprof_results_string(r, review ? review->note : "");
 		f->note = copy ? copy : "";
 	}

@@ -25,9 +25,9 @@ size_t vprof_decide_choose(const struct vprof_results *r, const struct vprof_ses
 size_t vprof_decide_heaviest_open(const struct vprof_results *r, const struct vprof_session *s, const char *seen);
 
 /* What is decided of a factor: what the developer said of it ("culprit", "inherent", "ignore"; "fixed" and "todo"
- * decide nothing), else what the session holds; "" when nothing is. */
-const char *vprof_decide_verdict(const struct vprof_results *r, const struct vprof_session *s,
-				 const struct vprof_factor *f);
+ * decide nothing), else what the session holds. */
+enum vprof_verdict vprof_decide_verdict(const struct vprof_results *r, const struct vprof_session *s,
+					const struct vprof_factor *f);
 
 /* Writes the developer's verdicts and notes, else the session's verdicts, into the results; spent factors without one
  * are "broken down". */

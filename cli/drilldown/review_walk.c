@@ -12,7 +12,7 @@
 #include "report/report.h"
 
 int vprof_review_judge(const struct vprof_project *p, struct vprof_session *s, struct vprof_results *r, size_t index,
-		       const char *verdict, const char *note, struct vprof_error *err)
+		       enum vprof_verdict verdict, const char *note, struct vprof_error *err)
 {
 	const struct vprof_factor *f = &r->factors[index];
 	const struct vprof_review *old = vprof_reviews_find(&s->reviews, r->interval, f->key);
@@ -20,7 +20,7 @@ int vprof_review_judge(const struct vprof_project *p, struct vprof_session *s, s
 	struct vprof_review review = { (char *)r->interval,
 				       (char *)f->key,
 				       (char *)f->name,
-				       (char *)verdict,
+				       verdict,
 				       old ? old->note : NULL,
 				       (char *)r->run,
 				       NULL };
@@ -58,21 +58,21 @@ int vprof_review_print(const struct vprof_results *r, size_t index, struct vprof
 	return rc;
 }
 
-static const char *word_of(int letter)
+static enum vprof_verdict verdict_of(int letter)
 {
 	switch (letter) {
 	case 'c':
-		return "culprit";
+		return VPROF_VERDICT_CULPRIT;
 	case 'i':
-		return "inherent";
+		return VPROF_VERDICT_INHERENT;
 	case 'g':
-		return "ignore";
+		return VPROF_VERDICT_IGNORE;
 	case 'f':
-		return "fixed";
+		return VPROF_VERDICT_FIXED;
 	case 't':
-		return "todo";
+		return VPROF_VERDICT_TODO;
 	}
-	return NULL;
+	return VPROF_VERDICT_NONE;
 }
 
 /* One line without its end; NULL when the input ended. Heap string. */
@@ -103,7 +103,7 @@ static int walk_one(const struct vprof_project *p, struct vprof_session *s, stru
 			read_line("[c]ulprit  [i]nherent  i[g]nore  [f]ixed  [t]odo  (a note may follow)  [d]rop the "
 				  "verdict  [enter] next  [q]uit > ");
 		char *at = line ? line + strspn(line, " \t") : NULL, *note = at && *at ? at + 1 : NULL;
-		const char *word = at ? word_of(*at) : NULL;
+		enum vprof_verdict verdict = at ? verdict_of(*at) : VPROF_VERDICT_NONE;
 		int is_letter = note && (!*note || *note == ' ' || *note == '\t');
 
 		if (note)
@@ -113,8 +113,8 @@ static int walk_one(const struct vprof_project *p, struct vprof_session *s, stru
 			free(line);
 			break;
 		}
-		if (is_letter && (word || *at == 'd')) {
-			rc = vprof_review_judge(p, s, r, index, word, *note ? note : NULL, err);
+		if (is_letter && (verdict || *at == 'd')) {
+			rc = vprof_review_judge(p, s, r, index, verdict, *note ? note : NULL, err);
 			free(line);
 			break;
 		}

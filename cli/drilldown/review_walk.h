@@ -7,10 +7,10 @@
 #include "cli/project.h"
 #include "cli/drilldown/session.h"
 
-/* Judges one factor: writes verdicts.json and fills the results anew. `verdict` NULL takes the verdict back; `note`
+/* Judges one factor: writes verdicts.json and fills the results anew. VPROF_VERDICT_NONE takes the verdict back; `note`
  * NULL leaves it as it is. */
 int vprof_review_judge(const struct vprof_project *p, struct vprof_session *s, struct vprof_results *r, size_t index,
-		       const char *verdict, const char *note, struct vprof_error *err);
+		       enum vprof_verdict verdict, const char *note, struct vprof_error *err);
 
 /* The two lines of a factor on stdout. */
 int vprof_review_print(const struct vprof_results *r, size_t index, struct vprof_error *err);

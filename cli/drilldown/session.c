@@ -13,6 +13,12 @@
 
 static const char *const state_names[] = { "open", "built", "ran", "analysed", "decided" };
 
+const char *const vprof_ending_texts[] = {
+	[VPROF_ENDING_NONE] = "",
+	[VPROF_ENDING_MAX] = "the largest number of rounds is reached (--max)",
+	[VPROF_ENDING_ALL_MEASURED] = "no chosen factor holds anything that is not measured yet",
+};
+
 int vprof_name_list_has(const struct vprof_name_list *list, const char *name, const char *file, const char *caller)
 {
 	for (size_t i = 0; i < list->n; i++)
@@ -66,11 +72,8 @@ void vprof_session_release(struct vprof_session *s)
 {
 	free(s->interval);
 	free(s->run_command);
-	free(s->ending);
-	for (size_t i = 0; i < s->n_verdicts; i++) {
+	for (size_t i = 0; i < s->n_verdicts; i++)
 		free(s->verdicts[i].key);
-		free(s->verdicts[i].verdict);
-	}
 	free(s->verdicts);
 	vprof_reviews_release(&s->reviews);
 	free(s->rounds);
@@ -79,25 +82,22 @@ void vprof_session_release(struct vprof_session *s)
 	vprof_session_init(s);
 }
 
-const char *vprof_session_verdict(const struct vprof_session *s, const char *key)
+enum vprof_verdict vprof_session_verdict(const struct vprof_session *s, const char *key)
 {
 	for (size_t i = 0; i < s->n_verdicts; i++)
 		if (!strcmp(s->verdicts[i].key, key))
 			return s->verdicts[i].verdict;
-	return "";
+	return VPROF_VERDICT_NONE;
 }
 
-int vprof_session_judge(struct vprof_session *s, const char *key, const char *verdict)
+int vprof_session_judge(struct vprof_session *s, const char *key, enum vprof_verdict verdict)
 {
-	struct vprof_verdict *grown;
-	char *copy = strdup(verdict), *key_copy;
+	struct vprof_judgement *grown;
+	char *key_copy;
 
-	if (!copy)
-		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < s->n_verdicts; i++)
 		if (!strcmp(s->verdicts[i].key, key)) {
-			free(s->verdicts[i].verdict);
-			s->verdicts[i].verdict = copy;
+			s->verdicts[i].verdict = verdict;
 			return VPROF_OK;
 		}
 	key_copy = strdup(key);
@@ -105,11 +105,10 @@ int vprof_session_judge(struct vprof_session *s, const char *key, const char *ve
 	if (grown)
 		s->verdicts = grown;
 	if (!grown || !key_copy) {
-		free(copy);
 		free(key_copy);
 		return VPROF_ERR_NOMEM;
 	}
-	s->verdicts[s->n_verdicts++] = (struct vprof_verdict){ key_copy, copy };
+	s->verdicts[s->n_verdicts++] = (struct vprof_judgement){ key_copy, verdict };
 	return VPROF_OK;
 }
 
@@ -123,17 +122,6 @@ int vprof_session_add_round(struct vprof_session *s, const char *run)
 	grown[s->n_rounds] = (struct vprof_round){ .state = VPROF_ROUND_OPEN };
 	snprintf(grown[s->n_rounds].run.s, sizeof grown->run.s, "%s", run);
 	s->n_rounds++;
-	return VPROF_OK;
-}
-
-int vprof_session_end(struct vprof_session *s, const char *why)
-{
-	char *copy = strdup(why);
-
-	if (!copy)
-		return VPROF_ERR_NOMEM;
-	free(s->ending);
-	s->ending = copy;
 	return VPROF_OK;
 }
 
@@ -191,7 +179,7 @@ static cJSON *session_json(const struct vprof_session *s)
 	cJSON_AddItemToObject(root, "broken_down", names_json(&s->broken_down));
 	verdicts = cJSON_AddObjectToObject(root, "verdicts");
 	for (size_t i = 0; i < s->n_verdicts; i++)
-		cJSON_AddStringToObject(verdicts, s->verdicts[i].key, s->verdicts[i].verdict);
+		cJSON_AddStringToObject(verdicts, s->verdicts[i].key, vprof_verdict_names[s->verdicts[i].verdict]);
 	rounds = cJSON_AddArrayToObject(root, "rounds");
 	for (size_t i = 0; i < s->n_rounds; i++) {
 		cJSON *round = cJSON_CreateObject();
@@ -201,7 +189,7 @@ static cJSON *session_json(const struct vprof_session *s)
 		cJSON_AddItemToArray(rounds, round);
 	}
 	if (s->ending)
-		cJSON_AddStringToObject(root, "ending", s->ending);
+		cJSON_AddStringToObject(root, "ending", vprof_ending_texts[s->ending]);
 	return root;
 }
 
@@ -281,9 +269,11 @@ static int load_verdicts(struct vprof_session *s, const cJSON *object)
 		return VPROF_ERR_CORRUPT;
 	cJSON_ArrayForEach(item, object)
 	{
-		if (!cJSON_IsString(item))
+		enum vprof_verdict verdict;
+
+		if (!cJSON_IsString(item) || vprof_verdict_parse(item->valuestring, &verdict))
 			return VPROF_ERR_CORRUPT;
-		if (vprof_session_judge(s, item->string, item->valuestring))
+		if (vprof_session_judge(s, item->string, verdict))
 			return VPROF_ERR_NOMEM;
 	}
 	return VPROF_OK;
@@ -313,9 +303,10 @@ static int load_scalars(struct vprof_session *s, const cJSON *root)
 	}
 	s->interval = interval ? strdup(interval) : NULL;
 	s->run_command = run ? strdup(run) : NULL;
-	s->ending = ending ? strdup(ending) : NULL;
-	return (interval && !s->interval) || (run && !s->run_command) || (ending && !s->ending) ? VPROF_ERR_NOMEM :
-												  VPROF_OK;
+	if (ending) /* in the words of this version or another */
+		s->ending = strcmp(ending, vprof_ending_texts[VPROF_ENDING_MAX]) ? VPROF_ENDING_ALL_MEASURED :
+										   VPROF_ENDING_MAX;
+	return (interval && !s->interval) || (run && !s->run_command) ? VPROF_ERR_NOMEM : VPROF_OK;
 }
 
 int vprof_session_load(struct vprof_session *s, const char *path, struct vprof_error *err)

@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 
+#include "analysis/results/verdict.h"
 #include "cli/project.h"
 #include "cli/drilldown/verdicts.h"
 #include "common/error.h"
@@ -39,9 +40,19 @@ struct vprof_round {
 	enum vprof_round_state state;
 };
 
-struct vprof_verdict {
-	char *key, *verdict; /* factor key; "culprit", "inherent", "ignore" or "broken down" */
+struct vprof_judgement {
+	char *key; /* of a factor */
+	enum vprof_verdict verdict;
 };
+
+/* why the drill-down is over */
+enum vprof_ending {
+	VPROF_ENDING_NONE, /* it goes on */
+	VPROF_ENDING_MAX,  /* of rounds: it can go on */
+	VPROF_ENDING_ALL_MEASURED,
+	VPROF_ENDING_COUNT
+};
+extern const char *const vprof_ending_texts[VPROF_ENDING_COUNT]; /* for people; "" for none */
 
 struct vprof_session {
 	double threshold;
@@ -52,12 +63,12 @@ struct vprof_session {
 	double baseline_mean_ns;	    /* NaN until round 0 is analysed */
 	double baseline_low, baseline_high; /* its 95 % bounds; NaN: not estimated */
 	struct vprof_name_list roots, broken_down;
-	struct vprof_verdict *verdicts;
+	struct vprof_judgement *verdicts;
 	size_t n_verdicts;
 	struct vprof_reviews reviews; /* of .vprof/verdicts.json, not part of this file */
 	struct vprof_round *rounds;   /* rounds[0] is the baseline: annotations only */
 	size_t n_rounds;
-	char *ending; /* why the drill-down is over; NULL while it goes on */
+	enum vprof_ending ending;
 };
 
 void vprof_session_init(struct vprof_session *s);
@@ -71,10 +82,9 @@ int vprof_session_save(const struct vprof_session *s, const char *path, struct v
  * verdicts. */
 int vprof_session_open(struct vprof_session *s, const struct vprof_project *p, struct vprof_error *err);
 
-const char *vprof_session_verdict(const struct vprof_session *s, const char *key);	/* "" when there is none */
-int vprof_session_judge(struct vprof_session *s, const char *key, const char *verdict); /* OK or NOMEM */
-int vprof_session_add_round(struct vprof_session *s, const char *run);			/* OK or NOMEM */
-int vprof_session_end(struct vprof_session *s, const char *why);			/* OK or NOMEM */
+enum vprof_verdict vprof_session_verdict(const struct vprof_session *s, const char *key);
+int vprof_session_judge(struct vprof_session *s, const char *key, enum vprof_verdict verdict); /* OK or NOMEM */
+int vprof_session_add_round(struct vprof_session *s, const char *run);			       /* OK or NOMEM */
 
 /* What a plan is made from; the arrays are borrowed from the session. */
 struct vprof_decisions vprof_session_decisions(const struct vprof_session *s);

@@ -16,18 +16,16 @@
 
 #define VERDICTS_VERSION 1
 
-const char *const vprof_review_words[] = { "culprit", "inherent", "ignore", "fixed", "todo", NULL };
-
-/* The strings of a review and their keys in the file. */
+/* The members of a review and their keys in the file; all are strings but the verdict. */
 static const struct {
 	const char *key;
 	size_t at;
-	int required;
+	int required, is_verdict;
 } fields[] = {
 	{ "interval", offsetof(struct vprof_review, interval), 1 },
 	{ "key", offsetof(struct vprof_review, key), 1 },
 	{ "name", offsetof(struct vprof_review, name), 1 },
-	{ "verdict", offsetof(struct vprof_review, verdict), 1 },
+	{ "verdict", offsetof(struct vprof_review, verdict), 1, 1 },
 	{ "note", offsetof(struct vprof_review, note), 0 },
 	{ "run", offsetof(struct vprof_review, run), 0 },
 	{ "date", offsetof(struct vprof_review, date), 0 },
@@ -43,7 +41,8 @@ static char **field(struct vprof_review *review, size_t i)
 static void release_one(struct vprof_review *review)
 {
 	for (size_t i = 0; i < N_FIELDS; i++)
-		free(*field(review, i));
+		if (!fields[i].is_verdict)
+			free(*field(review, i));
 }
 
 void vprof_reviews_release(struct vprof_reviews *r)
@@ -64,9 +63,13 @@ static int append(struct vprof_reviews *r, const struct vprof_review *review)
 		return VPROF_ERR_NOMEM;
 	r->items = grown;
 	new = &grown[r->n];
+	new->verdict = review->verdict;
 	for (size_t i = 0; i < N_FIELDS; i++) {
-		const char *text = *field((struct vprof_review *)review, i);
+		const char *text;
 
+		if (fields[i].is_verdict)
+			continue;
+		text = *field((struct vprof_review *)review, i);
 		*field(new, i) = strdup(text ? text : "");
 		if (!*field(new, i))
 			rc = VPROF_ERR_NOMEM;
@@ -78,14 +81,6 @@ static int append(struct vprof_reviews *r, const struct vprof_review *review)
 	return rc;
 }
 
-static int is_word(const char *text)
-{
-	for (const char *const *word = vprof_review_words; *word; word++)
-		if (!strcmp(*word, text))
-			return 1;
-	return 0;
-}
-
 /* NULL, or what is wrong with the item. */
 static const char *read_item(const cJSON *item, struct vprof_review *review)
 {
@@ -94,12 +89,14 @@ static const char *read_item(const cJSON *item, struct vprof_review *review)
 
 		if (!cJSON_IsString(value) && (value || fields[i].required))
 			return fields[i].key;
-		*field(review, i) = value ? value->valuestring : NULL; /* borrowed */
+		if (!fields[i].is_verdict)
+			*field(review, i) = value ? value->valuestring : NULL; /* borrowed */
+		else if (vprof_verdict_parse(value->valuestring, &review->verdict) ||
+			 review->verdict < VPROF_VERDICT_CULPRIT || review->verdict > VPROF_VERDICT_TODO)
+			return fields[i].key;
 	}
 	if (!*review->key)
 		return "key";
-	if (!is_word(review->verdict))
-		return "verdict";
 	return review->note && strlen(review->note) > VPROF_NOTE_BYTES_MAX ? "note" : NULL;
 }
 
@@ -181,7 +178,9 @@ char *vprof_reviews_json(const struct vprof_reviews *r)
 		cJSON *item = cJSON_CreateObject();
 
 		for (size_t k = 0; k < N_FIELDS; k++)
-			cJSON_AddStringToObject(item, fields[k].key, *field(&r->items[i], k));
+			cJSON_AddStringToObject(item, fields[k].key,
+						fields[k].is_verdict ? vprof_verdict_names[r->items[i].verdict] :
+								       *field(&r->items[i], k));
 		cJSON_AddItemToArray(list, item);
 	}
 	text = cJSON_Print(root);

@@ -13,15 +13,16 @@
 
 #include <stddef.h>
 
+#include "analysis/results/verdict.h"
 #include "common/error.h"
 
 struct vprof_review {
 	char *interval, *key;
-	char *name;    /* the factor's, for people */
-	char *verdict; /* one of vprof_review_words */
-	char *note;    /* "": none. Valid UTF-8 without control characters */
-	char *run;     /* the run that was looked at, "0007" */
-	char *date;    /* "2026-11-21T08:50:00Z" */
+	char *name;		    /* the factor's, for people */
+	enum vprof_verdict verdict; /* VPROF_VERDICT_CULPRIT to _TODO */
+	char *note;		    /* "": none. Valid UTF-8 without control characters */
+	char *run;		    /* the run that was looked at, "0007" */
+	char *date;		    /* "2026-11-21T08:50:00Z" */
 };
 
 struct vprof_reviews {
@@ -30,9 +31,6 @@ struct vprof_reviews {
 };
 
 #define VPROF_NOTE_BYTES_MAX 2000
-
-/* "culprit", "inherent", "ignore", "fixed", "todo"; NULL ends the list. */
-extern const char *const vprof_review_words[];
 
 /* No file: an empty list and OK. CORRUPT with the way on when the file is damaged. `r` is initialised either way. */
 int vprof_reviews_load(struct vprof_reviews *r, const char *path, struct vprof_error *err);
@@ -44,8 +42,8 @@ const struct vprof_review *vprof_reviews_find(const struct vprof_reviews *r, con
 /* The text of the file, to be freed; NULL: out of memory. */
 char *vprof_reviews_json(const struct vprof_reviews *r);
 
-/* Writes one verdict into the file, in the place of an older one; `verdict` NULL takes it back. The folder of `path`
- * must exist. The date is set here. */
+/* Writes one verdict into the file, in the place of an older one; without a verdict it is taken back. The folder of
+ * `path` must exist. The date is set here. */
 int vprof_reviews_set(const char *path, const struct vprof_review *review, struct vprof_error *err);
 
 #endif

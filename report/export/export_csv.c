@@ -77,7 +77,7 @@ int vprof_export_csv_factors(struct vprof_export *e, struct vprof_error *err)
 		count(to, f->n_calls);
 		count(to, f->n_timed);
 		count(to, f->can_break_down != 0);
-		text(to, f->verdict);
+		text(to, vprof_verdict_names[f->verdict]);
 		text(to, f->note);
 		row_end(to);
 	}

@@ -113,12 +113,10 @@ static void put_message(FILE *to, const struct vprof_results *r, const struct vp
 
 static void put_suppression(FILE *to, const struct vprof_factor *f)
 {
-	const char *verdict = f->verdict ? f->verdict : "";
-
-	if (strcmp(verdict, "inherent") && strcmp(verdict, "ignore"))
+	if (f->verdict != VPROF_VERDICT_INHERENT && f->verdict != VPROF_VERDICT_IGNORE)
 		return;
 	fputs(",\"suppressions\":[{\"kind\":\"external\",\"status\":\"accepted\",\"justification\":", to);
-	vprof_put_json(to, f->note && *f->note ? f->note : verdict);
+	vprof_put_json(to, f->note && *f->note ? f->note : vprof_verdict_names[f->verdict]);
 	fputs("}]", to);
 }
 
@@ -144,7 +142,7 @@ static void put_figures(FILE *to, const struct vprof_factor *f, size_t rank)
 			vprof_put_json_number(to, figures[i].x);
 		}
 	fputs(",\"verdict\":", to);
-	vprof_put_json(to, f->verdict);
+	vprof_put_json(to, vprof_verdict_names[f->verdict]);
 	putc('}', to);
 }
 

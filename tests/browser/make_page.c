@@ -115,7 +115,7 @@ static void make_factors(struct vprof_results *r, size_t n)
 					    .work_share = NAN,
 					    .share_unprobed = NAN,
 					    .preempted_share = NAN,
-					    .verdict = i == 1 ? "culprit" : "",
+					    .verdict = i == 1 ? VPROF_VERDICT_CULPRIT : VPROF_VERDICT_NONE,
 					    .note = i == 1 ? r->nodes[1].name : "" };
 		r->nodes[i + 1].factor = (uint32_t)i + 1;
 	}
@@ -148,12 +148,13 @@ static void make_rest(struct vprof_results *r, const char *kind)
 	r->examples = calloc(2, sizeof *r->examples);
 	r->pieces = calloc(4, sizeof *r->pieces);
 	for (uint32_t i = 0; i < 2; i++) {
-		r->examples[r->n_examples++] =
-			(struct vprof_example){ i ? "median" : "slowest", 1, 1000, 5, name_of(kind, i), 2 * i, 2, 0 };
+		r->examples[r->n_examples++] = (struct vprof_example){
+			i ? VPROF_EXAMPLE_MEDIAN : VPROF_EXAMPLE_SLOWEST, 1, 1000, 5, name_of(kind, i), 2 * i, 2, 0
+		};
+		r->pieces[r->n_pieces++] = (struct vprof_shown_piece){ 0, 1000, VPROF_SHOWN_WAIT,     0,
+								       0, 0,	name_of(kind, i + 2), "0x1234" };
 		r->pieces[r->n_pieces++] =
-			(struct vprof_shown_piece){ 0, 1000, "wait", 0, 0, 0, name_of(kind, i + 2), "0x1234" };
-		r->pieces[r->n_pieces++] =
-			(struct vprof_shown_piece){ 10, 900, "call", 0, 0, 0, name_of(kind, i + 5), "" };
+			(struct vprof_shown_piece){ 10, 900, VPROF_SHOWN_CALL, 0, 0, 0, name_of(kind, i + 5), "" };
 	}
 	r->warnings = calloc(1, sizeof *r->warnings);
 	r->warnings[r->n_warnings++] = strdup(name_of(kind, 2));

@@ -131,7 +131,7 @@ int main(int argc, char **argv)
 	plan = make_plan();
 	r = hand_analyze(&h, plan);
 	for (size_t i = 0; i < r->n_factors; i++) {
-		r->factors[i].verdict = i % 2 ? "inherent" : "";
+		r->factors[i].verdict = i % 2 ? VPROF_VERDICT_INHERENT : VPROF_VERDICT_NONE;
 		r->factors[i].note = vprof_results_string(r, names[i % N_NAMES]);
 		assert_non_null(r->factors[i].note);
 	}

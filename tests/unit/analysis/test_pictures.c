@@ -93,7 +93,7 @@ static void assert_tiles(const struct vprof_results *r, const struct vprof_examp
 
 		assert_true(p->from_ns >= 0 && p->from_ns < p->to_ns && p->to_ns <= x->latency_ns + 1e-6);
 		assert_true(p->thread < r->n_threads);
-		if (p->is_blame || !strcmp(p->kind, "call"))
+		if (p->is_blame || p->kind == VPROF_SHOWN_CALL)
 			continue;
 		assert_true(fabs(p->from_ns - at) < 1e-6);
 		at = p->to_ns;
@@ -117,22 +117,22 @@ static void test_examples(void **state)
 		assert_tiles(r, &r->examples[i]);
 	}
 	x = &r->examples[0];
-	assert_string_equal(x->why, "slowest");
+	assert_int_equal(x->why, VPROF_EXAMPLE_SLOWEST);
 	assert_true(x->latency_ns == r->max_ns);
 	assert_true(x->at_ns > 99000000 - 1e6);
 	for (uint32_t i = x->first_piece; i < x->first_piece + x->n_pieces; i++) {
 		const struct vprof_shown_piece *p = &r->pieces[i];
 
-		if (!strcmp(p->kind, "call") && !p->is_blame && p->depth == 0) {
+		if (p->kind == VPROF_SHOWN_CALL && !p->is_blame && p->depth == 0) {
 			assert_true(p->from_ns == 10 && p->to_ns == x->latency_ns - 10);
 			calls++;
 		}
-		if (!strcmp(p->kind, "wait")) {
+		if (p->kind == VPROF_SHOWN_WAIT) {
 			assert_string_equal(p->name, "pthread_mutex_lock");
 			assert_string_equal(p->object, "0x4d");
 			waits++;
 		}
-		if (p->is_blame && !strcmp(p->kind, "call")) {
+		if (p->is_blame && p->kind == VPROF_SHOWN_CALL) {
 			assert_true(p->from_ns == 100 && p->to_ns == 5990);
 			assert_string_not_equal(r->threads[p->thread].name, r->threads[0].name);
 			blame++;
@@ -141,7 +141,7 @@ static void test_examples(void **state)
 	assert_int_equal(calls, 1);
 	assert_int_equal(waits, 1);
 	assert_int_equal(blame, 1);
-	assert_string_equal(r->examples[r->n_examples - 1].why, "fastest");
+	assert_int_equal(r->examples[r->n_examples - 1].why, VPROF_EXAMPLE_FASTEST);
 	assert_true(r->examples[r->n_examples - 1].latency_ns == r->min_ns);
 	vprof_results_free(r);
 	vprof_plan_free(plan);

@@ -174,7 +174,8 @@ static void documents(const cJSON *schema, const char *docs, const char *heading
 }
 
 #define KEY(f) #f,
-#define KEYS(list) list(KEY, KEY, KEY, KEY)
+#define WORD_KEY(f, names) #f,
+#define KEYS(list) list(KEY, KEY, KEY, KEY, WORD_KEY)
 #define DOCUMENTS(schema, heading, list)                                                                               \
 	do {                                                                                                           \
 		static const char *const keys_[] = { KEYS(list) };                                                     \

@@ -132,8 +132,8 @@ static void put_aside_makes_room(void **state)
 
 	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 3), 3);
 	assert_int_equal(chosen[0], 1);				/* serve is broken down: its children stand for it */
-	vprof_session_judge(&f->session, "v:parse", "culprit"); /* keeps its place */
-	vprof_session_judge(&f->session, "c:parse|c->proc", "inherent");
+	vprof_session_judge(&f->session, "v:parse", VPROF_VERDICT_CULPRIT); /* keeps its place */
+	vprof_session_judge(&f->session, "c:parse|c->proc", VPROF_VERDICT_INHERENT);
 	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 3), 3);
 	assert_int_equal(chosen[0], 1);
 	assert_int_equal(chosen[1], 3);
@@ -143,7 +143,7 @@ static void put_aside_makes_room(void **state)
 	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 1), 1);
 	assert_int_equal(chosen[0], 0);
 	f->factors[0].can_break_down = 0;
-	vprof_session_judge(&f->session, "v:serve", "culprit"); /* a person may say so */
+	vprof_session_judge(&f->session, "v:serve", VPROF_VERDICT_CULPRIT); /* a person may say so */
 	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 1), 1);
 	assert_int_equal(chosen[0], 0);
 }
@@ -156,7 +156,7 @@ static void an_explained_wait_makes_room(void **state)
 
 	f->factors[3].can_break_down = 0;
 	assert_false(vprof_factor_is_explained(&f->r, &f->factors[3])); /* nothing but its own rest is beneath it */
-	vprof_session_judge(&f->session, "v:pthread_mutex_lock", "broken down");
+	vprof_session_judge(&f->session, "v:pthread_mutex_lock", VPROF_VERDICT_BROKEN_DOWN);
 	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 8), 4);
 	assert_int_equal(chosen[2], 3);
 	f->nodes[REST].kind = VPROF_NODE_FUNCTION;

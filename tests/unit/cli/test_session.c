@@ -47,9 +47,9 @@ static void fill(struct vprof_session *s)
 	assert_int_equal(vprof_name_list_add(&s->roots, "serve", "src/other.c", NULL), 1);
 	assert_int_equal(vprof_name_list_add(&s->broken_down, "c->cmd->proc", "src/call.c", "call"), 1);
 	assert_int_equal(vprof_name_list_add(&s->broken_down, "a", NULL, NULL), 1);
-	assert_int_equal(vprof_session_judge(s, "v:fdatasync", "inherent"), VPROF_OK);
-	assert_int_equal(vprof_session_judge(s, "v:fdatasync", "culprit"), VPROF_OK);
-	assert_int_equal(vprof_session_judge(s, "c:a|b", "ignore"), VPROF_OK);
+	assert_int_equal(vprof_session_judge(s, "v:fdatasync", VPROF_VERDICT_INHERENT), VPROF_OK);
+	assert_int_equal(vprof_session_judge(s, "v:fdatasync", VPROF_VERDICT_CULPRIT), VPROF_OK);
+	assert_int_equal(vprof_session_judge(s, "c:a|b", VPROF_VERDICT_IGNORE), VPROF_OK);
 	assert_int_equal(vprof_session_add_round(s, "0001"), VPROF_OK);
 	assert_int_equal(vprof_session_add_round(s, "0003"), VPROF_OK);
 	s->rounds[0].state = VPROF_ROUND_DECIDED;
@@ -76,13 +76,13 @@ static void survives_saving(void **state)
 	assert_int_equal(after.broken_down.n, 2);
 	assert_string_equal(after.broken_down.items[0].name, "c->cmd->proc");
 	assert_string_equal(after.broken_down.items[0].caller, "call");
-	assert_string_equal(vprof_session_verdict(&after, "v:fdatasync"), "culprit");
-	assert_string_equal(vprof_session_verdict(&after, "c:a|b"), "ignore");
-	assert_string_equal(vprof_session_verdict(&after, "v:nothing"), "");
+	assert_int_equal(vprof_session_verdict(&after, "v:fdatasync"), VPROF_VERDICT_CULPRIT);
+	assert_int_equal(vprof_session_verdict(&after, "c:a|b"), VPROF_VERDICT_IGNORE);
+	assert_int_equal(vprof_session_verdict(&after, "v:nothing"), VPROF_VERDICT_NONE);
 	assert_int_equal(after.n_rounds, 2);
 	assert_string_equal(after.rounds[1].run.s, "0003");
 	assert_int_equal(after.rounds[1].state, VPROF_ROUND_RAN); /* where it resumes */
-	assert_null(after.ending);
+	assert_int_equal(after.ending, VPROF_ENDING_NONE);
 	vprof_session_release(&before);
 	vprof_session_release(&after);
 }
@@ -94,12 +94,12 @@ static void a_new_session_has_no_baseline(void **state)
 
 	(void)state;
 	vprof_session_init(&before);
-	assert_int_equal(vprof_session_end(&before, "over"), VPROF_OK);
+	before.ending = VPROF_ENDING_MAX;
 	assert_int_equal(vprof_session_save(&before, path, &err), VPROF_OK);
 	assert_int_equal(vprof_session_load(&after, path, &err), VPROF_OK);
 	assert_true(isnan(after.baseline_mean_ns));
 	assert_null(after.interval);
-	assert_string_equal(after.ending, "over");
+	assert_int_equal(after.ending, VPROF_ENDING_MAX);
 	vprof_session_release(&before);
 	vprof_session_release(&after);
 }
@@ -144,6 +144,7 @@ static void damaged_files_are_refused(void **state)
 	refuse(HEAD LISTS ",\"rounds\":[{\"run\":\"0001\"}]}");
 	refuse(HEAD "\"roots\":[{\"file\":\"x\"}],\"broken_down\":[],\"verdicts\":{},\"rounds\":[]}");
 	refuse(HEAD "\"roots\":[],\"broken_down\":[],\"verdicts\":{\"v:a\":1},\"rounds\":[]}");
+	refuse(HEAD "\"roots\":[],\"broken_down\":[],\"verdicts\":{\"v:a\":\"guilty\"},\"rounds\":[]}");
 	refuse("{\"version\":1,\"k\":3,\"threshold\":7,\"annotations_hash\":\"\"," LISTS ",\"rounds\":[]}");
 	refuse("{\"version\":1,\"k\":3,\"threshold\":0,\"annotations_hash\":\"0123456789abcdef0\"," LISTS
 	       ",\"rounds\":[]}");

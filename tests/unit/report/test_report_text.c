@@ -54,7 +54,6 @@ static struct vprof_factor factor(struct fixture *f, size_t i, enum vprof_node_k
 				      .sd_ns = 2.58e6,
 				      .nodes = f->at[i],
 				      .n_nodes = 1,
-				      .verdict = "",
 				      .place_kept = 1,
 				      .between_share = NAN,
 				      .work_share = NAN,
@@ -84,7 +83,7 @@ static void make(struct fixture *f)
 	f->factors[2].n_unmeasured = 31;
 	f->factors[3] = factor(f, 3, VPROF_NODE_FUNCTION, HOLDER, "hold", 0.03);
 	f->factors[3].is_blame = 1;
-	f->factors[3].verdict = "culprit";
+	f->factors[3].verdict = VPROF_VERDICT_CULPRIT;
 	f->factors[4] = factor(f, 4, VPROF_NODE_WAIT, LOCK, "pthread_mutex_lock", 0.004);
 	f->factors[4].share_low = NAN;
 	f->types[0] = (struct vprof_type){ "GET", 30000, 1e6, 1e6 };
@@ -308,7 +307,7 @@ static void long_and_hostile_names_keep_the_width(void **state)
 	for (size_t i = 0; i < N_NODES; i++)
 		f.nodes[i].name = f.nodes[i].display = f.nodes[i].file = f.nodes[i].object = name;
 	for (size_t i = 0; i < 5; i++)
-		f.factors[i].name = f.factors[i].note = f.factors[i].verdict = name;
+		f.factors[i].name = f.factors[i].note = name;
 	f.types[0].name = f.r.interval = name;
 	text = render(&f, &(struct vprof_report_options){ .width = 80 });
 	for (const char *c = text; *c; c++)
