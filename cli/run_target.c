@@ -20,6 +20,7 @@
 #include "cli/project.h"
 #include "cli/run_progress.h"
 #include "common/files.h"
+#include "instrumenter/build_log.h"
 
 #define DRAIN_EVERY_NS 5000000L
 #define LEAVE_S 3.0
@@ -383,10 +384,11 @@ int vprof_run_blame(const struct vprof_run_request *r, const struct vprof_run_ou
 					WEXITSTATUS(o->status) - 128, strsignal(WEXITSTATUS(o->status) - 128));
 	}
 	add_tail(&tail, r->log_path);
-	vprof_error_set(err, VPROF_ERR_FAILED,
-			"the run command \"%.200s\" %s. Its last output (%s):\n%s%s. Earlier runs and the session are "
-			"kept",
-			r->command, how.s, vprof_project_shown(r->log_path), tail.s, advice);
+	vprof_error_because(
+		err, VPROF_ERR_FAILED, vprof_output_reason(tail.s),
+		"the run command \"%.200s\" %s. Its last output (%s):\n%s%s. Earlier runs and the session are "
+		"kept",
+		r->command, how.s, vprof_project_shown(r->log_path), tail.s, advice);
 	vprof_text_release(&how);
 	vprof_text_release(&tail);
 	return VPROF_ERR_FAILED;

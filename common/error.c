@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "common/error.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,19 +10,38 @@ static void mark_cut(char *text, size_t size)
 	memcpy(text + size - 4, "...", 4);
 }
 
+static void set(struct vprof_error *err, enum vprof_error_reason reason, const char *fmt, va_list ap)
+{
+	if (!err)
+		return;
+	err->reason = reason;
+	if (vsnprintf(err->message, sizeof err->message, fmt, ap) >= (int)sizeof err->message)
+		mark_cut(err->message, sizeof err->message);
+}
+
 int vprof_error_set(struct vprof_error *err, int code, const char *fmt, ...)
 {
 	va_list ap;
-	int n;
 
-	if (!err)
-		return code;
 	va_start(ap, fmt);
-	n = vsnprintf(err->message, sizeof err->message, fmt, ap);
+	set(err, VPROF_REASON_NONE, fmt, ap);
 	va_end(ap);
-	if (n >= (int)sizeof err->message)
-		mark_cut(err->message, sizeof err->message);
 	return code;
+}
+
+int vprof_error_because(struct vprof_error *err, int code, enum vprof_error_reason reason, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	set(err, reason, fmt, ap);
+	va_end(ap);
+	return code;
+}
+
+enum vprof_error_reason vprof_error_reason_of(int error)
+{
+	return error == ENOSPC || error == EDQUOT ? VPROF_REASON_DISK_FULL : VPROF_REASON_NONE;
 }
 
 int vprof_error_no_memory(struct vprof_error *err)

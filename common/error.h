@@ -22,17 +22,35 @@ enum vprof_err {
 	VPROF_ERR_BUILD = -8,	     /* the target's build failed */
 };
 
+/* What made a call fail, where a caller can do something about it, or say more than the message does. */
+enum vprof_error_reason {
+	VPROF_REASON_NONE,
+	VPROF_REASON_INTERRUPTED,      /* by a signal */
+	VPROF_REASON_NOTHING_COMPILED, /* an observed build ran no compiler */
+	VPROF_REASON_NO_LOCALHOST,     /* a tool could not resolve the name localhost */
+	VPROF_REASON_DISK_FULL,
+	VPROF_REASON_TRACE_CUT, /* the disk did not take all of a run's trace */
+};
+
 struct vprof_error {
 	char message[2048]; /* always NUL-terminated; cut with "..." when too long */
+	enum vprof_error_reason reason;
 };
 
 /* Formats the message and returns `code`, so that `return vprof_error_set(...)` reads naturally. */
 int vprof_error_set(struct vprof_error *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
+/* The same, with a reason; vprof_error_set() leaves none. */
+int vprof_error_because(struct vprof_error *err, int code, enum vprof_error_reason reason, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Of an errno: VPROF_REASON_DISK_FULL, or none. */
+enum vprof_error_reason vprof_error_reason_of(int error);
+
 /* NOMEM with the message "out of memory"; returns the code. */
 int vprof_error_no_memory(struct vprof_error *err);
 
-/* Puts "context: " before the message already there; returns `code`. */
+/* Puts "context: " before the message already there, whose reason stays; returns `code`. */
 int vprof_error_prefix(struct vprof_error *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -73,7 +73,8 @@ static int write_replacing(const char *path, const void *bytes, size_t n, const 
 	slot = vprof_unfinished_enter(tmp.s);
 	fd = open(tmp.s, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0) {
-		rc = vprof_error_set(err, VPROF_ERR_FAILED, "cannot write %s: %s", path, strerror(errno));
+		rc = vprof_error_because(err, VPROF_ERR_FAILED, vprof_error_reason_of(errno), "cannot write %s: %s",
+					 path, strerror(errno));
 		goto out;
 	}
 	if (write_all(fd, bytes, n))
@@ -89,7 +90,8 @@ static int write_replacing(const char *path, const void *bytes, size_t n, const 
 	if (!rc && rename(tmp.s, path))
 		rc = VPROF_ERR_FAILED;
 	if (rc) {
-		vprof_error_set(err, rc, "cannot write %s: %s", path, strerror(errno));
+		vprof_error_because(err, rc, vprof_error_reason_of(errno), "cannot write %s: %s", path,
+				    strerror(errno));
 		unlink(tmp.s);
 	}
 out:
@@ -106,7 +108,8 @@ static int write_into(const char *path, const void *bytes, size_t n, struct vpro
 	failed = fd < 0 || write_all(fd, bytes, n) ? errno : 0;
 	if (fd >= 0 && close(fd) && !failed)
 		failed = errno;
-	return failed ? vprof_error_set(err, VPROF_ERR_FAILED, "cannot write %s: %s", path, strerror(failed)) :
+	return failed ? vprof_error_because(err, VPROF_ERR_FAILED, vprof_error_reason_of(failed), "cannot write %s: %s",
+					    path, strerror(failed)) :
 			VPROF_OK;
 }
 

@@ -303,8 +303,8 @@ int vprof_process_run(const struct vprof_process *p, struct vprof_process_result
 	else
 		result->status = WEXITSTATUS(status);
 	if (atomic_load(&n_interrupts) != interrupts_before)
-		rc = vprof_error_set(
-			err, VPROF_ERR_FAILED,
+		rc = vprof_error_because(
+			err, VPROF_ERR_FAILED, VPROF_REASON_INTERRUPTED,
 			"interrupted (%s) while this ran: %.200s; nothing is lost, the same command goes on",
 			strsignal(atomic_load(&interrupted)), p->command ? p->command : p->argv[0]);
 	else if ((p->captured && p->captured->failed) || r.line.failed)

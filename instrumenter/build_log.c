@@ -77,3 +77,10 @@ void vprof_build_excerpt(struct vprof_text *out, const char *output, int max_lin
 		p += *p == '\n';
 	}
 }
+
+enum vprof_error_reason vprof_output_reason(const char *output)
+{
+	if (strstr(output, "failed for localhost")) /* gRPC's words, in bear */
+		return VPROF_REASON_NO_LOCALHOST;
+	return strstr(output, "No space left on device") ? VPROF_REASON_DISK_FULL : VPROF_REASON_NONE;
+}

@@ -79,7 +79,7 @@ static int analyze_run(const char *run_name, const char *interval, long k, doubl
 	} else if (json)
 		status = results->inconclusive ? VPROF_EXIT_INCONCLUSIVE : VPROF_EXIT_OK;
 	if (results && results->inconclusive)
-		vprof_symptoms_tell(&p, results, NULL);
+		vprof_symptoms_tell(&p, results, VPROF_REASON_NONE);
 	vprof_results_free(results);
 	vprof_session_release(&session);
 	vprof_project_release(&p);

@@ -244,7 +244,7 @@ int vprof_cmd_init(int argc, char **argv)
 		rc = initialise(&p, &o, &err);
 	status = rc ? vprof_complain(rc, &err) : VPROF_EXIT_OK;
 	if (rc && (o.build || o.compile_commands)) {
-		vprof_symptoms_tell(&p, NULL, err.message);
+		vprof_symptoms_tell(&p, NULL, err.reason);
 		vprof_checkup_tell_broken(&p, err.message);
 	}
 	free(o.build);

@@ -407,8 +407,8 @@ int vprof_cmd_iterate(int argc, char **argv)
 	rc = iterate(&it, &err);
 	status = rc ? vprof_complain(rc, &err) : VPROF_EXIT_OK;
 	if (rc && it.workspace.project.has_config &&
-	    !vprof_symptoms_tell(&it.workspace.project, it.results, err.message) && rc == VPROF_ERR_FAILED &&
-	    it.session.n_rounds && strncmp(err.message, "interrupted", strlen("interrupted")))
+	    !vprof_symptoms_tell(&it.workspace.project, it.results, err.reason) && rc == VPROF_ERR_FAILED &&
+	    it.session.n_rounds && err.reason != VPROF_REASON_INTERRUPTED)
 		vprof_tell("vprof doctor checks this machine and the last run");
 	forget_results(&it);
 	vprof_session_release(&it.session);

@@ -124,7 +124,7 @@ int vprof_cmd_report(int argc, char **argv)
 	else if (json || html)
 		status = results->inconclusive ? VPROF_EXIT_INCONCLUSIVE : VPROF_EXIT_OK;
 	if (results && results->inconclusive)
-		vprof_symptoms_tell(&p, results, NULL);
+		vprof_symptoms_tell(&p, results, VPROF_REASON_NONE);
 	vprof_results_free(results);
 	vprof_session_release(&session);
 	vprof_project_release(&p);

@@ -34,11 +34,6 @@ static int say(char *detail, size_t size, const char *fmt, ...)
 	return 1;
 }
 
-static int mentions(const struct vprof_evidence *e, const char *words)
-{
-	return e->message && strstr(e->message, words) != NULL;
-}
-
 static int is_empty(const struct vprof_evidence *e)
 {
 	return e->results && !e->results->n_complete && !e->results->n_outside && !e->results->n_lossy;
@@ -54,7 +49,7 @@ static int seen_localhost(const struct vprof_evidence *e, char *detail, size_t s
 		freeaddrinfo(found);
 	if (rc)
 		return say(detail, size, "the name localhost has no address here: %s", gai_strerror(rc));
-	return mentions(e, "failed for localhost") && say(detail, size, "bear could not resolve the name localhost");
+	return e->reason == VPROF_REASON_NO_LOCALHOST && say(detail, size, "bear could not resolve the name localhost");
 }
 
 static int seen_disk_full(const struct vprof_evidence *e, char *detail, size_t size)
@@ -63,9 +58,9 @@ static int seen_disk_full(const struct vprof_evidence *e, char *detail, size_t s
 	unsigned long long mib;
 	struct statvfs fs;
 
-	if (mentions(e, "its trace could not be written"))
+	if (e->reason == VPROF_REASON_TRACE_CUT)
 		return say(detail, size, "the disk did not take the whole trace");
-	if (mentions(e, "No space left on device"))
+	if (e->reason == VPROF_REASON_DISK_FULL)
 		return say(detail, size, "a file could not be written: no space left on device");
 	if (statvfs(folder, &fs))
 		return 0;
@@ -76,7 +71,8 @@ static int seen_disk_full(const struct vprof_evidence *e, char *detail, size_t s
 
 static int seen_nothing_compiled(const struct vprof_evidence *e, char *detail, size_t size)
 {
-	return mentions(e, "compiled nothing") && say(detail, size, "the observed build compiled no C or C++ file");
+	return e->reason == VPROF_REASON_NOTHING_COMPILED &&
+	       say(detail, size, "the observed build compiled no C or C++ file");
 }
 
 static int seen_not_analysed(const struct vprof_evidence *e, char *detail, size_t size)
@@ -349,9 +345,10 @@ static int is_side_issue(const struct vprof_symptom *s)
 	return s->seen == seen_stripped || s->seen == seen_no_switches || s->seen == seen_not_analysed;
 }
 
-size_t vprof_symptoms_tell(const struct vprof_project *p, const struct vprof_results *results, const char *message)
+size_t vprof_symptoms_tell(const struct vprof_project *p, const struct vprof_results *results,
+			   enum vprof_error_reason reason)
 {
-	struct vprof_evidence e = { .project = p, .results = results, .message = message };
+	struct vprof_evidence e = { .project = p, .results = results, .reason = reason };
 	struct vprof_sign signs[TOLD_MAX];
 	size_t n, told = 0;
 

@@ -14,12 +14,13 @@
 #include "analysis/results/results.h"
 #include "cli/project.h"
 #include "cli/programs.h"
+#include "common/error.h"
 
-/* What a symptom is recognised from; all but `project` may be NULL or empty. */
+/* What a symptom is recognised from; all but `project` may be NULL, none or empty. */
 struct vprof_evidence {
 	const struct vprof_project *project;
 	const struct vprof_results *results; /* of a run, NULL when it has none */
-	const char *message;		     /* the error that a command ended with */
+	enum vprof_error_reason reason;	     /* of the error that a command ended with */
 	const char *run;		     /* the last run's name */
 	int is_analysed;		     /* whether it has results that can be read */
 	const char *unread;		     /* why they cannot be read, "" when there are none */
@@ -47,8 +48,9 @@ size_t vprof_symptoms_find(const struct vprof_evidence *e, struct vprof_sign *si
 /* For `vprof doctor`: reads what the project's last run left. */
 size_t vprof_symptoms_of_last_run(const struct vprof_project *p, struct vprof_sign *signs, size_t max);
 
-/* For a command that failed with `message`, or whose result is empty or weak: the advice on stderr. `results` and
- * `message` may be NULL. Returns how many symptoms were told. */
-size_t vprof_symptoms_tell(const struct vprof_project *p, const struct vprof_results *results, const char *message);
+/* For a command that failed for this reason, or whose result is empty or weak: the advice on stderr. `results` may be
+ * NULL. Returns how many symptoms were told. */
+size_t vprof_symptoms_tell(const struct vprof_project *p, const struct vprof_results *results,
+			   enum vprof_error_reason reason);
 
 #endif

@@ -178,15 +178,15 @@ int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vpro
 		if (!rc)
 			rc = vprof_run_target(&request, outcome, err);
 		if (!rc && outcome->interrupted)
-			rc = vprof_error_set(err, VPROF_ERR_FAILED,
-					     "interrupted (%s); the command was stopped, what was "
-					     "recorded is in %s. The same vprof command runs it again",
-					     strsignal(outcome->interrupted), vprof_project_shown(trace));
+			rc = vprof_error_because(err, VPROF_ERR_FAILED, VPROF_REASON_INTERRUPTED,
+						 "interrupted (%s); the command was stopped, what was "
+						 "recorded is in %s. The same vprof command runs it again",
+						 strsignal(outcome->interrupted), vprof_project_shown(trace));
 		else if (!rc && outcome->status != 0)
 			rc = vprof_run_blame(&request, outcome, err);
 		else if (!rc && outcome->stats.disk_failed)
-			rc = vprof_error_set(
-				err, VPROF_ERR_FAILED,
+			rc = vprof_error_because(
+				err, VPROF_ERR_FAILED, VPROF_REASON_TRACE_CUT,
 				"the command ran, but its trace could not be written to %s: "
 				"%s. Make room there (rm -r .vprof/runs/*/trace keeps the reports), or shorten "
 				"the run; the same vprof command runs it again",

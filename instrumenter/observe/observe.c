@@ -235,8 +235,8 @@ static int build_failed(const char *command, const char *log_path, const struct 
 		vprof_build_excerpt(&lines, log.s, 15, NULL, NULL);
 		*is_bears = is_bears_failure(log.s);
 	}
-	vprof_error_set(
-		err, VPROF_ERR_BUILD,
+	vprof_error_because(
+		err, VPROF_ERR_BUILD, vprof_output_reason(log.s),
 		"the build failed (%s): %s\n%s  whole output: %s\n  %s; what was compiled until here is kept", how,
 		command, lines.s, log_path,
 		*is_bears ?
@@ -366,8 +366,8 @@ static int take_events(const char *command, const char *vprof_dir, const char *e
 		rc = vprof_database_read_events(&db, events_path, 0, err);
 	}
 	if (!rc && !cJSON_GetArraySize(db.units))
-		rc = vprof_error_set(
-			err, VPROF_ERR_INPUT,
+		rc = vprof_error_because(
+			err, VPROF_ERR_INPUT, VPROF_REASON_NOTHING_COMPILED,
 			"the build compiled nothing: %s\n  already built? clean first (make clean, ninja -t "
 			"clean), then run vprof init again; output: %s",
 			command, log_path);

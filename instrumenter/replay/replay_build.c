@@ -11,10 +11,10 @@ int vprof_build_failed(const struct vprof_replayer *r, const char *command, cons
 
 	vprof_process_describe(result, how, sizeof how);
 	vprof_build_excerpt(&lines, output->s, 15, NULL, NULL);
-	vprof_error_set(err, VPROF_ERR_BUILD,
-			"the relink failed (%s): %s\n%s  whole output: %s\n"
-			"  vprof restore returns the build to its original state",
-			how, command, lines.s, r->o->log_path);
+	vprof_error_because(err, VPROF_ERR_BUILD, vprof_output_reason(output->s),
+			    "the relink failed (%s): %s\n%s  whole output: %s\n"
+			    "  vprof restore returns the build to its original state",
+			    how, command, lines.s, r->o->log_path);
 	vprof_text_release(&lines);
 	return VPROF_ERR_BUILD;
 }

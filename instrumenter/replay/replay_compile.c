@@ -37,8 +37,8 @@ static int compile_failed(const struct vprof_replayer *r, const struct vprof_uni
 	vprof_text_addf(&to, "%s/", r->facts->root);
 	/* the first line is the command */
 	vprof_build_excerpt(&lines, unit->messages.s + strcspn(unit->messages.s, "\n"), 16, from.s, to.s);
-	vprof_error_set(
-		err, VPROF_ERR_BUILD,
+	vprof_error_because(
+		err, VPROF_ERR_BUILD, vprof_output_reason(unit->messages.s),
 		"the instrumented %s does not compile (%s)\n%s  command and whole output: %s\n"
 		"  nothing was replaced, and what did compile is kept for the next try; vprof restore returns the build to "
 		"its original state",

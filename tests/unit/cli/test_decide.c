@@ -131,7 +131,7 @@ static void put_aside_makes_room(void **state)
 	uint32_t chosen[8];
 
 	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 3), 3);
-	assert_int_equal(chosen[0], 1);				/* serve is broken down: its children stand for it */
+	assert_int_equal(chosen[0], 1); /* serve is broken down: its children stand for it */
 	vprof_session_judge(&f->session, "v:parse", VPROF_VERDICT_CULPRIT); /* keeps its place */
 	vprof_session_judge(&f->session, "c:parse|c->proc", VPROF_VERDICT_INHERENT);
 	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 3), 3);
