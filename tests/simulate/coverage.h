@@ -59,7 +59,12 @@
 	X(UNRECORDED_FRAME, "open calls that were never recorded") \
 	X(ANALYSES, "analyses whose figures were compared, all of them") X(FIGURES, "... nodes: mean, variance, share") \
 	X(COVARIANCES, "... covariances of siblings") X(FACTORS, "... factors: share, mean, deviation, height, score") \
-	X(RANKED, "... neighbours in the ranking") X(SEVERAL_TRACES, "analyses of several traces together")
+	X(RANKED, "... neighbours in the ranking") X(SEVERAL_TRACES, "analyses of several traces together") \
+	X(HOT_TIMED, "calls of hot functions that were timed") X(HOT_SKIPPED, "... that were skipped, or lie in skipped ones") \
+	X(HOT_PARTIAL, "... that were recorded from their first wait on") \
+	X(HOT_RARE, "... that lasted longer than they stand for others") \
+	X(HOT_CHOSEN, "stretches of paths that stand for other calls, too") \
+	X(NOISY, "products of sampling errors, compared")
 /* clang-format on */
 
 enum coverage {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "programs.h"
+#include "sampling.h"
 
 #define NO_RESULT SIZE_MAX
 
@@ -26,6 +27,13 @@ struct entry {
 	long double ns;
 };
 
+/* The product of two sampling errors, summed over the intervals. */
+struct noise {
+	size_t a, b; /* nodes; later places in the results, a <= b */
+	bool is_body_a, is_body_b;
+	long double ns2;
+};
+
 struct figures {
 	const struct vprof_plan *plan;
 	uint64_t *coverage;
@@ -33,6 +41,10 @@ struct figures {
 	size_t n_nodes, cap_nodes;
 	struct entry *entries;
 	size_t n_entries, cap_entries, n_intervals;
+	struct noise *noise;
+	size_t n_noise, cap_noise;
+	size_t *at; /* nodes of the truth being added */
+	long double ns_per_tick;
 	/* while compared */
 	const struct vprof_results *r;
 	figures_say *say;
@@ -65,6 +77,7 @@ void figures_free(struct figures *f)
 		free((void *)f->nodes[i].name);
 	free(f->nodes);
 	free(f->entries);
+	free(f->noise);
 	free(f);
 }
 
@@ -93,6 +106,15 @@ static size_t child(struct figures *f, size_t parent, const struct truth_node *i
 	return f->n_nodes - 1;
 }
 
+static void add_noise(void *arg, size_t a, bool is_body_a, size_t b, bool is_body_b, long double ticks2)
+{
+	struct figures *f = arg;
+
+	f->noise = sim_grow(f->noise, f->n_noise, &f->cap_noise, sizeof *f->noise);
+	f->noise[f->n_noise++] =
+		(struct noise){ f->at[a], f->at[b], is_body_a, is_body_b, ticks2 * f->ns_per_tick * f->ns_per_tick };
+}
+
 void figures_add(struct figures *f, const struct truth *t, double ns_per_tick)
 {
 	size_t *at = calloc(t->n_nodes, sizeof *at);
@@ -112,6 +134,9 @@ void figures_add(struct figures *f, const struct truth *t, double ns_per_tick)
 		f->entries[f->n_entries++] = (struct entry){ at[i], f->n_intervals, ns };
 	}
 	f->n_intervals++;
+	f->at = at;
+	f->ns_per_tick = (long double)ns_per_tick;
+	sampling_noise(t, add_noise, f);
 	free(at);
 	free(ticks);
 }
@@ -299,18 +324,73 @@ static const long double *row(const struct figures *f, size_t at)
 	return f->ns + at * f->n_intervals;
 }
 
-/* Two passes; n - 1. */
+static size_t place_of(const struct figures *f, size_t node, bool is_body)
+{
+	const struct vprof_node *found = &f->r->nodes[f->nodes[node].result];
+
+	return is_body ? found->first_child + found->n_children - 1 : f->nodes[node].result;
+}
+
+static int noise_order(const void *a, const void *b)
+{
+	const struct noise *x = a, *y = b;
+
+	if (x->a != y->a)
+		return x->a < y->a ? -1 : 1;
+	return x->b < y->b ? -1 : x->b > y->b;
+}
+
+/* One sum for each pair of places in the results. A body of a leaf is the leaf: it is left out. */
+static void place_noise(struct figures *f)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->n_noise; i++) {
+		struct noise x = f->noise[i];
+
+		if ((x.is_body_a && !f->r->nodes[f->nodes[x.a].result].n_children) ||
+		    (x.is_body_b && !f->r->nodes[f->nodes[x.b].result].n_children))
+			continue;
+		x.a = place_of(f, f->noise[i].a, x.is_body_a);
+		x.b = place_of(f, f->noise[i].b, x.is_body_b);
+		f->noise[n++] = x.a <= x.b ? x : (struct noise){ .a = x.b, .b = x.a, .ns2 = x.ns2 };
+	}
+	if (n)
+		qsort(f->noise, n, sizeof *f->noise, noise_order);
+	f->n_noise = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (f->n_noise && !noise_order(&f->noise[f->n_noise - 1], &f->noise[i]))
+			f->noise[f->n_noise - 1].ns2 += f->noise[i].ns2;
+		else
+			f->noise[f->n_noise++] = f->noise[i];
+	}
+}
+
+/* Mean over the intervals. */
+static long double noise_of(const struct figures *f, size_t a, size_t b)
+{
+	const struct noise key = { .a = a, .b = b };
+	const struct noise *found = f->n_noise ? bsearch(&key, f->noise, f->n_noise, sizeof key, noise_order) : NULL;
+
+	if (found)
+		COVER_FIGURE(f, NOISY);
+	return found ? found->ns2 / (long double)f->n_intervals : 0;
+}
+
+/* Two passes; n - 1. What sampling adds is taken out. */
 static long double covariance(const void *figures, size_t a, size_t b, long double *tolerance)
 {
 	const struct figures *f = figures;
 	const struct figure *x = &f->figures[a], *y = &f->figures[b];
-	long double sum = 0;
+	long double sum = 0, noise;
 
 	for (size_t i = 0; i < f->n_intervals; i++)
 		sum += (row(f, a)[i] - x->mean) * (row(f, b)[i] - y->mean);
 	sum = f->n_intervals > 1 ? sum / (long double)(f->n_intervals - 1) : 0;
-	*tolerance = FIGURES_ROUNDING * (fabsl(x->mean * y->mean) + sqrtl(x->var) * sqrtl(y->var) + fabsl(sum));
-	return sum;
+	noise = noise_of(f, a, b);
+	*tolerance = FIGURES_ROUNDING *
+		     (fabsl(x->mean * y->mean) + sqrtl(x->var) * sqrtl(y->var) + fabsl(sum) + fabsl(noise));
+	return sum - noise;
 }
 
 static void compare_nodes(struct figures *f)
@@ -325,7 +405,8 @@ static void compare_nodes(struct figures *f)
 			is->mean += is->ns[k];
 		is->mean /= n;
 		is->var = covariance(f, i, i, &is->tolerance);
-		is->tolerance = FIGURES_ROUNDING * (is->mean * is->mean + is->var);
+		is->tolerance = FIGURES_ROUNDING * (is->mean * is->mean + fabsl(is->var) + 2 * noise_of(f, i, i));
+		is->var = is->var > 0 ? is->var : 0;
 	}
 	total = f->figures[0].var;
 	for (size_t i = 0; i < f->r->n_nodes; i++) {
@@ -337,6 +418,8 @@ static void compare_nodes(struct figures *f)
 			say(f, "mean", i, is->mean, found->mean_ns);
 		if (!is_near(is->var, found->var_ns2, is->tolerance))
 			say(f, "variance", i, is->var, found->var_ns2);
+		if (!is_near(noise_of(f, i, i), found->noise_ns2, FIGURES_ROUNDING * noise_of(f, i, i)))
+			say(f, "noise", i, noise_of(f, i, i), found->noise_ns2);
 		if (total > f->figures[0].tolerance &&
 		    !is_near(is->var / total, found->share,
 			     (is->tolerance + is->var / total * f->figures[0].tolerance) / total + FIGURES_ROUNDING))
@@ -421,7 +504,9 @@ void figures_compare(struct figures *f, const struct vprof_results *r, figures_s
 	if (f->is_different)
 		return;
 	fill_times(f);
+	place_noise(f);
 	describe_figures(f);
+	table.has_noise = f->n_noise > 0;
 	compare_nodes(f);
 	compare_covariances(f);
 	compare_interval(f);

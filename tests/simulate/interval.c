@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "interval.h"
 
+#include "hot.h"
+
 static bool mark(struct sim_thread *th, enum vp_kind kind, const struct sim_instance *i)
 {
+	hot_stretch(th);
 	return records_two(th, th->world->now, VP_W(kind, 0), i->id, i->name);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "programs.h"
 
+#include "hot.h"
+
 #define N_LOCKS 8
 #define N_QUEUES 5
 #define N_FUTEXES 2
@@ -50,10 +52,11 @@ struct sim_scene {
 };
 
 static void body(struct sim_thread *th);
+static void do_hot(struct sim_thread *th, int hot);
 
 static void call_begin(struct sim_thread *th, uint32_t code)
 {
-	world_enter(th, code);
+	hot_enter(th, code);
 	if (code == VP_CODE_FUNCTION + 1) /* a root frame */
 		th->frames[th->n_frames - 1].is_recorded = records_one(th, th->world->now, VP_W(VP_KIND_ENTER, code));
 	th->is_broken |= th->n_lost != 0;
@@ -61,12 +64,7 @@ static void call_begin(struct sim_thread *th, uint32_t code)
 
 static void call_end(struct sim_thread *th)
 {
-	struct sim_frame *f = world_leave(th);
-
-	if (records_one(th, f->t0, VP_W(f->code, th->world->now - f->t0)))
-		f->is_recorded = true;
-	else if (f->is_recorded && th->n_lost)
-		th->is_broken = true;
+	hot_leave(th);
 }
 
 static void compute(struct sim_thread *th)
@@ -303,6 +301,44 @@ static void act(struct sim_thread *th)
 	}
 }
 
+/* What a short call may do besides: call others, wait. */
+static void work_hot(struct sim_thread *th, int hot)
+{
+	struct world *w = th->world;
+	struct sim_lock *l = &w->scene->locks[th->lock_top + world_below_apart(w, N_LOCKS - th->lock_top)];
+
+	if (world_chance_apart(w, 6)) {
+		call_begin(th, VP_CODE_FUNCTION + 2 + (uint32_t)world_below_apart(w, SIM_FUNCTIONS - 1));
+		world_work(th, 1 + world_below_apart(w, 20));
+		call_end(th);
+	}
+	if (world_chance_apart(w, 1))
+		sim_block(th, VP_WAIT_DISK, VP_CALL_FDATASYNC, 1 + world_below_apart(w, 30));
+	if (world_chance_apart(w, 1) && th->lock_top < N_LOCKS &&
+	    (l->object.is_shared || l->object.address[0] >> 16 == th->process + 1)) {
+		sim_lock_take(th, l, false, SIM_NEVER);
+		world_work(th, 1 + world_below_apart(w, 20));
+		sim_lock_release(th, l, false);
+	}
+	if (!hot && world_chance_apart(w, 3))
+		do_hot(th, 1);
+}
+
+/* Many short calls, some of them longer. */
+static void do_hot(struct sim_thread *th, int hot)
+{
+	struct world *w = th->world;
+
+	for (uint64_t n = 1 + world_below_apart(w, hot ? 60 : 250); n > 0; n--) {
+		call_begin(th, SIM_HOT_CODE(hot));
+		world_work(th, 1 + world_below_apart(w, world_chance_apart(w, 3) ? 60 : 4));
+		work_hot(th, hot);
+		call_end(th);
+		if (world_chance_apart(w, 10))
+			world_work(th, 1 + world_below_apart(w, 4));
+	}
+}
+
 static void body(struct sim_thread *th)
 {
 	struct world *w = th->world;
@@ -312,6 +348,8 @@ static void body(struct sim_thread *th)
 		return;
 	}
 	th->depth++;
+	if (w->with_hot && world_chance_apart(w, w->has_many_hot ? 50 : 10))
+		do_hot(th, 0);
 	for (uint64_t n = 1 + world_below(w, 3); n > 0; n--)
 		act(th);
 	th->depth--;

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hot.h"
+
 #define TAIL_TICKS 100000
 
 const char *const records_names[] = { "request", "compaction", "lwlock_acquire", NULL };
@@ -55,7 +57,8 @@ bool records_put(struct sim_thread *th, const struct vp_unit *units, size_t n)
 	}
 	append(th, units, n);
 	th->t_first = units->t < th->t_first ? units->t : th->t_first;
-	if (VP_CODE(units->w) >= VP_CODE_FUNCTION || VP_CODE(units->w) == VP_KIND_WAIT)
+	if (VP_CODE(units->w) >= VP_CODE_FUNCTION || VP_CODE(units->w) == VP_KIND_WAIT ||
+	    VP_CODE(units->w) == VP_KIND_SAMPLE)
 		th->t_last = w->now; /* it ended now */
 	else if (units->t > th->t_last)
 		th->t_last = units->t;
@@ -74,6 +77,7 @@ bool records_two(struct sim_thread *th, uint64_t t, uint64_t w, uint64_t t1, uin
 
 bool records_wait(struct sim_thread *th, const struct sim_wait_record *r)
 {
+	hot_unskip(th, r->t0);
 	return records_put(th,
 			   (struct vp_unit[]){ { r->t0, VP_W(VP_KIND_WAIT, r->kind | (uint64_t)r->flags << 8 |
 										   (uint64_t)r->seq << VP_SEQ_SHIFT) },

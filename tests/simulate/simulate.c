@@ -12,6 +12,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 
 #include "common/files.h"
 #include "compare.h"
+#include "hot.h"
 #include "programs.h"
 
 static const char *const texts[COVER_COUNT] = {
@@ -46,7 +48,7 @@ static void settle(struct world *w)
 	w->with_preemption = world_chance(w, 60);
 	if (world_chance(w, 30))
 		w->record_from = w->now + 1 + world_below(w, 2000);
-	programs_make(w, 20 + (unsigned)world_below(w, 120));
+	programs_make(w, (w->has_many_hot ? 10 : 1) * (20 + (unsigned)world_below(w, 120)));
 	w->end_at = w->now + 4 * (w->stop_at - w->now) + 10000;
 	if (world_chance(w, 30))
 		w->end_at = w->now + 1 + world_below(w, w->stop_at - w->now);
@@ -88,6 +90,8 @@ static struct world *run_world(const struct options *o, uint64_t seed, uint64_t 
 	struct world *w = world_new(seed, coverage);
 
 	w->is_verbose = o->is_verbose;
+	if (!o->is_plain && world_chance_apart(w, 30))
+		hot_settle(w);
 	settle(w);
 	world_run(w);
 	for (size_t i = 0; i < SIM_PROCESSORS; i++)
@@ -99,7 +103,7 @@ static struct world *run_world(const struct options *o, uint64_t seed, uint64_t 
 	return w;
 }
 
-static unsigned run_seed(const struct options *o, uint64_t seed, uint64_t *coverage)
+static unsigned run_seed(const struct options *o, uint64_t seed, uint64_t *coverage, struct sampling_check *sampling)
 {
 	size_t n_traces = o->is_plain || apart(seed, 0) % 8 ? 1 : 2 + apart(seed, 0) / 8 % (TRACES_MAX - 1);
 	struct world *worlds[TRACES_MAX];
@@ -119,7 +123,7 @@ static unsigned run_seed(const struct options *o, uint64_t seed, uint64_t *cover
 		}
 	}
 	if (!n_different)
-		n_different = compare_worlds(worlds, names, n_traces, o->plan);
+		n_different = compare_worlds(worlds, names, n_traces, o->plan, sampling);
 	for (size_t i = 0; i < n_traces; i++)
 		world_free(worlds[i]);
 	return n_different;
@@ -149,6 +153,7 @@ int main(int argc, char **argv)
 	char dir[] = "/tmp/vprof-simulate-XXXXXX";
 	uint64_t coverage[COVER_COUNT] = { 0 }, n_different = 0;
 	struct options o = { .first = 1, .count = 1 };
+	struct sampling_check sampling = { 0 };
 	bool is_kept;
 
 	if (!read_options(&o, argc, argv)) {
@@ -162,13 +167,21 @@ int main(int argc, char **argv)
 	}
 	o.plan = compare_plan();
 	for (uint64_t seed = o.first; seed < o.first + o.count; seed++)
-		n_different += run_seed(&o, seed, coverage) != 0;
+		n_different += run_seed(&o, seed, coverage, &sampling) != 0;
 	vprof_plan_free(o.plan);
 	if (!is_kept)
 		vprof_dir_remove(o.dir, NULL);
 	for (int i = 0; i < COVER_COUNT; i++)
 		printf("%12" PRIu64 "  %s\n", coverage[i], texts[i]);
+	if (sampling.n > 0)
+		printf("%12.0Lf  intervals with sampled calls: sum of errors %+.2Lf sd, of their squares %+.2Lf sd (within %.1Lf)\n",
+		       sampling.n, sampling.error / sqrtl(sampling.noise), sampling.excess / sqrtl(sampling.excess2),
+		       SAMPLING_BOUND);
 	if (n_different)
 		fprintf(stderr, "%" PRIu64 " of %" PRIu64 " schedules differ\n", n_different, o.count);
+	if (!sampling_is_unbiased(&sampling)) {
+		fprintf(stderr, "estimates from sampled calls are biased\n");
+		n_different++;
+	}
 	return n_different != 0;
 }

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hot.h"
 #include "programs.h"
+#include "truth_waits.h"
 
 #define DEPTH_MAX 64 /* of waits beneath waits */
 #define CONVOY_MAX 64
@@ -51,77 +53,19 @@ static const char *site_name(uint32_t code)
 
 /* Node of the thread's innermost frame, beneath base. Frames of which no record tells are their callers' time. */
 static size_t frame_node(struct truth *t, const struct sim_thread *th, uint32_t frame, size_t base, uint32_t level,
-			 uint32_t *innermost)
+			 uint32_t *innermost, uint64_t at)
 {
 	const struct sim_frame *f = frame ? &th->frames[frame - 1] : NULL;
 
 	if (!f)
 		return base;
-	if (!f->is_recorded) {
+	if (!hot_is_seen(f, at)) {
 		COVER(t->world, UNRECORDED_FRAME);
-		return frame_node(t, th, f->parent, base, level, innermost);
+		return frame_node(t, th, f->parent, base, level, innermost, at);
 	}
 	*innermost = *innermost ? *innermost : f->code;
-	return child_node(t, frame_node(t, th, f->parent, base, level, &(uint32_t){ 1 }), TRUTH_FRAME, f->code, NULL,
-			  level);
-}
-
-static enum truth_loss loss_between(const struct world *w, uint64_t from, uint64_t to)
-{
-	enum truth_loss found = TRUTH_NO_LOSS;
-
-	for (size_t i = 0; i < w->n_gaps; i++)
-		if (w->gaps[i].from <= to && w->gaps[i].to >= from) {
-			if (w->gaps[i].is_told)
-				return TRUTH_LOSSY;
-			found = TRUTH_LOSS_UNTOLD;
-		}
-	return found;
-}
-
-static uint64_t first_loss(const struct world *w)
-{
-	uint64_t first = SIM_NEVER;
-
-	for (size_t i = 0; i < w->n_gaps; i++)
-		if (w->gaps[i].is_told && w->gaps[i].from < first)
-			first = w->gaps[i].from;
-	return first;
-}
-
-/* The wait that counts at this moment: the outermost one that was recorded. */
-static const struct sim_wait *wait_of(const struct sim_thread *th, const struct sim_moment *m)
-{
-	const struct sim_wait *found = NULL;
-
-	for (uint32_t w = m->wait; w; w = th->waits[w - 1].outer)
-		if (th->waits[w - 1].is_recorded)
-			found = &th->waits[w - 1];
-	return found;
-}
-
-/* Who ended it: a wait around others that nobody is known to have ended was ended by whoever ended the last of these.
- */
-static const struct sim_release *release_of(const struct sim_thread *th, const struct sim_wait *w)
-{
-	size_t self = (size_t)(w - th->waits);
-
-	if ((w->kind == VP_WAIT_PIPE || w->kind == VP_WAIT_POLL) && w->t1 >= first_loss(th->world))
-		return NULL;
-	if (w->release && w->release->is_recorded)
-		return w->release;
-	for (size_t i = th->n_waits; i-- > self + 1;) {
-		const struct sim_wait *inner = &th->waits[i];
-
-		if (inner->outer == self + 1 && inner->is_recorded && inner->release && inner->release->is_recorded)
-			return inner->release;
-	}
-	return NULL;
-}
-
-static uint64_t clip(uint64_t x, uint64_t low, uint64_t high)
-{
-	return x < low ? low : x > high ? high : x;
+	return child_node(t, frame_node(t, th, f->parent, base, level, &(uint32_t){ 1 }, at), TRUTH_FRAME, f->code,
+			  NULL, level);
 }
 
 /* Index of the last moment at or before `at`; n_moments when the thread did not exist yet. */
@@ -138,148 +82,6 @@ static size_t moment_at(const struct sim_thread *th, uint64_t at)
 			high = middle;
 	}
 	return low ? low - 1 : th->n_moments;
-}
-
-bool truth_wait_counts(const struct sim_thread *th, const struct sim_wait *w)
-{
-	for (uint32_t o = w->outer; o; o = th->waits[o - 1].outer)
-		if (th->waits[o - 1].is_recorded)
-			return false;
-	return w->is_recorded;
-}
-
-bool truth_wait_lossy(const struct sim_thread *th, const struct sim_wait *w)
-{
-	return w->is_shifted && loss_between(th->world, w->t0, w->t1) != TRUTH_LOSS_UNTOLD;
-}
-
-/* Channels are not to be trusted after the first loss, nor what came through them. */
-static bool came_through_channel(const struct world *w, const struct sim_thread *th, uint64_t from, uint64_t to)
-{
-	uint64_t first = first_loss(w);
-
-	for (size_t i = 0; i < th->n_received; i++)
-		if (th->received[i] >= first && th->received[i] >= from && th->received[i] <= to)
-			return true;
-	return false;
-}
-
-static bool has_enqueued(const struct sim_thread *th, uint64_t from, uint64_t to)
-{
-	for (size_t i = 0; i < th->n_enqueued; i++)
-		if (th->enqueued[i] >= from && th->enqueued[i] <= to)
-			return true;
-	return false;
-}
-
-static uint64_t segment_end(const struct sim_segment *s);
-
-enum truth_loss truth_loss(const struct world *w, const struct sim_instance *i)
-{
-	enum truth_loss found = loss_between(w, i->begin, i->is_complete ? i->end : SIM_NEVER);
-
-	if (found == TRUTH_LOSSY || !i->is_complete)
-		return found;
-	if (came_through_channel(w, i->ended_by, i->begin, i->end))
-		return TRUTH_LOSSY;
-	for (size_t k = 0; k < w->n_threads; k++)
-		if (came_through_channel(w, w->threads[k], i->begin, i->end) &&
-		    has_enqueued(w->threads[k], i->begin, i->end))
-			return TRUTH_LOSSY;
-	for (const struct sim_segment *s = i->segments; s; s = s->older)
-		if (came_through_channel(w, s->th, i->begin, segment_end(s) < i->end ? segment_end(s) : i->end))
-			return TRUTH_LOSSY;
-	return found;
-}
-
-static bool shifts(const struct world *w, struct sim_wait *is)
-{
-	for (size_t i = 0; i < w->n_threads; i++) {
-		const struct sim_thread *th = w->threads[i];
-
-		for (size_t k = 0; k < th->n_waits; k++)
-			if (th->waits[k].object == is->object && th->waits[k].is_shifted && th->waits[k].t1 >= is->t0 &&
-			    th->waits[k].t0 <= is->t1)
-				return true;
-	}
-	return false;
-}
-
-/* Which turns at an object the records tell of: those whose release was recorded, unless its time was taken so late
- * that the next ones had passed by then; of readers in a row, the last. */
-static void choose_holds(struct sim_holds *holds)
-{
-	const struct sim_hold *after = NULL; /* the next one that counts */
-	uint64_t until = SIM_NEVER;
-
-	for (struct sim_hold *h = holds->newest; h; h = h->older) {
-		if (!h->release->is_recorded || h->release->stamp > until)
-			continue;
-		until = h->release->stamp;
-		h->counts = !(h->reads && after && after->reads);
-		if (h->counts)
-			after = h;
-	}
-}
-
-void truth_prepare(struct world *w)
-{
-	bool has_changed = w->n_gaps > 0;
-
-	for (struct sim_holds *h = w->holds; h; h = h->next)
-		choose_holds(h);
-
-	for (size_t i = 0; i < w->n_threads && w->n_gaps; i++)
-		for (size_t k = 0; k < w->threads[i]->n_waits; k++) {
-			struct sim_wait *is = &w->threads[i]->waits[k];
-
-			is->is_shifted = loss_between(w, is->t0, is->t1) != TRUTH_NO_LOSS;
-		}
-	while (has_changed) {
-		has_changed = false;
-		for (size_t i = 0; i < w->n_threads; i++)
-			for (size_t k = 0; k < w->threads[i]->n_waits; k++) {
-				struct sim_wait *is = &w->threads[i]->waits[k];
-
-				if (!is->is_shifted && is->object && shifts(w, is))
-					is->is_shifted = has_changed = true;
-			}
-	}
-}
-
-static bool is_cut_off(const struct sim_thread *th, const struct sim_wait *w)
-{
-	return w->is_shifted || w->t0 < th->world->record_from || (w->release && !w->release->is_recorded) ||
-	       (w->is_unmapped && !w->is_recorded);
-}
-
-/* Was the other one under way while this one was? It may not be back yet. */
-static bool is_around(const struct sim_wait *other, const struct sim_wait *w)
-{
-	return other->t0 < w->t1 && (other->t1 > w->t0 || (!other->t1 && other->is_unmapped));
-}
-
-bool truth_wait_unknowable(const struct sim_thread *th, const struct sim_wait *w)
-{
-	if (is_cut_off(th, w))
-		return true;
-	for (size_t i = 0; i < th->world->n_threads && w->release; i++) {
-		const struct sim_thread *other = th->world->threads[i];
-
-		for (size_t k = 0; k < other->n_waits; k++)
-			if (other->waits[k].object == w->object && is_around(&other->waits[k], w) &&
-			    is_cut_off(other, &other->waits[k]))
-				return true;
-	}
-	return false;
-}
-
-const struct sim_thread *truth_waker(const struct sim_thread *th, const struct sim_wait *w, uint64_t *t)
-{
-	const struct sim_release *r = release_of(th, w);
-
-	*t = r ? clip(r->stamp, w->t0, w->t1) : 0;
-	return r ? r->by : NULL;
 }
 
 struct window {
@@ -425,7 +227,7 @@ static void cover_holder(struct truth *t, const struct sim_wait *w, const struct
 			 const struct sim_thread *next)
 {
 	size_t i = moment_at(next, h->release->stamp);
-	const struct sim_wait *own = i < next->n_moments ? wait_of(next, &next->moments[i]) : NULL;
+	const struct sim_wait *own = i < next->n_moments ? truth_wait_of(next, &next->moments[i]) : NULL;
 
 	COVER(t->world, HOLDERS);
 	if (!own || own->object != w->object)
@@ -477,9 +279,9 @@ static void explain_holders(struct truth *t, const struct window *in, const stru
 static void explain_wait(struct truth *t, const struct window *in, const struct sim_wait *w, uint32_t frame,
 			 uint64_t from, uint64_t to)
 {
-	const struct sim_release *r = release_of(in->th, w);
+	const struct sim_release *r = truth_release_of(in->th, w);
 	const struct truth_piece *above = in->parent ? &t->pieces[in->parent - 1] : NULL;
-	uint64_t until = r ? clip(r->stamp, w->t0, w->t1) : 0;
+	uint64_t until = r ? truth_clip(r->stamp, w->t0, w->t1) : 0;
 	size_t node = above ? above->node : 0, base = node, piece;
 	uint32_t level = above ? above->depth + 1 : 0, innermost = 0;
 
@@ -491,7 +293,7 @@ static void explain_wait(struct truth *t, const struct window *in, const struct 
 	}
 	until = until < to ? until : to;
 	cover_wait(t, w, r, in, from);
-	node = frame_node(t, in->th, frame, node, level, &innermost);
+	node = frame_node(t, in->th, frame, node, level, &innermost, from);
 	if (node == base || !site_name(innermost) || strcmp(site_name(innermost), w->name))
 		node = child_node(t, node, TRUTH_BLOCKED, 0, w->name, level);
 	else
@@ -512,35 +314,84 @@ static void explain_wait(struct truth *t, const struct window *in, const struct 
 	explain_holders(t, in, w, r, from, until, piece, 0);
 }
 
+/* A stretch of run in which nothing changes. */
+struct stretch {
+	const struct sim_thread *th;
+	uint32_t frame, level;
+	size_t base;
+	uint64_t from, to;
+};
+
+/* A chosen call of a hot function counts for others too: what its node gains beyond the time that passed, the frame
+ * around it loses. */
+static void spend_frames(struct truth *t, const struct stretch *s, bool is_off)
+{
+	uint32_t weight, chosen = hot_chosen(s->th, s->frame, s->from, &weight), innermost = 0;
+	uint32_t outermost = hot_outermost(s->th, s->frame);
+	int64_t ticks = (int64_t)(s->to - s->from);
+	size_t node = frame_node(t, s->th, s->frame, s->base, s->level, &innermost, s->from);
+
+	t->nodes[node].ticks += (int64_t)weight * ticks;
+	if (is_off) /* in no wait that was recorded */
+		t->nodes[node].state[TRUTH_SUSPENDED] += weight * (uint64_t)ticks;
+	if (outermost) {
+		bool is_seen = hot_is_seen(&s->th->frames[outermost - 1], s->from);
+
+		t->hot_ticks += ticks;
+		t->hot_estimate += chosen == outermost ? (int64_t)weight * ticks : is_seen ? ticks : 0;
+	}
+	if (!chosen)
+		return;
+	node = frame_node(t, s->th, s->th->frames[chosen - 1].parent, s->base, s->level, &innermost, s->from);
+	t->nodes[node].ticks -= (int64_t)(weight - 1) * ticks;
+	for (uint32_t f = s->frame;; f = s->th->frames[f - 1].parent) {
+		node = frame_node(t, s->th, f, s->base, s->level, &innermost, s->from);
+		t->spent = sim_grow(t->spent, t->n_spent, &t->cap_spent, sizeof *t->spent);
+		if (hot_is_seen(&s->th->frames[f - 1], s->from))
+			t->spent[t->n_spent++] = (struct truth_spent){ s->th, &s->th->frames[chosen - 1], node,
+								       (uint64_t)ticks,
+								       f == chosen && chosen == outermost };
+		if (f == chosen)
+			break;
+	}
+	COVER(t->world, HOT_CHOSEN);
+}
+
 static void add_run(struct truth *t, const struct window *in, uint64_t from, uint64_t to)
 {
-	size_t base = in->parent ? t->pieces[in->parent - 1].node : 0;
-	uint32_t level = in->parent ? t->pieces[in->parent - 1].depth + 1 : 0, innermost = 0;
+	struct stretch s = { .th = in->th, .base = in->parent ? t->pieces[in->parent - 1].node : 0 };
+	const struct sim_moment *moments = in->th->moments;
+	uint32_t innermost = 0, weight;
 	size_t i = moment_at(in->th, from);
 
+	s.level = in->parent ? t->pieces[in->parent - 1].depth + 1 : 0;
 	if (in->parent)
-		t->nodes[base].ticks -= (int64_t)(to - from);
+		t->nodes[s.base].ticks -= (int64_t)(to - from);
 	add_piece(t, (struct truth_piece){ in->th, from, to, NULL, in->parent, 0, 0, TRUTH_RUN });
-	while (from < to) {
-		const struct sim_moment *m = i < in->th->n_moments ? &in->th->moments[i] : NULL;
-		size_t next = m ? i + 1 : 0, node = base;
-		uint64_t until = next < in->th->n_moments && in->th->moments[next].t < to ? in->th->moments[next].t :
-											    to;
+	for (s.from = from; s.from < to; s.from = s.to) {
+		const struct sim_moment *m = i < in->th->n_moments ? &moments[i] : NULL;
+		size_t next = m ? i + 1 : 0;
+		uint32_t chosen = m ? hot_chosen(in->th, m->frame, s.from, &weight) : 0;
+		bool is_off = m && is_known_off(t, in->th, i);
 
-		if (m)
-			node = frame_node(t, in->th, m->frame, base, level, &innermost);
-		if (m && is_known_off(t, in->th, i) && m->is_off) { /* in no wait that was recorded */
-			t->nodes[node].state[TRUTH_SUSPENDED] += until - from;
-		} else if (m && is_known_off(t, in->th, i)) {
-			node = child_node(t, node, TRUTH_PREEMPTED, 0, NULL, level);
+		s.frame = m ? m->frame : 0;
+		s.to = next < in->th->n_moments && moments[next].t < to ? moments[next].t : to;
+		if (chosen && in->th->frames[chosen - 1].stands_until < s.to)
+			s.to = in->th->frames[chosen - 1].stands_until;
+		else
+			i = next;
+		if (is_off && !m->is_off) {
+			size_t node = frame_node(t, in->th, s.frame, s.base, s.level, &innermost, s.from);
+
+			node = child_node(t, node, TRUTH_PREEMPTED, 0, NULL, s.level);
+			t->nodes[node].ticks += (int64_t)(s.to - s.from);
 			if (in->parent)
 				COVER(t->world, PREEMPTED_BLAME);
 			else
 				COVER(t->world, PREEMPTED);
+		} else {
+			spend_frames(t, &s, is_off);
 		}
-		t->nodes[node].ticks += (int64_t)(until - from);
-		from = until;
-		i = next;
 	}
 }
 
@@ -554,10 +405,10 @@ static void explain(struct truth *t, struct window in)
 
 	while (at < in.to) {
 		const struct sim_moment *m = i < in.th->n_moments ? &in.th->moments[i] : NULL;
-		const struct sim_wait *w = m ? wait_of(in.th, m) : NULL;
+		const struct sim_wait *w = m ? truth_wait_of(in.th, m) : NULL;
 		size_t next = m ? i + 1 : 0;
 
-		while (w && next < in.th->n_moments && wait_of(in.th, &in.th->moments[next]) == w)
+		while (w && next < in.th->n_moments && truth_wait_of(in.th, &in.th->moments[next]) == w)
 			next++;
 		i = next;
 		next = next < in.th->n_moments && in.th->moments[next].t < in.to;
@@ -576,7 +427,7 @@ static void explain(struct truth *t, struct window in)
 }
 
 /* A thread that is not seen to leave its interval did so when it was last seen. */
-static uint64_t segment_end(const struct sim_segment *s)
+uint64_t truth_segment_end(const struct sim_segment *s)
 {
 	return s->to == SIM_NEVER ? s->th->t_last : s->to;
 }
@@ -587,7 +438,7 @@ static const struct sim_segment *segment_at(const struct sim_thread *th, const s
 	for (size_t k = th->n_segments; k-- > 0;) {
 		const struct sim_segment *s = th->segments[k];
 
-		if (s->from <= at && at <= segment_end(s) && s->instance == i)
+		if (s->from <= at && at <= truth_segment_end(s) && s->instance == i)
 			return s;
 	}
 	return NULL;
@@ -617,10 +468,10 @@ static bool find_waker(struct truth *t, const struct place *now, struct place *f
 			continue;
 		n++;
 		t->is_unknowable |= truth_wait_unknowable(now->th, w);
-		r = release_of(now->th, w);
+		r = truth_release_of(now->th, w);
 		if (!r)
 			continue;
-		at = clip(r->stamp, w->t0, w->t1);
+		at = truth_clip(r->stamp, w->t0, w->t1);
 		s = segment_at(r->by, t->instance, at);
 		if (s && at >= t->instance->begin) {
 			*found = (struct place){ r->by, at, s, NULL };
@@ -637,13 +488,13 @@ static bool find_ended(const struct truth *t, const struct place *now, const str
 
 	for (const struct sim_segment *s = t->instance->segments; s; s = s->older) {
 		if (s == now->segment || (now->segment && s->from > now->segment->from) || (th && s->th != th) ||
-		    s->from > now->t || segment_end(s) > now->t)
+		    s->from > now->t || truth_segment_end(s) > now->t)
 			continue;
-		if (!best || segment_end(s) > segment_end(best))
+		if (!best || truth_segment_end(s) > truth_segment_end(best))
 			best = s;
 	}
 	if (best)
-		*found = (struct place){ best->th, segment_end(best), best, NULL };
+		*found = (struct place){ best->th, truth_segment_end(best), best, NULL };
 	return best;
 }
 
@@ -662,7 +513,7 @@ static bool find_lasting(const struct truth *t, const struct place *now, struct 
 		return false;
 	i = moment_at(best->th, now->t);
 	if (i < best->th->n_moments)
-		w = wait_of(best->th, &best->th->moments[i]);
+		w = truth_wait_of(best->th, &best->th->moments[i]);
 	*found = (struct place){ best->th, w && w->t0 > best->from ? w->t0 : now->t, best, NULL };
 	return true;
 }
@@ -737,7 +588,7 @@ static void cover_interval(struct truth *t, const struct place *first, uint64_t 
 		COVER(t->world, CONCURRENT);
 	if (!i->end_segment)
 		COVER(t->world, END_OTHER);
-	if (!first->segment || segment_end(first->segment) > until)
+	if (!first->segment || truth_segment_end(first->segment) > until)
 		COVER(t->world, START_OFF);
 }
 
@@ -751,7 +602,8 @@ void truth_find(struct truth *t, struct world *w, const struct sim_instance *i)
 
 	t->world = w;
 	t->instance = i;
-	t->n_pieces = 0;
+	t->n_pieces = t->n_spent = 0;
+	t->hot_ticks = t->hot_estimate = 0;
 	t->is_unknowable = false;
 	t->nodes = sim_grow(t->nodes, 0, &t->cap_nodes, sizeof *t->nodes);
 	t->nodes[0] = (struct truth_node){ 0 };
@@ -760,7 +612,7 @@ void truth_find(struct truth *t, struct world *w, const struct sim_instance *i)
 		struct place before;
 
 		if (now.segment) {
-			uint64_t from = clip(now.segment->from, i->begin, now.t);
+			uint64_t from = truth_clip(now.segment->from, i->begin, now.t);
 
 			explain(t, (struct window){ now.th, from, now.t, 0, 0 });
 			left = now.t;
@@ -796,5 +648,6 @@ void truth_release(struct truth *t)
 {
 	free(t->pieces);
 	free(t->nodes);
+	free(t->spent);
 	*t = (struct truth){ 0 };
 }

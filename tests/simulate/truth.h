@@ -38,6 +38,15 @@ struct truth_node {
 	uint64_t spun;		      /* of KERNEL: another thread was waited for meanwhile */
 };
 
+/* of a chosen call of a hot function, in its node or one beneath, while it stood for others */
+struct truth_spent {
+	const struct sim_thread *th;
+	const struct sim_frame *call;
+	size_t node;
+	uint64_t ticks;
+	bool is_outermost; /* the node is that of the outermost hot function */
+};
+
 struct truth {
 	struct world *world;
 	const struct sim_instance *instance;
@@ -45,7 +54,10 @@ struct truth {
 	size_t n_pieces, cap_pieces;
 	struct truth_node *nodes; /* [0]: the interval */
 	size_t n_nodes, cap_nodes;
-	bool is_unknowable; /* a release that counts was cut off with the trace's begin or end */
+	struct truth_spent *spent;
+	size_t n_spent, cap_spent;
+	int64_t hot_ticks, hot_estimate; /* in the outermost hot functions; as their timed calls tell */
+	bool is_unknowable;		 /* a release that counts was cut off with the trace's begin or end */
 };
 
 /* Before all others: what the world's losses did to its waits. */

@@ -55,13 +55,18 @@ void *world_alloc(struct world *w, size_t n)
 	return memset(p, 0, n);
 }
 
-uint64_t world_random(struct world *w)
+static uint64_t draw(uint64_t *random)
 {
-	uint64_t z = w->random += UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t z = *random += UINT64_C(0x9e3779b97f4a7c15);
 
 	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
 	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
 	return z ^ z >> 31;
+}
+
+uint64_t world_random(struct world *w)
+{
+	return draw(&w->random);
 }
 
 uint64_t world_below(struct world *w, uint64_t n)
@@ -74,6 +79,16 @@ bool world_chance(struct world *w, uint32_t percent)
 	return world_below(w, 100) < percent;
 }
 
+uint64_t world_below_apart(struct world *w, uint64_t n)
+{
+	return n ? draw(&w->random_apart) % n : 0;
+}
+
+bool world_chance_apart(struct world *w, uint32_t percent)
+{
+	return world_below_apart(w, 100) < percent;
+}
+
 struct world *world_new(uint64_t seed, uint64_t *coverage)
 {
 	struct world *w = calloc(1, sizeof *w);
@@ -81,6 +96,7 @@ struct world *world_new(uint64_t seed, uint64_t *coverage)
 	if (!w)
 		no_memory();
 	w->seed = w->random = seed;
+	w->random_apart = ~seed;
 	w->now = 1000;
 	w->ns_per_tick = 1;
 	w->end_at = SIM_NEVER;
@@ -161,6 +177,7 @@ struct sim_thread *world_thread(struct world *w, uint32_t process, void (*progra
 	th->ready_at = w->now + 1 + world_below(w, 40);
 	th->t_first = SIM_NEVER;
 	th->handle = w->next_handle++;
+	th->stretch = 1;
 	coroutine_init(&th->coroutine, stacks[w->n_threads], STACK_BYTES, entry);
 	w->threads[w->n_threads++] = th;
 	th->seq = (uint32_t)w->n_threads;
@@ -254,7 +271,7 @@ void world_wake(struct sim_thread *th)
 void world_enter(struct sim_thread *th, uint32_t code)
 {
 	th->frames = sim_grow(th->frames, th->n_frames, &th->cap_frames, sizeof *th->frames);
-	th->frames[th->n_frames++] = (struct sim_frame){ th->frame, code, th->world->now, false };
+	th->frames[th->n_frames++] = (struct sim_frame){ .parent = th->frame, .code = code, .t0 = th->world->now };
 	th->frame = (uint32_t)th->n_frames;
 	moment(th);
 }

@@ -24,6 +24,8 @@
 #define SIM_PROCESSES 3
 #define SIM_PROCESSORS 3
 #define SIM_NEVER UINT64_MAX
+#define SIM_HOT 2 /* functions that may be called too often to record each call */
+#define SIM_HOT_CODE(i) (VP_CODE_FUNCTION + 33 + (uint32_t)(i)) /* the first calls the second */
 
 struct sim_thread;
 struct sim_instance;
@@ -66,8 +68,23 @@ struct sim_wait {
 struct sim_frame {	 /* a measured call */
 	uint32_t parent; /* index + 1 */
 	uint32_t code;
-	uint64_t t0;
+	uint64_t t0, t1;
 	bool is_recorded;
+	/* hot.h */
+	bool is_skipped, is_unseen; /* unseen: within a skipped call */
+	bool is_second;		    /* of the two that were chosen of a block */
+	uint32_t weight;	    /* chosen: stands for so many calls ... */
+	uint64_t stands_until;	    /* ... up to here */
+	uint32_t block, represented;
+	uint64_t seen_from; /* on record from here on */
+};
+
+/* One thread's calls of one hot function in a stretch of work. */
+struct sim_hot {
+	uint64_t stretch, since;
+	uint32_t n, left;	      /* calls before, calls up to the next decision */
+	uint32_t size, first, second; /* of the block and those chosen; size 0: all are recorded */
+	uint32_t block, n_skipped;    /* n_skipped: since the last one chosen */
 };
 
 /* What a thread does from t on. */
@@ -149,7 +166,10 @@ struct sim_thread {
 	size_t n_received, cap_received;
 	uint64_t *enqueued; /* when it put something into an annotated queue, as recorded */
 	size_t n_enqueued, cap_enqueued;
-	uint64_t handle; /* its pthread_t */
+	struct sim_hot hot[SIM_HOT];
+	uint64_t stretch;
+	uint32_t chosen, skipped; /* frame (index + 1) within which all, or no, calls are recorded */
+	uint64_t handle;	  /* its pthread_t */
 	uint64_t start_token;
 	/* the program */
 	unsigned lock_top; /* locks are taken in order */
@@ -160,6 +180,7 @@ struct sim_thread {
 
 struct world {
 	uint64_t seed, random, now;
+	uint64_t random_apart; /* for what was added to schedules later: the others stay what they were */
 	double ns_per_tick;
 	uint64_t record_from; /* what is written before is not kept */
 	uint64_t stop_at;     /* programs begin nothing new */
@@ -171,6 +192,11 @@ struct world {
 	uint32_t n_processes;
 	bool with_switches, with_losses, with_preemption;
 	bool shares_ids; /* processes give the same ids to different intervals */
+	bool with_hot;
+	uint32_t hot_after;  /* calls of a stretch that are all recorded */
+	bool has_many_hot;   /* more than a thousand timed ones */
+	uint64_t hot_ticks;  /* between calls, at most, when they are to be sampled */
+	bool stands_for_all; /* no chosen call was so long that it does not stand for others */
 	uint32_t lag_percent;
 	struct vp_unit *switches[SIM_PROCESSORS];
 	size_t n_switches[SIM_PROCESSORS], cap_switches[SIM_PROCESSORS];
@@ -200,6 +226,8 @@ void *world_alloc(struct world *w, size_t n); /* zeroed; lives as long as the wo
 uint64_t world_random(struct world *w);
 uint64_t world_below(struct world *w, uint64_t n);
 bool world_chance(struct world *w, uint32_t percent);
+uint64_t world_below_apart(struct world *w, uint64_t n);
+bool world_chance_apart(struct world *w, uint32_t percent);
 
 /* By the thread that runs now. */
 void world_work(struct sim_thread *th, uint64_t ticks); /* may be preempted meanwhile */

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "hot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK_MIN 8
+#define BLOCK_MAX 64
+#define BLOCK_SHARE 8 /* a block holds at most this part of the calls before it */
+#define RARE 1000     /* one in so many timed calls of a function is longer than those that stand for others */
+
+void hot_settle(struct world *w)
+{
+	w->with_hot = true;
+	w->hot_after = 2 + (uint32_t)world_below_apart(w, 20);
+	w->has_many_hot = world_chance_apart(w, 5);
+	w->hot_ticks = 3 + world_below_apart(w, 40);
+}
+
+static int hot_index(uint32_t code)
+{
+	for (int i = 0; i < SIM_HOT; i++)
+		if (code == SIM_HOT_CODE(i))
+			return i;
+	return -1;
+}
+
+static void decide_all(struct sim_thread *th, struct sim_hot *h)
+{
+	h->size = 0;
+	h->left = th->world->hot_after;
+	h->since = th->world->now;
+}
+
+static void count_write(struct sim_thread *th, struct sim_hot *h, uint32_t code)
+{
+	if (h->size && h->n_skipped)
+		records_one(th, th->world->now, VP_W(VP_KIND_COUNT, code | (uint64_t)h->n_skipped << 24));
+	h->n_skipped = 0;
+}
+
+static void block_begin(struct sim_thread *th, struct sim_hot *h)
+{
+	struct world *w = th->world;
+	uint32_t a, b;
+
+	h->size = BLOCK_MIN;
+	while (h->size < BLOCK_MAX && 2 * h->size * BLOCK_SHARE <= h->n)
+		h->size *= 2;
+	a = (uint32_t)world_below_apart(w, h->size);
+	b = (uint32_t)world_below_apart(w, h->size - 1);
+	b += b >= a;
+	h->first = a < b ? a : b;
+	h->second = a < b ? b : a;
+	h->left = h->size;
+	h->since = w->now;
+	h->block++;
+}
+
+/* A call outside of chosen and skipped ones: true when it is to be recorded, chosen or not. */
+static bool is_recorded(struct sim_thread *th, struct sim_hot *h, struct sim_frame *f)
+{
+	struct world *w = th->world;
+	uint64_t most = w->hot_ticks * (h->size ? 2 * h->size : w->hot_after);
+	uint32_t at;
+
+	if (h->stretch != th->stretch) {
+		count_write(th, h, f->code);
+		h->stretch = th->stretch;
+		h->n = 0;
+		decide_all(th, h);
+	} else if (!h->left) {
+		h->n += h->size ? h->size : w->hot_after;
+		if (w->now - h->since < most) {
+			block_begin(th, h);
+		} else {
+			count_write(th, h, f->code);
+			decide_all(th, h);
+		}
+	}
+	h->left--;
+	if (!h->size)
+		return true;
+	at = h->size - 1 - h->left;
+	if (at != h->first && at != h->second) {
+		h->n_skipped++;
+		return false;
+	}
+	f->weight = h->size / 2;
+	f->block = h->block;
+	f->is_second = at == h->second;
+	f->represented = h->n_skipped + 1;
+	h->n_skipped = 0;
+	return true;
+}
+
+void hot_enter(struct sim_thread *th, uint32_t code)
+{
+	int i = hot_index(code);
+	struct sim_frame *f;
+
+	world_enter(th, code);
+	f = &th->frames[th->n_frames - 1];
+	if (th->skipped) {
+		f->is_unseen = true;
+	} else if (i >= 0 && !th->chosen) {
+		if (!is_recorded(th, &th->hot[i], f))
+			th->skipped = th->frame;
+		else if (f->weight)
+			th->chosen = th->frame;
+		f->is_skipped = th->skipped != 0;
+	}
+}
+
+void hot_unskip(struct sim_thread *th, uint64_t t)
+{
+	if (!th->skipped)
+		return;
+	COVER(th->world, HOT_PARTIAL);
+	th->frames[th->skipped - 1].seen_from = t;
+	th->skipped = 0;
+}
+
+static bool write_sample(struct sim_thread *th, const struct sim_frame *f)
+{
+	uint64_t payload = 0, from = f->is_skipped ? f->seen_from : f->t0;
+
+	if (!f->is_skipped)
+		payload = f->weight | (uint64_t)f->is_second << 7 | (uint64_t)f->represented << 8 |
+			  (uint64_t)f->block << 16;
+	return records_two(th, from, VP_W(VP_KIND_SAMPLE, payload), th->world->now - from, f->code);
+}
+
+void hot_leave(struct sim_thread *th)
+{
+	uint32_t frame = th->frame;
+	struct sim_frame *f = world_leave(th);
+	uint64_t now = th->world->now;
+
+	f->t1 = now;
+	if (th->chosen == frame)
+		th->chosen = 0;
+	if (f->is_unseen || th->skipped == frame) {
+		th->skipped = th->skipped == frame ? 0 : th->skipped;
+		COVER(th->world, HOT_SKIPPED);
+	} else if (f->is_skipped || f->weight) {
+		f->is_recorded = write_sample(th, f);
+		COVER(th->world, HOT_TIMED);
+	} else if (records_one(th, f->t0, VP_W(f->code, now - f->t0))) {
+		f->is_recorded = true;
+	} else if (f->is_recorded && th->n_lost) {
+		th->is_broken = true;
+	}
+}
+
+void hot_stretch(struct sim_thread *th)
+{
+	th->stretch++;
+}
+
+static int length_order(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The length that all but a thousandth of the function's timed calls have at most. */
+static uint64_t usual_length(const struct world *w, uint32_t code, bool *is_all)
+{
+	uint64_t *lengths = NULL, found;
+	size_t n = 0, cap = 0;
+
+	for (size_t i = 0; i < w->n_threads; i++)
+		for (size_t k = 0; k < w->threads[i]->n_frames; k++) {
+			const struct sim_frame *f = &w->threads[i]->frames[k];
+
+			if (f->code != code || !f->weight || !f->is_recorded)
+				continue;
+			lengths = sim_grow(lengths, n, &cap, sizeof *lengths);
+			lengths[n++] = f->t1 - f->t0;
+		}
+	if (!n)
+		return 0;
+	qsort(lengths, n, sizeof *lengths, length_order);
+	found = lengths[n - 1 - n / RARE];
+	*is_all &= found == lengths[n - 1];
+	free(lengths);
+	return found;
+}
+
+/* Its first wait that stands on record, or the end of the usual length. */
+static uint64_t stands_until(const struct sim_thread *th, const struct sim_frame *f, uint64_t length)
+{
+	uint64_t until = f->t0 + length;
+
+	for (size_t i = 0; i < th->n_waits; i++) {
+		const struct sim_wait *w = &th->waits[i];
+
+		if (w->is_recorded && w->t0 >= f->t0 && w->t0 < until)
+			until = w->t0;
+	}
+	return until;
+}
+
+void hot_prepare(struct world *w)
+{
+	w->stands_for_all = true;
+	for (int h = 0; h < SIM_HOT; h++) {
+		uint64_t length = usual_length(w, SIM_HOT_CODE(h), &w->stands_for_all);
+
+		for (size_t i = 0; i < w->n_threads; i++)
+			for (size_t k = 0; k < w->threads[i]->n_frames; k++) {
+				struct sim_frame *f = &w->threads[i]->frames[k];
+
+				if (f->code != SIM_HOT_CODE(h) || !f->weight || !f->is_recorded)
+					continue;
+				f->stands_until = stands_until(w->threads[i], f, length);
+				if (f->stands_until == f->t0 + length && f->stands_until < f->t1)
+					COVER(w, HOT_RARE);
+			}
+	}
+}
+
+bool hot_is_seen(const struct sim_frame *f, uint64_t at)
+{
+	return f->is_recorded && at >= f->seen_from;
+}
+
+uint32_t hot_chosen(const struct sim_thread *th, uint32_t frame, uint64_t at, uint32_t *weight)
+{
+	uint32_t found = 0;
+
+	*weight = 1;
+	for (; frame; frame = th->frames[frame - 1].parent) {
+		const struct sim_frame *f = &th->frames[frame - 1];
+
+		if (f->weight >= 2 && f->is_recorded && at < f->stands_until) {
+			found = frame;
+			*weight = f->weight;
+		}
+	}
+	return found;
+}
+
+uint32_t hot_outermost(const struct sim_thread *th, uint32_t frame)
+{
+	uint32_t found = 0;
+
+	for (; frame; frame = th->frames[frame - 1].parent)
+		if (hot_index(th->frames[frame - 1].code) >= 0)
+			found = frame;
+	return found;
+}
