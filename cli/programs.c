@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The ELF headers are read by hand: three fields are wanted, and a damaged file is only one that says nothing. */
 #define _GNU_SOURCE
 #include "cli/programs.h"
 
 #include <cjson/cJSON.h>
-#include <elf.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,56 +10,28 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "common/elf/elf_symbols.h"
 #include "common/files.h"
 #include "common/text.h"
-
-static int read_at(int fd, void *to, size_t size, uint64_t at)
-{
-	return at <= INT64_MAX && pread(fd, to, size, (off_t)at) == (ssize_t)size ? 0 : -1;
-}
-
-static int has_section(int fd, const Elf64_Ehdr *h, uint32_t type)
-{
-	Elf64_Shdr section;
-
-	for (unsigned i = 0; i < h->e_shnum; i++)
-		if (!read_at(fd, &section, sizeof section, h->e_shoff + (uint64_t)i * sizeof section) &&
-		    section.sh_type == type)
-			return 1;
-	return 0;
-}
-
-static int has_segment(int fd, const Elf64_Ehdr *h, uint32_t type)
-{
-	Elf64_Phdr segment;
-
-	for (unsigned i = 0; i < h->e_phnum; i++)
-		if (!read_at(fd, &segment, sizeof segment, h->e_phoff + (uint64_t)i * sizeof segment) &&
-		    segment.p_type == type)
-			return 1;
-	return 0;
-}
 
 /* 0 when the file is a program or a shared library. */
 static int inspect(struct vprof_program *program)
 {
 	int fd = open(program->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct vprof_elf *elf = NULL;
 	struct stat st;
-	Elf64_Ehdr h;
 	int rc = -1;
 
 	if (fd < 0)
 		return -1;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && !read_at(fd, &h, sizeof h, 0) &&
-	    !memcmp(h.e_ident, ELFMAG, SELFMAG) && h.e_ident[EI_CLASS] == ELFCLASS64 &&
-	    (h.e_type == ET_EXEC || h.e_type == ET_DYN)) {
+	if (!fstat(fd, &st) && !vprof_elf_open(&elf, program->path, NULL, NULL)) {
 		rc = 0;
 		program->gains_rights = (st.st_mode & S_ISUID) || (st.st_mode & S_ISGID && st.st_mode & S_IXGRP) ||
 					fgetxattr(fd, "security.capability", NULL, 0) > 0;
-		program->is_stripped = h.e_shentsize == sizeof(Elf64_Shdr) && !has_section(fd, &h, SHT_SYMTAB);
-		program->is_static = h.e_phentsize == sizeof(Elf64_Phdr) && !has_segment(fd, &h, PT_INTERP) &&
-				     (h.e_type == ET_EXEC || h.e_entry);
+		program->is_stripped = !vprof_elf_has_symbols(elf);
+		program->is_static = vprof_elf_is_static(elf);
 	}
+	vprof_elf_free(elf);
 	close(fd);
 	return rc;
 }

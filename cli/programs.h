@@ -10,7 +10,7 @@
 struct vprof_program {
 	char *path;
 	int gains_rights; /* set-user-ID, set-group-ID or file capabilities: the loader then ignores LD_PRELOAD */
-	int is_stripped;  /* it has no symbol table */
+	int is_stripped;  /* it has no symbols, nor has a debug file of it */
 	int is_static;	  /* an executable without a loader */
 };
 

@@ -1,27 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One table of function symbols for each file, shared by all processes that map it. */
+/* One reader of symbols for each file, shared by all processes that map it, and what it said of each address: stacks
+ * repeat the same ones. */
 #include "analysis/timeline/symbols.h"
 
-#include <fcntl.h>
-#include <gelf.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-/* libstdc++'s C entry point to its demangler. */
-extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *size, int *status);
-
-struct entry {
-	uint64_t low, high;
-	const char *elf_name;	    /* own copy */
-	struct vprof_symbol symbol; /* name filled at first use */
+struct answer {
+	uint64_t address;
+	uint32_t first, n; /* in the file's frames */
+	int is_known;
 };
 
 struct file {
 	const struct vprof_module *module; /* the first of this path and build id */
-	const char *path;
-	int is_open, is_unreadable, is_changed;
-	VPROF_ARRAY(struct entry) entries; /* by low */
+	struct vprof_elf *elf;		   /* NULL: not opened yet, cannot be read, or built again since the run */
+	int is_open, is_changed;
+	struct answer *answers; /* open addressing, size a power of two */
+	size_t n_answers, n_slots;
+	VPROF_ARRAY(const struct vprof_symbol *) frames;
 };
 
 struct vprof_symbols {
@@ -43,30 +39,24 @@ void vprof_symbols_free(struct vprof_symbols *s)
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->files.n; i++) {
-		for (size_t k = 0; k < s->files.v[i].entries.n; k++) {
-			free((void *)s->files.v[i].entries.v[k].elf_name);
-			free((void *)s->files.v[i].entries.v[k].symbol.name);
-		}
-		VPROF_ARRAY_RELEASE(&s->files.v[i].entries);
+		vprof_elf_free(s->files.v[i].elf);
+		free(s->files.v[i].answers);
+		VPROF_ARRAY_RELEASE(&s->files.v[i].frames);
 	}
 	VPROF_ARRAY_RELEASE(&s->files);
 	free(s);
 }
 
-size_t vprof_symbols_unreadable(const struct vprof_symbols *s)
+static const char *file_name(const char *path)
 {
-	size_t n = 0;
+	const char *slash = strrchr(path, '/');
 
-	for (size_t i = 0; i < s->files.n; i++)
-		n += (size_t)s->files.v[i].is_unreadable;
-	return n;
+	return slash ? slash + 1 : path;
 }
 
 int vprof_symbols_is_runtime(const char *module)
 {
-	const char *slash = strrchr(module, '/');
-
-	return !strncmp(slash ? slash + 1 : module, "libvprof.so", strlen("libvprof.so"));
+	return !strncmp(file_name(module), "libvprof.so", strlen("libvprof.so"));
 }
 
 size_t vprof_symbols_changed(const struct vprof_symbols *s, const char **first)
@@ -77,50 +67,10 @@ size_t vprof_symbols_changed(const struct vprof_symbols *s, const char **first)
 	for (size_t i = 0; i < s->files.n; i++) {
 		const struct file *f = &s->files.v[i];
 
-		if (f->is_changed && !vprof_symbols_is_runtime(f->path))
-			*first = n++ ? *first : f->path;
+		if (f->is_changed && !vprof_symbols_is_runtime(f->module->path))
+			*first = n++ ? *first : f->module->path;
 	}
 	return n;
-}
-
-static int entry_order(const void *a, const void *b)
-{
-	const struct entry *x = a, *y = b;
-
-	if (x->low != y->low)
-		return x->low < y->low ? -1 : 1;
-	return x->high > y->high ? -1 : x->high < y->high;
-}
-
-static void read_table(struct file *f, Elf *elf, Elf_Scn *scn, const GElf_Shdr *shdr)
-{
-	Elf_Data *data = elf_getdata(scn, NULL);
-	size_t n = data && shdr->sh_entsize ? shdr->sh_size / shdr->sh_entsize : 0;
-
-	for (size_t i = 0; i < n && i < INT32_MAX; i++) {
-		GElf_Sym sym;
-		const char *name;
-		struct entry *e;
-
-		if (!gelf_getsym(data, (int)i, &sym))
-			break;
-		if ((GELF_ST_TYPE(sym.st_info) != STT_FUNC && GELF_ST_TYPE(sym.st_info) != STT_GNU_IFUNC) ||
-		    sym.st_shndx == SHN_UNDEF)
-			continue;
-		name = elf_strptr(elf, shdr->sh_link, sym.st_name);
-		if (!name || !*name)
-			continue;
-		e = VPROF_PUSH(&f->entries);
-		if (!e)
-			return;
-		e->low = sym.st_value;
-		e->high = sym.st_value + (sym.st_size ? sym.st_size : 1);
-		e->elf_name = strdup(name);
-		if (!e->elf_name) {
-			f->entries.n--;
-			return;
-		}
-	}
 }
 
 /* When the trace ended, in CLOCK_REALTIME; 0: not known. */
@@ -133,74 +83,20 @@ static int64_t run_end_ns(const struct vprof_timeline *timeline)
 	return h->start_realtime_ns && ns < 1e18 ? (int64_t)h->start_realtime_ns + (int64_t)ns : 0;
 }
 
-/* The file's build id against that of the run: 1 the same, 0 another, -1 one of them has none. */
-static int same_build(Elf *elf, const struct vprof_module *m)
-{
-	size_t n;
-
-	if (!m->n_id || elf_getphdrnum(elf, &n))
-		return -1;
-	for (size_t i = 0; i < n && i < INT32_MAX; i++) {
-		size_t at = 0, name, desc;
-		GElf_Phdr phdr;
-		GElf_Nhdr note;
-		Elf_Data *data;
-
-		if (!gelf_getphdr(elf, (int)i, &phdr) || phdr.p_type != PT_NOTE)
-			continue;
-		data = elf_getdata_rawchunk(elf, (int64_t)phdr.p_offset, phdr.p_filesz,
-					    phdr.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
-		while (data && (at = gelf_getnote(data, at, &note, &name, &desc)) > 0)
-			if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-			    !memcmp((char *)data->d_buf + name, "GNU", 4))
-				return note.n_descsz == m->n_id && !memcmp((char *)data->d_buf + desc, m->id, m->n_id);
-	}
-	return -1;
-}
-
-static int is_changed(const struct file *f, int fd, Elf *elf, const struct vprof_timeline *timeline)
-{
-	int same = same_build(elf, f->module);
-	int64_t end = run_end_ns(timeline);
-	struct stat st;
-
-	if (same >= 0)
-		return !same;
-	/* ctime: installed files have the time of their build */
-	return end && !fstat(fd, &st) && (int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec > end;
-}
-
 static void open_file(struct file *f, const struct vprof_timeline *timeline)
 {
-	int fd = open(f->path, O_RDONLY | O_CLOEXEC);
-	static const GElf_Word types[] = { SHT_SYMTAB, SHT_DYNSYM };
-	Elf *elf = NULL;
+	int64_t end = run_end_ns(timeline);
+	int same;
 
 	f->is_open = 1;
-	f->is_unreadable = 1;
-	if (fd < 0 || elf_version(EV_CURRENT) == EV_NONE)
-		goto out;
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (!elf || elf_kind(elf) != ELF_K_ELF)
-		goto out;
-	f->is_unreadable = 0;
-	f->is_changed = is_changed(f, fd, elf, timeline);
-	if (f->is_changed)
-		goto out;
-	for (size_t t = 0; t < 2 && !f->entries.n; t++) {
-		Elf_Scn *scn = NULL;
-		GElf_Shdr shdr;
-
-		while ((scn = elf_nextscn(elf, scn)))
-			if (gelf_getshdr(scn, &shdr) && shdr.sh_type == types[t])
-				read_table(f, elf, scn, &shdr);
+	if (vprof_elf_open(&f->elf, f->module->path, NULL, NULL))
+		return;
+	same = vprof_elf_same_build(f->elf, f->module->id, f->module->n_id);
+	f->is_changed = same < 0 ? end && vprof_elf_changed_ns(f->elf) > end : !same;
+	if (f->is_changed) {
+		vprof_elf_free(f->elf);
+		f->elf = NULL;
 	}
-	if (f->entries.n)
-		qsort(f->entries.v, f->entries.n, sizeof *f->entries.v, entry_order);
-out:
-	elf_end(elf);
-	if (fd >= 0)
-		close(fd);
 }
 
 static struct file *file_of(struct vprof_symbols *s, const struct vprof_module *m)
@@ -208,86 +104,78 @@ static struct file *file_of(struct vprof_symbols *s, const struct vprof_module *
 	struct file *f;
 
 	for (size_t i = 0; i < s->files.n; i++)
-		if (!strcmp(s->files.v[i].path, m->path) && s->files.v[i].module->n_id == m->n_id &&
+		if (!strcmp(s->files.v[i].module->path, m->path) && s->files.v[i].module->n_id == m->n_id &&
 		    !memcmp(s->files.v[i].module->id, m->id, m->n_id))
 			return &s->files.v[i];
 	f = VPROF_PUSH(&s->files);
-	if (!f)
-		return NULL;
-	f->module = m;
-	f->path = m->path;
+	if (f)
+		f->module = m;
 	return f;
 }
 
-/* Cuts ".constprop.0", ".isra.3", ".part.1", ".cold", ".lto_priv.0": what the compiler made of a function is the
- * function. */
-static void cut_suffix(char *name)
+static struct answer *slot_of(struct answer *slots, size_t n_slots, uint64_t address)
 {
-	static const char *const suffixes[] = {
-		".constprop", ".isra", ".part", ".cold", ".lto_priv", ".clone", ".llvm"
-	};
+	size_t i = (size_t)vprof_mix(address) & (n_slots - 1);
 
-	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-		char *at = strstr(name + (*name != 0), suffixes[i]);
+	while (slots[i].is_known && slots[i].address != address)
+		i = (i + 1) & (n_slots - 1);
+	return &slots[i];
+}
 
-		if (at)
-			*at = 0;
+/* The address' place among the answers; NULL without memory. */
+static struct answer *answer_of(struct file *f, uint64_t address)
+{
+	if (2 * f->n_answers >= f->n_slots) {
+		size_t n_slots = f->n_slots ? 2 * f->n_slots : 64;
+		struct answer *slots = calloc(n_slots, sizeof *slots);
+
+		if (!slots)
+			return NULL;
+		for (size_t i = 0; i < f->n_slots; i++)
+			if (f->answers[i].is_known)
+				*slot_of(slots, n_slots, f->answers[i].address) = f->answers[i];
+		free(f->answers);
+		f->answers = slots;
+		f->n_slots = n_slots;
+	}
+	return slot_of(f->answers, f->n_slots, address);
+}
+
+/* Inlined from the headers that vprof adds to instrumented code. */
+static int is_probe(const struct vprof_frame *frame)
+{
+	const char *header = frame->declared_in ? file_name(frame->declared_in) : "";
+
+	return (!strcmp(header, "probe.h") && !strncmp(frame->symbol->name, "vp_", strlen("vp_"))) ||
+	       (!strcmp(header, "vprof.h") && !strncmp(frame->symbol->name, "vprof_", strlen("vprof_")));
+}
+
+static void ask(struct file *f, struct answer *answer, uint64_t address)
+{
+	struct vprof_frame frames[VPROF_ELF_FRAMES_MAX];
+	size_t n = vprof_elf_frames(f->elf, address, frames, VPROF_ELF_FRAMES_MAX);
+
+	*answer = (struct answer){ .address = address, .first = (uint32_t)f->frames.n, .is_known = 1 };
+	f->n_answers++;
+	for (size_t i = 0; i < n; i++) {
+		const struct vprof_symbol **room = is_probe(&frames[i]) ? NULL : VPROF_PUSH(&f->frames);
+
+		if (!room)
+			continue;
+		*room = frames[i].symbol;
+		answer->n++;
 	}
 }
 
-/* "void ns::f<int>(int, char) const" to "ns::f<int>". */
-static void cut_signature(char *name)
-{
-	char *end = strrchr(name, ')'), *start = name;
-	int depth = 0;
-
-	for (char *at = end; at && at >= name; at--) {
-		depth += *at == ')';
-		depth -= *at == '(';
-		if (depth == 0) {
-			if (at > name)
-				*at = 0;
-			break;
-		}
-	}
-	if (strstr(name, "operator"))
-		return;
-	depth = 0;
-	for (char *at = name; *at; at++) {
-		depth += *at == '<' || *at == '(';
-		depth -= *at == '>' || *at == ')';
-		if (*at == ' ' && depth == 0)
-			start = at + 1;
-	}
-	memmove(name, start, strlen(start) + 1);
-}
-
-char *vprof_symbol_name(const char *elf_name)
-{
-	char *name = strdup(elf_name), *plain;
-	int status = 0;
-
-	if (!name)
-		return NULL;
-	cut_suffix(name);
-	if (name[0] != '_' || name[1] != 'Z')
-		return name;
-	plain = __cxa_demangle(name, NULL, NULL, &status);
-	if (!plain)
-		return name;
-	cut_signature(plain);
-	free(name);
-	return plain;
-}
-
-const struct vprof_symbol *vprof_symbols_find(struct vprof_symbols *s, uint32_t process_seq, uint64_t address)
+size_t vprof_symbols_find(struct vprof_symbols *s, uint32_t process_seq, uint64_t address,
+			  const struct vprof_symbol *const **found)
 {
 	const struct vprof_module *m = NULL;
+	struct answer *answer;
 	struct file *f;
 	uint64_t offset;
-	size_t i;
 
-	for (i = s->timeline->modules.n; i-- > 0 && !m;) {
+	for (size_t i = s->timeline->modules.n; i-- > 0 && !m;) {
 		const struct vprof_module *c = &s->timeline->modules.v[i];
 
 		if (c->process_seq == process_seq && address >= c->low && address < c->high)
@@ -295,22 +183,17 @@ const struct vprof_symbol *vprof_symbols_find(struct vprof_symbols *s, uint32_t 
 	}
 	f = m ? file_of(s, m) : NULL;
 	if (!f)
-		return NULL;
+		return 0;
 	if (!f->is_open)
 		open_file(f, s->timeline);
+	if (!f->elf)
+		return 0;
 	offset = address - m->bias - 1; /* inside the call instruction that it returns behind */
-	i = vprof_time_search(f->entries.v, sizeof *f->entries.v, f->entries.n, offset, f->entries.n / 2);
-	for (int n = 0; i-- > 0 && n < 8; n++) {
-		struct entry *e = &f->entries.v[i];
-
-		if (offset >= e->high)
-			continue;
-		if (!e->symbol.name) {
-			e->symbol.name = vprof_symbol_name(e->elf_name);
-			e->symbol.module = f->path;
-			e->symbol.low = e->low;
-		}
-		return e->symbol.name ? &e->symbol : NULL;
-	}
-	return NULL;
+	answer = answer_of(f, offset);
+	if (!answer)
+		return 0;
+	if (!answer->is_known)
+		ask(f, answer, offset);
+	*found = f->frames.v + answer->first;
+	return answer->n;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Stacks are innermost first in the trace and are turned round here. Frames without a symbol are left out, so two
- * stacks are compared by the functions that have names. */
+/* Stacks are innermost first in the trace and are turned round here. A function inlined into another is a frame of its
+ * own: it can carry a probe as any other can. Frames without a symbol are left out, so two stacks are compared by the
+ * functions that have names. */
 #include "analysis/timeline/relevance.h"
 #include "analysis/variance/common_frames.h"
 
@@ -12,8 +13,10 @@ struct found {
 	double depth_sum, waited;
 };
 
+#define STACK_MAX (4 * VP_STACK_MAX) /* with inlined functions */
+
 struct stack {
-	const struct vprof_symbol *frames[VP_STACK_MAX]; /* outermost first */
+	const struct vprof_symbol *frames[STACK_MAX]; /* outermost first */
 	size_t n;
 };
 
@@ -44,10 +47,13 @@ static void resolve(struct stack *out, const struct vprof_stack *in, uint32_t pr
 	out->n = 0;
 	for (uint32_t i = in->n; i-- > 0;) {
 		uint64_t address = i % 2 ? in->addresses[i / 2].w : in->addresses[i / 2].t;
-		const struct vprof_symbol *symbol = vprof_symbols_find(symbols, process_seq, address);
+		const struct vprof_symbol *const *found;
+		size_t n = vprof_symbols_find(symbols, process_seq, address, &found);
 
-		if (symbol && !vprof_symbols_is_runtime(symbol->module))
-			out->frames[out->n++] = symbol;
+		/* what called and was not inlined always has room */
+		for (int is_outer = 1; n-- > 0 && out->n + (is_outer ? 0 : i) < STACK_MAX; is_outer = 0)
+			if (!vprof_symbols_is_runtime(found[n]->module))
+				out->frames[out->n++] = found[n];
 	}
 }
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/timeline/symbols.h"
+#include "common/elf/symbol_name.h"
 
 #define MATCH_MAX 16
 #define UNEXPLAINED_SHARE 0.5

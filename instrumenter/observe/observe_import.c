@@ -5,12 +5,11 @@
  * by a tool that rewrites commands; it cannot be run again and is refused.
  */
 #define _GNU_SOURCE
-#include <elf.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "common/elf/file_type.h"
 #include "common/files.h"
 #include "instrumenter/instrument.h"
 #include "instrumenter/observe/observe.h"
@@ -64,20 +63,6 @@ static int import_entry(struct vprof_database *db, const char *base, const cJSON
 	return rc;
 }
 
-static int is_program(const char *path)
-{
-	unsigned char head[18];
-	int fd = open(path, O_RDONLY | O_CLOEXEC), type;
-	ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof head);
-
-	if (fd >= 0)
-		close(fd);
-	if (n != sizeof head || memcmp(head, ELFMAG, SELFMAG))
-		return 0;
-	type = head[EI_DATA] == ELFDATA2MSB ? head[16] << 8 | head[17] : head[17] << 8 | head[16];
-	return type == ET_EXEC || type == ET_DYN;
-}
-
 /* Refuses "-c" commands whose output is a program. */
 static int check_runnable(const struct vprof_database *db, const char *path, struct vprof_error *err)
 {
@@ -90,7 +75,7 @@ static int check_runnable(const struct vprof_database *db, const char *path, str
 
 		cJSON_ArrayForEach(word, cJSON_GetObjectItemCaseSensitive(entry, "arguments"))
 			compiles |= !strcmp(word->valuestring, "-c");
-		if (compiles && is_program(output))
+		if (compiles && vprof_file_type(output) == VPROF_FILE_PROGRAM)
 			return vprof_error_set(
 				err, VPROF_ERR_INPUT,
 				"%s says that %s was made by -c, but it is a program: the database is not "

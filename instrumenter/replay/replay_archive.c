@@ -19,7 +19,7 @@
 
 #include "common/files.h"
 #include "common/process.h"
-#include "instrumenter/restore/file_type.h"
+#include "common/elf/file_type.h"
 
 #define HEADER_BYTES 60
 

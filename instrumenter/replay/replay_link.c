@@ -15,7 +15,7 @@
 #include "common/process.h"
 #include "instrumenter/replay/replay_build.h"
 #include "instrumenter/replay/replay_command.h"
-#include "instrumenter/restore/file_type.h"
+#include "common/elf/file_type.h"
 
 int vprof_links_read(struct vprof_replayer *r, struct vprof_error *err)
 {

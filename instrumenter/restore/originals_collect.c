@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "common/files.h"
-#include "instrumenter/restore/file_type.h"
+#include "common/elf/file_type.h"
 
 #define STAMP_MAX_BYTES (1 << 20)
 #define SOURCE_MAX_BYTES (64 << 20) /* generated sources: tables can be large */

@@ -40,25 +40,6 @@ __attribute__((noinline)) void aside_function(void)
 	__asm__ volatile("nop; nop; nop; nop; nop");
 }
 
-static void test_names(void **state)
-{
-	static const char *const pairs[][2] = {
-		{ "plain", "plain" },		{ "work.constprop.0", "work" },
-		{ "work.isra.0.cold", "work" }, { "_ZN5TableIiE7rebuildEv", "Table<int>::rebuild" },
-		{ "_Z3foov.part.0", "foo" },	{ "_ZN2ns1fIiEEvT_c", "ns::f<int>" },
-		{ "_ZNK1A3getEv", "A::get" },	{ "_ZN12_GLOBAL__N_13runEi", "(anonymous namespace)::run" },
-		{ "_Zbroken", "_Zbroken" },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-		char *name = vprof_symbol_name(pairs[i][0]);
-
-		assert_string_equal(name, pairs[i][1]);
-		free(name);
-	}
-}
-
 /* A program may lie in a folder of any name. */
 static void test_runtime(void **state)
 {
@@ -188,7 +169,6 @@ static void test_wakers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_runtime),
 		cmocka_unit_test(test_common_frames),
 		cmocka_unit_test(test_wakers),
