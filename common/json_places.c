@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/utf8.h"
+
 struct reader {
 	const char *name, *p, *end, *line_start;
 	int line;
@@ -143,28 +145,13 @@ static int read_escape(struct reader *r, char **out)
 	return 0;
 }
 
-/* Length of the UTF-8 sequence at p, 0 when it is not one. */
-static int utf8_length(const unsigned char *p, const unsigned char *end)
-{
-	int n = *p < 0x80 ? 1 : *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0, i;
-
-	if (!n || end - p < n)
-		return 0;
-	for (i = 1; i < n; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) || (*p == 0xf0 && p[1] < 0x90) ||
-	    (*p == 0xf4 && p[1] > 0x8f))
-		return 0;
-	return n;
-}
-
 /* At the opening quote. An escape never grows: the decoded string fits the bytes up to the closing quote. */
 static int read_string(struct reader *r, const char **string)
 {
 	const char *start = ++r->p, *scan = start;
 	char *out, *to;
-	int rc, n;
+	size_t n;
+	int rc;
 
 	while (scan < r->end && *scan != '"')
 		scan += *scan == '\\' && scan + 1 < r->end ? 2 : 1;
@@ -186,7 +173,7 @@ static int read_string(struct reader *r, const char **string)
 				return rc;
 			continue;
 		}
-		n = utf8_length((const unsigned char *)r->p, (const unsigned char *)scan);
+		n = vprof_utf8_length(r->p); /* ends at the closing quote at the latest */
 		if (!n)
 			return bad(r, r->p, "this is not UTF-8; save the file as UTF-8");
 		for (; n; n--)

@@ -351,15 +351,3 @@ void vprof_callgraph_free(struct vprof_callgraph *public)
 	vprof_strings_release(&g->names);
 	free(g);
 }
-
-uint32_t vprof_callgraph_external(const struct vprof_callgraph *public, const char *name)
-{
-	const struct graph *g = (const struct graph *)public;
-	const char *kept = vprof_strings_look(&g->names, name);
-	size_t n = public->n_nodes - public->facts->n_functions;
-
-	for (size_t i = 0; kept && i < n; i++)
-		if (g->externals[i] == kept)
-			return (uint32_t)(public->facts->n_functions + i);
-	return UINT32_MAX;
-}

@@ -23,7 +23,4 @@ struct vprof_callgraph {
 int vprof_callgraph_build(struct vprof_callgraph **out, const struct vprof_facts *facts, struct vprof_error *err);
 void vprof_callgraph_free(struct vprof_callgraph *g);
 
-/* Node of an external callee, or UINT32_MAX. */
-uint32_t vprof_callgraph_external(const struct vprof_callgraph *g, const char *name);
-
 #endif

@@ -99,7 +99,6 @@ void vprof_facts_free(struct vprof_facts *facts);
 const struct vprof_facts_file *vprof_facts_file(const struct vprof_facts *f, uint32_t id);
 const struct vprof_facts_function *vprof_facts_function(const struct vprof_facts *f, uint32_t id);
 const struct vprof_facts_call *vprof_facts_call(const struct vprof_facts *f, uint32_t id);
-const struct vprof_facts_function *vprof_facts_function_by_usr(const struct vprof_facts *f, const char *usr);
 
 /* Call number i, of n_calls, that the function makes. */
 static inline const struct vprof_facts_call *vprof_facts_call_of(const struct vprof_facts *f,

@@ -195,16 +195,6 @@ const struct vprof_facts_call *vprof_facts_call(const struct vprof_facts *f, uin
 	BY_ID(f->calls, f->n_calls, id);
 }
 
-const struct vprof_facts_function *vprof_facts_function_by_usr(const struct vprof_facts *f, const char *usr)
-{
-	const char *kept = vprof_strings_look(&f->private->strings, usr);
-	size_t i = kept ? first_with_usr(f, kept) : f->n_functions;
-
-	if (i == f->n_functions || f->functions[f->private->by_usr[i]].usr != kept)
-		return NULL;
-	return &f->functions[f->private->by_usr[i]];
-}
-
 /* "aof.c" fits "/r/src/aof.c", not "/r/src/loadaof.c". */
 static int path_ends(const char *path, const char *suffix)
 {

@@ -190,7 +190,9 @@ static int on_line(struct vprof_database *db, struct events *ev, const char *lin
 	return rc;
 }
 
-int vprof_database_read_events(struct vprof_database *db, const char *path, int with_unended, struct vprof_error *err)
+/* Adds what bear's events (one JSON object in each line) tell: the commands that succeeded, and with `with_unended`
+ * those whose end is missing. */
+static int read_events(struct vprof_database *db, const char *path, int with_unended, struct vprof_error *err)
 {
 	struct events ev = { 0 };
 	char *line = NULL;
@@ -337,7 +339,7 @@ static void keep_failed(const char *command, const char *vprof_dir, const char *
 
 	if (!vprof_database_init(&db, vprof_dir, NULL)) {
 		vprof_database_recall(&db, vprof_dir, command);
-		if (!vprof_database_read_events(&db, events_path, with_unended, NULL) && cJSON_GetArraySize(db.units))
+		if (!read_events(&db, events_path, with_unended, NULL) && cJSON_GetArraySize(db.units))
 			vprof_database_keep(&db, vprof_dir, command, 1, NULL);
 	}
 	vprof_database_release(&db);
@@ -363,7 +365,7 @@ static int take_events(const char *command, const char *vprof_dir, const char *e
 
 	if (!rc) {
 		recalled = vprof_database_recall(&db, vprof_dir, command);
-		rc = vprof_database_read_events(&db, events_path, 0, err);
+		rc = read_events(&db, events_path, 0, err);
 	}
 	if (!rc && !cJSON_GetArraySize(db.units))
 		rc = vprof_error_because(

@@ -35,10 +35,6 @@ int vprof_database_add(struct vprof_database *db, const char *directory, const c
  * `made` a database's headers. NULL when out of memory. */
 cJSON *vprof_without_precompiled(cJSON *arguments, int first, const char *directory, const cJSON *made);
 
-/* Reads bear's events (one JSON object in each line): the commands that ended well, and those whose end is not in it
- * where `with_unended`. */
-int vprof_database_read_events(struct vprof_database *db, const char *path, int with_unended, struct vprof_error *err);
-
 /* Writes both files into vprof_dir. */
 int vprof_database_write(const struct vprof_database *db, const char *vprof_dir, struct vprof_error *err);
 

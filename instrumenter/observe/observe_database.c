@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/files.h"
+#include "instrumenter/json_file.h"
 
 int vprof_database_init(struct vprof_database *db, const char *vprof_dir, struct vprof_error *err)
 {
@@ -211,23 +212,9 @@ int vprof_database_add(struct vprof_database *db, const char *directory, const c
 	return rc;
 }
 
-static int write_json(const cJSON *json, const char *dir, const char *name, struct vprof_error *err)
-{
-	char *text = cJSON_Print(json), *path = vprof_path_join(dir, name);
-	int rc;
-
-	if (text && path)
-		rc = vprof_file_write(path, text, strlen(text), err);
-	else
-		rc = vprof_error_no_memory(err);
-	free(text);
-	free(path);
-	return rc;
-}
-
 int vprof_database_write(const struct vprof_database *db, const char *vprof_dir, struct vprof_error *err)
 {
-	int rc = write_json(db->links, vprof_dir, "link_commands.json", err);
+	int rc = vprof_json_file_write(vprof_dir, "link_commands.json", db->links, err);
 
-	return rc ? rc : write_json(db->units, vprof_dir, "compile_commands.json", err);
+	return rc ? rc : vprof_json_file_write(vprof_dir, "compile_commands.json", db->units, err);
 }

@@ -9,10 +9,11 @@
  * file which fewer units read, or all are left to its body. What may be called out of sight is, too: functions whose
  * address is taken (callbacks), and the operators that the library's templates call (std::sort, std::map).
  */
+#include "instrumenter/plan/plan_at_calls.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "instrumenter/plan/plan_children.h"
 #include "trace/format.h"
 
 /* canonical call and function */

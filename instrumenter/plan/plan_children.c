@@ -10,9 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/files.h"
+#include "instrumenter/plan/plan_at_calls.h"
 #include "instrumenter/plan/plan_external.h"
-#include "trace/format.h"
 
 #define PASS_THROUGH_DEPTH 8 /* of functions that cannot carry a probe, looked through for children */
 
@@ -45,15 +44,6 @@ void vprof_plan_children_end(struct vprof_plan_maker *m)
 	free(m->address_by_caller);
 }
 
-int vprof_plan_can_carry_probe(const struct vprof_plan_maker *m, uint32_t function)
-{
-	const struct vprof_facts_function *f = &m->facts->functions[function];
-	const struct vprof_facts_file *file = vprof_facts_file(m->facts, f->file);
-
-	return f->instrumentable && f->body_begin > 0 && file && file->in_project &&
-	       vprof_path_inside(m->facts->root, file->path) && f->id < VP_CODE_SITE - VP_CODE_FUNCTION;
-}
-
 static int is_child(const struct vprof_plan_maker *m, uint32_t function)
 {
 	const struct vprof_plan_mark *mark = &m->function[function];
@@ -61,46 +51,6 @@ static int is_child(const struct vprof_plan_maker *m, uint32_t function)
 	if (!vprof_plan_can_carry_probe(m, function))
 		return 0;
 	return mark->is_acquire || (!m->facts->functions[function].is_tiny && !mark->excluded);
-}
-
-/* Is a call that takes time of its own written inside this one, as an argument? The probe around the whole call would
- * count it as the outer function's. */
-static int encloses_calls(const struct vprof_plan_maker *m, const struct vprof_facts_call *c)
-{
-	const struct vprof_facts_function *f = vprof_facts_function(m->facts, c->caller);
-
-	for (uint32_t i = 0; f && i < f->n_calls; i++) {
-		const struct vprof_facts_call *inner = vprof_facts_call_of(m->facts, f, i);
-		uint32_t callee = inner->callee_function;
-
-		if (inner->file != c->file || inner->begin < c->begin || inner->end > c->end ||
-		    (inner->begin == c->begin && inner->end == c->end))
-			continue;
-		if (callee ? !m->facts->functions[callee - 1].is_tiny :
-			     inner->kind != VPROF_CALL_DIRECT || vprof_plan_external_measured(inner->callee))
-			return 1;
-	}
-	return 0;
-}
-
-/* One place carries one form: two configurations of a file may disagree. */
-static int twins_agree(const struct vprof_plan_maker *m, const struct vprof_facts_call *c)
-{
-	uint32_t i = m->call[c - m->facts->calls].canon;
-
-	for (; i != VPROF_PLAN_NONE; i = m->call[i].next_twin)
-		if (!m->facts->calls[i].wrappable || m->facts->calls[i].form != c->form)
-			return 0;
-	return 1;
-}
-
-int vprof_plan_site_can_carry_probe(const struct vprof_plan_maker *m, const struct vprof_facts_call *c)
-{
-	const struct vprof_facts_file *file = vprof_facts_file(m->facts, c->file);
-
-	return c->wrappable && twins_agree(m, c) && !encloses_calls(m, c) && c->begin > 0 && c->end > c->begin &&
-	       file && file->in_project && vprof_path_inside(m->facts->root, file->path) &&
-	       c->id < VP_CODE_MASK - VP_CODE_SITE;
 }
 
 const struct vprof_plan_targets *vprof_plan_pointer_targets(struct vprof_plan_maker *m, const char *signature)
@@ -138,14 +88,8 @@ const struct vprof_plan_targets *vprof_plan_pointer_targets(struct vprof_plan_ma
 	return t;
 }
 
-/* `call`: the call in the broken-down function itself, or NULL. */
-static void child_function(struct vprof_plan_maker *m, uint32_t function, const struct vprof_facts_call *call,
-			   struct vprof_plan_children *c)
+static void add_child(const struct vprof_plan_maker *m, struct vprof_plan_mark *mark, struct vprof_plan_children *c)
 {
-	struct vprof_plan_mark *mark = &m->function[m->function[function].canon];
-
-	if (c->mark)
-		vprof_plan_reached(m, m->function[function].canon, call, c->mask);
 	if (mark->stamp == m->stamp)
 		return;
 	mark->stamp = m->stamp;
@@ -156,18 +100,20 @@ static void child_function(struct vprof_plan_maker *m, uint32_t function, const 
 	}
 }
 
+/* `call`: the call in the broken-down function itself, or NULL. */
+static void child_function(struct vprof_plan_maker *m, uint32_t function, const struct vprof_facts_call *call,
+			   struct vprof_plan_children *c)
+{
+	uint32_t canon = m->function[function].canon;
+
+	if (c->mark)
+		vprof_plan_reached(m, canon, call, c->mask);
+	add_child(m, &m->function[canon], c);
+}
+
 static void child_site(struct vprof_plan_maker *m, const struct vprof_facts_call *call, struct vprof_plan_children *c)
 {
-	struct vprof_plan_mark *mark = &m->call[m->call[call - m->facts->calls].canon];
-
-	if (mark->stamp == m->stamp)
-		return;
-	mark->stamp = m->stamp;
-	c->n++;
-	if (c->mark) {
-		mark->mask |= c->mask;
-		mark->present = 1;
-	}
+	add_child(m, &m->call[m->call[call - m->facts->calls].canon], c);
 }
 
 static void children_down_to(struct vprof_plan_maker *m, uint32_t function, struct vprof_plan_children *c, int depth);

@@ -13,6 +13,7 @@
 
 #include "common/files.h"
 #include "instrumenter/instrument.h"
+#include "instrumenter/plan/plan_at_calls.h"
 #include "instrumenter/plan/plan_children.h"
 #include "trace/format.h"
 

@@ -17,6 +17,7 @@
 #include <cjson/cJSON.h>
 
 #include "common/files.h"
+#include "instrumenter/json_file.h"
 
 #define MANIFEST_VERSION 1
 
@@ -30,7 +31,8 @@ struct vprof_original *vprof_originals_find(const struct vprof_originals *o, con
 	return NULL;
 }
 
-char *vprof_originals_copy_path(const struct vprof_originals *o, const char *path)
+/* On the heap. */
+static char *copy_path(const struct vprof_originals *o, const char *path)
 {
 	struct vprof_text text = VPROF_TEXT_INIT;
 
@@ -55,7 +57,7 @@ static struct vprof_original *add(struct vprof_originals *o, const char *path)
 
 static int copy_aside(const struct vprof_originals *o, const char *path, struct vprof_error *err)
 {
-	char *copy = vprof_originals_copy_path(o, path), *slash;
+	char *copy = copy_path(o, path), *slash;
 	int rc;
 
 	if (!copy)
@@ -210,7 +212,6 @@ out:
 
 int vprof_originals_write(const struct vprof_originals *o, struct vprof_error *err)
 {
-	char *path = vprof_path_join(o->vprof_dir, "original.json"), *text;
 	cJSON *json = cJSON_CreateObject(), *files = cJSON_AddArrayToObject(json, "files");
 	int rc;
 
@@ -229,14 +230,8 @@ int vprof_originals_write(const struct vprof_originals *o, struct vprof_error *e
 		cJSON_AddNumberToObject(file, "mtime_ns", (double)item->mtime_ns);
 		cJSON_AddItemToArray(files, file);
 	}
-	text = cJSON_Print(json);
-	if (path && text)
-		rc = vprof_file_write(path, text, strlen(text), err);
-	else
-		rc = vprof_error_no_memory(err);
+	rc = vprof_json_file_write(o->vprof_dir, "original.json", json, err);
 	cJSON_Delete(json);
-	free(text);
-	free(path);
 	return rc;
 }
 
@@ -267,7 +262,7 @@ static int set_times(const struct vprof_original *item)
 
 static int put_back_copy(const struct vprof_originals *o, const struct vprof_original *item, struct vprof_error *err)
 {
-	char *copy = vprof_originals_copy_path(o, item->path), hash[17];
+	char *copy = copy_path(o, item->path), hash[17];
 	int rc;
 
 	if (!copy)

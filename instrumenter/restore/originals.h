@@ -53,8 +53,6 @@ int vprof_originals_add(struct vprof_originals *o, const char *path, enum vprof_
 /* Saves the file unless it is saved already; a stamp becomes a saved file. */
 int vprof_originals_secure(struct vprof_originals *o, const char *path, enum vprof_original_kind kind,
 			   struct vprof_error *err);
-/* The copy's path, on the heap. */
-char *vprof_originals_copy_path(const struct vprof_originals *o, const char *path);
 /* Puts one saved file back, exactly. 1: it had changed, 0: it was as saved, negative: error. */
 int vprof_originals_put_back(const struct vprof_originals *o, const struct vprof_original *item,
 			     struct vprof_error *err);

@@ -12,6 +12,7 @@
 #include <cjson/cJSON.h>
 
 #include "common/files.h"
+#include "instrumenter/json_file.h"
 
 #define STATE_VERSION 1
 
@@ -156,7 +157,6 @@ static cJSON *list_json(const struct vprof_made *list, size_t n)
 
 int vprof_state_write(const struct vprof_replay_state *s, struct vprof_error *err)
 {
-	char *path = vprof_path_join(s->vprof_dir, "state.json"), *text;
 	cJSON *json = cJSON_CreateObject();
 	int rc;
 
@@ -165,14 +165,8 @@ int vprof_state_write(const struct vprof_replay_state *s, struct vprof_error *er
 	cJSON_AddBoolToObject(json, "direct_link", s->direct_link);
 	cJSON_AddItemToObject(json, "objects", list_json(s->objects, s->n_objects));
 	cJSON_AddItemToObject(json, "artefacts", list_json(s->artefacts, s->n_artefacts));
-	text = cJSON_Print(json);
-	if (path && text)
-		rc = vprof_file_write(path, text, strlen(text), err);
-	else
-		rc = vprof_error_no_memory(err);
+	rc = vprof_json_file_write(s->vprof_dir, "state.json", json, err);
 	cJSON_Delete(json);
-	free(text);
-	free(path);
 	return rc;
 }
 

@@ -51,7 +51,8 @@ static int wrong(const struct vprof_annotations *a, const struct vprof_place *pl
 	return VPROF_ERR_INPUT;
 }
 
-void vprof_splice_quote(struct vprof_text *out, const char *s)
+/* `s` as a C string literal. */
+static void add_quoted(struct vprof_text *out, const char *s)
 {
 	vprof_text_add(out, "\"");
 	for (; *s; s++) {
@@ -132,7 +133,7 @@ static int has_name(const struct vprof_hook *h)
 static void add_name(struct vprof_text *out, const struct vprof_hook *h)
 {
 	if (has_name(h)) {
-		vprof_splice_quote(out, h->name ? h->name : "");
+		add_quoted(out, h->name ? h->name : "");
 		vprof_text_add(out, ", ");
 	}
 }
@@ -169,7 +170,7 @@ static int hook_at_entry(struct body *b, const struct vprof_hook *h, size_t n)
 		vprof_text_addf(&t, " VP_ACQUIRE(%zu, ", n);
 		add_value(&t, h);
 		vprof_text_add(&t, ", ");
-		vprof_splice_quote(&t, b->f->name);
+		add_quoted(&t, b->f->name);
 		vprof_text_add(&t, ")");
 	} else if (is_late(h)) {
 		if (!b->exit_hook)

@@ -17,7 +17,4 @@
 int vprof_splice_hooks(struct vprof_edits *edits, const struct vprof_facts *facts, const struct vprof_annotations *a,
 		       struct vprof_error *err);
 
-/* `s` as a C string literal. */
-void vprof_splice_quote(struct vprof_text *out, const char *s);
-
 #endif

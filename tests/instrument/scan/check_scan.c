@@ -176,7 +176,10 @@ static uint32_t node_of(const char *name)
 	for (size_t i = 0; i < facts->n_functions; i++)
 		if (is_function(&facts->functions[i], name))
 			return (uint32_t)i;
-	return vprof_callgraph_external(graph, name);
+	for (size_t i = facts->n_functions; i < graph->n_nodes; i++)
+		if (!strcmp(graph->external_name[i - facts->n_functions], name))
+			return (uint32_t)i;
+	return UINT32_MAX;
 }
 
 static int has_edge(const char *from, const char *to)

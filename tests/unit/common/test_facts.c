@@ -45,8 +45,6 @@ static void test_lookup(void **state)
 	assert_string_equal(vprof_facts_function(f, 5)->name, "flushAppendOnlyFile");
 	assert_null(vprof_facts_function(f, 4));
 	assert_null(vprof_facts_file(f, 99));
-	assert_string_equal(vprof_facts_function_by_usr(f, "u:flush")->name, "flushAppendOnlyFile");
-	assert_null(vprof_facts_function_by_usr(f, "u:none"));
 	assert_int_equal(vprof_facts_find(f, "helper", NULL, found, 4), 2);
 	assert_int_equal(vprof_facts_find(f, "helper", "b.c", found, 4), 1);
 	assert_int_equal(f->functions[found[0]].id, 8);
