@@ -88,6 +88,26 @@ static char *path_of_link(const char *before, const char *folder, const char *be
 	return asprintf(&path, "%s%s%s/%s", before, folder, between, link) < 0 ? NULL : path;
 }
 
+/* (Position-independent programs have no soname; libc has a loader and an entry point as programs do.) */
+static int is_library(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(elf, section))) {
+		Elf_Data *data;
+		GElf_Dyn entry;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_DYNAMIC)
+			continue;
+		data = elf_getdata(section, NULL);
+		for (int i = 0; data && gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++)
+			if (entry.d_tag == DT_SONAME)
+				return 1;
+	}
+	return 0;
+}
+
 int vprof_debug_file_find(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base, const char *path,
 			  const char *link, GElf_Word link_crc, char **found)
 {
@@ -97,6 +117,7 @@ int vprof_debug_file_find(Dwfl_Module *module, void **user, const char *name, Dw
 	uint32_t crc = link_crc;
 
 	(void)module, (void)name, (void)base, (void)path;
+	elf->is_packaged = fd >= 0 && !strcmp(elf->debug_dir, VPROF_SYSTEM_DEBUG_DIR) && is_library(elf->headers);
 	if (fd >= 0 || !link || !*link || strchr(link, '/'))
 		return fd;
 	folder = realpath(elf->path, NULL);

@@ -27,11 +27,14 @@ struct vprof_elf {
 	Dwfl *dwfl;
 	Dwfl_Module *module;
 	int is_read, is_separate;		     /* symbols come from another file, or from .gnu_debugdata */
+	int is_packaged;			     /* a library, and its debug file is the system's */
 	VPROF_ARRAY(struct vprof_elf_entry) entries; /* by low; never grows once read */
 	struct vprof_dwarf *dwarf;
 	struct vprof_strings strings;
 	char *damage;
 };
+
+#define VPROF_SYSTEM_DEBUG_DIR "/usr/lib/debug"
 
 /* libdwfl's callback; its user data is the struct vprof_elf. */
 int vprof_debug_file_find(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base, const char *path,

@@ -46,7 +46,7 @@ int vprof_elf_open(struct vprof_elf **out, const char *path, const char *debug_d
 	if (!debug_dir || !*debug_dir)
 		debug_dir = getenv("VPROF_DEBUG_DIR");
 	if (!debug_dir || !*debug_dir)
-		debug_dir = "/usr/lib/debug";
+		debug_dir = VPROF_SYSTEM_DEBUG_DIR;
 	if (elf) {
 		elf->fd = -1;
 		elf->path = strdup(path);
@@ -224,7 +224,10 @@ void vprof_elf_read(struct vprof_elf *elf)
 	dwfl_module_info(elf->module, &user, NULL, NULL, NULL, NULL, NULL, NULL);
 	*user = elf;
 	read_symbols(elf);
-	elf->dwarf = vprof_dwarf_new(elf);
+	/* nobody puts probes into packaged libraries, and libc's DWARF takes longer to unpack than a small trace to
+	 * analyse */
+	if (!elf->is_packaged)
+		elf->dwarf = vprof_dwarf_new(elf);
 }
 
 int vprof_elf_has_symbols(struct vprof_elf *elf)

@@ -4,7 +4,8 @@
  * Names come from the file's symbol table; without one from its separate debug file (by build id beneath the folder of
  * debug files, or by the name that .gnu_debuglink gives, with the checksum right), else from its dynamic symbols
  * together with .gnu_debugdata ("minidebuginfo"). The functions that the compiler inlined there come from DWARF, in the
- * file or its debug file. Nothing is ever fetched from a debuginfod server.
+ * file or its debug file, but for libraries whose debug file is the system's (of /usr/lib/debug). Nothing is ever
+ * fetched from a debuginfod server.
  *
  * Opening a file reads its headers only; symbols are read when the first address is asked for, and DWARF unit by unit.
  * Files are hostile input: what is damaged has no names.
