@@ -29,7 +29,7 @@ int vprof_project_lock(struct vprof_project *p, const char *command, struct vpro
 	int rc = VPROF_OK;
 
 	if (!path)
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		return vprof_error_no_memory(err);
 	if (fd < 0) {
 		rc = vprof_error_set(err, VPROF_ERR_FAILED,
 				     "cannot open %s: %s. Change its owner or permissions, or remove it",

@@ -46,7 +46,7 @@ char *vprof_preload_path(const char *library, struct vprof_error *err)
 	if (is_plain(library)) {
 		link = strdup(library);
 		if (!link)
-			vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+			vprof_error_no_memory(err);
 		return link;
 	}
 	if (!tmp || *tmp != '/' || !is_plain(tmp))
@@ -54,7 +54,7 @@ char *vprof_preload_path(const char *library, struct vprof_error *err)
 	if (asprintf(&folder, "%s/vprof-%lu", tmp, (unsigned long)geteuid()) < 0 ||
 	    asprintf(&link, "%s/libvprof-%016llx.so", folder,
 		     (unsigned long long)vprof_hash(0, library, strlen(library))) < 0) {
-		vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		vprof_error_no_memory(err);
 		free(folder);
 		return NULL;
 	}

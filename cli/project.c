@@ -114,7 +114,7 @@ int vprof_project_open(struct vprof_project *p, const char *directory, struct vp
 	p->directory = directory ? vprof_path_absolute(cwd, directory) : search_upwards(cwd);
 	free(cwd);
 	if (!p->directory)
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		return vprof_error_no_memory(err);
 	if (!exists(p->directory))
 		return vprof_error_set(err, VPROF_ERR_INPUT, "there is no folder %s", p->directory);
 	rc = locate_parts(p, err);
@@ -133,7 +133,7 @@ int vprof_project_open(struct vprof_project *p, const char *directory, struct vp
 	}
 	if (!p->config || !p->facts || !p->session || !p->verdicts || !p->plan || !p->build_log || !p->shadow ||
 	    !p->runs || !p->scanner || !p->library || !p->library_dir || !p->probe_header)
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		return vprof_error_no_memory(err);
 	p->has_config = exists(p->config);
 	return VPROF_OK;
 }
@@ -173,7 +173,7 @@ int vprof_project_make_dir(const struct vprof_project *p, struct vprof_error *er
 				       p->vprof_dir, strerror(errno));
 	ignore = vprof_path_join(p->vprof_dir, ".gitignore");
 	if (!ignore)
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		return vprof_error_no_memory(err);
 	rc = exists(ignore) ? VPROF_OK : vprof_file_write(ignore, "*\n", 2, err);
 	free(ignore);
 	return rc;
@@ -227,7 +227,7 @@ int vprof_project_new_run(const struct vprof_project *p, struct vprof_run_name *
 	snprintf(name->s, sizeof name->s, "%04u", number);
 	path = vprof_project_run_path(p, name->s, "");
 	if (!path)
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		return vprof_error_no_memory(err);
 	rc = vprof_dir_make(path, err);
 	free(path);
 	return rc;
@@ -246,7 +246,7 @@ int vprof_project_find_run(const struct vprof_project *p, const char *wanted, co
 	snprintf(name->s, sizeof name->s, "%04u", number);
 	path = vprof_project_run_path(p, name->s, file);
 	if (!path)
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		return vprof_error_no_memory(err);
 	found = number && exists(path);
 	free(path);
 	if (found)

@@ -20,6 +20,7 @@
 #include "cli/project.h"
 #include "cli/run_progress.h"
 #include "common/files.h"
+#include "common/process.h"
 #include "instrumenter/build_log.h"
 
 #define DRAIN_EVERY_NS 5000000L
@@ -52,14 +53,6 @@ int vprof_compress_parse(const char *word, enum vprof_compress_mode *wish)
 		!strcmp(word, "on")	       ? VPROF_COMPRESS_ON :
 						 VPROF_COMPRESS_OFF;
 	return *wish == VPROF_COMPRESS_OFF && strcmp(word, "off") ? -1 : 0;
-}
-
-static double now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 /* What was ignored before stays so (nohup, a job in the background of a script). */
@@ -200,7 +193,7 @@ static void attend(const struct vprof_run_request *r, struct vprof_collector *co
 			kill(-pid, passed_on ? SIGKILL : caught);
 			passed_on = n_caught;
 		}
-		vprof_run_progress_step(&progress, collector, now_s() - started, passed_on != 0);
+		vprof_run_progress_step(&progress, collector, vprof_clock_s() - started, passed_on != 0);
 		pause_briefly();
 	}
 }
@@ -227,7 +220,7 @@ static int signal_children(int signal)
 /* Ends what the command left behind: TERM, and KILL after a while. */
 static int end_left_behind(struct vprof_collector *collector, pid_t group)
 {
-	double started = now_s();
+	double started = vprof_clock_s();
 	int n, most = 0, hard = 0;
 
 	kill(-group, SIGTERM);
@@ -240,12 +233,12 @@ static int end_left_behind(struct vprof_collector *collector, pid_t group)
 		pause_briefly();
 		while (waitpid(-1, NULL, WNOHANG) > 0)
 			;
-		if (!hard && (now_s() - started > LEAVE_S || n_caught > 1)) {
+		if (!hard && (vprof_clock_s() - started > LEAVE_S || n_caught > 1)) {
 			kill(-group, SIGKILL);
 			hard = 1;
 		}
 		n = signal_children(hard ? SIGKILL : 0);
-		if (now_s() - started > 2 * LEAVE_S)
+		if (vprof_clock_s() - started > 2 * LEAVE_S)
 			break;
 	}
 	return most;
@@ -298,7 +291,7 @@ int vprof_run_target(const struct vprof_run_request *r, struct vprof_run_outcome
 						   .compress = r->compress };
 	struct vprof_collector *collector = NULL;
 	struct sigaction before[N_FORWARDED];
-	double started = now_s();
+	double started = vprof_clock_s();
 	pid_t pid = -1;
 	int log, rc, closed;
 
@@ -319,7 +312,7 @@ int vprof_run_target(const struct vprof_run_request *r, struct vprof_run_outcome
 		rc = start(r, collector, log, before, &pid, err);
 	if (!rc) {
 		attend(r, collector, pid, log, o, started);
-		o->seconds = now_s() - started;
+		o->seconds = vprof_clock_s() - started;
 		if (!r->keep)
 			o->n_left_behind = end_left_behind(collector, pid);
 		drain(collector);

@@ -146,7 +146,7 @@ int vprof_workspace_load_facts(struct vprof_workspace *w, struct vprof_error *er
 	int rc;
 
 	if (!database)
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		return vprof_error_no_memory(err);
 	forget_facts(w);
 	rc = vprof_facts_open(&w->facts, w->project.facts, &why);
 	if (!rc) {

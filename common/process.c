@@ -40,7 +40,7 @@ static pthread_mutex_t handlers_lock = PTHREAD_MUTEX_INITIALIZER;
 static int n_running;
 static struct sigaction old_actions[N_FORWARDED];
 
-static double now_s(void)
+double vprof_clock_s(void)
 {
 	struct timespec ts;
 
@@ -239,8 +239,8 @@ static int await(struct running *r, unsigned interrupts_before)
 			continue;
 		if (!killed_at) { /* also when the signal came before the group was known to the handler */
 			kill(-r->pid, SIGTERM);
-			killed_at = now_s();
-		} else if (now_s() - killed_at > GRACE_S) {
+			killed_at = vprof_clock_s();
+		} else if (vprof_clock_s() - killed_at > GRACE_S) {
 			kill(-r->pid, SIGKILL);
 		}
 	}
@@ -275,7 +275,7 @@ int vprof_process_run(const struct vprof_process *p, struct vprof_process_result
 {
 	struct running r = { .p = p, .output = -1, .log = -1, .pidfd = -1, .line = VPROF_TEXT_INIT };
 	unsigned interrupts_before = atomic_load(&n_interrupts);
-	double begin = now_s();
+	double begin = vprof_clock_s();
 	int write_end = -1, status, rc;
 	struct stat st;
 
@@ -297,7 +297,7 @@ int vprof_process_run(const struct vprof_process *p, struct vprof_process_result
 	atomic_store(&groups[r.slot], r.pid);
 	r.pidfd = (int)syscall(SYS_pidfd_open, r.pid, 0);
 	status = await(&r, interrupts_before);
-	result->seconds = now_s() - begin;
+	result->seconds = vprof_clock_s() - begin;
 	if (WIFSIGNALED(status))
 		result->signal = WTERMSIG(status);
 	else

@@ -45,4 +45,7 @@ int vprof_process_interrupted(void);
 /* The program's absolute path as execvp would find it, on the heap; NULL when it is not in PATH. */
 char *vprof_process_find(const char *program);
 
+/* Seconds on a clock that nobody sets; only differences mean something. */
+double vprof_clock_s(void);
+
 #endif

@@ -45,16 +45,6 @@ void vprof_page_round_release(struct vprof_page_round *round)
 	*round = (struct vprof_page_round){ 0 };
 }
 
-static int add_number(cJSON *o, const char *key, double x)
-{
-	return isfinite(x) ? cJSON_AddNumberToObject(o, key, x) != NULL : cJSON_AddNullToObject(o, key) != NULL;
-}
-
-static int add_string(cJSON *o, const char *key, const char *s)
-{
-	return cJSON_AddStringToObject(o, key, s ? s : "") != NULL;
-}
-
 static int push_number(cJSON *array, double x)
 {
 	cJSON *v = isfinite(x) ? cJSON_CreateNumber(x) : cJSON_CreateNull();
@@ -122,18 +112,21 @@ static int add_rounds(cJSON *o, const struct vprof_page *p)
 		const struct vprof_page_round *round = &p->rounds[i];
 		cJSON *x = push_object(list), *top;
 
-		ok = x && add_string(x, "run", round->run) && add_string(x, "state", round->state) &&
-		     add_number(x, "is_analysed", round->is_analysed) &&
-		     add_number(x, "inconclusive", round->inconclusive) &&
-		     add_number(x, "n_complete", (double)round->n_complete) &&
-		     add_number(x, "mean_ns", round->mean_ns) && add_number(x, "sd_ns", round->sd_ns) &&
-		     add_number(x, "p50_ns", round->p50_ns) && add_number(x, "p99_ns", round->p99_ns);
+		ok = x && vprof_json_add_string(x, "run", round->run) &&
+		     vprof_json_add_string(x, "state", round->state) &&
+		     vprof_json_add_number(x, "is_analysed", round->is_analysed) &&
+		     vprof_json_add_number(x, "inconclusive", round->inconclusive) &&
+		     vprof_json_add_number(x, "n_complete", (double)round->n_complete) &&
+		     vprof_json_add_number(x, "mean_ns", round->mean_ns) &&
+		     vprof_json_add_number(x, "sd_ns", round->sd_ns) &&
+		     vprof_json_add_number(x, "p50_ns", round->p50_ns) &&
+		     vprof_json_add_number(x, "p99_ns", round->p99_ns);
 		top = ok ? cJSON_AddArrayToObject(x, "top") : NULL;
 		for (size_t k = 0; top && k < round->n_top; k++) {
 			cJSON *t = push_object(top);
 
-			ok &= t && add_string(t, "name", round->top[k].name) &&
-			      add_number(t, "share", round->top[k].share);
+			ok &= t && vprof_json_add_string(t, "name", round->top[k].name) &&
+			      vprof_json_add_number(t, "share", round->top[k].share);
 		}
 		ok &= top != NULL;
 	}
@@ -148,10 +141,12 @@ static int add_verdicts(cJSON *o, const struct vprof_page *p)
 	for (size_t i = 0; ok && i < p->n_verdicts; i++) {
 		cJSON *x = push_object(list);
 
-		ok = x && add_string(x, "key", p->verdicts[i].key) &&
-		     add_string(x, "verdict", vprof_verdict_names[p->verdicts[i].verdict]) &&
-		     add_string(x, "name", p->verdicts[i].name) && add_string(x, "note", p->verdicts[i].note) &&
-		     add_string(x, "run", p->verdicts[i].run) && add_string(x, "date", p->verdicts[i].date);
+		ok = x && vprof_json_add_string(x, "key", p->verdicts[i].key) &&
+		     vprof_json_add_string(x, "verdict", vprof_verdict_names[p->verdicts[i].verdict]) &&
+		     vprof_json_add_string(x, "name", p->verdicts[i].name) &&
+		     vprof_json_add_string(x, "note", p->verdicts[i].note) &&
+		     vprof_json_add_string(x, "run", p->verdicts[i].run) &&
+		     vprof_json_add_string(x, "date", p->verdicts[i].date);
 	}
 	return ok;
 }
@@ -168,9 +163,9 @@ static cJSON *data_of(const struct vprof_page *p)
 	}
 	excerpts = vprof_excerpts(p->results, p->facts, p->root, p->run_time);
 	ok = excerpts && cJSON_AddItemToObject(o, "excerpts", excerpts);
-	ok = ok && replace_pairs(results, p->results) && add_string(o, "root", p->root) &&
-	     add_string(o, "vprof", p->version) && add_string(o, "date", p->run_date) &&
-	     add_string(o, "ending", p->ending) && add_rounds(o, p) && add_verdicts(o, p);
+	ok = ok && replace_pairs(results, p->results) && vprof_json_add_string(o, "root", p->root) &&
+	     vprof_json_add_string(o, "vprof", p->version) && vprof_json_add_string(o, "date", p->run_date) &&
+	     vprof_json_add_string(o, "ending", p->ending) && add_rounds(o, p) && add_verdicts(o, p);
 	if (ok)
 		return o;
 	cJSON_Delete(o);

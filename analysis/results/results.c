@@ -113,12 +113,26 @@ static double functions_share(const struct vprof_results *r, const struct vprof_
 	double share = 0;
 
 	for (uint32_t c = n->first_child; c < n->first_child + n->n_children && c < r->n_nodes; c++) {
-		enum vprof_node_kind kind = r->nodes[c].kind;
-
-		if (kind == VPROF_NODE_FUNCTION || kind == VPROF_NODE_SITE || kind == VPROF_NODE_POINTER)
+		if (vprof_node_kind_is_code(r->nodes[c].kind))
 			share += r->nodes[c].share;
 	}
 	return share;
+}
+
+size_t vprof_results_covariance(const struct vprof_results *r, uint32_t a, uint32_t b)
+{
+	size_t low = 0, high = r->n_covariances;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct vprof_covariance *c = &r->covariances[middle];
+
+		if (c->a < a || (c->a == a && c->b < b))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 int vprof_factor_is_explained(const struct vprof_results *r, const struct vprof_factor *f)

@@ -29,6 +29,11 @@ enum vprof_node_kind {
 	VPROF_NODE_KIND_COUNT
 };
 
+static inline int vprof_node_kind_is_code(enum vprof_node_kind kind) /* of the program or of what it calls */
+{
+	return kind == VPROF_NODE_FUNCTION || kind == VPROF_NODE_SITE || kind == VPROF_NODE_POINTER;
+}
+
 struct vprof_node {
 	enum vprof_node_kind kind;
 	uint32_t code;	 /* trace code, 0 for interval, body, wait and queued nodes */
@@ -288,6 +293,9 @@ const char *vprof_results_string(struct vprof_results *r, const char *s);
 int vprof_factor_is_explained(const struct vprof_results *r, const struct vprof_factor *f);
 /* It is unexplained time, or its covariance with something: names nothing that could be ranked. */
 int vprof_factor_is_unexplained(const struct vprof_results *r, const struct vprof_factor *f);
+/* Index of the covariance of the siblings a < b, or of the first after where it would stand: n_covariances at the end.
+ */
+size_t vprof_results_covariance(const struct vprof_results *r, uint32_t a, uint32_t b);
 int vprof_results_write(const struct vprof_results *r, const char *path, struct vprof_error *err);
 int vprof_results_read(struct vprof_results **out, const char *path, struct vprof_error *err);
 

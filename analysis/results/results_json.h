@@ -55,6 +55,10 @@ extern const char *const vprof_factor_kind_names[VPROF_FACTOR_COVARIANCE + 1];
 extern const char *const vprof_example_why_names[VPROF_EXAMPLE_WHY_COUNT];
 extern const char *const vprof_shown_kind_names[VPROF_SHOWN_KIND_COUNT];
 
+/* A member of an object, as results.json has them: NaN and infinity are null, NULL is "". 0 without memory. */
+int vprof_json_add_number(cJSON *o, const char *key, double x);
+int vprof_json_add_string(cJSON *o, const char *key, const char *s);
+
 /* The whole of results.json; NULL without memory. The caller deletes it. */
 cJSON *vprof_results_json(const struct vprof_results *r);
 

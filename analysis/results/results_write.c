@@ -27,20 +27,21 @@ const char *const vprof_shown_kind_names[] = {
 	[VPROF_SHOWN_CALL] = "call",
 };
 
-static int add_number(cJSON *o, const char *key, double x)
+int vprof_json_add_number(cJSON *o, const char *key, double x)
 {
 	return isfinite(x) ? cJSON_AddNumberToObject(o, key, x) != NULL : cJSON_AddNullToObject(o, key) != NULL;
 }
 
-static int add_string(cJSON *o, const char *key, const char *s)
+int vprof_json_add_string(cJSON *o, const char *key, const char *s)
 {
 	return cJSON_AddStringToObject(o, key, s ? s : "") != NULL;
 }
 
-#define W_NUMBER(f) ok &= add_number(o, #f, (double)x->f);
-#define W_WHOLE(f) ok &= add_number(o, #f, fmin((double)x->f, VPROF_WHOLE_MAX)); /* damaged counts may be larger */
-#define W_STRING(f) ok &= add_string(o, #f, x->f);
-#define W_ENUM(f, names) ok &= add_string(o, #f, names[x->f]);
+#define W_NUMBER(f) ok &= vprof_json_add_number(o, #f, (double)x->f);
+#define W_WHOLE(f)                                                                                                     \
+	ok &= vprof_json_add_number(o, #f, fmin((double)x->f, VPROF_WHOLE_MAX)); /* damaged counts may be larger */
+#define W_STRING(f) ok &= vprof_json_add_string(o, #f, x->f);
+#define W_ENUM(f, names) ok &= vprof_json_add_string(o, #f, names[x->f]);
 #define W_FIELDS(LIST) LIST(W_WHOLE, W_NUMBER, W_NUMBER, W_STRING, W_ENUM)
 
 /* A structure's fields, as its list names them. */
@@ -99,7 +100,7 @@ static cJSON *add_object(cJSON *array)
 
 static int write_results(cJSON *o, const struct vprof_results *x)
 {
-	int ok = add_number(o, "version", VPROF_RESULTS_VERSION);
+	int ok = vprof_json_add_number(o, "version", VPROF_RESULTS_VERSION);
 	cJSON *warnings;
 
 	W_FIELDS(VPROF_RESULTS_FIELDS)

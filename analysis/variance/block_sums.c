@@ -100,18 +100,9 @@ static uint32_t slot_for(struct pass *p, uint32_t node)
 
 static double covariance_share(const struct vprof_results *r, uint32_t a, uint32_t b)
 {
-	size_t low = 0, high = r->n_covariances;
+	size_t i = vprof_results_covariance(r, a, b);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct vprof_covariance *c = &r->covariances[middle];
-
-		if (c->a < a || (c->a == a && c->b < b))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < r->n_covariances ? r->covariances[low].share : 0;
+	return i < r->n_covariances ? r->covariances[i].share : 0;
 }
 
 static int add_term(struct pass *p, const struct vprof_factor_term *t)

@@ -162,7 +162,7 @@ static int set_brackets(const struct vprof_identities *ids, struct vprof_results
 	struct vprof_node *n = &r->nodes[i];
 	const char *label;
 
-	if (n->kind == VPROF_NODE_FUNCTION || n->kind == VPROF_NODE_SITE || n->kind == VPROF_NODE_POINTER)
+	if (vprof_node_kind_is_code(n->kind))
 		return 0;
 	label = vprof_identity_label(ids, r, &ids->of[i]);
 	if (!label)

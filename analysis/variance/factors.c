@@ -47,14 +47,9 @@ struct selection {
 	size_t n_slots;
 };
 
-static int is_function(const struct vprof_node *n)
-{
-	return n->kind == VPROF_NODE_FUNCTION || n->kind == VPROF_NODE_SITE || n->kind == VPROF_NODE_POINTER;
-}
-
 static const struct vprof_probe *probe_of(const struct selection *s, const struct vprof_node *n)
 {
-	return is_function(n) ? vprof_plan_probe(s->plan, n->code) : NULL;
+	return vprof_node_kind_is_code(n->kind) ? vprof_plan_probe(s->plan, n->code) : NULL;
 }
 
 /* Children are done before their parents. */
@@ -92,7 +87,7 @@ static void take_heights(struct selection *s)
 			continue;
 		if (n->parent == 0)
 			s->height[i] = highest;
-		else if (is_function(parent) && !parent->broken_down)
+		else if (vprof_node_kind_is_code(parent->kind) && !parent->broken_down)
 			s->height[i] = s->height[n->parent];
 		else
 			s->height[i] = 0;
@@ -181,7 +176,8 @@ static int is_all_of_parent(const struct vprof_results *r, uint32_t node)
 {
 	const struct vprof_node *parent = &r->nodes[r->nodes[node].parent];
 
-	if (r->nodes[node].kind != VPROF_NODE_BODY || (!is_function(parent) && parent->kind != VPROF_NODE_WAIT))
+	if (r->nodes[node].kind != VPROF_NODE_BODY ||
+	    (!vprof_node_kind_is_code(parent->kind) && parent->kind != VPROF_NODE_WAIT))
 		return 0;
 	for (uint32_t c = parent->first_child; c < parent->first_child + parent->n_children; c++)
 		if (c != node && r->nodes[c].kind != VPROF_NODE_PREEMPTED)
@@ -207,7 +203,7 @@ static int add_variances(struct selection *s)
 			return VPROF_ERR_NOMEM;
 		n->factor = index;
 		f = &s->factors.v[index - 1];
-		if (!f->name || (is_function(n) && f->node_kind == VPROF_NODE_WAIT)) {
+		if (!f->name || (vprof_node_kind_is_code(n->kind) && f->node_kind == VPROF_NODE_WAIT)) {
 			f->kind = VPROF_FACTOR_VARIANCE;
 			f->node_kind = n->kind;
 			f->name = f->name_a = vprof_identity_label(&s->ids, r, &s->ids.of[i]);
@@ -350,7 +346,7 @@ static const struct vprof_probe *breakable(const struct selection *s, uint32_t n
 
 	if (n->kind == VPROF_NODE_PREEMPTED)
 		return NULL;
-	if (!is_function(n) && n->kind != VPROF_NODE_QUEUED && node)
+	if (!vprof_node_kind_is_code(n->kind) && n->kind != VPROF_NODE_QUEUED && node)
 		n = &s->r->nodes[n->parent];
 	probe = probe_of(s, n);
 	return probe && !probe->broken_down && probe->n_children > 0 ? probe : NULL;
@@ -388,22 +384,6 @@ static int term_order(const void *a, const void *b)
 	return x->b < y->b ? -1 : x->b > y->b;
 }
 
-static uint32_t covariance_index(const struct vprof_results *r, uint32_t a, uint32_t b)
-{
-	size_t low = 0, high = r->n_covariances;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct vprof_covariance *c = &r->covariances[middle];
-
-		if (c->a < a || (c->a == a && c->b < b))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (uint32_t)low;
-}
-
 /* Of the mean; NaN stays NaN. */
 static double part_of(double ns, double mean_ns)
 {
@@ -430,7 +410,7 @@ static int finish_factor(struct selection *s, struct vprof_factor *f, const stru
 			if (t->a == t->b)
 				nodes[f->n_nodes++] = t->a;
 		} else {
-			nodes[f->n_nodes++] = covariance_index(r, t->a, t->b);
+			nodes[f->n_nodes++] = (uint32_t)vprof_results_covariance(r, t->a, t->b);
 			covariance += r->covariances[nodes[f->n_nodes - 1]].cov_ns2;
 			product += sqrt(r->nodes[t->a].var_ns2) * sqrt(r->nodes[t->b].var_ns2);
 			variance += r->nodes[t->a].var_ns2 + r->nodes[t->b].var_ns2 +

@@ -56,7 +56,7 @@ static int load(struct ranks *r, const char *library_dir, struct vprof_error *er
 	int rc = VPROF_OK;
 
 	if (!path)
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		return vprof_error_no_memory(err);
 	if (access(path, F_OK))
 		rc = vprof_error_set(
 			err, VPROF_ERR_MISSING,
@@ -110,7 +110,7 @@ static int same_probes(const struct vprof_plan *a, const struct vprof_plan *b)
 static int check_new(struct inputs *in, size_t i, char *const *words, struct vprof_error *err)
 {
 	char *path = vprof_path_join(in->traces[i], "records.vpt");
-	int rc = path ? VPROF_OK : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	int rc = path ? VPROF_OK : vprof_error_no_memory(err);
 
 	if (!rc && stat(path, &in->files[i]))
 		rc = vprof_error_set(err, VPROF_ERR_FAILED, "cannot read %s: %s", path, strerror(errno));
@@ -132,7 +132,7 @@ static int add_input(struct inputs *in, size_t i, char *const *words, struct vpr
 
 	in->traces[i] = is_trace ? strdup(word) : vprof_path_join(word, "trace");
 	if (!plan_path || !in->traces[i])
-		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		rc = vprof_error_no_memory(err);
 	else if (!is_trace && !holds(word, "trace/records.vpt"))
 		rc = vprof_error_set(err, VPROF_ERR_MISSING,
 				     "there is no trace in %s: name the folder of a run, such as .vprof/runs/0001",
@@ -161,7 +161,7 @@ static int read_inputs(struct inputs *in, const struct vprof_folders *f, struct 
 	in->traces = calloc(f->n, sizeof(char *));
 	in->files = calloc(f->n, sizeof *in->files);
 	if (!in->traces || !in->files)
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		return vprof_error_no_memory(err);
 	for (size_t i = 0; i < f->n && !rc; i++)
 		rc = add_input(in, i, f->words, err);
 	return rc;
@@ -176,7 +176,7 @@ static int print_json(const struct vprof_results *r, struct vprof_error *err)
 		puts(text);
 	cJSON_free(text);
 	cJSON_Delete(o);
-	return text ? VPROF_OK : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	return text ? VPROF_OK : vprof_error_no_memory(err);
 }
 
 static int show(const struct vprof_folders *f, struct vprof_results *r, int *status, struct vprof_error *err)
@@ -188,7 +188,7 @@ static int show(const struct vprof_folders *f, struct vprof_results *r, int *sta
 		snprintf(name, sizeof name, "%.40s and %zu more", r->run, f->n - 1);
 		r->run = vprof_results_string(r, name);
 		if (!r->run)
-			return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+			return vprof_error_no_memory(err);
 	}
 	*status = r->inconclusive ? VPROF_EXIT_INCONCLUSIVE : VPROF_EXIT_OK;
 	if (f->output)

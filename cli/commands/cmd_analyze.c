@@ -37,7 +37,7 @@ static int settings(struct vprof_session *s, const struct vprof_project *p, cons
 	}
 	s->k = k ? k : s->k;
 	s->threshold = threshold >= 0 ? threshold : s->threshold;
-	return interval && !s->interval ? vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory") : VPROF_OK;
+	return interval && !s->interval ? vprof_error_no_memory(err) : VPROF_OK;
 }
 
 /* A run that was recorded elsewhere often lies where nothing can be written. */

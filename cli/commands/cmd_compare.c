@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/results/results_json.h"
 #include "analysis/results/results.h"
 #include "cli/command.h"
 #include "cli/commands/conditions.h"
@@ -78,8 +79,7 @@ static int load_side(struct side *side, struct vprof_error *err)
 	}
 	if (!rc) {
 		trace = folder ? vprof_path_join(folder, "trace") : NULL;
-		rc = path && trace ? vprof_results_read(&side->results, path, err) :
-				     vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		rc = path && trace ? vprof_results_read(&side->results, path, err) : vprof_error_no_memory(err);
 	}
 	if (!rc && !side->results->n_complete)
 		rc = vprof_error_set(err, VPROF_ERR_INCONCLUSIVE,
@@ -280,14 +280,6 @@ static void print_text(const struct comparison *c, size_t top)
 	vprof_text_release(&name);
 }
 
-static void add_number(cJSON *o, const char *key, double x)
-{
-	if (isfinite(x))
-		cJSON_AddNumberToObject(o, key, x);
-	else
-		cJSON_AddNullToObject(o, key);
-}
-
 static void add_side(cJSON *root, const char *key, const struct side *side)
 {
 	cJSON *o = cJSON_AddObjectToObject(root, key);
@@ -309,11 +301,11 @@ static cJSON *comparison_json(const struct comparison *c, int status)
 		cJSON *o = cJSON_CreateObject();
 
 		cJSON_AddStringToObject(o, "figure", vprof_figure_names[i]);
-		add_number(o, "base", c->changes[i].base);
-		add_number(o, "new", c->changes[i].new);
-		add_number(o, "change", c->changes[i].change);
-		add_number(o, "low", c->changes[i].low);
-		add_number(o, "high", c->changes[i].high);
+		vprof_json_add_number(o, "base", c->changes[i].base);
+		vprof_json_add_number(o, "new", c->changes[i].new);
+		vprof_json_add_number(o, "change", c->changes[i].change);
+		vprof_json_add_number(o, "low", c->changes[i].low);
+		vprof_json_add_number(o, "high", c->changes[i].high);
 		cJSON_AddItemToArray(list, o);
 	}
 	list = cJSON_AddArrayToObject(root, "factors");
@@ -322,9 +314,9 @@ static cJSON *comparison_json(const struct comparison *c, int status)
 
 		cJSON_AddStringToObject(o, "key", c->factors[i].key);
 		cJSON_AddStringToObject(o, "name", c->factors[i].name);
-		add_number(o, "base_sd_ns", c->factors[i].base_ns);
-		add_number(o, "new_sd_ns", c->factors[i].new_ns);
-		add_number(o, "change", c->factors[i].change);
+		vprof_json_add_number(o, "base_sd_ns", c->factors[i].base_ns);
+		vprof_json_add_number(o, "new_sd_ns", c->factors[i].new_ns);
+		vprof_json_add_number(o, "change", c->factors[i].change);
 		cJSON_AddItemToArray(list, o);
 	}
 	list = cJSON_AddArrayToObject(root, "conditions");
@@ -349,7 +341,7 @@ static int print_json(const struct comparison *c, int status, struct vprof_error
 
 	cJSON_Delete(root);
 	if (!text)
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		return vprof_error_no_memory(err);
 	puts(text);
 	cJSON_free(text);
 	return VPROF_OK;
@@ -387,7 +379,7 @@ static int compare(struct comparison *c, struct vprof_error *err)
 				       c->sides[0].results->interval, c->sides[1].results->interval);
 	rc = vprof_compare(&c->sides[0].latencies, &c->sides[1].latencies, c->changes, err);
 	if (!rc && change_factors(c))
-		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		rc = vprof_error_no_memory(err);
 	return rc;
 }
 

@@ -94,7 +94,7 @@ static int print_json(cJSON *root, struct vprof_error *err)
 
 	cJSON_Delete(root);
 	if (!text)
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		return vprof_error_no_memory(err);
 	puts(text);
 	cJSON_free(text);
 	return VPROF_OK;

@@ -77,7 +77,7 @@ static int read_results(struct vprof_export *e, struct vprof_results **results, 
 	char *path = vprof_project_run_path(p, run, "results.json");
 	struct vprof_error ignored = { "" };
 	struct vprof_session session;
-	int rc = path ? vprof_results_read(results, path, err) : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	int rc = path ? vprof_results_read(results, path, err) : vprof_error_no_memory(err);
 
 	free(path);
 	if (!rc)
@@ -109,7 +109,7 @@ static int open_part(struct vprof_trace_part **part, const struct request *q, co
 					      .limit = q->limit ? (uint64_t)q->limit : q->format->limit,
 					      .progress = vprof_progress_update,
 					      .progress_arg = &progress };
-	int rc = trace && plan ? VPROF_OK : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	int rc = trace && plan ? VPROF_OK : vprof_error_no_memory(err);
 
 	if (!rc) {
 		vprof_progress_begin(&progress, "export");

@@ -178,8 +178,7 @@ static int draft(const struct vprof_project *p, const struct init_options *o, st
 	struct vprof_facts *facts = NULL;
 	struct vprof_draft *d = NULL;
 	char *written = vprof_path_join(p->directory, p->has_config ? "vprof.json.draft" : "vprof.json");
-	int rc = written ? vprof_facts_open(&facts, p->facts, err) :
-			   vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	int rc = written ? vprof_facts_open(&facts, p->facts, err) : vprof_error_no_memory(err);
 
 	if (!rc)
 		rc = vprof_callgraph_build(&graph, facts, err);
@@ -203,7 +202,7 @@ static int draft(const struct vprof_project *p, const struct init_options *o, st
 static int initialise(struct vprof_project *p, const struct init_options *o, struct vprof_error *err)
 {
 	char *database = vprof_workspace_compile_commands(p, NULL);
-	int rc = database ? vprof_project_make_dir(p, err) : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	int rc = database ? vprof_project_make_dir(p, err) : vprof_error_no_memory(err);
 
 	if (!rc)
 		rc = vprof_project_lock(p, "init", err);

@@ -20,7 +20,6 @@
 #include "cli/doctor/symptoms.h"
 #include "common/files.h"
 
-#define CHOSEN_MAX 1000 /* the largest k */
 #define DEFAULT_ROUNDS 12
 
 static const struct vprof_usage usage = {
@@ -52,11 +51,6 @@ struct iteration {
 	struct vprof_plan *plan;
 };
 
-static int out_of_memory(struct vprof_error *err)
-{
-	return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
-}
-
 static int save(struct iteration *it, struct vprof_error *err)
 {
 	return vprof_session_save(&it->session, it->workspace.project.session, err);
@@ -83,7 +77,7 @@ static int set_text(char **slot, const char *text, struct vprof_error *err)
 		return VPROF_OK;
 	copy = strdup(text);
 	if (!copy)
-		return out_of_memory(err);
+		return vprof_error_no_memory(err);
 	free(*slot);
 	*slot = copy;
 	return VPROF_OK;
@@ -188,7 +182,7 @@ static int decide_start(struct iteration *it, struct vprof_error *err)
 	int from_stacks;
 
 	if (vprof_decide_roots(s, it->results, it->workspace.facts, it->workspace.annotations, &from_stacks))
-		return out_of_memory(err);
+		return vprof_error_no_memory(err);
 	if (!s->roots.n)
 		return vprof_error_set(
 			err, VPROF_ERR_INPUT,
@@ -231,7 +225,7 @@ static int decide_round(struct iteration *it, int *stopped, struct vprof_error *
 {
 	const struct vprof_ask ask = { &it->workspace, &it->session, it->results, it->plan, it->options->automatic };
 	struct vprof_round *round = &it->session.rounds[it->session.n_rounds - 1];
-	uint32_t chosen[CHOSEN_MAX];
+	uint32_t chosen[VPROF_K_MAX];
 	size_t n = choose(it, chosen);
 	int rc = VPROF_OK;
 
@@ -295,7 +289,7 @@ static int load_last(struct iteration *it, struct vprof_error *err)
 {
 	const struct vprof_round *last = &it->session.rounds[it->session.n_rounds - 1];
 	char *path = vprof_project_run_path(&it->workspace.project, last->run.s, "results.json");
-	int rc = path ? vprof_results_read(&it->results, path, err) : out_of_memory(err);
+	int rc = path ? vprof_results_read(&it->results, path, err) : vprof_error_no_memory(err);
 
 	free(path);
 	return rc;
@@ -307,7 +301,7 @@ static int conclude(struct iteration *it, int stopped, struct vprof_error *err)
 	const struct vprof_session *s = &it->session;
 	const char *run = s->rounds[s->n_rounds - 1].run.s;
 	const struct vprof_project *p = &it->workspace.project;
-	uint32_t chosen[CHOSEN_MAX];
+	uint32_t chosen[VPROF_K_MAX];
 	char *folder;
 	int rc;
 
@@ -394,8 +388,8 @@ int vprof_cmd_iterate(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	if (o.k > 1000)
-		return vprof_options_misused(&usage, "--k is at most 1000");
+	if (o.k > VPROF_K_MAX)
+		return vprof_options_misused(&usage, "--k is at most %d", VPROF_K_MAX);
 	if (o.memory > 1 << 20)
 		return vprof_options_misused(&usage, "--memory is in MiB; %ld is more than a TiB", o.memory);
 	if (vprof_switches_parse(o.switches, &o.switches_mode))

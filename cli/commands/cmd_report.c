@@ -25,7 +25,7 @@ static const struct vprof_usage usage = {
 static int load(const struct vprof_project *p, const char *run, struct vprof_results **results, struct vprof_error *err)
 {
 	char *path = vprof_project_run_path(p, run, "results.json");
-	int rc = path ? vprof_results_read(results, path, err) : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	int rc = path ? vprof_results_read(results, path, err) : vprof_error_no_memory(err);
 
 	free(path);
 	return rc;
@@ -65,7 +65,7 @@ static int print_json(const struct vprof_results *results, struct vprof_error *e
 
 	cJSON_Delete(json);
 	if (!text)
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		return vprof_error_no_memory(err);
 	puts(text);
 	cJSON_free(text);
 	return VPROF_OK;

@@ -48,8 +48,7 @@ static int open_results(struct review *rv, const char *wanted, struct vprof_erro
 	if (rc)
 		return rc;
 	path = vprof_project_run_path(&rv->project, run.s, "results.json");
-	rc = path ? vprof_results_read(&rv->results, path, err) :
-		    vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	rc = path ? vprof_results_read(&rv->results, path, err) : vprof_error_no_memory(err);
 	free(path);
 	if (!rc)
 		vprof_decide_verdicts(rv->results, &rv->session);
@@ -174,7 +173,7 @@ static int print_list_json(const struct vprof_reviews *r, struct vprof_error *er
 	char *text = vprof_reviews_json(r);
 
 	if (!text)
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		return vprof_error_no_memory(err);
 	puts(text);
 	free(text);
 	return VPROF_OK;

@@ -37,7 +37,7 @@ static int copy_plan(const struct vprof_project *p, const char *given, struct vp
 	if (rc)
 		return rc;
 	to = vprof_project_run_path(p, run->s, "plan.json");
-	rc = to ? vprof_file_copy(from, to, err) : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	rc = to ? vprof_file_copy(from, to, err) : vprof_error_no_memory(err);
 	free(to);
 	return rc;
 }

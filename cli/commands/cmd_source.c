@@ -49,7 +49,7 @@ static int print_diff(const struct vprof_project *p, const char *path, const str
 
 	vprof_text_addf(&copy, "%s/source-%d", p->vprof_dir, (int)getpid());
 	if (copy.failed)
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		return vprof_error_no_memory(err);
 	argv[8] = copy.s;
 	slot = vprof_unfinished_enter(copy.s);
 	rc = vprof_file_write(copy.s, text->s, text->len, err);

@@ -164,7 +164,7 @@ int vprof_facts_list_print(const struct vprof_facts *facts, struct vprof_error *
 	struct list l;
 
 	if (list_make(&l, facts))
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		return vprof_error_no_memory(err);
 	printf("%s function%s in %s unit%s, ", vprof_format_count(facts->n_functions).s, plural(facts->n_functions),
 	       vprof_format_count(facts->n_tus).s, plural(facts->n_tus));
 	printf("%s cannot be instrumented\n", vprof_format_count(l.n_not).s);

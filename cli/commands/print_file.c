@@ -10,7 +10,7 @@ int vprof_print_file(const struct vprof_project *p, const char *run, const char 
 {
 	char *path = vprof_project_run_path(p, run, file);
 	struct vprof_text text = VPROF_TEXT_INIT;
-	int rc = path ? vprof_file_read(path, &text, err) : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	int rc = path ? vprof_file_read(path, &text, err) : vprof_error_no_memory(err);
 
 	if (!rc) {
 		fwrite(text.s, 1, text.len, stdout);

@@ -66,8 +66,7 @@ static int put(const struct vprof_project *p, const char *run, const struct vpro
 	path = file ? realpath(file, NULL) : vprof_project_run_path(p, run, "report.html");
 	if (!path && file)
 		path = strdup(file);
-	rc = path ? vprof_file_write(path, text->s, text->len, err) :
-		    vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	rc = path ? vprof_file_write(path, text->s, text->len, err) : vprof_error_no_memory(err);
 	if (!rc)
 		printf("%s\n", vprof_project_shown(path));
 	free(path);

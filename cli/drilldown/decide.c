@@ -395,11 +395,6 @@ int vprof_decide_roots(struct vprof_session *s, const struct vprof_results *base
 	return rc < 0 ? rc : VPROF_OK;
 }
 
-static int is_function(const struct vprof_node *n)
-{
-	return n->kind == VPROF_NODE_FUNCTION || n->kind == VPROF_NODE_SITE || n->kind == VPROF_NODE_POINTER;
-}
-
 /* Part of the factor's mean that no measured function of its wakers explains. That a waker was itself waiting, say for
  * the disk, explains nothing before it is known in which function. A wait for nobody (I/O, sleep) has no
  * object and counts as explained. */
@@ -415,7 +410,8 @@ static double unexplained(const struct vprof_results *r, const struct vprof_fact
 		if (!n->object || !*n->object)
 			continue;
 		for (uint32_t c = 0; c < n->n_children; c++)
-			if (n->first_child + c < r->n_nodes && is_function(&r->nodes[n->first_child + c]))
+			if (n->first_child + c < r->n_nodes &&
+			    vprof_node_kind_is_code(r->nodes[n->first_child + c].kind))
 				explained += r->nodes[n->first_child + c].mean_ns;
 		rest += n->blocked_ns - explained;
 	}

@@ -27,8 +27,7 @@ static int write_plan(struct vprof_workspace *w, const struct vprof_session *s, 
 	struct vprof_decisions decisions = vprof_session_decisions(s);
 	char *path = vprof_project_run_path(&w->project, run, "plan.json");
 	struct vprof_plan *plan = NULL;
-	int rc = path ? vprof_step_plan(w, &decisions, &plan, err) :
-			vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	int rc = path ? vprof_step_plan(w, &decisions, &plan, err) : vprof_error_no_memory(err);
 
 	if (!rc)
 		rc = vprof_plan_write(plan, path, err);
@@ -54,13 +53,13 @@ int vprof_round_open(struct vprof_workspace *w, struct vprof_session *s, int *ch
 	if (s->n_rounds)
 		last = vprof_project_run_path(&w->project, s->rounds[s->n_rounds - 1].run.s, "plan.json");
 	if (!next || !folder || (s->n_rounds && !last))
-		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		rc = vprof_error_no_memory(err);
 	else if (last && same_content(last, next))
 		*changed = 0;
 	if (!rc && !*changed)
 		rc = vprof_dir_remove(folder, err);
 	else if (!rc && vprof_session_add_round(s, run.s))
-		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		rc = vprof_error_no_memory(err);
 	if (!rc && *changed)
 		rc = vprof_session_save(s, w->project.session, err);
 	free(last);
@@ -82,7 +81,7 @@ static int build(struct vprof_workspace *w, const struct vprof_session *s, const
 	char *path = vprof_project_run_path(&w->project, run, "plan.json");
 	char *log = vprof_project_run_path(&w->project, run, "build.log");
 	struct vprof_plan *plan = NULL;
-	int rc = path && log ? write_plan(w, s, run, err) : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	int rc = path && log ? write_plan(w, s, run, err) : vprof_error_no_memory(err);
 
 	if (!rc)
 		rc = vprof_plan_read(&plan, path, err);
@@ -109,8 +108,7 @@ static int load_analysed(struct vprof_workspace *w, const char *run, struct vpro
 {
 	char *json = vprof_project_run_path(&w->project, run, "results.json");
 	char *path = vprof_project_run_path(&w->project, run, "plan.json");
-	int rc = json && path ? vprof_results_read(results, json, err) :
-				vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	int rc = json && path ? vprof_results_read(results, json, err) : vprof_error_no_memory(err);
 
 	if (!rc)
 		rc = vprof_plan_read(plan, path, err);

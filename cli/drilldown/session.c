@@ -289,7 +289,7 @@ static int load_scalars(struct vprof_session *s, const cJSON *root)
 	const char *interval = text_of(root, "interval"), *run = text_of(root, "run_command");
 	const char *hash = text_of(root, "annotations_hash"), *ending = text_of(root, "ending");
 
-	if (!cJSON_IsNumber(k) || k->valuedouble < 1 || k->valuedouble > 1000 || !cJSON_IsNumber(threshold) ||
+	if (!cJSON_IsNumber(k) || k->valuedouble < 1 || k->valuedouble > VPROF_K_MAX || !cJSON_IsNumber(threshold) ||
 	    !(threshold->valuedouble >= 0 && threshold->valuedouble <= 1) || !hash || strlen(hash) > 16)
 		return VPROF_ERR_CORRUPT;
 	s->k = (long)k->valuedouble;

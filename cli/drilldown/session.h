@@ -54,6 +54,8 @@ enum vprof_ending {
 };
 extern const char *const vprof_ending_texts[VPROF_ENDING_COUNT]; /* for people; "" for none */
 
+#define VPROF_K_MAX 1000 /* factors chosen in a round */
+
 struct vprof_session {
 	double threshold;
 	long k;

@@ -19,8 +19,6 @@
 #include "report/format_value.h"
 #include "report/report.h"
 
-#define CHOSEN_MAX 1000 /* the largest k */
-
 int vprof_step_plan(struct vprof_workspace *w, const struct vprof_decisions *d, struct vprof_plan **plan,
 		    struct vprof_error *err)
 {
@@ -110,8 +108,7 @@ static void tell_outcome(struct vprof_progress *progress, const char *command, c
 static int keep_command(const struct vprof_project *p, const char *run, const char *command, struct vprof_error *err)
 {
 	char *path = vprof_project_run_path(p, run, "command");
-	int rc = path ? vprof_file_write(path, command, strlen(command), err) :
-			vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	int rc = path ? vprof_file_write(path, command, strlen(command), err) : vprof_error_no_memory(err);
 
 	free(path);
 	return rc;
@@ -164,7 +161,7 @@ int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vpro
 
 	memset(outcome, 0, sizeof *outcome);
 	if (!trace || !log) {
-		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		rc = vprof_error_no_memory(err);
 	} else if (!request.command || !*request.command) {
 		rc = vprof_error_set(err, VPROF_ERR_INPUT,
 				     "%s has no \"run\" command. Add one that starts the program, puts load on it and "
@@ -204,7 +201,7 @@ int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vpro
 static int render(const struct vprof_results *r, const struct vprof_session *s, struct vprof_text *out,
 		  struct vprof_error *err)
 {
-	uint32_t chosen[CHOSEN_MAX];
+	uint32_t chosen[VPROF_K_MAX];
 	struct vprof_report_options options = { .top = 20, .chosen = chosen };
 
 	options.n_chosen = vprof_decide_choose(r, s, chosen, (size_t)s->k);
@@ -221,7 +218,7 @@ int vprof_step_write_report(const struct vprof_project *p, const char *run, cons
 
 	vprof_decide_verdicts(results, s);
 	if (!json || !txt)
-		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		rc = vprof_error_no_memory(err);
 	else
 		rc = vprof_results_write(results, json, err);
 	if (!rc)
@@ -257,7 +254,7 @@ int vprof_step_analyse(const struct vprof_project *p, const char *run, const str
 
 	*results = NULL;
 	if (!trace || !path || !earlier) {
-		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		rc = vprof_error_no_memory(err);
 		goto out;
 	}
 	vprof_progress_begin(&progress, "analyse");
@@ -273,7 +270,7 @@ int vprof_step_analyse(const struct vprof_project *p, const char *run, const str
 	comparable = has_baselines_load(p, run, s);
 	if (vprof_probe_cost_compare(*results, comparable ? s->baseline_mean_ns : NAN,
 				     comparable ? s->baseline_low : NAN, comparable ? s->baseline_high : NAN))
-		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		rc = vprof_error_no_memory(err);
 	if (!rc)
 		rc = vprof_step_write_report(p, run, s, *results, err);
 	vprof_progress_end(&progress, "%s complete, %s cut by the trace's end, %s ambiguous, %s dropped",
@@ -325,7 +322,7 @@ int vprof_step_print_view(const struct vprof_results *r, enum vprof_view view, s
 	char *lack = vprof_view_lacks(r, view);
 
 	if (!rc && !lack)
-		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+		rc = vprof_error_no_memory(err);
 	if (!rc) {
 		fputs(text.s, stdout);
 		fflush(stdout);

@@ -248,7 +248,7 @@ int vprof_reviews_set(const char *path, const struct vprof_review *review, struc
 		strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
 		dated.date = date;
 		if (review->verdict && append(&reviews, &dated))
-			rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+			rc = vprof_error_no_memory(err);
 	}
 	if (!rc)
 		rc = write_list(&reviews, path, err);

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "common/files.h"
+#include "common/process.h"
 #include "instrumenter/instrument.h"
 #include "instrumenter/replay/replay_archive.h"
 #include "instrumenter/replay/replay_build.h"
@@ -29,14 +30,6 @@
 #include "instrumenter/replay/replay_revert.h"
 #include "instrumenter/replay/replay_unit.h"
 #include "instrumenter/restore/originals_collect.h"
-
-static double now_s(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
-}
 
 /* ---- the state of the build before we touch it ---- */
 
@@ -187,7 +180,7 @@ int vprof_replay(const struct vprof_facts *facts, const struct vprof_plan *plan,
 		 const struct vprof_replay_options *o, struct vprof_replay_result *result, struct vprof_error *err)
 {
 	struct vprof_replayer r = { .facts = facts, .plan = plan, .annotations = a, .o = o, .result = result };
-	double begin = now_s();
+	double begin = vprof_clock_s();
 	int rc;
 
 	memset(result, 0, sizeof *result);
@@ -203,12 +196,12 @@ int vprof_replay(const struct vprof_facts *facts, const struct vprof_plan *plan,
 		rc = vprof_archives_refresh(&r, err);
 	if (!rc)
 		rc = vprof_units_compile(&r, 1, err);
-	result->compile_s = now_s() - begin;
-	begin = now_s();
+	result->compile_s = vprof_clock_s() - begin;
+	begin = vprof_clock_s();
 	vprof_replay_progress(&r, "link", 0);
 	if (!rc)
 		rc = vprof_relink(&r, err);
-	result->link_s = now_s() - begin;
+	result->link_s = vprof_clock_s() - begin;
 	vprof_replay_progress(&r, "link", 1);
 	if (r.tmp_dir && !rc)
 		vprof_dir_remove(r.tmp_dir, NULL);

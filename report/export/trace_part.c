@@ -400,7 +400,7 @@ int vprof_part_open(struct vprof_trace_part **out, enum vprof_part_kind kind, co
 	struct vprof_trace_part *part = calloc(1, sizeof *part);
 	struct choice c = { .part = part, .o = o, .only = VPROF_NONE };
 	uint64_t start_ticks;
-	int ret = part ? load(part, o, err) : vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory");
+	int ret = part ? load(part, o, err) : vprof_error_no_memory(err);
 
 	*out = NULL;
 	if (ret)
