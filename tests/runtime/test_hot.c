@@ -18,6 +18,11 @@
 #define N_PASSES 200000
 #define EVERY 1000
 #define N_THREADS 40
+/* Both estimates are unbiased, so over N_STRETCHES independent stretches each is off by a normal deviate: its mean over
+ * its standard error, as the stretches show it. Of the two tests of eleven periods one fails by chance with a
+ * probability of 22 * 1.6e-6 = 3.5e-5. Stretches that are recorded in full, as a slow machine makes them, add 0 to
+ * both. */
+#define Z_MAX 4.8
 
 static volatile int sink_value;
 
@@ -133,6 +138,7 @@ struct pair {
 struct sums {
 	double estimate, error2;      /* of the stretch under way */
 	double sum, sum2, sum_error2; /* of all, as deviations from the truth */
+	double sum_off, sum_off2;     /* of the estimated square of the error, less the square that it was */
 	double n_all;
 	uint64_t n_stretches, n_odd, n_records;
 	uint64_t sampled_odd; /* t of the last callee that was sampled */
@@ -172,6 +178,8 @@ static void stretch_close(struct sums *s)
 	s->sum += d;
 	s->sum2 += d * d;
 	s->sum_error2 += s->error2;
+	s->sum_off += s->error2 - d * d;
+	s->sum_off2 += (s->error2 - d * d) * (s->error2 - d * d);
 	s->n_stretches++;
 	s->estimate = s->error2 = 0;
 }
@@ -231,7 +239,7 @@ static void check_periodic(int period)
 {
 	struct sums s = { .period = period };
 	struct session session;
-	double n, expected = 0, mean, error, ratio;
+	double n, expected = 0, mean, error, ratio, off;
 	char mode[16];
 
 	snprintf(mode, sizeof(mode), "p%d", period);
@@ -247,13 +255,14 @@ static void check_periodic(int period)
 	mean = s.sum / n;
 	error = sqrt(s.sum_error2) / n;
 	ratio = s.sum_error2 / s.sum2;
+	off = s.sum_off2 > 0 ? s.sum_off / sqrt(s.sum_off2) : 0;
 	printf("period %d: %.0f of %.0f calls counted, %.1f %% recorded; estimates off by %.4f, expected %.4f; error "
 	       "squared %.3f of what it is\n",
 	       period, s.n_all, expected, 100 * (double)s.n_records / expected, mean, error, ratio);
 	CHECK(s.n_all == expected, "%.0f calls counted, %.0f made", s.n_all, expected);
-	CHECK(fabs(mean) <= 4.5 * error, "off by %g, the error is %g", mean, error);
-	if (error > 0 && s.sum2 > 0)
-		CHECK(ratio > 0.8 && ratio < 1.25, "the error is estimated at %g of its square", ratio);
+	CHECK(fabs(mean) <= Z_MAX * error, "off by %g, the error is %g", mean, error);
+	CHECK(fabs(off) <= Z_MAX, "the error's square is estimated at %g of what it is: %g standard errors off", ratio,
+	      off);
 	session_end(&session);
 }
 
