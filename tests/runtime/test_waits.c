@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -19,6 +20,10 @@
 #define CODE(i) (VP_CODE_FUNCTION + (i))
 #define N_THREADS 4
 #define N_LOCKS 20000
+#define CONTENDED_EVERY 200 /* locks of a thread: another one waits for sure */
+/* Of those, but for the last thread's: each is got by a wait or makes another thread wait, who may get one of the
+ * others so. */
+#define N_CONTENDED ((N_THREADS - 1) * N_LOCKS / CONTENDED_EVERY / 2)
 
 static void __attribute__((noinline)) probed(void)
 {
@@ -39,10 +44,23 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static int last_holder;
 static _Thread_local int my_number;
 
+static _Atomic int n_lockers;
+
+/* The lock is released only when somebody waits for it: glibc then keeps 2 in it. The last thread has nobody to wait
+ * for. */
+static void hold_until_waited_for(void)
+{
+	while (__atomic_load_n(&mutex.__data.__lock, __ATOMIC_ACQUIRE) != 2 && n_lockers > 1)
+		sched_yield();
+}
+
 static void *locker(void *arg)
 {
 	my_number = (int)(intptr_t)arg;
+	n_lockers++;
 	vprof_work("me", my_number);
+	while (n_lockers < N_THREADS && !last_holder) /* until all are there, or were */
+		sched_yield();
 	for (int i = 0; i < N_LOCKS; i++) {
 		int before;
 
@@ -50,10 +68,13 @@ static void *locker(void *arg)
 		before = last_holder;
 		last_holder = my_number;
 		vprof_work("holder", before);
+		if (i % CONTENDED_EVERY == 0)
+			hold_until_waited_for();
 		hold(i % 8 ? 10 : 2000);
 		pthread_mutex_unlock(&mutex);
 		hold(50);
 	}
+	n_lockers--;
 	return NULL;
 }
 
@@ -75,13 +96,23 @@ struct shared {
 	int holder;
 	int item;
 	int n_started;
+	int n_working;
 };
+
+/* glibc keeps the number of waiters in the semaphore's high half. */
+static void hold_until_semaphore_waited_for(struct shared *s)
+{
+	while (!(__atomic_load_n((uint64_t *)(void *)&s->sem, __ATOMIC_ACQUIRE) >> 32) &&
+	       __atomic_load_n(&s->n_working, __ATOMIC_ACQUIRE) > 1)
+		sched_yield();
+}
 
 static int target_semaphore(void)
 {
 	struct shared *s = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	sem_init(&s->sem, 1, 1);
+	s->n_working = N_THREADS;
 	for (int p = 1; p <= N_THREADS; p++) {
 		if (fork() == 0) {
 			vprof_work("me", p);
@@ -96,10 +127,13 @@ static int target_semaphore(void)
 				before = s->holder;
 				s->holder = p;
 				vprof_work("holder", before);
+				if (i % CONTENDED_EVERY == 0)
+					hold_until_semaphore_waited_for(s);
 				hold(i % 8 ? 10 : 2000);
 				sem_post(&s->sem);
 				hold(50);
 			}
+			__atomic_sub_fetch(&s->n_working, 1, __ATOMIC_ACQ_REL);
 			vprof_enqueue(&s->item);
 			return 0;
 		}
@@ -124,36 +158,91 @@ static void sleep_ms(int ms)
 	nanosleep(&ts, NULL);
 }
 
-static void acquire(void *lock, int ms)
-{
-	VP_ACQUIRE(1, lock, "acquire")
-	sleep_ms(ms);
-}
-
 static void release(void *lock)
 {
 	VP_RELEASE(1, lock)
 	probed();
 }
 
+/* The two threads of target_each() wait for each other, in turn. Who waits says so before; who is waited for then
+ * watches the other fall asleep, and lets at least WAIT_MS pass. */
+#define WAIT_MS 5
+static _Atomic int step; /* of the thread that waits */
+static _Atomic pid_t waiter, main_thread;
+static _Atomic int is_joining, is_released;
+static _Atomic unsigned long n_spins;
+
+static void wait_next(void)
+{
+	vprof_work("step", ++step);
+}
+
+static bool is_asleep(pid_t tid)
+{
+	char path[64], state = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
+	f = fopen(path, "r");
+	if (!f || fscanf(f, "%*d %*s %c", &state) != 1)
+		exit(3);
+	fclose(f);
+	return state == 'S';
+}
+
+static void until_asleep(pid_t tid)
+{
+	while (!is_asleep(tid))
+		sched_yield();
+	sleep_ms(WAIT_MS);
+}
+
+static void until_waits(int number)
+{
+	while (step < number)
+		sched_yield();
+	until_asleep(waiter);
+}
+
+static void acquire(void *lock)
+{
+	VP_ACQUIRE(1, lock, "acquire")
+	while (!is_released)
+		sleep_ms(1);
+}
+
 static void *other(void *arg)
 {
 	(void)arg;
+	waiter = (pid_t)syscall(SYS_gettid);
 	pthread_mutex_lock(&mutex);
+	wait_next();
 	while (!ready)
 		pthread_cond_wait(&cond, &mutex);
 	pthread_mutex_unlock(&mutex);
+	wait_next();
 	pthread_rwlock_wrlock(&rwlock);
 	pthread_rwlock_unlock(&rwlock);
+	wait_next();
 	pthread_barrier_wait(&barrier);
+	wait_next();
 	sem_wait(&sem);
+	wait_next();
 	vprof_spin_begin(&flag);
-	while (!__atomic_load_n(&flag, __ATOMIC_ACQUIRE))
+	while (!__atomic_load_n(&flag, __ATOMIC_ACQUIRE)) {
+		n_spins++;
 		sched_yield();
+	}
 	vprof_spin_end(&flag);
 	vprof_false_wakeup();
-	acquire(&flag, 20);
-	sleep_ms(20);
+	wait_next();
+	acquire(&flag);
+	wait_next();
+	sleep_ms(WAIT_MS);
+	wait_next();
+	while (!is_joining)
+		sched_yield();
+	until_asleep(main_thread);
 	return NULL;
 }
 
@@ -162,27 +251,34 @@ static int target_each(void)
 	struct timespec until;
 	pthread_t id;
 
+	main_thread = (pid_t)syscall(SYS_gettid);
 	pthread_barrier_init(&barrier, NULL, 2);
 	sem_init(&sem, 0, 0);
 	pthread_rwlock_rdlock(&rwlock);
 	pthread_create(&id, NULL, other, NULL);
-	sleep_ms(20);
+	until_waits(1);
 	pthread_mutex_lock(&mutex);
 	ready = 1;
 	pthread_cond_signal(&cond);
 	pthread_mutex_unlock(&mutex);
-	sleep_ms(20);
+	until_waits(2);
 	pthread_rwlock_unlock(&rwlock);
-	sleep_ms(20);
+	until_waits(3);
 	pthread_barrier_wait(&barrier);
-	sleep_ms(20);
+	until_waits(4);
 	sem_post(&sem);
-	sleep_ms(20);
+	while (!n_spins)
+		sched_yield();
+	sleep_ms(WAIT_MS);
 	vprof_wake(&flag);
 	__atomic_store_n(&flag, 1, __ATOMIC_RELEASE);
-	sleep_ms(10);
+	until_waits(6);
 	release(&flag);
+	is_released = 1;
+	is_joining = 1;
+	vprof_work("step", 1);
 	pthread_join(id, NULL);
+	vprof_work("step", 2);
 	pthread_mutex_lock(&mutex);
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec--;
@@ -292,16 +388,33 @@ struct match {
 	int n_waits, n_missed, n_wrong, n_behind;
 	uint64_t kinds[VP_WAIT_COUNT], wake_kinds[VP_WAIT_COUNT];
 	uint64_t longest[VP_WAIT_COUNT]; /* ticks */
+	uint64_t step_hash, step_t, end; /* the last step, and when the last wait since ended */
+	uint32_t step_thread;
+	int n_outside; /* waits of such a thread that do not lie between the two steps that enclose them */
 	uint32_t flags[VP_WAIT_COUNT];
 	int n_completions; /* waits in io_getevents */
 	uint64_t me_hash;
 };
+
+static void collect_step(struct match *m, const struct vprof_trace_thread *th, const struct vp_unit *u)
+{
+	if (VP_CODE(u->w) == VP_KIND_WORK && u[1].t == m->step_hash) {
+		m->n_outside += m->step_thread == th->thread_seq && m->end > u->t;
+		m->step_thread = th->thread_seq;
+		m->step_t = u->t;
+		m->end = 0;
+	} else if (VP_CODE(u->w) == VP_KIND_WAIT && m->step_thread == th->thread_seq) {
+		m->n_outside += u->t < m->step_t;
+		m->end = u[2].t;
+	}
+}
 
 static void collect(const struct vprof_trace_thread *th, const struct vp_unit *u, uint32_t n, void *arg)
 {
 	struct match *m = arg;
 
 	(void)n;
+	collect_step(m, th, u);
 	if (VP_CODE(u->w) == VP_KIND_WORK && u[1].t == m->me_hash)
 		m->who[th->thread_seq] = (int)u[1].w;
 	if (VP_CODE(u->w) == VP_KIND_WAIT) {
@@ -395,7 +508,7 @@ static void check_match(const char *mode, unsigned kind)
 	session_each(&s, match_waits, &m);
 	printf("%s: %d waits, %d without a wake, %d with the wrong one, %d timed behind the wait, %d wakes\n", mode,
 	       m.n_waits, m.n_missed, m.n_wrong, m.n_behind, (int)m.n_wakes);
-	CHECK(m.n_waits > 0 && m.kinds[kind] > 0, "nothing contended");
+	CHECK(m.kinds[kind] >= (kind == VP_WAIT_MUTEX ? N_CONTENDED : 1), "%d waits of this kind", (int)m.kinds[kind]);
 	CHECK(m.n_missed * 1000 <= m.n_waits && m.n_wrong * 200 <= m.n_waits, "edges");
 	CHECK(s.trace->n_dropped == 0, "dropped");
 	free(m.who);
@@ -411,6 +524,7 @@ static void check_each(void)
 	struct session s;
 
 	memset(&m, 0, sizeof(m));
+	m.step_hash = vprof_hash(VPROF_HASH_SEED, "step", 4);
 	if (session_run(&s, "each", 16u << 20, 10))
 		exit(1);
 	m.who = calloc(s.trace->n_threads + 4096, sizeof(int));
@@ -418,12 +532,13 @@ static void check_each(void)
 	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
 		double ms = (double)m.longest[waits[i]] * s.trace->header.ns_per_tick / 1e6;
 
-		CHECK(m.kinds[waits[i]] > 0 && ms > 5 && ms < 200, "wait of kind %u: %d, %.1f ms", waits[i],
+		CHECK(m.kinds[waits[i]] > 0 && ms > 0.99 * WAIT_MS, "wait of kind %u: %d, %.1f ms", waits[i],
 		      (int)m.kinds[waits[i]], ms);
 		if (waits[i] == VP_WAIT_RWLOCK_WRITE) /* a reader let the writer in */
 			m.wake_kinds[waits[i]] += m.wake_kinds[VP_WAIT_RWLOCK_READ];
 		CHECK(m.wake_kinds[waits[i]] > 0 || waits[i] == VP_WAIT_SLEEP, "no wake of kind %u", waits[i]);
 	}
+	CHECK(m.n_outside == 0, "%d waits are not between the steps around them", m.n_outside);
 	CHECK(m.flags[VP_WAIT_COND] & VP_FLAG_TIMEOUT, "timed wait");
 	CHECK(m.flags[VP_WAIT_SEMAPHORE] & VP_FLAG_TIMEOUT, "timed semaphore");
 	CHECK(session_count(&s, VP_KIND_FALSE_WAKE) == 1, "false wake-up");
