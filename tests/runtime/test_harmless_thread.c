@@ -351,11 +351,16 @@ static int target_many_slow(void)
 	return many(10000);
 }
 
+static _Atomic int n_called;
+
 static void *calls_once(void *arg)
 {
 	call();
+	n_called++;
 	return arg;
 }
+
+#define DRAIN_EVERY 256 /* threads, each of which takes a chunk */
 
 static int short_ones(int n)
 {
@@ -371,8 +376,11 @@ static int short_ones(int n)
 		while (pthread_create(&ids[1], &attr, calls_once, NULL)) /* EAGAIN while others are still leaving */
 			usleep(1000);
 		pthread_join(ids[0], NULL);
+		if (i % DRAIN_EVERY == 0)
+			raise(SIGSTOP); /* until the collector has emptied the ring */
 	}
-	usleep(200000);
+	while (n_called < n)
+		sched_yield();
 	return 0;
 }
 
