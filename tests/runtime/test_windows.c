@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Recording windows: within one every call of the intervals that begin there is recorded, to the end of the long ones;
- * between two nothing is but the intervals' marks; and recording takes its share of the processor. */
+/* Recording windows: within one every call of the intervals that begin there is recorded, to the end of those that
+ * outlast it; between two nothing is but the intervals' marks. Calls that last from a pause into a window hide nothing.
+ *
+ * The target opens and closes the windows itself, where the collector would, and records when it did: each turn lies
+ * between two marks. So what must be recorded is known, however the threads are scheduled. (When the collector opens
+ * and closes windows: tests/unit/trace/.) */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
-#include <time.h>
+#include <stdbool.h>
 
 #include "annotate/vprof.h"
 #include "tests/runtime/session.h"
@@ -14,17 +19,38 @@
 #define STEP 0x212
 #define JOB_STEP 0x222
 #define N_INNER 4
-#define BUDGET (SESSION_EMULATED ? 0.05 : 0.15) /* less on a machine so slow that recording all takes less */
-#define BUDGET_MIN 0.002
-#define SECONDS (SESSION_EMULATED ? 8 : 4) /* and as long as that many requests take, on a slow machine */
-#define SECONDS_MAX 60
-#define N_REQUESTS 1500000
-#define LONG_EVERY 20000
-#define LONG_NS 30000000
+#define N_ROUNDS 200 /* of requests around turns of their own thread */
+#define N_TURNS 60   /* beside requests of other threads */
+#define N_WORKERS 2
+#define N_BACKGROUND 2
+#define AT_LEAST 20 /* requests of each worker between two turns */
+#define STEPS_AT_LEAST 2
+#define AT_MOST 500 /* of either, so that the ring has room for all */
 #define N_WINDOWS 1000
 
 static volatile int sink_value;
+static struct vp_shm *shm;
 static _Atomic int is_over;
+static _Atomic uint64_t n_turns, n_made[N_WORKERS + N_BACKGROUND]; /* requests or steps since the last turn */
+
+/* Before and after each turn of the window, by the thread that turns it. */
+static void mark(const char *what)
+{
+	vprof_work(what, (int64_t)vp_ticks(vp_self));
+}
+
+static void window_turn(void)
+{
+	static uint32_t n_pauses;
+	bool opens = shm->closed != 0;
+
+	mark(opens ? "opens" : "closes");
+	shm->closed = opens ? 0 : ++n_pauses;
+	mark(opens ? "opened" : "closed");
+	for (int i = 0; i < N_WORKERS + N_BACKGROUND; i++)
+		n_made[i] = 0;
+	n_turns++;
+}
 
 static void __attribute__((noinline)) leaf(void)
 {
@@ -38,136 +64,185 @@ static void __attribute__((noinline)) inner(void)
 	leaf();
 }
 
-static void __attribute__((noinline)) request(int i)
+static void __attribute__((noinline)) request(uint64_t id, bool turns)
 {
 	VP_ROOT(0x201, ~0UL, 2)
-	const struct timespec pause = { 0, LONG_NS };
 
-	vprof_begin("request", i);
+	vprof_begin("request", id);
 	for (int k = 0; k < N_INNER; k++) {
 		inner();
-		if (k == 1 && i % LONG_EVERY == LONG_EVERY - 1)
-			nanosleep(&pause, NULL);
+		if (k == 1 && turns)
+			window_turn();
 	}
-	vprof_end("request", i);
+	vprof_end("request", id);
+}
+
+/* Two in a window and one that outlasts it, two in a pause and one that lasts into the next window. */
+static void requests_around_turns(void)
+{
+	for (int i = 0; i < 6 * N_ROUNDS; i++)
+		request(i, i % 3 == 2);
+}
+
+/* The thread makes what the window's turns need, and not more than there is room for. */
+static void made(int who)
+{
+	uint64_t turn = n_turns;
+
+	n_made[who]++;
+	while (n_made[who] >= AT_MOST && n_turns == turn && !is_over)
+		sched_yield();
+}
+
+static void *worker(void *arg)
+{
+	int who = (int)(intptr_t)arg;
+
+	for (uint64_t i = 0; !is_over; i++) {
+		request((uint64_t)(who + 1) << 32 | i, false);
+		made(who);
+	}
+	return NULL;
 }
 
 static void __attribute__((noinline)) step(void)
 {
 	VP_FUNCTION(0x212, 0x4UL, 1)
-	for (volatile int i = 0; i < 1000; i++)
-		;
+	sink_value++;
 }
 
 /* A thread in one call for ever. */
 static void *background(void *arg)
 {
 	VP_ROOT(0x211, ~0UL, 2)
-	(void)arg;
-	while (!is_over)
+	while (!is_over) {
 		step();
+		made((int)(intptr_t)arg);
+	}
 	return NULL;
 }
 
 static void __attribute__((noinline)) job_step(void)
 {
 	VP_FUNCTION(0x222, 0x4UL, 1)
-	for (volatile int i = 0; i < 1000; i++)
-		;
+	sink_value++;
 }
 
-/* Calls as long as a window. */
-static void __attribute__((noinline)) job(void)
+/* Calls about as long as a window. */
+static void __attribute__((noinline)) job(int who)
 {
 	VP_ROOT(0x221, ~0UL, 2)
-	for (int i = 0; i < 20000 && !is_over; i++)
+	for (int i = 0; i < AT_MOST / 2 && !is_over; i++) {
 		job_step();
+		made(who);
+	}
 }
 
 static void *jobs(void *arg)
 {
-	(void)arg;
 	while (!is_over)
-		job();
+		job((int)(intptr_t)arg);
 	return NULL;
 }
 
-static double now_s(void)
+/* Each step that is awaited was begun after the turn. */
+static void until_made(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+	for (int i = 0; i < N_WORKERS + N_BACKGROUND; i++)
+		while (n_made[i] <= (i < N_WORKERS ? AT_LEAST : STEPS_AT_LEAST))
+			sched_yield();
 }
 
 static int target(void)
 {
-	double start = now_s();
-	pthread_t threads[2];
+	void *(*const run[])(void *) = { worker, worker, background, jobs };
+	pthread_t threads[N_WORKERS + N_BACKGROUND];
 
-	pthread_create(&threads[0], NULL, background, NULL);
-	pthread_create(&threads[1], NULL, jobs, NULL);
-	for (int i = 0; i % 100 || now_s() - start < (i < N_REQUESTS ? SECONDS_MAX : SECONDS); i++)
-		request(i);
+	shm = session_shm(getenv("VPROF_SHM"));
+	mark("opened");
+	requests_around_turns();
+	window_turn(); /* the background's calls begin in a pause */
+	for (int i = 0; i < N_WORKERS + N_BACKGROUND; i++)
+		if (pthread_create(&threads[i], NULL, run[i], (void *)(intptr_t)i))
+			return 1;
+	for (int i = 0; i < N_TURNS; i++) {
+		until_made();
+		window_turn();
+	}
 	is_over = 1;
-	pthread_join(threads[0], NULL);
-	pthread_join(threads[1], NULL);
+	for (int i = 0; i < N_WORKERS + N_BACKGROUND; i++)
+		pthread_join(threads[i], NULL);
 	return 0;
 }
 
+/* The judge. A window and the pause after it: the marks around its opening and its closing. */
+
 struct window {
-	uint64_t t0, t1, n_steps, n_job_steps;
+	uint64_t opens, opened, closes, closed;
+	uint64_t n_steps, n_job_steps;
 };
 
 struct findings {
 	struct window windows[N_WINDOWS];
 	size_t n;
+	uint64_t opens, opened, closes, closed; /* hashes */
 	uint64_t begin;
+	uint32_t thread_seq;
 	int n_inner, n_leaf, is_under_way;
-	uint64_t n_chosen, n_short, n_outside, n_bare, n_long, n_begun, n_ended;
-	uint64_t long_ticks;
+	uint64_t n_inside, n_short, n_outlasting, n_between, n_recorded_between, n_begun, n_ended;
 };
+
+static void take_mark(const struct vprof_trace_thread *th, const struct vp_unit *u, uint32_t n, void *arg)
+{
+	struct findings *f = arg;
+	struct window *w = f->n ? &f->windows[f->n - 1] : NULL;
+
+	(void)th;
+	(void)n;
+	if (VP_CODE(u->w) != VP_KIND_WORK)
+		return;
+	if (u[1].t == f->opens && f->n < N_WINDOWS)
+		f->windows[f->n++] = (struct window){ u[1].w, 0, UINT64_MAX, UINT64_MAX, 0, 0 };
+	else if (u[1].t == f->opened && !f->n)
+		f->windows[f->n++] = (struct window){ 0, u[1].w, UINT64_MAX, UINT64_MAX, 0, 0 };
+	else if (u[1].t == f->opened && w)
+		w->opened = u[1].w;
+	else if (u[1].t == f->closes && w)
+		w->closes = u[1].w;
+	else if (u[1].t == f->closed && w)
+		w->closed = u[1].w;
+}
 
 static struct window *window_of(struct findings *f, uint64_t t)
 {
 	for (size_t i = 0; i < f->n; i++)
-		if (t >= f->windows[i].t0 && t < f->windows[i].t1)
+		if (t >= f->windows[i].opened && t < f->windows[i].closes)
 			return &f->windows[i];
 	return NULL;
 }
 
-static void read_windows(const struct session *s, struct findings *f)
+static bool is_between(const struct findings *f, uint64_t begin, uint64_t end)
 {
-	struct vprof_trace_cursor c;
-	const struct vp_unit *u;
-	uint32_t n;
-
-	CHECK(s->trace->windows != NULL, "no windows");
-	if (!s->trace->windows)
-		return;
-	vprof_trace_cursor_init(&c, s->trace->windows);
-	while ((u = vprof_trace_next(&c, &n))) {
-		CHECK(VP_CODE(u->w) == VP_KIND_WINDOW, "0x%x", VP_CODE(u->w));
-		if (VP_PAYLOAD(u->w) && f->n < N_WINDOWS)
-			f->windows[f->n++] = (struct window){ u->t, UINT64_MAX, 0, 0 };
-		else if (f->n)
-			f->windows[f->n - 1].t1 = u->t;
-	}
+	for (size_t i = 0; i < f->n; i++)
+		if (begin >= f->windows[i].closed && (i + 1 == f->n || end < f->windows[i + 1].opens))
+			if (i + 1 == f->n || begin < f->windows[i + 1].opens)
+				return true;
+	return false;
 }
 
 static void take_end(struct findings *f, uint64_t t)
 {
-	int is_whole = f->n_inner == N_INNER && f->n_leaf == N_INNER;
+	const struct window *w = window_of(f, f->begin);
 
 	f->n_ended++;
 	f->is_under_way = 0;
-	if (window_of(f, f->begin)) {
-		f->n_chosen++;
-		f->n_short += !is_whole;
-		f->n_long += t - f->begin > f->long_ticks;
-	} else {
-		f->n_outside++;
-		f->n_bare += !f->n_inner && !f->n_leaf;
+	if (w) {
+		f->n_inside++;
+		f->n_short += f->n_inner != N_INNER || f->n_leaf != N_INNER;
+		f->n_outlasting += t >= w->closed;
+	} else if (is_between(f, f->begin, t)) {
+		f->n_between++;
+		f->n_recorded_between += f->n_inner || f->n_leaf;
 	}
 }
 
@@ -176,11 +251,12 @@ static void take(const struct vprof_trace_thread *th, const struct vp_unit *u, u
 	struct findings *f = arg;
 	struct window *w;
 
-	(void)th;
 	(void)n;
+	f->is_under_way &= th->thread_seq == f->thread_seq;
 	switch (VP_CODE(u->w)) {
 	case VP_KIND_BEGIN:
 		f->begin = u->t;
+		f->thread_seq = th->thread_seq;
 		f->n_inner = f->n_leaf = 0;
 		f->is_under_way = 1;
 		f->n_begun++;
@@ -208,55 +284,42 @@ static void take(const struct vprof_trace_thread *th, const struct vp_unit *u, u
 	}
 }
 
-/* 0: recording everything took less than the budget. */
-static int check(double budget)
+static uint64_t hash(const char *name)
 {
-	static struct findings f;
-	uint64_t n_quiet = 0;
-	struct session s;
-	double took, start = now_s();
-
-	memset(&f, 0, sizeof f);
-	session_budget = budget;
-	if (session_run(&s, "target", 0, 0))
-		exit(1);
-	took = now_s() - start;
-	read_windows(&s, &f);
-	f.long_ticks = (uint64_t)(LONG_NS / s.trace->header.ns_per_tick);
-	session_each(&s, take, &f);
-	for (size_t i = 0; i < f.n; i++)
-		n_quiet += !f.windows[i].n_steps || !f.windows[i].n_job_steps;
-	took = ((double)s.stats.n_bytes / 16 * 9 - 1e8) / (took * 1e9);
-	printf("%d windows, %.0f %% of the time: %llu intervals in them, %llu without all their calls, %llu long; %llu outside, %llu "
-	       "with calls\n",
-	       (int)f.n, 100 * s.stats.recorded_share, (unsigned long long)f.n_chosen, (unsigned long long)f.n_short,
-	       (unsigned long long)f.n_long, (unsigned long long)f.n_outside,
-	       (unsigned long long)(f.n_outside - f.n_bare));
-	printf("recording after the first window took %.3f of a processor, and the collector what it needed\n", took);
-	if (f.n == 1 && s.stats.recorded_share == 1 && took < budget && budget > BUDGET_MIN) {
-		session_end(&s);
-		return 0;
-	}
-	CHECK(s.stats.n_dropped == 0, "%d dropped", (int)s.stats.n_dropped);
-	CHECK(f.n_begun == f.n_ended && f.n_begun > 10000, "%d of %d", (int)f.n_ended, (int)f.n_begun);
-	CHECK(f.n > 3 && f.n == s.stats.n_windows, "%d windows, %d told", (int)f.n, (int)s.stats.n_windows);
-	CHECK(f.n_short == 0, "%d", (int)f.n_short);
-	CHECK(f.n_long > 0, "no long interval among those chosen");
-	/* Between a window's last begin and its close calls are recorded, too. */
-	CHECK(f.n_bare * 10 > f.n_outside * 3, "%d of %d", (int)f.n_bare, (int)f.n_outside);
-	/* A window is as short as 20 ms: a thread may have had no processor in it. */
-	CHECK(n_quiet * 2 <= f.n, "%d windows of %d without the calls of background threads", (int)n_quiet, (int)f.n);
-	CHECK(took < 1.5 * budget, "%.3f", took);
-	session_end(&s);
-	return 1;
+	return vprof_hash(VPROF_HASH_SEED, name, strlen(name));
 }
 
 int main(int argc, char **argv)
 {
+	static struct findings f;
+	uint64_t n_quiet = 0, n_beside = 0;
+	struct session s;
+
 	if (argc > 1 && strcmp(argv[1], "target") == 0)
 		return target();
-	for (double budget = BUDGET; !check(budget);)
-		budget /= 5;
+	f.opens = hash("opens");
+	f.opened = hash("opened");
+	f.closes = hash("closes");
+	f.closed = hash("closed");
+	if (session_run(&s, "target", 128u << 20, 1))
+		exit(1);
+	session_each(&s, take_mark, &f);
+	session_each(&s, take, &f);
+	for (size_t i = N_ROUNDS + 1; i < f.n; i++, n_beside++)
+		n_quiet += f.windows[i].n_steps < STEPS_AT_LEAST || f.windows[i].n_job_steps < STEPS_AT_LEAST;
+	printf("%d windows: %d intervals begun in them, %d outlasted them; %d between windows\n", (int)f.n,
+	       (int)f.n_inside, (int)f.n_outlasting, (int)f.n_between);
+	CHECK(s.stats.n_dropped == 0, "%d dropped", (int)s.stats.n_dropped);
+	CHECK(f.n_begun == f.n_ended && f.n == 1 + N_ROUNDS + N_TURNS / 2, "%d of %d intervals, %d windows",
+	      (int)f.n_ended, (int)f.n_begun, (int)f.n);
+	CHECK(f.n_inside >= 3 * N_ROUNDS + N_TURNS / 2 * AT_LEAST && f.n_short == 0, "%d of %d lack calls",
+	      (int)f.n_short, (int)f.n_inside);
+	CHECK(f.n_outlasting >= N_ROUNDS, "%d outlast their windows", (int)f.n_outlasting);
+	CHECK(f.n_between >= 2 * N_ROUNDS && f.n_recorded_between == 0, "%d of %d have calls",
+	      (int)f.n_recorded_between, (int)f.n_between);
+	CHECK(n_beside == N_TURNS / 2 && n_quiet == 0, "%d windows of %d without the calls of background threads",
+	      (int)n_quiet, (int)n_beside);
+	session_end(&s);
 	printf("%d checks failed\n", n_failed);
 	return n_failed != 0;
 }
