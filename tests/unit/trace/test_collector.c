@@ -33,10 +33,12 @@ static char *folder;
 static struct vprof_collector *collector;
 
 static enum vprof_compress_mode compress;
+static double budget;
 
 /* Between the collector and the system (ld --wrap): a slow disk, a full one, and one with little room. While
- * `virtual_ns` is not 0 it is the time, and only writing to a slow disk advances it. */
-static uint64_t virtual_ns, disk_ns_per_kib, disk_room_bytes = UINT64_MAX;
+ * `virtual_ns` is not 0 it is the time, which only a slow disk and the tests advance, and `virtual_cpu_ns` is the
+ * collector's own. */
+static uint64_t virtual_ns, virtual_cpu_ns, disk_ns_per_kib, disk_room_bytes = UINT64_MAX;
 static int disk_is_full;
 ssize_t __real_pwrite(int fd, const void *bytes, size_t n, off_t at);
 int __real_fstatvfs(int fd, struct statvfs *fs);
@@ -67,9 +69,11 @@ int __wrap_fstatvfs(int fd, struct statvfs *fs)
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 {
-	if (clock != CLOCK_MONOTONIC || !virtual_ns)
+	uint64_t ns = clock == CLOCK_MONOTONIC ? virtual_ns : virtual_cpu_ns;
+
+	if ((clock != CLOCK_MONOTONIC && clock != CLOCK_THREAD_CPUTIME_ID) || !virtual_ns)
 		return __real_clock_gettime(clock, t);
-	*t = (struct timespec){ (time_t)(virtual_ns / 1000000000), (long)(virtual_ns % 1000000000) };
+	*t = (struct timespec){ (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
 	return 0;
 }
 
@@ -78,7 +82,8 @@ static struct vp_shm *start(uint64_t ring_bytes, uint64_t max_trace_bytes)
 	struct vprof_collector_options o = { .trace_dir = folder,
 					     .memory_bytes = ring_bytes,
 					     .max_trace_bytes = max_trace_bytes,
-					     .compress = compress };
+					     .compress = compress,
+					     .budget = budget };
 	struct vprof_error err = { "" };
 
 	if (vprof_collector_open(&collector, &o, &err))
@@ -594,6 +599,50 @@ static void small_disk_begins_compression(void **state)
 	assert_true(n_compressed > 0);
 }
 
+static uint32_t closed_after(const struct vp_shm *shm, uint64_t ms, uint64_t cost_ms)
+{
+	virtual_ns += ms * 1000000;
+	virtual_cpu_ns += cost_ms * 1000000;
+	vprof_collector_drain(collector);
+	return shm->closed;
+}
+
+/* The collector's own processor time is part of what recording costs, and the whole of it here. */
+static void windows_follow_the_cost(void **state)
+{
+	struct vprof_collector_stats stats;
+	struct vprof_trace_cursor c;
+	const struct vp_unit *u;
+	struct vprof_trace *t;
+	struct vp_shm *shm;
+	uint32_t n;
+
+	(void)state;
+	virtual_ns = 1000000000;
+	budget = 0.05;
+	shm = start(1 << 20, 0);
+	budget = 0;
+	assert_int_equal(shm->watches_intervals, 1);
+	assert_int_equal(closed_after(shm, 30, 50), 0); /* the first window is there to see something */
+	assert_int_equal(closed_after(shm, 30, 60), 1);
+	assert_int_equal(closed_after(shm, 1, 0), 1);
+	assert_int_equal(closed_after(shm, 20000, 0), 0);
+	assert_int_equal(closed_after(shm, 10, 5), 0); /* windows last 20 ms */
+	assert_int_equal(closed_after(shm, 15, 5), 2);
+	assert_int_equal(closed_after(shm, 20000, 0), 0);
+	virtual_ns = virtual_cpu_ns = 0;
+	t = finish(shm, &stats);
+	assert_int_equal(stats.n_windows, 3);
+	assert_non_null(t->windows);
+	vprof_trace_cursor_init(&c, t->windows);
+	for (int i = 0; (u = vprof_trace_next(&c, &n)); i++) {
+		assert_int_equal(VP_CODE(u->w), VP_KIND_WINDOW);
+		assert_int_equal(VP_PAYLOAD(u->w), i % 2 == 0);
+		assert_true(i < 5);
+	}
+	vprof_trace_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -610,6 +659,7 @@ int main(void)
 		TEST(chunks_are_compressed),
 		TEST(slow_disk_begins_compression),
 		TEST(small_disk_begins_compression),
+		TEST(windows_follow_the_cost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
