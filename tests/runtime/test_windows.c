@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <time.h>
 
 #include "annotate/vprof.h"
 #include "tests/runtime/session.h"
@@ -33,7 +34,20 @@ static struct vp_shm *shm;
 static _Atomic int is_over;
 static _Atomic uint64_t n_turns, n_made[N_WORKERS + N_BACKGROUND]; /* requests or steps since the last turn */
 
-/* Before and after each turn of the window, by the thread that turns it. */
+/* Before and after each turn of the window, by the thread that turns it. Another processor sees the turn a little after
+ * it, and may look before it has read the time: the collector allows for that with as large a margin. */
+#define MARGIN_NS 50000
+
+static void margin(void)
+{
+	struct timespec start, now;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while ((now.tv_sec - start.tv_sec) * 1000000000 + now.tv_nsec - start.tv_nsec < MARGIN_NS);
+}
+
 static void mark(const char *what)
 {
 	vprof_work(what, (int64_t)vp_ticks(vp_self));
@@ -45,7 +59,9 @@ static void window_turn(void)
 	bool opens = shm->closed != 0;
 
 	mark(opens ? "opens" : "closes");
+	margin();
 	shm->closed = opens ? 0 : ++n_pauses;
+	margin();
 	mark(opens ? "opened" : "closed");
 	for (int i = 0; i < N_WORKERS + N_BACKGROUND; i++)
 		n_made[i] = 0;
