@@ -6,7 +6,7 @@
  * with that memory leaves the process dormant for good.
  */
 #define _GNU_SOURCE
-#include "runtime/runtime.h"
+#include "runtime/chunk.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
  * vfork records as its parent's thread, which is suspended.
  */
 #define _GNU_SOURCE
-#include "runtime/runtime.h"
+#include "runtime/chunk.h"
 
 #include <linux/sched.h>
 #include <pthread.h>
@@ -39,7 +39,7 @@ void rt_fork_prepare(void)
 	fork_signals.mask = mask;
 	fork_signals.blocked = true; /* a handler may have forked meanwhile */
 	if (th)
-		rt_thread_forks(th);
+		rt_chunks_fork(th);
 	rt_modules_hold();
 	errno = saved;
 }

@@ -14,52 +14,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VP_PROBE_TYPES_ONLY
-#include "runtime/probe.h"
+#include "runtime/record.h"
+#include "runtime/thread.h"
 #include "trace/format.h"
 #include "trace/shm.h"
 
 #define RT_EXPORT __attribute__((visibility("default")))
-#define RT_LIKELY(x) __builtin_expect(!!(x), 1)
-#define RT_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-#define RT_SPILL_BYTES 1024u /* at a chunk's end: room for the records of nested signal handlers */
-#define RT_PENDING 4	     /* chunks with a unit that an interrupted probe has yet to write */
-#define RT_SPINS 8	     /* nested annotated spin waits */
 #define RT_STACK_EVERY 1024u /* one stack in so many once stack_samples is used up */
 #define RT_IO_NS 2000u	     /* shorter I/O calls are no waits */
 #define RT_ANNOTATED_NS 1000u
-
-enum rt_thread_state { RT_THREAD_FREE = 0, RT_THREAD_LIVE = 1, RT_THREAD_EXITED = 2 };
-
-struct rt_spin {
-	uint64_t object, start;
-	uint32_t ticket;
-};
-
-struct rt_thread {
-	struct vp_thread probe; /* first: probe.h knows no more */
-	_Atomic uint32_t state; /* enum rt_thread_state */
-	uint32_t tid, thread_seq, chunk_seq;
-	struct vp_chunk_header *chunk; /* null: no room, or none taken yet */
-	struct vp_chunk_header *pending[RT_PENDING];
-	int n_pending;
-	int exit_rounds; /* of the key's destructor */
-	bool started;	 /* START is written */
-	uint64_t start_ticks, token;
-	uint64_t n_dropped, n_retries;
-	uint32_t n_stacks[4]; /* by enum vp_stack */
-	struct rt_spin spins[RT_SPINS];
-	int n_spins;
-	uintptr_t in_stack; /* the frame that walks a stack, 0: none */
-	uint64_t fork_token;
-	uint32_t fork_unfinished; /* bits: which pending chunk, and above them the current one */
-	uint64_t random, hot_ticks;
-	uint64_t hot_first;			      /* counters of earlier stretches are not this thread's */
-	int n_hot;				      /* of `hot` whose calls are being skipped */
-	uint32_t n_begun;			      /* intervals, as far as they are counted */
-	_Alignas(64) struct vp_hot hot[VP_HOT_SLOTS]; /* last: kept from thread to thread, see rt_hot_start() */
-};
 
 struct rt_process {
 	_Atomic int active; /* a module with probes registered itself and the shared memory is mapped */
@@ -75,7 +39,6 @@ struct rt_process {
 	vp_u64 (*ticks)(void);		    /* null: the processor's counter */
 };
 extern struct rt_process rt_process;
-extern __thread struct rt_thread *rt_self __attribute__((tls_model("initial-exec")));
 
 /* attach.c */
 bool rt_start(void);	 /* maps the shared memory once; false: this process stays dormant */
@@ -86,7 +49,6 @@ void rt_modules_check(struct rt_thread *th); /* MODULE records when the set of m
 void rt_modules_hold(void);		     /* around a fork, in the parent */
 void rt_modules_go_on(void);
 void rt_modules_forget(void);
-uint64_t rt_now_slow(void);
 bool rt_address_shared(const void *address); /* in memory that the program mapped to be shared */
 
 static inline bool rt_active(void)
@@ -101,22 +63,6 @@ void rt_fork_parent(void); /* undoes rt_fork_prepare() in the process that calle
 void rt_fork_child(void);
 bool rt_call_forks(long number, long argument); /* does this system call copy the memory? */
 void rt_creations_forget(void);			/* sync_thread.c */
-
-/* record.c */
-struct rt_thread *rt_attach(uint64_t token); /* the calling thread; null when dormant, exited or out of memory */
-void rt_attach_new(uint64_t token);	     /* a thread that begins */
-void rt_thread_forks(struct rt_thread *th);  /* right before; signals are blocked */
-void rt_thread_forked(struct rt_thread *th);
-void rt_threads_forget(const struct rt_thread *keep);
-void rt_chunks_reclaim(void); /* those that this process held before its exec */
-/* n <= 3 units; false when dropped. The first unit's t is written last. */
-bool rt_write(struct rt_thread *th, const struct vp_unit *units, unsigned n);
-/* n_head whole units, then bytes, padded to a unit. */
-bool rt_write_long(struct rt_thread *th, const struct vp_unit *head, unsigned n_head, const void *bytes,
-		   size_t n_bytes);
-void rt_full(struct vp_thread *thread, unsigned long address, vp_u64 t, vp_u64 w);
-uint64_t rt_signals_block(void);
-void rt_signals_restore(uint64_t mask);
 
 /* hot.c */
 vp_u64 rt_hot_enter(struct vp_thread *thread, struct vp_hot *hot, vp_u64 key);
@@ -133,14 +79,6 @@ void rt_hot_end(struct rt_thread *th);
 static inline bool rt_window_closed(const struct rt_thread *th)
 {
 	return __atomic_load_n(th->probe.closed, __ATOMIC_RELAXED) != 0;
-}
-
-static inline struct rt_thread *rt_thread(void)
-{
-	struct rt_thread *th = rt_self;
-
-	return RT_LIKELY(th && atomic_load_explicit(&th->state, memory_order_relaxed) == RT_THREAD_LIVE) ? th :
-													   rt_attach(0);
 }
 
 static inline uint64_t rt_now(void)

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A thread that records: its structure, and how it gets one. */
+#ifndef VPROF_RUNTIME_THREAD_H
+#define VPROF_RUNTIME_THREAD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define VP_PROBE_TYPES_ONLY
+#include "runtime/probe.h"
+#include "trace/format.h"
+
+#define RT_LIKELY(x) __builtin_expect(!!(x), 1)
+#define RT_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define RT_PENDING 4 /* chunks with a unit that an interrupted probe has yet to write */
+#define RT_SPINS 8   /* nested annotated spin waits */
+
+enum rt_thread_state { RT_THREAD_FREE = 0, RT_THREAD_LIVE = 1, RT_THREAD_EXITED = 2 };
+
+struct rt_spin {
+	uint64_t object, start;
+	uint32_t ticket;
+};
+
+struct rt_thread {
+	struct vp_thread probe; /* first: probe.h knows no more */
+	_Atomic uint32_t state; /* enum rt_thread_state */
+	uint32_t tid, thread_seq, chunk_seq;
+	struct vp_chunk_header *chunk; /* null: no room, or none taken yet */
+	struct vp_chunk_header *pending[RT_PENDING];
+	int n_pending;
+	int exit_rounds; /* of the key's destructor */
+	bool started;	 /* START is written */
+	uint64_t start_ticks, token;
+	uint64_t n_dropped, n_retries;
+	uint32_t n_stacks[4]; /* by enum vp_stack */
+	struct rt_spin spins[RT_SPINS];
+	int n_spins;
+	uintptr_t in_stack; /* the frame that walks a stack, 0: none */
+	uint64_t fork_token;
+	uint32_t fork_unfinished; /* bits: which pending chunk, and above them the current one */
+	uint64_t random, hot_ticks;
+	uint64_t hot_first;			      /* counters of earlier stretches are not this thread's */
+	int n_hot;				      /* of `hot` whose calls are being skipped */
+	uint32_t n_begun;			      /* intervals, as far as they are counted */
+	_Alignas(64) struct vp_hot hot[VP_HOT_SLOTS]; /* last: kept from thread to thread, see rt_hot_start() */
+};
+extern __thread struct rt_thread *rt_self __attribute__((tls_model("initial-exec")));
+
+struct rt_thread *rt_attach(uint64_t token); /* the calling thread; null when dormant, exited or out of memory */
+void rt_attach_new(uint64_t token);	     /* a thread that begins */
+
+/* Null as of rt_attach(). */
+static inline struct rt_thread *rt_thread(void)
+{
+	struct rt_thread *th = rt_self;
+
+	if (RT_LIKELY(th && atomic_load_explicit(&th->state, memory_order_relaxed) == RT_THREAD_LIVE))
+		return th;
+	return rt_attach(0);
+}
+
+/* Around a fork: right before it, with signals blocked until after it; in the child for its thread, and for all others.
+ */
+void rt_thread_forks(struct rt_thread *th);
+void rt_thread_forked(struct rt_thread *th);
+void rt_threads_forget(const struct rt_thread *keep);
+
+/* All but those that a fault raises at once. The mask before, for rt_signals_restore(). */
+uint64_t rt_signals_block(void);
+void rt_signals_restore(uint64_t mask);
+
+#endif
