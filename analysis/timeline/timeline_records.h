@@ -62,11 +62,12 @@ static inline int vprof_reading_call(struct vprof_reading *b, uint64_t t0, uint6
 {
 	struct vprof_thread_timeline *line = b->line;
 	uint64_t t1 = t0 + ticks;
+	uint32_t entered = is_sampled ? UINT32_MAX : code; /* a root that was sampled or skipped wrote no ENTER */
 
 	if (b->open.n) {
 		const struct vprof_open_frame *f = &b->open.v[b->open.n - 1];
 
-		if ((f->code == code || f->t > t0) && vprof_reading_enclose(b, t0, code))
+		if ((f->code == entered || f->t > t0) && vprof_reading_enclose(b, t0, entered))
 			return VPROF_ERR_NOMEM;
 	}
 	b->n_calls++;

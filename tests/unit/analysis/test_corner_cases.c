@@ -541,6 +541,36 @@ static void test_wake_that_was_under_way(void **state)
 	assert_int_equal(s.timeline->threads[0].waits.v[0].wake_t, 200);
 }
 
+/* A root calls itself; the inner call was skipped up to its first wait, so it wrote no ENTER. What is recorded of it is
+ * not the end of the outer one, which never ends. */
+static void test_sampled_call_of_an_open_root(void **state)
+{
+	const struct vp_unit sample[] = { { 200, VP_W(VP_KIND_SAMPLE, 0) }, { 50, F(1) } };
+	const struct vprof_call *calls;
+	struct vprof_calls *reader;
+	size_t n;
+
+	(void)state;
+	hand_enter(a, F(1), 100);
+	hand_units(a, sample, 2);
+	hand_call(a, F(2), 260, 270);
+	hand_mark(a, VP_KIND_BEGIN, 1, 300);
+	steps();
+	reader = vprof_calls_new(s.timeline->n_threads, 1 << 20);
+	assert_non_null(reader);
+	assert_int_equal(vprof_calls_window(reader, 0, &s.timeline->threads[0].calls, 0, 1000, &calls, &n), 0);
+	assert_int_equal(n, 3);
+	assert_int_equal(calls[0].code, F(1));
+	assert_int_equal(calls[0].t0, 100);
+	assert_int_equal(calls[0].t1, 300);
+	assert_int_equal(calls[1].code, F(1));
+	assert_int_equal(calls[1].t0, 200);
+	assert_int_equal(calls[1].parent, 0);
+	assert_int_equal(calls[2].code, F(2));
+	assert_int_equal(calls[2].parent, 0);
+	vprof_calls_free(reader);
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
 int main(void)
@@ -574,6 +604,7 @@ int main(void)
 		CASE(test_unsure_wait_uses_its_wake),
 		CASE(test_wake_of_a_wait_before_the_trace),
 		CASE(test_wake_that_was_under_way),
+		CASE(test_sampled_call_of_an_open_root),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
