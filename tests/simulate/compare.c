@@ -13,6 +13,7 @@
 #include "analysis/variance/tree_fill.h"
 #include "analysis/timeline/edges/wakes.h"
 #include "figures.h"
+#include "hot.h"
 #include "programs.h"
 
 #define TOLD_MAX 3 /* of a schedule, unless all are asked for */
@@ -445,8 +446,8 @@ static int compare_instance(struct comparison *c, uint32_t index)
 		return 0;
 	}
 	loss = truth_loss(c->w, c->instance);
-	is_taken = found->name == records_hash("request") && found->state == VPROF_INSTANCE_COMPLETE &&
-		   !found->is_lossy;
+	is_taken = windows_contain(c->w, c->instance->begin) && found->name == records_hash("request") &&
+		   found->state == VPROF_INSTANCE_COMPLETE && !found->is_lossy;
 	c->is_vague |= is_taken && loss != TRUTH_NO_LOSS;
 	if (loss != TRUTH_NO_LOSS) {
 		if (found->state == VPROF_INSTANCE_COMPLETE && found->is_lossy)
@@ -539,7 +540,8 @@ static void check_results(struct comparison *c, const struct vprof_results *r)
 }
 
 struct counts {
-	uint64_t n_complete, n_cut, n_restarted, n_lossy;
+	uint64_t n_complete, n_cut, n_restarted, n_lossy, n_outside;
+	long double outside_ns;
 };
 
 static void count_world(struct counts *n, const struct world *w)
@@ -554,7 +556,13 @@ static void count_world(struct counts *n, const struct world *w)
 			continue;
 		}
 		n->n_lossy += i->is_complete && truth_loss(w, i) != TRUTH_NO_LOSS;
-		n->n_complete += i->is_complete;
+		if (i->is_complete && !windows_contain(w, i->begin)) {
+			n->n_outside++;
+			n->outside_ns += (long double)(i->end - i->begin) * w->ns_per_tick;
+			COVER(w, WINDOW_OUTSIDE);
+		} else {
+			n->n_complete += i->is_complete;
+		}
 		n->n_restarted += i->is_restarted;
 		n->n_cut += !i->is_complete && !i->is_restarted;
 	}
@@ -569,6 +577,13 @@ static void compare_counts(struct comparison *c, const struct vprof_results *r)
 		count_world(&n, c->worlds[i]);
 		has_gaps |= c->worlds[i]->n_gaps > 0;
 	}
+	if (!has_gaps && r->n_outside != n.n_outside)
+		differ(c, "%" PRIu64 " intervals began outside of windows, %" PRIu64 " in the analysis", n.n_outside,
+		       r->n_outside);
+	else if (!has_gaps && n.n_outside &&
+		 fabsl(n.outside_ns / n.n_outside - r->outside_mean_ns) > FIGURES_ROUNDING * n.outside_ns)
+		differ(c, "their mean latency is %.17Lg, %.17g in the analysis", n.outside_ns / n.n_outside,
+		       r->outside_mean_ns);
 	if (has_gaps) { /* what became of each was told above */
 		if (r->n_complete <= n.n_complete && r->n_complete + n.n_lossy >= n.n_complete)
 			n.n_complete = r->n_complete;

@@ -94,31 +94,112 @@ static bool is_recorded(struct sim_thread *th, struct sim_hot *h, struct sim_fra
 	return true;
 }
 
+bool windows_contain(const struct world *w, uint64_t t)
+{
+	for (size_t i = 0; i < w->n_windows; i++)
+		if (w->windows[i].from <= t && t < w->windows[i].to)
+			return true;
+	return !w->n_windows;
+}
+
+/* Calls are recorded for some time after a window's end: as long as intervals take. */
+static bool is_closed(const struct sim_thread *th)
+{
+	const struct world *w = th->world;
+
+	if (th->records_all || !w->n_windows)
+		return false;
+	for (size_t i = 0; i < w->n_windows; i++)
+		if (w->windows[i].from <= w->now && w->now < w->windows[i].closed_at)
+			return false;
+	return true;
+}
+
+void windows_settle(struct world *w, uint64_t until)
+{
+	uint64_t t = w->now;
+
+	w->n_windows = 1 + world_below_apart(w, SIM_WINDOWS);
+	for (size_t i = 0; i < w->n_windows; i++) {
+		struct sim_window *v = &w->windows[i];
+
+		v->from = i ? t + world_below_apart(w, (until - w->now) / 3) : 1; /* no record has the time 0 */
+		v->to = v->from + 1 + t * !i + world_below_apart(w, (until - w->now) / 3);
+		v->closed_at = v->to + world_below_apart(w, (until - w->now) / 10);
+		t = v->closed_at + 1;
+	}
+}
+
+/* Does the runtime look at the window for this call? */
+static bool looks(struct sim_thread *th, uint32_t code, int hot)
+{
+	uint64_t *seen =
+		&th->seen_in[code < VP_CODE_SITE ? code - VP_CODE_FUNCTION : SIM_CODES / 2 + code - VP_CODE_SITE];
+	bool is_first = *seen != th->stretch;
+
+	if (is_first && !is_closed(th))
+		*seen = th->stretch;
+	return is_first || (hot >= 0 && (th->hot[hot].size || !th->hot[hot].left));
+}
+
 void hot_enter(struct sim_thread *th, uint32_t code)
 {
-	int i = hot_index(code);
+	int hot = hot_index(code);
 	struct sim_frame *f;
 
 	world_enter(th, code);
 	f = &th->frames[th->n_frames - 1];
 	if (th->skipped) {
 		f->is_unseen = true;
-	} else if (i >= 0 && !th->chosen) {
-		if (!is_recorded(th, &th->hot[i], f))
+	} else if (looks(th, code, th->chosen ? -1 : hot) && is_closed(th)) {
+		COVER(th->world, WINDOW_CLOSED);
+		f->is_skipped = true;
+		if (th->is_working)
+			th->skipped = th->frame;
+	} else if (hot >= 0 && !th->chosen) {
+		f->is_skipped = !is_recorded(th, &th->hot[hot], f);
+		if (f->is_skipped)
 			th->skipped = th->frame;
 		else if (f->weight)
 			th->chosen = th->frame;
-		f->is_skipped = th->skipped != 0;
 	}
+}
+
+/* The innermost call that the runtime knows of, index + 1. */
+static uint32_t top(const struct sim_thread *th)
+{
+	uint32_t frame = th->frame;
+
+	while (frame && th->frames[frame - 1].is_unseen)
+		frame = th->frames[frame - 1].parent;
+	return frame;
 }
 
 void hot_unskip(struct sim_thread *th, uint64_t t)
 {
-	if (!th->skipped)
+	struct sim_frame *f = top(th) ? &th->frames[top(th) - 1] : NULL;
+
+	if (!f || !f->is_skipped || f->is_unskipped)
 		return;
 	COVER(th->world, HOT_PARTIAL);
-	th->frames[th->skipped - 1].seen_from = t;
+	f->is_unskipped = true;
+	f->seen_from = t;
 	th->skipped = 0;
+}
+
+void hot_mark(struct sim_thread *th, enum vp_kind kind)
+{
+	th->records_all = false;
+	th->records_all = kind == VP_KIND_BEGIN && !is_closed(th);
+	th->is_working = kind == VP_KIND_BEGIN || kind == VP_KIND_RESUME;
+	th->stretch++;
+	if (!th->is_working)
+		return;
+	if (is_closed(th))
+		th->skipped = 0; /* what is called from here on looks at the window */
+	else
+		hot_unskip(th, th->world->now);
+	world_moment(th);
 }
 
 static bool write_sample(struct sim_thread *th, const struct sim_frame *f)
@@ -140,8 +221,9 @@ void hot_leave(struct sim_thread *th)
 	f->t1 = now;
 	if (th->chosen == frame)
 		th->chosen = 0;
-	if (f->is_unseen || th->skipped == frame) {
-		th->skipped = th->skipped == frame ? 0 : th->skipped;
+	if (th->skipped == frame)
+		th->skipped = 0;
+	if (f->is_unseen || (f->is_skipped && !f->is_unskipped)) {
 		COVER(th->world, HOT_SKIPPED);
 	} else if (f->is_skipped || f->weight) {
 		f->is_recorded = write_sample(th, f);
@@ -151,11 +233,6 @@ void hot_leave(struct sim_thread *th)
 	} else if (f->is_recorded && th->n_lost) {
 		th->is_broken = true;
 	}
-}
-
-void hot_stretch(struct sim_thread *th)
-{
-	th->stretch++;
 }
 
 static int length_order(const void *a, const void *b)
@@ -205,7 +282,7 @@ static uint64_t stands_until(const struct sim_thread *th, const struct sim_frame
 
 void hot_prepare(struct world *w)
 {
-	w->stands_for_all = true;
+	w->stands_for_all = !w->n_windows;
 	for (int h = 0; h < SIM_HOT; h++) {
 		uint64_t length = usual_length(w, SIM_HOT_CODE(h), &w->stands_for_all);
 

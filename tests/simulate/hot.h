@@ -1,24 +1,33 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Hot functions: what the runtime does with calls that come too fast to record all of them (runtime/hot.c).
+/* Calls that the runtime does not record: those of hot functions, which come too fast to record all of them
+ * (runtime/hot.c), and those between two recording windows (trace/windows.h).
  *
  * The first calls of a stretch of work are recorded. After them, of each block of calls two are chosen and timed
- * (SAMPLE); the others are skipped, with all calls that they make, up to their first wait. Which calls are chosen
- * changes nothing of what happens, only what is recorded of it.
+ * (SAMPLE); the others are skipped, with all calls that they make, up to their first wait.
+ *
+ * Between two windows a function's first call in a stretch of work is skipped in the same way; the fast path, for the
+ * calls after it, does not look. The thread that begins an interval in a window records all up to its next mark.
+ *
+ * None of this changes what happens, only what is recorded of it.
  */
 #ifndef SIMULATE_HOT_H
 #define SIMULATE_HOT_H
 
 #include "records.h"
 
-/* Settles whether and how this world samples. */
+/* Settles how this world samples. */
 void hot_settle(struct world *w);
+/* ... and when it records calls, until about `until`. */
+void windows_settle(struct world *w, uint64_t until);
+/* Does the trace have all calls of intervals that begin now? */
+bool windows_contain(const struct world *w, uint64_t t);
 
 /* A call of any function, and its end; of a hot one when the code is one of SIM_HOT_CODE(i). */
 void hot_enter(struct sim_thread *th, uint32_t code);
 void hot_leave(struct sim_thread *th);
 
-/* A mark of an interval: calls are counted anew. */
-void hot_stretch(struct sim_thread *th);
+/* A mark of an interval: a new stretch of work. */
+void hot_mark(struct sim_thread *th, enum vp_kind kind);
 /* A wait that began at t is recorded: so is the call that it lies in, from t on. */
 void hot_unskip(struct sim_thread *th, uint64_t t);
 

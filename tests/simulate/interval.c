@@ -5,7 +5,7 @@
 
 static bool mark(struct sim_thread *th, enum vp_kind kind, const struct sim_instance *i)
 {
-	hot_stretch(th);
+	hot_mark(th, kind);
 	return records_two(th, th->world->now, VP_W(kind, 0), i->id, i->name);
 }
 

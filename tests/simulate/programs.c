@@ -56,9 +56,12 @@ static void do_hot(struct sim_thread *th, int hot);
 
 static void call_begin(struct sim_thread *th, uint32_t code)
 {
+	struct sim_frame *f;
+
 	hot_enter(th, code);
-	if (code == VP_CODE_FUNCTION + 1) /* a root frame */
-		th->frames[th->n_frames - 1].is_recorded = records_one(th, th->world->now, VP_W(VP_KIND_ENTER, code));
+	f = &th->frames[th->n_frames - 1];
+	if (code == VP_CODE_FUNCTION + 1 && !f->is_unseen && !f->is_skipped) /* a root frame */
+		f->is_recorded = records_one(th, th->world->now, VP_W(VP_KIND_ENTER, code));
 	th->is_broken |= th->n_lost != 0;
 }
 

@@ -164,6 +164,19 @@ static void put_names(FILE *f, struct vp_chunk_header *c)
 	}
 }
 
+static uint64_t put_windows(FILE *f, const struct world *w)
+{
+	struct vp_chunk_header c = { .magic = VP_CHUNK_MAGIC, .thread_seq = VP_THREAD_WINDOWS, .process_seq = 1 };
+	struct vp_unit units[2 * SIM_WINDOWS];
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->n_windows; i++) {
+		units[n++] = (struct vp_unit){ w->windows[i].from, VP_W(VP_KIND_WINDOW, 1) };
+		units[n++] = (struct vp_unit){ w->windows[i].to, VP_W(VP_KIND_WINDOW, 0) };
+	}
+	return n ? put_units(f, &c, units, n) : 0;
+}
+
 bool records_write(const struct world *w, const char *dir)
 {
 	struct vp_file_header header = { .magic = VP_FILE_MAGIC,
@@ -204,6 +217,7 @@ bool records_write(const struct world *w, const char *dir)
 
 		header.n_chunks += put_units(f, &c, w->switches[i], w->n_switches[i]);
 	}
+	header.n_chunks += put_windows(f, w);
 	rewind(f);
 	fwrite(&header, sizeof header, 1, f);
 	ok = !ferror(f);

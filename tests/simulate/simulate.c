@@ -49,6 +49,8 @@ static void settle(struct world *w)
 	if (world_chance(w, 30))
 		w->record_from = w->now + 1 + world_below(w, 2000);
 	programs_make(w, (w->has_many_hot ? 10 : 1) * (20 + (unsigned)world_below(w, 120)));
+	if (w->has_windows)
+		windows_settle(w, w->stop_at);
 	w->end_at = w->now + 4 * (w->stop_at - w->now) + 10000;
 	if (world_chance(w, 30))
 		w->end_at = w->now + 1 + world_below(w, w->stop_at - w->now);
@@ -92,6 +94,7 @@ static struct world *run_world(const struct options *o, uint64_t seed, uint64_t 
 	w->is_verbose = o->is_verbose;
 	if (!o->is_plain && world_chance_apart(w, 30))
 		hot_settle(w);
+	w->has_windows = !o->is_plain && world_chance_apart(w, 20);
 	settle(w);
 	world_run(w);
 	for (size_t i = 0; i < SIM_PROCESSORS; i++)

@@ -133,7 +133,7 @@ void world_free(struct world *w)
 	free(w);
 }
 
-static void moment(struct sim_thread *th)
+void world_moment(struct sim_thread *th)
 {
 	uint64_t now = th->world->now;
 
@@ -149,7 +149,7 @@ static void entry(void)
 	struct sim_thread *th = running->current;
 
 	th->on_since = th->world->now;
-	moment(th);
+	world_moment(th);
 	records_switch(th, 0);
 	records_two(th, th->world->now, VP_W(VP_KIND_START, 0), th->start_token, th->seq);
 	th->program(th);
@@ -216,13 +216,13 @@ static void off(struct sim_thread *th, uint64_t until, uint32_t flags)
 {
 	th->is_preempted = (flags & VP_SWITCH_PREEMPTED) != 0;
 	th->is_off = !th->is_preempted;
-	moment(th);
+	world_moment(th);
 	records_switch(th, flags | VP_SWITCH_OUT);
 	give_up(th, until);
 	records_switch(th, 0);
 	th->on_since = th->world->now;
 	th->is_preempted = th->is_off = false;
-	moment(th);
+	world_moment(th);
 }
 
 void world_work(struct sim_thread *th, uint64_t ticks)
@@ -273,7 +273,7 @@ void world_enter(struct sim_thread *th, uint32_t code)
 	th->frames = sim_grow(th->frames, th->n_frames, &th->cap_frames, sizeof *th->frames);
 	th->frames[th->n_frames++] = (struct sim_frame){ .parent = th->frame, .code = code, .t0 = th->world->now };
 	th->frame = (uint32_t)th->n_frames;
-	moment(th);
+	world_moment(th);
 }
 
 struct sim_frame *world_leave(struct sim_thread *th)
@@ -281,7 +281,7 @@ struct sim_frame *world_leave(struct sim_thread *th)
 	struct sim_frame *f = &th->frames[th->frame - 1];
 
 	th->frame = f->parent;
-	moment(th);
+	world_moment(th);
 	return f;
 }
 
@@ -292,7 +292,7 @@ uint32_t world_wait_begin(struct sim_thread *th, uint8_t kind, const void *objec
 		.t0 = th->world->now, .kind = kind, .object = object, .name = name, .outer = th->wait
 	};
 	th->wait = (uint32_t)th->n_waits;
-	moment(th);
+	world_moment(th);
 	return th->wait;
 }
 
@@ -304,7 +304,7 @@ void world_wait_end(struct sim_thread *th, uint32_t wait, struct sim_release *re
 	w->release = release;
 	w->is_recorded = is_recorded;
 	th->wait = w->outer;
-	moment(th);
+	world_moment(th);
 }
 
 void world_wait_join(struct sim_thread *th, uint32_t before, uint32_t wait)

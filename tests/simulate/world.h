@@ -24,7 +24,9 @@
 #define SIM_PROCESSES 3
 #define SIM_PROCESSORS 3
 #define SIM_NEVER UINT64_MAX
-#define SIM_HOT 2 /* functions that may be called too often to record each call */
+#define SIM_WINDOWS 4
+#define SIM_CODES 96 /* of functions below half of it, then those of sites */
+#define SIM_HOT 2    /* functions that may be called too often to record each call */
 #define SIM_HOT_CODE(i) (VP_CODE_FUNCTION + 33 + (uint32_t)(i)) /* the first calls the second */
 
 struct sim_thread;
@@ -71,12 +73,18 @@ struct sim_frame {	 /* a measured call */
 	uint64_t t0, t1;
 	bool is_recorded;
 	/* hot.h */
-	bool is_skipped, is_unseen; /* unseen: within a skipped call */
-	bool is_second;		    /* of the two that were chosen of a block */
-	uint32_t weight;	    /* chosen: stands for so many calls ... */
-	uint64_t stands_until;	    /* ... up to here */
+	bool is_skipped, is_unskipped; /* recorded from its first wait on */
+	bool is_unseen;		       /* within a skipped call */
+	bool is_second;		       /* of the two that were chosen of a block */
+	uint32_t weight;	       /* chosen: stands for so many calls ... */
+	uint64_t stands_until;	       /* ... up to here */
 	uint32_t block, represented;
 	uint64_t seen_from; /* on record from here on */
+};
+
+/* Intervals that begin in it have all their calls recorded; calls are, up to closed_at. */
+struct sim_window {
+	uint64_t from, to, closed_at;
 };
 
 /* One thread's calls of one hot function in a stretch of work. */
@@ -168,8 +176,10 @@ struct sim_thread {
 	size_t n_enqueued, cap_enqueued;
 	struct sim_hot hot[SIM_HOT];
 	uint64_t stretch;
-	uint32_t chosen, skipped; /* frame (index + 1) within which all, or no, calls are recorded */
-	uint64_t handle;	  /* its pthread_t */
+	bool records_all, is_working; /* until the next mark: whatever the window is; for an interval */
+	uint64_t seen_in[SIM_CODES];  /* stretch of each function's last call that was recorded */
+	uint32_t chosen, skipped;     /* frame (index + 1) within which all, or no, calls are recorded */
+	uint64_t handle;	      /* its pthread_t */
 	uint64_t start_token;
 	/* the program */
 	unsigned lock_top; /* locks are taken in order */
@@ -192,6 +202,9 @@ struct world {
 	uint32_t n_processes;
 	bool with_switches, with_losses, with_preemption;
 	bool shares_ids; /* processes give the same ids to different intervals */
+	struct sim_window windows[SIM_WINDOWS];
+	size_t n_windows; /* 0: calls are recorded throughout */
+	bool has_windows;
 	bool with_hot;
 	uint32_t hot_after;  /* calls of a stretch that are all recorded */
 	bool has_many_hot;   /* more than a thousand timed ones */
@@ -237,6 +250,7 @@ bool world_spin(struct sim_thread *th, uint64_t until); /* the same, but the pro
 void world_wake(struct sim_thread *th);			/* a parked thread goes on, some time */
 
 /* The truth about what the thread does from now on. */
+void world_moment(struct sim_thread *th); /* something changes that the functions below do not know of */
 void world_enter(struct sim_thread *th, uint32_t code);
 struct sim_frame *world_leave(struct sim_thread *th);
 uint32_t world_wait_begin(struct sim_thread *th, uint8_t kind, const void *object, const char *name); /* index + 1 */
