@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The account of the ground-truth programs; nothing here runs inside an interval. */
+/* The account of the ground-truth programs; nothing here runs inside an interval.
+ *
+ * Of what a request spent in a column the account knows bounds, low and high. Most differ by tens of nanoseconds; where
+ * the program lost its processor between two of its readings they are as far apart as that took. truth_write gives for
+ * each share the least and the largest value that any times within these bounds have. No chance is in them. */
+#define _GNU_SOURCE
 #include "plant.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,33 +17,69 @@
 
 #define DEFAULT_SEED 20170423u
 #define CALIBRATION_NS 20000000u
+#define LISTED_PAIR 0.01 /* least share of a pair that is worth comparing */
 
 double plant_ticks_per_ns = 1;
 uint64_t plant_clock_ticks;
 
-static uint64_t monotonic_ns(void)
+struct reading {
+	uint64_t ns, ticks;
+};
+
+static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(clock, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* Both clocks at once: of many tries the one that took least, so that nothing came between. */
+static struct reading read_clocks(void)
+{
+	struct reading best = { 0, 0 };
+	uint64_t least = UINT64_MAX;
+
+	for (int i = 0; i < 100; i++) {
+		uint64_t before = PLANT_NOW(), ns = clock_ns(CLOCK_MONOTONIC), after = PLANT_NOW();
+
+		if (after - before < least) {
+			least = after - before;
+			best = (struct reading){ ns, before + least / 2 };
+		}
+	}
+	return best;
 }
 
 static void calibrate(void)
 {
-	uint64_t ns = monotonic_ns(), ticks = PLANT_NOW();
+	struct reading from = read_clocks(), to;
 
-	while (monotonic_ns() - ns < CALIBRATION_NS)
+	while (clock_ns(CLOCK_MONOTONIC) - from.ns < CALIBRATION_NS)
 		;
-	plant_ticks_per_ns = (double)(PLANT_NOW() - ticks) / (double)(monotonic_ns() - ns);
+	to = read_clocks();
+	plant_ticks_per_ns = (double)(to.ticks - from.ticks) / (double)(to.ns - from.ns);
 
 	plant_clock_ticks = UINT64_MAX;
 	for (int i = 0; i < 1000; i++) {
-		ticks = PLANT_NOW();
+		uint64_t ticks = PLANT_NOW();
+
 		ticks = PLANT_NOW() - ticks;
 		if (ticks < plant_clock_ticks)
 			plant_clock_ticks = ticks;
 	}
+}
+
+double plant_cpu_ns(void)
+{
+	return (double)clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+long plant_interruptions(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_nivcsw;
 }
 
 static uint64_t number(const char *text)
@@ -64,7 +106,8 @@ struct plant_options plant_start(int argc, char **argv, size_t default_n)
 		fprintf(stderr, "between 10 and 10000000 requests, not %zu\n", o.n);
 		exit(2);
 	}
-	/* Best effort: a preemption by somebody else's work would be a cause that nobody planted. */
+	/* Best effort: what the program plants shall not drown in what others do on the machine. No verdict rests on
+	 * it. */
 	if (setpriority(PRIO_PROCESS, 0, -15))
 		errno = 0;
 	calibrate();
@@ -89,25 +132,57 @@ void plant_sleep_us(uint32_t us)
 	nanosleep(&ts, NULL);
 }
 
-void truth_open(struct truth *t, int n_factors, const char *const *names, size_t capacity)
+void truth_open(struct truth *t, int n_columns, const struct truth_column *columns, size_t capacity)
 {
-	*t = (struct truth){ .n_factors = n_factors, .names = names, .capacity = capacity };
-	t->rows = calloc(capacity, sizeof *t->rows * (size_t)(n_factors + 1));
+	*t = (struct truth){ .n_columns = n_columns, .columns = columns, .capacity = capacity };
+	t->rows = calloc(capacity, sizeof *t->rows * (size_t)n_columns);
 	if (!t->rows) {
 		perror("truth_open");
 		exit(1);
 	}
 }
 
-void truth_add(struct truth *t, uint64_t latency, const uint64_t *took)
+static struct plant_time *time_of(const struct truth *t, size_t row, int column)
 {
-	uint64_t *row = t->rows + t->n * (size_t)(t->n_factors + 1);
+	return &t->rows[row * (size_t)t->n_columns + (size_t)column];
+}
 
+/* A function takes at least as long as what it calls. */
+static void add_parts(const struct truth *t, size_t row)
+{
+	for (int i = t->n_columns - 1; i >= 0; i--) {
+		struct plant_time *whole = time_of(t, row, i);
+
+		if (whole->low)
+			continue;
+		for (int j = i + 1; j < t->n_columns; j++)
+			if (t->columns[j].parent == i && !(t->columns[j].flags & TRUTH_BLAME))
+				whole->low += time_of(t, row, j)->low;
+		whole->low = whole->low < whole->high ? whole->low : whole->high;
+	}
+}
+
+void truth_add(struct truth *t, const struct plant_time *row)
+{
 	if (t->n == t->capacity)
 		return;
-	row[0] = latency;
-	memcpy(row + 1, took, sizeof *took * (size_t)t->n_factors);
-	t->n++;
+	memcpy(time_of(t, t->n, 0), row, sizeof *row * (size_t)t->n_columns);
+	add_parts(t, t->n++);
+}
+
+double truth_value(const struct truth *t, size_t row, int column)
+{
+	const struct plant_time *took = time_of(t, row, column);
+
+	return (double)took->low + (double)(took->high - took->low) / 2;
+}
+
+/* How far it may be from that. */
+static double unsure(const struct truth *t, size_t row, int column)
+{
+	const struct plant_time *took = time_of(t, row, column);
+
+	return (double)(took->high - took->low) / 2;
 }
 
 static double mean(const struct truth *t, int column)
@@ -115,7 +190,7 @@ static double mean(const struct truth *t, int column)
 	double sum = 0;
 
 	for (size_t i = 0; i < t->n; i++)
-		sum += (double)t->rows[i * (size_t)(t->n_factors + 1) + (size_t)column];
+		sum += truth_value(t, i, column);
 	return sum / (double)t->n;
 }
 
@@ -123,116 +198,112 @@ static double covariance(const struct truth *t, int a, int b)
 {
 	double mean_a = mean(t, a), mean_b = mean(t, b), sum = 0;
 
-	for (size_t i = 0; i < t->n; i++) {
-		const uint64_t *row = t->rows + i * (size_t)(t->n_factors + 1);
-
-		sum += ((double)row[a] - mean_a) * ((double)row[b] - mean_b);
-	}
+	for (size_t i = 0; i < t->n; i++)
+		sum += (truth_value(t, i, a) - mean_a) * (truth_value(t, i, b) - mean_b);
 	return sum / (double)(t->n - 1);
 }
 
-double truth_share(const struct truth *t, int factor)
+/* By how much the covariance of times within the bounds may differ from that of the values halfway: with deviations d
+ * and errors e, sum((d_a + e_a)(d_b + e_b)) less what the errors' means take, which is at most what they are. */
+static double covariance_error(const struct truth *t, int a, int b)
 {
-	return covariance(t, factor + 1, factor + 1) / covariance(t, 0, 0);
-}
-
-double truth_pair_share(const struct truth *t, int a, int b)
-{
-	return 2 * covariance(t, a + 1, b + 1) / covariance(t, 0, 0);
-}
-
-/* The latency that no factor accounts for. */
-static double rest_share(const struct truth *t)
-{
-	double sum = covariance(t, 0, 0);
-
-	for (int i = 1; i <= t->n_factors; i++) {
-		sum -= 2 * covariance(t, 0, i);
-		for (int j = 1; j <= t->n_factors; j++)
-			sum += covariance(t, i, j);
-	}
-	return sum / covariance(t, 0, 0);
-}
-
-/* The part of the latency's variance that one request makes: large when a single stall of the machine hit it. */
-static double largest_share(const struct truth *t)
-{
-	double all = mean(t, 0), largest = 0;
+	double mean_a = mean(t, a), mean_b = mean(t, b), sum = 0, e_a = 0, e_b = 0;
 
 	for (size_t i = 0; i < t->n; i++) {
-		double d = (double)t->rows[i * (size_t)(t->n_factors + 1)] - all;
+		double x = unsure(t, i, a), y = unsure(t, i, b);
 
-		largest = d * d > largest ? d * d : largest;
+		sum += fabs(truth_value(t, i, a) - mean_a) * y + fabs(truth_value(t, i, b) - mean_b) * x + x * y;
+		e_a += x;
+		e_b += y;
 	}
-	return largest / (double)(t->n - 1) / covariance(t, 0, 0);
+	return (sum + e_a * e_b / (double)t->n) / (double)(t->n - 1);
 }
 
-static double column_of(const struct truth *t, size_t i, int factor)
+double truth_variance(const struct truth *t, int column)
 {
-	return (double)t->rows[i * (size_t)(t->n_factors + 1) + (size_t)(factor + 1)];
+	return covariance(t, column, column);
 }
 
-double truth_mean_ns(const struct truth *t, int factor)
+double truth_share(const struct truth *t, int column)
 {
-	return mean(t, factor + 1) / plant_ticks_per_ns;
+	return covariance(t, column, column) / covariance(t, 0, 0);
 }
 
-static int tick_order(const void *a, const void *b)
+struct bounds {
+	double low, share, high;
+};
+
+static struct bounds share_of(const struct truth *t, double part, double error)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	double all = covariance(t, 0, 0), all_error = covariance_error(t, 0, 0);
+	double least = all > all_error ? all - all_error : all / 1e6, most = all + all_error;
+	struct bounds b = { .share = part / all };
+
+	b.low = part - error > 0 ? (part - error) / most : (part - error) / least;
+	b.high = part + error > 0 ? (part + error) / least : (part + error) / most;
+	return b;
+}
+
+double truth_mean_ns(const struct truth *t, int column)
+{
+	return mean(t, column) / plant_ticks_per_ns;
+}
+
+static int value_order(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
 
 	return x < y ? -1 : x > y;
 }
 
 /* The shortest latency of the slowest hundredth. */
-static uint64_t slow_from(const struct truth *t)
+static double slow_from(const struct truth *t)
 {
-	uint64_t *sorted = malloc(t->n * sizeof *sorted), from;
+	double *sorted = malloc(t->n * sizeof *sorted), from;
 
 	if (!sorted) {
 		perror("slow_from");
 		exit(1);
 	}
 	for (size_t i = 0; i < t->n; i++)
-		sorted[i] = t->rows[i * (size_t)(t->n_factors + 1)];
-	qsort(sorted, t->n, sizeof *sorted, tick_order);
+		sorted[i] = truth_value(t, i, 0);
+	qsort(sorted, t->n, sizeof *sorted, value_order);
 	from = sorted[t->n - (t->n + 99) / 100];
 	free(sorted);
 	return from;
 }
 
-static double mean_of_part(const struct truth *t, int factor, int is_slow)
+static double mean_of_part(const struct truth *t, int column, int is_slow)
 {
-	uint64_t from = slow_from(t);
-	double sum = 0, n = 0;
+	double from = slow_from(t), sum = 0, n = 0;
 
 	for (size_t i = 0; i < t->n; i++)
-		if ((t->rows[i * (size_t)(t->n_factors + 1)] >= from) == is_slow) {
-			sum += column_of(t, i, factor);
+		if ((truth_value(t, i, 0) >= from) == is_slow) {
+			sum += truth_value(t, i, column);
 			n++;
 		}
 	return sum / n / plant_ticks_per_ns;
 }
 
-double truth_tail_ns(const struct truth *t, int factor)
+double truth_tail_ns(const struct truth *t, int column)
 {
-	return mean_of_part(t, factor, 1);
+	return mean_of_part(t, column, 1);
 }
 
-double truth_rest_ns(const struct truth *t, int factor)
+double truth_rest_ns(const struct truth *t, int column)
 {
-	return mean_of_part(t, factor, 0);
+	return mean_of_part(t, column, 0);
 }
 
-/* Cov(x, factor) with n - 1 and Var(x). */
-static double covariance_with(const struct truth *t, int factor, const uint32_t *x, double *variance)
+/* Cov(x, column) with n - 1 and Var(x). */
+static double covariance_with(const struct truth *t, int column, const uint32_t *x, double *variance)
 {
-	double mean_x = 0, mean_t = mean(t, factor + 1), sum = 0, squares = 0;
+	double mean_x = 0, mean_t = mean(t, column), sum = 0, squares = 0;
 
 	for (size_t i = 0; i < t->n; i++)
 		mean_x += (double)x[i] / (double)t->n;
 	for (size_t i = 0; i < t->n; i++) {
-		sum += ((double)x[i] - mean_x) * (column_of(t, i, factor) - mean_t);
+		sum += ((double)x[i] - mean_x) * (truth_value(t, i, column) - mean_t);
 		squares += ((double)x[i] - mean_x) * ((double)x[i] - mean_x);
 	}
 	*variance = squares / (double)(t->n - 1);
@@ -241,33 +312,33 @@ static double covariance_with(const struct truth *t, int factor, const uint32_t 
 
 double truth_slope_ns(const struct truth *t, const uint32_t *x)
 {
-	double variance, c = covariance_with(t, -1, x, &variance);
+	double variance, c = covariance_with(t, 0, x, &variance);
 
 	return c / variance / plant_ticks_per_ns;
 }
 
-double truth_explained(const struct truth *t, int factor, const uint32_t *x)
+double truth_explained(const struct truth *t, int column, const uint32_t *x)
 {
-	double variance, c = covariance_with(t, factor, x, &variance);
+	double variance, c = covariance_with(t, column, x, &variance);
 
-	return c * c / variance / covariance(t, factor + 1, factor + 1);
+	return c * c / variance / covariance(t, column, column);
 }
 
-double truth_between(const struct truth *t, int factor, const uint32_t *kind, uint32_t n_kinds)
+double truth_between(const struct truth *t, int column, const uint32_t *kind, uint32_t n_kinds)
 {
-	double all = mean(t, factor + 1), between = 0;
+	double all = mean(t, column), between = 0;
 
 	for (uint32_t k = 0; k < n_kinds; k++) {
 		double sum = 0, n = 0;
 
 		for (size_t i = 0; i < t->n; i++)
 			if (kind[i] == k) {
-				sum += column_of(t, i, factor) - all;
+				sum += truth_value(t, i, column) - all;
 				n++;
 			}
 		between += n > 0 ? sum * sum / n : 0;
 	}
-	return between / (double)(t->n - 1) / covariance(t, factor + 1, factor + 1);
+	return between / (double)(t->n - 1) / covariance(t, column, column);
 }
 
 static void write_figures(FILE *f, const struct truth_figure *figures)
@@ -286,39 +357,111 @@ static void write_figures(FILE *f, const struct truth_figure *figures)
 	fputs("],\n", f);
 }
 
-static void write_also(FILE *f, const struct truth_factor *also)
+static int is_same(const struct truth_column *a, const struct truth_column *b)
+{
+	return !strcmp(a->name, b->name) && (a->flags & TRUTH_BLAME) == (b->flags & TRUTH_BLAME);
+}
+
+/* One more than the highest function that it calls. */
+static int height_of(const struct truth *t, int column)
+{
+	int height = t->columns[column].beneath;
+
+	for (int j = 1; j < t->n_columns; j++)
+		if (t->columns[j].parent == column && !(t->columns[j].flags & (TRUTH_BLAME | TRUTH_PREEMPTED))) {
+			int part = height_of(t, j) + 1;
+
+			height = part > height ? part : height;
+		}
+	return height;
+}
+
+/* Column i and all of its name after it. */
+static void write_factor(FILE *f, const struct truth *t, int i)
+{
+	const struct truth_column *c = &t->columns[i];
+	double part = 0, error = 0, at_least = 0, at_most = 0;
+	int height = 0, flags = 0;
+	struct bounds b;
+
+	for (int j = i; j < t->n_columns; j++) {
+		if (!is_same(c, &t->columns[j]))
+			continue;
+		part += covariance(t, j, j);
+		error += covariance_error(t, j, j);
+		for (size_t k = 0; k < t->n; k++) {
+			at_least += (double)time_of(t, k, j)->low;
+			at_most += (double)time_of(t, k, j)->high;
+		}
+		height = height_of(t, j) > height ? height_of(t, j) : height;
+		flags |= t->columns[j].flags;
+	}
+	b = share_of(t, part, error);
+	if (flags & TRUTH_SAMPLED) {
+		b.low += t->sampled_low - b.share;
+		b.high += t->sampled_high - b.share;
+	}
+	fprintf(f,
+		"%s\n  {\"factor\": \"%s\", \"is_interval\": %d, \"is_blame\": %d, \"is_planted\": %d, \"is_wait\": %d, \"is_sampled\": %d, "
+		"\"is_preempted\": %d, "
+		"\"height\": %d, \"share\": %.6f, \"low\": %.6f, \"high\": %.6f, \"mean_low_ns\": %.1f, \"mean_high_ns\": %.1f}",
+		i ? "," : "", c->name, !i, !!(flags & TRUTH_BLAME), !!(flags & TRUTH_PLANTED), !!(flags & TRUTH_WAIT),
+		!!(flags & TRUTH_SAMPLED), !!(flags & TRUTH_PREEMPTED), height, b.share, b.low, b.high,
+		at_least / (double)t->n / plant_ticks_per_ns, at_most / (double)t->n / plant_ticks_per_ns);
+}
+
+static int is_unique(const struct truth *t, int i)
+{
+	for (int j = 0; j < t->n_columns; j++)
+		if (j != i && is_same(&t->columns[i], &t->columns[j]))
+			return 0;
+	return 1;
+}
+
+static int is_pair(const struct truth *t, const struct truth_answer *answer, int i, int j)
+{
+	const char *x = t->columns[i].name, *y = t->columns[j].name;
+
+	return answer->a && answer->b &&
+	       ((!strcmp(x, answer->a) && !strcmp(y, answer->b)) || (!strcmp(x, answer->b) && !strcmp(y, answer->a)));
+}
+
+/* Siblings that move together: of functions only, each of which stands in one place. */
+static void write_pairs(FILE *f, const struct truth *t, const struct truth_answer *answer)
 {
 	const char *comma = "";
+	const int left_out = TRUTH_BLAME | TRUTH_SAMPLED | TRUTH_PREEMPTED;
 
-	fputs(" \"also\": [", f);
-	for (int i = 0; i < TRUTH_MAX_ALSO && also[i].factor; i++) {
-		fprintf(f, "%s{\"factor\": \"%s\", \"share\": %.6f, \"is_blame\": %s}", comma, also[i].factor,
-			also[i].share, also[i].is_blame ? "true" : "false");
-		comma = ", ";
+	fputs(" \"pairs\": [", f);
+	for (int i = 1; i < t->n_columns; i++) {
+		for (int j = i + 1; j < t->n_columns; j++) {
+			struct bounds b = share_of(t, 2 * covariance(t, i, j), 2 * covariance_error(t, i, j));
+
+			if (t->columns[i].parent != t->columns[j].parent || !is_unique(t, i) || !is_unique(t, j) ||
+			    (t->columns[i].flags | t->columns[j].flags) & left_out ||
+			    (fabs(b.share) < LISTED_PAIR && !is_pair(t, answer, i, j)))
+				continue;
+			fprintf(f,
+				"%s\n  {\"factor\": [\"%s\", \"%s\"], \"is_planted\": %d, \"share\": %.6f, \"low\": %.6f, "
+				"\"high\": %.6f}",
+				comma, t->columns[i].name, t->columns[j].name, is_pair(t, answer, i, j), b.share, b.low,
+				b.high);
+			comma = ",";
+		}
 	}
 	fputs("],\n", f);
 }
 
-static void write_planted(FILE *f, const struct truth_answer *answer)
+static void write_preempted(FILE *f, const struct truth *t)
 {
-	const size_t max = sizeof answer->accept / sizeof *answer->accept;
+	double latency = mean(t, 0) * (double)t->n / plant_ticks_per_ns;
 
-	if (answer->b)
-		fprintf(f, " \"planted\": {\"factor\": [\"%s\", \"%s\"], \"share\": %.6f},\n", answer->a, answer->b,
-			answer->share);
-	else
-		fprintf(f, " \"planted\": {\"factor\": \"%s\", \"share\": %.6f%s},\n", answer->a, answer->share,
-			answer->is_sampled ? ", \"is_sampled\": 1" : "");
-	fputs(" \"accept\": [", f);
-	for (size_t i = 0; i < max && answer->accept[i]; i++)
-		fprintf(f, "%s\"%s\"", i ? ", " : "", answer->accept[i]);
-	fputs("],\n", f);
+	fprintf(f, " \"preempted_share\": %.6f,\n", latency > t->cpu_ns ? 1 - t->cpu_ns / latency : 0);
 }
 
 int truth_write(struct truth *t, const struct truth_answer *answer)
 {
 	const char *path = getenv("TRUTH_OUT");
-	double ns = 1 / plant_ticks_per_ns;
 	FILE *f;
 
 	if (!path || !*path)
@@ -328,34 +471,47 @@ int truth_write(struct truth *t, const struct truth_answer *answer)
 		fprintf(stderr, "cannot write %s: %s\n", path, strerror(errno));
 		return 1;
 	}
-	fprintf(f, "{\"interval\": \"request\", \"n\": %zu, \"mean_ns\": %.1f, \"var_ns2\": %.1f,\n", t->n,
-		mean(t, 0) * ns, covariance(t, 0, 0) * ns * ns);
-	write_planted(f, answer);
-	if (answer->needs_switches)
-		fprintf(f, " \"preempted_share\": %.6f,\n", answer->preempted_share);
+	fprintf(f, "{\"interval\": \"%s\", \"n\": %zu,\n", answer->interval ? answer->interval : "request", t->n);
+	if (answer->has_preempted)
+		write_preempted(f, t);
 	write_figures(f, answer->figures);
-	write_also(f, answer->also);
-	fputs(" \"others\": [", f);
-	for (int i = 0; i < t->n_factors; i++)
-		fprintf(f, "%s{\"factor\": \"%s\", \"share\": %.6f}", i ? ", " : "", t->names[i], truth_share(t, i));
-	if (answer->is_complete)
-		fprintf(f, ", {\"factor\": \"(the rest)\", \"share\": %.6f}", rest_share(t));
-	fprintf(f, "],\n \"largest_share\": %.6f}\n", largest_share(t));
+	write_pairs(f, t, answer);
+	fputs(" \"factors\": [", f);
+	for (int i = 0; i < t->n_columns; i++) {
+		int first = 0;
+
+		while (!is_same(&t->columns[first], &t->columns[i]))
+			first++;
+		if (first == i)
+			write_factor(f, t, i);
+	}
+	fputs("]}\n", f);
 	free(t->rows);
 	t->rows = NULL;
 	return fclose(f) ? 1 : 0;
 }
 
-uint64_t plant_log_overlap(const struct plant_log *log, uint64_t from, uint64_t to)
+static uint64_t overlap(uint64_t a, uint64_t b, uint64_t from, uint64_t to)
 {
-	uint64_t sum = 0;
+	uint64_t begin = a > from ? a : from, end = b < to ? b : to;
 
-	for (size_t i = 0; i < log->n && log->stretches[i].from < to; i++) {
-		uint64_t begin = log->stretches[i].from > from ? log->stretches[i].from : from;
-		uint64_t end = log->stretches[i].to < to ? log->stretches[i].to : to;
+	return begin < end ? end - begin : 0;
+}
 
-		if (begin < end)
-			sum += end - begin;
+uint64_t plant_log_last(const struct plant_log *log)
+{
+	return log->stretches[log->n - 1].to - log->stretches[log->n - 1].from;
+}
+
+struct plant_time plant_log_overlap(const struct plant_log *log, uint64_t from, uint64_t to)
+{
+	struct plant_time sum = { 0, 0 };
+
+	for (size_t i = 0; i < log->n && log->stretches[i].before < to; i++) {
+		const struct plant_stretch *s = &log->stretches[i];
+
+		sum.low += overlap(s->from, s->to, from, to);
+		sum.high += overlap(s->before, s->after, from, to);
 	}
 	return sum;
 }

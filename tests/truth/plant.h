@@ -2,8 +2,10 @@
 /* Planting durations and keeping account of them, for the ground-truth programs.
  *
  * A program gives each request the time that each of its functions shall take, spins for it, and measures what it
- * really took by its own reading of the processor's counter. Everything used inside an interval is a macro without
- * a call, so that the call graph that vprof sees is the program's own and nothing else.
+ * really took by its own readings of the processor's counter: one pair inside the function, one pair around the call.
+ * The function's time, as anybody else may measure it, lies between the two. Whatever the machine does to the program
+ * is in the account as well. Everything used inside an interval is a macro without a call, so that the call graph that
+ * vprof sees is the program's own and nothing else.
  */
 #ifndef PLANT_H
 #define PLANT_H
@@ -39,7 +41,12 @@ extern double plant_ticks_per_ns; /* measured by plant_start */
 /* two readings with nothing between them: what an account of short calls must take out */
 extern uint64_t plant_clock_ticks;
 
-/* Busy for `ns`; adds the ticks that it really took to `took`. */
+/* What something took in one request, in ticks: at least, at most. */
+struct plant_time {
+	uint64_t low, high;
+};
+
+/* Busy for `ns`; adds the ticks that it really took to (took).low. */
 #define PLANT_SPIN(ns, took)                                                                                           \
 	do {                                                                                                           \
 		uint64_t plant_from_ = PLANT_NOW();                                                                    \
@@ -48,7 +55,15 @@ extern uint64_t plant_clock_ticks;
 		do                                                                                                     \
 			plant_now_ = PLANT_NOW();                                                                      \
 		while (plant_now_ < plant_until_);                                                                     \
-		(took) += plant_now_ - plant_from_;                                                                    \
+		(took).low += plant_now_ - plant_from_;                                                                \
+	} while (0)
+
+/* Makes the call; adds what it took, as seen from outside, to (took).high. */
+#define PLANT_CALL(took, call)                                                                                         \
+	do {                                                                                                           \
+		uint64_t plant_before_ = PLANT_NOW();                                                                  \
+		call;                                                                                                  \
+		(took).high += PLANT_NOW() - plant_before_;                                                            \
 	} while (0)
 
 /* Arguments of every program: [REQUESTS [SEED]]. */
@@ -60,21 +75,35 @@ struct plant_options {
 struct plant_options plant_start(int argc, char **argv, size_t default_n); /* also calibrates */
 uint32_t plant_uniform(uint64_t *random, uint32_t low, uint32_t high);	   /* low .. high - 1 */
 void plant_sleep_us(uint32_t us);
+double plant_cpu_ns(void);	/* processor time of the calling thread */
+long plant_interruptions(void); /* how often the calling thread has lost its processor without giving it up */
 
-/* What happened in every request, in ticks: its latency, and the time that each factor took. */
+/* A column of the account: a function, wait or delay at one place of the call graph. Columns of one name are one
+ * factor, whose share is the sum of their variances (algorithm 1). */
+struct truth_column {
+	const char *name;
+	int parent; /* the column that it is part of; -1: of the interval itself, which column 0 always is */
+	int flags;
+	int beneath; /* levels of functions beneath that are no columns, and of calls through pointers */
+};
+#define TRUTH_BLAME 1	   /* done by others while the request waited */
+#define TRUTH_PLANTED 2	   /* must be measured in the end, whatever its share */
+#define TRUTH_SAMPLED 4	   /* a hot function, most of whose calls nobody times: sampled_low and _high are its bounds */
+#define TRUTH_WAIT 8	   /* a wait or delay, or what holds one: its height depends on what explains it */
+#define TRUTH_PREEMPTED 16 /* known only where the kernel tells when threads lose a processor */
+
+/* One row for each request. Its columns' `low` may be 0 where they have parts: then it is their parts' sum. */
 struct truth {
-	int n_factors;
-	const char *const *names; /* [n_factors] */
+	int n_columns;
+	const struct truth_column *columns; /* [n_columns] */
 	size_t n, capacity;
-	uint64_t *rows; /* [capacity * (n_factors + 1)], row-major; column 0 is the latency */
+	struct plant_time *rows; /* [capacity * n_columns], row-major */
+	double cpu_ns;		 /* of all requests; 0: nobody measured it */
+	double sampled_low, sampled_high;
 };
 
-#define TRUTH_MAX_ALSO 4
-struct truth_factor {
-	const char *factor;
-	double share;
-	int is_blame; /* done by others while the request waited */
-};
+void truth_open(struct truth *t, int n_columns, const struct truth_column *columns, size_t capacity);
+void truth_add(struct truth *t, const struct plant_time *row);
 
 /* A figure of results.json: lists[list] has an item of this name whose `key`, divided by `of`, is `share`; without a
  * list it is a figure of the whole run. */
@@ -84,46 +113,58 @@ struct truth_figure {
 	double of, share;
 };
 
-/* What vprof must find. */
+/* What the checker compares beside the shares, the means and the order of the columns. */
 struct truth_answer {
-	const char *a, *b;			  /* the planted factor; b: the other one of a pair, or NULL */
-	double share;				  /* of the latency's variance */
-	const char *accept[6];			  /* other names that may rank first (the same cause, one level away) */
-	struct truth_factor also[TRUTH_MAX_ALSO]; /* must be found too, each with its share */
-	int is_sampled;				  /* the planted factor's calls are so many that vprof times a few */
-	/* found only where the kernel tells when threads lose a processor; else also[0] comes first */
-	int needs_switches;
-	double preempted_share;				/* then: of the mean latency */
+	const char *interval;
+	const char *a, *b; /* a pair that must be found: the planted one */
+	/* the preempted part of the mean latency; needs cpu_ns of all requests, which never block */
+	int has_preempted;
 	struct truth_figure figures[TRUTH_MAX_FIGURES]; /* up to the first without a key */
-	int is_complete; /* the factors add up to the latency; where they did not, the run was disturbed */
 };
 
-void truth_open(struct truth *t, int n_factors, const char *const *names, size_t capacity);
-void truth_add(struct truth *t, uint64_t latency, const uint64_t *took);
-double truth_share(const struct truth *t, int factor);	      /* Var(factor) / Var(latency), n - 1 */
-double truth_pair_share(const struct truth *t, int a, int b); /* 2 Cov(a, b) / Var(latency) */
-/* Of the mean, and of the slowest hundredth of all requests (tail) and the others (rest), in ns; factor -1: the
+double truth_share(const struct truth *t, int column);		   /* Var(column) / Var(latency), n - 1 */
+double truth_variance(const struct truth *t, int column);	   /* ticks^2 */
+double truth_value(const struct truth *t, size_t row, int column); /* ticks, halfway between low and high */
+/* Of the mean, and of the slowest hundredth of all requests (tail) and the others (rest), in ns; column 0: the
  * latency. */
-double truth_mean_ns(const struct truth *t, int factor);
-double truth_tail_ns(const struct truth *t, int factor);
-double truth_rest_ns(const struct truth *t, int factor);
-/* By x, one value for each request: slope of the latency in ns, and R^2; of a factor's own time. */
+double truth_mean_ns(const struct truth *t, int column);
+double truth_tail_ns(const struct truth *t, int column);
+double truth_rest_ns(const struct truth *t, int column);
+/* By x, one value for each request: slope of the latency in ns, and R^2; of a column's own time. */
 double truth_slope_ns(const struct truth *t, const uint32_t *x);
-double truth_explained(const struct truth *t, int factor, const uint32_t *x);
-/* Part of the variance of the latency (factor -1), or of a factor, between the kinds 0 .. n_kinds - 1 of requests. */
-double truth_between(const struct truth *t, int factor, const uint32_t *kind, uint32_t n_kinds);
+double truth_explained(const struct truth *t, int column, const uint32_t *x);
+/* Part of the variance of a column between the kinds 0 .. n_kinds - 1 of requests. */
+double truth_between(const struct truth *t, int column, const uint32_t *kind, uint32_t n_kinds);
 /* Writes the file that TRUTH_OUT names (default truth.json); returns main's exit status. Frees the rows. */
 int truth_write(struct truth *t, const struct truth_answer *answer);
 
 /* Stretches of time of one thread, in order: what a lock's holder did. */
+struct plant_stretch {
+	uint64_t before, from, to, after; /* readings around the call, and inside of it */
+};
 struct plant_log {
 	size_t n, capacity;
-	struct {
-		uint64_t from, to;
-	} *stretches;
+	struct plant_stretch *stretches;
 };
 
-uint64_t plant_log_overlap(const struct plant_log *log, uint64_t from, uint64_t to);
+/* Busy for `ns`, as the log's next stretch: PLANT_STRETCH inside the function, PLANT_LOG around its call. */
+#define PLANT_STRETCH(log, ns)                                                                                         \
+	do {                                                                                                           \
+		struct plant_time plant_took_ = { 0, 0 };                                                              \
+		(log)->stretches[(log)->n].from = PLANT_NOW();                                                         \
+		PLANT_SPIN(ns, plant_took_);                                                                           \
+		(log)->stretches[(log)->n].to = PLANT_NOW();                                                           \
+	} while (0)
+#define PLANT_LOG(log, call)                                                                                           \
+	do {                                                                                                           \
+		(log)->stretches[(log)->n].before = PLANT_NOW();                                                       \
+		call;                                                                                                  \
+		(log)->stretches[(log)->n++].after = PLANT_NOW();                                                      \
+	} while (0)
+
+/* Of the last stretch, from within; and what of the stretches lies between `from` and `to`; at least, at most. */
+uint64_t plant_log_last(const struct plant_log *log);
+struct plant_time plant_log_overlap(const struct plant_log *log, uint64_t from, uint64_t to);
 
 #ifdef __cplusplus
 }

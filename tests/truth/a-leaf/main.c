@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "request.h"
 
-static const char *const names[N_FACTORS] = { "read_block", "parse_request", "choose_plan", "verify_row",
-					      "send_reply" };
+static const struct truth_column columns[N_FACTORS] = {
+	[REQUEST] = { "handle_request", -1, 0 },
+	[PARSE_REQUEST] = { "parse_request", REQUEST, 0 },
+	[EXECUTE_QUERY] = { "execute_query", REQUEST, 0 },
+	[SEND_REPLY] = { "send_reply", REQUEST, 0 },
+	[CHOOSE_PLAN] = { "choose_plan", EXECUTE_QUERY, 0 },
+	[SCAN_TABLE] = { "scan_table", EXECUTE_QUERY, 0 },
+	[FETCH_ROW] = { "fetch_row", SCAN_TABLE, 0 },
+	[VERIFY_ROW] = { "verify_row", SCAN_TABLE, 0 },
+	[READ_BLOCK] = { "read_block", FETCH_ROW, TRUTH_PLANTED },
+};
 
 static void fill_request(struct request *r, uint64_t id, uint64_t *random)
 {
@@ -17,19 +26,16 @@ static void fill_request(struct request *r, uint64_t id, uint64_t *random)
 int main(int argc, char **argv)
 {
 	struct plant_options o = plant_start(argc, argv, 900);
-	struct truth_answer answer = { .a = "read_block" };
+	struct truth_answer answer = { .interval = "request" };
 	struct truth truth;
 
-	truth_open(&truth, N_FACTORS, names, o.n);
+	truth_open(&truth, N_FACTORS, columns, o.n);
 	for (size_t i = 0; i < o.n; i++) {
 		struct request r;
-		uint64_t begin;
 
 		fill_request(&r, i + 1, &o.random);
-		begin = PLANT_NOW();
-		handle_request(&r);
-		truth_add(&truth, PLANT_NOW() - begin, r.took);
+		PLANT_CALL(r.took[REQUEST], handle_request(&r));
+		truth_add(&truth, r.took);
 	}
-	answer.share = truth_share(&truth, READ_BLOCK);
 	return truth_write(&truth, &answer);
 }

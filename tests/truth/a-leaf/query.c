@@ -8,6 +8,6 @@ static NOINLINE void choose_plan(struct request *r)
 
 NOINLINE void execute_query(struct request *r)
 {
-	choose_plan(r);
-	scan_table(r);
+	PLANT_CALL(r->took[CHOOSE_PLAN], choose_plan(r));
+	PLANT_CALL(r->took[SCAN_TABLE], scan_table(r));
 }

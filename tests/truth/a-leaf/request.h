@@ -5,12 +5,23 @@
 
 #include "plant.h"
 
-enum { READ_BLOCK, PARSE_REQUEST, CHOOSE_PLAN, VERIFY_ROW, SEND_REPLY, N_FACTORS };
+enum {
+	REQUEST,
+	PARSE_REQUEST,
+	EXECUTE_QUERY,
+	SEND_REPLY,
+	CHOOSE_PLAN,
+	SCAN_TABLE,
+	FETCH_ROW,
+	VERIFY_ROW,
+	READ_BLOCK,
+	N_FACTORS
+};
 
 struct request {
 	uint64_t id;
-	uint32_t ns[N_FACTORS];	  /* how long each function shall take */
-	uint64_t took[N_FACTORS]; /* ticks that it took */
+	uint32_t ns[N_FACTORS]; /* how long each function shall take */
+	struct plant_time took[N_FACTORS];
 };
 
 void handle_request(struct request *r);

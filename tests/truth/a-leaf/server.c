@@ -13,7 +13,7 @@ static NOINLINE void send_reply(struct request *r)
 
 NOINLINE void handle_request(struct request *r)
 {
-	parse_request(r);
-	execute_query(r);
-	send_reply(r);
+	PLANT_CALL(r->took[PARSE_REQUEST], parse_request(r));
+	PLANT_CALL(r->took[EXECUTE_QUERY], execute_query(r));
+	PLANT_CALL(r->took[SEND_REPLY], send_reply(r));
 }

@@ -13,11 +13,11 @@ static NOINLINE void verify_row(struct request *r)
 
 NOINLINE void fetch_row(struct request *r)
 {
-	read_block(r);
+	PLANT_CALL(r->took[READ_BLOCK], read_block(r));
 }
 
 NOINLINE void scan_table(struct request *r)
 {
-	fetch_row(r);
-	verify_row(r);
+	PLANT_CALL(r->took[FETCH_ROW], fetch_row(r));
+	PLANT_CALL(r->took[VERIFY_ROW], verify_row(r));
 }

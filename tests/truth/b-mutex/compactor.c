@@ -6,11 +6,7 @@
 
 static NOINLINE void compact_segment(struct compactor *c, uint32_t ns)
 {
-	uint64_t took = 0;
-
-	c->log.stretches[c->log.n].from = PLANT_NOW();
-	PLANT_SPIN(ns, took);
-	c->log.stretches[c->log.n++].to = PLANT_NOW();
+	PLANT_STRETCH(&c->log, ns);
 }
 
 static void *compactor_main(void *arg)
@@ -22,7 +18,7 @@ static void *compactor_main(void *arg)
 
 		plant_sleep_us(plant_uniform(&c->random, 500, 1500));
 		pthread_mutex_lock(&table_lock);
-		compact_segment(c, ns);
+		PLANT_LOG(&c->log, compact_segment(c, ns));
 		pthread_mutex_unlock(&table_lock);
 	}
 	return NULL;

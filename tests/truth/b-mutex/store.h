@@ -7,13 +7,14 @@
 
 #include "plant.h"
 
-enum { LOCK_WAIT, PARSE, WRITE_ROW, REPLY, COMPACTION, N_FACTORS };
+enum { REQUEST, PARSE, UPDATE_TABLE, REPLY, LOCK_WAIT, WRITE_ROW, COMPACTION, N_FACTORS };
 
 struct request {
 	uint64_t id;
 	uint32_t ns[N_FACTORS];
-	uint64_t took[N_FACTORS];
+	struct plant_time took[N_FACTORS];
 	uint64_t wait_from, wait_to; /* ticks */
+	long interruptions;
 };
 
 extern pthread_mutex_t table_lock;

@@ -18,8 +18,7 @@ static NOINLINE void update_table(struct request *r)
 	r->wait_from = PLANT_NOW();
 	pthread_mutex_lock(&table_lock);
 	r->wait_to = PLANT_NOW();
-	r->took[LOCK_WAIT] = r->wait_to - r->wait_from;
-	write_row(r);
+	PLANT_CALL(r->took[WRITE_ROW], write_row(r));
 	pthread_mutex_unlock(&table_lock);
 }
 
@@ -30,7 +29,7 @@ static NOINLINE void reply(struct request *r)
 
 NOINLINE void handle_request(struct request *r)
 {
-	parse(r);
-	update_table(r);
-	reply(r);
+	PLANT_CALL(r->took[PARSE], parse(r));
+	PLANT_CALL(r->took[UPDATE_TABLE], update_table(r));
+	PLANT_CALL(r->took[REPLY], reply(r));
 }

@@ -3,13 +3,14 @@
 
 static void submit(struct queue *q, struct request *r)
 {
+	r->at.before = PLANT_NOW();
 	vprof_begin("request", r->id);
-	r->begin = PLANT_NOW();
+	r->at.from = PLANT_NOW();
 	queue_push(q, r);
 	vprof_suspend("request", r->id);
 }
 
-/* Bursts of 1 to 6, then a pause that lets the queue run empty. */
+/* Bursts of 1 to 8, then a pause that lets the queue run empty. */
 void dispatch_all(struct queue *q, struct request *requests, size_t n, uint64_t random)
 {
 	for (size_t i = 0; i < n;) {

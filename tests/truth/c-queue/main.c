@@ -4,15 +4,49 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const names[N_FACTORS] = { "queued", "render_page", "load_template" };
+static const struct truth_column columns[N_FACTORS] = {
+	[REQUEST] = { "request", -1, 0 },
+	[QUEUED] = { "queued", REQUEST, TRUTH_PLANTED | TRUTH_WAIT },
+	[SERVE] = { "serve", REQUEST, 0 },
+	[LOAD_TEMPLATE] = { "load_template", SERVE, 0 },
+	[RENDER_PAGE] = { "render_page", SERVE, TRUTH_PLANTED },
+	[OTHERS_PAGES] = { "render_page", QUEUED, TRUTH_PLANTED | TRUTH_BLAME },
+	[OTHERS_TEMPLATES] = { "load_template", QUEUED, TRUTH_BLAME },
+};
+
+static void start_worker(struct worker *w, int number, struct queue *queue, size_t capacity)
+{
+	*w = (struct worker){ .number = number, .queue = queue };
+	w->pages.capacity = w->templates.capacity = capacity;
+	w->pages.stretches = calloc(capacity, sizeof *w->pages.stretches);
+	w->templates.stretches = calloc(capacity, sizeof *w->templates.stretches);
+	if (!w->pages.stretches || !w->templates.stretches || pthread_create(&w->thread, NULL, worker_main, w)) {
+		fputs("cannot start a worker\n", stderr);
+		exit(1);
+	}
+}
+
+/* The delay is from vprof_enqueue to vprof_resume. What the worker that took the request did meanwhile is to blame. */
+static void add_request(struct truth *t, struct request *r, const struct worker *w)
+{
+	uint64_t from = r->enqueued.low, to = r->resumed.high;
+
+	r->took[REQUEST] = (struct plant_time){ r->at.to - r->at.from, r->at.after - r->at.before };
+	r->took[QUEUED] =
+		(struct plant_time){ r->resumed.low > r->enqueued.high ? r->resumed.low - r->enqueued.high : 0,
+				     to - from };
+	r->took[SERVE].high = r->at.after - r->resumed.low;
+	r->took[OTHERS_PAGES] = plant_log_overlap(&w->pages, from, to);
+	r->took[OTHERS_TEMPLATES] = plant_log_overlap(&w->templates, from, to);
+	truth_add(t, r->took);
+}
 
 int main(int argc, char **argv)
 {
 	struct plant_options o = plant_start(argc, argv, 1500);
-	/* Beneath the queue stands what the workers did for others meanwhile. */
-	struct truth_answer answer = { .a = "queued", .accept = { "render_page", "serve" } };
+	struct truth_answer answer = { .interval = "request" };
 	struct request *requests = calloc(o.n, sizeof *requests);
-	pthread_t workers[N_WORKERS];
+	struct worker workers[N_WORKERS];
 	struct truth truth;
 	struct queue queue;
 
@@ -26,21 +60,15 @@ int main(int argc, char **argv)
 		requests[i].ns[LOAD_TEMPLATE] = plant_uniform(&o.random, 50000, 150000);
 	}
 	queue_init(&queue);
-	for (int i = 0; i < N_WORKERS; i++) {
-		if (pthread_create(&workers[i], NULL, worker_main, &queue)) {
-			fputs("cannot start a worker\n", stderr);
-			return 1;
-		}
-	}
+	for (int i = 0; i < N_WORKERS; i++)
+		start_worker(&workers[i], i, &queue, o.n);
 	dispatch_all(&queue, requests, o.n, o.random);
 	queue_close(&queue);
 	for (int i = 0; i < N_WORKERS; i++)
-		pthread_join(workers[i], NULL);
-	truth_open(&truth, N_FACTORS, names, o.n);
+		pthread_join(workers[i].thread, NULL);
+	truth_open(&truth, N_FACTORS, columns, o.n);
 	for (size_t i = 0; i < o.n; i++)
-		truth_add(&truth, requests[i].end - requests[i].begin, requests[i].took);
-	answer.share = truth_share(&truth, QUEUED);
-	answer.also[0] = (struct truth_factor){ "render_page", truth_share(&truth, RENDER_PAGE), 0 };
+		add_request(&truth, &requests[i], &workers[requests[i].worker]);
 	free(requests);
 	return truth_write(&truth, &answer);
 }

@@ -13,8 +13,9 @@ void queue_init(struct queue *q)
 void queue_push(struct queue *q, struct request *r)
 {
 	pthread_mutex_lock(&q->lock);
+	r->enqueued.low = PLANT_NOW();
 	vprof_enqueue(r);
-	r->enqueued = PLANT_NOW();
+	r->enqueued.high = PLANT_NOW();
 	r->next = NULL;
 	*q->last = r;
 	q->last = &r->next;

@@ -11,14 +11,24 @@
 
 #define N_WORKERS 2
 
-enum { QUEUED, RENDER_PAGE, LOAD_TEMPLATE, N_FACTORS };
+enum { REQUEST, QUEUED, SERVE, LOAD_TEMPLATE, RENDER_PAGE, OTHERS_PAGES, OTHERS_TEMPLATES, N_FACTORS };
 
 struct request {
 	uint64_t id;
 	uint32_t ns[N_FACTORS];
-	uint64_t took[N_FACTORS];
-	uint64_t begin, enqueued, end; /* ticks */
+	struct plant_time took[N_FACTORS];
+	struct plant_stretch at;	     /* before and after vprof_begin, before and after vprof_end */
+	struct plant_time enqueued, resumed; /* when: between these readings */
+	int worker;
 	struct request *next;
+};
+
+/* What a worker renders, one after the other. */
+struct worker {
+	int number;
+	pthread_t thread;
+	struct queue *queue;
+	struct plant_log pages, templates;
 };
 
 struct queue {
@@ -34,6 +44,6 @@ struct request *queue_pop(struct queue *q); /* NULL when closed and empty */
 void queue_close(struct queue *q);
 
 void dispatch_all(struct queue *q, struct request *requests, size_t n, uint64_t random);
-void *worker_main(void *queue);
+void *worker_main(void *worker);
 
 #endif

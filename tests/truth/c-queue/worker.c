@@ -1,31 +1,37 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "render.h"
 
-static NOINLINE void load_template(struct request *r)
+static NOINLINE void load_template(struct request *r, struct plant_log *log)
 {
-	PLANT_SPIN(r->ns[LOAD_TEMPLATE], r->took[LOAD_TEMPLATE]);
+	PLANT_STRETCH(log, r->ns[LOAD_TEMPLATE]);
 }
 
-static NOINLINE void render_page(struct request *r)
+static NOINLINE void render_page(struct request *r, struct plant_log *log)
 {
-	PLANT_SPIN(r->ns[RENDER_PAGE], r->took[RENDER_PAGE]);
+	PLANT_STRETCH(log, r->ns[RENDER_PAGE]);
 }
 
-static NOINLINE void serve(struct request *r)
+static NOINLINE void serve(struct request *r, struct worker *w)
 {
+	r->resumed.low = PLANT_NOW();
 	vprof_resume("request", r->id);
-	r->took[QUEUED] = PLANT_NOW() - r->enqueued;
-	load_template(r);
-	render_page(r);
-	r->end = PLANT_NOW();
+	r->resumed.high = PLANT_NOW();
+	PLANT_LOG(&w->templates, PLANT_CALL(r->took[LOAD_TEMPLATE], load_template(r, &w->templates)));
+	PLANT_LOG(&w->pages, PLANT_CALL(r->took[RENDER_PAGE], render_page(r, &w->pages)));
+	r->took[LOAD_TEMPLATE].low = plant_log_last(&w->templates);
+	r->took[RENDER_PAGE].low = plant_log_last(&w->pages);
+	r->worker = w->number;
+	r->at.to = PLANT_NOW();
 	vprof_end("request", r->id);
+	r->at.after = PLANT_NOW();
 }
 
-void *worker_main(void *queue)
+void *worker_main(void *arg)
 {
+	struct worker *w = arg;
 	struct request *r;
 
-	while ((r = queue_pop(queue)))
-		serve(r);
+	while ((r = queue_pop(w->queue)))
+		serve(r, w);
 	return NULL;
 }

@@ -18,8 +18,8 @@ static NOINLINE void route(struct message *m)
 
 NOINLINE void handle_message(struct message *m)
 {
-	route(m);
-	encode_body(m);
-	checksum_body(m);
-	journal_message(m);
+	PLANT_CALL(m->took[ROUTE], route(m));
+	PLANT_CALL(m->took[ENCODE_BODY], encode_body(m));
+	PLANT_CALL(m->took[CHECKSUM_BODY], checksum_body(m));
+	PLANT_CALL(m->took[JOURNAL], journal_message(m));
 }

@@ -5,13 +5,13 @@
 
 #include "plant.h"
 
-enum { ENCODE_BODY, CHECKSUM_BODY, ROUTE, N_FACTORS };
+enum { REQUEST, ROUTE, ENCODE_BODY, CHECKSUM_BODY, JOURNAL, N_FACTORS };
 
 struct message {
 	uint64_t id;
 	uint32_t size;
 	uint32_t ns[N_FACTORS]; /* beyond what the size costs */
-	uint64_t took[N_FACTORS];
+	struct plant_time took[N_FACTORS];
 	char note[16];
 };
 

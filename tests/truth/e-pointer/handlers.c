@@ -3,12 +3,12 @@
 
 static NOINLINE void handle_get(struct request *r)
 {
-	PLANT_SPIN(r->ns[GET], r->took[GET]);
+	PLANT_SPIN(r->ns[HANDLER + GET], r->took[HANDLER + GET]);
 }
 
 static NOINLINE void handle_put(struct request *r)
 {
-	PLANT_SPIN(r->ns[PUT], r->took[PUT]);
+	PLANT_SPIN(r->ns[HANDLER + PUT], r->took[HANDLER + PUT]);
 }
 
 static NOINLINE void scan_range(struct request *r)
@@ -18,7 +18,7 @@ static NOINLINE void scan_range(struct request *r)
 
 static NOINLINE void handle_scan(struct request *r)
 {
-	scan_range(r);
+	PLANT_CALL(r->took[SCAN_RANGE], scan_range(r));
 }
 
 const handler handlers[N_COMMANDS] = { handle_get, handle_put, handle_scan };

@@ -6,13 +6,13 @@
 #include "plant.h"
 
 enum { GET, PUT, SCAN, N_COMMANDS };
-enum { SCAN_RANGE = N_COMMANDS, DECODE, ENCODE, N_FACTORS };
+enum { REQUEST, DECODE, HANDLER, ENCODE = HANDLER + N_COMMANDS, SCAN_RANGE, N_FACTORS }; /* HANDLER + command */
 
 struct request {
 	uint64_t id;
 	int command;
 	uint32_t ns[N_FACTORS];
-	uint64_t took[N_FACTORS];
+	struct plant_time took[N_FACTORS];
 };
 
 typedef void (*handler)(struct request *r);

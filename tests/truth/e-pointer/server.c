@@ -13,7 +13,7 @@ static NOINLINE void encode(struct request *r)
 
 NOINLINE void serve_request(struct request *r)
 {
-	decode(r);
-	handlers[r->command](r);
-	encode(r);
+	PLANT_CALL(r->took[DECODE], decode(r));
+	PLANT_CALL(r->took[HANDLER + r->command], handlers[r->command](r));
+	PLANT_CALL(r->took[ENCODE], encode(r));
 }

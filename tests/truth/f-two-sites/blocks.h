@@ -5,12 +5,22 @@
 
 #include "plant.h"
 
-enum { DECOMPRESS_PAGE, DECOMPRESS_INDEX, SORT_ROWS, MATCH_KEY, N_FACTORS };
+enum {
+	REQUEST,
+	ANSWER_QUERY,
+	SEARCH_INDEX,
+	LOAD_PAGE,
+	SORT_ROWS,
+	DECOMPRESS_PAGE,
+	DECOMPRESS_INDEX,
+	MATCH_KEY,
+	N_FACTORS
+};
 
 struct request {
 	uint64_t id;
 	uint32_t ns[N_FACTORS];
-	uint64_t took[N_FACTORS];
+	struct plant_time took[N_FACTORS];
 };
 
 void handle_request(struct request *r);

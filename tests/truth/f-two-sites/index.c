@@ -8,6 +8,6 @@ static NOINLINE void match_key(struct request *r)
 
 NOINLINE void search_index(struct request *r)
 {
-	decompress(r, DECOMPRESS_INDEX);
-	match_key(r);
+	PLANT_CALL(r->took[DECOMPRESS_INDEX], decompress(r, DECOMPRESS_INDEX));
+	PLANT_CALL(r->took[MATCH_KEY], match_key(r));
 }

@@ -3,5 +3,5 @@
 
 NOINLINE void load_page(struct request *r)
 {
-	decompress(r, DECOMPRESS_PAGE);
+	PLANT_CALL(r->took[DECOMPRESS_PAGE], decompress(r, DECOMPRESS_PAGE));
 }

@@ -8,12 +8,12 @@ static NOINLINE void sort_rows(struct request *r)
 
 static NOINLINE void answer_query(struct request *r)
 {
-	search_index(r);
-	load_page(r);
-	sort_rows(r);
+	PLANT_CALL(r->took[SEARCH_INDEX], search_index(r));
+	PLANT_CALL(r->took[LOAD_PAGE], load_page(r));
+	PLANT_CALL(r->took[SORT_ROWS], sort_rows(r));
 }
 
 NOINLINE void handle_request(struct request *r)
 {
-	answer_query(r);
+	PLANT_CALL(r->took[ANSWER_QUERY], answer_query(r));
 }

@@ -5,23 +5,31 @@ static int evaluate_any(struct formula *f, int level);
 
 static NOINLINE int evaluate_all(struct formula *f, int level)
 {
+	uint64_t begin = PLANT_NOW();
 	int result = level & 1;
 
-	PLANT_SPIN(f->ns[LEVELS], f->took[LEVELS]);
-	if (level < f->depth)
+	PLANT_SPIN(f->ns[LEVELS], f->bodies);
+	if (level < f->depth && level == 1)
+		PLANT_CALL(f->took[EVALUATE_ANY], result ^= evaluate_any(f, level + 1));
+	else if (level < f->depth)
 		result ^= evaluate_any(f, level + 1);
+	if (level == 1)
+		f->took[EVALUATE_ALL].low = PLANT_NOW() - begin;
 	return result;
 }
 
 static NOINLINE int evaluate_any(struct formula *f, int level)
 {
+	uint64_t begin = PLANT_NOW();
 	int result = level & 1;
 
-	PLANT_SPIN(f->ns[LEVELS], f->took[LEVELS]);
+	PLANT_SPIN(f->ns[LEVELS], f->bodies);
 	if (level == 2)
-		load_operand(f);
+		PLANT_CALL(f->took[LOAD_OPERAND], load_operand(f));
 	if (level < f->depth)
 		result ^= evaluate_all(f, level + 1);
+	if (level == 2)
+		f->took[EVALUATE_ANY].low = PLANT_NOW() - begin;
 	return result;
 }
 
@@ -32,6 +40,6 @@ static NOINLINE void parse_formula(struct formula *f)
 
 NOINLINE void evaluate_formula(struct formula *f)
 {
-	parse_formula(f);
-	f->result = evaluate_all(f, 1);
+	PLANT_CALL(f->took[PARSE_FORMULA], parse_formula(f));
+	PLANT_CALL(f->took[EVALUATE_ALL], f->result = evaluate_all(f, 1));
 }

@@ -6,13 +6,15 @@
 
 #include "plant.h"
 
-enum { LOAD_OPERAND, LEVELS, PARSE_FORMULA, N_FACTORS };
+enum { REQUEST, PARSE_FORMULA, EVALUATE_ALL, EVALUATE_ANY, LOAD_OPERAND, N_FACTORS };
+#define LEVELS EVALUATE_ALL /* of ns: what each level takes itself */
 
 struct formula {
 	uint64_t id;
 	int depth, result;
-	uint32_t ns[N_FACTORS]; /* LEVELS: each level's own cost */
-	uint64_t took[N_FACTORS];
+	uint32_t ns[N_FACTORS];
+	struct plant_time took[N_FACTORS];
+	struct plant_time bodies; /* of all levels */
 };
 
 void evaluate_formula(struct formula *f);

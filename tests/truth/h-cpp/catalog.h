@@ -15,13 +15,13 @@
 namespace catalog
 {
 
-enum { REBUILD, PARSE, PROBE, RECOVER, RENDER, N_FACTORS };
+enum { REQUEST, HANDLE, PARSE, FIND, RENDER, LOOKUP, RECOVER, PROBE, REBUILD, N_FACTORS };
 
 struct Request {
 	uint64_t id = 0;
 	bool cached = false, missing = false;
 	uint32_t ns[N_FACTORS] = {};
-	uint64_t took[N_FACTORS] = {};
+	plant_time took[N_FACTORS] = {};
 };
 
 class NotFound : public std::runtime_error
@@ -58,12 +58,12 @@ template <typename Key> class Table
 	{
 		Guard guard(inside_);
 
-		probe(r);
+		PLANT_CALL(r.took[PROBE], probe(r));
 		if (r.cached)
 			return;
 		if (r.missing)
 			throw NotFound("no row for " + std::to_string(key));
-		rebuild(r);
+		PLANT_CALL(r.took[REBUILD], rebuild(r));
 	}
 	int inside() const
 	{

@@ -3,9 +3,19 @@
 
 #include <cstdio>
 
-using catalog::Request;
+using namespace catalog;
 
-static const char *const names[catalog::N_FACTORS] = { "rebuild", "parse", "probe", "recover", "render" };
+static const truth_column columns[N_FACTORS] = {
+	{ "request", -1, 0 },
+	{ "handle", REQUEST, 0 },
+	{ "parse", HANDLE, 0 },
+	{ "find", HANDLE, 0 },
+	{ "render", HANDLE, 0 },
+	{ "lookup", FIND, 0 },
+	{ "recover", FIND, 0 },
+	{ "probe", LOOKUP, 0 },
+	{ "rebuild", LOOKUP, TRUTH_PLANTED },
+};
 
 static Request make_request(uint64_t id, uint64_t *random)
 {
@@ -15,45 +25,41 @@ static Request make_request(uint64_t id, uint64_t *random)
 	r.id = id;
 	r.cached = fate < 2;
 	r.missing = fate == 2;
-	r.ns[catalog::REBUILD] = plant_uniform(random, 100000, 2100000);
-	r.ns[catalog::PARSE] = plant_uniform(random, 50000, 850000);
-	r.ns[catalog::PROBE] = plant_uniform(random, 20000, 420000);
-	r.ns[catalog::RECOVER] = plant_uniform(random, 50000, 150000);
-	r.ns[catalog::RENDER] = plant_uniform(random, 50000, 650000);
+	r.ns[REBUILD] = plant_uniform(random, 100000, 2100000);
+	r.ns[PARSE] = plant_uniform(random, 50000, 850000);
+	r.ns[PROBE] = plant_uniform(random, 20000, 420000);
+	r.ns[RECOVER] = plant_uniform(random, 50000, 150000);
+	r.ns[RENDER] = plant_uniform(random, 50000, 650000);
 	return r;
 }
 
-static uint64_t serve(catalog::Service &service, Request &r)
+static void serve(Service &service, Request &r)
 {
-	uint64_t begin;
+	uint64_t before = PLANT_NOW();
 
 	vprof_begin("request", r.id);
-	begin = PLANT_NOW();
-	service.handle(r);
-	begin = PLANT_NOW() - begin;
+	PLANT_CALL(r.took[HANDLE], service.handle(r));
 	vprof_end("request", r.id);
-	return begin;
+	r.took[REQUEST] = { r.took[HANDLE].high, PLANT_NOW() - before };
 }
 
 int main(int argc, char **argv)
 {
 	struct plant_options o = plant_start(argc, argv, 1000);
 	struct truth_answer answer = {};
-	catalog::Service service;
+	Service service;
 	struct truth truth;
 
-	truth_open(&truth, catalog::N_FACTORS, names, o.n);
+	truth_open(&truth, N_FACTORS, columns, o.n);
 	for (size_t i = 0; i < o.n; i++) {
 		Request r = make_request(i + 1, &o.random);
-		uint64_t latency = serve(service, r);
 
-		truth_add(&truth, latency, r.took);
+		serve(service, r);
+		truth_add(&truth, r.took);
 	}
 	if (!service.idle()) {
 		std::fputs("a guard was not released\n", stderr);
 		return 1;
 	}
-	answer.a = "rebuild";
-	answer.share = truth_share(&truth, catalog::REBUILD);
 	return truth_write(&truth, &answer);
 }

@@ -16,21 +16,29 @@ NOINLINE void Service::recover(Request &r)
 
 NOINLINE bool Service::find(Request &r)
 {
+	uint64_t before = PLANT_NOW();
+
 	try {
 		table_.lookup(r, r.id);
+		r.took[LOOKUP].high = PLANT_NOW() - before;
 		return true;
 	} catch (const NotFound &) {
-		recover(r);
+		// Its time ends on the way here, while the exception is in flight.
+		r.took[LOOKUP].high = PLANT_NOW() - before;
+		PLANT_CALL(r.took[RECOVER], recover(r));
 		return false;
 	}
 }
 
 NOINLINE void Service::handle(Request &r)
 {
-	parse(r);
-	if (!find(r))
+	bool found;
+
+	PLANT_CALL(r.took[PARSE], parse(r));
+	PLANT_CALL(r.took[FIND], found = find(r));
+	if (!found)
 		return;
-	renderer_->render(r);
+	PLANT_CALL(r.took[RENDER], renderer_->render(r));
 }
 
 } // namespace catalog

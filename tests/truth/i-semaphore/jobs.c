@@ -16,36 +16,34 @@ static NOINLINE void finish(struct job *job)
 	PLANT_SPIN(job->ns[FINISH], job->took[FINISH]);
 }
 
-static NOINLINE void with_device(struct shared *s, struct job *job)
+static NOINLINE void with_device(struct shared *s, struct plant_log *uses, struct job *job)
 {
 	job->wait_from = PLANT_NOW();
 	sem_wait(&s->device);
 	job->wait_to = PLANT_NOW();
-	job->took[DEVICE_WAIT] = job->wait_to - job->wait_from;
-	use_device(job);
+	PLANT_LOG(uses, PLANT_CALL(job->took[USE_DEVICE], use_device(job)));
 	sem_post(&s->device);
 }
 
-NOINLINE void handle_job(struct shared *s, struct job *job)
+NOINLINE void handle_job(struct shared *s, struct plant_log *uses, struct job *job)
 {
-	prepare(job);
-	with_device(s, job);
-	finish(job);
+	PLANT_CALL(job->took[PREPARE], prepare(job));
+	PLANT_CALL(job->took[WITH_DEVICE], with_device(s, uses, job));
+	PLANT_CALL(job->took[FINISH], finish(job));
 }
 
 void run_worker(struct shared *s, int worker, uint64_t random)
 {
 	for (size_t i = 0; i < s->n_jobs; i++) {
 		struct job *job = &s->jobs[(size_t)worker * s->n_jobs + i];
-		uint64_t begin;
 
 		job->id = (uint64_t)(worker + 1) * 1000000 + i;
 		job->ns[PREPARE] = plant_uniform(&random, 50000, 550000);
 		job->ns[USE_DEVICE] = plant_uniform(&random, 10000, 50000);
 		job->ns[FINISH] = plant_uniform(&random, 50000, 550000);
 		plant_sleep_us(plant_uniform(&random, 500, 1500));
-		begin = PLANT_NOW();
-		handle_job(s, job);
-		job->latency = PLANT_NOW() - begin;
+		job->interruptions = -plant_interruptions();
+		PLANT_CALL(job->took[REQUEST], handle_job(s, &s->uses[worker], job));
+		job->interruptions += plant_interruptions();
 	}
 }

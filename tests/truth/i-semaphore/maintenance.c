@@ -3,11 +3,7 @@
 
 static NOINLINE void trim_device(struct shared *s, uint32_t ns)
 {
-	uint64_t took = 0;
-
-	s->log.stretches[s->log.n].from = PLANT_NOW();
-	PLANT_SPIN(ns, took);
-	s->log.stretches[s->log.n++].to = PLANT_NOW();
+	PLANT_STRETCH(&s->log, ns);
 }
 
 void run_maintenance(struct shared *s, uint64_t random)
@@ -15,7 +11,7 @@ void run_maintenance(struct shared *s, uint64_t random)
 	while (!__atomic_load_n(&s->stop, __ATOMIC_ACQUIRE) && s->log.n < s->log.capacity) {
 		plant_sleep_us(plant_uniform(&random, 1000, 2000));
 		sem_wait(&s->device);
-		trim_device(s, plant_uniform(&random, 300000, 3000000));
+		PLANT_LOG(&s->log, trim_device(s, plant_uniform(&random, 300000, 3000000)));
 		sem_post(&s->device);
 	}
 }

@@ -9,13 +9,14 @@
 
 #define N_WORKERS 2
 
-enum { DEVICE_WAIT, PREPARE, USE_DEVICE, FINISH, MAINTENANCE, N_FACTORS };
+enum { REQUEST, PREPARE, WITH_DEVICE, FINISH, DEVICE_WAIT, USE_DEVICE, MAINTENANCE, OTHERS, N_FACTORS };
 
 struct job {
 	uint64_t id;
 	uint32_t ns[N_FACTORS];
-	uint64_t took[N_FACTORS];
-	uint64_t wait_from, wait_to, latency; /* ticks */
+	struct plant_time took[N_FACTORS];
+	uint64_t wait_from, wait_to; /* ticks */
+	long interruptions;
 };
 
 /* Lies in memory shared by all processes. */
@@ -25,9 +26,10 @@ struct shared {
 	size_t n_jobs;	      /* of each worker */
 	struct job *jobs;     /* [N_WORKERS * n_jobs] */
 	struct plant_log log; /* of the maintenance process */
+	struct plant_log uses[N_WORKERS];
 };
 
-void handle_job(struct shared *s, struct job *job);
+void handle_job(struct shared *s, struct plant_log *uses, struct job *job);
 void run_worker(struct shared *s, int worker, uint64_t random);
 void run_maintenance(struct shared *s, uint64_t random);
 

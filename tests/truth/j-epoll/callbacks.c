@@ -34,9 +34,9 @@ static void send_or_stop(int fd)
 
 NOINLINE void on_request(struct connection *conn)
 {
-	conn->begin = PLANT_NOW();
-	parse(conn);
-	match_route(conn);
+	conn->first = PLANT_NOW();
+	PLANT_CALL(conn->took[PARSE], parse(conn));
+	PLANT_CALL(conn->took[MATCH_ROUTE], match_route(conn));
 	send_or_stop(conn->pipe_in);
 }
 
@@ -47,7 +47,7 @@ NOINLINE void on_lookup(struct connection *conn)
 
 	if (read(conn->lookup.fd, &byte, 1) != 1)
 		loop_stop();
-	expand_row(conn);
+	PLANT_CALL(conn->took[EXPAND_ROW], expand_row(conn));
 	if (timerfd_settime(conn->timer.fd, 0, &once, NULL))
 		loop_stop();
 }
@@ -58,6 +58,6 @@ NOINLINE void on_timer(struct connection *conn)
 
 	if (read(conn->timer.fd, &n, sizeof n) != sizeof n)
 		loop_stop();
-	encode(conn);
-	conn->latency = PLANT_NOW() - conn->begin;
+	PLANT_CALL(conn->took[ENCODE], encode(conn));
+	conn->took[REQUEST].low = PLANT_NOW() - conn->first;
 }

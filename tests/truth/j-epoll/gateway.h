@@ -9,7 +9,7 @@
 #define N_CONNECTIONS 4
 #define TIMER_NS 200000
 
-enum { EXPAND_ROW, PARSE, MATCH_ROUTE, ENCODE, N_FACTORS };
+enum { REQUEST, ON_REQUEST, ON_LOOKUP, ON_TIMER, PARSE, MATCH_ROUTE, EXPAND_ROW, ENCODE, N_FACTORS };
 
 struct connection;
 typedef void (*callback)(struct connection *conn);
@@ -25,8 +25,9 @@ struct connection {
 	int pipe_in;   /* writing here makes `lookup` readable */
 	struct source request, lookup, timer;
 	uint32_t ns[N_FACTORS]; /* of the request in hand */
-	uint64_t took[N_FACTORS];
-	uint64_t begin, latency; /* ticks */
+	struct plant_time took[N_FACTORS];
+	uint64_t begin; /* ticks, before on_request */
+	uint64_t first; /* within it */
 };
 
 void on_request(struct connection *conn);

@@ -10,17 +10,33 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-static const char *const names[N_FACTORS] = { "expand_row", "parse", "match_route", "encode" };
+static const struct truth_column columns[N_FACTORS] = {
+	[REQUEST] = { "request", -1, 0 },
+	[ON_REQUEST] = { "on_request", REQUEST, 0 },
+	[ON_LOOKUP] = { "on_lookup", REQUEST, 0 },
+	[ON_TIMER] = { "on_timer", REQUEST, 0 },
+	[PARSE] = { "parse", ON_REQUEST, 0 },
+	[MATCH_ROUTE] = { "match_route", ON_REQUEST, 0 },
+	[EXPAND_ROW] = { "expand_row", ON_LOOKUP, TRUTH_PLANTED },
+	[ENCODE] = { "encode", ON_TIMER, 0 },
+};
 
 /* Takes a request from the socket before its interval begins; the client closing its end stops the loop. */
 static void on_readable(struct connection *conn)
 {
 	char byte;
 
-	if (read(conn->request.fd, &byte, 1) == 1)
-		on_request(conn);
-	else
+	if (read(conn->request.fd, &byte, 1) != 1) {
 		loop_stop();
+		return;
+	}
+	conn->begin = PLANT_NOW();
+	PLANT_CALL(conn->took[ON_REQUEST], on_request(conn));
+}
+
+static void on_looked_up(struct connection *conn)
+{
+	PLANT_CALL(conn->took[ON_LOOKUP], on_lookup(conn));
 }
 
 /* The reply goes out after the interval's end, so that the client's thread never reads half an account. */
@@ -28,7 +44,8 @@ static void on_due(struct connection *conn)
 {
 	char byte = 1;
 
-	on_timer(conn);
+	PLANT_CALL(conn->took[ON_TIMER], on_timer(conn));
+	conn->took[REQUEST].high = PLANT_NOW() - conn->begin;
 	if (write(conn->request.fd, &byte, 1) != 1)
 		loop_stop();
 }
@@ -42,7 +59,7 @@ static int open_connection(int epoll_fd, struct connection *conn)
 	conn->client_fd = sockets[0];
 	conn->pipe_in = pipes[1];
 	conn->request = (struct source){ sockets[1], on_readable, conn };
-	conn->lookup = (struct source){ pipes[0], on_lookup, conn };
+	conn->lookup = (struct source){ pipes[0], on_looked_up, conn };
 	conn->timer = (struct source){ timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK), on_due, conn };
 	return loop_add(epoll_fd, &conn->request) || loop_add(epoll_fd, &conn->lookup) ||
 	       loop_add(epoll_fd, &conn->timer);
@@ -51,14 +68,14 @@ static int open_connection(int epoll_fd, struct connection *conn)
 int main(int argc, char **argv)
 {
 	struct plant_options o = plant_start(argc, argv, 800);
-	struct truth_answer answer = { .a = "expand_row", .is_complete = 1 };
+	struct truth_answer answer = { .interval = "request" };
 	static struct connection connections[N_CONNECTIONS];
 	int epoll_fd = epoll_create1(0);
 	struct client client;
 	struct truth truth;
 	pthread_t thread;
 
-	truth_open(&truth, N_FACTORS, names, o.n);
+	truth_open(&truth, N_FACTORS, columns, o.n);
 	for (int i = 0; i < N_CONNECTIONS; i++) {
 		if (epoll_fd < 0 || open_connection(epoll_fd, &connections[i])) {
 			perror("connection");
@@ -76,6 +93,5 @@ int main(int argc, char **argv)
 		fprintf(stderr, "only %zu of %zu requests were served\n", truth.n, o.n);
 		return 1;
 	}
-	answer.share = truth_share(&truth, EXPAND_ROW);
 	return truth_write(&truth, &answer);
 }

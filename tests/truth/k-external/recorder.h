@@ -5,12 +5,12 @@
 
 #include "plant.h"
 
-enum { NANOSLEEP, PARSE, FORMAT, REPLY, N_FACTORS };
+enum { REQUEST, PARSE, STORE_RECORD, REPLY, FORMAT, WRITE_DEVICE, NANOSLEEP, N_FACTORS };
 
 struct request {
 	uint64_t id;
 	uint32_t ns[N_FACTORS];
-	uint64_t took[N_FACTORS];
+	struct plant_time took[N_FACTORS];
 };
 
 void handle_request(struct request *r);

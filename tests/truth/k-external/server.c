@@ -13,7 +13,7 @@ static NOINLINE void reply(struct request *r)
 
 NOINLINE void handle_request(struct request *r)
 {
-	parse(r);
-	store_record(r);
-	reply(r);
+	PLANT_CALL(r->took[PARSE], parse(r));
+	PLANT_CALL(r->took[STORE_RECORD], store_record(r));
+	PLANT_CALL(r->took[REPLY], reply(r));
 }

@@ -8,19 +8,23 @@ static NOINLINE void load_text(struct document *d)
 
 static NOINLINE void next_token(struct document *d, uint32_t i)
 {
-	uint64_t spun = 0;
+	struct plant_time spun = { 0, 0 };
 
 	PLANT_SPIN(i % 8 == 3 ? 5 * d->token_ns : d->token_ns, spun);
+	d->tokens[i].low = (uint32_t)spun.low;
 }
 
 static NOINLINE void parse(struct document *d)
 {
-	for (uint32_t i = 0; i < d->n_tokens; i++) {
-		uint64_t from = PLANT_NOW();
+	uint64_t begin = PLANT_NOW();
 
-		next_token(d, i);
-		d->took[NEXT_TOKEN] += PLANT_NOW() - from - plant_clock_ticks;
+	for (uint32_t i = 0; i < d->n_tokens; i++) {
+		struct plant_time one = { 0, 0 };
+
+		PLANT_CALL(one, next_token(d, i));
+		d->tokens[i].high = (uint32_t)(one.high - plant_clock_ticks);
 	}
+	d->took[PARSE].low = PLANT_NOW() - begin;
 }
 
 static NOINLINE void render_tree(struct document *d)
@@ -30,7 +34,7 @@ static NOINLINE void render_tree(struct document *d)
 
 NOINLINE void convert(struct document *d)
 {
-	load_text(d);
-	parse(d);
-	render_tree(d);
+	PLANT_CALL(d->took[LOAD_TEXT], load_text(d));
+	PLANT_CALL(d->took[PARSE], parse(d));
+	PLANT_CALL(d->took[RENDER_TREE], render_tree(d));
 }

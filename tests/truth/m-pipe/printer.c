@@ -3,25 +3,28 @@
 
 #include <unistd.h>
 
-static NOINLINE void print_page(struct job *j)
+static NOINLINE void print_page(struct job *j, struct plant_log *pages)
 {
-	PLANT_SPIN(j->ns[PRINT_PAGE], j->took[PRINT_PAGE]);
+	PLANT_STRETCH(pages, j->ns[PRINT_PAGE]);
 }
 
-static NOINLINE void print_job(struct job *j)
+static NOINLINE void print_job(struct job *j, struct plant_log *pages)
 {
+	j->resumed.low = PLANT_NOW();
 	vprof_resume("job", j->id);
-	j->took[QUEUED] = PLANT_NOW() - j->sent;
-	print_page(j);
-	j->end = PLANT_NOW();
+	j->resumed.high = PLANT_NOW();
+	PLANT_LOG(pages, PLANT_CALL(j->took[PRINT_PAGE], print_page(j, pages)));
+	j->took[PRINT_PAGE].low = plant_log_last(pages);
+	j->at.to = PLANT_NOW();
 	vprof_end("job", j->id);
+	j->at.after = PLANT_NOW();
 }
 
-int print_all(int pipe_end, struct job *jobs, size_t n)
+int print_all(int pipe_end, struct job *jobs, size_t n, struct plant_log *pages)
 {
 	uint64_t place;
 
 	while (read(pipe_end, &place, sizeof place) == sizeof place && place < n)
-		print_job(&jobs[place]);
+		print_job(&jobs[place], pages);
 	return 0;
 }

@@ -7,16 +7,17 @@
 #include "annotate_or_not.h"
 #include "plant.h"
 
-enum { QUEUED, PRINT_PAGE, KEEP_BOOKS, N_FACTORS };
+enum { REQUEST, QUEUED, PRINT_JOB, PRINT_PAGE, OTHERS_PAGES, N_FACTORS, KEEP_BOOKS = N_FACTORS };
 
 struct job {
 	uint64_t id;
-	uint32_t ns[N_FACTORS];
-	uint64_t took[N_FACTORS];
-	uint64_t begin, sent, end; /* ticks */
+	uint32_t ns[N_FACTORS + 1];
+	struct plant_time took[N_FACTORS];
+	struct plant_stretch at;	 /* before and after vprof_begin, before and after vprof_end */
+	struct plant_time sent, resumed; /* when: between these readings */
 };
 
 void spool_all(int pipe_end, struct job *jobs, size_t n, uint64_t random);
-int print_all(int pipe_end, struct job *jobs, size_t n);
+int print_all(int pipe_end, struct job *jobs, size_t n, struct plant_log *pages);
 
 #endif

@@ -5,12 +5,12 @@
 
 #include "plant.h"
 
-enum { PREEMPTED, MATCH_RULES, PROCESSOR_TIME, N_FACTORS };
+enum { REQUEST, PARSE_REQUEST, MATCH_RULES, PREEMPTED, N_FACTORS };
 
 struct request {
 	uint64_t id;
 	uint32_t parse_steps, match_steps;
-	uint64_t took[N_FACTORS]; /* ticks */
+	struct plant_time took[N_FACTORS];
 	uint64_t result;
 };
 

@@ -31,10 +31,10 @@ static void pin(void)
 
 static void compete(uint64_t seed)
 {
-	uint64_t spent = 0;
+	struct plant_time spent = { 0, 0 };
 
 	if (setpriority(PRIO_PROCESS, 0, -20)) /* as the server: best effort */
-		spent = 0;
+		spent.low = 0;
 	for (;;) {
 		plant_sleep_us(plant_uniform(&seed, 500, 6000));
 		PLANT_SPIN(plant_uniform(&seed, 500000, 5000000), spent);

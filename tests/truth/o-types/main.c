@@ -4,7 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const names[N_FACTORS] = { "decode_body", "apply_change" };
+static const struct truth_column columns[N_FACTORS] = {
+	[REQUEST] = { "handle_request", -1, 0 },
+	[DECODE_BODY] = { "decode_body", REQUEST, TRUTH_PLANTED },
+	[APPLY_CHANGE] = { "apply_change", REQUEST, TRUTH_PLANTED },
+};
 
 static void fill_request(struct request *r, uint64_t id, uint64_t *random)
 {
@@ -17,10 +21,10 @@ static void fill_request(struct request *r, uint64_t id, uint64_t *random)
 /* n_t (mean_t - mean)^2 of one type, as part of the variance. */
 static double between_of(const struct truth *t, const uint32_t *kind, uint32_t wanted)
 {
-	double mean = truth_mean_ns(t, -1) * plant_ticks_per_ns, sum = 0, squares = 0, n = 0;
+	double mean = truth_mean_ns(t, REQUEST) * plant_ticks_per_ns, sum = 0, squares = 0, n = 0;
 
 	for (size_t i = 0; i < t->n; i++) {
-		double d = (double)t->rows[i * (N_FACTORS + 1)] - mean;
+		double d = truth_value(t, i, REQUEST) - mean;
 
 		squares += d * d;
 		sum += kind[i] == wanted ? d : 0;
@@ -32,7 +36,7 @@ static double between_of(const struct truth *t, const uint32_t *kind, uint32_t w
 int main(int argc, char **argv)
 {
 	struct plant_options o = plant_start(argc, argv, 1200);
-	struct truth_answer answer = { .a = "decode_body" };
+	struct truth_answer answer = { .interval = "request" };
 	uint32_t *kind = calloc(o.n, sizeof *kind);
 	struct truth truth;
 
@@ -40,19 +44,17 @@ int main(int argc, char **argv)
 		perror("requests");
 		return 1;
 	}
-	truth_open(&truth, N_FACTORS, names, o.n);
+	truth_open(&truth, N_FACTORS, columns, o.n);
 	for (size_t i = 0; i < o.n; i++) {
 		struct request r;
-		uint64_t begin;
 
 		fill_request(&r, i + 1, &o.random);
 		kind[i] = (uint32_t)r.is_write;
-		begin = PLANT_NOW();
-		handle_request(&r);
-		truth_add(&truth, PLANT_NOW() - begin, r.took);
+		PLANT_CALL(r.took[REQUEST], handle_request(&r));
+		truth_add(&truth, r.took);
 	}
-	answer.share = truth_share(&truth, DECODE_BODY);
-	answer.figures[0] = (struct truth_figure){ NULL, NULL, "between_types", 1, truth_between(&truth, -1, kind, 2) };
+	answer.figures[0] =
+		(struct truth_figure){ NULL, NULL, "between_types", 1, truth_between(&truth, REQUEST, kind, 2) };
 	answer.figures[1] = (struct truth_figure){ "types", "read", "between_share", 1, between_of(&truth, kind, 0) };
 	answer.figures[2] = (struct truth_figure){ "types", "write", "between_share", 1, between_of(&truth, kind, 1) };
 	answer.figures[3] = (struct truth_figure){ "factors", "decode_body", "between_share", 1,

@@ -5,13 +5,13 @@
 
 #include "plant.h"
 
-enum { DECODE_BODY, APPLY_CHANGE, N_FACTORS };
+enum { REQUEST, DECODE_BODY, APPLY_CHANGE, N_FACTORS };
 
 struct request {
 	uint64_t id;
 	int is_write;
-	uint32_t ns[N_FACTORS];	  /* how long each function shall take */
-	uint64_t took[N_FACTORS]; /* ticks that it took */
+	uint32_t ns[N_FACTORS]; /* how long each function shall take */
+	struct plant_time took[N_FACTORS];
 };
 
 void handle_request(struct request *r);

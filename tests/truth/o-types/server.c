@@ -13,6 +13,6 @@ static NOINLINE void apply_change(struct request *r)
 
 NOINLINE void handle_request(struct request *r)
 {
-	decode_body(r);
-	apply_change(r);
+	PLANT_CALL(r->took[DECODE_BODY], decode_body(r));
+	PLANT_CALL(r->took[APPLY_CHANGE], apply_change(r));
 }

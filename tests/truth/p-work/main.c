@@ -4,7 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const names[N_FACTORS] = { "scan_rows", "refresh_index" };
+static const struct truth_column columns[N_FACTORS] = {
+	[REQUEST] = { "run_query", -1, 0 },
+	[SCAN_ROWS] = { "scan_rows", REQUEST, TRUTH_PLANTED },
+	[REFRESH_INDEX] = { "refresh_index", REQUEST, TRUTH_PLANTED },
+};
 
 static void fill_query(struct query *q, uint64_t id, uint64_t *random)
 {
@@ -17,7 +21,7 @@ static void fill_query(struct query *q, uint64_t id, uint64_t *random)
 int main(int argc, char **argv)
 {
 	struct plant_options o = plant_start(argc, argv, 1200);
-	struct truth_answer answer = { .a = "scan_rows" };
+	struct truth_answer answer = { .interval = "query" };
 	uint32_t *n_rows = calloc(o.n, sizeof *n_rows);
 	struct truth truth;
 
@@ -25,21 +29,19 @@ int main(int argc, char **argv)
 		perror("queries");
 		return 1;
 	}
-	truth_open(&truth, N_FACTORS, names, o.n);
+	truth_open(&truth, N_FACTORS, columns, o.n);
 	for (size_t i = 0; i < o.n; i++) {
 		struct query q;
-		uint64_t begin;
 
 		fill_query(&q, i + 1, &o.random);
 		n_rows[i] = q.n_rows;
-		begin = PLANT_NOW();
-		run_query(&q);
-		truth_add(&truth, PLANT_NOW() - begin, q.took);
+		PLANT_CALL(q.took[REQUEST], run_query(&q));
+		truth_add(&truth, q.took);
 	}
-	answer.share = truth_share(&truth, SCAN_ROWS);
-	answer.also[0] = (struct truth_factor){ "refresh_index", truth_share(&truth, REFRESH_INDEX), 0 };
-	answer.figures[0] = (struct truth_figure){ NULL, NULL, "work_share", 1, truth_explained(&truth, -1, n_rows) };
-	answer.figures[1] = (struct truth_figure){ "work", "rows", "share", 1, truth_explained(&truth, -1, n_rows) };
+	answer.figures[0] =
+		(struct truth_figure){ NULL, NULL, "work_share", 1, truth_explained(&truth, REQUEST, n_rows) };
+	answer.figures[1] =
+		(struct truth_figure){ "work", "rows", "share", 1, truth_explained(&truth, REQUEST, n_rows) };
 	answer.figures[2] = (struct truth_figure){ "work", "rows", "ns_per_unit", truth_slope_ns(&truth, n_rows), 1 };
 	answer.figures[3] = (struct truth_figure){ "factors", "scan_rows", "work_share", 1,
 						   truth_explained(&truth, SCAN_ROWS, n_rows) };

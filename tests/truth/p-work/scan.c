@@ -13,6 +13,6 @@ static NOINLINE void refresh_index(struct query *q)
 
 NOINLINE void run_query(struct query *q)
 {
-	scan_rows(q);
-	refresh_index(q);
+	PLANT_CALL(q->took[SCAN_ROWS], scan_rows(q));
+	PLANT_CALL(q->took[REFRESH_INDEX], refresh_index(q));
 }

@@ -5,13 +5,13 @@
 
 #include "plant.h"
 
-enum { SCAN_ROWS, REFRESH_INDEX, N_FACTORS };
+enum { REQUEST, SCAN_ROWS, REFRESH_INDEX, N_FACTORS };
 
 struct query {
 	uint64_t id;
 	uint32_t n_rows;
-	uint32_t ns[N_FACTORS];	  /* how long each function shall take */
-	uint64_t took[N_FACTORS]; /* ticks that it took */
+	uint32_t ns[N_FACTORS]; /* how long each function shall take */
+	struct plant_time took[N_FACTORS];
 };
 
 void run_query(struct query *q);

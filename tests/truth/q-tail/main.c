@@ -3,7 +3,13 @@
 
 #include <stdlib.h>
 
-static const char *const names[N_FACTORS] = { "parse_request", "lookup_key", "compact_log", "send_reply" };
+static const struct truth_column columns[N_FACTORS] = {
+	[REQUEST] = { "handle_request", -1, 0 },
+	[PARSE_REQUEST] = { "parse_request", REQUEST, TRUTH_PLANTED },
+	[LOOKUP_KEY] = { "lookup_key", REQUEST, TRUTH_PLANTED },
+	[COMPACT_LOG] = { "compact_log", REQUEST, TRUTH_PLANTED },
+	[SEND_REPLY] = { "send_reply", REQUEST, TRUTH_PLANTED },
+};
 
 static void fill_request(struct request *r, uint64_t id, uint64_t *random)
 {
@@ -19,31 +25,28 @@ static void fill_request(struct request *r, uint64_t id, uint64_t *random)
 int main(int argc, char **argv)
 {
 	struct plant_options o = plant_start(argc, argv, 2500);
-	struct truth_answer answer = { .a = "compact_log", .accept = { "send_reply" } };
+	struct truth_answer answer = { .interval = "request" };
 	struct truth truth;
 	double gap, mean;
 
-	truth_open(&truth, N_FACTORS, names, o.n);
+	truth_open(&truth, N_FACTORS, columns, o.n);
 	for (size_t i = 0; i < o.n; i++) {
 		struct request r;
-		uint64_t begin;
 
 		fill_request(&r, i + 1, &o.random);
-		begin = PLANT_NOW();
-		handle_request(&r);
-		truth_add(&truth, PLANT_NOW() - begin, r.took);
+		PLANT_CALL(r.took[REQUEST], handle_request(&r));
+		truth_add(&truth, r.took);
 	}
-	answer.share = truth_share(&truth, COMPACT_LOG);
-	gap = truth_tail_ns(&truth, -1) - truth_rest_ns(&truth, -1);
-	mean = truth_mean_ns(&truth, -1);
-	for (int i = 0; i < N_FACTORS; i++) {
-		answer.figures[2 * i] =
-			(struct truth_figure){ "contributions", names[i], "gap_ns", gap,
+	gap = truth_tail_ns(&truth, REQUEST) - truth_rest_ns(&truth, REQUEST);
+	mean = truth_mean_ns(&truth, REQUEST);
+	for (int i = 1; i < N_FACTORS; i++) {
+		answer.figures[2 * i - 2] =
+			(struct truth_figure){ "contributions", columns[i].name, "gap_ns", gap,
 					       (truth_tail_ns(&truth, i) - truth_rest_ns(&truth, i)) / gap };
-		answer.figures[2 * i + 1] = (struct truth_figure){ "contributions", names[i], "mean_ns", mean,
+		answer.figures[2 * i - 1] = (struct truth_figure){ "contributions", columns[i].name, "mean_ns", mean,
 								   truth_mean_ns(&truth, i) / mean };
 	}
-	answer.figures[8] = (struct truth_figure){ NULL, NULL, "tail_ns", truth_tail_ns(&truth, -1), 1 };
-	answer.figures[9] = (struct truth_figure){ NULL, NULL, "rest_ns", truth_rest_ns(&truth, -1), 1 };
+	answer.figures[8] = (struct truth_figure){ NULL, NULL, "tail_ns", truth_tail_ns(&truth, REQUEST), 1 };
+	answer.figures[9] = (struct truth_figure){ NULL, NULL, "rest_ns", truth_rest_ns(&truth, REQUEST), 1 };
 	return truth_write(&truth, &answer);
 }

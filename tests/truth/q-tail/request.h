@@ -6,12 +6,12 @@
 
 #include "plant.h"
 
-enum { PARSE_REQUEST, LOOKUP_KEY, COMPACT_LOG, SEND_REPLY, N_FACTORS };
+enum { REQUEST, PARSE_REQUEST, LOOKUP_KEY, COMPACT_LOG, SEND_REPLY, N_FACTORS };
 
 struct request {
 	uint64_t id;
-	uint32_t ns[N_FACTORS];	  /* how long each function shall take */
-	uint64_t took[N_FACTORS]; /* ticks that it took */
+	uint32_t ns[N_FACTORS]; /* how long each function shall take */
+	struct plant_time took[N_FACTORS];
 };
 
 void handle_request(struct request *r);

@@ -23,8 +23,8 @@ static NOINLINE void send_reply(struct request *r)
 
 NOINLINE void handle_request(struct request *r)
 {
-	parse_request(r);
-	lookup_key(r);
-	compact_log(r);
-	send_reply(r);
+	PLANT_CALL(r->took[PARSE_REQUEST], parse_request(r));
+	PLANT_CALL(r->took[LOOKUP_KEY], lookup_key(r));
+	PLANT_CALL(r->took[COMPACT_LOG], compact_log(r));
+	PLANT_CALL(r->took[SEND_REPLY], send_reply(r));
 }

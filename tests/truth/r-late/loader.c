@@ -13,13 +13,13 @@ static int is_stopped(struct holders *h)
 
 static NOINLINE void load_chunk(struct holders *h, uint32_t ns)
 {
-	uint64_t took = 0;
+	struct plant_time took = { 0, 0 };
 
 	h->loads.stretches[h->loads.n].from = PLANT_NOW();
 	PLANT_SPIN(ns, took);
 	__atomic_store_n(&h->state, NEARLY_LOADED, __ATOMIC_RELEASE);
 	PLANT_SPIN(LAST_NS, took);
-	h->loads.stretches[h->loads.n++].to = PLANT_NOW();
+	h->loads.stretches[h->loads.n].to = PLANT_NOW();
 }
 
 static void *loader_main(void *arg)
@@ -32,7 +32,7 @@ static void *loader_main(void *arg)
 		plant_sleep_us(plant_uniform(&h->load_random, 2500, 3500));
 		pthread_mutex_lock(&table_lock);
 		__atomic_store_n(&h->state, LOADING, __ATOMIC_RELEASE);
-		load_chunk(h, ns);
+		PLANT_LOG(&h->loads, load_chunk(h, ns));
 		pthread_mutex_unlock(&table_lock);
 		__atomic_store_n(&h->state, AWAY, __ATOMIC_RELEASE);
 	}
@@ -47,11 +47,7 @@ static NOINLINE void await_loader(struct holders *h)
 
 static NOINLINE void archive_rows(struct holders *h, uint32_t ns)
 {
-	uint64_t took = 0;
-
-	h->archives.stretches[h->archives.n].from = PLANT_NOW();
-	PLANT_SPIN(ns, took);
-	h->archives.stretches[h->archives.n++].to = PLANT_NOW();
+	PLANT_STRETCH(&h->archives, ns);
 }
 
 static void *archiver_main(void *arg)
@@ -60,12 +56,12 @@ static void *archiver_main(void *arg)
 
 	while (!is_stopped(h) && h->archives.n < h->archives.capacity) {
 		uint32_t ns = plant_uniform(&h->archive_random, 100000, 2500000);
-		uint64_t took = 0;
+		struct plant_time took = { 0, 0 };
 
 		await_loader(h);
 		while (pthread_mutex_trylock(&table_lock))
 			PLANT_SPIN(500, took);
-		archive_rows(h, ns);
+		PLANT_LOG(&h->archives, archive_rows(h, ns));
 		pthread_mutex_unlock(&table_lock);
 	}
 	return NULL;

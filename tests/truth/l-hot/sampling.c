@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The times of all calls of next_token are known here, vprof times some of them: of those of a request after the first
+ * 64 it draws two at random from each block of 8 to 64, an eighth of the calls so far (docs/design/runtime.md). Its
+ * estimate of a request's time has an error whose variance follows from the calls' own; vprof takes that out of what it
+ * reports, which is then right on average. What remains is its chance, and the bounds here are 4.1 standard errors of
+ * it: outside lies one run in 25,000.
+ *
+ * An interrupted call is another matter: one interruption is longer than all calls of a request together. vprof has it
+ * count once where the call was drawn and not at all where it was not, so it is there with probability 2 in the block's
+ * calls. Few and large as they are, they are no normal variable; their bound is Bernstein's, for one run in 20,000. */
+#include "document.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ERRORS 4.1
+#define BERNSTEIN 9.9 /* ln 20000 */
+#define RARE 1000     /* one call in so many is longer than the limit */
+
+struct error {
+	double normal, rare, largest; /* the variance of both, and the largest single term */
+	double bias;
+};
+
+static double chance(uint32_t call)
+{
+	uint32_t block = call / 8 < 8 ? 8 : call / 8 < 64 ? call / 8 : 64;
+
+	return call < 64 ? 1 : 2.0 / block;
+}
+
+static int tick_order(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* What only the longest calls exceed. */
+static double limit_of(const struct document *d, size_t n)
+{
+	size_t n_calls = 0, at = 0;
+	uint32_t *all;
+	double limit;
+
+	for (size_t i = 0; i < n; i++)
+		n_calls += d[i].n_tokens;
+	all = malloc(n_calls * sizeof *all);
+	if (!all) {
+		perror("sampling");
+		exit(1);
+	}
+	for (size_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < d[i].n_tokens; k++)
+			all[at++] = d[i].tokens[k].high;
+	qsort(all, n_calls, sizeof *all, tick_order);
+	limit = all[n_calls - 1 - n_calls / RARE];
+	free(all);
+	return limit;
+}
+
+static double shorter(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/* What a request's calls take without the rare, which count with their chance. */
+static struct plant_time ordinary(const struct document *d, double limit)
+{
+	double low = 0, high = 0, rare = 0;
+
+	for (uint32_t k = 0; k < d->n_tokens; k++) {
+		low += shorter(d->tokens[k].low, limit);
+		high += shorter(d->tokens[k].high, limit);
+		rare += chance(k) * (d->tokens[k].high - shorter(d->tokens[k].high, limit));
+	}
+	return (struct plant_time){ (uint64_t)(low + rare), (uint64_t)(high + rare) };
+}
+
+/* Variance of the estimate of a request's time: two of a block's N calls are N (N - 2) / 2 of the variance between them
+ * (noise.h), (N - 2) / 2 for each. */
+static double sampling_variance(const struct document *d, double limit)
+{
+	double mean = 0, variance = 0, sum = 0;
+
+	for (uint32_t k = 0; k < d->n_tokens; k++)
+		mean += shorter(d->tokens[k].high, limit) / d->n_tokens;
+	for (uint32_t k = 0; k < d->n_tokens; k++) {
+		double off = shorter(d->tokens[k].high, limit) - mean;
+
+		variance += off * off / (d->n_tokens - 1);
+		sum += chance(k) < 1 ? 1 / chance(k) - 1 : 0;
+	}
+	return sum * variance;
+}
+
+static void add_errors(struct error *e, const struct document *d, double off, double limit)
+{
+	double variance = sampling_variance(d, limit);
+
+	e->normal += 4 * off * off * variance + 3 * variance * variance;
+	for (uint32_t k = 0; k < d->n_tokens; k++) {
+		double x = d->tokens[k].high - shorter(d->tokens[k].high, limit), p = chance(k);
+		double term = 2 * fabs(off) * x + x * x;
+
+		e->rare += p * (1 - p) * term * term;
+		e->bias += p * (1 - p) * x * x;
+		if (p < 1 && term > e->largest)
+			e->largest = term;
+	}
+}
+
+void account_for_sampling(struct truth *t, const struct document *documents)
+{
+	double limit = limit_of(documents, t->n), mean = 0, allowed, least, most;
+	double n1 = (double)t->n - 1, all = truth_variance(t, REQUEST);
+	struct error e = { 0 };
+
+	for (size_t i = 0; i < t->n; i++) {
+		t->rows[i * N_FACTORS + NEXT_TOKEN] = ordinary(&documents[i], limit);
+		mean += truth_value(t, i, NEXT_TOKEN) / (double)t->n;
+	}
+	for (size_t i = 0; i < t->n; i++)
+		add_errors(&e, &documents[i], truth_value(t, i, NEXT_TOKEN) - mean, limit);
+	allowed = ERRORS * sqrt(e.normal) + sqrt(2 * BERNSTEIN * e.rare) + e.largest * BERNSTEIN / 3;
+	least = truth_variance(t, NEXT_TOKEN) + (e.bias - allowed) / n1;
+	most = truth_variance(t, NEXT_TOKEN) + (e.bias + allowed) / n1;
+	t->sampled_low = least > 0 ? least / all : 0;
+	t->sampled_high = most / all;
+}
