@@ -8,7 +8,7 @@
  *   height of a function, and the pairs of functions that move together;
  * - a factor that is planted, or has a tenth of the variance, must have been measured;
  * - factors are ranked as the account's shares say, wherever its bounds tell two of them apart: what is left is a tie;
- * - nothing else has a share worth mentioning, but what the kernel (preempted) or other threads (blame) did;
+ * - nothing else takes a share worth mentioning itself, but what the kernel (preempted) or other threads (blame) did;
  * - where the account has them: the preempted part of the mean latency; figures of other views;
  * - the contributions add up to the mean latency, and to the gap between the slowest hundredth and the others.
  *
@@ -263,31 +263,55 @@ static void check_order(const cJSON *truth, const cJSON *results)
 	}
 }
 
-/* Functions and calls that nobody planted take nothing; the body of one that the account knows, what its parts leave.
- */
-static void check_others(const cJSON *truth, const cJSON *results)
+/* How far the account's bounds are apart at most, half of it. */
+static double unsure(const cJSON *truth)
 {
-	const cJSON *factor, *entry;
-	double allowed = 0;
+	const cJSON *entry;
+	double most = 0;
 
 	cJSON_ArrayForEach(entry, cJSON_GetObjectItem(truth, "factors"))
 	{
-		if (!is_set(entry, "is_sampled") && !is_set(entry, "is_wait"))
-			allowed = fmax(allowed, number_of(entry, "high") - number_of(entry, "low"));
+		if (!is_set(entry, "is_sampled"))
+			most = fmax(most, (number_of(entry, "high") - number_of(entry, "low")) / 2);
 	}
+	return most;
+}
+
+/* What a factor takes itself: the body of each of its nodes, or all of one that is not broken down. */
+static double own_share(const cJSON *results, const cJSON *factor)
+{
+	const cJSON *nodes = cJSON_GetObjectItem(results, "nodes"), *at, *node;
+	double sum = 0;
+
+	cJSON_ArrayForEach(at, cJSON_GetObjectItem(factor, "nodes"))
+	{
+		const cJSON *own = cJSON_GetArrayItem(nodes, at->valueint);
+
+		cJSON_ArrayForEach(node, nodes)
+		{
+			if (number_of(node, "parent") == at->valuedouble && !strcmp(text_of(node, "kind"), "body"))
+				own = node;
+		}
+		sum += number_of(own, "share");
+	}
+	return sum;
+}
+
+/* Functions, calls and delays that nobody planted take nothing themselves. */
+static void check_others(const cJSON *truth, const cJSON *results)
+{
+	const cJSON *factor;
+
 	cJSON_ArrayForEach(factor, cJSON_GetObjectItem(results, "factors"))
 	{
 		const char *kind = text_of(factor, "node_kind");
 
-		if (is_pair(factor) || is_set(factor, "is_blame") || entry_of(truth, factor) ||
-		    (strcmp(kind, "function") && strcmp(kind, "site") && strcmp(kind, "wait") &&
-		     strcmp(kind, "queued")))
+		if (is_pair(factor) || is_set(factor, "is_blame") || entry_of(truth, factor) || !strcmp(kind, "body") ||
+		    !strcmp(kind, "preempted"))
 			continue;
-		if (fabs(number_of(factor, "share") - 1) <= RESOLUTION) /* it encloses the interval */
-			continue;
-		if (number_of(factor, "share") > WORTH_MENTIONING + allowed)
-			complain("%s has a share of %.3f, but nobody planted it", text_of(factor, "name"),
-				 number_of(factor, "share"));
+		if (own_share(results, factor) > WORTH_MENTIONING + unsure(truth))
+			complain("%s has a share of %.3f itself, but nobody planted it", text_of(factor, "name"),
+				 own_share(results, factor));
 	}
 }
 
@@ -343,25 +367,12 @@ static const cJSON *item_of(const cJSON *results, const char *list, const char *
 	return NULL;
 }
 
-/* How far the account's bounds are apart at most, half of it. */
-static double unsure(const cJSON *truth)
-{
-	const cJSON *entry;
-	double most = 0;
-
-	cJSON_ArrayForEach(entry, cJSON_GetObjectItem(truth, "factors"))
-	{
-		if (!is_set(entry, "is_sampled"))
-			most = fmax(most, (number_of(entry, "high") - number_of(entry, "low")) / 2);
-	}
-	return most;
-}
-
 static void check_figure(const cJSON *truth, const cJSON *results, const cJSON *figure)
 {
 	const char *list = text_of(figure, "list"), *name = text_of(figure, "item"), *key = text_of(figure, "key");
 	const cJSON *item = item_of(results, list, name);
 	double planted = number_of(figure, "share"), found = number_of(item, key) / number_of(figure, "of");
+	double off = RESOLUTION + 2 * unsure(truth), preempted = number_of(figure, "preempted");
 
 	if (!item) {
 		complain("%s is not among the %s", name, list);
@@ -369,7 +380,7 @@ static void check_figure(const cJSON *truth, const cJSON *results, const cJSON *
 	}
 	printf("%-34s true %7.4f   found %7.4f   (%s)\n", *name ? name : key, planted, found,
 	       *name ? key : "of the whole");
-	if (!(fabs(found - planted) <= RESOLUTION + 2 * unsure(truth)))
+	if (!(found >= planted - preempted - off && found <= planted + off))
 		complain("%s%s%s is %.4f, but it was %.4f", name, *name ? ": " : "", key, found, planted);
 }
 

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #define DEFAULT_SEED 20170423u
@@ -73,13 +72,6 @@ static void calibrate(void)
 double plant_cpu_ns(void)
 {
 	return (double)clock_ns(CLOCK_THREAD_CPUTIME_ID);
-}
-
-long plant_interruptions(void)
-{
-	struct rusage usage;
-
-	return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_nivcsw;
 }
 
 static uint64_t number(const char *text)
@@ -257,12 +249,12 @@ static int value_order(const void *a, const void *b)
 }
 
 /* The shortest latency of the slowest hundredth. */
-static double slow_from(const struct truth *t)
+double truth_tail_from(const struct truth *t)
 {
 	double *sorted = malloc(t->n * sizeof *sorted), from;
 
 	if (!sorted) {
-		perror("slow_from");
+		perror("truth_tail_from");
 		exit(1);
 	}
 	for (size_t i = 0; i < t->n; i++)
@@ -275,7 +267,7 @@ static double slow_from(const struct truth *t)
 
 static double mean_of_part(const struct truth *t, int column, int is_slow)
 {
-	double from = slow_from(t), sum = 0, n = 0;
+	double from = truth_tail_from(t), sum = 0, n = 0;
 
 	for (size_t i = 0; i < t->n; i++)
 		if ((truth_value(t, i, 0) >= from) == is_slow) {
@@ -350,8 +342,8 @@ static void write_figures(FILE *f, const struct truth_figure *figures)
 		fprintf(f, "%s\n  {", comma);
 		if (figures[i].list)
 			fprintf(f, "\"list\": \"%s\", \"item\": \"%s\", ", figures[i].list, figures[i].item);
-		fprintf(f, "\"key\": \"%s\", \"of\": %.9g, \"share\": %.6f}", figures[i].key, figures[i].of,
-			figures[i].share);
+		fprintf(f, "\"key\": \"%s\", \"of\": %.9g, \"preempted\": %.6f, \"share\": %.6f}", figures[i].key,
+			figures[i].of, figures[i].preempted, figures[i].share);
 		comma = ",";
 	}
 	fputs("],\n", f);

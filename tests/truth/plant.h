@@ -12,6 +12,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,6 +37,28 @@ extern "C" {
 #else
 #error "the ground-truth programs know the counters of x86-64 and aarch64"
 #endif
+
+/* How often the calling thread lost its processor without giving it up: getrusage(RUSAGE_THREAD), without a call. */
+#if defined(__x86_64__)
+#define PLANT_GETRUSAGE(usage)                                                                                         \
+	do {                                                                                                           \
+		long plant_status_ = 98;                                                                               \
+		__asm__ volatile("syscall" : "+a"(plant_status_) : "D"(1), "S"(usage) : "rcx", "r11", "memory");       \
+	} while (0)
+#else
+#define PLANT_GETRUSAGE(usage)                                                                                         \
+	do {                                                                                                           \
+		register long plant_who_ __asm__("x0") = 1, plant_call_ __asm__("x8") = 165;                           \
+		register void *plant_usage_ __asm__("x1") = (usage);                                                   \
+		__asm__ volatile("svc 0" : "+r"(plant_who_) : "r"(plant_call_), "r"(plant_usage_) : "memory");         \
+	} while (0)
+#endif
+#define PLANT_INTERRUPTIONS()                                                                                          \
+	(__extension__({                                                                                               \
+		struct rusage plant_rusage_;                                                                           \
+		PLANT_GETRUSAGE(&plant_rusage_);                                                                       \
+		plant_rusage_.ru_nivcsw;                                                                               \
+	}))
 
 extern double plant_ticks_per_ns; /* measured by plant_start */
 /* two readings with nothing between them: what an account of short calls must take out */
@@ -75,8 +98,7 @@ struct plant_options {
 struct plant_options plant_start(int argc, char **argv, size_t default_n); /* also calibrates */
 uint32_t plant_uniform(uint64_t *random, uint32_t low, uint32_t high);	   /* low .. high - 1 */
 void plant_sleep_us(uint32_t us);
-double plant_cpu_ns(void);	/* processor time of the calling thread */
-long plant_interruptions(void); /* how often the calling thread has lost its processor without giving it up */
+double plant_cpu_ns(void); /* processor time of the calling thread */
 
 /* A column of the account: a function, wait or delay at one place of the call graph. Columns of one name are one
  * factor, whose share is the sum of their variances (algorithm 1). */
@@ -111,6 +133,7 @@ void truth_add(struct truth *t, const struct plant_time *row);
 struct truth_figure {
 	const char *list, *item, *key;
 	double of, share;
+	double preempted; /* so much of it may be told as preempted time instead */
 };
 
 /* What the checker compares beside the shares, the means and the order of the columns. */
@@ -127,6 +150,7 @@ double truth_variance(const struct truth *t, int column);	   /* ticks^2 */
 double truth_value(const struct truth *t, size_t row, int column); /* ticks, halfway between low and high */
 /* Of the mean, and of the slowest hundredth of all requests (tail) and the others (rest), in ns; column 0: the
  * latency. */
+double truth_tail_from(const struct truth *t); /* ticks: the shortest of the slowest hundredth */
 double truth_mean_ns(const struct truth *t, int column);
 double truth_tail_ns(const struct truth *t, int column);
 double truth_rest_ns(const struct truth *t, int column);

@@ -25,7 +25,7 @@ static void fill_request(struct request *r, uint64_t id, uint64_t *random)
 
 int main(int argc, char **argv)
 {
-	struct plant_options o = plant_start(argc, argv, 900);
+	struct plant_options o = plant_start(argc, argv, 350);
 	struct truth_answer answer = { .interval = "request" };
 	struct truth truth;
 

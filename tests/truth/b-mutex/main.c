@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 static const struct truth_column columns[N_FACTORS] = {
-	[REQUEST] = { "handle_request", -1, 0 },
+	[REQUEST] = { "handle_request", -1, TRUTH_WAIT },
 	[PARSE] = { "parse", REQUEST, 0 },
 	[UPDATE_TABLE] = { "update_table", REQUEST, TRUTH_WAIT },
 	[REPLY] = { "reply", REQUEST, 0 },
@@ -34,7 +34,7 @@ static struct plant_time lock_wait(const struct request *r, struct plant_time he
 
 int main(int argc, char **argv)
 {
-	struct plant_options o = plant_start(argc, argv, 700);
+	struct plant_options o = plant_start(argc, argv, 300);
 	struct truth_answer answer = { .interval = "request" };
 	struct request *requests = calloc(o.n, sizeof *requests);
 	struct compactor compactor;
@@ -49,9 +49,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < o.n; i++) {
 		fill_request(&requests[i], i + 1, &o.random);
 		plant_sleep_us(plant_uniform(&o.random, 50, 600));
-		requests[i].interruptions = -plant_interruptions();
 		PLANT_CALL(requests[i].took[REQUEST], handle_request(&requests[i]));
-		requests[i].interruptions += plant_interruptions();
 	}
 	compactor_stop(&compactor);
 	for (size_t i = 0; i < o.n; i++) {

@@ -43,7 +43,7 @@ static void add_request(struct truth *t, struct request *r, const struct worker 
 
 int main(int argc, char **argv)
 {
-	struct plant_options o = plant_start(argc, argv, 1500);
+	struct plant_options o = plant_start(argc, argv, 700);
 	struct truth_answer answer = { .interval = "request" };
 	struct request *requests = calloc(o.n, sizeof *requests);
 	struct worker workers[N_WORKERS];

@@ -11,7 +11,7 @@ static const struct truth_column columns[N_FACTORS] = {
 
 int main(int argc, char **argv)
 {
-	struct plant_options o = plant_start(argc, argv, 1000);
+	struct plant_options o = plant_start(argc, argv, 500);
 	struct truth_answer answer = { .a = "encode_body", .b = "checksum_body" };
 	struct truth truth;
 

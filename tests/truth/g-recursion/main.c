@@ -11,7 +11,7 @@ static const struct truth_column columns[N_FACTORS] = {
 
 int main(int argc, char **argv)
 {
-	struct plant_options o = plant_start(argc, argv, 900);
+	struct plant_options o = plant_start(argc, argv, 350);
 	struct truth_answer answer = { .interval = "request" };
 	struct truth truth;
 

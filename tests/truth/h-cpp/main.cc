@@ -45,7 +45,7 @@ static void serve(Service &service, Request &r)
 
 int main(int argc, char **argv)
 {
-	struct plant_options o = plant_start(argc, argv, 1000);
+	struct plant_options o = plant_start(argc, argv, 400);
 	struct truth_answer answer = {};
 	Service service;
 	struct truth truth;

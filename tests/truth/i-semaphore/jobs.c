@@ -18,9 +18,11 @@ static NOINLINE void finish(struct job *job)
 
 static NOINLINE void with_device(struct shared *s, struct plant_log *uses, struct job *job)
 {
+	job->interruptions = -PLANT_INTERRUPTIONS();
 	job->wait_from = PLANT_NOW();
 	sem_wait(&s->device);
 	job->wait_to = PLANT_NOW();
+	job->interruptions += PLANT_INTERRUPTIONS();
 	PLANT_LOG(uses, PLANT_CALL(job->took[USE_DEVICE], use_device(job)));
 	sem_post(&s->device);
 }
@@ -42,8 +44,6 @@ void run_worker(struct shared *s, int worker, uint64_t random)
 		job->ns[USE_DEVICE] = plant_uniform(&random, 10000, 50000);
 		job->ns[FINISH] = plant_uniform(&random, 50000, 550000);
 		plant_sleep_us(plant_uniform(&random, 500, 1500));
-		job->interruptions = -plant_interruptions();
 		PLANT_CALL(job->took[REQUEST], handle_job(s, &s->uses[worker], job));
-		job->interruptions += plant_interruptions();
 	}
 }

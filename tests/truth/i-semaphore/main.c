@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 static const struct truth_column columns[N_FACTORS] = {
-	[REQUEST] = { "handle_job", -1, 0 },
+	[REQUEST] = { "handle_job", -1, TRUTH_WAIT },
 	[PREPARE] = { "prepare", REQUEST, 0 },
 	[WITH_DEVICE] = { "with_device", REQUEST, TRUTH_WAIT },
 	[FINISH] = { "finish", REQUEST, 0 },
@@ -90,8 +90,8 @@ static struct plant_time used_by_others(const struct shared *s, int worker, cons
 	return sum;
 }
 
-/* A free semaphore is no wait, and of a wait only what others had it for is sure where the kernel took the processor
- * away: perhaps before the wait began. */
+/* A free semaphore is no wait. Where the kernel took the processor away on the way into the wait or out of it, only
+ * what others had the semaphore for is sure. */
 static struct plant_time device_wait(const struct job *job)
 {
 	uint64_t all = job->wait_to - job->wait_from, held = job->took[MAINTENANCE].low + job->took[OTHERS].low;
@@ -102,7 +102,7 @@ static struct plant_time device_wait(const struct job *job)
 
 int main(int argc, char **argv)
 {
-	struct plant_options o = plant_start(argc, argv, 900);
+	struct plant_options o = plant_start(argc, argv, 450);
 	struct truth_answer answer = { .interval = "request" };
 	struct shared *s = make_shared(o.n / N_WORKERS);
 	pid_t pids[N_WORKERS + 1];

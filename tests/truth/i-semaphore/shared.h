@@ -16,7 +16,7 @@ struct job {
 	uint32_t ns[N_FACTORS];
 	struct plant_time took[N_FACTORS];
 	uint64_t wait_from, wait_to; /* ticks */
-	long interruptions;
+	long interruptions;	     /* meanwhile */
 };
 
 /* Lies in memory shared by all processes. */

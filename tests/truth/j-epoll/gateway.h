@@ -9,7 +9,7 @@
 #define N_CONNECTIONS 4
 #define TIMER_NS 200000
 
-enum { REQUEST, ON_REQUEST, ON_LOOKUP, ON_TIMER, PARSE, MATCH_ROUTE, EXPAND_ROW, ENCODE, N_FACTORS };
+enum { REQUEST, ON_REQUEST, ON_LOOKUP, ON_TIMER, QUEUED, PARSE, MATCH_ROUTE, EXPAND_ROW, ENCODE, N_FACTORS };
 
 struct connection;
 typedef void (*callback)(struct connection *conn);

@@ -11,14 +11,15 @@
 #include <unistd.h>
 
 static const struct truth_column columns[N_FACTORS] = {
-	[REQUEST] = { "request", -1, 0 },
-	[ON_REQUEST] = { "on_request", REQUEST, 0 },
-	[ON_LOOKUP] = { "on_lookup", REQUEST, 0 },
-	[ON_TIMER] = { "on_timer", REQUEST, 0 },
-	[PARSE] = { "parse", ON_REQUEST, 0 },
-	[MATCH_ROUTE] = { "match_route", ON_REQUEST, 0 },
-	[EXPAND_ROW] = { "expand_row", ON_LOOKUP, TRUTH_PLANTED },
-	[ENCODE] = { "encode", ON_TIMER, 0 },
+	[REQUEST] = { "request", -1, 0, 0 },
+	[ON_REQUEST] = { "on_request", REQUEST, 0, 2 },
+	[ON_LOOKUP] = { "on_lookup", REQUEST, 0, 0 },
+	[ON_TIMER] = { "on_timer", REQUEST, 0, 0 },
+	[QUEUED] = { "queued", REQUEST, TRUTH_PLANTED | TRUTH_WAIT, 0 },
+	[PARSE] = { "parse", ON_REQUEST, 0, 0 },
+	[MATCH_ROUTE] = { "match_route", ON_REQUEST, 0, 0 },
+	[EXPAND_ROW] = { "expand_row", ON_LOOKUP, TRUTH_PLANTED, 0 },
+	[ENCODE] = { "encode", ON_TIMER, 0, 0 },
 };
 
 /* Takes a request from the socket before its interval begins; the client closing its end stops the loop. */
@@ -39,6 +40,19 @@ static void on_looked_up(struct connection *conn)
 	PLANT_CALL(conn->took[ON_LOOKUP], on_lookup(conn));
 }
 
+/* Between the callbacks. */
+static void account_for_delays(struct connection *conn)
+{
+	uint64_t least = 0, most = 0;
+
+	for (int i = ON_REQUEST; i <= ON_TIMER; i++) {
+		least += conn->took[i].low;
+		most += conn->took[i].high;
+	}
+	conn->took[QUEUED].low = conn->took[REQUEST].low > most ? conn->took[REQUEST].low - most : 0;
+	conn->took[QUEUED].high = conn->took[REQUEST].high - least;
+}
+
 /* The reply goes out after the interval's end, so that the client's thread never reads half an account. */
 static void on_due(struct connection *conn)
 {
@@ -46,6 +60,7 @@ static void on_due(struct connection *conn)
 
 	PLANT_CALL(conn->took[ON_TIMER], on_timer(conn));
 	conn->took[REQUEST].high = PLANT_NOW() - conn->begin;
+	account_for_delays(conn);
 	if (write(conn->request.fd, &byte, 1) != 1)
 		loop_stop();
 }
@@ -67,7 +82,7 @@ static int open_connection(int epoll_fd, struct connection *conn)
 
 int main(int argc, char **argv)
 {
-	struct plant_options o = plant_start(argc, argv, 800);
+	struct plant_options o = plant_start(argc, argv, 300);
 	struct truth_answer answer = { .interval = "request" };
 	static struct connection connections[N_CONNECTIONS];
 	int epoll_fd = epoll_create1(0);

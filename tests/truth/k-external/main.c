@@ -13,7 +13,7 @@ static const struct truth_column columns[N_FACTORS] = {
 
 int main(int argc, char **argv)
 {
-	struct plant_options o = plant_start(argc, argv, 800);
+	struct plant_options o = plant_start(argc, argv, 300);
 	struct truth_answer answer = { .interval = "request" };
 	struct truth truth;
 

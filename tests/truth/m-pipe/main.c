@@ -40,7 +40,7 @@ static void add_job(struct truth *t, struct job *j, const struct plant_log *page
 
 int main(int argc, char **argv)
 {
-	struct plant_options o = plant_start(argc, argv, 1500);
+	struct plant_options o = plant_start(argc, argv, 700);
 	struct truth_answer answer = { .interval = "job" };
 	struct plant_log *pages = share(sizeof *pages);
 	struct job *jobs = share(o.n * sizeof *jobs);

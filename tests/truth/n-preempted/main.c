@@ -22,7 +22,7 @@ static struct plant_time preempted(struct plant_time latency, double cpu_ns, lon
 
 int main(int argc, char **argv)
 {
-	struct plant_options o = plant_start(argc, argv, 500);
+	struct plant_options o = plant_start(argc, argv, 300);
 	struct truth_answer answer = { .interval = "request", .has_preempted = 1 };
 	struct truth truth;
 
@@ -35,12 +35,12 @@ int main(int argc, char **argv)
 
 		r.parse_steps = plant_uniform(&o.random, 1000, 3000);
 		r.match_steps = plant_uniform(&o.random, 1400000, 1600000);
-		interruptions = plant_interruptions();
+		interruptions = PLANT_INTERRUPTIONS();
 		cpu_ns = plant_cpu_ns();
 		PLANT_CALL(r.took[REQUEST], handle_request(&r));
 		cpu_ns = plant_cpu_ns() - cpu_ns;
 		r.took[REQUEST].low = r.took[PARSE_REQUEST].high + r.took[MATCH_RULES].high;
-		r.took[PREEMPTED] = preempted(r.took[REQUEST], cpu_ns, plant_interruptions() - interruptions);
+		r.took[PREEMPTED] = preempted(r.took[REQUEST], cpu_ns, PLANT_INTERRUPTIONS() - interruptions);
 		truth.cpu_ns += cpu_ns;
 		truth_add(&truth, r.took);
 	}

@@ -35,7 +35,7 @@ static double between_of(const struct truth *t, const uint32_t *kind, uint32_t w
 
 int main(int argc, char **argv)
 {
-	struct plant_options o = plant_start(argc, argv, 1200);
+	struct plant_options o = plant_start(argc, argv, 500);
 	struct truth_answer answer = { .interval = "request" };
 	uint32_t *kind = calloc(o.n, sizeof *kind);
 	struct truth truth;
@@ -54,13 +54,17 @@ int main(int argc, char **argv)
 		truth_add(&truth, r.took);
 	}
 	answer.figures[0] =
-		(struct truth_figure){ NULL, NULL, "between_types", 1, truth_between(&truth, REQUEST, kind, 2) };
-	answer.figures[1] = (struct truth_figure){ "types", "read", "between_share", 1, between_of(&truth, kind, 0) };
-	answer.figures[2] = (struct truth_figure){ "types", "write", "between_share", 1, between_of(&truth, kind, 1) };
-	answer.figures[3] = (struct truth_figure){ "factors", "decode_body", "between_share", 1,
-						   truth_between(&truth, DECODE_BODY, kind, 2) };
-	answer.figures[4] = (struct truth_figure){ "factors", "apply_change", "between_share", 1,
-						   truth_between(&truth, APPLY_CHANGE, kind, 2) };
+		(struct truth_figure){ NULL, NULL, "between_types", 1, truth_between(&truth, REQUEST, kind, 2), 0 };
+	answer.figures[1] =
+		(struct truth_figure){ "types", "read", "between_share", 1, between_of(&truth, kind, 0), 0 };
+	answer.figures[2] =
+		(struct truth_figure){ "types", "write", "between_share", 1, between_of(&truth, kind, 1), 0 };
+	answer.figures[3] = (struct truth_figure){
+		"factors", "decode_body", "between_share", 1, truth_between(&truth, DECODE_BODY, kind, 2), 0
+	};
+	answer.figures[4] = (struct truth_figure){
+		"factors", "apply_change", "between_share", 1, truth_between(&truth, APPLY_CHANGE, kind, 2), 0
+	};
 	free(kind);
 	return truth_write(&truth, &answer);
 }

@@ -20,7 +20,7 @@ static void fill_query(struct query *q, uint64_t id, uint64_t *random)
 
 int main(int argc, char **argv)
 {
-	struct plant_options o = plant_start(argc, argv, 1200);
+	struct plant_options o = plant_start(argc, argv, 500);
 	struct truth_answer answer = { .interval = "query" };
 	uint32_t *n_rows = calloc(o.n, sizeof *n_rows);
 	struct truth truth;
@@ -39,14 +39,17 @@ int main(int argc, char **argv)
 		truth_add(&truth, q.took);
 	}
 	answer.figures[0] =
-		(struct truth_figure){ NULL, NULL, "work_share", 1, truth_explained(&truth, REQUEST, n_rows) };
+		(struct truth_figure){ NULL, NULL, "work_share", 1, truth_explained(&truth, REQUEST, n_rows), 0 };
 	answer.figures[1] =
-		(struct truth_figure){ "work", "rows", "share", 1, truth_explained(&truth, REQUEST, n_rows) };
-	answer.figures[2] = (struct truth_figure){ "work", "rows", "ns_per_unit", truth_slope_ns(&truth, n_rows), 1 };
-	answer.figures[3] = (struct truth_figure){ "factors", "scan_rows", "work_share", 1,
-						   truth_explained(&truth, SCAN_ROWS, n_rows) };
-	answer.figures[4] = (struct truth_figure){ "factors", "refresh_index", "work_share", 1,
-						   truth_explained(&truth, REFRESH_INDEX, n_rows) };
+		(struct truth_figure){ "work", "rows", "share", 1, truth_explained(&truth, REQUEST, n_rows), 0 };
+	answer.figures[2] =
+		(struct truth_figure){ "work", "rows", "ns_per_unit", truth_slope_ns(&truth, n_rows), 1, 0 };
+	answer.figures[3] = (struct truth_figure){
+		"factors", "scan_rows", "work_share", 1, truth_explained(&truth, SCAN_ROWS, n_rows), 0
+	};
+	answer.figures[4] = (struct truth_figure){
+		"factors", "refresh_index", "work_share", 1, truth_explained(&truth, REFRESH_INDEX, n_rows), 0
+	};
 	free(n_rows);
 	return truth_write(&truth, &answer);
 }

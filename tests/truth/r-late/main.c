@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 static const struct truth_column columns[N_FACTORS] = {
-	[REQUEST] = { "handle_request", -1, 0 },
+	[REQUEST] = { "handle_request", -1, TRUTH_WAIT },
 	[PARSE] = { "parse", REQUEST, 0 },
 	[UPDATE_TABLE] = { "update_table", REQUEST, TRUTH_WAIT },
 	[REPLY] = { "reply", REQUEST, 0 },
@@ -42,7 +42,7 @@ static struct plant_time lock_wait(const struct request *r, struct plant_time he
 
 int main(int argc, char **argv)
 {
-	struct plant_options o = plant_start(argc, argv, 500);
+	struct plant_options o = plant_start(argc, argv, 250);
 	struct truth_answer answer = { .interval = "request" };
 	struct request *requests = calloc(o.n, sizeof *requests);
 	struct holders holders;
@@ -57,9 +57,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < o.n; i++) {
 		fill_request(&requests[i], i + 1, &o.random);
 		await_load(&holders);
-		requests[i].interruptions = -plant_interruptions();
 		PLANT_CALL(requests[i].took[REQUEST], handle_request(&requests[i]));
-		requests[i].interruptions += plant_interruptions();
 	}
 	holders_stop(&holders);
 	for (size_t i = 0; i < o.n; i++) {

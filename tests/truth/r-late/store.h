@@ -16,7 +16,7 @@ struct request {
 	uint32_t ns[N_FACTORS];
 	struct plant_time took[N_FACTORS];
 	uint64_t wait_from, wait_to; /* ticks */
-	long interruptions;
+	long interruptions;	     /* meanwhile */
 };
 
 extern pthread_mutex_t table_lock;

@@ -15,9 +15,11 @@ static NOINLINE void write_row(struct request *r)
 
 static NOINLINE void update_table(struct request *r)
 {
+	r->interruptions = -PLANT_INTERRUPTIONS();
 	r->wait_from = PLANT_NOW();
 	pthread_mutex_lock(&table_lock);
 	r->wait_to = PLANT_NOW();
+	r->interruptions += PLANT_INTERRUPTIONS();
 	PLANT_CALL(r->took[WRITE_ROW], write_row(r));
 	pthread_mutex_unlock(&table_lock);
 }
