@@ -263,7 +263,7 @@ static void check_order(const cJSON *truth, const cJSON *results)
 	}
 }
 
-/* How far the account's bounds are apart at most, half of it. */
+/* How far the bounds of what the program itself measured are apart at most, half of it. */
 static double unsure(const cJSON *truth)
 {
 	const cJSON *entry;
@@ -271,7 +271,7 @@ static double unsure(const cJSON *truth)
 
 	cJSON_ArrayForEach(entry, cJSON_GetObjectItem(truth, "factors"))
 	{
-		if (!is_set(entry, "is_sampled"))
+		if (!is_set(entry, "is_sampled") && !is_set(entry, "is_blame"))
 			most = fmax(most, (number_of(entry, "high") - number_of(entry, "low")) / 2);
 	}
 	return most;
