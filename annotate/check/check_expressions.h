@@ -4,7 +4,8 @@
 #ifndef VPROF_CHECK_EXPRESSIONS_H
 #define VPROF_CHECK_EXPRESSIONS_H
 
-#include "annotate/check/check.h"
+#include "annotate/check/findings.h"
+#include "common/facts/facts.h"
 
 enum vprof_expr_role {
 	VPROF_EXPR_IDENTITY, /* pointer or integer */

@@ -6,7 +6,7 @@
  * them as they ran. A compiler started by a compiler (a wrapper script, ccache, collect2) is part of the outer one.
  */
 #define _GNU_SOURCE
-#include "instrumenter/observe/observe.h"
+#include "instrumenter/observe/observe_database.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * are gone, assembler, and commands that make no object.
  */
 #define _GNU_SOURCE
-#include "instrumenter/observe/observe.h"
+#include "instrumenter/observe/observe_database.h"
 
 #include <stdlib.h>
 #include <string.h>

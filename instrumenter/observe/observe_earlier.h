@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "common/text.h"
-#include "instrumenter/observe/observe.h"
+#include "instrumenter/observe/observe_database.h"
 
 #define VPROF_FAILED_DIR "failed"
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "common/files.h"
-#include "instrumenter/observe/observe.h"
+#include "instrumenter/observe/observe_database.h"
 
 static const char *word_at(const cJSON *array, int i)
 {

@@ -12,7 +12,7 @@
 #include "common/elf/file_type.h"
 #include "common/files.h"
 #include "instrumenter/instrument.h"
-#include "instrumenter/observe/observe.h"
+#include "instrumenter/observe/observe_database.h"
 
 static int import_words(struct vprof_database *db, const char *directory, const char *const *argv, size_t n,
 			const char *file, struct vprof_error *err)

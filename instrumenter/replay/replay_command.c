@@ -19,6 +19,7 @@
 
 #include "common/files.h"
 #include "instrumenter/replay/replay_deps.h"
+#include "instrumenter/splice/splice_shadow.h"
 
 struct words {
 	char **v;

@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE
 #include "instrumenter/replay/replay_deps.h"
+#include "instrumenter/splice/splice_shadow.h"
 
 #include <stdio.h>
 #include <stdlib.h>

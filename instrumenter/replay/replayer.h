@@ -16,7 +16,7 @@
 #include "instrumenter/replay/path_list.h"
 #include "instrumenter/restore/originals.h"
 #include "instrumenter/restore/replay_state.h"
-#include "instrumenter/splice/splice.h"
+#include "instrumenter/splice/splice_unit.h"
 
 enum vprof_unit_action { VPROF_UNIT_KEEP, VPROF_UNIT_COMPILE, VPROF_UNIT_REVERT };
 

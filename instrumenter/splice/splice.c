@@ -10,7 +10,7 @@
 
 #include "common/files.h"
 #include "instrumenter/instrument.h"
-#include "instrumenter/splice/splice.h"
+#include "instrumenter/splice/splice_unit.h"
 #include "instrumenter/splice/splice_edit.h"
 #include "instrumenter/splice/splice_hook.h"
 #include "instrumenter/splice/splice_include.h"

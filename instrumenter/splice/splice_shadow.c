@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "common/files.h"
-#include "instrumenter/splice/splice.h"
 
 char *vprof_shadow_path(const struct vprof_facts *facts, const char *shadow_dir, const char *path)
 {

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The shadow tree under construction (splice.h says what it means when it is done). */
+/* The shadow tree, under construction and done.
+ *
+ * Invariant: the shadow tree itself says what is edited. Under the shadow folder every project file has the
+ * path that it has under facts->root; a regular file is an edited one, a symlink leads to an unmodified
+ * original. Nothing else is recorded, so nothing can disagree.
+ */
 #ifndef VPROF_SPLICE_SHADOW_H
 #define VPROF_SPLICE_SHADOW_H
 
@@ -8,6 +13,10 @@
 #include "common/error.h"
 #include "common/facts/facts.h"
 #include "common/text.h"
+
+/* Where the file `path` (absolute) lies in the shadow tree: heap string, or NULL when it is outside
+ * facts->root (then it has no shadow) or memory ran out. */
+char *vprof_shadow_path(const struct vprof_facts *facts, const char *shadow_dir, const char *path);
 
 /* zero but for facts and dir */
 struct vprof_shadow {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which edited headers concern which units (splice.h).
+/* Which edited headers concern which units (splice_unit.h).
  *
  * A static function of a C header is compiled into every unit that reads the header; a spin lock's fast path, into all
  * of PostgreSQL's backend. Its probe opens only beneath the functions that are broken down and call it, so where none
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "instrumenter/splice/splice.h"
+#include "instrumenter/splice/splice_unit.h"
 #include "trace/format.h"
 
 static const struct vprof_probe *probe_of(const struct vprof_plan *plan, const struct vprof_facts_function *f)

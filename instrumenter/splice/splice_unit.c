@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which units the shadow tree concerns, for replay (splice.h). Every file is looked at once, however many units read
- * it. */
+/* Which units the shadow tree concerns, for replay (splice_unit.h). Every file is looked at once, however many units
+ * read it. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,9 @@
 
 #include "common/files.h"
 #include "instrumenter/instrument.h"
-#include "instrumenter/splice/splice.h"
+#include "instrumenter/splice/splice_unit.h"
+
+#include "instrumenter/splice/splice_shadow.h"
 
 static int read_file(struct vprof_edited *e, size_t i, const char *shadow_dir, struct vprof_error *err)
 {

@@ -13,7 +13,7 @@
 
 #include "common/files.h"
 #include "instrumenter/instrument.h"
-#include "instrumenter/splice/splice.h"
+#include "instrumenter/splice/splice_unit.h"
 #include "trace/format.h"
 
 #define NAMES_MAX 65536

@@ -11,7 +11,7 @@
 
 #include "facts_fixture.h"
 #include "instrumenter/instrument.h"
-#include "instrumenter/splice/splice.h"
+#include "instrumenter/splice/splice_unit.h"
 
 static char *text_of(struct fixture *fx, const struct vprof_decisions *d, const struct vprof_annotations *a,
 		     const char *file, struct vprof_error *err)

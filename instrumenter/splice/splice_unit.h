@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What replay needs to know of the shadow tree that vprof_splice wrote.
- *
- * Invariant: the shadow tree itself says what is edited. Under the shadow folder every project file has the
- * path that it has under facts->root; a regular file is an edited one, a symlink leads to an unmodified
- * original. Nothing else is recorded, so nothing can disagree.
+/* Which units a shadow tree concerns: what replay needs to know of what vprof_splice wrote (splice_shadow.h).
  */
-#ifndef VPROF_SPLICE_H
-#define VPROF_SPLICE_H
+#ifndef VPROF_SPLICE_UNIT_H
+#define VPROF_SPLICE_UNIT_H
 
 #include "annotate/check/annotations.h"
 #include "common/facts/facts.h"
 #include "common/plan.h"
-
-/* Where the file `path` (absolute) lies in the shadow tree: heap string, or NULL when it is outside
- * facts->root (then it has no shadow) or memory ran out. */
-char *vprof_shadow_path(const struct vprof_facts *facts, const char *shadow_dir, const char *path);
 
 /* a narrow header concerns the units that read this file, too: file ids */
 struct vprof_edited_user {

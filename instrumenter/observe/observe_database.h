@@ -7,8 +7,8 @@
  * its sources, and "output" is the program. Commands that linked are in .vprof/link_commands.json (when the build was
  * observed).
  */
-#ifndef VPROF_OBSERVE_H
-#define VPROF_OBSERVE_H
+#ifndef VPROF_OBSERVE_DATABASE_H
+#define VPROF_OBSERVE_DATABASE_H
 
 #include <cjson/cJSON.h>
 
