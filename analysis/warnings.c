@@ -207,6 +207,12 @@ static void warn_changed(struct list *l, const struct vprof_changed_modules *c)
 			  "Their addresses in the sampled call stacks mean other functions now, so none is named");
 }
 
+static void warn_damaged(struct list *l, const struct vprof_changed_modules *c)
+{
+	if (c && *c->damage)
+		warn(l, "%s. Functions of it may be missing from the common frames", c->damage);
+}
+
 static void warn_work(struct list *l, const struct vprof_findings *f)
 {
 	const struct vprof_results *r = l->r;
@@ -295,6 +301,7 @@ int vprof_warnings_add(struct vprof_results *r, const struct vprof_findings *f, 
 		warn_work(&l, f);
 	}
 	warn_changed(&l, f->changed);
+	warn_damaged(&l, f->changed);
 	if (l.ret)
 		vprof_error_set(err, l.ret, "not enough memory for the warnings");
 	return l.ret;

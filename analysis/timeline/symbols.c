@@ -14,6 +14,7 @@ struct answer {
 struct file {
 	const struct vprof_module *module; /* the first of this path and build id */
 	struct vprof_elf *elf;		   /* NULL: not opened yet, cannot be read, or built again since the run */
+	char *damage;			   /* why it could not be opened although it is there */
 	int is_open, is_changed;
 	struct answer *answers; /* open addressing, size a power of two */
 	size_t n_answers, n_slots;
@@ -40,6 +41,7 @@ void vprof_symbols_free(struct vprof_symbols *s)
 		return;
 	for (size_t i = 0; i < s->files.n; i++) {
 		vprof_elf_free(s->files.v[i].elf);
+		free(s->files.v[i].damage);
 		free(s->files.v[i].answers);
 		VPROF_ARRAY_RELEASE(&s->files.v[i].frames);
 	}
@@ -73,6 +75,18 @@ size_t vprof_symbols_changed(const struct vprof_symbols *s, const char **first)
 	return n;
 }
 
+const char *vprof_symbols_damage(const struct vprof_symbols *s)
+{
+	for (size_t i = 0; i < s->files.n; i++) {
+		const struct file *f = &s->files.v[i];
+		const char *damage = f->elf ? vprof_elf_damage(f->elf) : f->damage;
+
+		if (damage)
+			return damage;
+	}
+	return NULL;
+}
+
 /* When the trace ended, in CLOCK_REALTIME; 0: not known. */
 static int64_t run_end_ns(const struct vprof_timeline *timeline)
 {
@@ -86,10 +100,14 @@ static int64_t run_end_ns(const struct vprof_timeline *timeline)
 static void open_file(struct file *f, const struct vprof_timeline *timeline)
 {
 	int64_t end = run_end_ns(timeline);
-	int same;
+	struct vprof_error err;
+	int rc, same;
 
 	f->is_open = 1;
-	if (vprof_elf_open(&f->elf, f->module->path, NULL, NULL))
+	rc = vprof_elf_open(&f->elf, f->module->path, NULL, &err);
+	if (rc == VPROF_ERR_INPUT)
+		f->damage = strdup(err.message);
+	if (rc)
 		return;
 	same = vprof_elf_same_build(f->elf, f->module->id, f->module->n_id);
 	f->is_changed = same < 0 ? end && vprof_elf_changed_ns(f->elf) > end : !same;

@@ -24,6 +24,9 @@ size_t vprof_symbols_find(struct vprof_symbols *symbols, uint32_t process_seq, u
  * None of their addresses is named. *first: the first's path, which belongs to the timeline. */
 size_t vprof_symbols_changed(const struct vprof_symbols *symbols, const char **first);
 
+/* Why the first of the modules that are there but damaged has no names, or not all; NULL: none is. */
+const char *vprof_symbols_damage(const struct vprof_symbols *symbols);
+
 /* Is the module at this path the runtime, whose functions nobody asks for? */
 int vprof_symbols_is_runtime(const char *module);
 

@@ -2,6 +2,8 @@
 /* Stacks are innermost first in the trace and are turned round here. A function inlined into another is a frame of its
  * own: it can carry a probe as any other can. Frames without a symbol are left out, so two stacks are compared by the
  * functions that have names. */
+#include <stdio.h>
+
 #include "analysis/timeline/relevance.h"
 #include "analysis/variance/common_frames.h"
 
@@ -227,6 +229,10 @@ static void find_changed(struct vprof_changed_modules *changed, struct vprof_sym
 	for (size_t k = 0; k < n; k++) {
 		const char *first;
 		size_t n_changed = vprof_symbols_changed(symbols[k], &first);
+		const char *damage = vprof_symbols_damage(symbols[k]);
+
+		if (damage && !*changed->damage)
+			snprintf(changed->damage, sizeof changed->damage, "%s", damage);
 
 		changed->first = changed->n ? changed->first : first;
 		changed->n += n_changed;

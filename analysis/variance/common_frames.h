@@ -8,11 +8,12 @@
 #include "analysis/timeline/source.h"
 #include "analysis/timeline/symbols.h"
 
-/* modules that were built again since the run: not named from what is there now */
+/* modules that were built again since the run: not named from what is there now; and one that is damaged */
 struct vprof_changed_modules {
 	size_t n;
 	const char *first; /* path; belongs to the timeline */
 	int is_kept;	   /* the run's earlier results had their functions */
+	char damage[512];  /* why a module could not be read that is there; empty: none such */
 };
 
 /* Fills r->common_frames, by depth from the outermost frame. A function `encloses` when it is on the common part of the

@@ -200,6 +200,21 @@ static void read_symbols(struct vprof_elf *elf)
 		elf->entries.n = 0;
 }
 
+static int has_debug_info(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	while (!elf_getshdrstrndx(elf, &names) && (section = elf_nextscn(elf, section))) {
+		const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+
+		if (name && !strcmp(name, ".debug_info") && header.sh_type == SHT_PROGBITS)
+			return 1;
+	}
+	return 0;
+}
+
 void vprof_elf_read(struct vprof_elf *elf)
 {
 	void **user;
@@ -226,8 +241,11 @@ void vprof_elf_read(struct vprof_elf *elf)
 	read_symbols(elf);
 	/* nobody puts probes into packaged libraries, and libc's DWARF takes longer to unpack than a small trace to
 	 * analyse */
-	if (!elf->is_packaged)
-		elf->dwarf = vprof_dwarf_new(elf);
+	if (elf->is_packaged)
+		return;
+	elf->dwarf = vprof_dwarf_new(elf);
+	if (!elf->dwarf && has_debug_info(elf->headers))
+		vprof_elf_set_damage(elf, "debug information", dwfl_errmsg(-1));
 }
 
 int vprof_elf_has_symbols(struct vprof_elf *elf)

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -58,12 +59,14 @@ static int first_module(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-static void add_module(struct hand_thread *th)
+/* This program's module; NULL: with its own path. */
+static void add_module(struct hand_thread *th, const char *other)
 {
 	struct vp_unit u[2 + VP_PATH_MAX / 16] = { { 0, 0 } };
 	char path[VP_PATH_MAX] = "";
 	uint64_t bias = 0;
-	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+	ssize_t n = other ? snprintf(path, sizeof path, "%s", other) :
+			    readlink("/proc/self/exe", path, sizeof path - 1);
 
 	assert_true(n > 0);
 	dl_iterate_phdr(first_module, &bias);
@@ -100,7 +103,7 @@ static void test_common_frames(void **state)
 	(void)state;
 	hand_init(&h);
 	th = hand_thread(&h, 1);
-	add_module(th);
+	add_module(th, NULL);
 	for (uint64_t i = 0; i < 10; i++) {
 		uint64_t t = 1000 * (i + 1);
 
@@ -123,6 +126,43 @@ static void test_common_frames(void **state)
 	hand_release(&h);
 }
 
+/* A module that is no program any more is a warning with the reason; one that is gone is none. */
+static void test_damaged(void **state)
+{
+	char damaged[] = "/tmp/vprof-symbols-XXXXXX";
+	int fd = mkstemp(damaged);
+
+	(void)state;
+	assert_true(fd >= 0 && write(fd, "\177ELF", 4) == 4);
+	for (int is_there = 1; is_there >= 0; is_there--) {
+		struct vprof_plan *plan = hand_plan(1);
+		struct vprof_results *r;
+		struct hand_thread *th;
+		struct hand_trace h;
+		int warned = 0;
+
+		hand_init(&h);
+		th = hand_thread(&h, 1);
+		add_module(th, damaged);
+		for (uint64_t i = 0; i < 10; i++) {
+			add_stack(th, 1000 * (i + 1) - 1, VP_STACK_INTERVAL, inner_function, outer_function);
+			hand_mark(th, VP_KIND_BEGIN, i, 1000 * (i + 1));
+			hand_mark(th, VP_KIND_END, i, 1000 * (i + 1) + 100);
+		}
+		hand_write(&h);
+		r = hand_analyze(&h, plan);
+		for (size_t i = 0; i < r->n_warnings; i++)
+			warned += strstr(r->warnings[i], damaged) != NULL;
+		assert_int_equal(warned, is_there);
+		assert_int_equal(r->n_common_frames, 0);
+		vprof_results_free(r);
+		vprof_plan_free(plan);
+		hand_release(&h);
+		unlink(damaged);
+	}
+	close(fd);
+}
+
 /* Each interval waits for a holder, that one for a second one. A third thread ends waits that no interval's thread
  * awaits. */
 static void test_wakers(void **state)
@@ -139,7 +179,7 @@ static void test_wakers(void **state)
 	behind = hand_thread(&h, 1);
 	aside = hand_thread(&h, 1);
 	idle = hand_thread(&h, 1);
-	add_module(th);
+	add_module(th, NULL);
 	for (uint32_t i = 0; i < 10; i++) {
 		uint64_t t = 1000 * (i + 1);
 
@@ -171,6 +211,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_runtime),
 		cmocka_unit_test(test_common_frames),
+		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_wakers),
 	};
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <arpa/inet.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -290,6 +291,33 @@ static void test_damaged(void **state)
 	vprof_text_release(&text);
 }
 
+/* A symbol table that is there but says nothing has a reason. */
+static void test_reason(void **state)
+{
+	struct vprof_frame frames[VPROF_ELF_FRAMES_MAX];
+	struct vprof_text text = VPROF_TEXT_INIT;
+	struct vprof_elf *elf;
+	Elf64_Ehdr *header;
+	Elf64_Shdr *sections;
+
+	(void)state;
+	assert_int_equal(vprof_file_read(path_of("static"), &text, NULL), 0);
+	header = (Elf64_Ehdr *)text.s;
+	sections = (Elf64_Shdr *)(text.s + header->e_shoff);
+	for (int i = 0; i < header->e_shnum; i++)
+		if (sections[i].sh_type == SHT_SYMTAB)
+			sections[i].sh_offset = UINT64_MAX / 2;
+	write_file("reason", text.s, text.len);
+	assert_int_equal(vprof_elf_open(&elf, path_of("reason"), debug_dir, NULL), 0);
+	assert_null(vprof_elf_damage(elf));
+	vprof_elf_frames(elf, address_of("static", "mark_innermost"), frames, VPROF_ELF_FRAMES_MAX);
+	assert_non_null(vprof_elf_damage(elf));
+	assert_non_null(strstr(vprof_elf_damage(elf), "symbol table"));
+	assert_non_null(strstr(vprof_elf_damage(elf), path_of("reason")));
+	vprof_elf_free(elf);
+	vprof_text_release(&text);
+}
+
 static void test_file_type(void **state)
 {
 	(void)state;
@@ -344,7 +372,7 @@ int main(void)
 		cmocka_unit_test(test_build_id),      cmocka_unit_test(test_environment),
 		cmocka_unit_test(test_no_network),    cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_damaged),	      cmocka_unit_test(test_file_type),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_names),	      cmocka_unit_test(test_reason),
 	};
 
 	unsetenv("VPROF_DEBUG_DIR");
