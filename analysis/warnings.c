@@ -50,7 +50,8 @@ static void warn_nothing(struct list *l, const struct vprof_findings *f)
 	else if (!r->n_records)
 		warn(l,
 		     "the trace is empty: no instrumented program ran. Check that the run command starts the program "
-		     "that was built with probes (not an installed copy), and, if it is statically linked, that its link has libvprof.a (docs/design/runtime.md)");
+		     "that was built with probes (not an installed copy), and, if it is statically linked, that its "
+		     "link has libvprof.a (docs/design/runtime.md)");
 	else if (f->wanted && !f->counts)
 		warn(l,
 		     "no event of the interval \"%s\" is in the trace: the code at its begin and end never ran. Check "
@@ -90,12 +91,12 @@ static void warn_few(struct list *l, const struct vprof_findings *f)
 	if (r->n_complete < f->min_intervals) {
 		r->inconclusive = 1;
 		warn(l,
-		     "only %llu complete intervals, at least %llu are needed, and %d for bounds beside the shares: record a run %.0f "
-		     "times as long, or more load%s",
+		     "only %llu complete intervals; at least %llu are needed, and %d for confidence intervals: "
+		     "record a run %.0f times as long, or apply more load%s",
 		     LLU(r->n_complete), LLU(f->min_intervals), VPROF_BOUNDS_MIN,
 		     ceil(VPROF_BOUNDS_MIN / (double)r->n_complete),
-		     r->n_lossy	  ? ", and give the run enough buffers that none are left out (--memory)" :
-		     r->n_outside ? ", or give recording more of a processor (--budget; 0: no limit)" :
+		     r->n_lossy	  ? ", and give the run larger buffers so that no interval is left out (--memory)" :
+		     r->n_outside ? ", or raise the recording budget (--budget; 0: no limit)" :
 				    "");
 	}
 	if (r->n_complete >= 2 && !(r->var_ns2 > 0)) {
@@ -113,35 +114,33 @@ static void warn_incomplete(struct list *l, const struct vprof_findings *f)
 
 	if (r->n_outside && r->n_complete && fabs(r->outside_mean_ns - r->mean_ns) > 0.1 * r->mean_ns)
 		warn(l,
-		     "intervals took %.0f %% %s in the mean while their calls were recorded than between these times (%llu "
-		     "intervals): the cost of the probes, or a load that changes. Shares of functions that are called often "
-		     "may be too large",
+		     "intervals took %.0f %% %s on average inside the recording windows than outside (%llu "
+		     "intervals): probe overhead, or a changing load. Shares of frequently called functions may be "
+		     "too large",
 		     100 * fabs(r->mean_ns / r->outside_mean_ns - 1),
-		     r->mean_ns > r->outside_mean_ns ? "longer" : "less", LLU(r->n_outside));
+		     r->mean_ns > r->outside_mean_ns ? "longer" : "less time", LLU(r->n_outside));
 	if (r->n_dropped)
 		warn(l,
-		     "%llu records were dropped because the trace's buffers were full: %llu complete intervals that may need "
-		     "them were left out, and what went through pipes and sockets afterwards is not known. Give the run more buffers "
-		     "(--memory), or measure fewer functions",
+		     "%llu records were dropped because the trace's buffers were full: %llu complete intervals that "
+		     "may need them were left out, and data sent through pipes and sockets after that cannot be "
+		     "followed. Give the run larger buffers (--memory), or measure fewer functions",
 		     LLU(r->n_dropped), LLU(r->n_lossy));
 	if (r->n_bytes_ignored)
 		warn(l, "%llu bytes of the trace are damaged or cut and were ignored", LLU(r->n_bytes_ignored));
 	if (!*r->no_switches && r->n_switches_lost)
-		warn(l,
-		     "%llu of %llu switches between threads were lost: some time counts as running in which a thread was "
-		     "preempted",
+		warn(l, "%llu of %llu context switches were lost: some preempted time is counted as running",
 		     LLU(r->n_switches_lost), LLU(r->n_switches + r->n_switches_lost));
 	if (f->is_cut)
-		warn(l, "the trace is cut: its recording did not finish. What was written is analysed");
+		warn(l, "the trace is truncated: recording did not finish. What was written is analysed");
 	if (n && r->n_cut * 10 > n)
 		warn(l,
-		     "%llu of %llu intervals are cut by the begin or end of the trace and left out: record a longer run, or "
-		     "check that every begun interval also ends",
+		     "%llu of %llu intervals are cut off by the start or end of the trace and left out: record a "
+		     "longer run, or check that every interval that begins also ends",
 		     LLU(r->n_cut), LLU(n));
 	if (r->n_restarted * 20 > r->n_complete)
 		warn(l,
 		     "%llu intervals began again before they ended and were left out: the id may not be unique among "
-		     "requests under way, or an end is missing on some path",
+		     "concurrent requests, or an end is missing on some path",
 		     LLU(r->n_restarted));
 	if (r->n_ambiguous * 100 > r->n_complete)
 		warn(l,
@@ -150,15 +149,15 @@ static void warn_incomplete(struct list *l, const struct vprof_findings *f)
 		     LLU(r->n_ambiguous));
 	if (f->tree && f->wakes && f->tree->unmatched_ticks * 10 > f->tree->wait_ticks && f->wakes->n_unmatched > 10)
 		warn(l,
-		     "%.0f %% of the time that the intervals waited for other threads has no known waker (of all waits, %llu of "
-		     "%llu): it stands as \"unexplained\". Annotate the release functions of the locks in use",
+		     "%.0f %% of the time that the intervals waited for other threads has no known waker (%llu of "
+		     "%llu waits): it is shown as \"unexplained\". Annotate the release functions of the locks in use",
 		     100.0 * (double)f->tree->unmatched_ticks / (double)f->tree->wait_ticks, LLU(f->wakes->n_unmatched),
 		     LLU(f->wakes->n_waits));
 	if (f->tree && f->tree->n_unknown_codes)
 		warn(l,
-		     "the trace holds probes that its plan does not know: plan.json and trace are not of the same run");
+		     "the trace contains probes that its plan does not list: plan.json and the trace are from different runs");
 	if (f->tree && f->tree->n_folded)
-		warn(l, "very deep recursion or very many call paths: %llu calls were counted with their callers",
+		warn(l, "very deep recursion or very many call paths: %llu calls were attributed to their callers",
 		     LLU(f->tree->n_folded));
 }
 
@@ -170,8 +169,9 @@ static void warn_unstable(struct list *l)
 
 	if (r->slowest_share > 0.5 && r->n_complete > 2)
 		warn(l,
-		     "the slowest interval alone makes %.0f %% of the variance: the shares explain this one interval. Record a longer "
-		     "run to see whether such intervals come again, or look at the others: vprof report --view mean",
+		     "the slowest interval alone accounts for %.0f %% of the variance: the shares describe this one "
+		     "outlier. Record a longer run to see whether such intervals recur, or look at the others: vprof "
+		     "report --view mean",
 		     100 * r->slowest_share);
 	for (size_t i = 0; i < r->n_selected && i + 1 < r->n_factors; i++) {
 		const struct vprof_factor *f = &r->factors[i];
@@ -182,12 +182,13 @@ static void warn_unstable(struct list *l)
 		next = vprof_warned_name(f[1].name);
 		if (f->n_to_settle > 1000 * r->n_complete)
 			warn(l,
-			     "places %zu and %zu (%s, %s) cannot be told apart, nor by more intervals: take both for equal",
+			     "ranks %zu and %zu (%s, %s) are a statistical tie that more intervals won't break: "
+			     "treat both as equal",
 			     i + 1, i + 2, name.s, next.s);
 		else
 			warn(l,
-			     "places %zu and %zu (%s, %s) may be exchanged: %s keeps its place in %.0f %% of resampled runs. About "
-			     "%llu intervals would settle it (this run has %llu)",
+			     "ranks %zu and %zu (%s, %s) are a statistical tie: %s keeps its rank in %.0f %% of "
+			     "resampled runs. About %llu intervals would break it (this run has %llu)",
 			     i + 1, i + 2, name.s, next.s, name.s, 100 * f->place_kept, rounded(f->n_to_settle),
 			     LLU(r->n_complete));
 	}
@@ -201,10 +202,10 @@ static void warn_changed(struct list *l, const struct vprof_changed_modules *c)
 		return;
 	if (c->n > 1)
 		snprintf(others, sizeof others, " and %zu other%s", c->n - 1, c->n > 2 ? "s" : "");
-	warn(l, "built again since this run: %s%s. %s. Measured functions and their times do not depend on it",
-	     c->first, others,
-	     c->is_kept ? "The functions of the sampled call stacks are those of the run's earlier analysis" :
-			  "Their addresses in the sampled call stacks mean other functions now, so none is named");
+	warn(l, "rebuilt since this run: %s%s. %s. Measured functions and their times are not affected", c->first,
+	     others,
+	     c->is_kept ? "Functions in the sampled call stacks are taken from the run's earlier analysis" :
+			  "Addresses in the sampled call stacks belong to other functions now, so none is named");
 }
 
 static void warn_damaged(struct list *l, const struct vprof_changed_modules *c)
@@ -221,11 +222,11 @@ static void warn_work(struct list *l, const struct vprof_findings *f)
 		return;
 	if (!r->n_worked)
 		warn(l,
-		     "amounts of work were recorded %llu times, but never by a thread that worked for this interval: count between "
-		     "its begin and its end, on its threads",
+		     "work was counted %llu times, but never on a thread that worked for this interval: count it "
+		     "between begin and end, on the interval's own threads",
 		     LLU(f->attributes->n_stray));
 	if (f->attributes->n_left_out)
-		warn(l, "%zu counters of work are left out: the %d recorded most often are taken",
+		warn(l, "%zu work counters are left out: only the %d recorded most often are used",
 		     f->attributes->n_left_out, VPROF_COUNTERS_MAX);
 }
 
@@ -239,9 +240,9 @@ static void warn_noisy(struct list *l)
 
 		if (n->rare_ns > 0.2 * n->mean_ns && n->rare_ns > 0.05 * r->mean_ns)
 			warn(l,
-			     "%s: the longest thousandth of its timed calls is so long that it is counted once, where it would "
-			     "stand for %.3g times the rest. Interruptions, or rare slow calls: record every call (--every-call) "
-			     "to see them",
+			     "%s: the slowest 0.1 %% of its timed calls are outliers, and each is counted once: "
+			     "scaled up like the others they would add %.3g times its mean. Interruptions, or rare "
+			     "slow calls: record every call (--every-call) to see them",
 			     vprof_warned_name(n->name).s, n->rare_ns / n->mean_ns);
 	}
 
@@ -251,8 +252,8 @@ static void warn_noisy(struct list *l)
 		if (f->kind == VPROF_FACTOR_VARIANCE && f->n_timed && f->noise_share > 0.05 &&
 		    f->noise_share > f->share)
 			warn(l,
-			     "%s: 1 in %.3g of its calls were timed, and the error of that is larger than what is left of its "
-			     "variance. Record every call (--every-call), or more intervals",
+			     "%s: 1 in %.3g of its calls was timed, and the sampling error is larger than its "
+			     "remaining variance. Record every call (--every-call), or more intervals",
 			     vprof_warned_name(f->name).s, (double)f->n_calls / (double)f->n_timed);
 	}
 }
@@ -276,12 +277,12 @@ static void warn_coarse(struct list *l)
 	body = &r->nodes[root->first_child + root->n_children - 1];
 	if (body->share > 0.3)
 		warn(l,
-		     "%.0f %% of the variance lies between begin and end but in no measured function: add a root nearer to "
-		     "the interval's begin and end",
+		     "%.0f %% of the variance lies between begin and end but outside all measured functions: add a "
+		     "root closer to the interval's begin and end",
 		     100 * body->share);
 	if (r->n_types * 2 > r->n_complete && r->n_types > 10)
 		warn(l,
-		     "there are nearly as many types as intervals: the share between types means nothing. Use a coarser type");
+		     "there are nearly as many types as intervals: the share between types is meaningless. Use a coarser type");
 }
 
 int vprof_warnings_add(struct vprof_results *r, const struct vprof_findings *f, struct vprof_error *err)

@@ -21,7 +21,7 @@ static const struct command commands[] = {
 	{ "iterate", vprof_cmd_iterate, "build, run, analyse and drill down, round by round" },
 	{ "report", vprof_cmd_report, "print the last (or a given) run's report" },
 	{ "export", vprof_cmd_export, "write a run for Perfetto, flame graphs, spreadsheets, code scanning, ..." },
-	{ "compare", vprof_cmd_compare, "tell what changed between two runs, with conditions for CI" },
+	{ "compare", vprof_cmd_compare, "compare two runs, with conditions for CI" },
 	{ "review", vprof_cmd_review, "say what a factor is: culprit, inherent, fixed, ...; kept across runs" },
 	{ "build", vprof_cmd_build, "build with the probes that the session asks for" },
 	{ "run", vprof_cmd_run, "run the workload and record a trace" },
@@ -40,7 +40,7 @@ static void print_help(FILE *to)
 	      to);
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		fprintf(to, "  %-12s %s\n", commands[i].name, commands[i].summary);
-	fputs("\nvprof COMMAND --help tells a command's options. A first look at a program:\n\n"
+	fputs("\nvprof COMMAND --help lists a command's options. A first look at a program:\n\n"
 	      "  vprof init -- make         # or your build command, from a clean tree\n"
 	      "  $EDITOR vprof.json         # confirm the interval, give a run command\n"
 	      "  vprof iterate              # build, run, analyse, drill down\n"

@@ -234,23 +234,22 @@ static void add_children(const struct vprof_results *r, const struct vprof_facto
 		if (r->nodes[f->nodes[i]].broken_down)
 			measured++;
 	if (n->kind == VPROF_NODE_PREEMPTED) {
-		add_item(line, "could run, but others had the processor");
+		add_item(line, "runnable, but off-CPU");
 		if (!f->is_blame && isfinite(r->preempted_by_own)) {
-			snprintf(text, sizeof text, "%s of them the session's own threads",
+			snprintf(text, sizeof text, "%s of it for the session's own threads",
 				 vprof_format_percent(r->preempted_by_own).s);
 			add_item(line, text);
 		}
 	} else if (n->kind == VPROF_NODE_SITE) {
-		add_item(line, vprof_factor_is_explained(r, f) ? "made by others' work: see its children" :
+		add_item(line, vprof_factor_is_explained(r, f) ? "caused by others' work: see its children" :
 								 "external, a leaf");
 	} else if (n->kind == VPROF_NODE_BODY) {
-		add_item(line,
-			 f->can_break_down ? "code and calls that are not measured yet" : "own code, no measured call");
+		add_item(line, f->can_break_down ? "code and calls not measured yet" : "own code, no measured call");
 	} else if (n->kind == VPROF_NODE_WAIT || n->kind == VPROF_NODE_QUEUED) {
 		if (f->can_break_down)
 			add_item(line, "can be broken down where it waits");
 		else if (vprof_factor_is_explained(r, f))
-			add_item(line, "made by others' work: see its children");
+			add_item(line, "caused by others' work: see its children");
 	} else if (f->can_break_down) {
 		snprintf(text, sizeof text, "%s child%s, %s", vprof_format_count(f->n_unmeasured).s,
 			 f->n_unmeasured == 1 ? "" : "ren", measured ? "not all measured yet" : "none measured yet");
@@ -310,7 +309,7 @@ static void add_variance_detail(const struct vprof_results *r, const struct vpro
 		snprintf(text, sizeof text, "1 in %.3g calls timed", (double)f->n_calls / (double)f->n_timed);
 		add_item(line, text);
 		if (isfinite(f->noise_share) && f->noise_share >= 0.005) {
-			snprintf(text, sizeof text, "sampling error %s taken out",
+			snprintf(text, sizeof text, "sampling error of %s removed",
 				 vprof_format_percent(f->noise_share).s);
 			add_item(line, text);
 		}
@@ -338,13 +337,13 @@ static void add_doubts(const struct vprof_factor *f, struct vprof_text *line)
 			 vprof_format_percent(f->probe_ns / f->mean_ns).s);
 		add_item(line, text);
 		if (isfinite(f->share_unprobed)) {
-			snprintf(text, sizeof text, ", without them %s or more",
+			snprintf(text, sizeof text, ", share without them at least %s",
 				 vprof_format_percent(f->share_unprobed).s);
 			vprof_text_add(line, text);
 		}
 	}
 	if (isfinite(f->place_kept) && f->place_kept < 0.95) {
-		snprintf(text, sizeof text, "keeps its place in %s of resampled runs",
+		snprintf(text, sizeof text, "keeps its rank in %s of resampled runs",
 			 vprof_format_percent(f->place_kept).s);
 		add_item(line, text);
 	}

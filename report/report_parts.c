@@ -84,15 +84,15 @@ void vprof_report_cost(const struct vprof_style *style, const struct vprof_resul
 
 	if (!r->n_complete || !(r->mean_ns > 0))
 		return;
-	vprof_text_addf(&t, "probes: up to %s of the mean by the number of records, at %.3g ns each",
+	vprof_text_addf(&t, "probes: up to %s of the mean (%.3g ns for each record)",
 			vprof_format_percent(r->probe_ns / r->mean_ns).s, r->record_ns);
 	vprof_results_probe_cost_bounds(r, &low, &high);
 	if (r->baseline_mean_ns > 0 && fabs(low / r->baseline_mean_ns) < 1e4 && fabs(high / r->baseline_mean_ns) < 1e4)
-		vprof_text_addf(&t, "; %+.1f .. %+.1f %% against the annotated-only run (mean %s)",
+		vprof_text_addf(&t, "; %+.1f .. %+.1f %% against the baseline without probes (mean %s)",
 				100 * low / r->baseline_mean_ns, 100 * high / r->baseline_mean_ns,
 				vprof_format_duration(r->baseline_mean_ns).s);
 	else if (r->baseline_mean_ns > 0 && r->mean_ns / r->baseline_mean_ns < 1e4)
-		vprof_text_addf(&t, "; %+.1f %% against the annotated-only run (mean %s)",
+		vprof_text_addf(&t, "; %+.1f %% against the baseline without probes (mean %s)",
 				100 * (r->mean_ns / r->baseline_mean_ns - 1),
 				vprof_format_duration(r->baseline_mean_ns).s);
 	vprof_report_labelled(style, "", t.s, out);
@@ -107,12 +107,11 @@ void vprof_report_coverage(const struct vprof_style *style, const struct vprof_r
 			vprof_format_count(r->n_cut).s);
 	vprof_text_addf(&t, "%s ambiguous", vprof_format_count(r->n_ambiguous).s);
 	if (r->n_restarted)
-		vprof_text_addf(&t, ", %s begun again before they ended", vprof_format_count(r->n_restarted).s);
+		vprof_text_addf(&t, ", %s restarted before they ended", vprof_format_count(r->n_restarted).s);
 	if (r->n_lossy)
-		vprof_text_addf(&t, ", %s left out because records were lost meanwhile",
-				vprof_format_count(r->n_lossy).s);
+		vprof_text_addf(&t, ", %s left out because records were lost", vprof_format_count(r->n_lossy).s);
 	if (r->n_outside)
-		vprof_text_addf(&t, ", %s begun while calls were not recorded (mean %s)",
+		vprof_text_addf(&t, ", %s begun outside the recording windows (mean %s)",
 				vprof_format_count(r->n_outside).s, vprof_format_duration(r->outside_mean_ns).s);
 	vprof_text_addf(&t, "; %s records, ", vprof_format_count(r->n_records).s);
 	vprof_text_addf(&t, "%s dropped", vprof_format_count(r->n_dropped).s);
@@ -124,7 +123,7 @@ void vprof_report_coverage(const struct vprof_style *style, const struct vprof_r
 		if (r->n_waits_unmatched)
 			vprof_text_addf(&t, ", %s not", vprof_format_count(r->n_waits_unmatched).s);
 		if (r->n_waits_by_time)
-			vprof_text_addf(&t, ", %s by their times alone", vprof_format_count(r->n_waits_by_time).s);
+			vprof_text_addf(&t, ", %s by their timing alone", vprof_format_count(r->n_waits_by_time).s);
 	}
 	if (r->n_waits_undecided)
 		vprof_text_addf(&t, "; %s waits for data undecided", vprof_format_count(r->n_waits_undecided).s);

@@ -124,7 +124,7 @@ int vprof_report_text(const struct vprof_results *r, const struct vprof_report_o
 	if (rc)
 		return rc;
 	if (r->inconclusive) {
-		vprof_text_addf(out, "%sinconclusive%s: this run is not enough to rank anything\n",
+		vprof_text_addf(out, "%sinconclusive%s: this run has too little data to rank anything\n",
 				vprof_ink(&style, VPROF_INK_BAD), vprof_ink(&style, VPROF_INK_PLAIN));
 		vprof_report_warnings(&style, r, out);
 		vprof_text_add(out, "\n");

@@ -148,7 +148,7 @@ static int add_mean(const struct vprof_style *style, const struct vprof_results 
 	char line[256];
 
 	if (isfinite(r->mean_low) && isfinite(r->mean_high)) {
-		snprintf(line, sizeof line, "the mean lies within %s .. %s (95 %%)",
+		snprintf(line, sizeof line, "95 %% confidence interval of the mean: %s .. %s",
 			 vprof_format_duration(r->mean_low).s, vprof_format_duration(r->mean_high).s);
 		vprof_report_labelled(style, "", line, out);
 	}
@@ -164,7 +164,7 @@ static int add_tail(const struct vprof_style *style, const struct vprof_results 
 	char line[512];
 
 	snprintf(line, sizeof line,
-		 "%s: %s intervals that took %s%s%s, %s in the mean; the other %s took %s: a gap of %s",
+		 "%s: %s intervals that took %s%s%s, %s on average; the other %s averaged %s: a gap of %s",
 		 r->tail_is_asked ? "the slowest" : "the slowest 1 %", vprof_format_count(r->n_tail).s,
 		 r->tail_is_asked ? "more than " : "", vprof_format_duration(r->tail_from_ns).s,
 		 r->tail_is_asked ? "" : " or more", vprof_format_duration(r->tail_ns).s,
@@ -198,8 +198,8 @@ static void add_types(const struct vprof_style *style, const struct vprof_result
 	add_share(r->between_types, r->between_low, r->between_high, &t);
 	vprof_text_addf(
 		&t,
-		" of the variance lies between the types' means, %s within the types: the first is a matter of which "
-		"requests come, only the second can be made smaller by making a type's requests alike",
+		" of the variance lies between the types' means, %s within the types: the first depends on the mix "
+		"of requests; only the second shrinks when requests of one type become more alike",
 		vprof_format_percent(1 - r->between_types).s);
 	vprof_report_labelled(style, "", t.s, out);
 	vprof_text_release(&t);
@@ -262,7 +262,7 @@ static void add_work(const struct vprof_style *style, const struct vprof_results
 	char line[256];
 
 	add_share(r->work_share, r->work_low, r->work_high, &t);
-	vprof_text_addf(&t, " of the variance goes with the amount of work: inherent; %s does not: avoidable",
+	vprof_text_addf(&t, " of the variance follows the amount of work: inherent; %s does not: avoidable",
 			vprof_format_percent(1 - r->work_share).s);
 	vprof_report_labelled(style, "", t.s, out);
 	vprof_text_release(&t);
@@ -296,13 +296,13 @@ static void say_lack(const struct vprof_results *r, enum vprof_view view, struct
 	else if (view == VPROF_VIEW_TAIL && r->n_tail < VPROF_TAIL_MIN && r->tail_is_asked)
 		vprof_text_addf(
 			out,
-			"only %s of %s intervals took longer than that, at least %d are needed: ask for a shorter duration "
+			"only %s of %s intervals took longer than that; at least %d are needed: ask for a shorter duration "
 			"(vprof analyze --slower-than), or record a longer run",
 			vprof_format_count(r->n_tail).s, vprof_format_count(r->n_complete).s, VPROF_TAIL_MIN);
 	else if (view == VPROF_VIEW_TAIL && r->n_tail < VPROF_TAIL_MIN)
 		vprof_text_addf(
 			out,
-			"the slowest 1 %% of %s intervals are %s, at least %d are needed: record %.0f intervals or more, or "
+			"the slowest 1 %% of %s intervals are only %s; at least %d are needed: record %.0f intervals or more, or "
 			"name a duration (vprof analyze --slower-than)",
 			vprof_format_count(r->n_complete).s, vprof_format_count(r->n_tail).s, VPROF_TAIL_MIN,
 			VPROF_TAIL_MIN / VPROF_TAIL_SHARE);

@@ -17,7 +17,7 @@ static const struct vprof_usage usage = {
 	.synopsis = "analyze [RUN | DIR...] [OPTIONS]",
 	.purpose =
 		"Analyses the trace of the last run, or of RUN, writes .vprof/runs/RUN/results.json and report.txt,\n"
-		"and prints the report. Exit status 3 when the run is not enough to say anything.\n\n"
+		"and prints the report. Exit status 3 when the run has too little data to say anything.\n\n"
 		"With folders, DIR..., it analyses the traces in them together, needs no project and writes no file but that of\n"
 		"--output. They are folders of runs made with one build, perhaps on several hosts.",
 	.max_operands = 4096,
@@ -98,7 +98,7 @@ int vprof_cmd_analyze(int argc, char **argv)
 		{ "interval", VPROF_OPTION_TEXT, &interval, "NAME",
 		  "the interval to explain (default: the most frequent)" },
 		{ "k", VPROF_OPTION_COUNT, &k, "N", "factors chosen (default: the session's, or 3)" },
-		{ "threshold", VPROF_OPTION_SHARE, &threshold, "D", "least share of the variance (default 0.02)" },
+		{ "threshold", VPROF_OPTION_SHARE, &threshold, "D", "minimum share of the variance (default 0.02)" },
 		{ "view", VPROF_OPTION_TEXT, &view_name, "VIEW",
 		  "variance (default), tail, mean, types or work (docs/cli.md)" },
 		{ "slower-than", VPROF_OPTION_DURATION, &slower_than_ns, "TIME",

@@ -23,8 +23,9 @@ static const struct vprof_usage usage = {
 	.synopsis = "compare BASE NEW [--fail-if CONDITIONS] [--top N] [--json]",
 	.purpose =
 		"Compares the latencies of two analysed runs: how mean, variance and percentiles changed, with 95 %\n"
-		"bounds, and in which factors. BASE and NEW are runs of this project, or folders of runs of any.\n"
-		"Exit status 1 when a condition of --fail-if holds, 3 when that cannot be told.",
+		"confidence intervals, and in which factors. BASE and NEW are runs of this project, or folders of "
+		"runs of any.\n"
+		"Exit status 1 when a condition of --fail-if holds, 3 when the data cannot decide it.",
 	.max_operands = 2,
 };
 
@@ -256,12 +257,12 @@ static void print_condition(const struct comparison *c, size_t i)
 	printf("%s%-12s %s %s %+g %%", i ? "" : "\n", verdict_words[verdict], vprof_figure_names[x->figure],
 	       x->is_above ? ">" : "<", x->limit * 100);
 	if (verdict == VPROF_CHANGE_INCONCLUSIVE && isnan(change->low))
-		printf(": bounds are not known below %zu intervals, or without variance",
+		printf(": there is no confidence interval below %zu intervals, or without variance",
 		       vprof_compare_needed(x->figure));
 	else if (verdict == VPROF_CHANGE_INCONCLUSIVE)
-		printf(": the change is beyond the limit, its bounds are not; make longer runs");
+		printf(": the change exceeds the limit, but its confidence interval does not; record longer runs");
 	else if (verdict == VPROF_CHANGE_PASSES && furthest > 0)
-		printf(": not shown, but the bounds reach beyond the limit");
+		printf(": not shown, but the confidence interval reaches beyond the limit");
 	putchar('\n');
 }
 
@@ -408,8 +409,8 @@ int vprof_cmd_compare(int argc, char **argv)
 	if (fail_if) {
 		c.n_conditions = vprof_conditions_parse(fail_if, c.conditions, &wrong);
 		if (!c.n_conditions)
-			return vprof_options_misused(&usage, "--fail-if cannot read \"%s\"; write such as 'p99 > +5%%'",
-						     wrong);
+			return vprof_options_misused(
+				&usage, "--fail-if does not understand \"%s\"; write it like 'p99 > +5%%'", wrong);
 	}
 	c.sides[0].given = operands.words[0];
 	c.sides[1].given = operands.words[1];

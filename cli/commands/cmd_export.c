@@ -18,10 +18,11 @@
 
 static const struct vprof_usage usage = {
 	.synopsis = "export FORMAT [RUN] [FILE] [--interval WHICH] [--from TIME] [--to TIME] [--limit N]",
-	.purpose =
-		"Writes the last analysed run, or RUN, in another tool's format, to FILE or standard output. With --list it\n"
-		"tells the formats: Perfetto, Chrome, folded stacks, speedscope, CSV, SARIF, OTLP. Those of the trace hold as\n"
-		"much of it as --limit lets through, around the slowest interval; notes tell what was left out.",
+	.purpose = "Writes the last analysed run, or RUN, in another tool's format, to FILE or standard output. With "
+		   "--list it\n"
+		   "lists the formats: Perfetto, Chrome, folded stacks, speedscope, CSV, SARIF, OTLP. Those of the "
+		   "trace hold as\n"
+		   "much of it as --limit lets through, around the slowest interval; notes say what was left out.",
 	.max_operands = 3,
 };
 
@@ -43,10 +44,10 @@ static void list_formats(void)
 static int take_operands(struct request *q, const struct vprof_operands *operands)
 {
 	if (!operands->n_words)
-		return vprof_options_misused(&usage, "say which format; vprof export --list tells them");
+		return vprof_options_misused(&usage, "say which format; vprof export --list lists them");
 	q->format = vprof_export_find(operands->words[0]);
 	if (!q->format)
-		return vprof_options_misused(&usage, "no format \"%s\"; vprof export --list tells them",
+		return vprof_options_misused(&usage, "no format \"%s\"; vprof export --list lists them",
 					     operands->words[0]);
 	for (size_t i = 1; i < operands->n_words; i++) {
 		const char *word = operands->words[i];
@@ -180,14 +181,14 @@ static void tell_gaps(const struct vprof_export *e)
 		vprof_tell("%llu bytes of the trace are damaged or cut and were ignored",
 			   (unsigned long long)n_ignored);
 	if (part && part->trace->is_cut)
-		vprof_tell("the trace is cut: its recording did not finish. What was written is exported");
+		vprof_tell("the trace is truncated: recording did not finish. What was written is exported");
 	if (part && *part->note)
 		vprof_tell("exported is %s.", part->note);
 	if (e->n_left_out)
 		vprof_tell("%llu more calls or waits did not fit the limit and were left out",
 			   (unsigned long long)e->n_left_out);
 	if (!part && e->results->inconclusive)
-		vprof_tell("the run is inconclusive; vprof report tells why");
+		vprof_tell("the run is inconclusive; vprof report says why");
 }
 
 static int export(const struct request *q, const struct vprof_project *p, struct vprof_error *err)
@@ -235,13 +236,13 @@ int vprof_cmd_export(int argc, char **argv)
 	struct request q = { 0 };
 	const struct vprof_option options[] = {
 		{ "interval", VPROF_OPTION_TEXT, &q.which, "WHICH",
-		  "only that time of the trace: slowest, median, p99 or an interval's id" },
+		  "only this part of the trace: slowest, median, p99 or an interval's id" },
 		{ "from", VPROF_OPTION_DURATION, &q.from_ns, "TIME",
-		  "begin there, such as 1.5s after the trace's begin" },
-		{ "to", VPROF_OPTION_DURATION, &q.to_ns, "TIME", "end there" },
+		  "begin at TIME after the start of the trace, such as 1.5s" },
+		{ "to", VPROF_OPTION_DURATION, &q.to_ns, "TIME", "end at TIME" },
 		{ "limit", VPROF_OPTION_COUNT, &q.limit, "N",
-		  "calls, waits and intervals at most (default 500000; otlp: 10000 intervals)" },
-		{ "list", VPROF_OPTION_FLAG, &q.list, NULL, "tell the formats" },
+		  "at most so many calls, waits and intervals (default 500000; otlp: 10000 intervals)" },
+		{ "list", VPROF_OPTION_FLAG, &q.list, NULL, "list the formats" },
 		{ NULL },
 	};
 	struct vprof_error err = { "" };

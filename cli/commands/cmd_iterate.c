@@ -27,7 +27,7 @@ static const struct vprof_usage usage = {
 	.purpose =
 		"Builds, runs and analyses, round by round, and drills down from the interval to the functions that\n"
 		"make its latency vary. Asks what to do with each chosen factor, or decides itself with --auto.\n"
-		"COMMAND replaces vprof.json's run command. A drill-down that was interrupted goes on where it was.",
+		"COMMAND replaces vprof.json's run command. An interrupted drill-down resumes where it stopped.",
 	.takes_command = 1,
 };
 
@@ -118,7 +118,7 @@ static int open_session(struct iteration *it, struct vprof_error *err)
 		return rc;
 	take_annotations(s, hash);
 	if (s->n_rounds)
-		fprintf(stderr, "going on with the drill-down in %s: %zu round%s\n", vprof_project_shown(p->session),
+		fprintf(stderr, "resuming the drill-down in %s: %zu round%s\n", vprof_project_shown(p->session),
 			s->n_rounds, s->n_rounds == 1 ? "" : "s");
 	if (o->k)
 		s->k = o->k;
@@ -313,7 +313,7 @@ static int conclude(struct iteration *it, int stopped, struct vprof_error *err)
 	if (it->options->json)
 		return vprof_print_file(p, run, "results.json", err);
 	if (stopped) {
-		fprintf(stderr, "stopped; go on with: vprof iterate\n");
+		fprintf(stderr, "stopped; resume with: vprof iterate\n");
 		return VPROF_OK;
 	}
 	vprof_decide_verdicts(it->results, s);
@@ -362,20 +362,20 @@ int vprof_cmd_iterate(int argc, char **argv)
 	const struct vprof_option options[] = {
 		{ "k", VPROF_OPTION_COUNT, &o.k, "N", "factors chosen in a round (default 3)" },
 		{ "auto", VPROF_OPTION_FLAG, &o.automatic, NULL, "do not ask: break down whatever can be broken down" },
-		{ "max", VPROF_OPTION_COUNT, &o.max, "N", "most rounds after the first (default 12)" },
-		{ "threshold", VPROF_OPTION_SHARE, &o.threshold, "D", "least share of the variance (default 0.02)" },
+		{ "max", VPROF_OPTION_COUNT, &o.max, "N", "maximum number of rounds after the first (default 12)" },
+		{ "threshold", VPROF_OPTION_SHARE, &o.threshold, "D", "minimum share of the variance (default 0.02)" },
 		{ "interval", VPROF_OPTION_TEXT, &o.interval, "NAME",
 		  "the interval to explain (default: the most frequent)" },
 		{ "memory", VPROF_OPTION_COUNT, &o.memory, "MIB", "shared memory for records (default 256)" },
 		{ "every-call", VPROF_OPTION_FLAG, &o.every_call, NULL,
-		  "record every call, also of hot functions, which are sampled otherwise" },
+		  "record every call, even of hot functions, which are otherwise sampled" },
 		{ "budget", VPROF_OPTION_SHARE, &o.budget, "SHARE",
-		  "of one processor that recording may take; what would take more is recorded in windows of time (default "
+		  "of one CPU that recording may use; beyond that, calls are recorded in time windows only (default "
 		  "0.05; 0: no limit)" },
 		{ "switches", VPROF_OPTION_TEXT, &o.switches, "WHEN",
-		  "record when threads lose processors: auto (default), on or off" },
+		  "record context switches: auto (default), on or off" },
 		{ "compress", VPROF_OPTION_TEXT, &o.compress, "WHEN",
-		  "compress the trace: auto (default), once the disk is the limit; on or off" },
+		  "compress the trace: auto (default: once the disk is the bottleneck), on or off" },
 		{ "restart", VPROF_OPTION_FLAG, &o.restart, NULL, "begin a new drill-down; runs are kept" },
 		{ "verbose", VPROF_OPTION_FLAG, &o.verbose, NULL, "show the run command's output as it comes" },
 		{ "json", VPROF_OPTION_FLAG, &o.json, NULL, "print the last results.json on stdout, no reports" },

@@ -216,10 +216,10 @@ static int check_usage(const struct review_options *o, const struct vprof_operan
 	if (n > 1)
 		return vprof_options_misused(&usage, "give one verdict only");
 	if ((n || o->note) && !operands->n_words)
-		return vprof_options_misused(&usage, "name the factor that the verdict is of");
+		return vprof_options_misused(&usage, "name the factor to judge");
 	if (o->drop && o->note)
-		return vprof_options_misused(&usage,
-					     "--drop takes the verdict back with its note; --note does not go with it");
+		return vprof_options_misused(
+			&usage, "--drop withdraws the verdict with its note; it cannot be combined with --note");
 	if ((o->list || o->json) && (n || o->note || operands->n_words))
 		return vprof_options_misused(&usage, "--list and --json print all verdicts; they take no factor");
 	return -1;
@@ -229,15 +229,15 @@ int vprof_cmd_review(int argc, char **argv)
 {
 	struct review_options o = { .top = DEFAULT_TOP };
 	const struct vprof_option options[] = {
-		{ "culprit", VPROF_OPTION_FLAG, &o.given[VPROF_VERDICT_CULPRIT], NULL,
-		  "it is a cause, and worth mending" },
+		{ "culprit", VPROF_OPTION_FLAG, &o.given[VPROF_VERDICT_CULPRIT], NULL, "a cause that is worth fixing" },
 		{ "inherent", VPROF_OPTION_FLAG, &o.given[VPROF_VERDICT_INHERENT], NULL,
-		  "its variance belongs to the work" },
-		{ "ignore", VPROF_OPTION_FLAG, &o.given[VPROF_VERDICT_IGNORE], NULL, "not wanted, for other reasons" },
+		  "its variance is inherent in the work" },
+		{ "ignore", VPROF_OPTION_FLAG, &o.given[VPROF_VERDICT_IGNORE], NULL,
+		  "not of interest, for other reasons" },
 		{ "fixed", VPROF_OPTION_FLAG, &o.given[VPROF_VERDICT_FIXED], NULL,
-		  "mended; iterate asks again when it comes up again" },
+		  "fixed; iterate asks again if it comes back" },
 		{ "todo", VPROF_OPTION_FLAG, &o.given[VPROF_VERDICT_TODO], NULL, "to be looked at" },
-		{ "drop", VPROF_OPTION_FLAG, &o.drop, NULL, "take the verdict back" },
+		{ "drop", VPROF_OPTION_FLAG, &o.drop, NULL, "withdraw the verdict" },
 		{ "note", VPROF_OPTION_TEXT, &o.note, "TEXT", "a note, shown with the verdict (\"\" removes it)" },
 		{ "run", VPROF_OPTION_TEXT, &o.run, "RUN",
 		  "the run whose factors are meant (default: the last analysed)" },

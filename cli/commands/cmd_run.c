@@ -56,14 +56,14 @@ int vprof_cmd_run(int argc, char **argv)
 		{ "memory", VPROF_OPTION_COUNT, &memory, "MIB",
 		  "shared memory for records on their way to disk (default 256)" },
 		{ "every-call", VPROF_OPTION_FLAG, &every_call, NULL,
-		  "record every call, also of hot functions, which are sampled otherwise" },
+		  "record every call, even of hot functions, which are otherwise sampled" },
 		{ "budget", VPROF_OPTION_SHARE, &budget, "SHARE",
-		  "of one processor that recording may take; what would take more is recorded in windows of time (default "
+		  "of one CPU that recording may use; beyond that, calls are recorded in time windows only (default "
 		  "0.05; 0: no limit)" },
 		{ "switches", VPROF_OPTION_TEXT, &switches, "WHEN",
-		  "record when threads lose processors: auto (default), on or off" },
+		  "record context switches: auto (default), on or off" },
 		{ "compress", VPROF_OPTION_TEXT, &compress, "WHEN",
-		  "compress the trace: auto (default), once the disk is the limit; on or off" },
+		  "compress the trace: auto (default: once the disk is the bottleneck), on or off" },
 		{ "keep", VPROF_OPTION_FLAG, &keep, NULL, "leave processes alone that outlive the command" },
 		{ "verbose", VPROF_OPTION_FLAG, &verbose, NULL, "show the command's output as it comes" },
 		{ NULL },

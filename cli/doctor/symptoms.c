@@ -59,7 +59,7 @@ static int seen_disk_full(const struct vprof_evidence *e, char *detail, size_t s
 	struct statvfs fs;
 
 	if (e->reason == VPROF_REASON_TRACE_CUT)
-		return say(detail, size, "the disk did not take the whole trace");
+		return say(detail, size, "the trace did not fit on the disk");
 	if (e->reason == VPROF_REASON_DISK_FULL)
 		return say(detail, size, "a file could not be written: no space left on device");
 	if (statvfs(folder, &fs))
@@ -90,7 +90,7 @@ static int seen_preload_refused(const struct vprof_evidence *e, char *detail, si
 		return 0;
 	for (size_t i = 0; i < e->programs.n; i++)
 		if (e->programs.items[i].gains_rights)
-			return say(detail, size, "nothing was recorded, and %s gains rights when it starts",
+			return say(detail, size, "nothing was recorded, and %s gains privileges when it starts",
 				   vprof_project_shown(e->programs.items[i].path));
 	return 0;
 }
@@ -123,7 +123,7 @@ static int seen_few_intervals(const struct vprof_evidence *e, char *detail, size
 	const struct vprof_results *r = e->results;
 
 	return r && r->n_complete && r->n_complete < FEW &&
-	       say(detail, size, "%llu complete interval%s; %d are the least", LLU(r->n_complete),
+	       say(detail, size, "%llu complete interval%s; at least %d are needed", LLU(r->n_complete),
 		   r->n_complete == 1 ? "" : "s", FEW);
 }
 
@@ -141,8 +141,8 @@ static int seen_records_lost(const struct vprof_evidence *e, char *detail, size_
 	const struct vprof_results *r = e->results;
 
 	return r && r->n_dropped &&
-	       say(detail, size, "%llu records were dropped, %llu intervals left out for it", LLU(r->n_dropped),
-		   LLU(r->n_lossy));
+	       say(detail, size, "%llu records were dropped, and %llu intervals left out because of it",
+		   LLU(r->n_dropped), LLU(r->n_lossy));
 }
 
 static int seen_overhead(const struct vprof_evidence *e, char *detail, size_t size)
@@ -151,8 +151,7 @@ static int seen_overhead(const struct vprof_evidence *e, char *detail, size_t si
 
 	return r && r->baseline_mean_ns > 0 && r->mean_ns > (1 + OVERHEAD) * r->baseline_mean_ns &&
 	       !(r->mean_low < r->baseline_high) &&
-	       say(detail, size,
-		   "intervals took %.0f %% longer than with the annotations alone; recording explains up to %.0f %%",
+	       say(detail, size, "intervals took %.0f %% longer than in the baseline; recording explains up to %.0f %%",
 		   100 * (r->mean_ns / r->baseline_mean_ns - 1), 100 * r->probe_ns / r->baseline_mean_ns);
 }
 
@@ -235,20 +234,20 @@ const struct vprof_symptom vprof_symptoms[] = {
 	  "a smaller --k",
 	  seen_disk_full },
 	{ "nothing-compiled",
-	  "vprof sees only what is compiled while it watches: make clean (ccache: CCACHE_DISABLE=1), then vprof "
+	  "vprof sees only what is compiled while it observes the build: make clean (ccache: CCACHE_DISABLE=1), then vprof "
 	  "init -- YOUR BUILD COMMAND",
 	  seen_nothing_compiled },
 	{ "not-analysed",
-	  "When the run command failed, its output is in run.log of that run's folder; when it ended well: vprof "
-	  "analyze",
+	  "If the run command failed, its output is in run.log in that run's folder; if it succeeded: vprof analyze",
 	  seen_not_analysed },
 	{ "preload-refused",
-	  "The loader ignores LD_PRELOAD then. For the measurement take the rights away (chmod ug-s FILE, setcap "
-	  "-r FILE) after vprof build, and start it as the user that it needs",
+	  "The loader then ignores LD_PRELOAD. For the measurement, remove the privileges (chmod ug-s FILE, setcap "
+	  "-r FILE) after vprof build, and start the program as the user it needs",
 	  seen_preload_refused },
 	{ "nothing-recorded",
-	  "Does the run command start the program that was built here, not an installed copy or one that ran "
-	  "already? sudo, su and env -i drop LD_PRELOAD; a static program must be linked by the build command in vprof.json",
+	  "Does the run command start the program that was built here, rather than an installed copy or one already "
+	  "running? sudo, su and env -i drop LD_PRELOAD; a static program must be linked by the build command in "
+	  "vprof.json",
 	  seen_nothing_recorded },
 	{ "no-interval",
 	  "The code at begin and end never ran. Look in run.log whether the load reached the program; check the "
@@ -256,29 +255,30 @@ const struct vprof_symptom vprof_symptoms[] = {
 	  seen_no_interval },
 	{ "all-cut",
 	  "Begin and end must have the same id, and the end must run: compare both expressions, and look for returns "
-	  "and exits that pass by the end's function. A run that is killed cuts what is open",
+	  "and exits that bypass the end's function. Killing a run cuts off the open intervals",
 	  seen_all_cut },
 	{ "few-intervals",
-	  "Record a longer run or more load: some hundred intervals give shares, some thousand give narrow bounds",
+	  "Record a longer run or more load: hundreds of intervals give shares, thousands give narrow confidence intervals",
 	  seen_few_intervals },
 	{ "begun-again",
-	  "The id is not unique among intervals under way, or an end is missing on some path: take an id that two "
-	  "requests at a time cannot share, such as the connection's or the request's address",
+	  "The id is not unique among concurrent intervals, or an end is missing on some path: use an id that no two "
+	  "concurrent requests share, such as the address of the connection or request",
 	  seen_begun_again },
 	{ "records-lost",
 	  "Give the run more memory (--memory 1024), a faster disk for .vprof, or measure less: a smaller --k, no "
 	  "--every-call, the default --budget",
 	  seen_records_lost },
 	{ "overhead",
-	  "Compare mean and shares with care. Fewer factors a round (--k 1), \"exclude\" for small functions that are "
-	  "called often, no --every-call, a smaller --budget; where recording explains little, the load itself changed",
+	  "Treat the mean and the shares with care. Choose fewer factors a round (--k 1), \"exclude\" small "
+	  "functions that are called often, drop --every-call, lower --budget; where recording explains little, the "
+	  "load itself changed",
 	  seen_overhead },
 	{ "off-path",
-	  "The roots are not on the interval's path. Name a function that runs between begin and end: \"roots\": "
+	  "No root is on the interval's path. Name a function that runs between begin and end: \"roots\": "
 	  "[\"function\"] in vprof.json, then vprof iterate --restart",
 	  seen_off_path },
 	{ "no-wakes",
-	  "A lock of the program's own, or one of another library: name its acquire and release functions under \"sync\" "
+	  "The program's own lock, or another library's: name its acquire and release functions under \"sync\" "
 	  "in vprof.json, and queues under \"queues\" (docs/annotations.md)",
 	  seen_no_wakes },
 	{ "stripped",
@@ -286,8 +286,8 @@ const struct vprof_symptom vprof_symptoms[] = {
 	  "where to start: \"roots\": [\"function\"] in vprof.json",
 	  seen_stripped },
 	{ "no-switches",
-	  "Time in which a thread could not run for lack of a processor counts as running. sysctl "
-	  "kernel.perf_event_paranoid=1, or --switches on when only the rate forbade it; everything else works without",
+	  "Preempted time is counted as running. Set sysctl kernel.perf_event_paranoid=1, or give --switches on if "
+	  "only the switch rate prevented it; everything else works without",
 	  seen_no_switches },
 };
 

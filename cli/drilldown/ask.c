@@ -64,7 +64,7 @@ static int decide_by_rule(const struct vprof_ask *ask, size_t index)
 		return VPROF_OK;
 	}
 	if (vprof_factor_is_explained(ask->results, f)) {
-		fprintf(stderr, ": made by what is measured beneath it\n");
+		fprintf(stderr, ": caused by what is measured beneath it\n");
 		return vprof_session_judge(ask->session, f->key, VPROF_VERDICT_BROKEN_DOWN);
 	}
 	fprintf(stderr, ": culprit, as specific as it gets\n");
@@ -177,7 +177,7 @@ static void print_question(const struct vprof_ask *ask, size_t index, int can_br
 		fprintf(stderr, ": [b]reak down  [c]ulprit  [i]nherent  i[g]nore  [s]how source  [q]uit > ");
 	else
 		fprintf(stderr, " is %s. [c]ulprit  [i]nherent  i[g]nore  [s]how source  [q]uit > ",
-			vprof_factor_is_explained(ask->results, f) ? "made by what is measured beneath it" :
+			vprof_factor_is_explained(ask->results, f) ? "caused by what is measured beneath it" :
 								     "as specific as it gets");
 	fflush(stderr);
 }
@@ -326,7 +326,7 @@ static int add_wakers(const struct vprof_ask *ask, const char *seen)
 		rc = vprof_decide_wakers(ask->session, r, f, ask->workspace->facts);
 		if (rc > 0) {
 			print_name(ask, i);
-			fprintf(stderr, ": its wakers are measured next\n");
+			fprintf(stderr, ": its wakers will be measured next\n");
 		}
 	}
 	return rc < 0 ? rc : VPROF_OK;

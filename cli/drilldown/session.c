@@ -15,8 +15,8 @@ static const char *const state_names[] = { "open", "built", "ran", "analysed", "
 
 const char *const vprof_ending_texts[] = {
 	[VPROF_ENDING_NONE] = "",
-	[VPROF_ENDING_MAX] = "the largest number of rounds is reached (--max)",
-	[VPROF_ENDING_ALL_MEASURED] = "no chosen factor holds anything that is not measured yet",
+	[VPROF_ENDING_MAX] = "the maximum number of rounds is reached (--max)",
+	[VPROF_ENDING_ALL_MEASURED] = "no chosen factor contains anything that is not measured yet",
 };
 
 int vprof_name_list_has(const struct vprof_name_list *list, const char *name, const char *file, const char *caller)
@@ -304,8 +304,7 @@ static int load_scalars(struct vprof_session *s, const cJSON *root)
 	s->interval = interval ? strdup(interval) : NULL;
 	s->run_command = run ? strdup(run) : NULL;
 	if (ending) /* in the words of this version or another */
-		s->ending = strcmp(ending, vprof_ending_texts[VPROF_ENDING_MAX]) ? VPROF_ENDING_ALL_MEASURED :
-										   VPROF_ENDING_MAX;
+		s->ending = strstr(ending, "--max") ? VPROF_ENDING_MAX : VPROF_ENDING_ALL_MEASURED;
 	return (interval && !s->interval) || (run && !s->run_command) ? VPROF_ERR_NOMEM : VPROF_OK;
 }
 

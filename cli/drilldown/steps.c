@@ -95,10 +95,9 @@ static void tell_outcome(struct vprof_progress *progress, const char *command, c
 	vprof_progress_end(progress, "%s  %.1f MB of trace, %s thread%s", what, (double)o->stats.n_bytes / 1e6,
 			   vprof_format_count(o->stats.n_threads).s, o->stats.n_threads == 1 ? "" : "s");
 	if (o->stats.recorded_share < 0.995)
-		vprof_tell(
-			"calls were recorded %.2g %% of the time, in %s windows: more would have taken more than its share of a "
-			"processor (--budget)",
-			100 * o->stats.recorded_share, vprof_format_count(o->stats.n_windows).s);
+		vprof_tell("calls were recorded %.2g %% of the time, in %s windows: more would have exceeded the "
+			   "recording budget (--budget)",
+			   100 * o->stats.recorded_share, vprof_format_count(o->stats.n_windows).s);
 	if (o->n_left_behind)
 		vprof_tell("ended %d process%s that the run command left behind (--keep leaves them alone)",
 			   o->n_left_behind, o->n_left_behind == 1 ? "" : "es");

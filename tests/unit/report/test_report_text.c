@@ -173,7 +173,7 @@ static void says_everything(void **state)
 	assert_width(text, 100);
 	assert_has(text, "request   mean 1.92 ms   sd 3.07 ms   p50 1.10 ms   p99 14.8 ms   max 61.3 ms   (41,190)\n");
 	assert_has(text, "8 % of the variance lies between types (GET, LRANGE), 92 % within");
-	assert_has(text, "probes: up to 0.1 % of the mean by the number of records, at 18 ns each; -1.0 .. +2.2 %\n");
+	assert_has(text, "probes: up to 0.1 % of the mean (18 ns for each record); -1.0 .. +2.2 %");
 	assert_has(text, "60 % running, 38 % blocked, 2 % queued, 0 % preempted");
 	assert_null(strstr(text, "not known"));
 	assert_has(text, "1   71 %  66 .. 75    fdatasync                    call > flushAppendOnlyFile");
@@ -235,7 +235,7 @@ static void preempted_is_told_or_unknown(void **state)
 	f.r.preempted_by_own = 0.75;
 	text = render(&f, &(struct vprof_report_options){ 0 });
 	assert_has(text, "40 % running, 38 % blocked, 2 % queued, 20 % preempted");
-	assert_has(text, "could run, but others had the processor · 75 % of them the session's own threads");
+	assert_has(text, "runnable, but off-CPU · 75 % of it for the session's own threads");
 	assert_has(text, "preempted 25 % · 31 children");
 	free(text);
 	free(f.warnings[0]);
@@ -350,9 +350,9 @@ static void a_cost_beyond_the_noise_is_told(void **state)
 	f.factors[0].share_unprobed = 0.58;
 	f.factors[2].place_kept = 0.61;
 	text = render(&f, &(struct vprof_report_options){ 0 });
-	assert_has(text, "each; +28.0 % against");
-	assert_has(text, "probes up to 10 % of its time, without\n         them 58 % or more");
-	assert_has(text, "keeps its place in 61 % of resampled runs");
+	assert_has(text, "for each record); +28.0 % against the baseline");
+	assert_has(text, "probes up to 10 % of its time, share\n         without them at least 58 %");
+	assert_has(text, "keeps its rank in 61 % of resampled runs");
 	free(text);
 	free(f.warnings[0]);
 }
