@@ -16,7 +16,8 @@
 #define HUGE_BYTES ((size_t)4 << 20)
 #define MEMORY_BUDGET ((size_t)192 << 20)
 #define HEAD_BYTES ((size_t)65536) /* a page, whatever its size */
-#define APART_BYTES ((size_t)128)  /* lines come in pairs */
+#define CACHE_LINES ((size_t)128)  /* cache lines are fetched in pairs */
+#define SORT_RUN ((size_t)16)	   /* items that are sorted by insertion */
 
 struct head {
 	size_t n_bytes; /* of the mapping, this included */
@@ -173,12 +174,12 @@ void *vprof_calloc_aligned(size_t n, size_t size)
 
 	if (__builtin_mul_overflow(n, size, &n_bytes) || n_bytes > SIZE_MAX / 2)
 		return NULL;
-	n_bytes = (n_bytes + APART_BYTES) & ~(APART_BYTES - 1);
-	v = aligned_alloc(APART_BYTES, n_bytes);
+	n_bytes = (n_bytes + CACHE_LINES) & ~(CACHE_LINES - 1);
+	v = aligned_alloc(CACHE_LINES, n_bytes);
 	return v ? memset(v, 0, n_bytes) : NULL;
 }
 
-/* Merges v[0, n1) with v[n1, n): `half` has room for the first of them. */
+/* Merges v[0, n1) with v[n1, n): `half` has room for the first of them. Of equal items those in front come first. */
 static void merge(char *v, size_t n1, size_t n, size_t size, int (*order)(const void *, const void *), char *half)
 {
 	char *a = half, *a_end = half + n1 * size, *b = v + n1 * size, *b_end = v + n * size, *to = v;
@@ -196,24 +197,37 @@ static void merge(char *v, size_t n1, size_t n, size_t size, int (*order)(const 
 	memcpy(to, a, (size_t)(a_end - a));
 }
 
+/* Insertion, from the back: what is nearly sorted costs one comparison an item. `item` has room for one. */
+static void insert(char *v, size_t n, size_t size, int (*order)(const void *, const void *), char *item)
+{
+	for (size_t i = 1; i < n; i++) {
+		size_t k = i;
+
+		while (k && order(v + (k - 1) * size, v + i * size) > 0)
+			k--;
+		if (k == i)
+			continue;
+		memcpy(item, v + i * size, size);
+		memmove(v + (k + 1) * size, v + k * size, (i - k) * size);
+		memcpy(v + k * size, item, size);
+	}
+}
+
 int vprof_array_sort(void *v, size_t n, size_t size, int (*order)(const void *, const void *))
 {
-	size_t run = BIG_BYTES / size, cap = 0;
+	size_t run = SORT_RUN, half_run = run, cap = 0;
 	char *half;
 
-	if (n <= run || n < 2) {
-		if (n > 1)
-			qsort(v, n, size, order);
+	if (n < 2)
 		return 0;
-	}
-	for (size_t at = 0; at < n; at += run)
-		qsort((char *)v + at * size, n - at < run ? n - at : run, size, order);
-	while (run * 2 < n)
-		run *= 2;
-	half = vprof_array_room(NULL, &cap, run, size);
+	while (half_run * 2 < n)
+		half_run *= 2;
+	half = vprof_array_room(NULL, &cap, half_run, size);
 	if (!half)
 		return -1;
-	for (run = BIG_BYTES / size; run < n; run *= 2)
+	for (size_t at = 0; at < n; at += run)
+		insert((char *)v + at * size, n - at < run ? n - at : run, size, order, half);
+	for (; run < n; run *= 2)
 		for (size_t at = 0; at + run < n; at += 2 * run)
 			merge((char *)v + at * size, run, n - at < 2 * run ? n - at : 2 * run, size, order, half);
 	vprof_array_free(half, cap, size);

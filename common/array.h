@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Growing flat arrays, search by time and mixing of hash keys: what the modules of the analysis store millions of
- * records with.
+/* Growing flat arrays, their sorting, and mixing of hash keys: what the analysis stores millions of records with
+ * (search.h finds them).
  *
  * Invariant: v[0..n) are initialised by whoever pushed them; cap is never below n. A failed push leaves the array as
  * it was.
@@ -31,8 +31,8 @@ void vprof_array_free(void *v, size_t cap, size_t size);
 /* Zeroed memory that shares no cache line with any other: for sums that threads take side by side. For free(). */
 void *vprof_calloc_aligned(size_t n, size_t size);
 
-/* Sorts as qsort does, stably, needing no more than an array of its own for half of the items. 0, or -1 without memory.
- */
+/* Sorts as qsort does, but stably: equal items keep their order. Needs room for half of the items. O(n log n), n for
+ * what is sorted already. 0, or -1 without memory: the items are in some order. */
 int vprof_array_sort(void *v, size_t n, size_t size, int (*order)(const void *, const void *));
 
 /* Room for n items in all; 0, or -1 when there is no memory. */
@@ -69,55 +69,6 @@ int vprof_array_sort(void *v, size_t n, size_t size, int (*order)(const void *, 
 		(a)->v = NULL;                                                                                         \
 		(a)->n = (a)->cap = 0;                                                                                 \
 	} while (0)
-
-/* Number of items whose first member, a time, is at most `t`. The items are sorted by it. `hint` is a position near
- * the answer: the search gallops from there, so that neighbouring questions cost a few steps. */
-static inline size_t vprof_time_search(const void *items, size_t size, size_t n, uint64_t t, size_t hint)
-{
-	const char *base = items;
-	size_t low = 0, high = n, step = 1;
-	uint64_t x;
-
-#define VPROF_TIME_AT(i) (memcpy(&x, base + (i) * size, sizeof x), x)
-	if (hint > n)
-		hint = n;
-	if (hint < n && VPROF_TIME_AT(hint) <= t) {
-		low = hint + 1;
-		while (low + step < n && VPROF_TIME_AT(low + step) <= t) {
-			low += step + 1;
-			step *= 2;
-		}
-		if (low + step < n)
-			high = low + step;
-	} else {
-		high = hint;
-		while (high > step && VPROF_TIME_AT(high - step) > t) {
-			high -= step;
-			step *= 2;
-		}
-		if (high > step)
-			low = high - step;
-	}
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (VPROF_TIME_AT(middle) <= t)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-#undef VPROF_TIME_AT
-	return low;
-}
-
-/* The same for an array of VPROF_ARRAY. */
-#define VPROF_TIME_SEARCH(a, t, hint) vprof_time_search((a)->v, sizeof *(a)->v, (a)->n, (t), (hint))
-
-/* -1, 0 or 1: for functions that compare two items by several members. */
-static inline int vprof_u64_order(uint64_t x, uint64_t y)
-{
-	return x < y ? -1 : x > y;
-}
 
 /* Spreads the bits of a hash key. */
 static inline uint64_t vprof_mix(uint64_t x)

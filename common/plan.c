@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "common/files.h"
+#include "common/search.h"
 #include "common/text.h"
 
 #define PLAN_VERSION 1
@@ -76,17 +77,7 @@ void vprof_plan_free(struct vprof_plan *plan)
 /* Index of the first probe whose code is not below `code`. */
 static size_t lower_bound(const struct vprof_plan *plan, uint32_t code)
 {
-	size_t low = 0, high = plan->n_probes;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (plan->probes[middle].code < code)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return VPROF_BISECT(plan->n_probes, i, plan->probes[i].code < code);
 }
 
 const struct vprof_probe *vprof_plan_probe(const struct vprof_plan *plan, uint32_t code)

@@ -14,31 +14,6 @@ struct vprof_strings_block {
 	char bytes[];
 };
 
-static size_t slot_of(const struct vprof_strings *set, const char *s, size_t n)
-{
-	size_t i = (size_t)vprof_hash(VPROF_HASH_SEED, s, n) & (set->n_slots - 1);
-
-	while (set->slots[i] && strcmp(set->slots[i], s))
-		i = (i + 1) & (set->n_slots - 1);
-	return i;
-}
-
-static int widen(struct vprof_strings *set)
-{
-	struct vprof_strings wider = *set;
-
-	wider.n_slots = set->n_slots ? set->n_slots * 2 : 1024;
-	wider.slots = calloc(wider.n_slots, sizeof *wider.slots);
-	if (!wider.slots)
-		return 0;
-	for (size_t i = 0; i < set->n_slots; i++)
-		if (set->slots[i])
-			wider.slots[slot_of(&wider, set->slots[i], strlen(set->slots[i]))] = set->slots[i];
-	free(set->slots);
-	*set = wider;
-	return 1;
-}
-
 static char *room(struct vprof_strings *set, size_t n)
 {
 	struct vprof_strings_block *block = set->blocks;
@@ -56,28 +31,55 @@ static char *room(struct vprof_strings *set, size_t n)
 	return block->bytes + block->used - n;
 }
 
-const char *vprof_strings_keep(struct vprof_strings *set, const char *s)
+static uint32_t find(const struct vprof_strings *set, const char *s, uint64_t hash, size_t *at)
 {
-	size_t n = strlen(s), i;
+	VPROF_HASH_EACH(&set->index, hash, *at, i)
+	if (!strcmp(set->kept.v[i], s))
+		return i;
+	return VPROF_NONE;
+}
+
+uint32_t vprof_strings_number(struct vprof_strings *set, const char *s)
+{
+	size_t n = strlen(s), at;
+	uint64_t hash = vprof_hash(VPROF_HASH_SEED, s, n);
+	const char **slot;
+	uint32_t found;
 	char *copy;
 
-	if (set->n * 2 >= set->n_slots && !widen(set))
-		return NULL;
-	i = slot_of(set, s, n);
-	if (set->slots[i])
-		return set->slots[i];
+	if (vprof_hash_index_room(&set->index, 1))
+		return VPROF_NONE;
+	found = find(set, s, hash, &at);
+	if (found != VPROF_NONE)
+		return found;
 	copy = room(set, n + 1);
-	if (!copy)
-		return NULL;
-	memcpy(copy, s, n + 1);
-	set->slots[i] = copy;
-	set->n++;
-	return copy;
+	slot = copy ? VPROF_PUSH(&set->kept) : NULL;
+	if (!slot)
+		return VPROF_NONE;
+	*slot = memcpy(copy, s, n + 1);
+	vprof_hash_index_put(&set->index, at, hash, (uint32_t)set->kept.n - 1);
+	return (uint32_t)set->kept.n - 1;
+}
+
+const char *vprof_strings_keep(struct vprof_strings *set, const char *s)
+{
+	uint32_t number = vprof_strings_number(set, s);
+
+	return number == VPROF_NONE ? NULL : set->kept.v[number];
+}
+
+uint32_t vprof_strings_find(const struct vprof_strings *set, const char *s)
+{
+	size_t at;
+
+	return find(set, s, vprof_hash(VPROF_HASH_SEED, s, strlen(s)), &at);
 }
 
 const char *vprof_strings_look(const struct vprof_strings *set, const char *s)
 {
-	return set->n_slots ? set->slots[slot_of(set, s, strlen(s))] : NULL;
+	uint32_t number = vprof_strings_find(set, s);
+
+	return number == VPROF_NONE ? NULL : set->kept.v[number];
 }
 
 void vprof_strings_release(struct vprof_strings *set)
@@ -88,6 +90,6 @@ void vprof_strings_release(struct vprof_strings *set)
 		free(set->blocks);
 		set->blocks = next;
 	}
-	free(set->slots);
-	*set = (struct vprof_strings){ 0 };
+	vprof_hash_index_release(&set->index);
+	VPROF_ARRAY_RELEASE(&set->kept);
 }

@@ -7,13 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/array.h"
-#include "common/files.h"
+#include "common/search.h"
+#include "common/string_set.h"
 #include "common/utf8.h"
 
 struct vprof_results_private {
-	char **slots; /* [n_slots], a power of two */
-	size_t n_slots, n;
+	struct vprof_strings strings;
 };
 
 struct vprof_results *vprof_results_new(void)
@@ -39,9 +38,7 @@ void vprof_results_free(struct vprof_results *r)
 		free((void *)r->factors[i].nodes);
 	for (size_t i = 0; r->warnings && i < r->n_warnings; i++)
 		free(r->warnings[i]);
-	for (size_t i = 0; i < r->private->n_slots; i++)
-		free(r->private->slots[i]);
-	free(r->private->slots);
+	vprof_strings_release(&r->private->strings);
 	free(r->private);
 	free(r->nodes);
 	free(r->covariances);
@@ -59,36 +56,8 @@ void vprof_results_free(struct vprof_results *r)
 	free(r);
 }
 
-static size_t slot_of(char *const *slots, size_t n_slots, const char *s)
-{
-	size_t i = vprof_mix(vprof_hash(VPROF_HASH_SEED, s, strlen(s))) & (n_slots - 1);
-
-	while (slots[i] && strcmp(slots[i], s))
-		i = (i + 1) & (n_slots - 1);
-	return i;
-}
-
-static int grow(struct vprof_results_private *p)
-{
-	size_t n = p->n_slots ? p->n_slots * 2 : 128;
-	char **slots = calloc(n, sizeof *slots);
-
-	if (!slots)
-		return VPROF_ERR_NOMEM;
-	for (size_t i = 0; i < p->n_slots; i++)
-		if (p->slots[i])
-			slots[slot_of(slots, n, p->slots[i])] = p->slots[i];
-	free(p->slots);
-	p->slots = slots;
-	p->n_slots = n;
-	return 0;
-}
-
 const char *vprof_results_string(struct vprof_results *r, const char *s)
 {
-	struct vprof_results_private *p = r->private;
-	size_t i;
-
 	if (!vprof_utf8_is_valid(s)) {
 		struct vprof_text clean = VPROF_TEXT_INIT;
 		const char *interned;
@@ -98,14 +67,14 @@ const char *vprof_results_string(struct vprof_results *r, const char *s)
 		vprof_text_release(&clean);
 		return interned;
 	}
-	if (2 * p->n >= p->n_slots && grow(p))
-		return NULL;
-	i = slot_of(p->slots, p->n_slots, s);
-	if (!p->slots[i]) {
-		p->slots[i] = strdup(s);
-		p->n += p->slots[i] != NULL;
-	}
-	return p->slots[i];
+	return vprof_strings_keep(&r->private->strings, s);
+}
+
+size_t vprof_results_covariance(const struct vprof_results *r, uint32_t a, uint32_t b)
+{
+	const struct vprof_covariance *c = r->covariances;
+
+	return VPROF_BISECT(r->n_covariances, i, c[i].a < a || (c[i].a == a && c[i].b < b));
 }
 
 static double functions_share(const struct vprof_results *r, const struct vprof_node *n)
@@ -117,22 +86,6 @@ static double functions_share(const struct vprof_results *r, const struct vprof_
 			share += r->nodes[c].share;
 	}
 	return share;
-}
-
-size_t vprof_results_covariance(const struct vprof_results *r, uint32_t a, uint32_t b)
-{
-	size_t low = 0, high = r->n_covariances;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct vprof_covariance *c = &r->covariances[middle];
-
-		if (c->a < a || (c->a == a && c->b < b))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
 }
 
 int vprof_factor_is_explained(const struct vprof_results *r, const struct vprof_factor *f)

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "common/hash_index.h"
 #include "common/radix.h"
 
 struct tally {
@@ -142,58 +143,27 @@ const char *vprof_type_name(struct vprof_results *r, const struct vprof_timeline
 	return vprof_results_string(r, number);
 }
 
-struct type_slots {  /* hash of types that were met */
-	uint32_t *v; /* index + 1, 0: free */
-	size_t n, cap;
-};
-
-static uint32_t *type_slot(const struct type_slots *slots, const struct vprof_interval_attributes *t, uint64_t type,
-			   uint8_t kind)
-{
-	size_t i = vprof_mix(type + kind) & (slots->n - 1);
-
-	while (slots->v[i] && (t->types.v[slots->v[i] - 1].type != type || t->types.v[slots->v[i] - 1].kind != kind))
-		i = (i + 1) & (slots->n - 1);
-	return &slots->v[i];
-}
-
-static int type_slots_grow(struct type_slots *slots, const struct vprof_interval_attributes *t)
-{
-	struct type_slots grown = { NULL, slots->n ? 2 * slots->n : 1024, 0 };
-
-	grown.v = vprof_array_room(NULL, &grown.cap, grown.n, sizeof *grown.v);
-	if (!grown.v)
-		return VPROF_ERR_NOMEM;
-	memset(grown.v, 0, grown.n * sizeof *grown.v);
-	for (size_t i = 0; i < t->types.n; i++)
-		*type_slot(&grown, t, t->types.v[i].type, t->types.v[i].kind) = (uint32_t)i + 1;
-	vprof_array_free(slots->v, slots->cap, sizeof *slots->v);
-	*slots = grown;
-	return 0;
-}
-
 /* Index of a type in t->types, VPROF_NONE without memory. */
-static uint32_t find_type(struct vprof_interval_attributes *t, struct type_slots *slots,
+static uint32_t find_type(struct vprof_interval_attributes *t, struct vprof_hash_index *index,
 			  const struct vprof_timeline *timeline, const struct vprof_instance *inst,
 			  struct vprof_results *r)
 {
-	uint32_t *slot = type_slot(slots, t, inst->type, inst->type_kind);
+	uint64_t hash = vprof_mix(inst->type + inst->type_kind);
 	struct vprof_interval_type *new;
+	size_t at;
 
-	if (*slot)
-		return *slot - 1;
-	if (2 * t->types.n >= slots->n) {
-		if (type_slots_grow(slots, t))
-			return VPROF_NONE;
-		slot = type_slot(slots, t, inst->type, inst->type_kind);
-	}
+	if (vprof_hash_index_room(index, 1))
+		return VPROF_NONE;
+	VPROF_HASH_EACH(index, hash, at, i)
+	if (t->types.v[i].type == inst->type && t->types.v[i].kind == inst->type_kind)
+		return i;
 	new = VPROF_PUSH(&t->types);
 	if (!new)
 		return VPROF_NONE;
 	*new = (struct vprof_interval_type){ inst->type, inst->type_kind,
 					     vprof_type_name(r, timeline, inst->type_kind, inst->type), 0 };
-	*slot = (uint32_t)t->types.n;
-	return new->name ? *slot - 1 : VPROF_NONE;
+	vprof_hash_index_put(index, at, hash, (uint32_t)t->types.n - 1);
+	return new->name ? (uint32_t)t->types.n - 1 : VPROF_NONE;
 }
 
 struct named {
@@ -230,8 +200,8 @@ static int join_names(struct vprof_interval_attributes *t)
 }
 
 /* Neighbours are often of one type. */
-static int gather_types_of(struct vprof_interval_attributes *t, struct type_slots *slots, const struct vprof_source *s,
-			   struct vprof_results *r)
+static int gather_types_of(struct vprof_interval_attributes *t, struct vprof_hash_index *index,
+			   const struct vprof_source *s, struct vprof_results *r)
 {
 	const struct vprof_instance *before = NULL;
 
@@ -241,7 +211,7 @@ static int gather_types_of(struct vprof_interval_attributes *t, struct type_slot
 
 		*type = before && before->type == inst->type && before->type_kind == inst->type_kind ?
 				type[-1] :
-				find_type(t, slots, s->timeline, inst, r);
+				find_type(t, index, s->timeline, inst, r);
 		if (*type == VPROF_NONE)
 			return VPROF_ERR_NOMEM;
 		before = inst;
@@ -252,12 +222,12 @@ static int gather_types_of(struct vprof_interval_attributes *t, struct type_slot
 static int gather_types(struct vprof_interval_attributes *t, const struct vprof_source *sources, size_t n_sources,
 			struct vprof_results *r)
 {
-	struct type_slots slots = { NULL, 0, 0 };
-	int ret = type_slots_grow(&slots, t);
+	struct vprof_hash_index index = { 0 };
+	int ret = 0;
 
 	for (size_t s = 0; s < n_sources && !ret; s++)
-		ret = gather_types_of(t, &slots, &sources[s], r);
-	vprof_array_free(slots.v, slots.cap, sizeof *slots.v);
+		ret = gather_types_of(t, &index, &sources[s], r);
+	vprof_hash_index_release(&index);
 	return ret ? ret : join_names(t);
 }
 

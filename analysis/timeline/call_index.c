@@ -3,6 +3,7 @@
 #include "analysis/timeline/calls.h"
 
 #include "common/error.h"
+#include "common/search.h"
 
 static void end_block(struct vprof_call_index *index)
 {
@@ -119,16 +120,8 @@ int vprof_call_index_has_sampled(const struct vprof_call_index *index, uint64_t 
 
 uint64_t vprof_call_index_cut(const struct vprof_call_index *index, uint64_t from, uint64_t to, size_t n_blocks)
 {
-	size_t low = 0, high = index->blocks.n;
+	size_t low = VPROF_BISECT(index->blocks.n, i, index->blocks.v[i].t1_max <= from);
 
-	while (low < high) { /* the block in which the stretch begins */
-		size_t middle = low + (high - low) / 2;
-
-		if (index->blocks.v[middle].t1_max <= from)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	low += n_blocks;
 	return low < index->blocks.n && index->blocks.v[low].t1_max < to ? index->blocks.v[low].t1_max + 1 : to;
 }

@@ -8,6 +8,7 @@
 
 #include "analysis/timeline/preorder.h"
 #include "common/error.h"
+#include "common/search.h"
 #include "trace/walk.h"
 
 #define BUCKETS 4096u
@@ -117,17 +118,7 @@ void vprof_calls_free(struct vprof_calls *c)
 
 static size_t odds_before(const struct vprof_call_index *index, uint32_t block)
 {
-	size_t low = 0, high = index->irregular.n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (index->irregular.v[middle].block < block)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return VPROF_BISECT(index->irregular.n, i, index->irregular.v[i].block < block);
 }
 
 /* of a block's calls */
@@ -301,36 +292,9 @@ static struct held *hold(struct vprof_calls *c, uint32_t thread, const struct vp
  * from the first, since the answer would depend on what was asked before. */
 static uint32_t ended_by(struct held *h, uint64_t t)
 {
-	uint32_t low = 0, high = h->n, step = 1, hint = h->hint < h->n ? h->hint : h->n;
+	size_t hint = h->is_unordered ? 0 : h->hint;
 
-	if (h->is_unordered)
-		hint = 0;
-	if (hint < high && h->calls[hint].t1 <= t) {
-		low = hint + 1;
-		while (low + step < high && h->calls[low + step].t1 <= t) {
-			low += step + 1;
-			step *= 2;
-		}
-		if (low + step < high)
-			high = low + step;
-	} else {
-		high = hint;
-		while (high > step && h->calls[high - step].t1 > t) {
-			high -= step;
-			step *= 2;
-		}
-		if (high > step)
-			low = high - step;
-	}
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (h->calls[middle].t1 <= t)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return h->hint = low;
+	return h->hint = (uint32_t)vprof_time_search(&h->calls[0].t1, sizeof *h->calls, h->n, t, hint);
 }
 
 /* The block that holds what was recorded at `t`: the first one in which a call begins at or after it, else the last. */
@@ -551,16 +515,8 @@ int vprof_stretch_next(struct vprof_stretch *s)
  * outer call. */
 static uint32_t block_ending_after(const struct vprof_call_index *index, uint64_t t)
 {
-	size_t low = 0, high = index->blocks.n;
+	size_t low = VPROF_BISECT(index->blocks.n, i, index->blocks.v[i].t1_max <= t);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (index->blocks.v[middle].t1_max <= t)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < index->blocks.n ? (uint32_t)low : VPROF_NONE;
 }
 

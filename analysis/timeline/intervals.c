@@ -482,17 +482,11 @@ void vprof_intervals_free(struct vprof_intervals *iv)
 
 uint32_t vprof_intervals_segment_before(const struct vprof_intervals *iv, uint32_t thread, uint64_t t)
 {
-	uint32_t low = iv->thread_first[thread], first = low, high = iv->thread_first[thread + 1];
+	uint32_t first = iv->thread_first[thread];
+	const uint32_t *of_thread = iv->by_thread + first;
+	size_t n = VPROF_BISECT(iv->thread_first[thread + 1] - first, i, iv->segments.v[of_thread[i]].t0 <= t);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (iv->segments.v[iv->by_thread[middle]].t0 <= t)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low == first ? VPROF_NONE : low - 1;
+	return n ? first + (uint32_t)n - 1 : VPROF_NONE;
 }
 
 uint32_t vprof_intervals_segment_of(const struct vprof_intervals *iv, uint32_t thread, uint64_t t, uint32_t instance)

@@ -4,14 +4,15 @@
  *
  * Invariants: all times are ticks. Waits are disjoint and sorted once
  * vprof_wakes_match() has run; before that they are in the order of their ends. All other arrays are in record order.
- * The first member of every timed struct is its time (vprof_time_search).
+ * The first member of every timed struct is its time (VPROF_TIME_SEARCH).
  */
 #ifndef VPROF_TIMELINE_H
 #define VPROF_TIMELINE_H
 
-#include "common/array.h"
 #include "analysis/timeline/calls.h"
+#include "common/array.h"
 #include "common/error.h"
+#include "common/search.h"
 #include "trace/reader.h"
 
 /* A timed call of a hot function (VP_KIND_SAMPLE), one of two in its block. */

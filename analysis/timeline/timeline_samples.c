@@ -82,26 +82,9 @@ static int length_order(const void *a, const void *b)
 /* The function's length that so many of its n calls do not exceed: lengths[from, to). */
 static uint64_t limit_of(const struct length *lengths, size_t n, uint32_t code)
 {
-	size_t low = 0, high = n, from;
+	size_t from = VPROF_BISECT(n, i, lengths[i].code < code), to = VPROF_BISECT(n, i, lengths[i].code <= code);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (lengths[middle].code < code)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	from = low;
-	for (high = n; low < high;) {
-		size_t middle = low + (high - low) / 2;
-
-		if (lengths[middle].code <= code)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return lengths[low - 1 - (low - from) / RARE].duration;
+	return lengths[to - 1 - (to - from) / RARE].duration;
 }
 
 int vprof_samples_limit(struct vprof_thread_timeline *threads, size_t n_threads)

@@ -154,17 +154,10 @@ static int take_lives(struct switches *s)
 /* The line of a tid that lived at some time of [t0, t1], or VPROF_NONE: tids are used again. */
 static uint32_t line_of(const struct switches *s, uint32_t tid, uint64_t t0, uint64_t t1)
 {
-	size_t low = 0, high = s->timeline->n_threads;
+	const struct life *lives = s->lives; /* the last life of this tid that begins before t1 */
+	size_t low = VPROF_BISECT(s->timeline->n_threads, i,
+				  lives[i].tid < tid || (lives[i].tid == tid && lives[i].t0 < t1));
 
-	while (low < high) { /* the last life of this tid that begins before t1 */
-		size_t middle = low + (high - low) / 2;
-		const struct life *l = &s->lives[middle];
-
-		if (l->tid < tid || (l->tid == tid && l->t0 < t1))
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (!low || s->lives[low - 1].tid != tid || s->lives[low - 1].t1 <= t0)
 		return VPROF_NONE;
 	return s->lives[low - 1].line;
@@ -189,16 +182,8 @@ static int add_off(struct switches *s, const struct turn *out, const struct turn
 /* For all lives of the tid, which is used again, that overlap it. */
 static int add_unsure(struct switches *s, uint32_t tid, uint64_t from, uint64_t to)
 {
-	size_t low = 0, high = s->timeline->n_threads;
+	size_t low = VPROF_BISECT(s->timeline->n_threads, i, s->lives[i].tid < tid);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->lives[middle].tid < tid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (; from < to && low < s->timeline->n_threads && s->lives[low].tid == tid; low++) {
 		struct vprof_unsure *u;
 

@@ -2,6 +2,8 @@
 /* Damaged or lost records never make a window longer: one that is opened twice begins at the later time. */
 #include "analysis/timeline/window_list.h"
 
+#include "common/search.h"
+
 static int add(struct vprof_window_list *list, uint64_t t0, uint64_t t1)
 {
 	struct vprof_window *w;
@@ -47,15 +49,7 @@ void vprof_window_list_release(struct vprof_window_list *list)
 
 int vprof_window_list_contains(const struct vprof_window_list *list, uint64_t t)
 {
-	size_t low = 0, high = list->windows.n;
+	size_t low = VPROF_BISECT(list->windows.n, i, list->windows.v[i].t1 <= t);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (list->windows.v[middle].t1 <= t)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < list->windows.n && list->windows.v[low].t0 <= t;
 }

@@ -61,19 +61,12 @@ static int pair_order(const void *a, const void *b)
 }
 
 /* The pair of these nodes, or NULL. */
-static struct pair *find_pair(const struct pass *p, uint32_t a, uint32_t b)
+static const struct pair *find_pair(const struct pass *p, uint32_t a, uint32_t b)
 {
-	uint32_t low = p->first_pair[a], end = p->first_pair[a + 1], high = end;
+	const struct pair *of_a = p->pairs.v + p->first_pair[a];
+	size_t n = p->first_pair[a + 1] - p->first_pair[a], i = VPROF_BISECT(n, k, of_a[k].b < b);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (p->pairs.v[middle].b < b)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < end && p->pairs.v[low].b == b ? &p->pairs.v[low] : NULL;
+	return i < n && of_a[i].b == b ? &of_a[i] : NULL;
 }
 
 /* a term and its part of the interval's variance */
@@ -98,9 +91,9 @@ static uint32_t slot_for(struct pass *p, uint32_t node)
 	return p->slot[node] - 1;
 }
 
-static double covariance_share(const struct vprof_results *r, uint32_t a, uint32_t b)
+static double covariance_share(const struct vprof_results *r, const struct vprof_factor_term *t)
 {
-	size_t i = vprof_results_covariance(r, a, b);
+	size_t i = vprof_results_covariance(r, t->a, t->b);
 
 	return i < r->n_covariances ? r->covariances[i].share : 0;
 }
@@ -145,7 +138,7 @@ static int choose_terms(struct pass *p, const struct vprof_term_list *list)
 			VPROF_ARRAY_RELEASE(&sized);
 			return VPROF_ERR_NOMEM;
 		}
-		*new = (struct sized){ t, t->a == t->b ? r->nodes[t->a].share : covariance_share(r, t->a, t->b) };
+		*new = (struct sized){ t, t->a == t->b ? r->nodes[t->a].share : covariance_share(r, t) };
 	}
 	if (sized.n > TERMS_MAX)
 		qsort(sized.v, sized.n, sizeof *sized.v, size_order);

@@ -16,12 +16,8 @@ struct builder {
 	const struct vprof_facts *f;
 	struct edge *edges;
 	size_t n_edges, cap;
-	struct vprof_strings names; /* of external callees */
-	const char **externals;	    /* kept names in the order met */
-	size_t n_externals, cap_externals;
-	uint32_t *external_slots; /* hash by the kept name's address -> node */
-	size_t n_slots;
-	uint32_t *targets; /* [n_functions] room for one call's targets */
+	struct vprof_strings names; /* of external callees: name i is node n_functions + i */
+	uint32_t *targets;	    /* [n_functions] room for one call's targets */
 	int failed;
 };
 
@@ -41,57 +37,15 @@ static void add_edge(struct builder *b, uint32_t from, uint32_t to)
 	b->edges[b->n_edges++] = (struct edge){ from, to };
 }
 
-static size_t address_slot(const struct builder *b, const char *kept)
-{
-	size_t i = (size_t)(((uintptr_t)kept >> 1) * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (b->n_slots - 1);
-
-	while (b->external_slots[i] && b->externals[b->external_slots[i] - 1] != kept)
-		i = (i + 1) & (b->n_slots - 1);
-	return i;
-}
-
-static int widen_slots(struct builder *b)
-{
-	size_t n = b->n_slots ? b->n_slots * 2 : 1024;
-	uint32_t *slots = calloc(n, sizeof *slots);
-
-	if (!slots)
-		return 0;
-	free(b->external_slots);
-	b->external_slots = slots;
-	b->n_slots = n;
-	for (size_t i = 0; i < b->n_externals; i++)
-		slots[address_slot(b, b->externals[i])] = (uint32_t)i + 1;
-	return 1;
-}
-
 /* Node of an external callee; made when it is new. */
 static uint32_t external_node(struct builder *b, const char *name)
 {
-	const char *kept = vprof_strings_keep(&b->names, name);
-	size_t slot;
+	uint32_t number = vprof_strings_number(&b->names, name);
 
-	if (!kept || (b->n_externals * 2 >= b->n_slots && !widen_slots(b))) {
-		b->failed = 1;
-		return 0;
-	}
-	slot = address_slot(b, kept);
-	if (!b->external_slots[slot]) {
-		if (b->n_externals == b->cap_externals) {
-			size_t cap = b->cap_externals ? b->cap_externals * 2 : 256;
-			const char **grown = realloc(b->externals, cap * sizeof *grown);
-
-			if (!grown) {
-				b->failed = 1;
-				return 0;
-			}
-			b->externals = grown;
-			b->cap_externals = cap;
-		}
-		b->externals[b->n_externals++] = kept;
-		b->external_slots[slot] = (uint32_t)b->n_externals;
-	}
-	return (uint32_t)b->f->n_functions + b->external_slots[slot] - 1;
+	if (number != VPROF_NONE)
+		return (uint32_t)b->f->n_functions + number;
+	b->failed = 1;
+	return 0;
 }
 
 static int compare_pointer_calls(const void *a, const void *b)
@@ -175,8 +129,7 @@ static void drop_doubles(struct builder *b)
 struct graph {
 	struct vprof_callgraph g;
 	uint32_t *first, *edges, *rfirst, *redges, *component, *height;
-	const char **externals;
-	struct vprof_strings names;
+	struct vprof_strings names; /* of external callees */
 };
 
 static int allocate(struct graph *g, size_t n, size_t m)
@@ -308,7 +261,7 @@ int vprof_callgraph_build(struct vprof_callgraph **out, const struct vprof_facts
 	if (ok) {
 		add_call_edges(&b);
 		drop_doubles(&b);
-		n = facts->n_functions + b.n_externals;
+		n = facts->n_functions + b.names.kept.n;
 		ok = !b.failed && allocate(g, n, b.n_edges);
 	}
 	if (ok) {
@@ -316,16 +269,13 @@ int vprof_callgraph_build(struct vprof_callgraph **out, const struct vprof_facts
 		ok = condense(g, n);
 	}
 	if (g) {
-		g->externals = b.externals;
 		g->names = b.names;
 		g->g = (struct vprof_callgraph){ facts,	    n,	       b.n_edges,    g->first,	g->edges,
-						 g->rfirst, g->redges, g->component, g->height, g->externals };
+						 g->rfirst, g->redges, g->component, g->height, g->names.kept.v };
 	} else {
-		free(b.externals);
 		vprof_strings_release(&b.names);
 	}
 	free(b.edges);
-	free(b.external_slots);
 	free(b.targets);
 	if (!ok) {
 		vprof_callgraph_free(g ? &g->g : NULL);
@@ -347,7 +297,6 @@ void vprof_callgraph_free(struct vprof_callgraph *public)
 	free(g->redges);
 	free(g->component);
 	free(g->height);
-	free(g->externals);
 	vprof_strings_release(&g->names);
 	free(g);
 }

@@ -345,16 +345,8 @@ void vprof_channels_free(struct vprof_channels *c)
 
 static const struct group *group_of(const struct vprof_channels *c, uint64_t channel)
 {
-	size_t low = 0, high = c->groups.n;
+	size_t low = VPROF_BISECT(c->groups.n, i, c->groups.v[i].channel < channel);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (c->groups.v[middle].channel < channel)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < c->groups.n && c->groups.v[low].channel == channel ? &c->groups.v[low] : NULL;
 }
 

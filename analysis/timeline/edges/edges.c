@@ -210,17 +210,8 @@ static uint32_t segments_until(const struct vprof_intervals *intervals, uint32_t
 {
 	const struct vprof_instance *inst = &intervals->instances.v[instance];
 	const uint32_t *list = intervals->by_instance + inst->first_segment;
-	uint32_t low = 0, high = inst->n_segments;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (intervals->segments.v[list[middle]].t0 <= t)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return (uint32_t)VPROF_BISECT(inst->n_segments, i, intervals->segments.v[list[i]].t0 <= t);
 }
 
 /* The instance's segment that ended last before t; without one, one that another thread still has open. */

@@ -101,17 +101,9 @@ struct vprof_edge vprof_queues_origin(const struct vprof_queues *q, const struct
 {
 	const struct enqueue probe = { .item = item, .t = t, .thread = VPROF_NONE, .place = VPROF_NONE };
 	struct vprof_edge best = vprof_no_edge;
-	size_t low = 0, high = q->n;
+	size_t low = VPROF_BISECT(q->n, i, enqueue_order(&q->enqueues[i], &probe) <= 0);
 	int best_rank = -1;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (enqueue_order(&q->enqueues[middle], &probe) <= 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (int n = 0; low > 0 && q->enqueues[low - 1].ended >= t && n < VPROF_QUEUE_LOOK_BACK_MAX; n++) {
 		const struct enqueue *e = &q->enqueues[--low];
 		uint32_t segment;

@@ -197,15 +197,5 @@ void vprof_release_index_release(struct vprof_release_index *index)
 size_t vprof_release_index_until(const struct vprof_release_index *index, uint32_t scope, uint64_t key, uint64_t t)
 {
 	const struct vprof_release_entry probe = { .t = t, .key = key, .scope = scope, .thread = VPROF_NONE };
-	size_t low = 0, high = index->entries.n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (release_order(&index->entries.v[middle], &probe) <= 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return VPROF_BISECT(index->entries.n, i, release_order(&index->entries.v[i], &probe) <= 0);
 }

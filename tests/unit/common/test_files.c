@@ -212,7 +212,7 @@ static void test_string_set(void **state)
 		snprintf(name, sizeof name, "n%d", i);
 		assert_non_null(vprof_strings_keep(&set, name));
 	}
-	assert_int_equal(set.n, 5000);
+	assert_int_equal(set.kept.n, 5000);
 	assert_ptr_equal(vprof_strings_keep(&set, "n7"), first);
 	assert_ptr_equal(vprof_strings_look(&set, "n7"), first);
 	assert_null(vprof_strings_look(&set, "other"));
