@@ -3,6 +3,8 @@
 
 #include <dwarf.h>
 
+#include "common/search.h"
+
 #define STEPS_MAX (UINT64_C(1) << 28) /* of entries and ranges: ten times those of a large browser's units in use */
 #define NAMESPACES_MAX 64	      /* one in another */
 

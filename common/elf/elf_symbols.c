@@ -13,6 +13,7 @@
 
 #include "common/elf/elf_private.h"
 #include "common/elf/symbol_name.h"
+#include "common/search.h"
 
 static int open_headers(struct vprof_elf *elf, struct vprof_error *err)
 {
