@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/search.h"
-#include "common/string_set.h"
+#include "common/hash/string_set.h"
 #include "common/utf8.h"
 
 struct vprof_results_private {

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "common/hash_index.h"
+#include "common/hash/hash_index.h"
 #include "common/radix.h"
 
 struct tally {

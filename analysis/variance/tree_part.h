@@ -6,7 +6,7 @@
 #define VPROF_TREE_PART_H
 
 #include "analysis/variance/variance_tree.h"
-#include "common/hash_index.h"
+#include "common/hash/hash_index.h"
 
 #define VPROF_TREE_NODES_MAX 500000u
 

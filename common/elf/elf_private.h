@@ -8,7 +8,7 @@
 
 #include "common/array.h"
 #include "common/elf/elf_symbols.h"
-#include "common/string_set.h"
+#include "common/hash/string_set.h"
 
 struct vprof_dwarf;
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/string_set.h"
+#include "common/hash/string_set.h"
 
 struct edge {
 	uint32_t from, to;

@@ -4,7 +4,7 @@
 #define VPROF_FACTS_PRIVATE_H
 
 #include "common/facts/facts.h"
-#include "common/string_set.h"
+#include "common/hash/string_set.h"
 
 struct vprof_override {
 	const char *base, *method; /* USRs, kept strings: compare by pointer */

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "common/array.h"
-#include "common/hash_index.h"
+#include "common/hash/hash_index.h"
 #include "common/search.h"
 
 struct item {

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "common/files.h"
-#include "common/string_set.h"
+#include "common/hash/string_set.h"
 
 static char folder[] = "/tmp/vprof-files-XXXXXX";
 

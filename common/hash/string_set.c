@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "common/string_set.h"
+#include "common/hash/string_set.h"
 
 #include <stdlib.h>
 #include <string.h>

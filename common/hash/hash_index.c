@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "common/hash_index.h"
+#include "common/hash/hash_index.h"
 
 #define SLOTS_MIN 64
 

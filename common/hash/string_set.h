@@ -3,7 +3,7 @@
 #ifndef VPROF_STRING_SET_H
 #define VPROF_STRING_SET_H
 
-#include "common/hash_index.h"
+#include "common/hash/hash_index.h"
 
 struct vprof_strings {
 	struct vprof_hash_index index;
