@@ -44,7 +44,7 @@ static int missing(void)
 	return -1;
 }
 
-/* The wanted version, unless another library's wrapper without versions (ThreadSanitizer's) comes before libc. */
+/* The versioned symbol, unless another library's wrapper without versions (ThreadSanitizer's) comes before libc's. */
 static void *version_of(void *next, void *versioned)
 {
 	Dl_info of_next, of_versioned;
@@ -60,7 +60,7 @@ void *rt_next(const struct rt_wrapped *wrapped)
 	int saved = errno;
 	void *found = NULL;
 
-	if (!resolving) { /* the loader itself calls a wrapper: nothing to offer */
+	if (!resolving) { /* within dlsym the loader itself called a wrapper */
 		resolving = 1;
 		found = dlsym(RTLD_NEXT, wrapped->name);
 		if (wrapped->version)
@@ -115,7 +115,7 @@ static bool clock_set(uint32_t clock)
 	return clock == VP_CLOCK_MONOTONIC;
 }
 
-/* In a child of fork: another thread of the parent may have been in the middle of it. True when it was done. */
+/* In a child of fork: undoes a start that another thread of the parent had not finished. True when it was finished. */
 bool rt_start_forked(void)
 {
 	int begun = 1;
@@ -127,7 +127,7 @@ bool rt_start_forked(void)
 	return begun == 2;
 }
 
-/* Rough, for the thresholds only. */
+/* A rough calibration, good enough for the thresholds. */
 static void clock_thresholds(void)
 {
 	uint64_t ns = monotonic_ns(), ticks = rt_now(), end_ns = ns, end_ticks = ticks;
@@ -172,7 +172,7 @@ static bool shm_map(void)
 		syscall(SYS_munmap, shm, (size_t)st.st_size);
 		return false;
 	}
-	syscall(SYS_madvise, shm, (size_t)st.st_size, MADV_DONTDUMP); /* core files stay as they were */
+	syscall(SYS_madvise, shm, (size_t)st.st_size, MADV_DONTDUMP); /* core files do not grow */
 	rt_process.shm = shm;
 	rt_process.slots = (_Atomic uint64_t *)((char *)shm + shm->slots_offset);
 	rt_process.states = (_Atomic uint32_t *)((char *)shm + shm->states_offset);
@@ -181,7 +181,7 @@ static bool shm_map(void)
 	return true;
 }
 
-/* Which process this is. Another one may have the same number in another pid namespace. */
+/* The process's pid and the namespace in which it counts: elsewhere another process may have the same number. */
 void rt_identity_set(void)
 {
 	struct stat st;
@@ -190,7 +190,7 @@ void rt_identity_set(void)
 	rt_process.pid_namespace = stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
 }
 
-/* Not in programs that run with more rights than their user. */
+/* Ignored in programs that run with more rights than their user. */
 static void shm_path_set(void)
 {
 	const char *path = shm_path[0] ? NULL : secure_getenv("VPROF_SHM");
@@ -277,7 +277,7 @@ struct modules {
 	uint64_t adds;
 };
 
-/* Is that part of the module in memory, as it is in the file? */
+/* Is that part of the module mapped from its file? */
 static int is_loaded(const struct dl_phdr_info *info, ElfW(Addr) at, ElfW(Addr) n)
 {
 	for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -369,8 +369,8 @@ static int module_write(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-/* The loader's lock, which a walk over the modules takes, stays locked for ever in a child that is forked meanwhile. So
- * forks wait until nobody walks, and nobody begins while one is under way. Signals are blocked: a handler may fork. */
+/* A walk over the modules takes the loader's lock, which would stay locked for ever in a child forked meanwhile. So a
+ * fork waits until no thread walks, and no walk begins during a fork. Signals are blocked, since a handler may fork. */
 static _Atomic int n_walking, n_forking;
 
 void rt_modules_check(struct rt_thread *th)
@@ -385,14 +385,14 @@ void rt_modules_check(struct rt_thread *th)
 	rt_signals_restore(mask);
 }
 
-void rt_modules_hold(void)
+void rt_modules_freeze(void)
 {
 	atomic_fetch_add(&n_forking, 1);
 	while (atomic_load(&n_walking))
 		sched_yield();
 }
 
-void rt_modules_go_on(void)
+void rt_modules_thaw(void)
 {
 	atomic_fetch_sub(&n_forking, 1);
 }
@@ -404,7 +404,7 @@ void rt_modules_forget(void)
 	atomic_store(&n_forking, 0);
 }
 
-/* Shared memory of the program: objects in it are known to other processes too. The table remembers what the
+/* Shared memory of the program: other processes use the objects in it, too. The table remembers what the
  * program mapped; when it is full, later mappings count as private. */
 
 static void region_add(void *start, size_t n_bytes)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Channels: what a write by one thread lets another read from, with the same key in every process of the session.
+/* Channels connect the writes of one thread with the reads of another. A channel has the same key in every process.
  *
  *   pipe, FIFO        device and inode
- *   socketpair        the kernel's cookies of both ends, noted when the pair is made
- *   eventfd           a random number, noted when it is made (all eventfds share one inode)
+ *   socketpair        the kernel's cookies of both ends, stored when the pair is made
+ *   eventfd           a random number, stored when it is made (all eventfds share one inode)
  *   message queues    the queue's id, or the inode of a POSIX queue, and the message's type or priority
  *
- * Children inherit the notes with the descriptors. Socket pairs and eventfds that came by exec or SCM_RIGHTS have no
- * notes, other sockets no key: no edges. Every call that moves data is recorded with its amount, since data comes out
+ * Children inherit these keys with the descriptors. Socket pairs and eventfds that came by exec or SCM_RIGHTS have
+ * none, nor have other sockets: no edges. Every call that moves data is recorded with its amount, since data comes out
  * in the order in which it went in: counting tells which write a read belongs to, whether or not the reader waited.
  */
 #ifndef VPROF_RUNTIME_CHANNEL_H
@@ -18,7 +18,7 @@
 #define RT_CHANNEL_FDS 4096 /* higher descriptors have no channel */
 #define RT_CHANNEL_NONE 1u
 
-/* What a key's amounts are; its low three bits. */
+/* A key's low three bits: the unit of its amounts. */
 enum rt_channel_unit { RT_CHANNEL_BYTES = 2, RT_CHANNEL_MESSAGES = 4, RT_CHANNEL_VALUES = 6 };
 #define RT_CHANNEL_UNIT_MASK 7u
 
@@ -46,7 +46,7 @@ static inline uint64_t rt_channel(int fd, enum rt_channel_side side)
 	return RT_LIKELY(key) ? key : rt_channel_find(fd);
 }
 
-/* What a call moved that returned `result`; `data`: what an eventfd's read or write gave or took, or null. */
+/* The amount moved by a call that returned `result`; `data`: the value of an eventfd's read or write, or null. */
 static inline uint64_t rt_channel_amount(uint64_t key, int64_t result, const void *data)
 {
 	uint64_t value = 0;

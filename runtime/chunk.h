@@ -24,7 +24,7 @@ extern void __tsan_release(void *address) __attribute__((weak));
 
 bool rt_chunk_take(struct rt_thread *th); /* and retires the one before it; false: there is none, or nobody listens */
 void rt_chunks_hand_over(struct rt_thread *th);		  /* all that the thread has; it takes no other */
-void rt_chunks_reclaim(void);				  /* those that this process held before its exec */
+void rt_chunks_reclaim(void);				  /* those that this process had before its exec */
 void rt_sink_use(struct rt_thread *th);			  /* signals need not be blocked */
 void rt_chunk_tell_tsan(const struct vp_chunk_header *c); /* its thread is about to end */
 

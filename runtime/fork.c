@@ -40,7 +40,7 @@ void rt_fork_prepare(void)
 	fork_signals.blocked = true; /* a handler may have forked meanwhile */
 	if (th)
 		rt_chunks_fork(th);
-	rt_modules_hold();
+	rt_modules_freeze();
 	errno = saved;
 }
 
@@ -48,7 +48,7 @@ void rt_fork_parent(void)
 {
 	if (!fork_signals.blocked)
 		return;
-	rt_modules_go_on();
+	rt_modules_thaw();
 	rt_signals_restore(fork_signals.mask);
 }
 
@@ -73,7 +73,8 @@ void rt_fork_child(void)
 	errno = saved;
 }
 
-/* Early, so that the others' handlers run outside: they may record. */
+/* Registered early, so that the program's own handlers, which may record, run before ours in the parent and after ours
+ * in the child. */
 void rt_fork_start(void)
 {
 #ifndef VPROF_STATIC /* there libc's own fork calls our _Fork */
@@ -95,7 +96,7 @@ RT_EXPORT pid_t _Fork(void)
 	return pid;
 }
 
-/* The child has a copy of this frame of its parent's. */
+/* Lies in the parent's frame, of which the child has a copy. */
 struct cloned {
 	int (*run)(void *);
 	void *arg;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hot calls: functions that one stretch of work calls so often and for so short that recording every call would
- * disturb more than it tells. A stretch of work is a thread's time between two marks of intervals.
+/* Hot calls: functions that one stretch of work calls so often, and for so short a time, that recording every call
+ * would distort the run. A stretch of work is a thread's time between two marks of intervals.
  *
  * The first calls of a stretch are recorded. When they came faster than one in RT_HOT_NS, the calls after them are
  * divided into blocks, and of each block two are chosen at random, all pairs with the same chance. The others are
  * skipped, with all that they call. So every call is chosen with the same probability whatever its neighbours do,
  * which makes sums over the chosen calls, weighted by its inverse, unbiased for any part of the run, and two in a
  * block give an unbiased variance of that sum (a block's missing end counts as calls of no length). Blocks grow with
- * the number of calls so far, so the error stays in proportion and the number of records grows with its logarithm.
+ * the number of calls so far, so the relative error stays the same and the number of records grows with the logarithm
+ * of the calls.
  *
  * Within a chosen call every call is recorded. A call is worth recording from its first wait on: waits are long, and
  * rare in hot functions. It then counts once.
@@ -20,8 +21,8 @@
 #define RT_HOT_NS 2000u
 #define BLOCK_MIN 8u
 #define BLOCK_MAX 64u
-#define BLOCK_SHARE 8u /* a block holds at most so large a part of the calls before it */
-#define FRAMES_MAX 64  /* looked at for hot ones when an interval begins */
+#define BLOCK_SHARE 8u /* a block is at most this part of the calls before it: an eighth */
+#define FRAMES_MAX 64  /* searched for hot ones when an interval begins */
 
 /* A scope's code: 24 bits, VP_SKIPPED, and of a chosen call what its record says. */
 #define HOT_PARTIAL (UINT64_C(1) << 25)
@@ -50,7 +51,7 @@ static uint64_t chosen(struct rt_thread *th, struct vp_hot *hot, uint32_t repres
 
 	hot->pending = 0;
 	th->probe.stretch |= INSIDE;
-	rt_now_fenced(); /* what was done here must not run on into the call's time, which counts many times */
+	rt_now_fenced(); /* our own work must not overlap the call's time, which is weighted */
 	return payload << HOT_CHOSEN_SHIFT;
 }
 
@@ -110,7 +111,7 @@ static void count_write(struct rt_thread *th, struct vp_hot *hot, uint32_t n, ui
 	hot->gap = 0;
 	hot->stage = ALL;
 	if (hot->key < th->hot_first)
-		return; /* another thread's, or this one's before it forked */
+		return; /* of another thread, or of this one before it forked */
 	if (VP_PAYLOAD(unit.w) >> 24)
 		rt_write(th, &unit, 1);
 	th->n_hot--;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Annotations: intervals, types, work, queues, hand-written waits; and the strings that they name.
  *
- * What begins takes its time last and what ends takes it first, so that our own work lies outside.
+ * A begin takes its time last and an end takes it first, so that our own work is not part of the interval.
  */
 #define _GNU_SOURCE
 #include "runtime/runtime.h"
@@ -11,7 +11,7 @@
 #define N_STRINGS 16384u
 #define WATCH_EVERY 16u
 
-/* Hashes of the strings that this process has defined. Full: defined again at each use. */
+/* Hashes of the strings that this process has defined. When the table is full, strings are defined at each use. */
 static _Atomic uint64_t strings[N_STRINGS];
 
 static uint64_t hash_text(const char *text, size_t n)
@@ -48,7 +48,7 @@ uint64_t rt_string(struct rt_thread *th, const char *text)
 	}
 	if (!rt_write_long(th, &head, 1, text, n))
 		return hash;
-	for (; i < 64; i++, at++) { /* only now: a definition that was dropped must come again */
+	for (; i < 64; i++, at++) { /* only now: a definition that was dropped must be repeated */
 		free_entry = 0;
 		if (atomic_compare_exchange_strong(&strings[at % N_STRINGS], &free_entry, hash) || free_entry == hash)
 			break;
@@ -56,7 +56,7 @@ uint64_t rt_string(struct rt_thread *th, const char *text)
 	return hash;
 }
 
-/* How long intervals take, for the collector: one in WATCH_EVERY of each thread. */
+/* Tells the collector how long intervals take: one in WATCH_EVERY of each thread. */
 static void watch(struct rt_thread *th, unsigned kind, uint64_t id, uint64_t t)
 {
 	struct vp_shm *shm = rt_process.shm;
@@ -173,7 +173,7 @@ static void spin_end(struct rt_thread *th, uint64_t object)
 			       VP_CALL_SPIN_WAIT);
 }
 
-/* A release of this moment, right before it happens. */
+/* A release that is about to happen. */
 static void release_now(struct rt_thread *th, unsigned wait, uint64_t object)
 {
 	bool shared = is_shared(object);
@@ -234,7 +234,7 @@ static void hook(struct vp_thread *thread, unsigned int kind, const char *name, 
 	errno = saved;
 }
 
-/* The run of an acquire function is a wait, the run of a release function the moment of its release. */
+/* An annotated acquire function is a wait from its entry to its exit; a release function releases at its entry. */
 
 static void hook_enter(struct vp_thread *thread, struct vp_hook *h)
 {

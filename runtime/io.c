@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocking calls of libc as waits: files, sockets, pipes, sleeps, children. io_poll.c and io_queue.c have the others.
+/* Blocking calls of libc as waits: files, sockets, pipes, sleeps, children. The others are in io_poll.c and io_queue.c.
  *
  * A call counts as a wait when it took RT_IO_NS or more (2 us); a shorter one costs two readings of the clock.
  * The object is the channel (channel.h), else the file descriptor, the child's pid, or 0. Calls inside libc (stdio's
@@ -28,7 +28,8 @@
 #include <unistd.h>
 
 #define N_FDS 4096
-#define KIND_USES 256 /* after so many a descriptor's kind is looked up again: libc closes some out of our sight */
+#define KIND_USES                                                                                                      \
+	256 /* after so many uses a descriptor's kind is looked up again: libc closes some without our seeing it */
 
 static _Atomic uint16_t fd_kinds[N_FDS]; /* kind << 8 | uses left; 0: unknown */
 
@@ -173,7 +174,7 @@ WRAP(pid_t, waitpid, (pid_t pid, int *status, int options), (pid, status, option
 WRAP(pid_t, wait4, (pid_t pid, int *status, int options, struct rusage *usage), (pid, status, options, usage), WAIT4,
      VP_WAIT_CHILD, r)
 
-/* A descriptor that is closed or comes into being forgets its kind. */
+/* Forget the kinds of descriptors that are closed or newly made. */
 RT_NEXT(close);
 RT_EXPORT int close(int fd)
 {
@@ -261,7 +262,7 @@ OPEN(openat64, (int at, const char *path, int flags, ...), (at, path, flags, mod
 WRAP_THEN(int, __open_2, (const char *path, int flags), (path, flags), OPEN, VP_WAIT_DISK, r, fd_forget(r))
 WRAP_THEN(int, __open64_2, (const char *path, int flags), (path, flags), OPEN, VP_WAIT_DISK, r, fd_forget(r))
 
-/* Only the waiting commands are waits. */
+/* Only the commands that wait for a lock. */
 #define FCNTL(name)                                                                                                    \
 	RT_NEXT(name);                                                                                                 \
 	RT_EXPORT int name(int fd, int command, ...)                                                                   \

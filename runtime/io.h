@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shapes that the wrappers of blocking calls have. */
+/* Macros for the wrappers of blocking calls. */
 #ifndef VPROF_RUNTIME_IO_H
 #define VPROF_RUNTIME_IO_H
 
 #include "runtime/channel.h"
 
-#define RT_IO_BY_FD 0 /* kind of a wait: what the descriptor is */
+#define RT_IO_BY_FD 0 /* kind of a wait: that of the descriptor */
 
 void rt_io_record(enum vp_call call, unsigned kind, int64_t object, uint64_t start, uint64_t end, int64_t result);
 /* The wait for data that came out of a channel. */
@@ -32,7 +32,7 @@ void rt_io_record_in(uint64_t key, enum vp_call call, unsigned kind, int fd, uin
 		return r;                                                                                              \
 	}
 
-/* Calls that take data out of a channel, and those that put some in; `data`: an eventfd's value, or null. */
+/* Calls that take data out of a channel, and calls that put data in; `data`: an eventfd's value, or null. */
 #define WRAP_IN(type, name, parameters, arguments, call, kind, fd, key, data)                                          \
 	RT_NEXT(name);                                                                                                 \
 	RT_EXPORT type name parameters                                                                                 \

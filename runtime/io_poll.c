@@ -17,7 +17,7 @@ static struct {
 } watched[N_WATCHED];
 static _Atomic int n_watched; /* entries ever used */
 
-/* The channels among the ready descriptors; none of them when one has no channel: it may have been the first. */
+/* The channels of the ready descriptors; none when any of them has no channel, since that may have been the first. */
 struct ready {
 	uint64_t keys[N_POLLED];
 	int n;
@@ -104,7 +104,7 @@ static struct ready selected(int n, const fd_set *in, const fd_set *out, const f
 int __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t room);
 int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask, size_t room);
 
-/* The header says that poll only writes the array. */
+/* The header declares that poll only writes the array. */
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 POLL(poll, (struct pollfd * fds, nfds_t n, int timeout), (fds, n, timeout), POLL, ready(fds, n, r), 0)
 POLL(__poll_chk, (struct pollfd * fds, nfds_t n, int timeout, size_t room), (fds, n, timeout, room), POLL,
@@ -148,7 +148,7 @@ static void watch(int set, int fd, uint64_t key, uint64_t data)
 	}
 }
 
-/* epoll tells the ready descriptors in the order in which they became ready. */
+/* epoll returns the ready descriptors in the order in which they became ready. */
 static struct ready first_ready(int set, const struct epoll_event *events, int result)
 {
 	int n = result > 0 && events[0].events & EPOLLIN ? atomic_load(&n_watched) : 0;

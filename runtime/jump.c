@@ -19,7 +19,7 @@ void __longjmp_chk(struct __jmp_buf_tag env[1], int value) __attribute__((noretu
 #if defined(__aarch64__)
 #define SAVED_SP 13 /* JB_SP of glibc */
 
-/* What glibc mangles the stack pointer with: it is told by a jump buffer whose stack pointer is known. */
+/* The guard with which glibc mangles the stack pointer, found from a jump buffer whose stack pointer is known. */
 static __attribute__((noinline)) uintptr_t pointer_guard(void)
 {
 	struct __jmp_buf_tag env[1];
@@ -85,8 +85,8 @@ static void scopes_close(const struct __jmp_buf_tag *env)
 	}
 }
 
-/* A coroutine has its own open frames: they are put back when it is switched to again, perhaps on another thread.
- * Noinline: the thread is looked up anew. */
+/* A coroutine has its own open frames, which are restored when it is switched to again, perhaps on another thread.
+ * Noinline, so that the thread is looked up anew. */
 static __attribute__((noinline)) void frames_get(vp_u64 *gate, struct vp_scope **top)
 {
 	struct rt_thread *th = rt_self;

@@ -113,7 +113,7 @@ struct vp_api {
 #endif
 
 /* Eight bytes of static TLS for each shared library with probes: general-dynamic access would cost a call for
- * each closed gate. -DVP_TLS_DYNAMIC is the way out for libraries that are loaded with dlopen and hold more
+ * each closed gate. -DVP_TLS_DYNAMIC is for libraries that are loaded with dlopen and have more
  * thread-local storage than fits into the loader's reserve. */
 #if defined(__PIC__) && !defined(__PIE__) && !defined(VP_TLS_DYNAMIC)
 #define VP_TLS_ __attribute__((__weak__, __visibility__("hidden"), __tls_model__("initial-exec")))
@@ -545,7 +545,7 @@ template <class Value> inline void vp_type_any(Value value)
 #define VP_DEQUEUE(n, item) VP_NOW_(n, VP_DO_DEQUEUE(item))
 #define VP_IF(n, condition, what, ...) VP_NOW_(n, (condition) ? VP_DO_##what(__VA_ARGS__) : (void)0)
 
-/* A value of the entry for a hook at exit: VP_DO_END(name, vp_keep_<n>). */
+/* Evaluated at the entry, for a hook at the exit: VP_DO_END(name, vp_keep_<n>). */
 #define VP_KEEP(n, value) vp_u64 vp_keep_##n __attribute__((__unused__)) = VP_VALUE_(value);
 
 /* Scopes: arguments are evaluated now, the record is written when the scope is left. */
@@ -564,8 +564,6 @@ template <class Value> inline void vp_type_any(Value value)
 #define VP_LATER_DEQUEUE_(n, item) VP_HOOKED_(n, VP_HOOK_DEQUEUE, 0, item)
 #define VP_LATER_RELEASE_(n, object) VP_RELEASE(n, object)
 #define VP_AT_EXIT(n, what, ...) VP_LATER_##what##_(n, __VA_ARGS__)
-/* A value evaluated now for a statement where the function is left. */
-#define VP_KEEP(n, value) vp_u64 vp_keep_##n __attribute__((__unused__)) = VP_VALUE_(value);
 
 #if defined(__cplusplus) && __cplusplus >= 201103L
 /* Statements evaluated when the scope is left, C++ only. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of libvprof.so share.
+/* What all parts of libvprof.so share.
  *
  * The library lives in other people's processes: it never allocates with malloc, prints, exits or takes a lock
  * while it records, it keeps errno, and everything here may be called from a signal handler. Hidden by default;
@@ -21,7 +21,7 @@
 
 #define RT_EXPORT __attribute__((visibility("default")))
 
-#define RT_STACK_EVERY 1024u /* one stack in so many once stack_samples is used up */
+#define RT_STACK_EVERY 1024u /* beyond the first stack_samples one stack in so many */
 #define RT_IO_NS 2000u	     /* shorter I/O calls are no waits */
 #define RT_ANNOTATED_NS 1000u
 
@@ -36,7 +36,7 @@ struct rt_process {
 	uint64_t pid_namespace; /* its inode, 0: unknown */
 	_Atomic uint32_t n_tokens;
 	uint64_t io_ticks, annotated_ticks; /* thresholds */
-	vp_u64 (*ticks)(void);		    /* null: the processor's counter */
+	vp_u64 (*ticks)(void);		    /* null: the CPU's counter */
 };
 extern struct rt_process rt_process;
 
@@ -46,8 +46,8 @@ uint64_t rt_token(void); /* unique in the session */
 bool rt_start_forked(void);
 void rt_identity_set(void);
 void rt_modules_check(struct rt_thread *th); /* MODULE records when the set of modules changed */
-void rt_modules_hold(void);		     /* around a fork, in the parent */
-void rt_modules_go_on(void);
+void rt_modules_freeze(void);		     /* around a fork, in the parent */
+void rt_modules_thaw(void);
 void rt_modules_forget(void);
 bool rt_address_shared(const void *address); /* in memory that the program mapped to be shared */
 
@@ -68,9 +68,9 @@ void rt_creations_forget(void);			/* sync_thread.c */
 vp_u64 rt_hot_enter(struct vp_thread *thread, struct vp_hot *hot, vp_u64 key);
 void rt_hot_leave(struct vp_thread *thread, struct vp_scope *scope, vp_u64 now);
 void rt_hot_unskip(struct rt_thread *th, uint64_t t); /* the thread's skipped frame is recorded from t on */
-/* Another stretch of work; where an interval begins its frames are recorded. */
+/* Another stretch of work begins. At the begin of an interval the open frames are recorded. */
 void rt_hot_stretch(struct rt_thread *th, bool begins, uint64_t t);
-void rt_hot_elsewhere(struct rt_thread *th); /* other frames than those before are open now */
+void rt_hot_elsewhere(struct rt_thread *th); /* another coroutine's frames are open now */
 void rt_hot_start(struct rt_thread *th);
 void rt_hot_forget(struct rt_thread *th);
 void rt_hot_end(struct rt_thread *th);
@@ -107,7 +107,7 @@ static inline uint64_t rt_now_fenced(void)
 	now = rt_now();
 	__asm__ volatile("lfence" ::: "memory");
 #elif defined(__aarch64__)
-	/* Loads before it are done, and nothing behind it begins: a barrier of memory alone does not hold the counter.
+	/* Loads before it are done, and nothing behind it begins: a memory barrier alone does not order the counter.
 	 */
 	__asm__ volatile("dsb ishld\n\tisb" ::: "memory");
 	now = rt_now();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples of call stacks, for the events that tell where work is handed from thread to thread.
+/* Samples of call stacks at the events where work is handed from thread to thread.
  *
- * The first samples of each kind on each thread, then few: a stack costs microseconds. The unwinder is linked
+ * Each thread's first events of each kind, then few, since a stack costs microseconds. The unwinder is linked
  * in statically and needs no memory of its own.
  */
 #define _GNU_SOURCE
@@ -9,7 +9,7 @@
 
 #include <unwind.h>
 
-/* Where our own code lies. */
+/* The range of our own code. */
 #ifdef VPROF_STATIC
 extern const char __start_vprof_text[] __attribute__((visibility("hidden"))); /* make_static */
 extern const char __stop_vprof_text[] __attribute__((visibility("hidden")));
@@ -38,7 +38,7 @@ static _Unwind_Reason_Code frame(struct _Unwind_Context *context, void *arg)
 	if (pc >= (uint64_t)(uintptr_t)OWN_START && pc < (uint64_t)(uintptr_t)OWN_END)
 		return _URC_NO_REASON;
 	if (pc == w->caller)
-		w->n = 0; /* what lies inside is ours */
+		w->n = 0; /* the frames inside it are ours */
 	w->pcs[w->n++] = pc;
 	return w->n == VP_STACK_MAX ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
@@ -48,7 +48,7 @@ __thread bool rt_in_unwinder __attribute__((tls_model("initial-exec")));
 #endif
 
 /* In a static program without signals: a handler's own waits are the program's, and an exception in it would need the
- * lock that the interrupted unwinder holds. */
+ * lock that the interrupted unwinder has taken. */
 static void unwind(struct walk *w)
 {
 #ifdef VPROF_STATIC
@@ -63,7 +63,7 @@ static void unwind(struct walk *w)
 #endif
 }
 
-/* The unwinder's first walk fills its tables: not in the middle of a measurement. */
+/* The unwinder's first walk fills its tables: done early, not during a measurement. */
 static void first_walk(void)
 {
 	struct walk w = { .n = 0 };
@@ -73,7 +73,7 @@ static void first_walk(void)
 
 #ifdef VPROF_STATIC
 
-/* A static program tells the unwinder of its frames in the first constructor without a priority. Before that the
+/* A static program registers its frames with the unwinder in the first constructor without a priority. Before that the
  * unwinder would abort. */
 static bool is_ready;
 

@@ -54,7 +54,7 @@ void rt_wait_end(struct rt_wait *w, unsigned wait, int result, enum vp_call call
 	rt_leave_slot(w->slot);
 	if (result == ETIMEDOUT)
 		flags |= VP_FLAG_TIMEOUT;
-	else if (result) /* also EOWNERDEAD: a death woke it, no release */
+	else if (result) /* also EOWNERDEAD: no release woke it, but its owner's death */
 		flags |= VP_FLAG_FAILED;
 	if (th)
 		rt_wait_record(th, wait, flags | RT_SEQ(number), w->object, w->ticket, w->start, end, call);

@@ -2,7 +2,7 @@
 /* One wait and one release of the ticket protocol (docs/design/wake-edges.md), for the wrappers of each primitive.
  *
  * Without contention a lock is libc's trylock, an unlock two loads of a slot around libc's unlock and one store of the
- * release's number; nothing is recorded. An object's memory is not read after its release: it may be gone.
+ * release's number; nothing is recorded. An object is not read after its release: it may have been freed.
  *
  * A late release (waiters arrived while it ran, none was seen before) carries a time taken after it.
  */
@@ -42,7 +42,7 @@ struct rt_release {
 };
 
 void rt_wait_begin(struct rt_wait *w, const void *object, bool shared);
-/* `seq`: the number of the last release is known, since the caller holds the lock now. */
+/* `seq`: the number of the last release is known, since the caller has the lock now. */
 void rt_wait_end(struct rt_wait *w, unsigned wait, int result, enum vp_call call, bool seq);
 void rt_wait_cancelled(void *wait);
 void rt_release_record(const struct rt_release *r, uint64_t after, unsigned wait, unsigned flags);
@@ -61,7 +61,7 @@ static inline uint32_t rt_seq(_Atomic uint64_t *slot)
 	return (uint32_t)atomic_load_explicit(slot + 1, memory_order_relaxed) & VP_SEQ_MASK;
 }
 
-/* By whoever holds the lock, so a store will do; objects that share a slot may lose numbers (see wakes.c). */
+/* Called by the lock's holder, so a store will do; objects that share a slot may lose numbers (see wake-edges.md). */
 static inline uint32_t rt_seq_next(_Atomic uint64_t *slot)
 {
 	uint64_t word = atomic_load_explicit(slot + 1, memory_order_relaxed);
@@ -82,7 +82,7 @@ static inline void rt_release_begin(struct rt_release *r, const void *object, bo
 	r->t = RT_UNLIKELY(VP_SLOT_WAITING(r->before)) ? rt_now_fenced() : 0;
 }
 
-/* The release of a lock that the caller alone holds. */
+/* The release of a lock whose only holder is the caller. */
 static inline void rt_release_begin_lock(struct rt_release *r, const void *object, bool shared)
 {
 	rt_release_begin(r, object, shared);
@@ -99,7 +99,7 @@ static inline void rt_release_end(const struct rt_release *r, unsigned wait, uns
 		rt_release_record(r, after, wait, flags);
 }
 
-/* The release of a lock that the caller alone holds; `real` is libc's. Nobody waiting is the case that must be cheap:
+/* The release of a lock whose only holder is the caller; `real` is libc's. The case without waiters must be cheap:
  * then only the slot, its value and the number live across libc's call, and no structure is filled in. */
 #define TICKET_RELEASE(object_, shared_, real, kind)                                                                   \
 	do {                                                                                                           \
@@ -124,7 +124,7 @@ static inline void rt_release_end(const struct rt_release *r, unsigned wait, uns
 		return r_;                                                                                             \
 	} while (0)
 
-/* Tries, arrives, tries again; really waits only then. `lock` is the real wait. A lock that the caller holds
+/* Tries, arrives, tries again; really waits only then. `lock` is the real wait. A lock that the caller has
  * itself (EDEADLK) is no wait. */
 #define TICKET_LOCK(object, shared, try, lock, kind, call)                                                             \
 	do {                                                                                                           \

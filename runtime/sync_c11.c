@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* C11's mutexes and condition variables, which are POSIX's under other names; glibc's own calls would go past the
+/* C11's mutexes and condition variables, which are POSIX's under other names; glibc's own would bypass the
  * wrappers. */
 #define _GNU_SOURCE
 #include "runtime/sync.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What several threads meet at: condition variables, barriers and pthread_once. */
+/* Where several threads wait together: condition variables, barriers and pthread_once. */
 #define _GNU_SOURCE
 #include "runtime/sync.h"
 
@@ -16,8 +16,8 @@ static bool cond_shared(const pthread_cond_t *c)
 	return c->__data.__wrefs & 1;
 }
 
-/* The unlock happens out of sight, so waiters that arrive until then are not counted: they know the release's number.
- * LATE with equal arrivals says so; its time lies before the unlock all the same. */
+/* The unlock happens inside libc, so waiters that arrive until then are not counted: they find the release's number.
+ * LATE with equal arrivals marks such a release; its time is before the unlock nevertheless. */
 static void cond_release_mutex(const pthread_mutex_t *m)
 {
 	struct rt_release r;
@@ -110,7 +110,7 @@ RT_EXPORT int pthread_barrier_wait(pthread_barrier_t *b)
 				 .object = w.object,
 				 .shared = shared,
 				 .t = rt_now_fenced(),
-				 /* of its own arrival: rounds are told apart by it */
+				 /* of its own arrival: it tells which round */
 				 .before = VP_SLOT_OF_ARRIVALS(w.ticket - 1) };
 	result = REAL(pthread_barrier_wait)(b);
 	if (result == PTHREAD_BARRIER_SERIAL_THREAD) {
@@ -122,7 +122,7 @@ RT_EXPORT int pthread_barrier_wait(pthread_barrier_t *b)
 	return result;
 }
 
-/* pthread_once: who finds the initialization under way waits for it. */
+/* pthread_once: a thread that finds the initialization under way waits for it. */
 
 struct once {
 	void (*init)(void);

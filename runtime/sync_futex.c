@@ -2,8 +2,8 @@
 /* syscall(): futex waits and wakes of programs that make their own locks (libstdc++'s futures and atomic waits too),
  * and waits for the completion of asynchronous reads and writes.
  *
- * Everything else goes straight to the kernel. The library itself and the loader call syscall() while libc's own
- * definition is still to be found, so the kernel is entered here.
+ * Everything else goes straight to the kernel. The library itself and the loader call syscall() before libc's own
+ * definition is found, so the kernel is entered here.
  */
 #define _GNU_SOURCE
 #include "runtime/io.h"
@@ -63,14 +63,14 @@ static long futex_wait(long address, long op, long value, long d, long e, long f
 
 	rt_wait_begin(&w, (const void *)address, futex_shared(address, op));
 	raw = kernel(SYS_futex, address, op, value, d, e, f);
-	if (raw == -EAGAIN) /* it had another value already */
+	if (raw == -EAGAIN) /* it has another value by now */
 		rt_leave_slot(w.slot);
 	else
 		rt_wait_end(&w, VP_WAIT_FUTEX, (int)-raw, VP_CALL_FUTEX, false);
 	return raw;
 }
 
-/* The kernel says how many it woke: kept as the release's number. */
+/* The kernel returns how many it woke: stored in place of the release's number. */
 static long futex_wake(long address, long op, long value, long d, long e, long f)
 {
 	struct rt_release r;

@@ -9,7 +9,7 @@ RT_NEXT(pthread_mutex_timedlock);
 RT_NEXT(pthread_mutex_clocklock);
 RT_NEXT(pthread_mutex_unlock);
 
-/* Apart, so that a lock that is free needs no stack frame for the wait. */
+/* Out of line, so that a free lock needs no stack frame for the wait. */
 static __attribute__((noinline)) int mutex_wait(pthread_mutex_t *m)
 {
 	TICKET_WAIT(m, rt_mutex_shared(m), REAL(pthread_mutex_trylock)(m), REAL(pthread_mutex_lock)(m), VP_WAIT_MUTEX,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Read-write locks. A wait's kind is what it waited for; a release's kind what it held. */
+/* Read-write locks. A wait's kind is that of the lock it asks for, a release's that of the lock it gives back. */
 #define _GNU_SOURCE
 #include "runtime/sync.h"
 
@@ -66,8 +66,8 @@ RT_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock, c
 		    REAL(pthread_rwlock_clockwrlock)(l, clock, until), VP_WAIT_RWLOCK_WRITE, VP_CALL_WRLOCK);
 }
 
-/* Every unlock counts, of readers too: the last before a writer's turn is the one that woke it. Readers release at the
- * same time, so theirs carry the time after it: of those that share a number the last let the writer in. */
+/* Every unlock counts, those of readers too: the last one before a writer's turn woke it. Readers release concurrently,
+ * so their records carry the time after the release: of those with the same number the last let the writer in. */
 RT_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *l)
 {
 	struct rt_release r;

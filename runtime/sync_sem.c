@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Semaphores, named ones too: theirs lie in shared memory. */
+/* Semaphores; named ones are in shared memory. */
 #define _GNU_SOURCE
 #include "runtime/sync.h"
 
@@ -82,6 +82,6 @@ RT_EXPORT int sem_post(sem_t *s)
 {
 	if (!rt_active())
 		return REAL(sem_post)(s);
-	/* Numbered as when it serves as a lock; else numbers may be lost. */
+	/* Numbered as if it were used as a lock; otherwise numbers may be lost. */
 	TICKET_RELEASE(s, sem_shared(s), REAL(sem_post)(s), VP_WAIT_SEMAPHORE);
 }

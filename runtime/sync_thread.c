@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads: who made whom, joins, and the exit that ends them. A new thread learns its token through a table: nothing
- * may be allocated. */
+/* Threads: who created whom, joins, and exits. A new thread finds its token in a table, since nothing may be
+ * allocated. */
 #define _GNU_SOURCE
 #include "runtime/sync.h"
 
@@ -29,7 +29,7 @@ static void *thread_run(void *arg)
 	return c.run(c.arg);
 }
 
-/* Null: dormant, or many creations under way; then the thread attaches at its first record. */
+/* Null when dormant or when the table is full; then the thread attaches at its first record. */
 static struct creation *creation_begin(void *arg)
 {
 	struct rt_thread *th = rt_active() ? rt_thread() : NULL;
@@ -72,7 +72,7 @@ RT_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*
 	return result;
 }
 
-/* A thread that has ended already is joined in less than RT_ANNOTATED_NS: no wait. */
+/* Joining a thread that has ended takes less than RT_ANNOTATED_NS: that is no wait. */
 #define JOIN(id, join, call, failed)                                                                                   \
 	do {                                                                                                           \
 		struct rt_wait w_;                                                                                     \
@@ -110,7 +110,7 @@ RT_EXPORT int pthread_clockjoin_np(pthread_t id, void **value, clockid_t clock, 
 	JOIN(id, REAL(pthread_clockjoin_np)(id, value, clock, until), VP_CALL_JOIN, r_);
 }
 
-/* C11. glibc keeps the result of these threads in another way, so they are made by its own function. */
+/* C11. glibc stores the results of these threads differently, so its own function must create them. */
 
 static int c11_run(void *arg)
 {
@@ -140,7 +140,7 @@ RT_EXPORT int thrd_join(thrd_t id, int *value)
 	JOIN(id, REAL(thrd_join)(id, value), VP_CALL_THRD_JOIN, r_ == thrd_success ? 0 : EINVAL);
 }
 
-/* A joiner that arrives after this finds the thread all but gone. */
+/* A joiner that arrives after this hardly has to wait. */
 void rt_thread_exit(struct rt_thread *th)
 {
 	uint64_t self = (uint64_t)(uintptr_t)pthread_self();

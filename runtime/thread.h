@@ -52,7 +52,7 @@ extern __thread struct rt_thread *rt_self __attribute__((tls_model("initial-exec
 struct rt_thread *rt_attach(uint64_t token); /* the calling thread; null when dormant, exited or out of memory */
 void rt_attach_new(uint64_t token);	     /* a thread that begins */
 
-/* Null as of rt_attach(). */
+/* The calling thread, or null where rt_attach() returns it. */
 static inline struct rt_thread *rt_thread(void)
 {
 	struct rt_thread *th = rt_self;
@@ -62,13 +62,11 @@ static inline struct rt_thread *rt_thread(void)
 	return rt_attach(0);
 }
 
-/* Around a fork: right before it, with signals blocked until after it; in the child for its thread, and for all others.
- */
-void rt_thread_forks(struct rt_thread *th);
-void rt_thread_forked(struct rt_thread *th);
+/* In the child of a fork, signals blocked: first the other threads, which are gone, then the one that goes on. */
 void rt_threads_forget(const struct rt_thread *keep);
+void rt_thread_forked(struct rt_thread *th);
 
-/* All but those that a fault raises at once. The mask before, for rt_signals_restore(). */
+/* Blocks all signals but those that a fault raises at once. Returns the mask before, for rt_signals_restore(). */
 uint64_t rt_signals_block(void);
 void rt_signals_restore(uint64_t mask);
 

@@ -20,17 +20,17 @@
 #define START_CALIBRATION_NS 10000000u
 #define TRUSTED_CALIBRATION_NS 100000000u
 
-static uint64_t clock_ns(clockid_t id)
+uint64_t vprof_clock_ns(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(id, &ts);
+	clock_gettime(clock, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
 uint64_t vprof_clock_monotonic_ns(void)
 {
-	return clock_ns(CLOCK_MONOTONIC);
+	return vprof_clock_ns(CLOCK_MONOTONIC);
 }
 
 #if defined(__x86_64__)
@@ -132,7 +132,7 @@ void vprof_clock_start(struct vprof_clock *c, enum vp_clock kind)
 	c->kind = kind;
 	c->ns_per_tick = 1.0;
 	read_pair(kind, &c->start_ticks, &c->start_ns);
-	c->start_realtime_ns = clock_ns(CLOCK_REALTIME) - (vprof_clock_monotonic_ns() - c->start_ns);
+	c->start_realtime_ns = vprof_clock_ns(CLOCK_REALTIME) - (vprof_clock_monotonic_ns() - c->start_ns);
 	c->now_ticks = c->start_ticks;
 	c->now_ns = c->start_ns;
 	if (kind == VP_CLOCK_MONOTONIC)

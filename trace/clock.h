@@ -8,6 +8,7 @@
 #define VPROF_TRACE_CLOCK_H
 
 #include <stdint.h>
+#include <time.h>
 
 #include "trace/format.h"
 
@@ -25,6 +26,7 @@ enum vp_clock vprof_clock_choose(void);
 /* Ticks of `kind` now, ordered after all earlier loads. A kind that this machine lacks reads 0. */
 uint64_t vprof_clock_ticks(enum vp_clock kind);
 uint64_t vprof_clock_monotonic_ns(void);
+uint64_t vprof_clock_ns(clockid_t clock);
 
 /* Takes the start of the run and a first ns_per_tick; sleeps about 10 ms for it when the clock is a counter. */
 void vprof_clock_start(struct vprof_clock *c, enum vp_clock kind);

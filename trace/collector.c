@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The collector's life: open, drain, close. The shared memory itself is shm_file.c's.
+/* The collector: open, drain, close. The shared memory itself is made by shm_file.c.
  *
  * Invariants:
  * - every record that a target wrote is either in records.vpt or in n_dropped;
  * - records.vpt ends at n_bytes: a chunk that could not be written whole is cut off again;
- * - nothing that a target can scribble over is used as a size, an index or a pointer without a check; sizes and
+ * - nothing that a target can overwrite is used as a size, an index or a pointer without a check; sizes and
  *   offsets of the shared memory are the collector's own copies.
  */
 #include "trace/collector.h"
@@ -39,11 +39,10 @@
 	"threads switch or start so often that recording it would slow them; vprof run and vprof iterate take --switches on " \
 	"to record it all the same"
 #define UNIT_NS 9 /* what one unit costs the thread that writes it: half a recorded call (docs/performance.md) */
-#define COMPRESS_MIN_BYTES ((uint64_t)64 << 20) /* a smaller trace says nothing about the disk's speed */
-#define ROOM_CHECK_BYTES ((uint64_t)4 << 20)	/* so often its room is looked at: a second may be too late */
-#define WINDOW_MARGIN_NS 50000u			/* until every thread has seen that a window is open */
-#define WATCHED_MAX_NS UINT64_C(10000000000)	/* an older begin has lost its end */
-#define UNITS_MAX_BYTES VP_UNITS_MAX_BYTES
+#define COMPRESS_MIN_BYTES ((uint64_t)64 << 20) /* a smaller trace does not show the disk's speed */
+#define ROOM_CHECK_BYTES ((uint64_t)4 << 20)	/* between two looks at its room: every second might be too late */
+#define WINDOW_MARGIN_NS 50000u			/* until every thread sees that a window has opened */
+#define WATCHED_MAX_NS UINT64_C(10000000000)	/* of an older interval the end is missing */
 
 struct vprof_collector {
 	struct vprof_shm_file shm;
@@ -57,7 +56,7 @@ struct vprof_collector {
 	struct vprof_windows windows;
 	uint64_t n_unit_bytes; /* recorded by the target */
 	uint32_t n_window_chunks;
-	uint64_t own_start_ns; /* of the collector's own processor time */
+	uint64_t own_start_ns; /* of the collector's own CPU time */
 	struct vprof_record_cost cost;
 	char no_switches[240];
 	uint64_t pid_namespace;		     /* the collector's own */
@@ -66,7 +65,7 @@ struct vprof_collector {
 	uint64_t write_ns;   /* spent in writes since the header was last written */
 	uint64_t room_bytes; /* n_bytes when the disk's room was last looked at */
 	uint32_t version;
-	int disk_failed, limit_reached; /* nothing is stored any more: a trace ends, it has no holes */
+	int disk_failed, limit_reached; /* nothing more is stored: the trace ends here rather than having holes */
 };
 
 static int write_all(struct vprof_collector *c, const struct iovec *parts, int n_parts)
@@ -141,7 +140,7 @@ static int write_header(struct vprof_collector *c, int finished)
  * units that still belong to the last record. */
 static uint32_t find_units_end(const struct vp_unit *units)
 {
-	size_t n = UNITS_MAX_BYTES / VP_UNIT_BYTES;
+	size_t n = VP_UNITS_MAX_BYTES / VP_UNIT_BYTES;
 	const struct vp_unit *at = units, *end = units + n, *behind = units;
 	uint32_t n_units;
 
@@ -201,12 +200,12 @@ static uint32_t store_chunk(struct vprof_collector *c, const struct vp_chunk_hea
 	struct vp_chunk_header h;
 
 	memcpy(&h, (const void *)shared, sizeof h); /* one look: the target may write meanwhile */
-	if (!handed_over || !h.n_bytes || h.n_bytes > UNITS_MAX_BYTES || h.n_bytes % VP_UNIT_BYTES)
+	if (!handed_over || !h.n_bytes || h.n_bytes > VP_UNITS_MAX_BYTES || h.n_bytes % VP_UNIT_BYTES)
 		h.n_bytes = find_units_end(units);
 	if (!h.n_bytes)
 		return 0;
 	c->n_unit_bytes += h.n_bytes;
-	/* Units whose owner is unknown are of no use to anybody; a processor's are the collector's own. */
+	/* Units whose owner is unknown are useless; those of CPUs are written by the collector alone. */
 	if (h.magic != VP_CHUNK_MAGIC || !h.thread_seq || h.thread_seq >= VP_THREAD_WINDOWS || !h.process_seq ||
 	    append_chunk(c, &h, units))
 		c->n_lost += count_records(units, h.n_bytes);
@@ -217,7 +216,7 @@ static uint32_t store_chunk(struct vprof_collector *c, const struct vp_chunk_hea
  * or they would look like the next owner's. */
 static void recycle_chunk(struct vprof_collector *c, uint32_t i, uint32_t n_bytes)
 {
-	uint32_t n = n_bytes + SPILL_BYTES < UNITS_MAX_BYTES ? n_bytes + SPILL_BYTES : UNITS_MAX_BYTES;
+	uint32_t n = n_bytes + SPILL_BYTES < VP_UNITS_MAX_BYTES ? n_bytes + SPILL_BYTES : VP_UNITS_MAX_BYTES;
 
 	memset(vprof_shm_chunk(&c->shm, i), 0, sizeof(struct vp_chunk_header) + n);
 	atomic_store_explicit(&c->shm.states[i], VP_CHUNK_FREE, memory_order_release);
@@ -228,8 +227,8 @@ static int process_is_dead(uint32_t pid)
 	return pid && pid <= INT32_MAX && kill((pid_t)pid, 0) && errno == ESRCH;
 }
 
-/* 1 when the chunk's process is known to be gone; asks the kernel at most every LIFE_CHECK_NS. The number that a
- * process has in another pid namespace says nothing here: its chunks stay its own until the end. */
+/* 1 when the chunk's process is known to be gone; asks the kernel at most every LIFE_CHECK_NS. The number of a
+ * process in another pid namespace means nothing here: its chunks stay taken until the end. */
 static int owner_is_dead(struct vprof_collector *c, uint32_t i, uint64_t now_ns)
 {
 	const volatile struct vp_chunk_header *h = vprof_shm_chunk(&c->shm, i);
@@ -254,7 +253,7 @@ static void append_window(struct vprof_collector *c, uint64_t t, int is_open)
 	append_chunk(c, &h, &unit);
 }
 
-/* The longest of the intervals that were watched since the last look, under way or over. */
+/* The longest of the intervals watched since the last look, finished or not. */
 static uint64_t longest_interval_ns(struct vprof_collector *c)
 {
 	struct vp_shm *shm = c->shm.shm;
@@ -270,17 +269,10 @@ static uint64_t longest_interval_ns(struct vprof_collector *c)
 	return (uint64_t)((double)longest * c->clock.ns_per_tick);
 }
 
-static uint64_t own_time_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static void turn_windows(struct vprof_collector *c, uint64_t now_ns)
 {
-	double cost = (double)(c->n_unit_bytes / VP_UNIT_BYTES * UNIT_NS) + (double)(own_time_ns() - c->own_start_ns);
+	double cost = (double)(c->n_unit_bytes / VP_UNIT_BYTES * UNIT_NS) +
+		      (double)(vprof_clock_ns(CLOCK_THREAD_CPUTIME_ID) - c->own_start_ns);
 	double ticks_per_ns = 1 / c->clock.ns_per_tick;
 
 	if (!c->windows.share || !vprof_windows_step(&c->windows, now_ns, cost, longest_interval_ns(c)))
@@ -295,7 +287,7 @@ static void turn_windows(struct vprof_collector *c, uint64_t now_ns)
 			      0);
 }
 
-/* From here on chunks are compressed. The header says so before the first one. */
+/* Chunks are compressed from now on, which the header says before the first of them is written. */
 static int begin_compression(struct vprof_collector *c)
 {
 	c->compressor = vprof_compressor_new();
@@ -305,7 +297,7 @@ static int begin_compression(struct vprof_collector *c)
 	return write_header(c, 0);
 }
 
-/* Is the disk the limit? It has no room for as much again, or took more than half of the time. */
+/* Is the disk the bottleneck? It has no room for as much again, or writing took more than half of the time. */
 static int is_disk_limit(struct vprof_collector *c, uint64_t elapsed_ns)
 {
 	struct statvfs fs;
@@ -349,7 +341,8 @@ int vprof_collector_drain(struct vprof_collector *c)
 	return n;
 }
 
-/* What is still taken now belongs to the dead, or to threads that record no more: `stopped` is set. */
+/* Chunks that are still taken belong to dead processes, or to threads that stop recording now, since `stopped` is set.
+ */
 static void take_the_rest(struct vprof_collector *c)
 {
 	const struct timespec pause = { 0, 2000000 };
@@ -421,7 +414,7 @@ int vprof_collector_open(struct vprof_collector **out, const struct vprof_collec
 	c->shm.shm->clock = c->clock.kind;
 	c->shm.shm->sample_after = o->sample_after;
 	c->shm.shm->watches_intervals = o->budget > 0;
-	c->own_start_ns = own_time_ns();
+	c->own_start_ns = vprof_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	vprof_windows_start(&c->windows, o->budget, vprof_clock_monotonic_ns(), c->clock.start_ticks);
 	if (o->budget > 0)
 		append_window(c, c->clock.start_ticks, 1);
@@ -469,11 +462,11 @@ static uint64_t count_handed_out(const _Atomic uint32_t *next)
 	return n ? n - 1 : 0;
 }
 
-/* Bytes in use of a chunk that its thread fills, by halving: it is filled from the front. */
+/* Bytes in use of a chunk that its thread is filling, by bisection: it is filled from the front. */
 static uint64_t count_filled(const struct vp_chunk_header *h)
 {
 	const volatile struct vp_unit *units = (const void *)(h + 1);
-	size_t low = 0, high = UNITS_MAX_BYTES / VP_UNIT_BYTES;
+	size_t low = 0, high = VP_UNITS_MAX_BYTES / VP_UNIT_BYTES;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;

@@ -53,16 +53,14 @@ struct vprof_collector_state {			     /* while it records */
 int vprof_collector_open(struct vprof_collector **out, const struct vprof_collector_options *o,
 			 struct vprof_error *err);
 const char *vprof_collector_shm(const struct vprof_collector *c); /* value for VPROF_SHM */
-/* Records from now on when the threads of process `pid` and of its descendants gain and lose a processor, from its next
- * exec on. To be called once, before that. A failure does no harm: the trace says why it is not known. `most`: as in
- * trace/processors.h. */
+/* Records the context switches of process `pid` and its descendants, from its next exec on; call it once, before that.
+ * After a failure the run can go on: the trace says why switches are not known. `most`: as in trace/processors.h. */
 int vprof_collector_watch(struct vprof_collector *c, pid_t pid, uint32_t most, struct vprof_error *err);
 /* Moves full chunks to disk; returns how many. Call again at once while it returns more than 0. */
 int vprof_collector_drain(struct vprof_collector *c);
-/* Reads some words of each chunk: every second, not every millisecond. */
+/* Reads some words of each chunk: meant for every second, not for every millisecond. */
 void vprof_collector_look(const struct vprof_collector *c, struct vprof_collector_state *state);
-/* Takes the chunks of dead processes and, as all is over, of living ones; writes the header; removes the shared memory.
- */
+/* Stores all chunks, also those of processes that still run; writes the header; removes the shared memory. */
 int vprof_collector_close(struct vprof_collector *c, struct vprof_collector_stats *stats, struct vprof_error *err);
 
 /* Removes the shared memory's name and nothing else: for a signal handler that ends this process. Async-signal-safe;

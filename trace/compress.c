@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* zstd's fastest level: what it saves on top is not worth the processor that the target could have. */
+/* zstd's fastest level: higher ones save little more, and take CPU time that the target could use. */
 #include "trace/compress.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Chunks compressed at rest: each on its own, one zstd frame, so that a cut file and a single chunk stay readable. */
+/* Chunks that are compressed in the file: each is a zstd frame by itself, so a cut file and a single chunk stay
+ * readable. */
 #ifndef VPROF_COMPRESS_H
 #define VPROF_COMPRESS_H
 
@@ -19,7 +20,7 @@ struct vprof_compressor;
 struct vprof_compressor *vprof_compressor_new(void); /* NULL without memory */
 void vprof_compressor_free(struct vprof_compressor *c);
 /* Compresses a chunk's units; *stored, padded to vp_chunk_stored_bytes(out), belongs to the compressor. 0 when they do
- * not shrink: then they are to be stored as they are. */
+ * not become smaller: store them as they are. */
 int vprof_compress_chunk(struct vprof_compressor *c, const struct vp_chunk_header *h, const struct vp_unit *units,
 			 struct vp_chunk_header *out, const void **stored);
 
@@ -30,7 +31,7 @@ struct vprof_trace_buffer {
 };
 
 /* A chunk's units: where they lie, or in the buffer until its next use. NULL when they are damaged or there is no
- * memory. The header lies in a mapping in which everything that it stores is. */
+ * memory. The header is followed, in its mapping, by all that it stores. */
 const struct vp_unit *vprof_chunk_units(const struct vp_chunk_header *h, struct vprof_trace_buffer *buffer,
 					size_t *n_units);
 void vprof_trace_buffer_release(struct vprof_trace_buffer *buffer);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The trace: one definition for the probes that write it, the collector that stores it and the reader.
  *
- * A thread's trace is a sequence of 16-byte units {t, w}. `w` holds a 24-bit code (low) and a 40-bit payload
+ * A thread's trace is a sequence of 16-byte units {t, w}. `w` is a 24-bit code (low) and a 40-bit payload
  * (high); the code tells the record's kind and so its number of units. Codes from VP_CODE_FUNCTION on are
  * call records, one unit: t = entry in ticks, payload = duration in ticks (saturating), written at exit, so
  * callees come before their caller. A unit with w == 0 was never written (a kill, or the end of a chunk): skip it.
@@ -99,10 +99,10 @@ enum vp_kind {
 	/* 2 units: a further channel that was ready when the wait recorded last on this thread, a poll, ended.
 	   u1.t = channel, u1.w = 0. */
 	VP_KIND_READY = 24,
-	/* 1 unit, in a processor's chunks only (VP_THREAD_PROCESSOR): thread `tid` gained the processor at t, or lost
-	   it. payload = tid | VP_SWITCH_* << 32. */
+	/* 1 unit, in a CPU's chunks only (VP_THREAD_PROCESSOR): a context switch, of thread `tid` in or out at t.
+	   payload = tid | VP_SWITCH_* << 32. */
 	VP_KIND_SWITCH = 25,
-	/* 1 unit, there too: `payload` switches of this processor between the record before and t were lost. */
+	/* 1 unit, there too: `payload` context switches of this CPU, between the record before and t, are missing. */
 	VP_KIND_SWITCHES_LOST = 26,
 	/* 1 unit, in chunks of VP_THREAD_WINDOWS only: intervals that begin after t have all their calls recorded
 	   (payload 1), or may lack some (0). Without any such record all calls are. */
@@ -112,8 +112,8 @@ enum vp_kind {
 	VP_KIND_BUILD_ID = 28,
 };
 
-#define VP_SWITCH_OUT 1u       /* lost the processor, else gained it */
-#define VP_SWITCH_PREEMPTED 2u /* ... though it could have gone on */
+#define VP_SWITCH_OUT 1u       /* switched out, else in */
+#define VP_SWITCH_PREEMPTED 2u /* ... while runnable */
 #define VP_SWITCH_FLAGS(payload) ((uint32_t)((payload) >> 32))
 
 #define VP_SAMPLE_WEIGHT(payload) ((uint32_t)((payload) & 0x7f))
@@ -239,10 +239,10 @@ static inline uint32_t vp_record_units(uint64_t w)
 #define VP_CHUNK_MAGIC 0x4b434856u	/* "VHCK" */
 #define VP_CHUNK_COMPRESSED 0x5a434856u /* "VHCZ": units compressed with zstd; in files only */
 
-/* thread_seq of chunks that the collector fills with what the kernel told of one processor; process_seq = its number +
- * 1, in the order of time. No thread has this number. */
+/* thread_seq of chunks in which the collector stores the context switches of one CPU, in order of time; process_seq =
+ * its number + 1. No thread has this number. */
 #define VP_THREAD_PROCESSOR UINT32_MAX
-/* ... and of those that hold its WINDOW records, in the order of time; process_seq = 1. */
+/* ... and of those with its WINDOW records, in order of time; process_seq = 1. */
 #define VP_THREAD_WINDOWS (UINT32_MAX - 1)
 
 struct vp_chunk_header { /* 64 bytes */
@@ -277,7 +277,7 @@ struct vp_file_header { /* 4096 bytes */
 	uint64_t n_dropped;		/* records dropped for want of a free chunk */
 	uint64_t n_chunks;
 	char host[64];
-	uint64_t has_switches;	  /* 1: switches of all threads of the run are recorded */
+	uint64_t has_switches;	  /* 1: context switches of all threads of the run are recorded */
 	uint64_t n_switches_lost; /* those that the kernel or the disk had no room for */
 	char no_switches[240];	  /* why they are not recorded, and what to do; "" when they are */
 	double record_ns;	  /* what recording a call takes on this machine, measured; 0: not measured */

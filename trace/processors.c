@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Chunks are made when their processor tells its first switch: most processors of a large machine never run a thread
- * of a small target. A chunk that could not be stored counts as lost, switch by switch, and the next one says so.
+/* A CPU's chunk is allocated at its first context switch: most CPUs of a large machine never run a thread of a small
+ * target. The switches of a chunk that could not be stored are counted as lost, and the next chunk reports them.
  */
 #include "trace/processors.h"
 
@@ -12,18 +12,18 @@
 
 #define UNITS_MAX ((uint32_t)((VP_CHUNK_BYTES - sizeof(struct vp_chunk_header)) / VP_UNIT_BYTES))
 
-struct gathering {		       /* of one processor */
+struct gathering {		       /* of one CPU */
 	struct vp_chunk_header *chunk; /* VP_CHUNK_BYTES, or NULL */
 	uint32_t n_units, chunk_seq;
-	uint64_t n_missing; /* lost since its last unit, and not yet told in the trace */
-	uint64_t n_told;    /* switches in and out, the lost ones too */
+	uint64_t n_missing; /* lost since its last unit, and not yet reported in the trace */
+	uint64_t n_told;    /* switches in and out, including lost ones */
 };
 
 struct vprof_processors {
 	struct vprof_processors_options o;
 	struct vprof_switches *switches; /* NULL: stopped */
 	uint64_t started_ns;
-	struct gathering *of; /* [n] by processor */
+	struct gathering *of; /* [n] by CPU */
 	uint32_t n;
 	uint64_t n_switches, n_lost, n_starts;
 };
@@ -140,7 +140,7 @@ void vprof_processors_close(struct vprof_processors *p)
 static int is_too_much(const struct vprof_processors *p)
 {
 	double seconds = (double)(vprof_clock_monotonic_ns() - p->started_ns) / 1e9;
-	double most = 2.0 * p->o.most * (seconds + GRACE_S); /* a thread goes in and out */
+	double most = 2.0 * p->o.most * (seconds + GRACE_S); /* each thread switches in and out */
 	double starts_s = (double)p->n_starts * vprof_switches_processors(p->switches) * START_NS / 1e9;
 
 	for (uint32_t i = 0; p->o.most && i < p->n; i++)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The reader of records.vpt.
  *
- * Chunks lie back to back at multiples of 16 bytes. A chunk whose header makes no sense is passed over by looking for
- * the next place where a chunk and what follows it both make sense. The last chunk of a cut file is copied once, with
- * its true length, so that everybody else can trust n_bytes; all others are used where they lie in the mapping.
+ * Chunks lie back to back at multiples of 16 bytes. A chunk whose header makes no sense is skipped, up to the next
+ * place where a chunk and what follows it both make sense. The last chunk of a cut file is copied once, with its true
+ * length, so that all other code can trust n_bytes; all others are used in place, in the mapping.
  *
- * Looking for the chunks touches no page of the mapping that is in the page cache: whoever reads the records faults
- * them in, and that can be several threads.
+ * Looking for the chunks does not touch those pages of the mapping that are in the page cache: they are faulted in when
+ * the records are read, possibly by several threads.
  */
 #define _GNU_SOURCE /* preadv2 */
 #include "trace/reader.h"
@@ -30,7 +30,7 @@ _Static_assert(sizeof(struct vp_chunk_header) == 64, "the chunk header has a fix
 
 #define RECORD_NS_MAX 1e5
 #define WINDOW_BYTES ((size_t)2 << 20) /* that are mapped at once */
-/* that the kernel maps around a page that is touched, unless it is told otherwise */
+/* that the kernel maps around a page that is touched, by default */
 #define AROUND_BYTES ((size_t)1 << 16)
 
 /* a chunk, and what its header says of its place among the others */
@@ -69,7 +69,7 @@ static void read_header(struct vprof_trace_private *p, size_t at, struct vp_chun
 
 		if (n == (ssize_t)sizeof *h)
 			return;
-		if (n >= 0 || errno != EAGAIN) /* the file system knows no RWF_NOWAIT, or nothing is as it was */
+		if (n >= 0 || errno != EAGAIN) /* a file system without RWF_NOWAIT, or the file has changed */
 			p->fd = -1;
 	}
 	memcpy(h, p->map + at, sizeof *h);
@@ -85,7 +85,7 @@ static size_t chunk_end(struct vprof_trace_private *p, size_t at, struct vp_chun
 	return header_makes_sense(h, p->may_be_compressed) ? at + sizeof *h + vp_chunk_stored_bytes(h) : 0;
 }
 
-/* The same while damage is passed over, which looks at every place. */
+/* The same while damage is skipped, which looks at every place. */
 static size_t mapped_end(const struct vprof_trace_private *p, size_t at)
 {
 	const struct vp_chunk_header *h = (const void *)(p->map + at);
@@ -95,7 +95,7 @@ static size_t mapped_end(const struct vprof_trace_private *p, size_t at)
 	return at + sizeof *h + vp_chunk_stored_bytes(h);
 }
 
-/* Where the next believable chunk begins after damage at `at`; n_bytes when there is none. */
+/* Where the next plausible chunk begins after damage at `at`; n_bytes when there is none. */
 static size_t find_chunk(const struct vprof_trace_private *p, size_t at)
 {
 	for (at += VP_UNIT_BYTES; at + sizeof(struct vp_chunk_header) <= p->n_bytes; at += VP_UNIT_BYTES) {
@@ -161,7 +161,7 @@ static int find_chunks(struct vprof_trace *t, struct vprof_error *err)
 			continue;
 		}
 		if (end > p->n_bytes && h.magic == VP_CHUNK_COMPRESSED) {
-			t->n_bytes_ignored += p->n_bytes - at; /* half a frame is none */
+			t->n_bytes_ignored += p->n_bytes - at; /* half a frame is useless */
 			t->is_cut = 1;
 			break;
 		}
@@ -235,7 +235,7 @@ static int group_by_thread(struct vprof_trace *t, struct vprof_error *err)
 	if (t->n_threads && t->threads[t->n_threads - 1].thread_seq == VP_THREAD_WINDOWS)
 		t->windows = &t->threads[--t->n_threads];
 	while (t->n_threads && t->threads[t->n_threads - 1].thread_seq == VP_THREAD_WINDOWS)
-		t->n_threads--; /* of another process number: made up */
+		t->n_threads--; /* with another process number: forged */
 	return VPROF_OK;
 }
 
@@ -362,8 +362,8 @@ int vprof_trace_open(struct vprof_trace **out, const char *dir, struct vprof_err
 	return code;
 }
 
-/* Touched one after the other, pages come faster than between records, and than by MADV_POPULATE_READ, which looks at
- * each. */
+/* Touching pages one after the other is faster than touching them between records, and than MADV_POPULATE_READ, which
+ * looks at each. */
 void vprof_trace_expect(const struct vprof_trace *trace, const struct vp_chunk_header *chunk)
 {
 	struct vprof_trace_private *p = trace->private;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads runs/NNNN/trace/: maps records.vpt, finds the chunks, groups them by thread.
  *
- * The file is hostile: every length is checked before use; a cut or damaged chunk ends that chunk's records and is
- * counted. Nothing is copied but compressed chunks, which whoever reads them unpacks: iteration walks the mapping.
+ * The file is treated as hostile: every length is checked before use; a cut or damaged chunk ends that chunk's records,
+ * and its bytes are counted. Iteration walks the mapping; only compressed chunks are copied, when they are read.
  * Thread-safe for reading.
  */
 #ifndef VPROF_TRACE_READER_H
@@ -25,7 +25,7 @@ struct vprof_trace {
 	struct vp_file_header header;
 	struct vprof_trace_thread *threads; /* by thread_seq */
 	size_t n_threads;
-	/* what the kernel told of each: SWITCH records; tid = its number */
+	/* each CPU's SWITCH records; tid = its number */
 	const struct vprof_trace_thread *processors;
 	size_t n_processors;
 	const struct vprof_trace_thread *windows; /* WINDOW records; NULL: all calls are recorded throughout */
@@ -38,11 +38,10 @@ struct vprof_trace {
 /* `dir` is the run's trace folder. */
 int vprof_trace_open(struct vprof_trace **out, const char *dir, struct vprof_error *err);
 void vprof_trace_free(struct vprof_trace *trace);
-/* A chunk is about to be read: the pages around it are mapped at once, unless a thread did that before, instead of one
- * by one. */
+/* A chunk is about to be read: maps the pages around it at once instead of one by one, unless a thread has done so. */
 void vprof_trace_expect(const struct vprof_trace *trace, const struct vp_chunk_header *chunk);
-/* The process lets go of the mapped pages: giving a large trace back takes its time, which can pass beside other work
- * before vprof_trace_free. Records stay readable. */
+/* Unmaps the pages that were read, which is slow for large traces: it may run beside other work before
+ * vprof_trace_free. Records stay readable. */
 void vprof_trace_unmap(struct vprof_trace *trace);
 /* Walks all records once, and adds the bytes of those that cannot be read to n_bytes_ignored. */
 void vprof_trace_check(struct vprof_trace *trace);
@@ -55,7 +54,7 @@ struct vprof_trace_cursor {
 	struct vprof_trace_buffer buffer;
 };
 
-/* Go on until NULL, or release the cursor: it may hold a buffer. */
+/* Iterate until NULL, or release the cursor, which may own a buffer. */
 void vprof_trace_cursor_init(struct vprof_trace_cursor *c, const struct vprof_trace_thread *thread);
 /* The next whole record's first unit, or NULL at the end; *n_units = its units, all readable until the next call.
  * Unknown or cut records end their chunk. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layout of the shared memory between the threads that record and the collector. C11; used by the runtime.
  *
- *   struct vp_shm | slots[n_slots] | states[n_chunks] | chunks[n_chunks] of VP_CHUNK_BYTES, aligned to that (pages have
- * 4 to 64 KiB)
+ *   struct vp_shm | slots[n_slots] | states[n_chunks] | chunks[n_chunks]
+ *
+ * Chunks are aligned to their size, VP_CHUNK_BYTES, so that each begins on a page of its own (pages have 4 to 64 KiB).
  *
  * Ownership of a chunk is its state word alone, so a process killed at any moment corrupts nothing:
  *   FREE  -> TAKEN by the thread whose compare-and-swap succeeds; it fills in the chunk header (n_bytes = 0)
@@ -20,7 +21,7 @@
 
 #include "trace/format.h"
 
-#define VP_SHM_MAGIC UINT64_C(0x314d48535056) /* "VPSHM1" */
+#define VP_SHM_MAGIC UINT64_C(0x324d48535056) /* "VPSHM2"; changes with the layout */
 #define VP_SLOT_COUNT 131072u		      /* words: two for each object, see below */
 
 #define VP_WATCHED_COUNT 16u
@@ -40,19 +41,16 @@ struct vp_shm {
 	uint32_t sample_after;	    /* calls of a function in one stretch of work before they are sampled; 0: never */
 	_Atomic uint32_t stopped;   /* 1: record nothing any more */
 	_Atomic uint64_t n_dropped; /* records dropped for want of a chunk */
-	_Atomic uint64_t n_written; /* spare */
-	_Atomic uint64_t live_mask[8]; /* room for gates opened while the target runs */
-	uint64_t reserved[16];
-	_Atomic uint32_t closed;	/* 0: a recording window is open; else the number of the pause between two */
-	uint32_t watches_intervals;	/* 1: the two below are kept */
+	_Atomic uint32_t closed;    /* 0: a recording window is open; else the number of the pause between two */
+	uint32_t watches_intervals; /* 1: the two below are kept */
 	_Atomic uint64_t longest_ticks; /* of the watched intervals that ended; the collector sets it back to 0 */
 	struct {
 		_Atomic uint64_t id, begin; /* ticks; 0: free */
-	} watched[VP_WATCHED_COUNT];	    /* some intervals under way, by their id; lost updates do no harm */
+	} watched[VP_WATCHED_COUNT];	    /* some open intervals, by id; lost updates are harmless */
 };
 
 /* An object's slot is two words. First: arrivals (monotonic) in the high 40 bits, waiting in the low 24. Second: the
- * number of the lock's last release in the low 24 bits, stored by whoever holds it. */
+ * number of the lock's last release in the low 24 bits, stored by the lock's holder. */
 #define VP_SLOT_WAITING(v) ((uint32_t)((v) & 0xffffffu))
 #define VP_SLOT_ARRIVALS(v) ((uint32_t)((v) >> 24))
 #define VP_SLOT_OF_ARRIVALS(n) ((uint64_t)(uint32_t)(n) << 24)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Making the shared memory: as large as is decent, allocated at once, its first part touched so that the target's first
- * records do not wait for the kernel to clear pages. */
+/* Making the shared memory: limited to a fair size, allocated at once, its first part touched so that the target's
+ * first records do not wait for the kernel to clear pages. */
 #define _GNU_SOURCE /* mkostemp */
 #include "trace/shm_file.h"
 

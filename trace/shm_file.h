@@ -2,7 +2,7 @@
 /* The file in /dev/shm behind trace/shm.h: made, laid out and removed here.
  *
  * All its memory is allocated when it is made: a hole in a full tmpfs would kill the target that first touches it.
- * n_chunks and the pointers are this process's own copies; what lies in the file may be scribbled over.
+ * n_chunks and the pointers are this process's own copies; the file's may be overwritten by a target.
  */
 #ifndef VPROF_TRACE_SHM_FILE_H
 #define VPROF_TRACE_SHM_FILE_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One event for each processor: the kernel shares a ring among inherited events only where they stay on one processor.
+/* One event for each CPU: the kernel lets inherited events share a ring only if they stay on one CPU.
  *
- * Times are taken by the kernel from CLOCK_MONOTONIC_RAW, which no time server bends, or from CLOCK_MONOTONIC when that
+ * Times are taken by the kernel from CLOCK_MONOTONIC_RAW, which NTP does not adjust, or from CLOCK_MONOTONIC when that
  * is the run's clock. Ticks are interpolated between two readings of both clocks, one before and one after the events,
- * a few ms apart: so an error of a reading (some 10 ns) is not multiplied by the length of the run.
+ * a few ms from each other, so an error of a reading (some 10 ns) does not grow with the length of the run.
  */
 #define _GNU_SOURCE
 #include "trace/switches.h"
@@ -22,9 +22,9 @@
 
 #include "trace/format.h"
 
-#define RING_MAX_BYTES (512u << 10) /* of each processor: 16,384 switches */
+#define RING_MAX_BYTES (512u << 10) /* of each CPU: 16,384 switches */
 #define RINGS_MAX_BYTES (64u << 20)
-#define ANCHOR_NS 1000000u /* readings of the two clocks lie at least so far apart */
+#define ANCHOR_NS 1000000u /* between two readings of the clocks, at least */
 #define READ_TRIES 16
 
 /* PERF_RECORD_SWITCH and what follows it by sample_type; PERF_RECORD_LOST has two words in between. */
@@ -54,21 +54,14 @@ struct vprof_switches {
 	struct reading before, after;
 };
 
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 static struct reading read_clocks(const struct vprof_switches *s)
 {
 	struct reading best = { 0, 0 };
 	uint64_t least = UINT64_MAX;
 
 	for (int i = 0; i < READ_TRIES; i++) {
-		uint64_t a = clock_ns(s->clockid), t = vprof_clock_ticks(s->clock), b = clock_ns(s->clockid);
+		uint64_t a = vprof_clock_ns(s->clockid), t = vprof_clock_ticks(s->clock),
+			 b = vprof_clock_ns(s->clockid);
 
 		if (b - a >= least)
 			continue;
@@ -122,7 +115,7 @@ static int refuse(struct vprof_error *err, int error)
 	return vprof_error_set(err, VPROF_ERR_FAILED, "perf_event_open failed: %s", strerror(error));
 }
 
-/* Linux tells a preempted thread from a blocked one since 4.17. */
+/* Linux distinguishes preempted from blocked threads since 4.17. */
 static int kernel_is_old(void)
 {
 	struct utsname name;
@@ -164,7 +157,7 @@ static int open_events(struct vprof_switches *s, pid_t pid, struct vprof_error *
 	for (int cpu = 0; cpu < n; cpu++) {
 		int fd = open_event(s, pid, cpu);
 
-		if (fd < 0 && (errno == ENODEV || errno == ENXIO)) /* switched off */
+		if (fd < 0 && (errno == ENODEV || errno == ENXIO)) /* offline */
 			continue;
 		if (fd < 0)
 			return refuse(err, errno);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Recording windows: calls are recorded in some stretches of time and not in others, so that recording takes at most a
- * given share of one processor. Decides when; the collector does it.
+/* Recording windows: calls are recorded in some stretches of time only, so that recording takes at most a given share
+ * of one CPU. Decides when; the collector opens and closes them.
  *
  * - The first window lasts until recording has cost FIRST_COST_NS: a short or quiet run is recorded throughout.
  * - A window that costs less than the share stays open.
- * - The time between two windows is what brings the mean cost from then on down to the share, times a random factor, so
- * that nothing periodic in the target falls into all windows or none.
- * - Whether an interval is chosen depends on its begin alone, never on how long it takes: the last part of a window, as
- * long as intervals were seen to take, is there for those begun before.
+ * - A pause between two windows is as long as brings the mean cost down to the share, times a random factor, so that
+ *   nothing periodic in the target falls into all windows or none.
+ * - Whether an interval is chosen depends on its begin alone, never on its length: in the last part of a window, which
+ * is as long as intervals were seen to take, only those begun before are recorded.
  */
 #ifndef VPROF_WINDOWS_H
 #define VPROF_WINDOWS_H
@@ -15,13 +15,13 @@
 #include <stdint.h>
 
 struct vprof_windows {
-	double share; /* of one processor, 0: always open */
+	double share; /* of one CPU, 0: always open */
 	int is_open, is_first;
-	uint64_t since_ns; /* of the window, or of the time between two */
+	uint64_t since_ns; /* of the window or the pause */
 	double since_cost_ns;
 	uint64_t tail_ns; /* as long as intervals take, at most VPROF_WINDOW_TAIL_NS */
 	uint64_t reopen_ns;
-	double closed_rate; /* what recording costs between windows, ns per ns */
+	double closed_rate; /* what recording costs in a pause, ns per ns */
 	uint64_t random;
 	uint64_t n, open_ns, start_ns; /* windows; time in those that are over */
 };
@@ -30,7 +30,7 @@ struct vprof_windows {
 
 void vprof_windows_start(struct vprof_windows *w, double share, uint64_t now_ns, uint64_t seed);
 
-/* `cost_ns`: what recording has cost since the start, of processor time; `longest_ns`: the longest interval seen since
+/* `cost_ns`: the CPU time that recording has cost since the start; `longest_ns`: the longest interval seen since
  * the last call. 1: what is_open says has changed; a window that was closed ends `tail_ns` before now. */
 int vprof_windows_step(struct vprof_windows *w, uint64_t now_ns, double cost_ns, uint64_t longest_ns);
 
