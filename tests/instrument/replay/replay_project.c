@@ -5,6 +5,7 @@
 
 #include <cjson/cJSON.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
@@ -28,10 +29,29 @@ void project_remove(struct project *p)
 	assert_int_equal(vprof_dir_remove(p->root, NULL), 0);
 }
 
+/* Returns when the clock that files are stamped with has ticked: what is written from now on is newer than all that was
+ * written before, as build systems compare it. */
+static void await_newer_stamps(const struct project *p)
+{
+	char *probe = vprof_path_join(p->vprof, "clock");
+	struct stat first, now;
+
+	assert_int_equal(vprof_file_write(probe, "", 0, NULL), 0);
+	assert_int_equal(stat(probe, &first), 0);
+	do {
+		assert_int_equal(utimensat(AT_FDCWD, probe, NULL, 0), 0);
+		assert_int_equal(stat(probe, &now), 0);
+	} while (now.st_mtim.tv_sec == first.st_mtim.tv_sec && now.st_mtim.tv_nsec == first.st_mtim.tv_nsec);
+	unlink(probe);
+	free(probe);
+}
+
 void project_write(struct project *p, const char *name, const char *text)
 {
 	char *path = vprof_path_join(p->root, name), *slash = strrchr(path, '/');
 
+	if (p->facts) /* it was built */
+		await_newer_stamps(p);
 	*slash = 0;
 	assert_int_equal(vprof_dir_make(path, NULL), 0);
 	*slash = '/';
@@ -233,6 +253,7 @@ int project_replay(struct project *p)
 
 	vprof_text_addf(&log, "%s/build.log", p->vprof);
 	o.log_path = log.s;
+	await_newer_stamps(p);
 	rc = vprof_replay(p->facts, NULL, NULL, &o, &p->result, &p->err);
 	vprof_text_release(&log);
 	return rc;
