@@ -140,7 +140,7 @@ static int read_escape(struct reader *r, char **out)
 		return bad(r, r->p, "half of a surrogate pair");
 	}
 	if (!code)
-		return bad(r, r->p, "a string must not hold \\u0000");
+		return bad(r, r->p, "a string must not contain \\u0000");
 	*out = put_utf8(*out, code);
 	return 0;
 }

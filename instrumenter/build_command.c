@@ -224,7 +224,7 @@ int vprof_command_parse_json(struct vprof_command *out, const cJSON *array, stru
 		if (!cJSON_IsString(word)) {
 			free(argv);
 			return vprof_error_set(err, VPROF_ERR_INPUT,
-					       "a compile command holds something that is no text");
+					       "a compile command contains something that is not a string");
 		}
 		argv[i++] = word->valuestring;
 	}

@@ -49,14 +49,14 @@ int vprof_scan(const char *scanner, const char *compile_commands, const char *ro
 	}
 	argv[n++] = compile_commands;
 	if (access(compile_commands, R_OK))
-		return vprof_error_set(err, VPROF_ERR_MISSING, "%s is not there: run vprof init -- BUILD COMMAND",
+		return vprof_error_set(err, VPROF_ERR_MISSING, "%s not found: run vprof init -- BUILD COMMAND",
 				       compile_commands);
 	rc = vprof_process_run(&p, &result, err);
 	if (rc == VPROF_ERR_MISSING)
-		rc = vprof_error_set(err, rc,
-				     "the scanner is not there: %s. It is built with vprof and lies beside it; "
-				     "vprof doctor tells what is missing",
-				     scanner);
+		rc = vprof_error_set(
+			err, rc,
+			"cannot find the scanner: %s. It is built with vprof and installed beside it; vprof doctor shows what is missing",
+			scanner);
 	if (!rc && result.status == 127) { /* the loader's or the shell's: it did not even start */
 		rc = vprof_error_set(err, VPROF_ERR_MISSING,
 				     "the scanner cannot start; it needs Clang 19's libraries: "
@@ -65,7 +65,7 @@ int vprof_scan(const char *scanner, const char *compile_commands, const char *ro
 	} else if (!rc && result.status) {
 		vprof_process_describe(&result, how, sizeof how);
 		rc = vprof_error_set(err, VPROF_ERR_FAILED, "the scan of the sources failed (%s)\n  %s", how,
-				     relay.messages.len ? relay.messages.s : "vprof-scan said nothing");
+				     relay.messages.len ? relay.messages.s : "vprof-scan printed no message");
 	}
 	vprof_text_release(&relay.messages);
 	return rc;

@@ -56,7 +56,7 @@ static const struct vprof_annotation_key work[] = {
 
 static const struct vprof_annotation_key sync_keys[] = {
 	{ "acquire", VPROF_KEY_STRING, 0, 0, "the name of the function that waits for the object" },
-	{ "release", VPROF_KEY_STRING, 0, 0, "the name of the function that gives the object free" },
+	{ "release", VPROF_KEY_STRING, 0, 0, "the name of the function that releases the object" },
 	{ "object", VPROF_KEY_STRING, 0, 1, "a C expression, pointer or integer, that identifies the lock" },
 	{ "mode", VPROF_KEY_STRING, 0, 0, "a C expression, an integer: how it is held" },
 	IF_KEY,

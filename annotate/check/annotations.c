@@ -167,8 +167,7 @@ static const char *read_name(struct stage *s, const struct vprof_json *node)
 	for (p = node->string; *p; p++) {
 		if ((unsigned char)*p < 0x20 || *p == '"' || *p == '\\' || *p == 0x7f) {
 			fault(s, node->line, vprof_json_path(s->arena, node),
-			      "a name must not hold quotes, backslashes or control characters; use letters "
-			      "and digits");
+			      "a name must not contain quotes, backslashes or control characters; use letters and digits");
 			break;
 		}
 	}
@@ -186,12 +185,13 @@ static const char *read_function(struct stage *s, const struct vprof_json *node,
 	for (; *p; p++) {
 		if ((unsigned char)*p < 0x20 || *p == '"' || *p == '\\' || *p == ';' || *p == '{') {
 			fault(s, node->line, vprof_json_path(s->arena, node),
-			      "\"%s\" is no function name; write name, ns::Class::method or name@file.c", node->string);
+			      "\"%s\" is not a function name; write name, ns::Class::method or name@file.c",
+			      node->string);
 			break;
 		}
 	}
 	if (!glob && p > node->string + 2 && !strcmp(p - 2, "()"))
-		fault(s, node->line, vprof_json_path(s->arena, node), "leave the \"()\" out: the name alone is wanted");
+		fault(s, node->line, vprof_json_path(s->arena, node), "leave out the \"()\": only the name is wanted");
 	return node->string;
 }
 
@@ -232,8 +232,7 @@ static void check_return(struct stage *s, const struct vprof_hook *h, const stru
 		return;
 	if (h->kind == VPROF_HOOK_ACQUIRE || h->kind == VPROF_HOOK_RELEASE)
 		fault(s, e->place.line, e->place.key,
-		      "$return is not known here: %s is recorded when the function is entered; use its "
-		      "parameters",
+		      "$return is not available here: %s is recorded when the function is entered; use its parameters",
 		      vprof_hook_kind_name(h->kind));
 	else
 		fault(s, e->place.line, e->place.key, "$return exists only at exit; add \"at\": \"exit\"");
@@ -289,8 +288,7 @@ static void read_interval(struct stage *s, const struct vprof_json *interval)
 	for (i = 0; i < s->a->n_intervals; i++)
 		if (!strcmp(s->a->interval_names[i], name))
 			fault(s, name_node->line, vprof_json_path(s->arena, name_node),
-			      "interval \"%s\" is there twice; rename one, or make \"begin\" and \"end\" "
-			      "arrays of the first",
+			      "interval \"%s\" is defined twice; rename one, or give the first one arrays for \"begin\" and \"end\"",
 			      name);
 	slot = vprof_arena_push(s->arena, &s->a->interval_names, &s->a->n_intervals, sizeof *slot);
 	if (slot)
@@ -318,8 +316,7 @@ static void read_pair(struct stage *s, const struct vprof_json *object, enum vpr
 		      vprof_hook_kind_name(second));
 	else if (n == 2 && first == VPROF_HOOK_ENQUEUE)
 		fault(s, object->line, vprof_json_path(s->arena, object),
-		      "\"enqueue\" and \"dequeue\" need an object each: their items are different "
-		      "expressions");
+		      "write \"enqueue\" and \"dequeue\" as two objects: their items are different expressions");
 }
 
 static void read_names(struct stage *s, const struct vprof_json *array, const char ***names, size_t *n,
@@ -350,7 +347,7 @@ static const char *read_path(struct stage *s, const struct vprof_json *node, con
 	if (!node)
 		return NULL;
 	if (!node->string[0]) {
-		fault(s, node->line, vprof_json_path(s->arena, node), "the path is empty; leave the key out instead");
+		fault(s, node->line, vprof_json_path(s->arena, node), "the path is empty; leave out the key instead");
 		return NULL;
 	}
 	absolute = vprof_path_absolute(folder, node->string);

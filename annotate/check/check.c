@@ -102,8 +102,8 @@ static void report_ambiguous(struct check *c, struct vprof_place place, const ch
 	file = vprof_facts_file(c->facts, c->facts->functions[indices[0]].file);
 	path = file ? file->path : "file.c";
 	slash = strrchr(path, '/');
-	finding(c, VPROF_FINDING_ERROR, place, "\"%s\" is %zu functions: %s%s; name the file, like \"%s@%s\"", name, n,
-		list.s, n > 6 ? ", ..." : "", name, slash ? slash + 1 : path);
+	finding(c, VPROF_FINDING_ERROR, place, "\"%s\" names %zu functions: %s%s; add the file, like \"%s@%s\"", name,
+		n, list.s, n > 6 ? ", ..." : "", name, slash ? slash + 1 : path);
 	vprof_text_release(&list);
 }
 
@@ -113,17 +113,19 @@ static const char *advice_for(const char *reason)
 	static const struct {
 		const char *word, *advice;
 	} known[] = {
-		{ "constexpr", "it may run in the compiler; annotate its caller" },
-		{ "consteval", "it runs in the compiler; annotate its caller" },
-		{ "coroutine", "it leaves and comes back; annotate the functions that it calls" },
+		{ "constexpr", "it may be evaluated at compile time; annotate its caller" },
+		{ "consteval", "it is evaluated at compile time; annotate its caller" },
+		{ "coroutine", "it suspends and resumes; annotate the functions that it calls" },
 		{ "attribute_macro", "its project defines __attribute__ away; remove that #define" },
 		{ "naked", "it has no frame of its own; annotate its caller" },
 		{ "no_instrument", "it is marked no_instrument_function; annotate its caller, or remove the mark" },
 		{ "ifunc", "it runs before the program starts; annotate its caller" },
 		{ "target", "its target attribute forbids the probe; annotate its caller" },
-		{ "brace_not_spelled", "a macro makes its braces; annotate its caller or a function that it calls" },
-		{ "brace_mismatch", "a macro makes its braces; annotate its caller or a function that it calls" },
-		{ "stringified", "its text is also made a string; annotate its caller or a function that it calls" },
+		{ "brace_not_spelled",
+		  "its braces come from a macro; annotate its caller or a function that it calls" },
+		{ "brace_mismatch", "its braces come from a macro; annotate its caller or a function that it calls" },
+		{ "stringified",
+		  "a macro turns its text into a string; annotate its caller or a function that it calls" },
 	};
 	size_t i;
 
@@ -195,8 +197,7 @@ static void add_task(struct check *c, const struct vprof_expr *e, enum vprof_exp
 		}
 		if (strcmp(f->lang, "c")) {
 			finding(c, VPROF_FINDING_ERROR, e->place,
-				"$return is only known in C functions, and %s is C++; use vprof.h in the "
-				"code",
+				"$return is only available in C functions, and %s is C++; use vprof.h in the code",
 				f->display);
 			return;
 		}
@@ -281,7 +282,7 @@ static void check_whole(struct check *c)
 		check_pair(c, VPROF_HOOK_END, VPROF_HOOK_BEGIN, c->a->interval_names[i],
 			   "nothing will be measured, unless the code calls vprof_begin()");
 		check_pair(c, VPROF_HOOK_SUSPEND, VPROF_HOOK_RESUME, c->a->interval_names[i],
-			   "the work after the suspension will not count as the interval's");
+			   "work after the suspension will not count towards the interval");
 	}
 	check_pair(c, VPROF_HOOK_ACQUIRE, VPROF_HOOK_RELEASE, NULL, "waits will be seen, but not who ended them");
 	check_pair(c, VPROF_HOOK_RELEASE, VPROF_HOOK_ACQUIRE, NULL, "waits will not be seen");

@@ -239,8 +239,8 @@ static const char *reword(struct unit *u, const struct vprof_expr_task *t, const
 	if (strstr(said, "vprof_check_"))
 		return vprof_arena_printf(u->arena, "'%s' is not an expression with a value, %s", t->expr->text, scope);
 	if (strstr(said, "vprof_return_"))
-		return vprof_arena_printf(u->arena, "$return cannot be used so (it is %s), %s", t->function->returns,
-					  scope);
+		return vprof_arena_printf(u->arena, "$return cannot be used like this (it is %s), %s",
+					  t->function->returns, scope);
 	return vprof_arena_printf(u->arena, "%s, %s", said, scope);
 }
 
@@ -314,9 +314,10 @@ static void judge_type(struct unit *u, struct vprof_expr_task *t, CXType type)
 		settle(t, VPROF_FINDING_OK, vprof_arena_printf(u->arena, "'%s' is %s", t->expr->text, name));
 	else if (class == TYPE_UNKNOWN)
 		settle(t, VPROF_FINDING_WARNING,
-		       vprof_arena_printf(u->arena,
-					  "'%s' has a type that depends on template parameters; the build will tell",
-					  t->expr->text));
+		       vprof_arena_printf(
+			       u->arena,
+			       "'%s' has a type that depends on template parameters; only the build can check it",
+			       t->expr->text));
 	else
 		settle(t, VPROF_FINDING_ERROR,
 		       vprof_arena_printf(u->arena, "'%s' is %s; %s", t->expr->text, name, wanted[t->role]));

@@ -117,7 +117,7 @@ int vprof_compile_arguments(const struct vprof_facts_tu *tu, struct vprof_arena 
 
 	*argv = NULL;
 	if (rc)
-		return vprof_error_prefix(err, VPROF_ERR_CORRUPT, "facts.db holds no usable command");
+		return vprof_error_prefix(err, VPROF_ERR_CORRUPT, "facts.db has no usable command");
 	for (one = list->first; one && !rc; one = one->next) {
 		if (one->type != VPROF_JSON_STRING || (one == list->first && one->string[0] != '-'))
 			continue;

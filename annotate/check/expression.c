@@ -45,13 +45,13 @@ static const char *byte_fault(const char *p, int depth)
 	if ((unsigned char)*p < 0x20 && *p != '\t')
 		return "control character in the expression";
 	if (*p == '/' && (p[1] == '/' || p[1] == '*'))
-		return "an expression must not hold comments; use a key that starts with \"_\"";
+		return "an expression must not contain comments; use a key that starts with \"_\"";
 	if (*p == '#')
-		return "'#' has no place in an expression";
+		return "an expression must not contain '#'";
 	if (*p == '\\')
-		return "a backslash has no place outside of a string in an expression";
+		return "a backslash is only allowed inside a string";
 	if (*p == ';' && !depth)
-		return "this is more than one expression; leave the ';' out";
+		return "this is more than one expression; leave out the ';'";
 	if (*p == ',' && !depth)
 		return "a comma at the top level; put the expression in parentheses";
 	return NULL;

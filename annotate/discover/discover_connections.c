@@ -194,17 +194,17 @@ void vprof_observe_connections(struct vprof_ranking *r)
 		if (whole[f])
 			vprof_ranking_observe(
 				r, f, 45,
-				vprof_arena_printf(d->arena,
-						   "all that the thread %s does; it receives outside of a loop: "
-						   "a thread for each connection",
-						   vprof_ranking_name(r, whole[f] - 1)));
+				vprof_arena_printf(
+					d->arena,
+					"all that the thread %s does; it receives outside a loop, so each connection has a thread",
+					vprof_ranking_name(r, whole[f] - 1)));
 		if (!by[f] || r->chain[f] == 0)
 			continue;
 		r->chain[f] = 0;
 		vprof_ranking_observe(
 			r, f, 30,
 			vprof_arena_printf(d->arena,
-					   "called by %s, which receives first, in the loop of a connection's thread",
+					   "called by %s after a receive, in the loop of a connection's thread",
 					   vprof_ranking_name(r, by[f] - 1)));
 	}
 	free(by);

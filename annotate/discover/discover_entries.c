@@ -49,7 +49,7 @@ static void add_thread_arguments(struct vprof_discovery *d, const char *callee, 
 		if (a->function && !strcmp(a->how, "argument") && !strcmp(a->target, callee) &&
 		    (arg == a->arg || arg < 0))
 			add_entry(d, VPROF_ENTRY_THREAD, &d->facts->functions[a->function - 1],
-				  vprof_arena_printf(d->arena, "its address is given to %s", callee));
+				  vprof_arena_printf(d->arena, "its address is passed to %s", callee));
 	}
 }
 

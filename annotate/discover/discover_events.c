@@ -77,7 +77,8 @@ static void propose_sleepers(struct vprof_discovery *d, const struct vprof_facts
 		const struct vprof_facts_function *f = &d->facts->functions[i];
 
 		if (f != sleeper && f->file == sleeper->file && sleeps(d, f) && !strcmp(event_of(d, f)->type, type))
-			propose(d, f, 1, vprof_arena_printf(d->arena, "waits for the same as %s", sleeper->name));
+			propose(d, f, 1,
+				vprof_arena_printf(d->arena, "waits for the same kind of event as %s", sleeper->name));
 	}
 }
 
@@ -97,10 +98,10 @@ void vprof_discover_events(struct vprof_discovery *d)
 				continue;
 			if (!found++)
 				propose(d, sleeper, 1,
-					vprof_arena_printf(d->arena, "polls until it is told; %s (%s) tells it",
-							   teller->name, vprof_discovery_where(d, teller)));
+					vprof_arena_printf(d->arena, "polls until %s (%s) notifies it", teller->name,
+							   vprof_discovery_where(d, teller)));
 			propose(d, teller, 0,
-				vprof_arena_printf(d->arena, "tells those that wait in %s", sleeper->name));
+				vprof_arena_printf(d->arena, "notifies threads that wait in %s", sleeper->name));
 		}
 		if (found)
 			propose_sleepers(d, sleeper);

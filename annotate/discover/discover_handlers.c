@@ -60,7 +60,7 @@ static void observe_dispatchers(struct vprof_ranking *r)
 			    r->all[caller].score < points[round])
 				vprof_ranking_observe(r, caller, points[round] - r->all[caller].score,
 						      vprof_arena_printf(d->arena,
-									 "leads to the dispatch by calling %s",
+									 "leads to the dispatcher by calling %s",
 									 vprof_ranking_name(r, f)));
 	}
 }
@@ -318,7 +318,7 @@ static void observe_repeats(struct vprof_ranking *r)
 			continue;
 		f = call->callee_function - 1;
 		if (!seen[f] && d->facts->functions[f].n_calls > 1) /* not what only sets or asks something */
-			vprof_ranking_observe(r, f, 15, "in its loop, once for each");
+			vprof_ranking_observe(r, f, 15, "in its loop, once for each request");
 		seen[f] = 1;
 	}
 	if (!seen)

@@ -185,11 +185,10 @@ static void propose_type(struct vprof_ranking *r, uint32_t best)
 			arrow--;
 		length = arrow ? (int)(arrow - callee) : (int)strlen(callee);
 		d->draft->type_function = vprof_discovery_name(d, &d->facts->functions[f]);
-		d->draft->type_hint =
-			vprof_arena_printf(d->arena,
-					   "it calls %s: if %.*s has a name or a number that tells requests apart, add "
-					   "\"type\": {\"function\": \"%s\", \"value\": \"...\"}",
-					   callee, length, callee, d->draft->type_function);
+		d->draft->type_hint = vprof_arena_printf(
+			d->arena,
+			"it calls %s: if %.*s has a name or number that distinguishes kinds of requests, add \"type\": {\"function\": \"%s\", \"value\": \"...\"}",
+			callee, length, callee, d->draft->type_function);
 	}
 }
 

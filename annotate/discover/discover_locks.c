@@ -178,11 +178,10 @@ static void add_lock(struct vprof_discovery *d, const struct vprof_facts_functio
 					   .release_object = release_object,
 					   .where = vprof_discovery_where(d, f) };
 	if (!call)
-		p->why = "a lock by its name, with a release of the same type, that calls no pthread "
-			 "function; move it to "
-			 "\"sync\" if threads wait in it";
+		p->why =
+			"named like a lock, with a release of the same type, but calls no pthread function; move it to \"sync\" if threads wait in it";
 	else if (custom)
-		p->why = vprof_arena_printf(d->arena, "a lock of its own: its loop calls %s (line %d)", call->callee,
+		p->why = vprof_arena_printf(d->arena, "a custom lock: its loop calls %s (line %d)", call->callee,
 					    call->line);
 	else
 		p->why = vprof_arena_printf(d->arena, "wraps %s(%s), which vprof intercepts: nothing to do",
@@ -241,7 +240,7 @@ static void add_relative(struct vprof_discovery *d, const struct vprof_facts_fun
 	} else {
 		p->release = name;
 		p->release_object = object;
-		p->why = vprof_arena_printf(d->arena, "wakes those that wait for the same kind of lock as %s", lock);
+		p->why = vprof_arena_printf(d->arena, "wakes threads that wait for the same kind of lock as %s", lock);
 	}
 }
 

@@ -40,7 +40,8 @@ static const char *signal_of(struct vprof_discovery *d, const struct vprof_facts
 		for (k = 0; k < f->n_calls && f->n_calls <= NOTIFIER_CALLS_MAX; k++)
 			if (!vprof_facts_call_of(d->facts, f, k)->callee_function &&
 			    !strcmp(vprof_facts_call_of(d->facts, f, k)->callee, "write"))
-				return vprof_arena_printf(d->arena, "%s pushes and writes to a descriptor", f->name);
+				return vprof_arena_printf(d->arena, "%s pushes and writes to a file descriptor",
+							  f->name);
 	}
 	return NULL;
 }

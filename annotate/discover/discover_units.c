@@ -99,7 +99,7 @@ void vprof_observe_units(struct vprof_ranking *r)
 				(n_callers > 50 ? 20 :
 				 n_callers > 10 ? 10 :
 						  0),
-			vprof_arena_printf(d->arena, "begins what %s (%s) ends, for %u callers and theirs", end->name,
+			vprof_arena_printf(d->arena, "begins what %s (%s) ends; %u callers, counting theirs", end->name,
 					   vprof_discovery_where(d, end), n_callers));
 	}
 }
@@ -176,10 +176,10 @@ void vprof_observe_names(struct vprof_ranking *r)
 				r, f, 40,
 				vprof_arena_printf(
 					d->arena,
-					"its name says so, and it is called in the loop of %s, where %s starts",
+					"its name suggests it, and it is called in the loop of %s, where %s starts",
 					vprof_ranking_name(r, caller),
 					strcmp(vprof_ranking_name(r, caller), "main") ? "a thread" : "the program"));
 		else
-			vprof_ranking_observe(r, f, 10, "its name says so, and it is called in a loop");
+			vprof_ranking_observe(r, f, 10, "its name suggests it, and it is called in a loop");
 	}
 }

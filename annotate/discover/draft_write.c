@@ -185,17 +185,17 @@ int vprof_draft_write(const struct vprof_draft *draft, const char *path, const c
 	struct vprof_text t = VPROF_TEXT_INIT;
 	int rc;
 
-	vprof_text_addf(&t,
-			"{\n  \"_about\": \"Drafted from %zu functions in %zu files. Keys that start with _ "
-			"are remarks: "
-			"read, correct, delete. Then: vprof annotations\",\n  ",
-			draft->n_functions, draft->n_files);
+	vprof_text_addf(
+		&t,
+		"{\n  \"_about\": \"Drafted from %zu functions in %zu files. Keys that start with _ are remarks: read, correct, delete them. Then: vprof annotations\",\n  ",
+		draft->n_functions, draft->n_files);
 	if (build)
 		add_member(&t, "build", build, ",\n  ");
 	add_member(&t, "run", run ? run : "", ",\n");
 	if (!run || !*run) {
 		vprof_text_add(&t, "  ");
-		add_member(&t, "_run", "a command that starts the program, loads it and ends it, like \"./bench.sh\"",
+		add_member(&t, "_run",
+			   "a command that starts the program, puts load on it and stops it, like \"./bench.sh\"",
 			   ",\n");
 	}
 	write_intervals(&t, draft);

@@ -97,7 +97,7 @@ static int each_row(struct reader *r, const char *sql, int (*row)(struct reader 
 		if (!rc && r->p->failed)
 			rc = no_memory(r);
 		if (!rc && r->p->damaged)
-			rc = corrupt(r, "a row points nowhere");
+			rc = corrupt(r, "a row refers to one that does not exist");
 	}
 	sqlite3_finalize(s);
 	return rc;
@@ -444,7 +444,7 @@ int vprof_facts_check_fresh(const struct vprof_facts *f, struct vprof_error *err
 			continue;
 		rc = vprof_file_hash(f->files[i].path, hex, err);
 		if (rc == VPROF_ERR_MISSING)
-			return vprof_error_set(err, VPROF_ERR_STALE, "%s is gone since the scan", f->files[i].path);
+			return vprof_error_set(err, VPROF_ERR_STALE, "%s was removed after the scan", f->files[i].path);
 		if (rc)
 			return rc;
 		if (strcmp(hex, f->files[i].hash))

@@ -202,7 +202,7 @@ static int read_events(struct vprof_database *db, const char *path, int with_une
 
 	if (!in)
 		return vprof_error_set(err, VPROF_ERR_FAILED,
-				       "bear wrote no list of commands (%s: %s); does `bear -- true` work here?", path,
+				       "bear recorded no commands (%s: %s); does `bear -- true` work here?", path,
 				       strerror(errno));
 	while (!rc && getline(&line, &size, in) > 0)
 		rc = on_line(db, &ev, line, err);
@@ -239,11 +239,11 @@ static int build_failed(const char *command, const char *log_path, const struct 
 	}
 	vprof_error_because(
 		err, VPROF_ERR_BUILD, vprof_output_reason(log.s),
-		"the build failed (%s): %s\n%s  whole output: %s\n  %s; what was compiled until here is kept", how,
-		command, lines.s, log_path,
+		"the build failed (%s): %s\n%s  whole output: %s\n  %s; what was compiled so far is kept", how, command,
+		lines.s, log_path,
 		*is_bears ?
-			"bear, which observes the build, could not be reached: run vprof init again, and vprof doctor where that does not help" :
-			"mend the build and run vprof init again");
+			"the connection to bear, which observes the build, was lost: run vprof init again; if that does not help, run vprof doctor" :
+			"fix the build and run vprof init again");
 	vprof_text_release(&log);
 	vprof_text_release(&lines);
 	return VPROF_ERR_BUILD;
@@ -314,8 +314,8 @@ static void note_outside(const struct vprof_database *db, struct vprof_text *not
 		vprof_text_addf(notes,
 				"%d source%s outside the project, %s%s: functions there cannot be measured%s%s%s\n", n,
 				n == 1 ? " lies" : "s lie", n == 1 ? "" : "the first: ", first,
-				common ? "; to have them too, run vprof init in " : "", common ? common : "",
-				common ? ", which holds both" : "");
+				common ? "; to include them, run vprof init in " : "", common ? common : "",
+				common ? ", which contains both" : "");
 	free(common);
 }
 
@@ -325,10 +325,10 @@ static void note_gone(const struct vprof_database *db, struct vprof_text *notes)
 	const cJSON *gone;
 
 	cJSON_ArrayForEach(gone, db->gone) if (vprof_path_inside(db->root, gone->valuestring) && gone->valuestring[n])
-		vprof_text_addf(notes,
-				"%s is gone after the build: its functions cannot be measured. Let the build "
-				"keep it (make: .SECONDARY), clean, and run vprof init again\n",
-				gone->valuestring + n + 1);
+		vprof_text_addf(
+			notes,
+			"%s no longer exists after the build, so its functions cannot be measured. Make the build keep it (make: .SECONDARY), clean, and run vprof init again\n",
+			gone->valuestring + n + 1);
 }
 
 /* What was compiled until a build failed is kept: it is not compiled again once the build is mended. Where bear failed,
@@ -399,8 +399,7 @@ static int observe(const char *command, const char *directory, const char *vprof
 	if (!rc && n > 1 && notes)
 		vprof_text_addf(
 			notes,
-			"bear, which observes the build, could not be reached %s: the build was started again and "
-			"went on where it had stopped\n",
+			"the connection to bear, which observes the build, was lost %s: the build was restarted and continued where it had stopped\n",
 			n == 2 ? "once" : "twice");
 	return rc;
 }

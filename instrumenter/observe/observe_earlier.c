@@ -164,8 +164,7 @@ void vprof_note_unseen(const struct vprof_database *db, const struct timespec *s
 	if (n)
 		vprof_text_addf(
 			notes,
-			"%d file%s of the program %s there before this build (%s%s): functions in %s cannot be measured. "
-			"To have them, clean (make clean, ninja -t clean) and run vprof init again\n",
+			"%d file%s of the program %s there before this build (%s%s): functions in %s cannot be measured. To include them, clean (make clean, ninja -t clean) and run vprof init again\n",
 			n, n == 1 ? "" : "s", n == 1 ? "was" : "were", shown.s, n > MISSING_SHOWN ? ", ..." : "",
 			n == 1 ? "it" : "them");
 	cJSON_Delete(seen);

@@ -103,8 +103,8 @@ int vprof_import_build(const char *compile_commands, const char *vprof_dir, stru
 		*strrchr(base, '/') = 0;
 	json = cJSON_ParseWithLength(text.s, text.len);
 	if (!base || !cJSON_IsArray(json)) {
-		rc = vprof_error_set(err, VPROF_ERR_INPUT, "%s is no compilation database (a JSON array of commands)",
-				     compile_commands);
+		rc = vprof_error_set(err, VPROF_ERR_INPUT,
+				     "%s is not a compilation database (a JSON array of commands)", compile_commands);
 		goto out;
 	}
 	rc = vprof_database_init(&db, vprof_dir, err);
@@ -117,7 +117,7 @@ int vprof_import_build(const char *compile_commands, const char *vprof_dir, stru
 	if (!rc)
 		rc = check_runnable(&db, compile_commands, err);
 	if (!rc && !cJSON_GetArraySize(db.units))
-		rc = vprof_error_set(err, VPROF_ERR_INPUT, "%s names no C or C++ source that exists", compile_commands);
+		rc = vprof_error_set(err, VPROF_ERR_INPUT, "%s lists no existing C or C++ source", compile_commands);
 	if (!rc)
 		rc = vprof_dir_make(vprof_dir, err);
 	if (!rc)

@@ -315,7 +315,7 @@ static void decide(struct vprof_plan_maker *m)
 	for (size_t i = 0; i < m->facts->n_functions; i++)
 		if (m->function[i].broken_down && !m->function[i].mask)
 			skip(m, m->facts->functions[i].display,
-			     "nothing measured calls it: it is neither a root nor beneath something broken down");
+			     "no measured function calls it: it is neither a root nor called by a broken-down function");
 }
 
 /* ---- the plan ---- */

@@ -60,7 +60,7 @@ static int is_all_new(const struct vprof_replayer *r)
 static int start_anew(struct vprof_replayer *r, struct vprof_error *err)
 {
 	static const char *const names[] = { "original.json", "state.json", "original" };
-	int rc = vprof_replay_log(r, err, "the project was built anew: its objects are the originals now\n");
+	int rc = vprof_replay_log(r, err, "the project was rebuilt: its objects are the new originals\n");
 
 	for (size_t i = 0; !rc && i < sizeof names / sizeof *names; i++) {
 		char *path = vprof_path_join(r->o->vprof_dir, names[i]);

@@ -39,9 +39,7 @@ static int compile_failed(const struct vprof_replayer *r, const struct vprof_uni
 	vprof_build_excerpt(&lines, unit->messages.s + strcspn(unit->messages.s, "\n"), 16, from.s, to.s);
 	vprof_error_because(
 		err, VPROF_ERR_BUILD, vprof_output_reason(unit->messages.s),
-		"the instrumented %s does not compile (%s)\n%s  command and whole output: %s\n"
-		"  nothing was replaced, and what did compile is kept for the next try; vprof restore returns the build to "
-		"its original state",
+		"the instrumented %s does not compile (%s)\n%s  command and whole output: %s\n  nothing was replaced, and what did compile is kept for the next attempt; vprof restore returns the build to its original state",
 		vprof_replay_short(r, unit->tu->path), how, lines.s, r->o->log_path);
 	vprof_text_release(&lines);
 	vprof_text_release(&from);

@@ -94,7 +94,8 @@ static void check_path(void *arg, const char *word)
 		if (!r->result->n_past_probes++)
 			snprintf(r->result->past_probes, sizeof r->result->past_probes, "%s (compiling %s)",
 				 vprof_replay_short(r, path), vprof_replay_short(r, source));
-		vprof_replay_log(r, NULL, "read past its probes: %s, compiling %s\n", path, source);
+		vprof_replay_log(r, NULL, "the original is read instead of the instrumented file: %s, compiling %s\n",
+				 path, source);
 	}
 	free(path);
 }

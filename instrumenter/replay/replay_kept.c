@@ -267,7 +267,8 @@ int vprof_kept_take(struct vprof_replayer *r, struct vprof_unit *const *units, s
 	}
 	for (size_t i = 0; !rc && i < n; i++)
 		if (units[i]->key[0] && take(r, units[i])) {
-			vprof_replay_log(r, NULL, "compiled before: %s\n", vprof_replay_short(r, units[i]->output));
+			vprof_replay_log(r, NULL, "compiled by an earlier replay: %s\n",
+					 vprof_replay_short(r, units[i]->output));
 			++*n_taken;
 		}
 	free(sorted);

@@ -62,7 +62,7 @@ static size_t put_back_rest(struct vprof_replayer *r, const struct vprof_paths *
 		if (!access(affected->v[i], F_OK)) {
 			made++;
 		} else if (o) {
-			vprof_replay_log(r, NULL, "not made again, original put back: %s\n",
+			vprof_replay_log(r, NULL, "not rebuilt, original restored: %s\n",
 					 vprof_replay_short(r, affected->v[i]));
 			vprof_originals_put_back(&r->originals, o, NULL);
 		}
@@ -198,13 +198,13 @@ int vprof_relink(struct vprof_replayer *r, struct vprof_error *err)
 	if (!rc && !r->state.direct_link)
 		rc = relink_by_build(r, &since, &n_overwritten, &n_unmade, err);
 	if (!rc && n_overwritten) {
-		rc = vprof_replay_log(r, err,
-				      "the build command replaced %zu instrumented objects by originals: "
-				      "compiling them again%s\n",
-				      n_overwritten, r->links_known ? ", linking without it" : "");
+		rc = vprof_replay_log(
+			r, err,
+			"the build command replaced %zu instrumented objects with originals: compiling them again%s\n",
+			n_overwritten, r->links_known ? ", linking without it" : "");
 		r->state.direct_link = r->links_known;
 	} else if (!rc && n_unmade) {
-		rc = vprof_replay_log(r, err, "the build command linked nothing again%s\n",
+		rc = vprof_replay_log(r, err, "the build command relinked nothing%s\n",
 				      r->links_known ? ": linking without it" : "");
 		r->state.direct_link = r->links_known;
 	}
@@ -222,11 +222,9 @@ int vprof_relink(struct vprof_replayer *r, struct vprof_error *err)
 	if (!rc && !r->state.direct_link && (n_overwritten || n_unmade))
 		rc = vprof_error_set(
 			err, VPROF_ERR_BUILD,
-			"the build command %s: %s\n  vprof needs a build that only makes what is out of date "
-			"(make, ninja), or one that it observed itself: vprof init -- BUILD COMMAND\n"
-			"  vprof restore returns the build to its original state",
+			"the build command %s: %s\n  vprof needs an incremental build (make, ninja), or one that it observed itself: vprof init -- BUILD COMMAND\n  vprof restore returns the build to its original state",
 			n_overwritten ? "compiles the original objects again each time" :
-					"does not link anything again after objects changed",
+					"relinks nothing after objects have changed",
 			r->o->build);
 	return rc ? rc : note_artefacts(r, err);
 }

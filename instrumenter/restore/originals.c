@@ -199,10 +199,10 @@ int vprof_originals_read(struct vprof_originals *o, const char *vprof_dir, struc
 	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(json, "files")) bad = bad || read_item(o, item);
 	o->collected = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "collected"));
 	if (bad)
-		rc = vprof_error_set(err, VPROF_ERR_CORRUPT,
-				     "%s is damaged or from another version; the saved originals are in %s/original: "
-				     "build the project anew (make clean, then your build), then remove both",
-				     path, vprof_dir);
+		rc = vprof_error_set(
+			err, VPROF_ERR_CORRUPT,
+			"%s is damaged or from another version; the saved originals are in %s/original: rebuild the project (make clean, then your build), then remove both",
+			path, vprof_dir);
 out:
 	cJSON_Delete(json);
 	vprof_text_release(&text);
@@ -270,7 +270,7 @@ static int put_back_copy(const struct vprof_originals *o, const struct vprof_ori
 	rc = vprof_file_hash(copy, hash, err);
 	if (rc == VPROF_ERR_MISSING || (!rc && strcmp(hash, item->hash)))
 		rc = vprof_error_set(err, VPROF_ERR_CORRUPT, "the saved original of %s (%s) %s", item->path, copy,
-				     rc ? "is gone" : "was changed");
+				     rc ? "is missing" : "has changed");
 	if (!rc)
 		rc = vprof_file_copy(copy, item->path, err);
 	if (!rc && set_times(item))

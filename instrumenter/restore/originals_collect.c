@@ -53,8 +53,7 @@ static int visit(struct walk *w, const char *path, const struct stat *st, struct
 	if (w->bytes > VPROF_ARTEFACTS_MAX_BYTES)
 		return vprof_error_set(
 			err, VPROF_ERR_FAILED,
-			"more than 8 GiB of programs and libraries would have to be saved before the first "
-			"relink (at %s); move what the build does not make out of the project folder",
+			"more than 8 GiB of programs and libraries would have to be saved before the first relink (at %s); move files that the build does not make out of the project folder",
 			path);
 	return vprof_originals_add(w->o, path, VPROF_ORIGINAL_ARTEFACT, err);
 }

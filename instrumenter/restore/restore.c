@@ -91,15 +91,12 @@ int vprof_restore(const char *vprof_dir, size_t *n_restored, struct vprof_error 
 	if (n_lost)
 		return vprof_error_set(
 			err, VPROF_ERR_FAILED,
-			"%zu files cannot be put back as they were, the first: %s\n"
-			"  make them anew: remove %s/original.json, original and state.json, clean the build "
-			"(make clean) and run vprof init with the build command",
+			"%zu files cannot be restored exactly, the first: %s\n  rebuild them: remove %s/original.json, original and state.json, clean the build (make clean) and run vprof init with the build command",
 			n_lost, first.message, vprof_dir);
 	if (n_failed)
 		return vprof_error_set(
 			err, VPROF_ERR_FAILED,
-			"%zu files could not be put back, the first: %s\n"
-			"  their originals stay in %s/original; repair the cause and run vprof restore again",
+			"%zu files could not be restored, the first: %s\n  their originals stay in %s/original; fix the cause and run vprof restore again",
 			n_failed, first.message, vprof_dir);
 	return forget(vprof_dir, err);
 }

@@ -255,7 +255,7 @@ bool FactsStore::applyFile(const FileRow &Row, int64_t &Id) {
     File.Id = sqlite3_last_insert_rowid(Db);
   } else if (File.Hash != Row.Hash) {
     if (File.Updated || File.Kept) {
-      Error = Row.Path + " changed while it was scanned; scan again when the sources are at rest";
+      Error = Row.Path + " changed while it was scanned; scan again when the sources no longer change";
       return false;
     }
     if (!UpdateFile.bind(Row.Hash, Row.Size, File.Id).run())
@@ -407,7 +407,7 @@ bool FactsStore::commit() {
     return false;
   Statement Top(Db, "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name IN ('function', 'call')");
   if (Top.step() && Top.number(0) >= 0x800000 - 0x100) { // trace/format.h: 23 bits for either
-    Error = "the facts have given out all ids that a trace can hold; remove facts.db and scan again";
+    Error = "facts.db has used up all ids that a trace can hold; remove it and scan again";
     return false;
   }
   // Together with the rows: facts whose scan did not come this far say no version, and no reader takes them.

@@ -85,7 +85,7 @@ int parseOptions(int Argc, char **Argv, Options &Out) {
     }
   }
   if (Out.Root.empty() || Out.Facts.empty() || Out.Database.empty())
-    return 1 + usageError("--root, --facts and a compilation database are needed");
+    return 1 + usageError("--root, --facts and a compilation database are required");
   return 0;
 }
 

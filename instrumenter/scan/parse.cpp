@@ -112,11 +112,11 @@ void parseOnce(const TranslationUnit &Unit, const std::string &Root, bool Machin
 TuFacts parseUnit(const TranslationUnit &Unit, const std::string &Root) {
   TuFacts Facts;
   if (chdir(Unit.Directory.c_str())) {
-    Facts.Diagnostics = "the build's folder " + Unit.Directory + " is gone; build again\n";
+    Facts.Diagnostics = "the build's folder " + Unit.Directory + " no longer exists; build again\n";
     return Facts;
   }
   if (access(Unit.Path.c_str(), R_OK)) {
-    Facts.Diagnostics = "the source file " + Unit.Path + " is gone; build again\n";
+    Facts.Diagnostics = "the source file " + Unit.Path + " no longer exists; build again\n";
     return Facts;
   }
   llvm::thread Parser(std::optional<unsigned>(StackBytes), [&] {

@@ -175,7 +175,7 @@ public:
     }
     int Status = stop(W);
     Facts = TuFacts();
-    Facts.Diagnostics = "the scanner stopped while it parsed this file";
+    Facts.Diagnostics = "the scanner crashed while parsing this file";
     if (WIFSIGNALED(Status))
       Facts.Diagnostics += std::string(" (") + strsignal(WTERMSIG(Status)) + ")";
     Facts.Diagnostics += "; its functions will not be measured\n";

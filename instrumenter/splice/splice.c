@@ -20,8 +20,7 @@ static int stale(const char *what, uint32_t id, struct vprof_error *err)
 {
 	return vprof_error_set(
 		err, VPROF_ERR_STALE,
-		"the plan names %s %u that the scan does not know (any more); run `vprof iterate` to scan "
-		"and plan again",
+		"the plan refers to %s %u, which the scan does not know; run `vprof iterate` to scan and plan again",
 		what, id);
 }
 
@@ -113,10 +112,10 @@ static int edited_text(const struct vprof_facts_file *file, const struct vprof_e
 	int rc = vprof_file_read(file->path, &original, err);
 
 	if (rc == VPROF_ERR_MISSING)
-		rc = vprof_error_set(err, VPROF_ERR_STALE,
-				     "%s is gone since the sources were scanned; run `vprof "
-				     "iterate` or `vprof init` to scan them again",
-				     file->path);
+		rc = vprof_error_set(
+			err, VPROF_ERR_STALE,
+			"%s was removed after the sources were scanned; run `vprof iterate` or `vprof init` to scan them again",
+			file->path);
 	if (rc)
 		goto out;
 	snprintf(hash, sizeof hash, "%016" PRIx64, vprof_hash(VPROF_HASH_SEED, original.s, original.len));
@@ -204,7 +203,7 @@ static const struct vprof_facts_file *named_file(const struct vprof_facts *facts
 		return by_end;
 	vprof_error_set(
 		err, VPROF_ERR_INPUT,
-		n_by_end ? "%s could be several files; give more of its path" :
+		n_by_end ? "%s matches several files; give more of its path" :
 			   "%s was not read by any translation unit of the scan; check the path, or run `vprof init` "
 			   "again",
 		path);

@@ -103,10 +103,10 @@ int vprof_edits_apply(const struct vprof_edit *list, size_t n, const struct vpro
 
 	for (size_t i = 0; i < n; i++) {
 		if (!fits(&list[i], original))
-			return vprof_error_set(err, VPROF_ERR_STALE,
-					       "%s: the facts do not fit this file at byte %lld; run `vprof init` to "
-					       "scan the sources again",
-					       path, (long long)list[i].at);
+			return vprof_error_set(
+				err, VPROF_ERR_STALE,
+				"%s: the facts do not match this file at byte %lld; run `vprof init` to scan the sources again",
+				path, (long long)list[i].at);
 		vprof_text_append(out, original->s + at, (size_t)list[i].at - at);
 		vprof_text_add(out, list[i].text);
 		at = (size_t)list[i].at;

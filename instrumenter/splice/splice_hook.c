@@ -165,8 +165,9 @@ static int hook_at_entry(struct body *b, const struct vprof_hook *h, size_t n)
 
 	if (h->kind == VPROF_HOOK_ACQUIRE) {
 		if (h->condition.text)
-			return wrong(b->a, &h->condition.place, b->err,
-				     "an acquire function's whole run is the wait, it takes no condition; remove it");
+			return wrong(
+				b->a, &h->condition.place, b->err,
+				"an acquire function takes no condition: its whole execution is the wait; remove it");
 		vprof_text_addf(&t, " VP_ACQUIRE(%zu, ", n);
 		add_value(&t, h);
 		vprof_text_add(&t, ", ");
@@ -255,10 +256,10 @@ static int not_editable(struct body *b, int line, const char *what)
 	const struct vprof_facts_file *file = vprof_facts_file(b->facts, b->f->file);
 	const struct vprof_hook *h = b->return_hook ? b->return_hook : b->exit_hook;
 
-	return wrong(b->a, &late_expression(h)->place, b->err,
-		     "this is evaluated where %s is left, but %s:%d %s; evaluate it at entry (\"at\": \"entry\"), or "
-		     "call vprof.h's functions there",
-		     b->f->display, file ? file->path : "?", line, what);
+	return wrong(
+		b->a, &late_expression(h)->place, b->err,
+		"this is evaluated when %s returns, but %s:%d %s; evaluate it at entry (\"at\": \"entry\"), or call vprof.h's functions there",
+		b->f->display, file ? file->path : "?", line, what);
 }
 
 /* The returned value's type. The scan says __auto_type where a type has no spelling in front of a name (functions'
@@ -424,8 +425,7 @@ static int leave(struct body *b)
 	if (h && b->cxx && !can_be_looked_at(b))
 		return wrong(
 			b->a, &late_expression(h)->place, b->err,
-			"$return is used, but %s returns %s, which has no name to look at it by (C++11 or later, and a "
-			"type with a name, are needed); annotate a caller or a callee instead",
+			"$return is used, but %s returns %s, which cannot be examined (that takes C++11 or later and a named type); annotate a caller or a callee instead",
 			b->f->display, b->f->returns);
 	if (!b->cxx || h)
 		return rewrite_returns(b);

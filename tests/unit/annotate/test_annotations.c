@@ -151,21 +151,20 @@ static const struct {
 	{ MARK(FB "\"id\": \"a, b\""), "2: intervals[0].begin.id: a comma at the top level; put the expression in "
 				       "parentheses" },
 	{ MARK(FB "\"id\": \"a; b\""),
-	  "2: intervals[0].begin.id: this is more than one expression; leave the ';' out" },
+	  "2: intervals[0].begin.id: this is more than one expression; leave out the ';'" },
 	{ MARK(FB "\"id\": \"a // b\""),
-	  "2: intervals[0].begin.id: an expression must not hold comments; use a key that "
+	  "2: intervals[0].begin.id: an expression must not contain comments; use a key that "
 	  "starts with \"_\"" },
 	{ MARK(FB "\"id\": \"a\\n+b\""), "2: intervals[0].begin.id: an expression must stay on one line" },
 	{ MARK(FB "\"id\": \" \""), "2: intervals[0].begin.id: the expression is empty" },
 	{ MARK(FB "\"id\": \"s[0] == 'x\""), "2: intervals[0].begin.id: a quote is not closed" },
 	{ MARK("\"function\": \"f()\", \"id\": \"1\""),
-	  "2: intervals[0].begin.function: leave the \"()\" out: the name "
-	  "alone is wanted" },
+	  "2: intervals[0].begin.function: leave out the \"()\": only the "
+	  "name is wanted" },
 	{ "{\"intervals\": [{\"name\": \"r\"},\n{\"name\": \"r\"}]}",
-	  "2: intervals[1].name: interval \"r\" is there twice; "
-	  "rename one, or make \"begin\" and \"end\" arrays of the first" },
+	  "2: intervals[1].name: interval \"r\" is defined twice; rename one, or give the first one arrays for \"begin\" and \"end\"" },
 	{ "{\"intervals\": [{\"name\": \"a\\\"b\"}]}",
-	  "1: intervals[0].name: a name must not hold quotes, backslashes or "
+	  "1: intervals[0].name: a name must not contain quotes, backslashes or "
 	  "control characters; use letters and digits" },
 	{ "{\"intervals\": [{\"name\": \"\"}]}",
 	  "1: intervals[0].name: the name is empty; give one, like \"request\"" },
@@ -173,11 +172,10 @@ static const struct {
 	  "1: sync[0]: key \"acquire\" or \"release\" is missing; "
 	  "name the function" },
 	{ "{\"intervals\": [], \"sync\": [{\"acquire\": \"f\", \"object\": \"$return\"}]}",
-	  "1: sync[0].object: $return is "
-	  "not known here: acquire is recorded when the function is entered; use its parameters" },
+	  "1: sync[0].object: $return is not available here: acquire is recorded when the function is entered; use its parameters" },
 	{ "{\"intervals\": [], \"queues\": [{\"enqueue\": \"f\", \"dequeue\": \"g\", \"item\": \"i\"}]}",
 	  "1: queues[0]: "
-	  "\"enqueue\" and \"dequeue\" need an object each: their items are different expressions" },
+	  "write \"enqueue\" and \"dequeue\" as two objects: their items are different expressions" },
 	{ "{\"intervals\": [], \"queues\": [{\"dequeue\": \"g\", \"at\": \"entry\", \"item\": \"$return\"}]}",
 	  "1: "
 	  "queues[0].item: $return exists only at exit; add \"at\": \"exit\"" },
@@ -187,7 +185,7 @@ static const struct {
 	{ "{\"intervals\": [3]}", "1: intervals[0]: this is a number; write an object" },
 	{ "{\"intervals\": [], \"build\": [\"make\"]}", "1: build: this is an array; write the command that builds the "
 							"program, like \"make -j2\"" },
-	{ "{\"intervals\": [], \"directory\": \"\"}", "1: directory: the path is empty; leave the key out instead" },
+	{ "{\"intervals\": [], \"directory\": \"\"}", "1: directory: the path is empty; leave out the key instead" },
 };
 
 static void test_wrong_files(void **state)

@@ -218,7 +218,7 @@ static void test_wrong_expressions(void **state)
 	expect("{\"intervals\": [{\"name\": \"r\", \"type\": {\"function\": \"handle\", \"at\": \"exit\", \"value\": \"$return\"}}]}",
 	       "E 1 intervals[0].type.value: $return: handle returns void; use a parameter\n");
 	expect("{\"intervals\": [{\"name\": \"r\", \"type\": {\"function\": \"twice\", \"at\": \"exit\", \"value\": \"$return\"}}]}",
-	       "E 1 intervals[0].type.value: $return is only known in C functions, and twice is C++; use vprof.h in the code\n");
+	       "E 1 intervals[0].type.value: $return is only available in C functions, and twice is C++; use vprof.h in the code\n");
 	expect("{\"intervals\": [{\"name\": \"r\", \"type\": {\"function\": \"pop\", \"at\": \"exit\", \"value\": \"1\", \"if\": "
 	       "\"$return->name + 1.0\"}}]}",
 	       "E 1 intervals[0].type.if: invalid operands to binary expression ('char[16]' and 'double'), in pop "
@@ -234,7 +234,7 @@ static void test_wrong_functions(void **state)
 	       "E 2 intervals[0].begin.function: \"fdatasync\" is called but has no body in the "
 	       "project; annotate the function that calls it\n");
 	expect(BEGIN("twin", "a"),
-	       "E 2 intervals[0].begin.function: \"twin\" is 2 functions: server.c:16, other.c:1; name the "
+	       "E 2 intervals[0].begin.function: \"twin\" names 2 functions: server.c:16, other.c:1; add the "
 	       "file, like \"twin@server.c\"\n");
 	expect(BEGIN("twin@none.c", "a"),
 	       "E 2 intervals[0].begin.function: \"twin\" exists, but in no file whose path ends with "

@@ -306,7 +306,7 @@ static void test_pool(void **state)
 	assert_int_equal(draft->n_entries, 3);
 	assert_string_equal(draft->entries[1].function, "worker");
 	assert_int_equal(draft->entries[1].kind, VPROF_ENTRY_THREAD);
-	assert_string_equal(draft->entries[1].why, "its address is given to start");
+	assert_string_equal(draft->entries[1].why, "its address is passed to start");
 	assert_string_equal(draft->entries[2].function, "make_child");
 	assert_int_equal(draft->entries[2].kind, VPROF_ENTRY_PROCESS);
 	finish(draft);

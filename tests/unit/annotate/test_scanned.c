@@ -193,7 +193,7 @@ static void test_sessions(void **state)
 	assert_non_null(one);
 	assert_string_equal(one->id, "s");
 	assert_null(one->end);
-	assert_non_null(strstr(one->why, "called by serve_one, which receives first"));
+	assert_non_null(strstr(one->why, "called by serve_one after a receive"));
 	one = proposed(draft, "trx_cache_start_read"); /* not as a pair: it locks */
 	assert_true(!one || !one->end);
 	for (i = 0; i < draft->n_intervals; i++)

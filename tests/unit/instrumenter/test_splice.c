@@ -173,7 +173,7 @@ static void impossible_annotations_are_explained(void **state)
 	check_hooks("int f(char *c) { return/**/1; }", returns_int, &hook, 1, "a.c:1 returns from inside a macro");
 	check_hooks("S f(char *c) { return 1; }",
 		    (struct fixture_function){ .lang = "c++", .returns = "__auto_type", .return_kind = "record" },
-		    &hook, 1, "which has no name to look at it by");
+		    &hook, 1, "which cannot be examined");
 	check_hooks(
 		"S f(char *c) { return 1; }",
 		(struct fixture_function){ .lang = "c++", .returns = "S", .return_kind = "record" }, &hook, 1,
