@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* See build_command.h. Only what decides inputs, output and step is understood; every other option passes as it
- * is. The list of options with a separate argument is gcc's and clang's driver's, so that such an argument is never
- * taken for an input.
+/* See build_command.h. It understands only what determines inputs, output and step; every other option passes through
+ * unchanged. The list of options with a separate argument covers the gcc and clang drivers, so that such an argument is
+ * never mistaken for an input.
  */
 #define _GNU_SOURCE
 #include "instrumenter/build_command.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* See build_log.h. A command that names a file errors.c is no error. */
+/* See build_log.h. A command that mentions a file errors.c is not an error. */
 #define _GNU_SOURCE
 #include "instrumenter/build_log.h"
 
@@ -34,7 +34,7 @@ static const char *last_lines(const char *output, int n)
 
 static const char *first_error(const char *output)
 {
-	const char *before = output; /* the line "In function 'f':" stands before its first error */
+	const char *before = output; /* the line "In function 'f':" comes before its first error */
 
 	for (const char *p = output; *p;) {
 		size_t n = strcspn(p, "\n");

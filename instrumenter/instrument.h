@@ -33,7 +33,7 @@ struct vprof_decisions {
 	int all; /* every instrumentable function, all gates open: no way to measure, a way to test */
 };
 
-/* Names that match nothing are skipped and told through `skipped` (may be NULL), a text of one line each. */
+/* Names that match nothing are skipped and reported in `skipped` (may be NULL), one line each. */
 int vprof_plan_make(struct vprof_plan **out, const struct vprof_facts *facts, const struct vprof_callgraph *graph,
 		    const struct vprof_annotations *a, const struct vprof_decisions *d, struct vprof_text *skipped,
 		    struct vprof_error *err);
@@ -55,7 +55,7 @@ struct vprof_replay_options {
 	const char *vprof_dir;	  /* .vprof, absolute */
 	const char *probe_header; /* probe.h, absolute */
 	const char *include_dir;  /* where vprof.h lies */
-	const char *library_dir;  /* where libvprof.a and libvprof.wrap lie, for statically linked programs */
+	const char *library_dir;  /* the folder of libvprof.a and libvprof.wrap, for statically linked programs */
 	const char *build;	  /* the user's command, for the relink */
 	const char *directory;	  /* where it runs */
 	const char *log_path;	  /* build.log: one "compile <object>" line for each recompiled unit, then all output */
@@ -74,7 +74,7 @@ struct vprof_replay_result {
 	char past_probes[512]; /* the first */
 };
 
-/* BUILD with the compiler's first messages, the log's path and the way back (vprof restore) when it fails. */
+/* BUILD when it fails; the message has the compiler's first errors, the log's path and the way back (vprof restore). */
 int vprof_replay(const struct vprof_facts *facts, const struct vprof_plan *plan, const struct vprof_annotations *a,
 		 const struct vprof_replay_options *o, struct vprof_replay_result *result, struct vprof_error *err);
 
@@ -87,8 +87,8 @@ int vprof_restore(const char *vprof_dir, size_t *n_restored, struct vprof_error 
 int vprof_observe_build(const char *command, const char *directory, const char *vprof_dir, struct vprof_text *notes,
 			struct vprof_error *err);
 
-/* In place of observing: takes the user's compilation database (CMake's, for example) and writes the normalised copy,
- * .vprof/compile_commands.json. INPUT when it is none, or names nothing that exists. */
+/* Instead of observing: takes the user's compilation database (CMake's, for example) and writes the normalised copy,
+ * .vprof/compile_commands.json. INPUT when it is not one, or lists nothing that exists. */
 int vprof_import_build(const char *compile_commands, const char *vprof_dir, struct vprof_error *err);
 
 /* Runs vprof-scan on the compilation database: .vprof/facts.db. */

@@ -7,8 +7,8 @@
 
 #include "common/error.h"
 
-/* Writes the document to dir/name as vprof_file_write does. A NULL document is one that memory did not suffice for:
- * NOMEM. */
+/* Writes the document to dir/name as vprof_file_write does. NOMEM when the document is NULL, because there was no
+ * memory to build it. */
 int vprof_json_file_write(const char *dir, const char *name, const cJSON *json, struct vprof_error *err);
 
 #endif

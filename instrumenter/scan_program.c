@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs vprof-scan, the one program that links Clang, and relays its progress.
  *
- * The scanner prints "done total" lines while it works, one JSON line at the end, and messages for a person.
+ * The scanner prints "done total" lines while it works, one JSON line at the end, and messages for the user.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -57,7 +57,7 @@ int vprof_scan(const char *scanner, const char *compile_commands, const char *ro
 			err, rc,
 			"cannot find the scanner: %s. It is built with vprof and installed beside it; vprof doctor shows what is missing",
 			scanner);
-	if (!rc && result.status == 127) { /* the loader's or the shell's: it did not even start */
+	if (!rc && result.status == 127) { /* from the loader or the shell: it did not even start */
 		rc = vprof_error_set(err, VPROF_ERR_MISSING,
 				     "the scanner cannot start; it needs Clang 19's libraries: "
 				     "apt-get install libclang-cpp19 libclang-common-19-dev. %s",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The reader of vprof.json: first the shape (keys and types, against annotation_keys.c), then the meaning.
  *
- * All errors of a stage are gathered, one line each, so that a person fixes them in one go.
+ * All errors of a stage are collected, one line each, so that they can be fixed in one go.
  */
 #include "annotate/check/annotations.h"
 

@@ -29,7 +29,7 @@ enum vprof_hook_kind {
 	VPROF_HOOK_END,	    /* value = interval id */
 	VPROF_HOOK_TYPE,    /* value = string or integer: type of the interval this thread works for */
 	VPROF_HOOK_WORK,    /* value = amount; name = the counter's */
-	VPROF_HOOK_ACQUIRE, /* value = object; the function's whole run is the wait */
+	VPROF_HOOK_ACQUIRE, /* value = object; the function's whole execution is the wait */
 	VPROF_HOOK_RELEASE, /* value = object */
 	VPROF_HOOK_ENQUEUE,
 	VPROF_HOOK_DEQUEUE, /* value = item */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Are the annotations true of the sources? Names first, against the facts; then every expression of the
+/* Do the annotations match the sources? Names first, against the facts; then every expression of the
  * functions that were found, through check_expressions.c; then the findings in the order of vprof.json. */
 #include "annotate/check/check.h"
 
@@ -107,7 +107,7 @@ static void report_ambiguous(struct check *c, struct vprof_place place, const ch
 	vprof_text_release(&list);
 }
 
-/* What a person can do about a function that cannot be instrumented; the words are those of docs/facts.md. */
+/* What the user can do about a function that cannot be instrumented; the reasons are those of docs/facts.md. */
 static const char *advice_for(const char *reason)
 {
 	static const struct {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Are the annotations true of the sources? Checked before anything is built.
+/* Do the annotations match the sources? Checked before anything is built.
  *
  * Every function must exist, be one function and be instrumentable; every expression must compile in its
- * function's scope and have a type that can be recorded. Expressions are checked by libclang, one parse for
- * each translation unit that holds annotated functions. All findings are reported, in the order of
- * vprof.json.
+ * function's scope and have a type that can be recorded. Expressions are checked by libclang, one parse for each
+ * translation unit that contains annotated functions. All findings are reported, in the order of vprof.json.
  */
 #ifndef VPROF_CHECK_H
 #define VPROF_CHECK_H

@@ -2,9 +2,9 @@
 /* Type-checks annotation expressions in the scope of their functions.
  *
  * For each translation unit one parse: every expression becomes the initialiser of a variable in a block of
- * its own, inserted just past the function's brace into a copy of the file that only libclang sees. Nothing
- * inserted holds a newline. The compiler's diagnostics map back by byte offset, the variable's type says what
- * the expression is.
+ * its own, inserted just after the function's brace into a copy of the file that only libclang sees. No inserted text
+ * contains a newline. The compiler's diagnostics map back by byte offset, and the variable's type is the type of the
+ * expression.
  */
 #include "annotate/check/libclang.h"
 #include "annotate/check/check_expressions.h"
@@ -218,7 +218,7 @@ static const char *rest_after(const char *s, const char *start)
 	return !strncmp(s, start, strlen(start)) ? s + strlen(start) : NULL;
 }
 
-/* The compiler's words, in ours where they would puzzle: our variables' names never show. */
+/* The compiler's message, reworded where it would be confusing: the names of our variables never appear. */
 static const char *reword(struct unit *u, const struct vprof_expr_task *t, const char *said)
 {
 	const char *scope = scope_of(u, t->function), *name = rest_after(said, "use of undeclared identifier "), *end;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The part of a recorded command that decides what the code means. An allow-list: clang refuses many of gcc's
- * other options, and none of them changes whether an expression compiles. */
+/* The part of a recorded command that decides what the code means. An allow-list: clang rejects many of gcc's other
+ * options, and none of them changes whether an expression compiles. */
 #include "annotate/check/compile_arguments.h"
 
 #include <string.h>

@@ -24,7 +24,7 @@ static int is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$';
 }
 
-/* A digit separator of C++ (1'000) is no character literal. */
+/* A digit separator of C++ (1'000) is not a character literal. */
 static int starts_literal(const char *text, const char *p)
 {
 	const char *word = p;

@@ -2,8 +2,7 @@
 /* The text of an annotation's C expression, before any compiler sees it.
  *
  * Expressions are pasted into macro arguments on one line of the user's source, so whatever could break out
- * of that place (newlines, unbalanced brackets, top-level commas and semicolons, comments, directives) is
- * refused.
+ * of that place (newlines, unbalanced brackets, top-level commas and semicolons, comments, directives) is rejected.
  */
 #ifndef VPROF_EXPRESSION_H
 #define VPROF_EXPRESSION_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* libclang, loaded when the first expression is checked: vprof itself starts without LLVM, in a millisecond, and says
- * what to install where it is missing. After vprof_libclang_load the functions of clang-c/Index.h are called as always.
+ * what to install if it is missing. After vprof_libclang_load the functions of clang-c/Index.h are called as usual.
  */
 #ifndef VPROF_LIBCLANG_H
 #define VPROF_LIBCLANG_H

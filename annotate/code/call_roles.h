@@ -17,12 +17,12 @@ enum vprof_call_role {
 	VPROF_ROLE_TELL,    /* kill, a byte into a pipe, ... */
 	VPROF_ROLE_LOCK,    /* pthread_mutex_lock, ... */
 	VPROF_ROLE_UNLOCK,
-	VPROF_ROLE_DISPATCH, /* no name has it: a call through a pointer into a table of functions that take something
-				like a request (distances.h) */
+	VPROF_ROLE_DISPATCH, /* not known by name: a call through a pointer into a table of functions that take
+				something like a request (distances.h) */
 	VPROF_ROLE_N,
 };
 
-/* Has the call that role by its name: VPROF_ROLE_RECEIVE for recv()? Not for VPROF_ROLE_DISPATCH. */
+/* Does the call have that role by its name: VPROF_ROLE_RECEIVE for recv()? Not for VPROF_ROLE_DISPATCH. */
 int vprof_call_has_role(const struct vprof_facts_call *call, enum vprof_call_role role);
 
 #endif

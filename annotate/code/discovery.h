@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The code as discovery sees it: the facts, and questions about its functions that several finders ask.
  *
- * A distance says over how many direct calls a function reaches a call of some role: 0 = it makes one itself,
- * VPROF_FAR = not within VPROF_DISTANCE_MAX.
+ * A distance is the number of direct calls through which a function reaches a call of some role: 0 = it makes one
+ * itself, VPROF_FAR = not within VPROF_DISTANCE_MAX.
  */
 #ifndef VPROF_DISCOVERY_H
 #define VPROF_DISCOVERY_H
@@ -62,7 +62,7 @@ const char *vprof_discovery_name(struct vprof_discovery *d, const struct vprof_f
 const char *vprof_discovery_where(struct vprof_discovery *d, const struct vprof_facts_function *f);
 /* Argument `index` of a call as it stands in the source, or NULL. */
 const char *vprof_discovery_argument(struct vprof_discovery *d, const struct vprof_facts_call *call, size_t index);
-/* A method that has an object (no static one). */
+/* Is it a method that has an object (not a static one)? */
 int vprof_function_is_method(const struct vprof_facts_function *f);
 
 #endif

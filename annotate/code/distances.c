@@ -25,7 +25,7 @@ static void mark_futex(struct vprof_discovery *d, uint32_t caller, const struct 
 		d->distance[VPROF_ROLE_WAIT][caller] = d->distance[VPROF_ROLE_SIGNAL][caller] = 0;
 }
 
-/* select(0, NULL, NULL, NULL, &timeout) and poll(NULL, 0, timeout) wait for nothing but the time. */
+/* select(0, NULL, NULL, NULL, &timeout) and poll(NULL, 0, timeout) only wait for a time. */
 static int only_sleeps(struct vprof_discovery *d, const struct vprof_facts_call *call)
 {
 	static const char *const none[] = { "0", "NULL", "nullptr" };
@@ -111,7 +111,7 @@ static void find_tables(struct vprof_discovery *d)
 		if (d->tables[i].n >= TABLE_MIN)
 			d->tables[n++] = d->tables[i];
 	d->n_tables = n;
-	/* beside a large table of commands, small tables of operations (open, read, write, ...) tell nothing
+	/* beside a large table of commands, small tables of operations (open, read, write, ...) mean nothing
 	 */
 	for (i = 0; i < n; i++)
 		if (d->tables[i].takes_request && d->tables[i].n > largest)

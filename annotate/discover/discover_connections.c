@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Discovery: servers with a thread for each connection.
  *
- * The thread's function, or one that it calls, has a loop; in it, or in what it calls, first something is received and
- * then something larger is called: that works on one request. The receive may be several calls away, the last one
+ * The thread's function, or one that it calls, has a loop; in it, or in what it calls, something is received first and
+ * then something larger is called, which works on one request. The receive may be several calls away, the last one
  * through a pointer (plain sockets, TLS and pipes behind one interface).
  *
  * Where the thread's function has no loop, and calls one that receives outside of any loop, that one is the whole of
@@ -15,7 +15,7 @@
 
 #define LEVELS_MAX 2	     /* calls between the thread's function and the loop */
 #define RECEIVE_LEVELS_MAX 8 /* calls between the loop and the receive */
-#define WORK_CALLS_MIN 8     /* what calls less than this is no work on a request */
+#define WORK_CALLS_MIN 8     /* a function with fewer calls is not work on a request */
 
 enum { NEVER = 255 };
 
@@ -135,7 +135,7 @@ static void follow_thread(struct served *s, uint32_t f, int levels)
 	}
 }
 
-/* Functions that are all that the thread `f` does, and receive once. */
+/* Functions that are all that the thread `f` does, and that receive once. */
 static void mark_whole(const struct served *s, uint32_t f, uint32_t *whole)
 {
 	const struct vprof_facts *facts = s->d->facts;

@@ -53,7 +53,7 @@ static void add_thread_arguments(struct vprof_discovery *d, const char *callee, 
 	}
 }
 
-/* A function that hands one of its own parameters to pthread_create makes threads, too. */
+/* A function that passes one of its own parameters to pthread_create creates threads, too. */
 static void add_wrapped_threads(struct vprof_discovery *d, const struct vprof_facts_call *call, int arg)
 {
 	const struct vprof_facts_function *maker = vprof_facts_function(d->facts, call->caller);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Discovery: waits of the program's own for something to be told: a latch that is set, a condition that is signalled.
+/* Discovery: the program's own events: a latch that is set, a condition that is signalled.
  *
- * One function sleeps on an object, another of an opposite name tells those that sleep on the same type. Over pthread
- * conditions, semaphores and futexes the runtime sees both by itself. Where the sleeper polls descriptors and is told
- * by a signal or by a byte in a pipe, the runtime cannot know whom it waits for: such pairs are proposed, with all
- * functions that sleep on the type or tell its sleepers.
+ * One function sleeps on an object, another with an opposite name notifies those that sleep on the same type. With
+ * pthread conditions, semaphores and futexes the runtime sees both by itself. If the sleeper polls descriptors and is
+ * notified by a signal or by a byte in a pipe, the runtime cannot know whom it waits for: such pairs are proposed, with
+ * all functions that sleep on the type or notify its sleepers.
  */
 #include "annotate/discover/discover_events.h"
 

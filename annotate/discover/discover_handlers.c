@@ -105,7 +105,7 @@ static void observe_handlers(struct vprof_ranking *r)
 	}
 }
 
-/* A handler that calls through a pointer hands on to handlers that were registered with some function: layers
+/* A handler that calls through a pointer may call handlers that were registered with some function: there are layers
  * between the loop and the program's own callbacks. */
 static void observe_inner_handlers(struct vprof_ranking *r)
 {
@@ -317,7 +317,7 @@ static void observe_repeats(struct vprof_ranking *r)
 		if (caller == UINT32_MAX || r->chain[caller] || r->chain[call->callee_function - 1] != 1)
 			continue;
 		f = call->callee_function - 1;
-		if (!seen[f] && d->facts->functions[f].n_calls > 1) /* not what only sets or asks something */
+		if (!seen[f] && d->facts->functions[f].n_calls > 1) /* not a setter or getter */
 			vprof_ranking_observe(r, f, 15, "in its loop, once for each request");
 		seen[f] = 1;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A draft of vprof.json: what the finders propose, each with its reason, for a person to confirm. */
+/* A draft of vprof.json: what the finders propose, each with its reason, for the user to confirm. */
 #ifndef VPROF_DRAFT_H
 #define VPROF_DRAFT_H
 

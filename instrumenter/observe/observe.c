@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Observes one build under bear's interceptor, or takes a compilation database that exists.
+/* Observes one build under bear's interceptor.
  *
  * bear's own database is not used: it turns commands that compile and link into "-c" commands and forgets -shared,
- * -l and the dependency flags, so that they could not be run again. Its list of executed programs ("intercept") has
- * them as they ran. A compiler started by a compiler (a wrapper script, ccache, collect2) is part of the outer one.
+ * -l and the dependency flags, so that they could not be run again. Its list of executed programs ("intercept") has the
+ * commands as they ran. A compiler started by a compiler (a wrapper script, ccache, collect2) counts as part of the
+ * outer one.
  */
 #define _GNU_SOURCE
 #include "instrumenter/observe/observe_database.h"
@@ -22,7 +23,7 @@
 #include "instrumenter/observe/observe_earlier.h"
 
 #define CLOCK_TICK_NS 20000000
-#define ATTEMPTS 3 /* at a build that bear lets fail */
+#define ATTEMPTS 3 /* at a build that fails because of bear */
 
 /* compile commands that have not ended yet */
 struct started {
@@ -190,8 +191,8 @@ static int on_line(struct vprof_database *db, struct events *ev, const char *lin
 	return rc;
 }
 
-/* Adds what bear's events (one JSON object in each line) tell: the commands that succeeded, and with `with_unended`
- * those whose end is missing. */
+/* Adds the commands in bear's events (one JSON object per line) that succeeded, and with `with_unended` those whose end
+ * is missing. */
 static int read_events(struct vprof_database *db, const char *path, int with_unended, struct vprof_error *err)
 {
 	struct events ev = { 0 };
@@ -218,14 +219,14 @@ static int read_events(struct vprof_database *db, const char *path, int with_une
 	return rc;
 }
 
-/* Did a program of bear's own fail, and so the build? bear is not reached in time where the machine stands still
- * (suspended, frozen) or has far too much to do. */
+/* Did one of bear's own programs fail, and the build with it? bear cannot be reached in time when the machine is
+ * suspended or heavily overloaded. */
 static int is_bears_failure(const char *log)
 {
 	return strstr(log, "wrapper: failed with: gRPC call failed") != NULL;
 }
 
-/* *is_bears: the build itself may be well. */
+/* *is_bears: the build itself may be fine. */
 static int build_failed(const char *command, const char *log_path, const struct vprof_process_result *result,
 			int *is_bears, struct vprof_error *err)
 {
@@ -277,7 +278,7 @@ static int run_bear(const char *command, const char *directory, const char *even
 	return rc;
 }
 
-/* The folder that holds both: the beginning that they share. Heap string, or NULL when that is everything. */
+/* The folder that contains both: their common prefix. Heap string, or NULL when that is the root. */
 static char *common_folder(const char *a, const char *b)
 {
 	size_t n = 0, slash = 0;
@@ -331,8 +332,8 @@ static void note_gone(const struct vprof_database *db, struct vprof_text *notes)
 			gone->valuestring + n + 1);
 }
 
-/* What was compiled until a build failed is kept: it is not compiled again once the build is mended. Where bear failed,
- * it may not know the end of a command. */
+/* What was compiled until a build failed is kept: it is not compiled again once the build is fixed. If bear failed, it
+ * may not know the end of a command. */
 static void keep_failed(const char *command, const char *vprof_dir, const char *events_path, int with_unended)
 {
 	struct vprof_database db = { 0 };
@@ -345,7 +346,7 @@ static void keep_failed(const char *command, const char *vprof_dir, const char *
 	vprof_database_release(&db);
 }
 
-/* Filesystems' clocks tick in some milliseconds. */
+/* File systems' clocks tick every few milliseconds. */
 static struct timespec just_before_now(void)
 {
 	struct timespec now;
@@ -384,7 +385,7 @@ static int take_events(const char *command, const char *vprof_dir, const char *e
 	return rc;
 }
 
-/* The build to its end: where it fails because bear does, it goes on where it stopped. */
+/* Runs the build to its end: when it fails because bear does, it is restarted and continues where it stopped. */
 static int observe(const char *command, const char *directory, const char *vprof_dir, const char *events_path,
 		   const char *log_path, struct vprof_text *notes, struct vprof_error *err)
 {

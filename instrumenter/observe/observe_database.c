@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* See observe.h. What is left out: tests of configure scripts, CMake and Meson, outputs that nobody keeps, sources that
- * are gone, assembler, and commands that make no object.
+/* See observe.h. What is left out: tests of configure scripts, CMake and Meson, outputs that are not kept, sources that
+ * no longer exist, assembler, and commands that produce no object.
  */
 #define _GNU_SOURCE
 #include "instrumenter/observe/observe_database.h"
@@ -146,7 +146,7 @@ static int add_source(struct vprof_database *db, const struct vprof_command *c, 
 	return failed;
 }
 
-/* Does it make a precompiled header, from the one input that it has? */
+/* Does it make a precompiled header, from its only input? */
 static int makes_header(const struct vprof_command *c)
 {
 	const char *dot = c->output ? strrchr(c->output, '.') : NULL;
@@ -204,7 +204,7 @@ int vprof_database_add(struct vprof_database *db, const char *directory, const c
 	int rc = vprof_command_parse(&c, argv, n, err);
 
 	if (rc == VPROF_ERR_INPUT)
-		rc = VPROF_OK; /* no compiler in it: none of ours */
+		rc = VPROF_OK; /* no compiler in it: ignored */
 	else if (!rc && (!rooted || add_command(db, &c, rooted, file)))
 		rc = vprof_error_no_memory(err);
 	vprof_command_release(&c);

@@ -15,19 +15,19 @@
 #include "instrumenter/build_command.h"
 
 struct vprof_database {
-	char *root;	/* the project's folder; paths over symbolic links into it are given as in there */
+	char *root;	/* the project's folder; a path that leads into it over a link is given as in there */
 	cJSON *units;	/* array of entries */
 	cJSON *links;	/* array of {directory, arguments, output} */
 	cJSON *headers; /* object: precompiled header (absolute) -> what it was made from */
-	cJSON *gone;	/* array: sources whose object is there, but they are not any more */
+	cJSON *gone;	/* array: sources that no longer exist although their object does */
 };
 
 /* `vprof_dir` lies in the project's folder. */
 int vprof_database_init(struct vprof_database *db, const char *vprof_dir, struct vprof_error *err);
 void vprof_database_release(struct vprof_database *db);
 
-/* Adds what the command compiled and linked; nothing when it is none of ours (configure tests, assembler, ...).
- * The same source and output again replaces the entry before. `file`: only this source (absolute), NULL: all. */
+/* Adds what the command compiled and linked; nothing for commands that do not matter (configure tests, assembler, ...).
+ * An entry with the same source and output is replaced. `file`: only this source (absolute), NULL: all. */
 int vprof_database_add(struct vprof_database *db, const char *directory, const char *const *argv, size_t n,
 		       const char *file, struct vprof_error *err);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What earlier builds compiled. A build that stopped at an error goes on where it stopped, and one that is repeated
- * compiles what changed: what the same command made before is then still part of the program, and stands in the
- * database.
+/* What earlier builds compiled. A build that stopped at an error continues where it stopped, and a repeated one
+ * compiles what changed: what the same command made before is still part of the program, and stays in the database.
  *
  * Kept beside the database: init-command, the command that was observed; after a failed build both lie in
  * .vprof/failed.
@@ -38,7 +37,7 @@ static int is_same_command(const char *dir, const char *command)
 	return same;
 }
 
-/* Moves entries whose files are all there; a damaged file counts as none. Returns how many. */
+/* Moves entries whose files are all there; a damaged file counts as missing. Returns how many. */
 static int recall_list(cJSON *list, const char *dir, const char *name)
 {
 	struct vprof_text text = VPROF_TEXT_INIT;
@@ -128,8 +127,7 @@ static int is_older(const char *path, const struct timespec *started)
 				    (st.st_mtim.tv_sec == started->tv_sec && st.st_mtim.tv_nsec < started->tv_nsec));
 }
 
-/* Objects first: which of the archives' members are known is not looked at, so they tell only where nothing was
- * recalled. */
+/* Archives' members are not examined, so archives count only when nothing was recalled. */
 static int is_unseen(const struct vprof_database *db, const char *path, const struct timespec *started, int recalled)
 {
 	size_t n = strlen(path);

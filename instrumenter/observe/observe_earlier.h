@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Builds that were observed before: what they left counts, where the same command is observed again. */
+/* Builds that were observed earlier: what they compiled is reused when the same command is observed again. */
 #ifndef VPROF_OBSERVE_EARLIER_H
 #define VPROF_OBSERVE_EARLIER_H
 
@@ -10,11 +10,11 @@
 
 #define VPROF_FAILED_DIR "failed"
 
-/* Adds what the same command compiled and linked when it was observed before, as far as its sources and outputs are
- * still there. To be called before the new events are read, which replace it. Returns the number of units. */
+/* Adds what the same command compiled and linked when it was observed before, as far as its sources and outputs still
+ * exist. Call it before the new events are read, which replace it. Returns the number of units. */
 int vprof_database_recall(struct vprof_database *db, const char *vprof_dir, const char *command);
 
-/* Writes the database, or what a failed build got to, for the next one. */
+/* Writes the database, or what a failed build completed, for the next one. */
 int vprof_database_keep(const struct vprof_database *db, const char *vprof_dir, const char *command, int has_failed,
 			struct vprof_error *err);
 

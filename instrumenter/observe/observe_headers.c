@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Commands without precompiled headers: they were made without probes, so that instrumented sources cannot use them,
- * and a recorded command names the header itself in their place.
+ * and the recorded command names the header itself instead.
  *
  * Invariant: the command means the same. A precompiled header comes before everything else that the unit includes.
- * gcc's .gch files need nothing here: gcc leaves them alone when something else is included first (replay's probe.h).
+ * gcc's .gch files need no change: gcc ignores them when something else is included first (replay's probe.h).
  */
 #define _GNU_SOURCE
 #include <stdlib.h>

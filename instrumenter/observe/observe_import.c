@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Takes a compilation database that the user has (CMake's, Meson's, bear's) in place of observing a build.
+/* Imports the user's compilation database (from CMake, Meson or bear) instead of observing a build.
  *
  * Such a database knows only compile commands. One in which a "-c" command claims to have made a program was written
- * by a tool that rewrites commands; it cannot be run again and is refused.
+ * by a tool that rewrites commands; it cannot be run again and is rejected.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static int import_entry(struct vprof_database *db, const char *base, const cJSON
 	return rc;
 }
 
-/* Refuses "-c" commands whose output is a program. */
+/* Rejects "-c" commands whose output is a program. */
 static int check_runnable(const struct vprof_database *db, const char *path, struct vprof_error *err)
 {
 	const cJSON *entry, *word;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Functions of C++ headers that are measured at their calls instead of in their bodies.
  *
- * The linker keeps one copy of an inline function, that of any unit that reads the header, so a probe in its body would
- * make every one of these units compile anew: in MariaDB nearly all in every round. A child that is no root and not
- * broken down itself records only in its callers' frames: there the calls can carry its probe, with its own code.
+ * The linker keeps one copy of an inline function, from any unit that reads the header, so a probe in its body would
+ * force every one of these units to be recompiled: in MariaDB nearly all of them, in every round. A child that is
+ * neither a root nor broken down itself records only in its callers' frames, so the calls there can carry its probe,
+ * with its own code.
  *
  * Invariant: either every way in which a broken-down function reaches such a child is a call that can be measured in a
- * file which fewer units read, or all are left to its body. What may be called out of sight is, too: functions whose
- * address is taken (callbacks), and the operators that the library's templates call (std::sort, std::map).
+ * file which fewer units read, or the probe stays in the body. It also stays there if the function may be called out of
+ * sight: if its address is taken (callbacks), or if it is an operator that the library's templates call (std::sort,
+ * std::map).
  */
 #include "instrumenter/plan/plan_at_calls.h"
 
@@ -46,7 +48,7 @@ void vprof_plan_at_calls_begin(struct vprof_plan_maker *m)
 			m->function[m->function[i].canon].needs_body = 1;
 }
 
-/* Whatever configuration or instance of a template the place belongs to, it calls the function and nothing else. */
+/* Does the place call this function and no other in every configuration and template instance? */
 static int always_calls(const struct vprof_plan_maker *m, const struct vprof_facts_call *call, uint32_t function)
 {
 	for (uint32_t i = m->call[call - m->facts->calls].canon; i != VPROF_PLAN_NONE; i = m->call[i].next_twin) {

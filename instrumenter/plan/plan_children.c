@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The children of a function: what its calls reach and a probe can measure.
  *
- * A callee that cannot carry a probe is looked through; a call through a pointer is one child where a probe can stand
- * around it, else all that it may reach are. Each enumeration has a stamp of its own, so nothing counts twice in it.
+ * If a callee cannot carry a probe, its own callees are children instead. A call through a pointer is one child if a
+ * probe can be put around it; otherwise all its possible targets are. Each enumeration has its own stamp, so nothing
+ * counts twice in it.
  */
 #define _GNU_SOURCE /* qsort_r */
 #include "instrumenter/plan/plan_children.h"
@@ -178,7 +179,7 @@ static void children_of_call(struct vprof_plan_maker *m, const struct vprof_fact
 		child_site(m, call, c);
 }
 
-/* Functions given to external ones (threads, comparators, callbacks) may be called back from beneath. */
+/* Functions passed to external ones (threads, comparators, callbacks) may be called back from there. */
 static void children_called_back(struct vprof_plan_maker *m, uint32_t id, struct vprof_plan_children *c)
 {
 	const struct vprof_facts *f = m->facts;

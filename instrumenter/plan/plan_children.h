@@ -16,7 +16,7 @@ struct vprof_plan_children {
 int vprof_plan_children_begin(struct vprof_plan_maker *m);
 void vprof_plan_children_end(struct vprof_plan_maker *m);
 
-/* Functions that a pointer of this signature may mean; kept. NULL without memory. */
+/* Possible targets of a pointer of this signature; cached. NULL when out of memory. */
 const struct vprof_plan_targets *vprof_plan_pointer_targets(struct vprof_plan_maker *m, const char *signature);
 
 /* Distinct measurable children of a function, of all functions at its place; those that a call through a pointer may

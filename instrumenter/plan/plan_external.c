@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The table of external functions that are off by default.
  *
- * A probe costs some 20 ns: around a call that takes less it measures itself. Everything that can wait or work on
+ * A probe costs about 20 ns: around a shorter call it would measure itself. Everything that can wait or work on
  * much data (I/O, time, compression, sorting, printing, mathematics) stays on. Invariant: each group is readable as a
  * list; the lookup sorts nothing and needs no order.
  */

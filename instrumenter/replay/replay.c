@@ -33,7 +33,7 @@
 
 /* ---- the state of the build before we touch it ---- */
 
-/* Did the user build everything anew, so that nothing of ours is left? Then we start from the beginning. */
+/* Did the user rebuild everything, so that nothing of ours is left? Then we start from the beginning. */
 static int is_all_new(const struct vprof_replayer *r)
 {
 	size_t n_ours = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Static archives: the build's own rules often do not remake them (a sub-make that ran once, as for Redis's deps), so
- * changed objects are put into the archives that hold their earlier selves.
+/* Static archives: the build's own rules often do not rebuild them (a sub-make that ran once, as for Redis's deps), so
+ * changed objects are put into the archives that contain their earlier versions.
  *
- * Invariant: a member is replaced only when its name and its whole content are those of a former state of the object
- * (original, or compiled by us earlier). Other members stay byte for byte; ranlib makes the index anew. Thin archives
- * hold only names and count as changed with their objects.
+ * Invariant: a member is replaced only when its name and its whole content are those of an earlier version of the
+ * object (the original, or one that we compiled). Other members stay byte for byte; ranlib rebuilds the index. Thin
+ * archives contain only names and count as changed when their objects have.
  */
 #define _GNU_SOURCE
 #include "instrumenter/replay/replay_archive.h"
@@ -74,7 +74,7 @@ static int member_size(const char *header, size_t left, size_t *size)
 	return end != digits && header[58] == '`' && header[59] == '\n' && *size <= left;
 }
 
-/* The changed unit whose former self this member is, or NULL. */
+/* The changed unit of which this member is an earlier version, or NULL. */
 static const struct vprof_unit *unit_of_member(const struct vprof_replayer *r, const char *name, const char *data,
 					       size_t n)
 {
@@ -113,7 +113,8 @@ static int append_member(struct vprof_text *out, const char *header, const struc
 	return rc;
 }
 
-/* The archive with changed members replaced; how many (0 when it is damaged: left alone), or an error. */
+/* Writes the archive with changed members replaced. Returns their number (0 when it is damaged: left alone), or an
+ * error. */
 static int rewrite(const struct vprof_replayer *r, struct archive *a, struct vprof_text *out, struct vprof_error *err)
 {
 	int replaced = 0, rc;
@@ -135,7 +136,7 @@ static int rewrite(const struct vprof_replayer *r, struct archive *a, struct vpr
 		}
 		if (unit && (rc = append_member(out, header, unit, err)))
 			return rc;
-		if (!unit && !is_index(header)) { /* LLVM's ranlib leaves an index alone, however old */
+		if (!unit && !is_index(header)) { /* LLVM's ranlib keeps an existing index, even an outdated one */
 			vprof_text_append(out, header, HEADER_BYTES + size);
 			if (size & 1)
 				vprof_text_add(out, "\n");

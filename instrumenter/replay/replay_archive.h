@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Static archives: changed objects go into the archives that hold their earlier versions. */
+/* Static archives: changed objects go into the archives that contain their earlier versions. */
 #ifndef VPROF_REPLAY_ARCHIVE_H
 #define VPROF_REPLAY_ARCHIVE_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The recorded command of a unit, changed so that it compiles the shadow sources and nobody can tell otherwise:
- * diagnostics aside, __FILE__ and debug information name the originals as the recorded command spelled them.
+/* The recorded command of a unit, changed so that it compiles the shadow sources, which should not show: except in
+ * diagnostics, __FILE__ and debug information name the originals as the recorded command spelled them.
  *
  * - probe.h comes first (-include right after the compiler), vprof.h's folder last;
  * - every include folder of the project is preceded by its shadow, the original stays for generated files;
  * - edited sources are replaced by their shadow;
- * - dependency files and other by-products next to the output are left out: they belong to the original build; a list
- *   of our own tells what was read past its probes (replay_deps.c);
+ * - dependency files and other by-products next to the output are left out: they belong to the original build; our own
+ * list shows which originals of edited files were read (replay_deps.c);
  * - path prefixes are mapped from the general to the special, as gcc takes the last that fits.
  */
 #define _GNU_SOURCE
@@ -188,7 +188,8 @@ static void add_path_option(struct rewrite *w, size_t *i, size_t n_option)
 	free(shadow);
 }
 
-/* A preprocessed source is preprocessed once more, for probe.h's macros: to what is expanded it does nothing. */
+/* A preprocessed source is preprocessed once more, for probe.h's macros; that does not change text that is expanded
+ * already. */
 static const char *language_again(const char *source)
 {
 	const char *dot = strrchr(source, '.');

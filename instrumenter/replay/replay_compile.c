@@ -50,8 +50,8 @@ static int compile_failed(const struct vprof_replayer *r, const struct vprof_uni
 int vprof_unit_compile(struct vprof_replayer *r, struct vprof_unit *unit, struct vprof_process_result *result,
 		       struct vprof_error *err)
 {
-	/* with a base folder ccache follows a header's link in the shadow tree to the original, and takes an object
-	 * that was made of it for one that is made of the edited header in its place */
+	/* with a base folder ccache follows a header's link in the shadow tree to the original, and mistakes an object
+	 * made from that for one made from the edited header */
 	static const char *const environment[] = { "CCACHE_BASEDIR=", NULL };
 	struct vprof_process p = { .directory = unit->tu->directory,
 				   .captured = &unit->messages,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a unit read when it was compiled from shadow sources, against what it should have read.
+/* Compares what a unit read when it was compiled from shadow sources with what it should have read.
  *
- * An edited file that was read in its original, too, is no error: the build works, but functions of that file have no
- * probes there. It happens where the path of an include is absolute and made by a macro, leads over a symbolic link, or
- * stands in a file outside the project.
+ * It is not an error when the original of an edited file was read: the build works, but functions of that file have no
+ * probes there. It happens when the path of an include is absolute and comes from a macro, goes through a symbolic
+ * link, or is in a file outside the project.
  */
 #define _GNU_SOURCE
 #include "instrumenter/replay/replay_deps.h"

@@ -57,14 +57,14 @@ void vprof_object_set_time(const struct vprof_replayer *r, const char *path, con
 	utimensat(AT_FDCWD, path, times, 0);
 }
 
-/* Saves what stands in the unit's place, unless it is ours or is saved already. */
+/* Saves what is in the unit's place, unless it is ours or is saved already. */
 static int save_original(struct vprof_replayer *r, struct vprof_unit *unit, struct vprof_error *err)
 {
 	const struct vprof_original *original = vprof_originals_find(&r->originals, unit->output);
 	const struct vprof_made *made = vprof_made_find(r->state.objects, r->state.n_objects, unit->output);
 
 	if (unit->compiled)
-		return VPROF_OK; /* what the relink put there meanwhile is no original */
+		return VPROF_OK; /* what the relink put there meanwhile is not an original */
 	if (!unit->previous[0])
 		return original ? VPROF_OK :
 				  vprof_originals_save(&r->originals, unit->output, VPROF_ORIGINAL_ABSENT, err);

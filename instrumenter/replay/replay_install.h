@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Putting compiled objects in place: only when all of them are compiled, and only over saved originals.
  *
- * Under make a replaced object gets a new time, so that everything made from it is made again; under ninja it keeps
- * the original's time, because ninja compares that with its log of dependencies and would compile the original anew
- * (what must be relinked is removed instead).
+ * Under make a replaced object gets a new time, so that everything made from it is rebuilt; under ninja it keeps the
+ * original's time, because ninja compares that with its log of dependencies and would compile the original again (what
+ * must be relinked is removed instead).
  */
 #ifndef VPROF_REPLAY_INSTALL_H
 #define VPROF_REPLAY_INSTALL_H

@@ -24,7 +24,7 @@
 
 struct stamp {
 	uint64_t hash;
-	int64_t newest_ns; /* when the last of them changed, as the kernel noted it: no program can set that */
+	int64_t newest_ns; /* when the last of them changed, as the kernel recorded it: no program can set that time */
 	int folder;	   /* relative paths start here */
 	int failed;
 };
@@ -195,7 +195,7 @@ int vprof_kept_clear(const char *tmp_dir, struct vprof_unit *const *wanted, size
 	return rc;
 }
 
-/* What was written in this tick of the clock could not be told from what is written while compilers run. */
+/* What was written in this tick of the clock cannot be distinguished from what is written while compilers run. */
 static void await_tick(void)
 {
 	int64_t began_ns = vprof_kept_now();
@@ -206,7 +206,7 @@ static void await_tick(void)
 
 /* ---- taking and keeping ---- */
 
-/* 1: `made` is the object that .kept speaks of, or a copy of what the interrupted replay had put in its place already.
+/* 1: `made` is the object that .kept describes, or a copy of what the interrupted replay had already put in its place.
  */
 static int is_whole(const struct vprof_unit *unit, const char *made, const char *hash)
 {

@@ -6,8 +6,8 @@
  * from. A unit is compiled in a folder of another name, which becomes KEY by one rename when the object is whole and
  * .kept is written.
  *
- * Invariant: an object is taken only when compiling it now would read the same: same KEY, and no file that the compiler
- * read was written, replaced or removed since it started. Where that is not certain, the unit is compiled.
+ * Invariant: an object is reused only when compiling it now would read the same: same KEY, and no file that the
+ * compiler read was written, replaced or removed since it started. If that is not certain, the unit is compiled.
  */
 #ifndef VPROF_REPLAY_KEPT_H
 #define VPROF_REPLAY_KEPT_H

@@ -14,7 +14,7 @@ struct vprof_link { /* a recorded link command */
 	int affected;
 };
 
-/* From link_commands.json, which an imported database has not: then links_known stays 0. */
+/* From link_commands.json. An imported database has none: then links_known stays 0. */
 int vprof_links_read(struct vprof_replayer *r, struct vprof_error *err);
 void vprof_links_release(struct vprof_replayer *r);
 /* Adds the outputs to make again to `affected`, saves them if they are not saved yet, and marks their links. */

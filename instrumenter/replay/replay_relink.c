@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What was linked from changed objects is removed, and the user's build command makes it again. What the build does
- * not make again gets its original back. A build command that compiles everything anew (a plain script) would put the
- * original objects back: then our objects are compiled once more and the recorded link commands run instead of it,
- * also from then on.
+/* What was linked from changed objects is removed, and the user's build command makes it again. What the build does not
+ * make again gets its original back. A build command that recompiles everything (a plain script) would put the original
+ * objects back: then our objects are compiled once more and the recorded link commands run instead of it, also from
+ * then on.
  */
 #define _GNU_SOURCE
 #include "instrumenter/replay/replay_relink.h"
@@ -34,8 +34,8 @@ static int is_earlier(struct timespec a, struct timespec b)
 	return a.tv_sec < b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec < b.tv_nsec);
 }
 
-/* What was linked before the build compiled originals again cannot hold these: a program that generates sources would
- * make it compile them once more. */
+/* What was linked before the build recompiled originals cannot contain these, so it stays: relinking a program that
+ * generates sources would make the build compile them once more. */
 static void keep_earlier(struct vprof_paths *affected, struct timespec since)
 {
 	size_t n = 0;

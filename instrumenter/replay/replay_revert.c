@@ -9,7 +9,8 @@
 #include "instrumenter/replay/replay_compile.h"
 #include "instrumenter/replay/replay_install.h"
 
-/* The build keeps no object of this unit (it went into an archive and was removed): what it was is compiled again. */
+/* The build keeps no object of this unit (it went into an archive and was removed): the original source is compiled
+ * again. */
 static int compile_original(struct vprof_replayer *r, struct vprof_unit *unit, struct vprof_error *err)
 {
 	struct vprof_process_result result;
@@ -59,7 +60,7 @@ static int revert_unit(struct vprof_replayer *r, struct vprof_unit *unit, struct
 	}
 	if (rc < 0)
 		return rc;
-	if (outdated && unit->command.step != VPROF_STEP_COMPILE) /* with its old time: the build makes it anew */
+	if (outdated && unit->command.step != VPROF_STEP_COMPILE) /* with its old time: the build rebuilds it */
 		return vprof_replay_changed(r, unit->output, err);
 	vprof_object_set_time(r, unit->output, NULL);
 	return vprof_replay_changed(r, unit->output, err);

@@ -303,7 +303,7 @@ int vprof_originals_put_back(const struct vprof_originals *o, const struct vprof
 		return item->kind != VPROF_ORIGINAL_STAMP;
 	}
 	if (item->kind == VPROF_ORIGINAL_STAMP)
-		return 0; /* the build wrote something else: its own business */
+		return 0; /* the build wrote something else: leave it */
 	slash = strrchr(item->path, '/');
 	if (!there && slash > item->path) {
 		*slash = 0;

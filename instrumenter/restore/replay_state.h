@@ -22,7 +22,7 @@ struct vprof_replay_state {
 	struct vprof_made *objects, *artefacts;
 	size_t n_objects, n_artefacts;
 	int relinking;	 /* a relink began and did not end */
-	int direct_link; /* the build command compiles everything anew: run the recorded link commands instead */
+	int direct_link; /* the build command recompiles everything: run the recorded link commands instead */
 };
 
 /* Without state.json: an empty state. CORRUPT when it is damaged. Release it also after an error. */

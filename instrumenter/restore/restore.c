@@ -2,8 +2,8 @@
 /* Restore: the build tree as it was before the first replay, byte for byte, with modes and times, so that the build
  * has nothing to do afterwards. Runs, facts and the session stay.
  *
- * Invariant: a saved original is deleted only when every file is back; a restore that failed can be run again. What
- * a whole build without us made since then is newer than any original and stays.
+ * Invariant: a saved original is deleted only when every file is back; a restore that failed can be run again. What a
+ * complete build without vprof made since then is newer than any original and stays.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -39,8 +39,8 @@ static int holds_ours(const struct vprof_made *list, size_t n)
 	return 0;
 }
 
-/* Did a build without us make everything anew since? Then nothing that we made is there any more. As long as one file
- * of ours is, a binary may hold it, and all is put back; so it is when a relink is unfinished or the state is unknown.
+/* Has a build without vprof rebuilt everything since? Then none of our files exists any more. As long as one does, a
+ * binary may contain it, and everything is put back; likewise when a relink is unfinished or the state is unknown.
  */
 static int is_built_since(const char *vprof_dir)
 {
@@ -52,7 +52,7 @@ static int is_built_since(const char *vprof_dir)
 	return since;
 }
 
-/* A file of that build stays; what is missing or was not touched by us is treated as ever. */
+/* A file of that build stays; what is missing or was not touched by us is treated as usual. */
 static int is_kept(const struct vprof_original *item, int built_since)
 {
 	return built_since && (item->kind == VPROF_ORIGINAL_OBJECT || item->kind == VPROF_ORIGINAL_ARTEFACT) &&

@@ -40,7 +40,7 @@ static int function_edit(struct vprof_edits *edits, const struct vprof_facts *fa
 	return VPROF_OK;
 }
 
-/* What stands around a call of each form; the code, mask and context go between the first two. */
+/* The text around a call of each form; code, mask and context go between the first two strings. */
 static const char *const site_text[][3] = {
 	[VPROF_FORM_STATEMENT] = { "(__extension__({ VP_SITE", " ", "; }))" },
 	[VPROF_FORM_VALUE] = { " VP_SITE_VALUE", "(", ")" },
@@ -177,7 +177,7 @@ int vprof_splice(const struct vprof_facts *facts, const struct vprof_plan *plan,
 	return rc;
 }
 
-/* The file that a person means: absolute, relative to the root, or the end of exactly one path. */
+/* The file that the user means: absolute, relative to the root, or the end of exactly one path. */
 static const struct vprof_facts_file *named_file(const struct vprof_facts *facts, const char *path,
 						 struct vprof_error *err)
 {

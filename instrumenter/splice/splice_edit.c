@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Ordering and applying insertions (splice_edit.h says the rules). */
+/* Ordering and applying insertions (the rules are in splice_edit.h). */
 #include "instrumenter/splice/splice_edit.h"
 
 #include <stdlib.h>

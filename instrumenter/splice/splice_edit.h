@@ -3,7 +3,7 @@
  *
  * Splice never deletes or changes a byte of the original: every edit is a text inserted before an offset. Invariants:
  * no inserted text holds a newline (lines keep their numbers), and insertions at one offset have a defined order, so
- * that ranges nest: what closes comes first (inner before outer), then what stands at a point, then what opens (outer
+ * that ranges nest: closing texts come first (inner before outer), then texts at a point, then opening ones (outer
  * before inner).
  */
 #ifndef VPROF_SPLICE_EDIT_H
@@ -14,7 +14,7 @@
 #include "common/error.h"
 #include "common/text.h"
 
-enum vprof_edit_class {			  /* in the order in which they stand at one offset */
+enum vprof_edit_class {			  /* in their order at one offset */
 			VPROF_EDIT_CLOSE, /* end of a range; `other` = its begin */
 			VPROF_EDIT_ENTRY, /* just inside a function's body */
 			VPROF_EDIT_EXIT,  /* before a function's last brace */
@@ -25,7 +25,7 @@ struct vprof_edit {
 	uint32_t file; /* facts file id */
 	enum vprof_edit_class where;
 	int64_t at, other;
-	int rank; /* points: smaller stands first; ranges of the same extent: smaller is the outer one */
+	int rank; /* points: smaller comes first; ranges of the same extent: smaller is the outer one */
 	uint32_t sequence;
 	char *text;
 };
@@ -36,7 +36,7 @@ struct vprof_edits {
 	int failed; /* out of memory; checked once, at the end */
 };
 
-/* `text` is taken over and emptied. Newlines in it become spaces. */
+/* Takes over `text` and leaves it empty. Newlines in it become spaces. */
 void vprof_edits_add(struct vprof_edits *e, uint32_t file, enum vprof_edit_class where, int64_t at, int64_t other,
 		     int rank, struct vprof_text *text);
 /* Opens and closes a range: two edits. */

@@ -262,9 +262,9 @@ static int not_editable(struct body *b, int line, const char *what)
 		b->f->display, file ? file->path : "?", line, what);
 }
 
-/* The returned value's type. The scan says __auto_type where a type has no spelling in front of a name (functions'
- * addresses); the type of a call with the function's own parameters serves there, unevaluated: __auto_type itself would
- * make an int of `return 0;`. */
+/* The returned value's type. The scan gives __auto_type for types that cannot be written in front of a name (function
+ * addresses); the type of an unevaluated call with the function's own parameters is used there, because __auto_type
+ * itself would turn `return 0;` into an int. */
 static void add_return_type(struct vprof_text *out, const struct vprof_facts_function *f)
 {
 	size_t before = out->len;
@@ -292,9 +292,9 @@ static void add_return_type(struct vprof_text *out, const struct vprof_facts_fun
 	cJSON_Delete(params);
 }
 
-/* C++: a class, or a reference. A reference leaves its statement expression as an address. A named variable is looked
- * at before the statement, which stays as it is. Any other object is made by a function of its own, where it has a name
- * and is still made in the place of the result: compilers elide that copy. */
+/* C++: a class, or a reference. A reference leaves its statement expression as an address. A named variable is examined
+ * before the statement, which stays unchanged. Any other object is constructed in a lambda, where it has a name and is
+ * still constructed in the place of the result, because compilers elide that copy. */
 static void rewrite_object(struct body *b, const struct vprof_facts_exit *x)
 {
 	struct vprof_text before = VPROF_TEXT_INIT, after = VPROF_TEXT_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* See splice_include.h. The text decides, not the preprocessor: an include that is switched off, or in a comment, may
- * be edited too and means nothing. What a macro spells is not seen here; replay tells when a file was read past its
- * shadow (replay_deps.c).
+/* See splice_include.h. This works on the text, not on preprocessed code: an include that is disabled, or in a comment,
+ * may be edited too, which does no harm. Paths that come from macros are not seen here; replay reports when the
+ * original of an edited file was read (replay_deps.c).
  */
 #define _GNU_SOURCE
 #include "instrumenter/splice/splice_include.h"
@@ -75,8 +75,8 @@ static int is_project_file(const struct vprof_facts *facts, const char *path, si
 	return 0;
 }
 
-/* Does the path, which starts in the file's folder, lead to a file outside of the project? From the shadow it would
- * lead elsewhere. */
+/* Does the path, which starts in the file's folder, lead to a file outside the project? From the shadow it would lead
+ * to another place. */
 static int leads_out(const char *real_root, const char *folder, const char *path, size_t n)
 {
 	struct vprof_text joined = VPROF_TEXT_INIT;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes and cleans the shadow tree, and reads it for replay.
  *
- * Invariant: a path is a regular file only when it is edited in the present plan; all else are symlinks to originals,
- * so that quote-includes from an edited file find edited files first and originals else. A path that already is what
- * it should be is not touched: its time tells when its content last changed.
+ * Invariant: a path is a regular file only when it is edited in the present plan; everything else is a symlink to an
+ * original, so that quoted includes in an edited file find edited files first, then originals. A path that is already
+ * right is not touched: its time says when its content last changed.
  */
 #define _GNU_SOURCE
 #include "instrumenter/splice/splice_shadow.h"
@@ -164,7 +164,7 @@ static int add_siblings(struct vprof_shadow *s, const char *dir, struct vprof_er
 	return rc;
 }
 
-/* Every folder that holds a project file, once. */
+/* Every folder that contains a project file, once. */
 static int add_folders(struct vprof_shadow *s, struct vprof_error *err)
 {
 	const struct vprof_facts *facts = s->facts;

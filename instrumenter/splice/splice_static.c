@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which edited headers concern which units (splice_unit.h).
  *
- * A static function of a C header is compiled into every unit that reads the header; a spin lock's fast path, into all
+ * A static function of a C header is compiled into every unit that reads the header; a spin lock's fast path is in all
  * of PostgreSQL's backend. Its probe opens only beneath the functions that are broken down and call it, so where none
  * of these is compiled, the probe would never record and the object may stay as it is.
  *
@@ -34,7 +34,7 @@ static int opens_locally(const struct vprof_facts_function *f, const struct vpro
 	       probe->context == VPROF_CONTEXT_LEAF && probe->mask != VPROF_MASK_ANY;
 }
 
-/* is_wide[files]: what some edit makes a matter of every unit that reads it. */
+/* is_wide[files]: has an edit that concerns every unit that reads the file. */
 static void find_wide(const struct vprof_facts *facts, const struct vprof_plan *plan, const struct vprof_annotations *a,
 		      unsigned char *is_wide)
 {

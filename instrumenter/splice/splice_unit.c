@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which units the shadow tree concerns, for replay (splice_unit.h). Every file is looked at once, however many units
+/* Which units the shadow tree concerns, for replay (splice_unit.h). Every file is examined once, however many units
  * read it. */
 #define _GNU_SOURCE
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which units a shadow tree concerns: what replay needs to know of what vprof_splice wrote (splice_shadow.h).
+/* Which units a shadow tree concerns: what replay needs to know about what vprof_splice wrote (splice_shadow.h).
  */
 #ifndef VPROF_SPLICE_UNIT_H
 #define VPROF_SPLICE_UNIT_H
@@ -27,8 +27,8 @@ struct vprof_edited {
 /* Reads the edited files. O(files + calls of the project). Release it also after an error. */
 int vprof_edited_read(struct vprof_edited *e, const struct vprof_facts *facts, const char *shadow_dir,
 		      struct vprof_error *err);
-/* Leaves out what no unit would notice: after _read, edited headers whose probes can only open in some units concern
- * these alone (splice_static.c). NOMEM. O(calls of the project) for each static function of a header with a probe. */
+/* After _read: an edited header whose probes can only open in some units concerns only those (splice_static.c). NOMEM.
+ * O(calls of the project) for each static function of a header with a probe. */
 int vprof_edited_narrow(struct vprof_edited *e, const struct vprof_plan *plan, const struct vprof_annotations *a,
 			struct vprof_error *err);
 void vprof_edited_release(struct vprof_edited *e);
