@@ -422,7 +422,7 @@ static int is_pair(const struct truth *t, const struct truth_answer *answer, int
 static void write_pairs(FILE *f, const struct truth *t, const struct truth_answer *answer)
 {
 	const char *comma = "";
-	const int left_out = TRUTH_BLAME | TRUTH_SAMPLED | TRUTH_PREEMPTED;
+	const int left_out = TRUTH_BLAME | TRUTH_SAMPLED | TRUTH_PREEMPTED | TRUTH_APART;
 
 	fputs(" \"pairs\": [", f);
 	for (int i = 1; i < t->n_columns; i++) {

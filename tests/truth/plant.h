@@ -112,6 +112,7 @@ struct truth_column {
 #define TRUTH_PLANTED 2	   /* must be measured in the end, whatever its share */
 #define TRUTH_SAMPLED 4	   /* a hot function, most of whose calls nobody times: sampled_low and _high are its bounds */
 #define TRUTH_WAIT 8	   /* a wait or delay, or what holds one: its height depends on what explains it */
+#define TRUTH_APART 32	   /* no sibling of the other parts in the tree: its pairs are not compared */
 #define TRUTH_PREEMPTED 16 /* known only where the kernel tells when threads lose a processor */
 
 /* One row for each request. Its columns' `low` may be 0 where they have parts: then it is their parts' sum. */
