@@ -168,6 +168,26 @@ static const char *title(const cJSON *entry)
 	return text;
 }
 
+/* What a factor takes itself: the body of each of its nodes, or all of one that is not broken down. */
+static double own_share(const cJSON *results, const cJSON *factor)
+{
+	const cJSON *nodes = cJSON_GetObjectItem(results, "nodes"), *at, *node;
+	double sum = 0;
+
+	cJSON_ArrayForEach(at, cJSON_GetObjectItem(factor, "nodes"))
+	{
+		const cJSON *own = cJSON_GetArrayItem(nodes, at->valueint);
+
+		cJSON_ArrayForEach(node, nodes)
+		{
+			if (number_of(node, "parent") == at->valuedouble && !strcmp(text_of(node, "kind"), "body"))
+				own = node;
+		}
+		sum += number_of(own, "share");
+	}
+	return sum;
+}
+
 static void check_share(const cJSON *results, const cJSON *entry)
 {
 	const cJSON *factor = factor_of(results, entry);
@@ -186,6 +206,21 @@ static void check_share(const cJSON *results, const cJSON *entry)
 	       found);
 	if (!(found >= low - RESOLUTION && found <= high + RESOLUTION))
 		complain("the share of %s is %.4f, but it was between %.4f and %.4f", title(entry), found, low, high);
+}
+
+/* Of a hot function: without its preempted time, which sampled calls show by chance. */
+static void check_own_share(const cJSON *results, const cJSON *entry)
+{
+	const cJSON *factor = factor_of(results, entry);
+	double low = number_of(entry, "own_low"), high = number_of(entry, "own_high"), found;
+
+	if (!factor || !is_set(entry, "is_sampled") || *text_of(results, "no_switches"))
+		return;
+	found = own_share(results, factor);
+	printf("%-34s        (%7.4f .. %7.4f)   found %7.4f   (not preempted)\n", title(entry), low, high, found);
+	if (!(found >= low - RESOLUTION && found <= high + RESOLUTION))
+		complain("the share of %s itself is %.4f, but it was between %.4f and %.4f", title(entry), found, low,
+			 high);
 }
 
 static void check_mean(const cJSON *results, const cJSON *entry)
@@ -275,26 +310,6 @@ static double unsure(const cJSON *truth)
 			most = fmax(most, (number_of(entry, "high") - number_of(entry, "low")) / 2);
 	}
 	return most;
-}
-
-/* What a factor takes itself: the body of each of its nodes, or all of one that is not broken down. */
-static double own_share(const cJSON *results, const cJSON *factor)
-{
-	const cJSON *nodes = cJSON_GetObjectItem(results, "nodes"), *at, *node;
-	double sum = 0;
-
-	cJSON_ArrayForEach(at, cJSON_GetObjectItem(factor, "nodes"))
-	{
-		const cJSON *own = cJSON_GetArrayItem(nodes, at->valueint);
-
-		cJSON_ArrayForEach(node, nodes)
-		{
-			if (number_of(node, "parent") == at->valuedouble && !strcmp(text_of(node, "kind"), "body"))
-				own = node;
-		}
-		sum += number_of(own, "share");
-	}
-	return sum;
 }
 
 /* Functions, calls and delays that nobody planted take nothing themselves. */
@@ -415,6 +430,7 @@ static void check_all(const cJSON *truth, const cJSON *results)
 		if (is_unknown(results, entry))
 			continue;
 		check_share(results, entry);
+		check_own_share(results, entry);
 		check_mean(results, entry);
 		check_height(results, entry);
 	}

@@ -374,7 +374,7 @@ static void write_factor(FILE *f, const struct truth *t, int i)
 	const struct truth_column *c = &t->columns[i];
 	double part = 0, error = 0, at_least = 0, at_most = 0;
 	int height = 0, flags = 0;
-	struct bounds b;
+	struct bounds b, own = { 0, 0, 0 };
 
 	for (int j = i; j < t->n_columns; j++) {
 		if (!is_same(c, &t->columns[j]))
@@ -392,12 +392,17 @@ static void write_factor(FILE *f, const struct truth *t, int i)
 	if (flags & TRUTH_SAMPLED) {
 		b.low += t->sampled_low - b.share;
 		b.high += t->sampled_high - b.share;
+		own = (struct bounds){ .low = t->own_low - error / covariance(t, 0, 0),
+				       .high = t->own_high + error / covariance(t, 0, 0) };
 	}
+	fprintf(f, "%s\n  {", i ? "," : "");
+	if (flags & TRUTH_SAMPLED)
+		fprintf(f, "\"own_low\": %.6f, \"own_high\": %.6f, ", own.low, own.high);
 	fprintf(f,
-		"%s\n  {\"factor\": \"%s\", \"is_interval\": %d, \"is_blame\": %d, \"is_planted\": %d, \"is_wait\": %d, \"is_sampled\": %d, "
+		"\"factor\": \"%s\", \"is_interval\": %d, \"is_blame\": %d, \"is_planted\": %d, \"is_wait\": %d, \"is_sampled\": %d, "
 		"\"is_preempted\": %d, "
 		"\"height\": %d, \"share\": %.6f, \"low\": %.6f, \"high\": %.6f, \"mean_low_ns\": %.1f, \"mean_high_ns\": %.1f}",
-		i ? "," : "", c->name, !i, !!(flags & TRUTH_BLAME), !!(flags & TRUTH_PLANTED), !!(flags & TRUTH_WAIT),
+		c->name, !i, !!(flags & TRUTH_BLAME), !!(flags & TRUTH_PLANTED), !!(flags & TRUTH_WAIT),
 		!!(flags & TRUTH_SAMPLED), !!(flags & TRUTH_PREEMPTED), height, b.share, b.low, b.high,
 		at_least / (double)t->n / plant_ticks_per_ns, at_most / (double)t->n / plant_ticks_per_ns);
 }

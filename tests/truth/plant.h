@@ -123,6 +123,7 @@ struct truth {
 	struct plant_time *rows; /* [capacity * n_columns], row-major */
 	double cpu_ns;		 /* of all requests; 0: nobody measured it */
 	double sampled_low, sampled_high;
+	double own_low, own_high; /* likewise, without the time in which the function was preempted */
 };
 
 void truth_open(struct truth *t, int n_columns, const struct truth_column *columns, size_t capacity);

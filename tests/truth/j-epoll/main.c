@@ -12,9 +12,9 @@
 
 static const struct truth_column columns[N_FACTORS] = {
 	[REQUEST] = { "request", -1, 0, 0 },
-	[ON_REQUEST] = { "on_request", REQUEST, 0, 2 },
-	[ON_LOOKUP] = { "on_lookup", REQUEST, 0, 0 },
-	[ON_TIMER] = { "on_timer", REQUEST, 0, 0 },
+	[ON_REQUEST] = { "on_request", REQUEST, TRUTH_APART, 2 },
+	[ON_LOOKUP] = { "on_lookup", REQUEST, TRUTH_APART, 0 },
+	[ON_TIMER] = { "on_timer", REQUEST, TRUTH_APART, 0 },
 	[QUEUED] = { "queued", REQUEST, TRUTH_PLANTED | TRUTH_WAIT | TRUTH_APART, 0 },
 	[PARSE] = { "parse", ON_REQUEST, 0, 0 },
 	[MATCH_ROUTE] = { "match_route", ON_REQUEST, 0, 0 },

@@ -20,11 +20,12 @@ struct document {
 	struct token *tokens;
 	uint32_t ns[N_FACTORS]; /* how long the others shall take */
 	struct plant_time took[N_FACTORS];
+	long interruptions; /* how often the kernel took the processor away */
 };
 
 void convert(struct document *d);
 
-/* What sampling may make of next_token's variance: into the truth, by rows of n documents. */
+/* What sampling may make of next_token's variance: into the truth, a row of which each document is. */
 void account_for_sampling(struct truth *t, const struct document *documents);
 
 #endif

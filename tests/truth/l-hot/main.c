@@ -47,7 +47,9 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < o.n; i++) {
 		struct document *d = &documents[i];
 
+		d->interruptions = -PLANT_INTERRUPTIONS();
 		PLANT_CALL(d->took[REQUEST], convert(d));
+		d->interruptions += PLANT_INTERRUPTIONS();
 		truth_add(&truth, d->took);
 	}
 	account_for_sampling(&truth, documents);

@@ -15,8 +15,9 @@
 #include <stdlib.h>
 
 #define ERRORS 4.1
-#define BERNSTEIN 9.9 /* ln 20000 */
-#define RARE 1000     /* one call in so many is longer than the limit */
+#define BERNSTEIN 9.9	      /* ln 20000 */
+#define INTERRUPTION_NS 50000 /* beyond the limit: no interrupt handler takes so long */
+#define RARE 1000	      /* one call in so many is longer than the limit */
 
 struct error {
 	double normal, rare, largest; /* the variance of both, and the largest single term */
@@ -66,14 +67,14 @@ static double shorter(double a, double b)
 }
 
 /* What a request's calls take without the rare, which count with their chance. */
-static struct plant_time ordinary(const struct document *d, double limit)
+static struct plant_time ordinary(const struct document *d, double limit, int has_rare)
 {
 	double low = 0, high = 0, rare = 0;
 
 	for (uint32_t k = 0; k < d->n_tokens; k++) {
 		low += shorter(d->tokens[k].low, limit);
 		high += shorter(d->tokens[k].high, limit);
-		rare += chance(k) * (d->tokens[k].high - shorter(d->tokens[k].high, limit));
+		rare += has_rare * chance(k) * (d->tokens[k].high - shorter(d->tokens[k].high, limit));
 	}
 	return (struct plant_time){ (uint64_t)(low + rare), (uint64_t)(high + rare) };
 }
@@ -95,12 +96,12 @@ static double sampling_variance(const struct document *d, double limit)
 	return sum * variance;
 }
 
-static void add_errors(struct error *e, const struct document *d, double off, double limit)
+static void add_errors(struct error *e, const struct document *d, double off, double limit, int has_rare)
 {
 	double variance = sampling_variance(d, limit);
 
 	e->normal += 4 * off * off * variance + 3 * variance * variance;
-	for (uint32_t k = 0; k < d->n_tokens; k++) {
+	for (uint32_t k = 0; has_rare && k < d->n_tokens; k++) {
 		double x = d->tokens[k].high - shorter(d->tokens[k].high, limit), p = chance(k);
 		double term = 2 * fabs(off) * x + x * x;
 
@@ -111,21 +112,49 @@ static void add_errors(struct error *e, const struct document *d, double off, do
 	}
 }
 
-void account_for_sampling(struct truth *t, const struct document *documents)
+/* Each interruption that the kernel counted is one call that took so long; then the time it lacked a processor is known
+ * to vprof, and none of the function's own. */
+static int is_preempted(const struct document *d, double limit)
 {
-	double limit = limit_of(documents, t->n), mean = 0, allowed, least, most;
-	double n1 = (double)t->n - 1, all = truth_variance(t, REQUEST);
+	long n = 0;
+
+	for (uint32_t k = 0; k < d->n_tokens; k++)
+		n += d->tokens[k].high > limit + INTERRUPTION_NS * plant_ticks_per_ns;
+	return n <= d->interruptions;
+}
+
+struct range {
+	double low, high;
+};
+
+/* Of next_token's share; without what preempted calls have beyond the limit when `is_own`. */
+static struct range range_of(struct truth *t, const struct document *documents, double limit, int is_own)
+{
+	double n1 = (double)t->n - 1, all = truth_variance(t, REQUEST), mean = 0, allowed, least, most;
 	struct error e = { 0 };
 
 	for (size_t i = 0; i < t->n; i++) {
-		t->rows[i * N_FACTORS + NEXT_TOKEN] = ordinary(&documents[i], limit);
+		int has_rare = !is_own || !is_preempted(&documents[i], limit);
+
+		t->rows[i * N_FACTORS + NEXT_TOKEN] = ordinary(&documents[i], limit, has_rare);
 		mean += truth_value(t, i, NEXT_TOKEN) / (double)t->n;
 	}
 	for (size_t i = 0; i < t->n; i++)
-		add_errors(&e, &documents[i], truth_value(t, i, NEXT_TOKEN) - mean, limit);
+		add_errors(&e, &documents[i], truth_value(t, i, NEXT_TOKEN) - mean, limit,
+			   !is_own || !is_preempted(&documents[i], limit));
 	allowed = ERRORS * sqrt(e.normal) + sqrt(2 * BERNSTEIN * e.rare) + e.largest * BERNSTEIN / 3;
 	least = truth_variance(t, NEXT_TOKEN) + (e.bias - allowed) / n1;
 	most = truth_variance(t, NEXT_TOKEN) + (e.bias + allowed) / n1;
-	t->sampled_low = least > 0 ? least / all : 0;
-	t->sampled_high = most / all;
+	return (struct range){ least > 0 ? least / all : 0, most / all };
+}
+
+void account_for_sampling(struct truth *t, const struct document *documents)
+{
+	double limit = limit_of(documents, t->n);
+	struct range own = range_of(t, documents, limit, 1), with_preempted = range_of(t, documents, limit, 0);
+
+	t->own_low = own.low;
+	t->own_high = own.high;
+	t->sampled_low = with_preempted.low;
+	t->sampled_high = with_preempted.high;
 }
