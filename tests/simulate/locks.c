@@ -26,7 +26,7 @@ void sim_object_init(struct sim_object *o, struct world *w, bool is_shared, uint
 
 static uint64_t address(const struct sim_thread *th, const struct sim_object *o)
 {
-	return o->address[th->process - 1];
+	return o->address[th->world->maps_as[th->process - 1] - 1];
 }
 
 static uint32_t shared(const struct sim_object *o)

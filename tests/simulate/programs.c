@@ -2,6 +2,7 @@
 #include "programs.h"
 
 #include "hot.h"
+#include "process.h"
 
 #define N_LOCKS 8
 #define N_QUEUES 5
@@ -304,6 +305,64 @@ static void act(struct sim_thread *th)
 	}
 }
 
+struct errand {
+	struct sim_process *process;
+	struct sim_instance *instance; /* to work for, or NULL */
+};
+
+static void executed(struct sim_thread *th)
+{
+	struct errand *e = th->arg;
+
+	call_begin(th, VP_CODE_FUNCTION + 1);
+	body(th);
+	call_end(th);
+	process_exit(th, e->process);
+}
+
+static void forked(struct sim_thread *th)
+{
+	struct world *w = th->world;
+	struct errand *e = th->arg;
+
+	process_begin(th);
+	compute(th);
+	if (e->instance) {
+		interval_resume(th, e->instance, NULL);
+		body(th);
+		if (interval_of(th) == e->instance)
+			interval_suspend(th);
+		e->instance->n_active--;
+	} else {
+		body(th);
+	}
+	if (world_chance_apart(w, 40) && process_exec(th, executed, e))
+		return;
+	if (world_chance_apart(w, 50))
+		process_return(th);
+	process_exit(th, e->process);
+}
+
+static void do_fork(struct sim_thread *th)
+{
+	struct world *w = th->world;
+	struct errand *e = world_alloc(w, sizeof *e);
+	struct sim_thread *child;
+
+	if (th->lock_top || th->skipped)
+		return;
+	e->instance = w->shares_ids || world_chance_apart(w, 50) ? NULL : interval_of(th);
+	e->process = process_fork(th, forked, e, &child);
+	if (!e->process)
+		return;
+	if (e->instance)
+		e->instance->n_active++;
+	if (world_chance_apart(w, 50))
+		body(th);
+	if (world_chance_apart(w, 80))
+		process_wait(th, e->process);
+}
+
 /* What a short call may do besides: call others, wait. */
 static void work_hot(struct sim_thread *th, int hot)
 {
@@ -351,6 +410,8 @@ static void body(struct sim_thread *th)
 		return;
 	}
 	th->depth++;
+	if (w->with_forks && world_chance_apart(w, 4))
+		do_fork(th);
 	if (w->with_hot && world_chance_apart(w, w->has_many_hot ? 50 : 10))
 		do_hot(th, 0);
 	for (uint64_t n = 1 + world_below(w, 3); n > 0; n--)

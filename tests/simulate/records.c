@@ -124,7 +124,7 @@ void records_switch(struct sim_thread *th, uint32_t flags)
 		return;
 	}
 	records_switches_lost(w, cpu);
-	put_switch(w, cpu, VP_W(VP_KIND_SWITCH, th->seq | (uint64_t)flags << 32));
+	put_switch(w, cpu, VP_W(VP_KIND_SWITCH, th->tid | (uint64_t)flags << 32));
 }
 
 static void put_chunk(FILE *f, struct vp_chunk_header *c, const struct vp_unit *units, size_t n)
@@ -201,10 +201,11 @@ bool records_write(const struct world *w, const char *dir)
 	for (size_t i = 0; i < w->n_threads; i++) {
 		const struct sim_thread *th = w->threads[i];
 		struct vp_chunk_header c = { .magic = VP_CHUNK_MAGIC,
-					     .pid = th->process,
-					     .tid = th->seq,
+					     .pid = th->pid,
+					     .tid = th->tid,
 					     .thread_seq = th->seq,
-					     .process_seq = th->process };
+					     .process_seq = th->process,
+					     .parent_seq = w->parent_of[th->process - 1] };
 
 		if (!i)
 			put_names(f, &c);

@@ -94,6 +94,7 @@ static struct world *run_world(const struct options *o, uint64_t seed, uint64_t 
 	w->is_verbose = o->is_verbose;
 	if (!o->is_plain && world_chance_apart(w, 30))
 		hot_settle(w);
+	w->with_forks = !o->is_plain && world_chance_apart(w, 20);
 	w->has_windows = !o->is_plain && world_chance_apart(w, 20);
 	settle(w);
 	world_run(w);

@@ -103,6 +103,8 @@ struct world *world_new(uint64_t seed, uint64_t *coverage)
 	w->next_token = 1;
 	w->next_handle = w->next_id = w->next_item = 1;
 	w->coverage = coverage;
+	for (uint32_t i = 0; i < SIM_PROCESSES; i++)
+		w->maps_as[i] = i + 1;
 	return w;
 }
 
@@ -151,7 +153,7 @@ static void entry(void)
 	th->on_since = th->world->now;
 	world_moment(th);
 	records_switch(th, 0);
-	records_two(th, th->world->now, VP_W(VP_KIND_START, 0), th->start_token, th->seq);
+	records_two(th, th->world->now, VP_W(VP_KIND_START, 0), th->start_token, th->tid);
 	th->program(th);
 	th->is_over = true;
 	th->ready_at = SIM_NEVER;
@@ -180,7 +182,8 @@ struct sim_thread *world_thread(struct world *w, uint32_t process, void (*progra
 	th->stretch = 1;
 	coroutine_init(&th->coroutine, stacks[w->n_threads], STACK_BYTES, entry);
 	w->threads[w->n_threads++] = th;
-	th->seq = (uint32_t)w->n_threads;
+	th->seq = th->tid = (uint32_t)w->n_threads;
+	th->pid = process;
 	return th;
 }
 

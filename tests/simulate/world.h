@@ -22,6 +22,7 @@
 
 #define SIM_THREADS 24
 #define SIM_PROCESSES 3
+#define SIM_FORKS 8 /* further processes: forked ones, and programs that these execute */
 #define SIM_PROCESSORS 3
 #define SIM_NEVER UINT64_MAX
 #define SIM_WINDOWS 4
@@ -148,6 +149,7 @@ struct sim_thread {
 	void (*program)(struct sim_thread *th);
 	void *arg;
 	uint32_t seq, process; /* from 1 */
+	uint32_t tid, pid;     /* kept over exec */
 	uint64_t ready_at;     /* SIM_NEVER: parked */
 	bool is_woken, is_over;
 	uint64_t on_since; /* it got a processor */
@@ -220,8 +222,12 @@ struct world {
 	struct sim_gap *gaps;
 	size_t n_gaps, cap_gaps;
 	uint64_t next_token, next_handle, next_id, next_item;
-	uint64_t next_id_of[SIM_PROCESSES];
-	struct sim_instance *instances; /* the one begun last first */
+	uint64_t next_id_of[SIM_PROCESSES + SIM_FORKS];
+	bool with_forks;
+	uint32_t n_forked;
+	uint32_t parent_of[SIM_PROCESSES + SIM_FORKS]; /* 0: none known */
+	uint32_t maps_as[SIM_PROCESSES + SIM_FORKS];   /* process whose addresses of shared memory it has */
+	struct sim_instance *instances;		       /* the one begun last first */
 	struct sim_holds *holds;
 	struct sim_scene *scene; /* objects and queues that programs use */
 	struct sim_chunk *arena;
