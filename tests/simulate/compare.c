@@ -14,6 +14,7 @@
 #include "analysis/timeline/edges/wakes.h"
 #include "figures.h"
 #include "hot.h"
+#include "offsets.h"
 #include "programs.h"
 
 #define TOLD_MAX 3 /* of a schedule, unless all are asked for */
@@ -624,6 +625,7 @@ static int compare_results(struct comparison *c, const char *const *dirs, struct
 static int compare_trace(struct comparison *c, const char *dir, struct vprof_error *err)
 {
 	struct vprof_wake_counts counts;
+	char with_offsets[4300];
 	int ret = 0;
 
 	c->n_states = 0;
@@ -638,6 +640,11 @@ static int compare_trace(struct comparison *c, const char *dir, struct vprof_err
 	}
 	for (size_t i = 0; !ret && i < c->intervals->instances.n; i++)
 		ret = compare_instance(c, (uint32_t)i);
+	c->instance = NULL;
+	if (!ret && c->w->with_offsets) {
+		snprintf(with_offsets, sizeof with_offsets, "%s/offsets", dir);
+		ret = offsets_compare(c->w, with_offsets, c->timeline, c->intervals, c->path, say, c, err);
+	}
 	vprof_tree_free(c->tree);
 	vprof_path_free(c->path);
 	vprof_edges_free(c->edges);

@@ -60,7 +60,8 @@
 	X(ANALYSES, "analyses whose figures were compared, all of them") X(FIGURES, "... nodes: mean, variance, share") \
 	X(COVARIANCES, "... covariances of siblings") X(FACTORS, "... factors: share, mean, deviation, height, score") \
 	X(RANKED, "... neighbours in the ranking") X(SEVERAL_TRACES, "analyses of several traces together") \
-	X(FORKS, "forks") X(EXECS, "programs executed in forked processes") \
+	X(OFFSET_WAITS, "waits compared once more, with clocks that differ between processors") \
+	X(OFFSET_PATHS, "... paths") X(FORKS, "forks") X(EXECS, "programs executed in forked processes") \
 	X(WAIT_CHILD, "waits on the path: for the end of a process") \
 	X(WINDOW_CLOSED, "calls that came between two recording windows") \
 	X(WINDOW_OUTSIDE, "intervals that began there: compared, but for the figures") \

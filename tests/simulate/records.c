@@ -2,6 +2,7 @@
 #include "records.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "hot.h"
@@ -164,7 +165,13 @@ static void put_names(FILE *f, struct vp_chunk_header *c)
 	}
 }
 
-static uint64_t put_windows(FILE *f, const struct world *w)
+static void add_offset(struct vp_unit *units, size_t n, uint64_t offset)
+{
+	for (size_t i = 0; i < n; i++)
+		units[i].t = units[i].t * SIM_TICK_PARTS + offset;
+}
+
+static uint64_t put_windows(FILE *f, const struct world *w, bool has_offsets)
 {
 	struct vp_chunk_header c = { .magic = VP_CHUNK_MAGIC, .thread_seq = VP_THREAD_WINDOWS, .process_seq = 1 };
 	struct vp_unit units[2 * SIM_WINDOWS];
@@ -174,10 +181,49 @@ static uint64_t put_windows(FILE *f, const struct world *w)
 		units[n++] = (struct vp_unit){ w->windows[i].from, VP_W(VP_KIND_WINDOW, 1) };
 		units[n++] = (struct vp_unit){ w->windows[i].to, VP_W(VP_KIND_WINDOW, 0) };
 	}
+	if (has_offsets)
+		add_offset(units, n, 0);
 	return n ? put_units(f, &c, units, n) : 0;
 }
 
-bool records_write(const struct world *w, const char *dir)
+static uint64_t clock_time(const struct sim_thread *th, uint64_t t)
+{
+	uint64_t offset = th->n_clocks ? th->clocks[0].offset : 0;
+
+	for (size_t i = 0; i < th->n_clocks && th->clocks[i].t <= t; i++)
+		offset = th->clocks[i].offset;
+	return t * SIM_TICK_PARTS + offset;
+}
+
+/* Of one record. */
+static void set_clock(const struct sim_thread *th, struct vp_unit *u)
+{
+	uint64_t t = u->t, payload = VP_PAYLOAD(u->w);
+	uint32_t code = VP_CODE(u->w);
+
+	u->t = clock_time(th, t);
+	if (code >= VP_CODE_FUNCTION || code == VP_KIND_SEND)
+		u->w = VP_W(code, clock_time(th, t + payload) - u->t);
+	else if (code == VP_KIND_RECEIVE)
+		u->w = VP_W(code, u->t - clock_time(th, t - payload));
+	else if (code == VP_KIND_SAMPLE)
+		u[1].t = clock_time(th, t + u[1].t) - u->t;
+	else if (code == VP_KIND_WAIT)
+		u[2].t = clock_time(th, u[2].t);
+}
+
+static struct vp_unit *units_of(const struct sim_thread *th, bool has_offsets)
+{
+	struct vp_unit *units = malloc((th->n_units + 1) * sizeof *units);
+
+	if (th->n_units)
+		memcpy(units, th->units, th->n_units * sizeof *units);
+	for (size_t i = 0; has_offsets && i < th->n_units; i += vp_record_units(th->units[i].w))
+		set_clock(th, &units[i]);
+	return units;
+}
+
+bool records_write(const struct world *w, const char *dir, bool has_offsets)
 {
 	struct vp_file_header header = { .magic = VP_FILE_MAGIC,
 					 .version = VP_FORMAT_VERSION,
@@ -193,6 +239,12 @@ bool records_write(const struct world *w, const char *dir)
 	FILE *f;
 	bool ok;
 
+	if (has_offsets) {
+		header.clock = VP_CLOCK_TSC;
+		header.ns_per_tick /= SIM_TICK_PARTS;
+		header.end_ticks *= SIM_TICK_PARTS;
+	}
+
 	snprintf(path, sizeof path, "%s/records.vpt", dir);
 	f = fopen(path, "w");
 	if (!f)
@@ -200,6 +252,7 @@ bool records_write(const struct world *w, const char *dir)
 	fwrite(&header, sizeof header, 1, f);
 	for (size_t i = 0; i < w->n_threads; i++) {
 		const struct sim_thread *th = w->threads[i];
+		struct vp_unit *units;
 		struct vp_chunk_header c = { .magic = VP_CHUNK_MAGIC,
 					     .pid = th->pid,
 					     .tid = th->tid,
@@ -207,18 +260,22 @@ bool records_write(const struct world *w, const char *dir)
 					     .process_seq = th->process,
 					     .parent_seq = w->parent_of[th->process - 1] };
 
+		units = units_of(th, has_offsets);
 		if (!i)
 			put_names(f, &c);
-		header.n_chunks += put_units(f, &c, th->units, th->n_units);
+		header.n_chunks += put_units(f, &c, units, th->n_units);
+		free(units);
 	}
 	for (uint32_t i = 0; i < SIM_PROCESSORS; i++) {
 		struct vp_chunk_header c = {
 			.magic = VP_CHUNK_MAGIC, .tid = i, .thread_seq = VP_THREAD_PROCESSOR, .process_seq = i + 1
 		};
 
+		if (has_offsets)
+			add_offset(w->switches[i], w->n_switches[i], w->clock_offsets[i]);
 		header.n_chunks += put_units(f, &c, w->switches[i], w->n_switches[i]);
 	}
-	header.n_chunks += put_windows(f, w);
+	header.n_chunks += put_windows(f, w, has_offsets);
 	rewind(f);
 	fwrite(&header, sizeof header, 1, f);
 	ok = !ferror(f);

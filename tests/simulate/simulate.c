@@ -94,6 +94,9 @@ static struct world *run_world(const struct options *o, uint64_t seed, uint64_t 
 	w->is_verbose = o->is_verbose;
 	if (!o->is_plain && world_chance_apart(w, 30))
 		hot_settle(w);
+	w->with_offsets = !o->is_plain && world_chance_apart(w, 15);
+	for (size_t i = 0; i < SIM_PROCESSORS; i++)
+		w->clock_offsets[i] = world_below_apart(w, SIM_TICK_PARTS);
 	w->with_forks = !o->is_plain && world_chance_apart(w, 20);
 	w->has_windows = !o->is_plain && world_chance_apart(w, 20);
 	settle(w);
@@ -105,6 +108,20 @@ static struct world *run_world(const struct options *o, uint64_t seed, uint64_t 
 	for (size_t i = 0; i < w->n_threads; i++)
 		coverage[COVER_RECORDS] += w->threads[i]->n_units;
 	return w;
+}
+
+static bool make_dir(const char *dir)
+{
+	return !mkdir(dir, 0755) || errno == EEXIST;
+}
+
+static bool write_trace(const struct world *w, const char *dir)
+{
+	char with_offsets[4300];
+
+	snprintf(with_offsets, sizeof with_offsets, "%s/offsets", dir);
+	return make_dir(dir) && records_write(w, dir, false) &&
+	       (!w->with_offsets || (make_dir(with_offsets) && records_write(w, with_offsets, true)));
 }
 
 static unsigned run_seed(const struct options *o, uint64_t seed, uint64_t *coverage, struct sampling_check *sampling)
@@ -121,7 +138,7 @@ static unsigned run_seed(const struct options *o, uint64_t seed, uint64_t *cover
 		worlds[i]->ns_per_tick = tick_of(o, seed, i);
 		snprintf(dirs[i], sizeof dirs[i], i ? "%s/%zu" : "%s", o->dir, i);
 		names[i] = dirs[i];
-		if ((mkdir(dirs[i], 0755) && errno != EEXIST) || !records_write(worlds[i], dirs[i])) {
+		if (!write_trace(worlds[i], dirs[i])) {
 			perror(dirs[i]);
 			n_different = 1;
 		}

@@ -121,6 +121,7 @@ void world_free(struct world *w)
 		free(th->received);
 		free(th->enqueued);
 		free(th->units);
+		free(th->clocks);
 	}
 	for (size_t i = 0; i < SIM_PROCESSORS; i++)
 		free(w->switches[i]);
@@ -146,11 +147,24 @@ void world_moment(struct sim_thread *th)
 	th->moments[th->n_moments - 1] = (struct sim_moment){ now, th->frame, th->wait, th->is_preempted, th->is_off };
 }
 
+/* On any processor. */
+static void on_processor(struct sim_thread *th)
+{
+	struct world *w = th->world;
+
+	th->on_since = w->now;
+	if (!w->with_offsets)
+		return;
+	th->clocks = sim_grow(th->clocks, th->n_clocks, &th->cap_clocks, sizeof *th->clocks);
+	th->clocks[th->n_clocks++] =
+		(struct sim_clock){ w->now, w->clock_offsets[world_below_apart(w, SIM_PROCESSORS)] };
+}
+
 static void entry(void)
 {
 	struct sim_thread *th = running->current;
 
-	th->on_since = th->world->now;
+	on_processor(th);
 	world_moment(th);
 	records_switch(th, 0);
 	records_two(th, th->world->now, VP_W(VP_KIND_START, 0), th->start_token, th->tid);
@@ -223,7 +237,7 @@ static void off(struct sim_thread *th, uint64_t until, uint32_t flags)
 	records_switch(th, flags | VP_SWITCH_OUT);
 	give_up(th, until);
 	records_switch(th, 0);
-	th->on_since = th->world->now;
+	on_processor(th);
 	th->is_preempted = th->is_off = false;
 	world_moment(th);
 }

@@ -25,6 +25,7 @@
 #define SIM_FORKS 8 /* further processes: forked ones, and programs that these execute */
 #define SIM_PROCESSORS 3
 #define SIM_NEVER UINT64_MAX
+#define SIM_TICK_PARTS 64
 #define SIM_WINDOWS 4
 #define SIM_CODES 96 /* of functions below half of it, then those of sites */
 #define SIM_HOT 2    /* functions that may be called too often to record each call */
@@ -86,6 +87,11 @@ struct sim_frame {	 /* a measured call */
 /* Intervals that begin in it have all their calls recorded; calls are, up to closed_at. */
 struct sim_window {
 	uint64_t from, to, closed_at;
+};
+
+/* From t on the thread is on a processor whose clock is so far ahead. */
+struct sim_clock {
+	uint64_t t, offset;
 };
 
 /* One thread's calls of one hot function in a stretch of work. */
@@ -176,6 +182,8 @@ struct sim_thread {
 	size_t n_received, cap_received;
 	uint64_t *enqueued; /* when it put something into an annotated queue, as recorded */
 	size_t n_enqueued, cap_enqueued;
+	struct sim_clock *clocks;
+	size_t n_clocks, cap_clocks;
 	struct sim_hot hot[SIM_HOT];
 	uint64_t stretch;
 	bool records_all, is_working; /* until the next mark: whatever the window is; for an interval */
@@ -223,6 +231,8 @@ struct world {
 	size_t n_gaps, cap_gaps;
 	uint64_t next_token, next_handle, next_id, next_item;
 	uint64_t next_id_of[SIM_PROCESSES + SIM_FORKS];
+	bool with_offsets; /* between the processors' clocks: of parts of a tick, SIM_TICK_PARTS each */
+	uint64_t clock_offsets[SIM_PROCESSORS];
 	bool with_forks;
 	uint32_t n_forked;
 	uint32_t parent_of[SIM_PROCESSES + SIM_FORKS]; /* 0: none known */
