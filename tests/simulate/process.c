@@ -37,9 +37,9 @@ struct sim_process *process_fork(struct sim_thread *th, void (*program)(struct s
 	struct world *w = th->world;
 	struct sim_process *p;
 
+	world_work(th, 1); /* others may fork meanwhile */
 	if (w->n_forked >= SIM_FORKS || w->n_threads + 4 > SIM_THREADS)
 		return NULL;
-	world_work(th, 1);
 	*child = world_thread(w, new_process(w, w->maps_as[th->process - 1], th->process), program, arg);
 	(*child)->start_token = w->next_token++;
 	records_two(th, w->now, VP_W(VP_KIND_CREATE, 0), (*child)->start_token, 1);
