@@ -268,12 +268,12 @@ static void number(const char *key, double value)
 }
 
 static void print(const struct options *o, const char *machine, const struct measured *one, const struct measured *all,
-		  const struct measured *apart, int n_threads, double uftrace_s, double uftrace_calls,
+		  const struct measured *separate, int n_threads, double uftrace_s, double uftrace_calls,
 		  const char *missing)
 {
 	double n = (double)all->last.n_records, total = n / bench_series_min(&all->seconds);
 	double core = n / bench_series_min(&one->seconds), uftrace = uftrace_calls / uftrace_s;
-	double ceiling = n_threads > 1 ? n_threads * n / bench_series_min(&apart->seconds) / core : 1;
+	double ceiling = n_threads > 1 ? n_threads * n / bench_series_min(&separate->seconds) / core : 1;
 
 	if (!o->json) {
 		printf("%s\n%.4g records, %.4g intervals, %.4g dropped\n"
@@ -358,7 +358,7 @@ static int options_read(struct options *o, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	struct options o = { .n_rounds = 3, .n_calls = 20000000, .with_peers = 1, .dir = "." };
-	struct measured one = { { 0 } }, all = { { 0 } }, apart = { { 0 } };
+	struct measured one = { { 0 } }, all = { { 0 } }, separate = { { 0 } };
 	char dir[400] = "", trace[600], machine[400], missing[512] = "";
 	double uftrace_s = NAN;
 	int code = 1, n_threads;
@@ -390,13 +390,13 @@ int main(int argc, char **argv)
 	}
 	for (int round = 0; round < o.n_rounds; round++)
 		if (analyse(trace, 1, n_threads, &o, &all) ||
-		    (n_threads > 1 && (analyse(trace, 1, 1, &o, &one) || analyse(trace, n_threads, 1, &o, &apart))))
+		    (n_threads > 1 && (analyse(trace, 1, 1, &o, &one) || analyse(trace, n_threads, 1, &o, &separate))))
 			goto out;
 	if (n_threads == 1)
 		one = all;
 	if (o.with_peers && !o.trace)
 		uftrace_s = run_uftrace(dir, &o, n_calls, missing);
-	print(&o, machine, &one, &all, &apart, n_threads, uftrace_s, (double)n_calls, missing);
+	print(&o, machine, &one, &all, &separate, n_threads, uftrace_s, (double)n_calls, missing);
 	code = 0;
 out:
 	if (dir[0] && o.keep)

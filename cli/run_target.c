@@ -39,20 +39,20 @@ static void catch (int signal)
 	n_caught++;
 }
 
-int vprof_switches_parse(const char *word, enum vprof_switches_mode *wish)
+int vprof_switches_parse(const char *word, enum vprof_switches_mode *mode)
 {
-	*wish = !word || !strcmp(word, "auto") ? VPROF_SWITCHES_AUTO :
+	*mode = !word || !strcmp(word, "auto") ? VPROF_SWITCHES_AUTO :
 		!strcmp(word, "on")	       ? VPROF_SWITCHES_ON :
 						 VPROF_SWITCHES_OFF;
-	return *wish == VPROF_SWITCHES_OFF && strcmp(word, "off") ? -1 : 0;
+	return *mode == VPROF_SWITCHES_OFF && strcmp(word, "off") ? -1 : 0;
 }
 
-int vprof_compress_parse(const char *word, enum vprof_compress_mode *wish)
+int vprof_compress_parse(const char *word, enum vprof_compress_mode *mode)
 {
-	*wish = !word || !strcmp(word, "auto") ? VPROF_COMPRESS_AUTO :
+	*mode = !word || !strcmp(word, "auto") ? VPROF_COMPRESS_AUTO :
 		!strcmp(word, "on")	       ? VPROF_COMPRESS_ON :
 						 VPROF_COMPRESS_OFF;
-	return *wish == VPROF_COMPRESS_OFF && strcmp(word, "off") ? -1 : 0;
+	return *mode == VPROF_COMPRESS_OFF && strcmp(word, "off") ? -1 : 0;
 }
 
 /* What was ignored before stays so (nohup, a job in the background of a script). */

@@ -14,7 +14,7 @@
 #include "common/error.h"
 #include "trace/collector.h"
 
-/* Are the moments recorded when threads gain and lose processors? */
+/* Are context switches recorded? */
 enum vprof_switches_mode {
 	VPROF_SWITCHES_AUTO, /* as long as there are at most VPROF_SWITCHES_MOST a second on each processor */
 	VPROF_SWITCHES_ON,
@@ -23,10 +23,10 @@ enum vprof_switches_mode {
 #define VPROF_SWITCHES_MOST 2500 /* at 1 to 1.4 us each, in and out: docs/design/runtime.md */
 
 /* "auto" (also NULL), "on" or "off"; -1 for any other word. */
-int vprof_switches_parse(const char *word, enum vprof_switches_mode *wish);
+int vprof_switches_parse(const char *word, enum vprof_switches_mode *mode);
 
 /* The same of --compress. */
-int vprof_compress_parse(const char *word, enum vprof_compress_mode *wish);
+int vprof_compress_parse(const char *word, enum vprof_compress_mode *mode);
 
 struct vprof_run_request {
 	const char *command, *directory, *trace_dir, *log_path, *library;

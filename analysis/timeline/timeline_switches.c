@@ -9,11 +9,11 @@
 
 #define NEXT_MAX_NS 20000.0 /* a switch from one thread to the next takes less */
 
-/* a thread gained or lost a processor */
+/* a context switch: a thread goes on or off a CPU */
 struct turn {
 	uint64_t t;
 	uint32_t tid;
-	uint32_t next; /* tid of the thread that gained the processor then, 0: none */
+	uint32_t next; /* tid of the thread that was switched in then, 0: none */
 	uint8_t flags;
 };
 

@@ -59,13 +59,13 @@ static int save(struct iteration *it, struct vprof_error *err)
 /* An old session stays beside the new one until it is replaced in turn. */
 static int put_session_aside(const struct vprof_project *p, struct vprof_error *err)
 {
-	struct vprof_text aside = VPROF_TEXT_INIT;
+	struct vprof_text kept = VPROF_TEXT_INIT;
 	int rc = VPROF_OK;
 
-	vprof_text_addf(&aside, "%s.before", p->session);
-	if (rename(p->session, aside.s) && errno != ENOENT)
+	vprof_text_addf(&kept, "%s.before", p->session);
+	if (rename(p->session, kept.s) && errno != ENOENT)
 		rc = vprof_error_set(err, VPROF_ERR_FAILED, "cannot rename %s: %s", p->session, strerror(errno));
-	vprof_text_release(&aside);
+	vprof_text_release(&kept);
 	return rc;
 }
 

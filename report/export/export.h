@@ -20,7 +20,7 @@ struct vprof_export {
 	const struct vprof_trace_part *part; /* NULL for formats of the results */
 	const char *root;		     /* folder that the files' names are relative to */
 	const char *version;		     /* of vprof */
-	FILE *to;			     /* its errors are the caller's to look for */
+	FILE *to;			     /* the caller checks ferror */
 	uint64_t n_left_out;		     /* written by a format: more than the part's note tells */
 };
 

@@ -133,7 +133,7 @@ static void locks(void)
 	sem_post(&sem);
 }
 
-/* Another thread holds the lock, and lets go when the debugger sees that the worker is blocked. */
+/* Another thread holds the lock, and releases it when the debugger sees that the worker is blocked. */
 static pthread_t holder;
 static _Atomic int holding;
 

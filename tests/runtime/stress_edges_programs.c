@@ -563,7 +563,7 @@ const struct edge_program edge_programs[] = {
 	{ "once", init_cond, run_once, 16, 1, 4000, 10, 0 },
 	{ "join", init_cond, run_join, 16, 1, 1000, 10, 0 },
 	{ "futex", init_futex, run_futex, 16, 8, 8000, 10, 0 },
-	/* Of channels a quarter: writers that lose the processor in the middle of a write overlap with others, and the
+	/* Of channels a quarter: writers that are preempted in the middle of a write overlap with others, and the
 	   byte may come between the look at the channel and the read. */
 	{ "pipe", edge_init_pipe, edge_run_bytes, 16, 8, 2000, 10, 25 },
 	{ "FIFO", edge_init_fifo, edge_run_bytes, 16, 8, 2000, 10, 25 },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Signals at the highest rate that the kernel gives, from a timer on the threads' own processor time, one on the wall
+/* Signals at the highest rate that the kernel gives, from a timer on the threads' own CPU time, one on the wall
  * clock, and a thread that sends as fast as it can: over probes, locks, conditions, forks and jumps. The handler
  * records too. What was counted is what is read back. */
 #define _GNU_SOURCE
@@ -67,7 +67,7 @@ static void on_signal(int number)
 	errno = saved;
 }
 
-/* A signal for every tick of this thread's processor time. */
+/* A signal for every tick of this thread's CPU time. */
 static void storm_here(void)
 {
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1 };

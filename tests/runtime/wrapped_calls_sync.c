@@ -26,7 +26,7 @@ void __longjmp_chk(struct __jmp_buf_tag env[1], int value) __attribute__((noretu
 
 static const struct timespec past = { 1, 0 }, bad = { 1, 2000000000 };
 
-/* Locked by a thread that has ended, or never lets go. */
+/* Locked by a thread that has ended, or never releases it. */
 static pthread_mutex_t taken = PTHREAD_MUTEX_INITIALIZER, robust, checked;
 static pthread_rwlock_t read_locked = PTHREAD_RWLOCK_INITIALIZER, write_locked = PTHREAD_RWLOCK_INITIALIZER;
 

@@ -209,7 +209,7 @@ static enum taken take(struct sim_thread *th, struct sim_lock *l, bool reads, ui
 }
 
 /* Readers let one writer go, a writer lets one writer or all readers in front of it go. */
-static void let_go(struct sim_lock *l, struct sim_release *by)
+static void hand_over(struct sim_lock *l, struct sim_release *by)
 {
 	bool was_reader = l->object.waiters && l->object.waiters->reads;
 
@@ -239,7 +239,7 @@ static void release(struct sim_thread *th, struct sim_lock *l, bool reads, const
 	else if (l->kind != SIM_SEMAPHORE)
 		world_hold_end(th->world, &l->object.holds, h.release, reads);
 	if (!l->n_readers)
-		let_go(l, h.release);
+		hand_over(l, h.release);
 	if (reads) /* readers' times are taken after their unlock, at once */
 		h.release->stamp = 0;
 	else
@@ -339,7 +339,7 @@ uint32_t sim_cond_wait(struct sim_thread *th, struct sim_cond *c, struct sim_loc
 	m->owner = NULL;
 	m->last = m->last_by_writer = r.release;
 	world_hold_end(th->world, &m->object.holds, r.release, false);
-	let_go(m, r.release);
+	hand_over(m, r.release);
 	*woken = world_park(th, until);
 	leave_line(&c->object, &me);
 	while (!try_lock(th, m, false)) {

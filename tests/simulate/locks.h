@@ -25,7 +25,7 @@ struct sim_object {
 	uint64_t address[SIM_PROCESSES]; /* where each process sees it */
 	bool is_shared;
 	struct sim_waiter *waiters, **last_waiter;
-	struct sim_holds *holds; /* NULL: nobody let go of it, or it is nothing that one thread has at a time */
+	struct sim_holds *holds; /* NULL: nobody released it, or it is nothing that one thread has at a time */
 };
 
 enum sim_lock_kind { SIM_MUTEX, SIM_RWLOCK, SIM_SPIN, SIM_SEMAPHORE, SIM_ANNOTATED, SIM_LOCK_KINDS };

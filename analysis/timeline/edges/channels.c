@@ -18,7 +18,7 @@ struct message {
 	uint8_t is_known; /* RECEIVE: first and last are the sends that it took from */
 	uint32_t first, last;
 	/* Of a SEND: the latest end of an earlier one by another thread; of a RECEIVE: the earliest begin of a later
-	 * one. However many calls lie between: a thread may lose the processor in the middle of its own. */
+	 * one. However many calls lie between: a thread may be preempted in the middle of its own. */
 	uint64_t others;
 };
 

@@ -110,7 +110,7 @@ static void test_receive_ends_a_send(void **state)
 {
 	(void)state;
 	begin();
-	moved(one, VP_KIND_SEND, 400, 300, 1); /* lost the processor as it woke the reader */
+	moved(one, VP_KIND_SEND, 400, 300, 1); /* was preempted as it woke the reader */
 	moved(two, VP_KIND_SEND, 520, 50, 1);
 	waited(reader, VP_WAIT_PIPE, 300, 500);
 	moved(reader, VP_KIND_RECEIVE, 500, 200, 1);
@@ -118,7 +118,7 @@ static void test_receive_ends_a_send(void **state)
 	end();
 }
 
-/* One thread lost the processor in the middle of its call, before or after its byte went in; the other wrote and wrote.
+/* One thread was preempted in the middle of its call, before or after its byte went in; the other wrote and wrote.
  */
 static void test_long_send(void **state)
 {

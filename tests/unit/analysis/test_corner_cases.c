@@ -337,7 +337,7 @@ static void test_barrier_passed_by_the_next_round(void **state)
 	assert_int_equal(s.timeline->threads[2].waits.v[0].wake_t, 400);
 }
 
-/* The serial thread of the next round read its clock before it lost its processor, and arrived long after. */
+/* The serial thread of the next round read its clock before it was preempted, and arrived long after. */
 static void test_barrier_clock_read_early(void **state)
 {
 	(void)state;
@@ -436,7 +436,7 @@ static void test_false_wake_uses_its_signal(void **state)
 	assert_int_equal(s.wakes.n_matched, 2);
 }
 
-/* The holder waited for a condition over a false wake-up, and let go of the lock in between: its turns in a row are one
+/* The holder waited for a condition over a false wake-up, and released the lock in between: its turns in a row are one
  * part, and its wait is one piece. Schedule 58351, in which the simulator had two. */
 static void test_release_within_a_joined_wait(void **state)
 {
@@ -457,7 +457,7 @@ static void test_release_within_a_joined_wait(void **state)
 	assert_true(hand_has(&s, VPROF_PIECE_RUN, 2, 400, 490, 1));
 }
 
-/* A makes B and joins it, but loses the processor before it can record the end: C makes another thread under the same
+/* A makes B and joins it, but is preempted before it can record the end: C makes another thread under the same
  * number, which leaves, too. Found by std::thread in tests/runtime on a machine with much else to do. */
 static void test_number_used_again_before_the_join_is_recorded(void **state)
 {

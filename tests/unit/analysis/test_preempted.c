@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Threads that lose their processor: what the timeline makes of the kernel's records, and where the tree puts it. */
+/* Threads that are switched out: what the timeline makes of the kernel's records, and where the tree puts it. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

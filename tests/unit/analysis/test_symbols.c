@@ -36,7 +36,7 @@ __attribute__((noinline)) void behind_function(void)
 	__asm__ volatile("nop; nop; nop; nop");
 }
 
-__attribute__((noinline)) void aside_function(void)
+__attribute__((noinline)) void beside_function(void)
 {
 	__asm__ volatile("nop; nop; nop; nop; nop");
 }
@@ -168,7 +168,7 @@ static void test_damaged(void **state)
 static void test_wakers(void **state)
 {
 	struct vprof_plan *plan = hand_plan(1);
-	struct hand_thread *th, *holder, *behind, *aside, *idle;
+	struct hand_thread *th, *holder, *behind, *beside, *idle;
 	struct vprof_results *r;
 	struct hand_trace h;
 
@@ -177,7 +177,7 @@ static void test_wakers(void **state)
 	th = hand_thread(&h, 1);
 	holder = hand_thread(&h, 1);
 	behind = hand_thread(&h, 1);
-	aside = hand_thread(&h, 1);
+	beside = hand_thread(&h, 1);
 	idle = hand_thread(&h, 1);
 	add_module(th, NULL);
 	for (uint32_t i = 0; i < 10; i++) {
@@ -192,15 +192,15 @@ static void test_wakers(void **state)
 		add_stack(behind, t + 49, VP_STACK_WAKE, behind_function, behind_function);
 		hand_wake(behind, VP_WAIT_MUTEX, 0, 0x20, i, i + 1, t + 50);
 		hand_wait(idle, VP_WAIT_MUTEX, VP_CALL_MUTEX_LOCK, 0x30, i + 1, t + 5, t + 60);
-		add_stack(aside, t + 49, VP_STACK_WAKE, aside_function, aside_function);
-		hand_wake(aside, VP_WAIT_MUTEX, 0, 0x30, i, i + 1, t + 50);
+		add_stack(beside, t + 49, VP_STACK_WAKE, beside_function, beside_function);
+		hand_wake(beside, VP_WAIT_MUTEX, 0, 0x30, i, i + 1, t + 50);
 	}
 	hand_write(&h);
 	r = hand_analyze(&h, plan);
 	assert_int_equal(r->n_waits_matched, 30);
 	assert_true(common_frames(r, "holding_function") && common_frames(r, "holding_function")->is_waker);
 	assert_true(common_frames(r, "behind_function") && common_frames(r, "behind_function")->is_waker);
-	assert_null(common_frames(r, "aside_function"));
+	assert_null(common_frames(r, "beside_function"));
 	vprof_results_free(r);
 	vprof_plan_free(plan);
 	hand_release(&h);

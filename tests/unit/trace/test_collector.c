@@ -607,7 +607,7 @@ static uint32_t closed_after(const struct vp_shm *shm, uint64_t ms, uint64_t cos
 	return shm->closed;
 }
 
-/* The collector's own processor time is part of what recording costs, and the whole of it here. */
+/* The collector's own CPU time is part of what recording costs, and the whole of it here. */
 static void windows_follow_the_cost(void **state)
 {
 	struct vprof_collector_stats stats;

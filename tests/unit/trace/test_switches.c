@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the kernel tells of threads that lose and gain processors, against what they see themselves. Where it tells
+/* What the kernel reports of context switches, against what the threads see themselves. Where it reports
  * nothing (a container, a setting), the reason is there instead, and that is what is tested.
  */
 #define _GNU_SOURCE
