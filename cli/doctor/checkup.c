@@ -237,11 +237,11 @@ static void check_shm(struct vprof_checkup *row)
 static void check_perf(struct vprof_checkup *row, const struct vprof_collector_stats *stats)
 {
 	if (stats->has_switches && stats->n_switches)
-		set(row, VPROF_HEALTH_OK, "", "preempted threads are told from running ones");
+		set(row, VPROF_HEALTH_OK, "", "context switches are recorded: preempted time is known");
 	else
 		set(row, VPROF_HEALTH_WARNING,
-		    "Time in which a thread is preempted counts as running; everything else works without", "%s",
-		    *stats->no_switches ? stats->no_switches : "no switch between threads was told");
+		    "Preempted time is counted as running; everything else works without", "%s",
+		    *stats->no_switches ? stats->no_switches : "no context switch was recorded");
 }
 
 static void check_permissions(struct vprof_checkup *row, const struct vprof_project *p)

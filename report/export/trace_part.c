@@ -195,7 +195,7 @@ static int find_one(struct choice *c, struct vprof_error *err)
 		return 0;
 	if (!n)
 		return vprof_error_set(err, VPROF_ERR_INPUT,
-				       "the run has no complete interval to choose; vprof doctor tells why");
+				       "the run has no complete interval to choose; vprof doctor says why");
 	if (sort_by_latency(c->part, c->candidates.v, n))
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the intervals");
 	if (!strcmp(c->o->which, "slowest"))
@@ -407,7 +407,7 @@ int vprof_part_open(struct vprof_trace_part **out, enum vprof_part_kind kind, co
 		goto out;
 	start_ticks = part->trace->header.start_ticks;
 	if (!part->timeline->n_records)
-		ret = vprof_error_set(err, VPROF_ERR_INPUT, "the run's trace holds no records; vprof doctor tells why");
+		ret = vprof_error_set(err, VPROF_ERR_INPUT, "the run's trace holds no records; vprof doctor says why");
 	part->start = start_ticks && start_ticks < part->timeline->t_first ? start_ticks : part->timeline->t_first;
 	part->limit = o->limit;
 	name_program(part);

@@ -24,7 +24,7 @@ function trusts(f) {
 	if (finite(f.probe_ns) && f.probe_ns >= 0.001 * f.mean_ns)
 		list.push(`probes ${duration(f.probe_ns)}` +
 			(finite(f.share_unprobed) ? `, without them ${percent(f.share_unprobed)}` : ""));
-	if (f.noise_share > 0.0005) list.push(`sampling noise ${percent(f.noise_share)} taken out`);
+	if (f.noise_share > 0.0005) list.push(`sampling error of ${percent(f.noise_share)} removed`);
 	return list;
 }
 function says(f) {

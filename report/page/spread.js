@@ -9,7 +9,7 @@ function summary() {
 			"  run " + R.run + (data.date ? ", " + data.date : ""))));
 	if (R.inconclusive)
 		box.append(el("p.alert.bad", null, el("b", null, "Inconclusive. "),
-			"This run is not enough to rank anything: " + (R.warnings[0] || "")));
+			"This run has too little data to rank anything: " + (R.warnings[0] || "")));
 	if (!nodes.length || !finite(R.mean_ns) || !R.n_complete) return;
 	const lead = el("p.lead", null, `${count(R.n_complete)} intervals took `,
 		el("b", null, duration(R.mean_ns)), " on average, give or take ", el("b", null, duration(R.sd_ns)),

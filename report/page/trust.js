@@ -103,7 +103,7 @@ function intervalRows() {
 	const rows = [[
 		"intervals",
 		`${count(R.n_complete)} complete${partOf(R.n_complete, all)}, ${count(R.n_cut)} cut by the trace's ` +
-			`begin or end, ${count(R.n_ambiguous)} ambiguous, ${count(R.n_restarted)} begun again before they ended`
+			`begin or end, ${count(R.n_ambiguous)} ambiguous, ${count(R.n_restarted)} restarted before they ended`
 	]];
 	if (R.n_lossy)
 		rows.push([
@@ -113,7 +113,7 @@ function intervalRows() {
 	if (R.n_outside)
 		rows.push([
 			"not recorded",
-			`${count(R.n_outside)} intervals while calls were not recorded, mean ${duration(R.outside_mean_ns)} ` +
+			`${count(R.n_outside)} intervals outside the recording windows, mean ${duration(R.outside_mean_ns)} ` +
 				`(recorded: ${duration(R.mean_ns)})`
 		]);
 	return rows;
@@ -128,7 +128,7 @@ function waitRows() {
 		"waits for others",
 		R.n_waits ? `${count(R.n_waits)}: ${count(R.n_waits_matched)} matched with their ` +
 			`waker${partOf(R.n_waits_matched, R.n_waits)}, ${count(R.n_waits_unmatched)} not; ` +
-			`${count(R.n_waits_by_time)} by their times alone` :
+			`${count(R.n_waits_by_time)} by their timing alone` :
 			"none"
 	]];
 	if (R.n_waits_undecided)
