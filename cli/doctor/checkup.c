@@ -239,9 +239,8 @@ static void check_perf(struct vprof_checkup *row, const struct vprof_collector_s
 	if (stats->has_switches && stats->n_switches)
 		set(row, VPROF_HEALTH_OK, "", "context switches are recorded: preempted time is known");
 	else
-		set(row, VPROF_HEALTH_WARNING,
-		    "Preempted time is counted as running; everything else works without", "%s",
-		    *stats->no_switches ? stats->no_switches : "no context switch was recorded");
+		set(row, VPROF_HEALTH_WARNING, "Preempted time is counted as running; everything else works without",
+		    "%s", *stats->no_switches ? stats->no_switches : "no context switch was recorded");
 }
 
 static void check_permissions(struct vprof_checkup *row, const struct vprof_project *p)
