@@ -28,8 +28,8 @@
 #include <unistd.h>
 
 #define N_FDS 4096
-#define KIND_USES                                                                                                      \
-	256 /* after so many uses a descriptor's kind is looked up again: libc closes some without our seeing it */
+/* After so many uses a descriptor's kind is looked up again: libc closes some without our seeing it. */
+#define KIND_USES 256
 
 static _Atomic uint16_t fd_kinds[N_FDS]; /* kind << 8 | uses left; 0: unknown */
 

@@ -139,9 +139,9 @@ void rt_stack_init(void);
 extern __thread bool rt_in_unwinder __attribute__((tls_model("initial-exec")));
 #endif
 
-/* The calling thread is within the unwinder, for a sample of ours. A static program shares its unwinder with us, and
- * that one takes locks through our wrappers; libvprof.so has its own, in which nobody registers frames, so it takes
- * none. */
+/* Is the calling thread in the unwinder, for a stack sample? A static program shares its unwinder with libvprof.a, and
+ * that unwinder takes its lock through our wrappers. libvprof.so has an unwinder to itself, in which nobody registers
+ * frames, so it takes no lock. */
 static inline bool rt_unwinding(void)
 {
 #ifdef VPROF_STATIC

@@ -134,7 +134,8 @@ static inline void rt_release_end(const struct rt_release *r, unsigned wait, uns
 		TICKET_WAIT(object, shared, try, lock, kind, call);                                                    \
 	} while (0)
 
-/* The second half: the first try failed. The unwinder's own lock, within a sample of ours, is no wait of the program's.
+/* The second half: the first try failed. Waiting for the unwinder's lock within our own stack sample is no wait of the
+ * program.
  */
 #define TICKET_WAIT(object, shared, try, lock, kind, call)                                                             \
 	do {                                                                                                           \

@@ -71,7 +71,8 @@ static bool thread_claim(struct rt_thread *th)
 
 	if (state == RT_THREAD_LIVE)
 		return false;
-	/* Others' destructors may still run probes on an exited thread: wait until the kernel has forgotten it. */
+	/* Other destructors may still run probes on an exited thread: its structure is free when the kernel has
+	 * forgotten it. */
 	if (state == RT_THREAD_EXITED && syscall(SYS_tgkill, rt_process.pid, th->tid, 0) == 0)
 		return false;
 	if (!atomic_compare_exchange_strong(&th->state, &state, RT_THREAD_LIVE))
@@ -125,7 +126,7 @@ static void thread_begin(struct rt_thread *th, uint64_t token)
 	rt_chunk_take(th);
 }
 
-/* ThreadSanitizer may begin its thread inside of ours: not before that may it be told anything. */
+/* ThreadSanitizer may begin its thread inside of ours, and must not be told anything before that. */
 void rt_attach_new(uint64_t token)
 {
 	if (__tsan_acquire)
