@@ -342,8 +342,10 @@ static void write_figures(FILE *f, const struct truth_figure *figures)
 		fprintf(f, "%s\n  {", comma);
 		if (figures[i].list)
 			fprintf(f, "\"list\": \"%s\", \"item\": \"%s\", ", figures[i].list, figures[i].item);
-		fprintf(f, "\"key\": \"%s\", \"of\": %.9g, \"preempted\": %.6f, \"share\": %.6f}", figures[i].key,
-			figures[i].of, figures[i].preempted, figures[i].share);
+		fprintf(f,
+			"\"key\": \"%s\", \"of\": %.9g, \"preempted\": %.6f, \"preempted_rest\": %.6f, \"share\": %.6f}",
+			figures[i].key, figures[i].of, figures[i].preempted, figures[i].preempted_rest,
+			figures[i].share);
 		comma = ",";
 	}
 	fputs("],\n", f);

@@ -135,7 +135,8 @@ void truth_add(struct truth *t, const struct plant_time *row);
 struct truth_figure {
 	const char *list, *item, *key;
 	double of, share;
-	double preempted; /* so much of it may be told as preempted time instead */
+	/* so much of it may be told as preempted time instead, and of what it is the difference to */
+	double preempted, preempted_rest;
 };
 
 /* What the checker compares beside the shares, the means and the order of the columns. */

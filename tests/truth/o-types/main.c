@@ -54,11 +54,11 @@ int main(int argc, char **argv)
 		truth_add(&truth, r.took);
 	}
 	answer.figures[0] =
-		(struct truth_figure){ NULL, NULL, "between_types", 1, truth_between(&truth, REQUEST, kind, 2), 0 };
+		(struct truth_figure){ NULL, NULL, "between_types", 1, truth_between(&truth, REQUEST, kind, 2), 0, 0 };
 	answer.figures[1] =
-		(struct truth_figure){ "types", "read", "between_share", 1, between_of(&truth, kind, 0), 0 };
+		(struct truth_figure){ "types", "read", "between_share", 1, between_of(&truth, kind, 0), 0, 0 };
 	answer.figures[2] =
-		(struct truth_figure){ "types", "write", "between_share", 1, between_of(&truth, kind, 1), 0 };
+		(struct truth_figure){ "types", "write", "between_share", 1, between_of(&truth, kind, 1), 0, 0 };
 	answer.figures[3] = (struct truth_figure){
 		"factors", "decode_body", "between_share", 1, truth_between(&truth, DECODE_BODY, kind, 2), 0
 	};

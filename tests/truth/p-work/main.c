@@ -39,11 +39,11 @@ int main(int argc, char **argv)
 		truth_add(&truth, q.took);
 	}
 	answer.figures[0] =
-		(struct truth_figure){ NULL, NULL, "work_share", 1, truth_explained(&truth, REQUEST, n_rows), 0 };
+		(struct truth_figure){ NULL, NULL, "work_share", 1, truth_explained(&truth, REQUEST, n_rows), 0, 0 };
 	answer.figures[1] =
-		(struct truth_figure){ "work", "rows", "share", 1, truth_explained(&truth, REQUEST, n_rows), 0 };
+		(struct truth_figure){ "work", "rows", "share", 1, truth_explained(&truth, REQUEST, n_rows), 0, 0 };
 	answer.figures[2] =
-		(struct truth_figure){ "work", "rows", "ns_per_unit", truth_slope_ns(&truth, n_rows), 1, 0 };
+		(struct truth_figure){ "work", "rows", "ns_per_unit", truth_slope_ns(&truth, n_rows), 1, 0, 0 };
 	answer.figures[3] = (struct truth_figure){
 		"factors", "scan_rows", "work_share", 1, truth_explained(&truth, SCAN_ROWS, n_rows), 0
 	};

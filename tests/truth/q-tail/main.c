@@ -23,12 +23,13 @@ static void fill_request(struct request *r, uint64_t id, uint64_t *random)
 	r->ns[SEND_REPLY] = plant_uniform(random, 20000, 60000) + (is_slow ? 3000000 : 0);
 }
 
-/* Mean time without a processor of all requests, and of the slowest hundredth (slow): contributions tell it apart. */
-static double preempted_ns(const struct truth *t, const double *cpu_ns, double *slow)
+/* Mean time without a processor of all requests, of the slowest hundredth (slow) and of the others (rest):
+ * contributions tell it apart. */
+static double preempted_ns(const struct truth *t, const double *cpu_ns, double *slow, double *rest)
 {
 	double all = 0, n_slow = 0, tail = truth_tail_from(t);
 
-	*slow = 0;
+	*slow = *rest = 0;
 	for (size_t i = 0; i < t->n; i++) {
 		double lost = truth_value(t, i, REQUEST) / plant_ticks_per_ns - cpu_ns[i];
 
@@ -37,9 +38,12 @@ static double preempted_ns(const struct truth *t, const double *cpu_ns, double *
 		if (truth_value(t, i, REQUEST) >= tail) {
 			*slow += lost;
 			n_slow++;
+		} else {
+			*rest += lost;
 		}
 	}
 	*slow /= n_slow;
+	*rest /= (double)t->n - n_slow;
 	return all;
 }
 
@@ -48,7 +52,7 @@ int main(int argc, char **argv)
 	struct plant_options o = plant_start(argc, argv, 1500);
 	struct truth_answer answer = { .interval = "request" };
 	struct truth truth;
-	double *cpu_ns = calloc(o.n, sizeof *cpu_ns), gap, mean, preempted, slow;
+	double *cpu_ns = calloc(o.n, sizeof *cpu_ns), gap, mean, preempted, slow, rest;
 
 	if (!cpu_ns) {
 		perror("requests");
@@ -67,7 +71,7 @@ int main(int argc, char **argv)
 	}
 	gap = truth_tail_ns(&truth, REQUEST) - truth_rest_ns(&truth, REQUEST);
 	mean = truth_mean_ns(&truth, REQUEST);
-	preempted = preempted_ns(&truth, cpu_ns, &slow);
+	preempted = preempted_ns(&truth, cpu_ns, &slow, &rest);
 	for (int i = 1; i < N_FACTORS; i++) {
 		answer.figures[2 * i - 2] =
 			(struct truth_figure){ "contributions",
@@ -75,14 +79,15 @@ int main(int argc, char **argv)
 					       "gap_ns",
 					       gap,
 					       (truth_tail_ns(&truth, i) - truth_rest_ns(&truth, i)) / gap,
-					       slow / gap };
+					       slow / gap,
+					       rest / gap };
 		answer.figures[2 * i - 1] = (struct truth_figure){
 			"contributions", columns[i].name, "mean_ns", mean, truth_mean_ns(&truth, i) / mean,
 			preempted / mean
 		};
 	}
-	answer.figures[8] = (struct truth_figure){ NULL, NULL, "tail_ns", truth_tail_ns(&truth, REQUEST), 1, 0 };
-	answer.figures[9] = (struct truth_figure){ NULL, NULL, "rest_ns", truth_rest_ns(&truth, REQUEST), 1, 0 };
+	answer.figures[8] = (struct truth_figure){ NULL, NULL, "tail_ns", truth_tail_ns(&truth, REQUEST), 1, 0, 0 };
+	answer.figures[9] = (struct truth_figure){ NULL, NULL, "rest_ns", truth_rest_ns(&truth, REQUEST), 1, 0, 0 };
 	free(cpu_ns);
 	return truth_write(&truth, &answer);
 }
