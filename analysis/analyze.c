@@ -189,8 +189,8 @@ static int fill_switches(struct analysis *a)
 		a->r->n_switches_lost += s->timeline->n_switches_lost;
 		if (s->timeline->has_switches)
 			continue;
-		a->r->no_switches = vprof_results_string(
-			a->r, *why ? why : "the trace does not tell when threads lost a processor");
+		a->r->no_switches =
+			vprof_results_string(a->r, *why ? why : "the trace has no records of context switches");
 		if (!a->r->no_switches)
 			return VPROF_ERR_NOMEM;
 	}

@@ -12,7 +12,7 @@
  * - where the account has them: the preempted part of the mean latency; figures of other views;
  * - the contributions add up to the mean latency, and to the gap between the slowest hundredth and the others.
  *
- * Exit status 0: yes; 1: no, with the reason; 2: a file cannot be read; 3: the program lost its processor between two
+ * Exit status 0: yes; 1: no, with the reason; 2: a file cannot be read; 3: the program was preempted between two
  * of its readings so often or for so long that its account tells too little: by the account alone.
  */
 #include <cjson/cJSON.h>
@@ -459,7 +459,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (unsure(truth) > TELLING) {
-		printf("AGAIN: the program lost its processor between two readings of its clock, so that its account knows a "
+		printf("AGAIN: the program was preempted between two readings of its clock, so that its account knows a "
 		       "share only to %.2f\n",
 		       unsure(truth));
 		return 3;

@@ -2,7 +2,7 @@
 /* The account of the ground-truth programs; nothing here runs inside an interval.
  *
  * Of what a request spent in a column the account knows bounds, low and high. Most differ by tens of nanoseconds; where
- * the program lost its processor between two of its readings they are as far apart as that took. truth_write gives for
+ * the program was preempted between two of its readings they are as far apart as that took. truth_write gives for
  * each share the least and the largest value that any times within these bounds have. No chance is in them. */
 #define _GNU_SOURCE
 #include "plant.h"

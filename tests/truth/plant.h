@@ -38,7 +38,7 @@ extern "C" {
 #error "the ground-truth programs know the counters of x86-64 and aarch64"
 #endif
 
-/* How often the calling thread lost its processor without giving it up: getrusage(RUSAGE_THREAD), without a call. */
+/* How often the calling thread was preempted: getrusage(RUSAGE_THREAD), without a call. */
 #if defined(__x86_64__)
 #define PLANT_GETRUSAGE(usage)                                                                                         \
 	do {                                                                                                           \
@@ -98,7 +98,7 @@ struct plant_options {
 struct plant_options plant_start(int argc, char **argv, size_t default_n); /* also calibrates */
 uint32_t plant_uniform(uint64_t *random, uint32_t low, uint32_t high);	   /* low .. high - 1 */
 void plant_sleep_us(uint32_t us);
-double plant_cpu_ns(void); /* processor time of the calling thread */
+double plant_cpu_ns(void); /* CPU time of the calling thread */
 
 /* A column of the account: a function, wait or delay at one place of the call graph. Columns of one name are one
  * factor, whose share is the sum of their variances (algorithm 1). */
@@ -113,7 +113,7 @@ struct truth_column {
 #define TRUTH_SAMPLED 4	   /* a hot function, most of whose calls nobody times: sampled_low and _high are its bounds */
 #define TRUTH_WAIT 8	   /* a wait or delay, or what holds one: its height depends on what explains it */
 #define TRUTH_APART 32	   /* no sibling of the other parts in the tree: its pairs are not compared */
-#define TRUTH_PREEMPTED 16 /* known only where the kernel tells when threads lose a processor */
+#define TRUTH_PREEMPTED 16 /* known only where the kernel reports context switches */
 
 /* One row for each request. Its columns' `low` may be 0 where they have parts: then it is their parts' sum. */
 struct truth {

@@ -14,7 +14,7 @@ struct request {
 	uint64_t result;
 };
 
-/* Work that takes processor time, however long others have the processor meanwhile. */
+/* Work that takes CPU time, however long others have the CPU meanwhile. */
 #define WORK(r, n)                                                                                                     \
 	do {                                                                                                           \
 		for (uint32_t work_i_ = 0; work_i_ < (n); work_i_++) {                                                 \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* (r) Requests wait for a mutex that a loader holds. When the loader lets go of it an archiver, which had slept, is
+/* (r) Requests wait for a mutex that a loader holds. When the loader releases it, an archiver, which had slept, is
  * quicker than the request and takes it for a while, without having waited: each is to blame for its own time. */
 #ifndef STORE_H
 #define STORE_H
