@@ -71,6 +71,9 @@ bool process_exec(struct sim_thread *th, void (*program)(struct sim_thread *), v
 	struct world *w = th->world;
 	struct sim_thread *made;
 
+	do /* who has just got a processor has it for a tick at least */
+		world_work(th, 1);
+	while (th->on_since == w->now);
 	if (w->n_forked >= SIM_FORKS || w->n_threads + 4 > SIM_THREADS)
 		return false;
 	made = world_thread(w, new_process(w, 1 + (uint32_t)world_below_apart(w, SIM_PROCESSES), 0), program, arg);
