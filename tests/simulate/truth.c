@@ -327,7 +327,7 @@ static void spend_frames(struct truth *t, const struct stretch *s, bool is_off)
 	t->nodes[node].ticks += (int64_t)weight * ticks;
 	if (is_off) /* in no wait that was recorded */
 		t->nodes[node].state[TRUTH_SUSPENDED] += weight * (uint64_t)ticks;
-	if (outermost) {
+	if (outermost && !s->level) { /* one interval's alone: others may be to blame for several at once */
 		bool is_seen = hot_is_seen(&s->th->frames[outermost - 1], s->from);
 
 		t->hot_ticks += ticks;
@@ -341,9 +341,9 @@ static void spend_frames(struct truth *t, const struct stretch *s, bool is_off)
 		node = frame_node(t, s->th, f, s->base, s->level, &innermost, s->from);
 		t->spent = sim_grow(t->spent, t->n_spent, &t->cap_spent, sizeof *t->spent);
 		if (hot_is_seen(&s->th->frames[f - 1], s->from))
-			t->spent[t->n_spent++] = (struct truth_spent){ s->th, &s->th->frames[chosen - 1], node,
-								       (uint64_t)ticks,
-								       f == chosen && chosen == outermost };
+			t->spent[t->n_spent++] =
+				(struct truth_spent){ s->th, &s->th->frames[chosen - 1], node, (uint64_t)ticks,
+						      f == chosen && chosen == outermost && !s->level };
 		if (f == chosen)
 			break;
 	}

@@ -44,7 +44,7 @@ struct truth_spent {
 	const struct sim_frame *call;
 	size_t node;
 	uint64_t ticks;
-	bool is_outermost; /* the node is that of the outermost hot function */
+	bool is_outermost; /* the node is that of the outermost hot function, on the interval's own path */
 };
 
 struct truth {
@@ -56,7 +56,7 @@ struct truth {
 	size_t n_nodes, cap_nodes;
 	struct truth_spent *spent;
 	size_t n_spent, cap_spent;
-	int64_t hot_ticks, hot_estimate; /* in the outermost hot functions; as their timed calls tell */
+	int64_t hot_ticks, hot_estimate; /* in the outermost hot functions of its own path; as timed calls tell */
 	bool is_unknowable;		 /* a release that counts was cut off with the trace's begin or end */
 };
 
