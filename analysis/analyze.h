@@ -23,7 +23,7 @@ struct vprof_analyze_options {
 	uint64_t min_intervals; /* below: inconclusive; default 30 */
 	double slower_than_ns;	/* the slowest intervals are those that took longer; 0: the slowest hundredth */
 	double warmup_share;	/* first part of the trace to ignore, default 0 */
-	int n_threads;		/* 0: one for each processor; results do not depend on it */
+	int n_threads;		/* 0: one for each CPU; results do not depend on it */
 	void (*progress)(void *arg, const char *step, double done); /* may be NULL */
 	void *progress_arg;
 	/* the run's results.json as it is: its sampled functions, when modules were built again since; may be NULL */

@@ -197,14 +197,14 @@ static int gather_path(struct examples *e, uint32_t instance)
 /* Place of a thread in r->threads; VPROF_NONE without memory. */
 static uint32_t thread_of(struct examples *e, uint32_t thread)
 {
-	const struct vprof_thread_timeline *line = &e->timeline->threads[thread];
+	const struct vprof_thread_timeline *thr = &e->timeline->threads[thread];
 	uint32_t *place = &e->thread_place[e->source - e->sources][thread];
 	struct vprof_results *r = e->r;
 	char name[64];
 
 	if (*place)
 		return *place - 1;
-	snprintf(name, sizeof name, line->pid == line->tid ? "process %u" : "thread %u", line->tid);
+	snprintf(name, sizeof name, thr->pid == thr->tid ? "process %u" : "thread %u", thr->tid);
 	r->threads[r->n_threads].name = vprof_results_string(r, name);
 	if (!r->threads[r->n_threads].name)
 		return VPROF_NONE;
@@ -233,7 +233,7 @@ static int show(struct examples *e, const struct shown *s, uint64_t begin, struc
 						       [VPROF_IN_IO] = VPROF_SHOWN_IO,
 						       [VPROF_IN_PREEMPTED] = VPROF_SHOWN_PREEMPTED };
 	const struct vprof_piece *p = s->is_call ? NULL : &e->own.v[s->index];
-	const struct vprof_thread_timeline *line =
+	const struct vprof_thread_timeline *thr =
 		s->thread < e->timeline->n_threads ? &e->timeline->threads[s->thread] : NULL;
 	const char *name = "";
 	char object[32] = "";
@@ -245,15 +245,15 @@ static int show(struct examples *e, const struct shown *s, uint64_t begin, struc
 										 kinds[p->kind],
 					   .depth = s->depth,
 					   .is_blame = s->is_blame };
-	if (line && (!p || p->kind != VPROF_PIECE_QUEUED)) {
+	if (thr && (!p || p->kind != VPROF_PIECE_QUEUED)) {
 		out->thread = thread_of(e, s->thread);
 		if (out->thread == VPROF_NONE)
 			return VPROF_ERR_NOMEM;
 	}
 	if (s->is_call) {
 		name = call_name(e, s->index);
-	} else if (p->kind == VPROF_PIECE_WAIT && line && p->wait < line->waits.n) {
-		const struct vprof_wait *w = &line->waits.v[p->wait];
+	} else if (p->kind == VPROF_PIECE_WAIT && thr && p->wait < thr->waits.n) {
+		const struct vprof_wait *w = &thr->waits.v[p->wait];
 
 		if (w->name < e->timeline->n_names)
 			name = vprof_results_string(e->r, e->timeline->names[w->name]);

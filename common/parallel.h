@@ -8,7 +8,7 @@
 
 #define VPROF_PARALLEL_MAX 256
 
-/* Threads to use for a wanted (0: one for each processor that this process may run on). */
+/* Threads to use for a wanted (0: one for each CPU that this process may run on). */
 int vprof_parallel_count(int wanted);
 
 /* Calls work(arg, worker, item) for every item, in rising order of items as threads become free; worker < n_workers

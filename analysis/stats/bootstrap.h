@@ -29,7 +29,7 @@ struct vprof_bootstrap {
 	 * is none. For several threads at once. */
 	void (*evaluate)(void *arg, const double *sums, double *values);
 	void *arg;
-	int n_threads; /* 0: one for each processor; their number changes nothing */
+	int n_threads; /* 0: one for each CPU; their number changes nothing */
 };
 
 struct vprof_bootstrap_values {

@@ -25,10 +25,10 @@ struct tallies {
 	size_t last; /* the name that was met last */
 };
 
-static int count_names(struct tallies *t, const struct vprof_thread_timeline *line)
+static int count_names(struct tallies *t, const struct vprof_thread_timeline *thr)
 {
-	for (size_t k = 0; k < line->amounts.n; k++) {
-		uint64_t name = line->amounts.v[k].name;
+	for (size_t k = 0; k < thr->amounts.n; k++) {
+		uint64_t name = thr->amounts.v[k].name;
 		struct tally *new;
 
 		if (t->last < t->v.n && t->v.v[t->last].name == name) {

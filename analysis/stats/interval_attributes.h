@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is known of every interval before its time is looked at: latency, type, amounts of work.
  *
+ * This is the entry to the room analysis/stats: figures of the intervals as a whole, without the variance tree. It
+ * takes the chosen intervals of the sources (source.h) and fills sections of the results: latency.h (mean, variance,
+ * percentiles, types), latency_shape.h (histogram, periods), compare.h (two runs). moments.h and bootstrap.h are the
+ * estimators, for all rooms (docs/design/statistics.md).
+ *
  * Arrays are by place: attributes of place i are those of interval i of the variance tree (source.h). The intervals of
  * a source are in the order of their begins.
  */

@@ -52,17 +52,17 @@ int vprof_call_index_outer(struct vprof_call_index *index, uint64_t t0, uint64_t
 int vprof_call_index_odd(struct vprof_call_index *index, uint64_t t0, uint64_t t1, uint32_t code, uint32_t unit,
 			 int replaces, int is_sampled)
 {
-	struct vprof_irregular_call *odd = VPROF_PUSH(&index->irregular);
+	struct vprof_irregular_call *call = VPROF_PUSH(&index->irregular);
 
-	if (!odd)
+	if (!call)
 		return VPROF_ERR_NOMEM;
-	*odd = (struct vprof_irregular_call){ .t0 = t0,
-					      .t1 = t1,
-					      .code = code & VP_CODE_MASK,
-					      .block = (uint32_t)index->blocks.n - 1,
-					      .unit = unit,
-					      .replaces = replaces != 0,
-					      .is_sampled = is_sampled != 0 };
+	*call = (struct vprof_irregular_call){ .t0 = t0,
+					       .t1 = t1,
+					       .code = code & VP_CODE_MASK,
+					       .block = (uint32_t)index->blocks.n - 1,
+					       .unit = unit,
+					       .replaces = replaces != 0,
+					       .is_sampled = is_sampled != 0 };
 	return vprof_call_index_add(index, t0, t1, code, is_sampled);
 }
 

@@ -14,9 +14,9 @@
 #define BUCKETS 4096u
 #define BLOCK_CALLS ((uint32_t)((VP_CHUNK_BYTES - sizeof(struct vp_chunk_header)) / VP_UNIT_BYTES))
 
-struct held {
-	struct held *next; /* in its bucket */
-	struct held *older, *newer;
+struct cached_block {
+	struct cached_block *next; /* in its bucket */
+	struct cached_block *older, *newer;
 	uint32_t thread, block, n, hint;
 	uint32_t n_max;		   /* room */
 	uint8_t is_unordered;	   /* damage: some call ends before the one recorded before it */
@@ -24,10 +24,10 @@ struct held {
 };
 
 struct vprof_calls {
-	struct held **buckets;
-	struct held **last;   /* [n_threads] used last, or NULL */
-	uint32_t *block_hint; /* [n_threads] */
-	struct held *oldest, *newest;
+	struct cached_block **buckets;
+	struct cached_block **last; /* [n_threads] used last, or NULL */
+	uint32_t *block_hint;	    /* [n_threads] */
+	struct cached_block *oldest, *newest;
 	size_t n_bytes, n_bytes_max;
 	VPROF_ARRAY(uint32_t) open;  /* while parents are found; then chains */
 	VPROF_ARRAY(uint32_t) place; /* of the stretch's block: where its calls are in list */
@@ -46,8 +46,8 @@ struct vprof_calls *vprof_calls_new(size_t n_threads, size_t n_bytes_max)
 	if (!c)
 		return NULL;
 	c->n_bytes_max = n_bytes_max;
-	c->buckets = calloc(BUCKETS, sizeof(struct held *));
-	c->last = calloc(n_threads + 1, sizeof(struct held *));
+	c->buckets = calloc(BUCKETS, sizeof(struct cached_block *));
+	c->last = calloc(n_threads + 1, sizeof(struct cached_block *));
 	c->block_hint = calloc(n_threads + 1, sizeof *c->block_hint);
 	if (c->buckets && c->last && c->block_hint)
 		return c;
@@ -55,18 +55,18 @@ struct vprof_calls *vprof_calls_new(size_t n_threads, size_t n_bytes_max)
 	return NULL;
 }
 
-static struct held **bucket_of(struct vprof_calls *c, uint32_t thread, uint32_t block)
+static struct cached_block **bucket_of(struct vprof_calls *c, uint32_t thread, uint32_t block)
 {
 	return &c->buckets[vprof_mix((uint64_t)thread << 32 | block) % BUCKETS];
 }
 
-static void unlink_age(struct vprof_calls *c, struct held *h)
+static void unlink_age(struct vprof_calls *c, struct cached_block *h)
 {
 	*(h->older ? &h->older->newer : &c->oldest) = h->newer;
 	*(h->newer ? &h->newer->older : &c->newest) = h->older;
 }
 
-static void link_newest(struct vprof_calls *c, struct held *h)
+static void link_newest(struct vprof_calls *c, struct cached_block *h)
 {
 	h->older = c->newest;
 	h->newer = NULL;
@@ -76,12 +76,12 @@ static void link_newest(struct vprof_calls *c, struct held *h)
 
 static size_t bytes_of(uint32_t n)
 {
-	return sizeof(struct held) + (size_t)n * sizeof(struct vprof_call);
+	return sizeof(struct cached_block) + (size_t)n * sizeof(struct vprof_call);
 }
 
-static void evict(struct vprof_calls *c, struct held *h)
+static void evict(struct vprof_calls *c, struct cached_block *h)
 {
-	struct held **link = bucket_of(c, h->thread, h->block);
+	struct cached_block **link = bucket_of(c, h->thread, h->block);
 
 	while (*link != h)
 		link = &(*link)->next;
@@ -97,7 +97,7 @@ void vprof_calls_free(struct vprof_calls *c)
 	if (!c)
 		return;
 	while (c->oldest) {
-		struct held *h = c->oldest;
+		struct cached_block *h = c->oldest;
 
 		evict(c, h);
 		free(h);
@@ -116,7 +116,7 @@ void vprof_calls_free(struct vprof_calls *c)
 	free(c);
 }
 
-static size_t odds_before(const struct vprof_call_index *index, uint32_t block)
+static size_t irregular_before(const struct vprof_call_index *index, uint32_t block)
 {
 	return VPROF_BISECT(index->irregular.n, i, index->irregular.v[i].block < block);
 }
@@ -124,9 +124,9 @@ static size_t odds_before(const struct vprof_call_index *index, uint32_t block)
 /* of a block's calls */
 struct filler {
 	const struct vprof_call_index *index;
-	struct held *h;
+	struct cached_block *h;
 	uint32_t n_max;
-	size_t odd; /* the next one */
+	size_t next_irregular; /* the next one */
 };
 
 static inline void put(struct filler *f, uint64_t t0, uint64_t t1, uint32_t code, int is_sampled)
@@ -136,13 +136,13 @@ static inline void put(struct filler *f, uint64_t t0, uint64_t t1, uint32_t code
 			(struct vprof_call){ t0, t1, code & VP_CODE_MASK, is_sampled != 0, VPROF_NONE };
 }
 
-/* Puts the odd calls of this place; is there one in place of the record? */
+/* Puts the irregular calls of this place; is there one in place of the record? */
 static int put_odds(struct filler *f, uint32_t unit)
 {
 	int replaces = 0;
 
-	for (; f->odd < f->index->irregular.n; f->odd++) {
-		const struct vprof_irregular_call *o = &f->index->irregular.v[f->odd];
+	for (; f->next_irregular < f->index->irregular.n; f->next_irregular++) {
+		const struct vprof_irregular_call *o = &f->index->irregular.v[f->next_irregular];
 
 		if (o->block != f->h->block || o->unit != unit)
 			break;
@@ -166,12 +166,13 @@ static uint32_t put_plain(struct vprof_call *to, uint32_t n_max, const struct vp
 /* The same calls as in the first pass, in the same order. */
 static void fill(struct filler *f, const struct vp_unit *units, const struct vp_unit *end)
 {
-	int has_odds = f->odd < f->index->irregular.n && f->index->irregular.v[f->odd].block == f->h->block;
+	int has_irregular = f->next_irregular < f->index->irregular.n &&
+			    f->index->irregular.v[f->next_irregular].block == f->h->block;
 	const struct vp_unit *at = units, *u;
 	uint32_t n;
 
 	while (f->h->n < f->n_max) {
-		if (!has_odds) {
+		if (!has_irregular) {
 			n = put_plain(f->h->calls + f->h->n, f->n_max - f->h->n, at, end);
 			f->h->n += n;
 			at += n;
@@ -179,7 +180,7 @@ static void fill(struct filler *f, const struct vp_unit *units, const struct vp_
 		u = vp_walk_next(&at, end, &n);
 		if (!u)
 			break;
-		if (u->t > VPROF_CALL_TIME_MAX || (has_odds && put_odds(f, (uint32_t)(u - units))))
+		if (u->t > VPROF_CALL_TIME_MAX || (has_irregular && put_odds(f, (uint32_t)(u - units))))
 			continue;
 		if (VP_CODE(u->w) >= VP_CODE_FUNCTION)
 			put(f, u->t, u->t + VP_PAYLOAD(u->w), VP_CODE(u->w), 0);
@@ -193,15 +194,17 @@ static void fill(struct filler *f, const struct vp_unit *units, const struct vp_
 /* A chunk that cannot be decompressed holds only what others made of calls that its thread had not ended. */
 static void fill_unreadable(struct filler *f)
 {
-	for (; f->odd < f->index->irregular.n && f->index->irregular.v[f->odd].block == f->h->block; f->odd++) {
-		const struct vprof_irregular_call *o = &f->index->irregular.v[f->odd];
+	for (;
+	     f->next_irregular < f->index->irregular.n && f->index->irregular.v[f->next_irregular].block == f->h->block;
+	     f->next_irregular++) {
+		const struct vprof_irregular_call *o = &f->index->irregular.v[f->next_irregular];
 
 		put(f, o->t0, o->t1, o->code, o->is_sampled);
 	}
 }
 
 /* The first call recorded after a call that began no later is the one around it. */
-static void find_parents(struct held *h, uint32_t *open)
+static void find_parents(struct cached_block *h, uint32_t *open)
 {
 	struct vprof_call *v = h->calls;
 	uint32_t top = 0;
@@ -214,9 +217,9 @@ static void find_parents(struct held *h, uint32_t *open)
 }
 
 /* Room for a block: new as long as few bytes are held, else that of the one that was used longest ago. */
-static struct held *make_held(struct vprof_calls *c, uint32_t n)
+static struct cached_block *take_room(struct vprof_calls *c, uint32_t n)
 {
-	struct held *h = NULL;
+	struct cached_block *h = NULL;
 	/* most blocks fit into each other's room */
 	uint32_t n_max = n > BLOCK_CALLS || n < BLOCK_CALLS / 8 ? n : BLOCK_CALLS;
 
@@ -238,22 +241,22 @@ static struct held *make_held(struct vprof_calls *c, uint32_t n)
 	return h;
 }
 
-static struct held *read_block(struct vprof_calls *c, uint32_t thread, const struct vprof_call_index *index,
-			       uint32_t block)
+static struct cached_block *read_block(struct vprof_calls *c, uint32_t thread, const struct vprof_call_index *index,
+				       uint32_t block)
 {
 	uint32_t n = index->blocks.v[block].n_calls;
 	const struct vp_unit *units;
 	size_t n_units;
-	struct held *h, **bucket = bucket_of(c, thread, block);
-	struct filler f = { .index = index, .n_max = n, .odd = odds_before(index, block) };
+	struct cached_block *h, **bucket = bucket_of(c, thread, block);
+	struct filler f = { .index = index, .n_max = n, .next_irregular = irregular_before(index, block) };
 
 	if (VPROF_RESERVE(&c->open, (size_t)n + 1) || VPROF_RESERVE(&c->place, (size_t)n + 1))
 		return NULL;
 	units = vprof_chunk_units(index->source->chunks[block], &c->buffer, &n_units);
-	h = units || (c->buffer.units && c->buffer.context) ? make_held(c, n) : NULL;
+	h = units || (c->buffer.units && c->buffer.context) ? take_room(c, n) : NULL;
 	if (!h)
 		return NULL;
-	*h = (struct held){ .thread = thread, .block = block, .n_max = h->n_max };
+	*h = (struct cached_block){ .thread = thread, .block = block, .n_max = h->n_max };
 	f.h = h;
 	if (units)
 		fill(&f, units, units + n_units);
@@ -268,9 +271,10 @@ static struct held *read_block(struct vprof_calls *c, uint32_t thread, const str
 	return h;
 }
 
-static struct held *hold(struct vprof_calls *c, uint32_t thread, const struct vprof_call_index *index, uint32_t block)
+static struct cached_block *cached_block(struct vprof_calls *c, uint32_t thread, const struct vprof_call_index *index,
+					 uint32_t block)
 {
-	struct held *h = c->last[thread];
+	struct cached_block *h = c->last[thread];
 
 	if (h && h->block == block)
 		return h;
@@ -290,7 +294,7 @@ static struct held *hold(struct vprof_calls *c, uint32_t thread, const struct vp
 
 /* Number of calls that end at or before t, galloping from where the last search ended; among unordered calls always
  * from the first, since the answer would depend on what was asked before. */
-static uint32_t ended_by(struct held *h, uint64_t t)
+static uint32_t ended_by(struct cached_block *h, uint64_t t)
 {
 	size_t hint = h->is_unordered ? 0 : h->hint;
 
@@ -300,8 +304,7 @@ static uint32_t ended_by(struct held *h, uint64_t t)
 /* The block that holds what was recorded at `t`: the first one in which a call begins at or after it, else the last. */
 static uint32_t block_at(struct vprof_calls *c, uint32_t thread, const struct vprof_call_index *index, uint64_t t)
 {
-	size_t b = vprof_time_search(index->blocks.v, sizeof *index->blocks.v, index->blocks.n, t ? t - 1 : 0,
-				     c->block_hint[thread]);
+	size_t b = VPROF_TIME_SEARCH(&index->blocks, t ? t - 1 : 0, c->block_hint[thread]);
 
 	b = b < index->blocks.n ? b : index->blocks.n - 1;
 	return c->block_hint[thread] = (uint32_t)b;
@@ -339,7 +342,7 @@ static int overlaps(const struct vprof_stretch *s, uint64_t t0, uint64_t t1)
 }
 
 /* Room in the list for calls around the block, which the index knows, and those in it. */
-static int make_room(struct vprof_stretch *s, const struct held *h, size_t n_outer)
+static int make_room(struct vprof_stretch *s, const struct cached_block *h, size_t n_outer)
 {
 	struct vprof_calls *c = s->calls;
 
@@ -350,7 +353,7 @@ static int make_room(struct vprof_stretch *s, const struct held *h, size_t n_out
 
 /* The calls around the end of the stretch, outermost first: those of later blocks, then of its last block from `place`
  * on. Returns the innermost one of later blocks. NOMEM: -1 in *ret. */
-static uint32_t add_around(struct vprof_stretch *s, const struct held *h, uint32_t place, int *ret)
+static uint32_t add_around(struct vprof_stretch *s, const struct cached_block *h, uint32_t place, int *ret)
 {
 	struct vprof_calls *c = s->calls;
 	uint32_t parent = VPROF_NONE, innermost;
@@ -395,7 +398,7 @@ static uint32_t add_around(struct vprof_stretch *s, const struct held *h, uint32
 }
 
 /* Calls of the block that were recorded before `place`. 0 when the stretch's begin was passed. */
-static int add_block(struct vprof_stretch *s, const struct held *h, uint32_t place, uint32_t around)
+static int add_block(struct vprof_stretch *s, const struct cached_block *h, uint32_t place, uint32_t around)
 {
 	struct vprof_calls *c = s->calls;
 
@@ -463,10 +466,10 @@ static int keep(struct vprof_stretch *s, size_t n_outer)
 }
 
 /* Reads the block and begins its part of the list; calls before *place are to be added. */
-static struct held *enter_block(struct vprof_stretch *s, uint32_t *place, uint32_t *around)
+static struct cached_block *enter_block(struct vprof_stretch *s, uint32_t *place, uint32_t *around)
 {
 	struct vprof_calls *c = s->calls;
-	struct held *h;
+	struct cached_block *h;
 	int ret = 0;
 
 	if (!s->is_begun) {
@@ -476,7 +479,7 @@ static struct held *enter_block(struct vprof_stretch *s, uint32_t *place, uint32
 			return NULL;
 		s->block--;
 	}
-	h = hold(c, s->thread, s->index, s->block);
+	h = cached_block(c, s->thread, s->index, s->block);
 	if (!h || make_room(s, h, 0))
 		return NULL;
 	if (s->is_begun) {
@@ -494,7 +497,7 @@ int vprof_stretch_next(struct vprof_stretch *s)
 {
 	struct vprof_calls *c = s->calls;
 	uint32_t place, around;
-	const struct held *h;
+	const struct cached_block *h;
 
 	if (s->block == VPROF_NONE || s->is_last ||
 	    (s->is_begun && (!s->block || s->index->blocks.v[s->block - 1].t1_max <= s->from)))
@@ -524,7 +527,7 @@ int vprof_calls_open(struct vprof_calls *c, uint32_t thread, const struct vprof_
 		     const struct vprof_call **v, size_t *n)
 {
 	struct vprof_stretch s = { .calls = c, .index = index, .from = t, .to = t + 1, .thread = thread };
-	struct held *h;
+	struct cached_block *h;
 	uint32_t i;
 
 	*v = NULL;
@@ -532,7 +535,7 @@ int vprof_calls_open(struct vprof_calls *c, uint32_t thread, const struct vprof_
 	s.block = block_ending_after(index, t);
 	if (s.block == VPROF_NONE)
 		return 0;
-	h = hold(c, thread, index, s.block);
+	h = cached_block(c, thread, index, s.block);
 	if (!h)
 		return VPROF_ERR_NOMEM;
 	c->window.n = 0;

@@ -2,22 +2,24 @@
 /* Marks of all threads in the order of time drive one small state machine: a label for each thread, and a table of
  * open instances by (name, id).
  *
- * The table holds what is open at the moment, so it stays in the processor's cache. Whether a mark of something that is
+ * The table holds what is open at the moment, so it stays in the CPU's cache. Whether a mark of something that is
  * not open follows an earlier begin only changes how it is counted: that is settled at the end, for all such marks
  * together. */
 #include "analysis/timeline/intervals.h"
 
 #include "analysis/timeline/losses.h"
+#include "common/hash/hash_index.h"
 
 struct event {
 	uint64_t t;
 	uint32_t thread, mark;
 };
 
-struct key_slot {
+/* a (name, id) of which an instance is open */
+struct open_key {
 	uint64_t name, id;
 	uint32_t newest; /* open instance begun last */
-	uint8_t used;
+	uint32_t next;	 /* of the keys that are free again */
 };
 
 /* a mark of what was not open */
@@ -32,7 +34,6 @@ struct past {
 	uint64_t name, id;
 	uint32_t instance; /* ... by a BEGIN: the first one's, or VPROF_NONE */
 	uint8_t has_ended; /* ... by an END that was settled */
-	uint8_t used;
 };
 
 struct tracker {
@@ -41,8 +42,9 @@ struct tracker {
 	struct event *next; /* heap of threads by their next marks */
 	size_t n_next;
 	uint32_t *label; /* [n_threads] open segment or VPROF_NONE */
-	struct key_slot *slots;
-	size_t n_slots, cap_slots, n_keys;
+	struct vprof_hash_index by_key;
+	VPROF_ARRAY(struct open_key) keys;
+	uint32_t free_key; /* VPROF_NONE: all are in use */
 	VPROF_ARRAY(struct unopened) unopened;
 };
 
@@ -97,15 +99,15 @@ static int collect_events(struct tracker *tr)
 /* Takes the earliest event; 0 when there are no more. */
 static int next_event(struct tracker *tr, struct event *e)
 {
-	const struct vprof_thread_timeline *line;
+	const struct vprof_thread_timeline *thr;
 	struct event after;
 
 	if (!tr->n_next)
 		return 0;
 	*e = tr->next[0];
-	line = &tr->timeline->threads[e->thread];
-	if (e->mark + 1 < line->marks.n)
-		after = (struct event){ line->marks.v[e->mark + 1].t, e->thread, e->mark + 1 };
+	thr = &tr->timeline->threads[e->thread];
+	if (e->mark + 1 < thr->marks.n)
+		after = (struct event){ thr->marks.v[e->mark + 1].t, e->thread, e->mark + 1 };
 	else
 		after = tr->next[--tr->n_next];
 	if (tr->n_next)
@@ -113,57 +115,37 @@ static int next_event(struct tracker *tr, struct event *e)
 	return 1;
 }
 
-static size_t key_hash(uint64_t name, uint64_t id)
+static uint64_t key_hash(uint64_t name, uint64_t id)
 {
 	return vprof_mix(name ^ vprof_mix(id));
 }
 
-static struct key_slot *find_slot(struct tracker *tr, uint64_t name, uint64_t id)
+static struct open_key *find_key(struct tracker *tr, uint64_t name, uint64_t id, size_t *at)
 {
-	size_t i = key_hash(name, id) & (tr->n_slots - 1);
-
-	while (tr->slots[i].used && (tr->slots[i].name != name || tr->slots[i].id != id))
-		i = (i + 1) & (tr->n_slots - 1);
-	return &tr->slots[i];
+	VPROF_HASH_EACH(&tr->by_key, key_hash(name, id), *at, i)
+	if (tr->keys.v[i].name == name && tr->keys.v[i].id == id)
+		return &tr->keys.v[i];
+	return NULL;
 }
 
-static int slots_grow(struct tracker *tr)
+static struct open_key *add_key(struct tracker *tr, uint64_t name, uint64_t id, size_t at)
 {
-	struct key_slot *old = tr->slots;
-	size_t n_old = tr->n_slots, cap_old = tr->cap_slots;
+	struct open_key *key = tr->free_key != VPROF_NONE ? &tr->keys.v[tr->free_key] : VPROF_PUSH(&tr->keys);
 
-	tr->n_slots = n_old ? n_old * 2 : 1024;
-	tr->cap_slots = 0;
-	tr->slots = vprof_array_room(NULL, &tr->cap_slots, tr->n_slots, sizeof *tr->slots);
-	if (!tr->slots) {
-		tr->slots = old;
-		tr->n_slots = n_old;
-		tr->cap_slots = cap_old;
-		return VPROF_ERR_NOMEM;
-	}
-	memset(tr->slots, 0, tr->n_slots * sizeof *tr->slots);
-	for (size_t i = 0; i < n_old; i++)
-		if (old[i].used)
-			*find_slot(tr, old[i].name, old[i].id) = old[i];
-	vprof_array_free(old, cap_old, sizeof *old);
-	return 0;
+	if (!key)
+		return NULL;
+	if (tr->free_key != VPROF_NONE)
+		tr->free_key = key->next;
+	*key = (struct open_key){ name, id, VPROF_NONE, VPROF_NONE };
+	vprof_hash_index_put(&tr->by_key, at, key_hash(name, id), (uint32_t)(key - tr->keys.v));
+	return key;
 }
 
-/* Keys behind the slot that may stand in it move up. */
-static void slot_free(struct tracker *tr, struct key_slot *slot)
+static void free_key(struct tracker *tr, struct open_key *key, size_t at)
 {
-	size_t mask = tr->n_slots - 1, at = (size_t)(slot - tr->slots);
-
-	for (size_t i = (at + 1) & mask; tr->slots[i].used; i = (i + 1) & mask) {
-		size_t home = key_hash(tr->slots[i].name, tr->slots[i].id) & mask;
-
-		if (((i - home) & mask) < ((i - at) & mask))
-			continue;
-		tr->slots[at] = tr->slots[i];
-		at = i;
-	}
-	tr->slots[at].used = 0;
-	tr->n_keys--;
+	vprof_hash_index_remove(&tr->by_key, at);
+	key->next = tr->free_key;
+	tr->free_key = (uint32_t)(key - tr->keys.v);
 }
 
 static struct vprof_interval_name *name_counts(struct tracker *tr, uint64_t name)
@@ -183,22 +165,22 @@ static struct vprof_interval_name *name_counts(struct tracker *tr, uint64_t name
 
 /* The open instance that a mark means. The own process comes first; else the one begun last, and it is ambiguous
  * when there were several. */
-static uint32_t find_open(struct tracker *tr, struct key_slot *slot, uint32_t process_seq, int mark_ambiguous)
+static uint32_t find_open(struct tracker *tr, struct open_key *key, uint32_t process_seq, int mark_ambiguous)
 {
 	struct vprof_instance *all = tr->iv->instances.v;
 
-	for (uint32_t i = slot->newest; i != VPROF_NONE; i = all[i].older)
+	for (uint32_t i = key->newest; i != VPROF_NONE; i = all[i].older)
 		if (all[i].process_seq == process_seq)
 			return i;
-	if (slot->newest != VPROF_NONE && all[slot->newest].older != VPROF_NONE && mark_ambiguous)
-		all[slot->newest].ambiguous = 1;
-	return slot->newest;
+	if (key->newest != VPROF_NONE && all[key->newest].older != VPROF_NONE && mark_ambiguous)
+		all[key->newest].ambiguous = 1;
+	return key->newest;
 }
 
-static void unlink_open(struct tracker *tr, struct key_slot *slot, uint32_t instance)
+static void unlink_open(struct tracker *tr, struct open_key *key, uint32_t instance)
 {
 	struct vprof_instance *all = tr->iv->instances.v;
-	uint32_t *link = &slot->newest;
+	uint32_t *link = &key->newest;
 
 	while (*link != VPROF_NONE && *link != instance)
 		link = &all[*link].older;
@@ -232,19 +214,19 @@ static int label_set(struct tracker *tr, uint32_t thread, uint64_t t, uint32_t i
 	return 0;
 }
 
-static int on_begin(struct tracker *tr, const struct event *e, const struct vprof_mark *m, struct key_slot *slot,
+static int on_begin(struct tracker *tr, const struct event *e, const struct vprof_mark *m, struct open_key *key,
 		    struct vprof_interval_name *counts)
 {
 	uint32_t process = tr->timeline->threads[e->thread].process_seq, i;
 	struct vprof_instance *inst;
 
-	for (i = slot->newest; i != VPROF_NONE; i = tr->iv->instances.v[i].older)
+	for (i = key->newest; i != VPROF_NONE; i = tr->iv->instances.v[i].older)
 		if (tr->iv->instances.v[i].process_seq == process)
 			break;
 	if (i != VPROF_NONE) {
 		tr->iv->instances.v[i].state = VPROF_INSTANCE_RESTARTED;
 		counts->n_restarted++;
-		unlink_open(tr, slot, i);
+		unlink_open(tr, key, i);
 	}
 	inst = VPROF_PUSH(&tr->iv->instances);
 	if (!inst || tr->iv->instances.n >= VPROF_NONE)
@@ -254,9 +236,9 @@ static int on_begin(struct tracker *tr, const struct event *e, const struct vpro
 	inst->name = m->name;
 	inst->begin_thread = inst->end_thread = e->thread;
 	inst->process_seq = process;
-	inst->older = slot->newest;
-	slot->newest = (uint32_t)(tr->iv->instances.n - 1);
-	return label_set(tr, e->thread, m->t, slot->newest);
+	inst->older = key->newest;
+	key->newest = (uint32_t)(tr->iv->instances.n - 1);
+	return label_set(tr, e->thread, m->t, key->newest);
 }
 
 static int note_unopened(struct tracker *tr, const struct vprof_mark *m)
@@ -273,24 +255,22 @@ static int on_mark(struct tracker *tr, const struct event *e, const struct vprof
 {
 	struct vprof_interval_name *counts = name_counts(tr, m->name);
 	uint32_t process = tr->timeline->threads[e->thread].process_seq, i;
-	struct key_slot *slot;
+	struct open_key *key;
+	size_t at;
 
-	if (!counts || (2 * tr->n_keys >= tr->n_slots && slots_grow(tr)))
+	if (!counts || vprof_hash_index_room(&tr->by_key, 1))
 		return VPROF_ERR_NOMEM;
-	slot = find_slot(tr, m->name, m->id);
+	key = find_key(tr, m->name, m->id, &at);
 	if (m->kind == VP_KIND_BEGIN) {
-		if (!slot->used) {
-			*slot = (struct key_slot){ m->name, m->id, VPROF_NONE, 1 };
-			tr->n_keys++;
-		}
-		return on_begin(tr, e, m, slot, counts);
+		key = key ? key : add_key(tr, m->name, m->id, at);
+		return key ? on_begin(tr, e, m, key, counts) : VPROF_ERR_NOMEM;
 	}
-	if (!slot->used) {
+	if (!key) {
 		if (m->kind == VP_KIND_RESUME) /* it works for something else now, whatever that is */
 			label_clear(tr, e->thread, m->t);
 		return note_unopened(tr, m);
 	}
-	i = find_open(tr, slot, process, m->kind != VP_KIND_SUSPEND);
+	i = find_open(tr, key, process, m->kind != VP_KIND_SUSPEND);
 	if (m->kind == VP_KIND_RESUME)
 		return label_set(tr, e->thread, m->t, i);
 	if (tr->label[e->thread] != VPROF_NONE && tr->iv->segments.v[tr->label[e->thread]].instance == i)
@@ -301,9 +281,9 @@ static int on_mark(struct tracker *tr, const struct event *e, const struct vprof
 		inst->end = m->t;
 		inst->end_thread = e->thread;
 		inst->state = VPROF_INSTANCE_COMPLETE;
-		unlink_open(tr, slot, i);
-		if (slot->newest == VPROF_NONE)
-			slot_free(tr, slot);
+		unlink_open(tr, key, i);
+		if (key->newest == VPROF_NONE)
+			free_key(tr, key, at);
 	}
 	return 0;
 }
@@ -342,43 +322,58 @@ static int track(struct tracker *tr)
 	return 0;
 }
 
-static struct past *find_past(struct past *pasts, size_t n_slots, uint64_t name, uint64_t id)
-{
-	size_t i = key_hash(name, id) & (n_slots - 1);
+struct pasts {
+	VPROF_ARRAY(struct past) v;
+	struct vprof_hash_index by_key;
+};
 
-	while (pasts[i].used && (pasts[i].name != name || pasts[i].id != id))
-		i = (i + 1) & (n_slots - 1);
-	return &pasts[i];
+static struct past *find_past(const struct pasts *pasts, uint64_t name, uint64_t id, size_t *at)
+{
+	VPROF_HASH_EACH(&pasts->by_key, key_hash(name, id), *at, i)
+	if (pasts->v.v[i].name == name && pasts->v.v[i].id == id)
+		return &pasts->v.v[i];
+	return NULL;
+}
+
+/* The keys of the marks, and the first instance of each. */
+static int find_pasts(const struct tracker *tr, struct pasts *pasts)
+{
+	size_t at;
+
+	if (vprof_hash_index_room(&pasts->by_key, tr->unopened.n))
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < tr->unopened.n; i++) {
+		const struct unopened *u = &tr->unopened.v[i];
+		struct past *p = find_past(pasts, u->name, u->id, &at);
+
+		if (p)
+			continue;
+		p = VPROF_PUSH(&pasts->v);
+		if (!p)
+			return VPROF_ERR_NOMEM;
+		*p = (struct past){ u->name, u->id, VPROF_NONE, 0 };
+		vprof_hash_index_put(&pasts->by_key, at, key_hash(u->name, u->id), (uint32_t)pasts->v.n - 1);
+	}
+	for (size_t i = tr->iv->instances.n; i-- > 0;) {
+		const struct vprof_instance *inst = &tr->iv->instances.v[i];
+		struct past *p = find_past(pasts, inst->name, inst->id, &at);
+
+		if (p)
+			p->instance = (uint32_t)i;
+	}
+	return 0;
 }
 
 /* Marks of what had begun or ended before are stray; else, begun before the trace, an END is counted as such. */
 static int settle_unopened(struct tracker *tr)
 {
-	size_t n_slots = 64, cap = 0;
-	struct past *pasts;
+	struct pasts pasts = { 0 };
+	int ret = tr->unopened.n ? find_pasts(tr, &pasts) : 0;
+	size_t at;
 
-	if (!tr->unopened.n)
-		return 0;
-	while (n_slots < 2 * tr->unopened.n)
-		n_slots *= 2;
-	pasts = vprof_array_room(NULL, &cap, n_slots, sizeof *pasts);
-	if (!pasts)
-		return VPROF_ERR_NOMEM;
-	memset(pasts, 0, n_slots * sizeof *pasts);
-	for (size_t i = 0; i < tr->unopened.n; i++) {
+	for (size_t i = 0; i < tr->unopened.n && !ret; i++) {
 		const struct unopened *u = &tr->unopened.v[i];
-
-		*find_past(pasts, n_slots, u->name, u->id) = (struct past){ u->name, u->id, VPROF_NONE, 0, 1 };
-	}
-	for (size_t i = tr->iv->instances.n; i-- > 0;) {
-		struct past *p = find_past(pasts, n_slots, tr->iv->instances.v[i].name, tr->iv->instances.v[i].id);
-
-		if (p->used)
-			p->instance = (uint32_t)i;
-	}
-	for (size_t i = 0; i < tr->unopened.n; i++) {
-		const struct unopened *u = &tr->unopened.v[i];
-		struct past *p = find_past(pasts, n_slots, u->name, u->id);
+		struct past *p = find_past(&pasts, u->name, u->id, &at);
 		struct vprof_interval_name *counts = name_counts(tr, u->name);
 
 		if (p->has_ended || p->instance < u->n_instances) {
@@ -388,8 +383,9 @@ static int settle_unopened(struct tracker *tr)
 			p->has_ended = 1;
 		}
 	}
-	vprof_array_free(pasts, cap, sizeof *pasts);
-	return 0;
+	VPROF_ARRAY_RELEASE(&pasts.v);
+	vprof_hash_index_release(&pasts.by_key);
+	return ret;
 }
 
 static void count_state(struct tracker *tr, const struct vprof_instance *inst)
@@ -440,7 +436,7 @@ static int group(struct tracker *tr)
 
 int vprof_intervals_build(struct vprof_intervals **out, const struct vprof_timeline *timeline, struct vprof_error *err)
 {
-	struct tracker tr = { .timeline = timeline };
+	struct tracker tr = { .timeline = timeline, .free_key = VPROF_NONE };
 	int ret = VPROF_ERR_NOMEM;
 
 	*out = NULL;
@@ -460,7 +456,8 @@ out:
 	vprof_intervals_free(tr.iv);
 	free(tr.label);
 	free(tr.next);
-	vprof_array_free(tr.slots, tr.cap_slots, sizeof *tr.slots);
+	vprof_hash_index_release(&tr.by_key);
+	VPROF_ARRAY_RELEASE(&tr.keys);
 	VPROF_ARRAY_RELEASE(&tr.unopened);
 	if (ret)
 		vprof_error_set(err, ret, "not enough memory for the trace's intervals: record a shorter run");

@@ -39,7 +39,7 @@ int vprof_losses_gather(struct vprof_timeline *timeline)
 
 int vprof_losses_touch(const struct vprof_timeline *timeline, uint64_t t0, uint64_t t1)
 {
-	size_t i = vprof_time_search(timeline->losses.v, sizeof *timeline->losses.v, timeline->losses.n, t1, 0);
+	size_t i = VPROF_TIME_SEARCH(&timeline->losses, t1, 0);
 
 	return i && timeline->losses.v[i - 1].t1 >= t0;
 }
@@ -52,24 +52,24 @@ uint64_t vprof_losses_first(const struct vprof_timeline *timeline)
 /* Did the thread get anything from a channel after the first loss, and in [from, to]? */
 static int has_received(const struct vprof_timeline *timeline, uint32_t thread, uint64_t from, uint64_t to)
 {
-	const struct vprof_thread_timeline *line = &timeline->threads[thread];
+	const struct vprof_thread_timeline *thr = &timeline->threads[thread];
 	uint64_t first = vprof_losses_first(timeline);
-	size_t i = vprof_time_search(line->messages.v, sizeof *line->messages.v, line->messages.n, to, 0);
+	size_t i = VPROF_TIME_SEARCH(&thr->messages, to, 0);
 
 	from = from > first ? from : first;
-	while (i-- > 0 && line->messages.v[i].t >= from)
-		if (line->messages.v[i].is_receive)
+	while (i-- > 0 && thr->messages.v[i].t >= from)
+		if (thr->messages.v[i].is_receive)
 			return 1;
 	return 0;
 }
 
 /* Did the thread enqueue anything in [from, to]? */
-static int has_enqueued(const struct vprof_thread_timeline *line, uint64_t from, uint64_t to)
+static int has_enqueued(const struct vprof_thread_timeline *thr, uint64_t from, uint64_t to)
 {
-	size_t i = vprof_time_search(line->queue_events.v, sizeof *line->queue_events.v, line->queue_events.n, to, 0);
+	size_t i = VPROF_TIME_SEARCH(&thr->queue_events, to, 0);
 
-	while (i-- > 0 && line->queue_events.v[i].t >= from)
-		if (!line->queue_events.v[i].is_dequeue && !line->queue_events.v[i].is_message)
+	while (i-- > 0 && thr->queue_events.v[i].t >= from)
+		if (!thr->queue_events.v[i].is_dequeue && !thr->queue_events.v[i].is_message)
 			return 1;
 	return 0;
 }

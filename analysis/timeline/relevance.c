@@ -71,15 +71,15 @@ static void widen(struct vprof_relevant_span *s, uint64_t t)
 }
 
 /* From a thread's first mark or queue event to its last. */
-static int add_marked(struct vprof_relevance *c, const struct vprof_thread_timeline *line)
+static int add_marked(struct vprof_relevance *c, const struct vprof_thread_timeline *thr)
 {
 	struct vprof_relevant_span s = { UINT64_MAX, 0 };
 
-	for (size_t i = 0; i < line->marks.n; i++)
-		widen(&s, line->marks.v[i].t);
-	for (size_t i = 0; i < line->queue_events.n; i++)
-		if (!line->queue_events.v[i].is_message)
-			widen(&s, line->queue_events.v[i].t);
+	for (size_t i = 0; i < thr->marks.n; i++)
+		widen(&s, thr->marks.v[i].t);
+	for (size_t i = 0; i < thr->queue_events.n; i++)
+		if (!thr->queue_events.v[i].is_message)
+			widen(&s, thr->queue_events.v[i].t);
 	return s.from <= s.to ? add_stretch(c, s.from, s.to) : 0;
 }
 
@@ -128,15 +128,16 @@ static int by_to(const void *a, const void *b)
 	return x->to < y->to ? -1 : x->to > y->to;
 }
 
-/* Waits for one object, by their begins: whoever held it meanwhile was awaited. What is known of a hold is its end, so
- * it began with the end of the one before; a wait's own time within it is what counts. The work grows with waits and
- * holds, not with their product. */
+/* Waits for one object, by their begins: whoever held it meanwhile was awaited. What is known of a holder's turn is its
+ * end, so it began with the end of the one before; a wait's own time within it is what counts. The work grows with
+ * waits and turns, not with their product. */
 static int take_holds(struct search *s, const struct awaited *begun, size_t n)
 {
 	const struct vprof_lock_history *h = &s->timeline->locks.v[begun->lock];
 	const struct vprof_lock_holder *v = s->timeline->lock_holders.v;
-	size_t i = 0, k = 0, hold;
-	uint64_t t = begun->from, awaited = 0; /* `t`: so far; `awaited`: ticks since the last hold, of all waits */
+	size_t i = 0, k = 0, turn;
+	uint64_t t = begun->from,
+		 awaited = 0; /* `t`: so far; `awaited`: ticks since the last turn ended, of all waits */
 
 	s->ended.n = 0;
 	if (VPROF_ROOM(&s->ended, n))
@@ -144,14 +145,14 @@ static int take_holds(struct search *s, const struct awaited *begun, size_t n)
 	memcpy(s->ended.v, begun, n * sizeof *begun);
 	if (vprof_array_sort(s->ended.v, n, sizeof *begun, by_to))
 		return VPROF_ERR_NOMEM;
-	hold = h->first + vprof_time_search(v + h->first, sizeof *v, h->end - h->first, t, 0);
-	for (uint64_t from = t; hold < h->end && k < n;) {
-		uint64_t next = v[hold].until;
+	turn = h->first + vprof_time_search(v + h->first, sizeof *v, h->end - h->first, t, 0);
+	for (uint64_t from = t; turn < h->end && k < n;) {
+		uint64_t next = v[turn].until;
 
 		if (i == k) { /* nobody waits: on to the next wait */
 			from = t = begun[i].from;
-			hold = h->first +
-			       vprof_time_search(v + h->first, sizeof *v, h->end - h->first, t, hold - h->first);
+			turn = h->first +
+			       vprof_time_search(v + h->first, sizeof *v, h->end - h->first, t, turn - h->first);
 			i++;
 			continue;
 		}
@@ -161,12 +162,12 @@ static int take_holds(struct search *s, const struct awaited *begun, size_t n)
 		t = next;
 		while (i < n && begun[i].from <= t)
 			i++;
-		if (t == v[hold].until) {
-			if (add_release(s, v[hold].thread, from, t, awaited))
+		if (t == v[turn].until) {
+			if (add_release(s, v[turn].thread, from, t, awaited))
 				return VPROF_ERR_NOMEM;
 			awaited = 0;
 			from = t;
-			hold++;
+			turn++;
 		}
 		while (k < n && s->ended.v[k].to <= t)
 			k++;
@@ -176,17 +177,17 @@ static int take_holds(struct search *s, const struct awaited *begun, size_t n)
 
 static int take_stretch(struct search *s, size_t thread, const struct vprof_relevant_span *stretch)
 {
-	const struct vprof_thread_timeline *line = &s->timeline->threads[thread];
-	size_t i = vprof_time_search(line->waits.v, sizeof *line->waits.v, line->waits.n, stretch->from, 0);
+	const struct vprof_thread_timeline *thr = &s->timeline->threads[thread];
+	size_t i = VPROF_TIME_SEARCH(&thr->waits, stretch->from, 0);
 	int rc = add_stretch(&s->found[thread], stretch->from, stretch->to);
 
-	if (i && line->waits.v[i - 1].t1 > stretch->from)
+	if (i && thr->waits.v[i - 1].t1 > stretch->from)
 		i--; /* began before, lasts into it */
-	for (; !rc && i < line->waits.n && line->waits.v[i].t0 < stretch->to; i++) {
+	for (; !rc && i < thr->waits.n && thr->waits.v[i].t0 < stretch->to; i++) {
 		if (s->followed[thread][i])
 			continue;
 		s->followed[thread][i] = 1;
-		rc = follow(s, &line->waits.v[i], thread);
+		rc = follow(s, &thr->waits.v[i], thread);
 	}
 	return rc;
 }
@@ -285,14 +286,14 @@ void vprof_relevance_free(struct vprof_relevance *relevance, size_t n_threads)
 
 int vprof_relevance_covers(const struct vprof_relevance *c, uint64_t t)
 {
-	size_t i = vprof_time_search(c->stretches.v, sizeof *c->stretches.v, c->stretches.n, t, 0);
+	size_t i = VPROF_TIME_SEARCH(&c->stretches, t, 0);
 
 	return i && t <= c->stretches.v[i - 1].to;
 }
 
 uint64_t vprof_relevance_waited(const struct vprof_relevance *c, uint64_t t)
 {
-	size_t i = vprof_time_search(c->releases.v, sizeof *c->releases.v, c->releases.n, t, 0);
+	size_t i = VPROF_TIME_SEARCH(&c->releases, t, 0);
 	uint64_t sum = 0;
 
 	while (i && c->releases.v[i - 1].t == t)

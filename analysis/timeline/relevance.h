@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which stretches of which threads concern the intervals at all, and how long the intervals' threads waited for each
+/* Which stretches of which threads matter to the intervals at all, and how long the intervals' threads waited for each
  * release. A program starts, stops, and has threads that no interval ever waits for: what they do explains nothing. */
 #ifndef VPROF_RELEVANCE_H
 #define VPROF_RELEVANCE_H

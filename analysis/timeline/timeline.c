@@ -74,22 +74,22 @@ static int queue_order(const void *a, const void *b)
 	} while (0)
 
 /* Records of one thread are in time order already, but a signal handler or damage can swap two. */
-static int sort_marks(struct vprof_thread_timeline *line)
+static int sort_marks(struct vprof_thread_timeline *thr)
 {
-	SORT(&line->marks, mark_order);
-	SORT(&line->messages, message_order);
-	SORT(&line->queue_events, queue_order);
+	SORT(&thr->marks, mark_order);
+	SORT(&thr->messages, message_order);
+	SORT(&thr->queue_events, queue_order);
 	return 0;
 }
 
 /* Call records are most of a trace. */
 static const struct vp_unit *read_calls(struct vprof_reading *b, const struct vp_unit *at, const struct vp_unit *end)
 {
-	struct vprof_thread_timeline *line = b->line;
+	struct vprof_thread_timeline *thr = b->thr;
 	const struct vp_unit *units = at;
 
 	for (; at < end && VP_CODE(at->w) >= VP_CODE_FUNCTION && at->t - 1 < TIME_MAX && !b->pending_stack; at++) {
-		line->t_first = at->t < line->t_first ? at->t : line->t_first;
+		thr->t_first = at->t < thr->t_first ? at->t : thr->t_first;
 		if (vprof_reading_call(b, at->t, VP_PAYLOAD(at->w), VP_CODE(at->w), 0))
 			return NULL;
 		b->unit++;
@@ -106,7 +106,7 @@ static int read_block(struct vprof_reading *b, const struct vp_chunk_header *chu
 	uint32_t n_units;
 
 	b->unit = 0;
-	if (vprof_call_index_begin(&b->line->calls))
+	if (vprof_call_index_begin(&b->thr->calls))
 		return VPROF_ERR_NOMEM;
 	if (!units) {
 		b->n_bytes_ignored += chunk->n_bytes;
@@ -147,14 +147,14 @@ static uint64_t first_time(struct vprof_reading *b, const struct vp_chunk_header
 
 static int build_thread(struct vprof_reading *b, const struct vprof_trace_thread *thread)
 {
-	struct vprof_thread_timeline *line = b->line;
+	struct vprof_thread_timeline *thr = b->thr;
 
-	line->thread_seq = thread->thread_seq;
-	line->process_seq = thread->process_seq;
-	line->pid = thread->pid;
-	line->tid = thread->tid;
-	line->t_first = UINT64_MAX;
-	line->calls.source = thread;
+	thr->thread_seq = thread->thread_seq;
+	thr->process_seq = thread->process_seq;
+	thr->pid = thread->pid;
+	thr->tid = thread->tid;
+	thr->t_first = UINT64_MAX;
+	thr->calls.source = thread;
 	for (size_t i = 0; i < thread->n_chunks; i++) {
 		if (i && thread->chunks[i]->chunk_seq != thread->chunks[i - 1]->chunk_seq + 1 &&
 		    vprof_reading_lost(b, first_time(b, thread->chunks[i])))
@@ -167,8 +167,8 @@ static int build_thread(struct vprof_reading *b, const struct vprof_trace_thread
 	while (b->open.n)
 		if (vprof_reading_close(b))
 			return VPROF_ERR_NOMEM;
-	vprof_call_index_finish(&line->calls);
-	return vprof_samples_sort(line) ? VPROF_ERR_NOMEM : sort_marks(line);
+	vprof_call_index_finish(&thr->calls);
+	return vprof_samples_sort(thr) ? VPROF_ERR_NOMEM : sort_marks(thr);
 }
 
 struct pass {
@@ -185,7 +185,7 @@ static int read_thread(void *arg, int worker, size_t item)
 	struct pass *r = arg;
 	uint32_t thread = r->order[item];
 	const struct vprof_trace_thread *source = &r->timeline->trace->threads[thread];
-	struct vprof_reading b = { .timeline = r->timeline, .line = &r->timeline->threads[thread] };
+	struct vprof_reading b = { .timeline = r->timeline, .thr = &r->timeline->threads[thread] };
 	int ret = build_thread(&b, source);
 
 	VPROF_ARRAY_RELEASE(&b.open);
@@ -244,22 +244,22 @@ static int join_threads(struct vprof_timeline *timeline)
 {
 	timeline->t_first = UINT64_MAX;
 	for (size_t i = 0; i < timeline->n_threads; i++) {
-		struct vprof_thread_timeline *line = &timeline->threads[i];
+		struct vprof_thread_timeline *thr = &timeline->threads[i];
 
-		if (line->t_first == UINT64_MAX)
-			line->t_first = line->t_last;
-		else if (line->t_first < timeline->t_first)
-			timeline->t_first = line->t_first;
-		if (line->t_last > timeline->t_last)
-			timeline->t_last = line->t_last;
-		for (size_t k = 0; k < line->modules.n; k++) {
+		if (thr->t_first == UINT64_MAX)
+			thr->t_first = thr->t_last;
+		else if (thr->t_first < timeline->t_first)
+			timeline->t_first = thr->t_first;
+		if (thr->t_last > timeline->t_last)
+			timeline->t_last = thr->t_last;
+		for (size_t k = 0; k < thr->modules.n; k++) {
 			struct vprof_module *m = VPROF_PUSH(&timeline->modules);
 
 			if (!m)
 				return VPROF_ERR_NOMEM;
-			*m = line->modules.v[k];
+			*m = thr->modules.v[k];
 		}
-		VPROF_ARRAY_RELEASE(&line->modules);
+		VPROF_ARRAY_RELEASE(&thr->modules);
 	}
 	if (timeline->t_first == UINT64_MAX)
 		timeline->t_first = timeline->t_last;
@@ -354,23 +354,23 @@ out:
 	return ret;
 }
 
-static void line_release(struct vprof_thread_timeline *line)
+static void line_release(struct vprof_thread_timeline *thr)
 {
-	vprof_call_index_release(&line->calls);
-	VPROF_ARRAY_RELEASE(&line->modules);
-	VPROF_ARRAY_RELEASE(&line->waits);
-	VPROF_ARRAY_RELEASE(&line->wakes);
-	VPROF_ARRAY_RELEASE(&line->queue_events);
-	VPROF_ARRAY_RELEASE(&line->marks);
-	VPROF_ARRAY_RELEASE(&line->amounts);
-	VPROF_ARRAY_RELEASE(&line->creations);
-	VPROF_ARRAY_RELEASE(&line->stacks);
-	VPROF_ARRAY_RELEASE(&line->messages);
-	VPROF_ARRAY_RELEASE(&line->ready);
-	VPROF_ARRAY_RELEASE(&line->samples);
-	VPROF_ARRAY_RELEASE(&line->losses);
-	VPROF_ARRAY_RELEASE(&line->off_cpu);
-	VPROF_ARRAY_RELEASE(&line->unsure);
+	vprof_call_index_release(&thr->calls);
+	VPROF_ARRAY_RELEASE(&thr->modules);
+	VPROF_ARRAY_RELEASE(&thr->waits);
+	VPROF_ARRAY_RELEASE(&thr->wakes);
+	VPROF_ARRAY_RELEASE(&thr->queue_events);
+	VPROF_ARRAY_RELEASE(&thr->marks);
+	VPROF_ARRAY_RELEASE(&thr->amounts);
+	VPROF_ARRAY_RELEASE(&thr->creations);
+	VPROF_ARRAY_RELEASE(&thr->stacks);
+	VPROF_ARRAY_RELEASE(&thr->messages);
+	VPROF_ARRAY_RELEASE(&thr->ready);
+	VPROF_ARRAY_RELEASE(&thr->samples);
+	VPROF_ARRAY_RELEASE(&thr->losses);
+	VPROF_ARRAY_RELEASE(&thr->off_cpu);
+	VPROF_ARRAY_RELEASE(&thr->cpu_unknown);
 }
 
 void vprof_timeline_free(struct vprof_timeline *timeline)
@@ -390,7 +390,8 @@ void vprof_timeline_free(struct vprof_timeline *timeline)
 		VPROF_ARRAY_RELEASE(&timeline->private->texts);
 		VPROF_ARRAY_RELEASE(&timeline->private->annotated);
 		VPROF_ARRAY_RELEASE(&timeline->private->names);
-		free(timeline->private->slots);
+		VPROF_ARRAY_RELEASE(&timeline->private->strings);
+		vprof_hash_index_release(&timeline->private->by_hash);
 		free(timeline->private);
 	}
 	free(timeline);

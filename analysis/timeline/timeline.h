@@ -2,6 +2,17 @@
 /* What every thread did, rebuilt from the trace: waits, releases, marks of intervals, queue events; calls are only
  * indexed (calls.h), since they are many and looked at once.
  *
+ * This is the entry to the room analysis/timeline, on which all analyses stand. source.h takes the steps in order:
+ *
+ *   vprof_timeline_build()   one pass over all records, thread by thread (timeline_records.c); then off-CPU times from
+ *                            the context switches of all CPUs, losses (losses.h), and how long sampled calls may be
+ *   vprof_wakes_match()      wake edges: who ended each wait (edges/)
+ *   vprof_intervals_build()  instances of intervals, and the segments of threads that worked for them (intervals.h)
+ *   vprof_edges_new()        by which edge an instance came to a thread (edges/edges.h)
+ *
+ * From then on nothing changes, and any number of threads may read. symbols.h names sampled addresses, relevance.h
+ * tells which stretches of threads matter to intervals, window_list.h when recording was on.
+ *
  * Invariants: all times are ticks. Waits are disjoint and sorted once
  * vprof_wakes_match() has run; before that they are in the order of their ends. All other arrays are in record order.
  * The first member of every timed struct is its time (VPROF_TIME_SEARCH).
@@ -115,15 +126,15 @@ struct vprof_module {
 	unsigned char id[VP_BUILD_ID_MAX];
 };
 
-/* the thread had no processor */
+/* the thread was off-CPU */
 struct vprof_off_cpu {
 	uint64_t t0, t1;
-	uint32_t by; /* index of the session's thread that had its processor next, at once; VPROF_NONE: none of them */
+	uint32_t by; /* index of the session's thread that ran on its CPU next, at once; VPROF_NONE: none of them */
 	uint8_t is_preempted; /* it could have run; else it was blocked */
 };
 
-/* whether the thread had a processor is not known */
-struct vprof_unsure {
+/* whether the thread had a CPU is not known */
+struct vprof_cpu_unknown {
 	uint64_t t0, t1;
 };
 
@@ -152,8 +163,8 @@ struct vprof_thread_timeline {
 	VPROF_ARRAY(struct vprof_sampled) samples; /* by t0, then code */
 	VPROF_ARRAY(struct vprof_module) modules;  /* until the timeline has all of them */
 	VPROF_ARRAY(struct vprof_loss) losses;
-	VPROF_ARRAY(struct vprof_off_cpu) off_cpu; /* disjoint, by t0; empty when !timeline->has_switches */
-	VPROF_ARRAY(struct vprof_unsure) unsure;   /* the same; disjoint from the offs */
+	VPROF_ARRAY(struct vprof_off_cpu) off_cpu;	   /* disjoint, by t0; empty when !timeline->has_switches */
+	VPROF_ARRAY(struct vprof_cpu_unknown) cpu_unknown; /* the same; disjoint from off_cpu */
 };
 
 struct vprof_timeline {
@@ -173,12 +184,12 @@ struct vprof_timeline {
 	uint64_t n_records, n_calls, n_sampled, n_unclosed, n_bad;
 	uint64_t n_dropped_marks;
 	uint64_t n_bytes_ignored; /* of records: unknown, or cut by their chunk's end */
-	int has_switches;	  /* when threads had no processor is known */
+	int has_switches;	  /* context switches were recorded: when threads were off-CPU is known */
 	uint64_t n_switches, n_switches_lost;
 	struct vprof_timeline_private *private;
 };
 
-/* `trace` must outlive the timeline. One pass over all records, by up to n_threads threads (0: one for each processor),
+/* `trace` must outlive the timeline. One pass over all records, by up to n_threads threads (0: one for each CPU),
  * each of which takes whole threads of the trace. `progress` may be NULL; it gets 0..1. */
 int vprof_timeline_build(struct vprof_timeline **out, const struct vprof_trace *trace, int n_threads,
 			 void (*progress)(void *arg, double done), void *arg, struct vprof_error *err);
@@ -188,18 +199,18 @@ void vprof_timeline_free(struct vprof_timeline *timeline);
 const char *vprof_timeline_string(const struct vprof_timeline *timeline, uint64_t hash);
 
 /* The sample of a call with is_sampled; NULL when damage parted them. */
-const struct vprof_sampled *vprof_thread_timeline_sampled(const struct vprof_thread_timeline *line,
+const struct vprof_sampled *vprof_thread_timeline_sampled(const struct vprof_thread_timeline *thr,
 							  const struct vprof_call *call);
 
 /* Records of hot functions, in record order; then sorted once. OK or NOMEM. */
-int vprof_samples_add(struct vprof_thread_timeline *line, uint64_t t0, uint64_t duration, uint32_t code,
+int vprof_samples_add(struct vprof_thread_timeline *thr, uint64_t t0, uint64_t duration, uint32_t code,
 		      uint64_t payload);
-void vprof_samples_count(struct vprof_thread_timeline *line, uint32_t code, uint32_t n);
-int vprof_samples_sort(struct vprof_thread_timeline *line);
+void vprof_samples_count(struct vprof_thread_timeline *thr, uint32_t code, uint32_t n);
+int vprof_samples_sort(struct vprof_thread_timeline *thr);
 /* Of all threads, once all are built: the limits. OK or NOMEM. */
 int vprof_samples_limit(struct vprof_thread_timeline *threads, size_t n_threads);
 
-/* Fills the offs and unsure times of all lines from the switches of all processors. OK or NOMEM. */
+/* Fills off_cpu and cpu_unknown of all threads from the context switches of all CPUs. OK or NOMEM. */
 int vprof_off_cpu_build(struct vprof_timeline *timeline);
 
 #endif

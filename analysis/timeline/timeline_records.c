@@ -7,39 +7,20 @@
 #define ENTER_SLACK_TICKS 4096 /* between an ENTER and the entry time of the same frame's call record */
 #define TIME_MAX VPROF_CALL_TIME_MAX
 
-static struct vprof_string_slot *string_slot(struct vprof_timeline_private *p, uint64_t hash)
+static struct vprof_hashed_string *find_string(const struct vprof_timeline_private *p, uint64_t hash, size_t *at)
 {
-	size_t i = vprof_mix(hash) & (p->n_slots - 1);
-
-	while (p->slots[i].text && p->slots[i].hash != hash)
-		i = (i + 1) & (p->n_slots - 1);
-	return &p->slots[i];
+	VPROF_HASH_EACH(&p->by_hash, vprof_mix(hash), *at, i)
+	if (p->strings.v[i].hash == hash)
+		return &p->strings.v[i];
+	return NULL;
 }
 
 const char *vprof_timeline_string(const struct vprof_timeline *timeline, uint64_t hash)
 {
-	if (!timeline->private->n_slots)
-		return NULL;
-	return string_slot(timeline->private, hash)->text;
-}
+	size_t at;
+	const struct vprof_hashed_string *found = find_string(timeline->private, hash, &at);
 
-static int strings_grow(struct vprof_timeline_private *p)
-{
-	struct vprof_string_slot *old = p->slots;
-	size_t n_old = p->n_slots;
-
-	p->n_slots = n_old ? n_old * 2 : 256;
-	p->slots = calloc(p->n_slots, sizeof *p->slots);
-	if (!p->slots) {
-		p->slots = old;
-		p->n_slots = n_old;
-		return VPROF_ERR_NOMEM;
-	}
-	for (size_t i = 0; i < n_old; i++)
-		if (old[i].text)
-			*string_slot(p, old[i].hash) = old[i];
-	free(old);
-	return 0;
+	return found ? found->text : NULL;
 }
 
 static char *text_keep(struct vprof_timeline_private *p, const void *bytes, size_t n)
@@ -54,27 +35,31 @@ static char *text_keep(struct vprof_timeline_private *p, const void *bytes, size
 	return *slot = text;
 }
 
-static int replace_text(struct vprof_timeline_private *p, struct vprof_string_slot *slot, const struct vp_unit *u)
-{
-	const char *text = text_keep(p, u + 1, VP_PAYLOAD(u->w));
-
-	slot->text = text ? text : slot->text;
-	return text ? 0 : VPROF_ERR_NOMEM;
-}
-
 static int add_string_locked(struct vprof_timeline_private *p, const struct vp_unit *u)
 {
-	struct vprof_string_slot *slot;
+	struct vprof_hashed_string *string;
+	const char *text;
+	size_t at;
 
-	if (2 * p->n_strings >= p->n_slots && strings_grow(p))
+	if (vprof_hash_index_room(&p->by_hash, 1))
 		return VPROF_ERR_NOMEM;
-	slot = string_slot(p, u->t);
-	if (slot->text) /* two texts of one hash are damage: whichever was read first, the same one stays */
-		return strncmp(slot->text, (const char *)(u + 1), VP_PAYLOAD(u->w)) <= 0 ? 0 : replace_text(p, slot, u);
-	slot->text = text_keep(p, u + 1, VP_PAYLOAD(u->w));
-	slot->hash = u->t;
-	p->n_strings += slot->text != NULL;
-	return slot->text ? 0 : VPROF_ERR_NOMEM;
+	string = find_string(p, u->t, &at);
+	/* two texts of one hash are damage: whichever was read first, the same one stays */
+	if (string && strncmp(string->text, (const char *)(u + 1), VP_PAYLOAD(u->w)) <= 0)
+		return 0;
+	text = text_keep(p, u + 1, VP_PAYLOAD(u->w));
+	if (!text)
+		return VPROF_ERR_NOMEM;
+	if (string) {
+		string->text = text;
+		return 0;
+	}
+	string = VPROF_PUSH(&p->strings);
+	if (!string)
+		return VPROF_ERR_NOMEM;
+	*string = (struct vprof_hashed_string){ u->t, text };
+	vprof_hash_index_put(&p->by_hash, at, vprof_mix(u->t), (uint32_t)p->strings.n - 1);
+	return 0;
 }
 
 static int add_string(struct vprof_timeline_private *p, const struct vp_unit *u)
@@ -90,11 +75,11 @@ static int add_string(struct vprof_timeline_private *p, const struct vp_unit *u)
 static int add_module(struct vprof_reading *b, const struct vp_unit *u)
 {
 	struct vprof_timeline_private *p = b->timeline->private;
-	struct vprof_module *m = VPROF_PUSH(&b->line->modules);
+	struct vprof_module *m = VPROF_PUSH(&b->thr->modules);
 
 	if (!m)
 		return VPROF_ERR_NOMEM;
-	m->process_seq = b->line->process_seq;
+	m->process_seq = b->thr->process_seq;
 	m->low = u->t;
 	m->bias = u[1].t;
 	m->high = u[1].w;
@@ -106,7 +91,7 @@ static int add_module(struct vprof_reading *b, const struct vp_unit *u)
 
 static void add_build_id(struct vprof_reading *b, const struct vp_unit *u)
 {
-	struct vprof_module *m = b->line->modules.n ? &b->line->modules.v[b->line->modules.n - 1] : NULL;
+	struct vprof_module *m = b->thr->modules.n ? &b->thr->modules.v[b->thr->modules.n - 1] : NULL;
 
 	if (!m || m->low != u->t || VP_PAYLOAD(u->w) > sizeof m->id)
 		return; /* its module was lost */
@@ -156,8 +141,8 @@ int vprof_reading_close(struct vprof_reading *b)
 
 	b->n_unclosed++;
 	b->n_calls++;
-	return vprof_call_index_odd(&b->line->calls, f.t, b->line->t_last > f.t ? b->line->t_last : f.t, f.code,
-				    b->unit, 0, 0);
+	return vprof_call_index_odd(&b->thr->calls, f.t, b->thr->t_last > f.t ? b->thr->t_last : f.t, f.code, b->unit,
+				    0, 0);
 }
 
 int vprof_reading_enclose(struct vprof_reading *b, uint64_t t0, uint32_t code)
@@ -188,7 +173,7 @@ static int add_sample(struct vprof_reading *b, const struct vp_unit *u)
 	}
 	b->n_sampled++;
 	if (vprof_reading_call(b, u->t, u[1].t, code, 1) ||
-	    vprof_samples_add(b->line, u->t, u[1].t, code, VP_PAYLOAD(u->w)))
+	    vprof_samples_add(b->thr, u->t, u[1].t, code, VP_PAYLOAD(u->w)))
 		return VPROF_ERR_NOMEM;
 	return 0;
 }
@@ -204,11 +189,11 @@ static int add_wait(struct vprof_reading *b, const struct vp_unit *u)
 		b->n_bad++;
 		return 0;
 	}
-	w = VPROF_PUSH(&b->line->waits);
+	w = VPROF_PUSH(&b->thr->waits);
 	if (!w)
 		return VPROF_ERR_NOMEM;
 	w->t0 = u->t;
-	w->goes_on = b->false_wake && b->line->waits.n > 1;
+	w->goes_on = b->false_wake && b->thr->waits.n > 1;
 	b->false_wake = 0;
 	b->has_wait = 1;
 	w->t1 = u[2].t > w->t0 ? u[2].t : w->t0;
@@ -222,14 +207,14 @@ static int add_wait(struct vprof_reading *b, const struct vp_unit *u)
 		ret = annotated_name(p, u[2].w, &w->name);
 	else
 		w->name = call > 0 && call < VP_CALL_COUNT ? call : VP_CALL_COUNT + kind;
-	if (w->t1 > b->line->t_last)
-		b->line->t_last = w->t1;
+	if (w->t1 > b->thr->t_last)
+		b->thr->t_last = w->t1;
 	return ret;
 }
 
 static int add_wake(struct vprof_reading *b, const struct vp_unit *u)
 {
-	struct vprof_wake *w = VPROF_PUSH(&b->line->wakes);
+	struct vprof_wake *w = VPROF_PUSH(&b->thr->wakes);
 
 	if (!w)
 		return VPROF_ERR_NOMEM;
@@ -245,7 +230,7 @@ static int add_wake(struct vprof_reading *b, const struct vp_unit *u)
 
 static int add_mark(struct vprof_reading *b, const struct vp_unit *u)
 {
-	struct vprof_mark *m = VPROF_PUSH(&b->line->marks);
+	struct vprof_mark *m = VPROF_PUSH(&b->thr->marks);
 
 	if (!m)
 		return VPROF_ERR_NOMEM;
@@ -253,8 +238,8 @@ static int add_mark(struct vprof_reading *b, const struct vp_unit *u)
 	m->id = u[1].t;
 	m->name = VP_CODE(u->w) == VP_KIND_TYPE ? VP_PAYLOAD(u->w) : u[1].w;
 	m->kind = (uint8_t)VP_CODE(u->w);
-	b->line->n_begins += m->kind == VP_KIND_BEGIN;
-	b->line->n_resumes += m->kind == VP_KIND_RESUME;
+	b->thr->n_begins += m->kind == VP_KIND_BEGIN;
+	b->thr->n_resumes += m->kind == VP_KIND_RESUME;
 	return 0;
 }
 
@@ -284,7 +269,7 @@ static const struct vp_unit *keep_addresses(struct vprof_reading *b, const struc
 
 static int add_stack(struct vprof_reading *b, const struct vp_unit *u)
 {
-	struct vprof_stack *s = VPROF_PUSH(&b->line->stacks);
+	struct vprof_stack *s = VPROF_PUSH(&b->thr->stacks);
 
 	if (!s)
 		return VPROF_ERR_NOMEM;
@@ -294,23 +279,23 @@ static int add_stack(struct vprof_reading *b, const struct vp_unit *u)
 		return VPROF_ERR_NOMEM;
 	s->n = VP_PAYLOAD(u->w) & 0xff;
 	s->kind = (uint8_t)(VP_PAYLOAD(u->w) >> 8);
-	b->pending_stack = b->line->stacks.n;
+	b->pending_stack = b->thr->stacks.n;
 	return 0;
 }
 
 static int add_message(struct vprof_reading *b, const struct vp_unit *u)
 {
-	struct vprof_thread_timeline *line = b->line;
+	struct vprof_thread_timeline *thr = b->thr;
 	struct vprof_message *m;
 	struct vprof_ready *r;
 
 	if (VP_CODE(u->w) == VP_KIND_READY) {
-		r = b->has_wait ? VPROF_PUSH(&line->ready) : NULL;
+		r = b->has_wait ? VPROF_PUSH(&thr->ready) : NULL;
 		if (r)
-			*r = (struct vprof_ready){ u[1].t, line->waits.n - 1 };
+			*r = (struct vprof_ready){ u[1].t, thr->waits.n - 1 };
 		return r || !b->has_wait ? 0 : VPROF_ERR_NOMEM;
 	}
-	m = VPROF_PUSH(&line->messages);
+	m = VPROF_PUSH(&thr->messages);
 	if (!m)
 		return VPROF_ERR_NOMEM;
 	*m = (struct vprof_message){ u->t, VP_PAYLOAD(u->w), u[1].t, u[1].w, VP_CODE(u->w) == VP_KIND_RECEIVE };
@@ -321,21 +306,21 @@ static int add_message(struct vprof_reading *b, const struct vp_unit *u)
 
 static int add_small(struct vprof_reading *b, const struct vp_unit *u)
 {
-	struct vprof_thread_timeline *line = b->line;
+	struct vprof_thread_timeline *thr = b->thr;
 	struct vprof_queue_event *q;
 	struct vprof_creation *c;
 	struct vprof_amount *a;
 
 	switch (VP_CODE(u->w)) {
 	case VP_KIND_WORK:
-		a = VPROF_PUSH(&line->amounts);
+		a = VPROF_PUSH(&thr->amounts);
 		if (!a)
 			return VPROF_ERR_NOMEM;
 		*a = (struct vprof_amount){ u->t, u[1].t, (int64_t)u[1].w };
 		return 0;
 	case VP_KIND_ENQUEUE:
 	case VP_KIND_DEQUEUE:
-		q = VPROF_PUSH(&line->queue_events);
+		q = VPROF_PUSH(&thr->queue_events);
 		if (!q)
 			return VPROF_ERR_NOMEM;
 		*q = (struct vprof_queue_event){ u->t, u[1].t, VP_CODE(u->w) == VP_KIND_DEQUEUE, 0 };
@@ -345,23 +330,22 @@ static int add_small(struct vprof_reading *b, const struct vp_unit *u)
 	case VP_KIND_READY:
 		return add_message(b, u);
 	case VP_KIND_CREATE:
-		c = VPROF_PUSH(&line->creations);
+		c = VPROF_PUSH(&thr->creations);
 		if (!c)
 			return VPROF_ERR_NOMEM;
 		*c = (struct vprof_creation){ u->t, u[1].t, u[1].w == 1 };
 		return 0;
 	case VP_KIND_START:
-		line->start_token = u[1].t;
+		thr->start_token = u[1].t;
 		return 0;
 	case VP_KIND_EXIT:
-		line->t_exit = u->t;
+		thr->t_exit = u->t;
 		return 0;
 	case VP_KIND_FALSE_WAKE:
 		b->false_wake = b->has_wait;
 		return 0;
 	case VP_KIND_COUNT:
-		vprof_samples_count(line, VP_PAYLOAD(u->w) & VP_CODE_MASK,
-				    (uint32_t)(VP_PAYLOAD(u->w) >> VP_CODE_BITS));
+		vprof_samples_count(thr, VP_PAYLOAD(u->w) & VP_CODE_MASK, (uint32_t)(VP_PAYLOAD(u->w) >> VP_CODE_BITS));
 		return 0;
 	default:
 		return 0;
@@ -370,11 +354,11 @@ static int add_small(struct vprof_reading *b, const struct vp_unit *u)
 
 int vprof_reading_lost(struct vprof_reading *b, uint64_t t)
 {
-	struct vprof_loss *loss = VPROF_PUSH(&b->line->losses);
+	struct vprof_loss *loss = VPROF_PUSH(&b->thr->losses);
 
 	if (!loss)
 		return VPROF_ERR_NOMEM;
-	*loss = (struct vprof_loss){ b->line->t_last, t > b->line->t_last ? t : b->line->t_last };
+	*loss = (struct vprof_loss){ b->thr->t_last, t > b->thr->t_last ? t : b->thr->t_last };
 	b->false_wake = b->has_wait = 0;
 	return 0;
 }
@@ -392,7 +376,7 @@ static int add_enter(struct vprof_reading *b, const struct vp_unit *u)
 
 int vprof_reading_record(struct vprof_reading *b, const struct vp_unit *u)
 {
-	struct vprof_thread_timeline *line = b->line;
+	struct vprof_thread_timeline *thr = b->thr;
 	uint32_t code = VP_CODE(u->w);
 
 	b->n_records++;
@@ -409,7 +393,7 @@ int vprof_reading_record(struct vprof_reading *b, const struct vp_unit *u)
 		return 0;
 	}
 	if (b->pending_stack && code != VP_KIND_STACK) {
-		struct vprof_stack *s = &line->stacks.v[b->pending_stack - 1];
+		struct vprof_stack *s = &thr->stacks.v[b->pending_stack - 1];
 
 		s->next_kind = code < VP_CODE_FUNCTION && code != VP_KIND_SAMPLE ? (uint8_t)code : VP_KIND_NONE;
 		s->t = u->t;
@@ -420,12 +404,12 @@ int vprof_reading_record(struct vprof_reading *b, const struct vp_unit *u)
 		if (vprof_reading_lost(b, u->t))
 			return VPROF_ERR_NOMEM;
 	}
-	if (u->t < line->t_first)
-		line->t_first = u->t;
+	if (u->t < thr->t_first)
+		thr->t_first = u->t;
 	if (code >= VP_CODE_FUNCTION)
 		return vprof_reading_call(b, u->t, VP_PAYLOAD(u->w), code, 0);
-	if (code != VP_KIND_WAIT && u->t > line->t_last)
-		line->t_last = u->t;
+	if (code != VP_KIND_WAIT && u->t > thr->t_last)
+		thr->t_last = u->t;
 	switch (code) {
 	case VP_KIND_ENTER:
 		return add_enter(b, u);

@@ -6,14 +6,15 @@
 #include <pthread.h>
 
 #include "analysis/timeline/timeline.h"
+#include "common/hash/hash_index.h"
 
 #define VPROF_KIND_NAMES                                                                                               \
 	VP_WAIT_COUNT /* names of waits: VP_CALL_COUNT of functions, these, then annotated functions                   \
 		       */
 
-struct vprof_string_slot {
+struct vprof_hashed_string {
 	uint64_t hash;
-	const char *text; /* NULL: free slot */
+	const char *text;
 };
 
 struct vprof_annotated_name {
@@ -22,8 +23,8 @@ struct vprof_annotated_name {
 };
 
 struct vprof_timeline_private {
-	struct vprof_string_slot *slots;
-	size_t n_slots, n_strings; /* n_slots is a power of two */
+	VPROF_ARRAY(struct vprof_hashed_string) strings;
+	struct vprof_hash_index by_hash;
 	VPROF_ARRAY(char *) texts; /* owned */
 	VPROF_ARRAY(struct vprof_annotated_name) annotated;
 	VPROF_ARRAY(const char *) names;
@@ -37,7 +38,7 @@ struct vprof_open_frame {
 
 struct vprof_reading {			 /* of one thread */
 	struct vprof_timeline *timeline; /* its tables; nothing else may be written */
-	struct vprof_thread_timeline *line;
+	struct vprof_thread_timeline *thr;
 	VPROF_ARRAY(struct vprof_open_frame) open;
 	size_t pending_stack; /* index + 1 */
 	int false_wake;
@@ -60,7 +61,7 @@ int vprof_reading_enclose(struct vprof_reading *b, uint64_t t0, uint32_t code);
 static inline int vprof_reading_call(struct vprof_reading *b, uint64_t t0, uint64_t ticks, uint32_t code,
 				     int is_sampled)
 {
-	struct vprof_thread_timeline *line = b->line;
+	struct vprof_thread_timeline *thr = b->thr;
 	uint64_t t1 = t0 + ticks;
 	uint32_t entered = is_sampled ? UINT32_MAX : code; /* a root that was sampled or skipped wrote no ENTER */
 
@@ -71,10 +72,10 @@ static inline int vprof_reading_call(struct vprof_reading *b, uint64_t t0, uint6
 			return VPROF_ERR_NOMEM;
 	}
 	b->n_calls++;
-	if (ticks == VP_PAYLOAD_MAX && line->t_last > t1) /* saturated: it ended after its callees */
-		return vprof_call_index_odd(&line->calls, t0, line->t_last, code, b->unit, 1, is_sampled);
-	line->t_last = t1 > line->t_last ? t1 : line->t_last;
-	return vprof_call_index_add(&line->calls, t0, t1, code, is_sampled);
+	if (ticks == VP_PAYLOAD_MAX && thr->t_last > t1) /* saturated: it ended after its callees */
+		return vprof_call_index_odd(&thr->calls, t0, thr->t_last, code, b->unit, 1, is_sampled);
+	thr->t_last = t1 > thr->t_last ? t1 : thr->t_last;
+	return vprof_call_index_add(&thr->calls, t0, t1, code, is_sampled);
 }
 
 #endif

@@ -10,10 +10,10 @@
 #define COUNT_LOOK_BACK 4096u
 #define RARE 1000 /* one call in so many */
 
-int vprof_samples_add(struct vprof_thread_timeline *line, uint64_t t0, uint64_t duration, uint32_t code,
+int vprof_samples_add(struct vprof_thread_timeline *thr, uint64_t t0, uint64_t duration, uint32_t code,
 		      uint64_t payload)
 {
-	struct vprof_sampled *s = VPROF_PUSH(&line->samples);
+	struct vprof_sampled *s = VPROF_PUSH(&thr->samples);
 
 	if (!s)
 		return VPROF_ERR_NOMEM;
@@ -27,13 +27,13 @@ int vprof_samples_add(struct vprof_thread_timeline *line, uint64_t t0, uint64_t 
 	return 0;
 }
 
-void vprof_samples_count(struct vprof_thread_timeline *line, uint32_t code, uint32_t n)
+void vprof_samples_count(struct vprof_thread_timeline *thr, uint32_t code, uint32_t n)
 {
-	size_t i = line->samples.n, first = i > COUNT_LOOK_BACK ? i - COUNT_LOOK_BACK : 0;
+	size_t i = thr->samples.n, first = i > COUNT_LOOK_BACK ? i - COUNT_LOOK_BACK : 0;
 
 	while (i-- > first) {
-		if (line->samples.v[i].code == code && line->samples.v[i].weight) {
-			line->samples.v[i].represented += n;
+		if (thr->samples.v[i].code == code && thr->samples.v[i].weight) {
+			thr->samples.v[i].represented += n;
 			return;
 		}
 	}
@@ -48,21 +48,21 @@ static int sample_order(const void *a, const void *b)
 	return x->code < y->code ? -1 : x->code > y->code;
 }
 
-int vprof_samples_sort(struct vprof_thread_timeline *line)
+int vprof_samples_sort(struct vprof_thread_timeline *thr)
 {
-	return vprof_array_sort(line->samples.v, line->samples.n, sizeof *line->samples.v, sample_order) ?
+	return vprof_array_sort(thr->samples.v, thr->samples.n, sizeof *thr->samples.v, sample_order) ?
 		       VPROF_ERR_NOMEM :
 		       0;
 }
 
-const struct vprof_sampled *vprof_thread_timeline_sampled(const struct vprof_thread_timeline *line,
+const struct vprof_sampled *vprof_thread_timeline_sampled(const struct vprof_thread_timeline *thr,
 							  const struct vprof_call *call)
 {
 	const struct vprof_sampled key = { .t0 = call->t0, .code = call->code };
 
-	if (!line->samples.n)
+	if (!thr->samples.n)
 		return NULL;
-	return bsearch(&key, line->samples.v, line->samples.n, sizeof key, sample_order);
+	return bsearch(&key, thr->samples.v, thr->samples.n, sizeof key, sample_order);
 }
 
 struct length {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* When threads had no processor, from what the kernel told of each processor (VP_KIND_SWITCH).
+/* When threads were off-CPU, from the context switches that the kernel reported for each CPU (VP_KIND_SWITCH).
  *
- * A thread's time without a processor lies between losing one and gaining one, perhaps another. Nothing is guessed:
- * where switches were lost, times without a processor that reach into the gap are left out, and what a thread did
- * meanwhile is unsure.
+ * A thread is off-CPU from the switch that takes it off a CPU to the one that puts it on one, perhaps another. Nothing
+ * is guessed: where switches were lost, off-CPU times that reach into the gap are left out, and what a thread did
+ * meanwhile is not known.
  */
 #include "analysis/timeline/timeline.h"
 
@@ -23,7 +23,7 @@ struct gap {
 };
 
 struct life {
-	uint32_t tid, line;
+	uint32_t tid, thread;
 	uint64_t t0, t1;
 };
 
@@ -59,16 +59,16 @@ static int life_order(const void *a, const void *b)
 	return x->t0 < y->t0 ? -1 : x->t0 > y->t0;
 }
 
-static int read_processor(struct switches *s, const struct vprof_trace_thread *processor)
+static int read_cpu(struct switches *s, const struct vprof_trace_thread *cpu)
 {
 	double next_max = NEXT_MAX_NS / s->timeline->ns_per_tick;
 	struct vprof_trace_cursor cursor;
 	const struct vp_unit *u;
-	size_t lost = SIZE_MAX; /* turn that the next one may answer: who had the processor then? */
+	size_t lost = SIZE_MAX; /* turn that the next one may answer: who had the CPU then? */
 	uint64_t last_t = 0;
 	uint32_t n_units;
 
-	vprof_trace_cursor_init(&cursor, processor);
+	vprof_trace_cursor_init(&cursor, cpu);
 	while ((u = vprof_trace_next(&cursor, &n_units))) {
 		uint64_t payload = VP_PAYLOAD(u->w);
 
@@ -120,11 +120,11 @@ static void join_gaps(struct switches *s)
 /* The last gap that touches [t0, t1], or NULL; *first: where the first one begins. */
 static const struct gap *touching_gap(const struct switches *s, uint64_t t0, uint64_t t1, uint64_t *first)
 {
-	size_t last = vprof_time_search(s->gaps.v, sizeof *s->gaps.v, s->gaps.n, t1, 0), i;
+	size_t last = VPROF_TIME_SEARCH(&s->gaps, t1, 0), i;
 
 	if (!last || s->gaps.v[last - 1].t1 < t0)
 		return NULL;
-	i = vprof_time_search(s->gaps.v, sizeof *s->gaps.v, s->gaps.n, t0, last);
+	i = VPROF_TIME_SEARCH(&s->gaps, t0, last);
 	if (!i || s->gaps.v[i - 1].t1 < t0)
 		i++;
 	*first = s->gaps.v[i - 1].t0;
@@ -139,20 +139,20 @@ static int take_lives(struct switches *s)
 	if (!s->lives)
 		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < timeline->n_threads; i++) {
-		const struct vprof_thread_timeline *line = &timeline->threads[i];
+		const struct vprof_thread_timeline *thr = &timeline->threads[i];
 
 		/* A thread need not record anything after its start, nor see its end. */
-		s->lives[i] = (struct life){ line->tid, (uint32_t)i, line->t_first,
-					     !line->t_exit		 ? UINT64_MAX :
-					     line->t_exit > line->t_last ? line->t_exit :
-									   line->t_last };
+		s->lives[i] = (struct life){ thr->tid, (uint32_t)i, thr->t_first,
+					     !thr->t_exit	       ? UINT64_MAX :
+					     thr->t_exit > thr->t_last ? thr->t_exit :
+									 thr->t_last };
 	}
 	qsort(s->lives, timeline->n_threads, sizeof *s->lives, life_order);
 	return 0;
 }
 
-/* The line of a tid that lived at some time of [t0, t1], or VPROF_NONE: tids are used again. */
-static uint32_t line_of(const struct switches *s, uint32_t tid, uint64_t t0, uint64_t t1)
+/* The thread of a tid that lived at some time of [t0, t1], or VPROF_NONE: tids are used again. */
+static uint32_t thread_of(const struct switches *s, uint32_t tid, uint64_t t0, uint64_t t1)
 {
 	const struct life *lives = s->lives; /* the last life of this tid that begins before t1 */
 	size_t low = VPROF_BISECT(s->timeline->n_threads, i,
@@ -160,39 +160,39 @@ static uint32_t line_of(const struct switches *s, uint32_t tid, uint64_t t0, uin
 
 	if (!low || s->lives[low - 1].tid != tid || s->lives[low - 1].t1 <= t0)
 		return VPROF_NONE;
-	return s->lives[low - 1].line;
+	return s->lives[low - 1].thread;
 }
 
 static int add_off(struct switches *s, const struct turn *out, const struct turn *in)
 {
-	uint32_t line = line_of(s, out->tid, out->t, in->t);
-	struct vprof_off_cpu *off;
+	uint32_t thread = thread_of(s, out->tid, out->t, in->t);
+	struct vprof_off_cpu *off_cpu;
 
-	if (line == VPROF_NONE || in->t <= out->t)
+	if (thread == VPROF_NONE || in->t <= out->t)
 		return 0;
-	off = VPROF_PUSH(&s->timeline->threads[line].off_cpu);
-	if (!off)
+	off_cpu = VPROF_PUSH(&s->timeline->threads[thread].off_cpu);
+	if (!off_cpu)
 		return VPROF_ERR_NOMEM;
-	*off = (struct vprof_off_cpu){ out->t, in->t, VPROF_NONE, (out->flags & VP_SWITCH_PREEMPTED) != 0 };
+	*off_cpu = (struct vprof_off_cpu){ out->t, in->t, VPROF_NONE, (out->flags & VP_SWITCH_PREEMPTED) != 0 };
 	if (out->next && out->next != out->tid)
-		off->by = line_of(s, out->next, out->t, out->t + 1);
+		off_cpu->by = thread_of(s, out->next, out->t, out->t + 1);
 	return 0;
 }
 
 /* For all lives of the tid, which is used again, that overlap it. */
-static int add_unsure(struct switches *s, uint32_t tid, uint64_t from, uint64_t to)
+static int add_cpu_unknown(struct switches *s, uint32_t tid, uint64_t from, uint64_t to)
 {
 	size_t low = VPROF_BISECT(s->timeline->n_threads, i, s->lives[i].tid < tid);
 
 	for (; from < to && low < s->timeline->n_threads && s->lives[low].tid == tid; low++) {
-		struct vprof_unsure *u;
+		struct vprof_cpu_unknown *u;
 
 		if (s->lives[low].t0 >= to || s->lives[low].t1 <= from)
 			continue;
-		u = VPROF_PUSH(&s->timeline->threads[s->lives[low].line].unsure);
+		u = VPROF_PUSH(&s->timeline->threads[s->lives[low].thread].cpu_unknown);
 		if (!u)
 			return VPROF_ERR_NOMEM;
-		*u = (struct vprof_unsure){ from, to };
+		*u = (struct vprof_cpu_unknown){ from, to };
 	}
 	return 0;
 }
@@ -213,11 +213,11 @@ static int add_between(struct switches *s, const struct turn *before, const stru
 	if (gap) {
 		if (!went && first > from)
 			from = first;
-		return add_unsure(s, tid, from, !came && gap->t1 < to ? gap->t1 : to);
+		return add_cpu_unknown(s, tid, from, !came && gap->t1 < to ? gap->t1 : to);
 	}
 	if (went && came)
 		return add_off(s, before, after);
-	return went || came ? add_unsure(s, tid, from, to) : 0; /* a turn is missing */
+	return went || came ? add_cpu_unknown(s, tid, from, to) : 0; /* a turn is missing */
 }
 
 static int pair_turns(struct switches *s)
@@ -238,7 +238,7 @@ static int pair_turns(struct switches *s)
 	return 0;
 }
 
-/* Threads of which no processor ever told. */
+/* Threads that no CPU ever reported. */
 static int find_unseen(struct switches *s)
 {
 	size_t k = 0;
@@ -247,7 +247,8 @@ static int find_unseen(struct switches *s)
 		while (k < s->turns.n && s->turns.v[k].tid < s->lives[i].tid)
 			k++;
 		if ((k == s->turns.n || s->turns.v[k].tid != s->lives[i].tid) &&
-		    (!i || s->lives[i - 1].tid != s->lives[i].tid) && add_unsure(s, s->lives[i].tid, 0, UINT64_MAX))
+		    (!i || s->lives[i - 1].tid != s->lives[i].tid) &&
+		    add_cpu_unknown(s, s->lives[i].tid, 0, UINT64_MAX))
 			return VPROF_ERR_NOMEM;
 	}
 	return 0;
@@ -264,7 +265,7 @@ int vprof_off_cpu_build(struct vprof_timeline *timeline)
 	if (!timeline->has_switches)
 		return 0;
 	for (size_t i = 0; i < trace->n_processors && !ret; i++)
-		ret = read_processor(&s, &trace->processors[i]);
+		ret = read_cpu(&s, &trace->processors[i]);
 	if (!ret)
 		ret = take_lives(&s);
 	if (!ret) {

@@ -109,20 +109,20 @@ static int matters(const struct vprof_stack *stack, const struct vprof_relevance
 	return *waited > 0;
 }
 
-static int take_thread(struct frame_finder *s, const struct vprof_thread_timeline *line,
+static int take_thread(struct frame_finder *s, const struct vprof_thread_timeline *thr,
 		       const struct vprof_relevance *relevance, struct vprof_symbols *symbols)
 {
 	struct stack begin = { .n = 0 }, now;
 	uint64_t begin_t = 0;
 
-	for (size_t i = 0; i < line->stacks.n; i++) {
-		const struct vprof_stack *in = &line->stacks.v[i];
+	for (size_t i = 0; i < thr->stacks.n; i++) {
+		const struct vprof_stack *in = &thr->stacks.v[i];
 		double waited;
 		size_t next;
 
 		if (!matters(in, relevance, &waited))
 			continue;
-		resolve(&now, in, line->process_seq, symbols);
+		resolve(&now, in, thr->process_seq, symbols);
 		if (count_stack(s, &now, waited))
 			return VPROF_ERR_NOMEM;
 		if (in->kind != VP_STACK_INTERVAL)
@@ -135,10 +135,10 @@ static int take_thread(struct frame_finder *s, const struct vprof_thread_timelin
 		if (!begin.n)
 			continue;
 		/* Only the mark right after the begin ends its segment: stacks are sampled, marks are not. */
-		next = vprof_time_search(line->marks.v, sizeof *line->marks.v, line->marks.n, begin_t, 0);
-		while (next < line->marks.n && line->marks.v[next].kind == VP_KIND_TYPE)
+		next = VPROF_TIME_SEARCH(&thr->marks, begin_t, 0);
+		while (next < thr->marks.n && thr->marks.v[next].kind == VP_KIND_TYPE)
 			next++;
-		if (next < line->marks.n && line->marks.v[next].t == in->t && count_pair(s, &begin, &now))
+		if (next < thr->marks.n && thr->marks.v[next].t == in->t && count_pair(s, &begin, &now))
 			return VPROF_ERR_NOMEM;
 		begin.n = 0;
 	}

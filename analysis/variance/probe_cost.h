@@ -11,7 +11,7 @@
  * function's own time is that of chosen calls, each standing for others with its records, and holds the above for all
  * of its calls.
  *
- * That is the most it can be: where a processor waits for the target's own instructions, it runs the probe's meanwhile.
+ * That is the most it can be: where a CPU waits for the target's own instructions, it runs the probe's meanwhile.
  *
  * When that is a part q of a factor's mean above VPROF_PROBE_SHARE_SHOWN, a lower bound of its share without it is
  * given as well. The factor's times shrink by 1 - q, and if its calls vary as they do, which is the worst case, its

@@ -22,10 +22,10 @@ struct vprof_tree_part *vprof_tree_part_new(const struct vprof_tree *tree, const
 	p->tree = tree;
 	p->source = source;
 	p->noise = vprof_noise_new();
-	p->off_hint = calloc(source->timeline->n_threads + 1, sizeof *p->off_hint);
+	p->off_cpu_hint = calloc(source->timeline->n_threads + 1, sizeof *p->off_cpu_hint);
 	p->calls = vprof_calls_new(source->timeline->n_threads, n_bytes_calls);
 	first = VPROF_PUSH(&p->first);
-	if (p->noise && p->off_hint && p->calls && first && VPROF_PUSH(&p->nodes) && VPROF_PUSH(&p->hot)) {
+	if (p->noise && p->off_cpu_hint && p->calls && first && VPROF_PUSH(&p->nodes) && VPROF_PUSH(&p->hot)) {
 		p->nodes.v[0].kind = VPROF_NODE_INTERVAL;
 		p->hot.v[0].memo_key = UINT32_MAX;
 		return p;
@@ -50,7 +50,7 @@ void vprof_tree_part_free(struct vprof_tree_part *p)
 	vprof_noise_free(p->noise);
 	vprof_calls_free(p->calls);
 	vprof_hash_index_release(&p->by_key);
-	free(p->off_hint);
+	free(p->off_cpu_hint);
 	free(p->map);
 	free(p->place);
 	free(p);
@@ -193,12 +193,13 @@ static int spend_wait(struct vprof_tree_part *p, const struct vprof_piece *piece
 	struct vprof_wait_walk walk;
 	struct vprof_wait_stretch s;
 
-	vprof_wait_walk_begin(&walk, timeline, piece->thread, w, piece->from, piece->to, &p->off_hint[piece->thread]);
+	vprof_wait_walk_begin(&walk, timeline, piece->thread, w, piece->from, piece->to,
+			      &p->off_cpu_hint[piece->thread]);
 	while (vprof_wait_walk_next(&walk, &s)) {
 		struct vprof_tree_node *n = &p->nodes.v[node];
 		uint64_t ticks = vprof_tree_ticks(p->source, s.to - s.from);
 
-		if (s.state == VPROF_IN_PREEMPTED ? vprof_tree_part_preempted(p, piece, node, s.off, s.from, s.to) :
+		if (s.state == VPROF_IN_PREEMPTED ? vprof_tree_part_preempted(p, piece, node, s.off_cpu, s.from, s.to) :
 						    vprof_tree_part_spend(p, node, (int64_t)(s.to - s.from)))
 			return VPROF_ERR_NOMEM;
 		if (s.state == VPROF_IN_BLOCK)

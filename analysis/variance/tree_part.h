@@ -54,7 +54,7 @@ struct vprof_tree_part {
 	VPROF_ARRAY(uint32_t) call_node; /* of the calls of a stretch */
 	const struct vprof_call *window; /* calls around the piece at hand, in preorder */
 	size_t n_window;
-	size_t *off_hint; /* [n_threads] */
+	size_t *off_cpu_hint; /* [n_threads] */
 	struct vprof_calls *calls;
 };
 
@@ -91,8 +91,8 @@ int vprof_tree_part_spend(struct vprof_tree_part *part, uint32_t node, int64_t t
 int vprof_tree_part_run(struct vprof_tree_part *part, const struct vprof_piece *piece, uint32_t base);
 uint32_t vprof_tree_part_frames(struct vprof_tree_part *part, const struct vprof_piece *piece, uint32_t base);
 
-/* Spends from..to, part of the time without a processor `off`, on the preempted child of a node. OK or NOMEM. */
+/* Spends from..to, part of `off_cpu`, on the preempted child of a node. OK or NOMEM. */
 int vprof_tree_part_preempted(struct vprof_tree_part *part, const struct vprof_piece *piece, uint32_t node,
-			      const struct vprof_off_cpu *off, uint64_t from, uint64_t to);
+			      const struct vprof_off_cpu *off_cpu, uint64_t from, uint64_t to);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The time of run pieces, spent on the calls that were open.
  *
- * Where no call was sampled and the thread had a processor, each call that overlaps the piece gains its time there and
+ * Where no call was sampled and the thread had a CPU, each call that overlaps the piece gains its time there and
  * the one around it loses it: one step for each call, in any order in which callers come first. Elsewhere time is
  * followed forward through a stack of frames. tests/simulate holds both against the truth.
  */
@@ -16,40 +16,40 @@ static int spend(struct vprof_tree_part *p, uint32_t node, int64_t ticks)
 
 /* How long a chosen call stands for others: up to its first wait, since from there on those that were not chosen are
  * recorded too, and no longer than its function's calls usually last. */
-static uint64_t stands_until(const struct vprof_thread_timeline *line, const struct vprof_call *call,
+static uint64_t stands_until(const struct vprof_thread_timeline *thr, const struct vprof_call *call,
 			     const struct vprof_sampled *sampled)
 {
 	uint64_t until = call->t0 + sampled->limit;
 	size_t i;
 
-	if (!line->waits.n)
+	if (!thr->waits.n)
 		return until;
-	i = vprof_time_search(line->waits.v, sizeof *line->waits.v, line->waits.n, call->t0 - 1, 0);
-	return i < line->waits.n && line->waits.v[i].t0 < until ? line->waits.v[i].t0 : until;
+	i = VPROF_TIME_SEARCH(&thr->waits, call->t0 - 1, 0);
+	return i < thr->waits.n && thr->waits.v[i].t0 < until ? thr->waits.v[i].t0 : until;
 }
 
 /* What the frame's call stands for at t, outer being what the one around it stands for. */
-static void weigh(const struct vprof_tree_part *p, struct vprof_tree_frame *f, const struct vprof_thread_timeline *line,
+static void weigh(const struct vprof_tree_part *p, struct vprof_tree_frame *f, const struct vprof_thread_timeline *thr,
 		  uint32_t outer, uint64_t t)
 {
 	const struct vprof_call *call = &p->window[f->call];
 
 	f->weight = outer;
 	f->until = UINT64_MAX;
-	f->sampled = call->is_sampled && outer == 1 ? vprof_thread_timeline_sampled(line, call) : NULL;
+	f->sampled = call->is_sampled && outer == 1 ? vprof_thread_timeline_sampled(thr, call) : NULL;
 	if (f->sampled && f->sampled->weight >= 2)
-		f->until = stands_until(line, call, f->sampled);
+		f->until = stands_until(thr, call, f->sampled);
 	if (f->until == UINT64_MAX || t >= f->until)
 		f->sampled = NULL;
 	else
 		f->weight = f->sampled->weight;
 }
 
-static void count_call(struct vprof_tree_part *p, const struct vprof_thread_timeline *line,
+static void count_call(struct vprof_tree_part *p, const struct vprof_thread_timeline *thr,
 		       const struct vprof_tree_frame *f, uint32_t outer)
 {
 	const struct vprof_call *call = &p->window[f->call];
-	const struct vprof_sampled *s = call->is_sampled ? vprof_thread_timeline_sampled(line, call) : NULL;
+	const struct vprof_sampled *s = call->is_sampled ? vprof_thread_timeline_sampled(thr, call) : NULL;
 	struct vprof_tree_node *n = &p->nodes.v[f->node];
 
 	n->n_calls += (s ? s->represented : 1u) * (uint64_t)outer;
@@ -74,7 +74,7 @@ static uint32_t call_at(const struct vprof_tree_part *p, uint64_t t, size_t *nex
  * there is none), VPROF_NONE without memory. */
 static uint32_t open_frames(struct vprof_tree_part *p, const struct vprof_piece *piece, uint32_t base, size_t *next)
 {
-	const struct vprof_thread_timeline *line = &p->source->timeline->threads[piece->thread];
+	const struct vprof_thread_timeline *thr = &p->source->timeline->threads[piece->thread];
 	uint32_t call = call_at(p, piece->from, next), outer = 1;
 
 	p->stack.n = 0;
@@ -98,9 +98,9 @@ static uint32_t open_frames(struct vprof_tree_part *p, const struct vprof_piece 
 			vprof_tree_part_child(p, base, VPROF_CLASS_FRAME, p->window[f->call].code, piece->depth);
 		if (base == VPROF_NONE)
 			return VPROF_NONE;
-		weigh(p, f, line, outer, piece->from);
+		weigh(p, f, thr, outer, piece->from);
 		if (p->window[f->call].t0 == piece->from)
-			count_call(p, line, f, outer);
+			count_call(p, thr, f, outer);
 		outer = f->weight;
 	}
 	return base;
@@ -109,7 +109,7 @@ static uint32_t open_frames(struct vprof_tree_part *p, const struct vprof_piece 
 static int push_frame(struct vprof_tree_part *p, const struct vprof_piece *piece, const struct vprof_tree_frame *top,
 		      uint32_t parent, size_t call)
 {
-	const struct vprof_thread_timeline *line = &p->source->timeline->threads[piece->thread];
+	const struct vprof_thread_timeline *thr = &p->source->timeline->threads[piece->thread];
 	uint32_t outer = top ? top->weight : 1;
 	struct vprof_tree_frame *f = VPROF_PUSH(&p->stack);
 
@@ -119,8 +119,8 @@ static int push_frame(struct vprof_tree_part *p, const struct vprof_piece *piece
 	f->node = vprof_tree_part_child(p, parent, VPROF_CLASS_FRAME, p->window[call].code, piece->depth);
 	if (f->node == VPROF_NONE)
 		return VPROF_ERR_NOMEM;
-	weigh(p, f, line, outer, p->window[call].t0);
-	count_call(p, line, f, outer);
+	weigh(p, f, thr, outer, p->window[call].t0);
+	count_call(p, thr, f, outer);
 	return 0;
 }
 
@@ -134,13 +134,13 @@ static size_t chosen_frame(const struct vprof_tree_part *p)
 	return at;
 }
 
-/* Preempted between t and until; offs before `off` ended earlier. */
-static uint64_t preempted_ticks(const struct vprof_thread_timeline *line, size_t off, uint64_t t, uint64_t until)
+/* Preempted between t and until; those before `off_cpu` ended earlier. */
+static uint64_t preempted_ticks(const struct vprof_thread_timeline *thr, size_t off_cpu, uint64_t t, uint64_t until)
 {
 	uint64_t sum = 0;
 
-	for (; off < line->off_cpu.n && line->off_cpu.v[off].t0 < until; off++) {
-		const struct vprof_off_cpu *o = &line->off_cpu.v[off];
+	for (; off_cpu < thr->off_cpu.n && thr->off_cpu.v[off_cpu].t0 < until; off_cpu++) {
+		const struct vprof_off_cpu *o = &thr->off_cpu.v[off_cpu];
 		uint64_t from = o->t0 > t ? o->t0 : t, to = o->t1 < until ? o->t1 : until;
 
 		if (o->is_preempted && from < to)
@@ -150,7 +150,7 @@ static uint64_t preempted_ticks(const struct vprof_thread_timeline *line, size_t
 }
 
 /* From here on it stands for itself alone. What of its time does not count for others is remembered. */
-static void stand_alone(struct vprof_tree_part *p, const struct vprof_thread_timeline *line, size_t off, uint64_t t)
+static void stand_alone(struct vprof_tree_part *p, const struct vprof_thread_timeline *thr, size_t off_cpu, uint64_t t)
 {
 	size_t at = chosen_frame(p);
 	const struct vprof_tree_frame *f = &p->stack.v[at];
@@ -159,7 +159,7 @@ static void stand_alone(struct vprof_tree_part *p, const struct vprof_thread_tim
 	if (t >= call->t0 + f->sampled->limit && t < call->t1)
 		p->nodes.v[f->node].rare_ticks +=
 			(f->sampled->weight - 1u) *
-			vprof_tree_ticks(p->source, call->t1 - t - preempted_ticks(line, off, t, call->t1));
+			vprof_tree_ticks(p->source, call->t1 - t - preempted_ticks(thr, off_cpu, t, call->t1));
 	p->stack.v[at].sampled = NULL;
 	for (size_t k = at; k < p->stack.n; k++)
 		p->stack.v[k].weight = 1;
@@ -183,7 +183,7 @@ static int spend_weighted(struct vprof_tree_part *p, const struct vprof_piece *p
 
 /* All of it is known, so it counts once also within a call that stands for others. */
 int vprof_tree_part_preempted(struct vprof_tree_part *p, const struct vprof_piece *piece, uint32_t node,
-			      const struct vprof_off_cpu *off, uint64_t t, uint64_t until)
+			      const struct vprof_off_cpu *off_cpu, uint64_t t, uint64_t until)
 {
 	uint32_t child;
 
@@ -192,36 +192,37 @@ int vprof_tree_part_preempted(struct vprof_tree_part *p, const struct vprof_piec
 	child = vprof_tree_part_child(p, node, VPROF_CLASS_PREEMPTED, 0, piece->depth);
 	if (child == VPROF_NONE)
 		return VPROF_ERR_NOMEM;
-	if (p->nodes.v[child].kind == VPROF_NODE_PREEMPTED && t == off->t0) {
+	if (p->nodes.v[child].kind == VPROF_NODE_PREEMPTED && t == off_cpu->t0) {
 		p->nodes.v[child].n_calls++;
 		p->nodes.v[child].n_timed++;
 	}
 	if (!piece->depth) {
 		p->preempted_ticks += vprof_tree_ticks(p->source, until - t);
-		p->by_own_ticks += off->by != VPROF_NONE ? vprof_tree_ticks(p->source, until - t) : 0;
+		p->by_own_ticks += off_cpu->by != VPROF_NONE ? vprof_tree_ticks(p->source, until - t) : 0;
 	}
 	return spend(p, child, (int64_t)(until - t));
 }
 
-/* The first time without a processor that ends after t; offs.n when there is none. */
-static size_t first_off(const struct vprof_thread_timeline *line, uint64_t t, size_t *hint)
+/* The first off-CPU time that ends after t; off_cpu.n when there is none. */
+static size_t first_off_cpu(const struct vprof_thread_timeline *thr, uint64_t t, size_t *hint)
 {
-	size_t i = vprof_time_search(line->off_cpu.v, sizeof *line->off_cpu.v, line->off_cpu.n, t, *hint);
+	size_t i = VPROF_TIME_SEARCH(&thr->off_cpu, t, *hint);
 
 	*hint = i;
-	return i && line->off_cpu.v[i - 1].t1 > t ? i - 1 : i;
+	return i && thr->off_cpu.v[i - 1].t1 > t ? i - 1 : i;
 }
 
-/* Time from t to until, in which nothing changes, on top of the stack. off: the thread has no processor, or NULL. */
+/* Time from t to until, in which nothing changes, on top of the stack. off_cpu: the thread is off-CPU, NULL: it runs.
+ */
 static int spend_stretch(struct vprof_tree_part *p, const struct vprof_piece *piece, uint32_t base,
-			 const struct vprof_off_cpu *off, uint64_t t, uint64_t until)
+			 const struct vprof_off_cpu *off_cpu, uint64_t t, uint64_t until)
 {
 	const struct vprof_tree_frame *top = p->stack.n ? &p->stack.v[p->stack.n - 1] : NULL;
 	uint32_t node = top ? top->node : base, weight = top ? top->weight : 1;
 
-	if (off && off->is_preempted)
-		return vprof_tree_part_preempted(p, piece, node, off, t, until);
-	if (off) /* blocked, but in no wait that was recorded: a page on its way from disk */
+	if (off_cpu && off_cpu->is_preempted)
+		return vprof_tree_part_preempted(p, piece, node, off_cpu, t, until);
+	if (off_cpu) /* blocked, but in no wait that was recorded: a page on its way from disk */
 		p->nodes.v[node].blocked_ticks += weight * vprof_tree_ticks(p->source, until - t);
 	if (weight > 1)
 		return spend_weighted(p, piece, base, until - t);
@@ -231,11 +232,11 @@ static int spend_stretch(struct vprof_tree_part *p, const struct vprof_piece *pi
 /* Follows time through a window of calls. */
 static int follow(struct vprof_tree_part *p, const struct vprof_piece *piece, uint32_t base)
 {
-	const struct vprof_thread_timeline *line = &p->source->timeline->threads[piece->thread];
-	size_t next, i = first_off(line, piece->from, &p->off_hint[piece->thread]);
+	const struct vprof_thread_timeline *thr = &p->source->timeline->threads[piece->thread];
+	size_t next, i = first_off_cpu(thr, piece->from, &p->off_cpu_hint[piece->thread]);
 	uint64_t t = piece->from;
 
-	if (vprof_calls_window(p->calls, piece->thread, &line->calls, piece->from, piece->to, &p->window,
+	if (vprof_calls_window(p->calls, piece->thread, &thr->calls, piece->from, piece->to, &p->window,
 			       &p->n_window) ||
 	    open_frames(p, piece, base, &next) == VPROF_NONE)
 		return VPROF_ERR_NOMEM;
@@ -247,17 +248,17 @@ static int follow(struct vprof_tree_part *p, const struct vprof_piece *piece, ui
 		uint64_t until = leave <= enter ? leave : enter, edge = UINT64_MAX;
 		uint32_t node = top ? top->node : base;
 		struct vprof_tree_frame above = top ? *top : (struct vprof_tree_frame){ .weight = 1 };
-		const struct vprof_off_cpu *off = NULL;
+		const struct vprof_off_cpu *off_cpu = NULL;
 
-		while (i < line->off_cpu.n && line->off_cpu.v[i].t1 <= t)
+		while (i < thr->off_cpu.n && thr->off_cpu.v[i].t1 <= t)
 			i++;
 		if (t >= stands) {
-			stand_alone(p, line, i, t);
+			stand_alone(p, thr, i, t);
 			continue;
 		}
-		if (i < line->off_cpu.n) {
-			off = line->off_cpu.v[i].t0 <= t ? &line->off_cpu.v[i] : NULL;
-			edge = off ? off->t1 : line->off_cpu.v[i].t0;
+		if (i < thr->off_cpu.n) {
+			off_cpu = thr->off_cpu.v[i].t0 <= t ? &thr->off_cpu.v[i] : NULL;
+			edge = off_cpu ? off_cpu->t1 : thr->off_cpu.v[i].t0;
 		}
 		if (until > piece->to)
 			until = piece->to;
@@ -265,7 +266,7 @@ static int follow(struct vprof_tree_part *p, const struct vprof_piece *piece, ui
 			until = edge;
 		if (until > stands)
 			until = stands;
-		if (spend_stretch(p, piece, base, off, t, until))
+		if (spend_stretch(p, piece, base, off_cpu, t, until))
 			return VPROF_ERR_NOMEM;
 		t = until;
 		if (t >= piece->to)
@@ -348,20 +349,20 @@ static int spend_between(struct vprof_tree_part *p, const struct vprof_piece *pi
 
 int vprof_tree_part_run(struct vprof_tree_part *p, const struct vprof_piece *piece, uint32_t base)
 {
-	const struct vprof_thread_timeline *line = &p->source->timeline->threads[piece->thread];
+	const struct vprof_thread_timeline *thr = &p->source->timeline->threads[piece->thread];
 	uint64_t t = piece->from;
 
-	if (vprof_call_index_has_sampled(&line->calls, piece->from, piece->to))
+	if (vprof_call_index_has_sampled(&thr->calls, piece->from, piece->to))
 		return follow_in_windows(p, *piece, base);
-	for (size_t i = line->off_cpu.n ? first_off(line, t, &p->off_hint[piece->thread]) : 0;
-	     i < line->off_cpu.n && t < piece->to; i++) {
-		const struct vprof_off_cpu *off = &line->off_cpu.v[i];
+	for (size_t i = thr->off_cpu.n ? first_off_cpu(thr, t, &p->off_cpu_hint[piece->thread]) : 0;
+	     i < thr->off_cpu.n && t < piece->to; i++) {
+		const struct vprof_off_cpu *off_cpu = &thr->off_cpu.v[i];
 		struct vprof_piece without = *piece;
 
-		if (off->t0 >= piece->to)
+		if (off_cpu->t0 >= piece->to)
 			break;
-		without.from = off->t0 > t ? off->t0 : t;
-		without.to = off->t1 < piece->to ? off->t1 : piece->to;
+		without.from = off_cpu->t0 > t ? off_cpu->t0 : t;
+		without.to = off_cpu->t1 < piece->to ? off_cpu->t1 : piece->to;
 		if (spend_between(p, piece, base, t, without.from) || follow_in_windows(p, without, base))
 			return VPROF_ERR_NOMEM;
 		t = without.to;

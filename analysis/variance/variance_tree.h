@@ -8,6 +8,12 @@
  * array.h).
  *
  * Use: new, then add intervals one by one or fill with all of them, then number; samples and results after that.
+ *
+ * This is the entry to the room analysis/variance. What follows takes the numbered tree, its results and the intervals'
+ * attributes, in this order: factors.h (sums by function, Algorithm 1), contributions.h (where the mean goes, and why
+ * the slowest are slow), work.h (what the amount of work explains), confidence.h (bounds, from block_sums.h),
+ * probe_cost.h (what recording cost). noise.h knows the errors of sampled calls; common_frames.h reads the sampled
+ * stacks and needs no tree. All sums over intervals are one operation for threads and ranks (reduce.h).
  */
 #ifndef VPROF_VARIANCE_TREE_H
 #define VPROF_VARIANCE_TREE_H
@@ -82,7 +88,7 @@ struct vprof_tree_intervals {		 /* of one source */
 };
 
 /* Adds this rank's of all intervals, those of one source after another, by up to n_threads threads (0: one for each
- * processor); what comes out does not depend on their number. Instead of vprof_tree_add. OK or NOMEM. */
+ * CPU); what comes out does not depend on their number. Instead of vprof_tree_add. OK or NOMEM. */
 int vprof_tree_fill(struct vprof_tree *tree, const struct vprof_tree_intervals *of_source, int n_threads,
 		    void (*progress)(void *arg, double done), void *arg);
 

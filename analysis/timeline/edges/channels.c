@@ -371,7 +371,7 @@ static enum vprof_channel_answer judge(const struct vprof_channels *c, const str
 static const struct message *receive_of(const struct vprof_channels *c, uint32_t thread, const struct vprof_wait *w)
 {
 	const struct vprof_thread_timeline *thr = &c->timeline->threads[thread];
-	size_t i = vprof_time_search(thr->messages.v, sizeof *thr->messages.v, thr->messages.n, w->t1, 0);
+	size_t i = VPROF_TIME_SEARCH(&thr->messages, w->t1, 0);
 
 	for (int n = 0; i-- > 0 && n < 4 && thr->messages.v[i].t == w->t1; n++)
 		if (thr->messages.v[i].is_receive && thr->messages.v[i].channel == w->object)

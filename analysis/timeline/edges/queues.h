@@ -10,7 +10,8 @@
 #ifndef VPROF_QUEUES_H
 #define VPROF_QUEUES_H
 
-#include "analysis/timeline/edges/edges.h"
+#include "analysis/timeline/edges/edge.h"
+#include "analysis/timeline/intervals.h"
 
 #define VPROF_QUEUE_LOOK_BACK_MAX 16 /* queue events of one item, or of one thread, that are considered */
 

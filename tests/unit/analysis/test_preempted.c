@@ -337,16 +337,16 @@ static void test_within_sampled(void **state)
 	hand_release(&h);
 }
 
-static void assert_unsure(const struct vprof_thread_timeline *line, size_t i, uint64_t t0, uint64_t t1)
+static void assert_cpu_unknown(const struct vprof_thread_timeline *line, size_t i, uint64_t t0, uint64_t t1)
 {
-	assert_true(i < line->unsure.n);
-	assert_int_equal(line->unsure.v[i].t0, t0);
-	assert_int_equal(line->unsure.v[i].t1, t1);
+	assert_true(i < line->cpu_unknown.n);
+	assert_int_equal(line->cpu_unknown.v[i].t0, t0);
+	assert_int_equal(line->cpu_unknown.v[i].t1, t1);
 }
 
 /* When nobody knows: lost switches, from the turn that they may have ended and to the one that they may have begun; a
  * turn without its other half; a thread that no processor tells of. */
-static void test_unsure(void **state)
+static void test_cpu_unknown(void **state)
 {
 	struct hand_thread *a, *b, *cpu0, *cpu1;
 	const struct vprof_thread_timeline *line;
@@ -375,12 +375,12 @@ static void test_unsure(void **state)
 	line = &s.timeline->threads[0];
 	assert_int_equal(line->off_cpu.n, 1);
 	assert_off(&line->off_cpu.v[0], 6000, 7000, 0, VPROF_NONE);
-	assert_int_equal(line->unsure.n, 3); /* what was before its first record is nobody's concern */
-	assert_unsure(line, 0, 1000, 3000);
-	assert_unsure(line, 1, 4000, 5000);
-	assert_unsure(line, 2, 7000, 8000);
-	assert_int_equal(s.timeline->threads[1].unsure.n, 1);
-	assert_unsure(&s.timeline->threads[1], 0, 0, UINT64_MAX);
+	assert_int_equal(line->cpu_unknown.n, 3); /* what was before its first record is nobody's concern */
+	assert_cpu_unknown(line, 0, 1000, 3000);
+	assert_cpu_unknown(line, 1, 4000, 5000);
+	assert_cpu_unknown(line, 2, 7000, 8000);
+	assert_int_equal(s.timeline->threads[1].cpu_unknown.n, 1);
+	assert_cpu_unknown(&s.timeline->threads[1], 0, 0, UINT64_MAX);
 	hand_steps_release(&s);
 	hand_release(&h);
 }
@@ -486,7 +486,7 @@ int main(void)
 		cmocka_unit_test(test_tid_again),      cmocka_unit_test(test_tree),
 		cmocka_unit_test(test_unknown),	       cmocka_unit_test(test_small_blocked_and_blame),
 		cmocka_unit_test(test_within_sampled), cmocka_unit_test(test_nonsense),
-		cmocka_unit_test(test_unsure),	       cmocka_unit_test(test_io),
+		cmocka_unit_test(test_cpu_unknown),    cmocka_unit_test(test_io),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
