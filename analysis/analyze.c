@@ -15,9 +15,10 @@
 #include "common/parallel.h"
 #include "analysis/variance/probe_cost.h"
 #include "analysis/results/results_json.h"
-#include "analysis/timeline/source.h"
+#include "analysis/source/source.h"
 #include "analysis/variance/common_frames.h"
 #include "analysis/variance/variance_tree.h"
+#include "analysis/variance/tree_fill.h"
 #include "analysis/warnings.h"
 #include "common/files.h"
 

@@ -8,6 +8,7 @@
 
 #include "analysis/paths/critical_path.h"
 #include "analysis/paths/wait_states.h"
+#include "analysis/timeline/calls.h"
 
 #define GATHER_MAX 8192
 #define CALLS_BYTES ((size_t)32 << 20)

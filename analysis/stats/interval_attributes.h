@@ -13,7 +13,7 @@
 #define VPROF_INTERVAL_ATTRIBUTES_H
 
 #include "analysis/results/results.h"
-#include "analysis/timeline/source.h"
+#include "analysis/source/source.h"
 
 #define VPROF_COUNTERS_MAX 8
 

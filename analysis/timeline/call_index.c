@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The index that the first pass over a thread's records makes: see calls.h. */
-#include "analysis/timeline/calls.h"
+#include "analysis/timeline/call_index.h"
 
 #include "common/error.h"
 #include "common/search.h"

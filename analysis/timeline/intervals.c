@@ -434,6 +434,60 @@ static int group(struct tracker *tr)
 	return 0;
 }
 
+/* Did the thread get anything from a channel after the first loss, and in [from, to]? */
+static int has_received(const struct vprof_timeline *timeline, uint32_t thread, uint64_t from, uint64_t to)
+{
+	const struct vprof_thread_timeline *thr = &timeline->threads[thread];
+	uint64_t first = vprof_losses_first(timeline);
+	size_t i = VPROF_TIME_SEARCH(&thr->messages, to, 0);
+
+	from = from > first ? from : first;
+	while (i-- > 0 && thr->messages.v[i].t >= from)
+		if (thr->messages.v[i].is_receive)
+			return 1;
+	return 0;
+}
+
+/* Did the thread enqueue anything in [from, to]? */
+static int has_enqueued(const struct vprof_thread_timeline *thr, uint64_t from, uint64_t to)
+{
+	size_t i = VPROF_TIME_SEARCH(&thr->queue_events, to, 0);
+
+	while (i-- > 0 && thr->queue_events.v[i].t >= from)
+		if (!thr->queue_events.v[i].is_dequeue && !thr->queue_events.v[i].is_message)
+			return 1;
+	return 0;
+}
+
+static int is_lossy(const struct vprof_timeline *timeline, const struct vprof_intervals *iv,
+		    const struct vprof_instance *inst)
+{
+	if (inst->end < vprof_losses_first(timeline))
+		return 0;
+	if (vprof_losses_touch(timeline, inst->begin, inst->end) ||
+	    has_received(timeline, inst->end_thread, inst->begin, inst->end))
+		return 1;
+	/* a dispatcher may have got it from a channel and enqueued it */
+	for (size_t i = 0; i < timeline->n_threads; i++)
+		if (has_received(timeline, (uint32_t)i, inst->begin, inst->end) &&
+		    has_enqueued(&timeline->threads[i], inst->begin, inst->end))
+			return 1;
+	for (uint32_t i = 0; i < inst->n_segments; i++) {
+		const struct vprof_segment *s = &iv->segments.v[iv->by_instance[inst->first_segment + i]];
+
+		if (has_received(timeline, s->thread, inst->begin, s->t1 < inst->end ? s->t1 : inst->end))
+			return 1;
+	}
+	return 0;
+}
+
+/* Sets is_lossy of the instances that cannot be trusted. */
+static void mark_lossy(const struct vprof_timeline *timeline, struct vprof_intervals *intervals)
+{
+	for (size_t i = 0; i < intervals->instances.n && timeline->losses.n; i++)
+		intervals->instances.v[i].is_lossy = (uint8_t)is_lossy(timeline, intervals, &intervals->instances.v[i]);
+}
+
 int vprof_intervals_build(struct vprof_intervals **out, const struct vprof_timeline *timeline, struct vprof_error *err)
 {
 	struct tracker tr = { .timeline = timeline, .free_key = VPROF_NONE };
@@ -448,7 +502,7 @@ int vprof_intervals_build(struct vprof_intervals **out, const struct vprof_timel
 		tr.label[i] = VPROF_NONE;
 	if (collect_events(&tr) || track(&tr) || settle_unopened(&tr) || group(&tr))
 		goto out;
-	vprof_losses_mark(timeline, tr.iv);
+	mark_lossy(timeline, tr.iv);
 	*out = tr.iv;
 	tr.iv = NULL;
 	ret = 0;

@@ -9,8 +9,7 @@
 #ifndef VPROF_LOSSES_H
 #define VPROF_LOSSES_H
 
-#include "analysis/timeline/intervals.h"
-#include "analysis/timeline/timeline.h"
+#include "analysis/timeline/thread_timeline.h"
 
 /* All threads' losses into timeline->losses, disjoint and sorted. OK or NOMEM. */
 int vprof_losses_gather(struct vprof_timeline *timeline);
@@ -20,8 +19,5 @@ int vprof_losses_touch(const struct vprof_timeline *timeline, uint64_t t0, uint6
 
 /* When the first loss began, UINT64_MAX without any. */
 uint64_t vprof_losses_first(const struct vprof_timeline *timeline);
-
-/* Sets is_lossy of the instances that cannot be trusted. */
-void vprof_losses_mark(const struct vprof_timeline *timeline, struct vprof_intervals *intervals);
 
 #endif

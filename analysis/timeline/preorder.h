@@ -3,7 +3,7 @@
 #ifndef VPROF_PREORDER_H
 #define VPROF_PREORDER_H
 
-#include "analysis/timeline/calls.h"
+#include "analysis/timeline/call_index.h"
 
 /* storage, used again; zero-initialised */
 struct vprof_preorder {

@@ -11,6 +11,8 @@
 #include "analysis/timeline/losses.h"
 #include "common/parallel.h"
 #include "analysis/timeline/timeline_records.h"
+#include "analysis/timeline/timeline_samples.h"
+#include "analysis/timeline/timeline_switches.h"
 #include "trace/walk.h"
 
 #define TIME_MAX VPROF_CALL_TIME_MAX

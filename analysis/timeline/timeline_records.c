@@ -4,6 +4,8 @@
  */
 #include "analysis/timeline/timeline_records.h"
 
+#include "analysis/timeline/timeline_samples.h"
+
 #define ENTER_SLACK_TICKS 4096 /* between an ENTER and the entry time of the same frame's call record */
 #define TIME_MAX VPROF_CALL_TIME_MAX
 

@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "analysis/timeline/timeline.h"
+#include "analysis/timeline/thread_timeline.h"
 #include "common/hash/hash_index.h"
 
 #define VPROF_KIND_NAMES                                                                                               \

@@ -5,7 +5,7 @@
  * like it when it happens to be timed. What one call in a thousand lasts longer than the others of its function
  * therefore counts once.
  */
-#include "analysis/timeline/timeline.h"
+#include "analysis/timeline/timeline_samples.h"
 
 #define COUNT_LOOK_BACK 4096u
 #define RARE 1000 /* one call in so many */

@@ -5,7 +5,7 @@
  * is guessed: where switches were lost, off-CPU times that reach into the gap are left out, and what a thread did
  * meanwhile is not known.
  */
-#include "analysis/timeline/timeline.h"
+#include "analysis/timeline/timeline_switches.h"
 
 #define NEXT_MAX_NS 20000.0 /* a switch from one thread to the next takes less */
 

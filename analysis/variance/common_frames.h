@@ -5,7 +5,7 @@
 #define VPROF_COMMON_FRAMES_H
 
 #include "analysis/results/results.h"
-#include "analysis/timeline/source.h"
+#include "analysis/source/source.h"
 #include "analysis/timeline/symbols.h"
 
 /* modules that were built again since the run: not named from what is there now; and one that is damaged */

@@ -26,4 +26,15 @@ const struct vprof_tree_part *vprof_tree_first_part(const struct vprof_tree *tre
 /* Interval i, one of this rank's, is the *k-th of the part. */
 const struct vprof_tree_part *vprof_tree_part_of(const struct vprof_tree *tree, size_t i, size_t *k);
 
+struct vprof_tree_intervals {		 /* of one source */
+	const struct vprof_edges *edges; /* may be NULL when this rank takes none of them */
+	const uint32_t *chosen;		 /* indices of complete instances */
+	size_t n;
+};
+
+/* Adds this rank's of all intervals, those of one source after another, by up to n_threads threads (0: one for each
+ * CPU); what comes out does not depend on their number. Instead of vprof_tree_add. OK or NOMEM. */
+int vprof_tree_fill(struct vprof_tree *tree, const struct vprof_tree_intervals *of_source, int n_threads,
+		    void (*progress)(void *arg, double done), void *arg);
+
 #endif

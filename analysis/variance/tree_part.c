@@ -8,6 +8,7 @@
 
 #include "analysis/paths/wait_states.h"
 #include "analysis/timeline/edges/wake_class.h"
+#include "analysis/timeline/calls.h"
 
 #define DEPTH_MAX 200 /* recursion deeper than this is folded into the last frame */
 

@@ -5,7 +5,7 @@
 #ifndef VPROF_TREE_PART_H
 #define VPROF_TREE_PART_H
 
-#include "analysis/variance/variance_tree.h"
+#include "analysis/variance/tree.h"
 #include "common/hash/hash_index.h"
 
 #define VPROF_TREE_NODES_MAX 500000u

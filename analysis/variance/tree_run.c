@@ -7,6 +7,9 @@
  */
 #include "analysis/variance/tree_part.h"
 
+#include "analysis/timeline/timeline_samples.h"
+#include "analysis/timeline/calls.h"
+
 #define WINDOW_BLOCKS 8 /* of calls that are held at once where time is followed */
 
 static int spend(struct vprof_tree_part *p, uint32_t node, int64_t ticks)

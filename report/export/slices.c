@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "report/export/slices.h"
+#include "analysis/timeline/calls.h"
 
 #define CALLS_BYTES ((size_t)32 << 20)
 

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/timeline/calls.h"
 #include "hand_trace.h"
 
 #define N_MAX 60000

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "hand_trace.h"
+#include "analysis/timeline/calls.h"
 
 static struct hand_trace h;
 static struct hand_steps s;

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/timeline/relevance.h"
+#include "analysis/source/relevance.h"
 #include "analysis/timeline/edges/lock_holders.h"
 #include "hand_trace.h"
 

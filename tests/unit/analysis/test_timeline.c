@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "hand_trace.h"
+#include "analysis/timeline/calls.h"
 
 static struct vprof_calls *reader;
 static const struct vprof_call_index *calls_index;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Generation by generation: the waits in the newest stretches name the threads that ended them, and the wait's time
  * until then is a stretch of that thread. A wait is followed once; a generation costs at most one look at each wait. */
-#include "analysis/timeline/relevance.h"
+#include "analysis/source/relevance.h"
 
 #include "analysis/timeline/edges/lock_holders.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "analysis/timeline/source.h"
+#include "analysis/source/source.h"
 
 int vprof_source_open(struct vprof_source *s, const char *trace_dir, int n_threads,
 		      void (*progress)(void *arg, double done), void *arg, struct vprof_error *err)
