@@ -24,6 +24,7 @@
 #include "analysis/analyze.h"
 #include "bench/target.h"
 #include "common/files.h"
+#include "trace/clock.h"
 
 #define CALLS_PER_REQUEST 97
 #define LOAD_THREADS 2
@@ -48,14 +49,6 @@ struct measured {
 	uint64_t peak_bytes;
 	struct answer last;
 };
-
-static double now_s(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
 
 /* Resident memory of a process besides the page cache; 0 when it is gone. */
 static uint64_t resident_bytes(pid_t pid)
@@ -105,13 +98,13 @@ static void analyse_here(const char *trace_dir, int n_threads, const struct opti
 	struct vprof_analyze_options options = { .trace_dir = trace_dir, .plan = plan, .n_threads = n_threads };
 	struct vprof_results *r = NULL;
 	struct vprof_error err = { "" };
-	double start = now_s();
+	double start = (double)vprof_clock_monotonic_ns() / 1e9;
 
 	if (!plan || vprof_analyze(&r, &options, &err)) {
 		snprintf(a->message, sizeof(a->message), "%.500s", plan ? err.message : "out of memory");
 		return;
 	}
-	a->seconds = now_s() - start;
+	a->seconds = (double)vprof_clock_monotonic_ns() / 1e9 - start;
 	a->n_records = r->n_records;
 	a->n_complete = r->n_complete;
 	a->n_dropped = r->n_dropped;
@@ -251,9 +244,9 @@ static double run_uftrace(const char *dir, const struct options *o, long n_calls
 
 		if (!i && bench_shell(dir, "cat uftrace.data/* >/dev/null", reason))
 			break;
-		start = now_s();
+		start = (double)vprof_clock_monotonic_ns() / 1e9;
 		bench_shell(dir, "uftrace report --no-pager -d uftrace.data", t.missing);
-		bench_series_add(&seconds, now_s() - start);
+		bench_series_add(&seconds, (double)vprof_clock_monotonic_ns() / 1e9 - start);
 	}
 	snprintf(missing, 512, "%s", t.missing);
 	return t.missing[0] ? NAN : bench_series_min(&seconds);

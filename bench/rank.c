@@ -12,16 +12,9 @@
 
 #include "analysis/variance/factors.h"
 #include "bench/target.h"
+#include "trace/clock.h"
 
 #define SIBLINGS 200 /* of each parent: the most that are paired */
-
-static double now_s(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
 
 static double random_share(void)
 {
@@ -114,13 +107,13 @@ static double rank(struct vprof_results *r, const struct vprof_plan *plan)
 {
 	struct vprof_term_list terms = { { NULL, 0, 0 } };
 	struct vprof_error err = { "" };
-	double start = now_s();
+	double start = (double)vprof_clock_monotonic_ns() / 1e9;
 	int ret = vprof_factors_select(r, plan, &terms, &err);
 
 	VPROF_ARRAY_RELEASE(&terms.terms);
 	if (ret)
 		fprintf(stderr, "bench_rank: %s\n", err.message);
-	return ret ? NAN : now_s() - start;
+	return ret ? NAN : (double)vprof_clock_monotonic_ns() / 1e9 - start;
 }
 
 int main(int argc, char **argv)

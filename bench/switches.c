@@ -25,6 +25,7 @@
 
 #include "common/files.h"
 #include "trace/collector.h"
+#include "trace/clock.h"
 
 #define ROUNDS_MAX 1000
 #define SKIPPED 77
@@ -60,19 +61,11 @@ static void pin(int cpu)
 	sched_setaffinity(0, sizeof set, &set);
 }
 
-static double now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
-}
-
 static void work(void)
 {
-	double until = shape->work_ns ? now_ns() + (double)shape->work_ns : 0;
+	double until = shape->work_ns ? (double)vprof_clock_monotonic_ns() + (double)shape->work_ns : 0;
 
-	while (until > 0 && now_ns() < until)
+	while (until > 0 && (double)vprof_clock_monotonic_ns() < until)
 		;
 }
 
@@ -134,13 +127,13 @@ static int be_target(char **argv)
 		return 1;
 	pin(cpus[0]);
 	pthread_create(&thread, NULL, answer, NULL);
-	start = now_ns();
+	start = (double)vprof_clock_monotonic_ns();
 	for (long i = 0; i < n_trips; i++) {
 		work();
 		give(there[1], 1);
 		take(back[0], 0);
 	}
-	printf("%.1f\n", (now_ns() - start) / (double)n_trips);
+	printf("%.1f\n", ((double)vprof_clock_monotonic_ns() - start) / (double)n_trips);
 	pthread_join(thread, NULL);
 	return 0;
 }

@@ -260,7 +260,7 @@ static void print_condition(const struct comparison *c, size_t i)
 		printf(": there is no confidence interval below %zu intervals, or without variance",
 		       vprof_compare_needed(x->figure));
 	else if (verdict == VPROF_CHANGE_INCONCLUSIVE)
-		printf(": the change exceeds the limit, but its confidence interval does not; record longer runs");
+		printf(": its confidence interval straddles the limit; record longer runs");
 	else if (verdict == VPROF_CHANGE_PASSES && furthest > 0)
 		printf(": not shown, but the confidence interval reaches beyond the limit");
 	putchar('\n');

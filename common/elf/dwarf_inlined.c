@@ -199,6 +199,28 @@ static const struct vprof_symbol *make_symbol(struct vprof_dwarf *d, Dwarf_Die *
 	return linked ? linked : name ? symbol_of_name(d, name) : NULL;
 }
 
+/* The name of a unit's file number `index`, or NULL. dwarf_decl_file() would end the program where a unit has no table
+ * of files, as the parts of split DWARF may lack it. */
+static const char *file_of(Dwarf_CU *cu, Dwarf_Word index)
+{
+	Dwarf_Files *files;
+	Dwarf_Die unit;
+
+	return dwarf_cu_die(cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) && !dwarf_getsrcfiles(&unit, &files, NULL) ?
+		       dwarf_filesrc(files, index, NULL, NULL) :
+		       NULL;
+}
+
+static const char *declared_in(Dwarf_Die *die)
+{
+	Dwarf_Attribute value;
+	Dwarf_Word index;
+
+	return dwarf_formudata(dwarf_attr_integrate(die, DW_AT_decl_file, &value), &index) || !index ?
+		       NULL :
+		       file_of(value.cu, index);
+}
+
 /* What an instance of a function is known as; NULL without memory. Valid until the next call. */
 static const struct known *known_of(struct vprof_dwarf *d, Dwarf_Die *instance)
 {
@@ -210,7 +232,7 @@ static const struct known *known_of(struct vprof_dwarf *d, Dwarf_Die *instance)
 	if (known && !known->die) {
 		known->die = die.addr;
 		known->symbol = make_symbol(d, &die);
-		known->file = dwarf_decl_file(&die);
+		known->file = declared_in(&die);
 		d->n_known++;
 	}
 	return known;
@@ -272,13 +294,9 @@ static struct vprof_place call_site(Dwarf_Die *inlined)
 	struct vprof_place place = { NULL, 0 };
 	Dwarf_Word index, line;
 	Dwarf_Attribute value;
-	Dwarf_Files *files;
-	Dwarf_Die unit;
 
-	if (!dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &value), &index) &&
-	    dwarf_cu_die(inlined->cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) &&
-	    !dwarf_getsrcfiles(&unit, &files, NULL))
-		place.file = dwarf_filesrc(files, index, NULL, NULL);
+	if (!dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &value), &index))
+		place.file = file_of(inlined->cu, index);
 	if (!dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &value), &line) && line <= INT32_MAX)
 		place.line = (int)line;
 	return place;

@@ -98,7 +98,7 @@ static void check_names(const char *program, const char *mark, const char *wante
 static void test_inlined(void **state)
 {
 	static const char *const programs[] = {
-		"pie", "fixed", "static", "library.so", "by_id", "by_link", "by_folder"
+		"pie", "fixed", "static", "library.so", "by_id", "by_link", "by_folder", "split5", "split4",
 	};
 
 	(void)state;
@@ -122,6 +122,7 @@ static void test_without_dwarf(void **state)
 	(void)state;
 	check_names("mini", "mark_innermost", "outer_function");
 	check_names("mini", "mark_local", "local_function");
+	check_names("split_lost", "mark_innermost", "outer_function");
 	check_names("stripped", "mark_local", "");
 	check_names("by_wrong", "mark_local", "");
 }
@@ -221,6 +222,7 @@ static void test_no_network(void **state)
 	snprintf(url, sizeof url, "http://127.0.0.1:%d", ntohs(address.sin_port));
 	setenv("DEBUGINFOD_URLS", url, 1);
 	setenv("DEBUGINFOD_CACHE_PATH", path_of("cache"), 1);
+	check_names("split_lost", "mark_innermost", "outer_function");
 	check_names("stripped", "mark_local", "");
 	unsetenv("DEBUGINFOD_URLS");
 	unsetenv("DEBUGINFOD_CACHE_PATH");
