@@ -152,9 +152,25 @@ static bool shm_valid(const struct vp_shm *s, uint64_t n_bytes)
 	       s->n_chunks <= (s->total_bytes - s->chunks_offset) / VP_CHUNK_BYTES;
 }
 
+/* The shared memory, and right above it the sinks. */
+static void *shm_and_sinks(int fd, size_t n_bytes, size_t n_all)
+{
+	char *all = (char *)syscall(SYS_mmap, NULL, n_all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+	size_t n_sinks = RT_SINKS * VP_CHUNK_BYTES;
+
+	if (all == MAP_FAILED)
+		return MAP_FAILED;
+	if (!syscall(SYS_mprotect, all + n_all - n_sinks, n_sinks, PROT_READ | PROT_WRITE) &&
+	    syscall(SYS_mmap, all, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0L) == (long)all)
+		return all;
+	syscall(SYS_munmap, all, n_all);
+	return MAP_FAILED;
+}
+
 static bool shm_map(void)
 {
 	struct vp_shm *shm = MAP_FAILED;
+	size_t n_all = 0;
 	struct stat st;
 	int fd;
 
@@ -163,13 +179,16 @@ static bool shm_map(void)
 	fd = (int)syscall(SYS_openat, AT_FDCWD, shm_path, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	if (fstat(fd, &st) == 0 && (uint64_t)st.st_size >= sizeof(*shm))
-		shm = (void *)syscall(SYS_mmap, NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0L);
+	if (fstat(fd, &st) == 0 && (uint64_t)st.st_size >= sizeof(*shm)) {
+		/* whole pages, of any size */
+		n_all = (((size_t)st.st_size - 1) / VP_CHUNK_BYTES + 1 + RT_SINKS) * VP_CHUNK_BYTES;
+		shm = shm_and_sinks(fd, (size_t)st.st_size, n_all);
+	}
 	syscall(SYS_close, fd);
 	if (shm == MAP_FAILED)
 		return false;
 	if (!shm_valid(shm, (uint64_t)st.st_size) || atomic_load(&shm->stopped) || !clock_set(shm->clock)) {
-		syscall(SYS_munmap, shm, (size_t)st.st_size);
+		syscall(SYS_munmap, shm, n_all);
 		return false;
 	}
 	syscall(SYS_madvise, shm, (size_t)st.st_size, MADV_DONTDUMP); /* core files do not grow */
@@ -177,6 +196,7 @@ static bool shm_map(void)
 	rt_process.slots = (_Atomic uint64_t *)((char *)shm + shm->slots_offset);
 	rt_process.states = (_Atomic uint32_t *)((char *)shm + shm->states_offset);
 	rt_process.chunks = (unsigned char *)shm + shm->chunks_offset;
+	rt_process.sinks = (unsigned char *)shm + n_all - RT_SINKS * VP_CHUNK_BYTES;
 	rt_process.slot_shift = 65u - (uint32_t)__builtin_ctz(shm->n_slots);
 	return true;
 }

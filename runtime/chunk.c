@@ -15,8 +15,7 @@
 enum touched { UNTOUCHED, POPULATED, BARRED }; /* barred: see chunk_bar() */
 #define COLLECTOR_NS 1000000000u
 
-static unsigned char sink[4][VP_CHUNK_BYTES] __attribute__((aligned(64))); /* each for one generation of processes */
-static unsigned sink_turn;			 /* the one in use: a child of fork uses another than its parent */
+static unsigned sink_turn;			 /* the sink in use: a child of fork uses another than its parent */
 static _Atomic uint8_t populated[POPULATED_MAX]; /* enum touched */
 static _Atomic uint64_t full_since;		 /* ticks when no chunk was free, 0: some was */
 
@@ -108,7 +107,7 @@ void rt_chunk_tell_tsan(const struct vp_chunk_header *c)
 void rt_sink_use(struct rt_thread *th)
 {
 	th->probe.limit = 0;
-	th->probe.next = (unsigned long)sink[sink_turn];
+	th->probe.next = (unsigned long)rt_process.sinks + sink_turn * VP_CHUNK_BYTES;
 }
 
 /* One system call instead of a fault for each page when this process first writes to a chunk. Signals are blocked. */
@@ -229,11 +228,11 @@ bool rt_chunk_take(struct rt_thread *th)
 /* It lies in a chunk that this process may not write to (see chunk_bar()), or in the sink that the parent used. */
 bool rt_chunk_is_parents(unsigned long address)
 {
-	unsigned long in_chunks = address - (unsigned long)rt_process.chunks, in_sink = address - (unsigned long)sink;
-	size_t i = in_chunks / VP_CHUNK_BYTES;
+	unsigned long in_sinks = address - (unsigned long)rt_process.sinks;
+	size_t i = (address - (unsigned long)rt_process.chunks) / VP_CHUNK_BYTES;
 
-	if (in_sink < sizeof(sink))
-		return in_sink / sizeof(sink[0]) != sink_turn;
+	if (in_sinks < RT_SINKS * VP_CHUNK_BYTES)
+		return in_sinks / VP_CHUNK_BYTES != sink_turn;
 	return i < POPULATED_MAX && i < rt_process.shm->n_chunks &&
 	       atomic_load_explicit(&populated[i], memory_order_relaxed) == BARRED;
 }
@@ -272,7 +271,7 @@ void rt_chunks_inherit(void)
 	for (uint32_t i = 0; i < POPULATED_MAX; i++)
 		if (atomic_load_explicit(&populated[i], memory_order_relaxed) == POPULATED)
 			atomic_store_explicit(&populated[i], UNTOUCHED, memory_order_relaxed);
-	sink_turn = (sink_turn + 1) % (sizeof(sink) / sizeof(sink[0]));
+	sink_turn = (sink_turn + 1) % RT_SINKS;
 }
 
 void rt_chunks_forked(struct rt_thread *th)

@@ -5,8 +5,9 @@
  * is still unwritten (a signal handler interrupted its probe) stays pending with its thread, so that nobody writes to a
  * chunk that the collector may have given away.
  *
- * Without a free chunk `limit` is 0 and `next` points into a sink that nobody reads, because an interrupted probe may
- * still store there.
+ * Without a free chunk `limit` is 0 and `next` points into a sink that nobody reads. A handler that interrupts a probe
+ * there may take a chunk. Since the sinks lie above all chunks, the probe then finds that its address is not below the
+ * limit either, and its record goes into that chunk.
  *
  * Everything here is called with signals blocked, unless it says otherwise.
  */
@@ -16,6 +17,7 @@
 #include "runtime/runtime.h"
 
 #define RT_SPILL_BYTES 1024u /* at a chunk's end: room for the records of nested signal handlers */
+#define RT_SINKS 4u	     /* of VP_CHUNK_BYTES, each for one generation of processes */
 
 /* ThreadSanitizer sees the probes' stores, which are the program's code, but neither our atomics nor the collector: it
  * is told when memory passes from thread to thread. */

@@ -23,8 +23,8 @@ static __thread struct {
 void rt_fork_prepare(void)
 {
 	struct rt_thread *th = rt_active() ? rt_thread() : NULL;
+	uint64_t token = 0, mask;
 	int saved = errno;
-	uint64_t mask;
 
 	fork_signals.blocked = rt_active();
 	if (!fork_signals.blocked)
@@ -32,14 +32,16 @@ void rt_fork_prepare(void)
 	if (th) {
 		struct vp_unit create[2] = { { rt_now(), VP_W(VP_KIND_CREATE, 0) }, { 0, 1 } };
 
-		create[1].t = th->fork_token = rt_token();
+		create[1].t = token = rt_token();
 		rt_write(th, create, 2);
 	}
 	mask = rt_signals_block();
 	fork_signals.mask = mask;
 	fork_signals.blocked = true; /* a handler may have forked meanwhile */
-	if (th)
+	if (th) {
+		th->fork_token = token; /* likewise */
 		rt_chunks_fork(th);
+	}
 	rt_modules_freeze();
 	errno = saved;
 }

@@ -83,7 +83,8 @@ static void watch(struct rt_thread *th, unsigned kind, uint64_t id, uint64_t t)
 
 /* The time at which an interval begins, and whether it is in a recording window then. Between the time and the look at
  * `closed` this thread may be preempted while a window opens or closes: so `closed` is read on both sides of the time.
- * It numbers the pauses, so equal values mean that no window opened and closed again in between. */
+ * It numbers the pauses, so equal numbers mean that no window opened and closed again in between. (A whole pause
+ * between two zeros does no harm: what is recorded of an interval that began in it is not used.) */
 static uint64_t begin_time(bool *in_window)
 {
 	uint32_t before, after = atomic_load_explicit(&rt_process.shm->closed, memory_order_relaxed);

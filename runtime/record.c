@@ -3,8 +3,8 @@
  *
  *  - A probe reserves with one instruction, so a signal handler's probe takes other units.
  *  - The slow path blocks signals. A probe that was interrupted between reservation and store finds, when it goes on,
- * that its address lies in the spill zone (1 KiB at the chunk's end) of this chunk, in a chunk that was full meanwhile,
- * or in its parent's, when the handler forked.
+ *    that its address lies in the spill zone (1 KiB at the chunk's end) of this chunk, in a chunk that was full
+ *    meanwhile, or in its parent's, when the handler forked.
  */
 #define _GNU_SOURCE
 #include "runtime/chunk.h"
@@ -44,17 +44,18 @@ static bool write_slow(struct rt_thread *th, unsigned long address, const struct
 	uint64_t mask;
 	int i;
 
-	if (RT_UNLIKELY(rt_chunk_is_parents(address)))
-		return false;
 	if (!th->chunk && !th->n_pending && !retry_due(th)) {
-		drop(th);
+		if (!rt_chunk_is_parents(address))
+			drop(th);
 		return false;
 	}
 	mask = rt_signals_block();
 	for (i = 0; i < th->n_pending; i++)
 		if (rt_chunk_contains(th->pending[i], address, n_bytes))
 			break;
-	if (i < th->n_pending) {
+	if (RT_UNLIKELY(rt_chunk_is_parents(address))) { /* looked at only now: until here a handler may fork */
+		written = false;
+	} else if (i < th->n_pending) {
 		rt_units_store(address, u, n);
 	} else if (rt_chunk_contains(th->chunk, address, n_bytes)) {
 		rt_units_store(address, u, n);

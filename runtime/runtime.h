@@ -37,6 +37,7 @@ struct rt_process {
 	_Atomic uint32_t n_tokens;
 	uint64_t io_ticks, annotated_ticks; /* thresholds */
 	vp_u64 (*ticks)(void);		    /* null: the CPU's counter */
+	unsigned char *sinks;		    /* see chunk.h; above the chunks */
 };
 extern struct rt_process rt_process;
 
