@@ -58,8 +58,10 @@ static void scopes_close(const struct __jmp_buf_tag *env)
 	if (!th || atomic_load_explicit(&th->state, memory_order_relaxed) != RT_THREAD_LIVE)
 		return;
 	there = saved_stack(env);
-	if (th->in_stack >= here && th->in_stack < there)
+	if (th->in_stack >= here && th->in_stack < there) {
 		th->in_stack = 0;
+		rt_unwinding_set(false);
+	}
 	now = rt_now();
 	for (s = th->probe.top; (uintptr_t)s >= here && (uintptr_t)s < there && n_same < SAME_MAX; s = th->probe.top) {
 		bool skipped = s->code & VP_SKIPPED;

@@ -152,6 +152,15 @@ static inline bool rt_unwinding(void)
 #endif
 }
 
+static inline void rt_unwinding_set(bool unwinding)
+{
+#ifdef VPROF_STATIC
+	rt_in_unwinder = unwinding;
+#else
+	(void)unwinding;
+#endif
+}
+
 /* interval.c */
 extern const struct vp_api rt_api;
 uint64_t rt_string(struct rt_thread *th, const char *text); /* its hash, defined in this process */

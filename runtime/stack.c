@@ -54,11 +54,11 @@ static void unwind(struct walk *w)
 #ifdef VPROF_STATIC
 	uint64_t mask = rt_signals_block();
 
-	rt_in_unwinder = true;
+	rt_unwinding_set(true);
 #endif
 	_Unwind_Backtrace(frame, w);
 #ifdef VPROF_STATIC
-	rt_in_unwinder = false;
+	rt_unwinding_set(false);
 	rt_signals_restore(mask);
 #endif
 }

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <stdatomic.h>
 
 #include "annotate/vprof.h"
@@ -14,7 +15,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic int is_locked;
 
 /* in the next sample */
-static _Thread_local enum { NOTHING, WAIT_FOR_HOLDER, BE_WAITED_FOR } in_sample;
+static _Thread_local enum { NOTHING, WAIT_FOR_HOLDER, BE_WAITED_FOR, JUMP_AWAY } in_sample;
+static sigjmp_buf back;
 
 /* The lock's holder goes on when somebody sleeps until its release: glibc then keeps 2 in it. */
 static void hold_until_waited_for(void)
@@ -35,6 +37,8 @@ const void *__wrap__Unwind_Find_FDE(void *pc, void *bases)
 	int what = in_sample;
 
 	in_sample = NOTHING;
+	if (what == JUMP_AWAY) /* as the handler of a fault in the unwinder may */
+		siglongjmp(back, 1);
 	if (what) {
 		pthread_mutex_lock(&lock);
 		if (what == BE_WAITED_FOR)
@@ -92,11 +96,19 @@ static int target(void)
 	in_sample = BE_WAITED_FOR;
 	vprof_end("request", 1);
 	pthread_join(id, NULL);
+
+	in_sample = JUMP_AWAY;
+	if (!sigsetjmp(back, 1))
+		vprof_begin("request", 2);
+	id = start(hold);
+	pthread_mutex_lock(&lock); /* the program itself again */
+	pthread_mutex_unlock(&lock);
+	pthread_join(id, NULL);
 	return 0;
 }
 
 struct found {
-	int n_waits[4], n_wakes[4]; /* for mutexes, by thread_seq - 1 */
+	int n_waits[5], n_wakes[5]; /* for mutexes, by thread_seq - 1 */
 };
 
 static void take(const struct vprof_trace_thread *th, const struct vp_unit *u, uint32_t n, void *arg)
@@ -104,7 +116,7 @@ static void take(const struct vprof_trace_thread *th, const struct vp_unit *u, u
 	struct found *f = arg;
 
 	(void)n;
-	if (th->thread_seq > 4 || (VP_PAYLOAD(u->w) & 0xff) != VP_WAIT_MUTEX)
+	if (th->thread_seq > 5 || (VP_PAYLOAD(u->w) & 0xff) != VP_WAIT_MUTEX)
 		return;
 	f->n_waits[th->thread_seq - 1] += VP_CODE(u->w) == VP_KIND_WAIT;
 	f->n_wakes[th->thread_seq - 1] += VP_CODE(u->w) == VP_KIND_WAKE;
@@ -121,7 +133,7 @@ int main(int argc, char **argv)
 	if (session_run(&s, "target", 8u << 20, 10))
 		exit(1);
 	session_each(&s, take, &f);
-	CHECK(f.n_waits[0] == 1 && f.n_wakes[0] == 1, "the main thread: %d waits, %d wakes", f.n_waits[0],
+	CHECK(f.n_waits[0] == 2 && f.n_wakes[0] == 1, "the main thread: %d waits, %d wakes", f.n_waits[0],
 	      f.n_wakes[0]);
 	CHECK(f.n_waits[1] == 0 && f.n_wakes[1] == 0, "the holder during a sample: %d waits, %d wakes", f.n_waits[1],
 	      f.n_wakes[1]);
@@ -129,6 +141,8 @@ int main(int argc, char **argv)
 	      f.n_wakes[2]);
 	CHECK(f.n_waits[3] == 1 && f.n_wakes[3] == 0, "who waits for a sample: %d waits, %d wakes", f.n_waits[3],
 	      f.n_wakes[3]);
+	CHECK(f.n_waits[4] == 0 && f.n_wakes[4] == 1, "the holder after a jump out of a sample: %d waits, %d wakes",
+	      f.n_waits[4], f.n_wakes[4]);
 	session_end(&s);
 	printf("%d checks failed\n", n_failed);
 	return n_failed != 0;
