@@ -400,6 +400,8 @@ static void write_factor(FILE *f, const struct truth *t, int i)
 	fprintf(f, "%s\n  {", i ? "," : "");
 	if (flags & TRUTH_SAMPLED)
 		fprintf(f, "\"own_low\": %.6f, \"own_high\": %.6f, ", own.low, own.high);
+	if (c->flags & TRUTH_BLAME)
+		fprintf(f, "\"beneath\": \"%s\", ", t->columns[c->parent].name);
 	fprintf(f,
 		"\"factor\": \"%s\", \"is_interval\": %d, \"is_blame\": %d, \"is_planted\": %d, \"is_wait\": %d, \"is_sampled\": %d, "
 		"\"is_preempted\": %d, "

@@ -7,6 +7,7 @@
 #include "plant.h"
 
 enum { REQUEST, PARSE_FORMULA, EVALUATE_ALL, EVALUATE_ANY, LOAD_OPERAND, N_FACTORS };
+#define DEPTH_MAX 7	    /* of some of the requests */
 #define LEVELS EVALUATE_ALL /* of ns: what each level takes itself */
 
 struct formula {

@@ -5,7 +5,7 @@ static const struct truth_column columns[N_FACTORS] = {
 	[REQUEST] = { "evaluate_formula", -1, 0 },
 	[PARSE_FORMULA] = { "parse_formula", REQUEST, 0 },
 	[EVALUATE_ALL] = { "evaluate_all", REQUEST, TRUTH_WAIT },
-	[EVALUATE_ANY] = { "evaluate_any", EVALUATE_ALL, TRUTH_WAIT },
+	[EVALUATE_ANY] = { "evaluate_any", EVALUATE_ALL, TRUTH_WAIT, .beneath = DEPTH_MAX - 1 },
 	[LOAD_OPERAND] = { "load_operand", EVALUATE_ANY, TRUTH_PLANTED },
 };
 
@@ -17,7 +17,7 @@ int main(int argc, char **argv)
 
 	truth_open(&truth, N_FACTORS, columns, o.n);
 	for (size_t i = 0; i < o.n; i++) {
-		struct formula f = { .id = i + 1, .depth = (int)plant_uniform(&o.random, 2, 8) };
+		struct formula f = { .id = i + 1, .depth = (int)plant_uniform(&o.random, 2, DEPTH_MAX + 1) };
 
 		f.ns[LOAD_OPERAND] = plant_uniform(&o.random, 100000, 2000000);
 		f.ns[LEVELS] = plant_uniform(&o.random, 20000, 100000);
