@@ -176,7 +176,7 @@ static int walk_paths(struct analysis *a, struct vprof_error *err)
 		ret = vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the variance tree");
 	if (!ret && a->tree->is_full && a->o->exchange)
 		ret = vprof_error_set(err, VPROF_ERR_INPUT,
-				      "the variance tree is too large to be taken by several ranks: analyse "
+				      "the variance tree is too large to be split among ranks: analyse "
 				      "without --mpi, or measure fewer functions");
 	return ret;
 }
@@ -268,9 +268,10 @@ static int judge(struct analysis *a, struct vprof_error *err)
 		vprof_probe_cost_fill(a->r, a->sources[0].trace->header.record_ns,
 				      a->sources[0].trace->header.record_inside_ns);
 	free(is_slow);
-	return ret ? vprof_error_set(err, ret,
-				     "not enough memory to judge the results of %zu intervals: record a shorter run",
-				     a->n_intervals) :
+	return ret ? vprof_error_set(
+			     err, ret,
+			     "not enough memory for the confidence intervals of %zu intervals: record a shorter run",
+			     a->n_intervals) :
 		     0;
 }
 
@@ -352,15 +353,15 @@ static int compare_sources(struct analysis *a, int ret, struct vprof_error *err)
 			   sizeof mine - sizeof mine.traces))
 			ret = vprof_error_set(
 				err, VPROF_ERR_INPUT,
-				"rank %d has other options, or is another version of vprof, than rank %d: "
-				"start all ranks by one command",
+				"rank %d has different options, or a different version of vprof, than rank %d: "
+				"start all ranks with one command",
 				i, vprof_exchange_rank(a->o->exchange));
 	for (int i = 0; i < vprof_exchange_ranks(a->o->exchange) && !ret; i++)
 		if (memcmp(all.bytes + all.first[i], &mine.traces, sizeof mine.traces))
 			ret = vprof_error_set(
 				err, VPROF_ERR_INPUT,
-				"rank %d reads other traces than rank %d under the same names: give all ranks "
-				"the same folders, on storage that they share",
+				"rank %d reads different traces than rank %d under the same names: give all ranks "
+				"the same folders, on shared storage",
 				i, vprof_exchange_rank(a->o->exchange));
 	vprof_gathered_release(&all);
 	return ret;

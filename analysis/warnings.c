@@ -50,8 +50,8 @@ static void warn_nothing(struct list *l, const struct vprof_findings *f)
 	else if (!r->n_records)
 		warn(l,
 		     "the trace is empty: no instrumented program ran. Check that the run command starts the program "
-		     "that was built with probes (not an installed copy), and, if it is statically linked, that its "
-		     "link has libvprof.a (docs/design/runtime.md)");
+		     "that was built with probes (not an installed copy), and, if it is statically linked, that "
+		     "libvprof.a is linked in (docs/design/runtime.md)");
 	else if (f->wanted && !f->counts)
 		warn(l,
 		     "no event of the interval \"%s\" is in the trace: the code at its begin and end never ran. Check "
@@ -64,8 +64,8 @@ static void warn_nothing(struct list *l, const struct vprof_findings *f)
 		     "proposes some");
 	else if (r->n_lossy)
 		warn(l,
-		     "all %llu complete intervals were left out: records were lost that they may need. Give the run more buffers "
-		     "(--memory), or measure fewer functions",
+		     "all %llu complete intervals were left out: records that they may need were lost. Give the run larger "
+		     "buffers (--memory), or measure fewer functions",
 		     LLU(r->n_lossy));
 	else if (f->n_warmup)
 		warn(l,
@@ -211,7 +211,7 @@ static void warn_changed(struct list *l, const struct vprof_changed_modules *c)
 static void warn_damaged(struct list *l, const struct vprof_changed_modules *c)
 {
 	if (c && *c->damage)
-		warn(l, "%s. Functions of it may be missing from the common frames", c->damage);
+		warn(l, "%s. Some of its functions may be missing from the common frames", c->damage);
 }
 
 static void warn_work(struct list *l, const struct vprof_findings *f)
@@ -241,8 +241,8 @@ static void warn_noisy(struct list *l)
 		if (n->rare_ns > 0.2 * n->mean_ns && n->rare_ns > 0.05 * r->mean_ns)
 			warn(l,
 			     "%s: the slowest 0.1 %% of its timed calls are outliers, and each is counted once: "
-			     "scaled up like the others they would add %.3g times its mean. Interruptions, or rare "
-			     "slow calls: record every call (--every-call) to see them",
+			     "scaled up like the others they would add %.3g times its mean. They are interruptions "
+			     "or rare slow calls: record every call (--every-call) to see them",
 			     vprof_warned_name(n->name).s, n->rare_ns / n->mean_ns);
 	}
 

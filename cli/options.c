@@ -71,8 +71,8 @@ static int set_value(const struct vprof_usage *usage, const struct vprof_option 
 	case VPROF_OPTION_COUNT:
 		count = strtol(text, &end, 10);
 		if (errno || end == text || *end || count < 1 || count > 1000000000)
-			return vprof_options_misused(usage, "--%s takes a whole number from 1 on, not \"%s\"", o->name,
-						     text);
+			return vprof_options_misused(usage, "--%s takes a whole number of 1 or more, not \"%s\"",
+						     o->name, text);
 		*(long *)o->value = count;
 		return -1;
 	case VPROF_OPTION_SHARE:

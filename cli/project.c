@@ -110,7 +110,8 @@ int vprof_project_open(struct vprof_project *p, const char *directory, struct vp
 
 	memset(p, 0, sizeof *p);
 	if (!cwd)
-		return vprof_error_set(err, VPROF_ERR_FAILED, "cannot tell the current folder: %s", strerror(errno));
+		return vprof_error_set(err, VPROF_ERR_FAILED, "cannot determine the current folder: %s",
+				       strerror(errno));
 	p->directory = directory ? vprof_path_absolute(cwd, directory) : search_upwards(cwd);
 	free(cwd);
 	if (!p->directory)
@@ -241,7 +242,7 @@ int vprof_project_find_run(const struct vprof_project *p, const char *wanted, co
 	int found;
 
 	if (wanted && !number)
-		return vprof_error_set(err, VPROF_ERR_INPUT, "\"%s\" is no run; runs are numbered, as in %s/0001",
+		return vprof_error_set(err, VPROF_ERR_INPUT, "\"%s\" is not a run; runs are numbered, as in %s/0001",
 				       wanted, vprof_project_shown(p->runs));
 	snprintf(name->s, sizeof name->s, "%04u", number);
 	path = vprof_project_run_path(p, name->s, file);
@@ -254,7 +255,7 @@ int vprof_project_find_run(const struct vprof_project *p, const char *wanted, co
 	if (!p->has_config && !exists(p->vprof_dir))
 		return vprof_error_set(err, VPROF_ERR_MISSING,
 				       "there is neither vprof.json nor .vprof in %s or above it: go to the "
-				       "project's folder, or begin there with: vprof init -- YOUR BUILD COMMAND",
+				       "project's folder, or start there with: vprof init -- YOUR BUILD COMMAND",
 				       p->directory);
 	if (wanted)
 		return vprof_error_set(err, VPROF_ERR_MISSING, "run %s has no %s in %s; %s", name->s, file,

@@ -29,8 +29,7 @@ int vprof_file_read(const char *path, struct vprof_text *out, struct vprof_error
 				       "cannot open %s: %s", path, strerror(errno));
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > FILE_MAX_BYTES) {
 		close(fd);
-		return vprof_error_set(err, VPROF_ERR_INPUT,
-				       "%s is no file (a folder, a pipe, a device), or larger than 1 GiB", path);
+		return vprof_error_set(err, VPROF_ERR_INPUT, "%s is not a regular file, or is larger than 1 GiB", path);
 	}
 	while ((n = read(fd, buffer, sizeof buffer)) > 0)
 		vprof_text_append(out, buffer, (size_t)n);

@@ -297,7 +297,7 @@ static int calls_from_json(struct vprof_plan *plan, const cJSON *top, const char
 
 	if (list && !cJSON_IsArray(list))
 		return vprof_error_set(err, VPROF_ERR_CORRUPT,
-				       "%s is damaged: at_calls is no list; run `vprof run` again", path);
+				       "%s is damaged: at_calls is not a list; run `vprof run` again", path);
 	cJSON_ArrayForEach(o, list)
 	{
 		double call = whole(o, "call", UINT32_MAX), code = whole(o, "code", PLAN_CODE_LIMIT - 1);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The plan of a run: which functions and call sites carry a probe, and how its gate opens.
+/* The plan of a run: which functions and call sites carry a probe, and when its gate is open.
  *
  * A plan is made from facts and the session's decisions (instrumenter/plan_make.h), drives the splice, is
- * stored as runs/NNNN/plan.json, and tells the analysis what every code in the trace means; analysis needs
+ * stored as runs/NNNN/plan.json, and tells the analysis what each code in the trace means, so that it needs
  * no facts. Codes are those of trace/format.h.
  *
  * Gates. Each thread has one gate word: the context bit of its innermost measured frame. Bit 0
  * (VPROF_CONTEXT_TOP) is open when no measured frame is active, bit 1 (VPROF_CONTEXT_LEAF) inside a measured
  * frame that is not broken down, bits 2..63 inside broken-down functions (assigned in the order in which
  * they were broken down, so that a new round does not change earlier edits; beyond 62 they are shared, which
- * only means a few extra records). A probe records when (gate & mask) != 0. A root's mask is all ones.
+ * only costs a few extra records). A probe records when (gate & mask) != 0. A root's mask has all bits set.
  */
 #ifndef VPROF_PLAN_H
 #define VPROF_PLAN_H
@@ -34,21 +34,21 @@ struct vprof_probe {
 	uint32_t code; /* trace code (trace/format.h) */
 	enum vprof_probe_kind kind;
 	uint32_t fact_id; /* function.id or call.id */
-	uint64_t mask;	  /* opens when (gate & mask) */
+	uint64_t mask;	  /* records when (gate & mask) */
 	int context;	  /* bit that it sets: VPROF_CONTEXT_LEAF, or its own when broken down */
 	int is_root;	  /* measured wherever it runs: emits an ENTER record too */
 	int broken_down;
-	uint32_t height;     /* static call graph; what its children could still tell */
-	uint32_t n_children; /* measurable children when it would be broken down */
+	uint32_t height;     /* in the static call graph: how much its children could still tell */
+	uint32_t n_children; /* children that could be measured if it were broken down */
 	const char *name;    /* __func__, the external callee, or the pointer expression */
-	const char *display; /* for people: qualified name, or "(*c->cmd->proc)" */
+	const char *display; /* name as reports show it: qualified, or "(*c->cmd->proc)" */
 	const char *file;    /* relative to the root when inside it */
 	int line;	     /* of the definition or call */
-	const char *caller;  /* sites: the function that holds the call, else "" */
+	const char *caller;  /* sites: the function that contains the call, else "" */
 	int caller_line;
 };
 
-/* A function measured at a call of it instead of in its body (instrumenter/plan/plan_at_calls.c). */
+/* A function measured at one of its calls instead of in its body (instrumenter/plan/plan_at_calls.c). */
 struct vprof_plan_call {
 	uint32_t call; /* call.id */
 	uint32_t code; /* of the function's probe, whose own mask is 0 */
@@ -61,16 +61,16 @@ struct vprof_plan {
 	uint32_t graph_height;	    /* largest height over the roots: height(call_graph) of equation 3 */
 	struct vprof_probe *probes; /* sorted by code */
 	size_t n_probes;
-	struct vprof_plan_call *at_calls; /* sorted by call; one for each */
+	struct vprof_plan_call *at_calls; /* sorted by call, one for each */
 	size_t n_at_calls;
 	struct vprof_plan_private *private;
 };
 
 int vprof_plan_read(struct vprof_plan **out, const char *path, struct vprof_error *err);
 int vprof_plan_write(const struct vprof_plan *plan, const char *path, struct vprof_error *err);
-/* An empty plan to add probes to; strings given to _add are copied. */
+/* An empty plan, to which probes are added; _add copies strings. */
 struct vprof_plan *vprof_plan_new(const char *root);
-/* OK or NOMEM; doubles by code merge masks */
+/* OK or NOMEM; the masks of probes with the same code are merged */
 int vprof_plan_add(struct vprof_plan *plan, const struct vprof_probe *probe);
 /* Masks of one call are merged. OK or NOMEM. */
 int vprof_plan_add_call(struct vprof_plan *plan, const struct vprof_plan_call *call);

@@ -264,7 +264,7 @@ static int open_output(struct running *r, int *write_end, struct vprof_error *er
 	if (r->p->inherit_output)
 		return VPROF_OK;
 	if (pipe2(ends, O_CLOEXEC))
-		return vprof_error_set(err, VPROF_ERR_FAILED, "cannot make a pipe: %s", strerror(errno));
+		return vprof_error_set(err, VPROF_ERR_FAILED, "cannot create a pipe: %s", strerror(errno));
 	fcntl(ends[0], F_SETFL, O_NONBLOCK);
 	r->output = ends[0];
 	*write_end = ends[1];
@@ -305,7 +305,7 @@ int vprof_process_run(const struct vprof_process *p, struct vprof_process_result
 	if (atomic_load(&n_interrupts) != interrupts_before)
 		rc = vprof_error_because(
 			err, VPROF_ERR_FAILED, VPROF_REASON_INTERRUPTED,
-			"interrupted (%s) while this ran: %.200s; nothing is lost, the same command goes on",
+			"interrupted (%s) while this ran: %.200s; nothing is lost; the same command continues",
 			strsignal(atomic_load(&interrupted)), p->command ? p->command : p->argv[0]);
 	else if ((p->captured && p->captured->failed) || r.line.failed)
 		rc = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory reading a program's output");

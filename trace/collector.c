@@ -35,9 +35,9 @@
 #define HEADER_REFRESH_NS 1000000000u /* a killed collector leaves counts at most this old */
 #define SPILL_BYTES 1024u
 #define NOT_ASKED "context switches were not recorded in this run"
-#define TOO_MANY                                                                                                              \
-	"threads switch or start so often that recording it would slow them; vprof run and vprof iterate take --switches on " \
-	"to record it all the same"
+#define TOO_MANY                                                                                                               \
+	"context switches or thread starts are too frequent to record without slowing the program; --switches on (vprof run, " \
+	"vprof iterate) records them all the same"
 #define UNIT_NS 9 /* what one unit costs the thread that writes it: half a recorded call (docs/performance.md) */
 #define COMPRESS_MIN_BYTES ((uint64_t)64 << 20) /* a smaller trace does not show the disk's speed */
 #define ROOM_CHECK_BYTES ((uint64_t)4 << 20)	/* between two looks at its room: every second might be too late */

@@ -264,14 +264,14 @@ static int check_header(struct vprof_trace *t, const char *path, struct vprof_er
 	if (t->private->n_bytes < sizeof *h)
 		return vprof_error_set(
 			err, VPROF_ERR_CORRUPT,
-			"%s: cut inside its header (%zu of %zu bytes): nothing can be read; record the run again", path,
-			t->private->n_bytes, sizeof *h);
+			"%s: truncated inside its header (%zu of %zu bytes): nothing can be read; record the run again",
+			path, t->private->n_bytes, sizeof *h);
 	memcpy(h, t->private->map, sizeof *h);
 	h->host[sizeof h->host - 1] = 0;
 	h->no_switches[sizeof h->no_switches - 1] = 0;
 	if (h->magic != VP_FILE_MAGIC)
 		return vprof_error_set(err, VPROF_ERR_CORRUPT,
-				       "%s: not a trace of vprof (wrong first 8 bytes); record the run again", path);
+				       "%s: not a vprof trace (wrong first 8 bytes); record the run again", path);
 	if (h->version != VP_FORMAT_VERSION && h->version != VP_FORMAT_COMPRESSED)
 		return vprof_error_set(
 			err, VPROF_ERR_CORRUPT,
@@ -284,7 +284,7 @@ static int check_header(struct vprof_trace *t, const char *path, struct vprof_er
 				       "%s: unknown clock %u in the header; record the run again", path, h->clock);
 	if (!isfinite(h->ns_per_tick) || h->ns_per_tick < 1e-3 || h->ns_per_tick > 1e6)
 		return vprof_error_set(err, VPROF_ERR_CORRUPT,
-				       "%s: impossible clock rate (%g ns per tick) in the header; record the run again",
+				       "%s: invalid clock rate (%g ns per tick) in the header; record the run again",
 				       path, h->ns_per_tick);
 	if (!(h->record_ns > 0 && h->record_ns < RECORD_NS_MAX) ||
 	    !(h->record_inside_ns >= 0 && h->record_inside_ns <= h->record_ns))

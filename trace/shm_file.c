@@ -178,7 +178,8 @@ int vprof_shm_file_open(struct vprof_shm_file *f, uint64_t ring_bytes, struct vp
 	memset(f, 0, sizeof *f);
 	if (failed == ENOSPC || failed == ENOMEM)
 		return no_room(err, ring_bytes);
-	return vprof_error_set(err, VPROF_ERR_FAILED, "cannot make shared memory in " SHM_DIR ": %s", strerror(failed));
+	return vprof_error_set(err, VPROF_ERR_FAILED, "cannot create shared memory in " SHM_DIR ": %s",
+			       strerror(failed));
 }
 
 void vprof_shm_file_close(struct vprof_shm_file *f)

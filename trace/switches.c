@@ -110,8 +110,8 @@ static int refuse(struct vprof_error *err, int error)
 				       "allow it (docker run --security-opt seccomp=unconfined)");
 	if (error == EMFILE || error == ENFILE)
 		return vprof_error_set(err, VPROF_ERR_FAILED,
-				       "too few files may be open for one event on each processor; "
-				       "raise the limit (ulimit -n)");
+				       "the limit on open files is too low for one event per CPU; "
+				       "raise it (ulimit -n)");
 	return vprof_error_set(err, VPROF_ERR_FAILED, "perf_event_open failed: %s", strerror(error));
 }
 
@@ -163,7 +163,8 @@ static int open_events(struct vprof_switches *s, pid_t pid, struct vprof_error *
 			return refuse(err, errno);
 		s->rings[s->n_rings++] = (struct ring){ .cpu = (uint32_t)cpu, .fd = fd };
 	}
-	return s->n_rings ? VPROF_OK : vprof_error_set(err, VPROF_ERR_FAILED, "no processor could be watched");
+	return s->n_rings ? VPROF_OK :
+			    vprof_error_set(err, VPROF_ERR_FAILED, "context switches could not be recorded on any CPU");
 }
 
 static void unmap_rings(struct vprof_switches *s)
@@ -209,7 +210,7 @@ static int find_room(struct vprof_switches *s, struct vprof_error *err)
 			break;
 	}
 	return vprof_error_set(err, VPROF_ERR_FAILED,
-			       "no memory for the kernel's switch records (%s); allow more with: sysctl "
+			       "not enough memory for the kernel's switch records (%s); raise the limit with: sysctl "
 			       "kernel.perf_event_mlock_kb=2064, or ulimit -l",
 			       strerror(error));
 }
@@ -226,8 +227,8 @@ int vprof_switches_open(struct vprof_switches **out, pid_t pid, enum vp_clock cl
 	s->clockid = clock == VP_CLOCK_MONOTONIC ? CLOCK_MONOTONIC : CLOCK_MONOTONIC_RAW;
 	if (kernel_is_old())
 		code = vprof_error_set(err, VPROF_ERR_FAILED,
-				       "this kernel does not tell preempted threads from blocked ones; "
-				       "Linux 4.17 does");
+				       "this kernel does not distinguish preempted threads from blocked ones; "
+				       "Linux 4.17 and later do");
 	else
 		code = open_events(s, pid, err);
 	if (!code)

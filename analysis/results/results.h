@@ -25,7 +25,7 @@ enum vprof_node_kind {
 	/* a lock, a sleep, an I/O call ...; children: what the wakers ran meanwhile, and the unexplained rest */
 	VPROF_NODE_WAIT,
 	VPROF_NODE_QUEUED,    /* nobody worked for the interval; children: what the thread that took it up ran */
-	VPROF_NODE_PREEMPTED, /* the thread could have run, but others had the processor */
+	VPROF_NODE_PREEMPTED, /* the thread could have run, but others had the CPU */
 	VPROF_NODE_KIND_COUNT
 };
 
@@ -41,27 +41,27 @@ struct vprof_node {
 	uint32_t first_child, n_children;
 	uint32_t depth;
 	uint32_t factor;      /* index + 1 into factors (the node's variance factor), 0 for nodes[0] */
-	int is_blame;	      /* beneath a wait or queued node: work done by others while the interval waited */
-	int is_unexplained;   /* the body of a wait or queue delay: nobody's work explains this part of it */
+	int is_blame;	      /* below a wait or queued node: work done by others while the interval waited */
+	int is_unexplained;   /* the body of a wait or queue delay: no measured work explains this part of it */
 	int broken_down;      /* its children are measured */
 	uint64_t n_intervals; /* intervals in which it occurs */
 	uint64_t n_calls;     /* counted */
 	uint64_t n_timed;     /* those recorded one by one: fewer when the function is hot and its calls were sampled */
 	double mean_ns, var_ns2, share;
-	/* mean variance of the error that sampling makes in one interval's time; var_ns2 is without it */
+	/* mean variance of the error that sampling adds to one interval's time; not included in var_ns2 */
 	double noise_ns2;
-	/* mean time that the longest thousandth of sampled calls would add if it stood for others too */
+	/* mean time that the longest thousandth of its sampled calls would add if each stood for others, too */
 	double rare_ns;
 	double blocked_ns;	 /* mean part of its time spent blocked */
-	double kernel_ns;	 /* ... running in the kernel in I/O calls; NaN when that is not known */
+	double kernel_ns;	 /* ... running in the kernel in I/O calls; NaN when unknown */
 	double io_ns;		 /* ... in I/O calls, either of the two */
-	double preempted_ns;	 /* ... and preempted; NaN when that is not known */
+	double preempted_ns;	 /* ... and preempted; NaN when unknown */
 	double tail_ns, rest_ns; /* mean among the slowest intervals, and among the others; NaN when there are none */
-	double probe_ns;	 /* estimate: mean part of its time that recording it and what lies beneath takes */
+	double probe_ns;	 /* upper bound: mean part of its time that recording it and what lies below it takes */
 	/* __func__, external callee, lock primitive, "queued", "body of f"; vprof's own names stand in brackets where a
 	 * function has the same one */
 	const char *name;
-	const char *display; /* for people */
+	const char *display; /* name as reports show it */
 	const char *file;
 	int line;
 	const char *object; /* waits for another thread: the object's address, or "several"; else "" */
@@ -85,10 +85,10 @@ struct vprof_factor {
 	const char *name;	     /* "fdatasync", "(fdatasync, writeToClient)" */
 	const char *name_a, *name_b; /* covariance: the two; variance: name_a == name */
 	int is_blame;
-	double share, share_low, share_high; /* low/high: 95 % interval; NaN when not estimated */
-	/* part of the bootstrap's replicates in which it has the same rank; NaN when not estimated */
+	double share, share_low, share_high; /* low/high: 95 % confidence interval; NaN when not estimated */
+	/* fraction of the bootstrap's replicates in which it has the same rank; NaN when not estimated */
 	double place_kept;
-	uint64_t n_to_settle;  /* intervals that would tell it from the factor ranked next; 0: it is told already */
+	uint64_t n_to_settle;  /* intervals that would separate it from the factor ranked next; 0: they are separate */
 	double mean_ns, sd_ns; /* summed over its nodes, per interval */
 	double r;	       /* covariance: correlation */
 	uint32_t height;
@@ -98,15 +98,15 @@ struct vprof_factor {
 	const uint32_t *nodes; /* the outermost nodes it sums (variance), or covariance indices */
 	size_t n_nodes;
 	double blocked_share;	    /* part of its mean spent blocked */
-	double kernel_share;	    /* ... running in the kernel in I/O calls; NaN when that is not known */
+	double kernel_share;	    /* ... running in the kernel in I/O calls; NaN when unknown */
 	double io_share;	    /* ... in I/O calls, either of the two */
-	double preempted_share;	    /* ... and preempted; NaN when that is not known */
+	double preempted_share;	    /* ... and preempted; NaN when unknown */
 	uint64_t n_calls, n_timed;  /* of its nodes */
-	double noise_share;	    /* of the interval's variance: what sampling would have added, and was taken out */
+	double noise_share;	    /* of the interval's variance: what sampling would have added; it is subtracted */
 	double between_share;	    /* part of its own variance that lies between types; NaN when not estimated */
 	double work_share;	    /* ... that the amount of work explains; NaN without counters */
 	double probe_ns;	    /* as in vprof_node, of its nodes */
-	double share_unprobed;	    /* its share without what probes cost, at least; NaN: these are of no weight */
+	double share_unprobed;	    /* lower bound of its share without the cost of probes; NaN: that is negligible */
 	enum vprof_verdict verdict; /* filled by the session */
 	const char *note;
 };
@@ -115,7 +115,7 @@ struct vprof_factor {
 struct vprof_common_frame {
 	const char *name;   /* symbol */
 	const char *module; /* path of the binary or library */
-	uint64_t n;	    /* samples that hold it */
+	uint64_t n;	    /* samples that contain it */
 	double depth;	    /* mean position from the outermost frame, for ordering */
 	int encloses;	    /* on the common part of begin and end stacks: active throughout segments */
 	int innermost_enclosing;
@@ -131,18 +131,19 @@ struct vprof_type {
 
 /* What was spent in a function (or wait, ...) itself and in no measured part of it: these times sum to the latency. */
 struct vprof_contribution {
-	uint32_t factor; /* index + 1 of the variance factor; 0: of the interval, beneath which nothing is measured */
+	uint32_t factor; /* index + 1 of the variance factor; 0: of the interval, when nothing is measured below it */
 	const char *name;
-	double mean_ns, mean_low, mean_high; /* per interval, with 95 % bounds; NaN when not estimated */
-	double tail_ns, rest_ns;	     /* mean among the slowest intervals, and among the others */
-	double gap_ns, gap_low, gap_high;    /* tail_ns - rest_ns */
+	double mean_ns, mean_low,
+		mean_high;		  /* per interval, with its 95 % confidence interval; NaN when not estimated */
+	double tail_ns, rest_ns;	  /* mean among the slowest intervals, and among the others */
+	double gap_ns, gap_low, gap_high; /* tail_ns - rest_ns */
 };
 
 /* a counter of vprof_work(), and the line that fits the latencies best */
 struct vprof_work {
 	const char *name;
 	double mean, sd;	       /* amount per interval */
-	double ns_per_unit, low, high; /* slope, with 95 % bounds */
+	double ns_per_unit, low, high; /* slope, with its 95 % confidence interval */
 	double r;		       /* correlation with the latency */
 	double share;		       /* of the variance; the shares of all counters sum to work_share */
 };
@@ -154,7 +155,7 @@ struct vprof_bucket {
 	uint32_t type; /* index + 1 into types, of the six most frequent; 0: all */
 };
 
-/* intervals begun in a part of the run; times since its begin */
+/* intervals that began in a part of the run; times since the start of the run */
 struct vprof_period {
 	double from_ns, to_ns;
 	uint64_t n;
@@ -173,8 +174,8 @@ enum vprof_example_why {
 struct vprof_example { /* a single interval */
 	enum vprof_example_why why;
 	uint64_t rank;			/* among those of this reason */
-	double latency_ns, at_ns;	/* at: its begin since the trace's */
-	const char *type;		/* "" without */
+	double latency_ns, at_ns;	/* at: when it began, since the start of the trace */
+	const char *type;		/* "": it has none */
 	uint32_t first_piece, n_pieces; /* in pieces */
 	uint64_t n_left_out;		/* shorter pieces and calls */
 };
@@ -183,7 +184,7 @@ enum vprof_shown_kind {
 	VPROF_SHOWN_RUN,
 	VPROF_SHOWN_WAIT,   /* blocked */
 	VPROF_SHOWN_KERNEL, /* in an I/O call, running in the kernel */
-	VPROF_SHOWN_IO,	    /* in an I/O call, blocked or running: not known which */
+	VPROF_SHOWN_IO,	    /* in an I/O call, blocked or running: it is not known which */
 	VPROF_SHOWN_PREEMPTED,
 	VPROF_SHOWN_QUEUED,
 	VPROF_SHOWN_CALL,
@@ -193,11 +194,11 @@ enum vprof_shown_kind {
 /* A part of an example's critical path, or a call while it lasted. Those that are neither blame nor calls tile the
  * example, but for what is left out. */
 struct vprof_shown_piece {
-	double from_ns, to_ns; /* since the example's begin */
+	double from_ns, to_ns; /* since the start of the example */
 	enum vprof_shown_kind kind;
 	uint32_t thread;    /* index into threads */
 	uint32_t depth;	    /* of a call: measured calls around it; else number of waits that it explains */
-	int is_blame;	    /* by others while the interval waited */
+	int is_blame;	    /* run by others while the interval waited */
 	const char *name;   /* of the call, or of the primitive that waited */
 	const char *object; /* of a wait that another thread ended, else "" */
 };
@@ -211,26 +212,26 @@ struct vprof_results {
 	const char *run;      /* run folder's name, "0007" */
 	uint64_t n_complete, n_cut, n_ambiguous, n_restarted;
 	uint64_t n_records, n_dropped, n_bytes_ignored;
-	/* complete, but begun outside the windows in which calls were recorded: not in n_complete */
+	/* complete, but began outside the windows in which calls were recorded: not in n_complete */
 	uint64_t n_outside;
-	uint64_t n_lossy;	  /* complete, but records were lost that they may need: not in n_complete */
+	uint64_t n_lossy;	  /* complete, but records that they may need were lost: not in n_complete */
 	double outside_mean_ns;	  /* mean latency of these, NaN when there are none */
 	uint64_t n_calls_sampled; /* records of hot functions' calls, each of which stands for several */
 	uint64_t n_waits, n_waits_matched, n_waits_unmatched;
 	/* of those matched: by time and order alone, the lock's number of releases did not decide */
 	uint64_t n_waits_by_time;
-	uint64_t n_waits_undecided; /* for data; which of several senders ended them is not known. Not in n_waits */
+	uint64_t n_waits_undecided; /* for data that any of several senders may have ended; not in n_waits */
 	double mean_ns, sd_ns, var_ns2, min_ns, max_ns, p50_ns, p90_ns, p99_ns, p999_ns;
-	double duration_ns;	    /* of the run's trace */
-	double mean_low, mean_high; /* 95 % bounds of the mean */
-	double slowest_share;	    /* of the variance: what the slowest interval alone makes */
+	double duration_ns;	    /* length of the run's trace */
+	double mean_low, mean_high; /* 95 % confidence interval of the mean */
+	double slowest_share;	    /* of the variance: what is due to the slowest interval alone */
 	double between_types;	    /* share of variance between types; 0 when one type */
 	double between_low, between_high;
-	uint64_t n_blocks;    /* of intervals, drawn by the bootstrap; 0: bounds were not estimated */
-	double order_kept;    /* part of its replicates in which the selected factors rank in the same order */
+	uint64_t n_blocks;    /* of intervals, drawn by the bootstrap; 0: no confidence intervals */
+	double order_kept;    /* fraction of its replicates in which the selected factors have the same order */
 	uint64_t n_to_settle; /* intervals that would settle that order; 0: it is settled, or nothing would */
-	double tail_from_ns;  /* the slowest intervals are those that took at least so long; NaN: there are none */
-	int tail_is_asked;    /* ... and this was asked for; else they are the slowest hundredth */
+	double tail_from_ns;  /* the slowest intervals took this long or longer; NaN: there are none */
+	int tail_is_asked;    /* tail_from_ns was given; else they are the slowest 1 % */
 	uint64_t n_tail;
 	double tail_ns, rest_ns; /* mean latency of the slowest, and of the others */
 	/* of the variance: explained by the amount of work; NaN without counters */
@@ -238,18 +239,18 @@ struct vprof_results {
 	uint64_t n_worked; /* intervals with an amount of work */
 	/* what recording a call takes here, and the part within the call's own time */
 	double record_ns, record_inside_ns;
-	double probe_ns;				   /* estimate of what recording adds to the mean latency */
+	double probe_ns;				   /* upper bound of what recording adds to the mean latency */
 	double queued_share, blocked_share, running_share; /* of the mean latency */
-	/* ran in the kernel in I/O calls, not in running_share; NaN: not known, see io_share */
+	/* ran in the kernel in I/O calls, not in running_share; NaN: unknown, see io_share */
 	double kernel_share;
-	double io_share;	/* in I/O calls, blocked or in the kernel: not known which */
-	double preempted_share; /* of the mean latency; NaN: not known, and part of running_share and io_share */
-	/* of the preempted time: a thread of the session had the processor next; NaN: not known */
+	double io_share;	/* in I/O calls, blocked or in the kernel: it is not known which */
+	double preempted_share; /* of the mean latency; NaN: unknown, and part of running_share and io_share */
+	/* of the preempted time: the CPU went next to a thread of the session; NaN: unknown */
 	double preempted_by_own;
-	const char *no_switches; /* why preempted times are not known, and what to do; "" when they are */
+	const char *no_switches; /* why preempted times are unknown, and what to do; "" when they are known */
 	uint64_t n_switches, n_switches_lost;
 	double baseline_mean_ns;	    /* annotated-only run of this session, NaN when none */
-	double baseline_low, baseline_high; /* 95 % bounds of that mean */
+	double baseline_low, baseline_high; /* 95 % confidence interval of that mean */
 	uint32_t graph_height;
 	double threshold; /* d */
 	int k;
@@ -257,12 +258,12 @@ struct vprof_results {
 	size_t n_nodes;
 	struct vprof_covariance *covariances;
 	size_t n_covariances;
-	struct vprof_factor *factors; /* by falling score, those above the threshold first */
+	struct vprof_factor *factors; /* by descending score, those above the threshold first */
 	size_t n_factors;
 	size_t n_selected; /* the first n_selected are the top k above d */
 	struct vprof_type *types;
 	size_t n_types;
-	struct vprof_contribution *contributions; /* by falling mean_ns */
+	struct vprof_contribution *contributions; /* by descending mean_ns */
 	size_t n_contributions;
 	struct vprof_work *work; /* the counter recorded most often first */
 	size_t n_work;
@@ -286,20 +287,21 @@ struct vprof_results {
 
 struct vprof_results *vprof_results_new(void);
 void vprof_results_free(struct vprof_results *r);
-/* Interned copy owned by r; what is no UTF-8 in it becomes U+FFFD, so that results.json is JSON. NULL without memory.
- */
+/* Interned copy owned by r; bytes that are not valid UTF-8 become U+FFFD, so that results.json is JSON. NULL: out of
+ * memory. */
 const char *vprof_results_string(struct vprof_results *r, const char *s);
-/* A wait or queue delay that others' work makes: functions measured beneath it hold half of its variance or more. */
+/* A wait or queue delay caused by others' work: functions measured below it account for half of its variance or more.
+ */
 int vprof_factor_is_explained(const struct vprof_results *r, const struct vprof_factor *f);
-/* It is unexplained time, or its covariance with something: names nothing that could be ranked. */
+/* Unexplained time, or its covariance with something: there is nothing in it to rank. */
 int vprof_factor_is_unexplained(const struct vprof_results *r, const struct vprof_factor *f);
-/* Index of the covariance of the siblings a < b, or of the first after where it would stand: n_covariances at the end.
+/* Index of the covariance of the siblings a < b, or of the first one after its place: n_covariances at the end.
  */
 size_t vprof_results_covariance(const struct vprof_results *r, uint32_t a, uint32_t b);
 int vprof_results_write(const struct vprof_results *r, const char *path, struct vprof_error *err);
 int vprof_results_read(struct vprof_results **out, const char *path, struct vprof_error *err);
 
-/* 95 % bounds of what the probes cost: mean_ns - baseline_mean_ns. NaN when a bound is missing. */
+/* 95 % confidence interval of what the probes cost: mean_ns - baseline_mean_ns. NaN when a bound is missing. */
 void vprof_results_probe_cost_bounds(const struct vprof_results *r, double *low, double *high);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How long blocks of neighbouring intervals must be to hold most of their correlation: Politis and White, "Automatic
+/* How long blocks of neighbouring intervals must be to contain most of their correlation: Politis and White, "Automatic
  * block-length selection for the dependent bootstrap", Econometric Reviews 23 (2004), with the corrections of Patton,
- * Politis and White (2009). Shares of variance depend on squares as well as on latencies: the longer of both counts.
+ * Politis and White (2009). Shares of variance depend on squares as well as on latencies: the larger of the two lengths
+ * is used.
  *
- * Long series are looked at as means of groups first: the answer is then never shorter than a group. */
+ * Long series are first reduced to means of groups: the length is then at least that of a group. */
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 #define SERIES_MAX 20000
 #define LAGS_MAX 500
-#define QUIET 5 /* so many correlations in a row that are nothing but noise end the series' memory */
+#define QUIET 5 /* this many insignificant correlations in a row: the series has no longer memory */
 
 static double autocovariance(const double *x, size_t n, double mean, size_t lag)
 {
@@ -55,7 +56,7 @@ static double wanted_length(const double *x, size_t n)
 	for (size_t k = 1; k <= lags; k++) {
 		double w = window((double)k / (double)lags);
 
-		if (k > last) /* beyond what was looked at above */
+		if (k > last) /* beyond those computed above */
 			r[k] = autocovariance(x, n, mean, k);
 		g += 2 * w * (double)k * r[k];
 		spectrum += 2 * w * r[k];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Weights are counts of blocks drawn with replacement. NaN replicates are few or the bounds are not given at all. */
+/* Weights are counts of blocks drawn with replacement. With more than a few NaN replicates there are no bounds at all.
+ */
 #include "analysis/stats/bootstrap.h"
 
 #include <gsl/gsl_cdf.h>
@@ -41,7 +42,7 @@ static void weigh(const struct vprof_bootstrap *b, const double *weights, double
 	}
 }
 
-/* A batch begins where the random numbers of those before it end. */
+/* A batch begins where the random numbers of the previous ones end. */
 static int run_batch(void *arg, int worker, size_t item)
 {
 	const struct vprof_bootstrap *b = ((struct run *)arg)->b;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Percentiles of a replicate need the order of all latencies, but that order is the data's: a latency that is drawn w
- * times stands w times at its place. So the data are sorted once, and a replicate walks down from the largest. */
+ * times occurs w times at its place. So the data are sorted once, and a replicate walks down from the largest. */
 #include "analysis/stats/compare.h"
 
 #include <gsl/gsl_sort_double.h>
@@ -20,7 +20,7 @@ const char *const vprof_figure_names[] = { "mean", "variance", "sd", "p50", "p90
 struct sample {
 	const double *ns;
 	size_t n, block_length, n_blocks;
-	size_t *order;		/* places by falling latency */
+	size_t *order;		/* places by descending latency */
 	double *mean, *squares; /* of each block: mean, and sum of squares about it */
 	size_t *size;
 };
@@ -121,7 +121,7 @@ static void weighted_percentiles(const struct sample *s, const double *weights, 
 		{ VPROF_FIGURE_P90, 0.90 },
 		{ VPROF_FIGURE_P50, 0.50 },
 	};
-	double above = 0; /* how many stand above place i */
+	double above = 0; /* how many lie above place i */
 	size_t i = 0;
 
 	for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Did the latencies of one run change against another's, and how sure is that?
+/* Do the latencies of two runs differ, and how certain is that?
  *
  * Both runs are resampled by blocks of intervals, each on its own (analysis/stats/bootstrap.h), and the change is taken
- * between replicates. The bounds tell what the intervals of these two runs say; what differs from run to run for other
- * reasons (the machine's state, its other load) they cannot know.
+ * between replicates. The confidence intervals cover what the intervals of these two runs tell, not what differs from
+ * run to run for other reasons (the state of the machine, other load on it).
  */
 #ifndef VPROF_COMPARE_H
 #define VPROF_COMPARE_H
@@ -12,7 +12,7 @@
 
 #include "common/error.h"
 
-/* of one run's complete intervals of one name, in the order of their begins */
+/* of one run's complete intervals of one name, in order of their start */
 struct vprof_latencies {
 	double *ns;
 	size_t n;
@@ -36,13 +36,13 @@ enum vprof_figure {
 
 extern const char *const vprof_figure_names[VPROF_FIGURE_COUNT];
 
-struct vprof_change {		  /* new / base - 1; NaN: it cannot be told */
+struct vprof_change {		  /* new / base - 1; NaN: undefined */
 	double base, new;	  /* ns, variances ns^2 */
-	double change, low, high; /* low, high: 95 % bounds; NaN where either run is too small for them */
+	double change, low, high; /* low, high: 95 % confidence interval; NaN where a run is too small */
 };
 
-/* Intervals that a run needs for bounds of a figure: the largest of fewer is below the figure in more than 2.5 % of
- * runs. */
+/* Intervals that a run needs for a confidence interval of a figure: the largest of fewer is below the figure in more
+ * than 2.5 % of runs. */
 size_t vprof_compare_needed(enum vprof_figure figure);
 
 /* At least two intervals in each run, or INCONCLUSIVE. NOMEM. O(1000 n). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Amounts are found their interval by time: the segment that covers the moment on the thread that recorded it. */
+/* Amounts are assigned to intervals by time: to the segment that covers that moment on the thread that recorded it. */
 #include "analysis/stats/interval_attributes.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ static int tally_order(const void *a, const void *b)
 
 struct tallies {
 	VPROF_ARRAY(struct tally) v;
-	size_t last; /* the name that was met last */
+	size_t last; /* the last name seen */
 };
 
 static int count_names(struct tallies *t, const struct vprof_thread_timeline *thr)

@@ -25,7 +25,7 @@ static int count_order(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* The law of total variance: what the types add, between and within, sums to 1. */
+/* The law of total variance: the contributions of the types, between and within, sum to 1. */
 static void share_out(struct vprof_results *r, size_t n)
 {
 	double squares = r->var_ns2 * (double)(n - 1);

@@ -73,7 +73,7 @@ static void fill_period(struct vprof_period *p, const double *ns, size_t n)
 struct periods {
 	/* places at which they begin; those in which no interval began are left out */
 	size_t n, first[PERIODS_MAX + 1];
-	double *ns;	/* [of all intervals] latencies by period, each one's rising */
+	double *ns;	/* [of all intervals] latencies by period, ascending within each */
 	uint8_t *which; /* [the same] an interval's period */
 	size_t cap_ns, cap_which;
 };
@@ -100,7 +100,7 @@ static void divide(struct periods *p, struct vprof_results *r, const struct vpro
 	}
 }
 
-/* Taken from the fastest to the slowest of all, each period's are in order, too. */
+/* Taken from the fastest to the slowest of all, so those of each period are in order, too. */
 static void distribute(struct periods *p, const struct vprof_interval_attributes *t)
 {
 	size_t end[PERIODS_MAX];

@@ -37,7 +37,7 @@ static inline void vprof_moment_join(struct vprof_moment *m, const struct vprof_
 	m->n_present += other->n_present;
 }
 
-/* 0 when n < 2. The last term takes out what is left of the mean's rounding error. */
+/* 0 when n < 2. The last term removes the rounding error of the mean. */
 static inline double vprof_moment_variance(const struct vprof_moment *m, size_t n)
 {
 	double absent = (double)(n - m->n_present);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads blocks again and walks them backward in time: callers come before what they call, so that no tree has to be
- * built.
+/* Reads blocks again and walks them backwards in time: callers come before their callees, so no tree has to be built.
  *
- * A block that was read stays until its room is wanted: least recently used first.
+ * A block that was read stays cached until its memory is needed; the least recently used is evicted first.
  */
 #include "analysis/timeline/calls.h"
 
@@ -19,7 +18,7 @@ struct cached_block {
 	struct cached_block *older, *newer;
 	uint32_t thread, block, n, hint;
 	uint32_t n_max;		   /* room */
-	uint8_t is_unordered;	   /* damage: some call ends before the one recorded before it */
+	uint8_t is_unordered;	   /* damaged trace: some call ends before the one recorded before it */
 	struct vprof_call calls[]; /* in record order */
 };
 
@@ -136,7 +135,7 @@ static inline void put(struct filler *f, uint64_t t0, uint64_t t1, uint32_t code
 			(struct vprof_call){ t0, t1, code & VP_CODE_MASK, is_sampled != 0, VPROF_NONE };
 }
 
-/* Puts the irregular calls of this place; is there one in place of the record? */
+/* Adds the irregular calls of this place; does one of them replace the record? */
 static int put_odds(struct filler *f, uint32_t unit)
 {
 	int replaces = 0;
@@ -191,7 +190,7 @@ static void fill(struct filler *f, const struct vp_unit *units, const struct vp_
 	put_odds(f, UINT32_MAX);
 }
 
-/* A chunk that cannot be decompressed holds only what others made of calls that its thread had not ended. */
+/* A chunk that cannot be decompressed has only calls that its thread had not ended, which other chunks imply. */
 static void fill_unreadable(struct filler *f)
 {
 	for (;
@@ -216,11 +215,11 @@ static void find_parents(struct cached_block *h, uint32_t *open)
 	}
 }
 
-/* Room for a block: new as long as few bytes are held, else that of the one that was used longest ago. */
+/* Memory for a block: new as long as the cache is small, else that of the least recently used block. */
 static struct cached_block *take_room(struct vprof_calls *c, uint32_t n)
 {
 	struct cached_block *h = NULL;
-	/* most blocks fit into each other's room */
+	/* most blocks fit into the memory of another */
 	uint32_t n_max = n > BLOCK_CALLS || n < BLOCK_CALLS / 8 ? n : BLOCK_CALLS;
 
 	while (c->oldest && c->n_bytes + bytes_of(n_max) > c->n_bytes_max) {
@@ -293,7 +292,7 @@ static struct cached_block *cached_block(struct vprof_calls *c, uint32_t thread,
 }
 
 /* Number of calls that end at or before t, galloping from where the last search ended; among unordered calls always
- * from the first, since the answer would depend on what was asked before. */
+ * from the first, because otherwise the answer would depend on earlier searches. */
 static uint32_t ended_by(struct cached_block *h, uint64_t t)
 {
 	size_t hint = h->is_unordered ? 0 : h->hint;
@@ -319,7 +318,7 @@ void vprof_stretch_begin(struct vprof_stretch *s, struct vprof_calls *calls, uin
 	s->block = index->blocks.n && from < to ? block_at(calls, thread, index, to) : VPROF_NONE;
 }
 
-/* Adds a call to the list, cut so that it nests. */
+/* Adds a call to the list, clipped so that it nests. */
 static uint32_t add(struct vprof_stretch *s, const struct vprof_call *call, uint32_t parent)
 {
 	struct vprof_calls *c = s->calls;
@@ -397,7 +396,7 @@ static uint32_t add_around(struct vprof_stretch *s, const struct cached_block *h
 	return innermost;
 }
 
-/* Calls of the block that were recorded before `place`. 0 when the stretch's begin was passed. */
+/* Calls of the block that were recorded before `place`. 0: past the start of the stretch. */
 static int add_block(struct vprof_stretch *s, const struct cached_block *h, uint32_t place, uint32_t around)
 {
 	struct vprof_calls *c = s->calls;
@@ -514,7 +513,7 @@ int vprof_stretch_next(struct vprof_stretch *s)
 	return 1;
 }
 
-/* The first block that holds a call which ends after t, or VPROF_NONE. What is open at t was recorded there, or is an
+/* The first block with a call that ends after t, or VPROF_NONE. What is open at t was recorded there, or is an
  * outer call. */
 static uint32_t block_ending_after(const struct vprof_call_index *index, uint64_t t)
 {

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Calls of a thread by time, without holding all of them.
+/* Calls of a thread by time, without keeping all of them in memory.
  *
  * The first pass over a thread's records keeps an index of its trace's chunks, here called blocks; calls are read again
- * from the blocks around a time when somebody asks for them. Calls are recorded when they end, so
+ * from the blocks around a time on demand. Calls are recorded when they end, so
  *
  * - the caller of a call is the first one recorded after it that began no later;
  * - what was open at a time was recorded in the block of that time, or later. Few calls are open at a block's end and
  *   recorded in a later one: these *outer* calls are kept.
  *
- * Times that do not nest (damage) are cut where they are read: what overlaps a stretch of time nests within it.
+ * Times that do not nest (a damaged trace) are clipped when they are read: what overlaps a stretch of time nests within
+ * it.
  */
 #ifndef VPROF_CALLS_H
 #define VPROF_CALLS_H
 
 #include "analysis/timeline/call_index.h"
 
-/* Reads calls of all threads; keeps the blocks that were used last, up to a number of bytes. Not for several threads at
- * once. */
+/* Reads calls of all threads; caches the most recently used blocks, up to a number of bytes. Not thread-safe. */
 struct vprof_calls;
-struct vprof_calls *vprof_calls_new(size_t n_threads, size_t n_bytes_max); /* NULL without memory */
+struct vprof_calls *vprof_calls_new(size_t n_threads, size_t n_bytes_max); /* NULL: out of memory */
 void vprof_calls_free(struct vprof_calls *calls);
 
 /* What overlaps [from, to) on a thread, block by block, from the last call to the first: calls come after those around
@@ -28,7 +28,7 @@ void vprof_calls_free(struct vprof_calls *calls);
  *   while (vprof_stretch_next(&s) > 0)
  *           ... s.v[s.n_kept .. s.n) are new; s.v[i], i < n_kept, was v[s.kept[i]] before this step
  *
- * Members t0 and t1 are as recorded; `low` and `high` are cut to the stretch, to the call around it and to its
+ * Members t0 and t1 are as recorded; `low` and `high` are clipped to the stretch, to the call around it and to its
  * siblings. */
 struct vprof_stretch_call {
 	uint64_t low, high;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Nodes that an interval lacks took no time; their deviation, minus their mean, is added in closed form when a block
- * ends, so that an interval costs what it touched. */
+/* Nodes absent from an interval took no time; their deviation, minus their mean, is added in closed form at the end of
+ * a block, so that an interval costs only the nodes that it has. */
 #include "analysis/variance/block_sums.h"
 
 #include <math.h>
@@ -8,14 +8,14 @@
 #include "analysis/stats/moments.h"
 #include "common/parallel.h"
 
-#define TERMS_MAX 4096 /* resampled exactly; the smallest beyond are not */
+#define TERMS_MAX 4096 /* the largest, which are resampled; the others are not */
 
 /* a covariance among the terms */
 struct pair {
 	uint32_t a, b, factor, slot_a, slot_b;
 };
 
-/* of the interval and the block at hand */
+/* of the current interval and block */
 struct worker {
 	struct vprof_tree_reader *reader;
 	double *value;			/* [n_nodes] NaN: the interval lacks the node */

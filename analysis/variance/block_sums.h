@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One pass over the intervals that leaves behind sums over blocks of neighbouring intervals: all that the bootstrap
- * needs.
+/* One pass over the intervals that computes sums over blocks of neighbouring intervals: all that the bootstrap needs.
  *
  * Invariants: memory depends on the number of blocks and of what is reported, never on the number of intervals or of
  * nodes that are not reported; deviations are taken from the means over all intervals, so a large offset costs no
- * digits; the errors of sampled times (noise.h) are taken out of the products.
+ * digits; the errors of sampled times (noise.h) are subtracted from the products.
  */
 #ifndef VPROF_BLOCK_SUMS_H
 #define VPROF_BLOCK_SUMS_H
@@ -52,7 +51,7 @@ struct vprof_block_sums {
 	size_t at_spent;      /* [n_groups] */
 	size_t at_spent_slow; /* [n_groups] by the slowest intervals */
 
-	size_t n_types;		  /* the last one holds all that are not reported */
+	size_t n_types;		  /* the last one stands for all that are not reported */
 	size_t at_type_count;	  /* [n_types] */
 	size_t at_type_deviation; /* [n_types] of the latency */
 
@@ -63,13 +62,13 @@ struct vprof_block_sums {
 	double *type_factor; /* [n_types * n_factors] sums of a variance factor's time */
 	double *type_n;	     /* [n_types] */
 	double *factor_work; /* [n_factors * n_columns] products of a variance factor's deviation with the columns */
-	double *whole;	     /* where these three are */
+	double *whole;	     /* memory of these three */
 };
 
 #define VPROF_GRAM_SIZE(p) (((p) + 1) * ((p) + 1) + (p) + 1) /* the latency is the last column */
 
-/* Also fills sd_ns of all variance factors of `r`. `is_slow`: [attributes->n]. By as many threads as filled the tree;
- * their number changes no digit (reduce.h). OK or NOMEM; to be released in both cases. */
+/* Also fills sd_ns of all variance factors of `r`. `is_slow`: [attributes->n]. Uses as many threads as filled the tree;
+ * their number does not change the result (reduce.h). OK or NOMEM; to be released in both cases. */
 int vprof_block_sums_take(struct vprof_block_sums *sums, struct vprof_results *r, struct vprof_tree *tree,
 			  const struct vprof_interval_attributes *attributes, const uint8_t *is_slow,
 			  const struct vprof_work_model *model, const struct vprof_term_list *terms, size_t n_blocks);

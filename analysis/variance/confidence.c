@@ -247,7 +247,7 @@ static int judge_conclusion(const struct confidence *c)
 		r->inconclusive = 1;
 		return vprof_warning_add(
 			r,
-			"the ranking is left to chance: the first factor, %s, keeps its rank in %.0f %% of resampled "
+			"the ranking may be due to chance: the first factor, %s, keeps its rank in %.0f %% of resampled "
 			"runs, and the 95 %% confidence interval of its share is %.1f .. %.1f %%. Record a longer run",
 			vprof_warned_name(first->name).s, 100 * first->place_kept, 100 * first->share_low,
 			100 * first->share_high);

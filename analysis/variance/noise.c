@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* See noise.h. What chosen calls spent is gathered while an interval is added, sorted by block, and reduced to products
- * of differences between siblings. */
+/* See noise.h. The time of sampled calls is collected while an interval is added, sorted by block, and reduced to
+ * products of differences between siblings. */
 #include "analysis/variance/noise.h"
 
 struct spent {

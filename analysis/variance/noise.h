@@ -2,12 +2,13 @@
 /* What sampling adds to variances: calls of hot functions are timed two in a block (VP_KIND_SAMPLE), so a node's time
  * in an interval is an estimate with an error of its own, which would count as variance of the function.
  *
- * For a block of N calls with the chosen times x and y, N/2 (x + y) estimates the block's time without bias, and
- * N (N - 2) / 4 (x - y)^2 the variance of that estimate (simple random sampling of 2 of N, Cochran 1977, theorem 2.4).
- * What a node gains by error its parent's body loses, so the errors of siblings co-vary: for the times of several nodes
- * x - y is a vector, and the products of its components take the square's place.
+ * For a block of N calls of which the times x and y were taken, N/2 (x + y) estimates the block's time without bias,
+ * and N (N - 2) / 4 (x - y)^2 the variance of that estimate (simple random sampling of 2 of N, Cochran 1977,
+ * theorem 2.4). What a node gains by error its parent's body loses, so the errors of siblings are correlated: for the
+ * times of several nodes x - y is a vector, and the products of its components replace the square.
  *
- * The estimates are kept for every interval; sums over any set of intervals are what is to be taken from its variances.
+ * The estimates are kept for every interval; their sum over a set of intervals is what must be subtracted from the
+ * sums of squares of that set.
  */
 #ifndef VPROF_NOISE_H
 #define VPROF_NOISE_H
@@ -27,7 +28,7 @@ struct vprof_noise;
 struct vprof_noise *vprof_noise_new(void);
 void vprof_noise_free(struct vprof_noise *noise);
 
-/* A chosen call spent ticks in a node of its own or below. OK or NOMEM. */
+/* A sampled call spent ticks in a node of its own or below. OK or NOMEM. */
 int vprof_noise_spend(struct vprof_noise *noise, const struct vprof_sampled *call, uint32_t thread, uint32_t node,
 		      uint64_t ticks);
 

@@ -107,9 +107,9 @@ int vprof_probe_cost_compare(struct vprof_results *r, double mean_ns, double low
 		return 0;
 	return vprof_warning_add(
 		r,
-		"intervals took %.0f %% longer than in the annotated-only run (%.0f to %.0f %%), but the calls that "
-		"were recorded account for %.1f %% only: another load, or probes that prolong the holding of "
-		"locks. Shares are those of the slower run; measure fewer functions, or repeat both runs",
+		"intervals took %.0f %% longer than in the annotated-only run (%.0f to %.0f %%), but the recorded "
+		"calls account for only %.1f %%: the load was different, or probes make threads hold locks "
+		"longer. Shares are those of the slower run; measure fewer functions, or repeat both runs",
 		100 * (r->mean_ns / mean_ns - 1), 100 * low / mean_ns, 100 * high / mean_ns,
 		100 * r->probe_ns / r->mean_ns);
 }

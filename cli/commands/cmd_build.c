@@ -7,8 +7,8 @@
 static const struct vprof_usage usage = {
 	.synopsis = "build [--all | --annotations-only]",
 	.purpose =
-		"Makes the plan of the drill-down as it stands, inserts its probes into copies of the sources,\n"
-		"recompiles what changed and relinks with vprof.json's build command. The sources stay as they are;\n"
+		"Makes the plan for the current state of the drill-down, inserts its probes into copies of the sources,\n"
+		"recompiles what changed and relinks with vprof.json's build command. The sources are not modified;\n"
 		"vprof restore puts the original objects and binaries back.",
 };
 
@@ -25,8 +25,9 @@ int vprof_cmd_build(int argc, char **argv)
 	int all = 0, annotations_only = 0;
 	const struct vprof_option options[] = {
 		{ "all", VPROF_OPTION_FLAG, &all, NULL,
-		  "every function, all gates open: tests that a program can be instrumented, is no way to measure it" },
-		{ "annotations-only", VPROF_OPTION_FLAG, &annotations_only, NULL, "no probes but the annotations" },
+		  "every function, all gates open: a test that the program can be instrumented, not a way to measure it" },
+		{ "annotations-only", VPROF_OPTION_FLAG, &annotations_only, NULL,
+		  "only the annotations, no other probes" },
 		{ NULL },
 	};
 	struct vprof_decisions decisions = { 0 };
@@ -40,7 +41,7 @@ int vprof_cmd_build(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	if (all && annotations_only)
-		return vprof_options_misused(&usage, "--all and --annotations-only exclude each other");
+		return vprof_options_misused(&usage, "--all and --annotations-only are mutually exclusive");
 	vprof_session_init(&session);
 	rc = vprof_workspace_open(&w, "build", &err);
 	if (!rc)

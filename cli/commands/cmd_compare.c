@@ -24,7 +24,7 @@ static const struct vprof_usage usage = {
 	.purpose =
 		"Compares the latencies of two analysed runs: how mean, variance and percentiles changed, with 95 %\n"
 		"confidence intervals, and in which factors. BASE and NEW are runs of this project, or folders of "
-		"runs of any.\n"
+		"runs of any project.\n"
 		"Exit status 1 when a condition of --fail-if holds, 3 when the data cannot decide it.",
 	.max_operands = 2,
 };
@@ -74,7 +74,7 @@ static int load_side(struct side *side, struct vprof_error *err)
 		path = folder ? vprof_path_join(folder, "results.json") : NULL;
 		if (path && access(path, F_OK))
 			rc = vprof_error_set(err, VPROF_ERR_MISSING,
-					     "%s is no folder of an analysed run: it has no results.json. "
+					     "%s is not the folder of an analysed run: it has no results.json. "
 					     "Name one such as .vprof/runs/0001, analysed with: vprof analyze",
 					     side->given);
 	}
@@ -89,7 +89,7 @@ static int load_side(struct side *side, struct vprof_error *err)
 				     side->results->run, side->results->run);
 	if (!rc && access(trace, R_OK))
 		rc = vprof_error_set(err, VPROF_ERR_MISSING,
-				     "%s is not there: the latencies of run %s are compared one by one, "
+				     "%s is missing: the latencies of run %s are compared one by one, "
 				     "so its trace must be kept",
 				     vprof_project_shown(trace), side->results->run);
 	if (!rc)
@@ -186,13 +186,13 @@ static void print_signed_percent(char *text, size_t size, double share)
 static const char *words_of(const struct vprof_change *c)
 {
 	if (!isfinite(c->low))
-		return "not known";
-	return c->low > 0 ? "higher" : c->high < 0 ? "lower" : "no change shown";
+		return "unknown";
+	return c->low > 0 ? "higher" : c->high < 0 ? "lower" : "no significant change";
 }
 
 static void print_figures(const struct comparison *c)
 {
-	printf("%-12s%12s%12s%12s  %s\n", "", "base", "new", "change", "95 % bounds");
+	printf("%-12s%12s%12s%12s  %s\n", "", "base", "new", "change", "95 % confidence interval");
 	for (size_t i = 0; i < VPROF_FIGURE_COUNT; i++) {
 		const struct vprof_change *x = &c->changes[i];
 		char change[32], low[32], high[32], bounds[72];
@@ -262,7 +262,7 @@ static void print_condition(const struct comparison *c, size_t i)
 	else if (verdict == VPROF_CHANGE_INCONCLUSIVE)
 		printf(": its confidence interval straddles the limit; record longer runs");
 	else if (verdict == VPROF_CHANGE_PASSES && furthest > 0)
-		printf(": not shown, but the confidence interval reaches beyond the limit");
+		printf(": not significant, but the confidence interval reaches beyond the limit");
 	putchar('\n');
 }
 

@@ -27,9 +27,9 @@
 static const struct vprof_usage usage = {
 	.synopsis = "doctor [--facts | --symptoms] [--json]",
 	.purpose =
-		"Checks compilers, the scanner, bear, clock, preloading, shared memory and permissions by using them,\n"
-		"and says what to install; then this project's own files, what is empty or odd about its last run, and\n"
-		"what to do next. Exit status 1 when something that vprof cannot do without is missing or damaged.",
+		"Checks compilers, the scanner, bear, the clock, preloading, shared memory and permissions by using\n"
+		"them, and says what to install; then reads this project's files and says what is empty or odd about\n"
+		"its last run and what to do next. Exit status 1 if something that vprof needs is missing or damaged.",
 };
 
 static const char *health_name(enum vprof_health health)
@@ -106,7 +106,8 @@ static int doctor_facts(const struct vprof_project *p, int json, struct vprof_er
 	int rc = vprof_facts_open(&facts, p->facts, err);
 
 	if (rc == VPROF_ERR_MISSING)
-		return vprof_error_set(err, rc, "the sources are not scanned yet: vprof init -- YOUR BUILD COMMAND");
+		return vprof_error_set(err, rc,
+				       "the sources have not been scanned yet: vprof init -- YOUR BUILD COMMAND");
 	if (!rc && json)
 		rc = print_json(vprof_facts_list_json(facts), err);
 	else if (!rc)
@@ -205,7 +206,7 @@ int vprof_cmd_doctor(int argc, char **argv)
 	const struct vprof_option options[] = {
 		{ "facts", VPROF_OPTION_FLAG, &facts, NULL,
 		  "list the functions that cannot be instrumented, with reasons, by file and unit" },
-		{ "symptoms", VPROF_OPTION_FLAG, &symptoms, NULL, "list all symptoms that are known, with the advice" },
+		{ "symptoms", VPROF_OPTION_FLAG, &symptoms, NULL, "list all known symptoms, with advice" },
 		{ "json", VPROF_OPTION_FLAG, &json, NULL, "print JSON" },
 		{ NULL },
 	};

@@ -20,9 +20,9 @@ static const struct vprof_usage usage = {
 	.synopsis = "export FORMAT [RUN] [FILE] [--interval WHICH] [--from TIME] [--to TIME] [--limit N]",
 	.purpose = "Writes the last analysed run, or RUN, in another tool's format, to FILE or standard output. With "
 		   "--list it\n"
-		   "lists the formats: Perfetto, Chrome, folded stacks, speedscope, CSV, SARIF, OTLP. Those of the "
-		   "trace hold as\n"
-		   "much of it as --limit lets through, around the slowest interval; notes say what was left out.",
+		   "lists the formats: Perfetto, Chrome, folded stacks, speedscope, CSV, SARIF, OTLP. Those made "
+		   "from the trace\n"
+		   "contain as much of it as --limit allows, around the slowest interval; notes say what was left out.",
 	.max_operands = 3,
 };
 
@@ -63,7 +63,7 @@ static int take_operands(struct request *q, const struct vprof_operands *operand
 	if (q->format->part == VPROF_PART_NONE && (q->which || q->from_ns > 0 || q->to_ns > 0 || q->limit))
 		return vprof_options_misused(
 			&usage,
-			"%s is made of the results: --interval, --from, --to and --limit are for formats of the "
+			"%s is made from the results: --interval, --from, --to and --limit are for formats of the "
 			"trace",
 			q->format->name);
 	if (q->which && (q->from_ns > 0 || q->to_ns > 0))
@@ -130,7 +130,7 @@ static int write_to(struct vprof_export *e, const struct vprof_export_format *fo
 	errno = 0;
 	if (!rc && (fflush(e->to) || ferror(e->to)))
 		rc = vprof_error_set(err, VPROF_ERR_FAILED, "cannot write %s: %s", shown,
-				     errno ? strerror(errno) : "an error on the way");
+				     errno ? strerror(errno) : "write error");
 	return rc;
 }
 
@@ -157,7 +157,8 @@ static int write_file(struct vprof_export *e, const struct vprof_export_format *
 	}
 	rc = write_to(e, format, file, err);
 	if (!rc && exists && !is_odd && fchmod(fileno(e->to), st.st_mode & 07777))
-		rc = vprof_error_set(err, VPROF_ERR_FAILED, "cannot keep the mode of %s: %s", file, strerror(errno));
+		rc = vprof_error_set(err, VPROF_ERR_FAILED, "cannot keep the permissions of %s: %s", file,
+				     strerror(errno));
 	if (fclose(e->to) && !rc)
 		rc = vprof_error_set(err, VPROF_ERR_FAILED, "cannot write %s: %s", file, strerror(errno));
 	if (!rc && !is_odd && rename(path, place))
@@ -203,11 +204,12 @@ static int export(const struct request *q, const struct vprof_project *p, struct
 
 	if (q->format->is_binary && to_stdout && isatty(STDOUT_FILENO))
 		return vprof_error_set(err, VPROF_ERR_INPUT,
-				       "%s is no text for a terminal: name a FILE, or redirect the output",
+				       "%s is a binary format, not for a terminal: name a FILE, or redirect the output",
 				       q->format->name);
 	rc = vprof_project_find_run(p, q->run, needs_results ? "results.json" : "trace",
-				    needs_results ? "analyse one with: vprof analyze (or let vprof iterate do all)" :
-						    "record one with: vprof run",
+				    needs_results ?
+					    "analyse one with: vprof analyze (or let vprof iterate do everything)" :
+					    "record one with: vprof run",
 				    &run, err);
 	if (!rc) {
 		struct vprof_error lacking = { "" };
@@ -241,7 +243,7 @@ int vprof_cmd_export(int argc, char **argv)
 		  "begin at TIME after the start of the trace, such as 1.5s" },
 		{ "to", VPROF_OPTION_DURATION, &q.to_ns, "TIME", "end at TIME" },
 		{ "limit", VPROF_OPTION_COUNT, &q.limit, "N",
-		  "at most so many calls, waits and intervals (default 500000; otlp: 10000 intervals)" },
+		  "maximum number of calls, waits and intervals (default 500000; otlp: 10000 intervals)" },
 		{ "list", VPROF_OPTION_FLAG, &q.list, NULL, "list the formats" },
 		{ NULL },
 	};

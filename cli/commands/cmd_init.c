@@ -26,8 +26,8 @@
 static const struct vprof_usage usage = {
 	.synopsis = "init [OPTIONS] [-- BUILD COMMAND]",
 	.purpose =
-		"Observes one build (from a clean tree: what is not compiled is not seen), or takes a compilation\n"
-		"database, scans the sources and drafts vprof.json: intervals, locks and queues, each with the reason.",
+		"Observes a build (from a clean tree: files that are not compiled are not seen), or reads a compilation\n"
+		"database, then scans the sources and drafts vprof.json: intervals, locks and queues, with the reasons.",
 	.takes_command = 1,
 };
 
@@ -86,10 +86,10 @@ static int learn_build(const struct vprof_project *p, const struct init_options 
 	free(own);
 	found = nearby_database(p->directory);
 	if (found && !known) {
-		vprof_tell("taking the compilation database %s", vprof_project_shown(found));
+		vprof_tell("using the compilation database %s", vprof_project_shown(found));
 		rc = vprof_import_build(found, p->vprof_dir, err);
 	} else if (known) {
-		vprof_tell("taking the build observed before; give the build command again when it changed");
+		vprof_tell("using the build observed earlier; give the build command again if it has changed");
 		rc = VPROF_OK;
 	} else {
 		rc = vprof_error_set(err, VPROF_ERR_INPUT,
@@ -159,14 +159,14 @@ static void print_next(const char *written, int is_draft, int has_interval, int 
 {
 	printf("\nwrote %s\n", vprof_project_shown(written));
 	if (is_draft)
-		printf("vprof.json exists already and was kept; take from the draft what you want\n");
+		printf("vprof.json already exists and was not changed; copy what you want from the draft\n");
 	if (is_draft)
 		has_build = has_run = 1; /* that file's affair */
 	printf("next\n  1. open vprof.json: %s%s%s\n",
 	       has_interval ? "confirm the interval" :
 			      "write the interval: the functions that begin and end a request (man vprof.json)",
 	       has_build ? "" : ", add the \"build\" command that relinks the program",
-	       has_run ? "" : ", add a \"run\" command that starts the program, loads it and ends");
+	       has_run ? "" : ", add a \"run\" command that starts the program, puts load on it and exits");
 	printf("  2. vprof annotations      checks it against the sources\n"
 	       "  3. vprof iterate          builds, runs, analyses, drills down\n");
 }
@@ -220,8 +220,7 @@ int vprof_cmd_init(int argc, char **argv)
 {
 	struct init_options o = { 0 };
 	const struct vprof_option options[] = {
-		{ "compile-commands", VPROF_OPTION_TEXT, &o.compile_commands, "FILE",
-		  "take this compilation database" },
+		{ "compile-commands", VPROF_OPTION_TEXT, &o.compile_commands, "FILE", "use this compilation database" },
 		{ "directory", VPROF_OPTION_TEXT, &o.directory, "DIR",
 		  "the project's folder (default: the current one)" },
 		{ "run", VPROF_OPTION_TEXT, &o.run, "COMMAND", "the run command to write into vprof.json" },

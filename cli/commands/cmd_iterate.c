@@ -370,14 +370,14 @@ int vprof_cmd_iterate(int argc, char **argv)
 		{ "every-call", VPROF_OPTION_FLAG, &o.every_call, NULL,
 		  "record every call, even of hot functions, which are otherwise sampled" },
 		{ "budget", VPROF_OPTION_SHARE, &o.budget, "SHARE",
-		  "of one CPU that recording may use; beyond that, calls are recorded in time windows only (default "
+		  "the share of one CPU that recording may use; beyond that, calls are recorded in time windows only (default "
 		  "0.05; 0: no limit)" },
 		{ "switches", VPROF_OPTION_TEXT, &o.switches, "WHEN",
 		  "record context switches: auto (default), on or off" },
 		{ "compress", VPROF_OPTION_TEXT, &o.compress, "WHEN",
 		  "compress the trace: auto (default: once the disk is the bottleneck), on or off" },
 		{ "restart", VPROF_OPTION_FLAG, &o.restart, NULL, "begin a new drill-down; runs are kept" },
-		{ "verbose", VPROF_OPTION_FLAG, &o.verbose, NULL, "show the run command's output as it comes" },
+		{ "verbose", VPROF_OPTION_FLAG, &o.verbose, NULL, "show the run command's output as it is printed" },
 		{ "json", VPROF_OPTION_FLAG, &o.json, NULL, "print the last results.json on stdout, no reports" },
 		{ NULL },
 	};

@@ -107,8 +107,8 @@ int vprof_cmd_report(int argc, char **argv)
 	rc = vprof_project_open(&p, NULL, &err);
 	if (!rc)
 		rc = vprof_project_find_run(&p, wanted, "results.json",
-					    "analyse one with: vprof analyze (or let vprof iterate do all)", &run,
-					    &err);
+					    "analyse one with: vprof analyze (or let vprof iterate do everything)",
+					    &run, &err);
 	if (!rc)
 		rc = load(&p, run.s, &results, &err);
 	if (!rc)

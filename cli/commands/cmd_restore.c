@@ -13,7 +13,7 @@ static const struct vprof_usage usage = {
 	.synopsis = "restore",
 	.purpose =
 		"Puts the original objects and binaries back, with their times, and removes the copies of the sources\n"
-		"that were compiled. Runs, reports and the session stay.",
+		"that were compiled. Runs, reports and the session are kept.",
 };
 
 int vprof_cmd_restore(int argc, char **argv)
@@ -42,7 +42,7 @@ int vprof_cmd_restore(int argc, char **argv)
 		if (n)
 			fprintf(stderr, "restored %zu file%s\n", n, n == 1 ? "" : "s");
 		else
-			fputs("nothing to restore: no object or binary holds probes\n", stderr);
+			fputs("nothing to restore: no object or binary contains probes\n", stderr);
 	}
 	status = rc ? vprof_complain(rc, &err) : VPROF_EXIT_OK;
 	vprof_project_release(&p);

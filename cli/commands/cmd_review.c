@@ -43,7 +43,8 @@ static int open_results(struct review *rv, const char *wanted, struct vprof_erro
 	struct vprof_run_name run;
 	char *path;
 	int rc = vprof_project_find_run(&rv->project, wanted, "results.json",
-					"analyse one with: vprof analyze (or let vprof iterate do all)", &run, err);
+					"analyse one with: vprof analyze (or let vprof iterate do everything)", &run,
+					err);
 
 	if (rc)
 		return rc;

@@ -13,7 +13,7 @@ static const struct vprof_usage usage = {
 	.synopsis = "run [OPTIONS] [-- COMMAND]",
 	.purpose =
 		"Runs vprof.json's run command, or COMMAND, and records a trace into .vprof/runs/NNNN. The command's\n"
-		"output goes to run.log there. Exit status 0 when the command ended with 0, else 1.",
+		"output goes to run.log there. Exit status 0 if the command exited with 0, else 1.",
 	.takes_command = 1,
 };
 
@@ -28,8 +28,8 @@ static int copy_plan(const struct vprof_project *p, const char *given, struct vp
 
 	if (!given && access(p->plan, R_OK))
 		return vprof_error_set(err, VPROF_ERR_MISSING,
-				       "nothing is built with probes. Build with: vprof build "
-				       "(or let vprof iterate do all)");
+				       "nothing has been built with probes yet. Build with: vprof build "
+				       "(or let vprof iterate do everything)");
 	rc = vprof_plan_read(&plan, from, err); /* a damaged plan is told before the run, not after */
 	vprof_plan_free(plan);
 	if (!rc)
@@ -58,14 +58,14 @@ int vprof_cmd_run(int argc, char **argv)
 		{ "every-call", VPROF_OPTION_FLAG, &every_call, NULL,
 		  "record every call, even of hot functions, which are otherwise sampled" },
 		{ "budget", VPROF_OPTION_SHARE, &budget, "SHARE",
-		  "of one CPU that recording may use; beyond that, calls are recorded in time windows only (default "
+		  "the share of one CPU that recording may use; beyond that, calls are recorded in time windows only (default "
 		  "0.05; 0: no limit)" },
 		{ "switches", VPROF_OPTION_TEXT, &switches, "WHEN",
 		  "record context switches: auto (default), on or off" },
 		{ "compress", VPROF_OPTION_TEXT, &compress, "WHEN",
 		  "compress the trace: auto (default: once the disk is the bottleneck), on or off" },
-		{ "keep", VPROF_OPTION_FLAG, &keep, NULL, "leave processes alone that outlive the command" },
-		{ "verbose", VPROF_OPTION_FLAG, &verbose, NULL, "show the command's output as it comes" },
+		{ "keep", VPROF_OPTION_FLAG, &keep, NULL, "do not end processes that outlive the command" },
+		{ "verbose", VPROF_OPTION_FLAG, &verbose, NULL, "show the command's output as it is printed" },
 		{ NULL },
 	};
 	struct vprof_run_outcome outcome;

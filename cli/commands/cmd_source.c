@@ -14,7 +14,7 @@
 
 static const struct vprof_usage usage = {
 	.synopsis = "source FILE [--diff]",
-	.purpose = "Prints FILE as it is compiled with the drill-down's probes and annotations, or how it differs.",
+	.purpose = "Prints FILE as it is compiled with the drill-down's probes and annotations, or how that differs.",
 	.max_operands = 1,
 };
 
@@ -93,7 +93,7 @@ int vprof_cmd_source(int argc, char **argv)
 	cwd = getcwd(NULL, 0);
 	path = cwd ? vprof_path_absolute(cwd, operands.words[0]) : NULL;
 	if (!rc && !path)
-		rc = vprof_error_set(&err, VPROF_ERR_FAILED, "cannot tell where %s lies", operands.words[0]);
+		rc = vprof_error_set(&err, VPROF_ERR_FAILED, "cannot resolve the path of %s", operands.words[0]);
 	if (!rc)
 		rc = vprof_splice_text(w.facts, plan, w.annotations, path, &text, &err);
 	if (!rc && diff)

@@ -20,11 +20,11 @@ static const struct reason reasons[] = {
 	{ "coroutine", "it may go on in another thread" },
 	{ "attribute_macro", "the unit defines __attribute__ as a macro" },
 	{ "naked", "it has no prologue" },
-	{ "no_instrument", "it says no_instrument_function" },
+	{ "no_instrument", "it is declared no_instrument_function" },
 	{ "ifunc", "it runs before the program is relocated" },
-	{ "target", "its target attribute refuses inlined code" },
-	{ "brace_not_spelled", "its { stands in no file of the project" },
-	{ "brace_mismatch", "its { is spelled another way" },
+	{ "target", "its target attribute rules out inlined probes" },
+	{ "brace_not_spelled", "its { is in no file of the project" },
+	{ "brace_mismatch", "its { is spelled differently" },
 	{ "stringified", "a macro turns it into a string" },
 };
 #define N_REASONS (sizeof reasons / sizeof *reasons)
@@ -153,7 +153,7 @@ static void print_units(const struct vprof_facts *facts)
 		if (!strcmp(tu->status, "ok"))
 			continue;
 		if (!n++)
-			printf("\nunits that the scan could not read whole; functions of theirs may be missing\n");
+			printf("\nunits that the scan could not read completely; some of their functions may be missing\n");
 		printf("  %s for %s\n", vprof_project_shown(tu->path), vprof_project_shown(tu->output));
 		print_messages(tu->diagnostics);
 	}

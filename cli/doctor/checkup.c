@@ -127,7 +127,7 @@ static void check_scan(struct vprof_checkup *row, const struct vprof_project *p,
 	if (rc)
 		set(row, VPROF_HEALTH_BROKEN, advice, "%.240s", err.message);
 	else if (found->n_tus != 1 || strcmp(found->tus[0].status, "ok") || found->n_functions != 1)
-		set(row, VPROF_HEALTH_BROKEN, advice, "a one-line program was not understood: %.180s",
+		set(row, VPROF_HEALTH_BROKEN, advice, "a one-line program could not be scanned: %.180s",
 		    found->n_tus ? found->tus[0].diagnostics : "no unit");
 	else
 		set(row, VPROF_HEALTH_OK, "", "%s", p->scanner);
@@ -204,12 +204,12 @@ static void check_clock(struct vprof_checkup *row)
 	if (read_line_with("/proc/cpuinfo", "constant_tsc", line, sizeof line) && strstr(line, "nonstop_tsc"))
 		set(row, VPROF_HEALTH_OK, "", "invariant TSC");
 	else
-		set(row, VPROF_HEALTH_WARNING, "Probes cost about twice as much; choose fewer factors in a round (--k)",
+		set(row, VPROF_HEALTH_WARNING, "Probes cost about twice as much; choose fewer factors per round (--k)",
 		    "no invariant TSC, clock_gettime is used");
 #elif defined(__aarch64__)
 	set(row, VPROF_HEALTH_OK, "", "cntvct");
 #else
-	set(row, VPROF_HEALTH_WARNING, "Probes cost more on this processor", "clock_gettime is used");
+	set(row, VPROF_HEALTH_WARNING, "Probes cost more on this CPU", "clock_gettime is used");
 #endif
 }
 
@@ -239,8 +239,8 @@ static void check_perf(struct vprof_checkup *row, const struct vprof_collector_s
 	if (stats->has_switches && stats->n_switches)
 		set(row, VPROF_HEALTH_OK, "", "context switches are recorded: preempted time is known");
 	else
-		set(row, VPROF_HEALTH_WARNING, "Preempted time is counted as running; everything else works without",
-		    "%s", *stats->no_switches ? stats->no_switches : "no context switch was recorded");
+		set(row, VPROF_HEALTH_WARNING, "Preempted time is counted as running; nothing else is affected", "%s",
+		    *stats->no_switches ? stats->no_switches : "no context switch was recorded");
 }
 
 static void check_permissions(struct vprof_checkup *row, const struct vprof_project *p)

@@ -132,7 +132,7 @@ static int seen_begun_again(const struct vprof_evidence *e, char *detail, size_t
 	const struct vprof_results *r = e->results;
 
 	return r && r->n_complete && r->n_restarted * 20 > r->n_complete &&
-	       say(detail, size, "%llu intervals began again before they ended, beside %llu complete ones",
+	       say(detail, size, "%llu intervals began again before they ended, besides %llu complete ones",
 		   LLU(r->n_restarted), LLU(r->n_complete));
 }
 
@@ -269,7 +269,7 @@ const struct vprof_symptom vprof_symptoms[] = {
 	  "--every-call, the default --budget",
 	  seen_records_lost },
 	{ "overhead",
-	  "Treat the mean and the shares with care. Choose fewer factors a round (--k 1), \"exclude\" small "
+	  "Treat the mean and the shares with care. Choose fewer factors per round (--k 1), \"exclude\" small "
 	  "functions that are called often, drop --every-call, lower --budget; where recording explains little, the "
 	  "load itself changed",
 	  seen_overhead },
@@ -287,7 +287,7 @@ const struct vprof_symptom vprof_symptoms[] = {
 	  seen_stripped },
 	{ "no-switches",
 	  "Preempted time is counted as running. Set sysctl kernel.perf_event_paranoid=1, or give --switches on if "
-	  "only the switch rate prevented it; everything else works without",
+	  "only the switch rate prevented it; nothing else is affected",
 	  seen_no_switches },
 };
 

@@ -24,17 +24,17 @@ static int open_headers(struct vprof_elf *elf, struct vprof_error *err)
 	if (elf->fd < 0)
 		return vprof_error_set(err, VPROF_ERR_MISSING, "cannot open %s: %s", elf->path, strerror(errno));
 	if (fstat(elf->fd, &st) || !S_ISREG(st.st_mode))
-		return vprof_error_set(err, VPROF_ERR_INPUT, "%s is no regular file", elf->path);
+		return vprof_error_set(err, VPROF_ERR_INPUT, "%s is not a regular file", elf->path);
 	if (elf_version(EV_CURRENT) == EV_NONE)
 		return vprof_error_set(err, VPROF_ERR_FAILED, "libelf does not work: %s", elf_errmsg(-1));
 	elf->headers = elf_begin(elf->fd, ELF_C_READ, NULL);
 	if (!elf->headers || elf_kind(elf->headers) != ELF_K_ELF)
-		return vprof_error_set(err, VPROF_ERR_INPUT, "%s is no program or shared library", elf->path);
+		return vprof_error_set(err, VPROF_ERR_INPUT, "%s is not a program or shared library", elf->path);
 	if (!gelf_getehdr(elf->headers, &header))
 		return vprof_error_set(err, VPROF_ERR_INPUT, "the header of %s is damaged: %s", elf->path,
 				       elf_errmsg(-1));
 	if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
-		return vprof_error_set(err, VPROF_ERR_INPUT, "%s is no program or shared library", elf->path);
+		return vprof_error_set(err, VPROF_ERR_INPUT, "%s is not a program or shared library", elf->path);
 	return VPROF_OK;
 }
 

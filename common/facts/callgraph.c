@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Builds the static call graph from facts and condenses it with Tarjan's algorithm, iteratively: call chains of
- * real programs are deep, and facts are a file that anybody may have written. */
+ * real programs are deep, and the facts file is not trusted. */
 #include "common/facts/callgraph.h"
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static void add_edge(struct builder *b, uint32_t from, uint32_t to)
 	b->edges[b->n_edges++] = (struct edge){ from, to };
 }
 
-/* Node of an external callee; made when it is new. */
+/* Node of an external callee; created if it is new. */
 static uint32_t external_node(struct builder *b, const char *name)
 {
 	uint32_t number = vprof_strings_number(&b->names, name);
@@ -56,7 +56,7 @@ static int compare_pointer_calls(const void *a, const void *b)
 	return strcmp(x->signature, y->signature);
 }
 
-/* Calls of one signature share their targets, so those are looked up once for each signature. */
+/* Calls of one signature share their targets, so they are looked up once per signature. */
 static void add_pointer_edges(struct builder *b)
 {
 	const struct vprof_facts *f = b->f;
@@ -143,7 +143,7 @@ static int allocate(struct graph *g, size_t n, size_t m)
 	return g->first && g->rfirst && g->edges && g->redges && g->component && g->height;
 }
 
-/* Edges are sorted by caller: forward they only need their offsets; backward a counting sort. */
+/* Edges are sorted by caller: forward edges only need offsets, backward edges a counting sort. */
 static void fill_edges(struct graph *g, const struct builder *b, size_t n)
 {
 	for (size_t i = 0; i < b->n_edges; i++) {
@@ -175,7 +175,7 @@ static void enter_node(struct tarjan *t, const struct graph *g, uint32_t v)
 	t->path[t->n_path++] = v;
 }
 
-/* The component's nodes lie on the stack above and with `root`; all that they call outside is finished. */
+/* The component's nodes are on the stack, from `root` up; everything that they call outside is finished. */
 static void close_component(struct tarjan *t, struct graph *g, uint32_t root)
 {
 	size_t from = t->n_stack;

@@ -13,10 +13,10 @@ struct vprof_callgraph {
 	const struct vprof_facts *facts;
 	size_t n_nodes, n_edges;
 	const uint32_t *first;		  /* [n_nodes + 1]: callees of node i are edges[first[i] .. first[i+1]) */
-	const uint32_t *edges;		  /* [n_edges], no doubles within a node */
-	const uint32_t *rfirst, *redges;  /* the same, callers of a node */
+	const uint32_t *edges;		  /* [n_edges], no duplicates within a node */
+	const uint32_t *rfirst, *redges;  /* the same for the callers of a node */
 	const uint32_t *component;	  /* [n_nodes] strongly connected component */
-	const uint32_t *height;		  /* [n_nodes] longest path beneath in the condensed graph; 0 = leaf */
+	const uint32_t *height;		  /* [n_nodes] longest path below it in the condensed graph; 0 = leaf */
 	const char *const *external_name; /* [n_nodes - facts->n_functions] */
 };
 

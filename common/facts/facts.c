@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads facts.db into arrays, one pass for each table.
  *
- * Strings are kept once: every text goes through a table of strings, so equal ones share their bytes and
- * USRs can be compared by pointer inside this file. Rows that point nowhere (a hostile or damaged file) are
- * refused as corrupt, so that everything outside may index without checks.
+ * Strings are interned: equal ones share their bytes, so USRs can be compared by pointer inside this file. Rows that
+ * refer to rows that do not exist (a hostile or damaged file) are refused as corrupt, so that everything outside may
+ * index without checks.
  */
 #include "common/facts/facts_private.h"
 
@@ -26,7 +26,7 @@ struct reader {
 	struct vprof_error *err;
 };
 
-/* Grows `*array` for one more item; the items stay zeroed until written. */
+/* Grows `*array` by one item; items are zero until written. */
 static void *grow(void *array, size_t n, size_t *cap, size_t item)
 {
 	size_t more = *cap ? *cap * 2 : 256;
@@ -218,7 +218,7 @@ static enum vprof_call_kind call_kind(const char *word)
 	return VPROF_CALL_DIRECT;
 }
 
-/* A form that this vprof does not know is no form to wrap a call in. */
+/* A call whose form this vprof does not know is not wrapped. */
 static int call_form(const char *word, enum vprof_call_form *form)
 {
 	static const char *const words[] = { "statement", "value", "reference", "void", "scope" };
@@ -450,7 +450,7 @@ int vprof_facts_check_fresh(const struct vprof_facts *f, struct vprof_error *err
 		if (strcmp(hex, f->files[i].hash))
 			return vprof_error_set(err, VPROF_ERR_STALE, "%s changed since the scan", f->files[i].path);
 	}
-	/* A source that was gone when the scan came to it has no row with a hash that could differ. */
+	/* A source that was missing when the scan reached it has no row whose hash could differ. */
 	for (size_t i = 0; i < f->n_tus; i++)
 		if (!f->tus[i].n_files && strcmp(f->tus[i].status, "ok") && !access(f->tus[i].directory, X_OK) &&
 		    !access(f->tus[i].path, R_OK))

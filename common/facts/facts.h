@@ -2,7 +2,7 @@
 /* What the scan knows of the sources, read from facts.db (tables: common/facts/facts_schema.h).
  *
  * vprof_facts_open loads functions, calls, addresses and overrides into memory once (PostgreSQL's
- * 17,839 functions and 138,138 calls take some 40 MB) and everything below is a plain array lookup.
+ * 17,839 functions and 138,138 calls take about 40 MB) and everything below is a plain array lookup.
  * Strings live as long as the facts. Functions and calls are sorted by id. Thread-safe for reading.
  */
 #ifndef VPROF_FACTS_H
@@ -92,7 +92,7 @@ struct vprof_facts {
 	struct vprof_facts_private *private;
 };
 
-/* MISSING when the file is not there, CORRUPT when it is not a facts.db of this version. */
+/* MISSING: there is no such file. CORRUPT: it is not a facts.db of this version. */
 int vprof_facts_open(struct vprof_facts **out, const char *path, struct vprof_error *err);
 void vprof_facts_free(struct vprof_facts *facts);
 
@@ -100,34 +100,35 @@ const struct vprof_facts_file *vprof_facts_file(const struct vprof_facts *f, uin
 const struct vprof_facts_function *vprof_facts_function(const struct vprof_facts *f, uint32_t id);
 const struct vprof_facts_call *vprof_facts_call(const struct vprof_facts *f, uint32_t id);
 
-/* Call number i, of n_calls, that the function makes. */
+/* The i-th of the n_calls calls that the function makes. */
 static inline const struct vprof_facts_call *vprof_facts_call_of(const struct vprof_facts *f,
 								 const struct vprof_facts_function *caller, uint32_t i)
 {
 	return &f->calls[f->calls_by_caller[caller->first_call + i]];
 }
 
-/* The index of the function that makes the call; UINT32_MAX: it is not known (never in facts that were read). */
+/* The index of the function that makes the call; UINT32_MAX: unknown (never in facts that were read). */
 uint32_t vprof_facts_caller(const struct vprof_facts *f, const struct vprof_facts_call *call);
 
 /* All functions with that __func__ or display name; `file_suffix` (may be NULL) narrows to files whose
- * path ends so. Writes up to `max` indices into f->functions, returns how many there are. */
+ * path ends with it. Writes up to `max` indices into f->functions, returns how many there are. */
 size_t vprof_facts_find(const struct vprof_facts *f, const char *name, const char *file_suffix, uint32_t *indices,
 			size_t max);
 
-/* The known function name closest to `name` (edit distance), or NULL when none is near. */
+/* The known function name closest to `name` (edit distance), or NULL when none is close. */
 const char *vprof_facts_nearest(const struct vprof_facts *f, const char *name);
 
 /* Bodies in the project that override the virtual method `usr`, itself included. Indices as _find. */
 size_t vprof_facts_overriders(const struct vprof_facts *f, const char *usr, uint32_t *indices, size_t max);
 
-/* Functions whose address is taken and whose type fits an indirect call. Indices as _find, no doubles. */
+/* Functions whose address is taken and whose type fits an indirect call. Indices as _find, no duplicates. */
 size_t vprof_facts_pointer_targets(const struct vprof_facts *f, const char *signature, uint32_t *indices, size_t max);
 
-/* 1 when more units read the file `header` than the file `user`: an edit there makes more units compile. O(units). */
+/* 1 when more units read the file `header` than the file `user`: an edit there causes more units to be compiled.
+ * O(units). */
 int vprof_facts_is_shared(const struct vprof_facts *f, uint32_t user, uint32_t header);
 
-/* Compares every project file's hash with the disk: STALE with the first file that differs, else OK. */
+/* Compares every project file's hash with the file on disk: STALE, naming the first that differs, else OK. */
 int vprof_facts_check_fresh(const struct vprof_facts *f, struct vprof_error *err);
 
 #endif

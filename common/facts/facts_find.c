@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Lookups over loaded facts. Kept strings are unique, so USRs and signatures are compared by address; texts that
- * come from outside are first looked up in the set of strings. */
+/* Lookups in loaded facts. Interned strings are unique, so USRs and signatures are compared by address; strings from
+ * outside are first looked up in the set of interned ones. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static uint32_t *sorted(struct vprof_facts *f, size_t n, int (*compare)(const vo
 	return order;
 }
 
-/* First place in by_usr whose USR is not before `usr`. */
+/* First place in by_usr whose USR is not less than `usr`. */
 static size_t first_with_usr(const struct vprof_facts *f, const char *usr)
 {
 	size_t low = 0, high = f->n_functions;
@@ -92,7 +92,7 @@ static size_t common_prefix(const char *a, const char *b)
 }
 
 /* Several programs of a project may define the same name: the definition in the same file, else the one
- * whose path is most alike. Index + 1, or 0. */
+ * with the most similar path. Index + 1, or 0. */
 static uint32_t resolve(const struct vprof_facts *f, const char *usr, uint32_t file)
 {
 	const struct vprof_facts_file *here = vprof_facts_file(f, file);
@@ -195,7 +195,7 @@ const struct vprof_facts_call *vprof_facts_call(const struct vprof_facts *f, uin
 	BY_ID(f->calls, f->n_calls, id);
 }
 
-/* "aof.c" fits "/r/src/aof.c", not "/r/src/loadaof.c". */
+/* "aof.c" matches "/r/src/aof.c", not "/r/src/loadaof.c". */
 static int path_ends(const char *path, const char *suffix)
 {
 	size_t n = strlen(path), m = strlen(suffix);
@@ -242,7 +242,7 @@ const char *vprof_facts_nearest(const struct vprof_facts *f, const char *name)
 	return nearest.best;
 }
 
-/* indices without doubles; `seen` has one byte for each function */
+/* indices without duplicates; `seen` has one byte for each function */
 struct found {
 	uint32_t *indices;
 	size_t n, max;
@@ -347,7 +347,7 @@ static void add_targets(const struct vprof_facts *f, const char *signature, stru
 	}
 }
 
-/* An unprototyped type, "int ()", fits every type with the same result, on either side. */
+/* An unprototyped type, "int ()", matches every type with the same result, on either side. */
 size_t vprof_facts_pointer_targets(const struct vprof_facts *f, const char *signature, uint32_t *indices, size_t max)
 {
 	struct found out = { indices, 0, max, calloc(f->n_functions + 1, 1) };

@@ -7,7 +7,7 @@
 #include "common/hash/string_set.h"
 
 struct vprof_override {
-	const char *base, *method; /* USRs, kept strings: compare by pointer */
+	const char *base, *method; /* USRs, interned: compare by pointer */
 };
 
 struct vprof_facts_private {

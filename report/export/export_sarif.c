@@ -12,12 +12,12 @@
 #define N_RELATED 8 /* further places of a factor */
 
 static const char *const rules[] = {
-	"{\"id\":\"VPROF001\",\"name\":\"LatencyVariance\",\"shortDescription\":{\"text\":\"The time of this code makes the latency vary\"},"
-	"\"fullDescription\":{\"text\":\"The function, call or wait takes a different time from one interval to the next, and that makes "
+	"{\"id\":\"VPROF001\",\"name\":\"LatencyVariance\",\"shortDescription\":{\"text\":\"The time that this code takes makes the latency vary\"},"
+	"\"fullDescription\":{\"text\":\"The function, call or wait takes a different time in each interval, and that accounts for "
 	"this share of the variance of the interval's latency.\"},\"defaultConfiguration\":{\"level\":\"warning\"},"
 	"\"properties\":{\"tags\":[\"performance\",\"latency\"]}}",
 	"{\"id\":\"VPROF002\",\"name\":\"LatencyCovariance\",\"shortDescription\":{\"text\":\"The times of two pieces of code move together\"},"
-	"\"fullDescription\":{\"text\":\"When one of the two takes long the other does as well, and that makes this share of the variance "
+	"\"fullDescription\":{\"text\":\"When one of the two takes long, the other does as well, and that accounts for this share of the variance "
 	"of the interval's latency: look for what both depend on.\"},\"defaultConfiguration\":{\"level\":\"warning\"},"
 	"\"properties\":{\"tags\":[\"performance\",\"latency\"]}}",
 };
@@ -90,7 +90,8 @@ static void put_message(FILE *to, const struct vprof_results *r, const struct vp
 		vprof_text_add(&t, f->name);
 	vprof_text_addf(&t, ": %.1f %% of the variance of \"%s\"", 100 * f->share, r->interval ? r->interval : "");
 	if (isfinite(f->share_low) && isfinite(f->share_high))
-		vprof_text_addf(&t, " (95 %% interval %.1f to %.1f %%)", 100 * f->share_low, 100 * f->share_high);
+		vprof_text_addf(&t, " (95 %% confidence interval %.1f to %.1f %%)", 100 * f->share_low,
+				100 * f->share_high);
 	vprof_text_addf(&t, "; mean %.6g us, standard deviation %.6g us in an interval", f->mean_ns / 1e3,
 			f->sd_ns / 1e3);
 	if (f->blocked_share >= 0.005)

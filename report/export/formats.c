@@ -5,7 +5,7 @@
 #include <string.h>
 
 const struct vprof_export_format vprof_export_formats[] = {
-	{ "perfetto", "Perfetto trace: threads, calls, waits, who ended them, intervals", 1, VPROF_PART_SLICES, 500000,
+	{ "perfetto", "Perfetto trace: threads, calls, waits, their wakers, intervals", 1, VPROF_PART_SLICES, 500000,
 	  vprof_export_perfetto },
 	{ "chrome", "Chrome trace event JSON: the same for chrome://tracing, speedscope and others", 0,
 	  VPROF_PART_SLICES, 500000, vprof_export_chrome },
@@ -58,7 +58,7 @@ int vprof_export_check(const struct vprof_results *r, struct vprof_error *err)
 	}
 	return ok ? VPROF_OK :
 		    vprof_error_set(err, VPROF_ERR_INPUT,
-				    "the run's results.json is not consistent in itself; write it anew "
+				    "the run's results.json is inconsistent; create it again "
 				    "with: vprof analyze %s",
 				    r->run ? r->run : "");
 }

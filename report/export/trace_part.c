@@ -172,10 +172,11 @@ static int find_id(struct choice *c, struct vprof_error *err)
 	errno = 0;
 	id = *c->o->which == '-' ? (uint64_t)strtoll(c->o->which, &end, 0) : strtoull(c->o->which, &end, 0);
 	if (errno || end == c->o->which || *end)
-		return vprof_error_set(err, VPROF_ERR_INPUT,
-				       "\"%s\" is no interval: say slowest, median, p99, or an interval's id, a number "
-				       "(vprof export csv-intervals lists them)",
-				       c->o->which);
+		return vprof_error_set(
+			err, VPROF_ERR_INPUT,
+			"\"%s\" is not an interval: give slowest, median, p99, or an interval's id, a number "
+			"(vprof export csv-intervals lists them)",
+			c->o->which);
 	for (size_t i = 0; i < c->candidates.n && c->only == VPROF_NONE; i++)
 		if (all[c->candidates.v[i]].id == id)
 			c->only = c->candidates.v[i];
@@ -228,8 +229,7 @@ static int set_stretch(struct choice *c, struct vprof_error *err)
 	}
 	if (c->o->from_ns > 0) {
 		if (c->o->from_ns * per_ns > length)
-			return vprof_error_set(err, VPROF_ERR_INPUT,
-					       "the trace ends %.6f s after its begin, before --from",
+			return vprof_error_set(err, VPROF_ERR_INPUT, "the trace is %.6f s long: it ends before --from",
 					       (double)vprof_part_ns(part, part->timeline->t_last) / 1e9);
 		part->from = part->start + (uint64_t)(c->o->from_ns * per_ns);
 	}

@@ -19,8 +19,8 @@ function trusts(f) {
 	const list = [];
 	if (finite(f.place_kept)) list.push(`rank kept in ${percent(f.place_kept)} of resampled runs`);
 	if (f.n_to_settle > 0)
-		list.push(f.n_to_settle >= 1e15 ? "no number of intervals would tell it from the next" :
-			`${count(f.n_to_settle)} intervals would tell it from the next`);
+		list.push(f.n_to_settle >= 1e15 ? "no number of intervals would separate it from the next" :
+			`${count(f.n_to_settle)} intervals would separate it from the next`);
 	if (finite(f.probe_ns) && f.probe_ns >= 0.001 * f.mean_ns)
 		list.push(`probes ${duration(f.probe_ns)}` +
 			(finite(f.share_unprobed) ? `, without them ${percent(f.share_unprobed)}` : ""));
@@ -85,8 +85,8 @@ function causes() {
 		` The chosen ${R.n_selected} keep their order in ${percent(R.order_kept)} of resampled runs.` :
 		"";
 	box.append(el("p", null,
-		"Share of the variance, with its 95 % interval. Ranked by share times specificity: a specific function " +
-			"comes before the callers that hold it." +
+		"Share of the variance, with its 95 % confidence interval. Ranked by share times specificity: a specific function " +
+			"comes before the callers that contain it." +
 			stable),
 		factorTable(body, more));
 	const draw = () => {

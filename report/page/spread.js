@@ -21,7 +21,7 @@ function summary() {
 	const culprits = factors.filter(f => f.verdict === "culprit").map(f => f.name);
 	if (culprits.length)
 		lead.append(
-			" Judged culprits: ", el("b", null, culprits.slice(0, 4).map(s => cut(s, 60)).join(", ")),
+			" Culprits, by verdict: ", el("b", null, culprits.slice(0, 4).map(s => cut(s, 60)).join(", ")),
 			culprits.length > 4 ? ` and ${count(culprits.length - 4)} more.` : ".");
 	box.append(lead);
 }

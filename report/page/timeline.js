@@ -69,10 +69,10 @@ function timelineBar(list, shown, draw) {
 }
 function exampleText(x) {
 	return `${whyNames[x.why] || x.why}: ${duration(x.latency_ns)}, begun ${duration(x.at_ns)} after the ` +
-		`trace's begin${x.type ? ", type " + cut(x.type, 100) : ""}; ${count(x.pieces.length)} pieces` +
+		`start of the trace${x.type ? ", type " + cut(x.type, 100) : ""}; ${count(x.pieces.length)} pieces` +
 		(x.n_left_out ? `; ${count(x.n_left_out)} short calls and pieces are left out` : "") +
 		". Orange: blocked, green: in the kernel, yellow-green: one of the two, grey: what others ran " +
-		"meanwhile, beneath: the measured calls.";
+		"meanwhile, below: the measured calls.";
 }
 /* A lane for each thread, high enough for its calls: [thread, y] in order, and where the lanes end. */
 function threadLanes(x) {
@@ -118,7 +118,7 @@ function pieceName(p) {
 function pieceTip(p) {
 	return `${pieceName(p)}${p.object ? " on " + p.object : ""}\n${duration(p.to_ns - p.from_ns)}, ` +
 		`from ${duration(p.from_ns)} to ` +
-		`${duration(p.to_ns)}${p.is_blame ? "\nworked for others while the interval waited" : ""}`;
+		`${duration(p.to_ns)}${p.is_blame ? "\nrun by others while the interval waited" : ""}`;
 }
 /* The critical path, the pieces on their threads, and beneath these the measured calls. */
 function drawExample(g, example, top, x) {

@@ -31,7 +31,7 @@ function verdictRow(v, f) {
 function verdicts(box) {
 	const known = new Map(factors.map(f => [f.key, f])), list = verdictList(known);
 	if (!list.length) {
-		box.append(note("No verdict was given yet: vprof iterate and vprof review take them."));
+		box.append(note("No verdicts yet: give them in vprof iterate or with vprof review."));
 		return;
 	}
 	let shown = 12;
@@ -61,7 +61,7 @@ function roundCells(r, most) {
 	if (!r.is_analysed)
 		return el("td.soft", { colspan: 6 },
 			r.state === "decided" || r.state === "analysed" ?
-				"its results are not there, or of another version" :
+				"its results are missing, or from another version" :
 				r.state);
 	return [
 		el("td.num", null, count(r.n_complete)), el("td.num", null, duration(r.mean_ns)),
@@ -103,7 +103,7 @@ function intervalRows() {
 	const rows = [[
 		"intervals",
 		`${count(R.n_complete)} complete${partOf(R.n_complete, all)}, ${count(R.n_cut)} cut by the trace's ` +
-			`begin or end, ${count(R.n_ambiguous)} ambiguous, ${count(R.n_restarted)} restarted before they ended`
+			`start or end, ${count(R.n_ambiguous)} ambiguous, ${count(R.n_restarted)} restarted before they ended`
 	]];
 	if (R.n_lossy)
 		rows.push([
@@ -170,7 +170,7 @@ function trustRows() {
 	if (probes) rows.push(["cost of the probes", probes]);
 	rows.push(["preempted", preemptedText()], ["bounds", boundsText()]);
 	if (finite(R.slowest_share) && R.slowest_share >= 0.1)
-		rows.push(["slowest interval", `makes ${percent(R.slowest_share)} of the variance alone`]);
+		rows.push(["slowest interval", `accounts for ${percent(R.slowest_share)} of the variance by itself`]);
 	rows.push(["trace", duration(R.duration_ns)]);
 	if (R.n_covariances > R.covariances.length)
 		rows.push([
@@ -184,7 +184,7 @@ function trust() {
 	const box = document.getElementById("trust");
 	for (const [i, w] of R.warnings.entries())
 		box.append(el("p.alert" + (R.inconclusive && i === 0 ? ".bad" : ""), null, w));
-	if (!R.warnings.length) box.append(note("No warning."));
+	if (!R.warnings.length) box.append(note("No warnings."));
 	box.append(el("div.card", null,
 		el("dl", null, trustRows().map(([k, v]) => [el("dt", null, k), el("dd", null, v)]))));
 	document.getElementById("made").textContent =

@@ -302,7 +302,7 @@ function where() {
 	if (nodes.length < 2) {
 		box.append(note(
 			"Nothing below the interval is measured in this run: round 0 measures latencies only. vprof iterate " +
-				"goes on."));
+				"continues."));
 		return;
 	}
 	const holder = el("div.tree"), hint = el("p.small.soft"),

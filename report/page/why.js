@@ -35,7 +35,7 @@ function blameOf(wait) {
 	return list.sort((a, b) => b.n.mean_ns - a.n.mean_ns);
 }
 function chainText(b) {
-	if (b.rest) return "nobody known: not explained by what is measured";
+	if (b.rest) return "unexplained: nothing measured accounts for it";
 	const names = b.chain.filter(n => n.kind !== "body").map(n => cut(label(n), 50)),
 		last = b.chain[b.chain.length - 1];
 	const shown = names.length > 5 ? [...names.slice(0, 2), "…", ...names.slice(-2)] : names;
@@ -68,7 +68,7 @@ function waitPlaces(g, n) {
 		places.slice(0, 4).map(p => cut(p, 60)).join(", ") +
 			(places.length > 4 ? `, ${places.length - 4} more` : ""),
 		n.object ? "on " + n.object : "",
-		g.nodes.length > 1 ? `at ${count(g.nodes.length)} places of the tree` : ""
+		g.nodes.length > 1 ? `in ${count(g.nodes.length)} places of the tree` : ""
 	].filter(Boolean).join(", ");
 }
 function waitCard(g) {
@@ -87,7 +87,7 @@ function waitCard(g) {
 }
 function blame(box) {
 	const list = waits();
-	if (!list.length) { box.append(note("The intervals hardly waited for anybody in this run.")); return; }
+	if (!list.length) { box.append(note("The intervals hardly waited for other threads in this run.")); return; }
 	for (const g of list.slice(0, 8)) box.append(waitCard(g));
 	if (list.length > 8)
 		box.append(el("p.small.soft", null, `and ${count(list.length - 8)} more, in the tree above`));

@@ -17,12 +17,12 @@
 #include "offsets.h"
 #include "programs.h"
 
-#define TOLD_MAX 3 /* of a schedule, unless all are asked for */
+#define TOLD_MAX 3 /* differences printed per schedule, unless --verbose */
 
 struct comparison {
 	struct world *const *worlds; /* [n_worlds] whose traces are analysed together */
 	size_t n_worlds;
-	struct world *w; /* of the trace at hand */
+	struct world *w; /* of the current trace */
 	const struct vprof_plan *plan;
 	struct vprof_trace *trace;
 	struct vprof_timeline *timeline;
@@ -37,10 +37,10 @@ struct comparison {
 	size_t n_states, cap_states;
 	struct sampling_check *sampling;
 	struct figures *figures; /* of the intervals that vprof_analyze takes */
-	bool is_vague;		 /* the truth of one of these is not known */
+	bool is_vague;		 /* the truth of one of these is unknown */
 };
 
-/* False: not told, since there were enough. */
+/* False: not printed, since there were enough. */
 static bool __attribute__((format(printf, 2, 3))) differ(struct comparison *c, const char *format, ...)
 {
 	va_list args;
@@ -70,7 +70,7 @@ static bool say(void *arg, const char *format, ...)
 	return differ(c, "%s", text);
 }
 
-/* Both accounts of a path as one list: depth first, by time; neighbours that tell the same are one. */
+/* Either account of a path as a list: depth first, by time; equal neighbours are merged. */
 struct row {
 	uint64_t from, to, wait_t0, wait_t1;
 	uint32_t thread, depth;
@@ -204,7 +204,7 @@ static void compare_rows(struct comparison *c, const struct rows *is, const stru
 		print_row(k == i ? "analysis>" : "analysis ", &found->v[k]);
 }
 
-/* Every tick of the interval once. */
+/* Every tick of the interval is covered once. */
 static void check_tiles(struct comparison *c, const struct rows *found)
 {
 	uint64_t t = c->instance->begin;
@@ -277,8 +277,8 @@ static void print_found(const struct comparison *c, uint32_t node)
 		fprintf(stderr, "/%s%u:%u", n->key >= VP_CODE_SITE ? "site" : "f", n->key & 0xff, n->level);
 }
 
-/* How the last interval's waits at one node were spent. Where switches were lost, rather nothing is said than something
- * wrong. */
+/* How the last interval's waits at one node were spent. Where switches were lost, saying nothing is right and saying
+ * something wrong is not. */
 static void compare_states(struct comparison *c, uint32_t node, size_t at)
 {
 	static const uint64_t none[TRUTH_STATES];
@@ -376,10 +376,11 @@ static void compare_wait(struct comparison *c, const struct sim_thread *th, cons
 	const struct sim_thread *waker = truth_waker(th, is, &t);
 	uint32_t seq = found->waker == VPROF_NONE ? 0 : c->timeline->threads[found->waker].thread_seq;
 
-	if (truth_wait_lossy(th, is)) { /* rather none than a wrong one */
+	if (truth_wait_lossy(th, is)) { /* no waker is right, a wrong one is not */
 		COVER(c->w, LOSSY_WAITS);
 		if (!seq || found->wake_t == found->t0 || (waker && waker->seq == seq && is->kind == VP_WAIT_ANNOTATED))
-			return; /* of an annotated lock the wait inside may tell, at a slightly different time */
+			return; /* an annotated lock may get its waker from the wait inside, at a slightly different
+				   time */
 		COVER(c->w, LOSSY_WAKERS);
 	} else if (truth_wait_unknowable(th, is)) {
 		COVER(c->w, UNKNOWABLE_WAITS);
@@ -391,7 +392,7 @@ static void compare_wait(struct comparison *c, const struct sim_thread *th, cons
 		       is->t0, is->t1, found->t0, found->t1);
 	else if (waker && waker->seq == seq && (found->wake_t == t || t == is->t0))
 		COVER(c->w, WAKERS);
-	/* a wait over when it began tells nothing */
+	/* a wait that was over when it began tells nothing */
 	else if (waker ? t > is->t0 || seq : seq && found->wake_t > found->t0)
 		differ(c,
 		       "thread %u waited %" PRIu64 "..%" PRIu64 " (%s) for thread %u until %" PRIu64
@@ -400,7 +401,7 @@ static void compare_wait(struct comparison *c, const struct sim_thread *th, cons
 		       th->seq, is->t0, is->t1, is->name, waker ? waker->seq : 0, t, seq, seq ? found->wake_t : 0);
 }
 
-/* Every wait of every thread, whether an interval knows it or not. */
+/* Every wait of every thread, within an interval or not. */
 static void compare_waits(struct comparison *c)
 {
 	for (size_t i = 0; i < c->timeline->n_threads; i++) {
@@ -551,7 +552,7 @@ static void count_world(struct counts *n, const struct world *w)
 		if (i->name != records_hash("request"))
 			continue;
 		if (i->is_before_trace) {
-			/* Its END is all that tells of it; ids that are used again hide it. */
+			/* Only its END is recorded; reused ids hide it. */
 			if (i->is_complete && i->end >= w->record_from)
 				COVER(w, CUT_BEGIN);
 			continue;
@@ -585,7 +586,7 @@ static void compare_counts(struct comparison *c, const struct vprof_results *r)
 		 fabsl(n.outside_ns / n.n_outside - r->outside_mean_ns) > FIGURES_ROUNDING * n.outside_ns)
 		differ(c, "their mean latency is %.17Lg, %.17g in the analysis", n.outside_ns / n.n_outside,
 		       r->outside_mean_ns);
-	if (has_gaps) { /* what became of each was told above */
+	if (has_gaps) { /* each was compared above */
 		if (r->n_complete <= n.n_complete && r->n_complete + n.n_lossy >= n.n_complete)
 			n.n_complete = r->n_complete;
 		n.n_restarted = r->n_restarted;

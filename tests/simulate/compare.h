@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Runs the analysis on a schedule's trace and holds every interval's path, nodes and sums against the truth. */
+/* Runs the analysis on a schedule's trace and compares every interval's path, nodes and sums with the truth. */
 #ifndef SIMULATE_COMPARE_H
 #define SIMULATE_COMPARE_H
 
@@ -8,7 +8,7 @@
 
 struct vprof_plan *compare_plan(void); /* of what programs.c calls */
 
-/* Number of differences; each is told on stderr. dirs[i] holds the trace of worlds[i]; those of several are compared
+/* Number of differences; each is printed to stderr. dirs[i] has the trace of worlds[i]; several traces are compared
  * one by one and analysed together. */
 unsigned compare_worlds(struct world *const *worlds, const char *const *dirs, size_t n, const struct vprof_plan *plan,
 			struct sampling_check *sampling);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A simulated thread's own stack: switched to and from by hand, never by the machine. */
+/* The stack of a simulated thread: switched explicitly, never by the operating system. */
 #ifndef SIMULATE_COROUTINE_H
 #define SIMULATE_COROUTINE_H
 
@@ -10,10 +10,10 @@ struct coroutine {
 	ucontext_t context;
 	void *stack;
 	size_t n_stack;
-	void *fiber; /* what a sanitizer knows it by */
+	void *fiber; /* the sanitizer's handle of it */
 };
 
-void coroutine_main(struct coroutine *c); /* the stack that runs now */
+void coroutine_main(struct coroutine *c); /* the running stack */
 void coroutine_init(struct coroutine *c, void *stack, size_t n_stack, void (*entry)(void));
 void coroutine_release(struct coroutine *c);
 void coroutine_switch(struct coroutine *from, struct coroutine *to);

@@ -192,7 +192,8 @@ static bool may_be(const struct figures *f, const struct vprof_node *found, cons
 	(void)f;
 }
 
-/* The truth's child that the results mean; of two that only their level tells apart the one with the nearer mean. */
+/* The truth's child that corresponds to the node of the results; of two that differ only in their level, the one with
+ * the closer mean. */
 static size_t find_child(const struct figures *f, size_t parent, const struct vprof_node *found)
 {
 	size_t best = NO_RESULT;
@@ -377,7 +378,7 @@ static long double noise_of(const struct figures *f, size_t a, size_t b)
 	return found ? found->ns2 / (long double)f->n_intervals : 0;
 }
 
-/* Two passes; n - 1. What sampling adds is taken out. */
+/* Two passes; n - 1. What sampling adds is subtracted. */
 static long double covariance(const void *figures, size_t a, size_t b, long double *tolerance)
 {
 	const struct figures *f = figures;

@@ -3,7 +3,7 @@
  * machine's own account in long double and compared with the results of vprof_analyze.
  *
  * Everything is computed here a second time from what docs/design/critical-path.md says about the tree and its factors.
- * Nothing of analysis/ is used but the results under test.
+ * It uses nothing from analysis/ except the results under test.
  */
 #ifndef SIMULATE_FIGURES_H
 #define SIMULATE_FIGURES_H
@@ -18,7 +18,7 @@
 
 struct figures;
 
-/* Tells one difference; false: enough were told. */
+/* Prints one difference; false: enough were printed. */
 typedef bool figures_say(void *arg, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 struct figures *figures_new(const struct vprof_plan *plan, uint64_t *coverage);

@@ -6,8 +6,8 @@
 
 #define BLOCK_MIN 8
 #define BLOCK_MAX 64
-#define BLOCK_SHARE 8 /* a block holds at most this part of the calls before it */
-#define RARE 1000     /* one in so many timed calls of a function is longer than those that stand for others */
+#define BLOCK_SHARE 8 /* a block has at most this part of the number of calls before it */
+#define RARE 1000     /* one in this many timed calls of a function is too long to stand for others */
 
 void hot_settle(struct world *w)
 {
@@ -57,7 +57,7 @@ static void block_begin(struct sim_thread *th, struct sim_hot *h)
 	h->block++;
 }
 
-/* A call outside of chosen and skipped ones: true when it is to be recorded, chosen or not. */
+/* A call outside sampled and skipped ones: should it be recorded, sampled or not? */
 static bool is_recorded(struct sim_thread *th, struct sim_hot *h, struct sim_frame *f)
 {
 	struct world *w = th->world;
@@ -130,7 +130,7 @@ void windows_settle(struct world *w, uint64_t until)
 	}
 }
 
-/* Does the runtime look at the window for this call? */
+/* Does the runtime check the window for this call? */
 static bool looks(struct sim_thread *th, uint32_t code, int hot)
 {
 	uint64_t *seen =
@@ -196,7 +196,7 @@ void hot_mark(struct sim_thread *th, enum vp_kind kind)
 	if (!th->is_working)
 		return;
 	if (is_closed(th))
-		th->skipped = 0; /* what is called from here on looks at the window */
+		th->skipped = 0; /* later calls check the window */
 	else
 		hot_unskip(th, th->world->now);
 	world_moment(th);
@@ -242,7 +242,7 @@ static int length_order(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The length that all but a thousandth of the function's timed calls have at most. */
+/* The length that 99.9 % of the function's timed calls do not exceed. */
 static uint64_t usual_length(const struct world *w, uint32_t code, bool *is_all)
 {
 	uint64_t *lengths = NULL, found;
@@ -266,7 +266,7 @@ static uint64_t usual_length(const struct world *w, uint32_t code, bool *is_all)
 	return found;
 }
 
-/* Its first wait that stands on record, or the end of the usual length. */
+/* Its first recorded wait, or the end of the usual length. */
 static uint64_t stands_until(const struct sim_thread *th, const struct sim_frame *f, uint64_t length)
 {
 	uint64_t until = f->t0 + length;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Calls that the runtime does not record: those of hot functions, which come too fast to record all of them
+/* Calls that the runtime does not record: those of hot functions, which are too frequent to record all of them
  * (runtime/hot.c), and those between two recording windows (trace/windows.h).
  *
- * The first calls of a stretch of work are recorded. After them, of each block of calls two are chosen and timed
+ * The first calls of a stretch of work are recorded. After them, two calls of each block are sampled: chosen and timed
  * (SAMPLE); the others are skipped, with all calls that they make, up to their first wait.
  *
  * Between two windows a function's first call in a stretch of work is skipped in the same way; the fast path, for the
@@ -15,7 +15,7 @@
 
 #include "records.h"
 
-/* Settles how this world samples. */
+/* Decides how this world samples. */
 void hot_settle(struct world *w);
 /* ... and when it records calls, until about `until`. */
 void windows_settle(struct world *w, uint64_t until);
@@ -38,7 +38,7 @@ void hot_prepare(struct world *w);
 uint32_t hot_chosen(const struct sim_thread *th, uint32_t frame, uint64_t at, uint32_t *weight);
 /* Is there a hot function among the frames? Index + 1 of the outermost. */
 uint32_t hot_outermost(const struct sim_thread *th, uint32_t frame);
-/* Is the frame on record at this moment? */
+/* Is the frame recorded at this moment? */
 bool hot_is_seen(const struct sim_frame *f, uint64_t at);
 
 #endif

@@ -37,7 +37,7 @@ static void segment_begin(struct sim_thread *th, struct sim_instance *i, struct 
 	}
 	segment_end(th);
 	if (i->is_complete || i->is_before_trace)
-		return; /* for something that the trace does not know */
+		return; /* for something that is not in the trace */
 	s = world_alloc(th->world, sizeof *s);
 	*s = (struct sim_segment){ th, i, th->world->now, SIM_NEVER, cause, false, i->segments };
 	i->segments = s;
@@ -54,7 +54,7 @@ static bool is_in_use(const struct world *w, const struct sim_instance *i)
 	return i->n_active;
 }
 
-/* Ids of intervals that nobody works for any more are used again. */
+/* Ids of intervals that no thread works for any more are reused. */
 static uint64_t new_id(const struct sim_thread *th)
 {
 	struct world *w = th->world;

@@ -25,16 +25,16 @@ struct sim_queue {
 	uint64_t key;
 	bool is_sending;
 	struct sim_thread *reader;
-	uint64_t freed_item; /* an address that may be used again, 0: none */
+	uint64_t freed_item; /* an address that may be reused, 0: none */
 };
 
 struct sim_instance *interval_begin(struct sim_thread *th, const char *name);
-/* The same id is begun again, what was begun before is given up; unless others are at work for that. */
+/* Begins the same id again, which drops the earlier interval, unless other threads are working for that. */
 struct sim_instance *interval_restart(struct sim_thread *th, struct sim_instance *i);
 void interval_resume(struct sim_thread *th, struct sim_instance *i, struct sim_work *cause);
 void interval_suspend(struct sim_thread *th);
 void interval_end(struct sim_thread *th, struct sim_instance *i, struct sim_work *cause);
-/* The thread, at work for the interval already, takes up what was handed over for it before. */
+/* The thread, already working for the interval, takes what was handed over for it before. */
 void interval_inside(struct sim_thread *th, struct sim_work *work);
 
 static inline struct sim_instance *interval_of(const struct sim_thread *th)
@@ -43,7 +43,7 @@ static inline struct sim_instance *interval_of(const struct sim_thread *th)
 }
 
 void sim_queue_init(struct sim_queue *q, struct world *w, enum sim_queue_kind kind, bool is_shared, uint32_t process);
-/* Hands on `i`, which the thread works for, or has got as `before`. */
+/* Hands over `i`, which the thread works for, or has received as `before`. */
 void sim_queue_put(struct sim_thread *th, struct sim_queue *q, struct sim_instance *i, struct sim_work *before);
 /* With `told` false the thread does not say yet that it has got the item: sim_queue_tell does. Not of a channel. */
 struct sim_work *sim_queue_take(struct sim_thread *th, struct sim_queue *q, bool told);

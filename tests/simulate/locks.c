@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Locks: whoever takes one first has it, also before a waiter that was woken for it. */
+/* Locks: whoever takes one first gets it, even before a waiter that was woken for it. */
 #include "locks.h"
 
 static const char *const call_names[VP_CALL_COUNT] = {
@@ -68,7 +68,7 @@ static struct sim_waiter *wake_first(struct sim_object *o, struct sim_release *b
 	return first;
 }
 
-/* The runtime's half of a wait and of a release. */
+/* The runtime's part of a wait and of a release. */
 struct hook {
 	struct sim_object *object;
 	uint32_t ticket, before, seq, wait; /* wait: index + 1 */
@@ -208,7 +208,7 @@ static enum taken take(struct sim_thread *th, struct sim_lock *l, bool reads, ui
 	return AFTER_WAIT;
 }
 
-/* Readers let one writer go, a writer lets one writer or all readers in front of it go. */
+/* Readers wake one writer; a writer wakes one writer, or all readers in front of it. */
 static void hand_over(struct sim_lock *l, struct sim_release *by)
 {
 	bool was_reader = l->object.waiters && l->object.waiters->reads;
@@ -326,7 +326,7 @@ uint32_t sim_cond_wait(struct sim_thread *th, struct sim_cond *c, struct sim_loc
 	struct sim_release *ended_by = NULL;
 	struct hook r, h;
 
-	release_begin(th, &r, &m->object); /* recorded at once; the unlock comes later, out of sight */
+	release_begin(th, &r, &m->object); /* recorded at once; the unlock comes later, inside libc */
 	r.seq = next_seq(&m->object);
 	sim_release_stamp(r.release);
 	r.release->is_recorded = records_wake(th, VP_WAIT_MUTEX, VP_FLAG_LATE | shared(&m->object), r.seq,

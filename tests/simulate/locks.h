@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What threads wait at and are let go by, as libc has it, and the records that the runtime's wrappers make of it
+/* What threads wait on and are woken by, as in libc, and the records that the runtime's wrappers write of it
  * (docs/design/wake-edges.md): the ticket protocol step by step, with time between the steps.
  *
  * Each wait keeps the release that really ended it.
@@ -25,7 +25,7 @@ struct sim_object {
 	uint64_t address[SIM_PROCESSES]; /* where each process sees it */
 	bool is_shared;
 	struct sim_waiter *waiters, **last_waiter;
-	struct sim_holds *holds; /* NULL: nobody released it, or it is nothing that one thread has at a time */
+	struct sim_holds *holds; /* NULL: never released, or not held by one thread at a time */
 };
 
 enum sim_lock_kind { SIM_MUTEX, SIM_RWLOCK, SIM_SPIN, SIM_SEMAPHORE, SIM_ANNOTATED, SIM_LOCK_KINDS };
@@ -38,7 +38,7 @@ struct sim_lock {
 	struct sim_thread *owner;
 	int n_readers;
 	struct sim_release *last, *last_by_writer, *last_hook; /* release */
-	struct sim_release *leaving;			       /* the annotated release function that runs now */
+	struct sim_release *leaving;			       /* the annotated release function that is running */
 };
 
 /* of a condition: who was counted may go */
@@ -85,7 +85,7 @@ void sim_futex_wake(struct sim_thread *th, struct sim_futex *f, unsigned n);
 
 struct sim_thread *sim_thread_create(struct sim_thread *th, void (*program)(struct sim_thread *), void *arg);
 void sim_thread_join(struct sim_thread *th, struct sim_thread *child);
-void sim_thread_exit(struct sim_thread *th); /* last that a program does */
+void sim_thread_exit(struct sim_thread *th); /* the last call of a program */
 
 /* Nobody ends it: a sleep, or a disk, for which the thread also works in the kernel. */
 void sim_block(struct sim_thread *th, uint8_t kind, uint8_t call, uint64_t ticks);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The same schedule with processors whose clocks differ, by less than it takes one thread to learn of another's
+/* The same schedule with CPUs whose clocks differ, by less than it takes one thread to learn of another's
  * release: that much vprof expects of the machine (trace/clock.h). Every wait then has the same waker, every interval
  * the same path, and every time lies within the tick. */
 #ifndef SIMULATE_OFFSETS_H

@@ -12,7 +12,7 @@ static uint32_t new_process(struct world *w, uint32_t maps_as, uint32_t parent)
 	return process;
 }
 
-/* As records have it the child was in these calls since they began, though there was no child then. */
+/* According to the records the child was in these calls since they began, before it existed. */
 static void copy_frames(struct sim_thread *child, const struct sim_thread *th, uint32_t frame)
 {
 	const struct sim_frame *f = frame ? &th->frames[frame - 1] : NULL;
@@ -71,7 +71,7 @@ bool process_exec(struct sim_thread *th, void (*program)(struct sim_thread *), v
 	struct world *w = th->world;
 	struct sim_thread *made;
 
-	do /* who has just got a processor has it for a tick at least */
+	do /* a thread that was just given a CPU keeps it for at least a tick */
 		world_work(th, 1);
 	while (th->on_since == w->now);
 	if (w->n_forked >= SIM_FORKS || w->n_threads + 4 > SIM_THREADS)
@@ -79,7 +79,7 @@ bool process_exec(struct sim_thread *th, void (*program)(struct sim_thread *), v
 	made = world_thread(w, new_process(w, 1 + (uint32_t)world_below_apart(w, SIM_PROCESSES), 0), program, arg);
 	made->tid = th->tid;
 	made->pid = th->pid;
-	records_switch(th, VP_SWITCH_OUT); /* the program comes from the disk */
+	records_switch(th, VP_SWITCH_OUT); /* the program is read from disk */
 	COVER(w, EXECS);
 	return true;
 }

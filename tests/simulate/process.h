@@ -16,11 +16,11 @@ struct sim_process {
 struct sim_process *process_fork(struct sim_thread *th, void (*program)(struct sim_thread *), void *arg,
 				 struct sim_thread **child);
 void process_begin(struct sim_thread *child);
-void process_return(struct sim_thread *child); /* from all calls that its parent had begun */
-/* Another program takes over, which maps what is shared anew; the thread's program ends with it. False: there are
+void process_return(struct sim_thread *child); /* from all calls that its parent had open */
+/* Executes another program, which maps shared memory again; the thread's program ends with it. False: there are
  * enough. */
 bool process_exec(struct sim_thread *th, void (*program)(struct sim_thread *), void *arg);
-void process_exit(struct sim_thread *th, struct sim_process *p); /* last that a program does */
+void process_exit(struct sim_thread *th, struct sim_process *p); /* the last call of a program */
 void process_wait(struct sim_thread *th, struct sim_process *p);
 
 #endif

@@ -47,7 +47,7 @@ struct sim_scene {
 	struct sim_lock cond_mutex;
 	struct sim_queue queues[N_QUEUES]; /* consumers of queue k put into later ones only */
 	int has_consumer[N_QUEUES];
-	struct sim_queue request, reply; /* channels to and from a thread that works for whoever asks, one at a time */
+	struct sim_queue request, reply; /* channels to and from a thread that serves one request at a time */
 	bool is_asked, has_server;
 	unsigned max_work;
 };
@@ -228,7 +228,7 @@ static void do_pause(struct sim_thread *th)
 	i->n_active--;
 }
 
-/* Part of the interval's work for others; nobody waits for them. */
+/* Gives part of the interval's work to other threads; nobody waits for them. */
 static void do_fan_out(struct sim_thread *th)
 {
 	struct sim_scene *sc = th->world->scene;
@@ -427,7 +427,7 @@ static struct sim_queue *later_queue(struct sim_scene *sc, struct world *w, unsi
 	return k < N_QUEUES && sc->has_consumer[k] ? &sc->queues[k] : NULL;
 }
 
-/* The thread is through with its part of the interval: hands it on, or ends it. */
+/* The thread has finished its part of the interval: hands it over, or ends it. */
 static void hand_on(struct sim_thread *th, struct sim_instance *i, unsigned after)
 {
 	struct world *w = th->world;
@@ -475,7 +475,7 @@ static void background(struct sim_thread *th)
 	}
 }
 
-/* A dispatcher hands on what it has got, without being at work for it; in a queue, where it can be seen again. */
+/* A dispatcher hands over what it has received, without working for it; through a queue, so that it is recorded. */
 static bool dispatch(struct sim_thread *th, unsigned k, struct sim_work *work)
 {
 	struct world *w = th->world;
@@ -545,7 +545,7 @@ static void serve_batch(struct sim_thread *th, unsigned k)
 			serve(th, k, works[i], true);
 }
 
-/* The thread is at work for the interval before it says that it took the item. */
+/* The thread works for the interval before it records that it took the item. */
 static void serve_then_tell(struct sim_thread *th, unsigned k)
 {
 	struct sim_queue *q = &th->world->scene->queues[k];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the runtime and the collector would write of what a simulated thread does, and the file that the analysis reads.
+/* The records that the runtime and the collector would write for a simulated thread, and the file that the analysis
+ * reads.
  *
- * A thread's records go out at the moment that world.now says, in the order of the calls made here. Functions that
- * return bool say whether the record was kept: nothing is before the trace's begin, nor while records are lost.
+ * A thread's records are written at the time world.now, in the order of the calls made here. Functions that
+ * return bool say whether the record was kept: none are before the trace begins, nor while records are lost.
  */
 #ifndef SIMULATE_RECORDS_H
 #define SIMULATE_RECORDS_H
@@ -29,7 +30,7 @@ uint64_t records_hash(const char *s); /* of a name that the trace defines: one o
 extern const char *const records_names[];
 
 /* Writes DIR/records.vpt. False: errno says why. With `has_offsets` in SIM_TICK_PARTS of a tick, and each time as the
- * clock of the processor at hand told it. */
+ * clock of the current CPU showed it. */
 bool records_write(const struct world *w, const char *dir, bool has_offsets);
 
 #endif

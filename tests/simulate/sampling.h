@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the choice of calls of hot functions adds to the variance of an interval's times (analysis/variance/noise.h),
- * computed from the simulated calls, and whether it is what the estimates are really off by.
+ * computed from the simulated calls, and compared with the real errors of the estimates.
  *
  * Of a block of N calls with the chosen times x and y the error of N/2 (x + y) has the variance
  * N (N - 2) / 4 (x - y)^2, and the same goes for products of several nodes' times.
@@ -14,8 +14,8 @@
 typedef void sampling_take(void *arg, size_t a, bool is_body_a, size_t b, bool is_body_b, long double ticks2);
 void sampling_noise(const struct truth *t, sampling_take *take, void *arg);
 
-/* Over all intervals: the estimates of hot functions' times should be off by nothing on average, and the squares of
- * what they are off by should be the estimated variances. */
+/* Over all intervals: the errors of the estimates of hot functions' times should be 0 on average, and their squares
+ * should equal the estimated variances on average. */
 struct sampling_check {
 	long double n, error, noise; /* sums; error: estimate - truth */
 	long double excess, excess2; /* of error^2 - noise, and of its square */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Random schedules of simulated threads: the analysis is compared with what is true of them.
+/* Random schedules of simulated threads: the analysis is compared with the truth.
  *
  *   simulate [--seed FIRST] [--count N] [--plain] [--verbose] [--trace DIR]
  *
@@ -39,7 +39,7 @@ struct options {
 	bool is_verbose, is_plain;
 };
 
-/* What kind of world this is. */
+/* Properties of this world. */
 static void settle(struct world *w)
 {
 	w->n_processes = 1 + (uint32_t)world_below(w, SIM_PROCESSES);

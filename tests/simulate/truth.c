@@ -153,8 +153,7 @@ static void cover_wait(struct truth *t, const struct sim_wait *w, const struct s
 		COVER(t->world, LATE);
 }
 
-/* A thread is not known before it was first seen: not even that it had no processor. Nothing is where switches were
- * lost. */
+/* Nothing is known of a thread before it was first seen, not even that it was off-CPU; nor where switches were lost. */
 static bool is_known_off(const struct truth *t, const struct sim_thread *th, size_t i)
 {
 	const struct sim_moment *m = th->moments;
@@ -178,7 +177,7 @@ static bool is_io(const struct sim_wait *w)
 	return w->kind == VP_WAIT_DISK || w->kind == VP_WAIT_PIPE || w->kind == VP_WAIT_POLL;
 }
 
-/* How from..to of a wait was spent; until `awaited` somebody else let it wait. A preempted thread waits for the
+/* How from..to of a wait was spent; until `awaited` another thread kept it waiting. A preempted thread waits for the
  * scheduler. */
 static void spend_wait(struct truth *t, const struct sim_thread *th, const struct sim_wait *w, uint64_t awaited,
 		       size_t node, uint32_t level, uint64_t from, uint64_t to)
@@ -229,7 +228,7 @@ static void cover_holder(struct truth *t, const struct sim_wait *w, const struct
 		COVER(t->world, LAST_READER);
 }
 
-/* Turns in a row of one thread are one part, as far as anybody knows. */
+/* Consecutive holds by one thread are one part, as far as the records tell. */
 static bool is_one_part(const struct sim_hold *h, const struct sim_hold *after)
 {
 	return !h->reads && !after->reads && h->release->by == after->release->by;
@@ -280,7 +279,7 @@ static void explain_wait(struct truth *t, const struct window *in, const struct 
 
 	t->is_unknowable |= truth_wait_unknowable(in->th, w);
 	if (above && above->wait && until > w->t0 && above->wait->object == w->object && in->convoy < CONVOY_MAX) {
-		COVER(t->world, CONVOY); /* both stood in one line: whoever they waited for is to blame */
+		COVER(t->world, CONVOY); /* both waited in one queue: whoever they waited for is to blame */
 		explain_holders(t, in, w, r, from, until < to ? until : to, in->parent, in->convoy + 1);
 		return;
 	}

@@ -3,7 +3,7 @@
  * never from records. What it means is docs/design/critical-path.md.
  *
  * Invariants: pieces without a parent tile [begin, end]; a piece comes after its parent; the ticks of a node are its
- * own, not those of nodes beneath it, so all of them sum to the interval.
+ * own, not those of nodes below it, so all of them sum to the interval.
  */
 #ifndef SIMULATE_TRUTH_H
 #define SIMULATE_TRUTH_H
@@ -73,7 +73,7 @@ bool truth_wait_unknowable(const struct sim_thread *th, const struct sim_wait *w
 /* Records were lost while it lasted. */
 bool truth_wait_lossy(const struct sim_thread *th, const struct sim_wait *w);
 enum truth_loss { TRUTH_NO_LOSS, TRUTH_LOSSY, TRUTH_LOSS_UNTOLD };
-/* Has the interval to be left out? Untold: it should, but no record tells that something was lost. */
+/* Must the interval be left out? Untold: it should be, but no record tells that something was lost. */
 enum truth_loss truth_loss(const struct world *w, const struct sim_instance *i);
 /* Who ended it, as far as the records can tell, and when, within the wait; NULL: nobody. */
 const struct sim_thread *truth_waker(const struct sim_thread *th, const struct sim_wait *w, uint64_t *t);

@@ -16,7 +16,7 @@ struct sim_chunk {
 	unsigned char bytes[CHUNK_BYTES];
 };
 
-static struct world *running;	  /* one at a time: a coroutine's entry takes no argument */
+static struct world *running;	  /* one at a time, since a coroutine's entry takes no argument */
 static void *stacks[SIM_THREADS]; /* kept from world to world */
 
 static void no_memory(void)
@@ -147,7 +147,7 @@ void world_moment(struct sim_thread *th)
 	th->moments[th->n_moments - 1] = (struct sim_moment){ now, th->frame, th->wait, th->is_preempted, th->is_off };
 }
 
-/* On any processor. */
+/* On any CPU. */
 static void on_processor(struct sim_thread *th)
 {
 	struct world *w = th->world;
@@ -260,7 +260,7 @@ void world_lag(struct sim_thread *th)
 bool world_park(struct sim_thread *th, uint64_t until)
 {
 	th->is_woken = false;
-	if (th->on_since == th->world->now) /* who has just got a processor has it for a tick at least */
+	if (th->on_since == th->world->now) /* a thread that was just given a CPU keeps it for at least a tick */
 		give_up(th, th->world->now + 1);
 	if (!th->is_woken && th->world->now < until)
 		off(th, until, 0);

@@ -3,10 +3,10 @@
  *
  * Time is a count of ticks. Every time a thread goes on, at least one tick has passed since any thread did anything, so
  * what two threads do never has the same time, and the order of things is known. A thread's program is plain C on a
- * stack of its own (coroutine.h) that runs until it gives up the processor: world_work, world_park, world_spin.
+ * stack of its own (coroutine.h) that runs until it gives up the CPU: world_work, world_park, world_spin.
  *
  * Two accounts are kept of a thread: its records, as the runtime would write them (records.h), and its moments, waits
- * and segments, from which the truth is read (truth.h). The second knows nothing of the first, but for what was
+ * and segments, from which the truth is read (truth.h). The second does not depend on the first, except for what was
  * recorded at all.
  */
 #ifndef SIMULATE_WORLD_H
@@ -35,16 +35,16 @@ struct sim_thread;
 struct sim_instance;
 struct sim_segment;
 
-/* Something that let others go on. */
+/* Something that woke others. */
 struct sim_release {
 	struct sim_thread *by;
 	uint64_t stamp; /* when the runtime took the time, 0: not yet */
 	bool is_recorded;
 };
 
-/* A thread's turn at an object that one thread has at a time, or several readers: over when it let go. */
+/* A thread's hold of an object that one thread, or several readers, have at a time: until it releases it. */
 struct sim_hold {
-	struct sim_hold *older; /* who had it before */
+	struct sim_hold *older; /* the previous holder's */
 	const struct sim_release *release;
 	bool reads;
 	bool counts; /* truth.c */
@@ -64,7 +64,7 @@ struct sim_wait {
 	const struct sim_holds *holds; /* of the object; NULL: it is not held by one thread at a time */
 	uint32_t outer;		       /* index + 1 of the wait around it */
 	uint8_t kind;
-	bool is_recorded, is_joined; /* joined: over a false wake-up */
+	bool is_recorded, is_joined; /* joined: across a false wake-up */
 	bool timed_out, is_unmapped; /* let go: of futexes only, perhaps not back yet */
 	bool is_shifted;	     /* lost releases may have been shifted from wait to wait up to it */
 };
@@ -78,7 +78,7 @@ struct sim_frame {	 /* a measured call */
 	bool is_skipped, is_unskipped; /* recorded from its first wait on */
 	bool is_unseen;		       /* within a skipped call */
 	bool is_second;		       /* of the two that were chosen of a block */
-	uint32_t weight;	       /* chosen: stands for so many calls ... */
+	uint32_t weight;	       /* sampled: stands for this many calls ... */
 	uint64_t stands_until;	       /* ... up to here */
 	uint32_t block, represented;
 	uint64_t seen_from; /* on record from here on */
@@ -89,7 +89,7 @@ struct sim_window {
 	uint64_t from, to, closed_at;
 };
 
-/* From t on the thread is on a processor whose clock is so far ahead. */
+/* From t on the thread is on a CPU whose clock is ahead by this much. */
 struct sim_clock {
 	uint64_t t, offset;
 };
@@ -106,7 +106,7 @@ struct sim_hot {
 struct sim_moment {
 	uint64_t t;
 	uint32_t frame, wait;	   /* index + 1, 0: none */
-	bool is_preempted, is_off; /* off: without a processor, and could not have gone on */
+	bool is_preempted, is_off; /* off: off-CPU, and could not have run */
 };
 
 /* Work for an interval on its way from thread to thread: an item of a queue, a message. */
@@ -114,7 +114,7 @@ struct sim_work {
 	struct sim_instance *instance; /* NULL: of none */
 	struct sim_thread *by;
 	uint64_t t, t_taken;	     /* when it was handed over, and taken */
-	struct sim_segment *segment; /* in which; NULL: by a thread that worked for no interval then */
+	struct sim_segment *segment; /* in which it was; NULL: by a thread that worked for no interval then */
 	struct sim_work *before;     /* ... but had taken this up itself */
 	uint64_t item;
 	bool is_message, is_recorded;
@@ -139,7 +139,7 @@ struct sim_instance {
 	struct sim_segment *segments; /* the one begun last first */
 	struct sim_instance *older;
 	bool is_complete, is_restarted, is_before_trace, is_reused, is_end_lost;
-	int n_active; /* hand-overs and threads that are not through with it */
+	int n_active; /* hand-overs and threads that have not finished with it */
 };
 
 /* Records of a thread are missing between these times. */
@@ -158,7 +158,7 @@ struct sim_thread {
 	uint32_t tid, pid;     /* kept over exec */
 	uint64_t ready_at;     /* SIM_NEVER: parked */
 	bool is_woken, is_over;
-	uint64_t on_since; /* it got a processor */
+	uint64_t on_since; /* when it was given a CPU */
 	/* truth */
 	struct sim_frame *frames;
 	size_t n_frames, cap_frames;
@@ -204,7 +204,7 @@ struct world {
 	double ns_per_tick;
 	uint64_t record_from; /* what is written before is not kept */
 	uint64_t stop_at;     /* programs begin nothing new */
-	uint64_t end_at;      /* everything stops where it stands */
+	uint64_t end_at;      /* everything stops at this time */
 	struct coroutine scheduler;
 	struct sim_thread *threads[SIM_THREADS];
 	size_t n_threads;
@@ -231,7 +231,7 @@ struct world {
 	size_t n_gaps, cap_gaps;
 	uint64_t next_token, next_handle, next_id, next_item;
 	uint64_t next_id_of[SIM_PROCESSES + SIM_FORKS];
-	bool with_offsets; /* between the processors' clocks: of parts of a tick, SIM_TICK_PARTS each */
+	bool with_offsets; /* between the CPUs' clocks: of parts of a tick, SIM_TICK_PARTS each */
 	uint64_t clock_offsets[SIM_PROCESSORS];
 	bool with_forks;
 	uint32_t n_forked;
@@ -258,12 +258,12 @@ bool world_chance(struct world *w, uint32_t percent);
 uint64_t world_below_apart(struct world *w, uint64_t n);
 bool world_chance_apart(struct world *w, uint32_t percent);
 
-/* By the thread that runs now. */
+/* Called by the running thread. */
 void world_work(struct sim_thread *th, uint64_t ticks); /* may be preempted meanwhile */
 void world_lag(struct sim_thread *th);			/* between two steps that look like one: seldom some ticks */
 bool world_park(struct sim_thread *th, uint64_t until); /* false: `until` came */
-bool world_spin(struct sim_thread *th, uint64_t until); /* the same, but the processor is kept */
-void world_wake(struct sim_thread *th);			/* a parked thread goes on, some time */
+bool world_spin(struct sim_thread *th, uint64_t until); /* the same, but the CPU is kept */
+void world_wake(struct sim_thread *th);			/* a parked thread continues, at some time */
 
 /* The truth about what the thread does from now on. */
 void world_moment(struct sim_thread *th); /* something changes that the functions below do not know of */

@@ -36,11 +36,12 @@ int vprof_mpi_begin(struct vprof_transport *t, int version, char *message, size_
 	int has;
 
 	if (version != VPROF_MPI_VERSION) {
-		snprintf(message, n_bytes, "vprof-mpi.so is of another vprof: install both of one version");
+		snprintf(message, n_bytes,
+			 "vprof-mpi.so belongs to another version of vprof: install the same version of both");
 		return -1;
 	}
 	if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &has) != MPI_SUCCESS || has < MPI_THREAD_FUNNELED) {
-		snprintf(message, n_bytes, "MPI cannot be started for programs with threads");
+		snprintf(message, n_bytes, "this MPI does not support multithreaded programs");
 		return -1;
 	}
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

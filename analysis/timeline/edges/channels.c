@@ -7,10 +7,10 @@
 #include "trace/format.h"
 
 #define SENDS_MAX 16		      /* of one RECEIVE that become queue events: the last ones */
-#define ITEM_MARK (UINT64_C(1) << 63) /* no address of a program */
+#define ITEM_MARK (UINT64_C(1) << 63) /* never set in an address of a program */
 
 struct message {
-	/* a SEND's is cut at the end of a RECEIVE that needed its units: it was over by then */
+	/* a SEND ends no later than a RECEIVE that needed its units */
 	uint64_t channel, t, took;
 	uint64_t until;		/* units of the channel up to this one, itself included */
 	uint32_t thread, place; /* in the thread's messages */
@@ -18,7 +18,7 @@ struct message {
 	uint8_t is_known; /* RECEIVE: first and last are the sends that it took from */
 	uint32_t first, last;
 	/* Of a SEND: the latest end of an earlier one by another thread; of a RECEIVE: the earliest begin of a later
-	 * one. However many calls lie between: a thread may be preempted in the middle of its own. */
+	 * one, however many calls are in between, since a thread may be preempted within its own. */
 	uint64_t others;
 };
 
@@ -104,7 +104,7 @@ static int find_groups(struct vprof_channels *c)
 	return 0;
 }
 
-/* Did two calls overlap, made by different threads, so that their times do not tell which came first? */
+/* Do two calls by different threads overlap, so that their times do not tell which came first? */
 static int overlap(const struct message *a, const struct message *b)
 {
 	uint64_t a0 = a->is_receive ? a->t - a->took : a->t, b0 = b->is_receive ? b->t - b->took : b->t;
@@ -112,7 +112,7 @@ static int overlap(const struct message *a, const struct message *b)
 	return a->thread != b->thread && a0 <= b0 + b->took && b0 <= a0 + a->took;
 }
 
-/* First send of the group that holds a unit beyond `units`; g->receives when there is none. */
+/* First send of the group that contains a unit beyond `units`; g->receives when there is none. */
 static uint32_t send_after(const struct vprof_channels *c, const struct group *g, uint64_t units)
 {
 	uint32_t low = g->sends, high = g->receives;
@@ -128,7 +128,7 @@ static uint32_t send_after(const struct vprof_channels *c, const struct group *g
 	return low;
 }
 
-/* The largest value of any thread but `thread`, over the values that were put in. */
+/* The largest of the values put in by any thread other than `thread`. */
 struct record {
 	uint64_t first, second; /* the largest, and the largest of another thread */
 	uint32_t thread;	/* of the first */
@@ -167,7 +167,7 @@ static void find_others(struct vprof_channels *c, const struct group *g)
 	}
 }
 
-/* Is it sure that this send, and no other, holds its units? */
+/* Is it certain that its units belong to this send and to no other? */
 static int is_sure(const struct vprof_channels *c, const struct group *g, uint32_t send)
 {
 	const struct message *s = &c->all.v[send];
@@ -180,7 +180,7 @@ static int is_sure(const struct vprof_channels *c, const struct group *g, uint32
 	return 1;
 }
 
-/* Receives that were under way together took what there was in an order that is not known. */
+/* Receives that overlapped took the available units in an unknown order. */
 static int is_rival(const struct vprof_channels *c, const struct group *g, uint32_t receive)
 {
 	const struct message *r = &c->all.v[receive];
@@ -193,7 +193,7 @@ static int is_rival(const struct vprof_channels *c, const struct group *g, uint3
 			continue;
 		if (c->all.v[r->first].t <= c->all.v[i].t)
 			return 1;
-		break; /* those that ended before it did even less */
+		break; /* those that ended before it even less so */
 	}
 	return r->others <= r->t && next < g->receives && c->all.v[next].t <= r->t;
 }
@@ -214,7 +214,7 @@ static uint64_t units_by(const struct vprof_channels *c, uint32_t from, uint32_t
 	return low > from ? c->all.v[low - 1].until : 0;
 }
 
-/* At the end of a receive, so many units had been taken that all that others had begun to send was not enough. */
+/* By the end of a receive, more units had been taken than all others had begun to send. */
 static void cut_send(struct vprof_channels *c, const struct group *g, uint32_t send, const struct message *receive)
 {
 	struct message *s = &c->all.v[send];
@@ -242,7 +242,7 @@ static void match_group(struct vprof_channels *c, const struct group *g)
 		all[i].until = units;
 		if (!amount || amount > UINT64_MAX - units || last >= g->receives || all[last].t > all[i].t ||
 		    all[i].t >= lost)
-			continue; /* somebody wrote unseen, or may have */
+			continue; /* a writer was not recorded, or may not have been */
 		units += amount;
 		all[i].until = units;
 		all[i].first = first;
@@ -358,7 +358,7 @@ static enum vprof_channel_answer judge(const struct vprof_channels *c, const str
 
 	if (send >= g->receives || s->t > w->t1)
 		return VPROF_CHANNEL_UNDECIDED;
-	if (s->t + s->took < w->t0) /* whoever wrote what: with all up to this one, enough was there */
+	if (s->t + s->took < w->t0) /* whoever wrote what: all up to this one was enough */
 		return s->others < w->t0 ? VPROF_CHANNEL_NO_WAIT : VPROF_CHANNEL_UNDECIDED;
 	if (!is_sure(c, g, send) || s->thread == thread)
 		return VPROF_CHANNEL_UNDECIDED;

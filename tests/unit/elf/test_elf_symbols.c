@@ -256,10 +256,10 @@ static void test_refused(void **state)
 	write_file("text", "int main(void) { return 0; }\n", 29);
 	write_file("empty", "", 0);
 	write_file("head", text.s, 20);
-	check_refused("text", VPROF_ERR_INPUT, "is no program or shared library");
-	check_refused("empty", VPROF_ERR_INPUT, "is no program or shared library");
+	check_refused("text", VPROF_ERR_INPUT, "is not a program or shared library");
+	check_refused("empty", VPROF_ERR_INPUT, "is not a program or shared library");
 	check_refused("head", VPROF_ERR_INPUT, "");
-	check_refused("debug", VPROF_ERR_INPUT, "is no regular file");
+	check_refused("debug", VPROF_ERR_INPUT, "is not a regular file");
 	check_refused("nothing", VPROF_ERR_MISSING, "No such file");
 	vprof_text_release(&text);
 }

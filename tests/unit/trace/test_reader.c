@@ -213,7 +213,7 @@ static void cut_at_every_length(void **state)
 		im.n = n;
 		if (n < sizeof(struct vp_file_header)) {
 			assert_int_equal(open_image(&t, &im, &err), VPROF_ERR_CORRUPT);
-			assert_non_null(strstr(err.message, "cut inside its header"));
+			assert_non_null(strstr(err.message, "truncated inside its header"));
 			assert_null(t);
 			n += n < 4000 ? 499 : 0;
 			continue;
