@@ -154,7 +154,7 @@ static int add_mean(const struct vprof_style *style, const struct vprof_results 
 	}
 	vprof_text_add(out, "\n");
 	snprintf(line, sizeof line, "of mean  %-*s%*s%*s", (int)name_columns(style, 1, 1),
-		 "spent in itself, not in callees", VALUE_COLUMNS, "mean", BOUNDS_COLUMNS, "95 %");
+		 "spent in itself, not in callees", VALUE_COLUMNS, "mean", BOUNDS_COLUMNS, "95 % CI");
 	dim(style, line, out);
 	return add_contributions(style, r, VPROF_VIEW_MEAN, top, out);
 }
@@ -174,7 +174,7 @@ static int add_tail(const struct vprof_style *style, const struct vprof_results 
 	vprof_text_add(out, "\n");
 	snprintf(line, sizeof line, " of gap  %-*s%*s%*s%*s%*s", (int)name_columns(style, 3, 1), "spent in itself",
 		 VALUE_COLUMNS, "slowest", VALUE_COLUMNS, "others", VALUE_COLUMNS, "gap", BOUNDS_COLUMNS,
-		 "95 % of the gap");
+		 "gap, 95 % CI");
 	dim(style, line, out);
 	return add_contributions(style, r, VPROF_VIEW_TAIL, top, out);
 }
@@ -238,7 +238,7 @@ static void add_counters(const struct vprof_style *style, const struct vprof_res
 	char line[256];
 
 	snprintf(line, sizeof line, "%*s%-*s%*s%*s%*s%*s", AT_NAME, "", (int)columns, "counter", VALUE_COLUMNS, "mean",
-		 VALUE_COLUMNS, "r", VALUE_COLUMNS, "explains", BOUNDS_COLUMNS, "each takes, 95 %");
+		 VALUE_COLUMNS, "r", VALUE_COLUMNS, "explains", BOUNDS_COLUMNS, "per unit, 95 % CI");
 	dim(style, line, out);
 	for (size_t i = 0; i < r->n_work; i++) {
 		const struct vprof_work *w = &r->work[i];

@@ -203,7 +203,7 @@ function work(box) {
 		el("div.scroll", null,
 			el("table", null,
 				el("thead", null,
-					el("tr", null, ["counter", "per interval", "sd", "each takes", "r",
+					el("tr", null, ["counter", "per interval", "sd", "per unit", "r",
 						"share"].map((h, i) => el(i ? "th.num" : "th", null, h)))),
 				el("tbody", null,
 					R.work.map(w => el("tr", null, el("td", null, el("span.name", null, w.name)),

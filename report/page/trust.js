@@ -108,7 +108,7 @@ function intervalRows() {
 	if (R.n_lossy)
 		rows.push([
 			"records lost",
-			`${count(R.n_lossy)} complete intervals left out because records were lost that they may need`
+			`${count(R.n_lossy)} complete intervals left out because records that they may need were lost`
 		]);
 	if (R.n_outside)
 		rows.push([
@@ -125,7 +125,7 @@ function recordsText() {
 }
 function waitRows() {
 	const rows = [[
-		"waits for others",
+		"waits for other threads",
 		R.n_waits ? `${count(R.n_waits)}: ${count(R.n_waits_matched)} matched with their ` +
 			`waker${partOf(R.n_waits_matched, R.n_waits)}, ${count(R.n_waits_unmatched)} not; ` +
 			`${count(R.n_waits_by_time)} by their timing alone` :
@@ -134,7 +134,7 @@ function waitRows() {
 	if (R.n_waits_undecided)
 		rows.push([
 			"waits for data",
-			`${count(R.n_waits_undecided)}: which of several senders ended them is not known`
+			`${count(R.n_waits_undecided)} that any of several senders may have ended`
 		]);
 	return rows;
 }
@@ -151,7 +151,7 @@ function probesText() {
 		`annotations only to compare with`;
 }
 function preemptedText() {
-	if (!finite(R.preempted_share)) return "not known: " + (R.no_switches || "not recorded in this run");
+	if (!finite(R.preempted_share)) return "unknown: " + (R.no_switches || "not recorded in this run");
 	return `known: ${percent(R.preempted_share)} of the mean` +
 		(finite(R.preempted_by_own) ?
 			`, ${percent(R.preempted_by_own)} of it to threads of the session` :
@@ -168,7 +168,7 @@ function boundsText() {
 function trustRows() {
 	const rows = [...intervalRows(), ["records", recordsText()], ...waitRows()], probes = probesText();
 	if (probes) rows.push(["cost of the probes", probes]);
-	rows.push(["preempted", preemptedText()], ["bounds", boundsText()]);
+	rows.push(["preempted", preemptedText()], ["confidence intervals", boundsText()]);
 	if (finite(R.slowest_share) && R.slowest_share >= 0.1)
 		rows.push(["slowest interval", `accounts for ${percent(R.slowest_share)} of the variance by itself`]);
 	rows.push(["trace", duration(R.duration_ns)]);
