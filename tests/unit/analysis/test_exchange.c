@@ -273,7 +273,7 @@ static void test_failures(void **state)
 	expect_failure(3, &o, 1, gone, "rank 1 of 3: cannot open the trace /nowhere");
 	expect_failure(2, &o, 0, gone, "rank 0 of 2: cannot open the trace /nowhere");
 	expect_failure(5, &o, 4, others, "reads different traces");
-	expect_failure(3, &o, 2, NULL, "other options");
+	expect_failure(3, &o, 2, NULL, "different options");
 	hand_release(&a);
 	hand_release(&b);
 	vprof_plan_free(plan);

@@ -250,7 +250,7 @@ static void bad_headers_are_refused(void **state)
 	h = (void *)im.bytes;
 	make_image(&im);
 	h->magic++;
-	expect_refused(&im, "not a trace");
+	expect_refused(&im, "not a vprof trace");
 	make_image(&im);
 	h->version = 99;
 	expect_refused(&im, "trace format 99");
