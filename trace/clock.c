@@ -43,7 +43,7 @@ static int tsc_is_invariant(void)
 	/* Advanced power management leaf, EDX bit 8: constant rate in every P-, C- and T-state. */
 	if (!__get_cpuid(0x80000007u, &a, &b, &c, &d) || !(d & (1u << 8)))
 		return 0;
-	/* The kernel compares the processors' counters at boot; what it rejects we do not use either. */
+	/* The kernel compares the CPUs' counters at boot; what it rejects we do not use either. */
 	f = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
 	if (!f)
 		return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The clock of a run: which one its threads read, and what a tick is worth.
  *
- * The counter of the processor is used only where it is invariant (the same rate in every power state, and the kernel
+ * The CPU's counter is used only where it is invariant (the same rate in every power state, and the kernel
  * itself keeps time by it); everywhere else ticks are nanoseconds of CLOCK_MONOTONIC.
  */
 #ifndef VPROF_TRACE_CLOCK_H

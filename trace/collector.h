@@ -31,7 +31,7 @@ struct vprof_collector_options {
 	int stack_samples;	  /* stacks to sample per thread and kind; 0: 200 */
 	uint32_t sample_after;	  /* calls of a function in one stretch of work before they are sampled; 0: never */
 	enum vprof_compress_mode compress; /* chunks, with zstd */
-	double budget; /* share of one processor that recording may take, see trace/windows.h; 0: no limit */
+	double budget; /* share of one CPU that recording may take, see trace/windows.h; 0: no limit */
 };
 
 struct vprof_collector_stats {

@@ -153,7 +153,7 @@ static int open_events(struct vprof_switches *s, pid_t pid, struct vprof_error *
 
 	s->rings = calloc(n > 0 ? (size_t)n : 1, sizeof *s->rings);
 	if (!s->rings)
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory for the events of %ld processors", n);
+		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory for the events of %ld CPUs", n);
 	for (int cpu = 0; cpu < n; cpu++) {
 		int fd = open_event(s, pid, cpu);
 

@@ -17,7 +17,7 @@ struct turn {
 	uint8_t flags;
 };
 
-/* what happened on some processor is not known */
+/* what happened on some CPU is unknown */
 struct gap {
 	uint64_t t0, t1;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What one thread did in a part of the trace, as slices that nest: calls, waits, and times without a processor.
+/* What one thread did in a part of the trace, as slices that nest: calls, waits, and off-CPU times.
  *
  * Invariant: slices are in preorder (by begin, outer ones first), and each lies within the one around it: what damage
  * or the clock's grain makes overlap is cut.
