@@ -205,8 +205,8 @@ static uint32_t store_chunk(struct vprof_collector *c, const struct vp_chunk_hea
 	if (!h.n_bytes)
 		return 0;
 	c->n_unit_bytes += h.n_bytes;
-	/* Units whose owner is unknown are useless; those of CPUs are written by the collector alone. */
-	if (h.magic != VP_CHUNK_MAGIC || !h.thread_seq || h.thread_seq >= VP_THREAD_WINDOWS || !h.process_seq ||
+	/* Units whose owner is unknown are useless; those of reserved numbers are not the target's to write. */
+	if (h.magic != VP_CHUNK_MAGIC || !h.thread_seq || h.thread_seq >= VP_THREAD_RESERVED || !h.process_seq ||
 	    append_chunk(c, &h, units))
 		c->n_lost += count_records(units, h.n_bytes);
 	return h.n_bytes;

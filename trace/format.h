@@ -110,7 +110,120 @@ enum vp_kind {
 	/* 3 units, after the MODULE with the same t: payload = length in bytes (at most VP_BUILD_ID_MAX) of the build
 	   id that its linker gave it; the id in the units after, zero-padded. */
 	VP_KIND_BUILD_ID = 28,
+
+	/* What follows is recorded by the kernel (recorder/), in chunks of VP_THREAD_KERNEL, each of one CPU, in order
+	   of t; tids and pids are those of the recorder's namespace. trace/kernel_events.h decodes and encodes them. */
+
+	/* 2 units, a context switch from one thread to another. payload = tid switched out | enum vp_task_state << 32;
+	   u1.t = tid switched in (0: the CPU is idle), u1.w = kernel stack | user stack << 32 (of the one switched out;
+	   ids of KERNEL_STACK records, 0: none). */
+	VP_KIND_KERNEL_SWITCH = 32,
+	/* 2 units: a thread that was blocked is being made runnable. payload = context | source << 4 | source id << 8,
+	   see enum vp_context and enum vp_source; u1.t = tid woken | tid that this CPU was running << 32; u1.w =
+	   stacks, as above, of the running thread. Only in context TASK, or when source is a loopback interface, did
+	   that thread wake it. */
+	VP_KIND_KERNEL_WAKING = 33,
+	/* 3 units: a thread or process was made. payload = its tid; u1.t = its pid | tid of the maker << 32, u1.w = pid
+	   of the maker; u2 = name, 16 bytes, zero-padded. */
+	VP_KIND_KERNEL_FORK = 34,
+	/* 3 units: a process executed another program. payload = tid from now on; u1.t = pid | tid before << 32;
+	   u2 = name. */
+	VP_KIND_KERNEL_EXEC = 35,
+	/* 2 units: a thread ends; it does not run from here on. payload = tid; u1.t = pid | exit code << 32 (as of
+	   waitpid), u1.w = 1: the process's last thread. */
+	VP_KIND_KERNEL_EXIT = 36,
+	/* 3 units: a thread that was there before the recording or that is recorded from now on; or its new name.
+	   payload = tid | VP_TASK_* << 32; u1.t = pid | pid of the parent << 32; u2 = name. */
+	VP_KIND_KERNEL_TASK = 37,
+	/* 3 units: a request goes to a disk. payload = device | VP_BLOCK_* << 32; u1.t = sector, u1.w = bytes |
+	   tid that submitted it << 32; u2.t = request, u2.w = when it was queued, 0: went at once. The same number is
+	   used for another request after this one completed. */
+	VP_KIND_KERNEL_BLOCK_ISSUE = 38,
+	/* 3 units: a request, or a part of it, was completed. payload, u1.t, u2.t: as above; u1.w = bytes | errno <<
+	   32; u2.w = when it was issued, 0: before the recording. */
+	VP_KIND_KERNEL_BLOCK_COMPLETE = 39,
+	/* 2 units: a packet leaves through or comes in by a network interface other than loopback. payload = interface
+	   | context << 32; u1.t = bytes | tid that this CPU was running << 32; u1.w = 0. */
+	VP_KIND_KERNEL_NET_SEND = 40,
+	VP_KIND_KERNEL_NET_RECEIVE = 41,
+	/* 1 unit: `payload` events of this CPU, between the record before and t, are missing. */
+	VP_KIND_KERNEL_LOST = 42,
+	/* 2 units: an interrupt's handler ended at t. payload = how long it took; u1.t = context | irq << 32, u1.w =
+	   tid that was interrupted. */
+	VP_KIND_KERNEL_INTERRUPT = 43,
+
+	/* In chunks of VP_THREAD_KERNEL_TABLE, as are KERNEL_TASK, MODULE and BUILD_ID: */
+
+	/* 1 + ceil(n / 2) units: t = id, payload = n addresses (at most VP_KERNEL_STACK_MAX) | VP_STACK_CUT << 8;
+	   innermost first, return addresses but for the first, two in each of the units after. In the table of a
+	   process: a user stack of its; else a kernel stack. */
+	VP_KIND_KERNEL_STACK = 44,
+	/* 2 + ceil(n / 16) units: which function of the kernel an address lies in. t = address, payload = n bytes of
+	   the name (at most VP_STRING_MAX); u1.t = the function's first address, u1.w = 0; name in the units after. */
+	VP_KIND_KERNEL_SYMBOL = 45,
+	/* 2 + ceil(n / 16) units: a disk or network interface. t = its number, payload = n bytes of the name (at most
+	   255) | enum vp_source << 8 | VP_DEVICE_* << 12; u1.t = link speed in bits/s, 0: unknown; name in the units
+	   after. */
+	VP_KIND_KERNEL_DEVICE = 46,
+	/* 2 units: the kernel's clock, CLOCK_MONOTONIC, at t. payload = largest error of the pair in ns; u1.t = ns,
+	   u1.w = 0. */
+	VP_KIND_KERNEL_CLOCK = 47,
 };
+
+/* What became of the thread that was switched out. */
+enum vp_task_state {
+	VP_TASK_STATE_RUNNABLE = 0,  /* yielded, or had used up its time */
+	VP_TASK_STATE_PREEMPTED = 1, /* runnable, too */
+	VP_TASK_STATE_SLEEPING = 2,  /* interruptible */
+	VP_TASK_STATE_DISK = 3,	     /* uninterruptible */
+	VP_TASK_STATE_STOPPED = 4,   /* by a signal or a debugger */
+	VP_TASK_STATE_IDLE = 5,	     /* a kernel thread without work */
+	VP_TASK_STATE_DEAD = 6,
+	VP_TASK_STATE_COUNT
+};
+
+/* What a CPU was doing: soft interrupts by their kind, which are VP_CONTEXT_SOFTIRQ + their number in the kernel. */
+enum vp_context {
+	VP_CONTEXT_TASK = 0, /* a thread's system call, fault or own work */
+	VP_CONTEXT_HARDIRQ = 1,
+	VP_CONTEXT_NMI = 2,
+	VP_CONTEXT_SOFTIRQ = 3, /* HI */
+	VP_CONTEXT_TIMER = 4,
+	VP_CONTEXT_NET_TX = 5,
+	VP_CONTEXT_NET_RX = 6,
+	VP_CONTEXT_BLOCK = 7,
+	VP_CONTEXT_IRQ_POLL = 8,
+	VP_CONTEXT_TASKLET = 9,
+	VP_CONTEXT_SCHED = 10,
+	VP_CONTEXT_HRTIMER = 11,
+	VP_CONTEXT_RCU = 12,
+	VP_CONTEXT_COUNT
+};
+
+/* On whose behalf an interrupt woke a thread. */
+enum vp_source {
+	VP_SOURCE_NONE = 0,  /* not known, or the waker is a thread */
+	VP_SOURCE_TIMER = 1, /* id 0 */
+	VP_SOURCE_BLOCK = 2, /* id: device, major << 20 | minor */
+	VP_SOURCE_NET = 3,   /* id: index of the interface */
+	VP_SOURCE_IRQ = 4,   /* id: number of the interrupt, of a device that is none of these */
+	VP_SOURCE_COUNT
+};
+
+#define VP_TASK_SESSION 1u /* of the processes that were to be recorded; else it woke one of their threads */
+#define VP_TASK_KERNEL 2u  /* a thread of the kernel */
+#define VP_TASK_RENAMED 4u /* was known before by another name */
+
+#define VP_BLOCK_OPERATION 15u /* mask; the kernel's enum req_op: 0 read, 1 write, 2 flush, 3 discard, others */
+#define VP_BLOCK_SYNC 16u
+#define VP_BLOCK_META 32u
+#define VP_BLOCK_FUA 64u
+#define VP_BLOCK_READ_AHEAD 128u
+
+#define VP_STACK_CUT 1u	      /* its outer frames are missing */
+#define VP_DEVICE_LOOPBACK 1u /* what is sent is received by the same thread's system call */
+#define VP_KERNEL_STACK_MAX 127u
+#define VP_COMM_BYTES 16u
 
 #define VP_SWITCH_OUT 1u       /* switched out, else in */
 #define VP_SWITCH_PREEMPTED 2u /* ... while runnable */
@@ -205,6 +318,7 @@ static inline uint32_t vp_record_units(uint64_t w)
 	case VP_KIND_SWITCH:
 	case VP_KIND_SWITCHES_LOST:
 	case VP_KIND_WINDOW:
+	case VP_KIND_KERNEL_LOST:
 		return 1;
 	case VP_KIND_BEGIN:
 	case VP_KIND_RESUME:
@@ -221,9 +335,21 @@ static inline uint32_t vp_record_units(uint64_t w)
 	case VP_KIND_SEND:
 	case VP_KIND_RECEIVE:
 	case VP_KIND_READY:
+	case VP_KIND_KERNEL_SWITCH:
+	case VP_KIND_KERNEL_WAKING:
+	case VP_KIND_KERNEL_EXIT:
+	case VP_KIND_KERNEL_NET_SEND:
+	case VP_KIND_KERNEL_NET_RECEIVE:
+	case VP_KIND_KERNEL_INTERRUPT:
+	case VP_KIND_KERNEL_CLOCK:
 		return 2;
 	case VP_KIND_WAIT:
 	case VP_KIND_BUILD_ID:
+	case VP_KIND_KERNEL_FORK:
+	case VP_KIND_KERNEL_EXEC:
+	case VP_KIND_KERNEL_TASK:
+	case VP_KIND_KERNEL_BLOCK_ISSUE:
+	case VP_KIND_KERNEL_BLOCK_COMPLETE:
 		return 3;
 	case VP_KIND_STRING:
 		return payload > VP_STRING_MAX ? 0 : 1 + (uint32_t)((payload + 15) / 16);
@@ -231,6 +357,12 @@ static inline uint32_t vp_record_units(uint64_t w)
 		return (payload & 0xff) > VP_STACK_MAX ? 0 : 1 + (uint32_t)(((payload & 0xff) + 1) / 2);
 	case VP_KIND_MODULE:
 		return payload > VP_PATH_MAX ? 0 : 2 + (uint32_t)((payload + 15) / 16);
+	case VP_KIND_KERNEL_STACK:
+		return (payload & 0xff) > VP_KERNEL_STACK_MAX ? 0 : 1 + (uint32_t)(((payload & 0xff) + 1) / 2);
+	case VP_KIND_KERNEL_SYMBOL:
+		return payload > VP_STRING_MAX ? 0 : 2 + (uint32_t)((payload + 15) / 16);
+	case VP_KIND_KERNEL_DEVICE:
+		return 2 + (uint32_t)(((payload & 0xff) + 15) / 16);
 	default:
 		return 0;
 	}
@@ -240,10 +372,18 @@ static inline uint32_t vp_record_units(uint64_t w)
 #define VP_CHUNK_COMPRESSED 0x5a434856u /* "VHCZ": units compressed with zstd; in files only */
 
 /* thread_seq of chunks in which the collector stores the context switches of one CPU, in order of time; process_seq =
- * its number + 1. No thread has this number. */
+ * its number + 1. */
 #define VP_THREAD_PROCESSOR UINT32_MAX
 /* ... and of those with its WINDOW records, in order of time; process_seq = 1. */
 #define VP_THREAD_WINDOWS (UINT32_MAX - 1)
+/* ... and of those with what the kernel recorded on one CPU, in order of time; tid = its number, process_seq = that
+ * + 1. */
+#define VP_THREAD_KERNEL (UINT32_MAX - 2)
+/* ... and of those with tables for these: of the machine, with pid 0 and process_seq 1, or of a process, with its pid;
+ * after an exec with another process_seq. */
+#define VP_THREAD_KERNEL_TABLE (UINT32_MAX - 3)
+/* No thread has this number or a larger one. */
+#define VP_THREAD_RESERVED (UINT32_MAX - 15)
 
 struct vp_chunk_header { /* 64 bytes */
 	uint32_t magic;
@@ -282,7 +422,26 @@ struct vp_file_header { /* 4096 bytes */
 	char no_switches[240];	  /* why they are not recorded, and what to do; "" when they are */
 	double record_ns;	  /* what recording a call takes on this machine, measured; 0: not measured */
 	double record_inside_ns;  /* the part of it that lies within the call's own duration */
-	uint8_t reserved[4096 - 8 - 8 - 8 - 24 - 16 - 16 - 64 - 256 - 16];
+	uint32_t kernel_scope;	  /* enum vp_kernel_scope */
+	uint32_t kernel_kinds;	  /* VP_KERNEL_*: what was recorded */
+	uint64_t n_kernel_events; /* the kernel's events that are in this file, and those that are not: */
+	uint64_t n_kernel_lost;
+	double kernel_error_ns; /* largest error of their times against the run's clock */
+	char no_kernel[240];	/* which of them could not be recorded, and what to do; "" when all were */
+	uint8_t reserved[4096 - 8 - 8 - 8 - 24 - 16 - 16 - 64 - 256 - 16 - 32 - 240];
 };
+
+enum vp_kernel_scope {
+	VP_KERNEL_NOT = 0,  /* none of the kernel's events are recorded */
+	VP_KERNEL_TREE = 1, /* those of some processes and their descendants, and of whatever woke their threads */
+	VP_KERNEL_ALL = 2,  /* those of all threads of the machine */
+};
+
+#define VP_KERNEL_SCHEDULING 1u	 /* SWITCH, WAKING, FORK, EXEC, EXIT, TASK */
+#define VP_KERNEL_CONTEXT 2u	 /* interrupts that wake are known by kind and source */
+#define VP_KERNEL_BLOCK 4u	 /* BLOCK_ISSUE, BLOCK_COMPLETE, of all disks and threads */
+#define VP_KERNEL_NET 8u	 /* NET_SEND, NET_RECEIVE, of all interfaces but loopback, and of all threads */
+#define VP_KERNEL_STACKS 16u	 /* stacks of switches to blocked and of wakings */
+#define VP_KERNEL_INTERRUPTS 32u /* INTERRUPT */
 
 #endif

@@ -29,6 +29,7 @@ _Static_assert(sizeof(struct vp_file_header) == 4096, "the file header has a fix
 _Static_assert(sizeof(struct vp_chunk_header) == 64, "the chunk header has a fixed size");
 
 #define RECORD_NS_MAX 1e5
+#define KERNEL_ERROR_NS_MAX 1e9
 #define WINDOW_BYTES ((size_t)2 << 20) /* that are mapped at once */
 /* that the kernel maps around a page that is touched, by default */
 #define AROUND_BYTES ((size_t)1 << 16)
@@ -197,6 +198,28 @@ static int same_thread(const struct found *x, const struct found *y)
 	return x->thread_seq == y->thread_seq && x->process_seq == y->process_seq;
 }
 
+/* Splits the last entries, those with this reserved number, off the threads; *first = the first of them. */
+static size_t split_off(struct vprof_trace *t, uint32_t thread_seq, const struct vprof_trace_thread **first)
+{
+	size_t n = 0;
+
+	for (; t->n_threads && t->threads[t->n_threads - 1].thread_seq == thread_seq; n++)
+		t->n_threads--;
+	*first = n ? t->threads + t->n_threads : NULL;
+	return n;
+}
+
+/* Threads are sorted, and reserved numbers are the largest. */
+static void split_off_reserved(struct vprof_trace *t)
+{
+	t->n_processors = split_off(t, VP_THREAD_PROCESSOR, &t->processors);
+	split_off(t, VP_THREAD_WINDOWS, &t->windows); /* those with other process numbers are forged */
+	t->n_kernel = split_off(t, VP_THREAD_KERNEL, &t->kernel);
+	t->n_kernel_tables = split_off(t, VP_THREAD_KERNEL_TABLE, &t->kernel_tables);
+	while (t->n_threads && t->threads[t->n_threads - 1].thread_seq >= VP_THREAD_RESERVED)
+		t->n_threads--; /* of a newer vprof */
+}
+
 static int group_by_thread(struct vprof_trace *t, struct vprof_error *err)
 {
 	struct vprof_trace_private *p = t->private;
@@ -227,15 +250,7 @@ static int group_by_thread(struct vprof_trace *t, struct vprof_error *err)
 		}
 		t->threads[t->n_threads - 1].n_chunks++;
 	}
-	while (t->n_threads && t->threads[t->n_threads - 1].thread_seq == VP_THREAD_PROCESSOR) { /* sorted last */
-		t->n_threads--;
-		t->n_processors++;
-	}
-	t->processors = t->threads + t->n_threads;
-	if (t->n_threads && t->threads[t->n_threads - 1].thread_seq == VP_THREAD_WINDOWS)
-		t->windows = &t->threads[--t->n_threads];
-	while (t->n_threads && t->threads[t->n_threads - 1].thread_seq == VP_THREAD_WINDOWS)
-		t->n_threads--; /* with another process number: forged */
+	split_off_reserved(t);
 	return VPROF_OK;
 }
 
@@ -269,6 +284,7 @@ static int check_header(struct vprof_trace *t, const char *path, struct vprof_er
 	memcpy(h, t->private->map, sizeof *h);
 	h->host[sizeof h->host - 1] = 0;
 	h->no_switches[sizeof h->no_switches - 1] = 0;
+	h->no_kernel[sizeof h->no_kernel - 1] = 0;
 	if (h->magic != VP_FILE_MAGIC)
 		return vprof_error_set(err, VPROF_ERR_CORRUPT,
 				       "%s: not a vprof trace (wrong first 8 bytes); record the run again", path);
@@ -289,6 +305,10 @@ static int check_header(struct vprof_trace *t, const char *path, struct vprof_er
 	if (!(h->record_ns > 0 && h->record_ns < RECORD_NS_MAX) ||
 	    !(h->record_inside_ns >= 0 && h->record_inside_ns <= h->record_ns))
 		h->record_ns = h->record_inside_ns = 0; /* as in traces from before they were measured */
+	if (!(h->kernel_error_ns >= 0 && h->kernel_error_ns < KERNEL_ERROR_NS_MAX))
+		h->kernel_error_ns = KERNEL_ERROR_NS_MAX;
+	if (h->kernel_scope > VP_KERNEL_ALL)
+		h->kernel_scope = VP_KERNEL_NOT;
 	return VPROF_OK;
 }
 

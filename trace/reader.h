@@ -28,6 +28,9 @@ struct vprof_trace {
 	/* each CPU's SWITCH records; tid = its number */
 	const struct vprof_trace_thread *processors;
 	size_t n_processors;
+	/* what the kernel recorded on each CPU, by its number, tid; and the tables for it (trace/kernel_events.h) */
+	const struct vprof_trace_thread *kernel, *kernel_tables;
+	size_t n_kernel, n_kernel_tables;
 	const struct vprof_trace_thread *windows; /* WINDOW records; NULL: all calls are recorded throughout */
 	uint64_t n_dropped;			  /* records that the runtime had no room for */
 	uint64_t n_bytes_ignored; /* damaged or cut, between chunks; with vprof_trace_check(), also within them */

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which bits of a record are which field of an event, in both directions. */
+#include "trace/kernel_events.h"
+
+#include <string.h>
+
+_Static_assert(VP_COMM_BYTES == VP_UNIT_BYTES, "a name fills a unit");
+
+#define LOW(x) ((uint32_t)(x))
+#define HIGH(x) ((uint32_t)((uint64_t)(x) >> 32))
+#define BOTH(low, high) ((uint64_t)(low) | (uint64_t)(high) << 32)
+
+/* Bits `shift` and up, if they are a value of the enum; else 0. */
+static uint32_t enum_value(uint64_t x, unsigned int shift, uint32_t mask, uint32_t count)
+{
+	uint32_t value = (uint32_t)(x >> shift) & mask;
+
+	return value < count ? value : 0;
+}
+
+static void decode_task(const struct vp_unit *u, struct vprof_kernel_event *e)
+{
+	uint64_t payload = VP_PAYLOAD(u->w);
+
+	e->task.tid = LOW(payload);
+	e->task.pid = LOW(u[1].t);
+	switch (e->kind) {
+	case VP_KIND_KERNEL_FORK:
+		e->task.by_tid = HIGH(u[1].t);
+		e->task.parent_pid = LOW(u[1].w);
+		break;
+	case VP_KIND_KERNEL_EXEC:
+		e->task.by_tid = HIGH(u[1].t);
+		break;
+	case VP_KIND_KERNEL_TASK:
+		e->task.flags = HIGH(payload);
+		e->task.parent_pid = HIGH(u[1].t);
+		break;
+	default:
+		e->task.exit_code = HIGH(u[1].t);
+		e->task.is_last = u[1].w == 1;
+		return;
+	}
+	memcpy(e->task.comm, &u[2], VP_COMM_BYTES);
+}
+
+static void decode_block(const struct vp_unit *u, struct vprof_kernel_event *e)
+{
+	uint64_t payload = VP_PAYLOAD(u->w);
+
+	e->block.device = LOW(payload);
+	e->block.flags = HIGH(payload);
+	e->block.sector = u[1].t;
+	e->block.bytes = LOW(u[1].w);
+	if (e->kind == VP_KIND_KERNEL_BLOCK_ISSUE)
+		e->block.tid = HIGH(u[1].w);
+	else
+		e->block.error = HIGH(u[1].w);
+	e->block.request = u[2].t;
+	e->block.before = u[2].w;
+}
+
+static void decode_waking(const struct vp_unit *u, struct vprof_kernel_event *e)
+{
+	uint64_t payload = VP_PAYLOAD(u->w);
+
+	e->waking.context = enum_value(payload, 0, 15, VP_CONTEXT_COUNT);
+	e->waking.source = enum_value(payload, 4, 15, VP_SOURCE_COUNT);
+	e->waking.source_id = LOW(payload >> 8);
+	e->waking.wakee_tid = LOW(u[1].t);
+	e->waking.current_tid = HIGH(u[1].t);
+	e->waking.kernel_stack = LOW(u[1].w);
+	e->waking.user_stack = HIGH(u[1].w);
+}
+
+int vprof_kernel_event_decode(const struct vp_unit *u, uint32_t n_units, uint32_t cpu, struct vprof_kernel_event *e)
+{
+	uint64_t payload = VP_PAYLOAD(u->w);
+
+	memset(e, 0, sizeof *e);
+	if (n_units != vp_record_units(u->w))
+		return 0;
+	e->kind = (enum vp_kind)VP_CODE(u->w);
+	e->cpu = cpu;
+	e->t = u->t;
+	switch (e->kind) {
+	case VP_KIND_KERNEL_SWITCH:
+		e->sched.prev_tid = LOW(payload);
+		e->sched.state = enum_value(payload, 32, 255, VP_TASK_STATE_COUNT);
+		e->sched.next_tid = LOW(u[1].t);
+		e->sched.kernel_stack = LOW(u[1].w);
+		e->sched.user_stack = HIGH(u[1].w);
+		return 1;
+	case VP_KIND_KERNEL_WAKING:
+		decode_waking(u, e);
+		return 1;
+	case VP_KIND_KERNEL_FORK:
+	case VP_KIND_KERNEL_EXEC:
+	case VP_KIND_KERNEL_EXIT:
+	case VP_KIND_KERNEL_TASK:
+		decode_task(u, e);
+		return 1;
+	case VP_KIND_KERNEL_BLOCK_ISSUE:
+	case VP_KIND_KERNEL_BLOCK_COMPLETE:
+		decode_block(u, e);
+		return 1;
+	case VP_KIND_KERNEL_NET_SEND:
+	case VP_KIND_KERNEL_NET_RECEIVE:
+		e->net.interface = LOW(payload);
+		e->net.context = enum_value(payload, 32, 255, VP_CONTEXT_COUNT);
+		e->net.bytes = LOW(u[1].t);
+		e->net.current_tid = HIGH(u[1].t);
+		return 1;
+	case VP_KIND_KERNEL_INTERRUPT:
+		e->interrupt.ticks = payload;
+		e->interrupt.context = enum_value(u[1].t, 0, 255, VP_CONTEXT_COUNT);
+		e->interrupt.irq = HIGH(u[1].t);
+		e->interrupt.current_tid = LOW(u[1].w);
+		return 1;
+	case VP_KIND_KERNEL_LOST:
+		e->n_lost = payload;
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+static uint32_t encode_task(const struct vprof_kernel_event *e, struct vp_unit *u)
+{
+	uint64_t payload = e->task.tid;
+
+	u[1] = (struct vp_unit){ .t = e->task.pid };
+	switch (e->kind) {
+	case VP_KIND_KERNEL_FORK:
+		u[1] = (struct vp_unit){ BOTH(e->task.pid, e->task.by_tid), e->task.parent_pid };
+		break;
+	case VP_KIND_KERNEL_EXEC:
+		u[1].t = BOTH(e->task.pid, e->task.by_tid);
+		break;
+	case VP_KIND_KERNEL_TASK:
+		payload = BOTH(e->task.tid, e->task.flags & 255);
+		u[1].t = BOTH(e->task.pid, e->task.parent_pid);
+		break;
+	default:
+		u[1] = (struct vp_unit){ BOTH(e->task.pid, e->task.exit_code), e->task.is_last != 0 };
+	}
+	u[0].w = VP_W(e->kind, payload);
+	if (e->kind == VP_KIND_KERNEL_EXIT)
+		return 2;
+	memcpy(&u[2], e->task.comm, VP_COMM_BYTES);
+	return 3;
+}
+
+uint32_t vprof_kernel_event_encode(const struct vprof_kernel_event *e, struct vp_unit u[VP_KERNEL_UNITS_MAX])
+{
+	u[0].t = e->t;
+	switch (e->kind) {
+	case VP_KIND_KERNEL_SWITCH:
+		u[0].w = VP_W(e->kind, BOTH(e->sched.prev_tid, e->sched.state & 255));
+		u[1] = (struct vp_unit){ e->sched.next_tid, BOTH(e->sched.kernel_stack, e->sched.user_stack) };
+		return 2;
+	case VP_KIND_KERNEL_WAKING:
+		u[0].w = VP_W(e->kind, (uint64_t)(e->waking.context & 15) | (uint64_t)(e->waking.source & 15) << 4 |
+					       (uint64_t)e->waking.source_id << 8);
+		u[1] = (struct vp_unit){ BOTH(e->waking.wakee_tid, e->waking.current_tid),
+					 BOTH(e->waking.kernel_stack, e->waking.user_stack) };
+		return 2;
+	case VP_KIND_KERNEL_BLOCK_ISSUE:
+	case VP_KIND_KERNEL_BLOCK_COMPLETE:
+		u[0].w = VP_W(e->kind, BOTH(e->block.device, e->block.flags & 255));
+		u[1].t = e->block.sector;
+		u[1].w = BOTH(e->block.bytes, e->kind == VP_KIND_KERNEL_BLOCK_ISSUE ? e->block.tid : e->block.error);
+		u[2] = (struct vp_unit){ e->block.request, e->block.before };
+		return 3;
+	case VP_KIND_KERNEL_NET_SEND:
+	case VP_KIND_KERNEL_NET_RECEIVE:
+		u[0].w = VP_W(e->kind, BOTH(e->net.interface, e->net.context & 255));
+		u[1] = (struct vp_unit){ .t = BOTH(e->net.bytes, e->net.current_tid) };
+		return 2;
+	case VP_KIND_KERNEL_INTERRUPT:
+		u[0].w = VP_W(e->kind, e->interrupt.ticks < VP_PAYLOAD_MAX ? e->interrupt.ticks : VP_PAYLOAD_MAX);
+		u[1] = (struct vp_unit){ BOTH(e->interrupt.context & 255, e->interrupt.irq), e->interrupt.current_tid };
+		return 2;
+	case VP_KIND_KERNEL_LOST:
+		u[0].w = VP_W(e->kind, e->n_lost < VP_PAYLOAD_MAX ? e->n_lost : VP_PAYLOAD_MAX);
+		return 1;
+	default:
+		return encode_task(e, u);
+	}
+}
