@@ -165,7 +165,7 @@ static void warn_incomplete(struct list *l, const struct vprof_findings *f)
 static void warn_unstable(struct list *l)
 {
 	const struct vprof_results *r = l->r;
-	struct vprof_warned_name name, next;
+	struct vprof_warned_factor name, next;
 
 	if (r->slowest_share > 0.5 && r->n_complete > 2)
 		warn(l,
@@ -178,18 +178,18 @@ static void warn_unstable(struct list *l)
 
 		if (!f->n_to_settle)
 			continue;
-		name = vprof_warned_name(f->name);
-		next = vprof_warned_name(f[1].name);
+		name = vprof_warned_factor(r, f);
+		next = vprof_warned_factor(r, f + 1);
 		if (f->n_to_settle > 1000 * r->n_complete)
 			warn(l,
-			     "ranks %zu and %zu (%s, %s) are a statistical tie that more intervals won't break: "
+			     "ranks %zu and %zu (%s; %s) are a statistical tie that more intervals won't break: "
 			     "treat both as equal",
 			     i + 1, i + 2, name.s, next.s);
 		else
 			warn(l,
-			     "ranks %zu and %zu (%s, %s) are a statistical tie: %s keeps its rank in %.0f %% of "
+			     "ranks %zu and %zu (%s; %s) are a statistical tie: the first keeps its rank in %.0f %% of "
 			     "resampled runs. About %llu intervals would break it (this run has %llu)",
-			     i + 1, i + 2, name.s, next.s, name.s, 100 * f->place_kept, rounded(f->n_to_settle),
+			     i + 1, i + 2, name.s, next.s, 100 * f->place_kept, rounded(f->n_to_settle),
 			     LLU(r->n_complete));
 	}
 }
@@ -254,7 +254,7 @@ static void warn_noisy(struct list *l)
 			warn(l,
 			     "%s: 1 in %.3g of its calls was timed, and the sampling error is larger than its "
 			     "remaining variance. Record every call (--every-call), or more intervals",
-			     vprof_warned_name(f->name).s, (double)f->n_calls / (double)f->n_timed);
+			     vprof_warned_factor(r, f).s, (double)f->n_calls / (double)f->n_timed);
 	}
 }
 

@@ -46,6 +46,46 @@ struct vprof_warned_name vprof_warned_name(const char *name)
 	return shown;
 }
 
+/* Where a factor of blame sits: beneath queue delays, beneath waits, or both; by each node's innermost wait or queue.
+ */
+static const char *blame_place(const struct vprof_results *r, const struct vprof_factor *f)
+{
+	int queued = 0, waited = 0;
+
+	for (size_t i = 0; i < f->n_nodes; i++) {
+		int is_pair = f->kind == VPROF_FACTOR_COVARIANCE;
+		uint32_t at = is_pair ? r->covariances[f->nodes[i]].a : f->nodes[i];
+
+		while (at && r->nodes[at].is_blame)
+			at = r->nodes[at].parent;
+		if (r->nodes[at].kind == VPROF_NODE_QUEUED)
+			queued = 1;
+		else
+			waited = 1;
+	}
+	return queued && waited ? "queued and beneath waits" : queued ? "queued" : "beneath a wait";
+}
+
+static int has_namesake(const struct vprof_results *r, const struct vprof_factor *f)
+{
+	for (size_t i = 0; i < r->n_factors; i++)
+		if (&r->factors[i] != f && r->factors[i].name && !strcmp(r->factors[i].name, f->name))
+			return 1;
+	return 0;
+}
+
+struct vprof_warned_factor vprof_warned_factor(const struct vprof_results *r, const struct vprof_factor *f)
+{
+	struct vprof_warned_factor shown;
+	struct vprof_warned_name name = vprof_warned_name(f->name);
+
+	if (has_namesake(r, f))
+		snprintf(shown.s, sizeof shown.s, "%s, %s", name.s, f->is_blame ? blame_place(r, f) : "own");
+	else
+		snprintf(shown.s, sizeof shown.s, "%s", name.s);
+	return shown;
+}
+
 int vprof_warning_add(struct vprof_results *r, const char *format, ...)
 {
 	va_list ap;

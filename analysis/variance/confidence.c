@@ -241,7 +241,7 @@ static int judge_conclusion(const struct confidence *c)
 			r,
 			"no factor's share is significantly above 0: the first is %s, with a 95 %% confidence "
 			"interval of %.1f .. %.1f %%. Record a longer run",
-			vprof_warned_name(first->name).s, 100 * first->share_low, 100 * first->share_high);
+			vprof_warned_factor(r, first).s, 100 * first->share_low, 100 * first->share_high);
 	}
 	if (n && first->place_kept < CHANCE && first->share_low < first->share / 2) {
 		r->inconclusive = 1;
@@ -249,7 +249,7 @@ static int judge_conclusion(const struct confidence *c)
 			r,
 			"the ranking may be due to chance: the first factor, %s, keeps its rank in %.0f %% of resampled "
 			"runs, and the 95 %% confidence interval of its share is %.1f .. %.1f %%. Record a longer run",
-			vprof_warned_name(first->name).s, 100 * first->place_kept, 100 * first->share_low,
+			vprof_warned_factor(r, first).s, 100 * first->place_kept, 100 * first->share_low,
 			100 * first->share_high);
 	}
 	for (size_t i = 0; i < n; i++)
@@ -257,7 +257,7 @@ static int judge_conclusion(const struct confidence *c)
 		    vprof_warning_add(
 			    r,
 			    "rank %zu (%s) may be due to chance: the 95 %% confidence interval of its share is %.1f .. %.1f %%",
-			    i + 1, vprof_warned_name(r->factors[i].name).s, 100 * r->factors[i].share_low,
+			    i + 1, vprof_warned_factor(r, &r->factors[i]).s, 100 * r->factors[i].share_low,
 			    100 * r->factors[i].share_high))
 			return VPROF_ERR_NOMEM;
 	return 0;

@@ -14,6 +14,7 @@
 #include "cli/drilldown/ask.h"
 #include "cli/command.h"
 #include "cli/drilldown/decide.h"
+#include "cli/drilldown/ending.h"
 #include "cli/options.h"
 #include "cli/commands/print_file.h"
 #include "cli/drilldown/round.h"
@@ -100,6 +101,19 @@ static void take_annotations(struct vprof_session *s, const char *hash)
 	strcpy(s->annotations_hash, hash);
 }
 
+/* What was not chosen before may be now: the last round's decisions are taken again. */
+static void widen(struct vprof_session *s, const struct iterate_options *o)
+{
+	if (s->ending == VPROF_ENDING_CHOSEN && (o->k > s->k || (o->threshold >= 0 && o->threshold < s->threshold))) {
+		s->ending = VPROF_ENDING_NONE;
+		s->rounds[s->n_rounds - 1].state = VPROF_ROUND_ANALYSED;
+	}
+	if (o->k)
+		s->k = o->k;
+	if (o->threshold >= 0)
+		s->threshold = o->threshold;
+}
+
 /* Loads the session or begins one; options given now win over what was saved. */
 static int open_session(struct iteration *it, struct vprof_error *err)
 {
@@ -120,10 +134,7 @@ static int open_session(struct iteration *it, struct vprof_error *err)
 	if (s->n_rounds)
 		fprintf(stderr, "resuming the drill-down in %s: %zu round%s\n", vprof_project_shown(p->session),
 			s->n_rounds, s->n_rounds == 1 ? "" : "s");
-	if (o->k)
-		s->k = o->k;
-	if (o->threshold >= 0)
-		s->threshold = o->threshold;
+	widen(s, o);
 	rc = set_text(&s->interval, o->interval, err);
 	if (!rc)
 		rc = set_text(&s->run_command, o->command, err);
@@ -249,17 +260,34 @@ static int decide_round(struct iteration *it, int *stopped, struct vprof_error *
 	return rc;
 }
 
+static int load_last(struct iteration *it, struct vprof_error *err)
+{
+	const struct vprof_round *last = &it->session.rounds[it->session.n_rounds - 1];
+	char *path = vprof_project_run_path(&it->workspace.project, last->run.s, "results.json");
+	int rc = path ? vprof_results_read(&it->results, path, err) : vprof_error_no_memory(err);
+
+	free(path);
+	return rc;
+}
+
 static int next_round(struct iteration *it, struct vprof_error *err)
 {
 	struct vprof_session *s = &it->session;
+	enum vprof_ending why = VPROF_ENDING_NONE;
 	int changed, rc;
 
 	if (s->n_rounds > (size_t)it->options->max)
 		return end(it, VPROF_ENDING_MAX, err);
 	rc = vprof_round_open(&it->workspace, s, &changed, err);
-	if (!rc && !changed)
-		rc = end(it, VPROF_ENDING_ALL_MEASURED, err);
-	return rc;
+	if (rc || changed)
+		return rc;
+	if (!it->results)
+		rc = load_last(it, err);
+	if (!rc)
+		why = vprof_ending_of(it->results, s);
+	if (!rc && !why)
+		rc = vprof_error_no_memory(err);
+	return rc ? rc : end(it, why, err);
 }
 
 static int drill_down(struct iteration *it, int *stopped, struct vprof_error *err)
@@ -285,16 +313,6 @@ static int drill_down(struct iteration *it, int *stopped, struct vprof_error *er
 	return rc;
 }
 
-static int load_last(struct iteration *it, struct vprof_error *err)
-{
-	const struct vprof_round *last = &it->session.rounds[it->session.n_rounds - 1];
-	char *path = vprof_project_run_path(&it->workspace.project, last->run.s, "results.json");
-	int rc = path ? vprof_results_read(&it->results, path, err) : vprof_error_no_memory(err);
-
-	free(path);
-	return rc;
-}
-
 /* The last report, with the verdicts, and where all of it lies. */
 static int conclude(struct iteration *it, int stopped, struct vprof_error *err)
 {
@@ -302,7 +320,7 @@ static int conclude(struct iteration *it, int stopped, struct vprof_error *err)
 	const char *run = s->rounds[s->n_rounds - 1].run.s;
 	const struct vprof_project *p = &it->workspace.project;
 	uint32_t chosen[VPROF_K_MAX];
-	char *folder;
+	char *folder, *ending;
 	int rc;
 
 	if (!it->results) {
@@ -318,8 +336,10 @@ static int conclude(struct iteration *it, int stopped, struct vprof_error *err)
 	}
 	vprof_decide_verdicts(it->results, s);
 	folder = vprof_project_run_path(p, run, "");
+	ending = vprof_ending_tell(it->results, s);
 	printf("The drill-down is over after %zu round%s: %s.\n\n", s->n_rounds - 1, s->n_rounds == 2 ? "" : "s",
-	       vprof_ending_texts[s->ending]);
+	       ending ? ending : vprof_ending_texts[s->ending]);
+	free(ending);
 	rc = vprof_step_print_report(it->results, chosen, choose(it, chosen), 0, err);
 	if (!rc && folder)
 		printf("\nFull report: %s/results.json and %s/report.txt\n"

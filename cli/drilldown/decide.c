@@ -29,12 +29,33 @@ int vprof_decide_is_spent(const struct vprof_results *r, const struct vprof_fact
 	return 0;
 }
 
-/* A wait is put aside only once its wakers were asked for: see vprof_decide_wakers(). */
+/* A wait is put aside only once its wakers were asked for: see vprof_decide_wakers(). Of the scheduler there is nothing
+ * to decide. */
 static int is_put_aside(const struct vprof_results *r, const struct vprof_factor *f, enum vprof_verdict verdict)
 {
+	if (f->kind == VPROF_FACTOR_VARIANCE && f->node_kind == VPROF_NODE_PREEMPTED && !verdict)
+		return 1;
 	return verdict == VPROF_VERDICT_INHERENT || verdict == VPROF_VERDICT_IGNORE ||
 	       (verdict != VPROF_VERDICT_CULPRIT && vprof_decide_is_spent(r, f)) ||
 	       (verdict == VPROF_VERDICT_BROKEN_DOWN && !f->can_break_down && vprof_factor_is_explained(r, f));
+}
+
+/* The same function, once as the interval's own work and once as others' work that it waited for: one decision. */
+static int is_same_function(const struct vprof_factor *a, const struct vprof_factor *b)
+{
+	return a->kind == VPROF_FACTOR_VARIANCE && b->kind == VPROF_FACTOR_VARIANCE && a->is_blame != b->is_blame &&
+	       a->node_kind == b->node_kind &&
+	       (vprof_node_kind_is_code(a->node_kind) || a->node_kind == VPROF_NODE_BODY ||
+		a->node_kind == VPROF_NODE_WAIT) &&
+	       !strcmp(a->name, b->name);
+}
+
+static int is_chosen(const struct vprof_results *r, const uint32_t *chosen, size_t n, const struct vprof_factor *f)
+{
+	for (size_t i = 0; i < n; i++)
+		if (is_same_function(&r->factors[chosen[i]], f))
+			return 1;
+	return 0;
 }
 
 enum vprof_verdict vprof_decide_verdict(const struct vprof_results *r, const struct vprof_session *s,
@@ -42,9 +63,13 @@ enum vprof_verdict vprof_decide_verdict(const struct vprof_results *r, const str
 {
 	const struct vprof_review *review = vprof_reviews_find(&s->reviews, r->interval, f->key);
 
+	enum vprof_verdict verdict;
+
 	if (review && review->verdict != VPROF_VERDICT_FIXED && review->verdict != VPROF_VERDICT_TODO)
 		return review->verdict;
-	return vprof_session_verdict(s, f->key);
+	verdict = vprof_session_verdict(s, f->key);
+	/* found to be as specific as it gets, but not where it sits now */
+	return verdict == VPROF_VERDICT_CULPRIT && f->can_break_down ? VPROF_VERDICT_NONE : verdict;
 }
 
 size_t vprof_decide_choose(const struct vprof_results *r, const struct vprof_session *s, uint32_t *chosen, size_t k)
@@ -54,25 +79,47 @@ size_t vprof_decide_choose(const struct vprof_results *r, const struct vprof_ses
 	for (size_t i = 0; i < r->n_factors && n < k; i++) {
 		const struct vprof_factor *f = &r->factors[i];
 
-		if (!(f->share >= s->threshold) || is_put_aside(r, f, vprof_decide_verdict(r, s, f)))
+		if (!(f->share >= s->threshold) || is_put_aside(r, f, vprof_decide_verdict(r, s, f)) ||
+		    is_chosen(r, chosen, n, f))
 			continue;
 		chosen[n++] = (uint32_t)i;
 	}
 	return n;
 }
 
-/* A node's own variance: its body's where children are measured. */
-static double own_share(const struct vprof_results *r, const struct vprof_node *n)
+/* A wait for others, half of whose variance or more their measured functions make up; false for what is not broken
+ * down. */
+static int is_wait_explained(const struct vprof_results *r, const struct vprof_node *wait)
 {
-	for (uint32_t c = n->first_child; c < n->first_child + n->n_children && c < r->n_nodes; c++)
-		if (r->nodes[c].kind == VPROF_NODE_BODY)
-			return r->nodes[c].share;
-	return n->share;
+	double share = 0;
+
+	for (uint32_t c = wait->first_child; c < wait->first_child + wait->n_children && c < r->n_nodes; c++)
+		if (vprof_node_kind_is_code(r->nodes[c].kind))
+			share += r->nodes[c].share;
+	return share >= wait->share / 2;
 }
 
-size_t vprof_decide_heaviest_open(const struct vprof_results *r, const struct vprof_session *s, const char *seen)
+/* What breaking down could explain of a node's variance. Where children are measured: its body's. Else all of it, as
+ * the functions in which it waits are not known either; but for a wait that is explained already. */
+static double own_share(const struct vprof_results *r, const struct vprof_node *n)
 {
-	double heaviest = OPEN_SHARE > s->threshold ? OPEN_SHARE : s->threshold;
+	double body = n->share, explained = 0;
+
+	for (uint32_t c = n->first_child; c < n->first_child + n->n_children && c < r->n_nodes; c++) {
+		const struct vprof_node *child = &r->nodes[c];
+
+		if (child->kind == VPROF_NODE_BODY)
+			body = child->share;
+		else if (child->kind == VPROF_NODE_WAIT && is_wait_explained(r, child))
+			explained += child->share;
+	}
+	return n->broken_down || explained >= n->share / 2 || is_wait_explained(r, n) ? body : n->share;
+}
+
+static size_t heaviest_open(const struct vprof_results *r, const struct vprof_session *s, const char *seen,
+			    double least)
+{
+	double heaviest = least > s->threshold ? least : s->threshold;
 	size_t found = r->n_factors;
 
 	for (size_t i = 0; i < r->n_factors; i++) {
@@ -91,6 +138,16 @@ size_t vprof_decide_heaviest_open(const struct vprof_results *r, const struct vp
 		}
 	}
 	return found;
+}
+
+size_t vprof_decide_heaviest_open(const struct vprof_results *r, const struct vprof_session *s, const char *seen)
+{
+	return heaviest_open(r, s, seen, OPEN_SHARE);
+}
+
+size_t vprof_decide_left_open(const struct vprof_results *r, const struct vprof_session *s, const char *seen)
+{
+	return heaviest_open(r, s, seen, 0);
 }
 
 void vprof_decide_verdicts(struct vprof_results *r, const struct vprof_session *s)
@@ -369,6 +426,17 @@ static int break_innermost(struct vprof_session *s, const struct vprof_common_fr
 	return rc;
 }
 
+/* From what the drill-down starts with, as from what it breaks down later. */
+static int look_ahead_from(struct vprof_session *s, const struct vprof_facts *facts)
+{
+	size_t n = s->broken_down.n;
+	int rc = VPROF_OK;
+
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = vprof_decide_look_ahead(s, facts, s->broken_down.items[i].name, s->broken_down.items[i].file);
+	return rc;
+}
+
 int vprof_decide_roots(struct vprof_session *s, const struct vprof_results *baseline, const struct vprof_facts *facts,
 		       const struct vprof_annotations *a, int *from_stacks)
 {
@@ -392,6 +460,8 @@ int vprof_decide_roots(struct vprof_session *s, const struct vprof_results *base
 		for (size_t i = 0; i < s->roots.n && rc >= 0; i++)
 			rc = vprof_name_list_add(&s->broken_down, s->roots.items[i].name, s->roots.items[i].file, "");
 	free(common_frames);
+	if (rc >= 0)
+		rc = look_ahead_from(s, facts);
 	return rc < 0 ? rc : VPROF_OK;
 }
 

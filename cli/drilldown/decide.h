@@ -15,17 +15,24 @@
 int vprof_decide_is_spent(const struct vprof_results *r, const struct vprof_factor *f);
 
 /* The top k factors above the threshold that the developer has not put aside. A factor judged "inherent" or "ignore"
- * leaves its place to the next one, and so do a spent one and a wait that is made by what is measured beneath it.
+ * leaves its place to the next one, and so do a spent one, a wait that is made by what is measured beneath it, the
+ * scheduler, and a function that was chosen already as the interval's own work or as others' work beneath a wait.
  * Writes at most k indices into results->factors, in rank order; returns how many. */
 size_t vprof_decide_choose(const struct vprof_results *r, const struct vprof_session *s, uint32_t *chosen, size_t k);
 
 /* The factor, among those not `seen`, that holds most variance which nothing measured explains: its own, less that of
- * its measured children. Specificity alone never gets there where the way down is long: small leaves outrank it in
- * every round. At least a tenth of the interval's variance; n_factors when there is none. */
+ * its measured children and of waits that others' measured work explains. Specificity alone never gets there where the
+ * way down is long: small leaves outrank it in every round. At least a tenth of the interval's variance; n_factors when
+ * there is none. */
 size_t vprof_decide_heaviest_open(const struct vprof_results *r, const struct vprof_session *s, const char *seen);
 
+/* The same at or above the threshold. Only when there is none is nothing left to measure. */
+size_t vprof_decide_left_open(const struct vprof_results *r, const struct vprof_session *s, const char *seen);
+
 /* What is decided of a factor: what the developer said of it ("culprit", "inherent", "ignore"; "fixed" and "todo"
- * decide nothing), else what the session holds. */
+ * decide nothing), else what the session holds; but a culprit by rule that sits where it can be broken down is open
+ * again.
+ */
 enum vprof_verdict vprof_decide_verdict(const struct vprof_results *r, const struct vprof_session *s,
 					const struct vprof_factor *f);
 
@@ -47,7 +54,8 @@ int vprof_decide_look_ahead(struct vprof_session *s, const struct vprof_facts *f
 
 /* Where the drill-down starts, from the baseline's sampled stacks and the annotations' own roots: adds to the session's
  * roots (outermost first) and breaks the innermost enclosing function down. Without usable stacks the functions of the
- * begin, resume and end annotations are the roots; *from_stacks tells which. OK or NOMEM. */
+ * begin, resume and end annotations are the roots; *from_stacks tells which. Narrow ways down from there are broken
+ * down at once, too. OK or NOMEM. */
 int vprof_decide_roots(struct vprof_session *s, const struct vprof_results *baseline, const struct vprof_facts *facts,
 		       const struct vprof_annotations *a, int *from_stacks);
 

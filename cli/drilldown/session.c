@@ -16,7 +16,8 @@ static const char *const state_names[] = { "open", "built", "ran", "analysed", "
 const char *const vprof_ending_texts[] = {
 	[VPROF_ENDING_NONE] = "",
 	[VPROF_ENDING_MAX] = "the maximum number of rounds is reached (--max)",
-	[VPROF_ENDING_ALL_MEASURED] = "no chosen factor contains anything that is not measured yet",
+	[VPROF_ENDING_CHOSEN] = "what was chosen is as specific as it gets, other factors are not",
+	[VPROF_ENDING_ALL_MEASURED] = "no factor above the threshold contains anything that is not measured yet",
 };
 
 int vprof_name_list_has(const struct vprof_name_list *list, const char *name, const char *file, const char *caller)
@@ -304,7 +305,9 @@ static int load_scalars(struct vprof_session *s, const cJSON *root)
 	s->interval = interval ? strdup(interval) : NULL;
 	s->run_command = run ? strdup(run) : NULL;
 	if (ending) /* in the words of this version or another */
-		s->ending = strstr(ending, "--max") ? VPROF_ENDING_MAX : VPROF_ENDING_ALL_MEASURED;
+		s->ending = strstr(ending, "--max")					  ? VPROF_ENDING_MAX :
+			    strcmp(ending, vprof_ending_texts[VPROF_ENDING_ALL_MEASURED]) ? VPROF_ENDING_CHOSEN :
+											    VPROF_ENDING_ALL_MEASURED;
 	return (interval && !s->interval) || (run && !s->run_command) ? VPROF_ERR_NOMEM : VPROF_OK;
 }
 

@@ -47,8 +47,10 @@ struct vprof_judgement {
 
 /* why the drill-down is over */
 enum vprof_ending {
-	VPROF_ENDING_NONE, /* it goes on */
-	VPROF_ENDING_MAX,  /* of rounds: it can go on */
+	VPROF_ENDING_NONE,   /* it goes on */
+	VPROF_ENDING_MAX,    /* of rounds: it can go on */
+	VPROF_ENDING_CHOSEN, /* what was chosen is as specific as it gets; others could be broken down: a larger k does
+			      */
 	VPROF_ENDING_ALL_MEASURED,
 	VPROF_ENDING_COUNT
 };

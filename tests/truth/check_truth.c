@@ -188,9 +188,18 @@ static double own_share(const cJSON *results, const cJSON *factor)
 	return sum;
 }
 
+/* Of a node with children: an external call has them only where it waits for others. */
+static int is_wait(const cJSON *node)
+{
+	const char *kind = text_of(node, "kind");
+
+	return !strcmp(kind, "wait") || !strcmp(kind, "queued") || !strcmp(kind, "site");
+}
+
 /* Of work that others did: the factor's node right beneath the wait or delay that the account means, with no other wait
  * in between. A machine that takes the CPU from who holds a lock makes further waits, of which the account knows
- * nothing and whose holders' work is in the factor as well. NULL: there is none, or there are several. */
+ * nothing and whose holders' work is in the factor as well: all of these lie beneath two waits or more. NULL: there is
+ * none, or there are several, or one lies right beneath another wait, where nobody planted it. */
 static const cJSON *direct_node(const cJSON *results, const cJSON *entry, const cJSON *factor)
 {
 	const cJSON *nodes = cJSON_GetObjectItem(results, "nodes"), *at, *direct = NULL;
@@ -202,14 +211,12 @@ static const cJSON *direct_node(const cJSON *results, const cJSON *entry, const 
 
 		while (number_of(above, "depth") > 0) {
 			above = cJSON_GetArrayItem(nodes, (int)number_of(above, "parent"));
-			if (!strcmp(text_of(above, "kind"), "wait") || !strcmp(text_of(above, "kind"), "queued")) {
-				wait = above;
-				n_waits++;
-			}
+			wait = is_wait(above) ? above : wait;
+			n_waits += is_wait(above);
 		}
-		if (n_waits != 1 || strcmp(text_of(wait, "name"), text_of(entry, "beneath")) != 0)
+		if (n_waits > 1)
 			continue;
-		if (direct)
+		if (direct || !wait || strcmp(text_of(wait, "name"), text_of(entry, "beneath")) != 0)
 			return NULL;
 		direct = node;
 	}
@@ -226,13 +233,27 @@ static int is_beneath_others(const cJSON *results, const cJSON *entry, const cJS
 	       number_of(direct, key) <= high;
 }
 
-/* Do the two of a pair stand side by side anywhere? Where the drill-down began further out, a function around one of
- * them stands there, and the pair is of that function. */
-static int are_siblings(const cJSON *results, const cJSON *pair)
+/* Is `x` a child of a function that is around `y`, but not of the one right above it? */
+static int is_beside_outer(const cJSON *nodes, const cJSON *x, const cJSON *y)
+{
+	const cJSON *above = cJSON_GetArrayItem(nodes, (int)number_of(y, "parent"));
+
+	while (number_of(above, "depth") > 0) {
+		if (number_of(x, "parent") == number_of(above, "parent"))
+			return x != above;
+		above = cJSON_GetArrayItem(nodes, (int)number_of(above, "parent"));
+	}
+	return 0;
+}
+
+/* Does one of a pair stand beside a function that is around the other, as where the drill-down began further out? Then
+ * the pair is of that function. Two that stand side by side, or of which one is not measured, have no such excuse. */
+static int is_of_outer_function(const cJSON *results, const cJSON *pair)
 {
 	const char *a = cJSON_GetStringValue(cJSON_GetArrayItem(pair, 0));
 	const char *b = cJSON_GetStringValue(cJSON_GetArrayItem(pair, 1));
 	const cJSON *nodes = cJSON_GetObjectItem(results, "nodes"), *x, *y;
+	int found = 0;
 
 	cJSON_ArrayForEach(x, nodes)
 	{
@@ -240,12 +261,14 @@ static int are_siblings(const cJSON *results, const cJSON *pair)
 			continue;
 		cJSON_ArrayForEach(y, nodes)
 		{
-			if (y != x && !strcmp(text_of(y, "name"), b) &&
-			    number_of(x, "parent") == number_of(y, "parent"))
-				return 1;
+			if (y == x || strcmp(text_of(y, "name"), b) != 0)
+				continue;
+			if (number_of(x, "parent") == number_of(y, "parent"))
+				return 0;
+			found |= is_beside_outer(nodes, x, y) || is_beside_outer(nodes, y, x);
 		}
 	}
-	return 0;
+	return found;
 }
 
 static void check_share(const cJSON *results, const cJSON *entry)
@@ -257,7 +280,7 @@ static void check_share(const cJSON *results, const cJSON *entry)
 
 	if (!factor && is_set(entry, "is_interval")) /* which no function need be */
 		return;
-	if (!factor && cJSON_IsArray(name) && !are_siblings(results, name))
+	if (!factor && cJSON_IsArray(name) && is_of_outer_function(results, name))
 		return;
 	if (!factor) {
 		if ((is_set(entry, "is_planted") && least > WORTH_MENTIONING) || low > SURELY_MEASURED)

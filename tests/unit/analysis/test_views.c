@@ -580,6 +580,36 @@ static void test_gsl_never_aborts(void **state)
 	vprof_results_free(r);
 }
 
+/* Two factors of one name are told apart in warnings. */
+static void test_namesakes(void **state)
+{
+	struct vprof_node nodes[] = {
+		{ .kind = VPROF_NODE_INTERVAL },
+		{ .kind = VPROF_NODE_SITE, .parent = 0 },
+		{ .kind = VPROF_NODE_QUEUED, .parent = 0 },
+		{ .kind = VPROF_NODE_SITE, .parent = 2, .is_blame = 1 },
+		{ .kind = VPROF_NODE_WAIT, .parent = 0 },
+		{ .kind = VPROF_NODE_SITE, .parent = 4, .is_blame = 1 },
+	};
+	static const uint32_t at[] = { 1, 3, 5 };
+	struct vprof_factor factors[] = {
+		{ .name = "writev", .nodes = &at[0], .n_nodes = 1 },
+		{ .name = "writev", .is_blame = 1, .nodes = &at[1], .n_nodes = 1 },
+		{ .name = "open", .nodes = &at[0], .n_nodes = 1 },
+	};
+	struct vprof_results r = { .nodes = nodes, .n_nodes = 6, .factors = factors, .n_factors = 3 };
+
+	(void)state;
+	assert_string_equal(vprof_warned_factor(&r, &factors[0]).s, "writev, own");
+	assert_string_equal(vprof_warned_factor(&r, &factors[1]).s, "writev, queued");
+	assert_string_equal(vprof_warned_factor(&r, &factors[2]).s, "open");
+	factors[1].nodes = &at[2];
+	assert_string_equal(vprof_warned_factor(&r, &factors[1]).s, "writev, beneath a wait");
+	factors[1].nodes = &at[1];
+	factors[1].n_nodes = 2;
+	assert_string_equal(vprof_warned_factor(&r, &factors[1]).s, "writev, queued and beneath waits");
+}
+
 static void test_long_names(void **state)
 {
 	char umlauts[401];
@@ -612,6 +642,7 @@ int main(void)
 		cmocka_unit_test(test_certified),
 		cmocka_unit_test(test_one_outlier),
 		cmocka_unit_test(test_left_to_chance),
+		cmocka_unit_test(test_namesakes),
 		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_gsl_never_aborts),
 	};

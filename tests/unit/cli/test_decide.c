@@ -13,6 +13,7 @@
 #include <sqlite3.h>
 
 #include "cli/drilldown/decide.h"
+#include "cli/drilldown/ending.h"
 #include "common/facts/facts_schema.h"
 
 enum { REQUEST, SERVE, PARSE, SERVE_BODY, PROC, LOCK, REST, TOP_BODY, N_NODES };
@@ -169,6 +170,94 @@ static void an_explained_wait_makes_room(void **state)
 	f->factors[3].can_break_down = 0;
 	f->nodes[REST].share = 0.05;
 	assert_false(vprof_factor_is_explained(&f->r, &f->factors[3]));
+}
+
+/* What a proxy's drill-down got: before the filter that compresses come the scheduler, functions whose children are all
+ * measured, and the same call twice, once own and once while the request was queued. */
+static void choices_are_not_used_up(void **state)
+{
+	static struct vprof_node nodes[] = {
+		{ .kind = VPROF_NODE_INTERVAL, .n_children = 5, .first_child = 1 },
+		{ .kind = VPROF_NODE_PREEMPTED },
+		{ .kind = VPROF_NODE_FUNCTION, .broken_down = 1 },
+		{ .kind = VPROF_NODE_SITE },
+		{ .kind = VPROF_NODE_SITE, .is_blame = 1 },
+		{ .kind = VPROF_NODE_SITE },
+		{ .kind = VPROF_NODE_FUNCTION, .share = 0.32, .n_children = 2, .first_child = 7 },
+		{ .kind = VPROF_NODE_WAIT, .parent = 6, .share = 0.25 },
+		{ .kind = VPROF_NODE_BODY, .parent = 6, .share = 0.05 },
+	};
+	static const uint32_t at[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8 };
+	struct vprof_factor factors[] = {
+		{ .node_kind = VPROF_NODE_PREEMPTED, .key = "v:preempted", .name = "preempted", .share = 0.3 },
+		{ .node_kind = VPROF_NODE_FUNCTION, .key = "v:relay", .name = "relay", .share = 0.5 },
+		{ .node_kind = VPROF_NODE_SITE, .key = "v:writev", .name = "writev", .share = 0.2 },
+		{ .node_kind = VPROF_NODE_SITE,
+		  .key = "v:beneath:writev",
+		  .name = "writev",
+		  .is_blame = 1,
+		  .share = 0.2 },
+		{ .node_kind = VPROF_NODE_SITE, .key = "v:open", .name = "open", .share = 0.1 },
+		{ .node_kind = VPROF_NODE_FUNCTION,
+		  .key = "v:deflate",
+		  .name = "deflate",
+		  .share = 0.32,
+		  .can_break_down = 1,
+		  .n_unmeasured = 10 },
+	};
+	struct vprof_results r = {
+		.nodes = nodes, .n_nodes = 9, .factors = factors, .n_factors = 6, .interval = "request"
+	};
+	struct fixture *f = *state;
+	uint32_t chosen[8];
+	char seen[6] = { 0 };
+
+	for (size_t i = 0; i < 6; i++) {
+		factors[i].nodes = &at[i + 1];
+		factors[i].n_nodes = 1;
+	}
+	assert_int_equal(vprof_decide_choose(&r, &f->session, chosen, 3), 3);
+	assert_int_equal(chosen[0], 2); /* writev, own */
+	assert_int_equal(chosen[1], 4); /* open */
+	assert_int_equal(chosen[2], 5); /* deflate */
+	/* as it is not broken down, nobody knows which of its calls waits */
+	assert_int_equal(vprof_decide_heaviest_open(&r, &f->session, seen), 5);
+	/* found to be a culprit where nothing beneath it could be measured; here something can */
+	vprof_session_judge(&f->session, "v:deflate", VPROF_VERDICT_CULPRIT);
+	assert_int_equal(vprof_decide_verdict(&r, &f->session, &factors[5]), VPROF_VERDICT_NONE);
+	assert_int_equal(vprof_ending_of(&r, &f->session), VPROF_ENDING_CHOSEN);
+	seen[5] = 1;
+	assert_int_equal(vprof_decide_left_open(&r, &f->session, seen), 6);
+	factors[5].can_break_down = 0;
+	assert_int_equal(vprof_ending_of(&r, &f->session), VPROF_ENDING_ALL_MEASURED);
+	assert_int_equal(vprof_decide_verdict(&r, &f->session, &factors[5]), VPROF_VERDICT_CULPRIT);
+}
+
+/* The end of a drill-down says what it leaves open, and how to go on. */
+static void an_ending_names_what_is_open(void **state)
+{
+	struct fixture *f = *state;
+	char *told;
+
+	f->session.ending = VPROF_ENDING_MAX;
+	f->r.interval = "request";
+	f->nodes[PARSE].share = 0.5;
+	f->nodes[LOCK].share = 0.2;
+	f->factors[1].n_unmeasured = 10;
+	told = vprof_ending_tell(&f->r, &f->session);
+	assert_string_equal(
+		told, "the maximum number of rounds is reached (--max); still open: v:parse, 50 % (10 callees not "
+		      "measured); v:pthread_mutex_lock, 20 %. To go on: vprof iterate with a larger --max");
+	free(told);
+	f->factors[1].can_break_down = f->factors[3].can_break_down = 0;
+	f->session.ending = VPROF_ENDING_ALL_MEASURED;
+	told = vprof_ending_tell(&f->r, &f->session);
+	assert_string_equal(told, "no factor above the threshold contains anything that is not measured yet");
+	free(told);
+	f->session.ending = VPROF_ENDING_NONE;
+	told = vprof_ending_tell(NULL, &f->session);
+	assert_string_equal(told, "");
+	free(told);
 }
 
 static void check_targets(struct fixture *f, size_t factor, size_t n, const char *first, const char *second)
@@ -354,6 +443,24 @@ static void a_narrow_way_ends_at_a_shared_header(void **state)
 	vprof_facts_free(facts);
 }
 
+/* serve, the innermost that encloses the interval, calls nothing but hold, and that nothing but release. */
+static void the_start_looks_ahead(void **state)
+{
+	struct fixture *f = *state;
+	struct vprof_facts *facts = make_facts();
+	struct vprof_annotations a = { 0 };
+	int from_stacks;
+
+	add_common_frames(f, "loop", 1, 1, 0, 0);
+	add_common_frames(f, "serve", 2, 1, 1, 0);
+	assert_int_equal(vprof_decide_roots(&f->session, &f->r, facts, &a, &from_stacks), VPROF_OK);
+	assert_int_equal(f->session.broken_down.n, 3);
+	assert_string_equal(f->session.broken_down.items[0].name, "serve");
+	assert_string_equal(f->session.broken_down.items[1].name, "hold");
+	assert_string_equal(f->session.broken_down.items[2].name, "release");
+	vprof_facts_free(facts);
+}
+
 static void without_stacks_the_annotations_are_the_roots(void **state)
 {
 	struct fixture *f = *state;
@@ -370,7 +477,8 @@ static void without_stacks_the_annotations_are_the_roots(void **state)
 	assert_int_equal(from_stacks, 0);
 	assert_int_equal(f->session.roots.n, 2);
 	assert_string_equal(f->session.roots.items[1].file, "two.c");
-	assert_int_equal(f->session.broken_down.n, 2);
+	assert_int_equal(f->session.broken_down.n, 4); /* and what serve leads to: hold, release */
+	assert_string_equal(f->session.broken_down.items[1].name, "twin");
 	vprof_facts_free(facts);
 }
 
@@ -425,11 +533,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(put_aside_makes_room),
 		TEST(an_explained_wait_makes_room),
+		TEST(choices_are_not_used_up),
+		TEST(an_ending_names_what_is_open),
 		TEST(targets_of_every_kind),
 		TEST(a_pointer_site_is_known_by_its_caller),
 		TEST(roots_come_from_the_stacks),
 		TEST(names_of_cpp_are_found),
 		TEST(without_stacks_the_annotations_are_the_roots),
+		TEST(the_start_looks_ahead),
 		TEST(a_narrow_way_ends_at_a_shared_header),
 		TEST(main_is_the_start_when_nothing_else_encloses),
 		TEST(a_wait_asks_for_its_wakers),
