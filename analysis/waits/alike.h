@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Threads that do the same work, found by the stacks of their waits (wPerf, section 4.2, "Merging similar threads"). */
+#ifndef VPROF_WAITS_ALIKE_H
+#define VPROF_WAITS_ALIKE_H
+
+#include "analysis/waits/cascade.h"
+
+/* Fills representative[n entities]: the first thread that this one is alike to, itself if there is none. Two threads
+ * are alike when their distributions of waits over stacks, counted, overlap by min_overlap or more (the sum of the
+ * smaller shares; 0..1); a thread whose waits have no stacks is alike to one without them of the same name, if it is a
+ * pool's: names differ in trailing digits only, and both wait for somebody. Others are alike to nobody. O(threads x
+ * groups x stacks of a thread). OK or NOMEM. */
+int vprof_waits_find_alike(uint32_t *representative, const struct vprof_waits_history *history,
+			   const struct vprof_waits_reasons *reasons, double min_overlap);
+
+#endif

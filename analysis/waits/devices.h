@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How long each device was idle, and for whose requests it waited meanwhile (wPerf, sections 3.3 and 4.1). */
+#ifndef VPROF_WAITS_DEVICES_H
+#define VPROF_WAITS_DEVICES_H
+
+#include "analysis/waits/history.h"
+
+#define VPROF_WAITS_SECTOR 512 /* bytes: as which a request without data (a flush) counts */
+
+struct vprof_waits_idle {
+	uint32_t device, thread; /* entities */
+	uint64_t ns;		 /* the thread's share of the device's idle time */
+	uint64_t n_requests;
+};
+
+typedef VPROF_ARRAY(struct vprof_waits_idle) vprof_waits_idles;
+
+/* A disk is idle while it has no request in flight; a network interface of known speed while nothing is left to send.
+ * The idle time of a device is shared among the threads that gave it requests, by bytes, in whole ns, rounded down.
+ * Requests of unknown threads have no share. Appends to `out`, by device, then thread. OK or NOMEM. O(n log n). */
+int vprof_waits_idle(vprof_waits_idles *out, const struct vprof_waits_history *history);
+
+#endif

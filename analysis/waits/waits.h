@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which waits limit an application's throughput (Zhou et al., wPerf: Generic Off-CPU Analysis to Identify Bottleneck
+ * Waiting Events, OSDI 2018). The entry to the room analysis/waits; docs/design/waits.md explains it.
+ *
+ *   history.h      the input: segments of threads, wakers, requests to devices
+ *   marks.c        ... and what annotations of spin waits and false wake-ups change in it
+ *   short_lived.h  threads made for one task become virtual threads
+ *   cascade.h      weights of waits: cascaded redistribution
+ *   alike.h        threads that do the same become one vertex
+ *   devices.h      idle time of devices
+ *   graph.h        the wait-for graph
+ *   knots.h        its knots and sinks, refined
+ *   replay.h       what would it give: the history run again, with some waits shortened
+ */
+#ifndef VPROF_WAITS_H
+#define VPROF_WAITS_H
+
+#include "analysis/waits/graph.h"
+#include "analysis/waits/knots.h"
+
+struct vprof_waits_options {
+	int n_threads;		  /* 0: one for each CPU; the result does not depend on it */
+	double short_lived_share; /* of the recording: lifetime up to which a thread is short-lived; 0: none is */
+	double min_overlap;	  /* of alike threads' stacks; above 1: none are alike */
+	struct vprof_waits_knot_options knots;
+};
+
+struct vprof_waits {
+	struct vprof_waits_history *history; /* the caller's */
+	struct vprof_waits_reasons reasons;
+	struct vprof_waits_graph graph;
+	struct vprof_waits_knots knots;
+};
+
+struct vprof_waits_options vprof_waits_defaults(void);
+
+/* Checks the history, merges its short-lived threads (so it changes), and analyses it. INPUT when it is inconsistent,
+ * NOMEM; to be released in any case, before the history. */
+int vprof_waits_analyze(struct vprof_waits *out, struct vprof_waits_history *history,
+			const struct vprof_waits_options *options, struct vprof_error *err);
+void vprof_waits_release(struct vprof_waits *waits);
+
+#endif
