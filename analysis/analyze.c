@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "analysis/causes/causes.h"
 #include "analysis/variance/confidence.h"
 #include "analysis/variance/contributions.h"
 #include "analysis/examples.h"
@@ -400,6 +401,10 @@ static int evaluate(struct analysis *a, struct vprof_error *err)
 	fill_shares(a);
 	progress(a, "factors", 0);
 	ret = vprof_factors_select(a->r, a->o->plan, &a->terms, err);
+	if (!ret && vprof_causes_find(a->r, a->tree, a->o->plan))
+		ret = vprof_error_set(
+			err, VPROF_ERR_NOMEM,
+			"not enough memory for the causes: record a shorter run, or measure fewer functions");
 	return ret ? ret : judge(a, err);
 }
 
@@ -435,7 +440,9 @@ static int take_steps(struct analysis *a, struct vprof_error *err)
 	if (ret)
 		return ret;
 	progress(a, "factors", 1);
-	return add_warnings(a, err);
+	ret = add_warnings(a, err);
+	vprof_causes_judge(a->r);
+	return ret;
 }
 
 /* The last gather: all ranks have come to the same. A failure on another rank comes with its message. */

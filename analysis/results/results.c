@@ -36,6 +36,12 @@ void vprof_results_free(struct vprof_results *r)
 		return;
 	for (size_t i = 0; r->factors && i < r->n_factors; i++)
 		free((void *)r->factors[i].nodes);
+	for (size_t i = 0; r->causes && i < r->n_causes; i++) {
+		free((void *)r->causes[i].steps);
+		free((void *)r->causes[i].splits);
+		free((void *)r->causes[i].factors);
+		free((void *)r->causes[i].nodes);
+	}
 	for (size_t i = 0; r->warnings && i < r->n_warnings; i++)
 		free(r->warnings[i]);
 	vprof_strings_release(&r->private->strings);
@@ -43,6 +49,7 @@ void vprof_results_free(struct vprof_results *r)
 	free(r->nodes);
 	free(r->covariances);
 	free(r->factors);
+	free(r->causes);
 	free(r->types);
 	free(r->contributions);
 	free(r->work);

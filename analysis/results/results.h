@@ -86,6 +86,16 @@ struct vprof_factor {
 	const char *name_a, *name_b; /* covariance: the two; variance: name_a == name */
 	int is_blame;
 	double share, share_low, share_high; /* low/high: 95 % confidence interval; NaN when not estimated */
+	/* part of the variance that would go if it always took its mean: 1 - Var(T - f) / Var(T) = (2 Cov(T, f) -
+	 * Var(f)) / Var(T), f being the time of its outermost nodes, those of both members for a covariance. Negative
+	 * where the rest makes up for it. NaN when not estimated. */
+	double if_constant, if_constant_low, if_constant_high;
+	/* of the same function as own work and beneath waits, where both occur: index + 1 of the other; 0: none */
+	uint32_t counterpart;
+	/* both together, their covariance included: Var(f + beneath f) / Var(T), and if both were constant; NaN: no
+	 * counterpart, or not estimated */
+	double together, together_low, together_high;
+	double together_constant, together_constant_low, together_constant_high;
 	/* fraction of the bootstrap's replicates in which it has the same rank; NaN when not estimated */
 	double place_kept;
 	uint64_t n_to_settle;  /* intervals that would separate it from the factor ranked next; 0: they are separate */
@@ -109,6 +119,79 @@ struct vprof_factor {
 	double share_unprobed;	    /* lower bound of its share without the cost of probes; NaN: that is negligible */
 	enum vprof_verdict verdict; /* filled by the session */
 	const char *note;
+};
+
+enum vprof_cause_kind {
+	VPROF_CAUSE_WORK,      /* of a function: for the interval itself, or what others ran while it waited */
+	VPROF_CAUSE_TOGETHER,  /* several callees of one function vary together: none of them explains it alone */
+	VPROF_CAUSE_QUEUED,    /* queue delay that nothing measured explains */
+	VPROF_CAUSE_PREEMPTED, /* the scheduler */
+	VPROF_CAUSE_UNDIVIDED, /* of a hot function and its caller: this run does not tell of which */
+	VPROF_CAUSE_OUTSIDE,   /* between begin and end, outside all measured functions */
+	VPROF_CAUSE_KIND_COUNT
+};
+
+enum vprof_cause_status {
+	VPROF_CAUSE_CANDIDATE, /* its bounds or its rank do not exclude chance */
+	VPROF_CAUSE_SETTLED,
+	VPROF_CAUSE_STATUS_COUNT
+};
+
+/* on the way from the interval to a cause */
+struct vprof_step {
+	enum vprof_node_kind kind; /* FUNCTION, SITE, POINTER, WAIT or QUEUED */
+	/* 1: run by others; the first such step after WAIT or QUEUED is the outermost measured function of the thread
+	 * that held the lock, sent the data, or served others meanwhile */
+	int is_blame;
+	const char *name;
+	const char *file; /* of the function's definition or of the call; waits: of the call that waits, else "" */
+	int line;
+	const char *object; /* as in vprof_node */
+	uint32_t node;	    /* in the place that has the largest part */
+};
+
+/* what a cause consists of at its end: parts of one cause sum to 1, shares to its share */
+struct vprof_split {
+	enum vprof_node_kind kind; /* BODY: the function's own code */
+	const char *name;	   /* "": the rest */
+	double part;		   /* Cov(its time, the cause's) / Var(the cause's) */
+	double share;		   /* the same of the interval's variance */
+	double mean_ns;
+};
+
+/* One chain of the variance tree, from the interval to the code in which a developer can act
+ * (docs/design/statistics.md, "Causes"). No two causes have a node in common. */
+struct vprof_cause {
+	enum vprof_cause_kind kind;
+	enum vprof_cause_status status;
+	/* stable across runs, written like those of factors: "v:save_snapshot", "c:encode|checksum|..." */
+	const char *key;
+	const char *name; /* "save_snapshot", "(encode_body, checksum_body)" */
+	const char *file;
+	int line;
+	double share, share_low,
+		share_high; /* Var(f) / Var(T), f being the sum of its nodes; bounds as those of factors */
+	double if_constant, if_constant_low, if_constant_high;
+	double place_kept; /* fraction of the bootstrap's replicates in which it has the same rank; NaN: not estimated
+			    */
+	double first_kept; /* ... in which it is among the first k */
+	double mean_ns, sd_ns;
+	/* of its variance: work for the interval itself; work of others while it waited for them; while it was queued
+	 */
+	double own_part, waiting_part, queued_part;
+	uint64_t n_places;	    /* different ways from the interval to it */
+	int can_break_down;	    /* functions in it have unmeasured children */
+	uint32_t n_unmeasured;	    /* how many */
+	enum vprof_verdict verdict; /* filled by the session */
+	const char *note;
+	const struct vprof_step *steps; /* to its end, in the place that has the largest part */
+	size_t n_steps;
+	const struct vprof_split *splits; /* by falling part, the rest last */
+	size_t n_splits;
+	const uint32_t *factors; /* that fold into it: indices, by rank */
+	size_t n_factors;
+	const uint32_t *nodes; /* that it sums; none lies beneath another */
+	size_t n_nodes;
 };
 
 /* a function found on sampled call stacks */
@@ -260,7 +343,9 @@ struct vprof_results {
 	size_t n_covariances;
 	struct vprof_factor *factors; /* by descending score, those above the threshold first */
 	size_t n_factors;
-	size_t n_selected; /* the first n_selected are the top k above d */
+	size_t n_selected;	    /* the first n_selected are the top k above d */
+	struct vprof_cause *causes; /* by descending if_constant */
+	size_t n_causes;
 	struct vprof_type *types;
 	size_t n_types;
 	struct vprof_contribution *contributions; /* by descending mean_ns */

@@ -7,7 +7,7 @@
 
 #include "analysis/results/results.h"
 
-#define VPROF_RESULTS_VERSION 7
+#define VPROF_RESULTS_VERSION 8
 #define VPROF_WHOLE_MAX 9007199254740992.0 /* 2^53: whole numbers beyond are not exact in JSON */
 
 /* clang-format off */
@@ -31,10 +31,18 @@
 #define VPROF_COVARIANCE_FIELDS(U, D, I, S, E) U(a) U(b) D(cov_ns2) D(share) D(r) U(factor)
 #define VPROF_FACTOR_FIELDS(U, D, I, S, E)                                                                              \
 	E(kind, vprof_factor_kind_names) E(node_kind, vprof_node_kind_names) S(key) S(name) S(name_a) S(name_b) I(is_blame) D(share) D(share_low) D(share_high)                           \
-	D(place_kept) U(n_to_settle) D(mean_ns) D(sd_ns) D(r)                                                        \
+	D(if_constant) D(if_constant_low) D(if_constant_high) U(counterpart) D(together) D(together_low) D(together_high)             \
+	D(together_constant) D(together_constant_low) D(together_constant_high) D(place_kept) U(n_to_settle) D(mean_ns) D(sd_ns) D(r)                                                        \
 	U(height) D(specificity) D(score) I(can_break_down) U(n_unmeasured) D(blocked_share) D(kernel_share) D(io_share)       \
 	D(preempted_share) U(n_calls)   \
 	U(n_timed) D(noise_share) D(between_share) D(work_share) D(probe_ns) D(share_unprobed) E(verdict, vprof_verdict_names) S(note)
+#define VPROF_CAUSE_FIELDS(U, D, I, S, E)                                                                               \
+	E(kind, vprof_cause_kind_names) E(status, vprof_cause_status_names) S(key) S(name) S(file) I(line) D(share) D(share_low)      \
+	D(share_high) D(if_constant) D(if_constant_low) D(if_constant_high) D(place_kept) D(first_kept) D(mean_ns) D(sd_ns)            \
+	D(own_part) D(waiting_part) D(queued_part) U(n_places) I(can_break_down) U(n_unmeasured)                                       \
+	E(verdict, vprof_verdict_names) S(note)
+#define VPROF_STEP_FIELDS(U, D, I, S, E) E(kind, vprof_node_kind_names) I(is_blame) S(name) S(file) I(line) S(object) U(node)
+#define VPROF_SPLIT_FIELDS(U, D, I, S, E) E(kind, vprof_node_kind_names) S(name) D(part) D(share) D(mean_ns)
 #define VPROF_COMMON_FRAME_FIELDS(U, D, I, S, E)                                                                               \
 	S(name) S(module) U(n) D(depth) I(encloses) I(innermost_enclosing) I(is_waker)
 #define VPROF_TYPE_FIELDS(U, D, I, S, E) S(name) U(n) D(mean_ns) D(sd_ns) D(between_share) D(within_share)
@@ -52,6 +60,8 @@
 
 extern const char *const vprof_node_kind_names[VPROF_NODE_KIND_COUNT];
 extern const char *const vprof_factor_kind_names[VPROF_FACTOR_COVARIANCE + 1];
+extern const char *const vprof_cause_kind_names[VPROF_CAUSE_KIND_COUNT];
+extern const char *const vprof_cause_status_names[VPROF_CAUSE_STATUS_COUNT];
 extern const char *const vprof_example_why_names[VPROF_EXAMPLE_WHY_COUNT];
 extern const char *const vprof_shown_kind_names[VPROF_SHOWN_KIND_COUNT];
 

@@ -137,29 +137,85 @@ static void read_thread(struct reading *g, const cJSON *o, struct vprof_shown_th
 	R_FIELDS(VPROF_THREAD_FIELDS)
 }
 
-static void read_factor(struct reading *g, const cJSON *o, struct vprof_factor *x)
+static const uint32_t *read_indices(struct reading *g, const cJSON *o, const char *key, size_t *n)
 {
-	const cJSON *nodes = cJSON_GetObjectItemCaseSensitive(o, "nodes"), *v;
-	uint32_t *list;
+	const cJSON *list = cJSON_GetObjectItemCaseSensitive(o, key), *v;
+	uint32_t *indices;
 
-	R_FIELDS(VPROF_FACTOR_FIELDS)
-	if (!cJSON_IsArray(nodes)) {
-		wrong(g, "nodes", "a list is missing");
-		return;
+	if (!cJSON_IsArray(list)) {
+		wrong(g, key, "a list is missing");
+		return NULL;
 	}
-	list = calloc((size_t)cJSON_GetArraySize(nodes) + 1, sizeof *list);
-	x->nodes = list;
-	if (!list) {
+	indices = calloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *indices);
+	if (!indices) {
 		g->ret = VPROF_ERR_NOMEM;
-		return;
+		return NULL;
 	}
-	cJSON_ArrayForEach(v, nodes)
+	cJSON_ArrayForEach(v, list)
 	{
 		if (!cJSON_IsNumber(v) || !(v->valuedouble >= 0 && v->valuedouble <= UINT32_MAX))
-			wrong(g, "nodes", "not an index");
+			wrong(g, key, "not an index");
 		else
-			list[x->n_nodes++] = (uint32_t)v->valuedouble;
+			indices[(*n)++] = (uint32_t)v->valuedouble;
 	}
+	return indices;
+}
+
+static void read_factor(struct reading *g, const cJSON *o, struct vprof_factor *x)
+{
+	R_FIELDS(VPROF_FACTOR_FIELDS)
+	x->nodes = read_indices(g, o, "nodes", &x->n_nodes);
+}
+
+static void read_step(struct reading *g, const cJSON *o, struct vprof_step *x)
+{
+	R_FIELDS(VPROF_STEP_FIELDS)
+}
+
+static void read_split(struct reading *g, const cJSON *o, struct vprof_split *x)
+{
+	R_FIELDS(VPROF_SPLIT_FIELDS)
+}
+
+static void read_steps(struct reading *g, const cJSON *o, struct vprof_cause *x)
+{
+	const cJSON *list = cJSON_GetObjectItemCaseSensitive(o, "steps"), *v;
+	struct vprof_step *steps;
+
+	if (!cJSON_IsArray(list)) {
+		wrong(g, "steps", "a list is missing");
+		return;
+	}
+	x->steps = steps = calloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *steps);
+	if (!steps)
+		g->ret = VPROF_ERR_NOMEM;
+	else
+		cJSON_ArrayForEach(v, list) read_step(g, v, &steps[x->n_steps++]);
+}
+
+static void read_splits(struct reading *g, const cJSON *o, struct vprof_cause *x)
+{
+	const cJSON *list = cJSON_GetObjectItemCaseSensitive(o, "splits"), *v;
+	struct vprof_split *splits;
+
+	if (!cJSON_IsArray(list)) {
+		wrong(g, "splits", "a list is missing");
+		return;
+	}
+	x->splits = splits = calloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *splits);
+	if (!splits)
+		g->ret = VPROF_ERR_NOMEM;
+	else
+		cJSON_ArrayForEach(v, list) read_split(g, v, &splits[x->n_splits++]);
+}
+
+static void read_cause(struct reading *g, const cJSON *o, struct vprof_cause *x)
+{
+	R_FIELDS(VPROF_CAUSE_FIELDS)
+	read_steps(g, o, x);
+	read_splits(g, o, x);
+	x->factors = read_indices(g, o, "factors", &x->n_factors);
+	x->nodes = read_indices(g, o, "nodes", &x->n_nodes);
 }
 
 /* Array of `size` bytes for each item of o[name], or NULL with g->ret set. */
@@ -230,6 +286,7 @@ static void read_results(struct reading *g, const cJSON *o)
 	READ_LIST(types, n_types, read_type);
 	READ_LIST(contributions, n_contributions, read_contribution);
 	READ_LIST(work, n_work, read_work);
+	READ_LIST(causes, n_causes, read_cause);
 	READ_LIST(factors, n_factors, read_factor);
 	READ_LIST(nodes, n_nodes, read_node);
 	READ_LIST(covariances, n_covariances, read_covariance);
@@ -258,6 +315,26 @@ static void check_shown(struct reading *g)
 	for (g->index = 0; g->index < r->n_pieces; g->index++)
 		if (r->pieces[g->index].thread && r->pieces[g->index].thread >= r->n_threads)
 			wrong(g, "thread", "out of range");
+}
+
+static void check_causes(struct reading *g)
+{
+	const struct vprof_results *r = g->r;
+
+	g->where = "causes";
+	for (g->index = 0; g->index < r->n_causes; g->index++) {
+		const struct vprof_cause *c = &r->causes[g->index];
+
+		for (size_t k = 0; k < c->n_steps; k++)
+			if (c->steps[k].node >= r->n_nodes)
+				wrong(g, "steps.node", "out of range");
+		for (size_t k = 0; k < c->n_factors; k++)
+			if (c->factors[k] >= r->n_factors)
+				wrong(g, "factors", "out of range");
+		for (size_t k = 0; k < c->n_nodes; k++)
+			if (c->nodes[k] >= r->n_nodes)
+				wrong(g, "nodes", "out of range");
+	}
 }
 
 static void check_indices(struct reading *g)
@@ -300,7 +377,10 @@ static void check_indices(struct reading *g)
 		for (size_t k = 0; k < f->n_nodes; k++)
 			if (f->nodes[k] >= limit)
 				wrong(g, "nodes", "out of range");
+		if (f->counterpart > r->n_factors)
+			wrong(g, "counterpart", "out of range");
 	}
+	check_causes(g);
 	g->where = "contributions";
 	for (size_t i = 0; i < r->n_contributions; i++) {
 		g->index = i;

@@ -17,6 +17,14 @@ const char *const vprof_factor_kind_names[] = {
 	[VPROF_FACTOR_VARIANCE] = "variance",
 	[VPROF_FACTOR_COVARIANCE] = "covariance",
 };
+const char *const vprof_cause_kind_names[] = {
+	[VPROF_CAUSE_WORK] = "work",	       [VPROF_CAUSE_TOGETHER] = "together",   [VPROF_CAUSE_QUEUED] = "queued",
+	[VPROF_CAUSE_PREEMPTED] = "preempted", [VPROF_CAUSE_UNDIVIDED] = "undivided", [VPROF_CAUSE_OUTSIDE] = "outside",
+};
+const char *const vprof_cause_status_names[] = {
+	[VPROF_CAUSE_CANDIDATE] = "candidate",
+	[VPROF_CAUSE_SETTLED] = "settled",
+};
 const char *const vprof_example_why_names[] = {
 	[VPROF_EXAMPLE_SLOWEST] = "slowest", [VPROF_EXAMPLE_P99] = "p99",	  [VPROF_EXAMPLE_P90] = "p90",
 	[VPROF_EXAMPLE_MEDIAN] = "median",   [VPROF_EXAMPLE_FASTEST] = "fastest",
@@ -66,17 +74,25 @@ WRITER(write_example, vprof_example, VPROF_EXAMPLE_FIELDS)
 WRITER(write_piece, vprof_shown_piece, VPROF_PIECE_FIELDS)
 WRITER(write_thread, vprof_shown_thread, VPROF_THREAD_FIELDS)
 
+WRITER(write_step, vprof_step, VPROF_STEP_FIELDS)
+WRITER(write_split, vprof_split, VPROF_SPLIT_FIELDS)
+
+static int write_indices(cJSON *o, const char *key, const uint32_t *indices, size_t n)
+{
+	cJSON *list = cJSON_AddArrayToObject(o, key);
+	int ok = list != NULL;
+
+	for (size_t i = 0; ok && i < n; i++)
+		ok &= cJSON_AddItemToArray(list, cJSON_CreateNumber(indices[i]));
+	return ok;
+}
+
 static int write_factor(cJSON *o, const struct vprof_factor *x)
 {
-	cJSON *nodes;
 	int ok = 1;
 
 	W_FIELDS(VPROF_FACTOR_FIELDS)
-	nodes = cJSON_AddArrayToObject(o, "nodes");
-	ok &= nodes != NULL;
-	for (size_t i = 0; ok && i < x->n_nodes; i++)
-		ok &= cJSON_AddItemToArray(nodes, cJSON_CreateNumber(x->nodes[i]));
-	return ok;
+	return ok && write_indices(o, "nodes", x->nodes, x->n_nodes);
 }
 
 static cJSON *add_object(cJSON *array)
@@ -98,6 +114,17 @@ static cJSON *add_object(cJSON *array)
 		}                                                                                                      \
 	} while (0)
 
+static int write_cause(cJSON *o, const struct vprof_cause *x)
+{
+	int ok = 1;
+
+	W_FIELDS(VPROF_CAUSE_FIELDS)
+	WRITE_LIST(steps, n_steps, write_step);
+	WRITE_LIST(splits, n_splits, write_split);
+	return ok && write_indices(o, "factors", x->factors, x->n_factors) &&
+	       write_indices(o, "nodes", x->nodes, x->n_nodes);
+}
+
 static int write_results(cJSON *o, const struct vprof_results *x)
 {
 	int ok = vprof_json_add_number(o, "version", VPROF_RESULTS_VERSION);
@@ -111,6 +138,7 @@ static int write_results(cJSON *o, const struct vprof_results *x)
 	WRITE_LIST(types, n_types, write_type);
 	WRITE_LIST(contributions, n_contributions, write_contribution);
 	WRITE_LIST(work, n_work, write_work);
+	WRITE_LIST(causes, n_causes, write_cause);
 	WRITE_LIST(factors, n_factors, write_factor);
 	WRITE_LIST(nodes, n_nodes, write_node);
 	WRITE_LIST(covariances, n_covariances, write_covariance);

@@ -18,15 +18,15 @@ struct pair {
 /* of the current interval and block */
 struct worker {
 	struct vprof_tree_reader *reader;
-	double *value;			/* [n_nodes] NaN: the interval lacks the node */
-	double *factor_value;		/* [results' n_factors] */
-	struct vprof_moment *of_slot;	/* [n_slots] */
-	struct vprof_comoment *of_pair; /* [pairs.n] */
-	double *row, *whole;		/* where the sums go */
+	double *value; /* [n_nodes] NaN: the interval lacks the node */
+	struct vprof_quantity_adder adder;
+	struct vprof_quantity_sum *of_quantity; /* [quantities.n] */
+	struct vprof_moment *of_slot;		/* [n_slots] */
+	struct vprof_comoment *of_pair;		/* [pairs.n] */
+	double *row, *whole;			/* where the sums go */
 };
 
-/* Of a variance factor, among the sums over all intervals. */
-enum { FACTOR_SQUARES, FACTOR_RESIDUAL, FACTOR_PRESENT, FACTOR_NOISE, FACTOR_SUMS };
+#define DOUBLES(type) (sizeof(type) / sizeof(double))
 
 struct pass {
 	struct vprof_block_sums *s;
@@ -35,15 +35,19 @@ struct pass {
 	const struct vprof_interval_attributes *attributes;
 	const uint8_t *is_slow;
 	const struct vprof_work_model *model;
-	uint32_t *slot;					/* [n_nodes] + 1; 0: none */
-	uint32_t *group_of;				/* [n_nodes] + 1, of leaves */
-	uint8_t *is_counted;				/* [n_nodes] one of its factor's outermost */
-	uint8_t *has_term;				/* [n_nodes] the node's variance is a term that is resampled */
-	VPROF_ARRAY(struct pair) pairs;			/* by (a, b) */
-	uint32_t *first_pair;				/* [n_nodes + 1] by a */
-	size_t at_type_n, at_work, at_factors, n_whole; /* among the sums over all intervals */
+	uint32_t *slot;			/* [n_nodes] + 1; 0: none */
+	uint32_t *group_of;		/* [n_nodes] + 1, of leaves */
+	uint8_t *has_term;		/* [n_nodes] the node's variance is a term that is resampled */
+	VPROF_ARRAY(struct pair) pairs; /* by (a, b) */
+	uint32_t *first_pair;		/* [n_nodes + 1] by a */
+	/* among the sums over all intervals */
+	size_t at_type_n, at_work, at_totals, at_latency, n_whole;
 	struct worker *workers;
 	int n_workers;
+};
+
+struct node_list {
+	VPROF_ARRAY(uint32_t) nodes;
 };
 
 static double node_mean(const struct pass *p, uint32_t node)
@@ -130,7 +134,6 @@ static int choose_terms(struct pass *p, const struct vprof_term_list *list)
 		const struct vprof_factor_term *t = &list->terms.v[i];
 		struct sized *new;
 
-		p->is_counted[t->a] |= t->a == t->b;
 		if (t->factor >= p->s->n_factors)
 			continue;
 		new = VPROF_PUSH(&sized);
@@ -221,20 +224,23 @@ static void lay_out(struct pass *p)
 	s->at_type_count = take_places(&s->width, s->n_types);
 	s->at_type_deviation = take_places(&s->width, s->n_types);
 	s->at_gram = take_places(&s->width, VPROF_GRAM_SIZE(s->n_columns));
+	s->at_quantity = take_places(&s->width, s->n_bounded * DOUBLES(struct vprof_quantity_total));
 	take_places(&p->n_whole, s->n_types * s->n_factors);
 	p->at_type_n = take_places(&p->n_whole, s->n_types);
 	p->at_work = take_places(&p->n_whole, s->n_factors * s->n_columns);
-	p->at_factors = take_places(&p->n_whole, p->r->n_factors * FACTOR_SUMS);
+	p->at_totals = take_places(&p->n_whole, s->quantities.n * DOUBLES(struct vprof_quantity_sum));
+	p->at_latency = take_places(&p->n_whole, 1);
 }
 
 static int begin_worker(struct pass *p, struct worker *w)
 {
 	w->reader = vprof_tree_reader_new(p->tree);
 	w->value = vprof_calloc_aligned(p->r->n_nodes + 1, sizeof *w->value);
-	w->factor_value = vprof_calloc_aligned(p->r->n_factors + 1, sizeof *w->factor_value);
+	w->of_quantity = vprof_calloc_aligned(p->s->quantities.n + 1, sizeof *w->of_quantity);
 	w->of_slot = vprof_calloc_aligned(p->s->n_slots, sizeof *w->of_slot);
 	w->of_pair = vprof_calloc_aligned(p->pairs.n + 1, sizeof *w->of_pair);
-	if (!w->reader || !w->value || !w->factor_value || !w->of_slot || !w->of_pair)
+	if (vprof_quantity_adder_begin(&w->adder, &p->s->quantities) || !w->reader || !w->value || !w->of_quantity ||
+	    !w->of_slot || !w->of_pair)
 		return VPROF_ERR_NOMEM;
 	for (uint32_t node = 0; node < p->r->n_nodes; node++) {
 		w->value[node] = NAN;
@@ -265,50 +271,37 @@ static void release(struct pass *p)
 	for (int i = 0; p->workers && i < p->n_workers; i++) {
 		vprof_tree_reader_free(p->workers[i].reader);
 		free(p->workers[i].value);
-		free(p->workers[i].factor_value);
+		vprof_quantity_adder_release(&p->workers[i].adder);
+		free(p->workers[i].of_quantity);
 		free(p->workers[i].of_slot);
 		free(p->workers[i].of_pair);
 	}
 	free(p->workers);
 	free(p->slot);
 	free(p->group_of);
-	free(p->is_counted);
 	free(p->has_term);
 	VPROF_ARRAY_RELEASE(&p->pairs);
 	free(p->first_pair);
 }
 
-/* The time of every variance factor: sums over its outermost nodes. */
-static void add_factors(const struct pass *p, struct worker *w, const struct vprof_sample *sample, size_t n,
-			size_t type, const double *row)
+/* The time of every quantity; of the reported factors by type and work, too. */
+static void add_quantities(const struct pass *p, struct worker *w, const struct vprof_sample *sample, size_t n,
+			   size_t type, const double *row)
 {
 	const struct vprof_block_sums *s = p->s;
-	const struct vprof_node *nodes = p->r->nodes;
 
-	for (size_t i = 1; i < n; i++)
-		if (p->is_counted[sample[i].node])
-			w->factor_value[nodes[sample[i].node].factor - 1] += sample[i].ns;
-	for (size_t i = 1; i < n; i++) {
-		uint32_t f = nodes[sample[i].node].factor - 1;
-		double *sums, deviation;
+	vprof_quantity_adder_read(&w->adder, sample, n);
+	vprof_quantity_adder_add(&w->adder, sample[0].ns - node_mean(p, 0), w->of_quantity);
+	for (size_t i = 0; i < w->adder.here.n; i++) {
+		uint32_t f = w->adder.here.v[i];
 
-		if (!p->is_counted[sample[i].node] || w->factor_value[f] < 0)
+		if (f >= s->n_factors)
 			continue;
-		sums = w->whole + p->at_factors + (size_t)f * FACTOR_SUMS;
-		deviation = w->factor_value[f] - p->r->factors[f].mean_ns;
-		sums[FACTOR_SQUARES] += deviation * deviation;
-		sums[FACTOR_RESIDUAL] += deviation;
-		sums[FACTOR_PRESENT]++;
-		if (f < s->n_factors) {
-			w->whole[type * s->n_factors + f] += w->factor_value[f];
-			for (size_t c = 0; c < s->n_columns; c++)
-				w->whole[p->at_work + f * s->n_columns + c] += w->factor_value[f] * row[c];
-		}
-		w->factor_value[f] = -1; /* taken */
+		w->whole[type * s->n_factors + f] += w->adder.value[f];
+		for (size_t c = 0; c < s->n_columns; c++)
+			w->whole[p->at_work + f * s->n_columns + c] += w->adder.value[f] * row[c];
 	}
-	for (size_t i = 1; i < n; i++)
-		if (p->is_counted[sample[i].node])
-			w->factor_value[nodes[sample[i].node].factor - 1] = 0;
+	vprof_quantity_adder_clear(&w->adder);
 }
 
 static void add_deviations(const struct pass *p, struct worker *w, const struct vprof_sample *sample, size_t n)
@@ -380,11 +373,25 @@ static int take_out_noise(const struct pass *p, struct worker *w, size_t interva
 			w->row[s->at_product + nodes[a].factor - 1] -= item[k].ns2;
 		else if (pair)
 			w->row[s->at_product + pair->factor] -= 2 * item[k].ns2;
-		if (nodes[a].factor && nodes[a].factor == nodes[b].factor && p->is_counted[a] && p->is_counted[b])
-			w->whole[p->at_factors + (size_t)(nodes[a].factor - 1) * FACTOR_SUMS + FACTOR_NOISE] +=
-				(a == b ? 1 : 2) * item[k].ns2;
 	}
+	vprof_quantities_add_noise(&s->quantities, item, n, w->of_quantity);
 	return 0;
+}
+
+/* The block's sums of the quantities go into its row, and into those over all intervals. */
+static void end_quantities(const struct pass *p, struct worker *w, double n, double latency_residual)
+{
+	const struct vprof_block_sums *s = p->s;
+
+	for (size_t i = 0; i < s->n_bounded; i++) {
+		struct vprof_quantity_total total =
+			vprof_quantity_total(&w->of_quantity[i], s->quantities.mean.v[i], n, latency_residual);
+
+		memcpy(w->row + s->at_quantity + i * DOUBLES(total), &total, sizeof total);
+	}
+	vprof_join_doubles(w->whole + p->at_totals, w->of_quantity, s->quantities.n * sizeof *w->of_quantity);
+	w->whole[p->at_latency] += latency_residual;
+	memset(w->of_quantity, 0, s->quantities.n * sizeof *w->of_quantity);
 }
 
 /* Deviations and products of the block, absent nodes included; begins the next one. */
@@ -417,6 +424,7 @@ static void end_block(const struct pass *p, struct worker *w)
 			2 * (both->products - mean_b * (a->residual - both->sum_a) -
 			     mean_a * (b->residual - both->sum_b) + neither * mean_a * mean_b);
 	}
+	end_quantities(p, w, n, w->of_slot[0].residual);
 	memset(w->of_pair, 0, p->pairs.n * sizeof *w->of_pair);
 	for (uint32_t node = 0; node < p->r->n_nodes; node++)
 		if (p->slot[node])
@@ -437,7 +445,7 @@ static int add_interval(const struct pass *p, struct worker *w, size_t i)
 	w->row[s->at_type_count + type]++;
 	w->row[s->at_type_deviation + type] += deviation;
 	vprof_work_row(p->model, p->attributes, i, row);
-	add_factors(p, w, sample, n, type, row);
+	add_quantities(p, w, sample, n, type, row);
 	add_deviations(p, w, sample, n);
 	add_spent(p, w, sample, n, p->is_slow[i]);
 	add_row(s, w->row + s->at_gram, row, deviation);
@@ -484,26 +492,110 @@ static int pass(struct pass *p)
 	s->type_factor = s->whole;
 	s->type_n = s->whole + p->at_type_n;
 	s->factor_work = s->whole + p->at_work;
+	s->totals = (void *)(s->whole + p->at_totals);
+	s->latency_residual = s->whole[p->at_latency];
 	return ret;
 }
 
-static void fill_deviations(const struct pass *p)
+struct vprof_quantity_figures vprof_quantity_figures(const struct vprof_quantity_total *t, double n,
+						     double latency_deviation, double latency_square)
 {
-	double n = (double)p->tree->n_intervals;
+	double total = latency_square - latency_deviation * latency_deviation / n;
+	double own = t->square - t->deviation * t->deviation / n;
+	double with = t->with_latency - t->deviation * latency_deviation / n;
 
-	for (size_t i = 0; i < p->r->n_factors; i++) {
-		const double *sums = p->s->whole + p->at_factors + i * FACTOR_SUMS;
-		struct vprof_moment m = { .mean = p->r->factors[i].mean_ns,
-					  .squares = sums[FACTOR_SQUARES],
-					  .residual = sums[FACTOR_RESIDUAL],
-					  .n_present = (size_t)sums[FACTOR_PRESENT] };
-		double noise = n > 0 ? sums[FACTOR_NOISE] / n : 0, variance;
+	if (!(total > 0))
+		return (struct vprof_quantity_figures){ NAN, NAN, n > 1 && own > 0 ? sqrt(own / (n - 1)) : 0 };
+	return (struct vprof_quantity_figures){ own / total, (2 * with - own) / total,
+						n > 1 && own > 0 ? sqrt(own / (n - 1)) : 0 };
+}
 
-		if (p->r->factors[i].kind != VPROF_FACTOR_VARIANCE)
-			continue;
-		variance = vprof_moment_variance(&m, p->tree->n_intervals);
-		p->r->factors[i].sd_ns = variance > noise ? sqrt(variance - noise) : 0;
+/* Both members of a covariance, or the nodes of a variance. */
+static int take_nodes(const struct vprof_results *r, const struct vprof_factor *f, struct node_list *list)
+{
+	for (size_t i = 0; i < f->n_nodes; i++) {
+		const struct vprof_covariance *c = f->kind == VPROF_FACTOR_COVARIANCE ? &r->covariances[f->nodes[i]] :
+											NULL;
+		uint32_t *node = VPROF_ROOM(&list->nodes, list->nodes.n + 2) ? NULL : list->nodes.v + list->nodes.n;
+
+		if (!node)
+			return VPROF_ERR_NOMEM;
+		node[0] = c ? c->a : f->nodes[i];
+		if (c)
+			node[1] = c->b;
+		list->nodes.n += c ? 2 : 1;
 	}
+	return 0;
+}
+
+/* One quantity for the factor, and perhaps for another with it. */
+static int add_quantity(struct pass *p, const struct vprof_factor *f, const struct vprof_factor *other)
+{
+	struct node_list list = { 0 };
+	int ret = take_nodes(p->r, f, &list);
+
+	if (!ret && other)
+		ret = take_nodes(p->r, other, &list);
+	if (!ret)
+		ret = vprof_quantities_add(&p->s->quantities, p->r, list.nodes.v, list.nodes.n);
+	VPROF_ARRAY_RELEASE(&list.nodes);
+	return ret;
+}
+
+static int add_together(struct pass *p)
+{
+	const struct vprof_results *r = p->r;
+	struct vprof_block_sums *s = p->s;
+
+	for (uint32_t i = 0; i < s->n_factors; i++) {
+		uint32_t other = r->factors[i].counterpart;
+
+		s->together[i] = VPROF_NONE;
+		if (!other)
+			continue;
+		if (other - 1 < i) {
+			s->together[i] = s->together[other - 1];
+			continue;
+		}
+		s->together[i] = (uint32_t)s->quantities.n;
+		if (add_quantity(p, &r->factors[i], &r->factors[other - 1]))
+			return VPROF_ERR_NOMEM;
+	}
+	return 0;
+}
+
+static int choose_quantities(struct pass *p)
+{
+	const struct vprof_results *r = p->r;
+	struct vprof_block_sums *s = p->s;
+
+	s->of_factor = malloc((r->n_factors + 1) * sizeof *s->of_factor);
+	s->together = malloc((s->n_factors + 1) * sizeof *s->together);
+	s->of_cause = malloc((r->n_causes + 1) * sizeof *s->of_cause);
+	if (!s->of_factor || !s->together || !s->of_cause)
+		return VPROF_ERR_NOMEM;
+	for (uint32_t i = 0; i < s->n_factors; i++) {
+		s->of_factor[i] = i;
+		if (add_quantity(p, &r->factors[i], NULL))
+			return VPROF_ERR_NOMEM;
+	}
+	if (add_together(p))
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < r->n_causes; i++) {
+		s->of_cause[i] = (uint32_t)s->quantities.n;
+		if (vprof_quantities_add_apart(&s->quantities, r, r->causes[i].nodes, r->causes[i].n_nodes))
+			return VPROF_ERR_NOMEM;
+	}
+	s->n_bounded = s->quantities.n;
+	for (size_t i = s->n_factors; i < r->n_factors; i++) {
+		const struct vprof_factor *f = &r->factors[i];
+
+		s->of_factor[i] = f->kind == VPROF_FACTOR_VARIANCE ? (uint32_t)s->quantities.n : VPROF_NONE;
+		if (f->kind == VPROF_FACTOR_VARIANCE &&
+		    vprof_quantities_add_apart(&s->quantities, r, f->nodes, f->n_nodes))
+			return VPROF_ERR_NOMEM;
+	}
+	return vprof_quantities_finish(&s->quantities, r->n_nodes);
 }
 
 int vprof_block_sums_take(struct vprof_block_sums *s, struct vprof_results *r, struct vprof_tree *tree,
@@ -519,17 +611,14 @@ int vprof_block_sums_take(struct vprof_block_sums *s, struct vprof_results *r, s
 	s->n_types = 1 + (r->n_types < VPROF_REPORTED_MAX ? r->n_types : VPROF_REPORTED_MAX);
 	p.slot = calloc(r->n_nodes + 1, sizeof *p.slot);
 	p.group_of = calloc(r->n_nodes + 1, sizeof *p.group_of);
-	p.is_counted = calloc(r->n_nodes + 1, 1);
 	p.has_term = calloc(r->n_nodes + 1, 1);
 	p.first_pair = calloc(r->n_nodes + 2, sizeof *p.first_pair);
 	s->fixed = calloc(s->n_factors + 1, sizeof *s->fixed);
-	if (!p.slot || !p.group_of || !p.is_counted || !p.has_term || !p.first_pair || !s->fixed)
+	if (!p.slot || !p.group_of || !p.has_term || !p.first_pair || !s->fixed)
 		goto out;
-	if (choose_terms(&p, terms) || choose_groups(&p) || allocate(&p))
+	if (choose_terms(&p, terms) || choose_groups(&p) || choose_quantities(&p) || allocate(&p))
 		goto out;
 	ret = pass(&p);
-	if (!ret)
-		fill_deviations(&p);
 out:
 	release(&p);
 	return ret;
@@ -542,5 +631,9 @@ void vprof_block_sums_release(struct vprof_block_sums *s)
 	free(s->fixed);
 	free(s->group);
 	free(s->whole);
+	vprof_quantities_release(&s->quantities);
+	free(s->of_factor);
+	free(s->together);
+	free(s->of_cause);
 	*s = (struct vprof_block_sums){ 0 };
 }

@@ -4,12 +4,16 @@
  * Invariants: memory depends on the number of blocks and of what is reported, never on the number of intervals or of
  * nodes that are not reported; deviations are taken from the means over all intervals, so a large offset costs no
  * digits; the errors of sampled times (noise.h) are subtracted from the products.
+ *
+ * Equation 4's share of a factor sums the terms of its nodes one by one; everything else that is summed over nodes is a
+ * quantity (quantities.h).
  */
 #ifndef VPROF_BLOCK_SUMS_H
 #define VPROF_BLOCK_SUMS_H
 
 #include "analysis/results/results.h"
 #include "analysis/stats/interval_attributes.h"
+#include "analysis/variance/quantities.h"
 #include "analysis/variance/variance_tree.h"
 #include "analysis/variance/work.h"
 
@@ -46,6 +50,17 @@ struct vprof_block_sums {
 	VPROF_ARRAY(struct vprof_sum_term) terms;
 	double *fixed; /* [n_factors] shares of small terms of very large factors, which are not resampled */
 
+	/* quantities: the first n_factors are the results' first factors (both members of a covariance), the first
+	 * n_bounded are resampled */
+	struct vprof_quantities quantities;
+	size_t n_bounded;
+	size_t at_quantity;  /* [n_bounded] struct vprof_quantity_total */
+	uint32_t *of_factor; /* [results' n_factors] all variances and the reported covariances; else VPROF_NONE */
+	uint32_t *together;  /* [n_factors] with its counterpart; VPROF_NONE: it has none */
+	uint32_t *of_cause;  /* [results' n_causes] */
+	struct vprof_quantity_sum *totals; /* [quantities.n] over all intervals, in `whole` */
+	double latency_residual;	   /* sum of the latency's deviations over all intervals */
+
 	size_t n_groups;      /* contributions */
 	uint32_t *group;      /* [n_groups] index into the results' contributions */
 	size_t at_spent;      /* [n_groups] */
@@ -62,16 +77,25 @@ struct vprof_block_sums {
 	double *type_factor; /* [n_types * n_factors] sums of a variance factor's time */
 	double *type_n;	     /* [n_types] */
 	double *factor_work; /* [n_factors * n_columns] products of a variance factor's deviation with the columns */
-	double *whole;	     /* memory of these three */
+	double *whole;	     /* memory of these and of totals */
 };
 
 #define VPROF_GRAM_SIZE(p) (((p) + 1) * ((p) + 1) + (p) + 1) /* the latency is the last column */
 
-/* Also fills sd_ns of all variance factors of `r`. `is_slow`: [attributes->n]. Uses as many threads as filled the tree;
- * their number does not change the result (reduce.h). OK or NOMEM; to be released in both cases. */
+/* `is_slow`: [attributes->n]. Uses as many threads as filled the tree; their number does not change the result
+ * (reduce.h). OK or NOMEM; to be released in both cases. */
 int vprof_block_sums_take(struct vprof_block_sums *sums, struct vprof_results *r, struct vprof_tree *tree,
 			  const struct vprof_interval_attributes *attributes, const uint8_t *is_slow,
 			  const struct vprof_work_model *model, const struct vprof_term_list *terms, size_t n_blocks);
+
+/* A quantity's share of the variance and what would go if it were constant; its standard deviation (not below 0). */
+struct vprof_quantity_figures {
+	double share, if_constant, sd_ns;
+};
+/* Of these sums over n intervals; latency_deviation, latency_square: of the latency. NaN without variance. */
+struct vprof_quantity_figures vprof_quantity_figures(const struct vprof_quantity_total *t, double n,
+						     double latency_deviation, double latency_square);
+
 void vprof_block_sums_release(struct vprof_block_sums *sums);
 
 #endif

@@ -51,9 +51,20 @@ static size_t at_slopes(const struct confidence *c)
 	return at_work(c) + 1;
 }
 
-static size_t n_statistics(const struct confidence *c)
+/* of the quantities that are resampled: shares, then what would go if they were constant */
+static size_t at_shares(const struct confidence *c)
 {
 	return at_slopes(c) + c->s->n_columns;
+}
+
+static size_t at_constants(const struct confidence *c)
+{
+	return at_shares(c) + c->s->n_bounded;
+}
+
+static size_t n_statistics(const struct confidence *c)
+{
+	return at_constants(c) + c->s->n_bounded;
 }
 
 static void evaluate_shares(const struct confidence *c, const double *sums, double n, double total, double *values)
@@ -121,6 +132,20 @@ static void evaluate_work(const struct confidence *c, const double *gram, double
 	values[at_work(c)] = total > 0 ? vprof_work_adjusted(r2, n, p) : NAN;
 }
 
+static void evaluate_quantities(const struct confidence *c, const double *sums, double *values)
+{
+	const struct vprof_block_sums *s = c->s;
+	const struct vprof_quantity_total *totals = (const void *)(sums + s->at_quantity);
+
+	for (size_t i = 0; i < s->n_bounded; i++) {
+		struct vprof_quantity_figures f = vprof_quantity_figures(&totals[i], sums[s->at_count],
+									 sums[s->at_deviation], sums[s->at_square]);
+
+		values[at_shares(c) + i] = f.share;
+		values[at_constants(c) + i] = f.if_constant;
+	}
+}
+
 static void evaluate(void *arg, const double *sums, double *values)
 {
 	const struct confidence *c = arg;
@@ -134,6 +159,7 @@ static void evaluate(void *arg, const double *sums, double *values)
 	evaluate_spent(c, sums, n, values);
 	values[at_work(c)] = NAN;
 	evaluate_work(c, sums + s->at_gram, n, values);
+	evaluate_quantities(c, sums, values);
 }
 
 static int is_ranked(const struct vprof_results *r, const struct vprof_factor *f)
@@ -204,6 +230,58 @@ static void judge_ranking(const struct confidence *c, const struct vprof_bootstr
 		r->factors[i].n_to_settle = to_settle(c, v, i);
 		if (i < r->n_selected && r->factors[i].n_to_settle > r->n_to_settle)
 			r->n_to_settle = r->factors[i].n_to_settle;
+	}
+}
+
+/* How often each cause has its rank, and is among the first k, by what would go if it were constant. */
+static void judge_causes(const struct confidence *c, const struct vprof_bootstrap_values *v)
+{
+	struct vprof_results *r = c->r;
+	double per = 1.0 / (double)v->n_replicates;
+
+	for (size_t i = 0; i < r->n_causes; i++)
+		r->causes[i].place_kept = r->causes[i].first_kept = 0;
+	for (size_t k = 0; k < v->n_replicates; k++) {
+		for (size_t i = 0; i < r->n_causes; i++) {
+			const double *all = v->replicates + at_constants(c) * v->n_replicates + k;
+			double own = all[c->s->of_cause[i] * v->n_replicates];
+			size_t place = 0;
+
+			for (size_t j = 0; j < r->n_causes; j++) {
+				double other = all[c->s->of_cause[j] * v->n_replicates];
+
+				place += other > own || (j < i && other == own);
+			}
+			r->causes[i].place_kept += place == i ? per : 0;
+			r->causes[i].first_kept += place < (size_t)r->k ? per : 0;
+		}
+	}
+}
+
+static void fill_quantity_bounds(const struct confidence *c, struct vprof_bootstrap_values *v)
+{
+	struct vprof_results *r = c->r;
+
+	for (size_t i = 0; i < c->s->n_factors; i++) {
+		struct vprof_factor *f = &r->factors[i];
+
+		vprof_bootstrap_bounds(v, at_constants(c) + i, &f->if_constant_low, &f->if_constant_high);
+	}
+	for (size_t i = 0; i < c->s->n_factors; i++) {
+		struct vprof_factor *f = &r->factors[i];
+		size_t q = c->s->together[i];
+
+		if (q == VPROF_NONE)
+			continue;
+		vprof_bootstrap_bounds(v, at_shares(c) + q, &f->together_low, &f->together_high);
+		vprof_bootstrap_bounds(v, at_constants(c) + q, &f->together_constant_low, &f->together_constant_high);
+	}
+	for (size_t i = 0; i < r->n_causes; i++) {
+		struct vprof_cause *cause = &r->causes[i];
+		size_t q = c->s->of_cause[i];
+
+		vprof_bootstrap_bounds(v, at_shares(c) + q, &cause->share_low, &cause->share_high);
+		vprof_bootstrap_bounds(v, at_constants(c) + q, &cause->if_constant_low, &cause->if_constant_high);
 	}
 }
 
@@ -312,6 +390,47 @@ static void fill_own_shares(const struct confidence *c)
 	}
 }
 
+static struct vprof_quantity_figures figures_of(const struct confidence *c, uint32_t quantity)
+{
+	const struct vprof_block_sums *s = c->s;
+	double n = (double)c->r->n_complete, latency = s->latency_residual;
+	struct vprof_quantity_total t =
+		vprof_quantity_total(&s->totals[quantity], s->quantities.mean.v[quantity], n, latency);
+
+	return vprof_quantity_figures(&t, n, latency, c->r->var_ns2 * (n - 1) + latency * latency / n);
+}
+
+/* Standard deviations, and what would go if something were constant. */
+static void fill_quantities(const struct confidence *c)
+{
+	const struct vprof_block_sums *s = c->s;
+	struct vprof_results *r = c->r;
+
+	for (size_t i = 0; i < r->n_factors; i++) {
+		struct vprof_factor *f = &r->factors[i];
+		struct vprof_quantity_figures figures;
+
+		if (s->of_factor[i] == VPROF_NONE)
+			continue;
+		figures = figures_of(c, s->of_factor[i]);
+		f->if_constant = figures.if_constant;
+		if (f->kind == VPROF_FACTOR_VARIANCE)
+			f->sd_ns = figures.sd_ns;
+		if (i >= s->n_factors || s->together[i] == VPROF_NONE)
+			continue;
+		figures = figures_of(c, s->together[i]);
+		f->together = figures.share;
+		f->together_constant = figures.if_constant;
+	}
+	for (size_t i = 0; i < r->n_causes; i++) {
+		struct vprof_quantity_figures figures = figures_of(c, s->of_cause[i]);
+
+		r->causes[i].share = figures.share;
+		r->causes[i].if_constant = figures.if_constant;
+		r->causes[i].sd_ns = figures.sd_ns;
+	}
+}
+
 static void set_unknown(struct vprof_results *r)
 {
 	r->mean_low = r->mean_high = r->between_low = r->between_high = r->order_kept = NAN;
@@ -320,6 +439,15 @@ static void set_unknown(struct vprof_results *r)
 
 		factor->share_low = factor->share_high = factor->place_kept = NAN;
 		factor->between_share = factor->work_share = NAN;
+		factor->if_constant = factor->if_constant_low = factor->if_constant_high = NAN;
+		factor->together = factor->together_low = factor->together_high = NAN;
+		factor->together_constant = factor->together_constant_low = factor->together_constant_high = NAN;
+	}
+	for (size_t i = 0; i < r->n_causes; i++) {
+		struct vprof_cause *cause = &r->causes[i];
+
+		cause->share_low = cause->share_high = cause->if_constant_low = cause->if_constant_high = NAN;
+		cause->place_kept = cause->first_kept = NAN;
 	}
 }
 
@@ -339,7 +467,9 @@ static int estimate(struct confidence *c, const struct vprof_work_model *model, 
 
 	if (!ret) {
 		judge_ranking(c, &values);
+		judge_causes(c, &values);
 		fill_bounds(c, &values);
+		fill_quantity_bounds(c, &values);
 		fill_slopes(c, model, &values);
 		c->r->n_blocks = s->n_blocks;
 		ret = judge_conclusion(c);
@@ -364,8 +494,10 @@ int vprof_confidence_fill(struct vprof_results *r, struct vprof_tree *tree,
 	if (n_blocks < VPROF_BOOTSTRAP_BLOCKS_MIN || attributes->n < VPROF_BOUNDS_MIN)
 		n_blocks = 1;
 	ret = vprof_block_sums_take(&sums, r, tree, attributes, is_slow, model, terms, n_blocks);
-	if (!ret)
+	if (!ret) {
+		fill_quantities(&c);
 		fill_own_shares(&c);
+	}
 	if (!ret && n_blocks > 1 && r->var_ns2 > 0)
 		ret = estimate(&c, model, tree->team.n_threads);
 	vprof_block_sums_release(&sums);

@@ -5,7 +5,8 @@
 
 #include "analysis/variance/block_sums.h"
 
-/* Fills the bounds of the mean, of the shares of the selected factors and of VPROF_REPORTED_MAX more, of the largest
+/* Fills share and if_constant of the causes, if_constant of the factors and with their counterparts; the bounds of
+ * these, of the mean, of the shares of the selected factors and of VPROF_REPORTED_MAX more, of the largest
  * contributions, of the share between types and of the work; sd_ns, between_share and work_share of the factors; how
  * often each keeps its place, and how many intervals would settle the order. Reproducible: the same run gives the same
  * bounds. Time: one pass over the intervals, then replicates x blocks x reported figures. OK or NOMEM. */

@@ -482,6 +482,22 @@ static uint32_t factor_depth(const struct vprof_results *r, const struct vprof_f
 	return r->nodes[f->kind == VPROF_FACTOR_VARIANCE ? f->nodes[0] : r->covariances[f->nodes[0]].a].depth;
 }
 
+/* The factor of the same function beneath waits, or of its own work. An identity's hash does not tell the two apart. */
+static void set_counterparts(struct selection *s)
+{
+	for (size_t i = 0; i < s->factors.n; i++) {
+		struct vprof_identity other = s->keys.v[i].a;
+		size_t k = other.hash & (s->n_slots - 1);
+
+		if (s->keys.v[i].is_pair)
+			continue;
+		other.is_blame = !other.is_blame;
+		for (; s->slots[k].factor; k = (k + 1) & (s->n_slots - 1))
+			if (s->slots[k].hash == other.hash && is_of(&s->keys.v[s->slots[k].factor - 1], &other, NULL))
+				s->factors.v[i].counterpart = s->slots[k].factor;
+	}
+}
+
 /* Sorts the factors into the results and renumbers everything that points at them. */
 static int rank(struct selection *s)
 {
@@ -506,6 +522,9 @@ static int rank(struct selection *s)
 		r->factors[i] = *order[i].factor;
 		new_index[order[i].old] = (uint32_t)i;
 	}
+	for (size_t i = 0; i < n; i++)
+		if (r->factors[i].counterpart)
+			r->factors[i].counterpart = new_index[r->factors[i].counterpart - 1] + 1;
 	r->n_factors = n;
 	s->factors.n = 0; /* their nodes belong to the results now */
 	r->n_selected = r->k < 0 ? 0 : n_above < (size_t)r->k ? n_above : (size_t)r->k;
@@ -535,7 +554,10 @@ int vprof_factors_select(struct vprof_results *r, const struct vprof_plan *plan,
 	if (vprof_identities_take(&s.ids, r, plan))
 		goto out;
 	take_heights(&s);
-	if (add_variances(&s) || add_covariances(&s) || finish_factors(&s) || rank(&s))
+	if (add_variances(&s) || add_covariances(&s) || finish_factors(&s))
+		goto out;
+	set_counterparts(&s);
+	if (rank(&s))
 		goto out;
 	ret = 0;
 out:

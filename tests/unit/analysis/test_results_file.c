@@ -135,12 +135,12 @@ static void test_damage(void **state)
 	assert_int_equal(vprof_results_write(r, path, &err), 0);
 	assert_int_equal(vprof_results_read(&back, path, &err), VPROF_ERR_CORRUPT);
 	r->nodes[0].parent = 0;
-	at = strstr(text.s, "\"version\":\t7");
+	at = strstr(text.s, "\"version\":\t8");
 	assert_non_null(at);
-	at[strlen("\"version\":\t")] = '8';
+	at[strlen("\"version\":\t")] = '9';
 	assert_int_equal(vprof_file_write(path, text.s, text.len, &err), 0);
 	assert_int_equal(vprof_results_read(&back, path, &err), VPROF_ERR_CORRUPT);
-	assert_non_null(strstr(err.message, "version 8"));
+	assert_non_null(strstr(err.message, "version 9"));
 	vprof_text_release(&text);
 	free(path);
 	vprof_results_free(r);
@@ -200,6 +200,9 @@ static void test_documented(void **state)
 	DOCUMENTS(cJSON_GetObjectItem(defs, "node"), "\n## nodes", VPROF_NODE_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "covariance"), "\n## covariances", VPROF_COVARIANCE_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "factor"), "\n## factors", VPROF_FACTOR_FIELDS);
+	DOCUMENTS(cJSON_GetObjectItem(defs, "cause"), "\n## causes", VPROF_CAUSE_FIELDS);
+	DOCUMENTS(cJSON_GetObjectItem(defs, "step"), "\n### steps", VPROF_STEP_FIELDS);
+	DOCUMENTS(cJSON_GetObjectItem(defs, "split"), "\n### splits", VPROF_SPLIT_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "type"), "\n## types", VPROF_TYPE_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "contribution"), "\n## contributions", VPROF_CONTRIBUTION_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "work"), "\n## work", VPROF_WORK_FIELDS);
