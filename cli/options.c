@@ -54,6 +54,16 @@ static double parse_duration(const char *text)
 	return -1;
 }
 
+static int add_word(const struct vprof_usage *usage, const struct vprof_option *o, const char *word)
+{
+	struct vprof_option_words *words = o->value;
+
+	if (words->n == VPROF_OPTION_WORDS_MAX)
+		return vprof_options_misused(usage, "--%s takes at most %d words", o->name, VPROF_OPTION_WORDS_MAX);
+	words->v[words->n++] = word;
+	return -1;
+}
+
 static int set_value(const struct vprof_usage *usage, const struct vprof_option *o, char *text)
 {
 	char *end = NULL;
@@ -90,6 +100,8 @@ static int set_value(const struct vprof_usage *usage, const struct vprof_option 
 				text);
 		*(double *)o->value = ns;
 		return -1;
+	case VPROF_OPTION_WORDS:
+		return add_word(usage, o, text);
 	}
 	return -1;
 }
@@ -161,6 +173,8 @@ int vprof_options_parse(const struct vprof_usage *usage, const struct vprof_opti
 			value = argv[++i];
 		}
 		status = set_value(usage, o, value);
+		while (status < 0 && o->kind == VPROF_OPTION_WORDS && i + 1 < argc && argv[i + 1][0] != '-')
+			status = set_value(usage, o, argv[++i]);
 		if (status >= 0)
 			return status;
 	}

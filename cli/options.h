@@ -20,6 +20,13 @@ enum vprof_option_kind {
 	VPROF_OPTION_COUNT,    /* long *: 0 .. 1e9 */
 	VPROF_OPTION_SHARE,    /* double *: 0 .. 1 */
 	VPROF_OPTION_DURATION, /* double *: ns, above 0; given with its unit */
+	VPROF_OPTION_WORDS,    /* struct vprof_option_words *: all words up to the next option; may be repeated */
+};
+
+#define VPROF_OPTION_WORDS_MAX 256
+struct vprof_option_words {
+	const char *v[VPROF_OPTION_WORDS_MAX]; /* into argv */
+	size_t n;
 };
 
 struct vprof_option {

@@ -21,7 +21,7 @@ static const struct command commands[] = {
 	{ "iterate", vprof_cmd_iterate, "build, run, analyse and drill down, round by round" },
 	{ "report", vprof_cmd_report, "print the last (or a given) run's report" },
 	{ "export", vprof_cmd_export, "write a run for Perfetto, flame graphs, spreadsheets, code scanning, ..." },
-	{ "compare", vprof_cmd_compare, "compare two runs, with conditions for CI" },
+	{ "compare", vprof_cmd_compare, "compare two builds or their runs, with conditions for CI" },
 	{ "review", vprof_cmd_review, "say what a factor is: culprit, inherent, fixed, ...; kept across runs" },
 	{ "build", vprof_cmd_build, "build with the probes that the session asks for" },
 	{ "run", vprof_cmd_run, "run the workload and record a trace" },

@@ -7,7 +7,6 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/drilldown/steps.h"
-#include "common/files.h"
 
 static const struct vprof_usage usage = {
 	.synopsis = "run [OPTIONS] [-- COMMAND]",
@@ -16,31 +15,6 @@ static const struct vprof_usage usage = {
 		"output goes to run.log there. Exit status 0 if the command exited with 0, else 1.",
 	.takes_command = 1,
 };
-
-/* The plan that tells what the trace's codes mean: the last build's, or the one given. */
-static int copy_plan(const struct vprof_project *p, const char *given, struct vprof_run_name *run,
-		     struct vprof_error *err)
-{
-	const char *from = given ? given : p->plan;
-	struct vprof_plan *plan = NULL;
-	char *to;
-	int rc;
-
-	if (!given && access(p->plan, R_OK))
-		return vprof_error_set(err, VPROF_ERR_MISSING,
-				       "nothing has been built with probes yet. Build with: vprof build "
-				       "(or let vprof iterate do everything)");
-	rc = vprof_plan_read(&plan, from, err); /* a damaged plan is told before the run, not after */
-	vprof_plan_free(plan);
-	if (!rc)
-		rc = vprof_project_new_run(p, run, err);
-	if (rc)
-		return rc;
-	to = vprof_project_run_path(p, run->s, "plan.json");
-	rc = to ? vprof_file_copy(from, to, err) : vprof_error_no_memory(err);
-	free(to);
-	return rc;
-}
 
 int vprof_cmd_run(int argc, char **argv)
 {
@@ -88,7 +62,7 @@ int vprof_cmd_run(int argc, char **argv)
 		command = vprof_options_shell(operands.command, operands.n_command);
 	rc = vprof_workspace_open(&w, "run", &err);
 	if (!rc)
-		rc = copy_plan(&w.project, plan, &run, &err);
+		rc = vprof_step_new_run(&w.project, plan, &run, &err);
 	if (!rc) {
 		const struct vprof_step_run_options how = { .command = command,
 							    .memory_bytes = (uint64_t)memory << 20,

@@ -197,6 +197,30 @@ int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vpro
 	return rc;
 }
 
+int vprof_step_new_run(const struct vprof_project *p, const char *given, struct vprof_run_name *run,
+		       struct vprof_error *err)
+{
+	const char *from = given ? given : p->plan;
+	struct vprof_plan *plan = NULL;
+	char *to;
+	int rc;
+
+	if (!given && access(p->plan, R_OK))
+		return vprof_error_set(err, VPROF_ERR_MISSING,
+				       "nothing has been built with probes yet. Build with: vprof build "
+				       "(or let vprof iterate do everything)");
+	rc = vprof_plan_read(&plan, from, err); /* a damaged plan is told before the run, not after */
+	vprof_plan_free(plan);
+	if (!rc)
+		rc = vprof_project_new_run(p, run, err);
+	if (rc)
+		return rc;
+	to = vprof_project_run_path(p, run->s, "plan.json");
+	rc = to ? vprof_file_copy(from, to, err) : vprof_error_no_memory(err);
+	free(to);
+	return rc;
+}
+
 static int render(const struct vprof_results *r, const struct vprof_session *s, struct vprof_text *out,
 		  struct vprof_error *err)
 {

@@ -18,6 +18,10 @@ int vprof_step_plan(struct vprof_workspace *w, const struct vprof_decisions *d, 
 int vprof_step_build(struct vprof_workspace *w, const struct vprof_plan *plan, const char *log_path,
 		     struct vprof_error *err);
 
+/* A new run's folder with the plan that tells what its trace's codes mean: the last build's, or the file `given`. */
+int vprof_step_new_run(const struct vprof_project *p, const char *given, struct vprof_run_name *run,
+		       struct vprof_error *err);
+
 /* Runs the workload into runs/RUN (its trace/ and run.log). FAILED also when the command itself fails, and when vprof
  * is interrupted (outcome->interrupted). `command` NULL: vprof.json's. */
 #define VPROF_SAMPLE_AFTER 64 /* calls of a function in one stretch of work */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* make_run FOLDER N MISS_NS: a run (FOLDER/trace, FOLDER/plan.json) of the fixture server, with times that are known: N requests,
+/* make_run FOLDER N MISS_NS [SEED]: a run (FOLDER/trace, FOLDER/plan.json) of the fixture server, with times that are known: N requests,
  * one in eight a miss, in which fetch sleeps for MISS_NS and up to half as much again. So a case can say which factor must come
  * first, and by how much one run is slower than another, whatever this machine is doing. */
 #define _GNU_SOURCE
@@ -94,8 +94,10 @@ int main(int argc, char **argv)
 	struct hand_trace h;
 	char *path;
 
-	if (argc != 4)
+	if (argc != 4 && argc != 5)
 		return 2;
+	if (argc == 5)
+		random += strtoull(argv[4], NULL, 10);
 	memset(&h, 0, sizeof h);
 	snprintf(h.dir, sizeof h.dir, "%s/trace", argv[1]);
 	hand_thread(&h, 1);

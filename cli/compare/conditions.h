@@ -16,9 +16,9 @@ struct vprof_condition {
 };
 
 enum vprof_verdict_of_change {
-	VPROF_CHANGE_PASSES,
-	VPROF_CHANGE_FAILS,	   /* the whole 95 % interval lies beyond the limit */
-	VPROF_CHANGE_INCONCLUSIVE, /* the change lies beyond it but its interval does not, or it is not known */
+	VPROF_CHANGE_PASSES,	   /* no part of the interval lies beyond the limit */
+	VPROF_CHANGE_FAILS,	   /* all of it does */
+	VPROF_CHANGE_INCONCLUSIVE, /* the limit lies within it, or it is not known */
 };
 
 /* How many conditions `text` holds, or 0 with *wrong pointing to what cannot be read. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/commands/conditions.h"
+#include "cli/compare/conditions.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -55,12 +55,10 @@ size_t vprof_conditions_parse(const char *text, struct vprof_condition condition
 
 enum vprof_verdict_of_change vprof_condition_judge(const struct vprof_condition *c, const struct vprof_change *change)
 {
-	double sign = c->is_above ? 1 : -1, beyond = sign * (change->change - c->limit);
-	double nearest = sign * ((c->is_above ? change->low : change->high) - c->limit);
+	double nearest = c->is_above ? change->low - c->limit : c->limit - change->high;
+	double furthest = c->is_above ? change->high - c->limit : c->limit - change->low;
 
-	if (!isfinite(beyond) || !isfinite(nearest))
-		return VPROF_CHANGE_INCONCLUSIVE;
-	if (beyond <= 0)
+	if (furthest <= 0)
 		return VPROF_CHANGE_PASSES;
-	return nearest > 0 ? VPROF_CHANGE_FAILS : VPROF_CHANGE_INCONCLUSIVE;
+	return nearest > 0 ? VPROF_CHANGE_FAILS : VPROF_CHANGE_INCONCLUSIVE; /* NaN: neither */
 }

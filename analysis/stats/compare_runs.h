@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Do the latencies of several runs of two versions differ?
+ *
+ * Runs of one build differ by more than the intervals of one run tell: by the state of caches, of the disk, by what
+ * else the machine does. So a run counts as one observation: each figure is taken of each run, and the bounds of its
+ * change are those of Student's t over the logarithms. Runs that were made in turn are compared pair by pair, which
+ * takes out what both of a pair met; others with a variance for each side and as many degrees of freedom as the side
+ * with fewer runs has (Welch's approximation errs twice as often as it says for 3 runs against 12).
+ *
+ * A comparison looks at five figures that differ (the standard deviation's change is known with the variance's), and,
+ * where runs are added until it is settled, at more than one moment. The bounds are as wide as it takes for *all* of
+ * them, at every look together, to hold with probability 1 - VPROF_COMPARE_ERROR (Bonferroni): a build compared with
+ * itself is called changed in at most that part of all comparisons, whichever figure one looks at.
+ */
+#ifndef VPROF_COMPARE_RUNS_H
+#define VPROF_COMPARE_RUNS_H
+
+#include "analysis/stats/compare.h"
+
+#define VPROF_COMPARE_ERROR 0.02
+#define VPROF_COMPARE_RUNS_MIN 2 /* of each side, below which nothing is known of how runs differ */
+
+/* Pairs of runs after which a comparison that adds runs until it is settled looks at them; then it ends. */
+#define VPROF_COMPARE_LOOKS 3
+extern const size_t vprof_compare_looks[VPROF_COMPARE_LOOKS];
+/* the error that a look may make; the last entry is of a comparison with one look only */
+extern const double vprof_compare_look_errors[VPROF_COMPARE_LOOKS + 1];
+
+struct vprof_run_figures {
+	double of[VPROF_FIGURE_COUNT]; /* ns, variances ns^2; as in compare.h */
+	size_t n;		       /* intervals */
+};
+
+/* Of one run's latencies, at least two. OK or NOMEM. */
+int vprof_run_figures_take(struct vprof_run_figures *figures, const struct vprof_latencies *run);
+
+/* Changes from base[n_base] to new[n_new]. is_paired: base[i] and new[i] were made in turn, n_base == n_new. `error`:
+ * of vprof_compare_look_errors. The values are geometric means of the runs; bounds are NaN with fewer than
+ * VPROF_COMPARE_RUNS_MIN runs on a side, with fewer intervals in all of a side's runs than vprof_compare_needed(), and
+ * where a run has a figure of 0. OK or NOMEM. */
+int vprof_compare_runs(const struct vprof_run_figures *base, size_t n_base, const struct vprof_run_figures *new,
+		       size_t n_new, int is_paired, double error, struct vprof_change changes[VPROF_FIGURE_COUNT]);
+
+/* Half-width of the interval of mean(new) - mean(base), two-sided, for values that runs gave: as above.
+ * Values may have any scale. 0 when all values of each side are equal; NaN below VPROF_COMPARE_RUNS_MIN on a side. */
+double vprof_runs_half_width(const double *base, size_t n_base, const double *new, size_t n_new, int is_paired,
+			     double error);
+
+#endif

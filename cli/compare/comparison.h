@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Two sides, each of one or several analysed runs, and what changed from the first to the second.
+ *
+ * With several runs of each side the bounds are those of runs (analysis/stats/compare_runs.h). With one of each they
+ * are the bootstrap's, which knows these two runs and nothing of how runs differ: such a comparison decides nothing.
+ */
+#ifndef VPROF_COMPARISON_H
+#define VPROF_COMPARISON_H
+
+#include "analysis/results/results.h"
+#include "analysis/stats/compare_runs.h"
+#include "cli/compare/conditions.h"
+#include "common/error.h"
+#include "common/text.h"
+
+struct vprof_compared_run {
+	struct vprof_results *results;
+	struct vprof_run_figures figures;
+};
+
+struct vprof_compared_side {
+	struct vprof_compared_run *runs; /* [n] */
+	size_t n;
+	struct vprof_latencies first; /* of runs[0] */
+	struct vprof_text plan;	      /* plan.json of runs[0], empty when it is not there */
+};
+
+struct vprof_factor_change {
+	const char *name, *key;
+	int is_blame;
+	double base_ns, new_ns; /* standard deviations; 0: did not occur, NaN: not measured on that side */
+	double change;		/* of variance, as a share of BASE's; NaN when one is not measured */
+	double low, high;	/* 95 % bounds from runs, of this factor by itself; NaN with single runs */
+};
+
+struct vprof_comparison {
+	struct vprof_compared_side sides[2];
+	int is_in_turn;	   /* run i of one side was made beside run i of the other */
+	double error;	   /* of vprof_compare_look_errors */
+	size_t n_runs_max; /* of a side, that would have been made; 0: the runs were given */
+	struct vprof_change changes[VPROF_FIGURE_COUNT];
+	struct vprof_condition conditions[VPROF_CONDITIONS_MAX];
+	size_t n_conditions;
+	struct vprof_factor_change *factors; /* by descending change */
+	size_t n_factors;
+};
+
+/* Adds a run: a folder, or a number in the project of the current folder. */
+int vprof_compared_side_add(struct vprof_compared_side *side, const char *given, struct vprof_error *err);
+void vprof_comparison_release(struct vprof_comparison *c);
+
+/* Fills changes and factors. INPUT: the runs are of different intervals; INCONCLUSIVE: too few to compare. */
+int vprof_comparison_make(struct vprof_comparison *c, struct vprof_error *err);
+
+int vprof_comparison_has_runs(const struct vprof_comparison *c); /* several of each side */
+
+/* Are all conditions decided; without any, is each of mean, p50, p90 and p99 known to differ, or known to within
+ * VPROF_COMPARE_PRECISE? */
+#define VPROF_COMPARE_PRECISE 0.1
+int vprof_comparison_is_settled(const struct vprof_comparison *c);
+
+/* of the conditions: one that fails decides, else one that is inconclusive */
+int vprof_comparison_status(const struct vprof_comparison *c);
+
+enum vprof_verdict_of_change vprof_comparison_verdict(const struct vprof_comparison *c, size_t condition);
+extern const char *const vprof_change_verdict_words[];
+
+void vprof_comparison_print(const struct vprof_comparison *c, size_t top);
+int vprof_comparison_print_json(const struct vprof_comparison *c, struct vprof_error *err);
+
+/* Where a side is run: a project's folder and its build, with that project's run command or another. */
+struct vprof_compared_build {
+	const char *directory; /* absolute */
+	const char *command;   /* NULL: vprof.json's */
+};
+
+/* Runs both builds in turn, `repeat` times each, or, when it is 0, until the comparison is settled, and compares. The
+ * current folder is another afterwards. */
+int vprof_comparison_run(struct vprof_comparison *c, const struct vprof_compared_build builds[2], size_t repeat,
+			 struct vprof_error *err);
+
+#endif

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/results/results_json.h"
+#include "cli/compare/comparison.h"
+#include "report/format_value.h"
+
+static void print_signed_percent(char *text, size_t size, double share)
+{
+	if (!isfinite(share))
+		snprintf(text, size, "-");
+	else
+		snprintf(text, size, "%+.*f %%", fabs(share) < 0.0995 ? 1 : 0, share * 100);
+}
+
+static void print_bounds(char *text, size_t size, double low, double high)
+{
+	char a[32], b[32];
+
+	print_signed_percent(a, sizeof a, low);
+	print_signed_percent(b, sizeof b, high);
+	snprintf(text, size, "%s .. %s", a, b);
+}
+
+static const char *words_of(const struct vprof_comparison *c, const struct vprof_change *x)
+{
+	int decides = vprof_comparison_has_runs(c);
+
+	if (!isfinite(x->low))
+		return "unknown";
+	if (x->low > 0)
+		return decides ? "higher" : "higher in this run";
+	if (x->high < 0)
+		return decides ? "lower" : "lower in this run";
+	return decides ? "no change found" : "no significant change";
+}
+
+static void print_figures(const struct vprof_comparison *c)
+{
+	char title[64];
+
+	if (vprof_comparison_has_runs(c))
+		snprintf(title, sizeof title, "bounds (%.4g %%, all at once)", 100 * (1 - c->error));
+	else
+		snprintf(title, sizeof title, "95 %% confidence interval");
+	printf("%-12s%12s%12s%12s  %s\n", "", "base", "new", "change", title);
+	for (size_t i = 0; i < VPROF_FIGURE_COUNT; i++) {
+		const struct vprof_change *x = &c->changes[i];
+		char change[32], bounds[72];
+		int is_shown = i != VPROF_FIGURE_VARIANCE; /* ns^2 tell a person nothing: sd stands below */
+
+		print_signed_percent(change, sizeof change, x->change);
+		print_bounds(bounds, sizeof bounds, x->low, x->high);
+		printf("%-12s%12s%12s%12s  %-22s%s\n", vprof_figure_names[i],
+		       is_shown ? vprof_format_duration(x->base).s : "",
+		       is_shown ? vprof_format_duration(x->new).s : "", change, bounds, words_of(c, x));
+	}
+}
+
+/* Of the variance of BASE: what a change or an unmeasured factor must have to be shown. */
+static int is_worth_showing(const struct vprof_factor_change *f, double var_ns2)
+{
+	double sd = isnan(f->base_ns) ? f->new_ns : f->base_ns;
+
+	return isnan(f->change) ? sd * sd >= 0.005 * var_ns2 : fabs(f->change) >= 0.0005;
+}
+
+static void print_factor(const struct vprof_comparison *c, const struct vprof_factor_change *f)
+{
+	int has_runs = vprof_comparison_has_runs(c);
+	size_t width = has_runs ? 30 : 40;
+	struct vprof_text line = VPROF_TEXT_INIT;
+	char change[32], bounds[72] = "";
+
+	print_signed_percent(change, sizeof change, f->change);
+	if (has_runs && isfinite(f->low))
+		print_bounds(bounds, sizeof bounds, f->low, f->high);
+	vprof_format_cut(&line, f->name, f->is_blame ? width - 16 : width - 2, 1, 0);
+	if (f->is_blame)
+		vprof_text_add(&line, ", others' work");
+	for (size_t columns = vprof_format_columns(line.s); columns < width; columns++)
+		vprof_text_add(&line, " ");
+	printf("%10s  %-*s%s%14s%14s\n", isnan(f->change) ? "-" : change, has_runs ? 20 : 8, bounds, line.s,
+	       isnan(f->base_ns) ? "not measured" : vprof_format_duration(f->base_ns).s,
+	       isnan(f->new_ns) ? "not measured" : vprof_format_duration(f->new_ns).s);
+	vprof_text_release(&line);
+}
+
+static void print_factors(const struct vprof_comparison *c, size_t top)
+{
+	size_t shown = 0;
+
+	for (size_t i = 0; i < c->n_factors && shown < top; i++) {
+		if (!is_worth_showing(&c->factors[i], c->sides[0].runs[0].results->var_ns2))
+			continue;
+		if (!shown++ && vprof_comparison_has_runs(c))
+			printf("\n%-12s%-20s%-30s%14s%14s\n", "variance", "of base, 95 %", "factor", "sd base",
+			       "sd new");
+		else if (shown == 1)
+			printf("\n%-20s%-40s%14s%14s\n", "variance of base", "factor", "sd base", "sd new");
+		print_factor(c, &c->factors[i]);
+	}
+}
+
+static void print_condition(const struct vprof_comparison *c, size_t i)
+{
+	const struct vprof_condition *x = &c->conditions[i];
+	enum vprof_verdict_of_change verdict = vprof_comparison_verdict(c, i);
+
+	printf("%s%-12s %s %s %+g %%", i ? "" : "\n", vprof_change_verdict_words[verdict],
+	       vprof_figure_names[x->figure], x->is_above ? ">" : "<", x->limit * 100);
+	if (verdict == VPROF_CHANGE_INCONCLUSIVE && !vprof_comparison_has_runs(c))
+		printf(": one run does not tell how runs differ");
+	else if (verdict == VPROF_CHANGE_INCONCLUSIVE && isnan(c->changes[x->figure].low))
+		printf(": there are no bounds below %zu intervals, or without variance",
+		       vprof_compare_needed(x->figure));
+	else if (verdict == VPROF_CHANGE_INCONCLUSIVE)
+		printf(": the limit lies within the bounds; make more runs, or longer ones");
+	putchar('\n');
+}
+
+static size_t count_intervals(const struct vprof_compared_side *side)
+{
+	size_t sum = 0;
+
+	for (size_t k = 0; k < side->n; k++)
+		sum += side->runs[k].figures.n;
+	return sum;
+}
+
+static void print_side(const struct vprof_compared_side *side)
+{
+	if (side->n == 1)
+		printf("run %s (%s)", side->runs[0].results->run, vprof_format_count(side->first.n).s);
+	else
+		printf("%zu runs (%s)", side->n, vprof_format_count(count_intervals(side)).s);
+}
+
+static void print_outcome(const struct vprof_comparison *c)
+{
+	if (!vprof_comparison_has_runs(c)) {
+		printf("\nOne run of each side: runs of one build differ by more than such intervals say, so nothing is "
+		       "decided.\nCompare several: --base RUN... --new RUN..., or --repeat N.\n");
+		return;
+	}
+	if (!c->n_runs_max)
+		return;
+	if (vprof_comparison_is_settled(c))
+		printf("\nSettled after %zu runs of each side.\n", c->sides[0].n);
+	else
+		printf("\nNot settled after %zu runs of each side%s.\n", c->sides[0].n,
+		       c->n_conditions ? "" : ": some figure may have changed by more than 10 %, or not at all");
+}
+
+void vprof_comparison_print(const struct vprof_comparison *c, size_t top)
+{
+	struct vprof_text name = VPROF_TEXT_INIT;
+
+	vprof_format_cut(&name, c->sides[0].runs[0].results->interval, 40, 1, 0);
+	printf("%s: ", name.s);
+	print_side(&c->sides[1]);
+	printf(" against ");
+	print_side(&c->sides[0]);
+	printf("%s\n\n", c->is_in_turn ? ", in turn" : "");
+	print_figures(c);
+	print_factors(c, top);
+	for (size_t i = 0; i < c->n_conditions; i++)
+		print_condition(c, i);
+	print_outcome(c);
+	vprof_text_release(&name);
+}
+
+static void add_side(cJSON *root, const char *key, const struct vprof_compared_side *side)
+{
+	cJSON *o = cJSON_AddObjectToObject(root, key), *runs;
+
+	cJSON_AddStringToObject(o, "run", side->runs[0].results->run);
+	cJSON_AddNumberToObject(o, "n", (double)count_intervals(side));
+	runs = cJSON_AddArrayToObject(o, "runs");
+	for (size_t k = 0; k < side->n; k++) {
+		cJSON *run = cJSON_CreateObject();
+
+		cJSON_AddStringToObject(run, "run", side->runs[k].results->run);
+		cJSON_AddNumberToObject(run, "n", (double)side->runs[k].figures.n);
+		for (size_t i = 0; i < VPROF_FIGURE_COUNT; i++)
+			vprof_json_add_number(run, vprof_figure_names[i], side->runs[k].figures.of[i]);
+		cJSON_AddItemToArray(runs, run);
+	}
+}
+
+static void add_figures(cJSON *list, const struct vprof_comparison *c)
+{
+	for (size_t i = 0; i < VPROF_FIGURE_COUNT; i++) {
+		const struct vprof_change *x = &c->changes[i];
+		cJSON *o = cJSON_CreateObject();
+
+		cJSON_AddStringToObject(o, "figure", vprof_figure_names[i]);
+		vprof_json_add_number(o, "base", x->base);
+		vprof_json_add_number(o, "new", x->new);
+		vprof_json_add_number(o, "change", x->change);
+		vprof_json_add_number(o, "low", x->low);
+		vprof_json_add_number(o, "high", x->high);
+		cJSON_AddBoolToObject(o, "is_changed", vprof_comparison_has_runs(c) && (x->low > 0 || x->high < 0));
+		cJSON_AddItemToArray(list, o);
+	}
+}
+
+static void add_factors(cJSON *list, const struct vprof_comparison *c)
+{
+	for (size_t i = 0; i < c->n_factors; i++) {
+		const struct vprof_factor_change *f = &c->factors[i];
+		cJSON *o = cJSON_CreateObject();
+
+		cJSON_AddStringToObject(o, "key", f->key);
+		cJSON_AddStringToObject(o, "name", f->name);
+		vprof_json_add_number(o, "base_sd_ns", f->base_ns);
+		vprof_json_add_number(o, "new_sd_ns", f->new_ns);
+		vprof_json_add_number(o, "change", f->change);
+		vprof_json_add_number(o, "low", f->low);
+		vprof_json_add_number(o, "high", f->high);
+		cJSON_AddItemToArray(list, o);
+	}
+}
+
+static cJSON *comparison_json(const struct vprof_comparison *c)
+{
+	cJSON *root = cJSON_CreateObject(), *list;
+
+	cJSON_AddNumberToObject(root, "version", 2);
+	cJSON_AddStringToObject(root, "interval", c->sides[0].runs[0].results->interval);
+	add_side(root, "base", &c->sides[0]);
+	add_side(root, "new", &c->sides[1]);
+	cJSON_AddBoolToObject(root, "in_turn", c->is_in_turn);
+	cJSON_AddBoolToObject(root, "decides", vprof_comparison_has_runs(c));
+	vprof_json_add_number(root, "confidence", vprof_comparison_has_runs(c) ? 1 - c->error : 0.95);
+	cJSON_AddBoolToObject(root, "settled", vprof_comparison_is_settled(c));
+	add_figures(cJSON_AddArrayToObject(root, "figures"), c);
+	add_factors(cJSON_AddArrayToObject(root, "factors"), c);
+	list = cJSON_AddArrayToObject(root, "conditions");
+	for (size_t i = 0; i < c->n_conditions; i++) {
+		const struct vprof_condition *x = &c->conditions[i];
+		cJSON *o = cJSON_CreateObject();
+
+		cJSON_AddStringToObject(o, "figure", vprof_figure_names[x->figure]);
+		cJSON_AddStringToObject(o, "fails_if", x->is_above ? "above" : "below");
+		cJSON_AddNumberToObject(o, "limit", x->limit);
+		cJSON_AddStringToObject(o, "verdict", vprof_change_verdict_words[vprof_comparison_verdict(c, i)]);
+		cJSON_AddItemToArray(list, o);
+	}
+	cJSON_AddNumberToObject(root, "status", vprof_comparison_status(c));
+	return root;
+}
+
+int vprof_comparison_print_json(const struct vprof_comparison *c, struct vprof_error *err)
+{
+	cJSON *root = comparison_json(c);
+	char *text = cJSON_Print(root);
+
+	cJSON_Delete(root);
+	if (!text)
+		return vprof_error_no_memory(err);
+	puts(text);
+	cJSON_free(text);
+	return VPROF_OK;
+}
