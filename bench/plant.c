@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A planted change for bench/compare_pairs: preloaded into a program, it makes each call that writes or sends take longer by
- * VPROF_PLANT_NS of computing. Only in programs whose name is VPROF_PLANT_IN. With VPROF_PLANT_COUNT the number of such
- * calls is added to that file when the program ends. */
+/* A planted change for bench/compare_pairs: preloaded into a program, it makes each call that writes or sends take
+ * longer by VPROF_PLANT_NS of computing. Only in programs whose name is VPROF_PLANT_IN. With VPROF_PLANT_COUNT the
+ * number of such calls is added to that file when the program ends. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
