@@ -286,6 +286,8 @@ int vprof_run_target(const struct vprof_run_request *r, struct vprof_run_outcome
 	struct vprof_collector_options options = { .trace_dir = r->trace_dir,
 						   .memory_bytes = r->memory_bytes,
 						   .sample_after = r->sample_after,
+						   .every_call = r->every_call,
+						   .n_every_call = r->n_every_call,
 						   .budget = r->budget,
 						   .max_trace_bytes = r->max_trace_bytes,
 						   .compress = r->compress };

@@ -33,9 +33,11 @@ struct vprof_run_request {
 	uint64_t memory_bytes, max_trace_bytes; /* 0: the defaults */
 	double budget;				/* as in trace/collector.h */
 	uint32_t sample_after;			/* as in trace/collector.h */
-	int verbose;				/* copy the command's output to stderr as it is printed */
-	int keep;				/* leave processes that outlive the command alone */
-	int give_stdin;				/* else the command reads /dev/null */
+	const uint32_t *every_call;		/* the same */
+	size_t n_every_call;
+	int verbose;	/* copy the command's output to stderr as it is printed */
+	int keep;	/* leave processes that outlive the command alone */
+	int give_stdin; /* else the command reads /dev/null */
 	enum vprof_switches_mode switches;
 	enum vprof_compress_mode compress;
 	struct vprof_progress *progress; /* may be NULL */

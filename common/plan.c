@@ -91,6 +91,7 @@ static void merge(struct vprof_probe *into, const struct vprof_probe *probe)
 {
 	into->mask |= probe->mask;
 	into->is_root |= probe->is_root;
+	into->every_call |= probe->every_call;
 	if (probe->broken_down && !into->broken_down) {
 		into->broken_down = 1;
 		into->context = probe->context;
@@ -165,6 +166,7 @@ static int probe_to_json(cJSON *list, const struct vprof_probe *p)
 	       cJSON_AddNumberToObject(o, "fact", p->fact_id) && cJSON_AddStringToObject(o, "mask", mask) &&
 	       cJSON_AddNumberToObject(o, "context", p->context) && cJSON_AddBoolToObject(o, "root", p->is_root) &&
 	       cJSON_AddBoolToObject(o, "broken_down", p->broken_down) &&
+	       (!p->every_call || cJSON_AddBoolToObject(o, "every_call", 1)) &&
 	       cJSON_AddNumberToObject(o, "height", p->height) &&
 	       cJSON_AddNumberToObject(o, "children", p->n_children) && cJSON_AddStringToObject(o, "name", p->name) &&
 	       cJSON_AddStringToObject(o, "display", p->display) && cJSON_AddStringToObject(o, "file", p->file) &&
@@ -286,6 +288,7 @@ static const char *probe_from_json(const cJSON *o, struct vprof_probe *p)
 	p->caller_line = (int)caller_line;
 	p->is_root = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "root"));
 	p->broken_down = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "broken_down"));
+	p->every_call = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "every_call"));
 	return NULL;
 }
 

@@ -38,6 +38,7 @@ struct vprof_probe {
 	int context;	  /* bit that it sets: VPROF_CONTEXT_LEAF, or its own when broken down */
 	int is_root;	  /* measured wherever it runs: emits an ENTER record too */
 	int broken_down;
+	int every_call;	     /* all calls are recorded, however many there are: hot functions are not sampled */
 	uint32_t height;     /* in the static call graph: how much its children could still tell */
 	uint32_t n_children; /* children that could be measured if it were broken down */
 	const char *name;    /* __func__, the external callee, or the pointer expression */

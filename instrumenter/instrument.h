@@ -30,6 +30,8 @@ struct vprof_decisions {
 	size_t n_roots;
 	const struct vprof_name *broken_down; /* in the order decided: gives the context bits */
 	size_t n_broken_down;
+	const struct vprof_name *every_call; /* all calls are recorded of those that the plan measures */
+	size_t n_every_call;
 	int all; /* every instrumentable function, all gates open: no way to measure, a way to test */
 };
 

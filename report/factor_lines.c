@@ -11,7 +11,7 @@
 
 /* Columns of the table; what is left of the width goes to the place. */
 enum { AT_SHARE = 3, AT_RANGE = 10, AT_NAME = 22, MEAN_COLUMNS = 10, SD_COLUMNS = 9 };
-enum { AT_DETAIL = 9, PATH_MAX_NODES = 64, WHOLE_NAMES = 6 };
+enum { AT_DETAIL = 9, PATH_MAX_NODES = 64, WHOLE_NAMES = 6, UNDIVIDED_NAMES = 3 };
 
 const char *vprof_ink(const struct vprof_style *style, enum vprof_ink ink)
 {
@@ -221,6 +221,25 @@ static void add_item(struct vprof_text *line, const char *text)
 	vprof_text_add(line, text);
 }
 
+/* Between what the time is undivided, and what tells it apart. */
+static void add_undivided(const struct vprof_results *r, const struct vprof_node *n, struct vprof_text *line)
+{
+	const struct vprof_node *parent = &r->nodes[n->parent];
+	struct vprof_text text = VPROF_TEXT_INIT;
+	size_t n_functions = 0;
+
+	vprof_text_addf(&text, "own code of %s, or calls of ", node_name(parent));
+	for (uint32_t c = parent->first_child; c < parent->first_child + parent->n_children && c < r->n_nodes; c++)
+		if (vprof_node_is_sampled(&r->nodes[c]) && n_functions++ < UNDIVIDED_NAMES)
+			vprof_text_addf(&text, "%s%s", n_functions > 1 ? ", " : "", node_name(&r->nodes[c]));
+	if (n_functions > UNDIVIDED_NAMES)
+		vprof_text_addf(&text, " and %zu more", n_functions - UNDIVIDED_NAMES);
+	vprof_text_add(&text, " that were not timed");
+	add_item(line, text.s);
+	add_item(line, "the next round records every call");
+	vprof_text_release(&text);
+}
+
 /* What could still be learned beneath a variance factor. */
 static void add_children(const struct vprof_results *r, const struct vprof_factor *f, struct vprof_text *line)
 {
@@ -240,6 +259,8 @@ static void add_children(const struct vprof_results *r, const struct vprof_facto
 				 vprof_format_percent(r->preempted_by_own).s);
 			add_item(line, text);
 		}
+	} else if (n->kind == VPROF_NODE_UNDIVIDED) {
+		add_undivided(r, n, line);
 	} else if (n->kind == VPROF_NODE_SITE) {
 		add_item(line, vprof_factor_is_explained(r, f) ? "caused by others' work: see its children" :
 								 "external, a leaf");

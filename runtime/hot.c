@@ -101,10 +101,11 @@ static void record_all(struct rt_thread *th, struct vp_hot *hot, uint64_t now)
 	hot->since = now;
 }
 
-/* Writes how many calls were skipped after the last chosen one. `n`: since the last decision. */
-static void count_write(struct rt_thread *th, struct vp_hot *hot, uint32_t n, uint64_t now)
+/* Writes how many calls were skipped after the last chosen one. `n`: since the last decision. The time is that of
+ * their block's begin, since this stretch of work may be over. */
+static void count_write(struct rt_thread *th, struct vp_hot *hot, uint32_t n)
 {
-	struct vp_unit unit = { now,
+	struct vp_unit unit = { hot->since,
 				VP_W(VP_KIND_COUNT, (hot->key & VP_CODE_MASK) | (uint64_t)(hot->pending + n) << 24) };
 
 	hot->pending = 0;
@@ -115,6 +116,25 @@ static void count_write(struct rt_thread *th, struct vp_hot *hot, uint32_t n, ui
 	if (VP_PAYLOAD(unit.w) >> 24)
 		rt_write(th, &unit, 1);
 	th->n_hot--;
+}
+
+/* Told by the plan: to be recorded however often it is called. */
+static bool is_never_sampled(uint32_t code)
+{
+	const struct vp_shm *shm = rt_process.shm;
+	uint32_t low = 0, high = shm->n_every_call < VP_EVERY_CALL_MAX ? shm->n_every_call : VP_EVERY_CALL_MAX;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (shm->every_call[middle] == code)
+			return true;
+		if (shm->every_call[middle] < code)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return false;
 }
 
 static uint64_t decide(struct rt_thread *th, struct vp_hot *hot, uint64_t now)
@@ -137,6 +157,10 @@ static uint64_t decide(struct rt_thread *th, struct vp_hot *hot, uint64_t now)
 	default:
 		n_before = (uint32_t)th->probe.hot_after;
 		is_hot = n_before < INT_MAX && now - hot->since < th->hot_ticks * n_before;
+		if (is_hot && is_never_sampled((uint32_t)hot->key & VP_CODE_MASK)) {
+			hot->left = INT_MAX;
+			return 0;
+		}
 		th->n_hot += is_hot;
 	}
 	if (hot->n < UINT_MAX / 2)
@@ -144,7 +168,7 @@ static uint64_t decide(struct rt_thread *th, struct vp_hot *hot, uint64_t now)
 	if (is_hot)
 		return block_begin(th, hot, now);
 	if (hot->stage != ALL)
-		count_write(th, hot, 0, now);
+		count_write(th, hot, 0);
 	record_all(th, hot, now);
 	return 0;
 }
@@ -163,7 +187,7 @@ vp_u64 rt_hot_enter(struct vp_thread *thread, struct vp_hot *hot, vp_u64 key)
 		hot->left = INT_MAX;
 		return 0;
 	}
-	count_write(th, hot, (uint32_t)-hot->left, now);
+	count_write(th, hot, (uint32_t)-hot->left);
 	hot->key = key;
 	hot->n = 0;
 	record_all(th, hot, now);
@@ -244,9 +268,7 @@ void rt_hot_start(struct rt_thread *th)
 
 void rt_hot_end(struct rt_thread *th)
 {
-	uint64_t now = rt_now();
-
 	for (unsigned i = 0; th->n_hot > 0 && i < VP_HOT_SLOTS; i++)
 		if (th->hot[i].gap)
-			count_write(th, &th->hot[i], (uint32_t)-th->hot[i].left, now);
+			count_write(th, &th->hot[i], (uint32_t)-th->hot[i].left);
 }

@@ -413,6 +413,9 @@ int vprof_collector_open(struct vprof_collector **out, const struct vprof_collec
 	strcpy(c->no_switches, NOT_ASKED);
 	c->shm.shm->clock = c->clock.kind;
 	c->shm.shm->sample_after = o->sample_after;
+	c->shm.shm->n_every_call = o->n_every_call < VP_EVERY_CALL_MAX ? (uint32_t)o->n_every_call : VP_EVERY_CALL_MAX;
+	for (uint32_t i = 0; i < c->shm.shm->n_every_call; i++)
+		c->shm.shm->every_call[i] = o->every_call[i];
 	c->shm.shm->watches_intervals = o->budget > 0;
 	c->own_start_ns = vprof_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	vprof_windows_start(&c->windows, o->budget, vprof_clock_monotonic_ns(), c->clock.start_ticks);

@@ -25,11 +25,13 @@ enum vprof_compress_mode {
 };
 
 struct vprof_collector_options {
-	const char *trace_dir;	  /* created; records.vpt is written here */
-	uint64_t memory_bytes;	  /* of the ring; 0: 256 MiB */
-	uint64_t max_trace_bytes; /* stop recording (drop and count) beyond; 0: no limit */
-	int stack_samples;	  /* stacks to sample per thread and kind; 0: 200 */
-	uint32_t sample_after;	  /* calls of a function in one stretch of work before they are sampled; 0: never */
+	const char *trace_dir;	    /* created; records.vpt is written here */
+	uint64_t memory_bytes;	    /* of the ring; 0: 256 MiB */
+	uint64_t max_trace_bytes;   /* stop recording (drop and count) beyond; 0: no limit */
+	int stack_samples;	    /* stacks to sample per thread and kind; 0: 200 */
+	uint32_t sample_after;	    /* calls of a function in one stretch of work before they are sampled; 0: never */
+	const uint32_t *every_call; /* codes of functions that are never sampled, in ascending order */
+	size_t n_every_call;	    /* the first VP_EVERY_CALL_MAX count */
 	enum vprof_compress_mode compress; /* chunks, with zstd */
 	double budget; /* share of one CPU that recording may take, see trace/windows.h; 0: no limit */
 };

@@ -89,7 +89,8 @@ enum vp_kind {
 	   missing. represented: this call and those not timed since the last one that was. Weight 0: a call that was
 	   not chosen, recorded from the begin of its first wait on. */
 	VP_KIND_SAMPLE = 20,
-	/* 1 unit: payload = code | n << 24: n more calls after the last SAMPLE of this function. */
+	/* 1 unit: payload = code | n << 24: n more calls after the last SAMPLE of this function; t = begin of the block
+	   in which they were counted. */
 	VP_KIND_COUNT = 21,
 	/* 2 units: a call that put data into a channel, and one that took data out. t = begin of a SEND, end of a
 	   RECEIVE, payload = how long the call took; u1.t = channel, u1.w = bytes, messages, or an eventfd's value.

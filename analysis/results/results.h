@@ -26,6 +26,9 @@ enum vprof_node_kind {
 	VPROF_NODE_WAIT,
 	VPROF_NODE_QUEUED,    /* nobody worked for the interval; children: what the thread that took it up ran */
 	VPROF_NODE_PREEMPTED, /* the thread could have run, but others had the CPU */
+	/* spent in the parent's own code, or in calls of hot functions by it that were not timed: it is not known which
+	 */
+	VPROF_NODE_UNDIVIDED,
 	VPROF_NODE_KIND_COUNT
 };
 
@@ -50,7 +53,7 @@ struct vprof_node {
 	double mean_ns, var_ns2, share;
 	/* mean variance of the error that sampling adds to one interval's time; not included in var_ns2 */
 	double noise_ns2;
-	/* mean time that the longest thousandth of its sampled calls would add if each stood for others, too */
+	/* mean time that the rare long ones of its sampled calls would add if each stood for others, too */
 	double rare_ns;
 	double blocked_ns;	 /* mean part of its time spent blocked */
 	double kernel_ns;	 /* ... running in the kernel in I/O calls; NaN when unknown */
@@ -66,6 +69,12 @@ struct vprof_node {
 	int line;
 	const char *object; /* waits for another thread: the object's address, or "several"; else "" */
 };
+
+static inline int
+vprof_node_is_sampled(const struct vprof_node *n) /* a hot function: some of its calls were only counted */
+{
+	return vprof_node_kind_is_code(n->kind) && n->n_timed < n->n_calls;
+}
 
 /* siblings a < b of one parent */
 struct vprof_covariance {

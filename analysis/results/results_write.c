@@ -11,7 +11,7 @@
 const char *const vprof_node_kind_names[] = {
 	[VPROF_NODE_INTERVAL] = "interval", [VPROF_NODE_FUNCTION] = "function",	  [VPROF_NODE_SITE] = "site",
 	[VPROF_NODE_POINTER] = "pointer",   [VPROF_NODE_BODY] = "body",		  [VPROF_NODE_WAIT] = "wait",
-	[VPROF_NODE_QUEUED] = "queued",	    [VPROF_NODE_PREEMPTED] = "preempted",
+	[VPROF_NODE_QUEUED] = "queued",	    [VPROF_NODE_PREEMPTED] = "preempted", [VPROF_NODE_UNDIVIDED] = "undivided",
 };
 const char *const vprof_factor_kind_names[] = {
 	[VPROF_FACTOR_VARIANCE] = "variance",

@@ -23,6 +23,23 @@ struct vprof_sampled {
 	uint8_t is_second;
 };
 
+/* Between t0 and t1 the thread made n calls of a hot function that were counted only. Gaps of one function are disjoint
+ * and end with the thread's stretch of work (timeline_gaps.h). */
+struct vprof_gap {
+	uint64_t t0, t1;
+	uint64_t reach; /* the latest t1 of this gap and those before it */
+	uint32_t code, n;
+	uint8_t is_first; /* of its stretch: begins at the function's last recorded call in it, wherever t0 lies */
+};
+
+/* A function some of whose calls were only counted: what is usual for it, over all threads (timeline_gaps.h). */
+struct vprof_hot_function {
+	uint32_t code;
+	double limit_ticks; /* a call longer than this is rare: see RARE there */
+	double usual_ticks; /* time in a gap for each of its calls: the weighted median */
+	double sd_ticks;    /* of a timed call's duration, cut at the limit */
+};
+
 /* In a wait's flags beside VP_FLAG_*, once matched: */
 #define VPROF_WAIT_READY 64u	  /* the data was there before: a slow call, no wait for another thread */
 #define VPROF_WAIT_UNDECIDED 128u /* one of several threads ended it, and nothing tells which */
@@ -148,6 +165,7 @@ struct vprof_thread_timeline {
 	VPROF_ARRAY(struct vprof_message) messages;
 	VPROF_ARRAY(struct vprof_ready) ready;
 	VPROF_ARRAY(struct vprof_sampled) samples; /* by t0, then code */
+	VPROF_ARRAY(struct vprof_gap) gaps;	   /* by t0, then code */
 	VPROF_ARRAY(struct vprof_module) modules;  /* until the timeline has all of them */
 	VPROF_ARRAY(struct vprof_loss) losses;
 	VPROF_ARRAY(struct vprof_off_cpu) off_cpu;	   /* disjoint, by t0; empty when !timeline->has_switches */
@@ -165,8 +183,9 @@ struct vprof_timeline {
 	VPROF_ARRAY(struct vprof_lock_holder)
 	lock_holders; /* by object, then time (analysis/timeline/edges/lock_holders.h) */
 	VPROF_ARRAY(struct vprof_lock_history) locks;
-	VPROF_ARRAY(struct vprof_loss) losses; /* of all threads; disjoint, by t0 (analysis/timeline/losses.h) */
-	uint64_t t_first, t_last;	       /* over all threads */
+	VPROF_ARRAY(struct vprof_hot_function) hot; /* by code */
+	VPROF_ARRAY(struct vprof_loss) losses;	    /* of all threads; disjoint, by t0 (analysis/timeline/losses.h) */
+	uint64_t t_first, t_last;		    /* over all threads */
 	/* unclosed: calls without a record; bad: impossible times */
 	uint64_t n_records, n_calls, n_sampled, n_unclosed, n_bad;
 	uint64_t n_dropped_marks;

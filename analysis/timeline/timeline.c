@@ -11,6 +11,7 @@
 #include "analysis/timeline/losses.h"
 #include "common/parallel.h"
 #include "analysis/timeline/timeline_records.h"
+#include "analysis/timeline/timeline_gaps.h"
 #include "analysis/timeline/timeline_samples.h"
 #include "analysis/timeline/timeline_switches.h"
 #include "trace/walk.h"
@@ -170,7 +171,7 @@ static int build_thread(struct vprof_reading *b, const struct vprof_trace_thread
 		if (vprof_reading_close(b))
 			return VPROF_ERR_NOMEM;
 	vprof_call_index_finish(&thr->calls);
-	return vprof_samples_sort(thr) ? VPROF_ERR_NOMEM : sort_marks(thr);
+	return vprof_samples_sort(thr) || vprof_gaps_sort(thr) ? VPROF_ERR_NOMEM : sort_marks(thr);
 }
 
 struct pass {
@@ -340,8 +341,7 @@ int vprof_timeline_build(struct vprof_timeline **out, const struct vprof_trace *
 		goto out;
 	pthread_mutex_init(&timeline->private->lock, NULL);
 	if (read_threads(&r, vprof_parallel_count(n_threads)) || join_threads(timeline) ||
-	    vprof_samples_limit(timeline->threads, timeline->n_threads) || vprof_losses_gather(timeline) ||
-	    vprof_off_cpu_build(timeline))
+	    vprof_hot_functions_fill(timeline) || vprof_losses_gather(timeline) || vprof_off_cpu_build(timeline))
 		goto out;
 	finish_names(timeline);
 	*out = timeline;
@@ -370,6 +370,7 @@ static void line_release(struct vprof_thread_timeline *thr)
 	VPROF_ARRAY_RELEASE(&thr->messages);
 	VPROF_ARRAY_RELEASE(&thr->ready);
 	VPROF_ARRAY_RELEASE(&thr->samples);
+	VPROF_ARRAY_RELEASE(&thr->gaps);
 	VPROF_ARRAY_RELEASE(&thr->losses);
 	VPROF_ARRAY_RELEASE(&thr->off_cpu);
 	VPROF_ARRAY_RELEASE(&thr->cpu_unknown);
@@ -383,6 +384,7 @@ void vprof_timeline_free(struct vprof_timeline *timeline)
 		line_release(&timeline->threads[i]);
 	free(timeline->threads);
 	VPROF_ARRAY_RELEASE(&timeline->modules);
+	VPROF_ARRAY_RELEASE(&timeline->hot);
 	VPROF_ARRAY_RELEASE(&timeline->losses);
 	VPROF_ARRAY_RELEASE(&timeline->lock_holders);
 	VPROF_ARRAY_RELEASE(&timeline->locks);

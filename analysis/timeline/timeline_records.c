@@ -4,6 +4,7 @@
  */
 #include "analysis/timeline/timeline_records.h"
 
+#include "analysis/timeline/timeline_gaps.h"
 #include "analysis/timeline/timeline_samples.h"
 
 #define ENTER_SLACK_TICKS 4096 /* between an ENTER and the entry time of the same frame's call record */
@@ -174,7 +175,7 @@ static int add_sample(struct vprof_reading *b, const struct vp_unit *u)
 		return 0;
 	}
 	b->n_sampled++;
-	if (vprof_reading_call(b, u->t, u[1].t, code, 1) ||
+	if (vprof_reading_call(b, u->t, u[1].t, code, 1) || vprof_gaps_sampled(b->thr, u->t, code, VP_PAYLOAD(u->w)) ||
 	    vprof_samples_add(b->thr, u->t, u[1].t, code, VP_PAYLOAD(u->w)))
 		return VPROF_ERR_NOMEM;
 	return 0;
@@ -348,7 +349,8 @@ static int add_small(struct vprof_reading *b, const struct vp_unit *u)
 		return 0;
 	case VP_KIND_COUNT:
 		vprof_samples_count(thr, VP_PAYLOAD(u->w) & VP_CODE_MASK, (uint32_t)(VP_PAYLOAD(u->w) >> VP_CODE_BITS));
-		return 0;
+		return vprof_gaps_counted(thr, u->t, VP_PAYLOAD(u->w) & VP_CODE_MASK,
+					  (uint32_t)(VP_PAYLOAD(u->w) >> VP_CODE_BITS));
 	default:
 		return 0;
 	}

@@ -2,13 +2,12 @@
 /* Timed calls of hot functions: what each of them stands for, found again by the time of its entry.
  *
  * A call that is interrupted for milliseconds, or that is one in thousands for another reason, would stand for dozens
- * like it when it happens to be timed. What one call in a thousand lasts longer than the others of its function
- * therefore counts once.
+ * like it when it happens to be timed. What such a call lasts longer than the others of its function therefore counts
+ * once (timeline_gaps.h); what the calls like it took that were not timed is found in the gaps.
  */
 #include "analysis/timeline/timeline_samples.h"
 
 #define COUNT_LOOK_BACK 4096u
-#define RARE 1000 /* one call in so many */
 
 int vprof_samples_add(struct vprof_thread_timeline *thr, uint64_t t0, uint64_t duration, uint32_t code,
 		      uint64_t payload)
@@ -63,64 +62,4 @@ const struct vprof_sampled *vprof_thread_timeline_sampled(const struct vprof_thr
 	if (!thr->samples.n)
 		return NULL;
 	return bsearch(&key, thr->samples.v, thr->samples.n, sizeof key, sample_order);
-}
-
-struct length {
-	uint64_t duration;
-	uint32_t code;
-};
-
-static int length_order(const void *a, const void *b)
-{
-	const struct length *x = a, *y = b;
-
-	if (x->code != y->code)
-		return x->code < y->code ? -1 : 1;
-	return x->duration < y->duration ? -1 : x->duration > y->duration;
-}
-
-/* The function's length that so many of its n calls do not exceed: lengths[from, to). */
-static uint64_t limit_of(const struct length *lengths, size_t n, uint32_t code)
-{
-	size_t from = VPROF_BISECT(n, i, lengths[i].code < code), to = VPROF_BISECT(n, i, lengths[i].code <= code);
-
-	return lengths[to - 1 - (to - from) / RARE].duration;
-}
-
-int vprof_samples_limit(struct vprof_thread_timeline *threads, size_t n_threads)
-{
-	VPROF_ARRAY(struct length) lengths = { NULL, 0, 0 };
-	uint32_t code = 0;
-	uint64_t limit = 0;
-	size_t n = 0;
-
-	for (size_t i = 0; i < n_threads; i++)
-		n += threads[i].samples.n;
-	if (!n)
-		return 0;
-	if (VPROF_RESERVE(&lengths, n))
-		return VPROF_ERR_NOMEM;
-	for (size_t i = 0; i < n_threads; i++)
-		for (size_t s = 0; s < threads[i].samples.n; s++)
-			if (threads[i].samples.v[s].weight)
-				lengths.v[lengths.n++] = (struct length){ threads[i].samples.v[s].duration,
-									  threads[i].samples.v[s].code };
-	if (vprof_array_sort(lengths.v, lengths.n, sizeof *lengths.v, length_order)) {
-		VPROF_ARRAY_RELEASE(&lengths);
-		return VPROF_ERR_NOMEM;
-	}
-	for (size_t i = 0; i < n_threads; i++) {
-		for (size_t s = 0; s < threads[i].samples.n; s++) {
-			struct vprof_sampled *sample = &threads[i].samples.v[s];
-
-			if (!sample->weight)
-				continue;
-			if (sample->code != code)
-				limit = limit_of(lengths.v, lengths.n, sample->code);
-			code = sample->code;
-			sample->limit = limit;
-		}
-	}
-	VPROF_ARRAY_RELEASE(&lengths);
-	return 0;
 }

@@ -14,7 +14,5 @@ int vprof_samples_add(struct vprof_thread_timeline *thr, uint64_t t0, uint64_t d
 		      uint64_t payload);
 void vprof_samples_count(struct vprof_thread_timeline *thr, uint32_t code, uint32_t n);
 int vprof_samples_sort(struct vprof_thread_timeline *thr);
-/* Of all threads, once all are built: the limits. OK or NOMEM. */
-int vprof_samples_limit(struct vprof_thread_timeline *threads, size_t n_threads);
 
 #endif

@@ -31,7 +31,8 @@ static const char *const tags[] = {
 	[VPROF_SUBJECT_FUNCTION] = "function:",
 	[VPROF_SUBJECT_POINTER] = "pointer:",
 };
-static const char blame_tag[] = "beneath:", body_words[] = "body of ", name_tag[] = "named:";
+static const char *const part_words[VPROF_PART_COUNT] = { "", "body of ", "undivided in " };
+static const char blame_tag[] = "beneath:", name_tag[] = "named:";
 
 static int begins_with(const char *text, const char *with)
 {
@@ -139,21 +140,23 @@ static void identify(struct vprof_identities *ids, const struct vprof_results *r
 {
 	const struct vprof_node *n = &r->nodes[i];
 	struct vprof_identity *id = &ids->of[i];
-	int is_body = n->kind == VPROF_NODE_BODY;
+	enum vprof_identity_part part = n->kind == VPROF_NODE_BODY	? VPROF_PART_BODY :
+					n->kind == VPROF_NODE_UNDIVIDED ? VPROF_PART_UNDIVIDED :
+									  VPROF_PART_ALL;
 
 	if (n->is_unexplained) {
 		*id = (struct vprof_identity){ .subject = VPROF_SUBJECT_UNEXPLAINED,
 					       .name = own_words[VPROF_SUBJECT_UNEXPLAINED] };
-	} else if (is_body) { /* its parent comes before it */
+	} else if (part) { /* its parent comes before it */
 		*id = (struct vprof_identity){ .subject = ids->of[n->parent].subject,
-					       .is_body = 1,
+					       .part = part,
 					       .name = ids->of[n->parent].name };
 	} else {
 		*id = (struct vprof_identity){ .subject = node_subject(ids, n), .name = n->name };
 	}
 	id->is_blame = n->is_blame;
 	id->hash = vprof_mix(vprof_hash(VPROF_HASH_SEED, id->name, strlen(id->name)) ^
-			     ((uint64_t)id->subject << 1 | (unsigned)id->is_body));
+			     ((uint64_t)id->subject << 2 | (unsigned)id->part));
 }
 
 /* Names of functions and sites are looked up elsewhere and stay. */
@@ -196,8 +199,8 @@ void vprof_identities_release(struct vprof_identities *ids)
 
 int vprof_identity_equal(const struct vprof_identity *a, const struct vprof_identity *b)
 {
-	return a->hash == b->hash && a->subject == b->subject && a->is_body == b->is_body &&
-	       !a->is_blame == !b->is_blame && !strcmp(a->name, b->name);
+	return a->hash == b->hash && a->subject == b->subject && a->part == b->part && !a->is_blame == !b->is_blame &&
+	       !strcmp(a->name, b->name);
 }
 
 int vprof_identity_is_own(const struct vprof_identity *i)
@@ -212,8 +215,8 @@ int vprof_identity_order(const struct vprof_identity *a, const struct vprof_iden
 
 	if (!a->is_blame != !b->is_blame)
 		return a->is_blame ? 1 : -1;
-	if (a->is_body != b->is_body) { /* as if "body of " were part of the name */
-		order = strcmp(a->is_body ? body_words : a->name, b->is_body ? body_words : b->name);
+	if (a->part != b->part) { /* as if "body of " were part of the name */
+		order = strcmp(a->part ? part_words[a->part] : a->name, b->part ? part_words[b->part] : b->name);
 		if (order)
 			return order;
 	}
@@ -225,9 +228,9 @@ int vprof_identity_order(const struct vprof_identity *a, const struct vprof_iden
  * "unexplained". */
 static unsigned rivals(const struct vprof_identity *i, unsigned of)
 {
-	return i->is_body ? of & ~(BIT(VPROF_SUBJECT_QUEUED) | BIT(VPROF_SUBJECT_PREEMPTED) |
-				   BIT(VPROF_SUBJECT_UNEXPLAINED)) :
-			    of & ~BIT(VPROF_SUBJECT_INTERVAL);
+	return i->part ? of & ~(BIT(VPROF_SUBJECT_QUEUED) | BIT(VPROF_SUBJECT_PREEMPTED) |
+				BIT(VPROF_SUBJECT_UNEXPLAINED)) :
+			 of & ~BIT(VPROF_SUBJECT_INTERVAL);
 }
 
 static int begins_as_tag(const char *name)
@@ -235,7 +238,10 @@ static int begins_as_tag(const char *name)
 	for (int i = VPROF_SUBJECT_CALL; i <= VPROF_SUBJECT_POINTER; i++)
 		if (begins_with(name, tags[i]))
 			return 1;
-	return begins_with(name, blame_tag) || begins_with(name, name_tag) || begins_with(name, body_words);
+	for (int i = VPROF_PART_ALL + 1; i < VPROF_PART_COUNT; i++)
+		if (begins_with(name, part_words[i]))
+			return 1;
+	return begins_with(name, blame_tag) || begins_with(name, name_tag);
 }
 
 static void add_escaped(struct vprof_text *key, const char *name)
@@ -253,11 +259,10 @@ static void add_part(const struct vprof_identities *ids, const struct vprof_iden
 	if (i->subject >= VPROF_SUBJECT_CALL) {
 		if (rivals(i, look(ids, i->name).known) & BEFORE(i->subject) || begins_as_tag(i->name))
 			vprof_text_add(key, tags[i->subject]);
-		if (!i->is_body && begins_as_tag(i->name))
+		if (!i->part && begins_as_tag(i->name))
 			vprof_text_add(key, name_tag);
 	}
-	if (i->is_body)
-		vprof_text_add(key, body_words);
+	vprof_text_add(key, part_words[i->part]);
 	if (is_pair)
 		add_escaped(key, i->name);
 	else
@@ -297,9 +302,9 @@ const char *vprof_identity_label(const struct vprof_identities *ids, struct vpro
 	int is_alone = i->subject == VPROF_SUBJECT_FUNCTION || !(shown & ~BIT(i->subject));
 	struct vprof_text label = VPROF_TEXT_INIT;
 
-	if (is_alone && !i->is_body)
+	if (is_alone && !i->part)
 		return vprof_results_string(r, i->name);
-	vprof_text_addf(&label, "%s%s%s%s", i->is_body ? body_words : "",
+	vprof_text_addf(&label, "%s%s%s%s", part_words[i->part],
 			is_alone			    ? "" :
 			i->subject == VPROF_SUBJECT_POINTER ? "(*" :
 							      "[",

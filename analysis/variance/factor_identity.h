@@ -4,7 +4,8 @@
  * queue delay and the C library's calls.
  *
  * A factor's key writes its identity down so that no two identities have the same key: "v:fdatasync",
- * "v:beneath:body of call", "c:a|b". Where several kinds of things may have one name, a tag tells which one is meant
+ * "v:beneath:body of call", "v:undivided in call", "c:a|b". Where several kinds of things may have one name, a tag
+ * tells which one is meant
  * ("v:function:queued"); vprof's own words, the names of waits and those of external calls go without, in this order,
  * so that the keys of ordinary programs have no tags. Keys do not depend on times: they are the same in every run with
  * the same plan.
@@ -27,10 +28,19 @@ enum vprof_subject {
 	VPROF_SUBJECT_POINTER,	   /* a call through a pointer, by its expression */
 };
 
+/* of a subject's time */
+enum vprof_identity_part {
+	VPROF_PART_ALL,
+	VPROF_PART_BODY,      /* what none of its children covers */
+	VPROF_PART_UNDIVIDED, /* its body's or that of hot functions (analysis/timeline/undivided.h) */
+	VPROF_PART_COUNT
+};
+
 struct vprof_identity {
 	enum vprof_subject subject;
-	int is_body, is_blame;
-	const char *name; /* of the subject, also for its body */
+	enum vprof_identity_part part;
+	int is_blame;
+	const char *name; /* of the subject, also for a part of it */
 	uint64_t hash;	  /* of all but is_blame */
 };
 

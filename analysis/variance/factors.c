@@ -344,7 +344,7 @@ static const struct vprof_probe *breakable(const struct selection *s, uint32_t n
 	const struct vprof_node *n = &s->r->nodes[node];
 	const struct vprof_probe *probe;
 
-	if (n->kind == VPROF_NODE_PREEMPTED)
+	if (n->kind == VPROF_NODE_PREEMPTED || n->kind == VPROF_NODE_UNDIVIDED)
 		return NULL;
 	if (!vprof_node_kind_is_code(n->kind) && n->kind != VPROF_NODE_QUEUED && node)
 		n = &s->r->nodes[n->parent];
@@ -358,10 +358,27 @@ struct break_down {
 	size_t n;
 };
 
+/* Undivided time is told apart by a run that records every call of the hot functions beside it. */
+static void count_sampled(const struct selection *s, struct vprof_factor *f, uint32_t node)
+{
+	const struct vprof_node *parent = &s->r->nodes[s->r->nodes[node].parent];
+
+	for (uint32_t c = parent->first_child; c < parent->first_child + parent->n_children; c++) {
+		const struct vprof_probe *probe = probe_of(s, &s->r->nodes[c]);
+
+		if (!vprof_node_is_sampled(&s->r->nodes[c]) || !probe || probe->every_call)
+			continue;
+		f->can_break_down = 1;
+		f->n_unmeasured++;
+	}
+}
+
 static void count_breakable(const struct selection *s, struct vprof_factor *f, uint32_t node, struct break_down *b)
 {
 	const struct vprof_probe *probe = breakable(s, node);
 
+	if (s->r->nodes[node].kind == VPROF_NODE_UNDIVIDED)
+		count_sampled(s, f, node);
 	if (!probe)
 		return;
 	f->can_break_down = 1;

@@ -23,10 +23,12 @@ struct vprof_tree_part *vprof_tree_part_new(const struct vprof_tree *tree, const
 	p->tree = tree;
 	p->source = source;
 	p->noise = vprof_noise_new();
+	p->undivided = vprof_undivided_new(source->timeline, tree->plan);
 	p->off_cpu_hint = calloc(source->timeline->n_threads + 1, sizeof *p->off_cpu_hint);
 	p->calls = vprof_calls_new(source->timeline->n_threads, n_bytes_calls);
 	first = VPROF_PUSH(&p->first);
-	if (p->noise && p->off_cpu_hint && p->calls && first && VPROF_PUSH(&p->nodes) && VPROF_PUSH(&p->hot)) {
+	if (p->noise && p->undivided && p->off_cpu_hint && p->calls && first && VPROF_PUSH(&p->nodes) &&
+	    VPROF_PUSH(&p->hot)) {
 		p->nodes.v[0].kind = VPROF_NODE_INTERVAL;
 		p->hot.v[0].memo_key = UINT32_MAX;
 		return p;
@@ -49,6 +51,7 @@ void vprof_tree_part_free(struct vprof_tree_part *p)
 	VPROF_ARRAY_RELEASE(&p->piece_node);
 	VPROF_ARRAY_RELEASE(&p->call_node);
 	vprof_noise_free(p->noise);
+	vprof_undivided_free(p->undivided);
 	vprof_calls_free(p->calls);
 	vprof_hash_index_release(&p->by_key);
 	free(p->off_cpu_hint);
@@ -66,6 +69,8 @@ uint8_t vprof_tree_class(const struct vprof_tree_node *n)
 		return VPROF_CLASS_QUEUED;
 	case VPROF_NODE_PREEMPTED:
 		return VPROF_CLASS_PREEMPTED;
+	case VPROF_NODE_UNDIVIDED:
+		return VPROF_CLASS_UNDIVIDED;
 	default:
 		return VPROF_CLASS_FRAME;
 	}
@@ -74,8 +79,8 @@ uint8_t vprof_tree_class(const struct vprof_tree_node *n)
 static void node_fill(struct vprof_tree_part *p, struct vprof_tree_node *n, uint32_t parent, uint8_t class,
 		      uint32_t key, uint32_t level)
 {
-	static const uint8_t kinds[] = { VPROF_NODE_FUNCTION, VPROF_NODE_WAIT, VPROF_NODE_QUEUED,
-					 VPROF_NODE_PREEMPTED };
+	static const uint8_t kinds[] = { VPROF_NODE_FUNCTION, VPROF_NODE_WAIT, VPROF_NODE_QUEUED, VPROF_NODE_PREEMPTED,
+					 VPROF_NODE_UNDIVIDED };
 	static const uint8_t probe_kinds[] = { [VPROF_PROBE_FUNCTION] = VPROF_NODE_FUNCTION,
 					       [VPROF_PROBE_SITE] = VPROF_NODE_SITE,
 					       [VPROF_PROBE_POINTER] = VPROF_NODE_POINTER };
@@ -299,5 +304,5 @@ int vprof_tree_part_add(struct vprof_tree_part *p, const struct vprof_piece *pie
 	for (size_t i = 0; i < n_pieces; i++)
 		if (add_piece(p, &pieces[i], &p->piece_node.v[i]))
 			return VPROF_ERR_NOMEM;
-	return store(p);
+	return vprof_tree_part_divide(p) ? VPROF_ERR_NOMEM : store(p);
 }

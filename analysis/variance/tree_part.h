@@ -5,13 +5,20 @@
 #ifndef VPROF_TREE_PART_H
 #define VPROF_TREE_PART_H
 
+#include "analysis/timeline/undivided.h"
 #include "analysis/variance/tree.h"
 #include "common/hash/hash_index.h"
 
 #define VPROF_TREE_NODES_MAX 500000u
 
 /* Nodes of different classes may share a key. */
-enum vprof_node_class { VPROF_CLASS_FRAME, VPROF_CLASS_WAIT, VPROF_CLASS_QUEUED, VPROF_CLASS_PREEMPTED };
+enum vprof_node_class {
+	VPROF_CLASS_FRAME,
+	VPROF_CLASS_WAIT,
+	VPROF_CLASS_QUEUED,
+	VPROF_CLASS_PREEMPTED,
+	VPROF_CLASS_UNDIVIDED
+};
 
 struct vprof_tree_frame {
 	uint32_t call, node;
@@ -43,6 +50,7 @@ struct vprof_tree_part {
 	VPROF_ARRAY(uint64_t) entry_ticks;
 	VPROF_ARRAY(uint64_t) first; /* [n intervals + 1] into the entries */
 	struct vprof_noise *noise;
+	struct vprof_undivided *undivided;
 	uint64_t preempted_ticks, by_own_ticks, n_folded, wait_ticks, unmatched_ticks;
 	uint64_t n_refused;		/* of n_folded, for the number of nodes */
 	uint32_t *map;			/* to nodes of the tree, once joined */
@@ -67,7 +75,7 @@ uint8_t vprof_tree_class(const struct vprof_tree_node *n);
 /* A node is known by its parent, class, key and level. */
 static inline uint64_t vprof_tree_key_hash(uint32_t parent, uint8_t class, uint32_t key, uint32_t level)
 {
-	return vprof_mix((uint64_t)parent << 32 ^ (uint64_t)(level << 2 | class) << 24 ^ key);
+	return vprof_mix((uint64_t)parent << 32 ^ (uint64_t)(level << 3 | class) << 24 ^ key);
 }
 
 static inline int vprof_tree_has_key(const struct vprof_tree_node *n, uint32_t parent, uint8_t class, uint32_t key,
@@ -90,6 +98,9 @@ int vprof_tree_part_spend(struct vprof_tree_part *part, uint32_t node, int64_t t
  * memory). */
 int vprof_tree_part_run(struct vprof_tree_part *part, const struct vprof_piece *piece, uint32_t base);
 uint32_t vprof_tree_part_frames(struct vprof_tree_part *part, const struct vprof_piece *piece, uint32_t base);
+
+/* Moves what is undivided of the interval at hand to nodes of its own. OK or NOMEM. */
+int vprof_tree_part_divide(struct vprof_tree_part *part);
 
 /* Spends from..to, part of `off_cpu`, on the preempted child of a node. OK or NOMEM. */
 int vprof_tree_part_preempted(struct vprof_tree_part *part, const struct vprof_piece *piece, uint32_t node,

@@ -215,6 +215,35 @@ static size_t first_off_cpu(const struct vprof_thread_timeline *thr, uint64_t t,
 	return i && thr->off_cpu.v[i - 1].t1 > t ? i - 1 : i;
 }
 
+/* Which probes are open in the node's own code. */
+static uint64_t context_of(const struct vprof_tree_node *n)
+{
+	if (n->probe)
+		return UINT64_C(1) << n->probe->context;
+	return vprof_tree_class(n) == VPROF_CLASS_FRAME && n->kind != VPROF_NODE_INTERVAL ?
+		       0 :
+		       UINT64_C(1) << VPROF_CONTEXT_TOP;
+}
+
+static int move_undivided(void *part, uint32_t node, int64_t ticks)
+{
+	struct vprof_tree_part *p = part;
+	uint32_t child = vprof_tree_part_child(p, node, VPROF_CLASS_UNDIVIDED, 0, p->nodes.v[node].level);
+
+	if (child == VPROF_NONE)
+		return VPROF_ERR_NOMEM;
+	if (p->nodes.v[child].kind == VPROF_NODE_UNDIVIDED) {
+		p->nodes.v[child].n_calls++;
+		p->nodes.v[child].n_timed++;
+	}
+	return spend(p, child, ticks) || spend(p, node, -ticks) ? VPROF_ERR_NOMEM : 0;
+}
+
+int vprof_tree_part_divide(struct vprof_tree_part *p)
+{
+	return vprof_undivided_settle(p->undivided, move_undivided, p);
+}
+
 /* Time from t to until, in which nothing changes, on top of the stack. off_cpu: the thread is off-CPU, NULL: it runs.
  */
 static int spend_stretch(struct vprof_tree_part *p, const struct vprof_piece *piece, uint32_t base,
@@ -229,7 +258,10 @@ static int spend_stretch(struct vprof_tree_part *p, const struct vprof_piece *pi
 		p->nodes.v[node].blocked_ticks += weight * vprof_tree_ticks(p->source, until - t);
 	if (weight > 1)
 		return spend_weighted(p, piece, base, until - t);
-	return spend(p, node, (int64_t)(until - t));
+	return spend(p, node, (int64_t)(until - t)) ||
+			       vprof_undivided_spend(p->undivided, node, context_of(&p->nodes.v[node]), t, until) ?
+		       VPROF_ERR_NOMEM :
+		       0;
 }
 
 /* Follows time through a window of calls. */
@@ -241,6 +273,8 @@ static int follow(struct vprof_tree_part *p, const struct vprof_piece *piece, ui
 
 	if (vprof_calls_window(p->calls, piece->thread, &thr->calls, piece->from, piece->to, &p->window,
 			       &p->n_window) ||
+	    (vprof_undivided_is_full(p->undivided) && vprof_tree_part_divide(p)) ||
+	    vprof_undivided_begin(p->undivided, piece->thread, piece->from) ||
 	    open_frames(p, piece, base, &next) == VPROF_NONE)
 		return VPROF_ERR_NOMEM;
 	while (t < piece->to) {
@@ -276,10 +310,13 @@ static int follow(struct vprof_tree_part *p, const struct vprof_piece *piece, ui
 			break;
 		if (t < leave && t < enter)
 			continue;
-		if (leave <= enter)
+		if (leave <= enter) {
 			p->stack.n--;
-		else if (push_frame(p, piece, top ? &above : NULL, node, next++))
+			if (!p->window[above.call].is_sampled)
+				vprof_undivided_ended(p->undivided, p->window[above.call].code);
+		} else if (push_frame(p, piece, top ? &above : NULL, node, next++)) {
 			return VPROF_ERR_NOMEM;
+		}
 	}
 	return 0;
 }

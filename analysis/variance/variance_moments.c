@@ -32,7 +32,7 @@ static size_t pair_index(const struct pairing *p, uint32_t i, uint32_t j) /* i <
 
 static const char *node_name(const struct computation *c, const struct vprof_tree_node *n)
 {
-	char text[64];
+	char text[512];
 
 	switch (n->kind) {
 	case VPROF_NODE_INTERVAL:
@@ -43,6 +43,9 @@ static const char *node_name(const struct computation *c, const struct vprof_tre
 		return "queued";
 	case VPROF_NODE_PREEMPTED:
 		return "preempted";
+	case VPROF_NODE_UNDIVIDED: /* its parent comes before it */
+		snprintf(text, sizeof text, "undivided in %s", c->r->nodes[c->tree->nodes.v[n->parent].final_id].name);
+		return vprof_results_string(c->r, text);
 	default:
 		if (n->probe)
 			return vprof_results_string(c->r, n->probe->name);
@@ -75,6 +78,14 @@ static int fill_body(const struct computation *c, const struct vprof_tree_node *
 	return body->name && body->display ? 0 : VPROF_ERR_NOMEM;
 }
 
+static const char *undivided_display(const struct computation *c, const struct vprof_node *parent)
+{
+	char text[512];
+
+	snprintf(text, sizeof text, "undivided in %s", parent->display);
+	return vprof_results_string(c->r, text);
+}
+
 static int fill_node(const struct computation *c, uint32_t i)
 {
 	const struct vprof_tree_node *n = &c->tree->nodes.v[i];
@@ -94,6 +105,13 @@ static int fill_node(const struct computation *c, uint32_t i)
 		out->rare_ns = (double)n->rare_ticks * c->tree->ns_per_tick / (double)c->tree->n_intervals;
 	out->name = out->display = node_name(c, n);
 	out->file = out->object = "";
+	if (n->kind == VPROF_NODE_UNDIVIDED) {
+		const struct vprof_node *parent = &c->r->nodes[out->parent];
+
+		out->file = parent->file;
+		out->line = parent->line;
+		out->display = undivided_display(c, parent);
+	}
 	if (n->probe) {
 		out->broken_down = n->probe->broken_down;
 		out->display = vprof_results_string(c->r, n->probe->display && *n->probe->display ? n->probe->display :

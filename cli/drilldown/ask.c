@@ -45,6 +45,10 @@ static int break_down(const struct vprof_ask *ask, const struct vprof_factor *f)
 	}
 	vprof_name_list_release(&targets);
 	if (rc >= 0)
+		rc = vprof_decide_every_call(ask->results, ask->plan, f, &ask->session->every_call);
+	if (rc > 0)
+		added += rc;
+	if (rc >= 0)
 		rc = vprof_decide_wakers(ask->session, ask->results, f, ask->workspace->facts);
 	if (rc >= 0 && added && is_frame(f) && vprof_session_judge(ask->session, f->key, VPROF_VERDICT_BROKEN_DOWN))
 		rc = VPROF_ERR_NOMEM;
@@ -60,7 +64,9 @@ static int decide_by_rule(const struct vprof_ask *ask, size_t index)
 		return added;
 	print_name(ask, index);
 	if (added) {
-		fprintf(stderr, ": broken down\n");
+		fprintf(stderr, f->kind == VPROF_FACTOR_VARIANCE && f->node_kind == VPROF_NODE_UNDIVIDED ?
+					": every call of its hot functions will be recorded next\n" :
+					": broken down\n");
 		return VPROF_OK;
 	}
 	if (vprof_factor_is_explained(ask->results, f)) {
@@ -122,7 +128,7 @@ static void show_source(const struct vprof_ask *ask, const struct vprof_factor *
 	if (!n)
 		return;
 	while (n->kind == VPROF_NODE_BODY || n->kind == VPROF_NODE_WAIT || n->kind == VPROF_NODE_QUEUED ||
-	       n->kind == VPROF_NODE_PREEMPTED)
+	       n->kind == VPROF_NODE_PREEMPTED || n->kind == VPROF_NODE_UNDIVIDED)
 		n = &r->nodes[n->parent];
 	if (!n->file || !*n->file) {
 		fprintf(stderr, "no source is known for it\n");
@@ -221,6 +227,17 @@ static int prospect_of(const struct vprof_ask *ask, const struct vprof_factor *f
 		if (!vprof_name_list_has(&ask->session->broken_down, targets.items[i].name, targets.items[i].file,
 					 targets.items[i].caller))
 			prospect = CAN_BREAK_DOWN;
+	vprof_name_list_release(&targets);
+	if (rc >= 0)
+		rc = vprof_decide_every_call(ask->results, ask->plan, f, &targets);
+	for (size_t i = 0; i < targets.n; i++) {
+		const struct vprof_name *t = &targets.items[i];
+
+		if (!vprof_name_list_has(&ask->session->every_call, t->name, t->file, t->caller))
+			prospect = CAN_BREAK_DOWN;
+		else if (prospect == NOTHING_BENEATH)
+			prospect = BROKEN_DOWN_ALREADY;
+	}
 	vprof_name_list_release(&targets);
 	if (rc >= 0 && prospect == NOTHING_BENEATH) {
 		rc = has_new_wakers(ask, f);

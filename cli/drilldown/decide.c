@@ -172,7 +172,8 @@ static int add_target(const struct vprof_results *r, const struct vprof_plan *pl
 	const struct vprof_node *n = &r->nodes[node];
 	const struct vprof_probe *probe;
 
-	while (n->kind == VPROF_NODE_BODY || n->kind == VPROF_NODE_WAIT || n->kind == VPROF_NODE_QUEUED)
+	while (n->kind == VPROF_NODE_BODY || n->kind == VPROF_NODE_WAIT || n->kind == VPROF_NODE_QUEUED ||
+	       n->kind == VPROF_NODE_UNDIVIDED)
 		n = &r->nodes[n->parent];
 	if ((n->kind != VPROF_NODE_FUNCTION && n->kind != VPROF_NODE_POINTER) || n->broken_down)
 		return 0;
@@ -182,8 +183,11 @@ static int add_target(const struct vprof_results *r, const struct vprof_plan *pl
 	return vprof_name_list_add(targets, probe->name, probe->file, probe->caller);
 }
 
-int vprof_decide_targets(const struct vprof_results *r, const struct vprof_plan *plan, const struct vprof_factor *f,
-			 struct vprof_name_list *targets)
+/* Calls `add` for each node of the factor. */
+static int each_node(const struct vprof_results *r, const struct vprof_plan *plan, const struct vprof_factor *f,
+		     struct vprof_name_list *list,
+		     int (*add)(const struct vprof_results *r, const struct vprof_plan *plan, uint32_t node,
+				struct vprof_name_list *list))
 {
 	int added = 0, rc;
 
@@ -197,13 +201,47 @@ int vprof_decide_targets(const struct vprof_results *r, const struct vprof_plan 
 			n_members = 2;
 		}
 		for (size_t m = 0; m < n_members; m++) {
-			rc = add_target(r, plan, members[m], targets);
+			rc = add(r, plan, members[m], list);
 			if (rc < 0)
 				return rc;
 			added += rc;
 		}
 	}
 	return added;
+}
+
+int vprof_decide_targets(const struct vprof_results *r, const struct vprof_plan *plan, const struct vprof_factor *f,
+			 struct vprof_name_list *targets)
+{
+	return each_node(r, plan, f, targets, add_target);
+}
+
+/* The hot functions beside undivided time that are still sampled. */
+static int add_sampled(const struct vprof_results *r, const struct vprof_plan *plan, uint32_t node,
+		       struct vprof_name_list *list)
+{
+	const struct vprof_node *parent = &r->nodes[r->nodes[node].parent];
+	int added = 0, rc;
+
+	for (uint32_t c = parent->first_child;
+	     r->nodes[node].kind == VPROF_NODE_UNDIVIDED && c < parent->first_child + parent->n_children; c++) {
+		const struct vprof_probe *probe =
+			vprof_node_is_sampled(&r->nodes[c]) ? vprof_plan_probe(plan, r->nodes[c].code) : NULL;
+
+		if (!probe || probe->every_call)
+			continue;
+		rc = vprof_name_list_add(list, probe->name, probe->file, probe->caller);
+		if (rc < 0)
+			return rc;
+		added += rc;
+	}
+	return added;
+}
+
+int vprof_decide_every_call(const struct vprof_results *r, const struct vprof_plan *plan, const struct vprof_factor *f,
+			    struct vprof_name_list *functions)
+{
+	return each_node(r, plan, f, functions, add_sampled);
 }
 
 /* A demangled name as facts display it: without unnamed namespaces, template arguments, ABI tags and the parameters of

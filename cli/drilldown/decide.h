@@ -46,6 +46,11 @@ void vprof_decide_verdicts(struct vprof_results *r, const struct vprof_session *
 int vprof_decide_targets(const struct vprof_results *r, const struct vprof_plan *plan, const struct vprof_factor *f,
 			 struct vprof_name_list *targets);
 
+/* What would have to be recorded call by call to tell undivided time apart: the hot functions beside it. Adds names to
+ * `functions`; returns how many were added, or NOMEM. */
+int vprof_decide_every_call(const struct vprof_results *r, const struct vprof_plan *plan, const struct vprof_factor *f,
+			    struct vprof_name_list *functions);
+
 /* A function with a few callees only is a way down rather than a choice: breaks these down together with it, some
  * levels deep, which saves a build and a run for each. Not into headers that more units read: there a build costs more.
  * OK or NOMEM. */

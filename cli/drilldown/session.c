@@ -80,6 +80,7 @@ void vprof_session_release(struct vprof_session *s)
 	free(s->rounds);
 	vprof_name_list_release(&s->roots);
 	vprof_name_list_release(&s->broken_down);
+	vprof_name_list_release(&s->every_call);
 	vprof_session_init(s);
 }
 
@@ -131,7 +132,9 @@ struct vprof_decisions vprof_session_decisions(const struct vprof_session *s)
 	return (struct vprof_decisions){ .roots = s->roots.items,
 					 .n_roots = s->roots.n,
 					 .broken_down = s->broken_down.items,
-					 .n_broken_down = s->broken_down.n };
+					 .n_broken_down = s->broken_down.n,
+					 .every_call = s->every_call.items,
+					 .n_every_call = s->every_call.n };
 }
 
 static const char *text_of(const cJSON *object, const char *key)
@@ -178,6 +181,8 @@ static cJSON *session_json(const struct vprof_session *s)
 	}
 	cJSON_AddItemToObject(root, "roots", names_json(&s->roots));
 	cJSON_AddItemToObject(root, "broken_down", names_json(&s->broken_down));
+	if (s->every_call.n)
+		cJSON_AddItemToObject(root, "every_call", names_json(&s->every_call));
 	verdicts = cJSON_AddObjectToObject(root, "verdicts");
 	for (size_t i = 0; i < s->n_verdicts; i++)
 		cJSON_AddStringToObject(verdicts, s->verdicts[i].key, vprof_verdict_names[s->verdicts[i].verdict]);
@@ -337,6 +342,8 @@ int vprof_session_load(struct vprof_session *s, const char *path, struct vprof_e
 			rc = load_names(&s->roots, cJSON_GetObjectItemCaseSensitive(root, "roots"));
 		if (!rc)
 			rc = load_names(&s->broken_down, cJSON_GetObjectItemCaseSensitive(root, "broken_down"));
+		if (!rc && cJSON_HasObjectItem(root, "every_call"))
+			rc = load_names(&s->every_call, cJSON_GetObjectItemCaseSensitive(root, "every_call"));
 		if (!rc)
 			rc = load_verdicts(s, cJSON_GetObjectItemCaseSensitive(root, "verdicts"));
 		if (!rc)

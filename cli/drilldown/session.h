@@ -67,6 +67,7 @@ struct vprof_session {
 	double baseline_mean_ns;	    /* NaN until round 0 is analysed */
 	double baseline_low, baseline_high; /* its 95 % bounds; NaN: not estimated */
 	struct vprof_name_list roots, broken_down;
+	struct vprof_name_list every_call; /* hot functions of which all calls are recorded */
 	struct vprof_judgement *verdicts;
 	size_t n_verdicts;
 	struct vprof_reviews reviews; /* of .vprof/verdicts.json, not part of this file */

@@ -134,6 +134,27 @@ static int has_baselines_load(const struct vprof_project *p, const char *run, co
 	return same;
 }
 
+/* The plan's probes of which every call is recorded: their codes, in ascending order. OK, NOMEM, or why the plan cannot
+ * be read. */
+static int read_every_call(const struct vprof_project *p, const char *run, uint32_t **codes, size_t *n,
+			   struct vprof_error *err)
+{
+	char *path = vprof_project_run_path(p, run, "plan.json");
+	struct vprof_plan *plan = NULL;
+	int rc = path ? vprof_plan_read(&plan, path, err) : vprof_error_no_memory(err);
+
+	*n = 0;
+	*codes = rc ? NULL : malloc((plan->n_probes + 1) * sizeof **codes);
+	if (!rc && !*codes)
+		rc = vprof_error_no_memory(err);
+	for (size_t i = 0; !rc && i < plan->n_probes; i++)
+		if (plan->probes[i].every_call)
+			(*codes)[(*n)++] = plan->probes[i].code;
+	vprof_plan_free(plan);
+	free(path);
+	return rc;
+}
+
 int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vprof_step_run_options *o,
 		   struct vprof_run_outcome *outcome, struct vprof_error *err)
 {
@@ -156,6 +177,7 @@ int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vpro
 		.give_stdin = o->give_stdin,
 		.progress = o->verbose ? NULL : &progress,
 	};
+	uint32_t *every_call = NULL;
 	int rc;
 
 	memset(outcome, 0, sizeof *outcome);
@@ -168,6 +190,9 @@ int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vpro
 				     vprof_project_shown(w->project.config));
 	} else {
 		rc = vprof_dir_remove(trace, err); /* of an earlier attempt at this run */
+		if (!rc)
+			rc = read_every_call(&w->project, run, &every_call, &request.n_every_call, err);
+		request.every_call = every_call;
 		if (!rc)
 			rc = keep_command(&w->project, run, request.command, err);
 		vprof_progress_begin(&progress, "run");
@@ -192,6 +217,7 @@ int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vpro
 		else
 			tell_outcome(&progress, request.command, outcome);
 	}
+	free(every_call);
 	free(trace);
 	free(log);
 	return rc;

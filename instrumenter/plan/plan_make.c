@@ -439,6 +439,20 @@ static int add_probes(struct vprof_plan_maker *m)
 	return rc;
 }
 
+static void mark_every_call(struct vprof_plan *plan, const struct vprof_decisions *d)
+{
+	for (size_t i = 0; i < plan->n_probes; i++) {
+		struct vprof_probe *p = &plan->probes[i];
+
+		for (size_t k = 0; k < d->n_every_call && !p->every_call; k++) {
+			const struct vprof_name *n = &d->every_call[k];
+
+			p->every_call = !strcmp(n->name, p->name) && !strcmp(n->file ? n->file : "", p->file) &&
+					!strcmp(n->caller ? n->caller : "", p->caller);
+		}
+	}
+}
+
 int vprof_plan_make(struct vprof_plan **out, const struct vprof_facts *facts, const struct vprof_callgraph *graph,
 		    const struct vprof_annotations *a, const struct vprof_decisions *d, struct vprof_text *skipped,
 		    struct vprof_error *err)
@@ -458,6 +472,7 @@ int vprof_plan_make(struct vprof_plan **out, const struct vprof_facts *facts, co
 	find_annotated(&m);
 	decide(&m);
 	rc = m.failed ? VPROF_ERR_NOMEM : add_probes(&m);
+	mark_every_call(m.plan, d);
 	if (m.failed)
 		rc = VPROF_ERR_NOMEM;
 out:

@@ -21,7 +21,8 @@ const kindNames = {
 	body: "own code (the rest of the parent)",
 	wait: "a wait or an I/O call",
 	queued: "queued: nobody worked for it",
-	preempted: "preempted"
+	preempted: "preempted",
+	undivided: "own code of the parent, or calls of its hot functions that were not timed"
 };
 /* How time was spent besides running the program's own code: [what, part] of a node's mean or of a factor's. */
 const stateNames = [

@@ -11,6 +11,7 @@
 #include "analysis/analyze.h"
 #include "analysis/paths/critical_path.h"
 #include "analysis/variance/tree_fill.h"
+#include "analysis/variance/variance_tree.h"
 #include "analysis/timeline/edges/wakes.h"
 #include "figures.h"
 #include "hot.h"

@@ -7,7 +7,9 @@
 #define BLOCK_MIN 8
 #define BLOCK_MAX 64
 #define BLOCK_SHARE 8 /* a block has at most this part of the number of calls before it */
-#define RARE 1000     /* one in this many timed calls of a function is too long to stand for others */
+#define RARE 500      /* one in this many timed calls of a function may be too long to stand for others: ... */
+#define LIMIT 2	      /* longer than so many times what all others stay below, and LIMIT_NS */
+#define LIMIT_NS 1000
 
 void hot_settle(struct world *w)
 {
@@ -242,8 +244,8 @@ static int length_order(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The length that 99.9 % of the function's timed calls do not exceed. */
-static uint64_t usual_length(const struct world *w, uint32_t code, bool *is_all)
+/* The length that all of the function's timed calls but one in RARE do not exceed, and the limit of rare ones. */
+static uint64_t usual_length(const struct world *w, uint32_t code, double *limit, bool *is_all)
 {
 	uint64_t *lengths = NULL, found;
 	size_t n = 0, cap = 0;
@@ -257,11 +259,13 @@ static uint64_t usual_length(const struct world *w, uint32_t code, bool *is_all)
 			lengths = sim_grow(lengths, n, &cap, sizeof *lengths);
 			lengths[n++] = f->t1 - f->t0;
 		}
+	*limit = 0;
 	if (!n)
 		return 0;
 	qsort(lengths, n, sizeof *lengths, length_order);
 	found = lengths[n - 1 - n / RARE];
-	*is_all &= found == lengths[n - 1];
+	*limit = LIMIT * (double)found + LIMIT_NS / w->ns_per_tick;
+	*is_all &= (double)lengths[n - 1] <= *limit;
 	free(lengths);
 	return found;
 }
@@ -284,11 +288,13 @@ void hot_prepare(struct world *w)
 {
 	w->stands_for_all = !w->n_windows;
 	for (int h = 0; h < SIM_HOT; h++) {
-		uint64_t length = usual_length(w, SIM_HOT_CODE(h), &w->stands_for_all);
+		double limit;
+		uint64_t usual = usual_length(w, SIM_HOT_CODE(h), &limit, &w->stands_for_all);
 
 		for (size_t i = 0; i < w->n_threads; i++)
 			for (size_t k = 0; k < w->threads[i]->n_frames; k++) {
 				struct sim_frame *f = &w->threads[i]->frames[k];
+				uint64_t length = f->t1 - f->t0 > limit ? usual : (uint64_t)limit;
 
 				if (f->code != SIM_HOT_CODE(h) || !f->weight || !f->is_recorded)
 					continue;

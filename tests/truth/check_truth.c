@@ -410,7 +410,7 @@ static void check_others(const cJSON *truth, const cJSON *results)
 		const char *kind = text_of(factor, "node_kind");
 
 		if (is_pair(factor) || is_set(factor, "is_blame") || entry_of(truth, factor) || !strcmp(kind, "body") ||
-		    !strcmp(kind, "preempted"))
+		    !strcmp(kind, "preempted") || !strcmp(kind, "undivided"))
 			continue;
 		if (own_share(results, factor) > WORTH_MENTIONING + unsure(truth))
 			complain("%s has a share of %.3f itself, but nobody planted it", text_of(factor, "name"),

@@ -17,7 +17,9 @@
 #define ERRORS 4.1
 #define BERNSTEIN 9.9	      /* ln 20000 */
 #define INTERRUPTION_NS 50000 /* beyond the limit: no interrupt handler takes so long */
-#define RARE 1000	      /* one call in so many is longer than the limit */
+#define RARE 500	      /* all calls but one in so many are as long as the usual ones, at most */
+#define LIMIT_FACTOR 2	      /* an outlier is longer than so many of these, and LIMIT_NS */
+#define LIMIT_NS 1000
 
 struct error {
 	double normal, rare, largest; /* the variance of both, and the largest single term */
@@ -38,12 +40,16 @@ static int tick_order(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* What only the longest calls exceed. */
-static double limit_of(const struct document *d, size_t n)
+/* What counts for others of a call: all of it, of an outlier as much as usual calls have. */
+struct limit {
+	double usual, longest;
+};
+
+static struct limit limit_of(const struct document *d, size_t n)
 {
 	size_t n_calls = 0, at = 0;
 	uint32_t *all;
-	double limit;
+	struct limit limit;
 
 	for (size_t i = 0; i < n; i++)
 		n_calls += d[i].n_tokens;
@@ -56,18 +62,19 @@ static double limit_of(const struct document *d, size_t n)
 		for (uint32_t k = 0; k < d[i].n_tokens; k++)
 			all[at++] = d[i].tokens[k].high;
 	qsort(all, n_calls, sizeof *all, tick_order);
-	limit = all[n_calls - 1 - n_calls / RARE];
+	limit.usual = all[n_calls - 1 - n_calls / RARE];
+	limit.longest = LIMIT_FACTOR * limit.usual + LIMIT_NS * plant_ticks_per_ns;
 	free(all);
 	return limit;
 }
 
-static double shorter(double a, double b)
+static double shorter(double ticks, struct limit limit)
 {
-	return a < b ? a : b;
+	return ticks > limit.longest ? limit.usual : ticks;
 }
 
 /* What a request's calls take without the rare, which count with their chance. */
-static struct plant_time ordinary(const struct document *d, double limit, int has_rare)
+static struct plant_time ordinary(const struct document *d, struct limit limit, int has_rare)
 {
 	double low = 0, high = 0, rare = 0;
 
@@ -81,7 +88,7 @@ static struct plant_time ordinary(const struct document *d, double limit, int ha
 
 /* Variance of the estimate of a request's time: two of a block's N calls are N (N - 2) / 2 of the variance between them
  * (noise.h), (N - 2) / 2 for each. */
-static double sampling_variance(const struct document *d, double limit)
+static double sampling_variance(const struct document *d, struct limit limit)
 {
 	double mean = 0, variance = 0, sum = 0;
 
@@ -96,7 +103,7 @@ static double sampling_variance(const struct document *d, double limit)
 	return sum * variance;
 }
 
-static void add_errors(struct error *e, const struct document *d, double off, double limit, int has_rare)
+static void add_errors(struct error *e, const struct document *d, double off, struct limit limit, int has_rare)
 {
 	double variance = sampling_variance(d, limit);
 
@@ -114,12 +121,12 @@ static void add_errors(struct error *e, const struct document *d, double off, do
 
 /* Each interruption that the kernel counted is one call that took so long; then the time it lacked a processor is known
  * to vprof, and none of the function's own. */
-static int is_preempted(const struct document *d, double limit)
+static int is_preempted(const struct document *d, struct limit limit)
 {
 	long n = 0;
 
 	for (uint32_t k = 0; k < d->n_tokens; k++)
-		n += d->tokens[k].high > limit + INTERRUPTION_NS * plant_ticks_per_ns;
+		n += d->tokens[k].high > limit.longest + INTERRUPTION_NS * plant_ticks_per_ns;
 	return n <= d->interruptions;
 }
 
@@ -128,7 +135,7 @@ struct range {
 };
 
 /* Of next_token's share; without what preempted calls have beyond the limit when `is_own`. */
-static struct range range_of(struct truth *t, const struct document *documents, double limit, int is_own)
+static struct range range_of(struct truth *t, const struct document *documents, struct limit limit, int is_own)
 {
 	double n1 = (double)t->n - 1, all = truth_variance(t, REQUEST), mean = 0, allowed, least, most;
 	struct error e = { 0 };
@@ -150,7 +157,7 @@ static struct range range_of(struct truth *t, const struct document *documents, 
 
 void account_for_sampling(struct truth *t, const struct document *documents)
 {
-	double limit = limit_of(documents, t->n);
+	struct limit limit = limit_of(documents, t->n);
 	struct range own = range_of(t, documents, limit, 1), with_preempted = range_of(t, documents, limit, 0);
 
 	t->own_low = own.low;
