@@ -11,6 +11,7 @@ struct vprof_waits_options vprof_waits_defaults(void)
 		.short_lived_share = 0.1,
 		.min_overlap = 0.8,
 		.knots = { .threshold = 0.2, .background_cpus = 0.99 },
+		.replay_segments = 2000000,
 	};
 }
 
@@ -38,6 +39,9 @@ int vprof_waits_analyze(struct vprof_waits *out, struct vprof_waits_history *h, 
 		ret = vprof_waits_graph_build(&out->graph, h, &out->reasons, representative, err);
 	if (!ret)
 		ret = vprof_waits_knots_find(&out->knots, &out->graph, &o->knots, err);
+	if (!ret && o->replay_segments)
+		ret = vprof_waits_estimate(&out->estimates, h, &out->graph, &out->knots, o->replay_segments,
+					   o->n_threads, err);
 	free(representative);
 	return ret;
 }
@@ -47,4 +51,5 @@ void vprof_waits_release(struct vprof_waits *w)
 	vprof_waits_reasons_release(&w->reasons);
 	vprof_waits_graph_release(&w->graph);
 	vprof_waits_knots_release(&w->knots);
+	VPROF_ARRAY_RELEASE(&w->estimates.v);
 }

@@ -10,12 +10,14 @@
  *   devices.h      idle time of devices
  *   graph.h        the wait-for graph
  *   knots.h        its knots and sinks, refined
- *   replay.h       what would it give: the history run again, with some waits shortened
+ *   estimates.h    what would it give: the history run again, with the waits of an edge shortened
+ *   program.h      ... what each thread did, as steps without times
+ *   replay.h       ... and these steps simulated
  */
 #ifndef VPROF_WAITS_H
 #define VPROF_WAITS_H
 
-#include "analysis/waits/graph.h"
+#include "analysis/waits/estimates.h"
 #include "analysis/waits/knots.h"
 
 struct vprof_waits_options {
@@ -23,6 +25,7 @@ struct vprof_waits_options {
 	double short_lived_share; /* of the recording: lifetime up to which a thread is short-lived; 0: none is */
 	double min_overlap;	  /* of alike threads' stacks; above 1: none are alike */
 	struct vprof_waits_knot_options knots;
+	size_t replay_segments; /* up to which the recording is replayed; 0: nothing is estimated */
 };
 
 struct vprof_waits {
@@ -30,6 +33,7 @@ struct vprof_waits {
 	struct vprof_waits_reasons reasons;
 	struct vprof_waits_graph graph;
 	struct vprof_waits_knots knots;
+	struct vprof_waits_estimates estimates;
 };
 
 struct vprof_waits_options vprof_waits_defaults(void);

@@ -50,6 +50,10 @@ static void print(const struct vprof_waits *w, struct vprof_text *out)
 		vprof_text_addf(out, "%s", i ? "," : "");
 		print_knot(w, &w->knots.knots.v[i], out);
 	}
+	vprof_text_addf(out, "],\"gains\":[");
+	for (size_t i = 0; i < w->estimates.v.n; i++) /* as texts: NaN is no JSON */
+		vprof_text_addf(out, "%s\"%.17g %.17g\"", i ? "," : "", w->estimates.v.v[i].halved,
+				w->estimates.v.v[i].gone);
 	vprof_text_addf(out, "],\"circular\":%" PRIu64 "}", w->reasons.n_circular);
 }
 

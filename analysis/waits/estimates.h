@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How much throughput each edge of a knot may give: the recording replayed with its waits half as long, and without
+ * them (replay.h). These are estimates of what is to be had at most from that edge alone: what the change costs, and
+ * waits that never came up because of the ones that are shortened, are not in the recording. */
+#ifndef VPROF_WAITS_ESTIMATES_H
+#define VPROF_WAITS_ESTIMATES_H
+
+#include "analysis/waits/knots.h"
+
+#define VPROF_WAITS_ESTIMATES_MAX 32 /* edges, the heaviest ones */
+
+struct vprof_waits_estimate {
+	uint32_t edge;
+	double halved, gone; /* throughput gained: 0.25 is a quarter more; NaN: the replay does not tell */
+};
+
+struct vprof_waits_estimates {
+	VPROF_ARRAY(struct vprof_waits_estimate) v; /* by edge */
+	/* how long the unchanged replay took, as a share of what it replays: how true it is; NaN: there was none */
+	double fidelity;
+	double replayed; /* share of the recording that was replayed */
+};
+
+/* Of all knots' edges but idle time of devices, and of none of background knots. What must be done for the end of a
+ * replay: all work of the threads of these knots, of threads whose waits without a known cause (timers, the world
+ * outside) are at most a fifth of their time, and the requests of both; but no background threads' work. OK or NOMEM.
+ */
+int vprof_waits_estimate(struct vprof_waits_estimates *out, const struct vprof_waits_history *history,
+			 const struct vprof_waits_graph *graph, const struct vprof_waits_knots *knots,
+			 size_t max_segments, int n_threads, struct vprof_error *err);
+
+#endif

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* First all waits get numbers, then what ends them is sorted by time and dealt out to the threads that did it, then
+ * each thread's segments and these acts are merged. */
+#include "analysis/waits/program.h"
+
+#include "common/radix.h"
+#include "common/search.h"
+
+#define LOOK_BACK_MAX 64 /* completions among which a wait's request is searched */
+
+struct act { /* of a thread: a wake-up, or a request */
+	uint64_t t;
+	uint32_t thread, number;
+	uint8_t kind; /* enum vprof_waits_step_kind */
+};
+
+typedef VPROF_ARRAY(struct act) acts_array;
+
+struct building {
+	struct vprof_waits_program *p;
+	const struct vprof_waits_history *h;
+	uint32_t *edge_of; /* [n reasons] */
+	uint64_t latency_ns;
+	acts_array acts;		 /* by thread, then time */
+	VPROF_ARRAY(uint32_t) completed; /* requests by device, then completion */
+	size_t at;			 /* next act */
+	uint32_t next_wait;
+};
+
+/* The recording's begin: the last moment up to which there are at most max_segments segments. */
+static uint64_t choose_end(const struct vprof_waits_history *h, size_t max_segments)
+{
+	uint64_t low = h->begin, high = h->end;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low + 1) / 2;
+		size_t n = 0;
+
+		for (size_t e = 0; e < h->entities.n; e++)
+			n += VPROF_BISECT(h->entities.v[e].segments.n, i, h->entities.v[e].segments.v[i].from < middle);
+		if (n <= max_segments)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low;
+}
+
+static size_t n_segments(const struct building *b, const struct vprof_waits_entity *e)
+{
+	return VPROF_BISECT(e->segments.n, i, e->segments.v[i].from < b->p->end);
+}
+
+/* The request whose completion ended a wait of `thread` for a device: its own latest one, else anybody's. */
+static uint32_t find_request(const struct building *b, uint32_t thread, const struct vprof_waits_segment *s)
+{
+	const struct vprof_waits_request *r = b->h->requests.v;
+	size_t end = VPROF_BISECT(b->completed.n, i,
+				  r[b->completed.v[i]].device < s->waker || (r[b->completed.v[i]].device == s->waker &&
+									     r[b->completed.v[i]].complete <= s->to));
+	uint32_t any = VPROF_NONE;
+
+	for (size_t i = end; i > 0 && end - i < LOOK_BACK_MAX; i--) {
+		uint32_t n = b->completed.v[i - 1];
+
+		if (r[n].device != s->waker || r[n].complete <= s->from)
+			break;
+		if (r[n].thread == VPROF_NONE || r[n].issue >= b->p->end ||
+		    !n_segments(b, &b->h->entities.v[r[n].thread]))
+			continue; /* it is no step of a program */
+		if (r[n].thread == thread)
+			return n;
+		any = any == VPROF_NONE ? n : any;
+	}
+	return any;
+}
+
+static int add_act(struct building *b, uint64_t t, uint32_t thread, uint32_t number, enum vprof_waits_step_kind kind)
+{
+	struct act *a = VPROF_PUSH(&b->acts);
+
+	if (!a)
+		return VPROF_ERR_NOMEM;
+	*a = (struct act){ t, thread, number, (uint8_t)kind };
+	return VPROF_OK;
+}
+
+static int add_wait(struct building *b, uint32_t thread, const struct vprof_waits_segment *s, uint64_t runnable_ns)
+{
+	struct vprof_waits_wait *w = VPROF_PUSH(&b->p->waits);
+	uint32_t number = (uint32_t)(b->p->waits.n - 1);
+
+	if (!w || number == VPROF_NONE)
+		return VPROF_ERR_NOMEM;
+	w->length_ns = s->to - s->from;
+	w->latency_ns = runnable_ns < b->latency_ns ? runnable_ns : b->latency_ns;
+	w->thread = thread;
+	w->edge = s->reason == VPROF_NONE ? VPROF_NONE : b->edge_of[s->reason];
+	w->next = w->request = VPROF_NONE;
+	w->ended_by = VPROF_WAITS_BY_TIME;
+	if (s->waker == VPROF_NONE)
+		return VPROF_OK;
+	if (b->h->entities.v[s->waker].segments.n) {
+		w->ended_by = VPROF_WAITS_BY_THREAD;
+		return add_act(b, s->to, s->waker, number, VPROF_WAITS_WAKE);
+	}
+	w->request = find_request(b, thread, s);
+	if (w->request != VPROF_NONE) {
+		struct vprof_waits_service *r = &b->p->requests.v[w->request];
+
+		w->ended_by = VPROF_WAITS_BY_REQUEST;
+		w->extra_ns = s->to - b->h->requests.v[w->request].complete;
+		w->next = r->first_wait;
+		r->first_wait = number;
+	}
+	return VPROF_OK;
+}
+
+/* A thread that was made during the recording begins with a wait for its creator. */
+static int is_made(const struct building *b, const struct vprof_waits_entity *e)
+{
+	return e->segments.n && !e->n_merged && e->creator != VPROF_NONE && e->born > b->h->begin &&
+	       e->born <= e->segments.v[0].from && b->h->entities.v[e->creator].segments.n;
+}
+
+static int number_waits(struct building *b)
+{
+	for (uint32_t i = 0; i < b->h->entities.n; i++) {
+		const struct vprof_waits_entity *e = &b->h->entities.v[i];
+		size_t n = n_segments(b, e);
+
+		if (n && is_made(b, e)) {
+			const struct vprof_waits_segment birth = {
+				.from = e->born, .to = e->born, .waker = e->creator, .reason = VPROF_NONE
+			};
+
+			if (add_wait(b, i, &birth, 0))
+				return VPROF_ERR_NOMEM;
+		}
+		for (size_t k = 0; k < n; k++) {
+			const struct vprof_waits_segment *s = &e->segments.v[k];
+			int is_runnable = k + 1 < n && s[1].state == VPROF_WAITS_RUNNABLE && s[1].from == s->to;
+
+			if (s->state == VPROF_WAITS_BLOCKED && add_wait(b, i, s, is_runnable ? s[1].to - s[1].from : 0))
+				return VPROF_ERR_NOMEM;
+		}
+	}
+	for (uint32_t i = 0; i < b->h->requests.n; i++)
+		if (b->h->requests.v[i].thread != VPROF_NONE && b->h->requests.v[i].issue < b->p->end &&
+		    n_segments(b, &b->h->entities.v[b->h->requests.v[i].thread]) &&
+		    add_act(b, b->h->requests.v[i].issue, b->h->requests.v[i].thread, i, VPROF_WAITS_SUBMIT))
+			return VPROF_ERR_NOMEM;
+	return VPROF_OK;
+}
+
+static int sort_acts(struct building *b)
+{
+	VPROF_ARRAY(struct vprof_keyed) keyed = { NULL, 0, 0 };
+	size_t *place = calloc(b->h->entities.n + 2, sizeof *place);
+	struct act *sorted = malloc((b->acts.n + 1) * sizeof *sorted);
+	int ret = place && sorted && !VPROF_RESERVE(&keyed, b->acts.n + 1) ? VPROF_OK : VPROF_ERR_NOMEM;
+
+	for (size_t i = 0; i < b->acts.n && !ret; i++) {
+		keyed.v[i] = (struct vprof_keyed){ b->acts.v[i].t, (uint32_t)i };
+		place[b->acts.v[i].thread + 1]++;
+	}
+	if (!ret)
+		ret = vprof_radix_sort(keyed.v, b->acts.n);
+	for (size_t e = 0; e < b->h->entities.n && !ret; e++)
+		place[e + 1] += place[e];
+	for (size_t i = 0; i < b->acts.n && !ret; i++) {
+		const struct act *a = &b->acts.v[keyed.v[i].item];
+
+		sorted[place[a->thread]++] = *a;
+	}
+	if (!ret && b->acts.n)
+		memcpy(b->acts.v, sorted, b->acts.n * sizeof *sorted);
+	free(sorted);
+	free(place);
+	VPROF_ARRAY_RELEASE(&keyed);
+	return ret;
+}
+
+static int add_step(struct building *b, enum vprof_waits_step_kind kind, uint64_t n)
+{
+	struct vprof_waits_step *s;
+
+	if (kind <= VPROF_WAITS_PASS && kind != VPROF_WAITS_YIELD && !n)
+		return VPROF_OK;
+	s = VPROF_PUSH(&b->p->steps);
+	if (!s)
+		return VPROF_ERR_NOMEM;
+	*s = (struct vprof_waits_step){ n, (uint32_t)kind };
+	return VPROF_OK;
+}
+
+/* The thread's acts up to and at `until`, and what it did between them from `t` on: steps of `kind`. */
+static int add_until(struct building *b, uint32_t thread, uint64_t t, uint64_t until, enum vprof_waits_step_kind kind)
+{
+	int ret = VPROF_OK;
+
+	for (; b->at < b->acts.n && b->acts.v[b->at].thread == thread && !ret; b->at++) {
+		const struct act *a = &b->acts.v[b->at];
+
+		if (a->t > until)
+			break;
+		if (a->t > t) {
+			ret = add_step(b, kind, a->t - t);
+			t = a->t;
+		}
+		ret = ret ? ret : add_step(b, a->kind, a->number);
+	}
+	return ret ? ret : add_step(b, kind, until > t ? until - t : 0);
+}
+
+/* A blocked thread wakes nobody: such wake-ups are not its own, and the waits that they ended take their time. */
+static int add_blocked(struct building *b, uint32_t thread, const struct vprof_waits_segment *s, int is_last)
+{
+	struct vprof_waits_wait *w = &b->p->waits.v[b->next_wait];
+	uint32_t number = b->next_wait++;
+	int ret = VPROF_OK;
+
+	for (; b->at < b->acts.n && b->acts.v[b->at].thread == thread && b->acts.v[b->at].t < s->to && !ret; b->at++) {
+		const struct act *a = &b->acts.v[b->at];
+
+		if (a->kind == VPROF_WAITS_WAKE)
+			b->p->waits.v[a->number].ended_by = VPROF_WAITS_BY_TIME;
+		else
+			ret = add_step(b, a->kind, a->number);
+	}
+	if (is_last && s->waker == VPROF_NONE)
+		return ret; /* still waiting when the recording ended */
+	if (w->ended_by == VPROF_WAITS_BY_TIME)
+		b->p->paced_ns[thread] += w->length_ns;
+	return ret ? ret : add_step(b, VPROF_WAITS_WAIT, number);
+}
+
+static int add_thread(struct building *b, uint32_t thread)
+{
+	const struct vprof_waits_entity *e = &b->h->entities.v[thread];
+	size_t n = n_segments(b, e);
+	uint64_t t = b->h->begin;
+	int ret = VPROF_OK;
+
+	while (b->at < b->acts.n && b->acts.v[b->at].thread < thread)
+		b->at++;
+	if (n && is_made(b, e)) {
+		ret = add_step(b, VPROF_WAITS_WAIT, b->next_wait++);
+		t = e->born;
+	}
+	for (size_t i = 0; i < n && !ret; i++) {
+		const struct vprof_waits_segment *s = &e->segments.v[i];
+
+		ret = add_until(b, thread, t, s->from, VPROF_WAITS_PASS);
+		t = s->to;
+		if (ret)
+			break;
+		if (s->state == VPROF_WAITS_RUNNING) {
+			ret = add_until(b, thread, s->from, s->to, VPROF_WAITS_WORK);
+			if (!ret && i + 1 < n && s[1].state == VPROF_WAITS_RUNNABLE)
+				ret = add_step(b, VPROF_WAITS_YIELD, 0);
+		} else if (s->state == VPROF_WAITS_BLOCKED) {
+			ret = add_blocked(b, thread, s, i + 1 == n);
+		}
+	}
+	/* what happened as its last segment ended, or later */
+	for (; b->at < b->acts.n && b->acts.v[b->at].thread == thread && !ret; b->at++)
+		ret = add_step(b, b->acts.v[b->at].kind, b->acts.v[b->at].number);
+	return ret;
+}
+
+static int sort_completed(struct building *b)
+{
+	VPROF_ARRAY(struct vprof_keyed) keyed = { NULL, 0, 0 };
+	size_t n = b->h->requests.n;
+	int ret = VPROF_RESERVE(&keyed, n + 1) || VPROF_RESERVE(&b->completed, n + 1) ? VPROF_ERR_NOMEM : VPROF_OK;
+
+	for (int pass = 0; pass < 2 && !ret; pass++) { /* by completion, then stably by device */
+		for (size_t i = 0; i < n; i++) {
+			uint32_t r = pass ? b->completed.v[i] : (uint32_t)i;
+
+			keyed.v[i] =
+				(struct vprof_keyed){ pass ? b->h->requests.v[r].device : b->h->requests.v[r].complete,
+						      r };
+		}
+		ret = vprof_radix_sort(keyed.v, n);
+		for (size_t i = 0; i < n && !ret; i++)
+			b->completed.v[i] = keyed.v[i].item;
+	}
+	b->completed.n = n;
+	VPROF_ARRAY_RELEASE(&keyed);
+	return ret;
+}
+
+/* In the order of completions: a request kept its device busy since it was issued, or since the one before it was
+ * complete. What one takes at least is how long it took, or the median of those that found the device idle. */
+static int measure_requests(struct building *b)
+{
+	VPROF_ARRAY(struct vprof_keyed) alone = { NULL, 0, 0 };
+	size_t n = b->completed.n, end;
+	int ret = VPROF_RESERVE(&b->p->requests, n + 1) || VPROF_RESERVE(&alone, n + 1) ? VPROF_ERR_NOMEM : VPROF_OK;
+
+	b->p->requests.n = ret ? 0 : n;
+	for (size_t i = 0; i < n && !ret; i = end) {
+		uint32_t device = b->h->requests.v[b->completed.v[i]].device;
+		uint64_t last = 0, median;
+
+		alone.n = 0;
+		for (end = i; end < n && b->h->requests.v[b->completed.v[end]].device == device; end++) {
+			const struct vprof_waits_request *r = &b->h->requests.v[b->completed.v[end]];
+			uint64_t from = r->issue > last ? r->issue : last;
+
+			if (r->issue >= last)
+				alone.v[alone.n++] = (struct vprof_keyed){ r->complete - r->issue, 0 };
+			b->p->requests.v[b->completed.v[end]] = (struct vprof_waits_service){ device, VPROF_NONE,
+											      r->complete - from,
+											      r->complete - r->issue };
+			last = r->complete;
+		}
+		ret = vprof_radix_sort(alone.v, alone.n);
+		median = alone.n ? alone.v[alone.n / 2].key : UINT64_MAX;
+		for (size_t k = i; k < end; k++) {
+			struct vprof_waits_service *r = &b->p->requests.v[b->completed.v[k]];
+
+			r->least_ns = r->least_ns < median ? r->least_ns : median;
+		}
+	}
+	VPROF_ARRAY_RELEASE(&alone);
+	return ret;
+}
+
+/* The lower quartile of how long woken threads waited for a CPU: what that takes when one is free. */
+static int measure_latency(struct building *b)
+{
+	VPROF_ARRAY(struct vprof_keyed) all = { NULL, 0, 0 };
+	int failed = 0;
+
+	for (size_t e = 0; e < b->h->entities.n && !failed; e++) {
+		const struct vprof_waits_entity *x = &b->h->entities.v[e];
+
+		for (size_t i = 1; i < x->segments.n && !failed; i++) {
+			const struct vprof_waits_segment *s = &x->segments.v[i];
+
+			if (s->state != VPROF_WAITS_RUNNABLE || s[-1].state != VPROF_WAITS_BLOCKED)
+				continue;
+			failed = VPROF_ROOM(&all, all.n + 1);
+			if (!failed)
+				all.v[all.n++] = (struct vprof_keyed){ s->to - s->from, 0 };
+		}
+	}
+	failed = failed || vprof_radix_sort(all.v, all.n);
+	b->latency_ns = !failed && all.n ? all.v[all.n / 4].key : 0;
+	VPROF_ARRAY_RELEASE(&all);
+	return failed ? VPROF_ERR_NOMEM : VPROF_OK;
+}
+
+static int fill_edge_of(struct building *b, const struct vprof_waits_graph *graph)
+{
+	b->edge_of = malloc((graph->by_edge.n + 1) * sizeof *b->edge_of);
+	if (!b->edge_of)
+		return VPROF_ERR_NOMEM;
+	for (uint32_t e = 0; e < graph->edges.n; e++)
+		for (uint32_t i = 0; i < graph->edges.v[e].n_reasons; i++)
+			b->edge_of[graph->by_edge.v[graph->edges.v[e].first_reason + i]] = e;
+	return VPROF_OK;
+}
+
+int vprof_waits_program_build(struct vprof_waits_program *p, const struct vprof_waits_history *h,
+			      const struct vprof_waits_graph *graph, size_t max_segments)
+{
+	struct building b = { .p = p, .h = h };
+	int ret = VPROF_ERR_NOMEM;
+
+	memset(p, 0, sizeof *p);
+	p->history = h;
+	p->end = choose_end(h, max_segments);
+	p->first = calloc(h->entities.n + 1, sizeof *p->first);
+	p->paced_ns = calloc(h->entities.n + 1, sizeof *p->paced_ns);
+	if (p->first && p->paced_ns)
+		ret = fill_edge_of(&b, graph);
+	if (!ret && !(ret = measure_latency(&b)) && !(ret = sort_completed(&b)) && !(ret = measure_requests(&b)) &&
+	    !(ret = number_waits(&b)))
+		ret = sort_acts(&b);
+	for (uint32_t e = 0; e < h->entities.n && !ret; e++) {
+		ret = add_thread(&b, e);
+		p->first[e + 1] = p->steps.n;
+	}
+	free(b.edge_of);
+	VPROF_ARRAY_RELEASE(&b.acts);
+	VPROF_ARRAY_RELEASE(&b.completed);
+	return ret;
+}
+
+void vprof_waits_program_release(struct vprof_waits_program *p)
+{
+	VPROF_ARRAY_RELEASE(&p->steps);
+	VPROF_ARRAY_RELEASE(&p->waits);
+	VPROF_ARRAY_RELEASE(&p->requests);
+	free(p->first);
+	free(p->paced_ns);
+}

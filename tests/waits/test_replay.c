@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What would it give: histories whose changed course can be worked out by hand. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "common/text.h"
+#include "history_text.h"
+
+struct analysed {
+	struct history_text text;
+	struct vprof_waits waits;
+};
+
+static void analyse(struct analysed *a, const char *text)
+{
+	struct vprof_error err = { "" };
+
+	history_text_read(&a->text, text);
+	if (vprof_waits_analyze(&a->waits, &a->text.history, &a->text.options, &err))
+		fail_msg("%s", err.message);
+}
+
+static void release(struct analysed *a)
+{
+	vprof_waits_release(&a->waits);
+	history_text_release(&a->text);
+}
+
+static const struct vprof_waits_estimate *estimate(const struct analysed *a, const char *from, const char *to)
+{
+	const struct vprof_waits_graph *g = &a->waits.graph;
+	uint32_t e = vprof_waits_graph_edge(g, g->vertex_of[history_text_entity(&a->text, from)],
+					    g->vertex_of[history_text_entity(&a->text, to)]);
+
+	for (size_t i = 0; i < a->waits.estimates.v.n; i++)
+		if (a->waits.estimates.v.v[i].edge == e)
+			return &a->waits.estimates.v.v[i];
+	fail_msg("no estimate for %s -> %s", from, to);
+	return NULL;
+}
+
+static void expect(const struct analysed *a, const char *from, const char *to, double halved, double gone)
+{
+	const struct vprof_waits_estimate *e = estimate(a, from, to);
+
+	assert_true(fabs(e->halved - halved) < 1e-9);
+	assert_true(fabs(e->gone - gone) < 1e-9);
+}
+
+static struct vprof_text b_and_disk(const char *first, int n_requests)
+{
+	struct vprof_text text = VPROF_TEXT_INIT;
+
+	vprof_text_addf(&text, "recording 0 %d\n%sthread A\nthread B\ndisk D\n", n_requests * 10, first);
+	for (int t = 0; t < n_requests * 10; t += 10)
+		vprof_text_addf(&text,
+				"run A %d %d\nwait A %d %d B\nrun B %d %d\nwait B %d %d D\nrequest D B %d %d 4096\n", t,
+				t + 2, t + 2, t + 10, t, t + 5, t + 5, t + 10, t + 5, t + 10);
+	return text;
+}
+
+/* Figure 1, 100 requests: without waiting for the disk B is done at 500, and the disk, which takes 5 for each request
+ * and gets the last one at 500, at 505. Waiting half as long: 99 x 7.5 + 5, and 5 more for the last request. */
+static void test_b_and_disk(void **state)
+{
+	struct vprof_text text = b_and_disk("", 100);
+	struct analysed a;
+
+	(void)state;
+	analyse(&a, text.s);
+	assert_true(a.waits.estimates.fidelity == 1.0);
+	assert_true(a.waits.estimates.replayed == 1.0);
+	assert_int_equal(a.waits.estimates.v.n, 1); /* A's wait is in no knot, and the disk's is no wait */
+	/* halves are rounded down to 2 */
+	expect(&a, "B", "D", 1000.0 / (99 * 7 + 5 + 5) - 1, 1000.0 / 505 - 1);
+	release(&a);
+	/* on one CPU A's 2 and B's 5 follow each other */
+	vprof_text_release(&text);
+	text = b_and_disk("cpus 1\n", 100);
+	analyse(&a, text.s);
+	assert_true(estimate(&a, "B", "D")->gone < 1000.0 / 700 - 1 + 0.01);
+	assert_true(estimate(&a, "B", "D")->gone > 1000.0 / 720 - 1);
+	release(&a);
+	vprof_text_release(&text);
+}
+
+/* A request at a time from each of two threads: the disk serves 2 at once in 10. The disk does not become faster than
+ * it was seen to be: 5 for each. */
+static void test_disk_is_busy(void **state)
+{
+	struct vprof_text text = VPROF_TEXT_INIT;
+	struct analysed a;
+
+	(void)state;
+	vprof_text_addf(&text, "recording 0 1200\noptions 0.2 0.99 0 2\nthread A\nthread B\ndisk D\n");
+	for (int t = 0; t < 1200; t += 12)
+		for (int k = 0; k < 2; k++)
+			vprof_text_addf(&text, "run %c %d %d\nwait %c %d %d D\nrequest D %c %d %d 4096\n", 'A' + k, t,
+					t + 2, 'A' + k, t + 2, t + 12, 'A' + k, t + 2, t + 12);
+	analyse(&a, text.s);
+	assert_true(a.waits.estimates.fidelity > 0.99 && a.waits.estimates.fidelity < 1.01);
+	release(&a);
+	vprof_text_release(&text);
+}
+
+/* Two threads and a lock: 6 of each round of 10 under it. What A does alone overlaps with what B does under the lock.
+ */
+static void test_lock(void **state)
+{
+	struct vprof_text text = VPROF_TEXT_INIT;
+	struct analysed a;
+
+	(void)state;
+	/* period 12: A has the lock in [0,6), B in [6,12); each does 4 alone, then waits 2 */
+	vprof_text_addf(&text, "recording 0 1200\nthread A\nthread B\n");
+	for (int t = 0; t < 1200; t += 12) {
+		vprof_text_addf(&text, "run A %d %d\nwait A %d %d B\n", t, t + 10, t + 10, t + 12);
+		if (t)
+			vprof_text_addf(&text, "wait B %d %d A\n", t + 4, t + 6);
+		vprof_text_addf(&text, "run B %d %d\n", t ? t + 6 : 0, t + 16 < 1200 ? t + 16 : 1200);
+	}
+	analyse(&a, text.s);
+	assert_true(a.waits.estimates.fidelity == 1.0);
+	/* A alone without waiting is done sooner, but B is not: it still waits for A */
+	assert_true(estimate(&a, "A", "B")->gone >= 0);
+	assert_true(estimate(&a, "A", "B")->gone < 0.2);
+	release(&a);
+	vprof_text_release(&text);
+}
+
+/* The phases of section 3.2.1, 50 times: A three tasks, then one; B one, then three. Without waiting at the ends of
+ * phases both work through: 4 a round instead of 6. One edge alone gives nothing, as the other thread is still late. */
+static void test_phases(void **state)
+{
+	struct vprof_text text = VPROF_TEXT_INIT;
+	struct analysed a;
+
+	(void)state;
+	vprof_text_addf(&text, "recording 0 300\nthread A\nthread B\n");
+	for (int t = 0; t < 300; t += 6)
+		vprof_text_addf(&text, "run A %d %d\nwait A %d %d B\nrun B %d %d\nwait B %d %d A\nrun B %d %d\n", t,
+				t + 4, t + 4, t + 6, t, t + 1, t + 1, t + 3, t + 3, t + 6);
+	analyse(&a, text.s);
+	assert_true(a.waits.estimates.fidelity == 1.0);
+	/* A runs through its 200; B still waits for A's third task of each round, at 4 r + 3, and ends with 3 more */
+	expect(&a, "A", "B", estimate(&a, "A", "B")->halved, 300.0 / (4 * 49 + 3 + 3) - 1);
+	release(&a);
+	vprof_text_release(&text);
+}
+
+/* A sleep takes its time; a thread paced by a timer does not count, and does not hide what the others gain. */
+static void test_timer(void **state)
+{
+	struct vprof_text text = b_and_disk("thread H\ntimer T\n", 100);
+	struct analysed a;
+
+	(void)state;
+	vprof_text_addf(&text, "run H 0 10\nwait H 10 900 T\nrun H 900 1000\n");
+	analyse(&a, text.s);
+	assert_true(fabs(estimate(&a, "B", "D")->gone - (1000.0 / 505 - 1)) < 1e-9);
+	release(&a);
+	vprof_text_release(&text);
+}
+
+/* A thread that is made later begins when its maker has come to that point. */
+static void test_made(void **state)
+{
+	struct analysed a;
+
+	(void)state;
+	analyse(&a, "recording 0 100\noptions 0.2 0.99 0 2\nthread M\nthread C by M from 60 to 100\ndisk D\n"
+		    "run M 0 10\nwait M 10 50 D\nrun M 50 100\nrun C 60 100\nrequest D M 10 50 4096\n"
+		    "request D M 51 52 4096\n");
+	/* a knot of M and the disk; without the wait all is done 40 sooner */
+	assert_true(fabs(estimate(&a, "M", "D")->gone - (100.0 / 60 - 1)) < 1e-9);
+	release(&a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_b_and_disk), cmocka_unit_test(test_disk_is_busy), cmocka_unit_test(test_lock),
+		cmocka_unit_test(test_phases),	   cmocka_unit_test(test_timer),	cmocka_unit_test(test_made),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
