@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "analysis/waits/replay.h"
+#include "analysis/waits/wait_replay.h"
 #include "common/parallel.h"
 
 #define PACED_MAX 0.2 /* share of its time that a thread may wait for what the recording does not explain */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A history as programs that can be run again (replay.h): of each thread, what it did in order, without times.
+/* A history as programs that can be run again (wait_replay.h): of each thread, what it did in order, without times.
  *
  * A wake-up is a step of the waker's program, at the place of its work where it happened; a request to a device is a
  * step of the thread that issued it. So a thread that gets further ahead wakes others earlier, and they go on earlier.

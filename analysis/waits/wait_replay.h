@@ -3,8 +3,8 @@
  * shortened: who then gets further ahead wakes others earlier. How much sooner all is done tells how much throughput
  * the change would give at most. Assumptions and limits: docs/design/waits.md.
  */
-#ifndef VPROF_WAITS_REPLAY_H
-#define VPROF_WAITS_REPLAY_H
+#ifndef VPROF_WAIT_REPLAY_H
+#define VPROF_WAIT_REPLAY_H
 
 #include "analysis/waits/program.h"
 

@@ -5,7 +5,7 @@
  * A wake-up that comes before the wait is kept: the thread does not wait then. Every other wait ends exactly once: the
  * thread's `turn` rises with each, and what would have ended an earlier one finds another turn and does nothing.
  */
-#include "analysis/waits/replay.h"
+#include "analysis/waits/wait_replay.h"
 
 #define SLICE_NS 3000000 /* that a thread runs while others want its CPU */
 
