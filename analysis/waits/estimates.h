@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How much throughput each edge of a knot may give: the recording replayed with its waits half as long, and without
- * them (wait_replay.h). These are estimates of what is to be had at most from that edge alone: what the change costs, and
- * waits that never came up because of the ones that are shortened, are not in the recording. */
+ * them (wait_replay.h). These are estimates of what is to be had at most from that edge alone: what the change costs,
+ * and waits that never came up because of the ones that are shortened, are not in the recording. */
 #ifndef VPROF_WAITS_ESTIMATES_H
 #define VPROF_WAITS_ESTIMATES_H
 

@@ -12,7 +12,7 @@
  *   knots.h        its knots and sinks, refined
  *   estimates.h    what would it give: the history run again, with the waits of an edge shortened
  *   program.h      ... what each thread did, as steps without times
- *   wait_replay.h       ... and these steps simulated
+ *   wait_replay.h  ... and these steps simulated
  */
 #ifndef VPROF_WAITS_H
 #define VPROF_WAITS_H

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A trace as a wait history (analysis/waits/history.h): from the kernel's events when it has them (kernel_history.h),
+ * else from what the probes and wrappers recorded (timeline_history.h). */
+#ifndef VPROF_WAITS_INPUT_H
+#define VPROF_WAITS_INPUT_H
+
+#include "analysis/waits/history.h"
+#include "common/hash/string_set.h"
+#include "trace/reader.h"
+
+struct vprof_waits_input {
+	struct vprof_waits_history history; /* its texts belong to `strings` */
+	struct vprof_strings strings;
+	int is_kernel;	     /* from the kernel's events */
+	uint64_t n_events;   /* of the kernel, or waits of the runtime */
+	uint64_t n_lost;     /* events that are missing */
+	uint64_t n_assumed;  /* switches to a thread whose wake-up is missing: its waker is not known */
+	const char *missing; /* what was not recorded, and what to do; "" */
+};
+
+void vprof_waits_input_release(struct vprof_waits_input *input);
+
+/* Fills the history from the kernel's events. bytes_per_s: speed of network interfaces whose own is not known, 0: none.
+ * INPUT when the trace has none, NOMEM; to be released in any case. One pass, O(events log CPUs). */
+int vprof_waits_input_kernel(struct vprof_waits_input *input, const struct vprof_trace *trace, double bytes_per_s,
+			     struct vprof_error *err);
+
+#endif

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Events of the kernel, written by hand into a real trace, as a wait history. One tick is one ns. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/waits/input/input.h"
+#include "analysis/waits/waits.h"
+#include "common/files.h"
+#include "trace/kernel_events.h"
+
+enum { A = 101, B = 102, C = 103, DISK = 8 << 20, ETH = 2, LO = 1 };
+
+struct image {
+	VPROF_ARRAY(unsigned char) bytes;
+	uint64_t n_chunks;
+};
+
+static char *folder;
+
+static void add_bytes(struct image *im, const void *bytes, size_t n)
+{
+	assert_int_equal(VPROF_ROOM(&im->bytes, im->bytes.n + n), 0);
+	memcpy(im->bytes.v + im->bytes.n, bytes, n);
+	im->bytes.n += n;
+}
+
+static void add_chunk(struct image *im, uint32_t thread_seq, uint32_t tid, const struct vp_unit *units, size_t n)
+{
+	const struct vp_chunk_header h = { .magic = VP_CHUNK_MAGIC,
+					   .n_bytes = (uint32_t)(n * VP_UNIT_BYTES),
+					   .tid = tid,
+					   .thread_seq = thread_seq,
+					   .chunk_seq = (uint32_t)im->n_chunks++,
+					   .process_seq = tid + 1 };
+
+	add_bytes(im, &h, sizeof h);
+	add_bytes(im, units, n * sizeof *units);
+}
+
+static void add_events(struct image *im, uint32_t cpu, const struct vprof_kernel_event *events, size_t n)
+{
+	struct vp_unit units[256];
+	size_t n_units = 0;
+
+	for (size_t i = 0; i < n; i++)
+		n_units += vprof_kernel_event_encode(&events[i], units + n_units);
+	assert_true(n_units <= 256);
+	add_chunk(im, VP_THREAD_KERNEL, cpu, units, n_units);
+}
+
+static void add_tables(struct image *im)
+{
+	static const struct {
+		uint32_t number;
+		enum vp_source source;
+		uint64_t flags, speed;
+		const char *name;
+	} devices[] = { { DISK, VP_SOURCE_BLOCK, 0, 0, "sda" },
+			{ ETH, VP_SOURCE_NET, 0, 8000000000, "eth0" },
+			{ LO, VP_SOURCE_NET, VP_DEVICE_LOOPBACK, 0, "lo" } };
+	static const char *const names[] = { "accept", "worker", "flush" };
+	struct vp_unit units[32] = { { 0, 0 } };
+	size_t n = 0;
+
+	for (size_t i = 0; i < 3; i++) {
+		uint64_t payload = strlen(devices[i].name) | (uint64_t)devices[i].source << 8 | devices[i].flags << 12;
+
+		units[n++] = (struct vp_unit){ devices[i].number, VP_W(VP_KIND_KERNEL_DEVICE, payload) };
+		units[n++] = (struct vp_unit){ devices[i].speed, 0 };
+		memcpy(&units[n++], devices[i].name, strlen(devices[i].name));
+	}
+	for (uint32_t i = 0; i < 3; i++) {
+		struct vprof_kernel_event e = { .kind = VP_KIND_KERNEL_TASK,
+						.t = 1,
+						.task = { .tid = A + i, .pid = A } };
+
+		strcpy(e.task.comm, names[i]);
+		n += vprof_kernel_event_encode(&e, units + n);
+	}
+	add_chunk(im, VP_THREAD_KERNEL_TABLE, 0, units, n);
+}
+
+static struct vprof_trace *open_image(struct image *im)
+{
+	struct vp_file_header h = { .magic = VP_FILE_MAGIC,
+				    .version = VP_FORMAT_VERSION,
+				    .clock = VP_CLOCK_MONOTONIC,
+				    .ns_per_tick = 1,
+				    .start_ticks = 1,
+				    .end_ticks = 1000000,
+				    .kernel_scope = VP_KERNEL_ALL };
+	char *path = vprof_path_join(folder, "records.vpt");
+	struct vprof_error err = { "" };
+	struct vprof_trace *t;
+	struct image file = { { NULL, 0, 0 }, 0 };
+
+	h.n_chunks = im->n_chunks;
+	add_bytes(&file, &h, sizeof h);
+	add_bytes(&file, im->bytes.v, im->bytes.n);
+	assert_int_equal(vprof_file_write(path, (char *)file.bytes.v, file.bytes.n, &err), 0);
+	free(path);
+	VPROF_ARRAY_RELEASE(&file.bytes);
+	VPROF_ARRAY_RELEASE(&im->bytes);
+	if (vprof_trace_open(&t, folder, &err))
+		fail_msg("%s", err.message);
+	return t;
+}
+
+static void read_input(struct vprof_waits_input *in, struct vprof_trace **trace, struct image *im)
+{
+	struct vprof_error err = { "" };
+
+	*trace = open_image(im);
+	if (vprof_waits_input_kernel(in, *trace, 0, &err))
+		fail_msg("%s", err.message);
+	if (vprof_waits_history_check(&in->history, &err))
+		fail_msg("%s", err.message);
+}
+
+static const struct vprof_waits_entity *entity(const struct vprof_waits_input *in, const char *name)
+{
+	for (size_t i = 0; i < in->history.entities.n; i++)
+		if (!strcmp(in->history.entities.v[i].name, name))
+			return &in->history.entities.v[i];
+	fail_msg("no %s", name);
+	return NULL;
+}
+
+static void expect(const struct vprof_waits_input *in, const char *name, size_t i, uint64_t from, uint64_t to,
+		   int state, const char *waker)
+{
+	const struct vprof_waits_segment *s = &entity(in, name)->segments.v[i];
+
+	assert_true(i < entity(in, name)->segments.n);
+	assert_int_equal(s->from, from - 1); /* since the trace's start, 1 */
+	assert_int_equal(s->to, to - 1);
+	assert_int_equal(s->state, state);
+	if (waker)
+		assert_string_equal(in->history.entities.v[s->waker].name, waker);
+	else
+		assert_int_equal(s->waker, VPROF_NONE);
+}
+
+#define SWITCH(t, prev, state, next)                                                                                   \
+	{ VP_KIND_KERNEL_SWITCH, 0, t, .sched = { prev, next, VP_TASK_STATE_##state, 0, 0 } }
+#define WAKING(t, wakee, current, context, source, id)                                                                 \
+	{ VP_KIND_KERNEL_WAKING, 0, t,                                                                                 \
+	  .waking = { wakee, current, VP_CONTEXT_##context, VP_SOURCE_##source, id, 0, 0 } }
+
+static void test_segments(void **state)
+{
+	static const struct vprof_kernel_event cpu0[] = {
+		SWITCH(10, A, SLEEPING, 0),	 /* A ran since the begin: unknown before */
+		WAKING(20, A, B, TASK, NONE, 0), /* on B's CPU in truth; the order counts */
+		SWITCH(22, 0, RUNNABLE, A),	 SWITCH(30, A, PREEMPTED, C), /* C was runnable since the begin */
+		SWITCH(40, C, DISK, A),		 WAKING(50, C, A, BLOCK, BLOCK, DISK),
+		SWITCH(60, A, SLEEPING, C),	 WAKING(70, A, C, NET_RX, NET, LO), /* loopback: C sent it */
+		SWITCH(80, C, DEAD, A),
+	};
+	static const struct vprof_kernel_event cpu1[] = {
+		{ VP_KIND_KERNEL_LOST, 1, 5, .n_lost = 3 },
+		SWITCH(15, 0, RUNNABLE, B),
+		SWITCH(25, B, SLEEPING, 0),
+		WAKING(35, B, 0, HRTIMER, TIMER, 0),
+		SWITCH(36, 0, RUNNABLE, B),
+		SWITCH(45, B, SLEEPING, 0),
+		SWITCH(55, 0, RUNNABLE, B), /* nobody woke it: lost */
+		SWITCH(65, B, SLEEPING, 0),
+		WAKING(75, B, 0, NET_RX, NET, ETH),
+		SWITCH(90, 0, RUNNABLE, B),
+	};
+	struct vprof_waits_input in;
+	struct vprof_trace *trace;
+	struct image im = { { NULL, 0, 0 }, 0 };
+
+	(void)state;
+	add_tables(&im);
+	add_events(&im, 0, cpu0, sizeof cpu0 / sizeof *cpu0);
+	add_events(&im, 1, cpu1, sizeof cpu1 / sizeof *cpu1);
+	read_input(&in, &trace, &im);
+	assert_int_equal(in.n_lost, 3);
+	assert_int_equal(in.n_assumed, 1);
+	assert_int_equal(in.history.n_cpus, 2);
+	expect(&in, "accept", 0, 5, 10, VPROF_WAITS_RUNNING, NULL);
+	expect(&in, "accept", 1, 10, 20, VPROF_WAITS_BLOCKED, "worker");
+	expect(&in, "accept", 2, 20, 22, VPROF_WAITS_RUNNABLE, NULL);
+	expect(&in, "accept", 3, 22, 30, VPROF_WAITS_RUNNING, NULL);
+	expect(&in, "accept", 4, 30, 40, VPROF_WAITS_RUNNABLE, NULL);
+	expect(&in, "accept", 5, 40, 60, VPROF_WAITS_RUNNING, NULL);
+	expect(&in, "accept", 6, 60, 70, VPROF_WAITS_BLOCKED, "flush");
+	expect(&in, "accept", 7, 70, 80, VPROF_WAITS_RUNNABLE, NULL);
+	expect(&in, "accept", 8, 80, 90, VPROF_WAITS_RUNNING, NULL);
+	expect(&in, "flush", 0, 5, 30, VPROF_WAITS_RUNNABLE, NULL);
+	expect(&in, "flush", 2, 40, 50, VPROF_WAITS_BLOCKED, "disk sda");
+	assert_int_equal(entity(&in, "flush")->ended, 79);
+	expect(&in, "worker", 2, 25, 35, VPROF_WAITS_BLOCKED, "timer");
+	expect(&in, "worker", 5, 45, 55, VPROF_WAITS_BLOCKED, NULL);
+	expect(&in, "worker", 7, 65, 75, VPROF_WAITS_BLOCKED, "network eth0");
+	assert_true(entity(&in, "network eth0")->bytes_per_s == 1e9);
+	vprof_waits_input_release(&in);
+	vprof_trace_free(trace);
+}
+
+/* Figure 1: B syncs for 5 of 10, ten times. */
+static void test_b_and_disk(void **state)
+{
+	struct vprof_kernel_event cpu0[64] = { SWITCH(2, A, RUNNABLE, A) }, cpu1[128] = { SWITCH(2, B, RUNNABLE, B) };
+	struct vprof_waits_options options = vprof_waits_defaults();
+	struct image im = { { NULL, 0, 0 }, 0 };
+	struct vprof_error err = { "" };
+	struct vprof_waits_input in;
+	struct vprof_trace *trace;
+	struct vprof_waits waits;
+	size_t n0 = 1, n1 = 1;
+
+	(void)state;
+	for (uint64_t t = 2; t < 102; t += 10) {
+		const struct vprof_kernel_event issue = { VP_KIND_KERNEL_BLOCK_ISSUE, 1, t + 5,
+							  .block = { DISK, 1, t, 77, 4096, B, 0, 0 } };
+		const struct vprof_kernel_event complete = { VP_KIND_KERNEL_BLOCK_COMPLETE, 1, t + 10,
+							     .block = { DISK, 1, t, 77, 4096, 0, 0, t + 5 } };
+		const struct vprof_kernel_event a[] = { SWITCH(t + 2, A, SLEEPING, 0), SWITCH(t + 10, 0, RUNNABLE, A) };
+		const struct vprof_kernel_event b[] = { issue,
+							SWITCH(t + 5, B, DISK, 0),
+							complete,
+							WAKING(t + 10, B, 0, BLOCK, BLOCK, DISK),
+							SWITCH(t + 10, 0, RUNNABLE, B),
+							WAKING(t + 10, A, B, TASK, NONE, 0) };
+
+		memcpy(cpu0 + n0, a, sizeof a);
+		memcpy(cpu1 + n1, b, sizeof b);
+		n0 += 2;
+		n1 += 6;
+	}
+	add_tables(&im);
+	add_events(&im, 1, cpu0, n0); /* the waking CPU first, at the same time */
+	add_events(&im, 0, cpu1, n1);
+	read_input(&in, &trace, &im);
+	if (vprof_waits_analyze(&waits, &in.history, &options, &err))
+		fail_msg("%s", err.message);
+	assert_int_equal(waits.knots.knots.n, 1);
+	assert_int_equal(waits.knots.knots.v[0].end, VPROF_WAITS_CYCLE);
+	assert_int_equal(waits.knots.knots.v[0].n_vertices, 2);
+	for (size_t i = 0; i < waits.graph.edges.n; i++) {
+		const struct vprof_waits_edge *e = &waits.graph.edges.v[i];
+		uint8_t kind = waits.graph.vertices.v[e->to].kind;
+
+		assert_int_equal(e->weight_ns, kind == VPROF_WAITS_DISK ? 100 : e->is_idle ? 50 : 80);
+	}
+	vprof_waits_release(&waits);
+	vprof_waits_input_release(&in);
+	vprof_trace_free(trace);
+}
+
+/* Whatever the events are, the history is one that passes its check. */
+static void test_random(void **state)
+{
+	uint64_t seed = 1;
+
+	(void)state;
+	for (int round = 0; round < 300; round++) {
+		struct vprof_kernel_event events[2][40] = { { { 0 } } };
+		struct image im = { { NULL, 0, 0 }, 0 };
+		struct vprof_waits_options options = vprof_waits_defaults();
+		struct vprof_error err = { "" };
+		struct vprof_waits_input in;
+		struct vprof_trace *trace;
+		struct vprof_waits waits;
+
+		for (size_t i = 0; i < 80; i++) {
+			uint32_t r[8];
+			struct vprof_kernel_event *e = &events[i % 2][i / 2];
+
+			for (int k = 0; k < 8; k++) {
+				seed = seed * UINT64_C(6364136223846793005) + 1;
+				r[k] = (uint32_t)(seed >> 40);
+			}
+			e->kind = (enum vp_kind)(VP_KIND_KERNEL_SWITCH + r[0] % 12);
+			e->t = 2 + i * 3 + r[1] % 8;
+			e->cpu = (uint32_t)(i % 2);
+			if (e->kind == VP_KIND_KERNEL_SWITCH) {
+				e->sched.prev_tid = r[2] % 5;
+				e->sched.next_tid = r[3] % 5;
+				e->sched.state = (enum vp_task_state)(r[4] % VP_TASK_STATE_COUNT);
+				e->sched.user_stack = r[5] % 3;
+			} else if (e->kind == VP_KIND_KERNEL_WAKING) {
+				e->waking.wakee_tid = r[2] % 5;
+				e->waking.current_tid = r[3] % 5;
+				e->waking.context = (enum vp_context)(r[4] % VP_CONTEXT_COUNT);
+				e->waking.source = (enum vp_source)(r[5] % VP_SOURCE_COUNT);
+				e->waking.source_id = r[6] % 3;
+			} else if (e->kind <= VP_KIND_KERNEL_TASK) {
+				e->task.tid = r[2] % 5;
+				e->task.by_tid = r[3] % 5;
+			} else if (e->kind <= VP_KIND_KERNEL_BLOCK_COMPLETE) {
+				e->block.device = r[2] % 2;
+				e->block.request = r[3] % 3;
+				e->block.bytes = r[4] % 3 * 512;
+				e->block.tid = r[5] % 5;
+			} else {
+				e->net.interface = r[2] % 3;
+				e->net.current_tid = r[3] % 5;
+				e->net.bytes = r[4] % 1500;
+			}
+		}
+		add_tables(&im);
+		add_events(&im, 0, events[0], 40);
+		add_events(&im, 1, events[1], 40);
+		read_input(&in, &trace, &im);
+		assert_int_equal(vprof_waits_analyze(&waits, &in.history, &options, &err), 0);
+		vprof_waits_release(&waits);
+		vprof_waits_input_release(&in);
+		vprof_trace_free(trace);
+	}
+}
+
+static void test_none(void **state)
+{
+	struct image im = { { NULL, 0, 0 }, 0 };
+	struct vprof_error err = { "" };
+	struct vprof_waits_input in;
+	struct vprof_trace *trace;
+
+	(void)state;
+	trace = open_image(&im);
+	assert_int_equal(vprof_waits_input_kernel(&in, trace, 0, &err), VPROF_ERR_INPUT);
+	vprof_waits_input_release(&in);
+	vprof_trace_free(trace);
+}
+
+static int make_folder(void **state)
+{
+	char template[] = "/tmp/vprof-kernel-history-XXXXXX";
+
+	(void)state;
+	folder = strdup(mkdtemp(template));
+	return 0;
+}
+
+static int remove_folder(void **state)
+{
+	char *path = vprof_path_join(folder, "records.vpt");
+
+	(void)state;
+	remove(path);
+	remove(folder);
+	free(path);
+	free(folder);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_segments),
+		cmocka_unit_test(test_b_and_disk),
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_none),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
