@@ -59,6 +59,8 @@
 	X(UNRECORDED_FRAME, "open calls that were never recorded") \
 	X(ANALYSES, "analyses whose figures were compared, all of them") X(FIGURES, "... nodes: mean, variance, share") \
 	X(COVARIANCES, "... covariances of siblings") X(FACTORS, "... factors: share, mean, deviation, height, score") \
+	X(IF_CONSTANT, "... what would go if they were constant") X(TOGETHER, "... own work and that beneath waits together") \
+	X(CAUSES, "... causes: share, if constant, splits") \
 	X(RANKED, "... neighbours in the ranking") X(SEVERAL_TRACES, "analyses of several traces together") \
 	X(OFFSET_WAITS, "waits compared once more, with clocks that differ between processors") \
 	X(OFFSET_PATHS, "... paths") X(FORKS, "forks") X(EXECS, "programs executed in forked processes") \

@@ -514,6 +514,8 @@ void figures_compare(struct figures *f, const struct vprof_results *r, figures_s
 	table.v = f->figures;
 	if (!f->is_different)
 		ranking_compare(&table);
+	if (!f->is_different && f->figures[0].var > f->figures[0].tolerance)
+		sums_compare(&table);
 	COVER_FIGURE(f, ANALYSES);
 	free(f->figures);
 	free(f->ns);

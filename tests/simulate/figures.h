@@ -31,7 +31,7 @@ size_t figures_count(const struct figures *f); /* intervals */
 /* The results are those of exactly the intervals that were added. */
 void figures_compare(struct figures *f, const struct vprof_results *r, figures_say *say, void *arg);
 
-/* For ranking.c: the nodes in the order of the results, [0] the interval; bodies are nodes like others. */
+/* For ranking.c and sums.c: the nodes in the order of the results, [0] the interval; bodies are nodes like others. */
 struct figure {
 	size_t parent, first_child, n_children;
 	enum truth_class class;
@@ -57,5 +57,8 @@ struct figure_table {
 
 /* Factors, their shares, heights, scores and order. */
 void ranking_compare(const struct figure_table *t);
+
+/* Sums over several places: what would go if they were constant, and causes. */
+void sums_compare(const struct figure_table *t);
 
 #endif
