@@ -102,7 +102,7 @@ struct vprof_factor {
 	/* of the same function as own work and beneath waits, where both occur: index + 1 of the other; 0: none */
 	uint32_t counterpart;
 	/* both together, their covariance included: Var(f + beneath f) / Var(T), and if both were constant; NaN: no
-	 * counterpart, or not estimated */
+	 * counterpart */
 	double together, together_low, together_high;
 	double together_constant, together_constant_low, together_constant_high;
 	/* fraction of the bootstrap's replicates in which it has the same rank; NaN when not estimated */

@@ -542,21 +542,18 @@ static int add_quantity(struct pass *p, const struct vprof_factor *f, const stru
 	return ret;
 }
 
-static int add_together(struct pass *p)
+/* Factors from..to with their counterparts, each two once. */
+static int add_together(struct pass *p, size_t from, size_t to)
 {
 	const struct vprof_results *r = p->r;
 	struct vprof_block_sums *s = p->s;
 
-	for (uint32_t i = 0; i < s->n_factors; i++) {
+	for (size_t i = from; i < to; i++) {
 		uint32_t other = r->factors[i].counterpart;
 
-		s->together[i] = VPROF_NONE;
-		if (!other)
+		s->together[i] = other && other - 1 < i ? s->together[other - 1] : VPROF_NONE;
+		if (!other || other - 1 < i)
 			continue;
-		if (other - 1 < i) {
-			s->together[i] = s->together[other - 1];
-			continue;
-		}
 		s->together[i] = (uint32_t)s->quantities.n;
 		if (add_quantity(p, &r->factors[i], &r->factors[other - 1]))
 			return VPROF_ERR_NOMEM;
@@ -570,7 +567,7 @@ static int choose_quantities(struct pass *p)
 	struct vprof_block_sums *s = p->s;
 
 	s->of_factor = malloc((r->n_factors + 1) * sizeof *s->of_factor);
-	s->together = malloc((s->n_factors + 1) * sizeof *s->together);
+	s->together = malloc((r->n_factors + 1) * sizeof *s->together);
 	s->of_cause = malloc((r->n_causes + 1) * sizeof *s->of_cause);
 	if (!s->of_factor || !s->together || !s->of_cause)
 		return VPROF_ERR_NOMEM;
@@ -579,7 +576,7 @@ static int choose_quantities(struct pass *p)
 		if (add_quantity(p, &r->factors[i], NULL))
 			return VPROF_ERR_NOMEM;
 	}
-	if (add_together(p))
+	if (add_together(p, 0, s->n_factors))
 		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < r->n_causes; i++) {
 		s->of_cause[i] = (uint32_t)s->quantities.n;
@@ -595,6 +592,8 @@ static int choose_quantities(struct pass *p)
 		    vprof_quantities_add_apart(&s->quantities, r, f->nodes, f->n_nodes))
 			return VPROF_ERR_NOMEM;
 	}
+	if (add_together(p, s->n_factors, r->n_factors))
+		return VPROF_ERR_NOMEM;
 	return vprof_quantities_finish(&s->quantities, r->n_nodes);
 }
 

@@ -56,7 +56,7 @@ struct vprof_block_sums {
 	size_t n_bounded;
 	size_t at_quantity;  /* [n_bounded] struct vprof_quantity_total */
 	uint32_t *of_factor; /* [results' n_factors] all variances and the reported covariances; else VPROF_NONE */
-	uint32_t *together;  /* [n_factors] with its counterpart; VPROF_NONE: it has none */
+	uint32_t *together;  /* [results' n_factors] with its counterpart; VPROF_NONE: it has none */
 	uint32_t *of_cause;  /* [results' n_causes] */
 	struct vprof_quantity_sum *totals; /* [quantities.n] over all intervals, in `whole` */
 	double latency_residual;	   /* sum of the latency's deviations over all intervals */

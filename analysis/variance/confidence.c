@@ -416,7 +416,7 @@ static void fill_quantities(const struct confidence *c)
 		f->if_constant = figures.if_constant;
 		if (f->kind == VPROF_FACTOR_VARIANCE)
 			f->sd_ns = figures.sd_ns;
-		if (i >= s->n_factors || s->together[i] == VPROF_NONE)
+		if (s->together[i] == VPROF_NONE)
 			continue;
 		figures = figures_of(c, s->together[i]);
 		f->together = figures.share;

@@ -7,6 +7,9 @@
  * - every factor of the account has its share in the results, within these bounds and RESOLUTION; so have its mean, the
  *   height of a function, and the pairs of functions that move together;
  * - a factor that is planted, or has a tenth of the variance, must have been measured;
+ * - what would go if a factor were constant, of each and of the pairs, lies within the account's bounds; likewise of a
+ *   function's own work together with that beneath waits;
+ * - every planted factor is named by a cause; and the causes are ordered as the account says, but for the scheduler's;
  * - factors are ranked as the account's shares say, wherever its bounds tell two of them apart: what is left is a tie;
  * - nothing else takes a share worth mentioning itself, but what the kernel (preempted) or other threads (blame) did;
  * - where the account has them: the preempted part of the mean latency; figures of other views;
@@ -295,6 +298,31 @@ static void check_share(const cJSON *results, const cJSON *entry)
 		complain("the share of %s is %.4f, but it was between %.4f and %.4f", title(entry), found, low, high);
 }
 
+static void check_constant(const cJSON *entry, const char *what, double low, double high, double found)
+{
+	printf("%-34s        (%7.4f .. %7.4f)   found %7.4f   (%s)\n", title(entry), low, high, found, what);
+	if (!(found >= low - RESOLUTION && found <= high + RESOLUTION))
+		complain("%s: %s is %.4f, but it was between %.4f and %.4f", title(entry), what, found, low, high);
+}
+
+/* Where further waits of the machine's making are in the factor (is_beneath_others), the account cannot tell. */
+static void check_if_constant(const cJSON *results, const cJSON *entry)
+{
+	const cJSON *factor = factor_of(results, entry);
+	double low = number_of(entry, "low") - RESOLUTION, high = number_of(entry, "high") + RESOLUTION, found;
+
+	if (!factor || is_beneath_others(results, entry, factor, "share", low, high))
+		return;
+	found = number_of(factor, "if_constant");
+	if (isnan(found) && is_pair(factor)) /* of those that are not reported it is not computed */
+		return;
+	check_constant(entry, "if constant", number_of(entry, "if_constant_low"), number_of(entry, "if_constant_high"),
+		       found);
+	if (cJSON_HasObjectItem(entry, "together_low") && number_of(factor, "counterpart") > 0)
+		check_constant(entry, "if constant, together", number_of(entry, "together_low"),
+			       number_of(entry, "together_high"), number_of(factor, "together_constant"));
+}
+
 /* Of a hot function: without its preempted time, which sampled calls show by chance. */
 static void check_own_share(const cJSON *results, const cJSON *entry)
 {
@@ -384,6 +412,97 @@ static void check_order(const cJSON *truth, const cJSON *results)
 		for (after = before->next; after; after = after->next)
 			check_two(truth, results, before, after);
 	}
+}
+
+static int is_named(const cJSON *list, const char *name)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, list)
+	{
+		if (!strcmp(text_of(item, "name"), name))
+			return 1;
+	}
+	return 0;
+}
+
+/* Is it the cause's end, on the way to it, or what it consists of? */
+static int names(const cJSON *cause, const char *name)
+{
+	return !strcmp(text_of(cause, "name"), name) || is_named(cJSON_GetObjectItem(cause, "steps"), name) ||
+	       is_named(cJSON_GetObjectItem(cause, "splits"), name);
+}
+
+/* The entry that tells what would go if this cause were constant: it ends in the function, wherever that ran, and
+ * consists of nothing but the function. */
+static const cJSON *entry_of_cause(const cJSON *truth, const cJSON *cause)
+{
+	const cJSON *splits = cJSON_GetObjectItem(cause, "splits"), *entry, *found = NULL;
+
+	if (strcmp(text_of(cause, "kind"), "work") != 0 || cJSON_GetArraySize(splits) != 1 ||
+	    strcmp(text_of(cJSON_GetArrayItem(splits, 0), "kind"), "body") != 0)
+		return NULL;
+	cJSON_ArrayForEach(entry, cJSON_GetObjectItem(truth, "factors"))
+	{
+		const char *name = cJSON_GetStringValue(cJSON_GetObjectItem(entry, "factor"));
+
+		if (name && !strcmp(name, text_of(cause, "name")))
+			found = entry;
+	}
+	return found;
+}
+
+static double least_of(const cJSON *entry)
+{
+	return number_of(entry, cJSON_HasObjectItem(entry, "together_low") ? "together_low" : "if_constant_low");
+}
+
+static double most_of(const cJSON *entry)
+{
+	return number_of(entry, cJSON_HasObjectItem(entry, "together_high") ? "together_high" : "if_constant_high");
+}
+
+static void check_cause_order(const cJSON *truth, const cJSON *results)
+{
+	const cJSON *before, *after;
+	char name[256];
+
+	cJSON_ArrayForEach(before, cJSON_GetObjectItem(results, "causes"))
+	{
+		const cJSON *x = entry_of_cause(truth, before);
+
+		for (after = before->next; x && after; after = after->next) {
+			const cJSON *y = entry_of_cause(truth, after);
+
+			if (!y || most_of(x) + RESOLUTION >= least_of(y) - RESOLUTION)
+				continue;
+			snprintf(name, sizeof name, "%s", title(x));
+			complain("cause %s comes before %s, but at most %.3f would go, of the other at least %.3f",
+				 name, title(y), most_of(x), least_of(y));
+		}
+	}
+}
+
+/* The planted cause is a cause, and comes first unless the scheduler, or something that the program did as well, makes
+ * more of a difference. */
+static void check_causes(const cJSON *truth, const cJSON *results)
+{
+	const cJSON *causes = cJSON_GetObjectItem(results, "causes"), *entry, *cause;
+	double threshold = number_of(results, "threshold");
+
+	cJSON_ArrayForEach(entry, cJSON_GetObjectItem(truth, "factors"))
+	{
+		const char *name = cJSON_GetStringValue(cJSON_GetObjectItem(entry, "factor"));
+		int is_there = 0;
+
+		if (!is_set(entry, "is_planted") || is_set(entry, "is_sampled") || is_unknown(results, entry) ||
+		    number_of(entry, "low") < threshold + WORTH_MENTIONING + RESOLUTION)
+			continue;
+		cJSON_ArrayForEach(cause, causes) is_there |= names(cause, name);
+		if (!is_there)
+			complain("no cause names %s", name);
+	}
+	check_cause_order(truth, results);
 }
 
 /* How far the bounds of what the program itself measured are apart at most, half of it. */
@@ -520,11 +639,17 @@ static void check_all(const cJSON *truth, const cJSON *results)
 			continue;
 		check_share(results, entry);
 		check_own_share(results, entry);
+		check_if_constant(results, entry);
 		check_mean(results, entry);
 		check_height(results, entry);
 	}
-	cJSON_ArrayForEach(entry, cJSON_GetObjectItem(truth, "pairs")) check_share(results, entry);
+	cJSON_ArrayForEach(entry, cJSON_GetObjectItem(truth, "pairs"))
+	{
+		check_share(results, entry);
+		check_if_constant(results, entry);
+	}
 	check_order(truth, results);
+	check_causes(truth, results);
 	check_others(truth, results);
 	check_preempted(truth, results);
 	cJSON_ArrayForEach(entry, cJSON_GetObjectItem(truth, "figures")) check_figure(truth, results, entry);

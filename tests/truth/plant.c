@@ -169,21 +169,50 @@ double truth_value(const struct truth *t, size_t row, int column)
 	return (double)took->low + (double)(took->high - took->low) / 2;
 }
 
-/* How far it may be from that. */
-static double unsure(const struct truth *t, size_t row, int column)
-{
-	const struct plant_time *took = time_of(t, row, column);
+/* Columns whose times are summed: a bit for each. */
+typedef uint64_t columns;
+#define ONLY(column) ((columns)1 << (column))
 
-	return (double)(took->high - took->low) / 2;
+static double sum_of(const struct truth *t, size_t row, columns set)
+{
+	double sum = 0;
+
+	for (int i = 0; i < t->n_columns; i++)
+		sum += set & ONLY(i) ? truth_value(t, row, i) : 0;
+	return sum;
 }
 
-static double mean(const struct truth *t, int column)
+/* The latency without a set of its columns. */
+static double rest_of(const struct truth *t, size_t row, columns set)
+{
+	return truth_value(t, row, 0) - sum_of(t, row, set);
+}
+
+/* How far it may be from that. */
+static double unsure(const struct truth *t, size_t row, columns set)
+{
+	double sum = 0;
+
+	for (int i = 0; i < t->n_columns; i++) {
+		const struct plant_time *took = time_of(t, row, i);
+
+		sum += set & ONLY(i) ? (double)(took->high - took->low) / 2 : 0;
+	}
+	return sum;
+}
+
+static double mean_of(const struct truth *t, columns set)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < t->n; i++)
-		sum += truth_value(t, i, column);
+		sum += sum_of(t, i, set);
 	return sum / (double)t->n;
+}
+
+static double mean(const struct truth *t, int column)
+{
+	return mean_of(t, ONLY(column));
 }
 
 static double covariance(const struct truth *t, int a, int b)
@@ -202,7 +231,7 @@ static double covariance_error(const struct truth *t, int a, int b)
 	double mean_a = mean(t, a), mean_b = mean(t, b), sum = 0, e_a = 0, e_b = 0;
 
 	for (size_t i = 0; i < t->n; i++) {
-		double x = unsure(t, i, a), y = unsure(t, i, b);
+		double x = unsure(t, i, ONLY(a)), y = unsure(t, i, ONLY(b));
 
 		sum += fabs(truth_value(t, i, a) - mean_a) * y + fabs(truth_value(t, i, b) - mean_b) * x + x * y;
 		e_a += x;
@@ -234,6 +263,30 @@ static struct bounds share_of(const struct truth *t, double part, double error)
 	b.low = part - error > 0 ? (part - error) / most : (part - error) / least;
 	b.high = part + error > 0 ? (part + error) / least : (part + error) / most;
 	return b;
+}
+
+/* What would be left of the variance if these columns always took their mean, with the least and the most that it may
+ * be; from it what would go. */
+static struct bounds if_constant(const struct truth *t, columns set)
+{
+	double mean_rest = mean(t, 0) - mean_of(t, set), sum = 0, error = 0, errors = 0;
+	struct bounds left;
+
+	for (size_t i = 0; i < t->n; i++) {
+		double d = rest_of(t, i, set) - mean_rest, e = unsure(t, i, set | ONLY(0));
+
+		sum += d * d;
+		error += 2 * fabs(d) * e + e * e;
+		errors += e;
+	}
+	left = share_of(t, sum / (double)(t->n - 1), (error + errors * errors / (double)t->n) / (double)(t->n - 1));
+	return (struct bounds){ .low = 1 - left.high, .share = 1 - left.share, .high = 1 - left.low };
+}
+
+static void write_if_constant(FILE *f, const struct bounds *b)
+{
+	fprintf(f, "\"if_constant\": %.6f, \"if_constant_low\": %.6f, \"if_constant_high\": %.6f, ", b->share, b->low,
+		b->high);
 }
 
 double truth_mean_ns(const struct truth *t, int column)
@@ -370,13 +423,33 @@ static int height_of(const struct truth *t, int column)
 	return height;
 }
 
+/* All columns of its name that lie in no other of them; of both kinds, own work and blame, if `is_together`. */
+static columns places_of(const struct truth *t, int column, int is_together)
+{
+	const struct truth_column *c = &t->columns[column];
+	columns all = 0, outermost = 0;
+
+	for (int i = 0; i < t->n_columns; i++)
+		if (is_together ? !strcmp(c->name, t->columns[i].name) : is_same(c, &t->columns[i]))
+			all |= ONLY(i);
+	for (int i = 0; i < t->n_columns; i++) {
+		int above = t->columns[i].parent;
+
+		while (above > 0 && !(all & ONLY(above)))
+			above = t->columns[above].parent;
+		if (all & ONLY(i) && above <= 0)
+			outermost |= ONLY(i);
+	}
+	return outermost;
+}
+
 /* Column i and all of its name after it. */
 static void write_factor(FILE *f, const struct truth *t, int i)
 {
 	const struct truth_column *c = &t->columns[i];
 	double part = 0, error = 0, at_least = 0, at_most = 0;
 	int height = 0, flags = 0;
-	struct bounds b, own = { 0, 0, 0 };
+	struct bounds b, own = { 0, 0, 0 }, constant;
 
 	for (int j = i; j < t->n_columns; j++) {
 		if (!is_same(c, &t->columns[j]))
@@ -402,6 +475,15 @@ static void write_factor(FILE *f, const struct truth *t, int i)
 		fprintf(f, "\"own_low\": %.6f, \"own_high\": %.6f, ", own.low, own.high);
 	if (c->flags & TRUTH_BLAME)
 		fprintf(f, "\"beneath\": \"%s\", ", t->columns[c->parent].name);
+	constant = if_constant(t, places_of(t, i, 0));
+	if (flags & TRUTH_SAMPLED) {
+		constant.low += t->constant_low - constant.share;
+		constant.high += t->constant_high - constant.share;
+	}
+	write_if_constant(f, &constant);
+	constant = if_constant(t, places_of(t, i, 1));
+	if (places_of(t, i, 1) != places_of(t, i, 0))
+		fprintf(f, "\"together_low\": %.6f, \"together_high\": %.6f, ", constant.low, constant.high);
 	fprintf(f,
 		"\"factor\": \"%s\", \"is_interval\": %d, \"is_blame\": %d, \"is_planted\": %d, \"is_wait\": %d, \"is_sampled\": %d, "
 		"\"is_preempted\": %d, "
@@ -437,15 +519,18 @@ static void write_pairs(FILE *f, const struct truth *t, const struct truth_answe
 	for (int i = 1; i < t->n_columns; i++) {
 		for (int j = i + 1; j < t->n_columns; j++) {
 			struct bounds b = share_of(t, 2 * covariance(t, i, j), 2 * covariance_error(t, i, j));
+			struct bounds constant = if_constant(t, ONLY(i) | ONLY(j));
 
 			if (t->columns[i].parent != t->columns[j].parent || !is_unique(t, i) || !is_unique(t, j) ||
 			    (t->columns[i].flags | t->columns[j].flags) & left_out ||
 			    (fabs(b.share) < LISTED_PAIR && !is_pair(t, answer, i, j)))
 				continue;
+			fprintf(f, "%s\n  {", comma);
+			write_if_constant(f, &constant);
 			fprintf(f,
-				"%s\n  {\"factor\": [\"%s\", \"%s\"], \"is_planted\": %d, \"share\": %.6f, \"low\": %.6f, "
+				"\"factor\": [\"%s\", \"%s\"], \"is_planted\": %d, \"share\": %.6f, \"low\": %.6f, "
 				"\"high\": %.6f}",
-				comma, t->columns[i].name, t->columns[j].name, is_pair(t, answer, i, j), b.share, b.low,
+				t->columns[i].name, t->columns[j].name, is_pair(t, answer, i, j), b.share, b.low,
 				b.high);
 			comma = ",";
 		}

@@ -108,9 +108,11 @@ struct truth_column {
 	int flags;
 	int beneath; /* levels of functions beneath that are no columns, and of calls through pointers */
 };
-#define TRUTH_BLAME 1	   /* done by others while the request waited */
-#define TRUTH_PLANTED 2	   /* must be measured in the end, whatever its share */
-#define TRUTH_SAMPLED 4	   /* a hot function, most of whose calls nobody times: sampled_low and _high are its bounds */
+#define TRUTH_BLAME 1	/* done by others while the request waited */
+#define TRUTH_PLANTED 2 /* must be measured in the end, whatever its share */
+#define TRUTH_SAMPLED                                                                                                  \
+	4 /* a hot function, most of whose calls nobody times: sampled_low and _high, constant_low and _high are its   \
+	     bounds */
 #define TRUTH_WAIT 8	   /* a wait or delay, or what holds one: its height depends on what explains it */
 #define TRUTH_APART 32	   /* no sibling of the other parts in the tree: its pairs are not compared */
 #define TRUTH_PREEMPTED 16 /* known only where the kernel reports context switches */
@@ -123,7 +125,8 @@ struct truth {
 	struct plant_time *rows; /* [capacity * n_columns], row-major */
 	double cpu_ns;		 /* of all requests; 0: nobody measured it */
 	double sampled_low, sampled_high;
-	double own_low, own_high; /* likewise, without the time in which the function was preempted */
+	double own_low, own_high;	    /* likewise, without the time in which the function was preempted */
+	double constant_low, constant_high; /* likewise, of what would go if the function always took its mean */
 };
 
 void truth_open(struct truth *t, int n_columns, const struct truth_column *columns, size_t capacity);

@@ -134,10 +134,34 @@ struct range {
 	double low, high;
 };
 
+static double allowed(const struct error *e)
+{
+	return ERRORS * sqrt(e->normal) + sqrt(2 * BERNSTEIN * e->rare) + e->largest * BERNSTEIN / 3;
+}
+
+/* Of what would go if next_token always took its mean: the variance of the request less that of the rest of it, whose
+ * error is next_token's with the other sign. */
+static struct range constant_range(const struct truth *t, const struct document *documents, double limit)
+{
+	double all = truth_variance(t, REQUEST), mean = 0, left = 0;
+	struct error e = { 0 };
+
+	for (size_t i = 0; i < t->n; i++)
+		mean += (truth_value(t, i, REQUEST) - truth_value(t, i, NEXT_TOKEN)) / (double)t->n;
+	for (size_t i = 0; i < t->n; i++) {
+		double off = truth_value(t, i, REQUEST) - truth_value(t, i, NEXT_TOKEN) - mean;
+
+		left += off * off;
+		add_errors(&e, &documents[i], off, limit, 1);
+	}
+	return (struct range){ 1 - (left + e.bias + allowed(&e)) / ((double)t->n - 1) / all,
+			       1 - (left + e.bias - allowed(&e)) / ((double)t->n - 1) / all };
+}
+
 /* Of next_token's share; without what preempted calls have beyond the limit when `is_own`. */
 static struct range range_of(struct truth *t, const struct document *documents, struct limit limit, int is_own)
 {
-	double n1 = (double)t->n - 1, all = truth_variance(t, REQUEST), mean = 0, allowed, least, most;
+	double n1 = (double)t->n - 1, all = truth_variance(t, REQUEST), mean = 0, least, most;
 	struct error e = { 0 };
 
 	for (size_t i = 0; i < t->n; i++) {
@@ -149,9 +173,8 @@ static struct range range_of(struct truth *t, const struct document *documents, 
 	for (size_t i = 0; i < t->n; i++)
 		add_errors(&e, &documents[i], truth_value(t, i, NEXT_TOKEN) - mean, limit,
 			   !is_own || !is_preempted(&documents[i], limit));
-	allowed = ERRORS * sqrt(e.normal) + sqrt(2 * BERNSTEIN * e.rare) + e.largest * BERNSTEIN / 3;
-	least = truth_variance(t, NEXT_TOKEN) + (e.bias - allowed) / n1;
-	most = truth_variance(t, NEXT_TOKEN) + (e.bias + allowed) / n1;
+	least = truth_variance(t, NEXT_TOKEN) + (e.bias - allowed(&e)) / n1;
+	most = truth_variance(t, NEXT_TOKEN) + (e.bias + allowed(&e)) / n1;
 	return (struct range){ least > 0 ? least / all : 0, most / all };
 }
 
@@ -159,9 +182,12 @@ void account_for_sampling(struct truth *t, const struct document *documents)
 {
 	struct limit limit = limit_of(documents, t->n);
 	struct range own = range_of(t, documents, limit, 1), with_preempted = range_of(t, documents, limit, 0);
+	struct range constant = constant_range(t, documents, limit);
 
 	t->own_low = own.low;
 	t->own_high = own.high;
 	t->sampled_low = with_preempted.low;
 	t->sampled_high = with_preempted.high;
+	t->constant_low = constant.low;
+	t->constant_high = constant.high;
 }

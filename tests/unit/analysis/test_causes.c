@@ -158,12 +158,327 @@ static void test_negative(void **state)
 	hand_release(&h);
 }
 
+static struct vprof_plan *plan_with_rename(int n)
+{
+	struct vprof_plan *plan = hand_plan(n);
+
+	assert_int_equal(vprof_plan_add(plan, &(struct vprof_probe){ .code = S(7),
+								     .kind = VPROF_PROBE_SITE,
+								     .mask = VPROF_MASK_ANY,
+								     .context = VPROF_CONTEXT_LEAF,
+								     .name = "rename",
+								     .display = "rename",
+								     .file = "src/f.c",
+								     .line = 7,
+								     .caller = "f7" }),
+			 0);
+	return plan;
+}
+
+/* f1 calls f2 or f3, which wait for a lock while its holder's f5 calls f6, which calls f7, which calls fdatasync and
+ * rename. f4 is work of the interval's own. */
+static void write_chain(void)
+{
+	struct hand_thread *holder;
+
+	hand_init(&h);
+	th = hand_thread(&h, 1);
+	holder = hand_thread(&h, 1);
+	for (uint64_t i = 0; i < N; i++) {
+		uint64_t x = 1000 + 100 * BIT(i, 0) + 40 * BIT(i, 1), y = 1000 + 80 * BIT(i, 0), t, wake;
+
+		begin(i);
+		t = now + 100;
+		wake = t + x + y;
+		hand_wait(th, VP_WAIT_MUTEX, VP_CALL_MUTEX_LOCK, 0x10, (uint32_t)i + 1, t, wake);
+		hand_call(th, BIT(i, 4) ? F(2) : F(3), t - 10, wake + 10);
+		hand_call(th, F(1), t - 20, wake + 20);
+		now = wake + 30;
+		call(F(4), 1000 + 50 * BIT(i, 2));
+		hand_mark(th, VP_KIND_END, i, now);
+		hand_call(holder, S(1), t, t + x);
+		hand_call(holder, S(7), t + x, wake);
+		hand_wake(holder, VP_WAIT_MUTEX, 0, 0x10, (uint32_t)i + 1, (uint32_t)i + 1, wake);
+		hand_call(holder, F(7), t, wake + 1);
+		hand_call(holder, F(6), t - 5, wake + 5);
+		hand_call(holder, F(5), t - 6, wake + 6);
+	}
+	hand_write(&h);
+}
+
+static int folds(const struct vprof_results *r, const struct vprof_cause *c, const char *key)
+{
+	for (size_t i = 0; i < c->n_factors; i++)
+		if (!strcmp(r->factors[c->factors[i]].key, key))
+			return 1;
+	return 0;
+}
+
+/* In units of V: fdatasync 100^2 + 40^2 = 11600, rename 6400, their covariance 8000; f4 2500. */
+static void test_chain(void **state)
+{
+	static const char *const steps[] = { "f1", "", "pthread_mutex_lock", "f5", "f6", "f7" };
+	static const char *const folded[] = { "v:beneath:fdatasync",
+					      "v:beneath:rename",
+					      "v:beneath:f7",
+					      "v:beneath:f6",
+					      "v:beneath:f5",
+					      "v:pthread_mutex_lock",
+					      "v:f2",
+					      "v:f3",
+					      "v:f1",
+					      "c:beneath:fdatasync|rename" };
+	struct vprof_plan *plan = plan_with_rename(7);
+	struct vprof_results *r;
+	const struct vprof_cause *c;
+
+	(void)state;
+	write_chain();
+	r = hand_analyze(&h, plan);
+	c = r->causes;
+	assert_int_equal(r->n_causes, 2);
+	assert_int_equal(c->kind, VPROF_CAUSE_WORK);
+	assert_string_equal(c->key, "v:f7");
+	assert_string_equal(c->name, "f7");
+	assert_int_equal(c->line, 70);
+	assert_near(c->share, 34000 / 36500.0);
+	assert_near(c->if_constant, 34000 / 36500.0);
+	assert_near(c->waiting_part, 1);
+	assert_near(c->own_part, 0);
+	assert_int_equal(c->n_places, 2);
+	assert_int_equal(c->status, VPROF_CAUSE_SETTLED);
+	assert_int_equal(c->n_steps, 6);
+	for (size_t i = 0; i < c->n_steps; i++) {
+		if (*steps[i])
+			assert_string_equal(c->steps[i].name, steps[i]);
+		assert_int_equal(c->steps[i].is_blame, i > 2);
+	}
+	assert_int_equal(c->steps[2].kind, VPROF_NODE_WAIT);
+	assert_string_equal(c->steps[2].object, "0x10");
+	assert_int_equal(c->n_splits, 2); /* the end's body and all the rest: nothing */
+	assert_string_equal(c->splits[0].name, "fdatasync");
+	assert_near(c->splits[0].part, 19600 / 34000.0);
+	assert_near(c->splits[0].share, 19600 / 36500.0);
+	assert_near(c->splits[1].part, 14400 / 34000.0);
+	for (size_t i = 0; i < sizeof folded / sizeof *folded; i++)
+		if (!folds(r, c, folded[i]))
+			fail_msg("%s is not folded", folded[i]);
+	assert_string_equal(r->causes[1].key, "v:f4");
+	assert_near(r->causes[1].if_constant, 2500 / 36500.0);
+	vprof_results_free(r);
+	vprof_plan_free(plan);
+	hand_release(&h);
+}
+
+/* f2 runs for the interval and, on another thread, while that waits: one cause, and two factors with their sum. */
+static void test_own_and_beneath(void **state)
+{
+	struct vprof_plan *plan = hand_plan(3);
+	const struct vprof_factor *own, *beneath;
+	const struct vprof_cause *c;
+	struct vprof_results *r;
+	struct hand_thread *holder;
+
+	(void)state;
+	hand_init(&h);
+	th = hand_thread(&h, 1);
+	holder = hand_thread(&h, 1);
+	for (uint64_t i = 0; i < N; i++) {
+		uint64_t x = 1000 + 60 * BIT(i, 0), t;
+
+		begin(i);
+		call(F(2), 1000 + 100 * BIT(i, 0) + 30 * BIT(i, 1));
+		t = now;
+		hand_wait(th, VP_WAIT_MUTEX, VP_CALL_MUTEX_LOCK, 0x10, (uint32_t)i + 1, t, t + x);
+		now = t + x;
+		call(F(3), 1000 + 50 * BIT(i, 2));
+		hand_mark(th, VP_KIND_END, i, now);
+		hand_wake(holder, VP_WAIT_MUTEX, 0, 0x10, (uint32_t)i + 1, (uint32_t)i + 1, t + x);
+		hand_call(holder, F(2), t, t + x + 1);
+	}
+	hand_write(&h);
+	r = hand_analyze(&h, plan); /* own 10900, beneath 3600, covariance 6000; all 26500 + 2500 */
+	own = hand_factor(r, "v:f2");
+	beneath = hand_factor(r, "v:beneath:f2");
+	assert_ptr_equal(&r->factors[own->counterpart - 1], beneath);
+	assert_ptr_equal(&r->factors[beneath->counterpart - 1], own);
+	assert_near(own->share, 10900 / 29000.0);
+	assert_near(own->if_constant, (2 * 16900 - 10900) / 29000.0);
+	assert_near(own->together, 26500 / 29000.0);
+	assert_near(own->together_constant, 26500 / 29000.0);
+	assert_near(beneath->together, own->together);
+	assert_near(beneath->if_constant, (2 * 9600 - 3600) / 29000.0);
+	assert_true(own->together_low < own->together && own->together < own->together_high);
+	c = r->causes;
+	assert_string_equal(c->key, "v:f2");
+	assert_near(c->share, 26500 / 29000.0);
+	assert_near(c->own_part, 16900 / 26500.0);
+	assert_near(c->waiting_part, 9600 / 26500.0);
+	vprof_results_free(r);
+	vprof_plan_free(plan);
+	hand_release(&h);
+}
+
+/* f3 and f4, which f2 calls, are too small by themselves; so is f2's own code. f2 is not. */
+static void test_small_ones_belong_to_their_caller(void **state)
+{
+	struct vprof_plan *plan = hand_plan(6);
+	const struct vprof_cause *c;
+	struct vprof_results *r;
+
+	(void)state;
+	hand_init(&h);
+	th = hand_thread(&h, 1);
+	for (uint64_t i = 0; i < N; i++) {
+		uint64_t from;
+
+		begin(i);
+		from = now;
+		call(F(3), 1000 + 10 * BIT(i, 0));
+		call(F(4), 1000 + 10 * BIT(i, 1));
+		now += 500 + 10 * BIT(i, 2);
+		hand_call(th, F(2), from, now);
+		call(F(5), 1000 + 80 * BIT(i, 3)); /* 6400 */
+		call(F(6), 1000 + 5 * BIT(i, 4));  /* 25: nothing at all */
+		hand_call(th, F(1), from, now);
+		hand_mark(th, VP_KIND_END, i, now);
+	}
+	hand_write(&h);
+	r = hand_analyze(&h, plan);
+	assert_int_equal(r->n_causes, 2);
+	assert_string_equal(r->causes[0].key, "v:f5");
+	c = &r->causes[1];
+	assert_string_equal(c->key, "v:f2");
+	assert_near(c->share, 300 / 6725.0);
+	assert_int_equal(c->n_splits, 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_near(c->splits[i].part, 1.0 / 3);
+	vprof_results_free(r);
+	vprof_plan_free(plan);
+	hand_release(&h);
+}
+
+/* Callees that move together are their caller, if that is a part of the interval only; what moves by itself is not in
+ * it. The caller is also where one member's own work dominates. */
+static void test_stops_where_none_dominates(void **state)
+{
+	struct vprof_plan *plan = hand_plan(6);
+	const struct vprof_cause *c;
+	struct vprof_results *r;
+
+	(void)state;
+	hand_init(&h);
+	th = hand_thread(&h, 1);
+	for (uint64_t i = 0; i < N; i++) {
+		uint64_t from, begun;
+
+		begin(i);
+		begun = now;
+		call(F(6), 1000 + 60 * BIT(i, 3));
+		from = now;
+		call(F(3), 1000 + 100 * BIT(i, 0));
+		call(F(4), 1000 + 90 * BIT(i, 0) + 10 * BIT(i, 1));
+		call(F(5), 1000 + 50 * BIT(i, 2)); /* by itself */
+		hand_call(th, F(2), from, now);
+		hand_call(th, F(1), begun, now);
+		hand_mark(th, VP_KIND_END, i, now);
+	}
+	hand_write(&h);
+	r = hand_analyze(&h, plan); /* f3 and f4: 190^2 + 100 = 36200; f5 2500; f6 3600: 42300 */
+	c = r->causes;
+	assert_int_equal(r->n_causes, 3);
+	assert_int_equal(c->kind, VPROF_CAUSE_WORK);
+	assert_string_equal(c->key, "v:f2");
+	assert_near(c->share, 36200 / 42300.0);
+	assert_int_equal(c->n_splits, 2);
+	assert_string_equal(c->splits[0].name, "f3");
+	assert_near(c->splits[0].part, 19000 / 36200.0);
+	assert_string_equal(r->causes[1].key, "v:f6");
+	assert_string_equal(r->causes[2].key, "v:f5");
+	vprof_results_free(r);
+	vprof_plan_free(plan);
+	hand_release(&h);
+}
+
+/* One of two that move together has most of it: it is the cause, and so is the other, as far as it goes. */
+static void test_dominating(void **state)
+{
+	struct vprof_plan *plan = hand_plan(3);
+	struct vprof_results *r;
+
+	(void)state;
+	hand_init(&h);
+	th = hand_thread(&h, 1);
+	for (uint64_t i = 0; i < N; i++) {
+		uint64_t from;
+
+		begin(i);
+		from = now;
+		call(F(2), 1000 + 170 * BIT(i, 0));
+		call(F(3), 1000 + 30 * BIT(i, 0));
+		hand_call(th, F(1), from, now);
+		hand_mark(th, VP_KIND_END, i, now);
+	}
+	hand_write(&h);
+	r = hand_analyze(&h, plan);
+	assert_int_equal(r->n_causes, 2);
+	assert_string_equal(r->causes[0].key, "v:f2");
+	assert_near(r->causes[0].share, 0.85 * 0.85);
+	assert_near(r->causes[0].if_constant, 1 - 0.15 * 0.15);
+	assert_string_equal(r->causes[1].key, "v:f3");
+	assert_near(r->causes[1].if_constant, 1 - 0.85 * 0.85);
+	vprof_results_free(r);
+	vprof_plan_free(plan);
+	hand_release(&h);
+}
+
+/* Three equal ones: each of them matters, and none is known to be the first. */
+static void test_a_rank_by_chance_settles_nothing(void **state)
+{
+	struct vprof_plan *plan = hand_plan(7);
+	struct vprof_results *r;
+	uint64_t random = 7;
+
+	(void)state;
+	hand_init(&h);
+	th = hand_thread(&h, 1);
+	for (uint64_t i = 0; i < 80; i++) { /* few, and mostly nothing: a wide interval */
+		begin(i);
+		call(F(2), 1000 + (hand_random(&random) % 16 ? 0 : 5000));
+		call(F(3), 1000 + hand_random(&random) % 1000);
+		for (uint32_t f = 4; f < 8; f++)
+			call(F(f), 1000 + hand_random(&random) % 1000);
+		hand_mark(th, VP_KIND_END, i, now);
+	}
+	hand_write(&h);
+	r = hand_analyze(&h, plan);
+	assert_true(r->n_causes >= 5);
+	for (size_t i = 0; i < r->n_causes; i++) {
+		const struct vprof_cause *c = &r->causes[i];
+		int is_sure = c->if_constant_low > r->threshold && c->if_constant_low >= c->if_constant / 2 &&
+			      c->first_kept >= 0.95 && c->place_kept > 1.0 / 3;
+
+		assert_int_equal(c->status == VPROF_CAUSE_SETTLED, is_sure);
+	}
+	for (size_t i = 1; i < r->n_causes; i++)
+		assert_int_equal(r->causes[i].status, VPROF_CAUSE_CANDIDATE);
+	vprof_results_free(r);
+	vprof_plan_free(plan);
+	hand_release(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_if_constant),
 		cmocka_unit_test(test_together),
 		cmocka_unit_test(test_negative),
+		cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_own_and_beneath),
+		cmocka_unit_test(test_small_ones_belong_to_their_caller),
+		cmocka_unit_test(test_stops_where_none_dominates),
+		cmocka_unit_test(test_dominating),
+		cmocka_unit_test(test_a_rank_by_chance_settles_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
