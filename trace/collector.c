@@ -3,27 +3,21 @@
  *
  * Invariants:
  * - every record that a target wrote is either in records.vpt or in n_dropped;
- * - records.vpt ends at n_bytes: a chunk that could not be written whole is cut off again;
  * - nothing that a target can overwrite is used as a size, an index or a pointer without a check; sizes and
  *   offsets of the shared memory are the collector's own copies.
  */
 #include "trace/collector.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "common/files.h"
 #include "trace/clock.h"
-#include "trace/compress.h"
 #include "trace/processors.h"
 #include "trace/record_cost.h"
 #include "trace/shm_file.h"
@@ -31,27 +25,21 @@
 #include "trace/windows.h"
 
 #define DEFAULT_STACK_SAMPLES 200
-#define LIFE_CHECK_NS 200000000u      /* how often a taken chunk's process is looked for */
-#define HEADER_REFRESH_NS 1000000000u /* a killed collector leaves counts at most this old */
+#define LIFE_CHECK_NS 200000000u /* how often a taken chunk's process is looked for */
 #define SPILL_BYTES 1024u
 #define NOT_ASKED "context switches were not recorded in this run"
 #define TOO_MANY                                                                                                               \
 	"context switches or thread starts are too frequent to record without slowing the program; --switches on (vprof run, " \
 	"vprof iterate) records them all the same"
 #define UNIT_NS 9 /* what one unit costs the thread that writes it: half a recorded call (docs/performance.md) */
-#define COMPRESS_MIN_BYTES ((uint64_t)64 << 20) /* a smaller trace does not show the disk's speed */
-#define ROOM_CHECK_BYTES ((uint64_t)4 << 20)	/* between two looks at its room: every second might be too late */
-#define WINDOW_MARGIN_NS 50000u			/* until every thread sees that a window has opened */
-#define WATCHED_MAX_NS UINT64_C(10000000000)	/* of an older interval the end is missing */
+#define WINDOW_MARGIN_NS 50000u		     /* until every thread sees that a window has opened */
+#define WATCHED_MAX_NS UINT64_C(10000000000) /* of an older interval the end is missing */
 
 struct vprof_collector {
 	struct vprof_shm_file shm;
-	struct vprof_clock clock;
-	int fd; /* records.vpt */
-	uint64_t n_bytes, max_bytes;
-	uint64_t n_chunks, n_lost;	     /* lost: records that the disk did not take */
-	uint64_t *checked_ns;		     /* [n_chunks] when its process was last looked for */
-	uint64_t header_ns;		     /* when the header was last written */
+	struct vprof_records_file file;
+	uint64_t n_lost;		     /* records that the disk did not take */
+	uint64_t *checked_ns;		     /* [shm.n_chunks] when its process was last looked for */
 	struct vprof_processors *processors; /* NULL: nobody is watched */
 	struct vprof_windows windows;
 	uint64_t n_unit_bytes; /* recorded by the target */
@@ -59,81 +47,25 @@ struct vprof_collector {
 	uint64_t own_start_ns; /* of the collector's own CPU time */
 	struct vprof_record_cost cost;
 	char no_switches[240];
-	uint64_t pid_namespace;		     /* the collector's own */
-	struct vprof_compressor *compressor; /* NULL: chunks are stored as they are */
-	enum vprof_compress_mode compress;
-	uint64_t write_ns;   /* spent in writes since the header was last written */
-	uint64_t room_bytes; /* n_bytes when the disk's room was last looked at */
-	uint32_t version;
-	int disk_failed, limit_reached; /* nothing more is stored: the trace ends here rather than having holes */
+	uint64_t pid_namespace; /* the collector's own */
 };
-
-static int write_all(struct vprof_collector *c, const struct iovec *parts, int n_parts)
-{
-	uint64_t at = c->n_bytes;
-
-	for (int i = 0; i < n_parts; i++) {
-		const char *bytes = parts[i].iov_base;
-		size_t left = parts[i].iov_len;
-
-		while (left) {
-			ssize_t n = pwrite(c->fd, bytes, left, (off_t)at);
-
-			if (n < 0 && errno == EINTR)
-				continue;
-			if (n <= 0) {
-				int failed = n < 0 ? errno : ENOSPC;
-
-				/* When even this fails, the reader still finds the cut. */
-				if (ftruncate(c->fd, (off_t)c->n_bytes))
-					return failed;
-				return failed;
-			}
-			bytes += n;
-			left -= (size_t)n;
-			at += (uint64_t)n;
-		}
-	}
-	c->n_bytes = at;
-	return 0;
-}
 
 static int has_switches(const struct vprof_collector *c)
 {
 	return c->processors && !vprof_processors_stopped(c->processors);
 }
 
-static int write_header(struct vprof_collector *c, int finished)
+/* Brings the header's counts up to date. */
+static void fill_header(struct vprof_collector *c)
 {
-	struct vp_file_header h = {
-		.magic = VP_FILE_MAGIC,
-		.version = c->version,
-		.clock = c->clock.kind,
-		.ns_per_tick = c->clock.ns_per_tick,
-		.start_ticks = c->clock.start_ticks,
-		.start_ns = c->clock.start_ns,
-		.start_realtime_ns = c->clock.start_realtime_ns,
-		.n_chunks = c->n_chunks,
-		.n_dropped = atomic_load(&c->shm.shm->n_dropped) + c->n_lost,
-		.has_switches = has_switches(c),
-		.n_switches_lost = vprof_processors_lost(c->processors),
-		.record_ns = c->cost.ns,
-		.record_inside_ns = c->cost.inside_ns,
-	};
-	ssize_t n;
+	struct vp_file_header *h = &c->file.header;
 
-	if (finished) {
-		h.end_ticks = c->clock.now_ticks;
-		h.end_ns = c->clock.now_ns;
-	}
-	memcpy(h.no_switches, c->no_switches, sizeof h.no_switches);
-	if (gethostname(h.host, sizeof h.host - 1))
-		h.host[0] = 0;
-	do
-		n = pwrite(c->fd, &h, sizeof h, 0);
-	while (n < 0 && errno == EINTR);
-	c->header_ns = c->clock.now_ns;
-	return n == (ssize_t)sizeof h ? 0 : n < 0 ? errno : ENOSPC;
+	h->n_dropped = atomic_load(&c->shm.shm->n_dropped) + c->n_lost;
+	h->has_switches = has_switches(c);
+	h->n_switches_lost = vprof_processors_lost(c->processors);
+	h->record_ns = c->cost.ns;
+	h->record_inside_ns = c->cost.inside_ns;
+	memcpy(h->no_switches, c->no_switches, sizeof h->no_switches);
 }
 
 /* End of what was written in a chunk that nobody handed over: the last unit that is not zero, and behind it the zero
@@ -166,30 +98,11 @@ static uint64_t count_records(const struct vp_unit *units, uint32_t n_bytes)
 	return n;
 }
 
-/* 0, or 1 when the chunk is not in the file. */
-static int append_chunk(struct vprof_collector *c, const struct vp_chunk_header *h, const struct vp_unit *units)
+static int append_chunk(void *collector, const struct vp_chunk_header *h, const struct vp_unit *units)
 {
-	struct vp_chunk_header compressed;
-	const void *bytes = units;
-	uint64_t start_ns;
+	struct vprof_collector *c = collector;
 
-	if (c->compressor && !c->disk_failed && vprof_compress_chunk(c->compressor, h, units, &compressed, &bytes))
-		h = &compressed;
-	if (c->max_bytes && c->n_bytes + sizeof *h + vp_chunk_stored_bytes(h) > c->max_bytes)
-		c->limit_reached = 1;
-	if (c->disk_failed || c->limit_reached)
-		return 1;
-	start_ns = vprof_clock_monotonic_ns();
-	c->disk_failed = write_all(
-		c, (const struct iovec[]){ { (void *)h, sizeof *h }, { (void *)bytes, vp_chunk_stored_bytes(h) } }, 2);
-	c->write_ns += vprof_clock_monotonic_ns() - start_ns;
-	c->n_chunks += !c->disk_failed;
-	return c->disk_failed != 0;
-}
-
-static int append_processor_chunk(void *collector, const struct vp_chunk_header *h, const struct vp_unit *units)
-{
-	return append_chunk(collector, h, units);
+	return vprof_records_append(&c->file, h, units);
 }
 
 /* Moves one chunk's units to the file, or counts them as lost. Leaves the shared memory as it is; returns how many
@@ -207,7 +120,7 @@ static uint32_t store_chunk(struct vprof_collector *c, const struct vp_chunk_hea
 	c->n_unit_bytes += h.n_bytes;
 	/* Units whose owner is unknown are useless; those of reserved numbers are not the target's to write. */
 	if (h.magic != VP_CHUNK_MAGIC || !h.thread_seq || h.thread_seq >= VP_THREAD_RESERVED || !h.process_seq ||
-	    append_chunk(c, &h, units))
+	    vprof_records_append(&c->file, &h, units))
 		c->n_lost += count_records(units, h.n_bytes);
 	return h.n_bytes;
 }
@@ -257,57 +170,35 @@ static void append_window(struct vprof_collector *c, uint64_t t, int is_open)
 static uint64_t longest_interval_ns(struct vprof_collector *c)
 {
 	struct vp_shm *shm = c->shm.shm;
-	uint64_t longest = atomic_exchange(&shm->longest_ticks, 0), now = vprof_clock_ticks(c->clock.kind);
+	uint64_t longest = atomic_exchange(&shm->longest_ticks, 0), now = vprof_clock_ticks(c->file.clock.kind);
 
 	for (uint32_t i = 0; i < VP_WATCHED_COUNT; i++) {
 		uint64_t begin = atomic_load_explicit(&shm->watched[i].begin, memory_order_relaxed);
 
 		if (begin && now > begin && now - begin > longest &&
-		    (double)(now - begin) * c->clock.ns_per_tick < (double)WATCHED_MAX_NS)
+		    (double)(now - begin) * c->file.clock.ns_per_tick < (double)WATCHED_MAX_NS)
 			longest = now - begin;
 	}
-	return (uint64_t)((double)longest * c->clock.ns_per_tick);
+	return (uint64_t)((double)longest * c->file.clock.ns_per_tick);
 }
 
 static void turn_windows(struct vprof_collector *c, uint64_t now_ns)
 {
 	double cost = (double)(c->n_unit_bytes / VP_UNIT_BYTES * UNIT_NS) +
 		      (double)(vprof_clock_ns(CLOCK_THREAD_CPUTIME_ID) - c->own_start_ns);
-	double ticks_per_ns = 1 / c->clock.ns_per_tick;
+	double ticks_per_ns = 1 / c->file.clock.ns_per_tick;
 
 	if (!c->windows.share || !vprof_windows_step(&c->windows, now_ns, cost, longest_interval_ns(c)))
 		return;
 	atomic_store(&c->shm.shm->closed, c->windows.is_open ? 0 : (uint32_t)c->windows.n);
 	if (c->windows.is_open)
-		append_window(c, vprof_clock_ticks(c->clock.kind) + (uint64_t)(WINDOW_MARGIN_NS * ticks_per_ns), 1);
+		append_window(c, vprof_clock_ticks(c->file.clock.kind) + (uint64_t)(WINDOW_MARGIN_NS * ticks_per_ns),
+			      1);
 	else
 		append_window(c,
-			      vprof_clock_ticks(c->clock.kind) -
+			      vprof_clock_ticks(c->file.clock.kind) -
 				      (uint64_t)((double)(c->windows.tail_ns + WINDOW_MARGIN_NS) * ticks_per_ns),
 			      0);
-}
-
-/* Chunks are compressed from now on, which the header says before the first of them is written. */
-static int begin_compression(struct vprof_collector *c)
-{
-	c->compressor = vprof_compressor_new();
-	if (!c->compressor)
-		return 0;
-	c->version = VP_FORMAT_COMPRESSED;
-	return write_header(c, 0);
-}
-
-/* Is the disk the bottleneck? It has no room for as much again, or writing took more than half of the time. */
-static int is_disk_limit(struct vprof_collector *c, uint64_t elapsed_ns)
-{
-	struct statvfs fs;
-
-	if (c->n_bytes - c->room_bytes >= ROOM_CHECK_BYTES) {
-		c->room_bytes = c->n_bytes;
-		if (!fstatvfs(c->fd, &fs) && (uint64_t)fs.f_bavail * fs.f_frsize < c->n_bytes)
-			return 1;
-	}
-	return elapsed_ns > HEADER_REFRESH_NS && c->n_bytes >= COMPRESS_MIN_BYTES && c->write_ns > elapsed_ns / 2;
 }
 
 int vprof_collector_drain(struct vprof_collector *c)
@@ -329,14 +220,10 @@ int vprof_collector_drain(struct vprof_collector *c)
 		n++;
 	}
 	turn_windows(c, now_ns);
-	if (!c->compressor && c->compress == VPROF_COMPRESS_AUTO && !c->disk_failed &&
-	    is_disk_limit(c, now_ns - c->header_ns))
-		c->disk_failed = begin_compression(c);
-	if (now_ns - c->header_ns > HEADER_REFRESH_NS && !c->disk_failed) {
-		vprof_clock_calibrate(&c->clock);
+	if (vprof_records_step(&c->file, now_ns)) {
 		vprof_processors_flush(c->processors);
-		c->disk_failed = write_header(c, 0);
-		c->write_ns = 0;
+		fill_header(c);
+		vprof_records_refresh(&c->file);
 	}
 	return n;
 }
@@ -359,28 +246,6 @@ static void take_the_rest(struct vprof_collector *c)
 	}
 }
 
-static int open_records(struct vprof_collector *c, const char *trace_dir, struct vprof_error *err)
-{
-	char *path;
-	int code = vprof_dir_make(trace_dir, err), failed;
-
-	if (code)
-		return code;
-	path = vprof_path_join(trace_dir, "records.vpt");
-	if (!path)
-		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory for the trace in %s", trace_dir);
-	c->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	failed = c->fd < 0 ? errno : write_header(c, 0);
-	if (failed)
-		code = vprof_error_set(err, VPROF_ERR_FAILED,
-				       "cannot write the trace %s: %s; free space or choose another "
-				       "folder",
-				       path, strerror(failed));
-	c->n_bytes = sizeof(struct vp_file_header);
-	free(path);
-	return code;
-}
-
 int vprof_collector_open(struct vprof_collector **out, const struct vprof_collector_options *o, struct vprof_error *err)
 {
 	struct vprof_collector *c = calloc(1, sizeof *c);
@@ -390,11 +255,8 @@ int vprof_collector_open(struct vprof_collector **out, const struct vprof_collec
 	*out = NULL;
 	if (!c)
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory for the collector");
-	c->fd = -1;
+	c->file.fd = -1;
 	c->pid_namespace = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
-	c->max_bytes = o->max_trace_bytes;
-	c->compress = o->compress;
-	c->version = VP_FORMAT_VERSION;
 	code = vprof_shm_file_open(&c->shm, o->memory_bytes, err);
 	if (code)
 		goto out;
@@ -403,31 +265,28 @@ int vprof_collector_open(struct vprof_collector **out, const struct vprof_collec
 		code = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory for %u chunks", c->shm.n_chunks);
 		goto out;
 	}
-	vprof_clock_start(&c->clock, vprof_clock_choose());
-	vprof_record_cost_measure(&c->cost, &c->clock);
-	code = open_records(c, o->trace_dir, err);
-	if (!code && c->compress == VPROF_COMPRESS_ON && begin_compression(c))
-		code = vprof_error_set(err, VPROF_ERR_FAILED, "cannot write the trace in %s", o->trace_dir);
+	vprof_clock_start(&c->file.clock, vprof_clock_choose());
+	vprof_record_cost_measure(&c->cost, &c->file.clock);
+	strcpy(c->no_switches, NOT_ASKED);
+	fill_header(c);
+	code = vprof_records_open(&c->file, o->trace_dir, o->max_trace_bytes, o->compress, err);
 	if (code)
 		goto out;
-	strcpy(c->no_switches, NOT_ASKED);
-	c->shm.shm->clock = c->clock.kind;
+	c->shm.shm->clock = c->file.clock.kind;
 	c->shm.shm->sample_after = o->sample_after;
 	c->shm.shm->n_every_call = o->n_every_call < VP_EVERY_CALL_MAX ? (uint32_t)o->n_every_call : VP_EVERY_CALL_MAX;
 	for (uint32_t i = 0; i < c->shm.shm->n_every_call; i++)
 		c->shm.shm->every_call[i] = o->every_call[i];
 	c->shm.shm->watches_intervals = o->budget > 0;
 	c->own_start_ns = vprof_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	vprof_windows_start(&c->windows, o->budget, vprof_clock_monotonic_ns(), c->clock.start_ticks);
+	vprof_windows_start(&c->windows, o->budget, vprof_clock_monotonic_ns(), c->file.clock.start_ticks);
 	if (o->budget > 0)
-		append_window(c, c->clock.start_ticks, 1);
+		append_window(c, c->file.clock.start_ticks, 1);
 	c->shm.shm->stack_samples = o->stack_samples > 0 ? (uint32_t)o->stack_samples : DEFAULT_STACK_SAMPLES;
 	*out = c;
 	return VPROF_OK;
 out:
-	if (c->fd >= 0)
-		close(c->fd);
-	vprof_compressor_free(c->compressor);
+	vprof_records_release(&c->file);
 	vprof_shm_file_close(&c->shm);
 	free(c->checked_ns);
 	free(c);
@@ -437,7 +296,7 @@ out:
 int vprof_collector_watch(struct vprof_collector *c, pid_t pid, uint32_t most, struct vprof_error *err)
 {
 	struct vprof_processors_options o = {
-		.pid = pid, .clock = c->clock.kind, .most = most, .store = append_processor_chunk, .arg = c
+		.pid = pid, .clock = c->file.clock.kind, .most = most, .store = append_chunk, .arg = c
 	};
 	int code = vprof_processors_open(&c->processors, &o, err);
 
@@ -506,23 +365,18 @@ int vprof_collector_close(struct vprof_collector *c, struct vprof_collector_stat
 		return VPROF_OK;
 	take_the_rest(c);
 	vprof_processors_flush(c->processors);
-	vprof_clock_calibrate(&c->clock);
-	failed = write_header(c, 1);
-	if (close(c->fd) && !failed)
-		failed = errno;
-	if (failed) {
+	fill_header(c);
+	failed = vprof_records_finish(&c->file);
+	if (failed)
 		code = vprof_error_set(err, VPROF_ERR_FAILED,
 				       "cannot finish the trace: %s; what was written before can be "
 				       "read",
 				       strerror(failed));
-		if (!c->disk_failed)
-			c->disk_failed = failed;
-	}
 	if (stats) {
 		*stats = (struct vprof_collector_stats){
-			.n_bytes = c->n_bytes,
-			.n_chunks = c->n_chunks,
-			.disk_failed = c->disk_failed,
+			.n_bytes = c->file.n_bytes,
+			.n_chunks = c->file.n_chunks,
+			.disk_failed = c->file.disk_failed,
 			.n_dropped = atomic_load(&c->shm.shm->n_dropped) + c->n_lost,
 			.n_processes = count_handed_out(&c->shm.shm->next_process_seq),
 			.n_threads = count_handed_out(&c->shm.shm->next_thread_seq),
@@ -537,7 +391,7 @@ int vprof_collector_close(struct vprof_collector *c, struct vprof_collector_stat
 	}
 	vprof_processors_close(c->processors);
 	vprof_shm_file_close(&c->shm);
-	vprof_compressor_free(c->compressor);
+	vprof_records_release(&c->file);
 	free(c->checked_ns);
 	free(c);
 	return code;

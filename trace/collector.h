@@ -14,15 +14,9 @@
 #include <sys/types.h>
 
 #include "common/error.h"
+#include "trace/records_file.h"
 
 struct vprof_collector;
-
-enum vprof_compress_mode {
-	/* once the disk is the limit: writing takes more than half of the time, or room runs short */
-	VPROF_COMPRESS_AUTO,
-	VPROF_COMPRESS_ON,
-	VPROF_COMPRESS_OFF,
-};
 
 struct vprof_collector_options {
 	const char *trace_dir;	    /* created; records.vpt is written here */

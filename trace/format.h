@@ -137,11 +137,11 @@ enum vp_kind {
 	   payload = tid | VP_TASK_* << 32; u1.t = pid | pid of the parent << 32; u2 = name. */
 	VP_KIND_KERNEL_TASK = 37,
 	/* 3 units: a request goes to a disk. payload = device | VP_BLOCK_* << 32; u1.t = sector, u1.w = bytes |
-	   tid that submitted it << 32; u2.t = request, u2.w = when it was queued, 0: went at once. The same number is
-	   used for another request after this one completed. */
+	   tid that submitted it << 32; u2.t = number of the request, u2.w = when it was queued, 0: went at
+	   once. */
 	VP_KIND_KERNEL_BLOCK_ISSUE = 38,
 	/* 3 units: a request, or a part of it, was completed. payload, u1.t, u2.t: as above; u1.w = bytes | errno <<
-	   32; u2.w = when it was issued, 0: before the recording. */
+	   32; u2.w = when it was issued. u2 is 0 for a request that was issued before the recording. */
 	VP_KIND_KERNEL_BLOCK_COMPLETE = 39,
 	/* 2 units: a packet leaves through or comes in by a network interface other than loopback. payload = interface
 	   | context << 32; u1.t = bytes | tid that this CPU was running << 32; u1.w = 0. */

@@ -2,8 +2,7 @@
 /* One event for each CPU: the kernel lets inherited events share a ring only if they stay on one CPU.
  *
  * Times are taken by the kernel from CLOCK_MONOTONIC_RAW, which NTP does not adjust, or from CLOCK_MONOTONIC when that
- * is the run's clock. Ticks are interpolated between two readings of both clocks, one before and one after the events,
- * a few ms from each other, so an error of a reading (some 10 ns) does not grow with the length of the run.
+ * is the run's clock.
  */
 #define _GNU_SOURCE
 #include "trace/switches.h"
@@ -20,12 +19,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "trace/clock_tie.h"
 #include "trace/format.h"
 
 #define RING_MAX_BYTES (512u << 10) /* of each CPU: 16,384 switches */
 #define RINGS_MAX_BYTES (64u << 20)
-#define ANCHOR_NS 1000000u /* between two readings of the clocks, at least */
-#define READ_TRIES 16
 
 /* PERF_RECORD_SWITCH and what follows it by sample_type; PERF_RECORD_LOST has two words in between. */
 struct sample_id {
@@ -40,46 +38,12 @@ struct ring {
 	uint64_t last_t;
 };
 
-/* of both clocks at one moment */
-struct reading {
-	uint64_t ticks, ns;
-};
-
 struct vprof_switches {
 	struct ring *rings;
 	size_t n_rings;
 	size_t ring_bytes, page_bytes;
-	enum vp_clock clock;
-	clockid_t clockid;
-	struct reading before, after;
+	struct vprof_clock_tie tie;
 };
-
-static struct reading read_clocks(const struct vprof_switches *s)
-{
-	struct reading best = { 0, 0 };
-	uint64_t least = UINT64_MAX;
-
-	for (int i = 0; i < READ_TRIES; i++) {
-		uint64_t a = vprof_clock_ns(s->clockid), t = vprof_clock_ticks(s->clock),
-			 b = vprof_clock_ns(s->clockid);
-
-		if (b - a >= least)
-			continue;
-		least = b - a;
-		best = (struct reading){ t, a + least / 2 };
-	}
-	return best;
-}
-
-static uint64_t ticks_of(const struct vprof_switches *s, uint64_t ns)
-{
-	double rate;
-
-	if (s->clock == VP_CLOCK_MONOTONIC)
-		return ns;
-	rate = (double)(s->after.ticks - s->before.ticks) / (double)(s->after.ns - s->before.ns);
-	return s->before.ticks + (uint64_t)(int64_t)((double)(int64_t)(ns - s->before.ns) * rate);
-}
 
 static int paranoid_level(void)
 {
@@ -141,7 +105,7 @@ static int open_event(const struct vprof_switches *s, pid_t pid, int cpu)
 		.use_clockid = 1,
 		.context_switch = 1,
 		.task = 1,
-		.clockid = s->clockid,
+		.clockid = s->tie.clockid,
 	};
 
 	return (int)syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -223,8 +187,7 @@ int vprof_switches_open(struct vprof_switches **out, pid_t pid, enum vp_clock cl
 	*out = NULL;
 	if (!s)
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory for the kernel's switch records");
-	s->clock = clock;
-	s->clockid = clock == VP_CLOCK_MONOTONIC ? CLOCK_MONOTONIC : CLOCK_MONOTONIC_RAW;
+	vprof_clock_tie_start(&s->tie, clock, clock == VP_CLOCK_MONOTONIC ? CLOCK_MONOTONIC : CLOCK_MONOTONIC_RAW);
 	if (kernel_is_old())
 		code = vprof_error_set(err, VPROF_ERR_FAILED,
 				       "this kernel does not distinguish preempted threads from blocked ones; "
@@ -237,7 +200,7 @@ int vprof_switches_open(struct vprof_switches **out, pid_t pid, enum vp_clock cl
 		vprof_switches_close(s);
 		return code;
 	}
-	s->before = s->after = read_clocks(s);
+	vprof_clock_tie_start(&s->tie, s->tie.clock, s->tie.clockid);
 	*out = s;
 	return VPROF_OK;
 }
@@ -280,7 +243,7 @@ static int decode(const struct vprof_switches *s, const struct ring *ring, uint6
 		return 0;
 	}
 	copy_out(s, ring, at + before, &id, sizeof id);
-	e->t = ticks_of(s, id.time);
+	e->t = vprof_clock_tie_ticks(&s->tie, id.time);
 	e->tid = id.tid;
 	if (h->misc & PERF_RECORD_MISC_SWITCH_OUT)
 		e->flags = VP_SWITCH_OUT | (h->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? VP_SWITCH_PREEMPTED : 0);
@@ -318,7 +281,6 @@ void vprof_switches_drain(struct vprof_switches *s,
 			  void (*event)(void *arg, uint32_t cpu, const struct vprof_switch_event *e), void *arg)
 {
 	uint64_t heads[64];
-	struct reading now;
 
 	for (size_t first = 0; first < s->n_rings; first += 64) {
 		size_t n = s->n_rings - first < 64 ? s->n_rings - first : 64;
@@ -330,13 +292,7 @@ void vprof_switches_drain(struct vprof_switches *s,
 		}
 		if (!any)
 			continue;
-		do
-			now = read_clocks(s); /* after everything up to the heads */
-		while (s->before.ns == s->after.ns && now.ns - s->after.ns < ANCHOR_NS); /* the first time */
-		if (now.ns - s->after.ns >= ANCHOR_NS) {
-			s->before = s->after;
-			s->after = now;
-		}
+		vprof_clock_tie_step(&s->tie); /* after everything up to the heads */
 		for (size_t i = 0; i < n; i++)
 			drain_ring(s, &s->rings[first + i], heads[i], event, arg);
 	}
