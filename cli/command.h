@@ -30,6 +30,7 @@ int vprof_cmd_compare(int argc, char **argv);
 int vprof_cmd_review(int argc, char **argv);
 int vprof_cmd_source(int argc, char **argv);
 int vprof_cmd_restore(int argc, char **argv);
+int vprof_cmd_record(int argc, char **argv);
 int vprof_cmd_doctor(int argc, char **argv);
 
 /* Prints "vprof: message" on stderr and returns the exit status that fits the code. */

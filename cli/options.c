@@ -114,6 +114,22 @@ static const struct vprof_option *find(const struct vprof_option *options, const
 	return NULL;
 }
 
+/* "-p": the only option that begins so. */
+static const struct vprof_option *find_letter(const struct vprof_option *options, const char *word)
+{
+	const struct vprof_option *found = NULL;
+
+	if (word[0] != '-' || !word[1] || word[1] == '-' || word[2])
+		return NULL;
+	for (const struct vprof_option *o = options; o->name; o++)
+		if (o->name[0] == word[1]) {
+			if (found)
+				return NULL;
+			found = o;
+		}
+	return found;
+}
+
 static int unknown(const struct vprof_usage *usage, const struct vprof_option *options, const char *word,
 		   const char *written)
 {
@@ -161,6 +177,7 @@ int vprof_options_parse(const struct vprof_usage *usage, const struct vprof_opti
 		}
 		word += word[1] == '-' ? 2 : 1;
 		o = find(options, word, strcspn(word, "="));
+		o = o ? o : find_letter(options, argv[i]);
 		if (!o)
 			return unknown(usage, options, word, argv[i]);
 		value = strchr(word, '=');

@@ -7,7 +7,8 @@
  *   int status = vprof_options_parse(&usage, options, argc, argv, &operands);
  *   if (status >= 0) return status;
  *
- * Long options only, "--name value" or "--name=value". `--` ends them; what follows is kept apart (a command to run).
+ * "--name value" or "--name=value"; "-n" where only one option begins with n. `--` ends them; what follows is kept
+ * apart (a command to run).
  */
 #ifndef VPROF_OPTIONS_H
 #define VPROF_OPTIONS_H

@@ -25,6 +25,7 @@ static const struct command commands[] = {
 	{ "review", vprof_cmd_review, "say what a factor is: culprit, inherent, fixed, ...; kept across runs" },
 	{ "build", vprof_cmd_build, "build with the probes that the session asks for" },
 	{ "run", vprof_cmd_run, "run the workload and record a trace" },
+	{ "record", vprof_cmd_record, "record what the kernel does for a program: switches, wake-ups, I/O" },
 	{ "analyze", vprof_cmd_analyze, "analyse a run's trace" },
 	{ "source", vprof_cmd_source, "show a source file as it is built" },
 	{ "restore", vprof_cmd_restore, "put the original objects and binaries back" },

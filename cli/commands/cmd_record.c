@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* vprof record: what the kernel does for a program, of which nothing has to be built. */
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/commands/record_session.h"
+#include "cli/options.h"
+#include "cli/project.h"
+#include "common/files.h"
+#include "recorder/requirements.h"
+#include "report/format_value.h"
+
+#define RING_MIB_MOST 1024
+#define SIGNAL_STATUS 128 /* + its number: how a shell tells that a command was killed */
+
+static const struct vprof_usage usage = {
+	.synopsis = "record [OPTIONS] [-- COMMAND]",
+	.purpose = "Records what the kernel does for COMMAND, a running process or all: context switches, who wakes\n"
+		   "whom, disks and network interfaces. The program need not be built with vprof. Writes a run into\n"
+		   ".vprof/runs/NNNN. Ends with the command, after --for, or with Ctrl-C. Needs root, or CAP_BPF and\n"
+		   "CAP_PERFMON (vprof doctor checks it). Exit status: that of COMMAND.",
+	.takes_command = 1,
+};
+
+struct arguments {
+	long pid, memory;
+	const char *name, *output, *compress;
+	double most_ns;
+	int all, interrupts, json;
+};
+
+/* The folder of the run: --output, or a new one of the project. Heap string. */
+static int make_run(const struct arguments *a, char **folder, struct vprof_error *err)
+{
+	struct vprof_run_name run;
+	struct vprof_project p;
+	char *trace;
+	int rc;
+
+	*folder = NULL;
+	if (a->output) {
+		trace = vprof_path_join(a->output, "trace/records.vpt");
+		rc = !trace ? vprof_error_no_memory(err) :
+		     access(trace, F_OK) ?
+			      vprof_dir_make(a->output, err) :
+			      vprof_error_set(err, VPROF_ERR_INPUT,
+					      "%s holds a trace already; choose another folder, or remove it",
+					      a->output);
+		free(trace);
+		*folder = rc ? NULL : strdup(a->output);
+		return rc || *folder ? rc : vprof_error_no_memory(err);
+	}
+	rc = vprof_project_open(&p, NULL, err);
+	if (!rc)
+		rc = vprof_project_make_dir(&p, err);
+	if (!rc)
+		rc = vprof_project_new_run(&p, &run, err);
+	if (!rc) {
+		*folder = vprof_project_run_path(&p, run.s, "");
+		rc = *folder ? VPROF_OK : vprof_error_no_memory(err);
+	}
+	vprof_project_release(&p);
+	return rc;
+}
+
+/* What was recorded stands beside the trace: the command, or the process's number or name. */
+static int keep_command(const char *folder, const struct arguments *a, const struct vprof_operands *operands,
+			struct vprof_error *err)
+{
+	char *path = vprof_path_join(folder, "command"), *command = NULL, attached[64];
+	int rc = path ? VPROF_OK : vprof_error_no_memory(err);
+
+	if (operands->n_command)
+		command = vprof_options_shell(operands->command, operands->n_command);
+	else if (a->pid)
+		snprintf(attached, sizeof attached, "(process %ld)", a->pid);
+	else
+		snprintf(attached, sizeof attached, a->name ? "(processes called %.16s)" : "(all processes)", a->name);
+	if (!rc && operands->n_command && !command)
+		rc = vprof_error_no_memory(err);
+	if (!rc)
+		rc = vprof_file_write(path, command ? command : attached, strlen(command ? command : attached), err);
+	free(command);
+	free(path);
+	return rc;
+}
+
+static int print_json(const char *folder, const struct vprof_record_outcome *o)
+{
+	cJSON *root = cJSON_CreateObject();
+	char *text;
+
+	cJSON_AddStringToObject(root, "run", folder);
+	cJSON_AddNumberToObject(root, "seconds", o->seconds);
+	cJSON_AddNumberToObject(root, "events", (double)o->state.n_events);
+	cJSON_AddNumberToObject(root, "lost", (double)o->state.n_lost);
+	cJSON_AddNumberToObject(root, "not_followed", (double)o->state.n_not_followed);
+	cJSON_AddNumberToObject(root, "bytes", (double)o->n_bytes);
+	cJSON_AddNumberToObject(root, "clock_error_ns", o->state.error_ns);
+	cJSON_AddStringToObject(root, "missing", o->state.missing);
+	if (o->has_status)
+		cJSON_AddNumberToObject(root, "status", o->status);
+	text = cJSON_Print(root);
+	cJSON_Delete(root);
+	if (text)
+		puts(text);
+	cJSON_free(text);
+	return text ? 0 : -1;
+}
+
+static void tell(const char *folder, const struct arguments *a, const struct vprof_record_outcome *o,
+		 struct vprof_progress *progress)
+{
+	vprof_progress_end(progress, "%s events, %s lost, %.1f MB of trace in %s",
+			   vprof_format_count(o->state.n_events).s, vprof_format_count(o->state.n_lost).s,
+			   (double)o->n_bytes / 1e6, vprof_project_shown(folder));
+	if (*o->state.missing)
+		vprof_tell("not recorded: %s", o->state.missing);
+	if (o->state.n_lost)
+		vprof_tell(
+			"%s events were lost, which the trace says where they are missing: the buffers were full. Larger ones "
+			"help (--memory %ld)",
+			vprof_format_count(o->state.n_lost).s, a->memory ? 2 * a->memory : 16L);
+	if (o->state.n_not_followed)
+		vprof_tell("%s processes or threads were too many to be followed",
+			   vprof_format_count(o->state.n_not_followed).s);
+}
+
+static int exit_status(const struct vprof_record_outcome *o)
+{
+	if (o->has_status)
+		return WIFSIGNALED(o->status) ? SIGNAL_STATUS + WTERMSIG(o->status) : WEXITSTATUS(o->status);
+	return VPROF_EXIT_OK;
+}
+
+/* A usage error's status, or negative: go on. */
+static int check(const struct arguments *a, const struct vprof_operands *operands, enum vprof_compress_mode *compress)
+{
+	int n_targets = (operands->n_command > 0) + (a->pid > 0) + (a->name != NULL) + a->all;
+
+	if (n_targets != 1)
+		return vprof_options_misused(
+			&usage, n_targets ? "name one of --pid, --name, --all and a command after \"--\"" :
+					    "what is to be recorded? A command after \"--\", --pid, --name or --all");
+	if (a->memory > RING_MIB_MOST || (a->memory & (a->memory - 1)))
+		return vprof_options_misused(&usage, "--memory takes a power of two up to %d, not %ld", RING_MIB_MOST,
+					     a->memory);
+	*compress = !a->compress || !strcmp(a->compress, "auto") ? VPROF_COMPRESS_AUTO :
+		    !strcmp(a->compress, "on")			 ? VPROF_COMPRESS_ON :
+								   VPROF_COMPRESS_OFF;
+	if (*compress == VPROF_COMPRESS_OFF && strcmp(a->compress, "off"))
+		return vprof_options_misused(&usage, "--compress takes auto, on or off, not \"%s\"", a->compress);
+	return -1;
+}
+
+/* Everything after the options; returns the exit status. */
+static int run(const struct arguments *a, const struct vprof_operands *operands, enum vprof_compress_mode compress)
+{
+	char *folder = NULL, *trace = NULL, **command = NULL;
+	struct vprof_record_outcome outcome = { 0 };
+	struct vprof_progress progress;
+	struct vprof_error err = { "" };
+	int rc = vprof_recorder_require(&err);
+
+	if (!rc)
+		rc = make_run(a, &folder, &err);
+	if (!rc)
+		rc = keep_command(folder, a, operands, &err);
+	if (!rc && operands->n_command) { /* argv ends with NULL, and so does the command */
+		command = operands->command;
+	}
+	if (!rc) {
+		trace = vprof_path_join(folder, "trace");
+		rc = trace ? VPROF_OK : vprof_error_no_memory(&err);
+	}
+	if (!rc) {
+		const struct vprof_record_request request = { .trace_dir = trace,
+							      .command = command,
+							      .pid = a->pid,
+							      .name = a->name,
+							      .all = a->all,
+							      .interrupts = a->interrupts,
+							      .most_ns = a->most_ns,
+							      .ring_bytes = (uint64_t)a->memory << 20,
+							      .compress = compress,
+							      .progress = &progress };
+
+		vprof_progress_begin(&progress, "record");
+		rc = vprof_record_session(&request, &outcome, &err);
+		if (rc)
+			vprof_progress_drop(&progress);
+		else
+			tell(folder, a, &outcome, &progress);
+	}
+	if (!rc && a->json && print_json(folder, &outcome))
+		rc = vprof_error_no_memory(&err);
+	free(trace);
+	free(folder);
+	return rc ? vprof_complain(rc, &err) : exit_status(&outcome);
+}
+
+int vprof_cmd_record(int argc, char **argv)
+{
+	struct arguments a = { 0 };
+	const struct vprof_option options[] = {
+		{ "pid", VPROF_OPTION_COUNT, &a.pid, "PID", "record this process and its descendants (-p)" },
+		{ "name", VPROF_OPTION_TEXT, &a.name, "NAME",
+		  "record the processes of this name, also those that are started later (-n)" },
+		{ "all", VPROF_OPTION_FLAG, &a.all, NULL, "record all threads of the machine (-a)" },
+		{ "for", VPROF_OPTION_DURATION, &a.most_ns, "TIME", "end after this long (30s)" },
+		{ "output", VPROF_OPTION_TEXT, &a.output, "DIR",
+		  "the run's folder (-o; default: the next number in .vprof/runs)" },
+		{ "interrupts", VPROF_OPTION_FLAG, &a.interrupts, NULL,
+		  "record each interrupt of the recorded threads, too (-i)" },
+		{ "memory", VPROF_OPTION_COUNT, &a.memory, "MIB",
+		  "buffer of each CPU for events on their way to disk (default 4; a power of two)" },
+		{ "compress", VPROF_OPTION_TEXT, &a.compress, "WHEN",
+		  "compress the trace: auto (default: once the disk is the bottleneck), on or off" },
+		{ "json", VPROF_OPTION_FLAG, &a.json, NULL, "print what was recorded as JSON" },
+		{ NULL },
+	};
+	enum vprof_compress_mode compress;
+	struct vprof_operands operands;
+	int status = vprof_options_parse(&usage, options, argc, argv, &operands);
+
+	if (status < 0)
+		status = check(&a, &operands, &compress);
+	return status >= 0 ? status : run(&a, &operands, compress);
+}

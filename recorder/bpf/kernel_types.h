@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The few kernel structures that the programs read, with only the fields they read. The loader moves each access to
+ * where the field lies in the running kernel (CO-RE).
+ */
+#ifndef VPROF_KERNEL_TYPES_H
+#define VPROF_KERNEL_TYPES_H
+
+typedef unsigned char __u8;
+typedef unsigned short __u16;
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+typedef signed char __s8;
+typedef short __s16;
+typedef int __s32;
+typedef long long __s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+
+enum {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
+	BPF_MAP_TYPE_RINGBUF = 27
+};
+enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
+enum { BPF_RB_NO_WAKEUP = 1 };
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct atomic {
+	int counter;
+};
+
+struct signal_struct {
+	struct atomic live;
+};
+
+struct task_struct {
+	unsigned int flags;
+	int pid, tgid, exit_code;
+	struct task_struct *real_parent;
+	struct signal_struct *signal;
+	char comm[16];
+};
+
+struct gendisk {
+	int major, first_minor;
+};
+
+struct request_queue {
+	struct gendisk *disk;
+};
+
+struct request {
+	struct request_queue *q;
+	unsigned int cmd_flags, __data_len;
+	__u64 __sector;
+};
+
+struct net_device {
+	int ifindex;
+	unsigned int flags;
+};
+
+struct sk_buff {
+	unsigned int len;
+	struct net_device *dev;
+};
+
+#pragma clang attribute pop
+
+/* tracepoints' arguments that are only passed on, or not looked at */
+struct irqaction;
+struct hrtimer;
+struct linux_binprm;
+
+#endif

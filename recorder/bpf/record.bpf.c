@@ -1,0 +1,666 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The programs that run in the kernel, one for each tracepoint.
+ *
+ * Invariant: each event that belongs to the recording is either in its CPU's ring or counted in n_lost of that CPU.
+ *
+ * What belongs to it: everything of the session's processes; and of threads elsewhere from the moment on that they
+ * first woke a thread that belongs to it, so that what they waited for then is known, too. A thread elsewhere is known
+ * by the address of its task_struct, which is not used again before its last switch, where it is forgotten.
+ */
+#include "kernel_types.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "../ring_event.h"
+#include "trace/format.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+#define CPUS_MAX 1024
+#define PROCESSES_MAX 65536
+#define WAKERS_MAX 65536
+#define REQUESTS_MAX 16384
+
+#define PF_KTHREAD 0x00200000
+#define IFF_LOOPBACK 8
+
+/* the kernel's task states, as sched_switch has them */
+#define STATE_INTERRUPTIBLE 1
+#define STATE_UNINTERRUPTIBLE 2
+#define STATE_STOPPED 4
+#define STATE_TRACED 8
+#define STATE_DEAD (16 | 32 | 128)
+#define STATE_NOLOAD 1024
+
+const volatile int records_all, records_interrupts;
+const volatile __u32 own_pid;	       /* the recorder's */
+const volatile char name_followed[16]; /* "": none */
+
+struct ring {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, CPUS_MAX);
+	__type(key, __u32);
+	__array(values, struct ring);
+} rings SEC(".maps");
+
+struct { /* of the session: pid -> 1 */
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, PROCESSES_MAX);
+	__type(key, __u32);
+	__type(value, __u32);
+} session SEC(".maps");
+
+struct { /* elsewhere: task_struct -> 1 */
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, WAKERS_MAX);
+	__type(key, __u64);
+	__type(value, __u32);
+} wakers SEC(".maps");
+
+struct request_state {
+	__u64 number, queued_ns, issued_ns;
+	__u32 tid, device;
+};
+
+struct { /* on their way through a disk: address -> state */
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, REQUESTS_MAX);
+	__type(key, __u64);
+	__type(value, struct request_state);
+} requests SEC(".maps");
+
+/* What a CPU's interrupts are busy with. */
+struct cpu_state {
+	__u64 irq_ns, softirq_ns; /* when they began */
+	__u32 irq;		  /* number + 1, 0: none */
+	__u32 softirq;		  /* enum vp_context, TASK: none */
+	__u32 n_vectors;	  /* other hard interrupts: the timer's, calls by other CPUs */
+	__u32 in_timer;
+	__u32 device, is_device_of_irq; /* whose request was completed last, in this interrupt */
+	__u32 interface, is_loopback;	/* that the last packet came in by, in this interrupt; 0: none */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct cpu_state);
+} cpus SEC(".maps");
+
+__u64 n_lost[CPUS_MAX];
+__u64 n_requests;
+__u64 n_not_followed; /* processes and wakers for which the tables had no room */
+
+static __always_inline struct cpu_state *this_cpu(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&cpus, &zero);
+}
+
+/* The kernel's own count of what it is nested in is out of reach: its address is known only to kernels that were built
+ * with KALLSYMS_ALL. So entries and exits are followed. */
+static __always_inline __u8 context_of(const struct cpu_state *cpu)
+{
+	if (!cpu)
+		return VP_CONTEXT_TASK;
+	if (cpu->irq || cpu->n_vectors || (cpu->in_timer && cpu->softirq != VP_CONTEXT_HRTIMER))
+		return VP_CONTEXT_HARDIRQ;
+	return cpu->softirq;
+}
+
+static __always_inline int in_session(__u32 pid)
+{
+	return records_all || bpf_map_lookup_elem(&session, &pid);
+}
+
+static __always_inline int is_waker(struct task_struct *task)
+{
+	__u64 key = (__u64)task;
+
+	return bpf_map_lookup_elem(&wakers, &key) != 0;
+}
+
+static __always_inline int is_recorded(struct task_struct *task)
+{
+	return in_session(task->tgid) || is_waker(task);
+}
+
+/* This CPU's count. The verifier must see the bound right before the use, where the compiler would drop it. */
+static __always_inline __u64 *lost_here(__u32 cpu)
+{
+	asm volatile("" : "+r"(cpu));
+	return &n_lost[cpu & (CPUS_MAX - 1)];
+}
+
+/* Room for an event of which the first `size` bytes are used; NULL, and counted, without. */
+static __always_inline struct vp_ring_event *reserve(__u64 size, __u16 kind)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct vp_ring_event *e = 0;
+	__u64 ns = bpf_ktime_get_ns();
+	void *ring = bpf_map_lookup_elem(&rings, &cpu);
+
+	if (ring)
+		e = bpf_ringbuf_reserve(ring, size, 0);
+	if (!e) {
+		__sync_fetch_and_add(lost_here(cpu), 1);
+		return 0;
+	}
+	e->ns = ns;
+	e->n_lost = (__u32)*lost_here(cpu);
+	e->kind = kind;
+	return e;
+}
+
+static __always_inline void submit(struct vp_ring_event *e)
+{
+	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP); /* the recorder looks by itself: waking it would be an event again */
+}
+
+#define BYTES_UP_TO(member)                                                                                            \
+	(__builtin_offsetof(struct vp_ring_event, member) + sizeof(((struct vp_ring_event *)0)->member))
+#define BYTES_TASK sizeof(struct vp_ring_event)
+
+static __always_inline struct vp_ring_event *reserve_task(struct task_struct *task, __u16 kind)
+{
+	struct vp_ring_event *e = reserve(BYTES_UP_TO(task), kind);
+
+	if (!e)
+		return 0;
+	e->context = 0;
+	e->detail = 0;
+	e->tid = task->pid;
+	e->other = 0;
+	e->task.pid = task->tgid;
+	e->task.parent_pid = 0;
+	e->task.exit_code = e->task.is_last = 0;
+	bpf_core_read(e->task.comm, sizeof e->task.comm, &task->comm);
+	return e;
+}
+
+static __always_inline void tell_task(struct task_struct *task, __u8 flags)
+{
+	struct vp_ring_event *e = reserve_task(task, VP_KIND_KERNEL_TASK);
+
+	if (!e)
+		return;
+	e->detail = flags | (task->flags & PF_KTHREAD ? VP_TASK_KERNEL : 0);
+	e->task.parent_pid = BPF_CORE_READ(task, real_parent, tgid);
+	submit(e);
+}
+
+static __always_inline void follow_process(__u32 pid)
+{
+	__u32 one = 1;
+
+	if (bpf_map_update_elem(&session, &pid, &one, BPF_ANY))
+		__sync_fetch_and_add(&n_not_followed, 1);
+}
+
+/* This thread wakes what is recorded: it is recorded from now on. */
+static __always_inline void follow_waker(struct task_struct *task)
+{
+	__u64 key = (__u64)task;
+	__u32 one = 1;
+
+	if (!task->pid || task->tgid == own_pid || is_recorded(task))
+		return;
+	if (bpf_map_update_elem(&wakers, &key, &one, BPF_NOEXIST))
+		__sync_fetch_and_add(&n_not_followed, 1);
+	else
+		tell_task(task, 0);
+}
+
+static __always_inline __u8 state_of(unsigned int state, int preempted)
+{
+	if (preempted)
+		return VP_TASK_STATE_PREEMPTED;
+	if (state & STATE_DEAD)
+		return VP_TASK_STATE_DEAD;
+	if (state & STATE_INTERRUPTIBLE)
+		return VP_TASK_STATE_SLEEPING;
+	if (state & STATE_UNINTERRUPTIBLE)
+		return state & STATE_NOLOAD ? VP_TASK_STATE_IDLE : VP_TASK_STATE_DISK;
+	if (state & (STATE_STOPPED | STATE_TRACED))
+		return VP_TASK_STATE_STOPPED;
+	return state ? VP_TASK_STATE_IDLE : VP_TASK_STATE_RUNNABLE;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(record_switch, _Bool preempted, struct task_struct *prev, struct task_struct *next,
+	     unsigned int prev_state)
+{
+	int waker = !records_all && is_waker(prev);
+	struct vp_ring_event *e;
+	__u64 key = (__u64)prev;
+	__u8 state;
+
+	if (!waker && !in_session(prev->tgid) && !is_recorded(next))
+		return 0;
+	state = state_of(prev_state, preempted);
+	if (waker && state == VP_TASK_STATE_DEAD)
+		bpf_map_delete_elem(&wakers, &key);
+	e = reserve(BYTES_UP_TO(user_stack), VP_KIND_KERNEL_SWITCH);
+	if (!e)
+		return 0;
+	e->context = 0;
+	e->detail = state;
+	e->tid = prev->pid;
+	e->other = next->pid;
+	e->kernel_stack = e->user_stack = 0;
+	submit(e);
+	return 0;
+}
+
+static __always_inline __u8 source_of(__u8 context, const struct cpu_state *cpu, __u32 *id)
+{
+	*id = 0;
+	if (!cpu || context == VP_CONTEXT_TASK)
+		return VP_SOURCE_NONE;
+	if (context == VP_CONTEXT_HARDIRQ) {
+		if (cpu->in_timer)
+			return VP_SOURCE_TIMER;
+		if (cpu->irq && cpu->is_device_of_irq) {
+			*id = cpu->device;
+			return VP_SOURCE_BLOCK;
+		}
+		*id = cpu->irq - 1;
+		if (cpu->irq)
+			return VP_SOURCE_IRQ;
+		*id = 0;
+		return VP_SOURCE_NONE;
+	}
+	if (context == VP_CONTEXT_TIMER || context == VP_CONTEXT_HRTIMER)
+		return VP_SOURCE_TIMER;
+	if (context == VP_CONTEXT_BLOCK && cpu->device) {
+		*id = cpu->device;
+		return VP_SOURCE_BLOCK;
+	}
+	if (context == VP_CONTEXT_NET_RX && cpu->interface) {
+		*id = cpu->interface;
+		return VP_SOURCE_NET;
+	}
+	return VP_SOURCE_NONE;
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(record_waking, struct task_struct *task)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct cpu_state *cpu = this_cpu();
+	struct vp_ring_event *e;
+	__u8 context, source;
+	__u32 id;
+
+	if (!is_recorded(task))
+		return 0;
+	context = context_of(cpu);
+	source = source_of(context, cpu, &id);
+	if (context == VP_CONTEXT_TASK || (source == VP_SOURCE_NET && cpu && cpu->is_loopback))
+		follow_waker(current);
+	e = reserve(BYTES_UP_TO(source_id), VP_KIND_KERNEL_WAKING);
+	if (!e)
+		return 0;
+	e->context = context;
+	e->detail = source;
+	e->tid = task->pid;
+	e->other = current->pid;
+	e->kernel_stack = e->user_stack = 0;
+	e->source_id = id;
+	submit(e);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(record_fork, struct task_struct *parent, struct task_struct *child)
+{
+	struct vp_ring_event *e;
+
+	if (!in_session(parent->tgid))
+		return 0;
+	if (!records_all && child->tgid != parent->tgid)
+		follow_process(child->tgid);
+	e = reserve_task(child, VP_KIND_KERNEL_FORK);
+	if (!e)
+		return 0;
+	e->other = parent->pid;
+	e->task.parent_pid = parent->tgid;
+	submit(e);
+	return 0;
+}
+
+static __always_inline int is_followed_name(struct task_struct *task)
+{
+	char comm[16];
+
+	if (!name_followed[0])
+		return 0;
+	bpf_core_read(comm, sizeof comm, &task->comm);
+	for (int i = 0; i < 16; i++) {
+		if (comm[i] != name_followed[i])
+			return 0;
+		if (!comm[i])
+			break;
+	}
+	return 1;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(record_exec, struct task_struct *task, int old_pid, struct linux_binprm *bprm)
+{
+	struct vp_ring_event *e;
+
+	if (!in_session(task->tgid)) {
+		if (!is_followed_name(task))
+			return 0;
+		follow_process(task->tgid);
+		tell_task(task, VP_TASK_SESSION);
+	}
+	e = reserve_task(task, VP_KIND_KERNEL_EXEC);
+	if (!e)
+		return 0;
+	e->other = old_pid;
+	submit(e);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(record_exit, struct task_struct *task)
+{
+	int is_last = BPF_CORE_READ(task, signal, live.counter) == 0;
+	__u32 pid = task->tgid;
+	struct vp_ring_event *e;
+
+	if (!is_recorded(task))
+		return 0;
+	e = reserve_task(task, VP_KIND_KERNEL_EXIT);
+	if (e) {
+		e->task.exit_code = task->exit_code;
+		e->task.is_last = is_last;
+		submit(e);
+	}
+	if (is_last && !records_all)
+		bpf_map_delete_elem(&session, &pid);
+	return 0;
+}
+
+SEC("tp_btf/task_rename")
+int BPF_PROG(record_rename, struct task_struct *task, const char *comm)
+{
+	struct vp_ring_event *e;
+	int of_session = in_session(task->tgid);
+
+	if (!of_session && !is_waker(task))
+		return 0;
+	e = reserve_task(task, VP_KIND_KERNEL_TASK);
+	if (!e)
+		return 0;
+	e->detail = VP_TASK_RENAMED | (of_session ? VP_TASK_SESSION : 0) |
+		    (task->flags & PF_KTHREAD ? VP_TASK_KERNEL : 0);
+	e->task.parent_pid = BPF_CORE_READ(task, real_parent, tgid);
+	bpf_probe_read_kernel_str(e->task.comm, sizeof e->task.comm, comm);
+	submit(e);
+	return 0;
+}
+
+/* Of the session or of a waker's, so that what these two did not do is known. */
+static __always_inline void tell_interrupt(__u64 began_ns, __u8 context, __u32 irq)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct vp_ring_event *e;
+
+	if (!began_ns || !is_recorded(current))
+		return;
+	e = reserve(BYTES_UP_TO(amount), VP_KIND_KERNEL_INTERRUPT);
+	if (!e)
+		return;
+	e->context = context;
+	e->detail = 0;
+	e->tid = current->pid;
+	e->other = irq;
+	e->amount = e->ns - began_ns;
+	submit(e);
+}
+
+SEC("tp_btf/irq_handler_entry")
+int BPF_PROG(enter_irq, int irq, struct irqaction *action)
+{
+	struct cpu_state *cpu = this_cpu();
+
+	if (!cpu)
+		return 0;
+	cpu->irq = (__u32)irq + 1;
+	cpu->is_device_of_irq = 0;
+	if (records_interrupts)
+		cpu->irq_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("tp_btf/irq_handler_exit")
+int BPF_PROG(leave_irq, int irq, struct irqaction *action, int result)
+{
+	struct cpu_state *cpu = this_cpu();
+
+	if (!cpu)
+		return 0;
+	cpu->irq = cpu->is_device_of_irq = 0;
+	if (records_interrupts)
+		tell_interrupt(cpu->irq_ns, VP_CONTEXT_HARDIRQ, (__u32)irq);
+	return 0;
+}
+
+SEC("tp_btf/softirq_entry")
+int BPF_PROG(enter_softirq, unsigned int vector)
+{
+	struct cpu_state *cpu = this_cpu();
+
+	if (!cpu)
+		return 0;
+	cpu->softirq = vector < VP_CONTEXT_COUNT - VP_CONTEXT_SOFTIRQ ? VP_CONTEXT_SOFTIRQ + vector :
+									VP_CONTEXT_SOFTIRQ;
+	cpu->device = cpu->interface = cpu->is_loopback = 0;
+	if (records_interrupts)
+		cpu->softirq_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("tp_btf/softirq_exit")
+int BPF_PROG(leave_softirq, unsigned int vector)
+{
+	struct cpu_state *cpu = this_cpu();
+
+	if (!cpu)
+		return 0;
+	if (records_interrupts)
+		tell_interrupt(cpu->softirq_ns, cpu->softirq, 0);
+	cpu->softirq = VP_CONTEXT_TASK;
+	return 0;
+}
+
+/* Attached to whichever of local_timer, call_function_single and irq_work (x86) or ipi (aarch64) the kernel has. */
+SEC("raw_tp")
+int enter_vector(void *context)
+{
+	struct cpu_state *cpu = this_cpu();
+
+	if (cpu)
+		cpu->n_vectors++;
+	return 0;
+}
+
+SEC("raw_tp")
+int leave_vector(void *context)
+{
+	struct cpu_state *cpu = this_cpu();
+
+	if (cpu && cpu->n_vectors)
+		cpu->n_vectors--;
+	return 0;
+}
+
+SEC("tp_btf/hrtimer_expire_entry")
+int BPF_PROG(enter_timer, struct hrtimer *timer)
+{
+	struct cpu_state *cpu = this_cpu();
+
+	if (cpu)
+		cpu->in_timer = 1;
+	return 0;
+}
+
+SEC("tp_btf/hrtimer_expire_exit")
+int BPF_PROG(leave_timer, struct hrtimer *timer)
+{
+	struct cpu_state *cpu = this_cpu();
+
+	if (cpu)
+		cpu->in_timer = 0;
+	return 0;
+}
+
+static __always_inline __u32 device_of(struct request *rq)
+{
+	struct gendisk *disk = BPF_CORE_READ(rq, q, disk);
+
+	return disk ? (__u32)BPF_CORE_READ(disk, major) << 20 | (__u32)BPF_CORE_READ(disk, first_minor) : 0;
+}
+
+/* The bits of a request's flags are the same in all kernels since 4.10 up to READ_AHEAD's neighbours, which are not
+ * used. */
+static __always_inline __u8 flags_of(struct request *rq)
+{
+	__u32 flags = rq->cmd_flags;
+
+	return (flags & 0xff & VP_BLOCK_OPERATION) | (flags & 1 << 11 ? VP_BLOCK_SYNC : 0) |
+	       (flags & 1 << 12 ? VP_BLOCK_META : 0) | (flags & 1 << 17 ? VP_BLOCK_FUA : 0) |
+	       (flags & 1 << 19 ? VP_BLOCK_READ_AHEAD : 0);
+}
+
+static __always_inline void tell_block(struct request *rq, __u16 kind, __u32 device, __u32 tid, __u64 number,
+				       __u64 before_ns, __u32 bytes, __u32 error)
+{
+	struct vp_ring_event *e = reserve(BYTES_UP_TO(block), kind);
+
+	if (!e)
+		return;
+	e->context = 0;
+	e->detail = flags_of(rq);
+	e->tid = tid;
+	e->other = device;
+	e->block.sector = rq->__sector;
+	e->block.request = number;
+	e->block.before_ns = before_ns;
+	e->block.bytes = bytes;
+	e->block.error = error;
+	submit(e);
+}
+
+SEC("tp_btf/block_rq_insert")
+int BPF_PROG(queue_request, struct request *rq)
+{
+	struct request_state state = { .queued_ns = bpf_ktime_get_ns(), .device = device_of(rq) };
+	__u64 key = (__u64)rq;
+
+	state.number = __sync_fetch_and_add(&n_requests, 1) + 1;
+	state.tid = ((struct task_struct *)bpf_get_current_task_btf())->pid;
+	if (state.device)
+		bpf_map_update_elem(&requests, &key, &state, BPF_ANY);
+	return 0;
+}
+
+SEC("tp_btf/block_rq_issue")
+int BPF_PROG(record_issue, struct request *rq)
+{
+	struct request_state state = { .issued_ns = bpf_ktime_get_ns() }, *before;
+	__u64 key = (__u64)rq;
+
+	before = bpf_map_lookup_elem(&requests, &key);
+	if (before) {
+		state.number = before->number;
+		state.queued_ns = before->queued_ns;
+		state.tid = before->tid;
+		state.device = before->device;
+	} else {
+		state.number = __sync_fetch_and_add(&n_requests, 1) + 1;
+		state.tid = ((struct task_struct *)bpf_get_current_task_btf())->pid;
+		state.device = device_of(rq);
+	}
+	if (!state.device)
+		return 0;
+	bpf_map_update_elem(&requests, &key, &state, BPF_ANY);
+	tell_block(rq, VP_KIND_KERNEL_BLOCK_ISSUE, state.device, state.tid, state.number, state.queued_ns,
+		   rq->__data_len, 0);
+	return 0;
+}
+
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(record_complete, struct request *rq, int error, unsigned int n_bytes)
+{
+	struct request_state *before;
+	struct cpu_state *cpu = this_cpu();
+	__u64 key = (__u64)rq, issued_ns = 0, number = 0;
+	__u32 device, is_whole = n_bytes >= rq->__data_len;
+
+	before = bpf_map_lookup_elem(&requests, &key);
+	device = before ? before->device : device_of(rq);
+	if (!device)
+		return 0;
+	if (cpu) {
+		cpu->device = device;
+		cpu->is_device_of_irq = 1;
+	}
+	if (before) {
+		issued_ns = before->issued_ns;
+		number = before->number;
+	}
+	tell_block(rq, VP_KIND_KERNEL_BLOCK_COMPLETE, device, 0, number, issued_ns, n_bytes, error ? 5 /* EIO */ : 0);
+	if (is_whole)
+		bpf_map_delete_elem(&requests, &key);
+	return 0;
+}
+
+static __always_inline void tell_packet(__u16 kind, __u32 interface, __u32 n_bytes)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct vp_ring_event *e = reserve(BYTES_UP_TO(amount), kind);
+
+	if (!e)
+		return;
+	e->context = context_of(this_cpu());
+	e->detail = 0;
+	e->tid = current->pid;
+	e->other = interface;
+	e->amount = n_bytes;
+	submit(e);
+}
+
+SEC("tp_btf/netif_receive_skb")
+int BPF_PROG(record_receive, struct sk_buff *skb)
+{
+	struct cpu_state *cpu = this_cpu();
+	__u32 interface = skb->dev->ifindex, is_loopback = !!(skb->dev->flags & IFF_LOOPBACK);
+
+	if (cpu) {
+		cpu->interface = interface;
+		cpu->is_loopback = is_loopback;
+	}
+	if (!is_loopback)
+		tell_packet(VP_KIND_KERNEL_NET_RECEIVE, interface, skb->len);
+	return 0;
+}
+
+SEC("tp_btf/net_dev_xmit")
+int BPF_PROG(record_send, struct sk_buff *skb, int result, struct net_device *dev, unsigned int n_bytes)
+{
+	if (!result && !(dev->flags & IFF_LOOPBACK))
+		tell_packet(VP_KIND_KERNEL_NET_SEND, dev->ifindex, n_bytes);
+	return 0;
+}

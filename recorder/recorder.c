@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The recorder's life: programs loaded and attached, targets added, what came through the rings stored.
+ *
+ * Programs are attached before any target is added, and a process's descendants are listed again until none is new: so
+ * a fork in between is seen by the kernel's side or here.
+ */
+#include "recorder/recorder.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/array.h"
+#include "record.skel.h"
+#include "recorder/device_names.h"
+#include "recorder/proc_tasks.h"
+#include "recorder/requirements.h"
+#include "recorder/rings.h"
+#include "trace/kernel_events.h"
+
+#define VECTOR_LINKS 8
+
+struct vprof_recorder {
+	struct vprof_recorder_options o;
+	struct record_bpf *bpf;
+	struct vprof_rings *rings;
+	struct bpf_link *vectors[VECTOR_LINKS];
+	size_t n_vectors;
+	struct vprof_gather table; /* of the machine */
+	uint64_t last_clock_ns;
+	uint64_t n_missed; /* by programs that interrupted themselves */
+	uint32_t kinds;
+	char missing[240];
+	int is_stopped;
+};
+
+/* Which programs a part of the recording consists of. */
+struct part {
+	uint32_t kind;
+	const char *what;
+	const char *tracepoints[8];
+};
+
+static const struct part parts[] = {
+	{ VP_KERNEL_CONTEXT,
+	  "which interrupt woke a thread",
+	  { "irq_handler_entry", "irq_handler_exit", "softirq_entry", "softirq_exit", "hrtimer_expire_entry",
+	    "hrtimer_expire_exit" } },
+	{ VP_KERNEL_BLOCK, "disks", { "block_rq_insert", "block_rq_issue", "block_rq_complete" } },
+	{ VP_KERNEL_NET, "network interfaces", { "netif_receive_skb", "net_dev_xmit" } },
+	{ 0, "new names of threads", { "task_rename" } },
+};
+
+static int program_is_of(const struct bpf_program *program, const char *tracepoint)
+{
+	const char *section = bpf_program__section_name(program), *slash = strchr(section, '/');
+
+	return slash && !strcmp(slash + 1, tracepoint);
+}
+
+/* Leaves out what this kernel has no tracepoint for. A part that lacks one is left out whole. */
+static void choose_programs(struct vprof_recorder *r)
+{
+	size_t at = 0;
+
+	r->kinds = VP_KERNEL_SCHEDULING | (r->o.interrupts ? VP_KERNEL_INTERRUPTS : 0);
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+		struct bpf_program *program;
+		int ok = 1;
+
+		for (size_t k = 0; parts[i].tracepoints[k]; k++)
+			ok &= vprof_recorder_has_tracepoint(parts[i].tracepoints[k]);
+		r->kinds |= ok ? parts[i].kind : 0;
+		if (ok)
+			continue;
+		at += (size_t)snprintf(r->missing + at, sizeof r->missing - at, "%s%s", at ? ", " : "", parts[i].what);
+		bpf_object__for_each_program(program,
+					     r->bpf->obj) for (size_t k = 0; parts[i].tracepoints[k];
+							       k++) if (program_is_of(program, parts[i].tracepoints[k]))
+			bpf_program__set_autoload(program, false);
+	}
+	if (!(r->kinds & VP_KERNEL_CONTEXT))
+		r->kinds &= ~VP_KERNEL_INTERRUPTS;
+	if (at)
+		snprintf(r->missing + at, sizeof r->missing - at,
+			 " (this kernel lacks their tracepoints; vprof doctor lists them)");
+}
+
+/* Hard interrupts that irq_handler_entry does not report; a kernel has some of them. */
+static void attach_vectors(struct vprof_recorder *r)
+{
+	static const char *const names[] = { "local_timer", "call_function_single", "irq_work", "ipi" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names && (r->kinds & VP_KERNEL_CONTEXT); i++) {
+		char entry[48], leave[48];
+		struct bpf_link *in, *out;
+
+		snprintf(entry, sizeof entry, "%s_entry", names[i]);
+		snprintf(leave, sizeof leave, "%s_exit", names[i]);
+		if (!vprof_recorder_has_tracepoint(entry) || !vprof_recorder_has_tracepoint(leave))
+			continue;
+		/* The exit first: an entry without its exit would count for ever. */
+		out = bpf_program__attach_raw_tracepoint(r->bpf->progs.leave_vector, leave);
+		in = out ? bpf_program__attach_raw_tracepoint(r->bpf->progs.enter_vector, entry) : NULL;
+		if (!in) {
+			bpf_link__destroy(out);
+			continue;
+		}
+		r->vectors[r->n_vectors++] = in;
+		r->vectors[r->n_vectors++] = out;
+	}
+}
+
+static int refuse(struct vprof_error *err, const char *what, int error)
+{
+	return vprof_error_set(err, VPROF_ERR_FAILED,
+			       "the kernel refused %s: %s. vprof doctor checks what recording needs", what,
+			       strerror(error < 0 ? -error : error));
+}
+
+static int load(struct vprof_recorder *r, struct vprof_error *err)
+{
+	int ret;
+
+	libbpf_set_print(NULL);
+	r->bpf = record_bpf__open();
+	if (!r->bpf)
+		return refuse(err, "to open the recording programs", errno);
+	r->bpf->rodata->records_all = r->o.all;
+	r->bpf->rodata->records_interrupts = r->o.interrupts;
+	r->bpf->rodata->own_pid = (uint32_t)getpid();
+	if (r->o.name)
+		snprintf((char *)r->bpf->rodata->name_followed, sizeof r->bpf->rodata->name_followed, "%s", r->o.name);
+	choose_programs(r);
+	ret = record_bpf__load(r->bpf);
+	if (ret)
+		return refuse(err, "to load the recording programs", ret);
+	ret = vprof_rings_open(
+		&r->rings,
+		&(struct vprof_rings_options){ .map = bpf_map__fd(r->bpf->maps.rings),
+					       .n_lost = r->bpf->bss->n_lost,
+					       .n_lost_max = sizeof r->bpf->bss->n_lost / sizeof(uint64_t),
+					       .ring_bytes = r->o.ring_bytes,
+					       .clock = r->o.clock,
+					       .ns_per_tick = r->o.ns_per_tick,
+					       .store = r->o.store,
+					       .arg = r->o.arg },
+		err);
+	if (ret)
+		return ret;
+	ret = record_bpf__attach(r->bpf);
+	if (ret)
+		return refuse(err, "to attach the recording programs", ret);
+	attach_vectors(r);
+	return VPROF_OK;
+}
+
+static void tell_task(struct vprof_recorder *r, const struct vprof_proc_task *task, int is_target)
+{
+	struct vprof_kernel_event e = {
+		.kind = VP_KIND_KERNEL_TASK,
+		.t = vprof_clock_ticks(r->o.clock),
+		.task = { .tid = task->tid,
+			  .pid = task->pid,
+			  .parent_pid = task->parent_pid,
+			  .flags = (is_target ? VP_TASK_SESSION : 0) | (task->is_kernel ? VP_TASK_KERNEL : 0) },
+	};
+	struct vp_unit u[VP_KERNEL_UNITS_MAX];
+
+	memcpy(e.task.comm, task->comm, sizeof e.task.comm);
+	vprof_gather_add(&r->table, u, vprof_kernel_event_encode(&e, u));
+}
+
+static int tell_thread(void *recorder, const struct vprof_proc_task *task)
+{
+	tell_task(recorder, task, 1);
+	return 0;
+}
+
+static int tell_process(void *recorder, const struct vprof_proc_task *task)
+{
+	return vprof_proc_threads(task->pid, tell_thread, recorder);
+}
+
+int vprof_recorder_open(struct vprof_recorder **out, const struct vprof_recorder_options *o, struct vprof_error *err)
+{
+	const struct vp_chunk_header whose = { .thread_seq = VP_THREAD_KERNEL_TABLE, .process_seq = 1 };
+	struct vprof_recorder *r = calloc(1, sizeof *r);
+	int ret;
+
+	*out = NULL;
+	if (!r)
+		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory for the recorder");
+	r->o = *o;
+	vprof_gather_init(&r->table, &whose, o->store, o->arg);
+	ret = load(r, err);
+	if (ret) {
+		vprof_recorder_close(r);
+		return ret;
+	}
+	vprof_devices_add(&r->table);
+	if (o->all)
+		vprof_proc_processes(tell_process, r);
+	*out = r;
+	return VPROF_OK;
+}
+
+struct listing {
+	struct vprof_recorder *r;
+	VPROF_ARRAY(uint32_t) pids;
+	int error, found_new;
+};
+
+static int has_pid(const struct listing *l, uint32_t pid)
+{
+	for (size_t i = 0; i < l->pids.n; i++)
+		if (l->pids.v[i] == pid)
+			return 1;
+	return 0;
+}
+
+static int add_process(struct listing *l, uint32_t pid)
+{
+	uint32_t one = 1, *slot;
+
+	if (bpf_map_update_elem(bpf_map__fd(l->r->bpf->maps.session), &pid, &one, BPF_ANY)) {
+		l->error = errno;
+		return 1;
+	}
+	slot = VPROF_PUSH(&l->pids);
+	if (!slot) {
+		l->error = ENOMEM;
+		return 1;
+	}
+	*slot = pid;
+	l->found_new = 1;
+	return vprof_proc_threads(pid, tell_thread, l->r);
+}
+
+static int add_child(void *listing, const struct vprof_proc_task *task)
+{
+	struct listing *l = listing;
+
+	return !has_pid(l, task->pid) && has_pid(l, task->parent_pid) ? add_process(l, task->pid) : 0;
+}
+
+int vprof_recorder_add(struct vprof_recorder *r, pid_t pid, struct vprof_error *err)
+{
+	struct listing l = { .r = r };
+	struct vprof_proc_task task;
+	int n;
+
+	if (pid <= 0 || !vprof_proc_read((uint32_t)pid, (uint32_t)pid, &task))
+		return 0;
+	add_process(&l, (uint32_t)pid);
+	while (l.found_new && !l.error) {
+		l.found_new = 0;
+		vprof_proc_processes(add_child, &l);
+	}
+	n = (int)l.pids.n;
+	/* It may have ended before the kernel's side knew it: that would never be seen. */
+	for (size_t i = 0; i < l.pids.n; i++)
+		if (!vprof_proc_read(l.pids.v[i], l.pids.v[i], &task)) {
+			bpf_map_delete_elem(bpf_map__fd(r->bpf->maps.session), &l.pids.v[i]);
+			n--;
+		}
+	VPROF_ARRAY_RELEASE(&l.pids);
+	if (l.error)
+		return vprof_error_set(err, VPROF_ERR_FAILED, "process %ld cannot be recorded: %s", (long)pid,
+				       strerror(l.error));
+	return n;
+}
+
+static void tell_clock(struct vprof_recorder *r)
+{
+	const struct vprof_clock_reading *now = vprof_rings_reading(r->rings);
+	struct vp_unit u[2] = { { now->ticks, VP_W(VP_KIND_KERNEL_CLOCK, now->error_ns) }, { now->ns, 0 } };
+
+	if (now->ns - r->last_clock_ns < 1000000000u)
+		return;
+	r->last_clock_ns = now->ns;
+	vprof_gather_add(&r->table, u, 2);
+}
+
+size_t vprof_recorder_drain(struct vprof_recorder *r)
+{
+	size_t n = r->is_stopped ? 0 : vprof_rings_drain(r->rings, 0);
+
+	tell_clock(r);
+	return n;
+}
+
+void vprof_recorder_flush(struct vprof_recorder *r)
+{
+	vprof_rings_flush(r->rings);
+	vprof_gather_flush(&r->table);
+}
+
+int vprof_recorder_has_targets(const struct vprof_recorder *r)
+{
+	uint32_t pid;
+
+	return r->o.all || !bpf_map_get_next_key(bpf_map__fd(r->bpf->maps.session), NULL, &pid);
+}
+
+/* The kernel does not run a program that interrupts itself on the same CPU, and counts that. */
+static uint64_t count_missed(const struct vprof_recorder *r)
+{
+	struct bpf_program *program;
+	uint64_t n = 0;
+
+	bpf_object__for_each_program(program, r->bpf->obj)
+	{
+		struct bpf_prog_info info = { 0 };
+		uint32_t size = sizeof info;
+
+		if (bpf_program__fd(program) >= 0 && !bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
+			n += info.recursion_misses;
+	}
+	return n;
+}
+
+void vprof_recorder_look(const struct vprof_recorder *r, struct vprof_recorder_state *state)
+{
+	memset(state, 0, sizeof *state);
+	vprof_rings_count(r->rings, &state->n_events, &state->n_lost);
+	state->n_lost += r->is_stopped ? r->n_missed : count_missed(r);
+	state->n_not_followed = r->bpf->bss->n_not_followed;
+	state->kinds = r->kinds;
+	state->error_ns = (double)vprof_rings_error_ns(r->rings);
+	memcpy(state->missing, r->missing, sizeof state->missing);
+}
+
+static void detach(struct vprof_recorder *r)
+{
+	for (size_t i = 0; i < r->n_vectors; i++)
+		bpf_link__destroy(r->vectors[i]);
+	r->n_vectors = 0;
+	record_bpf__detach(r->bpf);
+}
+
+void vprof_recorder_stop(struct vprof_recorder *r)
+{
+	if (r->is_stopped)
+		return;
+	r->n_missed = count_missed(r);
+	detach(r);
+	r->is_stopped = 1;
+	while (vprof_rings_drain(r->rings, 1))
+		;
+	vprof_recorder_flush(r);
+}
+
+void vprof_recorder_close(struct vprof_recorder *r)
+{
+	if (!r)
+		return;
+	if (r->bpf)
+		detach(r);
+	vprof_rings_close(r->rings);
+	record_bpf__destroy(r->bpf);
+	vprof_gather_release(&r->table);
+	free(r);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Records what the kernel does for some processes or for all: scheduling, what wakes threads, disks, network
+ * interfaces.
+ *
+ *   vprof_recorder_require -> vprof_recorder_open -> vprof_recorder_add each process -> vprof_recorder_drain every few
+ *   ms -> vprof_recorder_stop -> vprof_recorder_close
+ *
+ * Nothing in the targets changes. All that is made in the kernel belongs to this process's descriptors, so nothing is
+ * left there however it ends. Each event is in the trace or counted as lost. One thread at a time.
+ */
+#ifndef VPROF_RECORDER_H
+#define VPROF_RECORDER_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/error.h"
+#include "trace/clock.h"
+#include "trace/processors.h" /* vprof_store_chunk */
+
+struct vprof_recorder;
+
+struct vprof_recorder_options {
+	enum vp_clock clock; /* the run's */
+	double ns_per_tick;  /* of it */
+	int all;	     /* threads of the machine, else those of the processes that are added */
+	int interrupts;	     /* each interrupt of a recorded thread, too */
+	const char *name;    /* processes that execute a program of this name are added, too; NULL: none */
+	uint64_t ring_bytes; /* of each CPU, a power of two; 0: 4 MiB, less with many CPUs */
+	vprof_store_chunk *store;
+	void *arg;
+};
+
+/* MISSING or FAILED with what to do; *out is NULL then. Recording begins: at once with `all`. */
+int vprof_recorder_open(struct vprof_recorder **out, const struct vprof_recorder_options *o, struct vprof_error *err);
+
+/* Adds a process and its descendants; each thread gets a TASK record. Returns how many processes there are, 0: it is
+ * gone; or a negative error. */
+int vprof_recorder_add(struct vprof_recorder *r, pid_t pid, struct vprof_error *err);
+
+/* Moves events to chunks. Returns how many: call again at once while it is more than a few thousand. */
+size_t vprof_recorder_drain(struct vprof_recorder *r);
+
+/* Stores all chunks that are not empty. */
+void vprof_recorder_flush(struct vprof_recorder *r);
+
+/* Are there processes left of those that were added and their descendants? 1 with `all`. */
+int vprof_recorder_has_targets(const struct vprof_recorder *r);
+
+struct vprof_recorder_state {
+	uint64_t n_events, n_lost; /* events in chunks or on their way there, and lost ones */
+	uint64_t n_not_followed;   /* processes and wakers for which there was no room in the tables */
+	uint32_t kinds;		   /* VP_KERNEL_* that are recorded */
+	double error_ns;	   /* of times, at most */
+	char missing[240];	   /* which events are not recorded, and why; "" */
+};
+void vprof_recorder_look(const struct vprof_recorder *r, struct vprof_recorder_state *state);
+
+/* Detaches from the kernel, drains, and stores everything. */
+void vprof_recorder_stop(struct vprof_recorder *r);
+
+void vprof_recorder_close(struct vprof_recorder *r); /* NULL is fine */
+
+#endif

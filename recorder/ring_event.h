@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the programs in the kernel (bpf/) and the recorder share: the events on their way through the rings, and the
+ * figures that both look at. It includes nothing and is compiled by both. An event means what the record of its kind
+ * means (trace/format.h).
+ */
+#ifndef VPROF_RING_EVENT_H
+#define VPROF_RING_EVENT_H
+
+struct vp_ring_event {
+	unsigned long long ns; /* CLOCK_MONOTONIC */
+	unsigned int n_lost;   /* events that this CPU's ring had no room for so far, modulo 2^32 */
+	unsigned short kind;   /* enum vp_kind */
+	unsigned char context; /* enum vp_context */
+	unsigned char detail;  /* enum vp_task_state, enum vp_source, VP_TASK_* or VP_BLOCK_* */
+	unsigned int tid;      /* switched out, woken, new, ending, submitting */
+	unsigned int other;    /* tid switched in, running, of the maker, before; device, interface, irq */
+	union {
+		struct { /* SWITCH, WAKING: hashes, 0: none */
+			unsigned long long kernel_stack, user_stack;
+			unsigned int source_id;
+		};
+		struct { /* BLOCK_ISSUE, BLOCK_COMPLETE */
+			unsigned long long sector, request, before_ns;
+			unsigned int bytes, error;
+		} block;
+		struct { /* FORK, EXEC, EXIT, TASK */
+			unsigned int pid, parent_pid, exit_code, is_last;
+			char comm[16];
+		} task;
+		struct { /* NET_SEND, NET_RECEIVE: bytes; INTERRUPT: ns */
+			unsigned long long amount;
+		};
+	};
+};
+
+#endif

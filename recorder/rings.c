@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "recorder/rings.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/array.h"
+#include "recorder/ring_event.h"
+#include "trace/kernel_events.h"
+
+#define RING_BYTES ((uint64_t)4 << 20)
+#define RINGS_MAX_BYTES ((uint64_t)256 << 20)
+#define HOLD_NS 1000000u
+
+struct cpu {
+	struct vprof_rings *rings;
+	struct ring_buffer *ring;
+	int map;
+	uint32_t number;
+	uint64_t until_ns; /* events from here on are left for the next call */
+	VPROF_ARRAY(struct vp_ring_event) pending;
+	struct vprof_gather gather;
+	uint64_t n_taken;	  /* events */
+	uint64_t n_memory;	  /* lost: there was no memory to keep them */
+	uint64_t last_ticks;	  /* of the last record */
+	uint32_t n_told;	  /* of the kernel's count of lost events: how many LOST records told, modulo 2^32 */
+	uint64_t n_missing;	  /* lost here since the last LOST record */
+	uint64_t n_missed_before; /* gather.n_lost when it was looked at last */
+};
+
+struct vprof_rings {
+	struct vprof_rings_options o;
+	struct vprof_clock_tie tie;
+	struct cpu *cpus;
+	size_t n;
+};
+
+static int take(void *arg, void *data, size_t size)
+{
+	struct cpu *cpu = arg;
+	const struct vp_ring_event *e = data;
+	struct vp_ring_event *to;
+
+	if (size < offsetof(struct vp_ring_event, kernel_stack))
+		return 0;
+	cpu->n_taken++;
+	to = VPROF_PUSH(&cpu->pending);
+	if (!to) {
+		cpu->n_memory++;
+		cpu->n_missing++;
+		return 0;
+	}
+	memset(to, 0, sizeof *to);
+	memcpy(to, data, size < sizeof *to ? size : sizeof *to);
+	return e->ns >= cpu->until_ns ? -ECANCELED : 0; /* else this might not end while events keep coming */
+}
+
+/* They nearly are in order. */
+static void sort(struct cpu *cpu)
+{
+	struct vp_ring_event *v = cpu->pending.v;
+
+	for (size_t i = 1; i < cpu->pending.n; i++) {
+		struct vp_ring_event e = v[i];
+		size_t at = i;
+
+		for (; at && v[at - 1].ns > e.ns; at--)
+			v[at] = v[at - 1];
+		v[at] = e;
+	}
+}
+
+static uint64_t ticks_of(const struct vprof_rings *r, uint64_t ns)
+{
+	return ns ? vprof_clock_tie_ticks(&r->tie, ns) : 0;
+}
+
+static void convert_task(const struct vp_ring_event *from, struct vprof_kernel_event *e)
+{
+	e->task.tid = from->tid;
+	e->task.pid = from->task.pid;
+	e->task.by_tid = from->other;
+	e->task.parent_pid = from->task.parent_pid;
+	e->task.flags = from->detail;
+	e->task.exit_code = from->task.exit_code;
+	e->task.is_last = from->task.is_last != 0;
+	memcpy(e->task.comm, from->task.comm, VP_COMM_BYTES);
+}
+
+/* The members that both kinds have. */
+static void convert_block(const struct vprof_rings *r, const struct vp_ring_event *from, struct vprof_kernel_event *e)
+{
+	e->block.device = from->other;
+	e->block.flags = from->detail;
+	e->block.sector = from->block.sector;
+	e->block.request = from->block.request;
+	e->block.bytes = from->block.bytes;
+	e->block.tid = from->tid;
+	e->block.error = from->block.error;
+	e->block.before = ticks_of(r, from->block.before_ns);
+}
+
+/* 0: of no known kind */
+static int convert(const struct vprof_rings *r, const struct vp_ring_event *from, struct vprof_kernel_event *e)
+{
+	memset(e, 0, sizeof *e);
+	e->kind = (enum vp_kind)from->kind;
+	switch (e->kind) {
+	case VP_KIND_KERNEL_SWITCH:
+		e->sched.prev_tid = from->tid;
+		e->sched.next_tid = from->other;
+		e->sched.state = from->detail;
+		return 1;
+	case VP_KIND_KERNEL_WAKING:
+		e->waking.wakee_tid = from->tid;
+		e->waking.current_tid = from->other;
+		e->waking.context = from->context;
+		e->waking.source = from->detail;
+		e->waking.source_id = from->source_id;
+		return 1;
+	case VP_KIND_KERNEL_FORK:
+	case VP_KIND_KERNEL_EXEC:
+	case VP_KIND_KERNEL_EXIT:
+	case VP_KIND_KERNEL_TASK:
+		convert_task(from, e);
+		return 1;
+	case VP_KIND_KERNEL_BLOCK_ISSUE:
+	case VP_KIND_KERNEL_BLOCK_COMPLETE:
+		convert_block(r, from, e);
+		return 1;
+	case VP_KIND_KERNEL_NET_SEND:
+	case VP_KIND_KERNEL_NET_RECEIVE:
+		e->net.interface = from->other;
+		e->net.bytes = (uint32_t)from->amount;
+		e->net.current_tid = from->tid;
+		e->net.context = from->context;
+		return 1;
+	case VP_KIND_KERNEL_INTERRUPT:
+		e->interrupt.context = from->context;
+		e->interrupt.irq = from->other;
+		e->interrupt.current_tid = from->tid;
+		e->interrupt.ticks = (uint64_t)((double)from->amount / r->o.ns_per_tick);
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+static void add_record(struct cpu *cpu, struct vprof_kernel_event *e, uint64_t t)
+{
+	struct vp_unit u[VP_KERNEL_UNITS_MAX];
+
+	cpu->last_ticks = t > cpu->last_ticks ? t : cpu->last_ticks;
+	e->t = cpu->last_ticks;
+	e->cpu = cpu->number;
+	vprof_gather_add(&cpu->gather, u, vprof_kernel_event_encode(e, u));
+}
+
+/* A LOST record, if anything is missing before t. `n_lost`: the kernel's count then. */
+static void tell_lost(struct cpu *cpu, uint32_t n_lost, uint64_t t)
+{
+	uint64_t missed = cpu->gather.n_lost - cpu->n_missed_before;
+	uint32_t n = n_lost - cpu->n_told;
+	struct vprof_kernel_event e = { .kind = VP_KIND_KERNEL_LOST };
+
+	if ((int32_t)n > 0) { /* events that were put into order may have older counts */
+		cpu->n_missing += n;
+		cpu->n_told = n_lost;
+	}
+	e.n_lost = cpu->n_missing + missed;
+	if (!e.n_lost)
+		return;
+	cpu->n_missed_before += missed;
+	cpu->n_missing = 0;
+	add_record(cpu, &e, t);
+}
+
+static void store_events(struct cpu *cpu, uint64_t before_ns)
+{
+	const struct vprof_rings *r = cpu->rings;
+	size_t n = 0;
+
+	for (; n < cpu->pending.n && cpu->pending.v[n].ns < before_ns; n++) {
+		const struct vp_ring_event *from = &cpu->pending.v[n];
+		struct vprof_kernel_event e;
+		uint64_t t = ticks_of(r, from->ns);
+
+		tell_lost(cpu, from->n_lost, t);
+		if (convert(r, from, &e))
+			add_record(cpu, &e, t);
+	}
+	cpu->pending.n -= n;
+	memmove(cpu->pending.v, cpu->pending.v + n, cpu->pending.n * sizeof *cpu->pending.v);
+}
+
+size_t vprof_rings_drain(struct vprof_rings *r, int final)
+{
+	size_t n = 0;
+	uint64_t now_ns = vprof_clock_monotonic_ns();
+
+	for (size_t i = 0; i < r->n; i++) {
+		struct cpu *cpu = &r->cpus[i];
+		uint64_t before = cpu->n_taken;
+
+		cpu->until_ns = final ? UINT64_MAX : now_ns;
+		ring_buffer__consume(cpu->ring);
+		n += cpu->n_taken - before;
+	}
+	vprof_clock_tie_step(&r->tie); /* after all of them */
+	for (size_t i = 0; i < r->n; i++) {
+		struct cpu *cpu = &r->cpus[i];
+
+		sort(cpu);
+		store_events(cpu, final ? UINT64_MAX : now_ns - HOLD_NS);
+		if (final && !n)
+			tell_lost(cpu, (uint32_t)r->o.n_lost[cpu->number], ticks_of(r, now_ns));
+	}
+	return n;
+}
+
+void vprof_rings_flush(struct vprof_rings *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		vprof_gather_flush(&r->cpus[i].gather);
+}
+
+void vprof_rings_count(const struct vprof_rings *r, uint64_t *n_events, uint64_t *n_lost)
+{
+	*n_events = *n_lost = 0;
+	for (size_t i = 0; i < r->n; i++) {
+		const struct cpu *cpu = &r->cpus[i];
+
+		*n_lost += r->o.n_lost[cpu->number] + cpu->n_memory + cpu->gather.n_lost;
+		*n_events += cpu->n_taken - cpu->n_memory - cpu->gather.n_lost;
+	}
+}
+
+uint64_t vprof_rings_error_ns(const struct vprof_rings *r)
+{
+	return r->tie.error_ns;
+}
+
+const struct vprof_clock_reading *vprof_rings_reading(const struct vprof_rings *r)
+{
+	return &r->tie.after;
+}
+
+static int open_ring(struct vprof_rings *r, uint32_t number, uint64_t bytes)
+{
+	const struct vp_chunk_header whose = { .thread_seq = VP_THREAD_KERNEL,
+					       .tid = number,
+					       .process_seq = number + 1 };
+	struct cpu *cpu = &r->cpus[number];
+
+	cpu->rings = r;
+	cpu->number = number;
+	vprof_gather_init(&cpu->gather, &whose, r->o.store, r->o.arg);
+	cpu->map = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "vprof_ring", 0, 0, (uint32_t)bytes, NULL);
+	if (cpu->map < 0)
+		return errno;
+	r->n = number + 1;
+	if (bpf_map_update_elem(r->o.map, &number, &cpu->map, BPF_ANY))
+		return errno;
+	cpu->ring = ring_buffer__new(cpu->map, take, cpu, NULL);
+	return cpu->ring ? 0 : errno;
+}
+
+int vprof_rings_open(struct vprof_rings **out, const struct vprof_rings_options *o, struct vprof_error *err)
+{
+	struct vprof_rings *r = calloc(1, sizeof *r);
+	int n = libbpf_num_possible_cpus(), error = 0;
+	uint64_t bytes = o->ring_bytes ? o->ring_bytes : RING_BYTES;
+
+	*out = NULL;
+	if (!r || n <= 0 || !(r->cpus = calloc((size_t)n, sizeof *r->cpus))) {
+		free(r);
+		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory for the rings of %d CPUs", n);
+	}
+	r->o = *o;
+	if ((size_t)n > o->n_lost_max) {
+		vprof_rings_close(r);
+		return vprof_error_set(err, VPROF_ERR_INPUT,
+				       "this machine may have %d CPUs; the recorder works for up to %zu", n,
+				       o->n_lost_max);
+	}
+	while (!o->ring_bytes && bytes * (uint64_t)n > RINGS_MAX_BYTES && bytes > 65536)
+		bytes /= 2;
+	for (int i = 0; i < n && !error; i++)
+		error = open_ring(r, (uint32_t)i, bytes);
+	if (error) {
+		vprof_rings_close(r);
+		return vprof_error_set(err, VPROF_ERR_FAILED, "no memory for the rings of %d CPUs, %llu KiB each: %s",
+				       n, (unsigned long long)(bytes >> 10), strerror(error));
+	}
+	vprof_clock_tie_start(&r->tie, o->clock, CLOCK_MONOTONIC);
+	*out = r;
+	return VPROF_OK;
+}
+
+void vprof_rings_close(struct vprof_rings *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->n; i++) {
+		ring_buffer__free(r->cpus[i].ring);
+		close(r->cpus[i].map);
+		VPROF_ARRAY_RELEASE(&r->cpus[i].pending);
+		vprof_gather_release(&r->cpus[i].gather);
+	}
+	free(r->cpus);
+	free(r);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The rings through which the kernel's events come, one for each CPU; they are brought into order of time, converted to
+ * ticks, and stored as records.
+ *
+ * Events may lie in a ring in another order than that of time: an interrupt's event can get in between another's time
+ * and its place. So the last millisecond stays here until the next call.
+ */
+#ifndef VPROF_RECORDER_RINGS_H
+#define VPROF_RECORDER_RINGS_H
+
+#include <stddef.h>
+
+#include "common/error.h"
+#include "recorder/gather.h"
+#include "trace/clock_tie.h"
+
+struct vprof_rings;
+
+struct vprof_rings_options {
+	int map; /* CPU -> ring */
+	const volatile unsigned long long
+		*n_lost; /* [n_lost_max] by CPU; the kernel counts there what it has no room for */
+	size_t n_lost_max;
+	uint64_t ring_bytes; /* 0: 4 MiB, less with many CPUs */
+	enum vp_clock clock;
+	double ns_per_tick;
+	vprof_store_chunk *store;
+	void *arg;
+};
+
+int vprof_rings_open(struct vprof_rings **out, const struct vprof_rings_options *o, struct vprof_error *err);
+void vprof_rings_close(struct vprof_rings *r); /* NULL is fine */
+
+/* Takes what the rings hold; returns how many events. `final`: the kernel adds no more, nothing stays here. */
+size_t vprof_rings_drain(struct vprof_rings *r, int final);
+void vprof_rings_flush(struct vprof_rings *r); /* stores all chunks that are not empty */
+
+/* Events recorded, stored or not yet; and events lost in the kernel and at the disk. */
+void vprof_rings_count(const struct vprof_rings *r, uint64_t *n_events, uint64_t *n_lost);
+uint64_t vprof_rings_error_ns(const struct vprof_rings *r);			    /* of times */
+const struct vprof_clock_reading *vprof_rings_reading(const struct vprof_rings *r); /* the last */
+
+#endif
