@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How long blocks of neighbouring intervals must be to contain most of their correlation: Politis and White, "Automatic
  * block-length selection for the dependent bootstrap", Econometric Reviews 23 (2004), with the corrections of Patton,
- * Politis and White (2009). Shares of variance depend on squares as well as on latencies: the larger of the two lengths
- * is used.
+ * Politis and White (2009). That length estimates a variance with the least squared error. Bounds that hold the truth
+ * as often as they say need longer blocks, in which less of the correlation is lost, since few blocks can be made up
+ * for by Student's t, and lost correlation cannot (Sun, Phillips, Jin, "Optimal bandwidth selection in
+ * heteroskedasticity- autocorrelation robust testing", Econometrica 76, 2008): twice that length covers best here
+ * (docs/design/statistics.md). Shares of variance depend on squares as well as on latencies: the larger of the two
+ * lengths is used.
  *
  * Long series are first reduced to means of groups: the length is then at least that of a group. */
 #include <gsl/gsl_statistics_double.h>
@@ -13,6 +17,7 @@
 
 #define SERIES_MAX 20000
 #define LAGS_MAX 500
+#define LENGTHENED 2
 #define QUIET 5 /* this many insignificant correlations in a row: the series has no longer memory */
 
 static double autocovariance(const double *x, size_t n, double mean, size_t lag)
@@ -90,6 +95,8 @@ size_t vprof_bootstrap_block_length(const double *x, size_t n)
 	of_squares = wanted_length(series, n_series);
 	free(series);
 	wanted = (wanted > of_squares ? wanted : of_squares) * (double)group;
+	if (wanted > (double)group)
+		wanted *= LENGTHENED;
 	if (wanted < cbrt((double)n))
 		wanted = cbrt((double)n);
 	most = n / VPROF_BOOTSTRAP_BLOCKS_MIN;

@@ -172,8 +172,13 @@ size_t vprof_compare_needed(enum vprof_figure figure)
 /* Turns NEW's values into changes against BASE's. */
 static void divide(struct vprof_bootstrap_values *new, const struct vprof_bootstrap_values *base)
 {
-	for (size_t i = 0; i < new->n_statistics; i++)
-		new->point[i] = base->point[i] > 0 ? new->point[i] / base->point[i] - 1 : NAN;
+	for (size_t i = 0; i < new->n_statistics; i++) {
+		const double *was = &base->point[i];
+
+		new->errors[i] = vprof_bootstrap_error_of_difference(&new->errors[i], 1 / *was, &base->errors[i],
+								     new->point[i] / (*was * *was));
+		new->point[i] = *was > 0 ? new->point[i] / *was - 1 : NAN;
+	}
 	for (size_t i = 0; i < new->n_statistics *new->n_replicates; i++)
 		new->replicates[i] = base->replicates[i] > 0 ? new->replicates[i] / base->replicates[i] - 1 : NAN;
 	if (base->n_blocks < new->n_blocks)
@@ -215,7 +220,7 @@ int vprof_compare(const struct vprof_latencies *base, const struct vprof_latenci
 		changes[i].change = values[1].point[i];
 		changes[i].low = changes[i].high = NAN;
 		if (base->n >= least && new->n >= least)
-			vprof_bootstrap_bounds(&values[1], i, &changes[i].low, &changes[i].high);
+			vprof_bootstrap_bounds_within(&values[1], i, -1, INFINITY, &changes[i].low, &changes[i].high);
 	}
 	for (int i = 0; i < 2; i++) {
 		release(&samples[i]);

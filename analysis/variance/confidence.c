@@ -265,7 +265,8 @@ static void fill_quantity_bounds(const struct confidence *c, struct vprof_bootst
 	for (size_t i = 0; i < c->s->n_factors; i++) {
 		struct vprof_factor *f = &r->factors[i];
 
-		vprof_bootstrap_bounds(v, at_constants(c) + i, &f->if_constant_low, &f->if_constant_high);
+		vprof_bootstrap_bounds_within(v, at_constants(c) + i, -INFINITY, 1, &f->if_constant_low,
+					      &f->if_constant_high);
 	}
 	for (size_t i = 0; i < c->s->n_factors; i++) {
 		struct vprof_factor *f = &r->factors[i];
@@ -273,15 +274,17 @@ static void fill_quantity_bounds(const struct confidence *c, struct vprof_bootst
 
 		if (q == VPROF_NONE)
 			continue;
-		vprof_bootstrap_bounds(v, at_shares(c) + q, &f->together_low, &f->together_high);
-		vprof_bootstrap_bounds(v, at_constants(c) + q, &f->together_constant_low, &f->together_constant_high);
+		vprof_bootstrap_bounds_within(v, at_shares(c) + q, 0, 1, &f->together_low, &f->together_high);
+		vprof_bootstrap_bounds_within(v, at_constants(c) + q, -INFINITY, 1, &f->together_constant_low,
+					      &f->together_constant_high);
 	}
 	for (size_t i = 0; i < r->n_causes; i++) {
 		struct vprof_cause *cause = &r->causes[i];
 		size_t q = c->s->of_cause[i];
 
-		vprof_bootstrap_bounds(v, at_shares(c) + q, &cause->share_low, &cause->share_high);
-		vprof_bootstrap_bounds(v, at_constants(c) + q, &cause->if_constant_low, &cause->if_constant_high);
+		vprof_bootstrap_bounds_within(v, at_shares(c) + q, 0, 1, &cause->share_low, &cause->share_high);
+		vprof_bootstrap_bounds_within(v, at_constants(c) + q, -INFINITY, 1, &cause->if_constant_low,
+					      &cause->if_constant_high);
 	}
 }
 
@@ -289,18 +292,22 @@ static void fill_bounds(const struct confidence *c, struct vprof_bootstrap_value
 {
 	struct vprof_results *r = c->r;
 
-	for (size_t f = 0; f < c->s->n_factors; f++)
-		vprof_bootstrap_bounds(v, f, &r->factors[f].share_low, &r->factors[f].share_high);
-	vprof_bootstrap_bounds(v, at_mean(c), &r->mean_low, &r->mean_high);
+	for (size_t f = 0; f < c->s->n_factors; f++) {
+		int is_variance = r->factors[f].kind == VPROF_FACTOR_VARIANCE;
+
+		vprof_bootstrap_bounds_within(v, f, is_variance ? 0 : -INFINITY, is_variance ? 1 : INFINITY,
+					      &r->factors[f].share_low, &r->factors[f].share_high);
+	}
+	vprof_bootstrap_bounds_within(v, at_mean(c), 0, INFINITY, &r->mean_low, &r->mean_high);
 	if (r->n_types > 1)
-		vprof_bootstrap_bounds(v, at_between(c), &r->between_low, &r->between_high);
+		vprof_bootstrap_bounds_within(v, at_between(c), 0, 1, &r->between_low, &r->between_high);
 	for (size_t g = 0; g < c->s->n_groups; g++) {
 		struct vprof_contribution *of = &r->contributions[c->s->group[g]];
 
-		vprof_bootstrap_bounds(v, at_spent(c) + g, &of->mean_low, &of->mean_high);
+		vprof_bootstrap_bounds_within(v, at_spent(c) + g, 0, INFINITY, &of->mean_low, &of->mean_high);
 		vprof_bootstrap_bounds(v, at_gap(c) + g, &of->gap_low, &of->gap_high);
 	}
-	vprof_bootstrap_bounds(v, at_work(c), &r->work_low, &r->work_high);
+	vprof_bootstrap_bounds_within(v, at_work(c), 0, 1, &r->work_low, &r->work_high);
 }
 
 /* Does the run say which factors matter? Factors of equal shares may change places for ever: that is a finding, when

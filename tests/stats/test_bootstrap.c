@@ -120,11 +120,11 @@ static void assert_held(int n_held, int n_runs, double expected)
 static void test_coverage(void **state)
 {
 	static const struct kind kinds[] = {
-		{ "independent, normal", 0, 0, { 0.947, 0.943, 0.948 }, { 0.959, 0.955, 0.949 } },
-		{ "independent, log-normal", 0, 1, { 0.945, 0.944, 0.948 }, { 0.927, 0.947, 0.950 } },
+		{ "independent, normal", 0, 0, { 0.972, 0.957, 0.963 }, { 0.985, 0.969, 0.967 } },
+		{ "independent, log-normal", 0, 1, { 0.971, 0.965, 0.964 }, { 0.983, 0.977, 0.977 } },
 		/* 200 correlated items are worth twenty. */
-		{ "correlated 0.8, normal", 0.8, 0, { 0.873, 0.933, 0.944 }, { 0.911, 0.935, 0.954 } },
-		{ "correlated 0.8, log-normal", 0.8, 1, { 0.854, 0.895, 0.936 }, { 0.856, 0.918, 0.928 } },
+		{ "correlated 0.8, normal", 0.8, 0, { 0.964, 0.968, 0.970 }, { 0.976, 0.974, 0.975 } },
+		{ "correlated 0.8, log-normal", 0.8, 1, { 0.950, 0.955, 0.965 }, { 0.953, 0.974, 0.975 } },
 	};
 	static const size_t sizes[N_SIZES] = { 200, 1000, 4000 };
 	struct series *s = malloc(sizeof *s);
@@ -151,6 +151,95 @@ static void test_coverage(void **state)
 		}
 	}
 	free(s);
+}
+
+/* n blocks, one number each; their mean, and twice that less 1. */
+static void evaluate_mean(void *arg, const double *sum, double *values)
+{
+	(void)arg;
+	values[0] = sum[1] / sum[0];
+	values[1] = 2 * sum[1] / sum[0] - 1;
+}
+
+static void bounds_of_mean(const double (*rows)[2], size_t n, double least, double *low, double *high)
+{
+	struct vprof_bootstrap problem = {
+		.n_blocks = n, .n_sums = 2, .n_statistics = 2, .rows = rows[0], .evaluate = evaluate_mean
+	};
+	struct vprof_bootstrap_values values;
+
+	assert_int_equal(vprof_bootstrap_run(&problem, &values), 0);
+	vprof_bootstrap_bounds_within(&values, 0, least, INFINITY, low, high);
+	vprof_bootstrap_release(&values);
+}
+
+/* Two stalls among 100 blocks: nobody knows their number better than a Poisson law does, whose 95 % bounds for 2 are
+ * 0.24 and 7.2 (Garwood 1936). */
+static void test_few_stalls(void **state)
+{
+	double rows[100][2], low, high;
+
+	(void)state;
+	for (size_t i = 0; i < 100; i++) {
+		rows[i][0] = 1;
+		rows[i][1] = i == 20 || i == 70 ? 100 : 0;
+	}
+	bounds_of_mean((const void *)rows, 100, 0, &low, &high);
+	assert_true(low >= 0 && low <= 0.24);
+	assert_true(high >= 7.2 && high < 12);
+	bounds_of_mean((const void *)rows, 100, -INFINITY, &low, &high);
+	assert_true(low < 0); /* no limit: as far below as above */
+}
+
+/* Blocks that are alike by pairs are half as many as they seem; by turns high and low they are no fewer. */
+static void test_alike_blocks(void **state)
+{
+	double rows[100][2], low, high, independent, by_pairs, by_turns;
+	uint64_t random = 3;
+
+	(void)state;
+	for (size_t i = 0; i < 100; i++) {
+		rows[i][0] = 1;
+		rows[i][1] = i % 4 < 2 ? normal(&random) : -rows[i - 2][1];
+	}
+	bounds_of_mean((const void *)rows, 100, -INFINITY, &low, &high);
+	independent = high - low;
+	for (size_t i = 1; i < 100; i += 2)
+		rows[i][1] = rows[i - 1][1];
+	bounds_of_mean((const void *)rows, 100, -INFINITY, &low, &high);
+	by_pairs = high - low;
+	for (size_t i = 1; i < 100; i += 2)
+		rows[i][1] = -rows[i - 1][1];
+	bounds_of_mean((const void *)rows, 100, -INFINITY, &low, &high);
+	by_turns = high - low;
+	assert_true(by_pairs > 1.4 * independent);
+	assert_true(by_turns > 0.7 * independent && by_turns < 1.4 * independent);
+}
+
+/* An error is what the blocks' errors add up to, and that of a difference what both samples add to it. */
+static void test_error(void **state)
+{
+	const double rows[4][2] = { { 1, 1 }, { 1, 3 }, { 1, 2 }, { 1, 6 } }; /* errors -0.5, 0, -0.25, 0.75 */
+	struct vprof_bootstrap problem = {
+		.n_blocks = 4, .n_sums = 2, .n_statistics = 2, .rows = rows[0], .evaluate = evaluate_mean
+	};
+	struct vprof_bootstrap_values values;
+	struct vprof_bootstrap_error e;
+
+	(void)state;
+	assert_int_equal(vprof_bootstrap_run(&problem, &values), 0);
+	assert_true(fabs(values.errors[0].squares - 0.875) < 1e-12);
+	assert_true(fabs(values.errors[0].cubes - 0.28125) < 1e-12);
+	assert_true(fabs(values.errors[0].pairs - 0.5) < 1e-12);
+	assert_true(fabs(values.errors[0].variance_of_squares - (0.3828125 - 0.875 * 0.875 / 4)) < 1e-12);
+	assert_true(fabs(values.errors[0].variance_if_normal - 2 * 0.875 * 0.875 / 3) < 1e-12);
+	assert_true(fabs(values.errors[1].squares - 4 * 0.875) < 1e-12);
+	e = vprof_bootstrap_error_of_difference(&values.errors[0], 3, &values.errors[1], 0.5);
+	assert_true(fabs(e.squares - (9 + 1) * 0.875) < 1e-12);
+	assert_true(fabs(e.cubes - (27 - 1) * 0.28125) < 1e-12);
+	assert_true(fabs(e.pairs - (9 + 1) * 0.5) < 1e-12);
+	assert_true(fabs(e.variance_if_normal - (81 + 1) * values.errors[0].variance_if_normal) < 1e-9);
+	vprof_bootstrap_release(&values);
 }
 
 static void test_reproducible(void **state)
@@ -186,10 +275,10 @@ static void test_block_length(void **state)
 	for (size_t i = 0; i < 4000; i++)
 		x[i] = level = 0.95 * level + normal(&random);
 	alike = vprof_bootstrap_block_length(x, 4000);
-	assert_in_range(alike, 60, 200);
+	assert_in_range(alike, 120, 333);
 	for (size_t i = 0; i < 4000; i++)
 		x[i] = 1e9 + (double)i; /* a drift: as long as is allowed */
-	assert_int_equal(vprof_bootstrap_block_length(x, 4000), 200);
+	assert_int_equal(vprof_bootstrap_block_length(x, 4000), 333);
 	for (size_t i = 0; i < 200000; i++)
 		x[i] = 1e9 + normal(&random);
 	assert_in_range(vprof_bootstrap_block_length(x, 200000), 1000, 1100);
@@ -203,9 +292,9 @@ static void test_block_length(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_coverage),
-		cmocka_unit_test(test_reproducible),
-		cmocka_unit_test(test_block_length),
+		cmocka_unit_test(test_coverage),     cmocka_unit_test(test_few_stalls),
+		cmocka_unit_test(test_alike_blocks), cmocka_unit_test(test_error),
+		cmocka_unit_test(test_reproducible), cmocka_unit_test(test_block_length),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
