@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From the innermost functions outwards: of the units that lie beneath a function, those that correlate are joined
- * (agglomeration by the correlation of sums). A joined cluster in which one member dominates is no cluster: that member
- * is the cause, unless it is the function's own work, which the others then are a part of. */
+/* From the innermost functions outwards: where a function's own work is most of what varies beneath it, all of that is
+ * one cluster. Else the units beneath it that correlate are joined (agglomeration by the correlation of sums). A joined
+ * cluster in which one member dominates is none: that member is the cause, unless it is the function's own work, which
+ * the others then are a part of. */
 #define _GNU_SOURCE /* qsort_r */
 #include "analysis/causes/cause_clusters.h"
 
@@ -236,7 +237,28 @@ static int is_most(const struct clustering *c, const uint32_t *live, size_t n, c
 	return with >= DOMINATES * all;
 }
 
-/* `of`, and the live clusters that were joined to it: one from now on, unless one of them stands for the rest. */
+/* The interval by another name. */
+static int is_interval(const struct clustering *c, uint32_t unit)
+{
+	return c->mean_ns[unit] >= ALL_OF * c->u->r->mean_ns;
+}
+
+/* `of`, and the live clusters that were joined to it, are one from now on. */
+static void merge(struct clustering *c, const uint32_t *live, size_t n, const uint32_t *to, uint32_t of)
+{
+	for (uint32_t k = 0; k < c->n; k++)
+		if (to[c->items[k].cluster] == of)
+			c->items[k].cluster = of;
+	for (size_t k = 0; k < n; k++) {
+		if (to[live[k]] != of || live[k] == of)
+			continue;
+		add_rows(c, c->covariance, of, live[k]);
+		for (uint32_t i = 0; i < c->n; i++)
+			c->covariance[live[k] * c->n + i] = c->covariance[i * c->n + live[k]] = 0;
+	}
+}
+
+/* The same, unless one of them stands for the rest. */
 static void join(struct clustering *c, const uint32_t *live, size_t n, const uint32_t *to, uint32_t of, uint32_t unit)
 {
 	uint32_t first = dominating(c, live, n, to, of);
@@ -246,19 +268,23 @@ static void join(struct clustering *c, const uint32_t *live, size_t n, const uin
 		return;
 	for (size_t k = 0; k < n; k++)
 		has_own |= to[live[k]] == of && c->end[live[k]] == unit && !c->is_group[live[k]];
-	has_own |= is_most(c, live, n, to, of) && c->mean_ns[unit] < ALL_OF * c->u->r->mean_ns;
-	for (uint32_t k = 0; k < c->n; k++)
-		if (to[c->items[k].cluster] == of)
-			c->items[k].cluster = of;
+	has_own |= is_most(c, live, n, to, of) && !is_interval(c, unit);
+	merge(c, live, n, to, of);
 	c->end[of] = unit;
 	c->is_group[of] = !has_own;
-	for (size_t k = 0; k < n; k++) {
-		if (to[live[k]] != of || live[k] == of)
-			continue;
-		add_rows(c, c->covariance, of, live[k]);
-		for (uint32_t i = 0; i < c->n; i++)
-			c->covariance[live[k] * c->n + i] = c->covariance[i * c->n + live[k]] = 0;
-	}
+}
+
+/* Is the function's own work, live cluster `own`, most of what varies beneath it? */
+static int is_most_its_own(const struct clustering *c, const uint32_t *live, size_t n, uint32_t own)
+{
+	double with = 0, all = 0;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < n; k++) {
+			all += c->covariance[live[i] * c->n + live[k]];
+			with += live[i] == own ? c->covariance[live[i] * c->n + live[k]] : 0;
+		}
+	return with >= DOMINATES * all;
 }
 
 /* The clusters beneath one function. */
@@ -274,6 +300,14 @@ static void join_beneath(struct clustering *c, uint32_t unit)
 	}
 	if (n < 2)
 		return;
+	for (size_t i = 0; i < n; i++)
+		if (c->end[live[i]] == unit && !c->is_group[live[i]] && !is_interval(c, unit) &&
+		    is_most_its_own(c, live, n, live[i])) {
+			for (size_t k = 0; k < n; k++)
+				to[live[k]] = live[i];
+			merge(c, live, n, to, live[i]);
+			return;
+		}
 	agglomerate(c, live, n, to);
 	for (size_t i = 0; i < n; i++) {
 		size_t n_joined = 0;

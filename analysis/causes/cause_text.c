@@ -18,7 +18,7 @@ static int is_end(const struct vprof_cause_drafts *d, const struct vprof_cause_d
 		return d->r->nodes[node].kind == VPROF_NODE_QUEUED;
 	if (unit == VPROF_UNIT_PREEMPTED)
 		return d->r->nodes[node].kind == VPROF_NODE_FUNCTION;
-	return unit != VPROF_UNIT_OUTSIDE && d->units->function[node] == unit;
+	return d->units->function[node] != VPROF_NONE && d->units->function[node] == d->units->units.v[unit].function;
 }
 
 uint32_t vprof_cause_end(const struct vprof_cause_drafts *d, const struct vprof_cause_draft *draft, uint32_t node)
@@ -75,7 +75,7 @@ static void fill_step(const struct vprof_results *r, struct vprof_step *step, ui
 
 	if (is_call_of_wait(r, n->parent, node))
 		at = &r->nodes[n->parent];
-	*step = (struct vprof_step){ .kind = n->kind,
+	*step = (struct vprof_step){ .kind = n->kind == VPROF_NODE_SITE && *n->object ? VPROF_NODE_WAIT : n->kind,
 				     .is_blame = n->is_blame,
 				     .name = n->display,
 				     .file = at->file,
@@ -167,6 +167,7 @@ static int name_group(struct vprof_cause_drafts *d, struct vprof_cause_draft *dr
 	return draft->cause.name && draft->cause.key ? 0 : VPROF_ERR_NOMEM;
 }
 
+/* A function's, or that of undivided time. */
 static int name_function(struct vprof_cause_drafts *d, struct vprof_cause_draft *draft)
 {
 	struct vprof_text key = VPROF_TEXT_INIT;
@@ -198,7 +199,9 @@ static int name_cause(struct vprof_cause_drafts *d, struct vprof_cause_draft *dr
 		c->key = "v:preempted";
 		return 0;
 	default:
-		c->kind = draft->cluster->is_group ? VPROF_CAUSE_TOGETHER : VPROF_CAUSE_WORK;
+		c->kind = draft->cluster->is_group			      ? VPROF_CAUSE_TOGETHER :
+			  d->units->units.v[draft->cluster->end].is_undivided ? VPROF_CAUSE_UNDIVIDED :
+										VPROF_CAUSE_WORK;
 		return draft->cluster->is_group ? name_group(d, draft) : name_function(d, draft);
 	}
 }
@@ -245,7 +248,14 @@ int vprof_cause_describe(struct vprof_cause_drafts *d, struct vprof_cause_draft 
 	}
 	if (name_cause(d, draft) || count_places(d, draft) || fill_steps(d->r, c, end))
 		return VPROF_ERR_NOMEM;
-	count_breakable(d, c, (uint32_t)(draft - d->drafts.v));
+	if (c->kind != VPROF_CAUSE_UNDIVIDED) {
+		count_breakable(d, c, (uint32_t)(draft - d->drafts.v));
+	} else if (d->r->nodes[c->nodes[0]].factor) { /* every call of the hot functions would have to be recorded */
+		const struct vprof_factor *f = &d->r->factors[d->r->nodes[c->nodes[0]].factor - 1];
+
+		c->can_break_down = f->can_break_down;
+		c->n_unmeasured = f->n_unmeasured;
+	}
 	return 0;
 }
 

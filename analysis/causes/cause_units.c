@@ -45,42 +45,56 @@ int vprof_leaf_set_has(const struct vprof_results *r, const uint32_t *of_set, ui
 	return of_set[node] != VPROF_NONE && (!node || of_set[r->nodes[node].parent] != of_set[node]);
 }
 
-/* Names are interned: equal ones are one pointer. */
+/* The unit of that name; names are interned, so equal ones are one pointer. VPROF_NONE without memory. */
+static uint32_t unit_named(struct vprof_cause_units *u, struct vprof_hash_index *by_name, uint32_t node)
+{
+	const char *name = u->r->nodes[node].name;
+	int is_undivided = u->r->nodes[node].kind == VPROF_NODE_UNDIVIDED;
+	uint64_t hash = vprof_mix((uintptr_t)name);
+	struct vprof_cause_unit *unit;
+	size_t at;
+
+	if (vprof_hash_index_room(by_name, 1))
+		return VPROF_NONE;
+	VPROF_HASH_EACH(by_name, hash, at, item)
+	if (u->units.v[item].name == name && u->units.v[item].is_undivided == is_undivided)
+		return item;
+	unit = VPROF_PUSH(&u->units);
+	if (!unit)
+		return VPROF_NONE;
+	*unit = (struct vprof_cause_unit){
+		.name = name, .node = node, .is_undivided = is_undivided, .function = (uint32_t)u->units.n - 1
+	};
+	vprof_hash_index_put(by_name, at, hash, (uint32_t)u->units.n - 1);
+	return (uint32_t)u->units.n - 1;
+}
+
+static uint32_t function_around(const struct vprof_cause_units *u, uint32_t node)
+{
+	while (node && u->function[node] == VPROF_NONE)
+		node = u->r->nodes[node].parent;
+	return node ? u->function[node] : VPROF_NONE;
+}
+
 static int find_functions(struct vprof_cause_units *u)
 {
 	struct vprof_hash_index by_name = { 0 };
 	int ret = 0;
 
 	for (uint32_t i = 0; i < u->r->n_nodes && !ret; i++) {
-		const struct vprof_node *n = &u->r->nodes[i];
-		uint64_t hash = vprof_mix((uintptr_t)n->name);
-		struct vprof_cause_unit *unit;
-		size_t at;
+		uint32_t unit = VPROF_NONE, kind = u->r->nodes[i].kind;
 
-		u->function[i] = VPROF_NONE;
-		if (n->kind != VPROF_NODE_FUNCTION)
-			continue;
-		ret = vprof_hash_index_room(&by_name, 1);
-		if (ret)
-			break;
-		VPROF_HASH_EACH(&by_name, hash, at, item)
-		if (u->units.v[item].name == n->name) {
-			u->function[i] = item;
-			break;
+		if (kind == VPROF_NODE_FUNCTION || kind == VPROF_NODE_UNDIVIDED) {
+			unit = unit_named(u, &by_name, i);
+			ret = unit == VPROF_NONE ? VPROF_ERR_NOMEM : 0;
 		}
-		if (u->function[i] != VPROF_NONE)
-			continue;
-		unit = VPROF_PUSH(&u->units);
-		if (!unit) {
-			ret = VPROF_ERR_NOMEM;
-			break;
-		}
-		*unit = (struct vprof_cause_unit){ .name = n->name, .node = i };
-		u->function[i] = (uint32_t)u->units.n - 1;
-		vprof_hash_index_put(&by_name, at, hash, u->function[i]);
+		u->function[i] = kind == VPROF_NODE_FUNCTION ? unit : VPROF_NONE;
+		u->undivided[i] = kind == VPROF_NODE_UNDIVIDED ? unit : VPROF_NONE;
+		if (!ret && kind == VPROF_NODE_UNDIVIDED)
+			u->units.v[unit].function = function_around(u, i);
 	}
 	vprof_hash_index_release(&by_name);
-	return ret ? VPROF_ERR_NOMEM : 0;
+	return ret;
 }
 
 static int fill_heights(struct vprof_cause_units *u)
@@ -113,7 +127,7 @@ static uint32_t unit_of_leaf(const struct vprof_cause_units *u, const uint32_t *
 	if ((n->kind == VPROF_NODE_QUEUED || (n->is_unexplained && u->r->nodes[n->parent].kind == VPROF_NODE_QUEUED)) &&
 	    !units[VPROF_UNIT_QUEUED].is_closed)
 		return VPROF_UNIT_QUEUED;
-	return owner[i];
+	return u->undivided[i] != VPROF_NONE && !units[u->undivided[i]].is_closed ? u->undivided[i] : owner[i];
 }
 
 /* Every leaf goes to the innermost function around it that is not closed. of_node first holds these. */
@@ -201,13 +215,16 @@ static void add_beneath(struct beneath *to, uint32_t unit, int is_more)
 	to->unit = unit;
 }
 
-/* What belongs to the scheduler or the queue is closed before the functions that it would belong to. */
+/* What belongs to the scheduler or the queue, or is undivided, is closed before the functions that it would belong to.
+ */
 static uint32_t unit_at(const struct closing *c, uint32_t i)
 {
 	const struct vprof_node *n = &c->u->r->nodes[i];
 
 	if (n->kind == VPROF_NODE_PREEMPTED)
 		return VPROF_UNIT_PREEMPTED;
+	if (n->kind == VPROF_NODE_UNDIVIDED)
+		return c->u->undivided[i];
 	return n->kind == VPROF_NODE_QUEUED ? VPROF_UNIT_QUEUED : c->u->function[i];
 }
 
@@ -324,13 +341,19 @@ int vprof_cause_units_take(struct vprof_cause_units *u, const struct vprof_resul
 
 	*u = (struct vprof_cause_units){ .r = r };
 	u->function = malloc((r->n_nodes + 1) * sizeof *u->function);
+	u->undivided = malloc((r->n_nodes + 1) * sizeof *u->undivided);
 	u->of_node = malloc((r->n_nodes + 1) * sizeof *u->of_node);
 	u->members = malloc((r->n_nodes + 1) * sizeof *u->members);
 	c.beneath = malloc((r->n_nodes + 1) * sizeof *c.beneath);
-	for (int i = 0; i < VPROF_UNIT_FUNCTIONS; i++)
-		if (!VPROF_PUSH(&u->units))
+	for (int i = 0; i < VPROF_UNIT_FUNCTIONS; i++) {
+		struct vprof_cause_unit *unit = VPROF_PUSH(&u->units);
+
+		if (!unit)
 			goto out;
-	if (!u->function || !u->of_node || !u->members || !c.beneath || find_functions(u) || fill_heights(u))
+		unit->function = VPROF_NONE;
+	}
+	if (!u->function || !u->undivided || !u->of_node || !u->members || !c.beneath || find_functions(u) ||
+	    fill_heights(u))
 		goto out;
 	c.is_blocked = calloc(u->units.n + 1, 1);
 	if (c.is_blocked)
@@ -345,6 +368,7 @@ void vprof_cause_units_release(struct vprof_cause_units *u)
 {
 	VPROF_ARRAY_RELEASE(&u->units);
 	free(u->function);
+	free(u->undivided);
 	free(u->of_node);
 	free(u->members);
 	*u = (struct vprof_cause_units){ 0 };

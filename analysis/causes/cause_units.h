@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Units: every leaf of the variance tree belongs to one of them, so that in every interval their times sum to the
  * latency. A unit is what one function of the program did itself: its own code, and the calls that leave the project,
- * wherever it ran, for the interval or while the interval waited. The scheduler, unexplained queue delay and what lies
- * outside all functions are units of their own.
+ * wherever it ran, for the interval or while the interval waited. The scheduler, unexplained queue delay, what lies
+ * outside all functions, and what is undivided between a function and the hot ones that it calls are units of their
+ * own.
  *
  * What is too small to be a cause belongs to its caller, from the innermost calls outwards: so a unit is a function
  * with those of its callees that do not matter by themselves.
@@ -16,8 +17,10 @@
 enum { VPROF_UNIT_OUTSIDE, VPROF_UNIT_QUEUED, VPROF_UNIT_PREEMPTED, VPROF_UNIT_FUNCTIONS };
 
 struct vprof_cause_unit {
-	const char *name;    /* of the function */
-	uint32_t node;	     /* its first one */
+	const char *name; /* of the function, or of undivided time */
+	uint32_t node;	  /* its first one */
+	int is_undivided;
+	uint32_t function;   /* the unit of the function; VPROF_NONE: none */
 	uint32_t height;     /* in the tree: calls beneath it */
 	int is_closed;	     /* belongs to the callers */
 	size_t from, to;     /* its members */
@@ -29,9 +32,10 @@ struct vprof_cause_unit {
 struct vprof_cause_units {
 	const struct vprof_results *r;
 	VPROF_ARRAY(struct vprof_cause_unit) units;
-	uint32_t *function; /* [n_nodes] unit of a function's node; else VPROF_NONE */
-	uint32_t *of_node;  /* [n_nodes] unit of all leaves beneath it or of itself; VPROF_NONE: of several */
-	uint32_t *members;  /* nodes, by unit: none beneath another */
+	uint32_t *function;  /* [n_nodes] unit of a function's node; else VPROF_NONE */
+	uint32_t *undivided; /* [n_nodes] unit of undivided time; else VPROF_NONE */
+	uint32_t *of_node;   /* [n_nodes] unit of all leaves beneath it or of itself; VPROF_NONE: of several */
+	uint32_t *members;   /* nodes, by unit: none beneath another */
 };
 
 /* Units that are not closed have at least this part of the variance, or their variance is not known exactly. OK, NOMEM

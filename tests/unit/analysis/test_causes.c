@@ -432,6 +432,47 @@ static void test_dominating(void **state)
 	hand_release(&h);
 }
 
+/* What a function calls, and what varies little beside its own work, is in it; the same where it is the interval by
+ * another name is not. */
+static void test_contained(void **state)
+{
+	struct vprof_plan *plan = hand_plan(6);
+	struct vprof_results *r;
+
+	(void)state;
+	hand_init(&h);
+	th = hand_thread(&h, 1);
+	for (uint64_t i = 0; i < N; i++) {
+		uint64_t from, begun;
+
+		begin(i);
+		begun = now;
+		from = now;
+		call(F(3), 1000 + 80 * BIT(i, 1));
+		now += 500 + 200 * BIT(i, 0);
+		hand_call(th, F(2), from, now);
+		call(F(4), 1000 + 80 * BIT(i, 2));
+		now += 5000 + 500 * BIT(i, 3);
+		hand_call(th, F(1), begun, now);
+		hand_mark(th, VP_KIND_END, i, now);
+	}
+	hand_write(&h);
+	r = hand_analyze(&h, plan); /* f2 40000 and f3 in it 6400, f4 6400, f1 250000: 302800 */
+	assert_int_equal(r->n_causes, 3);
+	assert_string_equal(r->causes[0].key, "v:f1");
+	assert_near(r->causes[0].share, 250000 / 302800.0);
+	assert_string_equal(r->causes[1].key, "v:f2");
+	assert_near(r->causes[1].share, 46400 / 302800.0);
+	assert_int_equal(r->causes[1].n_splits, 2);
+	assert_int_equal(r->causes[1].splits[0].kind, VPROF_NODE_BODY);
+	assert_string_equal(r->causes[1].splits[1].name, "f3");
+	assert_near(r->causes[1].splits[1].part, 6400 / 46400.0);
+	assert_string_equal(r->causes[2].key, "v:f4");
+	vprof_results_free(r);
+	vprof_plan_free(plan);
+	hand_release(&h);
+}
+
 /* Three equal ones: each of them matters, and none is known to be the first. */
 static void test_a_rank_by_chance_settles_nothing(void **state)
 {
@@ -478,6 +519,7 @@ int main(void)
 		cmocka_unit_test(test_small_ones_belong_to_their_caller),
 		cmocka_unit_test(test_stops_where_none_dominates),
 		cmocka_unit_test(test_dominating),
+		cmocka_unit_test(test_contained),
 		cmocka_unit_test(test_a_rank_by_chance_settles_nothing),
 	};
 

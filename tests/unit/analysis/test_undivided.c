@@ -112,6 +112,11 @@ static void test_between(void **state)
 		assert_string_equal(s.r->factors[0].key, "v:undivided in f1");
 		assert_int_equal(s.r->factors[0].can_break_down, 1);
 		assert_int_equal(s.r->factors[0].n_unmeasured, 1);
+		assert_int_equal(s.r->n_causes, 1);
+		assert_int_equal(s.r->causes[0].kind, VPROF_CAUSE_UNDIVIDED);
+		assert_int_equal(s.r->causes[0].status, VPROF_CAUSE_CANDIDATE);
+		assert_string_equal(s.r->causes[0].key, "v:undivided in f1");
+		assert_int_equal(s.r->causes[0].n_unmeasured, 1);
 		end(&s);
 	}
 }
