@@ -240,7 +240,7 @@ static void warn_noisy(struct list *l)
 
 		if (n->rare_ns > 0.2 * n->mean_ns && n->rare_ns > 0.05 * r->mean_ns)
 			warn(l,
-			     "%s: some of its timed calls, fewer than 1 in 500, are outliers, and each is counted once: "
+			     "%s: some of its timed calls, at most 1 in 100, are outliers, and each is counted once: "
 			     "scaled up like the others they would add %.3g times its mean. They are interruptions "
 			     "or rare slow calls; what others like them took is found as undivided time. Record every "
 			     "call (--every-call) to see them",

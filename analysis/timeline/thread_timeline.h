@@ -35,7 +35,7 @@ struct vprof_gap {
 /* A function some of whose calls were only counted: what is usual for it, over all threads (timeline_gaps.h). */
 struct vprof_hot_function {
 	uint32_t code;
-	double limit_ticks; /* a call longer than this is rare: see RARE there */
+	double limit_ticks; /* a call longer than this is rare */
 	double usual_ticks; /* time in a gap for each of its calls: the weighted median */
 	double sd_ticks;    /* of a timed call's duration, cut at the limit */
 };

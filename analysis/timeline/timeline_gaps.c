@@ -5,6 +5,8 @@
 
 #define LOOK_BACK 4096u /* samples and marks */
 #define RARE 500	/* one call in so many */
+#define RARE_FEW 100	/* ... or in so many, if they are few: */
+#define FEW 50
 #define LIMIT_FACTOR 2
 #define LIMIT_NS 1000.0
 
@@ -167,11 +169,19 @@ static double weighted_median(const struct length *gaps, size_t n)
 	return 0;
 }
 
-/* What its calls but one in RARE stay below. */
+/* What its calls but the rare ones stay below. */
 struct quantile {
 	uint32_t code;
 	double ticks;
 };
+
+/* How many of n timed calls may be too rare to stand for others. */
+static size_t n_rare(size_t n)
+{
+	size_t few = n / RARE_FEW < FEW ? n / RARE_FEW : FEW;
+
+	return n / RARE > few ? n / RARE : few;
+}
 
 static int fill_function(struct vprof_timeline *timeline, const struct lengths *l, size_t from, size_t to,
 			 struct quantile *usual)
@@ -184,7 +194,7 @@ static int fill_function(struct vprof_timeline *timeline, const struct lengths *
 
 	if (!hot)
 		return VPROF_ERR_NOMEM;
-	*usual = (struct quantile){ code, timed[n - 1 - n / RARE].ticks };
+	*usual = (struct quantile){ code, timed[n - 1 - n_rare(n)].ticks };
 	*hot = (struct vprof_hot_function){ .code = code,
 					    .limit_ticks =
 						    LIMIT_FACTOR * usual->ticks + LIMIT_NS / timeline->ns_per_tick,

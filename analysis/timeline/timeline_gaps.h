@@ -7,8 +7,8 @@
  * were not timed and of the caller's own code together. Where a gap is much longer than usual, nobody knows which of
  * the two took so long (undivided.h).
  *
- * One call in RARE, and fewer, are too rare for two timed calls in a block to tell how much time they take: their limit
- * is twice what all others stay below, and a microsecond.
+ * One call in 500, or one in 100 when fewer than 50 such were timed, is too rare for two timed calls in a block to tell
+ * how much time its like take. A call is rare that is longer than twice what all others stay below, and a microsecond.
  */
 #ifndef VPROF_TIMELINE_GAPS_H
 #define VPROF_TIMELINE_GAPS_H

@@ -8,7 +8,9 @@
 #define BLOCK_MAX 64
 #define BLOCK_SHARE 8 /* a block has at most this part of the number of calls before it */
 #define RARE 500      /* one in this many timed calls of a function may be too long to stand for others: ... */
-#define LIMIT 2	      /* longer than so many times what all others stay below, and LIMIT_NS */
+#define RARE_FEW 100  /* ... or in this many, of which at most FEW were timed */
+#define FEW 50
+#define LIMIT 2 /* longer than so many times what all others stay below, and LIMIT_NS */
 #define LIMIT_NS 1000
 
 void hot_settle(struct world *w)
@@ -248,7 +250,7 @@ static int length_order(const void *a, const void *b)
 static uint64_t usual_length(const struct world *w, uint32_t code, double *limit, bool *is_all)
 {
 	uint64_t *lengths = NULL, found;
-	size_t n = 0, cap = 0;
+	size_t n = 0, cap = 0, few;
 
 	for (size_t i = 0; i < w->n_threads; i++)
 		for (size_t k = 0; k < w->threads[i]->n_frames; k++) {
@@ -263,7 +265,8 @@ static uint64_t usual_length(const struct world *w, uint32_t code, double *limit
 	if (!n)
 		return 0;
 	qsort(lengths, n, sizeof *lengths, length_order);
-	found = lengths[n - 1 - n / RARE];
+	few = n / RARE_FEW < FEW ? n / RARE_FEW : FEW;
+	found = lengths[n - 1 - (n / RARE > few ? n / RARE : few)];
 	*limit = LIMIT * (double)found + LIMIT_NS / w->ns_per_tick;
 	*is_all &= (double)lengths[n - 1] <= *limit;
 	free(lengths);

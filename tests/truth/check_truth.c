@@ -274,6 +274,12 @@ static int is_of_outer_function(const cJSON *results, const cJSON *pair)
 	return found;
 }
 
+/* A hot function of which every call was recorded after all: its account is exact. */
+static int is_every_call(const cJSON *entry, const cJSON *factor)
+{
+	return is_set(entry, "is_sampled") && number_of(factor, "n_timed") == number_of(factor, "n_calls");
+}
+
 static void check_share(const cJSON *results, const cJSON *entry)
 {
 	const cJSON *name = cJSON_GetObjectItem(entry, "factor");
@@ -329,7 +335,7 @@ static void check_own_share(const cJSON *results, const cJSON *entry)
 	const cJSON *factor = factor_of(results, entry);
 	double low = number_of(entry, "own_low"), high = number_of(entry, "own_high"), found;
 
-	if (!factor || !is_set(entry, "is_sampled") || *text_of(results, "no_switches"))
+	if (!factor || !is_set(entry, "is_sampled") || is_every_call(entry, factor) || *text_of(results, "no_switches"))
 		return;
 	found = own_share(results, factor);
 	printf("%-34s        (%7.4f .. %7.4f)   found %7.4f   (not preempted)\n", title(entry), low, high, found);
@@ -529,7 +535,7 @@ static void check_others(const cJSON *truth, const cJSON *results)
 		const char *kind = text_of(factor, "node_kind");
 
 		if (is_pair(factor) || is_set(factor, "is_blame") || entry_of(truth, factor) || !strcmp(kind, "body") ||
-		    !strcmp(kind, "preempted") || !strcmp(kind, "undivided"))
+		    !strcmp(kind, "preempted"))
 			continue;
 		if (own_share(results, factor) > WORTH_MENTIONING + unsure(truth))
 			complain("%s has a share of %.3f itself, but nobody planted it", text_of(factor, "name"),
@@ -624,9 +630,28 @@ static void check_sums(const cJSON *results)
 		complain("the contributions' gaps add up to %.9g ns, but the gap is %.9g ns", gap, gap_ns);
 }
 
+/* The account of hot functions whose calls were all recorded is exact. */
+static void take_exact(const cJSON *truth, const cJSON *results)
+{
+	static const char *const keys[][2] = { { "low", "exact_low" },
+					       { "high", "exact_high" },
+					       { "if_constant_low", "exact_if_constant_low" },
+					       { "if_constant_high", "exact_if_constant_high" } };
+	const cJSON *entry;
+
+	cJSON_ArrayForEach(entry, cJSON_GetObjectItem(truth, "factors"))
+	{
+		for (size_t i = 0; is_every_call(entry, factor_of(results, entry)) && i < sizeof keys / sizeof *keys;
+		     i++)
+			cJSON_SetNumberValue(cJSON_GetObjectItem(entry, keys[i][0]), number_of(entry, keys[i][1]));
+	}
+}
+
 static void check_all(const cJSON *truth, const cJSON *results)
 {
 	const cJSON *entry;
+
+	take_exact(truth, results);
 
 	if (number_of(results, "n_complete") != number_of(truth, "n"))
 		complain("%.0f intervals were analysed, but there were %.0f", number_of(results, "n_complete"),

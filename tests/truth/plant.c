@@ -289,6 +289,17 @@ static void write_if_constant(FILE *f, const struct bounds *b)
 		b->high);
 }
 
+void truth_bound_exactly(struct truth *t, int column)
+{
+	struct bounds share = share_of(t, covariance(t, column, column), covariance_error(t, column, column)),
+		      constant = if_constant(t, ONLY(column));
+
+	t->exact_low = share.low;
+	t->exact_high = share.high;
+	t->exact_constant_low = constant.low;
+	t->exact_constant_high = constant.high;
+}
+
 double truth_mean_ns(const struct truth *t, int column)
 {
 	return mean(t, column) / plant_ticks_per_ns;
@@ -472,7 +483,10 @@ static void write_factor(FILE *f, const struct truth *t, int i)
 	}
 	fprintf(f, "%s\n  {", i ? "," : "");
 	if (flags & TRUTH_SAMPLED)
-		fprintf(f, "\"own_low\": %.6f, \"own_high\": %.6f, ", own.low, own.high);
+		fprintf(f,
+			"\"own_low\": %.6f, \"own_high\": %.6f, \"exact_low\": %.6f, \"exact_high\": %.6f, "
+			"\"exact_if_constant_low\": %.6f, \"exact_if_constant_high\": %.6f, ",
+			own.low, own.high, t->exact_low, t->exact_high, t->exact_constant_low, t->exact_constant_high);
 	if (c->flags & TRUTH_BLAME)
 		fprintf(f, "\"beneath\": \"%s\", ", t->columns[c->parent].name);
 	constant = if_constant(t, places_of(t, i, 0));

@@ -127,6 +127,8 @@ struct truth {
 	double sampled_low, sampled_high;
 	double own_low, own_high;	    /* likewise, without the time in which the function was preempted */
 	double constant_low, constant_high; /* likewise, of what would go if the function always took its mean */
+	double exact_low, exact_high;	    /* of its share when every call was recorded, and of what would go */
+	double exact_constant_low, exact_constant_high;
 };
 
 void truth_open(struct truth *t, int n_columns, const struct truth_column *columns, size_t capacity);
@@ -151,8 +153,9 @@ struct truth_answer {
 	struct truth_figure figures[TRUTH_MAX_FIGURES]; /* up to the first without a key */
 };
 
-double truth_share(const struct truth *t, int column);		   /* Var(column) / Var(latency), n - 1 */
-double truth_variance(const struct truth *t, int column);	   /* ticks^2 */
+void truth_bound_exactly(struct truth *t, int column);	  /* its rows are those of all calls now: exact_low ... */
+double truth_share(const struct truth *t, int column);	  /* Var(column) / Var(latency), n - 1 */
+double truth_variance(const struct truth *t, int column); /* ticks^2 */
 double truth_value(const struct truth *t, size_t row, int column); /* ticks, halfway between low and high */
 /* Of the mean, and of the slowest hundredth of all requests (tail) and the others (rest), in ns; column 0: the
  * latency. */

@@ -141,7 +141,7 @@ static double allowed(const struct error *e)
 
 /* Of what would go if next_token always took its mean: the variance of the request less that of the rest of it, whose
  * error is next_token's with the other sign. */
-static struct range constant_range(const struct truth *t, const struct document *documents, double limit)
+static struct range constant_range(const struct truth *t, const struct document *documents, struct limit limit)
 {
 	double all = truth_variance(t, REQUEST), mean = 0, left = 0;
 	struct error e = { 0 };
@@ -178,11 +178,30 @@ static struct range range_of(struct truth *t, const struct document *documents, 
 	return (struct range){ least > 0 ? least / all : 0, most / all };
 }
 
+/* When the drill-down had every call recorded. */
+static void bound_exactly(struct truth *t, const struct document *documents)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		struct plant_time sum = { 0, 0 };
+
+		for (uint32_t k = 0; k < documents[i].n_tokens; k++) {
+			sum.low += documents[i].tokens[k].low;
+			sum.high += documents[i].tokens[k].high;
+		}
+		t->rows[i * N_FACTORS + NEXT_TOKEN] = sum;
+	}
+	truth_bound_exactly(t, NEXT_TOKEN);
+}
+
 void account_for_sampling(struct truth *t, const struct document *documents)
 {
 	struct limit limit = limit_of(documents, t->n);
-	struct range own = range_of(t, documents, limit, 1), with_preempted = range_of(t, documents, limit, 0);
-	struct range constant = constant_range(t, documents, limit);
+	struct range own, with_preempted, constant;
+
+	bound_exactly(t, documents);
+	own = range_of(t, documents, limit, 1);
+	with_preempted = range_of(t, documents, limit, 0);
+	constant = constant_range(t, documents, limit);
 
 	t->own_low = own.low;
 	t->own_high = own.high;
