@@ -23,6 +23,7 @@
 #include "trace/kernel_events.h"
 
 #define VECTOR_LINKS 8
+#define STACKS_WORK_NS 2000000u /* unwinding between two looks at the rings */
 
 struct vprof_recorder {
 	struct vprof_recorder_options o;
@@ -31,6 +32,7 @@ struct vprof_recorder {
 	struct bpf_link *vectors[VECTOR_LINKS];
 	size_t n_vectors;
 	struct vprof_gather table; /* of the machine */
+	struct vprof_stacks *stacks;
 	uint64_t last_clock_ns;
 	uint64_t n_missed; /* by programs that interrupted themselves */
 	uint32_t kinds;
@@ -67,17 +69,19 @@ static void choose_programs(struct vprof_recorder *r)
 {
 	size_t at = 0;
 
-	r->kinds = VP_KERNEL_SCHEDULING | (r->o.interrupts ? VP_KERNEL_INTERRUPTS : 0);
+	r->kinds = VP_KERNEL_SCHEDULING | (r->o.kinds & (VP_KERNEL_INTERRUPTS | VP_KERNEL_STACKS));
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+		int asked = !parts[i].kind || (r->o.kinds & parts[i].kind), ok = asked;
 		struct bpf_program *program;
-		int ok = 1;
 
-		for (size_t k = 0; parts[i].tracepoints[k]; k++)
+		for (size_t k = 0; asked && parts[i].tracepoints[k]; k++)
 			ok &= vprof_recorder_has_tracepoint(parts[i].tracepoints[k]);
 		r->kinds |= ok ? parts[i].kind : 0;
 		if (ok)
 			continue;
-		at += (size_t)snprintf(r->missing + at, sizeof r->missing - at, "%s%s", at ? ", " : "", parts[i].what);
+		if (asked)
+			at += (size_t)snprintf(r->missing + at, sizeof r->missing - at, "%s%s", at ? ", " : "",
+					       parts[i].what);
 		bpf_object__for_each_program(program,
 					     r->bpf->obj) for (size_t k = 0; parts[i].tracepoints[k];
 							       k++) if (program_is_of(program, parts[i].tracepoints[k]))
@@ -131,11 +135,18 @@ static int load(struct vprof_recorder *r, struct vprof_error *err)
 	if (!r->bpf)
 		return refuse(err, "to open the recording programs", errno);
 	r->bpf->rodata->records_all = r->o.all;
-	r->bpf->rodata->records_interrupts = r->o.interrupts;
 	r->bpf->rodata->own_pid = (uint32_t)getpid();
 	if (r->o.name)
 		snprintf((char *)r->bpf->rodata->name_followed, sizeof r->bpf->rodata->name_followed, "%s", r->o.name);
 	choose_programs(r);
+	r->bpf->rodata->records_interrupts = (r->kinds & VP_KERNEL_INTERRUPTS) != 0;
+	r->bpf->rodata->records_stacks = (r->kinds & VP_KERNEL_STACKS) != 0;
+	if (r->kinds & VP_KERNEL_STACKS)
+		ret = vprof_stacks_open(&r->stacks, &r->table, r->o.store, r->o.arg, err);
+	else
+		ret = bpf_map__set_max_entries(r->bpf->maps.stacks_seen, 1) ? vprof_error_no_memory(err) : VPROF_OK;
+	if (ret)
+		return ret;
 	ret = record_bpf__load(r->bpf);
 	if (ret)
 		return refuse(err, "to load the recording programs", ret);
@@ -147,6 +158,7 @@ static int load(struct vprof_recorder *r, struct vprof_error *err)
 					       .ring_bytes = r->o.ring_bytes,
 					       .clock = r->o.clock,
 					       .ns_per_tick = r->o.ns_per_tick,
+					       .stacks = r->stacks,
 					       .store = r->o.store,
 					       .arg = r->o.arg },
 		err);
@@ -238,6 +250,8 @@ static int add_process(struct listing *l, uint32_t pid)
 	}
 	*slot = pid;
 	l->found_new = 1;
+	if (l->r->stacks)
+		vprof_stacks_expect(l->r->stacks, pid);
 	return vprof_proc_threads(pid, tell_thread, l->r);
 }
 
@@ -291,6 +305,8 @@ size_t vprof_recorder_drain(struct vprof_recorder *r)
 	size_t n = r->is_stopped ? 0 : vprof_rings_drain(r->rings, 0);
 
 	tell_clock(r);
+	if (r->stacks)
+		vprof_stacks_work(r->stacks, STACKS_WORK_NS);
 	return n;
 }
 
@@ -298,6 +314,8 @@ void vprof_recorder_flush(struct vprof_recorder *r)
 {
 	vprof_rings_flush(r->rings);
 	vprof_gather_flush(&r->table);
+	if (r->stacks)
+		vprof_stacks_flush(r->stacks);
 }
 
 int vprof_recorder_has_targets(const struct vprof_recorder *r)
@@ -352,6 +370,8 @@ void vprof_recorder_stop(struct vprof_recorder *r)
 	r->is_stopped = 1;
 	while (vprof_rings_drain(r->rings, 1))
 		;
+	if (r->stacks)
+		vprof_stacks_work(r->stacks, UINT64_MAX / 2);
 	vprof_recorder_flush(r);
 }
 
@@ -363,6 +383,7 @@ void vprof_recorder_close(struct vprof_recorder *r)
 		detach(r);
 	vprof_rings_close(r->rings);
 	record_bpf__destroy(r->bpf);
+	vprof_stacks_close(r->stacks);
 	vprof_gather_release(&r->table);
 	free(r);
 }

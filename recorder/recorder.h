@@ -24,12 +24,14 @@ struct vprof_recorder_options {
 	enum vp_clock clock; /* the run's */
 	double ns_per_tick;  /* of it */
 	int all;	     /* threads of the machine, else those of the processes that are added */
-	int interrupts;	     /* each interrupt of a recorded thread, too */
+	uint32_t kinds;	     /* VP_KERNEL_*: what to record, if the kernel can; SCHEDULING always is */
 	const char *name;    /* processes that execute a program of this name are added, too; NULL: none */
 	uint64_t ring_bytes; /* of each CPU, a power of two; 0: 4 MiB, less with many CPUs */
 	vprof_store_chunk *store;
 	void *arg;
 };
+
+#define VP_KERNEL_USUAL (VP_KERNEL_SCHEDULING | VP_KERNEL_CONTEXT | VP_KERNEL_BLOCK | VP_KERNEL_NET)
 
 /* MISSING or FAILED with what to do; *out is NULL then. Recording begins: at once with `all`. */
 int vprof_recorder_open(struct vprof_recorder **out, const struct vprof_recorder_options *o, struct vprof_error *err);

@@ -33,4 +33,15 @@ struct vp_ring_event {
 	};
 };
 
+#define VP_RING_STACK_BYTES 16384 /* of a user stack's memory, at most */
+#define VP_RING_REGISTERS 8	  /* ip, sp, bp, bx, r12 to r15 */
+
+struct vp_ring_stack {
+	struct vp_ring_event head; /* kind: VP_KIND_KERNEL_STACK; tid; other: its pid; kernel_stack: the hash */
+	unsigned int is_user, n_bytes;
+	unsigned long long registers[VP_RING_REGISTERS]; /* of a user stack */
+	unsigned char
+		bytes[VP_RING_STACK_BYTES]; /* [n_bytes]: addresses of a kernel stack, memory from sp on of a user's */
+};
+
 #endif

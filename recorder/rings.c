@@ -24,6 +24,7 @@ struct cpu {
 	uint64_t until_ns; /* events from here on are left for the next call */
 	VPROF_ARRAY(struct vp_ring_event) pending;
 	struct vprof_gather gather;
+	uint64_t n_stacks;	  /* that came through the ring; no events */
 	uint64_t n_taken;	  /* events */
 	uint64_t n_memory;	  /* lost: there was no memory to keep them */
 	uint64_t last_ticks;	  /* of the last record */
@@ -47,6 +48,16 @@ static int take(void *arg, void *data, size_t size)
 
 	if (size < offsetof(struct vp_ring_event, kernel_stack))
 		return 0;
+	if (e->kind == VP_KIND_KERNEL_STACK) {
+		cpu->n_stacks++;
+		if (cpu->rings->o.stacks)
+			vprof_stacks_add(cpu->rings->o.stacks, data, size);
+		return 0;
+	}
+	if (e->kind == VP_KIND_KERNEL_EXEC && cpu->rings->o.stacks)
+		vprof_stacks_forget(cpu->rings->o.stacks, e->task.pid);
+	if (e->kind == VP_KIND_KERNEL_FORK && cpu->rings->o.stacks && e->tid == e->task.pid)
+		vprof_stacks_fork(cpu->rings->o.stacks, e->task.parent_pid, e->task.pid);
 	cpu->n_taken++;
 	to = VPROF_PUSH(&cpu->pending);
 	if (!to) {
@@ -77,6 +88,11 @@ static void sort(struct cpu *cpu)
 static uint64_t ticks_of(const struct vprof_rings *r, uint64_t ns)
 {
 	return ns ? vprof_clock_tie_ticks(&r->tie, ns) : 0;
+}
+
+static uint32_t stack_id(const struct vprof_rings *r, uint64_t hash)
+{
+	return r->o.stacks ? vprof_stacks_id(r->o.stacks, hash) : 0;
 }
 
 static void convert_task(const struct vp_ring_event *from, struct vprof_kernel_event *e)
@@ -114,6 +130,8 @@ static int convert(const struct vprof_rings *r, const struct vp_ring_event *from
 		e->sched.prev_tid = from->tid;
 		e->sched.next_tid = from->other;
 		e->sched.state = from->detail;
+		e->sched.kernel_stack = stack_id(r, from->kernel_stack);
+		e->sched.user_stack = stack_id(r, from->user_stack);
 		return 1;
 	case VP_KIND_KERNEL_WAKING:
 		e->waking.wakee_tid = from->tid;
@@ -121,6 +139,8 @@ static int convert(const struct vprof_rings *r, const struct vp_ring_event *from
 		e->waking.context = from->context;
 		e->waking.source = from->detail;
 		e->waking.source_id = from->source_id;
+		e->waking.kernel_stack = stack_id(r, from->kernel_stack);
+		e->waking.user_stack = stack_id(r, from->user_stack);
 		return 1;
 	case VP_KIND_KERNEL_FORK:
 	case VP_KIND_KERNEL_EXEC:
@@ -204,11 +224,11 @@ size_t vprof_rings_drain(struct vprof_rings *r, int final)
 
 	for (size_t i = 0; i < r->n; i++) {
 		struct cpu *cpu = &r->cpus[i];
-		uint64_t before = cpu->n_taken;
+		uint64_t before = cpu->n_taken + cpu->n_stacks;
 
 		cpu->until_ns = final ? UINT64_MAX : now_ns;
 		ring_buffer__consume(cpu->ring);
-		n += cpu->n_taken - before;
+		n += cpu->n_taken + cpu->n_stacks - before;
 	}
 	vprof_clock_tie_step(&r->tie); /* after all of them */
 	for (size_t i = 0; i < r->n; i++) {

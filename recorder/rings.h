@@ -12,6 +12,7 @@
 
 #include "common/error.h"
 #include "recorder/gather.h"
+#include "recorder/stack_table.h"
 #include "trace/clock_tie.h"
 
 struct vprof_rings;
@@ -24,6 +25,7 @@ struct vprof_rings_options {
 	uint64_t ring_bytes; /* 0: 4 MiB, less with many CPUs */
 	enum vp_clock clock;
 	double ns_per_tick;
+	struct vprof_stacks *stacks; /* NULL: none are recorded */
 	vprof_store_chunk *store;
 	void *arg;
 };

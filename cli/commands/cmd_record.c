@@ -31,7 +31,7 @@ struct arguments {
 	long pid, memory;
 	const char *name, *output, *compress;
 	double most_ns;
-	int all, interrupts, json;
+	int all, stacks, interrupts, json;
 };
 
 /* The folder of the run: --output, or a new one of the project. Heap string. */
@@ -165,6 +165,8 @@ static int run(const struct arguments *a, const struct vprof_operands *operands,
 	struct vprof_record_outcome outcome = { 0 };
 	struct vprof_progress progress;
 	struct vprof_error err = { "" };
+	uint32_t kinds = VP_KERNEL_USUAL | (a->stacks ? VP_KERNEL_STACKS : 0) |
+			 (a->interrupts ? VP_KERNEL_INTERRUPTS : 0);
 	int rc = vprof_recorder_require(&err);
 
 	if (!rc)
@@ -184,7 +186,7 @@ static int run(const struct arguments *a, const struct vprof_operands *operands,
 							      .pid = a->pid,
 							      .name = a->name,
 							      .all = a->all,
-							      .interrupts = a->interrupts,
+							      .kinds = kinds,
 							      .most_ns = a->most_ns,
 							      .ring_bytes = (uint64_t)a->memory << 20,
 							      .compress = compress,
@@ -215,6 +217,8 @@ int vprof_cmd_record(int argc, char **argv)
 		{ "for", VPROF_OPTION_DURATION, &a.most_ns, "TIME", "end after this long (30s)" },
 		{ "output", VPROF_OPTION_TEXT, &a.output, "DIR",
 		  "the run's folder (-o; default: the next number in .vprof/runs)" },
+		{ "stacks", VPROF_OPTION_FLAG, &a.stacks, NULL,
+		  "record where threads wait and where they wake others: functions of kernel and program (-s)" },
 		{ "interrupts", VPROF_OPTION_FLAG, &a.interrupts, NULL,
 		  "record each interrupt of the recorded threads, too (-i)" },
 		{ "memory", VPROF_OPTION_COUNT, &a.memory, "MIB",

@@ -286,7 +286,7 @@ static void wait_for_command(struct session *s)
 static int open_all(struct session *s, struct vprof_error *err)
 {
 	struct vprof_recorder_options o = { .all = s->o->all,
-					    .interrupts = s->o->interrupts,
+					    .kinds = s->o->kinds,
 					    .name = s->o->name,
 					    .ring_bytes = s->o->ring_bytes,
 					    .store = store,

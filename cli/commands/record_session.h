@@ -20,7 +20,8 @@ struct vprof_record_request {
 	char **command; /* NULL-terminated, or NULL */
 	long pid;	/* 0: none */
 	const char *name;
-	int all, interrupts;
+	int all;
+	uint32_t kinds; /* VP_KERNEL_* */
 	double most_ns; /* how long, 0: until it ends */
 	uint64_t ring_bytes;
 	enum vprof_compress_mode compress;

@@ -19,6 +19,7 @@
 #include "common/process.h"
 #include "common/text.h"
 #include "instrumenter/instrument.h"
+#include "recorder/requirements.h"
 
 #define SHM_WANTED_MIB 512
 #define ROWS_MAX 32
@@ -243,6 +244,22 @@ static void check_perf(struct vprof_checkup *row, const struct vprof_collector_s
 		    *stats->no_switches ? stats->no_switches : "no context switch was recorded");
 }
 
+/* Whether vprof record works. */
+static void check_kernel(struct vprof_checkup *row)
+{
+	struct vprof_requirement needs[VPROF_REQUIREMENTS_MAX];
+	size_t n = vprof_recorder_requirements(needs), worst = 0;
+
+	for (size_t i = 1; i < n; i++)
+		if (needs[i].state > needs[worst].state)
+			worst = i;
+	if (needs[worst].state == VPROF_REQUIREMENT_MET)
+		set(row, VPROF_HEALTH_OK, "", "vprof record can record the kernel's events");
+	else
+		set(row, VPROF_HEALTH_WARNING, needs[worst].advice, "%s%s", needs[worst].detail,
+		    needs[worst].state == VPROF_REQUIREMENT_UNMET ? ": vprof record needs it, nothing else does" : "");
+}
+
 static void check_permissions(struct vprof_checkup *row, const struct vprof_project *p)
 {
 	const char *folder = access(p->vprof_dir, F_OK) ? p->directory : p->vprof_dir;
@@ -272,8 +289,8 @@ static char *make_folder(char *why, size_t size)
 
 size_t vprof_checkup_all(const struct vprof_project *p, struct vprof_checkup *rows, size_t max)
 {
-	static const char *const names[] = { "gcc",	"g++",	 "make", "bear", "scan",
-					     "preload", "clock", "shm",	 "perf", "folder" };
+	static const char *const names[] = { "gcc",   "g++", "make", "bear",   "scan",	"preload",
+					     "clock", "shm", "perf", "folder", "kernel" };
 	struct vprof_collector_stats stats = { 0 };
 	char *folder, why[256];
 	size_t n = sizeof names / sizeof *names;
@@ -302,6 +319,7 @@ size_t vprof_checkup_all(const struct vprof_project *p, struct vprof_checkup *ro
 	check_shm(&rows[7]);
 	check_perf(&rows[8], &stats);
 	check_permissions(&rows[9], p);
+	check_kernel(&rows[10]);
 	return n;
 }
 

@@ -37,7 +37,16 @@ struct signal_struct {
 	struct atomic live;
 };
 
+struct mm_struct {
+	unsigned long start_code, end_code, start_brk, brk, mmap_base;
+};
+
+struct pt_regs { /* x86 */
+	unsigned long r15, r14, r13, r12, bp, bx, ip, sp;
+};
+
 struct task_struct {
+	struct mm_struct *mm;
 	unsigned int flags;
 	int pid, tgid, exit_code;
 	struct task_struct *real_parent;

@@ -22,6 +22,7 @@ char LICENSE[] SEC("license") = "GPL";
 #define PROCESSES_MAX 65536
 #define WAKERS_MAX 65536
 #define REQUESTS_MAX 16384
+#define STACKS_MAX 65536
 
 #define PF_KTHREAD 0x00200000
 #define IFF_LOOPBACK 8
@@ -34,7 +35,7 @@ char LICENSE[] SEC("license") = "GPL";
 #define STATE_DEAD (16 | 32 | 128)
 #define STATE_NOLOAD 1024
 
-const volatile int records_all, records_interrupts;
+const volatile int records_all, records_interrupts, records_stacks;
 const volatile __u32 own_pid;	       /* the recorder's */
 const volatile char name_followed[16]; /* "": none */
 
@@ -50,7 +51,10 @@ struct {
 	__array(values, struct ring);
 } rings SEC(".maps");
 
-struct { /* of the session: pid -> 1 */
+/* of the session: pid -> 1, or ENDING between its last thread's exit and last switch: meanwhile it wakes its parent */
+#define ENDING 2u
+
+struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, PROCESSES_MAX);
 	__type(key, __u32);
@@ -96,6 +100,7 @@ struct {
 
 __u64 n_lost[CPUS_MAX];
 __u64 n_requests;
+__u64 n_stacks_lost;  /* for which a ring had no room; each was tried again */
 __u64 n_not_followed; /* processes and wakers for which the tables had no room */
 
 static __always_inline struct cpu_state *this_cpu(void)
@@ -219,6 +224,8 @@ static __always_inline void follow_waker(struct task_struct *task)
 		tell_task(task, 0);
 }
 
+#include "stacks.bpf.h"
+
 static __always_inline __u8 state_of(unsigned int state, int preempted)
 {
 	if (preempted)
@@ -234,20 +241,35 @@ static __always_inline __u8 state_of(unsigned int state, int preempted)
 	return state ? VP_TASK_STATE_IDLE : VP_TASK_STATE_RUNNABLE;
 }
 
+static __always_inline void forget_dead(struct task_struct *task, int is_waker)
+{
+	__u64 key = (__u64)task;
+	__u32 pid = task->tgid, *process;
+
+	if (is_waker)
+		bpf_map_delete_elem(&wakers, &key);
+	process = bpf_map_lookup_elem(&session, &pid);
+	if (process && *process == ENDING)
+		bpf_map_delete_elem(&session, &pid);
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(record_switch, _Bool preempted, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
 {
 	int waker = !records_all && is_waker(prev);
+	struct stack_hashes stacks = { 0, 0 };
 	struct vp_ring_event *e;
-	__u64 key = (__u64)prev;
 	__u8 state;
 
 	if (!waker && !in_session(prev->tgid) && !is_recorded(next))
 		return 0;
 	state = state_of(prev_state, preempted);
-	if (waker && state == VP_TASK_STATE_DEAD)
-		bpf_map_delete_elem(&wakers, &key);
+	if (records_stacks && state >= VP_TASK_STATE_SLEEPING && state != VP_TASK_STATE_DEAD &&
+	    (waker || in_session(prev->tgid)))
+		take_stacks(ctx, prev, &stacks);
+	if (state == VP_TASK_STATE_DEAD && !records_all)
+		forget_dead(prev, waker);
 	e = reserve(BYTES_UP_TO(user_stack), VP_KIND_KERNEL_SWITCH);
 	if (!e)
 		return 0;
@@ -255,7 +277,8 @@ int BPF_PROG(record_switch, _Bool preempted, struct task_struct *prev, struct ta
 	e->detail = state;
 	e->tid = prev->pid;
 	e->other = next->pid;
-	e->kernel_stack = e->user_stack = 0;
+	e->kernel_stack = stacks.kernel;
+	e->user_stack = stacks.user;
 	submit(e);
 	return 0;
 }
@@ -295,6 +318,7 @@ SEC("tp_btf/sched_waking")
 int BPF_PROG(record_waking, struct task_struct *task)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
+	struct stack_hashes stacks = { 0, 0 };
 	struct cpu_state *cpu = this_cpu();
 	struct vp_ring_event *e;
 	__u8 context, source;
@@ -304,8 +328,11 @@ int BPF_PROG(record_waking, struct task_struct *task)
 		return 0;
 	context = context_of(cpu);
 	source = source_of(context, cpu, &id);
-	if (context == VP_CONTEXT_TASK || (source == VP_SOURCE_NET && cpu && cpu->is_loopback))
+	if (context == VP_CONTEXT_TASK || (source == VP_SOURCE_NET && cpu && cpu->is_loopback)) {
 		follow_waker(current);
+		if (records_stacks && current->pid)
+			take_stacks(ctx, current, &stacks);
+	}
 	e = reserve(BYTES_UP_TO(source_id), VP_KIND_KERNEL_WAKING);
 	if (!e)
 		return 0;
@@ -313,7 +340,8 @@ int BPF_PROG(record_waking, struct task_struct *task)
 	e->detail = source;
 	e->tid = task->pid;
 	e->other = current->pid;
-	e->kernel_stack = e->user_stack = 0;
+	e->kernel_stack = stacks.kernel;
+	e->user_stack = stacks.user;
 	e->source_id = id;
 	submit(e);
 	return 0;
@@ -372,6 +400,14 @@ int BPF_PROG(record_exec, struct task_struct *task, int old_pid, struct linux_bi
 	return 0;
 }
 
+static __always_inline void end_process(__u32 pid)
+{
+	__u32 *process = bpf_map_lookup_elem(&session, &pid);
+
+	if (process)
+		*process = ENDING;
+}
+
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(record_exit, struct task_struct *task)
 {
@@ -388,7 +424,7 @@ int BPF_PROG(record_exit, struct task_struct *task)
 		submit(e);
 	}
 	if (is_last && !records_all)
-		bpf_map_delete_elem(&session, &pid);
+		end_process(pid);
 	return 0;
 }
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "trace/reader.h"
+#include "trace/kernel_tables.h"
 
 struct summary {
 	uint64_t n_records, n_calls, n_waits, hash;
@@ -86,9 +86,44 @@ static void test_versions(void **state)
 	}
 }
 
+/* A recording of a shell by vprof record --stacks: golden/kernel. */
+static void test_kernel(void **state)
+{
+	struct vprof_kernel_tables tables;
+	struct vprof_kernel_stream *stream;
+	struct vprof_kernel_event e;
+	struct vprof_error err = { "" };
+	uint64_t n_of[VP_KIND_KERNEL_INTERRUPT + 1] = { 0 };
+	struct vprof_trace *t;
+
+	(void)state;
+	assert_int_equal(vprof_trace_open(&t, "golden/kernel", &err), 0);
+	vprof_trace_check(t);
+	assert_int_equal(t->n_bytes_ignored, 0);
+	assert_int_equal(t->is_cut, 0);
+	assert_int_equal(t->header.kernel_scope, VP_KERNEL_TREE);
+	assert_int_equal(vprof_kernel_stream_open(&stream, t, &err), 0);
+	while (vprof_kernel_stream_next(stream, &e))
+		n_of[e.kind]++;
+	vprof_kernel_stream_close(stream);
+	assert_int_equal(vprof_kernel_tables_read(&tables, t, &err), 0);
+	printf("kernel: %llu switches, %llu wakings, %llu forks, %zu stacks, %zu symbols, %zu devices, %zu processes\n",
+	       (unsigned long long)n_of[VP_KIND_KERNEL_SWITCH], (unsigned long long)n_of[VP_KIND_KERNEL_WAKING],
+	       (unsigned long long)n_of[VP_KIND_KERNEL_FORK], tables.stacks.n, tables.symbols.n, tables.devices.n,
+	       tables.processes.n);
+	assert_int_equal(n_of[VP_KIND_KERNEL_SWITCH], 9);
+	assert_int_equal(n_of[VP_KIND_KERNEL_WAKING], 3);
+	assert_int_equal(n_of[VP_KIND_KERNEL_FORK], 2);
+	assert_int_equal(tables.stacks.n, 5);
+	assert_int_equal(tables.symbols.n, 24);
+	assert_int_equal(tables.devices.n, 14);
+	vprof_kernel_tables_release(&tables);
+	vprof_trace_free(t);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_versions) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_versions), cmocka_unit_test(test_kernel) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "common/elf/unwinder.h"
+
+#include <elfutils/libdwfl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ANY_PID 1 /* libdwfl wants one */
+
+struct vprof_unwinder {
+	Dwfl *dwfl;
+	int is_attached;
+	const struct vprof_stack_copy *stack; /* that is being unwound */
+	int is_short;			      /* more memory was asked for than was copied */
+	uint64_t *addresses;
+	size_t n, most;
+	int is_full, is_unknown;
+};
+
+/* The files' own sections have the tables. */
+static int find_no_debug_file(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base, const char *file,
+			      const char *link, GElf_Word crc, char **found)
+{
+	(void)module, (void)user, (void)name, (void)base, (void)file, (void)link, (void)crc, (void)found;
+	return -1;
+}
+
+static const Dwfl_Callbacks file_callbacks = { .find_elf = dwfl_linux_proc_find_elf,
+					       .find_debuginfo = find_no_debug_file };
+
+struct vprof_unwinder *vprof_unwinder_new(const char *maps, size_t n)
+{
+	struct vprof_unwinder *u = calloc(1, sizeof *u);
+	FILE *f = u && n ? fmemopen((void *)maps, n, "r") : NULL;
+	int failed = 1;
+
+	u = u && f ? u : (free(u), NULL);
+	if (u)
+		u->dwfl = dwfl_begin(&file_callbacks);
+	if (u && u->dwfl) {
+		dwfl_report_begin(u->dwfl);
+		failed = dwfl_linux_proc_maps_report(u->dwfl, f);
+		failed |= dwfl_report_end(u->dwfl, NULL, NULL);
+	}
+	if (f)
+		fclose(f);
+	if (!failed)
+		return u;
+	vprof_unwinder_free(u);
+	return NULL;
+}
+
+void vprof_unwinder_free(struct vprof_unwinder *u)
+{
+	if (!u)
+		return;
+	if (u->dwfl)
+		dwfl_end(u->dwfl);
+	free(u);
+}
+
+struct telling {
+	void (*found)(void *arg, const struct vprof_mapped_file *file);
+	void *arg;
+};
+
+static int tell_file(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr start, void *telling)
+{
+	const struct telling *to = telling;
+	struct vprof_mapped_file file = { .path = name, .start = start };
+	GElf_Addr bias, id_at;
+	Dwarf_Addr end;
+	int n;
+
+	(void)user;
+	if (name[0] != '/' || !dwfl_module_getelf(module, &bias))
+		return DWARF_CB_OK;
+	dwfl_module_info(module, NULL, NULL, &end, NULL, NULL, NULL, NULL);
+	n = dwfl_module_build_id(module, &file.build_id, &id_at);
+	file.end = end;
+	file.bias = bias;
+	file.n_build_id = n > 0 ? (size_t)n : 0;
+	to->found(to->arg, &file);
+	return DWARF_CB_OK;
+}
+
+void vprof_unwinder_files(struct vprof_unwinder *u, void (*found)(void *arg, const struct vprof_mapped_file *file),
+			  void *arg)
+{
+	struct telling telling = { found, arg };
+
+	dwfl_getmodules(u->dwfl, tell_file, &telling, 0);
+}
+
+static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread_arg)
+{
+	(void)dwfl;
+	if (*thread_arg)
+		return 0;
+	*thread_arg = arg;
+	return ANY_PID;
+}
+
+static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread_arg)
+{
+	(void)dwfl, (void)tid;
+	*thread_arg = arg;
+	return true;
+}
+
+static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void *arg)
+{
+	struct vprof_unwinder *u = arg;
+	uint64_t offset = address - u->stack->sp;
+
+	(void)dwfl;
+	if (u->stack->n_bytes < sizeof *result || offset > u->stack->n_bytes - sizeof *result) {
+		u->is_short = 1;
+		return false;
+	}
+	memcpy(result, u->stack->memory + offset, sizeof *result);
+	return true;
+}
+
+/* By x86-64's numbers in DWARF. */
+static bool set_registers(Dwfl_Thread *thread, void *arg)
+{
+	const struct vprof_stack_copy *s = ((struct vprof_unwinder *)arg)->stack;
+	Dwarf_Word ip = s->ip, sp = s->sp, bp = s->bp, bx = s->bx, saved[4];
+
+	for (size_t i = 0; i < 4; i++)
+		saved[i] = s->r12_to_r15[i];
+	return dwfl_thread_state_registers(thread, 3, 1, &bx) && dwfl_thread_state_registers(thread, 6, 1, &bp) &&
+	       dwfl_thread_state_registers(thread, 7, 1, &sp) && dwfl_thread_state_registers(thread, 12, 4, saved) &&
+	       dwfl_thread_state_registers(thread, 16, 1, &ip);
+}
+
+static const Dwfl_Thread_Callbacks thread_callbacks = { .next_thread = next_thread,
+							.get_thread = get_thread,
+							.memory_read = read_memory,
+							.set_initial_registers = set_registers };
+
+static int add_frame(Dwfl_Frame *state, void *arg)
+{
+	struct vprof_unwinder *u = arg;
+	Dwarf_Addr pc;
+
+	if (!dwfl_frame_pc(state, &pc, NULL) || !pc)
+		return DWARF_CB_ABORT;
+	if (u->n == u->most) {
+		u->is_full = 1;
+		return DWARF_CB_ABORT;
+	}
+	u->addresses[u->n++] = pc;
+	if (!dwfl_addrmodule(u->dwfl, pc - (u->n > 1)))
+		u->is_unknown = 1;
+	return DWARF_CB_OK;
+}
+
+struct vprof_unwound vprof_unwinder_unwind(struct vprof_unwinder *u, const struct vprof_stack_copy *stack,
+					   uint64_t *addresses, size_t most)
+{
+	struct vprof_unwound found = { .n = 1, .is_cut = 1 };
+
+	addresses[0] = stack->ip;
+	if (!u->is_attached && !dwfl_attach_state(u->dwfl, NULL, ANY_PID, &thread_callbacks, u))
+		return found;
+	u->is_attached = 1;
+	u->stack = stack;
+	u->addresses = addresses;
+	u->most = most;
+	u->n = 0;
+	u->is_short = u->is_full = u->is_unknown = 0;
+	if (!dwfl_getthread_frames(u->dwfl, ANY_PID, add_frame, u) && !u->is_short)
+		found.is_cut = 0;
+	u->stack = NULL;
+	found.n = u->n ? u->n : 1;
+	found.is_unknown = u->is_unknown || !u->n;
+	return found;
+}

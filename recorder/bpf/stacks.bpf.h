@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Stacks: each is known by a hash, and goes into the ring once.
+ *
+ * A kernel stack is the list of its return addresses. Of a user stack the memory is copied, to be unwound by the
+ * recorder, since programs are compiled without frame pointers. Its hash is of those words only that may be return
+ * addresses, so neither the values of local variables nor where a thread's stack lies make another stack of it.
+ *
+ * Only for record.bpf.c. Taken with interrupts off (scheduler), so one buffer for each CPU does.
+ */
+#ifndef VPROF_STACKS_BPF_H
+#define VPROF_STACKS_BPF_H
+
+#define HASHED_BYTES 2048
+#define NEAR_STACK (8ull << 20) /* from its pointer on: it may be the stack's */
+#define MEMORY_PART 1024
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct vp_ring_stack);
+} buffers SEC(".maps");
+
+struct { /* hashes of stacks that went into a ring */
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, STACKS_MAX);
+	__type(key, __u64);
+	__type(value, __u32);
+} stacks_seen SEC(".maps");
+
+struct stack_hashes {
+	__u64 kernel, user;
+};
+
+static __always_inline __u64 mix(__u64 hash, __u64 word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+	return hash ^ hash >> 29;
+}
+
+/* Sends the buffer's first bytes, unless a stack of this hash was sent before. */
+static __always_inline void send_stack(struct vp_ring_stack *b, struct task_struct *task, __u64 hash, __u32 n_bytes)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), one = 1;
+	void *ring = bpf_map_lookup_elem(&rings, &cpu);
+	__u64 size;
+
+	if (bpf_map_update_elem(&stacks_seen, &hash, &one, BPF_NOEXIST))
+		return;
+	b->head.ns = bpf_ktime_get_ns();
+	b->head.n_lost = 0;
+	b->head.kind = VP_KIND_KERNEL_STACK;
+	b->head.tid = task->pid;
+	b->head.other = task->tgid;
+	b->head.kernel_stack = hash;
+	b->n_bytes = n_bytes;
+	if (n_bytes > VP_RING_STACK_BYTES)
+		return;
+	size = __builtin_offsetof(struct vp_ring_stack, bytes) + n_bytes;
+	if (ring && !bpf_ringbuf_output(ring, b, size, BPF_RB_NO_WAKEUP))
+		return;
+	__sync_fetch_and_add(&n_stacks_lost, 1);
+	bpf_map_delete_elem(&stacks_seen, &hash); /* another time */
+}
+
+static __always_inline __u64 take_kernel_stack(void *ctx, struct vp_ring_stack *b, struct task_struct *task)
+{
+	long n = bpf_get_stack(ctx, b->bytes, VP_KERNEL_STACK_MAX * 8, 0);
+	__u64 hash = 1;
+
+	if (n <= 0 || n > VP_KERNEL_STACK_MAX * 8)
+		return 0;
+	for (int i = 0; i < VP_KERNEL_STACK_MAX; i++) {
+		if (i * 8 >= n)
+			break;
+		hash = mix(hash, ((__u64 *)b->bytes)[i]);
+	}
+	hash |= 1; /* not 0 */
+	b->is_user = 0;
+	send_stack(b, task, hash, (__u32)n);
+	return hash;
+}
+
+#ifdef __TARGET_ARCH_x86
+struct code_bounds {
+	__u64 code, code_end, heap, heap_end, libraries_end, sp;
+};
+
+static __always_inline int may_be_code(const struct code_bounds *c, __u64 word)
+{
+	if (word >= c->code && word < c->code_end)
+		return 1;
+	return word > c->heap_end && word < c->libraries_end && word - c->sp + NEAR_STACK > 2 * NEAR_STACK;
+}
+
+/* Parts, since memory behind the stack's end cannot be read: returns how much there is. */
+static __always_inline __u32 copy_memory(struct vp_ring_stack *b, __u64 sp, __u32 from, __u32 to)
+{
+	__u32 n = from;
+
+	for (int i = 0; i < VP_RING_STACK_BYTES / MEMORY_PART; i++) {
+		if (n >= to || n > VP_RING_STACK_BYTES - MEMORY_PART ||
+		    bpf_probe_read_user(b->bytes + n, MEMORY_PART, (const void *)(sp + n)))
+			break;
+		n += MEMORY_PART;
+	}
+	return n;
+}
+
+/* The rest up to the page's end, where the next one cannot be read. */
+static __always_inline __u32 copy_rest(struct vp_ring_stack *b, __u64 sp, __u32 n)
+{
+	__u32 rest = (4096 - ((sp + n) & 4095)) & 4095;
+
+	if (n > VP_RING_STACK_BYTES - MEMORY_PART || !rest || rest >= MEMORY_PART)
+		return n;
+	rest &= MEMORY_PART - 1;
+	return bpf_probe_read_user(b->bytes + n, rest, (const void *)(sp + n)) ? n : n + rest;
+}
+
+static __always_inline __u64 take_user_stack(struct vp_ring_stack *b, struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct mm_struct *mm = task->mm;
+	struct code_bounds c;
+	__u64 hash = 2;
+	__u32 n;
+
+	if (!mm || !regs->ip || !regs->sp)
+		return 0;
+	c = (struct code_bounds){ mm->start_code, mm->end_code, mm->start_brk, mm->brk, mm->mmap_base, regs->sp };
+	n = copy_memory(b, c.sp, 0, HASHED_BYTES);
+	if (n < HASHED_BYTES)
+		n = copy_rest(b, c.sp, n);
+	for (__u32 i = 0; i < HASHED_BYTES / 8; i++) {
+		__u64 word = ((__u64 *)b->bytes)[i];
+
+		if (i * 8 >= n)
+			break;
+		if (may_be_code(&c, word))
+			hash = mix(hash, word);
+	}
+	hash = mix(hash, regs->ip);
+	hash = mix(hash, task->tgid) & ~1ull;
+	if (!hash || bpf_map_lookup_elem(&stacks_seen, &hash))
+		return hash;
+	if (n == HASHED_BYTES)
+		n = copy_memory(b, c.sp, HASHED_BYTES, VP_RING_STACK_BYTES);
+	if (n > HASHED_BYTES && n < VP_RING_STACK_BYTES)
+		n = copy_rest(b, c.sp, n);
+	b->registers[0] = regs->ip;
+	b->registers[1] = regs->sp;
+	b->registers[2] = regs->bp;
+	b->registers[3] = regs->bx;
+	b->registers[4] = regs->r12;
+	b->registers[5] = regs->r13;
+	b->registers[6] = regs->r14;
+	b->registers[7] = regs->r15;
+	b->is_user = 1;
+	send_stack(b, task, hash, n);
+	return hash;
+}
+#endif
+
+/* Of the thread that runs here. */
+static __always_inline void take_stacks(void *ctx, struct task_struct *task, struct stack_hashes *hashes)
+{
+	__u32 zero = 0;
+	struct vp_ring_stack *b = bpf_map_lookup_elem(&buffers, &zero);
+
+	if (!b)
+		return;
+	hashes->kernel = take_kernel_stack(ctx, b, task);
+#ifdef __TARGET_ARCH_x86
+	if (!(task->flags & PF_KTHREAD))
+		hashes->user = take_user_stack(b, task);
+#endif
+}
+
+#endif

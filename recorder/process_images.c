@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "recorder/process_images.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/array.h"
+#include "common/elf/unwinder.h"
+#include "trace/clock.h"
+
+#define OPEN_MAX 8	      /* images with their files open */
+#define REFRESH_NS 100000000u /* at least, between two looks at a process's mappings */
+#define FIRST_PROCESS 2	      /* process_seq: 1 is the machine */
+#define IMAGES_MAX 65536
+
+struct vprof_image {
+	uint32_t pid;
+	int is_current;
+	char *maps; /* as /proc/PID/maps shows them */
+	size_t n_maps;
+	struct vprof_unwinder *unwinder; /* NULL: not open */
+	int is_told;			 /* its files, in its table */
+	uint64_t read_ns, used;		 /* when its mappings were read; used: a count, for closing the oldest */
+	struct vprof_gather table;
+};
+
+struct forked {
+	uint32_t pid, parent_pid;
+};
+
+struct vprof_images {
+	vprof_store_chunk *store;
+	void *arg;
+	VPROF_ARRAY(struct vprof_image *) v;
+	VPROF_ARRAY(struct forked) forks; /* since then not asked for */
+	size_t n_open;
+	uint64_t n_used;
+};
+
+struct vprof_images *vprof_images_new(vprof_store_chunk *store, void *arg)
+{
+	struct vprof_images *images = calloc(1, sizeof *images);
+
+	if (images) {
+		images->store = store;
+		images->arg = arg;
+	}
+	return images;
+}
+
+static void close_image(struct vprof_images *images, struct vprof_image *image)
+{
+	images->n_open -= image->unwinder != NULL;
+	vprof_unwinder_free(image->unwinder);
+	image->unwinder = NULL;
+}
+
+void vprof_images_free(struct vprof_images *images)
+{
+	for (size_t i = 0; images && i < images->v.n; i++) {
+		close_image(images, images->v.v[i]);
+		vprof_gather_release(&images->v.v[i]->table);
+		free(images->v.v[i]->maps);
+		free(images->v.v[i]);
+	}
+	if (images) {
+		VPROF_ARRAY_RELEASE(&images->v);
+		VPROF_ARRAY_RELEASE(&images->forks);
+	}
+	free(images);
+}
+
+static char *read_maps(uint32_t pid, size_t *n)
+{
+	char path[64], buffer[65536], *text = NULL;
+	FILE *from, *to;
+	size_t got;
+
+	snprintf(path, sizeof path, "/proc/%u/maps", pid);
+	from = fopen(path, "re");
+	to = from ? open_memstream(&text, n) : NULL;
+	while (to && (got = fread(buffer, 1, sizeof buffer, from)) > 0)
+		fwrite(buffer, 1, got, to);
+	if (from)
+		fclose(from);
+	if (to && fclose(to))
+		got = 0;
+	if (to && *n)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static void tell_file(void *arg, const struct vprof_mapped_file *file)
+{
+	struct vp_unit u[2 + (VP_PATH_MAX + 15) / 16];
+	struct vprof_image *image = arg;
+	size_t n = strnlen(file->path, VP_PATH_MAX);
+
+	memset(u, 0, sizeof u);
+	u[0] = (struct vp_unit){ file->start, VP_W(VP_KIND_MODULE, n) };
+	u[1] = (struct vp_unit){ file->bias, file->end };
+	memcpy(u + 2, file->path, n);
+	vprof_gather_add(&image->table, u, vp_record_units(u[0].w));
+	if (!file->n_build_id || file->n_build_id > VP_BUILD_ID_MAX)
+		return;
+	memset(u, 0, 3 * sizeof *u);
+	u[0] = (struct vp_unit){ file->start, VP_W(VP_KIND_BUILD_ID, (uint64_t)file->n_build_id) };
+	memcpy(u + 1, file->build_id, file->n_build_id);
+	vprof_gather_add(&image->table, u, 3);
+}
+
+static void close_oldest(struct vprof_images *images)
+{
+	struct vprof_image *oldest = NULL;
+
+	for (size_t i = 0; i < images->v.n; i++)
+		if (images->v.v[i]->unwinder && (!oldest || images->v.v[i]->used < oldest->used))
+			oldest = images->v.v[i];
+	if (oldest)
+		close_image(images, oldest);
+}
+
+/* 1: its files are open. */
+static int open_image(struct vprof_images *images, struct vprof_image *image)
+{
+	image->used = ++images->n_used;
+	if (image->unwinder)
+		return 1;
+	if (images->n_open >= OPEN_MAX)
+		close_oldest(images);
+	image->unwinder = vprof_unwinder_new(image->maps, image->n_maps);
+	images->n_open += image->unwinder != NULL;
+	return image->unwinder != NULL;
+}
+
+/* `inherited`: used if the process is gone; NULL: it has nothing then. */
+static struct vprof_image *add_image(struct vprof_images *images, uint32_t pid, const struct vprof_image *inherited)
+{
+	struct vprof_image *image = images->v.n < IMAGES_MAX ? calloc(1, sizeof *image) : NULL, **slot;
+	const struct vp_chunk_header whose = { .thread_seq = VP_THREAD_KERNEL_TABLE,
+					       .pid = pid,
+					       .process_seq = FIRST_PROCESS + (uint32_t)images->v.n };
+
+	if (!image)
+		return NULL;
+	image->pid = pid;
+	image->is_current = 1;
+	image->read_ns = vprof_clock_monotonic_ns();
+	vprof_gather_init(&image->table, &whose, images->store, images->arg);
+	image->maps = read_maps(pid, &image->n_maps);
+	if (!image->maps && inherited && inherited->maps) {
+		image->maps = strndup(inherited->maps, inherited->n_maps);
+		image->n_maps = image->maps ? inherited->n_maps : 0;
+	}
+	slot = VPROF_PUSH(&images->v);
+	if (!slot) {
+		free(image->maps);
+		free(image);
+		return NULL;
+	}
+	*slot = image;
+	return image;
+}
+
+static struct vprof_image *current_image(const struct vprof_images *images, uint32_t pid)
+{
+	for (size_t i = images->v.n; i-- > 0;)
+		if (images->v.v[i]->pid == pid && images->v.v[i]->is_current)
+			return images->v.v[i];
+	return NULL;
+}
+
+struct vprof_image *vprof_images_find(struct vprof_images *images, uint32_t pid)
+{
+	struct vprof_image *image = current_image(images, pid), *parent = NULL;
+
+	for (size_t i = images->forks.n; i-- > 0 && !image && !parent;) /* the newest counts */
+		if (images->forks.v[i].pid == pid)
+			parent = current_image(images, images->forks.v[i].parent_pid);
+	return image ? image : add_image(images, pid, parent);
+}
+
+void vprof_images_fork(struct vprof_images *images, uint32_t parent_pid, uint32_t pid)
+{
+	struct forked *f = images->forks.n < IMAGES_MAX ? VPROF_PUSH(&images->forks) : NULL;
+
+	if (f)
+		*f = (struct forked){ pid, parent_pid };
+	vprof_images_forget(images, pid);
+}
+
+void vprof_images_forget(struct vprof_images *images, uint32_t pid)
+{
+	struct vprof_image *image = current_image(images, pid);
+
+	if (image)
+		image->is_current = 0;
+}
+
+static struct vprof_unwound unwind(struct vprof_images *images, struct vprof_image *image,
+				   const struct vp_ring_stack *stack, uint64_t addresses[VP_KERNEL_STACK_MAX])
+{
+	const unsigned long long *r = stack->registers;
+	const struct vprof_stack_copy copy = { r[0],	     r[1],	    r[2], r[3], { r[4], r[5], r[6], r[7] },
+					       stack->bytes, stack->n_bytes };
+
+	addresses[0] = copy.ip;
+	if (!open_image(images, image))
+		return (struct vprof_unwound){ .n = 1, .is_cut = 1, .is_unknown = 1 };
+	if (!image->is_told)
+		vprof_unwinder_files(image->unwinder, tell_file, image);
+	image->is_told = 1;
+	return vprof_unwinder_unwind(image->unwinder, &copy, addresses, VP_KERNEL_STACK_MAX);
+}
+
+void vprof_images_unwind(struct vprof_images *images, struct vprof_image *image, uint32_t id,
+			 const struct vp_ring_stack *stack)
+{
+	uint64_t addresses[VP_KERNEL_STACK_MAX];
+	struct vprof_unwound found = unwind(images, image, stack, addresses);
+
+	/* A library may have been loaded since. */
+	if (found.is_unknown && image->is_current && vprof_clock_monotonic_ns() - image->read_ns > REFRESH_NS) {
+		struct vprof_image *newer = add_image(images, image->pid, image);
+
+		image->is_current = newer == NULL;
+		if (newer) {
+			found = unwind(images, newer, stack, addresses);
+			image = newer;
+		}
+	}
+	vprof_stack_record(&image->table, id, addresses, (uint32_t)found.n, found.is_cut ? VP_STACK_CUT : 0);
+}
+
+void vprof_images_flush(struct vprof_images *images)
+{
+	for (size_t i = 0; i < images->v.n; i++) {
+		vprof_gather_flush(&images->v.v[i]->table);
+		vprof_gather_release(&images->v.v[i]->table);
+	}
+}

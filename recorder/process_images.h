@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What processes had mapped, and the copies of their stacks unwound with that.
+ *
+ * An image is what one process had mapped at one time. It is kept when the process has ended; files that have changed
+ * since are read as they are now.
+ */
+#ifndef VPROF_RECORDER_PROCESS_IMAGES_H
+#define VPROF_RECORDER_PROCESS_IMAGES_H
+
+#include "recorder/gather.h"
+#include "recorder/ring_event.h"
+
+struct vprof_images;
+struct vprof_image;
+
+struct vprof_images *vprof_images_new(vprof_store_chunk *store, void *arg); /* NULL: no memory */
+void vprof_images_free(struct vprof_images *images);
+
+/* The image of a process as it is now, or was when it was asked for first. If it is gone, that of the process that it
+ * was forked from; without one, an empty image. NULL: no memory. */
+struct vprof_image *vprof_images_find(struct vprof_images *images, uint32_t pid);
+void vprof_images_fork(struct vprof_images *images, uint32_t parent_pid, uint32_t pid);
+void vprof_images_forget(struct vprof_images *images, uint32_t pid); /* the next find makes another */
+
+/* Adds the stack to the image's table. Without tables for its functions it has only the frames up to there. */
+void vprof_images_unwind(struct vprof_images *images, struct vprof_image *image, uint32_t id,
+			 const struct vp_ring_stack *stack);
+void vprof_images_flush(struct vprof_images *images);
+
+/* Adds a KERNEL_STACK record (stack_table.c). */
+void vprof_stack_record(struct vprof_gather *table, uint32_t id, const uint64_t *addresses, uint32_t n, uint32_t flags);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "recorder/stack_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/array.h"
+#include "common/hash/hash_index.h"
+#include "recorder/kernel_symbols.h"
+#include "recorder/process_images.h"
+#include "trace/clock.h"
+
+#define QUEUE_MAX 4096 /* copies that wait: 64 MB */
+
+struct waiting {
+	uint32_t id;
+	struct vprof_image *image;
+	struct vp_ring_stack *copy;
+};
+
+struct vprof_stacks {
+	struct vprof_gather *machine;
+	struct vprof_kernel_symbols *symbols;
+	struct vprof_images *images;
+	struct vprof_hash_index by_hash;
+	VPROF_ARRAY(uint64_t) hashes; /* id - 1 -> hash */
+	struct vprof_hash_index by_address;
+	VPROF_ARRAY(uint64_t) addresses; /* that were named */
+	VPROF_ARRAY(struct waiting) queue;
+	size_t n_done; /* of the queue, at its front */
+};
+
+int vprof_stacks_open(struct vprof_stacks **out, struct vprof_gather *machine, vprof_store_chunk *store, void *arg,
+		      struct vprof_error *err)
+{
+	struct vprof_stacks *s = calloc(1, sizeof *s);
+
+	*out = s;
+	if (s) {
+		s->machine = machine;
+		s->symbols = vprof_kernel_symbols_read();
+		s->images = vprof_images_new(store, arg);
+	}
+	if (s && s->symbols && s->images)
+		return VPROF_OK;
+	vprof_stacks_close(s);
+	*out = NULL;
+	return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory for stacks");
+}
+
+void vprof_stacks_close(struct vprof_stacks *s)
+{
+	if (!s)
+		return;
+	for (size_t i = s->n_done; i < s->queue.n; i++)
+		free(s->queue.v[i].copy);
+	VPROF_ARRAY_RELEASE(&s->queue);
+	VPROF_ARRAY_RELEASE(&s->hashes);
+	VPROF_ARRAY_RELEASE(&s->addresses);
+	vprof_hash_index_release(&s->by_hash);
+	vprof_hash_index_release(&s->by_address);
+	vprof_kernel_symbols_free(s->symbols);
+	vprof_images_free(s->images);
+	free(s);
+}
+
+uint32_t vprof_stacks_id(struct vprof_stacks *s, uint64_t hash)
+{
+	uint64_t *slot;
+	size_t at;
+
+	if (!hash || vprof_hash_index_room(&s->by_hash, 1))
+		return 0;
+	VPROF_HASH_EACH(&s->by_hash, hash ^ hash >> 32, at, item)
+	if (s->hashes.v[item] == hash)
+		return item + 1;
+	slot = VPROF_PUSH(&s->hashes);
+	if (!slot)
+		return 0;
+	*slot = hash;
+	vprof_hash_index_put(&s->by_hash, at, hash ^ hash >> 32, (uint32_t)s->hashes.n - 1);
+	return (uint32_t)s->hashes.n;
+}
+
+/* Its SYMBOL, the first time. */
+static void name_address(struct vprof_stacks *s, uint64_t address)
+{
+	uint64_t hash = address * UINT64_C(0x9e3779b97f4a7c15) >> 32, start, *slot;
+	struct vp_unit u[2 + VP_STRING_MAX / 16];
+	const char *name;
+	size_t at, n;
+
+	if (vprof_hash_index_room(&s->by_address, 1))
+		return;
+	VPROF_HASH_EACH(&s->by_address, hash, at, item)
+	if (s->addresses.v[item] == address)
+		return;
+	slot = VPROF_PUSH(&s->addresses);
+	if (!slot)
+		return;
+	*slot = address;
+	vprof_hash_index_put(&s->by_address, at, hash, (uint32_t)s->addresses.n - 1);
+	name = vprof_kernel_symbols_find(s->symbols, address, &start);
+	if (!name)
+		return;
+	n = strnlen(name, VP_STRING_MAX);
+	memset(u, 0, sizeof u);
+	u[0] = (struct vp_unit){ address, VP_W(VP_KIND_KERNEL_SYMBOL, n) };
+	u[1].t = start;
+	memcpy(u + 2, name, n);
+	vprof_gather_add(s->machine, u, vp_record_units(u[0].w));
+}
+
+void vprof_stack_record(struct vprof_gather *table, uint32_t id, const uint64_t *addresses, uint32_t n, uint32_t flags)
+{
+	struct vp_unit u[1 + (VP_KERNEL_STACK_MAX + 1) / 2];
+
+	memset(u, 0, sizeof u);
+	u[0] = (struct vp_unit){ id, VP_W(VP_KIND_KERNEL_STACK, n | (uint64_t)flags << 8) };
+	memcpy(u + 1, addresses, n * sizeof *addresses);
+	vprof_gather_add(table, u, vp_record_units(u[0].w));
+}
+
+/* The innermost frames are those of the tracepoint and of what is attached to it. */
+static uint32_t count_tracing_frames(struct vprof_stacks *s, const uint64_t *addresses, uint32_t n)
+{
+	uint32_t n_tracing = 0;
+
+	for (uint32_t i = 0; i < n && i < 12; i++) {
+		uint64_t start;
+		const char *name = vprof_kernel_symbols_find(s->symbols, addresses[i], &start);
+
+		if (!name || !strncmp(name, "bpf_", 4) || !strncmp(name, "__bpf_", 6) ||
+		    !strncmp(name, "__traceiter_", 12))
+			n_tracing = i + 1;
+	}
+	return n_tracing < n ? n_tracing : 0;
+}
+
+static void add_kernel_stack(struct vprof_stacks *s, uint32_t id, const struct vp_ring_stack *stack)
+{
+	uint64_t addresses[VP_KERNEL_STACK_MAX];
+	uint32_t n = stack->n_bytes / 8, skipped;
+
+	n = n < VP_KERNEL_STACK_MAX ? n : VP_KERNEL_STACK_MAX;
+	memcpy(addresses, stack->bytes, n * sizeof *addresses);
+	skipped = count_tracing_frames(s, addresses, n);
+	for (uint32_t i = skipped; i < n; i++)
+		name_address(s, addresses[i]);
+	vprof_stack_record(s->machine, id, addresses + skipped, n - skipped,
+			   n == VP_KERNEL_STACK_MAX ? VP_STACK_CUT : 0);
+}
+
+void vprof_stacks_add(struct vprof_stacks *s, const struct vp_ring_stack *stack, size_t n_bytes)
+{
+	struct waiting *slot;
+	uint32_t id;
+
+	if (n_bytes < offsetof(struct vp_ring_stack, bytes) || stack->n_bytes > VP_RING_STACK_BYTES ||
+	    stack->n_bytes > n_bytes - offsetof(struct vp_ring_stack, bytes))
+		return;
+	id = vprof_stacks_id(s, stack->head.kernel_stack);
+	if (!id)
+		return;
+	if (!stack->is_user) {
+		add_kernel_stack(s, id, stack);
+		return;
+	}
+	if (s->queue.n - s->n_done >= QUEUE_MAX)
+		return;
+	slot = VPROF_PUSH(&s->queue);
+	if (!slot)
+		return;
+	*slot = (struct waiting){ id, vprof_images_find(s->images, stack->head.other), calloc(1, sizeof *stack) };
+	if (!slot->image || !slot->copy) {
+		free(slot->copy);
+		s->queue.n--;
+		return;
+	}
+	memcpy(slot->copy, stack, n_bytes);
+}
+
+void vprof_stacks_fork(struct vprof_stacks *s, uint32_t parent_pid, uint32_t pid)
+{
+	vprof_images_fork(s->images, parent_pid, pid);
+}
+
+void vprof_stacks_expect(struct vprof_stacks *s, uint32_t pid)
+{
+	vprof_images_find(s->images, pid);
+}
+
+void vprof_stacks_forget(struct vprof_stacks *s, uint32_t pid)
+{
+	vprof_images_forget(s->images, pid);
+}
+
+void vprof_stacks_work(struct vprof_stacks *s, uint64_t most_ns)
+{
+	uint64_t until = vprof_clock_monotonic_ns() + most_ns;
+
+	while (s->n_done < s->queue.n) {
+		struct waiting *w = &s->queue.v[s->n_done++];
+
+		vprof_images_unwind(s->images, w->image, w->id, w->copy);
+		free(w->copy);
+		if (vprof_clock_monotonic_ns() > until)
+			break;
+	}
+	if (s->n_done == s->queue.n)
+		s->n_done = s->queue.n = 0;
+}
+
+void vprof_stacks_flush(struct vprof_stacks *s)
+{
+	vprof_images_flush(s->images);
+}

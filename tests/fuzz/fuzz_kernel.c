@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The kernel's events and their tables: a trace whose units are the input, or a whole file that is. Whatever they say,
+ * events survive encoding, and searches find what was read. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/fuzz/fuzz_file.h"
+#include "trace/kernel_tables.h"
+
+#define SEQUENCES 5 /* two CPUs, the machine's table, two processes */
+#define UNITS_MAX 4000
+
+static unsigned char
+	file[sizeof(struct vp_file_header) + SEQUENCES * (sizeof(struct vp_chunk_header) + UNITS_MAX * VP_UNIT_BYTES)];
+
+static size_t make_file(const uint8_t *data, size_t n)
+{
+	struct vp_file_header h = { .magic = VP_FILE_MAGIC,
+				    .version = VP_FORMAT_VERSION,
+				    .clock = VP_CLOCK_MONOTONIC,
+				    .ns_per_tick = 1,
+				    .end_ticks = 1,
+				    .n_chunks = SEQUENCES,
+				    .kernel_scope = VP_KERNEL_ALL };
+	size_t size = sizeof h;
+
+	memcpy(file, &h, sizeof h);
+	for (uint32_t sequence = 0; sequence < SEQUENCES; sequence++) {
+		struct vp_chunk_header *c = (void *)(file + size);
+
+		*c = (struct vp_chunk_header){ .magic = VP_CHUNK_MAGIC,
+					       .pid = sequence,
+					       .tid = sequence,
+					       .thread_seq = sequence < 2 ? VP_THREAD_KERNEL : VP_THREAD_KERNEL_TABLE,
+					       .process_seq = sequence < 2 ? sequence + 1 : sequence - 1 };
+		size += sizeof *c;
+		for (size_t at = 0; at + 17 <= n && c->n_bytes < UNITS_MAX * VP_UNIT_BYTES; at += 17) {
+			if (data[at] % SEQUENCES != sequence)
+				continue;
+			memcpy(file + size, data + at + 1, VP_UNIT_BYTES);
+			size += VP_UNIT_BYTES;
+			c->n_bytes += VP_UNIT_BYTES;
+		}
+	}
+	return size;
+}
+
+static void check_event(const struct vprof_kernel_event *e)
+{
+	struct vprof_kernel_event again;
+	struct vp_unit u[VP_KERNEL_UNITS_MAX];
+	uint32_t n = vprof_kernel_event_encode(e, u);
+
+	if (!vprof_kernel_event_decode(u, n, e->cpu, &again) || memcmp(e, &again, sizeof again))
+		abort();
+}
+
+static void check_tables(const struct vprof_kernel_tables *t)
+{
+	for (size_t i = 0; i < t->devices.n; i++)
+		if (!vprof_kernel_device_find(t, t->devices.v[i].source, t->devices.v[i].number))
+			abort();
+	for (size_t i = 0; i < t->symbols.n; i++)
+		if (!vprof_kernel_symbol_find(t, t->symbols.v[i].address) ||
+		    strlen(t->symbols.v[i].name) > VP_STRING_MAX)
+			abort();
+	for (size_t i = 0; i < t->stacks.n; i++) {
+		const struct vprof_kernel_stack *s = &t->stacks.v[i];
+
+		if (!vprof_kernel_stack_find(t, s->id) || s->first + s->n > t->addresses.n ||
+		    (s->process != VPROF_NONE && s->process >= t->processes.n))
+			abort();
+	}
+	for (size_t i = 0; i < t->processes.n; i++)
+		vprof_kernel_module_find(&t->processes.v[i], UINT64_C(0x400000));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	struct vprof_kernel_tables tables;
+	struct vprof_kernel_stream *s = NULL;
+	struct vprof_kernel_event e;
+	struct vprof_error err = { "" };
+	struct vprof_trace *t;
+
+	if (!n)
+		return 0;
+	if (data[0] % 2)
+		fuzz_file("records.vpt", file, make_file(data + 1, n - 1));
+	else
+		fuzz_file("records.vpt", data + 1, n - 1);
+	if (vprof_trace_open(&t, fuzz_dir(), &err))
+		return 0;
+	if (vprof_kernel_stream_open(&s, t, &err) || vprof_kernel_tables_read(&tables, t, &err))
+		abort();
+	while (vprof_kernel_stream_next(s, &e))
+		check_event(&e);
+	check_tables(&tables);
+	vprof_kernel_tables_release(&tables);
+	vprof_kernel_stream_close(s);
+	vprof_trace_free(t);
+	return 0;
+}

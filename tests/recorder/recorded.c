@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tests/recorder/recorded.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/array.h"
+#include "common/files.h"
+#include "trace/records_file.h"
+
+static int store(void *file, const struct vp_chunk_header *h, const struct vp_unit *units)
+{
+	return vprof_records_append(file, h, units);
+}
+
+static void read_back(struct recorded *r, const char *folder)
+{
+	VPROF_ARRAY(struct vprof_kernel_event) events = { 0 };
+	struct vprof_kernel_stream *s;
+	struct vprof_kernel_event e;
+	struct vprof_error err = { "" };
+	struct vprof_trace *t;
+
+	if (vprof_trace_open(&t, folder, &err) || vprof_kernel_stream_open(&s, t, &err) ||
+	    vprof_kernel_tables_read(&r->tables, t, &err))
+		fail_msg("%s", err.message);
+	assert_int_equal(t->is_cut, 0);
+	r->header = t->header;
+	while (vprof_kernel_stream_next(s, &e))
+		*VPROF_PUSH(&events) = e;
+	r->n = events.n;
+	r->events = calloc(events.n + 1, sizeof e);
+	if (events.n)
+		memcpy(r->events, events.v, events.n * sizeof e);
+	VPROF_ARRAY_RELEASE(&events);
+	vprof_kernel_stream_close(s);
+	vprof_trace_free(t);
+}
+
+void record(struct recorded *r, int (*program)(void), int how, uint64_t ring_bytes)
+{
+	char folder[] = "/tmp/vprof-recorded-XXXXXX", nothing;
+	struct vprof_records_file file = { .fd = -1 };
+	struct vprof_recorder_options o = { .ring_bytes = ring_bytes, .store = store, .arg = &file };
+	struct vprof_recorder_state state;
+	struct vprof_error err = { "" };
+	struct vprof_recorder *recorder;
+	int go[2];
+
+	memset(r, 0, sizeof *r);
+	assert_non_null(mkdtemp(folder));
+	vprof_clock_start(&file.clock, vprof_clock_choose());
+	o.clock = file.clock.kind;
+	o.ns_per_tick = file.clock.ns_per_tick;
+	o.kinds = how & RECORD_WITHOUT_DRAIN ? VP_KERNEL_SCHEDULING :
+		  how & RECORD_STACKS	     ? VP_KERNEL_USUAL | VP_KERNEL_STACKS :
+					       VP_KERNEL_USUAL;
+	assert_int_equal(pipe(go), 0);
+	r->pid = fork();
+	if (!r->pid) {
+		close(go[1]);
+		if (read(go[0], &nothing, 1) < 0)
+			_exit(99);
+		_exit(program());
+	}
+	close(go[0]);
+	if (vprof_records_open(&file, folder, 0, VPROF_COMPRESS_OFF, &err) ||
+	    vprof_recorder_open(&recorder, &o, &err) || vprof_recorder_add(recorder, r->pid, &err) < 0)
+		fail_msg("%s", err.message);
+	close(go[1]);
+	while (waitpid(r->pid, &r->status, how & RECORD_WITHOUT_DRAIN ? 0 : WNOHANG) != r->pid) {
+		vprof_recorder_drain(recorder);
+		usleep(1000);
+	}
+	vprof_recorder_stop(recorder);
+	vprof_recorder_look(recorder, &state);
+	file.header.kernel_scope = VP_KERNEL_TREE;
+	file.header.kernel_kinds = state.kinds;
+	file.header.n_kernel_events = state.n_events;
+	file.header.n_kernel_lost = state.n_lost;
+	file.header.kernel_error_ns = state.error_ns;
+	assert_int_equal(vprof_records_finish(&file), 0);
+	read_back(r, folder);
+	vprof_recorder_close(recorder);
+	vprof_records_release(&file);
+	vprof_dir_remove(folder, NULL);
+}
+
+void release(struct recorded *r)
+{
+	free(r->events);
+	vprof_kernel_tables_release(&r->tables);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A program recorded, and all that the trace says of it: for tests. */
+#ifndef RECORDED_H
+#define RECORDED_H
+
+#include <sys/types.h>
+
+#include "recorder/recorder.h"
+#include "trace/kernel_tables.h"
+
+struct recorded {
+	struct vp_file_header header;
+	struct vprof_kernel_event *events; /* [n] by time */
+	size_t n;
+	struct vprof_kernel_tables tables;
+	int status; /* of the program, as of waitpid */
+	pid_t pid;
+};
+
+enum {
+	RECORD_WITHOUT_DRAIN = 1, /* the rings are emptied only when the program has ended */
+	RECORD_STACKS = 2,
+};
+
+/* Runs `program` in a child, recorded from its first instruction to its end. Fails the test when that cannot be done.
+ */
+void record(struct recorded *r, int (*program)(void), int how, uint64_t ring_bytes);
+void release(struct recorded *r);
+
+#endif
