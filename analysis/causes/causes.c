@@ -34,41 +34,51 @@ struct making {
 	VPROF_ARRAY(struct piece) pieces; /* of one draft after the other */
 };
 
-/* The function whose cause takes in all that is left over beneath it. */
-static uint32_t collecting(const struct making *m, uint32_t node)
+/* The cause that takes in all that is left over beneath a function around the node. */
+static uint32_t collecting(const struct making *m, const uint32_t *of_whole, uint32_t node)
 {
 	for (uint32_t i = node; i; i = m->r->nodes[i].parent)
-		for (uint32_t k = 0; m->units.function[i] != VPROF_NONE && k < m->drafts.drafts.n; k++) {
-			const struct vprof_cluster *c = m->drafts.drafts.v[k].cluster;
-
-			if (c->end == m->units.function[i] && c->n_units > 1 && !c->is_group)
-				return k;
-		}
+		if (m->units.function[i] != VPROF_NONE && of_whole[m->units.function[i]] != VPROF_NONE)
+			return of_whole[m->units.function[i]];
 	return VPROF_NONE;
 }
 
-/* Every leaf to its unit's cause; what is left over to the function around it that a cause stands for as a whole. */
+/* Every leaf to its unit's cause; what is left over to the function around it that a cause stands for as a whole.
+ * of_unit, of_whole: [units] VPROF_NONE. */
+static void assign_leaves(struct making *m, uint32_t *of_unit, uint32_t *of_whole)
+{
+	struct vprof_cause_drafts *d = &m->drafts;
+
+	for (uint32_t k = 0; k < d->drafts.n; k++) {
+		const struct vprof_cluster *c = d->drafts.v[k].cluster;
+
+		for (size_t i = 0; i < c->n_units; i++)
+			of_unit[c->units[i]] = k;
+		if (c->n_units > 1 && !c->is_group)
+			of_whole[c->end] = k;
+	}
+	for (uint32_t i = 0; i < m->r->n_nodes; i++) {
+		if (m->r->nodes[i].n_children)
+			continue;
+		d->of_node[i] = of_unit[m->units.of_node[i]]; /* of a leaf there is one */
+		if (d->of_node[i] == VPROF_NONE)
+			d->of_node[i] = collecting(m, of_whole, i);
+	}
+}
+
 static int fill_nodes(struct making *m)
 {
 	struct vprof_cause_drafts *d = &m->drafts;
-	uint32_t *of_unit = malloc((m->units.units.n + 1) * sizeof *of_unit);
+	size_t n = m->units.units.n;
+	uint32_t *of_unit = malloc((2 * n + 1) * sizeof *of_unit);
 
 	d->of_node = malloc((m->r->n_nodes + 1) * sizeof *d->of_node);
 	if (!of_unit || !d->of_node) {
 		free(of_unit);
 		return VPROF_ERR_NOMEM;
 	}
-	memset(of_unit, 0xff, m->units.units.n * sizeof *of_unit); /* VPROF_NONE */
-	for (uint32_t k = 0; k < d->drafts.n; k++)
-		for (size_t i = 0; i < d->drafts.v[k].cluster->n_units; i++)
-			of_unit[d->drafts.v[k].cluster->units[i]] = k;
-	for (uint32_t i = 0; i < m->r->n_nodes; i++) {
-		if (m->r->nodes[i].n_children)
-			continue;
-		d->of_node[i] = m->units.of_node[i] == VPROF_NONE ? VPROF_NONE : of_unit[m->units.of_node[i]];
-		if (d->of_node[i] == VPROF_NONE)
-			d->of_node[i] = collecting(m, i);
-	}
+	memset(of_unit, 0xff, 2 * n * sizeof *of_unit); /* VPROF_NONE */
+	assign_leaves(m, of_unit, of_unit + n);
 	free(of_unit);
 	vprof_leaf_sets_join(m->r, d->of_node);
 	for (uint32_t i = 0; i < m->r->n_nodes; i++) {
