@@ -278,11 +278,31 @@ static int measure(struct closing *c)
 	return ret;
 }
 
+/* Functions that call one another: beneath each small one lies another. The smaller ones go first. */
+static size_t close_circle(struct closing *c)
+{
+	struct vprof_cause_units *u = c->u;
+	double sum = 0;
+	size_t n = 0, n_closed = 0;
+
+	for (uint32_t k = VPROF_UNIT_QUEUED; k < u->units.n; k++)
+		if (!u->units.v[k].is_closed && is_small(c, &u->units.v[k])) {
+			sum += u->units.v[k].node_var_ns2;
+			n++;
+		}
+	for (uint32_t k = VPROF_UNIT_QUEUED; k < u->units.n; k++)
+		if (!u->units.v[k].is_closed && is_small(c, &u->units.v[k]) &&
+		    u->units.v[k].node_var_ns2 * (double)n <= sum * (1 + 1e-9)) {
+			u->units.v[k].is_closed = 1;
+			n_closed++;
+		}
+	return n_closed;
+}
+
 /* Closes what is small and has nothing beneath it that may be; 0 when there is none. */
 static size_t close_small(struct closing *c)
 {
 	struct vprof_cause_units *u = c->u;
-	uint32_t lowest = VPROF_NONE;
 	size_t n_closed = 0, n_unknown = 0;
 
 	find_blocked(c);
@@ -292,19 +312,12 @@ static size_t close_small(struct closing *c)
 		if (unit->is_closed)
 			continue;
 		n_unknown += is_unknown(c, unit) != 0;
-		if (!is_small(c, unit))
-			continue;
-		if (!c->is_blocked[k]) {
+		if (is_small(c, unit) && !c->is_blocked[k]) {
 			unit->is_closed = 1;
 			n_closed++;
 		}
-		if (lowest == VPROF_NONE || unit->height < u->units.v[lowest].height)
-			lowest = k;
 	}
-	if (n_closed || (n_unknown && c->n_passes < PASSES_MAX) || lowest == VPROF_NONE)
-		return n_closed;
-	u->units.v[lowest].is_closed = 1; /* functions that call one another: beneath each lies another */
-	return 1;
+	return n_closed || n_unknown ? n_closed : close_circle(c);
 }
 
 static int has_unknown(const struct closing *c)
@@ -315,6 +328,14 @@ static int has_unknown(const struct closing *c)
 	return 0;
 }
 
+/* Of functions that call one another each pass decides little: as if their nodes did not correlate, then. */
+static void estimate(struct closing *c)
+{
+	for (size_t k = 0; k < c->u->units.n; k++)
+		if (isnan(c->u->units.v[k].var_ns2))
+			c->u->units.v[k].var_ns2 = c->u->units.v[k].node_var_ns2;
+}
+
 static int close_all(struct closing *c)
 {
 	int ret;
@@ -322,9 +343,11 @@ static int close_all(struct closing *c)
 	for (;;) {
 		assign(c->u);
 		list_members(c->u);
+		if (c->n_passes == PASSES_MAX)
+			estimate(c);
 		if (close_small(c))
 			continue;
-		if (!has_unknown(c) || c->n_passes == PASSES_MAX)
+		if (!has_unknown(c))
 			return 0;
 		ret = measure(c);
 		if (ret)
