@@ -76,7 +76,7 @@ static void scopes_close(const struct __jmp_buf_tag *env)
 		n_same = skipped || s->start == inner_start ? n_same + 1 : 0;
 		if (!skipped)
 			inner_start = s->start;
-		if (s->code & ~(uint64_t)(VP_CODE_MASK | VP_SKIPPED)) {
+		if (s->code & ~(uint64_t)(VP_CODE_MASK | VP_SKIPPED)) { /* hot, or skipped in a pause */
 			rt_hot_leave(&th->probe, s, now);
 			continue;
 		}

@@ -30,6 +30,8 @@ struct vp_scope {     /* one open frame */
 	vp_u64 code; /* and how a hot call is recorded: VP_SKIPPED and what hot.c keeps above it */
 };
 #define VP_SKIPPED ((vp_u64)1 << 24)
+/* of a skipped call: the number of the pause between two recording windows in which it began, 0: none */
+#define VP_PAUSE_SHIFT 26
 #define VP_IS_HOT_(scope) ((scope)->code >> 24)
 
 /* How often one function was called in this stretch of the thread's work, a stretch being the time between two marks
@@ -79,7 +81,8 @@ struct vp_api {
 	void (*leave)(struct vp_thread *thread, struct vp_hook *hook, const void *caller);
 	/* A call that the counter leaves to the runtime: bits for its scope's code. */
 	vp_u64 (*hot_enter)(struct vp_thread *thread, struct vp_hot *hot, vp_u64 key);
-	/* The end, at `now`, of a frame with such bits that is not skipped; gate and top are not yet restored. */
+	/* The end, at `now`, of a frame with such bits that is not skipped, or was skipped for a pause that is over;
+	 * gate and top are not yet restored. */
 	void (*hot_leave)(struct vp_thread *thread, struct vp_scope *scope, vp_u64 now);
 };
 
@@ -244,7 +247,7 @@ VP_INLINE_ void vp_scope_leave(struct vp_scope *scope, struct vp_thread *thread)
 }
 
 /* A call that is not measured, and with it all that it calls. */
-VP_INLINE_ void vp_scope_skip(struct vp_scope *scope, struct vp_thread *thread, unsigned long code, vp_u64 inner)
+VP_INLINE_ void vp_scope_skip(struct vp_scope *scope, struct vp_thread *thread, vp_u64 code, vp_u64 inner)
 {
 	scope->gate = thread->gate;
 	scope->outer = thread->top;
@@ -262,9 +265,10 @@ VP_OUT_ struct vp_scope *vp_open_hot(struct vp_scope *scope, unsigned long code,
 	vp_u64 key = thread->stretch | code;
 	/* 0: a handler made the first call, between the caller's look and ours */
 	vp_u64 bits = hot->gap ? VP_SKIPPED : 0;
+	unsigned int pause = __atomic_load_n(thread->closed, __ATOMIC_RELAXED);
 
-	if (__builtin_expect(__atomic_load_n(thread->closed, __ATOMIC_RELAXED) != 0, 0)) {
-		vp_scope_skip(scope, thread, code, inner);
+	if (__builtin_expect(pause != 0, 0)) {
+		vp_scope_skip(scope, thread, code | (vp_u64)pause << VP_PAUSE_SHIFT, inner);
 		thread->gate = inner & thread->beneath_closed;
 		return scope;
 	}
@@ -298,7 +302,9 @@ VP_INLINE_ struct vp_scope *vp_open_counted(struct vp_scope *scope, unsigned lon
 
 VP_OUT_ void vp_close_hot(struct vp_scope *scope, struct vp_thread *thread)
 {
-	if (scope->code & VP_SKIPPED) {
+	vp_u64 pause = scope->code >> VP_PAUSE_SHIFT;
+
+	if (scope->code & VP_SKIPPED && (!pause || pause == __atomic_load_n(thread->closed, __ATOMIC_RELAXED))) {
 		thread->gate = scope->gate;
 		thread->top = scope->outer;
 	} else {
