@@ -28,13 +28,25 @@ static NOINLINE void rebuild_index(void)
 	pthread_mutex_unlock(&index_lock);
 }
 
+/* A task's thread: what it calls it calls for the first time, perhaps in a pause. */
+static void *rebuild_main(void *arg)
+{
+	(void)arg;
+	rebuild_index();
+	write_manifest();
+	return 0;
+}
+
 void *indexer_main(void *arg)
 {
 	uint64_t random = *(const uint64_t *)arg;
 
 	while (!is_over) {
-		rebuild_index();
-		write_manifest();
+		pthread_t task;
+
+		if (pthread_create(&task, 0, rebuild_main, 0))
+			return 0;
+		pthread_join(task, 0);
 		plant_sleep_us(plant_uniform(&random, 30000, 80000));
 	}
 	return 0;
