@@ -35,6 +35,7 @@ struct analysis {
 	uint64_t n_warmup;
 	struct vprof_interval_attributes attributes;
 	struct vprof_term_list terms;
+	struct vprof_cost_scale cost_scale;
 	struct vprof_changed_modules changed;
 };
 
@@ -265,9 +266,12 @@ static int judge(struct analysis *a, struct vprof_error *err)
 		ret = vprof_work_fill(a->r, &a->attributes, &model);
 	if (!ret)
 		ret = vprof_confidence_fill(a->r, a->tree, &a->attributes, is_slow, &model, &a->terms);
-	if (!ret)
+	if (!ret) {
 		vprof_probe_cost_fill(a->r, a->sources[0].trace->header.record_ns,
 				      a->sources[0].trace->header.record_inside_ns);
+		vprof_contributions_add_recording(a->r);
+		ret = vprof_probe_cost_widen(a->r, a->tree, &a->cost_scale);
+	}
 	free(is_slow);
 	return ret ? vprof_error_set(
 			     err, ret,
@@ -395,6 +399,8 @@ static int evaluate(struct analysis *a, struct vprof_error *err)
 	int ret;
 
 	progress(a, "tree", 0);
+	if (vprof_probe_cost_take_out(a->r, a->tree, &a->attributes, &a->cost_scale))
+		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the variance tree");
 	ret = vprof_tree_results(a->tree, a->r, err);
 	if (ret)
 		return ret;
@@ -471,9 +477,10 @@ int vprof_analyze(struct vprof_results **out, const struct vprof_analyze_options
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the results");
 	a.r->k = options->k > 0 ? options->k : 3;
 	a.r->threshold = options->threshold > 0 ? options->threshold : 0.02;
-	a.r->baseline_low = a.r->baseline_high = NAN;
-	a.r->baseline_mean_ns = a.r->outside_mean_ns = a.r->kernel_share = a.r->preempted_share =
-		a.r->preempted_by_own = NAN;
+	a.r->baseline_mean_ns = options->baseline_mean_ns > 0 ? options->baseline_mean_ns : NAN;
+	a.r->baseline_low = options->baseline_mean_ns > 0 ? options->baseline_low : NAN;
+	a.r->baseline_high = options->baseline_mean_ns > 0 ? options->baseline_high : NAN;
+	a.r->cost_scale = a.r->outside_mean_ns = a.r->kernel_share = a.r->preempted_share = a.r->preempted_by_own = NAN;
 	a.r->run = run_name(a.r, options->n_trace_dirs ? options->trace_dirs[0] : options->trace_dir);
 	ret = agree(&a, take_steps(&a, err), err);
 	if (!ret) {

@@ -17,9 +17,11 @@ struct vprof_analyze_options {
 	const char *const *trace_dirs;
 	size_t n_trace_dirs;
 	const struct vprof_plan *plan;
-	const char *interval;	/* name, NULL: the only or most frequent one */
-	int k;			/* top k, default 3 */
-	double threshold;	/* d, share of variance, default 0.02 */
+	const char *interval; /* name, NULL: the only or most frequent one */
+	int k;		      /* top k, default 3 */
+	double threshold;     /* d, share of variance, default 0.02 */
+	/* mean latency of a run without probes under the same load, with its 95 % bounds; 0: there is none */
+	double baseline_mean_ns, baseline_low, baseline_high;
 	uint64_t min_intervals; /* below: inconclusive; default 30 */
 	double slower_than_ns;	/* the slowest intervals are those that took longer; 0: the slowest hundredth */
 	double warmup_share;	/* first part of the trace to ignore, default 0 */

@@ -354,14 +354,9 @@ static void add_doubts(const struct vprof_factor *f, struct vprof_text *line)
 	char text[128];
 
 	if (f->mean_ns > 0 && f->probe_ns >= 0.005 * f->mean_ns) {
-		snprintf(text, sizeof text, "probes up to %s of its time",
+		snprintf(text, sizeof text, "recording added %s to its time",
 			 vprof_format_percent(f->probe_ns / f->mean_ns).s);
 		add_item(line, text);
-		if (isfinite(f->share_unprobed)) {
-			snprintf(text, sizeof text, ", share without them at least %s",
-				 vprof_format_percent(f->share_unprobed).s);
-			vprof_text_add(line, text);
-		}
 	}
 	if (isfinite(f->place_kept) && f->place_kept < 0.95) {
 		snprintf(text, sizeof text, "keeps its rank in %s of resampled runs",

@@ -7,6 +7,7 @@
 
 #include "report/format_value.h"
 
+#define SLOWED_SHOWN 3
 #define LABEL_COLUMNS 10
 #define DEFAULT_WIDTH 100
 #define MIN_WIDTH 80
@@ -77,6 +78,49 @@ void vprof_report_headline(const struct vprof_style *style, const struct vprof_r
 	vprof_text_release(&t);
 }
 
+/* The factors that have most of what recording took: "a, b, c", up to three of a twentieth of it or more. */
+static void add_slowed(const struct vprof_results *r, struct vprof_text *t)
+{
+	const struct vprof_factor *shown[SLOWED_SHOWN] = { NULL };
+
+	for (int n = 0; n < SLOWED_SHOWN; n++) {
+		for (size_t i = 0; i < r->n_factors; i++) {
+			const struct vprof_factor *f = &r->factors[i];
+
+			if (f->kind == VPROF_FACTOR_VARIANCE && f->probe_ns >= 0.05 * f->mean_ns &&
+			    f->probe_ns >= 0.05 * r->probe_ns && (!n || f->probe_ns < shown[n - 1]->probe_ns) &&
+			    (!shown[n] || f->probe_ns > shown[n]->probe_ns))
+				shown[n] = f;
+		}
+		if (!shown[n])
+			return;
+		vprof_text_addf(t, "%s%s", n ? ", " : ": ", shown[n]->name);
+	}
+}
+
+void vprof_report_effect(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out)
+{
+	static const char *const by[VPROF_EFFECT_BY_COUNT] = { "estimated from the number of records: there is no run "
+							       "without them to compare with",
+							       "against the run without probes",
+							       "against the intervals outside the recording windows" };
+	struct vprof_text t = VPROF_TEXT_INIT;
+	int is_out = isfinite(r->cost_scale);
+
+	if (!r->n_complete || !(r->effect >= VPROF_EFFECT_TOLD) || (unsigned)r->effect_by >= VPROF_EFFECT_BY_COUNT)
+		return;
+	vprof_text_addf(&t, "recording slowed the intervals by %s (%s .. ", vprof_format_percent(r->effect).s,
+			vprof_format_percent(r->effect_low).s);
+	vprof_text_addf(&t, "%s; %s). ", vprof_format_percent(r->effect_high).s, by[r->effect_by]);
+	vprof_text_addf(&t, "%s",
+			is_out ? "Shares and means below are without it, within their bounds; least sure are functions "
+				 "called often" :
+				 "Shares below are those of the slowed program; least sure are functions called often");
+	add_slowed(r, &t);
+	vprof_report_labelled(style, "warning", t.s, out);
+	vprof_text_release(&t);
+}
+
 void vprof_report_cost(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out)
 {
 	struct vprof_text t = VPROF_TEXT_INIT;
@@ -84,8 +128,16 @@ void vprof_report_cost(const struct vprof_style *style, const struct vprof_resul
 
 	if (!r->n_complete || !(r->mean_ns > 0))
 		return;
-	vprof_text_addf(&t, "probes: up to %s of the mean (%.3g ns for each record)",
-			vprof_format_percent(r->probe_ns / r->mean_ns).s, r->record_ns);
+	if (isfinite(r->cost_scale)) {
+		vprof_text_addf(&t, "probes: %s of the mean (%s .. ", vprof_format_percent(r->probe_ns / r->mean_ns).s,
+				vprof_format_percent(r->probe_low_ns / r->mean_ns).s);
+		vprof_text_addf(&t, "%s), taken out of shares and means; ",
+				vprof_format_percent(r->probe_high_ns / r->mean_ns).s);
+		vprof_text_addf(&t, "nominally %.3g ns for each record", r->record_ns);
+	} else {
+		vprof_text_addf(&t, "probes: about %s of the mean (%.3g ns for each record)",
+				vprof_format_percent(r->probe_ns / r->mean_ns).s, r->record_ns);
+	}
 	vprof_results_probe_cost_bounds(r, &low, &high);
 	if (r->baseline_mean_ns > 0 && fabs(low / r->baseline_mean_ns) < 1e4 && fabs(high / r->baseline_mean_ns) < 1e4)
 		vprof_text_addf(&t, "; %+.1f .. %+.1f %% against the baseline without probes (mean %s)",

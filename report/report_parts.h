@@ -20,6 +20,7 @@ void vprof_report_coverage(const struct vprof_style *style, const struct vprof_r
 void vprof_report_warnings(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out);
 
 /* What the probes cost: estimated, and measured where the session has a run without them. */
+void vprof_report_effect(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out);
 void vprof_report_cost(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out);
 
 #endif

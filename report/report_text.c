@@ -71,6 +71,7 @@ static void add_states(const struct vprof_style *style, const struct vprof_resul
 
 static void add_summary(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out)
 {
+	vprof_report_effect(style, r, out);
 	vprof_report_headline(style, r, out);
 	add_types(style, r, out);
 	add_states(style, r, out);

@@ -37,6 +37,8 @@ static inline int vprof_node_kind_is_code(enum vprof_node_kind kind) /* of the p
 	return kind == VPROF_NODE_FUNCTION || kind == VPROF_NODE_SITE || kind == VPROF_NODE_POINTER;
 }
 
+#define VPROF_EFFECT_TOLD 0.05 /* slowed by so much: a report begins with it */
+
 struct vprof_node {
 	enum vprof_node_kind kind;
 	uint32_t code;	 /* trace code, 0 for interval, body, wait and queued nodes */
@@ -60,7 +62,7 @@ struct vprof_node {
 	double io_ns;		 /* ... in I/O calls, either of the two */
 	double preempted_ns;	 /* ... and preempted; NaN when unknown */
 	double tail_ns, rest_ns; /* mean among the slowest intervals, and among the others; NaN when there are none */
-	double probe_ns;	 /* upper bound: mean part of its time that recording it and what lies below it takes */
+	double probe_ns; /* what recording it and what lies below it adds to its mean; see struct vprof_results */
 	/* __func__, external callee, lock primitive, "queued", "body of f"; vprof's own names stand in brackets where a
 	 * function has the same one */
 	const char *name;
@@ -116,16 +118,17 @@ struct vprof_factor {
 	uint32_t n_unmeasured; /* how many */
 	const uint32_t *nodes; /* the outermost nodes it sums (variance), or covariance indices */
 	size_t n_nodes;
-	double blocked_share;	    /* part of its mean spent blocked */
-	double kernel_share;	    /* ... running in the kernel in I/O calls; NaN when unknown */
-	double io_share;	    /* ... in I/O calls, either of the two */
-	double preempted_share;	    /* ... and preempted; NaN when unknown */
-	uint64_t n_calls, n_timed;  /* of its nodes */
-	double noise_share;	    /* of the interval's variance: what sampling would have added; it is subtracted */
-	double between_share;	    /* part of its own variance that lies between types; NaN when not estimated */
-	double work_share;	    /* ... that the amount of work explains; NaN without counters */
-	double probe_ns;	    /* as in vprof_node, of its nodes */
-	double share_unprobed;	    /* lower bound of its share without the cost of probes; NaN: that is negligible */
+	double blocked_share;	   /* part of its mean spent blocked */
+	double kernel_share;	   /* ... running in the kernel in I/O calls; NaN when unknown */
+	double io_share;	   /* ... in I/O calls, either of the two */
+	double preempted_share;	   /* ... and preempted; NaN when unknown */
+	uint64_t n_calls, n_timed; /* of its nodes */
+	double noise_share;	   /* of the interval's variance: what sampling would have added; it is subtracted */
+	double between_share;	   /* part of its own variance that lies between types; NaN when not estimated */
+	double work_share;	   /* ... that the amount of work explains; NaN without counters */
+	double probe_ns;	   /* as in vprof_node, of its nodes */
+	/* by how much the error of what recording costs moves its share, at most; within share_low and share_high */
+	double share_cost_low, share_cost_high;
 	enum vprof_verdict verdict; /* filled by the session */
 	const char *note;
 };
@@ -254,6 +257,14 @@ struct vprof_period {
 	double mean_ns, p50_ns, p99_ns, max_ns;
 };
 
+/* how it is known what recording took */
+enum vprof_effect_by {
+	VPROF_EFFECT_BY_RECORDS,  /* from the number of records alone */
+	VPROF_EFFECT_BY_BASELINE, /* compared with the annotated-only run */
+	VPROF_EFFECT_BY_WINDOWS,  /* compared with the intervals outside the recording windows of the same run */
+	VPROF_EFFECT_BY_COUNT
+};
+
 enum vprof_example_why {
 	VPROF_EXAMPLE_SLOWEST,
 	VPROF_EXAMPLE_P99,
@@ -331,7 +342,13 @@ struct vprof_results {
 	uint64_t n_worked; /* intervals with an amount of work */
 	/* what recording a call takes here, and the part within the call's own time */
 	double record_ns, record_inside_ns;
-	double probe_ns;				   /* upper bound of what recording adds to the mean latency */
+	/* What recording adds to the mean latency. Where the trace tells what a record takes, this is taken out of all
+	 * times of nodes and factors; mean_ns and the other latencies are as measured. */
+	double probe_ns, probe_low_ns, probe_high_ns;
+	double cost_scale; /* probe_ns by the nominal cost of its records; NaN: nothing is taken out */
+	/* How much slower recording made the intervals, by their mean without it: 0.05 is 5 %. */
+	double effect, effect_low, effect_high;
+	enum vprof_effect_by effect_by;
 	double queued_share, blocked_share, running_share; /* of the mean latency */
 	/* ran in the kernel in I/O calls, not in running_share; NaN: unknown, see io_share */
 	double kernel_share;

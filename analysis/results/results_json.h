@@ -7,7 +7,7 @@
 
 #include "analysis/results/results.h"
 
-#define VPROF_RESULTS_VERSION 8
+#define VPROF_RESULTS_VERSION 9
 #define VPROF_WHOLE_MAX 9007199254740992.0 /* 2^53: whole numbers beyond are not exact in JSON */
 
 /* clang-format off */
@@ -20,7 +20,8 @@
 	D(mean_ns) D(sd_ns) D(var_ns2) D(min_ns) D(max_ns) D(p50_ns) D(p90_ns) D(p99_ns) D(p999_ns) D(duration_ns)                 \
 	D(mean_low) D(mean_high) D(slowest_share) D(between_types) D(between_low) D(between_high) U(n_blocks) D(order_kept)       \
 	U(n_to_settle) D(tail_from_ns) I(tail_is_asked) U(n_tail) D(tail_ns) D(rest_ns) D(work_share) D(work_low) D(work_high)   \
-	U(n_worked) D(record_ns) D(record_inside_ns) D(probe_ns)                                                             \
+	U(n_worked) D(record_ns) D(record_inside_ns) D(probe_ns) D(probe_low_ns) D(probe_high_ns) D(cost_scale) \
+	D(effect) D(effect_low) D(effect_high) E(effect_by, vprof_effect_by_names)                                                           \
 	D(queued_share) D(blocked_share) D(running_share) D(kernel_share) D(io_share) D(preempted_share) D(preempted_by_own)         \
 	S(no_switches) U(n_switches) U(n_switches_lost) D(baseline_mean_ns) D(baseline_low) D(baseline_high) U(graph_height)         \
 	D(threshold) I(k) U(n_selected) I(inconclusive)
@@ -35,7 +36,7 @@
 	D(together_constant) D(together_constant_low) D(together_constant_high) D(place_kept) U(n_to_settle) D(mean_ns) D(sd_ns) D(r)                                                        \
 	U(height) D(specificity) D(score) I(can_break_down) U(n_unmeasured) D(blocked_share) D(kernel_share) D(io_share)       \
 	D(preempted_share) U(n_calls)   \
-	U(n_timed) D(noise_share) D(between_share) D(work_share) D(probe_ns) D(share_unprobed) E(verdict, vprof_verdict_names) S(note)
+	U(n_timed) D(noise_share) D(between_share) D(work_share) D(probe_ns) D(share_cost_low) D(share_cost_high) E(verdict, vprof_verdict_names) S(note)
 #define VPROF_CAUSE_FIELDS(U, D, I, S, E)                                                                               \
 	E(kind, vprof_cause_kind_names) E(status, vprof_cause_status_names) S(key) S(name) S(file) I(line) D(share) D(share_low)      \
 	D(share_high) D(if_constant) D(if_constant_low) D(if_constant_high) D(place_kept) D(first_kept) D(mean_ns) D(sd_ns)            \
@@ -63,6 +64,7 @@ extern const char *const vprof_factor_kind_names[VPROF_FACTOR_COVARIANCE + 1];
 extern const char *const vprof_cause_kind_names[VPROF_CAUSE_KIND_COUNT];
 extern const char *const vprof_cause_status_names[VPROF_CAUSE_STATUS_COUNT];
 extern const char *const vprof_example_why_names[VPROF_EXAMPLE_WHY_COUNT];
+extern const char *const vprof_effect_by_names[VPROF_EFFECT_BY_COUNT];
 extern const char *const vprof_shown_kind_names[VPROF_SHOWN_KIND_COUNT];
 
 /* A member of an object, as results.json has them: NaN and infinity are null, NULL is "". 0 without memory. */

@@ -29,6 +29,7 @@ const char *const vprof_example_why_names[] = {
 	[VPROF_EXAMPLE_SLOWEST] = "slowest", [VPROF_EXAMPLE_P99] = "p99",	  [VPROF_EXAMPLE_P90] = "p90",
 	[VPROF_EXAMPLE_MEDIAN] = "median",   [VPROF_EXAMPLE_FASTEST] = "fastest",
 };
+const char *const vprof_effect_by_names[] = { "records", "baseline", "windows" };
 const char *const vprof_shown_kind_names[] = {
 	[VPROF_SHOWN_RUN] = "run",   [VPROF_SHOWN_WAIT] = "wait",	    [VPROF_SHOWN_KERNEL] = "kernel",
 	[VPROF_SHOWN_IO] = "io",     [VPROF_SHOWN_PREEMPTED] = "preempted", [VPROF_SHOWN_QUEUED] = "queued",

@@ -238,19 +238,44 @@ static int take_usual(struct vprof_undivided *u)
 	return 0;
 }
 
+/* What calls of other functions that were not timed usually take in the node while the gap lasts: a function's last gap
+ * reaches over whatever its caller does afterwards, loops of other calls among it. */
+static double others_ticks(const struct vprof_undivided *u, const struct met_gap *met, uint32_t node)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < u->met.n; i++) {
+		const struct met_gap *other = &u->met.v[i];
+		uint64_t from = other->gap->t0 > met->gap->t0 ? other->gap->t0 : met->gap->t0,
+			 to = other->gap->t1 < met->gap->t1 ? other->gap->t1 : met->gap->t1;
+
+		if (other->function == met->function || other->thread != met->thread || from >= to ||
+		    !other->n_places || other->places[0].node != node)
+			continue;
+		sum += fmin(other->gap->n * u->usual[other->function], (double)other->ticks) * (double)(to - from) /
+		       (double)(other->gap->t1 - other->gap->t0);
+	}
+	return sum;
+}
+
 /* The gap's time beyond the usual, if it is long, in the node where most of it was spent. */
 static int add_if_long(struct vprof_undivided *u, const struct met_gap *met)
 {
 	const struct vprof_hot_function *hot = &u->timeline->hot.v[met->function];
-	double n = met->gap->n, usual = n * u->usual[met->function], more = (double)met->ticks - usual;
+	double n = met->gap->n, usual = n * u->usual[met->function], ticks = (double)met->ticks,
+	       limit = USUAL_FACTOR * usual + ERRORS * hot->sd_ticks * sqrt(n) + hot->limit_ticks;
 	uint32_t most = 0;
 	struct long_gap *slot;
 
-	if ((double)met->ticks <= USUAL_FACTOR * usual + ERRORS * hot->sd_ticks * sqrt(n) + hot->limit_ticks)
+	if (ticks <= limit)
 		return 0;
 	for (uint32_t i = 1; i < met->n_places; i++)
 		if (met->places[i].ticks > met->places[most].ticks)
 			most = i;
+	/* those that take turns with it are in u already, give or take one of their gaps at either end */
+	ticks -= fmax(0, others_ticks(u, met, met->places[most].node) - 2 * usual);
+	if (ticks <= limit)
+		return 0;
 	slot = VPROF_PUSH(&u->longer);
 	if (!slot)
 		return VPROF_ERR_NOMEM;
@@ -259,7 +284,7 @@ static int add_if_long(struct vprof_undivided *u, const struct met_gap *met)
 				   .function = met->function,
 				   .t0 = met->gap->t0,
 				   .t1 = met->gap->t1,
-				   .ticks = fmin(more, (double)met->places[most].ticks) };
+				   .ticks = fmin(ticks - usual, (double)met->places[most].ticks) };
 	return 0;
 }
 

@@ -14,6 +14,8 @@
  * that limit: in gaps of a few calls about D, in gaps of n half of their usual time more. It stays with the caller's
  * body.
  *
+ * What other functions' calls that were not timed usually take within the gap, beyond 2 n u, is not counted in T.
+ *
  * A long time in gaps of several functions at once is undivided between all of them: it counts once.
  */
 #ifndef VPROF_UNDIVIDED_H

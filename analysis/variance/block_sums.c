@@ -434,12 +434,13 @@ static void end_block(const struct pass *p, struct worker *w)
 static int add_interval(const struct pass *p, struct worker *w, size_t i)
 {
 	const struct vprof_block_sums *s = p->s;
-	double row[VPROF_COUNTERS_MAX + 1], deviation = p->attributes->ns[i] - p->r->mean_ns;
+	double row[VPROF_COUNTERS_MAX + 1], deviation;
 	size_t n, type = p->attributes->type[i] < s->n_types - 1 ? p->attributes->type[i] : s->n_types - 1;
 	const struct vprof_sample *sample = vprof_tree_read(w->reader, i, &n);
 
 	if (!sample)
 		return VPROF_ERR_NOMEM;
+	deviation = p->tree->factors ? sample[0].ns - p->r->nodes[0].mean_ns : p->attributes->ns[i] - p->r->mean_ns;
 	w->row[s->at_count]++;
 	w->whole[p->at_type_n + type]++;
 	w->row[s->at_type_count + type]++;

@@ -135,7 +135,7 @@ int vprof_contributions_fill(struct vprof_results *r, struct vprof_tree *tree, c
 	uint32_t *place = calloc(r->n_factors + 1, sizeof *place); /* index + 1 */
 	size_t n = 0;
 
-	r->contributions = calloc(r->n_factors + 1, sizeof *r->contributions);
+	r->contributions = calloc(r->n_factors + 2, sizeof *r->contributions);
 	if (!place || !r->contributions || fill_node_means(r, tree, is_slow)) {
 		free(place);
 		return VPROF_ERR_NOMEM;
@@ -162,4 +162,19 @@ int vprof_contributions_fill(struct vprof_results *r, struct vprof_tree *tree, c
 		finish(&r->contributions[i]);
 	qsort(r->contributions, n, sizeof *r->contributions, mean_order);
 	return 0;
+}
+
+void vprof_contributions_add_recording(struct vprof_results *r)
+{
+	const struct vprof_node *root = r->nodes;
+	struct vprof_contribution *c = &r->contributions[r->n_contributions];
+
+	if (!isfinite(r->cost_scale) || !(r->mean_ns - root->mean_ns > 1e-9 * r->mean_ns))
+		return;
+	*c = (struct vprof_contribution){ .name = "recording", .mean_ns = r->mean_ns - root->mean_ns };
+	c->tail_ns = r->tail_ns - root->tail_ns;
+	c->rest_ns = r->rest_ns - root->rest_ns;
+	finish(c);
+	r->n_contributions++;
+	qsort(r->contributions, r->n_contributions, sizeof *r->contributions, mean_order);
 }

@@ -22,4 +22,8 @@ void vprof_tail_choose(struct vprof_results *r, const struct vprof_interval_attr
  * NOMEM. */
 int vprof_contributions_fill(struct vprof_results *r, struct vprof_tree *tree, const uint8_t *is_slow);
 
+/* Once they have their bounds: one more, "recording", for what the tree leaves of the latencies because it was taken
+ * out (tree_cost.c); none when that is nothing. */
+void vprof_contributions_add_recording(struct vprof_results *r);
+
 #endif

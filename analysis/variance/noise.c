@@ -6,13 +6,13 @@
 struct spent {
 	const struct vprof_sampled *call;
 	uint32_t thread, node;
-	double ticks;
+	double ticks, cost;
 };
 
 struct difference {
 	uint32_t group; /* the parent whose children, body included, share the time */
 	uint32_t node;
-	double ticks;
+	double ticks, cost;
 };
 
 struct vprof_noise {
@@ -47,7 +47,7 @@ void vprof_noise_free(struct vprof_noise *noise)
 }
 
 int vprof_noise_spend(struct vprof_noise *noise, const struct vprof_sampled *call, uint32_t thread, uint32_t node,
-		      uint64_t ticks)
+		      uint64_t ticks, double cost)
 {
 	struct spent *s = noise->spent.n ? &noise->spent.v[noise->spent.n - 1] : NULL;
 
@@ -58,6 +58,7 @@ int vprof_noise_spend(struct vprof_noise *noise, const struct vprof_sampled *cal
 		*s = (struct spent){ .call = call, .thread = thread, .node = node };
 	}
 	s->ticks += (double)ticks;
+	s->cost += cost;
 	return 0;
 }
 
@@ -100,13 +101,13 @@ static int item_order(const void *a, const void *b)
 	return x->b < y->b ? -1 : x->b > y->b;
 }
 
-static int differ(struct vprof_noise *noise, uint32_t group, uint32_t node, double ticks)
+static int differ(struct vprof_noise *noise, uint32_t group, uint32_t node, double ticks, double cost)
 {
 	struct difference *d = VPROF_PUSH(&noise->differences);
 
 	if (!d)
 		return VPROF_ERR_NOMEM;
-	*d = (struct difference){ group, node, ticks };
+	*d = (struct difference){ group, node, ticks, cost };
 	return 0;
 }
 
@@ -119,7 +120,7 @@ static void merge_differences(struct vprof_noise *noise)
 	qsort(v, noise->differences.n, sizeof *v, difference_order);
 	for (size_t i = 0; i < noise->differences.n; i++) {
 		if (n && !difference_order(&v[n - 1], &v[i]))
-			v[n - 1].ticks += v[i].ticks;
+			v[n - 1].ticks += v[i].ticks, v[n - 1].cost += v[i].cost;
 		else
 			v[n++] = v[i];
 	}
@@ -138,7 +139,9 @@ static int add_products(struct vprof_noise *noise, double factor)
 
 			if (!item)
 				return VPROF_ERR_NOMEM;
-			*item = (struct vprof_noise_item){ v[i].node, v[k].node, factor * v[i].ticks * v[k].ticks };
+			*item = (struct vprof_noise_item){ v[i].node, v[k].node, factor * v[i].ticks * v[k].ticks,
+							   factor * (v[i].ticks * v[k].cost + v[i].cost * v[k].ticks),
+							   factor * v[i].cost * v[k].cost };
 		}
 	}
 	return 0;
@@ -154,11 +157,12 @@ static int add_block(struct vprof_noise *noise, size_t from, size_t to,
 
 	noise->differences.n = 0;
 	for (size_t i = from; i < to; i++) {
-		double ticks = s[i].call->is_second ? -s[i].ticks : s[i].ticks;
+		double sign = s[i].call->is_second ? -1 : 1, ticks = sign * s[i].ticks, cost = sign * s[i].cost;
 		uint32_t above = parent(arg, s[i].node);
 
-		if (differ(noise, above, s[i].node, ticks) || differ(noise, above, above | VPROF_NOISE_BODY, -ticks) ||
-		    differ(noise, s[i].node, s[i].node | VPROF_NOISE_BODY, ticks))
+		if (differ(noise, above, s[i].node, ticks, cost) ||
+		    differ(noise, above, above | VPROF_NOISE_BODY, -ticks, -cost) ||
+		    differ(noise, s[i].node, s[i].node | VPROF_NOISE_BODY, ticks, cost))
 			return VPROF_ERR_NOMEM;
 	}
 	merge_differences(noise);
@@ -176,7 +180,11 @@ static int keep_fresh(struct vprof_noise *noise)
 		struct vprof_noise_item *item;
 
 		if (noise->items.n > first && !item_order(&noise->items.v[noise->items.n - 1], &v[i])) {
-			noise->items.v[noise->items.n - 1].ticks2 += v[i].ticks2;
+			struct vprof_noise_item *same = &noise->items.v[noise->items.n - 1];
+
+			same->ticks2 += v[i].ticks2;
+			same->ticks_cost += v[i].ticks_cost;
+			same->cost2 += v[i].cost2;
 			continue;
 		}
 		item = VPROF_PUSH(&noise->items);

@@ -20,7 +20,8 @@
 /* of two siblings, or of one node: a == b */
 struct vprof_noise_item {
 	uint32_t a, b; /* indices of tree nodes, perhaps with VPROF_NOISE_BODY */
-	double ticks2;
+	/* of the times as measured; of these with what recording cost nominally within them, twice; of that */
+	double ticks2, ticks_cost, cost2;
 };
 
 struct vprof_noise;
@@ -28,9 +29,15 @@ struct vprof_noise;
 struct vprof_noise *vprof_noise_new(void);
 void vprof_noise_free(struct vprof_noise *noise);
 
-/* A sampled call spent ticks in a node of its own or below. OK or NOMEM. */
+/* Product of the errors of two times that have scale x cost taken out (tree_cost.c). */
+static inline double vprof_noise_product(const struct vprof_noise_item *item, double scale)
+{
+	return item->ticks2 - scale * item->ticks_cost + scale * scale * item->cost2;
+}
+
+/* A sampled call spent ticks in a node of its own or below, of which recording cost so many. OK or NOMEM. */
 int vprof_noise_spend(struct vprof_noise *noise, const struct vprof_sampled *call, uint32_t thread, uint32_t node,
-		      uint64_t ticks);
+		      uint64_t ticks, double cost);
 
 /* The interval is complete; parent(arg, node) tells the tree. OK or NOMEM. */
 int vprof_noise_store(struct vprof_noise *noise, uint32_t (*parent)(const void *arg, uint32_t node), const void *arg);

@@ -3,10 +3,20 @@
 
 #include <math.h>
 
-#include "analysis/results/warning_list.h"
+#include "analysis/stats/bootstrap.h"
 
-#define UNTIMED_PART 0.25     /* of record_ns, for a call that is only counted */
-#define UNACCOUNTED_PART 0.05 /* of the mean, beyond which a slower run is told */
+/* What the nominal cost of a program's records really is, before anything was measured: from nothing, where the CPU
+ * waits for the program, to half more than in a loop of empty calls. */
+#define SCALE_EXPECTED 0.75
+#define SCALE_SD 0.375
+#define OTHER_PART 0.01	 /* of the mean: probes whose gates are closed and calls that are not inlined slow it, too */
+#define SCALE_ERROR 0.15 /* what one function's records cost may differ so from another's, at least */
+#define SCALE_LEAST 0.01
+#define SCALE_MAX 8.0	  /* beyond, it is not the records */
+#define NEGLIGIBLE 0.0005 /* of the mean: moves no share */
+#define NORMAL_95 1.96
+#define OUTSIDE_MIN 30	 /* intervals outside the windows, below which they are no comparison */
+#define RUNS_DIFFER 0.05 /* of the mean: two runs of one program, by what else the machine does */
 
 static int is_call(const struct vprof_node *n)
 {
@@ -34,7 +44,8 @@ static void fill_nodes(struct vprof_results *r)
 		double beneath = node->probe_ns, outside = beneath + calls * r->record_ns;
 
 		if (is_sampled(node) && !is_sampled(parent))
-			outside = beneath * timed / calls + (timed + (calls - timed) * UNTIMED_PART) * r->record_ns;
+			outside = beneath * timed / calls +
+				  (timed + (calls - timed) * VPROF_COST_COUNTED_PART) * r->record_ns;
 		if (node->kind != VPROF_NODE_BODY)
 			parent->probe_ns += outside;
 		node->probe_ns = beneath + calls * r->record_inside_ns;
@@ -59,27 +70,246 @@ static void fill_bodies(struct vprof_results *r)
 	}
 }
 
-/* See the header. */
-static double unprobed(double share, double probe_ns, double mean_ns)
-{
-	double q = mean_ns > 0 ? fmin(1, probe_ns / mean_ns) : 0, r = (1 - q) * (1 - q), rest = 1 - share * (1 - r);
+/* an estimate and its 95 % bounds, ns */
+struct estimate {
+	double ns, low, high;
+};
 
-	if (q <= VPROF_PROBE_SHARE_SHOWN)
-		return NAN;
-	if (share < 0)
-		return share * r;
-	return rest > 0 ? fmin(share, share * r / rest) : share;
+/* Standard error of the mean latency: from the means of blocks that contain most of their correlation. */
+static double mean_error(const struct vprof_interval_attributes *a)
+{
+	size_t length = vprof_bootstrap_block_length(a->ns, a->n), n = length ? a->n / length : 0;
+	double mean = 0, squares = 0;
+
+	for (size_t b = 0; b < n; b++) {
+		double sum = 0, delta;
+
+		for (size_t i = b * length; i < (b + 1) * length; i++)
+			sum += a->ns[i] / (double)length;
+		delta = sum - mean;
+		mean += delta / (double)(b + 1);
+		squares += delta * (sum - mean);
+	}
+	return n > 1 ? sqrt(squares / (double)(n - 1) / (double)n) : NAN;
+}
+
+/* The difference of means to a run, or a part of the run, without records; its standard error. Windows of the same run
+ * tell better, but probes whose gates are closed slow those, too. */
+static enum vprof_effect_by measure(const struct vprof_results *r, double error_ns, double *ns, double *sd_ns)
+{
+	double n = (double)r->n_complete, windows = r->mean_ns - r->outside_mean_ns,
+	       baseline = r->mean_ns - r->baseline_mean_ns;
+	double windows_sd = error_ns * sqrt(1 + n / (double)(r->n_outside ? r->n_outside : 1));
+	double baseline_sd = hypot(hypot(error_ns, (r->baseline_high - r->baseline_low) / (2 * NORMAL_95)),
+				   RUNS_DIFFER * r->mean_ns);
+	int has_windows = r->n_outside >= OUTSIDE_MIN && isfinite(windows) && windows_sd > 0,
+	    has_baseline = isfinite(baseline) && baseline_sd > 0;
+
+	if (has_windows && !(has_baseline && baseline - windows > NORMAL_95 * (windows_sd + baseline_sd))) {
+		*ns = windows;
+		*sd_ns = windows_sd;
+		return VPROF_EFFECT_BY_WINDOWS;
+	}
+	*ns = baseline;
+	*sd_ns = baseline_sd;
+	return has_baseline ? VPROF_EFFECT_BY_BASELINE : VPROF_EFFECT_BY_RECORDS;
+}
+
+/* What is expected and what was measured, weighted by their precision where they agree; else what was measured. A run
+ * that was faster than the one without probes ran under another load: that tells nothing. */
+static struct estimate judge(struct vprof_results *r, double nominal_ns, double error_ns)
+{
+	double expected = SCALE_EXPECTED * nominal_ns, sd = SCALE_SD * nominal_ns + OTHER_PART * r->mean_ns, ns, ns_sd;
+
+	r->effect_by = measure(r, error_ns, &ns, &ns_sd);
+	if (r->effect_by == VPROF_EFFECT_BY_RECORDS || ns - expected < -NORMAL_95 * (sd + ns_sd)) {
+		r->effect_by = VPROF_EFFECT_BY_RECORDS;
+		sd = SCALE_SD * nominal_ns;
+	} else if (ns - expected > NORMAL_95 * (sd + ns_sd)) {
+		expected = ns;
+		sd = ns_sd;
+	} else {
+		double weight = sd * sd / (sd * sd + ns_sd * ns_sd);
+
+		expected += weight * (ns - expected);
+		sd *= sqrt(1 - weight);
+	}
+	expected = fmax(0, expected);
+	return (struct estimate){ expected, fmax(0, expected - NORMAL_95 * sd), expected + NORMAL_95 * sd };
+}
+
+static double slowed(const struct vprof_results *r, double ns)
+{
+	return ns / fmax(r->mean_ns - ns, 0.01 * r->mean_ns);
+}
+
+static struct estimate fill_effect(struct vprof_results *r, double nominal_ns, double error_ns)
+{
+	struct estimate e = judge(r, nominal_ns, error_ns);
+
+	r->effect = slowed(r, e.ns);
+	r->effect_low = slowed(r, e.low);
+	r->effect_high = slowed(r, e.high);
+	return e;
+}
+
+static double scale_of(double ns, double nominal_ns)
+{
+	return fmin(fmax(0, ns / nominal_ns), SCALE_MAX);
+}
+
+int vprof_probe_cost_take_out(struct vprof_results *r, struct vprof_tree *tree,
+			      const struct vprof_interval_attributes *attributes, struct vprof_cost_scale *scale)
+{
+	double nominal = vprof_tree_cost_ns(tree), error = mean_error(attributes);
+	struct estimate e;
+
+	*scale = (struct vprof_cost_scale){ NAN, NAN, NAN };
+	r->cost_scale = NAN;
+	if (!tree->has_cost || !r->n_complete)
+		return 0;
+	e = fill_effect(r, nominal, error);
+	*scale = (struct vprof_cost_scale){ 0, 0, 0 };
+	if (nominal > 0) {
+		scale->value = scale_of(e.ns, nominal);
+		scale->low = scale_of(fmin(e.low, nominal), nominal);
+		scale->low = fmax(0, fmin(scale->low, scale->value - SCALE_ERROR));
+		scale->high = fmax(scale_of(e.high, nominal), scale->value + SCALE_ERROR);
+	}
+	if (vprof_tree_calibrate(tree, scale->value))
+		return VPROF_ERR_NOMEM;
+	scale->value = r->cost_scale = tree->cost_scale;
+	r->probe_ns = r->cost_scale * nominal;
+	r->probe_low_ns = scale->low * nominal;
+	r->probe_high_ns = fmin(scale->high * nominal, r->mean_ns);
+	return 0;
+}
+
+static double factor_share(const struct vprof_results *of, const struct vprof_factor *f)
+{
+	double share = 0;
+
+	for (size_t i = 0; i < f->n_nodes; i++)
+		share += f->kind == VPROF_FACTOR_VARIANCE ? of->nodes[f->nodes[i]].share :
+							    of->covariances[f->nodes[i]].share;
+	return share;
+}
+
+/* what the results would be with other scales */
+struct widening {
+	struct vprof_results *r;
+	struct vprof_tree *tree;
+	double *variation; /* [n_nodes] sd by mean, with nothing taken out */
+};
+
+/* Notes how far every factor's share moves with another scale; with 0, how much the nodes' times vary. */
+static int try_scale(struct widening *w, double scale)
+{
+	struct vprof_results *r = w->r, *other = vprof_results_new();
+	int ret = other ? 0 : VPROF_ERR_NOMEM;
+
+	if (!ret) {
+		other->interval = r->interval;
+		ret = vprof_tree_calibrate(w->tree, scale);
+	}
+	if (!ret)
+		ret = vprof_tree_results(w->tree, other, NULL);
+	for (size_t i = 0; i < r->n_nodes && !ret && scale <= 0; i++)
+		w->variation[i] =
+			other->nodes[i].mean_ns > 0 ? sqrt(other->nodes[i].var_ns2) / other->nodes[i].mean_ns : 0;
+	for (size_t i = 0; i < r->n_factors && !ret && scale > 0; i++) {
+		struct vprof_factor *f = &r->factors[i];
+		double moved = factor_share(other, f) - factor_share(r, f);
+
+		f->share_cost_low = fmin(f->share_cost_low, moved);
+		f->share_cost_high = fmax(f->share_cost_high, moved);
+	}
+	vprof_results_free(other);
+	return ret;
+}
+
+/* What one function's records cost differs from another's: the sd of the error that this leaves in a node's time, if
+ * its calls vary as the time does. A body has the errors of its siblings, and of their records outside of them. */
+static double node_error(const struct widening *w, uint32_t i)
+{
+	const struct vprof_node *nodes = w->r->nodes, *n = &nodes[i], *parent = &nodes[n->parent];
+	double error = n->probe_ns * w->variation[i];
+
+	if (n->kind != VPROF_NODE_BODY)
+		return SCALE_ERROR * error;
+	error = 0;
+	for (uint32_t c = parent->first_child; c < parent->first_child + parent->n_children; c++)
+		error += c != i ? 2 * nodes[c].probe_ns * w->variation[c] : 0;
+	return SCALE_ERROR * error;
+}
+
+static void widen_by_function(const struct widening *w, struct vprof_factor *f)
+{
+	const struct vprof_results *r = w->r;
+	double total = r->nodes[0].var_ns2, error = 0, low, high;
+
+	for (size_t i = 0; i < f->n_nodes && f->kind == VPROF_FACTOR_COVARIANCE; i++) {
+		const struct vprof_covariance *c = &r->covariances[f->nodes[i]];
+		double a = node_error(w, c->a), b = node_error(w, c->b);
+
+		error += 2 * (a * sqrt(r->nodes[c->b].var_ns2) + b * sqrt(r->nodes[c->a].var_ns2) + a * b) / total;
+	}
+	if (f->kind == VPROF_FACTOR_COVARIANCE) {
+		f->share_cost_low -= error;
+		f->share_cost_high += error;
+		return;
+	}
+	for (size_t i = 0; i < f->n_nodes; i++)
+		error += node_error(w, f->nodes[i]);
+	low = fmax(0, f->share + f->share_cost_low);
+	high = fmax(0, f->share + f->share_cost_high);
+	error /= sqrt(total);
+	f->share_cost_low = pow(fmax(0, sqrt(low) - error), 2) - f->share;
+	f->share_cost_high = pow(sqrt(high) + error, 2) - f->share;
+}
+
+int vprof_probe_cost_widen(struct vprof_results *r, struct vprof_tree *tree, const struct vprof_cost_scale *scale)
+{
+	struct widening w = { r, tree, NULL };
+	int ret;
+
+	if (!(vprof_tree_cost_ns(tree) > 0) || !(r->probe_high_ns > NEGLIGIBLE * r->mean_ns) ||
+	    !(r->nodes[0].var_ns2 > 0))
+		return 0;
+	w.variation = calloc(r->n_nodes, sizeof *w.variation);
+	ret = w.variation ? try_scale(&w, 0) : VPROF_ERR_NOMEM;
+	if (!ret)
+		ret = try_scale(&w, fmax(scale->low, SCALE_LEAST));
+	if (!ret)
+		ret = try_scale(&w, scale->high);
+	for (size_t i = 0; i < r->n_factors && !ret; i++) {
+		struct vprof_factor *f = &r->factors[i];
+
+		widen_by_function(&w, f);
+		f->share_low += f->share_cost_low;
+		f->share_high += f->share_cost_high;
+	}
+	free(w.variation);
+	return ret ? ret : vprof_tree_calibrate(tree, scale->value);
 }
 
 void vprof_probe_cost_fill(struct vprof_results *r, double record_ns, double record_inside_ns)
 {
-	int known = record_ns > 0 && isfinite(record_ns);
+	int known = record_ns > 0 && isfinite(record_ns), is_out = isfinite(r->cost_scale);
 
 	r->record_ns = known ? record_ns : VPROF_RECORD_NS;
 	r->record_inside_ns = known ? record_inside_ns : VPROF_RECORD_INSIDE_NS;
 	fill_nodes(r);
+	for (size_t i = 0; i < r->n_nodes && is_out; i++)
+		r->nodes[i].probe_ns *= r->cost_scale;
 	fill_bodies(r);
-	r->probe_ns = r->n_nodes ? r->nodes[0].probe_ns : 0;
+	if (!is_out) {
+		struct estimate e = fill_effect(r, r->n_nodes ? r->nodes[0].probe_ns : 0, NAN);
+
+		r->probe_ns = r->n_nodes ? r->nodes[0].probe_ns : 0;
+		r->probe_low_ns = fmin(e.low, r->probe_ns);
+		r->probe_high_ns = fmax(e.high, r->probe_ns);
+	}
 	for (size_t f = 0; f < r->n_factors; f++) {
 		struct vprof_factor *factor = &r->factors[f];
 
@@ -91,25 +321,5 @@ void vprof_probe_cost_fill(struct vprof_results *r, double record_ns, double rec
 
 			factor->probe_ns += r->nodes[c->a].probe_ns + r->nodes[c->b].probe_ns;
 		}
-		factor->share_unprobed = unprobed(factor->share, factor->probe_ns, factor->mean_ns);
 	}
-}
-
-int vprof_probe_cost_compare(struct vprof_results *r, double mean_ns, double low_ns, double high_ns)
-{
-	double low, high;
-
-	r->baseline_mean_ns = mean_ns;
-	r->baseline_low = low_ns;
-	r->baseline_high = high_ns;
-	vprof_results_probe_cost_bounds(r, &low, &high);
-	if (!(low > r->probe_ns + UNACCOUNTED_PART * r->mean_ns))
-		return 0;
-	return vprof_warning_add(
-		r,
-		"intervals took %.0f %% longer than in the annotated-only run (%.0f to %.0f %%), but the recorded "
-		"calls account for only %.1f %%: the load was different, or probes make threads hold locks "
-		"longer. Shares are those of the slower run; measure fewer functions, or repeat both runs",
-		100 * (r->mean_ns / mean_ns - 1), 100 * low / mean_ns, 100 * high / mean_ns,
-		100 * r->probe_ns / r->mean_ns);
 }

@@ -26,16 +26,33 @@ struct vprof_tree_node {
 	/* what chosen calls lasted beyond the usual, times the calls for which it was not counted */
 	uint64_t rare_ticks;
 	int64_t body_ticks;		 /* total_ticks less those of its children */
+	int64_t cost;			 /* of recording, within its time but not its children's (tree_cost.c) */
 	const struct vprof_probe *probe; /* NULL: not a function, or not in the plan */
 	uint32_t final_id, body_id;	 /* places in the results; body_id VPROF_NONE without children */
+};
+
+#define VPROF_COST_PARTS 256	     /* of a tick: one part is the unit of costs */
+#define VPROF_COST_COUNTED_PART 0.25 /* of a record's time, for a call that is only counted (docs/performance.md) */
+
+/* What recording adds for one call, in parts of the tree's tick (tree_cost.c); zeros: not known. */
+struct vprof_call_cost {
+	int64_t inside;	 /* of a recorded call, to its own time */
+	int64_t outside; /* ... to its caller's */
+	int64_t counted; /* of a call that is only counted, to its caller's */
 };
 
 /* one of the traces that the intervals are of */
 struct vprof_tree_source {
 	const struct vprof_timeline *timeline;
+	struct vprof_call_cost cost;
 	uint32_t *canonical; /* [timeline->n_names] index of the name's text in the tree's names */
 	double ratio;	     /* of its tick to the tree's */
 };
+
+static inline int vprof_tree_cost_is_known(const struct vprof_tree_source *source)
+{
+	return source->cost.counted > 0;
+}
 
 struct vprof_tree {
 	const struct vprof_plan *plan;
@@ -44,6 +61,8 @@ struct vprof_tree {
 	VPROF_ARRAY(const char *) names;	   /* of waits */
 	double ns_per_tick;			   /* of the first source */
 	int has_switches;			   /* of all sources */
+	int has_cost;				   /* of some source it is known what recording a call takes */
+	double cost_scale;			   /* of that, what is taken out of the times (tree_cost.c) */
 	size_t n_intervals, n_final;
 	int is_full;				/* some node was refused for the number of nodes */
 	uint64_t preempted_ticks, by_own_ticks; /* of the intervals' own threads; by_own: see struct vprof_off_cpu */
@@ -52,8 +71,20 @@ struct vprof_tree {
 	int has_noise;				/* once numbered: times of some interval are estimates */
 	uint64_t n_folded;			/* frames folded into their caller for depth or number of nodes */
 	uint64_t n_unknown_codes;		/* nodes whose code the plan does not know */
-	struct vprof_tree_taken *taken;		/* parts, and which intervals each took (tree_fill.h) */
+	double *factors;   /* [n_final] that times are multiplied with; NULL: not calibrated (tree_cost.c) */
+	double *corrected; /* [n_final] sums over all intervals, then, in ticks */
+	struct vprof_tree_taken *taken; /* parts, and which intervals each took (tree_fill.h) */
 	struct vprof_tree_private *private;
 };
+
+/* From what the trace's header says (record_ns 0: not known), to parts of a tick. */
+void vprof_call_cost_fill(struct vprof_call_cost *cost, double record_ns, double inside_ns, double ns_per_tick);
+
+/* Nominal cost of recording in the mean over all intervals, ns. */
+double vprof_tree_cost_ns(const struct vprof_tree *tree);
+
+/* Of a numbered tree with costs: all that is read from it afterwards has scale x cost taken out and is calibrated. The
+ * scale is limited so that a tenth of the intervals' time at least remains; tree->cost_scale tells it. OK or NOMEM. */
+int vprof_tree_calibrate(struct vprof_tree *tree, double scale);
 
 #endif

@@ -96,6 +96,10 @@ int vprof_tree_add_source(struct vprof_tree *tree, const struct vprof_timeline *
 	tree->has_switches &= timeline->has_switches != 0;
 	s->of.timeline = timeline;
 	s->of.ratio = timeline->ns_per_tick / tree->ns_per_tick;
+	if (timeline->trace)
+		vprof_call_cost_fill(&s->of.cost, timeline->trace->header.record_ns,
+				     timeline->trace->header.record_inside_ns, tree->ns_per_tick);
+	tree->has_cost |= vprof_tree_cost_is_known(&s->of);
 	s->of.canonical = calloc(timeline->n_names + 1, sizeof *s->of.canonical);
 	for (size_t i = 0; tree->taken->sources.n == 1 && i < timeline->n_names; i++) { /* keep their places */
 		const char **name = VPROF_PUSH(&tree->names);

@@ -45,6 +45,7 @@ void vprof_tree_part_free(struct vprof_tree_part *p)
 	VPROF_ARRAY_RELEASE(&p->hot);
 	VPROF_ARRAY_RELEASE(&p->entry_node);
 	VPROF_ARRAY_RELEASE(&p->entry_ticks);
+	VPROF_ARRAY_RELEASE(&p->entry_cost);
 	VPROF_ARRAY_RELEASE(&p->first);
 	VPROF_ARRAY_RELEASE(&p->touched);
 	VPROF_ARRAY_RELEASE(&p->stack);
@@ -270,14 +271,30 @@ static uint32_t parent_of(const void *part, uint32_t node)
 	return ((const struct vprof_tree_part *)part)->nodes.v[node].parent;
 }
 
+/* What recording took of the nodes' times in the interval that is stored. */
+static void store_cost(struct vprof_tree_part *p, size_t at, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint32_t node = p->touched.v[i];
+
+		p->entry_cost.v[at + i] = (float)p->hot.v[node].cost;
+		p->nodes.v[node].cost += p->hot.v[node].cost;
+		p->hot.v[node].cost = 0;
+	}
+	p->entry_cost.n = at + n;
+}
+
 static int store(struct vprof_tree_part *p)
 {
 	size_t n = p->touched.n, at = p->entry_node.n;
 	uint64_t *first = VPROF_PUSH(&p->first);
 
-	if (!first || VPROF_ROOM(&p->entry_node, at + n) || VPROF_ROOM(&p->entry_ticks, at + n))
+	if (!first || VPROF_ROOM(&p->entry_node, at + n) || VPROF_ROOM(&p->entry_ticks, at + n) ||
+	    (vprof_tree_cost_is_known(p->source) && VPROF_ROOM(&p->entry_cost, at + n)))
 		return VPROF_ERR_NOMEM;
 	sort_indices(p->touched.v, n);
+	if (vprof_tree_cost_is_known(p->source))
+		store_cost(p, at, n);
 	for (size_t i = n; i-- > 1;)
 		p->hot.v[p->nodes.v[p->touched.v[i]].parent].ticks += p->hot.v[p->touched.v[i]].ticks;
 	for (size_t i = 0; i < n; i++) {

@@ -31,6 +31,7 @@ struct vprof_tree_frame {
 struct vprof_tree_hot {		       /* of a node: what every call touches */
 	int64_t ticks;		       /* of the interval being added; zero between intervals */
 	uint64_t n_begun;	       /* calls that are in n_calls and n_timed once the parts are joined */
+	int64_t cost;		       /* of recording, in the interval being added: see struct vprof_call_cost */
 	uint32_t memo_key, memo_child; /* the child that was wanted last */
 	uint32_t is_touched;
 };
@@ -48,7 +49,8 @@ struct vprof_tree_part {
 	VPROF_ARRAY(struct vprof_tree_hot) hot; /* [nodes.n] */
 	VPROF_ARRAY(uint32_t) entry_node;	/* places, sorted, once the tree is numbered */
 	VPROF_ARRAY(uint64_t) entry_ticks;
-	VPROF_ARRAY(uint64_t) first; /* [n intervals + 1] into the entries */
+	VPROF_ARRAY(float) entry_cost; /* beside them where the source's costs are known, else empty */
+	VPROF_ARRAY(uint64_t) first;   /* [n intervals + 1] into the entries */
 	struct vprof_noise *noise;
 	struct vprof_undivided *undivided;
 	uint64_t preempted_ticks, by_own_ticks, n_folded, wait_ticks, unmatched_ticks;

@@ -48,15 +48,60 @@ static void weigh(const struct vprof_tree_part *p, struct vprof_tree_frame *f, c
 		f->weight = f->sampled->weight;
 }
 
-static void count_call(struct vprof_tree_part *p, const struct vprof_thread_timeline *thr,
-		       const struct vprof_tree_frame *f, uint32_t outer)
+/* What recording costs within a chosen call is part of the difference between two of a block. */
+static int add_cost_noise(struct vprof_tree_part *p, uint32_t thread, size_t chosen, size_t at)
 {
+	const struct vprof_call_cost *cost = &p->source->cost;
+
+	for (size_t k = chosen; k <= at; k++) {
+		int64_t parts = cost->inside + (k < at ? cost->outside : 0);
+
+		if ((k == chosen || p->stack.v[k].node != p->stack.v[k - 1].node) &&
+		    vprof_noise_spend(p->noise, p->stack.v[chosen].sampled, thread, p->stack.v[k].node, 0,
+				      (double)parts / VPROF_COST_PARTS / p->source->ratio))
+			return VPROF_ERR_NOMEM;
+	}
+	return 0;
+}
+
+/* Of the stack's frame `at`, called from node `above`, outer being what the frame around stands for. What a recorded
+ * call costs within a chosen one is multiplied with all its time. The calls that it stands for were not slowed so: the
+ * frame around the chosen call, which its weighted time is taken from, gets the difference back. */
+static int add_cost(struct vprof_tree_part *p, uint32_t thread, size_t at, uint32_t base, uint32_t outer,
+		    uint32_t n_counted)
+{
+	const struct vprof_call_cost *cost = &p->source->cost;
+	const struct vprof_tree_frame *f = &p->stack.v[at];
+	uint32_t above = at ? p->stack.v[at - 1].node : base;
+	int64_t weight = f->weight, taken = (weight - 1) * cost->inside;
+	size_t chosen = at;
+
+	if (spend(p, f->node, 0))
+		return VPROF_ERR_NOMEM;
+	p->hot.v[f->node].cost += weight * cost->inside;
+	p->hot.v[above].cost += outer * cost->outside + n_counted * cost->counted;
+	while (chosen && !p->stack.v[chosen].sampled)
+		chosen--;
+	if (weight < 2 || !p->stack.v[chosen].sampled)
+		return 0;
+	taken += (outer - 1) * cost->outside;
+	p->hot.v[chosen ? p->stack.v[chosen - 1].node : base].cost -= taken;
+	return add_cost_noise(p, thread, chosen, at);
+}
+
+static int count_call(struct vprof_tree_part *p, uint32_t thread, size_t at, uint32_t base, uint32_t outer)
+{
+	const struct vprof_thread_timeline *thr = &p->source->timeline->threads[thread];
+	const struct vprof_tree_frame *f = &p->stack.v[at];
 	const struct vprof_call *call = &p->window[f->call];
 	const struct vprof_sampled *s = call->is_sampled ? vprof_thread_timeline_sampled(thr, call) : NULL;
 	struct vprof_tree_node *n = &p->nodes.v[f->node];
 
 	n->n_calls += (s ? s->represented : 1u) * (uint64_t)outer;
 	n->n_timed += !s || s->weight;
+	if (!vprof_tree_cost_is_known(p->source))
+		return 0;
+	return add_cost(p, thread, at, base, outer, s && s->represented ? s->represented - 1 : 0);
 }
 
 /* The innermost call of the window that is open at t, or VPROF_NONE; *next: the first one that begins after t. */
@@ -78,7 +123,7 @@ static uint32_t call_at(const struct vprof_tree_part *p, uint64_t t, size_t *nex
 static uint32_t open_frames(struct vprof_tree_part *p, const struct vprof_piece *piece, uint32_t base, size_t *next)
 {
 	const struct vprof_thread_timeline *thr = &p->source->timeline->threads[piece->thread];
-	uint32_t call = call_at(p, piece->from, next), outer = 1;
+	uint32_t call = call_at(p, piece->from, next), outer = 1, node = base;
 
 	p->stack.n = 0;
 	for (; call != VPROF_NONE; call = p->window[call].parent) {
@@ -97,21 +142,22 @@ static uint32_t open_frames(struct vprof_tree_part *p, const struct vprof_piece 
 	for (size_t i = 0; i < p->stack.n; i++) {
 		struct vprof_tree_frame *f = &p->stack.v[i];
 
-		base = f->node =
-			vprof_tree_part_child(p, base, VPROF_CLASS_FRAME, p->window[f->call].code, piece->depth);
-		if (base == VPROF_NONE)
+		node = f->node =
+			vprof_tree_part_child(p, node, VPROF_CLASS_FRAME, p->window[f->call].code, piece->depth);
+		if (node == VPROF_NONE)
 			return VPROF_NONE;
 		weigh(p, f, thr, outer, piece->from);
-		if (p->window[f->call].t0 == piece->from)
-			count_call(p, thr, f, outer);
+		if (p->window[f->call].t0 == piece->from && count_call(p, piece->thread, i, base, outer))
+			return VPROF_NONE;
 		outer = f->weight;
 	}
-	return base;
+	return node;
 }
 
 static int push_frame(struct vprof_tree_part *p, const struct vprof_piece *piece, const struct vprof_tree_frame *top,
-		      uint32_t parent, size_t call)
+		      uint32_t base, size_t call)
 {
+	uint32_t parent = top ? top->node : base;
 	const struct vprof_thread_timeline *thr = &p->source->timeline->threads[piece->thread];
 	uint32_t outer = top ? top->weight : 1;
 	struct vprof_tree_frame *f = VPROF_PUSH(&p->stack);
@@ -123,8 +169,7 @@ static int push_frame(struct vprof_tree_part *p, const struct vprof_piece *piece
 	if (f->node == VPROF_NONE)
 		return VPROF_ERR_NOMEM;
 	weigh(p, f, thr, outer, p->window[call].t0);
-	count_call(p, thr, f, outer);
-	return 0;
+	return count_call(p, piece->thread, p->stack.n - 1, base, outer);
 }
 
 /* Place in the stack of the frame that stands for others; one does. */
@@ -177,7 +222,7 @@ static int spend_weighted(struct vprof_tree_part *p, const struct vprof_piece *p
 
 	for (size_t k = at; k < p->stack.n; k++)
 		if ((k == at || p->stack.v[k].node != p->stack.v[k - 1].node) &&
-		    vprof_noise_spend(p->noise, p->stack.v[at].sampled, piece->thread, p->stack.v[k].node, ticks))
+		    vprof_noise_spend(p->noise, p->stack.v[at].sampled, piece->thread, p->stack.v[k].node, ticks, 0))
 			return VPROF_ERR_NOMEM;
 	if (spend(p, top->node, (int64_t)(top->weight * ticks)))
 		return VPROF_ERR_NOMEM;
@@ -283,7 +328,6 @@ static int follow(struct vprof_tree_part *p, const struct vprof_piece *piece, ui
 		uint64_t leave = top ? p->window[top->call].t1 : UINT64_MAX;
 		uint64_t enter = next < p->n_window ? p->window[next].t0 : UINT64_MAX;
 		uint64_t until = leave <= enter ? leave : enter, edge = UINT64_MAX;
-		uint32_t node = top ? top->node : base;
 		struct vprof_tree_frame above = top ? *top : (struct vprof_tree_frame){ .weight = 1 };
 		const struct vprof_off_cpu *off_cpu = NULL;
 
@@ -314,7 +358,7 @@ static int follow(struct vprof_tree_part *p, const struct vprof_piece *piece, ui
 			p->stack.n--;
 			if (!p->window[above.call].is_sampled)
 				vprof_undivided_ended(p->undivided, p->window[above.call].code);
-		} else if (push_frame(p, piece, top ? &above : NULL, node, next++)) {
+		} else if (push_frame(p, piece, top ? &above : NULL, base, next++)) {
 			return VPROF_ERR_NOMEM;
 		}
 	}
@@ -337,6 +381,7 @@ static int follow_in_windows(struct vprof_tree_part *p, struct vprof_piece piece
 /* New calls of a stretch: each gains its time, the one around it loses it. */
 static int spend_calls(struct vprof_tree_part *p, const struct vprof_stretch *s, uint32_t base, uint32_t level)
 {
+	const struct vprof_call_cost cost = p->source->cost;
 	uint32_t *node = p->call_node.v;
 
 	for (size_t i = s->n_kept; i < s->n; i++) {
@@ -359,6 +404,8 @@ static int spend_calls(struct vprof_tree_part *p, const struct vprof_stretch *s,
 		hot[above].ticks -= ticks;
 		hot[n].ticks += ticks;
 		hot[n].n_begun += c->t0 >= s->from;
+		hot[n].cost += c->t0 >= s->from ? cost.inside : 0;
+		hot[above].cost += c->t0 >= s->from ? cost.outside : 0;
 		if (!hot[n].is_touched && spend(p, n, 0))
 			return VPROF_ERR_NOMEM;
 	}
@@ -424,10 +471,20 @@ uint32_t vprof_tree_part_frames(struct vprof_tree_part *p, const struct vprof_pi
 		return open_frames(p, piece, base, &next);
 	}
 	for (size_t i = p->n_window; i-- > 0;) {
+		uint32_t above = base;
+
 		base = vprof_tree_part_child(p, base, VPROF_CLASS_FRAME, p->window[i].code, piece->depth);
 		if (base == VPROF_NONE)
 			return base;
-		p->hot.v[base].n_begun += p->window[i].t0 == piece->from;
+		if (p->window[i].t0 != piece->from)
+			continue;
+		p->hot.v[base].n_begun++;
+		if (!vprof_tree_cost_is_known(p->source))
+			continue;
+		if (spend(p, base, 0))
+			return VPROF_NONE;
+		p->hot.v[base].cost += p->source->cost.inside;
+		p->hot.v[above].cost += p->source->cost.outside;
 	}
 	return base;
 }

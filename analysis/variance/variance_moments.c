@@ -205,13 +205,16 @@ static int fill_preempted(const struct computation *c)
 static void take_means(struct computation *c)
 {
 	double per_interval = c->tree->n_intervals ? c->tree->ns_per_tick / (double)c->tree->n_intervals : 0;
+	const double *corrected = c->tree->corrected;
 
 	for (size_t i = 0; i < c->tree->nodes.n; i++) {
 		const struct vprof_tree_node *n = &c->tree->nodes.v[i];
 
-		c->moments[n->final_id].mean = (double)n->total_ticks * per_interval;
+		c->moments[n->final_id].mean =
+			per_interval * (corrected ? corrected[n->final_id] : (double)n->total_ticks);
 		if (n->body_id != VPROF_NONE)
-			c->moments[n->body_id].mean = (double)n->body_ticks * per_interval;
+			c->moments[n->body_id].mean =
+				per_interval * (corrected ? corrected[n->body_id] : (double)n->body_ticks);
 	}
 }
 

@@ -23,6 +23,8 @@ struct place {		       /* in the results */
 struct vprof_tree_reader {
 	const struct vprof_tree *tree;
 	int64_t *below; /* [n_final] sums of children, zero between samples */
+	double *sums;	/* [n_final] likewise, where recording costs are taken out; else NULL */
+	VPROF_ARRAY(double) value;
 	VPROF_ARRAY(struct vprof_sample) sample;
 	VPROF_ARRAY(struct vprof_sample_noise) noise;
 };
@@ -62,6 +64,8 @@ void vprof_tree_free(struct vprof_tree *tree)
 	vprof_tree_taken_free(tree->taken);
 	VPROF_ARRAY_RELEASE(&tree->nodes);
 	vprof_tree_reader_free(p->reader);
+	free(tree->factors);
+	free(tree->corrected);
 	free(p->places);
 	VPROF_ARRAY_RELEASE(&tree->names);
 	free(p);
@@ -107,6 +111,7 @@ static void add_counts(struct vprof_tree_node *to, const struct vprof_tree_node 
 	to->n_calls += from->n_calls;
 	to->n_timed += from->n_timed;
 	to->total_ticks += from->total_ticks;
+	to->cost += from->cost;
 	to->blocked_ticks += from->blocked_ticks;
 	to->kernel_ticks += from->kernel_ticks;
 	to->io_ticks += from->io_ticks;
@@ -323,6 +328,7 @@ static int fill_places(struct vprof_tree *tree)
 struct entry {
 	uint64_t ticks;
 	uint32_t node;
+	float cost;
 };
 
 static int entry_order(const void *a, const void *b)
@@ -369,11 +375,14 @@ static int arrange_part(void *arg, int worker, size_t item)
 		}
 		for (size_t i = 0; i < n; i++)
 			entries.v[i] = (struct entry){ part->entry_ticks.v[from + i],
-						       part->place[part->entry_node.v[from + i]] };
+						       part->place[part->entry_node.v[from + i]],
+						       part->entry_cost.n ? part->entry_cost.v[from + i] : 0 };
 		sort_entries(entries.v, n);
 		for (size_t i = 0; i < n; i++) {
 			part->entry_ticks.v[from + i] = entries.v[i].ticks;
 			part->entry_node.v[from + i] = entries.v[i].node;
+			if (part->entry_cost.n)
+				part->entry_cost.v[from + i] = entries.v[i].cost;
 		}
 	}
 	VPROF_ARRAY_RELEASE(&entries);
@@ -401,9 +410,10 @@ struct vprof_tree_reader *vprof_tree_reader_new(const struct vprof_tree *tree)
 		return NULL;
 	r->tree = tree;
 	r->below = vprof_calloc_aligned(tree->n_final, sizeof *r->below);
-	if (r->below)
+	r->sums = tree->has_cost ? vprof_calloc_aligned(tree->n_final, sizeof *r->sums) : NULL;
+	if (r->below && (r->sums || !tree->has_cost))
 		return r;
-	free(r);
+	vprof_tree_reader_free(r);
 	return NULL;
 }
 
@@ -412,9 +422,59 @@ void vprof_tree_reader_free(struct vprof_tree_reader *r)
 	if (!r)
 		return;
 	free(r->below);
+	free(r->sums);
+	VPROF_ARRAY_RELEASE(&r->value);
 	VPROF_ARRAY_RELEASE(&r->sample);
 	VPROF_ARRAY_RELEASE(&r->noise);
 	free(r);
+}
+
+/* Of entries [from, from + n): their times without what recording took, calibrated. NOMEM: -1. */
+static int correct(struct vprof_tree_reader *r, const struct vprof_tree_part *part, size_t from, size_t n)
+{
+	const struct place *places = r->tree->private->places;
+	const uint32_t *node = part->entry_node.v + from;
+	double per_part = r->tree->cost_scale / VPROF_COST_PARTS;
+
+	if (VPROF_ROOM(&r->value, n))
+		return -1;
+	for (size_t e = n; e-- > 0;) {
+		double cost = r->sums[node[e]] + (part->entry_cost.n ? part->entry_cost.v[from + e] : 0);
+
+		r->sums[node[e]] = 0;
+		if (e)
+			r->sums[places[node[e]].parent] += cost;
+		r->value.v[e] =
+			r->tree->factors[node[e]] * ((double)(int64_t)part->entry_ticks.v[from + e] - cost * per_part);
+	}
+	return 0;
+}
+
+/* As vprof_tree_read(), with recording's part taken out. */
+static size_t merge_corrected(struct vprof_tree_reader *r, const uint32_t *node, size_t n_entries)
+{
+	const struct place *places = r->tree->private->places;
+	const double *value = r->value.v;
+	double ns = r->tree->ns_per_tick;
+	size_t out = 0, parent = 0;
+
+	for (size_t e = 1; e < n_entries; e++)
+		r->sums[places[node[e]].parent] += value[e];
+	for (size_t e = 0; e <= n_entries; e++) {
+		for (; parent < e; parent++) {
+			uint32_t body = places[node[parent]].body;
+			double rest = value[parent] - r->sums[node[parent]];
+
+			if (body != VPROF_NONE && e < n_entries && body > node[e])
+				break;
+			r->sums[node[parent]] = 0;
+			if (body != VPROF_NONE && rest != 0)
+				r->sample.v[out++] = (struct vprof_sample){ body, rest * ns };
+		}
+		if (e < n_entries)
+			r->sample.v[out++] = (struct vprof_sample){ node[e], value[e] * ns };
+	}
+	return out;
 }
 
 /* Bodies come in the order of their parents, too: both are merged. */
@@ -431,6 +491,12 @@ const struct vprof_sample *vprof_tree_read(struct vprof_tree_reader *r, size_t i
 	n_entries = (size_t)(part->first.v[k + 1] - part->first.v[k]);
 	if (VPROF_ROOM(&r->sample, 2 * n_entries))
 		return NULL;
+	if (r->tree->factors) {
+		if (correct(r, part, part->first.v[k], n_entries))
+			return NULL;
+		*n = merge_corrected(r, node, n_entries);
+		return r->sample.v;
+	}
 	for (size_t e = 1; e < n_entries; e++)
 		r->below[places[node[e]].parent] += (int64_t)ticks[e];
 	for (size_t e = 0; e <= n_entries; e++) {
@@ -477,13 +543,16 @@ const struct vprof_sample_noise *vprof_tree_read_noise(struct vprof_tree_reader 
 	for (size_t k = 0; k < n_items; k++) {
 		uint32_t a = place_of(tree, part, items[k].a), b = place_of(tree, part, items[k].b);
 		struct vprof_sample_noise *item;
+		double factor;
 
 		if (a == VPROF_NONE || b == VPROF_NONE) /* a body that is not there */
 			continue;
+		factor = tree->factors ? tree->factors[a] * tree->factors[b] : 1;
 		item = VPROF_PUSH(&r->noise);
 		if (!item)
 			return NULL;
-		*item = (struct vprof_sample_noise){ a < b ? a : b, a < b ? b : a, items[k].ticks2 * ns2 };
+		*item = (struct vprof_sample_noise){ a < b ? a : b, a < b ? b : a,
+						     vprof_noise_product(&items[k], tree->cost_scale) * ns2 * factor };
 	}
 	*n = r->noise.n;
 	return *n ? r->noise.v : &no_noise;

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "analysis/analyze.h"
-#include "analysis/variance/probe_cost.h"
 #include "cli/command.h"
 #include "cli/drilldown/decide.h"
 #include "cli/progress.h"
@@ -299,7 +298,7 @@ int vprof_step_analyse(const struct vprof_project *p, const char *run, const str
 		.progress = vprof_progress_update,
 		.progress_arg = &progress,
 	};
-	int rc, comparable;
+	int rc;
 
 	*results = NULL;
 	if (!trace || !path || !earlier) {
@@ -307,6 +306,11 @@ int vprof_step_analyse(const struct vprof_project *p, const char *run, const str
 		goto out;
 	}
 	vprof_progress_begin(&progress, "analyse");
+	if (s->baseline_mean_ns > 0 && has_baselines_load(p, run, s)) {
+		options.baseline_mean_ns = s->baseline_mean_ns;
+		options.baseline_low = s->baseline_low;
+		options.baseline_high = s->baseline_high;
+	}
 	rc = vprof_plan_read(&plan, path, err);
 	options.plan = plan;
 	if (!rc)
@@ -316,12 +320,7 @@ int vprof_step_analyse(const struct vprof_project *p, const char *run, const str
 		goto out;
 	}
 	(*results)->run = vprof_results_string(*results, run);
-	comparable = has_baselines_load(p, run, s);
-	if (vprof_probe_cost_compare(*results, comparable ? s->baseline_mean_ns : NAN,
-				     comparable ? s->baseline_low : NAN, comparable ? s->baseline_high : NAN))
-		rc = vprof_error_no_memory(err);
-	if (!rc)
-		rc = vprof_step_write_report(p, run, s, *results, err);
+	rc = vprof_step_write_report(p, run, s, *results, err);
 	vprof_progress_end(&progress, "%s complete, %s cut by the trace's end, %s ambiguous, %s dropped",
 			   vprof_format_count((*results)->n_complete).s, vprof_format_count((*results)->n_cut).s,
 			   vprof_format_count((*results)->n_ambiguous).s, vprof_format_count((*results)->n_dropped).s);

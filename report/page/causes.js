@@ -22,8 +22,7 @@ function trusts(f) {
 		list.push(f.n_to_settle >= 1e15 ? "no number of intervals would separate it from the next" :
 			`${count(f.n_to_settle)} intervals would separate it from the next`);
 	if (finite(f.probe_ns) && f.probe_ns >= 0.001 * f.mean_ns)
-		list.push(`probes ${duration(f.probe_ns)}` +
-			(finite(f.share_unprobed) ? `, without them ${percent(f.share_unprobed)}` : ""));
+		list.push(`recording added ${duration(f.probe_ns)}`);
 	if (f.noise_share > 0.0005) list.push(`sampling error of ${percent(f.noise_share)} removed`);
 	return list;
 }

@@ -113,7 +113,7 @@ static void make_factors(struct vprof_results *r, size_t n)
 					    .n_nodes = 1,
 					    .between_share = NAN,
 					    .work_share = NAN,
-					    .share_unprobed = NAN,
+					    .share_cost_low = 0,
 					    .preempted_share = NAN,
 					    .verdict = i == 1 ? VPROF_VERDICT_CULPRIT : VPROF_VERDICT_NONE,
 					    .note = i == 1 ? r->nodes[1].name : "" };

@@ -149,6 +149,8 @@ void hand_write(struct hand_trace *h)
 	assert_non_null(f);
 	header.has_switches = (uint64_t)h->has_switches;
 	header.n_switches_lost = h->n_switches_lost;
+	header.record_ns = h->record_ns;
+	header.record_inside_ns = h->record_inside_ns;
 	if (h->no_switches)
 		snprintf(header.no_switches, sizeof header.no_switches, "%s", h->no_switches);
 	header.end_ticks = header.end_ns = h->is_unfinished ? 0 : h->end ? h->end : 1000000000;

@@ -25,8 +25,9 @@ struct hand_trace {
 	int has_switches;
 	const char *no_switches; /* why not */
 	uint64_t n_switches_lost;
-	uint32_t lost_chunk; /* each thread's chunk of this number is not written; 0: none */
-	int is_unfinished;   /* the collector died: no end in the header */
+	double record_ns, record_inside_ns; /* what the header says a record takes; 0: not known */
+	uint32_t lost_chunk;		    /* each thread's chunk of this number is not written; 0: none */
+	int is_unfinished;		    /* the collector died: no end in the header */
 };
 
 #define INTERVAL "request"

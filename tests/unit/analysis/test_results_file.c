@@ -135,12 +135,12 @@ static void test_damage(void **state)
 	assert_int_equal(vprof_results_write(r, path, &err), 0);
 	assert_int_equal(vprof_results_read(&back, path, &err), VPROF_ERR_CORRUPT);
 	r->nodes[0].parent = 0;
-	at = strstr(text.s, "\"version\":\t8");
+	at = strstr(text.s, "\"version\":\t9");
 	assert_non_null(at);
-	at[strlen("\"version\":\t")] = '9';
+	at[strlen("\"version\":\t")] = '8';
 	assert_int_equal(vprof_file_write(path, text.s, text.len, &err), 0);
 	assert_int_equal(vprof_results_read(&back, path, &err), VPROF_ERR_CORRUPT);
-	assert_non_null(strstr(err.message, "version 9"));
+	assert_non_null(strstr(err.message, "version 8"));
 	vprof_text_release(&text);
 	free(path);
 	vprof_results_free(r);

@@ -57,7 +57,7 @@ static struct vprof_factor factor(struct fixture *f, size_t i, enum vprof_node_k
 				      .place_kept = 1,
 				      .between_share = NAN,
 				      .work_share = NAN,
-				      .share_unprobed = NAN };
+				      .share_cost_low = 0 };
 }
 
 static void make(struct fixture *f)
@@ -115,6 +115,7 @@ static void make(struct fixture *f)
 		.mean_high = 1.95e6,
 		.record_ns = 18,
 		.probe_ns = 1.3e3,
+		.cost_scale = NAN,
 		.threshold = 0.02,
 		.k = 3,
 		.nodes = f->nodes,
@@ -173,7 +174,7 @@ static void says_everything(void **state)
 	assert_width(text, 100);
 	assert_has(text, "request   mean 1.92 ms   sd 3.07 ms   p50 1.10 ms   p99 14.8 ms   max 61.3 ms   (41,190)\n");
 	assert_has(text, "8 % of the variance lies between types (GET, LRANGE), 92 % within");
-	assert_has(text, "probes: up to 0.1 % of the mean (18 ns for each record); -1.0 .. +2.2 %");
+	assert_has(text, "probes: about 0.1 % of the mean (18 ns for each record); -1.0 .. +2.2 %");
 	assert_has(text, "60 % running, 38 % blocked, 2 % queued, 0 % preempted");
 	assert_null(strstr(text, "not known"));
 	assert_has(text, "1   71 %  66 .. 75    fdatasync                    call > flushAppendOnlyFile");
@@ -347,12 +348,37 @@ static void a_cost_beyond_the_noise_is_told(void **state)
 	f.r.baseline_mean_ns = 1.5e6;
 	f.r.baseline_low = f.r.baseline_high = NAN;
 	f.factors[0].probe_ns = 0.1 * f.factors[0].mean_ns;
-	f.factors[0].share_unprobed = 0.58;
 	f.factors[2].place_kept = 0.61;
 	text = render(&f, &(struct vprof_report_options){ 0 });
 	assert_has(text, "for each record); +28.0 % against the baseline");
-	assert_has(text, "probes up to 10 % of its time, share\n         without them at least 58 %");
+	assert_has(text, "recording added 10 % to its time");
+	assert_null(strstr(text, "slowed"));
 	assert_has(text, "keeps its rank in 61 % of resampled runs");
+	free(text);
+	free(f.warnings[0]);
+}
+
+/* The first line says how much the program was slowed, how that is known, and for which functions it matters. */
+static void a_slowed_program_is_told_first(void **state)
+{
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	make(&f);
+	f.r.effect = 0.31;
+	f.r.effect_low = 0.22;
+	f.r.effect_high = 0.4;
+	f.r.effect_by = VPROF_EFFECT_BY_BASELINE;
+	f.r.probe_ns = 0.2 * f.r.mean_ns;
+	f.factors[0].probe_ns = 0.1 * f.factors[0].mean_ns + 0.15 * f.r.mean_ns;
+	text = render(&f, &(struct vprof_report_options){ 0 });
+	assert_ptr_equal(strstr(text, "warning   recording slowed the intervals by 31 % (22 % .. 40 %;"), text);
+	assert_has(text, f.factors[0].name);
+	free(text);
+	f.r.effect = 0.049;
+	text = render(&f, &(struct vprof_report_options){ 0 });
+	assert_null(strstr(text, "slowed"));
 	free(text);
 	free(f.warnings[0]);
 }
@@ -497,6 +523,7 @@ int main(void)
 		cmocka_unit_test(views_keep_their_form),
 		cmocka_unit_test(views_say_what_is_lacking),
 		cmocka_unit_test(a_cost_beyond_the_noise_is_told),
+		cmocka_unit_test(a_slowed_program_is_told_first),
 		cmocka_unit_test(long_paths_lose_their_middle),
 		cmocka_unit_test(refuses_results_that_point_nowhere),
 	};
