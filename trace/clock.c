@@ -8,6 +8,7 @@
 #include "trace/clock.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -57,6 +58,10 @@ static int tsc_is_invariant(void)
 
 enum vp_clock vprof_clock_choose(void)
 {
+	const char *wanted = getenv("VPROF_CLOCK");
+
+	if (wanted && !strcmp(wanted, "monotonic"))
+		return VP_CLOCK_MONOTONIC;
 #if defined(__x86_64__)
 	return tsc_is_invariant() ? VP_CLOCK_TSC : VP_CLOCK_MONOTONIC;
 #elif defined(__aarch64__)

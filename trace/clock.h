@@ -20,7 +20,7 @@ struct vprof_clock {
 	uint64_t now_ticks, now_ns; /* of the last calibration */
 };
 
-/* TSC when invariant, cntvct on aarch64, else MONOTONIC. */
+/* TSC when invariant, cntvct on aarch64, else MONOTONIC; MONOTONIC where the environment has VPROF_CLOCK=monotonic. */
 enum vp_clock vprof_clock_choose(void);
 
 /* Ticks of `kind` now, ordered after all earlier loads. A kind that this machine lacks reads 0. */

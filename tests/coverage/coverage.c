@@ -197,7 +197,9 @@ static void run_situation(struct tally *t, const struct situation *of, const str
 /* Other figures are reported only where they came out large by chance, so their bounds cannot hold as often. */
 static int is_usual(const struct tally *t, const struct figure *f)
 {
-	return 2 * f->n_stated >= (f->kind == KIND_CHANGE ? t->n_runs / 2 : t->n_runs - t->n_inconclusive);
+	size_t n = f->kind == KIND_CHANGE ? t->n_runs / 2 : t->n_runs - t->n_inconclusive;
+
+	return 10 * f->n_stated >= 9 * n;
 }
 
 static void print_cell(const struct tally *t, enum kind kind)

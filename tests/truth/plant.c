@@ -18,12 +18,19 @@
 #define CALIBRATION_NS 20000000u
 #define LISTED_PAIR 0.01 /* least share of a pair that is worth comparing */
 
+#define DRIVEN_TICKS_PER_NS 0.1 /* so that recorded runs are short; shares do not depend on it */
+
 double plant_ticks_per_ns = 1;
+#ifdef PLANT_DRIVEN
+uint64_t plant_driven_ns;
+#endif
 uint64_t plant_clock_ticks;
 
+#ifndef PLANT_DRIVEN
 struct reading {
 	uint64_t ns, ticks;
 };
+#endif
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -33,6 +40,13 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+#ifdef PLANT_DRIVEN
+static void calibrate(void)
+{
+	plant_driven_ns = clock_ns(CLOCK_MONOTONIC);
+	plant_ticks_per_ns = DRIVEN_TICKS_PER_NS;
+}
+#else
 /* Both clocks at once: of many tries the one that took least, so that nothing came between. */
 static struct reading read_clocks(void)
 {
@@ -68,6 +82,7 @@ static void calibrate(void)
 			plant_clock_ticks = ticks;
 	}
 }
+#endif
 
 double plant_cpu_ns(void)
 {
@@ -501,10 +516,12 @@ static void write_factor(FILE *f, const struct truth *t, int i)
 	fprintf(f,
 		"\"factor\": \"%s\", \"is_interval\": %d, \"is_blame\": %d, \"is_planted\": %d, \"is_wait\": %d, \"is_sampled\": %d, "
 		"\"is_preempted\": %d, "
-		"\"height\": %d, \"share\": %.6f, \"low\": %.6f, \"high\": %.6f, \"mean_low_ns\": %.1f, \"mean_high_ns\": %.1f}",
+		"\"height\": %d, \"share\": %.6f, \"low\": %.6f, \"high\": %.6f, \"mean_low_ns\": %.1f, \"mean_high_ns\": %.1f, "
+		"\"variance_ns2\": %.9g}",
 		c->name, !i, !!(flags & TRUTH_BLAME), !!(flags & TRUTH_PLANTED), !!(flags & TRUTH_WAIT),
 		!!(flags & TRUTH_SAMPLED), !!(flags & TRUTH_PREEMPTED), height, b.share, b.low, b.high,
-		at_least / (double)t->n / plant_ticks_per_ns, at_most / (double)t->n / plant_ticks_per_ns);
+		at_least / (double)t->n / plant_ticks_per_ns, at_most / (double)t->n / plant_ticks_per_ns,
+		part / plant_ticks_per_ns / plant_ticks_per_ns);
 }
 
 static int is_unique(const struct truth *t, int i)

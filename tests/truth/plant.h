@@ -20,7 +20,12 @@ extern "C" {
 
 #define NOINLINE __attribute__((noinline))
 
-#if defined(__x86_64__)
+/* Built with PLANT_DRIVEN, a program takes exactly the times that it draws, whatever the machine does: its clock stands
+ * still but where it spins, and vprof reads the same clock (driven_clock.c). One thread only. */
+#ifdef PLANT_DRIVEN
+extern uint64_t plant_driven_ns;
+#define PLANT_NOW() (plant_driven_ns)
+#elif defined(__x86_64__)
 #define PLANT_NOW()                                                                                                    \
 	(__extension__({                                                                                               \
 		uint32_t plant_low_, plant_high_;                                                                      \
@@ -70,6 +75,14 @@ struct plant_time {
 };
 
 /* Busy for `ns`; adds the ticks that it really took to (took).low. */
+#ifdef PLANT_DRIVEN
+#define PLANT_SPIN(ns, took)                                                                                           \
+	do {                                                                                                           \
+		uint64_t plant_for_ = (uint64_t)((double)(ns) * plant_ticks_per_ns);                                   \
+		plant_driven_ns += plant_for_;                                                                         \
+		(took).low += plant_for_;                                                                              \
+	} while (0)
+#else
 #define PLANT_SPIN(ns, took)                                                                                           \
 	do {                                                                                                           \
 		uint64_t plant_from_ = PLANT_NOW();                                                                    \
@@ -80,6 +93,7 @@ struct plant_time {
 		while (plant_now_ < plant_until_);                                                                     \
 		(took).low += plant_now_ - plant_from_;                                                                \
 	} while (0)
+#endif
 
 /* Makes the call; adds what it took, as seen from outside, to (took).high. */
 #define PLANT_CALL(took, call)                                                                                         \

@@ -6,6 +6,11 @@ CXXFLAGS ?= -O2 -g
 CPPFLAGS += -I. -I..
 LDLIBS += -lpthread -lm
 VPATH = ..
+# DRIVEN=1: with a clock of its own; driven_clock.o is compiled beforehand (measure_coverage)
+ifdef DRIVEN
+CPPFLAGS += -DPLANT_DRIVEN
+LDLIBS += driven_clock.o
+endif
 LINK ?= $(CC)
 
 $(PROGRAM): $(OBJECTS) plant.o

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <time.h>
 #include <cmocka.h>
 
@@ -106,10 +107,23 @@ static void ticks_never_go_back(void **state)
 	assert_true(last > 0);
 }
 
+static void environment_chooses(void **state)
+{
+	enum vp_clock usual = vprof_clock_choose();
+
+	(void)state;
+	assert_int_equal(setenv("VPROF_CLOCK", "monotonic", 1), 0);
+	assert_int_equal(vprof_clock_choose(), VP_CLOCK_MONOTONIC);
+	assert_int_equal(setenv("VPROF_CLOCK", "", 1), 0);
+	assert_int_equal(vprof_clock_choose(), usual);
+	assert_int_equal(unsetenv("VPROF_CLOCK"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rate_agrees_with_monotonic),
+		cmocka_unit_test(environment_chooses),
 		cmocka_unit_test(short_runs_keep_the_first_rate),
 		cmocka_unit_test(monotonic_ticks_are_ns),
 		cmocka_unit_test(ticks_never_go_back),
