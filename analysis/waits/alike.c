@@ -12,6 +12,7 @@ struct counted_stack {
 struct profile {
 	size_t first, n; /* in all.v */
 	uint64_t n_waits;
+	int has_stacks; /* else it is over what ended the waits */
 };
 
 typedef VPROF_ARRAY(struct counted_stack) counted_stacks;
@@ -23,20 +24,25 @@ static int by_stack(const void *a, const void *b)
 	return x->stack < y->stack ? -1 : x->stack > y->stack;
 }
 
-/* The waits of one entity, reasons [from, to), counted by stack. */
-static int add_profile(struct profile *p, counted_stacks *all, const struct vprof_waits_reason *r, size_t n)
+/* The waits of one entity, counted by stack, or by what ended them: 1 for threads, else a number of its own. */
+static int add_profile(struct profile *p, counted_stacks *all, const struct vprof_waits_history *h,
+		       const struct vprof_waits_reason *r, size_t n)
 {
 	size_t kept;
 
 	*p = (struct profile){ .first = all->n };
+	for (size_t i = 0; i < n; i++)
+		p->has_stacks |= r[i].wait_stack != 0;
 	for (size_t i = 0; i < n; i++) {
-		struct counted_stack *c = r[i].wait_stack ? VPROF_PUSH(all) : NULL;
+		uint32_t by = h->entities.v[r[i].to].kind == VPROF_WAITS_THREAD ? 1 : 2 + r[i].to;
+		struct counted_stack *c;
 
-		if (!r[i].wait_stack)
+		if (p->has_stacks && !r[i].wait_stack)
 			continue;
+		c = VPROF_PUSH(all);
 		if (!c)
 			return VPROF_ERR_NOMEM;
-		*c = (struct counted_stack){ r[i].wait_stack, r[i].n_waits };
+		*c = (struct counted_stack){ p->has_stacks ? r[i].wait_stack : by, r[i].n_waits };
 		p->n_waits += r[i].n_waits;
 	}
 	if (all->n == p->first)
@@ -87,7 +93,9 @@ static int same_pool(const struct vprof_waits_entity *a, const struct vprof_wait
 {
 	size_t n = stem(a->name);
 
-	return a->pid == b->pid && n && n == stem(b->name) && !memcmp(a->name, b->name, n);
+	if (a->pid != b->pid || (a->pid && (a->tid == a->pid || b->tid == b->pid)))
+		return 0;
+	return n && n == stem(b->name) && !memcmp(a->name, b->name, n);
 }
 
 int vprof_waits_find_alike(uint32_t *representative, const struct vprof_waits_history *h,
@@ -105,16 +113,15 @@ int vprof_waits_find_alike(uint32_t *representative, const struct vprof_waits_hi
 		representative[e] = e;
 		for (end = at; end < reasons->v.n && reasons->v.v[end].from == e; end++)
 			;
-		ret = add_profile(&profiles[e], &all, reasons->v.v + at, end - at);
+		ret = add_profile(&profiles[e], &all, h, reasons->v.v + at, end - at);
 		if (ret || end == at || h->entities.v[e].kind != VPROF_WAITS_THREAD)
 			continue;
 		for (size_t g = 0; g < groups.n && !is_alike; g++) {
 			const struct profile *p = &profiles[groups.v[g]];
 
-			if (!p->n != !profiles[e].n)
-				continue;
-			is_alike = p->n ? overlap(&all, p, &profiles[e]) >= min_overlap :
-					  same_pool(&h->entities.v[groups.v[g]], &h->entities.v[e]);
+			is_alike = p->has_stacks == profiles[e].has_stacks &&
+				   (p->has_stacks || same_pool(&h->entities.v[groups.v[g]], &h->entities.v[e])) &&
+				   overlap(&all, p, &profiles[e]) >= min_overlap;
 			if (is_alike)
 				representative[e] = groups.v[g];
 		}

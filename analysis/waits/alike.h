@@ -7,9 +7,10 @@
 
 /* Fills representative[n entities]: the first thread that this one is alike to, itself if there is none. Two threads
  * are alike when their distributions of waits over stacks, counted, overlap by min_overlap or more (the sum of the
- * smaller shares; 0..1); a thread whose waits have no stacks is alike to one without them of the same name, if it is a
- * pool's: names differ in trailing digits only, and both wait for somebody. Others are alike to nobody. O(threads x
- * groups x stacks of a thread). OK or NOMEM. */
+ * smaller shares; 0..1). Where no stacks were recorded, threads of one process whose names differ in trailing digits at
+ * most are alike when their distributions over what ended their waits do (threads count as one, each device by itself);
+ * a process's first thread is then alike to nobody. Nor are threads of which no wait is known. O(threads x groups x
+ * stacks of a thread). OK or NOMEM. */
 int vprof_waits_find_alike(uint32_t *representative, const struct vprof_waits_history *history,
 			   const struct vprof_waits_reasons *reasons, double min_overlap);
 

@@ -3,7 +3,7 @@
 #ifndef VPROF_WAITS_DEVICES_H
 #define VPROF_WAITS_DEVICES_H
 
-#include "analysis/waits/history.h"
+#include "analysis/waits/history/history.h"
 
 #define VPROF_WAITS_SECTOR 512 /* bytes: as which a request without data (a flush) counts */
 

@@ -126,24 +126,43 @@ static int estimate(struct vprof_waits_estimates *out, struct estimation *g, int
 	return ret;
 }
 
+static int estimate_with(struct vprof_waits_estimates *out, struct estimation *g, const struct vprof_waits_history *h,
+			 const struct vprof_waits_graph *graph, const struct vprof_waits_knots *knots,
+			 size_t max_segments, int n_threads, enum vprof_waits_cpu_model cpus)
+{
+	struct vprof_waits_program program = { 0 };
+	int ret;
+
+	g->program = &program;
+	out->fidelity = NAN;
+	out->cpus = (int)cpus;
+	ret = vprof_waits_program_build(&program, h, graph, max_segments, cpus);
+	if (!ret)
+		ret = choose_counted(g, h, graph, knots);
+	if (!ret)
+		ret = estimate(out, g, n_threads);
+	out->replayed = (double)(program.end - h->begin) / (double)(h->end - h->begin);
+	vprof_waits_program_release(&program);
+	return ret;
+}
+
 int vprof_waits_estimate(struct vprof_waits_estimates *out, const struct vprof_waits_history *h,
 			 const struct vprof_waits_graph *graph, const struct vprof_waits_knots *knots,
 			 size_t max_segments, int n_threads, struct vprof_error *err)
 {
-	struct vprof_waits_program program = { 0 };
-	struct estimation g = { .program = &program, .estimates = out, .counts = calloc(h->entities.n + 1, 1) };
+	struct estimation g = { .estimates = out, .counts = calloc(h->entities.n + 1, 1) };
 	int ret = g.counts ? choose_edges(out, graph, knots) : VPROF_ERR_NOMEM;
 
 	out->fidelity = NAN;
 	out->replayed = 0;
+	out->cpus = VPROF_WAITS_CPUS_NOT;
 	if (!ret && out->v.n) {
-		ret = vprof_waits_program_build(&program, h, graph, max_segments);
-		if (!ret)
-			ret = choose_counted(&g, h, graph, knots);
-		if (!ret)
-			ret = estimate(out, &g, n_threads);
-		out->replayed = (double)(program.end - h->begin) / (double)(h->end - h->begin);
-		vprof_waits_program_release(&program);
+		ret = estimate_with(out, &g, h, graph, knots, max_segments, n_threads, VPROF_WAITS_CPUS_SIMULATED);
+		if (!ret && !(fabs(out->fidelity - 1) <= VPROF_WAITS_FIDELITY_MAX)) {
+			memset(g.counts, 0, h->entities.n);
+			ret = estimate_with(out, &g, h, graph, knots, max_segments, n_threads,
+					    VPROF_WAITS_CPUS_AS_RECORDED);
+		}
 	}
 	free(g.counts);
 	return ret ? vprof_error_set(err, ret, "not enough memory to replay the waits: record a shorter run") :

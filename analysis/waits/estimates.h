@@ -6,8 +6,11 @@
 #define VPROF_WAITS_ESTIMATES_H
 
 #include "analysis/waits/knots.h"
+#include "analysis/waits/program.h"
 
 #define VPROF_WAITS_ESTIMATES_MAX 32 /* edges, the heaviest ones */
+
+#define VPROF_WAITS_FIDELITY_MAX 0.1
 
 struct vprof_waits_estimate {
 	uint32_t edge;
@@ -19,6 +22,7 @@ struct vprof_waits_estimates {
 	/* how long the unchanged replay took, as a share of what it replays: how true it is; NaN: there was none */
 	double fidelity;
 	double replayed; /* share of the recording that was replayed */
+	int cpus;	 /* enum vprof_waits_cpu_model */
 };
 
 /* Of all knots' edges but idle time of devices, and of none of background knots. What must be done for the end of a

@@ -46,7 +46,8 @@ static void add_times(struct vprof_waits_vertex *v, const struct vprof_waits_ent
 
 /* Entities of which something is known: threads with segments, and what ended a wait or got a request. */
 static int make_vertices(struct vprof_waits_graph *g, const struct vprof_waits_history *h,
-			 const struct vprof_waits_reasons *reasons, const uint32_t *representative)
+			 const struct vprof_waits_reasons *reasons, const uint32_t *representative,
+			 const unsigned char *is_kept)
 {
 	unsigned char *is_used = calloc(h->entities.n + 1, 1);
 
@@ -64,7 +65,7 @@ static int make_vertices(struct vprof_waits_graph *g, const struct vprof_waits_h
 		uint32_t first = representative ? representative[e] : e;
 
 		g->vertex_of[e] = VPROF_NONE;
-		if (!is_used[e] && !entity->segments.n)
+		if (!is_kept[e] || (!is_used[e] && !entity->segments.n))
 			continue;
 		g->vertex_of[e] = g->vertex_of[first];
 		if (first == e) {
@@ -87,8 +88,11 @@ static int make_vertices(struct vprof_waits_graph *g, const struct vprof_waits_h
 
 static int add_part(parts *p, const struct part *part)
 {
-	struct part *added = VPROF_PUSH(p);
+	struct part *added;
 
+	if (part->from == VPROF_NONE || part->to == VPROF_NONE)
+		return VPROF_OK; /* of a thread that is not kept */
+	added = VPROF_PUSH(p);
 	if (added)
 		*added = *part;
 	return added ? VPROF_OK : VPROF_ERR_NOMEM;
@@ -149,7 +153,7 @@ static int make_edges(struct vprof_waits_graph *g, const parts *p)
 
 int vprof_waits_graph_build(struct vprof_waits_graph *g, const struct vprof_waits_history *h,
 			    const struct vprof_waits_reasons *reasons, const uint32_t *representative,
-			    struct vprof_error *err)
+			    const unsigned char *is_kept, struct vprof_error *err)
 {
 	parts p = { NULL, 0, 0 };
 	int ret = VPROF_ERR_NOMEM;
@@ -158,7 +162,7 @@ int vprof_waits_graph_build(struct vprof_waits_graph *g, const struct vprof_wait
 	g->length_ns = h->end - h->begin;
 	g->vertex_of = malloc((h->entities.n + 1) * sizeof *g->vertex_of);
 	if (g->vertex_of)
-		ret = make_vertices(g, h, reasons, representative);
+		ret = make_vertices(g, h, reasons, representative, is_kept);
 	if (!ret)
 		ret = gather_parts(g, &p, h, reasons);
 	if (!ret)

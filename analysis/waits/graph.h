@@ -32,11 +32,12 @@ struct vprof_waits_graph {
 	VPROF_ARRAY(uint32_t) by_edge;		    /* reasons, grouped by edge */
 };
 
-/* `representative` as of vprof_waits_find_alike(), NULL: every entity is by itself. OK or NOMEM. O(n log n) for n
+/* `representative` as of vprof_waits_find_alike(), NULL: every entity is by itself; `is_kept` as of
+ * vprof_waits_keep_relevant(). OK or NOMEM. O(n log n) for n
  * reasons. To be released in any case. */
 int vprof_waits_graph_build(struct vprof_waits_graph *graph, const struct vprof_waits_history *history,
 			    const struct vprof_waits_reasons *reasons, const uint32_t *representative,
-			    struct vprof_error *err);
+			    const unsigned char *is_kept, struct vprof_error *err);
 void vprof_waits_graph_release(struct vprof_waits_graph *graph);
 
 /* Index of the edge, VPROF_NONE: there is none. O(log edges). */

@@ -19,8 +19,9 @@ typedef VPROF_ARRAY(struct act) acts_array;
 struct building {
 	struct vprof_waits_program *p;
 	const struct vprof_waits_history *h;
-	uint32_t *edge_of; /* [n reasons] */
-	uint64_t latency_ns;
+	uint32_t *edge_of;   /* [n reasons] */
+	uint64_t latency_ns; /* the longest from a wake-up to a CPU that is free */
+	enum vprof_waits_cpu_model cpus;
 	acts_array acts;		 /* by thread, then time */
 	VPROF_ARRAY(uint32_t) completed; /* requests by device, then completion */
 	size_t at;			 /* next act */
@@ -258,7 +259,9 @@ static int add_thread(struct building *b, uint32_t thread)
 		if (s->state == VPROF_WAITS_RUNNING) {
 			ret = add_until(b, thread, s->from, s->to, VPROF_WAITS_WORK);
 			if (!ret && i + 1 < n && s[1].state == VPROF_WAITS_RUNNABLE)
-				ret = add_step(b, VPROF_WAITS_YIELD, 0);
+				ret = b->cpus == VPROF_WAITS_CPUS_SIMULATED ?
+					      add_step(b, VPROF_WAITS_YIELD, 0) :
+					      add_step(b, VPROF_WAITS_PASS, s[1].to - s[1].from);
 		} else if (s->state == VPROF_WAITS_BLOCKED) {
 			ret = add_blocked(b, thread, s, i + 1 == n);
 		}
@@ -349,7 +352,9 @@ static int measure_latency(struct building *b)
 		}
 	}
 	failed = failed || vprof_radix_sort(all.v, all.n);
-	b->latency_ns = !failed && all.n ? all.v[all.n / 4].key : 0;
+	b->latency_ns = b->cpus == VPROF_WAITS_CPUS_AS_RECORDED ? UINT64_MAX :
+			!failed && all.n			? all.v[all.n / 4].key :
+								  0;
 	VPROF_ARRAY_RELEASE(&all);
 	return failed ? VPROF_ERR_NOMEM : VPROF_OK;
 }
@@ -366,13 +371,15 @@ static int fill_edge_of(struct building *b, const struct vprof_waits_graph *grap
 }
 
 int vprof_waits_program_build(struct vprof_waits_program *p, const struct vprof_waits_history *h,
-			      const struct vprof_waits_graph *graph, size_t max_segments)
+			      const struct vprof_waits_graph *graph, size_t max_segments,
+			      enum vprof_waits_cpu_model cpus)
 {
-	struct building b = { .p = p, .h = h };
+	struct building b = { .p = p, .h = h, .cpus = cpus };
 	int ret = VPROF_ERR_NOMEM;
 
 	memset(p, 0, sizeof *p);
 	p->history = h;
+	p->n_cpus = cpus == VPROF_WAITS_CPUS_SIMULATED ? h->n_cpus : 0;
 	p->end = choose_end(h, max_segments);
 	p->first = calloc(h->entities.n + 1, sizeof *p->first);
 	p->paced_ns = calloc(h->entities.n + 1, sizeof *p->paced_ns);

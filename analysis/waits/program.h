@@ -49,7 +49,8 @@ struct vprof_waits_service { /* a request */
 
 struct vprof_waits_program {
 	const struct vprof_waits_history *history;
-	uint64_t end; /* of the part of the recording that the programs hold */
+	uint64_t end;	 /* of the part of the recording that the programs hold */
+	uint32_t n_cpus; /* on which they are to run; 0: as many as they want */
 	VPROF_ARRAY(struct vprof_waits_step) steps;
 	size_t *first; /* [n entities + 1] an entity's steps */
 	VPROF_ARRAY(struct vprof_waits_wait) waits;
@@ -57,10 +58,18 @@ struct vprof_waits_program {
 	uint64_t *paced_ns;				  /* [n entities] of a thread's waits: BY_TIME */
 };
 
+/* How a thread that is runnable gets a CPU. */
+enum vprof_waits_cpu_model {
+	VPROF_WAITS_CPUS_SIMULATED,   /* it waits in a queue until one of n_cpus is free */
+	VPROF_WAITS_CPUS_AS_RECORDED, /* after as long as it took in the recording */
+	VPROF_WAITS_CPUS_NOT
+};
+
 /* Of at most max_segments segments: the begin of the recording, when it has more. The history and the graph must
  * outlive the program. OK or NOMEM; to be released in any case. O(n log n). */
 int vprof_waits_program_build(struct vprof_waits_program *p, const struct vprof_waits_history *history,
-			      const struct vprof_waits_graph *graph, size_t max_segments);
+			      const struct vprof_waits_graph *graph, size_t max_segments,
+			      enum vprof_waits_cpu_model cpus);
 void vprof_waits_program_release(struct vprof_waits_program *p);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef VPROF_WAITS_REASONS_H
 #define VPROF_WAITS_REASONS_H
 
-#include "analysis/waits/history.h"
+#include "analysis/waits/history/history.h"
 
 /* All waits of one thread for one entity that began and ended at the same places of the code. */
 struct vprof_waits_reason {

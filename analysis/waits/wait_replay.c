@@ -99,7 +99,7 @@ static void run_on_cpu(struct replay *r, uint32_t thread)
 {
 	struct thread_state *t = &r->threads[thread];
 	uint64_t left = t->left_ns ? t->left_ns : r->p->steps.v[t->step].n;
-	uint64_t slice = left > SLICE_NS && r->p->history->n_cpus ? SLICE_NS : left;
+	uint64_t slice = left > SLICE_NS && r->p->n_cpus ? SLICE_NS : left;
 
 	t->left_ns = left - slice;
 	add_event(r, r->now + slice, EVENT_WORKED, thread, ++t->turn);
@@ -184,7 +184,7 @@ static int do_step(struct replay *r, uint32_t thread, const struct vprof_waits_s
 
 	switch ((enum vprof_waits_step_kind)s->kind) {
 	case VPROF_WAITS_WORK:
-		if (t->has_cpu || !r->p->history->n_cpus) {
+		if (t->has_cpu || !r->p->n_cpus) {
 			run_on_cpu(r, thread);
 		} else if (r->n_free) {
 			r->n_free--;
@@ -290,7 +290,7 @@ int vprof_waits_replay(struct vprof_waits_replayed *out, const struct vprof_wait
 		       double share, const unsigned char *counts)
 {
 	size_t n = p->history->entities.n;
-	struct replay r = { .p = p, .edge = edge, .share = share, .n_free = p->history->n_cpus, .counts = counts };
+	struct replay r = { .p = p, .edge = edge, .share = share, .n_free = p->n_cpus, .counts = counts };
 
 	r.threads = calloc(n + 1, sizeof *r.threads);
 	r.is_over = calloc(p->waits.n + 1, 1);

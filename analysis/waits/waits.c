@@ -3,7 +3,8 @@
 #include "analysis/waits/waits.h"
 
 #include "analysis/waits/alike.h"
-#include "analysis/waits/short_lived.h"
+#include "analysis/waits/foreign.h"
+#include "analysis/waits/history/short_lived.h"
 
 struct vprof_waits_options vprof_waits_defaults(void)
 {
@@ -19,6 +20,7 @@ int vprof_waits_analyze(struct vprof_waits *out, struct vprof_waits_history *h, 
 			struct vprof_error *err)
 {
 	uint32_t *representative = NULL;
+	unsigned char *is_kept = NULL;
 	int ret;
 
 	memset(out, 0, sizeof *out);
@@ -35,14 +37,21 @@ int vprof_waits_analyze(struct vprof_waits *out, struct vprof_waits_history *h, 
 		if (ret)
 			vprof_error_no_memory(err);
 	}
+	if (!ret) {
+		is_kept = malloc(h->entities.n + 1);
+		ret = is_kept ? vprof_waits_keep_relevant(is_kept, h, &out->reasons) : VPROF_ERR_NOMEM;
+		if (ret)
+			vprof_error_no_memory(err);
+	}
 	if (!ret)
-		ret = vprof_waits_graph_build(&out->graph, h, &out->reasons, representative, err);
+		ret = vprof_waits_graph_build(&out->graph, h, &out->reasons, representative, is_kept, err);
 	if (!ret)
 		ret = vprof_waits_knots_find(&out->knots, &out->graph, &o->knots, err);
 	if (!ret && o->replay_segments)
 		ret = vprof_waits_estimate(&out->estimates, h, &out->graph, &out->knots, o->replay_segments,
 					   o->n_threads, err);
 	free(representative);
+	free(is_kept);
 	return ret;
 }
 

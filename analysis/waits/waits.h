@@ -2,10 +2,11 @@
 /* Which waits limit an application's throughput (Zhou et al., wPerf: Generic Off-CPU Analysis to Identify Bottleneck
  * Waiting Events, OSDI 2018). The entry to the room analysis/waits; docs/design/waits.md explains it.
  *
- *   history.h      the input: segments of threads, wakers, requests to devices
- *   marks.c        ... and what annotations of spin waits and false wake-ups change in it
- *   short_lived.h  threads made for one task become virtual threads
+ *   history/       the input: segments of threads, wakers, requests to devices; what annotations of spin waits and
+ *                  false wake-ups change in it; threads made for one task become virtual threads
+ *   reasons.h      waits by who, for whom and where
  *   cascade.h      weights of waits: cascaded redistribution
+ *   foreign.h      threads that were recorded only because they woke others, unless they matter
  *   alike.h        threads that do the same become one vertex
  *   devices.h      idle time of devices
  *   graph.h        the wait-for graph
@@ -13,6 +14,7 @@
  *   estimates.h    what would it give: the history run again, with the waits of an edge shortened
  *   program.h      ... what each thread did, as steps without times
  *   wait_replay.h  ... and these steps simulated
+ *   describe.h     all of it as results
  */
 #ifndef VPROF_WAITS_H
 #define VPROF_WAITS_H

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/drilldown/decide.h"
 #include "cli/options.h"
+#include "cli/commands/cmd_report_waits.h"
 #include "cli/commands/report_page.h"
 #include "cli/drilldown/steps.h"
 #include "cli/doctor/symptoms.h"
@@ -92,8 +93,11 @@ int vprof_cmd_report(int argc, char **argv)
 	struct vprof_session session;
 	struct vprof_run_name run;
 	struct vprof_project p;
-	int rc, status = vprof_options_parse(&usage, options, argc, argv, &operands);
+	int rc, status;
 
+	if (argc > 1 && !strcmp(argv[1], "waits"))
+		return vprof_cmd_report_waits(argc - 1, argv + 1);
+	status = vprof_options_parse(&usage, options, argc, argv, &operands);
 	if (status < 0)
 		status = take_operands(&operands, html, &wanted, &file);
 	if (status >= 0)

@@ -167,26 +167,26 @@ def representatives(h):
     for i, e in enumerate(h.entities):
         known = [w for w in e.waits() if w.waker is not None]
         if e.kind == THREAD and known:
+            has_stacks = any(w.stack for w in known)
             counts = {}
             for w in known:
-                if w.stack:
-                    counts[w.stack] = counts.get(w.stack, 0) + 1
-            profile[i] = counts
+                key = w.stack if has_stacks else 1 if h.entities[w.waker].kind == THREAD else 2 + w.waker
+                if key:
+                    counts[key] = counts.get(key, 0) + 1
+            profile[i] = has_stacks, counts
     of, groups = list(range(len(h.entities))), []
     if h.overlap > 1:
         return of
     for i, mine in profile.items():
         for g in groups:
             its = profile[g]
-            if bool(its) != bool(mine):
-                continue
-            if its:
-                both = 0.0
-                for s in sorted(set(its) & set(mine)):
-                    both += min(its[s] / sum(its.values()), mine[s] / sum(mine.values()))
+            name, other_name = stem(h.entities[g].name), stem(h.entities[i].name)
+            alike = its[0] == mine[0] and (its[0] or (name and name == other_name))
+            if alike:
+                both, (_, a), (_, b) = 0.0, its, mine
+                for s in sorted(set(a) & set(b)):
+                    both += min(a[s] / sum(a.values()), b[s] / sum(b.values()))
                 alike = both >= h.overlap
-            else:
-                alike = stem(h.entities[g].name) != "" and stem(h.entities[g].name) == stem(h.entities[i].name)
             if alike:
                 of[i] = g
                 break

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A trace as a wait history (analysis/waits/history.h): from the kernel's events when it has them (kernel_history.h),
- * else from what the probes and wrappers recorded (timeline_history.h). */
+/* A trace as a wait history (analysis/waits/history/history.h): from the kernel's events when it has them
+ * (kernel_history.h), else from what the probes and wrappers recorded (timeline_history.h). */
 #ifndef VPROF_WAITS_INPUT_H
 #define VPROF_WAITS_INPUT_H
 
-#include "analysis/waits/history.h"
+#include "analysis/waits/history/history.h"
 #include "common/hash/string_set.h"
 #include "trace/reader.h"
 

@@ -22,6 +22,7 @@ static uint32_t add_entity(struct vprof_kernel_entities *all, uint8_t kind, cons
 	e->kind = kind;
 	e->name = kept;
 	e->creator = VPROF_NONE;
+	e->is_foreign = kind != VPROF_WAITS_THREAD; /* matters if somebody waits for it */
 	e->born = all->begin;
 	e->ended = UINT64_MAX; /* the end of the recording, when that is known */
 	return (uint32_t)(all->input->history.entities.n - 1);
@@ -57,8 +58,11 @@ static struct vprof_kernel_thread *renew(struct vprof_kernel_entities *all, uint
 			return NULL;
 		vprof_hash_index_put(&all->by_tid, at, hash, (uint32_t)(all->threads.n - 1));
 	}
-	*thread = (struct vprof_kernel_thread){ .tid = tid, .entity = entity, .since = all->begin };
+	*thread = (struct vprof_kernel_thread){
+		.tid = tid, .entity = entity, .since = all->begin, .is_followed = !all->is_tree
+	};
 	all->input->history.entities.v[entity].tid = tid;
+	all->input->history.entities.v[entity].is_foreign = (uint8_t)all->is_tree; /* until it is known to be not */
 	return thread;
 }
 
@@ -86,8 +90,10 @@ struct vprof_kernel_thread *vprof_kernel_entities_make(struct vprof_kernel_entit
 	e = &all->input->history.entities.v[thread->entity];
 	thread->pid = e->pid = pid;
 	e->creator = creator;
+	e->is_foreign = 0;
 	e->born = t;
 	thread->since = t;
+	thread->is_followed = 1;
 	return thread;
 }
 
@@ -210,6 +216,17 @@ static int read_device(struct vprof_kernel_entities *all, const struct vp_unit *
 	return e->name ? VPROF_OK : VPROF_ERR_NOMEM;
 }
 
+static int read_task(struct vprof_kernel_entities *all, const struct vprof_kernel_event *e)
+{
+	const struct vprof_kernel_thread *thread =
+		vprof_kernel_entities_make(all, e->task.tid, e->task.pid, e->task.comm, VPROF_NONE, all->begin);
+
+	if (thread)
+		all->input->history.entities.v[thread->entity].is_foreign = all->is_tree &&
+									    !(e->task.flags & VP_TASK_SESSION);
+	return thread ? VPROF_OK : VPROF_ERR_NOMEM;
+}
+
 int vprof_kernel_entities_read_tables(struct vprof_kernel_entities *all, const struct vprof_trace *trace)
 {
 	int ret = VPROF_OK;
@@ -226,9 +243,7 @@ int vprof_kernel_entities_read_tables(struct vprof_kernel_entities *all, const s
 			if (VP_CODE(u->w) == VP_KIND_KERNEL_DEVICE) {
 				ret = read_device(all, u);
 			} else if (VP_CODE(u->w) == VP_KIND_KERNEL_TASK && vprof_kernel_event_decode(u, n, 0, &e)) {
-				if (!vprof_kernel_entities_make(all, e.task.tid, e.task.pid, e.task.comm, VPROF_NONE,
-								all->begin))
-					ret = VPROF_ERR_NOMEM;
+				ret = read_task(all, &e);
 			}
 		}
 		vprof_trace_cursor_release(&cursor);

@@ -18,10 +18,11 @@ enum vprof_kernel_thread_state {
 struct vprof_kernel_thread {
 	uint32_t tid, pid;
 	uint32_t entity;
-	uint32_t stack;	  /* of its wait */
-	uint64_t since;	  /* ns */
-	uint8_t state;	  /* enum vprof_kernel_thread_state */
-	uint8_t is_early; /* it was woken while it was running */
+	uint32_t stack;	     /* of its wait */
+	uint64_t since;	     /* ns */
+	uint8_t state;	     /* enum vprof_kernel_thread_state */
+	uint8_t is_followed; /* its events are recorded; of others there are only a few */
+	uint8_t is_early;    /* it was woken while it was running */
 };
 
 struct vprof_kernel_source { /* what woke a thread, and is none */
@@ -32,8 +33,9 @@ struct vprof_kernel_source { /* what woke a thread, and is none */
 
 struct vprof_kernel_entities {
 	struct vprof_waits_input *input;
-	uint64_t begin;					 /* ns: of the recording */
-	double bytes_per_s;				 /* of interfaces whose speed is not known */
+	uint64_t begin;	    /* ns: of the recording */
+	int is_tree;	    /* only some processes were to be recorded, and whoever wakes their threads */
+	double bytes_per_s; /* of interfaces whose speed is not known */
 	struct vprof_hash_index by_tid, by_source;	 /* in threads; in sources */
 	VPROF_ARRAY(struct vprof_kernel_thread) threads; /* the latest of each tid */
 	VPROF_ARRAY(struct vprof_kernel_source) sources;

@@ -96,7 +96,7 @@ static int switch_out(struct reading *g, const struct vprof_kernel_event *e)
 
 	if (!t)
 		return VPROF_ERR_NOMEM;
-	if (t->state == VPROF_KERNEL_THREAD_GONE)
+	if (t->state == VPROF_KERNEL_THREAD_GONE || !t->is_followed)
 		return VPROF_OK;
 	if (e->sched.state == VP_TASK_STATE_RUNNABLE || e->sched.state == VP_TASK_STATE_PREEMPTED)
 		next = VPROF_KERNEL_THREAD_RUNNABLE;
@@ -122,6 +122,8 @@ static int on_switch(struct reading *g, const struct vprof_kernel_event *e)
 	t = vprof_kernel_entities_thread(&g->all, e->sched.next_tid);
 	if (!t)
 		return VPROF_ERR_NOMEM;
+	if (!t->is_followed)
+		return VPROF_OK;
 	if (t->state == VPROF_KERNEL_THREAD_BLOCKED && t->is_early)
 		t->state = VPROF_KERNEL_THREAD_RUNNABLE;
 	t->is_early = 0;
@@ -138,6 +140,8 @@ static int on_waking(struct reading *g, const struct vprof_kernel_event *e)
 
 	if (!t)
 		return VPROF_ERR_NOMEM;
+	if (!t->is_followed)
+		return VPROF_OK;
 	if (t->state != VPROF_KERNEL_THREAD_BLOCKED && t->state != VPROF_KERNEL_THREAD_UNKNOWN) {
 		t->is_early = t->state == VPROF_KERNEL_THREAD_RUNNING;
 		return VPROF_OK;
@@ -172,8 +176,13 @@ static int on_task(struct reading *g, const struct vprof_kernel_event *e)
 	t->pid = entity->pid = e->task.pid;
 	if (*e->task.comm)
 		entity->name = vprof_strings_keep(&g->input->strings, e->task.comm);
+	if (e->kind == VP_KIND_KERNEL_TASK && !(e->task.flags & VP_TASK_RENAMED))
+		entity->is_foreign = g->all.is_tree && !(e->task.flags & VP_TASK_SESSION);
+	else if (e->kind == VP_KIND_KERNEL_EXEC)
+		entity->is_foreign = 0;
 	if (t->state == VPROF_KERNEL_THREAD_UNKNOWN && !entity->segments.n)
 		t->since = g->now;
+	t->is_followed = 1;
 	return entity->name ? VPROF_OK : VPROF_ERR_NOMEM;
 }
 
@@ -181,7 +190,7 @@ static int on_thread_exit(struct reading *g, const struct vprof_kernel_event *e)
 {
 	struct vprof_kernel_thread *t = vprof_kernel_entities_thread(&g->all, e->task.tid);
 
-	if (!t || t->state == VPROF_KERNEL_THREAD_GONE)
+	if (!t || t->state == VPROF_KERNEL_THREAD_GONE || !t->is_followed)
 		return t ? VPROF_OK : VPROF_ERR_NOMEM;
 	g->input->history.entities.v[t->entity].ended = g->now;
 	return change(g, t, VPROF_KERNEL_THREAD_RUNNING, VPROF_KERNEL_THREAD_GONE, VPROF_NONE, 0);
@@ -318,6 +327,9 @@ static int finish(struct reading *g)
 	for (size_t i = 0; i < g->open.n; i++)
 		if (g->open.v[i].key && add_request(g, &g->open.v[i], h->end, g->open.v[i].n_bytes))
 			return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < h->requests.n; i++) /* of threads of which nothing else is known */
+		if (h->requests.v[i].thread != VPROF_NONE && !h->entities.v[h->requests.v[i].thread].segments.n)
+			h->requests.v[i].thread = VPROF_NONE;
 	for (size_t e = 0; e < h->entities.n; e++)
 		if (h->entities.v[e].ended > h->end)
 			h->entities.v[e].ended = h->end;
@@ -361,6 +373,7 @@ int vprof_waits_input_kernel(struct vprof_waits_input *input, const struct vprof
 				       "the trace has no events of the kernel: record one with vprof record");
 	g.all.input = input;
 	g.all.bytes_per_s = bytes_per_s;
+	g.all.is_tree = trace->header.kernel_scope == VP_KERNEL_TREE;
 	none = VPROF_PUSH(&input->history.stacks);
 	ret = none && VPROF_PUSH(&g.stacks) ? VPROF_OK : VPROF_ERR_NOMEM;
 	if (none)

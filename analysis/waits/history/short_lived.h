@@ -7,7 +7,7 @@
 #ifndef VPROF_WAITS_SHORT_LIVED_H
 #define VPROF_WAITS_SHORT_LIVED_H
 
-#include "analysis/waits/history.h"
+#include "analysis/waits/history/history.h"
 
 /* Short-lived are threads that were made during the recording, whose creator is known, that lived for `share` of the
  * recording or less, and that are not the only ones of their creator and name. Appends the virtual threads to the

@@ -42,6 +42,8 @@ struct vprof_waits_entity {
 	uint8_t kind;	  /* enum vprof_waits_entity_kind */
 	const char *name; /* for people: "compactor (journal.c)", "disk vda" */
 	uint32_t pid, tid;
+	/* not of what was to be recorded: a device, or a thread that woke one of that, or another that did */
+	uint8_t is_foreign;
 	uint32_t creator; /* entity that made the thread; VPROF_NONE: not known */
 	/* the thread began and ended within the recording; else begin and end of the recording */
 	uint64_t born, ended;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What annotations change in a history: each thread's segments are rewritten in one pass for its spin waits, and in
  * another for its false wake-ups. */
-#include "analysis/waits/history.h"
+#include "analysis/waits/history/history.h"
 
 typedef VPROF_ARRAY(struct vprof_waits_segment) segment_array;
 

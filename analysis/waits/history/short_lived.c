@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Changes of state of all threads of a group are sorted by time; counts of those that run and that could run tell the
  * virtual thread's state between two changes. */
-#include "analysis/waits/short_lived.h"
+#include "analysis/waits/history/short_lived.h"
 
 #include "common/hash/hash_index.h"
 #include "common/radix.h"

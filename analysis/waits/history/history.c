@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The input's rules, and what annotations change in it. */
-#include "analysis/waits/history.h"
+#include "analysis/waits/history/history.h"
 
 #include <inttypes.h>
 

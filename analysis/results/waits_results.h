@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which waits limit throughput: what analysis/waits found, for reports. Times are ns, shares are of the recording
+ * (weights, to which several threads' waits may add, can exceed 1). JSON: docs/results.md, "Waits".
+ */
+#ifndef VPROF_WAITS_RESULTS_H
+#define VPROF_WAITS_RESULTS_H
+
+#include <cjson/cJSON.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/hash/string_set.h"
+
+enum vprof_waits_party_kind {
+	VPROF_WAITS_PARTY_THREAD, /* or several alike */
+	VPROF_WAITS_PARTY_DISK,
+	VPROF_WAITS_PARTY_NETWORK,
+	VPROF_WAITS_PARTY_TIMER,
+	VPROF_WAITS_PARTY_INTERRUPT,
+	VPROF_WAITS_PARTY_OUTSIDE,
+	VPROF_WAITS_PARTY_KINDS
+};
+
+/* A vertex of the wait-for graph. */
+struct vprof_waits_party {
+	const char *name; /* unique */
+	enum vprof_waits_party_kind kind;
+	uint32_t n_threads;
+	double running_ns, runnable_ns, blocked_ns,
+		unknown_ns; /* summed over its threads; unknown: blocked, waker unknown */
+};
+
+struct vprof_waits_stack {
+	const char *wait, *waker; /* innermost function first, " < " between; "": not recorded */
+	uint64_t n;
+	double weight_ns;
+};
+
+struct vprof_waits_arc {   /* an edge: `from` waits for `to` */
+	uint32_t from, to; /* parties */
+	int is_idle;	   /* a device waits for requests */
+	uint64_t n_waits;
+	double own_ns, weight_ns;
+	double halved, gone;		  /* throughput gained, estimated; NaN: not estimated */
+	struct vprof_waits_stack *stacks; /* by falling weight */
+	size_t n_stacks;
+};
+
+enum vprof_waits_verdict {
+	VPROF_WAITS_KNOT, /* its members wait for one another and nobody else: it limits throughput */
+	VPROF_WAITS_SINK, /* one party that waits for nobody: its own work does */
+	VPROF_WAITS_ASIDE /* in the background */
+};
+
+enum vprof_waits_ending { /* why a knot was not refined further */
+			  VPROF_WAITS_ENDING_VERTEX,
+			  VPROF_WAITS_ENDING_CYCLE,
+			  VPROF_WAITS_ENDING_HEAVY,
+			  VPROF_WAITS_ENDING_PARTS,
+			  VPROF_WAITS_ENDING_BACKGROUND,
+			  VPROF_WAITS_ENDINGS
+};
+
+struct vprof_waits_group { /* a knot or sink */
+	enum vprof_waits_verdict verdict;
+	enum vprof_waits_ending ending;
+	double busy_ns, runnable_ns; /* of its threads: running or runnable; runnable */
+	uint32_t *parties, *arcs;
+	size_t n_parties, n_arcs;
+};
+
+struct vprof_waits_results {
+	const char *run;
+	int is_kernel; /* from the kernel's events; else from what the probes and wrappers recorded */
+	double duration_ns;
+	uint64_t n_events, n_lost, n_assumed, n_circular, n_threads;
+	uint32_t n_cpus;     /* 0: not known */
+	double threshold;    /* share of the recording above which a knot's edge is not removed */
+	double fidelity;     /* length of the unchanged replay, as a share of the real one; NaN: none */
+	int cpus_simulated;  /* in the replay; else a runnable thread took as long to get a CPU as it did */
+	double replayed;     /* share of the recording that was replayed */
+	const char *missing; /* what was not recorded, and what to do; "" */
+	struct vprof_waits_party *parties;
+	size_t n_parties;
+	struct vprof_waits_arc *arcs; /* by from, then to */
+	size_t n_arcs;
+	struct vprof_waits_group *groups; /* what limits throughput first, then by falling weight */
+	size_t n_groups;
+	struct vprof_strings strings;
+};
+
+struct vprof_waits_results *vprof_waits_results_new(void);
+void vprof_waits_results_free(struct vprof_waits_results *r); /* NULL is fine */
+
+/* As JSON; NULL without memory. The caller deletes it. */
+cJSON *vprof_waits_results_json(const struct vprof_waits_results *r);
+
+extern const char *const vprof_waits_party_names[VPROF_WAITS_PARTY_KINDS];
+extern const char *const vprof_waits_verdict_names[VPROF_WAITS_ASIDE + 1];
+extern const char *const vprof_waits_ending_names[VPROF_WAITS_ENDINGS];
+
+#endif

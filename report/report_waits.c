@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* See report_waits.h. One paragraph for each knot: its cycle, its edges by weight with what shortening them would give
+ * and where the waits are, then what usually helps. */
+#include "report/report_waits.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/radix.h"
+#include "report/format_value.h"
+#include "report/report_parts.h"
+
+#define DEFAULT_EDGES 10
+#define STACKS_SHOWN 2
+#define NAMES_SHOWN 6
+#define RUNNABLE_MIN 0.05 /* of the recording: below, more CPUs are not worth a word */
+#define FIDELITY_MAX 0.2  /* by which a replay may be off and still be told */
+#define INDENT 10
+
+static const char *name(const struct vprof_waits_results *r, uint32_t party)
+{
+	return r->parties[party].name;
+}
+
+static void add_party(const struct vprof_waits_results *r, uint32_t party, struct vprof_text *t)
+{
+	vprof_text_add(t, name(r, party));
+	if (r->parties[party].n_threads > 1)
+		vprof_text_addf(t, " (%u threads)", r->parties[party].n_threads);
+}
+
+static struct vprof_value share(const struct vprof_waits_results *r, double ns)
+{
+	return vprof_format_percent(r->duration_ns > 0 ? ns / r->duration_ns : NAN);
+}
+
+/* In a simple cycle each party has one edge: from the first around to it again. Else all are listed. */
+static void add_members(const struct vprof_waits_results *r, const struct vprof_waits_group *g, struct vprof_text *t)
+{
+	uint32_t at = g->parties[0];
+
+	if (g->ending == VPROF_WAITS_ENDING_CYCLE) {
+		for (size_t i = 0; i < g->n_parties; i++) {
+			uint32_t next = at;
+
+			add_party(r, at, t);
+			vprof_text_add(t, " -> ");
+			for (size_t k = 0; k < g->n_arcs; k++)
+				if (r->arcs[g->arcs[k]].from == at)
+					next = r->arcs[g->arcs[k]].to;
+			at = next;
+		}
+		vprof_text_add(t, name(r, at));
+		return;
+	}
+	for (size_t i = 0; i < g->n_parties && i < NAMES_SHOWN; i++) {
+		vprof_text_add(t, i ? ", " : "");
+		add_party(r, g->parties[i], t);
+	}
+	if (g->n_parties > NAMES_SHOWN)
+		vprof_text_addf(t, " and %zu more", g->n_parties - NAMES_SHOWN);
+}
+
+static void add_gain(const char *label, double gain, struct vprof_text *t)
+{
+	if (gain < 0.005)
+		vprof_text_addf(t, "%s: nothing", label);
+	else
+		vprof_text_addf(t, "%s: +%s", label, vprof_format_percent(gain).s);
+}
+
+static int is_faithful(const struct vprof_waits_results *r)
+{
+	return isfinite(r->fidelity) && fabs(r->fidelity - 1) <= FIDELITY_MAX;
+}
+
+static void add_edge_words(const struct vprof_waits_results *r, const struct vprof_waits_arc *a, struct vprof_text *t)
+{
+	vprof_text_add(t, name(r, a->from));
+	if (a->is_idle) {
+		vprof_text_addf(t, " waits for requests from %s: %s of the recording; nothing to improve by itself",
+				name(r, a->to), share(r, a->weight_ns).s);
+		return;
+	}
+	if (a->from == a->to)
+		vprof_text_add(t, ": its threads wait for one another");
+	else
+		vprof_text_addf(t, " waits for %s", name(r, a->to));
+	vprof_text_addf(t, ": %s waits, %s of the recording", vprof_format_count(a->n_waits).s, share(r, a->own_ns).s);
+	if (a->weight_ns > 1.01 * a->own_ns)
+		vprof_text_addf(t, ", %s with those who wait for it meanwhile", share(r, a->weight_ns).s);
+	if (is_faithful(r) && isfinite(a->halved) && isfinite(a->gone)) {
+		add_gain(". Throughput if these waits were half as long", a->halved, t);
+		add_gain("; without them", a->gone, t);
+	}
+}
+
+static void add_stacks(const struct vprof_style *style, const struct vprof_waits_arc *a, struct vprof_text *out)
+{
+	for (size_t i = 0; i < a->n_stacks && i < STACKS_SHOWN; i++) {
+		const struct vprof_waits_stack *s = &a->stacks[i];
+		struct vprof_text t = VPROF_TEXT_INIT;
+
+		vprof_text_addf(&t, "%s in ",
+				vprof_format_percent(a->weight_ns > 0 ? s->weight_ns / a->weight_ns : NAN).s);
+		vprof_text_add(&t, *s->wait ? s->wait : "an unknown place");
+		if (*s->waker)
+			vprof_text_addf(&t, "; ended by %s", s->waker);
+		vprof_text_addf(out, "%*s", INDENT + 3, "");
+		vprof_format_wrap(out, t.s, INDENT + 3, INDENT + 3, style->width);
+		vprof_text_release(&t);
+	}
+}
+
+/* By falling weight; equal ones as they are. */
+static void sort_by_weight(const struct vprof_waits_results *r, uint32_t *arcs, size_t n)
+{
+	struct vprof_keyed *keyed = malloc((n + 1) * sizeof *keyed);
+
+	for (size_t i = 0; keyed && i < n; i++)
+		keyed[i] = (struct vprof_keyed){ vprof_falling_key(fmax(0, r->arcs[arcs[i]].weight_ns)), arcs[i] };
+	if (keyed && !vprof_radix_sort(keyed, n))
+		for (size_t i = 0; i < n; i++)
+			arcs[i] = keyed[i].item;
+	free(keyed);
+}
+
+static void add_edges(const struct vprof_style *style, const struct vprof_waits_results *r,
+		      const struct vprof_waits_group *g, size_t top, struct vprof_text *out)
+{
+	uint32_t *sorted = malloc((g->n_arcs + 1) * sizeof *sorted);
+
+	if (!sorted) {
+		out->failed = 1;
+		return;
+	}
+	for (size_t i = 0; i < g->n_arcs; i++)
+		sorted[i] = g->arcs[i];
+	sort_by_weight(r, sorted, g->n_arcs);
+	for (size_t i = 0; i < g->n_arcs && i < top; i++) {
+		struct vprof_text t = VPROF_TEXT_INIT;
+
+		add_edge_words(r, &r->arcs[sorted[i]], &t);
+		vprof_report_labelled(style, "", t.s, out);
+		add_stacks(style, &r->arcs[sorted[i]], out);
+		vprof_text_release(&t);
+	}
+	if (g->n_arcs > top)
+		vprof_text_addf(out, "%*s%zu lighter edges (--top shows them)\n", INDENT, "", g->n_arcs - top);
+	free(sorted);
+}
+
+static int has_kind(const struct vprof_waits_results *r, const struct vprof_waits_group *g,
+		    enum vprof_waits_party_kind kind)
+{
+	for (size_t i = 0; i < g->n_parties; i++)
+		if (r->parties[g->parties[i]].kind == kind)
+			return 1;
+	return 0;
+}
+
+static int has_loop(const struct vprof_waits_results *r, const struct vprof_waits_group *g)
+{
+	for (size_t i = 0; i < g->n_arcs; i++)
+		if (r->arcs[g->arcs[i]].from == r->arcs[g->arcs[i]].to)
+			return 1;
+	return 0;
+}
+
+static const char *remedy(const struct vprof_waits_results *r, const struct vprof_waits_group *g)
+{
+	if (g->verdict == VPROF_WAITS_SINK)
+		return has_kind(r, g, VPROF_WAITS_PARTY_THREAD) ?
+			       "it hardly waits: its own work is the limit. A CPU profile, or vprof iterate, tells which; "
+			       "or share the work among more threads" :
+			       "it is busy nearly all the time: only less I/O, or a faster device, helps";
+	if (has_kind(r, g, VPROF_WAITS_PARTY_DISK))
+		return "usually helps: more work per flush (batches, group commit), more requests at a time, or I/O that "
+		       "nobody waits for";
+	if (has_kind(r, g, VPROF_WAITS_PARTY_NETWORK))
+		return "usually helps: several requests at a time (pipelining, batches, more connections), or sending "
+		       "ahead";
+	if (has_loop(r, g))
+		return "usually helps: shorter critical sections, or more and smaller locks; for threads that meet at "
+		       "barriers, smaller tasks that are handed out as threads become free";
+	return "usually helps: what one of them does alone done in parallel, or ahead; work handed over in larger "
+	       "batches; smaller tasks where the load is uneven; shorter critical sections";
+}
+
+static void add_runnable(const struct vprof_style *style, const struct vprof_waits_results *r,
+			 const struct vprof_waits_group *g, struct vprof_text *out)
+{
+	struct vprof_text t = VPROF_TEXT_INIT;
+
+	if (r->duration_ns <= 0 || g->runnable_ns / r->duration_ns < RUNNABLE_MIN)
+		return;
+	vprof_text_addf(
+		&t,
+		"its threads were runnable without a CPU for %s of the recording (summed): more CPUs, or a higher "
+		"priority, would help, too",
+		share(r, g->runnable_ns).s);
+	vprof_report_labelled(style, "", t.s, out);
+	vprof_text_release(&t);
+}
+
+/* Waits of others for the knot: long, perhaps, but not the cause. */
+static void add_outside(const struct vprof_style *style, const struct vprof_waits_results *r,
+			const struct vprof_waits_group *g, struct vprof_text *out)
+{
+	struct vprof_text t = VPROF_TEXT_INIT;
+	const struct vprof_waits_arc *heaviest = NULL;
+	unsigned char *is_member = calloc(r->n_parties + 1, 1);
+
+	for (size_t i = 0; is_member && i < g->n_parties; i++)
+		is_member[g->parties[i]] = 1;
+	for (size_t i = 0; is_member && i < r->n_arcs; i++)
+		if (is_member[r->arcs[i].to] && !is_member[r->arcs[i].from] && !r->arcs[i].is_idle &&
+		    (!heaviest || r->arcs[i].own_ns > heaviest->own_ns))
+			heaviest = &r->arcs[i];
+	free(is_member);
+	if (!heaviest || heaviest->own_ns < RUNNABLE_MIN * r->duration_ns)
+		return;
+	vprof_text_addf(&t, "%s waits for %s for %s of the recording, as a result: outside the knot",
+			name(r, heaviest->from), name(r, heaviest->to), share(r, heaviest->own_ns).s);
+	vprof_report_labelled(style, "", t.s, out);
+	vprof_text_release(&t);
+}
+
+static void add_group(const struct vprof_style *style, const struct vprof_waits_results *r,
+		      const struct vprof_waits_group *g, size_t number, size_t top, struct vprof_text *out)
+{
+	struct vprof_text t = VPROF_TEXT_INIT;
+	char label[32];
+
+	snprintf(label, sizeof label, "%s %zu", vprof_waits_verdict_names[g->verdict], number);
+	add_members(r, g, &t);
+	if (g->ending == VPROF_WAITS_ENDING_HEAVY)
+		vprof_text_addf(&t, ": all edges between them weigh more than %s of the recording",
+				vprof_format_percent(r->threshold).s);
+	else if (g->ending == VPROF_WAITS_ENDING_PARTS)
+		vprof_text_add(&t, ": without the lightest edge it falls apart into threads that are mostly idle");
+	else if (g->verdict == VPROF_WAITS_SINK && r->parties[g->parties[0]].kind == VPROF_WAITS_PARTY_THREAD)
+		vprof_text_addf(&t, ": running %s of the recording", share(r, r->parties[g->parties[0]].running_ns).s);
+	vprof_text_add(out, vprof_ink(style, VPROF_INK_BOLD));
+	vprof_report_labelled(style, label, t.s, out);
+	vprof_text_add(out, vprof_ink(style, VPROF_INK_PLAIN));
+	vprof_text_release(&t);
+	add_edges(style, r, g, top, out);
+	add_runnable(style, r, g, out);
+	add_outside(style, r, g, out);
+	vprof_report_labelled(style, "", remedy(r, g), out);
+	vprof_text_add(out, "\n");
+}
+
+static void add_background(const struct vprof_style *style, const struct vprof_waits_results *r, struct vprof_text *out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_groups; i++) {
+		const struct vprof_waits_group *g = &r->groups[i];
+		struct vprof_text t = VPROF_TEXT_INIT;
+
+		if (g->verdict != VPROF_WAITS_ASIDE || !has_kind(r, g, VPROF_WAITS_PARTY_THREAD) || ++n > NAMES_SHOWN)
+			continue;
+		add_members(r, g, &t);
+		vprof_text_addf(&t, ": no I/O, busy %s of the recording", share(r, g->busy_ns).s);
+		vprof_report_labelled(style, n == 1 ? "set aside" : "", t.s, out);
+		vprof_text_release(&t);
+	}
+	if (n > NAMES_SHOWN)
+		vprof_text_addf(out, "%*s%zu more\n", INDENT, "", n - NAMES_SHOWN);
+}
+
+static void add_summary(const struct vprof_style *style, const struct vprof_waits_results *r, struct vprof_text *out)
+{
+	struct vprof_text t = VPROF_TEXT_INIT;
+
+	vprof_text_addf(&t, "%s recorded", vprof_format_duration(r->duration_ns).s);
+	if (r->n_cpus)
+		vprof_text_addf(&t, " on %u CPU%s", r->n_cpus, r->n_cpus == 1 ? "" : "s");
+	vprof_text_addf(&t, ", %s %s, %s lost; %s threads", vprof_format_count(r->n_events).s,
+			r->is_kernel ? "events of the kernel" : "waits recorded by vprof's wrappers",
+			vprof_format_count(r->n_lost).s, vprof_format_count(r->n_threads).s);
+	vprof_report_labelled(style, "waits", t.s, out);
+	vprof_text_release(&t);
+	vprof_text_add(out, "\n");
+}
+
+/* How far all of it can be trusted. */
+static void add_trust(const struct vprof_style *style, const struct vprof_waits_results *r, struct vprof_text *out)
+{
+	struct vprof_text t = VPROF_TEXT_INIT;
+	double blocked = 0, unknown = 0;
+
+	for (size_t i = 0; i < r->n_parties; i++) {
+		blocked += r->parties[i].blocked_ns;
+		unknown += r->parties[i].unknown_ns;
+	}
+	vprof_text_addf(&t, "of the waiting time, %s has no known waker",
+			vprof_format_percent(blocked > 0 ? unknown / blocked : 0).s);
+	if (r->n_assumed)
+		vprof_text_addf(&t, "; %s threads ran again without a recorded wake-up",
+				vprof_format_count(r->n_assumed).s);
+	if (r->n_circular)
+		vprof_text_addf(&t, "; %s waits contradict one another", vprof_format_count(r->n_circular).s);
+	if (isfinite(r->fidelity))
+		vprof_text_addf(
+			&t,
+			"; gains: from a replay of %s of the recording, which unchanged takes %s of the real time%s",
+			vprof_format_percent(r->replayed).s, vprof_format_percent(r->fidelity).s,
+			!is_faithful(r)	  ? ": too far off, so that none are shown" :
+			r->cpus_simulated ? "" :
+					    "; runnable threads get a CPU as late in it as they did, since "
+					    "others used the CPUs, too");
+	vprof_report_labelled(style, "coverage", t.s, out);
+	if (*r->missing)
+		vprof_report_labelled(style, "missing", r->missing, out);
+	vprof_text_release(&t);
+}
+
+int vprof_report_waits_is_empty(const struct vprof_waits_results *r)
+{
+	return !r->n_groups || r->groups[0].verdict == VPROF_WAITS_ASIDE;
+}
+
+void vprof_report_waits(const struct vprof_waits_results *r, const struct vprof_report_options *o,
+			struct vprof_text *out)
+{
+	struct vprof_style style = vprof_report_style(o);
+	size_t top = o->top ? o->top : DEFAULT_EDGES;
+
+	add_summary(&style, r, out);
+	for (size_t i = 0; i < r->n_groups && r->groups[i].verdict != VPROF_WAITS_ASIDE; i++)
+		add_group(&style, r, &r->groups[i], i + 1, top, out);
+	if (vprof_report_waits_is_empty(r))
+		vprof_report_labelled(
+			&style, "",
+			"no wait limits throughput in this recording: all threads sleep now and then, as "
+			"they do when there is not enough load, or when what they wait for is not recorded",
+			out);
+	add_background(&style, r, out);
+	add_trust(&style, r, out);
+}

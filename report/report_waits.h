@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which waits limit throughput, as text: knots in words, who waits for whom, how much, what it would give. */
+#ifndef VPROF_REPORT_WAITS_H
+#define VPROF_REPORT_WAITS_H
+
+#include "analysis/results/waits_results.h"
+#include "report/report.h"
+
+/* Appends the report; of o, `top` is the number of edges shown of each knot (0: 10). Failed memory shows in out. */
+void vprof_report_waits(const struct vprof_waits_results *r, const struct vprof_report_options *o,
+			struct vprof_text *out);
+
+/* Is there nothing that limits throughput in the recording? */
+int vprof_report_waits_is_empty(const struct vprof_waits_results *r);
+
+#endif

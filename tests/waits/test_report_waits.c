@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The report on waits: knots in words. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "analysis/waits/describe.h"
+#include "history_text.h"
+#include "report/report_waits.h"
+
+static struct vprof_waits_results *describe(const char *text)
+{
+	struct vprof_waits_results *r = vprof_waits_results_new();
+	struct vprof_error err = { "" };
+	struct history_text t;
+	struct vprof_waits w;
+
+	history_text_read(&t, text);
+	assert_int_equal(vprof_waits_analyze(&w, &t.history, &t.options, &err), 0);
+	assert_int_equal(vprof_waits_describe(r, &w, &t.options, &err), 0);
+	vprof_waits_release(&w);
+	history_text_release(&t);
+	return r;
+}
+
+static void expect(const struct vprof_waits_results *r, const char *const *lines)
+{
+	const struct vprof_report_options o = { .width = 200 };
+	struct vprof_text text = VPROF_TEXT_INIT;
+
+	vprof_report_waits(r, &o, &text);
+	for (; *lines; lines++)
+		if (!strstr(text.s, *lines))
+			fail_msg("\"%s\" is not in:\n%s", *lines, text.s);
+	vprof_text_release(&text);
+}
+
+static void test_disk(void **state)
+{
+	static const char *const lines[] = {
+		"knot 1    B -> D -> B\n",
+		"B waits for D: 10 waits, 50 % of the recording, 100 % with those who wait for it meanwhile.",
+		"Throughput if these waits were half as long: +",
+		"; without them: +",
+		"100 % in fdatasync < save\n",
+		"D waits for requests from B: 50 % of the recording; nothing to improve by itself",
+		"A waits for B for 80 % of the recording, as a result: outside the knot",
+		"usually helps: more work per flush",
+		"which unchanged takes 100 % of the real time",
+		NULL,
+	};
+	struct vprof_text text = VPROF_TEXT_INIT;
+	struct vprof_waits_results *r;
+	cJSON *json;
+
+	(void)state;
+	vprof_text_addf(&text, "recording 0 1000\nstack fdatasync < save\nthread A\nthread B\ndisk D\n");
+	for (int t = 0; t < 1000; t += 100)
+		vprof_text_addf(
+			&text, "run A %d %d\nwait A %d %d B\nrun B %d %d\nwait B %d %d D 1 0\nrequest D B %d %d 4096\n",
+			t, t + 20, t + 20, t + 100, t, t + 50, t + 50, t + 100, t + 50, t + 100);
+	r = describe(text.s);
+	expect(r, lines);
+	assert_false(vprof_report_waits_is_empty(r));
+	json = vprof_waits_results_json(r);
+	assert_non_null(json);
+	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(json, "edges")), 3);
+	assert_string_equal(
+		cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(json, "knots"), 0), "ending")->valuestring,
+		"cycle");
+	cJSON_Delete(json);
+	vprof_waits_results_free(r);
+	vprof_text_release(&text);
+}
+
+static void test_kinds(void **state)
+{
+	static const char *const sink[] = { "sink 1    C: running 100 % of the recording\n",
+					    "its own work is the limit", NULL };
+	static const char *const idle[] = { "no wait limits throughput in this recording",
+					    "set aside H: no I/O, busy 10 % of the recording", NULL };
+	static const char *const pool[] = { "knot 1    w* (2 threads)\n",
+					    "w*: its threads wait for one another: 3 waits", "smaller locks", NULL };
+	struct vprof_waits_results *r;
+
+	(void)state;
+	r = describe("recording 0 100\nthread A\nthread C\nwait A 0 90 C\nrun A 90 100\nrun C 0 100\n");
+	expect(r, sink);
+	vprof_waits_results_free(r);
+	r = describe("recording 0 100\nthread H\ntimer T\nrun H 0 10\nwait H 10 100 T\n");
+	expect(r, idle);
+	assert_true(vprof_report_waits_is_empty(r));
+	vprof_waits_results_free(r);
+	r = describe("recording 0 100\nthread w1\nthread w2\nrun w1 0 20\nwait w1 20 60 w2\nrun w1 60 100\n"
+		     "wait w2 0 20 w1\nrun w2 20 60\nwait w2 60 100 w1\n");
+	expect(r, pool);
+	vprof_waits_results_free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_disk), cmocka_unit_test(test_kinds) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
