@@ -227,6 +227,29 @@ static void add_outside(const struct vprof_style *style, const struct vprof_wait
 	vprof_text_release(&t);
 }
 
+/* Sleeps of a knot's threads while others wait for them: a timer waits for nobody, so they are in no knot. */
+static void add_sleeps(const struct vprof_style *style, const struct vprof_waits_results *r,
+		       const struct vprof_waits_group *g, struct vprof_text *out)
+{
+	for (size_t i = 0; i < r->n_arcs; i++) {
+		const struct vprof_waits_arc *a = &r->arcs[i];
+		struct vprof_text t = VPROF_TEXT_INIT;
+		int is_member = 0;
+
+		if (!a->is_sleep)
+			continue;
+		for (size_t k = 0; k < g->n_parties; k++)
+			is_member |= g->parties[k] == a->from;
+		if (!is_member)
+			continue;
+		add_edge_words(r, a, &t);
+		vprof_text_add(&t, ". If these sleeps are part of the work, they limit it, too");
+		vprof_report_labelled(style, "", t.s, out);
+		add_stacks(style, a, out);
+		vprof_text_release(&t);
+	}
+}
+
 static void add_group(const struct vprof_style *style, const struct vprof_waits_results *r,
 		      const struct vprof_waits_group *g, size_t number, size_t top, struct vprof_text *out)
 {
@@ -247,6 +270,7 @@ static void add_group(const struct vprof_style *style, const struct vprof_waits_
 	vprof_text_add(out, vprof_ink(style, VPROF_INK_PLAIN));
 	vprof_text_release(&t);
 	add_edges(style, r, g, top, out);
+	add_sleeps(style, r, g, out);
 	add_runnable(style, r, g, out);
 	add_outside(style, r, g, out);
 	vprof_report_labelled(style, "", remedy(r, g), out);
@@ -266,6 +290,7 @@ static void add_background(const struct vprof_style *style, const struct vprof_w
 		add_members(r, g, &t);
 		vprof_text_addf(&t, ": no I/O, busy %s of the recording", share(r, g->busy_ns).s);
 		vprof_report_labelled(style, n == 1 ? "set aside" : "", t.s, out);
+		add_sleeps(style, r, g, out);
 		vprof_text_release(&t);
 	}
 	if (n > NAMES_SHOWN)

@@ -39,6 +39,7 @@ struct vprof_waits_stack {
 struct vprof_waits_arc {   /* an edge: `from` waits for `to` */
 	uint32_t from, to; /* parties */
 	int is_idle;	   /* a device waits for requests */
+	int is_sleep;	   /* for a timer or what is not recorded, while others wait for `from` */
 	uint64_t n_waits;
 	double own_ns, weight_ns;
 	double halved, gone;		  /* throughput gained, estimated; NaN: not estimated */

@@ -109,6 +109,7 @@ static int describe_arcs(struct vprof_waits_results *r, const struct vprof_waits
 		r->arcs[i] = (struct vprof_waits_arc){ .from = e->from,
 						       .to = e->to,
 						       .is_idle = e->is_idle,
+						       .is_sleep = vprof_waits_is_sleep(&w->graph, i),
 						       .n_waits = e->n_waits,
 						       .own_ns = (double)e->own_ns,
 						       .weight_ns = (double)e->weight_ns,

@@ -6,6 +6,7 @@
 
 #include "analysis/waits/wait_replay.h"
 #include "common/parallel.h"
+#include "common/search.h"
 
 #define PACED_MAX 0.2 /* share of its time that a thread may wait for what the recording does not explain */
 
@@ -49,12 +50,39 @@ static int choose_edge(struct vprof_waits_estimates *out, const struct vprof_wai
 	return VPROF_OK;
 }
 
+int vprof_waits_is_sleep(const struct vprof_waits_graph *graph, uint32_t edge)
+{
+	const struct vprof_waits_edge *e = &graph->edges.v[edge];
+	const struct vprof_waits_vertex *to = &graph->vertices.v[e->to];
+
+	return graph->vertices.v[e->from].kind == VPROF_WAITS_THREAD && to->kind != VPROF_WAITS_THREAD &&
+	       to->kind != VPROF_WAITS_DISK && !to->has_speed &&
+	       (double)(e->weight_ns - e->own_ns) >= VPROF_WAITS_SLEEP_SHARE * (double)graph->length_ns;
+}
+
+/* Edges of a knot's vertices to what sleeps of theirs are for. */
+static int choose_sleeps(struct vprof_waits_estimates *out, const struct vprof_waits_graph *graph,
+			 const struct vprof_waits_knots *knots, const struct vprof_waits_knot *knot)
+{
+	for (uint32_t i = 0; i < knot->n_vertices; i++) {
+		uint32_t v = knots->vertices.v[knot->first_vertex + i];
+		size_t e = VPROF_BISECT(graph->edges.n, k, graph->edges.v[k].from < v);
+
+		for (; e < graph->edges.n && graph->edges.v[e].from == v; e++)
+			if (vprof_waits_is_sleep(graph, (uint32_t)e) && choose_edge(out, graph, (uint32_t)e))
+				return VPROF_ERR_NOMEM;
+	}
+	return VPROF_OK;
+}
+
 static int choose_edges(struct vprof_waits_estimates *out, const struct vprof_waits_graph *graph,
 			const struct vprof_waits_knots *knots)
 {
 	for (size_t k = 0; k < knots->knots.n; k++) {
 		const struct vprof_waits_knot *knot = &knots->knots.v[k];
 
+		if (choose_sleeps(out, graph, knots, knot))
+			return VPROF_ERR_NOMEM;
 		for (uint32_t i = 0; i < knot->n_edges && knot->end != VPROF_WAITS_BACKGROUND; i++) {
 			uint32_t e = knots->edges.v[knot->first_edge + i];
 
@@ -65,7 +93,18 @@ static int choose_edges(struct vprof_waits_estimates *out, const struct vprof_wa
 	return out->v.n && vprof_array_sort(out->v.v, out->v.n, sizeof *out->v.v, by_edge) ? VPROF_ERR_NOMEM : VPROF_OK;
 }
 
-/* Whose work must be done for the end of a replay. */
+static int has_sleep(const struct vprof_waits_graph *graph, uint32_t vertex)
+{
+	size_t e = VPROF_BISECT(graph->edges.n, k, graph->edges.v[k].from < vertex);
+
+	for (; e < graph->edges.n && graph->edges.v[e].from == vertex; e++)
+		if (vprof_waits_is_sleep(graph, (uint32_t)e))
+			return 1;
+	return 0;
+}
+
+/* Whose work must be done for the end of a replay. Of a background knot in which one sleeps while others wait for it,
+ * all of it. */
 static int choose_counted(struct estimation *g, const struct vprof_waits_history *h,
 			  const struct vprof_waits_graph *graph, const struct vprof_waits_knots *knots)
 {
@@ -74,10 +113,15 @@ static int choose_counted(struct estimation *g, const struct vprof_waits_history
 
 	if (!of_vertex)
 		return VPROF_ERR_NOMEM;
-	for (size_t k = 0; k < knots->knots.n; k++)
+	for (size_t k = 0; k < knots->knots.n; k++) {
+		const uint32_t *vertices = knots->vertices.v + knots->knots.v[k].first_vertex;
+		int is_background = knots->knots.v[k].end == VPROF_WAITS_BACKGROUND;
+
+		for (uint32_t i = 0; i < knots->knots.v[k].n_vertices && is_background; i++)
+			is_background = !has_sleep(graph, vertices[i]);
 		for (uint32_t i = 0; i < knots->knots.v[k].n_vertices; i++)
-			of_vertex[knots->vertices.v[knots->knots.v[k].first_vertex + i]] =
-				knots->knots.v[k].end == VPROF_WAITS_BACKGROUND ? 2 : 1;
+			of_vertex[vertices[i]] = is_background ? 2 : 1;
+	}
 	for (uint32_t e = 0; e < h->entities.n; e++) {
 		uint32_t v = graph->vertex_of[e];
 		int is = v == VPROF_NONE ? 2 : of_vertex[v];

@@ -11,6 +11,7 @@
 #define VPROF_WAITS_ESTIMATES_MAX 32 /* edges, the heaviest ones */
 
 #define VPROF_WAITS_FIDELITY_MAX 0.1
+#define VPROF_WAITS_SLEEP_SHARE 0.1 /* of the recording: others' waits that make a sleep worth telling */
 
 struct vprof_waits_estimate {
 	uint32_t edge;
@@ -25,9 +26,14 @@ struct vprof_waits_estimates {
 	int cpus;	 /* enum vprof_waits_cpu_model */
 };
 
-/* Of all knots' edges but idle time of devices, and of none of background knots. What must be done for the end of a
- * replay: all work of the threads of these knots, of threads whose waits without a known cause (timers, the world
- * outside) are at most a fifth of their time, and the requests of both; but no background threads' work. OK or NOMEM.
+/* Does a thread wait for a timer, or for what is not recorded, while others wait for it? */
+int vprof_waits_is_sleep(const struct vprof_waits_graph *graph, uint32_t edge);
+
+/* Of all knots' edges but idle time of devices, and of none of background knots; and of the waits that their threads
+ * (of background knots, too) spend on timers and the world outside while others wait for them. What must be done for
+ * the end of a replay: all work of the threads of these knots, of threads whose waits without a known cause (timers,
+ * the world outside) are at most a fifth of their time, and the requests of both; but no background threads' work. OK
+ * or NOMEM.
  */
 int vprof_waits_estimate(struct vprof_waits_estimates *out, const struct vprof_waits_history *history,
 			 const struct vprof_waits_graph *graph, const struct vprof_waits_knots *knots,

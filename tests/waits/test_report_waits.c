@@ -30,7 +30,7 @@ static struct vprof_waits_results *describe(const char *text)
 
 static void expect(const struct vprof_waits_results *r, const char *const *lines)
 {
-	const struct vprof_report_options o = { .width = 200 };
+	const struct vprof_report_options o = { .width = 1000 };
 	struct vprof_text text = VPROF_TEXT_INIT;
 
 	vprof_report_waits(r, &o, &text);
@@ -84,6 +84,14 @@ static void test_kinds(void **state)
 					    "its own work is the limit", NULL };
 	static const char *const idle[] = { "no wait limits throughput in this recording",
 					    "set aside H: no I/O, busy 10 % of the recording", NULL };
+	static const char *const sleeps[] = {
+		"no wait limits throughput",
+		"set aside ",
+		"L, M: no I/O",
+		"L waits for T: 1 waits, 90 % of the recording, 180 % with those who wait",
+		"If these sleeps are part of the work, they limit it, too",
+		NULL
+	};
 	static const char *const pool[] = { "knot 1    w* (2 threads)\n",
 					    "w*: its threads wait for one another: 3 waits", "smaller locks", NULL };
 	struct vprof_waits_results *r;
@@ -95,6 +103,10 @@ static void test_kinds(void **state)
 	r = describe("recording 0 100\nthread H\ntimer T\nrun H 0 10\nwait H 10 100 T\n");
 	expect(r, idle);
 	assert_true(vprof_report_waits_is_empty(r));
+	vprof_waits_results_free(r);
+	r = describe("recording 0 100\noptions 0.2 0.99 0 2\nthread L\nthread M\ntimer T\nwait L 0 90 T\nrun L 90 96\n"
+		     "wait L 96 98 M\nrun L 98 100\nwait M 0 95 L\nrun M 95 100\n");
+	expect(r, sleeps);
 	vprof_waits_results_free(r);
 	r = describe("recording 0 100\nthread w1\nthread w2\nrun w1 0 20\nwait w1 20 60 w2\nrun w1 60 100\n"
 		     "wait w2 0 20 w1\nrun w2 20 60\nwait w2 60 100 w1\n");

@@ -21,6 +21,7 @@ struct vprof_kernel_thread {
 	uint32_t stack;	     /* of its wait */
 	uint64_t since;	     /* ns */
 	uint8_t state;	     /* enum vprof_kernel_thread_state */
+	uint64_t exit;	     /* ns: of its EXIT, 0: none yet; it runs on until it is switched out for good */
 	uint8_t is_followed; /* its events are recorded; of others there are only a few */
 	uint8_t is_early;    /* it was woken while it was running */
 };

@@ -154,11 +154,29 @@ static int on_waking(struct reading *g, const struct vprof_kernel_event *e)
 		      stack_number(g, e->waking.kernel_stack, e->waking.user_stack));
 }
 
+/* The tid is another thread's from now on, or the recording ends: the thread ended with its EXIT, if it had one. */
+static int retire(struct reading *g, struct vprof_kernel_thread *t)
+{
+	uint64_t now = g->now;
+	int ret;
+
+	if (t->exit && t->state != VPROF_KERNEL_THREAD_GONE)
+		g->now = t->exit > t->since ? t->exit : t->since;
+	ret = change(g, t, VPROF_KERNEL_THREAD_UNKNOWN, VPROF_KERNEL_THREAD_GONE, VPROF_NONE, 0);
+	g->now = now;
+	return ret;
+}
+
 static int on_fork(struct reading *g, const struct vprof_kernel_event *e)
 {
 	struct vprof_kernel_thread *t = vprof_kernel_entities_thread(&g->all, e->task.by_tid);
 
-	t = t ? vprof_kernel_entities_make(&g->all, e->task.tid, e->task.pid, e->task.comm, t->entity, g->now) : NULL;
+	uint32_t creator = t ? t->entity : VPROF_NONE;
+
+	t = t ? vprof_kernel_entities_thread(&g->all, e->task.tid) : NULL;
+	if (!t || retire(g, t))
+		return VPROF_ERR_NOMEM;
+	t = vprof_kernel_entities_make(&g->all, e->task.tid, e->task.pid, e->task.comm, creator, g->now);
 	if (t)
 		t->state = VPROF_KERNEL_THREAD_RUNNABLE;
 	return t ? VPROF_OK : VPROF_ERR_NOMEM;
@@ -192,8 +210,8 @@ static int on_thread_exit(struct reading *g, const struct vprof_kernel_event *e)
 
 	if (!t || t->state == VPROF_KERNEL_THREAD_GONE || !t->is_followed)
 		return t ? VPROF_OK : VPROF_ERR_NOMEM;
-	g->input->history.entities.v[t->entity].ended = g->now;
-	return change(g, t, VPROF_KERNEL_THREAD_RUNNING, VPROF_KERNEL_THREAD_GONE, VPROF_NONE, 0);
+	g->input->history.entities.v[t->entity].ended = t->exit = g->now;
+	return VPROF_OK;
 }
 
 static uint64_t request_key(const struct vprof_kernel_event *e)
@@ -321,8 +339,7 @@ static int finish(struct reading *g)
 
 	h->end = g->now;
 	for (size_t i = 0; i < g->all.threads.n; i++)
-		if (change(g, &g->all.threads.v[i], VPROF_KERNEL_THREAD_UNKNOWN, VPROF_KERNEL_THREAD_GONE, VPROF_NONE,
-			   0))
+		if (retire(g, &g->all.threads.v[i]))
 			return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < g->open.n; i++)
 		if (g->open.v[i].key && add_request(g, &g->open.v[i], h->end, g->open.v[i].n_bytes))
