@@ -161,6 +161,20 @@ static void warn_incomplete(struct list *l, const struct vprof_findings *f)
 		     LLU(f->tree->n_folded));
 }
 
+/* Then their order says nothing: the same chain is broken down, or found, either way. */
+static int are_of_one_cause(const struct vprof_results *r, uint32_t a, uint32_t b)
+{
+	for (size_t i = 0; i < r->n_causes; i++) {
+		int n = 0;
+
+		for (size_t k = 0; k < r->causes[i].n_factors; k++)
+			n += r->causes[i].factors[k] == a || r->causes[i].factors[k] == b;
+		if (n)
+			return n == 2;
+	}
+	return 0;
+}
+
 /* Found, but who knows in which order, or whether again. */
 static void warn_unstable(struct list *l)
 {
@@ -176,18 +190,18 @@ static void warn_unstable(struct list *l)
 	for (size_t i = 0; i < r->n_selected && i + 1 < r->n_factors; i++) {
 		const struct vprof_factor *f = &r->factors[i];
 
-		if (!f->n_to_settle)
+		if (!f->n_to_settle || are_of_one_cause(r, (uint32_t)i, (uint32_t)i + 1))
 			continue;
 		name = vprof_warned_factor(r, f);
 		next = vprof_warned_factor(r, f + 1);
 		if (f->n_to_settle > 1000 * r->n_complete)
 			warn(l,
-			     "ranks %zu and %zu (%s; %s) are a statistical tie that more intervals won't break: "
+			     "factors %zu and %zu (%s; %s) are a statistical tie that more intervals won't break: "
 			     "treat both as equal",
 			     i + 1, i + 2, name.s, next.s);
 		else
 			warn(l,
-			     "ranks %zu and %zu (%s; %s) are a statistical tie: the first keeps its rank in %.0f %% of "
+			     "factors %zu and %zu (%s; %s) are a statistical tie: the first keeps its rank in %.0f %% of "
 			     "resampled runs. About %llu intervals would break it (this run has %llu)",
 			     i + 1, i + 2, name.s, next.s, 100 * f->place_kept, rounded(f->n_to_settle),
 			     LLU(r->n_complete));

@@ -32,11 +32,12 @@ struct vprof_page_round {
 	size_t n_top;
 };
 
-/* the last four: of a person's, else NULL */
+/* of a cause or a factor */
 struct vprof_page_verdict {
 	const char *key;
 	enum vprof_verdict verdict;
-	const char *name, *note, *run, *date;
+	const char *name, *note, *run;
+	const char *date; /* NULL: by rule */
 };
 
 struct vprof_page {

@@ -15,24 +15,37 @@
 #include "common/text.h"
 
 struct vprof_report_options {
-	int colour; /* write terminal escapes */
-	int width;  /* columns; 0: 100; at least 80 */
-	size_t top; /* ranked factors to show; 0: 10; the chosen ones are always shown */
+	int colour;  /* write terminal escapes */
+	int width;   /* columns; 0: 100; at least 80 */
+	size_t top;  /* causes, and ranked factors, to show; 0: 10; the chosen ones are always shown */
+	int factors; /* the ranked factors of Algorithm 1 as well; without causes they are always shown */
 	/* indices into results->factors that are up for a decision; NULL: the first n_selected */
 	const uint32_t *chosen;
 	size_t n_chosen;
+	const char *ending; /* why the drill-down is over, told below the coverage; NULL or "": nothing */
 };
 
 /* Appends the report. INPUT when the results are not consistent in themselves (an index out of range). */
 int vprof_report_text(const struct vprof_results *r, const struct vprof_report_options *o, struct vprof_text *out,
 		      struct vprof_error *err);
 
+/* Appends the lines of one cause; `rank` counts from 1. Errors of vprof_report_text. */
+int vprof_report_cause(const struct vprof_results *r, size_t rank, const struct vprof_report_options *o,
+		       struct vprof_text *out, struct vprof_error *err);
+
+/* Appends what the cause is, in one sentence without an end: "requests wait for store_lock (store.c:69), held by
+ * compactor_main > save_snapshot". The results have been read or checked. */
+void vprof_report_cause_sentence(const struct vprof_results *r, const struct vprof_cause *c, struct vprof_text *out);
+
+/* The cause that a factor folds into: its index, n_causes when there is none. */
+size_t vprof_report_cause_of(const struct vprof_results *r, size_t factor);
+
 /* Appends the two lines of one factor in the ranked table; `rank` counts from 1. Errors of vprof_report_text. */
 int vprof_report_factor(const struct vprof_results *r, size_t rank, const struct vprof_report_options *o,
 			struct vprof_text *out, struct vprof_error *err);
 
 enum vprof_view {
-	VPROF_VIEW_VARIANCE, /* the ranked factors: vprof_report_text */
+	VPROF_VIEW_VARIANCE, /* the causes: vprof_report_text */
 	VPROF_VIEW_TAIL,     /* why the slowest intervals take longer than the others */
 	VPROF_VIEW_MEAN,     /* where the mean latency is spent */
 	VPROF_VIEW_TYPES,    /* variance between and within types */

@@ -18,6 +18,27 @@ struct vprof_style vprof_report_style(const struct vprof_report_options *o)
 				     (size_t)(o->width ? o->width < MIN_WIDTH ? MIN_WIDTH : o->width : DEFAULT_WIDTH) };
 }
 
+static int check_causes(const struct vprof_results *r, struct vprof_error *err)
+{
+	for (size_t i = 0; i < r->n_causes; i++) {
+		const struct vprof_cause *c = &r->causes[i];
+		int valid = 1;
+
+		for (size_t j = 0; j < c->n_factors; j++)
+			valid &= c->factors[j] < r->n_factors;
+		for (size_t j = 0; j < c->n_nodes; j++)
+			valid &= c->nodes[j] < r->n_nodes;
+		for (size_t j = 0; j < c->n_steps; j++)
+			valid &= c->steps[j].node < r->n_nodes;
+		if (!valid)
+			return vprof_error_set(err, VPROF_ERR_CORRUPT,
+					       "results: cause %zu names no node or factor; "
+					       "analyse the run again (vprof analyze)",
+					       i);
+	}
+	return VPROF_OK;
+}
+
 /* Parents come before their children, so every path to the root ends. */
 int vprof_report_check(const struct vprof_results *r, struct vprof_error *err)
 {
@@ -48,7 +69,7 @@ int vprof_report_check(const struct vprof_results *r, struct vprof_error *err)
 						       "analyse the run again (vprof analyze)",
 						       i);
 	}
-	return VPROF_OK;
+	return check_causes(r, err);
 }
 
 void vprof_report_labelled(const struct vprof_style *style, const char *label, const char *text, struct vprof_text *out)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The report: what was measured, how it is spread, the ranked factors, and how far all of it can be trusted.
+/* The report: what was measured, how it is spread, its causes, the ranked factors, and how far all of it can be
+ * trusted.
  *
  * Invariant: the results are checked once, up front; everything after may index them freely.
  */
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/cause_lines.h"
 #include "report/format_value.h"
 #include "report/report_parts.h"
 
@@ -88,17 +90,53 @@ static int is_chosen(const struct vprof_results *r, const struct vprof_report_op
 	return 0;
 }
 
-static void add_table(const struct vprof_style *style, const struct vprof_results *r,
-		      const struct vprof_report_options *o, struct vprof_text *out)
+size_t vprof_report_cause_of(const struct vprof_results *r, size_t factor)
+{
+	for (size_t i = 0; i < r->n_causes; i++)
+		for (size_t j = 0; j < r->causes[i].n_factors; j++)
+			if (r->causes[i].factors[j] == factor)
+				return i;
+	return r->n_causes;
+}
+
+static int is_cause_chosen(const struct vprof_results *r, const struct vprof_report_options *o, size_t cause)
+{
+	for (size_t j = 0; j < r->causes[cause].n_factors; j++)
+		if (is_chosen(r, o, r->causes[cause].factors[j]))
+			return 1;
+	return 0;
+}
+
+static void add_causes(const struct vprof_style *style, const struct vprof_results *r,
+		       const struct vprof_report_options *o, struct vprof_text *out)
+{
+	size_t top = o->top ? o->top : DEFAULT_TOP, shown = 0;
+
+	vprof_cause_heading(style, out);
+	for (size_t i = 0; i < r->n_causes; i++) {
+		const struct vprof_cause *c = &r->causes[i];
+		int chosen = is_cause_chosen(r, o, i);
+
+		if (!chosen && (i >= top || (fabs(c->share) < SHOWN_SHARE && fabs(c->if_constant) < SHOWN_SHARE)))
+			continue;
+		vprof_cause_lines(style, r, i + 1, chosen, out);
+		shown++;
+	}
+	vprof_text_addf(out, "%*s%s", LABEL_COLUMNS - 1, "", vprof_ink(style, VPROF_INK_DIM));
+	if (shown < r->n_causes)
+		vprof_text_addf(out, "%s more cause%s; ", vprof_format_count(r->n_causes - shown).s,
+				r->n_causes - shown == 1 ? "" : "s");
+	vprof_text_addf(out, "%s ranked factors%s%s\n", vprof_format_count(r->n_factors).s,
+			o->factors ? ":" : ": --factors", vprof_ink(style, VPROF_INK_PLAIN));
+}
+
+static void add_factors(const struct vprof_style *style, const struct vprof_results *r,
+			const struct vprof_report_options *o, struct vprof_text *out)
 {
 	size_t top = o->top ? o->top : DEFAULT_TOP, shown = 0, above = 0;
 
 	for (size_t i = 0; i < r->n_factors; i++)
 		above += r->factors[i].share >= r->threshold;
-	if (!r->n_factors) {
-		vprof_report_labelled(style, "", "no factor: nothing below the interval is measured in this run", out);
-		return;
-	}
 	vprof_factor_heading(style, out);
 	for (size_t i = 0; i < r->n_factors; i++) {
 		int chosen = is_chosen(r, o, i);
@@ -114,6 +152,21 @@ static void add_table(const struct vprof_style *style, const struct vprof_result
 		vprof_text_addf(out, "; %s of all have %s of the variance or more%s\n", vprof_format_count(above).s,
 				vprof_format_percent(r->threshold).s, vprof_ink(style, VPROF_INK_PLAIN));
 	}
+}
+
+static void add_answer(const struct vprof_style *style, const struct vprof_results *r,
+		       const struct vprof_report_options *o, struct vprof_text *out)
+{
+	if (!r->n_factors && !r->n_causes) {
+		vprof_report_labelled(style, "", "no factor: nothing below the interval is measured in this run", out);
+		return;
+	}
+	if (r->n_causes)
+		add_causes(style, r, o, out);
+	if (r->n_causes && r->n_factors && o->factors)
+		vprof_text_add(out, "\n");
+	if (r->n_factors && (o->factors || !r->n_causes))
+		add_factors(style, r, o, out);
 }
 
 int vprof_report_text(const struct vprof_results *r, const struct vprof_report_options *o, struct vprof_text *out,
@@ -133,12 +186,27 @@ int vprof_report_text(const struct vprof_results *r, const struct vprof_report_o
 	add_summary(&style, r, out);
 	vprof_text_add(out, "\n");
 	if (!r->inconclusive || r->n_factors)
-		add_table(&style, r, o, out);
+		add_answer(&style, r, o, out);
 	vprof_text_add(out, "\n");
 	vprof_report_coverage(&style, r, out);
+	if (o->ending && *o->ending)
+		vprof_report_labelled(&style, "ended", o->ending, out);
 	if (!r->inconclusive)
 		vprof_report_warnings(&style, r, out);
 	return out->failed ? vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory writing the report") : VPROF_OK;
+}
+
+int vprof_report_cause(const struct vprof_results *r, size_t rank, const struct vprof_report_options *o,
+		       struct vprof_text *out, struct vprof_error *err)
+{
+	struct vprof_style style = vprof_report_style(o);
+	int rc = vprof_report_check(r, err);
+
+	if (!rc && (!rank || rank > r->n_causes))
+		rc = vprof_error_set(err, VPROF_ERR_INPUT, "these results have no cause %zu", rank);
+	if (!rc)
+		vprof_cause_lines(&style, r, rank, 1, out);
+	return rc;
 }
 
 int vprof_report_factor(const struct vprof_results *r, size_t rank, const struct vprof_report_options *o,

@@ -81,6 +81,7 @@ static void fill_step(const struct vprof_results *r, struct vprof_step *step, ui
 				     .file = at->file,
 				     .line = at->line,
 				     .object = n->object,
+				     .awaited = "",
 				     .node = node };
 }
 

@@ -159,7 +159,9 @@ struct vprof_step {
 	const char *file; /* of the function's definition or of the call; waits: of the call that waits, else "" */
 	int line;
 	const char *object; /* as in vprof_node */
-	uint32_t node;	    /* in the place that has the largest part */
+	/* of a wait: what it waits for as the source at file:line has it ("store_lock", "c->lock"); "": not known */
+	const char *awaited;
+	uint32_t node; /* in the place that has the largest part */
 };
 
 /* what a cause consists of at its end: parts of one cause sum to 1, shares to its share */

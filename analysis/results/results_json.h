@@ -42,7 +42,7 @@
 	D(share_high) D(if_constant) D(if_constant_low) D(if_constant_high) D(place_kept) D(first_kept) D(mean_ns) D(sd_ns)            \
 	D(own_part) D(waiting_part) D(queued_part) U(n_places) I(can_break_down) U(n_unmeasured)                                       \
 	E(verdict, vprof_verdict_names) S(note)
-#define VPROF_STEP_FIELDS(U, D, I, S, E) E(kind, vprof_node_kind_names) I(is_blame) S(name) S(file) I(line) S(object) U(node)
+#define VPROF_STEP_FIELDS(U, D, I, S, E) E(kind, vprof_node_kind_names) I(is_blame) S(name) S(file) I(line) S(object) S(awaited) U(node)
 #define VPROF_SPLIT_FIELDS(U, D, I, S, E) E(kind, vprof_node_kind_names) S(name) D(part) D(share) D(mean_ns)
 #define VPROF_COMMON_FRAME_FIELDS(U, D, I, S, E)                                                                               \
 	S(name) S(module) U(n) D(depth) I(encloses) I(innermost_enclosing) I(is_waker)

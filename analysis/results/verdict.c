@@ -11,6 +11,7 @@ const char *const vprof_verdict_names[] = {
 	[VPROF_VERDICT_FIXED] = "fixed",
 	[VPROF_VERDICT_TODO] = "todo",
 	[VPROF_VERDICT_BROKEN_DOWN] = "broken down",
+	[VPROF_VERDICT_CANDIDATE] = "candidate",
 };
 
 int vprof_verdict_parse(const char *text, enum vprof_verdict *verdict)

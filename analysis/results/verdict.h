@@ -11,11 +11,13 @@ enum vprof_verdict {
 	VPROF_VERDICT_IGNORE,
 	VPROF_VERDICT_FIXED,
 	VPROF_VERDICT_TODO,
-	VPROF_VERDICT_BROKEN_DOWN, /* the drill-down's own: its children stand for it */
+	/* the drill-down's own */
+	VPROF_VERDICT_BROKEN_DOWN, /* its children stand for it */
+	VPROF_VERDICT_CANDIDATE,   /* as specific as it gets, but not settled; shown only: files keep "culprit" */
 	VPROF_VERDICT_COUNT
 };
 
-/* "", "culprit", "inherent", "ignore", "fixed", "todo", "broken down" */
+/* "", "culprit", "inherent", "ignore", "fixed", "todo", "broken down", "candidate" */
 extern const char *const vprof_verdict_names[VPROF_VERDICT_COUNT];
 
 /* 0, or -1 when it is none of the words. */

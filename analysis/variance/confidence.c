@@ -341,7 +341,7 @@ static int judge_conclusion(const struct confidence *c)
 		if (r->factors[i].share_low <= 0 &&
 		    vprof_warning_add(
 			    r,
-			    "rank %zu (%s) may be due to chance: the 95 %% confidence interval of its share is %.1f .. %.1f %%",
+			    "factor %zu (%s) may be due to chance: the 95 %% confidence interval of its share is %.1f .. %.1f %%",
 			    i + 1, vprof_warned_factor(r, &r->factors[i]).s, 100 * r->factors[i].share_low,
 			    100 * r->factors[i].share_high))
 			return VPROF_ERR_NOMEM;

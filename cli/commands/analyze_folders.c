@@ -194,7 +194,8 @@ static int show(const struct vprof_folders *f, struct vprof_results *r, int *sta
 	if (f->output)
 		rc = vprof_results_write(r, f->output, err);
 	if (!rc)
-		rc = f->json ? print_json(r, err) : vprof_step_print_view(r, f->view, 0, status, err);
+		rc = f->json ? print_json(r, err) :
+			       vprof_step_print_view(r, f->view, &(struct vprof_report_options){ 0 }, status, err);
 	return rc;
 }
 

@@ -72,7 +72,7 @@ static int analyze_run(const char *run_name, const char *interval, long k, doubl
 	if (!rc && json)
 		rc = vprof_print_file(&p, run.s, "results.json", &err);
 	else if (!rc)
-		rc = vprof_step_print_view(results, view, 0, &status, &err);
+		rc = vprof_step_print_view(results, view, &(struct vprof_report_options){ 0 }, &status, &err);
 	if (rc) {
 		status = vprof_complain(rc, &err);
 		tell_other_way(&p, run.s);

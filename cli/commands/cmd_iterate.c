@@ -22,6 +22,7 @@
 #include "common/files.h"
 
 #define DEFAULT_ROUNDS 12
+#define STARTS_SHOWN 4
 
 static const struct vprof_usage usage = {
 	.synopsis = "iterate [OPTIONS] [-- COMMAND]",
@@ -186,6 +187,26 @@ static int complete_round(struct iteration *it, struct vprof_error *err)
 	return vprof_round_complete(&it->workspace, &it->session, &how, &it->results, &it->plan, err);
 }
 
+/* The first of what is broken down, the innermost function around the interval; the others are ways down from there. */
+static void tell_start(const struct vprof_session *s)
+{
+	size_t n = s->broken_down.n, shown = n < STARTS_SHOWN ? n : STARTS_SHOWN;
+
+	fprintf(stderr, "  start    ");
+	for (size_t i = 0; i < shown; i++) {
+		const struct vprof_name *f = &s->broken_down.items[i];
+		int namesakes = 0;
+
+		for (size_t k = 0; k < n; k++)
+			namesakes += !strcmp(s->broken_down.items[k].name, f->name);
+		fprintf(stderr, "%s%s%s%s", i ? ", " : "", f->name, namesakes > 1 ? "@" : "",
+			namesakes > 1 ? f->file : "");
+	}
+	if (n > shown)
+		fprintf(stderr, " and %zu more", n - shown);
+	fputc('\n', stderr);
+}
+
 /* After the baseline: where does the interval run? */
 static int decide_start(struct iteration *it, struct vprof_error *err)
 {
@@ -203,17 +224,7 @@ static int decide_start(struct iteration *it, struct vprof_error *err)
 	if (!from_stacks)
 		vprof_tell("no sampled stack names a known function (is the binary stripped?); starting from the "
 			   "functions of the annotations");
-	fprintf(stderr, "  start    ");
-	for (size_t i = 0; i < s->broken_down.n; i++) {
-		const struct vprof_name *f = &s->broken_down.items[i];
-		int namesakes = 0;
-
-		for (size_t k = 0; k < s->broken_down.n; k++)
-			namesakes += !strcmp(s->broken_down.items[k].name, f->name);
-		fprintf(stderr, "%s%s%s%s", i ? ", " : "", f->name, namesakes > 1 ? "@" : "",
-			namesakes > 1 ? f->file : "");
-	}
-	fputc('\n', stderr);
+	tell_start(s);
 	s->rounds[0].state = VPROF_ROUND_DECIDED;
 	return save(it, err);
 }
@@ -380,7 +391,7 @@ int vprof_cmd_iterate(int argc, char **argv)
 {
 	struct iterate_options o = { .max = DEFAULT_ROUNDS, .threshold = -1, .budget = VPROF_BUDGET };
 	const struct vprof_option options[] = {
-		{ "k", VPROF_OPTION_COUNT, &o.k, "N", "factors chosen in a round (default 3)" },
+		{ "k", VPROF_OPTION_COUNT, &o.k, "N", "causes chosen in a round (default 3)" },
 		{ "auto", VPROF_OPTION_FLAG, &o.automatic, NULL, "do not ask: break down whatever can be broken down" },
 		{ "max", VPROF_OPTION_COUNT, &o.max, "N", "maximum number of rounds after the first (default 12)" },
 		{ "threshold", VPROF_OPTION_SHARE, &o.threshold, "D", "minimum share of the variance (default 0.02)" },

@@ -8,6 +8,7 @@
 #include "analysis/results/results_json.h"
 #include "cli/command.h"
 #include "cli/drilldown/decide.h"
+#include "cli/drilldown/ending.h"
 #include "cli/options.h"
 #include "cli/commands/cmd_report_waits.h"
 #include "cli/commands/report_page.h"
@@ -15,9 +16,10 @@
 #include "cli/doctor/symptoms.h"
 
 static const struct vprof_usage usage = {
-	.synopsis = "report [RUN] [--view VIEW] [--html [FILE]] [--json] [--top N]",
+	.synopsis = "report [RUN] [--factors | --view VIEW] [--html [FILE]] [--json] [--top N]",
 	.purpose =
-		"Prints the report of the last analysed run, or of RUN, with the verdicts given since.\n"
+		"Prints the report of the last analysed run, or of RUN: the causes of the variance, with the verdicts given\n"
+		"since; with --factors also the ranked factors that the causes are made of.\n"
 		"With --html it writes one self-contained page instead: .vprof/runs/RUN/report.html, or FILE, which\n"
 		"may be - for standard output. Exit status 3 when that run is inconclusive, or says nothing in that view.",
 	.max_operands = 2,
@@ -72,19 +74,35 @@ static int print_json(const struct vprof_results *results, struct vprof_error *e
 	return VPROF_OK;
 }
 
+/* The run that ended a drill-down says why it was the last. */
+static int print_view(const struct vprof_results *results, enum vprof_view view, const struct vprof_session *s,
+		      const struct vprof_report_options *o, int *status, struct vprof_error *err)
+{
+	struct vprof_report_options options = *o;
+	int is_last = s->n_rounds && !strcmp(s->rounds[s->n_rounds - 1].run.s, results->run);
+	char *ending = is_last && s->ending ? vprof_ending_tell(results, s) : NULL;
+	int rc;
+
+	options.ending = ending;
+	rc = vprof_step_print_view(results, view, &options, status, err);
+	free(ending);
+	return rc;
+}
+
 int vprof_cmd_report(int argc, char **argv)
 {
 	const char *view_name = NULL;
 	enum vprof_view view;
 	const char *wanted = NULL, *file = NULL;
 	long top = 0;
-	int json = 0, html = 0;
+	int json = 0, html = 0, factors = 0;
 	const struct vprof_option options[] = {
 		{ "view", VPROF_OPTION_TEXT, &view_name, "VIEW",
 		  "variance (default), tail, mean, types or work (docs/cli.md)" },
+		{ "factors", VPROF_OPTION_FLAG, &factors, NULL, "print the ranked factors below the causes" },
 		{ "html", VPROF_OPTION_FLAG, &html, NULL, "write the report as one HTML file" },
 		{ "json", VPROF_OPTION_FLAG, &json, NULL, "print results.json (docs/results.md) instead" },
-		{ "top", VPROF_OPTION_COUNT, &top, "N", "factors to show (default 10)" },
+		{ "top", VPROF_OPTION_COUNT, &top, "N", "causes and factors to show (default 10)" },
 		{ NULL },
 	};
 	struct vprof_results *results = NULL;
@@ -105,6 +123,9 @@ int vprof_cmd_report(int argc, char **argv)
 	if (vprof_view_parse(view_name, &view))
 		return vprof_options_misused(&usage, "--view takes variance, tail, mean, types or work, not \"%s\"",
 					     view_name);
+	if (factors && (json || html || (view_name && view != VPROF_VIEW_VARIANCE)))
+		return vprof_options_misused(&usage, "--factors goes with the causes alone: --json, --html and other "
+						     "views have what they show of factors anyway");
 	if (html && (json || view_name))
 		return vprof_options_misused(&usage, "--html holds all views; it goes with neither --json nor --view");
 	vprof_session_init(&session);
@@ -122,7 +143,9 @@ int vprof_cmd_report(int argc, char **argv)
 	else if (!rc && html)
 		rc = vprof_report_page_write(&p, run.s, &session, results, file, &err);
 	else if (!rc)
-		rc = vprof_step_print_view(results, view, (size_t)top, &status, &err);
+		rc = print_view(results, view, &session,
+				&(struct vprof_report_options){ .top = (size_t)top, .factors = factors }, &status,
+				&err);
 	if (rc)
 		status = vprof_complain(rc, &err);
 	else if (json || html)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* vprof review: what the developer says of the ranked factors; kept in .vprof/verdicts.json, shown by every report. */
+/* vprof review: what the developer says of causes and ranked factors; kept in .vprof/verdicts.json, shown by every
+ * report. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "cli/drilldown/decide.h"
 #include "cli/options.h"
 #include "cli/drilldown/review_walk.h"
+#include "cli/drilldown/verdict_list.h"
 #include "common/text.h"
 #include "report/format_value.h"
 
@@ -16,10 +18,11 @@
 
 static const struct vprof_usage usage = {
 	.synopsis =
-		"review [FACTOR] [--culprit | --inherent | --ignore | --fixed | --todo | --drop] [--note TEXT] [--list]",
+		"review [CAUSE] [--culprit | --inherent | --ignore | --fixed | --todo | --drop] [--note TEXT] [--list]",
 	.purpose =
-		"Says what a factor is. FACTOR is its rank in the report, its name, a part of the name, or its key.\n"
-		"Without FACTOR the ranked factors are shown one after the other, and a verdict is asked for each.\n"
+		"Says what a cause is. CAUSE is its rank in the report, its name, a part of the name, or its key; also of\n"
+		"a factor, whose rank is meant with --factors.\n"
+		"Without CAUSE the causes are shown one after the other, and a verdict is asked for each.\n"
 		"Verdicts are kept in .vprof/verdicts.json, across runs and drill-downs; every report shows them, and\n"
 		"iterate passes over what is inherent or ignored.",
 	.max_operands = 1,
@@ -27,7 +30,7 @@ static const struct vprof_usage usage = {
 
 struct review_options {
 	int given[VPROF_VERDICT_TODO + 1];
-	int drop, list, json;
+	int drop, list, json, factors;
 	const char *note, *run;
 	long top;
 };
@@ -56,109 +59,133 @@ static int open_results(struct review *rv, const char *wanted, struct vprof_erro
 	return rc;
 }
 
-/* The factors whose name or key fits, best kind of fit only: key, whole name, part of the name, of a pair's name. */
-static size_t find_factors(const struct vprof_results *r, const char *wanted, size_t *found)
+/* How a cause or factor fits: 0 key, 1 whole name, 2 part of the name, 3 of a pair's name; 4: not at all. */
+static int fit_of(const struct vprof_results *r, struct vprof_judged j, const char *wanted)
+{
+	const char *name = vprof_judged_name(r, j);
+	int is_pair = j.is_factor ? r->factors[j.index].kind == VPROF_FACTOR_COVARIANCE :
+				    r->causes[j.index].kind == VPROF_CAUSE_TOGETHER;
+
+	return !strcmp(vprof_judged_key(r, j), wanted) ? 0 :
+	       !strcmp(name, wanted)		       ? 1 :
+	       !strstr(name, wanted)		       ? 4 :
+							 2 + is_pair;
+}
+
+/* Those that fit best, of causes before factors: a cause stands for the factors of its name. */
+static size_t find_judged(const struct vprof_results *r, const char *wanted, int factors, struct vprof_judged *found)
 {
 	size_t n = 0;
 
 	for (int fit = 0; fit < 4 && !n; fit++)
-		for (size_t i = 0; i < r->n_factors && n < LISTED; i++) {
-			const struct vprof_factor *f = &r->factors[i];
-
-			if (fit == 0 ? !strcmp(f->key, wanted) :
-			    fit == 1 ? !strcmp(f->name, wanted) :
-				       strstr(f->name, wanted) && (fit == 3 || f->kind == VPROF_FACTOR_VARIANCE))
-				found[n++] = i;
-		}
+		for (int is_factor = factors; is_factor < 2 && !n; is_factor++)
+			for (size_t i = 0; i < (is_factor ? r->n_factors : r->n_causes) && n < LISTED; i++)
+				if (fit_of(r, (struct vprof_judged){ is_factor, i }, wanted) == fit)
+					found[n++] = (struct vprof_judged){ is_factor, i };
 	return n;
 }
 
-static void add_candidates(const struct vprof_results *r, const size_t *found, size_t n, struct vprof_text *text)
+static void add_candidates(const struct vprof_results *r, const struct vprof_judged *found, size_t n,
+			   struct vprof_text *text)
 {
 	for (size_t i = 0; i < n; i++) {
-		vprof_text_addf(text, "%s%zu ", i ? ", " : "", found[i] + 1);
-		vprof_format_cut(text, r->factors[found[i]].name, 50, 1, 0);
+		vprof_text_addf(text, "%s%zu ", i ? ", " : "", found[i].index + 1);
+		vprof_format_cut(text, vprof_judged_name(r, found[i]), 50, 1, 0);
 		vprof_text_add(text, " (");
-		vprof_format_cut(text, r->factors[found[i]].key, 60, 1, 0);
+		vprof_format_cut(text, vprof_judged_key(r, found[i]), 60, 1, 0);
 		vprof_text_add(text, ")");
 	}
 }
 
-static int find_factor(const struct vprof_results *r, const char *wanted, size_t *index, struct vprof_error *err)
+static int by_rank(const struct vprof_results *r, const char *wanted, int factors, struct vprof_judged *judged,
+		   struct vprof_error *err)
 {
-	size_t found[LISTED + 1], n = 0, digits = strspn(wanted, "0123456789");
+	size_t n = factors ? r->n_factors : r->n_causes;
+
+	*judged = (struct vprof_judged){ factors, (size_t)strtoul(wanted, NULL, 10) - 1 };
+	if (judged->index < n)
+		return VPROF_OK;
+	return vprof_error_set(err, VPROF_ERR_INPUT, "run %s has no %s %s; it has %zu, see: vprof report %s%s", r->run,
+			       factors ? "factor" : "cause", wanted, n, r->run, factors ? " --factors" : "");
+}
+
+static int find_one(const struct vprof_results *r, const char *wanted, int factors, struct vprof_judged *judged,
+		    struct vprof_error *err)
+{
+	struct vprof_judged found[LISTED + 1];
+	size_t n = 0, digits = strspn(wanted, "0123456789");
 	struct vprof_text list = VPROF_TEXT_INIT, shown = VPROF_TEXT_INIT;
+	const char *what = factors ? "factor" : "cause";
 	int rc = VPROF_OK;
 
+	if (*wanted && !wanted[digits] && digits < 9)
+		return by_rank(r, wanted, factors, judged, err);
 	vprof_format_cut(&shown, wanted, 80, 1, 0);
-	if (*wanted && !wanted[digits] && digits < 9) {
-		*index = (size_t)strtoul(wanted, NULL, 10) - 1;
-		if (*index >= r->n_factors)
-			rc = vprof_error_set(err, VPROF_ERR_INPUT,
-					     "run %s has no factor %s; it has %zu, see: vprof report %s", r->run,
-					     shown.s, r->n_factors, r->run);
-		goto out;
-	}
 	if (*wanted)
-		n = find_factors(r, wanted, found);
-	*index = n ? found[0] : 0;
-	if (n > 1) {
+		n = find_judged(r, wanted, factors, found);
+	if (n == 1) {
+		*judged = found[0];
+	} else if (n > 1) {
+		what = found[0].is_factor ? "factor" : "cause";
 		add_candidates(r, found, n, &list);
-		rc = vprof_error_set(err, VPROF_ERR_INPUT, "\"%s\" may be %s of run %s%s: %s. Give its rank or its key",
-				     shown.s, n == LISTED ? "one of many factors" : "several factors", r->run,
-				     n == LISTED ? ", among them" : "", list.s);
-	} else if (!n) {
-		for (size_t i = 0; i < r->n_factors && i < 3; i++)
-			found[n++] = i;
+		rc = vprof_error_set(
+			err, VPROF_ERR_INPUT, "\"%s\" may be %s %ss of run %s%s: %s. Give its key, or its rank%s",
+			shown.s, n == LISTED ? "one of many" : "several", what, r->run,
+			n == LISTED ? ", among them" : "", list.s, found[0].is_factor ? " with --factors" : "");
+	} else {
+		for (size_t i = 0; i < (factors ? r->n_factors : r->n_causes) && i < 3; i++)
+			found[n++] = (struct vprof_judged){ factors, i };
 		add_candidates(r, found, n, &list);
 		rc = vprof_error_set(err, VPROF_ERR_INPUT,
-				     "no factor of run %s is called \"%s\"%s%s. See them all: vprof report "
-				     "%s --top 1000",
+				     "no cause or factor of run %s is called \"%s\"%s%s. See them all: vprof report %s "
+				     "--factors --top 1000",
 				     r->run, shown.s, n ? "; the first are: " : "", n ? list.s : "", r->run);
 	}
-out:
 	vprof_text_release(&list);
 	vprof_text_release(&shown);
 	return rc;
 }
 
-static int review_factor(struct review *rv, const char *wanted, const struct review_options *o, struct vprof_error *err)
+static int review_one(struct review *rv, const char *wanted, const struct review_options *o, struct vprof_error *err)
 {
 	const struct vprof_review *old;
 	enum vprof_verdict verdict = VPROF_VERDICT_NONE;
-	size_t index;
-	int rc = find_factor(rv->results, wanted, &index, err);
+	struct vprof_judged judged;
+	int rc = find_one(rv->results, wanted, o->factors || !rv->results->n_causes, &judged, err);
 
 	if (rc)
 		return rc;
 	for (int i = VPROF_VERDICT_CULPRIT; i <= VPROF_VERDICT_TODO; i++)
 		if (o->given[i])
 			verdict = (enum vprof_verdict)i;
-	old = vprof_reviews_find(&rv->session.reviews, rv->results->interval, rv->results->factors[index].key);
+	old = vprof_reviews_find(&rv->session.reviews, rv->results->interval, vprof_judged_key(rv->results, judged));
 	if (!verdict && o->note) /* a note alone is kept with what was said before */
 		verdict = old ? old->verdict : VPROF_VERDICT_TODO;
+	if (o->drop && !old)
+		vprof_tell("there is no verdict of yours to withdraw; one by rule is overruled by giving another");
 	if (verdict || o->drop)
-		rc = vprof_review_judge(&rv->project, &rv->session, rv->results, index, verdict, o->note, err);
-	return rc ? rc : vprof_review_print(rv->results, index, err);
+		rc = vprof_review_judge(&rv->project, &rv->session, rv->results, judged, verdict, o->note, err);
+	return rc ? rc : vprof_review_print(rv->results, judged, err);
 }
 
-static void print_list(const struct vprof_reviews *r)
+static void print_list(const struct vprof_verdict_list *list)
 {
 	struct vprof_text line = VPROF_TEXT_INIT;
 
-	if (!r->n)
+	if (!list->n)
 		fputs("no verdict yet: vprof review asks for them\n", stderr);
-	for (size_t i = 0; i < r->n; i++) {
-		const struct vprof_review *v = &r->items[i];
+	for (size_t i = 0; i < list->n; i++) {
+		const struct vprof_listed_verdict *v = &list->items[i];
 
 		vprof_text_clear(&line);
 		vprof_format_cut(&line, vprof_verdict_names[v->verdict], 9, 0, 10);
 		vprof_format_cut(&line, v->name, 40, 1, 42);
 		vprof_format_cut(&line, v->interval, 20, 1, 0);
-		vprof_text_add(&line, ", run ");
+		if (*v->run)
+			vprof_text_add(&line, ", run ");
 		vprof_format_cut(&line, v->run, 8, 0, 0);
 		vprof_text_add(&line, ", ");
-		vprof_format_cut(&line, v->date, 20, 0, 0);
+		vprof_format_cut(&line, v->review ? v->review->date : "by rule", 20, 0, 0);
 		puts(line.s);
 		if (*v->note) {
 			vprof_text_clear(&line);
@@ -169,15 +196,26 @@ static void print_list(const struct vprof_reviews *r)
 	vprof_text_release(&line);
 }
 
-static int print_list_json(const struct vprof_reviews *r, struct vprof_error *err)
+/* Verdicts by rule are looked up in the last results, where there are any. */
+static int list_all(struct review *rv, int json, struct vprof_error *err)
 {
-	char *text = vprof_reviews_json(r);
+	struct vprof_verdict_list list;
+	char *text = NULL;
+	int rc;
 
-	if (!text)
-		return vprof_error_no_memory(err);
-	puts(text);
+	open_results(rv, NULL, NULL);
+	rc = vprof_verdict_list_make(&list, &rv->session, rv->results);
+	if (!rc && json) {
+		text = vprof_verdict_list_json(&list);
+		rc = text ? VPROF_OK : VPROF_ERR_NOMEM;
+	}
+	if (!rc && json)
+		puts(text);
+	else if (!rc)
+		print_list(&list);
 	free(text);
-	return VPROF_OK;
+	vprof_verdict_list_release(&list);
+	return rc ? vprof_error_no_memory(err) : VPROF_OK;
 }
 
 static int review(struct review *rv, const char *wanted, const struct review_options *o, struct vprof_error *err)
@@ -190,21 +228,18 @@ static int review(struct review *rv, const char *wanted, const struct review_opt
 		rc = vprof_session_open(&rv->session, &rv->project, err);
 	if (rc && rc != VPROF_ERR_MISSING) /* no drill-down: a run alone can be reviewed too */
 		return rc;
-	if (o->json)
-		return print_list_json(&rv->session.reviews, err);
-	if (o->list) {
-		print_list(&rv->session.reviews);
-		return VPROF_OK;
-	}
+	if (o->json || o->list)
+		return list_all(rv, o->json, err);
 	rc = open_results(rv, o->run, err);
 	if (rc)
 		return rc;
 	if (wanted)
-		return review_factor(rv, wanted, o, err);
+		return review_one(rv, wanted, o, err);
 	if (!rv->results->n_factors)
 		return vprof_error_set(err, VPROF_ERR_INCONCLUSIVE, "run %s has no factors: see vprof report %s",
 				       rv->results->run, rv->results->run);
-	return vprof_review_walk(&rv->project, &rv->session, rv->results, (size_t)o->top, err);
+	return vprof_review_walk(&rv->project, &rv->session, rv->results, o->factors || !rv->results->n_causes,
+				 (size_t)o->top, err);
 }
 
 /* A usage error is told and its status returned; negative when there is none. */
@@ -217,12 +252,12 @@ static int check_usage(const struct review_options *o, const struct vprof_operan
 	if (n > 1)
 		return vprof_options_misused(&usage, "give one verdict only");
 	if ((n || o->note) && !operands->n_words)
-		return vprof_options_misused(&usage, "name the factor to judge");
+		return vprof_options_misused(&usage, "name the cause to judge");
 	if (o->drop && o->note)
 		return vprof_options_misused(
 			&usage, "--drop withdraws the verdict with its note; it cannot be combined with --note");
 	if ((o->list || o->json) && (n || o->note || operands->n_words))
-		return vprof_options_misused(&usage, "--list and --json print all verdicts; they take no factor");
+		return vprof_options_misused(&usage, "--list and --json print all verdicts; they take no cause");
 	return -1;
 }
 
@@ -241,8 +276,9 @@ int vprof_cmd_review(int argc, char **argv)
 		{ "drop", VPROF_OPTION_FLAG, &o.drop, NULL, "withdraw the verdict" },
 		{ "note", VPROF_OPTION_TEXT, &o.note, "TEXT", "a note, shown with the verdict (\"\" removes it)" },
 		{ "run", VPROF_OPTION_TEXT, &o.run, "RUN",
-		  "the run whose factors are meant (default: the last analysed)" },
-		{ "top", VPROF_OPTION_COUNT, &o.top, "N", "factors to ask about (default 10)" },
+		  "the run whose causes are meant (default: the last analysed)" },
+		{ "factors", VPROF_OPTION_FLAG, &o.factors, NULL, "the ranked factors instead of the causes" },
+		{ "top", VPROF_OPTION_COUNT, &o.top, "N", "causes to ask about (default 10)" },
 		{ "list", VPROF_OPTION_FLAG, &o.list, NULL, "print all verdicts, also those of other runs" },
 		{ "json", VPROF_OPTION_FLAG, &o.json, NULL, "print all verdicts as JSON" },
 		{ NULL },

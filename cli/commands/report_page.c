@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "cli/drilldown/ending.h"
+#include "cli/drilldown/verdict_list.h"
 #include "common/files.h"
 #include "report/page.h"
 
@@ -73,29 +75,33 @@ static int put(const struct vprof_project *p, const char *run, const struct vpro
 	return rc;
 }
 
-/* The developer's own, then those of the drill-down that they say nothing of. */
-static size_t collect_verdicts(const struct vprof_session *s, const char *interval, struct vprof_page_verdict *verdicts)
+/* Those of this interval. */
+static int collect_verdicts(const struct vprof_session *s, const struct vprof_results *r,
+			    struct vprof_verdict_list *list, struct vprof_page *page)
 {
-	size_t n = 0;
+	struct vprof_page_verdict *verdicts;
 
-	for (size_t i = 0; i < s->reviews.n; i++)
-		if (interval && !strcmp(s->reviews.items[i].interval, interval))
-			verdicts[n++] = (struct vprof_page_verdict){
-				s->reviews.items[i].key,  s->reviews.items[i].verdict, s->reviews.items[i].name,
-				s->reviews.items[i].note, s->reviews.items[i].run,     s->reviews.items[i].date,
-			};
-	for (size_t i = 0; i < s->n_verdicts; i++)
-		if (!vprof_reviews_find(&s->reviews, interval, s->verdicts[i].key))
-			verdicts[n++] = (struct vprof_page_verdict){ .key = s->verdicts[i].key,
-								     .verdict = s->verdicts[i].verdict };
-	return n;
+	if (vprof_verdict_list_make(list, s, r))
+		return VPROF_ERR_NOMEM;
+	page->verdicts = verdicts = calloc(list->n + 1, sizeof *verdicts);
+	for (size_t i = 0; verdicts && i < list->n; i++) {
+		const struct vprof_listed_verdict *v = &list->items[i];
+
+		if (r->interval && strcmp(v->interval, r->interval))
+			continue;
+		verdicts[page->n_verdicts++] =
+			(struct vprof_page_verdict){ v->key,  v->verdict, v->name,
+						     v->note, v->run,	  v->review ? v->review->date : NULL };
+	}
+	return verdicts ? VPROF_OK : VPROF_ERR_NOMEM;
 }
 
 int vprof_report_page_write(const struct vprof_project *p, const char *run, const struct vprof_session *s,
 			    const struct vprof_results *results, const char *file, struct vprof_error *err)
 {
 	struct vprof_page_round *rounds = calloc(s->n_rounds + 1, sizeof *rounds);
-	struct vprof_page_verdict *verdicts = calloc(s->reviews.n + s->n_verdicts + 1, sizeof *verdicts);
+	char *ending = vprof_ending_tell(results, s);
+	struct vprof_verdict_list list = { 0 };
 	struct vprof_text text = VPROF_TEXT_INIT;
 	struct vprof_facts *facts = NULL;
 	char date[32] = "";
@@ -104,14 +110,13 @@ int vprof_report_page_write(const struct vprof_project *p, const char *run, cons
 				   .version = VPROF_VERSION,
 				   .rounds = rounds,
 				   .n_rounds = s->n_rounds,
-				   .verdicts = verdicts,
-				   .ending = vprof_ending_texts[s->ending] };
-	int rc = rounds && verdicts ? VPROF_OK : VPROF_ERR_NOMEM;
+				   .ending = ending };
+	int rc = rounds && ending ? VPROF_OK : VPROF_ERR_NOMEM;
 
 	for (size_t i = 0; !rc && i < s->n_rounds; i++)
 		rc = fill_round(&rounds[i], p, &s->rounds[i], results);
 	if (!rc)
-		page.n_verdicts = collect_verdicts(s, results->interval, verdicts);
+		rc = collect_verdicts(s, results, &list, &page);
 	if (rc) {
 		vprof_error_set(err, rc, "out of memory");
 		goto out;
@@ -128,7 +133,9 @@ out:
 	for (size_t i = 0; rounds && i < s->n_rounds; i++)
 		vprof_page_round_release(&rounds[i]);
 	free(rounds);
-	free(verdicts);
+	free((void *)page.verdicts);
+	free(ending);
+	vprof_verdict_list_release(&list);
 	vprof_facts_free(facts);
 	vprof_text_release(&text);
 	return rc;

@@ -20,12 +20,26 @@ static int is_frame(const struct vprof_factor *f)
 	       (f->node_kind == VPROF_NODE_FUNCTION || f->node_kind == VPROF_NODE_POINTER);
 }
 
+/* The cause's rank and name, then the factor's where it is another one; without causes the factor's own rank. */
 static void print_name(const struct vprof_ask *ask, size_t index)
 {
+	const struct vprof_results *r = ask->results;
+	const char *factor = r->factors[index].name;
+	size_t cause = vprof_report_cause_of(r, index);
 	struct vprof_text name = VPROF_TEXT_INIT;
 
-	vprof_format_cut(&name, ask->results->factors[index].name, 60, 1, 0);
-	fprintf(stderr, "%zu %s", index + 1, name.s);
+	if (!r->n_causes)
+		vprof_text_addf(&name, "%zu ", index + 1);
+	else if (cause < r->n_causes)
+		vprof_text_addf(&name, "%zu ", cause + 1);
+	else
+		vprof_text_add(&name, "- ");
+	if (cause < r->n_causes && strcmp(r->causes[cause].name, factor)) {
+		vprof_format_cut(&name, r->causes[cause].name, 40, 1, 0);
+		vprof_text_add(&name, ", ");
+	}
+	vprof_format_cut(&name, factor, 60, 1, 0);
+	fputs(name.s, stderr);
 	vprof_text_release(&name);
 }
 
@@ -55,6 +69,13 @@ static int break_down(const struct vprof_ask *ask, const struct vprof_factor *f)
 	return rc < 0 ? rc : added + rc;
 }
 
+static int is_settled(const struct vprof_results *r, size_t index)
+{
+	size_t cause = vprof_report_cause_of(r, index);
+
+	return cause < r->n_causes && r->causes[cause].status == VPROF_CAUSE_SETTLED;
+}
+
 static int decide_by_rule(const struct vprof_ask *ask, size_t index)
 {
 	const struct vprof_factor *f = &ask->results->factors[index];
@@ -73,7 +94,7 @@ static int decide_by_rule(const struct vprof_ask *ask, size_t index)
 		fprintf(stderr, ": caused by what is measured beneath it\n");
 		return vprof_session_judge(ask->session, f->key, VPROF_VERDICT_BROKEN_DOWN);
 	}
-	fprintf(stderr, ": culprit, as specific as it gets\n");
+	fprintf(stderr, ": %s, as specific as it gets\n", is_settled(ask->results, index) ? "culprit" : "candidate");
 	return vprof_session_judge(ask->session, f->key, VPROF_VERDICT_CULPRIT);
 }
 
@@ -246,27 +267,27 @@ static int prospect_of(const struct vprof_ask *ask, const struct vprof_factor *f
 	return rc < 0 ? rc : prospect;
 }
 
-/* A person's answer is kept beyond the drill-down, too; where that fails it holds in this one. */
-static int judge(const struct vprof_ask *ask, const struct vprof_factor *f, enum vprof_verdict verdict)
+/* A person's answer is of the cause, and kept beyond the drill-down; where that fails it holds for the factor in this
+ * one. */
+static int judge(const struct vprof_ask *ask, size_t index, enum vprof_verdict verdict)
 {
-	const struct vprof_review *old = vprof_reviews_find(&ask->session->reviews, ask->results->interval, f->key);
-	struct vprof_review review = { (char *)ask->results->interval,
-				       (char *)f->key,
-				       (char *)f->name,
-				       verdict,
-				       old ? old->note : NULL,
-				       (char *)ask->results->run,
-				       NULL };
+	const struct vprof_results *r = ask->results;
+	const struct vprof_factor *f = &r->factors[index];
+	size_t at = vprof_report_cause_of(r, index);
+	const struct vprof_cause *cause = at < r->n_causes ? &r->causes[at] : NULL;
+	const char *key = cause ? cause->key : f->key, *name = cause ? cause->name : f->name;
+	const struct vprof_review *old = vprof_reviews_find(&ask->session->reviews, r->interval, key);
+	struct vprof_review review = { (char *)r->interval,    (char *)key,    (char *)name, verdict,
+				       old ? old->note : NULL, (char *)r->run, NULL };
 	const char *path = ask->workspace->project.verdicts;
 	struct vprof_error err = { "" };
 
 	if (vprof_reviews_set(path, &review, &err)) {
 		vprof_tell("%s", err.message);
-	} else {
-		vprof_reviews_release(&ask->session->reviews); /* `old` is gone */
-		vprof_reviews_load(&ask->session->reviews, path, NULL);
+		return vprof_session_judge(ask->session, f->key, verdict);
 	}
-	return vprof_session_judge(ask->session, f->key, verdict);
+	vprof_reviews_release(&ask->session->reviews); /* `old` is gone */
+	return vprof_reviews_load(&ask->session->reviews, path, &err) == VPROF_ERR_NOMEM ? VPROF_ERR_NOMEM : VPROF_OK;
 }
 
 static int ask_one(const struct vprof_ask *ask, size_t index, int *stopped)
@@ -290,11 +311,11 @@ static int ask_one(const struct vprof_ask *ask, size_t index, int *stopped)
 			can_break = 0;
 			break;
 		case 'c':
-			return judge(ask, f, VPROF_VERDICT_CULPRIT);
+			return judge(ask, index, VPROF_VERDICT_CULPRIT);
 		case 'i':
-			return judge(ask, f, VPROF_VERDICT_INHERENT);
+			return judge(ask, index, VPROF_VERDICT_INHERENT);
 		case 'g':
-			return judge(ask, f, VPROF_VERDICT_IGNORE);
+			return judge(ask, index, VPROF_VERDICT_IGNORE);
 		case 's':
 			show_source(ask, f);
 			break;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/elf/symbol_name.h"
+#include "report/report.h"
 
 #define MATCH_MAX 16
 #define UNEXPLAINED_SHARE 0.5
@@ -40,51 +41,30 @@ static int is_put_aside(const struct vprof_results *r, const struct vprof_factor
 	       (verdict == VPROF_VERDICT_BROKEN_DOWN && !f->can_break_down && vprof_factor_is_explained(r, f));
 }
 
-/* The same function, once as the interval's own work and once as others' work that it waited for: one decision. */
-static int is_same_function(const struct vprof_factor *a, const struct vprof_factor *b)
+/* A person's word, if it decides anything. */
+static const struct vprof_review *deciding_review(const struct vprof_results *r, const struct vprof_session *s,
+						  const char *key)
 {
-	return a->kind == VPROF_FACTOR_VARIANCE && b->kind == VPROF_FACTOR_VARIANCE && a->is_blame != b->is_blame &&
-	       a->node_kind == b->node_kind &&
-	       (vprof_node_kind_is_code(a->node_kind) || a->node_kind == VPROF_NODE_BODY ||
-		a->node_kind == VPROF_NODE_WAIT) &&
-	       !strcmp(a->name, b->name);
-}
+	const struct vprof_review *review = vprof_reviews_find(&s->reviews, r->interval, key);
 
-static int is_chosen(const struct vprof_results *r, const uint32_t *chosen, size_t n, const struct vprof_factor *f)
-{
-	for (size_t i = 0; i < n; i++)
-		if (is_same_function(&r->factors[chosen[i]], f))
-			return 1;
-	return 0;
+	return review && review->verdict != VPROF_VERDICT_FIXED && review->verdict != VPROF_VERDICT_TODO ? review :
+													   NULL;
 }
 
 enum vprof_verdict vprof_decide_verdict(const struct vprof_results *r, const struct vprof_session *s,
 					const struct vprof_factor *f)
 {
-	const struct vprof_review *review = vprof_reviews_find(&s->reviews, r->interval, f->key);
-
+	size_t cause = vprof_report_cause_of(r, (size_t)(f - r->factors));
+	const struct vprof_review *review = deciding_review(r, s, f->key);
 	enum vprof_verdict verdict;
 
-	if (review && review->verdict != VPROF_VERDICT_FIXED && review->verdict != VPROF_VERDICT_TODO)
+	if (!review && cause < r->n_causes)
+		review = deciding_review(r, s, r->causes[cause].key);
+	if (review)
 		return review->verdict;
 	verdict = vprof_session_verdict(s, f->key);
 	/* found to be as specific as it gets, but not where it sits now */
 	return verdict == VPROF_VERDICT_CULPRIT && f->can_break_down ? VPROF_VERDICT_NONE : verdict;
-}
-
-size_t vprof_decide_choose(const struct vprof_results *r, const struct vprof_session *s, uint32_t *chosen, size_t k)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < r->n_factors && n < k; i++) {
-		const struct vprof_factor *f = &r->factors[i];
-
-		if (!(f->share >= s->threshold) || is_put_aside(r, f, vprof_decide_verdict(r, s, f)) ||
-		    is_chosen(r, chosen, n, f))
-			continue;
-		chosen[n++] = (uint32_t)i;
-	}
-	return n;
 }
 
 /* A wait for others, half of whose variance or more their measured functions make up; false for what is not broken
@@ -116,6 +96,70 @@ static double own_share(const struct vprof_results *r, const struct vprof_node *
 	return n->broken_down || explained >= n->share / 2 || is_wait_explained(r, n) ? body : n->share;
 }
 
+/* Summed over its nodes. */
+static double own_share_of(const struct vprof_results *r, const struct vprof_factor *f)
+{
+	double own = 0;
+
+	for (size_t n = 0; n < f->n_nodes && f->kind == VPROF_FACTOR_VARIANCE; n++)
+		own += own_share(r, &r->nodes[f->nodes[n]]);
+	return own;
+}
+
+/* Is breaking it down worth a choice? */
+static int is_open(const struct vprof_results *r, const struct vprof_session *s, const struct vprof_factor *f)
+{
+	return f->can_break_down && own_share_of(r, f) >= s->threshold;
+}
+
+/* The cause that a choice is of. What the scheduler took from several functions is one cause, but not one choice. */
+static size_t choice_of(const struct vprof_results *r, size_t factor)
+{
+	size_t cause = vprof_report_cause_of(r, factor);
+
+	return cause < r->n_causes && r->causes[cause].kind == VPROF_CAUSE_PREEMPTED ? r->n_causes : cause;
+}
+
+/* Of what the scheduler took there is nothing to decide, but where functions in it can be told apart. */
+static int is_of_scheduler(const struct vprof_results *r, const struct vprof_session *s, size_t factor)
+{
+	size_t cause = vprof_report_cause_of(r, factor);
+
+	return cause < r->n_causes && r->causes[cause].kind == VPROF_CAUSE_PREEMPTED &&
+	       !is_open(r, s, &r->factors[factor]);
+}
+
+/* The one of `chosen` that stands for factor i as well, n when there is none: of the same cause, or the same function
+ * once as own work and once as others'. */
+static size_t chosen_for(const struct vprof_results *r, const uint32_t *chosen, size_t n, size_t i)
+{
+	size_t cause = choice_of(r, i), at = 0;
+
+	while (at < n && (cause == r->n_causes || choice_of(r, chosen[at]) != cause) &&
+	       r->factors[chosen[at]].counterpart != i + 1)
+		at++;
+	return at;
+}
+
+size_t vprof_decide_choose(const struct vprof_results *r, const struct vprof_session *s, uint32_t *chosen, size_t k)
+{
+	size_t n = 0, at;
+
+	for (size_t i = 0; i < r->n_factors; i++) {
+		const struct vprof_factor *f = &r->factors[i];
+
+		if (!(f->share >= s->threshold) || is_put_aside(r, f, vprof_decide_verdict(r, s, f)) ||
+		    is_of_scheduler(r, s, i))
+			continue;
+		at = chosen_for(r, chosen, n, i);
+		if (at == n && n < k)
+			chosen[n++] = (uint32_t)i;
+		else if (at < n && !is_open(r, s, &r->factors[chosen[at]]) && is_open(r, s, f))
+			chosen[at] = (uint32_t)i; /* what can be broken down says more of the cause */
+	}
+	return n;
+}
+
 static size_t heaviest_open(const struct vprof_results *r, const struct vprof_session *s, const char *seen,
 			    double least)
 {
@@ -125,13 +169,12 @@ static size_t heaviest_open(const struct vprof_results *r, const struct vprof_se
 	for (size_t i = 0; i < r->n_factors; i++) {
 		const struct vprof_factor *f = &r->factors[i];
 		enum vprof_verdict verdict = vprof_decide_verdict(r, s, f);
-		double own = 0;
+		double own;
 
 		if (seen[i] || f->kind != VPROF_FACTOR_VARIANCE || !f->can_break_down ||
 		    (verdict && verdict != VPROF_VERDICT_BROKEN_DOWN))
 			continue;
-		for (size_t n = 0; n < f->n_nodes; n++)
-			own += own_share(r, &r->nodes[f->nodes[n]]);
+		own = own_share_of(r, f);
 		if (own >= heaviest) {
 			heaviest = own;
 			found = i;
@@ -150,19 +193,57 @@ size_t vprof_decide_left_open(const struct vprof_results *r, const struct vprof_
 	return heaviest_open(r, s, seen, 0);
 }
 
+/* "Culprit" is a word for what is settled. */
+static enum vprof_verdict by_rule(const struct vprof_results *r, enum vprof_verdict verdict, size_t cause)
+{
+	if (verdict != VPROF_VERDICT_CULPRIT)
+		return verdict;
+	return cause < r->n_causes && r->causes[cause].status == VPROF_CAUSE_SETTLED ? VPROF_VERDICT_CULPRIT :
+										       VPROF_VERDICT_CANDIDATE;
+}
+
+static const char *note_of(struct vprof_results *r, const struct vprof_review *review)
+{
+	const char *copy = vprof_results_string(r, review ? review->note : "");
+
+	return copy ? copy : "";
+}
+
+/* A cause is what was said of it or of the function that it is called by; else what a rule found for a factor of it. */
+static void set_cause_verdict(struct vprof_results *r, const struct vprof_session *s, size_t cause)
+{
+	struct vprof_cause *c = &r->causes[cause];
+	const struct vprof_review *review = vprof_reviews_find(&s->reviews, r->interval, c->key);
+
+	c->verdict = VPROF_VERDICT_NONE;
+	for (size_t i = 0; i < c->n_factors; i++) {
+		const struct vprof_factor *f = &r->factors[c->factors[i]];
+
+		if (!review && !strcmp(f->name, c->name))
+			review = vprof_reviews_find(&s->reviews, r->interval, f->key);
+		if (vprof_session_verdict(s, f->key) == VPROF_VERDICT_CULPRIT &&
+		    !vprof_reviews_find(&s->reviews, r->interval, f->key))
+			c->verdict = by_rule(r, VPROF_VERDICT_CULPRIT, cause);
+	}
+	if (review)
+		c->verdict = review->verdict;
+	c->note = note_of(r, review);
+}
+
 void vprof_decide_verdicts(struct vprof_results *r, const struct vprof_session *s)
 {
 	for (size_t i = 0; i < r->n_factors; i++) {
 		struct vprof_factor *f = &r->factors[i];
 		const struct vprof_review *review = vprof_reviews_find(&s->reviews, r->interval, f->key);
-		const char *copy;
 
-		f->verdict = review ? review->verdict : vprof_session_verdict(s, f->key);
+		f->verdict = review ? review->verdict :
+				      by_rule(r, vprof_session_verdict(s, f->key), vprof_report_cause_of(r, i));
 		if (!f->verdict && vprof_decide_is_spent(r, f))
 			f->verdict = VPROF_VERDICT_BROKEN_DOWN;
-		copy = vprof_results_string(r, review ? review->note : "");
-		f->note = copy ? copy : "";
+		f->note = note_of(r, review);
 	}
+	for (size_t i = 0; i < r->n_causes; i++)
+		set_cause_verdict(r, s, i);
 }
 
 /* 1 when a name was added, 0 when there is nothing to break down. */

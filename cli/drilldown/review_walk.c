@@ -11,15 +11,24 @@
 #include "report/format_value.h"
 #include "report/report.h"
 
-int vprof_review_judge(const struct vprof_project *p, struct vprof_session *s, struct vprof_results *r, size_t index,
-		       enum vprof_verdict verdict, const char *note, struct vprof_error *err)
+const char *vprof_judged_key(const struct vprof_results *r, struct vprof_judged j)
 {
-	const struct vprof_factor *f = &r->factors[index];
-	const struct vprof_review *old = vprof_reviews_find(&s->reviews, r->interval, f->key);
+	return j.is_factor ? r->factors[j.index].key : r->causes[j.index].key;
+}
+
+const char *vprof_judged_name(const struct vprof_results *r, struct vprof_judged j)
+{
+	return j.is_factor ? r->factors[j.index].name : r->causes[j.index].name;
+}
+
+int vprof_review_judge(const struct vprof_project *p, struct vprof_session *s, struct vprof_results *r,
+		       struct vprof_judged j, enum vprof_verdict verdict, const char *note, struct vprof_error *err)
+{
+	const struct vprof_review *old = vprof_reviews_find(&s->reviews, r->interval, vprof_judged_key(r, j));
 	struct vprof_text clean = VPROF_TEXT_INIT;
 	struct vprof_review review = { (char *)r->interval,
-				       (char *)f->key,
-				       (char *)f->name,
+				       (char *)vprof_judged_key(r, j),
+				       (char *)vprof_judged_name(r, j),
 				       verdict,
 				       old ? old->note : NULL,
 				       (char *)r->run,
@@ -44,11 +53,12 @@ int vprof_review_judge(const struct vprof_project *p, struct vprof_session *s, s
 	return rc;
 }
 
-int vprof_review_print(const struct vprof_results *r, size_t index, struct vprof_error *err)
+int vprof_review_print(const struct vprof_results *r, struct vprof_judged j, struct vprof_error *err)
 {
 	struct vprof_report_options options = { .colour = vprof_progress_colour(STDOUT_FILENO) };
 	struct vprof_text text = VPROF_TEXT_INIT;
-	int rc = vprof_report_factor(r, index + 1, &options, &text, err);
+	int rc = j.is_factor ? vprof_report_factor(r, j.index + 1, &options, &text, err) :
+			       vprof_report_cause(r, j.index + 1, &options, &text, err);
 
 	if (!rc) {
 		fputs(text.s, stdout);
@@ -93,10 +103,10 @@ static char *read_line(const char *question)
 }
 
 /* What follows the letter in the same line is the note: "i the disk is what it is". */
-static int walk_one(const struct vprof_project *p, struct vprof_session *s, struct vprof_results *r, size_t index,
-		    int *stopped, struct vprof_error *err)
+static int walk_one(const struct vprof_project *p, struct vprof_session *s, struct vprof_results *r,
+		    struct vprof_judged j, int *stopped, struct vprof_error *err)
 {
-	int rc = vprof_review_print(r, index, err);
+	int rc = vprof_review_print(r, j, err);
 
 	while (!rc) {
 		char *line =
@@ -114,7 +124,7 @@ static int walk_one(const struct vprof_project *p, struct vprof_session *s, stru
 			break;
 		}
 		if (is_letter && (verdict || *at == 'd')) {
-			rc = vprof_review_judge(p, s, r, index, verdict, *note ? note : NULL, err);
+			rc = vprof_review_judge(p, s, r, j, verdict, *note ? note : NULL, err);
 			free(line);
 			break;
 		}
@@ -124,12 +134,13 @@ static int walk_one(const struct vprof_project *p, struct vprof_session *s, stru
 	return rc;
 }
 
-int vprof_review_walk(const struct vprof_project *p, struct vprof_session *s, struct vprof_results *r, size_t top,
-		      struct vprof_error *err)
+int vprof_review_walk(const struct vprof_project *p, struct vprof_session *s, struct vprof_results *r, int factors,
+		      size_t top, struct vprof_error *err)
 {
+	size_t n = factors ? r->n_factors : r->n_causes;
 	int rc = VPROF_OK, stopped = 0;
 
-	for (size_t i = 0; i < r->n_factors && i < top && !rc && !stopped; i++)
-		rc = walk_one(p, s, r, i, &stopped, err);
+	for (size_t i = 0; i < n && i < top && !rc && !stopped; i++)
+		rc = walk_one(p, s, r, (struct vprof_judged){ factors, i }, &stopped, err);
 	return rc;
 }

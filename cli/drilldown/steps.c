@@ -11,6 +11,7 @@
 
 #include "analysis/analyze.h"
 #include "cli/command.h"
+#include "cli/drilldown/awaited.h"
 #include "cli/drilldown/decide.h"
 #include "cli/progress.h"
 #include "common/files.h"
@@ -250,7 +251,7 @@ static int render(const struct vprof_results *r, const struct vprof_session *s, 
 		  struct vprof_error *err)
 {
 	uint32_t chosen[VPROF_K_MAX];
-	struct vprof_report_options options = { .top = 20, .chosen = chosen };
+	struct vprof_report_options options = { .top = 20, .factors = 1, .chosen = chosen };
 
 	options.n_chosen = vprof_decide_choose(r, s, chosen, (size_t)s->k);
 	return vprof_report_text(r, &options, out, err);
@@ -315,6 +316,8 @@ int vprof_step_analyse(const struct vprof_project *p, const char *run, const str
 	options.plan = plan;
 	if (!rc)
 		rc = vprof_analyze(results, &options, err);
+	if (!rc && vprof_awaited_fill(*results, plan->root))
+		rc = vprof_error_no_memory(err);
 	if (rc) {
 		vprof_progress_drop(&progress);
 		goto out;
@@ -359,16 +362,17 @@ int vprof_view_parse(const char *name, enum vprof_view *view)
 	return name ? -1 : 0;
 }
 
-int vprof_step_print_view(const struct vprof_results *r, enum vprof_view view, size_t top, int *status,
-			  struct vprof_error *err)
+int vprof_step_print_view(const struct vprof_results *r, enum vprof_view view, const struct vprof_report_options *o,
+			  int *status, struct vprof_error *err)
 {
-	struct vprof_report_options options = { .colour = vprof_progress_colour(STDOUT_FILENO),
-						.top = top,
-						.width = terminal_width() };
+	struct vprof_report_options options = *o;
 	struct vprof_text text = VPROF_TEXT_INIT;
-	int rc = vprof_report_view(r, view, &options, &text, err);
 	char *lack = vprof_view_lacks(r, view);
+	int rc;
 
+	options.colour = vprof_progress_colour(STDOUT_FILENO);
+	options.width = terminal_width();
+	rc = vprof_report_view(r, view, &options, &text, err);
 	if (!rc && !lack)
 		rc = vprof_error_no_memory(err);
 	if (!rc) {

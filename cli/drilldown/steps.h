@@ -53,10 +53,10 @@ int vprof_step_write_report(const struct vprof_project *p, const char *run, cons
 int vprof_step_print_report(const struct vprof_results *r, const uint32_t *chosen, size_t n_chosen, size_t top,
 			    struct vprof_error *err);
 
-/* One view of the results on stdout; as above for `variance`. `status` becomes the command's exit status: 3 when the
- * results carry no conclusion, or say nothing in this view. */
-int vprof_step_print_view(const struct vprof_results *r, enum vprof_view view, size_t top, int *status,
-			  struct vprof_error *err);
+/* One view of the results on stdout, with `o` for `variance`; colour and width are set here. `status` becomes the
+ * command's exit status: 3 when the results carry no conclusion, or say nothing in this view. */
+int vprof_step_print_view(const struct vprof_results *r, enum vprof_view view, const struct vprof_report_options *o,
+			  int *status, struct vprof_error *err);
 
 /* The view of that name, NULL: variance. -1: there is none. */
 int vprof_view_parse(const char *name, enum vprof_view *view);

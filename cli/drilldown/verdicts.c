@@ -239,7 +239,7 @@ int vprof_reviews_set(const char *path, const struct vprof_review *review, struc
 
 	if (!*review->key) /* the file would count as damaged */
 		return vprof_error_set(err, VPROF_ERR_INPUT,
-				       "this factor has no key to keep a verdict by: results.json is damaged; "
+				       "this has no key to keep a verdict by: results.json is damaged; "
 				       "analyse the run again (vprof analyze)");
 	fd = lock_folder(path);
 	rc = vprof_reviews_load(&reviews, path, err);

@@ -216,6 +216,8 @@ static void choices_are_not_used_up(void **state)
 		factors[i].nodes = &at[i + 1];
 		factors[i].n_nodes = 1;
 	}
+	factors[2].counterpart = 4;
+	factors[3].counterpart = 3;
 	assert_int_equal(vprof_decide_choose(&r, &f->session, chosen, 3), 3);
 	assert_int_equal(chosen[0], 2); /* writev, own */
 	assert_int_equal(chosen[1], 4); /* open */
@@ -231,6 +233,59 @@ static void choices_are_not_used_up(void **state)
 	factors[5].can_break_down = 0;
 	assert_int_equal(vprof_ending_of(&r, &f->session), VPROF_ENDING_ALL_MEASURED);
 	assert_int_equal(vprof_decide_verdict(&r, &f->session, &factors[5]), VPROF_VERDICT_CULPRIT);
+}
+
+/* Factors that fold into one cause take one choice, and the one that can be broken down stands for it; what a person
+ * says of the cause is said of its factors. */
+static void causes_are_chosen(void **state)
+{
+	static const uint32_t of_cause[] = { 1, 3, 5 };
+	struct vprof_cause causes[] = {
+		{ .key = "v:hold",
+		  .name = "hold",
+		  .status = VPROF_CAUSE_CANDIDATE,
+		  .factors = of_cause,
+		  .n_factors = 2 },
+		{ .kind = VPROF_CAUSE_PREEMPTED,
+		  .key = "v:preempted",
+		  .name = "preempted",
+		  .factors = &of_cause[2],
+		  .n_factors = 1 },
+	};
+	struct fixture *f = *state;
+	struct vprof_results *owner = vprof_results_new(); /* of notes */
+	struct vprof_review said = { "request", "v:hold", "hold", VPROF_VERDICT_INHERENT, "", "", "" };
+	uint32_t chosen[8];
+
+	assert_non_null(owner);
+	f->r.private = owner->private;
+	f->r.interval = "request";
+	f->r.causes = causes;
+	f->r.n_causes = 2;
+	f->factors[5].share = 0.3; /* of the scheduler */
+	f->nodes[PARSE].share = 0.5;
+	f->nodes[LOCK].share = 0.2;
+	f->factors[1].can_break_down = 0; /* a leaf; the wait, further down, can be broken down */
+	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 8), 3);
+	assert_int_equal(chosen[0], 3);
+	assert_int_equal(chosen[1], 2);
+	assert_int_equal(chosen[2], 4);
+	vprof_session_judge(&f->session, "v:parse", VPROF_VERDICT_CULPRIT);
+	vprof_decide_verdicts(&f->r, &f->session);
+	assert_int_equal(f->factors[1].verdict, VPROF_VERDICT_CANDIDATE); /* by rule, and not settled */
+	assert_int_equal(causes[0].verdict, VPROF_VERDICT_CANDIDATE);
+	causes[0].status = VPROF_CAUSE_SETTLED;
+	vprof_decide_verdicts(&f->r, &f->session);
+	assert_int_equal(f->factors[1].verdict, VPROF_VERDICT_CULPRIT);
+	assert_int_equal(causes[0].verdict, VPROF_VERDICT_CULPRIT);
+	assert_int_equal(causes[1].verdict, VPROF_VERDICT_NONE);
+	f->session.reviews = (struct vprof_reviews){ &said, 1 };
+	vprof_decide_verdicts(&f->r, &f->session);
+	assert_int_equal(causes[0].verdict, VPROF_VERDICT_INHERENT);
+	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 8), 2);
+	assert_int_equal(chosen[0], 2);
+	f->session.reviews = (struct vprof_reviews){ 0 };
+	vprof_results_free(owner);
 }
 
 /* The end of a drill-down says what it leaves open, and how to go on. */
@@ -534,6 +589,7 @@ int main(void)
 		TEST(put_aside_makes_room),
 		TEST(an_explained_wait_makes_room),
 		TEST(choices_are_not_used_up),
+		TEST(causes_are_chosen),
 		TEST(an_ending_names_what_is_open),
 		TEST(targets_of_every_kind),
 		TEST(a_pointer_site_is_known_by_its_caller),
