@@ -96,6 +96,7 @@ static int add_wait(struct building *b, uint32_t thread, const struct vprof_wait
 	w->length_ns = s->to - s->from;
 	w->latency_ns = runnable_ns < b->latency_ns ? runnable_ns : b->latency_ns;
 	w->thread = thread;
+	w->waker = s->waker;
 	w->edge = s->reason == VPROF_NONE ? VPROF_NONE : b->edge_of[s->reason];
 	w->next = w->request = VPROF_NONE;
 	w->ended_by = VPROF_WAITS_BY_TIME;

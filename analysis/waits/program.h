@@ -34,6 +34,7 @@ struct vprof_waits_wait {
 	uint64_t extra_ns;
 	uint64_t latency_ns; /* from the wake-up to the CPU, if one is free */
 	uint32_t thread;     /* entity */
+	uint32_t waker;	     /* entity; VPROF_NONE: not known */
 	uint32_t edge;	     /* of the graph; VPROF_NONE: none */
 	uint32_t request;    /* of BY_REQUEST */
 	uint32_t next;	     /* wait for the same request, VPROF_NONE: the last */

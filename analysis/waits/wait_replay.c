@@ -125,6 +125,14 @@ static void give_up_cpu(struct replay *r, uint32_t thread)
 	run_on_cpu(r, next);
 }
 
+/* A wait that takes as long as it took: nothing in the replay ends it, or a thread that does not count. That one has a
+ * pace of its own, and would hold up who has become faster. */
+static int takes_its_time(const struct replay *r, const struct vprof_waits_wait *w)
+{
+	return w->ended_by == VPROF_WAITS_BY_TIME ||
+	       (w->ended_by == VPROF_WAITS_BY_THREAD && r->counts[w->thread] && !r->counts[w->waker]);
+}
+
 static void end_wait(struct replay *r, uint32_t wait, uint64_t later_ns)
 {
 	const struct vprof_waits_wait *w = &r->p->waits.v[wait];
@@ -172,7 +180,7 @@ static int begin_wait(struct replay *r, uint32_t thread, uint32_t wait)
 		return 1;
 	}
 	r->threads[thread].wait = wait;
-	if (is_shortened || w->ended_by == VPROF_WAITS_BY_TIME)
+	if (is_shortened || takes_its_time(r, w))
 		ready_at(r, r->now + most + w->latency_ns, thread);
 	return 0;
 }
@@ -204,7 +212,8 @@ static int do_step(struct replay *r, uint32_t thread, const struct vprof_waits_s
 		ready_at(r, r->now + s->n, thread);
 		return 0;
 	case VPROF_WAITS_WAKE:
-		end_wait(r, (uint32_t)s->n, 0);
+		if (!takes_its_time(r, &r->p->waits.v[s->n]))
+			end_wait(r, (uint32_t)s->n, 0);
 		return 1;
 	case VPROF_WAITS_SUBMIT:
 		submit(r, (uint32_t)s->n);

@@ -169,6 +169,26 @@ static void test_timer(void **state)
 	vprof_text_release(&text);
 }
 
+/* The main thread sleeps and then ends the run: that B's last wait was for it does not hold up B in the replay. */
+static void test_end_by_background(void **state)
+{
+	struct vprof_text text = VPROF_TEXT_INIT;
+	struct analysed a;
+
+	(void)state;
+	vprof_text_addf(&text,
+			"recording 0 1010\nthread M\ntimer T\nthread B\ndisk D\nwait M 0 1002 T\nrun M 1002 1005\n");
+	for (int t = 0; t < 1000; t += 10)
+		vprof_text_addf(&text, "run B %d %d\nwait B %d %d D\nrequest D B %d %d 4096\n", t, t + 5, t + 5, t + 10,
+				t + 5, t + 10);
+	vprof_text_addf(&text, "wait B 1000 1005 M\nrun B 1005 1010\n");
+	analyse(&a, text.s);
+	/* 100 x 5, 5 until it is told to stop, 5 more */
+	assert_true(fabs(estimate(&a, "B", "D")->gone - (1010.0 / 510 - 1)) < 1e-9);
+	release(&a);
+	vprof_text_release(&text);
+}
+
 /* A thread that is made later begins when its maker has come to that point. */
 static void test_made(void **state)
 {
@@ -186,8 +206,10 @@ static void test_made(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_b_and_disk), cmocka_unit_test(test_disk_is_busy), cmocka_unit_test(test_lock),
-		cmocka_unit_test(test_phases),	   cmocka_unit_test(test_timer),	cmocka_unit_test(test_made),
+		cmocka_unit_test(test_b_and_disk), cmocka_unit_test(test_disk_is_busy),
+		cmocka_unit_test(test_lock),	   cmocka_unit_test(test_end_by_background),
+		cmocka_unit_test(test_phases),	   cmocka_unit_test(test_timer),
+		cmocka_unit_test(test_made),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
