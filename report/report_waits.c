@@ -87,7 +87,8 @@ static void add_edge_words(const struct vprof_waits_results *r, const struct vpr
 		vprof_text_add(t, ": its threads wait for one another");
 	else
 		vprof_text_addf(t, " waits for %s", name(r, a->to));
-	vprof_text_addf(t, ": %s waits, %s of the recording", vprof_format_count(a->n_waits).s, share(r, a->own_ns).s);
+	vprof_text_addf(t, ": %s wait%s, %s of the recording", vprof_format_count(a->n_waits).s,
+			a->n_waits == 1 ? "" : "s", share(r, a->own_ns).s);
 	if (a->weight_ns > 1.01 * a->own_ns)
 		vprof_text_addf(t, ", %s with those who wait for it meanwhile", share(r, a->weight_ns).s);
 	if (is_faithful(r) && isfinite(a->halved) && isfinite(a->gone)) {
@@ -304,9 +305,10 @@ static void add_summary(const struct vprof_style *style, const struct vprof_wait
 	vprof_text_addf(&t, "%s recorded", vprof_format_duration(r->duration_ns).s);
 	if (r->n_cpus)
 		vprof_text_addf(&t, " on %u CPU%s", r->n_cpus, r->n_cpus == 1 ? "" : "s");
-	vprof_text_addf(&t, ", %s %s, %s lost; %s threads", vprof_format_count(r->n_events).s,
+	vprof_text_addf(&t, ", %s %s, %s lost; %s thread%s", vprof_format_count(r->n_events).s,
 			r->is_kernel ? "events of the kernel" : "waits recorded by vprof's wrappers",
-			vprof_format_count(r->n_lost).s, vprof_format_count(r->n_threads).s);
+			vprof_format_count(r->n_lost).s, vprof_format_count(r->n_threads).s,
+			r->n_threads == 1 ? "" : "s");
 	vprof_report_labelled(style, "waits", t.s, out);
 	vprof_text_release(&t);
 	vprof_text_add(out, "\n");

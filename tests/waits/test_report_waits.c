@@ -84,14 +84,12 @@ static void test_kinds(void **state)
 					    "its own work is the limit", NULL };
 	static const char *const idle[] = { "no wait limits throughput in this recording",
 					    "set aside H: no I/O, busy 10 % of the recording", NULL };
-	static const char *const sleeps[] = {
-		"no wait limits throughput",
-		"set aside ",
-		"L, M: no I/O",
-		"L waits for T: 1 waits, 90 % of the recording, 180 % with those who wait",
-		"If these sleeps are part of the work, they limit it, too",
-		NULL
-	};
+	static const char *const sleeps[] = { "no wait limits throughput",
+					      "set aside ",
+					      "L, M: no I/O",
+					      "L waits for T: 1 wait, 90 % of the recording, 180 % with those who wait",
+					      "If these sleeps are part of the work, they limit it, too",
+					      NULL };
 	static const char *const pool[] = { "knot 1    w* (2 threads)\n",
 					    "w*: its threads wait for one another: 3 waits", "smaller locks", NULL };
 	struct vprof_waits_results *r;
