@@ -8,7 +8,9 @@
 #include "common/parallel.h"
 #include "common/search.h"
 
-#define PACED_MAX 0.2 /* share of its time that a thread may wait for what the recording does not explain */
+#define PACED_MAX                                                                                                      \
+	0.2 /* share of its time that a thread outside knots may wait for what the recording does not explain */
+#define PACED_KNOT_MAX 0.95 /* ... of a thread in one: more, and it does next to nothing else */
 
 struct estimation {
 	const struct vprof_waits_program *program;
@@ -126,8 +128,8 @@ static int choose_counted(struct estimation *g, const struct vprof_waits_history
 		uint32_t v = graph->vertex_of[e];
 		int is = v == VPROF_NONE ? 2 : of_vertex[v];
 
-		g->counts[e] = h->entities.v[e].segments.n &&
-			       (is == 1 || (!is && (double)g->program->paced_ns[e] <= PACED_MAX * length));
+		g->counts[e] = h->entities.v[e].segments.n && is < 2 &&
+			       (double)g->program->paced_ns[e] <= (is ? PACED_KNOT_MAX : PACED_MAX) * length;
 	}
 	for (size_t i = 0; i < h->requests.n; i++)
 		if (h->requests.v[i].thread != VPROF_NONE && g->counts[h->requests.v[i].thread] &&

@@ -8,6 +8,7 @@
 
 #include "analysis/waits/describe.h"
 #include "analysis/waits/input/input.h"
+#include "analysis/waits/input/stack_names.h"
 #include "analysis/waits/input/timeline_history.h"
 #include "analysis/timeline/edges/wakes.h"
 #include "cli/commands/cmd_report_waits.h"
@@ -70,6 +71,29 @@ static int read_input(struct vprof_waits_input *input, const struct vprof_trace 
 	return rc;
 }
 
+/* Names the stacks that the report may show. */
+static int name_stacks(struct vprof_waits_input *input, const struct vprof_trace *trace,
+		       const struct vprof_waits *waits, struct vprof_error *err)
+{
+	unsigned char *wanted = calloc(input->history.stacks.n + 1, 1);
+	int rc = wanted && input->is_kernel ? VPROF_OK : wanted ? 1 : vprof_error_no_memory(err);
+
+	for (size_t e = 0; e < waits->graph.edges.n && !rc; e++) {
+		const struct vprof_waits_edge *edge = &waits->graph.edges.v[e];
+
+		for (uint32_t i = 0; i < edge->n_reasons && i < 2 * VPROF_WAITS_STACKS_SHOWN; i++) {
+			uint32_t reason = waits->graph.by_edge.v[edge->first_reason + i];
+
+			wanted[waits->reasons.v.v[reason].wait_stack] = 1;
+			wanted[waits->reasons.v.v[reason].waker_stack] = 1;
+		}
+	}
+	if (!rc)
+		rc = vprof_waits_input_name_stacks(input, trace, wanted, err);
+	free(wanted);
+	return rc > 0 ? VPROF_OK : rc;
+}
+
 static int analyse(const char *dir, const char *run, double bytes_per_s, const struct vprof_waits_options *options,
 		   struct vprof_waits_results *r, struct vprof_error *err)
 {
@@ -82,6 +106,8 @@ static int analyse(const char *dir, const char *run, double bytes_per_s, const s
 		rc = read_input(&input, trace, bytes_per_s, err);
 	if (!rc)
 		rc = vprof_waits_analyze(&waits, &input.history, options, err);
+	if (!rc)
+		rc = name_stacks(&input, trace, &waits, err);
 	if (!rc)
 		rc = vprof_waits_describe(r, &waits, options, err);
 	if (!rc) {

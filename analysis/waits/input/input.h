@@ -11,6 +11,8 @@
 struct vprof_waits_input {
 	struct vprof_waits_history history; /* its texts belong to `strings` */
 	struct vprof_strings strings;
+	VPROF_ARRAY(uint64_t)
+	stack_ids;	     /* of the kernel's events: kernel | user << 32 of each of the history's stacks */
 	int is_kernel;	     /* from the kernel's events */
 	uint64_t n_events;   /* of the kernel, or waits of the runtime */
 	uint64_t n_lost;     /* events that are missing */

@@ -7,6 +7,7 @@
  * knows whom. No state lasts beyond what is known.
  */
 #include "analysis/waits/input/kernel_entities.h"
+#include "analysis/waits/input/stack_names.h"
 
 struct open_request {
 	uint64_t key, issue;	 /* ns */
@@ -22,7 +23,8 @@ struct reading {
 	VPROF_ARRAY(struct open_request) open; /* key 0: free */
 	VPROF_ARRAY(uint32_t) free_open;
 	struct vprof_hash_index by_stacks; /* pairs of stacks */
-	VPROF_ARRAY(uint64_t) stacks;	   /* kernel | user << 32 of each number */
+	struct vprof_kernel_tables tables;
+	uint32_t *same; /* [stacks of the tables] the first that is the same */
 	uint64_t now;
 };
 
@@ -33,8 +35,16 @@ static uint64_t to_ns(const struct vprof_trace *trace, uint64_t ticks)
 	return ns <= 0 ? 0 : ns < (double)VPROF_WAITS_TIME_MAX / 2 ? (uint64_t)ns : VPROF_WAITS_TIME_MAX / 2;
 }
 
-static uint32_t stack_number(struct reading *g, uint32_t kernel, uint32_t user)
+static uint32_t same_stack(const struct reading *g, uint32_t id)
 {
+	const struct vprof_kernel_stack *s = id ? vprof_kernel_stack_find(&g->tables, id) : NULL;
+
+	return s ? g->tables.stacks.v[g->same[s - g->tables.stacks.v]].id : id;
+}
+
+static uint32_t stack_number(struct reading *g, uint32_t kernel_id, uint32_t user_id)
+{
+	uint32_t kernel = same_stack(g, kernel_id), user = same_stack(g, user_id);
 	uint64_t key = (uint64_t)user << 32 | kernel, hash = vprof_mix(key), *added;
 	const char **text;
 	size_t at;
@@ -43,17 +53,17 @@ static uint32_t stack_number(struct reading *g, uint32_t kernel, uint32_t user)
 		return 0;
 	VPROF_HASH_EACH(&g->by_stacks, hash, at, i)
 	{
-		if (g->stacks.v[i] == key)
+		if (g->input->stack_ids.v[i] == key)
 			return i;
 	}
-	added = VPROF_PUSH(&g->stacks);
+	added = VPROF_PUSH(&g->input->stack_ids);
 	text = added ? VPROF_PUSH(&g->input->history.stacks) : NULL;
 	if (!text)
 		return 0;
 	*added = key;
 	*text = "";
-	vprof_hash_index_put(&g->by_stacks, at, hash, (uint32_t)(g->stacks.n - 1));
-	return (uint32_t)(g->stacks.n - 1);
+	vprof_hash_index_put(&g->by_stacks, at, hash, (uint32_t)(g->input->stack_ids.n - 1));
+	return (uint32_t)(g->input->stack_ids.n - 1);
 }
 
 static const uint8_t states[] = {
@@ -392,11 +402,16 @@ int vprof_waits_input_kernel(struct vprof_waits_input *input, const struct vprof
 	g.all.bytes_per_s = bytes_per_s;
 	g.all.is_tree = trace->header.kernel_scope == VP_KERNEL_TREE;
 	none = VPROF_PUSH(&input->history.stacks);
-	ret = none && VPROF_PUSH(&g.stacks) ? VPROF_OK : VPROF_ERR_NOMEM;
+	ret = none && VPROF_PUSH(&input->stack_ids) ? VPROF_OK : VPROF_ERR_NOMEM;
 	if (none)
 		*none = "";
 	input->missing = vprof_strings_keep(&input->strings, trace->header.no_kernel);
 	input->history.n_cpus = (uint32_t)trace->n_kernel;
+	if (!ret)
+		ret = vprof_kernel_tables_read(&g.tables, trace, err);
+	g.same = calloc(g.tables.stacks.n + 1, sizeof *g.same);
+	if (!ret)
+		ret = g.same ? vprof_stacks_find_same(g.same, &g.tables) : VPROF_ERR_NOMEM;
 	if (!ret)
 		ret = input->missing ? read_events(&g, err) : VPROF_ERR_NOMEM;
 	if (input->n_lost < trace->header.n_kernel_lost)
@@ -404,9 +419,10 @@ int vprof_waits_input_kernel(struct vprof_waits_input *input, const struct vprof
 	vprof_kernel_entities_release(&g.all);
 	vprof_hash_index_release(&g.by_request);
 	vprof_hash_index_release(&g.by_stacks);
+	vprof_kernel_tables_release(&g.tables);
+	free(g.same);
 	VPROF_ARRAY_RELEASE(&g.open);
 	VPROF_ARRAY_RELEASE(&g.free_open);
-	VPROF_ARRAY_RELEASE(&g.stacks);
 	return ret ? vprof_error_set(err, ret, "not enough memory for the kernel's events: record a shorter run") :
 		     VPROF_OK;
 }
@@ -415,4 +431,5 @@ void vprof_waits_input_release(struct vprof_waits_input *input)
 {
 	vprof_waits_history_release(&input->history);
 	vprof_strings_release(&input->strings);
+	VPROF_ARRAY_RELEASE(&input->stack_ids);
 }

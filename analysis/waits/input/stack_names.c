@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* User functions come from the files that a process had mapped, the kernel's from the trace's own table. */
+#include "analysis/waits/input/stack_names.h"
+
+#include "common/elf/elf_symbols.h"
+#include "common/text.h"
+
+#define USER_FRAMES 6	/* shown */
+#define KERNEL_FRAMES 2 /* ... without the scheduler's own */
+
+struct named_file {
+	const char *path;
+	struct vprof_elf *elf; /* NULL: cannot be read, or is another one now */
+};
+
+struct naming {
+	const struct vprof_kernel_tables *tables;
+	VPROF_ARRAY(struct named_file) files;
+	struct vprof_text text;
+	size_t n_shown;
+};
+
+static uint64_t stack_hash(const struct vprof_kernel_tables *t, const struct vprof_kernel_stack *s)
+{
+	uint64_t hash = s->process == VPROF_NONE ? 0 : t->processes.v[s->process].pid;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		hash = vprof_mix(hash + t->addresses.v[s->first + i]);
+	return hash;
+}
+
+static int is_same(const struct vprof_kernel_tables *t, const struct vprof_kernel_stack *a,
+		   const struct vprof_kernel_stack *b)
+{
+	uint32_t p = a->process == VPROF_NONE ? 0 : t->processes.v[a->process].pid;
+	uint32_t q = b->process == VPROF_NONE ? 0 : t->processes.v[b->process].pid;
+
+	return a->n == b->n && p == q &&
+	       (!a->n || !memcmp(t->addresses.v + a->first, t->addresses.v + b->first, a->n * sizeof *t->addresses.v));
+}
+
+int vprof_stacks_find_same(uint32_t *same, const struct vprof_kernel_tables *t)
+{
+	struct vprof_hash_index index = { 0 };
+
+	for (uint32_t i = 0; i < t->stacks.n; i++) {
+		uint64_t hash = stack_hash(t, &t->stacks.v[i]);
+		size_t at;
+
+		same[i] = i;
+		if (vprof_hash_index_room(&index, 1)) {
+			vprof_hash_index_release(&index);
+			return VPROF_ERR_NOMEM;
+		}
+		VPROF_HASH_EACH(&index, hash, at, k)
+		{
+			if (is_same(t, &t->stacks.v[i], &t->stacks.v[k])) {
+				same[i] = k;
+				break;
+			}
+		}
+		if (same[i] == i)
+			vprof_hash_index_put(&index, at, hash, i);
+	}
+	vprof_hash_index_release(&index);
+	return VPROF_OK;
+}
+
+static struct vprof_elf *open_file(struct naming *g, const struct vprof_kernel_module *m)
+{
+	struct vprof_error err;
+	struct named_file *f;
+
+	for (size_t i = 0; i < g->files.n; i++)
+		if (!strcmp(g->files.v[i].path, m->path))
+			return g->files.v[i].elf;
+	f = VPROF_PUSH(&g->files);
+	if (!f)
+		return NULL;
+	f->path = m->path;
+	if (!vprof_elf_open(&f->elf, m->path, NULL, &err) && m->n_build_id &&
+	    !vprof_elf_same_build(f->elf, m->build_id, m->n_build_id)) {
+		vprof_elf_free(f->elf);
+		f->elf = NULL;
+	}
+	return f->elf;
+}
+
+static void add_name(struct naming *g, const char *name, const struct vprof_place *place)
+{
+	const char *slash = place && place->file ? strrchr(place->file, '/') : NULL;
+
+	vprof_text_addf(&g->text, "%s%s", g->n_shown++ ? " < " : "", name);
+	if (place && place->file && place->line)
+		vprof_text_addf(&g->text, " (%s:%d)", slash ? slash + 1 : place->file, place->line);
+}
+
+static void add_user(struct naming *g, const struct vprof_kernel_stack *s)
+{
+	const struct vprof_kernel_process *p = &g->tables->processes.v[s->process];
+
+	for (uint32_t i = 0; i < s->n && g->n_shown < USER_FRAMES; i++) {
+		uint64_t address = g->tables->addresses.v[s->first + i];
+		const struct vprof_kernel_module *m = vprof_kernel_module_find(p, address);
+		struct vprof_elf *elf = m ? open_file(g, m) : NULL;
+		struct vprof_frame frames[VPROF_ELF_FRAMES_MAX];
+		struct vprof_place places[VPROF_ELF_FRAMES_MAX];
+		uint64_t offset = m ? address - m->bias - (i > 0) : 0; /* inside the call that it returns behind */
+		size_t n = elf ? vprof_elf_frames(elf, offset, frames, VPROF_ELF_FRAMES_MAX) : 0;
+		size_t n_places = n ? vprof_elf_places(elf, offset, places, VPROF_ELF_FRAMES_MAX) : 0;
+
+		for (size_t k = 0; k < n && g->n_shown < USER_FRAMES; k++)
+			add_name(g, frames[k].symbol->name, k < n_places ? &places[k] : NULL);
+		if (!n)
+			add_name(g, m ? "?" : "[unknown]", NULL);
+	}
+}
+
+static int is_scheduler(const char *name)
+{
+	return strstr(name, "schedule") != NULL || !strncmp(name, "bpf_", 4) || !strncmp(name, "__bpf_", 6) ||
+	       !strncmp(name, "__traceiter_", 12) || !strncmp(name, "try_to_wake_up", 14);
+}
+
+static void add_kernel(struct naming *g, const struct vprof_kernel_stack *s)
+{
+	int n = 0;
+
+	for (uint32_t i = 0; i < s->n && n < KERNEL_FRAMES; i++) {
+		const struct vprof_kernel_symbol *symbol =
+			vprof_kernel_symbol_find(g->tables, g->tables->addresses.v[s->first + i]);
+
+		if (!symbol || is_scheduler(symbol->name))
+			continue;
+		vprof_text_addf(&g->text, "%s%s", n ? " < " : g->text.len ? " [kernel: " : "[kernel: ", symbol->name);
+		n++;
+	}
+	if (n)
+		vprof_text_add(&g->text, "]");
+}
+
+static const char *name_stack(struct naming *g, struct vprof_waits_input *input, uint64_t ids)
+{
+	const struct vprof_kernel_stack *user = vprof_kernel_stack_find(g->tables, (uint32_t)(ids >> 32));
+	const struct vprof_kernel_stack *kernel = vprof_kernel_stack_find(g->tables, (uint32_t)ids);
+
+	vprof_text_clear(&g->text);
+	g->n_shown = 0;
+	if (user && user->process != VPROF_NONE)
+		add_user(g, user);
+	if (kernel && kernel->process == VPROF_NONE)
+		add_kernel(g, kernel);
+	return g->text.failed ? NULL : vprof_strings_keep(&input->strings, g->text.s);
+}
+
+int vprof_waits_input_name_stacks(struct vprof_waits_input *input, const struct vprof_trace *trace,
+				  const unsigned char *wanted, struct vprof_error *err)
+{
+	struct vprof_kernel_tables tables;
+	struct naming g = { .tables = &tables, .text = VPROF_TEXT_INIT };
+	int ret = vprof_kernel_tables_read(&tables, trace, err);
+
+	for (size_t i = 1; i < input->stack_ids.n && i < input->history.stacks.n && !ret; i++) {
+		if (!wanted[i])
+			continue;
+		input->history.stacks.v[i] = name_stack(&g, input, input->stack_ids.v[i]);
+		if (!input->history.stacks.v[i]) {
+			input->history.stacks.v[i] = "";
+			ret = vprof_error_no_memory(err);
+		}
+	}
+	for (size_t i = 0; i < g.files.n; i++)
+		vprof_elf_free(g.files.v[i].elf);
+	VPROF_ARRAY_RELEASE(&g.files);
+	vprof_text_release(&g.text);
+	vprof_kernel_tables_release(&tables);
+	return ret;
+}

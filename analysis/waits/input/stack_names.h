@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Stacks of the kernel's events: which are the same, and what their functions are called. */
+#ifndef VPROF_STACK_NAMES_H
+#define VPROF_STACK_NAMES_H
+
+#include "analysis/waits/input/input.h"
+#include "trace/kernel_tables.h"
+
+/* Fills same[n stacks of the tables]: the index of the first one with the same addresses, of the same process. OK or
+ * NOMEM. O(addresses). */
+int vprof_stacks_find_same(uint32_t *same, const struct vprof_kernel_tables *tables);
+
+/* Fills the history's texts of those stacks whose wanted[number] is set: "fdatasync < save_snapshot (journal.c:66)",
+ * innermost function first, with what it waited for in the kernel behind. Programs and libraries are opened where they
+ * were; of those that were built again since nothing is named. OK or NOMEM. */
+int vprof_waits_input_name_stacks(struct vprof_waits_input *input, const struct vprof_trace *trace,
+				  const unsigned char *wanted, struct vprof_error *err);
+
+#endif
