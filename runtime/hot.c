@@ -22,7 +22,7 @@
 #define BLOCK_MIN 8u
 #define BLOCK_MAX 64u
 #define BLOCK_SHARE 8u /* a block is at most this part of the calls before it: an eighth */
-#define FRAMES_MAX 64  /* searched when an interval or a wait begins */
+#define FRAMES_MAX 64  /* searched for hot ones when an interval begins */
 
 /* A scope's code: 24 bits, VP_SKIPPED, and of a chosen call what its record says. */
 #define HOT_PARTIAL (UINT64_C(1) << 25)
@@ -194,70 +194,51 @@ vp_u64 rt_hot_enter(struct vp_thread *thread, struct vp_hot *hot, vp_u64 key)
 	return 0;
 }
 
-/* When the window opened in which a call that was skipped in a pause went on; 0: the pause is not over, or the call was
- * skipped for another reason. */
-static uint64_t reopened(const struct vp_scope *s)
+/* Was the call that was skipped in a pause under way when a window opened: is the pause over? */
+static bool is_under_way(const struct vp_scope *s)
 {
-	const struct vp_shm *shm = rt_process.shm;
-	uint64_t pause = s->code & VP_SKIPPED ? s->code >> VP_PAUSE_SHIFT : 0;
+	unsigned pause = VP_PAUSE(s->code);
 
-	if (!pause || pause == atomic_load_explicit(&shm->closed, memory_order_acquire))
-		return 0;
-	return atomic_load_explicit(&shm->reopened[pause % VP_PAUSES_KEPT], memory_order_relaxed);
+	return pause && pause != atomic_load_explicit(&rt_process.shm->closed, memory_order_relaxed);
 }
 
 static void frame_write(struct rt_thread *th, const struct vp_scope *s, uint64_t now)
 {
 	uint64_t duration = now > s->start ? now - s->start : 0;
-	uint64_t payload = s->code & HOT_PARTIAL ? 0 : s->code >> HOT_CHOSEN_SHIFT;
+	uint64_t payload = s->code & (HOT_PARTIAL | VP_SKIPPED) ? 0 : s->code >> HOT_CHOSEN_SHIFT;
 	struct vp_unit units[2] = { { s->start, VP_W(VP_KIND_SAMPLE, payload) }, { duration, s->code & VP_CODE_MASK } };
 
 	rt_write(th, units, 2);
 }
 
-/* A call that was under way when a window opened: what of it lies behind that. */
-static void under_way_write(struct rt_thread *th, const struct vp_scope *s, uint64_t now)
-{
-	uint64_t from = reopened(s), duration = now - from;
-	struct vp_unit unit = { from,
-				VP_W(s->code & VP_CODE_MASK, duration < VP_PAYLOAD_MAX ? duration : VP_PAYLOAD_MAX) };
-
-	if (from && from < now)
-		rt_write(th, &unit, 1);
-}
-
 void rt_hot_leave(struct vp_thread *thread, struct vp_scope *s, vp_u64 now)
 {
-	if (s->code & VP_SKIPPED) {
-		thread->gate = s->gate;
-		thread->top = s->outer;
-		under_way_write((struct rt_thread *)thread, s, now);
-		return;
-	}
-	if (!(s->code & HOT_PARTIAL))
+	bool is_paused = s->code & VP_SKIPPED;
+
+	if (!is_paused && !(s->code & HOT_PARTIAL))
 		thread->stretch &= ~INSIDE;
 	thread->gate = s->gate;
 	thread->top = s->outer;
-	frame_write((struct rt_thread *)thread, s, now);
+	if (!is_paused || is_under_way(s))
+		frame_write((struct rt_thread *)thread, s, now);
 }
 
-/* Of calls that were skipped in a pause the ones around it are recorded as well, so that records nest. */
+/* The gate that a skipped call would have opened. */
+static uint64_t skipped_gate(const struct vp_scope *s)
+{
+	return VP_PAUSE(s->code) ? UINT64_C(1) << (s->code >> VP_PAUSED_GATE_SHIFT) : s->start;
+}
+
 void rt_hot_unskip(struct rt_thread *th, uint64_t t)
 {
 	struct vp_scope *s = th->probe.top;
 
 	if (!s || !(s->code & VP_SKIPPED))
 		return;
-	th->probe.gate = s->start;
-	for (int i = 0; s && s->code & VP_SKIPPED && i < FRAMES_MAX; i++, s = s->outer) {
-		uint64_t from = reopened(s);
-		bool is_paused = s->code >> VP_PAUSE_SHIFT != 0;
-
-		s->start = from && from < t ? from : t;
-		s->code = (s->code & VP_CODE_MASK) | HOT_PARTIAL;
-		if (!is_paused)
-			break;
-	}
+	th->probe.gate = skipped_gate(s);
+	if (!VP_PAUSE(s->code))
+		s->start = t;
+	s->code = (s->code & VP_CODE_MASK) | HOT_PARTIAL;
 }
 
 void rt_hot_stretch(struct rt_thread *th, bool begins, uint64_t t)
@@ -271,7 +252,7 @@ void rt_hot_stretch(struct rt_thread *th, bool begins, uint64_t t)
 	if (!rt_window_closed(th))
 		rt_hot_unskip(th, t);
 	else if (s && s->code & VP_SKIPPED)
-		th->probe.gate = s->start;
+		th->probe.gate = skipped_gate(s);
 	if (!th->n_hot)
 		return;
 	for (int i = 0; s && i < FRAMES_MAX; i++, s = s->outer)

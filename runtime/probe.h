@@ -25,13 +25,16 @@ __extension__ typedef unsigned long long vp_u64;
 
 struct vp_scope {     /* one open frame */
 	vp_u64 gate;  /* of the frame around it */
-	vp_u64 start; /* ticks; of a skipped call: the gate that it would have opened */
+	vp_u64 start; /* ticks; of a skipped hot call: the gate that it would have opened */
 	struct vp_scope *outer;
 	vp_u64 code; /* and how a hot call is recorded: VP_SKIPPED and what hot.c keeps above it */
 };
 #define VP_SKIPPED ((vp_u64)1 << 24)
-/* of a skipped call: the number of the pause between two recording windows in which it began, 0: none */
+/* Of a call that was skipped since it began in a pause between two recording windows: the pause's number, not 0, and
+ * which bit is set in the gate that it would have opened. */
 #define VP_PAUSE_SHIFT 26
+#define VP_PAUSE(code) ((unsigned int)((code) >> VP_PAUSE_SHIFT))
+#define VP_PAUSED_GATE_SHIFT 58
 #define VP_IS_HOT_(scope) ((scope)->code >> 24)
 
 /* How often one function was called in this stretch of the thread's work, a stretch being the time between two marks
@@ -247,7 +250,7 @@ VP_INLINE_ void vp_scope_leave(struct vp_scope *scope, struct vp_thread *thread)
 }
 
 /* A call that is not measured, and with it all that it calls. */
-VP_INLINE_ void vp_scope_skip(struct vp_scope *scope, struct vp_thread *thread, vp_u64 code, vp_u64 inner)
+VP_INLINE_ void vp_scope_skip(struct vp_scope *scope, struct vp_thread *thread, unsigned long code, vp_u64 inner)
 {
 	scope->gate = thread->gate;
 	scope->outer = thread->top;
@@ -256,6 +259,20 @@ VP_INLINE_ void vp_scope_skip(struct vp_scope *scope, struct vp_thread *thread, 
 	__asm__ __volatile__("" : : : "memory");
 	thread->top = scope;
 	thread->gate = 0;
+}
+
+/* The same in a pause, of which the time is known: if a window opens while it lasts, it is recorded. */
+VP_INLINE_ void vp_scope_pause(struct vp_scope *scope, struct vp_thread *thread, unsigned long code, vp_u64 inner,
+			       unsigned int pause)
+{
+	scope->gate = thread->gate;
+	scope->outer = thread->top;
+	scope->code = code | VP_SKIPPED | (vp_u64)pause << VP_PAUSE_SHIFT |
+		      (vp_u64)(unsigned int)__builtin_ctzll(inner) << VP_PAUSED_GATE_SHIFT;
+	scope->start = vp_ticks(thread);
+	__asm__ __volatile__("" : : : "memory");
+	thread->top = scope;
+	thread->gate = inner & thread->beneath_closed;
 }
 
 /* The function's first call in this stretch of work, or a hot one. */
@@ -268,8 +285,7 @@ VP_OUT_ struct vp_scope *vp_open_hot(struct vp_scope *scope, unsigned long code,
 	unsigned int pause = __atomic_load_n(thread->closed, __ATOMIC_RELAXED);
 
 	if (__builtin_expect(pause != 0, 0)) {
-		vp_scope_skip(scope, thread, code | (vp_u64)pause << VP_PAUSE_SHIFT, inner);
-		thread->gate = inner & thread->beneath_closed;
+		vp_scope_pause(scope, thread, code, inner, pause);
 		return scope;
 	}
 	if (hot->key != key && !hot->gap) {
@@ -302,7 +318,7 @@ VP_INLINE_ struct vp_scope *vp_open_counted(struct vp_scope *scope, unsigned lon
 
 VP_OUT_ void vp_close_hot(struct vp_scope *scope, struct vp_thread *thread)
 {
-	vp_u64 pause = scope->code >> VP_PAUSE_SHIFT;
+	unsigned int pause = VP_PAUSE(scope->code);
 
 	if (scope->code & VP_SKIPPED && (!pause || pause == __atomic_load_n(thread->closed, __ATOMIC_RELAXED))) {
 		thread->gate = scope->gate;

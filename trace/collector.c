@@ -190,9 +190,6 @@ static void turn_windows(struct vprof_collector *c, uint64_t now_ns)
 
 	if (!c->windows.share || !vprof_windows_step(&c->windows, now_ns, cost, longest_interval_ns(c)))
 		return;
-	if (c->windows.is_open)
-		atomic_store(&c->shm.shm->reopened[(c->windows.n - 1) % VP_PAUSES_KEPT],
-			     vprof_clock_ticks(c->file.clock.kind));
 	atomic_store(&c->shm.shm->closed, c->windows.is_open ? 0 : (uint32_t)c->windows.n);
 	if (c->windows.is_open)
 		append_window(c, vprof_clock_ticks(c->file.clock.kind) + (uint64_t)(WINDOW_MARGIN_NS * ticks_per_ns),

@@ -87,7 +87,8 @@ enum vp_kind {
 	   u1.t = duration, u1.w = code; payload = weight | second << 7 | represented << 8 | block << 16.
 	   Of each block of 2 x weight calls two are chosen at random, the second flagged; the block's end may be
 	   missing. represented: this call and those not timed since the last one that was. Weight 0: a call that was
-	   not chosen, recorded from the begin of its first wait on. */
+	   not chosen, recorded from the begin of its first wait on; or one that began between two recording windows and
+	   was under way when the next one opened, or waited: all of it. */
 	VP_KIND_SAMPLE = 20,
 	/* 1 unit: payload = code | n << 24: n more calls after the last SAMPLE of this function; t = begin of the block
 	   in which they were counted. */

@@ -21,12 +21,11 @@
 
 #include "trace/format.h"
 
-#define VP_SHM_MAGIC UINT64_C(0x334d48535056) /* "VPSHM3"; changes with the layout */
+#define VP_SHM_MAGIC UINT64_C(0x344d48535056) /* "VPSHM4"; changes with the layout */
 #define VP_SLOT_COUNT 131072u		      /* words: two for each object, see below */
 
 #define VP_WATCHED_COUNT 16u
 #define VP_EVERY_CALL_MAX 256u
-#define VP_PAUSES_KEPT 64u
 
 enum vp_chunk_state { VP_CHUNK_FREE = 0, VP_CHUNK_TAKEN = 1, VP_CHUNK_FULL = 2 };
 
@@ -43,13 +42,11 @@ struct vp_shm {
 	uint32_t sample_after; /* calls of a function in one stretch of work before they are sampled; 0: never */
 	uint32_t n_every_call; /* codes that are never sampled, in ascending order */
 	uint32_t every_call[VP_EVERY_CALL_MAX];
-	_Atomic uint32_t stopped;   /* 1: record nothing any more */
-	_Atomic uint64_t n_dropped; /* records dropped for want of a chunk */
-	_Atomic uint32_t closed;    /* 0: a recording window is open; else the number of the pause between two */
-	_Atomic uint64_t
-		reopened[VP_PAUSES_KEPT]; /* ticks: when pause i ended, at i % VP_PAUSES_KEPT; set before closed */
-	uint32_t watches_intervals;	  /* 1: the two below are kept */
-	_Atomic uint64_t longest_ticks;	  /* of the watched intervals that ended; the collector sets it back to 0 */
+	_Atomic uint32_t stopped;	/* 1: record nothing any more */
+	_Atomic uint64_t n_dropped;	/* records dropped for want of a chunk */
+	_Atomic uint32_t closed;	/* 0: a recording window is open; else the number of the pause between two */
+	uint32_t watches_intervals;	/* 1: the two below are kept */
+	_Atomic uint64_t longest_ticks; /* of the watched intervals that ended; the collector sets it back to 0 */
 	struct {
 		_Atomic uint64_t id, begin; /* ticks; 0: free */
 	} watched[VP_WATCHED_COUNT];	    /* some open intervals, by id; lost updates are harmless */

@@ -16,6 +16,7 @@
 #define OUTER 0x201 /* with INNER in it, in each case in its own way */
 #define INNER 0x202
 #define LEAF 0x203
+#define N_WINDOWS 32
 #define NEVER 0x204 /* from begin to end in a pause */
 
 enum way { RETURN, CLOSED_AGAIN, JUMP, SIGNAL, FORK, WAIT, MANY_WINDOWS, N_WAYS };
@@ -38,7 +39,6 @@ static void window_close(void)
 
 static void window_open(void)
 {
-	shm->reopened[shm->closed % VP_PAUSES_KEPT] = vp_ticks(vp_self);
 	shm->closed = 0;
 }
 
@@ -75,7 +75,7 @@ static void __attribute__((noinline)) inner(enum way way)
 	leaf();
 	if (way == CLOSED_AGAIN)
 		window_close();
-	for (uint32_t i = 0; way == MANY_WINDOWS && i < VP_PAUSES_KEPT / 2; i++) {
+	for (uint32_t i = 0; way == MANY_WINDOWS && i < N_WINDOWS; i++) {
 		window_close();
 		window_open();
 	}

@@ -69,6 +69,7 @@
 	X(WINDOW_OUTSIDE, "intervals that began there: compared, but for the figures") \
 	X(HOT_TIMED, "calls of hot functions that were timed") X(HOT_SKIPPED, "... that were skipped, or lie in skipped ones") \
 	X(HOT_PARTIAL, "... that were recorded from their first wait on") \
+	X(UNDER_WAY, "calls that were under way when a recording window opened") \
 	X(HOT_RARE, "... that lasted longer than they stand for others") \
 	X(HOT_CHOSEN, "stretches of paths that stand for other calls, too") \
 	X(NOISY, "products of sampling errors, compared")

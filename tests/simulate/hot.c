@@ -157,7 +157,7 @@ void hot_enter(struct sim_thread *th, uint32_t code)
 		f->is_unseen = true;
 	} else if (looks(th, code, th->chosen ? -1 : hot) && is_closed(th)) {
 		COVER(th->world, WINDOW_CLOSED);
-		f->is_skipped = true;
+		f->is_skipped = f->is_paused = true;
 		if (th->is_working)
 			th->skipped = th->frame;
 	} else if (hot >= 0 && !th->chosen) {
@@ -179,6 +179,15 @@ static uint32_t top(const struct sim_thread *th)
 	return frame;
 }
 
+/* Did a window open since the call began in a pause? */
+static bool is_pause_over(const struct world *w, const struct sim_frame *f)
+{
+	for (size_t i = 0; f->is_paused && i < w->n_windows; i++)
+		if (w->windows[i].from > f->t0 && w->windows[i].from <= w->now)
+			return true;
+	return false;
+}
+
 void hot_unskip(struct sim_thread *th, uint64_t t)
 {
 	struct sim_frame *f = top(th) ? &th->frames[top(th) - 1] : NULL;
@@ -187,7 +196,7 @@ void hot_unskip(struct sim_thread *th, uint64_t t)
 		return;
 	COVER(th->world, HOT_PARTIAL);
 	f->is_unskipped = true;
-	f->seen_from = t;
+	f->seen_from = f->is_paused ? f->t0 : t;
 	th->skipped = 0;
 }
 
@@ -227,6 +236,11 @@ void hot_leave(struct sim_thread *th)
 		th->chosen = 0;
 	if (th->skipped == frame)
 		th->skipped = 0;
+	if (f->is_skipped && !f->is_unskipped && is_pause_over(th->world, f)) {
+		COVER(th->world, UNDER_WAY);
+		f->is_unskipped = true;
+		f->seen_from = f->t0;
+	}
 	if (f->is_unseen || (f->is_skipped && !f->is_unskipped)) {
 		COVER(th->world, HOT_SKIPPED);
 	} else if (f->is_skipped || f->weight) {

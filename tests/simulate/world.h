@@ -76,6 +76,7 @@ struct sim_frame {	 /* a measured call */
 	bool is_recorded;
 	/* hot.h */
 	bool is_skipped, is_unskipped; /* recorded from its first wait on */
+	bool is_paused;		       /* skipped between two windows: recorded if it lasts into the next one */
 	bool is_unseen;		       /* within a skipped call */
 	bool is_second;		       /* of the two that were chosen of a block */
 	uint32_t weight;	       /* sampled: stands for this many calls ... */
