@@ -399,7 +399,8 @@ static int evaluate(struct analysis *a, struct vprof_error *err)
 	int ret;
 
 	progress(a, "tree", 0);
-	if (vprof_probe_cost_take_out(a->r, a->tree, &a->attributes, &a->cost_scale))
+	if (vprof_probe_cost_take_out(a->r, a->tree, &a->attributes,
+				      a->o->baseline_mean_ns > 0 ? a->o->baseline_preempted_ns : NAN, &a->cost_scale))
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the variance tree");
 	ret = vprof_tree_results(a->tree, a->r, err);
 	if (ret)

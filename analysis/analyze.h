@@ -22,10 +22,11 @@ struct vprof_analyze_options {
 	double threshold;     /* d, share of variance, default 0.02 */
 	/* mean latency of a run without probes under the same load, with its 95 % bounds; 0: there is none */
 	double baseline_mean_ns, baseline_low, baseline_high;
-	uint64_t min_intervals; /* below: inconclusive; default 30 */
-	double slower_than_ns;	/* the slowest intervals are those that took longer; 0: the slowest hundredth */
-	double warmup_share;	/* first part of the trace to ignore, default 0 */
-	int n_threads;		/* 0: one for each CPU; results do not depend on it */
+	double baseline_preempted_ns; /* part of that mean; NaN: unknown */
+	uint64_t min_intervals;	      /* below: inconclusive; default 30 */
+	double slower_than_ns;	      /* the slowest intervals are those that took longer; 0: the slowest hundredth */
+	double warmup_share;	      /* first part of the trace to ignore, default 0 */
+	int n_threads;		      /* 0: one for each CPU; results do not depend on it */
 	void (*progress)(void *arg, const char *step, double done); /* may be NULL */
 	void *progress_arg;
 	/* the run's results.json as it is: its sampled functions, when modules were built again since; may be NULL */

@@ -93,12 +93,14 @@ static double mean_error(const struct vprof_interval_attributes *a)
 	return n > 1 ? sqrt(squares / (double)(n - 1) / (double)n) : NAN;
 }
 
-/* The difference of means to a run, or a part of the run, without records; its standard error. Windows of the same run
+/* The difference of means to a run, or a part of the run, without records, and without what this one was preempted more
+ * than the other run; its standard error. Windows of the same run
  * tell better, but probes whose gates are closed slow those, too. */
-static enum vprof_effect_by measure(const struct vprof_results *r, double error_ns, double *ns, double *sd_ns)
+static enum vprof_effect_by measure(const struct vprof_results *r, double error_ns, double more_preempted_ns,
+				    double *ns, double *sd_ns)
 {
 	double n = (double)r->n_complete, windows = r->mean_ns - r->outside_mean_ns,
-	       baseline = r->mean_ns - r->baseline_mean_ns;
+	       baseline = r->mean_ns - r->baseline_mean_ns - more_preempted_ns;
 	double windows_sd = error_ns * sqrt(1 + n / (double)(r->n_outside ? r->n_outside : 1));
 	double baseline_sd = hypot(hypot(error_ns, (r->baseline_high - r->baseline_low) / (2 * NORMAL_95)),
 				   RUNS_DIFFER * r->mean_ns);
@@ -117,11 +119,11 @@ static enum vprof_effect_by measure(const struct vprof_results *r, double error_
 
 /* What is expected and what was measured, weighted by their precision where they agree; else what was measured. A run
  * that was faster than the one without probes ran under another load: that tells nothing. */
-static struct estimate judge(struct vprof_results *r, double nominal_ns, double error_ns)
+static struct estimate judge(struct vprof_results *r, double nominal_ns, double error_ns, double more_preempted_ns)
 {
 	double expected = SCALE_EXPECTED * nominal_ns, sd = SCALE_SD * nominal_ns + OTHER_PART * r->mean_ns, ns, ns_sd;
 
-	r->effect_by = measure(r, error_ns, &ns, &ns_sd);
+	r->effect_by = measure(r, error_ns, more_preempted_ns, &ns, &ns_sd);
 	if (r->effect_by == VPROF_EFFECT_BY_RECORDS || ns - expected < -NORMAL_95 * (sd + ns_sd)) {
 		r->effect_by = VPROF_EFFECT_BY_RECORDS;
 		sd = SCALE_SD * nominal_ns;
@@ -143,9 +145,10 @@ static double slowed(const struct vprof_results *r, double ns)
 	return ns / fmax(r->mean_ns - ns, 0.01 * r->mean_ns);
 }
 
-static struct estimate fill_effect(struct vprof_results *r, double nominal_ns, double error_ns)
+static struct estimate fill_effect(struct vprof_results *r, double nominal_ns, double error_ns,
+				   double more_preempted_ns)
 {
-	struct estimate e = judge(r, nominal_ns, error_ns);
+	struct estimate e = judge(r, nominal_ns, error_ns, more_preempted_ns);
 
 	r->effect = slowed(r, e.ns);
 	r->effect_low = slowed(r, e.low);
@@ -159,16 +162,20 @@ static double scale_of(double ns, double nominal_ns)
 }
 
 int vprof_probe_cost_take_out(struct vprof_results *r, struct vprof_tree *tree,
-			      const struct vprof_interval_attributes *attributes, struct vprof_cost_scale *scale)
+			      const struct vprof_interval_attributes *attributes, double baseline_preempted_ns,
+			      struct vprof_cost_scale *scale)
 {
-	double nominal = vprof_tree_cost_ns(tree), error = mean_error(attributes);
+	double nominal = vprof_tree_cost_ns(tree), error = mean_error(attributes), more_preempted = 0;
 	struct estimate e;
 
 	*scale = (struct vprof_cost_scale){ NAN, NAN, NAN };
 	r->cost_scale = NAN;
 	if (!tree->has_cost || !r->n_complete)
 		return 0;
-	e = fill_effect(r, nominal, error);
+	if (tree->has_switches && isfinite(baseline_preempted_ns))
+		more_preempted = (double)tree->preempted_ticks * tree->ns_per_tick / (double)tree->n_intervals -
+				 baseline_preempted_ns;
+	e = fill_effect(r, nominal, error, more_preempted);
 	*scale = (struct vprof_cost_scale){ 0, 0, 0 };
 	if (nominal > 0) {
 		scale->value = scale_of(e.ns, nominal);
@@ -304,7 +311,7 @@ void vprof_probe_cost_fill(struct vprof_results *r, double record_ns, double rec
 		r->nodes[i].probe_ns *= r->cost_scale;
 	fill_bodies(r);
 	if (!is_out) {
-		struct estimate e = fill_effect(r, r->n_nodes ? r->nodes[0].probe_ns : 0, NAN);
+		struct estimate e = fill_effect(r, r->n_nodes ? r->nodes[0].probe_ns : 0, NAN, 0);
 
 		r->probe_ns = r->n_nodes ? r->nodes[0].probe_ns : 0;
 		r->probe_low_ns = fmin(e.low, r->probe_ns);

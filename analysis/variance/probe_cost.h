@@ -30,9 +30,10 @@ struct vprof_cost_scale {
 };
 
 /* Estimates the effect and takes it out of a numbered tree, before its results are read. Needs the latencies, and the
- * baseline where there is one. OK or NOMEM. */
+ * baseline where there is one; baseline_preempted_ns: of its mean, NaN: unknown. OK or NOMEM. */
 int vprof_probe_cost_take_out(struct vprof_results *r, struct vprof_tree *tree,
-			      const struct vprof_interval_attributes *attributes, struct vprof_cost_scale *scale);
+			      const struct vprof_interval_attributes *attributes, double baseline_preempted_ns,
+			      struct vprof_cost_scale *scale);
 
 /* Once the factors have their bounds, and after vprof_probe_cost_fill(): widens those. The tree is as before. OK or
  * NOMEM. */

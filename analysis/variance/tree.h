@@ -84,7 +84,8 @@ void vprof_call_cost_fill(struct vprof_call_cost *cost, double record_ns, double
 double vprof_tree_cost_ns(const struct vprof_tree *tree);
 
 /* Of a numbered tree with costs: all that is read from it afterwards has scale x cost taken out and is calibrated. The
- * scale is limited so that a tenth of the intervals' time at least remains; tree->cost_scale tells it. OK or NOMEM. */
+ * scale is limited so that a tenth at least remains of the time that no wait and no preemption explains;
+ * tree->cost_scale tells it. OK or NOMEM. */
 int vprof_tree_calibrate(struct vprof_tree *tree, double scale);
 
 #endif

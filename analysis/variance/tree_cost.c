@@ -54,6 +54,7 @@ struct calibration {
 	struct vprof_tree *tree;
 	uint32_t *node;	       /* [n_final] index into the tree's nodes; VPROF_NONE: a body */
 	int64_t *cost;	       /* [n_final] with those of all beneath */
+	int64_t *fixed;	       /* [n_final] ticks of waits, delays and preempted time in it: no record costs these */
 	double *own;	       /* [n_final] ticks without cost; as measured beneath */
 	uint32_t *first_child; /* [n_final] place; bodies have none */
 };
@@ -65,9 +66,10 @@ static int open_calibration(struct calibration *c, struct vprof_tree *tree)
 	*c = (struct calibration){ .tree = tree };
 	c->node = malloc((n + 1) * sizeof *c->node);
 	c->cost = calloc(n + 1, sizeof *c->cost);
+	c->fixed = calloc(n + 1, sizeof *c->fixed);
 	c->own = calloc(n + 1, sizeof *c->own);
 	c->first_child = malloc((n + 1) * sizeof *c->first_child);
-	if (!c->node || !c->cost || !c->own || !c->first_child)
+	if (!c->node || !c->cost || !c->fixed || !c->own || !c->first_child)
 		return VPROF_ERR_NOMEM;
 	memset(c->node, 0xff, (n + 1) * sizeof *c->node);
 	memset(c->first_child, 0xff, (n + 1) * sizeof *c->first_child);
@@ -79,9 +81,17 @@ static int open_calibration(struct calibration *c, struct vprof_tree *tree)
 		if (node->body_id != VPROF_NONE)
 			c->first_child[node->final_id] = node->body_id - node->n_children;
 	}
-	for (size_t at = n; at-- > 1;) /* children have later places */
-		if (c->node[at] != VPROF_NONE)
-			c->cost[tree->nodes.v[tree->nodes.v[c->node[at]].parent].final_id] += c->cost[at];
+	for (size_t at = n; at-- > 1;) { /* children have later places */
+		const struct vprof_tree_node *node = &tree->nodes.v[c->node[at] != VPROF_NONE ? c->node[at] : 0];
+		uint32_t parent = tree->nodes.v[node->parent].final_id;
+
+		if (c->node[at] == VPROF_NONE)
+			continue;
+		if (!vprof_node_kind_is_code((enum vprof_node_kind)node->kind) && !c->cost[at])
+			c->fixed[at] = (int64_t)node->total_ticks;
+		c->cost[parent] += c->cost[at];
+		c->fixed[parent] += c->fixed[at];
+	}
 	return 0;
 }
 
@@ -89,8 +99,20 @@ static void close_calibration(struct calibration *c)
 {
 	free(c->node);
 	free(c->cost);
+	free(c->fixed);
 	free(c->own);
 	free(c->first_child);
+}
+
+/* Not all of its calls were timed, or of one around it. */
+static int is_sampled(const struct calibration *c, uint32_t place)
+{
+	uint32_t i = c->node[place];
+
+	for (; i; i = c->tree->nodes.v[i].parent)
+		if (c->tree->nodes.v[i].n_timed < c->tree->nodes.v[i].n_calls)
+			return 1;
+	return 0;
 }
 
 /* Its time is an estimate: calls of it or beneath it were recorded at a cost, or not all of them were timed. */
@@ -107,30 +129,42 @@ static void fit_children(const struct calibration *c, uint32_t place)
 	const struct vprof_tree_node *node = &c->tree->nodes.v[c->node[place]];
 	double *factors = c->tree->factors, *corrected = c->tree->corrected;
 	uint32_t first = c->first_child[place], end = first + node->n_children;
-	double estimated = 0, exact = 0, own = factors[place], of_estimated = own, of_exact = own;
+	double estimated = 0, exact = 0, own = factors[place], of_estimated = own;
 
 	for (uint32_t k = first; k < end; k++)
 		*(is_estimate(c, k) ? &estimated : &exact) += fmax(0, c->own[k]) * own;
-	if (estimated + exact > corrected[place]) {
-		double room = fmax(0, corrected[place] - exact);
-
-		of_estimated = estimated > 0 ? own * fmin(1, room / estimated) : 0;
-		of_exact = exact > corrected[place] ? own * fmax(0, corrected[place]) / exact : own;
-	}
+	if (estimated + exact > corrected[place])
+		of_estimated = estimated > 0 ? own * fmax(0, fmin(1, (corrected[place] - exact) / estimated)) : 0;
 	factors[end] = of_estimated;
 	corrected[end] = corrected[place];
 	for (uint32_t k = first; k < end; k++) {
-		factors[k] = c->own[k] < 0 ? 0 : is_estimate(c, k) ? of_estimated : of_exact;
+		factors[k] = c->own[k] < 0 ? 0 : is_estimate(c, k) ? of_estimated : own;
 		corrected[k] = factors[k] * c->own[k];
 		corrected[end] -= corrected[k];
 	}
+}
+
+/* A tenth at least remains of what no wait and no preemption explains, of the interval and of all nodes to which
+ * records matter. */
+static double largest_scale(const struct calibration *c, double scale)
+{
+	for (size_t at = 0; at < c->tree->n_final; at++) {
+		double room, cost = (double)c->cost[at] / VPROF_COST_PARTS;
+
+		if (c->node[at] == VPROF_NONE || !(c->cost[at] > 0) || c->cost[at] < c->cost[0] / 10 ||
+		    (at && is_sampled(c, (uint32_t)at)))
+			continue;
+		room = (double)c->tree->nodes.v[c->node[at]].total_ticks - (double)c->fixed[at];
+		scale = fmin(scale, fmax(0, SCALE_LIMIT * room / cost));
+	}
+	return scale;
 }
 
 int vprof_tree_calibrate(struct vprof_tree *tree, double scale)
 {
 	struct calibration c;
 	int ret = open_calibration(&c, tree);
-	double total = (double)tree->nodes.v[0].total_ticks, most;
+	double most;
 
 	free(tree->factors);
 	free(tree->corrected);
@@ -140,7 +174,7 @@ int vprof_tree_calibrate(struct vprof_tree *tree, double scale)
 		close_calibration(&c);
 		return VPROF_ERR_NOMEM;
 	}
-	most = c.cost[0] > 0 ? SCALE_LIMIT * total / ((double)c.cost[0] / VPROF_COST_PARTS) : scale;
+	most = largest_scale(&c, scale);
 	tree->cost_scale = scale < most ? scale : most;
 	for (size_t at = 0; at < tree->n_final; at++)
 		if (c.node[at] != VPROF_NONE)

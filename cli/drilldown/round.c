@@ -158,6 +158,7 @@ int vprof_round_complete(struct vprof_workspace *w, struct vprof_session *s,
 		s->baseline_mean_ns = (*results)->mean_ns;
 		s->baseline_low = (*results)->mean_low;
 		s->baseline_high = (*results)->mean_high;
+		s->baseline_preempted_ns = (*results)->n_nodes ? (*results)->nodes[0].preempted_ns : NAN;
 	}
 	return reach(w, s, VPROF_ROUND_ANALYSED, err);
 }

@@ -64,9 +64,12 @@ void vprof_name_list_release(struct vprof_name_list *list)
 
 void vprof_session_init(struct vprof_session *s)
 {
-	*s = (struct vprof_session){
-		.threshold = 0.02, .k = 3, .baseline_mean_ns = NAN, .baseline_low = NAN, .baseline_high = NAN
-	};
+	*s = (struct vprof_session){ .threshold = 0.02,
+				     .k = 3,
+				     .baseline_mean_ns = NAN,
+				     .baseline_low = NAN,
+				     .baseline_high = NAN,
+				     .baseline_preempted_ns = NAN };
 }
 
 void vprof_session_release(struct vprof_session *s)
@@ -175,6 +178,8 @@ static cJSON *session_json(const struct vprof_session *s)
 	cJSON_AddStringToObject(root, "annotations_hash", s->annotations_hash);
 	if (isfinite(s->baseline_mean_ns))
 		cJSON_AddNumberToObject(root, "baseline_mean_ns", s->baseline_mean_ns);
+	if (isfinite(s->baseline_preempted_ns))
+		cJSON_AddNumberToObject(root, "baseline_preempted_ns", s->baseline_preempted_ns);
 	if (isfinite(s->baseline_low) && isfinite(s->baseline_high)) {
 		cJSON_AddNumberToObject(root, "baseline_low", s->baseline_low);
 		cJSON_AddNumberToObject(root, "baseline_high", s->baseline_high);
@@ -292,6 +297,7 @@ static int load_scalars(struct vprof_session *s, const cJSON *root)
 	const cJSON *baseline = cJSON_GetObjectItemCaseSensitive(root, "baseline_mean_ns");
 	const cJSON *low = cJSON_GetObjectItemCaseSensitive(root, "baseline_low");
 	const cJSON *high = cJSON_GetObjectItemCaseSensitive(root, "baseline_high");
+	const cJSON *preempted = cJSON_GetObjectItemCaseSensitive(root, "baseline_preempted_ns");
 	const char *interval = text_of(root, "interval"), *run = text_of(root, "run_command");
 	const char *hash = text_of(root, "annotations_hash"), *ending = text_of(root, "ending");
 
@@ -303,6 +309,8 @@ static int load_scalars(struct vprof_session *s, const cJSON *root)
 	strcpy(s->annotations_hash, hash);
 	if (cJSON_IsNumber(baseline))
 		s->baseline_mean_ns = baseline->valuedouble;
+	if (cJSON_IsNumber(preempted))
+		s->baseline_preempted_ns = preempted->valuedouble;
 	if (cJSON_IsNumber(low) && cJSON_IsNumber(high)) {
 		s->baseline_low = low->valuedouble;
 		s->baseline_high = high->valuedouble;

@@ -66,6 +66,7 @@ struct vprof_session {
 	char annotations_hash[17];	    /* of vprof.json when the session began */
 	double baseline_mean_ns;	    /* NaN until round 0 is analysed */
 	double baseline_low, baseline_high; /* its 95 % bounds; NaN: not estimated */
+	double baseline_preempted_ns;	    /* part of it; NaN: unknown */
 	struct vprof_name_list roots, broken_down;
 	struct vprof_name_list every_call; /* hot functions of which all calls are recorded */
 	struct vprof_judgement *verdicts;

@@ -311,6 +311,7 @@ int vprof_step_analyse(const struct vprof_project *p, const char *run, const str
 		options.baseline_mean_ns = s->baseline_mean_ns;
 		options.baseline_low = s->baseline_low;
 		options.baseline_high = s->baseline_high;
+		options.baseline_preempted_ns = s->baseline_preempted_ns;
 	}
 	rc = vprof_plan_read(&plan, path, err);
 	options.plan = plan;
