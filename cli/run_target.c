@@ -18,6 +18,7 @@
 
 #include "cli/preload_path.h"
 #include "cli/project.h"
+#include "cli/run_kernel.h"
 #include "cli/run_progress.h"
 #include "common/files.h"
 #include "common/process.h"
@@ -147,10 +148,11 @@ static void free_environment(char **env)
 	free(env);
 }
 
-static void drain(struct vprof_collector *collector)
+static void drain(struct vprof_collector *collector, struct vprof_run_kernel *kernel)
 {
 	while (vprof_collector_drain(collector) > 0)
 		;
+	vprof_run_kernel_drain(kernel);
 }
 
 static void copy_new_output(int log, off_t *seen)
@@ -173,8 +175,8 @@ static void pause_briefly(void)
 }
 
 /* Until the command has ended: drains, passes signals on, shows that time passes. */
-static void attend(const struct vprof_run_request *r, struct vprof_collector *collector, pid_t pid, int log,
-		   struct vprof_run_outcome *o, double started)
+static void attend(const struct vprof_run_request *r, struct vprof_collector *collector,
+		   struct vprof_run_kernel *kernel, pid_t pid, int log, struct vprof_run_outcome *o, double started)
 {
 	struct vprof_run_progress progress;
 	off_t seen = 0;
@@ -183,7 +185,7 @@ static void attend(const struct vprof_run_request *r, struct vprof_collector *co
 
 	vprof_run_progress_begin(&progress, r->progress, pid);
 	for (;;) {
-		drain(collector);
+		drain(collector, kernel);
 		ended = waitpid(pid, &o->status, WNOHANG);
 		if (r->verbose)
 			copy_new_output(log, &seen);
@@ -218,7 +220,7 @@ static int signal_children(int signal)
 }
 
 /* Ends what the command left behind: TERM, and KILL after a while. */
-static int end_left_behind(struct vprof_collector *collector, pid_t group)
+static int end_left_behind(struct vprof_collector *collector, struct vprof_run_kernel *kernel, pid_t group)
 {
 	double started = vprof_clock_s();
 	int n, most = 0, hard = 0;
@@ -229,7 +231,7 @@ static int end_left_behind(struct vprof_collector *collector, pid_t group)
 	n = signal_children(SIGTERM);
 	while (n > 0) {
 		most = n > most ? n : most;
-		drain(collector);
+		drain(collector, kernel);
 		pause_briefly();
 		while (waitpid(-1, NULL, WNOHANG) > 0)
 			;
@@ -244,12 +246,12 @@ static int end_left_behind(struct vprof_collector *collector, pid_t group)
 	return most;
 }
 
-static int start(const struct vprof_run_request *r, struct vprof_collector *collector, int log,
-		 const struct sigaction *before, pid_t *pid, struct vprof_error *err)
+static int start(const struct vprof_run_request *r, struct vprof_collector *collector, struct vprof_run_kernel *kernel,
+		 int log, const struct sigaction *before, pid_t *pid, struct vprof_error *err)
 {
 	char *library = vprof_preload_path(r->library, err), **env;
 	struct vprof_error refused; /* the trace tells it, and so does the report */
-	int go[2] = { -1, -1 }, error;
+	int go[2] = { -1, -1 }, error, rc = VPROF_OK;
 
 	if (!library)
 		return VPROF_ERR_FAILED;
@@ -270,6 +272,10 @@ static int start(const struct vprof_run_request *r, struct vprof_collector *coll
 		if (r->switches != VPROF_SWITCHES_OFF)
 			vprof_collector_watch(collector, *pid,
 					      r->switches == VPROF_SWITCHES_ON ? 0 : VPROF_SWITCHES_MOST, &refused);
+		if (r->kernel)
+			rc = vprof_run_kernel_open(kernel, collector, *pid, err);
+		if (rc)
+			kill(*pid, SIGKILL);
 	}
 	if (go[0] >= 0) {
 		close(go[0]);
@@ -278,7 +284,9 @@ static int start(const struct vprof_run_request *r, struct vprof_collector *coll
 	free_environment(env);
 	if (*pid < 0)
 		return vprof_error_set(err, VPROF_ERR_FAILED, "cannot start the run command: %s", strerror(error));
-	return VPROF_OK;
+	if (rc)
+		waitpid(*pid, NULL, 0);
+	return rc;
 }
 
 int vprof_run_target(const struct vprof_run_request *r, struct vprof_run_outcome *o, struct vprof_error *err)
@@ -291,6 +299,7 @@ int vprof_run_target(const struct vprof_run_request *r, struct vprof_run_outcome
 						   .budget = r->budget,
 						   .max_trace_bytes = r->max_trace_bytes,
 						   .compress = r->compress };
+	struct vprof_run_kernel run_kernel = { 0 }, *kernel = &run_kernel;
 	struct vprof_collector *collector = NULL;
 	struct sigaction before[N_FORWARDED];
 	double started = vprof_clock_s();
@@ -311,14 +320,15 @@ int vprof_run_target(const struct vprof_run_request *r, struct vprof_run_outcome
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	rc = vprof_collector_open(&collector, &options, err);
 	if (!rc)
-		rc = start(r, collector, log, before, &pid, err);
+		rc = start(r, collector, kernel, log, before, &pid, err);
 	if (!rc) {
-		attend(r, collector, pid, log, o, started);
+		attend(r, collector, kernel, pid, log, o, started);
 		o->seconds = vprof_clock_s() - started;
 		if (!r->keep)
-			o->n_left_behind = end_left_behind(collector, pid);
-		drain(collector);
+			o->n_left_behind = end_left_behind(collector, kernel, pid);
+		drain(collector, kernel);
 	}
+	vprof_run_kernel_close(kernel);
 	if (collector) {
 		closed = vprof_collector_close(collector, &o->stats, rc ? NULL : err);
 		rc = rc ? rc : closed;

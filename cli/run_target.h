@@ -37,6 +37,7 @@ struct vprof_run_request {
 	size_t n_every_call;
 	int verbose;	/* copy the command's output to stderr as it is printed */
 	int keep;	/* leave processes that outlive the command alone */
+	int kernel;	/* record the kernel's events, too, with stacks */
 	int give_stdin; /* else the command reads /dev/null */
 	enum vprof_switches_mode switches;
 	enum vprof_compress_mode compress;

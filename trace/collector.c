@@ -98,11 +98,24 @@ static uint64_t count_records(const struct vp_unit *units, uint32_t n_bytes)
 	return n;
 }
 
+int vprof_collector_append(struct vprof_collector *c, const struct vp_chunk_header *h, const struct vp_unit *units)
+{
+	return vprof_records_append(&c->file, h, units);
+}
+
 static int append_chunk(void *collector, const struct vp_chunk_header *h, const struct vp_unit *units)
 {
-	struct vprof_collector *c = collector;
+	return vprof_collector_append(collector, h, units);
+}
 
-	return vprof_records_append(&c->file, h, units);
+const struct vprof_clock *vprof_collector_clock(const struct vprof_collector *c)
+{
+	return &c->file.clock;
+}
+
+struct vp_file_header *vprof_collector_header(struct vprof_collector *c)
+{
+	return &c->file.header;
 }
 
 /* Moves one chunk's units to the file, or counts them as lost. Leaves the shared memory as it is; returns how many
@@ -120,7 +133,7 @@ static uint32_t store_chunk(struct vprof_collector *c, const struct vp_chunk_hea
 	c->n_unit_bytes += h.n_bytes;
 	/* Units whose owner is unknown are useless; those of reserved numbers are not the target's to write. */
 	if (h.magic != VP_CHUNK_MAGIC || !h.thread_seq || h.thread_seq >= VP_THREAD_RESERVED || !h.process_seq ||
-	    vprof_records_append(&c->file, &h, units))
+	    vprof_collector_append(c, &h, units))
 		c->n_lost += count_records(units, h.n_bytes);
 	return h.n_bytes;
 }
@@ -163,7 +176,7 @@ static void append_window(struct vprof_collector *c, uint64_t t, int is_open)
 					   .chunk_seq = c->n_window_chunks++,
 					   .process_seq = 1 };
 
-	append_chunk(c, &h, &unit);
+	vprof_collector_append(c, &h, &unit);
 }
 
 /* The longest of the intervals watched since the last look, finished or not. */

@@ -54,6 +54,12 @@ const char *vprof_collector_shm(const struct vprof_collector *c); /* value for V
 int vprof_collector_watch(struct vprof_collector *c, pid_t pid, uint32_t most, struct vprof_error *err);
 /* Moves full chunks to disk; returns how many. Call again at once while it returns more than 0. */
 int vprof_collector_drain(struct vprof_collector *c);
+/* For who records into the same trace from another side: stores a chunk of a reserved thread_seq, 0, or 1 when it is
+ * not in the file; the run's clock; and the header, of which the kernel_* fields and no_kernel are the caller's to fill
+ * in. */
+int vprof_collector_append(struct vprof_collector *c, const struct vp_chunk_header *h, const struct vp_unit *units);
+const struct vprof_clock *vprof_collector_clock(const struct vprof_collector *c);
+struct vp_file_header *vprof_collector_header(struct vprof_collector *c);
 /* Reads some words of each chunk: meant for every second, not for every millisecond. */
 void vprof_collector_look(const struct vprof_collector *c, struct vprof_collector_state *state);
 /* Stores all chunks, also those of processes that still run; writes the header; removes the shared memory. */

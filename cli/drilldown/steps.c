@@ -169,6 +169,7 @@ int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vpro
 		.library = w->project.library,
 		.memory_bytes = o->memory_bytes,
 		.sample_after = o->every_call ? 0 : VPROF_SAMPLE_AFTER,
+		.kernel = o->kernel,
 		.switches = o->switches,
 		.compress = o->compress,
 		.budget = o->budget,

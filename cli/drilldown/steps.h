@@ -32,6 +32,7 @@ struct vprof_step_run_options {
 	uint64_t memory_bytes;
 	double budget;	/* share of one processor, as in trace/collector.h */
 	int every_call; /* hot functions are not sampled */
+	int kernel;	/* record the kernel's events, too */
 	enum vprof_switches_mode switches;
 	enum vprof_compress_mode compress;
 	int verbose, keep, give_stdin;

@@ -38,14 +38,19 @@ struct signal_struct {
 };
 
 struct mm_struct {
-	unsigned long start_code, end_code, start_brk, brk, mmap_base;
+	unsigned long start_code, end_code, start_brk, brk, mmap_base, start_stack;
 };
 
 struct pt_regs { /* x86 */
 	unsigned long r15, r14, r13, r12, bp, bx, ip, sp;
 };
 
+struct thread_struct { /* x86 */
+	unsigned long fsbase;
+};
+
 struct task_struct {
+	struct thread_struct thread;
 	struct mm_struct *mm;
 	unsigned int flags;
 	int pid, tgid, exit_code;

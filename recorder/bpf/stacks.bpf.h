@@ -3,7 +3,8 @@
  *
  * A kernel stack is the list of its return addresses. Of a user stack the memory is copied, to be unwound by the
  * recorder, since programs are compiled without frame pointers. Its hash is of those words only that may be return
- * addresses, so neither the values of local variables nor where a thread's stack lies make another stack of it.
+ * addresses, and of its depth, so neither the values of local variables nor where a thread's stack lies make another
+ * stack of it.
  *
  * Only for record.bpf.c. Taken with interrupts off (scheduler), so one buffer for each CPU does.
  */
@@ -12,6 +13,7 @@
 
 #define HASHED_BYTES 2048
 #define NEAR_STACK (8ull << 20) /* from its pointer on: it may be the stack's */
+#define STACK_MAX (1ull << 30)
 #define MEMORY_PART 1024
 
 struct {
@@ -118,6 +120,15 @@ static __always_inline __u32 copy_rest(struct vp_ring_stack *b, __u64 sp, __u32 
 	return bpf_probe_read_user(b->bytes + n, rest, (const void *)(sp + n)) ? n : n + rest;
 }
 
+/* How much of its stack a thread has used, the same for all threads of a pool at the same place: glibc's thread pointer
+ * lies at the stack's end, but for the first thread. */
+static __always_inline __u64 depth_of(struct task_struct *task, struct mm_struct *mm, __u64 sp)
+{
+	__u64 end = task->thread.fsbase;
+
+	return end - sp < STACK_MAX ? end - sp : mm->start_stack - sp;
+}
+
 static __always_inline __u64 take_user_stack(struct vp_ring_stack *b, struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -141,6 +152,7 @@ static __always_inline __u64 take_user_stack(struct vp_ring_stack *b, struct tas
 			hash = mix(hash, word);
 	}
 	hash = mix(hash, regs->ip);
+	hash = mix(hash, depth_of(task, mm, c.sp));
 	hash = mix(hash, task->tgid) & ~1ull;
 	if (!hash || bpf_map_lookup_elem(&stacks_seen, &hash))
 		return hash;

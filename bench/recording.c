@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bench/recording: what it costs a program that the kernel's events are recorded. Two threads take turns; the CPU time
+ * of both is compared with and without the recorder, and with stacks, in turn in every round.
+ *
+ *   bench_recording [--json] [--rounds N] [--trips N]
+ *
+ * Figures are medians over the rounds, ratios those of one round. It never fails on time; exit status 77: the kernel's
+ * events cannot be recorded here.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <getopt.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/files.h"
+#include "recorder/recorder.h"
+#include "recorder/requirements.h"
+#include "trace/records_file.h"
+
+#define ROUNDS_MAX 1000
+#define SKIPPED 77
+#define DRAIN_EVERY_US 5000
+
+enum way { OFF, ON, STACKS, N_WAYS };
+static const char *const way_names[N_WAYS] = { "off", "on", "stacks" };
+
+static const struct shape {
+	const char *name;
+	int is_tcp;
+	long work_ns; /* of each thread in each trip */
+} shapes[] = {
+	{ "pipe", 0, 0 },
+	{ "tcp", 1, 0 },
+	{ "pipe, 10 us of work a turn", 0, 10000 },
+	{ "tcp, 10 us of work a turn", 1, 10000 },
+};
+#define N_SHAPES (sizeof shapes / sizeof *shapes)
+
+/* The target. */
+
+static const struct shape *shape;
+static int mine[2], theirs[2]; /* read from [0], write to [1] */
+static long n_trips;
+
+static double now_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static void work(void)
+{
+	double until = shape->work_ns ? now_ns(CLOCK_THREAD_CPUTIME_ID) + (double)shape->work_ns : 0;
+
+	while (shape->work_ns && now_ns(CLOCK_THREAD_CPUTIME_ID) < until)
+		;
+}
+
+static void *answer(void *unused)
+{
+	char c;
+
+	for (long i = 0; i < n_trips; i++) {
+		if (read(theirs[0], &c, 1) != 1)
+			abort();
+		work();
+		if (write(theirs[1], &c, 1) != 1)
+			abort();
+	}
+	return unused;
+}
+
+static int connect_pipes(void)
+{
+	int there[2], back[2];
+
+	if (pipe(there) || pipe(back))
+		return 1;
+	mine[0] = back[0];
+	mine[1] = there[1];
+	theirs[0] = there[0];
+	theirs[1] = back[1];
+	return 0;
+}
+
+static int connect_tcp(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t size = sizeof address;
+	int listening = socket(AF_INET, SOCK_STREAM, 0), one = 1;
+
+	mine[0] = mine[1] = socket(AF_INET, SOCK_STREAM, 0);
+	if (bind(listening, (struct sockaddr *)&address, size) || listen(listening, 1) ||
+	    getsockname(listening, (struct sockaddr *)&address, &size) ||
+	    connect(mine[0], (struct sockaddr *)&address, size))
+		return 1;
+	theirs[0] = theirs[1] = accept(listening, NULL, NULL);
+	setsockopt(mine[0], IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+	setsockopt(theirs[0], IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+	return theirs[0] < 0;
+}
+
+/* Both threads on one CPU: each turn is two context switches and two wake-ups. */
+static int play(void)
+{
+	pthread_t thread;
+	cpu_set_t set;
+	char c = 'x';
+
+	CPU_ZERO(&set);
+	CPU_SET(0, &set);
+	sched_setaffinity(0, sizeof set, &set);
+	if ((shape->is_tcp ? connect_tcp() : connect_pipes()) || pthread_create(&thread, NULL, answer, NULL))
+		return 1;
+	for (long i = 0; i < n_trips; i++) {
+		if (write(mine[1], &c, 1) != 1 || read(mine[0], &c, 1) != 1)
+			return 1;
+		work();
+	}
+	pthread_join(thread, NULL);
+	return 0;
+}
+
+/* The measuring side. */
+
+struct measured {
+	double cpu_ns; /* of the target, a trip */
+	double events; /* a trip */
+	uint64_t n_lost;
+};
+
+static int store(void *file, const struct vp_chunk_header *h, const struct vp_unit *units)
+{
+	return vprof_records_append(file, h, units);
+}
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "bench_recording: %s\n", what);
+	exit(1);
+}
+
+static struct vprof_recorder *start_recorder(struct vprof_records_file *file, const char *folder, enum way way,
+					     pid_t pid)
+{
+	struct vprof_recorder_options o = { .kinds = VP_KERNEL_USUAL | (way == STACKS ? VP_KERNEL_STACKS : 0),
+					    .store = store,
+					    .arg = file };
+	struct vprof_recorder *recorder = NULL;
+	struct vprof_error err = { "" };
+
+	vprof_clock_start(&file->clock, vprof_clock_choose());
+	o.clock = file->clock.kind;
+	o.ns_per_tick = file->clock.ns_per_tick;
+	if (vprof_records_open(file, folder, 0, VPROF_COMPRESS_OFF, &err) || vprof_recorder_open(&recorder, &o, &err) ||
+	    vprof_recorder_add(recorder, pid, &err) < 0)
+		fail(err.message);
+	return recorder;
+}
+
+static struct measured measure(enum way way)
+{
+	char folder[] = "/tmp/vprof-bench-XXXXXX", nothing;
+	struct vprof_records_file file = { .fd = -1 };
+	struct vprof_recorder *recorder = NULL;
+	struct vprof_recorder_state state = { 0 };
+	struct measured m = { 0, 0, 0 };
+	struct rusage usage;
+	int go[2], status;
+	pid_t pid;
+
+	if (!mkdtemp(folder) || pipe(go))
+		fail("no folder");
+	pid = fork();
+	if (!pid) {
+		close(go[1]);
+		_exit(read(go[0], &nothing, 1) < 0 || play());
+	}
+	close(go[0]);
+	if (way != OFF)
+		recorder = start_recorder(&file, folder, way, pid);
+	close(go[1]);
+	while (wait4(pid, &status, WNOHANG, &usage) != pid) {
+		if (recorder)
+			vprof_recorder_drain(recorder);
+		usleep(DRAIN_EVERY_US);
+	}
+	if (status)
+		fail("the target failed");
+	m.cpu_ns = ((double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e9 +
+		    (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e3) /
+		   (double)n_trips;
+	if (recorder) {
+		vprof_recorder_stop(recorder);
+		vprof_recorder_look(recorder, &state);
+		vprof_records_finish(&file);
+		vprof_recorder_close(recorder);
+		vprof_records_release(&file);
+	}
+	m.events = (double)state.n_events / (double)n_trips;
+	m.n_lost = state.n_lost;
+	vprof_dir_remove(folder, NULL);
+	return m;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static double median(double *v, int n)
+{
+	qsort(v, (size_t)n, sizeof *v, compare);
+	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}
+
+static void bench(const struct shape *s, int rounds, int json, int is_first)
+{
+	static double cpu_ns[N_WAYS][ROUNDS_MAX], ratio[N_WAYS][ROUNDS_MAX];
+	struct measured last[N_WAYS];
+	uint64_t n_lost[N_WAYS] = { 0 };
+
+	shape = s;
+	for (int round = 0; round < rounds; round++)
+		for (int i = 0; i < N_WAYS; i++) {
+			enum way way = (enum way)((i + round) % N_WAYS);
+
+			last[way] = measure(way);
+			cpu_ns[way][round] = last[way].cpu_ns;
+			n_lost[way] += last[way].n_lost;
+		}
+	for (int round = 0; round < rounds; round++)
+		for (int way = 0; way < N_WAYS; way++)
+			ratio[way][round] = cpu_ns[way][round] / cpu_ns[OFF][round];
+	for (int way = 0; way < N_WAYS; way++) {
+		double ns = median(cpu_ns[way], rounds), r = median(ratio[way], rounds);
+
+		if (json)
+			printf("%s{\"shape\": \"%s\", \"way\": \"%s\", \"cpu_ns\": %.0f, \"ratio\": %.3f, \"ratio_min\": %.3f, "
+			       "\"ratio_max\": %.3f, \"events\": %.1f, \"lost\": %llu}",
+			       is_first && !way ? "" : ",\n", s->name, way_names[way], ns, r, ratio[way][0],
+			       ratio[way][rounds - 1], last[way].events, (unsigned long long)n_lost[way]);
+		else
+			printf("%-28s %-7s %8.0f ns a trip  %.3f (%.3f .. %.3f)  %.1f events a trip, %llu lost\n",
+			       s->name, way_names[way], ns, r, ratio[way][0], ratio[way][rounds - 1], last[way].events,
+			       (unsigned long long)n_lost[way]);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = { { "json", no_argument, NULL, 'j' },
+						 { "rounds", required_argument, NULL, 'r' },
+						 { "trips", required_argument, NULL, 't' },
+						 { 0 } };
+	int json = 0, rounds = 9, c;
+	struct vprof_error err = { "" };
+
+	n_trips = 100000;
+	while ((c = getopt_long(argc, argv, "", options, NULL)) >= 0) {
+		if (c == 'j')
+			json = 1;
+		else if (c == 'r')
+			rounds = atoi(optarg);
+		else if (c == 't')
+			n_trips = atol(optarg);
+		else
+			return 2;
+	}
+	if (rounds < 1 || rounds > ROUNDS_MAX || n_trips < 1)
+		return 2;
+	if (vprof_recorder_require(&err)) {
+		printf("skipped: %s\n", err.message);
+		return SKIPPED;
+	}
+	if (json)
+		printf("[");
+	for (size_t i = 0; i < N_SHAPES; i++)
+		bench(&shapes[i], rounds, json, !i);
+	if (json)
+		printf("]\n");
+	return 0;
+}
