@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "recorder/process_images.h"
 
+#include <bpf/bpf.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,19 +34,21 @@ struct forked {
 struct vprof_images {
 	vprof_store_chunk *store;
 	void *arg;
+	int libraries;
 	VPROF_ARRAY(struct vprof_image *) v;
 	VPROF_ARRAY(struct forked) forks; /* since then not asked for */
 	size_t n_open;
 	uint64_t n_used;
 };
 
-struct vprof_images *vprof_images_new(vprof_store_chunk *store, void *arg)
+struct vprof_images *vprof_images_new(vprof_store_chunk *store, void *arg, int libraries)
 {
 	struct vprof_images *images = calloc(1, sizeof *images);
 
 	if (images) {
 		images->store = store;
 		images->arg = arg;
+		images->libraries = libraries;
 	}
 	return images;
 }
@@ -135,6 +139,33 @@ static int open_image(struct vprof_images *images, struct vprof_image *image)
 	return image->unwinder != NULL;
 }
 
+/* The lowest address of code in files other than the program's own, which is the first; 0: there is none. */
+static uint64_t find_libraries(const char *maps)
+{
+	char program[VP_PATH_MAX], path[VP_PATH_MAX], rights[8];
+	uint64_t lowest = 0, start;
+
+	program[0] = 0;
+	for (const char *line = maps; line && *line; line = strchr(line, '\n'), line += line != NULL) {
+		if (sscanf(line, "%" SCNx64 "-%*x %7s %*x %*s %*d %4095[^\n]", &start, rights, path) != 3 ||
+		    path[0] != '/')
+			continue;
+		if (!program[0])
+			strcpy(program, path);
+		if (rights[2] == 'x' && strcmp(path, program) && (!lowest || start < lowest))
+			lowest = start;
+	}
+	return lowest;
+}
+
+static void tell_libraries(struct vprof_images *images, const struct vprof_image *image)
+{
+	uint64_t begin = image->maps ? find_libraries(image->maps) : 0;
+
+	if (begin) /* without, more copies of the same stacks are sent */
+		bpf_map_update_elem(images->libraries, &image->pid, &begin, BPF_ANY);
+}
+
 /* `inherited`: used if the process is gone; NULL: it has nothing then. */
 static struct vprof_image *add_image(struct vprof_images *images, uint32_t pid, const struct vprof_image *inherited)
 {
@@ -161,6 +192,7 @@ static struct vprof_image *add_image(struct vprof_images *images, uint32_t pid, 
 		return NULL;
 	}
 	*slot = image;
+	tell_libraries(images, image);
 	return image;
 }
 

@@ -13,7 +13,8 @@
 struct vprof_images;
 struct vprof_image;
 
-struct vprof_images *vprof_images_new(vprof_store_chunk *store, void *arg); /* NULL: no memory */
+/* `libraries`: the map that tells the kernel's side where the libraries of each process begin. NULL: no memory. */
+struct vprof_images *vprof_images_new(vprof_store_chunk *store, void *arg, int libraries);
 void vprof_images_free(struct vprof_images *images);
 
 /* The image of a process as it is now, or was when it was asked for first. If it is gone, that of the process that it

@@ -141,15 +141,17 @@ static int load(struct vprof_recorder *r, struct vprof_error *err)
 	choose_programs(r);
 	r->bpf->rodata->records_interrupts = (r->kinds & VP_KERNEL_INTERRUPTS) != 0;
 	r->bpf->rodata->records_stacks = (r->kinds & VP_KERNEL_STACKS) != 0;
-	if (r->kinds & VP_KERNEL_STACKS)
-		ret = vprof_stacks_open(&r->stacks, &r->table, r->o.store, r->o.arg, err);
-	else
-		ret = bpf_map__set_max_entries(r->bpf->maps.stacks_seen, 1) ? vprof_error_no_memory(err) : VPROF_OK;
-	if (ret)
-		return ret;
+	if (!(r->kinds & VP_KERNEL_STACKS) && (bpf_map__set_max_entries(r->bpf->maps.stacks_seen, 1) ||
+					       bpf_map__set_max_entries(r->bpf->maps.libraries, 1)))
+		return vprof_error_no_memory(err);
 	ret = record_bpf__load(r->bpf);
 	if (ret)
 		return refuse(err, "to load the recording programs", ret);
+	if (r->kinds & VP_KERNEL_STACKS)
+		ret = vprof_stacks_open(&r->stacks, &r->table, r->o.store, r->o.arg,
+					bpf_map__fd(r->bpf->maps.libraries), err);
+	if (ret)
+		return ret;
 	ret = vprof_rings_open(
 		&r->rings,
 		&(struct vprof_rings_options){ .map = bpf_map__fd(r->bpf->maps.rings),

@@ -31,7 +31,7 @@ struct vprof_stacks {
 };
 
 int vprof_stacks_open(struct vprof_stacks **out, struct vprof_gather *machine, vprof_store_chunk *store, void *arg,
-		      struct vprof_error *err)
+		      int libraries, struct vprof_error *err)
 {
 	struct vprof_stacks *s = calloc(1, sizeof *s);
 
@@ -39,7 +39,7 @@ int vprof_stacks_open(struct vprof_stacks **out, struct vprof_gather *machine, v
 	if (s) {
 		s->machine = machine;
 		s->symbols = vprof_kernel_symbols_read();
-		s->images = vprof_images_new(store, arg);
+		s->images = vprof_images_new(store, arg, libraries);
 	}
 	if (s && s->symbols && s->images)
 		return VPROF_OK;

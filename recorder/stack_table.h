@@ -11,9 +11,9 @@
 
 struct vprof_stacks;
 
-/* `machine`: the machine's table; store and arg are for those of processes. */
+/* `machine`: the machine's table; store and arg are for those of processes; libraries: a map, see process_images.h. */
 int vprof_stacks_open(struct vprof_stacks **out, struct vprof_gather *machine, vprof_store_chunk *store, void *arg,
-		      struct vprof_error *err);
+		      int libraries, struct vprof_error *err);
 void vprof_stacks_close(struct vprof_stacks *s); /* NULL is fine */
 
 /* The id of a stack in the trace; 0 for hash 0, and without memory. */

@@ -356,6 +356,8 @@ int BPF_PROG(record_fork, struct task_struct *parent, struct task_struct *child)
 		return 0;
 	if (!records_all && child->tgid != parent->tgid)
 		follow_process(child->tgid);
+	if (records_stacks && child->tgid != parent->tgid)
+		inherit_libraries(parent->tgid, child->tgid);
 	e = reserve_task(child, VP_KIND_KERNEL_FORK);
 	if (!e)
 		return 0;
@@ -392,6 +394,8 @@ int BPF_PROG(record_exec, struct task_struct *task, int old_pid, struct linux_bi
 		follow_process(task->tgid);
 		tell_task(task, VP_TASK_SESSION);
 	}
+	if (records_stacks)
+		forget_libraries(task->tgid);
 	e = reserve_task(task, VP_KIND_KERNEL_EXEC);
 	if (!e)
 		return 0;
@@ -425,6 +429,8 @@ int BPF_PROG(record_exit, struct task_struct *task)
 	}
 	if (is_last && !records_all)
 		end_process(pid);
+	if (is_last && records_stacks)
+		forget_libraries(pid);
 	return 0;
 }
 

@@ -14,6 +14,7 @@
 #define HASHED_BYTES 2048
 #define NEAR_STACK (8ull << 20) /* from its pointer on: it may be the stack's */
 #define STACK_MAX (1ull << 30)
+#define LIBRARIES_USUAL (16ull << 20)
 #define MEMORY_PART 1024
 
 struct {
@@ -29,6 +30,27 @@ struct { /* hashes of stacks that went into a ring */
 	__type(key, __u64);
 	__type(value, __u32);
 } stacks_seen SEC(".maps");
+
+struct { /* pid -> where its libraries begin; the recorder finds it out */
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, PROCESSES_MAX);
+	__type(key, __u32);
+	__type(value, __u64);
+} libraries SEC(".maps");
+
+/* A process is forked: it has what its parent has. It executes another program, or ends: it has not any more. */
+static __always_inline void inherit_libraries(__u32 parent, __u32 pid)
+{
+	__u64 *begin = bpf_map_lookup_elem(&libraries, &parent);
+
+	if (begin)
+		bpf_map_update_elem(&libraries, &pid, begin, BPF_ANY);
+}
+
+static __always_inline void forget_libraries(__u32 pid)
+{
+	bpf_map_delete_elem(&libraries, &pid);
+}
 
 struct stack_hashes {
 	__u64 kernel, user;
@@ -85,14 +107,14 @@ static __always_inline __u64 take_kernel_stack(void *ctx, struct vp_ring_stack *
 
 #ifdef __TARGET_ARCH_x86
 struct code_bounds {
-	__u64 code, code_end, heap, heap_end, libraries_end, sp;
+	__u64 code, code_end, libraries, libraries_end, sp;
 };
 
 static __always_inline int may_be_code(const struct code_bounds *c, __u64 word)
 {
 	if (word >= c->code && word < c->code_end)
 		return 1;
-	return word > c->heap_end && word < c->libraries_end && word - c->sp + NEAR_STACK > 2 * NEAR_STACK;
+	return word >= c->libraries && word < c->libraries_end && word - c->sp + NEAR_STACK > 2 * NEAR_STACK;
 }
 
 /* Parts, since memory behind the stack's end cannot be read: returns how much there is. */
@@ -129,6 +151,14 @@ static __always_inline __u64 depth_of(struct task_struct *task, struct mm_struct
 	return end - sp < STACK_MAX ? end - sp : mm->start_stack - sp;
 }
 
+/* Until the recorder has said, somewhere before the place from which they are mapped downwards. */
+static __always_inline __u64 libraries_of(__u32 pid, struct mm_struct *mm)
+{
+	__u64 *begin = bpf_map_lookup_elem(&libraries, &pid);
+
+	return begin ? *begin : mm->mmap_base - LIBRARIES_USUAL;
+}
+
 static __always_inline __u64 take_user_stack(struct vp_ring_stack *b, struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -139,7 +169,7 @@ static __always_inline __u64 take_user_stack(struct vp_ring_stack *b, struct tas
 
 	if (!mm || !regs->ip || !regs->sp)
 		return 0;
-	c = (struct code_bounds){ mm->start_code, mm->end_code, mm->start_brk, mm->brk, mm->mmap_base, regs->sp };
+	c = (struct code_bounds){ mm->start_code, mm->end_code, libraries_of(task->tgid, mm), mm->mmap_base, regs->sp };
 	n = copy_memory(b, c.sp, 0, HASHED_BYTES);
 	if (n < HASHED_BYTES)
 		n = copy_rest(b, c.sp, n);
