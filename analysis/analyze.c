@@ -221,6 +221,8 @@ static void fill_counts(struct analysis *a)
 	r->n_waits_undecided = a->wakes.n_channel_undecided;
 	r->n_waits_unmatched = a->wakes.n_unmatched;
 	r->n_complete = a->n_intervals;
+	for (const struct vprof_source *s = a->sources; s < a->sources + a->n_sources; s++)
+		r->n_runs += s->chosen.n > 0;
 	r->n_cut = a->counts.n_open + a->counts.n_ends_only;
 	r->n_restarted = a->counts.n_restarted;
 	r->n_ambiguous = a->counts.n_ambiguous;

@@ -15,6 +15,7 @@
 #define VPROF_REDUCE_H
 
 #include "analysis/results/exchange.h"
+#include "common/search.h"
 
 #define VPROF_SHARES_MAX 64
 #define VPROF_SHARES_BYTES ((size_t)48 << 20) /* of all sums beyond the first share's */
@@ -46,9 +47,11 @@ struct vprof_reduction {
 	void (*join)(void *to, const void *from, size_t n_bytes);
 	void *arg;
 
-	/* Beside the sums, a row of doubles for each of n_blocks equal runs of items: rows[n_blocks * width],
-	 * row-major, zeroed by the caller. n_blocks 0: none. Block of item i: vprof_block_of(). */
+	/* Beside the sums, a row of doubles for each of n_blocks blocks of items: rows[n_blocks * width], row-major,
+	 * zeroed by the caller. n_blocks 0: none. Block of item i: vprof_block_of(). */
 	size_t n_blocks, width;
+	const size_t
+		*block_first; /* [n_blocks] items with which the blocks begin, ascending, the first 0; NULL: equal */
 	double *rows;
 };
 
@@ -59,7 +62,8 @@ int vprof_reduce(const struct vprof_team *team, const struct vprof_reduction *re
 
 static inline size_t vprof_block_of(const struct vprof_reduction *r, size_t item)
 {
-	return item * r->n_blocks / r->n_items;
+	return r->block_first ? VPROF_BISECT(r->n_blocks, k, r->block_first[k] <= item) - 1 :
+				item * r->n_blocks / r->n_items;
 }
 
 /* Where the share adds what belongs to a block of its items. */

@@ -127,3 +127,13 @@ void vprof_results_probe_cost_bounds(const struct vprof_results *r, double *low,
 	*low = gap - hypot(r->mean_ns - r->mean_low, r->baseline_high - r->baseline_mean_ns);
 	*high = gap + hypot(r->mean_high - r->mean_ns, r->baseline_mean_ns - r->baseline_low);
 }
+
+int vprof_results_is_settled(const struct vprof_results *r)
+{
+	if (r->n_runs < VPROF_SETTLED_RUNS_MIN || r->inconclusive)
+		return 0;
+	for (size_t i = 0; i < r->n_selected; i++)
+		if (!(r->factors[i].share_high - r->factors[i].share_low <= VPROF_SETTLED_WIDTH))
+			return 0;
+	return 1;
+}

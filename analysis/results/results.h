@@ -315,6 +315,7 @@ struct vprof_shown_thread {
 struct vprof_results {
 	const char *interval; /* name */
 	const char *run;      /* run folder's name, "0007" */
+	uint64_t n_runs;      /* analysed together, with the same plan: traces that have complete intervals */
 	uint64_t n_complete, n_cut, n_ambiguous, n_restarted;
 	uint64_t n_records, n_dropped, n_bytes_ignored;
 	/* complete, but began outside the windows in which calls were recorded: not in n_complete */
@@ -411,6 +412,11 @@ int vprof_factor_is_unexplained(const struct vprof_results *r, const struct vpro
 /* Index of the covariance of the siblings a < b, or of the first one after its place: n_covariances at the end.
  */
 size_t vprof_results_covariance(const struct vprof_results *r, uint32_t a, uint32_t b);
+/* Did several runs settle the shares? Four runs or more, and bounds of at most VPROF_SETTLED_WIDTH for each selected
+ * factor, or none above the threshold (docs/design/statistics.md). */
+#define VPROF_SETTLED_RUNS_MIN 4
+#define VPROF_SETTLED_WIDTH 0.2
+int vprof_results_is_settled(const struct vprof_results *r);
 int vprof_results_write(const struct vprof_results *r, const char *path, struct vprof_error *err);
 int vprof_results_read(struct vprof_results **out, const char *path, struct vprof_error *err);
 

@@ -64,6 +64,37 @@ static void weigh(const struct vprof_bootstrap *b, const double *weights, double
 	}
 }
 
+static size_t draw_one(uint64_t *random, size_t n)
+{
+	return (size_t)(((draw(random) >> 32) * n) >> 32);
+}
+
+/* How many numbers a replicate draws at most: runs may differ in length. */
+static size_t n_draws(const struct vprof_bootstrap *b)
+{
+	size_t most = 0;
+
+	for (size_t k = 0; b->n_runs > 1 && k < b->n_runs; k++)
+		if (b->run_first[k + 1] - b->run_first[k] > most)
+			most = b->run_first[k + 1] - b->run_first[k];
+	return b->n_runs > 1 ? b->n_runs * (1 + most) : b->n_blocks;
+}
+
+static void draw_weights(const struct vprof_bootstrap *b, uint64_t *random, double *weights)
+{
+	for (size_t k = 0; k < b->n_blocks; k++)
+		weights[k] = 0;
+	for (size_t k = 0; b->n_runs <= 1 && k < b->n_blocks; k++)
+		weights[draw_one(random, b->n_blocks)]++;
+	for (size_t k = 0; b->n_runs > 1 && k < b->n_runs; k++) {
+		size_t run = draw_one(random, b->n_runs), from = b->run_first[run];
+		size_t n = b->run_first[run + 1] - from;
+
+		for (size_t i = 0; i < n; i++)
+			weights[from + draw_one(random, n)]++;
+	}
+}
+
 /* A batch begins where the random numbers of the previous ones end. */
 static int run_batch(void *arg, int worker, size_t item)
 {
@@ -71,16 +102,13 @@ static int run_batch(void *arg, int worker, size_t item)
 	struct vprof_bootstrap_values *v = ((struct run *)arg)->v;
 	double *room = malloc((b->n_blocks + b->n_sums + b->n_statistics) * sizeof *room);
 	double *weights = room, *sums = room + b->n_blocks, *values = sums + b->n_sums;
-	uint64_t random = b->seed + GOLDEN * (uint64_t)(item * BATCH * b->n_blocks);
+	uint64_t random = b->seed + GOLDEN * (uint64_t)(item * BATCH * n_draws(b));
 
 	(void)worker;
 	if (!room)
 		return VPROF_ERR_NOMEM;
 	for (size_t i = item * BATCH; i < (item + 1) * BATCH && i < v->n_replicates; i++) {
-		for (size_t k = 0; k < b->n_blocks; k++)
-			weights[k] = 0;
-		for (size_t k = 0; k < b->n_blocks; k++)
-			weights[(size_t)(((draw(&random) >> 32) * b->n_blocks) >> 32)]++;
+		draw_weights(b, &random, weights);
 		weigh(b, weights, sums);
 		b->evaluate(b->arg, b->rows ? sums : weights, values);
 		for (size_t s = 0; s < b->n_statistics; s++)
@@ -144,6 +172,38 @@ static int run_jackknife(const struct vprof_bootstrap *b, struct vprof_bootstrap
 	return ret;
 }
 
+/* Half-widths of the bounds that runs give: the jackknife over runs. A statistic without a value when some run is left
+ * out has none. */
+static int bound_by_runs(const struct vprof_bootstrap *b, struct vprof_bootstrap_values *v)
+{
+	double *room = malloc((b->n_blocks + b->n_sums + (b->n_runs + 1) * b->n_statistics) * sizeof *room);
+	double *sums = room + b->n_blocks, *without = sums + b->n_sums, n = (double)b->n_runs;
+	double t = gsl_cdf_tdist_Pinv(1 - LEVEL, n - 1);
+
+	v->of_runs = malloc((b->n_statistics + 1) * sizeof *v->of_runs);
+	if (!room || !v->of_runs) {
+		free(room);
+		return VPROF_ERR_NOMEM;
+	}
+	for (size_t run = 0; run < b->n_runs; run++) {
+		for (size_t k = 0; k < b->n_blocks; k++)
+			room[k] = k < b->run_first[run] || k >= b->run_first[run + 1];
+		weigh(b, room, sums);
+		b->evaluate(b->arg, b->rows ? sums : room, without + run * b->n_statistics);
+	}
+	for (size_t s = 0; s < b->n_statistics; s++) {
+		double mean = 0, squares = 0;
+
+		for (size_t run = 0; run < b->n_runs; run++)
+			mean += without[run * b->n_statistics + s] / n;
+		for (size_t run = 0; run < b->n_runs; run++)
+			squares += pow(without[run * b->n_statistics + s] - mean, 2);
+		v->of_runs[s] = t * sqrt((n - 1) / n * squares);
+	}
+	free(room);
+	return 0;
+}
+
 int vprof_bootstrap_run(const struct vprof_bootstrap *b, struct vprof_bootstrap_values *v)
 {
 	double *room = malloc((b->n_blocks + b->n_sums) * sizeof *room);
@@ -166,6 +226,8 @@ int vprof_bootstrap_run(const struct vprof_bootstrap *b, struct vprof_bootstrap_
 				 &run);
 	if (!ret)
 		ret = run_jackknife(b, v);
+	if (!ret && b->n_runs > 1)
+		ret = bound_by_runs(b, v);
 out:
 	free(room);
 	return ret;
@@ -176,6 +238,7 @@ void vprof_bootstrap_release(struct vprof_bootstrap_values *v)
 	free(v->point);
 	free(v->replicates);
 	free(v->errors);
+	free(v->of_runs);
 	*v = (struct vprof_bootstrap_values){ 0 };
 }
 
@@ -284,6 +347,8 @@ void vprof_bootstrap_bounds_within(struct vprof_bootstrap_values *v, size_t stat
 			x[n++] = x[i];
 	if (!isfinite(point) || (double)n < VALID_SHARE_MIN * (double)v->n_replicates)
 		return;
+	if (v->of_runs && !isfinite(v->of_runs[statistic]))
+		return;
 	w = widening_of(v, &v->errors[statistic]);
 	level = gsl_cdf_ugaussian_P(-w.z);
 	below = above = fmax(0, fmax(point - quantile(x, n, level), quantile(x, n, 1 - level) - point));
@@ -292,6 +357,10 @@ void vprof_bootstrap_bounds_within(struct vprof_bootstrap_values *v, size_t stat
 	for (size_t i = 0; i < n; i++) {
 		least = fmin(least, x[i]);
 		most = fmax(most, x[i]);
+	}
+	if (v->of_runs) {
+		below = fmax(below, v->of_runs[statistic]);
+		above = fmax(above, v->of_runs[statistic]);
 	}
 	*low = fmax(point - below, fmin(least, point));
 	*high = fmin(point + above, fmax(most, point));

@@ -24,8 +24,13 @@
 /* what is resampled */
 struct vprof_bootstrap {
 	size_t n_blocks, n_sums, n_statistics;
-	uint64_t seed;	    /* the same seed, the same bounds */
-	const double *rows; /* [n_blocks * n_sums] sums over the intervals of each block; NULL: n_sums is 0 */
+	/* Several runs: runs are drawn, and then blocks within each; the bounds are at least as wide as those of runs,
+	 * Student's t with n_runs - 1 degrees of freedom over the error of a jackknife that leaves runs out. 0, 1: one
+	 * run. */
+	size_t n_runs;
+	const size_t *run_first; /* [n_runs + 1] blocks with which they begin; unused with one run */
+	uint64_t seed;		 /* the same seed, the same bounds */
+	const double *rows;	 /* [n_blocks * n_sums] sums over the intervals of each block; NULL: n_sums is 0 */
 	/* values[n_statistics] of data with these sums[n_sums], or, without rows, with these weights[n_blocks]; NaN:
 	 * there is none. Must be thread-safe. */
 	void (*evaluate)(void *arg, const double *sums, double *values);
@@ -48,6 +53,7 @@ struct vprof_bootstrap_values {
 	double *point;			      /* [n_statistics] of the data themselves */
 	double *replicates;		      /* [n_statistics * n_replicates], those of one statistic together */
 	struct vprof_bootstrap_error *errors; /* [n_statistics] */
+	double *of_runs;		      /* [n_statistics] half-widths of the bounds of runs; NULL: one run */
 };
 
 /* OK or NOMEM; to be released in both cases. n_blocks >= 2. */

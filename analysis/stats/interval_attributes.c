@@ -259,9 +259,12 @@ int vprof_interval_attributes_gather(struct vprof_interval_attributes *t, const 
 	t->at_ns = vprof_array_room(NULL, &t->cap_at_ns, n + 1, sizeof *t->at_ns);
 	t->slowest = vprof_array_room(NULL, &t->cap_slowest, n + 1, sizeof *t->slowest);
 	t->type = vprof_array_room(NULL, &t->cap_type, n + 1, sizeof *t->type);
-	if (!t->ns || !t->at_ns || !t->slowest || !t->type)
+	t->run_first = malloc((n_sources + 1) * sizeof *t->run_first);
+	if (!t->ns || !t->at_ns || !t->slowest || !t->type || !t->run_first)
 		return VPROF_ERR_NOMEM;
 	for (const struct vprof_source *s = sources; s < sources + n_sources; s++) {
+		if (s->chosen.n)
+			t->run_first[t->n_runs++] = s->first;
 		for (size_t i = 0; i < s->chosen.n; i++) {
 			const struct vprof_instance *inst = &s->intervals->instances.v[s->chosen.v[i]];
 			uint64_t at = inst->begin > s->start ? inst->begin - s->start : 0;
@@ -270,6 +273,7 @@ int vprof_interval_attributes_gather(struct vprof_interval_attributes *t, const 
 			t->at_ns[s->first + i] = s->from_ns + (double)at * s->timeline->ns_per_tick;
 		}
 	}
+	t->run_first[t->n_runs] = n;
 	if (sort_latencies(t) || gather_types(t, sources, n_sources, r))
 		return VPROF_ERR_NOMEM;
 	return gather_amounts(t, sources, n_sources);
@@ -281,6 +285,7 @@ void vprof_interval_attributes_release(struct vprof_interval_attributes *t)
 	vprof_array_free(t->at_ns, t->cap_at_ns, sizeof *t->at_ns);
 	vprof_array_free(t->slowest, t->cap_slowest, sizeof *t->slowest);
 	vprof_array_free(t->type, t->cap_type, sizeof *t->type);
+	free(t->run_first);
 	VPROF_ARRAY_RELEASE(&t->types);
 	vprof_array_free(t->amounts, t->cap_amounts, sizeof *t->amounts);
 	*t = (struct vprof_interval_attributes){ 0 };

@@ -29,6 +29,8 @@ struct vprof_interval_attributes {
 	size_t n;
 	double *ns;	   /* [n] latencies */
 	double *at_ns;	   /* [n] when they began, since the start of the first trace */
+	size_t n_runs;	   /* traces that have intervals */
+	size_t *run_first; /* [n_runs + 1] places with which they begin */
 	uint32_t *slowest; /* [n] places by descending latency, equal ones by ascending place */
 	/* [n] index into `types`; after vprof_latency_fill into the results' types, VPROF_NONE: none of them */
 	uint32_t *type;

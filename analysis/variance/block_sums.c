@@ -35,6 +35,7 @@ struct pass {
 	const struct vprof_interval_attributes *attributes;
 	const uint8_t *is_slow;
 	const struct vprof_work_model *model;
+	const struct vprof_run_blocks *blocks;
 	uint32_t *slot;			/* [n_nodes] + 1; 0: none */
 	uint32_t *group_of;		/* [n_nodes] + 1, of leaves */
 	uint8_t *has_term;		/* [n_nodes] the node's variance is a term that is resampled */
@@ -486,6 +487,7 @@ static int pass(struct pass *p)
 						   .join = vprof_join_doubles,
 						   .arg = p,
 						   .n_blocks = s->n_blocks,
+						   .block_first = p->blocks->first,
 						   .width = s->width,
 						   .rows = s->rows };
 	int ret = vprof_reduce(&p->tree->team, &reduction, s->whole);
@@ -600,13 +602,20 @@ static int choose_quantities(struct pass *p)
 
 int vprof_block_sums_take(struct vprof_block_sums *s, struct vprof_results *r, struct vprof_tree *tree,
 			  const struct vprof_interval_attributes *attributes, const uint8_t *is_slow,
-			  const struct vprof_work_model *model, const struct vprof_term_list *terms, size_t n_blocks)
+			  const struct vprof_work_model *model, const struct vprof_term_list *terms,
+			  const struct vprof_run_blocks *blocks)
 {
-	struct pass p = { .s = s, .r = r, .tree = tree, .attributes = attributes, .is_slow = is_slow, .model = model };
+	struct pass p = { .s = s,
+			  .r = r,
+			  .tree = tree,
+			  .attributes = attributes,
+			  .is_slow = is_slow,
+			  .model = model,
+			  .blocks = blocks };
 	size_t reported = r->n_selected > VPROF_REPORTED_MAX ? r->n_selected : VPROF_REPORTED_MAX;
 	int ret = VPROF_ERR_NOMEM;
 
-	*s = (struct vprof_block_sums){ .n_blocks = n_blocks, .n_columns = model->n_columns };
+	*s = (struct vprof_block_sums){ .n_blocks = blocks->n, .n_columns = model->n_columns };
 	s->n_factors = r->n_factors < reported ? r->n_factors : reported;
 	s->n_types = 1 + (r->n_types < VPROF_REPORTED_MAX ? r->n_types : VPROF_REPORTED_MAX);
 	p.slot = calloc(r->n_nodes + 1, sizeof *p.slot);

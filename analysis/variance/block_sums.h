@@ -13,6 +13,7 @@
 
 #include "analysis/results/results.h"
 #include "analysis/stats/interval_attributes.h"
+#include "analysis/stats/run_blocks.h"
 #include "analysis/variance/quantities.h"
 #include "analysis/variance/variance_tree.h"
 #include "analysis/variance/work.h"
@@ -86,7 +87,8 @@ struct vprof_block_sums {
  * (reduce.h). OK or NOMEM; to be released in both cases. */
 int vprof_block_sums_take(struct vprof_block_sums *sums, struct vprof_results *r, struct vprof_tree *tree,
 			  const struct vprof_interval_attributes *attributes, const uint8_t *is_slow,
-			  const struct vprof_work_model *model, const struct vprof_term_list *terms, size_t n_blocks);
+			  const struct vprof_work_model *model, const struct vprof_term_list *terms,
+			  const struct vprof_run_blocks *blocks);
 
 /* A quantity's share of the variance and what would go if it were constant; its standard deviation (not below 0). */
 struct vprof_quantity_figures {

@@ -458,12 +458,15 @@ static void set_unknown(struct vprof_results *r)
 	}
 }
 
-static int estimate(struct confidence *c, const struct vprof_work_model *model, int n_threads)
+static int estimate(struct confidence *c, const struct vprof_run_blocks *blocks, const struct vprof_work_model *model,
+		    int n_threads)
 {
 	const struct vprof_block_sums *s = c->s;
 	struct vprof_bootstrap problem = { .n_blocks = s->n_blocks,
 					   .n_sums = s->width,
 					   .n_statistics = n_statistics(c),
+					   .n_runs = blocks->run_first ? blocks->n_runs : 1,
+					   .run_first = blocks->run_first,
 					   .seed = SEED,
 					   .rows = s->rows,
 					   .evaluate = evaluate,
@@ -491,22 +494,22 @@ int vprof_confidence_fill(struct vprof_results *r, struct vprof_tree *tree,
 {
 	struct vprof_block_sums sums;
 	struct confidence c = { .r = r, .s = &sums };
-	size_t length = vprof_bootstrap_block_length(attributes->ns, attributes->n),
-	       n_blocks = length ? attributes->n / length : 0;
-	int ret;
+	struct vprof_run_blocks blocks;
+	int ret = vprof_run_blocks_choose(&blocks, attributes);
 
 	set_unknown(r);
-	if (!length)
-		return VPROF_ERR_NOMEM;
-	if (n_blocks < VPROF_BOOTSTRAP_BLOCKS_MIN || attributes->n < VPROF_BOUNDS_MIN)
-		n_blocks = 1;
-	ret = vprof_block_sums_take(&sums, r, tree, attributes, is_slow, model, terms, n_blocks);
+	if (ret) {
+		vprof_run_blocks_release(&blocks);
+		return ret;
+	}
+	ret = vprof_block_sums_take(&sums, r, tree, attributes, is_slow, model, terms, &blocks);
 	if (!ret) {
 		fill_quantities(&c);
 		fill_own_shares(&c);
 	}
-	if (!ret && n_blocks > 1 && r->var_ns2 > 0)
-		ret = estimate(&c, model, tree->team.n_threads);
+	if (!ret && blocks.n > 1 && r->var_ns2 > 0)
+		ret = estimate(&c, &blocks, model, tree->team.n_threads);
 	vprof_block_sums_release(&sums);
+	vprof_run_blocks_release(&blocks);
 	return ret;
 }

@@ -6,6 +6,7 @@
  * be broken down any more. The session is saved after every step; a command that ends anywhere goes on there.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@
 
 #define DEFAULT_ROUNDS 12
 #define STARTS_SHOWN 4
+#define DEFAULT_REPEAT_MAX 8
 
 static const struct vprof_usage usage = {
 	.synopsis = "iterate [OPTIONS] [-- COMMAND]",
@@ -34,7 +36,7 @@ static const struct vprof_usage usage = {
 };
 
 struct iterate_options {
-	long k, max, memory;
+	long k, max, memory, repeat; /* repeat 0: the last round until it is settled */
 	int every_call;
 	double budget;
 	double threshold;
@@ -182,9 +184,12 @@ static int complete_round(struct iteration *it, struct vprof_error *err)
 						    .switches = it->options->switches_mode,
 						    .compress = it->options->compress_mode };
 
+	int is_confirmed = !it->options->repeat && it->session.rounds[it->session.n_rounds - 1].n_runs_wanted > 1;
+
 	forget_results(it);
-	tell_round(&it->session);
-	return vprof_round_complete(&it->workspace, &it->session, &how, &it->results, &it->plan, err);
+	if (!is_confirmed)
+		tell_round(&it->session);
+	return vprof_round_complete(&it->workspace, &it->session, &how, is_confirmed, &it->results, &it->plan, err);
 }
 
 /* The first of what is broken down, the innermost function around the interval; the others are ways down from there. */
@@ -281,17 +286,49 @@ static int load_last(struct iteration *it, struct vprof_error *err)
 	return rc;
 }
 
+/* Runs differ by more than one of them tells: before the drill-down ends, the last round's workload is run again with
+ * the same build until all of its runs together settle the chosen factors' shares, or there are DEFAULT_REPEAT_MAX. The
+ * round is then decided anew, on all of them. *is_due: it was not yet. */
+static int confirm(struct iteration *it, int *is_due, struct vprof_error *err)
+{
+	struct vprof_round *round = &it->session.rounds[it->session.n_rounds - 1];
+	int rc = VPROF_OK;
+
+	*is_due = 0;
+	if (it->options->repeat || it->session.n_rounds < 2)
+		return VPROF_OK;
+	if (!it->results)
+		rc = load_last(it, err);
+	while (!rc && round->n_runs < DEFAULT_REPEAT_MAX && !vprof_results_is_settled(it->results)) {
+		*is_due = 1;
+		round->n_runs_wanted = round->n_runs + 1 < VPROF_SETTLED_RUNS_MIN ? VPROF_SETTLED_RUNS_MIN :
+										    round->n_runs + 1;
+		round->state = VPROF_ROUND_BUILT;
+		fprintf(stderr, "round %zu again: do its shares hold from run to run?\n", it->session.n_rounds - 1);
+		rc = complete_round(it, err);
+	}
+	return rc;
+}
+
 static int next_round(struct iteration *it, struct vprof_error *err)
 {
 	struct vprof_session *s = &it->session;
 	enum vprof_ending why = VPROF_ENDING_NONE;
-	int changed, rc;
+	int changed = 0, is_due, rc = VPROF_OK;
 
-	if (s->n_rounds > (size_t)it->options->max)
-		return end(it, VPROF_ENDING_MAX, err);
-	rc = vprof_round_open(&it->workspace, s, &changed, err);
+	if (s->n_rounds <= (size_t)it->options->max)
+		rc = vprof_round_open(&it->workspace, s, &changed, err);
+	if (!rc && changed && it->options->repeat) {
+		s->rounds[s->n_rounds - 1].n_runs_wanted = (size_t)it->options->repeat;
+		rc = save(it, err);
+	}
 	if (rc || changed)
 		return rc;
+	rc = confirm(it, &is_due, err);
+	if (rc || is_due)
+		return rc;
+	if (s->n_rounds > (size_t)it->options->max)
+		return end(it, VPROF_ENDING_MAX, err);
 	if (!it->results)
 		rc = load_last(it, err);
 	if (!rc)
@@ -324,6 +361,27 @@ static int drill_down(struct iteration *it, int *stopped, struct vprof_error *er
 	return rc;
 }
 
+/* How often the last round ran, and whether that settled it. */
+static void tell_repeats(const struct iteration *it)
+{
+	const struct vprof_results *r = it->results;
+	const struct vprof_factor *widest = NULL;
+
+	if (r->n_runs < 2)
+		return;
+	for (size_t i = 0; i < r->n_selected; i++)
+		if (!widest ||
+		    r->factors[i].share_high - r->factors[i].share_low > widest->share_high - widest->share_low)
+			widest = &r->factors[i];
+	if (vprof_results_is_settled(r) || !widest || !isfinite(widest->share_high))
+		printf("Its last round ran %llu times%s.\n\n", (unsigned long long)r->n_runs,
+		       vprof_results_is_settled(r) ? ": the shares of the chosen factors are settled" : "");
+	else
+		printf("Its last round ran %llu times, and is not settled: %s has %.0f .. %.0f %% of the variance, as runs "
+		       "differ.\n\n",
+		       (unsigned long long)r->n_runs, widest->name, 100 * widest->share_low, 100 * widest->share_high);
+}
+
 /* The last report, with the verdicts, and where all of it lies. */
 static int conclude(struct iteration *it, int stopped, struct vprof_error *err)
 {
@@ -351,6 +409,7 @@ static int conclude(struct iteration *it, int stopped, struct vprof_error *err)
 	printf("The drill-down is over after %zu round%s: %s.\n\n", s->n_rounds - 1, s->n_rounds == 2 ? "" : "s",
 	       ending ? ending : vprof_ending_texts[s->ending]);
 	free(ending);
+	tell_repeats(it);
 	rc = vprof_step_print_report(it->results, chosen, choose(it, chosen), 0, err);
 	if (!rc && folder)
 		printf("\nFull report: %s/results.json and %s/report.txt\n"
@@ -394,6 +453,8 @@ int vprof_cmd_iterate(int argc, char **argv)
 		{ "k", VPROF_OPTION_COUNT, &o.k, "N", "causes chosen in a round (default 3)" },
 		{ "auto", VPROF_OPTION_FLAG, &o.automatic, NULL, "do not ask: break down whatever can be broken down" },
 		{ "max", VPROF_OPTION_COUNT, &o.max, "N", "maximum number of rounds after the first (default 12)" },
+		{ "repeat", VPROF_OPTION_COUNT, &o.repeat, "N",
+		  "run each round N times (default: the last one until it is settled, 4 to 8 times)" },
 		{ "threshold", VPROF_OPTION_SHARE, &o.threshold, "D", "minimum share of the variance (default 0.02)" },
 		{ "interval", VPROF_OPTION_TEXT, &o.interval, "NAME",
 		  "the interval to explain (default: the most frequent)" },
@@ -423,6 +484,8 @@ int vprof_cmd_iterate(int argc, char **argv)
 		return vprof_options_misused(&usage, "--k is at most %d", VPROF_K_MAX);
 	if (o.memory > 1 << 20)
 		return vprof_options_misused(&usage, "--memory is in MiB; %ld is more than a TiB", o.memory);
+	if (o.repeat > VPROF_REPEAT_MAX)
+		return vprof_options_misused(&usage, "--repeat is at most %d", VPROF_REPEAT_MAX);
 	if (vprof_switches_parse(o.switches, &o.switches_mode))
 		return vprof_options_misused(&usage, "--switches takes auto, on or off, not \"%s\"", o.switches);
 	if (vprof_compress_parse(o.compress, &o.compress_mode))
@@ -430,7 +493,9 @@ int vprof_cmd_iterate(int argc, char **argv)
 	if (operands.n_command)
 		o.command = vprof_options_shell(operands.command, operands.n_command);
 	rc = iterate(&it, &err);
-	status = rc ? vprof_complain(rc, &err) : VPROF_EXIT_OK;
+	status = rc					? vprof_complain(rc, &err) :
+		 it.results && it.results->inconclusive ? VPROF_EXIT_INCONCLUSIVE :
+							  VPROF_EXIT_OK;
 	if (rc && it.workspace.project.has_config &&
 	    !vprof_symptoms_tell(&it.workspace.project, it.results, err.reason) && rc == VPROF_ERR_FAILED &&
 	    it.session.n_rounds && err.reason != VPROF_REASON_INTERRUPTED)

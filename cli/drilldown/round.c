@@ -117,12 +117,31 @@ static int load_analysed(struct vprof_workspace *w, const char *run, struct vpro
 	return rc;
 }
 
-int vprof_round_complete(struct vprof_workspace *w, struct vprof_session *s,
-			 const struct vprof_step_run_options *options, struct vprof_results **results,
-			 struct vprof_plan **plan, struct vprof_error *err)
+/* As often as the round wants; each run that is done counts at once. */
+static int run_repeatedly(struct vprof_workspace *w, struct vprof_session *s,
+			  const struct vprof_step_run_options *options, struct vprof_error *err)
 {
 	struct vprof_round *round = &s->rounds[s->n_rounds - 1];
+	struct vprof_step_run_options how = *options;
 	struct vprof_run_outcome outcome;
+	int rc = VPROF_OK;
+
+	while (!rc && round->n_runs < round->n_runs_wanted) {
+		how.repetition = round->n_runs;
+		rc = vprof_step_run(w, round->run.s, &how, &outcome, err);
+		if (!rc) {
+			round->n_runs++;
+			rc = vprof_session_save(s, w->project.session, err);
+		}
+	}
+	return rc ? rc : reach(w, s, VPROF_ROUND_RAN, err);
+}
+
+int vprof_round_complete(struct vprof_workspace *w, struct vprof_session *s,
+			 const struct vprof_step_run_options *options, int accepts_inconclusive,
+			 struct vprof_results **results, struct vprof_plan **plan, struct vprof_error *err)
+{
+	struct vprof_round *round = &s->rounds[s->n_rounds - 1];
 	int rc = VPROF_OK;
 
 	*results = NULL;
@@ -132,20 +151,21 @@ int vprof_round_complete(struct vprof_workspace *w, struct vprof_session *s,
 	if (round->state == VPROF_ROUND_BUILT && !is_built(w, round->run.s))
 		round->state = VPROF_ROUND_OPEN;
 	if (round->state < VPROF_ROUND_BUILT) {
+		round->n_runs = 0; /* they were of another build */
 		rc = build(w, s, round->run.s, err);
 		if (!rc)
 			rc = reach(w, s, VPROF_ROUND_BUILT, err);
 	}
-	if (!rc && round->state < VPROF_ROUND_RAN) {
-		rc = vprof_step_run(w, round->run.s, options, &outcome, err);
-		if (!rc)
-			rc = reach(w, s, VPROF_ROUND_RAN, err);
-	}
+	if (!rc && round->state < VPROF_ROUND_RAN)
+		rc = run_repeatedly(w, s, options, err);
 	if (rc)
 		return rc;
 	rc = vprof_step_analyse(&w->project, round->run.s, s, 0, results, plan, err);
-	if (rc || (*results)->inconclusive) {
-		int saved = reach(w, s, VPROF_ROUND_BUILT, rc ? NULL : err);
+	if (rc || ((*results)->inconclusive && !accepts_inconclusive)) {
+		int saved;
+
+		round->n_runs = 0;
+		saved = reach(w, s, VPROF_ROUND_BUILT, rc ? NULL : err);
 
 		if (rc || saved)
 			return rc ? rc : saved;

@@ -13,10 +13,11 @@
  * plan is the same as the last round's. */
 int vprof_round_open(struct vprof_workspace *w, struct vprof_session *s, int *changed, struct vprof_error *err);
 
-/* Carries the last round on until it is analysed. INCONCLUSIVE, with the results, when there is too little data; the
- * round then stands before its run, so that carrying on runs the workload again. */
+/* Carries the last round on until its workload has run as often as it wants and is analysed. INCONCLUSIVE, with the
+ * results, when there is too little data, unless that is accepted; the round then stands before its first run, so that
+ * carrying on runs the workload again. */
 int vprof_round_complete(struct vprof_workspace *w, struct vprof_session *s,
-			 const struct vprof_step_run_options *options, struct vprof_results **results,
-			 struct vprof_plan **plan, struct vprof_error *err);
+			 const struct vprof_step_run_options *options, int accepts_inconclusive,
+			 struct vprof_results **results, struct vprof_plan **plan, struct vprof_error *err);
 
 #endif

@@ -124,7 +124,7 @@ int vprof_session_add_round(struct vprof_session *s, const char *run)
 	if (!grown)
 		return VPROF_ERR_NOMEM;
 	s->rounds = grown;
-	grown[s->n_rounds] = (struct vprof_round){ .state = VPROF_ROUND_OPEN };
+	grown[s->n_rounds] = (struct vprof_round){ .state = VPROF_ROUND_OPEN, .n_runs_wanted = 1 };
 	snprintf(grown[s->n_rounds].run.s, sizeof grown->run.s, "%s", run);
 	s->n_rounds++;
 	return VPROF_OK;
@@ -197,6 +197,8 @@ static cJSON *session_json(const struct vprof_session *s)
 
 		cJSON_AddStringToObject(round, "run", s->rounds[i].run.s);
 		cJSON_AddStringToObject(round, "state", state_names[s->rounds[i].state]);
+		cJSON_AddNumberToObject(round, "n_runs", (double)s->rounds[i].n_runs);
+		cJSON_AddNumberToObject(round, "n_runs_wanted", (double)s->rounds[i].n_runs_wanted);
 		cJSON_AddItemToArray(rounds, round);
 	}
 	if (s->ending)
@@ -247,6 +249,24 @@ static int load_names(struct vprof_name_list *list, const cJSON *array)
 	return VPROF_OK;
 }
 
+/* Earlier versions ran each round once, and did not say so. */
+static int load_n_runs(struct vprof_round *round, const cJSON *item)
+{
+	const cJSON *n = cJSON_GetObjectItemCaseSensitive(item, "n_runs");
+	const cJSON *wanted = cJSON_GetObjectItemCaseSensitive(item, "n_runs_wanted");
+
+	round->n_runs = round->state >= VPROF_ROUND_RAN;
+	if (!n && !wanted)
+		return VPROF_OK;
+	if (!cJSON_IsNumber(n) || !cJSON_IsNumber(wanted) || !(wanted->valuedouble >= 1) ||
+	    !(wanted->valuedouble <= VPROF_REPEAT_MAX) || !(n->valuedouble >= 0) ||
+	    !(n->valuedouble <= wanted->valuedouble))
+		return VPROF_ERR_CORRUPT;
+	round->n_runs = (size_t)n->valuedouble;
+	round->n_runs_wanted = (size_t)wanted->valuedouble;
+	return VPROF_OK;
+}
+
 /* A run name becomes part of a path: digits only. */
 static int load_rounds(struct vprof_session *s, const cJSON *array)
 {
@@ -268,6 +288,8 @@ static int load_rounds(struct vprof_session *s, const cJSON *array)
 		if (vprof_session_add_round(s, run))
 			return VPROF_ERR_NOMEM;
 		s->rounds[s->n_rounds - 1].state = (enum vprof_round_state)i;
+		if (load_n_runs(&s->rounds[s->n_rounds - 1], item))
+			return VPROF_ERR_CORRUPT;
 	}
 	return VPROF_OK;
 }

@@ -38,6 +38,7 @@ enum vprof_round_state {
 struct vprof_round {
 	struct vprof_run_name run;
 	enum vprof_round_state state;
+	size_t n_runs, n_runs_wanted; /* how often its workload ran with its build, and is to run */
 };
 
 struct vprof_judgement {
@@ -56,7 +57,8 @@ enum vprof_ending {
 };
 extern const char *const vprof_ending_texts[VPROF_ENDING_COUNT]; /* for people; "" for none */
 
-#define VPROF_K_MAX 1000 /* factors chosen in a round */
+#define VPROF_REPEAT_MAX 1000 /* runs of a round */
+#define VPROF_K_MAX 1000      /* factors chosen in a round */
 
 struct vprof_session {
 	double threshold;

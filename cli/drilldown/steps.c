@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/drilldown/awaited.h"
 #include "cli/drilldown/decide.h"
+#include "cli/drilldown/run_traces.h"
 #include "cli/progress.h"
 #include "common/files.h"
 #include "instrumenter/instrument.h"
@@ -159,7 +160,7 @@ int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vpro
 		   struct vprof_run_outcome *outcome, struct vprof_error *err)
 {
 	struct vprof_progress progress;
-	char *trace = vprof_project_run_path(&w->project, run, "trace");
+	char *trace = vprof_run_trace_folder(&w->project, run, o->repetition);
 	char *log = vprof_project_run_path(&w->project, run, "run.log");
 	struct vprof_run_request request = {
 		.command = o->command ? o->command : w->annotations->run,
@@ -190,7 +191,7 @@ int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vpro
 				     "ends, for example \"run\": \"./bench.sh\", or give it after \"--\"",
 				     vprof_project_shown(w->project.config));
 	} else {
-		rc = vprof_dir_remove(trace, err); /* of an earlier attempt at this run */
+		rc = vprof_run_traces_remove(&w->project, run, o->repetition, err);
 		if (!rc)
 			rc = read_every_call(&w->project, run, &every_call, &request.n_every_call, err);
 		request.every_call = every_call;
@@ -217,6 +218,8 @@ int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vpro
 			vprof_progress_drop(&progress);
 		else
 			tell_outcome(&progress, request.command, outcome);
+		if (rc && o->repetition)
+			vprof_dir_remove(trace, NULL);
 	}
 	free(every_call);
 	free(trace);
@@ -287,10 +290,10 @@ int vprof_step_analyse(const struct vprof_project *p, const char *run, const str
 {
 	struct vprof_progress progress;
 	struct vprof_plan *plan = NULL;
-	char *trace = vprof_project_run_path(p, run, "trace"), *path = vprof_project_run_path(p, run, "plan.json");
+	struct vprof_run_traces traces;
+	char *path = vprof_project_run_path(p, run, "plan.json");
 	char *earlier = vprof_project_run_path(p, run, "results.json");
 	struct vprof_analyze_options options = {
-		.trace_dir = trace,
 		.interval = s->interval,
 		.k = (int)s->k,
 		.threshold = s->threshold,
@@ -303,10 +306,13 @@ int vprof_step_analyse(const struct vprof_project *p, const char *run, const str
 	int rc;
 
 	*results = NULL;
-	if (!trace || !path || !earlier) {
+	rc = vprof_run_traces_find(&traces, p, run, err);
+	if (!rc && (!path || !earlier))
 		rc = vprof_error_no_memory(err);
+	if (rc)
 		goto out;
-	}
+	options.trace_dirs = (const char *const *)traces.folders;
+	options.n_trace_dirs = traces.n;
 	vprof_progress_begin(&progress, "analyse");
 	if (s->baseline_mean_ns > 0 && has_baselines_load(p, run, s)) {
 		options.baseline_mean_ns = s->baseline_mean_ns;
@@ -330,7 +336,7 @@ int vprof_step_analyse(const struct vprof_project *p, const char *run, const str
 			   vprof_format_count((*results)->n_complete).s, vprof_format_count((*results)->n_cut).s,
 			   vprof_format_count((*results)->n_ambiguous).s, vprof_format_count((*results)->n_dropped).s);
 out:
-	free(trace);
+	vprof_run_traces_release(&traces);
 	free(path);
 	free(earlier);
 	if (rc) {

@@ -22,13 +22,15 @@ int vprof_step_build(struct vprof_workspace *w, const struct vprof_plan *plan, c
 int vprof_step_new_run(const struct vprof_project *p, const char *given, struct vprof_run_name *run,
 		       struct vprof_error *err);
 
-/* Runs the workload into runs/RUN (its trace/ and run.log). FAILED also when the command itself fails, and when vprof
- * is interrupted (outcome->interrupted). `command` NULL: vprof.json's. */
+/* Runs the workload into runs/RUN (run.log, and its trace/ or, with a repetition of 1 or more, trace-2/ ...:
+ * run_traces.h; such a one is removed when the run fails). FAILED also when the command itself fails, and when vprof is
+ * interrupted (outcome->interrupted). `command` NULL: vprof.json's. */
 #define VPROF_SAMPLE_AFTER 64 /* calls of a function in one stretch of work */
 #define VPROF_BUDGET 0.05
 
 struct vprof_step_run_options {
 	const char *command;
+	size_t repetition;
 	uint64_t memory_bytes;
 	double budget;	/* share of one processor, as in trace/collector.h */
 	int every_call; /* hot functions are not sampled */
@@ -40,8 +42,8 @@ struct vprof_step_run_options {
 int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vprof_step_run_options *o,
 		   struct vprof_run_outcome *outcome, struct vprof_error *err);
 
-/* Analyses runs/RUN and writes its results.json and report.txt. The session gives k, threshold, interval, the baseline
- * and the verdicts. slower_than_ns: of struct vprof_analyze_options. `plan_out` may be NULL. */
+/* Analyses the traces of runs/RUN together and writes its results.json and report.txt. The session gives k, threshold,
+ * interval, the baseline and the verdicts. slower_than_ns: of struct vprof_analyze_options. `plan_out` may be NULL. */
 int vprof_step_analyse(const struct vprof_project *p, const char *run, const struct vprof_session *s,
 		       double slower_than_ns, struct vprof_results **results, struct vprof_plan **plan_out,
 		       struct vprof_error *err);
