@@ -10,6 +10,7 @@
 #include "analysis/variance/confidence.h"
 #include "analysis/variance/contributions.h"
 #include "analysis/examples.h"
+#include "analysis/load_share.h"
 #include "analysis/variance/factors.h"
 #include "analysis/stats/latency.h"
 #include "analysis/stats/latency_shape.h"
@@ -449,6 +450,7 @@ static int take_steps(struct analysis *a, struct vprof_error *err)
 	if (ret)
 		return ret;
 	progress(a, "factors", 1);
+	vprof_load_share_fill(a->r, a->sources, a->n_sources);
 	ret = add_warnings(a, err);
 	vprof_causes_judge(a->r);
 	return ret;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Ordered by how much they take away: nothing found, too little found, found but incomplete, found but coarse. */
 #include "analysis/warnings.h"
+#include "analysis/load_share.h"
 
 #include "analysis/stats/bootstrap.h"
 
@@ -300,6 +301,30 @@ static void warn_coarse(struct list *l)
 		     "there are nearly as many types as intervals: the share between types is meaningless. Use a coarser type");
 }
 
+/* Of what is the ranking, if the intervals are not what the program does? Comes first, whatever was said before. */
+static void warn_sliver(struct list *l)
+{
+	struct vprof_results *r = l->r;
+	char busy[64] = "", *added;
+	size_t n = r->n_warnings;
+
+	if (r->inconclusive || !vprof_load_share_is_sliver(r))
+		return;
+	if (isfinite(r->busy_share))
+		snprintf(busy, sizeof busy, ", while the program computed for %.2g s",
+			 r->busy_share * r->duration_ns * 1e-9);
+	warn(l,
+	     "the intervals cover %.2g %% of the run's time (%llu in %.2g s)%s. If the load kept it busy, these are not its "
+	     "requests, and the ranking is not about them: check where they begin and end (docs/annotations.md)",
+	     100 * r->covered_share, LLU(r->n_complete + r->n_outside), r->duration_ns * 1e-9, busy);
+	if (r->n_warnings == n)
+		return;
+	added = r->warnings[n];
+	memmove(r->warnings + 1, r->warnings, n * sizeof *r->warnings);
+	r->warnings[0] = added;
+	r->n_warnings_first = 1;
+}
+
 int vprof_warnings_add(struct vprof_results *r, const struct vprof_findings *f, struct vprof_error *err)
 {
 	struct list l = { .r = r };
@@ -318,6 +343,8 @@ int vprof_warnings_add(struct vprof_results *r, const struct vprof_findings *f, 
 	}
 	warn_changed(&l, f->changed);
 	warn_damaged(&l, f->changed);
+	if (r->n_complete)
+		warn_sliver(&l);
 	if (l.ret)
 		vprof_error_set(err, l.ret, "not enough memory for the warnings");
 	return l.ret;

@@ -212,9 +212,10 @@ void vprof_report_coverage(const struct vprof_style *style, const struct vprof_r
 	vprof_text_release(&t);
 }
 
-void vprof_report_warnings(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out)
+void vprof_report_warnings(const struct vprof_style *style, const struct vprof_results *r, size_t from, size_t to,
+			   struct vprof_text *out)
 {
-	for (size_t i = 0; i < r->n_warnings; i++) {
+	for (size_t i = from; i < to && i < r->n_warnings; i++) {
 		vprof_text_addf(out, "%s%-*s%s", vprof_ink(style, VPROF_INK_BAD), LABEL_COLUMNS,
 				r->inconclusive && i == 0 ? "why" : "warning", vprof_ink(style, VPROF_INK_PLAIN));
 		vprof_format_wrap(out, r->warnings[i] ? r->warnings[i] : "", LABEL_COLUMNS, LABEL_COLUMNS,

@@ -17,7 +17,9 @@ void vprof_report_labelled(const struct vprof_style *style, const char *label, c
 
 void vprof_report_headline(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out);
 void vprof_report_coverage(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out);
-void vprof_report_warnings(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out);
+/* Warnings [from, to). */
+void vprof_report_warnings(const struct vprof_style *style, const struct vprof_results *r, size_t from, size_t to,
+			   struct vprof_text *out);
 
 /* What the probes cost: estimated, and measured where the session has a run without them. */
 void vprof_report_effect(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out);

@@ -180,7 +180,10 @@ int vprof_report_text(const struct vprof_results *r, const struct vprof_report_o
 	if (r->inconclusive) {
 		vprof_text_addf(out, "%sinconclusive%s: this run has too little data to rank anything\n",
 				vprof_ink(&style, VPROF_INK_BAD), vprof_ink(&style, VPROF_INK_PLAIN));
-		vprof_report_warnings(&style, r, out);
+		vprof_report_warnings(&style, r, 0, r->n_warnings, out);
+		vprof_text_add(out, "\n");
+	} else if (r->n_warnings_first) {
+		vprof_report_warnings(&style, r, 0, r->n_warnings_first, out);
 		vprof_text_add(out, "\n");
 	}
 	add_summary(&style, r, out);
@@ -192,7 +195,7 @@ int vprof_report_text(const struct vprof_results *r, const struct vprof_report_o
 	if (o->ending && *o->ending)
 		vprof_report_labelled(&style, "ended", o->ending, out);
 	if (!r->inconclusive)
-		vprof_report_warnings(&style, r, out);
+		vprof_report_warnings(&style, r, r->n_warnings_first, r->n_warnings, out);
 	return out->failed ? vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory writing the report") : VPROF_OK;
 }
 

@@ -366,7 +366,7 @@ int vprof_report_view(const struct vprof_results *r, enum vprof_view view, const
 	vprof_text_add(out, "\n");
 	vprof_report_cost(&style, r, out);
 	vprof_report_coverage(&style, r, out);
-	vprof_report_warnings(&style, r, out);
+	vprof_report_warnings(&style, r, 0, r->n_warnings, out);
 	free(lack);
 	return rc || out->failed ? vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory writing the report") : VPROF_OK;
 }

@@ -161,6 +161,23 @@ WRAP_THEN(int, accept4, (int fd, __SOCKADDR_ARG from, socklen_t *len, int flags)
 	  VP_WAIT_SOCKET, fd, fd_forget(r))
 WRAP(int, connect, (int fd, __CONST_SOCKADDR_ARG to, socklen_t len), (fd, to, len), CONNECT, VP_WAIT_SOCKET, fd)
 
+/* What these do in the kernel may be the work of many others: uncorking a socket sends what has gathered. */
+WRAP(int, setsockopt, (int fd, int level, int name, const void *value, socklen_t len), (fd, level, name, value, len),
+     SETSOCKOPT, VP_WAIT_SOCKET, fd)
+WRAP(int, shutdown, (int fd, int how), (fd, how), SHUTDOWN, VP_WAIT_SOCKET, fd)
+WRAP(int, sendmmsg, (int fd, struct mmsghdr *m, unsigned n, int flags), (fd, m, n, flags), SENDMMSG, VP_WAIT_SOCKET, fd)
+WRAP(int, recvmmsg, (int fd, struct mmsghdr *m, unsigned n, int flags, struct timespec *timeout),
+     (fd, m, n, flags, timeout), RECVMMSG, VP_WAIT_SOCKET, fd)
+WRAP(ssize_t, splice, (int in, off64_t *at, int out, off64_t *to, size_t n, unsigned flags),
+     (in, at, out, to, n, flags), SPLICE, RT_IO_BY_FD, out)
+WRAP(ssize_t, copy_file_range, (int in, off64_t *at, int out, off64_t *to, size_t n, unsigned flags),
+     (in, at, out, to, n, flags), COPY_FILE_RANGE, VP_WAIT_DISK, out)
+WRAP(int, fallocate, (int fd, int mode, off_t from, off_t n), (fd, mode, from, n), FALLOCATE, VP_WAIT_DISK, fd)
+WRAP(int, fallocate64, (int fd, int mode, off64_t from, off64_t n), (fd, mode, from, n), FALLOCATE, VP_WAIT_DISK, fd)
+/* Returns an errno value, not -1. */
+WRAP(int, posix_fallocate, (int fd, off_t from, off_t n), (fd, from, n), FALLOCATE, VP_WAIT_DISK, fd)
+WRAP(int, posix_fallocate64, (int fd, off64_t from, off64_t n), (fd, from, n), FALLOCATE, VP_WAIT_DISK, fd)
+
 WRAP(int, nanosleep, (const struct timespec *request, struct timespec *rest), (request, rest), NANOSLEEP, VP_WAIT_SLEEP,
      0)
 /* Returns an errno value, not -1. */

@@ -292,7 +292,9 @@ enum vp_wait {
 	X(SPIN_LOCK, "pthread_spin_lock") X(ONCE, "pthread_once") X(FUTEX, "futex") X(MTX_LOCK, "mtx_lock")    \
 	X(CND_WAIT, "cnd_wait") X(THRD_JOIN, "thrd_join") X(MSGRCV, "msgrcv") X(MSGSND, "msgsnd")             \
 	X(MQ_RECEIVE, "mq_receive") X(MQ_SEND, "mq_send") X(IO_GETEVENTS, "io_getevents")                       \
-	X(IO_URING_ENTER, "io_uring_enter")
+	X(IO_URING_ENTER, "io_uring_enter") X(SETSOCKOPT, "setsockopt") X(SHUTDOWN, "shutdown")                 \
+	X(SENDMMSG, "sendmmsg") X(RECVMMSG, "recvmmsg") X(SPLICE, "splice") X(FALLOCATE, "fallocate")          \
+	X(COPY_FILE_RANGE, "copy_file_range")
 /* clang-format on */
 enum vp_call {
 #define VP_CALL_ENUM(id, name) VP_CALL_##id,

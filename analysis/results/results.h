@@ -329,6 +329,8 @@ struct vprof_results {
 	uint64_t n_waits_undecided; /* for data that any of several senders may have ended; not in n_waits */
 	double mean_ns, sd_ns, var_ns2, min_ns, max_ns, p50_ns, p90_ns, p99_ns, p999_ns;
 	double duration_ns;	    /* length of the run's trace */
+	double covered_share;	    /* of it, in which intervals were under way, each counted; NaN: unknown */
+	double busy_share;	    /* of it, CPU time of the recorded threads; may be above 1; NaN: unknown */
 	double mean_low, mean_high; /* 95 % confidence interval of the mean */
 	double slowest_share;	    /* of the variance: what is due to the slowest interval alone */
 	double between_types;	    /* share of variance between types; 0 when one type */
@@ -393,6 +395,7 @@ struct vprof_results {
 	size_t n_pieces;
 	struct vprof_shown_thread *threads;
 	size_t n_threads;
+	uint64_t n_warnings_first; /* of the warnings: to be read before any ranking */
 	char **warnings;
 	size_t n_warnings;
 	int inconclusive; /* too few intervals, no variance, ...: warnings say why and what to do */

@@ -17,7 +17,7 @@
 	S(interval) S(run) U(n_runs) U(n_complete) U(n_cut) U(n_ambiguous) U(n_restarted) U(n_lossy) U(n_outside) D(outside_mean_ns) U(n_records) U(n_dropped)            \
 	U(n_bytes_ignored) U(n_calls_sampled) U(n_waits) U(n_waits_matched) U(n_waits_unmatched)                     \
 	U(n_waits_by_time) U(n_waits_undecided)                                                                      \
-	D(mean_ns) D(sd_ns) D(var_ns2) D(min_ns) D(max_ns) D(p50_ns) D(p90_ns) D(p99_ns) D(p999_ns) D(duration_ns)                 \
+	D(mean_ns) D(sd_ns) D(var_ns2) D(min_ns) D(max_ns) D(p50_ns) D(p90_ns) D(p99_ns) D(p999_ns) D(duration_ns) D(covered_share) D(busy_share) U(n_warnings_first)                 \
 	D(mean_low) D(mean_high) D(slowest_share) D(between_types) D(between_low) D(between_high) U(n_blocks) D(order_kept)       \
 	U(n_to_settle) D(tail_from_ns) I(tail_is_asked) U(n_tail) D(tail_ns) D(rest_ns) D(work_share) D(work_low) D(work_high)   \
 	U(n_worked) D(record_ns) D(record_inside_ns) D(probe_ns) D(probe_low_ns) D(probe_high_ns) D(cost_scale) \

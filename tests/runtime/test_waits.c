@@ -3,6 +3,7 @@
  * barriers, read-write locks, joins, annotated and hand-written waits, I/O, forks and tokens. */
 #define _GNU_SOURCE
 #include <linux/aio_abi.h>
+#include <linux/filter.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -298,6 +299,20 @@ static void *cancelled(void *arg)
 	return NULL;
 }
 
+/* Calls that only work: checking and translating a filter of 2,000 instructions, clearing 32 MiB of memory. */
+static int work_in_kernel(int socket)
+{
+	struct sock_filter code[2000];
+	struct sock_fprog filter = { sizeof(code) / sizeof(code[0]), code };
+	int memory = memfd_create("memory", 0);
+
+	for (size_t i = 0; i < sizeof(code) / sizeof(code[0]); i++)
+		code[i] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_IMM, 1);
+	code[sizeof(code) / sizeof(code[0]) - 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, 0xffff);
+	return setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter)) == 0 &&
+	       fallocate(memory, 0, 0, 32 << 20) == 0 && close(memory) == 0;
+}
+
 static int target_io(void)
 {
 	char path[] = "/tmp/vprof-runtime-io-XXXXXX", byte;
@@ -326,6 +341,8 @@ static int target_io(void)
 	poll(&p, 1, 20);
 	if (syscall(SYS_io_setup, 1, &events) || syscall(SYS_io_getevents, events, 1, 1, &event, &soon) != 0 ||
 	    syscall(SYS_io_destroy, events))
+		return 1;
+	if (!work_in_kernel(sockets[0]))
 		return 1;
 	errno = 0;
 	if (read(-1, &byte, 1) != -1 || errno != EBADF)
@@ -393,6 +410,7 @@ struct match {
 	int n_outside; /* waits of such a thread that do not lie between the two steps that enclose them */
 	uint32_t flags[VP_WAIT_COUNT];
 	int n_completions; /* waits in io_getevents */
+	int n_options, n_allocations;
 	uint64_t me_hash;
 };
 
@@ -423,6 +441,8 @@ static void collect(const struct vprof_trace_thread *th, const struct vp_unit *u
 		m->kinds[kind]++;
 		m->flags[kind] |= (uint32_t)(VP_PAYLOAD(u->w) >> 8);
 		m->n_completions += kind == VP_WAIT_DISK && (u[2].w & 0xffff) == VP_CALL_IO_GETEVENTS;
+		m->n_options += kind == VP_WAIT_SOCKET && (u[2].w & 0xffff) == VP_CALL_SETSOCKOPT;
+		m->n_allocations += kind == VP_WAIT_DISK && (u[2].w & 0xffff) == VP_CALL_FALLOCATE;
 		if (u[2].t - u->t > m->longest[kind])
 			m->longest[kind] = u[2].t - u->t;
 	}
@@ -564,6 +584,7 @@ static void check_io(void)
 		CHECK(m.kinds[waits[i]] > 0, "no wait of kind %u", waits[i]);
 	CHECK(m.flags[VP_WAIT_POLL] & VP_FLAG_TIMEOUT, "poll's timeout");
 	CHECK(m.wake_kinds[VP_WAIT_CHILD] >= 2, "exit wakes the parent");
+	CHECK(m.n_options == 1 && m.n_allocations == 1, "%d options, %d allocations", m.n_options, m.n_allocations);
 	CHECK(m.n_completions == 1, "%d waits for the completion of reads and writes", m.n_completions);
 	free(m.who);
 	free(m.wakes);

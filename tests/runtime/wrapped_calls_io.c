@@ -119,6 +119,15 @@ static void file_state(int fd, const char *path, const char *other)
 	CALL(sendfile, out, -1, &at, 4);
 	CALL(sendfile64, out, fd, &at64, 100);
 	CALL(sendfile64, -1, fd, NULL, 4);
+	at64 = 1;
+	CALL(copy_file_range, fd, &at64, out, NULL, 3, 0);
+	NOTE(at64);
+	CALL(copy_file_range, -1, NULL, out, NULL, 3, 0);
+	CALL(fallocate, out, 0, 0, 100);
+	CALL(fallocate64, out, 0, -1, 100);
+	CALL(posix_fallocate, out, 0, 200);
+	CALL(posix_fallocate64, -1, 0, 200);
+	NOTE(fstat(out, &st) == 0 ? st.st_size : -1);
 	CALL(close, out);
 	CALL(close, out);
 	CALL(rename, path, other);
@@ -295,6 +304,36 @@ static void sleeps(void)
 	interrupt_end();
 }
 
+/* Options, several messages at once, a pipe's data moved on. */
+static void many_messages(void)
+{
+	char text[2][8] = { "", "" };
+	struct iovec out[] = { { "ab", 2 }, { "cde", 3 } }, in[] = { { text[0], 8 }, { text[1], 8 } };
+	struct mmsghdr sent[] = { { .msg_hdr = { .msg_iov = &out[0], .msg_iovlen = 1 } },
+				  { .msg_hdr = { .msg_iov = &out[1], .msg_iovlen = 1 } } };
+	struct mmsghdr received[] = { { .msg_hdr = { .msg_iov = &in[0], .msg_iovlen = 1 } },
+				      { .msg_hdr = { .msg_iov = &in[1], .msg_iovlen = 1 } } };
+	int pair[2], ends[2], on = 1;
+
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, pair) || pipe(ends))
+		exit(1);
+	CALL(setsockopt, pair[0], SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	CALL(setsockopt, pair[0], SOL_SOCKET, 9999, &on, sizeof(on));
+	CALL(setsockopt, -1, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	CALL(sendmmsg, pair[0], sent, 2, 0);
+	CALL(sendmmsg, -1, sent, 2, 0);
+	CALL(recvmmsg, pair[1], received, 2, 0, NULL);
+	NOTE(received[0].msg_len * 10 + received[1].msg_len);
+	NOTE(memcmp(text[1], "cde", 3));
+	CALL(recvmmsg, pair[1], received, 2, MSG_DONTWAIT, NULL);
+	NOTE(write(ends[1], "xyz", 3));
+	CALL(splice, ends[0], NULL, memfd_create("spliced", 0), NULL, 3, 0);
+	CALL(splice, -1, NULL, ends[1], NULL, 3, 0);
+	CALL(shutdown, pair[0], SHUT_WR);
+	CALL(shutdown, -1, SHUT_WR);
+	CALL(shutdown, pair[0], 9999);
+}
+
 void calls_of_sockets(void)
 {
 	struct sockaddr_un name = { .sun_family = AF_UNIX, .sun_path = "\0vprof-runtime-calls" };
@@ -316,6 +355,7 @@ void calls_of_sockets(void)
 	CALL(accept4, server, NULL, NULL, SOCK_CLOEXEC);
 	CALL(accept4, server, NULL, NULL, 0x7fffffff);
 	in_sockets(pair);
+	many_messages();
 	if (pipe(ready) || write(ready[1], "x", 1) != 1)
 		exit(1);
 	polls(server, ready[0]);
