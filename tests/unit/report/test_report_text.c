@@ -197,6 +197,22 @@ static void says_everything(void **state)
 	free(f.warnings[0]);
 }
 
+/* What must be read before any ranking stands before it, once. */
+static void first_warnings_come_first(void **state)
+{
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	make(&f);
+	f.r.n_warnings_first = 1;
+	text = render(&f, &(struct vprof_report_options){ 0 });
+	assert_true(strstr(text, "warning   the trace ends") == text);
+	assert_null(strstr(text + 1, "warning   "));
+	free(text);
+	free(f.warnings[0]);
+}
+
 /* Of several places the heaviest is shown, also when it is not the first. */
 static void shows_the_heaviest_place(void **state)
 {
@@ -514,6 +530,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(says_everything),
+		cmocka_unit_test(first_warnings_come_first),
 		cmocka_unit_test(shows_the_heaviest_place),
 		cmocka_unit_test(preempted_is_told_or_unknown),
 		cmocka_unit_test(colour_changes_no_letter),
