@@ -181,6 +181,9 @@ static void tell_gaps(const struct vprof_export *e)
 	if (n_ignored)
 		vprof_tell("%llu bytes of the trace are damaged or cut and were ignored",
 			   (unsigned long long)n_ignored);
+	if (part && e->results && e->results->n_runs > 1)
+		vprof_tell("the trace is that of the first of %llu runs that were analysed together",
+			   (unsigned long long)e->results->n_runs);
 	if (part && part->trace->is_cut)
 		vprof_tell("the trace is truncated: recording did not finish. What was written is exported");
 	if (part && *part->note)
