@@ -13,6 +13,7 @@
 #include "common/utf8.h"
 #include "report/excerpts.h"
 #include "report/page_template.h"
+#include "report/report.h"
 
 #define PAIRS_MAX 20000
 
@@ -103,6 +104,25 @@ static int replace_pairs(cJSON *results, const struct vprof_results *r)
 	return 0;
 }
 
+/* Adds the sentence of each cause, in the words of the text report. */
+static int add_sentences(cJSON *results, const struct vprof_results *r)
+{
+	cJSON *cause = cJSON_GetObjectItemCaseSensitive(results, "causes");
+	size_t i = 0;
+
+	for (cause = cause ? cause->child : NULL; cause && i < r->n_causes; cause = cause->next, i++) {
+		struct vprof_text t = VPROF_TEXT_INIT;
+		int ok;
+
+		vprof_report_cause_sentence(r, &r->causes[i], &t);
+		ok = vprof_json_add_string(cause, "sentence", t.s);
+		vprof_text_release(&t);
+		if (!ok)
+			return 0;
+	}
+	return 1;
+}
+
 static int add_rounds(cJSON *o, const struct vprof_page *p)
 {
 	cJSON *list = cJSON_AddArrayToObject(o, "rounds");
@@ -163,9 +183,10 @@ static cJSON *data_of(const struct vprof_page *p)
 	}
 	excerpts = vprof_excerpts(p->results, p->facts, p->root, p->run_time);
 	ok = excerpts && cJSON_AddItemToObject(o, "excerpts", excerpts);
-	ok = ok && replace_pairs(results, p->results) && vprof_json_add_string(o, "root", p->root) &&
-	     vprof_json_add_string(o, "vprof", p->version) && vprof_json_add_string(o, "date", p->run_date) &&
-	     vprof_json_add_string(o, "ending", p->ending) && add_rounds(o, p) && add_verdicts(o, p);
+	ok = ok && replace_pairs(results, p->results) && add_sentences(results, p->results) &&
+	     vprof_json_add_string(o, "root", p->root) && vprof_json_add_string(o, "vprof", p->version) &&
+	     vprof_json_add_string(o, "date", p->run_date) && vprof_json_add_string(o, "ending", p->ending) &&
+	     add_rounds(o, p) && add_verdicts(o, p);
 	if (ok)
 		return o;
 	cJSON_Delete(o);

@@ -6,6 +6,7 @@
 
 #include "analysis/results/results_json.h"
 #include "cli/compare/comparison.h"
+#include "cli/compare/compared_causes.h"
 #include "report/format_value.h"
 
 static void print_signed_percent(char *text, size_t size, double share)
@@ -166,6 +167,7 @@ void vprof_comparison_print(const struct vprof_comparison *c, size_t top)
 	print_side(&c->sides[0]);
 	printf("%s\n\n", c->is_in_turn ? ", in turn" : "");
 	print_figures(c);
+	vprof_compared_causes_print(c, top);
 	print_factors(c, top);
 	for (size_t i = 0; i < c->n_conditions; i++)
 		print_condition(c, i);
@@ -238,6 +240,7 @@ static cJSON *comparison_json(const struct vprof_comparison *c)
 	vprof_json_add_number(root, "confidence", vprof_comparison_has_runs(c) ? 1 - c->error : 0.95);
 	cJSON_AddBoolToObject(root, "settled", vprof_comparison_is_settled(c));
 	add_figures(cJSON_AddArrayToObject(root, "figures"), c);
+	vprof_compared_causes_add(cJSON_AddArrayToObject(root, "causes"), c);
 	add_factors(cJSON_AddArrayToObject(root, "factors"), c);
 	list = cJSON_AddArrayToObject(root, "conditions");
 	for (size_t i = 0; i < c->n_conditions; i++) {

@@ -42,6 +42,7 @@ int vprof_export_check(const struct vprof_results *r, struct vprof_error *err);
 
 /* One for each format; OK or NOMEM. */
 int vprof_export_folded_time(struct vprof_export *e, struct vprof_error *err);
+int vprof_export_folded_causes(struct vprof_export *e, struct vprof_error *err);
 int vprof_export_folded_variance(struct vprof_export *e, struct vprof_error *err);
 int vprof_export_speedscope(struct vprof_export *e, struct vprof_error *err);
 int vprof_export_csv_factors(struct vprof_export *e, struct vprof_error *err);

@@ -45,6 +45,47 @@ static int put_stacks(struct vprof_export *e, int (*weigh)(struct vprof_stacks *
 		     0;
 }
 
+/* The steps of a cause and one of its parts: the weights of its parts sum to its if_constant. */
+static void put_cause_part(FILE *to, const struct vprof_results *r, const struct vprof_cause *c,
+			   const struct vprof_split *part, uint64_t weight)
+{
+	vprof_put_plain(to, r->interval && *r->interval ? r->interval : "interval", ";", ':');
+	for (size_t i = 0; i < c->n_steps; i++) {
+		const struct vprof_step *s = &c->steps[i];
+
+		putc(';', to);
+		vprof_put_plain(to, *s->awaited ? s->awaited : *s->name ? s->name : "?", ";", ':');
+	}
+	if (!c->n_steps) {
+		putc(';', to);
+		vprof_put_plain(to, *c->name ? c->name : "?", ";", ':');
+	}
+	if (part && *part->name) {
+		putc(';', to);
+		vprof_put_plain(to, part->name, ";", ':');
+	}
+	fprintf(to, " %" PRIu64 "\n", weight);
+}
+
+int vprof_export_folded_causes(struct vprof_export *e, struct vprof_error *err)
+{
+	const struct vprof_results *r = e->results;
+
+	(void)err;
+	for (size_t i = 0; i < r->n_causes; i++) {
+		const struct vprof_cause *c = &r->causes[i];
+
+		for (size_t k = 0; k < (c->n_splits ? c->n_splits : 1); k++) {
+			const struct vprof_split *part = c->n_splits ? &c->splits[k] : NULL;
+			double weight = 1e6 * c->if_constant * (part ? part->part : 1);
+
+			if (weight >= 0.5 && weight < 1e15)
+				put_cause_part(e->to, r, c, part, (uint64_t)(weight + 0.5));
+		}
+	}
+	return 0;
+}
+
 int vprof_export_folded_time(struct vprof_export *e, struct vprof_error *err)
 {
 	return put_stacks(e, vprof_stacks_of_time, err);

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* SARIF 2.1.0 (OASIS): each factor above the threshold is a result at the line of its heaviest place. Factors that were
- * judged inherent or to be ignored are suppressed results, with the note as the reason.
+/* SARIF 2.1.0 (OASIS): each cause is a result at the line of the function where it ends, with the way there as related
+ * locations; so is each factor above the threshold that folds into no cause, at the line of its heaviest place. What
+ * was judged inherent or to be ignored is a suppressed result, with the note as the reason.
  */
 #include <math.h>
 #include <string.h>
 
+#include "analysis/results/results_json.h"
 #include "common/text.h"
 #include "report/export/export.h"
 #include "report/export/put_text.h"
+#include "report/report.h"
 
 #define N_RELATED 8 /* further places of a factor */
 
@@ -20,6 +23,10 @@ static const char *const rules[] = {
 	"\"fullDescription\":{\"text\":\"When one of the two takes long, the other does as well, and that accounts for this share of the variance "
 	"of the interval's latency: look for what both depend on.\"},\"defaultConfiguration\":{\"level\":\"warning\"},"
 	"\"properties\":{\"tags\":[\"performance\",\"latency\"]}}",
+	"{\"id\":\"VPROF003\",\"name\":\"LatencyCause\",\"shortDescription\":{\"text\":\"A chain of waits and work that makes the latency vary\"},"
+	"\"fullDescription\":{\"text\":\"Intervals take a different time because of this code, or because they wait for a thread that "
+	"runs it. If it always took its mean, the variance of the interval's latency would fall by the figure given.\"},"
+	"\"defaultConfiguration\":{\"level\":\"warning\"},\"properties\":{\"tags\":[\"performance\",\"latency\"]}}",
 };
 
 /* Relative to the project's folder, or absolute. */
@@ -80,9 +87,23 @@ static size_t places_of(const struct vprof_results *r, const struct vprof_factor
 	return n;
 }
 
+/* With braces doubled: single ones are placeholders. */
+static void put_doubled(FILE *to, const struct vprof_text *t)
+{
+	struct vprof_text doubled = VPROF_TEXT_INIT;
+
+	for (size_t i = 0; i < t->len; i++) {
+		vprof_text_append(&doubled, t->s + i, 1);
+		if (t->s[i] == '{' || t->s[i] == '}')
+			vprof_text_append(&doubled, t->s + i, 1);
+	}
+	vprof_put_json(to, doubled.s ? doubled.s : "");
+	vprof_text_release(&doubled);
+}
+
 static void put_message(FILE *to, const struct vprof_results *r, const struct vprof_factor *f)
 {
-	struct vprof_text t = VPROF_TEXT_INIT, doubled = VPROF_TEXT_INIT;
+	struct vprof_text t = VPROF_TEXT_INIT;
 
 	if (f->kind == VPROF_FACTOR_COVARIANCE)
 		vprof_text_addf(&t, "%s and %s move together", f->name_a, f->name_b);
@@ -101,23 +122,16 @@ static void put_message(FILE *to, const struct vprof_results *r, const struct vp
 	if (f->io_share >= 0.005)
 		vprof_text_addf(&t, ", in I/O (blocked or in the kernel) %.0f %%", 100 * f->io_share);
 	vprof_text_add(&t, ".");
-	/* Braces are doubled: single ones are placeholders. */
-	for (size_t i = 0; i < t.len; i++) {
-		vprof_text_append(&doubled, t.s + i, 1);
-		if (t.s[i] == '{' || t.s[i] == '}')
-			vprof_text_append(&doubled, t.s + i, 1);
-	}
-	vprof_put_json(to, doubled.s);
+	put_doubled(to, &t);
 	vprof_text_release(&t);
-	vprof_text_release(&doubled);
 }
 
-static void put_suppression(FILE *to, const struct vprof_factor *f)
+static void put_suppression(FILE *to, enum vprof_verdict verdict, const char *note)
 {
-	if (f->verdict != VPROF_VERDICT_INHERENT && f->verdict != VPROF_VERDICT_IGNORE)
+	if (verdict != VPROF_VERDICT_INHERENT && verdict != VPROF_VERDICT_IGNORE)
 		return;
 	fputs(",\"suppressions\":[{\"kind\":\"external\",\"status\":\"accepted\",\"justification\":", to);
-	vprof_put_json(to, f->note && *f->note ? f->note : vprof_verdict_names[f->verdict]);
+	vprof_put_json(to, note && *note ? note : vprof_verdict_names[verdict]);
 	fputs("}]", to);
 }
 
@@ -177,8 +191,96 @@ static void put_result(FILE *to, const struct vprof_results *r, size_t index)
 	      to);
 	vprof_put_json(to, f->key);
 	putc('}', to);
-	put_suppression(to, f);
+	put_suppression(to, f->verdict, f->note);
 	put_figures(to, f, index + 1);
+	putc('}', to);
+}
+
+static void put_cause_message(FILE *to, const struct vprof_results *r, const struct vprof_cause *c)
+{
+	struct vprof_text t = VPROF_TEXT_INIT;
+
+	vprof_report_cause_sentence(r, c, &t);
+	vprof_text_addf(&t, ": %.1f %% of the variance of \"%s\"", 100 * c->share, r->interval ? r->interval : "");
+	if (isfinite(c->share_low) && isfinite(c->share_high))
+		vprof_text_addf(&t, " (95 %% confidence interval %.1f to %.1f %%)", 100 * c->share_low,
+				100 * c->share_high);
+	if (isfinite(c->if_constant))
+		vprof_text_addf(&t, "; if constant: %+.1f %%", -100 * c->if_constant);
+	if (isfinite(c->if_constant_low) && isfinite(c->if_constant_high))
+		vprof_text_addf(&t, " (%.1f to %.1f %%)", -100 * c->if_constant_high, -100 * c->if_constant_low);
+	vprof_text_addf(&t, "; %s.", vprof_cause_status_names[c->status]);
+	put_doubled(to, &t);
+	vprof_text_release(&t);
+}
+
+static void put_cause_figures(FILE *to, const struct vprof_cause *c, size_t rank)
+{
+	const struct {
+		const char *name;
+		double x;
+	} figures[] = { { "share", c->share },
+			{ "shareLow", c->share_low },
+			{ "shareHigh", c->share_high },
+			{ "ifConstant", c->if_constant },
+			{ "ifConstantLow", c->if_constant_low },
+			{ "ifConstantHigh", c->if_constant_high },
+			{ "meanNs", c->mean_ns },
+			{ "sdNs", c->sd_ns } };
+
+	fprintf(to, ",\"properties\":{\"rankOfCause\":%zu,\"status\":\"%s\"", rank,
+		vprof_cause_status_names[c->status]);
+	for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+		if (isfinite(figures[i].x)) {
+			fprintf(to, ",\"%s\":", figures[i].name);
+			vprof_put_json_number(to, figures[i].x);
+		}
+	fputs(",\"verdict\":", to);
+	vprof_put_json(to, vprof_verdict_names[c->verdict]);
+	putc('}', to);
+}
+
+/* The end of a cause first, then the steps on the way, innermost first. */
+static size_t places_of_cause(const struct vprof_results *r, const struct vprof_cause *c,
+			      const struct vprof_node **places)
+{
+	size_t n = 0;
+
+	for (size_t i = c->n_steps; i-- > 0 && n < N_RELATED;) {
+		const struct vprof_node *place = around(r, &r->nodes[c->steps[i].node]);
+
+		if (place && (!n || places[n - 1] != place))
+			places[n++] = place;
+	}
+	return n;
+}
+
+static void put_cause(FILE *to, const struct vprof_results *r, size_t index)
+{
+	const struct vprof_cause *c = &r->causes[index];
+	const struct vprof_node *places[N_RELATED];
+	size_t n = places_of_cause(r, c, places);
+	double share = 100 * c->share;
+
+	fprintf(to, "{\"ruleId\":\"VPROF003\",\"ruleIndex\":2,\"kind\":\"fail\",\"level\":\"%s\",\"rank\":",
+		c->status == VPROF_CAUSE_SETTLED ? "warning" : "note");
+	vprof_put_json_number(to, share < 0 || !isfinite(share) ? 0 : share > 100 ? 100 : share);
+	fputs(",\"message\":{\"text\":", to);
+	put_cause_message(to, r, c);
+	fputs("},\"locations\":[", to);
+	for (size_t i = 0; i < n; i++) {
+		if (i < 2)
+			fputs(i ? "],\"relatedLocations\":[{\"id\":1," : "{", to);
+		else
+			fprintf(to, ",{\"id\":%zu,", i);
+		put_place(to, places[i]);
+		putc('}', to);
+	}
+	fputs("],\"partialFingerprints\":{\"vprofCause/v1\":", to);
+	vprof_put_json(to, c->key);
+	putc('}', to);
+	put_suppression(to, c->verdict, c->note);
+	put_cause_figures(to, c, index + 1);
 	putc('}', to);
 }
 
@@ -193,15 +295,21 @@ int vprof_export_sarif(struct vprof_export *e, struct vprof_error *err)
 	      "{\"name\":\"vprof\",\"semanticVersion\":",
 	      to);
 	vprof_put_json(to, e->version);
-	fprintf(to, ",\"rules\":[\n%s,\n%s]}},\n\"columnKind\":\"unicodeCodePoints\"", rules[0], rules[1]);
+	fprintf(to, ",\"rules\":[\n%s,\n%s,\n%s]}},\n\"columnKind\":\"unicodeCodePoints\"", rules[0], rules[1],
+		rules[2]);
 	if (e->root && *e->root == '/') {
 		fputs(",\"originalUriBaseIds\":{\"SRCROOT\":{\"uri\":\"file://", to);
 		vprof_put_uri_path(to, e->root);
 		fputs(e->root[strlen(e->root) - 1] == '/' ? "\"}}" : "/\"}}", to);
 	}
 	fputs(",\n\"results\":[", to);
+	for (size_t i = 0; i < r->n_causes; i++) {
+		fputs(n++ ? ",\n" : "\n", to);
+		put_cause(to, r, i);
+	}
 	for (size_t i = 0; i < r->n_factors; i++) {
-		if (i >= r->n_selected && !(r->factors[i].share >= r->threshold))
+		if ((i >= r->n_selected && !(r->factors[i].share >= r->threshold)) ||
+		    vprof_report_cause_of(r, i) < r->n_causes)
 			continue;
 		fputs(n++ ? ",\n" : "\n", to);
 		put_result(to, r, i);

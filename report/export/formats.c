@@ -13,13 +13,16 @@ const struct vprof_export_format vprof_export_formats[] = {
 	  vprof_export_folded_time },
 	{ "folded-variance", "folded stacks of variance, in millionths of the interval's variance", 0, VPROF_PART_NONE,
 	  0, vprof_export_folded_variance },
+	{ "folded-causes",
+	  "folded stacks of the causes, in millionths of the variance that would go if each were constant", 0,
+	  VPROF_PART_NONE, 0, vprof_export_folded_causes },
 	{ "speedscope", "speedscope JSON: time and variance as two profiles", 0, VPROF_PART_NONE, 0,
 	  vprof_export_speedscope },
 	{ "csv-factors", "CSV of the ranked factors", 0, VPROF_PART_NONE, 0, vprof_export_csv_factors },
 	{ "csv-nodes", "CSV of the variance tree's nodes", 0, VPROF_PART_NONE, 0, vprof_export_csv_nodes },
 	{ "csv-intervals", "CSV of all intervals: begin, latency, type", 0, VPROF_PART_INTERVALS, 0,
 	  vprof_export_csv_intervals },
-	{ "sarif", "SARIF 2.1.0: factors as results at source lines, for code scanning", 0, VPROF_PART_NONE, 0,
+	{ "sarif", "SARIF 2.1.0: causes as results at source lines, for code scanning", 0, VPROF_PART_NONE, 0,
 	  vprof_export_sarif },
 	{ "otlp", "OpenTelemetry OTLP JSON: intervals as spans, their critical paths as child spans", 0,
 	  VPROF_PART_INTERVALS, 10000, vprof_export_otlp },
@@ -55,6 +58,14 @@ int vprof_export_check(const struct vprof_results *r, struct vprof_error *err)
 
 		for (size_t k = 0; ok && k < f->n_nodes; k++)
 			ok = f->nodes[k] < (f->kind == VPROF_FACTOR_VARIANCE ? r->n_nodes : r->n_covariances);
+	}
+	for (size_t i = 0; ok && i < r->n_causes; i++) {
+		const struct vprof_cause *c = &r->causes[i];
+
+		for (size_t k = 0; ok && k < c->n_steps; k++)
+			ok = c->steps[k].node < r->n_nodes;
+		for (size_t k = 0; ok && k < c->n_factors; k++)
+			ok = c->factors[k] < r->n_factors;
 	}
 	return ok ? VPROF_OK :
 		    vprof_error_set(err, VPROF_ERR_INPUT,

@@ -1,9 +1,66 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What causes it: the ranked factors. */
+/* What causes it: the causes, and the ranked factors that they are made of. */
 let causesShown = 12;
 function verdictBadge(v) {
 	if (!v) return null;
 	return el("span.badge." + (v === "culprit" || v === "inherent" ? v : "other"), null, v);
+}
+/* "96 … 98 %", or nothing when no bounds were estimated. */
+const rangeOf = (low, high) => finite(low) && finite(high) ? ` ${percent(low).replace(" %", "")} … ${percent(high)}` : "";
+/* The change of the variance: "-95 %". */
+const changeOf = x => !finite(x) ? "-" : (x > 0 ? "-" : x < 0 ? "+" : "") + percent(Math.abs(x));
+function splitsOf(c) {
+	const named = c.splits.filter(s => s.name && Math.abs(s.part) >= 0.005).slice(0, 6);
+	const rest = c.splits.reduce((sum, s) => sum + s.part, 0) - named.reduce((sum, s) => sum + s.part, 0);
+	const list = named.map(s => [s.kind === "body" ? "its own code" : s.name, s.part]);
+	return Math.abs(rest) >= 0.005 ? [...list, ["rest", rest]] : list;
+}
+/* A bar of what the cause consists of at its end. */
+function splitBar(c) {
+	const list = splitsOf(c), sum = d3.sum(list, ([, part]) => Math.max(0, part)) || 1;
+	if (!list.length) return null;
+	return el("div", null,
+		el("div.splits", { "aria-hidden": "true" },
+			list.map(([, part], i) => el("i.s" + i % 6, { style: `width:${100 * Math.max(0, part) / sum}%` }))),
+		el("ul.legend", { "aria-label": "What it consists of" },
+			list.map(([name, part], i) => el("li", null, el("i.s" + i % 6, { "aria-hidden": "true" }),
+				`${cut(name, 60)} ${percent(part)}`))));
+}
+function causeSays(c) {
+	const list = [`mean ${duration(c.mean_ns)}, sd ${duration(c.sd_ns)}`];
+	const parts = [["own", c.own_part], ["waited for", c.waiting_part], ["while queued", c.queued_part]]
+		.filter(([, part]) => finite(part) && Math.abs(part) >= 0.005);
+	if (parts.length > 1) list.push(parts.map(([name, part]) => `${name} ${percent(part)}`).join(", "));
+	if (c.n_places > 1) list.push(`${count(c.n_places)} ways lead to it`);
+	if (c.can_break_down && c.n_unmeasured) list.push(`${count(c.n_unmeasured)} callees not measured yet`);
+	if (finite(c.place_kept) && c.place_kept < 0.95)
+		list.push(`keeps its rank in ${percent(c.place_kept)} of resampled runs`);
+	return list.join(" · ");
+}
+function causeRow(c, i, most) {
+	const end = c.steps.length ? nodes[c.steps[c.steps.length - 1].node] : nodes[c.nodes[0]];
+	return el("tr", { "data-cause": i, class: c.status === "settled" ? "chosen" : null },
+		el("td.num", null, String(i + 1)),
+		el("td", null, el("b", null, changeOf(c.if_constant)),
+			el("span.small.soft", null, rangeOf(-c.if_constant_high, -c.if_constant_low)),
+			meter({ share: c.if_constant, share_low: c.if_constant_low, share_high: c.if_constant_high }, most),
+			el("div.small.soft", null, `share ${percent(c.share)}${rangeOf(c.share_low, c.share_high)}`)),
+		el("td", null,
+			el("button.link.cause", { type: "button", onclick: () => end && select(end, "causes") }, c.sentence),
+			el("div", null, el("span.badge" + (c.status === "settled" ? "" : ".warn"), null, c.status),
+				c.verdict && c.verdict !== c.status && c.verdict !== "broken down" ? verdictBadge(c.verdict) : null),
+			c.note ? el("div.small", null, c.note) : null, splitBar(c),
+			el("div.small.soft", null, (c.file ? cut(c.file + ":" + c.line, 90) + " · " : "") + causeSays(c))));
+}
+function causeTable(list) {
+	const most = Math.max(0.01, d3.max(list, c => Math.max(Math.abs(c.if_constant || 0), c.if_constant_high || 0)));
+	return el("div.card.scroll", null,
+		el("table", { id: "causelist" },
+			el("thead", null,
+				el("tr", null, el("th.num", null, "#"),
+					el("th", { style: "min-width:170px" }, "variance if it were constant"),
+					el("th", null, "cause"))),
+			el("tbody", null, list.map((c, i) => causeRow(c, i, most)))));
 }
 function meter(f, most) {
 	const pc = s => Math.max(0, Math.min(100, 100 * s / most));
@@ -83,6 +140,13 @@ function causes() {
 	const stable = finite(R.order_kept) && R.n_selected > 1 ?
 		` The chosen ${R.n_selected} keep their order in ${percent(R.order_kept)} of resampled runs.` :
 		"";
+	if (R.causes.length) {
+		box.append(el("p", null,
+			"One entry for each chain, from the interval through waits and the threads that it waited for to a " +
+				"function of the program: by how much the variance would fall if the chain always took its " +
+				"mean, and its share of the variance, with 95 % confidence intervals."),
+			causeTable(R.causes.slice(0, 12)), el("h3", null, "The ranked factors that they are made of"));
+	}
 	box.append(el("p", null,
 		"Share of the variance, with its 95 % confidence interval. Ranked by share times specificity: a specific function " +
 			"comes before the callers that contain it." +

@@ -14,11 +14,15 @@ function summary() {
 	const lead = el("p.lead", null, `${count(R.n_complete)} intervals took `,
 		el("b", null, duration(R.mean_ns)), " on average, give or take ", el("b", null, duration(R.sd_ns)),
 		`; one in a hundred took ${duration(R.p99_ns)} or more.`);
-	if (top && !R.inconclusive)
+	const cause = R.causes[0];
+	if (cause && !R.inconclusive)
+		lead.append(" The first cause: ", el("b", null, cut(cause.sentence, 300)),
+			finite(cause.if_constant) ? `; if it were constant, the variance would change by ${changeOf(cause.if_constant)}.` : ".");
+	else if (top && !R.inconclusive)
 		lead.append(" ", el("b", null, percent(top.share)), " of the variance is in ",
 			el("b", null, cut(top.name, 80)),
 			top.is_blame ? ", run by others while the interval waited." : ".");
-	const culprits = factors.filter(f => f.verdict === "culprit").map(f => f.name);
+	const culprits = (R.causes.length ? R.causes : factors).filter(f => f.verdict === "culprit").map(f => f.name);
 	if (culprits.length)
 		lead.append(
 			" Culprits, by verdict: ", el("b", null, culprits.slice(0, 4).map(s => cut(s, 60)).join(", ")),

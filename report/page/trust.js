@@ -2,11 +2,12 @@
 /* What was decided, and how far to trust it. */
 /* A person's verdict (vprof review) stands before the drill-down's of the same factor. */
 function verdictList(known) {
-	const said = new Map(), rank = v => known.has(v.key) ? known.get(v.key).id : 1e9;
+	const said = new Map(), rank = v => known.has(v.key) ? known.get(v.key).id || 0 : 1e9;
 	for (const v of data.verdicts) if (v.date || !said.has(v.key)) said.set(v.key, v);
 	const list = [
 		...said.values(),
-		...factors.filter(f => f.verdict && !said.has(f.key))
+		...factors.filter(f => f.verdict && f.verdict !== "broken down" && !said.has(f.key) &&
+				!R.causes.some(c => said.has(c.key) && c.factors.includes(f.id)))
 			.map(f => ({ key: f.key, verdict: f.verdict, note: f.note }))
 	];
 	return list.sort((a, b) => (b.date ? 1 : 0) - (a.date ? 1 : 0) || rank(a) - rank(b));
@@ -14,7 +15,7 @@ function verdictList(known) {
 /* Of a factor f of this run, or of one that it does not have. */
 function verdictRow(v, f) {
 	const choose = () => {
-		const n = firstNode(f);
+		const n = f.steps ? nodes[f.steps.length ? f.steps[f.steps.length - 1].node : f.nodes[0]] : firstNode(f);
 		if (n) select(n, "causes");
 	};
 	return el("tr", null, el("td", null, verdictBadge(v.verdict)),
@@ -29,7 +30,7 @@ function verdictRow(v, f) {
 				null));
 }
 function verdicts(box) {
-	const known = new Map(factors.map(f => [f.key, f])), list = verdictList(known);
+	const known = new Map([...factors, ...R.causes].map(f => [f.key, f])), list = verdictList(known);
 	if (!list.length) {
 		box.append(note("No verdicts yet: give them in vprof iterate or with vprof review."));
 		return;
@@ -52,7 +53,7 @@ function verdicts(box) {
 	box.append(el("div.card.scroll", null,
 		el("table", { id: "verdicts" },
 			el("thead", null,
-				el("tr", null, el("th", null, "verdict"), el("th", null, "factor"),
+				el("tr", null, el("th", null, "verdict"), el("th", null, "cause or factor"),
 					el("th.num", null, "share now"), el("th", null, "note"))),
 			body),
 		el("p", null, more)));

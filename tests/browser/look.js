@@ -19,6 +19,17 @@ addEventListener("load", () => {
 		} else {
 			/* Content against the JSON. */
 			expect($("#head h1").textContent.startsWith(R.interval), "heading");
+			const causes = all("#causelist tbody tr");
+			expect(causes.length === R.causes.length, "causes shown: " + causes.length);
+			causes.forEach((row, i) => {
+				expect($("button", row).textContent === R.causes[i].sentence, "sentence of cause " + i);
+				expect(row.children[1].textContent.startsWith(i ? "+5" : "-95 %"), "figure of cause " + i + ": " + row.children[1].textContent);
+				expect($(".badge", row).textContent === R.causes[i].status, "status of cause " + i);
+				expect($("ul.legend", row).children.length === 3, "parts of cause " + i);
+			});
+			expect(kind !== "plain" || / wait (for|in) /.test(R.causes[0].sentence), "sentence: " + R.causes[0].sentence);
+			$("button", causes[0]).click();
+			expect($("#icicle g.sel").dataset.node === "3", "node of a cause");
 			const rows = all("#factors tbody tr");
 			expect(rows.length === Math.min(12, R.factors.length), "factors shown: " + rows.length);
 			rows.forEach((row, i) => {

@@ -122,6 +122,62 @@ static void make_factors(struct vprof_results *r, size_t n)
 	r->n_selected = n < 3 ? n : 3;
 }
 
+static void make_causes(struct vprof_results *r, const char *kind)
+{
+	static const struct vprof_split parts[] = { { VPROF_NODE_SITE, "fdatasync", 0.6, 0.5, 1 },
+						    { VPROF_NODE_BODY, "body", 0.3, 0.3, 1 },
+						    { VPROF_NODE_SITE, "", 0.1, 0.1, 1 } };
+
+	r->causes = calloc(2, sizeof *r->causes);
+	r->n_causes = 2;
+	for (size_t i = 0; i < 2; i++) {
+		struct vprof_step *steps = calloc(3, sizeof *steps);
+		struct vprof_split *splits = calloc(3, sizeof *splits);
+		uint32_t *lists = calloc(2, sizeof *lists), *nodes = calloc(1, sizeof *nodes);
+
+		for (size_t k = 0; k < 3; k++)
+			steps[k] = (struct vprof_step){ .kind = k == 1 ? VPROF_NODE_WAIT : VPROF_NODE_FUNCTION,
+							.is_blame = k == 2,
+							.name = name_of(kind, k + i),
+							.file = k == 1 ? name_of(kind, k) : "",
+							.line = 69,
+							.object = k == 1 ? "0x1" : "",
+							.awaited = k == 1 ? name_of(kind, 2) : "",
+							.node = (uint32_t)(k + 1) };
+		memcpy(splits, parts, sizeof parts);
+		lists[0] = (uint32_t)(2 * i);
+		lists[1] = (uint32_t)(2 * i + 1);
+		nodes[0] = (uint32_t)(i + 1);
+		r->causes[i] = (struct vprof_cause){ .status = i ? VPROF_CAUSE_CANDIDATE : VPROF_CAUSE_SETTLED,
+						     .key = i ? "v:second" : "v:first",
+						     .name = name_of(kind, i),
+						     .file = name_of(kind, 4),
+						     .line = 66,
+						     .share = 0.9 - 0.5 * (double)i,
+						     .share_low = 0.3,
+						     .share_high = 0.95,
+						     .if_constant = 0.95 - (double)i,
+						     .if_constant_low = i ? NAN : 0.9,
+						     .if_constant_high = i ? NAN : 0.97,
+						     .place_kept = 0.8,
+						     .first_kept = 1,
+						     .own_part = 0.2,
+						     .waiting_part = 0.8,
+						     .n_places = 3,
+						     .n_unmeasured = 4,
+						     .can_break_down = (int)i,
+						     .note = i ? name_of(kind, 2) : "",
+						     .steps = steps,
+						     .n_steps = 3,
+						     .splits = splits,
+						     .n_splits = 3,
+						     .factors = lists,
+						     .n_factors = 2,
+						     .nodes = nodes,
+						     .n_nodes = 1 };
+	}
+}
+
 static void make_rest(struct vprof_results *r, const char *kind)
 {
 	r->types = calloc(2, sizeof *r->types);
@@ -195,6 +251,7 @@ int main(int argc, char **argv)
 		make_nodes(r, kind, is_large ? 20000 : 40, is_large ? 12 : 3);
 		make_pairs(r, is_large ? 100000 : 100);
 		make_factors(r, is_large ? 5000 : 20);
+		make_causes(r, kind);
 		make_rest(r, kind);
 	}
 	vprof_page_round_fill(&round, r);

@@ -182,6 +182,17 @@ def intervals():
 		need(near(sum(latencies) / len(latencies), results["mean_ns"], 2), "the mean differs")
 
 
+def folded_causes():
+	lines = text().splitlines()
+	for line in lines:
+		need(re.fullmatch(r"[^;]+(;[^;]+)+ [1-9][0-9]*", line), f"no folded stack: {line!r}")
+	if results:
+		most = sum(max(0, c["if_constant"] or 0) * sum(max(0, s["part"]) for s in c["splits"]) for c in results["causes"])
+		total = sum(int(line.rsplit(" ", 1)[1]) for line in lines)
+		need(abs(total - 1e6 * most) <= 1 + len(lines), f"weights sum to {total}, not {1e6 * most}")
+	said.append(f"{len(lines)} stacks")
+
+
 def sarif():
 	document = load()
 	by_schema(document, "sarif-schema-2.1.0.json", "VPROF_SARIF_SCHEMA")
@@ -190,13 +201,17 @@ def sarif():
 	rules = [r["id"] for r in run["tool"]["driver"]["rules"]]
 	for r in run["results"]:
 		need(rules[r["ruleIndex"]] == r["ruleId"] and r["level"] in ("note", "warning") and 0 <= r["rank"] <= 100, f"{r['message']}")
-		need(r["message"]["text"] and r["partialFingerprints"]["vprofFactor/v1"], "empty message")
+		need(r["message"]["text"] and list(r["partialFingerprints"].values()) != [""], "empty message")
+		need(("vprofCause/v1" in r["partialFingerprints"]) == (r["ruleId"] == "VPROF003"), "fingerprint")
 		for place in r["locations"] + r.get("relatedLocations", []):
 			physical = place["physicalLocation"]
 			need(re.fullmatch(r"(file://)?[A-Za-z0-9._~/%-]+", physical["artifactLocation"]["uri"]), f"no URI: {physical}")
 			need(physical.get("region", {"startLine": 1})["startLine"] > 0, f"{physical}")
 	if results:
-		need(len(run["results"]) >= results["n_selected"], "chosen factors are missing")
+		causes = [r for r in run["results"] if r["ruleId"] == "VPROF003"]
+		need(len(causes) == len(results["causes"]), "causes are missing")
+		folded_in = {i for c in results["causes"] for i in c["factors"]}
+		need(len(run["results"]) - len(causes) >= len(set(range(results["n_selected"])) - folded_in), "chosen factors are missing")
 	said.append(f"{len(run['results'])} results")
 
 
@@ -241,7 +256,7 @@ def otlp():
 	said.append(f"{len(roots)} intervals, {len(spans)} spans")
 
 
-checks = {"perfetto": perfetto, "chrome": chrome, "folded": lambda: folded(False), "folded-variance": lambda: folded(True),
+checks = {"perfetto": perfetto, "chrome": chrome, "folded": lambda: folded(False), "folded-variance": lambda: folded(True), "folded-causes": folded_causes,
 	  "speedscope": speedscope, "csv-factors": lambda: table("factors"), "csv-nodes": lambda: table("nodes"),
 	  "csv-intervals": intervals, "sarif": sarif, "otlp": otlp}
 try:

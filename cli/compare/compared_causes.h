@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The causes of two sides beside each other, told by their keys, which are the same in every run. */
+#ifndef VPROF_COMPARED_CAUSES_H
+#define VPROF_COMPARED_CAUSES_H
+
+#include <cjson/cJSON.h>
+
+#include "cli/compare/comparison.h"
+
+/* Up to `top` causes of either side on stdout, those of the base first, each in its sentence with its standard
+ * deviation on both sides: the root of the mean variance over the runs in which it is a cause. A cause that a side
+ * lacks may be below the threshold there, or not measured: its change is not given. */
+void vprof_compared_causes_print(const struct vprof_comparison *c, size_t top);
+
+/* The same as {key, name, sentence, base_sd_ns, new_sd_ns, change}; null: no cause there. */
+void vprof_compared_causes_add(cJSON *list, const struct vprof_comparison *c);
+
+#endif
