@@ -43,7 +43,24 @@ static void print_name(const struct vprof_ask *ask, size_t index)
 	vprof_text_release(&name);
 }
 
-/* Adds the factor's targets, and a wait's wakers, to what is broken down. Returns how many are new, or NOMEM. */
+/* Adds the wakers of the factor's waits and of those that its cause goes through: the function in which their holder
+ * begins may be none that was chosen. Returns how many are new, or NOMEM. */
+static int add_wakers_of(const struct vprof_ask *ask, struct vprof_session *s, const struct vprof_factor *f)
+{
+	const struct vprof_results *r = ask->results;
+	size_t cause = vprof_report_cause_of(r, (size_t)(f - r->factors));
+	int added = vprof_decide_wakers(s, r, f, ask->workspace->facts);
+
+	for (size_t i = 0; added >= 0 && cause < r->n_causes && i < r->causes[cause].n_factors; i++) {
+		const struct vprof_factor *part = &r->factors[r->causes[cause].factors[i]];
+		int rc = part == f ? 0 : vprof_decide_wakers(s, r, part, ask->workspace->facts);
+
+		added = rc < 0 ? rc : added + rc;
+	}
+	return added;
+}
+
+/* Adds the factor's targets, and the wakers of waits, to what is broken down. Returns how many are new, or NOMEM. */
 static int break_down(const struct vprof_ask *ask, const struct vprof_factor *f)
 {
 	struct vprof_name_list targets = { 0 };
@@ -63,7 +80,7 @@ static int break_down(const struct vprof_ask *ask, const struct vprof_factor *f)
 	if (rc > 0)
 		added += rc;
 	if (rc >= 0)
-		rc = vprof_decide_wakers(ask->session, ask->results, f, ask->workspace->facts);
+		rc = add_wakers_of(ask, ask->session, f);
 	if (rc >= 0 && added && is_frame(f) && vprof_session_judge(ask->session, f->key, VPROF_VERDICT_BROKEN_DOWN))
 		rc = VPROF_ERR_NOMEM;
 	return rc < 0 ? rc : added + rc;
@@ -228,7 +245,7 @@ static int has_new_wakers(const struct vprof_ask *ask, const struct vprof_factor
 	if (rc >= 0)
 		rc = copy_names(&copy.broken_down, &ask->session->broken_down);
 	if (rc >= 0)
-		rc = vprof_decide_wakers(&copy, ask->results, f, ask->workspace->facts);
+		rc = add_wakers_of(ask, &copy, f);
 	vprof_session_release(&copy);
 	return rc;
 }
