@@ -11,6 +11,12 @@ function summary() {
 		box.append(el("p.alert.bad", null, el("b", null, "Inconclusive. "),
 			"This run has too little data to rank anything: " + (R.warnings[0] || "")));
 	if (!nodes.length || !finite(R.mean_ns) || !R.n_complete) return;
+	if (R.effect >= 0.05)
+		box.append(el("p.alert", null,
+			el("b", null,
+				`Recording slowed the intervals by ${percent(R.effect)}${rangeOf(R.effect_low, R.effect_high)}. `),
+			(finite(R.cost_scale) ? "Shares and means are without it, within their bounds" :
+				"Shares are those of the slowed program") + "; least sure are functions called often."));
 	const lead = el("p.lead", null, `${count(R.n_complete)} intervals took `,
 		el("b", null, duration(R.mean_ns)), " on average, give or take ", el("b", null, duration(R.sd_ns)),
 		`; one in a hundred took ${duration(R.p99_ns)} or more.`);
