@@ -24,7 +24,6 @@
 #include <unistd.h>
 
 #include "tests/recorder/recorded.h"
-#include "analysis/timeline/stack_texts.h"
 #include "recorder/requirements.h"
 #include "trace/clock.h"
 
@@ -602,9 +601,7 @@ static int has_kernel_function(const struct recorded *r, uint32_t id, const char
 static void test_stacks(void **state)
 {
 	const struct vprof_kernel_event *out = NULL, *waking = NULL;
-	struct vprof_stack_texts *texts;
 	struct recorded r;
-	const char *text;
 	uint32_t n;
 
 	(void)state;
@@ -632,16 +629,6 @@ static void test_stacks(void **state)
 	assert_false(vprof_kernel_stack_find(&r.tables, out->sched.user_stack)->is_cut);
 	assert_in_range(n, 6, 20); /* read, wait_inside five times, the thread's start */
 	assert_true(has_kernel_function(&r, out->sched.kernel_stack, "vfs_read"));
-	texts = vprof_stack_texts_new(&r.tables);
-	text = vprof_stack_text(texts, out->sched.kernel_stack, out->sched.user_stack);
-	print_message("%s\n", text);
-	assert_non_null(strstr(text, " < wait_inside"));
-	assert_non_null(strstr(text, " < wait_for_call"));
-	assert_non_null(strstr(text, " < vfs_read < "));
-	assert_null(strstr(text, "schedule"));
-	assert_string_equal(vprof_stack_text(texts, 0, 0), "");
-	assert_string_equal(vprof_stack_text(texts, UINT32_MAX, UINT32_MAX), "");
-	vprof_stack_texts_free(texts);
 	release(&r);
 }
 
