@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/variance/probe_cost.h"
 
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 
 #include "analysis/stats/bootstrap.h"
@@ -75,7 +76,26 @@ struct estimate {
 	double ns, low, high;
 };
 
-/* Standard error of the mean latency: from the means of blocks that contain most of their correlation. */
+/* Standard deviation of the means of runs; 0 with one run. */
+static double runs_sd(const struct vprof_interval_attributes *a)
+{
+	double mean = 0, squares = 0, n = 0;
+
+	for (size_t run = 0; run < a->n_runs; run++) {
+		double sum = 0, count = (double)(a->run_first[run + 1] - a->run_first[run]), delta;
+
+		if (count <= 0)
+			continue;
+		for (size_t i = a->run_first[run]; i < a->run_first[run + 1]; i++)
+			sum += a->ns[i] / count;
+		delta = sum - mean;
+		mean += delta / ++n;
+		squares += delta * (sum - mean);
+	}
+	return n > 1 ? sqrt(squares / (n - 1)) : 0;
+}
+
+/* Standard error of the mean latency within runs: from the means of blocks that contain most of their correlation. */
 static double mean_error(const struct vprof_interval_attributes *a)
 {
 	size_t length = vprof_bootstrap_block_length(a->ns, a->n), n = length ? a->n / length : 0;
@@ -93,17 +113,38 @@ static double mean_error(const struct vprof_interval_attributes *a)
 	return n > 1 ? sqrt(squares / (double)(n - 1) / (double)n) : NAN;
 }
 
-/* The difference of means to a run, or a part of the run, without records, and without what this one was preempted more
- * than the other run; its standard error. Windows of the same run
- * tell better, but probes whose gates are closed slow those, too. */
-static enum vprof_effect_by measure(const struct vprof_results *r, double error_ns, double more_preempted_ns,
-				    double *ns, double *sd_ns)
+/* what is known of the mean latency besides its value, ns */
+struct mean_facts {
+	double error_ns;   /* its standard error, from within the runs; NaN: unknown */
+	double runs_sd_ns; /* standard deviation of the runs' means, scaled to normal quantiles; 0 with one run */
+	size_t n_runs;
+	double more_preempted_ns; /* than in the run without probes */
+};
+
+/* With n runs the standard deviation of their means has n - 1 degrees of freedom. */
+static struct mean_facts mean_facts(const struct vprof_interval_attributes *a, double more_preempted_ns)
 {
+	struct mean_facts m = { mean_error(a), runs_sd(a), a->n_runs, more_preempted_ns };
+
+	if (m.runs_sd_ns > 0)
+		m.runs_sd_ns *= gsl_cdf_tdist_Pinv(0.975, (double)m.n_runs - 1) / NORMAL_95;
+	return m;
+}
+
+/* The difference of means to a run, or a part of the run, without records, and without what this one was preempted more
+ * than the other run; its standard error. Windows of the same run tell better, but probes whose gates are closed slow
+ * those, too. The run without records is a single one: it differs from another by as much as the runs with records do
+ * from one another, and where there is only one of these, by RUNS_DIFFER. */
+static enum vprof_effect_by measure(const struct vprof_results *r, const struct mean_facts *m, double *ns,
+				    double *sd_ns)
+{
+	double error_ns = m->error_ns;
 	double n = (double)r->n_complete, windows = r->mean_ns - r->outside_mean_ns,
-	       baseline = r->mean_ns - r->baseline_mean_ns - more_preempted_ns;
+	       baseline = r->mean_ns - r->baseline_mean_ns - m->more_preempted_ns;
 	double windows_sd = error_ns * sqrt(1 + n / (double)(r->n_outside ? r->n_outside : 1));
-	double baseline_sd = hypot(hypot(error_ns, (r->baseline_high - r->baseline_low) / (2 * NORMAL_95)),
-				   RUNS_DIFFER * r->mean_ns);
+	double runs_differ = fmax(RUNS_DIFFER * r->mean_ns, m->runs_sd_ns * sqrt(1 + 1 / (double)m->n_runs));
+	double baseline_sd =
+		hypot(hypot(error_ns, (r->baseline_high - r->baseline_low) / (2 * NORMAL_95)), runs_differ);
 	int has_windows = r->n_outside >= OUTSIDE_MIN && isfinite(windows) && windows_sd > 0,
 	    has_baseline = isfinite(baseline) && baseline_sd > 0;
 
@@ -119,11 +160,11 @@ static enum vprof_effect_by measure(const struct vprof_results *r, double error_
 
 /* What is expected and what was measured, weighted by their precision where they agree; else what was measured. A run
  * that was faster than the one without probes ran under another load: that tells nothing. */
-static struct estimate judge(struct vprof_results *r, double nominal_ns, double error_ns, double more_preempted_ns)
+static struct estimate judge(struct vprof_results *r, double nominal_ns, const struct mean_facts *m)
 {
 	double expected = SCALE_EXPECTED * nominal_ns, sd = SCALE_SD * nominal_ns + OTHER_PART * r->mean_ns, ns, ns_sd;
 
-	r->effect_by = measure(r, error_ns, more_preempted_ns, &ns, &ns_sd);
+	r->effect_by = measure(r, m, &ns, &ns_sd);
 	if (r->effect_by == VPROF_EFFECT_BY_RECORDS || ns - expected < -NORMAL_95 * (sd + ns_sd)) {
 		r->effect_by = VPROF_EFFECT_BY_RECORDS;
 		sd = SCALE_SD * nominal_ns;
@@ -145,10 +186,9 @@ static double slowed(const struct vprof_results *r, double ns)
 	return ns / fmax(r->mean_ns - ns, 0.01 * r->mean_ns);
 }
 
-static struct estimate fill_effect(struct vprof_results *r, double nominal_ns, double error_ns,
-				   double more_preempted_ns)
+static struct estimate fill_effect(struct vprof_results *r, double nominal_ns, const struct mean_facts *m)
 {
-	struct estimate e = judge(r, nominal_ns, error_ns, more_preempted_ns);
+	struct estimate e = judge(r, nominal_ns, m);
 
 	r->effect = slowed(r, e.ns);
 	r->effect_low = slowed(r, e.low);
@@ -165,7 +205,8 @@ int vprof_probe_cost_take_out(struct vprof_results *r, struct vprof_tree *tree,
 			      const struct vprof_interval_attributes *attributes, double baseline_preempted_ns,
 			      struct vprof_cost_scale *scale)
 {
-	double nominal = vprof_tree_cost_ns(tree), error = mean_error(attributes), more_preempted = 0;
+	double nominal = vprof_tree_cost_ns(tree), more_preempted = 0;
+	struct mean_facts mean;
 	struct estimate e;
 
 	*scale = (struct vprof_cost_scale){ NAN, NAN, NAN };
@@ -175,7 +216,8 @@ int vprof_probe_cost_take_out(struct vprof_results *r, struct vprof_tree *tree,
 	if (tree->has_switches && isfinite(baseline_preempted_ns))
 		more_preempted = (double)tree->preempted_ticks * tree->ns_per_tick / (double)tree->n_intervals -
 				 baseline_preempted_ns;
-	e = fill_effect(r, nominal, error, more_preempted);
+	mean = mean_facts(attributes, more_preempted);
+	e = fill_effect(r, nominal, &mean);
 	*scale = (struct vprof_cost_scale){ 0, 0, 0 };
 	if (nominal > 0) {
 		scale->value = scale_of(e.ns, nominal);
@@ -311,7 +353,8 @@ void vprof_probe_cost_fill(struct vprof_results *r, double record_ns, double rec
 		r->nodes[i].probe_ns *= r->cost_scale;
 	fill_bodies(r);
 	if (!is_out) {
-		struct estimate e = fill_effect(r, r->n_nodes ? r->nodes[0].probe_ns : 0, NAN, 0);
+		const struct mean_facts unknown = { .error_ns = NAN, .n_runs = 1 };
+		struct estimate e = fill_effect(r, r->n_nodes ? r->nodes[0].probe_ns : 0, &unknown);
 
 		r->probe_ns = r->n_nodes ? r->nodes[0].probe_ns : 0;
 		r->probe_low_ns = fmin(e.low, r->probe_ns);
