@@ -344,11 +344,14 @@ static void check_own_share(const cJSON *results, const cJSON *entry)
 			 high);
 }
 
+/* The program's account is of a run with probes; the report takes out what their records cost. The account of a
+ * function has them, that of its calls from outside, too. */
 static void check_mean(const cJSON *results, const cJSON *entry)
 {
 	const cJSON *factor = factor_of(results, entry);
-	double found = number_of(factor, "mean_ns"), off = MEAN_RESOLUTION * number_of(results, "mean_ns");
-	double low = number_of(entry, "mean_low_ns"), high = number_of(entry, "mean_high_ns");
+	double found = number_of(factor, "mean_ns"), off = MEAN_RESOLUTION * number_of(results, "mean_ns"),
+	       taken = factor ? fmax(0, number_of(factor, "probe_ns")) : 0;
+	double low = number_of(entry, "mean_low_ns") - taken, high = number_of(entry, "mean_high_ns");
 
 	if (!factor || is_set(entry, "is_sampled"))
 		return;
