@@ -125,6 +125,21 @@ static void count_causes(struct tally *t, const struct vprof_results *r, const s
 	}
 }
 
+/* Undivided time beside a body is its own or that of hot functions, so the body's mean may be more by as much. */
+static double undivided_beside(const struct vprof_results *r, const struct vprof_factor *f)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < f->n_nodes && f->kind == VPROF_FACTOR_VARIANCE; i++) {
+		const struct vprof_node *body = &r->nodes[f->nodes[i]], *parent = &r->nodes[body->parent];
+
+		for (uint32_t c = 0; c < parent->n_children && body->kind == VPROF_NODE_BODY; c++)
+			if (r->nodes[parent->first_child + c].kind == VPROF_NODE_UNDIVIDED)
+				ns += r->nodes[parent->first_child + c].mean_ns;
+	}
+	return ns;
+}
+
 static void count_results(struct tally *t, const struct vprof_results *r, const struct population *p,
 			  const struct situation *of)
 {
@@ -138,11 +153,13 @@ static void count_results(struct tally *t, const struct vprof_results *r, const 
 	count_causes(t, r, p);
 	for (size_t i = 0; i < r->n_contributions; i++) {
 		const struct vprof_contribution *c = &r->contributions[i];
-		const char *key = c->factor ? r->factors[c->factor - 1].key : "";
+		const struct vprof_factor *f = c->factor ? &r->factors[c->factor - 1] : NULL;
+		const char *key = f ? f->key : "";
 		int columns[2];
 
-		if (c->factor && c->mean_high > c->mean_low && population_find(p, key, columns))
-			count(t, KIND_CONTRIBUTION, key, p->mean[columns[0]], c->mean_low, c->mean_high);
+		if (f && c->mean_high > c->mean_low && population_find(p, key, columns))
+			count(t, KIND_CONTRIBUTION, key, p->mean[columns[0]], c->mean_low,
+			      c->mean_high + undivided_beside(r, f));
 	}
 	if (of->has_types)
 		count(t, KIND_PART, "between types", p->between, r->between_low, r->between_high);
