@@ -8,7 +8,8 @@
  *   variance holds it.
  * - Height: the static call graph's, and at least one more than the highest child's in the tree. The static one cannot
  *   know that a function waits for another thread (so a cause ranks above its symptom), and gives everything that
- *   recurses through one another the same height. Body: 0 beneath a broken-down function, else the function's own.
+ *   recurses through one another the same height. A recursive call counts as the outermost one that it is within, so
+ *   that no height depends on how deep a run recursed. Body: 0 beneath a broken-down function, else the function's own.
  * - Preempted: as specific as it gets (height 0). It raises the height of the function that was preempted, as any child
  *   does, only where it makes at least half of that function's variance: nearly everything is preempted now and then.
  * - The body of a function beneath which nothing else was measured is that function: no factor of its own.
@@ -52,21 +53,34 @@ static const struct vprof_probe *probe_of(const struct selection *s, const struc
 	return vprof_node_kind_is_code(n->kind) ? vprof_plan_probe(s->plan, n->code) : NULL;
 }
 
-/* Children are done before their parents. */
-static void take_height(struct selection *s, size_t i)
+/* The outermost call of the same function that node i is within, on the same thread's path, or i itself. */
+static uint32_t outermost_call(const struct vprof_results *r, uint32_t i)
+{
+	uint32_t found = i;
+
+	for (uint32_t at = i; at && vprof_node_kind_is_code(r->nodes[at].kind); at = r->nodes[at].parent)
+		if (r->nodes[at].kind == r->nodes[i].kind && r->nodes[at].code == r->nodes[i].code)
+			found = at;
+	return found;
+}
+
+/* Children are done before their parents. What is beneath a recursive call is beneath the outermost call. */
+static void take_height(struct selection *s, uint32_t i)
 {
 	const struct vprof_node *n = &s->r->nodes[i];
 	const struct vprof_probe *probe = probe_of(s, n);
+	uint32_t outermost = outermost_call(s->r, i);
 
-	s->height[i] = probe ? probe->height : 0;
+	if (probe && probe->height > s->height[i])
+		s->height[i] = probe->height;
 	for (uint32_t c = n->first_child; c < n->first_child + n->n_children; c++) {
 		const struct vprof_node *child = &s->r->nodes[c];
 
-		if (child->kind == VPROF_NODE_BODY ||
+		if (child->kind == VPROF_NODE_BODY || outermost_call(s->r, c) != c ||
 		    (child->kind == VPROF_NODE_PREEMPTED && child->var_ns2 < 0.5 * n->var_ns2))
 			continue;
-		if (s->height[c] + 1 > s->height[i])
-			s->height[i] = s->height[c] + 1;
+		if (s->height[c] + 1 > s->height[outermost])
+			s->height[outermost] = s->height[c] + 1;
 	}
 }
 
@@ -76,7 +90,7 @@ static void take_heights(struct selection *s)
 	uint32_t highest = s->plan->graph_height;
 
 	for (size_t i = r->n_nodes; i-- > 1;) {
-		take_height(s, i);
+		take_height(s, (uint32_t)i);
 		if (s->height[i] > highest)
 			highest = s->height[i];
 	}

@@ -438,7 +438,7 @@ static int is_same(const struct truth_column *a, const struct truth_column *b)
 /* One more than the highest function that it calls. */
 static int height_of(const struct truth *t, int column)
 {
-	int height = t->columns[column].beneath;
+	int height = 0;
 
 	for (int j = 1; j < t->n_columns; j++)
 		if (t->columns[j].parent == column && !(t->columns[j].flags & (TRUTH_BLAME | TRUTH_PREEMPTED))) {

@@ -120,7 +120,6 @@ struct truth_column {
 	const char *name;
 	int parent; /* the column that it is part of; -1: of the interval itself, which column 0 always is */
 	int flags;
-	int beneath; /* levels of functions beneath that are no columns, and of calls through pointers */
 };
 #define TRUTH_BLAME 1	/* done by others while the request waited */
 #define TRUTH_PLANTED 2 /* must be measured in the end, whatever its share */

@@ -5,7 +5,7 @@ static const struct truth_column columns[N_FACTORS] = {
 	[REQUEST] = { "evaluate_formula", -1, 0 },
 	[PARSE_FORMULA] = { "parse_formula", REQUEST, 0 },
 	[EVALUATE_ALL] = { "evaluate_all", REQUEST, TRUTH_WAIT },
-	[EVALUATE_ANY] = { "evaluate_any", EVALUATE_ALL, TRUTH_WAIT, .beneath = DEPTH_MAX - 1 },
+	[EVALUATE_ANY] = { "evaluate_any", EVALUATE_ALL, TRUTH_WAIT },
 	[LOAD_OPERAND] = { "load_operand", EVALUATE_ANY, TRUTH_PLANTED },
 };
 

@@ -170,6 +170,42 @@ static void test_specificity_and_break_down(void **state)
 	hand_release(&h);
 }
 
+/* f1 calls f2, f2 calls f1 again: heights do not depend on how often. */
+static void test_recursion(void **state)
+{
+	struct vprof_plan *plan = hand_plan(4);
+
+	(void)state;
+	for (uint64_t n_levels = 1; n_levels <= 3; n_levels++) {
+		struct hand_thread *th;
+		struct vprof_results *r;
+		struct hand_trace h;
+
+		hand_init(&h);
+		th = hand_thread(&h, 1);
+		for (uint64_t i = 0; i < 40; i++) {
+			uint64_t t = 100000 * (i + 1), d = 10 * (i % 7);
+
+			hand_mark(th, VP_KIND_BEGIN, i, t);
+			hand_call(th, F(3), t + 1000, t + 2000 + d);
+			for (uint64_t at = n_levels; at--;) {
+				hand_call(th, F(2), t + 20 * at + 20, t + 3000 + 10 * d - 20 * at);
+				hand_call(th, F(1), t + 20 * at + 10, t + 3010 + 10 * d - 20 * at);
+			}
+			hand_call(th, F(4), t + 5, t + 4000 + 10 * d);
+			hand_mark(th, VP_KIND_END, i, t + 5000 + 10 * d);
+		}
+		hand_write(&h);
+		r = hand_analyze(&h, plan);
+		assert_int_equal(hand_factor(r, "v:f2")->height, hand_factor(r, "v:f3")->height + 1);
+		assert_int_equal(hand_factor(r, "v:f1")->height, hand_factor(r, "v:f3")->height + 2);
+		assert_int_equal(hand_factor(r, "v:f4")->height, hand_factor(r, "v:f3")->height + 3);
+		vprof_results_free(r);
+		hand_release(&h);
+	}
+	vprof_plan_free(plan);
+}
+
 /* Two call sites of one callee in one function: their covariance is the callee's own variance. */
 static void test_siblings_of_one_name(void **state)
 {
@@ -355,6 +391,7 @@ int main(void)
 		cmocka_unit_test(test_sums_by_name),
 		cmocka_unit_test(test_confidence),
 		cmocka_unit_test(test_specificity_and_break_down),
+		cmocka_unit_test(test_recursion),
 		cmocka_unit_test(test_siblings_of_one_name),
 		cmocka_unit_test(test_namesakes),
 	};
