@@ -404,7 +404,7 @@ static struct vprof_quantity_figures figures_of(const struct confidence *c, uint
 	struct vprof_quantity_total t =
 		vprof_quantity_total(&s->totals[quantity], s->quantities.mean.v[quantity], n, latency);
 
-	return vprof_quantity_figures(&t, n, latency, c->r->var_ns2 * (n - 1) + latency * latency / n);
+	return vprof_quantity_figures(&t, n, latency, c->r->nodes[0].var_ns2 * (n - 1) + latency * latency / n);
 }
 
 /* Standard deviations, and what would go if something were constant. */
