@@ -15,10 +15,10 @@
 #include "analysis/stats/latency.h"
 #include "analysis/stats/latency_shape.h"
 #include "common/parallel.h"
-#include "analysis/variance/probe_cost.h"
+#include "analysis/variance/cost_bounds.h"
 #include "analysis/results/results_json.h"
 #include "analysis/source/source.h"
-#include "analysis/variance/common_frames.h"
+#include "analysis/common_frames.h"
 #include "analysis/variance/variance_tree.h"
 #include "analysis/variance/tree_fill.h"
 #include "analysis/warnings.h"
@@ -273,7 +273,7 @@ static int judge(struct analysis *a, struct vprof_error *err)
 		vprof_probe_cost_fill(a->r, a->sources[0].trace->header.record_ns,
 				      a->sources[0].trace->header.record_inside_ns);
 		vprof_contributions_add_recording(a->r);
-		ret = vprof_probe_cost_widen(a->r, a->tree, &a->cost_scale);
+		ret = vprof_cost_bounds_widen(a->r, a->tree, &a->cost_scale);
 	}
 	free(is_slow);
 	return ret ? vprof_error_set(

@@ -6,7 +6,7 @@
 #include "analysis/timeline/intervals.h"
 #include "analysis/results/results.h"
 #include "analysis/results/warning_list.h"
-#include "analysis/variance/common_frames.h"
+#include "analysis/common_frames.h"
 #include "analysis/stats/interval_attributes.h"
 #include "analysis/variance/variance_tree.h"
 #include "analysis/timeline/edges/wakes.h"

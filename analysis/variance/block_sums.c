@@ -47,10 +47,6 @@ struct pass {
 	int n_workers;
 };
 
-struct node_list {
-	VPROF_ARRAY(uint32_t) nodes;
-};
-
 static double node_mean(const struct pass *p, uint32_t node)
 {
 	return p->r->nodes[node].mean_ns;
@@ -225,11 +221,11 @@ static void lay_out(struct pass *p)
 	s->at_type_count = take_places(&s->width, s->n_types);
 	s->at_type_deviation = take_places(&s->width, s->n_types);
 	s->at_gram = take_places(&s->width, VPROF_GRAM_SIZE(s->n_columns));
-	s->at_quantity = take_places(&s->width, s->n_bounded * DOUBLES(struct vprof_quantity_total));
+	s->at_quantity = take_places(&s->width, s->reported.n_bounded * DOUBLES(struct vprof_quantity_total));
 	take_places(&p->n_whole, s->n_types * s->n_factors);
 	p->at_type_n = take_places(&p->n_whole, s->n_types);
 	p->at_work = take_places(&p->n_whole, s->n_factors * s->n_columns);
-	p->at_totals = take_places(&p->n_whole, s->quantities.n * DOUBLES(struct vprof_quantity_sum));
+	p->at_totals = take_places(&p->n_whole, s->reported.quantities.n * DOUBLES(struct vprof_quantity_sum));
 	p->at_latency = take_places(&p->n_whole, 1);
 }
 
@@ -237,11 +233,11 @@ static int begin_worker(struct pass *p, struct worker *w)
 {
 	w->reader = vprof_tree_reader_new(p->tree);
 	w->value = vprof_calloc_aligned(p->r->n_nodes + 1, sizeof *w->value);
-	w->of_quantity = vprof_calloc_aligned(p->s->quantities.n + 1, sizeof *w->of_quantity);
+	w->of_quantity = vprof_calloc_aligned(p->s->reported.quantities.n + 1, sizeof *w->of_quantity);
 	w->of_slot = vprof_calloc_aligned(p->s->n_slots, sizeof *w->of_slot);
 	w->of_pair = vprof_calloc_aligned(p->pairs.n + 1, sizeof *w->of_pair);
-	if (vprof_quantity_adder_begin(&w->adder, &p->s->quantities) || !w->reader || !w->value || !w->of_quantity ||
-	    !w->of_slot || !w->of_pair)
+	if (vprof_quantity_adder_begin(&w->adder, &p->s->reported.quantities) || !w->reader || !w->value ||
+	    !w->of_quantity || !w->of_slot || !w->of_pair)
 		return VPROF_ERR_NOMEM;
 	for (uint32_t node = 0; node < p->r->n_nodes; node++) {
 		w->value[node] = NAN;
@@ -375,7 +371,7 @@ static int take_out_noise(const struct pass *p, struct worker *w, size_t interva
 		else if (pair)
 			w->row[s->at_product + pair->factor] -= 2 * item[k].ns2;
 	}
-	vprof_quantities_add_noise(&s->quantities, item, n, w->of_quantity);
+	vprof_quantities_add_noise(&s->reported.quantities, item, n, w->of_quantity);
 	return 0;
 }
 
@@ -384,15 +380,15 @@ static void end_quantities(const struct pass *p, struct worker *w, double n, dou
 {
 	const struct vprof_block_sums *s = p->s;
 
-	for (size_t i = 0; i < s->n_bounded; i++) {
+	for (size_t i = 0; i < s->reported.n_bounded; i++) {
 		struct vprof_quantity_total total =
-			vprof_quantity_total(&w->of_quantity[i], s->quantities.mean.v[i], n, latency_residual);
+			vprof_quantity_total(&w->of_quantity[i], s->reported.quantities.mean.v[i], n, latency_residual);
 
 		memcpy(w->row + s->at_quantity + i * DOUBLES(total), &total, sizeof total);
 	}
-	vprof_join_doubles(w->whole + p->at_totals, w->of_quantity, s->quantities.n * sizeof *w->of_quantity);
+	vprof_join_doubles(w->whole + p->at_totals, w->of_quantity, s->reported.quantities.n * sizeof *w->of_quantity);
 	w->whole[p->at_latency] += latency_residual;
-	memset(w->of_quantity, 0, s->quantities.n * sizeof *w->of_quantity);
+	memset(w->of_quantity, 0, s->reported.quantities.n * sizeof *w->of_quantity);
 }
 
 /* Deviations and products of the block, absent nodes included; begins the next one. */
@@ -513,93 +509,6 @@ struct vprof_quantity_figures vprof_quantity_figures(const struct vprof_quantity
 						n > 1 && own > 0 ? sqrt(own / (n - 1)) : 0 };
 }
 
-/* Both members of a covariance, or the nodes of a variance. */
-static int take_nodes(const struct vprof_results *r, const struct vprof_factor *f, struct node_list *list)
-{
-	for (size_t i = 0; i < f->n_nodes; i++) {
-		const struct vprof_covariance *c = f->kind == VPROF_FACTOR_COVARIANCE ? &r->covariances[f->nodes[i]] :
-											NULL;
-		uint32_t *node = VPROF_ROOM(&list->nodes, list->nodes.n + 2) ? NULL : list->nodes.v + list->nodes.n;
-
-		if (!node)
-			return VPROF_ERR_NOMEM;
-		node[0] = c ? c->a : f->nodes[i];
-		if (c)
-			node[1] = c->b;
-		list->nodes.n += c ? 2 : 1;
-	}
-	return 0;
-}
-
-/* One quantity for the factor, and perhaps for another with it. */
-static int add_quantity(struct pass *p, const struct vprof_factor *f, const struct vprof_factor *other)
-{
-	struct node_list list = { 0 };
-	int ret = take_nodes(p->r, f, &list);
-
-	if (!ret && other)
-		ret = take_nodes(p->r, other, &list);
-	if (!ret)
-		ret = vprof_quantities_add(&p->s->quantities, p->r, list.nodes.v, list.nodes.n);
-	VPROF_ARRAY_RELEASE(&list.nodes);
-	return ret;
-}
-
-/* Factors from..to with their counterparts, each two once. */
-static int add_together(struct pass *p, size_t from, size_t to)
-{
-	const struct vprof_results *r = p->r;
-	struct vprof_block_sums *s = p->s;
-
-	for (size_t i = from; i < to; i++) {
-		uint32_t other = r->factors[i].counterpart;
-
-		s->together[i] = other && other - 1 < i ? s->together[other - 1] : VPROF_NONE;
-		if (!other || other - 1 < i)
-			continue;
-		s->together[i] = (uint32_t)s->quantities.n;
-		if (add_quantity(p, &r->factors[i], &r->factors[other - 1]))
-			return VPROF_ERR_NOMEM;
-	}
-	return 0;
-}
-
-static int choose_quantities(struct pass *p)
-{
-	const struct vprof_results *r = p->r;
-	struct vprof_block_sums *s = p->s;
-
-	s->of_factor = malloc((r->n_factors + 1) * sizeof *s->of_factor);
-	s->together = malloc((r->n_factors + 1) * sizeof *s->together);
-	s->of_cause = malloc((r->n_causes + 1) * sizeof *s->of_cause);
-	if (!s->of_factor || !s->together || !s->of_cause)
-		return VPROF_ERR_NOMEM;
-	for (uint32_t i = 0; i < s->n_factors; i++) {
-		s->of_factor[i] = i;
-		if (add_quantity(p, &r->factors[i], NULL))
-			return VPROF_ERR_NOMEM;
-	}
-	if (add_together(p, 0, s->n_factors))
-		return VPROF_ERR_NOMEM;
-	for (size_t i = 0; i < r->n_causes; i++) {
-		s->of_cause[i] = (uint32_t)s->quantities.n;
-		if (vprof_quantities_add_apart(&s->quantities, r, r->causes[i].nodes, r->causes[i].n_nodes))
-			return VPROF_ERR_NOMEM;
-	}
-	s->n_bounded = s->quantities.n;
-	for (size_t i = s->n_factors; i < r->n_factors; i++) {
-		const struct vprof_factor *f = &r->factors[i];
-
-		s->of_factor[i] = f->kind == VPROF_FACTOR_VARIANCE ? (uint32_t)s->quantities.n : VPROF_NONE;
-		if (f->kind == VPROF_FACTOR_VARIANCE &&
-		    vprof_quantities_add_apart(&s->quantities, r, f->nodes, f->n_nodes))
-			return VPROF_ERR_NOMEM;
-	}
-	if (add_together(p, s->n_factors, r->n_factors))
-		return VPROF_ERR_NOMEM;
-	return vprof_quantities_finish(&s->quantities, r->n_nodes);
-}
-
 int vprof_block_sums_take(struct vprof_block_sums *s, struct vprof_results *r, struct vprof_tree *tree,
 			  const struct vprof_interval_attributes *attributes, const uint8_t *is_slow,
 			  const struct vprof_work_model *model, const struct vprof_term_list *terms,
@@ -612,11 +521,10 @@ int vprof_block_sums_take(struct vprof_block_sums *s, struct vprof_results *r, s
 			  .is_slow = is_slow,
 			  .model = model,
 			  .blocks = blocks };
-	size_t reported = r->n_selected > VPROF_REPORTED_MAX ? r->n_selected : VPROF_REPORTED_MAX;
 	int ret = VPROF_ERR_NOMEM;
 
 	*s = (struct vprof_block_sums){ .n_blocks = blocks->n, .n_columns = model->n_columns };
-	s->n_factors = r->n_factors < reported ? r->n_factors : reported;
+	s->n_factors = vprof_reported_count(r);
 	s->n_types = 1 + (r->n_types < VPROF_REPORTED_MAX ? r->n_types : VPROF_REPORTED_MAX);
 	p.slot = calloc(r->n_nodes + 1, sizeof *p.slot);
 	p.group_of = calloc(r->n_nodes + 1, sizeof *p.group_of);
@@ -625,7 +533,7 @@ int vprof_block_sums_take(struct vprof_block_sums *s, struct vprof_results *r, s
 	s->fixed = calloc(s->n_factors + 1, sizeof *s->fixed);
 	if (!p.slot || !p.group_of || !p.has_term || !p.first_pair || !s->fixed)
 		goto out;
-	if (choose_terms(&p, terms) || choose_groups(&p) || choose_quantities(&p) || allocate(&p))
+	if (choose_terms(&p, terms) || choose_groups(&p) || vprof_reported_take(&s->reported, r) || allocate(&p))
 		goto out;
 	ret = pass(&p);
 out:
@@ -640,9 +548,6 @@ void vprof_block_sums_release(struct vprof_block_sums *s)
 	free(s->fixed);
 	free(s->group);
 	free(s->whole);
-	vprof_quantities_release(&s->quantities);
-	free(s->of_factor);
-	free(s->together);
-	free(s->of_cause);
+	vprof_reported_release(&s->reported);
 	*s = (struct vprof_block_sums){ 0 };
 }

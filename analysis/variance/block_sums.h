@@ -14,11 +14,9 @@
 #include "analysis/results/results.h"
 #include "analysis/stats/interval_attributes.h"
 #include "analysis/stats/run_blocks.h"
-#include "analysis/variance/quantities.h"
+#include "analysis/variance/reported.h"
 #include "analysis/variance/variance_tree.h"
-#include "analysis/variance/work.h"
-
-#define VPROF_REPORTED_MAX 24 /* factors beyond the selected ones, contributions, types */
+#include "analysis/stats/work.h"
 
 /* a == b: variance of a node; else covariance of two siblings a < b, counted twice */
 struct vprof_factor_term {
@@ -51,14 +49,8 @@ struct vprof_block_sums {
 	VPROF_ARRAY(struct vprof_sum_term) terms;
 	double *fixed; /* [n_factors] shares of small terms of very large factors, which are not resampled */
 
-	/* quantities: the first n_factors are the results' first factors (both members of a covariance), the first
-	 * n_bounded are resampled */
-	struct vprof_quantities quantities;
-	size_t n_bounded;
-	size_t at_quantity;  /* [n_bounded] struct vprof_quantity_total */
-	uint32_t *of_factor; /* [results' n_factors] all variances and the reported covariances; else VPROF_NONE */
-	uint32_t *together;  /* [results' n_factors] with its counterpart; VPROF_NONE: it has none */
-	uint32_t *of_cause;  /* [results' n_causes] */
+	struct vprof_reported reported;	   /* quantities, of which the first n_bounded are resampled */
+	size_t at_quantity;		   /* [n_bounded] struct vprof_quantity_total */
 	struct vprof_quantity_sum *totals; /* [quantities.n] over all intervals, in `whole` */
 	double latency_residual;	   /* sum of the latency's deviations over all intervals */
 

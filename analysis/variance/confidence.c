@@ -59,12 +59,12 @@ static size_t at_shares(const struct confidence *c)
 
 static size_t at_constants(const struct confidence *c)
 {
-	return at_shares(c) + c->s->n_bounded;
+	return at_shares(c) + c->s->reported.n_bounded;
 }
 
 static size_t n_statistics(const struct confidence *c)
 {
-	return at_constants(c) + c->s->n_bounded;
+	return at_constants(c) + c->s->reported.n_bounded;
 }
 
 static void evaluate_shares(const struct confidence *c, const double *sums, double n, double total, double *values)
@@ -137,7 +137,7 @@ static void evaluate_quantities(const struct confidence *c, const double *sums, 
 	const struct vprof_block_sums *s = c->s;
 	const struct vprof_quantity_total *totals = (const void *)(sums + s->at_quantity);
 
-	for (size_t i = 0; i < s->n_bounded; i++) {
+	for (size_t i = 0; i < s->reported.n_bounded; i++) {
 		struct vprof_quantity_figures f = vprof_quantity_figures(&totals[i], sums[s->at_count],
 									 sums[s->at_deviation], sums[s->at_square]);
 
@@ -244,11 +244,11 @@ static void judge_causes(const struct confidence *c, const struct vprof_bootstra
 	for (size_t k = 0; k < v->n_replicates; k++) {
 		for (size_t i = 0; i < r->n_causes; i++) {
 			const double *all = v->replicates + at_constants(c) * v->n_replicates + k;
-			double own = all[c->s->of_cause[i] * v->n_replicates];
+			double own = all[c->s->reported.of_cause[i] * v->n_replicates];
 			size_t place = 0;
 
 			for (size_t j = 0; j < r->n_causes; j++) {
-				double other = all[c->s->of_cause[j] * v->n_replicates];
+				double other = all[c->s->reported.of_cause[j] * v->n_replicates];
 
 				place += other > own || (j < i && other == own);
 			}
@@ -270,7 +270,7 @@ static void fill_quantity_bounds(const struct confidence *c, struct vprof_bootst
 	}
 	for (size_t i = 0; i < c->s->n_factors; i++) {
 		struct vprof_factor *f = &r->factors[i];
-		size_t q = c->s->together[i];
+		size_t q = c->s->reported.together[i];
 
 		if (q == VPROF_NONE)
 			continue;
@@ -280,7 +280,7 @@ static void fill_quantity_bounds(const struct confidence *c, struct vprof_bootst
 	}
 	for (size_t i = 0; i < r->n_causes; i++) {
 		struct vprof_cause *cause = &r->causes[i];
-		size_t q = c->s->of_cause[i];
+		size_t q = c->s->reported.of_cause[i];
 
 		vprof_bootstrap_bounds_within(v, at_shares(c) + q, 0, 1, &cause->share_low, &cause->share_high);
 		vprof_bootstrap_bounds_within(v, at_constants(c) + q, -INFINITY, 1, &cause->if_constant_low,
@@ -402,7 +402,7 @@ static struct vprof_quantity_figures figures_of(const struct confidence *c, uint
 	const struct vprof_block_sums *s = c->s;
 	double n = (double)c->r->n_complete, latency = s->latency_residual;
 	struct vprof_quantity_total t =
-		vprof_quantity_total(&s->totals[quantity], s->quantities.mean.v[quantity], n, latency);
+		vprof_quantity_total(&s->totals[quantity], s->reported.quantities.mean.v[quantity], n, latency);
 
 	return vprof_quantity_figures(&t, n, latency, c->r->nodes[0].var_ns2 * (n - 1) + latency * latency / n);
 }
@@ -417,20 +417,20 @@ static void fill_quantities(const struct confidence *c)
 		struct vprof_factor *f = &r->factors[i];
 		struct vprof_quantity_figures figures;
 
-		if (s->of_factor[i] == VPROF_NONE)
+		if (s->reported.of_factor[i] == VPROF_NONE)
 			continue;
-		figures = figures_of(c, s->of_factor[i]);
+		figures = figures_of(c, s->reported.of_factor[i]);
 		f->if_constant = figures.if_constant;
 		if (f->kind == VPROF_FACTOR_VARIANCE)
 			f->sd_ns = figures.sd_ns;
-		if (s->together[i] == VPROF_NONE)
+		if (s->reported.together[i] == VPROF_NONE)
 			continue;
-		figures = figures_of(c, s->together[i]);
+		figures = figures_of(c, s->reported.together[i]);
 		f->together = figures.share;
 		f->together_constant = figures.if_constant;
 	}
 	for (size_t i = 0; i < r->n_causes; i++) {
-		struct vprof_quantity_figures figures = figures_of(c, s->of_cause[i]);
+		struct vprof_quantity_figures figures = figures_of(c, s->reported.of_cause[i]);
 
 		r->causes[i].share = figures.share;
 		r->causes[i].if_constant = figures.if_constant;

@@ -10,11 +10,8 @@
  * waits for the program, to half more than in a loop of empty calls. */
 #define SCALE_EXPECTED 0.75
 #define SCALE_SD 0.375
-#define OTHER_PART 0.01	 /* of the mean: probes whose gates are closed and calls that are not inlined slow it, too */
-#define SCALE_ERROR 0.15 /* what one function's records cost may differ so from another's, at least */
-#define SCALE_LEAST 0.01
-#define SCALE_MAX 8.0	  /* beyond, it is not the records */
-#define NEGLIGIBLE 0.0005 /* of the mean: moves no share */
+#define OTHER_PART 0.01 /* of the mean: probes whose gates are closed and calls that are not inlined slow it, too */
+#define SCALE_MAX 8.0	/* beyond, it is not the records */
 #define NORMAL_95 1.96
 #define OUTSIDE_MIN 30	 /* intervals outside the windows, below which they are no comparison */
 #define RUNS_DIFFER 0.05 /* of the mean: two runs of one program, by what else the machine does */
@@ -222,8 +219,8 @@ int vprof_probe_cost_take_out(struct vprof_results *r, struct vprof_tree *tree,
 	if (nominal > 0) {
 		scale->value = scale_of(e.ns, nominal);
 		scale->low = scale_of(fmin(e.low, nominal), nominal);
-		scale->low = fmax(0, fmin(scale->low, scale->value - SCALE_ERROR));
-		scale->high = fmax(scale_of(e.high, nominal), scale->value + SCALE_ERROR);
+		scale->low = fmax(0, fmin(scale->low, scale->value - VPROF_SCALE_ERROR));
+		scale->high = fmax(scale_of(e.high, nominal), scale->value + VPROF_SCALE_ERROR);
 	}
 	if (vprof_tree_calibrate(tree, scale->value))
 		return VPROF_ERR_NOMEM;
@@ -232,114 +229,6 @@ int vprof_probe_cost_take_out(struct vprof_results *r, struct vprof_tree *tree,
 	r->probe_low_ns = scale->low * nominal;
 	r->probe_high_ns = fmin(scale->high * nominal, r->mean_ns);
 	return 0;
-}
-
-static double factor_share(const struct vprof_results *of, const struct vprof_factor *f)
-{
-	double share = 0;
-
-	for (size_t i = 0; i < f->n_nodes; i++)
-		share += f->kind == VPROF_FACTOR_VARIANCE ? of->nodes[f->nodes[i]].share :
-							    of->covariances[f->nodes[i]].share;
-	return share;
-}
-
-/* what the results would be with other scales */
-struct widening {
-	struct vprof_results *r;
-	struct vprof_tree *tree;
-	double *variation; /* [n_nodes] sd by mean, with nothing taken out */
-};
-
-/* Notes how far every factor's share moves with another scale; with 0, how much the nodes' times vary. */
-static int try_scale(struct widening *w, double scale)
-{
-	struct vprof_results *r = w->r, *other = vprof_results_new();
-	int ret = other ? 0 : VPROF_ERR_NOMEM;
-
-	if (!ret) {
-		other->interval = r->interval;
-		ret = vprof_tree_calibrate(w->tree, scale);
-	}
-	if (!ret)
-		ret = vprof_tree_results(w->tree, other, NULL);
-	for (size_t i = 0; i < r->n_nodes && !ret && scale <= 0; i++)
-		w->variation[i] =
-			other->nodes[i].mean_ns > 0 ? sqrt(other->nodes[i].var_ns2) / other->nodes[i].mean_ns : 0;
-	for (size_t i = 0; i < r->n_factors && !ret && scale > 0; i++) {
-		struct vprof_factor *f = &r->factors[i];
-		double moved = factor_share(other, f) - factor_share(r, f);
-
-		f->share_cost_low = fmin(f->share_cost_low, moved);
-		f->share_cost_high = fmax(f->share_cost_high, moved);
-	}
-	vprof_results_free(other);
-	return ret;
-}
-
-/* What one function's records cost differs from another's: the sd of the error that this leaves in a node's time, if
- * its calls vary as the time does. A body has the errors of its siblings, and of their records outside of them. */
-static double node_error(const struct widening *w, uint32_t i)
-{
-	const struct vprof_node *nodes = w->r->nodes, *n = &nodes[i], *parent = &nodes[n->parent];
-	double error = n->probe_ns * w->variation[i];
-
-	if (n->kind != VPROF_NODE_BODY)
-		return SCALE_ERROR * error;
-	error = 0;
-	for (uint32_t c = parent->first_child; c < parent->first_child + parent->n_children; c++)
-		error += c != i ? 2 * nodes[c].probe_ns * w->variation[c] : 0;
-	return SCALE_ERROR * error;
-}
-
-static void widen_by_function(const struct widening *w, struct vprof_factor *f)
-{
-	const struct vprof_results *r = w->r;
-	double total = r->nodes[0].var_ns2, error = 0, low, high;
-
-	for (size_t i = 0; i < f->n_nodes && f->kind == VPROF_FACTOR_COVARIANCE; i++) {
-		const struct vprof_covariance *c = &r->covariances[f->nodes[i]];
-		double a = node_error(w, c->a), b = node_error(w, c->b);
-
-		error += 2 * (a * sqrt(r->nodes[c->b].var_ns2) + b * sqrt(r->nodes[c->a].var_ns2) + a * b) / total;
-	}
-	if (f->kind == VPROF_FACTOR_COVARIANCE) {
-		f->share_cost_low -= error;
-		f->share_cost_high += error;
-		return;
-	}
-	for (size_t i = 0; i < f->n_nodes; i++)
-		error += node_error(w, f->nodes[i]);
-	low = fmax(0, f->share + f->share_cost_low);
-	high = fmax(0, f->share + f->share_cost_high);
-	error /= sqrt(total);
-	f->share_cost_low = pow(fmax(0, sqrt(low) - error), 2) - f->share;
-	f->share_cost_high = pow(sqrt(high) + error, 2) - f->share;
-}
-
-int vprof_probe_cost_widen(struct vprof_results *r, struct vprof_tree *tree, const struct vprof_cost_scale *scale)
-{
-	struct widening w = { r, tree, NULL };
-	int ret;
-
-	if (!(vprof_tree_cost_ns(tree) > 0) || !(r->probe_high_ns > NEGLIGIBLE * r->mean_ns) ||
-	    !(r->nodes[0].var_ns2 > 0))
-		return 0;
-	w.variation = calloc(r->n_nodes, sizeof *w.variation);
-	ret = w.variation ? try_scale(&w, 0) : VPROF_ERR_NOMEM;
-	if (!ret)
-		ret = try_scale(&w, fmax(scale->low, SCALE_LEAST));
-	if (!ret)
-		ret = try_scale(&w, scale->high);
-	for (size_t i = 0; i < r->n_factors && !ret; i++) {
-		struct vprof_factor *f = &r->factors[i];
-
-		widen_by_function(&w, f);
-		f->share_low += f->share_cost_low;
-		f->share_high += f->share_cost_high;
-	}
-	free(w.variation);
-	return ret ? ret : vprof_tree_calibrate(tree, scale->value);
 }
 
 void vprof_probe_cost_fill(struct vprof_results *r, double record_ns, double record_inside_ns)

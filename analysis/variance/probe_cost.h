@@ -24,6 +24,9 @@
 #define VPROF_RECORD_NS 18.0 /* where the trace does not tell: docs/performance.md */
 #define VPROF_RECORD_INSIDE_NS 9.0
 
+/* what one function's records cost differs so from another's, at least: a part of the nominal cost */
+#define VPROF_SCALE_ERROR 0.15
+
 /* 95 % bounds; NaN: nothing is taken out */
 struct vprof_cost_scale {
 	double value, low, high;
@@ -34,10 +37,6 @@ struct vprof_cost_scale {
 int vprof_probe_cost_take_out(struct vprof_results *r, struct vprof_tree *tree,
 			      const struct vprof_interval_attributes *attributes, double baseline_preempted_ns,
 			      struct vprof_cost_scale *scale);
-
-/* Once the factors have their bounds, and after vprof_probe_cost_fill(): widens those. The tree is as before. OK or
- * NOMEM. */
-int vprof_probe_cost_widen(struct vprof_results *r, struct vprof_tree *tree, const struct vprof_cost_scale *scale);
 
 /* Fills record_ns, record_inside_ns and what recording adds to each node and factor. 0: the trace does not tell what a
  * record takes; then nothing was taken out. */

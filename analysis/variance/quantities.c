@@ -91,6 +91,13 @@ int vprof_quantities_finish(struct vprof_quantities *q, size_t n_nodes)
 	return 0;
 }
 
+void vprof_quantities_set_means(struct vprof_quantities *q, const struct vprof_results *r)
+{
+	memset(q->mean.v, 0, q->n * sizeof *q->mean.v);
+	for (size_t i = 0; i < q->members.n; i++)
+		q->mean.v[q->members.v[i].quantity] += r->nodes[q->members.v[i].node].mean_ns;
+}
+
 void vprof_quantities_release(struct vprof_quantities *q)
 {
 	VPROF_ARRAY_RELEASE(&q->members);

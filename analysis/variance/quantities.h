@@ -35,6 +35,8 @@ int vprof_quantities_add(struct vprof_quantities *q, const struct vprof_results 
 int vprof_quantities_add_apart(struct vprof_quantities *q, const struct vprof_results *r, const uint32_t *nodes,
 			       size_t n);
 int vprof_quantities_finish(struct vprof_quantities *q, size_t n_nodes); /* OK or NOMEM */
+/* The means are those of other results of the same tree. */
+void vprof_quantities_set_means(struct vprof_quantities *q, const struct vprof_results *r);
 void vprof_quantities_release(struct vprof_quantities *q);
 
 /* Keeps of nodes[n] the outermost, each once, sorted: their number. */

@@ -11,9 +11,9 @@
  *
  * This is the entry to the room analysis/variance. What follows takes the numbered tree, its results and the intervals'
  * attributes, in this order: factors.h (sums by function, Algorithm 1), contributions.h (where the mean goes, and why
- * the slowest are slow), work.h (what the amount of work explains), confidence.h (bounds, from block_sums.h),
- * probe_cost.h (what recording cost). noise.h knows the errors of sampled calls; common_frames.h reads the sampled
- * stacks and needs no tree. All sums over intervals are one operation for threads and ranks (reduce.h).
+ * the slowest are slow), confidence.h (bounds, from block_sums.h), probe_cost.h (what recording cost), cost_bounds.h
+ * (bounds again, since that is not known exactly). noise.h knows the errors of sampled calls. All sums over intervals
+ * are one operation for threads and ranks (reduce.h).
  */
 #ifndef VPROF_VARIANCE_TREE_H
 #define VPROF_VARIANCE_TREE_H

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/variance/work.h"
+#include "analysis/stats/work.h"
 #include "hand_trace.h"
 
 struct fixture {

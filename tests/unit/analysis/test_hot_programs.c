@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -28,6 +29,15 @@ static double variance(const double *x)
 	for (int i = 0; i < HOT_INTERVALS; i++)
 		squares += (x[i] - mean) * (x[i] - mean);
 	return squares / (HOT_INTERVALS - 1);
+}
+
+static double variance_without(const double *x, const double *f)
+{
+	double rest[HOT_INTERVALS];
+
+	for (int i = 0; i < HOT_INTERVALS; i++)
+		rest[i] = x[i] - f[i];
+	return variance(rest);
 }
 
 static struct vprof_results *analyze(const struct hand_trace *h, const struct vprof_plan *plan, double baseline_ns)
@@ -73,22 +83,53 @@ struct counts {
 	int n, n_in_bounds, n_bad;
 };
 
+/* a figure of the results with its bounds; NaN: not estimated */
+struct found {
+	double value, low, high;
+};
+
+static void check_figure(struct counts *c, int seed, const char *what, double planted, struct found found)
+{
+	double low = found.value - BOUNDS_WIDENED * (found.value - found.low) - SHARE_RESOLUTION;
+	double high = found.value + BOUNDS_WIDENED * (found.high - found.value) + SHARE_RESOLUTION;
+
+	if (isnan(found.low)) /* not among those whose bounds are estimated */
+		return;
+	c->n++;
+	c->n_in_bounds += planted >= found.low - SHARE_RESOLUTION && planted <= found.high + SHARE_RESOLUTION;
+	if (planted >= low && planted <= high)
+		return;
+	printf("program %d: %s has %.4f, found %.4f (%.4f .. %.4f)\n", seed, what, planted, found.value, found.low,
+	       found.high);
+	c->n_bad++;
+}
+
 static void check_share(struct counts *c, const struct vprof_results *r, int seed, const char *key, double share)
 {
 	const struct vprof_factor *f = hand_factor(r, key);
-	double low, high;
 
-	if (!f || isnan(f->share_low)) /* not among those whose bounds are estimated */
-		return;
-	low = f->share - BOUNDS_WIDENED * (f->share - f->share_low) - SHARE_RESOLUTION;
-	high = f->share + BOUNDS_WIDENED * (f->share_high - f->share) + SHARE_RESOLUTION;
-	c->n++;
-	c->n_in_bounds += share >= f->share_low - SHARE_RESOLUTION && share <= f->share_high + SHARE_RESOLUTION;
-	if (share >= low && share <= high)
-		return;
-	printf("program %d: %s has %.4f, found %.4f (%.4f .. %.4f)\n", seed, key, share, f->share, f->share_low,
-	       f->share_high);
-	c->n_bad++;
+	if (f)
+		check_figure(c, seed, key, share, (struct found){ f->share, f->share_low, f->share_high });
+}
+
+/* 1 - Var(T - f) / Var(T), of factors, and of causes that are all of a function (not what is left beside another) */
+static void check_constant(struct counts *c, const struct vprof_results *r, int seed, const char *key, double planted)
+{
+	const struct vprof_factor *f = hand_factor(r, key);
+	char what[96];
+
+	snprintf(what, sizeof what, "%s, if constant,", key);
+	if (f)
+		check_figure(c, seed, what, planted,
+			     (struct found){ f->if_constant, f->if_constant_low, f->if_constant_high });
+	for (size_t i = 0; i < r->n_causes; i++) {
+		const struct vprof_cause *cause = &r->causes[i];
+
+		if (f && cause->n_nodes == f->n_nodes && !memcmp(cause->nodes, f->nodes, f->n_nodes * sizeof *f->nodes))
+			check_figure(
+				c, seed, what, planted,
+				(struct found){ cause->if_constant, cause->if_constant_low, cause->if_constant_high });
+	}
 }
 
 /* What follows a loop of calls in its caller's body may be undivided between both. */
@@ -125,6 +166,7 @@ static void check_program(struct counts *c, int seed, int has_baseline)
 
 		snprintf(key, sizeof key, "v:f%d", i);
 		check_share(c, r, seed, key, variance(p->truth[i]) / total);
+		check_constant(c, r, seed, key, 1 - variance_without(p->truth[1], p->truth[i]) / total);
 		check_body(c, r, seed, i, variance(p->body[i]) / total);
 	}
 	check_body(c, r, seed, 1, variance(p->body[1]) / total);
@@ -146,7 +188,7 @@ static void check_programs(int has_baseline)
 
 	for (int seed = 1; seed <= PROGRAMS; seed++)
 		check_program(&c, seed, has_baseline);
-	printf("%d shares, %d within their 95 %% bounds, %d faults\n", c.n, c.n_in_bounds, c.n_bad);
+	printf("%d figures, %d within their 95 %% bounds, %d faults\n", c.n, c.n_in_bounds, c.n_bad);
 	assert_int_equal(c.n_bad, 0);
 	assert_true(c.n_in_bounds >= 0.93 * c.n);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Columns are centred and scaled, so neither a large offset nor counters of different size cost digits. */
-#include "analysis/variance/work.h"
+#include "analysis/stats/work.h"
 
 #include <gsl/gsl_eigen.h>
 #include <gsl/gsl_linalg.h>

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "analysis/source/relevance.h"
-#include "analysis/variance/common_frames.h"
+#include "analysis/common_frames.h"
 
 #define WAKER_SHARE 0.02 /* of the time waited: what holds less cannot explain a factor above the usual threshold */
 

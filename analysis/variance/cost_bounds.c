@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/variance/cost_bounds.h"
+
+#include <math.h>
+
+#include "analysis/variance/reported.h"
+
+#define SCALE_LEAST 0.01
+#define NEGLIGIBLE 0.0005 /* of the mean: moves no share */
+#define LARGEST_ERROR 0.9 /* of the latency's sd */
+
+/* what a figure may be less (negative) and more than it is */
+struct room {
+	double low, high;
+};
+
+/* a scale that was tried, and the interval's variance with it */
+struct tried {
+	double scale, var_ns2;
+};
+
+struct widening {
+	struct vprof_results *r;
+	struct vprof_tree *tree;
+	struct vprof_reported reported;
+	struct vprof_quantity_pair *pairs; /* [n_pairs] of each bounded quantity: with itself, with the latency */
+	size_t n_pairs;
+	struct room *share, *constant; /* [n_bounded] */
+	double *variation;	       /* [n_nodes] sd by mean, with nothing taken out */
+	struct tried none, low, high;
+	double error; /* of the interval's time by what functions' records differ, by its sd */
+};
+
+static int open_widening(struct widening *w)
+{
+	int ret = vprof_reported_take(&w->reported, w->r);
+	size_t n = w->reported.n_bounded;
+
+	w->pairs = calloc(2 * n + 1, sizeof *w->pairs);
+	w->share = calloc(n + 1, sizeof *w->share);
+	w->constant = calloc(n + 1, sizeof *w->constant);
+	w->variation = calloc(w->r->n_nodes, sizeof *w->variation);
+	if (ret || !w->pairs || !w->share || !w->constant || !w->variation)
+		return VPROF_ERR_NOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		w->pairs[w->n_pairs++] = (struct vprof_quantity_pair){ .a = i, .b = i };
+		w->pairs[w->n_pairs++] = (struct vprof_quantity_pair){ .a = i, .b = w->reported.interval };
+	}
+	w->pairs[w->n_pairs++] = (struct vprof_quantity_pair){ .a = w->reported.interval, .b = w->reported.interval };
+	return 0;
+}
+
+static void close_widening(struct widening *w)
+{
+	vprof_reported_release(&w->reported);
+	free(w->pairs);
+	free(w->share);
+	free(w->constant);
+	free(w->variation);
+}
+
+/* The figures as they are reported; NaN: none. */
+static void reported_figures(const struct widening *w, double *share, double *constant)
+{
+	const struct vprof_results *r = w->r;
+
+	for (size_t i = 0; i < w->reported.n_factors; i++) {
+		const struct vprof_factor *f = &r->factors[i];
+
+		share[i] = f->share;
+		constant[i] = f->if_constant;
+		if (w->reported.together[i] != VPROF_NONE) {
+			share[w->reported.together[i]] = f->together;
+			constant[w->reported.together[i]] = f->together_constant;
+		}
+	}
+	for (size_t i = 0; i < r->n_causes; i++) {
+		share[w->reported.of_cause[i]] = r->causes[i].share;
+		constant[w->reported.of_cause[i]] = r->causes[i].if_constant;
+	}
+}
+
+static double factor_share(const struct vprof_results *of, const struct vprof_factor *f)
+{
+	double share = 0;
+
+	for (size_t i = 0; i < f->n_nodes; i++)
+		share += f->kind == VPROF_FACTOR_VARIANCE ? of->nodes[f->nodes[i]].share :
+							    of->covariances[f->nodes[i]].share;
+	return share;
+}
+
+static void move_room(struct room *room, double moved)
+{
+	room->low = fmin(room->low, moved);
+	room->high = fmax(room->high, moved);
+}
+
+/* Notes how far every figure moves with other's scale, with which the tree's times are now. */
+static int add_moves(struct widening *w, const struct vprof_results *other)
+{
+	size_t n = w->reported.n_bounded;
+	double *share = calloc(2 * n + 1, sizeof *share), *constant = share + n, total;
+	int ret = share ? 0 : VPROF_ERR_NOMEM;
+
+	vprof_quantities_set_means(&w->reported.quantities, other);
+	if (!ret)
+		ret = vprof_quantities_covariances(&w->reported.quantities, w->tree, w->pairs, w->n_pairs);
+	if (!ret)
+		reported_figures(w, share, constant);
+	total = w->pairs[w->n_pairs - 1].cov_ns2;
+	for (size_t i = 0; i < n && !ret && total > 0; i++) {
+		double own = w->pairs[2 * i].cov_ns2, with = w->pairs[2 * i + 1].cov_ns2;
+		double now = i < w->reported.n_factors ? factor_share(other, &w->r->factors[i]) : own / total;
+
+		move_room(&w->share[i], now - share[i]);
+		move_room(&w->constant[i], (2 * with - own) / total - constant[i]);
+	}
+	free(share);
+	return ret;
+}
+
+/* With 0 how much the nodes' times vary is noted, else what moves. */
+static int try_scale(struct widening *w, double scale, struct tried *tried)
+{
+	struct vprof_results *r = w->r, *other = vprof_results_new();
+	int ret = other ? 0 : VPROF_ERR_NOMEM;
+
+	if (!ret) {
+		other->interval = r->interval;
+		ret = vprof_tree_calibrate(w->tree, scale);
+	}
+	if (!ret)
+		ret = vprof_tree_results(w->tree, other, NULL);
+	if (!ret)
+		*tried = (struct tried){ w->tree->cost_scale, other->nodes[0].var_ns2 };
+	for (size_t i = 0; i < r->n_nodes && !ret && scale <= 0; i++)
+		w->variation[i] =
+			other->nodes[i].mean_ns > 0 ? sqrt(other->nodes[i].var_ns2) / other->nodes[i].mean_ns : 0;
+	if (!ret && scale > 0)
+		ret = add_moves(w, other);
+	vprof_results_free(other);
+	return ret;
+}
+
+/* The sd of what records nominally cost an interval, C: Var(T - s C) is known for three s. */
+static double cost_sd(const struct widening *w)
+{
+	double low = (w->low.var_ns2 - w->none.var_ns2) / w->low.scale;
+	double high = (w->high.var_ns2 - w->none.var_ns2) / w->high.scale;
+
+	if (!(w->low.scale > 0) || !(w->high.scale > w->low.scale * (1 + 1e-6)))
+		return w->r->nodes[0].probe_ns * w->variation[0] / fmax(w->r->cost_scale, SCALE_LEAST);
+	return sqrt(fmax(0, (high - low) / (w->high.scale - w->low.scale)));
+}
+
+/* What one function's records cost differs from another's: the sd of the error that this leaves in a node's time, if
+ * its calls vary as the time does. A body has the errors of its siblings, and of their records outside of them. */
+static double node_error(const struct widening *w, uint32_t i)
+{
+	const struct vprof_node *nodes = w->r->nodes, *n = &nodes[i], *parent = &nodes[n->parent];
+	double error = n->probe_ns * w->variation[i];
+
+	if (n->kind != VPROF_NODE_BODY)
+		return VPROF_SCALE_ERROR * error;
+	error = 0;
+	for (uint32_t c = parent->first_child; c < parent->first_child + parent->n_children; c++)
+		error += c != i ? 2 * nodes[c].probe_ns * w->variation[c] : 0;
+	return VPROF_SCALE_ERROR * error;
+}
+
+/* error: of the time whose share of the variance it is, by the latency's sd */
+static void widen_share(struct room *room, double share, double error)
+{
+	double low = fmax(0, share + room->low), high = fmax(0, share + room->high);
+
+	room->low = pow(fmax(0, sqrt(low) - error), 2) - share;
+	room->high = pow(sqrt(high) + error, 2) - share;
+}
+
+static void widen_covariance(const struct widening *w, const struct vprof_factor *f, struct room *room)
+{
+	const struct vprof_results *r = w->r;
+	double error = 0;
+
+	for (size_t i = 0; i < f->n_nodes; i++) {
+		const struct vprof_covariance *c = &r->covariances[f->nodes[i]];
+		double a = node_error(w, c->a), b = node_error(w, c->b);
+
+		error += 2 * (a * sqrt(r->nodes[c->b].var_ns2) + b * sqrt(r->nodes[c->a].var_ns2) + a * b);
+	}
+	room->low -= error / r->nodes[0].var_ns2;
+	room->high += error / r->nodes[0].var_ns2;
+}
+
+/* The errors of T and T - f are both at most w->error, of T's sd. */
+static void widen_constant(const struct widening *w, struct room *room, double constant)
+{
+	double least = sqrt(fmax(0, 1 - constant - room->high)), most = sqrt(fmax(0, 1 - constant - room->low));
+
+	room->low = 1 - pow((most + w->error) / (1 - w->error), 2) - constant;
+	room->high = 1 - pow(fmax(0, least - w->error) / (1 + w->error), 2) - constant;
+}
+
+static double nodes_error(const struct widening *w, const uint32_t *nodes, size_t n)
+{
+	double error = 0;
+
+	for (size_t i = 0; i < n; i++)
+		error += node_error(w, nodes[i]);
+	return error / sqrt(w->r->nodes[0].var_ns2);
+}
+
+static void add_room(double *low, double *high, const struct room *room, double most)
+{
+	*low += fmin(0, room->low);
+	*high = fmin(most, *high + fmax(0, room->high));
+}
+
+static void widen_factor(const struct widening *w, size_t i)
+{
+	struct vprof_factor *f = &w->r->factors[i];
+	struct room *share = &w->share[i];
+	uint32_t together = w->reported.together[i];
+
+	if (f->kind == VPROF_FACTOR_COVARIANCE)
+		widen_covariance(w, f, share);
+	else
+		widen_share(share, f->share, nodes_error(w, f->nodes, f->n_nodes));
+	f->share_cost_low = share->low;
+	f->share_cost_high = share->high;
+	add_room(&f->share_low, &f->share_high, share, INFINITY);
+	widen_constant(w, &w->constant[i], f->if_constant);
+	add_room(&f->if_constant_low, &f->if_constant_high, &w->constant[i], 1);
+	if (together != VPROF_NONE) {
+		const struct vprof_factor *other = &w->r->factors[f->counterpart - 1];
+		struct room both = w->share[together], constant = w->constant[together];
+
+		widen_share(&both, f->together,
+			    nodes_error(w, f->nodes, f->n_nodes) + nodes_error(w, other->nodes, other->n_nodes));
+		add_room(&f->together_low, &f->together_high, &both, 1);
+		widen_constant(w, &constant, f->together_constant);
+		add_room(&f->together_constant_low, &f->together_constant_high, &constant, 1);
+	}
+}
+
+static void widen_cause(const struct widening *w, struct vprof_cause *cause, uint32_t quantity)
+{
+	widen_share(&w->share[quantity], cause->share, nodes_error(w, cause->nodes, cause->n_nodes));
+	cause->share_low = fmax(0, cause->share_low + fmin(0, w->share[quantity].low));
+	cause->share_high = fmin(1, cause->share_high + fmax(0, w->share[quantity].high));
+	widen_constant(w, &w->constant[quantity], cause->if_constant);
+	add_room(&cause->if_constant_low, &cause->if_constant_high, &w->constant[quantity], 1);
+}
+
+int vprof_cost_bounds_widen(struct vprof_results *r, struct vprof_tree *tree, const struct vprof_cost_scale *scale)
+{
+	struct widening w = { .r = r, .tree = tree };
+	int ret;
+
+	if (!(vprof_tree_cost_ns(tree) > 0) || !(r->probe_high_ns > NEGLIGIBLE * r->mean_ns) ||
+	    !(r->nodes[0].var_ns2 > 0))
+		return 0;
+	ret = open_widening(&w);
+	if (!ret)
+		ret = try_scale(&w, 0, &w.none);
+	if (!ret)
+		ret = try_scale(&w, fmax(scale->low, SCALE_LEAST), &w.low);
+	if (!ret)
+		ret = try_scale(&w, scale->high, &w.high);
+	if (!ret) {
+		w.error = VPROF_SCALE_ERROR * r->cost_scale * cost_sd(&w) / sqrt(r->nodes[0].var_ns2);
+		w.error = fmin(w.error, LARGEST_ERROR);
+		for (size_t i = 0; i < w.reported.n_factors; i++)
+			widen_factor(&w, i);
+		for (size_t i = 0; i < r->n_causes; i++)
+			widen_cause(&w, &r->causes[i], w.reported.of_cause[i]);
+	}
+	close_widening(&w);
+	return ret ? ret : vprof_tree_calibrate(tree, scale->value);
+}
