@@ -24,7 +24,7 @@ double plant_ticks_per_ns = 1;
 #ifdef PLANT_DRIVEN
 uint64_t plant_driven_ns;
 #endif
-uint64_t plant_clock_ticks;
+uint64_t plant_clock_ticks, plant_away_ticks;
 
 #ifndef PLANT_DRIVEN
 struct reading {
@@ -72,6 +72,7 @@ static void calibrate(void)
 		;
 	to = read_clocks();
 	plant_ticks_per_ns = (double)(to.ticks - from.ticks) / (double)(to.ns - from.ns);
+	plant_away_ticks = (uint64_t)(1000 * plant_ticks_per_ns);
 
 	plant_clock_ticks = UINT64_MAX;
 	for (int i = 0; i < 1000; i++) {
@@ -280,15 +281,28 @@ static struct bounds share_of(const struct truth *t, double part, double error)
 	return b;
 }
 
+static double away_of(const struct truth *t, size_t row, columns set)
+{
+	double sum = 0;
+
+	for (int i = 0; i < t->n_columns; i++)
+		sum += set & ONLY(i) ? (double)time_of(t, row, i)->away : 0;
+	return sum;
+}
+
 /* What would be left of the variance if these columns always took their mean, with the least and the most that it may
- * be; from it what would go. */
-static struct bounds if_constant(const struct truth *t, columns set)
+ * be; from it what would go. may_be_away: of the columns' time the part counts for which the thread had the CPU, so
+ * all that is known is that up to `away` of it does not. */
+static struct bounds if_constant(const struct truth *t, columns set, int may_be_away)
 {
 	double mean_rest = mean(t, 0) - mean_of(t, set), sum = 0, error = 0, errors = 0;
 	struct bounds left;
 
+	for (size_t i = 0; i < t->n && may_be_away; i++)
+		mean_rest += away_of(t, i, set) / 2 / (double)t->n;
 	for (size_t i = 0; i < t->n; i++) {
-		double d = rest_of(t, i, set) - mean_rest, e = unsure(t, i, set | ONLY(0));
+		double away = may_be_away ? away_of(t, i, set) / 2 : 0;
+		double d = rest_of(t, i, set) + away - mean_rest, e = unsure(t, i, set | ONLY(0)) + away;
 
 		sum += d * d;
 		error += 2 * fabs(d) * e + e * e;
@@ -307,7 +321,7 @@ static void write_if_constant(FILE *f, const struct bounds *b)
 void truth_bound_exactly(struct truth *t, int column)
 {
 	struct bounds share = share_of(t, covariance(t, column, column), covariance_error(t, column, column)),
-		      constant = if_constant(t, ONLY(column));
+		      constant = if_constant(t, ONLY(column), 0);
 
 	t->exact_low = share.low;
 	t->exact_high = share.high;
@@ -438,7 +452,7 @@ static int is_same(const struct truth_column *a, const struct truth_column *b)
 /* One more than the highest function that it calls. */
 static int height_of(const struct truth *t, int column)
 {
-	int height = 0;
+	int height = t->columns[column].beneath;
 
 	for (int j = 1; j < t->n_columns; j++)
 		if (t->columns[j].parent == column && !(t->columns[j].flags & (TRUTH_BLAME | TRUTH_PREEMPTED))) {
@@ -504,15 +518,21 @@ static void write_factor(FILE *f, const struct truth *t, int i)
 			own.low, own.high, t->exact_low, t->exact_high, t->exact_constant_low, t->exact_constant_high);
 	if (c->flags & TRUTH_BLAME)
 		fprintf(f, "\"beneath\": \"%s\", ", t->columns[c->parent].name);
-	constant = if_constant(t, places_of(t, i, 0));
+	constant = if_constant(t, places_of(t, i, 0), 0);
 	if (flags & TRUTH_SAMPLED) {
 		constant.low += t->constant_low - constant.share;
 		constant.high += t->constant_high - constant.share;
 	}
 	write_if_constant(f, &constant);
-	constant = if_constant(t, places_of(t, i, 1));
+	constant = if_constant(t, places_of(t, i, 1), 0);
 	if (places_of(t, i, 1) != places_of(t, i, 0))
 		fprintf(f, "\"together_low\": %.6f, \"together_high\": %.6f, ", constant.low, constant.high);
+	constant = if_constant(t, places_of(t, i, 1), 1);
+	if (flags & TRUTH_SAMPLED) {
+		constant.low += t->constant_low - constant.share;
+		constant.high += t->constant_high - constant.share;
+	}
+	fprintf(f, "\"cause_low\": %.6f, \"cause_high\": %.6f, ", constant.low, constant.high);
 	fprintf(f,
 		"\"factor\": \"%s\", \"is_interval\": %d, \"is_blame\": %d, \"is_planted\": %d, \"is_wait\": %d, \"is_sampled\": %d, "
 		"\"is_preempted\": %d, "
@@ -550,7 +570,7 @@ static void write_pairs(FILE *f, const struct truth *t, const struct truth_answe
 	for (int i = 1; i < t->n_columns; i++) {
 		for (int j = i + 1; j < t->n_columns; j++) {
 			struct bounds b = share_of(t, 2 * covariance(t, i, j), 2 * covariance_error(t, i, j));
-			struct bounds constant = if_constant(t, ONLY(i) | ONLY(j));
+			struct bounds constant = if_constant(t, ONLY(i) | ONLY(j), 0);
 
 			if (t->columns[i].parent != t->columns[j].parent || !is_unique(t, i) || !is_unique(t, j) ||
 			    (t->columns[i].flags | t->columns[j].flags) & left_out ||

@@ -68,10 +68,13 @@ extern uint64_t plant_driven_ns;
 extern double plant_ticks_per_ns; /* measured by plant_start */
 /* two readings with nothing between them: what an account of short calls must take out */
 extern uint64_t plant_clock_ticks;
+/* a microsecond: two readings of a loop that are further apart had something between them */
+extern uint64_t plant_away_ticks;
 
-/* What something took in one request, in ticks: at least, at most. */
+/* What something took in one request, in ticks: at least, at most. Of that the thread may not have had the CPU for up
+ * to `away`, by the gaps between readings while it was busy. */
 struct plant_time {
-	uint64_t low, high;
+	uint64_t low, high, away;
 };
 
 /* Busy for `ns`; adds the ticks that it really took to (took).low. */
@@ -87,10 +90,13 @@ struct plant_time {
 	do {                                                                                                           \
 		uint64_t plant_from_ = PLANT_NOW();                                                                    \
 		uint64_t plant_until_ = plant_from_ + (uint64_t)((double)(ns) * plant_ticks_per_ns);                   \
-		uint64_t plant_now_;                                                                                   \
-		do                                                                                                     \
+		uint64_t plant_now_ = plant_from_, plant_last_;                                                        \
+		do {                                                                                                   \
+			plant_last_ = plant_now_;                                                                      \
 			plant_now_ = PLANT_NOW();                                                                      \
-		while (plant_now_ < plant_until_);                                                                     \
+			if (plant_now_ - plant_last_ > plant_away_ticks)                                               \
+				(took).away += plant_now_ - plant_last_;                                               \
+		} while (plant_now_ < plant_until_);                                                                   \
 		(took).low += plant_now_ - plant_from_;                                                                \
 	} while (0)
 #endif
@@ -120,6 +126,7 @@ struct truth_column {
 	const char *name;
 	int parent; /* the column that it is part of; -1: of the interval itself, which column 0 always is */
 	int flags;
+	int beneath; /* levels of functions beneath that are no columns, and of calls through pointers */
 };
 #define TRUTH_BLAME 1	/* done by others while the request waited */
 #define TRUTH_PLANTED 2 /* must be measured in the end, whatever its share */
