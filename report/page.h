@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Results as one HTML file that needs nothing else: no network, no other file. Layout and drawing are the page's own
- * script's (report/page/, bundled with d3 when vprof is built); here its data are put together and made safe to stand
- * in HTML.
- *
- * Invariant: whatever bytes names and sources hold, the file is valid UTF-8 and none of them reaches the HTML parser as
- * markup: data are JSON in which "<", ">" and "&" are written as escapes.
+ * script's (report/page/, bundled with d3 when vprof is built); here its data are put together and made safe to
+ * stand in HTML * (page_fill.h).
  */
 #ifndef VPROF_PAGE_H
 #define VPROF_PAGE_H

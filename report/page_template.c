@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* VPROF_PAGE_FILE is the bundled page in the build folder. */
+/* VPROF_PAGE_FILE and VPROF_WAITS_PAGE_FILE are the bundled pages in the build folder. */
 #include "report/page_template.h"
 
-__asm__(".pushsection .rodata\n"
-	".global vprof_page_template\n"
-	".type vprof_page_template, %object\n"
-	"vprof_page_template:\n"
-	".incbin \"" VPROF_PAGE_FILE "\"\n"
-	".byte 0\n"
-	".size vprof_page_template, . - vprof_page_template\n"
-	".popsection\n");
+#define PAGE(symbol, file)                                                                                             \
+	__asm__(".pushsection .rodata\n"                                                                               \
+		".global " symbol "\n"                                                                                 \
+		".type " symbol ", %object\n" symbol ":\n"                                                             \
+		".incbin \"" file "\"\n"                                                                               \
+		".byte 0\n"                                                                                            \
+		".size " symbol ", . - " symbol "\n"                                                                   \
+		".popsection\n")
+
+PAGE("vprof_page_template", VPROF_PAGE_FILE);
+PAGE("vprof_waits_page_template", VPROF_WAITS_PAGE_FILE);

@@ -10,12 +10,12 @@
 #include "common/radix.h"
 #include "report/format_value.h"
 #include "report/report_parts.h"
+#include "report/waits_answer.h"
 
 #define DEFAULT_EDGES 10
 #define STACKS_SHOWN 2
 #define NAMES_SHOWN 6
 #define RUNNABLE_MIN 0.05 /* of the recording: below, more CPUs are not worth a word */
-#define FIDELITY_MAX 0.2  /* by which a replay may be off and still be told */
 #define INDENT 10
 
 static const char *name(const struct vprof_waits_results *r, uint32_t party)
@@ -23,43 +23,9 @@ static const char *name(const struct vprof_waits_results *r, uint32_t party)
 	return r->parties[party].name;
 }
 
-static void add_party(const struct vprof_waits_results *r, uint32_t party, struct vprof_text *t)
-{
-	vprof_text_add(t, name(r, party));
-	if (r->parties[party].n_threads > 1)
-		vprof_text_addf(t, " (%u threads)", r->parties[party].n_threads);
-}
-
 static struct vprof_value share(const struct vprof_waits_results *r, double ns)
 {
 	return vprof_format_percent(r->duration_ns > 0 ? ns / r->duration_ns : NAN);
-}
-
-/* In a simple cycle each party has one edge: from the first around to it again. Else all are listed. */
-static void add_members(const struct vprof_waits_results *r, const struct vprof_waits_group *g, struct vprof_text *t)
-{
-	uint32_t at = g->parties[0];
-
-	if (g->ending == VPROF_WAITS_ENDING_CYCLE) {
-		for (size_t i = 0; i < g->n_parties; i++) {
-			uint32_t next = at;
-
-			add_party(r, at, t);
-			vprof_text_add(t, " -> ");
-			for (size_t k = 0; k < g->n_arcs; k++)
-				if (r->arcs[g->arcs[k]].from == at)
-					next = r->arcs[g->arcs[k]].to;
-			at = next;
-		}
-		vprof_text_add(t, name(r, at));
-		return;
-	}
-	for (size_t i = 0; i < g->n_parties && i < NAMES_SHOWN; i++) {
-		vprof_text_add(t, i ? ", " : "");
-		add_party(r, g->parties[i], t);
-	}
-	if (g->n_parties > NAMES_SHOWN)
-		vprof_text_addf(t, " and %zu more", g->n_parties - NAMES_SHOWN);
 }
 
 static void add_gain(const char *label, double gain, struct vprof_text *t)
@@ -68,11 +34,6 @@ static void add_gain(const char *label, double gain, struct vprof_text *t)
 		vprof_text_addf(t, "%s: nothing", label);
 	else
 		vprof_text_addf(t, "%s: +%s", label, vprof_format_percent(gain).s);
-}
-
-static int is_faithful(const struct vprof_waits_results *r)
-{
-	return isfinite(r->fidelity) && fabs(r->fidelity - 1) <= FIDELITY_MAX;
 }
 
 static void add_edge_words(const struct vprof_waits_results *r, const struct vprof_waits_arc *a, struct vprof_text *t)
@@ -91,7 +52,7 @@ static void add_edge_words(const struct vprof_waits_results *r, const struct vpr
 			a->n_waits == 1 ? "" : "s", share(r, a->own_ns).s);
 	if (a->weight_ns > 1.01 * a->own_ns)
 		vprof_text_addf(t, ", %s with those who wait for it meanwhile", share(r, a->weight_ns).s);
-	if (is_faithful(r) && isfinite(a->halved) && isfinite(a->gone)) {
+	if (vprof_waits_is_faithful(r) && isfinite(a->halved) && isfinite(a->gone)) {
 		add_gain(". Throughput if these waits were half as long", a->halved, t);
 		add_gain("; without them", a->gone, t);
 	}
@@ -150,43 +111,6 @@ static void add_edges(const struct vprof_style *style, const struct vprof_waits_
 	if (g->n_arcs > top)
 		vprof_text_addf(out, "%*s%zu lighter edges (--top shows them)\n", INDENT, "", g->n_arcs - top);
 	free(sorted);
-}
-
-static int has_kind(const struct vprof_waits_results *r, const struct vprof_waits_group *g,
-		    enum vprof_waits_party_kind kind)
-{
-	for (size_t i = 0; i < g->n_parties; i++)
-		if (r->parties[g->parties[i]].kind == kind)
-			return 1;
-	return 0;
-}
-
-static int has_loop(const struct vprof_waits_results *r, const struct vprof_waits_group *g)
-{
-	for (size_t i = 0; i < g->n_arcs; i++)
-		if (r->arcs[g->arcs[i]].from == r->arcs[g->arcs[i]].to)
-			return 1;
-	return 0;
-}
-
-static const char *remedy(const struct vprof_waits_results *r, const struct vprof_waits_group *g)
-{
-	if (g->verdict == VPROF_WAITS_SINK)
-		return has_kind(r, g, VPROF_WAITS_PARTY_THREAD) ?
-			       "it hardly waits: its own work is the limit. A CPU profile, or vprof iterate, tells which; "
-			       "or share the work among more threads" :
-			       "it is busy nearly all the time: only less I/O, or a faster device, helps";
-	if (has_kind(r, g, VPROF_WAITS_PARTY_DISK))
-		return "usually helps: more work per flush (batches, group commit), more requests at a time, or I/O that "
-		       "nobody waits for";
-	if (has_kind(r, g, VPROF_WAITS_PARTY_NETWORK))
-		return "usually helps: several requests at a time (pipelining, batches, more connections), or sending "
-		       "ahead";
-	if (has_loop(r, g))
-		return "usually helps: shorter critical sections, or more and smaller locks; for threads that meet at "
-		       "barriers, smaller tasks that are handed out as threads become free";
-	return "usually helps: what one of them does alone done in parallel, or ahead; work handed over in larger "
-	       "batches; smaller tasks where the load is uneven; shorter critical sections";
 }
 
 static void add_runnable(const struct vprof_style *style, const struct vprof_waits_results *r,
@@ -258,7 +182,7 @@ static void add_group(const struct vprof_style *style, const struct vprof_waits_
 	char label[32];
 
 	snprintf(label, sizeof label, "%s %zu", vprof_waits_verdict_names[g->verdict], number);
-	add_members(r, g, &t);
+	vprof_waits_add_members(r, g, &t);
 	if (g->ending == VPROF_WAITS_ENDING_HEAVY)
 		vprof_text_addf(&t, ": all edges between them weigh more than %s of the recording",
 				vprof_format_percent(r->threshold).s);
@@ -274,7 +198,7 @@ static void add_group(const struct vprof_style *style, const struct vprof_waits_
 	add_sleeps(style, r, g, out);
 	add_runnable(style, r, g, out);
 	add_outside(style, r, g, out);
-	vprof_report_labelled(style, "", remedy(r, g), out);
+	vprof_report_labelled(style, "", vprof_waits_remedy(r, g), out);
 	vprof_text_add(out, "\n");
 }
 
@@ -286,9 +210,10 @@ static void add_background(const struct vprof_style *style, const struct vprof_w
 		const struct vprof_waits_group *g = &r->groups[i];
 		struct vprof_text t = VPROF_TEXT_INIT;
 
-		if (g->verdict != VPROF_WAITS_ASIDE || !has_kind(r, g, VPROF_WAITS_PARTY_THREAD) || ++n > NAMES_SHOWN)
+		if (g->verdict != VPROF_WAITS_ASIDE || !vprof_waits_has_kind(r, g, VPROF_WAITS_PARTY_THREAD) ||
+		    ++n > NAMES_SHOWN)
 			continue;
-		add_members(r, g, &t);
+		vprof_waits_add_members(r, g, &t);
 		vprof_text_addf(&t, ": no I/O, busy %s of the recording", share(r, g->busy_ns).s);
 		vprof_report_labelled(style, n == 1 ? "set aside" : "", t.s, out);
 		add_sleeps(style, r, g, out);
@@ -310,6 +235,23 @@ static void add_summary(const struct vprof_style *style, const struct vprof_wait
 			vprof_format_count(r->n_lost).s, vprof_format_count(r->n_threads).s,
 			r->n_threads == 1 ? "" : "s");
 	vprof_report_labelled(style, "waits", t.s, out);
+	vprof_text_release(&t);
+	vprof_text_add(out, "\n");
+}
+
+/* The answer, and at once what to be careful about. */
+static void add_answer(const struct vprof_style *style, const struct vprof_waits_results *r, struct vprof_text *out)
+{
+	struct vprof_text t = VPROF_TEXT_INIT;
+	struct vprof_waits_warnings warnings;
+
+	vprof_waits_answer(r, &t);
+	vprof_report_labelled(style, "", t.s, out);
+	vprof_waits_warnings_tell(r, &warnings);
+	for (size_t i = 0; i < warnings.n; i++)
+		vprof_report_labelled(style, i ? "" : "warning", warnings.v[i].s, out);
+	out->failed |= t.failed;
+	vprof_waits_warnings_release(&warnings);
 	vprof_text_release(&t);
 	vprof_text_add(out, "\n");
 }
@@ -336,19 +278,12 @@ static void add_trust(const struct vprof_style *style, const struct vprof_waits_
 			&t,
 			"; gains: from a replay of %s of the recording, which unchanged takes %s of the real time%s",
 			vprof_format_percent(r->replayed).s, vprof_format_percent(r->fidelity).s,
-			!is_faithful(r)	  ? ": too far off, so that none are shown" :
-			r->cpus_simulated ? "" :
-					    "; runnable threads get a CPU as late in it as they did, since "
-					    "others used the CPUs, too");
+			!vprof_waits_is_faithful(r) ? ": too far off, so that none are shown" :
+			r->cpus_simulated	    ? "" :
+						      "; runnable threads get a CPU as late in it as they did, since "
+						      "others used the CPUs, too");
 	vprof_report_labelled(style, "coverage", t.s, out);
-	if (*r->missing)
-		vprof_report_labelled(style, "missing", r->missing, out);
 	vprof_text_release(&t);
-}
-
-int vprof_report_waits_is_empty(const struct vprof_waits_results *r)
-{
-	return !r->n_groups || r->groups[0].verdict == VPROF_WAITS_ASIDE;
 }
 
 void vprof_report_waits(const struct vprof_waits_results *r, const struct vprof_report_options *o,
@@ -357,15 +292,10 @@ void vprof_report_waits(const struct vprof_waits_results *r, const struct vprof_
 	struct vprof_style style = vprof_report_style(o);
 	size_t top = o->top ? o->top : DEFAULT_EDGES;
 
+	add_answer(&style, r, out);
 	add_summary(&style, r, out);
 	for (size_t i = 0; i < r->n_groups && r->groups[i].verdict != VPROF_WAITS_ASIDE; i++)
 		add_group(&style, r, &r->groups[i], i + 1, top, out);
-	if (vprof_report_waits_is_empty(r))
-		vprof_report_labelled(
-			&style, "",
-			"no wait limits throughput in this recording: all threads sleep now and then, as "
-			"they do when there is not enough load, or when what they wait for is not recorded",
-			out);
 	add_background(&style, r, out);
 	add_trust(&style, r, out);
 }

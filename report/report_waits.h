@@ -10,7 +10,4 @@
 void vprof_report_waits(const struct vprof_waits_results *r, const struct vprof_report_options *o,
 			struct vprof_text *out);
 
-/* Is there nothing that limits throughput in the recording? */
-int vprof_report_waits_is_empty(const struct vprof_waits_results *r);
-
 #endif

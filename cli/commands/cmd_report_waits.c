@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/waits/describe.h"
@@ -12,44 +13,73 @@
 #include "analysis/waits/input/timeline_history.h"
 #include "analysis/timeline/edges/wakes.h"
 #include "cli/commands/cmd_report_waits.h"
+#include "cli/commands/report_page.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/project.h"
 #include "common/files.h"
 #include "report/report_waits.h"
+#include "report/waits_answer.h"
+#include "report/waits_page.h"
 
 static const struct vprof_usage usage = {
-	.synopsis = "report waits [RUN] [--json] [--top N] [--threshold SHARE] [--link-speed MBITS]",
+	.synopsis = "report waits [RUN] [--html [FILE]] [--json] [--top N] [--threshold SHARE] [--link-speed MBITS]",
 	.purpose =
 		"Tells which waits limit throughput: the knots of the wait-for graph of a run, what shortening their\n"
-		"waits would give, and what usually helps. RUN is a number or a folder. Exit status 3 when nothing in\n"
-		"the recording limits throughput.",
-	.max_operands = 1,
+		"waits would give, and what usually helps. RUN is a number or a folder. With --html it draws\n"
+		"the graph: waits.html in the run's folder, or FILE, which may be - for standard output. Exit status 3\n"
+		"when nothing in the recording limits throughput.",
+	.max_operands = 2,
 };
 
-/* RUN's folder of trace files, and its name. */
-static int find_trace(const char *wanted, char **dir, struct vprof_run_name *run, struct vprof_error *err)
+/* where a run lies */
+struct place {
+	char *folder, *trace;
+	struct vprof_run_name run; /* "" of a folder that was named */
+};
+
+static void place_release(struct place *place)
+{
+	free(place->folder);
+	free(place->trace);
+}
+
+static int find_trace(const char *wanted, struct place *place, struct vprof_error *err)
 {
 	struct vprof_project p;
-	int rc;
+	int rc = VPROF_OK;
 
-	*dir = NULL;
 	if (wanted && wanted[strspn(wanted, "0123456789")]) {
-		snprintf(run->s, sizeof run->s, "%s", "");
-		*dir = vprof_path_join(wanted, "trace");
-		return *dir ? VPROF_OK : vprof_error_no_memory(err);
+		place->folder = strdup(wanted);
+	} else {
+		rc = vprof_project_open(&p, NULL, err);
+		if (!rc)
+			rc = vprof_project_find_run(&p, wanted, "trace/records.vpt",
+						    "record one with: vprof record -- COMMAND", &place->run, err);
+		if (!rc)
+			place->folder = vprof_project_run_path(&p, place->run.s, "");
+		vprof_project_release(&p);
 	}
-	rc = vprof_project_open(&p, NULL, err);
-	if (!rc)
-		rc = vprof_project_find_run(&p, wanted, "trace/records.vpt", "record one with: vprof record -- COMMAND",
-					    run, err);
-	if (!rc) {
-		*dir = vprof_project_run_path(&p, run->s, "trace");
-		rc = *dir ? VPROF_OK : vprof_error_no_memory(err);
+	if (place->folder)
+		place->trace = vprof_path_join(place->folder, "trace");
+	return rc || place->trace ? rc : vprof_error_no_memory(err);
+}
+
+/* With --html a word that is neither a number nor a folder is FILE. -1, or the status of a usage error. */
+static int take_operands(const struct vprof_operands *operands, int html, const char **run, const char **file)
+{
+	for (size_t i = 0; i < operands->n_words; i++) {
+		const char *word = operands->words[i];
+		struct stat st;
+		int is_run = !word[strspn(word, "0123456789")] || (!stat(word, &st) && S_ISDIR(st.st_mode));
+		const char **slot = html && !is_run ? file : run;
+
+		if (*slot)
+			return vprof_options_misused(&usage, "unexpected argument \"%s\"", word);
+		*slot = word;
 	}
-	vprof_project_release(&p);
-	return rc;
+	return -1;
 }
 
 /* From the kernel's events; without them from what the probes and wrappers recorded. */
@@ -125,23 +155,25 @@ static int analyse(const char *dir, const char *run, double bytes_per_s, const s
 	return rc;
 }
 
-static int print(const struct vprof_waits_results *r, size_t top, int is_json, struct vprof_error *err)
+static int print_json(const struct vprof_waits_results *r, struct vprof_error *err)
+{
+	cJSON *json = vprof_waits_results_json(r);
+	char *printed = json ? cJSON_Print(json) : NULL;
+
+	cJSON_Delete(json);
+	if (!printed)
+		return vprof_error_no_memory(err);
+	puts(printed);
+	cJSON_free(printed);
+	return VPROF_OK;
+}
+
+static int print_text(const struct vprof_waits_results *r, size_t top, struct vprof_error *err)
 {
 	struct vprof_report_options options = { .colour = vprof_progress_colour(STDOUT_FILENO), .top = top };
 	struct vprof_text text = VPROF_TEXT_INIT;
 	int rc = VPROF_OK;
 
-	if (is_json) {
-		cJSON *json = vprof_waits_results_json(r);
-		char *printed = json ? cJSON_Print(json) : NULL;
-
-		cJSON_Delete(json);
-		if (!printed)
-			return vprof_error_no_memory(err);
-		puts(printed);
-		cJSON_free(printed);
-		return VPROF_OK;
-	}
 	vprof_report_waits(r, &options, &text);
 	if (text.failed)
 		rc = vprof_error_no_memory(err);
@@ -151,12 +183,34 @@ static int print(const struct vprof_waits_results *r, size_t top, int is_json, s
 	return rc;
 }
 
+static int write_page(const struct vprof_waits_results *r, const struct place *place, const char *file,
+		      struct vprof_error *err)
+{
+	char *records = vprof_path_join(place->trace, "records.vpt"), *title = realpath(place->folder, NULL);
+	char *usual = vprof_path_join(place->folder, "waits.html"), date[32];
+	struct vprof_waits_page page = { r, title ? title : place->folder, VPROF_VERSION, date };
+	struct vprof_text text = VPROF_TEXT_INIT;
+	int rc = usual ? VPROF_OK : vprof_error_no_memory(err);
+
+	vprof_report_page_date(records, date, sizeof date);
+	if (!rc)
+		rc = vprof_report_waits_page(&page, &text, err);
+	if (!rc)
+		rc = vprof_report_page_put(&text, usual, file, err);
+	vprof_text_release(&text);
+	free(records);
+	free(title);
+	free(usual);
+	return rc;
+}
+
 int vprof_cmd_report_waits(int argc, char **argv)
 {
 	struct vprof_waits_options wanted = vprof_waits_defaults();
 	long top = 0, mbits = 0;
-	int json = 0;
+	int json = 0, html = 0;
 	const struct vprof_option options[] = {
+		{ "html", VPROF_OPTION_FLAG, &html, NULL, "draw the wait-for graph: one HTML file" },
 		{ "json", VPROF_OPTION_FLAG, &json, NULL, "print the graph and its knots as JSON (docs/results.md)" },
 		{ "top", VPROF_OPTION_COUNT, &top, "N", "waits shown of each knot (default 10)" },
 		{ "threshold", VPROF_OPTION_SHARE, &wanted.knots.threshold, "SHARE",
@@ -165,26 +219,29 @@ int vprof_cmd_report_waits(int argc, char **argv)
 		  "megabits per second of network interfaces whose speed is not known" },
 		{ NULL },
 	};
+	const char *run = NULL, *file = NULL;
+	struct place place = { 0 };
 	struct vprof_operands operands;
-	struct vprof_run_name run = { "" };
 	struct vprof_waits_results *r;
 	struct vprof_error err = { "" };
-	char *dir = NULL;
 	int rc, status = vprof_options_parse(&usage, options, argc, argv, &operands);
 
+	if (status < 0)
+		status = take_operands(&operands, html, &run, &file);
 	if (status >= 0)
 		return status;
+	if (html && json)
+		return vprof_options_misused(&usage, "--html and --json are two reports: ask for one");
 	r = vprof_waits_results_new();
-	rc = r ? find_trace(operands.n_words ? operands.words[0] : NULL, &dir, &run, &err) :
-		 vprof_error_no_memory(&err);
+	rc = r ? find_trace(run, &place, &err) : vprof_error_no_memory(&err);
 	if (!rc)
-		rc = analyse(dir, run.s, (double)mbits * 1e6 / 8, &wanted, r, &err);
+		rc = analyse(place.trace, place.run.s, (double)mbits * 1e6 / 8, &wanted, r, &err);
 	if (!rc)
-		rc = print(r, (size_t)top, json, &err);
-	status = rc				? vprof_complain(rc, &err) :
-		 vprof_report_waits_is_empty(r) ? VPROF_EXIT_INCONCLUSIVE :
-						  VPROF_EXIT_OK;
+		rc = html ? write_page(r, &place, file, &err) :
+		     json ? print_json(r, &err) :
+			    print_text(r, (size_t)top, &err);
+	status = rc ? vprof_complain(rc, &err) : vprof_waits_is_empty(r) ? VPROF_EXIT_INCONCLUSIVE : VPROF_EXIT_OK;
 	vprof_waits_results_free(r);
-	free(dir);
+	place_release(&place);
 	return status;
 }

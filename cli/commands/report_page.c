@@ -37,23 +37,19 @@ static int fill_round(struct vprof_page_round *out, const struct vprof_project *
 	return rc;
 }
 
-/* When the run was recorded: its run.log is as old as its end. */
-static void run_date(const struct vprof_project *p, const char *run, struct vprof_page *page, char *date, size_t size)
+int64_t vprof_report_page_date(const char *path, char *date, size_t size)
 {
-	char *path = vprof_project_run_path(p, run, "run.log");
 	struct stat st;
 	struct tm tm;
 
-	if (path && !stat(path, &st) && localtime_r(&st.st_mtime, &tm)) {
-		page->run_time = (int64_t)st.st_mtime;
-		strftime(date, size, "%Y-%m-%d %H:%M", &tm);
-	}
-	page->run_date = date;
-	free(path);
+	*date = 0;
+	if (!path || stat(path, &st) || !localtime_r(&st.st_mtime, &tm))
+		return 0;
+	strftime(date, size, "%Y-%m-%d %H:%M", &tm);
+	return (int64_t)st.st_mtime;
 }
 
-static int put(const struct vprof_project *p, const char *run, const struct vprof_text *text, const char *file,
-	       struct vprof_error *err)
+int vprof_report_page_put(const struct vprof_text *text, const char *usual, const char *file, struct vprof_error *err)
 {
 	char *path;
 	int rc;
@@ -65,13 +61,23 @@ static int put(const struct vprof_project *p, const char *run, const struct vpro
 		return VPROF_OK;
 	}
 	/* a link stays, its file is replaced */
-	path = file ? realpath(file, NULL) : vprof_project_run_path(p, run, "report.html");
+	path = file ? realpath(file, NULL) : strdup(usual);
 	if (!path && file)
 		path = strdup(file);
 	rc = path ? vprof_file_write(path, text->s, text->len, err) : vprof_error_no_memory(err);
 	if (!rc)
 		printf("%s\n", vprof_project_shown(path));
 	free(path);
+	return rc;
+}
+
+static int put(const struct vprof_project *p, const char *run, const struct vprof_text *text, const char *file,
+	       struct vprof_error *err)
+{
+	char *usual = vprof_project_run_path(p, run, "report.html");
+	int rc = usual ? vprof_report_page_put(text, usual, file, err) : vprof_error_no_memory(err);
+
+	free(usual);
 	return rc;
 }
 
@@ -104,7 +110,7 @@ int vprof_report_page_write(const struct vprof_project *p, const char *run, cons
 	struct vprof_verdict_list list = { 0 };
 	struct vprof_text text = VPROF_TEXT_INIT;
 	struct vprof_facts *facts = NULL;
-	char date[32] = "";
+	char date[32] = "", *log;
 	struct vprof_page page = { .results = results,
 				   .root = p->directory,
 				   .version = VPROF_VERSION,
@@ -121,7 +127,10 @@ int vprof_report_page_write(const struct vprof_project *p, const char *run, cons
 		vprof_error_set(err, rc, "out of memory");
 		goto out;
 	}
-	run_date(p, run, &page, date, sizeof date);
+	log = vprof_project_run_path(p, run, "run.log"); /* as old as the run's end */
+	page.run_time = vprof_report_page_date(log, date, sizeof date);
+	page.run_date = date;
+	free(log);
 	if (!vprof_facts_open(&facts, p->facts, NULL)) {
 		page.facts = facts;
 		page.root = facts->root;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Makes the page without data: cmake -DD3_DIR=DIR -DOUTPUT=FILE -P bundle.cmake
-# Each line "@include NAME@" of page.html is replaced by the file of that name; "@d3@" by the modules below, in this order.
+# Makes a page without data: cmake -DD3_DIR=DIR -DPAGE=FILE -DOUTPUT=FILE -P bundle.cmake
+# Each line "@include NAME@" of the page is replaced by the file of that name, of the page's folder or of this one; "@d3@" by the
+# modules below, in this order.
 # The versions are pinned: other ones may draw otherwise, so they are refused.
 cmake_minimum_required(VERSION 3.25)
 set(modules d3-array=3.2.0 d3-collection=1.0.7 d3-color=1.2.8 d3-format=1.4.1 d3-interpolate=1.4.0 d3-time=1.0.11 d3-time-format=2.1.3
@@ -27,11 +28,16 @@ foreach(module ${modules})
 endforeach()
 string(REGEX REPLACE ", $" "" d3_versions "${d3_versions}")
 
-file(READ ${here}/page.html page)
+file(READ ${PAGE} page)
+get_filename_component(folder ${PAGE} DIRECTORY)
 string(REGEX MATCHALL "@include [A-Za-z0-9_.-]+@" includes "${page}")
 foreach(include ${includes})
   string(REGEX REPLACE "@include (.+)@" "\\1" name "${include}")
-  file(READ ${here}/${name} text)
+  if(EXISTS ${folder}/${name})
+    file(READ ${folder}/${name} text)
+  else()
+    file(READ ${here}/${name} text)
+  endif()
   string(REPLACE "${include}" "${text}" page "${page}")
 endforeach()
 string(REPLACE "@d3@" "${d3}" page "${page}")

@@ -16,14 +16,6 @@ const editors = {
 	],
 	file: ["browser", p => "file://" + encodeURI(p).replace(/[?#]/g, encodeURIComponent)],
 };
-function remember(key, value) {
-	try {
-		if (value !== undefined) localStorage.setItem("vprof." + key, value);
-		return localStorage.getItem("vprof." + key);
-	} catch (e) {
-		return null;
-	}
-}
 /* Of the node's factor: over all places where the function occurs. */
 const whole = n => n.factor && factors[n.factor - 1] || n;
 /* The lines of an excerpt; those that call what is measured are marked with it. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Search, theme, keyboard; then everything is drawn. */
+/* Search, keyboard; then everything is drawn. */
 function find(text) {
 	const want = text.trim().toLowerCase(), by = new Map();
 	if (!want) return [];
@@ -68,23 +68,6 @@ function search() {
 		}
 	});
 	input.addEventListener("blur", () => setTimeout(close, 200));
-}
-function theme() {
-	const button = document.getElementById("theme"), order = ["system", "light", "dark"];
-	let value = remember("theme") || "system";
-	const set = v => {
-		value = v;
-		if (v === "system")
-			delete document.documentElement.dataset.theme;
-		else
-			document.documentElement.dataset.theme = v;
-		button.textContent = "Theme: " + v;
-	};
-	button.addEventListener("click", () => {
-		set(order[(order.indexOf(value) + 1) % 3]);
-		remember("theme", value);
-	});
-	set(order.includes(value) ? value : "system");
 }
 function keys() {
 	const dialog = document.getElementById("keys"), show = () => dialog.showModal();

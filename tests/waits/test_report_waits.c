@@ -12,6 +12,7 @@
 #include "analysis/waits/describe.h"
 #include "history_text.h"
 #include "report/report_waits.h"
+#include "report/waits_answer.h"
 
 static struct vprof_waits_results *describe(const char *text)
 {
@@ -43,6 +44,8 @@ static void expect(const struct vprof_waits_results *r, const char *const *lines
 static void test_disk(void **state)
 {
 	static const char *const lines[] = {
+		"Throughput is limited by the knot B -> D -> B: B waits for D for 50 % of the recording, in fdatasync < save; "
+		"with these waits half as long, throughput would be up to ",
 		"knot 1    B -> D -> B\n",
 		"B waits for D: 10 waits, 50 % of the recording, 100 % with those who wait for it meanwhile.",
 		"Throughput if these waits were half as long: +",
@@ -66,7 +69,7 @@ static void test_disk(void **state)
 			t, t + 20, t + 20, t + 100, t, t + 50, t + 50, t + 100, t + 50, t + 100);
 	r = describe(text.s);
 	expect(r, lines);
-	assert_false(vprof_report_waits_is_empty(r));
+	assert_false(vprof_waits_is_empty(r));
 	json = vprof_waits_results_json(r);
 	assert_non_null(json);
 	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(json, "edges")), 3);
@@ -80,11 +83,13 @@ static void test_disk(void **state)
 
 static void test_kinds(void **state)
 {
-	static const char *const sink[] = { "sink 1    C: running 100 % of the recording\n",
-					    "its own work is the limit", NULL };
-	static const char *const idle[] = { "no wait limits throughput in this recording",
+	static const char *const sink[] = {
+		"Throughput is limited by the work of C, which runs for 100 % of the recording",
+		"sink 1    C: running 100 % of the recording\n", "its own work is the limit", NULL
+	};
+	static const char *const idle[] = { "No wait limits throughput in this recording",
 					    "set aside H: no I/O, busy 10 % of the recording", NULL };
-	static const char *const sleeps[] = { "no wait limits throughput",
+	static const char *const sleeps[] = { "No wait limits throughput",
 					      "set aside ",
 					      "L, M: no I/O",
 					      "L waits for T: 1 wait, 90 % of the recording, 180 % with those who wait",
@@ -100,7 +105,7 @@ static void test_kinds(void **state)
 	vprof_waits_results_free(r);
 	r = describe("recording 0 100\nthread H\ntimer T\nrun H 0 10\nwait H 10 100 T\n");
 	expect(r, idle);
-	assert_true(vprof_report_waits_is_empty(r));
+	assert_true(vprof_waits_is_empty(r));
 	vprof_waits_results_free(r);
 	r = describe("recording 0 100\noptions 0.2 0.99 0 2\nthread L\nthread M\ntimer T\nwait L 0 90 T\nrun L 90 96\n"
 		     "wait L 96 98 M\nrun L 98 100\nwait M 0 95 L\nrun M 95 100\n");

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/waits_answer.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "report/format_value.h"
+
+#define NAMES_SHOWN 6
+#define CYCLE_SHOWN 4	   /* members, in the sentence */
+#define FRAMES_SHOWN 2	   /* of a stack, in the sentence */
+#define FIDELITY_MAX 0.2   /* by which a replay may be off and still be told */
+#define UNKNOWN_MAX 0.2	   /* of the waiting time, without a known waker */
+#define CIRCULAR_MAX 0.001 /* of all waits */
+#define SHORT_NS 1e9	   /* recordings below say little */
+#define GAIN_MIN 0.005
+
+static struct vprof_value share(const struct vprof_waits_results *r, double ns)
+{
+	return vprof_format_percent(r->duration_ns > 0 ? ns / r->duration_ns : NAN);
+}
+
+int vprof_waits_is_empty(const struct vprof_waits_results *r)
+{
+	return !r->n_groups || r->groups[0].verdict == VPROF_WAITS_ASIDE;
+}
+
+int vprof_waits_is_faithful(const struct vprof_waits_results *r)
+{
+	return isfinite(r->fidelity) && fabs(r->fidelity - 1) <= FIDELITY_MAX;
+}
+
+int vprof_waits_has_kind(const struct vprof_waits_results *r, const struct vprof_waits_group *g,
+			 enum vprof_waits_party_kind kind)
+{
+	for (size_t i = 0; i < g->n_parties; i++)
+		if (r->parties[g->parties[i]].kind == kind)
+			return 1;
+	return 0;
+}
+
+static void add_party(const struct vprof_waits_results *r, uint32_t party, struct vprof_text *t)
+{
+	vprof_text_add(t, r->parties[party].name);
+	if (r->parties[party].n_threads > 1)
+		vprof_text_addf(t, " (%u threads)", r->parties[party].n_threads);
+}
+
+void vprof_waits_add_members(const struct vprof_waits_results *r, const struct vprof_waits_group *g,
+			     struct vprof_text *t)
+{
+	uint32_t at = g->parties[0];
+
+	if (g->ending == VPROF_WAITS_ENDING_CYCLE) {
+		for (size_t i = 0; i < g->n_parties; i++) {
+			uint32_t next = at;
+
+			add_party(r, at, t);
+			vprof_text_add(t, " -> ");
+			for (size_t k = 0; k < g->n_arcs; k++)
+				if (r->arcs[g->arcs[k]].from == at)
+					next = r->arcs[g->arcs[k]].to;
+			at = next;
+		}
+		vprof_text_add(t, r->parties[at].name);
+		return;
+	}
+	for (size_t i = 0; i < g->n_parties && i < NAMES_SHOWN; i++) {
+		vprof_text_add(t, i ? ", " : "");
+		add_party(r, g->parties[i], t);
+	}
+	if (g->n_parties > NAMES_SHOWN)
+		vprof_text_addf(t, " and %zu more", g->n_parties - NAMES_SHOWN);
+}
+
+static int has_loop(const struct vprof_waits_results *r, const struct vprof_waits_group *g)
+{
+	for (size_t i = 0; i < g->n_arcs; i++)
+		if (r->arcs[g->arcs[i]].from == r->arcs[g->arcs[i]].to)
+			return 1;
+	return 0;
+}
+
+const char *vprof_waits_remedy(const struct vprof_waits_results *r, const struct vprof_waits_group *g)
+{
+	if (g->verdict == VPROF_WAITS_SINK)
+		return vprof_waits_has_kind(r, g, VPROF_WAITS_PARTY_THREAD) ?
+			       "it hardly waits: its own work is the limit. A CPU profile, or vprof iterate, tells which; "
+			       "or share the work among more threads" :
+			       "it is busy nearly all the time: only less I/O, or a faster device, helps";
+	if (vprof_waits_has_kind(r, g, VPROF_WAITS_PARTY_DISK))
+		return "usually helps: more work per flush (batches, group commit), more requests at a time, or I/O that "
+		       "nobody waits for";
+	if (vprof_waits_has_kind(r, g, VPROF_WAITS_PARTY_NETWORK))
+		return "usually helps: several requests at a time (pipelining, batches, more connections), or sending "
+		       "ahead";
+	if (has_loop(r, g))
+		return "usually helps: shorter critical sections, or more and smaller locks; for threads that meet at "
+		       "barriers, smaller tasks that are handed out as threads become free";
+	return "usually helps: what one of them does alone done in parallel, or ahead; work handed over in larger "
+	       "batches; smaller tasks where the load is uneven; shorter critical sections";
+}
+
+/* The heaviest; idle time is none to improve. */
+static const struct vprof_waits_arc *first_edge(const struct vprof_waits_results *r, const struct vprof_waits_group *g)
+{
+	const struct vprof_waits_arc *best = NULL;
+
+	for (size_t i = 0; i < g->n_arcs; i++) {
+		const struct vprof_waits_arc *a = &r->arcs[g->arcs[i]];
+
+		if (a->is_idle)
+			continue;
+		if (!best || a->weight_ns > best->weight_ns)
+			best = a;
+	}
+	return best;
+}
+
+/* The innermost frames of a stack: what follows is in the list of stacks. */
+static size_t innermost_length(const char *stack)
+{
+	const char *end = stack;
+
+	for (int i = 0; i < FRAMES_SHOWN; i++) {
+		const char *next = strstr(end + (i > 0), " < ");
+
+		if (!next)
+			return strlen(stack);
+		end = next;
+	}
+	return (size_t)(end - stack);
+}
+
+static void add_edge(const struct vprof_waits_results *r, const struct vprof_waits_arc *a, struct vprof_text *t)
+{
+	const char *stack = a->n_stacks ? a->stacks[0].wait : "";
+
+	if (a->from == a->to)
+		vprof_text_addf(t, "threads of %s wait for one another", r->parties[a->from].name);
+	else
+		vprof_text_addf(t, "%s waits for %s", r->parties[a->from].name, r->parties[a->to].name);
+	vprof_text_addf(t, " for %s of the recording", share(r, a->own_ns).s);
+	if (*stack) {
+		vprof_text_add(t, a->n_stacks > 1 ? ", most of it in " : ", in ");
+		vprof_text_append(t, stack, innermost_length(stack));
+	}
+	if (!vprof_waits_is_faithful(r) || !isfinite(a->halved))
+		return;
+	if (a->halved < GAIN_MIN)
+		vprof_text_add(t, "; with these waits alone half as long, throughput would hardly change");
+	else
+		vprof_text_addf(t, "; with these waits half as long, throughput would be up to %s higher",
+				vprof_format_percent(a->halved).s);
+}
+
+/* A short cycle, or the first few of many. */
+static void add_knot(const struct vprof_waits_results *r, const struct vprof_waits_group *g, struct vprof_text *out)
+{
+	if (g->n_parties < CYCLE_SHOWN) {
+		vprof_text_add(out, "Throughput is limited by the knot ");
+		vprof_waits_add_members(r, g, out);
+		return;
+	}
+	vprof_text_addf(out, "Throughput is limited by a knot of %zu, ", g->n_parties);
+	for (size_t i = 0; i < CYCLE_SHOWN - 1; i++)
+		vprof_text_addf(out, "%s%s", i ? ", " : "", r->parties[g->parties[i]].name);
+	vprof_text_addf(out, " and %zu more", g->n_parties - (CYCLE_SHOWN - 1));
+}
+
+void vprof_waits_answer(const struct vprof_waits_results *r, struct vprof_text *out)
+{
+	const struct vprof_waits_group *g = r->groups;
+	size_t n = 0;
+
+	if (vprof_waits_is_empty(r)) {
+		vprof_text_add(
+			out, "No wait limits throughput in this recording: all threads sleep now and then, as they do "
+			     "when there is not enough load, or when what they wait for is not recorded.");
+		return;
+	}
+	while (n < r->n_groups && r->groups[n].verdict != VPROF_WAITS_ASIDE)
+		n++;
+	if (g->verdict == VPROF_WAITS_KNOT) {
+		const struct vprof_waits_arc *a = first_edge(r, g);
+
+		add_knot(r, g, out);
+		if (a) {
+			vprof_text_add(out, ": ");
+			add_edge(r, a, out);
+		}
+	} else if (vprof_waits_has_kind(r, g, VPROF_WAITS_PARTY_THREAD)) {
+		vprof_text_add(out, "Throughput is limited by the work of ");
+		add_party(r, g->parties[0], out);
+		vprof_text_addf(out, ", which runs for %s of the recording and waits for nobody",
+				share(r, r->parties[g->parties[0]].running_ns).s);
+	} else {
+		vprof_text_addf(out, "Throughput is limited by %s, which is busy nearly all the time",
+				r->parties[g->parties[0]].name);
+	}
+	if (n > 1)
+		vprof_text_addf(out, "; %zu more knot%s limit%s it, too", n - 1, n == 2 ? "" : "s", n == 2 ? "s" : "");
+	vprof_text_add(out, ".");
+}
+
+static struct vprof_text *next_warning(struct vprof_waits_warnings *w)
+{
+	vprof_text_init(&w->v[w->n]);
+	return &w->v[w->n++];
+}
+
+static void warn_of_replay(const struct vprof_waits_results *r, struct vprof_waits_warnings *w)
+{
+	if (isfinite(r->fidelity) && !vprof_waits_is_faithful(r))
+		vprof_text_addf(next_warning(w),
+				"the replay of the unchanged recording takes %s of the real time: too far off, so that "
+				"no gains are shown",
+				vprof_format_percent(r->fidelity).s);
+	else if (isfinite(r->fidelity) && r->replayed < 0.995)
+		vprof_text_addf(next_warning(w), "gains are from a replay of the first %s of the recording",
+				vprof_format_percent(r->replayed).s);
+}
+
+void vprof_waits_warnings_tell(const struct vprof_waits_results *r, struct vprof_waits_warnings *w)
+{
+	double blocked = 0, unknown = 0, n_waits = 0;
+
+	w->n = 0;
+	for (size_t i = 0; i < r->n_parties; i++) {
+		blocked += r->parties[i].blocked_ns;
+		unknown += r->parties[i].unknown_ns;
+	}
+	for (size_t i = 0; i < r->n_arcs; i++)
+		n_waits += (double)r->arcs[i].n_waits;
+	if (r->n_lost)
+		vprof_text_addf(next_warning(w), "%s of %s events were lost: waits may be missing",
+				vprof_format_count(r->n_lost).s, vprof_format_count(r->n_lost + r->n_events).s);
+	if (blocked > 0 && unknown / blocked > UNKNOWN_MAX)
+		vprof_text_addf(next_warning(w), "%s of the waiting time has no known waker: edges may be missing",
+				vprof_format_percent(unknown / blocked).s);
+	if ((double)r->n_circular > CIRCULAR_MAX * n_waits)
+		vprof_text_addf(next_warning(w), "%s waits contradict one another: events are missing",
+				vprof_format_count(r->n_circular).s);
+	warn_of_replay(r, w);
+	if (r->duration_ns < SHORT_NS)
+		vprof_text_addf(next_warning(w), "only %s were recorded: a longer run says more",
+				vprof_format_duration(r->duration_ns).s);
+	if (*r->missing)
+		vprof_text_addf(next_warning(w), "not recorded: %s", r->missing);
+}
+
+void vprof_waits_warnings_release(struct vprof_waits_warnings *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		vprof_text_release(&w->v[i]);
+	w->n = 0;
+}

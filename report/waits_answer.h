@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which waits limit throughput, in a sentence; what to be careful about; what usually helps. The words that the text
+ * report and the page have in common. */
+#ifndef VPROF_WAITS_ANSWER_H
+#define VPROF_WAITS_ANSWER_H
+
+#include "analysis/results/waits_results.h"
+#include "common/text.h"
+
+#define VPROF_WAITS_WARNINGS_MAX 8
+
+struct vprof_waits_warnings {
+	struct vprof_text v[VPROF_WAITS_WARNINGS_MAX];
+	size_t n;
+};
+
+/* Appends the sentence, with its full stop. Failed memory shows in out, here and below. */
+void vprof_waits_answer(const struct vprof_waits_results *r, struct vprof_text *out);
+
+/* What makes the answer less sure than it looks, the most serious first; to be released. */
+void vprof_waits_warnings_tell(const struct vprof_waits_results *r, struct vprof_waits_warnings *warnings);
+void vprof_waits_warnings_release(struct vprof_waits_warnings *warnings);
+
+/* What usually helps against a knot or a sink; static. */
+const char *vprof_waits_remedy(const struct vprof_waits_results *r, const struct vprof_waits_group *g);
+
+/* Is there nothing that limits throughput in the recording? */
+int vprof_waits_is_empty(const struct vprof_waits_results *r);
+
+/* Is the replay true enough for the gains estimated with it to be told? */
+int vprof_waits_is_faithful(const struct vprof_waits_results *r);
+
+int vprof_waits_has_kind(const struct vprof_waits_results *r, const struct vprof_waits_group *g,
+			 enum vprof_waits_party_kind kind);
+
+/* Appends the members: a simple cycle from the first around to it again, else the first few. */
+void vprof_waits_add_members(const struct vprof_waits_results *r, const struct vprof_waits_group *g,
+			     struct vprof_text *out);
+
+#endif
