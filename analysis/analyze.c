@@ -229,6 +229,30 @@ static void fill_counts(struct analysis *a)
 	r->n_ambiguous = a->counts.n_ambiguous;
 }
 
+/* What the plan of these runs left out. */
+static int fill_closed(struct analysis *a)
+{
+	const struct vprof_plan *plan = a->o->plan;
+	struct vprof_results *r = a->r;
+
+	r->closed = calloc((plan ? plan->n_closed : 0) + 1, sizeof *r->closed);
+	if (!r->closed)
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; plan && i < plan->n_closed; i++) {
+		struct vprof_closed *c = &r->closed[r->n_closed++];
+
+		*c = plan->closed[i];
+		c->name = vprof_results_string(r, c->name);
+		c->file = vprof_results_string(r, c->file);
+		c->caller = vprof_results_string(r, c->caller);
+		c->display = vprof_results_string(r, c->display);
+		c->run = vprof_results_string(r, c->run);
+		if (!c->name || !c->file || !c->caller || !c->display || !c->run)
+			return VPROF_ERR_NOMEM;
+	}
+	return 0;
+}
+
 static void fill_shares(const struct analysis *a)
 {
 	struct vprof_results *r = a->r;
@@ -295,7 +319,7 @@ static int read_sources(struct analysis *a, struct vprof_error *err)
 		ret = vprof_source_open(&a->sources[a->n_open],
 					o->n_trace_dirs ? o->trace_dirs[a->n_open] : o->trace_dir, o->n_threads,
 					read_progress, a, err);
-	if (!ret && (fill_switches(a) || choose_interval(a) || choose_instances(a)))
+	if (!ret && (fill_closed(a) || fill_switches(a) || choose_interval(a) || choose_instances(a)))
 		ret = vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the intervals");
 	if (!ret)
 		fill_counts(a);

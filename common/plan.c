@@ -8,6 +8,7 @@
 
 #include <cjson/cJSON.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,7 @@ void vprof_plan_free(struct vprof_plan *plan)
 	}
 	free(plan->probes);
 	free(plan->at_calls);
+	free(plan->closed);
 	free(plan);
 }
 
@@ -153,6 +155,24 @@ int vprof_plan_add_call(struct vprof_plan *plan, const struct vprof_plan_call *c
 	return VPROF_OK;
 }
 
+int vprof_plan_add_closed(struct vprof_plan *plan, const struct vprof_closed *closed)
+{
+	struct vprof_closed *grown = realloc(plan->closed, (plan->n_closed + 1) * sizeof *grown), copy = *closed;
+
+	if (!grown)
+		return VPROF_ERR_NOMEM;
+	plan->closed = grown;
+	copy.name = plan_strdup(plan, closed->name);
+	copy.file = plan_strdup(plan, closed->file);
+	copy.caller = plan_strdup(plan, closed->caller);
+	copy.display = plan_strdup(plan, closed->display);
+	copy.run = plan_strdup(plan, closed->run);
+	if (!copy.name || !copy.file || !copy.caller || !copy.display || !copy.run)
+		return VPROF_ERR_NOMEM;
+	grown[plan->n_closed++] = copy;
+	return VPROF_OK;
+}
+
 static int probe_to_json(cJSON *list, const struct vprof_probe *p)
 {
 	cJSON *o = cJSON_CreateObject();
@@ -187,6 +207,20 @@ static int call_to_json(cJSON *list, const struct vprof_plan_call *c)
 	       cJSON_AddStringToObject(o, "mask", mask);
 }
 
+static int closed_to_json(cJSON *list, const struct vprof_closed *c)
+{
+	cJSON *o = cJSON_CreateObject();
+
+	if (!o)
+		return 0;
+	cJSON_AddItemToArray(list, o);
+	return cJSON_AddStringToObject(o, "name", c->name) && cJSON_AddStringToObject(o, "display", c->display) &&
+	       cJSON_AddStringToObject(o, "file", c->file) && cJSON_AddNumberToObject(o, "line", c->line) &&
+	       cJSON_AddStringToObject(o, "caller", c->caller) && cJSON_AddNumberToObject(o, "bound", c->bound) &&
+	       cJSON_AddNumberToObject(o, "saved_ns", c->saved_ns) && cJSON_AddNumberToObject(o, "saved", c->saved) &&
+	       cJSON_AddStringToObject(o, "run", c->run);
+}
+
 int vprof_plan_write(const struct vprof_plan *plan, const char *path, struct vprof_error *err)
 {
 	cJSON *top = cJSON_CreateObject(), *list;
@@ -204,6 +238,10 @@ int vprof_plan_write(const struct vprof_plan *plan, const char *path, struct vpr
 	ok = ok && (list || !plan->n_at_calls);
 	for (size_t i = 0; ok && i < plan->n_at_calls; i++)
 		ok = call_to_json(list, &plan->at_calls[i]);
+	list = ok && plan->n_closed ? cJSON_AddArrayToObject(top, "closed") : NULL;
+	ok = ok && (list || !plan->n_closed);
+	for (size_t i = 0; ok && i < plan->n_closed; i++)
+		ok = closed_to_json(list, &plan->closed[i]);
 	if (ok)
 		text = cJSON_Print(top);
 	if (text)
@@ -318,6 +356,46 @@ static int calls_from_json(struct vprof_plan *plan, const cJSON *top, const char
 	return VPROF_OK;
 }
 
+/* A finite number that is not negative, or -1. */
+static double amount(const cJSON *o, const char *key)
+{
+	const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
+
+	return cJSON_IsNumber(v) && v->valuedouble >= 0 && isfinite(v->valuedouble) ? v->valuedouble : -1;
+}
+
+/* The list of what was closed, when there is one. */
+static int closed_from_json(struct vprof_plan *plan, const cJSON *top, const char *path, struct vprof_error *err)
+{
+	const cJSON *list = cJSON_GetObjectItemCaseSensitive(top, "closed"), *o;
+
+	if (list && !cJSON_IsArray(list))
+		return vprof_error_set(err, VPROF_ERR_CORRUPT,
+				       "%s is damaged: closed is not a list; run `vprof run` again", path);
+	cJSON_ArrayForEach(o, list)
+	{
+		double line = whole(o, "line", INT32_MAX);
+		struct vprof_closed c = { .name = string(o, "name"),
+					  .file = string(o, "file"),
+					  .caller = string(o, "caller"),
+					  .display = string(o, "display"),
+					  .line = line < 0 ? 0 : (int)line,
+					  .bound = amount(o, "bound"),
+					  .saved_ns = amount(o, "saved_ns"),
+					  .saved = amount(o, "saved"),
+					  .run = string(o, "run") };
+
+		if (!c.name || !c.file || !c.caller || !c.display || !c.run || line < 0 || c.bound < 0 ||
+		    c.saved_ns < 0 || c.saved < 0)
+			return vprof_error_set(err, VPROF_ERR_CORRUPT,
+					       "%s is damaged: closed[%zu] is wrong; run `vprof run` again", path,
+					       plan->n_closed);
+		if (vprof_plan_add_closed(plan, &c))
+			return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory reading %s", path);
+	}
+	return VPROF_OK;
+}
+
 static int from_json(struct vprof_plan **out, const cJSON *top, const char *path, struct vprof_error *err)
 {
 	const cJSON *list = cJSON_GetObjectItemCaseSensitive(top, "probes"), *o;
@@ -357,6 +435,8 @@ static int from_json(struct vprof_plan **out, const cJSON *top, const char *path
 		i++;
 	}
 	rc = calls_from_json(plan, top, path, err);
+	if (!rc)
+		rc = closed_from_json(plan, top, path, err);
 	if (rc)
 		vprof_plan_free(plan);
 	else

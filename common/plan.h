@@ -56,6 +56,18 @@ struct vprof_plan_call {
 	uint64_t mask;
 };
 
+/* A function or call site that is not measured, although its caller is broken down: recording it cost much, and it
+ * cannot matter (cli/drilldown/close.h). Its time counts in its callers. name, file, caller, display, line: as those of
+ * its probe. */
+struct vprof_closed {
+	const char *name, *file, *caller, *display;
+	int line;
+	double bound;	 /* of the variance: no more is its share, or would go if it always took its mean; 0..1 */
+	double saved_ns; /* that recording it, and what lies below it, took of the mean latency */
+	double saved;	 /* the same, as a part of the mean latency without recording */
+	const char *run; /* folder's name of the run that told so */
+};
+
 struct vprof_plan {
 	const char *root;	    /* project root, absolute */
 	int all;		    /* every instrumentable function (vprof build --all) */
@@ -64,6 +76,8 @@ struct vprof_plan {
 	size_t n_probes;
 	struct vprof_plan_call *at_calls; /* sorted by call, one for each */
 	size_t n_at_calls;
+	struct vprof_closed *closed; /* in the order in which they were */
+	size_t n_closed;
 	struct vprof_plan_private *private;
 };
 
@@ -75,6 +89,8 @@ struct vprof_plan *vprof_plan_new(const char *root);
 int vprof_plan_add(struct vprof_plan *plan, const struct vprof_probe *probe);
 /* Masks of one call are merged. OK or NOMEM. */
 int vprof_plan_add_call(struct vprof_plan *plan, const struct vprof_plan_call *call);
+/* Copies the strings. OK or NOMEM. */
+int vprof_plan_add_closed(struct vprof_plan *plan, const struct vprof_closed *closed);
 void vprof_plan_free(struct vprof_plan *plan);
 /* Measured at calls in plan->at_calls; its body is not edited. */
 static inline int vprof_probe_is_at_calls(const struct vprof_probe *p)

@@ -32,6 +32,8 @@ struct vprof_decisions {
 	size_t n_broken_down;
 	const struct vprof_name *every_call; /* all calls are recorded of those that the plan measures */
 	size_t n_every_call;
+	const struct vprof_closed *closed; /* no children of anything, unless they are roots; the plan lists them */
+	size_t n_closed;
 	int all; /* every instrumentable function, all gates open: no way to measure, a way to test */
 };
 

@@ -108,9 +108,14 @@ static void add_parts(const struct vprof_cause *c, struct vprof_text *line)
 
 static void add_detail(const struct vprof_cause *c, struct vprof_text *line)
 {
+	static const char *const status[VPROF_CAUSE_STATUS_COUNT] = {
+		[VPROF_CAUSE_CANDIDATE] = "candidate: chance is not ruled out",
+		[VPROF_CAUSE_SETTLED_HERE] = "settled in this run, others may differ",
+		[VPROF_CAUSE_SETTLED] = "settled",
+	};
 	char text[160];
 
-	add_item(line, c->status == VPROF_CAUSE_SETTLED ? "settled" : "candidate: chance is not ruled out");
+	add_item(line, status[c->status]);
 	snprintf(text, sizeof text, "mean %s, sd %s", vprof_format_duration(c->mean_ns).s,
 		 vprof_format_duration(c->sd_ns).s);
 	add_item(line, text);

@@ -172,6 +172,33 @@ void vprof_report_cost(const struct vprof_style *style, const struct vprof_resul
 	vprof_text_release(&t);
 }
 
+void vprof_report_closed(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out)
+{
+	struct vprof_text t = VPROF_TEXT_INIT;
+
+	for (size_t i = 0; i < r->n_closed; i++) {
+		const struct vprof_closed *c = &r->closed[i];
+
+		vprof_text_clear(&t);
+		vprof_format_cut(&t, c->display, 60, 1, 0);
+		if (*c->file) {
+			vprof_text_add(&t, " (");
+			vprof_format_cut(&t, c->file, 60, 0, 0);
+			vprof_text_addf(&t, ":%d)", c->line);
+		}
+		vprof_text_addf(&t, ": at most %s of the variance; recording it took %s",
+				vprof_format_percent(c->bound).s, vprof_format_duration(c->saved_ns).s);
+		vprof_text_addf(&t, " (%s of the mean, run %s)", vprof_format_percent(c->saved).s, c->run);
+		vprof_report_labelled(style, i ? "" : "closed", t.s, out);
+	}
+	if (r->n_closed)
+		vprof_report_labelled(style, "",
+				      "not measured, as they cannot matter: their time counts in their callers; vprof "
+				      "iterate --keep-open measures one again",
+				      out);
+	vprof_text_release(&t);
+}
+
 void vprof_report_coverage(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out)
 {
 	struct vprof_text t = VPROF_TEXT_INIT;

@@ -23,6 +23,8 @@ void vprof_report_warnings(const struct vprof_style *style, const struct vprof_r
 
 /* What the probes cost: estimated, and measured where the session has a run without them. */
 void vprof_report_effect(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out);
+/* What the drill-down left out of the plan, with the bound of each. */
+void vprof_report_closed(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out);
 void vprof_report_cost(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out);
 
 #endif

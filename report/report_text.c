@@ -192,6 +192,7 @@ int vprof_report_text(const struct vprof_results *r, const struct vprof_report_o
 		add_answer(&style, r, o, out);
 	vprof_text_add(out, "\n");
 	vprof_report_coverage(&style, r, out);
+	vprof_report_closed(&style, r, out);
 	if (o->ending && *o->ending)
 		vprof_report_labelled(&style, "ended", o->ending, out);
 	if (!r->inconclusive)

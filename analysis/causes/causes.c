@@ -410,14 +410,16 @@ int vprof_causes_find(struct vprof_results *r, struct vprof_tree *tree, const st
 	return ret;
 }
 
-/* Settled: the run alone does not make it a cause, and neither its size nor its rank may be due to chance. */
+/* Settled: neither its size nor its rank may be due to chance. Bounds of one run are of its intervals, which share what
+ * may differ in the next one; those of two runs or more hold how runs differ (run_blocks.h), so only they settle. */
 static enum vprof_cause_status judge(const struct vprof_results *r, const struct vprof_cause *c)
 {
 	int is_sure = c->if_constant_low > r->threshold && c->if_constant_low >= c->if_constant / 2;
 	int has_rank = c->first_kept >= SETTLED_KEPT && c->place_kept > CHANCE;
 
-	return !r->inconclusive && c->kind != VPROF_CAUSE_UNDIVIDED && is_sure && has_rank ? VPROF_CAUSE_SETTLED :
-											     VPROF_CAUSE_CANDIDATE;
+	if (r->inconclusive || c->kind == VPROF_CAUSE_UNDIVIDED || !is_sure || !has_rank)
+		return VPROF_CAUSE_CANDIDATE;
+	return r->n_runs < 2 ? VPROF_CAUSE_SETTLED_HERE : VPROF_CAUSE_SETTLED;
 }
 
 void vprof_causes_judge(struct vprof_results *r)

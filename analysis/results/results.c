@@ -53,6 +53,7 @@ void vprof_results_free(struct vprof_results *r)
 	free(r->types);
 	free(r->contributions);
 	free(r->work);
+	free(r->closed);
 	free(r->common_frames);
 	free(r->histogram);
 	free(r->periods);
@@ -75,6 +76,20 @@ const char *vprof_results_string(struct vprof_results *r, const char *s)
 		return interned;
 	}
 	return vprof_strings_keep(&r->private->strings, s);
+}
+
+uint32_t vprof_node_body_of(const struct vprof_results *r, uint32_t node)
+{
+	const struct vprof_node *n = &r->nodes[node];
+	uint32_t body = node;
+
+	for (uint32_t c = n->first_child; c < n->first_child + n->n_children; c++) {
+		if (r->nodes[c].kind == VPROF_NODE_BODY)
+			body = c;
+		else if (r->nodes[c].kind != VPROF_NODE_PREEMPTED)
+			return node;
+	}
+	return body;
 }
 
 size_t vprof_results_covariance(const struct vprof_results *r, uint32_t a, uint32_t b)

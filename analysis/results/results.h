@@ -13,6 +13,7 @@
 
 #include "analysis/results/verdict.h"
 #include "common/error.h"
+#include "common/plan.h"
 
 #define VPROF_TAIL_SHARE 0.01
 #define VPROF_TAIL_MIN 10 /* slowest intervals, below which nothing is said about them */
@@ -37,7 +38,8 @@ static inline int vprof_node_kind_is_code(enum vprof_node_kind kind) /* of the p
 	return kind == VPROF_NODE_FUNCTION || kind == VPROF_NODE_SITE || kind == VPROF_NODE_POINTER;
 }
 
-#define VPROF_EFFECT_TOLD 0.05 /* slowed by so much: a report begins with it */
+#define VPROF_COST_COUNTED_PART 0.25 /* of a record's time, for a call that is only counted (docs/performance.md) */
+#define VPROF_EFFECT_TOLD 0.05	     /* slowed by so much: a report begins with it */
 
 struct vprof_node {
 	enum vprof_node_kind kind;
@@ -127,6 +129,10 @@ struct vprof_factor {
 	double between_share;	   /* part of its own variance that lies between types; NaN when not estimated */
 	double work_share;	   /* ... that the amount of work explains; NaN without counters */
 	double probe_ns;	   /* as in vprof_node, of its nodes */
+	/* The same two figures of its time without what the scheduler took in it, and their upper bounds, as far as
+	 * they decide what is recorded next (cli/drilldown/close.h): of the factors with most records, and of undivided
+	 * time. NaN: not estimated. The share is that of all its places together. */
+	double code_share, code_share_high, code_constant, code_constant_high;
 	/* by how much the error of what recording costs moves its share, at most; within share_low and share_high */
 	double share_cost_low, share_cost_high;
 	enum vprof_verdict verdict; /* filled by the session */
@@ -144,8 +150,9 @@ enum vprof_cause_kind {
 };
 
 enum vprof_cause_status {
-	VPROF_CAUSE_CANDIDATE, /* its bounds or its rank do not exclude chance */
-	VPROF_CAUSE_SETTLED,
+	VPROF_CAUSE_CANDIDATE,	  /* its bounds or its rank do not exclude chance */
+	VPROF_CAUSE_SETTLED_HERE, /* they do within the run; what another run would say, a single one does not tell */
+	VPROF_CAUSE_SETTLED,	  /* they do, from run to run */
 	VPROF_CAUSE_STATUS_COUNT
 };
 
@@ -383,6 +390,8 @@ struct vprof_results {
 	size_t n_contributions;
 	struct vprof_work *work; /* the counter recorded most often first */
 	size_t n_work;
+	struct vprof_closed *closed; /* that the drill-down closed in the plan of this run */
+	size_t n_closed;
 	struct vprof_common_frame *common_frames;
 	size_t n_common_frames;
 	struct vprof_bucket *histogram; /* by type, then latency; empty ones are left out */
@@ -412,6 +421,8 @@ const char *vprof_results_string(struct vprof_results *r, const char *s);
 int vprof_factor_is_explained(const struct vprof_results *r, const struct vprof_factor *f);
 /* Unexplained time, or its covariance with something: there is nothing in it to rank. */
 int vprof_factor_is_unexplained(const struct vprof_results *r, const struct vprof_factor *f);
+/* The node's body, if nothing but that and what the scheduler took is in it; else the node itself. */
+uint32_t vprof_node_body_of(const struct vprof_results *r, uint32_t node);
 /* Index of the covariance of the siblings a < b, or of the first one after its place: n_covariances at the end.
  */
 size_t vprof_results_covariance(const struct vprof_results *r, uint32_t a, uint32_t b);

@@ -92,6 +92,11 @@ static void read_covariance(struct reading *g, const cJSON *o, struct vprof_cova
 	R_FIELDS(VPROF_COVARIANCE_FIELDS)
 }
 
+static void read_closed(struct reading *g, const cJSON *o, struct vprof_closed *x)
+{
+	R_FIELDS(VPROF_CLOSED_FIELDS)
+}
+
 static void read_common_frames(struct reading *g, const cJSON *o, struct vprof_common_frame *x)
 {
 	R_FIELDS(VPROF_COMMON_FRAME_FIELDS)
@@ -290,6 +295,7 @@ static void read_results(struct reading *g, const cJSON *o)
 	READ_LIST(factors, n_factors, read_factor);
 	READ_LIST(nodes, n_nodes, read_node);
 	READ_LIST(covariances, n_covariances, read_covariance);
+	READ_LIST(closed, n_closed, read_closed);
 	READ_LIST(common_frames, n_common_frames, read_common_frames);
 	READ_LIST(histogram, n_histogram, read_bucket);
 	READ_LIST(periods, n_periods, read_period);

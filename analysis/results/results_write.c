@@ -23,6 +23,7 @@ const char *const vprof_cause_kind_names[] = {
 };
 const char *const vprof_cause_status_names[] = {
 	[VPROF_CAUSE_CANDIDATE] = "candidate",
+	[VPROF_CAUSE_SETTLED_HERE] = "settled in this run",
 	[VPROF_CAUSE_SETTLED] = "settled",
 };
 const char *const vprof_example_why_names[] = {
@@ -65,6 +66,7 @@ int vprof_json_add_string(cJSON *o, const char *key, const char *s)
 
 WRITER(write_node, vprof_node, VPROF_NODE_FIELDS)
 WRITER(write_covariance, vprof_covariance, VPROF_COVARIANCE_FIELDS)
+WRITER(write_closed, vprof_closed, VPROF_CLOSED_FIELDS)
 WRITER(write_common_frames, vprof_common_frame, VPROF_COMMON_FRAME_FIELDS)
 WRITER(write_type, vprof_type, VPROF_TYPE_FIELDS)
 WRITER(write_contribution, vprof_contribution, VPROF_CONTRIBUTION_FIELDS)
@@ -143,6 +145,7 @@ static int write_results(cJSON *o, const struct vprof_results *x)
 	WRITE_LIST(factors, n_factors, write_factor);
 	WRITE_LIST(nodes, n_nodes, write_node);
 	WRITE_LIST(covariances, n_covariances, write_covariance);
+	WRITE_LIST(closed, n_closed, write_closed);
 	WRITE_LIST(common_frames, n_common_frames, write_common_frames);
 	WRITE_LIST(histogram, n_histogram, write_bucket);
 	WRITE_LIST(periods, n_periods, write_period);

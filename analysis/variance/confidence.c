@@ -258,6 +258,21 @@ static void judge_causes(const struct confidence *c, const struct vprof_bootstra
 	}
 }
 
+/* The upper ones of what decides whether a factor is worth recording. */
+static void bound_costly(const struct confidence *c, struct vprof_bootstrap_values *v)
+{
+	const struct vprof_reported *of = &c->s->reported;
+
+	for (size_t i = 0; i < of->n_costly; i++) {
+		struct vprof_factor *f = &c->r->factors[of->costly[i]];
+		double low;
+
+		vprof_bootstrap_bounds_within(v, at_shares(c) + of->first_costly + i, 0, 1, &low, &f->code_share_high);
+		vprof_bootstrap_bounds_within(v, at_constants(c) + of->first_costly + i, -INFINITY, 1, &low,
+					      &f->code_constant_high);
+	}
+}
+
 static void fill_quantity_bounds(const struct confidence *c, struct vprof_bootstrap_values *v)
 {
 	struct vprof_results *r = c->r;
@@ -436,6 +451,13 @@ static void fill_quantities(const struct confidence *c)
 		r->causes[i].if_constant = figures.if_constant;
 		r->causes[i].sd_ns = figures.sd_ns;
 	}
+	for (size_t i = 0; i < s->reported.n_costly; i++) {
+		struct vprof_factor *f = &r->factors[s->reported.costly[i]];
+		struct vprof_quantity_figures figures = figures_of(c, s->reported.first_costly + (uint32_t)i);
+
+		f->code_share = fmax(0, figures.share);
+		f->code_constant = figures.if_constant;
+	}
 }
 
 static void set_unknown(struct vprof_results *r)
@@ -446,6 +468,8 @@ static void set_unknown(struct vprof_results *r)
 
 		factor->share_low = factor->share_high = factor->place_kept = NAN;
 		factor->between_share = factor->work_share = NAN;
+		factor->code_share = factor->code_share_high = NAN;
+		factor->code_constant = factor->code_constant_high = NAN;
 		factor->if_constant = factor->if_constant_low = factor->if_constant_high = NAN;
 		factor->together = factor->together_low = factor->together_high = NAN;
 		factor->together_constant = factor->together_constant_low = factor->together_constant_high = NAN;
@@ -480,6 +504,7 @@ static int estimate(struct confidence *c, const struct vprof_run_blocks *blocks,
 		judge_causes(c, &values);
 		fill_bounds(c, &values);
 		fill_quantity_bounds(c, &values);
+		bound_costly(c, &values);
 		fill_slopes(c, model, &values);
 		c->r->n_blocks = s->n_blocks;
 		ret = judge_conclusion(c);

@@ -8,6 +8,7 @@
 #define SCALE_LEAST 0.01
 #define NEGLIGIBLE 0.0005 /* of the mean: moves no share */
 #define LARGEST_ERROR 0.9 /* of the latency's sd */
+#define UNBOUNDED 1e9	  /* the same, of which nothing is known */
 
 /* what a figure may be less (negative) and more than it is */
 struct room {
@@ -73,6 +74,10 @@ static void reported_figures(const struct widening *w, double *share, double *co
 			share[w->reported.together[i]] = f->together;
 			constant[w->reported.together[i]] = f->together_constant;
 		}
+	}
+	for (size_t i = 0; i < w->reported.n_costly; i++) {
+		share[w->reported.first_costly + i] = r->factors[w->reported.costly[i]].code_share;
+		constant[w->reported.first_costly + i] = r->factors[w->reported.costly[i]].code_constant;
 	}
 	for (size_t i = 0; i < r->n_causes; i++) {
 		share[w->reported.of_cause[i]] = r->causes[i].share;
@@ -193,13 +198,19 @@ static void widen_covariance(const struct widening *w, const struct vprof_factor
 	room->high += error / r->nodes[0].var_ns2;
 }
 
-/* The errors of T and T - f are both at most w->error, of T's sd. */
-static void widen_constant(const struct widening *w, struct room *room, double constant)
+/* The errors of T and T - f are both at most w->error, of T's sd; that of f is at most `error`. Of two bounds that
+ * follow from this the narrower one: the first does not know that T and T - f err alike where f is small, the second
+ * bounds by how much Cov(T, f) and Var(f) = share err. */
+static void widen_constant(const struct widening *w, struct room *room, double constant, double share, double error)
 {
 	double least = sqrt(fmax(0, 1 - constant - room->high)), most = sqrt(fmax(0, 1 - constant - room->low));
+	double all = w->error, moved = 2 * (error + all * sqrt(share) + all * error) + 2 * error * sqrt(share);
+	double low = constant + room->low - moved - error * error, high = constant + room->high + moved;
 
-	room->low = 1 - pow((most + w->error) / (1 - w->error), 2) - constant;
-	room->high = 1 - pow(fmax(0, least - w->error) / (1 + w->error), 2) - constant;
+	low /= pow(low > 0 ? 1 + all : 1 - all, 2);
+	high /= pow(high > 0 ? 1 - all : 1 + all, 2);
+	room->low = fmax(low, 1 - pow((most + all) / (1 - all), 2)) - constant;
+	room->high = fmin(high, 1 - pow(fmax(0, least - all) / (1 + all), 2)) - constant;
 }
 
 static double nodes_error(const struct widening *w, const uint32_t *nodes, size_t n)
@@ -220,36 +231,56 @@ static void add_room(double *low, double *high, const struct room *room, double 
 static void widen_factor(const struct widening *w, size_t i)
 {
 	struct vprof_factor *f = &w->r->factors[i];
-	struct room *share = &w->share[i];
+	struct room *share = &w->share[i], *constant = &w->constant[i];
 	uint32_t together = w->reported.together[i];
+	double error = UNBOUNDED, most = fmax(0, f->share + share->high);
 
-	if (f->kind == VPROF_FACTOR_COVARIANCE)
+	if (f->kind == VPROF_FACTOR_COVARIANCE) {
 		widen_covariance(w, f, share);
-	else
-		widen_share(share, f->share, nodes_error(w, f->nodes, f->n_nodes));
+	} else {
+		error = nodes_error(w, f->nodes, f->n_nodes);
+		most = fmax(most, pow(f->sd_ns, 2) / w->r->nodes[0].var_ns2 + share->high);
+		widen_share(share, f->share, error);
+	}
 	f->share_cost_low = share->low;
 	f->share_cost_high = share->high;
 	add_room(&f->share_low, &f->share_high, share, INFINITY);
-	widen_constant(w, &w->constant[i], f->if_constant);
-	add_room(&f->if_constant_low, &f->if_constant_high, &w->constant[i], 1);
+	widen_constant(w, constant, f->if_constant, most, error);
+	add_room(&f->if_constant_low, &f->if_constant_high, constant, 1);
 	if (together != VPROF_NONE) {
 		const struct vprof_factor *other = &w->r->factors[f->counterpart - 1];
-		struct room both = w->share[together], constant = w->constant[together];
+		struct room both = w->share[together], both_constant = w->constant[together];
 
-		widen_share(&both, f->together,
-			    nodes_error(w, f->nodes, f->n_nodes) + nodes_error(w, other->nodes, other->n_nodes));
+		most = fmax(0, f->together + both.high);
+		error += nodes_error(w, other->nodes, other->n_nodes);
+		widen_share(&both, f->together, error);
 		add_room(&f->together_low, &f->together_high, &both, 1);
-		widen_constant(w, &constant, f->together_constant);
-		add_room(&f->together_constant_low, &f->together_constant_high, &constant, 1);
+		widen_constant(w, &both_constant, f->together_constant, most, error);
+		add_room(&f->together_constant_low, &f->together_constant_high, &both_constant, 1);
 	}
+}
+
+static void widen_costly(const struct widening *w, size_t i)
+{
+	struct vprof_factor *f = &w->r->factors[w->reported.costly[i]];
+	size_t quantity = w->reported.first_costly + i;
+	double error = nodes_error(w, f->nodes, f->n_nodes), most = fmax(0, f->code_share + w->share[quantity].high);
+
+	widen_share(&w->share[quantity], f->code_share, error);
+	f->code_share_high += fmax(0, w->share[quantity].high);
+	widen_constant(w, &w->constant[quantity], f->code_constant, most, error);
+	f->code_constant_high += fmax(0, w->constant[quantity].high);
 }
 
 static void widen_cause(const struct widening *w, struct vprof_cause *cause, uint32_t quantity)
 {
-	widen_share(&w->share[quantity], cause->share, nodes_error(w, cause->nodes, cause->n_nodes));
+	double error = nodes_error(w, cause->nodes, cause->n_nodes);
+	double most = fmax(0, cause->share + w->share[quantity].high);
+
+	widen_share(&w->share[quantity], cause->share, error);
 	cause->share_low = fmax(0, cause->share_low + fmin(0, w->share[quantity].low));
 	cause->share_high = fmin(1, cause->share_high + fmax(0, w->share[quantity].high));
-	widen_constant(w, &w->constant[quantity], cause->if_constant);
+	widen_constant(w, &w->constant[quantity], cause->if_constant, most, error);
 	add_room(&cause->if_constant_low, &cause->if_constant_high, &w->constant[quantity], 1);
 }
 
@@ -273,6 +304,8 @@ int vprof_cost_bounds_widen(struct vprof_results *r, struct vprof_tree *tree, co
 		w.error = fmin(w.error, LARGEST_ERROR);
 		for (size_t i = 0; i < w.reported.n_factors; i++)
 			widen_factor(&w, i);
+		for (size_t i = 0; i < w.reported.n_costly; i++)
+			widen_costly(&w, i);
 		for (size_t i = 0; i < r->n_causes; i++)
 			widen_cause(&w, &r->causes[i], w.reported.of_cause[i]);
 	}

@@ -54,6 +54,59 @@ static int add_together(struct vprof_reported *of, const struct vprof_results *r
 	return 0;
 }
 
+/* How much of a question it is whether a factor is worth recording. */
+static uint64_t question(const struct vprof_factor *f)
+{
+	if (f->kind != VPROF_FACTOR_VARIANCE)
+		return 0;
+	return f->node_kind == VPROF_NODE_UNDIVIDED ? UINT64_MAX : f->n_timed;
+}
+
+static int is_in(const uint32_t *list, size_t n, size_t factor)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i] == factor)
+			return 1;
+	return 0;
+}
+
+/* Of the factors that are not chosen yet the most questionable; n_factors: those that are left cost nothing. */
+static size_t next_costly(const struct vprof_reported *of, const struct vprof_results *r)
+{
+	uint64_t most = r->n_complete;
+	size_t best = r->n_factors;
+
+	for (size_t i = 0; i < r->n_factors; i++)
+		if (question(&r->factors[i]) > most && !is_in(of->costly, of->n_costly, i)) {
+			most = question(&r->factors[i]);
+			best = i;
+		}
+	return best;
+}
+
+static int add_costly(struct vprof_reported *of, const struct vprof_results *r)
+{
+	int ret = 0;
+
+	of->first_costly = (uint32_t)of->quantities.n;
+	of->costly = malloc(VPROF_COSTLY_MAX * sizeof *of->costly);
+	while (of->costly && of->n_costly < VPROF_COSTLY_MAX && !ret) {
+		size_t i = next_costly(of, r);
+		const struct vprof_factor *f = &r->factors[i];
+		uint32_t *nodes;
+
+		if (i == r->n_factors)
+			return 0;
+		of->costly[of->n_costly++] = (uint32_t)i;
+		nodes = malloc((f->n_nodes + 1) * sizeof *nodes);
+		for (size_t k = 0; nodes && k < f->n_nodes; k++)
+			nodes[k] = vprof_node_body_of(r, f->nodes[k]);
+		ret = nodes ? vprof_quantities_add(&of->quantities, r, nodes, f->n_nodes) : VPROF_ERR_NOMEM;
+		free(nodes);
+	}
+	return of->costly ? ret : VPROF_ERR_NOMEM;
+}
+
 /* All variances; of covariances, whose number is large, only the first ones. */
 static int add_other_factors(struct vprof_reported *of, const struct vprof_results *r)
 {
@@ -90,6 +143,8 @@ int vprof_reported_take(struct vprof_reported *of, const struct vprof_results *r
 		if (vprof_quantities_add_apart(&of->quantities, r, r->causes[i].nodes, r->causes[i].n_nodes))
 			return VPROF_ERR_NOMEM;
 	}
+	if (add_costly(of, r))
+		return VPROF_ERR_NOMEM;
 	of->n_bounded = of->quantities.n;
 	of->interval = (uint32_t)of->quantities.n;
 	if (vprof_quantities_add_apart(&of->quantities, r, &root, 1) || add_other_factors(of, r))
@@ -103,5 +158,6 @@ void vprof_reported_release(struct vprof_reported *of)
 	free(of->of_factor);
 	free(of->together);
 	free(of->of_cause);
+	free(of->costly);
 	*of = (struct vprof_reported){ 0 };
 }

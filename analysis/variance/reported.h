@@ -8,6 +8,8 @@
 
 #define VPROF_REPORTED_MAX 24 /* factors beyond the selected ones, contributions, types */
 
+#define VPROF_COSTLY_MAX 24 /* factors of which it is asked whether recording them is worth its cost */
+
 /* How many of the results' factors have bounds, if anything has. */
 static inline size_t vprof_reported_count(const struct vprof_results *r)
 {
@@ -20,11 +22,16 @@ static inline size_t vprof_reported_count(const struct vprof_results *r)
 struct vprof_reported {
 	struct vprof_quantities quantities; /* finished; those of the first n_factors factors come first */
 	size_t n_factors;		    /* vprof_reported_count() */
-	size_t n_bounded;		    /* the first ones, which have bounds: of these factors, and of causes */
-	uint32_t interval;		    /* the latency itself */
+	size_t n_bounded;    /* the first ones, which have bounds: of these factors, of causes, and costly ones */
+	uint32_t interval;   /* the latency itself */
 	uint32_t *of_factor; /* [results' n_factors] all variances and the first covariances, both members of these */
 	uint32_t *together;  /* [results' n_factors] with its counterpart */
 	uint32_t *of_cause;  /* [results' n_causes] */
+	/* Of undivided time, then of the factors with most records: their time without what the scheduler took in it.
+	 */
+	uint32_t *costly;      /* [n_costly] factors */
+	uint32_t first_costly; /* quantity of the first */
+	size_t n_costly;
 };
 
 /* OK or NOMEM; to be released in both cases. */

@@ -31,8 +31,7 @@ struct vprof_tree_node {
 	uint32_t final_id, body_id;	 /* places in the results; body_id VPROF_NONE without children */
 };
 
-#define VPROF_COST_PARTS 256	     /* of a tick: one part is the unit of costs */
-#define VPROF_COST_COUNTED_PART 0.25 /* of a record's time, for a call that is only counted (docs/performance.md) */
+#define VPROF_COST_PARTS 256 /* of a tick: one part is the unit of costs */
 
 /* What recording adds for one call, in parts of the tree's tick (tree_cost.c); zeros: not known. */
 struct vprof_call_cost {

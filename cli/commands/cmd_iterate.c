@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/drilldown/ask.h"
+#include "cli/drilldown/close.h"
 #include "cli/command.h"
 #include "cli/drilldown/decide.h"
 #include "cli/drilldown/ending.h"
@@ -41,6 +42,7 @@ struct iterate_options {
 	double budget;
 	double threshold;
 	int automatic, restart, json, verbose;
+	struct vprof_option_words keep_open;
 	const char *interval, *switches, *compress;
 	enum vprof_switches_mode switches_mode;
 	enum vprof_compress_mode compress_mode;
@@ -117,6 +119,22 @@ static void widen(struct vprof_session *s, const struct iterate_options *o)
 		s->threshold = o->threshold;
 }
 
+/* What is opened again is measured in a round of its own. */
+static int keep_open(struct vprof_session *s, const struct vprof_option_words *names, struct vprof_error *err)
+{
+	for (size_t i = 0; i < names->n; i++) {
+		int n = vprof_close_keep_open(s, names->v[i]);
+
+		if (n < 0)
+			return vprof_error_no_memory(err);
+		if (n)
+			s->ending = VPROF_ENDING_NONE;
+		else
+			vprof_tell("%s is not closed; it will not be", names->v[i]);
+	}
+	return VPROF_OK;
+}
+
 /* Loads the session or begins one; options given now win over what was saved. */
 static int open_session(struct iteration *it, struct vprof_error *err)
 {
@@ -138,7 +156,9 @@ static int open_session(struct iteration *it, struct vprof_error *err)
 		fprintf(stderr, "resuming the drill-down in %s: %zu round%s\n", vprof_project_shown(p->session),
 			s->n_rounds, s->n_rounds == 1 ? "" : "s");
 	widen(s, o);
-	rc = set_text(&s->interval, o->interval, err);
+	rc = keep_open(s, &o->keep_open, err);
+	if (!rc)
+		rc = set_text(&s->interval, o->interval, err);
 	if (!rc)
 		rc = set_text(&s->run_command, o->command, err);
 	return rc ? rc : save(it, err);
@@ -247,6 +267,18 @@ static int end(struct iteration *it, enum vprof_ending why, struct vprof_error *
 	return save(it, err);
 }
 
+/* What the next round need not record. */
+static int close_costly(struct iteration *it, struct vprof_error *err)
+{
+	double expected;
+	int n = vprof_close_choose(it->results, it->plan, &it->session, &expected);
+
+	if (n < 0)
+		return vprof_error_no_memory(err);
+	vprof_close_tell(&it->session, (size_t)n, it->results->effect, expected);
+	return VPROF_OK;
+}
+
 /* Reports the round and takes its decisions. *stopped: the input ended. */
 static int decide_round(struct iteration *it, int *stopped, struct vprof_error *err)
 {
@@ -267,6 +299,8 @@ static int decide_round(struct iteration *it, int *stopped, struct vprof_error *
 	}
 	if (!rc)
 		rc = vprof_ask_all(&ask, stopped, err);
+	if (!rc && !*stopped)
+		rc = close_costly(it, err);
 	if (!rc && !*stopped)
 		round->state = VPROF_ROUND_DECIDED;
 	if (!rc)
@@ -468,6 +502,8 @@ int vprof_cmd_iterate(int argc, char **argv)
 		  "record context switches: auto (default), on or off" },
 		{ "compress", VPROF_OPTION_TEXT, &o.compress, "WHEN",
 		  "compress the trace: auto (default: once the disk is the bottleneck), on or off" },
+		{ "keep-open", VPROF_OPTION_WORDS, &o.keep_open, "NAME...",
+		  "measure these functions although recording them costs much and they cannot matter" },
 		{ "restart", VPROF_OPTION_FLAG, &o.restart, NULL, "begin a new drill-down; runs are kept" },
 		{ "verbose", VPROF_OPTION_FLAG, &o.verbose, NULL, "show the run command's output as it is printed" },
 		{ "json", VPROF_OPTION_FLAG, &o.json, NULL, "print the last results.json on stdout, no reports" },

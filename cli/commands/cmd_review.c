@@ -168,11 +168,29 @@ static int review_one(struct review *rv, const char *wanted, const struct review
 	return rc ? rc : vprof_review_print(rv->results, judged, err);
 }
 
-static void print_list(const struct vprof_verdict_list *list)
+/* What the drill-down closed is a verdict by rule, too. */
+static void print_closed(const struct vprof_session *s)
 {
 	struct vprof_text line = VPROF_TEXT_INIT;
 
-	if (!list->n)
+	for (size_t i = 0; i < s->n_closed; i++) {
+		const struct vprof_closed *c = &s->closed[i];
+
+		vprof_text_clear(&line);
+		vprof_text_add(&line, "closed    ");
+		vprof_format_cut(&line, c->display, 40, 1, 42);
+		vprof_text_addf(&line, "at most %s of the variance, run ", vprof_format_percent(c->bound).s);
+		vprof_format_cut(&line, c->run, 8, 0, 0);
+		printf("%s, by rule\n", line.s);
+	}
+	vprof_text_release(&line);
+}
+
+static void print_list(const struct vprof_verdict_list *list, const struct vprof_session *s)
+{
+	struct vprof_text line = VPROF_TEXT_INIT;
+
+	if (!list->n && !s->n_closed)
 		fputs("no verdict yet: vprof review asks for them\n", stderr);
 	for (size_t i = 0; i < list->n; i++) {
 		const struct vprof_listed_verdict *v = &list->items[i];
@@ -194,6 +212,7 @@ static void print_list(const struct vprof_verdict_list *list)
 		}
 	}
 	vprof_text_release(&line);
+	print_closed(s);
 }
 
 /* Verdicts by rule are looked up in the last results, where there are any. */
@@ -206,13 +225,13 @@ static int list_all(struct review *rv, int json, struct vprof_error *err)
 	open_results(rv, NULL, NULL);
 	rc = vprof_verdict_list_make(&list, &rv->session, rv->results);
 	if (!rc && json) {
-		text = vprof_verdict_list_json(&list);
+		text = vprof_verdict_list_json(&list, &rv->session);
 		rc = text ? VPROF_OK : VPROF_ERR_NOMEM;
 	}
 	if (!rc && json)
 		puts(text);
 	else if (!rc)
-		print_list(&list);
+		print_list(&list, &rv->session);
 	free(text);
 	vprof_verdict_list_release(&list);
 	return rc ? vprof_error_no_memory(err) : VPROF_OK;

@@ -25,7 +25,7 @@ int vprof_decide_is_spent(const struct vprof_results *r, const struct vprof_fact
 	    (f->node_kind != VPROF_NODE_FUNCTION && f->node_kind != VPROF_NODE_POINTER))
 		return 0;
 	for (size_t i = 0; i < f->n_nodes; i++)
-		if (r->nodes[f->nodes[i]].broken_down)
+		if (r->nodes[f->nodes[i]].broken_down && r->nodes[f->nodes[i]].n_children)
 			return 1;
 	return 0;
 }

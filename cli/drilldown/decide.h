@@ -11,7 +11,8 @@
 #include "common/facts/facts.h"
 #include "common/plan.h"
 
-/* A function or pointer site that is broken down and holds nothing unmeasured any more: its children stand for it. */
+/* A function or pointer site that is broken down and holds nothing unmeasured any more: its children stand for it,
+ * where any are measured. */
 int vprof_decide_is_spent(const struct vprof_results *r, const struct vprof_factor *f);
 
 /* The k causes to decide on, each by one of its factors above the threshold: the first by rank, or the first that can

@@ -2,6 +2,7 @@
 #include "cli/drilldown/session.h"
 
 #include <cjson/cJSON.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +63,45 @@ void vprof_name_list_release(struct vprof_name_list *list)
 	*list = (struct vprof_name_list){ 0 };
 }
 
+static void free_closed(const struct vprof_closed *c)
+{
+	free((char *)c->name);
+	free((char *)c->file);
+	free((char *)c->caller);
+	free((char *)c->display);
+	free((char *)c->run);
+}
+
+int vprof_session_close(struct vprof_session *s, const struct vprof_closed *closed)
+{
+	struct vprof_closed copy = *closed, *grown = realloc(s->closed, (s->n_closed + 1) * sizeof *grown);
+
+	if (grown)
+		s->closed = grown;
+	copy.name = strdup(closed->name);
+	copy.file = strdup(closed->file);
+	copy.caller = strdup(closed->caller);
+	copy.display = strdup(closed->display);
+	copy.run = strdup(closed->run);
+	if (!grown || !copy.name || !copy.file || !copy.caller || !copy.display || !copy.run) {
+		free_closed(&copy);
+		return VPROF_ERR_NOMEM;
+	}
+	for (size_t i = s->n_closed; i-- > 0;)
+		if (!strcmp(s->closed[i].name, copy.name) && !strcmp(s->closed[i].file, copy.file) &&
+		    !strcmp(s->closed[i].caller, copy.caller))
+			vprof_session_open_again(s, i);
+	s->closed[s->n_closed++] = copy;
+	return VPROF_OK;
+}
+
+void vprof_session_open_again(struct vprof_session *s, size_t i)
+{
+	free_closed(&s->closed[i]);
+	s->n_closed--;
+	memmove(s->closed + i, s->closed + i + 1, (s->n_closed - i) * sizeof *s->closed);
+}
+
 void vprof_session_init(struct vprof_session *s)
 {
 	*s = (struct vprof_session){ .threshold = 0.02,
@@ -84,6 +124,10 @@ void vprof_session_release(struct vprof_session *s)
 	vprof_name_list_release(&s->roots);
 	vprof_name_list_release(&s->broken_down);
 	vprof_name_list_release(&s->every_call);
+	while (s->n_closed)
+		vprof_session_open_again(s, s->n_closed - 1);
+	free(s->closed);
+	vprof_name_list_release(&s->keep_open);
 	vprof_session_init(s);
 }
 
@@ -137,7 +181,9 @@ struct vprof_decisions vprof_session_decisions(const struct vprof_session *s)
 					 .broken_down = s->broken_down.items,
 					 .n_broken_down = s->broken_down.n,
 					 .every_call = s->every_call.items,
-					 .n_every_call = s->every_call.n };
+					 .n_every_call = s->every_call.n,
+					 .closed = s->closed,
+					 .n_closed = s->n_closed };
 }
 
 static const char *text_of(const cJSON *object, const char *key)
@@ -159,6 +205,28 @@ static cJSON *names_json(const struct vprof_name_list *list)
 			cJSON_AddStringToObject(item, "file", list->items[i].file);
 		if (*list->items[i].caller)
 			cJSON_AddStringToObject(item, "caller", list->items[i].caller);
+		cJSON_AddItemToArray(array, item);
+	}
+	return array;
+}
+
+cJSON *vprof_session_closed_json(const struct vprof_session *s)
+{
+	cJSON *array = cJSON_CreateArray();
+
+	for (size_t i = 0; i < s->n_closed; i++) {
+		const struct vprof_closed *c = &s->closed[i];
+		cJSON *item = cJSON_CreateObject();
+
+		cJSON_AddStringToObject(item, "name", c->name);
+		cJSON_AddStringToObject(item, "display", c->display);
+		cJSON_AddStringToObject(item, "file", c->file);
+		cJSON_AddNumberToObject(item, "line", c->line);
+		cJSON_AddStringToObject(item, "caller", c->caller);
+		cJSON_AddNumberToObject(item, "bound", c->bound);
+		cJSON_AddNumberToObject(item, "saved_ns", c->saved_ns);
+		cJSON_AddNumberToObject(item, "saved", c->saved);
+		cJSON_AddStringToObject(item, "run", c->run);
 		cJSON_AddItemToArray(array, item);
 	}
 	return array;
@@ -188,6 +256,10 @@ static cJSON *session_json(const struct vprof_session *s)
 	cJSON_AddItemToObject(root, "broken_down", names_json(&s->broken_down));
 	if (s->every_call.n)
 		cJSON_AddItemToObject(root, "every_call", names_json(&s->every_call));
+	if (s->n_closed)
+		cJSON_AddItemToObject(root, "closed", vprof_session_closed_json(s));
+	if (s->keep_open.n)
+		cJSON_AddItemToObject(root, "keep_open", names_json(&s->keep_open));
 	verdicts = cJSON_AddObjectToObject(root, "verdicts");
 	for (size_t i = 0; i < s->n_verdicts; i++)
 		cJSON_AddStringToObject(verdicts, s->verdicts[i].key, vprof_verdict_names[s->verdicts[i].verdict]);
@@ -245,6 +317,42 @@ static int load_names(struct vprof_name_list *list, const cJSON *array)
 		rc = vprof_name_list_add(list, name, text_of(item, "file"), text_of(item, "caller"));
 		if (rc < 0)
 			return rc;
+	}
+	return VPROF_OK;
+}
+
+/* A number that is not negative, or -1. */
+static double amount(const cJSON *o, const char *key)
+{
+	const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
+
+	return cJSON_IsNumber(v) && v->valuedouble >= 0 && isfinite(v->valuedouble) ? v->valuedouble : -1;
+}
+
+static int load_closed(struct vprof_session *s, const cJSON *array)
+{
+	const cJSON *item;
+
+	if (!cJSON_IsArray(array))
+		return VPROF_ERR_CORRUPT;
+	cJSON_ArrayForEach(item, array)
+	{
+		double line = amount(item, "line");
+		struct vprof_closed c = { .name = text_of(item, "name"),
+					  .display = text_of(item, "display"),
+					  .file = text_of(item, "file"),
+					  .caller = text_of(item, "caller"),
+					  .line = line >= 0 && line <= INT_MAX ? (int)line : 0,
+					  .bound = amount(item, "bound"),
+					  .saved_ns = amount(item, "saved_ns"),
+					  .saved = amount(item, "saved"),
+					  .run = text_of(item, "run") };
+
+		if (!c.name || !*c.name || !c.display || !c.file || !c.caller || !c.run || line < 0 || c.bound < 0 ||
+		    c.saved_ns < 0 || c.saved < 0)
+			return VPROF_ERR_CORRUPT;
+		if (vprof_session_close(s, &c))
+			return VPROF_ERR_NOMEM;
 	}
 	return VPROF_OK;
 }
@@ -374,6 +482,10 @@ int vprof_session_load(struct vprof_session *s, const char *path, struct vprof_e
 			rc = load_names(&s->broken_down, cJSON_GetObjectItemCaseSensitive(root, "broken_down"));
 		if (!rc && cJSON_HasObjectItem(root, "every_call"))
 			rc = load_names(&s->every_call, cJSON_GetObjectItemCaseSensitive(root, "every_call"));
+		if (!rc && cJSON_HasObjectItem(root, "closed"))
+			rc = load_closed(s, cJSON_GetObjectItemCaseSensitive(root, "closed"));
+		if (!rc && cJSON_HasObjectItem(root, "keep_open"))
+			rc = load_names(&s->keep_open, cJSON_GetObjectItemCaseSensitive(root, "keep_open"));
 		if (!rc)
 			rc = load_verdicts(s, cJSON_GetObjectItemCaseSensitive(root, "verdicts"));
 		if (!rc)

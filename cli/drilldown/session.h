@@ -71,6 +71,9 @@ struct vprof_session {
 	double baseline_preempted_ns;	    /* part of it; NaN: unknown */
 	struct vprof_name_list roots, broken_down;
 	struct vprof_name_list every_call; /* hot functions of which all calls are recorded */
+	struct vprof_closed *closed;	   /* not measured any more (close.h); owns its strings */
+	size_t n_closed;
+	struct vprof_name_list keep_open; /* never closed, as a person wants */
 	struct vprof_judgement *verdicts;
 	size_t n_verdicts;
 	struct vprof_reviews reviews; /* of .vprof/verdicts.json, not part of this file */
@@ -93,6 +96,12 @@ int vprof_session_open(struct vprof_session *s, const struct vprof_project *p, s
 enum vprof_verdict vprof_session_verdict(const struct vprof_session *s, const char *key);
 int vprof_session_judge(struct vprof_session *s, const char *key, enum vprof_verdict verdict); /* OK or NOMEM */
 int vprof_session_add_round(struct vprof_session *s, const char *run);			       /* OK or NOMEM */
+
+/* Closes once more, or anew: copies. OK or NOMEM. */
+int vprof_session_close(struct vprof_session *s, const struct vprof_closed *closed);
+void vprof_session_open_again(struct vprof_session *s, size_t i); /* closed[i] */
+
+struct cJSON *vprof_session_closed_json(const struct vprof_session *s); /* s->closed; NULL without memory */
 
 /* What a plan is made from; the arrays are borrowed from the session. */
 struct vprof_decisions vprof_session_decisions(const struct vprof_session *s);

@@ -89,7 +89,7 @@ void vprof_verdict_list_release(struct vprof_verdict_list *list)
 	*list = (struct vprof_verdict_list){ 0 };
 }
 
-char *vprof_verdict_list_json(const struct vprof_verdict_list *list)
+char *vprof_verdict_list_json(const struct vprof_verdict_list *list, const struct vprof_session *s)
 {
 	cJSON *root = cJSON_CreateObject(), *array;
 	char *text;
@@ -110,6 +110,7 @@ char *vprof_verdict_list_json(const struct vprof_verdict_list *list)
 		cJSON_AddStringToObject(item, "date", v->review ? v->review->date : "");
 		cJSON_AddItemToArray(array, item);
 	}
+	cJSON_AddItemToObject(root, "closed", vprof_session_closed_json(s));
 	text = cJSON_Print(root);
 	cJSON_Delete(root);
 	return text;

@@ -25,6 +25,6 @@ int vprof_verdict_list_make(struct vprof_verdict_list *list, const struct vprof_
 void vprof_verdict_list_release(struct vprof_verdict_list *list);
 
 /* As JSON: what verdicts.json holds, and "by" whom, "person" or "rule". Heap text, NULL without memory. */
-char *vprof_verdict_list_json(const struct vprof_verdict_list *list);
+char *vprof_verdict_list_json(const struct vprof_verdict_list *list, const struct vprof_session *s);
 
 #endif

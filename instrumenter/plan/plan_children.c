@@ -51,7 +51,7 @@ static int is_child(const struct vprof_plan_maker *m, uint32_t function)
 
 	if (!vprof_plan_can_carry_probe(m, function))
 		return 0;
-	return mark->is_acquire || (!m->facts->functions[function].is_tiny && !mark->excluded);
+	return mark->is_acquire || (!m->facts->functions[function].is_tiny && !mark->excluded && !mark->closed);
 }
 
 const struct vprof_plan_targets *vprof_plan_pointer_targets(struct vprof_plan_maker *m, const char *signature)
@@ -114,7 +114,10 @@ static void child_function(struct vprof_plan_maker *m, uint32_t function, const 
 
 static void child_site(struct vprof_plan_maker *m, const struct vprof_facts_call *call, struct vprof_plan_children *c)
 {
-	add_child(m, &m->call[m->call[call - m->facts->calls].canon], c);
+	struct vprof_plan_mark *mark = &m->call[m->call[call - m->facts->calls].canon];
+
+	if (!mark->closed)
+		add_child(m, mark, c);
 }
 
 static void children_down_to(struct vprof_plan_maker *m, uint32_t function, struct vprof_plan_children *c, int depth);

@@ -180,6 +180,48 @@ static void find_annotated(struct vprof_plan_maker *m)
 
 /* ---- decisions ---- */
 
+static const char *relative(const struct vprof_facts *facts, uint32_t id)
+{
+	const struct vprof_facts_file *file = vprof_facts_file(facts, id);
+	size_t n = strlen(facts->root);
+
+	if (!file)
+		return "";
+	if (vprof_path_inside(facts->root, file->path) && file->path[n] == '/')
+		return file->path + n + 1;
+	return file->path;
+}
+
+static int names(const struct vprof_closed *c, const char *name, const char *file, const char *caller)
+{
+	return !strcmp(c->name, name) && !strcmp(c->file, file) && !strcmp(c->caller, caller);
+}
+
+/* What is closed, but for roots, and for what has to be seen whatever it costs. */
+static void mark_closed(struct vprof_plan_maker *m)
+{
+	const struct vprof_facts *facts = m->facts;
+
+	for (size_t k = 0; k < m->d->n_closed && !m->d->all; k++) {
+		const struct vprof_closed *c = &m->d->closed[k];
+
+		for (size_t i = 0; i < facts->n_functions && !*c->caller; i++) {
+			const struct vprof_facts_function *f = &facts->functions[i];
+
+			if (names(c, f->name, relative(facts, f->file), "") &&
+			    !m->function[m->function[i].canon].is_root && !m->function[i].is_acquire)
+				m->function[i].closed = 1;
+		}
+		for (size_t i = 0; i < facts->n_calls && *c->caller; i++) {
+			const struct vprof_facts_call *call = &facts->calls[i];
+			const struct vprof_facts_function *holder = vprof_facts_function(facts, call->caller);
+
+			if (names(c, call->callee, relative(facts, call->file), holder ? holder->name : ""))
+				m->call[m->call[i].canon].closed = 1;
+		}
+	}
+}
+
 static const char *reason(const struct vprof_facts_function *f)
 {
 	return *f->reason ? f->reason : "its body cannot carry a probe";
@@ -210,6 +252,8 @@ static void break_function(struct vprof_plan_maker *m, uint32_t function, int bi
 	struct vprof_plan_children c = { .mask = UINT64_C(1) << bit, .mark = 1 };
 	struct vprof_plan_mark *mark = &m->function[m->function[function].canon];
 
+	if (m->function[function].closed)
+		return;
 	if (!vprof_plan_can_carry_probe(m, function)) {
 		skip(m, m->facts->functions[function].display, reason(&m->facts->functions[function]));
 		return;
@@ -224,6 +268,8 @@ static void break_pointer(struct vprof_plan_maker *m, const struct vprof_facts_c
 	struct vprof_plan_children c = { .mask = UINT64_C(1) << bit, .mark = 1 };
 	struct vprof_plan_mark *mark = &m->call[m->call[call - m->facts->calls].canon];
 
+	if (mark->closed)
+		return;
 	if (!vprof_plan_site_can_carry_probe(m, call)) {
 		skip(m, call->callee, "this call cannot carry a probe; what it calls is measured in its caller");
 		return;
@@ -308,6 +354,7 @@ static void decide(struct vprof_plan_maker *m)
 {
 	for (size_t i = 0; i < m->d->n_roots; i++)
 		make_root(m, &m->d->roots[i]);
+	mark_closed(m);
 	for (size_t i = 0; i < m->d->n_broken_down; i++)
 		break_down(m, &m->d->broken_down[i], VPROF_CONTEXT_FIRST + (int)(i % (64 - VPROF_CONTEXT_FIRST)));
 	if (m->d->all)
@@ -319,18 +366,6 @@ static void decide(struct vprof_plan_maker *m)
 }
 
 /* ---- the plan ---- */
-
-static const char *relative(const struct vprof_facts *facts, uint32_t id)
-{
-	const struct vprof_facts_file *file = vprof_facts_file(facts, id);
-	size_t n = strlen(facts->root);
-
-	if (!file)
-		return "";
-	if (vprof_path_inside(facts->root, file->path) && file->path[n] == '/')
-		return file->path + n + 1;
-	return file->path;
-}
 
 /* Height of the condensed call graph beneath any of the functions at this place. */
 static uint32_t height(const struct vprof_plan_maker *m, uint32_t function)
@@ -453,6 +488,23 @@ static void mark_every_call(struct vprof_plan *plan, const struct vprof_decision
 	}
 }
 
+/* Of what is closed: that for which the plan has no probe. */
+static int add_closed(struct vprof_plan *plan, const struct vprof_decisions *d)
+{
+	int rc = VPROF_OK;
+
+	for (size_t k = 0; k < d->n_closed && !rc; k++) {
+		size_t i = 0;
+
+		while (i < plan->n_probes &&
+		       !names(&d->closed[k], plan->probes[i].name, plan->probes[i].file, plan->probes[i].caller))
+			i++;
+		if (i == plan->n_probes)
+			rc = vprof_plan_add_closed(plan, &d->closed[k]);
+	}
+	return rc;
+}
+
 int vprof_plan_make(struct vprof_plan **out, const struct vprof_facts *facts, const struct vprof_callgraph *graph,
 		    const struct vprof_annotations *a, const struct vprof_decisions *d, struct vprof_text *skipped,
 		    struct vprof_error *err)
@@ -473,6 +525,8 @@ int vprof_plan_make(struct vprof_plan **out, const struct vprof_facts *facts, co
 	decide(&m);
 	rc = m.failed ? VPROF_ERR_NOMEM : add_probes(&m);
 	mark_every_call(m.plan, d);
+	if (!rc)
+		rc = add_closed(m.plan, d);
 	if (m.failed)
 		rc = VPROF_ERR_NOMEM;
 out:

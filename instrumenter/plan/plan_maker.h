@@ -18,7 +18,7 @@ struct vprof_plan_mark {
 	uint32_t canon, next_twin; /* index; the list of twins starts at the canonical one */
 	uint32_t n_twins;	   /* of the canonical one */
 	uint32_t stamp;		   /* last enumeration that met it */
-	unsigned char present, is_root, broken_down, is_acquire, excluded, context, needs_body;
+	unsigned char present, is_root, broken_down, is_acquire, excluded, closed, context, needs_body;
 };
 
 /* of one signature */

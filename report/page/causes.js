@@ -48,7 +48,7 @@ function causeRow(c, i, most) {
 		el("td", null,
 			el("button.link.cause", { type: "button", onclick: () => end && select(end, "causes") }, c.sentence),
 			el("div", null, el("span.badge" + (c.status === "settled" ? "" : ".warn"), null, c.status),
-				c.verdict && c.verdict !== c.status && c.verdict !== "broken down" ? verdictBadge(c.verdict) : null),
+				c.verdict && !["candidate", "broken down"].includes(c.verdict) ? verdictBadge(c.verdict) : null),
 			c.note ? el("div.small", null, c.note) : null, splitBar(c),
 			el("div.small.soft", null, (c.file ? cut(c.file + ":" + c.line, 90) + " · " : "") + causeSays(c))));
 }

@@ -169,6 +169,13 @@ function boundsText() {
 function trustRows() {
 	const rows = [...intervalRows(), ["records", recordsText()], ...waitRows()], probes = probesText();
 	if (probes) rows.push(["cost of the probes", probes]);
+	for (const c of R.closed)
+		rows.push([
+			"closed",
+			`${cut(c.display, 60)}${c.file ? ` (${c.file}:${c.line})` : ""}: at most ${percent(c.bound)} of the ` +
+				`variance; recording it took ${duration(c.saved_ns)} (${percent(c.saved)} of the mean, run ` +
+				`${c.run}). It is not measured: its time counts in its callers`
+		]);
 	rows.push(["preempted", preemptedText()], ["confidence intervals", boundsText()]);
 	if (finite(R.slowest_share) && R.slowest_share >= 0.1)
 		rows.push(["slowest interval", `accounts for ${percent(R.slowest_share)} of the variance by itself`]);

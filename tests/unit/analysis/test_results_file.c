@@ -135,7 +135,7 @@ static void test_damage(void **state)
 	assert_int_equal(vprof_results_write(r, path, &err), 0);
 	assert_int_equal(vprof_results_read(&back, path, &err), VPROF_ERR_CORRUPT);
 	r->nodes[0].parent = 0;
-	at = strstr(text.s, "\"version\":\t9");
+	at = strstr(text.s, "\"version\":\t10");
 	assert_non_null(at);
 	at[strlen("\"version\":\t")] = '8';
 	assert_int_equal(vprof_file_write(path, text.s, text.len, &err), 0);
@@ -206,6 +206,7 @@ static void test_documented(void **state)
 	DOCUMENTS(cJSON_GetObjectItem(defs, "type"), "\n## types", VPROF_TYPE_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "contribution"), "\n## contributions", VPROF_CONTRIBUTION_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "work"), "\n## work", VPROF_WORK_FIELDS);
+	DOCUMENTS(cJSON_GetObjectItem(defs, "closed"), "\n## closed", VPROF_CLOSED_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "common_frames"), "\n## common_frames", VPROF_COMMON_FRAME_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "bucket"), "\n## histogram", VPROF_BUCKET_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "period"), "\n## periods", VPROF_PERIOD_FIELDS);

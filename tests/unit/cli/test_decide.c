@@ -86,6 +86,8 @@ static int set_up(void **state)
 			return -1;
 	f.nodes[REQUEST] = node(VPROF_NODE_INTERVAL, 0, 0, 0, 100);
 	f.nodes[SERVE] = node(VPROF_NODE_FUNCTION, REQUEST, CODE_SERVE, 1, 90);
+	f.nodes[SERVE].first_child = PARSE;
+	f.nodes[SERVE].n_children = 3;
 	f.nodes[PARSE] = node(VPROF_NODE_FUNCTION, SERVE, CODE_PARSE, 0, 40);
 	f.nodes[SERVE_BODY] = node(VPROF_NODE_BODY, SERVE, 0, 0, 10);
 	f.nodes[PROC] = node(VPROF_NODE_POINTER, SERVE, CODE_PROC, 0, 40);
@@ -179,13 +181,14 @@ static void choices_are_not_used_up(void **state)
 	static struct vprof_node nodes[] = {
 		{ .kind = VPROF_NODE_INTERVAL, .n_children = 5, .first_child = 1 },
 		{ .kind = VPROF_NODE_PREEMPTED },
-		{ .kind = VPROF_NODE_FUNCTION, .broken_down = 1 },
+		{ .kind = VPROF_NODE_FUNCTION, .broken_down = 1, .n_children = 1, .first_child = 9 },
 		{ .kind = VPROF_NODE_SITE },
 		{ .kind = VPROF_NODE_SITE, .is_blame = 1 },
 		{ .kind = VPROF_NODE_SITE },
 		{ .kind = VPROF_NODE_FUNCTION, .share = 0.32, .n_children = 2, .first_child = 7 },
 		{ .kind = VPROF_NODE_WAIT, .parent = 6, .share = 0.25 },
 		{ .kind = VPROF_NODE_BODY, .parent = 6, .share = 0.05 },
+		{ .kind = VPROF_NODE_FUNCTION, .parent = 2 },
 	};
 	static const uint32_t at[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8 };
 	struct vprof_factor factors[] = {
@@ -206,7 +209,7 @@ static void choices_are_not_used_up(void **state)
 		  .n_unmeasured = 10 },
 	};
 	struct vprof_results r = {
-		.nodes = nodes, .n_nodes = 9, .factors = factors, .n_factors = 6, .interval = "request"
+		.nodes = nodes, .n_nodes = 10, .factors = factors, .n_factors = 6, .interval = "request"
 	};
 	struct fixture *f = *state;
 	uint32_t chosen[8];

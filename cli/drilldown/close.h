@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the next round need not record: functions and call sites that slow the program and cannot matter
+ * (docs/design/statistics.md, "Closing what cannot matter").
+ *
+ * Invariant: what is closed stays closed, whatever is broken down later, until a person asks for it (--keep-open) or it
+ * becomes a root.
+ */
+#ifndef VPROF_CLOSE_H
+#define VPROF_CLOSE_H
+
+#include "analysis/results/results.h"
+#include "cli/drilldown/session.h"
+#include "common/plan.h"
+
+/* While recording is expected to slow the intervals by VPROF_EFFECT_TOLD or more: closes, in the session, the functions
+ * and call sites whose records cost most and whose bound is below the session's threshold; those whose cost would not
+ * be noticed stay. The bound is that of all that one of them could explain: its own work and that beneath waits,
+ * wherever it is called, and what is undivided beside it; with the errors of sampling and of what records cost. What
+ * the session wants to know more of is not closed. *expected: by how much the next round will be slowed, r->effect
+ * where nothing was closed. Returns how many were closed, the last of s->closed, or NOMEM. */
+int vprof_close_choose(const struct vprof_results *r, const struct vprof_plan *plan, struct vprof_session *s,
+		       double *expected);
+
+/* The last n of s->closed, and what it will save, on stderr. */
+void vprof_close_tell(const struct vprof_session *s, size_t n, double effect, double expected);
+
+/* From now on nothing of this name ("name", "name@file") is closed; opens what was. Returns how many, or NOMEM. */
+int vprof_close_keep_open(struct vprof_session *s, const char *name);
+
+#endif
