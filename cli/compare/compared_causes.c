@@ -20,8 +20,8 @@ static const struct vprof_cause *find(const struct vprof_results *r, const char 
 	return NULL;
 }
 
-/* The cause's mean variance over the side's runs that have it; NaN: none has. */
-static double variance_of(const struct vprof_compared_side *side, const char *key)
+/* The cause's mean variance over the side's runs that have it, *n of them; NaN: none has. */
+static double variance_of(const struct vprof_compared_side *side, const char *key, size_t *n_runs)
 {
 	double sum = 0;
 	size_t n = 0;
@@ -34,6 +34,7 @@ static double variance_of(const struct vprof_compared_side *side, const char *ke
 			n++;
 		}
 	}
+	*n_runs = n;
 	return n ? sum / (double)n : NAN;
 }
 
@@ -41,13 +42,14 @@ struct compared_cause {
 	const struct vprof_results *r; /* of the run in which it was met first */
 	const struct vprof_cause *cause;
 	double base_ns, new_ns; /* standard deviations */
-	double change;		/* of its variance, as a share of the base's; NaN: a side lacks it */
+	double change;		/* of its variance, as a share of the base's; NaN: a run lacks it */
 };
 
 /* Calls `take` for each cause of either side once, in the order of the runs. */
 static void each_cause(const struct vprof_comparison *c, void (*take)(const struct compared_cause *, void *), void *arg)
 {
-	double total = c->sides[0].runs[0].results->var_ns2;
+	const struct vprof_compared_side *a = &c->sides[0], *b = &c->sides[1];
+	double total = vprof_compared_side_variance(a);
 
 	for (size_t s = 0; s < 2; s++)
 		for (size_t k = 0; k < c->sides[s].n; k++) {
@@ -55,14 +57,16 @@ static void each_cause(const struct vprof_comparison *c, void (*take)(const stru
 
 			for (size_t i = 0; i < r->n_causes; i++) {
 				const char *key = r->causes[i].key;
-				double base = variance_of(&c->sides[0], key), new = variance_of(&c->sides[1], key);
+				size_t n_base, n_new;
+				double base = variance_of(a, key, &n_base), new = variance_of(b, key, &n_new);
+				double change = n_base == a->n && n_new == b->n ? (new - base) / total : NAN;
 				int is_met = s == 1 && isfinite(base);
 
 				for (size_t before = 0; before < k && !is_met; before++)
 					is_met = find(c->sides[s].runs[before].results, key) != NULL;
 				if (!is_met && (r->causes[i].share >= SHOWN || r->causes[i].if_constant >= SHOWN))
 					take(&(struct compared_cause){ r, &r->causes[i], sqrt(base), sqrt(new),
-								       (new - base) / total },
+								       change },
 					     arg);
 			}
 		}

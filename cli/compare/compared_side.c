@@ -102,6 +102,15 @@ int vprof_compared_side_add(struct vprof_compared_side *side, const char *given,
 	return rc;
 }
 
+double vprof_compared_side_variance(const struct vprof_compared_side *side)
+{
+	double sum = 0;
+
+	for (size_t k = 0; k < side->n; k++)
+		sum += side->runs[k].results->var_ns2;
+	return sum / (double)side->n;
+}
+
 void vprof_comparison_release(struct vprof_comparison *c)
 {
 	for (int i = 0; i < 2; i++) {

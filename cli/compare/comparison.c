@@ -126,21 +126,12 @@ static double take_variances(double *ns2, const struct vprof_compared_side *side
 	return sum / (double)side->n;
 }
 
-static double mean_variance(const struct vprof_compared_side *side)
-{
-	double sum = 0;
-
-	for (size_t k = 0; k < side->n; k++)
-		sum += side->runs[k].results->var_ns2;
-	return sum / (double)side->n;
-}
-
 static struct vprof_factor_change change_of(const struct vprof_comparison *c, const struct vprof_factor *base,
 					    const struct vprof_factor *new, double *room)
 {
 	const struct vprof_factor *any = base ? base : new;
 	const struct vprof_compared_side *a = &c->sides[0], *b = &c->sides[1];
-	double missing = variance_of_missing(any, same_plan(c)), total = mean_variance(a), half;
+	double missing = variance_of_missing(any, same_plan(c)), total = vprof_compared_side_variance(a), half;
 	double from = take_variances(room, a, base, missing), to = take_variances(room + a->n, b, new, missing);
 	struct vprof_factor_change f = { .name = any->name, .key = any->key, .is_blame = any->is_blame };
 

@@ -47,6 +47,8 @@ struct vprof_comparison {
 
 /* Adds a run: a folder, or a number in the project of the current folder. */
 int vprof_compared_side_add(struct vprof_compared_side *side, const char *given, struct vprof_error *err);
+double
+vprof_compared_side_variance(const struct vprof_compared_side *side); /* of latency, ns^2: the mean of its runs */
 void vprof_comparison_release(struct vprof_comparison *c);
 
 /* Fills changes and factors. INPUT: the runs are of different intervals; INCONCLUSIVE: too few to compare. */

@@ -95,7 +95,7 @@ static void print_factors(const struct vprof_comparison *c, size_t top)
 	size_t shown = 0;
 
 	for (size_t i = 0; i < c->n_factors && shown < top; i++) {
-		if (!is_worth_showing(&c->factors[i], c->sides[0].runs[0].results->var_ns2))
+		if (!is_worth_showing(&c->factors[i], vprof_compared_side_variance(&c->sides[0])))
 			continue;
 		if (!shown++ && vprof_comparison_has_runs(c))
 			printf("\n%-12s%-20s%-30s%14s%14s\n", "variance", "of base, 95 %", "factor", "sd base",
