@@ -90,6 +90,17 @@ double plant_cpu_ns(void)
 	return (double)clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
+double plant_delay_ns(void)
+{
+	FILE *f = fopen("/proc/thread-self/schedstat", "r");
+	double ran, waited;
+	int n = f ? fscanf(f, "%lf %lf", &ran, &waited) : 0;
+
+	if (f)
+		fclose(f);
+	return n == 2 && ran > 0 ? waited : -1;
+}
+
 static uint64_t number(const char *text)
 {
 	char *end;

@@ -119,6 +119,8 @@ struct plant_options plant_start(int argc, char **argv, size_t default_n); /* al
 uint32_t plant_uniform(uint64_t *random, uint32_t low, uint32_t high);	   /* low .. high - 1 */
 void plant_sleep_us(uint32_t us);
 double plant_cpu_ns(void); /* CPU time of the calling thread */
+/* How long it could have run, but others had the CPU, by the kernel's account; below 0 where that has none. */
+double plant_delay_ns(void);
 
 /* A column of the account: a function, wait or delay at one place of the call graph. Columns of one name are one
  * factor, whose share is the sum of their variances (algorithm 1). */
