@@ -27,7 +27,7 @@ static double variance_of(const struct vprof_compared_side *side, const char *ke
 	size_t n = 0;
 
 	for (size_t k = 0; k < side->n; k++) {
-		const struct vprof_cause *c = find(side->runs[k].results, key);
+		const struct vprof_cause *c = find(side->runs[k], key);
 
 		if (c) {
 			sum += c->sd_ns * c->sd_ns;
@@ -53,7 +53,7 @@ static void each_cause(const struct vprof_comparison *c, void (*take)(const stru
 
 	for (size_t s = 0; s < 2; s++)
 		for (size_t k = 0; k < c->sides[s].n; k++) {
-			const struct vprof_results *r = c->sides[s].runs[k].results;
+			const struct vprof_results *r = c->sides[s].runs[k];
 
 			for (size_t i = 0; i < r->n_causes; i++) {
 				const char *key = r->causes[i].key;
@@ -63,7 +63,7 @@ static void each_cause(const struct vprof_comparison *c, void (*take)(const stru
 				int is_met = s == 1 && isfinite(base);
 
 				for (size_t before = 0; before < k && !is_met; before++)
-					is_met = find(c->sides[s].runs[before].results, key) != NULL;
+					is_met = find(c->sides[s].runs[before], key) != NULL;
 				if (!is_met && (r->causes[i].share >= SHOWN || r->causes[i].if_constant >= SHOWN))
 					take(&(struct compared_cause){ r, &r->causes[i], sqrt(base), sqrt(new),
 								       change },

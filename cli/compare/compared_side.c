@@ -6,6 +6,7 @@
 
 #include "analysis/results/results.h"
 #include "cli/compare/comparison.h"
+#include "cli/drilldown/run_traces.h"
 #include "cli/project.h"
 #include "common/files.h"
 
@@ -30,7 +31,7 @@ static int find_folder(const char *given, char **folder, struct vprof_error *err
 	return rc || *folder ? rc : vprof_error_no_memory(err);
 }
 
-static int read_results(struct vprof_compared_run *run, const char *given, const char *folder, struct vprof_error *err)
+static int read_results(struct vprof_results **results, const char *given, const char *folder, struct vprof_error *err)
 {
 	char *path = vprof_path_join(folder, "results.json");
 	int rc = path ? VPROF_OK : vprof_error_no_memory(err);
@@ -41,63 +42,79 @@ static int read_results(struct vprof_compared_run *run, const char *given, const
 				     "Name one such as .vprof/runs/0001, analysed with: vprof analyze",
 				     given);
 	if (!rc)
-		rc = vprof_results_read(&run->results, path, err);
-	if (!rc && !run->results->n_complete)
+		rc = vprof_results_read(results, path, err);
+	if (!rc && !(*results)->n_complete)
 		rc = vprof_error_set(err, VPROF_ERR_INCONCLUSIVE,
 				     "run %s has no complete interval to compare; see why: vprof report %s",
-				     run->results->run, run->results->run);
+				     (*results)->run, (*results)->run);
 	free(path);
 	return rc;
 }
 
-static int read_latencies(struct vprof_compared_run *run, const char *folder, struct vprof_latencies *latencies,
-			  struct vprof_error *err)
+/* One trace of the side's last run. */
+static int add_trace(struct vprof_compared_side *side, const char *trace, struct vprof_error *err)
 {
-	char *trace = vprof_path_join(folder, "trace");
-	int rc = trace ? VPROF_OK : vprof_error_no_memory(err);
+	struct vprof_compared_trace *more = realloc(side->traces, (side->n_traces + 1) * sizeof *more), *new;
+	const struct vprof_results *r = side->runs[side->n - 1];
+	struct vprof_latencies latencies = { 0 };
+	int rc;
 
-	if (!rc && access(trace, R_OK))
+	if (!more)
+		return vprof_error_no_memory(err);
+	side->traces = more;
+	new = &side->traces[side->n_traces];
+	*new = (struct vprof_compared_trace){ .run = side->n - 1 };
+	rc = vprof_latencies_read(&latencies, trace, r->interval, err);
+	if (!rc && latencies.n >= 2)
+		rc = vprof_run_figures_take(&new->figures, &latencies) ? vprof_error_no_memory(err) : VPROF_OK;
+	new->figures.n = latencies.n;
+	if (!rc && !side->n_traces++) {
+		side->first = latencies;
+		latencies = (struct vprof_latencies){ 0 };
+	}
+	vprof_latencies_release(&latencies);
+	return rc;
+}
+
+static int add_traces(struct vprof_compared_side *side, const char *folder, struct vprof_error *err)
+{
+	struct vprof_run_traces found;
+	int rc = vprof_run_traces_in(&found, folder, err);
+
+	if (!rc && access(found.folders[0], R_OK))
 		rc = vprof_error_set(err, VPROF_ERR_MISSING,
 				     "%s is missing: the latencies of run %s are compared one by one, "
 				     "so its trace must be kept",
-				     vprof_project_shown(trace), run->results->run);
-	if (!rc)
-		rc = vprof_latencies_read(latencies, trace, run->results->interval, err);
-	if (!rc && latencies->n >= 2)
-		rc = vprof_run_figures_take(&run->figures, latencies) ? vprof_error_no_memory(err) : VPROF_OK;
-	run->figures.n = latencies->n;
-	free(trace);
+				     vprof_project_shown(found.folders[0]), side->runs[side->n - 1]->run);
+	for (size_t i = 0; i < found.n && !rc; i++)
+		rc = add_trace(side, found.folders[i], err);
+	vprof_run_traces_release(&found);
 	return rc;
 }
 
 int vprof_compared_side_add(struct vprof_compared_side *side, const char *given, struct vprof_error *err)
 {
-	struct vprof_compared_run *more = realloc(side->runs, (side->n + 1) * sizeof *more), *run;
-	struct vprof_latencies latencies = { 0 };
+	struct vprof_results **more = realloc(side->runs, (side->n + 1) * sizeof *more);
 	char *folder = NULL, *plan;
 	int rc;
 
 	if (!more)
 		return vprof_error_no_memory(err);
 	side->runs = more;
-	run = &side->runs[side->n];
-	*run = (struct vprof_compared_run){ 0 };
+	side->runs[side->n] = NULL;
 	rc = find_folder(given, &folder, err);
 	if (!rc)
-		rc = read_results(run, given, folder, err);
-	if (run->results)
+		rc = read_results(&side->runs[side->n], given, folder, err);
+	if (side->runs[side->n])
 		side->n++; /* to be freed, whatever comes */
 	if (!rc)
-		rc = read_latencies(run, folder, &latencies, err);
+		rc = add_traces(side, folder, err);
 	if (!rc && side->n == 1) {
-		side->first = latencies;
-		latencies = (struct vprof_latencies){ 0 };
 		plan = vprof_path_join(folder, "plan.json");
 		if (!plan || vprof_file_read(plan, &side->plan, NULL))
 			vprof_text_clear(&side->plan);
 		free(plan);
 	}
-	vprof_latencies_release(&latencies);
 	free(folder);
 	return rc;
 }
@@ -107,7 +124,7 @@ double vprof_compared_side_variance(const struct vprof_compared_side *side)
 	double sum = 0;
 
 	for (size_t k = 0; k < side->n; k++)
-		sum += side->runs[k].results->var_ns2;
+		sum += side->runs[k]->var_ns2;
 	return sum / (double)side->n;
 }
 
@@ -117,8 +134,9 @@ void vprof_comparison_release(struct vprof_comparison *c)
 		struct vprof_compared_side *side = &c->sides[i];
 
 		for (size_t k = 0; k < side->n; k++)
-			vprof_results_free(side->runs[k].results);
+			vprof_results_free(side->runs[k]);
 		free(side->runs);
+		free(side->traces);
 		vprof_latencies_release(&side->first);
 		vprof_text_release(&side->plan);
 	}

@@ -13,7 +13,7 @@ const char *const vprof_change_verdict_words[] = { "passes", "fails", "inconclus
 
 int vprof_comparison_has_runs(const struct vprof_comparison *c)
 {
-	return c->sides[0].n >= VPROF_COMPARE_RUNS_MIN && c->sides[1].n >= VPROF_COMPARE_RUNS_MIN;
+	return c->sides[0].n_traces >= VPROF_COMPARE_RUNS_MIN && c->sides[1].n_traces >= VPROF_COMPARE_RUNS_MIN;
 }
 
 enum vprof_verdict_of_change vprof_comparison_verdict(const struct vprof_comparison *c, size_t i)
@@ -70,12 +70,12 @@ static const struct vprof_factor **sorted_factors(const struct vprof_compared_si
 	size_t most = 0, n_all = 0;
 
 	for (size_t k = 0; k < side->n; k++)
-		most += side->runs[k].results->n_factors;
+		most += side->runs[k]->n_factors;
 	sorted = malloc((most + 1) * sizeof *sorted);
 	for (size_t k = 0; k < side->n && sorted; k++)
-		for (size_t i = 0; i < side->runs[k].results->n_factors; i++)
-			if (side->runs[k].results->factors[i].kind == VPROF_FACTOR_VARIANCE)
-				sorted[n_all++] = &side->runs[k].results->factors[i];
+		for (size_t i = 0; i < side->runs[k]->n_factors; i++)
+			if (side->runs[k]->factors[i].kind == VPROF_FACTOR_VARIANCE)
+				sorted[n_all++] = &side->runs[k]->factors[i];
 	if (n_all)
 		qsort(sorted, n_all, sizeof *sorted, by_key);
 	*n = 0;
@@ -115,7 +115,7 @@ static double take_variances(double *ns2, const struct vprof_compared_side *side
 	double sum = 0;
 
 	for (size_t k = 0; k < side->n; k++) {
-		const struct vprof_results *r = side->runs[k].results;
+		const struct vprof_results *r = side->runs[k];
 
 		ns2[k] = found ? 0 : missing;
 		for (size_t i = 0; found && i < r->n_factors; i++)
@@ -172,35 +172,36 @@ static int change_factors(struct vprof_comparison *c)
 
 static int check_intervals(const struct vprof_comparison *c, struct vprof_error *err)
 {
-	const char *first = c->sides[0].runs[0].results->interval;
+	const char *first = c->sides[0].runs[0]->interval;
 
-	for (int s = 0; s < 2; s++)
-		for (size_t k = 0; k < c->sides[s].n; k++) {
-			const struct vprof_compared_run *run = &c->sides[s].runs[k];
+	for (int s = 0; s < 2; s++) {
+		const struct vprof_compared_side *side = &c->sides[s];
 
-			if (strcmp(first, run->results->interval))
+		for (size_t k = 0; k < side->n; k++)
+			if (strcmp(first, side->runs[k]->interval))
 				return vprof_error_set(
 					err, VPROF_ERR_INPUT,
 					"these runs are of different intervals, \"%.60s\" and \"%.60s\"; "
 					"analyse one again with: vprof analyze RUN --interval NAME",
-					first, run->results->interval);
-			if (run->figures.n < 2)
+					first, side->runs[k]->interval);
+		for (size_t k = 0; k < side->n_traces; k++)
+			if (side->traces[k].figures.n < 2)
 				return vprof_error_set(err, VPROF_ERR_INCONCLUSIVE,
 						       "run %s has %zu complete interval%s: too few to compare. Make "
 						       "longer runs",
-						       run->results->run, run->figures.n,
-						       run->figures.n == 1 ? "" : "s");
-		}
+						       side->runs[side->traces[k].run]->run, side->traces[k].figures.n,
+						       side->traces[k].figures.n == 1 ? "" : "s");
+	}
 	return VPROF_OK;
 }
 
 /* Takes the figures of all runs of a side together. */
 static struct vprof_run_figures *gather(const struct vprof_compared_side *side)
 {
-	struct vprof_run_figures *all = malloc((side->n + 1) * sizeof *all);
+	struct vprof_run_figures *all = malloc((side->n_traces + 1) * sizeof *all);
 
-	for (size_t k = 0; k < side->n && all; k++)
-		all[k] = side->runs[k].figures;
+	for (size_t k = 0; k < side->n_traces && all; k++)
+		all[k] = side->traces[k].figures;
 	return all;
 }
 
@@ -211,13 +212,14 @@ int vprof_comparison_make(struct vprof_comparison *c, struct vprof_error *err)
 
 	if (rc)
 		return rc;
-	if (c->sides[0].n == 1 && c->sides[1].n == 1) {
+	if (c->sides[0].n_traces == 1 && c->sides[1].n_traces == 1) {
 		rc = vprof_compare(&c->sides[0].first, &c->sides[1].first, c->changes, err);
 	} else {
 		base = gather(&c->sides[0]);
 		new = gather(&c->sides[1]);
 		if (!base || !new ||
-		    vprof_compare_runs(base, c->sides[0].n, new, c->sides[1].n, c->is_in_turn, c->error, c->changes))
+		    vprof_compare_runs(base, c->sides[0].n_traces, new, c->sides[1].n_traces, c->is_in_turn, c->error,
+				       c->changes))
 			rc = vprof_error_no_memory(err);
 		free(base);
 		free(new);

@@ -13,15 +13,18 @@
 #include "common/error.h"
 #include "common/text.h"
 
-struct vprof_compared_run {
-	struct vprof_results *results;
+/* One execution of the program: a run that was repeated has several, which were analysed together. */
+struct vprof_compared_trace {
+	size_t run; /* index */
 	struct vprof_run_figures figures;
 };
 
 struct vprof_compared_side {
-	struct vprof_compared_run *runs; /* [n] */
+	struct vprof_results **runs; /* [n] */
 	size_t n;
-	struct vprof_latencies first; /* of runs[0] */
+	struct vprof_compared_trace *traces; /* [n_traces] */
+	size_t n_traces;
+	struct vprof_latencies first; /* of traces[0] */
 	struct vprof_text plan;	      /* plan.json of runs[0], empty when it is not there */
 };
 

@@ -127,17 +127,20 @@ static size_t count_intervals(const struct vprof_compared_side *side)
 {
 	size_t sum = 0;
 
-	for (size_t k = 0; k < side->n; k++)
-		sum += side->runs[k].figures.n;
+	for (size_t k = 0; k < side->n_traces; k++)
+		sum += side->traces[k].figures.n;
 	return sum;
 }
 
 static void print_side(const struct vprof_compared_side *side)
 {
-	if (side->n == 1)
-		printf("run %s (%s)", side->runs[0].results->run, vprof_format_count(side->first.n).s);
+	if (side->n_traces == 1)
+		printf("run %s (%s)", side->runs[0]->run, vprof_format_count(side->first.n).s);
+	else if (side->n == 1)
+		printf("run %s (%zu executions, %s)", side->runs[0]->run, side->n_traces,
+		       vprof_format_count(count_intervals(side)).s);
 	else
-		printf("%zu runs (%s)", side->n, vprof_format_count(count_intervals(side)).s);
+		printf("%zu runs (%s)", side->n_traces, vprof_format_count(count_intervals(side)).s);
 }
 
 static void print_outcome(const struct vprof_comparison *c)
@@ -160,7 +163,7 @@ void vprof_comparison_print(const struct vprof_comparison *c, size_t top)
 {
 	struct vprof_text name = VPROF_TEXT_INIT;
 
-	vprof_format_cut(&name, c->sides[0].runs[0].results->interval, 40, 1, 0);
+	vprof_format_cut(&name, c->sides[0].runs[0]->interval, 40, 1, 0);
 	printf("%s: ", name.s);
 	print_side(&c->sides[1]);
 	printf(" against ");
@@ -179,16 +182,17 @@ static void add_side(cJSON *root, const char *key, const struct vprof_compared_s
 {
 	cJSON *o = cJSON_AddObjectToObject(root, key), *runs;
 
-	cJSON_AddStringToObject(o, "run", side->runs[0].results->run);
+	cJSON_AddStringToObject(o, "run", side->runs[0]->run);
 	cJSON_AddNumberToObject(o, "n", (double)count_intervals(side));
 	runs = cJSON_AddArrayToObject(o, "runs");
-	for (size_t k = 0; k < side->n; k++) {
+	for (size_t k = 0; k < side->n_traces; k++) {
+		const struct vprof_compared_trace *trace = &side->traces[k];
 		cJSON *run = cJSON_CreateObject();
 
-		cJSON_AddStringToObject(run, "run", side->runs[k].results->run);
-		cJSON_AddNumberToObject(run, "n", (double)side->runs[k].figures.n);
+		cJSON_AddStringToObject(run, "run", side->runs[trace->run]->run);
+		cJSON_AddNumberToObject(run, "n", (double)trace->figures.n);
 		for (size_t i = 0; i < VPROF_FIGURE_COUNT; i++)
-			vprof_json_add_number(run, vprof_figure_names[i], side->runs[k].figures.of[i]);
+			vprof_json_add_number(run, vprof_figure_names[i], trace->figures.of[i]);
 		cJSON_AddItemToArray(runs, run);
 	}
 }
@@ -232,7 +236,7 @@ static cJSON *comparison_json(const struct vprof_comparison *c)
 	cJSON *root = cJSON_CreateObject(), *list;
 
 	cJSON_AddNumberToObject(root, "version", 2);
-	cJSON_AddStringToObject(root, "interval", c->sides[0].runs[0].results->interval);
+	cJSON_AddStringToObject(root, "interval", c->sides[0].runs[0]->interval);
 	add_side(root, "base", &c->sides[0]);
 	add_side(root, "new", &c->sides[1]);
 	cJSON_AddBoolToObject(root, "in_turn", c->is_in_turn);

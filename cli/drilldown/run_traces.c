@@ -7,22 +7,29 @@
 
 #include "common/files.h"
 
-char *vprof_run_trace_folder(const struct vprof_project *p, const char *run, size_t repetition)
+static char *trace_in(const char *folder, size_t repetition)
 {
 	char name[32] = "trace";
 
 	if (repetition)
 		snprintf(name, sizeof name, "trace-%zu", repetition + 1);
-	return vprof_project_run_path(p, run, name);
+	return vprof_path_join(folder, name);
 }
 
-int vprof_run_traces_find(struct vprof_run_traces *t, const struct vprof_project *p, const char *run,
-			  struct vprof_error *err)
+char *vprof_run_trace_folder(const struct vprof_project *p, const char *run, size_t repetition)
+{
+	char *folder = vprof_project_run_path(p, run, ""), *path = folder ? trace_in(folder, repetition) : NULL;
+
+	free(folder);
+	return path;
+}
+
+int vprof_run_traces_in(struct vprof_run_traces *t, const char *run_folder, struct vprof_error *err)
 {
 	*t = (struct vprof_run_traces){ 0 };
 	for (;;) {
 		char **more = realloc(t->folders, (t->n + 1) * sizeof *more);
-		char *folder = more ? vprof_run_trace_folder(p, run, t->n) : NULL;
+		char *folder = more ? trace_in(run_folder, t->n) : NULL;
 
 		t->folders = more ? more : t->folders;
 		if (!folder)
@@ -33,6 +40,18 @@ int vprof_run_traces_find(struct vprof_run_traces *t, const struct vprof_project
 		}
 		t->folders[t->n++] = folder;
 	}
+}
+
+int vprof_run_traces_find(struct vprof_run_traces *t, const struct vprof_project *p, const char *run,
+			  struct vprof_error *err)
+{
+	char *folder = vprof_project_run_path(p, run, "");
+	int rc;
+
+	*t = (struct vprof_run_traces){ 0 };
+	rc = folder ? vprof_run_traces_in(t, folder, err) : vprof_error_no_memory(err);
+	free(folder);
+	return rc;
 }
 
 void vprof_run_traces_release(struct vprof_run_traces *t)

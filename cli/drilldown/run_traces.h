@@ -17,6 +17,8 @@ struct vprof_run_traces {
 /* Those that exist; at least "trace", whether it exists or not. NOMEM. */
 int vprof_run_traces_find(struct vprof_run_traces *t, const struct vprof_project *p, const char *run,
 			  struct vprof_error *err);
+/* The same of a run's folder. */
+int vprof_run_traces_in(struct vprof_run_traces *t, const char *run_folder, struct vprof_error *err);
 void vprof_run_traces_release(struct vprof_run_traces *t);
 
 /* The folder of a repetition, counted from 0, on the heap; NULL: out of memory. */
