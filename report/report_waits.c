@@ -55,6 +55,8 @@ static void add_edge_words(const struct vprof_waits_results *r, const struct vpr
 	if (vprof_waits_is_faithful(r) && isfinite(a->halved) && isfinite(a->gone)) {
 		add_gain(". Throughput if these waits were half as long", a->halved, t);
 		add_gain("; without them", a->gone, t);
+		if (isfinite(a->saved) && a->saved > a->gone + 0.005)
+			add_gain("; if that I/O were saved (as by larger batches), up to", a->saved, t);
 	}
 }
 

@@ -76,7 +76,8 @@ static int write_arc(cJSON *o, const struct vprof_waits_arc *a)
 		 vprof_json_add_number(o, "is_idle", a->is_idle) && vprof_json_add_number(o, "is_sleep", a->is_sleep) &&
 		 vprof_json_add_number(o, "n_waits", (double)a->n_waits) &&
 		 vprof_json_add_number(o, "own_ns", a->own_ns) && vprof_json_add_number(o, "weight_ns", a->weight_ns) &&
-		 vprof_json_add_number(o, "halved", a->halved) && vprof_json_add_number(o, "gone", a->gone);
+		 vprof_json_add_number(o, "halved", a->halved) && vprof_json_add_number(o, "gone", a->gone) &&
+		 vprof_json_add_number(o, "saved", a->saved);
 	cJSON *stacks = ok ? cJSON_AddArrayToObject(o, "stacks") : NULL;
 
 	ok = stacks != NULL;

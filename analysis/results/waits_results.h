@@ -43,6 +43,7 @@ struct vprof_waits_arc {   /* an edge: `from` waits for `to` */
 	uint64_t n_waits;
 	double own_ns, weight_ns;
 	double halved, gone;		  /* throughput gained, estimated; NaN: not estimated */
+	double saved;			  /* of waits for a disk: if its requests took no time, either; else NaN */
 	struct vprof_waits_stack *stacks; /* by falling weight */
 	size_t n_stacks;
 };

@@ -114,11 +114,13 @@ static int describe_arcs(struct vprof_waits_results *r, const struct vprof_waits
 						       .own_ns = (double)e->own_ns,
 						       .weight_ns = (double)e->weight_ns,
 						       .halved = NAN,
-						       .gone = NAN };
+						       .gone = NAN,
+						       .saved = NAN };
 		r->n_arcs++;
 		if (next < w->estimates.v.n && w->estimates.v.v[next].edge == i) {
 			r->arcs[i].halved = w->estimates.v.v[next].halved;
-			r->arcs[i].gone = w->estimates.v.v[next++].gone;
+			r->arcs[i].gone = w->estimates.v.v[next].gone;
+			r->arcs[i].saved = w->estimates.v.v[next++].saved;
 		}
 		if (describe_stacks(r, w, e, &r->arcs[i]))
 			return VPROF_ERR_NOMEM;

@@ -48,15 +48,18 @@ static uint64_t bytes_of(const struct vprof_waits_request *r)
 	return r->n_bytes > VPROF_WAITS_SECTOR ? r->n_bytes : VPROF_WAITS_SECTOR;
 }
 
-static int share(vprof_waits_idles *out, struct vprof_waits_request *r, size_t n, uint64_t idle)
+static int share(vprof_waits_idles *out, struct vprof_waits_request *r, size_t n, uint64_t idle,
+		 const unsigned char *is_kept)
 {
 	unsigned __int128 sum = 0;
-	size_t end;
+	size_t n_kept = 0, end;
 
-	if (vprof_array_sort(r, n, sizeof *r, by_thread))
+	for (size_t i = 0; i < n; i++)
+		if (r[i].thread != VPROF_NONE && is_kept[r[i].thread])
+			r[n_kept++] = r[i];
+	n = n_kept;
+	if (n && vprof_array_sort(r, n, sizeof *r, by_thread))
 		return VPROF_ERR_NOMEM;
-	while (n && r[n - 1].thread == VPROF_NONE) /* sorted to the end */
-		n--;
 	for (size_t i = 0; i < n; i++)
 		sum += bytes_of(&r[i]);
 	for (size_t i = 0; i < n; i = end) {
@@ -72,7 +75,17 @@ static int share(vprof_waits_idles *out, struct vprof_waits_request *r, size_t n
 	return VPROF_OK;
 }
 
-int vprof_waits_idle(vprof_waits_idles *out, const struct vprof_waits_history *h)
+static int add_all(vprof_waits_idles *out, uint32_t device, uint64_t idle)
+{
+	struct vprof_waits_idle *all = VPROF_PUSH(out);
+
+	if (!all)
+		return VPROF_ERR_NOMEM;
+	*all = (struct vprof_waits_idle){ device, VPROF_NONE, idle, 0 };
+	return VPROF_OK;
+}
+
+int vprof_waits_idle(vprof_waits_idles *out, const struct vprof_waits_history *h, const unsigned char *is_kept)
 {
 	VPROF_ARRAY(struct vprof_waits_request) r = { NULL, 0, 0 };
 	int ret = VPROF_OK;
@@ -92,8 +105,10 @@ int vprof_waits_idle(vprof_waits_idles *out, const struct vprof_waits_history *h
 		for (end = i + 1; end < r.n && r.v[end].device == r.v[i].device; end++)
 			;
 		idle = idle_ns(h, r.v + i, end - i);
-		if (idle)
-			ret = share(out, r.v + i, end - i, idle);
+		if (idle && !ret)
+			ret = add_all(out, r.v[i].device, idle);
+		if (idle && !ret)
+			ret = share(out, r.v + i, end - i, idle, is_kept);
 	}
 	VPROF_ARRAY_RELEASE(&r);
 	return ret;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* See estimates.h. Replays of different edges run side by side; one more is the recording as it was. */
+/* See estimates.h. Knots never wait for one another, so each has a throughput of its own: how long its own work takes
+ * in the replay. Replays of different edges run side by side; one more for each knot is the recording as it was. */
 #include "analysis/waits/estimates.h"
 
 #include <math.h>
 
+#include "analysis/waits/foreign.h"
 #include "analysis/waits/wait_replay.h"
 #include "common/parallel.h"
 #include "common/search.h"
@@ -12,11 +14,29 @@
 	0.2 /* share of its time that a thread outside knots may wait for what the recording does not explain */
 #define PACED_KNOT_MAX 0.95 /* ... of a thread in one: more, and it does next to nothing else */
 
+enum { CHANGES = 3 }; /* at most, of one edge */
+
+struct item { /* one replay */
+	uint32_t group;
+	struct vprof_waits_change change;
+	struct vprof_waits_replayed replayed;
+};
+
+struct group { /* a knot and who waits for it */
+	uint32_t knot;
+	unsigned char *counts; /* [n entities] */
+};
+
 struct estimation {
+	struct vprof_waits_estimates *out;
 	const struct vprof_waits_program *program;
-	const struct vprof_waits_estimates *estimates;
-	unsigned char *counts;		       /* [n entities] */
-	struct vprof_waits_replayed *replayed; /* [1 + 2 x edges]: unchanged; then halved and gone of each edge */
+	const struct vprof_waits_history *history;
+	const struct vprof_waits_graph *graph;
+	const struct vprof_waits_knots *knots;
+	unsigned char *in_knot; /* [n vertices] of any */
+	VPROF_ARRAY(struct group) groups;
+	struct item *items;
+	size_t n_items;
 };
 
 static int heavier(const struct vprof_waits_graph *g, uint32_t a, uint32_t b)
@@ -34,7 +54,8 @@ static int by_edge(const void *a, const void *b)
 }
 
 /* Inserts an edge into the heaviest ones so far, which are sorted. */
-static int choose_edge(struct vprof_waits_estimates *out, const struct vprof_waits_graph *graph, uint32_t edge)
+static int choose_edge(struct vprof_waits_estimates *out, const struct vprof_waits_graph *graph, uint32_t edge,
+		       uint32_t knot)
 {
 	size_t at = out->v.n;
 
@@ -48,7 +69,7 @@ static int choose_edge(struct vprof_waits_estimates *out, const struct vprof_wai
 	if (out->v.n < VPROF_WAITS_ESTIMATES_MAX && !VPROF_PUSH(&out->v))
 		return VPROF_ERR_NOMEM;
 	memmove(out->v.v + at + 1, out->v.v + at, (out->v.n - at - 1) * sizeof *out->v.v);
-	out->v.v[at] = (struct vprof_waits_estimate){ edge, NAN, NAN };
+	out->v.v[at] = (struct vprof_waits_estimate){ edge, knot, NAN, NAN, NAN };
 	return VPROF_OK;
 }
 
@@ -64,14 +85,16 @@ int vprof_waits_is_sleep(const struct vprof_waits_graph *graph, uint32_t edge)
 
 /* Edges of a knot's vertices to what sleeps of theirs are for. */
 static int choose_sleeps(struct vprof_waits_estimates *out, const struct vprof_waits_graph *graph,
-			 const struct vprof_waits_knots *knots, const struct vprof_waits_knot *knot)
+			 const struct vprof_waits_knots *knots, uint32_t number)
 {
+	const struct vprof_waits_knot *knot = &knots->knots.v[number];
+
 	for (uint32_t i = 0; i < knot->n_vertices; i++) {
 		uint32_t v = knots->vertices.v[knot->first_vertex + i];
 		size_t e = VPROF_BISECT(graph->edges.n, k, graph->edges.v[k].from < v);
 
 		for (; e < graph->edges.n && graph->edges.v[e].from == v; e++)
-			if (vprof_waits_is_sleep(graph, (uint32_t)e) && choose_edge(out, graph, (uint32_t)e))
+			if (vprof_waits_is_sleep(graph, (uint32_t)e) && choose_edge(out, graph, (uint32_t)e, number))
 				return VPROF_ERR_NOMEM;
 	}
 	return VPROF_OK;
@@ -80,72 +103,115 @@ static int choose_sleeps(struct vprof_waits_estimates *out, const struct vprof_w
 static int choose_edges(struct vprof_waits_estimates *out, const struct vprof_waits_graph *graph,
 			const struct vprof_waits_knots *knots)
 {
-	for (size_t k = 0; k < knots->knots.n; k++) {
+	for (uint32_t k = 0; k < knots->knots.n; k++) {
 		const struct vprof_waits_knot *knot = &knots->knots.v[k];
 
-		if (choose_sleeps(out, graph, knots, knot))
+		if (choose_sleeps(out, graph, knots, k))
 			return VPROF_ERR_NOMEM;
 		for (uint32_t i = 0; i < knot->n_edges && knot->end != VPROF_WAITS_BACKGROUND; i++) {
 			uint32_t e = knots->edges.v[knot->first_edge + i];
 
-			if (!graph->edges.v[e].is_idle && choose_edge(out, graph, e))
+			if (!graph->edges.v[e].is_idle && choose_edge(out, graph, e, k))
 				return VPROF_ERR_NOMEM;
 		}
 	}
 	return out->v.n && vprof_array_sort(out->v.v, out->v.n, sizeof *out->v.v, by_edge) ? VPROF_ERR_NOMEM : VPROF_OK;
 }
 
-static int has_sleep(const struct vprof_waits_graph *graph, uint32_t vertex)
+static int is_of_disk(const struct vprof_waits_graph *graph, uint32_t edge)
 {
-	size_t e = VPROF_BISECT(graph->edges.n, k, graph->edges.v[k].from < vertex);
-
-	for (; e < graph->edges.n && graph->edges.v[e].from == vertex; e++)
-		if (vprof_waits_is_sleep(graph, (uint32_t)e))
-			return 1;
-	return 0;
+	return graph->vertices.v[graph->edges.v[edge].to].kind == VPROF_WAITS_DISK;
 }
 
-/* Whose work must be done for the end of a replay. Of a background knot in which one sleeps while others wait for it,
- * all of it. */
-static int choose_counted(struct estimation *g, const struct vprof_waits_history *h,
-			  const struct vprof_waits_graph *graph, const struct vprof_waits_knots *knots)
+/* Marks the vertices of the knot by 2, and by 1 those that wait for it, directly or not, for a share of the recording
+ * that matters. Vertices of other knots are left out: they wait for nobody else. */
+static void mark_dependants(unsigned char *mark, const struct estimation *g, const struct vprof_waits_knot *knot)
 {
+	const struct vprof_waits_graph *graph = g->graph;
+	double least_ns = VPROF_WAITS_FOREIGN_SHARE * (double)graph->length_ns;
+	int is_new = 1;
+
+	memset(mark, 0, graph->vertices.n);
+	for (uint32_t i = 0; i < knot->n_vertices; i++)
+		mark[g->knots->vertices.v[knot->first_vertex + i]] = 2;
+	while (is_new) { /* as often as the longest chain is long */
+		is_new = 0;
+		for (size_t e = 0; e < graph->edges.n; e++) {
+			const struct vprof_waits_edge *x = &graph->edges.v[e];
+
+			if (!mark[x->to] || mark[x->from] || g->in_knot[x->from] || (double)x->own_ns < least_ns)
+				continue;
+			mark[x->from] = 1;
+			is_new = 1;
+		}
+	}
+}
+
+/* Whose work must be done for the end of a replay. */
+static int choose_counted(struct group *group, const struct estimation *g)
+{
+	const struct vprof_waits_history *h = g->history;
 	double length = (double)(g->program->end - h->begin);
-	char *of_vertex = calloc(graph->vertices.n + 1, 1); /* 1: of a knot, 2: in the background */
+	unsigned char *mark = malloc(g->graph->vertices.n + 1);
 
-	if (!of_vertex)
+	free(group->counts);
+	group->counts = calloc(h->entities.n + 1, 1);
+	if (!mark || !group->counts) {
+		free(mark);
 		return VPROF_ERR_NOMEM;
-	for (size_t k = 0; k < knots->knots.n; k++) {
-		const uint32_t *vertices = knots->vertices.v + knots->knots.v[k].first_vertex;
-		int is_background = knots->knots.v[k].end == VPROF_WAITS_BACKGROUND;
-
-		for (uint32_t i = 0; i < knots->knots.v[k].n_vertices && is_background; i++)
-			is_background = !has_sleep(graph, vertices[i]);
-		for (uint32_t i = 0; i < knots->knots.v[k].n_vertices; i++)
-			of_vertex[vertices[i]] = is_background ? 2 : 1;
 	}
+	mark_dependants(mark, g, &g->knots->knots.v[group->knot]);
 	for (uint32_t e = 0; e < h->entities.n; e++) {
-		uint32_t v = graph->vertex_of[e];
-		int is = v == VPROF_NONE ? 2 : of_vertex[v];
+		uint32_t v = g->graph->vertex_of[e];
+		int is = v == VPROF_NONE ? 0 : mark[v];
+		uint64_t paced_ns = g->program->paced_ns[e] + (is == 2 ? 0 : g->program->answered_ns[e]);
 
-		g->counts[e] = h->entities.v[e].segments.n && is < 2 &&
-			       (double)g->program->paced_ns[e] <= (is ? PACED_KNOT_MAX : PACED_MAX) * length;
+		group->counts[e] = h->entities.v[e].segments.n && is &&
+				   (double)paced_ns <= (is == 2 ? PACED_KNOT_MAX : PACED_MAX) * length;
 	}
-	for (size_t i = 0; i < h->requests.n; i++)
-		if (h->requests.v[i].thread != VPROF_NONE && g->counts[h->requests.v[i].thread] &&
-		    h->entities.v[h->requests.v[i].thread].segments.n)
-			g->counts[h->requests.v[i].device] = 1;
-	free(of_vertex);
+	free(mark);
 	return VPROF_OK;
+}
+
+/* When all that counts was done in the recording. */
+static uint64_t recorded_end(const struct estimation *g, const unsigned char *counts)
+{
+	const struct vprof_waits_history *h = g->history;
+	uint64_t end = h->begin, limit = g->program->end;
+
+	for (uint32_t e = 0; e < h->entities.n; e++) {
+		size_t n = counts[e] ? h->entities.v[e].segments.n : 0;
+
+		for (; n && end < limit; n--) {
+			const struct vprof_waits_segment *s = &h->entities.v[e].segments.v[n - 1];
+
+			if (s->from < limit && (s->state != VPROF_WAITS_BLOCKED || s->waker != VPROF_NONE)) {
+				end = s->to > end ? s->to : end;
+				break;
+			}
+		}
+	}
+	for (size_t i = 0; i < h->requests.n; i++) {
+		const struct vprof_waits_request *r = &h->requests.v[i];
+
+		if (r->thread != VPROF_NONE && counts[r->thread] && r->issue < limit && r->complete > end)
+			end = r->complete;
+	}
+	return end < limit ? end : limit;
 }
 
 static int replay_item(void *arg, int worker, size_t item)
 {
 	const struct estimation *g = arg;
-	uint32_t edge = item ? g->estimates->v.v[(item - 1) / 2].edge : VPROF_NONE;
+	struct item *x = &g->items[item];
 
 	(void)worker;
-	return vprof_waits_replay(&g->replayed[item], g->program, edge, item % 2 ? 0.5 : 0, g->counts);
+	return vprof_waits_replay(&x->replayed, g->program, &x->change, g->groups.v[x->group].counts);
+}
+
+static void add_item(struct estimation *g, uint32_t group, uint32_t edge, double share, int is_saved)
+{
+	g->items[g->n_items++] = (struct item){ .group = group, .change = { edge, share, is_saved } };
 }
 
 static double gain(const struct vprof_waits_replayed *before, const struct vprof_waits_replayed *after)
@@ -155,62 +221,110 @@ static double gain(const struct vprof_waits_replayed *before, const struct vprof
 	return (double)before->took_ns / (double)after->took_ns - 1;
 }
 
-static int estimate(struct vprof_waits_estimates *out, struct estimation *g, int n_threads)
+/* Items are in this order: unchanged for each group; of each estimate halved, gone and, of disks, saved. */
+static void make_items(struct estimation *g)
 {
-	size_t n = 1 + 2 * out->v.n;
-	int ret;
+	g->n_items = 0;
+	for (uint32_t i = 0; i < g->groups.n; i++)
+		add_item(g, i, VPROF_NONE, 1, 0);
+	for (size_t i = 0; i < g->out->v.n; i++) {
+		uint32_t edge = g->out->v.v[i].edge, group = 0;
 
-	g->replayed = calloc(n, sizeof *g->replayed);
-	ret = g->replayed ? vprof_parallel_run(vprof_parallel_count(n_threads), n, replay_item, g) : VPROF_ERR_NOMEM;
-	for (size_t i = 0; i < out->v.n && !ret; i++) {
-		out->v.v[i].halved = gain(&g->replayed[0], &g->replayed[1 + 2 * i]);
-		out->v.v[i].gone = gain(&g->replayed[0], &g->replayed[2 + 2 * i]);
+		while (g->groups.v[group].knot != g->out->v.v[i].knot)
+			group++;
+		add_item(g, group, edge, 0.5, 0);
+		add_item(g, group, edge, 0, 0);
+		if (is_of_disk(g->graph, edge))
+			add_item(g, group, edge, 0, 1);
 	}
-	if (!ret && !g->replayed[0].is_stuck)
-		out->fidelity = (double)g->replayed[0].took_ns / (double)(g->program->end - g->program->history->begin);
-	free(g->replayed);
+}
+
+static void take_results(struct estimation *g)
+{
+	const struct item *x = g->items + g->groups.n;
+
+	for (size_t i = 0; i < g->groups.n; i++) {
+		const struct vprof_waits_replayed *r = &g->items[i].replayed;
+		uint64_t end = recorded_end(g, g->groups.v[i].counts), begin = g->history->begin;
+		double fidelity = r->is_stuck || end == begin ? NAN : (double)r->took_ns / (double)(end - begin);
+
+		if (!i || !(fabs(fidelity - 1) <= fabs(g->out->fidelity - 1)))
+			g->out->fidelity = i && isnan(g->out->fidelity) ? NAN : fidelity;
+	}
+	for (size_t i = 0; i < g->out->v.n; i++) {
+		struct vprof_waits_estimate *e = &g->out->v.v[i];
+		const struct vprof_waits_replayed *before = &g->items[x->group].replayed;
+
+		e->halved = gain(before, &x++->replayed);
+		e->gone = gain(before, &x++->replayed);
+		if (is_of_disk(g->graph, e->edge))
+			e->saved = gain(before, &x++->replayed);
+	}
+}
+
+static int estimate_with(struct estimation *g, size_t max_segments, int n_threads, enum vprof_waits_cpu_model cpus)
+{
+	struct vprof_waits_program program = { 0 };
+	int ret = vprof_waits_program_build(&program, g->history, g->graph, max_segments, cpus);
+
+	g->program = &program;
+	g->out->cpus = (int)cpus;
+	for (size_t i = 0; i < g->groups.n && !ret; i++)
+		ret = choose_counted(&g->groups.v[i], g);
+	make_items(g);
+	if (!ret)
+		ret = vprof_parallel_run(vprof_parallel_count(n_threads), g->n_items, replay_item, g);
+	if (!ret)
+		take_results(g);
+	g->out->replayed = (double)(program.end - g->history->begin) / (double)(g->history->end - g->history->begin);
+	vprof_waits_program_release(&program);
 	return ret;
 }
 
-static int estimate_with(struct vprof_waits_estimates *out, struct estimation *g, const struct vprof_waits_history *h,
-			 const struct vprof_waits_graph *graph, const struct vprof_waits_knots *knots,
-			 size_t max_segments, int n_threads, enum vprof_waits_cpu_model cpus)
+/* The knots of which there is something to estimate. */
+static int find_groups(struct estimation *g)
 {
-	struct vprof_waits_program program = { 0 };
-	int ret;
+	for (size_t k = 0; k < g->knots->knots.n; k++) {
+		const struct vprof_waits_knot *knot = &g->knots->knots.v[k];
+		size_t i = 0;
 
-	g->program = &program;
-	out->fidelity = NAN;
-	out->cpus = (int)cpus;
-	ret = vprof_waits_program_build(&program, h, graph, max_segments, cpus);
-	if (!ret)
-		ret = choose_counted(g, h, graph, knots);
-	if (!ret)
-		ret = estimate(out, g, n_threads);
-	out->replayed = (double)(program.end - h->begin) / (double)(h->end - h->begin);
-	vprof_waits_program_release(&program);
-	return ret;
+		for (uint32_t v = 0; v < knot->n_vertices; v++)
+			g->in_knot[g->knots->vertices.v[knot->first_vertex + v]] = 1;
+		while (i < g->out->v.n && g->out->v.v[i].knot != k)
+			i++;
+		if (i == g->out->v.n)
+			continue;
+		if (!VPROF_PUSH(&g->groups))
+			return VPROF_ERR_NOMEM;
+		g->groups.v[g->groups.n - 1].knot = (uint32_t)k;
+	}
+	g->items = calloc(g->groups.n + CHANGES * g->out->v.n + 1, sizeof *g->items);
+	return g->items ? VPROF_OK : VPROF_ERR_NOMEM;
 }
 
 int vprof_waits_estimate(struct vprof_waits_estimates *out, const struct vprof_waits_history *h,
 			 const struct vprof_waits_graph *graph, const struct vprof_waits_knots *knots,
 			 size_t max_segments, int n_threads, struct vprof_error *err)
 {
-	struct estimation g = { .estimates = out, .counts = calloc(h->entities.n + 1, 1) };
-	int ret = g.counts ? choose_edges(out, graph, knots) : VPROF_ERR_NOMEM;
+	struct estimation g = { .out = out, .history = h, .graph = graph, .knots = knots };
+	int ret = choose_edges(out, graph, knots);
 
 	out->fidelity = NAN;
 	out->replayed = 0;
 	out->cpus = VPROF_WAITS_CPUS_NOT;
+	g.in_knot = calloc(graph->vertices.n + 1, 1);
+	if (!ret)
+		ret = g.in_knot ? find_groups(&g) : VPROF_ERR_NOMEM;
 	if (!ret && out->v.n) {
-		ret = estimate_with(out, &g, h, graph, knots, max_segments, n_threads, VPROF_WAITS_CPUS_SIMULATED);
-		if (!ret && !(fabs(out->fidelity - 1) <= VPROF_WAITS_FIDELITY_MAX)) {
-			memset(g.counts, 0, h->entities.n);
-			ret = estimate_with(out, &g, h, graph, knots, max_segments, n_threads,
-					    VPROF_WAITS_CPUS_AS_RECORDED);
-		}
+		ret = estimate_with(&g, max_segments, n_threads, VPROF_WAITS_CPUS_SIMULATED);
+		if (!ret && !(fabs(out->fidelity - 1) <= VPROF_WAITS_FIDELITY_MAX))
+			ret = estimate_with(&g, max_segments, n_threads, VPROF_WAITS_CPUS_AS_RECORDED);
 	}
-	free(g.counts);
+	for (size_t i = 0; i < g.groups.n; i++)
+		free(g.groups.v[i].counts);
+	VPROF_ARRAY_RELEASE(&g.groups);
+	free(g.in_knot);
+	free(g.items);
 	return ret ? vprof_error_set(err, ret, "not enough memory to replay the waits: record a shorter run") :
 		     VPROF_OK;
 }

@@ -15,12 +15,16 @@
 
 struct vprof_waits_estimate {
 	uint32_t edge;
+	uint32_t knot;	     /* whose throughput it is */
 	double halved, gone; /* throughput gained: 0.25 is a quarter more; NaN: the replay does not tell */
+	/* of waits for a disk: without them, and without the time that the disk takes for these requests; else NaN */
+	double saved;
 };
 
 struct vprof_waits_estimates {
 	VPROF_ARRAY(struct vprof_waits_estimate) v; /* by edge */
-	/* how long the unchanged replay took, as a share of what it replays: how true it is; NaN: there was none */
+	/* how long the unchanged replay took, as a share of what it replays: how true it is; of several knots' the one
+	 * that is farthest off; NaN: there was none */
 	double fidelity;
 	double replayed; /* share of the recording that was replayed */
 	int cpus;	 /* enum vprof_waits_cpu_model */
@@ -31,9 +35,9 @@ int vprof_waits_is_sleep(const struct vprof_waits_graph *graph, uint32_t edge);
 
 /* Of all knots' edges but idle time of devices, and of none of background knots; and of the waits that their threads
  * (of background knots, too) spend on timers and the world outside while others wait for them. What must be done for
- * the end of a replay: all work of the threads of these knots, of threads whose waits without a known cause (timers,
- * the world outside) are at most a fifth of their time, and the requests of both; but no background threads' work. OK
- * or NOMEM.
+ * the end of a replay: all work of the threads of the edge's knot; of threads in no knot that wait for it, and whose
+ * waits without a known cause (timers, the world outside) are at most a fifth of their time; and the requests of both.
+ * OK or NOMEM.
  */
 int vprof_waits_estimate(struct vprof_waits_estimates *out, const struct vprof_waits_history *history,
 			 const struct vprof_waits_graph *graph, const struct vprof_waits_knots *knots,

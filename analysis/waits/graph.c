@@ -98,11 +98,11 @@ static int add_part(parts *p, const struct part *part)
 	return added ? VPROF_OK : VPROF_ERR_NOMEM;
 }
 
-static int gather_parts(const struct vprof_waits_graph *g, parts *p, const struct vprof_waits_history *h,
-			const struct vprof_waits_reasons *reasons)
+static int gather_parts(struct vprof_waits_graph *g, parts *p, const struct vprof_waits_history *h,
+			const struct vprof_waits_reasons *reasons, const unsigned char *is_kept)
 {
 	vprof_waits_idles idles = { NULL, 0, 0 };
-	int ret = vprof_waits_idle(&idles, h);
+	int ret = vprof_waits_idle(&idles, h, is_kept);
 
 	for (uint32_t i = 0; i < reasons->v.n && !ret; i++) {
 		const struct vprof_waits_reason *r = &reasons->v.v[i];
@@ -113,6 +113,11 @@ static int gather_parts(const struct vprof_waits_graph *g, parts *p, const struc
 	for (size_t i = 0; i < idles.n && !ret; i++) {
 		const struct vprof_waits_idle *d = &idles.v[i];
 
+		if (d->thread == VPROF_NONE) {
+			if (g->vertex_of[d->device] != VPROF_NONE)
+				g->vertices.v[g->vertex_of[d->device]].idle_ns += d->ns;
+			continue;
+		}
 		ret = add_part(p, &(struct part){ g->vertex_of[d->device], g->vertex_of[d->thread], d->n_requests,
 						  d->ns, d->ns, VPROF_NONE });
 	}
@@ -164,7 +169,7 @@ int vprof_waits_graph_build(struct vprof_waits_graph *g, const struct vprof_wait
 	if (g->vertex_of)
 		ret = make_vertices(g, h, reasons, representative, is_kept);
 	if (!ret)
-		ret = gather_parts(g, &p, h, reasons);
+		ret = gather_parts(g, &p, h, reasons, is_kept);
 	if (!ret)
 		ret = make_edges(g, &p);
 	VPROF_ARRAY_RELEASE(&p);

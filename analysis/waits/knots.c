@@ -75,9 +75,15 @@ static struct vprof_waits_knot describe(const struct knot_search *k, const uint3
 	return knot;
 }
 
-static int is_background(const struct knot_search *k, const struct vprof_waits_knot *knot)
+/* A device by itself is in the background when it is idle for longer than an edge may weigh that is cut off. */
+static int is_background(const struct knot_search *k, const struct vprof_waits_knot *knot, const uint32_t *vertices)
 {
-	return !knot->has_device && (double)knot->busy_ns < k->options->background_cpus * (double)k->graph->length_ns;
+	double length_ns = (double)k->graph->length_ns;
+
+	if (knot->has_device)
+		return knot->n_vertices == 1 &&
+		       (double)k->graph->vertices.v[vertices[0]].idle_ns > k->options->threshold * length_ns;
+	return (double)knot->busy_ns < k->options->background_cpus * length_ns;
 }
 
 static int compare_u32(const void *a, const void *b)
@@ -220,7 +226,7 @@ static int take_background(struct knot_search *k, uint32_t *left, uint32_t *n, u
 		if (!is_terminal(k, i))
 			continue;
 		knot = describe(k, vertices, n_vertices);
-		if (!is_background(k, &knot)) {
+		if (!is_background(k, &knot, vertices)) {
 			*ret = add_part(k, &k->terminal, vertices, n_vertices, depth, VPROF_NONE);
 			continue;
 		}

@@ -3,8 +3,9 @@
  *
  * A strongly connected component without edges to others is inescapable: its vertices wait for nobody else, so that the
  * application cannot become faster unless something in it does. It is a knot when it has edges, a sink when it is one
- * vertex without. A knot without devices whose threads together used less than one CPU is in the background: it is
- * reported, removed, and what remains is searched again.
+ * vertex without. A knot without devices whose threads together used less than one CPU is in the background, and so is
+ * a single device that was idle for longer than the threshold: it is reported, removed, and what remains is searched
+ * again.
  *
  * A knot is refined by removing its lightest edge, again and again (the lower vertices first among equal ones), until
  * it falls apart; then its parts are searched for knots and sinks in turn. That ends when a knot is one vertex or a

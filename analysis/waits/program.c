@@ -19,7 +19,9 @@ typedef VPROF_ARRAY(struct act) acts_array;
 struct building {
 	struct vprof_waits_program *p;
 	const struct vprof_waits_history *h;
-	uint32_t *edge_of;   /* [n reasons] */
+	const struct vprof_waits_graph *graph;
+	uint32_t *edge_of; /* [n_edge_of] by reason; VPROF_NONE, and of reasons beyond: between none of the graph */
+	size_t n_edge_of;
 	uint64_t latency_ns; /* the longest from a wake-up to a CPU that is free */
 	enum vprof_waits_cpu_model cpus;
 	acts_array acts;		 /* by thread, then time */
@@ -52,23 +54,30 @@ static size_t n_segments(const struct building *b, const struct vprof_waits_enti
 	return VPROF_BISECT(e->segments.n, i, e->segments.v[i].from < b->p->end);
 }
 
-/* The request whose completion ended a wait of `thread` for a device: its own latest one, else anybody's. */
+/* Is the request a step of a program? */
+static int is_step(const struct building *b, const struct vprof_waits_request *r)
+{
+	return r->thread != VPROF_NONE && r->issue < b->p->end && n_segments(b, &b->h->entities.v[r->thread]);
+}
+
+/* The request whose completion ended a wait of `thread` for a device: its own latest one, else anybody's. What comes
+ * from a network answers what was sent before, however long ago. */
 static uint32_t find_request(const struct building *b, uint32_t thread, const struct vprof_waits_segment *s)
 {
 	const struct vprof_waits_request *r = b->h->requests.v;
 	size_t end = VPROF_BISECT(b->completed.n, i,
 				  r[b->completed.v[i]].device < s->waker || (r[b->completed.v[i]].device == s->waker &&
 									     r[b->completed.v[i]].complete <= s->to));
+	int is_disk = b->h->entities.v[s->waker].kind == VPROF_WAITS_DISK;
 	uint32_t any = VPROF_NONE;
 
 	for (size_t i = end; i > 0 && end - i < LOOK_BACK_MAX; i--) {
 		uint32_t n = b->completed.v[i - 1];
 
-		if (r[n].device != s->waker || r[n].complete <= s->from)
+		if (r[n].device != s->waker || (is_disk && r[n].complete <= s->from))
 			break;
-		if (r[n].thread == VPROF_NONE || r[n].issue >= b->p->end ||
-		    !n_segments(b, &b->h->entities.v[r[n].thread]))
-			continue; /* it is no step of a program */
+		if (!is_step(b, &r[n]))
+			continue;
 		if (r[n].thread == thread)
 			return n;
 		any = any == VPROF_NONE ? n : any;
@@ -97,7 +106,7 @@ static int add_wait(struct building *b, uint32_t thread, const struct vprof_wait
 	w->latency_ns = runnable_ns < b->latency_ns ? runnable_ns : b->latency_ns;
 	w->thread = thread;
 	w->waker = s->waker;
-	w->edge = s->reason == VPROF_NONE ? VPROF_NONE : b->edge_of[s->reason];
+	w->edge = s->reason < b->n_edge_of ? b->edge_of[s->reason] : VPROF_NONE;
 	w->next = w->request = VPROF_NONE;
 	w->ended_by = VPROF_WAITS_BY_TIME;
 	if (s->waker == VPROF_NONE)
@@ -148,8 +157,7 @@ static int number_waits(struct building *b)
 		}
 	}
 	for (uint32_t i = 0; i < b->h->requests.n; i++)
-		if (b->h->requests.v[i].thread != VPROF_NONE && b->h->requests.v[i].issue < b->p->end &&
-		    n_segments(b, &b->h->entities.v[b->h->requests.v[i].thread]) &&
+		if (is_step(b, &b->h->requests.v[i]) &&
 		    add_act(b, b->h->requests.v[i].issue, b->h->requests.v[i].thread, i, VPROF_WAITS_SUBMIT))
 			return VPROF_ERR_NOMEM;
 	return VPROF_OK;
@@ -234,6 +242,8 @@ static int add_blocked(struct building *b, uint32_t thread, const struct vprof_w
 		return ret; /* still waiting when the recording ended */
 	if (w->ended_by == VPROF_WAITS_BY_TIME)
 		b->p->paced_ns[thread] += w->length_ns;
+	else if (b->h->entities.v[w->waker].kind == VPROF_WAITS_NETWORK)
+		b->p->answered_ns[thread] += w->length_ns;
 	return ret ? ret : add_step(b, VPROF_WAITS_WAIT, number);
 }
 
@@ -296,8 +306,17 @@ static int sort_completed(struct building *b)
 	return ret;
 }
 
+static uint32_t edge_of_request(const struct vprof_waits_graph *graph, const struct vprof_waits_request *r)
+{
+	uint32_t from = r->thread == VPROF_NONE ? VPROF_NONE : graph->vertex_of[r->thread];
+	uint32_t to = graph->vertex_of[r->device];
+
+	return from == VPROF_NONE || to == VPROF_NONE ? VPROF_NONE : vprof_waits_graph_edge(graph, from, to);
+}
+
 /* In the order of completions: a request kept its device busy since it was issued, or since the one before it was
- * complete. What one takes at least is how long it took, or the median of those that found the device idle. */
+ * complete. What one takes at least is how long it took, or the median of those that found the device idle. Requests of
+ * others are not replayed: what they held up takes longer instead. */
 static int measure_requests(struct building *b)
 {
 	VPROF_ARRAY(struct vprof_keyed) alone = { NULL, 0, 0 };
@@ -316,10 +335,14 @@ static int measure_requests(struct building *b)
 
 			if (r->issue >= last)
 				alone.v[alone.n++] = (struct vprof_keyed){ r->complete - r->issue, 0 };
-			b->p->requests.v[b->completed.v[end]] = (struct vprof_waits_service){ device, VPROF_NONE,
-											      r->complete - from,
-											      r->complete - r->issue };
-			last = r->complete;
+			b->p->requests.v[b->completed.v[end]] = (struct vprof_waits_service){
+				.device = device,
+				.first_wait = VPROF_NONE,
+				.edge = edge_of_request(b->graph, r),
+				.busy_ns = r->complete - from,
+				.least_ns = r->complete - r->issue,
+			};
+			last = is_step(b, r) ? r->complete : last;
 		}
 		ret = vprof_radix_sort(alone.v, alone.n);
 		median = alone.n ? alone.v[alone.n / 2].key : UINT64_MAX;
@@ -362,9 +385,14 @@ static int measure_latency(struct building *b)
 
 static int fill_edge_of(struct building *b, const struct vprof_waits_graph *graph)
 {
-	b->edge_of = malloc((graph->by_edge.n + 1) * sizeof *b->edge_of);
+	for (size_t i = 0; i < graph->by_edge.n; i++)
+		if (graph->by_edge.v[i] >= b->n_edge_of)
+			b->n_edge_of = (size_t)graph->by_edge.v[i] + 1;
+	b->edge_of = malloc((b->n_edge_of + 1) * sizeof *b->edge_of);
 	if (!b->edge_of)
 		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < b->n_edge_of; i++)
+		b->edge_of[i] = VPROF_NONE;
 	for (uint32_t e = 0; e < graph->edges.n; e++)
 		for (uint32_t i = 0; i < graph->edges.v[e].n_reasons; i++)
 			b->edge_of[graph->by_edge.v[graph->edges.v[e].first_reason + i]] = e;
@@ -375,7 +403,7 @@ int vprof_waits_program_build(struct vprof_waits_program *p, const struct vprof_
 			      const struct vprof_waits_graph *graph, size_t max_segments,
 			      enum vprof_waits_cpu_model cpus)
 {
-	struct building b = { .p = p, .h = h, .cpus = cpus };
+	struct building b = { .p = p, .h = h, .graph = graph, .cpus = cpus };
 	int ret = VPROF_ERR_NOMEM;
 
 	memset(p, 0, sizeof *p);
@@ -384,7 +412,8 @@ int vprof_waits_program_build(struct vprof_waits_program *p, const struct vprof_
 	p->end = choose_end(h, max_segments);
 	p->first = calloc(h->entities.n + 1, sizeof *p->first);
 	p->paced_ns = calloc(h->entities.n + 1, sizeof *p->paced_ns);
-	if (p->first && p->paced_ns)
+	p->answered_ns = calloc(h->entities.n + 1, sizeof *p->answered_ns);
+	if (p->first && p->paced_ns && p->answered_ns)
 		ret = fill_edge_of(&b, graph);
 	if (!ret && !(ret = measure_latency(&b)) && !(ret = sort_completed(&b)) && !(ret = measure_requests(&b)) &&
 	    !(ret = number_waits(&b)))
@@ -406,4 +435,5 @@ void vprof_waits_program_release(struct vprof_waits_program *p)
 	VPROF_ARRAY_RELEASE(&p->requests);
 	free(p->first);
 	free(p->paced_ns);
+	free(p->answered_ns);
 }

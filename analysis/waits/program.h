@@ -25,7 +25,7 @@ struct vprof_waits_step {
 
 enum vprof_waits_ended_by {
 	VPROF_WAITS_BY_THREAD,	/* a WAKE in its waker's program */
-	VPROF_WAITS_BY_REQUEST, /* a request's completion, and `extra_ns` more */
+	VPROF_WAITS_BY_REQUEST, /* a request's completion (or what was sent), and `extra_ns` more */
 	VPROF_WAITS_BY_TIME	/* nothing in the history: it takes as long as it took */
 };
 
@@ -44,6 +44,7 @@ struct vprof_waits_wait {
 struct vprof_waits_service { /* a request */
 	uint32_t device;
 	uint32_t first_wait; /* VPROF_NONE: nobody waited for it */
+	uint32_t edge;	     /* of the graph: from who gave it to the device; VPROF_NONE: none */
 	uint64_t busy_ns;    /* for how long it kept the device from the next one */
 	uint64_t least_ns;   /* how long it takes at least */
 };
@@ -57,6 +58,7 @@ struct vprof_waits_program {
 	VPROF_ARRAY(struct vprof_waits_wait) waits;
 	VPROF_ARRAY(struct vprof_waits_service) requests; /* in the history's order */
 	uint64_t *paced_ns;				  /* [n entities] of a thread's waits: BY_TIME */
+	uint64_t *answered_ns;				  /* [n entities] ... ended by a network interface */
 };
 
 /* How a thread that is runnable gets a CPU. */

@@ -9,11 +9,11 @@
 
 #define SLICE_NS 3000000 /* that a thread runs while others want its CPU */
 
-enum event_kind { EVENT_WORKED, EVENT_READY, EVENT_COMPLETE };
+enum event_kind { EVENT_WORKED, EVENT_READY, EVENT_COMPLETE, EVENT_END };
 
 struct event {
 	uint64_t t, order;
-	uint32_t item; /* thread, or request of COMPLETE */
+	uint32_t item; /* thread, or request of COMPLETE, or wait of END */
 	uint32_t turn;
 	uint32_t kind;
 };
@@ -28,8 +28,7 @@ struct thread_state {
 
 struct replay {
 	const struct vprof_waits_program *p;
-	uint32_t edge;
-	double share;
+	const struct vprof_waits_change *change;
 	struct thread_state *threads;
 	unsigned char *is_over; /* [waits] ended, before or after the thread came to it */
 	uint64_t *free_at;	/* [entities] of a device: when it can begin the next request */
@@ -133,7 +132,7 @@ static int takes_its_time(const struct replay *r, const struct vprof_waits_wait 
 	       (w->ended_by == VPROF_WAITS_BY_THREAD && r->counts[w->thread] && !r->counts[w->waker]);
 }
 
-static void end_wait(struct replay *r, uint32_t wait, uint64_t later_ns)
+static void end_wait(struct replay *r, uint32_t wait)
 {
 	const struct vprof_waits_wait *w = &r->p->waits.v[wait];
 	struct thread_state *t = &r->threads[w->thread];
@@ -143,7 +142,7 @@ static void end_wait(struct replay *r, uint32_t wait, uint64_t later_ns)
 	r->is_over[wait] = 1;
 	if (t->wait == wait) {
 		t->wait = VPROF_NONE;
-		ready_at(r, r->now + later_ns + w->latency_ns, w->thread);
+		ready_at(r, r->now + w->latency_ns, w->thread);
 	}
 }
 
@@ -153,6 +152,10 @@ static void submit(struct replay *r, uint32_t request)
 	uint64_t free_at = r->free_at[s->device] > r->now ? r->free_at[s->device] : r->now;
 	uint64_t least = r->now + s->least_ns, t = free_at + s->busy_ns;
 
+	if (r->change->is_saved && s->edge == r->change->edge && s->edge != VPROF_NONE) {
+		add_event(r, r->now, EVENT_COMPLETE, request, 0);
+		return;
+	}
 	t = t > least ? t : least;
 	r->free_at[s->device] = t;
 	add_event(r, t, EVENT_COMPLETE, request, 0);
@@ -161,19 +164,20 @@ static void submit(struct replay *r, uint32_t request)
 static void complete(struct replay *r, uint32_t request)
 {
 	const struct vprof_waits_service *s = &r->p->requests.v[request];
+	uint32_t thread = r->p->history->requests.v[request].thread;
 
-	if (r->counts[s->device] && r->now > r->last)
+	if (thread != VPROF_NONE && r->counts[thread] && r->now > r->last)
 		r->last = r->now;
 	for (uint32_t w = s->first_wait; w != VPROF_NONE; w = r->p->waits.v[w].next)
-		end_wait(r, w, r->p->waits.v[w].extra_ns);
+		add_event(r, r->now + r->p->waits.v[w].extra_ns, EVENT_END, w, 0);
 }
 
 /* True when the thread need not wait. */
 static int begin_wait(struct replay *r, uint32_t thread, uint32_t wait)
 {
 	const struct vprof_waits_wait *w = &r->p->waits.v[wait];
-	int is_shortened = w->edge == r->edge && r->edge != VPROF_NONE;
-	uint64_t most = is_shortened ? (uint64_t)((double)w->length_ns * r->share) : w->length_ns;
+	int is_shortened = w->edge == r->change->edge && w->edge != VPROF_NONE;
+	uint64_t most = is_shortened ? (uint64_t)((double)w->length_ns * r->change->share) : w->length_ns;
 
 	if (r->is_over[wait] || (is_shortened && !most)) {
 		r->is_over[wait] = 1;
@@ -213,7 +217,7 @@ static int do_step(struct replay *r, uint32_t thread, const struct vprof_waits_s
 		return 0;
 	case VPROF_WAITS_WAKE:
 		if (!takes_its_time(r, &r->p->waits.v[s->n]))
-			end_wait(r, (uint32_t)s->n, 0);
+			end_wait(r, (uint32_t)s->n);
 		return 1;
 	case VPROF_WAITS_SUBMIT:
 		submit(r, (uint32_t)s->n);
@@ -286,6 +290,8 @@ static void run(struct replay *r)
 		r->now = e.t;
 		if (e.kind == EVENT_COMPLETE)
 			complete(r, e.item);
+		else if (e.kind == EVENT_END)
+			end_wait(r, e.item);
 		else if (e.turn != r->threads[e.item].turn)
 			continue;
 		else if (e.kind == EVENT_WORKED)
@@ -295,11 +301,11 @@ static void run(struct replay *r)
 	}
 }
 
-int vprof_waits_replay(struct vprof_waits_replayed *out, const struct vprof_waits_program *p, uint32_t edge,
-		       double share, const unsigned char *counts)
+int vprof_waits_replay(struct vprof_waits_replayed *out, const struct vprof_waits_program *p,
+		       const struct vprof_waits_change *change, const unsigned char *counts)
 {
 	size_t n = p->history->entities.n;
-	struct replay r = { .p = p, .edge = edge, .share = share, .n_free = p->n_cpus, .counts = counts };
+	struct replay r = { .p = p, .change = change, .n_free = p->n_cpus, .counts = counts };
 
 	r.threads = calloc(n + 1, sizeof *r.threads);
 	r.is_over = calloc(p->waits.n + 1, 1);

@@ -8,15 +8,21 @@
 
 #include "analysis/waits/program.h"
 
+/* What is other than in the recording. */
+struct vprof_waits_change {
+	uint32_t edge; /* of the graph; VPROF_NONE: nothing is */
+	double share;  /* 0 .. 1: of their recorded length that its waits take at most */
+	int is_saved;  /* what the edge's threads gave to its device takes the device no time */
+};
+
 struct vprof_waits_replayed {
 	uint64_t took_ns; /* until all work was done that counts */
 	int is_stuck;	  /* some of it never was: the history contradicts itself */
 };
 
-/* Runs the programs once. Waits of `edge` (VPROF_NONE: none) take at most `share` of their recorded length, 0 .. 1.
- * Work counts when `counts` of its entity (a thread, or a device: its requests) is not 0. OK or NOMEM.
- * O(n log threads) for n steps. */
-int vprof_waits_replay(struct vprof_waits_replayed *out, const struct vprof_waits_program *program, uint32_t edge,
-		       double share, const unsigned char *counts);
+/* Runs the programs once. Work of a thread, and the requests that it gives to devices, count when `counts` of the
+ * thread (by entity) is not 0. OK or NOMEM. O(n log threads) for n steps. */
+int vprof_waits_replay(struct vprof_waits_replayed *out, const struct vprof_waits_program *program,
+		       const struct vprof_waits_change *change, const unsigned char *counts);
 
 #endif

@@ -208,6 +208,48 @@ static void test_segments(void **state)
 	vprof_trace_free(trace);
 }
 
+/* Requests of which the trace has only one end took as long as the others. The completion of an empty request that was
+ * never issued is no request: its flush is one of its own. */
+static void test_requests_seen_in_part(void **state)
+{
+	static const struct {
+		uint64_t t;
+		enum vp_kind kind;
+		uint64_t number, bytes, before;
+	} acts[] = {
+		{ 10, VP_KIND_KERNEL_BLOCK_ISSUE, 1, 4096, 0 },	    { 15, VP_KIND_KERNEL_BLOCK_COMPLETE, 1, 4096, 10 },
+		{ 20, VP_KIND_KERNEL_BLOCK_ISSUE, 2, 4096, 0 },	    { 24, VP_KIND_KERNEL_BLOCK_COMPLETE, 2, 4096, 20 },
+		{ 30, VP_KIND_KERNEL_BLOCK_COMPLETE, 0, 0, 0 },	    { 40, VP_KIND_KERNEL_BLOCK_ISSUE, 3, 4096, 0 },
+		{ 60, VP_KIND_KERNEL_BLOCK_COMPLETE, 0, 4096, 0 },  { 70, VP_KIND_KERNEL_BLOCK_ISSUE, 4, 4096, 0 },
+		{ 75, VP_KIND_KERNEL_BLOCK_COMPLETE, 4, 4096, 70 }, { 96, VP_KIND_KERNEL_BLOCK_ISSUE, 5, 4096, 0 },
+	};
+	static const uint64_t expected[][2] = {
+		{ 10, 15 }, { 20, 24 }, { 55, 60 }, { 70, 75 }, { 40, 45 }, { 96, 100 }
+	};
+	struct vprof_kernel_event events[16] = { SWITCH(2, A, RUNNABLE, A) };
+	struct image im = { { NULL, 0, 0 }, 0 };
+	struct vprof_waits_input in;
+	struct vprof_trace *trace;
+	size_t n = 1;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof acts / sizeof *acts; i++)
+		events[n++] = (struct vprof_kernel_event){ acts[i].kind, 0, acts[i].t,
+							   .block = { DISK, 1, 8, acts[i].number,
+								      (uint32_t)acts[i].bytes, A, 0, acts[i].before } };
+	events[n++] = (struct vprof_kernel_event)SWITCH(100, A, SLEEPING, 0);
+	add_tables(&im);
+	add_events(&im, 0, events, n);
+	read_input(&in, &trace, &im);
+	assert_int_equal(in.history.requests.n, 6);
+	for (size_t i = 0; i < 6; i++) {
+		assert_int_equal(in.history.requests.v[i].issue, expected[i][0] - 1); /* ns since the first tick */
+		assert_int_equal(in.history.requests.v[i].complete, expected[i][1] - 1);
+	}
+	vprof_waits_input_release(&in);
+	vprof_trace_free(trace);
+}
+
 /* Figure 1: B syncs for 5 of 10, ten times. */
 static void test_b_and_disk(void **state)
 {
@@ -359,9 +401,8 @@ static int remove_folder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_segments),
-		cmocka_unit_test(test_b_and_disk),
-		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_segments),   cmocka_unit_test(test_requests_seen_in_part),
+		cmocka_unit_test(test_b_and_disk), cmocka_unit_test(test_random),
 		cmocka_unit_test(test_none),
 	};
 

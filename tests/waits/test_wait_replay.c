@@ -80,6 +80,7 @@ static void test_b_and_disk(void **state)
 	assert_int_equal(a.waits.estimates.v.n, 1); /* A's wait is in no knot, and the disk's is no wait */
 	/* halves are rounded down to 2 */
 	expect(&a, "B", "D", 1000.0 / (99 * 7 + 5 + 5) - 1, 1000.0 / 505 - 1);
+	assert_true(fabs(estimate(&a, "B", "D")->saved - (1000.0 / 500 - 1)) < 1e-9); /* and nothing of the disk's */
 	release(&a);
 	/* on one CPU A's 2 and B's 5 follow each other */
 	vprof_text_release(&text);
@@ -203,13 +204,91 @@ static void test_made(void **state)
 	release(&a);
 }
 
+/* The disk takes 8 of each 10: as long as nobody saves its requests, there is no more to be had than that. */
+static void test_saved(void **state)
+{
+	struct vprof_text text = VPROF_TEXT_INIT;
+	struct analysed a;
+
+	(void)state;
+	vprof_text_addf(&text, "recording 0 1000\nthread B\ndisk D\n");
+	for (int t = 0; t < 1000; t += 10)
+		vprof_text_addf(&text, "run B %d %d\nwait B %d %d D\nrequest D B %d %d 4096\n", t, t + 3, t + 3, t + 10,
+				t + 3, t + 10);
+	analyse(&a, text.s);
+	expect(&a, "B", "D", 1000.0 / (99 * 7 + 3 + 7) - 1, 1000.0 / (100 * 7 + 3) - 1);
+	assert_true(fabs(estimate(&a, "B", "D")->saved - (1000.0 / 300 - 1)) < 1e-9);
+	release(&a);
+	vprof_text_release(&text);
+}
+
+/* S sends a message that H hands it every 10, the answer comes 8 later and R wakes H by it. If H does not wait, S sends
+ * one after the other, and the answers follow as they did: H's first 1, 1 for each, and 7 and R's 1 for the last. */
+static void test_answer(void **state)
+{
+	struct vprof_text text = VPROF_TEXT_INIT;
+	struct analysed a;
+
+	(void)state;
+	vprof_text_addf(&text,
+			"recording 0 1000\noptions 0.05 0.99 0 2\nthread H\nthread S\nthread R\nnetwork N 1e9\n");
+	for (int t = 0; t < 1000; t += 10) {
+		vprof_text_addf(&text, "run H %d %d\nwait H %d %d R\n", t, t + 1, t + 1, t + 10);
+		vprof_text_addf(&text, "wait S %d %d H\nrun S %d %d\n", t ? t - 8 : 0, t + 1, t + 1, t + 2);
+		vprof_text_addf(&text, "wait R %d %d N\nrun R %d %d\n", t, t + 9, t + 9, t + 10);
+		vprof_text_addf(&text, "request N S %d %d 1\n", t + 2, t + 2);
+	}
+	analyse(&a, text.s);
+	assert_true(fabs(a.waits.estimates.fidelity - 1) < 0.02);
+	assert_true(fabs(estimate(&a, "H", "R")->gone - (1000.0 / 109 - 1)) < 1e-9);
+	release(&a);
+	vprof_text_release(&text);
+}
+
+/* Who is in no knot and waits for none, and a knot beside it, hold up nothing. */
+static void test_two_knots(void **state)
+{
+	struct vprof_text text = b_and_disk("thread P\ndisk Q\n", 100);
+	struct analysed a;
+
+	(void)state;
+	for (int t = 0; t < 1000; t += 10)
+		vprof_text_addf(&text, "run P %d %d\nwait P %d %d Q\nrequest Q P %d %d 512\n", t, t + 2, t + 2, t + 10,
+				t + 2, t + 10);
+	analyse(&a, text.s);
+	assert_true(fabs(estimate(&a, "B", "D")->gone - (1000.0 / 505 - 1)) < 1e-9);
+	assert_true(fabs(estimate(&a, "P", "Q")->gone - (1000.0 / 802 - 1)) < 1e-9);
+	release(&a);
+	vprof_text_release(&text);
+}
+
+/* Waits for a thread that is not part of the graph are of no edge, whatever their number is. */
+static void test_foreign(void **state)
+{
+	struct vprof_text text = b_and_disk("thread F\nthread G\n", 100);
+	struct vprof_error err = { "" };
+	struct analysed a;
+
+	(void)state;
+	vprof_text_addf(&text, "run F 0 10\nwait F 10 12 G\nrun F 12 1000\nrun G 0 1000\n");
+	history_text_read(&a.text, text.s);
+	a.text.history.entities.v[history_text_entity(&a.text, "F")].is_foreign = 1;
+	a.text.history.entities.v[history_text_entity(&a.text, "G")].is_foreign = 1;
+	assert_int_equal(vprof_waits_analyze(&a.waits, &a.text.history, &a.text.options, &err), 0);
+	assert_true(fabs(estimate(&a, "B", "D")->gone - (1000.0 / 505 - 1)) < 1e-9);
+	release(&a);
+	vprof_text_release(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_b_and_disk), cmocka_unit_test(test_disk_is_busy),
 		cmocka_unit_test(test_lock),	   cmocka_unit_test(test_end_by_background),
 		cmocka_unit_test(test_phases),	   cmocka_unit_test(test_timer),
-		cmocka_unit_test(test_made),
+		cmocka_unit_test(test_made),	   cmocka_unit_test(test_saved),
+		cmocka_unit_test(test_answer),	   cmocka_unit_test(test_two_knots),
+		cmocka_unit_test(test_foreign),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -225,8 +225,14 @@ class Graph:
         for v in vertices:
             e = self.h.entities[v]
             if e.kind == DISK or (e.kind == NETWORK and e.speed):
-                return False
+                return len(vertices) == 1 and self.is_idle(v)
         return self.busy(vertices) < self.h.background * (self.h.end - self.h.begin)
+
+    def is_idle(self, device):
+        """A device by itself limits nothing while it is idle for longer than edges may weigh that are cut off (docs/design/waits.md)."""
+        requests = sorted((r for r in self.h.requests if r[0] == device), key=lambda r: r[2])
+        limit = self.h.threshold * (self.h.end - self.h.begin)
+        return bool(requests) and idle_time(self.h, device, requests) > limit
 
     def busy(self, vertices):
         return sum(self.vertices[v][1] + self.vertices[v][2] for v in vertices)

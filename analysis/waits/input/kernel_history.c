@@ -22,7 +22,8 @@ struct reading {
 	struct vprof_hash_index by_request;
 	VPROF_ARRAY(struct open_request) open; /* key 0: free */
 	VPROF_ARRAY(uint32_t) free_open;
-	struct vprof_hash_index by_stacks; /* pairs of stacks */
+	VPROF_ARRAY(uint32_t) begun_unseen; /* requests (of the history) whose issue is missing: begin is not known */
+	struct vprof_hash_index by_stacks;  /* pairs of stacks */
 	struct vprof_kernel_tables tables;
 	uint32_t *same; /* [stacks of the tables] the first that is the same */
 	uint64_t now;
@@ -272,19 +273,30 @@ static int add_request(struct reading *g, const struct open_request *o, uint64_t
 	return r ? VPROF_OK : VPROF_ERR_NOMEM;
 }
 
-/* Of a request that completes in parts the last one counts. One that was issued before the recording has taken all of
- * it until now. */
+/* A request of which only the completion was seen. */
+static int add_unseen(struct reading *g, const struct open_request *o)
+{
+	uint32_t *added = VPROF_PUSH(&g->begun_unseen);
+
+	if (!added)
+		return VPROF_ERR_NOMEM;
+	*added = (uint32_t)g->input->history.requests.n;
+	return add_request(g, o, g->now, o->n_bytes);
+}
+
+/* Of a request that completes in parts the last one counts. An empty one that was never issued has a flush as its only
+ * part, which the kernel sends by a request of its own. */
 static int on_complete(struct reading *g, const struct vprof_kernel_event *e)
 {
 	uint32_t device = vprof_kernel_entities_device(&g->all, VP_SOURCE_BLOCK, e->block.device), i, *room;
-	struct open_request before = { 0, g->all.begin, device, VPROF_NONE, e->block.bytes };
+	struct open_request before = { 0, g->now, device, VPROF_NONE, e->block.bytes };
 	size_t at;
 
 	if (device == VPROF_NONE)
 		return VPROF_ERR_NOMEM;
 	i = find_request(g, request_key(e), &at);
 	if (i == VPROF_NONE)
-		return e->block.before ? VPROF_OK : add_request(g, &before, g->now, e->block.bytes);
+		return e->block.before || !e->block.bytes ? VPROF_OK : add_unseen(g, &before);
 	if (e->block.bytes < g->open.v[i].n_bytes && !e->block.error) {
 		g->open.v[i].n_bytes -= e->block.bytes;
 		return VPROF_OK;
@@ -342,6 +354,67 @@ static int take(struct reading *g, const struct vprof_kernel_event *e)
 	}
 }
 
+static int by_length(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* How long requests of the device took that were seen whole: in the median, and at most. 0: there were none. */
+static int measure_device(const struct reading *g, uint32_t device, size_t n_seen, uint64_t *median, uint64_t *most)
+{
+	const struct vprof_waits_request *r = g->input->history.requests.v;
+	VPROF_ARRAY(uint64_t) lengths = { NULL, 0, 0 };
+	size_t unseen = 0;
+	int ret = VPROF_RESERVE(&lengths, n_seen + 1) ? VPROF_ERR_NOMEM : VPROF_OK;
+
+	for (size_t i = 0; i < n_seen && !ret; i++) {
+		if (unseen < g->begun_unseen.n && g->begun_unseen.v[unseen] == i)
+			unseen++;
+		else if (r[i].device == device)
+			lengths.v[lengths.n++] = r[i].complete - r[i].issue;
+	}
+	if (!ret && lengths.n)
+		ret = vprof_array_sort(lengths.v, lengths.n, sizeof *lengths.v, by_length) ? VPROF_ERR_NOMEM : VPROF_OK;
+	*median = lengths.n ? lengths.v[lengths.n / 2] : 0;
+	*most = lengths.n ? lengths.v[lengths.n - 1] : 0;
+	VPROF_ARRAY_RELEASE(&lengths);
+	return ret;
+}
+
+/* Disks' requests that were not seen whole took as long as the device's others in the median. One that was not complete
+ * at the end is on its way until then, unless that is longer than any other took: then its completion is missing. */
+static int guess_requests(struct reading *g)
+{
+	struct vprof_waits_history *h = &g->input->history;
+	size_t n_seen = h->requests.n;
+
+	for (uint32_t device = 0; device < h->entities.n; device++) {
+		uint64_t median, most;
+
+		if (h->entities.v[device].kind != VPROF_WAITS_DISK)
+			continue;
+		if (measure_device(g, device, n_seen, &median, &most))
+			return VPROF_ERR_NOMEM;
+		for (size_t i = 0; i < g->begun_unseen.n; i++) {
+			struct vprof_waits_request *r = &h->requests.v[g->begun_unseen.v[i]];
+
+			if (r->device == device)
+				r->issue = r->complete - h->begin > median ? r->complete - median : h->begin;
+		}
+		for (size_t i = 0; i < g->open.n; i++) {
+			const struct open_request *o = &g->open.v[i];
+
+			if (o->key && o->device == device &&
+			    add_request(g, o, median && h->end - o->issue > most ? o->issue + median : h->end,
+					o->n_bytes))
+				return VPROF_ERR_NOMEM;
+		}
+	}
+	return VPROF_OK;
+}
+
 /* What was still going on when the recording ended. */
 static int finish(struct reading *g)
 {
@@ -351,9 +424,8 @@ static int finish(struct reading *g)
 	for (size_t i = 0; i < g->all.threads.n; i++)
 		if (retire(g, &g->all.threads.v[i]))
 			return VPROF_ERR_NOMEM;
-	for (size_t i = 0; i < g->open.n; i++)
-		if (g->open.v[i].key && add_request(g, &g->open.v[i], h->end, g->open.v[i].n_bytes))
-			return VPROF_ERR_NOMEM;
+	if (guess_requests(g))
+		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < h->requests.n; i++) /* of threads of which nothing else is known */
 		if (h->requests.v[i].thread != VPROF_NONE && !h->entities.v[h->requests.v[i].thread].segments.n)
 			h->requests.v[i].thread = VPROF_NONE;
@@ -423,6 +495,7 @@ int vprof_waits_input_kernel(struct vprof_waits_input *input, const struct vprof
 	free(g.same);
 	VPROF_ARRAY_RELEASE(&g.open);
 	VPROF_ARRAY_RELEASE(&g.free_open);
+	VPROF_ARRAY_RELEASE(&g.begun_unseen);
 	return ret ? vprof_error_set(err, ret, "not enough memory for the kernel's events: record a shorter run") :
 		     VPROF_OK;
 }
