@@ -56,6 +56,13 @@ struct vprof_value vprof_format_percent(double share)
 	return v;
 }
 
+struct vprof_value vprof_format_at_most(double share)
+{
+	double unit = share * 100 > 0.9 ? 100 : 1000;
+
+	return vprof_format_percent(share > 0 ? ceil(share * unit - 1e-9) / unit : share);
+}
+
 struct vprof_value vprof_format_count(uint64_t n)
 {
 	struct vprof_value v;

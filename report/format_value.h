@@ -14,6 +14,7 @@ struct vprof_value {
 
 struct vprof_value vprof_format_duration(double ns);   /* "1.92 ms"; "-" when not finite */
 struct vprof_value vprof_format_percent(double share); /* 0.713 -> "71 %"; "0.4 %" when small; "-" when not finite */
+struct vprof_value vprof_format_at_most(double share); /* the same, rounded up: for an upper bound */
 struct vprof_value vprof_format_count(uint64_t n);     /* "41,190" */
 
 /* Columns of valid UTF-8 text, one for each code point. */

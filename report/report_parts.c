@@ -187,7 +187,7 @@ void vprof_report_closed(const struct vprof_style *style, const struct vprof_res
 			vprof_text_addf(&t, ":%d)", c->line);
 		}
 		vprof_text_addf(&t, ": at most %s of the variance; recording it took %s",
-				vprof_format_percent(c->bound).s, vprof_format_duration(c->saved_ns).s);
+				vprof_format_at_most(c->bound).s, vprof_format_duration(c->saved_ns).s);
 		vprof_text_addf(&t, " (%s of the mean, run %s)", vprof_format_percent(c->saved).s, c->run);
 		vprof_report_labelled(style, i ? "" : "closed", t.s, out);
 	}

@@ -179,7 +179,7 @@ static void print_closed(const struct vprof_session *s)
 		vprof_text_clear(&line);
 		vprof_text_add(&line, "closed    ");
 		vprof_format_cut(&line, c->display, 40, 1, 42);
-		vprof_text_addf(&line, "at most %s of the variance, run ", vprof_format_percent(c->bound).s);
+		vprof_text_addf(&line, "at most %s of the variance, run ", vprof_format_at_most(c->bound).s);
 		vprof_format_cut(&line, c->run, 8, 0, 0);
 		printf("%s, by rule\n", line.s);
 	}

@@ -271,7 +271,7 @@ void vprof_close_tell(const struct vprof_session *s, size_t n, double effect, do
 		vprof_text_clear(&line);
 		vprof_format_cut(&line, c->display, 60, 1, 0);
 		vprof_text_addf(&line, ": closed: at most %s of the variance is in it, and recording it took %s",
-				vprof_format_percent(c->bound).s, vprof_format_duration(c->saved_ns).s);
+				vprof_format_at_most(c->bound).s, vprof_format_duration(c->saved_ns).s);
 		fprintf(stderr, "%s (%s of the mean)\n", line.s, vprof_format_percent(c->saved).s);
 	}
 	if (n)

@@ -172,7 +172,7 @@ function trustRows() {
 	for (const c of R.closed)
 		rows.push([
 			"closed",
-			`${cut(c.display, 60)}${c.file ? ` (${c.file}:${c.line})` : ""}: at most ${percent(c.bound)} of the ` +
+			`${cut(c.display, 60)}${c.file ? ` (${c.file}:${c.line})` : ""}: at most ${percent(Math.ceil(1000 * c.bound) / 1000)} of the ` +
 				`variance; recording it took ${duration(c.saved_ns)} (${percent(c.saved)} of the mean, run ` +
 				`${c.run}). It is not measured: its time counts in its callers`
 		]);

@@ -37,6 +37,7 @@ addEventListener("load", () => {
 				expect(row.children[1].textContent.startsWith(String(+(R.factors[i].share * 100).toFixed(R.factors[i].share >= 0.0995 ? 0 : 1))) || R.factors[i].share < 0.0005, "share of factor " + i);
 			});
 			expect($("#verdicts .culprit"), "no verdict");
+			expect(all("#trust td, #trust dd, #trust div").some(e => e.textContent.includes("at most 0.4 % of the variance")), "closed functions");
 			expect($("#trust .alert").textContent === R.warnings[0], "warning");
 			expect(all("#spread rect.bucket, #spread rect.fill").length >= R.histogram.filter(b => !b.type).length, "histogram");
 			expect(all("#spread h3").some(h => h.textContent.startsWith((kind === "plain" ? "20 % (10 % to 30 %)" : "< 0.1 %") + " of the variance lies between")), "bounds between types");

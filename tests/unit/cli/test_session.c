@@ -35,6 +35,16 @@ static int remove_path(void **state)
 
 static void fill(struct vprof_session *s)
 {
+	struct vprof_closed closed = { .name = "mix",
+				       .file = "src/table.c",
+				       .caller = "",
+				       .display = "table::mix",
+				       .line = 12,
+				       .bound = 0.004,
+				       .saved_ns = 1200.5,
+				       .saved = 0.06,
+				       .run = "0002" };
+
 	vprof_session_init(s);
 	s->k = 5;
 	s->threshold = 0.05;
@@ -47,6 +57,12 @@ static void fill(struct vprof_session *s)
 	assert_int_equal(vprof_name_list_add(&s->roots, "serve", "src/other.c", NULL), 1);
 	assert_int_equal(vprof_name_list_add(&s->broken_down, "c->cmd->proc", "src/call.c", "call"), 1);
 	assert_int_equal(vprof_name_list_add(&s->broken_down, "a", NULL, NULL), 1);
+	assert_int_equal(vprof_session_close(s, &closed), VPROF_OK);
+	closed.name = "fold";
+	assert_int_equal(vprof_session_close(s, &closed), VPROF_OK);
+	closed.bound = 0.002;
+	assert_int_equal(vprof_session_close(s, &closed), VPROF_OK); /* once more */
+	assert_int_equal(vprof_name_list_add(&s->keep_open, "hash", "table.c", ""), 1);
 	assert_int_equal(vprof_session_judge(s, "v:fdatasync", VPROF_VERDICT_INHERENT), VPROF_OK);
 	assert_int_equal(vprof_session_judge(s, "v:fdatasync", VPROF_VERDICT_CULPRIT), VPROF_OK);
 	assert_int_equal(vprof_session_judge(s, "c:a|b", VPROF_VERDICT_IGNORE), VPROF_OK);
@@ -76,6 +92,16 @@ static void survives_saving(void **state)
 	assert_int_equal(after.broken_down.n, 2);
 	assert_string_equal(after.broken_down.items[0].name, "c->cmd->proc");
 	assert_string_equal(after.broken_down.items[0].caller, "call");
+	assert_int_equal(after.n_closed, 2);
+	assert_string_equal(after.closed[0].name, "mix");
+	assert_string_equal(after.closed[0].display, "table::mix");
+	assert_string_equal(after.closed[0].file, "src/table.c");
+	assert_string_equal(after.closed[0].run, "0002");
+	assert_int_equal(after.closed[0].line, 12);
+	assert_true(after.closed[0].bound == 0.004 && after.closed[0].saved_ns == 1200.5);
+	assert_true(after.closed[0].saved == 0.06 && after.closed[1].bound == 0.002);
+	assert_int_equal(after.keep_open.n, 1);
+	assert_string_equal(after.keep_open.items[0].file, "table.c");
 	assert_int_equal(vprof_session_verdict(&after, "v:fdatasync"), VPROF_VERDICT_CULPRIT);
 	assert_int_equal(vprof_session_verdict(&after, "c:a|b"), VPROF_VERDICT_IGNORE);
 	assert_int_equal(vprof_session_verdict(&after, "v:nothing"), VPROF_VERDICT_NONE);
@@ -128,6 +154,8 @@ static void refuse(const char *text)
 }
 
 #define HEAD "{\"version\":1,\"k\":3,\"threshold\":0.02,\"annotations_hash\":\"\","
+#define CLOSED                                                                                                         \
+	"\"name\":\"mix\",\"display\":\"mix\",\"file\":\"\",\"caller\":\"\",\"line\":1,\"saved\":0,\"saved_ns\":0,\"run\":\"\""
 #define LISTS "\"roots\":[],\"broken_down\":[],\"verdicts\":{}"
 
 static void damaged_files_are_refused(void **state)
@@ -143,6 +171,10 @@ static void damaged_files_are_refused(void **state)
 	refuse(HEAD LISTS ",\"rounds\":[{\"run\":\"0001\",\"state\":\"elsewhere\"}]}");
 	refuse(HEAD LISTS ",\"rounds\":[{\"run\":\"0001\"}]}");
 	refuse(HEAD "\"roots\":[{\"file\":\"x\"}],\"broken_down\":[],\"verdicts\":{},\"rounds\":[]}");
+	refuse(HEAD LISTS ",\"rounds\":[],\"closed\":7}");
+	refuse(HEAD LISTS ",\"rounds\":[],\"closed\":[{\"name\":\"mix\"}]}");
+	refuse(HEAD LISTS ",\"rounds\":[],\"closed\":[{" CLOSED ",\"bound\":-1}]}");
+	refuse(HEAD LISTS ",\"rounds\":[],\"keep_open\":\"mix\"}");
 	refuse(HEAD "\"roots\":[],\"broken_down\":[],\"verdicts\":{\"v:a\":1},\"rounds\":[]}");
 	refuse(HEAD "\"roots\":[],\"broken_down\":[],\"verdicts\":{\"v:a\":\"guilty\"},\"rounds\":[]}");
 	refuse("{\"version\":1,\"k\":3,\"threshold\":7,\"annotations_hash\":\"\"," LISTS ",\"rounds\":[]}");

@@ -37,6 +37,15 @@ static void written_plan_reads_back(void **state)
 {
 	struct vprof_plan *plan = vprof_plan_new("/home/x"), *back;
 	struct vprof_probe big = probe(0x800001, VPROF_MASK_ANY), small = probe(0x101, 4);
+	const struct vprof_closed closed = { .name = "mix",
+					     .file = "src/table.c",
+					     .caller = "",
+					     .display = "table::mix",
+					     .line = 12,
+					     .bound = 0.004,
+					     .saved_ns = 1200.5,
+					     .saved = 0.06,
+					     .run = "0002" };
 	struct vprof_error err;
 
 	(void)state;
@@ -50,8 +59,15 @@ static void written_plan_reads_back(void **state)
 	for (uint32_t call = 9; call > 6; call--)
 		assert_int_equal(vprof_plan_add_call(plan, &(struct vprof_plan_call){ call, 0x101, 4 }), 0);
 	assert_int_equal(vprof_plan_add_call(plan, &(struct vprof_plan_call){ 8, 0x101, UINT64_C(1) << 63 }), 0);
+	assert_int_equal(vprof_plan_add_closed(plan, &closed), 0);
 	assert_int_equal(vprof_plan_write(plan, path, &err), 0);
 	assert_int_equal(vprof_plan_read(&back, path, &err), 0);
+	assert_int_equal(back->n_closed, 1);
+	assert_string_equal(back->closed[0].name, "mix");
+	assert_string_equal(back->closed[0].display, "table::mix");
+	assert_string_equal(back->closed[0].run, "0002");
+	assert_true(back->closed[0].bound == 0.004 && back->closed[0].saved_ns == 1200.5);
+	assert_true(back->closed[0].saved == 0.06 && back->closed[0].line == 12);
 	assert_int_equal(back->n_at_calls, 3);
 	assert_int_equal(back->at_calls[0].call, 7);
 	assert_int_equal(back->at_calls[1].code, 0x101);
@@ -103,6 +119,8 @@ static void damage_is_refused(void **state)
 		"{\"version\":1,\"root\":\"/\",\"graph_height\":-1,\"probes\":[]}",
 		"{\"version\":1,\"root\":\"/\",\"graph_height\":1,\"probes\":[],\"at_calls\":7}",
 		"{\"version\":1,\"root\":\"/\",\"graph_height\":1,\"probes\":[],\"at_calls\":[{\"call\":1,\"code\":-1}]}",
+		"{\"version\":1,\"root\":\"/\",\"graph_height\":1,\"probes\":[],\"closed\":{}}",
+		"{\"version\":1,\"root\":\"/\",\"graph_height\":1,\"probes\":[],\"closed\":[{\"name\":\"mix\"}]}",
 		"{\"version\":1,\"root\":\"/\",\"graph_height\":1,\"probes\":[{\"code\":99999999,\"kind\":\"site\"}]}",
 	};
 	static const char *const wrong[] = { "\"context\":\t1",	    "\"context\":\t64",	      "\"mask\":\t\"0x4\"",

@@ -114,6 +114,46 @@ static void root_is_a_leaf_until_broken_down(void **state)
 	vprof_plan_free(plan);
 }
 
+/* A closed function is no child, nor are the functions and sites beneath it; a root is never closed. */
+static void closed_functions_are_not_measured(void **state)
+{
+	struct vprof_name names[] = { { "serve", "", "" }, { "work", "server.c", "" } };
+	struct vprof_closed closed[] = {
+		{ .name = "right", .file = "src/server.c", .caller = "", .display = "right", .run = "0002" },
+		{ .name = "write", .file = "src/server.c", .caller = "serve", .display = "write", .run = "0002" },
+		{ .name = "work", .file = "src/other.c", .caller = "", .display = "work", .run = "0002" },
+	};
+	struct vprof_decisions d = {
+		.roots = names, .n_roots = 1, .broken_down = names, .n_broken_down = 2, .closed = closed, .n_closed = 2
+	};
+	struct vprof_plan *plan = make(*state, &d, NULL, NULL);
+
+	assert_null(function(plan, RIGHT));
+	assert_null(site(plan, CALL_WRITE));
+	assert_int_equal(function(plan, LEFT)->mask, 1 << 3);
+	assert_int_equal(function(plan, WORK)->n_children, 1);
+	assert_int_equal(plan->n_closed, 2);
+	assert_string_equal(plan->closed[1].name, "write");
+	vprof_plan_free(plan);
+	d.n_closed = 3; /* of another file */
+	plan = make(*state, &d, NULL, NULL);
+	assert_true(function(plan, WORK)->broken_down);
+	vprof_plan_free(plan);
+	closed[2].file = "src/server.c"; /* with all beneath it, though it is broken down */
+	plan = make(*state, &d, NULL, NULL);
+	assert_null(function(plan, WORK));
+	assert_null(function(plan, LEFT));
+	assert_int_equal(function(plan, SERVE)->context, 2);
+	assert_int_equal(plan->n_closed, 3);
+	vprof_plan_free(plan);
+	d.n_roots = 2;
+	plan = make(*state, &d, NULL, NULL);
+	assert_true(function(plan, WORK)->is_root && function(plan, WORK)->broken_down);
+	assert_int_equal(function(plan, WORK)->context, 3); /* the contexts stay as they were */
+	assert_int_equal(plan->n_closed, 2);
+	vprof_plan_free(plan);
+}
+
 static void children_open_in_their_parents_only(void **state)
 {
 	struct vprof_name names[] = { { "serve", "", "" }, { "work", "server.c", "" } };

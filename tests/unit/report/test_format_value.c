@@ -33,6 +33,13 @@ static void percents(void **state)
 	assert_string_equal(vprof_format_percent(-0.12).s, "-12 %");
 	assert_string_equal(vprof_format_percent(-0.0001).s, "0 %");
 	assert_string_equal(vprof_format_percent(0).s, "0 %");
+	assert_string_equal(vprof_format_at_most(0).s, "0 %");
+	assert_string_equal(vprof_format_at_most(0.00001).s, "0.1 %");
+	assert_string_equal(vprof_format_at_most(0.004).s, "0.4 %");
+	assert_string_equal(vprof_format_at_most(0.0041).s, "0.5 %");
+	assert_string_equal(vprof_format_at_most(0.0091).s, "1 %");
+	assert_string_equal(vprof_format_at_most(0.0102).s, "2 %");
+	assert_string_equal(vprof_format_at_most(0.02).s, "2 %");
 	assert_string_equal(vprof_format_percent(NAN).s, "-");
 }
 

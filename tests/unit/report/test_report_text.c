@@ -399,6 +399,36 @@ static void a_slowed_program_is_told_first(void **state)
 	free(f.warnings[0]);
 }
 
+static void closed_functions_are_told_with_their_bounds(void **state)
+{
+	struct vprof_closed closed[] = {
+		{ .display = "table::mix",
+		  .file = "src/table.cc",
+		  .line = 12,
+		  .bound = 0.004,
+		  .saved_ns = 1200,
+		  .saved = 0.06,
+		  .run = "0002" },
+		{ .display = "strlen", .file = "", .bound = 0.0001, .saved_ns = 100, .saved = 0.005, .run = "0003" },
+	};
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	make(&f);
+	f.r.closed = closed;
+	f.r.n_closed = 2;
+	text = render(&f, &(struct vprof_report_options){ 0 });
+	assert_has(
+		text,
+		"closed    table::mix (src/table.cc:12): at most 0.4 % of the variance; recording it took 1.20 us (6\n"
+		"          % of the mean, run 0002)\n"
+		"          strlen: at most 0.1 % of the variance; recording it took 100 ns (0.5 % of the mean, run\n"
+		"          0003)\n");
+	assert_has(text, "--keep-open");
+	free(text);
+}
+
 static void long_paths_lose_their_middle(void **state)
 {
 	struct fixture f;
@@ -541,6 +571,7 @@ int main(void)
 		cmocka_unit_test(views_say_what_is_lacking),
 		cmocka_unit_test(a_cost_beyond_the_noise_is_told),
 		cmocka_unit_test(a_slowed_program_is_told_first),
+		cmocka_unit_test(closed_functions_are_told_with_their_bounds),
 		cmocka_unit_test(long_paths_lose_their_middle),
 		cmocka_unit_test(refuses_results_that_point_nowhere),
 	};

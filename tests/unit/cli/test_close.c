@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a drill-down closes: on results made by hand, of 100 intervals of 1,200 ns that recording slowed by 200. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli/drilldown/close.h"
+
+enum { QUERY, ANSWER, SCAN, LOOP, MIX, UNDIVIDED, FOLD, FOLD_MIX, LOG, N_NODES };
+enum { F_SCAN, F_MIX, F_UNDIVIDED, F_FOLD, F_LOG, F_OTHER, N_FACTORS };
+enum { CODE_ANSWER = 300, CODE_SCAN, CODE_LOOP, CODE_MIX, CODE_FOLD, CODE_LOG, N_CODES = 6 };
+
+struct fixture {
+	struct vprof_results r;
+	struct vprof_node nodes[N_NODES];
+	struct vprof_factor factors[N_FACTORS];
+	struct vprof_plan *plan;
+	struct vprof_session session;
+};
+
+static void set_node(struct fixture *f, uint32_t at, uint32_t parent, enum vprof_node_kind kind, uint32_t code,
+		     uint32_t factor, uint64_t n_timed, uint64_t n_calls)
+{
+	struct vprof_node *p = &f->nodes[parent];
+
+	f->nodes[at] = (struct vprof_node){ .kind = kind,
+					    .parent = parent,
+					    .code = code,
+					    .factor = factor + 1,
+					    .n_timed = n_timed,
+					    .n_calls = n_calls };
+	if (!p->n_children)
+		p->first_child = at;
+	p->n_children++;
+}
+
+static void set_factor(struct fixture *f, size_t i, const char *key, double share_high, double constant_high)
+{
+	f->factors[i] = (struct vprof_factor){
+		.key = key, .name = key, .code_share_high = share_high, .code_constant_high = constant_high
+	};
+}
+
+static void add_probe(struct fixture *f, uint32_t code, const char *name, int is_root, int broken_down)
+{
+	const struct vprof_probe p = { .code = code,
+				       .kind = VPROF_PROBE_FUNCTION,
+				       .is_root = is_root,
+				       .broken_down = broken_down,
+				       .name = name,
+				       .display = name,
+				       .file = "src/table.c",
+				       .line = 7,
+				       .caller = "" };
+
+	assert_int_equal(vprof_plan_add(f->plan, &p), VPROF_OK);
+}
+
+/* answer > (scan, loop > (mix, undivided), fold > (mix, log)); what a record costs is the unit. mix: 20,000 + 40,000 /
+ * 4 in loop and 4,000 in fold; fold itself 2,000, log 3,800, scan and loop 100 each: 40,000 in all, 180 ns. */
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof *f);
+
+	f->plan = vprof_plan_new("/project");
+	add_probe(f, CODE_ANSWER, "answer", 1, 1);
+	add_probe(f, CODE_SCAN, "scan", 0, 0);
+	add_probe(f, CODE_LOOP, "loop", 0, 1);
+	add_probe(f, CODE_MIX, "mix", 0, 0);
+	add_probe(f, CODE_FOLD, "fold", 0, 1);
+	add_probe(f, CODE_LOG, "log", 0, 0);
+	f->nodes[QUERY].var_ns2 = 10000;
+	set_node(f, ANSWER, QUERY, VPROF_NODE_FUNCTION, CODE_ANSWER, F_OTHER, 0, 0);
+	set_node(f, SCAN, ANSWER, VPROF_NODE_FUNCTION, CODE_SCAN, F_SCAN, 100, 100);
+	set_node(f, LOOP, ANSWER, VPROF_NODE_FUNCTION, CODE_LOOP, F_OTHER, 100, 100);
+	set_node(f, MIX, LOOP, VPROF_NODE_FUNCTION, CODE_MIX, F_MIX, 20000, 60000);
+	set_node(f, UNDIVIDED, LOOP, VPROF_NODE_UNDIVIDED, 0, F_UNDIVIDED, 10, 10);
+	f->nodes[ANSWER].n_children = 0; /* places of siblings need not adjoin here, but for undivided ones */
+	set_node(f, FOLD, ANSWER, VPROF_NODE_FUNCTION, CODE_FOLD, F_FOLD, 2000, 2000);
+	set_node(f, FOLD_MIX, FOLD, VPROF_NODE_FUNCTION, CODE_MIX, F_MIX, 4000, 4000);
+	set_node(f, LOG, FOLD, VPROF_NODE_FUNCTION, CODE_LOG, F_LOG, 3800, 3800);
+	set_factor(f, F_SCAN, "v:scan", 0.9, 0.9);
+	set_factor(f, F_MIX, "v:mix", 0.0004, 0.003);
+	set_factor(f, F_UNDIVIDED, "v:undivided:loop", 0.0009, 0.004);
+	set_factor(f, F_FOLD, "v:fold", 0.001, 0.012);
+	set_factor(f, F_LOG, "v:log", 0.0001, -0.001);
+	set_factor(f, F_OTHER, "v:other", NAN, NAN);
+	f->r = (struct vprof_results){ .interval = "query",
+				       .run = "0002",
+				       .n_complete = 100,
+				       .n_blocks = 20,
+				       .mean_ns = 1200,
+				       .effect = 0.2,
+				       .probe_ns = 180,
+				       .nodes = f->nodes,
+				       .n_nodes = N_NODES,
+				       .factors = f->factors,
+				       .n_factors = N_FACTORS };
+	vprof_session_init(&f->session);
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	vprof_session_release(&f->session);
+	vprof_plan_free(f->plan);
+	free(f);
+	return 0;
+}
+
+static int choose(struct fixture *f, double *expected)
+{
+	return vprof_close_choose(&f->r, f->plan, &f->session, expected);
+}
+
+static void assert_near(double found, double expected)
+{
+	if (!(fabs(found - expected) < 1e-12))
+		fail_msg("%.15g instead of %.15g", found, expected);
+}
+
+/* mix has 34,000 of 40,000 records; without them the effect is (200 - 153) / 1000, below 5 %, and the others stay. The
+ * bound is that of mix and what is undivided beside it: (0.02 + 0.03)^2 as share, and if constant
+ * 0.003 + 0.004 + 2 x 0.02 x 0.03. */
+static void the_costliest_is_closed(void **state)
+{
+	struct fixture *f = *state;
+	double expected;
+
+	assert_int_equal(choose(f, &expected), 1);
+	assert_near(expected, 0.047);
+	assert_int_equal(f->session.n_closed, 1);
+	assert_string_equal(f->session.closed[0].name, "mix");
+	assert_string_equal(f->session.closed[0].file, "src/table.c");
+	assert_string_equal(f->session.closed[0].run, "0002");
+	assert_int_equal(f->session.closed[0].line, 7);
+	assert_near(f->session.closed[0].bound, 0.0082);
+	assert_near(f->session.closed[0].saved_ns, 153);
+	assert_near(f->session.closed[0].saved, 0.153);
+	assert_int_equal(choose(f, &expected), 1); /* decided anew: it is not there twice */
+	assert_int_equal(f->session.n_closed, 1);
+	f->factors[F_MIX].code_constant_high = -0.5; /* the share's bound is the larger one then */
+	assert_int_equal(choose(f, &expected), 1);
+	assert_near(f->session.closed[0].bound, 0.0025);
+}
+
+/* Records of all that lies beneath go with it, and what was below it cannot cost twice. */
+static void what_lies_beneath_goes_too(void **state)
+{
+	struct fixture *f = *state;
+	double expected;
+
+	f->r.effect = 0.26; /* of 1,260 */
+	f->r.mean_ns = 1260;
+	assert_int_equal(choose(f, &expected), 3); /* mix, log, then fold: the effect stays above 5 % */
+	assert_string_equal(f->session.closed[1].name, "log");
+	assert_string_equal(f->session.closed[2].name, "fold");
+	assert_near(f->session.closed[1].saved_ns, 180 * 3800.0 / 40000);
+	assert_near(f->session.closed[2].saved_ns, 180 * 2000.0 / 40000);
+	assert_near(expected, 0.26 - 0.18 * 39800.0 / 40000);
+}
+
+/* log costs less than fold itself would save, and is closed with it; but not where it is a root. */
+static void a_broken_down_function_is_closed_whole(void **state)
+{
+	struct fixture *f = *state;
+	double expected;
+
+	f->factors[F_MIX].code_share_high = 0.9;
+	f->nodes[LOG].n_timed = f->nodes[LOG].n_calls = 10;
+	f->nodes[FOLD].n_timed = f->nodes[FOLD].n_calls = 5790;
+	assert_int_equal(choose(f, &expected), 1);
+	assert_string_equal(f->session.closed[0].name, "fold");
+	assert_near(f->session.closed[0].saved_ns, 180 * (5790 + 4000 + 10.0) / 40000);
+	f->plan->probes[5].is_root = 1;
+	assert_int_equal(choose(f, &expected), 1);
+	assert_near(f->session.closed[0].saved_ns, 180 * (5790 + 4000.0) / 40000);
+	f->nodes[FOLD_MIX].is_blame = 1; /* on another thread, beneath a wait: recorded all the same */
+	assert_int_equal(choose(f, &expected), 1);
+	assert_near(f->session.closed[0].saved_ns, 180 * 5790.0 / 40000);
+}
+
+/* Beneath calls that stand for others, calls are estimated: those that were made there cost. */
+static void sampled_callers_have_fewer_calls(void **state)
+{
+	struct fixture *f = *state;
+	double expected;
+
+	f->nodes[FOLD].n_timed = 500;	   /* of 2,000: (500 + 1,500 / 4) */
+	f->nodes[FOLD_MIX].n_calls = 4000; /* 1,000 were made, and recorded */
+	f->nodes[FOLD_MIX].n_timed = 1000;
+	f->nodes[LOG].n_calls = 3800; /* of 950, 150 were recorded: 150 + 800 / 4 */
+	f->nodes[LOG].n_timed = 150;
+	assert_int_equal(choose(f, &expected), 1);
+	assert_near(f->session.closed[0].saved_ns, 180 * 31000.0 / (31000 + 875 + 350 + 200));
+}
+
+static void what_may_matter_stays(void **state)
+{
+	struct fixture *f = *state;
+	double expected;
+
+	f->session.threshold = 0.0082; /* not below it */
+	f->factors[F_LOG] = f->factors[F_FOLD] = f->factors[F_SCAN];
+	assert_int_equal(choose(f, &expected), 0);
+	assert_near(expected, 0.2);
+	f->session.threshold = 0.02;
+	f->factors[F_UNDIVIDED].code_constant_high = 0.012; /* together they would reach it */
+	f->factors[F_MIX].code_constant_high = 0.007;
+	assert_int_equal(choose(f, &expected), 0);
+	f->factors[F_UNDIVIDED].code_constant_high = NAN; /* nobody knows */
+	assert_int_equal(choose(f, &expected), 0);
+	f->factors[F_UNDIVIDED].code_constant_high = 0.001;
+	assert_int_equal(choose(f, &expected), 1);
+}
+
+static void nothing_is_closed_for_little(void **state)
+{
+	struct fixture *f = *state;
+	double expected;
+
+	f->r.effect = 0.0499;
+	assert_int_equal(choose(f, &expected), 0);
+	f->r.effect = 0.2;
+	f->r.inconclusive = 1;
+	assert_int_equal(choose(f, &expected), 0);
+	f->r.inconclusive = 0;
+	f->r.probe_ns = 4.9; /* not half a percent, all together: something else slows the program */
+	assert_int_equal(choose(f, &expected), 0);
+}
+
+static void what_is_wanted_stays(void **state)
+{
+	struct fixture *f = *state;
+	struct vprof_review review = { .interval = "query", .key = "v:mix", .verdict = VPROF_VERDICT_TODO };
+	double expected;
+
+	f->factors[F_LOG] = f->factors[F_FOLD] = f->factors[F_SCAN];
+	assert_int_equal(vprof_name_list_add(&f->session.broken_down, "mix", "src/table.c", ""), 1);
+	assert_int_equal(choose(f, &expected), 0); /* this round broke it down */
+	vprof_name_list_release(&f->session.broken_down);
+	assert_int_equal(vprof_name_list_add(&f->session.every_call, "mix", "src/table.c", ""), 1);
+	assert_int_equal(choose(f, &expected), 0);
+	f->plan->probes[3].every_call = 1; /* it was already, and cannot matter */
+	assert_int_equal(choose(f, &expected), 1);
+	assert_int_equal(vprof_name_list_add(&f->session.roots, "mix", "src/table.c", ""), 1);
+	assert_int_equal(choose(f, &expected), 0);
+	vprof_name_list_release(&f->session.roots);
+	f->session.reviews.items = &review;
+	f->session.reviews.n = 1;
+	assert_int_equal(choose(f, &expected), 0);
+	review.verdict = VPROF_VERDICT_IGNORE;
+	assert_int_equal(choose(f, &expected), 1);
+	f->session.reviews.items = NULL;
+	f->session.reviews.n = 0;
+	assert_int_equal(vprof_close_keep_open(&f->session, "mix@other.c"), 0);
+	assert_int_equal(f->session.n_closed, 1);
+	assert_int_equal(vprof_close_keep_open(&f->session, "mix@table.c"), 1);
+	assert_int_equal(f->session.n_closed, 0);
+	assert_int_equal(choose(f, &expected), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(the_costliest_is_closed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_lies_beneath_goes_too, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_broken_down_function_is_closed_whole, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(sampled_callers_have_fewer_calls, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_may_matter_stays, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(nothing_is_closed_for_little, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_wanted_stays, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
