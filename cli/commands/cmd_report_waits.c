@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "analysis/waits/describe.h"
+#include "analysis/waits/input/annotation_marks.h"
 #include "analysis/waits/input/input.h"
 #include "analysis/waits/input/stack_names.h"
 #include "analysis/waits/input/timeline_history.h"
@@ -90,8 +91,10 @@ static int read_input(struct vprof_waits_input *input, const struct vprof_trace 
 	struct vprof_wake_counts counts;
 	int rc;
 
-	if (trace->n_kernel)
-		return vprof_waits_input_kernel(input, trace, bytes_per_s, err);
+	if (trace->n_kernel) {
+		rc = vprof_waits_input_kernel(input, trace, bytes_per_s, err);
+		return rc ? rc : vprof_waits_input_annotate(input, trace, err);
+	}
 	rc = vprof_timeline_build(&timeline, trace, 0, NULL, NULL, err);
 	if (!rc)
 		rc = vprof_wakes_match(timeline, &counts, err);

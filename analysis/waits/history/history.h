@@ -66,6 +66,7 @@ struct vprof_waits_request {
 struct vprof_waits_mark {
 	uint64_t from, to; /* of a spin wait; of a false wake-up both are when the thread found it to be false */
 	uint32_t thread, waker;
+	uint32_t stack; /* of a spin wait: where; 0: not known */
 	uint8_t is_false_wake;
 };
 

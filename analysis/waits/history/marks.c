@@ -20,7 +20,9 @@ static int push_part(segment_array *out, const struct vprof_waits_segment *whole
 /* The wait that takes the place of what the thread was seen doing from..to; one that goes on is made longer. */
 static int push_spin(segment_array *out, const struct vprof_waits_mark *m, uint64_t from, uint64_t to)
 {
-	const struct vprof_waits_segment wait = { .waker = m->waker, .state = VPROF_WAITS_BLOCKED };
+	const struct vprof_waits_segment wait = { .waker = m->waker,
+						  .wait_stack = m->stack,
+						  .state = VPROF_WAITS_BLOCKED };
 
 	if (out->n && from > m->from && out->v[out->n - 1].to == from && from < to) {
 		out->v[out->n - 1].to = to;

@@ -161,8 +161,8 @@ int vprof_waits_input_name_stacks(struct vprof_waits_input *input, const struct 
 	int ret = vprof_kernel_tables_read(&tables, trace, err);
 
 	for (size_t i = 1; i < input->stack_ids.n && i < input->history.stacks.n && !ret; i++) {
-		if (!wanted[i])
-			continue;
+		if (!wanted[i] || !input->stack_ids.v[i])
+			continue; /* the latter has a name, but no stack (annotation_marks.c) */
 		input->history.stacks.v[i] = name_stack(&g, input, input->stack_ids.v[i]);
 		if (!input->history.stacks.v[i]) {
 			input->history.stacks.v[i] = "";

@@ -9,7 +9,7 @@
 
 #define WRITE_EVERY 50
 #define FLUSH_NS (6 * MS)
-#define LOG_NS (120 * US)
+#define LOG_NS (240 * US)
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t has_room = PTHREAD_COND_INITIALIZER, has_request = PTHREAD_COND_INITIALIZER,

@@ -15,9 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BLOCK_BYTES ((size_t)4 << 20)
-#define N_BLOCKS 3
-#define WRITE_NS (1500 * US) /* a write shall take, so that it costs little CPU time, and a flush is several */
+#define BLOCK_BYTES ((size_t)8 << 20)
+#define N_BLOCKS 2
+#define WRITE_NS (3 * MS) /* that a write shall take at most: few of them, as each costs CPU time */
 
 static struct {
 	uint64_t begin, end; /* ns */
@@ -26,7 +26,8 @@ static struct {
 	char **argv;
 	int disk;
 	void *block;
-	size_t n_bytes; /* of a write */
+	size_t n_bytes;	   /* of a write */
+	uint64_t write_ns; /* that it should take */
 	_Atomic uint64_t n_written;
 	double cpu_s; /* of the machine's CPUs, at the begin */
 } own = { .disk = -1 };
@@ -221,11 +222,13 @@ void planted_open_disk(void)
 	if (fsync(own.disk))
 		planted_fail("writing");
 	from = planted_now();
-	for (int i = 0; i < N_BLOCKS; i++)
-		write_block();
-	share = (double)WRITE_NS * N_BLOCKS / (double)(planted_now() - from);
-	if (share < 1)
+	write_block();
+	own.write_ns = planted_now() - from;
+	share = (double)WRITE_NS / (double)own.write_ns;
+	if (share < 1) {
 		own.n_bytes = ((size_t)((double)BLOCK_BYTES * share) | 4095) + 1;
+		own.write_ns = WRITE_NS;
+	}
 	own.end += planted_now() - own.begin; /* the time begins anew */
 	own.begin = planted_now();
 }
@@ -237,5 +240,5 @@ void planted_flush(uint64_t ns)
 	do
 		write_block();
 	while (planted_now() - from < ns);
-	planted_took(ns, from);
+	planted_took((ns + own.write_ns - 1) / own.write_ns * own.write_ns, from);
 }
