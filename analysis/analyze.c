@@ -10,6 +10,8 @@
 #include "analysis/variance/confidence.h"
 #include "analysis/variance/contributions.h"
 #include "analysis/examples.h"
+#include "analysis/join/knot_parts.h"
+#include "analysis/knots_of_intervals.h"
 #include "analysis/load_share.h"
 #include "analysis/variance/factors.h"
 #include "analysis/stats/latency.h"
@@ -462,12 +464,15 @@ static int take_steps(struct analysis *a, struct vprof_error *err)
 	vprof_background_begin(&background, n_workers, unmap_traces, a);
 	ret = evaluate(a, err);
 	vprof_background_end(&background);
+	vprof_knot_parts_clear(a->r);
 	if (!ret && !vprof_exchange_rank(a->o->exchange)) {
 		/* which can be looked at one by one */
 		if (vprof_examples_fill(a->r, a->sources, a->n_sources, a->o->plan, &a->attributes))
 			ret = vprof_error_set(err, VPROF_ERR_NOMEM,
 					      "not enough memory to choose examples among %zu intervals",
 					      a->n_intervals);
+		if (!ret && a->n_sources == 1) /* knots are of one run */
+			ret = vprof_knots_fill(a->r, &a->sources[0], &a->attributes, a->o->n_threads, err);
 		if (!ret)
 			ret = vprof_common_frames_find(a->r, a->sources, a->n_sources, a->o->earlier, &a->changed, err);
 	}

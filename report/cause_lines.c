@@ -120,6 +120,10 @@ static void add_detail(const struct vprof_cause *c, struct vprof_text *line)
 		 vprof_format_duration(c->sd_ns).s);
 	add_item(line, text);
 	add_parts(c, line);
+	if (c->knot && *c->knot) {
+		add_item(line, "knot: ");
+		vprof_text_add(line, c->knot);
+	}
 	if (c->can_break_down && c->n_unmeasured) {
 		snprintf(text, sizeof text, "%s callee%s not measured yet", vprof_format_count(c->n_unmeasured).s,
 			 c->n_unmeasured == 1 ? "" : "s");

@@ -16,6 +16,8 @@
 #define STACKS_SHOWN 2
 #define NAMES_SHOWN 6
 #define RUNNABLE_MIN 0.05 /* of the recording: below, more CPUs are not worth a word */
+#define TYPES_SHOWN 6
+#define OWN_MIN 0.005 /* of the mean: own work below is not worth a word */
 #define INDENT 10
 
 static const char *name(const struct vprof_waits_results *r, uint32_t party)
@@ -177,6 +179,49 @@ static void add_sleeps(const struct vprof_style *style, const struct vprof_waits
 	}
 }
 
+static void add_range(double low, double high, double sign, struct vprof_text *t)
+{
+	if (isfinite(low) && isfinite(high))
+		vprof_text_addf(t, " (%s .. %s)", vprof_format_percent(sign * (sign < 0 ? high : low)).s,
+				vprof_format_percent(sign * (sign < 0 ? low : high)).s);
+}
+
+static void add_shares(const struct vprof_waits_through *x, struct vprof_text *t)
+{
+	vprof_text_addf(t, "%s of the mean", vprof_format_percent(x->through_ns / x->mean_ns).s);
+	if (!isfinite(x->share))
+		return;
+	vprof_text_addf(t, ", %s of the variance", vprof_format_percent(x->share).s);
+	add_range(x->share_low, x->share_high, 1, t);
+	vprof_text_addf(t, "; if constant, %s", vprof_format_percent(-x->if_constant).s);
+	add_range(x->if_constant_low, x->if_constant_high, -1, t);
+}
+
+/* Which share of the intervals' time passes through the knot: of all, then by type. */
+static void add_through(const struct vprof_style *style, const struct vprof_waits_results *r,
+			const struct vprof_waits_group *g, struct vprof_text *out)
+{
+	for (size_t i = 0; i < g->n_through && i <= TYPES_SHOWN; i++) {
+		const struct vprof_waits_through *x = &g->through[i];
+		struct vprof_text t = VPROF_TEXT_INIT;
+
+		if (!x->n)
+			continue;
+		vprof_text_addf(&t, "%s%s%s: ", r->interval, i ? " " : "", i ? x->type : "");
+		if (x->through_ns > 0)
+			add_shares(x, &t);
+		else
+			vprof_text_add(&t, "nothing");
+		vprof_text_add(&t, i ? " passes through it" : " passes through this knot, in waits for its members");
+		if (x->own_ns >= OWN_MIN * x->mean_ns)
+			vprof_text_addf(&t, "; own work of its threads is %s of the mean",
+					vprof_format_percent(x->own_ns / x->mean_ns).s);
+		vprof_report_labelled(style, "", t.s, out);
+		out->failed |= t.failed;
+		vprof_text_release(&t);
+	}
+}
+
 static void add_group(const struct vprof_style *style, const struct vprof_waits_results *r,
 		      const struct vprof_waits_group *g, size_t number, size_t top, struct vprof_text *out)
 {
@@ -200,6 +245,7 @@ static void add_group(const struct vprof_style *style, const struct vprof_waits_
 	add_sleeps(style, r, g, out);
 	add_runnable(style, r, g, out);
 	add_outside(style, r, g, out);
+	add_through(style, r, g, out);
 	vprof_report_labelled(style, "", vprof_waits_remedy(r, g), out);
 	vprof_text_add(out, "\n");
 }

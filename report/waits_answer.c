@@ -6,7 +6,6 @@
 
 #include "report/format_value.h"
 
-#define NAMES_SHOWN 6
 #define CYCLE_SHOWN 4	   /* members, in the sentence */
 #define FRAMES_SHOWN 2	   /* of a stack, in the sentence */
 #define FIDELITY_MAX 0.2   /* by which a replay may be off and still be told */
@@ -37,40 +36,6 @@ int vprof_waits_has_kind(const struct vprof_waits_results *r, const struct vprof
 		if (r->parties[g->parties[i]].kind == kind)
 			return 1;
 	return 0;
-}
-
-static void add_party(const struct vprof_waits_results *r, uint32_t party, struct vprof_text *t)
-{
-	vprof_text_add(t, r->parties[party].name);
-	if (r->parties[party].n_threads > 1)
-		vprof_text_addf(t, " (%u threads)", r->parties[party].n_threads);
-}
-
-void vprof_waits_add_members(const struct vprof_waits_results *r, const struct vprof_waits_group *g,
-			     struct vprof_text *t)
-{
-	uint32_t at = g->parties[0];
-
-	if (g->ending == VPROF_WAITS_ENDING_CYCLE) {
-		for (size_t i = 0; i < g->n_parties; i++) {
-			uint32_t next = at;
-
-			add_party(r, at, t);
-			vprof_text_add(t, " -> ");
-			for (size_t k = 0; k < g->n_arcs; k++)
-				if (r->arcs[g->arcs[k]].from == at)
-					next = r->arcs[g->arcs[k]].to;
-			at = next;
-		}
-		vprof_text_add(t, r->parties[at].name);
-		return;
-	}
-	for (size_t i = 0; i < g->n_parties && i < NAMES_SHOWN; i++) {
-		vprof_text_add(t, i ? ", " : "");
-		add_party(r, g->parties[i], t);
-	}
-	if (g->n_parties > NAMES_SHOWN)
-		vprof_text_addf(t, " and %zu more", g->n_parties - NAMES_SHOWN);
 }
 
 static int has_loop(const struct vprof_waits_results *r, const struct vprof_waits_group *g)
@@ -191,7 +156,7 @@ void vprof_waits_answer(const struct vprof_waits_results *r, struct vprof_text *
 		}
 	} else if (vprof_waits_has_kind(r, g, VPROF_WAITS_PARTY_THREAD)) {
 		vprof_text_add(out, "Throughput is limited by the work of ");
-		add_party(r, g->parties[0], out);
+		vprof_waits_add_party(r, g->parties[0], out);
 		vprof_text_addf(out, ", which runs for %s of the recording and waits for nobody",
 				share(r, r->parties[g->parties[0]].running_ns).s);
 	} else {

@@ -4,7 +4,7 @@
 #ifndef VPROF_WAITS_ANSWER_H
 #define VPROF_WAITS_ANSWER_H
 
-#include "analysis/results/waits_results.h"
+#include "analysis/results/waits_members.h"
 #include "common/text.h"
 
 #define VPROF_WAITS_WARNINGS_MAX 8
@@ -32,9 +32,5 @@ int vprof_waits_is_faithful(const struct vprof_waits_results *r);
 
 int vprof_waits_has_kind(const struct vprof_waits_results *r, const struct vprof_waits_group *g,
 			 enum vprof_waits_party_kind kind);
-
-/* Appends the members: a simple cycle from the first around to it again, else the first few. */
-void vprof_waits_add_members(const struct vprof_waits_results *r, const struct vprof_waits_group *g,
-			     struct vprof_text *out);
 
 #endif

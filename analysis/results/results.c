@@ -50,6 +50,7 @@ void vprof_results_free(struct vprof_results *r)
 	free(r->covariances);
 	free(r->factors);
 	free(r->causes);
+	free(r->knots);
 	free(r->types);
 	free(r->contributions);
 	free(r->work);

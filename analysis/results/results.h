@@ -135,6 +135,11 @@ struct vprof_factor {
 	double code_share, code_share_high, code_constant, code_constant_high;
 	/* by how much the error of what recording costs moves its share, at most; within share_low and share_high */
 	double share_cost_low, share_cost_high;
+	/* the knot of threads and devices that wait for one another (docs/design/waits.md) for which at least half of
+	 * its time is waited, as it is named in `knots`; "": none. knot_part: of its time, NaN where it is no wait,
+	 * lies beneath none, or the waits were not analysed */
+	const char *knot;
+	double knot_part;
 	enum vprof_verdict verdict; /* filled by the session */
 	const char *note;
 };
@@ -200,9 +205,11 @@ struct vprof_cause {
 	/* of its variance: work for the interval itself; work of others while it waited for them; while it was queued
 	 */
 	double own_part, waiting_part, queued_part;
-	uint64_t n_places;	    /* different ways from the interval to it */
-	int can_break_down;	    /* functions in it have unmeasured children */
-	uint32_t n_unmeasured;	    /* how many */
+	uint64_t n_places;     /* different ways from the interval to it */
+	int can_break_down;    /* functions in it have unmeasured children */
+	uint32_t n_unmeasured; /* how many */
+	const char *knot;      /* as of a factor */
+	double knot_part;
 	enum vprof_verdict verdict; /* filled by the session */
 	const char *note;
 	const struct vprof_step *steps; /* to its end, in the place that has the largest part */
@@ -213,6 +220,15 @@ struct vprof_cause {
 	size_t n_factors;
 	const uint32_t *nodes; /* that it sums; none lies beneath another */
 	size_t n_nodes;
+};
+
+/* a knot or sink that limits throughput, and what of the intervals' time passes through it (analysis/join) */
+struct vprof_knot {
+	const char *name;  /* "compactor -> disk vda -> compactor" */
+	double through_ns; /* mean time in which an interval waits for a member, directly or through others */
+	double own_ns;	   /* ... in which members work for it themselves */
+	double share, share_low, share_high; /* Var(through) / Var(latency), as of causes */
+	double if_constant, if_constant_low, if_constant_high;
 };
 
 /* a function found on sampled call stacks */
@@ -384,6 +400,8 @@ struct vprof_results {
 	size_t n_selected;	    /* the first n_selected are the top k above d */
 	struct vprof_cause *causes; /* by descending if_constant */
 	size_t n_causes;
+	struct vprof_knot *knots; /* the heaviest first */
+	size_t n_knots;
 	struct vprof_type *types;
 	size_t n_types;
 	struct vprof_contribution *contributions; /* by descending mean_ns */

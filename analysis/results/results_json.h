@@ -7,7 +7,7 @@
 
 #include "analysis/results/results.h"
 
-#define VPROF_RESULTS_VERSION 10
+#define VPROF_RESULTS_VERSION 11
 #define VPROF_WHOLE_MAX 9007199254740992.0 /* 2^53: whole numbers beyond are not exact in JSON */
 
 /* clang-format off */
@@ -37,12 +37,14 @@
 	U(height) D(specificity) D(score) I(can_break_down) U(n_unmeasured) D(blocked_share) D(kernel_share) D(io_share)       \
 	D(preempted_share) U(n_calls)   \
 	U(n_timed) D(noise_share) D(between_share) D(work_share) D(probe_ns) D(share_cost_low) D(share_cost_high) \
-	D(code_share) D(code_share_high) D(code_constant) D(code_constant_high) E(verdict, vprof_verdict_names) S(note)
+	D(code_share) D(code_share_high) D(code_constant) D(code_constant_high) S(knot) D(knot_part) E(verdict, vprof_verdict_names) S(note)
 #define VPROF_CAUSE_FIELDS(U, D, I, S, E)                                                                               \
 	E(kind, vprof_cause_kind_names) E(status, vprof_cause_status_names) S(key) S(name) S(file) I(line) D(share) D(share_low)      \
 	D(share_high) D(if_constant) D(if_constant_low) D(if_constant_high) D(place_kept) D(first_kept) D(mean_ns) D(sd_ns)            \
 	D(own_part) D(waiting_part) D(queued_part) U(n_places) I(can_break_down) U(n_unmeasured)                                       \
-	E(verdict, vprof_verdict_names) S(note)
+	S(knot) D(knot_part) E(verdict, vprof_verdict_names) S(note)
+#define VPROF_KNOT_FIELDS(U, D, I, S, E)                                                                                \
+	S(name) D(through_ns) D(own_ns) D(share) D(share_low) D(share_high) D(if_constant) D(if_constant_low) D(if_constant_high)
 #define VPROF_STEP_FIELDS(U, D, I, S, E) E(kind, vprof_node_kind_names) I(is_blame) S(name) S(file) I(line) S(object) S(awaited) U(node)
 #define VPROF_SPLIT_FIELDS(U, D, I, S, E) E(kind, vprof_node_kind_names) S(name) D(part) D(share) D(mean_ns)
 #define VPROF_CLOSED_FIELDS(U, D, I, S, E) S(name) S(display) S(file) I(line) S(caller) D(bound) D(saved_ns) D(saved) S(run)

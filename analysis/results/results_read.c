@@ -223,6 +223,11 @@ static void read_cause(struct reading *g, const cJSON *o, struct vprof_cause *x)
 	x->nodes = read_indices(g, o, "nodes", &x->n_nodes);
 }
 
+static void read_knot(struct reading *g, const cJSON *o, struct vprof_knot *x)
+{
+	R_FIELDS(VPROF_KNOT_FIELDS)
+}
+
 /* Array of `size` bytes for each item of o[name], or NULL with g->ret set. */
 static void *list_of(struct reading *g, const cJSON *o, const char *name, size_t size, const cJSON **items)
 {
@@ -292,6 +297,7 @@ static void read_results(struct reading *g, const cJSON *o)
 	READ_LIST(contributions, n_contributions, read_contribution);
 	READ_LIST(work, n_work, read_work);
 	READ_LIST(causes, n_causes, read_cause);
+	READ_LIST(knots, n_knots, read_knot);
 	READ_LIST(factors, n_factors, read_factor);
 	READ_LIST(nodes, n_nodes, read_node);
 	READ_LIST(covariances, n_covariances, read_covariance);

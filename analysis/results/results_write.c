@@ -117,6 +117,14 @@ static cJSON *add_object(cJSON *array)
 		}                                                                                                      \
 	} while (0)
 
+static int write_knot(cJSON *o, const struct vprof_knot *x)
+{
+	int ok = 1;
+
+	W_FIELDS(VPROF_KNOT_FIELDS)
+	return ok;
+}
+
 static int write_cause(cJSON *o, const struct vprof_cause *x)
 {
 	int ok = 1;
@@ -142,6 +150,7 @@ static int write_results(cJSON *o, const struct vprof_results *x)
 	WRITE_LIST(contributions, n_contributions, write_contribution);
 	WRITE_LIST(work, n_work, write_work);
 	WRITE_LIST(causes, n_causes, write_cause);
+	WRITE_LIST(knots, n_knots, write_knot);
 	WRITE_LIST(factors, n_factors, write_factor);
 	WRITE_LIST(nodes, n_nodes, write_node);
 	WRITE_LIST(covariances, n_covariances, write_covariance);

@@ -27,7 +27,7 @@ struct vprof_waits_results *vprof_waits_results_new(void)
 	struct vprof_waits_results *r = calloc(1, sizeof *r);
 
 	if (r) {
-		r->run = r->missing = "";
+		r->run = r->missing = r->interval = "";
 		r->fidelity = NAN;
 	}
 	return r;
@@ -42,6 +42,7 @@ void vprof_waits_results_free(struct vprof_waits_results *r)
 	for (size_t i = 0; i < r->n_groups; i++) {
 		free(r->groups[i].parties);
 		free(r->groups[i].arcs);
+		free(r->groups[i].through);
 	}
 	free(r->parties);
 	free(r->arcs);
@@ -102,13 +103,36 @@ static int write_numbers(cJSON *o, const char *key, const uint32_t *v, size_t n)
 	return ok;
 }
 
+static int write_through(cJSON *o, const struct vprof_waits_through *x)
+{
+	return o && vprof_json_add_string(o, "type", x->type) && vprof_json_add_number(o, "n", (double)x->n) &&
+	       vprof_json_add_number(o, "mean_ns", x->mean_ns) && vprof_json_add_number(o, "sd_ns", x->sd_ns) &&
+	       vprof_json_add_number(o, "through_ns", x->through_ns) && vprof_json_add_number(o, "own_ns", x->own_ns) &&
+	       vprof_json_add_number(o, "share", x->share) && vprof_json_add_number(o, "share_low", x->share_low) &&
+	       vprof_json_add_number(o, "share_high", x->share_high) &&
+	       vprof_json_add_number(o, "if_constant", x->if_constant) &&
+	       vprof_json_add_number(o, "if_constant_low", x->if_constant_low) &&
+	       vprof_json_add_number(o, "if_constant_high", x->if_constant_high);
+}
+
+static int write_all_through(cJSON *o, const struct vprof_waits_group *g)
+{
+	cJSON *list = cJSON_AddArrayToObject(o, "through");
+	int ok = list != NULL;
+
+	for (size_t i = 0; ok && i < g->n_through; i++)
+		ok = write_through(add_object(list), &g->through[i]);
+	return ok;
+}
+
 static int write_group(cJSON *o, const struct vprof_waits_group *g)
 {
 	return o && vprof_json_add_string(o, "verdict", vprof_waits_verdict_names[g->verdict]) &&
 	       vprof_json_add_string(o, "ending", vprof_waits_ending_names[g->ending]) &&
 	       vprof_json_add_number(o, "busy_ns", g->busy_ns) &&
 	       vprof_json_add_number(o, "runnable_ns", g->runnable_ns) &&
-	       write_numbers(o, "parties", g->parties, g->n_parties) && write_numbers(o, "edges", g->arcs, g->n_arcs);
+	       write_numbers(o, "parties", g->parties, g->n_parties) && write_numbers(o, "edges", g->arcs, g->n_arcs) &&
+	       write_all_through(o, g);
 }
 
 static int write_all(cJSON *o, const struct vprof_waits_results *r)
@@ -124,7 +148,8 @@ static int write_all(cJSON *o, const struct vprof_waits_results *r)
 		 vprof_json_add_number(o, "n_cpus", r->n_cpus) && vprof_json_add_number(o, "threshold", r->threshold) &&
 		 vprof_json_add_number(o, "fidelity", r->fidelity) &&
 		 vprof_json_add_number(o, "cpus_simulated", r->cpus_simulated) &&
-		 vprof_json_add_number(o, "replayed", r->replayed) && vprof_json_add_string(o, "missing", r->missing);
+		 vprof_json_add_number(o, "replayed", r->replayed) && vprof_json_add_string(o, "missing", r->missing) &&
+		 vprof_json_add_string(o, "interval", r->interval);
 	cJSON *list = ok ? cJSON_AddArrayToObject(o, "parties") : NULL;
 
 	ok = list != NULL;

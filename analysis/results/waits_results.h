@@ -63,12 +63,28 @@ enum vprof_waits_ending { /* why a knot was not refined further */
 			  VPROF_WAITS_ENDINGS
 };
 
+/* Of an instrumented run: what of its intervals' time passes through a knot, because they wait for a member of it, or
+ * for a thread that does (analysis/join/knot_times.h). */
+struct vprof_waits_through {
+	const char *type; /* "": of all intervals */
+	uint64_t n;
+	double mean_ns, sd_ns;	      /* of the latency */
+	double through_ns;	      /* mean of what passes through the knot */
+	double own_ns;		      /* ... of own work of the knot's threads, which is not in it */
+	double share;		      /* Var(what passes) / Var(latency) */
+	double share_low, share_high; /* 95 % confidence interval, NaN: not estimated */
+	double if_constant;	      /* 1 - Var(latency - what passes) / Var(latency) */
+	double if_constant_low, if_constant_high;
+};
+
 struct vprof_waits_group { /* a knot or sink */
 	enum vprof_waits_verdict verdict;
 	enum vprof_waits_ending ending;
 	double busy_ns, runnable_ns; /* of its threads: running or runnable; runnable */
 	uint32_t *parties, *arcs;
 	size_t n_parties, n_arcs;
+	struct vprof_waits_through *through; /* of all intervals first, then by type; none without intervals */
+	size_t n_through;
 };
 
 struct vprof_waits_results {
@@ -76,12 +92,13 @@ struct vprof_waits_results {
 	int is_kernel; /* from the kernel's events; else from what the probes and wrappers recorded */
 	double duration_ns;
 	uint64_t n_events, n_lost, n_assumed, n_circular, n_threads;
-	uint32_t n_cpus;     /* 0: not known */
-	double threshold;    /* share of the recording above which a knot's edge is not removed */
-	double fidelity;     /* length of the unchanged replay, as a share of the real one; NaN: none */
-	int cpus_simulated;  /* in the replay; else a runnable thread took as long to get a CPU as it did */
-	double replayed;     /* share of the recording that was replayed */
-	const char *missing; /* what was not recorded, and what to do; "" */
+	uint32_t n_cpus;      /* 0: not known */
+	double threshold;     /* share of the recording above which a knot's edge is not removed */
+	double fidelity;      /* length of the unchanged replay, as a share of the real one; NaN: none */
+	int cpus_simulated;   /* in the replay; else a runnable thread took as long to get a CPU as it did */
+	double replayed;      /* share of the recording that was replayed */
+	const char *missing;  /* what was not recorded, and what to do; "" */
+	const char *interval; /* whose time passes through the knots; "": the run has none */
 	struct vprof_waits_party *parties;
 	size_t n_parties;
 	struct vprof_waits_arc *arcs; /* by from, then to */

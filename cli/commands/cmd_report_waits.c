@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/join/knot_shares.h"
 #include "analysis/waits/describe.h"
 #include "analysis/waits/input/annotation_marks.h"
 #include "analysis/waits/input/input.h"
@@ -143,6 +144,8 @@ static int analyse(const char *dir, const char *run, double bytes_per_s, const s
 		rc = name_stacks(&input, trace, &waits, err);
 	if (!rc)
 		rc = vprof_waits_describe(r, &waits, options, err);
+	if (!rc && trace->n_threads)
+		rc = vprof_knot_shares_of_trace(r, &waits, dir, input.is_kernel, 0, err);
 	if (!rc) {
 		r->is_kernel = input.is_kernel;
 		r->n_events = input.n_events;

@@ -32,6 +32,7 @@ function causeSays(c) {
 		.filter(([, part]) => finite(part) && Math.abs(part) >= 0.005);
 	if (parts.length > 1) list.push(parts.map(([name, part]) => `${name} ${percent(part)}`).join(", "));
 	if (c.n_places > 1) list.push(`${count(c.n_places)} ways lead to it`);
+	if (c.knot) list.push(`knot: ${cut(c.knot, 120)}`);
 	if (c.can_break_down && c.n_unmeasured) list.push(`${count(c.n_unmeasured)} callees not measured yet`);
 	if (finite(c.place_kept) && c.place_kept < 0.95)
 		list.push(`keeps its rank in ${percent(c.place_kept)} of resampled runs`);
@@ -62,6 +63,10 @@ function causeTable(list) {
 					el("th", null, "cause"))),
 			el("tbody", null, list.map((c, i) => causeRow(c, i, most)))));
 }
+/* What limits throughput, and what of the intervals passes through it: vprof report waits --html draws it. */
+const knotText = k => el("p", null, el("span.badge", null, "knot"), ` ${cut(k.name, 200)} limits throughput: ${percent(k.through_ns / R.mean_ns)} ` +
+	`of the mean and ${percent(k.share)}${rangeOf(k.share_low, k.share_high)} of the variance pass through it, in waits for its members ` +
+	"(vprof report waits --html)");
 function meter(f, most) {
 	const pc = s => Math.max(0, Math.min(100, 100 * s / most));
 	return el("div.meter", { "aria-hidden": "true" },
@@ -89,6 +94,7 @@ function says(f) {
 	if (f.kind === "covariance")
 		list.push(finite(f.r) ? `move together, r = ${f.r.toFixed(2)}` : "move together");
 	if (f.is_blame) list.push("run by others while the interval waited");
+	if (f.knot) list.push(`in the knot ${cut(f.knot, 120)}`);
 	for (const [name, share] of statesOf(f, "_share")) if (share >= 0.005) list.push(`${name} ${percent(share)}`);
 	if (f.between_share >= 0.005) list.push(`${percent(f.between_share)} between types`);
 	if (f.work_share >= 0.005) list.push(`${percent(f.work_share)} follows the work`);
@@ -145,7 +151,7 @@ function causes() {
 			"One entry for each chain, from the interval through waits and the threads that it waited for to a " +
 				"function of the program: by how much the variance would fall if the chain always took its " +
 				"mean, and its share of the variance, with 95 % confidence intervals."),
-			causeTable(R.causes.slice(0, 12)), el("h3", null, "The ranked factors that they are made of"));
+			causeTable(R.causes.slice(0, 12)), ...R.knots.filter(k => k.through_ns >= 0.005 * R.mean_ns).map(knotText), el("h3", null, "The ranked factors that they are made of"));
 	}
 	box.append(el("p", null,
 		"Share of the variance, with its 95 % confidence interval. Ranked by share times specificity: a specific function " +

@@ -21,12 +21,15 @@ function gains(e) {
 		return el("p.small.soft", null,
 			finite(R.fidelity) && !data.is_faithful ? "No gains are shown: the replay of the recording is too far off." :
 				"Not estimated: only the heaviest waits within knots are.");
-	const most = Math.max(0.1, e.gone, e.halved);
+	const list = [["half as long", e.halved], ["gone", e.gone]];
+	if (finite(e.saved) && e.saved > e.gone + 0.005) list.push(["I/O saved", e.saved]);
+	const most = Math.max(0.1, ...list.map(([, x]) => x));
 	return el("div.gains", { role: "table", "aria-label": "Throughput if these waits were shorter" },
-		[["half as long", e.halved], ["gone", e.gone]].map(([name, x]) => el("div", { role: "row" },
+		list.map(([name, x]) => el("div", { role: "row" },
 			el("span", { role: "cell" }, name), partBar(Math.max(0, x) / most, "good"),
 			el("b", { role: "cell" }, gainText(x)))),
-		el("p.small.soft", null, "Throughput if these waits were shorter: an upper bound for this change alone, from a replay of the recording."));
+		el("p.small.soft", null, "Throughput if these waits were shorter: an upper bound for this change alone, from a replay of the recording." +
+			(list.length > 2 ? " I/O saved: its requests took the disk no time, either, as with larger batches." : "")));
 }
 function edgeDetails(e) {
 	const rows = e.is_idle ? [["idle", ofRecording(e.weight_ns) + " of the recording"]] : [

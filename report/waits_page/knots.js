@@ -39,6 +39,23 @@ function edgeTable(list, id) {
 		el("thead", null, el("tr", null, heads.map((h, i) => el(i ? "th.num" : "th", null, h)))),
 		el("tbody", null, list.map(e => el("tr", { "data-edge": e.id }, edgeCells(e))))));
 }
+/* "96 % (92 … 100 %)" */
+const bounded = (x, low, high) => percent(x) + (finite(low) && finite(high) ? ` (${percent(low).replace(" %", "")} … ${percent(high)})` : "");
+/* Which share of the intervals passes through the knot: of all, then by type. */
+function throughTable(k) {
+	const list = k.through.filter(x => x.n > 0).slice(0, 12);
+	if (!list.length) return null;
+	const heads = [R.interval || "interval", "intervals", "mean", "of the mean", "of the variance", "variance if constant", "own work of its threads"];
+	return el("div", null, el("h4", null, `What of ${cut(R.interval || "the interval", 60)} passes through it, in waits for its members`),
+		el("div.scroll", null, el("table.through", null,
+			el("thead", null, el("tr", null, heads.map((h, i) => el(i ? "th.num" : "th", null, h)))),
+			el("tbody", null, list.map((x, i) => el("tr", null, el("td", null, i ? cut(x.type, 80) : "all"),
+				el("td.num", null, count(x.n)), el("td.num", null, duration(x.mean_ns)),
+				el("td.num", null, percent(x.through_ns / x.mean_ns), partBar(x.through_ns / x.mean_ns)),
+				el("td.num", null, bounded(x.share, x.share_low, x.share_high), finite(x.share) ? partBar(x.share) : null),
+				el("td.num", null, finite(x.if_constant) ? bounded(-x.if_constant, -x.if_constant_high, -x.if_constant_low) : "-"),
+				el("td.num", null, percent(x.own_ns / x.mean_ns))))))));
+}
 function knotCard(k) {
 	const name = knotName(k), p = k.members[0], runnable = k.runnable_ns / recorded;
 	const said = k.verdict === "sink" ? p.kind === "thread" ? `It runs ${percent(p.running_ns / recorded)} of the recording.` : "" :
@@ -49,6 +66,7 @@ function knotCard(k) {
 		el("p.remedy", null, k.remedy[0].toUpperCase() + k.remedy.slice(1) + "."),
 		runnable >= 0.05 ? el("p", null, `Its threads were runnable without a CPU for ${percent(runnable)} of the recording ` +
 			"(summed): more CPUs, or a higher priority, would help, too.") : null,
+		throughTable(k),
 		k.inside.length ? edgeTable(k.inside.slice(0, 20), "knot" + k.id) : null,
 		k.inside.length > 20 ? el("p.small.soft", null, `${count(k.inside.length - 20)} lighter edges`) : null);
 }

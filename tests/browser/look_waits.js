@@ -54,6 +54,7 @@ addEventListener("load", () => {
 			const gain = x => x < 0.005 ? "nothing" : `+${(x * 100) >= 9.95 ? (x * 100).toFixed(0) : (x * 100).toFixed(1)} %`;
 			expect(text.includes("half as long" + gain(e.halved)), "gain when halved: " + text);
 			expect(text.includes("gone" + gain(e.gone)), "gain when gone");
+			expect(e.saved === null || text.includes("I/O saved" + gain(e.saved)), "gain of saved I/O");
 		}
 	}
 	try {

@@ -95,7 +95,7 @@ static void test_damage(void **state)
 	struct vprof_error err = { "" };
 	uint64_t random = 11;
 	struct hand_trace h;
-	char *path, *at;
+	char *path, *at, version[32];
 
 	(void)state;
 	r = example(&h, plan);
@@ -135,7 +135,8 @@ static void test_damage(void **state)
 	assert_int_equal(vprof_results_write(r, path, &err), 0);
 	assert_int_equal(vprof_results_read(&back, path, &err), VPROF_ERR_CORRUPT);
 	r->nodes[0].parent = 0;
-	at = strstr(text.s, "\"version\":\t10");
+	snprintf(version, sizeof version, "\"version\":\t%d", VPROF_RESULTS_VERSION);
+	at = strstr(text.s, version);
 	assert_non_null(at);
 	at[strlen("\"version\":\t")] = '8';
 	assert_int_equal(vprof_file_write(path, text.s, text.len, &err), 0);
@@ -201,6 +202,7 @@ static void test_documented(void **state)
 	DOCUMENTS(cJSON_GetObjectItem(defs, "covariance"), "\n## covariances", VPROF_COVARIANCE_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "factor"), "\n## factors", VPROF_FACTOR_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "cause"), "\n## causes", VPROF_CAUSE_FIELDS);
+	DOCUMENTS(cJSON_GetObjectItem(defs, "knot"), "\n## knots", VPROF_KNOT_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "step"), "\n### steps", VPROF_STEP_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "split"), "\n### splits", VPROF_SPLIT_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "type"), "\n## types", VPROF_TYPE_FIELDS);
