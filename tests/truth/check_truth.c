@@ -498,7 +498,7 @@ static void check_causes(const cJSON *truth, const cJSON *results)
 		int is_there = 0;
 
 		if (!is_set(entry, "is_planted") || is_set(entry, "is_sampled") || is_unknown(results, entry) ||
-		    number_of(entry, "low") < threshold + WORTH_MENTIONING + RESOLUTION)
+		    number_of(entry, "on_cpu_low") < threshold + WORTH_MENTIONING + RESOLUTION)
 			continue;
 		cJSON_ArrayForEach(cause, causes) is_there |= names(cause, name);
 		if (!is_there)

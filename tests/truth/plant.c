@@ -301,6 +301,25 @@ static double away_of(const struct truth *t, size_t row, columns set)
 	return sum;
 }
 
+/* The least variance that the part of a column's time may have for which the thread surely had the CPU. */
+static double least_on_cpu(const struct truth *t, int column)
+{
+	double mean_value = 0, sum = 0, error = 0, errors = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		mean_value += (truth_value(t, i, column) - away_of(t, i, ONLY(column)) / 2) / (double)t->n;
+	for (size_t i = 0; i < t->n; i++) {
+		double away = away_of(t, i, ONLY(column)) / 2, e = unsure(t, i, ONLY(column)) + away;
+		double d = truth_value(t, i, column) - away - mean_value;
+
+		sum += d * d;
+		error += 2 * fabs(d) * e + e * e;
+		errors += e;
+	}
+	sum -= error + errors * errors / (double)t->n;
+	return sum > 0 ? sum / (double)(t->n - 1) : 0;
+}
+
 /* What would be left of the variance if these columns always took their mean, with the least and the most that it may
  * be; from it what would go. may_be_away: of the columns' time the part counts for which the thread had the CPU, so
  * all that is known is that up to `away` of it does not. */
@@ -498,7 +517,7 @@ static columns places_of(const struct truth *t, int column, int is_together)
 static void write_factor(FILE *f, const struct truth *t, int i)
 {
 	const struct truth_column *c = &t->columns[i];
-	double part = 0, error = 0, at_least = 0, at_most = 0;
+	double part = 0, error = 0, at_least = 0, at_most = 0, on_cpu = 0;
 	int height = 0, flags = 0;
 	struct bounds b, own = { 0, 0, 0 }, constant;
 
@@ -507,6 +526,7 @@ static void write_factor(FILE *f, const struct truth *t, int i)
 			continue;
 		part += covariance(t, j, j);
 		error += covariance_error(t, j, j);
+		on_cpu += least_on_cpu(t, j);
 		for (size_t k = 0; k < t->n; k++) {
 			at_least += (double)time_of(t, k, j)->low;
 			at_most += (double)time_of(t, k, j)->high;
@@ -543,7 +563,8 @@ static void write_factor(FILE *f, const struct truth *t, int i)
 		constant.low += t->constant_low - constant.share;
 		constant.high += t->constant_high - constant.share;
 	}
-	fprintf(f, "\"cause_low\": %.6f, \"cause_high\": %.6f, ", constant.low, constant.high);
+	fprintf(f, "\"cause_low\": %.6f, \"cause_high\": %.6f, \"on_cpu_low\": %.6f, ", constant.low, constant.high,
+		on_cpu / (covariance(t, 0, 0) + covariance_error(t, 0, 0)));
 	fprintf(f,
 		"\"factor\": \"%s\", \"is_interval\": %d, \"is_blame\": %d, \"is_planted\": %d, \"is_wait\": %d, \"is_sampled\": %d, "
 		"\"is_preempted\": %d, "
