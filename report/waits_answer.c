@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE
 #include "report/waits_answer.h"
 
 #include <math.h>
@@ -82,19 +83,34 @@ static const struct vprof_waits_arc *first_edge(const struct vprof_waits_results
 	return best;
 }
 
-/* The innermost frames of a stack: what follows is in the list of stacks. */
-static size_t innermost_length(const char *stack)
+/* The end of the first n frames of a stack, without what it waited for in the kernel. */
+static const char *frames_end(const char *stack, int n)
 {
-	const char *end = stack;
+	const char *kernel = strstr(stack, " [kernel: "), *end = kernel ? kernel : stack + strlen(stack);
 
-	for (int i = 0; i < FRAMES_SHOWN; i++) {
-		const char *next = strstr(end + (i > 0), " < ");
-
-		if (!next)
-			return strlen(stack);
-		end = next;
+	for (const char *at = stack; n--; at++) {
+		at = strstr(at, " < ");
+		if (!at || at > end)
+			return end;
+		if (!n)
+			return at;
 	}
-	return (size_t)(end - stack);
+	return end;
+}
+
+/* The innermost frames that say something: no inner ones of libc, nor wrappers of vprof's; all where there are no
+ * others. What follows is in the list of stacks. */
+static void add_innermost(const char *stack, struct vprof_text *t)
+{
+	const char *end = frames_end(stack, 1), *from = stack;
+
+	while (*end == ' ' && end[1] == '<' &&
+	       (*from == '_' || memmem(from, (size_t)(end - from), "(sync_", strlen("(sync_")))) {
+		from = end + strlen(" < ");
+		end = frames_end(from, 1);
+	}
+	end = frames_end(from, FRAMES_SHOWN);
+	vprof_text_append(t, from, (size_t)(end - from));
 }
 
 static void add_edge(const struct vprof_waits_results *r, const struct vprof_waits_arc *a, struct vprof_text *t)
@@ -108,7 +124,7 @@ static void add_edge(const struct vprof_waits_results *r, const struct vprof_wai
 	vprof_text_addf(t, " for %s of the recording", share(r, a->own_ns).s);
 	if (*stack) {
 		vprof_text_add(t, a->n_stacks > 1 ? ", most of it in " : ", in ");
-		vprof_text_append(t, stack, innermost_length(stack));
+		add_innermost(stack, t);
 	}
 	if (!vprof_waits_is_faithful(r) || !isfinite(a->halved))
 		return;

@@ -67,9 +67,18 @@ function ownText(e) {
 	const n = Math.max(1, e.a.kind === "thread" ? e.a.n_threads : 1);
 	return (n > 1 ? `${count(n)} × ` : "") + ofRecording((e.is_idle ? e.weight_ns : e.own_ns) / n);
 }
-/* "fdatasync < save (a.c:3)" as its functions, innermost first. */
-const frames = stack => stack.split(" < ");
-const innermost = e => e.stacks.length && e.stacks[0].wait ? frames(e.stacks[0].wait)[0] : "";
+/* "fdatasync < save (a.c:3) [kernel: f < g]" as its functions, innermost first, those of the kernel last. */
+function frames(stack) {
+	const at = stack.endsWith("]") ? stack.lastIndexOf(" [kernel: ") : -1;
+	if (at < 0) return stack.split(" < ");
+	return [...stack.slice(0, at).split(" < "), ...stack.slice(at + 10, -1).split(" < ").map(f => "[kernel] " + f)];
+}
+/* The innermost function that says something: no inner one of libc, nor a wrapper of vprof's. */
+function innermost(e) {
+	if (!e.stacks.length || !e.stacks[0].wait) return "";
+	const list = frames(e.stacks[0].wait), f = list.find(s => !/^_|\(sync_|^\[kernel\]/.test(s)) || list[0];
+	return f.replace(/ \([^()]*:\d+\)$/, "");
+}
 const hasGain = e => data.is_faithful && finite(e.halved) && finite(e.gone);
 const gainText = x => x < 0.005 ? "nothing" : "+" + percent(x);
 /* Waits by the stack of one side, heaviest first. */

@@ -45,11 +45,12 @@ addEventListener("load", () => {
 		const foot = Math.max(...limits.flatMap(k => k.parties).map(i => box(vertex(i)).bottom));
 		all("#waitfor .v:not(.limiting)").forEach(g => expect(box(g).top > foot, "a vertex above a knot"));
 	}
+	const split = stack => stack.replace(" [kernel: ", " < [kernel] ").replace(/\]$/, "").split(" < ");
 	function checkEdge(i) {
 		const e = R.edges[i], text = $("#why").textContent;
 		expect(text.includes(names[e.from].slice(0, 30)) && text.includes(names[e.to].slice(0, 30)), "details of an edge name others");
-		for (const s of e.stacks) for (const f of s.wait.split(" < ")) expect(text.includes(f.slice(0, 100)), "a frame of the wait is missing: " + f);
-		for (const s of e.stacks) for (const f of s.waker.split(" < ")) expect(text.includes(f.slice(0, 100)), "a frame of the waker is missing: " + f);
+		for (const s of e.stacks) for (const f of split(s.wait)) expect(text.includes(f.slice(0, 100)), "a frame of the wait is missing: " + f);
+		for (const s of e.stacks) for (const f of split(s.waker)) expect(text.includes(f.slice(0, 100)), "a frame of the waker is missing: " + f);
 		if (data.is_faithful && e.halved !== null) {
 			const gain = x => x < 0.005 ? "nothing" : `+${(x * 100) >= 9.95 ? (x * 100).toFixed(0) : (x * 100).toFixed(1)} %`;
 			expect(text.includes("half as long" + gain(e.halved)), "gain when halved: " + text);

@@ -117,7 +117,8 @@ static void make_plain(void)
 	static const char *const flush[][2] = {
 		{ "fdatasync < save_snapshot (journal.c:66) < compact_journal (journal.c:91) < compactor_main (journal.c:120)",
 		  "blk_done < virtblk_done < vring_interrupt" },
-		{ "rename < save_snapshot (journal.c:71) < compact_journal (journal.c:91)", "jbd2_journal_commit" },
+		{ "__renameat < rename < save_snapshot (journal.c:71) [kernel: do_rename < vfs_rename]",
+		  "jbd2_journal_commit" },
 		{ "write < store_each (store.c:210) < save_snapshot (journal.c:60)", "" }
 	};
 	static const char *const lock[][2] = {

@@ -50,7 +50,7 @@ static void test_disk(void **state)
 		"B waits for D: 10 waits, 50 % of the recording, 100 % with those who wait for it meanwhile.",
 		"Throughput if these waits were half as long: +",
 		"; without them: +",
-		"100 % in fdatasync < save\n",
+		"100 % in __fsync < fdatasync < save\n",
 		"D waits for requests from B: 50 % of the recording; nothing to improve by itself",
 		"A waits for B for 80 % of the recording, as a result: outside the knot",
 		"usually helps: more work per flush",
@@ -62,7 +62,7 @@ static void test_disk(void **state)
 	cJSON *json;
 
 	(void)state;
-	vprof_text_addf(&text, "recording 0 1000\nstack fdatasync < save\nthread A\nthread B\ndisk D\n");
+	vprof_text_addf(&text, "recording 0 1000\nstack __fsync < fdatasync < save\nthread A\nthread B\ndisk D\n");
 	for (int t = 0; t < 1000; t += 100)
 		vprof_text_addf(
 			&text, "run A %d %d\nwait A %d %d B\nrun B %d %d\nwait B %d %d D 1 0\nrequest D B %d %d 4096\n",
