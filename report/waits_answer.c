@@ -116,6 +116,7 @@ static void add_innermost(const char *stack, struct vprof_text *t)
 static void add_edge(const struct vprof_waits_results *r, const struct vprof_waits_arc *a, struct vprof_text *t)
 {
 	const char *stack = a->n_stacks ? a->stacks[0].wait : "";
+	double most;
 
 	if (a->from == a->to)
 		vprof_text_addf(t, "threads of %s wait for one another", r->parties[a->from].name);
@@ -126,13 +127,18 @@ static void add_edge(const struct vprof_waits_results *r, const struct vprof_wai
 		vprof_text_add(t, a->n_stacks > 1 ? ", most of it in " : ", in ");
 		add_innermost(stack, t);
 	}
-	if (!vprof_waits_is_faithful(r) || !isfinite(a->halved))
+	if (!vprof_waits_is_faithful(r) || !isfinite(a->halved) || !isfinite(a->gone))
 		return;
+	most = isfinite(a->saved) && a->saved > a->gone ? a->saved : a->gone;
 	if (a->halved < GAIN_MIN)
-		vprof_text_add(t, "; with these waits alone half as long, throughput would hardly change");
+		vprof_text_addf(t, "; with these waits alone %s, throughput would hardly change",
+				most < GAIN_MIN ? "shorter" : "half as long");
 	else
 		vprof_text_addf(t, "; with these waits half as long, throughput would be up to %s higher",
 				vprof_format_percent(a->halved).s);
+	if (most >= GAIN_MIN && most > a->halved)
+		vprof_text_addf(t, "; without them%s, up to %s", most > a->gone ? " and the I/O" : "",
+				vprof_format_percent(most).s);
 }
 
 /* A short cycle, or the first few of many. */

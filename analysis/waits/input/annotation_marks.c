@@ -113,6 +113,8 @@ static int add_spin(struct marking *m, size_t thread, const struct vprof_wait *w
 					 .thread = m->entity[thread],
 					 .waker = has_waker ? m->entity[w->waker] : VPROF_NONE };
 
+	if (mark.waker == mark.thread)
+		mark.waker = VPROF_NONE;
 	if (stack_of(m, w->name, &mark.stack))
 		return VPROF_ERR_NOMEM;
 	return mark.from < mark.to ? add_mark(m, &mark) : VPROF_OK;
