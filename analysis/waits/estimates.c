@@ -147,30 +147,59 @@ static void mark_dependants(unsigned char *mark, const struct estimation *g, con
 	}
 }
 
+/* Leaves out threads that are paced for more than a share of their time, by what is not explained or by threads that
+ * are left out. True when it left out any. */
+static int leave_out_paced(unsigned char *counts, const struct estimation *g, const unsigned char *mark,
+			   uint64_t *paced_ns)
+{
+	const struct vprof_waits_program *p = g->program;
+	double length = (double)(p->end - g->history->begin);
+	int is_new = 0;
+
+	for (size_t e = 0; e < g->history->entities.n; e++)
+		paced_ns[e] = p->paced_ns[e] + (counts[e] && mark[g->graph->vertex_of[e]] == 2 ? 0 : p->answered_ns[e]);
+	for (size_t i = 0; i < p->waits.n; i++) {
+		const struct vprof_waits_wait *w = &p->waits.v[i];
+
+		if (w->ended_by == VPROF_WAITS_BY_THREAD && counts[w->thread] && !counts[w->waker])
+			paced_ns[w->thread] += w->length_ns;
+	}
+	for (size_t e = 0; e < g->history->entities.n; e++) {
+		double most;
+
+		if (!counts[e])
+			continue;
+		most = mark[g->graph->vertex_of[e]] == 2 ? PACED_KNOT_MAX : PACED_MAX;
+		if ((double)paced_ns[e] > most * length) {
+			counts[e] = 0;
+			is_new = 1;
+		}
+	}
+	return is_new;
+}
+
 /* Whose work must be done for the end of a replay. */
 static int choose_counted(struct group *group, const struct estimation *g)
 {
 	const struct vprof_waits_history *h = g->history;
-	double length = (double)(g->program->end - h->begin);
 	unsigned char *mark = malloc(g->graph->vertices.n + 1);
+	uint64_t *paced_ns = malloc((h->entities.n + 1) * sizeof *paced_ns);
+	int ret = VPROF_ERR_NOMEM;
 
 	free(group->counts);
 	group->counts = calloc(h->entities.n + 1, 1);
-	if (!mark || !group->counts) {
-		free(mark);
-		return VPROF_ERR_NOMEM;
-	}
-	mark_dependants(mark, g, &g->knots->knots.v[group->knot]);
-	for (uint32_t e = 0; e < h->entities.n; e++) {
-		uint32_t v = g->graph->vertex_of[e];
-		int is = v == VPROF_NONE ? 0 : mark[v];
-		uint64_t paced_ns = g->program->paced_ns[e] + (is == 2 ? 0 : g->program->answered_ns[e]);
-
-		group->counts[e] = h->entities.v[e].segments.n && is &&
-				   (double)paced_ns <= (is == 2 ? PACED_KNOT_MAX : PACED_MAX) * length;
+	if (mark && paced_ns && group->counts) {
+		mark_dependants(mark, g, &g->knots->knots.v[group->knot]);
+		for (uint32_t e = 0; e < h->entities.n; e++)
+			group->counts[e] = h->entities.v[e].segments.n && g->graph->vertex_of[e] != VPROF_NONE &&
+					   mark[g->graph->vertex_of[e]];
+		while (leave_out_paced(group->counts, g, mark, paced_ns))
+			;
+		ret = VPROF_OK;
 	}
 	free(mark);
-	return VPROF_OK;
+	free(paced_ns);
+	return ret;
 }
 
 /* When all that counts was done in the recording. */

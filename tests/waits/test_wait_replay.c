@@ -262,6 +262,21 @@ static void test_two_knots(void **state)
 	vprof_text_release(&text);
 }
 
+/* W waits for M, and M for the knot, but who ended M's long wait is not known: neither holds up what the knot gains. */
+static void test_waits_for_paced(void **state)
+{
+	struct vprof_text text = b_and_disk("thread W\nthread M\n", 100);
+	struct analysed a;
+
+	(void)state;
+	vprof_text_addf(&text, "run M 0 5\nwait M 5 30 B\nrun M 30 31\nwait M 31 990 -\nrun M 990 1000\n");
+	vprof_text_addf(&text, "run W 0 1\nwait W 1 995 M\nrun W 995 1000\n");
+	analyse(&a, text.s);
+	assert_true(fabs(estimate(&a, "B", "D")->gone - (1000.0 / 505 - 1)) < 1e-9);
+	release(&a);
+	vprof_text_release(&text);
+}
+
 /* Waits for a thread that is not part of the graph are of no edge, whatever their number is. */
 static void test_foreign(void **state)
 {
@@ -288,7 +303,7 @@ int main(void)
 		cmocka_unit_test(test_phases),	   cmocka_unit_test(test_timer),
 		cmocka_unit_test(test_made),	   cmocka_unit_test(test_saved),
 		cmocka_unit_test(test_answer),	   cmocka_unit_test(test_two_knots),
-		cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_foreign),	   cmocka_unit_test(test_waits_for_paced),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

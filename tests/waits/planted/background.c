@@ -16,7 +16,7 @@
 
 #define A_NS (1 * MS)
 #define B_NS (5 * MS)
-#define DISK_NS (5 * MS)
+#define DISK_NS (2500 * US) /* most of the time one write */
 #define BEAT_NS (5 * MS)
 #define BEAT_WORK_NS (200 * US)
 
