@@ -43,7 +43,7 @@ function causeRow(c, i, most) {
 	return el("tr", { "data-cause": i, class: c.status === "settled" ? "chosen" : null },
 		el("td.num", null, String(i + 1)),
 		el("td", null, el("b", null, changeOf(c.if_constant)),
-			el("span.small.soft", null, rangeOf(-c.if_constant_high, -c.if_constant_low)),
+			el("span.small.soft", null, rangeOf(minus(c.if_constant_high), minus(c.if_constant_low))),
 			meter({ share: c.if_constant, share_low: c.if_constant_low, share_high: c.if_constant_high }, most),
 			el("div.small.soft", null, `share ${percent(c.share)}${rangeOf(c.share_low, c.share_high)}`)),
 		el("td", null,

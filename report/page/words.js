@@ -14,6 +14,8 @@ function percent(share) {
 	const p = share * 100, a = Math.abs(p);
 	return (a >= 9.95 ? p.toFixed(0) : a >= 0.05 ? p.toFixed(1) : a > 0 ? "< 0.1" : "0") + " %";
 }
+/* What is not known has no opposite: -null would be 0. */
+const minus = x => finite(x) ? -x : null;
 const cut = (s, n) => s.length <= n ? s : s.slice(0, Math.max(1, n - 1)) + "…";
 /* el("td.num", {title: ...}, child or text, ...) */
 function el(what, attributes, ...children) {

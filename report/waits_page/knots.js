@@ -53,7 +53,7 @@ function throughTable(k) {
 				el("td.num", null, count(x.n)), el("td.num", null, duration(x.mean_ns)),
 				el("td.num", null, percent(x.through_ns / x.mean_ns), partBar(x.through_ns / x.mean_ns)),
 				el("td.num", null, bounded(x.share, x.share_low, x.share_high), finite(x.share) ? partBar(x.share) : null),
-				el("td.num", null, finite(x.if_constant) ? bounded(-x.if_constant, -x.if_constant_high, -x.if_constant_low) : "-"),
+				el("td.num", null, finite(x.if_constant) ? bounded(-x.if_constant, minus(x.if_constant_high), minus(x.if_constant_low)) : "-"),
 				el("td.num", null, percent(x.own_ns / x.mean_ns))))))));
 }
 function knotCard(k) {

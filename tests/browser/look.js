@@ -24,6 +24,7 @@ addEventListener("load", () => {
 			causes.forEach((row, i) => {
 				expect($("button", row).textContent === R.causes[i].sentence, "sentence of cause " + i);
 				expect(row.children[1].textContent.startsWith(i ? "+5" : "-95 %"), "figure of cause " + i + ": " + row.children[1].textContent);
+				expect(R.causes[i].if_constant_low !== null || !/…/.test(row.children[1].children[1].textContent), "bounds of cause " + i + " that are not known");
 				expect($(".badge", row).textContent === R.causes[i].status, "status of cause " + i);
 				expect($("ul.legend", row).children.length === 3, "parts of cause " + i);
 			});

@@ -75,6 +75,14 @@ addEventListener("load", () => {
 			checkKnots();
 			const sorted = R.edges.map((e, i) => i).filter(i => !R.edges[i].is_idle).sort((a, b) => R.edges[b].weight_ns - R.edges[a].weight_ns || a - b);
 			expect(all("#edges tbody tr").map(x => +x.dataset.edge).join() === sorted.slice(0, 15).join(), "all waits by weight");
+			/* What of the intervals passes through a knot. */
+			const through = all("#knots .through tbody tr"), parts = limits.flatMap(k => k.through);
+			expect(through.length === parts.length, "rows of what passes through: " + through.length);
+			through.forEach((row, i) => {
+				expect(row.children[0].textContent === (parts[i].type || "all").slice(0, 79) || kind === "hostile", "type " + row.children[0].textContent);
+				expect(row.children[3].textContent === "92 %" && row.children[4].textContent === (parts[i].share_low === null ? "96 %" : "96 % (92 … 100 %)"), "shares of " + i + ": " + row.textContent);
+				expect(row.children[5].textContent === (parts[i].share_low === null ? "-99 %" : "-99 % (-100 … -98 %)"), "if constant of " + i + ": " + row.textContent);
+			});
 			/* Without a choice: the heaviest edge that limits throughput. */
 			const first = limits[0].edges.filter(i => !R.edges[i].is_idle).sort((a, b) => share(R.edges[b]) - share(R.edges[a]))[0];
 			checkEdge(first);

@@ -112,6 +112,27 @@ static void background(uint32_t member)
 	group(VPROF_WAITS_ASIDE, VPROF_WAITS_ENDING_BACKGROUND, &member, 1, NULL, 0);
 }
 
+/* What of the intervals passes through the first knot: of all, and of a type without bounds. */
+static void pass_through(struct vprof_waits_group *g)
+{
+	g->through = calloc(2, sizeof *g->through);
+	g->n_through = 2;
+	r->interval = text("request");
+	for (size_t i = 0; i < 2; i++)
+		g->through[i] = (struct vprof_waits_through){ .type = i ? text("PUT") : "",
+							      .n = 40000 >> i,
+							      .mean_ns = 2e5,
+							      .sd_ns = 1.5e6,
+							      .through_ns = 1.84e5,
+							      .own_ns = 1e3,
+							      .share = 0.96,
+							      .share_low = i ? NAN : 0.92,
+							      .share_high = i ? NAN : 1,
+							      .if_constant = 0.99,
+							      .if_constant_low = i ? NAN : 0.98,
+							      .if_constant_high = i ? NAN : 1 };
+}
+
 static void make_plain(void)
 {
 	static const char *const flush[][2] = {
@@ -151,6 +172,7 @@ static void make_plain(void)
 	r->arcs[edge(knot[0], timer, 0.12, 0.2, NULL, 0)].is_sleep = 1;
 	edge(metrics, timer, 0.99, 0.99, NULL, 0);
 	group(VPROF_WAITS_KNOT, VPROF_WAITS_ENDING_CYCLE, knot, 2, inside, 2);
+	pass_through(&r->groups[0]);
 	background(timer);
 	background(outside);
 	background(metrics);
