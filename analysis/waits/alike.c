@@ -99,7 +99,7 @@ static int same_pool(const struct vprof_waits_entity *a, const struct vprof_wait
 }
 
 int vprof_waits_find_alike(uint32_t *representative, const struct vprof_waits_history *h,
-			   const struct vprof_waits_reasons *reasons, double min_overlap)
+			   const struct vprof_waits_reasons *reasons, const unsigned char *is_kept, double min_overlap)
 {
 	struct profile *profiles = calloc(h->entities.n + 1, sizeof *profiles);
 	VPROF_ARRAY(uint32_t) groups = { NULL, 0, 0 };
@@ -114,7 +114,7 @@ int vprof_waits_find_alike(uint32_t *representative, const struct vprof_waits_hi
 		for (end = at; end < reasons->v.n && reasons->v.v[end].from == e; end++)
 			;
 		ret = add_profile(&profiles[e], &all, h, reasons->v.v + at, end - at);
-		if (ret || end == at || h->entities.v[e].kind != VPROF_WAITS_THREAD)
+		if (ret || end == at || !is_kept[e] || h->entities.v[e].kind != VPROF_WAITS_THREAD)
 			continue;
 		for (size_t g = 0; g < groups.n && !is_alike; g++) {
 			const struct profile *p = &profiles[groups.v[g]];

@@ -30,16 +30,17 @@ int vprof_waits_analyze(struct vprof_waits *out, struct vprof_waits_history *h, 
 		ret = vprof_waits_merge_short_lived(h, o->short_lived_share, err);
 	if (!ret)
 		ret = vprof_waits_cascade(&out->reasons, h, o->n_threads, err);
-	if (!ret && o->min_overlap <= 1) {
-		representative = malloc((h->entities.n + 1) * sizeof *representative);
-		ret = representative ? vprof_waits_find_alike(representative, h, &out->reasons, o->min_overlap) :
-				       VPROF_ERR_NOMEM;
-		if (ret)
-			vprof_error_no_memory(err);
-	}
 	if (!ret) {
 		is_kept = malloc(h->entities.n + 1);
 		ret = is_kept ? vprof_waits_keep_relevant(is_kept, h, &out->reasons) : VPROF_ERR_NOMEM;
+		if (ret)
+			vprof_error_no_memory(err);
+	}
+	if (!ret && o->min_overlap <= 1) {
+		representative = malloc((h->entities.n + 1) * sizeof *representative);
+		ret = representative ?
+			      vprof_waits_find_alike(representative, h, &out->reasons, is_kept, o->min_overlap) :
+			      VPROF_ERR_NOMEM;
 		if (ret)
 			vprof_error_no_memory(err);
 	}

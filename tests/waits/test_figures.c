@@ -298,6 +298,24 @@ static void test_alike(void **state)
 	release(&a);
 }
 
+/* A thread elsewhere for which nobody waited long is no vertex, even if it is the first of those with its stacks. */
+static void test_alike_to_foreign(void **state)
+{
+	struct vprof_error err = { "" };
+	struct analysed a;
+
+	(void)state;
+	history_text_read(&a.text, "recording 0 1000\nthread F\nthread A\nthread B\nstack wait_for_work < work\n"
+				   "run F 0 20\nwait F 20 60 A 1 0\nrun F 60 1000\n"
+				   "run A 0 100\nwait A 100 900 B 1 0\nrun A 900 1000\nrun B 0 1000\n");
+	a.text.history.entities.v[history_text_entity(&a.text, "F")].is_foreign = 1;
+	assert_int_equal(vprof_waits_analyze(&a.waits, &a.text.history, &a.text.options, &err), 0);
+	assert_int_equal(a.waits.graph.vertices.n, 2);
+	assert_int_equal(vertex(&a, "F"), VPROF_NONE);
+	expect_edge(&a, "A", "B", 800, 800);
+	release(&a);
+}
+
 static void test_bad_input(void **state)
 {
 	static const char *const texts[] = {
@@ -344,13 +362,14 @@ static void test_circular(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_b_and_disk),  cmocka_unit_test(test_asymmetric),
-		cmocka_unit_test(test_symmetric),   cmocka_unit_test(test_nested),
-		cmocka_unit_test(test_imbalance),   cmocka_unit_test(test_background),
-		cmocka_unit_test(test_refinement),  cmocka_unit_test(test_threshold),
-		cmocka_unit_test(test_false_wake),  cmocka_unit_test(test_spin),
-		cmocka_unit_test(test_short_lived), cmocka_unit_test(test_alike),
-		cmocka_unit_test(test_bad_input),   cmocka_unit_test(test_circular),
+		cmocka_unit_test(test_b_and_disk),	 cmocka_unit_test(test_asymmetric),
+		cmocka_unit_test(test_symmetric),	 cmocka_unit_test(test_nested),
+		cmocka_unit_test(test_imbalance),	 cmocka_unit_test(test_background),
+		cmocka_unit_test(test_refinement),	 cmocka_unit_test(test_threshold),
+		cmocka_unit_test(test_false_wake),	 cmocka_unit_test(test_spin),
+		cmocka_unit_test(test_short_lived),	 cmocka_unit_test(test_alike),
+		cmocka_unit_test(test_alike_to_foreign), cmocka_unit_test(test_bad_input),
+		cmocka_unit_test(test_circular),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

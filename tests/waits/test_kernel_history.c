@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "analysis/waits/input/input.h"
+#include "analysis/waits/input/stack_names.h"
 #include "analysis/waits/waits.h"
 #include "common/files.h"
 #include "trace/kernel_events.h"
@@ -398,12 +399,45 @@ static int remove_folder(void **state)
 	return 0;
 }
 
+/* Two processes that run one program at different addresses, a third one that runs another, and an address in no file.
+ */
+static void test_same_stacks(void **state)
+{
+	struct vprof_kernel_module program = { 0x1000, 0x2000, 0x1000, "/bin/server", { 7 }, 20 }, moved = program,
+				   rebuilt = program;
+	struct vprof_kernel_process processes[] = { { .pid = 1 }, { .pid = 2 }, { .pid = 3 } };
+	uint64_t addresses[] = { 0x1010, 0x1020, 0x5010, 0x5020, 0x1010, 0x1020, 0x9000, 0x9000, 0x1010, 0x1020 };
+	struct vprof_kernel_stack stacks[] = { { 1, 0, 2, 0, 0 }, { 2, 1, 2, 0, 2 }, { 3, 2, 2, 0, 4 },
+					       { 4, 0, 1, 0, 6 }, { 5, 1, 1, 0, 7 }, { 6, VPROF_NONE, 2, 0, 8 } };
+	static const uint32_t expected[] = { 0, 0, 2, 3, 4, 5 };
+	struct vprof_kernel_tables tables = { 0 };
+	uint32_t same[6];
+
+	(void)state;
+	moved.start = moved.bias = 0x5000;
+	moved.end = 0x6000;
+	rebuilt.build_id[0] = 8;
+	for (int i = 0; i < 3; i++)
+		processes[i].modules.n = 1;
+	processes[0].modules.v = &program;
+	processes[1].modules.v = &moved;
+	processes[2].modules.v = &rebuilt;
+	tables.processes.v = processes;
+	tables.processes.n = 3;
+	tables.stacks.v = stacks;
+	tables.stacks.n = 6;
+	tables.addresses.v = addresses;
+	tables.addresses.n = sizeof addresses / sizeof *addresses;
+	assert_int_equal(vprof_stacks_find_same(same, &tables), 0);
+	assert_memory_equal(same, expected, sizeof same);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_segments),   cmocka_unit_test(test_requests_seen_in_part),
 		cmocka_unit_test(test_b_and_disk), cmocka_unit_test(test_random),
-		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_none),	   cmocka_unit_test(test_same_stacks),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -20,23 +20,52 @@ struct naming {
 	size_t n_shown;
 };
 
+/* An address as an offset into its file; an address in no file is the process's own. */
+struct code_place {
+	const struct vprof_kernel_module *module; /* NULL: none */
+	uint64_t offset;
+	uint32_t pid; /* 0: does not matter */
+};
+
+static struct code_place code_place(const struct vprof_kernel_tables *t, const struct vprof_kernel_stack *s, uint32_t i)
+{
+	const struct vprof_kernel_process *p = s->process == VPROF_NONE ? NULL : &t->processes.v[s->process];
+	uint64_t address = t->addresses.v[s->first + i];
+	const struct vprof_kernel_module *m = p ? vprof_kernel_module_find(p, address) : NULL;
+
+	return (struct code_place){ m, m ? address - m->bias : address, m || !p ? 0 : p->pid };
+}
+
 static uint64_t stack_hash(const struct vprof_kernel_tables *t, const struct vprof_kernel_stack *s)
 {
-	uint64_t hash = s->process == VPROF_NONE ? 0 : t->processes.v[s->process].pid;
+	uint64_t hash = s->process == VPROF_NONE;
 
 	for (uint32_t i = 0; i < s->n; i++)
-		hash = vprof_mix(hash + t->addresses.v[s->first + i]);
+		hash = vprof_mix(hash + code_place(t, s, i).offset);
 	return hash;
+}
+
+static int is_same_file(const struct vprof_kernel_module *a, const struct vprof_kernel_module *b)
+{
+	if (!a || !b || a == b)
+		return a == b;
+	if (a->n_build_id || b->n_build_id)
+		return a->n_build_id == b->n_build_id && !memcmp(a->build_id, b->build_id, a->n_build_id);
+	return !strcmp(a->path, b->path);
 }
 
 static int is_same(const struct vprof_kernel_tables *t, const struct vprof_kernel_stack *a,
 		   const struct vprof_kernel_stack *b)
 {
-	uint32_t p = a->process == VPROF_NONE ? 0 : t->processes.v[a->process].pid;
-	uint32_t q = b->process == VPROF_NONE ? 0 : t->processes.v[b->process].pid;
+	if (a->n != b->n || (a->process == VPROF_NONE) != (b->process == VPROF_NONE))
+		return 0;
+	for (uint32_t i = 0; i < a->n; i++) {
+		struct code_place p = code_place(t, a, i), q = code_place(t, b, i);
 
-	return a->n == b->n && p == q &&
-	       (!a->n || !memcmp(t->addresses.v + a->first, t->addresses.v + b->first, a->n * sizeof *t->addresses.v));
+		if (p.offset != q.offset || p.pid != q.pid || !is_same_file(p.module, q.module))
+			return 0;
+	}
+	return 1;
 }
 
 int vprof_stacks_find_same(uint32_t *same, const struct vprof_kernel_tables *t)

@@ -6,8 +6,9 @@
 #include "analysis/waits/input/input.h"
 #include "trace/kernel_tables.h"
 
-/* Fills same[n stacks of the tables]: the index of the first one with the same addresses, of the same process. OK or
- * NOMEM. O(addresses). */
+/* Fills same[n stacks of the tables]: the index of the first one at the same places of the same files (by build id,
+ * else by path), whichever process's it is: those of processes that were forked from one, or run one program, are the
+ * same. Addresses in no file are their process's own. OK or NOMEM. O(addresses x log(modules)). */
 int vprof_stacks_find_same(uint32_t *same, const struct vprof_kernel_tables *tables);
 
 /* Fills the history's texts of those stacks whose wanted[number] is set: "fdatasync < save_snapshot (journal.c:66)",
