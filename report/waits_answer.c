@@ -67,7 +67,26 @@ const char *vprof_waits_remedy(const struct vprof_waits_results *r, const struct
 	       "batches; smaller tasks where the load is uneven; shorter critical sections";
 }
 
-/* The heaviest; idle time is none to improve. */
+/* What is estimated to be gained if the edge were halved; 0: too little, or not known. */
+static double told_gain(const struct vprof_waits_results *r, const struct vprof_waits_arc *a)
+{
+	return vprof_waits_is_faithful(r) && isfinite(a->halved) && a->halved >= GAIN_MIN ? a->halved : 0;
+}
+
+/* Is `a` rather to be told than `b`? Waits of the program before those of clients for it; then what gains most, then
+ * the heaviest. */
+static int is_better(const struct vprof_waits_results *r, const struct vprof_waits_arc *a,
+		     const struct vprof_waits_arc *b)
+{
+	int a_outside = r->parties[a->from].is_outside, b_outside = r->parties[b->from].is_outside;
+	double a_gain = told_gain(r, a), b_gain = told_gain(r, b);
+
+	if (a_outside != b_outside)
+		return b_outside;
+	return a_gain < b_gain || a_gain > b_gain ? a_gain > b_gain : a->weight_ns > b->weight_ns;
+}
+
+/* Idle time is none to improve. */
 static const struct vprof_waits_arc *first_edge(const struct vprof_waits_results *r, const struct vprof_waits_group *g)
 {
 	const struct vprof_waits_arc *best = NULL;
@@ -75,9 +94,7 @@ static const struct vprof_waits_arc *first_edge(const struct vprof_waits_results
 	for (size_t i = 0; i < g->n_arcs; i++) {
 		const struct vprof_waits_arc *a = &r->arcs[g->arcs[i]];
 
-		if (a->is_idle)
-			continue;
-		if (!best || a->weight_ns > best->weight_ns)
+		if (!a->is_idle && (!best || is_better(r, a, best)))
 			best = a;
 	}
 	return best;
@@ -203,6 +220,10 @@ static void warn_of_replay(const struct vprof_waits_results *r, struct vprof_wai
 				"the replay of the unchanged recording takes %s of the real time: too far off, so that "
 				"no gains are shown",
 				vprof_format_percent(r->fidelity).s);
+	else if (r->replayed > 0 && !isfinite(r->fidelity))
+		vprof_text_add(next_warning(w),
+			       "the replay of the unchanged recording does not come to its end, so that "
+			       "no gains are shown");
 	else if (isfinite(r->fidelity) && r->replayed < 0.995)
 		vprof_text_addf(next_warning(w), "gains are from a replay of the first %s of the recording",
 				vprof_format_percent(r->replayed).s);

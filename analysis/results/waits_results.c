@@ -65,6 +65,7 @@ static int write_party(cJSON *o, const struct vprof_waits_party *p)
 	return o && vprof_json_add_string(o, "name", p->name) &&
 	       vprof_json_add_string(o, "kind", vprof_waits_party_names[p->kind]) &&
 	       vprof_json_add_number(o, "n_threads", p->n_threads) &&
+	       vprof_json_add_number(o, "is_outside", p->is_outside) &&
 	       vprof_json_add_number(o, "running_ns", p->running_ns) &&
 	       vprof_json_add_number(o, "runnable_ns", p->runnable_ns) &&
 	       vprof_json_add_number(o, "blocked_ns", p->blocked_ns) &&

@@ -26,6 +26,7 @@ struct vprof_waits_party {
 	const char *name; /* unique */
 	enum vprof_waits_party_kind kind;
 	uint32_t n_threads;
+	int is_outside; /* a thread of none of the processes to be recorded: a client, a kernel thread */
 	double running_ns, runnable_ns, blocked_ns,
 		unknown_ns; /* summed over its threads; unknown: blocked, waker unknown */
 };

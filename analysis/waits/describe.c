@@ -32,6 +32,7 @@ static int describe_party(struct vprof_waits_results *r, const struct vprof_wait
 		.name = vprof_strings_keep(&r->strings, name),
 		.kind = (enum vprof_waits_party_kind)v->kind,
 		.n_threads = v->n_entities,
+		.is_outside = v->kind == VPROF_WAITS_THREAD && e->is_foreign,
 		.running_ns = (double)v->running_ns,
 		.runnable_ns = (double)v->runnable_ns,
 		.blocked_ns = (double)v->blocked_ns,

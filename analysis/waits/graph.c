@@ -26,7 +26,8 @@ static int order(const void *a, const void *b)
 	return x->reason < y->reason ? -1 : x->reason > y->reason;
 }
 
-static void add_times(struct vprof_waits_vertex *v, const struct vprof_waits_entity *e)
+/* A wait that is not over when the recording ends has no waker to be known. */
+static void add_times(struct vprof_waits_vertex *v, const struct vprof_waits_entity *e, uint64_t end)
 {
 	for (size_t i = 0; i < e->segments.n; i++) {
 		const struct vprof_waits_segment *s = &e->segments.v[i];
@@ -34,7 +35,7 @@ static void add_times(struct vprof_waits_vertex *v, const struct vprof_waits_ent
 
 		if (s->state == VPROF_WAITS_BLOCKED) {
 			v->blocked_ns += ns;
-			v->unknown_ns += s->waker == VPROF_NONE ? ns : 0;
+			v->unknown_ns += s->waker == VPROF_NONE && s->to < end ? ns : 0;
 		} else if (!e->n_merged) {
 			*(s->state == VPROF_WAITS_RUNNING ? &v->running_ns : &v->runnable_ns) += ns;
 		}
@@ -80,7 +81,7 @@ static int make_vertices(struct vprof_waits_graph *g, const struct vprof_waits_h
 			v->has_speed = entity->bytes_per_s > 0;
 			g->vertex_of[e] = (uint32_t)(g->vertices.n - 1);
 		}
-		add_times(&g->vertices.v[g->vertex_of[e]], entity);
+		add_times(&g->vertices.v[g->vertex_of[e]], entity, h->end);
 	}
 	free(is_used);
 	return VPROF_OK;

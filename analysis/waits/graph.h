@@ -14,7 +14,7 @@ struct vprof_waits_vertex {
 	uint8_t kind;				      /* enum vprof_waits_entity_kind */
 	uint8_t has_speed;			      /* of a network interface: its speed is known */
 	uint64_t running_ns, runnable_ns, blocked_ns; /* summed over them */
-	uint64_t unknown_ns;			      /* of blocked_ns: the waker is not known */
+	uint64_t unknown_ns;			      /* of blocked_ns: over, and the waker is not known */
 	uint64_t idle_ns;			      /* of a device */
 };
 

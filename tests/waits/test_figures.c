@@ -270,12 +270,13 @@ static void test_short_lived(void **state)
 	assert_int_equal(a.waits.graph.vertices.v[v].n_entities, 3);
 	assert_int_equal(a.waits.graph.vertices.v[v].running_ns, 8 + 3 + 8);
 	assert_int_equal(a.waits.graph.vertices.v[v].runnable_ns, 4);
-	/* [0,10) and [22,50) for new threads, [20,21) for L; after 58 nobody knows */
+	/* [0,10) and [22,50) for new threads, [20,21) for L; the wait from 58 on is not over */
 	to_m = vprof_waits_graph_edge(&a.waits.graph, v, vertex(&a, "M"));
 	to_l = vprof_waits_graph_edge(&a.waits.graph, v, vertex(&a, "L"));
 	assert_int_equal(a.waits.graph.edges.v[to_m].own_ns, 38);
 	assert_int_equal(a.waits.graph.edges.v[to_l].own_ns, 1);
-	assert_int_equal(a.waits.graph.vertices.v[v].unknown_ns, 42);
+	assert_int_equal(a.waits.graph.vertices.v[v].unknown_ns, 0);
+	assert_int_equal(a.waits.graph.vertices.v[v].blocked_ns, 38 + 1 + 42);
 	release(&a);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The report on waits: knots in words. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -117,9 +118,62 @@ static void test_kinds(void **state)
 	vprof_waits_results_free(r);
 }
 
+/* C is a client: what it waits for says nothing. Of what the server S waits for, the heavier gains less, since both
+ * others wait for the disk meanwhile. */
+static void test_answer(void **state)
+{
+	struct vprof_waits_results *r = vprof_waits_results_new();
+	struct vprof_text t = VPROF_TEXT_INIT;
+	struct vprof_waits_party parties[3] = { { .name = "C", .n_threads = 1, .is_outside = 1 },
+						{ .name = "S", .n_threads = 1 },
+						{ .name = "D", .n_threads = 1, .kind = VPROF_WAITS_PARTY_DISK } };
+	struct vprof_waits_arc arcs[3] = {
+		{ .from = 0, .to = 1, .own_ns = 9e9, .weight_ns = 9e9, .halved = 0.9, .gone = 1 },
+		{ .from = 1, .to = 0, .own_ns = 5e9, .weight_ns = 5e9, .halved = 0.1, .gone = 0.2 },
+		{ .from = 1, .to = 2, .own_ns = 4e9, .weight_ns = 4e9, .halved = 0.5, .gone = 0.6 },
+	};
+	uint32_t members[] = { 0, 1, 2 };
+	struct vprof_waits_group group = { .verdict = VPROF_WAITS_KNOT,
+					   .ending = VPROF_WAITS_ENDING_HEAVY,
+					   .parties = members,
+					   .arcs = members,
+					   .n_parties = 3,
+					   .n_arcs = 3 };
+	struct vprof_waits_warnings warnings;
+
+	(void)state;
+	assert_non_null(r);
+	r->duration_ns = 1e10;
+	r->missing = "";
+	r->parties = parties;
+	r->arcs = arcs;
+	r->groups = &group;
+	r->n_parties = r->n_arcs = 3;
+	r->n_groups = 1;
+	r->fidelity = r->replayed = 1;
+	vprof_waits_answer(r, &t);
+	assert_non_null(strstr(t.s, ": S waits for D for 40 % of the recording; with these waits half as long, "
+				    "throughput would be up to 50 % higher."));
+	r->fidelity = NAN;
+	vprof_text_clear(&t);
+	vprof_waits_answer(r, &t);
+	assert_non_null(strstr(t.s, ": S waits for C for 50 % of the recording."));
+	vprof_waits_warnings_tell(r, &warnings);
+	assert_int_equal(warnings.n, 1);
+	assert_non_null(strstr(warnings.v[0].s, "does not come to its end"));
+	vprof_waits_warnings_release(&warnings);
+	r->parties = NULL;
+	r->arcs = NULL;
+	r->groups = NULL;
+	r->n_parties = r->n_arcs = r->n_groups = 0;
+	vprof_waits_results_free(r);
+	vprof_text_release(&t);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_disk), cmocka_unit_test(test_kinds) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_disk), cmocka_unit_test(test_kinds),
+					    cmocka_unit_test(test_answer) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
