@@ -73,8 +73,8 @@ static double told_gain(const struct vprof_waits_results *r, const struct vprof_
 	return vprof_waits_is_faithful(r) && isfinite(a->halved) && a->halved >= GAIN_MIN ? a->halved : 0;
 }
 
-/* Is `a` rather to be told than `b`? Waits of the program before those of clients for it; then what gains most, then
- * the heaviest. */
+/* Is `a` rather to be told than `b`? Waits of the program before those of clients for it; then what gains most; then
+ * waits within the program before those for a client's next request; then the heaviest. */
 static int is_better(const struct vprof_waits_results *r, const struct vprof_waits_arc *a,
 		     const struct vprof_waits_arc *b)
 {
@@ -83,7 +83,11 @@ static int is_better(const struct vprof_waits_results *r, const struct vprof_wai
 
 	if (a_outside != b_outside)
 		return b_outside;
-	return a_gain < b_gain || a_gain > b_gain ? a_gain > b_gain : a->weight_ns > b->weight_ns;
+	if (a_gain < b_gain || a_gain > b_gain)
+		return a_gain > b_gain;
+	a_outside = r->parties[a->to].is_outside;
+	b_outside = r->parties[b->to].is_outside;
+	return a_outside != b_outside ? b_outside : a->weight_ns > b->weight_ns;
 }
 
 /* Idle time is none to improve. */
@@ -220,7 +224,7 @@ static void warn_of_replay(const struct vprof_waits_results *r, struct vprof_wai
 				"the replay of the unchanged recording takes %s of the real time: too far off, so that "
 				"no gains are shown",
 				vprof_format_percent(r->fidelity).s);
-	else if (r->replayed > 0 && !isfinite(r->fidelity))
+	else if (isinf(r->fidelity))
 		vprof_text_add(next_warning(w),
 			       "the replay of the unchanged recording does not come to its end, so that "
 			       "no gains are shown");

@@ -93,9 +93,10 @@ struct vprof_waits_results {
 	int is_kernel; /* from the kernel's events; else from what the probes and wrappers recorded */
 	double duration_ns;
 	uint64_t n_events, n_lost, n_assumed, n_circular, n_threads;
-	uint32_t n_cpus;      /* 0: not known */
-	double threshold;     /* share of the recording above which a knot's edge is not removed */
-	double fidelity;      /* length of the unchanged replay, as a share of the real one; NaN: none */
+	uint32_t n_cpus;  /* 0: not known */
+	double threshold; /* share of the recording above which a knot's edge is not removed */
+	double fidelity;  /* length of the unchanged replay, as a share of the real one; NaN: none; infinite: it came to
+			     no end */
 	int cpus_simulated;   /* in the replay; else a runnable thread took as long to get a CPU as it did */
 	double replayed;      /* share of the recording that was replayed */
 	const char *missing;  /* what was not recorded, and what to do; "" */

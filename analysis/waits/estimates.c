@@ -268,17 +268,20 @@ static void make_items(struct estimation *g)
 	}
 }
 
+/* The fidelity is that of the knot where it is worst. Knots of which nothing counts, such as a thread that does nothing
+ * but sleep, have none, and no gains. */
 static void take_results(struct estimation *g)
 {
 	const struct item *x = g->items + g->groups.n;
 
+	g->out->fidelity = NAN;
 	for (size_t i = 0; i < g->groups.n; i++) {
 		const struct vprof_waits_replayed *r = &g->items[i].replayed;
 		uint64_t end = recorded_end(g, g->groups.v[i].counts), begin = g->history->begin;
-		double fidelity = r->is_stuck || end == begin ? NAN : (double)r->took_ns / (double)(end - begin);
+		double fidelity = r->is_stuck ? INFINITY : (double)r->took_ns / (double)(end - begin);
 
-		if (!i || !(fabs(fidelity - 1) <= fabs(g->out->fidelity - 1)))
-			g->out->fidelity = i && isnan(g->out->fidelity) ? NAN : fidelity;
+		if (end > begin && !(fabs(fidelity - 1) <= fabs(g->out->fidelity - 1)))
+			g->out->fidelity = fidelity;
 	}
 	for (size_t i = 0; i < g->out->v.n; i++) {
 		struct vprof_waits_estimate *e = &g->out->v.v[i];

@@ -154,10 +154,10 @@ static void test_answer(void **state)
 	vprof_waits_answer(r, &t);
 	assert_non_null(strstr(t.s, ": S waits for D for 40 % of the recording; with these waits half as long, "
 				    "throughput would be up to 50 % higher."));
-	r->fidelity = NAN;
+	r->fidelity = INFINITY;
 	vprof_text_clear(&t);
 	vprof_waits_answer(r, &t);
-	assert_non_null(strstr(t.s, ": S waits for C for 50 % of the recording."));
+	assert_non_null(strstr(t.s, ": S waits for D for 40 % of the recording."));
 	vprof_waits_warnings_tell(r, &warnings);
 	assert_int_equal(warnings.n, 1);
 	assert_non_null(strstr(warnings.v[0].s, "does not come to its end"));

@@ -295,15 +295,32 @@ static void test_foreign(void **state)
 	vprof_text_release(&text);
 }
 
+/* L does nothing but sleep, and M waits for it. Nothing of them counts, which says nothing of the others' replay. */
+static void test_nothing_counts(void **state)
+{
+	struct vprof_text text = b_and_disk("thread L\nthread M\ntimer T\n", 100);
+	struct analysed a;
+
+	(void)state;
+	vprof_text_addf(&text, "wait L 0 980 T\nrun L 980 1000\nwait M 0 985 L\nrun M 985 1000\n");
+	analyse(&a, text.s);
+	assert_true(fabs(a.waits.estimates.fidelity - 1) < 1e-9);
+	assert_true(fabs(estimate(&a, "B", "D")->gone - (1000.0 / 505 - 1)) < 1e-9);
+	assert_true(isnan(estimate(&a, "L", "T")->gone));
+	release(&a);
+	vprof_text_release(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_b_and_disk), cmocka_unit_test(test_disk_is_busy),
-		cmocka_unit_test(test_lock),	   cmocka_unit_test(test_end_by_background),
-		cmocka_unit_test(test_phases),	   cmocka_unit_test(test_timer),
-		cmocka_unit_test(test_made),	   cmocka_unit_test(test_saved),
-		cmocka_unit_test(test_answer),	   cmocka_unit_test(test_two_knots),
-		cmocka_unit_test(test_foreign),	   cmocka_unit_test(test_waits_for_paced),
+		cmocka_unit_test(test_b_and_disk),     cmocka_unit_test(test_disk_is_busy),
+		cmocka_unit_test(test_lock),	       cmocka_unit_test(test_end_by_background),
+		cmocka_unit_test(test_phases),	       cmocka_unit_test(test_timer),
+		cmocka_unit_test(test_made),	       cmocka_unit_test(test_saved),
+		cmocka_unit_test(test_answer),	       cmocka_unit_test(test_two_knots),
+		cmocka_unit_test(test_foreign),	       cmocka_unit_test(test_waits_for_paced),
+		cmocka_unit_test(test_nothing_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
