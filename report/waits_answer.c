@@ -14,6 +14,7 @@
 #define CIRCULAR_MAX 0.001 /* of all waits */
 #define SHORT_NS 1e9	   /* recordings below say little */
 #define GAIN_MIN 0.005
+#define RUNNABLE_MIN 0.2 /* of the recording, that a knot's threads were without a CPU, to be told in the sentence */
 
 static struct vprof_value share(const struct vprof_waits_results *r, double ns)
 {
@@ -162,6 +163,24 @@ static void add_edge(const struct vprof_waits_results *r, const struct vprof_wai
 				vprof_format_percent(most).s);
 }
 
+static int gains_something(const struct vprof_waits_results *r, const struct vprof_waits_group *g)
+{
+	for (size_t i = 0; i < g->n_arcs; i++)
+		if (told_gain(r, &r->arcs[g->arcs[i]]) > 0)
+			return 1;
+	return 0;
+}
+
+/* Where no wait of the knot gains anything, the lack of CPUs may be what limits it. */
+static void add_cpu_time(const struct vprof_waits_results *r, const struct vprof_waits_group *g, struct vprof_text *t)
+{
+	if (vprof_waits_is_faithful(r) && !gains_something(r, g) && g->runnable_ns >= RUNNABLE_MIN * r->duration_ns)
+		vprof_text_addf(t,
+				". No wait of the knot gains anything by itself; its threads were ready to run "
+				"without a CPU for %s of the recording (summed)",
+				share(r, g->runnable_ns).s);
+}
+
 /* A short cycle, or the first few of many. */
 static void add_knot(const struct vprof_waits_results *r, const struct vprof_waits_group *g, struct vprof_text *out)
 {
@@ -196,6 +215,7 @@ void vprof_waits_answer(const struct vprof_waits_results *r, struct vprof_text *
 		if (a) {
 			vprof_text_add(out, ": ");
 			add_edge(r, a, out);
+			add_cpu_time(r, g, out);
 		}
 	} else if (vprof_waits_has_kind(r, g, VPROF_WAITS_PARTY_THREAD)) {
 		vprof_text_add(out, "Throughput is limited by the work of ");

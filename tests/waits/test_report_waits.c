@@ -154,6 +154,14 @@ static void test_answer(void **state)
 	vprof_waits_answer(r, &t);
 	assert_non_null(strstr(t.s, ": S waits for D for 40 % of the recording; with these waits half as long, "
 				    "throughput would be up to 50 % higher."));
+	arcs[0].halved = arcs[1].halved = arcs[2].halved = 0;
+	group.runnable_ns = 6e9;
+	vprof_text_clear(&t);
+	vprof_waits_answer(r, &t);
+	assert_non_null(strstr(
+		t.s,
+		"throughput would hardly change. No wait of the knot gains anything by itself; its threads were ready to run "
+		"without a CPU for 60 % of the recording (summed)."));
 	r->fidelity = INFINITY;
 	vprof_text_clear(&t);
 	vprof_waits_answer(r, &t);

@@ -124,6 +124,15 @@ static void add_name(struct naming *g, const char *name, const struct vprof_plac
 		vprof_text_addf(&g->text, " (%s:%d)", slash ? slash + 1 : place->file, place->line);
 }
 
+/* A function without a symbol: "memcached+0x1c3d0", from which addr2line finds the line, given the debug file. */
+static void add_offset(struct naming *g, const struct vprof_kernel_module *m, uint64_t offset)
+{
+	const char *slash = strrchr(m->path, '/');
+
+	vprof_text_addf(&g->text, "%s%s+0x%llx", g->n_shown++ ? " < " : "", slash ? slash + 1 : m->path,
+			(unsigned long long)offset);
+}
+
 static void add_user(struct naming *g, const struct vprof_kernel_stack *s)
 {
 	const struct vprof_kernel_process *p = &g->tables->processes.v[s->process];
@@ -140,8 +149,10 @@ static void add_user(struct naming *g, const struct vprof_kernel_stack *s)
 
 		for (size_t k = 0; k < n && g->n_shown < USER_FRAMES; k++)
 			add_name(g, frames[k].symbol->name, k < n_places ? &places[k] : NULL);
-		if (!n)
-			add_name(g, m ? "?" : "[unknown]", NULL);
+		if (!n && m)
+			add_offset(g, m, offset);
+		else if (!n)
+			add_name(g, "[unknown]", NULL);
 	}
 }
 
