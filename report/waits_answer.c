@@ -68,26 +68,31 @@ const char *vprof_waits_remedy(const struct vprof_waits_results *r, const struct
 	       "batches; smaller tasks where the load is uneven; shorter critical sections";
 }
 
-/* What is estimated to be gained if the edge were halved; 0: too little, or not known. */
+/* What is estimated to be gained by the edge at most; 0: too little, or not known. */
 static double told_gain(const struct vprof_waits_results *r, const struct vprof_waits_arc *a)
 {
-	return vprof_waits_is_faithful(r) && isfinite(a->halved) && a->halved >= GAIN_MIN ? a->halved : 0;
+	double most = a->halved;
+
+	if (!vprof_waits_is_faithful(r) || !isfinite(a->halved))
+		return 0;
+	most = a->gone > most ? a->gone : most;
+	most = a->saved > most ? a->saved : most;
+	return most >= GAIN_MIN ? most : 0;
 }
 
-/* Is `a` rather to be told than `b`? Waits of the program before those of clients for it; then what gains most; then
- * waits within the program before those for a client's next request; then the heaviest. */
+/* Is `a` rather to be told than `b`? Waits of the program before those of clients for it; then what gains most, where
+ * a wait for a client's next request counts half, since the load may be meant to be as it is; then waits within the
+ * program; then the heaviest. */
 static int is_better(const struct vprof_waits_results *r, const struct vprof_waits_arc *a,
 		     const struct vprof_waits_arc *b)
 {
-	int a_outside = r->parties[a->from].is_outside, b_outside = r->parties[b->from].is_outside;
-	double a_gain = told_gain(r, a), b_gain = told_gain(r, b);
+	int a_outside = r->parties[a->to].is_outside, b_outside = r->parties[b->to].is_outside;
+	double a_gain = told_gain(r, a) / (a_outside ? 2 : 1), b_gain = told_gain(r, b) / (b_outside ? 2 : 1);
 
-	if (a_outside != b_outside)
-		return b_outside;
+	if (r->parties[a->from].is_outside != r->parties[b->from].is_outside)
+		return r->parties[b->from].is_outside;
 	if (a_gain < b_gain || a_gain > b_gain)
 		return a_gain > b_gain;
-	a_outside = r->parties[a->to].is_outside;
-	b_outside = r->parties[b->to].is_outside;
 	return a_outside != b_outside ? b_outside : a->weight_ns > b->weight_ns;
 }
 
