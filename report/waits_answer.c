@@ -125,13 +125,19 @@ static const char *frames_end(const char *stack, int n)
 	return end;
 }
 
+/* "server+0x1c3d0": says less than libc's function that it calls. */
+static int is_offset(const char *frame)
+{
+	return memmem(frame, (size_t)(frames_end(frame, 1) - frame), "+0x", strlen("+0x")) != NULL;
+}
+
 /* The innermost frames that say something: no inner ones of libc, nor wrappers of vprof's; all where there are no
  * others. What follows is in the list of stacks. */
 static void add_innermost(const char *stack, struct vprof_text *t)
 {
 	const char *end = frames_end(stack, 1), *from = stack;
 
-	while (*end == ' ' && end[1] == '<' &&
+	while (*end == ' ' && end[1] == '<' && !is_offset(end + strlen(" < ")) &&
 	       (*from == '_' || memmem(from, (size_t)(end - from), "(sync_", strlen("(sync_")))) {
 		from = end + strlen(" < ");
 		end = frames_end(from, 1);

@@ -76,7 +76,7 @@ function frames(stack) {
 /* The innermost function that says something: no inner one of libc, nor a wrapper of vprof's. */
 function innermost(e) {
 	if (!e.stacks.length || !e.stacks[0].wait) return "";
-	const list = frames(e.stacks[0].wait), f = list.find(s => !/^_|\(sync_|^\[kernel\]/.test(s)) || list[0];
+	const list = frames(e.stacks[0].wait), f = list.find(s => !/^_|\(sync_|^\[kernel\]|\+0x[0-9a-f]+$/.test(s)) || list[0];
 	return f.replace(/ \([^()]*:\d+\)$/, "");
 }
 const hasGain = e => data.is_faithful && finite(e.halved) && finite(e.gone);

@@ -163,10 +163,13 @@ static void test_answer(void **state)
 		t.s,
 		"throughput would hardly change. No wait of the knot gains anything by itself; its threads were ready to run "
 		"without a CPU for 60 % of the recording (summed)."));
+	arcs[2].stacks =
+		&(struct vprof_waits_stack){ .wait = "__poll < __pread64 < server+0x1c3d0 < main", .waker = "" };
+	arcs[2].n_stacks = 1;
 	r->fidelity = INFINITY;
 	vprof_text_clear(&t);
 	vprof_waits_answer(r, &t);
-	assert_non_null(strstr(t.s, ": S waits for D for 40 % of the recording."));
+	assert_non_null(strstr(t.s, ": S waits for D for 40 % of the recording, in __pread64 < server+0x1c3d0."));
 	vprof_waits_warnings_tell(r, &warnings);
 	assert_int_equal(warnings.n, 1);
 	assert_non_null(strstr(warnings.v[0].s, "does not come to its end"));
