@@ -50,6 +50,17 @@ static const struct vprof_probe *probe_of(const struct ranking *k, size_t i)
 	return is_function(&k->t->v[i]) ? vprof_plan_probe(k->t->plan, k->t->v[i].code) : NULL;
 }
 
+/* "A recursive call counts as the outermost one that it is within." */
+static size_t outermost(const struct figure *v, size_t i)
+{
+	size_t found = i;
+
+	for (size_t at = i; at && is_function(&v[at]); at = v[at].parent)
+		if (v[at].class == v[i].class && v[at].code == v[i].code)
+			found = at;
+	return found;
+}
+
 /* "Height: the plan's ...; a wait or queue delay one more than the highest function that explains it." */
 static void take_heights(struct ranking *k)
 {
@@ -65,8 +76,8 @@ static void take_heights(struct ranking *k)
 		k->highest = k->height[i] > k->highest ? k->height[i] : k->highest;
 		if (v[i].class == TRUTH_PREEMPTED && v[i].var < 0.5L * v[v[i].parent].var)
 			continue;
-		if (k->height[i] + 1 > k->height[v[i].parent])
-			k->height[v[i].parent] = k->height[i] + 1;
+		if (outermost(v, i) == i && k->height[i] + 1 > k->height[outermost(v, v[i].parent)])
+			k->height[outermost(v, v[i].parent)] = k->height[i] + 1;
 	}
 	for (size_t i = 1; i < k->t->n; i++) {
 		const struct vprof_probe *probe = probe_of(k, v[i].parent);
