@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Events with system stack traces, thread by thread: the input of analysis/latency. The core knows nothing of traces;
+ * input/ makes histories from them, tests write them by hand.
+ *
+ * A stack is a list of frames from the outermost function to the innermost, first those of the program and its
+ * libraries, then those of the kernel. A frame is a function and a place in it: that of the call of the next frame, or
+ * of the innermost frame's instruction. While a call goes on, its caller stays at one place.
+ */
+#ifndef VPROF_LATENCY_HISTORY_H
+#define VPROF_LATENCY_HISTORY_H
+
+#include "common/array.h"
+#include "common/error.h"
+
+#define VPROF_LATENCY_TIME_MAX (UINT64_C(1) << 62)
+#define VPROF_LATENCY_DEPTH_MAX 512 /* frames of a stack */
+
+enum vprof_latency_layer { VPROF_LATENCY_PROGRAM, VPROF_LATENCY_LIBRARY, VPROF_LATENCY_KERNEL, VPROF_LATENCY_LAYERS };
+
+struct vprof_latency_function {
+	const char *name;
+	const char *file; /* base name of the program or library; "": the kernel, or not known */
+	uint8_t layer;	  /* enum vprof_latency_layer */
+	uint8_t is_idle;  /* what sleeps in it waits for work or time (epoll_wait, accept, nanosleep) */
+};
+
+struct vprof_latency_frame {
+	uint32_t function, place; /* place: any number; equal ones of a function are the same */
+};
+
+struct vprof_latency_stack {
+	size_t first;	    /* in `frames`; outermost */
+	uint32_t n, n_user; /* n >= 1; n_user of them are the program's and its libraries' */
+};
+
+/* the thread ran no code of the program since the event before: it was in the same system call, or had no CPU */
+#define VPROF_LATENCY_HELD 1u
+/* the kernel's frames are not of the call of the kernel that those of the event before were of */
+#define VPROF_LATENCY_NEW_CALL 2u
+/* the thread had no CPU since the event before */
+#define VPROF_LATENCY_OFF_CPU 4u
+/* ... and slept uninterruptibly, or was not asleep */
+#define VPROF_LATENCY_DISK 8u
+#define VPROF_LATENCY_FLAGS 16u
+
+struct vprof_latency_event {
+	uint64_t t; /* ns */
+	uint32_t stack;
+	uint32_t flags; /* VPROF_LATENCY_* */
+};
+
+/* One thread while it runs one program: an exec makes another one of it. */
+struct vprof_latency_thread {
+	const char *name;
+	uint32_t pid, tid;
+	uint64_t begin, end;	      /* no event lies outside */
+	int begin_is_cut, end_is_cut; /* it was there before the recording, and after it */
+	size_t first_event, n_events; /* in `events`, in order of t; of equal times in order */
+};
+
+/* May a call of this function, having been at one place, come to the other one? At the same place: is there a loop
+ * around it? Where that is not known: yes. */
+typedef int vprof_latency_may_follow(void *arg, uint32_t function, uint32_t place, uint32_t next);
+
+struct vprof_latency_history {
+	uint64_t begin, end;		      /* of the recording; ns */
+	vprof_latency_may_follow *may_follow; /* NULL: a call is taken to go on where it may, as in the paper */
+	void *arg;			      /* ... its first argument; called by several threads at a time */
+	VPROF_ARRAY(struct vprof_latency_function) functions;
+	VPROF_ARRAY(struct vprof_latency_frame) frames;
+	VPROF_ARRAY(struct vprof_latency_stack) stacks;
+	VPROF_ARRAY(struct vprof_latency_event) events;
+	VPROF_ARRAY(struct vprof_latency_thread) threads;
+};
+
+/* OK, or INPUT: an index out of range, or times out of order. */
+int vprof_latency_history_check(const struct vprof_latency_history *h, struct vprof_error *err);
+void vprof_latency_history_release(struct vprof_latency_history *h);
+
+/* How many frames at the outer end of two stacks, one after the other in a thread, are of the same calls. */
+struct vprof_latency_common {
+	uint32_t depth;	     /* at most: all callers are at the same places, the innermost is the same function */
+	uint32_t sure_depth; /* at least: of none further in it is known that it did not return and was called again */
+};
+
+/* flags: of the second one's event. O(frames), and as many calls of may_follow. */
+struct vprof_latency_common vprof_latency_common_depth(const struct vprof_latency_history *h, uint32_t stack,
+						       uint32_t next, uint32_t flags);
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/latency/path_ranking.h"
+
+#include <math.h>
+
+#define TAIL_SHARE 0.02	  /* of a path's cost: inner ends that add less are left out */
+#define CHANGE_MIN 0.01	  /* of new's costs: a smaller difference is not worth a word */
+#define ERRORS_MIN 5.0	  /* standard errors that a difference must exceed */
+#define TIMES_MIN 2.0	  /* ... or new's cost this many times base's, */
+#define TIMES_CHANGE 0.05 /* if the difference is that share of new's costs */
+
+struct own { /* of a node on one side, ns per unit, without idle time */
+	double own, low, high;
+};
+
+struct candidate {
+	uint32_t node; /* where the path ends */
+	double cost;   /* summed from the root on */
+};
+
+struct ranking {
+	struct vprof_latency_ranking *out;
+	const struct vprof_paired_tree *tree;
+	double *cost; /* [nodes] of each alone */
+	double *sum;  /* [nodes] from the root on */
+	VPROF_ARRAY(struct candidate) candidates;
+};
+
+static double less(uint64_t a, uint64_t b)
+{
+	return a > b ? (double)(a - b) : 0;
+}
+
+static struct own own_of(const struct ranking *g, int side, uint32_t node)
+{
+	const struct vprof_latency_context *c = g->tree->sides[side] ? vprof_paired_context(g->tree, side, node) : NULL;
+	double scale = g->out->scale[side];
+
+	if (!c || !node)
+		return (struct own){ 0, 0, 0 };
+	return (struct own){ scale * less(c->own_ns, c->own_idle_ns), scale * less(c->own_low_ns, c->own_idle_ns),
+			     scale * less(c->own_high_ns, c->own_idle_ns) };
+}
+
+static void fill_costs(struct ranking *g)
+{
+	for (uint32_t i = 1; i < g->tree->nodes.n; i++) {
+		double base = own_of(g, 0, i).own, new = own_of(g, 1, i).own;
+		uint32_t parent = g->tree->nodes.v[i].parent;
+
+		g->out->total[0] += base;
+		g->out->total[1] += new;
+		g->cost[i] = new - base;
+		g->sum[i] = g->cost[i] + (parent ? g->sum[parent] : 0);
+	}
+}
+
+/* The path that ends at a leaf, without the end that adds nothing: VPROF_NONE: it does not cost more. */
+static uint32_t trimmed(const struct ranking *g, uint32_t leaf)
+{
+	uint32_t node = leaf;
+
+	while (node && g->cost[node] < TAIL_SHARE * g->sum[leaf])
+		node = g->tree->nodes.v[node].parent;
+	return node && g->sum[node] > 0 ? node : VPROF_NONE;
+}
+
+static int gather(struct ranking *g)
+{
+	unsigned char *is_taken = calloc(g->tree->nodes.n, 1);
+	int ret = is_taken ? VPROF_OK : VPROF_ERR_NOMEM;
+
+	for (uint32_t i = 1; i < g->tree->nodes.n && !ret; i++) {
+		const struct vprof_paired_node *n = &g->tree->nodes.v[i];
+		uint32_t end = n->side[1] == VPROF_NONE || (g->tree->sides[0] && n->n_children[1]) ? VPROF_NONE : i;
+		struct candidate *c;
+
+		if (end != VPROF_NONE)
+			end = g->tree->sides[0] ? trimmed(g, i) : g->cost[i] > 0 ? i : VPROF_NONE;
+		if (end == VPROF_NONE || is_taken[end])
+			continue;
+		is_taken[end] = 1;
+		c = VPROF_PUSH(&g->candidates);
+		if (c)
+			*c = (struct candidate){ end, g->tree->sides[0] ? g->sum[end] : g->cost[end] };
+		else
+			ret = VPROF_ERR_NOMEM;
+	}
+	free(is_taken);
+	return ret;
+}
+
+/* By falling cost, of equal ones in the order of their nodes. */
+static int compare_candidates(const void *x, const void *y)
+{
+	const struct candidate *a = x, *b = y;
+
+	if (a->cost != b->cost)
+		return a->cost > b->cost ? -1 : 1;
+	return a->node < b->node ? -1 : a->node > b->node;
+}
+
+static int compare_costs(const void *x, const void *y)
+{
+	const struct vprof_ranked_node *const *a = x, *const *b = y;
+
+	if ((*a)->cost != (*b)->cost)
+		return (*a)->cost > (*b)->cost ? -1 : 1;
+	return *a < *b ? -1 : *a > *b;
+}
+
+static void rank_nodes(struct vprof_ranked_node *nodes, size_t n)
+{
+	struct vprof_ranked_node *order[VPROF_LATENCY_DEPTH_MAX];
+
+	for (size_t i = 0; i < n; i++)
+		order[i] = &nodes[i];
+	qsort(order, n, sizeof *order, compare_costs);
+	for (size_t i = 0; i < n; i++)
+		order[i]->rank = (uint32_t)i + 1;
+}
+
+/* Mean and squared standard error of what a path costs in the parts of a side's recording. */
+static double squared_error(const struct ranking *g, const struct vprof_ranked_path *p, int side)
+{
+	const struct vprof_annotated_tree *t = g->tree->sides[side];
+	double v[VPROF_LATENCY_BLOCKS] = { 0 }, mean = 0, sum = 0;
+
+	for (size_t i = 0; i < p->n_nodes; i++) {
+		uint32_t node = g->tree->nodes.v[g->out->nodes.v[p->first_node + i].node].side[side];
+		const struct vprof_latency_context *c = node == VPROF_NONE ? NULL : &t->contexts[node];
+		double busy = c && c->own_ns ? less(c->own_ns, c->own_idle_ns) / (double)c->own_ns : 0;
+
+		for (uint32_t b = 0; b < VPROF_LATENCY_BLOCKS && busy > 0; b++)
+			v[b] += busy * (double)t->own_blocks[(size_t)node * VPROF_LATENCY_BLOCKS + b];
+	}
+	for (uint32_t b = 0; b < VPROF_LATENCY_BLOCKS; b++)
+		mean += v[b] / VPROF_LATENCY_BLOCKS;
+	for (uint32_t b = 0; b < VPROF_LATENCY_BLOCKS; b++)
+		sum += (v[b] - mean) * (v[b] - mean);
+	sum /= (double)(VPROF_LATENCY_BLOCKS - 1) * VPROF_LATENCY_BLOCKS; /* of the mean of a part */
+	sum *= (double)VPROF_LATENCY_BLOCKS * VPROF_LATENCY_BLOCKS;	  /* of the whole */
+	return sum * g->out->scale[side] * g->out->scale[side];
+}
+
+static enum vprof_latency_verdict judge(const struct ranking *g, const struct vprof_ranked_path *p, double base)
+{
+	double new = base + p->cost;
+
+	if (p->low <= 0)
+		return VPROF_LATENCY_UNBOUNDED;
+	if (p->share < CHANGE_MIN || !g->tree->sides[0])
+		return g->tree->sides[0] ? VPROF_LATENCY_VARIES : VPROF_LATENCY_CHANGED;
+	if (p->cost > ERRORS_MIN * p->error || (new >= TIMES_MIN *base && p->share >= TIMES_CHANGE))
+		return VPROF_LATENCY_CHANGED;
+	return VPROF_LATENCY_VARIES;
+}
+
+static int add_path(struct ranking *g, const struct candidate *c)
+{
+	struct vprof_latency_ranking *out = g->out;
+	uint32_t n = g->tree->nodes.v[c->node].depth + 1;
+	struct vprof_ranked_path *p = VPROF_PUSH(&out->paths);
+	double base = 0;
+
+	if (!p || VPROF_ROOM(&out->nodes, out->nodes.n + n))
+		return VPROF_ERR_NOMEM;
+	*p = (struct vprof_ranked_path){ .node = c->node, .cost = c->cost, .first_node = out->nodes.n, .n_nodes = n };
+	out->nodes.n += n;
+	for (uint32_t node = c->node, i = n; i-- > 0; node = g->tree->nodes.v[node].parent) {
+		struct own old = own_of(g, 0, node), new = own_of(g, 1, node);
+
+		out->nodes.v[p->first_node + i] = (struct vprof_ranked_node){ .node = node, .cost = new.own - old.own };
+		if (!g->tree->sides[0] && node != c->node)
+			continue;
+		p->low += new.low - old.high;
+		p->high += new.high - old.low;
+		base += old.own;
+	}
+	rank_nodes(out->nodes.v + p->first_node, n);
+	p->share = out->total[1] > 0 ? p->cost / out->total[1] : 0;
+	p->error = g->tree->sides[0] ? sqrt(squared_error(g, p, 0) + squared_error(g, p, 1)) : NAN;
+	p->verdict = judge(g, p, base);
+	return VPROF_OK;
+}
+
+int vprof_latency_rank(struct vprof_latency_ranking *out, const struct vprof_paired_tree *t, const double scale[2],
+		       size_t most, struct vprof_error *err)
+{
+	struct ranking g = { .out = out, .tree = t };
+	int ret;
+
+	*out = (struct vprof_latency_ranking){ .scale = { scale[0], scale[1] } };
+	g.cost = calloc(t->nodes.n, sizeof *g.cost);
+	g.sum = calloc(t->nodes.n, sizeof *g.sum);
+	ret = g.cost && g.sum ? VPROF_OK : VPROF_ERR_NOMEM;
+	if (!ret) {
+		fill_costs(&g);
+		ret = gather(&g);
+	}
+	if (!ret && vprof_array_sort(g.candidates.v, g.candidates.n, sizeof *g.candidates.v, compare_candidates))
+		ret = VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < g.candidates.n && i < most && !ret; i++)
+		ret = add_path(&g, &g.candidates.v[i]);
+	free(g.cost);
+	free(g.sum);
+	VPROF_ARRAY_RELEASE(&g.candidates);
+	return ret ? vprof_error_no_memory(err) : VPROF_OK;
+}
+
+void vprof_latency_ranking_release(struct vprof_latency_ranking *r)
+{
+	VPROF_ARRAY_RELEASE(&r->paths);
+	VPROF_ARRAY_RELEASE(&r->nodes);
+}
+
+static int is_named(const struct vprof_paired_tree *t, uint32_t node, const char *name)
+{
+	return !strcmp(t->functions.v[t->nodes.v[node].function]->name, name);
+}
+
+size_t vprof_latency_p_min(const struct vprof_latency_ranking *r, const struct vprof_paired_tree *t, const char *name)
+{
+	for (size_t i = 0; i < r->paths.n; i++)
+		for (size_t k = 0; k < r->paths.v[i].n_nodes; k++)
+			if (is_named(t, r->nodes.v[r->paths.v[i].first_node + k].node, name))
+				return i + 1;
+	return 0;
+}
+
+size_t vprof_latency_f_min(const struct vprof_latency_ranking *r, const struct vprof_paired_tree *t, size_t path,
+			   const char *name)
+{
+	const struct vprof_ranked_path *p = &r->paths.v[path];
+	const struct vprof_ranked_node *nodes = r->nodes.v + p->first_node;
+	size_t costliest = 0, nearest = SIZE_MAX;
+
+	for (size_t i = 0; i < p->n_nodes; i++)
+		costliest = nodes[i].rank == 1 ? i : costliest;
+	for (size_t i = 0; i < p->n_nodes; i++) {
+		size_t distance = i > costliest ? i - costliest : costliest - i;
+
+		if (is_named(t, nodes[i].node, name) && distance < nearest)
+			nearest = distance;
+	}
+	return nearest;
+}
