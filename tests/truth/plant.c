@@ -8,11 +8,13 @@
 #include "plant.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define DEFAULT_SEED 20170423u
 #define CALIBRATION_NS 20000000u
@@ -92,13 +94,16 @@ double plant_cpu_ns(void)
 
 double plant_delay_ns(void)
 {
-	FILE *f = fopen("/proc/thread-self/schedstat", "r");
+	static _Thread_local int fd = -2; /* open from the first call on */
+	char text[96];
+	ssize_t length;
 	double ran, waited;
-	int n = f ? fscanf(f, "%lf %lf", &ran, &waited) : 0;
 
-	if (f)
-		fclose(f);
-	return n == 2 && ran > 0 ? waited : -1;
+	if (fd == -2)
+		fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	length = pread(fd, text, sizeof text - 1, 0);
+	text[length > 0 ? length : 0] = 0;
+	return sscanf(text, "%lf %lf", &ran, &waited) == 2 && ran > 0 ? waited : -1;
 }
 
 static uint64_t number(const char *text)

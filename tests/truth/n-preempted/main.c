@@ -11,16 +11,40 @@ static const struct truth_column columns[N_FACTORS] = {
 /* The kernel charges a thread with part of the interrupt that takes its processor away. */
 #define CHARGED_NS 10000
 
+/* What the kernel and the clock say of a call, without the readings themselves. */
+struct account {
+	double cpu_ns, delay_ns;   /* delay_ns: that of the readings included; below 0: not known */
+	long interruptions, apart; /* during the call; during the readings around it */
+};
+
+/* The CPU time is read outermost: the kernel looks then whether this thread has used up its slice, and may preempt it.
+ */
+static void handle_with_account(struct request *r, struct account *a)
+{
+	double cpu_ns = plant_cpu_ns(), delay_ns;
+	long outer = PLANT_INTERRUPTIONS(), inner;
+
+	delay_ns = plant_delay_ns();
+	inner = PLANT_INTERRUPTIONS();
+	PLANT_CALL(r->took[REQUEST], handle_request(r));
+	a->interruptions = PLANT_INTERRUPTIONS() - inner;
+	a->delay_ns = delay_ns < 0 ? -1 : plant_delay_ns() - delay_ns;
+	a->apart = PLANT_INTERRUPTIONS() - outer - a->interruptions;
+	a->cpu_ns = plant_cpu_ns() - cpu_ns;
+}
+
 /* The time of a request in which others had the processor: its latency less its CPU time, and the kernel's own account
  * of how long it waited for a processor. What a hypervisor took is in one of them and not in the other, so the truth
  * lies between both. parse_request is so short that it has none of it. */
-static struct plant_time preempted(struct plant_time latency, double cpu_ns, double delay_ns, long interruptions)
+static struct plant_time preempted(struct plant_time latency, const struct account *a)
 {
-	double cpu = cpu_ns * plant_ticks_per_ns, charged = (double)interruptions * CHARGED_NS * plant_ticks_per_ns;
+	double cpu = a->cpu_ns * plant_ticks_per_ns,
+	       charged = (double)a->interruptions * CHARGED_NS * plant_ticks_per_ns;
 	double least = (double)latency.low - cpu, most = (double)latency.high - cpu + charged;
-	double delay = delay_ns * plant_ticks_per_ns;
+	double delay =
+		a->apart ? 0 : a->delay_ns * plant_ticks_per_ns; /* of what is apart, unknown how much is the call's */
 
-	if (delay_ns >= 0 && delay < least)
+	if (delay >= 0 && delay < least)
 		least = delay;
 	if (delay > most)
 		most = delay;
@@ -37,20 +61,14 @@ int main(int argc, char **argv)
 	rival_start(o.random);
 	for (size_t i = 0; i < o.n; i++) {
 		struct request r = { .id = i + 1 };
-		double cpu_ns, delay_ns;
-		long interruptions;
+		struct account account;
 
 		r.parse_steps = plant_uniform(&o.random, 1000, 3000);
 		r.match_steps = plant_uniform(&o.random, 1400000, 1600000);
-		interruptions = PLANT_INTERRUPTIONS();
-		delay_ns = plant_delay_ns();
-		cpu_ns = plant_cpu_ns();
-		PLANT_CALL(r.took[REQUEST], handle_request(&r));
-		cpu_ns = plant_cpu_ns() - cpu_ns;
-		delay_ns = delay_ns < 0 ? -1 : plant_delay_ns() - delay_ns;
+		handle_with_account(&r, &account);
 		r.took[REQUEST].low = r.took[PARSE_REQUEST].high + r.took[MATCH_RULES].high;
-		r.took[PREEMPTED] = preempted(r.took[REQUEST], cpu_ns, delay_ns, PLANT_INTERRUPTIONS() - interruptions);
-		truth.cpu_ns += cpu_ns;
+		r.took[PREEMPTED] = preempted(r.took[REQUEST], &account);
+		truth.cpu_ns += account.cpu_ns;
 		truth_add(&truth, r.took);
 	}
 	rival_stop();
