@@ -129,6 +129,20 @@ static int is_of_scheduler(const struct vprof_results *r, const struct vprof_ses
 	       !is_open(r, s, &r->factors[factor]);
 }
 
+/* May its cause be due to chance, and is that surely smaller than another one, which is not? Breaking it down would
+ * tell where the machine's noise lies. */
+static int is_small_chance(const struct vprof_results *r, size_t factor)
+{
+	size_t cause = vprof_report_cause_of(r, factor);
+
+	if (cause == r->n_causes || !(r->causes[cause].share_low <= 0))
+		return 0;
+	for (size_t i = 0; i < r->n_causes; i++)
+		if (r->causes[i].kind != VPROF_CAUSE_PREEMPTED && r->causes[i].share_low > r->causes[cause].share_high)
+			return 1;
+	return 0;
+}
+
 /* The one of `chosen` that stands for factor i as well, n when there is none: of the same cause, or the same function
  * once as own work and once as others'. */
 static size_t chosen_for(const struct vprof_results *r, const uint32_t *chosen, size_t n, size_t i)
@@ -149,7 +163,7 @@ size_t vprof_decide_choose(const struct vprof_results *r, const struct vprof_ses
 		const struct vprof_factor *f = &r->factors[i];
 
 		if (!(f->share >= s->threshold) || is_put_aside(r, f, vprof_decide_verdict(r, s, f)) ||
-		    is_of_scheduler(r, s, i))
+		    is_of_scheduler(r, s, i) || is_small_chance(r, i))
 			continue;
 		at = chosen_for(r, chosen, n, i);
 		if (at == n && n < k)
@@ -171,7 +185,7 @@ static size_t heaviest_open(const struct vprof_results *r, const struct vprof_se
 		enum vprof_verdict verdict = vprof_decide_verdict(r, s, f);
 		double own;
 
-		if (seen[i] || f->kind != VPROF_FACTOR_VARIANCE || !f->can_break_down ||
+		if (seen[i] || f->kind != VPROF_FACTOR_VARIANCE || !f->can_break_down || is_small_chance(r, i) ||
 		    (verdict && verdict != VPROF_VERDICT_BROKEN_DOWN))
 			continue;
 		own = own_share_of(r, f);

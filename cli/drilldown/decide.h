@@ -17,13 +17,15 @@ int vprof_decide_is_spent(const struct vprof_results *r, const struct vprof_fact
 
 /* The k causes to decide on, each by one of its factors above the threshold: the first by rank, or the first that can
  * be broken down. A factor judged "inherent" or "ignore", itself or as part of its cause, leaves its place to the next
- * one, and so do a spent one, a wait that is made by what is measured beneath it, the scheduler, and what folds into a
- * cause that was chosen already. Without causes each factor stands for itself, but for a function that was chosen as
- * own or as others' work. Writes at most k indices into results->factors; returns how many. */
+ * one, and so do a spent one, a wait that is made by what is measured beneath it, the scheduler, what may be due to
+ * chance and is surely smaller than a cause that is not, and what folds into a cause that was chosen already. Without
+ * causes each factor stands for itself, but for a function that was chosen as own or as others' work. Writes at most k
+ * indices into results->factors; returns how many. */
 size_t vprof_decide_choose(const struct vprof_results *r, const struct vprof_session *s, uint32_t *chosen, size_t k);
 
 /* The factor, among those not `seen`, that holds most variance which nothing measured explains: its own, less that of
- * its measured children and of waits that others' measured work explains. Specificity alone never gets there where the
+ * its measured children and of waits that others' measured work explains; but for what vprof_decide_choose() leaves out
+ * as chance. Specificity alone never gets there where the
  * way down is long: small leaves outrank it in every round. At least a tenth of the interval's variance; n_factors when
  * there is none. */
 size_t vprof_decide_heaviest_open(const struct vprof_results *r, const struct vprof_session *s, const char *seen);

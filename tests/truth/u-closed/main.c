@@ -8,7 +8,8 @@
 
 #include "table.h"
 
-/* What short interrupts may take from a query; a hypervisor that takes the CPU away is no interruption to the kernel. */
+/* What short interrupts may take from a query; a hypervisor that takes the CPU away is no interruption to the kernel.
+ */
 #define CALM_NS 100000
 
 static int value_order(const void *a, const void *b)

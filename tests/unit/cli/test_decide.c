@@ -151,6 +151,58 @@ static void put_aside_makes_room(void **state)
 	assert_int_equal(chosen[0], 0);
 }
 
+/* What may be due to chance is not broken down beside a cause that is surely larger and is none. */
+static void small_chance_makes_room(void **state)
+{
+	struct fixture *f = *state;
+	const uint32_t of_parse[] = { 1 }, of_lock[] = { 3 }, of_body[] = { 4 };
+	struct vprof_cause causes[] = {
+		{ .kind = VPROF_CAUSE_WORK,
+		  .key = "v:parse",
+		  .share = 0.5,
+		  .share_low = 0.4,
+		  .share_high = 0.6,
+		  .factors = of_parse,
+		  .n_factors = 1 },
+		{ .kind = VPROF_CAUSE_WORK,
+		  .key = "v:lock",
+		  .share = 0.2,
+		  .share_low = 0,
+		  .share_high = 0.45,
+		  .factors = of_lock,
+		  .n_factors = 1 },
+		{ .kind = VPROF_CAUSE_WORK,
+		  .key = "v:serve",
+		  .share = 0.1,
+		  .share_low = 0,
+		  .share_high = 0.2,
+		  .factors = of_body,
+		  .n_factors = 1 },
+	};
+	char seen[8] = { 0 };
+	uint32_t chosen[8];
+
+	f->r.causes = causes;
+	f->r.n_causes = 3;
+	vprof_session_judge(&f->session, "c:parse|c->proc", VPROF_VERDICT_INHERENT);
+	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 8), 2);
+	assert_int_equal(chosen[0], 1);
+	assert_int_equal(chosen[1], 3); /* may be larger than parse */
+	f->factors[4].can_break_down = 1;
+	f->factors[4].kind = VPROF_FACTOR_VARIANCE;
+	seen[1] = seen[3] = 1;
+	assert_int_equal(vprof_decide_left_open(&f->r, &f->session, seen), f->r.n_factors);
+	causes[2].share_low = 0.01;
+	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 8), 3);
+	assert_int_equal(vprof_decide_left_open(&f->r, &f->session, seen), 4);
+	causes[2].share_low = 0;
+	causes[0].kind = VPROF_CAUSE_PREEMPTED; /* the machine's: everything else may be small beside it */
+	f->factors[1].can_break_down = 1;
+	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 8), 3);
+	f->r.n_causes = 0;
+	f->r.causes = NULL;
+}
+
 /* A wait that others' work makes is no culprit, and none to be chosen again. */
 static void an_explained_wait_makes_room(void **state)
 {
@@ -590,6 +642,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(put_aside_makes_room),
+		TEST(small_chance_makes_room),
 		TEST(an_explained_wait_makes_room),
 		TEST(choices_are_not_used_up),
 		TEST(causes_are_chosen),
