@@ -144,12 +144,12 @@ void vprof_results_probe_cost_bounds(const struct vprof_results *r, double *low,
 	*high = gap + hypot(r->mean_high - r->mean_ns, r->baseline_mean_ns - r->baseline_low);
 }
 
-int vprof_results_is_settled(const struct vprof_results *r)
+int vprof_results_is_repeated_enough(const struct vprof_results *r)
 {
-	if (r->n_runs < VPROF_SETTLED_RUNS_MIN || r->inconclusive)
+	if (r->n_runs < VPROF_REPEATS_MIN || r->inconclusive)
 		return 0;
 	for (size_t i = 0; i < r->n_selected; i++)
-		if (!(r->factors[i].share_high - r->factors[i].share_low <= VPROF_SETTLED_WIDTH))
+		if (!(r->factors[i].share_high - r->factors[i].share_low <= VPROF_REPEATED_WIDTH))
 			return 0;
 	return 1;
 }

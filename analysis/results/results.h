@@ -444,11 +444,11 @@ uint32_t vprof_node_body_of(const struct vprof_results *r, uint32_t node);
 /* Index of the covariance of the siblings a < b, or of the first one after its place: n_covariances at the end.
  */
 size_t vprof_results_covariance(const struct vprof_results *r, uint32_t a, uint32_t b);
-/* Did several runs settle the shares? Four runs or more, and bounds of at most VPROF_SETTLED_WIDTH for each selected
+/* Do several runs tell the shares? Four runs or more, and bounds of at most VPROF_REPEATED_WIDTH for each selected
  * factor, or none above the threshold (docs/design/statistics.md). */
-#define VPROF_SETTLED_RUNS_MIN 4
-#define VPROF_SETTLED_WIDTH 0.2
-int vprof_results_is_settled(const struct vprof_results *r);
+#define VPROF_REPEATS_MIN 4
+#define VPROF_REPEATED_WIDTH 0.2
+int vprof_results_is_repeated_enough(const struct vprof_results *r);
 int vprof_results_write(const struct vprof_results *r, const char *path, struct vprof_error *err);
 int vprof_results_read(struct vprof_results **out, const char *path, struct vprof_error *err);
 

@@ -37,7 +37,7 @@ static const struct vprof_usage usage = {
 };
 
 struct iterate_options {
-	long k, max, memory, repeat; /* repeat 0: the last round until it is settled */
+	long k, max, memory, repeat; /* repeat 0: the last round until its shares are narrow */
 	int every_call;
 	double budget;
 	double threshold;
@@ -333,10 +333,9 @@ static int confirm(struct iteration *it, int *is_due, struct vprof_error *err)
 		return VPROF_OK;
 	if (!it->results)
 		rc = load_last(it, err);
-	while (!rc && round->n_runs < DEFAULT_REPEAT_MAX && !vprof_results_is_settled(it->results)) {
+	while (!rc && round->n_runs < DEFAULT_REPEAT_MAX && !vprof_results_is_repeated_enough(it->results)) {
 		*is_due = 1;
-		round->n_runs_wanted = round->n_runs + 1 < VPROF_SETTLED_RUNS_MIN ? VPROF_SETTLED_RUNS_MIN :
-										    round->n_runs + 1;
+		round->n_runs_wanted = round->n_runs + 1 < VPROF_REPEATS_MIN ? VPROF_REPEATS_MIN : round->n_runs + 1;
 		round->state = VPROF_ROUND_BUILT;
 		fprintf(stderr, "round %zu again: do its shares hold from run to run?\n", it->session.n_rounds - 1);
 		rc = complete_round(it, err);
@@ -395,7 +394,7 @@ static int drill_down(struct iteration *it, int *stopped, struct vprof_error *er
 	return rc;
 }
 
-/* How often the last round ran, and whether that settled it. */
+/* How often the last round ran, and whether that was enough. "Settled" is said of causes. */
 static void tell_repeats(const struct iteration *it)
 {
 	const struct vprof_results *r = it->results;
@@ -407,12 +406,14 @@ static void tell_repeats(const struct iteration *it)
 		if (!widest ||
 		    r->factors[i].share_high - r->factors[i].share_low > widest->share_high - widest->share_low)
 			widest = &r->factors[i];
-	if (vprof_results_is_settled(r) || !widest || !isfinite(widest->share_high))
+	if (vprof_results_is_repeated_enough(r) || !widest || !isfinite(widest->share_high))
 		printf("Its last round ran %llu times%s.\n\n", (unsigned long long)r->n_runs,
-		       vprof_results_is_settled(r) ? ": the shares of the chosen factors are settled" : "");
+		       vprof_results_is_repeated_enough(r) ?
+			       ": the shares of the chosen factors are known to within 20 points" :
+			       "");
 	else
-		printf("Its last round ran %llu times, and is not settled: %s has %.0f .. %.0f %% of the variance, as runs "
-		       "differ.\n\n",
+		printf("Its last round ran %llu times. Runs differ, so that one share is still not known to within 20 points: %s, "
+		       "%.0f .. %.0f %% of the variance.\n\n",
 		       (unsigned long long)r->n_runs, widest->name, 100 * widest->share_low, 100 * widest->share_high);
 }
 
@@ -488,7 +489,7 @@ int vprof_cmd_iterate(int argc, char **argv)
 		{ "auto", VPROF_OPTION_FLAG, &o.automatic, NULL, "do not ask: break down whatever can be broken down" },
 		{ "max", VPROF_OPTION_COUNT, &o.max, "N", "maximum number of rounds after the first (default 12)" },
 		{ "repeat", VPROF_OPTION_COUNT, &o.repeat, "N",
-		  "run each round N times (default: the last one until it is settled, 4 to 8 times)" },
+		  "run each round N times (default: the last one 4 to 8 times, until its shares are known to within 20 points)" },
 		{ "threshold", VPROF_OPTION_SHARE, &o.threshold, "D", "minimum share of the variance (default 0.02)" },
 		{ "interval", VPROF_OPTION_TEXT, &o.interval, "NAME",
 		  "the interval to explain (default: the most frequent)" },

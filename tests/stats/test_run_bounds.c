@@ -148,10 +148,10 @@ static void test_until_settled(void **state)
 
 			while (n < RUNS_MAX && !narrow) {
 				run(rng, spreads[s], rows + n * BLOCKS * N_SUMS);
-				if (++n < VPROF_SETTLED_RUNS_MIN)
+				if (++n < VPROF_REPEATS_MIN)
 					continue;
 				b = bound(rows, n);
-				narrow = fmin(b.high, 1) - fmax(b.low, 0) <= VPROF_SETTLED_WIDTH;
+				narrow = fmin(b.high, 1) - fmax(b.low, 0) <= VPROF_REPEATED_WIDTH;
 			}
 			n_all += n;
 			settled += narrow;
