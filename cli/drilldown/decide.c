@@ -120,13 +120,14 @@ static size_t choice_of(const struct vprof_results *r, size_t factor)
 	return cause < r->n_causes && r->causes[cause].kind == VPROF_CAUSE_PREEMPTED ? r->n_causes : cause;
 }
 
-/* Of what the scheduler took there is nothing to decide, but where functions in it can be told apart. */
+/* Of what the scheduler took there is nothing to decide, but where functions in it can be told apart, or where it took
+ * the CPU from those who were waited for, and these are not known yet. */
 static int is_of_scheduler(const struct vprof_results *r, const struct vprof_session *s, size_t factor)
 {
 	size_t cause = vprof_report_cause_of(r, factor);
 
 	return cause < r->n_causes && r->causes[cause].kind == VPROF_CAUSE_PREEMPTED &&
-	       !is_open(r, s, &r->factors[factor]);
+	       !is_open(r, s, &r->factors[factor]) && !vprof_decide_wants_wakers(r, &r->factors[factor]);
 }
 
 /* May its cause be due to chance, and is that surely smaller than another one, which is not? Breaking it down would

@@ -672,20 +672,39 @@ static uint64_t overlap(uint64_t a, uint64_t b, uint64_t from, uint64_t to)
 	return begin < end ? end - begin : 0;
 }
 
-uint64_t plant_log_last(const struct plant_log *log)
+void plant_log_last(const struct plant_log *log, struct plant_time *took)
 {
-	return log->stretches[log->n - 1].to - log->stretches[log->n - 1].from;
+	const struct plant_stretch *last = &log->stretches[log->n - 1];
+
+	took->low += last->to - last->from;
+	took->away += last->away;
 }
 
 struct plant_time plant_log_overlap(const struct plant_log *log, uint64_t from, uint64_t to)
 {
-	struct plant_time sum = { 0, 0 };
+	struct plant_time sum = { 0, 0, 0 };
 
 	for (size_t i = 0; i < log->n && log->stretches[i].before < to; i++) {
 		const struct plant_stretch *s = &log->stretches[i];
+		uint64_t inside = overlap(s->from, s->to, from, to);
 
-		sum.low += overlap(s->from, s->to, from, to);
+		sum.low += inside;
 		sum.high += overlap(s->before, s->after, from, to);
+		sum.away += s->away < inside ? s->away : inside;
 	}
 	return sum;
+}
+
+uint64_t plant_away_waiting(uint64_t all, struct plant_time others)
+{
+	uint64_t busy = others.low > others.away ? others.low - others.away : 0;
+
+	return all > busy ? all - busy : 0;
+}
+
+struct plant_time plant_wait(uint64_t all, struct plant_time held, long interruptions)
+{
+	int is_sure = held.low && !interruptions;
+
+	return (struct plant_time){ is_sure ? all : held.low, all, plant_away_waiting(all, held) };
 }

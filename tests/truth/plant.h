@@ -196,6 +196,7 @@ int truth_write(struct truth *t, const struct truth_answer *answer);
 /* Stretches of time of one thread, in order: what a lock's holder did. */
 struct plant_stretch {
 	uint64_t before, from, to, after; /* readings around the call, and inside of it */
+	uint64_t away;			  /* of it, as plant_time has it */
 };
 struct plant_log {
 	size_t n, capacity;
@@ -205,10 +206,11 @@ struct plant_log {
 /* Busy for `ns`, as the log's next stretch: PLANT_STRETCH inside the function, PLANT_LOG around its call. */
 #define PLANT_STRETCH(log, ns)                                                                                         \
 	do {                                                                                                           \
-		struct plant_time plant_took_ = { 0, 0 };                                                              \
+		struct plant_time plant_took_ = { 0, 0, 0 };                                                           \
 		(log)->stretches[(log)->n].from = PLANT_NOW();                                                         \
 		PLANT_SPIN(ns, plant_took_);                                                                           \
 		(log)->stretches[(log)->n].to = PLANT_NOW();                                                           \
+		(log)->stretches[(log)->n].away = plant_took_.away;                                                    \
 	} while (0)
 #define PLANT_LOG(log, call)                                                                                           \
 	do {                                                                                                           \
@@ -217,9 +219,15 @@ struct plant_log {
 		(log)->stretches[(log)->n++].after = PLANT_NOW();                                                      \
 	} while (0)
 
-/* Of the last stretch, from within; and what of the stretches lies between `from` and `to`; at least, at most. */
-uint64_t plant_log_last(const struct plant_log *log);
+/* The last stretch from within, added to `took`; and what of the stretches lies between `from` and `to`. */
+void plant_log_last(const struct plant_log *log, struct plant_time *took);
 struct plant_time plant_log_overlap(const struct plant_log *log, uint64_t from, uint64_t to);
+
+/* A wait of `all` ticks for what others held, `held` of it. A free lock is no wait, and where the kernel took the
+ * waiter's CPU away, perhaps before the wait began, only what was held is sure. */
+struct plant_time plant_wait(uint64_t all, struct plant_time held, long interruptions);
+/* The `away` of time spent waiting for others: all but the time in which they surely had the CPU. */
+uint64_t plant_away_waiting(uint64_t all, struct plant_time others);
 
 #ifdef __cplusplus
 }

@@ -22,16 +22,6 @@ static void fill_request(struct request *r, uint64_t id, uint64_t *random)
 	r->ns[REPLY] = plant_uniform(random, 50000, 850000);
 }
 
-/* A free lock is no wait, and of a wait only those who hold the lock are sure where the kernel took the processor away:
- * perhaps before the wait began. */
-static struct plant_time lock_wait(const struct request *r, struct plant_time held)
-{
-	uint64_t all = r->wait_to - r->wait_from;
-	int is_sure = held.low && !r->interruptions;
-
-	return (struct plant_time){ is_sure ? all : held.low, all };
-}
-
 int main(int argc, char **argv)
 {
 	struct plant_options o = plant_start(argc, argv, 300);
@@ -56,7 +46,7 @@ int main(int argc, char **argv)
 		struct request *r = &requests[i];
 
 		r->took[COMPACTION] = plant_log_overlap(&compactor.log, r->wait_from, r->wait_to);
-		r->took[LOCK_WAIT] = lock_wait(r, r->took[COMPACTION]);
+		r->took[LOCK_WAIT] = plant_wait(r->wait_to - r->wait_from, r->took[COMPACTION], r->interruptions);
 		truth_add(&truth, r->took);
 	}
 	free(compactor.log.stretches);

@@ -30,6 +30,7 @@ static void start_worker(struct worker *w, int number, struct queue *queue, size
 static void add_request(struct truth *t, struct request *r, const struct worker *w)
 {
 	uint64_t from = r->enqueued.low, to = r->resumed.high;
+	struct plant_time others;
 
 	r->took[REQUEST] = (struct plant_time){ r->at.to - r->at.from, r->at.after - r->at.before };
 	r->took[QUEUED] =
@@ -38,6 +39,10 @@ static void add_request(struct truth *t, struct request *r, const struct worker 
 	r->took[SERVE].high = r->at.after - r->resumed.low;
 	r->took[OTHERS_PAGES] = plant_log_overlap(&w->pages, from, to);
 	r->took[OTHERS_TEMPLATES] = plant_log_overlap(&w->templates, from, to);
+	others = r->took[OTHERS_PAGES];
+	others.low += r->took[OTHERS_TEMPLATES].low;
+	others.away += r->took[OTHERS_TEMPLATES].away;
+	r->took[QUEUED].away = plant_away_waiting(to - from, others);
 	truth_add(t, r->took);
 }
 

@@ -18,8 +18,8 @@ static NOINLINE void serve(struct request *r, struct worker *w)
 	r->resumed.high = PLANT_NOW();
 	PLANT_LOG(&w->templates, PLANT_CALL(r->took[LOAD_TEMPLATE], load_template(r, &w->templates)));
 	PLANT_LOG(&w->pages, PLANT_CALL(r->took[RENDER_PAGE], render_page(r, &w->pages)));
-	r->took[LOAD_TEMPLATE].low = plant_log_last(&w->templates);
-	r->took[RENDER_PAGE].low = plant_log_last(&w->pages);
+	plant_log_last(&w->templates, &r->took[LOAD_TEMPLATE]);
+	plant_log_last(&w->pages, &r->took[RENDER_PAGE]);
 	r->worker = w->number;
 	r->at.to = PLANT_NOW();
 	vprof_end("request", r->id);

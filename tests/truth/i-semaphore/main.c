@@ -90,14 +90,13 @@ static struct plant_time used_by_others(const struct shared *s, int worker, cons
 	return sum;
 }
 
-/* A free semaphore is no wait. Where the kernel took the processor away on the way into the wait or out of it, only
- * what others had the semaphore for is sure. */
 static struct plant_time device_wait(const struct job *job)
 {
-	uint64_t all = job->wait_to - job->wait_from, held = job->took[MAINTENANCE].low + job->took[OTHERS].low;
-	int is_sure = held && !job->interruptions;
+	struct plant_time held = job->took[MAINTENANCE];
 
-	return (struct plant_time){ is_sure ? all : held, all };
+	held.low += job->took[OTHERS].low;
+	held.away += job->took[OTHERS].away;
+	return plant_wait(job->wait_to - job->wait_from, held, job->interruptions);
 }
 
 /* A semaphore's tokens are alike, so the process whose post ended a wait explains all of it

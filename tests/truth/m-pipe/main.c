@@ -35,6 +35,7 @@ static void add_job(struct truth *t, struct job *j, const struct plant_log *page
 					       j->resumed.high - j->sent.low };
 	j->took[PRINT_JOB].high = j->at.after - j->resumed.low;
 	j->took[OTHERS_PAGES] = plant_log_overlap(pages, j->sent.low, j->resumed.high);
+	j->took[QUEUED].away = plant_away_waiting(j->took[QUEUED].high, j->took[OTHERS_PAGES]);
 	truth_add(t, j->took);
 }
 

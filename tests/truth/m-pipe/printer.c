@@ -14,7 +14,7 @@ static NOINLINE void print_job(struct job *j, struct plant_log *pages)
 	vprof_resume("job", j->id);
 	j->resumed.high = PLANT_NOW();
 	PLANT_LOG(pages, PLANT_CALL(j->took[PRINT_PAGE], print_page(j, pages)));
-	j->took[PRINT_PAGE].low = plant_log_last(pages);
+	plant_log_last(pages, &j->took[PRINT_PAGE]);
 	j->at.to = PLANT_NOW();
 	vprof_end("job", j->id);
 	j->at.after = PLANT_NOW();

@@ -30,16 +30,6 @@ static void await_load(struct holders *h)
 		plant_sleep_us(50);
 }
 
-/* A free lock is no wait, and of a wait only those who hold the lock are sure where the kernel took the processor away:
- * perhaps before the wait began. */
-static struct plant_time lock_wait(const struct request *r, struct plant_time held)
-{
-	uint64_t all = r->wait_to - r->wait_from;
-	int is_sure = held.low && !r->interruptions;
-
-	return (struct plant_time){ is_sure ? all : held.low, all };
-}
-
 int main(int argc, char **argv)
 {
 	struct plant_options o = plant_start(argc, argv, 250);
@@ -68,7 +58,8 @@ int main(int argc, char **argv)
 		r->took[ARCHIVE] = plant_log_overlap(&holders.archives, r->wait_from, r->wait_to);
 		held = r->took[LOAD];
 		held.low += r->took[ARCHIVE].low;
-		r->took[LOCK_WAIT] = lock_wait(r, held);
+		held.away += r->took[ARCHIVE].away;
+		r->took[LOCK_WAIT] = plant_wait(r->wait_to - r->wait_from, held, r->interruptions);
 		truth_add(&truth, r->took);
 	}
 	free(holders.loads.stretches);

@@ -19,13 +19,9 @@ static void fill_requests(struct worker *w, int asks_cache, uint64_t *random)
 						   .update_ns = plant_uniform(random, 300000, 1500000) };
 }
 
-/* A free lock is no wait, and of a wait only the time in which another thread held the lock is sure where the kernel
- * preempted the waiter: perhaps before the wait began. */
-static struct plant_time lock_wait(const struct plant_log *held, uint64_t from, uint64_t to, long interruptions)
+static struct plant_time lock_wait(const struct plant_log *others, uint64_t from, uint64_t to, long interruptions)
 {
-	struct plant_time by_others = plant_log_overlap(held, from, to);
-
-	return (struct plant_time){ by_others.low && !interruptions ? to - from : by_others.low, to - from };
+	return plant_wait(to - from, plant_log_overlap(others, from, to), interruptions);
 }
 
 /* Of one type (1: cached, 0: plain), or of all (-1), each in a file of its own. */

@@ -189,7 +189,7 @@ static void small_chance_makes_room(void **state)
 	assert_int_equal(chosen[0], 1);
 	assert_int_equal(chosen[1], 3); /* may be larger than parse */
 	f->factors[4].can_break_down = 1;
-	f->factors[4].kind = VPROF_FACTOR_VARIANCE;
+	f->nodes[SERVE_BODY].share = 0.1;
 	seen[1] = seen[3] = 1;
 	assert_int_equal(vprof_decide_left_open(&f->r, &f->session, seen), f->r.n_factors);
 	causes[2].share_low = 0.01;
@@ -340,6 +340,14 @@ static void causes_are_chosen(void **state)
 	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 8), 2);
 	assert_int_equal(chosen[0], 2);
 	f->session.reviews = (struct vprof_reviews){ 0 };
+	causes[1].factors =
+		&of_cause[1]; /* the scheduler took the CPU from those who were waited for: who were they? */
+	f->factors[3].can_break_down = 0;
+	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 8), 4);
+	assert_int_equal(chosen[2], 3);
+	f->nodes[REST].kind = VPROF_NODE_FUNCTION; /* known */
+	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 8), 3);
+	assert_int_equal(chosen[2], 4);
 	vprof_results_free(owner);
 }
 
