@@ -197,7 +197,7 @@ static void small_chance_makes_room(void **state)
 	assert_int_equal(vprof_decide_left_open(&f->r, &f->session, seen), 4);
 	causes[2].share_low = 0;
 	causes[0].kind = VPROF_CAUSE_PREEMPTED; /* the machine's: everything else may be small beside it */
-	f->factors[1].can_break_down = 1;
+	f->nodes[PARSE].share = 0.5;
 	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 8), 3);
 	f->r.n_causes = 0;
 	f->r.causes = NULL;
@@ -340,8 +340,10 @@ static void causes_are_chosen(void **state)
 	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 8), 2);
 	assert_int_equal(chosen[0], 2);
 	f->session.reviews = (struct vprof_reviews){ 0 };
-	causes[1].factors =
-		&of_cause[1]; /* the scheduler took the CPU from those who were waited for: who were they? */
+	causes[0].n_factors = 1;
+	f->factors[5].share = 0;
+	/* the scheduler took the CPU from those who were waited for: who were they? */
+	causes[1].factors = &of_cause[1];
 	f->factors[3].can_break_down = 0;
 	assert_int_equal(vprof_decide_choose(&f->r, &f->session, chosen, 8), 4);
 	assert_int_equal(chosen[2], 3);
