@@ -73,7 +73,6 @@ int vprof_knots_fill(struct vprof_results *r, struct vprof_source *source,
 	struct vprof_knot_times times = { 0 };
 	int ret = w ? VPROF_OK : vprof_error_no_memory(err), is_known = 0;
 
-	vprof_knot_parts_clear(r);
 	/* A history that contradicts itself says nothing of knots; the rest of the analysis stands without them. */
 	if (!ret) {
 		ret = analyse_waits(&input, &waits, w, source, n_threads, err);

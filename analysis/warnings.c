@@ -163,17 +163,11 @@ static void warn_incomplete(struct list *l, const struct vprof_findings *f)
 }
 
 /* Then their order says nothing: the same chain is broken down, or found, either way. */
-static int are_of_one_cause(const struct vprof_results *r, uint32_t a, uint32_t b)
+static int are_of_one_cause(const struct vprof_results *r, size_t a, size_t b)
 {
-	for (size_t i = 0; i < r->n_causes; i++) {
-		int n = 0;
+	size_t cause = vprof_results_cause_of(r, a);
 
-		for (size_t k = 0; k < r->causes[i].n_factors; k++)
-			n += r->causes[i].factors[k] == a || r->causes[i].factors[k] == b;
-		if (n)
-			return n == 2;
-	}
-	return 0;
+	return cause < r->n_causes && cause == vprof_results_cause_of(r, b);
 }
 
 /* Found, but who knows in which order, or whether again. */
@@ -191,7 +185,7 @@ static void warn_unstable(struct list *l)
 	for (size_t i = 0; i < r->n_selected && i + 1 < r->n_factors; i++) {
 		const struct vprof_factor *f = &r->factors[i];
 
-		if (!f->n_to_settle || are_of_one_cause(r, (uint32_t)i, (uint32_t)i + 1))
+		if (!f->n_to_settle || are_of_one_cause(r, i, i + 1))
 			continue;
 		name = vprof_warned_factor(r, f);
 		next = vprof_warned_factor(r, f + 1);

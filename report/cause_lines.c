@@ -20,16 +20,6 @@ void vprof_cause_heading(const struct vprof_style *style, struct vprof_text *out
 			"if constant", "cause", vprof_ink(style, VPROF_INK_PLAIN));
 }
 
-/* "66 .. 75", padded; blanks when the bounds were not estimated. */
-static void add_range(double low, double high, size_t columns, struct vprof_text *out)
-{
-	char range[64] = "";
-
-	if (isfinite(low) && isfinite(high) && fabs(low) < 1e6 && fabs(high) < 1e6)
-		snprintf(range, sizeof range, "%.0f .. %.0f", low * 100 + 0.0, high * 100 + 0.0);
-	vprof_format_cut(out, range, columns - 1, 0, columns);
-}
-
 /* The change of the variance: "-95 %", "+3 %". */
 static struct vprof_value change(double if_constant)
 {
@@ -38,13 +28,6 @@ static struct vprof_value change(double if_constant)
 	if (if_constant < 0 && *plain.s >= '0' && *plain.s <= '9')
 		snprintf(shown.s, sizeof shown.s, "+%.40s", plain.s);
 	return shown;
-}
-
-static void add_item(struct vprof_text *line, const char *text)
-{
-	if (line->len)
-		vprof_text_add(line, " · ");
-	vprof_text_add(line, text);
 }
 
 static void add_split(const struct vprof_split *s, struct vprof_text *line, int is_first)
@@ -99,10 +82,10 @@ static void add_parts(const struct vprof_cause *c, struct vprof_text *line)
 			len = len < sizeof text ? len : sizeof text - 1;
 		}
 	if (n > 1)
-		add_item(line, text);
+		vprof_format_item(line, text);
 	if (c->n_places > 1) {
 		snprintf(text, sizeof text, "%s ways lead to it", vprof_format_count(c->n_places).s);
-		add_item(line, text);
+		vprof_format_item(line, text);
 	}
 }
 
@@ -115,27 +98,27 @@ static void add_detail(const struct vprof_cause *c, struct vprof_text *line)
 	};
 	char text[160];
 
-	add_item(line, status[c->status]);
+	vprof_format_item(line, status[c->status]);
 	snprintf(text, sizeof text, "mean %s, sd %s", vprof_format_duration(c->mean_ns).s,
 		 vprof_format_duration(c->sd_ns).s);
-	add_item(line, text);
+	vprof_format_item(line, text);
 	add_parts(c, line);
 	if (c->knot && *c->knot) {
-		add_item(line, "knot: ");
+		vprof_format_item(line, "knot: ");
 		vprof_text_add(line, c->knot);
 	}
 	if (c->can_break_down && c->n_unmeasured) {
 		snprintf(text, sizeof text, "%s callee%s not measured yet", vprof_format_count(c->n_unmeasured).s,
 			 c->n_unmeasured == 1 ? "" : "s");
-		add_item(line, text);
+		vprof_format_item(line, text);
 	}
 	if (isfinite(c->place_kept) && c->place_kept < 0.95) {
 		snprintf(text, sizeof text, "keeps its rank in %s of resampled runs",
 			 vprof_format_percent(c->place_kept).s);
-		add_item(line, text);
+		vprof_format_item(line, text);
 	}
 	if (c->verdict && c->verdict != VPROF_VERDICT_BROKEN_DOWN && c->verdict != VPROF_VERDICT_CANDIDATE) {
-		add_item(line, "verdict: ");
+		vprof_format_item(line, "verdict: ");
 		vprof_text_add(line, vprof_verdict_names[c->verdict]);
 		if (c->note && *c->note)
 			vprof_text_addf(line, " (%s)", c->note);
@@ -162,9 +145,9 @@ void vprof_cause_lines(const struct vprof_style *style, const struct vprof_resul
 	snprintf(number, sizeof number, "%zu", rank);
 	vprof_format_cut(&line, number, AT_SHARE, 0, AT_SHARE);
 	vprof_text_addf(&line, "%6s  ", vprof_format_percent(c->share).s);
-	add_range(c->share_low, c->share_high, RANGE_COLUMNS, &line);
+	vprof_format_range(&line, c->share_low, c->share_high, RANGE_COLUMNS);
 	vprof_text_addf(&line, "%6s  ", change(c->if_constant).s);
-	add_range(-c->if_constant_high, -c->if_constant_low, CONSTANT_RANGE_COLUMNS, &line);
+	vprof_format_range(&line, -c->if_constant_high, -c->if_constant_low, CONSTANT_RANGE_COLUMNS);
 	vprof_text_add(out, line.s);
 	vprof_report_cause_sentence(r, c, &sentence);
 	vprof_text_add(out, vprof_ink(style, chosen ? VPROF_INK_BOLD : VPROF_INK_PLAIN));

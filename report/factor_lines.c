@@ -177,16 +177,6 @@ void vprof_factor_heading(const struct vprof_style *style, struct vprof_text *ou
 			"mean", SD_COLUMNS, "sd", vprof_ink(style, VPROF_INK_PLAIN));
 }
 
-/* "66 .. 75", or nothing when no interval was estimated. */
-static void add_range(const struct vprof_factor *f, struct vprof_text *out)
-{
-	char range[40] = "";
-
-	if (isfinite(f->share_low) && isfinite(f->share_high) && fabs(f->share_low) < 1e6 && fabs(f->share_high) < 1e6)
-		snprintf(range, sizeof range, "%.0f .. %.0f", f->share_low * 100, f->share_high * 100);
-	vprof_format_cut(out, range, AT_NAME - AT_RANGE - 1, 0, AT_NAME - AT_RANGE);
-}
-
 static void add_first_line(const struct vprof_style *style, const struct vprof_results *r, size_t rank, int chosen,
 			   struct vprof_text *out)
 {
@@ -198,7 +188,7 @@ static void add_first_line(const struct vprof_style *style, const struct vprof_r
 	snprintf(number, sizeof number, "%zu", rank);
 	vprof_format_cut(out, number, AT_SHARE - 1, 0, AT_SHARE - 1);
 	vprof_text_addf(out, "%6s  ", vprof_format_percent(f->share).s);
-	add_range(f, out);
+	vprof_format_range(out, f->share_low, f->share_high, AT_NAME - AT_RANGE);
 	vprof_text_add(out, vprof_ink(style, chosen ? VPROF_INK_BOLD : VPROF_INK_PLAIN));
 	vprof_format_cut(out, f->name ? f->name : "?", name - 2, 1, name);
 	vprof_text_add(out, vprof_ink(style, VPROF_INK_PLAIN));
@@ -212,13 +202,6 @@ static void add_first_line(const struct vprof_style *style, const struct vprof_r
 	}
 	vprof_text_add(out, "\n");
 	vprof_text_release(&where);
-}
-
-static void add_item(struct vprof_text *line, const char *text)
-{
-	if (line->len)
-		vprof_text_add(line, " · ");
-	vprof_text_add(line, text);
 }
 
 /* Between what the time is undivided, and what tells it apart. */
@@ -235,8 +218,8 @@ static void add_undivided(const struct vprof_results *r, const struct vprof_node
 	if (n_functions > UNDIVIDED_NAMES)
 		vprof_text_addf(&text, " and %zu more", n_functions - UNDIVIDED_NAMES);
 	vprof_text_add(&text, " that were not timed");
-	add_item(line, text.s);
-	add_item(line, "the next round records every call");
+	vprof_format_item(line, text.s);
+	vprof_format_item(line, "the next round records every call");
 	vprof_text_release(&text);
 }
 
@@ -253,30 +236,32 @@ static void add_children(const struct vprof_results *r, const struct vprof_facto
 		if (r->nodes[f->nodes[i]].broken_down)
 			measured++;
 	if (n->kind == VPROF_NODE_PREEMPTED) {
-		add_item(line, "runnable, but off-CPU");
+		vprof_format_item(line, "runnable, but off-CPU");
 		if (!f->is_blame && isfinite(r->preempted_by_own)) {
 			snprintf(text, sizeof text, "%s of it for the session's own threads",
 				 vprof_format_percent(r->preempted_by_own).s);
-			add_item(line, text);
+			vprof_format_item(line, text);
 		}
 	} else if (n->kind == VPROF_NODE_UNDIVIDED) {
 		add_undivided(r, n, line);
 	} else if (n->kind == VPROF_NODE_SITE) {
-		add_item(line, vprof_factor_is_explained(r, f) ? "caused by others' work: see its children" :
-								 "external, a leaf");
+		vprof_format_item(line, vprof_factor_is_explained(r, f) ? "caused by others' work: see its children" :
+									  "external, a leaf");
 	} else if (n->kind == VPROF_NODE_BODY) {
-		add_item(line, f->can_break_down ? "code and calls not measured yet" : "own code, no measured call");
+		vprof_format_item(line,
+				  f->can_break_down ? "code and calls not measured yet" : "own code, no measured call");
 	} else if (n->kind == VPROF_NODE_WAIT || n->kind == VPROF_NODE_QUEUED) {
 		if (f->can_break_down)
-			add_item(line, "can be broken down where it waits");
+			vprof_format_item(line, "can be broken down where it waits");
 		else if (vprof_factor_is_explained(r, f))
-			add_item(line, "caused by others' work: see its children");
+			vprof_format_item(line, "caused by others' work: see its children");
 	} else if (f->can_break_down) {
 		snprintf(text, sizeof text, "%s child%s, %s", vprof_format_count(f->n_unmeasured).s,
 			 f->n_unmeasured == 1 ? "" : "ren", measured ? "not all measured yet" : "none measured yet");
-		add_item(line, text);
+		vprof_format_item(line, text);
 	} else {
-		add_item(line, measured ? "broken down, see its children" : "a leaf: no call that can be measured");
+		vprof_format_item(line,
+				  measured ? "broken down, see its children" : "a leaf: no call that can be measured");
 	}
 }
 
@@ -297,7 +282,7 @@ static void add_states(const struct vprof_factor *f, struct vprof_text *line)
 			continue;
 		snprintf(text, sizeof text, "%s %s%s", states[i].before, vprof_format_percent(states[i].share).s,
 			 states[i].after);
-		add_item(line, text);
+		vprof_format_item(line, text);
 	}
 }
 
@@ -317,33 +302,33 @@ static void add_variance_detail(const struct vprof_results *r, const struct vpro
 	}
 	if (n && n->object && *n->object) {
 		if (f->n_nodes > 1 || !strcmp(n->object, "several"))
-			add_item(line, "several objects");
+			vprof_format_item(line, "several objects");
 		else
 			vprof_text_addf(line, "%sobject %s", line->len ? " · " : "", n->object);
 	}
 	if (f->is_blame && n) {
-		add_item(line, "others' work ");
+		vprof_format_item(line, "others' work ");
 		add_path(r, &r->nodes[n->parent], 1, 1, 0, line);
 	}
 	add_states(f, line);
 	if (f->n_timed && f->n_timed < f->n_calls) {
 		snprintf(text, sizeof text, "1 in %.3g calls timed", (double)f->n_calls / (double)f->n_timed);
-		add_item(line, text);
+		vprof_format_item(line, text);
 		if (isfinite(f->noise_share) && f->noise_share >= 0.005) {
 			snprintf(text, sizeof text, "sampling error of %s removed",
 				 vprof_format_percent(f->noise_share).s);
-			add_item(line, text);
+			vprof_format_item(line, text);
 		}
 	}
 	if (isfinite(f->between_share) && f->between_share >= 0.1) {
 		snprintf(text, sizeof text, "%s of its variance between types",
 			 vprof_format_percent(f->between_share).s);
-		add_item(line, text);
+		vprof_format_item(line, text);
 	}
 	if (isfinite(f->work_share) && f->work_share >= 0.1) {
 		snprintf(text, sizeof text, "%s of its variance explained by work",
 			 vprof_format_percent(f->work_share).s);
-		add_item(line, text);
+		vprof_format_item(line, text);
 	}
 	add_children(r, f, line);
 }
@@ -356,12 +341,12 @@ static void add_doubts(const struct vprof_factor *f, struct vprof_text *line)
 	if (f->mean_ns > 0 && f->probe_ns >= 0.005 * f->mean_ns) {
 		snprintf(text, sizeof text, "recording added %s to its time",
 			 vprof_format_percent(f->probe_ns / f->mean_ns).s);
-		add_item(line, text);
+		vprof_format_item(line, text);
 	}
 	if (isfinite(f->place_kept) && f->place_kept < 0.95) {
 		snprintf(text, sizeof text, "keeps its rank in %s of resampled runs",
 			 vprof_format_percent(f->place_kept).s);
-		add_item(line, text);
+		vprof_format_item(line, text);
 	}
 }
 
@@ -377,13 +362,13 @@ void vprof_factor_lines(const struct vprof_style *style, const struct vprof_resu
 		if (isfinite(f->r) && fabs(f->r) <= 1.0000001)
 			vprof_text_addf(&line, ", r = %.2f", f->r);
 		if (f->can_break_down)
-			add_item(&line, "can be broken down");
+			vprof_format_item(&line, "can be broken down");
 	} else {
 		add_variance_detail(r, f, &line);
 	}
 	add_doubts(f, &line);
 	if (f->verdict && f->verdict != VPROF_VERDICT_BROKEN_DOWN) { /* that stands there already */
-		add_item(&line, "verdict: ");
+		vprof_format_item(&line, "verdict: ");
 		vprof_text_add(&line, vprof_verdict_names[f->verdict]);
 		if (f->note && *f->note)
 			vprof_text_addf(&line, " (%s)", f->note);

@@ -174,3 +174,19 @@ void vprof_format_wrap(struct vprof_text *out, const char *s, size_t column, siz
 	vprof_text_add(out, "\n");
 	vprof_text_release(&clean);
 }
+
+void vprof_format_range(struct vprof_text *out, double low, double high, size_t columns)
+{
+	char range[64] = "";
+
+	if (isfinite(low) && isfinite(high) && fabs(low) < 1e6 && fabs(high) < 1e6)
+		snprintf(range, sizeof range, "%.0f .. %.0f", low * 100 + 0.0, high * 100 + 0.0); /* no "-0" */
+	vprof_format_cut(out, range, columns - 1, 0, columns);
+}
+
+void vprof_format_item(struct vprof_text *line, const char *item)
+{
+	if (line->len)
+		vprof_text_add(line, " · ");
+	vprof_text_add(line, item);
+}

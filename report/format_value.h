@@ -27,6 +27,12 @@ void vprof_format_clean(struct vprof_text *out, const char *s);
  * blanks to `pad` columns. */
 void vprof_format_cut(struct vprof_text *out, const char *s, size_t columns, int middle, size_t pad);
 
+/* Appends percentages as "66 .. 75", padded to `columns`; only blanks where there are no bounds. */
+void vprof_format_range(struct vprof_text *out, double low, double high, size_t columns);
+
+/* Appends one more item to a line of items: "mean 1 ms · blocked 3 %". */
+void vprof_format_item(struct vprof_text *line, const char *item);
+
 /* Appends `s` (cleaned) broken at blanks into lines of `width` columns; lines after the first begin with `indent`
  * blanks; `column` is where the first line starts. Ends with a newline. */
 void vprof_format_wrap(struct vprof_text *out, const char *s, size_t column, size_t indent, size_t width);

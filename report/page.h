@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Results as one HTML file that needs nothing else: no network, no other file. Layout and drawing are the page's own
- * script's (report/page/, bundled with d3 when vprof is built); here its data are put together and made safe to
- * stand in HTML * (page_fill.h).
+ * script's (report/page/, bundled with d3 when vprof is built); here its data are put together, and made safe to stand
+ * in HTML (page_fill.h).
  */
 #ifndef VPROF_PAGE_H
 #define VPROF_PAGE_H

@@ -37,9 +37,6 @@ int vprof_report_cause(const struct vprof_results *r, size_t rank, const struct 
  * compactor_main > save_snapshot". The results have been read or checked. */
 void vprof_report_cause_sentence(const struct vprof_results *r, const struct vprof_cause *c, struct vprof_text *out);
 
-/* The cause that a factor folds into: its index, n_causes when there is none. */
-size_t vprof_report_cause_of(const struct vprof_results *r, size_t factor);
-
 /* Appends the two lines of one factor in the ranked table; `rank` counts from 1. Errors of vprof_report_text. */
 int vprof_report_factor(const struct vprof_results *r, size_t rank, const struct vprof_report_options *o,
 			struct vprof_text *out, struct vprof_error *err);

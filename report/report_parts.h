@@ -21,10 +21,11 @@ void vprof_report_coverage(const struct vprof_style *style, const struct vprof_r
 void vprof_report_warnings(const struct vprof_style *style, const struct vprof_results *r, size_t from, size_t to,
 			   struct vprof_text *out);
 
-/* What the probes cost: estimated, and measured where the session has a run without them. */
+/* A warning where recording slowed the intervals by VPROF_EFFECT_TOLD or more. */
 void vprof_report_effect(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out);
 /* What the drill-down left out of the plan, with the bound of each. */
 void vprof_report_closed(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out);
+/* What the probes cost: estimated, and measured where the session has a run without them. */
 void vprof_report_cost(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out);
 
 #endif

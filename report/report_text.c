@@ -91,15 +91,6 @@ static int is_chosen(const struct vprof_results *r, const struct vprof_report_op
 	return 0;
 }
 
-size_t vprof_report_cause_of(const struct vprof_results *r, size_t factor)
-{
-	for (size_t i = 0; i < r->n_causes; i++)
-		for (size_t j = 0; j < r->causes[i].n_factors; j++)
-			if (r->causes[i].factors[j] == factor)
-				return i;
-	return r->n_causes;
-}
-
 static int is_cause_chosen(const struct vprof_results *r, const struct vprof_report_options *o, size_t cause)
 {
 	for (size_t j = 0; j < r->causes[cause].n_factors; j++)

@@ -25,11 +25,6 @@ static const char *name(const struct vprof_waits_results *r, uint32_t party)
 	return r->parties[party].name;
 }
 
-static struct vprof_value share(const struct vprof_waits_results *r, double ns)
-{
-	return vprof_format_percent(r->duration_ns > 0 ? ns / r->duration_ns : NAN);
-}
-
 static void add_gain(const char *label, double gain, struct vprof_text *t)
 {
 	if (gain < 0.005)
@@ -43,7 +38,7 @@ static void add_edge_words(const struct vprof_waits_results *r, const struct vpr
 	vprof_text_add(t, name(r, a->from));
 	if (a->is_idle) {
 		vprof_text_addf(t, " waits for requests from %s: %s of the recording; nothing to improve by itself",
-				name(r, a->to), share(r, a->weight_ns).s);
+				name(r, a->to), vprof_waits_share(r, a->weight_ns).s);
 		return;
 	}
 	if (a->from == a->to)
@@ -51,9 +46,9 @@ static void add_edge_words(const struct vprof_waits_results *r, const struct vpr
 	else
 		vprof_text_addf(t, " waits for %s", name(r, a->to));
 	vprof_text_addf(t, ": %s wait%s, %s of the recording", vprof_format_count(a->n_waits).s,
-			a->n_waits == 1 ? "" : "s", share(r, a->own_ns).s);
+			a->n_waits == 1 ? "" : "s", vprof_waits_share(r, a->own_ns).s);
 	if (a->weight_ns > 1.01 * a->own_ns)
-		vprof_text_addf(t, ", %s with those who wait for it meanwhile", share(r, a->weight_ns).s);
+		vprof_text_addf(t, ", %s with those who wait for it meanwhile", vprof_waits_share(r, a->weight_ns).s);
 	if (vprof_waits_is_faithful(r) && isfinite(a->halved) && isfinite(a->gone)) {
 		add_gain(". Throughput if these waits were half as long", a->halved, t);
 		add_gain("; without them", a->gone, t);
@@ -128,7 +123,7 @@ static void add_runnable(const struct vprof_style *style, const struct vprof_wai
 		&t,
 		"its threads were runnable without a CPU for %s of the recording (summed): more CPUs, or a higher "
 		"priority, would help, too",
-		share(r, g->runnable_ns).s);
+		vprof_waits_share(r, g->runnable_ns).s);
 	vprof_report_labelled(style, "", t.s, out);
 	vprof_text_release(&t);
 }
@@ -151,7 +146,7 @@ static void add_outside(const struct vprof_style *style, const struct vprof_wait
 	if (!heaviest || heaviest->own_ns < RUNNABLE_MIN * r->duration_ns)
 		return;
 	vprof_text_addf(&t, "%s waits for %s for %s of the recording, as a result: outside the knot",
-			name(r, heaviest->from), name(r, heaviest->to), share(r, heaviest->own_ns).s);
+			name(r, heaviest->from), name(r, heaviest->to), vprof_waits_share(r, heaviest->own_ns).s);
 	vprof_report_labelled(style, "", t.s, out);
 	vprof_text_release(&t);
 }
@@ -236,7 +231,8 @@ static void add_group(const struct vprof_style *style, const struct vprof_waits_
 	else if (g->ending == VPROF_WAITS_ENDING_PARTS)
 		vprof_text_add(&t, ": without the lightest edge it falls apart into threads that are mostly idle");
 	else if (g->verdict == VPROF_WAITS_SINK && r->parties[g->parties[0]].kind == VPROF_WAITS_PARTY_THREAD)
-		vprof_text_addf(&t, ": running %s of the recording", share(r, r->parties[g->parties[0]].running_ns).s);
+		vprof_text_addf(&t, ": running %s of the recording",
+				vprof_waits_share(r, r->parties[g->parties[0]].running_ns).s);
 	vprof_text_add(out, vprof_ink(style, VPROF_INK_BOLD));
 	vprof_report_labelled(style, label, t.s, out);
 	vprof_text_add(out, vprof_ink(style, VPROF_INK_PLAIN));
@@ -262,7 +258,7 @@ static void add_background(const struct vprof_style *style, const struct vprof_w
 		    ++n > NAMES_SHOWN)
 			continue;
 		vprof_waits_add_members(r, g, &t);
-		vprof_text_addf(&t, ": no I/O, busy %s of the recording", share(r, g->busy_ns).s);
+		vprof_text_addf(&t, ": no I/O, busy %s of the recording", vprof_waits_share(r, g->busy_ns).s);
 		vprof_report_labelled(style, n == 1 ? "set aside" : "", t.s, out);
 		add_sleeps(style, r, g, out);
 		vprof_text_release(&t);
@@ -308,14 +304,9 @@ static void add_answer(const struct vprof_style *style, const struct vprof_waits
 static void add_trust(const struct vprof_style *style, const struct vprof_waits_results *r, struct vprof_text *out)
 {
 	struct vprof_text t = VPROF_TEXT_INIT;
-	double blocked = 0, unknown = 0;
 
-	for (size_t i = 0; i < r->n_parties; i++) {
-		blocked += r->parties[i].blocked_ns;
-		unknown += r->parties[i].unknown_ns;
-	}
 	vprof_text_addf(&t, "of the waiting time, %s has no known waker",
-			vprof_format_percent(blocked > 0 ? unknown / blocked : 0).s);
+			vprof_format_percent(vprof_waits_unknown_part(r)).s);
 	if (r->n_assumed)
 		vprof_text_addf(&t, "; %s threads ran again without a recorded wake-up",
 				vprof_format_count(r->n_assumed).s);

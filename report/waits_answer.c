@@ -16,9 +16,20 @@
 #define GAIN_MIN 0.005
 #define RUNNABLE_MIN 0.2 /* of the recording, that a knot's threads were without a CPU, to be told in the sentence */
 
-static struct vprof_value share(const struct vprof_waits_results *r, double ns)
+struct vprof_value vprof_waits_share(const struct vprof_waits_results *r, double ns)
 {
 	return vprof_format_percent(r->duration_ns > 0 ? ns / r->duration_ns : NAN);
+}
+
+double vprof_waits_unknown_part(const struct vprof_waits_results *r)
+{
+	double blocked = 0, unknown = 0;
+
+	for (size_t i = 0; i < r->n_parties; i++) {
+		blocked += r->parties[i].blocked_ns;
+		unknown += r->parties[i].unknown_ns;
+	}
+	return blocked > 0 ? unknown / blocked : 0;
 }
 
 int vprof_waits_is_empty(const struct vprof_waits_results *r)
@@ -155,7 +166,7 @@ static void add_edge(const struct vprof_waits_results *r, const struct vprof_wai
 		vprof_text_addf(t, "threads of %s wait for one another", r->parties[a->from].name);
 	else
 		vprof_text_addf(t, "%s waits for %s", r->parties[a->from].name, r->parties[a->to].name);
-	vprof_text_addf(t, " for %s of the recording", share(r, a->own_ns).s);
+	vprof_text_addf(t, " for %s of the recording", vprof_waits_share(r, a->own_ns).s);
 	if (*stack) {
 		vprof_text_add(t, a->n_stacks > 1 ? ", most of it in " : ", in ");
 		add_innermost(stack, t);
@@ -189,7 +200,7 @@ static void add_cpu_time(const struct vprof_waits_results *r, const struct vprof
 		vprof_text_addf(t,
 				". No wait of the knot gains anything by itself; its threads were ready to run "
 				"without a CPU for %s of the recording (summed)",
-				share(r, g->runnable_ns).s);
+				vprof_waits_share(r, g->runnable_ns).s);
 }
 
 /* A short cycle, or the first few of many. */
@@ -232,7 +243,7 @@ void vprof_waits_answer(const struct vprof_waits_results *r, struct vprof_text *
 		vprof_text_add(out, "Throughput is limited by the work of ");
 		vprof_waits_add_party(r, g->parties[0], out);
 		vprof_text_addf(out, ", which runs for %s of the recording and waits for nobody",
-				share(r, r->parties[g->parties[0]].running_ns).s);
+				vprof_waits_share(r, r->parties[g->parties[0]].running_ns).s);
 	} else {
 		vprof_text_addf(out, "Throughput is limited by %s, which is busy nearly all the time",
 				r->parties[g->parties[0]].name);
@@ -266,21 +277,17 @@ static void warn_of_replay(const struct vprof_waits_results *r, struct vprof_wai
 
 void vprof_waits_warnings_tell(const struct vprof_waits_results *r, struct vprof_waits_warnings *w)
 {
-	double blocked = 0, unknown = 0, n_waits = 0;
+	double unknown = vprof_waits_unknown_part(r), n_waits = 0;
 
 	w->n = 0;
-	for (size_t i = 0; i < r->n_parties; i++) {
-		blocked += r->parties[i].blocked_ns;
-		unknown += r->parties[i].unknown_ns;
-	}
 	for (size_t i = 0; i < r->n_arcs; i++)
 		n_waits += (double)r->arcs[i].n_waits;
 	if (r->n_lost)
 		vprof_text_addf(next_warning(w), "%s of %s events were lost: waits may be missing",
 				vprof_format_count(r->n_lost).s, vprof_format_count(r->n_lost + r->n_events).s);
-	if (blocked > 0 && unknown / blocked > UNKNOWN_MAX)
+	if (unknown > UNKNOWN_MAX)
 		vprof_text_addf(next_warning(w), "%s of the waiting time has no known waker: edges may be missing",
-				vprof_format_percent(unknown / blocked).s);
+				vprof_format_percent(unknown).s);
 	if ((double)r->n_circular > CIRCULAR_MAX * n_waits)
 		vprof_text_addf(next_warning(w), "%s waits contradict one another: events are missing",
 				vprof_format_count(r->n_circular).s);

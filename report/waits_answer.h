@@ -6,6 +6,7 @@
 
 #include "analysis/results/waits_members.h"
 #include "common/text.h"
+#include "report/format_value.h"
 
 #define VPROF_WAITS_WARNINGS_MAX 8
 
@@ -20,6 +21,12 @@ void vprof_waits_answer(const struct vprof_waits_results *r, struct vprof_text *
 /* What makes the answer less sure than it looks, the most serious first; to be released. */
 void vprof_waits_warnings_tell(const struct vprof_waits_results *r, struct vprof_waits_warnings *warnings);
 void vprof_waits_warnings_release(struct vprof_waits_warnings *warnings);
+
+/* A time as a share of the recording. */
+struct vprof_value vprof_waits_share(const struct vprof_waits_results *r, double ns);
+
+/* Part of the waiting time that has no known waker; 0 without waits. */
+double vprof_waits_unknown_part(const struct vprof_waits_results *r);
 
 /* What usually helps against a knot or a sink; static. */
 const char *vprof_waits_remedy(const struct vprof_waits_results *r, const struct vprof_waits_group *g);

@@ -100,7 +100,6 @@ void vprof_knot_parts_clear(struct vprof_results *r)
 void vprof_knot_parts_fill(struct vprof_results *r, const struct vprof_knot_times *times,
 			   const struct vprof_timeline *timeline, const char *const *names)
 {
-	vprof_knot_parts_clear(r);
 	for (size_t i = 0; i < r->n_factors; i++) {
 		struct vprof_factor *f = &r->factors[i];
 		struct sums sums = { 0 };

@@ -15,7 +15,7 @@
 #define ANY_TYPE UINT32_MAX
 
 struct sums {
-	size_t n_knots;
+	size_t n_knots, n_block;			  /* n_block: intervals of a block */
 	double mean_ns, through_ns[VPROF_KNOT_TIMES_MAX]; /* over all intervals: all are measured from there */
 };
 
@@ -78,29 +78,27 @@ static int fill_type(struct vprof_waits_results *r, const struct vprof_knot_time
 		     const struct vprof_interval_attributes *attributes, struct sums *s, uint32_t type, size_t at,
 		     int n_threads)
 {
-	size_t block = vprof_bootstrap_block_length(attributes->ns, times->n_intervals);
-	size_t n_sums = OF_LATENCY + OF_KNOT * s->n_knots, n_blocks;
+	size_t n_sums = OF_LATENCY + OF_KNOT * s->n_knots,
+	       n_blocks = (times->n_intervals + s->n_block - 1) / s->n_block;
 	double total[SUMS_MAX] = { 0 }, own[VPROF_KNOT_TIMES_MAX] = { 0 }, values[STATISTICS * VPROF_KNOT_TIMES_MAX];
 	struct vprof_bootstrap_values drawn = { 0 };
-	struct vprof_bootstrap b = { .n_sums = n_sums,
+	double *rows = calloc(n_blocks * n_sums + 1, sizeof *rows);
+	struct vprof_bootstrap b = { .n_blocks = n_blocks,
+				     .n_sums = n_sums,
 				     .n_statistics = STATISTICS * s->n_knots,
 				     .seed = SEED,
+				     .rows = rows,
 				     .evaluate = evaluate,
 				     .arg = s,
 				     .n_threads = n_threads };
-	double *rows;
 	int ret = VPROF_OK;
 
-	if (!block)
-		return VPROF_ERR_NOMEM;
-	n_blocks = (times->n_intervals + block - 1) / block;
-	rows = calloc(n_blocks * n_sums + 1, sizeof *rows);
 	if (!rows)
 		return VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < times->n_intervals; i++) {
 		if (type != ANY_TYPE && attributes->type[i] != type)
 			continue;
-		add_interval(s, times, i, attributes->ns[i], rows + i / block * n_sums);
+		add_interval(s, times, i, attributes->ns[i], rows + i / s->n_block * n_sums);
 		for (size_t k = 0; k < s->n_knots; k++)
 			own[k] += times->own_ns[i * s->n_knots + k];
 	}
@@ -109,8 +107,6 @@ static int fill_type(struct vprof_waits_results *r, const struct vprof_knot_time
 	evaluate(s, total, values);
 	for (size_t k = 0; k < s->n_knots; k++)
 		fill_point(&r->groups[k].through[at], s, k, total, own[k], values);
-	b.n_blocks = n_blocks;
-	b.rows = rows;
 	if (total[0] >= VPROF_BOUNDS_MIN && n_blocks >= 2) {
 		ret = vprof_bootstrap_run(&b, &drawn);
 		for (size_t k = 0; k < s->n_knots && !ret; k++) {
@@ -142,8 +138,9 @@ int vprof_knot_shares_fill(struct vprof_waits_results *r, const struct vprof_kno
 		for (size_t k = 0; k < s.n_knots; k++)
 			s.through_ns[k] += times->through_ns[i * s.n_knots + k] / (double)n;
 	}
+	s.n_block = vprof_bootstrap_block_length(attributes->ns, n);
 	r->interval = vprof_strings_keep(&r->strings, of_latency->interval ? of_latency->interval : "");
-	if (!r->interval)
+	if (!r->interval || !s.n_block)
 		return VPROF_ERR_NOMEM;
 	for (size_t k = 0; k < s.n_knots; k++) {
 		struct vprof_waits_group *g = &r->groups[k];

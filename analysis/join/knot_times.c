@@ -9,6 +9,7 @@
 #include "analysis/paths/critical_path.h"
 #include "analysis/timeline/edges/wake_class.h"
 #include "common/parallel.h"
+#include "common/search.h"
 
 #define BATCH 256
 #define ALL UINT32_MAX /* ticks' unit of a fraction: 2^32 - 1 of it are the whole */
@@ -22,7 +23,7 @@ struct piece_state {
 struct walker {
 	struct vprof_path *path;
 	VPROF_ARRAY(struct piece_state) states;
-	VPROF_ARRAY(struct vprof_knot_wait) waits; /* by name and object */
+	vprof_knot_waits waits; /* by name and object */
 };
 
 struct filling {
@@ -34,16 +35,21 @@ struct filling {
 	struct walker *walkers;
 };
 
+/* The entity that has its segments: itself, or the virtual thread that it became part of; VPROF_NONE: none. */
+static uint32_t merged(const struct vprof_waits_history *h, uint32_t entity)
+{
+	if (entity >= h->entities.n)
+		return VPROF_NONE;
+	return h->entities.v[entity].merged_into ? h->entities.v[entity].merged_into - 1 : entity;
+}
+
 static uint32_t knots_of_entity(const struct filling *f, uint32_t entity)
 {
-	const struct vprof_waits_history *h = f->waits->history;
-	uint32_t vertex;
+	uint32_t at = merged(f->waits->history, entity), vertex;
 
-	if (entity >= h->entities.n)
+	if (at == VPROF_NONE)
 		return 0;
-	if (h->entities.v[entity].merged_into)
-		entity = h->entities.v[entity].merged_into - 1;
-	vertex = f->waits->graph.vertex_of[entity];
+	vertex = f->waits->graph.vertex_of[at];
 	return vertex < f->waits->graph.vertices.n ? f->knots_of_vertex[vertex] : 0;
 }
 
@@ -52,39 +58,23 @@ static uint32_t knots_of_thread(const struct filling *f, uint32_t thread)
 	return thread < f->source->timeline->n_threads ? knots_of_entity(f, f->entity_of[thread]) : 0;
 }
 
-/* First segment that ends after t. */
-static size_t segment_at(const struct vprof_waits_entity *e, uint64_t t)
-{
-	size_t low = 0, high = e->segments.n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (e->segments.v[middle].to > t)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
-}
-
 /* A wait that no thread of the timeline ended: the history tells who ended each part of it. */
 static void look_up(const struct filling *f, const struct vprof_piece *p, struct piece_state *s)
 {
 	const struct vprof_waits_history *h = f->waits->history;
 	const struct vprof_trace *trace = f->source->timeline->trace;
-	uint32_t entity = f->entity_of[p->thread];
-	double begin = vprof_trace_ns(trace, p->from), end = vprof_trace_ns(trace, p->to);
-	uint64_t from = begin > 0 ? (uint64_t)begin : 0, to = end > 0 ? (uint64_t)end : 0;
+	uint32_t entity = merged(h, f->entity_of[p->thread]);
+	uint64_t from = vprof_waits_time(vprof_trace_ns(trace, p->from)),
+		 to = vprof_waits_time(vprof_trace_ns(trace, p->to));
 	uint64_t ns[VPROF_KNOT_TIMES_MAX] = { 0 };
 	const struct vprof_waits_entity *e;
+	size_t i;
 
-	if (entity >= h->entities.n || from >= to)
+	if (entity == VPROF_NONE || from >= to)
 		return;
-	if (h->entities.v[entity].merged_into)
-		entity = h->entities.v[entity].merged_into - 1;
 	e = &h->entities.v[entity];
-	for (size_t i = segment_at(e, from); i < e->segments.n && e->segments.v[i].from < to; i++) {
+	i = VPROF_BISECT(e->segments.n, k, e->segments.v[k].to <= from);
+	for (; i < e->segments.n && e->segments.v[i].from < to; i++) {
 		const struct vprof_waits_segment *g = &e->segments.v[i];
 		uint64_t a = g->from > from ? g->from : from, b = g->to < to ? g->to : to;
 		uint32_t knots = g->state == VPROF_WAITS_BLOCKED ? knots_of_entity(f, g->waker) : 0;
@@ -113,27 +103,19 @@ static void judge_piece(const struct filling *f, const struct vprof_piece *p, co
 		look_up(f, p, s);
 }
 
-static struct vprof_knot_wait *find_wait(struct walker *w, uint32_t name, uint64_t object)
+static struct vprof_knot_wait *find_wait(vprof_knot_waits *waits, uint32_t name, uint64_t object)
 {
-	struct vprof_knot_wait key = { .name = name, .object = object }, *slot;
-	size_t low = 0, high = w->waits.n;
+	const struct vprof_knot_wait *v = waits->v;
+	size_t at = VPROF_BISECT(waits->n, i, v[i].name < name || (v[i].name == name && v[i].object < object));
+	struct vprof_knot_wait *slot;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct vprof_knot_wait *x = &w->waits.v[middle];
-
-		if (x->name < name || (x->name == name && x->object < object))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < w->waits.n && w->waits.v[low].name == name && w->waits.v[low].object == object)
-		return &w->waits.v[low];
-	if (!VPROF_PUSH(&w->waits))
+	if (at < waits->n && v[at].name == name && v[at].object == object)
+		return &waits->v[at];
+	if (!VPROF_PUSH(waits))
 		return NULL;
-	slot = &w->waits.v[low];
-	memmove(slot + 1, slot, (w->waits.n - 1 - low) * sizeof *slot);
-	*slot = key;
+	slot = &waits->v[at];
+	memmove(slot + 1, slot, (waits->n - 1 - at) * sizeof *slot);
+	*slot = (struct vprof_knot_wait){ .name = name, .object = object };
 	return slot;
 }
 
@@ -157,7 +139,7 @@ static int count_wait(const struct filling *f, struct walker *walker, const stru
 		name = w->name;
 		object = vprof_wait_has_waker(w->kind) ? w->object : 0;
 	}
-	wait = find_wait(walker, name, object);
+	wait = find_wait(&walker->waits, name, object);
 	if (!wait)
 		return VPROF_ERR_NOMEM;
 	wait->ticks += own;
@@ -243,26 +225,18 @@ static void find_entities(struct filling *f, int is_kernel)
 
 static int join_waits(struct filling *f, int n_workers)
 {
-	struct walker all = { 0 };
-	int ret = VPROF_OK;
-
-	for (int i = 0; i < n_workers && !ret; i++)
-		for (size_t k = 0; k < f->walkers[i].waits.n && !ret; k++) {
+	for (int i = 0; i < n_workers; i++)
+		for (size_t k = 0; k < f->walkers[i].waits.n; k++) {
 			const struct vprof_knot_wait *from = &f->walkers[i].waits.v[k];
-			struct vprof_knot_wait *to = find_wait(&all, from->name, from->object);
+			struct vprof_knot_wait *to = find_wait(&f->out->waits, from->name, from->object);
 
-			if (!to) {
-				ret = VPROF_ERR_NOMEM;
-				break;
-			}
+			if (!to)
+				return VPROF_ERR_NOMEM;
 			to->ticks += from->ticks;
 			for (size_t g = 0; g < VPROF_KNOT_TIMES_MAX; g++)
 				to->through_ticks[g] += from->through_ticks[g];
 		}
-	f->out->waits.v = all.waits.v;
-	f->out->waits.n = all.waits.n;
-	f->out->waits.cap = all.waits.cap;
-	return ret;
+	return VPROF_OK;
 }
 
 int vprof_knot_times_fill(struct vprof_knot_times *out, const struct vprof_waits_results *r,

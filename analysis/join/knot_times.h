@@ -27,11 +27,13 @@ struct vprof_knot_wait {
 	int64_t through_ticks[VPROF_KNOT_TIMES_MAX];
 };
 
+typedef VPROF_ARRAY(struct vprof_knot_wait) vprof_knot_waits;
+
 struct vprof_knot_times {
 	size_t n_intervals, n_knots;
-	double *through_ns;			   /* [n_intervals * n_knots] */
-	double *own_ns;				   /* the same: own work of members */
-	VPROF_ARRAY(struct vprof_knot_wait) waits; /* by name and object */
+	double *through_ns;	/* [n_intervals * n_knots] */
+	double *own_ns;		/* the same: own work of members */
+	vprof_knot_waits waits; /* by name and object */
 };
 
 /* Of the source's chosen intervals, whose edges are made; group g of the results is a knot here while it is less than

@@ -48,10 +48,10 @@ struct vprof_reduction {
 	void *arg;
 
 	/* Beside the sums, a row of doubles for each of n_blocks blocks of items: rows[n_blocks * width], row-major,
-	 * zeroed by the caller. n_blocks 0: none. Block of item i: vprof_block_of(). */
+	 * zeroed by the caller. n_blocks 0: none. Block of item i: vprof_block_of(). block_first[n_blocks]: items with
+	 * which the blocks begin, ascending, the first 0; NULL: they are equal. */
 	size_t n_blocks, width;
-	const size_t
-		*block_first; /* [n_blocks] items with which the blocks begin, ascending, the first 0; NULL: equal */
+	const size_t *block_first;
 	double *rows;
 };
 

@@ -144,6 +144,15 @@ void vprof_results_probe_cost_bounds(const struct vprof_results *r, double *low,
 	*high = gap + hypot(r->mean_high - r->mean_ns, r->baseline_mean_ns - r->baseline_low);
 }
 
+size_t vprof_results_cause_of(const struct vprof_results *r, size_t factor)
+{
+	for (size_t i = 0; i < r->n_causes; i++)
+		for (size_t j = 0; j < r->causes[i].n_factors; j++)
+			if (r->causes[i].factors[j] == factor)
+				return i;
+	return r->n_causes;
+}
+
 int vprof_results_is_repeated_enough(const struct vprof_results *r)
 {
 	if (r->n_runs < VPROF_REPEATS_MIN || r->inconclusive)

@@ -444,6 +444,8 @@ uint32_t vprof_node_body_of(const struct vprof_results *r, uint32_t node);
 /* Index of the covariance of the siblings a < b, or of the first one after its place: n_covariances at the end.
  */
 size_t vprof_results_covariance(const struct vprof_results *r, uint32_t a, uint32_t b);
+/* The cause that a factor folds into: its index, n_causes when there is none. */
+size_t vprof_results_cause_of(const struct vprof_results *r, size_t factor);
 /* Do several runs tell the shares? Four runs or more, and bounds of at most VPROF_REPEATED_WIDTH for each selected
  * factor, or none above the threshold (docs/design/statistics.md). */
 #define VPROF_REPEATS_MIN 4

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/results/results_json.h"
+#include "analysis/results/results_writer.h"
 #include "common/files.h"
 
 const char *const vprof_node_kind_names[] = {
@@ -47,22 +47,24 @@ int vprof_json_add_string(cJSON *o, const char *key, const char *s)
 	return cJSON_AddStringToObject(o, key, s ? s : "") != NULL;
 }
 
-#define W_NUMBER(f) ok &= vprof_json_add_number(o, #f, (double)x->f);
-#define W_WHOLE(f)                                                                                                     \
-	ok &= vprof_json_add_number(o, #f, fmin((double)x->f, VPROF_WHOLE_MAX)); /* damaged counts may be larger */
-#define W_STRING(f) ok &= vprof_json_add_string(o, #f, x->f);
-#define W_ENUM(f, names) ok &= vprof_json_add_string(o, #f, names[x->f]);
-#define W_FIELDS(LIST) LIST(W_WHOLE, W_NUMBER, W_NUMBER, W_STRING, W_ENUM)
+cJSON *vprof_json_add_object(cJSON *array)
+{
+	cJSON *o = array ? cJSON_CreateObject() : NULL;
 
-/* A structure's fields, as its list names them. */
-#define WRITER(name, type, fields)                                                                                     \
-	static int name(cJSON *o, const struct type *x)                                                                \
-	{                                                                                                              \
-		int ok = 1;                                                                                            \
-                                                                                                                       \
-		W_FIELDS(fields)                                                                                       \
-		return ok;                                                                                             \
-	}
+	if (o)
+		cJSON_AddItemToArray(array, o);
+	return o;
+}
+
+int vprof_json_add_indices(cJSON *o, const char *key, const uint32_t *indices, size_t n)
+{
+	cJSON *list = cJSON_AddArrayToObject(o, key);
+	int ok = list != NULL;
+
+	for (size_t i = 0; ok && i < n; i++)
+		ok &= cJSON_AddItemToArray(list, cJSON_CreateNumber(indices[i]));
+	return ok;
+}
 
 WRITER(write_node, vprof_node, VPROF_NODE_FIELDS)
 WRITER(write_covariance, vprof_covariance, VPROF_COVARIANCE_FIELDS)
@@ -76,53 +78,16 @@ WRITER(write_period, vprof_period, VPROF_PERIOD_FIELDS)
 WRITER(write_example, vprof_example, VPROF_EXAMPLE_FIELDS)
 WRITER(write_piece, vprof_shown_piece, VPROF_PIECE_FIELDS)
 WRITER(write_thread, vprof_shown_thread, VPROF_THREAD_FIELDS)
-
+WRITER(write_knot, vprof_knot, VPROF_KNOT_FIELDS)
 WRITER(write_step, vprof_step, VPROF_STEP_FIELDS)
 WRITER(write_split, vprof_split, VPROF_SPLIT_FIELDS)
-
-static int write_indices(cJSON *o, const char *key, const uint32_t *indices, size_t n)
-{
-	cJSON *list = cJSON_AddArrayToObject(o, key);
-	int ok = list != NULL;
-
-	for (size_t i = 0; ok && i < n; i++)
-		ok &= cJSON_AddItemToArray(list, cJSON_CreateNumber(indices[i]));
-	return ok;
-}
 
 static int write_factor(cJSON *o, const struct vprof_factor *x)
 {
 	int ok = 1;
 
 	W_FIELDS(VPROF_FACTOR_FIELDS)
-	return ok && write_indices(o, "nodes", x->nodes, x->n_nodes);
-}
-
-static cJSON *add_object(cJSON *array)
-{
-	cJSON *o = array ? cJSON_CreateObject() : NULL;
-
-	if (o)
-		cJSON_AddItemToArray(array, o);
-	return o;
-}
-
-#define WRITE_LIST(name, count, write)                                                                                 \
-	do {                                                                                                           \
-		cJSON *list_ = cJSON_AddArrayToObject(o, #name);                                                       \
-		ok &= list_ != NULL;                                                                                   \
-		for (size_t i_ = 0; ok && i_ < x->count; i_++) {                                                       \
-			cJSON *item_ = add_object(list_);                                                              \
-			ok &= item_ && write(item_, &x->name[i_]);                                                     \
-		}                                                                                                      \
-	} while (0)
-
-static int write_knot(cJSON *o, const struct vprof_knot *x)
-{
-	int ok = 1;
-
-	W_FIELDS(VPROF_KNOT_FIELDS)
-	return ok;
+	return ok && vprof_json_add_indices(o, "nodes", x->nodes, x->n_nodes);
 }
 
 static int write_cause(cJSON *o, const struct vprof_cause *x)
@@ -132,8 +97,8 @@ static int write_cause(cJSON *o, const struct vprof_cause *x)
 	W_FIELDS(VPROF_CAUSE_FIELDS)
 	WRITE_LIST(steps, n_steps, write_step);
 	WRITE_LIST(splits, n_splits, write_split);
-	return ok && write_indices(o, "factors", x->factors, x->n_factors) &&
-	       write_indices(o, "nodes", x->nodes, x->n_nodes);
+	return ok && vprof_json_add_indices(o, "factors", x->factors, x->n_factors) &&
+	       vprof_json_add_indices(o, "nodes", x->nodes, x->n_nodes);
 }
 
 static int write_results(cJSON *o, const struct vprof_results *x)

@@ -85,13 +85,24 @@ static void reported_figures(const struct widening *w, double *share, double *co
 	}
 }
 
-static double factor_share(const struct vprof_results *of, const struct vprof_factor *f)
+/* The share of a pair in other results of the tree. Of very many siblings only those that vary most are paired, which
+ * may be others there: what is not known there stays as it is. */
+static double pair_share(const struct vprof_results *other, const struct vprof_covariance *c)
+{
+	size_t at = vprof_results_covariance(other, c->a, c->b);
+	const struct vprof_covariance *found = at < other->n_covariances ? &other->covariances[at] : c;
+
+	return found->a == c->a && found->b == c->b ? found->share : c->share;
+}
+
+static double factor_share(const struct vprof_results *r, const struct vprof_results *other,
+			   const struct vprof_factor *f)
 {
 	double share = 0;
 
 	for (size_t i = 0; i < f->n_nodes; i++)
-		share += f->kind == VPROF_FACTOR_VARIANCE ? of->nodes[f->nodes[i]].share :
-							    of->covariances[f->nodes[i]].share;
+		share += f->kind == VPROF_FACTOR_VARIANCE ? other->nodes[f->nodes[i]].share :
+							    pair_share(other, &r->covariances[f->nodes[i]]);
 	return share;
 }
 
@@ -116,7 +127,7 @@ static int add_moves(struct widening *w, const struct vprof_results *other)
 	total = w->pairs[w->n_pairs - 1].cov_ns2;
 	for (size_t i = 0; i < n && !ret && total > 0; i++) {
 		double own = w->pairs[2 * i].cov_ns2, with = w->pairs[2 * i + 1].cov_ns2;
-		double now = i < w->reported.n_factors ? factor_share(other, &w->r->factors[i]) : own / total;
+		double now = i < w->reported.n_factors ? factor_share(w->r, other, &w->r->factors[i]) : own / total;
 
 		move_room(&w->share[i], now - share[i]);
 		move_room(&w->constant[i], (2 * with - own) / total - constant[i]);
@@ -136,7 +147,7 @@ static int try_scale(struct widening *w, double scale, struct tried *tried)
 		ret = vprof_tree_calibrate(w->tree, scale);
 	}
 	if (!ret)
-		ret = vprof_tree_results(w->tree, other, NULL);
+		ret = scale > 0 ? vprof_tree_results(w->tree, other, NULL) : vprof_tree_variances(w->tree, other, NULL);
 	if (!ret)
 		*tried = (struct tried){ w->tree->cost_scale, other->nodes[0].var_ns2 };
 	for (size_t i = 0; i < r->n_nodes && !ret && scale <= 0; i++)
@@ -228,11 +239,28 @@ static void add_room(double *low, double *high, const struct room *room, double 
 	*high = fmin(most, *high + fmax(0, room->high));
 }
 
+/* a figure of the results with its bounds */
+struct bounded {
+	double value, *low, *high;
+};
+
+/* Of a sum of nodes whose error is at most `error`, as that of widen_share(). */
+static void widen_quantity(const struct widening *w, size_t quantity, double error, struct bounded share,
+			   struct bounded constant)
+{
+	struct room of_share = w->share[quantity], of_constant = w->constant[quantity];
+	double most = fmax(0, share.value + of_share.high);
+
+	widen_share(&of_share, share.value, error);
+	add_room(share.low, share.high, &of_share, 1);
+	widen_constant(w, &of_constant, constant.value, most, error);
+	add_room(constant.low, constant.high, &of_constant, 1);
+}
+
 static void widen_factor(const struct widening *w, size_t i)
 {
 	struct vprof_factor *f = &w->r->factors[i];
 	struct room *share = &w->share[i], *constant = &w->constant[i];
-	uint32_t together = w->reported.together[i];
 	double error = UNBOUNDED, most = fmax(0, f->share + share->high);
 
 	if (f->kind == VPROF_FACTOR_COVARIANCE) {
@@ -247,41 +275,37 @@ static void widen_factor(const struct widening *w, size_t i)
 	add_room(&f->share_low, &f->share_high, share, INFINITY);
 	widen_constant(w, constant, f->if_constant, most, error);
 	add_room(&f->if_constant_low, &f->if_constant_high, constant, 1);
-	if (together != VPROF_NONE) {
+	if (w->reported.together[i] != VPROF_NONE) {
 		const struct vprof_factor *other = &w->r->factors[f->counterpart - 1];
-		struct room both = w->share[together], both_constant = w->constant[together];
 
-		most = fmax(0, f->together + both.high);
 		error += nodes_error(w, other->nodes, other->n_nodes);
-		widen_share(&both, f->together, error);
-		add_room(&f->together_low, &f->together_high, &both, 1);
-		widen_constant(w, &both_constant, f->together_constant, most, error);
-		add_room(&f->together_constant_low, &f->together_constant_high, &both_constant, 1);
+		widen_quantity(w, w->reported.together[i], error,
+			       (struct bounded){ f->together, &f->together_low, &f->together_high },
+			       (struct bounded){ f->together_constant, &f->together_constant_low,
+						 &f->together_constant_high });
 	}
 }
 
+/* Of these only the upper bounds are of use. */
 static void widen_costly(const struct widening *w, size_t i)
 {
 	struct vprof_factor *f = &w->r->factors[w->reported.costly[i]];
 	size_t quantity = w->reported.first_costly + i;
-	double error = nodes_error(w, f->nodes, f->n_nodes), most = fmax(0, f->code_share + w->share[quantity].high);
+	struct room share = w->share[quantity], constant = w->constant[quantity];
+	double error = nodes_error(w, f->nodes, f->n_nodes), most = fmax(0, f->code_share + share.high);
 
-	widen_share(&w->share[quantity], f->code_share, error);
-	f->code_share_high += fmax(0, w->share[quantity].high);
-	widen_constant(w, &w->constant[quantity], f->code_constant, most, error);
-	f->code_constant_high += fmax(0, w->constant[quantity].high);
+	widen_share(&share, f->code_share, error);
+	f->code_share_high += fmax(0, share.high);
+	widen_constant(w, &constant, f->code_constant, most, error);
+	f->code_constant_high += fmax(0, constant.high);
 }
 
-static void widen_cause(const struct widening *w, struct vprof_cause *cause, uint32_t quantity)
+static void widen_cause(const struct widening *w, struct vprof_cause *c, uint32_t quantity)
 {
-	double error = nodes_error(w, cause->nodes, cause->n_nodes);
-	double most = fmax(0, cause->share + w->share[quantity].high);
-
-	widen_share(&w->share[quantity], cause->share, error);
-	cause->share_low = fmax(0, cause->share_low + fmin(0, w->share[quantity].low));
-	cause->share_high = fmin(1, cause->share_high + fmax(0, w->share[quantity].high));
-	widen_constant(w, &w->constant[quantity], cause->if_constant, most, error);
-	add_room(&cause->if_constant_low, &cause->if_constant_high, &w->constant[quantity], 1);
+	widen_quantity(w, quantity, nodes_error(w, c->nodes, c->n_nodes),
+		       (struct bounded){ c->share, &c->share_low, &c->share_high },
+		       (struct bounded){ c->if_constant, &c->if_constant_low, &c->if_constant_high });
+	c->share_low = fmax(0, c->share_low);
 }
 
 int vprof_cost_bounds_widen(struct vprof_results *r, struct vprof_tree *tree, const struct vprof_cost_scale *scale)

@@ -53,47 +53,60 @@ static const struct vprof_probe *probe_of(const struct selection *s, const struc
 	return vprof_node_kind_is_code(n->kind) ? vprof_plan_probe(s->plan, n->code) : NULL;
 }
 
-/* The outermost call of the same function that node i is within, on the same thread's path, or i itself. */
-static uint32_t outermost_call(const struct vprof_results *r, uint32_t i)
+/* Fills outermost[n_nodes]: the outermost call of the same function that a node is within, on the same thread's path,
+ * or the node itself. Parents come before their children. */
+static void find_outermost(const struct vprof_results *r, uint32_t *outermost)
 {
-	uint32_t found = i;
+	for (uint32_t i = 0; i < r->n_nodes; i++) {
+		const struct vprof_node *n = &r->nodes[i];
+		uint32_t at = i;
 
-	for (uint32_t at = i; at && vprof_node_kind_is_code(r->nodes[at].kind); at = r->nodes[at].parent)
-		if (r->nodes[at].kind == r->nodes[i].kind && r->nodes[at].code == r->nodes[i].code)
-			found = at;
-	return found;
+		outermost[i] = i;
+		if (!vprof_node_kind_is_code(n->kind))
+			continue;
+		do
+			at = r->nodes[at].parent;
+		while (at && vprof_node_kind_is_code(r->nodes[at].kind) &&
+		       (r->nodes[at].kind != n->kind || r->nodes[at].code != n->code));
+		if (at && vprof_node_kind_is_code(r->nodes[at].kind))
+			outermost[i] = outermost[at];
+	}
 }
 
 /* Children are done before their parents. What is beneath a recursive call is beneath the outermost call. */
-static void take_height(struct selection *s, uint32_t i)
+static void take_height(struct selection *s, const uint32_t *outermost, uint32_t i)
 {
 	const struct vprof_node *n = &s->r->nodes[i];
 	const struct vprof_probe *probe = probe_of(s, n);
-	uint32_t outermost = outermost_call(s->r, i);
+	uint32_t *height = &s->height[outermost[i]];
 
 	if (probe && probe->height > s->height[i])
 		s->height[i] = probe->height;
 	for (uint32_t c = n->first_child; c < n->first_child + n->n_children; c++) {
 		const struct vprof_node *child = &s->r->nodes[c];
 
-		if (child->kind == VPROF_NODE_BODY || outermost_call(s->r, c) != c ||
+		if (child->kind == VPROF_NODE_BODY || outermost[c] != c ||
 		    (child->kind == VPROF_NODE_PREEMPTED && child->var_ns2 < 0.5 * n->var_ns2))
 			continue;
-		if (s->height[c] + 1 > s->height[outermost])
-			s->height[outermost] = s->height[c] + 1;
+		if (s->height[c] + 1 > *height)
+			*height = s->height[c] + 1;
 	}
 }
 
-static void take_heights(struct selection *s)
+static int take_heights(struct selection *s)
 {
 	const struct vprof_results *r = s->r;
-	uint32_t highest = s->plan->graph_height;
+	uint32_t highest = s->plan->graph_height, *outermost = malloc((r->n_nodes + 1) * sizeof *outermost);
 
+	if (!outermost)
+		return VPROF_ERR_NOMEM;
+	find_outermost(r, outermost);
 	for (size_t i = r->n_nodes; i-- > 1;) {
-		take_height(s, (uint32_t)i);
+		take_height(s, outermost, (uint32_t)i);
 		if (s->height[i] > highest)
 			highest = s->height[i];
 	}
+	free(outermost);
 	for (size_t i = 1; i < r->n_nodes; i++) {
 		const struct vprof_node *n = &r->nodes[i], *parent = &r->nodes[n->parent];
 
@@ -108,6 +121,7 @@ static void take_heights(struct selection *s)
 	}
 	s->r->graph_height = highest + 1;
 	s->height[0] = highest + 1;
+	return 0;
 }
 
 static int slots_grow(struct selection *s)
@@ -584,8 +598,7 @@ int vprof_factors_select(struct vprof_results *r, const struct vprof_plan *plan,
 		goto out;
 	if (vprof_identities_take(&s.ids, r, plan))
 		goto out;
-	take_heights(&s);
-	if (add_variances(&s) || add_covariances(&s) || finish_factors(&s))
+	if (take_heights(&s) || add_variances(&s) || add_covariances(&s) || finish_factors(&s))
 		goto out;
 	set_counterparts(&s);
 	if (rank(&s))

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* See noise.h. The time of sampled calls is collected while an interval is added, sorted by block, and reduced to
- * products of differences between siblings. */
+ * products of differences between siblings.
+ *
+ * Intervals with hot functions have many thousands of entries, so what is of the same call and node, or of the same
+ * difference, is added up at once, and not brought together by sorting. */
 #include "analysis/variance/noise.h"
 
 struct spent {
@@ -15,9 +18,17 @@ struct difference {
 	double ticks, cost;
 };
 
+/* Where something was put last: of use only if it is still there. */
+typedef VPROF_ARRAY(uint32_t) places;
+
 struct vprof_noise {
 	VPROF_ARRAY(struct spent) spent;
+	places spent_at;		  /* [nodes] */
+	const struct vprof_sampled *call; /* to which time was added last, */
+	uint32_t node;			  /* ... and where, */
+	size_t run;			  /* ... over and over again since `spent` had so many entries */
 	VPROF_ARRAY(struct difference) differences;
+	places difference_at;			    /* [2 * nodes] of a node and of its body */
 	VPROF_ARRAY(struct vprof_noise_item) fresh; /* of the interval being stored */
 	VPROF_ARRAY(struct vprof_noise_item) items;
 	VPROF_ARRAY(uint64_t) first; /* [n intervals + 1] */
@@ -39,24 +50,46 @@ void vprof_noise_free(struct vprof_noise *noise)
 	if (!noise)
 		return;
 	VPROF_ARRAY_RELEASE(&noise->spent);
+	VPROF_ARRAY_RELEASE(&noise->spent_at);
 	VPROF_ARRAY_RELEASE(&noise->differences);
+	VPROF_ARRAY_RELEASE(&noise->difference_at);
 	VPROF_ARRAY_RELEASE(&noise->fresh);
 	VPROF_ARRAY_RELEASE(&noise->items);
 	VPROF_ARRAY_RELEASE(&noise->first);
 	free(noise);
 }
 
+static uint32_t *place(places *p, size_t i)
+{
+	if (i >= p->n) {
+		if (VPROF_ROOM(p, i + 1))
+			return NULL;
+		memset(p->v + p->n, 0, (i + 1 - p->n) * sizeof *p->v);
+		p->n = i + 1;
+	}
+	return &p->v[i];
+}
+
+/* Ticks are whole numbers, so they are added to whatever entry the call has for the node. The last digits of a sum of
+ * costs depend on how it is taken: only those that come one after another are one entry. */
 int vprof_noise_spend(struct vprof_noise *noise, const struct vprof_sampled *call, uint32_t thread, uint32_t node,
 		      uint64_t ticks, double cost)
 {
-	struct spent *s = noise->spent.n ? &noise->spent.v[noise->spent.n - 1] : NULL;
+	uint32_t *at = place(&noise->spent_at, node);
+	struct spent *s = at && *at < noise->spent.n ? &noise->spent.v[*at] : NULL;
 
-	if (!s || s->call != call || s->node != node) {
+	if (noise->call != call || noise->node != node)
+		noise->run = noise->spent.n;
+	noise->call = call;
+	noise->node = node;
+	if (at && (!s || s->call != call || s->node != node || (cost != 0 && *at < noise->run))) {
+		*at = (uint32_t)noise->spent.n;
 		s = VPROF_PUSH(&noise->spent);
-		if (!s)
-			return VPROF_ERR_NOMEM;
-		*s = (struct spent){ .call = call, .thread = thread, .node = node };
+		if (s)
+			*s = (struct spent){ .call = call, .thread = thread, .node = node };
 	}
+	if (!at || !s)
+		return VPROF_ERR_NOMEM;
 	s->ticks += (double)ticks;
 	s->cost += cost;
 	return 0;
@@ -101,30 +134,24 @@ static int item_order(const void *a, const void *b)
 	return x->b < y->b ? -1 : x->b > y->b;
 }
 
+/* A node has one difference among its siblings, and one is its body's. */
 static int differ(struct vprof_noise *noise, uint32_t group, uint32_t node, double ticks, double cost)
 {
-	struct difference *d = VPROF_PUSH(&noise->differences);
+	uint32_t *at =
+		place(&noise->difference_at, 2 * (size_t)(node & ~VPROF_NOISE_BODY) + !!(node & VPROF_NOISE_BODY));
+	struct difference *d = at && *at < noise->differences.n ? &noise->differences.v[*at] : NULL;
 
-	if (!d)
-		return VPROF_ERR_NOMEM;
-	*d = (struct difference){ group, node, ticks, cost };
-	return 0;
-}
-
-/* One sum for each (group, node). */
-static void merge_differences(struct vprof_noise *noise)
-{
-	struct difference *v = noise->differences.v;
-	size_t n = 0;
-
-	qsort(v, noise->differences.n, sizeof *v, difference_order);
-	for (size_t i = 0; i < noise->differences.n; i++) {
-		if (n && !difference_order(&v[n - 1], &v[i]))
-			v[n - 1].ticks += v[i].ticks, v[n - 1].cost += v[i].cost;
-		else
-			v[n++] = v[i];
+	if (at && (!d || d->node != node)) {
+		*at = (uint32_t)noise->differences.n;
+		d = VPROF_PUSH(&noise->differences);
+		if (d)
+			*d = (struct difference){ .group = group, .node = node };
 	}
-	noise->differences.n = n;
+	if (!at || !d)
+		return VPROF_ERR_NOMEM;
+	d->ticks += ticks;
+	d->cost += cost;
+	return 0;
 }
 
 /* Of one block: the products of all pairs within each group. */
@@ -165,7 +192,7 @@ static int add_block(struct vprof_noise *noise, size_t from, size_t to,
 		    differ(noise, s[i].node, s[i].node | VPROF_NOISE_BODY, ticks, cost))
 			return VPROF_ERR_NOMEM;
 	}
-	merge_differences(noise);
+	qsort(noise->differences.v, noise->differences.n, sizeof *noise->differences.v, difference_order);
 	return add_products(noise, n_calls * (n_calls - 2) / 4);
 }
 
@@ -211,6 +238,7 @@ int vprof_noise_store(struct vprof_noise *noise, uint32_t (*parent)(const void *
 			return VPROF_ERR_NOMEM;
 	}
 	noise->spent.n = 0;
+	noise->call = NULL;
 	if (keep_fresh(noise))
 		return VPROF_ERR_NOMEM;
 	first = VPROF_PUSH(&noise->first);

@@ -73,41 +73,41 @@ struct estimate {
 	double ns, low, high;
 };
 
+/* Running mean and sum of squared deviations of means of intervals (Welford). */
+struct means {
+	double n, mean, squares;
+};
+
+static void add_mean(struct means *m, const double *ns, size_t n)
+{
+	double sum = 0, delta;
+
+	for (size_t i = 0; i < n; i++)
+		sum += ns[i] / (double)n;
+	delta = sum - m->mean;
+	m->mean += delta / ++m->n;
+	m->squares += delta * (sum - m->mean);
+}
+
 /* Standard deviation of the means of runs; 0 with one run. */
 static double runs_sd(const struct vprof_interval_attributes *a)
 {
-	double mean = 0, squares = 0, n = 0;
+	struct means m = { 0 };
 
-	for (size_t run = 0; run < a->n_runs; run++) {
-		double sum = 0, count = (double)(a->run_first[run + 1] - a->run_first[run]), delta;
-
-		if (count <= 0)
-			continue;
-		for (size_t i = a->run_first[run]; i < a->run_first[run + 1]; i++)
-			sum += a->ns[i] / count;
-		delta = sum - mean;
-		mean += delta / ++n;
-		squares += delta * (sum - mean);
-	}
-	return n > 1 ? sqrt(squares / (n - 1)) : 0;
+	for (size_t run = 0; run < a->n_runs; run++)
+		add_mean(&m, a->ns + a->run_first[run], a->run_first[run + 1] - a->run_first[run]);
+	return m.n > 1 ? sqrt(m.squares / (m.n - 1)) : 0;
 }
 
 /* Standard error of the mean latency within runs: from the means of blocks that contain most of their correlation. */
 static double mean_error(const struct vprof_interval_attributes *a)
 {
-	size_t length = vprof_bootstrap_block_length(a->ns, a->n), n = length ? a->n / length : 0;
-	double mean = 0, squares = 0;
+	size_t length = vprof_bootstrap_block_length(a->ns, a->n);
+	struct means m = { 0 };
 
-	for (size_t b = 0; b < n; b++) {
-		double sum = 0, delta;
-
-		for (size_t i = b * length; i < (b + 1) * length; i++)
-			sum += a->ns[i] / (double)length;
-		delta = sum - mean;
-		mean += delta / (double)(b + 1);
-		squares += delta * (sum - mean);
-	}
-	return n > 1 ? sqrt(squares / (double)(n - 1) / (double)n) : NAN;
+	for (size_t b = 0; length && b < a->n / length; b++)
+		add_mean(&m, a->ns + b * length, length);
+	return m.n > 1 ? sqrt(m.squares / (m.n - 1) / m.n) : NAN;
 }
 
 /* what is known of the mean latency besides its value, ns */

@@ -465,7 +465,7 @@ static int fill_covariances(struct computation *c)
 	return 0;
 }
 
-int vprof_tree_results(struct vprof_tree *tree, struct vprof_results *r, struct vprof_error *err)
+static int fill(struct vprof_tree *tree, struct vprof_results *r, int with_covariances, struct vprof_error *err)
 {
 	struct computation c = { .tree = tree, .r = r };
 	int ret = VPROF_ERR_NOMEM;
@@ -483,7 +483,7 @@ int vprof_tree_results(struct vprof_tree *tree, struct vprof_results *r, struct 
 	if (fill_states(&c))
 		goto out;
 	take_means(&c);
-	if (take_variances(&c) || take_covariances(&c) || fill_covariances(&c))
+	if (take_variances(&c) || (with_covariances && (take_covariances(&c) || fill_covariances(&c))))
 		goto out;
 	ret = fill_preempted(&c);
 out:
@@ -497,4 +497,14 @@ out:
 				"or measure fewer functions",
 				tree->n_final);
 	return ret;
+}
+
+int vprof_tree_results(struct vprof_tree *tree, struct vprof_results *r, struct vprof_error *err)
+{
+	return fill(tree, r, 1, err);
+}
+
+int vprof_tree_variances(struct vprof_tree *tree, struct vprof_results *r, struct vprof_error *err)
+{
+	return fill(tree, r, 0, err);
 }

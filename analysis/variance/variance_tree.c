@@ -22,9 +22,8 @@ struct place {		       /* in the results */
 
 struct vprof_tree_reader {
 	const struct vprof_tree *tree;
-	int64_t *below; /* [n_final] sums of children, zero between samples */
-	double *sums;	/* [n_final] likewise, where recording costs are taken out; else NULL */
-	VPROF_ARRAY(double) value;
+	double *sums; /* [n_final] of children, zero between samples */
+	VPROF_ARRAY(double) ticks;
 	VPROF_ARRAY(struct vprof_sample) sample;
 	VPROF_ARRAY(struct vprof_sample_noise) noise;
 };
@@ -409,9 +408,8 @@ struct vprof_tree_reader *vprof_tree_reader_new(const struct vprof_tree *tree)
 	if (!r)
 		return NULL;
 	r->tree = tree;
-	r->below = vprof_calloc_aligned(tree->n_final, sizeof *r->below);
-	r->sums = tree->has_cost ? vprof_calloc_aligned(tree->n_final, sizeof *r->sums) : NULL;
-	if (r->below && (r->sums || !tree->has_cost))
+	r->sums = vprof_calloc_aligned(tree->n_final, sizeof *r->sums);
+	if (r->sums)
 		return r;
 	vprof_tree_reader_free(r);
 	return NULL;
@@ -421,49 +419,55 @@ void vprof_tree_reader_free(struct vprof_tree_reader *r)
 {
 	if (!r)
 		return;
-	free(r->below);
 	free(r->sums);
-	VPROF_ARRAY_RELEASE(&r->value);
+	VPROF_ARRAY_RELEASE(&r->ticks);
 	VPROF_ARRAY_RELEASE(&r->sample);
 	VPROF_ARRAY_RELEASE(&r->noise);
 	free(r);
 }
 
-/* Of entries [from, from + n): their times without what recording took, calibrated. NOMEM: -1. */
-static int correct(struct vprof_tree_reader *r, const struct vprof_tree_part *part, size_t from, size_t n)
+/* Of entries [from, from + n): their times without what recording took, calibrated. */
+static void correct(struct vprof_tree_reader *r, const struct vprof_tree_part *part, size_t from, size_t n)
 {
 	const struct place *places = r->tree->private->places;
 	const uint32_t *node = part->entry_node.v + from;
 	double per_part = r->tree->cost_scale / VPROF_COST_PARTS;
 
-	if (VPROF_ROOM(&r->value, n))
-		return -1;
 	for (size_t e = n; e-- > 0;) {
 		double cost = r->sums[node[e]] + (part->entry_cost.n ? part->entry_cost.v[from + e] : 0);
 
 		r->sums[node[e]] = 0;
 		if (e)
 			r->sums[places[node[e]].parent] += cost;
-		r->value.v[e] =
-			r->tree->factors[node[e]] * ((double)(int64_t)part->entry_ticks.v[from + e] - cost * per_part);
+		r->ticks.v[e] = r->tree->factors[node[e]] * (r->ticks.v[e] - cost * per_part);
 	}
-	return 0;
 }
 
-/* As vprof_tree_read(), with recording's part taken out. */
-static size_t merge_corrected(struct vprof_tree_reader *r, const uint32_t *node, size_t n_entries)
+/* Bodies come in the order of their parents, too: both are merged. */
+const struct vprof_sample *vprof_tree_read(struct vprof_tree_reader *r, size_t i, size_t *n)
 {
 	const struct place *places = r->tree->private->places;
-	const double *value = r->value.v;
-	double ns = r->tree->ns_per_tick;
-	size_t out = 0, parent = 0;
+	double ns = r->tree->ns_per_tick, *ticks;
+	size_t k, n_entries, out = 0, parent = 0;
+	const struct vprof_tree_part *part = vprof_tree_part_of(r->tree, i, &k);
+	size_t from = (size_t)part->first.v[k];
+	const uint32_t *node = part->entry_node.v + from;
 
+	*n = 0;
+	n_entries = (size_t)part->first.v[k + 1] - from;
+	if (VPROF_ROOM(&r->sample, 2 * n_entries) || VPROF_ROOM(&r->ticks, n_entries))
+		return NULL;
+	ticks = r->ticks.v;
+	for (size_t e = 0; e < n_entries; e++)
+		ticks[e] = (double)(int64_t)part->entry_ticks.v[from + e];
+	if (r->tree->factors)
+		correct(r, part, from, n_entries);
 	for (size_t e = 1; e < n_entries; e++)
-		r->sums[places[node[e]].parent] += value[e];
+		r->sums[places[node[e]].parent] += ticks[e];
 	for (size_t e = 0; e <= n_entries; e++) {
 		for (; parent < e; parent++) {
 			uint32_t body = places[node[parent]].body;
-			double rest = value[parent] - r->sums[node[parent]];
+			double rest = ticks[parent] - r->sums[node[parent]];
 
 			if (body != VPROF_NONE && e < n_entries && body > node[e])
 				break;
@@ -472,46 +476,7 @@ static size_t merge_corrected(struct vprof_tree_reader *r, const uint32_t *node,
 				r->sample.v[out++] = (struct vprof_sample){ body, rest * ns };
 		}
 		if (e < n_entries)
-			r->sample.v[out++] = (struct vprof_sample){ node[e], value[e] * ns };
-	}
-	return out;
-}
-
-/* Bodies come in the order of their parents, too: both are merged. */
-const struct vprof_sample *vprof_tree_read(struct vprof_tree_reader *r, size_t i, size_t *n)
-{
-	const struct place *places = r->tree->private->places;
-	double ns = r->tree->ns_per_tick;
-	size_t k, n_entries, out = 0, parent = 0;
-	const struct vprof_tree_part *part = vprof_tree_part_of(r->tree, i, &k);
-	const uint32_t *node = part->entry_node.v + part->first.v[k];
-	const uint64_t *ticks = part->entry_ticks.v + part->first.v[k];
-
-	*n = 0;
-	n_entries = (size_t)(part->first.v[k + 1] - part->first.v[k]);
-	if (VPROF_ROOM(&r->sample, 2 * n_entries))
-		return NULL;
-	if (r->tree->factors) {
-		if (correct(r, part, part->first.v[k], n_entries))
-			return NULL;
-		*n = merge_corrected(r, node, n_entries);
-		return r->sample.v;
-	}
-	for (size_t e = 1; e < n_entries; e++)
-		r->below[places[node[e]].parent] += (int64_t)ticks[e];
-	for (size_t e = 0; e <= n_entries; e++) {
-		for (; parent < e; parent++) {
-			uint32_t body = places[node[parent]].body;
-			int64_t rest = (int64_t)ticks[parent] - r->below[node[parent]];
-
-			if (body != VPROF_NONE && e < n_entries && body > node[e])
-				break;
-			r->below[node[parent]] = 0;
-			if (body != VPROF_NONE && rest)
-				r->sample.v[out++] = (struct vprof_sample){ body, (double)rest * ns };
-		}
-		if (e < n_entries)
-			r->sample.v[out++] = (struct vprof_sample){ node[e], (double)(int64_t)ticks[e] * ns };
+			r->sample.v[out++] = (struct vprof_sample){ node[e], ticks[e] * ns };
 	}
 	*n = out;
 	return r->sample.v;

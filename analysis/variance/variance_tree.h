@@ -61,5 +61,7 @@ const struct vprof_sample_noise *vprof_tree_read_noise(struct vprof_tree_reader 
  * covariances of siblings: of all of them, or of the 200 of largest variance where a node has more children.
  * Two passes about the exact mean; the zeros of nodes that an interval lacks are counted in closed form. */
 int vprof_tree_results(struct vprof_tree *tree, struct vprof_results *r, struct vprof_error *err);
+/* The same without covariances, which is one pass less. */
+int vprof_tree_variances(struct vprof_tree *tree, struct vprof_results *r, struct vprof_error *err);
 
 #endif

@@ -10,9 +10,10 @@
 #include "common/parallel.h"
 #include "common/search.h"
 
-#define PACED_MAX                                                                                                      \
-	0.2 /* share of its time that a thread outside knots may wait for what the recording does not explain */
-#define PACED_KNOT_MAX 0.95 /* ... of a thread in one: more, and it does next to nothing else */
+/* Shares of its time that a thread may wait for what the recording does not explain: outside of knots; and in one,
+ * where a thread that waits so for more does next to nothing else. */
+#define PACED_MAX 0.2
+#define PACED_KNOT_MAX 0.95
 
 enum { CHANGES = 3 }; /* at most, of one edge */
 
@@ -300,7 +301,7 @@ static int estimate_with(struct estimation *g, size_t max_segments, int n_thread
 	int ret = vprof_waits_program_build(&program, g->history, g->graph, max_segments, cpus);
 
 	g->program = &program;
-	g->out->cpus = (int)cpus;
+	g->out->cpus = cpus;
 	for (size_t i = 0; i < g->groups.n && !ret; i++)
 		ret = choose_counted(&g->groups.v[i], g);
 	make_items(g);

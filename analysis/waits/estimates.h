@@ -27,7 +27,7 @@ struct vprof_waits_estimates {
 	 * that is farthest off; NaN: there was none */
 	double fidelity;
 	double replayed; /* share of the recording that was replayed */
-	int cpus;	 /* enum vprof_waits_cpu_model */
+	enum vprof_waits_cpu_model cpus;
 };
 
 /* Does a thread wait for a timer, or for what is not recorded, while others wait for it? */

@@ -106,8 +106,7 @@ static int read_input(struct vprof_waits_input *input, const struct vprof_trace 
 }
 
 /* Names the stacks that the report may show. */
-static int name_stacks(struct vprof_waits_input *input, const struct vprof_trace *trace,
-		       const struct vprof_waits *waits, struct vprof_error *err)
+static int name_stacks(struct vprof_waits_input *input, const struct vprof_waits *waits, struct vprof_error *err)
 {
 	unsigned char *wanted = calloc(input->history.stacks.n + 1, 1);
 	int rc = wanted && input->is_kernel ? VPROF_OK : wanted ? 1 : vprof_error_no_memory(err);
@@ -123,7 +122,7 @@ static int name_stacks(struct vprof_waits_input *input, const struct vprof_trace
 		}
 	}
 	if (!rc)
-		rc = vprof_waits_input_name_stacks(input, trace, wanted, err);
+		rc = vprof_waits_input_name_stacks(input, wanted, err);
 	free(wanted);
 	return rc > 0 ? VPROF_OK : rc;
 }
@@ -141,7 +140,7 @@ static int analyse(const char *dir, const char *run, double bytes_per_s, const s
 	if (!rc)
 		rc = vprof_waits_analyze(&waits, &input.history, options, err);
 	if (!rc)
-		rc = name_stacks(&input, trace, &waits, err);
+		rc = name_stacks(&input, &waits, err);
 	if (!rc)
 		rc = vprof_waits_describe(r, &waits, options, err);
 	if (!rc && trace->n_threads)

@@ -25,7 +25,7 @@ static void print_name(const struct vprof_ask *ask, size_t index)
 {
 	const struct vprof_results *r = ask->results;
 	const char *factor = r->factors[index].name;
-	size_t cause = vprof_report_cause_of(r, index);
+	size_t cause = vprof_results_cause_of(r, index);
 	struct vprof_text name = VPROF_TEXT_INIT;
 
 	if (!r->n_causes)
@@ -48,7 +48,7 @@ static void print_name(const struct vprof_ask *ask, size_t index)
 static int add_wakers_of(const struct vprof_ask *ask, struct vprof_session *s, const struct vprof_factor *f)
 {
 	const struct vprof_results *r = ask->results;
-	size_t cause = vprof_report_cause_of(r, (size_t)(f - r->factors));
+	size_t cause = vprof_results_cause_of(r, (size_t)(f - r->factors));
 	int added = vprof_decide_wakers(s, r, f, ask->workspace->facts);
 
 	for (size_t i = 0; added >= 0 && cause < r->n_causes && i < r->causes[cause].n_factors; i++) {
@@ -88,7 +88,7 @@ static int break_down(const struct vprof_ask *ask, const struct vprof_factor *f)
 
 static int is_settled(const struct vprof_results *r, size_t index)
 {
-	size_t cause = vprof_report_cause_of(r, index);
+	size_t cause = vprof_results_cause_of(r, index);
 
 	return cause < r->n_causes && r->causes[cause].status == VPROF_CAUSE_SETTLED;
 }
@@ -290,7 +290,7 @@ static int judge(const struct vprof_ask *ask, size_t index, enum vprof_verdict v
 {
 	const struct vprof_results *r = ask->results;
 	const struct vprof_factor *f = &r->factors[index];
-	size_t at = vprof_report_cause_of(r, index);
+	size_t at = vprof_results_cause_of(r, index);
 	const struct vprof_cause *cause = at < r->n_causes ? &r->causes[at] : NULL;
 	const char *key = cause ? cause->key : f->key, *name = cause ? cause->name : f->name;
 	const struct vprof_review *old = vprof_reviews_find(&ask->session->reviews, r->interval, key);

@@ -54,7 +54,7 @@ static const struct vprof_review *deciding_review(const struct vprof_results *r,
 enum vprof_verdict vprof_decide_verdict(const struct vprof_results *r, const struct vprof_session *s,
 					const struct vprof_factor *f)
 {
-	size_t cause = vprof_report_cause_of(r, (size_t)(f - r->factors));
+	size_t cause = vprof_results_cause_of(r, (size_t)(f - r->factors));
 	const struct vprof_review *review = deciding_review(r, s, f->key);
 	enum vprof_verdict verdict;
 
@@ -115,7 +115,7 @@ static int is_open(const struct vprof_results *r, const struct vprof_session *s,
 /* The cause that a choice is of. What the scheduler took from several functions is one cause, but not one choice. */
 static size_t choice_of(const struct vprof_results *r, size_t factor)
 {
-	size_t cause = vprof_report_cause_of(r, factor);
+	size_t cause = vprof_results_cause_of(r, factor);
 
 	return cause < r->n_causes && r->causes[cause].kind == VPROF_CAUSE_PREEMPTED ? r->n_causes : cause;
 }
@@ -124,7 +124,7 @@ static size_t choice_of(const struct vprof_results *r, size_t factor)
  * the CPU from those who were waited for, and these are not known yet. */
 static int is_of_scheduler(const struct vprof_results *r, const struct vprof_session *s, size_t factor)
 {
-	size_t cause = vprof_report_cause_of(r, factor);
+	size_t cause = vprof_results_cause_of(r, factor);
 
 	return cause < r->n_causes && r->causes[cause].kind == VPROF_CAUSE_PREEMPTED &&
 	       !is_open(r, s, &r->factors[factor]) && !vprof_decide_wants_wakers(r, &r->factors[factor]);
@@ -134,7 +134,7 @@ static int is_of_scheduler(const struct vprof_results *r, const struct vprof_ses
  * tell where the machine's noise lies. */
 static int is_small_chance(const struct vprof_results *r, size_t factor)
 {
-	size_t cause = vprof_report_cause_of(r, factor);
+	size_t cause = vprof_results_cause_of(r, factor);
 
 	if (cause == r->n_causes || !(r->causes[cause].share_low <= 0))
 		return 0;
@@ -252,7 +252,7 @@ void vprof_decide_verdicts(struct vprof_results *r, const struct vprof_session *
 		const struct vprof_review *review = vprof_reviews_find(&s->reviews, r->interval, f->key);
 
 		f->verdict = review ? review->verdict :
-				      by_rule(r, vprof_session_verdict(s, f->key), vprof_report_cause_of(r, i));
+				      by_rule(r, vprof_session_verdict(s, f->key), vprof_results_cause_of(r, i));
 		if (!f->verdict && vprof_decide_is_spent(r, f))
 			f->verdict = VPROF_VERDICT_BROKEN_DOWN;
 		f->note = note_of(r, review);

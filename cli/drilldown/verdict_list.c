@@ -32,7 +32,7 @@ static void add_results(struct vprof_verdict_list *list, const struct vprof_resu
 								 .run = r->run,
 								 .verdict = r->causes[i].verdict });
 	for (size_t i = 0; i < r->n_factors; i++)
-		if (is_verdict(r->factors[i].verdict) && vprof_report_cause_of(r, i) == r->n_causes)
+		if (is_verdict(r->factors[i].verdict) && vprof_results_cause_of(r, i) == r->n_causes)
 			add(list, (struct vprof_listed_verdict){ .interval = r->interval,
 								 .key = r->factors[i].key,
 								 .name = r->factors[i].name,

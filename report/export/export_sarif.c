@@ -135,64 +135,74 @@ static void put_suppression(FILE *to, enum vprof_verdict verdict, const char *no
 	fputs("}]", to);
 }
 
-static void put_figures(FILE *to, const struct vprof_factor *f, size_t rank)
-{
-	const struct {
-		const char *name;
-		double x;
-	} figures[] = { { "share", f->share },
-			{ "shareLow", f->share_low },
-			{ "shareHigh", f->share_high },
-			{ "meanNs", f->mean_ns },
-			{ "sdNs", f->sd_ns },
-			{ "score", f->score },
-			{ "blockedShare", f->blocked_share },
-			{ "kernelShare", f->kernel_share },
-			{ "ioShare", f->io_share } };
+struct figure {
+	const char *name;
+	double x;
+};
 
-	fprintf(to, ",\"properties\":{\"rankOfFactor\":%zu", rank);
-	for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+static void put_figures(FILE *to, const struct figure *figures, size_t n, enum vprof_verdict verdict)
+{
+	for (size_t i = 0; i < n; i++)
 		if (isfinite(figures[i].x)) {
 			fprintf(to, ",\"%s\":", figures[i].name);
 			vprof_put_json_number(to, figures[i].x);
 		}
 	fputs(",\"verdict\":", to);
-	vprof_put_json(to, vprof_verdict_names[f->verdict]);
+	vprof_put_json(to, vprof_verdict_names[verdict]);
 	putc('}', to);
 }
 
-static void put_result(FILE *to, const struct vprof_results *r, size_t index)
+static void put_begin(FILE *to, int rule, int is_warning, double share)
 {
-	const struct vprof_factor *f = &r->factors[index];
-	const struct vprof_node *places[N_RELATED];
-	size_t n = places_of(r, f, places);
-	double share = 100 * f->share;
-	int rule = f->kind == VPROF_FACTOR_COVARIANCE;
-
 	fprintf(to, "{\"ruleId\":\"VPROF00%d\",\"ruleIndex\":%d,\"kind\":\"fail\",\"level\":\"%s\",\"rank\":", rule + 1,
-		rule, index < r->n_selected ? "warning" : "note");
-	vprof_put_json_number(to, share < 0 || !isfinite(share) ? 0 : share > 100 ? 100 : share);
+		rule, is_warning ? "warning" : "note");
+	vprof_put_json_number(to, share < 0 || !isfinite(share) ? 0 : share > 1 ? 100 : 100 * share);
 	fputs(",\"message\":{\"text\":", to);
-	put_message(to, r, f);
+}
+
+/* The first place is the result's own, the others are related. */
+static void put_places(FILE *to, const struct vprof_node *const *places, size_t n)
+{
 	fputs("},\"locations\":[", to);
-	if (n) {
-		putc('{', to);
-		put_place(to, places[0]);
-		putc('}', to);
-	}
-	putc(']', to);
-	for (size_t i = 1; i < n; i++) {
-		fprintf(to, "%s{\"id\":%zu,", i == 1 ? ",\"relatedLocations\":[" : ",", i);
+	for (size_t i = 0; i < n; i++) {
+		if (i < 2)
+			fputs(i ? "],\"relatedLocations\":[{\"id\":1," : "{", to);
+		else
+			fprintf(to, ",{\"id\":%zu,", i);
 		put_place(to, places[i]);
 		putc('}', to);
 	}
-	fputs(n > 1 ? "],\"partialFingerprints\":{\"vprofFactor/v1\":" :
-		      ",\"partialFingerprints\":{\"vprofFactor/v1\":",
-	      to);
-	vprof_put_json(to, f->key);
+	putc(']', to);
+}
+
+static void put_key(FILE *to, const char *kind, const char *key)
+{
+	fprintf(to, ",\"partialFingerprints\":{\"%s/v1\":", kind);
+	vprof_put_json(to, key);
 	putc('}', to);
+}
+
+static void put_factor(FILE *to, const struct vprof_results *r, size_t index)
+{
+	const struct vprof_factor *f = &r->factors[index];
+	const struct vprof_node *places[N_RELATED];
+	const struct figure figures[] = { { "share", f->share },
+					  { "shareLow", f->share_low },
+					  { "shareHigh", f->share_high },
+					  { "meanNs", f->mean_ns },
+					  { "sdNs", f->sd_ns },
+					  { "score", f->score },
+					  { "blockedShare", f->blocked_share },
+					  { "kernelShare", f->kernel_share },
+					  { "ioShare", f->io_share } };
+
+	put_begin(to, f->kind == VPROF_FACTOR_COVARIANCE, index < r->n_selected, f->share);
+	put_message(to, r, f);
+	put_places(to, places, places_of(r, f, places));
+	put_key(to, "vprofFactor", f->key);
 	put_suppression(to, f->verdict, f->note);
-	put_figures(to, f, index + 1);
+	fprintf(to, ",\"properties\":{\"rankOfFactor\":%zu", index + 1);
+	put_figures(to, figures, sizeof figures / sizeof *figures, f->verdict);
 	putc('}', to);
 }
 
@@ -214,32 +224,6 @@ static void put_cause_message(FILE *to, const struct vprof_results *r, const str
 	vprof_text_release(&t);
 }
 
-static void put_cause_figures(FILE *to, const struct vprof_cause *c, size_t rank)
-{
-	const struct {
-		const char *name;
-		double x;
-	} figures[] = { { "share", c->share },
-			{ "shareLow", c->share_low },
-			{ "shareHigh", c->share_high },
-			{ "ifConstant", c->if_constant },
-			{ "ifConstantLow", c->if_constant_low },
-			{ "ifConstantHigh", c->if_constant_high },
-			{ "meanNs", c->mean_ns },
-			{ "sdNs", c->sd_ns } };
-
-	fprintf(to, ",\"properties\":{\"rankOfCause\":%zu,\"status\":\"%s\"", rank,
-		vprof_cause_status_names[c->status]);
-	for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
-		if (isfinite(figures[i].x)) {
-			fprintf(to, ",\"%s\":", figures[i].name);
-			vprof_put_json_number(to, figures[i].x);
-		}
-	fputs(",\"verdict\":", to);
-	vprof_put_json(to, vprof_verdict_names[c->verdict]);
-	putc('}', to);
-}
-
 /* The end of a cause first, then the steps on the way, innermost first. */
 static size_t places_of_cause(const struct vprof_results *r, const struct vprof_cause *c,
 			      const struct vprof_node **places)
@@ -259,28 +243,23 @@ static void put_cause(FILE *to, const struct vprof_results *r, size_t index)
 {
 	const struct vprof_cause *c = &r->causes[index];
 	const struct vprof_node *places[N_RELATED];
-	size_t n = places_of_cause(r, c, places);
-	double share = 100 * c->share;
+	const struct figure figures[] = { { "share", c->share },
+					  { "shareLow", c->share_low },
+					  { "shareHigh", c->share_high },
+					  { "ifConstant", c->if_constant },
+					  { "ifConstantLow", c->if_constant_low },
+					  { "ifConstantHigh", c->if_constant_high },
+					  { "meanNs", c->mean_ns },
+					  { "sdNs", c->sd_ns } };
 
-	fprintf(to, "{\"ruleId\":\"VPROF003\",\"ruleIndex\":2,\"kind\":\"fail\",\"level\":\"%s\",\"rank\":",
-		c->status == VPROF_CAUSE_SETTLED ? "warning" : "note");
-	vprof_put_json_number(to, share < 0 || !isfinite(share) ? 0 : share > 100 ? 100 : share);
-	fputs(",\"message\":{\"text\":", to);
+	put_begin(to, 2, c->status == VPROF_CAUSE_SETTLED, c->share);
 	put_cause_message(to, r, c);
-	fputs("},\"locations\":[", to);
-	for (size_t i = 0; i < n; i++) {
-		if (i < 2)
-			fputs(i ? "],\"relatedLocations\":[{\"id\":1," : "{", to);
-		else
-			fprintf(to, ",{\"id\":%zu,", i);
-		put_place(to, places[i]);
-		putc('}', to);
-	}
-	fputs("],\"partialFingerprints\":{\"vprofCause/v1\":", to);
-	vprof_put_json(to, c->key);
-	putc('}', to);
+	put_places(to, places, places_of_cause(r, c, places));
+	put_key(to, "vprofCause", c->key);
 	put_suppression(to, c->verdict, c->note);
-	put_cause_figures(to, c, index + 1);
+	fprintf(to, ",\"properties\":{\"rankOfCause\":%zu,\"status\":\"%s\"", index + 1,
+		vprof_cause_status_names[c->status]);
+	put_figures(to, figures, sizeof figures / sizeof *figures, c->verdict);
 	putc('}', to);
 }
 
@@ -309,10 +288,10 @@ int vprof_export_sarif(struct vprof_export *e, struct vprof_error *err)
 	}
 	for (size_t i = 0; i < r->n_factors; i++) {
 		if ((i >= r->n_selected && !(r->factors[i].share >= r->threshold)) ||
-		    vprof_report_cause_of(r, i) < r->n_causes)
+		    vprof_results_cause_of(r, i) < r->n_causes)
 			continue;
 		fputs(n++ ? ",\n" : "\n", to);
-		put_result(to, r, i);
+		put_factor(to, r, i);
 	}
 	fputs("]}]}\n", to);
 	return 0;

@@ -70,34 +70,21 @@ function search() {
 	input.addEventListener("blur", () => setTimeout(close, 200));
 }
 function keys() {
-	const dialog = document.getElementById("keys"), show = () => dialog.showModal();
 	const rows = [
 		["/", "search; arrows and Enter choose"], ["n  p", "next and previous factor"],
 		["v  m  t", "tree by variance, mean, tail"], ["arrows", "in the tree: parent, child, siblings"],
 		["Enter", "in the tree: zoom in, or out of the top"], ["Esc", "whole tree; clears the search"],
 		["?", "this list"]
 	];
-	dialog.append(el("h2", null, "Keyboard"),
-		el("dl", null, rows.map(([k, t]) => [el("dt", null, el("kbd", null, k)), el("dd", null, t)])),
-		el("form", { method: "dialog" }, el("button", null, "Close")));
-	document.getElementById("help").addEventListener("click", show);
 	let current = -1;
-	document.addEventListener("keydown", e => {
-		if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName) ||
-			dialog.open)
-			return;
-		const view = { v: "variance", m: "mean", t: "tail" }[e.key];
-		if (e.key === "/") {
-			document.getElementById("search").focus();
-			e.preventDefault();
-		} else if (e.key === "?")
-			show();
-		else if (view) {
+	onKeys(rows, key => {
+		const view = { v: "variance", m: "mean", t: "tail" }[key];
+		if (view) {
 			const b = document.querySelector(`#where .group button[value=${view}]`);
 			if (b && !b.disabled) b.click();
-		} else if ((e.key === "n" || e.key === "p") && factors.length) {
+		} else if ((key === "n" || key === "p") && factors.length) {
 			current = Math.max(
-				0, Math.min(Math.min(causesShown, factors.length) - 1, current + (e.key === "n" ? 1 : -1)));
+				0, Math.min(Math.min(causesShown, factors.length) - 1, current + (key === "n" ? 1 : -1)));
 			const n = firstNode(factors[current]);
 			if (n) select(n, "step");
 			const row = document.querySelector(`#factors tr[data-factor="${current}"]`);
@@ -119,13 +106,4 @@ function sections() {
 	}, { rootMargin: "-20% 0px -70% 0px" });
 	for (const id of links.keys()) seen.observe(document.getElementById(id));
 }
-for (const part
-	of [theme, summary, spread, causes, where, why, code, decided, trust, search, keys, sections]) {
-	try { part(); } catch (e) {
-		const box = document.getElementById(part.name);
-		document.documentElement.dataset.failed =
-			(document.documentElement.dataset.failed || "") + part.name + ": " + e.message + "\n";
-		(box || document.body).append(el("p.alert.bad", null, "This part could not be drawn: " + e.message));
-	}
-}
-document.documentElement.dataset.drawn = "1";
+drawParts([theme, summary, spread, causes, where, why, code, decided, trust, search, keys, sections]);

@@ -88,23 +88,15 @@ function stepEdge(step) {
 	if (list.length) selectEdge(list[Math.max(0, Math.min(list.length - 1, i + step))].edge);
 }
 function keys() {
-	const dialog = document.getElementById("keys"), search = document.getElementById("search"), open = () => dialog.showModal();
 	const rows = [
 		["/", "find a thread; Enter selects the first"], ["n  p", "next and previous wait, by weight"],
 		["arrows", "in the graph: the vertex in that direction"], ["e  E", "in the graph: edges of the vertex, one by one"],
 		["Enter", "in the graph: show why"], ["f", "fold light vertices, or show all"], ["Esc", "nothing selected"], ["?", "this list"]
 	];
-	dialog.append(el("h2", null, "Keyboard"),
-		el("dl", null, rows.map(([k, t]) => [el("dt", null, el("kbd", null, k)), el("dd", null, t)])),
-		el("form", { method: "dialog" }, el("button", null, "Close")));
-	document.getElementById("help").addEventListener("click", open);
-	document.addEventListener("keydown", e => {
-		if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName) || dialog.open) return;
-		if (e.key === "/") { search.focus(); e.preventDefault(); }
-		else if (e.key === "?") open();
-		else if (e.key === "n" || e.key === "p") stepEdge(e.key === "n" ? 1 : -1);
-		else if (e.key === "f") showAll(!view.all);
-		else if (e.key === "Escape") { Object.assign(view, { edge: null, party: null }); show(); }
+	onKeys(rows, key => {
+		if (key === "n" || key === "p") stepEdge(key === "n" ? 1 : -1);
+		else if (key === "f") showAll(!view.all);
+		else if (key === "Escape") { Object.assign(view, { edge: null, party: null }); show(); }
 	});
 }
 function search() {
@@ -148,10 +140,4 @@ function graph() {
 	addEventListener("beforeprint", () => redraw(680));
 	addEventListener("afterprint", () => redraw());
 }
-for (const part of [theme, answer, graph, knotCards, allWaits, trust, search, keys]) {
-	try { part(); } catch (e) {
-		document.documentElement.dataset.failed = (document.documentElement.dataset.failed || "") + part.name + ": " + e.message + " " + e.stack + "\n";
-		document.body.append(el("p.alert.bad", null, "This part could not be drawn: " + e.message));
-	}
-}
-document.documentElement.dataset.drawn = "1";
+drawParts([theme, answer, graph, knotCards, allWaits, trust, search, keys]);

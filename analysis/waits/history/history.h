@@ -17,6 +17,12 @@
 
 #define VPROF_WAITS_TIME_MAX (UINT64_C(1) << 62)
 
+/* ns of a clock as a time of a history; what no clock tells becomes the nearest that is one. */
+static inline uint64_t vprof_waits_time(double ns)
+{
+	return !(ns > 0) ? 0 : ns < (double)VPROF_WAITS_TIME_MAX / 2 ? (uint64_t)ns : VPROF_WAITS_TIME_MAX / 2;
+}
+
 enum vprof_waits_entity_kind {
 	VPROF_WAITS_THREAD,
 	VPROF_WAITS_DISK,      /* ended a wait by completing a request */

@@ -16,9 +16,7 @@ struct marking {
 
 static uint64_t to_ns(const struct marking *m, uint64_t ticks)
 {
-	double ns = vprof_trace_ns(m->timeline->trace, ticks);
-
-	return ns <= 0 ? 0 : ns < (double)VPROF_WAITS_TIME_MAX / 2 ? (uint64_t)ns : VPROF_WAITS_TIME_MAX / 2;
+	return vprof_waits_time(vprof_trace_ns(m->timeline->trace, ticks));
 }
 
 static int overlaps(const struct vprof_waits_entity *e, uint64_t from, uint64_t to)
@@ -83,28 +81,6 @@ static int add_false_wakes(struct marking *m)
 	return ret;
 }
 
-/* The name of a spin wait stands for its stack. */
-static int stack_of(struct marking *m, uint32_t name, uint32_t *stack)
-{
-	struct vprof_waits_input *input = m->input;
-	const char **text;
-
-	*stack = 0;
-	if (name >= m->timeline->n_names)
-		return VPROF_OK;
-	if (!m->stack[name]) {
-		text = VPROF_PUSH(&input->history.stacks);
-		if (!text || !VPROF_PUSH(&input->stack_ids))
-			return VPROF_ERR_NOMEM;
-		*text = vprof_strings_keep(&input->strings, m->timeline->names[name]);
-		if (!*text)
-			return VPROF_ERR_NOMEM;
-		m->stack[name] = (uint32_t)(input->history.stacks.n - 1);
-	}
-	*stack = m->stack[name];
-	return VPROF_OK;
-}
-
 static int add_spin(struct marking *m, size_t thread, const struct vprof_wait *w)
 {
 	int has_waker = w->waker != VPROF_NONE && w->waker < m->timeline->n_threads;
@@ -115,8 +91,11 @@ static int add_spin(struct marking *m, size_t thread, const struct vprof_wait *w
 
 	if (mark.waker == mark.thread)
 		mark.waker = VPROF_NONE;
-	if (stack_of(m, w->name, &mark.stack))
-		return VPROF_ERR_NOMEM;
+	if (w->name < m->timeline->n_names) {
+		if (vprof_waits_input_stack_of_name(m->input, m->timeline->names[w->name], &m->stack[w->name]))
+			return VPROF_ERR_NOMEM;
+		mark.stack = m->stack[w->name];
+	}
 	return mark.from < mark.to ? add_mark(m, &mark) : VPROF_OK;
 }
 

@@ -24,30 +24,23 @@ struct reading {
 	VPROF_ARRAY(uint32_t) free_open;
 	VPROF_ARRAY(uint32_t) begun_unseen; /* requests (of the history) whose issue is missing: begin is not known */
 	struct vprof_hash_index by_stacks;  /* pairs of stacks */
-	struct vprof_kernel_tables tables;
-	uint32_t *same; /* [stacks of the tables] the first that is the same */
+	uint32_t *same;			    /* [stacks of the tables] the first that is the same */
 	uint64_t now;
 };
 
-static uint64_t to_ns(const struct vprof_trace *trace, uint64_t ticks)
-{
-	double ns = vprof_trace_ns(trace, ticks);
-
-	return ns <= 0 ? 0 : ns < (double)VPROF_WAITS_TIME_MAX / 2 ? (uint64_t)ns : VPROF_WAITS_TIME_MAX / 2;
-}
-
 static uint32_t same_stack(const struct reading *g, uint32_t id)
 {
-	const struct vprof_kernel_stack *s = id ? vprof_kernel_stack_find(&g->tables, id) : NULL;
+	const struct vprof_kernel_tables *t = &g->input->tables;
+	const struct vprof_kernel_stack *s = id ? vprof_kernel_stack_find(t, id) : NULL;
 
-	return s ? g->tables.stacks.v[g->same[s - g->tables.stacks.v]].id : id;
+	return s ? t->stacks.v[g->same[s - t->stacks.v]].id : id;
 }
 
 static uint32_t stack_number(struct reading *g, uint32_t kernel_id, uint32_t user_id)
 {
 	uint32_t kernel = same_stack(g, kernel_id), user = same_stack(g, user_id);
-	uint64_t key = (uint64_t)user << 32 | kernel, hash = vprof_mix(key), *added;
-	const char **text;
+	uint64_t key = (uint64_t)user << 32 | kernel, hash = vprof_mix(key);
+	uint32_t added;
 	size_t at;
 
 	if (!key || vprof_hash_index_room(&g->by_stacks, 1))
@@ -57,14 +50,11 @@ static uint32_t stack_number(struct reading *g, uint32_t kernel_id, uint32_t use
 		if (g->input->stack_ids.v[i] == key)
 			return i;
 	}
-	added = VPROF_PUSH(&g->input->stack_ids);
-	text = added ? VPROF_PUSH(&g->input->history.stacks) : NULL;
-	if (!text)
+	added = vprof_waits_input_add_stack(g->input, key, "");
+	if (added == VPROF_NONE)
 		return 0;
-	*added = key;
-	*text = "";
-	vprof_hash_index_put(&g->by_stacks, at, hash, (uint32_t)(g->input->stack_ids.n - 1));
-	return (uint32_t)(g->input->stack_ids.n - 1);
+	vprof_hash_index_put(&g->by_stacks, at, hash, added);
+	return added;
 }
 
 static const uint8_t states[] = {
@@ -181,7 +171,6 @@ static int retire(struct reading *g, struct vprof_kernel_thread *t)
 static int on_fork(struct reading *g, const struct vprof_kernel_event *e)
 {
 	struct vprof_kernel_thread *t = vprof_kernel_entities_thread(&g->all, e->task.by_tid);
-
 	uint32_t creator = t ? t->entity : VPROF_NONE;
 
 	t = t ? vprof_kernel_entities_thread(&g->all, e->task.tid) : NULL;
@@ -442,7 +431,7 @@ static int read_events(struct reading *g, struct vprof_error *err)
 	int ret = vprof_kernel_stream_open(&stream, g->trace, err), is_first = 1;
 
 	while (!ret && vprof_kernel_stream_next(stream, &e)) {
-		uint64_t t = to_ns(g->trace, e.t);
+		uint64_t t = vprof_waits_time(vprof_trace_ns(g->trace, e.t));
 
 		if (is_first) {
 			g->input->history.begin = g->all.begin = g->now = t;
@@ -462,7 +451,6 @@ int vprof_waits_input_kernel(struct vprof_waits_input *input, const struct vprof
 			     struct vprof_error *err)
 {
 	struct reading g = { .input = input, .trace = trace };
-	const char **none;
 	int ret;
 
 	memset(input, 0, sizeof *input);
@@ -473,17 +461,14 @@ int vprof_waits_input_kernel(struct vprof_waits_input *input, const struct vprof
 	g.all.input = input;
 	g.all.bytes_per_s = bytes_per_s;
 	g.all.is_tree = trace->header.kernel_scope == VP_KERNEL_TREE;
-	none = VPROF_PUSH(&input->history.stacks);
-	ret = none && VPROF_PUSH(&input->stack_ids) ? VPROF_OK : VPROF_ERR_NOMEM;
-	if (none)
-		*none = "";
+	ret = vprof_waits_input_add_stack(input, 0, "") == VPROF_NONE ? VPROF_ERR_NOMEM : VPROF_OK;
 	input->missing = vprof_strings_keep(&input->strings, trace->header.no_kernel);
 	input->history.n_cpus = (uint32_t)trace->n_kernel;
 	if (!ret)
-		ret = vprof_kernel_tables_read(&g.tables, trace, err);
-	g.same = calloc(g.tables.stacks.n + 1, sizeof *g.same);
+		ret = vprof_kernel_tables_read(&input->tables, trace, err);
+	g.same = calloc(input->tables.stacks.n + 1, sizeof *g.same);
 	if (!ret)
-		ret = g.same ? vprof_stacks_find_same(g.same, &g.tables) : VPROF_ERR_NOMEM;
+		ret = g.same ? vprof_stacks_find_same(g.same, &input->tables) : VPROF_ERR_NOMEM;
 	if (!ret)
 		ret = input->missing ? read_events(&g, err) : VPROF_ERR_NOMEM;
 	if (input->n_lost < trace->header.n_kernel_lost)
@@ -491,18 +476,10 @@ int vprof_waits_input_kernel(struct vprof_waits_input *input, const struct vprof
 	vprof_kernel_entities_release(&g.all);
 	vprof_hash_index_release(&g.by_request);
 	vprof_hash_index_release(&g.by_stacks);
-	vprof_kernel_tables_release(&g.tables);
 	free(g.same);
 	VPROF_ARRAY_RELEASE(&g.open);
 	VPROF_ARRAY_RELEASE(&g.free_open);
 	VPROF_ARRAY_RELEASE(&g.begun_unseen);
 	return ret ? vprof_error_set(err, ret, "not enough memory for the kernel's events: record a shorter run") :
 		     VPROF_OK;
-}
-
-void vprof_waits_input_release(struct vprof_waits_input *input)
-{
-	vprof_waits_history_release(&input->history);
-	vprof_strings_release(&input->strings);
-	VPROF_ARRAY_RELEASE(&input->stack_ids);
 }

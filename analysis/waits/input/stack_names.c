@@ -193,16 +193,14 @@ static const char *name_stack(struct naming *g, struct vprof_waits_input *input,
 	return g->text.failed ? NULL : vprof_strings_keep(&input->strings, g->text.s);
 }
 
-int vprof_waits_input_name_stacks(struct vprof_waits_input *input, const struct vprof_trace *trace,
-				  const unsigned char *wanted, struct vprof_error *err)
+int vprof_waits_input_name_stacks(struct vprof_waits_input *input, const unsigned char *wanted, struct vprof_error *err)
 {
-	struct vprof_kernel_tables tables;
-	struct naming g = { .tables = &tables, .text = VPROF_TEXT_INIT };
-	int ret = vprof_kernel_tables_read(&tables, trace, err);
+	struct naming g = { .tables = &input->tables, .text = VPROF_TEXT_INIT };
+	int ret = VPROF_OK;
 
-	for (size_t i = 1; i < input->stack_ids.n && i < input->history.stacks.n && !ret; i++) {
+	for (size_t i = 1; i < input->stack_ids.n && !ret; i++) {
 		if (!wanted[i] || !input->stack_ids.v[i])
-			continue; /* the latter has a name, but no stack (annotation_marks.c) */
+			continue;
 		input->history.stacks.v[i] = name_stack(&g, input, input->stack_ids.v[i]);
 		if (!input->history.stacks.v[i]) {
 			input->history.stacks.v[i] = "";
@@ -213,6 +211,5 @@ int vprof_waits_input_name_stacks(struct vprof_waits_input *input, const struct 
 		vprof_elf_free(g.files.v[i].elf);
 	VPROF_ARRAY_RELEASE(&g.files);
 	vprof_text_release(&g.text);
-	vprof_kernel_tables_release(&tables);
 	return ret;
 }

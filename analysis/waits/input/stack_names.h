@@ -15,7 +15,7 @@ int vprof_stacks_find_same(uint32_t *same, const struct vprof_kernel_tables *tab
  * innermost function first, with what it waited for in the kernel behind. A function without a symbol is its offset in
  * its file, "server+0x1c3d0". Programs and libraries are opened where they were; of those that were built again since
  * nothing is named. OK or NOMEM. */
-int vprof_waits_input_name_stacks(struct vprof_waits_input *input, const struct vprof_trace *trace,
-				  const unsigned char *wanted, struct vprof_error *err);
+int vprof_waits_input_name_stacks(struct vprof_waits_input *input, const unsigned char *wanted,
+				  struct vprof_error *err);
 
 #endif

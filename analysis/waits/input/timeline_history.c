@@ -28,9 +28,7 @@ static const struct cause no_cause = { VPROF_NONE, 0, 0 };
 
 static uint64_t to_ns(const struct drawing *d, uint64_t ticks)
 {
-	double ns = vprof_trace_ns(d->timeline->trace, ticks);
-
-	return ns <= 0 ? 0 : ns < (double)VPROF_WAITS_TIME_MAX / 2 ? (uint64_t)ns : VPROF_WAITS_TIME_MAX / 2;
+	return vprof_waits_time(vprof_trace_ns(d->timeline->trace, ticks));
 }
 
 static uint32_t other(const struct drawing *d, enum other which)
@@ -91,27 +89,6 @@ static int draw_awake(struct drawing *d, uint64_t from, uint64_t to, struct caus
 	return ret ? ret : draw(d, from, to, VPROF_WAITS_RUNNING, no_cause);
 }
 
-/* The name of what waited stands for a stack. */
-static int stack_number(struct drawing *d, const struct vprof_wait *w, uint32_t *number)
-{
-	const char **text;
-
-	*number = 0;
-	if (w->name >= d->timeline->n_names)
-		return VPROF_OK;
-	if (!d->stack_of[w->name]) {
-		text = VPROF_PUSH(&d->input->history.stacks);
-		if (!text)
-			return VPROF_ERR_NOMEM;
-		*text = vprof_strings_keep(&d->input->strings, d->timeline->names[w->name]);
-		if (!*text)
-			return VPROF_ERR_NOMEM;
-		d->stack_of[w->name] = (uint32_t)(d->input->history.stacks.n - 1);
-	}
-	*number = d->stack_of[w->name];
-	return VPROF_OK;
-}
-
 static struct cause cause_of(const struct drawing *d, const struct vprof_wait *w)
 {
 	struct cause cause = no_cause;
@@ -132,8 +109,11 @@ static int draw_wait(struct drawing *d, const struct vprof_wait *w)
 	int is_io = w->kind >= VP_WAIT_DISK && w->kind <= VP_WAIT_POLL, ret;
 
 	d->input->n_events++;
-	if (stack_number(d, w, &cause.stack))
-		return VPROF_ERR_NOMEM;
+	if (w->name < d->timeline->n_names) {
+		if (vprof_waits_input_stack_of_name(d->input, d->timeline->names[w->name], &d->stack_of[w->name]))
+			return VPROF_ERR_NOMEM;
+		cause.stack = d->stack_of[w->name];
+	}
 	if (w->waker != VPROF_NONE && w->waker < d->timeline->n_threads) {
 		cause.waker = w->waker;
 		cause.is_disk = 0;
@@ -226,7 +206,6 @@ int vprof_waits_input_timeline(struct vprof_waits_input *input, const struct vpr
 			       struct vprof_error *err)
 {
 	struct drawing d = { .input = input, .timeline = timeline };
-	const char **none;
 	int ret;
 
 	memset(input, 0, sizeof *input);
@@ -240,10 +219,8 @@ int vprof_waits_input_timeline(struct vprof_waits_input *input, const struct vpr
 				 "" :
 				 "context switches: waits that the wrappers do not see, and runnable threads";
 	d.stack_of = calloc(timeline->n_names + 1, sizeof *d.stack_of);
-	none = VPROF_PUSH(&input->history.stacks);
-	if (none)
-		*none = "";
-	ret = none && d.stack_of ? add_entities(&d) : VPROF_ERR_NOMEM;
+	ret = d.stack_of && vprof_waits_input_add_stack(input, 0, "") != VPROF_NONE ? add_entities(&d) :
+										      VPROF_ERR_NOMEM;
 	ret = ret ? ret : find_creators(&d);
 	for (d.thread = 0; d.thread < timeline->n_threads && !ret; d.thread++)
 		ret = draw_thread(&d);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What all pages have around their parts: what the reader chose, kept in the browser where it allows that; light or dark;
+ * keys; and how the parts are drawn. */
+function remember(key, value) {
+	try {
+		if (value !== undefined) localStorage.setItem("vprof." + key, value);
+		return localStorage.getItem("vprof." + key);
+	} catch (e) {
+		return null;
+	}
+}
+function theme() {
+	const button = document.getElementById("theme"), order = ["system", "light", "dark"];
+	let value = remember("theme") || "system";
+	const set = v => {
+		value = v;
+		if (v === "system")
+			delete document.documentElement.dataset.theme;
+		else
+			document.documentElement.dataset.theme = v;
+		button.textContent = "Theme: " + v;
+	};
+	button.addEventListener("click", () => {
+		set(order[(order.indexOf(value) + 1) % 3]);
+		remember("theme", value);
+	});
+	set(order.includes(value) ? value : "system");
+}
+/* Keys with the list of them, [keys, what they do], behind "?"; act(key) is told of the others, not of those in fields. */
+function onKeys(rows, act) {
+	const dialog = document.getElementById("keys"), show = () => dialog.showModal();
+	dialog.append(el("h2", null, "Keyboard"),
+		el("dl", null, rows.map(([k, t]) => [el("dt", null, el("kbd", null, k)), el("dd", null, t)])),
+		el("form", { method: "dialog" }, el("button", null, "Close")));
+	document.getElementById("help").addEventListener("click", show);
+	document.addEventListener("keydown", e => {
+		if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName) || dialog.open) return;
+		if (e.key === "/") {
+			document.getElementById("search").focus();
+			e.preventDefault();
+		} else if (e.key === "?")
+			show();
+		else
+			act(e.key);
+	});
+}
+/* One part that fails does not take the others with it. */
+function drawParts(parts) {
+	for (const part of parts) {
+		try { part(); } catch (e) {
+			const box = document.querySelector("section#" + part.name) || document.body;
+			document.documentElement.dataset.failed =
+				(document.documentElement.dataset.failed || "") + part.name + ": " + e.message + " " + e.stack + "\n";
+			box.append(el("p.alert.bad", null, "This part could not be drawn: " + e.message));
+		}
+	}
+	document.documentElement.dataset.drawn = "1";
+}
