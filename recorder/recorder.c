@@ -9,9 +9,11 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common/array.h"
@@ -31,6 +33,8 @@ struct vprof_recorder {
 	struct vprof_rings *rings;
 	struct bpf_link *vectors[VECTOR_LINKS];
 	size_t n_vectors;
+	struct bpf_link **timers;
+	size_t n_timers;
 	struct vprof_gather table; /* of the machine */
 	struct vprof_stacks *stacks;
 	uint64_t last_clock_ns;
@@ -54,6 +58,8 @@ static const struct part parts[] = {
 	    "hrtimer_expire_exit" } },
 	{ VP_KERNEL_BLOCK, "disks", { "block_rq_insert", "block_rq_issue", "block_rq_complete" } },
 	{ VP_KERNEL_NET, "network interfaces", { "netif_receive_skb", "net_dev_xmit" } },
+	{ VP_KERNEL_CALLS, "system calls", { "sys_enter", "sys_exit" } },
+	{ VP_KERNEL_FAULTS, "page faults", { "page_fault_user" } },
 	{ 0, "new names of threads", { "task_rename" } },
 };
 
@@ -69,6 +75,8 @@ static void choose_programs(struct vprof_recorder *r)
 {
 	size_t at = 0;
 
+	if (!(r->o.kinds & VP_KERNEL_STACKS))
+		r->o.kinds &= ~(VP_KERNEL_CALLS | VP_KERNEL_FAULTS);
 	r->kinds = VP_KERNEL_SCHEDULING | (r->o.kinds & (VP_KERNEL_INTERRUPTS | VP_KERNEL_STACKS));
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
 		int asked = !parts[i].kind || (r->o.kinds & parts[i].kind), ok = asked;
@@ -89,6 +97,10 @@ static void choose_programs(struct vprof_recorder *r)
 	}
 	if (!(r->kinds & VP_KERNEL_CONTEXT))
 		r->kinds &= ~VP_KERNEL_INTERRUPTS;
+	if (r->o.timer_hz && (r->kinds & VP_KERNEL_STACKS))
+		r->kinds |= VP_KERNEL_TIMER;
+	else
+		bpf_program__set_autoload(r->bpf->progs.record_timer, false);
 	if (at)
 		snprintf(r->missing + at, sizeof r->missing - at,
 			 " (this kernel lacks their tracepoints; vprof doctor lists them)");
@@ -126,6 +138,36 @@ static int refuse(struct vprof_error *err, const char *what, int error)
 			       strerror(error < 0 ? -error : error));
 }
 
+/* Of each CPU that runs. It counts the time of whatever runs there, so a thread's CPU time. */
+static int attach_timer(struct vprof_recorder *r, struct vprof_error *err)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
+					.config = PERF_COUNT_SW_CPU_CLOCK,
+					.size = sizeof attr,
+					.sample_period = 1000000000u / r->o.timer_hz,
+					.exclude_idle = 1 };
+	int n = libbpf_num_possible_cpus();
+
+	r->timers = calloc(n > 0 ? (size_t)n : 1, sizeof *r->timers);
+	if (!r->timers)
+		return vprof_error_no_memory(err);
+	for (int cpu = 0; cpu < n; cpu++) {
+		int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+		if (fd < 0 && errno == ENODEV) /* it is off */
+			continue;
+		if (fd < 0)
+			return refuse(err, "a timer on CPU time (--timer 0 records without)", errno);
+		r->timers[r->n_timers] = bpf_program__attach_perf_event(r->bpf->progs.record_timer, fd);
+		if (!r->timers[r->n_timers]) {
+			close(fd);
+			return refuse(err, "to attach the timer on CPU time (--timer 0 records without)", errno);
+		}
+		r->n_timers++;
+	}
+	return VPROF_OK;
+}
+
 static int load(struct vprof_recorder *r, struct vprof_error *err)
 {
 	int ret;
@@ -141,6 +183,8 @@ static int load(struct vprof_recorder *r, struct vprof_error *err)
 	choose_programs(r);
 	r->bpf->rodata->records_interrupts = (r->kinds & VP_KERNEL_INTERRUPTS) != 0;
 	r->bpf->rodata->records_stacks = (r->kinds & VP_KERNEL_STACKS) != 0;
+	r->bpf->rodata->records_calls = (r->kinds & VP_KERNEL_CALLS) != 0;
+	r->bpf->rodata->spacing_ns = r->o.spacing_ns;
 	if (!(r->kinds & VP_KERNEL_STACKS) && (bpf_map__set_max_entries(r->bpf->maps.stacks_seen, 1) ||
 					       bpf_map__set_max_entries(r->bpf->maps.libraries, 1)))
 		return vprof_error_no_memory(err);
@@ -170,7 +214,7 @@ static int load(struct vprof_recorder *r, struct vprof_error *err)
 	if (ret)
 		return refuse(err, "to attach the recording programs", ret);
 	attach_vectors(r);
-	return VPROF_OK;
+	return r->kinds & VP_KERNEL_TIMER ? attach_timer(r, err) : VPROF_OK;
 }
 
 static void tell_task(struct vprof_recorder *r, const struct vprof_proc_task *task, int is_target)
@@ -360,6 +404,9 @@ static void detach(struct vprof_recorder *r)
 	for (size_t i = 0; i < r->n_vectors; i++)
 		bpf_link__destroy(r->vectors[i]);
 	r->n_vectors = 0;
+	for (size_t i = 0; i < r->n_timers; i++)
+		bpf_link__destroy(r->timers[i]);
+	r->n_timers = 0;
 	record_bpf__detach(r->bpf);
 }
 
@@ -387,5 +434,6 @@ void vprof_recorder_close(struct vprof_recorder *r)
 	record_bpf__destroy(r->bpf);
 	vprof_stacks_close(r->stacks);
 	vprof_gather_release(&r->table);
+	free(r->timers);
 	free(r);
 }

@@ -26,6 +26,9 @@ struct vprof_recorder_options {
 	int all;	     /* threads of the machine, else those of the processes that are added */
 	uint32_t kinds;	     /* VP_KERNEL_*: what to record, if the kernel can; SCHEDULING always is */
 	const char *name;    /* processes that execute a program of this name are added, too; NULL: none */
+	uint64_t spacing_ns; /* with CALLS: a thread's stacks at calls, faults and by timer are at least this far apart
+			      */
+	uint32_t timer_hz;   /* with STACKS: of CPU time; 0: none */
 	uint64_t ring_bytes; /* of each CPU, a power of two; 0: 4 MiB, less with many CPUs */
 	vprof_store_chunk *store;
 	void *arg;

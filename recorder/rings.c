@@ -159,6 +159,20 @@ static int convert(const struct vprof_rings *r, const struct vp_ring_event *from
 		e->net.current_tid = from->tid;
 		e->net.context = from->context;
 		return 1;
+	case VP_KIND_KERNEL_CALL:
+		e->call.tid = from->tid;
+		e->call.number = from->other;
+		e->call.entered = ticks_of(r, from->call.entered_ns);
+		e->call.user_stack = stack_id(r, from->call.user_stack);
+		return 1;
+	case VP_KIND_KERNEL_FAULT:
+	case VP_KIND_KERNEL_TIMER:
+		e->sample.tid = from->tid;
+		e->sample.error = from->other;
+		e->sample.address = from->sample.address;
+		e->sample.kernel_stack = stack_id(r, from->sample.kernel_stack);
+		e->sample.user_stack = stack_id(r, from->sample.user_stack);
+		return 1;
 	case VP_KIND_KERNEL_INTERRUPT:
 		e->interrupt.context = from->context;
 		e->interrupt.irq = from->other;

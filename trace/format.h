@@ -170,6 +170,18 @@ enum vp_kind {
 	/* 2 units: the kernel's clock, CLOCK_MONOTONIC, at t. payload = largest error of the pair in ns; u1.t = ns,
 	   u1.w = 0. */
 	VP_KIND_KERNEL_CLOCK = 47,
+
+	/* In chunks of VP_THREAD_KERNEL again: events that are recorded for their stacks. */
+
+	/* 2 units: a system call returned at t. payload = tid; u1.t = when it was entered, 0: before the recording;
+	   u1.w = user stack | number of the system call << 32. All are recorded within which another event of the
+	   thread was; of the others as many as were asked for. */
+	VP_KIND_KERNEL_CALL = 48,
+	/* 2 units: the program's code faulted on a page. payload = tid; u1.t = address, u1.w = user stack | the
+	   processor's error code << 32. */
+	VP_KIND_KERNEL_FAULT = 49,
+	/* 2 units: a thread has used CPU time. payload = tid; u1.t = 0; u1.w = kernel stack | user stack << 32. */
+	VP_KIND_KERNEL_TIMER = 50,
 };
 
 /* What became of the thread that was switched out. */
@@ -346,6 +358,9 @@ static inline uint32_t vp_record_units(uint64_t w)
 	case VP_KIND_KERNEL_NET_RECEIVE:
 	case VP_KIND_KERNEL_INTERRUPT:
 	case VP_KIND_KERNEL_CLOCK:
+	case VP_KIND_KERNEL_CALL:
+	case VP_KIND_KERNEL_FAULT:
+	case VP_KIND_KERNEL_TIMER:
 		return 2;
 	case VP_KIND_WAIT:
 	case VP_KIND_BUILD_ID:
@@ -447,5 +462,8 @@ enum vp_kernel_scope {
 #define VP_KERNEL_NET 8u	 /* NET_SEND, NET_RECEIVE, of all interfaces but loopback, and of all threads */
 #define VP_KERNEL_STACKS 16u	 /* stacks of switches to blocked and of wakings */
 #define VP_KERNEL_INTERRUPTS 32u /* INTERRUPT */
+#define VP_KERNEL_CALLS 64u	 /* CALL; these three with STACKS only */
+#define VP_KERNEL_FAULTS 128u	 /* FAULT */
+#define VP_KERNEL_TIMER 256u	 /* TIMER */
 
 #endif

@@ -117,6 +117,23 @@ int vprof_kernel_event_decode(const struct vp_unit *u, uint32_t n_units, uint32_
 		e->interrupt.irq = HIGH(u[1].t);
 		e->interrupt.current_tid = LOW(u[1].w);
 		return 1;
+	case VP_KIND_KERNEL_CALL:
+		e->call.tid = LOW(payload);
+		e->call.entered = u[1].t;
+		e->call.user_stack = LOW(u[1].w);
+		e->call.number = HIGH(u[1].w);
+		return 1;
+	case VP_KIND_KERNEL_FAULT:
+		e->sample.tid = LOW(payload);
+		e->sample.address = u[1].t;
+		e->sample.user_stack = LOW(u[1].w);
+		e->sample.error = HIGH(u[1].w);
+		return 1;
+	case VP_KIND_KERNEL_TIMER:
+		e->sample.tid = LOW(payload);
+		e->sample.kernel_stack = LOW(u[1].w);
+		e->sample.user_stack = HIGH(u[1].w);
+		return 1;
 	case VP_KIND_KERNEL_LOST:
 		e->n_lost = payload;
 		return 1;
@@ -180,6 +197,18 @@ uint32_t vprof_kernel_event_encode(const struct vprof_kernel_event *e, struct vp
 	case VP_KIND_KERNEL_INTERRUPT:
 		u[0].w = VP_W(e->kind, e->interrupt.ticks < VP_PAYLOAD_MAX ? e->interrupt.ticks : VP_PAYLOAD_MAX);
 		u[1] = (struct vp_unit){ BOTH(e->interrupt.context & 255, e->interrupt.irq), e->interrupt.current_tid };
+		return 2;
+	case VP_KIND_KERNEL_CALL:
+		u[0].w = VP_W(e->kind, e->call.tid);
+		u[1] = (struct vp_unit){ e->call.entered, BOTH(e->call.user_stack, e->call.number) };
+		return 2;
+	case VP_KIND_KERNEL_FAULT:
+		u[0].w = VP_W(e->kind, e->sample.tid);
+		u[1] = (struct vp_unit){ e->sample.address, BOTH(e->sample.user_stack, e->sample.error) };
+		return 2;
+	case VP_KIND_KERNEL_TIMER:
+		u[0].w = VP_W(e->kind, e->sample.tid);
+		u[1] = (struct vp_unit){ 0, BOTH(e->sample.kernel_stack, e->sample.user_stack) };
 		return 2;
 	case VP_KIND_KERNEL_LOST:
 		u[0].w = VP_W(e->kind, e->n_lost < VP_PAYLOAD_MAX ? e->n_lost : VP_PAYLOAD_MAX);

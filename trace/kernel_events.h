@@ -57,6 +57,17 @@ struct vprof_kernel_event {
 			uint32_t interface, bytes, current_tid;
 			enum vp_context context;
 		} net;
+		struct { /* CALL */
+			uint32_t tid, number;
+			uint64_t entered; /* 0: before the recording */
+			uint32_t user_stack;
+		} call;
+		struct { /* FAULT, TIMER; what a kind does not have is 0 */
+			uint32_t tid;
+			uint32_t kernel_stack, user_stack;
+			uint32_t error;	  /* FAULT: of the processor */
+			uint64_t address; /* FAULT */
+		} sample;
 		struct { /* INTERRUPT */
 			enum vp_context context;
 			uint32_t irq, current_tid;

@@ -16,6 +16,9 @@
 #include "report/format_value.h"
 
 #define RING_MIB_MOST 1024
+#define SPACING_NS 50000 /* of a thread's stacks, usually */
+#define TIMER_HZ 499	 /* usually; no multiple of what programs do at a steady pace */
+#define TIMER_HZ_MOST 10000
 #define SIGNAL_STATUS 128 /* + its number: how a shell tells that a command was killed */
 
 static const struct vprof_usage usage = {
@@ -28,9 +31,9 @@ static const struct vprof_usage usage = {
 };
 
 struct arguments {
-	long pid, memory;
-	const char *name, *output, *compress;
-	double most_ns;
+	long pid, memory, timer_hz;
+	const char *name, *output, *compress, *stacks_at;
+	double most_ns, spacing_ns;
 	int all, stacks, interrupts, json;
 };
 
@@ -150,6 +153,11 @@ static int check(const struct arguments *a, const struct vprof_operands *operand
 	if (a->memory > RING_MIB_MOST || (a->memory & (a->memory - 1)))
 		return vprof_options_misused(&usage, "--memory takes a power of two up to %d, not %ld", RING_MIB_MOST,
 					     a->memory);
+	if (a->stacks_at && strcmp(a->stacks_at, "all") && strcmp(a->stacks_at, "waits"))
+		return vprof_options_misused(&usage, "--stacks-at takes all or waits, not \"%s\"", a->stacks_at);
+	if (a->timer_hz > TIMER_HZ_MOST)
+		return vprof_options_misused(&usage, "--timer takes up to %d times a second, not %ld", TIMER_HZ_MOST,
+					     a->timer_hz);
 	*compress = !a->compress || !strcmp(a->compress, "auto") ? VPROF_COMPRESS_AUTO :
 		    !strcmp(a->compress, "on")			 ? VPROF_COMPRESS_ON :
 								   VPROF_COMPRESS_OFF;
@@ -165,7 +173,9 @@ static int run(const struct arguments *a, const struct vprof_operands *operands,
 	struct vprof_record_outcome outcome = { 0 };
 	struct vprof_progress progress;
 	struct vprof_error err = { "" };
+	int everywhere = a->stacks && !(a->stacks_at && !strcmp(a->stacks_at, "waits"));
 	uint32_t kinds = VP_KERNEL_USUAL | (a->stacks ? VP_KERNEL_STACKS : 0) |
+			 (everywhere ? VP_KERNEL_CALLS | VP_KERNEL_FAULTS : 0) |
 			 (a->interrupts ? VP_KERNEL_INTERRUPTS : 0);
 	int rc = vprof_recorder_require(&err);
 
@@ -187,6 +197,8 @@ static int run(const struct arguments *a, const struct vprof_operands *operands,
 							      .name = a->name,
 							      .all = a->all,
 							      .kinds = kinds,
+							      .spacing_ns = (uint64_t)a->spacing_ns,
+							      .timer_hz = everywhere ? (uint32_t)a->timer_hz : 0,
 							      .most_ns = a->most_ns,
 							      .ring_bytes = (uint64_t)a->memory << 20,
 							      .compress = compress,
@@ -208,7 +220,7 @@ static int run(const struct arguments *a, const struct vprof_operands *operands,
 
 int vprof_cmd_record(int argc, char **argv)
 {
-	struct arguments a = { 0 };
+	struct arguments a = { .timer_hz = TIMER_HZ, .spacing_ns = SPACING_NS };
 	const struct vprof_option options[] = {
 		{ "pid", VPROF_OPTION_COUNT, &a.pid, "PID", "record this process and its descendants (-p)" },
 		{ "name", VPROF_OPTION_TEXT, &a.name, "NAME",
@@ -218,7 +230,13 @@ int vprof_cmd_record(int argc, char **argv)
 		{ "output", VPROF_OPTION_TEXT, &a.output, "DIR",
 		  "the run's folder (-o; default: the next number in .vprof/runs)" },
 		{ "stacks", VPROF_OPTION_FLAG, &a.stacks, NULL,
-		  "record where threads wait and where they wake others: functions of kernel and program (-s)" },
+		  "record the functions of kernel and program in which threads wait, wake others and work (-s)" },
+		{ "stacks-at", VPROF_OPTION_TEXT, &a.stacks_at, "WHERE",
+		  "with --stacks: all (default: also at system calls, page faults and by a timer) or waits" },
+		{ "spacing", VPROF_OPTION_DURATION, &a.spacing_ns, "TIME",
+		  "between a thread's stacks at system calls and page faults, at least (default 50us)" },
+		{ "timer", VPROF_OPTION_COUNT, &a.timer_hz, "HZ",
+		  "stacks for each second of CPU time without other events (default 499; 0: none)" },
 		{ "interrupts", VPROF_OPTION_FLAG, &a.interrupts, NULL,
 		  "record each interrupt of the recorded threads, too (-i)" },
 		{ "memory", VPROF_OPTION_COUNT, &a.memory, "MIB",

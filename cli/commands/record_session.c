@@ -288,6 +288,8 @@ static int open_all(struct session *s, struct vprof_error *err)
 	struct vprof_recorder_options o = { .all = s->o->all,
 					    .kinds = s->o->kinds,
 					    .name = s->o->name,
+					    .spacing_ns = s->o->spacing_ns,
+					    .timer_hz = s->o->timer_hz,
 					    .ring_bytes = s->o->ring_bytes,
 					    .store = store,
 					    .arg = s };

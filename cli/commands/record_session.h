@@ -21,7 +21,9 @@ struct vprof_record_request {
 	long pid;	/* 0: none */
 	const char *name;
 	int all;
-	uint32_t kinds; /* VP_KERNEL_* */
+	uint32_t kinds;	     /* VP_KERNEL_* */
+	uint64_t spacing_ns; /* struct vprof_recorder_options */
+	uint32_t timer_hz;
 	double most_ns; /* how long, 0: until it ends */
 	uint64_t ring_bytes;
 	enum vprof_compress_mode compress;

@@ -35,7 +35,8 @@ char LICENSE[] SEC("license") = "GPL";
 #define STATE_DEAD (16 | 32 | 128)
 #define STATE_NOLOAD 1024
 
-const volatile int records_all, records_interrupts, records_stacks;
+const volatile int records_all, records_interrupts, records_stacks, records_calls;
+const volatile __u64 spacing_ns;       /* of a thread's stacks that are taken at system calls, faults and by timer */
 const volatile __u32 own_pid;	       /* the recorder's */
 const volatile char name_followed[16]; /* "": none */
 
@@ -224,6 +225,7 @@ static __always_inline void follow_waker(struct task_struct *task)
 		tell_task(task, 0);
 }
 
+#include "calls.bpf.h"
 #include "stacks.bpf.h"
 
 static __always_inline __u8 state_of(unsigned int state, int preempted)
@@ -265,7 +267,7 @@ int BPF_PROG(record_switch, _Bool preempted, struct task_struct *prev, struct ta
 	if (!waker && !in_session(prev->tgid) && !is_recorded(next))
 		return 0;
 	state = state_of(prev_state, preempted);
-	if (records_stacks && state >= VP_TASK_STATE_SLEEPING && state != VP_TASK_STATE_DEAD &&
+	if (records_stacks && state != VP_TASK_STATE_DEAD && (state >= VP_TASK_STATE_SLEEPING || records_calls) &&
 	    (waker || in_session(prev->tgid)))
 		take_stacks(ctx, prev, &stacks);
 	if (state == VP_TASK_STATE_DEAD && !records_all)
@@ -396,6 +398,8 @@ int BPF_PROG(record_exec, struct task_struct *task, int old_pid, struct linux_bi
 	}
 	if (records_stacks)
 		forget_libraries(task->tgid);
+	if (records_calls)
+		forget_call();
 	e = reserve_task(task, VP_KIND_KERNEL_EXEC);
 	if (!e)
 		return 0;
@@ -706,3 +710,5 @@ int BPF_PROG(record_send, struct sk_buff *skb, int result, struct net_device *de
 		tell_packet(VP_KIND_KERNEL_NET_SEND, dev->ifindex, n_bytes);
 	return 0;
 }
+
+#include "samples.bpf.h"

@@ -6,7 +6,8 @@
  * addresses, and of its depth, so neither the values of local variables nor where a thread's stack lies make another
  * stack of it.
  *
- * Only for record.bpf.c. Taken with interrupts off (scheduler), so one buffer for each CPU does.
+ * Only for record.bpf.c. Each CPU has a buffer for each of the programs that may interrupt one another: one for a
+ * thread that enters the kernel, one in a soft interrupt that wakes a thread, one in the timer's hard interrupt.
  */
 #ifndef VPROF_STACKS_BPF_H
 #define VPROF_STACKS_BPF_H
@@ -17,12 +18,21 @@
 #define LIBRARIES_USUAL (16ull << 20)
 #define MEMORY_PART 1024
 
+#define NESTED_MAX 4
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, NESTED_MAX);
+	__type(key, __u32);
+	__type(value, struct vp_ring_stack);
+} buffers SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct vp_ring_stack);
-} buffers SEC(".maps");
+	__type(value, __u32);
+} n_buffers_used SEC(".maps");
 
 struct { /* hashes of stacks that went into a ring */
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -204,19 +214,83 @@ static __always_inline __u64 take_user_stack(struct vp_ring_stack *b, struct tas
 }
 #endif
 
-/* Of the thread that runs here. */
+/* A buffer until end_buffer(); 0: too many are in use. */
+static __always_inline struct vp_ring_stack *begin_buffer(__u32 **n_used)
+{
+	__u32 zero = 0, number;
+
+	*n_used = bpf_map_lookup_elem(&n_buffers_used, &zero);
+	if (!*n_used || **n_used >= NESTED_MAX)
+		return 0;
+	number = (**n_used)++; /* who interrupts here gives it back before */
+	return bpf_map_lookup_elem(&buffers, &number);
+}
+
+static __always_inline void end_buffer(__u32 *n_used)
+{
+	if (n_used && *n_used)
+		(*n_used)--;
+}
+
+static __always_inline __u64 take_user_stack_of(struct task_struct *task, struct vp_ring_stack *b)
+{
+#ifdef __TARGET_ARCH_x86
+	if (b && !(task->flags & PF_KTHREAD))
+		return take_user_stack(b, task);
+#endif
+	return 0;
+}
+
+/* A global function: the kernel checks it once, and not anew wherever it is called. */
+__noinline __u64 user_stack_here(void)
+{
+	__u32 *n_used;
+	struct vp_ring_stack *b = begin_buffer(&n_used);
+	__u64 hash = take_user_stack_of(bpf_get_current_task_btf(), b);
+
+	if (b)
+		end_buffer(n_used);
+	return hash;
+}
+
+static __always_inline void take_user_stack_alone(struct task_struct *task, struct stack_hashes *hashes)
+{
+	hashes->user = user_stack_here();
+}
+
+/* At the call's begin. */
+static __always_inline void take_call_stack(struct task_struct *task, struct call_state *call)
+{
+	call->user_stack = user_stack_here();
+	call->taken_ns = call->entered_ns;
+	call->is_told = 1;
+}
+
+/* Of the thread that runs here. In a system call, its user stack is taken once. */
 static __always_inline void take_stacks(void *ctx, struct task_struct *task, struct stack_hashes *hashes)
 {
-	__u32 zero = 0;
-	struct vp_ring_stack *b = bpf_map_lookup_elem(&buffers, &zero);
+	struct call_state *call = 0;
+	struct vp_ring_stack *b;
+	__u32 *n_used;
 
+	b = begin_buffer(&n_used);
 	if (!b)
 		return;
 	hashes->kernel = take_kernel_stack(ctx, b, task);
-#ifdef __TARGET_ARCH_x86
-	if (!(task->flags & PF_KTHREAD))
-		hashes->user = take_user_stack(b, task);
-#endif
+	end_buffer(n_used);
+	if (records_calls)
+		call = bpf_task_storage_get(&calls, bpf_get_current_task_btf(), 0, 0);
+	if (call && call->is_open && call->user_stack)
+		hashes->user = call->user_stack;
+	else
+		hashes->user = user_stack_here();
+	if (!call)
+		return;
+	call->taken_ns = bpf_ktime_get_ns();
+	if (call->is_open) {
+		call->user_stack = hashes->user;
+		call->is_told = 1;
+	}
 }
 
 #endif

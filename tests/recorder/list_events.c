@@ -53,6 +53,17 @@ static void print(const struct vprof_kernel_event *e, double ns)
 		printf("interrupt %s irq %u of %u took %" PRIu64 "\n", contexts[e->interrupt.context], e->interrupt.irq,
 		       e->interrupt.current_tid, e->interrupt.ticks);
 		break;
+	case VP_KIND_KERNEL_CALL:
+		printf("call %u of %u took %.0f stack %u\n", e->call.number, e->call.tid,
+		       e->call.entered ? (double)(e->t - e->call.entered) : -1, e->call.user_stack);
+		break;
+	case VP_KIND_KERNEL_FAULT:
+		printf("fault %" PRIx64 " error %u of %u stack %u\n", e->sample.address, e->sample.error, e->sample.tid,
+		       e->sample.user_stack);
+		break;
+	case VP_KIND_KERNEL_TIMER:
+		printf("timer of %u stacks %u %u\n", e->sample.tid, e->sample.kernel_stack, e->sample.user_stack);
+		break;
 	default:
 		printf("lost %" PRIu64 "\n", e->n_lost);
 	}

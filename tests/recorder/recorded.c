@@ -60,8 +60,10 @@ void record(struct recorded *r, int (*program)(void), int how, uint64_t ring_byt
 	o.clock = file.clock.kind;
 	o.ns_per_tick = file.clock.ns_per_tick;
 	o.kinds = how & RECORD_WITHOUT_DRAIN ? VP_KERNEL_SCHEDULING :
+		  how & RECORD_CALLS	     ? VP_KERNEL_USUAL | VP_KERNEL_STACKS | VP_KERNEL_CALLS | VP_KERNEL_FAULTS :
 		  how & RECORD_STACKS	     ? VP_KERNEL_USUAL | VP_KERNEL_STACKS :
 					       VP_KERNEL_USUAL;
+	o.timer_hz = how & RECORD_CALLS ? 1000 : 0;
 	assert_int_equal(pipe(go), 0);
 	r->pid = fork();
 	if (!r->pid) {

@@ -20,6 +20,7 @@ struct recorded {
 enum {
 	RECORD_WITHOUT_DRAIN = 1, /* the rings are emptied only when the program has ended */
 	RECORD_STACKS = 2,
+	RECORD_CALLS = 4, /* all system calls and page faults, and the timer, with stacks */
 };
 
 /* Runs `program` in a child, recorded from its first instruction to its end. Fails the test when that cannot be done.

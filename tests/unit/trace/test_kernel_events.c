@@ -85,6 +85,10 @@ static const struct vprof_kernel_event all[] = {
 	{ VP_KIND_KERNEL_NET_RECEIVE, 3, 13, .net = { 1, MAX32, 2, VP_CONTEXT_NET_RX } },
 	{ VP_KIND_KERNEL_INTERRUPT, 3, 14, .interrupt = { VP_CONTEXT_RCU, MAX32, MAX32, VP_PAYLOAD_MAX } },
 	{ VP_KIND_KERNEL_LOST, 3, 15, .n_lost = VP_PAYLOAD_MAX },
+	{ VP_KIND_KERNEL_CALL, 3, 16, .call = { MAX32, 1, MAX64, MAX32 } },
+	{ VP_KIND_KERNEL_CALL, 3, 17, .call = { 1, MAX32, 2, 3 } },
+	{ VP_KIND_KERNEL_FAULT, 3, 18, .sample = { MAX32, 0, 1, MAX32, MAX64 } },
+	{ VP_KIND_KERNEL_TIMER, 3, 19, .sample = { MAX32, 1, MAX32, 0, 0 } },
 };
 #define N_ALL (sizeof all / sizeof *all)
 
@@ -133,7 +137,8 @@ static void test_any_bits(void **state)
 		u[0].w = VP_W(random % 64, VP_PAYLOAD(u[0].w));
 		if (!vprof_kernel_event_decode(u, vp_record_units(u[0].w), 1, &e))
 			continue;
-		assert_in_range(e.kind, VP_KIND_KERNEL_SWITCH, VP_KIND_KERNEL_INTERRUPT);
+		assert_in_range(e.kind, VP_KIND_KERNEL_SWITCH, VP_KIND_KERNEL_TIMER);
+		assert_false(e.kind >= VP_KIND_KERNEL_STACK && e.kind <= VP_KIND_KERNEL_CLOCK); /* in tables only */
 		if (e.kind == VP_KIND_KERNEL_SWITCH)
 			assert_in_range(e.sched.state, 0, VP_TASK_STATE_COUNT - 1);
 		if (e.kind == VP_KIND_KERNEL_WAKING) {

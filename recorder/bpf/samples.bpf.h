@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Events that are recorded for their stacks alone: system calls, page faults, a timer on CPU time. Only for
+ * record.bpf.c.
+ */
+#ifndef VPROF_SAMPLES_BPF_H
+#define VPROF_SAMPLES_BPF_H
+
+/* Of threads of the session. The recorder's own are not, with records_all either. */
+static __always_inline int is_sampled(struct task_struct *task)
+{
+	return task->pid && task->tgid != own_pid && in_session(task->tgid);
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(enter_call, struct pt_regs *regs, long number)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct call_state *call;
+
+	if (!is_sampled(current))
+		return 0;
+	call = bpf_task_storage_get(&calls, current, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!call)
+		return 0;
+	call->entered_ns = bpf_ktime_get_ns();
+	call->user_stack = 0;
+	call->number = (__u32)number;
+	call->is_told = 0;
+	call->is_open = 1;
+	if (is_due(call))
+		take_call_stack(current, call);
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(record_call, struct pt_regs *regs, long result)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct call_state *call = is_sampled(current) ? bpf_task_storage_get(&calls, current, 0, 0) : 0;
+	struct vp_ring_event *e;
+
+	if (!call || !call->is_told) {
+		if (call)
+			call->is_open = 0;
+		return 0;
+	}
+	call->is_open = call->is_told = 0;
+	e = reserve(BYTES_UP_TO(call), VP_KIND_KERNEL_CALL);
+	if (!e)
+		return 0;
+	call->taken_ns = e->ns;
+	e->context = 0;
+	e->detail = 0;
+	e->tid = current->pid;
+	e->other = call->number;
+	e->call.entered_ns = call->entered_ns;
+	e->call.user_stack = call->user_stack;
+	call->entered_ns = 0;
+	submit(e);
+	return 0;
+}
+
+static __always_inline void tell_sample(struct task_struct *task, __u16 kind, __u32 other, __u64 address,
+					const struct stack_hashes *stacks)
+{
+	struct vp_ring_event *e = reserve(BYTES_UP_TO(sample), kind);
+
+	if (!e)
+		return;
+	e->context = 0;
+	e->detail = 0;
+	e->tid = task->pid;
+	e->other = other;
+	e->sample.kernel_stack = stacks->kernel;
+	e->sample.user_stack = stacks->user;
+	e->sample.address = address;
+	submit(e);
+}
+
+SEC("tp_btf/page_fault_user")
+int BPF_PROG(record_fault, unsigned long address, struct pt_regs *regs, unsigned long error)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct stack_hashes stacks = { 0, 0 };
+	struct call_state *call;
+
+	if (!is_sampled(current))
+		return 0;
+	call = bpf_task_storage_get(&calls, current, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!call || !is_due(call))
+		return 0;
+	call->taken_ns = bpf_ktime_get_ns();
+	take_user_stack_alone(current, &stacks);
+	if (stacks.user)
+		tell_sample(current, VP_KIND_KERNEL_FAULT, (__u32)error, address, &stacks);
+	return 0;
+}
+
+SEC("perf_event")
+int record_timer(void *ctx)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct stack_hashes stacks = { 0, 0 };
+	struct call_state *call;
+
+	if (!is_sampled(current))
+		return 0;
+	call = bpf_task_storage_get(&calls, current, 0, 0);
+	if (call && !is_due(call))
+		return 0;
+	take_stacks(ctx, current, &stacks);
+	if (stacks.user || stacks.kernel)
+		tell_sample(current, VP_KIND_KERNEL_TIMER, 0, 0, &stacks);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Events that are recorded for their stacks: a program that knows its system calls, the pages it touches, and where it
+ * computes. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "recorder/requirements.h"
+#include "tests/recorder/recorded.h"
+
+#define CALLS 300
+#define PAGES 64
+#define COMPUTE_NS 300000000ull /* of CPU time: three hundred periods of the timer */
+
+static struct told {
+	uint64_t pages, return_address[3]; /* of the functions below */
+} *told;
+
+static __attribute__((noinline)) void make_calls(void)
+{
+	for (int i = 0; i < CALLS; i++)
+		syscall(SYS_getppid);
+	told->return_address[0] = (uint64_t)__builtin_return_address(0);
+}
+
+static __attribute__((noinline)) void touch_pages(void)
+{
+	char *p = mmap(NULL, PAGES * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		abort();
+	madvise(p, PAGES * 4096, MADV_NOHUGEPAGE);
+	for (int i = 0; i < PAGES; i++)
+		((volatile char *)p)[i * 4096] = 1;
+	told->pages = (uint64_t)p;
+	told->return_address[1] = (uint64_t)__builtin_return_address(0);
+}
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static __attribute__((noinline)) void compute(void)
+{
+	volatile uint64_t x = 0;
+
+	for (uint64_t end = cpu_ns() + COMPUTE_NS; cpu_ns() < end;)
+		for (int i = 0; i < 100000; i++)
+			x = x * 3 + 1;
+	told->return_address[2] = (uint64_t)__builtin_return_address(0);
+}
+
+static int work(void)
+{
+	make_calls();
+	touch_pages();
+	compute();
+	return 0;
+}
+
+static int has_address(const struct recorded *r, uint32_t id, uint64_t address)
+{
+	const struct vprof_kernel_stack *s = id ? vprof_kernel_stack_find(&r->tables, id) : NULL;
+
+	for (uint32_t i = 0; s && i < s->n; i++)
+		if (r->tables.addresses.v[s->first + i] == address)
+			return 1;
+	return 0;
+}
+
+static uint64_t count_lost(const struct recorded *r)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		n += r->events[i].kind == VP_KIND_KERNEL_LOST ? r->events[i].n_lost : 0;
+	return n;
+}
+
+static void test_calls_faults_timer(void **state)
+{
+	uint64_t n_calls = 0, n_inside = 0, n_faults = 0, n_timer = 0, n_lost, returned = 0;
+	struct recorded r;
+
+	(void)state;
+	record(&r, work, RECORD_CALLS, 0);
+	n_lost = count_lost(&r);
+	for (size_t i = 0; i < r.n; i++) {
+		const struct vprof_kernel_event *e = &r.events[i];
+
+		if (e->kind == VP_KIND_KERNEL_CALL && e->call.tid == (uint32_t)r.pid) {
+			assert_true(e->call.entered <= e->t);
+			assert_true(e->call.entered >= returned); /* one after the other */
+			returned = e->t;
+			if (e->call.number != SYS_getppid)
+				continue;
+			n_calls++;
+			n_inside += has_address(&r, e->call.user_stack, told->return_address[0]);
+		} else if (e->kind == VP_KIND_KERNEL_FAULT && e->sample.address >= told->pages &&
+			   e->sample.address < told->pages + PAGES * 4096) {
+			n_faults++;
+			assert_true(has_address(&r, e->sample.user_stack, told->return_address[1]));
+		} else if (e->kind == VP_KIND_KERNEL_TIMER && e->sample.tid == (uint32_t)r.pid) {
+			n_timer += has_address(&r, e->sample.user_stack, told->return_address[2]);
+		}
+	}
+	print_message("%llu calls, %llu faults, %llu by timer, %llu lost\n", (unsigned long long)n_calls,
+		      (unsigned long long)n_faults, (unsigned long long)n_timer, (unsigned long long)n_lost);
+	assert_true(n_calls <= CALLS && n_calls + n_lost >= CALLS);
+	assert_int_equal(n_inside, n_calls);
+	if (r.header.kernel_kinds & VP_KERNEL_FAULTS)
+		assert_true(n_faults <= PAGES && n_faults + n_lost >= PAGES);
+	assert_true(n_timer > 0);
+	release(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_calls_faults_timer) };
+	struct vprof_error err = { "" };
+
+	told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (told == MAP_FAILED)
+		return 2;
+#ifndef __x86_64__
+	printf("skipped: stacks of programs are recorded on x86-64 only\n");
+	return 77;
+#endif
+	if (vprof_recorder_require(&err)) {
+		printf("skipped: %s\n", err.message);
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
