@@ -264,6 +264,29 @@ int vprof_project_find_run(const struct vprof_project *p, const char *wanted, co
 			       otherwise);
 }
 
+int vprof_project_run_folder(const char *wanted, const char *file, const char *otherwise, struct vprof_run_name *name,
+			     char **folder, struct vprof_error *err)
+{
+	struct vprof_project p;
+	int rc;
+
+	*folder = NULL;
+	*name = (struct vprof_run_name){ "" };
+	if (wanted && wanted[strspn(wanted, "0123456789")] && exists(wanted)) {
+		*folder = strdup(wanted);
+		return *folder ? VPROF_OK : vprof_error_no_memory(err);
+	}
+	rc = vprof_project_open(&p, NULL, err);
+	if (!rc)
+		rc = vprof_project_find_run(&p, wanted, file, otherwise, name, err);
+	if (!rc) {
+		*folder = vprof_project_run_path(&p, name->s, "");
+		rc = *folder ? VPROF_OK : vprof_error_no_memory(err);
+	}
+	vprof_project_release(&p);
+	return rc;
+}
+
 const char *vprof_project_shown(const char *path)
 {
 	char *cwd = current_directory();

@@ -43,6 +43,11 @@ int vprof_project_new_run(const struct vprof_project *p, struct vprof_run_name *
 int vprof_project_find_run(const struct vprof_project *p, const char *wanted, const char *file, const char *otherwise,
 			   struct vprof_run_name *name, struct vprof_error *err);
 
+/* The folder of a run, on the heap: the run that `wanted` names in the project of the current folder (NULL: the latest;
+ * file, otherwise: as above), or the folder that it is; `name` is "" then. */
+int vprof_project_run_folder(const char *wanted, const char *file, const char *otherwise, struct vprof_run_name *name,
+			     char **folder, struct vprof_error *err);
+
 /* runs/NAME/FILE on the heap ("" for the folder itself); NULL: out of memory. */
 char *vprof_project_run_path(const struct vprof_project *p, const char *run, const char *file);
 

@@ -207,18 +207,18 @@ static int call_to_json(cJSON *list, const struct vprof_plan_call *c)
 	       cJSON_AddStringToObject(o, "mask", mask);
 }
 
-static int closed_to_json(cJSON *list, const struct vprof_closed *c)
+cJSON *vprof_closed_json(const struct vprof_closed *c)
 {
 	cJSON *o = cJSON_CreateObject();
 
-	if (!o)
-		return 0;
-	cJSON_AddItemToArray(list, o);
-	return cJSON_AddStringToObject(o, "name", c->name) && cJSON_AddStringToObject(o, "display", c->display) &&
-	       cJSON_AddStringToObject(o, "file", c->file) && cJSON_AddNumberToObject(o, "line", c->line) &&
-	       cJSON_AddStringToObject(o, "caller", c->caller) && cJSON_AddNumberToObject(o, "bound", c->bound) &&
-	       cJSON_AddNumberToObject(o, "saved_ns", c->saved_ns) && cJSON_AddNumberToObject(o, "saved", c->saved) &&
-	       cJSON_AddStringToObject(o, "run", c->run);
+	if (cJSON_AddStringToObject(o, "name", c->name) && cJSON_AddStringToObject(o, "display", c->display) &&
+	    cJSON_AddStringToObject(o, "file", c->file) && cJSON_AddNumberToObject(o, "line", c->line) &&
+	    cJSON_AddStringToObject(o, "caller", c->caller) && cJSON_AddNumberToObject(o, "bound", c->bound) &&
+	    cJSON_AddNumberToObject(o, "saved_ns", c->saved_ns) && cJSON_AddNumberToObject(o, "saved", c->saved) &&
+	    cJSON_AddStringToObject(o, "run", c->run))
+		return o;
+	cJSON_Delete(o);
+	return NULL;
 }
 
 int vprof_plan_write(const struct vprof_plan *plan, const char *path, struct vprof_error *err)
@@ -241,7 +241,7 @@ int vprof_plan_write(const struct vprof_plan *plan, const char *path, struct vpr
 	list = ok && plan->n_closed ? cJSON_AddArrayToObject(top, "closed") : NULL;
 	ok = ok && (list || !plan->n_closed);
 	for (size_t i = 0; ok && i < plan->n_closed; i++)
-		ok = closed_to_json(list, &plan->closed[i]);
+		ok = cJSON_AddItemToArray(list, vprof_closed_json(&plan->closed[i]));
 	if (ok)
 		text = cJSON_Print(top);
 	if (text)
@@ -364,6 +364,25 @@ static double amount(const cJSON *o, const char *key)
 	return cJSON_IsNumber(v) && v->valuedouble >= 0 && isfinite(v->valuedouble) ? v->valuedouble : -1;
 }
 
+int vprof_closed_from_json(struct vprof_closed *c, const cJSON *o)
+{
+	double line = whole(o, "line", INT32_MAX);
+
+	*c = (struct vprof_closed){ .name = string(o, "name"),
+				    .file = string(o, "file"),
+				    .caller = string(o, "caller"),
+				    .display = string(o, "display"),
+				    .line = (int)line,
+				    .bound = amount(o, "bound"),
+				    .saved_ns = amount(o, "saved_ns"),
+				    .saved = amount(o, "saved"),
+				    .run = string(o, "run") };
+	return c->name && *c->name && c->file && c->caller && c->display && c->run && line >= 0 && c->bound >= 0 &&
+			       c->saved_ns >= 0 && c->saved >= 0 ?
+		       VPROF_OK :
+		       VPROF_ERR_CORRUPT;
+}
+
 /* The list of what was closed, when there is one. */
 static int closed_from_json(struct vprof_plan *plan, const cJSON *top, const char *path, struct vprof_error *err)
 {
@@ -374,19 +393,9 @@ static int closed_from_json(struct vprof_plan *plan, const cJSON *top, const cha
 				       "%s is damaged: closed is not a list; run `vprof run` again", path);
 	cJSON_ArrayForEach(o, list)
 	{
-		double line = whole(o, "line", INT32_MAX);
-		struct vprof_closed c = { .name = string(o, "name"),
-					  .file = string(o, "file"),
-					  .caller = string(o, "caller"),
-					  .display = string(o, "display"),
-					  .line = line < 0 ? 0 : (int)line,
-					  .bound = amount(o, "bound"),
-					  .saved_ns = amount(o, "saved_ns"),
-					  .saved = amount(o, "saved"),
-					  .run = string(o, "run") };
+		struct vprof_closed c;
 
-		if (!c.name || !c.file || !c.caller || !c.display || !c.run || line < 0 || c.bound < 0 ||
-		    c.saved_ns < 0 || c.saved < 0)
+		if (vprof_closed_from_json(&c, o))
 			return vprof_error_set(err, VPROF_ERR_CORRUPT,
 					       "%s is damaged: closed[%zu] is wrong; run `vprof run` again", path,
 					       plan->n_closed);

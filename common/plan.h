@@ -68,6 +68,11 @@ struct vprof_closed {
 	const char *run; /* folder's name of the run that told so */
 };
 
+/* As plan.json and session.json have it. NULL without memory. */
+struct cJSON *vprof_closed_json(const struct vprof_closed *c);
+/* The strings are borrowed from `o`. OK or CORRUPT. */
+int vprof_closed_from_json(struct vprof_closed *c, const struct cJSON *o);
+
 struct vprof_plan {
 	const char *root;	    /* project root, absolute */
 	int all;		    /* every instrumentable function (vprof build --all) */

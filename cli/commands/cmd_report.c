@@ -34,21 +34,6 @@ static int load(const struct vprof_project *p, const char *run, struct vprof_res
 	return rc;
 }
 
-/* RUN is a number; with --html another word is FILE. -1, or the status of a usage error. */
-static int take_operands(const struct vprof_operands *operands, int html, const char **run, const char **file)
-{
-	for (size_t i = 0; i < operands->n_words; i++) {
-		const char *word = operands->words[i];
-		int is_run = word[strspn(word, "0123456789")] == '\0';
-		const char **slot = html && !is_run ? file : run;
-
-		if (*slot)
-			return vprof_options_misused(&usage, "unexpected argument \"%s\"", word);
-		*slot = word;
-	}
-	return -1;
-}
-
 /* The report stands without them. */
 static void add_verdicts(const struct vprof_project *p, struct vprof_session *s, struct vprof_results *results)
 {
@@ -117,7 +102,7 @@ int vprof_cmd_report(int argc, char **argv)
 		return vprof_cmd_report_waits(argc - 1, argv + 1);
 	status = vprof_options_parse(&usage, options, argc, argv, &operands);
 	if (status < 0)
-		status = take_operands(&operands, html, &wanted, &file);
+		status = vprof_report_page_operands(&usage, &operands, html, &wanted, &file);
 	if (status >= 0)
 		return status;
 	if (vprof_view_parse(view_name, &view))

@@ -3,8 +3,6 @@
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/join/knot_shares.h"
@@ -49,39 +47,12 @@ static void place_release(struct place *place)
 
 static int find_trace(const char *wanted, struct place *place, struct vprof_error *err)
 {
-	struct vprof_project p;
-	int rc = VPROF_OK;
+	int rc = vprof_project_run_folder(wanted, "trace/records.vpt", "record one with: vprof record -- COMMAND",
+					  &place->run, &place->folder, err);
 
-	if (wanted && wanted[strspn(wanted, "0123456789")]) {
-		place->folder = strdup(wanted);
-	} else {
-		rc = vprof_project_open(&p, NULL, err);
-		if (!rc)
-			rc = vprof_project_find_run(&p, wanted, "trace/records.vpt",
-						    "record one with: vprof record -- COMMAND", &place->run, err);
-		if (!rc)
-			place->folder = vprof_project_run_path(&p, place->run.s, "");
-		vprof_project_release(&p);
-	}
-	if (place->folder)
+	if (!rc)
 		place->trace = vprof_path_join(place->folder, "trace");
 	return rc || place->trace ? rc : vprof_error_no_memory(err);
-}
-
-/* With --html a word that is neither a number nor a folder is FILE. -1, or the status of a usage error. */
-static int take_operands(const struct vprof_operands *operands, int html, const char **run, const char **file)
-{
-	for (size_t i = 0; i < operands->n_words; i++) {
-		const char *word = operands->words[i];
-		struct stat st;
-		int is_run = !word[strspn(word, "0123456789")] || (!stat(word, &st) && S_ISDIR(st.st_mode));
-		const char **slot = html && !is_run ? file : run;
-
-		if (*slot)
-			return vprof_options_misused(&usage, "unexpected argument \"%s\"", word);
-		*slot = word;
-	}
-	return -1;
 }
 
 /* From the kernel's events; without them from what the probes and wrappers recorded. */
@@ -108,10 +79,15 @@ static int read_input(struct vprof_waits_input *input, const struct vprof_trace 
 /* Names the stacks that the report may show. */
 static int name_stacks(struct vprof_waits_input *input, const struct vprof_waits *waits, struct vprof_error *err)
 {
-	unsigned char *wanted = calloc(input->history.stacks.n + 1, 1);
-	int rc = wanted && input->is_kernel ? VPROF_OK : wanted ? 1 : vprof_error_no_memory(err);
+	unsigned char *wanted;
+	int rc;
 
-	for (size_t e = 0; e < waits->graph.edges.n && !rc; e++) {
+	if (!input->is_kernel)
+		return VPROF_OK;
+	wanted = calloc(input->history.stacks.n + 1, 1);
+	if (!wanted)
+		return vprof_error_no_memory(err);
+	for (size_t e = 0; e < waits->graph.edges.n; e++) {
 		const struct vprof_waits_edge *edge = &waits->graph.edges.v[e];
 
 		for (uint32_t i = 0; i < edge->n_reasons && i < 2 * VPROF_WAITS_STACKS_SHOWN; i++) {
@@ -121,10 +97,9 @@ static int name_stacks(struct vprof_waits_input *input, const struct vprof_waits
 			wanted[waits->reasons.v.v[reason].waker_stack] = 1;
 		}
 	}
-	if (!rc)
-		rc = vprof_waits_input_name_stacks(input, wanted, err);
+	rc = vprof_waits_input_name_stacks(input, wanted, err);
 	free(wanted);
-	return rc > 0 ? VPROF_OK : rc;
+	return rc;
 }
 
 static int analyse(const char *dir, const char *run, double bytes_per_s, const struct vprof_waits_options *options,
@@ -232,7 +207,7 @@ int vprof_cmd_report_waits(int argc, char **argv)
 	int rc, status = vprof_options_parse(&usage, options, argc, argv, &operands);
 
 	if (status < 0)
-		status = take_operands(&operands, html, &run, &file);
+		status = vprof_report_page_operands(&usage, &operands, html, &run, &file);
 	if (status >= 0)
 		return status;
 	if (html && json)

@@ -37,6 +37,22 @@ static int fill_round(struct vprof_page_round *out, const struct vprof_project *
 	return rc;
 }
 
+int vprof_report_page_operands(const struct vprof_usage *usage, const struct vprof_operands *operands, int html,
+			       const char **run, const char **file)
+{
+	for (size_t i = 0; i < operands->n_words; i++) {
+		const char *word = operands->words[i];
+		struct stat st;
+		int is_run = !word[strspn(word, "0123456789")] || (!stat(word, &st) && S_ISDIR(st.st_mode));
+		const char **slot = html && !is_run ? file : run;
+
+		if (*slot)
+			return vprof_options_misused(usage, "unexpected argument \"%s\"", word);
+		*slot = word;
+	}
+	return -1;
+}
+
 int64_t vprof_report_page_date(const char *path, char *date, size_t size)
 {
 	struct stat st;

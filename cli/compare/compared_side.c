@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/results/results.h"
@@ -9,27 +7,6 @@
 #include "cli/drilldown/run_traces.h"
 #include "cli/project.h"
 #include "common/files.h"
-
-/* The folder of a run that is named by its number, or by its folder. */
-static int find_folder(const char *given, char **folder, struct vprof_error *err)
-{
-	struct vprof_project p = { 0 };
-	struct vprof_run_name run;
-	struct stat st;
-	int rc = VPROF_OK;
-
-	if (strspn(given, "0123456789") == strlen(given) || stat(given, &st)) {
-		rc = vprof_project_open(&p, NULL, err);
-		if (!rc)
-			rc = vprof_project_find_run(&p, given, "results.json", "analyse it with: vprof analyze", &run,
-						    err);
-		*folder = rc ? NULL : vprof_project_run_path(&p, run.s, "");
-		vprof_project_release(&p);
-	} else {
-		*folder = strdup(given);
-	}
-	return rc || *folder ? rc : vprof_error_no_memory(err);
-}
 
 static int read_results(struct vprof_results **results, const char *given, const char *folder, struct vprof_error *err)
 {
@@ -95,6 +72,7 @@ static int add_traces(struct vprof_compared_side *side, const char *folder, stru
 int vprof_compared_side_add(struct vprof_compared_side *side, const char *given, struct vprof_error *err)
 {
 	struct vprof_results **more = realloc(side->runs, (side->n + 1) * sizeof *more);
+	struct vprof_run_name name;
 	char *folder = NULL, *plan;
 	int rc;
 
@@ -102,7 +80,7 @@ int vprof_compared_side_add(struct vprof_compared_side *side, const char *given,
 		return vprof_error_no_memory(err);
 	side->runs = more;
 	side->runs[side->n] = NULL;
-	rc = find_folder(given, &folder, err);
+	rc = vprof_project_run_folder(given, "results.json", "analyse it with: vprof analyze", &name, &folder, err);
 	if (!rc)
 		rc = read_results(&side->runs[side->n], given, folder, err);
 	if (side->runs[side->n])

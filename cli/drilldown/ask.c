@@ -292,19 +292,17 @@ static int judge(const struct vprof_ask *ask, size_t index, enum vprof_verdict v
 	const struct vprof_factor *f = &r->factors[index];
 	size_t at = vprof_results_cause_of(r, index);
 	const struct vprof_cause *cause = at < r->n_causes ? &r->causes[at] : NULL;
-	const char *key = cause ? cause->key : f->key, *name = cause ? cause->name : f->name;
-	const struct vprof_review *old = vprof_reviews_find(&ask->session->reviews, r->interval, key);
-	struct vprof_review review = { (char *)r->interval,    (char *)key,    (char *)name, verdict,
-				       old ? old->note : NULL, (char *)r->run, NULL };
-	const char *path = ask->workspace->project.verdicts;
+	struct vprof_review review = { .interval = (char *)r->interval,
+				       .key = (char *)(cause ? cause->key : f->key),
+				       .name = (char *)(cause ? cause->name : f->name),
+				       .verdict = verdict,
+				       .run = (char *)r->run };
 	struct vprof_error err = { "" };
 
-	if (vprof_reviews_set(path, &review, &err)) {
-		vprof_tell("%s", err.message);
-		return vprof_session_judge(ask->session, f->key, verdict);
-	}
-	vprof_reviews_release(&ask->session->reviews); /* `old` is gone */
-	return vprof_reviews_load(&ask->session->reviews, path, &err) == VPROF_ERR_NOMEM ? VPROF_ERR_NOMEM : VPROF_OK;
+	if (!vprof_reviews_set(&ask->session->reviews, ask->workspace->project.verdicts, &review, &err))
+		return VPROF_OK;
+	vprof_tell("%s", err.message);
+	return vprof_session_judge(ask->session, f->key, verdict);
 }
 
 static int ask_one(const struct vprof_ask *ask, size_t index, int *stopped)

@@ -283,9 +283,10 @@ void vprof_close_tell(const struct vprof_session *s, size_t n, double effect, do
 int vprof_close_keep_open(struct vprof_session *s, const char *name)
 {
 	const char *at = strrchr(name, '@');
-	char *bare = at && at != name ? strndup(name, (size_t)(at - name)) : strdup(name);
-	int rc = bare ? vprof_name_list_add(&s->keep_open, bare, at && at != name ? at + 1 : "", "") : VPROF_ERR_NOMEM;
-	const struct vprof_name wanted = { bare, at && at != name ? at + 1 : "", "" };
+	size_t n_bare = at && at != name ? (size_t)(at - name) : strlen(name);
+	char *bare = strndup(name, n_bare);
+	const struct vprof_name wanted = { bare, name[n_bare] ? at + 1 : "", "" };
+	int rc = bare ? vprof_name_list_add(&s->keep_open, wanted.name, wanted.file, wanted.caller) : VPROF_ERR_NOMEM;
 	int n = 0;
 
 	for (size_t i = s->n_closed; i-- > 0 && rc >= 0;)

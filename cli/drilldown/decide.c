@@ -19,7 +19,9 @@
 #define NARROW_CALLEES 3 /* looked ahead through: at most so many callees */
 #define NARROW_LEVELS 4
 
-int vprof_decide_is_spent(const struct vprof_results *r, const struct vprof_factor *f)
+/* A function or pointer site that is broken down and holds nothing unmeasured any more: its children stand for it,
+ * where any are measured. */
+static int is_spent(const struct vprof_results *r, const struct vprof_factor *f)
 {
 	if (f->kind != VPROF_FACTOR_VARIANCE || f->can_break_down ||
 	    (f->node_kind != VPROF_NODE_FUNCTION && f->node_kind != VPROF_NODE_POINTER))
@@ -37,7 +39,7 @@ static int is_put_aside(const struct vprof_results *r, const struct vprof_factor
 	if (f->kind == VPROF_FACTOR_VARIANCE && f->node_kind == VPROF_NODE_PREEMPTED && !verdict)
 		return 1;
 	return verdict == VPROF_VERDICT_INHERENT || verdict == VPROF_VERDICT_IGNORE ||
-	       (verdict != VPROF_VERDICT_CULPRIT && vprof_decide_is_spent(r, f)) ||
+	       (verdict != VPROF_VERDICT_CULPRIT && is_spent(r, f)) ||
 	       (verdict == VPROF_VERDICT_BROKEN_DOWN && !f->can_break_down && vprof_factor_is_explained(r, f));
 }
 
@@ -253,7 +255,7 @@ void vprof_decide_verdicts(struct vprof_results *r, const struct vprof_session *
 
 		f->verdict = review ? review->verdict :
 				      by_rule(r, vprof_session_verdict(s, f->key), vprof_results_cause_of(r, i));
-		if (!f->verdict && vprof_decide_is_spent(r, f))
+		if (!f->verdict && is_spent(r, f))
 			f->verdict = VPROF_VERDICT_BROKEN_DOWN;
 		f->note = note_of(r, review);
 	}

@@ -11,16 +11,12 @@
 #include "common/facts/facts.h"
 #include "common/plan.h"
 
-/* A function or pointer site that is broken down and holds nothing unmeasured any more: its children stand for it,
- * where any are measured. */
-int vprof_decide_is_spent(const struct vprof_results *r, const struct vprof_factor *f);
-
 /* The k causes to decide on, each by one of its factors above the threshold: the first by rank, or the first that can
  * be broken down. A factor judged "inherent" or "ignore", itself or as part of its cause, leaves its place to the next
- * one, and so do a spent one, a wait that is made by what is measured beneath it, the scheduler, what may be due to
- * chance and is surely smaller than a cause that is not, and what folds into a cause that was chosen already. Without
- * causes each factor stands for itself, but for a function that was chosen as own or as others' work. Writes at most k
- * indices into results->factors; returns how many. */
+ * one, and so do one that its measured children stand for, a wait that is made by what is measured beneath it, the
+ * scheduler, what may be due to chance and is surely smaller than a cause that is not, and what folds into a cause that
+ * was chosen already. Without causes each factor stands for itself, but for a function that was chosen as own or as
+ * others' work. Writes at most k indices into results->factors; returns how many. */
 size_t vprof_decide_choose(const struct vprof_results *r, const struct vprof_session *s, uint32_t *chosen, size_t k);
 
 /* The factor, among those not `seen`, that holds most variance which nothing measured explains: its own, less that of

@@ -24,13 +24,12 @@ const char *vprof_judged_name(const struct vprof_results *r, struct vprof_judged
 int vprof_review_judge(const struct vprof_project *p, struct vprof_session *s, struct vprof_results *r,
 		       struct vprof_judged j, enum vprof_verdict verdict, const char *note, struct vprof_error *err)
 {
-	const struct vprof_review *old = vprof_reviews_find(&s->reviews, r->interval, vprof_judged_key(r, j));
 	struct vprof_text clean = VPROF_TEXT_INIT;
 	struct vprof_review review = { (char *)r->interval,
 				       (char *)vprof_judged_key(r, j),
 				       (char *)vprof_judged_name(r, j),
 				       verdict,
-				       old ? old->note : NULL,
+				       NULL,
 				       (char *)r->run,
 				       NULL };
 	int rc = VPROF_OK;
@@ -39,17 +38,14 @@ int vprof_review_judge(const struct vprof_project *p, struct vprof_session *s, s
 		vprof_format_clean(&clean, note);
 		review.note = clean.s;
 	}
-	if (review.note && strlen(review.note) > VPROF_NOTE_BYTES_MAX)
-		rc = vprof_error_set(err, VPROF_ERR_INPUT, "the note has %zu bytes; a note may have %d",
-				     strlen(review.note), VPROF_NOTE_BYTES_MAX);
+	if (clean.len > VPROF_NOTE_BYTES_MAX)
+		rc = vprof_error_set(err, VPROF_ERR_INPUT, "the note has %zu bytes; a note may have %d", clean.len,
+				     VPROF_NOTE_BYTES_MAX);
 	if (!rc)
-		rc = vprof_reviews_set(p->verdicts, &review, err);
+		rc = vprof_reviews_set(&s->reviews, p->verdicts, &review, err);
 	vprof_text_release(&clean);
-	if (rc)
-		return rc;
-	vprof_reviews_release(&s->reviews);
-	rc = vprof_reviews_load(&s->reviews, p->verdicts, err);
-	vprof_decide_verdicts(r, s);
+	if (!rc)
+		vprof_decide_verdicts(r, s);
 	return rc;
 }
 

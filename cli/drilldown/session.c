@@ -2,7 +2,6 @@
 #include "cli/drilldown/session.h"
 
 #include <cjson/cJSON.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -214,21 +213,8 @@ cJSON *vprof_session_closed_json(const struct vprof_session *s)
 {
 	cJSON *array = cJSON_CreateArray();
 
-	for (size_t i = 0; i < s->n_closed; i++) {
-		const struct vprof_closed *c = &s->closed[i];
-		cJSON *item = cJSON_CreateObject();
-
-		cJSON_AddStringToObject(item, "name", c->name);
-		cJSON_AddStringToObject(item, "display", c->display);
-		cJSON_AddStringToObject(item, "file", c->file);
-		cJSON_AddNumberToObject(item, "line", c->line);
-		cJSON_AddStringToObject(item, "caller", c->caller);
-		cJSON_AddNumberToObject(item, "bound", c->bound);
-		cJSON_AddNumberToObject(item, "saved_ns", c->saved_ns);
-		cJSON_AddNumberToObject(item, "saved", c->saved);
-		cJSON_AddStringToObject(item, "run", c->run);
-		cJSON_AddItemToArray(array, item);
-	}
+	for (size_t i = 0; i < s->n_closed; i++)
+		cJSON_AddItemToArray(array, vprof_closed_json(&s->closed[i]));
 	return array;
 }
 
@@ -321,14 +307,6 @@ static int load_names(struct vprof_name_list *list, const cJSON *array)
 	return VPROF_OK;
 }
 
-/* A number that is not negative, or -1. */
-static double amount(const cJSON *o, const char *key)
-{
-	const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
-
-	return cJSON_IsNumber(v) && v->valuedouble >= 0 && isfinite(v->valuedouble) ? v->valuedouble : -1;
-}
-
 static int load_closed(struct vprof_session *s, const cJSON *array)
 {
 	const cJSON *item;
@@ -337,19 +315,9 @@ static int load_closed(struct vprof_session *s, const cJSON *array)
 		return VPROF_ERR_CORRUPT;
 	cJSON_ArrayForEach(item, array)
 	{
-		double line = amount(item, "line");
-		struct vprof_closed c = { .name = text_of(item, "name"),
-					  .display = text_of(item, "display"),
-					  .file = text_of(item, "file"),
-					  .caller = text_of(item, "caller"),
-					  .line = line >= 0 && line <= INT_MAX ? (int)line : 0,
-					  .bound = amount(item, "bound"),
-					  .saved_ns = amount(item, "saved_ns"),
-					  .saved = amount(item, "saved"),
-					  .run = text_of(item, "run") };
+		struct vprof_closed c;
 
-		if (!c.name || !*c.name || !c.display || !c.file || !c.caller || !c.run || line < 0 || c.bound < 0 ||
-		    c.saved_ns < 0 || c.saved < 0)
+		if (vprof_closed_from_json(&c, item))
 			return VPROF_ERR_CORRUPT;
 		if (vprof_session_close(s, &c))
 			return VPROF_ERR_NOMEM;

@@ -7,13 +7,10 @@
 
 #include "report/report.h"
 
-static int is_verdict(enum vprof_verdict verdict)
-{
-	return verdict && verdict != VPROF_VERDICT_BROKEN_DOWN;
-}
-
 static void add(struct vprof_verdict_list *list, struct vprof_listed_verdict v)
 {
+	if (!v.verdict || v.verdict == VPROF_VERDICT_BROKEN_DOWN)
+		return;
 	for (size_t i = 0; i < list->n; i++) /* a person's stands before a rule's */
 		if (!strcmp(list->items[i].key, v.key) && !strcmp(list->items[i].interval, v.interval))
 			return;
@@ -23,22 +20,22 @@ static void add(struct vprof_verdict_list *list, struct vprof_listed_verdict v)
 /* Those of the results: causes, then factors that belong to none. */
 static void add_results(struct vprof_verdict_list *list, const struct vprof_results *r)
 {
-	for (size_t i = 0; i < r->n_causes; i++)
-		if (is_verdict(r->causes[i].verdict))
-			add(list, (struct vprof_listed_verdict){ .interval = r->interval,
-								 .key = r->causes[i].key,
-								 .name = r->causes[i].name,
-								 .note = "",
-								 .run = r->run,
-								 .verdict = r->causes[i].verdict });
-	for (size_t i = 0; i < r->n_factors; i++)
-		if (is_verdict(r->factors[i].verdict) && vprof_results_cause_of(r, i) == r->n_causes)
-			add(list, (struct vprof_listed_verdict){ .interval = r->interval,
-								 .key = r->factors[i].key,
-								 .name = r->factors[i].name,
-								 .note = "",
-								 .run = r->run,
-								 .verdict = r->factors[i].verdict });
+	struct vprof_listed_verdict v = { .interval = r->interval, .note = "", .run = r->run };
+
+	for (size_t i = 0; i < r->n_causes; i++) {
+		v.key = r->causes[i].key;
+		v.name = r->causes[i].name;
+		v.verdict = r->causes[i].verdict;
+		add(list, v);
+	}
+	for (size_t i = 0; i < r->n_factors; i++) {
+		if (vprof_results_cause_of(r, i) < r->n_causes)
+			continue;
+		v.key = r->factors[i].key;
+		v.name = r->factors[i].name;
+		v.verdict = r->factors[i].verdict;
+		add(list, v);
+	}
 }
 
 static int is_in(const struct vprof_results *r, const char *key)
@@ -53,6 +50,7 @@ int vprof_verdict_list_make(struct vprof_verdict_list *list, const struct vprof_
 			    const struct vprof_results *r)
 {
 	size_t most = s->reviews.n + s->n_verdicts + (r ? r->n_causes + r->n_factors : 0);
+	const char *interval = s->interval ? s->interval : r ? r->interval : "";
 
 	*list = (struct vprof_verdict_list){ .items = calloc(most + 1, sizeof *list->items) };
 	if (!list->items)
@@ -70,16 +68,17 @@ int vprof_verdict_list_make(struct vprof_verdict_list *list, const struct vprof_
 	}
 	if (r)
 		add_results(list, r);
-	for (size_t i = 0; i < s->n_verdicts; i++)
-		if (is_verdict(s->verdicts[i].verdict) && !is_in(r, s->verdicts[i].key))
-			add(list, (struct vprof_listed_verdict){ .interval = s->interval ? s->interval :
-									     r		 ? r->interval :
-											   "",
-								 .key = s->verdicts[i].key,
-								 .name = s->verdicts[i].key,
+	for (size_t i = 0; i < s->n_verdicts; i++) {
+		const char *key = s->verdicts[i].key;
+
+		if (!is_in(r, key))
+			add(list, (struct vprof_listed_verdict){ .interval = interval,
+								 .key = key,
+								 .name = key,
 								 .note = "",
 								 .run = "",
 								 .verdict = s->verdicts[i].verdict });
+	}
 	return VPROF_OK;
 }
 

@@ -158,16 +158,21 @@ int vprof_reviews_load(struct vprof_reviews *r, const char *path, struct vprof_e
 	return rc;
 }
 
+static int is_of(const struct vprof_review *review, const char *interval, const char *key)
+{
+	return !strcmp(review->key, key) && (!interval || !*interval || !strcmp(review->interval, interval));
+}
+
 const struct vprof_review *vprof_reviews_find(const struct vprof_reviews *r, const char *interval, const char *key)
 {
 	for (size_t i = 0; i < r->n; i++)
-		if (!strcmp(r->items[i].key, key) &&
-		    (!interval || !*interval || !strcmp(r->items[i].interval, interval)))
+		if (is_of(&r->items[i], interval, key))
 			return &r->items[i];
 	return NULL;
 }
 
-char *vprof_reviews_json(const struct vprof_reviews *r)
+/* The text of the file, to be freed; NULL: out of memory. */
+static char *to_json(const struct vprof_reviews *r)
 {
 	cJSON *root = cJSON_CreateObject(), *list;
 	char *text;
@@ -190,7 +195,7 @@ char *vprof_reviews_json(const struct vprof_reviews *r)
 
 static int write_list(const struct vprof_reviews *r, const char *path, struct vprof_error *err)
 {
-	char *text = vprof_reviews_json(r);
+	char *text = to_json(r);
 	int rc = text ? vprof_file_write(path, text, strlen(text), err) :
 			vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory saving %s", path);
 
@@ -198,14 +203,12 @@ static int write_list(const struct vprof_reviews *r, const char *path, struct vp
 	return rc;
 }
 
-/* All of them: in a file written by hand there may be several. */
-static void drop(struct vprof_reviews *r, const char *interval, const char *key)
+/* All of them among the first n: in a file written by hand there may be several. */
+static void drop(struct vprof_reviews *r, size_t n, const char *interval, const char *key)
 {
-	const struct vprof_review *old;
-
-	while ((old = vprof_reviews_find(r, interval, key))) {
-		size_t i = (size_t)(old - r->items);
-
+	for (size_t i = n; i-- > 0;) {
+		if (!is_of(&r->items[i], interval, key))
+			continue;
 		release_one(&r->items[i]);
 		memmove(&r->items[i], &r->items[i + 1], (r->n - i - 1) * sizeof *r->items);
 		r->n--;
@@ -228,13 +231,30 @@ static int lock_folder(const char *path)
 	return fd;
 }
 
-int vprof_reviews_set(const char *path, const struct vprof_review *review, struct vprof_error *err)
+/* The new one is added before the older ones are dropped, whose note it may have. */
+static int replace(struct vprof_reviews *r, const struct vprof_review *review)
 {
+	const struct vprof_review *old = vprof_reviews_find(r, review->interval, review->key);
 	struct vprof_review dated = *review;
-	struct vprof_reviews reviews;
 	time_t now = time(NULL);
+	size_t n = r->n;
 	char date[32];
 	struct tm utc;
+
+	strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+	dated.date = date;
+	if (!dated.note && old)
+		dated.note = old->note;
+	if (review->verdict && append(r, &dated))
+		return VPROF_ERR_NOMEM;
+	drop(r, n, review->interval, review->key);
+	return VPROF_OK;
+}
+
+int vprof_reviews_set(struct vprof_reviews *r, const char *path, const struct vprof_review *review,
+		      struct vprof_error *err)
+{
+	struct vprof_reviews reviews;
 	int fd, rc;
 
 	if (!*review->key) /* the file would count as damaged */
@@ -243,17 +263,17 @@ int vprof_reviews_set(const char *path, const struct vprof_review *review, struc
 				       "analyse the run again (vprof analyze)");
 	fd = lock_folder(path);
 	rc = vprof_reviews_load(&reviews, path, err);
-	if (!rc) {
-		drop(&reviews, review->interval, review->key);
-		strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-		dated.date = date;
-		if (review->verdict && append(&reviews, &dated))
-			rc = vprof_error_no_memory(err);
-	}
+	if (!rc && replace(&reviews, review))
+		rc = vprof_error_no_memory(err);
 	if (!rc)
 		rc = write_list(&reviews, path, err);
-	vprof_reviews_release(&reviews);
 	if (fd >= 0)
 		close(fd);
-	return rc;
+	if (rc) {
+		vprof_reviews_release(&reviews);
+		return rc;
+	}
+	vprof_reviews_release(r);
+	*r = reviews;
+	return VPROF_OK;
 }

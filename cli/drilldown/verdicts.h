@@ -39,11 +39,10 @@ void vprof_reviews_release(struct vprof_reviews *r);
 /* NULL when there is none. `interval` NULL or "": of any. */
 const struct vprof_review *vprof_reviews_find(const struct vprof_reviews *r, const char *interval, const char *key);
 
-/* The text of the file, to be freed; NULL: out of memory. */
-char *vprof_reviews_json(const struct vprof_reviews *r);
-
-/* Writes one verdict into the file, in the place of an older one; without a verdict it is taken back. The folder of
- * `path` must exist. The date is set here. */
-int vprof_reviews_set(const char *path, const struct vprof_review *review, struct vprof_error *err);
+/* Writes one verdict into the file, in the place of an older one, whose note stays when `review` has none (NULL);
+ * without a verdict it is taken back. The folder of `path` must exist. The date is set here. `r` becomes what the file
+ * holds then; after an error it is as it was. */
+int vprof_reviews_set(struct vprof_reviews *r, const char *path, const struct vprof_review *review,
+		      struct vprof_error *err);
 
 #endif

@@ -8,24 +8,7 @@
 
 #include "common/files.h"
 #include "report/page.h"
-
-static char long_name[10241];
-static const char *const hostile[] = {
-	"<script>document.documentElement.dataset.pwned=1</script>",
-	"\"><img src=x onerror=\"document.documentElement.dataset.pwned=1\">",
-	"</script><script>document.documentElement.dataset.pwned=1</script>",
-	"<!--",
-	"-->",
-	"'`${document.documentElement.dataset.pwned=1}`",
-	"\xff\xfe not UTF-8 \xc3",
-	"\xed\xa0\x80 surrogate",
-	"a\001b\177c",
-	"]]>&lt;&amp;",
-	"javascript:alert(1)",
-	long_name,
-};
-
-#define N_HOSTILE (sizeof hostile / sizeof *hostile)
+#include "hostile_names.h"
 
 static const char *name_of(const char *kind, size_t i)
 {
@@ -33,7 +16,7 @@ static const char *name_of(const char *kind, size_t i)
 	char *s = names[i % 64];
 
 	if (!strcmp(kind, "hostile"))
-		return hostile[i % N_HOSTILE];
+		return hostile_name(i);
 	snprintf(s, sizeof names[0], "function_%zu", i % 64);
 	return s;
 }
@@ -247,8 +230,7 @@ int main(int argc, char **argv)
 
 	if (!*kind || !r)
 		return 2;
-	memset(long_name, 'n', sizeof long_name - 1);
-	r->interval = vprof_results_string(r, !strcmp(kind, "hostile") ? hostile[0] : "request");
+	r->interval = vprof_results_string(r, strcmp(kind, "hostile") ? "request" : hostile_name(0));
 	r->run = "0001";
 	r->mean_ns = 1000;
 	r->sd_ns = 3000;

@@ -9,24 +9,8 @@
 
 #include "common/files.h"
 #include "report/waits_page.h"
+#include "hostile_names.h"
 
-static char long_name[10241];
-static const char *const hostile[] = {
-	"<script>document.documentElement.dataset.pwned=1</script>",
-	"\"><img src=x onerror=\"document.documentElement.dataset.pwned=1\">",
-	"</script><script>document.documentElement.dataset.pwned=1</script>",
-	"<!--",
-	"-->",
-	"'`${document.documentElement.dataset.pwned=1}`",
-	"\xff\xfe not UTF-8 \xc3",
-	"\xed\xa0\x80 surrogate",
-	"a\001b\177c",
-	"\"] p0 e0 #e=1&all",
-	"javascript:alert(1)",
-	long_name,
-};
-
-#define N_HOSTILE (sizeof hostile / sizeof *hostile)
 #define SECOND 1e9
 
 static struct vprof_waits_results *r;
@@ -36,7 +20,7 @@ static const char *text(const char *plain)
 {
 	static size_t next;
 
-	return vprof_strings_keep(&r->strings, is_hostile ? hostile[next++ % N_HOSTILE] : plain);
+	return vprof_strings_keep(&r->strings, is_hostile ? hostile_name(next++) : plain);
 }
 
 static uint32_t party(const char *name, enum vprof_waits_party_kind kind, uint32_t n_threads, double running,
@@ -249,7 +233,6 @@ int main(int argc, char **argv)
 	r = vprof_waits_results_new();
 	if (!*kind || !r)
 		return 2;
-	memset(long_name, 'n', sizeof long_name - 1);
 	is_hostile = !strcmp(kind, "hostile");
 	r->parties = calloc(256, sizeof *r->parties);
 	r->arcs = calloc(4096, sizeof *r->arcs);
@@ -266,7 +249,7 @@ int main(int argc, char **argv)
 	r->fidelity = 1.03;
 	r->replayed = 1;
 	r->cpus_simulated = 1;
-	page.title = is_hostile ? hostile[2] : "/home/of/a/server/.vprof/runs/0007";
+	page.title = is_hostile ? hostile_name(2) : "/home/of/a/server/.vprof/runs/0007";
 	if (!strcmp(kind, "plain") || is_hostile)
 		make_plain();
 	else if (!strcmp(kind, "pool"))

@@ -14,6 +14,7 @@
 #include "analysis/waits/input/stack_names.h"
 #include "analysis/waits/waits.h"
 #include "common/files.h"
+#include "expect_segment.h"
 #include "trace/kernel_events.h"
 
 enum { A = 101, B = 102, C = 103, DISK = 8 << 20, ETH = 2, LO = 1 };
@@ -137,16 +138,7 @@ static const struct vprof_waits_entity *entity(const struct vprof_waits_input *i
 static void expect(const struct vprof_waits_input *in, const char *name, size_t i, uint64_t from, uint64_t to,
 		   int state, const char *waker)
 {
-	const struct vprof_waits_segment *s = &entity(in, name)->segments.v[i];
-
-	assert_true(i < entity(in, name)->segments.n);
-	assert_int_equal(s->from, from - 1); /* since the trace's start, 1 */
-	assert_int_equal(s->to, to - 1);
-	assert_int_equal(s->state, state);
-	if (waker)
-		assert_string_equal(in->history.entities.v[s->waker].name, waker);
-	else
-		assert_int_equal(s->waker, VPROF_NONE);
+	expect_segment(&in->history, entity(in, name), i, from, to, state, waker);
 }
 
 #define SWITCH(t, prev, state, next)                                                                                   \

@@ -11,22 +11,13 @@
 
 #include "analysis/waits/input/timeline_history.h"
 #include "analysis/waits/waits.h"
+#include "expect_segment.h"
 #include "hand_trace.h"
 
 static void expect(const struct vprof_waits_input *in, uint32_t thread, size_t i, uint64_t from, uint64_t to, int state,
 		   const char *waker)
 {
-	const struct vprof_waits_entity *e = &in->history.entities.v[thread];
-	const struct vprof_waits_segment *s = &e->segments.v[i];
-
-	assert_true(i < e->segments.n);
-	assert_int_equal(s->from, from - 1); /* since the trace's start, 1 */
-	assert_int_equal(s->to, to - 1);
-	assert_int_equal(s->state, state);
-	if (waker)
-		assert_string_equal(in->history.entities.v[s->waker].name, waker);
-	else
-		assert_int_equal(s->waker, VPROF_NONE);
+	expect_segment(&in->history, &in->history.entities.v[thread], i, from, to, state, waker);
 }
 
 static void test_waits(void **state)

@@ -225,30 +225,34 @@ int hand_has(const struct hand_steps *s, uint8_t kind, uint32_t thread, uint64_t
 	return 0;
 }
 
+void hand_plan_function(struct vprof_plan *plan, uint32_t i, struct vprof_probe as)
+{
+	char name[32];
+
+	snprintf(name, sizeof name, "f%u", i);
+	as.code = F(i);
+	as.kind = VPROF_PROBE_FUNCTION;
+	as.fact_id = i;
+	as.broken_down = 1;
+	as.n_children = 3;
+	as.name = as.display = name;
+	as.file = "src/f.c";
+	as.line = (int)(10 * i);
+	as.caller = "";
+	assert_int_equal(vprof_plan_add(plan, &as), 0);
+}
+
 struct vprof_plan *hand_plan(int n)
 {
 	struct vprof_plan *plan = vprof_plan_new("/project");
-	char name[32];
 
 	assert_non_null(plan);
 	plan->graph_height = (uint32_t)n;
-	for (int i = 1; i <= n; i++) {
-		snprintf(name, sizeof name, "f%d", i);
-		assert_int_equal(vprof_plan_add(plan, &(struct vprof_probe){ .code = F((uint32_t)i),
-									     .kind = VPROF_PROBE_FUNCTION,
-									     .fact_id = (uint32_t)i,
-									     .mask = VPROF_MASK_ANY,
-									     .context = VPROF_CONTEXT_FIRST,
-									     .broken_down = 1,
-									     .height = (uint32_t)(n - i),
-									     .n_children = 3,
-									     .name = name,
-									     .display = name,
-									     .file = "src/f.c",
-									     .line = 10 * i,
-									     .caller = "" }),
-				 0);
-	}
+	for (int i = 1; i <= n; i++)
+		hand_plan_function(plan, (uint32_t)i,
+				   (struct vprof_probe){ .mask = VPROF_MASK_ANY,
+							 .context = VPROF_CONTEXT_FIRST,
+							 .height = (uint32_t)(n - i) });
 	for (int i = 1; i <= 2; i++) {
 		const char *callee = i == 1 ? "fdatasync" : "pthread_mutex_lock";
 

@@ -79,6 +79,10 @@ int hand_has(const struct hand_steps *s, uint8_t kind, uint32_t thread, uint64_t
  * S(2) "pthread_mutex_lock". */
 struct vprof_plan *hand_plan(int n);
 
+/* Adds f`i` as hand_plan does, in line 10 i: `as` has what differs from plan to plan (mask, context, is_root, height).
+ */
+void hand_plan_function(struct vprof_plan *plan, uint32_t i, struct vprof_probe as);
+
 struct vprof_results *hand_analyze(const struct hand_trace *h, const struct vprof_plan *plan);
 
 /* First node with this name and parent (VPROF_NONE: any), NULL when there is none. */

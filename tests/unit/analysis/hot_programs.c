@@ -187,32 +187,19 @@ static double execute(struct run *r, int i)
 struct vprof_plan *hot_program_plan(const struct hot_program *p)
 {
 	struct vprof_plan *plan = vprof_plan_new("/project");
-	char name[32];
 
 	assert_non_null(plan);
 	plan->graph_height = HOT_FUNCTIONS;
 	for (int i = 1; i <= HOT_FUNCTIONS; i++) {
 		int parent = p->f[i].parent;
 
-		snprintf(name, sizeof name, "f%d", i);
-		assert_int_equal(vprof_plan_add(plan,
-						&(struct vprof_probe){
-							.code = F((uint32_t)i),
-							.kind = VPROF_PROBE_FUNCTION,
-							.fact_id = (uint32_t)i,
-							.mask = parent ? UINT64_C(1) << (VPROF_CONTEXT_FIRST + parent) :
+		hand_plan_function(plan, (uint32_t)i,
+				   (struct vprof_probe){ .mask = parent ?
+									 UINT64_C(1) << (VPROF_CONTEXT_FIRST + parent) :
 									 VPROF_MASK_ANY,
-							.context = (unsigned)(VPROF_CONTEXT_FIRST + i),
-							.is_root = i == 1,
-							.broken_down = 1,
-							.height = (uint32_t)(HOT_FUNCTIONS - i),
-							.n_children = 3,
-							.name = name,
-							.display = name,
-							.file = "src/f.c",
-							.line = 10 * i,
-							.caller = "" }),
-				 0);
+							 .context = (unsigned)(VPROF_CONTEXT_FIRST + i),
+							 .is_root = i == 1,
+							 .height = (uint32_t)(HOT_FUNCTIONS - i) });
 	}
 	return plan;
 }

@@ -154,5 +154,5 @@ int main(int argc, char **argv)
 		planted_join(writer);
 	while (wait(NULL) > 0)
 		;
-	return planted_finish(0);
+	return planted_finish();
 }

@@ -106,5 +106,5 @@ int main(int argc, char **argv)
 	pthread_cond_signal(&is_over);
 	pthread_mutex_unlock(&mutex);
 	planted_join(watcher);
-	return planted_finish(0);
+	return planted_finish();
 }

@@ -116,5 +116,5 @@ int main(int argc, char **argv)
 	pthread_mutex_unlock(&mutex);
 	planted_join(streamer);
 	planted_join(responder);
-	return planted_finish(0);
+	return planted_finish();
 }

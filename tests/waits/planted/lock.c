@@ -43,5 +43,5 @@ int main(int argc, char **argv)
 	}
 	for (int i = 0; i < N; i++)
 		planted_join(threads[i]);
-	return planted_finish(0);
+	return planted_finish();
 }

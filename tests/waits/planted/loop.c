@@ -132,5 +132,5 @@ int main(int argc, char **argv)
 	for (int i = 0; i < N; i++)
 		planted_join(threads[i]);
 	planted_join(server);
-	return planted_finish(0);
+	return planted_finish();
 }

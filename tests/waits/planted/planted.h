@@ -18,8 +18,8 @@
 /* Reads NAME=VALUE (planted_option); "ms" is for how long the program runs, from now on (default 2000). */
 void planted_start(int argc, char **argv);
 long planted_option(const char *name, long otherwise);
-int planted_goes_on(void);	/* until the time is over */
-int planted_finish(int status); /* writes the account; returns its argument */
+int planted_goes_on(void); /* until the time is over */
+int planted_finish(void);  /* writes the account; main's exit status */
 
 void planted_work(uint64_t ns); /* busy until ns have passed */
 void planted_sleep(uint64_t ns);

@@ -64,5 +64,5 @@ int main(int argc, char **argv)
 		threads[i] = planted_thread(names[i], serve, (void *)i);
 	for (int i = 0; i < N; i++)
 		planted_join(threads[i]);
-	return planted_finish(0);
+	return planted_finish();
 }
