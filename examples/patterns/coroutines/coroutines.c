@@ -5,7 +5,7 @@
 #include <ucontext.h>
 
 #define N_COROUTINES 4
-#define N_ROUNDS 200
+#define N_ROUNDS 40
 #define STACK_BYTES 65536
 
 struct coroutine {
@@ -34,7 +34,7 @@ static void give_way(struct coroutine *c)
 
 static void read_configuration(void)
 {
-	struct timespec disk = { 0, 3000000 };
+	struct timespec disk = { 0, 20000000 };
 
 	nanosleep(&disk, NULL);
 }

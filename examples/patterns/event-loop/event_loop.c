@@ -4,7 +4,7 @@
 #include <time.h>
 
 #define N_CONNECTIONS 8
-#define N_TURNS 3000
+#define N_TURNS 600
 
 struct connection {
 	int id;
@@ -36,7 +36,7 @@ static void on_body(struct connection *c)
 
 static void sweep_cache(void)
 {
-	struct timespec disk = { 0, 3000000 };
+	struct timespec disk = { 0, 20000000 };
 
 	nanosleep(&disk, NULL);
 }

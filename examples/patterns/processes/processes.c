@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #define N_WORKERS 2
-#define N_REQUESTS 600
+#define N_REQUESTS 160
 
 static volatile unsigned sink;
 static int work_pipe[2];
@@ -27,7 +27,7 @@ static void accept_request(int number)
 
 static void load_index(void)
 {
-	rest_us(4000); /* the disk */
+	rest_us(20000); /* the disk */
 }
 
 static void answer(int number)

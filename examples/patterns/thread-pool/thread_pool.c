@@ -4,7 +4,7 @@
 #include <time.h>
 
 #define N_WORKERS 2
-#define N_REQUESTS 600
+#define N_REQUESTS 150
 #define QUEUE_MAX 1024
 
 struct request {
@@ -50,7 +50,7 @@ static struct request *queue_pop(void)
 
 static void draw_large(void)
 {
-	rest_us(4000);
+	rest_us(20000);
 }
 
 static void draw_small(void)
@@ -90,7 +90,7 @@ int main(void)
 	for (int i = 0; i < N_REQUESTS; i++) {
 		requests[i].number = i;
 		accept_request(&requests[i]);
-		rest_us(300);
+		rest_us(1500);
 	}
 	pthread_mutex_lock(&lock);
 	over = 1;

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #define N_THREADS 3
-#define N_REQUESTS 400
+#define N_REQUESTS 200
 
 struct request {
 	int connection, number;
@@ -42,7 +42,7 @@ static void *serve_connection(void *arg)
 		struct request r = { *(int *)arg, i };
 
 		handle_request(&r);
-		rest_us(300);
+		rest_us(1000);
 	}
 	return NULL;
 }
@@ -50,7 +50,7 @@ static void *serve_connection(void *arg)
 static void rotate_log(void)
 {
 	pthread_mutex_lock(&log_lock);
-	rest_us(4000); /* the disk */
+	rest_us(20000); /* the disk */
 	pthread_mutex_unlock(&log_lock);
 }
 
