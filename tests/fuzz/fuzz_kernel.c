@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The kernel's events and their tables: a trace whose units are the input, or a whole file that is. Whatever they say,
- * events survive encoding, and searches find what was read. */
+ * events survive encoding, searches find what was read, and the wait-for graph is built from them. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/waits/describe.h"
+#include "analysis/waits/input/annotation_marks.h"
 #include "tests/fuzz/fuzz_file.h"
 #include "trace/kernel_tables.h"
 
@@ -75,6 +78,45 @@ static void check_tables(const struct vprof_kernel_tables *t)
 		vprof_kernel_module_find(&t->processes.v[i], UINT64_C(0x400000));
 }
 
+static void check_graph(const struct vprof_waits *waits)
+{
+	const struct vprof_waits_graph *g = &waits->graph;
+
+	for (size_t i = 0; i < g->edges.n; i++) {
+		const struct vprof_waits_edge *e = &g->edges.v[i];
+
+		if (e->from >= g->vertices.n || e->to >= g->vertices.n || e->first_reason + e->n_reasons > g->by_edge.n)
+			abort();
+	}
+}
+
+/* What the recorder may have written is a history without contradictions. */
+static void check_waits(const struct vprof_trace *t)
+{
+	struct vprof_waits_options options = vprof_waits_defaults();
+	struct vprof_waits_results *results = vprof_waits_results_new();
+	struct vprof_waits_input input = { 0 };
+	struct vprof_waits waits = { 0 };
+	struct vprof_error err = { "" };
+
+	if (!results || vprof_waits_input_kernel(&input, t, 1e9, &err)) {
+		vprof_waits_input_release(&input);
+		vprof_waits_results_free(results);
+		return;
+	}
+	if (vprof_waits_input_annotate(&input, t, &err) ||
+	    vprof_waits_analyze(&waits, &input.history, &options, &err)) {
+		fprintf(stderr, "%s\n", err.message);
+		abort();
+	}
+	check_graph(&waits);
+	if (vprof_waits_describe(results, &waits, &options, &err))
+		abort();
+	vprof_waits_release(&waits);
+	vprof_waits_input_release(&input);
+	vprof_waits_results_free(results);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	struct vprof_kernel_tables tables;
@@ -98,6 +140,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	check_tables(&tables);
 	vprof_kernel_tables_release(&tables);
 	vprof_kernel_stream_close(s);
+	check_waits(t);
 	vprof_trace_free(t);
 	return 0;
 }
