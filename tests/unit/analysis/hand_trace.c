@@ -124,6 +124,14 @@ struct hand_thread *hand_processor(struct hand_trace *h, uint32_t cpu)
 	return th;
 }
 
+struct hand_thread *hand_kernel(struct hand_trace *h, uint32_t cpu)
+{
+	struct hand_thread *th = hand_thread(h, cpu + 1);
+
+	th->thread_seq = VP_THREAD_KERNEL;
+	return th;
+}
+
 void hand_switch(struct hand_thread *processor, uint64_t t, uint32_t tid, uint32_t flags)
 {
 	hand_units(processor, &(struct vp_unit){ t, VP_W(VP_KIND_SWITCH, tid | (uint64_t)flags << 32) }, 1);

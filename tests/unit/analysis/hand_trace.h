@@ -55,6 +55,8 @@ void hand_queue(struct hand_thread *th, enum vp_kind kind, uint64_t item, uint64
 struct hand_thread *hand_processor(struct hand_trace *h, uint32_t cpu);
 void hand_switch(struct hand_thread *processor, uint64_t t, uint32_t tid, uint32_t flags);
 void hand_switches_lost(struct hand_thread *processor, uint64_t t, uint64_t n);
+/* The kernel's events of one CPU, encoded by vprof_kernel_event_encode(). */
+struct hand_thread *hand_kernel(struct hand_trace *h, uint32_t cpu);
 
 void hand_write(struct hand_trace *h);
 
