@@ -175,13 +175,17 @@ static struct plant_time *time_of(const struct truth *t, size_t row, int column)
 static void add_parts(const struct truth *t, size_t row)
 {
 	for (int i = t->n_columns - 1; i >= 0; i--) {
-		struct plant_time *whole = time_of(t, row, i);
+		struct plant_time *whole = time_of(t, row, i), parts = { 0, 0, 0 };
 
+		for (int j = i + 1; j < t->n_columns; j++)
+			if (t->columns[j].parent == i && !(t->columns[j].flags & TRUTH_BLAME)) {
+				parts.low += time_of(t, row, j)->low;
+				parts.away += time_of(t, row, j)->away;
+			}
+		whole->away = whole->away ? whole->away : parts.away;
 		if (whole->low)
 			continue;
-		for (int j = i + 1; j < t->n_columns; j++)
-			if (t->columns[j].parent == i && !(t->columns[j].flags & TRUTH_BLAME))
-				whole->low += time_of(t, row, j)->low;
+		whole->low = parts.low;
 		whole->low = whole->low < whole->high ? whole->low : whole->high;
 	}
 }
@@ -633,6 +637,21 @@ static void write_preempted(FILE *f, const struct truth *t)
 	fprintf(f, " \"preempted_share\": %.6f,\n", latency > t->cpu_ns ? 1 - t->cpu_ns / latency : 0);
 }
 
+/* The variance of latencies less the time in which others may have had the CPU, of that of latencies. */
+static double calm_share(const struct truth *t)
+{
+	double calm_mean = 0, sum = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		calm_mean += (truth_value(t, i, 0) - away_of(t, i, ONLY(0))) / (double)t->n;
+	for (size_t i = 0; i < t->n; i++) {
+		double d = truth_value(t, i, 0) - away_of(t, i, ONLY(0)) - calm_mean;
+
+		sum += d * d;
+	}
+	return sum / (double)(t->n - 1) / covariance(t, 0, 0);
+}
+
 int truth_write(struct truth *t, const struct truth_answer *answer)
 {
 	const char *path = getenv("TRUTH_OUT");
@@ -646,6 +665,7 @@ int truth_write(struct truth *t, const struct truth_answer *answer)
 		return 1;
 	}
 	fprintf(f, "{\"interval\": \"%s\", \"n\": %zu,\n", answer->interval ? answer->interval : "request", t->n);
+	fprintf(f, " \"calm_share\": %.6f,\n", calm_share(t));
 	if (answer->has_preempted)
 		write_preempted(f, t);
 	write_figures(f, answer->figures);
