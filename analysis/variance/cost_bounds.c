@@ -233,8 +233,11 @@ static double nodes_error(const struct widening *w, const uint32_t *nodes, size_
 	return error / sqrt(w->r->nodes[0].var_ns2);
 }
 
+/* Bounds that are not known, for want of intervals, stay so. */
 static void add_room(double *low, double *high, const struct room *room, double most)
 {
+	if (isnan(*low) || isnan(*high))
+		return;
 	*low += fmin(0, room->low);
 	*high = fmin(most, *high + fmax(0, room->high));
 }
@@ -305,7 +308,8 @@ static void widen_cause(const struct widening *w, struct vprof_cause *c, uint32_
 	widen_quantity(w, quantity, nodes_error(w, c->nodes, c->n_nodes),
 		       (struct bounded){ c->share, &c->share_low, &c->share_high },
 		       (struct bounded){ c->if_constant, &c->if_constant_low, &c->if_constant_high });
-	c->share_low = fmax(0, c->share_low);
+	if (c->share_low < 0)
+		c->share_low = 0;
 }
 
 int vprof_cost_bounds_widen(struct vprof_results *r, struct vprof_tree *tree, const struct vprof_cost_scale *scale)

@@ -48,6 +48,7 @@ void hot_program_choose(struct hot_program *p, uint64_t seed)
 	memset(p, 0, sizeof *p);
 	p->random = seed * 2654435761u + 12345;
 	n = 3 + (int)uniform(p, 0, 5);
+	p->n_intervals = HOT_INTERVALS;
 	p->record_ns = 20;
 	p->inside_ns = 10;
 	p->counted_ns = 5;
@@ -212,12 +213,12 @@ void hot_program_run(struct hot_program *p, struct hand_trace *h)
 	h->record_inside_ns = p->inside_ns;
 	p->th = hand_thread(h, 1);
 	p->now = 1000;
-	for (r.interval = 1; r.interval <= HOT_INTERVALS; r.interval++) {
+	for (r.interval = 1; r.interval <= p->n_intervals; r.interval++) {
 		double begin = p->now;
 		uint64_t id = (uint64_t)r.interval;
 
 		hand_mark(p->th, VP_KIND_BEGIN, id, (uint64_t)llround(begin));
-		p->mean_ns += call(&r, 1) / HOT_INTERVALS;
+		p->mean_ns += call(&r, 1) / p->n_intervals;
 		for (int i = 1; i <= HOT_FUNCTIONS; i++) {
 			struct counter *c = &r.counters[i];
 
@@ -229,7 +230,7 @@ void hot_program_run(struct hot_program *p, struct hand_trace *h)
 			c->pending = 0;
 		}
 		hand_mark(p->th, VP_KIND_END, id, (uint64_t)llround(p->now));
-		p->measured_ns += (p->now - begin) / HOT_INTERVALS;
+		p->measured_ns += (p->now - begin) / p->n_intervals;
 		p->now += 500;
 	}
 	h->end = (uint64_t)p->now + 1000;

@@ -21,6 +21,7 @@ struct hot_function {
 };
 
 struct hot_program {
+	int n_intervals;			  /* up to HOT_INTERVALS */
 	struct hot_function f[HOT_FUNCTIONS + 1]; /* f[1] is the interval's */
 	double record_ns, inside_ns, counted_ns;  /* nominal */
 	double scale;				  /* what they really take, by that */

@@ -205,9 +205,42 @@ static void test_with_a_baseline(void **state)
 	check_programs(1);
 }
 
+/* Too few intervals for bounds: none are made up from what recording costs. */
+static void test_few_intervals(void **state)
+{
+	struct hot_program *p = malloc(sizeof *p);
+	struct vprof_plan *plan;
+	struct vprof_results *r;
+	struct hand_trace h;
+
+	(void)state;
+	assert_non_null(p);
+	hand_init(&h);
+	hot_program_choose(p, 2);
+	p->n_intervals = 40;
+	plan = hot_program_plan(p);
+	hot_program_run(p, &h);
+	hand_write(&h);
+	r = analyze(&h, plan, 0);
+	assert_int_equal(r->n_complete, 40);
+	assert_true(r->probe_high_ns > 0.01 * r->mean_ns);
+	assert_true(r->n_causes > 0);
+	for (size_t i = 0; i < r->n_causes; i++)
+		assert_true(isnan(r->causes[i].share_low) && isnan(r->causes[i].share_high) &&
+			    isnan(r->causes[i].if_constant_low) && isnan(r->causes[i].if_constant_high));
+	for (size_t i = 0; i < r->n_factors; i++)
+		assert_true(isnan(r->factors[i].share_low) && isnan(r->factors[i].share_high) &&
+			    isnan(r->factors[i].if_constant_low) && isnan(r->factors[i].if_constant_high));
+	vprof_results_free(r);
+	vprof_plan_free(plan);
+	hand_release(&h);
+	free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_few_intervals),
 		cmocka_unit_test(test_estimated),
 		cmocka_unit_test(test_with_a_baseline),
 	};
