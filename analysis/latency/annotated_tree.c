@@ -364,3 +364,19 @@ const struct vprof_latency_function *vprof_annotated_function(const struct vprof
 
 	return function == VPROF_NONE ? NULL : &t->history->functions.v[function];
 }
+
+uint64_t vprof_annotated_calls(const struct vprof_annotated_tree *t, const char *name)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 1; i < t->tree.nodes.n; i++) {
+		uint32_t node = t->tree.nodes.v[i].parent;
+
+		if (strcmp(vprof_annotated_function(t, i)->name, name))
+			continue;
+		while (node && strcmp(vprof_annotated_function(t, node)->name, name))
+			node = t->tree.nodes.v[node].parent;
+		n += node ? 0 : t->contexts[i].n;
+	}
+	return n;
+}

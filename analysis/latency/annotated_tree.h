@@ -59,6 +59,9 @@ int vprof_annotated_tree_build(struct vprof_annotated_tree *out, const struct vp
 			       struct vprof_error *err);
 void vprof_annotated_tree_release(struct vprof_annotated_tree *tree);
 
+/* Instances of the functions of this name; of calls within one another only the outermost count. */
+uint64_t vprof_annotated_calls(const struct vprof_annotated_tree *t, const char *name);
+
 /* The node's function; NULL: the root. */
 const struct vprof_latency_function *vprof_annotated_function(const struct vprof_annotated_tree *t, uint32_t node);
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "cli/command.h"
+#include "cli/latency/latency_runs.h"
 #include "cli/compare/comparison.h"
 #include "cli/options.h"
 #include "cli/project.h"
@@ -14,22 +15,25 @@
 #define DEFAULT_TOP 10
 
 static const struct vprof_usage usage = {
-	.synopsis = "compare (BASE NEW | --base RUN... --new RUN...) [OPTIONS]",
+	.synopsis = "compare (BASE NEW | --base RUN... --new RUN...) [OPTIONS] | compare BASE NEW --latency [OPTIONS]",
 	.purpose =
 		"Compares the latencies of two builds: how mean, variance and percentiles changed, and in which factors.\n\n"
 		"BASE and NEW are folders of projects that are built with probes: their run commands are run in turn until\n"
 		"the comparison is settled, at most 24 times each, or N times with --repeat N. With --base-command and\n"
 		"--new-command it is one build with two commands. Or they are runs, by number or folder, several of each\n"
 		"side with --base and --new: one run of each side shows a change, but decides nothing.\n\n"
+		"With --latency, BASE and NEW are two runs recorded with vprof record --stacks, by number or folder: which\n"
+		"paths of functions, of program, libraries and kernel, cost more in NEW. No probes are needed. Exit status 3\n"
+		"when the bounds are too wide to tell.\n\n"
 		"Exit status 1 when a condition of --fail-if holds, 3 when the runs cannot decide it.",
 	.max_operands = 2,
 };
 
 struct compare_options {
 	struct vprof_option_words base, new;
-	const char *fail_if, *base_command, *new_command;
+	const char *fail_if, *base_command, *new_command, *per;
 	long top, repeat;
-	int json;
+	int json, latency;
 };
 
 static int is_project(const char *folder)
@@ -78,6 +82,36 @@ static int compare_runs(struct vprof_comparison *c, const struct compare_options
 	return rc ? rc : vprof_comparison_make(c, err);
 }
 
+/* Two recordings with stacks; the exit status. */
+static int compare_latencies(const struct compare_options *o, const struct vprof_operands *operands)
+{
+	char *folders[2] = { NULL, NULL }, *traces[2] = { NULL, NULL };
+	struct vprof_latency_results *r = vprof_latency_results_new();
+	struct vprof_error err = { "" };
+	int rc = r ? VPROF_OK : vprof_error_no_memory(&err), status = VPROF_EXIT_OK;
+
+	for (int i = 0; i < 2 && !rc; i++) {
+		struct vprof_run_name name = { "" };
+
+		rc = vprof_project_run_folder(operands->words[i], "trace/records.vpt",
+					      "record one with: vprof record --stacks -- COMMAND", &name, &folders[i],
+					      &err);
+		if (!rc && !(traces[i] = vprof_path_join(folders[i], "trace")))
+			rc = vprof_error_no_memory(&err);
+	}
+	if (!rc)
+		rc = vprof_latency_runs(r, (const char *const[]){ traces[0], traces[1] },
+					(const char *const[]){ operands->words[0], operands->words[1] }, o->per, &err);
+	if (!rc)
+		rc = vprof_latency_runs_print(r, o->json, (size_t)o->top, &status, &err);
+	for (int i = 0; i < 2; i++) {
+		free(folders[i]);
+		free(traces[i]);
+	}
+	vprof_latency_results_free(r);
+	return rc ? vprof_complain(rc, &err) : status;
+}
+
 /* -1: the options go together; *is_run: builds are to be run. */
 static int check(const struct compare_options *o, const struct vprof_operands *operands, int *is_run)
 {
@@ -87,6 +121,13 @@ static int check(const struct compare_options *o, const struct vprof_operands *o
 	for (size_t i = 0; i < operands->n_words; i++)
 		n_projects += is_project(operands->words[i]);
 	*is_run = n_projects == 2 || has_commands;
+	if (o->per && !o->latency)
+		return vprof_options_misused(&usage, "--per goes with --latency");
+	if (o->latency && (has_lists || has_commands || o->repeat || o->fail_if || operands->n_words != 2))
+		return vprof_options_misused(&usage, "--latency compares two recordings: name BASE and NEW, and only "
+						     "--per, --top or --json with them");
+	if (o->latency)
+		return -1;
 	if (has_lists && (operands->n_words || has_commands || o->repeat))
 		return vprof_options_misused(&usage, "--base and --new name runs: nothing else names any");
 	if (has_lists ? !o->base.n || !o->new.n : operands->n_words != 2 && !(has_commands && !operands->n_words))
@@ -118,6 +159,10 @@ int vprof_cmd_compare(int argc, char **argv)
 		  "such as 'p99 > +5%, variance > +20%'; mean, variance, sd, "
 		  "p50, p90 or p99" },
 		{ "top", VPROF_OPTION_COUNT, &o.top, "N", "factors to show (default 10)" },
+		{ "latency", VPROF_OPTION_FLAG, &o.latency, NULL,
+		  "compare what functions cost in two runs of vprof record --stacks" },
+		{ "per", VPROF_OPTION_TEXT, &o.per, "FUNCTION",
+		  "with --latency: costs for each call of this function (default: for each second)" },
 		{ "json", VPROF_OPTION_FLAG, &o.json, NULL, "print JSON" },
 		{ NULL },
 	};
@@ -131,6 +176,8 @@ int vprof_cmd_compare(int argc, char **argv)
 		status = check(&o, &operands, &is_run);
 	if (status >= 0)
 		return status;
+	if (o.latency)
+		return compare_latencies(&o, &operands);
 	if (o.fail_if) {
 		c.n_conditions = vprof_conditions_parse(o.fail_if, c.conditions, &wrong);
 		if (!c.n_conditions)

@@ -10,6 +10,7 @@
 #include "cli/drilldown/decide.h"
 #include "cli/drilldown/ending.h"
 #include "cli/options.h"
+#include "cli/commands/cmd_report_latency.h"
 #include "cli/commands/cmd_report_waits.h"
 #include "cli/commands/report_page.h"
 #include "cli/drilldown/steps.h"
@@ -100,6 +101,8 @@ int vprof_cmd_report(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], "waits"))
 		return vprof_cmd_report_waits(argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "latency"))
+		return vprof_cmd_report_latency(argc - 1, argv + 1);
 	status = vprof_options_parse(&usage, options, argc, argv, &operands);
 	if (status < 0)
 		status = vprof_report_page_operands(&usage, &operands, html, &wanted, &file);

@@ -313,6 +313,12 @@ size_t vprof_elf_frames(struct vprof_elf *elf, uint64_t address, struct vprof_fr
 	return n;
 }
 
+const struct vprof_symbol *vprof_elf_function(struct vprof_elf *elf, uint64_t address)
+{
+	vprof_elf_read(elf);
+	return vprof_elf_linked(elf, address);
+}
+
 size_t vprof_elf_places(struct vprof_elf *elf, uint64_t address, struct vprof_place *places, size_t max)
 {
 	vprof_elf_read(elf);

@@ -60,6 +60,13 @@ int vprof_elf_is_static(const struct vprof_elf *elf);
  * is known. They belong to `elf`; the same function has the same pointer. */
 size_t vprof_elf_frames(struct vprof_elf *elf, uint64_t address, struct vprof_frame *frames, size_t max);
 
+/* The function at an address as the linker knows it, whatever was inlined into it; NULL: none is known. */
+const struct vprof_symbol *vprof_elf_function(struct vprof_elf *elf, uint64_t address);
+
+/* Where the function around an address begins, by the file's table of unwind information (.eh_frame_hdr), which
+ * stripped files have, too. 0: it has none, or a damaged one, or none before the address. O(log n) reads. */
+uint64_t vprof_elf_frame_start(const struct vprof_elf *elf, uint64_t address);
+
 /* Their source lines, likewise: the address's own, then where each function was inlined. Texts belong to `elf`. */
 size_t vprof_elf_places(struct vprof_elf *elf, uint64_t address, struct vprof_place *places, size_t max);
 

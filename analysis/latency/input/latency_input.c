@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The events of all CPUs, in order of time, are given to their threads; then each thread's are put in order (a system
+ * call is recorded as it returns, and began earlier) and become events with stacks. Where a thread is at each of them
+ * (in which system call, with or without a CPU) follows from the order.
+ */
+#include "analysis/latency/input/latency_input.h"
+
+#include <sys/syscall.h>
+
+#include "common/radix.h"
+#include "trace/kernel_events.h"
+
+enum raw_kind { RAW_ENTER, RAW_OUT, RAW_IN, RAW_WAKING, RAW_FAULT, RAW_TIMER, RAW_EXIT };
+
+struct raw { /* an event of a thread, before its stack is looked at */
+	uint64_t t;
+	uint32_t user, kernel; /* ids of stacks */
+	uint32_t number;       /* ENTER, EXIT: of the system call; OUT: enum vp_task_state */
+	uint32_t n_losses;     /* stretches with lost events before it */
+	uint8_t kind;
+};
+
+struct tracked {
+	struct vprof_latency_thread thread;
+	int is_session;
+	int is_kernel; /* ... or otherwise none of the program's */
+	VPROF_ARRAY(struct raw) raw;
+};
+
+struct reading {
+	struct vprof_latency_input *input;
+	const struct vprof_trace *trace;
+	struct vprof_kernel_tables tables;
+	struct vprof_stack_frames *frames;
+	VPROF_ARRAY(struct tracked) threads;
+	VPROF_ARRAY(uint32_t) latest; /* the thread of each tid known, in the order of by_tid */
+	struct vprof_hash_index by_tid;
+	uint64_t begin, now; /* ns */
+	uint32_t n_losses;
+};
+
+/* where a thread is, while its events are gone through */
+struct position {
+	uint64_t call_begin, call_end; /* of the system call that is known to hold the event; end 0: none */
+	uint32_t call_number, call_stack;
+	uint32_t n_calls; /* begun so far */
+	int is_out;	  /* switched out */
+	uint32_t out_user, out_kernel, out_losses, out_state, out_stack;
+	/* of the event that was taken last */
+	int has_last, last_in_call;
+	uint32_t last_call, last_stack, last_losses;
+};
+
+static uint64_t to_ns(const struct vprof_trace *trace, uint64_t ticks)
+{
+	double ns = vprof_trace_ns(trace, ticks);
+
+	return ns <= 0 ? 0 : ns < (double)VPROF_LATENCY_TIME_MAX / 2 ? (uint64_t)ns : VPROF_LATENCY_TIME_MAX / 2;
+}
+
+static struct tracked *begin_thread(struct reading *g, uint32_t tid, uint32_t pid, const char *name, int is_cut)
+{
+	uint64_t hash = vprof_mix(tid);
+	struct tracked *t = VPROF_PUSH(&g->threads);
+	uint32_t *slot = NULL;
+	size_t at;
+
+	if (!t || vprof_hash_index_room(&g->by_tid, 1))
+		return NULL;
+	t->thread = (struct vprof_latency_thread){ .name = vprof_strings_keep(&g->input->strings, name),
+						   .pid = pid,
+						   .tid = tid,
+						   .begin = is_cut ? g->begin : g->now,
+						   .end = VPROF_LATENCY_TIME_MAX,
+						   .begin_is_cut = is_cut,
+						   .end_is_cut = 1 };
+	VPROF_HASH_EACH(&g->by_tid, hash, at, i)
+	{
+		if (g->threads.v[g->latest.v[i]].thread.tid == tid) {
+			slot = &g->latest.v[i];
+			break;
+		}
+	}
+	if (!slot) {
+		slot = VPROF_PUSH(&g->latest);
+		if (slot)
+			vprof_hash_index_put(&g->by_tid, at, hash, (uint32_t)g->latest.n - 1);
+	}
+	if (!slot || !t->thread.name)
+		return NULL;
+	*slot = (uint32_t)g->threads.n - 1;
+	return t;
+}
+
+/* NULL: none of this tid yet. */
+static struct tracked *find_thread(struct reading *g, uint32_t tid)
+{
+	size_t at;
+
+	VPROF_HASH_EACH(&g->by_tid, vprof_mix(tid), at, i)
+	if (g->threads.v[g->latest.v[i]].thread.tid == tid)
+		return &g->threads.v[g->latest.v[i]];
+	return NULL;
+}
+
+/* ... which was there before the recording, if it is not known; NULL without memory. */
+static struct tracked *get_thread(struct reading *g, uint32_t tid)
+{
+	struct tracked *t = find_thread(g, tid);
+
+	return t ? t : begin_thread(g, tid, 0, "", 1);
+}
+
+static void end_thread(struct tracked *t, uint64_t at)
+{
+	if (t && t->thread.end_is_cut && at >= t->thread.begin) {
+		t->thread.end = at;
+		t->thread.end_is_cut = 0;
+	}
+}
+
+static int add_raw(struct reading *g, uint32_t tid, enum raw_kind kind, uint64_t t, uint32_t user, uint32_t kernel,
+		   uint32_t number)
+{
+	struct tracked *thread = tid ? get_thread(g, tid) : NULL;
+	struct raw *r;
+
+	if (!tid)
+		return VPROF_OK;
+	r = thread ? VPROF_PUSH(&thread->raw) : NULL;
+	if (!r)
+		return VPROF_ERR_NOMEM;
+	*r = (struct raw){ t, user, kernel, number, g->n_losses, (uint8_t)kind };
+	if (kind == RAW_ENTER || kind == RAW_EXIT || kind == RAW_FAULT || kind == RAW_TIMER)
+		thread->is_session = 1;
+	return VPROF_OK;
+}
+
+/* The command that vprof record starts is vprof itself before it executes the program. */
+static void leave_out_start(struct tracked *t)
+{
+	if (t && t->thread.begin_is_cut && !strcmp(t->thread.name, "vprof"))
+		t->is_kernel = 1;
+}
+
+static int on_task(struct reading *g, const struct vprof_kernel_event *e)
+{
+	struct tracked *maker, *t;
+	int is_session;
+
+	switch (e->kind) {
+	case VP_KIND_KERNEL_FORK:
+		maker = find_thread(g, e->task.by_tid);
+		is_session = maker && maker->is_session;
+		end_thread(find_thread(g, e->task.tid), g->now);
+		t = begin_thread(g, e->task.tid, e->task.pid, e->task.comm, 0);
+		if (t)
+			t->is_session = is_session;
+		return t ? VPROF_OK : VPROF_ERR_NOMEM;
+	case VP_KIND_KERNEL_EXEC:
+		leave_out_start(find_thread(g, e->task.tid));
+		end_thread(find_thread(g, e->task.tid), g->now);
+		if (e->task.by_tid != e->task.tid)
+			end_thread(find_thread(g, e->task.by_tid), g->now);
+		t = begin_thread(g, e->task.tid, e->task.pid, e->task.comm, 0);
+		if (t)
+			t->is_session = 1;
+		return t ? VPROF_OK : VPROF_ERR_NOMEM;
+	case VP_KIND_KERNEL_EXIT:
+		end_thread(find_thread(g, e->task.tid), g->now);
+		return VPROF_OK;
+	default:
+		break;
+	}
+	t = get_thread(g, e->task.tid);
+	if (!t)
+		return VPROF_ERR_NOMEM;
+	t->thread.pid = e->task.pid;
+	t->is_session |= (e->task.flags & VP_TASK_SESSION) != 0 && !(e->task.flags & VP_TASK_RENAMED);
+	t->is_kernel |= (e->task.flags & VP_TASK_KERNEL) != 0;
+	if (*e->task.comm)
+		t->thread.name = vprof_strings_keep(&g->input->strings, e->task.comm);
+	return t->thread.name ? VPROF_OK : VPROF_ERR_NOMEM;
+}
+
+static int on_event(struct reading *g, const struct vprof_kernel_event *e)
+{
+	int ret;
+
+	switch (e->kind) {
+	case VP_KIND_KERNEL_SWITCH:
+		ret = add_raw(g, e->sched.prev_tid, RAW_OUT, g->now, e->sched.user_stack, e->sched.kernel_stack,
+			      e->sched.state);
+		return ret ? ret : add_raw(g, e->sched.next_tid, RAW_IN, g->now, 0, 0, 0);
+	case VP_KIND_KERNEL_WAKING:
+		return e->waking.user_stack ? add_raw(g, e->waking.current_tid, RAW_WAKING, g->now,
+						      e->waking.user_stack, e->waking.kernel_stack, 0) :
+					      VPROF_OK;
+	case VP_KIND_KERNEL_CALL:
+		if (e->call.entered && e->call.entered <= e->t)
+			ret = add_raw(g, e->call.tid, RAW_ENTER, to_ns(g->trace, e->call.entered), e->call.user_stack,
+				      0, e->call.number);
+		else
+			ret = add_raw(g, e->call.tid, RAW_ENTER, g->begin, e->call.user_stack, 0, e->call.number);
+		return ret ? ret : add_raw(g, e->call.tid, RAW_EXIT, g->now, e->call.user_stack, 0, e->call.number);
+	case VP_KIND_KERNEL_FAULT:
+		return add_raw(g, e->sample.tid, RAW_FAULT, g->now, e->sample.user_stack, 0, 0);
+	case VP_KIND_KERNEL_TIMER:
+		return add_raw(g, e->sample.tid, RAW_TIMER, g->now, e->sample.user_stack, e->sample.kernel_stack, 0);
+	case VP_KIND_KERNEL_FORK:
+	case VP_KIND_KERNEL_EXEC:
+	case VP_KIND_KERNEL_EXIT:
+	case VP_KIND_KERNEL_TASK:
+		return on_task(g, e);
+	case VP_KIND_KERNEL_LOST:
+		g->n_losses++;
+		g->input->n_lost += e->n_lost;
+		return VPROF_OK;
+	default:
+		return VPROF_OK;
+	}
+}
+
+/* Takes an event with a stack; flags beside those that follow from the system call. */
+static int take(struct reading *g, struct position *p, uint64_t t, uint32_t stack, int in_call, uint32_t call,
+		uint32_t flags, uint32_t n_losses)
+{
+	struct vprof_latency_event *e;
+	int is_same_call = p->has_last && in_call && p->last_in_call && call == p->last_call;
+
+	if (stack == VPROF_NONE)
+		return VPROF_OK;
+	e = VPROF_PUSH(&g->input->history.events);
+	if (!e)
+		return VPROF_ERR_NOMEM;
+	if (is_same_call)
+		flags |= VPROF_LATENCY_HELD;
+	else if (!(flags & VPROF_LATENCY_HELD))
+		flags |= VPROF_LATENCY_NEW_CALL;
+	*e = (struct vprof_latency_event){ t, stack, p->has_last ? flags : 0 };
+	p->has_last = 1;
+	p->last_in_call = in_call;
+	p->last_call = call;
+	p->last_stack = stack;
+	p->last_losses = n_losses;
+	return VPROF_OK;
+}
+
+static int take_stack(struct reading *g, struct position *p, const struct raw *r, uint32_t flags, uint32_t *stack)
+{
+	int in_call = p->call_end && r->t <= p->call_end, failed = 0;
+	enum vprof_entry entry = in_call	      ? VPROF_ENTRY_CALL :
+				 r->kind == RAW_FAULT ? VPROF_ENTRY_FAULT :
+							VPROF_ENTRY_NONE;
+
+	*stack = vprof_stack_frames_stack(g->frames, in_call && p->call_stack ? p->call_stack : r->user, r->kernel,
+					  entry, in_call ? p->call_number : 0, &failed);
+	if (failed || *stack == VPROF_NONE)
+		return failed;
+	/* A call that never returned is not recorded: all that is in none is in that one, unless events are missing. */
+	if (!in_call && r->kind != RAW_FAULT && vprof_stack_frames_entry(g->frames, *stack) == VPROF_ENTRY_CALL &&
+	    (g->input->kinds & VP_KERNEL_CALLS)) {
+		int is_same = p->has_last && p->last_in_call && p->last_call == p->n_calls + 1 &&
+			      p->last_losses == r->n_losses;
+
+		p->n_calls += p->has_last && p->last_in_call && p->last_call == p->n_calls + 1 && !is_same;
+		return take(g, p, r->t, *stack, 1, p->n_calls + 1, flags, r->n_losses);
+	}
+	/* A fault that sleeps: the switch comes from where the fault was. */
+	if (!in_call && p->has_last && r->kind == RAW_OUT && !p->last_in_call &&
+	    vprof_stack_frames_entry(g->frames, *stack) == VPROF_ENTRY_FAULT &&
+	    vprof_stack_frames_entry(g->frames, p->last_stack) == VPROF_ENTRY_FAULT && p->last_losses == r->n_losses)
+		flags |= VPROF_LATENCY_HELD;
+	return take(g, p, r->t, *stack, in_call, in_call ? p->n_calls : 0, flags, r->n_losses);
+}
+
+static int take_switch_in(struct reading *g, struct position *p, const struct raw *r)
+{
+	uint32_t flags = VPROF_LATENCY_HELD | VPROF_LATENCY_OFF_CPU;
+
+	if (!p->is_out)
+		return VPROF_OK;
+	p->is_out = 0;
+	if (p->out_losses != r->n_losses || p->out_stack == VPROF_NONE) {
+		g->input->n_unpaired++;
+		return VPROF_OK;
+	}
+	if (p->out_state != VP_TASK_STATE_SLEEPING)
+		flags |= VPROF_LATENCY_DISK;
+	return take(g, p, r->t, p->out_stack, p->last_in_call, p->last_call, flags, r->n_losses);
+}
+
+static int take_event(struct reading *g, struct position *p, const struct raw *r)
+{
+	struct raw enter = *r;
+	uint32_t stack;
+	int ret;
+
+	switch (r->kind) {
+	case RAW_ENTER:
+		return VPROF_OK; /* begin_call() */
+	case RAW_EXIT:
+		if (r->number == SYS_rt_sigreturn || !p->call_end) { /* returns elsewhere */
+			p->call_end = 0;
+			return VPROF_OK;
+		}
+		ret = take_stack(g, p, &enter, 0, &stack);
+		p->call_end = 0;
+		return ret;
+	case RAW_IN:
+		return take_switch_in(g, p, r);
+	case RAW_OUT:
+		p->out_stack = VPROF_NONE;
+		p->is_out = 1;
+		p->out_losses = r->n_losses;
+		p->out_state = r->number;
+		if (!r->user)
+			return VPROF_OK;
+		return take_stack(g, p, r, 0, &p->out_stack);
+	default:
+		return r->user ? take_stack(g, p, r, 0, &stack) : VPROF_OK;
+	}
+}
+
+/* The system call that begins here, and when it ends. */
+static int begin_call(struct reading *g, struct position *p, const struct raw *r, uint64_t end)
+{
+	uint32_t stack;
+
+	p->call_begin = r->t;
+	p->call_end = end;
+	p->call_number = r->number;
+	p->call_stack = r->user;
+	p->n_calls += 2; /* the number in between is that of a call that does not return */
+	return take_stack(g, p, r, 0, &stack);
+}
+
+static int finish_thread(struct reading *g, struct tracked *t, struct vprof_keyed *keys)
+{
+	struct position p = { .call_end = 0 };
+	size_t n = t->raw.n, first = g->input->history.events.n;
+	struct vprof_latency_thread *out;
+	int ret = VPROF_OK;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct raw *r = &t->raw.v[i];
+
+		keys[i] = (struct vprof_keyed){ r->t * 4 + (r->kind == RAW_ENTER ? 0 :
+							    r->kind == RAW_EXIT	 ? 2 :
+										   1),
+						(uint32_t)i };
+	}
+	if (vprof_radix_sort(keys, n))
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < n && !ret; i++) {
+		const struct raw *r = &t->raw.v[keys[i].item];
+
+		if (r->t < t->thread.begin || r->t > t->thread.end)
+			continue;
+		if (r->kind == RAW_ENTER) /* its end was added right after it */
+			ret = begin_call(g, &p, r, t->raw.v[keys[i].item + 1].t);
+		else
+			ret = take_event(g, &p, r);
+	}
+	out = ret || g->input->history.events.n == first ? NULL : VPROF_PUSH(&g->input->history.threads);
+	if (out) {
+		*out = t->thread;
+		out->first_event = first;
+		out->n_events = g->input->history.events.n - first;
+	} else if (!ret && g->input->history.events.n != first) {
+		ret = VPROF_ERR_NOMEM;
+	}
+	return ret;
+}
+
+static int finish(struct reading *g)
+{
+	struct vprof_latency_history *h = &g->input->history;
+	struct vprof_keyed *keys;
+	size_t most = 0;
+	int ret = VPROF_OK;
+
+	h->begin = g->begin;
+	h->end = g->now;
+	for (size_t i = 0; i < g->threads.n; i++) {
+		struct tracked *t = &g->threads.v[i];
+
+		if (t->thread.end > g->now)
+			t->thread.end = g->now;
+		most = t->raw.n > most ? t->raw.n : most;
+	}
+	keys = malloc((most + 1) * sizeof *keys);
+	for (size_t i = 0; i < g->threads.n && keys && !ret; i++) {
+		struct tracked *t = &g->threads.v[i];
+
+		if (t->is_session && !t->is_kernel && t->raw.n < UINT32_MAX)
+			ret = finish_thread(g, t, keys);
+		VPROF_ARRAY_RELEASE(&t->raw);
+	}
+	free(keys);
+	return keys ? ret : VPROF_ERR_NOMEM;
+}
+
+static int read_events(struct reading *g, struct vprof_error *err)
+{
+	struct vprof_kernel_stream *stream = NULL;
+	struct vprof_kernel_event e;
+	int ret = vprof_kernel_stream_open(&stream, g->trace, err), is_first = 1;
+
+	for (size_t i = 0; i < g->tables.tasks.n && !ret; i++)
+		ret = on_task(g, &g->tables.tasks.v[i]);
+	while (!ret && vprof_kernel_stream_next(stream, &e)) {
+		uint64_t t = to_ns(g->trace, e.t);
+
+		if (is_first)
+			g->now = t;
+		is_first = 0;
+		g->now = t > g->now ? t : g->now;
+		ret = on_event(g, &e);
+	}
+	vprof_kernel_stream_close(stream);
+	return ret;
+}
+
+int vprof_latency_input_read(struct vprof_latency_input *input, const struct vprof_trace *trace,
+			     struct vprof_error *err)
+{
+	struct reading g = { .input = input, .trace = trace };
+	int ret;
+
+	*input = (struct vprof_latency_input){ .missing = "", .kinds = trace->header.kernel_kinds };
+	if (!trace->n_kernel || !(trace->header.kernel_kinds & VP_KERNEL_STACKS))
+		return vprof_error_set(err, VPROF_ERR_INPUT,
+				       "this run has no stacks, from which latencies are inferred: record one with "
+				       "vprof record --stacks -- COMMAND");
+	ret = vprof_kernel_tables_read(&g.tables, trace, err);
+	g.frames = ret ? NULL : vprof_stack_frames_new(&input->history, &input->strings, &input->counts, &g.tables);
+	if (!ret)
+		ret = g.frames ? read_events(&g, err) : VPROF_ERR_NOMEM;
+	if (!ret)
+		ret = finish(&g);
+	if (!ret) {
+		input->missing = vprof_strings_keep(&input->strings, trace->header.no_kernel);
+		ret = input->missing ? vprof_latency_history_check(&input->history, err) : VPROF_ERR_NOMEM;
+	}
+	for (size_t i = 0; i < g.threads.n; i++)
+		VPROF_ARRAY_RELEASE(&g.threads.v[i].raw);
+	VPROF_ARRAY_RELEASE(&g.threads);
+	VPROF_ARRAY_RELEASE(&g.latest);
+	vprof_hash_index_release(&g.by_tid);
+	vprof_stack_frames_free(g.frames);
+	vprof_kernel_tables_release(&g.tables);
+	return ret == VPROF_ERR_NOMEM ? vprof_error_no_memory(err) : ret;
+}
+
+void vprof_latency_input_release(struct vprof_latency_input *input)
+{
+	vprof_latency_history_release(&input->history);
+	vprof_strings_release(&input->strings);
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/latency/input/stack_frames.h"
+
+#include <stdio.h>
+
+#include "common/elf/elf_symbols.h"
+
+#define CALLS_KNOWN 1024
+
+struct opened_file {
+	const char *path;      /* kept */
+	struct vprof_elf *elf; /* NULL: cannot be read, or is another one now */
+};
+
+struct place {
+	uint32_t file; /* in `files`; VPROF_NONE: the kernel, or no file */
+	uint32_t function;
+	uint64_t address; /* in the file */
+	int is_first; /* innermost of a stack: the address is that of the instruction itself, else it returns there */
+};
+
+struct pair { /* of stacks */
+	uint32_t user, kernel, entry, call, stack;
+};
+
+struct vprof_stack_frames {
+	struct vprof_latency_history *history;
+	struct vprof_strings *strings;
+	struct vprof_stack_counts *counts;
+	const struct vprof_kernel_tables *tables;
+	VPROF_ARRAY(struct opened_file) files;
+	struct vprof_hash_index by_place, by_function, by_pair;
+	VPROF_ARRAY(struct place) places; /* a place is its number here */
+	VPROF_ARRAY(struct pair) pairs;
+	VPROF_ARRAY(uint8_t) entries; /* [stacks of the history] enum vprof_entry */
+	int failed;
+};
+
+struct vprof_stack_frames *vprof_stack_frames_new(struct vprof_latency_history *history, struct vprof_strings *strings,
+						  struct vprof_stack_counts *counts,
+						  const struct vprof_kernel_tables *tables)
+{
+	struct vprof_stack_frames *g = calloc(1, sizeof *g);
+
+	if (g) {
+		g->history = history;
+		g->strings = strings;
+		g->counts = counts;
+		g->tables = tables;
+	}
+	return g;
+}
+
+void vprof_stack_frames_free(struct vprof_stack_frames *g)
+{
+	for (size_t i = 0; g && i < g->files.n; i++)
+		vprof_elf_free(g->files.v[i].elf);
+	if (g) {
+		VPROF_ARRAY_RELEASE(&g->files);
+		VPROF_ARRAY_RELEASE(&g->places);
+		VPROF_ARRAY_RELEASE(&g->pairs);
+		VPROF_ARRAY_RELEASE(&g->entries);
+		vprof_hash_index_release(&g->by_place);
+		vprof_hash_index_release(&g->by_function);
+		vprof_hash_index_release(&g->by_pair);
+	}
+	free(g);
+}
+
+/* The number of the file; VPROF_NONE without memory. */
+static uint32_t find_file(struct vprof_stack_frames *g, const struct vprof_kernel_module *m)
+{
+	struct opened_file *f;
+	const char *path = vprof_strings_look(g->strings, m->path);
+
+	for (uint32_t i = 0; path && i < g->files.n; i++)
+		if (g->files.v[i].path == path)
+			return i;
+	path = vprof_strings_keep(g->strings, m->path);
+	f = path ? VPROF_PUSH(&g->files) : NULL;
+	if (!f)
+		return VPROF_NONE;
+	f->path = path;
+	if (!vprof_elf_open(&f->elf, path, NULL, NULL) && m->n_build_id &&
+	    !vprof_elf_same_build(f->elf, m->build_id, m->n_build_id)) {
+		vprof_elf_free(f->elf);
+		f->elf = NULL;
+	}
+	return (uint32_t)g->files.n - 1;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static int is_idle_call(const char *name)
+{
+	static const char *const names[] = {
+		"sys_poll",	    "sys_ppoll",	   "sys_select",	  "sys_pselect6",
+		"sys_epoll_wait",   "sys_epoll_pwait",	   "sys_epoll_pwait2",	  "sys_accept",
+		"sys_accept4",	    "sys_nanosleep",	   "sys_clock_nanosleep", "sys_wait4",
+		"sys_waitid",	    "sys_rt_sigtimedwait", "sys_pause",		  "sys_rt_sigsuspend",
+		"sys_io_getevents",
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcmp(name, names[i]))
+			return 1;
+	return 0;
+}
+
+/* The number of a function in the history, made when it is new; VPROF_NONE without memory. */
+static uint32_t find_function(struct vprof_stack_frames *g, const char *name, const char *file, uint8_t layer)
+{
+	const char *kept = vprof_strings_keep(g->strings, name);
+	const char *kept_file = vprof_strings_keep(g->strings, file);
+	uint64_t hash = vprof_mix(vprof_mix((uint64_t)(uintptr_t)kept) + (uint64_t)(uintptr_t)kept_file + layer);
+	struct vprof_latency_function *f;
+	size_t at;
+
+	if (!kept || !kept_file || vprof_hash_index_room(&g->by_function, 1))
+		return VPROF_NONE;
+	VPROF_HASH_EACH(&g->by_function, hash, at, i)
+	{
+		f = &g->history->functions.v[i];
+		if (f->name == kept && f->file == kept_file && f->layer == layer)
+			return i;
+	}
+	f = VPROF_PUSH(&g->history->functions);
+	if (!f)
+		return VPROF_NONE;
+	*f = (struct vprof_latency_function){ kept, kept_file, layer,
+					      layer == VPROF_LATENCY_KERNEL && is_idle_call(kept) };
+	vprof_hash_index_put(&g->by_function, at, hash, (uint32_t)g->history->functions.n - 1);
+	return (uint32_t)g->history->functions.n - 1;
+}
+
+static int is_library(const char *path)
+{
+	const char *name = base_name(path);
+
+	return strstr(name, ".so") != NULL;
+}
+
+/* The function around an address of a file. */
+static uint32_t name_address(struct vprof_stack_frames *g, uint32_t file, uint64_t address, int is_first)
+{
+	struct opened_file *f = &g->files.v[file];
+	uint8_t layer = is_library(f->path) ? VPROF_LATENCY_LIBRARY : VPROF_LATENCY_PROGRAM;
+	uint64_t inside = address - !is_first, start; /* the call that it returns behind */
+	const struct vprof_symbol *symbol = f->elf ? vprof_elf_function(f->elf, inside) : NULL;
+	char name[256];
+
+	if (symbol)
+		return find_function(g, symbol->name, base_name(f->path), layer);
+	start = f->elf ? vprof_elf_frame_start(f->elf, inside) : 0;
+	snprintf(name, sizeof name, start ? "%.200s+0x%llx" : "[%.200s]", base_name(f->path),
+		 (unsigned long long)start);
+	return find_function(g, name, base_name(f->path), layer);
+}
+
+/* The number of a place, made when it is new. */
+static uint32_t find_place(struct vprof_stack_frames *g, uint32_t file, uint64_t address, int is_first)
+{
+	uint64_t hash = vprof_mix(address + ((uint64_t)file << 40) + (uint64_t)is_first);
+	struct place p = { .file = file, .address = address, .is_first = is_first }, *slot;
+	size_t at;
+
+	if (vprof_hash_index_room(&g->by_place, 1))
+		return VPROF_NONE;
+	VPROF_HASH_EACH(&g->by_place, hash, at, i)
+	{
+		slot = &g->places.v[i];
+		if (slot->file == file && slot->address == address && slot->is_first == is_first)
+			return i;
+	}
+	p.function = file == VPROF_NONE ? find_function(g, "[unknown]", "", VPROF_LATENCY_PROGRAM) :
+					  name_address(g, file, address, is_first);
+	slot = p.function == VPROF_NONE ? NULL : VPROF_PUSH(&g->places);
+	if (!slot)
+		return VPROF_NONE;
+	*slot = p;
+	vprof_hash_index_put(&g->by_place, at, hash, (uint32_t)g->places.n - 1);
+	return (uint32_t)g->places.n - 1;
+}
+
+static int add_frame(struct vprof_stack_frames *g, uint32_t function, uint32_t place)
+{
+	struct vprof_latency_frame *f = function == VPROF_NONE ? NULL : VPROF_PUSH(&g->history->frames);
+
+	if (!f)
+		return VPROF_ERR_NOMEM;
+	*f = (struct vprof_latency_frame){ function, place };
+	return VPROF_OK;
+}
+
+static int is_unnamed(const char *name)
+{
+	return *name == '[' || strstr(name, "+0x");
+}
+
+static int add_user(struct vprof_stack_frames *g, const struct vprof_kernel_stack *s, enum vprof_entry entry)
+{
+	const struct vprof_kernel_process *p = &g->tables->processes.v[s->process];
+	int ret = VPROF_OK;
+
+	for (uint32_t i = s->n; i-- > 0 && !ret;) {
+		uint64_t address = g->tables->addresses.v[s->first + i];
+		const struct vprof_kernel_module *m = vprof_kernel_module_find(p, address);
+		uint32_t file = m ? find_file(g, m) : VPROF_NONE, place;
+		/* a system call returns to its address, as a call does */
+		int is_first = !i && entry != VPROF_ENTRY_CALL;
+
+		if (m && file == VPROF_NONE)
+			return VPROF_ERR_NOMEM;
+		place = find_place(g, file, m ? address - m->bias : address, is_first);
+		if (place == VPROF_NONE)
+			return VPROF_ERR_NOMEM;
+		ret = add_frame(g, g->places.v[place].function, place);
+		g->counts->n_frames++;
+		g->counts->n_unnamed += is_unnamed(g->history->functions.v[g->places.v[place].function].name);
+	}
+	return ret;
+}
+
+static int begins(const char *name, const char *with)
+{
+	return !strncmp(name, with, strlen(with));
+}
+
+/* Frames of entering the kernel, which say nothing. */
+static int is_entry(const char *name)
+{
+	return begins(name, "entry_SYSCALL") || begins(name, "do_syscall_64") || begins(name, "x64_sys_call") ||
+	       begins(name, "el0") || begins(name, "invoke_syscall") || begins(name, "do_el0_svc") ||
+	       begins(name, "ret_from_fork");
+}
+
+static int is_interrupt(const char *name)
+{
+	return begins(name, "asm_sysvec_") || begins(name, "asm_common_interrupt") || begins(name, "sysvec_") ||
+	       begins(name, "irqentry_") || begins(name, "exit_to_user_mode") ||
+	       begins(name, "syscall_exit_to_user_mode") || begins(name, "syscall_exit_work") ||
+	       begins(name, "syscall_trace_enter") || begins(name, "el1h_") || begins(name, "el1_interrupt");
+}
+
+static const char *call_of(const char *name)
+{
+	static const char *const prefixes[] = { "__x64_sys_", "__ia32_sys_", "__se_sys_", "__do_sys_", "__arm64_sys_" };
+
+	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+		if (begins(name, prefixes[i]))
+			return name + strlen(prefixes[i]);
+	return NULL;
+}
+
+static const char *const call_names[CALLS_KNOWN] = {
+#include "syscall_names.inc"
+};
+
+/* The frame that stands for a system call: by number, or by the name of what implements it. */
+static int add_call(struct vprof_stack_frames *g, uint32_t number, const char *implemented)
+{
+	char name[80];
+
+	if (number < CALLS_KNOWN && call_names[number])
+		snprintf(name, sizeof name, "sys_%.60s", call_names[number]);
+	else if (implemented)
+		snprintf(name, sizeof name, "sys_%.60s", implemented);
+	else
+		snprintf(name, sizeof name, "sys_%u", number);
+	return add_frame(g, find_function(g, name, "", VPROF_LATENCY_KERNEL), 0);
+}
+
+/* The kernel's functions, outermost first. *entry: what the kernel was entered for, unless it is known already. */
+static int add_kernel(struct vprof_stack_frames *g, const struct vprof_kernel_stack *s, enum vprof_entry *entry,
+		      uint32_t call)
+{
+	size_t first = g->history->frames.n;
+	int ret = *entry == VPROF_ENTRY_CALL ?
+			  add_call(g, call, NULL) :
+		  *entry == VPROF_ENTRY_FAULT ?
+			  add_frame(g, find_function(g, "page_fault", "", VPROF_LATENCY_KERNEL), 0) :
+			  VPROF_OK;
+
+	for (uint32_t i = s ? s->n : 0; i-- > 0 && !ret;) {
+		uint64_t address = g->tables->addresses.v[s->first + i];
+		const struct vprof_kernel_symbol *symbol = vprof_kernel_symbol_find(g->tables, address);
+		const char *name = symbol ? symbol->name : "[unknown]", *implemented = call_of(name);
+
+		if (is_interrupt(name) || strstr(name, "schedule"))
+			break; /* what lies within is not the thread's own */
+		if (is_entry(name) || begins(name, "exc_page_fault") || begins(name, "do_user_addr_fault"))
+			continue;
+		if (implemented || begins(name, "asm_exc_page_fault")) {
+			if (g->history->frames.n > first && implemented)
+				continue;
+			if (*entry == VPROF_ENTRY_FAULT)
+				continue;
+			if (*entry == VPROF_ENTRY_NONE)
+				*entry = implemented ? VPROF_ENTRY_CALL : VPROF_ENTRY_FAULT;
+			ret = implemented ? add_call(g, UINT32_MAX, implemented) :
+					    add_frame(g, find_function(g, "page_fault", "", VPROF_LATENCY_KERNEL), 0);
+			continue;
+		}
+		ret = add_frame(g, find_function(g, name, "", VPROF_LATENCY_KERNEL), (uint32_t)address);
+	}
+	return ret;
+}
+
+static uint32_t make_stack(struct vprof_stack_frames *g, const struct vprof_kernel_stack *user,
+			   const struct vprof_kernel_stack *kernel, enum vprof_entry entry, uint32_t call, int *failed)
+{
+	struct vprof_latency_history *h = g->history;
+	size_t first = h->frames.n;
+	struct vprof_latency_stack *s;
+	uint32_t n_user;
+	uint8_t *slot;
+
+	*failed = add_user(g, user, entry);
+	n_user = (uint32_t)(h->frames.n - first);
+	if (!*failed)
+		*failed = add_kernel(g, kernel, &entry, call);
+	s = *failed ? NULL : VPROF_PUSH(&h->stacks);
+	slot = s ? VPROF_PUSH(&g->entries) : NULL;
+	if (!slot) {
+		*failed = VPROF_ERR_NOMEM;
+		return VPROF_NONE;
+	}
+	*s = (struct vprof_latency_stack){ first, (uint32_t)(h->frames.n - first), n_user };
+	*slot = (uint8_t)entry;
+	return (uint32_t)h->stacks.n - 1;
+}
+
+uint32_t vprof_stack_frames_stack(struct vprof_stack_frames *g, uint32_t user, uint32_t kernel, enum vprof_entry entry,
+				  uint32_t call, int *failed)
+{
+	uint64_t hash = vprof_mix(((uint64_t)user << 32 | kernel) ^ vprof_mix((uint64_t)call << 8 | entry));
+	const struct vprof_kernel_stack *u, *k;
+	struct pair p = { user, kernel, entry, call, VPROF_NONE }, *slot;
+	size_t at;
+
+	if (vprof_hash_index_room(&g->by_pair, 1)) {
+		*failed = VPROF_ERR_NOMEM;
+		return VPROF_NONE;
+	}
+	VPROF_HASH_EACH(&g->by_pair, hash, at, i)
+	{
+		slot = &g->pairs.v[i];
+		if (slot->user == user && slot->kernel == kernel && slot->entry == p.entry && slot->call == call) {
+			p.stack = slot->stack;
+			break;
+		}
+	}
+	u = user ? vprof_kernel_stack_find(g->tables, user) : NULL;
+	k = kernel ? vprof_kernel_stack_find(g->tables, kernel) : NULL;
+	if (!u || u->process == VPROF_NONE || !u->n) {
+		g->counts->n_without++;
+		return VPROF_NONE;
+	}
+	if (u->is_cut) {
+		g->counts->n_cut++;
+		return VPROF_NONE;
+	}
+	if (p.stack != VPROF_NONE)
+		return p.stack;
+	p.stack = make_stack(g, u, k && k->process == VPROF_NONE ? k : NULL, entry, call, failed);
+	slot = p.stack == VPROF_NONE ? NULL : VPROF_PUSH(&g->pairs);
+	if (!slot) {
+		*failed = VPROF_ERR_NOMEM;
+		return VPROF_NONE;
+	}
+	*slot = p;
+	vprof_hash_index_put(&g->by_pair, at, hash, (uint32_t)g->pairs.n - 1);
+	return p.stack;
+}
+
+enum vprof_entry vprof_stack_frames_entry(const struct vprof_stack_frames *g, uint32_t stack)
+{
+	return g->entries.v[stack];
+}

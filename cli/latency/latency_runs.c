@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/latency/latency_runs.h"
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/latency/input/latency_input.h"
+#include "analysis/latency/latency_describe.h"
+#include "cli/command.h"
+#include "cli/progress.h"
+#include "report/latency_answer.h"
+#include "report/report_latency.h"
+
+#define PATHS_MOST 100
+
+struct side {
+	struct vprof_latency_input input;
+	struct vprof_annotated_tree tree;
+	int is_there;
+};
+
+static int read_side(struct side *side, const char *dir, struct vprof_error *err)
+{
+	struct vprof_trace *trace = NULL;
+	int rc = vprof_trace_open(&trace, dir, err);
+
+	if (!rc) {
+		side->is_there = 1;
+		rc = vprof_latency_input_read(&side->input, trace, err);
+	}
+	if (!rc)
+		rc = vprof_annotated_tree_build(&side->tree, &side->input.history, 0, err);
+	vprof_trace_free(trace);
+	return rc;
+}
+
+static void release_side(struct side *side)
+{
+	if (!side->is_there)
+		return;
+	vprof_annotated_tree_release(&side->tree);
+	vprof_latency_input_release(&side->input);
+}
+
+/* What a side's costs are divided by: seconds, or calls of a function. */
+static int count_units(const struct side *side, const char *per, double *n, struct vprof_error *err)
+{
+	const struct vprof_latency_history *h = &side->input.history;
+
+	*n = (double)(h->end - h->begin) / 1e9;
+	if (per) {
+		*n = (double)vprof_annotated_calls(&side->tree, per);
+		if (*n <= 0)
+			return vprof_error_set(err, VPROF_ERR_INPUT,
+					       "no call of %s was seen: name a function as vprof report latency does",
+					       per);
+	}
+	return *n > 0 ? VPROF_OK : vprof_error_set(err, VPROF_ERR_INPUT, "the recording is empty");
+}
+
+static int fill_side(struct vprof_latency_results *r, int number, const struct side *side, const char *run,
+		     struct vprof_error *err)
+{
+	struct vprof_latency_side *s = &r->sides[number];
+
+	s->n_lost = side->input.n_lost;
+	s->n_without = side->input.counts.n_without;
+	s->n_cut = side->input.counts.n_cut;
+	s->n_unpaired = side->input.n_unpaired;
+	s->n_frames = side->input.counts.n_frames;
+	s->n_unnamed = side->input.counts.n_unnamed;
+	s->run = vprof_strings_keep(&r->strings, run);
+	s->missing = vprof_strings_keep(&r->strings, side->input.missing);
+	return s->run && s->missing ? VPROF_OK : vprof_error_no_memory(err);
+}
+
+static int rank(struct vprof_latency_results *r, struct side sides[2], const char *per, struct vprof_error *err)
+{
+	const struct vprof_annotated_tree *base = sides[0].is_there ? &sides[0].tree : NULL;
+	struct vprof_latency_ranking ranking = { .paths = { NULL, 0, 0 } };
+	struct vprof_paired_tree pair;
+	double scale[2] = { 1, 1 };
+	int rc = vprof_paired_tree_build(&pair, base, &sides[1].tree, err);
+
+	for (int i = 0; i < 2 && !rc; i++) {
+		if (sides[i].is_there)
+			rc = count_units(&sides[i], per, &scale[i], err);
+		scale[i] = 1 / scale[i];
+	}
+	if (!rc)
+		rc = vprof_latency_rank(&ranking, &pair, scale, PATHS_MOST, err);
+	if (!rc)
+		rc = vprof_latency_describe(r, &pair, &ranking, err);
+	vprof_latency_ranking_release(&ranking);
+	vprof_paired_tree_release(&pair);
+	return rc;
+}
+
+int vprof_latency_runs(struct vprof_latency_results *r, const char *const traces[2], const char *const runs[2],
+		       const char *per, struct vprof_error *err)
+{
+	struct side sides[2] = { { .is_there = 0 } };
+	int rc = VPROF_OK;
+
+	for (int i = 0; i < 2 && !rc; i++)
+		if (traces[i])
+			rc = read_side(&sides[i], traces[i], err);
+	if (!rc)
+		rc = rank(r, sides, per, err);
+	if (!rc && per) {
+		r->unit = vprof_strings_keep(&r->strings, per);
+		rc = r->unit ? VPROF_OK : vprof_error_no_memory(err);
+	}
+	for (int i = 0; i < 2; i++) {
+		if (!rc && sides[i].is_there)
+			rc = fill_side(r, i, &sides[i], runs[i], err);
+		release_side(&sides[i]);
+	}
+	return rc;
+}
+
+static int print_json(const struct vprof_latency_results *r, struct vprof_error *err)
+{
+	cJSON *json = vprof_latency_results_json(r);
+	char *printed = json ? cJSON_Print(json) : NULL;
+
+	cJSON_Delete(json);
+	if (!printed)
+		return vprof_error_no_memory(err);
+	puts(printed);
+	cJSON_free(printed);
+	return VPROF_OK;
+}
+
+int vprof_latency_runs_print(const struct vprof_latency_results *r, int json, size_t top, int *status,
+			     struct vprof_error *err)
+{
+	struct vprof_report_options options = { .colour = vprof_progress_colour(STDOUT_FILENO), .top = top };
+	struct vprof_text text = VPROF_TEXT_INIT;
+	int rc = VPROF_OK;
+
+	*status = vprof_latency_answer(r, &text) == VPROF_LATENCY_UNDECIDED ? VPROF_EXIT_INCONCLUSIVE : VPROF_EXIT_OK;
+	vprof_text_clear(&text);
+	if (json) {
+		rc = print_json(r, err);
+	} else {
+		vprof_report_latency(r, &options, &text);
+		if (text.failed)
+			rc = vprof_error_no_memory(err);
+		else
+			fputs(text.s, stdout);
+	}
+	vprof_text_release(&text);
+	return rc;
+}

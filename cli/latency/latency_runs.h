@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The inferred latencies of a run's trace, or of two to be compared, as results. */
+#ifndef VPROF_LATENCY_RUNS_H
+#define VPROF_LATENCY_RUNS_H
+
+#include "analysis/results/latency_results.h"
+#include "common/error.h"
+
+/* traces: folders of base (NULL: none) and new; runs: their names. per: the function for whose calls the costs are
+ * told; NULL: a second of the recording. INPUT when a trace has no stacks, or `per` is not in it. */
+int vprof_latency_runs(struct vprof_latency_results *r, const char *const traces[2], const char *const runs[2],
+		       const char *per, struct vprof_error *err);
+
+/* Text or JSON on standard output; the exit status of what they say, or an error. */
+int vprof_latency_runs_print(const struct vprof_latency_results *r, int json, size_t top, int *status,
+			     struct vprof_error *err);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The binary search table of .eh_frame_hdr: pairs of where a function begins and where its unwind information lies,
+ * both relative to the section, sorted (Linux Standard Base, "The .eh_frame_hdr section"). Linkers write one form of it
+ * only: 4 bytes each, signed, relative to the section; other forms are not read.
+ */
+#include <gelf.h>
+#include <unistd.h>
+
+#include "common/elf/elf_private.h"
+#include "common/search.h"
+
+#define VERSION 1
+#define COUNT_UDATA4 0x03
+#define TABLE_SDATA4_DATAREL 0x3b
+
+struct header { /* with the usual 4 bytes of the pointer to .eh_frame */
+	uint8_t version, pointer_form, count_form, table_form;
+	int32_t pointer;
+	uint32_t n;
+};
+
+struct entry {
+	int32_t start, information;
+};
+
+static int find_segment(const struct vprof_elf *elf, GElf_Phdr *found)
+{
+	size_t n;
+
+	if (!elf->headers || elf_getphdrnum(elf->headers, &n))
+		return 0;
+	for (size_t i = 0; i < n && i < 64; i++)
+		if (gelf_getphdr(elf->headers, (int)i, found) && found->p_type == PT_GNU_EH_FRAME)
+			return 1;
+	return 0;
+}
+
+/* The entry's begin as an address; UINT64_MAX: cannot be read. */
+static uint64_t start_of(const struct vprof_elf *elf, const GElf_Phdr *segment, size_t i)
+{
+	struct entry e;
+	off_t at = (off_t)(segment->p_offset + sizeof(struct header) + i * sizeof e);
+
+	return pread(elf->fd, &e, sizeof e, at) == sizeof e ? segment->p_vaddr + (uint64_t)(int64_t)e.start :
+							      UINT64_MAX;
+}
+
+uint64_t vprof_elf_frame_start(const struct vprof_elf *elf, uint64_t address)
+{
+	GElf_Phdr segment;
+	struct header h;
+	uint64_t start;
+	size_t n;
+
+	if (!find_segment(elf, &segment) || segment.p_filesz < sizeof h || segment.p_offset > INT64_MAX / 2 ||
+	    pread(elf->fd, &h, sizeof h, (off_t)segment.p_offset) != sizeof h)
+		return 0;
+	if (h.version != VERSION || h.count_form != COUNT_UDATA4 || h.table_form != TABLE_SDATA4_DATAREL ||
+	    (h.pointer_form & 15) != 11 || h.n > (segment.p_filesz - sizeof h) / sizeof(struct entry))
+		return 0;
+	n = VPROF_BISECT(h.n, i, start_of(elf, &segment, i) <= address);
+	start = n ? start_of(elf, &segment, n - 1) : 0;
+	return start == UINT64_MAX ? 0 : start;
+}

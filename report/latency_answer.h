@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What functions cost, or cost more than before, in a sentence; what to be careful about. The words that the text
+ * report and the page have in common. */
+#ifndef VPROF_LATENCY_ANSWER_H
+#define VPROF_LATENCY_ANSWER_H
+
+#include "analysis/results/latency_results.h"
+#include "common/text.h"
+
+#define VPROF_LATENCY_WARNINGS_MAX 10
+
+struct vprof_latency_warnings {
+	struct vprof_text v[VPROF_LATENCY_WARNINGS_MAX];
+	size_t n;
+};
+
+enum vprof_latency_outcome {
+	VPROF_LATENCY_ANSWERED,
+	VPROF_LATENCY_SAME,	/* of two runs: nothing takes longer */
+	VPROF_LATENCY_UNDECIDED /* the bounds are too wide, or there is nothing to tell */
+};
+
+/* Appends the sentence, with its full stop. Failed memory shows in out, here and below. */
+enum vprof_latency_outcome vprof_latency_answer(const struct vprof_latency_results *r, struct vprof_text *out);
+
+/* What makes the answer less sure than it looks, and what to do; to be released. */
+void vprof_latency_warnings_tell(const struct vprof_latency_results *r, struct vprof_latency_warnings *warnings);
+void vprof_latency_warnings_release(struct vprof_latency_warnings *warnings);
+
+/* Appends a path's functions, outermost first, without those that start programs and threads; in the middle "..." for
+ * what exceeds `most` functions (0: all are shown). */
+void vprof_latency_path_words(const struct vprof_latency_results *r, const struct vprof_latency_path_result *p,
+			      size_t most, struct vprof_text *out);
+
+/* Appends "41 .. 44 %", or "44 %" where both are the same. */
+void vprof_latency_share_words(double low, double high, struct vprof_text *out);
+/* Appends "4.9 .. 5.1 ms" likewise; "-" when not known. */
+void vprof_latency_time_words(double low_ns, double high_ns, struct vprof_text *out);
+
+/* All that new cost, without idle time, ns per unit. */
+double vprof_latency_cost(const struct vprof_latency_results *r, int side);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/report_latency.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "report/format_value.h"
+#include "report/latency_answer.h"
+#include "report/report_parts.h"
+
+#define DEFAULT_PATHS 10
+#define NAMES_SHOWN 9
+
+static void add_answer(const struct vprof_style *style, const struct vprof_latency_results *r, struct vprof_text *out)
+{
+	struct vprof_text t = VPROF_TEXT_INIT;
+	struct vprof_latency_warnings warnings;
+
+	vprof_latency_answer(r, &t);
+	vprof_report_labelled(style, "", t.s, out);
+	vprof_latency_warnings_tell(r, &warnings);
+	for (size_t i = 0; i < warnings.n; i++)
+		vprof_report_labelled(style, i ? "" : "warning", warnings.v[i].s, out);
+	out->failed |= t.failed;
+	vprof_latency_warnings_release(&warnings);
+	vprof_text_release(&t);
+	vprof_text_add(out, "\n");
+}
+
+static void add_side(const struct vprof_style *style, const struct vprof_latency_results *r, int side,
+		     struct vprof_text *out)
+{
+	const struct vprof_latency_side *s = &r->sides[side];
+	struct vprof_text t = VPROF_TEXT_INIT;
+
+	vprof_text_addf(&t, "%s%s%s recorded, %s events with stacks, %s lost; %s thread%s, idle %s of their time; ",
+			s->run, *s->run ? ": " : "", vprof_format_duration(s->duration_ns).s,
+			vprof_format_count(s->n_events).s, vprof_format_count(s->n_lost).s,
+			vprof_format_count(s->n_threads).s, s->n_threads == 1 ? "" : "s",
+			vprof_format_percent(s->total_ns > 0 ? s->idle_ns / s->total_ns : NAN).s);
+	vprof_text_addf(&t, "%s calls of functions in %s contexts inferred", vprof_format_count(s->n_instances).s,
+			vprof_format_count(s->n_contexts).s);
+	vprof_report_labelled(style, !r->is_comparison ? "latency" : side ? "new" : "base", t.s, out);
+	out->failed |= t.failed;
+	vprof_text_release(&t);
+}
+
+static const struct vprof_latency_node *end_of(const struct vprof_latency_results *r,
+					       const struct vprof_latency_path_result *p)
+{
+	return &r->nodes[p->steps[p->n_steps - 1].node];
+}
+
+/* "1,204 calls of 4.9 .. 5.1 ms, the slowest 80 .. 81 ms, 97 % of it waiting" */
+static void add_calls(const struct vprof_latency_figures *f, struct vprof_text *t)
+{
+	if (f->n_unsure > 0)
+		vprof_text_addf(t, "%s .. ", vprof_format_count((uint64_t)f->n).s);
+	vprof_text_addf(t, "%s call%s", vprof_format_count((uint64_t)(f->n + f->n_unsure)).s,
+			f->n + f->n_unsure > 1 ? "s" : "");
+	vprof_text_add(t, f->n + f->n_unsure > 1 ? ", mean " : " of ");
+	vprof_latency_time_words(f->call_low_ns, f->call_high_ns, t);
+	if (f->n > 1) {
+		vprof_text_add(t, ", slowest ");
+		vprof_latency_time_words(f->slowest_low_ns, f->slowest_high_ns, t);
+	}
+	if (f->own_ns > f->own_idle_ns && f->own_off_ns - f->own_idle_ns > 0.005 * (f->own_ns - f->own_idle_ns))
+		vprof_text_addf(
+			t, "; without a CPU %s of its own time",
+			vprof_format_percent((f->own_off_ns - f->own_idle_ns) / (f->own_ns - f->own_idle_ns)).s);
+	if (f->n_cut > 0)
+		vprof_text_addf(t, "; %s cut by the recording's ends", vprof_format_count((uint64_t)f->n_cut).s);
+}
+
+static void add_path(const struct vprof_style *style, const struct vprof_latency_results *r, size_t number,
+		     struct vprof_text *out)
+{
+	const struct vprof_latency_path_result *p = &r->paths[number];
+	const struct vprof_latency_figures *f = &end_of(r, p)->side[1];
+	double all = vprof_latency_cost(r, 1);
+	struct vprof_text t = VPROF_TEXT_INIT;
+	char label[32];
+
+	snprintf(label, sizeof label, "%zu", number + 1);
+	vprof_latency_share_words(p->low_ns / all, p->high_ns / all, &t);
+	vprof_text_add(&t, "  ");
+	vprof_latency_path_words(r, p, NAMES_SHOWN, &t);
+	vprof_report_labelled(style, label, t.s, out);
+	vprof_text_clear(&t);
+	add_calls(f, &t);
+	vprof_report_labelled(style, "", t.s, out);
+	out->failed |= t.failed;
+	vprof_text_release(&t);
+}
+
+/* The contexts of the path that make up its difference, the costliest first. */
+static void add_steps(const struct vprof_latency_results *r, const struct vprof_latency_path_result *p,
+		      struct vprof_text *t)
+{
+	size_t n = 0;
+
+	for (uint32_t rank = 1; rank <= p->n_steps && n < 3; rank++)
+		for (size_t i = 0; i < p->n_steps; i++) {
+			const struct vprof_latency_step *s = &p->steps[i];
+
+			if (s->rank != rank || s->cost_ns < 0.1 * p->cost_ns)
+				continue;
+			vprof_text_addf(t, "%s%s %s", n++ ? ", " : "by itself ",
+					r->names[r->nodes[s->node].function].name,
+					vprof_format_percent(s->cost_ns / p->cost_ns).s);
+		}
+}
+
+static void add_difference(const struct vprof_style *style, const struct vprof_latency_results *r, size_t number,
+			   struct vprof_text *out)
+{
+	static const char *const verdicts[] = {
+		[VPROF_LATENCY_PATH_SETTLED] = "",
+		[VPROF_LATENCY_PATH_UNBOUNDED] = " (not settled: the bounds are too wide)",
+		[VPROF_LATENCY_PATH_VARIES] = " (not settled: it varies as much within the runs, or is small)",
+	};
+	const struct vprof_latency_path_result *p = &r->paths[number];
+	const struct vprof_latency_node *n = end_of(r, p);
+	struct vprof_text t = VPROF_TEXT_INIT;
+	char label[32];
+
+	snprintf(label, sizeof label, "%zu", number + 1);
+	vprof_latency_path_words(r, p, NAMES_SHOWN, &t);
+	vprof_report_labelled(style, label, t.s, out);
+	vprof_text_clear(&t);
+	vprof_text_addf(&t, "%s%s per %s, ", p->cost_ns < 0 ? "-" : "+", vprof_format_duration(fabs(p->cost_ns)).s,
+			r->unit);
+	vprof_text_addf(&t, "between %s%s and ", p->low_ns < 0 ? "-" : "+", vprof_format_duration(fabs(p->low_ns)).s);
+	vprof_text_addf(&t, "+%s%s; ", vprof_format_duration(p->high_ns).s, verdicts[p->verdict]);
+	add_steps(r, p, &t);
+	vprof_report_labelled(style, "", t.s, out);
+	vprof_text_clear(&t);
+	vprof_text_add(&t, "now ");
+	add_calls(&n->side[1], &t);
+	vprof_report_labelled(style, "", t.s, out);
+	vprof_text_clear(&t);
+	vprof_text_add(&t, "was ");
+	if (n->side[0].is_there)
+		add_calls(&n->side[0], &t);
+	else
+		vprof_text_add(&t, "not seen");
+	vprof_report_labelled(style, "", t.s, out);
+	out->failed |= t.failed;
+	vprof_text_release(&t);
+}
+
+void vprof_report_latency(const struct vprof_latency_results *r, const struct vprof_report_options *o,
+			  struct vprof_text *out)
+{
+	struct vprof_style style = vprof_report_style(o);
+	size_t top = o->top ? o->top : DEFAULT_PATHS;
+
+	add_answer(&style, r, out);
+	for (int side = !r->is_comparison; side < 2; side++)
+		add_side(&style, r, side, out);
+	vprof_text_add(out, "\n");
+	for (size_t i = 0; i < r->n_paths && i < top; i++) {
+		if (r->is_comparison)
+			add_difference(&style, r, i, out);
+		else
+			add_path(&style, r, i, out);
+	}
+	if (r->n_paths > top)
+		vprof_text_addf(out, "\n%zu more: --top\n", r->n_paths - top);
+}

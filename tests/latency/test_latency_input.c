@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Events of the kernel, written by hand into a real trace, as events with stacks. One tick is one ns. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <sys/syscall.h>
+
+#include "analysis/latency/annotated_tree.h"
+#include "analysis/latency/input/latency_input.h"
+#include "common/files.h"
+#include "trace/kernel_events.h"
+
+enum { PROCESS = 100, THREAD = 101, CLIENT = 200 };
+/* ids of stacks: of the process, then of the kernel */
+enum { IN_READ = 1, IN_WORK, CUT, IN_VFS_READ, IN_FAULT, ELSEWHERE, IN_NANOSLEEP };
+
+#define CODE 0x400000u
+#define KERNEL UINT64_C(0xffffffff81000000)
+
+struct image {
+	VPROF_ARRAY(unsigned char) bytes;
+	uint64_t n_chunks;
+};
+
+static char *folder;
+
+static void add_bytes(struct image *im, const void *bytes, size_t n)
+{
+	assert_int_equal(VPROF_ROOM(&im->bytes, im->bytes.n + n), 0);
+	memcpy(im->bytes.v + im->bytes.n, bytes, n);
+	im->bytes.n += n;
+}
+
+static void add_chunk(struct image *im, struct vp_chunk_header h, const struct vp_unit *units, size_t n)
+{
+	h.magic = VP_CHUNK_MAGIC;
+	h.n_bytes = (uint32_t)(n * VP_UNIT_BYTES);
+	h.chunk_seq = (uint32_t)im->n_chunks++;
+	add_bytes(im, &h, sizeof h);
+	add_bytes(im, units, n * sizeof *units);
+}
+
+static size_t put_stack(struct vp_unit *u, uint32_t id, uint32_t flags, const uint64_t *addresses, uint32_t n)
+{
+	memset(u, 0, (1 + (n + 1) / 2) * sizeof *u);
+	u[0] = (struct vp_unit){ id, VP_W(VP_KIND_KERNEL_STACK, n | (uint64_t)flags << 8) };
+	memcpy(u + 1, addresses, n * sizeof *addresses);
+	return 1 + (n + 1) / 2;
+}
+
+static size_t put_symbol(struct vp_unit *u, uint64_t address, const char *name)
+{
+	size_t n = strlen(name);
+
+	memset(u, 0, (2 + (n + 15) / 16) * sizeof *u);
+	u[0] = (struct vp_unit){ address, VP_W(VP_KIND_KERNEL_SYMBOL, n) };
+	u[1].t = address;
+	memcpy(u + 2, name, n);
+	return 2 + (n + 15) / 16;
+}
+
+/* The kernel's functions are at KERNEL + 16 i. */
+static const char *const kernel_functions[] = { "entry_SYSCALL_64_after_hwframe",
+						"do_syscall_64",
+						"__x64_sys_read",
+						"vfs_read",
+						"schedule",
+						"asm_exc_page_fault",
+						"exc_page_fault",
+						"handle_mm_fault",
+						"__x64_sys_nanosleep",
+						"hrtimer_nanosleep" };
+enum { ENTRY, DO_CALL, SYS_READ, VFS_READ, SCHEDULE, ASM_FAULT, FAULT, MM_FAULT, SYS_NANOSLEEP, HRTIMER };
+#define AT(function) (KERNEL + 16 * (function))
+
+static void add_machine(struct image *im)
+{
+	static const uint64_t vfs_read[] = { AT(SCHEDULE), AT(VFS_READ), AT(SYS_READ), AT(DO_CALL), AT(ENTRY) };
+	static const uint64_t fault[] = { AT(SCHEDULE), AT(MM_FAULT), AT(FAULT), AT(ASM_FAULT) };
+	static const uint64_t nanosleep[] = { AT(SCHEDULE), AT(HRTIMER), AT(SYS_NANOSLEEP), AT(DO_CALL), AT(ENTRY) };
+	struct vp_unit u[128];
+	struct vprof_kernel_event task = { .kind = VP_KIND_KERNEL_TASK,
+					   .t = 1,
+					   .task = { .tid = THREAD, .pid = PROCESS, .flags = VP_TASK_SESSION } };
+	size_t n = 0;
+
+	strcpy(task.task.comm, "server");
+	n += vprof_kernel_event_encode(&task, u + n);
+	task.task.tid = task.task.pid = CLIENT;
+	task.task.flags = 0;
+	n += vprof_kernel_event_encode(&task, u + n);
+	for (size_t i = 0; i < sizeof kernel_functions / sizeof *kernel_functions; i++)
+		n += put_symbol(u + n, AT(i), kernel_functions[i]);
+	n += put_stack(u + n, IN_VFS_READ, 0, vfs_read, 5);
+	n += put_stack(u + n, IN_FAULT, 0, fault, 4);
+	n += put_stack(u + n, IN_NANOSLEEP, 0, nanosleep, 5);
+	assert_true(n <= 128);
+	add_chunk(im, (struct vp_chunk_header){ .thread_seq = VP_THREAD_KERNEL_TABLE, .process_seq = 1 }, u, n);
+}
+
+static void add_process(struct image *im)
+{
+	static const char path[] = "/nowhere/server";
+	static const uint64_t in_read[] = { CODE + 0x10, CODE + 0x20, CODE + 0x30 };
+	static const uint64_t in_work[] = { CODE + 0x40, CODE + 0x30 };
+	static const uint64_t elsewhere[] = { 0x9990000, CODE + 0x30 };
+	struct vp_unit u[64] = { { CODE, VP_W(VP_KIND_MODULE, sizeof path - 1) }, { CODE, CODE + 0x1000 } };
+	size_t n = 3;
+
+	memcpy(u + 2, path, sizeof path - 1);
+	n += put_stack(u + n, IN_READ, 0, in_read, 3);
+	n += put_stack(u + n, IN_WORK, 0, in_work, 2);
+	n += put_stack(u + n, CUT, VP_STACK_CUT, in_work, 2);
+	n += put_stack(u + n, ELSEWHERE, 0, elsewhere, 2);
+	add_chunk(im,
+		  (struct vp_chunk_header){ .thread_seq = VP_THREAD_KERNEL_TABLE, .pid = PROCESS, .process_seq = 2 }, u,
+		  n);
+}
+
+static void read_events(struct vprof_latency_input *in, const struct vprof_kernel_event *events, size_t n,
+			uint32_t kinds)
+{
+	struct vp_file_header h = { .magic = VP_FILE_MAGIC,
+				    .version = VP_FORMAT_VERSION,
+				    .clock = VP_CLOCK_MONOTONIC,
+				    .ns_per_tick = 1,
+				    .start_ticks = 1,
+				    .end_ticks = 100000,
+				    .kernel_scope = VP_KERNEL_TREE,
+				    .kernel_kinds = kinds };
+	char *path = vprof_path_join(folder, "records.vpt");
+	struct image im = { { NULL, 0, 0 }, 0 }, file = im;
+	struct vprof_error err = { "" };
+	struct vprof_trace *t;
+	struct vp_unit u[256];
+	size_t n_units = 0;
+
+	add_machine(&im);
+	add_process(&im);
+	for (size_t i = 0; i < n; i++)
+		n_units += vprof_kernel_event_encode(&events[i], u + n_units);
+	assert_true(n_units <= 256);
+	add_chunk(&im, (struct vp_chunk_header){ .thread_seq = VP_THREAD_KERNEL, .process_seq = 1 }, u, n_units);
+	h.n_chunks = im.n_chunks;
+	add_bytes(&file, &h, sizeof h);
+	add_bytes(&file, im.bytes.v, im.bytes.n);
+	assert_int_equal(vprof_file_write(path, (char *)file.bytes.v, file.bytes.n, &err), 0);
+	if (vprof_trace_open(&t, folder, &err) || vprof_latency_input_read(in, t, &err))
+		fail_msg("%s", err.message);
+	vprof_trace_free(t);
+	free(path);
+	VPROF_ARRAY_RELEASE(&im.bytes);
+	VPROF_ARRAY_RELEASE(&file.bytes);
+}
+
+#define ALL (VP_KERNEL_SCHEDULING | VP_KERNEL_STACKS | VP_KERNEL_CALLS | VP_KERNEL_FAULTS | VP_KERNEL_TIMER)
+#define OUT(t, state, kernel, user)                                                                                    \
+	{                                                                                                              \
+		VP_KIND_KERNEL_SWITCH, 0, t, .sched = { THREAD, 0, VP_TASK_STATE_##state, kernel, user }               \
+	}
+#define IN(t) { VP_KIND_KERNEL_SWITCH, 0, t, .sched = { 0, THREAD, VP_TASK_STATE_RUNNABLE, 0, 0 } }
+#define CALL(from, to, number_, user)                                                                                  \
+	{                                                                                                              \
+		VP_KIND_KERNEL_CALL, 0, to, .call = { THREAD, number_, from, user }                                    \
+	}
+#define TIMER(t, user)                                                                                                 \
+	{                                                                                                              \
+		VP_KIND_KERNEL_TIMER, 0, t, .sample = {.tid = THREAD, .user_stack = user }                             \
+	}
+
+/* Times of events count from the trace's start, 1. The kernel's functions stand behind "|". */
+static void expect(const struct vprof_latency_input *in, size_t number, uint64_t t, uint32_t flags, const char *frames)
+{
+	const struct vprof_latency_history *h = &in->history;
+	const struct vprof_latency_event *e = &h->events.v[number];
+	const struct vprof_latency_stack *s;
+	char text[512] = "";
+
+	assert_true(number < h->events.n);
+	s = &h->stacks.v[e->stack];
+	for (uint32_t i = 0; i < s->n; i++)
+		snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s%s", i ? " " : "",
+			 i == s->n_user ? "| " : "", h->functions.v[h->frames.v[s->first + i].function].name);
+	assert_int_equal(e->t, t - 1);
+	assert_string_equal(text, frames);
+	assert_int_equal(e->flags, flags);
+}
+
+#define USER "[server] [server] [server]"
+
+static void test_system_call(void **state)
+{
+	static const struct vprof_kernel_event events[] = {
+		OUT(120, SLEEPING, IN_VFS_READ, IN_READ), IN(150),
+		CALL(100, 160, SYS_read, IN_READ),	  TIMER(200, IN_WORK),
+		CALL(300, 310, SYS_read, IN_READ),
+	};
+	struct vprof_latency_input in;
+
+	(void)state;
+	read_events(&in, events, 5, ALL);
+	assert_int_equal(in.history.threads.n, 1);
+	assert_string_equal(in.history.threads.v[0].name, "server");
+	assert_int_equal(in.history.threads.v[0].begin_is_cut, 1);
+	assert_int_equal(in.history.events.n, 7);
+	expect(&in, 0, 100, 0, USER " | sys_read");
+	expect(&in, 1, 120, VPROF_LATENCY_HELD, USER " | sys_read vfs_read");
+	expect(&in, 2, 150, VPROF_LATENCY_HELD | VPROF_LATENCY_OFF_CPU, USER " | sys_read vfs_read");
+	expect(&in, 3, 160, VPROF_LATENCY_HELD, USER " | sys_read");
+	expect(&in, 4, 200, VPROF_LATENCY_NEW_CALL, "[server] [server]");
+	expect(&in, 5, 300, VPROF_LATENCY_NEW_CALL, USER " | sys_read");
+	expect(&in, 6, 310, VPROF_LATENCY_HELD, USER " | sys_read");
+	vprof_latency_input_release(&in);
+}
+
+/* Of the last call there is no record: it did not return. The kernel's stack tells its name. */
+static void test_call_without_end(void **state)
+{
+	static const struct vprof_kernel_event events[] = {
+		CALL(10, 20, SYS_read, IN_READ),
+		OUT(120, SLEEPING, IN_NANOSLEEP, IN_WORK),
+		IN(150),
+		OUT(160, DISK, IN_NANOSLEEP, IN_WORK),
+		IN(170),
+	};
+	struct vprof_latency_input in;
+
+	(void)state;
+	read_events(&in, events, 5, ALL);
+	assert_int_equal(in.history.events.n, 6);
+	expect(&in, 2, 120, VPROF_LATENCY_NEW_CALL, "[server] [server] | sys_nanosleep hrtimer_nanosleep");
+	expect(&in, 3, 150, VPROF_LATENCY_HELD | VPROF_LATENCY_OFF_CPU,
+	       "[server] [server] | sys_nanosleep hrtimer_nanosleep");
+	expect(&in, 4, 160, VPROF_LATENCY_HELD, "[server] [server] | sys_nanosleep hrtimer_nanosleep");
+	expect(&in, 5, 170, VPROF_LATENCY_HELD | VPROF_LATENCY_OFF_CPU | VPROF_LATENCY_DISK,
+	       "[server] [server] | sys_nanosleep hrtimer_nanosleep");
+	for (size_t i = 0; i < in.history.functions.n; i++)
+		assert_int_equal(in.history.functions.v[i].is_idle,
+				 !strcmp(in.history.functions.v[i].name, "sys_nanosleep"));
+	vprof_latency_input_release(&in);
+}
+
+static void test_fault(void **state)
+{
+	static const struct vprof_kernel_event events[] = {
+		{ VP_KIND_KERNEL_FAULT, 0, 100, .sample = { .tid = THREAD, .user_stack = IN_WORK, .address = 7 } },
+		OUT(110, DISK, IN_FAULT, IN_WORK),
+		IN(190),
+	};
+	struct vprof_latency_input in;
+
+	(void)state;
+	read_events(&in, events, 3, ALL);
+	assert_int_equal(in.history.events.n, 3);
+	expect(&in, 0, 100, 0, "[server] [server] | page_fault");
+	expect(&in, 1, 110, VPROF_LATENCY_HELD, "[server] [server] | page_fault handle_mm_fault");
+	expect(&in, 2, 190, VPROF_LATENCY_HELD | VPROF_LATENCY_OFF_CPU | VPROF_LATENCY_DISK,
+	       "[server] [server] | page_fault handle_mm_fault");
+	vprof_latency_input_release(&in);
+}
+
+/* What is not known is left out and counted. */
+static void test_left_out(void **state)
+{
+	static const struct vprof_kernel_event events[] = {
+		TIMER(10, CUT),
+		TIMER(20, 77), /* no such stack */
+		TIMER(30, ELSEWHERE),
+		OUT(40, SLEEPING, IN_VFS_READ, IN_READ),
+		{ VP_KIND_KERNEL_LOST, 0, 50, .n_lost = 3 },
+		IN(60), /* from where, nobody knows */
+		{ VP_KIND_KERNEL_WAKING, 0, 70, .waking = { THREAD, CLIENT, 0, 0, 0, IN_VFS_READ, IN_READ } },
+	};
+	struct vprof_latency_input in;
+
+	(void)state;
+	read_events(&in, events, 7, ALL);
+	assert_int_equal(in.counts.n_cut, 1);
+	assert_int_equal(in.counts.n_without, 1);
+	assert_int_equal(in.n_unpaired, 1);
+	assert_int_equal(in.n_lost, 3);
+	assert_int_equal(in.history.threads.n, 1); /* the client is none of the session's */
+	assert_int_equal(in.history.events.n, 2);
+	expect(&in, 0, 30, 0, "[server] [unknown]");
+	expect(&in, 1, 40, VPROF_LATENCY_NEW_CALL, USER " | sys_read vfs_read");
+	vprof_latency_input_release(&in);
+}
+
+/* A thread that executes another program is another one from then on; its end is known. */
+static void test_lives(void **state)
+{
+	static const struct vprof_kernel_event events[] = {
+		{ VP_KIND_KERNEL_FORK, 0, 10, .task = { 102, 102, THREAD, PROCESS, 0, 0, 0, "server" } },
+		{ VP_KIND_KERNEL_TIMER, 0, 20, .sample = { .tid = 102, .user_stack = IN_WORK } },
+		{ VP_KIND_KERNEL_EXEC, 0, 30, .task = { 102, 102, 102, 0, 0, 0, 0, "other" } },
+		{ VP_KIND_KERNEL_TIMER, 0, 40, .sample = { .tid = 102, .user_stack = IN_WORK } },
+		{ VP_KIND_KERNEL_EXIT, 0, 50, .task = { 102, 102, 0, 0, 0, 0, 1, "" } },
+		TIMER(60, IN_WORK),
+	};
+	struct vprof_latency_input in;
+	const struct vprof_latency_thread *t;
+
+	(void)state;
+	read_events(&in, events, 6, ALL);
+	assert_int_equal(in.history.threads.n, 3);
+	t = in.history.threads.v;
+	assert_string_equal(t[1].name, "server");
+	assert_int_equal(t[1].begin, 9);
+	assert_int_equal(t[1].end, 29);
+	assert_int_equal(t[1].begin_is_cut + t[1].end_is_cut, 0);
+	assert_string_equal(t[2].name, "other");
+	assert_int_equal(t[2].begin, 29);
+	assert_int_equal(t[2].end, 49);
+	assert_int_equal(t[0].end_is_cut, 1);
+	vprof_latency_input_release(&in);
+}
+
+static void test_refuses(void **state)
+{
+	struct vprof_latency_input in;
+	struct vprof_error err = { "" };
+	struct vprof_trace trace = { .n_kernel = 0 };
+
+	(void)state;
+	assert_int_equal(vprof_latency_input_read(&in, &trace, &err), VPROF_ERR_INPUT);
+	assert_non_null(strstr(err.message, "vprof record --stacks"));
+	vprof_latency_input_release(&in);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_system_call), cmocka_unit_test(test_call_without_end),
+		cmocka_unit_test(test_fault),	    cmocka_unit_test(test_left_out),
+		cmocka_unit_test(test_lives),	    cmocka_unit_test(test_refuses),
+	};
+	char template[] = "/tmp/vprof-latency-XXXXXX", *path;
+	int failed;
+
+	folder = mkdtemp(template);
+	if (!folder)
+		return 2;
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	path = vprof_path_join(folder, "records.vpt");
+	remove(path);
+	remove(folder);
+	free(path);
+	return failed;
+}
