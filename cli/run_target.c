@@ -276,6 +276,7 @@ static int start(const struct vprof_run_request *r, struct vprof_collector *coll
 			rc = vprof_run_kernel_open(kernel, collector, *pid, err);
 		if (rc)
 			kill(*pid, SIGKILL);
+		vprof_collector_begin(collector);
 	}
 	if (go[0] >= 0) {
 		close(go[0]);

@@ -306,6 +306,11 @@ out:
 	return code;
 }
 
+void vprof_collector_begin(struct vprof_collector *c)
+{
+	c->own_start_ns = vprof_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 int vprof_collector_watch(struct vprof_collector *c, pid_t pid, uint32_t most, struct vprof_error *err)
 {
 	struct vprof_processors_options o = {

@@ -52,6 +52,8 @@ const char *vprof_collector_shm(const struct vprof_collector *c); /* value for V
 /* Records the context switches of process `pid` and its descendants, from its next exec on; call it once, before that.
  * After a failure the run can go on: the trace says why switches are not known. `most`: as in trace/processors.h. */
 int vprof_collector_watch(struct vprof_collector *c, pid_t pid, uint32_t most, struct vprof_error *err);
+/* The program begins: what this thread has spent on preparing the recording so far is no cost of it (budget). */
+void vprof_collector_begin(struct vprof_collector *c);
 /* Moves full chunks to disk; returns how many. Call again at once while it returns more than 0. */
 int vprof_collector_drain(struct vprof_collector *c);
 /* For who records into the same trace from another side: stores a chunk of a reserved thread_seq, 0, or 1 when it is
