@@ -7,6 +7,7 @@
 #include "analysis/join/knot_shares.h"
 #include "analysis/results/waits_members.h"
 #include "analysis/waits/describe.h"
+#include "analysis/waits/input/annotation_marks.h"
 #include "analysis/waits/input/input.h"
 #include "analysis/waits/input/timeline_history.h"
 
@@ -51,6 +52,19 @@ static int take_over(struct vprof_results *r, const struct vprof_waits_results *
 	return VPROF_OK;
 }
 
+/* Only the probes know of spin waits and false wake-ups. */
+static int has_marks(const struct vprof_timeline *timeline)
+{
+	for (size_t t = 0; t < timeline->n_threads; t++) {
+		const struct vprof_thread_timeline *thr = &timeline->threads[t];
+
+		for (size_t i = 0; i < thr->waits.n; i++)
+			if (thr->waits.v[i].kind == VP_WAIT_SPIN || thr->waits.v[i].goes_on)
+				return 1;
+	}
+	return 0;
+}
+
 static int analyse_waits(struct vprof_waits_input *input, struct vprof_waits *waits, struct vprof_waits_results *w,
 			 const struct vprof_source *source, int n_threads, struct vprof_error *err)
 {
@@ -58,6 +72,8 @@ static int analyse_waits(struct vprof_waits_input *input, struct vprof_waits *wa
 	int ret = source->trace->n_kernel ? vprof_waits_input_kernel(input, source->trace, 0, err) :
 					    vprof_waits_input_timeline(input, source->timeline, err);
 
+	if (!ret && source->trace->n_kernel && has_marks(source->timeline))
+		ret = vprof_waits_input_annotate(input, source->trace, err);
 	options.n_threads = n_threads;
 	options.replay_segments = 0; /* what shortening waits would give is for the report on waits */
 	ret = ret ? ret : vprof_waits_analyze(waits, &input->history, &options, err);
