@@ -5,7 +5,7 @@
 #include <ucontext.h>
 
 #define N_COROUTINES 4
-#define N_ROUNDS 40
+#define N_ROUNDS 120
 #define STACK_BYTES 65536
 
 struct coroutine {

@@ -4,7 +4,7 @@
 #include <time.h>
 
 #define N_CONNECTIONS 8
-#define N_TURNS 600
+#define N_TURNS 1500
 
 struct connection {
 	int id;

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #define N_WORKERS 2
-#define N_REQUESTS 160
+#define N_REQUESTS 480
 
 static volatile unsigned sink;
 static int work_pipe[2];

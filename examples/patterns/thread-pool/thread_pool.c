@@ -4,7 +4,7 @@
 #include <time.h>
 
 #define N_WORKERS 2
-#define N_REQUESTS 150
+#define N_REQUESTS 450
 #define QUEUE_MAX 1024
 
 struct request {

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #define N_THREADS 3
-#define N_REQUESTS 200
+#define N_REQUESTS 600
 
 struct request {
 	int connection, number;
