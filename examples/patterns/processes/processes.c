@@ -63,7 +63,7 @@ int main(void)
 		}
 	for (int i = 0; i < N_REQUESTS; i++) {
 		accept_request(i);
-		rest_us(500);
+		rest_us(2000);
 	}
 	close(work_pipe[1]);
 	while (wait(NULL) > 0)
