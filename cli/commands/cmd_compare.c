@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "cli/command.h"
+#include "cli/commands/latency_file.h"
 #include "cli/latency/latency_runs.h"
 #include "cli/compare/comparison.h"
 #include "cli/options.h"
@@ -31,7 +32,7 @@ static const struct vprof_usage usage = {
 
 struct compare_options {
 	struct vprof_option_words base, new;
-	const char *fail_if, *base_command, *new_command, *per;
+	const char *fail_if, *base_command, *new_command, *per, *html;
 	long top, repeat;
 	int json, latency;
 };
@@ -102,8 +103,12 @@ static int compare_latencies(const struct compare_options *o, const struct vprof
 	if (!rc)
 		rc = vprof_latency_runs(r, (const char *const[]){ traces[0], traces[1] },
 					(const char *const[]){ operands->words[0], operands->words[1] }, o->per, &err);
-	if (!rc)
+	if (!rc && o->html)
+		rc = vprof_latency_file_write(r, folders[1], traces[1], o->html, &err);
+	else if (!rc)
 		rc = vprof_latency_runs_print(r, o->json, (size_t)o->top, &status, &err);
+	if (!rc && o->html)
+		status = vprof_latency_runs_status(r);
 	for (int i = 0; i < 2; i++) {
 		free(folders[i]);
 		free(traces[i]);
@@ -121,11 +126,13 @@ static int check(const struct compare_options *o, const struct vprof_operands *o
 	for (size_t i = 0; i < operands->n_words; i++)
 		n_projects += is_project(operands->words[i]);
 	*is_run = n_projects == 2 || has_commands;
-	if (o->per && !o->latency)
-		return vprof_options_misused(&usage, "--per goes with --latency");
+	if ((o->per || o->html) && !o->latency)
+		return vprof_options_misused(&usage, "--%s goes with --latency", o->per ? "per" : "html");
+	if (o->html && o->json)
+		return vprof_options_misused(&usage, "--html and --json are two reports: ask for one");
 	if (o->latency && (has_lists || has_commands || o->repeat || o->fail_if || operands->n_words != 2))
 		return vprof_options_misused(&usage, "--latency compares two recordings: name BASE and NEW, and only "
-						     "--per, --top or --json with them");
+						     "--per, --top, --html or --json with them");
 	if (o->latency)
 		return -1;
 	if (has_lists && (operands->n_words || has_commands || o->repeat))
@@ -163,6 +170,8 @@ int vprof_cmd_compare(int argc, char **argv)
 		  "compare what functions cost in two runs of vprof record --stacks" },
 		{ "per", VPROF_OPTION_TEXT, &o.per, "FUNCTION",
 		  "with --latency: costs for each call of this function (default: for each second)" },
+		{ "html", VPROF_OPTION_TEXT, &o.html, "FILE",
+		  "with --latency: draw both runs' functions and their difference: one HTML file (- for standard output)" },
 		{ "json", VPROF_OPTION_FLAG, &o.json, NULL, "print JSON" },
 		{ NULL },
 	};

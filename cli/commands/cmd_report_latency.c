@@ -6,26 +6,29 @@
 
 #include "cli/command.h"
 #include "cli/latency/latency_runs.h"
+#include "cli/commands/latency_file.h"
 #include "cli/commands/report_page.h"
 #include "cli/options.h"
 #include "cli/project.h"
 #include "common/files.h"
 
 static const struct vprof_usage usage = {
-	.synopsis = "report latency [RUN] [--per FUNCTION] [--json] [--top N]",
+	.synopsis = "report latency [RUN] [--html [FILE]] [--per FUNCTION] [--json] [--top N]",
 	.purpose =
 		"Tells how long functions took, of the program, its libraries and the kernel, in a run that was recorded\n"
 		"with vprof record --stacks; the program needs no probes for it. Each figure is between two bounds. RUN is a\n"
-		"number or a folder. Exit status 3 when the bounds are too wide to tell which function takes most.",
-	.max_operands = 1,
+		"number or a folder. With --html it draws them: latency.html in the run's folder, or FILE, which may be - for\n"
+		"standard output. Exit status 3 when the bounds are too wide to tell which function takes most.",
+	.max_operands = 2,
 };
 
 int vprof_cmd_report_latency(int argc, char **argv)
 {
 	const char *per = NULL, *run = NULL, *file = NULL;
 	long top = 0;
-	int json = 0;
+	int json = 0, html = 0;
 	const struct vprof_option options[] = {
+		{ "html", VPROF_OPTION_FLAG, &html, NULL, "draw flame graph, heat map and calls: one HTML file" },
 		{ "per", VPROF_OPTION_TEXT, &per, "FUNCTION",
 		  "in the JSON: costs for each call of this function (default: for each second)" },
 		{ "json", VPROF_OPTION_FLAG, &json, NULL,
@@ -41,9 +44,11 @@ int vprof_cmd_report_latency(int argc, char **argv)
 	int rc, status = vprof_options_parse(&usage, options, argc, argv, &operands);
 
 	if (status < 0)
-		status = vprof_report_page_operands(&usage, &operands, 0, &run, &file);
+		status = vprof_report_page_operands(&usage, &operands, html, &run, &file);
 	if (status >= 0)
 		return status;
+	if (html && json)
+		return vprof_options_misused(&usage, "--html and --json are two reports: ask for one");
 	r = vprof_latency_results_new();
 	rc = r ? vprof_project_run_folder(run, "trace/records.vpt", "record one with: vprof record --stacks -- COMMAND",
 					  &name, &folder, &err) :
@@ -53,8 +58,12 @@ int vprof_cmd_report_latency(int argc, char **argv)
 	if (!rc)
 		rc = vprof_latency_runs(r, (const char *const[]){ NULL, trace }, (const char *const[]){ NULL, name.s },
 					per, &err);
-	if (!rc)
+	if (!rc && html)
+		rc = vprof_latency_file_write(r, folder, trace, file, &err);
+	else if (!rc)
 		rc = vprof_latency_runs_print(r, json, (size_t)top, &status, &err);
+	if (!rc && html)
+		status = vprof_latency_runs_status(r);
 	if (rc)
 		status = vprof_complain(rc, &err);
 	vprof_latency_results_free(r);

@@ -10,8 +10,8 @@
 #include "analysis/latency/latency_describe.h"
 #include "cli/command.h"
 #include "cli/progress.h"
-#include "report/latency_answer.h"
-#include "report/report_latency.h"
+#include "report/latency/latency_answer.h"
+#include "report/latency/report_latency.h"
 
 #define PATHS_MOST 100
 
@@ -121,6 +121,16 @@ int vprof_latency_runs(struct vprof_latency_results *r, const char *const traces
 	return rc;
 }
 
+int vprof_latency_runs_status(const struct vprof_latency_results *r)
+{
+	struct vprof_text text = VPROF_TEXT_INIT;
+	int status = vprof_latency_answer(r, &text) == VPROF_LATENCY_UNDECIDED ? VPROF_EXIT_INCONCLUSIVE :
+										 VPROF_EXIT_OK;
+
+	vprof_text_release(&text);
+	return status;
+}
+
 static int print_json(const struct vprof_latency_results *r, struct vprof_error *err)
 {
 	cJSON *json = vprof_latency_results_json(r);
@@ -141,8 +151,7 @@ int vprof_latency_runs_print(const struct vprof_latency_results *r, int json, si
 	struct vprof_text text = VPROF_TEXT_INIT;
 	int rc = VPROF_OK;
 
-	*status = vprof_latency_answer(r, &text) == VPROF_LATENCY_UNDECIDED ? VPROF_EXIT_INCONCLUSIVE : VPROF_EXIT_OK;
-	vprof_text_clear(&text);
+	*status = vprof_latency_runs_status(r);
 	if (json) {
 		rc = print_json(r, err);
 	} else {

@@ -11,6 +11,9 @@
 int vprof_latency_runs(struct vprof_latency_results *r, const char *const traces[2], const char *const runs[2],
 		       const char *per, struct vprof_error *err);
 
+/* The exit status of what they say. */
+int vprof_latency_runs_status(const struct vprof_latency_results *r);
+
 /* Text or JSON on standard output; the exit status of what they say, or an error. */
 int vprof_latency_runs_print(const struct vprof_latency_results *r, int json, size_t top, int *status,
 			     struct vprof_error *err);

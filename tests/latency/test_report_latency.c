@@ -12,8 +12,8 @@
 
 #include "analysis/latency/latency_describe.h"
 #include "latency_text.h"
-#include "report/latency_answer.h"
-#include "report/report_latency.h"
+#include "report/latency/latency_answer.h"
+#include "report/latency/report_latency.h"
 
 static const char good[] = "recording 0 10000000000\nthread main 0 10000000000\n"
 			   "event 0 main:1 serve:1 resolve:1\nevent 1000000000 main:1 serve:1 resolve:1 ; held\n"

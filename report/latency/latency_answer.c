@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "report/latency_answer.h"
+#include "report/latency/latency_answer.h"
 
 #include <math.h>
 #include <string.h>

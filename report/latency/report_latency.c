@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "report/report_latency.h"
+#include "report/latency/report_latency.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #include "report/format_value.h"
-#include "report/latency_answer.h"
+#include "report/latency/latency_answer.h"
 #include "report/report_parts.h"
 
 #define DEFAULT_PATHS 10

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The paths by what they cost, or cost more than in the base run, each between its bounds. */
+const verdictWords = { settled: "", unbounded: "bounds too wide", varies: "varies as much within the runs" };
+function pathWords(p) {
+	const names = p.steps.map(s => s.c), kernel = names.findIndex(c => c.f.layer === "kernel");
+	const start = names.findIndex(c => !/^(_start|__libc_start_.*|start_thread|_?_?clone3?)$/.test(c.f.name));
+	return names.slice(Math.max(0, start)).map((c, i) => (i + Math.max(0, start) === kernel ? "[kernel] " : "") + c.f.name);
+}
+function boundBar(low, high, all) {
+	const at = x => Math.max(0, Math.min(100, 100 * x / all)), a = at(low), b = at(high);
+	return el("div.meter", { "aria-hidden": "true" }, el("i", { style: `left:0;width:${b.toFixed(1)}%` }), el("i.sure", { style: `left:0;width:${a.toFixed(1)}%` }));
+}
+function pathRow(p) {
+	const words = pathWords(p), x = p.end.new, all = costOfAll("new");
+	const shown = words.length > 9 ? [words[0], "…", ...words.slice(-8)] : words;
+	return el("tr", { "data-path": p.id },
+		el("td.num", null, count(p.id + 1)),
+		el("td.where", null, el("button.link", { type: "button", onclick: () => { select(p.end); } }, cut(shown[shown.length - 1], 120)),
+			el("div.small.rest", { title: words.join(" > ") }, cut(shown.slice(0, -1).join(" > "), 400)),
+			p.verdict !== "settled" ? el("span.badge.warn", null, verdictWords[p.verdict]) : null),
+		el("td.num", null, isComparison ? between(p.low_ns, p.high_ns, duration) : between(p.low_ns / all, p.high_ns / all, percent), boundBar(p.low_ns, p.high_ns, all)),
+		el("td.num", null, x ? between(x.n, x.n + x.n_unsure, count) : "-"),
+		el("td.num", null, x ? between(x.call_low_ns, x.call_high_ns, duration) : "-"),
+		isComparison ? el("td.num", null, p.end.base ? between(p.end.base.call_low_ns, p.end.base.call_high_ns, duration) : "not seen") : null);
+}
+function pathList() {
+	const box = document.getElementById("paths"), body = el("tbody");
+	const heads = ["", "path", isComparison ? `more ${unitText}` : "own time", "calls", "mean of a call", isComparison ? "was" : null].filter(h => h !== null);
+	let shown = 10;
+	const more = el("button", { type: "button", onclick: () => { shown += 50; fill(); } });
+	const fill = () => {
+		body.replaceChildren(...paths.slice(0, shown).map(pathRow));
+		more.hidden = shown >= paths.length;
+		more.textContent = `Show more of ${count(paths.length)}`;
+		mark();
+	};
+	const mark = () => { for (const row of body.children) row.classList.toggle("on", paths[+row.dataset.path].end === view.selected); };
+	if (!paths.length) { box.append(note(isComparison ? "No path costs more than in the base run." : "No function was seen at work.")); return; }
+	fill();
+	listeners.push(mark);
+	box.append(el("div.card", null, el("div.scroll", null, el("table.pathlist", null,
+		el("thead", null, el("tr", null, heads.map((h, i) => el(i === 1 ? "th" : "th.num", null, h)))), body)), el("p", null, more),
+	el("p.small.soft", null, isComparison ? "Paths of functions by how much more of their time is spent in the new run." :
+		"Functions in their contexts by own time: what neither a function that they called nor idling accounts for. Dark: at least; light: at most.")));
+}
