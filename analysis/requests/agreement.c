@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/requests/agreement.h"
+
+/* What is believed of a rule before anything was seen: as if it had been right this often of that many times. Of the
+ * next reply much, since that is how most servers work (section 2.4); of a thread that is made while a request is
+ * served some; of the others nothing. */
+#define BACKWARD_RIGHT 19.0
+#define BACKWARD_SEEN 20.0
+#define ONLY_RIGHT 0.5
+#define ONLY_SEEN 1.0
+
+static const struct {
+	double right, seen;
+} forward_before[VPROF_FORWARDS] = {
+	[VPROF_FORWARD_RECEIVED] = { 0.5, 1 },
+	[VPROF_FORWARD_WOKEN] = { 0.5, 1 },
+	[VPROF_FORWARD_CREATED] = { 9, 10 },
+	[VPROF_FORWARD_KEPT] = { 0.5, 1 },
+};
+
+struct named {
+	uint32_t host, process;
+	const char *name;
+};
+
+static int order(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+	int names = strcmp(x->name, y->name);
+
+	return names ? names : x->host < y->host ? -1 : x->host > y->host;
+}
+
+int vprof_agreement_init(struct vprof_agreement *a, const struct vprof_socket_history *h,
+			 const struct vprof_exchanges *x)
+{
+	struct named *by_name = malloc((h->processes.n + 1) * sizeof *by_name);
+	uint32_t *program = malloc((h->processes.n + 1) * sizeof *program), n = 0;
+
+	a->programs = calloc(h->processes.n + 1, sizeof *a->programs);
+	a->threads = calloc(h->threads.n + 1, sizeof *a->threads);
+	for (uint32_t i = 0; by_name && i < h->processes.n; i++)
+		by_name[i] = (struct named){ h->processes.v[i].host, i, h->processes.v[i].name };
+	if (!by_name || !program || !a->programs || !a->threads ||
+	    vprof_array_sort(by_name, h->processes.n, sizeof *by_name, order)) {
+		free(by_name);
+		free(program);
+		return VPROF_ERR_NOMEM;
+	}
+	for (size_t i = 0; i < h->processes.n; i++) {
+		n += i && order(&by_name[i - 1], &by_name[i]);
+		program[by_name[i].process] = n;
+	}
+	for (size_t i = 0; i < h->threads.n; i++)
+		a->threads[i].program = program[h->threads.v[i].process];
+	for (size_t i = 0; i < x->v.n; i++)
+		if (x->v.v[i].server.request_thread != VPROF_NONE)
+			a->programs[a->threads[x->v.v[i].server.request_thread].program].serves = 1;
+	free(by_name);
+	free(program);
+	return VPROF_OK;
+}
+
+void vprof_agreement_release(struct vprof_agreement *a)
+{
+	free(a->programs);
+	free(a->threads);
+}
+
+static struct vprof_agreement_program *program_of(const struct vprof_agreement *a, uint32_t thread)
+{
+	return &a->programs[a->threads[thread].program];
+}
+
+void vprof_agreement_call(struct vprof_agreement *a, uint32_t thread, uint32_t n_open, int has_reply)
+{
+	struct vprof_agreement_thread *t = &a->threads[thread];
+
+	t->n_pending += has_reply != 0;
+	t->n_alone += n_open == 1;
+	t->n_idle += n_open == 0;
+}
+
+void vprof_agreement_returned(struct vprof_agreement *a, uint32_t thread, int is_first)
+{
+	if (is_first && a->threads[thread].n_pending)
+		a->threads[thread].n_pending--;
+}
+
+void vprof_agreement_busy(struct vprof_agreement *a, uint32_t thread)
+{
+	a->threads[thread].n_busy++;
+	a->threads[thread].n_interleaved += a->threads[thread].n_pending > 0;
+}
+
+void vprof_agreement_reply(struct vprof_agreement *a, uint32_t thread, enum vprof_forward how, int agrees)
+{
+	program_of(a, thread)->n_replies[how]++;
+	program_of(a, thread)->n_agree[how] += agrees != 0;
+}
+
+void vprof_agreement_both(struct vprof_agreement *a, uint32_t thread, enum vprof_forward how, int agrees)
+{
+	program_of(a, thread)->n_both[how]++;
+	program_of(a, thread)->n_both_agree[how] += agrees != 0;
+}
+
+int vprof_agreement_is_synchronous(const struct vprof_agreement *a, uint32_t thread)
+{
+	return a->threads[thread].n_interleaved == 0;
+}
+
+int vprof_agreement_serves(const struct vprof_agreement *a, uint32_t thread)
+{
+	return program_of(a, thread)->serves;
+}
+
+double vprof_agreement_forward(const struct vprof_agreement *a, uint32_t thread, enum vprof_forward how)
+{
+	const struct vprof_agreement_program *p = program_of(a, thread);
+
+	return ((double)p->n_agree[how] + forward_before[how].right) /
+	       ((double)p->n_replies[how] + forward_before[how].seen);
+}
+
+void vprof_agreement_next(struct vprof_agreement *a, uint32_t thread, uint32_t n_open, int fits)
+{
+	if (n_open != 1 && fits)
+		return;
+	program_of(a, thread)->n_next++;
+	program_of(a, thread)->n_next_fits += fits != 0;
+}
+
+static double backward_rate(uint64_t n_right, uint64_t n)
+{
+	return ((double)n_right + BACKWARD_RIGHT) / ((double)n + BACKWARD_SEEN);
+}
+
+/* Where it disagrees with one of the forward observations only, that one is the worse. */
+double vprof_agreement_backward(const struct vprof_agreement *a, uint32_t thread)
+{
+	const struct vprof_agreement_program *p = program_of(a, thread);
+	double next = backward_rate(p->n_next_fits, p->n_next), both = 0;
+	int is_known = 0;
+
+	for (int how = 0; how < VPROF_FORWARDS; how++) {
+		double rate = backward_rate(p->n_both_agree[how], p->n_both[how]);
+
+		both = p->n_both[how] && rate > both ? rate : both;
+		is_known |= p->n_both[how] > 0;
+	}
+	if (!is_known)
+		return next;
+	return p->n_next && next < both ? next : both;
+}
+
+/* That both are wrong at once, and in the same way, takes that each of them is wrong. */
+double vprof_agreement_joint(const struct vprof_agreement *a, uint32_t thread, enum vprof_forward how)
+{
+	if (vprof_agreement_is_synchronous(a, thread))
+		return 1;
+	return 1 - (1 - vprof_agreement_forward(a, thread, how)) * (1 - vprof_agreement_backward(a, thread));
+}
+
+/* A thread that also calls while nothing is served has work of its own. */
+double vprof_agreement_only(const struct vprof_agreement *a, uint32_t thread)
+{
+	const struct vprof_agreement_thread *t = &a->threads[thread];
+
+	return ((double)t->n_alone + ONLY_RIGHT) / ((double)t->n_alone + (double)t->n_idle + ONLY_SEEN);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How far the threads of each program keep to the patterns by which calls are linked to requests, by what they were
+ * seen doing: the confidence of links.
+ *
+ * Counts are kept for each program (the processes of one name on one host), since processes that are forked for a
+ * connection live too short to tell.
+ */
+#ifndef VPROF_REQUESTS_AGREEMENT_H
+#define VPROF_REQUESTS_AGREEMENT_H
+
+#include "analysis/requests/exchanges.h"
+
+enum vprof_forward {			     /* what tells for which request a thread works, before it replies */
+		     VPROF_FORWARD_RECEIVED, /* it received the request, or a reply to a call that was made for it */
+		     VPROF_FORWARD_WOKEN,    /* it was woken by a thread that worked for the request */
+		     VPROF_FORWARD_CREATED,  /* ... or made by one */
+		     VPROF_FORWARD_KEPT,     /* one of these, but it woke another thread since, and may have passed the
+						request on */
+		     VPROF_FORWARDS
+};
+
+struct vprof_agreement_program {
+	/* replies whose thread's request was known before, by how; and those that were to that request */
+	uint64_t n_replies[VPROF_FORWARDS], n_agree[VPROF_FORWARDS];
+	uint64_t n_both[VPROF_FORWARDS], n_both_agree[VPROF_FORWARDS]; /* calls of which both observations are known */
+	uint64_t n_next, n_next_fits;				       /* see vprof_agreement_next() */
+	uint8_t serves;						       /* it has received a request */
+};
+
+struct vprof_agreement_thread {
+	uint32_t program;
+	uint32_t n_pending;		/* calls to which no reply has begun */
+	uint64_t n_busy, n_interleaved; /* requests taken and replies sent; those while a call was pending */
+	uint64_t n_alone, n_idle;	/* calls while its process served one request; no request */
+};
+
+struct vprof_agreement {
+	struct vprof_agreement_program *programs;
+	struct vprof_agreement_thread *threads; /* of the history's */
+};
+
+/* OK or NOMEM; to be released in any case. */
+int vprof_agreement_init(struct vprof_agreement *a, const struct vprof_socket_history *h,
+			 const struct vprof_exchanges *x);
+void vprof_agreement_release(struct vprof_agreement *a);
+
+/* A thread makes a call, which is replied to or not, while its process serves n_open requests. */
+void vprof_agreement_call(struct vprof_agreement *a, uint32_t thread, uint32_t n_open, int has_reply);
+/* It receives of a reply to a call, the first part or another. */
+void vprof_agreement_returned(struct vprof_agreement *a, uint32_t thread, int is_first);
+/* It takes a request, or replies to one. */
+void vprof_agreement_busy(struct vprof_agreement *a, uint32_t thread);
+/* It replies, and its request was thought to be known. */
+void vprof_agreement_reply(struct vprof_agreement *a, uint32_t thread, enum vprof_forward how, int agrees);
+/* Both observations of one of its calls are known. */
+void vprof_agreement_both(struct vprof_agreement *a, uint32_t thread, enum vprof_forward how, int agrees);
+
+/* To which request it replies next is known: one that its process served when it called, or not. Telling are calls
+ * while one request was served, and those that do not fit at any time: with several, another request fits by chance. */
+void vprof_agreement_next(struct vprof_agreement *a, uint32_t thread, uint32_t n_open, int fits);
+
+/* Once all is told: does a thread wait for the reply to each call before it does anything for others? */
+int vprof_agreement_is_synchronous(const struct vprof_agreement *a, uint32_t thread);
+int vprof_agreement_serves(const struct vprof_agreement *a, uint32_t thread); /* its program */
+/* Confidence of links that stand on one observation, and of those on which both agree, from 0 to 1. */
+double vprof_agreement_forward(const struct vprof_agreement *a, uint32_t thread, enum vprof_forward how);
+double vprof_agreement_backward(const struct vprof_agreement *a, uint32_t thread);
+double vprof_agreement_joint(const struct vprof_agreement *a, uint32_t thread, enum vprof_forward how);
+double vprof_agreement_only(const struct vprof_agreement *a, uint32_t thread);
+
+#endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/requests/connections.h"
+
+#include "common/hash/hash_index.h"
+
+#define CANDIDATES_MAX 256 /* of one address pair that are looked at: more occur in damaged histories only */
+
+struct use {			    /* what a socket did */
+	uint64_t first, last;	    /* times of its transfers, and of its making */
+	uint64_t first_position[2]; /* by is_send */
+	uint64_t end_position[2];
+	uint8_t has[2];
+	uint8_t begins_with_send;
+	uint32_t next; /* of the same address pair, in the order of `first`; + 1 */
+};
+
+struct pairing {
+	const struct vprof_socket_history *h;
+	struct vprof_connections *c;
+	struct use *uses;			  /* of each socket */
+	VPROF_ARRAY(uint32_t) order;		  /* sockets by their first transfer */
+	struct vprof_hash_index by_pair, by_port; /* -> heads; -> ports */
+	VPROF_ARRAY(uint32_t) heads, tails;	  /* first and last socket of each address pair */
+	VPROF_ARRAY(struct port_use) ports;
+};
+
+struct port_use { /* sockets of one network that have the same local, or remote, port */
+	uint64_t network;
+	uint32_t host, n;
+	uint16_t port;
+	uint8_t is_remote;
+};
+
+static void look_at_transfers(struct pairing *p)
+{
+	for (size_t i = 0; i < p->h->transfers.n; i++) {
+		const struct vprof_transfer *t = &p->h->transfers.v[i];
+		struct use *u = &p->uses[t->socket];
+		int send = t->is_send != 0;
+
+		if (!u->has[0] && !u->has[1]) {
+			u->first = vprof_transfer_time(t);
+			u->begins_with_send = (uint8_t)send;
+			p->order.v[p->order.n++] = t->socket;
+		}
+		if (!u->has[send] || t->position < u->first_position[send])
+			u->first_position[send] = t->position;
+		if (!u->has[send] || t->position + t->n_bytes > u->end_position[send])
+			u->end_position[send] = t->position + t->n_bytes;
+		u->has[send] = 1;
+		u->last = t->to > u->last ? t->to : u->last;
+	}
+	for (size_t i = 0; i < p->h->sockets.n; i++) {
+		uint64_t made = p->h->sockets.v[i].established_ns;
+
+		if (made && made < p->uses[i].first)
+			p->uses[i].first = made;
+	}
+}
+
+static uint64_t address_hash(const struct vprof_socket_address *a)
+{
+	uint64_t words[2];
+
+	memcpy(words, a->bytes, sizeof words);
+	return vprof_mix(words[0] + vprof_mix(words[1] + vprof_mix(a->port)));
+}
+
+/* The same for both ends. */
+static uint64_t pair_hash(const struct vprof_socket *s)
+{
+	if (s->kind == VPROF_SOCKET_UNIX)
+		return vprof_mix(s->cookie) + vprof_mix(s->peer) + s->host;
+	return address_hash(&s->local) + address_hash(&s->remote);
+}
+
+static int same_address(const struct vprof_socket_address *a, const struct vprof_socket_address *b)
+{
+	return a->port == b->port && !memcmp(a->bytes, b->bytes, sizeof a->bytes);
+}
+
+static int mirrors(const struct vprof_socket *a, const struct vprof_socket *b)
+{
+	if (a->kind != b->kind)
+		return 0;
+	if (a->kind == VPROF_SOCKET_UNIX)
+		return a->host == b->host && a->peer == b->cookie && b->peer == a->cookie;
+	if (!same_address(&a->local, &b->remote) || !same_address(&a->remote, &b->local))
+		return 0;
+	return !vprof_socket_address_is_loopback(&a->local) || (a->host == b->host && a->network == b->network);
+}
+
+/* Do what one sent and the other received overlap? Modulo 2^32; 1 when nothing speaks against it. */
+static int streams_agree(const struct use *a, const struct use *b)
+{
+	for (int send = 0; send < 2; send++) {
+		uint32_t gap;
+
+		if (!a->has[send] || !b->has[!send])
+			continue;
+		gap = (uint32_t)(b->first_position[!send] - a->first_position[send]);
+		if (gap > (uint32_t)(a->end_position[send] - a->first_position[send]) &&
+		    -gap > (uint32_t)(b->end_position[!send] - b->first_position[!send]))
+			return 0;
+	}
+	return 1;
+}
+
+static uint64_t time_between(const struct use *a, const struct use *b)
+{
+	return a->last < b->first ? b->first - a->last : b->last < a->first ? a->first - b->last : 0;
+}
+
+/* Chains the sockets of each address pair. */
+static int gather_pairs(struct pairing *p)
+{
+	for (size_t i = 0; i < p->order.n; i++) {
+		uint32_t socket = p->order.v[i], found = VPROF_NONE, *head, *tail;
+		const struct vprof_socket *s = &p->h->sockets.v[socket];
+		uint64_t hash = pair_hash(s);
+		size_t at;
+
+		if (vprof_hash_index_room(&p->by_pair, 1))
+			return VPROF_ERR_NOMEM;
+		VPROF_HASH_EACH(&p->by_pair, hash, at, k)
+		if (found == VPROF_NONE && pair_hash(&p->h->sockets.v[p->heads.v[k]]) == hash)
+			found = k;
+		if (found != VPROF_NONE) {
+			p->uses[p->tails.v[found]].next = socket + 1;
+			p->tails.v[found] = socket;
+			continue;
+		}
+		vprof_hash_index_put(&p->by_pair, at, hash, (uint32_t)p->heads.n);
+		head = VPROF_PUSH(&p->heads);
+		tail = head ? VPROF_PUSH(&p->tails) : NULL;
+		if (!tail)
+			return VPROF_ERR_NOMEM;
+		*head = *tail = socket;
+	}
+	return VPROF_OK;
+}
+
+/* The other end of a socket, VPROF_NONE: not recorded. Those before it in the chain have looked at it already. */
+static uint32_t find_peer(const struct pairing *p, uint32_t socket)
+{
+	const struct use *mine = &p->uses[socket];
+	uint32_t best = VPROF_NONE;
+	uint64_t best_gap = UINT64_MAX;
+	int best_agrees = 0, n = 0;
+
+	for (uint32_t other = mine->next - 1; other != VPROF_NONE && n < CANDIDATES_MAX;
+	     other = p->uses[other].next - 1, n++) {
+		const struct use *u = &p->uses[other];
+		uint64_t gap = time_between(mine, u);
+		int agrees;
+
+		if (p->c->of_socket.v[other] != VPROF_NONE ||
+		    !mirrors(&p->h->sockets.v[socket], &p->h->sockets.v[other]))
+			continue;
+		agrees = streams_agree(mine, u);
+		if (best == VPROF_NONE || agrees > best_agrees || (agrees == best_agrees && gap < best_gap)) {
+			best = other;
+			best_gap = gap;
+			best_agrees = agrees;
+		}
+	}
+	return best;
+}
+
+static struct port_use *port_of(struct pairing *p, const struct vprof_socket *s, int is_remote)
+{
+	uint16_t port = is_remote ? s->remote.port : s->local.port;
+	uint64_t hash = vprof_mix(port + vprof_mix(s->network + vprof_mix(2 * s->host + (uint64_t)is_remote)));
+	struct port_use *added;
+	size_t at;
+
+	if (vprof_hash_index_room(&p->by_port, 1))
+		return NULL;
+	VPROF_HASH_EACH(&p->by_port, hash, at, k)
+	{
+		struct port_use *known = &p->ports.v[k];
+
+		if (known->port == port && known->is_remote == is_remote && known->network == s->network &&
+		    known->host == s->host)
+			return known;
+	}
+	added = VPROF_PUSH(&p->ports);
+	if (added) {
+		vprof_hash_index_put(&p->by_port, at, hash, (uint32_t)(p->ports.n - 1));
+		*added = (struct port_use){ s->network, s->host, 0, port, (uint8_t)is_remote };
+	}
+	return added;
+}
+
+static int count_ports(struct pairing *p)
+{
+	for (size_t i = 0; i < 2 * p->order.n; i++) {
+		const struct vprof_socket *s = &p->h->sockets.v[p->order.v[i / 2]];
+		struct port_use *use = s->kind == VPROF_SOCKET_TCP ? port_of(p, s, i & 1) : NULL;
+
+		if (use)
+			use->n++;
+		else if (s->kind == VPROF_SOCKET_TCP)
+			return VPROF_ERR_NOMEM;
+	}
+	return VPROF_OK;
+}
+
+/* Who is the server of a connection that nobody saw being made: where several connections have the same port; or the
+ * lower one; or who did not speak first. */
+static int guess_is_server(struct pairing *p, uint32_t socket)
+{
+	const struct vprof_socket *s = &p->h->sockets.v[socket];
+
+	if (s->kind == VPROF_SOCKET_TCP) {
+		const struct port_use *local = port_of(p, s, 0), *remote = port_of(p, s, 1);
+
+		if (local && remote && local->n != remote->n)
+			return local->n > remote->n;
+		if (s->local.port != s->remote.port)
+			return s->local.port < s->remote.port;
+	}
+	return !p->uses[socket].begins_with_send;
+}
+
+/* A multiple of 2^32 that brings `from` closest to `to`. */
+static uint64_t shift_between(uint64_t from, uint64_t to)
+{
+	int64_t apart = (int64_t)(to - from);
+	int64_t turns = (apart + (apart < 0 ? -(INT64_C(1) << 31) : INT64_C(1) << 31)) / (INT64_C(1) << 32);
+
+	return (uint64_t)(turns * (INT64_C(1) << 32));
+}
+
+static int add_connection(struct pairing *p, uint32_t socket, uint32_t peer)
+{
+	const struct vprof_socket *s = &p->h->sockets.v[socket];
+	struct vprof_connection *c = VPROF_PUSH(&p->c->v);
+	int role = s->role;
+
+	if (!c)
+		return VPROF_ERR_NOMEM;
+	if (role == VPROF_ROLE_UNKNOWN && peer != VPROF_NONE && p->h->sockets.v[peer].role != VPROF_ROLE_UNKNOWN)
+		role = p->h->sockets.v[peer].role == VPROF_ROLE_CLIENT ? VPROF_ROLE_SERVER : VPROF_ROLE_CLIENT;
+	if (role == VPROF_ROLE_UNKNOWN) {
+		c->is_role_guessed = 1;
+		p->c->n_guessed++;
+		role = guess_is_server(p, socket) ? VPROF_ROLE_SERVER : VPROF_ROLE_CLIENT;
+	}
+	c->server = role == VPROF_ROLE_SERVER ? socket : peer;
+	c->client = role == VPROF_ROLE_SERVER ? peer : socket;
+	p->c->of_socket.v[socket] = (uint32_t)(p->c->v.n - 1);
+	if (peer == VPROF_NONE)
+		return VPROF_OK;
+	p->c->of_socket.v[peer] = (uint32_t)(p->c->v.n - 1);
+	if (p->uses[c->client].has[1] && p->uses[c->server].has[0])
+		c->up_shift = shift_between(p->uses[c->client].first_position[1], p->uses[c->server].first_position[0]);
+	if (p->uses[c->client].has[0] && p->uses[c->server].has[1])
+		c->down_shift =
+			shift_between(p->uses[c->client].first_position[0], p->uses[c->server].first_position[1]);
+	return VPROF_OK;
+}
+
+static int pair_all(struct pairing *p)
+{
+	for (size_t i = 0; i < p->order.n; i++) {
+		uint32_t socket = p->order.v[i];
+
+		if (p->c->of_socket.v[socket] == VPROF_NONE && add_connection(p, socket, find_peer(p, socket)))
+			return VPROF_ERR_NOMEM;
+	}
+	return VPROF_OK;
+}
+
+int vprof_connections_find(struct vprof_connections *c, const struct vprof_socket_history *h)
+{
+	struct pairing p = { .h = h, .c = c };
+	int ret = VPROF_ERR_NOMEM;
+
+	memset(c, 0, sizeof *c);
+	p.uses = calloc(h->sockets.n + 1, sizeof *p.uses);
+	if (!p.uses || VPROF_RESERVE(&p.order, h->sockets.n + 1) || VPROF_RESERVE(&c->of_socket, h->sockets.n + 1))
+		goto out;
+	memset(c->of_socket.v, 0xff, h->sockets.n * sizeof *c->of_socket.v); /* VPROF_NONE */
+	c->of_socket.n = h->sockets.n;
+	look_at_transfers(&p);
+	ret = gather_pairs(&p);
+	if (!ret)
+		ret = count_ports(&p);
+	if (!ret)
+		ret = pair_all(&p);
+out:
+	free(p.uses);
+	vprof_hash_index_release(&p.by_pair);
+	vprof_hash_index_release(&p.by_port);
+	VPROF_ARRAY_RELEASE(&p.order);
+	VPROF_ARRAY_RELEASE(&p.heads);
+	VPROF_ARRAY_RELEASE(&p.tails);
+	VPROF_ARRAY_RELEASE(&p.ports);
+	return ret;
+}
+
+void vprof_connections_release(struct vprof_connections *c)
+{
+	VPROF_ARRAY_RELEASE(&c->v);
+	VPROF_ARRAY_RELEASE(&c->of_socket);
+}

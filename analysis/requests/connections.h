@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Connections: which two sockets are the ends of one, and which of them is the server's.
+ *
+ * TCP sockets are ends of one connection when their address pairs mirror each other (the paper's four-element tuple).
+ * Addresses and ports are used again: of several candidates the one is taken whose sequence numbers agree, then the one
+ * whose lifetime is closest. Loopback addresses must be of the same network namespace, Unix sockets name each other.
+ */
+#ifndef VPROF_REQUESTS_CONNECTIONS_H
+#define VPROF_REQUESTS_CONNECTIONS_H
+
+#include "analysis/requests/history/socket_history.h"
+
+struct vprof_connection {
+	uint32_t client, server; /* sockets; VPROF_NONE: that end was not recorded */
+	/* what is added to positions of the client's end to have those of the server's, by direction */
+	uint64_t up_shift, down_shift;
+	uint8_t is_role_guessed; /* nobody saw who asked for the connection */
+};
+
+struct vprof_connections {
+	VPROF_ARRAY(struct vprof_connection) v; /* by the time of their first transfer */
+	VPROF_ARRAY(uint32_t) of_socket;	/* of each socket; VPROF_NONE: it transferred nothing */
+	uint64_t n_guessed;
+};
+
+/* The history must be checked and sorted. OK or NOMEM; to be released in any case. O(sockets + transfers).
+ */
+int vprof_connections_find(struct vprof_connections *c, const struct vprof_socket_history *h);
+void vprof_connections_release(struct vprof_connections *c);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/requests/exchanges.h"
+
+#include "common/search.h"
+
+#define SPAN_MAX 256 /* exchanges that one transfer is taken to be of: more occur in damaged histories only */
+
+/* Of an exchange while those of its connection are found: where its messages end in their streams. */
+struct cut {
+	uint64_t up, down;
+};
+
+struct finding {
+	const struct vprof_socket_history *h;
+	const struct vprof_connections *c;
+	struct vprof_exchanges *x;
+	uint32_t *begins, *by_connection; /* transfers of each connection, by time */
+	VPROF_ARRAY(struct cut) cuts;	  /* of the connection at hand, one for each exchange */
+	const struct vprof_connection *connection;
+	uint32_t number, first; /* of the connection; of its first exchange */
+	uint64_t start[2];	/* lowest position that the leading end saw, by is_up */
+	int has[2];
+};
+
+static int group_by_connection(struct finding *f)
+{
+	size_t n = f->h->transfers.n;
+
+	f->begins = calloc(f->c->v.n + 2, sizeof *f->begins);
+	f->by_connection = malloc((n + 1) * sizeof *f->by_connection);
+	if (!f->begins || !f->by_connection)
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < n; i++)
+		f->begins[f->c->of_socket.v[f->h->transfers.v[i].socket] + 2]++;
+	for (size_t c = 2; c < f->c->v.n + 2; c++)
+		f->begins[c] += f->begins[c - 1];
+	for (uint32_t i = 0; i < n; i++)
+		f->by_connection[f->begins[f->c->of_socket.v[f->h->transfers.v[i].socket] + 1]++] = i;
+	return VPROF_OK;
+}
+
+static int is_up(const struct finding *f, const struct vprof_transfer *t)
+{
+	return (t->socket == f->connection->client) == (t->is_send != 0);
+}
+
+/* Where its bytes begin, as the server's end counts. */
+static uint64_t position(const struct finding *f, const struct vprof_transfer *t)
+{
+	if (t->socket != f->connection->client)
+		return t->position;
+	return t->position + (is_up(f, t) ? f->connection->up_shift : f->connection->down_shift);
+}
+
+static struct vprof_exchange *add_exchange(struct finding *f, uint32_t flags)
+{
+	struct vprof_exchange *e = VPROF_PUSH(&f->x->v);
+	struct cut *cut = VPROF_PUSH(&f->cuts);
+
+	if (!e || !cut)
+		return NULL;
+	e->connection = f->number;
+	e->flags = flags;
+	e->client.request_thread = e->client.reply_thread = VPROF_NONE;
+	e->server.request_thread = e->server.reply_thread = VPROF_NONE;
+	if (f->cuts.n > 1)
+		*cut = cut[-1];
+	return e;
+}
+
+/* A byte that is skipped is the end of the stream, which TCP counts. */
+static void note_gap(struct finding *f, struct vprof_exchange *e, uint64_t expected, uint64_t from)
+{
+	if (from <= expected + 1)
+		return;
+	e->flags |= VPROF_EXCHANGE_GAP;
+	f->x->n_bytes_missing += from - expected;
+}
+
+/* The alternation of requests and replies at the leading end. */
+static int cut_exchanges(struct finding *f, uint32_t lead)
+{
+	struct vprof_exchange *e = NULL;
+	int is_replying = 0;
+
+	for (uint32_t i = f->begins[f->number]; i < f->begins[f->number + 1]; i++) {
+		const struct vprof_transfer *t = &f->h->transfers.v[f->by_connection[i]];
+		int up = is_up(f, t);
+		uint64_t from = position(f, t), end = from + t->n_bytes, *cut;
+
+		if (t->socket != lead || !t->n_bytes)
+			continue;
+		if (!e || (up && is_replying)) {
+			e = add_exchange(f, up ? VPROF_EXCHANGE_NO_REPLY : VPROF_EXCHANGE_NO_REQUEST);
+			if (!e)
+				return VPROF_ERR_NOMEM;
+		}
+		is_replying = !up;
+		if (!up)
+			e->flags &= ~VPROF_EXCHANGE_NO_REPLY;
+		cut = up ? &f->cuts.v[f->cuts.n - 1].up : &f->cuts.v[f->cuts.n - 1].down;
+		if (f->has[up])
+			note_gap(f, e, *cut, from);
+		else
+			f->start[up] = from;
+		*cut = !f->has[up] || end > *cut ? end : *cut;
+		f->has[up] = 1;
+		*(up ? &e->request_bytes : &e->reply_bytes) += t->n_bytes;
+	}
+	return VPROF_OK;
+}
+
+/* Requests that the client sent and the server did not receive before the recording ended. */
+static int add_unreceived(struct finding *f)
+{
+	uint64_t received = f->has[1] ? f->cuts.v[f->cuts.n - 1].up : 0, end = received;
+
+	if (f->connection->server == VPROF_NONE || f->connection->client == VPROF_NONE)
+		return VPROF_OK;
+	for (uint32_t i = f->begins[f->number]; i < f->begins[f->number + 1]; i++) {
+		const struct vprof_transfer *t = &f->h->transfers.v[f->by_connection[i]];
+
+		if (t->n_bytes && is_up(f, t) && position(f, t) + t->n_bytes > end)
+			end = position(f, t) + t->n_bytes;
+	}
+	if (end == received)
+		return VPROF_OK;
+	if (!add_exchange(f, VPROF_EXCHANGE_NO_REPLY))
+		return VPROF_ERR_NOMEM;
+	f->cuts.v[f->cuts.n - 1].up = end;
+	return VPROF_OK;
+}
+
+static void extend(struct vprof_exchange_end *end, const struct vprof_transfer *t, int is_request)
+{
+	uint64_t time = vprof_transfer_time(t);
+
+	if (is_request) {
+		if (end->request_thread == VPROF_NONE || time < end->request_from) {
+			end->request_from = time;
+			end->request_thread = t->thread;
+		}
+		end->request_to = t->to > end->request_to ? t->to : end->request_to;
+		return;
+	}
+	if (end->reply_thread == VPROF_NONE || time < end->reply_from)
+		end->reply_from = time;
+	if (end->reply_thread == VPROF_NONE || t->to >= end->reply_to) {
+		end->reply_to = t->to;
+		end->reply_thread = t->thread;
+	}
+}
+
+/* Tells the exchanges what a transfer did to them. */
+static void assign(struct finding *f, uint32_t transfer)
+{
+	const struct vprof_transfer *t = &f->h->transfers.v[transfer];
+	struct vprof_exchange_span *span = &f->x->of_transfer.v[transfer];
+	int up = is_up(f, t);
+	uint64_t from = position(f, t), end = from + t->n_bytes;
+	size_t n = f->cuts.n, first, last;
+
+	if (!t->n_bytes || !n || (f->has[up] && end <= f->start[up]))
+		return;
+	first = VPROF_BISECT(n, i, (up ? f->cuts.v[i].up : f->cuts.v[i].down) <= from);
+	last = VPROF_BISECT(n, i, (up ? f->cuts.v[i].up : f->cuts.v[i].down) < end);
+	first = first < n ? first : n - 1;
+	last = last < n ? last : n - 1;
+	last = last - first < SPAN_MAX ? last : first + SPAN_MAX;
+	span->first = f->first + (uint32_t)first;
+	span->last = f->first + (uint32_t)last;
+	for (size_t k = first; k <= last; k++) {
+		struct vprof_exchange *e = &f->x->v.v[f->first + k];
+
+		extend(t->socket == f->connection->client ? &e->client : &e->server, t, up);
+	}
+}
+
+static int find_in_connection(struct finding *f, uint32_t number)
+{
+	f->connection = &f->c->v.v[number];
+	f->number = number;
+	f->first = (uint32_t)f->x->v.n;
+	f->cuts.n = 0;
+	f->has[0] = f->has[1] = 0;
+	f->start[0] = f->start[1] = 0;
+	if (cut_exchanges(f, f->connection->server != VPROF_NONE ? f->connection->server : f->connection->client) ||
+	    add_unreceived(f))
+		return VPROF_ERR_NOMEM;
+	for (uint32_t i = f->begins[number]; i < f->begins[number + 1]; i++)
+		assign(f, f->by_connection[i]);
+	for (size_t i = f->first; i < f->x->v.n; i++)
+		f->x->n_greetings += (f->x->v.v[i].flags & VPROF_EXCHANGE_NO_REQUEST) != 0;
+	return f->x->v.n < VPROF_NONE ? VPROF_OK : VPROF_ERR_NOMEM;
+}
+
+int vprof_exchanges_find(struct vprof_exchanges *x, const struct vprof_socket_history *h,
+			 const struct vprof_connections *c)
+{
+	struct finding f = { .h = h, .c = c, .x = x };
+	int ret;
+
+	memset(x, 0, sizeof *x);
+	ret = VPROF_RESERVE(&x->of_transfer, h->transfers.n + 1) ? VPROF_ERR_NOMEM : group_by_connection(&f);
+	for (; !ret && x->of_transfer.n < h->transfers.n; x->of_transfer.n++)
+		x->of_transfer.v[x->of_transfer.n] = (struct vprof_exchange_span){ 1, 0 };
+	for (uint32_t i = 0; i < c->v.n && !ret; i++)
+		ret = find_in_connection(&f, i);
+	free(f.begins);
+	free(f.by_connection);
+	VPROF_ARRAY_RELEASE(&f.cuts);
+	return ret;
+}
+
+void vprof_exchanges_release(struct vprof_exchanges *x)
+{
+	VPROF_ARRAY_RELEASE(&x->v);
+	VPROF_ARRAY_RELEASE(&x->of_transfer);
+}

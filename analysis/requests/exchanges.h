@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Exchanges: on each connection a request and its reply, as both ends saw them.
+ *
+ * Consecutive sends, and consecutive receives, are one message: a request ends where the server begins to reply, and a
+ * reply where the server receives on. What the server's end saw decides, since a client may send its next request
+ * before the reply is there; where that end was not recorded, the client's decides. The other end's transfers belong to
+ * the exchange to which their bytes belong, so neither lost events nor clocks that differ shift one against the other.
+ *
+ * An exchange is at once a call of the client's and a visit to the server.
+ */
+#ifndef VPROF_REQUESTS_EXCHANGES_H
+#define VPROF_REQUESTS_EXCHANGES_H
+
+#include "analysis/requests/connections.h"
+
+#define VPROF_EXCHANGE_NO_REQUEST 1u /* a greeting, or its request came before the recording */
+#define VPROF_EXCHANGE_NO_REPLY 2u   /* not replied to: yet, or ever */
+#define VPROF_EXCHANGE_GAP 4u	     /* bytes are missing that nobody was seen sending or receiving */
+
+struct vprof_exchange_end {		   /* what one end saw; all 0 and VPROF_NONE where it was not recorded */
+	uint64_t request_from, request_to; /* client: first send began, last one ended; server: receives ended */
+	uint64_t reply_from, reply_to;	   /* server: first send began, last one ended; client: receives ended */
+	uint32_t request_thread;	   /* of the request's first transfer */
+	uint32_t reply_thread;		   /* of the reply's last transfer */
+};
+
+struct vprof_exchange {
+	uint32_t connection;
+	uint32_t flags; /* VPROF_EXCHANGE_* */
+	uint64_t request_bytes, reply_bytes;
+	struct vprof_exchange_end client, server;
+};
+
+struct vprof_exchange_span { /* the exchanges that a transfer's bytes are of; first > last: none */
+	uint32_t first, last;
+};
+
+struct vprof_exchanges {
+	VPROF_ARRAY(struct vprof_exchange) v;		     /* by connection, then in their order */
+	VPROF_ARRAY(struct vprof_exchange_span) of_transfer; /* of each of the history's transfers */
+	uint64_t n_bytes_missing;			     /* of the gaps */
+	uint64_t n_greetings;				     /* exchanges without a request */
+};
+
+/* OK or NOMEM; to be released in any case. O(transfers log exchanges of a connection). */
+int vprof_exchanges_find(struct vprof_exchanges *x, const struct vprof_socket_history *h,
+			 const struct vprof_connections *c);
+void vprof_exchanges_release(struct vprof_exchanges *x);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The path of each request through threads, processes and hosts (Tak et al., vPath: Precise Discovery of Request
+ * Processing Paths from Black-Box Observations of Thread and Network Activities, USENIX ATC 2009). The entry to the
+ * room analysis/requests; docs/design/paths.md explains it.
+ *
+ *   history/         the input: who sent and received how much, over which connection, when
+ *   connections.h    sockets that are the two ends of one connection
+ *   exchanges.h      messages, normalised, as requests and their replies, paired between both ends
+ *   causality.h      which request each call was made for
+ *   agreement.h      ... how far the threads of a program keep to what that is concluded from
+ *   request_trees.h  requests as trees of visits
+ */
+#ifndef VPROF_REQUESTS_H
+#define VPROF_REQUESTS_H
+
+#include "analysis/requests/request_trees.h"
+
+struct vprof_requests {
+	const struct vprof_socket_history *history; /* the caller's */
+	struct vprof_connections connections;
+	struct vprof_exchanges exchanges;
+	struct vprof_causality causality;
+	struct vprof_request_trees trees;
+};
+
+/* Checks the history, sorts it (so it changes), and finds the requests. INPUT when it is inconsistent, NOMEM; to be
+ * released in any case, before the history. */
+int vprof_requests_find(struct vprof_requests *r, struct vprof_socket_history *h, struct vprof_error *err);
+void vprof_requests_release(struct vprof_requests *r);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Paths of random systems against their truth. Dispatchers and workers: every link of every request. Stages whose calls
+ * the paper's rule cannot place: what is called certain is right, and what is wrong is rarely declared to be sure.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "analysis/requests/requests.h"
+#include "random_tiers.h"
+
+struct compared {
+	struct random_tiers tiers;
+	struct vprof_requests found;
+	uint32_t *first; /* exchange of each connection */
+	uint64_t n_calls, n_right, n_wrong, n_ambiguous;
+	uint64_t n_sure, n_sure_wrong; /* links that are certain */
+	double expected_wrong;	       /* by the confidence of links that are not ambiguous */
+};
+
+static uint32_t exchange_of(const struct compared *c, uint32_t socket, uint32_t nth)
+{
+	return c->first[c->found.connections.of_socket.v[socket]] + nth;
+}
+
+static void compare_call(struct compared *c, const struct true_call *t)
+{
+	uint32_t exchange = exchange_of(c, t->server, t->nth);
+	const struct vprof_link *link = &c->found.causality.links.v[exchange];
+	uint32_t parent = t->parent_server == VPROF_NONE ? VPROF_NONE : exchange_of(c, t->parent_server, t->parent_nth);
+
+	assert_true(exchange < c->found.exchanges.v.n);
+	c->n_calls++;
+	if (link->how == VPROF_LINK_AMBIGUOUS) {
+		c->n_ambiguous++;
+		return;
+	}
+	c->n_right += link->parent == parent;
+	c->n_wrong += link->parent != parent;
+	c->n_sure += link->confidence >= VPROF_LINK_CERTAIN;
+	c->n_sure_wrong += link->confidence >= VPROF_LINK_CERTAIN && link->parent != parent;
+	c->expected_wrong += 1 - (double)link->confidence;
+}
+
+static void compare(struct compared *c, const struct tiers_options *o)
+{
+	struct vprof_error err = { .message = "" };
+
+	memset(c, 0, sizeof *c);
+	random_tiers_make(&c->tiers, o);
+	if (vprof_requests_find(&c->found, &c->tiers.history, &err))
+		fail_msg("%s", err.message);
+	c->first = calloc(c->found.connections.v.n + 1, sizeof *c->first);
+	for (uint32_t i = (uint32_t)c->found.exchanges.v.n; i-- > 0;)
+		c->first[c->found.exchanges.v.v[i].connection] = i;
+	assert_int_equal(c->found.exchanges.v.n, c->tiers.truth.n);
+	for (size_t i = 0; i < c->tiers.truth.n; i++)
+		compare_call(c, &c->tiers.truth.v[i]);
+}
+
+static void release(struct compared *c)
+{
+	vprof_requests_release(&c->found);
+	random_tiers_release(&c->tiers);
+	free(c->first);
+}
+
+static void expect_all(const struct tiers_options *o)
+{
+	struct compared c;
+
+	compare(&c, o);
+	if (c.n_right != c.n_calls)
+		fail_msg("seed %llu: of %llu calls %llu are right, %llu wrong, %llu ambiguous",
+			 (unsigned long long)o->seed, (unsigned long long)c.n_calls, (unsigned long long)c.n_right,
+			 (unsigned long long)c.n_wrong, (unsigned long long)c.n_ambiguous);
+	assert_int_equal(c.found.trees.requests.n, c.tiers.n_requests);
+	assert_int_equal(c.found.trees.nodes.n, c.n_calls);
+	assert_int_equal(c.found.exchanges.n_bytes_missing, 0);
+	for (size_t i = 0; i < c.found.trees.requests.n; i++)
+		assert_int_not_equal(c.found.trees.requests.v[i].state, VPROF_REQUEST_AMBIGUOUS);
+	release(&c);
+}
+
+static void test_dispatcher_worker(void **state)
+{
+	static const uint32_t sessions[] = { 1, 10, 20, 30, 200 };
+
+	(void)state;
+	for (uint64_t seed = 0; seed < 160; seed++)
+		expect_all(&(struct tiers_options){
+			.seed = seed,
+			.n_tiers = 2 + (uint32_t)(seed % 4),
+			.n_servers = 1 + (uint32_t)(seed % 3),
+			.n_workers = 4 + (uint32_t)(seed % 30),
+			.n_sessions = sessions[seed % 5],
+			.n_requests = 150,
+			.n_calls_most = 3,
+			.model = seed & 1 ? TIER_DISPATCHER : TIER_WORKERS,
+			.shares_connections = seed >> 1 & 1,
+			.records_wakes = seed >> 2 & 1,
+			.records_clients = seed >> 3 & 1,
+			.shifts_clocks = seed >> 4 & 1,
+		});
+}
+
+/* The worker that calls is not the one that replies: wake-ups show it where they are recorded; a request that lay in a
+ * queue was handed over without one. */
+static void test_stages_with_wakes(void **state)
+{
+	uint64_t n_calls = 0, n_ambiguous = 0, n_wrong = 0;
+
+	(void)state;
+	for (uint64_t seed = 1000; seed < 1020; seed++) {
+		const struct tiers_options o = { .seed = seed,
+						 .n_tiers = 3,
+						 .n_servers = 2,
+						 .n_workers = 40,
+						 .n_sessions = 10,
+						 .n_requests = 300,
+						 .n_calls_most = 3,
+						 .model = TIER_STAGES,
+						 .records_wakes = 1,
+						 .records_clients = seed & 1 };
+		struct compared c;
+
+		compare(&c, &o);
+		n_calls += c.n_calls;
+		n_ambiguous += c.n_ambiguous;
+		n_wrong += c.n_wrong;
+		release(&c);
+	}
+	print_message("stages, wake-ups: %llu calls, %llu ambiguous, %llu wrong\n", (unsigned long long)n_calls,
+		      (unsigned long long)n_ambiguous, (unsigned long long)n_wrong);
+	assert_true(n_wrong * 1000 <= n_calls);
+	assert_true(n_ambiguous * 50 <= n_calls);
+}
+
+/* Nothing is recorded of the hand-over. What is wrong must not be called certain more often than certainty allows. */
+static void test_stages_alone(void **state)
+{
+	uint64_t n_calls = 0, n_ambiguous = 0, n_wrong = 0, n_sure = 0, n_sure_wrong = 0;
+	double expected = 0;
+
+	(void)state;
+	for (uint64_t seed = 2000; seed < 2020; seed++) {
+		const struct tiers_options o = { .seed = seed,
+						 .n_tiers = 3,
+						 .n_servers = 2,
+						 .n_workers = 40,
+						 .n_sessions = 10,
+						 .n_requests = 300,
+						 .n_calls_most = 3,
+						 .model = TIER_STAGES };
+		struct compared c;
+
+		compare(&c, &o);
+		n_calls += c.n_calls;
+		n_ambiguous += c.n_ambiguous;
+		n_wrong += c.n_wrong;
+		n_sure += c.n_sure;
+		n_sure_wrong += c.n_sure_wrong;
+		expected += c.expected_wrong;
+		release(&c);
+	}
+	print_message("stages: %llu calls, %llu ambiguous, %llu wrong (%.0f expected), of %llu certain %llu wrong\n",
+		      (unsigned long long)n_calls, (unsigned long long)n_ambiguous, (unsigned long long)n_wrong,
+		      expected, (unsigned long long)n_sure, (unsigned long long)n_sure_wrong);
+	assert_true(n_sure_wrong * 100 <= n_sure);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_dispatcher_worker),
+		cmocka_unit_test(test_stages_with_wakes),
+		cmocka_unit_test(test_stages_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
