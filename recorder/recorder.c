@@ -60,14 +60,19 @@ static const struct part parts[] = {
 	{ VP_KERNEL_NET, "network interfaces", { "netif_receive_skb", "net_dev_xmit" } },
 	{ VP_KERNEL_CALLS, "system calls", { "sys_enter", "sys_exit" } },
 	{ VP_KERNEL_FAULTS, "page faults", { "page_fault_user" } },
+	{ VP_KERNEL_SOCKETS,
+	  "sends and receives",
+	  { "sock_send_length", "sock_recv_length", "inet_sock_set_state", "sys_enter" } },
 	{ 0, "new names of threads", { "task_rename" } },
 };
 
-static int program_is_of(const struct bpf_program *program, const char *tracepoint)
+/* Two parts may look at one tracepoint: those of sockets are known by their programs' names. */
+static int program_is_of(const struct bpf_program *program, const struct part *part, const char *tracepoint)
 {
 	const char *section = bpf_program__section_name(program), *slash = strchr(section, '/');
+	int is_of_sockets = !strncmp(bpf_program__name(program), "socket_", 7);
 
-	return slash && !strcmp(slash + 1, tracepoint);
+	return slash && !strcmp(slash + 1, tracepoint) && is_of_sockets == (part->kind == VP_KERNEL_SOCKETS);
 }
 
 /* Leaves out what this kernel has no tracepoint for. A part that lacks one is left out whole. */
@@ -90,9 +95,9 @@ static void choose_programs(struct vprof_recorder *r)
 		if (asked)
 			at += (size_t)snprintf(r->missing + at, sizeof r->missing - at, "%s%s", at ? ", " : "",
 					       parts[i].what);
-		bpf_object__for_each_program(program,
-					     r->bpf->obj) for (size_t k = 0; parts[i].tracepoints[k];
-							       k++) if (program_is_of(program, parts[i].tracepoints[k]))
+		bpf_object__for_each_program(
+			program, r->bpf->obj) for (size_t k = 0; parts[i].tracepoints[k];
+						   k++) if (program_is_of(program, &parts[i], parts[i].tracepoints[k]))
 			bpf_program__set_autoload(program, false);
 	}
 	if (!(r->kinds & VP_KERNEL_CONTEXT))
@@ -394,6 +399,7 @@ void vprof_recorder_look(const struct vprof_recorder *r, struct vprof_recorder_s
 	vprof_rings_count(r->rings, &state->n_events, &state->n_lost);
 	state->n_lost += r->is_stopped ? r->n_missed : count_missed(r);
 	state->n_not_followed = r->bpf->bss->n_not_followed;
+	state->n_other_transfers = r->bpf->bss->n_other_transfers;
 	state->kinds = r->kinds;
 	state->error_ns = (double)vprof_rings_error_ns(r->rings);
 	memcpy(state->missing, r->missing, sizeof state->missing);

@@ -53,11 +53,12 @@ void vprof_recorder_flush(struct vprof_recorder *r);
 int vprof_recorder_has_targets(const struct vprof_recorder *r);
 
 struct vprof_recorder_state {
-	uint64_t n_events, n_lost; /* events in chunks or on their way there, and lost ones */
-	uint64_t n_not_followed;   /* processes and wakers for which there was no room in the tables */
-	uint32_t kinds;		   /* VP_KERNEL_* that are recorded */
-	double error_ns;	   /* of times, at most */
-	char missing[240];	   /* which events are not recorded, and why; "" */
+	uint64_t n_events, n_lost;  /* events in chunks or on their way there, and lost ones */
+	uint64_t n_not_followed;    /* processes and wakers for which there was no room in the tables */
+	uint64_t n_other_transfers; /* of datagrams and the like, which are not recorded */
+	uint32_t kinds;		    /* VP_KERNEL_* that are recorded */
+	double error_ns;	    /* of times, at most */
+	char missing[240];	    /* which events are not recorded, and why; "" */
 };
 void vprof_recorder_look(const struct vprof_recorder *r, struct vprof_recorder_state *state);
 

@@ -172,10 +172,12 @@ static void check_tracepoints(struct vprof_requirement *r)
 {
 	static const char *const needed[] = { "sched_switch", "sched_waking", "sched_process_fork",
 					      "sched_process_exec", "sched_process_exit" };
-	static const char *const wanted[] = { "task_rename",	     "irq_handler_entry", "irq_handler_exit",
-					      "softirq_entry",	     "softirq_exit",	  "hrtimer_expire_entry",
-					      "hrtimer_expire_exit", "block_rq_insert",	  "block_rq_issue",
-					      "block_rq_complete",   "netif_receive_skb", "net_dev_xmit" };
+	static const char *const wanted[] = {
+		"task_rename",	    "irq_handler_entry",    "irq_handler_exit",	   "softirq_entry",
+		"softirq_exit",	    "hrtimer_expire_entry", "hrtimer_expire_exit", "block_rq_insert",
+		"block_rq_issue",   "block_rq_complete",    "netif_receive_skb",   "net_dev_xmit",
+		"sock_send_length", "sock_recv_length",	    "inet_sock_set_state", "sys_enter"
+	};
 	enum vprof_requirement_state state = VPROF_REQUIREMENT_MET;
 	char detail[200] = "";
 	size_t at = 0;

@@ -12,7 +12,7 @@ struct vp_ring_event {
 	unsigned short kind;   /* enum vp_kind */
 	unsigned char context; /* enum vp_context */
 	unsigned char detail;  /* enum vp_task_state, enum vp_source, VP_TASK_* or VP_BLOCK_* */
-	unsigned int tid;      /* switched out, woken, new, ending, submitting, calling */
+	unsigned int tid;      /* switched out, woken, new, ending, submitting, calling, transferring */
 	unsigned int other;    /* tid switched in, running, of the maker, before; device, interface, irq */
 	union {
 		struct { /* SWITCH, WAKING: hashes, 0: none */
@@ -30,6 +30,19 @@ struct vp_ring_event {
 		struct { /* NET_SEND, NET_RECEIVE: bytes; INTERRUPT: ns */
 			unsigned long long amount;
 		};
+		struct { /* SOCKET; addresses of TCP, path of a Unix socket */
+			unsigned long long cookie, peer, network, connect_ns, established_ns;
+			union {
+				struct {
+					unsigned char local[16], remote[16];
+				};
+				char path[32];
+			};
+			unsigned short local_port, remote_port;
+		} socket;
+		struct { /* TRANSFER; other: bytes */
+			unsigned long long cookie, position, from_ns;
+		} transfer;
 		struct { /* CALL; other: its number */
 			unsigned long long entered_ns, user_stack;
 		} call;

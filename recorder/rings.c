@@ -120,6 +120,19 @@ static void convert_block(const struct vprof_rings *r, const struct vp_ring_even
 	e->block.before = ticks_of(r, from->block.before_ns);
 }
 
+static void convert_socket(const struct vprof_rings *r, const struct vp_ring_event *from, struct vprof_kernel_event *e)
+{
+	e->socket.flags = from->detail;
+	e->socket.cookie = from->socket.cookie;
+	e->socket.peer = from->socket.peer;
+	e->socket.network = from->socket.network;
+	e->socket.connected = ticks_of(r, from->socket.connect_ns);
+	e->socket.established = ticks_of(r, from->socket.established_ns);
+	memcpy(e->socket.path, from->socket.path, VP_SOCKET_PATH_BYTES); /* or both addresses */
+	e->socket.local_port = from->socket.local_port;
+	e->socket.remote_port = from->socket.remote_port;
+}
+
 /* 0: of no known kind */
 static int convert(const struct vprof_rings *r, const struct vp_ring_event *from, struct vprof_kernel_event *e)
 {
@@ -172,6 +185,17 @@ static int convert(const struct vprof_rings *r, const struct vp_ring_event *from
 		e->sample.address = from->sample.address;
 		e->sample.kernel_stack = stack_id(r, from->sample.kernel_stack);
 		e->sample.user_stack = stack_id(r, from->sample.user_stack);
+		return 1;
+	case VP_KIND_KERNEL_SOCKET:
+		convert_socket(r, from, e);
+		return 1;
+	case VP_KIND_KERNEL_TRANSFER:
+		e->transfer.tid = from->tid;
+		e->transfer.flags = from->detail;
+		e->transfer.bytes = from->other;
+		e->transfer.cookie = from->transfer.cookie;
+		e->transfer.position = from->transfer.position;
+		e->transfer.from = ticks_of(r, from->transfer.from_ns);
 		return 1;
 	case VP_KIND_KERNEL_INTERRUPT:
 		e->interrupt.context = from->context;

@@ -182,6 +182,20 @@ enum vp_kind {
 	VP_KIND_KERNEL_FAULT = 49,
 	/* 2 units: a thread has used CPU time. payload = tid; u1.t = 0; u1.w = kernel stack | user stack << 32. */
 	VP_KIND_KERNEL_TIMER = 50,
+
+	/* Who sends and receives how much over which connection; in chunks of VP_THREAD_KERNEL, too. */
+
+	/* 6 units, a socket before its first transfer: t, payload = VP_SOCKET_* ; u1.t = cookie, the socket's number,
+	   u1.w = inode of its network namespace; u2 = local address, u3 = remote one, IPv6 or IPv4 mapped to it, in
+	   network order; u4.t = local port | remote port << 16, u4.w = when the connection was asked for; u5.t = when
+	   it was made, u5.w = 0. Times 0: before the recording. Of a Unix socket u2 and u3 are the path at which its
+	   server listens (cut to 32 bytes, zero-padded), u4 is 0, u5.w = the other end's cookie, 0: not known yet. */
+	VP_KIND_KERNEL_SOCKET = 240,
+	/* 3 units: a system call that sent or received ended at t. payload = tid | VP_TRANSFER_* << 32; u1.t = cookie,
+	   u1.w = position of its first byte in the stream: of TCP the sequence number (32 bits), of a Unix socket the
+	   bytes that were transferred before; u2.t = when it began, u2.w = bytes, 0: the end of the stream was
+	   received. Peeking is not recorded. */
+	VP_KIND_KERNEL_TRANSFER = 241,
 };
 
 /* What became of the thread that was switched out. */
@@ -223,6 +237,12 @@ enum vp_source {
 	VP_SOURCE_IRQ = 4,   /* id: number of the interrupt, of a device that is none of these */
 	VP_SOURCE_COUNT
 };
+
+#define VP_SOCKET_CLIENT 1u /* asked for the connection */
+#define VP_SOCKET_SERVER 2u /* was asked; neither: nobody saw it */
+#define VP_SOCKET_UNIX 4u   /* else TCP */
+#define VP_SOCKET_PATH_BYTES 32u
+#define VP_TRANSFER_SEND 1u /* else a receive */
 
 #define VP_TASK_SESSION 1u /* of the processes that were to be recorded; else it woke one of their threads */
 #define VP_TASK_KERNEL 2u  /* a thread of the kernel */
@@ -369,7 +389,10 @@ static inline uint32_t vp_record_units(uint64_t w)
 	case VP_KIND_KERNEL_TASK:
 	case VP_KIND_KERNEL_BLOCK_ISSUE:
 	case VP_KIND_KERNEL_BLOCK_COMPLETE:
+	case VP_KIND_KERNEL_TRANSFER:
 		return 3;
+	case VP_KIND_KERNEL_SOCKET:
+		return 6;
 	case VP_KIND_STRING:
 		return payload > VP_STRING_MAX ? 0 : 1 + (uint32_t)((payload + 15) / 16);
 	case VP_KIND_STACK:
@@ -465,5 +488,6 @@ enum vp_kernel_scope {
 #define VP_KERNEL_CALLS 64u	 /* CALL; these three with STACKS only */
 #define VP_KERNEL_FAULTS 128u	 /* FAULT */
 #define VP_KERNEL_TIMER 256u	 /* TIMER */
+#define VP_KERNEL_SOCKETS 65536u /* SOCKET, TRANSFER */
 
 #endif

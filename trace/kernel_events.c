@@ -73,6 +73,29 @@ static void decode_waking(const struct vp_unit *u, struct vprof_kernel_event *e)
 	e->waking.user_stack = HIGH(u[1].w);
 }
 
+static void decode_socket(const struct vp_unit *u, struct vprof_kernel_event *e)
+{
+	e->socket.flags = LOW(VP_PAYLOAD(u->w));
+	e->socket.cookie = u[1].t;
+	e->socket.network = u[1].w;
+	memcpy(e->socket.path, &u[2], VP_SOCKET_PATH_BYTES); /* or both addresses */
+	e->socket.local_port = (uint16_t)u[4].t;
+	e->socket.remote_port = (uint16_t)(u[4].t >> 16);
+	e->socket.connected = u[4].w;
+	e->socket.established = u[5].t;
+	e->socket.peer = u[5].w;
+}
+
+static void decode_transfer(const struct vp_unit *u, struct vprof_kernel_event *e)
+{
+	e->transfer.tid = LOW(VP_PAYLOAD(u->w));
+	e->transfer.flags = HIGH(VP_PAYLOAD(u->w));
+	e->transfer.cookie = u[1].t;
+	e->transfer.position = u[1].w;
+	e->transfer.from = u[2].t;
+	e->transfer.bytes = LOW(u[2].w);
+}
+
 int vprof_kernel_event_decode(const struct vp_unit *u, uint32_t n_units, uint32_t cpu, struct vprof_kernel_event *e)
 {
 	uint64_t payload = VP_PAYLOAD(u->w);
@@ -134,6 +157,12 @@ int vprof_kernel_event_decode(const struct vp_unit *u, uint32_t n_units, uint32_
 		e->sample.kernel_stack = LOW(u[1].w);
 		e->sample.user_stack = HIGH(u[1].w);
 		return 1;
+	case VP_KIND_KERNEL_SOCKET:
+		decode_socket(u, e);
+		return 1;
+	case VP_KIND_KERNEL_TRANSFER:
+		decode_transfer(u, e);
+		return 1;
 	case VP_KIND_KERNEL_LOST:
 		e->n_lost = payload;
 		return 1;
@@ -166,6 +195,17 @@ static uint32_t encode_task(const struct vprof_kernel_event *e, struct vp_unit *
 		return 2;
 	memcpy(&u[2], e->task.comm, VP_COMM_BYTES);
 	return 3;
+}
+
+static uint32_t encode_socket(const struct vprof_kernel_event *e, struct vp_unit *u)
+{
+	u[0].w = VP_W(e->kind, e->socket.flags);
+	u[1] = (struct vp_unit){ e->socket.cookie, e->socket.network };
+	memcpy(&u[2], e->socket.path, VP_SOCKET_PATH_BYTES);
+	u[4].t = (uint64_t)e->socket.local_port | (uint64_t)e->socket.remote_port << 16;
+	u[4].w = e->socket.connected;
+	u[5] = (struct vp_unit){ e->socket.established, e->socket.peer };
+	return 6;
 }
 
 uint32_t vprof_kernel_event_encode(const struct vprof_kernel_event *e, struct vp_unit u[VP_KERNEL_UNITS_MAX])
@@ -210,6 +250,13 @@ uint32_t vprof_kernel_event_encode(const struct vprof_kernel_event *e, struct vp
 		u[0].w = VP_W(e->kind, e->sample.tid);
 		u[1] = (struct vp_unit){ 0, BOTH(e->sample.kernel_stack, e->sample.user_stack) };
 		return 2;
+	case VP_KIND_KERNEL_SOCKET:
+		return encode_socket(e, u);
+	case VP_KIND_KERNEL_TRANSFER:
+		u[0].w = VP_W(e->kind, BOTH(e->transfer.tid, e->transfer.flags & 255));
+		u[1] = (struct vp_unit){ e->transfer.cookie, e->transfer.position };
+		u[2] = (struct vp_unit){ e->transfer.from, e->transfer.bytes };
+		return 3;
 	case VP_KIND_KERNEL_LOST:
 		u[0].w = VP_W(e->kind, e->n_lost < VP_PAYLOAD_MAX ? e->n_lost : VP_PAYLOAD_MAX);
 		return 1;

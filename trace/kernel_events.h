@@ -16,11 +16,10 @@
 #include "trace/reader.h"
 
 /* of the longest event that is recorded on a CPU */
-#define VP_KERNEL_UNITS_MAX 3u
+#define VP_KERNEL_UNITS_MAX 6u
 
 struct vprof_kernel_event {
-	enum vp_kind
-		kind; /* one of VP_KIND_KERNEL_SWITCH to VP_KIND_KERNEL_INTERRUPT: tells which member below is set */
+	enum vp_kind kind; /* one of the kinds below: tells which member below is set */
 	uint32_t cpu;
 	uint64_t t; /* ticks */
 	union {
@@ -73,6 +72,23 @@ struct vprof_kernel_event {
 			uint32_t irq, current_tid;
 			uint64_t ticks; /* how long it took */
 		} interrupt;
+		struct {		/* SOCKET */
+			uint32_t flags; /* VP_SOCKET_* */
+			uint16_t local_port, remote_port;
+			uint64_t cookie, peer, network;
+			uint64_t connected, established; /* ticks; 0: before the recording */
+			union {
+				struct {
+					uint8_t local[16], remote[16];
+				};
+				char path[VP_SOCKET_PATH_BYTES + 1];
+			};
+		} socket;
+		struct {		     /* TRANSFER */
+			uint32_t tid, flags; /* VP_TRANSFER_* */
+			uint32_t bytes;
+			uint64_t cookie, position, from; /* ticks */
+		} transfer;
 		uint64_t n_lost; /* LOST */
 	};
 };

@@ -39,9 +39,10 @@ int vprof_agreement_init(struct vprof_agreement *a, const struct vprof_socket_hi
 
 	a->programs = calloc(h->processes.n + 1, sizeof *a->programs);
 	a->threads = calloc(h->threads.n + 1, sizeof *a->threads);
+	a->serves = calloc(h->processes.n + 1, 1);
 	for (uint32_t i = 0; by_name && i < h->processes.n; i++)
 		by_name[i] = (struct named){ h->processes.v[i].host, i, h->processes.v[i].name };
-	if (!by_name || !program || !a->programs || !a->threads ||
+	if (!by_name || !program || !a->programs || !a->threads || !a->serves ||
 	    vprof_array_sort(by_name, h->processes.n, sizeof *by_name, order)) {
 		free(by_name);
 		free(program);
@@ -51,11 +52,13 @@ int vprof_agreement_init(struct vprof_agreement *a, const struct vprof_socket_hi
 		n += i && order(&by_name[i - 1], &by_name[i]);
 		program[by_name[i].process] = n;
 	}
-	for (size_t i = 0; i < h->threads.n; i++)
+	for (size_t i = 0; i < h->threads.n; i++) {
+		a->threads[i].process = h->threads.v[i].process;
 		a->threads[i].program = program[h->threads.v[i].process];
+	}
 	for (size_t i = 0; i < x->v.n; i++)
 		if (x->v.v[i].server.request_thread != VPROF_NONE)
-			a->programs[a->threads[x->v.v[i].server.request_thread].program].serves = 1;
+			a->serves[h->threads.v[x->v.v[i].server.request_thread].process] = 1;
 	free(by_name);
 	free(program);
 	return VPROF_OK;
@@ -65,6 +68,7 @@ void vprof_agreement_release(struct vprof_agreement *a)
 {
 	free(a->programs);
 	free(a->threads);
+	free(a->serves);
 }
 
 static struct vprof_agreement_program *program_of(const struct vprof_agreement *a, uint32_t thread)
@@ -112,7 +116,7 @@ int vprof_agreement_is_synchronous(const struct vprof_agreement *a, uint32_t thr
 
 int vprof_agreement_serves(const struct vprof_agreement *a, uint32_t thread)
 {
-	return program_of(a, thread)->serves;
+	return a->serves[a->threads[thread].process];
 }
 
 double vprof_agreement_forward(const struct vprof_agreement *a, uint32_t thread, enum vprof_forward how)

@@ -24,11 +24,10 @@ struct vprof_agreement_program {
 	uint64_t n_replies[VPROF_FORWARDS], n_agree[VPROF_FORWARDS];
 	uint64_t n_both[VPROF_FORWARDS], n_both_agree[VPROF_FORWARDS]; /* calls of which both observations are known */
 	uint64_t n_next, n_next_fits;				       /* see vprof_agreement_next() */
-	uint8_t serves;						       /* it has received a request */
 };
 
 struct vprof_agreement_thread {
-	uint32_t program;
+	uint32_t program, process;
 	uint32_t n_pending;		/* calls to which no reply has begun */
 	uint64_t n_busy, n_interleaved; /* requests taken and replies sent; those while a call was pending */
 	uint64_t n_alone, n_idle;	/* calls while its process served one request; no request */
@@ -37,6 +36,7 @@ struct vprof_agreement_thread {
 struct vprof_agreement {
 	struct vprof_agreement_program *programs;
 	struct vprof_agreement_thread *threads; /* of the history's */
+	unsigned char *serves;			/* processes: have received a request */
 };
 
 /* OK or NOMEM; to be released in any case. */
@@ -61,7 +61,7 @@ void vprof_agreement_next(struct vprof_agreement *a, uint32_t thread, uint32_t n
 
 /* Once all is told: does a thread wait for the reply to each call before it does anything for others? */
 int vprof_agreement_is_synchronous(const struct vprof_agreement *a, uint32_t thread);
-int vprof_agreement_serves(const struct vprof_agreement *a, uint32_t thread); /* its program */
+int vprof_agreement_serves(const struct vprof_agreement *a, uint32_t thread); /* its process */
 /* Confidence of links that stand on one observation, and of those on which both agree, from 0 to 1. */
 double vprof_agreement_forward(const struct vprof_agreement *a, uint32_t thread, enum vprof_forward how);
 double vprof_agreement_backward(const struct vprof_agreement *a, uint32_t thread);

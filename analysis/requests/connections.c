@@ -226,8 +226,8 @@ static int guess_is_server(struct pairing *p, uint32_t socket)
 /* A multiple of 2^32 that brings `from` closest to `to`. */
 static uint64_t shift_between(uint64_t from, uint64_t to)
 {
-	int64_t apart = (int64_t)(to - from);
-	int64_t turns = (apart + (apart < 0 ? -(INT64_C(1) << 31) : INT64_C(1) << 31)) / (INT64_C(1) << 32);
+	int64_t difference = (int64_t)(to - from);
+	int64_t turns = (difference + (difference < 0 ? -(INT64_C(1) << 31) : INT64_C(1) << 31)) / (INT64_C(1) << 32);
 
 	return (uint64_t)(turns * (INT64_C(1) << 32));
 }

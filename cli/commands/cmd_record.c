@@ -34,7 +34,7 @@ struct arguments {
 	long pid, memory, timer_hz;
 	const char *name, *output, *compress, *stacks_at;
 	double most_ns, spacing_ns;
-	int all, stacks, interrupts, json;
+	int all, stacks, interrupts, paths, json;
 };
 
 /* The folder of the run: --output, or a new one of the project. Heap string. */
@@ -103,6 +103,7 @@ static int print_json(const char *folder, const struct vprof_record_outcome *o)
 	cJSON_AddNumberToObject(root, "events", (double)o->state.n_events);
 	cJSON_AddNumberToObject(root, "lost", (double)o->state.n_lost);
 	cJSON_AddNumberToObject(root, "not_followed", (double)o->state.n_not_followed);
+	cJSON_AddNumberToObject(root, "other_transfers", (double)o->state.n_other_transfers);
 	cJSON_AddNumberToObject(root, "bytes", (double)o->n_bytes);
 	cJSON_AddNumberToObject(root, "clock_error_ns", o->state.error_ns);
 	cJSON_AddStringToObject(root, "missing", o->state.missing);
@@ -129,6 +130,9 @@ static void tell(const char *folder, const struct arguments *a, const struct vpr
 			"%s events were lost, which the trace says where they are missing: the buffers were full. Larger ones "
 			"help (--memory %ld)",
 			vprof_format_count(o->state.n_lost).s, a->memory ? 2 * a->memory : 16L);
+	if (o->state.n_other_transfers)
+		vprof_tell("%s sends and receives were not recorded: of datagrams, or of protocols other than TCP",
+			   vprof_format_count(o->state.n_other_transfers).s);
 	if (o->state.n_not_followed)
 		vprof_tell("%s processes or threads were too many to be followed",
 			   vprof_format_count(o->state.n_not_followed).s);
@@ -174,7 +178,7 @@ static int run(const struct arguments *a, const struct vprof_operands *operands,
 	struct vprof_progress progress;
 	struct vprof_error err = { "" };
 	int everywhere = a->stacks && !(a->stacks_at && !strcmp(a->stacks_at, "waits"));
-	uint32_t kinds = VP_KERNEL_USUAL | (a->stacks ? VP_KERNEL_STACKS : 0) |
+	uint32_t kinds = VP_KERNEL_USUAL | (a->stacks ? VP_KERNEL_STACKS : 0) | (a->paths ? VP_KERNEL_SOCKETS : 0) |
 			 (everywhere ? VP_KERNEL_CALLS | VP_KERNEL_FAULTS : 0) |
 			 (a->interrupts ? VP_KERNEL_INTERRUPTS : 0);
 	int rc = vprof_recorder_require(&err);
@@ -239,6 +243,8 @@ int vprof_cmd_record(int argc, char **argv)
 		  "stacks for each second of CPU time without other events (default 499; 0: none)" },
 		{ "interrupts", VPROF_OPTION_FLAG, &a.interrupts, NULL,
 		  "record each interrupt of the recorded threads, too (-i)" },
+		{ "paths", VPROF_OPTION_FLAG, &a.paths, NULL,
+		  "record each send and receive: the paths of requests (vprof report paths)" },
 		{ "memory", VPROF_OPTION_COUNT, &a.memory, "MIB",
 		  "buffer of each CPU for events on their way to disk (default 4; a power of two)" },
 		{ "compress", VPROF_OPTION_TEXT, &a.compress, "WHEN",

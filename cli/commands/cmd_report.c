@@ -11,6 +11,7 @@
 #include "cli/drilldown/ending.h"
 #include "cli/options.h"
 #include "cli/commands/cmd_report_latency.h"
+#include "cli/commands/cmd_report_paths.h"
 #include "cli/commands/cmd_report_waits.h"
 #include "cli/commands/report_page.h"
 #include "cli/drilldown/steps.h"
@@ -103,6 +104,8 @@ int vprof_cmd_report(int argc, char **argv)
 		return vprof_cmd_report_waits(argc - 1, argv + 1);
 	if (argc > 1 && !strcmp(argv[1], "latency"))
 		return vprof_cmd_report_latency(argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "paths"))
+		return vprof_cmd_report_paths(argc - 1, argv + 1);
 	status = vprof_options_parse(&usage, options, argc, argv, &operands);
 	if (status < 0)
 		status = vprof_report_page_operands(&usage, &operands, html, &wanted, &file);

@@ -22,6 +22,7 @@ enum {
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
+	BPF_MAP_TYPE_SK_STORAGE = 24,
 	BPF_MAP_TYPE_RINGBUF = 27,
 	BPF_MAP_TYPE_TASK_STORAGE = 29
 };
@@ -83,6 +84,60 @@ struct net_device {
 struct sk_buff {
 	unsigned int len;
 	struct net_device *dev;
+};
+
+struct ns_common {
+	unsigned int inum;
+};
+
+struct net {
+	struct ns_common ns;
+};
+
+typedef struct {
+	struct net *net;
+} possible_net_t;
+
+struct in6_addr {
+	unsigned char bytes[16];
+};
+
+typedef struct {
+	__s64 counter;
+} atomic64_t;
+
+struct sock_common {
+	__be32 skc_daddr, skc_rcv_saddr;
+	__be16 skc_dport;
+	__u16 skc_num;
+	unsigned short skc_family;
+	possible_net_t skc_net;
+	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
+	atomic64_t skc_cookie;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	__u16 sk_protocol, sk_type;
+};
+
+struct tcp_sock {
+	__u32 copied_seq, write_seq;
+};
+
+struct sockaddr_un {
+	unsigned short sun_family;
+	char sun_path[108];
+};
+
+struct unix_address {
+	int len;
+	struct sockaddr_un name[0];
+};
+
+struct unix_sock {
+	struct unix_address *addr;
+	struct sock *peer;
 };
 
 #pragma clang attribute pop

@@ -712,3 +712,4 @@ int BPF_PROG(record_send, struct sk_buff *skb, int result, struct net_device *de
 }
 
 #include "samples.bpf.h"
+#include "sockets.bpf.h"

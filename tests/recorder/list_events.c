@@ -53,6 +53,16 @@ static void print(const struct vprof_kernel_event *e, double ns)
 		printf("interrupt %s irq %u of %u took %" PRIu64 "\n", contexts[e->interrupt.context], e->interrupt.irq,
 		       e->interrupt.current_tid, e->interrupt.ticks);
 		break;
+	case VP_KIND_KERNEL_SOCKET:
+		printf("socket %" PRIu64 " flags %u port %u to %u %s\n", e->socket.cookie, e->socket.flags,
+		       e->socket.local_port, e->socket.remote_port,
+		       e->socket.flags & VP_SOCKET_UNIX ? e->socket.path : "");
+		break;
+	case VP_KIND_KERNEL_TRANSFER:
+		printf("%s %u bytes at %" PRIu64 " of %" PRIu64 " by %u took %" PRIu64 "\n",
+		       e->transfer.flags & VP_TRANSFER_SEND ? "send" : "receive", e->transfer.bytes,
+		       e->transfer.position, e->transfer.cookie, e->transfer.tid, e->t - e->transfer.from);
+		break;
 	case VP_KIND_KERNEL_CALL:
 		printf("call %u of %u took %.0f stack %u\n", e->call.number, e->call.tid,
 		       e->call.entered ? (double)(e->t - e->call.entered) : -1, e->call.user_stack);

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/requests/describe_requests.h"
+
+#include <math.h>
+
+#include "analysis/requests/latency_figures.h"
+#include "analysis/requests/path_patterns.h"
+#include "analysis/requests/tier_times.h"
+#include "common/hash/hash_index.h"
+#include "common/search.h"
+
+static const char *const how_names[VPROF_LINK_HOWS] = {
+	[VPROF_LINK_THREAD] = "received and replied to by its thread",
+	[VPROF_LINK_REPLY] = "its thread's next reply",
+	[VPROF_LINK_RECEIVED] = "received last by its thread",
+	[VPROF_LINK_WOKEN] = "its thread's waker's",
+	[VPROF_LINK_CREATED] = "its thread's maker's",
+	[VPROF_LINK_KEPT] = "kept by its thread after waking another",
+	[VPROF_LINK_ONLY] = "the only one at that time",
+	[VPROF_LINK_AMBIGUOUS] = "ambiguous",
+	[VPROF_LINK_OUTSIDE] = "none: the program served no request",
+};
+
+struct describing {
+	struct vprof_requests_results *to;
+	const struct vprof_requests *found;
+	struct vprof_tiers tiers;
+	struct vprof_tier_times times;
+	struct vprof_path_patterns patterns;
+	unsigned char *is_used; /* requests that are whole and not ambiguous */
+	uint32_t transit;	/* number of the last tier, which is none */
+};
+
+static uint64_t latency_of(const struct vprof_request *r)
+{
+	return r->to - r->from;
+}
+
+static void count_requests(struct describing *d)
+{
+	const struct vprof_request_trees *t = &d->found->trees;
+
+	d->to->least_confidence = 1;
+	for (size_t i = 0; i < t->requests.n; i++) {
+		const struct vprof_request *r = &t->requests.v[i];
+
+		d->to->n_certain += r->state == VPROF_REQUEST_CERTAIN;
+		d->to->n_inferred += r->state == VPROF_REQUEST_INFERRED;
+		d->to->n_ambiguous += r->state == VPROF_REQUEST_AMBIGUOUS;
+		d->to->n_torn += r->state != VPROF_REQUEST_AMBIGUOUS && !r->is_whole;
+		d->is_used[i] = r->state != VPROF_REQUEST_AMBIGUOUS && r->is_whole;
+		if (r->state == VPROF_REQUEST_INFERRED && (double)r->confidence < d->to->least_confidence)
+			d->to->least_confidence = (double)r->confidence;
+	}
+	d->to->n_requests = t->requests.n;
+	d->to->n_cut = t->n_cut;
+	d->to->n_detached = t->n_detached;
+	d->to->n_outside = t->n_outside;
+	d->to->n_circular = t->n_circular;
+}
+
+static void count_connections(struct describing *d)
+{
+	const struct vprof_connections *c = &d->found->connections;
+
+	d->to->n_connections = c->v.n;
+	d->to->n_guessed = c->n_guessed;
+	for (size_t i = 0; i < c->v.n; i++)
+		d->to->n_one_end += c->v.v[i].client == VPROF_NONE || c->v.v[i].server == VPROF_NONE;
+	d->to->n_exchanges = d->found->exchanges.v.n;
+	d->to->n_greetings = d->found->exchanges.n_greetings;
+	d->to->n_bytes_missing = d->found->exchanges.n_bytes_missing;
+}
+
+static int describe_links(struct describing *d)
+{
+	d->to->links = calloc(VPROF_LINK_HOWS, sizeof *d->to->links);
+	for (int how = 0; d->to->links && how < VPROF_LINK_HOWS; how++)
+		if (how_names[how] && d->found->causality.n_by_how[how])
+			d->to->links[d->to->n_links++] =
+				(struct vprof_requests_link){ how_names[how], d->found->causality.n_by_how[how] };
+	return d->to->links ? VPROF_OK : VPROF_ERR_NOMEM;
+}
+
+/* Of all requests together. */
+static int describe_latency(struct describing *d)
+{
+	const struct vprof_request_trees *t = &d->found->trees;
+	vprof_grouped_latencies all = { NULL, 0, 0 };
+	int ret = VPROF_OK;
+
+	for (size_t i = 0; i < t->requests.n && !ret; i++)
+		if (d->is_used[i])
+			ret = vprof_grouped_latency_add(&all, 0, latency_of(&t->requests.v[i]));
+	if (!ret)
+		ret = vprof_grouped_latencies_tell(&all, &d->to->latency, 1);
+	if (!ret && d->to->latency.n >= VPROF_REQUESTS_TAIL_MIN && d->to->latency.sd_ns > 0)
+		d->to->tail_from_ns = d->to->latency.p99_ns;
+	VPROF_ARRAY_RELEASE(&all);
+	return ret ? VPROF_ERR_NOMEM : VPROF_OK;
+}
+
+static int describe_patterns(struct describing *d)
+{
+	const struct vprof_request_trees *t = &d->found->trees;
+	size_t n = d->patterns.v.n;
+	struct vprof_latency_figures *figures = calloc(n + 1, sizeof *figures);
+	vprof_grouped_latencies all = { NULL, 0, 0 };
+	int ret = figures ? VPROF_OK : VPROF_ERR_NOMEM;
+
+	d->to->n_patterns_all = n;
+	d->to->patterns = calloc(VPROF_REQUESTS_PATTERNS_TOLD, sizeof *d->to->patterns);
+	ret = d->to->patterns ? ret : VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < t->requests.n && !ret; i++)
+		if (d->is_used[i])
+			ret = vprof_grouped_latency_add(&all, d->patterns.of_request.v[i],
+							latency_of(&t->requests.v[i]));
+	if (!ret)
+		ret = vprof_grouped_latencies_tell(&all, figures, n);
+	for (size_t i = 0; i < n && i < VPROF_REQUESTS_PATTERNS_TOLD && !ret; i++) {
+		struct vprof_requests_pattern *p = &d->to->patterns[d->to->n_patterns++];
+		uint32_t example = d->patterns.v.v[i].example;
+		struct vprof_text text = VPROF_TEXT_INIT;
+
+		vprof_path_tell(&text, example, &d->found->exchanges, t, &d->tiers);
+		p->latency = figures[i];
+		p->n_visits = t->requests.v[example].n_nodes;
+		p->text = text.failed ? NULL : vprof_strings_keep(&d->to->strings, text.s);
+		ret = p->text ? VPROF_OK : VPROF_ERR_NOMEM;
+		vprof_text_release(&text);
+	}
+	free(figures);
+	VPROF_ARRAY_RELEASE(&all);
+	return ret ? VPROF_ERR_NOMEM : VPROF_OK;
+}
+
+/* Response times of tiers, and how often they are visited. */
+static int describe_visits(struct describing *d)
+{
+	const struct vprof_request_trees *t = &d->found->trees;
+	struct vprof_latency_figures *figures = calloc(d->transit + 1, sizeof *figures);
+	vprof_grouped_latencies all = { NULL, 0, 0 };
+	int ret = figures ? 0 : -1;
+
+	for (size_t i = 0; i < t->requests.n && !ret; i++)
+		for (uint32_t k = 0; d->is_used[i] && k < t->requests.v[i].n_nodes && !ret; k++) {
+			const struct vprof_exchange *e =
+				&d->found->exchanges.v.v[t->nodes.v[t->requests.v[i].first_node + k]];
+			int is_seen = e->server.request_thread != VPROF_NONE;
+
+			ret = vprof_grouped_latency_add(&all, d->tiers.of_connection.v[e->connection],
+							vprof_exchange_ns(is_seen ? &e->server : &e->client));
+		}
+	if (!ret)
+		ret = vprof_grouped_latencies_tell(&all, figures, d->transit + 1);
+	for (size_t i = 0; i <= d->transit && !ret; i++)
+		d->to->tiers[i].response = figures[i];
+	free(figures);
+	VPROF_ARRAY_RELEASE(&all);
+	return ret ? VPROF_ERR_NOMEM : VPROF_OK;
+}
+
+/* Means, then covariances with the request's latency and what differs in the tail. */
+static void divide(struct describing *d)
+{
+	const struct vprof_request_trees *t = &d->found->trees;
+	struct vprof_requests_results *to = d->to;
+	double n = (double)to->latency.n, variance = to->latency.sd_ns * to->latency.sd_ns * (n - 1), n_tail = 0;
+
+	for (size_t i = 0; i < t->requests.n; i++)
+		n_tail += d->is_used[i] && (double)latency_of(&t->requests.v[i]) >= to->tail_from_ns;
+	if (n_tail > 0 && n_tail < n)
+		to->tail_ns = to->rest_ns = 0;
+	for (size_t i = 0; i < t->requests.n && n_tail > 0 && n_tail < n; i++) {
+		double ns = (double)latency_of(&t->requests.v[i]);
+
+		if (d->is_used[i])
+			*(ns >= to->tail_from_ns ? &to->tail_ns : &to->rest_ns) +=
+				ns / (ns >= to->tail_from_ns ? n_tail : n - n_tail);
+	}
+	for (size_t i = 0; i < d->times.v.n; i++) {
+		const struct vprof_tier_time *time = &d->times.v.v[i];
+		struct vprof_requests_tier *tier = &to->tiers[time->tier];
+		double ns = (double)latency_of(&t->requests.v[time->request]);
+		int is_tail = n_tail > 0 && ns >= to->tail_from_ns;
+
+		if (!d->is_used[time->request])
+			continue;
+		tier->n_requests += time->n_visits > 0;
+		tier->visits_per_request += time->n_visits / n;
+		tier->most_visits = time->n_visits > tier->most_visits ? time->n_visits : tier->most_visits;
+		tier->own_ns += time->ns / n;
+		tier->share += time->ns * (ns - to->latency.mean_ns) / variance; /* sums of (T - mean) are 0 */
+		tier->tail_share += time->ns * (is_tail ? 1 / n_tail : -1 / (n - n_tail)) / (to->tail_ns - to->rest_ns);
+	}
+	for (size_t i = 0; i <= d->transit; i++) {
+		to->tiers[i].share = variance > 0 ? to->tiers[i].share : NAN;
+		to->tiers[i].tail_share = to->tail_ns > to->rest_ns ? to->tiers[i].tail_share : NAN;
+	}
+}
+
+static int describe_tiers(struct describing *d)
+{
+	d->to->tiers = calloc(d->transit + 1, sizeof *d->to->tiers);
+	if (!d->to->tiers)
+		return VPROF_ERR_NOMEM;
+	for (uint32_t i = 0; i < d->transit; i++) {
+		d->to->tiers[i].name = vprof_strings_keep(&d->to->strings, d->tiers.names.kept.v[i]);
+		d->to->tiers[i].is_recorded = d->tiers.is_recorded.v[i];
+		if (!d->to->tiers[i].name)
+			return VPROF_ERR_NOMEM;
+	}
+	d->to->tiers[d->transit].name = "in transit";
+	d->to->tiers[d->transit].is_transit = 1;
+	if (describe_visits(d))
+		return VPROF_ERR_NOMEM;
+	divide(d);
+	return VPROF_OK;
+}
+
+struct call_sum {
+	uint32_t from, to;
+	uint64_t n, n_both;
+	double ns, transit_ns;
+};
+
+typedef VPROF_ARRAY(struct call_sum) call_sums;
+
+static struct call_sum *sum_of(call_sums *sums, struct vprof_hash_index *index, uint32_t from, uint32_t to)
+{
+	uint64_t hash = vprof_mix((uint64_t)from << 32 | to);
+	struct call_sum *added;
+	size_t at;
+
+	if (vprof_hash_index_room(index, 1))
+		return NULL;
+	VPROF_HASH_EACH(index, hash, at, i)
+	{
+		if (sums->v[i].from == from && sums->v[i].to == to)
+			return &sums->v[i];
+	}
+	added = VPROF_PUSH(sums);
+	if (added) {
+		vprof_hash_index_put(index, at, hash, (uint32_t)(sums->n - 1));
+		added->from = from;
+		added->to = to;
+	}
+	return added;
+}
+
+static int add_call(struct describing *d, call_sums *sums, struct vprof_hash_index *index, uint32_t exchange)
+{
+	const struct vprof_exchange *e = &d->found->exchanges.v.v[exchange];
+	uint32_t parent = d->found->causality.links.v[exchange].parent;
+	uint32_t from = parent == VPROF_NONE ? VPROF_NONE :
+					       d->tiers.of_connection.v[d->found->exchanges.v.v[parent].connection];
+	struct call_sum *sum = sum_of(sums, index, from, d->tiers.of_connection.v[e->connection]);
+	double called = (double)vprof_exchange_ns(&e->client), visited = (double)vprof_exchange_ns(&e->server);
+
+	if (!sum)
+		return VPROF_ERR_NOMEM;
+	sum->n++;
+	sum->ns += called > 0 ? called : visited;
+	if (called > 0 && e->server.request_thread != VPROF_NONE) {
+		sum->n_both++;
+		sum->transit_ns += called > visited ? called - visited : 0;
+	}
+	return VPROF_OK;
+}
+
+static int order_calls(const void *a, const void *b)
+{
+	const struct call_sum *x = a, *y = b;
+
+	if (x->n != y->n)
+		return x->n > y->n ? -1 : 1;
+	return x->from != y->from ? (x->from < y->from ? -1 : 1) : x->to < y->to ? -1 : x->to > y->to;
+}
+
+static int describe_calls(struct describing *d)
+{
+	const struct vprof_request_trees *t = &d->found->trees;
+	struct vprof_hash_index index = { 0 };
+	call_sums sums = { NULL, 0, 0 };
+	int ret = VPROF_OK;
+
+	for (size_t i = 0; i < t->requests.n && !ret; i++)
+		for (uint32_t k = 0; d->is_used[i] && k < t->requests.v[i].n_nodes && !ret; k++)
+			ret = add_call(d, &sums, &index, t->nodes.v[t->requests.v[i].first_node + k]);
+	if (!ret && vprof_array_sort(sums.v, sums.n, sizeof *sums.v, order_calls))
+		ret = VPROF_ERR_NOMEM;
+	d->to->calls = calloc(sums.n + 1, sizeof *d->to->calls);
+	ret = d->to->calls ? ret : VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < sums.n && !ret; i++) {
+		const struct call_sum *s = &sums.v[i];
+
+		d->to->calls[d->to->n_calls++] =
+			(struct vprof_requests_call){ s->from, s->to, s->n, s->ns / (double)s->n,
+						      s->n_both ? s->transit_ns / (double)s->n_both : NAN };
+	}
+	vprof_hash_index_release(&index);
+	VPROF_ARRAY_RELEASE(&sums);
+	return ret;
+}
+
+/* The tiers that explain most first; those that no used request visits are left out. Calls know them by number. */
+static int sort_tiers(struct describing *d)
+{
+	struct vprof_requests_results *to = d->to;
+	uint32_t n = d->transit + 1, *place = malloc((n + 1) * sizeof *place);
+	struct vprof_requests_tier *sorted = calloc(n + 1, sizeof *sorted);
+
+	for (uint32_t i = 0; place && sorted && i < n; i++) {
+		const struct vprof_requests_tier *tier = &to->tiers[i];
+		double key = isfinite(tier->share) ? tier->share : tier->own_ns;
+		size_t at = to->n_tiers;
+
+		place[i] = i;
+		if (!tier->n_requests && !(tier->own_ns > 0))
+			continue;
+		for (; at; at--) {
+			const struct vprof_requests_tier *other = &sorted[at - 1];
+
+			if ((isfinite(other->share) ? other->share : other->own_ns) >= key)
+				break;
+			sorted[at] = sorted[at - 1];
+		}
+		sorted[at] = *tier;
+		to->n_tiers++;
+	}
+	for (uint32_t i = 0; place && sorted && i < n; i++)
+		for (uint32_t k = 0; k < to->n_tiers; k++)
+			if (sorted[k].name == to->tiers[i].name)
+				place[i] = k;
+	for (size_t i = 0; place && sorted && i < to->n_calls; i++) {
+		struct vprof_requests_call *c = &to->calls[i];
+
+		c->from = c->from == VPROF_NONE ? VPROF_NONE : place[c->from];
+		c->to = place[c->to];
+	}
+	free(place);
+	if (!sorted)
+		return VPROF_ERR_NOMEM;
+	free(to->tiers);
+	to->tiers = sorted;
+	return place ? VPROF_OK : VPROF_ERR_NOMEM;
+}
+
+static int describe_all(struct describing *d)
+{
+	const struct vprof_requests *f = d->found;
+	int ret = vprof_tiers_find(&d->tiers, f->history, &f->connections, &f->exchanges);
+
+	d->transit = (uint32_t)d->tiers.names.kept.n;
+	if (!ret)
+		ret = vprof_tier_times_find(&d->times, &f->exchanges, &f->trees, &d->tiers);
+	if (!ret)
+		ret = vprof_path_patterns_find(&d->patterns, &f->exchanges, &f->trees, &d->tiers, d->is_used);
+	if (!ret)
+		ret = describe_links(d);
+	if (!ret)
+		ret = describe_latency(d);
+	if (!ret)
+		ret = describe_patterns(d);
+	if (!ret)
+		ret = describe_tiers(d);
+	if (!ret)
+		ret = describe_calls(d);
+	return ret ? ret : sort_tiers(d);
+}
+
+int vprof_requests_describe(struct vprof_requests_results *to, const struct vprof_requests *found,
+			    struct vprof_error *err)
+{
+	struct describing d = { .to = to, .found = found, .is_used = malloc(found->trees.requests.n + 1) };
+	int ret = VPROF_ERR_NOMEM;
+
+	if (d.is_used) {
+		count_requests(&d);
+		count_connections(&d);
+		ret = describe_all(&d);
+	}
+	vprof_tiers_release(&d.tiers);
+	vprof_tier_times_release(&d.times);
+	vprof_path_patterns_release(&d.patterns);
+	free(d.is_used);
+	return ret ? vprof_error_no_memory(err) : VPROF_OK;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The requests found, as results. */
+#ifndef VPROF_REQUESTS_DESCRIBE_H
+#define VPROF_REQUESTS_DESCRIBE_H
+
+#include "analysis/requests/requests.h"
+#include "analysis/results/requests_results.h"
+
+#define VPROF_REQUESTS_PATTERNS_TOLD 100
+#define VPROF_REQUESTS_TAIL_MIN 200 /* requests, from which on the slowest 1 % are looked at */
+
+/* NOMEM. What the input knows (events, hosts, what is missing) is left to the caller. */
+int vprof_requests_describe(struct vprof_requests_results *to, const struct vprof_requests *found,
+			    struct vprof_error *err);
+
+#endif

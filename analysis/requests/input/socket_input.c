@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/requests/input/socket_input.h"
+
+#include <stdio.h>
+
+#include "trace/kernel_tables.h"
+
+#define BEFORE_NS UINT64_C(3600000000000) /* the history's 0 before the first trace: others may begin earlier */
+
+struct known { /* by tid, or by cookie */
+	uint64_t key;
+	uint32_t item; /* thread or socket */
+};
+
+typedef VPROF_ARRAY(struct known) known_list;
+
+struct reading {
+	struct vprof_socket_input *input;
+	struct vprof_socket_history *h;
+	const struct vprof_trace *trace;
+	uint32_t host;
+	uint64_t start_ns; /* of the trace, in the history's time */
+	struct vprof_hash_index by_tid, by_pid, by_cookie;
+	known_list tids, pids, cookies;
+};
+
+static uint64_t to_ns(const struct reading *g, uint64_t ticks)
+{
+	double ns = (double)g->start_ns + vprof_trace_ns(g->trace, ticks);
+
+	return ns <= 0 ? 0 : ns >= (double)VPROF_REQUESTS_TIME_MAX ? VPROF_REQUESTS_TIME_MAX : (uint64_t)ns;
+}
+
+/* Of the key; NULL without memory. *is_new: it was not known, its item is to be filled in. */
+static struct known *look(struct vprof_hash_index *index, known_list *all, uint64_t key, int *is_new)
+{
+	uint64_t hash = vprof_mix(key);
+	struct known *added;
+	size_t at;
+
+	*is_new = 0;
+	if (vprof_hash_index_room(index, 1))
+		return NULL;
+	VPROF_HASH_EACH(index, hash, at, i)
+	{
+		if (all->v[i].key == key)
+			return &all->v[i];
+	}
+	added = VPROF_PUSH(all);
+	if (!added)
+		return NULL;
+	vprof_hash_index_put(index, at, hash, (uint32_t)(all->n - 1));
+	*added = (struct known){ key, VPROF_NONE };
+	*is_new = 1;
+	return added;
+}
+
+/* A new process of that number, or with `is_fresh` another one that has it now. VPROF_NONE without memory. */
+static uint32_t process_of(struct reading *g, uint32_t pid, const char *name, int is_fresh)
+{
+	int is_new;
+	struct known *k = look(&g->by_pid, &g->pids, pid, &is_new);
+	const char *kept = vprof_strings_keep(&g->input->strings, name);
+	struct vprof_socket_process *p;
+
+	if (!k || !kept)
+		return VPROF_NONE;
+	if (!is_new && !is_fresh)
+		return k->item;
+	p = VPROF_PUSH(&g->h->processes);
+	if (!p)
+		return VPROF_NONE;
+	*p = (struct vprof_socket_process){ g->host, pid, kept };
+	k->item = (uint32_t)(g->h->processes.n - 1);
+	return k->item;
+}
+
+static uint32_t make_thread(struct reading *g, uint32_t tid, uint32_t pid, const char *name, int is_fresh)
+{
+	int is_new;
+	struct known *k = look(&g->by_tid, &g->tids, tid, &is_new);
+	uint32_t process = process_of(g, pid, name, is_fresh && tid == pid);
+	const char *kept = vprof_strings_keep(&g->input->strings, name);
+	struct vprof_socket_thread *t = k && kept && process != VPROF_NONE ? VPROF_PUSH(&g->h->threads) : NULL;
+
+	if (!t)
+		return VPROF_NONE;
+	*t = (struct vprof_socket_thread){ process, tid, kept };
+	k->item = (uint32_t)(g->h->threads.n - 1);
+	return k->item;
+}
+
+static uint32_t thread_of(struct reading *g, uint32_t tid)
+{
+	int is_new;
+	struct known *k = look(&g->by_tid, &g->tids, tid, &is_new);
+	char name[32];
+
+	if (!k)
+		return VPROF_NONE;
+	if (!is_new && k->item != VPROF_NONE)
+		return k->item;
+	snprintf(name, sizeof name, "thread %u", tid);
+	return make_thread(g, tid, tid, name, 0);
+}
+
+static int take_task(struct reading *g, const struct vprof_kernel_event *e)
+{
+	uint32_t thread, maker;
+	struct vprof_thread_wake *w;
+
+	switch (e->kind) {
+	case VP_KIND_KERNEL_FORK:
+		maker = thread_of(g, e->task.by_tid);
+		thread = make_thread(g, e->task.tid, e->task.pid, e->task.comm, 1);
+		w = maker != VPROF_NONE && thread != VPROF_NONE ? VPROF_PUSH(&g->h->wakes) : NULL;
+		if (w)
+			*w = (struct vprof_thread_wake){ to_ns(g, e->t), maker, thread, 1 };
+		return w ? VPROF_OK : VPROF_ERR_NOMEM;
+	case VP_KIND_KERNEL_TASK:
+		if (!(e->task.flags & VP_TASK_RENAMED))
+			return make_thread(g, e->task.tid, e->task.pid, e->task.comm, 0) == VPROF_NONE ?
+				       VPROF_ERR_NOMEM :
+				       VPROF_OK;
+		thread = thread_of(g, e->task.tid);
+		if (thread == VPROF_NONE)
+			return VPROF_ERR_NOMEM;
+		if (e->task.tid == e->task.pid) {
+			const char *kept = vprof_strings_keep(&g->input->strings, e->task.comm);
+
+			if (!kept)
+				return VPROF_ERR_NOMEM;
+			g->h->processes.v[g->h->threads.v[thread].process].name = kept;
+		}
+		return VPROF_OK;
+	case VP_KIND_KERNEL_EXEC:
+		return make_thread(g, e->task.tid, e->task.pid, e->task.comm, 1) == VPROF_NONE ? VPROF_ERR_NOMEM :
+												 VPROF_OK;
+	default:
+		return VPROF_OK;
+	}
+}
+
+/* Wakers of threads of their own process only: others hand nothing over. */
+static int take_waking(struct reading *g, const struct vprof_kernel_event *e)
+{
+	uint32_t waker, wakee;
+	struct vprof_thread_wake *w;
+
+	if (e->waking.context != VP_CONTEXT_TASK || !e->waking.current_tid ||
+	    e->waking.current_tid == e->waking.wakee_tid)
+		return VPROF_OK;
+	waker = thread_of(g, e->waking.current_tid);
+	wakee = thread_of(g, e->waking.wakee_tid);
+	if (waker == VPROF_NONE || wakee == VPROF_NONE)
+		return VPROF_ERR_NOMEM;
+	if (g->h->threads.v[waker].process != g->h->threads.v[wakee].process)
+		return VPROF_OK;
+	w = VPROF_PUSH(&g->h->wakes);
+	if (w)
+		*w = (struct vprof_thread_wake){ to_ns(g, e->t), waker, wakee, 0 };
+	return w ? VPROF_OK : VPROF_ERR_NOMEM;
+}
+
+static int take_socket(struct reading *g, const struct vprof_kernel_event *e)
+{
+	int is_new, is_unix = (e->socket.flags & VP_SOCKET_UNIX) != 0;
+	struct known *k = look(&g->by_cookie, &g->cookies, e->socket.cookie, &is_new);
+	struct vprof_socket *s = k && is_new ? VPROF_PUSH(&g->h->sockets) : NULL;
+	char path[VP_SOCKET_PATH_BYTES + 1] = "";
+
+	if (!k || (is_new && !s))
+		return VPROF_ERR_NOMEM;
+	if (is_new)
+		k->item = (uint32_t)(g->h->sockets.n - 1);
+	s = &g->h->sockets.v[k->item];
+	*s = (struct vprof_socket){
+		.host = g->host,
+		.kind = is_unix ? VPROF_SOCKET_UNIX : VPROF_SOCKET_TCP,
+		.role = e->socket.flags & VP_SOCKET_CLIENT ? VPROF_ROLE_CLIENT :
+			e->socket.flags & VP_SOCKET_SERVER ? VPROF_ROLE_SERVER :
+							     VPROF_ROLE_UNKNOWN,
+		.cookie = e->socket.cookie,
+		.peer = is_unix ? e->socket.peer : 0,
+		.network = e->socket.network,
+		.connect_ns = e->socket.connected ? to_ns(g, e->socket.connected) : 0,
+		.established_ns = e->socket.established ? to_ns(g, e->socket.established) : 0,
+	};
+	if (is_unix) {
+		memcpy(path, e->socket.path, VP_SOCKET_PATH_BYTES);
+	} else {
+		memcpy(s->local.bytes, e->socket.local, sizeof s->local.bytes);
+		memcpy(s->remote.bytes, e->socket.remote, sizeof s->remote.bytes);
+		s->local.port = e->socket.local_port;
+		s->remote.port = e->socket.remote_port;
+	}
+	s->path = vprof_strings_keep(&g->input->strings, path);
+	return s->path ? VPROF_OK : VPROF_ERR_NOMEM;
+}
+
+static int take_transfer(struct reading *g, const struct vprof_kernel_event *e)
+{
+	int is_new;
+	struct known *k = look(&g->by_cookie, &g->cookies, e->transfer.cookie, &is_new);
+	uint32_t thread = thread_of(g, e->transfer.tid);
+	struct vprof_transfer *t;
+
+	if (!k || thread == VPROF_NONE)
+		return VPROF_ERR_NOMEM;
+	if (k->item == VPROF_NONE) {
+		g->input->n_unknown++;
+		return VPROF_OK;
+	}
+	t = VPROF_PUSH(&g->h->transfers);
+	if (!t)
+		return VPROF_ERR_NOMEM;
+	*t = (struct vprof_transfer){ to_ns(g, e->transfer.from),
+				      to_ns(g, e->t),
+				      e->transfer.position,
+				      e->transfer.bytes,
+				      k->item,
+				      thread,
+				      (e->transfer.flags & VP_TRANSFER_SEND) != 0 };
+	if (t->from > t->to)
+		t->from = t->to;
+	g->input->n_transfers++;
+	return VPROF_OK;
+}
+
+static int take(struct reading *g, const struct vprof_kernel_event *e)
+{
+	switch (e->kind) {
+	case VP_KIND_KERNEL_FORK:
+	case VP_KIND_KERNEL_EXEC:
+	case VP_KIND_KERNEL_TASK:
+		return take_task(g, e);
+	case VP_KIND_KERNEL_WAKING:
+		return take_waking(g, e);
+	case VP_KIND_KERNEL_SOCKET:
+		return take_socket(g, e);
+	case VP_KIND_KERNEL_TRANSFER:
+		return take_transfer(g, e);
+	case VP_KIND_KERNEL_LOST:
+		g->input->n_lost += e->n_lost;
+		return VPROF_OK;
+	default:
+		return VPROF_OK;
+	}
+}
+
+/* The 32 bits of TCP's numbers as 64, by direction, while a socket's transfers come in their order. */
+static int unwrap_positions(struct vprof_socket_history *h, size_t first)
+{
+	struct last {
+		uint64_t v[2];
+	} *last = calloc(h->sockets.n + 1, sizeof *last);
+
+	for (size_t i = first; last && i < h->transfers.n; i++) {
+		struct vprof_transfer *t = &h->transfers.v[i];
+		uint64_t *before = &last[t->socket].v[t->is_send != 0];
+
+		if (h->sockets.v[t->socket].kind != VPROF_SOCKET_TCP)
+			continue;
+		if (!*before)
+			*before = (UINT64_C(1) << 33) + (uint32_t)t->position;
+		else
+			*before += (uint64_t)(int64_t)(int32_t)((uint32_t)t->position - (uint32_t)*before);
+		t->position = *before;
+	}
+	free(last);
+	return last ? VPROF_OK : VPROF_ERR_NOMEM;
+}
+
+/* The first of two Unix sockets to be told could not name the other: that one had no number yet. */
+static void name_peers(struct reading *g, size_t first)
+{
+	for (size_t i = first; i < g->h->sockets.n; i++) {
+		const struct vprof_socket *s = &g->h->sockets.v[i];
+		size_t at;
+
+		if (s->kind != VPROF_SOCKET_UNIX || !s->peer)
+			continue;
+		VPROF_HASH_EACH(&g->by_cookie, vprof_mix(s->peer), at, k)
+		{
+			struct known *other = &g->cookies.v[k];
+
+			if (other->key == s->peer && other->item != VPROF_NONE && !g->h->sockets.v[other->item].peer)
+				g->h->sockets.v[other->item].peer = s->cookie;
+		}
+	}
+}
+
+/* Threads that were there before the recording. */
+static int read_tables(struct reading *g, struct vprof_error *err)
+{
+	struct vprof_kernel_tables tables = { 0 };
+	int ret = vprof_kernel_tables_read(&tables, g->trace, err);
+
+	for (size_t i = 0; i < tables.tasks.n && !ret; i++)
+		ret = take_task(g, &tables.tasks.v[i]);
+	vprof_kernel_tables_release(&tables);
+	return ret;
+}
+
+static int read_events(struct reading *g, struct vprof_error *err)
+{
+	struct vprof_socket_history *h = g->h;
+	size_t first_transfer = h->transfers.n, first_socket = h->sockets.n;
+	struct vprof_kernel_stream *stream;
+	struct vprof_kernel_event e;
+	int ret = vprof_kernel_stream_open(&stream, g->trace, err);
+
+	while (!ret && vprof_kernel_stream_next(stream, &e)) {
+		uint64_t t = to_ns(g, e.t);
+
+		h->begin = h->begin && h->begin < t ? h->begin : t;
+		h->end = t > h->end ? t : h->end;
+		ret = take(g, &e);
+	}
+	vprof_kernel_stream_close(stream);
+	if (!ret)
+		ret = unwrap_positions(h, first_transfer);
+	name_peers(g, first_socket);
+	return ret;
+}
+
+static int add_host(struct vprof_socket_input *input, const struct vprof_trace *trace)
+{
+	char name[sizeof trace->header.host + 1];
+	const char *kept, **host;
+
+	snprintf(name, sizeof name, "%.*s", (int)sizeof trace->header.host, trace->header.host);
+	kept = vprof_strings_keep(&input->strings, name);
+	host = kept ? VPROF_PUSH(&input->history.hosts) : NULL;
+	if (host)
+		*host = kept;
+	return host ? VPROF_OK : VPROF_ERR_NOMEM;
+}
+
+int vprof_socket_input_add(struct vprof_socket_input *input, const struct vprof_trace *trace, struct vprof_error *err)
+{
+	struct reading g = { .input = input, .h = &input->history, .trace = trace };
+	int ret;
+
+	if (!(trace->header.kernel_kinds & VP_KERNEL_SOCKETS))
+		return vprof_error_set(
+			err, VPROF_ERR_INPUT,
+			"the trace does not tell who sends and receives: record it with vprof record --paths%s%s",
+			*trace->header.no_kernel ? "; not recorded: " : "", trace->header.no_kernel);
+	if (!input->history.hosts.n)
+		input->base_ns = trace->header.start_realtime_ns - BEFORE_NS;
+	g.start_ns = trace->header.start_realtime_ns - input->base_ns;
+	g.host = (uint32_t)input->history.hosts.n;
+	ret = add_host(input, trace);
+	if (!ret)
+		ret = read_tables(&g, err);
+	if (!ret)
+		ret = read_events(&g, err);
+	if (!ret) {
+		input->missing = vprof_strings_keep(&input->strings, trace->header.no_kernel);
+		ret = input->missing ? VPROF_OK : VPROF_ERR_NOMEM;
+	}
+	vprof_hash_index_release(&g.by_tid);
+	vprof_hash_index_release(&g.by_pid);
+	vprof_hash_index_release(&g.by_cookie);
+	VPROF_ARRAY_RELEASE(&g.tids);
+	VPROF_ARRAY_RELEASE(&g.pids);
+	VPROF_ARRAY_RELEASE(&g.cookies);
+	return ret ? vprof_error_no_memory(err) : VPROF_OK;
+}
+
+void vprof_socket_input_release(struct vprof_socket_input *input)
+{
+	vprof_socket_history_release(&input->history);
+	vprof_strings_release(&input->strings);
+}

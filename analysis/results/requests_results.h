@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The paths of requests, as results: what analysis/requests fills, and the report shows (docs/results.md). */
+#ifndef VPROF_REQUESTS_RESULTS_H
+#define VPROF_REQUESTS_RESULTS_H
+
+#include <cjson/cJSON.h>
+#include <stdint.h>
+
+#include "common/hash/string_set.h"
+
+#define VPROF_REQUESTS_CDF_POINTS 21 /* quantiles 0, 0.05 ... 1 */
+
+struct vprof_latency_figures { /* ns; NaN when there are none */
+	uint64_t n;
+	double mean_ns, sd_ns, p50_ns, p90_ns, p99_ns, max_ns;
+	double cdf_ns[VPROF_REQUESTS_CDF_POINTS];
+};
+
+struct vprof_requests_tier {
+	const char *name;
+	int is_recorded;		       /* else only calls to it are known */
+	int is_transit;			       /* no tier: between a call's two ends, in networks, queues and buffers */
+	struct vprof_latency_figures response; /* of its visits, children included */
+	uint64_t n_requests;		       /* that visit it */
+	double visits_per_request, most_visits; /* over all requests; of one */
+	/* of each request the time that this tier alone took: over all requests, these add up to the requests' mean */
+	double own_ns;
+	double share;	   /* of the requests' variance: Cov(own, T) / Var(T); they add up to 1. NaN: no variance */
+	double tail_share; /* of the gap between the slowest requests' mean and the others'; they add up to 1 */
+};
+
+struct vprof_requests_call {
+	uint32_t from, to; /* tiers; from: VPROF_NONE where requests come in */
+	uint64_t n;
+	double mean_ns,
+		transit_ns; /* of the caller's time; of that not in the called tier; NaN: one end not recorded */
+};
+
+struct vprof_requests_pattern {
+	const char *text;  /* "haproxy:80 > php-fpm:9000 > mariadb:3306 x 21" */
+	uint64_t n_visits; /* of one request */
+	struct vprof_latency_figures latency;
+};
+
+struct vprof_requests_link {
+	const char *how;
+	uint64_t n;
+};
+
+struct vprof_requests_results {
+	const char *run, *missing;
+	uint64_t n_transfers, n_lost, n_unknown;
+	uint64_t n_hosts, n_connections, n_one_end, n_guessed;
+	uint64_t n_exchanges, n_greetings, n_bytes_missing;
+	/* requests: those that are whole and not ambiguous are what all figures are about */
+	uint64_t n_requests, n_certain, n_inferred, n_ambiguous, n_torn, n_cut;
+	uint64_t n_detached, n_outside, n_circular;
+	double duration_ns, least_confidence; /* of the inferred requests; 1 without any */
+	struct vprof_latency_figures latency; /* of requests */
+	double tail_from_ns;		      /* the slowest requests took this long or longer; NaN: too few */
+	double tail_ns, rest_ns;	      /* their mean, and the others' */
+	struct vprof_requests_tier *tiers;    /* by falling share */
+	size_t n_tiers;
+	struct vprof_requests_call *calls; /* by falling n */
+	size_t n_calls;
+	struct vprof_requests_pattern *patterns; /* by falling number of requests */
+	size_t n_patterns, n_patterns_all;	 /* here; found */
+	struct vprof_requests_link *links;	 /* how calls were linked to requests */
+	size_t n_links;
+	struct vprof_strings strings;
+};
+
+struct vprof_requests_results *vprof_requests_results_new(void);
+void vprof_requests_results_free(struct vprof_requests_results *r); /* NULL is fine */
+
+/* NULL without memory. The caller deletes it. */
+cJSON *vprof_requests_results_json(const struct vprof_requests_results *r);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* vprof report paths: the path of each request through threads, processes and hosts. */
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "analysis/requests/describe_requests.h"
+#include "analysis/requests/input/socket_input.h"
+#include "cli/command.h"
+#include "cli/commands/cmd_report_paths.h"
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "cli/project.h"
+#include "common/files.h"
+#include "report/report_paths.h"
+
+#define RUNS_MOST 64 /* hosts */
+
+static const struct vprof_usage usage = {
+	.synopsis = "report paths [RUN...] [--json] [--top N]",
+	.purpose =
+		"Tells the paths of requests through threads and processes, in a run that was recorded with vprof record\n"
+		"--paths: which tiers they visit how often, how long each took, and which of them makes the slow ones slow.\n"
+		"RUN is a number or a folder; several, recorded on one host each, are joined. Exit status 3 when no request\n"
+		"was found.",
+	.max_operands = RUNS_MOST,
+};
+
+static int add_run(struct vprof_socket_input *input, const char *wanted, struct vprof_run_name *run,
+		   struct vprof_error *err)
+{
+	char *folder = NULL, *dir = NULL;
+	struct vprof_trace *trace = NULL;
+	int rc = vprof_project_run_folder(wanted, "trace/records.vpt",
+					  "record one with: vprof record --paths -- COMMAND", run, &folder, err);
+
+	if (!rc && !(dir = vprof_path_join(folder, "trace")))
+		rc = vprof_error_no_memory(err);
+	if (!rc)
+		rc = vprof_trace_open(&trace, dir, err);
+	if (!rc)
+		rc = vprof_socket_input_add(input, trace, err);
+	vprof_trace_free(trace);
+	free(folder);
+	free(dir);
+	return rc;
+}
+
+static int analyse(const struct vprof_operands *runs, struct vprof_requests_results *r, struct vprof_error *err)
+{
+	struct vprof_socket_input input = { 0 };
+	struct vprof_requests found = { 0 };
+	struct vprof_run_name run = { "" };
+	int rc = VPROF_OK;
+
+	for (size_t i = 0; i < (runs->n_words ? runs->n_words : 1) && !rc; i++)
+		rc = add_run(&input, runs->n_words ? runs->words[i] : NULL, &run, err);
+	if (!rc)
+		rc = vprof_requests_find(&found, &input.history, err);
+	if (!rc)
+		rc = vprof_requests_describe(r, &found, err);
+	if (!rc) {
+		r->n_transfers = input.n_transfers;
+		r->n_lost = input.n_lost;
+		r->n_unknown = input.n_unknown;
+		r->n_hosts = input.history.hosts.n;
+		r->duration_ns = (double)(input.history.end - input.history.begin);
+		r->run = vprof_strings_keep(&r->strings, run.s);
+		r->missing = vprof_strings_keep(&r->strings, input.missing);
+		rc = r->run && r->missing ? VPROF_OK : vprof_error_no_memory(err);
+	}
+	vprof_requests_release(&found);
+	vprof_socket_input_release(&input);
+	return rc;
+}
+
+static int print_json(const struct vprof_requests_results *r, struct vprof_error *err)
+{
+	cJSON *json = vprof_requests_results_json(r);
+	char *printed = json ? cJSON_Print(json) : NULL;
+
+	cJSON_Delete(json);
+	if (!printed)
+		return vprof_error_no_memory(err);
+	puts(printed);
+	cJSON_free(printed);
+	return VPROF_OK;
+}
+
+static int print_text(const struct vprof_requests_results *r, size_t top, struct vprof_error *err)
+{
+	struct vprof_report_options options = { .colour = vprof_progress_colour(STDOUT_FILENO), .top = top };
+	struct vprof_text text = VPROF_TEXT_INIT;
+	int rc = VPROF_OK;
+
+	vprof_report_paths(r, &options, &text);
+	if (text.failed)
+		rc = vprof_error_no_memory(err);
+	else
+		fputs(text.s, stdout);
+	vprof_text_release(&text);
+	return rc;
+}
+
+int vprof_cmd_report_paths(int argc, char **argv)
+{
+	long top = 0;
+	int json = 0;
+	const struct vprof_option options[] = {
+		{ "json", VPROF_OPTION_FLAG, &json, NULL, "print tiers, paths and links as JSON (docs/results.md)" },
+		{ "top", VPROF_OPTION_COUNT, &top, "N", "paths to show (default 10)" },
+		{ NULL },
+	};
+	struct vprof_operands operands;
+	struct vprof_requests_results *r;
+	struct vprof_error err = { "" };
+	int rc, status = vprof_options_parse(&usage, options, argc, argv, &operands);
+
+	if (status >= 0)
+		return status;
+	r = vprof_requests_results_new();
+	rc = r ? analyse(&operands, r, &err) : vprof_error_no_memory(&err);
+	if (!rc)
+		rc = json ? print_json(r, &err) : print_text(r, (size_t)top, &err);
+	status = rc				? vprof_complain(rc, &err) :
+		 vprof_report_paths_is_empty(r) ? VPROF_EXIT_INCONCLUSIVE :
+						  VPROF_EXIT_OK;
+	vprof_requests_results_free(r);
+	return status;
+}

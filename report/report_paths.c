@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/report_paths.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "report/format_value.h"
+#include "report/report_parts.h"
+
+#define DEFAULT_PATTERNS 10
+#define NAME_COLUMNS 34
+#define NAMED_SHARE 0.2 /* of variance or tail: a tier below it is not called the cause */
+
+int vprof_report_paths_is_empty(const struct vprof_requests_results *r)
+{
+	return !r->latency.n;
+}
+
+static void labelled(const struct vprof_style *style, const char *label, struct vprof_text *t, struct vprof_text *out)
+{
+	vprof_report_labelled(style, label, t->s, out);
+	out->failed |= t->failed;
+	vprof_text_release(t);
+}
+
+static const struct vprof_requests_tier *largest(const struct vprof_requests_results *r, int of_tail)
+{
+	const struct vprof_requests_tier *best = NULL;
+
+	for (size_t i = 0; i < r->n_tiers; i++) {
+		double share = of_tail ? r->tiers[i].tail_share : r->tiers[i].share;
+
+		if (isfinite(share) && (!best || share > (of_tail ? best->tail_share : best->share)))
+			best = &r->tiers[i];
+	}
+	return best;
+}
+
+static void add_tail_words(const struct vprof_requests_results *r, struct vprof_text *t)
+{
+	int of_tail = isfinite(r->tail_ns) && r->tail_ns > r->rest_ns;
+	const struct vprof_requests_tier *tier = largest(r, of_tail);
+	double share = tier ? of_tail ? tier->tail_share : tier->share : 0;
+
+	if (!tier || share < NAMED_SHARE)
+		return;
+	if (tier->is_transit)
+		vprof_text_addf(t, "; %s of ", vprof_format_percent(share).s);
+	else
+		vprof_text_addf(t, "; %s alone makes %s of ", tier->name, vprof_format_percent(share).s);
+	if (of_tail)
+		vprof_text_addf(t, "the gap between the slowest 1 %% (%s or longer) and the others",
+				vprof_format_duration(r->tail_from_ns).s);
+	else
+		vprof_text_add(t, "their variance");
+	if (tier->is_transit)
+		vprof_text_add(t, " lies between tiers: in networks, queues and buffers");
+}
+
+/* In a sentence. */
+static void add_answer(const struct vprof_style *style, const struct vprof_requests_results *r, struct vprof_text *out)
+{
+	struct vprof_text t = VPROF_TEXT_INIT;
+
+	if (vprof_report_paths_is_empty(r)) {
+		vprof_text_addf(&t, "No request was found of which all is known: %s exchanges on %s connections",
+				vprof_format_count(r->n_exchanges).s, vprof_format_count(r->n_connections).s);
+		vprof_text_add(&t, r->n_exchanges ? "." : ". Record servers while they are under load.");
+	} else {
+		vprof_text_addf(&t, "A request takes %s in the mean (p50 %s, ",
+				vprof_format_duration(r->latency.mean_ns).s,
+				vprof_format_duration(r->latency.p50_ns).s);
+		vprof_text_addf(&t, "p99 %s)", vprof_format_duration(r->latency.p99_ns).s);
+		add_tail_words(r, &t);
+		vprof_text_add(&t, ".");
+	}
+	labelled(style, "", &t, out);
+	vprof_text_add(out, "\n");
+}
+
+static void add_counts(const struct vprof_style *style, const struct vprof_requests_results *r, struct vprof_text *out)
+{
+	struct vprof_text t = VPROF_TEXT_INIT;
+
+	vprof_text_addf(&t, "%s in %s: %s certain", vprof_format_count(r->n_requests).s,
+			vprof_format_duration(r->duration_ns).s, vprof_format_count(r->n_certain).s);
+	if (r->n_inferred)
+		vprof_text_addf(&t, ", %s inferred (each with a confidence of %s or more)",
+				vprof_format_count(r->n_inferred).s, vprof_format_percent(r->least_confidence).s);
+	vprof_text_addf(&t, ", %s ambiguous", vprof_format_count(r->n_ambiguous).s);
+	if (r->n_ambiguous)
+		vprof_text_add(&t, " (kept apart: no figure contains them)");
+	if (r->n_torn)
+		vprof_text_addf(&t, ", %s with parts missing", vprof_format_count(r->n_torn).s);
+	if (r->n_cut)
+		vprof_text_addf(&t, ", %s without a reply", vprof_format_count(r->n_cut).s);
+	labelled(style, "requests", &t, out);
+	vprof_text_add(out, "\n");
+}
+
+static void add_tiers(const struct vprof_style *style, const struct vprof_requests_results *r, struct vprof_text *out)
+{
+	if (!r->n_tiers)
+		return;
+	vprof_text_add(out, vprof_ink(style, VPROF_INK_BOLD));
+	vprof_format_cut(out, "tier", NAME_COLUMNS, 1, NAME_COLUMNS);
+	vprof_text_addf(out, "%9s %9s %9s %9s %9s %9s\n", "visits", "p50", "p99", "own time", "variance", "tail");
+	vprof_text_add(out, vprof_ink(style, VPROF_INK_PLAIN));
+	for (size_t i = 0; i < r->n_tiers; i++) {
+		const struct vprof_requests_tier *tier = &r->tiers[i];
+		char visits[32] = "";
+
+		if (!tier->is_transit)
+			snprintf(visits, sizeof visits, "%.2f", tier->visits_per_request);
+		vprof_format_cut(out, tier->name, NAME_COLUMNS - 1, 1, NAME_COLUMNS);
+		vprof_text_addf(out, "%9s %9s %9s %9s %9s %9s\n", visits,
+				tier->is_transit ? "" : vprof_format_duration(tier->response.p50_ns).s,
+				tier->is_transit ? "" : vprof_format_duration(tier->response.p99_ns).s,
+				vprof_format_duration(tier->own_ns).s, vprof_format_percent(tier->share).s,
+				vprof_format_percent(tier->tail_share).s);
+	}
+	vprof_text_add(out, "\n");
+}
+
+/* What the columns mean. */
+static void add_legend(const struct vprof_style *style, const struct vprof_requests_results *r, struct vprof_text *out)
+{
+	struct vprof_text t = VPROF_TEXT_INIT;
+
+	if (!r->n_tiers)
+		return;
+	vprof_text_add(
+		&t, "visits: of each request, in the mean; p50, p99: of a visit, with what it calls; own time: of each "
+		    "request in the mean, without what is called: these, and the shares of variance and tail, add up");
+	labelled(style, "", &t, out);
+	vprof_text_add(out, "\n");
+}
+
+static void add_patterns(const struct vprof_style *style, const struct vprof_requests_results *r, size_t top,
+			 struct vprof_text *out)
+{
+	for (size_t i = 0; i < r->n_patterns && i < top; i++) {
+		const struct vprof_requests_pattern *p = &r->patterns[i];
+		struct vprof_text t = VPROF_TEXT_INIT;
+
+		vprof_text_addf(&t, "%s  p50 %s   ", p->text, vprof_format_duration(p->latency.p50_ns).s);
+		vprof_text_addf(&t, "p99 %s   (%s)", vprof_format_duration(p->latency.p99_ns).s,
+				vprof_format_count(p->latency.n).s);
+		labelled(style, vprof_format_percent((double)p->latency.n / (double)r->latency.n).s, &t, out);
+	}
+	if (r->n_patterns_all > top && top) {
+		struct vprof_text t = VPROF_TEXT_INIT;
+
+		vprof_text_addf(&t, "%s more paths", vprof_format_count(r->n_patterns_all - top).s);
+		labelled(style, "", &t, out);
+	}
+	vprof_text_add(out, "\n");
+}
+
+static void add_links(const struct vprof_style *style, const struct vprof_requests_results *r, struct vprof_text *out)
+{
+	struct vprof_text t = VPROF_TEXT_INIT;
+
+	if (!r->n_links)
+		return;
+	vprof_text_add(&t, "a call belongs to the request that is ");
+	for (size_t i = 0; i < r->n_links; i++)
+		vprof_text_addf(&t, "%s%s: %s", i ? "; " : "", r->links[i].how, vprof_format_count(r->links[i].n).s);
+	labelled(style, "links", &t, out);
+}
+
+static void add_coverage(const struct vprof_style *style, const struct vprof_requests_results *r,
+			 struct vprof_text *out)
+{
+	struct vprof_text t = VPROF_TEXT_INIT;
+
+	vprof_text_addf(&t, "%s sends and receives on %s connections", vprof_format_count(r->n_transfers).s,
+			vprof_format_count(r->n_connections).s);
+	vprof_text_addf(&t, " (%s seen at one end only)", vprof_format_count(r->n_one_end).s);
+	if (r->n_hosts > 1)
+		vprof_text_addf(&t, " of %s hosts", vprof_format_count(r->n_hosts).s);
+	vprof_text_addf(&t, "; %s events lost", vprof_format_count(r->n_lost).s);
+	if (r->n_bytes_missing)
+		vprof_text_addf(&t, "; %s bytes that nobody was seen to send or receive",
+				vprof_format_count(r->n_bytes_missing).s);
+	if (r->n_guessed)
+		vprof_text_addf(&t, "; of %s connections, made before the recording, the ports tell who serves",
+				vprof_format_count(r->n_guessed).s);
+	if (r->n_outside)
+		vprof_text_addf(&t, "; %s calls by servers outside of requests", vprof_format_count(r->n_outside).s);
+	if (r->n_detached)
+		vprof_text_addf(&t, "; %s calls of which it is not known for which request they were made",
+				vprof_format_count(r->n_detached).s);
+	if (*r->missing)
+		vprof_text_addf(&t, "; not recorded: %s", r->missing);
+	labelled(style, "coverage", &t, out);
+}
+
+void vprof_report_paths(const struct vprof_requests_results *r, const struct vprof_report_options *o,
+			struct vprof_text *out)
+{
+	struct vprof_style style = vprof_report_style(o);
+
+	add_answer(&style, r, out);
+	add_counts(&style, r, out);
+	add_patterns(&style, r, o->top ? o->top : DEFAULT_PATTERNS, out);
+	add_tiers(&style, r, out);
+	add_legend(&style, r, out);
+	add_links(&style, r, out);
+	add_coverage(&style, r, out);
+}

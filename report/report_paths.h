@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The paths of requests as text: the answer first, then tiers, patterns, and how links were decided. */
+#ifndef VPROF_REPORT_PATHS_H
+#define VPROF_REPORT_PATHS_H
+
+#include "analysis/results/requests_results.h"
+#include "report/report.h"
+
+/* Appends the report; of o, `top` is the number of patterns shown (0: 10). Failed memory shows in out. */
+void vprof_report_paths(const struct vprof_requests_results *r, const struct vprof_report_options *o,
+			struct vprof_text *out);
+
+/* Is there no request of which all is known? */
+int vprof_report_paths_is_empty(const struct vprof_requests_results *r);
+
+#endif
