@@ -103,10 +103,10 @@ void vprof_agreement_reply(struct vprof_agreement *a, uint32_t thread, enum vpro
 	program_of(a, thread)->n_agree[how] += agrees != 0;
 }
 
-void vprof_agreement_both(struct vprof_agreement *a, uint32_t thread, enum vprof_forward how, int agrees)
+void vprof_agreement_both(struct vprof_agreement *a, uint32_t thread, int agrees)
 {
-	program_of(a, thread)->n_both[how]++;
-	program_of(a, thread)->n_both_agree[how] += agrees != 0;
+	program_of(a, thread)->n_both++;
+	program_of(a, thread)->n_both_agree += agrees != 0;
 }
 
 int vprof_agreement_is_synchronous(const struct vprof_agreement *a, uint32_t thread)
@@ -140,20 +140,14 @@ static double backward_rate(uint64_t n_right, uint64_t n)
 	return ((double)n_right + BACKWARD_RIGHT) / ((double)n + BACKWARD_SEEN);
 }
 
-/* Where it disagrees with one of the forward observations only, that one is the worse. */
+/* What a thread received is the observation to be compared with. Who woke it is not: that may be right less often than
+ * the next reply, since whoever takes a request out of a queue need not be the one who was woken for it. */
 double vprof_agreement_backward(const struct vprof_agreement *a, uint32_t thread)
 {
 	const struct vprof_agreement_program *p = program_of(a, thread);
-	double next = backward_rate(p->n_next_fits, p->n_next), both = 0;
-	int is_known = 0;
+	double next = backward_rate(p->n_next_fits, p->n_next), both = backward_rate(p->n_both_agree, p->n_both);
 
-	for (int how = 0; how < VPROF_FORWARDS; how++) {
-		double rate = backward_rate(p->n_both_agree[how], p->n_both[how]);
-
-		both = p->n_both[how] && rate > both ? rate : both;
-		is_known |= p->n_both[how] > 0;
-	}
-	if (!is_known)
+	if (!p->n_both)
 		return next;
 	return p->n_next && next < both ? next : both;
 }

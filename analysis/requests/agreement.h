@@ -22,8 +22,8 @@ enum vprof_forward {			     /* what tells for which request a thread works, befo
 struct vprof_agreement_program {
 	/* replies whose thread's request was known before, by how; and those that were to that request */
 	uint64_t n_replies[VPROF_FORWARDS], n_agree[VPROF_FORWARDS];
-	uint64_t n_both[VPROF_FORWARDS], n_both_agree[VPROF_FORWARDS]; /* calls of which both observations are known */
-	uint64_t n_next, n_next_fits;				       /* see vprof_agreement_next() */
+	uint64_t n_both, n_both_agree; /* see vprof_agreement_both() */
+	uint64_t n_next, n_next_fits;  /* see vprof_agreement_next() */
 };
 
 struct vprof_agreement_thread {
@@ -52,8 +52,8 @@ void vprof_agreement_returned(struct vprof_agreement *a, uint32_t thread, int is
 void vprof_agreement_busy(struct vprof_agreement *a, uint32_t thread);
 /* It replies, and its request was thought to be known. */
 void vprof_agreement_reply(struct vprof_agreement *a, uint32_t thread, enum vprof_forward how, int agrees);
-/* Both observations of one of its calls are known. */
-void vprof_agreement_both(struct vprof_agreement *a, uint32_t thread, enum vprof_forward how, int agrees);
+/* What it received last and to whom it replies next are known of one of its calls. */
+void vprof_agreement_both(struct vprof_agreement *a, uint32_t thread, int agrees);
 
 /* To which request it replies next is known: one that its process served when it called, or not. Telling are calls
  * while one request was served, and those that do not fit at any time: with several, another request fits by chance. */

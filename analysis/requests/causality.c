@@ -322,9 +322,9 @@ static void decide_all(struct walk *w)
 	for (uint32_t i = 0; i < w->x->v.n; i++) {
 		const struct evidence *e = &w->evidence[i];
 
-		if (e->forward != VPROF_NONE && e->backward != VPROF_NONE)
+		if (e->forward != VPROF_NONE && e->backward != VPROF_NONE && e->how == VPROF_FORWARD_RECEIVED)
 			vprof_agreement_both(&w->agreement, w->x->v.v[i].client.request_thread,
-					     (enum vprof_forward)e->how, e->forward == e->backward);
+					     e->forward == e->backward);
 	}
 	for (uint32_t i = 0; i < w->x->v.n; i++)
 		decide_call(w, i);

@@ -28,7 +28,8 @@ struct describing {
 	struct vprof_tier_times times;
 	struct vprof_path_patterns patterns;
 	unsigned char *is_used; /* requests that are whole and not ambiguous */
-	uint32_t transit;	/* number of the last tier, which is none */
+	int lists_requests;
+	uint32_t transit; /* number of the last tier, which is none */
 };
 
 static uint64_t latency_of(const struct vprof_request *r)
@@ -122,7 +123,7 @@ static int describe_patterns(struct describing *d)
 		uint32_t example = d->patterns.v.v[i].example;
 		struct vprof_text text = VPROF_TEXT_INIT;
 
-		vprof_path_tell(&text, example, &d->found->exchanges, t, &d->tiers);
+		vprof_path_tell(&text, example, VPROF_PATH_LINE, &d->found->exchanges, t, &d->tiers);
 		p->latency = figures[i];
 		p->n_visits = t->requests.v[example].n_nodes;
 		p->text = text.failed ? NULL : vprof_strings_keep(&d->to->strings, text.s);
@@ -346,6 +347,63 @@ static int sort_tiers(struct describing *d)
 	return place ? VPROF_OK : VPROF_ERR_NOMEM;
 }
 
+/* Of each exchange: how many requests its connection had before. NULL without memory. */
+static uint32_t *number_requests(const struct vprof_exchanges *x)
+{
+	uint32_t *nth = malloc((x->v.n + 1) * sizeof *nth), n = 0;
+
+	for (size_t i = 0; nth && i < x->v.n; i++) {
+		n = i && x->v.v[i - 1].connection == x->v.v[i].connection ? n : 0;
+		nth[i] = n;
+		n += !(x->v.v[i].flags & VPROF_EXCHANGE_NO_REQUEST);
+	}
+	return nth;
+}
+
+static int list_request(struct describing *d, uint32_t number, uint64_t nth)
+{
+	static const char *const states[VPROF_REQUEST_STATES] = { [VPROF_REQUEST_CERTAIN] = "certain",
+								  [VPROF_REQUEST_INFERRED] = "inferred",
+								  [VPROF_REQUEST_AMBIGUOUS] = "ambiguous" };
+	const struct vprof_socket_history *h = d->found->history;
+	const struct vprof_request *q = &d->found->trees.requests.v[number];
+	const struct vprof_connection *c = &d->found->connections.v.v[d->found->exchanges.v.v[q->root].connection];
+	const struct vprof_socket *end = &h->sockets.v[c->server != VPROF_NONE ? c->server : c->client];
+	struct vprof_requests_one *one = &d->to->requests[d->to->n_listed];
+	struct vprof_text text = VPROF_TEXT_INIT;
+	char address[80];
+
+	vprof_path_tell(&text, number, SIZE_MAX, &d->found->exchanges, &d->found->trees, &d->tiers);
+	vprof_tiers_tell_address(c->server != VPROF_NONE ? &end->remote : &end->local, address, sizeof address);
+	*one = (struct vprof_requests_one){
+		.client = vprof_strings_keep(&d->to->strings, end->kind == VPROF_SOCKET_TCP ? address : end->path),
+		.nth = nth,
+		.state = states[q->state],
+		.is_whole = q->is_whole,
+		.from_ns = (double)(q->from - (q->from < h->begin ? q->from : h->begin)),
+		.latency_ns = (double)latency_of(q),
+		.confidence = (double)q->confidence,
+		.path = text.failed ? NULL : vprof_strings_keep(&d->to->strings, text.s),
+	};
+	vprof_text_release(&text);
+	d->to->n_listed++;
+	return one->client && one->path ? VPROF_OK : VPROF_ERR_NOMEM;
+}
+
+static int list_requests(struct describing *d)
+{
+	const struct vprof_request_trees *t = &d->found->trees;
+	uint32_t *nth = number_requests(&d->found->exchanges);
+	int ret;
+
+	d->to->requests = calloc(t->requests.n + 1, sizeof *d->to->requests);
+	ret = nth && d->to->requests ? VPROF_OK : VPROF_ERR_NOMEM;
+	for (uint32_t i = 0; i < t->requests.n && !ret; i++)
+		ret = list_request(d, i, nth[t->requests.v[i].root]);
+	free(nth);
+	return ret;
+}
+
 static int describe_all(struct describing *d)
 {
 	const struct vprof_requests *f = d->found;
@@ -366,13 +424,18 @@ static int describe_all(struct describing *d)
 		ret = describe_tiers(d);
 	if (!ret)
 		ret = describe_calls(d);
-	return ret ? ret : sort_tiers(d);
+	if (!ret)
+		ret = sort_tiers(d);
+	return ret || !d->lists_requests ? ret : list_requests(d);
 }
 
-int vprof_requests_describe(struct vprof_requests_results *to, const struct vprof_requests *found,
+int vprof_requests_describe(struct vprof_requests_results *to, const struct vprof_requests *found, int lists_requests,
 			    struct vprof_error *err)
 {
-	struct describing d = { .to = to, .found = found, .is_used = malloc(found->trees.requests.n + 1) };
+	struct describing d = { .to = to,
+				.found = found,
+				.is_used = malloc(found->trees.requests.n + 1),
+				.lists_requests = lists_requests };
 	int ret = VPROF_ERR_NOMEM;
 
 	if (d.is_used) {

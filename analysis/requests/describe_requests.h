@@ -9,8 +9,9 @@
 #define VPROF_REQUESTS_PATTERNS_TOLD 100
 #define VPROF_REQUESTS_TAIL_MIN 200 /* requests, from which on the slowest 1 % are looked at */
 
-/* NOMEM. What the input knows (events, hosts, what is missing) is left to the caller. */
-int vprof_requests_describe(struct vprof_requests_results *to, const struct vprof_requests *found,
+/* NOMEM. With lists_requests each request is told, too. What the input knows (events, hosts, what is missing) is left
+ * to the caller. */
+int vprof_requests_describe(struct vprof_requests_results *to, const struct vprof_requests *found, int lists_requests,
 			    struct vprof_error *err);
 
 #endif

@@ -5,13 +5,13 @@
 #include "common/search.h"
 
 #define DEPTH_MAX 32
-#define TEXT_MAX 400
 
 struct telling {
 	const struct vprof_exchanges *x;
 	const struct vprof_request_trees *t;
 	const struct vprof_tiers *tiers;
 	uint64_t *hash; /* of each exchange: its tree's; NULL while a path is told */
+	size_t end;	/* of the text */
 };
 
 static uint32_t tier_of(const struct telling *g, uint32_t exchange)
@@ -88,7 +88,7 @@ int vprof_path_patterns_find(struct vprof_path_patterns *p, const struct vprof_e
 			     const struct vprof_request_trees *t, const struct vprof_tiers *tiers,
 			     const unsigned char *is_used)
 {
-	struct telling g = { x, t, tiers, malloc((x->v.n + 1) * sizeof *g.hash) };
+	struct telling g = { x, t, tiers, malloc((x->v.n + 1) * sizeof *g.hash), 0 };
 	struct vprof_hash_index index = { 0 };
 	int ret = g.hash ? VPROF_OK : VPROF_ERR_NOMEM;
 
@@ -135,8 +135,7 @@ static uint32_t run_length(const struct telling *g, uint32_t from, uint32_t end)
 	return n;
 }
 
-static void tell_node(const struct telling *g, struct vprof_text *to, size_t start, uint32_t node, uint32_t n,
-		      int depth)
+static void tell_node(const struct telling *g, struct vprof_text *to, uint32_t node, uint32_t n, int depth)
 {
 	uint32_t from = g->t->first_call.v[node], end = g->t->first_call.v[node + 1];
 	int is_first = 1, several = from < end && run_length(g, from, end) < end - from;
@@ -152,20 +151,20 @@ static void tell_node(const struct telling *g, struct vprof_text *to, size_t sta
 
 		vprof_text_add(to, is_first ? "" : ", ");
 		is_first = 0;
-		if (depth >= DEPTH_MAX || to->len - start > TEXT_MAX) {
+		if (depth >= DEPTH_MAX || to->len > g->end) {
 			vprof_text_add(to, "...");
 			break;
 		}
-		tell_node(g, to, start, g->t->calls.v[from], length, depth + 1);
+		tell_node(g, to, g->t->calls.v[from], length, depth + 1);
 		from += length;
 	}
 	vprof_text_add(to, several ? ")" : "");
 }
 
-void vprof_path_tell(struct vprof_text *to, uint32_t request, const struct vprof_exchanges *x,
+void vprof_path_tell(struct vprof_text *to, uint32_t request, size_t n_bytes, const struct vprof_exchanges *x,
 		     const struct vprof_request_trees *t, const struct vprof_tiers *tiers)
 {
-	const struct telling g = { x, t, tiers, NULL };
+	const struct telling g = { x, t, tiers, NULL, n_bytes < SIZE_MAX - to->len ? to->len + n_bytes : SIZE_MAX };
 
-	tell_node(&g, to, to->len, t->requests.v[request].root, 1, 0);
+	tell_node(&g, to, t->requests.v[request].root, 1, 0);
 }

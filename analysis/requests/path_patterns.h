@@ -24,8 +24,10 @@ int vprof_path_patterns_find(struct vprof_path_patterns *p, const struct vprof_e
 			     const unsigned char *is_used);
 void vprof_path_patterns_release(struct vprof_path_patterns *p);
 
-/* Appends a request's path: "a > b x 3", "a > (b, c > d x 2)"; what is too much for a line is left out ("..."). */
-void vprof_path_tell(struct vprof_text *to, uint32_t request, const struct vprof_exchanges *x,
+#define VPROF_PATH_LINE 400 /* bytes */
+
+/* Appends a request's path: "a > b x 3", "a > (b, c > d x 2)"; what comes after n_bytes is left out ("..."). */
+void vprof_path_tell(struct vprof_text *to, uint32_t request, size_t n_bytes, const struct vprof_exchanges *x,
 		     const struct vprof_request_trees *t, const struct vprof_tiers *tiers);
 
 #endif

@@ -16,6 +16,14 @@ static void tell_address(const struct vprof_socket_address *a, char *to, size_t 
 		inet_ntop(AF_INET6, a->bytes, to, (socklen_t)size);
 }
 
+void vprof_tiers_tell_address(const struct vprof_socket_address *a, char *to, size_t size)
+{
+	char address[INET6_ADDRSTRLEN];
+
+	tell_address(a, address, sizeof address);
+	snprintf(to, size, strchr(address, ':') ? "[%s]:%u" : "%s:%u", address, a->port);
+}
+
 /* Programs of the same name and port in several places are told apart by host, or by address where a host has several
  * network namespaces. */
 static void name_tier(char *to, const struct vprof_socket_history *h, const struct vprof_connection *c,
@@ -30,7 +38,7 @@ static void name_tier(char *to, const struct vprof_socket_history *h, const stru
 		tell_address(a, address, sizeof address);
 	if (server_thread == VPROF_NONE) {
 		if (end->kind == VPROF_SOCKET_TCP)
-			snprintf(to, NAME_BYTES, "%s:%u", address, a->port);
+			vprof_tiers_tell_address(a, to, NAME_BYTES);
 		else
 			snprintf(to, NAME_BYTES, "%s", *end->path ? end->path : "Unix socket");
 		return;

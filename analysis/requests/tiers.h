@@ -17,6 +17,9 @@ struct vprof_tiers {
 /* OK or NOMEM; to be released in any case. */
 int vprof_tiers_find(struct vprof_tiers *t, const struct vprof_socket_history *h, const struct vprof_connections *c,
 		     const struct vprof_exchanges *x);
+/* "10.0.0.7:53", "[::1]:53" */
+void vprof_tiers_tell_address(const struct vprof_socket_address *a, char *to, size_t size);
+
 void vprof_tiers_release(struct vprof_tiers *t);
 
 #endif

@@ -25,6 +25,7 @@ void vprof_requests_results_free(struct vprof_requests_results *r)
 	free(r->calls);
 	free(r->patterns);
 	free(r->links);
+	free(r->requests);
 	vprof_strings_release(&r->strings);
 	free(r);
 }
@@ -134,6 +135,25 @@ static int write_lists(cJSON *o, const struct vprof_requests_results *r)
 	return ok;
 }
 
+static int write_request(cJSON *o, const struct vprof_requests_one *q)
+{
+	return o && vprof_json_add_string(o, "client", q->client) && vprof_json_add_number(o, "nth", (double)q->nth) &&
+	       vprof_json_add_string(o, "state", q->state) && vprof_json_add_number(o, "is_whole", q->is_whole) &&
+	       vprof_json_add_number(o, "from_ns", q->from_ns) &&
+	       vprof_json_add_number(o, "latency_ns", q->latency_ns) &&
+	       vprof_json_add_number(o, "confidence", q->confidence) && vprof_json_add_string(o, "path", q->path);
+}
+
+static int write_requests(cJSON *o, const struct vprof_requests_results *r)
+{
+	cJSON *requests = r->requests ? cJSON_AddArrayToObject(o, "requests") : NULL;
+	int ok = requests || !r->requests;
+
+	for (size_t i = 0; ok && i < r->n_listed; i++)
+		ok = write_request(add_object(requests), &r->requests[i]);
+	return ok;
+}
+
 cJSON *vprof_requests_results_json(const struct vprof_requests_results *r)
 {
 	cJSON *o = cJSON_CreateObject();
@@ -143,7 +163,7 @@ cJSON *vprof_requests_results_json(const struct vprof_requests_results *r)
 	    vprof_json_add_number(o, "least_confidence", r->least_confidence) &&
 	    write_latency(o, "latency", &r->latency) && vprof_json_add_number(o, "tail_from_ns", r->tail_from_ns) &&
 	    vprof_json_add_number(o, "tail_ns", r->tail_ns) && vprof_json_add_number(o, "rest_ns", r->rest_ns) &&
-	    write_lists(o, r))
+	    write_lists(o, r) && write_requests(o, r))
 		return o;
 	cJSON_Delete(o);
 	return NULL;

@@ -42,6 +42,15 @@ struct vprof_requests_pattern {
 	struct vprof_latency_figures latency;
 };
 
+struct vprof_requests_one { /* a request, where all are listed */
+	const char *client; /* "127.0.0.1:41730"; a path, or "", of a Unix socket */
+	uint64_t nth;	    /* of its connection, from 0 */
+	const char *state;  /* "certain", "inferred", "ambiguous" */
+	int is_whole;
+	double from_ns, latency_ns, confidence; /* from: since the recording began */
+	const char *path;
+};
+
 struct vprof_requests_link {
 	const char *how;
 	uint64_t n;
@@ -67,6 +76,8 @@ struct vprof_requests_results {
 	size_t n_patterns, n_patterns_all;	 /* here; found */
 	struct vprof_requests_link *links;	 /* how calls were linked to requests */
 	size_t n_links;
+	struct vprof_requests_one *requests; /* all of them by time, if that was asked for */
+	size_t n_listed;
 	struct vprof_strings strings;
 };
 

@@ -11,7 +11,7 @@
 #include "cli/drilldown/ending.h"
 #include "cli/options.h"
 #include "cli/commands/cmd_report_latency.h"
-#include "cli/commands/cmd_report_paths.h"
+#include "cli/commands/paths/cmd_report_paths.h"
 #include "cli/commands/cmd_report_waits.h"
 #include "cli/commands/report_page.h"
 #include "cli/drilldown/steps.h"

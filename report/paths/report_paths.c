@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "report/report_paths.h"
+#include "report/paths/report_paths.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -194,6 +194,20 @@ static void add_coverage(const struct vprof_style *style, const struct vprof_req
 	if (*r->missing)
 		vprof_text_addf(&t, "; not recorded: %s", r->missing);
 	labelled(style, "coverage", &t, out);
+}
+
+void vprof_report_paths_list(const struct vprof_requests_results *r, struct vprof_text *out)
+{
+	for (size_t i = 0; i < r->n_listed; i++) {
+		const struct vprof_requests_one *q = &r->requests[i];
+
+		vprof_text_addf(out, "%12.6f s %10s  %-9s  ", q->from_ns / 1e9, vprof_format_duration(q->latency_ns).s,
+				q->is_whole ? q->state : "torn");
+		vprof_format_clean(out, q->client);
+		vprof_text_add(out, " > ");
+		vprof_format_clean(out, q->path);
+		vprof_text_add(out, "\n");
+	}
 }
 
 void vprof_report_paths(const struct vprof_requests_results *r, const struct vprof_report_options *o,

@@ -8,17 +8,17 @@
 #include "analysis/requests/describe_requests.h"
 #include "analysis/requests/input/socket_input.h"
 #include "cli/command.h"
-#include "cli/commands/cmd_report_paths.h"
+#include "cli/commands/paths/cmd_report_paths.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/project.h"
 #include "common/files.h"
-#include "report/report_paths.h"
+#include "report/paths/report_paths.h"
 
 #define RUNS_MOST 64 /* hosts */
 
 static const struct vprof_usage usage = {
-	.synopsis = "report paths [RUN...] [--json] [--top N]",
+	.synopsis = "report paths [RUN...] [--requests] [--json] [--top N]",
 	.purpose =
 		"Tells the paths of requests through threads and processes, in a run that was recorded with vprof record\n"
 		"--paths: which tiers they visit how often, how long each took, and which of them makes the slow ones slow.\n"
@@ -47,7 +47,8 @@ static int add_run(struct vprof_socket_input *input, const char *wanted, struct 
 	return rc;
 }
 
-static int analyse(const struct vprof_operands *runs, struct vprof_requests_results *r, struct vprof_error *err)
+static int analyse(const struct vprof_operands *runs, int lists_requests, struct vprof_requests_results *r,
+		   struct vprof_error *err)
 {
 	struct vprof_socket_input input = { 0 };
 	struct vprof_requests found = { 0 };
@@ -59,7 +60,7 @@ static int analyse(const struct vprof_operands *runs, struct vprof_requests_resu
 	if (!rc)
 		rc = vprof_requests_find(&found, &input.history, err);
 	if (!rc)
-		rc = vprof_requests_describe(r, &found, err);
+		rc = vprof_requests_describe(r, &found, lists_requests, err);
 	if (!rc) {
 		r->n_transfers = input.n_transfers;
 		r->n_lost = input.n_lost;
@@ -94,7 +95,10 @@ static int print_text(const struct vprof_requests_results *r, size_t top, struct
 	struct vprof_text text = VPROF_TEXT_INIT;
 	int rc = VPROF_OK;
 
-	vprof_report_paths(r, &options, &text);
+	if (r->requests)
+		vprof_report_paths_list(r, &text);
+	else
+		vprof_report_paths(r, &options, &text);
 	if (text.failed)
 		rc = vprof_error_no_memory(err);
 	else
@@ -106,8 +110,9 @@ static int print_text(const struct vprof_requests_results *r, size_t top, struct
 int vprof_cmd_report_paths(int argc, char **argv)
 {
 	long top = 0;
-	int json = 0;
+	int json = 0, requests = 0;
 	const struct vprof_option options[] = {
+		{ "requests", VPROF_OPTION_FLAG, &requests, NULL, "tell each request by itself (with --json: too)" },
 		{ "json", VPROF_OPTION_FLAG, &json, NULL, "print tiers, paths and links as JSON (docs/results.md)" },
 		{ "top", VPROF_OPTION_COUNT, &top, "N", "paths to show (default 10)" },
 		{ NULL },
@@ -120,7 +125,7 @@ int vprof_cmd_report_paths(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	r = vprof_requests_results_new();
-	rc = r ? analyse(&operands, r, &err) : vprof_error_no_memory(&err);
+	rc = r ? analyse(&operands, requests, r, &err) : vprof_error_no_memory(&err);
 	if (!rc)
 		rc = json ? print_json(r, &err) : print_text(r, (size_t)top, &err);
 	status = rc				? vprof_complain(rc, &err) :

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Sends and receives by each system call, over TCP (IPv4, IPv6) and Unix sockets: a program that knows what it
+ * transfers compares it with what was recorded. */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "recorder/requirements.h"
+#include "tests/recorder/recorded.h"
+
+#define ROUNDS 8 /* flavours of sending, each with one of receiving */
+
+static struct told {
+	int has_ipv6;
+	uint16_t port[2]; /* of the client and the server, by family */
+	uint16_t port6[2];
+} *told;
+
+static void check(int ok)
+{
+	if (!ok)
+		abort();
+}
+
+/* Sends n bytes by one flavour of system call. */
+static void send_by(int flavour, int fd, size_t n)
+{
+	static char bytes[64];
+	struct iovec parts[2] = { { bytes, n / 2 }, { bytes, n - n / 2 } };
+	struct msghdr message = { .msg_iov = parts, .msg_iovlen = 2 };
+	struct mmsghdr messages = { .msg_hdr = message };
+	int file, ends[2];
+	ssize_t sent = 0;
+
+	switch (flavour) {
+	case 0:
+		sent = write(fd, bytes, n);
+		break;
+	case 1:
+		sent = send(fd, bytes, n, 0);
+		break;
+	case 2:
+		sent = sendto(fd, bytes, n, MSG_NOSIGNAL, NULL, 0);
+		break;
+	case 3:
+		sent = sendmsg(fd, &message, 0);
+		break;
+	case 4:
+		sent = writev(fd, parts, 2);
+		break;
+	case 5:
+		sent = sendmmsg(fd, &messages, 1, 0) == 1 ? (ssize_t)messages.msg_len : -1;
+		break;
+	case 6:
+		file = memfd_create("file", MFD_CLOEXEC);
+		check(file >= 0 && write(file, bytes, n) == (ssize_t)n && !lseek(file, 0, SEEK_SET));
+		sent = sendfile(fd, file, NULL, n);
+		close(file);
+		break;
+	default:
+		check(!pipe(ends) && write(ends[1], bytes, n) == (ssize_t)n);
+		sent = splice(ends[0], NULL, fd, NULL, n, 0);
+		close(ends[0]);
+		close(ends[1]);
+	}
+	check(sent == (ssize_t)n);
+}
+
+static void receive_by(int flavour, int fd, size_t n)
+{
+	static char bytes[64];
+	struct iovec parts[2] = { { bytes, n / 2 }, { bytes, n - n / 2 } };
+	struct msghdr message = { .msg_iov = parts, .msg_iovlen = 2 };
+	struct mmsghdr messages = { .msg_hdr = message };
+	ssize_t got = 0;
+
+	check(recv(fd, bytes, n, MSG_PEEK | MSG_WAITALL) == (ssize_t)n); /* is not to be recorded */
+	switch (flavour % 5) {
+	case 0:
+		got = read(fd, bytes, n);
+		break;
+	case 1:
+		got = recv(fd, bytes, n, 0);
+		break;
+	case 2:
+		got = recvmsg(fd, &message, 0);
+		break;
+	case 3:
+		got = readv(fd, parts, 2);
+		break;
+	default:
+		got = recvmmsg(fd, &messages, 1, 0, NULL) == 1 ? (ssize_t)messages.msg_len : -1;
+	}
+	check(got == (ssize_t)n);
+}
+
+/* Round k: 2 k + 1 bytes to the server, 2 k + 2 back; then the stream's end. */
+static void talk(int client, int server)
+{
+	char nothing;
+
+	for (int k = 0; k < ROUNDS; k++) {
+		send_by(k, client, (size_t)(2 * k + 1));
+		receive_by(k, server, (size_t)(2 * k + 1));
+		send_by(k, server, (size_t)(2 * k + 2));
+		receive_by(k, client, (size_t)(2 * k + 2));
+	}
+	close(client);
+	check(!recv(server, &nothing, 1, 0));
+	close(server);
+}
+
+static uint16_t port_of(int fd)
+{
+	struct sockaddr_in6 own; /* the port is where IPv4's is */
+	socklen_t size = sizeof own;
+
+	check(!getsockname(fd, (struct sockaddr *)&own, &size));
+	return ntohs(own.sin6_port);
+}
+
+static int talk_by(int family, struct sockaddr *address, socklen_t size, uint16_t ports[2])
+{
+	int listener = socket(family, SOCK_STREAM, 0), client = socket(family, SOCK_STREAM, 0), server;
+
+	if (listener < 0 || bind(listener, address, size))
+		return 0;
+	check(!listen(listener, 1) && !getsockname(listener, address, &size) && !connect(client, address, size));
+	server = accept(listener, NULL, NULL);
+	check(server >= 0);
+	if (ports) {
+		ports[0] = port_of(client);
+		ports[1] = port_of(server);
+	}
+	talk(client, server);
+	close(listener);
+	return 1;
+}
+
+static int work(void)
+{
+	struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+	struct sockaddr_un local = { .sun_family = AF_UNIX };
+	int ends[2];
+
+	check(talk_by(AF_INET, (struct sockaddr *)&v4, sizeof v4, told->port));
+	told->has_ipv6 = talk_by(AF_INET6, (struct sockaddr *)&v6, sizeof v6, told->port6);
+	snprintf(local.sun_path, sizeof local.sun_path, "vprof-%ld", (long)getpid());
+	check(talk_by(AF_UNIX, (struct sockaddr *)&local, sizeof local, NULL));
+	unlink(local.sun_path);
+	check(!socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
+	talk(ends[0], ends[1]);
+	return 0;
+}
+
+static const struct vprof_kernel_event *socket_of(const struct recorded *r, uint64_t cookie)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (r->events[i].kind == VP_KIND_KERNEL_SOCKET && r->events[i].socket.cookie == cookie)
+			return &r->events[i];
+	return NULL;
+}
+
+/* The transfers of one socket: it sent `sent` + 2 k bytes in round k, and received the other. */
+static void check_socket(const struct recorded *r, uint64_t cookie, uint32_t sent, int ends_by_receive)
+{
+	uint64_t position[2] = { 0 };
+	uint32_t n[2] = { 0 }, n_ends = 0;
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct vprof_kernel_event *e = &r->events[i];
+		int send = e->transfer.flags & VP_TRANSFER_SEND;
+
+		if (e->kind != VP_KIND_KERNEL_TRANSFER || e->transfer.cookie != cookie)
+			continue;
+		assert_int_equal(e->transfer.tid, r->pid);
+		assert_true(e->transfer.from <= e->t);
+		if (!e->transfer.bytes) {
+			n_ends++;
+			continue;
+		}
+		assert_int_equal(e->transfer.bytes, 2 * n[send] + (send ? sent : 3 - sent));
+		if (n[send])
+			assert_int_equal((uint32_t)e->transfer.position, (uint32_t)position[send]);
+		position[send] = e->transfer.position + e->transfer.bytes;
+		n[send]++;
+	}
+	assert_int_equal(n[0], ROUNDS);
+	assert_int_equal(n[1], ROUNDS);
+	assert_int_equal(n_ends, ends_by_receive);
+}
+
+/* Where a socket's first transfer in a direction began. */
+static uint64_t first_position(const struct recorded *r, uint64_t cookie, int send)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		const struct vprof_kernel_event *e = &r->events[i];
+
+		if (e->kind == VP_KIND_KERNEL_TRANSFER && e->transfer.cookie == cookie && e->transfer.bytes &&
+		    (e->transfer.flags & VP_TRANSFER_SEND) == (uint32_t)send)
+			return e->transfer.position;
+	}
+	return UINT64_MAX;
+}
+
+static void test_flavours(void **state)
+{
+	struct recorded r;
+	uint64_t cookies[8];
+	size_t n = 0, n_wanted;
+
+	(void)state;
+	record(&r, work, RECORD_SOCKETS, 0);
+	assert_int_equal(r.status, 0);
+	assert_int_equal(r.header.n_kernel_lost, 0);
+	n_wanted = told->has_ipv6 ? 8 : 6;
+	for (size_t i = 0; i < r.n; i++)
+		if (r.events[i].kind == VP_KIND_KERNEL_SOCKET) {
+			assert_true(n < n_wanted);
+			cookies[n++] = r.events[i].socket.cookie;
+		}
+	assert_int_equal(n, n_wanted);
+	for (size_t i = 0; i < n; i += 2) { /* the client of each pair sends first */
+		const struct vprof_kernel_event *client = socket_of(&r, cookies[i]),
+						*server = socket_of(&r, cookies[i + 1]);
+
+		check_socket(&r, cookies[i], 1, 0);
+		check_socket(&r, cookies[i + 1], 2, 1);
+		/* both ends count alike */
+		assert_int_equal(first_position(&r, cookies[i], 1), first_position(&r, cookies[i + 1], 0));
+		assert_int_equal(first_position(&r, cookies[i], 0), first_position(&r, cookies[i + 1], 1));
+		if (server->socket.flags & VP_SOCKET_UNIX) {
+			assert_int_equal(server->socket.peer, cookies[i]);
+		} else {
+			assert_int_equal(client->socket.flags, VP_SOCKET_CLIENT);
+			assert_int_equal(server->socket.flags, VP_SOCKET_SERVER);
+			assert_int_equal(client->socket.local_port, server->socket.remote_port);
+			assert_int_equal(client->socket.remote_port, server->socket.local_port);
+			assert_memory_equal(client->socket.local, server->socket.remote, 16);
+			assert_true(client->socket.connected && client->socket.established >= client->socket.connected);
+		}
+	}
+	assert_int_equal(socket_of(&r, cookies[0])->socket.local_port, told->port[0]);
+	assert_int_equal(socket_of(&r, cookies[1])->socket.local_port, told->port[1]);
+	if (told->has_ipv6)
+		assert_int_equal(socket_of(&r, cookies[3])->socket.local_port, told->port6[1]);
+	/* of the listening socket's path the accepted one is the server; nobody is of a pair */
+	assert_int_equal(socket_of(&r, cookies[n - 3])->socket.flags, VP_SOCKET_UNIX | VP_SOCKET_SERVER);
+	assert_int_equal(socket_of(&r, cookies[n - 4])->socket.flags, VP_SOCKET_UNIX | VP_SOCKET_CLIENT);
+	assert_int_equal(socket_of(&r, cookies[n - 1])->socket.flags, VP_SOCKET_UNIX);
+	release(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_flavours) };
+	struct vprof_error err = { "" };
+
+	told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (told == MAP_FAILED)
+		return 2;
+	if (vprof_recorder_require(&err)) {
+		printf("skipped: %s\n", err.message);
+		return 77;
+	}
+	if (!vprof_recorder_has_tracepoint("sock_send_length")) {
+		printf("skipped: this kernel has no tracepoint sock_send_length (Linux 6.3 or later)\n");
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
