@@ -222,7 +222,7 @@ static int describe_tiers(struct describing *d)
 struct call_sum {
 	uint32_t from, to;
 	uint64_t n, n_both;
-	double ns, transit_ns;
+	double ns, transit_ns, there_ns;
 };
 
 typedef VPROF_ARRAY(struct call_sum) call_sums;
@@ -249,6 +249,22 @@ static struct call_sum *sum_of(call_sums *sums, struct vprof_hash_index *index, 
 	return added;
 }
 
+/* From the request's first send to its first receive, by the common clock; NaN: unknown. */
+static double time_there(const struct describing *d, const struct vprof_exchange *e)
+{
+	const struct vprof_host_clocks *clocks = &d->found->clocks;
+	const struct vprof_connection *c = &d->found->connections.v.v[e->connection];
+	uint32_t client = d->found->history->sockets.v[c->client].host;
+	uint32_t server = d->found->history->sockets.v[c->server].host;
+
+	if (client == server)
+		return (double)e->server.request_from - (double)e->client.request_from;
+	if (!clocks->v.v[client].is_known || !clocks->v.v[server].is_known)
+		return NAN;
+	return vprof_host_clock_common(clocks, server, e->server.request_from) -
+	       vprof_host_clock_common(clocks, client, e->client.request_from);
+}
+
 static int add_call(struct describing *d, call_sums *sums, struct vprof_hash_index *index, uint32_t exchange)
 {
 	const struct vprof_exchange *e = &d->found->exchanges.v.v[exchange];
@@ -265,6 +281,7 @@ static int add_call(struct describing *d, call_sums *sums, struct vprof_hash_ind
 	if (called > 0 && e->server.request_thread != VPROF_NONE) {
 		sum->n_both++;
 		sum->transit_ns += called > visited ? called - visited : 0;
+		sum->there_ns += time_there(d, e);
 	}
 	return VPROF_OK;
 }
@@ -296,8 +313,12 @@ static int describe_calls(struct describing *d)
 		const struct call_sum *s = &sums.v[i];
 
 		d->to->calls[d->to->n_calls++] =
-			(struct vprof_requests_call){ s->from, s->to, s->n, s->ns / (double)s->n,
-						      s->n_both ? s->transit_ns / (double)s->n_both : NAN };
+			(struct vprof_requests_call){ s->from,
+						      s->to,
+						      s->n,
+						      s->ns / (double)s->n,
+						      s->n_both ? s->transit_ns / (double)s->n_both : NAN,
+						      s->n_both ? s->there_ns / (double)s->n_both : NAN };
 	}
 	vprof_hash_index_release(&index);
 	VPROF_ARRAY_RELEASE(&sums);
@@ -404,6 +425,28 @@ static int list_requests(struct describing *d)
 	return ret;
 }
 
+static int describe_clocks(struct describing *d)
+{
+	const struct vprof_host_clocks *clocks = &d->found->clocks;
+
+	if (clocks->v.n < 2)
+		return VPROF_OK;
+	d->to->clocks = calloc(clocks->v.n, sizeof *d->to->clocks);
+	if (!d->to->clocks)
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < clocks->v.n; i++) {
+		const struct vprof_host_clock *c = &clocks->v.v[i];
+		const char *host = vprof_strings_keep(&d->to->strings, d->found->history->hosts.v[i]);
+
+		if (!host)
+			return VPROF_ERR_NOMEM;
+		d->to->clocks[d->to->n_clocks++] =
+			(struct vprof_requests_clock){ host,	 c->is_known, c->n_messages, c->ahead_ns,
+						       c->drift, c->error_ns, c->drift_error };
+	}
+	return VPROF_OK;
+}
+
 static int describe_all(struct describing *d)
 {
 	const struct vprof_requests *f = d->found;
@@ -424,6 +467,8 @@ static int describe_all(struct describing *d)
 		ret = describe_tiers(d);
 	if (!ret)
 		ret = describe_calls(d);
+	if (!ret)
+		ret = describe_clocks(d);
 	if (!ret)
 		ret = sort_tiers(d);
 	return ret || !d->lists_requests ? ret : list_requests(d);

@@ -19,6 +19,8 @@ int vprof_requests_find(struct vprof_requests *r, struct vprof_socket_history *h
 		ret = vprof_causality_find(&r->causality, h, &r->connections, &r->exchanges);
 	if (!ret)
 		ret = vprof_request_trees_build(&r->trees, &r->exchanges, &r->causality);
+	if (!ret)
+		ret = vprof_host_clocks_find(&r->clocks, h, &r->connections, &r->exchanges);
 	return ret ? vprof_error_no_memory(err) : VPROF_OK;
 }
 
@@ -28,4 +30,5 @@ void vprof_requests_release(struct vprof_requests *r)
 	vprof_exchanges_release(&r->exchanges);
 	vprof_causality_release(&r->causality);
 	vprof_request_trees_release(&r->trees);
+	vprof_host_clocks_release(&r->clocks);
 }

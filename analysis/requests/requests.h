@@ -9,10 +9,16 @@
  *   causality.h      which request each call was made for
  *   agreement.h      ... how far the threads of a program keep to what that is concluded from
  *   request_trees.h  requests as trees of visits
+ *   host_clocks.h    how far the hosts' clocks are from one another
+ *   tiers.h          which program, at which address, a visit is to
+ *   tier_times.h     whose time a request's is
+ *   path_patterns.h  requests that visit the same tiers in the same order
+ *   describe_requests.h  all of it as results
  */
 #ifndef VPROF_REQUESTS_H
 #define VPROF_REQUESTS_H
 
+#include "analysis/requests/host_clocks.h"
 #include "analysis/requests/request_trees.h"
 
 struct vprof_requests {
@@ -21,6 +27,7 @@ struct vprof_requests {
 	struct vprof_exchanges exchanges;
 	struct vprof_causality causality;
 	struct vprof_request_trees trees;
+	struct vprof_host_clocks clocks;
 };
 
 /* Checks the history, sorts it (so it changes), and finds the requests. INPUT when it is inconsistent, NOMEM; to be

@@ -25,6 +25,7 @@ void vprof_requests_results_free(struct vprof_requests_results *r)
 	free(r->calls);
 	free(r->patterns);
 	free(r->links);
+	free(r->clocks);
 	free(r->requests);
 	vprof_strings_release(&r->strings);
 	free(r);
@@ -72,7 +73,9 @@ static int write_call(cJSON *o, const struct vprof_requests_call *c)
 {
 	return o && vprof_json_add_number(o, "from", c->from == VPROF_NONE ? NAN : c->from) &&
 	       vprof_json_add_number(o, "to", c->to) && vprof_json_add_number(o, "n", (double)c->n) &&
-	       vprof_json_add_number(o, "mean_ns", c->mean_ns) && vprof_json_add_number(o, "transit_ns", c->transit_ns);
+	       vprof_json_add_number(o, "mean_ns", c->mean_ns) &&
+	       vprof_json_add_number(o, "transit_ns", c->transit_ns) &&
+	       vprof_json_add_number(o, "there_ns", c->there_ns);
 }
 
 static int write_counts(cJSON *o, const struct vprof_requests_results *r)
@@ -109,12 +112,24 @@ static int write_counts(cJSON *o, const struct vprof_requests_results *r)
 	return ok;
 }
 
+static int write_clock(cJSON *o, const struct vprof_requests_clock *c)
+{
+	return o && vprof_json_add_string(o, "host", c->host) && vprof_json_add_number(o, "is_known", c->is_known) &&
+	       vprof_json_add_number(o, "n_messages", (double)c->n_messages) &&
+	       vprof_json_add_number(o, "ahead_ns", c->ahead_ns) && vprof_json_add_number(o, "drift", c->drift) &&
+	       vprof_json_add_number(o, "error_ns", c->error_ns) &&
+	       vprof_json_add_number(o, "drift_error", c->drift_error);
+}
+
 static int write_lists(cJSON *o, const struct vprof_requests_results *r)
 {
 	cJSON *tiers = cJSON_AddArrayToObject(o, "tiers"), *calls = cJSON_AddArrayToObject(o, "calls");
 	cJSON *patterns = cJSON_AddArrayToObject(o, "patterns"), *links = cJSON_AddArrayToObject(o, "links");
-	int ok = tiers && calls && patterns && links;
+	cJSON *clocks = cJSON_AddArrayToObject(o, "clocks");
+	int ok = tiers && calls && patterns && links && clocks;
 
+	for (size_t i = 0; ok && i < r->n_clocks; i++)
+		ok = write_clock(add_object(clocks), &r->clocks[i]);
 	for (size_t i = 0; ok && i < r->n_tiers; i++)
 		ok = write_tier(add_object(tiers), &r->tiers[i]);
 	for (size_t i = 0; ok && i < r->n_calls; i++)

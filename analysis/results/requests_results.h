@@ -32,8 +32,9 @@ struct vprof_requests_tier {
 struct vprof_requests_call {
 	uint32_t from, to; /* tiers; from: VPROF_NONE where requests come in */
 	uint64_t n;
-	double mean_ns,
-		transit_ns; /* of the caller's time; of that not in the called tier; NaN: one end not recorded */
+	/* of the caller's time; of that not in the called tier; NaN: one end not recorded */
+	double mean_ns, transit_ns;
+	double there_ns; /* of transit: from a request's first send to its first receive; NaN: clocks are not known */
 };
 
 struct vprof_requests_pattern {
@@ -49,6 +50,13 @@ struct vprof_requests_one { /* a request, where all are listed */
 	int is_whole;
 	double from_ns, latency_ns, confidence; /* from: since the recording began */
 	const char *path;
+};
+
+struct vprof_requests_clock { /* of a host, against the first one */
+	const char *host;
+	int is_known;
+	uint64_t n_messages;			       /* that tell it; 0: of the first host */
+	double ahead_ns, drift, error_ns, drift_error; /* as in analysis/requests/host_clocks.h */
 };
 
 struct vprof_requests_link {
@@ -76,6 +84,8 @@ struct vprof_requests_results {
 	size_t n_patterns, n_patterns_all;	 /* here; found */
 	struct vprof_requests_link *links;	 /* how calls were linked to requests */
 	size_t n_links;
+	struct vprof_requests_clock *clocks; /* of each host, where there are several */
+	size_t n_clocks;
 	struct vprof_requests_one *requests; /* all of them by time, if that was asked for */
 	size_t n_listed;
 	struct vprof_strings strings;

@@ -210,6 +210,35 @@ void vprof_report_paths_list(const struct vprof_requests_results *r, struct vpro
 	}
 }
 
+/* How far the hosts' clocks are known; only what is told of both directions of a call depends on it. */
+static void add_clocks(const struct vprof_style *style, const struct vprof_requests_results *r, struct vprof_text *out)
+{
+	struct vprof_text t = VPROF_TEXT_INIT;
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_clocks; i++) {
+		const struct vprof_requests_clock *c = &r->clocks[i];
+
+		if (c->is_known && !c->n_messages)
+			continue;
+		vprof_text_addf(&t, "%s%s ", n++ ? "; " : "", c->host);
+		if (!c->is_known)
+			vprof_text_add(&t, "is not known: it exchanged no messages with the others");
+		else if (c->error_ns < 0)
+			vprof_text_add(&t, "was set during the recording: its messages contradict each other");
+		else {
+			vprof_text_addf(&t, "is %s %s", vprof_format_duration(fabs(c->ahead_ns)).s,
+					c->ahead_ns < 0 ? "behind" : "ahead");
+			vprof_text_addf(&t, " (within %s), drift %.1f ppm", vprof_format_duration(c->error_ns).s,
+					c->drift * 1e6);
+		}
+	}
+	if (n)
+		labelled(style, "clocks", &t, out);
+	else
+		vprof_text_release(&t);
+}
+
 void vprof_report_paths(const struct vprof_requests_results *r, const struct vprof_report_options *o,
 			struct vprof_text *out)
 {
@@ -221,5 +250,6 @@ void vprof_report_paths(const struct vprof_requests_results *r, const struct vpr
 	add_tiers(&style, r, out);
 	add_legend(&style, r, out);
 	add_links(&style, r, out);
+	add_clocks(&style, r, out);
 	add_coverage(&style, r, out);
 }

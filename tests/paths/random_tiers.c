@@ -32,9 +32,9 @@ static uint64_t draw(struct making *m, uint64_t below)
 	return vprof_mix(m->state) % below;
 }
 
-static uint64_t clock_shift(const struct making *m, uint32_t host)
+uint64_t random_tiers_clock(const struct tiers_options *o, uint32_t host, uint64_t t)
 {
-	return m->o->shifts_clocks ? (uint64_t)host * 3600000000000u : 0;
+	return o->shifts_clocks ? t + host * UINT64_C(3600000000000) + t / TIERS_DRIFT_EACH * host : t;
 }
 
 static uint32_t threads_of_server(const struct making *m)
@@ -66,7 +66,7 @@ static void make_processes(struct making *m)
 		}
 	}
 	for (uint32_t i = 0; i <= n; i++)
-		*VPROF_PUSH(&m->r->history.hosts) = "host";
+		*VPROF_PUSH(&m->r->history.hosts) = "host"; /* servers have one each, clients the last */
 	m->free_at = calloc(m->r->history.threads.n, sizeof *m->free_at);
 }
 
@@ -122,14 +122,19 @@ static void transfer(struct making *m, uint32_t link, int is_server, int is_send
 {
 	uint32_t socket = m->links.v[link].ends[is_server];
 	struct vprof_transfer *t;
-	uint64_t shift;
+	uint32_t host;
 
 	if (socket == VPROF_NONE)
 		return;
-	shift = clock_shift(m, m->r->history.sockets.v[socket].host);
+	host = m->r->history.sockets.v[socket].host;
 	t = VPROF_PUSH(&m->r->history.transfers);
-	*t = (struct vprof_transfer){ from + shift, to + shift,	     UINT64_C(0xffffff00) + position, n_bytes, socket,
-				      thread,	    (uint8_t)is_send };
+	*t = (struct vprof_transfer){ random_tiers_clock(m->o, host, from),
+				      random_tiers_clock(m->o, host, to),
+				      UINT64_C(0xffffff00) + position,
+				      n_bytes,
+				      socket,
+				      thread,
+				      (uint8_t)is_send };
 }
 
 /* A message in one to three sends, and as many receives of other sizes; returns when the last receive ended. The first
@@ -187,7 +192,8 @@ static void wake(struct making *m, uint32_t waker, uint32_t wakee, uint64_t t)
 	if (!m->o->records_wakes || waker == wakee)
 		return;
 	w = VPROF_PUSH(&m->r->history.wakes);
-	*w = (struct vprof_thread_wake){ t + clock_shift(m, m->r->history.processes.v[process].host), waker, wakee, 0 };
+	*w = (struct vprof_thread_wake){ random_tiers_clock(m->o, m->r->history.processes.v[process].host, t), waker,
+					 wakee, 0 };
 }
 
 static uint64_t call(struct making *m, uint32_t thread, uint32_t server, uint64_t t, uint32_t parent_server,

@@ -37,6 +37,10 @@ struct random_tiers {
 };
 
 void random_tiers_make(struct random_tiers *r, const struct tiers_options *o);
+/* What a host's clock shows at a true time: an hour ahead for each, and host x 10 ppm fast. */
+#define TIERS_DRIFT_EACH 100000
+uint64_t random_tiers_clock(const struct tiers_options *o, uint32_t host, uint64_t t);
+
 void random_tiers_release(struct random_tiers *r);
 
 #endif

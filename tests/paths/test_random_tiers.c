@@ -2,6 +2,7 @@
 /* Paths of random systems against their truth. Dispatchers and workers: every link of every request. Stages whose calls
  * the paper's rule cannot place: what is called certain is right, and what is wrong is rarely declared to be sure.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -109,6 +110,42 @@ static void test_dispatcher_worker(void **state)
 		});
 }
 
+/* Hosts an hour apart whose clocks drift: what is said of them holds from begin to end, within the error told. */
+static void test_clocks(void **state)
+{
+	double largest = 0;
+
+	(void)state;
+	for (uint64_t seed = 500; seed < 520; seed++) {
+		const struct tiers_options o = { .seed = seed,
+						 .n_tiers = 3,
+						 .n_servers = 2,
+						 .n_workers = 30,
+						 .n_sessions = 20,
+						 .n_requests = 500,
+						 .n_calls_most = 3,
+						 .records_clients = 1,
+						 .shifts_clocks = 1 };
+		struct compared c;
+
+		compare(&c, &o);
+		for (uint32_t host = 0; host < c.found.clocks.v.n; host++)
+			for (uint64_t t = 0; t <= 10000000; t += 2500000) {
+				const struct vprof_host_clock *clock = &c.found.clocks.v.v[host];
+				uint64_t own = random_tiers_clock(&o, host, t);
+				double common = vprof_host_clock_common(&c.found.clocks, host, own);
+				double off = fabs(common - (double)random_tiers_clock(&o, 0, t));
+				double reach = fabs((double)own - (double)clock->at) * clock->drift_error;
+
+				assert_true(clock->is_known && clock->error_ns >= 0);
+				assert_true(off <= clock->error_ns + reach + 1000);
+				largest = off > largest ? off : largest;
+			}
+		release(&c);
+	}
+	print_message("clocks: %.0f ns off at most\n", largest);
+}
+
 /* The worker that calls is not the one that replies: wake-ups show it where they are recorded; a request that lay in a
  * queue was handed over without one. */
 static void test_stages_with_wakes(void **state)
@@ -178,6 +215,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_dispatcher_worker),
+		cmocka_unit_test(test_clocks),
 		cmocka_unit_test(test_stages_with_wakes),
 		cmocka_unit_test(test_stages_alone),
 	};

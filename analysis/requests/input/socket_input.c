@@ -324,17 +324,22 @@ static int read_events(struct reading *g, struct vprof_error *err)
 	return ret;
 }
 
-static int add_host(struct vprof_socket_input *input, const struct vprof_trace *trace)
+/* Two traces of one host have one clock. VPROF_NONE without memory. */
+static uint32_t host_of(struct vprof_socket_input *input, const struct vprof_trace *trace)
 {
 	char name[sizeof trace->header.host + 1];
 	const char *kept, **host;
 
 	snprintf(name, sizeof name, "%.*s", (int)sizeof trace->header.host, trace->header.host);
 	kept = vprof_strings_keep(&input->strings, name);
+	for (uint32_t i = 0; kept && i < input->history.hosts.n; i++)
+		if (input->history.hosts.v[i] == kept)
+			return i;
 	host = kept ? VPROF_PUSH(&input->history.hosts) : NULL;
-	if (host)
-		*host = kept;
-	return host ? VPROF_OK : VPROF_ERR_NOMEM;
+	if (!host)
+		return VPROF_NONE;
+	*host = kept;
+	return (uint32_t)(input->history.hosts.n - 1);
 }
 
 int vprof_socket_input_add(struct vprof_socket_input *input, const struct vprof_trace *trace, struct vprof_error *err)
@@ -350,8 +355,8 @@ int vprof_socket_input_add(struct vprof_socket_input *input, const struct vprof_
 	if (!input->history.hosts.n)
 		input->base_ns = trace->header.start_realtime_ns - BEFORE_NS;
 	g.start_ns = trace->header.start_realtime_ns - input->base_ns;
-	g.host = (uint32_t)input->history.hosts.n;
-	ret = add_host(input, trace);
+	g.host = host_of(input, trace);
+	ret = g.host == VPROF_NONE ? VPROF_ERR_NOMEM : VPROF_OK;
 	if (!ret)
 		ret = read_tables(&g, err);
 	if (!ret)

@@ -3,10 +3,14 @@
  *
  * Starts each server of the topology as a process, and then the clients; ends when all requests are done. Ports are the
  * kernel's choice. A line of the topology is a server and whom it may call: "front1 middle1 middle2"; one that begins
- * with "*" is called by clients. With --attach, it says "ready", and the clients begin once a line is read from
- * standard input.
+ * with "*" is called by clients. With --attach, it tells the servers' processes and "ready", and the clients begin once
+ * a line is read from standard input. With --netns PREFIX, server k (from 0) lives in the network namespace PREFIXk at
+ * 10.99.0.(k + 1), and the clients in PREFIXc.
  */
+#define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,20 +61,47 @@ static void read_topology(const char *path)
 	fclose(f);
 }
 
+static void enter(const char *name)
+{
+	char path[256];
+	int fd;
+
+	if (!app.netns)
+		return;
+	snprintf(path, sizeof path, "/run/netns/%s%s", app.netns, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || setns(fd, CLONE_NEWNET)) {
+		perror(path);
+		exit(1);
+	}
+	close(fd);
+}
+
+static void enter_server(int number)
+{
+	char name[16];
+
+	snprintf(name, sizeof name, "%d", number);
+	enter(name);
+}
+
 static void listen_all(void)
 {
 	for (int i = 0; i < app.n_servers; i++) {
 		struct sockaddr_in own = { .sin_family = AF_INET };
 		socklen_t size = sizeof own;
-		int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		int fd;
 
-		own.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+		enter_server(i);
+		fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		own.sin_addr.s_addr = htonl(app.netns ? 0x0a630001 + (uint32_t)i : INADDR_LOOPBACK);
 		if (fd < 0 || bind(fd, (struct sockaddr *)&own, sizeof own) || listen(fd, 1024) ||
 		    getsockname(fd, (struct sockaddr *)&own, &size)) {
 			perror("vapp: listen");
 			exit(1);
 		}
 		app.servers[i].listener = fd;
+		app.servers[i].address = own.sin_addr.s_addr;
 		app.servers[i].port = ntohs(own.sin_port);
 	}
 }
@@ -88,6 +119,8 @@ static void read_options(int argc, char **argv)
 			app.n_requests = atoi(value);
 		else if (!strcmp(name, "--workers"))
 			app.n_workers = atoi(value);
+		else if (!strcmp(name, "--netns"))
+			app.netns = value;
 		else if (!strcmp(name, "--seed"))
 			app.seed = strtoull(value, NULL, 10);
 		else
@@ -112,8 +145,11 @@ int main(int argc, char **argv)
 		servers[i] = fork();
 		if (!servers[i]) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			enter_server(i);
 			vapp_serve(&app, i);
 		}
+		if (is_attached)
+			printf("server %s %ld\n", app.servers[i].name, (long)servers[i]);
 	}
 	if (is_attached) {
 		puts("ready");
@@ -121,6 +157,7 @@ int main(int argc, char **argv)
 		while ((ret = getchar()) != '\n' && ret != EOF)
 			;
 	}
+	enter("c");
 	ret = vapp_load(&app);
 	for (int i = 0; i < app.n_servers; i++)
 		kill(servers[i], SIGKILL);

@@ -24,6 +24,7 @@ struct vapp_server {
 	int calls[SERVERS_MAX], n_calls; /* servers that it may call */
 	int is_entry;			 /* clients call it */
 	int listener;			 /* descriptor */
+	uint32_t address;		 /* in network order */
 	uint16_t port;
 };
 
@@ -33,6 +34,7 @@ struct vapp {
 	enum vapp_model model;
 	uint64_t seed;
 	const char *truth; /* file */
+	const char *netns; /* prefix of network namespaces; NULL: none */
 };
 
 /* Serves until it is killed; the caller is the server's process. */

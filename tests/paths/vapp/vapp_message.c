@@ -59,7 +59,7 @@ int vapp_connect(const struct vapp_server *server)
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(server->port) };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	to.sin_addr.s_addr = server->address;
 	if (fd >= 0 && !connect(fd, (struct sockaddr *)&to, sizeof to))
 		return fd;
 	if (fd >= 0)
