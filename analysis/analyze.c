@@ -20,6 +20,7 @@
 #include "analysis/variance/cost_bounds.h"
 #include "analysis/results/results_json.h"
 #include "analysis/source/source.h"
+#include "analysis/transactions/crosstalk.h"
 #include "analysis/common_frames.h"
 #include "analysis/variance/variance_tree.h"
 #include "analysis/variance/tree_fill.h"
@@ -422,6 +423,20 @@ static int unmap_traces(void *arg)
 	return 0;
 }
 
+/* While the traces are mapped, since calls are read again. */
+static int find_crosstalk(struct analysis *a, struct vprof_error *err)
+{
+	const struct vprof_crosstalk_input input = { .sources = a->sources,
+						     .n_sources = a->n_sources,
+						     .n_intervals = a->n_intervals,
+						     .name = a->counts.name,
+						     .plan = a->o->plan,
+						     .attributes = &a->attributes,
+						     .team = a->tree->team };
+
+	return vprof_crosstalk_fill(a->r, &input, err);
+}
+
 /* From the walked paths to the judgement. */
 static int evaluate(struct analysis *a, struct vprof_error *err)
 {
@@ -459,6 +474,7 @@ static int take_steps(struct analysis *a, struct vprof_error *err)
 	if (!ret && ret_attributes)
 		ret = vprof_error_set(err, ret_attributes, "not enough memory for the latencies of %zu intervals",
 				      a->n_intervals);
+	ret = ret ? ret : find_crosstalk(a, err);
 	if (ret)
 		return ret;
 	vprof_background_begin(&background, n_workers, unmap_traces, a);

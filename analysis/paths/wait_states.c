@@ -90,3 +90,9 @@ int vprof_wait_walk_next(struct vprof_wait_walk *walk, struct vprof_wait_stretch
 	out->to = walk->t = until < walk->to ? until : walk->to;
 	return 1;
 }
+
+int vprof_wait_is_of_probe(const struct vprof_probe *probe, const char *name, uint32_t kind)
+{
+	return probe && (probe->kind != VPROF_PROBE_FUNCTION || kind == VP_WAIT_ANNOTATED) &&
+	       !strcmp(probe->name, name);
+}

@@ -9,6 +9,7 @@
 #define VPROF_WAIT_STATES_H
 
 #include "analysis/timeline/timeline.h"
+#include "common/plan.h"
 
 enum vprof_wait_state {
 	VPROF_IN_BLOCK,	    /* off-CPU, or waiting for another thread */
@@ -32,6 +33,11 @@ struct vprof_wait_walk {
 
 /* Is it a call that may work instead of waiting (enum vp_wait)? */
 int vprof_wait_is_io(uint32_t kind);
+
+/* Is the measured call that waits the wait itself: a site of the library's call `name`, or the function that an
+ * annotation names as the one that acquires the lock? A function of the program that only shares the name of the
+ * library's is not. `probe` may be NULL. */
+int vprof_wait_is_of_probe(const struct vprof_probe *probe, const char *name, uint32_t kind);
 
 /* The part from..to of a wait of the thread. `hint` may be NULL; else it is kept for the thread's next walk. */
 void vprof_wait_walk_begin(struct vprof_wait_walk *walk, const struct vprof_timeline *timeline, uint32_t thread,

@@ -42,6 +42,11 @@ void vprof_results_free(struct vprof_results *r)
 		free((void *)r->causes[i].factors);
 		free((void *)r->causes[i].nodes);
 	}
+	for (size_t i = 0; r->crosstalk && i < r->n_crosstalk; i++) {
+		for (size_t k = 0; r->crosstalk[i].locks && k < r->crosstalk[i].n_locks; k++)
+			free((void *)r->crosstalk[i].locks[k].held);
+		free((void *)r->crosstalk[i].locks);
+	}
 	for (size_t i = 0; r->warnings && i < r->n_warnings; i++)
 		free(r->warnings[i]);
 	vprof_strings_release(&r->private->strings);
@@ -51,6 +56,8 @@ void vprof_results_free(struct vprof_results *r)
 	free(r->factors);
 	free(r->causes);
 	free(r->knots);
+	free(r->parties);
+	free(r->crosstalk);
 	free(r->types);
 	free(r->contributions);
 	free(r->work);

@@ -231,6 +231,62 @@ struct vprof_knot {
 	double if_constant, if_constant_low, if_constant_high;
 };
 
+enum vprof_party_kind {
+	VPROF_PARTY_TYPE,     /* intervals of one type; of all, where they have none */
+	VPROF_PARTY_THREAD,   /* threads that worked for no interval, by what they run */
+	VPROF_PARTY_ITSELF,   /* other threads that worked for the interval that waits */
+	VPROF_PARTY_RELEASED, /* nobody: from the release until the waiter ran again */
+	VPROF_PARTY_UNKNOWN,  /* nothing recorded tells */
+	VPROF_PARTY_KINDS
+};
+
+/* who waits, or is waited for (analysis/transactions) */
+struct vprof_party {
+	enum vprof_party_kind kind;
+	const char *name;
+	uint64_t n;	 /* intervals analysed; 0: none, or they are of other intervals */
+	double total_ns; /* their latencies, summed */
+};
+
+/* what a holder ran while it was waited for: in preorder, siblings by falling time */
+struct vprof_held {
+	enum vprof_node_kind kind; /* FUNCTION, SITE, POINTER, WAIT or PREEMPTED */
+	const char *name;
+	const char *file; /* of the function's definition or of the call; else "" */
+	int line;
+	uint32_t depth;	 /* 0: the outermost */
+	double total_ns; /* what it took of the waits */
+};
+
+/* what was waited for, at one place */
+struct vprof_crosstalk_lock {
+	const char *name;     /* the primitive: "pthread_mutex_lock"; "queued" */
+	const char *function; /* the innermost measured function in which it waits; "": none */
+	const char *file;     /* of the call that waits, else of that function; "": none */
+	int line;
+	int is_call;	     /* file:line is that of the call */
+	const char *object;  /* as in vprof_node */
+	const char *awaited; /* as in vprof_step */
+	uint64_t n_waits;
+	double total_ns, measured_ns;  /* measured: as below */
+	const struct vprof_held *held; /* the heaviest */
+	size_t n_held;
+};
+
+/* Waiting time of intervals of one party for what another did. */
+struct vprof_crosstalk {
+	uint32_t waiter, holder; /* parties */
+	uint64_t n_waits;	 /* a wait that several threads prolonged counts for each */
+	double total_ns;
+	/* of it: in what the holders are known to have run, waited for, or been preempted in; the variance tree's blame
+	 */
+	double measured_ns;
+	double mean_ns, mean_low, mean_high;	  /* per interval of the waiter's, with its 95 % confidence interval */
+	double share;				  /* of the time of all of the waiter's intervals */
+	const struct vprof_crosstalk_lock *locks; /* the heaviest */
+	size_t n_locks;
+};
+
 /* a function found on sampled call stacks */
 struct vprof_common_frame {
 	const char *name;   /* symbol */
@@ -402,6 +458,10 @@ struct vprof_results {
 	size_t n_causes;
 	struct vprof_knot *knots; /* the heaviest first */
 	size_t n_knots;
+	struct vprof_party *parties;
+	size_t n_parties;
+	struct vprof_crosstalk *crosstalk; /* by falling time */
+	size_t n_crosstalk;
 	struct vprof_type *types;
 	size_t n_types;
 	struct vprof_contribution *contributions; /* by descending mean_ns */

@@ -7,7 +7,7 @@
 
 #include "analysis/results/results.h"
 
-#define VPROF_RESULTS_VERSION 11
+#define VPROF_RESULTS_VERSION 12
 #define VPROF_WHOLE_MAX 9007199254740992.0 /* 2^53: whole numbers beyond are not exact in JSON */
 
 /* clang-format off */
@@ -50,6 +50,12 @@
 #define VPROF_CLOSED_FIELDS(U, D, I, S, E) S(name) S(display) S(file) I(line) S(caller) D(bound) D(saved_ns) D(saved) S(run)
 #define VPROF_COMMON_FRAME_FIELDS(U, D, I, S, E)                                                                               \
 	S(name) S(module) U(n) D(depth) I(encloses) I(innermost_enclosing) I(is_waker)
+#define VPROF_PARTY_FIELDS(U, D, I, S, E) E(kind, vprof_party_kind_names) S(name) U(n) D(total_ns)
+#define VPROF_HELD_FIELDS(U, D, I, S, E) E(kind, vprof_node_kind_names) S(name) S(file) I(line) U(depth) D(total_ns)
+#define VPROF_CROSSTALK_LOCK_FIELDS(U, D, I, S, E)                                                                      \
+	S(name) S(function) S(file) I(line) I(is_call) S(object) S(awaited) U(n_waits) D(total_ns) D(measured_ns)
+#define VPROF_CROSSTALK_FIELDS(U, D, I, S, E)                                                                           \
+	U(waiter) U(holder) U(n_waits) D(total_ns) D(measured_ns) D(mean_ns) D(mean_low) D(mean_high) D(share)
 #define VPROF_TYPE_FIELDS(U, D, I, S, E) S(name) U(n) D(mean_ns) D(sd_ns) D(between_share) D(within_share)
 #define VPROF_CONTRIBUTION_FIELDS(U, D, I, S, E)                                                                        \
 	U(factor) S(name) D(mean_ns) D(mean_low) D(mean_high) D(tail_ns) D(rest_ns) D(gap_ns) D(gap_low) D(gap_high)
@@ -69,6 +75,7 @@ extern const char *const vprof_cause_kind_names[VPROF_CAUSE_KIND_COUNT];
 extern const char *const vprof_cause_status_names[VPROF_CAUSE_STATUS_COUNT];
 extern const char *const vprof_example_why_names[VPROF_EXAMPLE_WHY_COUNT];
 extern const char *const vprof_effect_by_names[VPROF_EFFECT_BY_COUNT];
+extern const char *const vprof_party_kind_names[VPROF_PARTY_KINDS];
 extern const char *const vprof_shown_kind_names[VPROF_SHOWN_KIND_COUNT];
 
 /* A member of an object, as results.json has them: NaN and infinity are null, NULL is "". 0 without memory. */

@@ -228,6 +228,50 @@ static void read_knot(struct reading *g, const cJSON *o, struct vprof_knot *x)
 	R_FIELDS(VPROF_KNOT_FIELDS)
 }
 
+static void read_party(struct reading *g, const cJSON *o, struct vprof_party *x)
+{
+	R_FIELDS(VPROF_PARTY_FIELDS)
+}
+
+static void read_held(struct reading *g, const cJSON *o, struct vprof_held *x)
+{
+	R_FIELDS(VPROF_HELD_FIELDS)
+}
+
+static void read_lock(struct reading *g, const cJSON *o, struct vprof_crosstalk_lock *x)
+{
+	const cJSON *list = cJSON_GetObjectItemCaseSensitive(o, "held"), *v;
+	struct vprof_held *held;
+
+	R_FIELDS(VPROF_CROSSTALK_LOCK_FIELDS)
+	if (!cJSON_IsArray(list)) {
+		wrong(g, "held", "a list is missing");
+		return;
+	}
+	x->held = held = calloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *held);
+	if (!held)
+		g->ret = VPROF_ERR_NOMEM;
+	else
+		cJSON_ArrayForEach(v, list) read_held(g, v, &held[x->n_held++]);
+}
+
+static void read_crosstalk(struct reading *g, const cJSON *o, struct vprof_crosstalk *x)
+{
+	const cJSON *list = cJSON_GetObjectItemCaseSensitive(o, "locks"), *v;
+	struct vprof_crosstalk_lock *locks;
+
+	R_FIELDS(VPROF_CROSSTALK_FIELDS)
+	if (!cJSON_IsArray(list)) {
+		wrong(g, "locks", "a list is missing");
+		return;
+	}
+	x->locks = locks = calloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *locks);
+	if (!locks)
+		g->ret = VPROF_ERR_NOMEM;
+	else
+		cJSON_ArrayForEach(v, list) read_lock(g, v, &locks[x->n_locks++]);
+}
+
 /* Array of `size` bytes for each item of o[name], or NULL with g->ret set. */
 static void *list_of(struct reading *g, const cJSON *o, const char *name, size_t size, const cJSON **items)
 {
@@ -294,6 +338,8 @@ static void read_results(struct reading *g, const cJSON *o)
 		return;
 	read_warnings(g, o);
 	READ_LIST(types, n_types, read_type);
+	READ_LIST(parties, n_parties, read_party);
+	READ_LIST(crosstalk, n_crosstalk, read_crosstalk);
 	READ_LIST(contributions, n_contributions, read_contribution);
 	READ_LIST(work, n_work, read_work);
 	READ_LIST(causes, n_causes, read_cause);
@@ -327,6 +373,16 @@ static void check_shown(struct reading *g)
 	for (g->index = 0; g->index < r->n_pieces; g->index++)
 		if (r->pieces[g->index].thread && r->pieces[g->index].thread >= r->n_threads)
 			wrong(g, "thread", "out of range");
+}
+
+static void check_crosstalk(struct reading *g)
+{
+	const struct vprof_results *r = g->r;
+
+	g->where = "crosstalk";
+	for (g->index = 0; g->index < r->n_crosstalk; g->index++)
+		if (r->crosstalk[g->index].waiter >= r->n_parties || r->crosstalk[g->index].holder >= r->n_parties)
+			wrong(g, "waiter", "out of range");
 }
 
 static void check_causes(struct reading *g)
@@ -393,6 +449,7 @@ static void check_indices(struct reading *g)
 			wrong(g, "counterpart", "out of range");
 	}
 	check_causes(g);
+	check_crosstalk(g);
 	g->where = "contributions";
 	for (size_t i = 0; i < r->n_contributions; i++) {
 		g->index = i;

@@ -31,6 +31,10 @@ const char *const vprof_example_why_names[] = {
 	[VPROF_EXAMPLE_MEDIAN] = "median",   [VPROF_EXAMPLE_FASTEST] = "fastest",
 };
 const char *const vprof_effect_by_names[] = { "records", "baseline", "windows" };
+const char *const vprof_party_kind_names[] = {
+	[VPROF_PARTY_TYPE] = "type",	     [VPROF_PARTY_THREAD] = "thread",	[VPROF_PARTY_ITSELF] = "itself",
+	[VPROF_PARTY_RELEASED] = "released", [VPROF_PARTY_UNKNOWN] = "unknown",
+};
 const char *const vprof_shown_kind_names[] = {
 	[VPROF_SHOWN_RUN] = "run",   [VPROF_SHOWN_WAIT] = "wait",	    [VPROF_SHOWN_KERNEL] = "kernel",
 	[VPROF_SHOWN_IO] = "io",     [VPROF_SHOWN_PREEMPTED] = "preempted", [VPROF_SHOWN_QUEUED] = "queued",
@@ -82,6 +86,27 @@ WRITER(write_knot, vprof_knot, VPROF_KNOT_FIELDS)
 WRITER(write_step, vprof_step, VPROF_STEP_FIELDS)
 WRITER(write_split, vprof_split, VPROF_SPLIT_FIELDS)
 
+WRITER(write_party, vprof_party, VPROF_PARTY_FIELDS)
+WRITER(write_held, vprof_held, VPROF_HELD_FIELDS)
+
+static int write_lock(cJSON *o, const struct vprof_crosstalk_lock *x)
+{
+	int ok = 1;
+
+	W_FIELDS(VPROF_CROSSTALK_LOCK_FIELDS)
+	WRITE_LIST(held, n_held, write_held);
+	return ok;
+}
+
+static int write_crosstalk(cJSON *o, const struct vprof_crosstalk *x)
+{
+	int ok = 1;
+
+	W_FIELDS(VPROF_CROSSTALK_FIELDS)
+	WRITE_LIST(locks, n_locks, write_lock);
+	return ok;
+}
+
 static int write_factor(cJSON *o, const struct vprof_factor *x)
 {
 	int ok = 1;
@@ -112,6 +137,8 @@ static int write_results(cJSON *o, const struct vprof_results *x)
 	for (size_t i = 0; ok && i < x->n_warnings; i++)
 		ok &= cJSON_AddItemToArray(warnings, cJSON_CreateString(x->warnings[i]));
 	WRITE_LIST(types, n_types, write_type);
+	WRITE_LIST(parties, n_parties, write_party);
+	WRITE_LIST(crosstalk, n_crosstalk, write_crosstalk);
 	WRITE_LIST(contributions, n_contributions, write_contribution);
 	WRITE_LIST(work, n_work, write_work);
 	WRITE_LIST(causes, n_causes, write_cause);

@@ -141,15 +141,6 @@ int vprof_tree_part_spend(struct vprof_tree_part *p, uint32_t node, int64_t tick
 	return 0;
 }
 
-/* The measured call that waits is the wait's node: a site of the library's call, or the function that an annotation
- * names as the one that acquires the lock. A function of the program that only shares the name of the library's is not.
- */
-static int is_of_probe(const struct vprof_probe *probe, const char *name, uint32_t kind)
-{
-	return probe && (probe->kind != VPROF_PROBE_FUNCTION || kind == VP_WAIT_ANNOTATED) &&
-	       !strcmp(probe->name, name);
-}
-
 static uint32_t wait_node(struct vprof_tree_part *p, const struct vprof_piece *piece, uint32_t base)
 {
 	const struct vprof_tree *tree = p->tree;
@@ -162,7 +153,7 @@ static uint32_t wait_node(struct vprof_tree_part *p, const struct vprof_piece *p
 	if (node == VPROF_NONE)
 		return node;
 	top = &p->nodes.v[node];
-	if (node == base || !is_of_probe(top->probe, tree->names.v[name], w->kind))
+	if (node == base || !vprof_wait_is_of_probe(top->probe, tree->names.v[name], w->kind))
 		node = vprof_tree_part_child(p, node, VPROF_CLASS_WAIT, name, piece->depth);
 	if (node == VPROF_NONE)
 		return node;

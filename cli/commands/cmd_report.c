@@ -12,6 +12,7 @@
 #include "cli/options.h"
 #include "cli/commands/cmd_report_latency.h"
 #include "cli/commands/paths/cmd_report_paths.h"
+#include "cli/commands/report/cmd_report_transactions.h"
 #include "cli/commands/cmd_report_waits.h"
 #include "cli/commands/report_page.h"
 #include "cli/drilldown/steps.h"
@@ -102,6 +103,8 @@ int vprof_cmd_report(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], "waits"))
 		return vprof_cmd_report_waits(argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "transactions"))
+		return vprof_cmd_report_transactions(argc - 1, argv + 1);
 	if (argc > 1 && !strcmp(argv[1], "latency"))
 		return vprof_cmd_report_latency(argc - 1, argv + 1);
 	if (argc > 1 && !strcmp(argv[1], "paths"))

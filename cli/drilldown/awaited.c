@@ -71,24 +71,40 @@ static char *lines_at(const struct vprof_text *source, int line)
 	return strndup(at, (size_t)(end - at));
 }
 
-static int fill_step(struct vprof_results *r, struct vprof_step *step, const char *root)
+/* What `callee` in file:line waits for, into *awaited, which stays what it was when that cannot be told. */
+static int fill(struct vprof_results *r, const char *root, const char *file, int line, const char *callee,
+		const char **awaited)
 {
 	struct vprof_text source = VPROF_TEXT_INIT;
-	char *path = vprof_path_absolute(root, step->file), *text = NULL;
-	char awaited[VPROF_AWAITED_BYTES] = "";
-	const char *copy = step->awaited;
+	char *path = vprof_path_absolute(root, file), *text = NULL;
+	char found[VPROF_AWAITED_BYTES] = "";
+	const char *copy = *awaited;
 
 	if (path && !vprof_file_read(path, &source, NULL))
-		text = lines_at(&source, step->line);
+		text = lines_at(&source, line);
 	if (text)
-		vprof_awaited_of(text, step->name, awaited);
-	if (*awaited)
-		copy = vprof_results_string(r, awaited);
-	step->awaited = copy ? copy : "";
+		vprof_awaited_of(text, callee, found);
+	if (*found)
+		copy = vprof_results_string(r, found);
+	*awaited = copy ? copy : "";
 	free(text);
 	free(path);
 	vprof_text_release(&source);
 	return copy ? VPROF_OK : VPROF_ERR_NOMEM;
+}
+
+static int fill_locks(struct vprof_results *r, const char *root)
+{
+	int rc = VPROF_OK;
+
+	for (size_t i = 0; i < r->n_crosstalk && !rc; i++)
+		for (size_t k = 0; k < r->crosstalk[i].n_locks && !rc; k++) {
+			struct vprof_crosstalk_lock *lock = (struct vprof_crosstalk_lock *)&r->crosstalk[i].locks[k];
+
+			if (lock->is_call && lock->line > 0)
+				rc = fill(r, root, lock->file, lock->line, lock->name, &lock->awaited);
+		}
+	return rc;
 }
 
 int vprof_awaited_fill(struct vprof_results *r, const char *root)
@@ -100,7 +116,7 @@ int vprof_awaited_fill(struct vprof_results *r, const char *root)
 			struct vprof_step *step = (struct vprof_step *)&r->causes[i].steps[k];
 
 			if (*step->object && *step->file && step->line > 0)
-				rc = fill_step(r, step, root);
+				rc = fill(r, root, step->file, step->line, step->name, &step->awaited);
 		}
-	return rc;
+	return rc ? rc : fill_locks(r, root);
 }

@@ -205,6 +205,10 @@ static void test_documented(void **state)
 	DOCUMENTS(cJSON_GetObjectItem(defs, "knot"), "\n## knots", VPROF_KNOT_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "step"), "\n### steps", VPROF_STEP_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "split"), "\n### splits", VPROF_SPLIT_FIELDS);
+	DOCUMENTS(cJSON_GetObjectItem(defs, "party"), "\n## parties", VPROF_PARTY_FIELDS);
+	DOCUMENTS(cJSON_GetObjectItem(defs, "crosstalk"), "\n## crosstalk", VPROF_CROSSTALK_FIELDS);
+	DOCUMENTS(cJSON_GetObjectItem(defs, "crosstalk_lock"), "\n### locks", VPROF_CROSSTALK_LOCK_FIELDS);
+	DOCUMENTS(cJSON_GetObjectItem(defs, "held"), "\n### held", VPROF_HELD_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "type"), "\n## types", VPROF_TYPE_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "contribution"), "\n## contributions", VPROF_CONTRIBUTION_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "work"), "\n## work", VPROF_WORK_FIELDS);

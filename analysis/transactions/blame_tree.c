@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/transactions/blame_tree.h"
+
+#include "common/error.h"
+
+#define DEPTH_CLASSES VPROF_BLAME_SITE /* up to which nodes are made, however many there are */
+
+int vprof_blame_begin(struct vprof_blame_tree *tree)
+{
+	*tree = (struct vprof_blame_tree){ 0 };
+	return VPROF_PUSH(&tree->nodes) ? VPROF_OK : VPROF_ERR_NOMEM;
+}
+
+void vprof_blame_release(struct vprof_blame_tree *tree)
+{
+	VPROF_ARRAY_RELEASE(&tree->nodes);
+	VPROF_ARRAY_RELEASE(&tree->sums);
+	vprof_hash_index_release(&tree->by_key);
+	vprof_hash_index_release(&tree->by_block);
+}
+
+uint32_t vprof_blame_child(struct vprof_blame_tree *tree, uint32_t parent, uint8_t class, uint32_t key)
+{
+	uint64_t hash = vprof_mix(((uint64_t)parent << 32 | key) ^ (uint64_t)class << 56);
+	struct vprof_blame_node *n;
+	size_t at;
+
+	if (vprof_hash_index_room(&tree->by_key, 1))
+		return VPROF_NONE;
+	VPROF_HASH_EACH(&tree->by_key, hash, at, i)
+	{
+		n = &tree->nodes.v[i];
+		if (n->parent == parent && n->key == key && n->class == class)
+			return i;
+	}
+	if (tree->nodes.n >= VPROF_BLAME_NODES_MAX && class > DEPTH_CLASSES)
+		return parent;
+	n = VPROF_PUSH(&tree->nodes);
+	if (!n)
+		return VPROF_NONE;
+	n->parent = parent;
+	n->key = key;
+	n->class = class;
+	vprof_hash_index_put(&tree->by_key, at, hash, (uint32_t)tree->nodes.n - 1);
+	return (uint32_t)tree->nodes.n - 1;
+}
+
+int vprof_blame_add_sum(struct vprof_blame_tree *tree, uint32_t holder, uint32_t block, uint64_t ticks)
+{
+	uint64_t hash = vprof_mix((uint64_t)holder << 32 | block);
+	struct vprof_blame_sum *s;
+	size_t at;
+
+	if (!ticks)
+		return VPROF_OK;
+	if (vprof_hash_index_room(&tree->by_block, 1))
+		return VPROF_ERR_NOMEM;
+	VPROF_HASH_EACH(&tree->by_block, hash, at, i)
+	{
+		s = &tree->sums.v[i];
+		if (s->node == holder && s->block == block) {
+			s->ticks += ticks;
+			return VPROF_OK;
+		}
+	}
+	s = VPROF_PUSH(&tree->sums);
+	if (!s)
+		return VPROF_ERR_NOMEM;
+	*s = (struct vprof_blame_sum){ holder, block, ticks };
+	vprof_hash_index_put(&tree->by_block, at, hash, (uint32_t)tree->sums.n - 1);
+	return VPROF_OK;
+}
+
+static void add_counts(struct vprof_blame_node *to, const struct vprof_blame_node *from)
+{
+	to->ticks += from->ticks;
+	to->n_waits += from->n_waits;
+	if (!from->objects)
+		return;
+	to->objects = from->objects > 1 || to->objects > 1 || (to->objects && to->object != from->object) ? 2 : 1;
+	to->object = from->object;
+}
+
+int vprof_blame_join(struct vprof_blame_tree *to, const struct vprof_blame_node *nodes, size_t n_nodes,
+		     const struct vprof_blame_sum *sums, size_t n_sums, const uint32_t *holder_of)
+{
+	uint32_t *map = calloc(n_nodes + 1, sizeof *map);
+	int ret = map ? VPROF_OK : VPROF_ERR_NOMEM;
+
+	for (size_t i = 1; i < n_nodes && !ret; i++) {
+		const struct vprof_blame_node *n = &nodes[i];
+		uint32_t key = n->class == VPROF_BLAME_HOLDER && holder_of ? holder_of[n->key] : n->key;
+
+		map[i] = vprof_blame_child(to, map[n->parent], n->class, key);
+		if (map[i] == VPROF_NONE)
+			ret = VPROF_ERR_NOMEM;
+		else
+			add_counts(&to->nodes.v[map[i]], n);
+	}
+	for (size_t i = 0; i < n_sums && !ret; i++)
+		ret = vprof_blame_add_sum(to, map[sums[i].node], sums[i].block, sums[i].ticks);
+	free(map);
+	return ret;
+}

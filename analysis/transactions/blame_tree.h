@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Waiting time by who waited, whom for, at which lock, and what the holder ran meanwhile: a tree of sums of whole
+ * ticks.
+ *
+ * From the root down: WAITER, HOLDER, LOCK, SITE, then FRAME, WAIT and PREEMPTED as the holder's path has them. Ticks
+ * of a node are its own; those of a wait are the sum over all that lies beneath its LOCK. Sums of integers do not
+ * depend on who adds them: threads and ranks fill trees of their own, which are joined.
+ */
+#ifndef VPROF_BLAME_TREE_H
+#define VPROF_BLAME_TREE_H
+
+#include "common/array.h"
+#include "common/hash/hash_index.h"
+
+enum vprof_blame_class {
+	VPROF_BLAME_ROOT,
+	VPROF_BLAME_WAITER, /* key: party (working_for.h) */
+	VPROF_BLAME_HOLDER, /* key: holder (working_for.h) */
+	VPROF_BLAME_LOCK,   /* key: name of the wait; VPROF_NONE: queued */
+	VPROF_BLAME_SITE,   /* key: code of the innermost measured call in which the wait began; VPROF_NONE: none */
+	VPROF_BLAME_FRAME,  /* key: code */
+	VPROF_BLAME_WAIT,   /* key: name of the wait */
+	VPROF_BLAME_PREEMPTED,
+};
+
+struct vprof_blame_node {
+	uint32_t parent, key; /* a parent comes before its children; [0] is the root */
+	uint8_t class;
+	uint8_t objects; /* SITE: 0, 1, or 2 for more */
+	uint64_t object;
+	int64_t ticks;	  /* own */
+	uint64_t n_waits; /* HOLDER, SITE */
+	uint64_t last;	  /* number of the wait that was counted last */
+};
+
+struct vprof_blame_sum { /* of one HOLDER, in one block of intervals (run_blocks.h) */
+	uint32_t node, block;
+	uint64_t ticks;
+};
+
+struct vprof_blame_tree {
+	VPROF_ARRAY(struct vprof_blame_node) nodes;
+	VPROF_ARRAY(struct vprof_blame_sum) sums;
+	struct vprof_hash_index by_key, by_block;
+};
+
+int vprof_blame_begin(struct vprof_blame_tree *tree); /* OK or NOMEM; to be released in any case */
+void vprof_blame_release(struct vprof_blame_tree *tree);
+
+/* VPROF_NONE without memory. The parent itself where the tree may grow no more (VPROF_BLAME_NODES_MAX). */
+#define VPROF_BLAME_NODES_MAX 500000u
+uint32_t vprof_blame_child(struct vprof_blame_tree *tree, uint32_t parent, uint8_t class, uint32_t key);
+
+int vprof_blame_add_sum(struct vprof_blame_tree *tree, uint32_t holder, uint32_t block, uint64_t ticks);
+
+/* Adds `from` to `to`; holders become holder_of[key], NULL: they stay. OK or NOMEM. */
+int vprof_blame_join(struct vprof_blame_tree *to, const struct vprof_blame_node *nodes, size_t n_nodes,
+		     const struct vprof_blame_sum *sums, size_t n_sums, const uint32_t *holder_of);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Who waited for whom, for people: the answer in a sentence, a matrix of types, then pair by pair the locks and what
+ * the holders ran. The results have been read or checked. */
+#ifndef VPROF_REPORT_CROSSTALK_H
+#define VPROF_REPORT_CROSSTALK_H
+
+#include <cjson/cJSON.h>
+
+#include "report/report.h"
+
+/* No interval waited for anybody known. */
+int vprof_crosstalk_is_empty(const struct vprof_results *r);
+
+/* The heaviest pair of a known waiter and holder in one sentence without an end; when there is none, that and why. */
+void vprof_crosstalk_answer(const struct vprof_results *r, struct vprof_text *out);
+
+/* Appends the report; o->top: pairs to show. */
+void vprof_report_crosstalk(const struct vprof_results *r, const struct vprof_report_options *o,
+			    struct vprof_text *out);
+
+/* `interval`, `run`, `n_runs`, `n_complete`, `parties` and `crosstalk` as results.json has them; NULL without memory.
+ * The caller deletes it. */
+cJSON *vprof_crosstalk_json(const struct vprof_results *r);
+
+#endif
