@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bench/recording: what it costs a program that the kernel's events are recorded. Two threads take turns; the CPU time
- * of both is compared with and without the recorder, and with stacks, in turn in every round.
+ * of both is compared with and without the recorder, with sends and receives, and with stacks, in turn in every round.
  *
  *   bench_recording [--json] [--rounds N] [--trips N]
  *
@@ -31,8 +31,8 @@
 #define SKIPPED 77
 #define DRAIN_EVERY_US 5000
 
-enum way { OFF, ON, STACKS, N_WAYS };
-static const char *const way_names[N_WAYS] = { "off", "on", "stacks" };
+enum way { OFF, ON, PATHS, STACKS, N_WAYS };
+static const char *const way_names[N_WAYS] = { "off", "on", "paths", "stacks" };
 
 static const struct shape {
 	const char *name;
@@ -155,7 +155,8 @@ static void fail(const char *what)
 static struct vprof_recorder *start_recorder(struct vprof_records_file *file, const char *folder, enum way way,
 					     pid_t pid)
 {
-	struct vprof_recorder_options o = { .kinds = VP_KERNEL_USUAL | (way == STACKS ? VP_KERNEL_STACKS : 0),
+	struct vprof_recorder_options o = { .kinds = VP_KERNEL_USUAL | (way == STACKS ? VP_KERNEL_STACKS : 0) |
+						     (way == PATHS ? VP_KERNEL_SOCKETS : 0),
 					    .store = store,
 					    .arg = file };
 	struct vprof_recorder *recorder = NULL;

@@ -165,7 +165,7 @@ static void assign(struct finding *f, uint32_t transfer)
 	first = VPROF_BISECT(n, i, (up ? f->cuts.v[i].up : f->cuts.v[i].down) <= from);
 	last = VPROF_BISECT(n, i, (up ? f->cuts.v[i].up : f->cuts.v[i].down) < end);
 	first = first < n ? first : n - 1;
-	last = last < n ? last : n - 1;
+	last = last < first ? first : last < n ? last : n - 1; /* in a damaged history cuts may fall */
 	last = last - first < SPAN_MAX ? last : first + SPAN_MAX;
 	span->first = f->first + (uint32_t)first;
 	span->last = f->first + (uint32_t)last;

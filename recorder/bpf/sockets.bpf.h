@@ -163,11 +163,12 @@ static __always_inline int is_followed(struct sock *sk, int is_unix)
 /* Of the first byte; called when the transfer is over. */
 static __always_inline __u64 position_of(struct sock *sk, struct socket_state *s, __u32 n, int is_send, int is_unix)
 {
+	struct tcp_sock *tcp;
+
 	if (is_unix)
 		return __sync_fetch_and_add(is_send ? &s->n_sent : &s->n_received, n);
-	if (is_send)
-		return (__u32)(BPF_CORE_READ((struct tcp_sock *)sk, write_seq) - n);
-	return (__u32)(BPF_CORE_READ((struct tcp_sock *)sk, copied_seq) - n);
+	tcp = bpf_skc_to_tcp_sock(sk);
+	return tcp ? (__u32)((is_send ? tcp->write_seq : tcp->copied_seq) - n) : 0;
 }
 
 static __always_inline int tell_transfer(struct sock *sk, int n, int is_send)
@@ -185,11 +186,11 @@ static __always_inline int tell_transfer(struct sock *sk, int n, int is_send)
 		return 0;
 	}
 	s = bpf_sk_storage_get(&sockets, sk, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	cookie = bpf_get_socket_cookie(sk);
 	if (!s) {
 		__sync_fetch_and_add(lost_here(bpf_get_smp_processor_id()), 1);
 		return 0;
 	}
+	cookie = s->cookie ? s->cookie : bpf_get_socket_cookie(sk);
 	if (!s->cookie)
 		tell_socket(sk, s, cookie, is_unix);
 	position = position_of(sk, s, n, is_send, is_unix);

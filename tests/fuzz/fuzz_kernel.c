@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The kernel's events and their tables: a trace whose units are the input, or a whole file that is. Whatever they say,
- * events survive encoding, searches find what was read, and the wait-for graph is built from them. */
+ * events survive encoding, searches find what was read, and the wait-for graph and the paths of requests are built from
+ * them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/requests/describe_requests.h"
+#include "analysis/requests/input/socket_input.h"
 #include "analysis/waits/describe.h"
 #include "analysis/waits/input/annotation_marks.h"
 #include "tests/fuzz/fuzz_file.h"
@@ -24,6 +27,7 @@ static size_t make_file(const uint8_t *data, size_t n)
 				    .ns_per_tick = 1,
 				    .end_ticks = 1,
 				    .n_chunks = SEQUENCES,
+				    .kernel_kinds = VP_KERNEL_SOCKETS,
 				    .kernel_scope = VP_KERNEL_ALL };
 	size_t size = sizeof h;
 
@@ -117,6 +121,30 @@ static void check_waits(const struct vprof_trace *t)
 	vprof_waits_results_free(results);
 }
 
+/* Nor do the paths of requests break, whatever the sends and receives are. */
+static void check_requests(const struct vprof_trace *t)
+{
+	struct vprof_requests_results *results = vprof_requests_results_new();
+	struct vprof_socket_input input = { 0 };
+	struct vprof_requests found = { 0 };
+	struct vprof_error err = { "" };
+
+	if (results && !vprof_socket_input_add(&input, t, &err)) {
+		if (vprof_requests_find(&found, &input.history, &err) ||
+		    vprof_requests_describe(results, &found, 1, &err)) {
+			fprintf(stderr, "%s\n", err.message);
+			abort();
+		}
+		for (size_t i = 0; i < results->n_calls; i++)
+			if (results->calls[i].to >= results->n_tiers ||
+			    (results->calls[i].from != VPROF_NONE && results->calls[i].from >= results->n_tiers))
+				abort();
+	}
+	vprof_requests_release(&found);
+	vprof_socket_input_release(&input);
+	vprof_requests_results_free(results);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	struct vprof_kernel_tables tables;
@@ -141,6 +169,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	vprof_kernel_tables_release(&tables);
 	vprof_kernel_stream_close(s);
 	check_waits(t);
+	check_requests(t);
 	vprof_trace_free(t);
 	return 0;
 }

@@ -65,7 +65,7 @@ static uint32_t process_of(struct reading *g, uint32_t pid, const char *name, in
 
 	if (!k || !kept)
 		return VPROF_NONE;
-	if (!is_new && !is_fresh)
+	if (k->item != VPROF_NONE && !is_fresh)
 		return k->item;
 	p = VPROF_PUSH(&g->h->processes);
 	if (!p)
@@ -98,7 +98,7 @@ static uint32_t thread_of(struct reading *g, uint32_t tid)
 
 	if (!k)
 		return VPROF_NONE;
-	if (!is_new && k->item != VPROF_NONE)
+	if (k->item != VPROF_NONE)
 		return k->item;
 	snprintf(name, sizeof name, "thread %u", tid);
 	return make_thread(g, tid, tid, name, 0);
@@ -166,12 +166,14 @@ static int take_socket(struct reading *g, const struct vprof_kernel_event *e)
 {
 	int is_new, is_unix = (e->socket.flags & VP_SOCKET_UNIX) != 0;
 	struct known *k = look(&g->by_cookie, &g->cookies, e->socket.cookie, &is_new);
-	struct vprof_socket *s = k && is_new ? VPROF_PUSH(&g->h->sockets) : NULL;
+	/* its transfers may come first: where the ring had no room to tell it, it is told later */
+	int is_fresh = k && k->item == VPROF_NONE;
+	struct vprof_socket *s = is_fresh ? VPROF_PUSH(&g->h->sockets) : NULL;
 	char path[VP_SOCKET_PATH_BYTES + 1] = "";
 
-	if (!k || (is_new && !s))
+	if (!k || (is_fresh && !s))
 		return VPROF_ERR_NOMEM;
-	if (is_new)
+	if (is_fresh)
 		k->item = (uint32_t)(g->h->sockets.n - 1);
 	s = &g->h->sockets.v[k->item];
 	*s = (struct vprof_socket){

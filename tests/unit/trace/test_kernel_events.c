@@ -89,6 +89,28 @@ static const struct vprof_kernel_event all[] = {
 	{ VP_KIND_KERNEL_CALL, 3, 17, .call = { 1, MAX32, 2, 3 } },
 	{ VP_KIND_KERNEL_FAULT, 3, 18, .sample = { MAX32, 0, 1, MAX32, MAX64 } },
 	{ VP_KIND_KERNEL_TIMER, 3, 19, .sample = { MAX32, 1, MAX32, 0, 0 } },
+	{ VP_KIND_KERNEL_SOCKET, 3, 30,
+	  .socket = { VP_SOCKET_SERVER,
+		      65535,
+		      1,
+		      MAX64,
+		      2,
+		      3,
+		      MAX64,
+		      4,
+		      { { { 1, [15] = 255 }, { 2, [15] = 254 } } } } },
+	{ VP_KIND_KERNEL_SOCKET, 3, 31,
+	  .socket = { VP_SOCKET_CLIENT | VP_SOCKET_UNIX,
+		      0,
+		      0,
+		      1,
+		      MAX64,
+		      MAX64,
+		      5,
+		      MAX64,
+		      { .path = "/run/a/path/of/thirty-two/bytes." } } },
+	{ VP_KIND_KERNEL_TRANSFER, 3, 32, .transfer = { MAX32, VP_TRANSFER_SEND, MAX32, MAX64, 2, MAX64 } },
+	{ VP_KIND_KERNEL_TRANSFER, 3, 33, .transfer = { 1, 0, 0, 3, MAX64, 4 } },
 };
 #define N_ALL (sizeof all / sizeof *all)
 
@@ -137,7 +159,7 @@ static void test_any_bits(void **state)
 		u[0].w = VP_W(random % 64, VP_PAYLOAD(u[0].w));
 		if (!vprof_kernel_event_decode(u, vp_record_units(u[0].w), 1, &e))
 			continue;
-		assert_in_range(e.kind, VP_KIND_KERNEL_SWITCH, VP_KIND_KERNEL_TIMER);
+		assert_in_range(e.kind, VP_KIND_KERNEL_SWITCH, VP_KIND_KERNEL_TRANSFER);
 		assert_false(e.kind >= VP_KIND_KERNEL_STACK && e.kind <= VP_KIND_KERNEL_CLOCK); /* in tables only */
 		if (e.kind == VP_KIND_KERNEL_SWITCH)
 			assert_in_range(e.sched.state, 0, VP_TASK_STATE_COUNT - 1);
