@@ -235,7 +235,7 @@ enum vprof_party_kind {
 	VPROF_PARTY_TYPE,     /* intervals of one type; of all, where they have none */
 	VPROF_PARTY_THREAD,   /* threads that worked for no interval, by what they run */
 	VPROF_PARTY_ITSELF,   /* other threads that worked for the interval that waits */
-	VPROF_PARTY_RELEASED, /* nobody: from the release until the waiter ran again */
+	VPROF_PARTY_RELEASED, /* nobody: after a release, until the thread that it woke ran */
 	VPROF_PARTY_UNKNOWN,  /* nothing recorded tells */
 	VPROF_PARTY_KINDS
 };

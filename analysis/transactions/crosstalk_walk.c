@@ -204,28 +204,19 @@ static int begin_wait(struct vprof_crosstalk_walker *w, const struct vprof_piece
 	return VPROF_OK;
 }
 
-/* The rest of a wait, of which no thread's work tells. */
+/* The rest of a wait, of which no thread's work tells. When its waker is known, whoever held the object is, too: then
+ * the rest is time after a release in which the one that was woken by it, this waiter or one before it, had not run
+ * yet. */
 static int add_rest(struct vprof_crosstalk_walker *w, const struct waiting *x, uint64_t rest)
 {
 	const struct vprof_piece *p = x->piece;
-	const struct vprof_wait *wait =
-		p->kind == VPROF_PIECE_WAIT ? &timeline_of(w)->threads[p->thread].waits.v[p->wait] : NULL;
-	uint64_t late = 0;
+	int is_released = p->kind == VPROF_PIECE_WAIT &&
+			  timeline_of(w)->threads[p->thread].waits.v[p->wait].waker != VPROF_NONE;
+	uint32_t node = holder_node(w, x, is_released ? VPROF_HOLDER_RELEASED : VPROF_HOLDER_UNKNOWN, rest);
 
-	if (wait && wait->waker != VPROF_NONE && wait->wake_t < p->to)
-		late = p->to - (wait->wake_t > p->from ? wait->wake_t : p->from);
-	late = late < rest ? late : rest;
-	for (int is_late = 0; is_late < 2; is_late++) {
-		uint64_t ticks = is_late ? late : rest - late;
-		uint32_t node = 0;
-
-		if (!ticks)
-			continue;
-		node = holder_node(w, x, is_late ? VPROF_HOLDER_RELEASED : VPROF_HOLDER_UNKNOWN, ticks);
-		if (node == VPROF_NONE)
-			return VPROF_ERR_NOMEM;
-		spend(w, node, ticks, 1);
-	}
+	if (node == VPROF_NONE)
+		return VPROF_ERR_NOMEM;
+	spend(w, node, rest, 1);
 	return VPROF_OK;
 }
 

@@ -13,7 +13,7 @@
 #include "common/hash/hash_index.h"
 
 enum vprof_holder {
-	VPROF_HOLDER_RELEASED, /* nobody: from the release until the waiter ran again */
+	VPROF_HOLDER_RELEASED, /* nobody: after a release, until the thread that it woke ran */
 	VPROF_HOLDER_UNKNOWN,  /* nothing recorded tells */
 	VPROF_HOLDER_SELF,     /* another thread that worked for the same interval */
 	VPROF_HOLDER_FIRST,

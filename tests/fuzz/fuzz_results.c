@@ -6,6 +6,7 @@
 #include "analysis/results/results.h"
 #include "report/page.h"
 #include "report/report.h"
+#include "report/transactions/report_crosstalk.h"
 #include "tests/fuzz/fuzz_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
@@ -31,6 +32,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		vprof_text_clear(&text);
 		vprof_report_view(r, (enum vprof_view)view, &o, &text, &err);
 	}
+	vprof_text_clear(&text);
+	vprof_report_crosstalk(r, &o, &text);
 	vprof_text_release(&text);
 	vprof_text_release(&html);
 	vprof_results_free(again);

@@ -643,55 +643,11 @@ static void take_exact(const cJSON *truth, const cJSON *results)
 	}
 }
 
-static void take_least(const cJSON *entry, const char *key, double least)
-{
-	cJSON_SetNumberValue(cJSON_GetObjectItem(entry, key), fmin(number_of(entry, key), least));
-}
-
-static int is_partly_recorded(const cJSON *factor)
-{
-	return number_of(factor, "n_timed") < number_of(factor, "n_calls");
-}
-
-static int has_partly_recorded(const cJSON *results, const cJSON *pair)
-{
-	const cJSON *factor, *name;
-
-	cJSON_ArrayForEach(factor, cJSON_GetObjectItem(results, "factors"))
-	{
-		cJSON_ArrayForEach(name, cJSON_GetObjectItem(pair, "factor"))
-		{
-			if (has_name(factor, name) && !is_set(factor, "is_blame") && is_partly_recorded(factor))
-				return 1;
-		}
-	}
-	return 0;
-}
-
-/* Of a function whose calls were not all recorded, because the time beside them did not matter, preempted time may
- * stand in its caller: it is that of calls that nobody timed. */
-static void take_partly_recorded(const cJSON *truth, const cJSON *results)
-{
-	const cJSON *entry;
-
-	cJSON_ArrayForEach(entry, cJSON_GetObjectItem(truth, "factors"))
-	{
-		const cJSON *factor = factor_of(results, entry);
-
-		if (!factor || is_set(entry, "is_sampled") || !is_partly_recorded(factor))
-			continue;
-		take_least(entry, "low", number_of(entry, "on_cpu_low"));
-		take_least(entry, "if_constant_low", number_of(entry, "cause_low"));
-		take_least(entry, "mean_low_ns", number_of(entry, "mean_low_ns") - number_of(entry, "away_ns"));
-	}
-}
-
 static void check_all(const cJSON *truth, const cJSON *results)
 {
 	const cJSON *entry;
 
 	take_exact(truth, results);
-	take_partly_recorded(truth, results);
 
 	if (number_of(results, "n_complete") != number_of(truth, "n"))
 		complain("%.0f intervals were analysed, but there were %.0f", number_of(results, "n_complete"),
@@ -710,8 +666,6 @@ static void check_all(const cJSON *truth, const cJSON *results)
 	}
 	cJSON_ArrayForEach(entry, cJSON_GetObjectItem(truth, "pairs"))
 	{
-		if (has_partly_recorded(results, entry)) /* preempted time of one may stand beside it */
-			continue;
 		check_share(results, entry);
 		check_if_constant(results, entry);
 	}

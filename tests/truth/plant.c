@@ -526,7 +526,7 @@ static columns places_of(const struct truth *t, int column, int is_together)
 static void write_factor(FILE *f, const struct truth *t, int i)
 {
 	const struct truth_column *c = &t->columns[i];
-	double part = 0, error = 0, at_least = 0, at_most = 0, on_cpu = 0, away = 0;
+	double part = 0, error = 0, at_least = 0, at_most = 0, on_cpu = 0;
 	int height = 0, flags = 0;
 	struct bounds b, own = { 0, 0, 0 }, constant;
 
@@ -539,7 +539,6 @@ static void write_factor(FILE *f, const struct truth *t, int i)
 		for (size_t k = 0; k < t->n; k++) {
 			at_least += (double)time_of(t, k, j)->low;
 			at_most += (double)time_of(t, k, j)->high;
-			away += (double)time_of(t, k, j)->away;
 		}
 		height = height_of(t, j) > height ? height_of(t, j) : height;
 		flags |= t->columns[j].flags;
@@ -573,9 +572,8 @@ static void write_factor(FILE *f, const struct truth *t, int i)
 		constant.low += t->constant_low - constant.share;
 		constant.high += t->constant_high - constant.share;
 	}
-	fprintf(f, "\"cause_low\": %.6f, \"cause_high\": %.6f, \"on_cpu_low\": %.6f, \"away_ns\": %.1f, ", constant.low,
-		constant.high, on_cpu / (covariance(t, 0, 0) + covariance_error(t, 0, 0)),
-		away / (double)t->n / plant_ticks_per_ns);
+	fprintf(f, "\"cause_low\": %.6f, \"cause_high\": %.6f, \"on_cpu_low\": %.6f, ", constant.low, constant.high,
+		on_cpu / (covariance(t, 0, 0) + covariance_error(t, 0, 0)));
 	fprintf(f,
 		"\"factor\": \"%s\", \"is_interval\": %d, \"is_blame\": %d, \"is_planted\": %d, \"is_wait\": %d, \"is_sampled\": %d, "
 		"\"is_preempted\": %d, "

@@ -23,49 +23,35 @@ static NOINLINE void refill(struct request *q)
 	for (uint32_t i_ = 0; i_ < PROBES; i_++)                                                                       \
 	table[((from) + 7 * i_) % 256] += i_
 
-/* A call took so long from `begin` to now, `spun` of it in its slow path; what else is longer than a short call takes
- * is time without the CPU. */
-#define ADD_CALL(took_, begin_, spun_)                                                                                 \
-	do {                                                                                                           \
-		uint64_t spent_ = PLANT_NOW() - (begin_), rest_ = spent_ - (spun_).low;                                \
-		(took_).low += spent_;                                                                                 \
-		(took_).away += (spun_).away + (rest_ > 4 * plant_away_ticks ? rest_ : 0);                             \
-	} while (0)
-
-static struct plant_time spun; /* of the outermost lookup */
-
 /* Short, and rarely much longer. */
 static NOINLINE void lookup(struct request *q, uint32_t depth)
 {
 	uint64_t begin = PLANT_NOW();
 	uint32_t call = q->n_calls++;
+	struct plant_time spun = { 0, 0 };
 
-	if (depth == outermost)
-		spun = (struct plant_time){ 0, 0, 0 };
 	PROBE_TABLE(call);
 	if (__builtin_expect(call == q->slow_at && !q->slow_compare, 0)) {
-		if (place == CALLEE) {
+		if (place == CALLEE)
 			PLANT_CALL(q->took[REFILL], refill(q));
-			spun = q->took[REFILL]; /* once in a request */
-		} else {
+		else
 			PLANT_SPIN(q->slow_ns, spun);
-		}
 	}
 	if (depth)
 		lookup(q, depth - 1);
 	if (depth == outermost)
-		ADD_CALL(q->took[LOOKUP], begin, spun);
+		q->took[LOOKUP].low += PLANT_NOW() - begin;
 }
 
 static NOINLINE void compare(struct request *q, uint32_t i)
 {
 	uint64_t begin = PLANT_NOW();
-	struct plant_time slow = { 0, 0, 0 };
+	struct plant_time spun = { 0, 0 };
 
 	PROBE_TABLE(i);
 	if (__builtin_expect(i == q->slow_at && q->slow_compare, 0))
-		PLANT_SPIN(q->slow_ns, slow);
-	ADD_CALL(q->took[COMPARE], begin, slow);
+		PLANT_SPIN(q->slow_ns, spun);
+	q->took[COMPARE].low += PLANT_NOW() - begin;
 }
 
 static NOINLINE void search(struct request *q)
