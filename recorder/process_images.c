@@ -11,9 +11,10 @@
 #include "common/elf/unwinder.h"
 #include "trace/clock.h"
 
-#define OPEN_MAX 8	      /* images with their files open */
-#define REFRESH_NS 100000000u /* at least, between two looks at a process's mappings */
-#define FIRST_PROCESS 2	      /* process_seq: 1 is the machine */
+#define OPEN_MAX 8		   /* images with their files open */
+#define REFRESH_NS 2000000u	   /* at least, between the first two looks at a process's mappings */
+#define REFRESH_MOST_NS 100000000u /* ... and between two at any time: it is doubled up to here */
+#define FIRST_PROCESS 2		   /* process_seq: 1 is the machine */
 #define IMAGES_MAX 65536
 
 struct vprof_image {
@@ -23,6 +24,7 @@ struct vprof_image {
 	size_t n_maps;
 	struct vprof_unwinder *unwinder; /* NULL: not open */
 	int is_told;			 /* its files, in its table */
+	uint64_t refresh_ns;		 /* until its mappings are looked at again */
 	uint64_t read_ns, used;		 /* when its mappings were read; used: a count, for closing the oldest */
 	struct vprof_gather table;
 };
@@ -178,6 +180,9 @@ static struct vprof_image *add_image(struct vprof_images *images, uint32_t pid, 
 		return NULL;
 	image->pid = pid;
 	image->is_current = 1;
+	image->refresh_ns = !inherited || inherited->pid != pid		? REFRESH_NS :
+			    inherited->refresh_ns < REFRESH_MOST_NS / 2 ? 2 * inherited->refresh_ns :
+									  REFRESH_MOST_NS;
 	image->read_ns = vprof_clock_monotonic_ns();
 	vprof_gather_init(&image->table, &whose, images->store, images->arg);
 	image->maps = read_maps(pid, &image->n_maps);
@@ -247,23 +252,27 @@ static struct vprof_unwound unwind(struct vprof_images *images, struct vprof_ima
 	return vprof_unwinder_unwind(image->unwinder, &copy, addresses, VP_KERNEL_STACK_MAX);
 }
 
-void vprof_images_unwind(struct vprof_images *images, struct vprof_image *image, uint32_t id,
-			 const struct vp_ring_stack *stack)
+int vprof_images_unwind(struct vprof_images *images, struct vprof_image *image, uint32_t id,
+			const struct vp_ring_stack *stack, int is_last)
 {
 	uint64_t addresses[VP_KERNEL_STACK_MAX];
 	struct vprof_unwound found = unwind(images, image, stack, addresses);
+	struct vprof_image *newer = NULL;
 
 	/* A library may have been loaded since. */
-	if (found.is_unknown && image->is_current && vprof_clock_monotonic_ns() - image->read_ns > REFRESH_NS) {
-		struct vprof_image *newer = add_image(images, image->pid, image);
-
-		image->is_current = newer == NULL;
-		if (newer) {
-			found = unwind(images, newer, stack, addresses);
-			image = newer;
-		}
+	if (found.is_unknown && !image->is_current)
+		newer = current_image(images, image->pid);
+	else if (found.is_unknown && vprof_clock_monotonic_ns() - image->read_ns > image->refresh_ns)
+		newer = add_image(images, image->pid, image);
+	else if (found.is_unknown && !is_last)
+		return 1;
+	if (newer) {
+		image->is_current = 0;
+		image = newer;
+		found = unwind(images, image, stack, addresses);
 	}
 	vprof_stack_record(&image->table, id, addresses, (uint32_t)found.n, found.is_cut ? VP_STACK_CUT : 0);
+	return 0;
 }
 
 void vprof_images_flush(struct vprof_images *images)

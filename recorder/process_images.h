@@ -23,9 +23,10 @@ struct vprof_image *vprof_images_find(struct vprof_images *images, uint32_t pid)
 void vprof_images_fork(struct vprof_images *images, uint32_t parent_pid, uint32_t pid);
 void vprof_images_forget(struct vprof_images *images, uint32_t pid); /* the next find makes another */
 
-/* Adds the stack to the image's table. Without tables for its functions it has only the frames up to there. */
-void vprof_images_unwind(struct vprof_images *images, struct vprof_image *image, uint32_t id,
-			 const struct vp_ring_stack *stack);
+/* Adds the stack to the image's table: 0. Without tables for its functions it has only the frames up to there; unless
+ * is_last, that is 1, with nothing added, when looking at the mappings again later may help. */
+int vprof_images_unwind(struct vprof_images *images, struct vprof_image *image, uint32_t id,
+			const struct vp_ring_stack *stack, int is_last);
 void vprof_images_flush(struct vprof_images *images);
 
 /* Adds a KERNEL_STACK record (stack_table.c). */

@@ -357,7 +357,7 @@ size_t vprof_recorder_drain(struct vprof_recorder *r)
 
 	tell_clock(r);
 	if (r->stacks)
-		vprof_stacks_work(r->stacks, STACKS_WORK_NS);
+		vprof_stacks_work(r->stacks, STACKS_WORK_NS, 0);
 	return n;
 }
 
@@ -426,7 +426,7 @@ void vprof_recorder_stop(struct vprof_recorder *r)
 	while (vprof_rings_drain(r->rings, 1))
 		;
 	if (r->stacks)
-		vprof_stacks_work(r->stacks, UINT64_MAX / 2);
+		vprof_stacks_work(r->stacks, UINT64_MAX / 2, 1);
 	vprof_recorder_flush(r);
 }
 

@@ -43,7 +43,7 @@ struct vp_ring_event {
 		struct { /* TRANSFER; other: bytes */
 			unsigned long long cookie, position, from_ns;
 		} transfer;
-		struct { /* CALL; other: its number */
+		struct { /* CALL; other: its number | those skipped << 16 */
 			unsigned long long entered_ns, user_stack;
 		} call;
 		struct { /* FAULT, with the error in other; TIMER */

@@ -174,7 +174,8 @@ static int convert(const struct vprof_rings *r, const struct vp_ring_event *from
 		return 1;
 	case VP_KIND_KERNEL_CALL:
 		e->call.tid = from->tid;
-		e->call.number = from->other;
+		e->call.number = from->other & 0xffff;
+		e->call.n_skipped = from->other >> 16;
 		e->call.entered = ticks_of(r, from->call.entered_ns);
 		e->call.user_stack = stack_id(r, from->call.user_stack);
 		return 1;

@@ -16,6 +16,7 @@ struct waiting {
 	uint32_t id;
 	struct vprof_image *image;
 	struct vp_ring_stack *copy;
+	uint64_t n_works; /* in which vprof_stacks_work() it was tried last */
 };
 
 struct vprof_stacks {
@@ -28,6 +29,7 @@ struct vprof_stacks {
 	VPROF_ARRAY(uint64_t) addresses; /* that were named */
 	VPROF_ARRAY(struct waiting) queue;
 	size_t n_done; /* of the queue, at its front */
+	uint64_t n_works;
 };
 
 int vprof_stacks_open(struct vprof_stacks **out, struct vprof_gather *machine, vprof_store_chunk *store, void *arg,
@@ -171,7 +173,7 @@ void vprof_stacks_add(struct vprof_stacks *s, const struct vp_ring_stack *stack,
 	slot = VPROF_PUSH(&s->queue);
 	if (!slot)
 		return;
-	*slot = (struct waiting){ id, vprof_images_find(s->images, stack->head.other), calloc(1, sizeof *stack) };
+	*slot = (struct waiting){ id, vprof_images_find(s->images, stack->head.other), calloc(1, sizeof *stack), 0 };
 	if (!slot->image || !slot->copy) {
 		free(slot->copy);
 		s->queue.n--;
@@ -195,15 +197,22 @@ void vprof_stacks_forget(struct vprof_stacks *s, uint32_t pid)
 	vprof_images_forget(s->images, pid);
 }
 
-void vprof_stacks_work(struct vprof_stacks *s, uint64_t most_ns)
+void vprof_stacks_work(struct vprof_stacks *s, uint64_t most_ns, int is_last)
 {
 	uint64_t until = vprof_clock_monotonic_ns() + most_ns;
 
-	while (s->n_done < s->queue.n) {
-		struct waiting *w = &s->queue.v[s->n_done++];
+	s->n_works++;
+	while (s->n_done < s->queue.n && s->queue.v[s->n_done].n_works != s->n_works) {
+		struct waiting w = s->queue.v[s->n_done++], *again = NULL;
 
-		vprof_images_unwind(s->images, w->image, w->id, w->copy);
-		free(w->copy);
+		/* Code that is not known yet: its library may just be being loaded. */
+		if (vprof_images_unwind(s->images, w.image, w.id, w.copy, is_last))
+			again = VPROF_PUSH(&s->queue);
+		w.n_works = s->n_works;
+		if (again)
+			*again = w;
+		else
+			free(w.copy);
 		if (vprof_clock_monotonic_ns() > until)
 			break;
 	}

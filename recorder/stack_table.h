@@ -29,8 +29,9 @@ void vprof_stacks_expect(struct vprof_stacks *s, uint32_t pid);
 /* This process executes another program now: its mappings are others. */
 void vprof_stacks_forget(struct vprof_stacks *s, uint32_t pid);
 
-/* Unwinds what waits for it, for about this long. */
-void vprof_stacks_work(struct vprof_stacks *s, uint64_t most_ns);
+/* Unwinds what waits for it, for about this long. What lies in code that is not known yet waits on, unless this is the
+ * last time. */
+void vprof_stacks_work(struct vprof_stacks *s, uint64_t most_ns, int is_last);
 void vprof_stacks_flush(struct vprof_stacks *s);
 
 #endif

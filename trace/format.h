@@ -174,8 +174,9 @@ enum vp_kind {
 	/* In chunks of VP_THREAD_KERNEL again: events that are recorded for their stacks. */
 
 	/* 2 units: a system call returned at t. payload = tid; u1.t = when it was entered, 0: before the recording;
-	   u1.w = user stack | number of the system call << 32. All are recorded within which another event of the
-	   thread was; of the others as many as were asked for. */
+	   u1.w = user stack | number of the system call << 32 | calls of the thread << 48 (at most 65535) that were not
+	   recorded since its last CALL. All are recorded within which another event of the thread was; of the others as
+	   many as were asked for. */
 	VP_KIND_KERNEL_CALL = 48,
 	/* 2 units: the program's code faulted on a page. payload = tid; u1.t = address, u1.w = user stack | the
 	   processor's error code << 32. */

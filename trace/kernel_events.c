@@ -144,7 +144,8 @@ int vprof_kernel_event_decode(const struct vp_unit *u, uint32_t n_units, uint32_
 		e->call.tid = LOW(payload);
 		e->call.entered = u[1].t;
 		e->call.user_stack = LOW(u[1].w);
-		e->call.number = HIGH(u[1].w);
+		e->call.number = HIGH(u[1].w) & 0xffff;
+		e->call.n_skipped = HIGH(u[1].w) >> 16;
 		return 1;
 	case VP_KIND_KERNEL_FAULT:
 		e->sample.tid = LOW(payload);
@@ -240,7 +241,8 @@ uint32_t vprof_kernel_event_encode(const struct vprof_kernel_event *e, struct vp
 		return 2;
 	case VP_KIND_KERNEL_CALL:
 		u[0].w = VP_W(e->kind, e->call.tid);
-		u[1] = (struct vp_unit){ e->call.entered, BOTH(e->call.user_stack, e->call.number) };
+		u[1] = (struct vp_unit){ e->call.entered, BOTH(e->call.user_stack,
+							       (e->call.number & 0xffff) | e->call.n_skipped << 16) };
 		return 2;
 	case VP_KIND_KERNEL_FAULT:
 		u[0].w = VP_W(e->kind, e->sample.tid);

@@ -60,6 +60,7 @@ struct vprof_kernel_event {
 			uint32_t tid, number;
 			uint64_t entered; /* 0: before the recording */
 			uint32_t user_stack;
+			uint32_t n_skipped; /* calls of the thread since its last CALL that were not recorded */
 		} call;
 		struct { /* FAULT, TIMER; what a kind does not have is 0 */
 			uint32_t tid;

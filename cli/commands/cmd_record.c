@@ -32,7 +32,7 @@ static const struct vprof_usage usage = {
 
 struct arguments {
 	long pid, memory, timer_hz;
-	const char *name, *output, *compress, *stacks_at;
+	const char *name, *output, *compress, *stacks_at, *timer;
 	double most_ns, spacing_ns;
 	int all, stacks, interrupts, paths, json;
 };
@@ -146,7 +146,7 @@ static int exit_status(const struct vprof_record_outcome *o)
 }
 
 /* A usage error's status, or negative: go on. */
-static int check(const struct arguments *a, const struct vprof_operands *operands, enum vprof_compress_mode *compress)
+static int check(struct arguments *a, const struct vprof_operands *operands, enum vprof_compress_mode *compress)
 {
 	int n_targets = (operands->n_command > 0) + (a->pid > 0) + (a->name != NULL) + a->all;
 
@@ -159,9 +159,14 @@ static int check(const struct arguments *a, const struct vprof_operands *operand
 					     a->memory);
 	if (a->stacks_at && strcmp(a->stacks_at, "all") && strcmp(a->stacks_at, "waits"))
 		return vprof_options_misused(&usage, "--stacks-at takes all or waits, not \"%s\"", a->stacks_at);
-	if (a->timer_hz > TIMER_HZ_MOST)
-		return vprof_options_misused(&usage, "--timer takes up to %d times a second, not %ld", TIMER_HZ_MOST,
-					     a->timer_hz);
+	if (a->timer) {
+		char *end;
+
+		a->timer_hz = strtol(a->timer, &end, 10);
+		if (*end || end == a->timer || a->timer_hz < 0 || a->timer_hz > TIMER_HZ_MOST)
+			return vprof_options_misused(&usage, "--timer takes 0 to %d times a second, not \"%s\"",
+						     TIMER_HZ_MOST, a->timer);
+	}
 	*compress = !a->compress || !strcmp(a->compress, "auto") ? VPROF_COMPRESS_AUTO :
 		    !strcmp(a->compress, "on")			 ? VPROF_COMPRESS_ON :
 								   VPROF_COMPRESS_OFF;
@@ -238,8 +243,8 @@ int vprof_cmd_record(int argc, char **argv)
 		{ "stacks-at", VPROF_OPTION_TEXT, &a.stacks_at, "WHERE",
 		  "with --stacks: all (default: also at system calls, page faults and by a timer) or waits" },
 		{ "spacing", VPROF_OPTION_DURATION, &a.spacing_ns, "TIME",
-		  "between a thread's stacks at system calls and page faults, at least (default 50us)" },
-		{ "timer", VPROF_OPTION_COUNT, &a.timer_hz, "HZ",
+		  "between a thread's stacks at system calls and page faults, on average (default 50us)" },
+		{ "timer", VPROF_OPTION_TEXT, &a.timer, "HZ",
 		  "stacks for each second of CPU time without other events (default 499; 0: none)" },
 		{ "interrupts", VPROF_OPTION_FLAG, &a.interrupts, NULL,
 		  "record each interrupt of the recorded threads, too (-i)" },

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The system call in which a thread is, and when a stack of it was taken last.
+/* The system call in which a thread is, and how many stacks of it may be taken.
  *
  * A call within which anything was recorded of its thread is recorded as it returns; so what lies within one call, and
- * what in two, is known. Its user stack is taken once: it does not change before the call returns. A call in which
- * nothing happened is recorded if the stack taken last is older than the spacing.
+ * what in two, is known. Its user stack is taken once: it does not change before the call returns. Of the calls in
+ * which nothing happened, of faults and of the timer's ticks as many are recorded as one in each spacing, saved up for
+ * a burst: so all of them as long as there are few.
  *
  * Only for record.bpf.c.
  */
@@ -13,8 +14,9 @@
 struct call_state {
 	__u64 entered_ns; /* 0: before the recording */
 	__u64 user_stack; /* its hash, 0: not taken yet */
-	__u64 taken_ns;	  /* when a stack of the thread was taken last, in this call or before */
+	__u64 due_ns;	  /* until when the stacks taken so far use up the spacing */
 	__u32 number;
+	__u32 n_skipped; /* calls that were not recorded since the last one that was */
 	__u8 is_open, is_told;
 };
 
@@ -25,9 +27,19 @@ struct { /* of threads of the session */
 	__type(value, struct call_state);
 } calls SEC(".maps");
 
-static __always_inline int is_due(const struct call_state *call)
+#define BURST 256
+
+/* May a stack be taken? It is counted. */
+static __always_inline int is_due(struct call_state *call)
 {
-	return bpf_ktime_get_ns() - call->taken_ns >= spacing_ns;
+	__u64 now = bpf_ktime_get_ns(), saved = BURST * spacing_ns, due = call->due_ns;
+
+	if (due > now)
+		return 0;
+	if (now > saved && due < now - saved)
+		due = now - saved;
+	call->due_ns = due + spacing_ns;
+	return 1;
 }
 
 /* The thread executes another program: the call returns there, if at all. */

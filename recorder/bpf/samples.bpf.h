@@ -39,20 +39,22 @@ int BPF_PROG(record_call, struct pt_regs *regs, long result)
 	struct call_state *call = is_sampled(current) ? bpf_task_storage_get(&calls, current, 0, 0) : 0;
 	struct vp_ring_event *e;
 
-	if (!call || !call->is_told) {
-		if (call)
-			call->is_open = 0;
+	if (!call)
+		return 0;
+	if (!call->is_told) {
+		call->n_skipped += call->is_open && call->n_skipped < 0xffff;
+		call->is_open = 0;
 		return 0;
 	}
 	call->is_open = call->is_told = 0;
 	e = reserve(BYTES_UP_TO(call), VP_KIND_KERNEL_CALL);
 	if (!e)
 		return 0;
-	call->taken_ns = e->ns;
 	e->context = 0;
 	e->detail = 0;
 	e->tid = current->pid;
-	e->other = call->number;
+	e->other = (call->number & 0xffff) | call->n_skipped << 16;
+	call->n_skipped = 0;
 	e->call.entered_ns = call->entered_ns;
 	e->call.user_stack = call->user_stack;
 	call->entered_ns = 0;
@@ -89,7 +91,6 @@ int BPF_PROG(record_fault, unsigned long address, struct pt_regs *regs, unsigned
 	call = bpf_task_storage_get(&calls, current, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!call || !is_due(call))
 		return 0;
-	call->taken_ns = bpf_ktime_get_ns();
 	take_user_stack_alone(current, &stacks);
 	if (stacks.user)
 		tell_sample(current, VP_KIND_KERNEL_FAULT, (__u32)error, address, &stacks);

@@ -262,7 +262,6 @@ static __always_inline void take_user_stack_alone(struct task_struct *task, stru
 static __always_inline void take_call_stack(struct task_struct *task, struct call_state *call)
 {
 	call->user_stack = user_stack_here();
-	call->taken_ns = call->entered_ns;
 	call->is_told = 1;
 }
 
@@ -284,10 +283,7 @@ static __always_inline void take_stacks(void *ctx, struct task_struct *task, str
 		hashes->user = call->user_stack;
 	else
 		hashes->user = user_stack_here();
-	if (!call)
-		return;
-	call->taken_ns = bpf_ktime_get_ns();
-	if (call->is_open) {
+	if (call && call->is_open) {
 		call->user_stack = hashes->user;
 		call->is_told = 1;
 	}

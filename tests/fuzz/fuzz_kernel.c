@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/latency/annotated_tree.h"
+#include "analysis/latency/input/latency_input.h"
 #include "analysis/requests/describe_requests.h"
 #include "analysis/requests/input/socket_input.h"
 #include "analysis/waits/describe.h"
@@ -27,7 +29,7 @@ static size_t make_file(const uint8_t *data, size_t n)
 				    .ns_per_tick = 1,
 				    .end_ticks = 1,
 				    .n_chunks = SEQUENCES,
-				    .kernel_kinds = VP_KERNEL_SOCKETS,
+				    .kernel_kinds = VP_KERNEL_SOCKETS | VP_KERNEL_STACKS | VP_KERNEL_CALLS,
 				    .kernel_scope = VP_KERNEL_ALL };
 	size_t size = sizeof h;
 
@@ -145,6 +147,25 @@ static void check_requests(const struct vprof_trace *t)
 	vprof_requests_results_free(results);
 }
 
+/* So is what it says of stacks; and own times add up. */
+static void check_latencies(const struct vprof_trace *t)
+{
+	struct vprof_latency_input in;
+	struct vprof_annotated_tree tree = { 0 };
+	uint64_t own = 0;
+
+	if (!vprof_latency_input_read(&in, t, NULL)) {
+		if (vprof_annotated_tree_build(&tree, &in.history, 1, NULL))
+			abort();
+		for (size_t i = 0; i < tree.tree.nodes.n; i++)
+			own += tree.contexts[i].own_ns;
+		if (own != tree.total_ns)
+			abort();
+		vprof_annotated_tree_release(&tree);
+	}
+	vprof_latency_input_release(&in);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	struct vprof_kernel_tables tables;
@@ -170,6 +191,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	vprof_kernel_stream_close(s);
 	check_waits(t);
 	check_requests(t);
+	check_latencies(t);
 	vprof_trace_free(t);
 	return 0;
 }

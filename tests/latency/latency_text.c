@@ -29,17 +29,18 @@ static uint32_t function_number(struct latency_text *t, const char *name, int is
 		if (!strcmp(t->history.functions.v[i].name, name) && t->history.functions.v[i].layer == layer)
 			return i;
 	f = VPROF_PUSH(&t->history.functions);
-	*f = (struct vprof_latency_function){ vprof_strings_keep(&t->names, name), "", layer, 0 };
+	*f = (struct vprof_latency_function){ vprof_strings_keep(&t->names, name), "", layer, 0, 0 };
 	return (uint32_t)t->history.functions.n - 1;
 }
 
 static uint32_t flag(const char *word)
 {
-	return !strcmp(word, "held") ? VPROF_LATENCY_HELD :
-	       !strcmp(word, "new")  ? VPROF_LATENCY_NEW_CALL :
-	       !strcmp(word, "off")  ? VPROF_LATENCY_OFF_CPU :
-	       !strcmp(word, "disk") ? VPROF_LATENCY_DISK :
-				       0;
+	return !strcmp(word, "held")	? VPROF_LATENCY_HELD :
+	       !strcmp(word, "new")	? VPROF_LATENCY_NEW_CALL :
+	       !strcmp(word, "off")	? VPROF_LATENCY_OFF_CPU :
+	       !strcmp(word, "skipped") ? VPROF_LATENCY_SKIPPED :
+	       !strcmp(word, "disk")	? VPROF_LATENCY_DISK :
+					  0;
 }
 
 static int is_same_stack(const struct vprof_latency_history *h, const struct vprof_latency_stack *a,

@@ -89,6 +89,16 @@ static struct vprof_latency_common narrow(const struct vprof_latency_history *h,
 	return c.depth ? c : (struct vprof_latency_common){ depth, depth ? 1 : 0 };
 }
 
+/* Of frames that may be of other calls, those at the outer end that surely are not. */
+static uint32_t count_starts(const struct vprof_latency_history *h, const struct vprof_latency_frame *f, uint32_t depth)
+{
+	uint32_t n = 0;
+
+	while (n < depth && h->functions.v[f[n].function].is_start)
+		n++;
+	return n || !depth ? n : 1;
+}
+
 struct vprof_latency_common vprof_latency_common_depth(const struct vprof_latency_history *h, uint32_t stack,
 						       uint32_t next, uint32_t flags)
 {
@@ -101,5 +111,6 @@ struct vprof_latency_common vprof_latency_common_depth(const struct vprof_latenc
 	depth = continuous_depth(f, g, n);
 	if (h->may_follow && !(flags & VPROF_LATENCY_HELD))
 		return narrow(h, f, g, depth < n_user ? depth : n_user);
-	return (struct vprof_latency_common){ depth, depth };
+	return (struct vprof_latency_common){ depth,
+					      flags & VPROF_LATENCY_SKIPPED ? count_starts(h, f, depth) : depth };
 }

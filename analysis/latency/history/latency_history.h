@@ -21,6 +21,7 @@ struct vprof_latency_function {
 	const char *name;
 	const char *file; /* base name of the program or library; "": the kernel, or not known */
 	uint8_t layer;	  /* enum vprof_latency_layer */
+	uint8_t is_start; /* it starts the program or a thread: it is called once */
 	uint8_t is_idle;  /* what sleeps in it waits for work or time (epoll_wait, accept, nanosleep) */
 };
 
@@ -41,7 +42,9 @@ struct vprof_latency_stack {
 #define VPROF_LATENCY_OFF_CPU 4u
 /* ... and slept uninterruptibly, or was not asleep */
 #define VPROF_LATENCY_DISK 8u
-#define VPROF_LATENCY_FLAGS 16u
+/* there were system calls since the event before that were not recorded, from wherever */
+#define VPROF_LATENCY_SKIPPED 16u
+#define VPROF_LATENCY_FLAGS 32u
 
 struct vprof_latency_event {
 	uint64_t t; /* ns */

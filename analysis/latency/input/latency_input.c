@@ -15,8 +15,8 @@ enum raw_kind { RAW_ENTER, RAW_OUT, RAW_IN, RAW_WAKING, RAW_FAULT, RAW_TIMER, RA
 struct raw { /* an event of a thread, before its stack is looked at */
 	uint64_t t;
 	uint32_t user, kernel; /* ids of stacks */
-	uint32_t number;       /* ENTER, EXIT: of the system call; OUT: enum vp_task_state */
-	uint32_t n_losses;     /* stretches with lost events before it */
+	uint32_t number;   /* ENTER: of the system call | calls skipped << 16; EXIT: of it; OUT: enum vp_task_state */
+	uint32_t n_losses; /* stretches with lost events before it */
 	uint8_t kind;
 };
 
@@ -185,7 +185,7 @@ static int on_task(struct reading *g, const struct vprof_kernel_event *e)
 
 static int on_event(struct reading *g, const struct vprof_kernel_event *e)
 {
-	int ret;
+	int ret, is_known;
 
 	switch (e->kind) {
 	case VP_KIND_KERNEL_SWITCH:
@@ -197,11 +197,9 @@ static int on_event(struct reading *g, const struct vprof_kernel_event *e)
 						      e->waking.user_stack, e->waking.kernel_stack, 0) :
 					      VPROF_OK;
 	case VP_KIND_KERNEL_CALL:
-		if (e->call.entered && e->call.entered <= e->t)
-			ret = add_raw(g, e->call.tid, RAW_ENTER, to_ns(g->trace, e->call.entered), e->call.user_stack,
-				      0, e->call.number);
-		else
-			ret = add_raw(g, e->call.tid, RAW_ENTER, g->begin, e->call.user_stack, 0, e->call.number);
+		is_known = e->call.entered && e->call.entered <= e->t;
+		ret = add_raw(g, e->call.tid, RAW_ENTER, is_known ? to_ns(g->trace, e->call.entered) : g->begin,
+			      e->call.user_stack, 0, e->call.number | e->call.n_skipped << 16);
 		return ret ? ret : add_raw(g, e->call.tid, RAW_EXIT, g->now, e->call.user_stack, 0, e->call.number);
 	case VP_KIND_KERNEL_FAULT:
 		return add_raw(g, e->sample.tid, RAW_FAULT, g->now, e->sample.user_stack, 0, 0);
@@ -329,10 +327,10 @@ static int begin_call(struct reading *g, struct position *p, const struct raw *r
 
 	p->call_begin = r->t;
 	p->call_end = end;
-	p->call_number = r->number;
+	p->call_number = r->number & 0xffff;
 	p->call_stack = r->user;
 	p->n_calls += 2; /* the number in between is that of a call that does not return */
-	return take_stack(g, p, r, 0, &stack);
+	return take_stack(g, p, r, r->number >> 16 ? VPROF_LATENCY_SKIPPED : 0, &stack);
 }
 
 static int finish_thread(struct reading *g, struct tracked *t, struct vprof_keyed *keys)

@@ -112,6 +112,12 @@ static int is_idle_call(const char *name)
 	return 0;
 }
 
+static int is_start(const char *name)
+{
+	return !strcmp(name, "main") || !strcmp(name, "_start") || !strncmp(name, "__libc_start_", 13) ||
+	       !strcmp(name, "start_thread") || !strcmp(name, "clone3") || !strcmp(name, "__clone3");
+}
+
 /* The number of a function in the history, made when it is new; VPROF_NONE without memory. */
 static uint32_t find_function(struct vprof_stack_frames *g, const char *name, const char *file, uint8_t layer)
 {
@@ -132,7 +138,7 @@ static uint32_t find_function(struct vprof_stack_frames *g, const char *name, co
 	f = VPROF_PUSH(&g->history->functions);
 	if (!f)
 		return VPROF_NONE;
-	*f = (struct vprof_latency_function){ kept, kept_file, layer,
+	*f = (struct vprof_latency_function){ kept, kept_file, layer, layer != VPROF_LATENCY_KERNEL && is_start(kept),
 					      layer == VPROF_LATENCY_KERNEL && is_idle_call(kept) };
 	vprof_hash_index_put(&g->by_function, at, hash, (uint32_t)g->history->functions.n - 1);
 	return (uint32_t)g->history->functions.n - 1;
@@ -258,7 +264,7 @@ static const char *call_of(const char *name)
 }
 
 static const char *const call_names[CALLS_KNOWN] = {
-#include "syscall_names.inc"
+#include VPROF_SYSCALL_NAMES
 };
 
 /* The frame that stands for a system call: by number, or by the name of what implements it. */
