@@ -101,6 +101,20 @@ struct plant_time {
 	} while (0)
 #endif
 
+/* Busy with so many readings of the clock as take about `ns`: with CPU time, not until a time. */
+#define PLANT_WORK(ns, took)                                                                                           \
+	do {                                                                                                           \
+		uint64_t plant_readings_ = (uint64_t)((double)(ns) * plant_ticks_per_ns) / (plant_clock_ticks + 1);    \
+		uint64_t plant_from_ = PLANT_NOW(), plant_now_ = plant_from_, plant_last_;                             \
+		while (plant_readings_--) {                                                                            \
+			plant_last_ = plant_now_;                                                                      \
+			plant_now_ = PLANT_NOW();                                                                      \
+			if (plant_now_ - plant_last_ > plant_away_ticks)                                               \
+				(took).away += plant_now_ - plant_last_;                                               \
+		}                                                                                                      \
+		(took).low += plant_now_ - plant_from_;                                                                \
+	} while (0)
+
 /* Makes the call; adds what it took, as seen from outside, to (took).high. */
 #define PLANT_CALL(took, call)                                                                                         \
 	do {                                                                                                           \

@@ -16,7 +16,7 @@ static NOINLINE void hash_key(struct query *q)
 
 static NOINLINE void scan_block(struct query *q)
 {
-	PLANT_SPIN(q->scan_ns, q->scanning);
+	PLANT_WORK(q->scan_ns, q->scanning);
 }
 
 NOINLINE void answer(struct query *q)
