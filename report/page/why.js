@@ -95,5 +95,6 @@ function blame(box) {
 function why() {
 	const box = document.getElementById("why");
 	blame(box);
+	crosstalk(box);
 	timelines(box);
 }

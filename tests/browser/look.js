@@ -67,6 +67,14 @@ addEventListener("load", () => {
 			}
 			press(document.body, "n");
 			expect(document.activeElement.closest("tr") === rows[0], "next factor");
+			/* Who waits for whom: all pairs, and what is behind one. */
+			const cells = all("#crosstalk td button"), names = R.parties.map(p => p.name);
+			expect(cells.length === (kind === "large" ? 256 : R.crosstalk.length), "pairs: " + cells.length);
+			expect($("#pair h4").textContent.includes(names[R.crosstalk[0].waiter].slice(0, 40)), "the heaviest pair");
+			expect(/1.0 % of its time \(/.test($("#pair p").textContent), "bounds of a pair: " + $("#pair p").textContent);
+			cells[1].click();
+			expect($("#pair p").textContent.includes("5.00 µs in 9 waits") && !/\(/.test($("#pair p").textContent), "another pair");
+			expect(all("#pair .blame-list li").length === 2, "what the holders ran: " + all("#pair .blame-list li").length);
 			/* Timelines. */
 			expect($("#example").options.length === R.examples.length, "examples");
 			$("#example").value = "1";

@@ -175,6 +175,54 @@ static void make_causes(struct vprof_results *r, const char *kind)
 	}
 }
 
+/* Requests of two kinds and a thread wait for one another, each pair at a lock; in the large page, of 40 kinds. */
+static void make_crosstalk(struct vprof_results *r, const char *kind)
+{
+	size_t n = !strcmp(kind, "large") ? 40 : 3;
+
+	r->parties = calloc(n, sizeof *r->parties);
+	r->crosstalk = calloc(n * n, sizeof *r->crosstalk);
+	for (size_t i = 0; i < n; i++)
+		r->parties[r->n_parties++] = (struct vprof_party){ i == 2 ? VPROF_PARTY_THREAD : VPROF_PARTY_TYPE,
+								   name_of(kind, i), i == 2 ? 0 : 500,
+								   i == 2 ? 0 : 5e5 };
+	for (size_t i = 0; i < n * n; i++) {
+		struct vprof_crosstalk_lock *lock = calloc(1, sizeof *lock);
+		struct vprof_held *held = calloc(2, sizeof *held);
+
+		if (i / n == 2) { /* the thread waits for nobody */
+			free(lock);
+			free(held);
+			continue;
+		}
+		held[0] = (struct vprof_held){ VPROF_NODE_FUNCTION, name_of(kind, 5), name_of(kind, 4), 3, 0, 4000 };
+		held[1] = (struct vprof_held){ VPROF_NODE_WAIT, name_of(kind, 6), "", 0, 1, 3000 };
+		*lock = (struct vprof_crosstalk_lock){ name_of(kind, 3),
+						       name_of(kind, 2),
+						       name_of(kind, 4),
+						       7,
+						       1,
+						       "0x10",
+						       name_of(kind, 1),
+						       9,
+						       5000,
+						       4000,
+						       held,
+						       2 };
+		r->crosstalk[r->n_crosstalk++] = (struct vprof_crosstalk){ .waiter = (uint32_t)(i / n),
+									   .holder = (uint32_t)(i % n),
+									   .n_waits = 9,
+									   .total_ns = 5000 - (double)i,
+									   .measured_ns = 4000,
+									   .mean_ns = 10,
+									   .mean_low = i ? NAN : 8,
+									   .mean_high = i ? NAN : 12,
+									   .share = 0.01,
+									   .locks = lock,
+									   .n_locks = 1 };
+	}
+}
+
 static void make_rest(struct vprof_results *r, const char *kind)
 {
 	r->types = calloc(2, sizeof *r->types);
@@ -250,6 +298,7 @@ int main(int argc, char **argv)
 		make_causes(r, kind);
 		make_closed(r, kind);
 		make_rest(r, kind);
+		make_crosstalk(r, kind);
 	}
 	vprof_page_round_fill(&round, r);
 	if (!vprof_report_page(&page, &text, &err))
