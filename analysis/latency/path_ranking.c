@@ -21,8 +21,9 @@ struct candidate {
 struct ranking {
 	struct vprof_latency_ranking *out;
 	const struct vprof_paired_tree *tree;
-	double *cost; /* [nodes] of each alone */
-	double *sum;  /* [nodes] from the root on */
+	double *cost;		/* [nodes] of each alone */
+	double *sum;		/* [nodes] from the root on */
+	double low[2], most[2]; /* of a side: what surely is own time of some node; all time that is not idle */
 	VPROF_ARRAY(struct candidate) candidates;
 };
 
@@ -48,6 +49,8 @@ static void fill_costs(struct ranking *g)
 		double base = own_of(g, 0, i).own, new = own_of(g, 1, i).own;
 		uint32_t parent = g->tree->nodes.v[i].parent;
 
+		g->low[0] += own_of(g, 0, i).low;
+		g->low[1] += own_of(g, 1, i).low;
 		g->out->total[0] += base;
 		g->out->total[1] += new;
 		g->cost[i] = new - base;
@@ -143,6 +146,24 @@ static double squared_error(const struct ranking *g, const struct vprof_ranked_p
 	return sum * g->out->scale[side] * g->out->scale[side];
 }
 
+/* Adds up a side's bounds over the path's contexts; together they have no more time than the others leave. */
+static struct own path_bounds(const struct ranking *g, const struct vprof_ranked_path *p, int side, size_t first)
+{
+	struct own all = { 0, 0, 0 };
+	double most;
+
+	for (size_t i = first; i < p->n_nodes; i++) {
+		struct own own = own_of(g, side, g->out->nodes.v[p->first_node + i].node);
+
+		all.own += own.own;
+		all.low += own.low;
+		all.high += own.high;
+	}
+	most = g->most[side] - (g->low[side] - all.low);
+	all.high = all.high < most ? all.high : most;
+	return all;
+}
+
 static enum vprof_latency_verdict judge(const struct ranking *g, const struct vprof_ranked_path *p, double base)
 {
 	double new = base + p->cost;
@@ -161,26 +182,25 @@ static int add_path(struct ranking *g, const struct candidate *c)
 	struct vprof_latency_ranking *out = g->out;
 	uint32_t n = g->tree->nodes.v[c->node].depth + 1;
 	struct vprof_ranked_path *p = VPROF_PUSH(&out->paths);
-	double base = 0;
+	struct own old, new;
 
 	if (!p || VPROF_ROOM(&out->nodes, out->nodes.n + n))
 		return VPROF_ERR_NOMEM;
 	*p = (struct vprof_ranked_path){ .node = c->node, .cost = c->cost, .first_node = out->nodes.n, .n_nodes = n };
 	out->nodes.n += n;
 	for (uint32_t node = c->node, i = n; i-- > 0; node = g->tree->nodes.v[node].parent) {
-		struct own old = own_of(g, 0, node), new = own_of(g, 1, node);
-
+		old = own_of(g, 0, node);
+		new = own_of(g, 1, node);
 		out->nodes.v[p->first_node + i] = (struct vprof_ranked_node){ .node = node, .cost = new.own - old.own };
-		if (!g->tree->sides[0] && node != c->node)
-			continue;
-		p->low += new.low - old.high;
-		p->high += new.high - old.low;
-		base += old.own;
 	}
+	old = path_bounds(g, p, 0, 0);
+	new = path_bounds(g, p, 1, g->tree->sides[0] ? 0 : n - 1);
+	p->low = new.low - old.high;
+	p->high = new.high - old.low;
 	rank_nodes(out->nodes.v + p->first_node, n);
 	p->share = out->total[1] > 0 ? p->cost / out->total[1] : 0;
 	p->error = g->tree->sides[0] ? sqrt(squared_error(g, p, 0) + squared_error(g, p, 1)) : NAN;
-	p->verdict = judge(g, p, base);
+	p->verdict = judge(g, p, old.own);
 	return VPROF_OK;
 }
 
@@ -194,6 +214,9 @@ int vprof_latency_rank(struct vprof_latency_ranking *out, const struct vprof_pai
 	g.cost = calloc(t->nodes.n, sizeof *g.cost);
 	g.sum = calloc(t->nodes.n, sizeof *g.sum);
 	ret = g.cost && g.sum ? VPROF_OK : VPROF_ERR_NOMEM;
+	for (int side = 0; side < 2; side++)
+		if (t->sides[side])
+			g.most[side] = scale[side] * less(t->sides[side]->total_ns, t->sides[side]->idle_ns);
 	if (!ret) {
 		fill_costs(&g);
 		ret = gather(&g);
