@@ -53,6 +53,7 @@ function crosstalkMap(detail) {
 		},
 			el("button.link", {
 				type: "button",
+				style: "color:inherit",
 				"aria-label": `${cut(name, 160)}: ${duration(x.total_ns)}`,
 				onclick: () => showPair(detail, x)
 			}, duration(x.total_ns)));

@@ -12,6 +12,8 @@
 #define DEFAULT_PAIRS 10
 #define INDENT 10
 #define LOCKS_SHOWN 3
+#define HELD_MAX 24
+#define HELD_ALL 0.98	/* of the waits: it is around everything */
 #define HELD_SHOWN 4	/* levels of the heaviest way down */
 #define HELD_MIN 0.3	/* of what is above it, for the next level */
 #define NAME_COLUMNS 24 /* of a waiter in the matrix, at most */
@@ -231,25 +233,38 @@ out:
 	free(holders);
 }
 
-/* From the outermost function on, the heaviest child as long as it has most of the time: "confirm > update_item". */
-static void add_held(const struct vprof_crosstalk_lock *l, struct vprof_text *t)
+/* The heaviest way down from the outermost function, as long as each has most of what is above it: chain[HELD_MAX] of
+ * l->held. Its length. */
+static size_t heaviest_way(const struct vprof_crosstalk_lock *l, const struct vprof_held **chain)
 {
 	double above = l->total_ns;
-	uint32_t depth = 0;
+	size_t n = 0;
 
-	for (size_t i = 0; i < l->n_held && depth < HELD_SHOWN; i++) {
+	for (size_t i = 0; i < l->n_held && n < HELD_MAX; i++) {
 		const struct vprof_held *h = &l->held[i];
 
-		if (h->depth != depth)
+		if (h->depth != n)
 			continue; /* a sibling comes after the heaviest one's children */
 		if (!(h->total_ns >= HELD_MIN * above))
 			break;
-		vprof_text_addf(t, "%s%s %s", depth ? " > " : "; held in ", h->name,
-				vprof_format_percent(l->total_ns > 0 ? h->total_ns / l->total_ns : NAN).s);
 		above = h->total_ns;
-		depth++;
+		chain[n++] = h;
 	}
-	if (!depth && l->total_ns > 0 && l->measured_ns < 0.5 * l->total_ns)
+	return n;
+}
+
+/* "; held in confirm 90 % > update_item 80 %", without what has all of the time anyway, such as the thread's main. */
+static void add_held(const struct vprof_crosstalk_lock *l, struct vprof_text *t)
+{
+	const struct vprof_held *chain[HELD_MAX];
+	size_t n = heaviest_way(l, chain), first = 0;
+
+	while (first + 1 < n && chain[first]->total_ns >= HELD_ALL * l->total_ns)
+		first++;
+	for (size_t i = first; i < n && i < first + HELD_SHOWN; i++)
+		vprof_text_addf(t, "%s%s %s", i > first ? " > " : "; held in ", chain[i]->name,
+				vprof_format_percent(l->total_ns > 0 ? chain[i]->total_ns / l->total_ns : NAN).s);
+	if (!n && l->total_ns > 0 && l->measured_ns < 0.5 * l->total_ns)
 		vprof_text_add(t, "; held outside measured functions");
 }
 

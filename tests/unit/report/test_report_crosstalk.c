@@ -114,6 +114,8 @@ static void test_answer(void **state)
 	expect(&f.r, "held in update_items 82 % > sort_rows 66 %");
 	expect(&f.r, "waiter \\ holder admin_…nfirm compac…_main");
 	assert_false(vprof_crosstalk_is_empty(&f.r));
+	f.held[0].total_ns = 61e6;
+	expect(&f.r, "120 waits; held in sort_rows 66 %");
 	f.lock.is_call = 0;
 	f.lock.awaited = "";
 	expect(&f.r, "at pthread_mutex_lock in find_items at 0x10");
