@@ -114,13 +114,16 @@ static const struct vprof_option *find(const struct vprof_option *options, const
 	return NULL;
 }
 
-/* "-p": the only option that begins so. */
+/* "-p": the option that has this letter, else the only one that begins so. */
 static const struct vprof_option *find_letter(const struct vprof_option *options, const char *word)
 {
 	const struct vprof_option *found = NULL;
 
 	if (word[0] != '-' || !word[1] || word[1] == '-' || word[2])
 		return NULL;
+	for (const struct vprof_option *o = options; o->name; o++)
+		if (o->letter == word[1])
+			return o;
 	for (const struct vprof_option *o = options; o->name; o++)
 		if (o->name[0] == word[1]) {
 			if (found)

@@ -36,6 +36,7 @@ struct vprof_option {
 	void *value;
 	const char *argument; /* what --help calls the value */
 	const char *help;
+	char letter; /* its short form; 0: its first letter, if no other option begins so */
 };
 
 struct vprof_usage {

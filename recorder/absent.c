@@ -52,6 +52,12 @@ void vprof_recorder_flush(struct vprof_recorder *r)
 	(void)r;
 }
 
+int vprof_recorder_has_followed(const struct vprof_recorder *r)
+{
+	(void)r;
+	return 0;
+}
+
 int vprof_recorder_has_targets(const struct vprof_recorder *r)
 {
 	(void)r;

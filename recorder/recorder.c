@@ -369,6 +369,11 @@ void vprof_recorder_flush(struct vprof_recorder *r)
 		vprof_stacks_flush(r->stacks);
 }
 
+int vprof_recorder_has_followed(const struct vprof_recorder *r)
+{
+	return r->bpf->bss->n_followed > 0;
+}
+
 int vprof_recorder_has_targets(const struct vprof_recorder *r)
 {
 	uint32_t pid;

@@ -51,6 +51,8 @@ void vprof_recorder_flush(struct vprof_recorder *r);
 
 /* Are there processes left of those that were added and their descendants? 1 with `all`. */
 int vprof_recorder_has_targets(const struct vprof_recorder *r);
+/* Did the kernel add any by itself: descendants, or processes of a name? They may have ended since. */
+int vprof_recorder_has_followed(const struct vprof_recorder *r);
 
 struct vprof_recorder_state {
 	uint64_t n_events, n_lost;  /* events in chunks or on their way there, and lost ones */

@@ -223,7 +223,7 @@ static int has_ended(struct session *s, double now_s)
 		s->has_seen_targets = 1;
 		return 0;
 	}
-	return s->has_seen_targets;
+	return s->has_seen_targets || vprof_recorder_has_followed(s->recorder);
 }
 
 /* Passes signals on to the command. 1: the recording ends. */

@@ -102,6 +102,7 @@ struct {
 __u64 n_lost[CPUS_MAX];
 __u64 n_requests;
 __u64 n_stacks_lost;  /* for which a ring had no room; each was tried again */
+__u64 n_followed;     /* by their parent or name */
 __u64 n_not_followed; /* processes and wakers for which the tables had no room */
 
 static __always_inline struct cpu_state *this_cpu(void)
@@ -207,8 +208,7 @@ static __always_inline void follow_process(__u32 pid)
 {
 	__u32 one = 1;
 
-	if (bpf_map_update_elem(&session, &pid, &one, BPF_ANY))
-		__sync_fetch_and_add(&n_not_followed, 1);
+	__sync_fetch_and_add(bpf_map_update_elem(&session, &pid, &one, BPF_ANY) ? &n_not_followed : &n_followed, 1);
 }
 
 /* This thread wakes what is recorded: it is recorded from now on. */
