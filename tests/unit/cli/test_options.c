@@ -25,6 +25,7 @@ static int parse(char **argv)
 		{ "text", VPROF_OPTION_TEXT, &got.text, "TEXT", "a text" },
 		{ "count", VPROF_OPTION_COUNT, &got.count, "N", "a count" },
 		{ "share", VPROF_OPTION_SHARE, &got.share, "D", "a share" },
+		{ "colour", VPROF_OPTION_TEXT, &got.text, "C", "a colour", 'c' },
 		{ NULL },
 	};
 	int argc = 0;
@@ -52,6 +53,18 @@ static void values(void **state)
 	assert_true(got.share == 0.5);
 	assert_int_equal(got.operands.n_words, 1);
 	assert_string_equal(got.operands.words[0], "word");
+}
+
+/* A letter stands for the option that has it, else for the only one that begins so. */
+static void letters(void **state)
+{
+	(void)state;
+	assert_int_equal(PARSE(S("-c"), S("red"), S("-f"), S("-s"), S("0.25")), -1);
+	assert_string_equal(got.text, "red");
+	assert_int_equal(got.flag, 1);
+	assert_true(got.share == 0.25);
+	assert_int_equal(got.count, 0);
+	assert_int_equal(PARSE(S("-x")), 2);
 }
 
 static void commands(void **state)
@@ -98,10 +111,8 @@ static void shell_lines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values),
-		cmocka_unit_test(commands),
-		cmocka_unit_test(usage_errors),
-		cmocka_unit_test(shell_lines),
+		cmocka_unit_test(values),	cmocka_unit_test(letters),     cmocka_unit_test(commands),
+		cmocka_unit_test(usage_errors), cmocka_unit_test(shell_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
