@@ -7,7 +7,8 @@
  */
 #include "analysis/waits/wait_replay.h"
 
-#define SLICE_NS 3000000 /* that a thread runs while others want its CPU */
+#define SLICE_NS 3000000      /* that a thread runs while others want its CPU */
+#define SLICES_MAX (1u << 19) /* in the recording: of one that lasts longer than 26 minutes, slices are longer */
 
 enum event_kind { EVENT_WORKED, EVENT_READY, EVENT_COMPLETE, EVENT_END };
 
@@ -35,6 +36,7 @@ struct replay {
 	uint32_t *queue;	/* [entities] threads that want a CPU, a ring */
 	size_t queue_first, n_queued;
 	uint32_t n_free; /* CPUs */
+	uint64_t slice_ns;
 	VPROF_ARRAY(struct event) heap;
 	uint64_t now, n_made;
 	const unsigned char *counts;
@@ -98,7 +100,7 @@ static void run_on_cpu(struct replay *r, uint32_t thread)
 {
 	struct thread_state *t = &r->threads[thread];
 	uint64_t left = t->left_ns ? t->left_ns : r->p->steps.v[t->step].n;
-	uint64_t slice = left > SLICE_NS && r->p->n_cpus ? SLICE_NS : left;
+	uint64_t slice = left > r->slice_ns && r->p->n_cpus ? r->slice_ns : left;
 
 	t->left_ns = left - slice;
 	add_event(r, r->now + slice, EVENT_WORKED, thread, ++t->turn);
@@ -307,6 +309,8 @@ int vprof_waits_replay(struct vprof_waits_replayed *out, const struct vprof_wait
 	size_t n = p->history->entities.n;
 	struct replay r = { .p = p, .change = change, .n_free = p->n_cpus, .counts = counts };
 
+	r.slice_ns = (p->history->end - p->history->begin) / SLICES_MAX;
+	r.slice_ns = r.slice_ns > SLICE_NS ? r.slice_ns : SLICE_NS;
 	r.threads = calloc(n + 1, sizeof *r.threads);
 	r.is_over = calloc(p->waits.n + 1, 1);
 	r.free_at = calloc(n + 1, sizeof *r.free_at);
