@@ -51,8 +51,8 @@ RT_EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
 	TICKET_RELEASE(m, rt_mutex_shared(m), REAL(pthread_mutex_unlock)(m), VP_WAIT_MUTEX);
 }
 
-/* Spin locks. Their unlock is a plain store, which our load of the slot may overtake by nanoseconds: a waiter that was
- * not seen then does not wait long enough to be recorded. */
+/* Spin locks. Their unlock is a plain store, which our load of the slot must not overtake: either the release sees that
+ * a waiter has arrived, or the waiter's second try finds the lock free. */
 
 RT_NEXT(pthread_spin_trylock);
 RT_NEXT(pthread_spin_lock);
@@ -89,6 +89,7 @@ RT_EXPORT int pthread_spin_unlock(pthread_spinlock_t *l)
 		return REAL(pthread_spin_unlock)(l);
 	rt_release_begin_lock(&r, (const void *)l, rt_address_shared((const void *)l));
 	result = REAL(pthread_spin_unlock)(l);
+	atomic_thread_fence(memory_order_seq_cst);
 	rt_release_end(&r, VP_WAIT_SPIN, 0);
 	return result;
 }
