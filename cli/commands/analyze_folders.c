@@ -15,6 +15,7 @@
 #include "analysis/analyze.h"
 #include "analysis/results/results_json.h"
 #include "cli/command.h"
+#include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/project.h"
 #include "cli/drilldown/steps.h"
@@ -167,18 +168,6 @@ static int read_inputs(struct inputs *in, const struct vprof_folders *f, struct 
 	return rc;
 }
 
-static int print_json(const struct vprof_results *r, struct vprof_error *err)
-{
-	cJSON *o = vprof_results_json(r);
-	char *text = o ? cJSON_Print(o) : NULL;
-
-	if (text)
-		puts(text);
-	cJSON_free(text);
-	cJSON_Delete(o);
-	return text ? VPROF_OK : vprof_error_no_memory(err);
-}
-
 static int show(const struct vprof_folders *f, struct vprof_results *r, int *status, struct vprof_error *err)
 {
 	char name[96];
@@ -194,7 +183,7 @@ static int show(const struct vprof_folders *f, struct vprof_results *r, int *sta
 	if (f->output)
 		rc = vprof_results_write(r, f->output, err);
 	if (!rc)
-		rc = f->json ? print_json(r, err) :
+		rc = f->json ? vprof_print_json(vprof_results_json(r), err) :
 			       vprof_step_print_view(r, f->view, &(struct vprof_report_options){ 0 }, status, err);
 	return rc;
 }

@@ -7,6 +7,7 @@
 #include "annotate/check/check.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/print.h"
 #include "cli/workspace.h"
 
 static const struct vprof_usage usage = {
@@ -56,10 +57,9 @@ static void add_text(cJSON *object, const char *key, const char *value)
 		cJSON_AddStringToObject(object, key, value);
 }
 
-static int print_json(const struct vprof_annotations *a, const struct vprof_findings *findings)
+static cJSON *to_json(const struct vprof_annotations *a, const struct vprof_findings *findings)
 {
 	cJSON *root = cJSON_CreateObject(), *hooks, *list;
-	char *text;
 
 	add_text(root, "build", a->build);
 	add_text(root, "run", a->run);
@@ -89,13 +89,7 @@ static int print_json(const struct vprof_annotations *a, const struct vprof_find
 		cJSON_AddItemToArray(list, item);
 	}
 	cJSON_AddNumberToObject(root, "errors", (double)findings->n_errors);
-	text = cJSON_Print(root);
-	cJSON_Delete(root);
-	if (!text)
-		return VPROF_ERR_NOMEM;
-	puts(text);
-	cJSON_free(text);
-	return VPROF_OK;
+	return root;
 }
 
 int vprof_cmd_annotations(int argc, char **argv)
@@ -119,7 +113,7 @@ int vprof_cmd_annotations(int argc, char **argv)
 	if (!rc)
 		rc = vprof_annotations_check(w.annotations, w.facts, &findings, &err);
 	if (!rc && json)
-		rc = print_json(w.annotations, &findings);
+		rc = vprof_print_json(to_json(w.annotations, &findings), &err);
 	else if (!rc)
 		print_text(w.annotations, &findings);
 	status = rc ? vprof_complain(rc, &err) : findings.n_errors ? VPROF_EXIT_FAILED : VPROF_EXIT_OK;

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "cli/command.h"
-#include "cli/commands/latency_file.h"
+#include "cli/commands/report/latency_file.h"
 #include "cli/latency/latency_runs.h"
 #include "cli/compare/comparison.h"
 #include "cli/options.h"

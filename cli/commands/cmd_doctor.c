@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/commands/facts_list.h"
 #include "cli/options.h"
+#include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/drilldown/session.h"
 #include "cli/doctor/symptoms.h"
@@ -87,19 +88,6 @@ static cJSON *checks_json(const struct vprof_checkup *rows, size_t n)
 	return array;
 }
 
-/* Takes ownership of `root`. */
-static int print_json(cJSON *root, struct vprof_error *err)
-{
-	char *text = root ? cJSON_Print(root) : NULL;
-
-	cJSON_Delete(root);
-	if (!text)
-		return vprof_error_no_memory(err);
-	puts(text);
-	cJSON_free(text);
-	return VPROF_OK;
-}
-
 static int doctor_facts(const struct vprof_project *p, int json, struct vprof_error *err)
 {
 	struct vprof_facts *facts = NULL;
@@ -109,7 +97,7 @@ static int doctor_facts(const struct vprof_project *p, int json, struct vprof_er
 		return vprof_error_set(err, rc,
 				       "the sources have not been scanned yet: vprof init -- YOUR BUILD COMMAND");
 	if (!rc && json)
-		rc = print_json(vprof_facts_list_json(facts), err);
+		rc = vprof_print_json(vprof_facts_list_json(facts), err);
 	else if (!rc)
 		rc = vprof_facts_list_print(facts, err);
 	vprof_facts_free(facts);
@@ -177,7 +165,7 @@ static int doctor_symptoms(int json, struct vprof_error *err)
 		cJSON_AddStringToObject(row, "advice", vprof_symptoms[i].advice);
 		cJSON_AddItemToArray(array, row);
 	}
-	return json ? print_json(array, err) : VPROF_OK;
+	return json ? vprof_print_json(array, err) : VPROF_OK;
 }
 
 static int doctor_machine(const struct vprof_project *p, int json, struct vprof_error *err)
@@ -191,7 +179,7 @@ static int doctor_machine(const struct vprof_project *p, int json, struct vprof_
 		n_broken += rows[i].health == VPROF_HEALTH_BROKEN;
 	n += add_signs(p, rows + n, MAX_SIGNS);
 	if (json)
-		rc = print_json(checks_json(rows, n), err);
+		rc = vprof_print_json(checks_json(rows, n), err);
 	else
 		print_checks(rows, n);
 	if (!rc && n_broken)

@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/commands/record_session.h"
 #include "cli/options.h"
+#include "cli/print.h"
 #include "cli/project.h"
 #include "common/files.h"
 #include "recorder/requirements.h"
@@ -93,10 +94,9 @@ static int keep_command(const char *folder, const struct arguments *a, const str
 	return rc;
 }
 
-static int print_json(const char *folder, const struct vprof_record_outcome *o)
+static cJSON *to_json(const char *folder, const struct vprof_record_outcome *o)
 {
 	cJSON *root = cJSON_CreateObject();
-	char *text;
 
 	cJSON_AddStringToObject(root, "run", folder);
 	cJSON_AddNumberToObject(root, "seconds", o->seconds);
@@ -109,12 +109,7 @@ static int print_json(const char *folder, const struct vprof_record_outcome *o)
 	cJSON_AddStringToObject(root, "missing", o->state.missing);
 	if (o->has_status)
 		cJSON_AddNumberToObject(root, "status", o->status);
-	text = cJSON_Print(root);
-	cJSON_Delete(root);
-	if (text)
-		puts(text);
-	cJSON_free(text);
-	return text ? 0 : -1;
+	return root;
 }
 
 static void tell(const char *folder, const struct arguments *a, const struct vprof_record_outcome *o,
@@ -220,8 +215,8 @@ static int run(const struct arguments *a, const struct vprof_operands *operands,
 		else
 			tell(folder, a, &outcome, &progress);
 	}
-	if (!rc && a->json && print_json(folder, &outcome))
-		rc = vprof_error_no_memory(&err);
+	if (!rc && a->json)
+		rc = vprof_print_json(to_json(folder, &outcome), &err);
 	free(trace);
 	free(folder);
 	return rc ? vprof_complain(rc, &err) : exit_status(&outcome);

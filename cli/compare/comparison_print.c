@@ -7,6 +7,7 @@
 #include "analysis/results/results_json.h"
 #include "cli/compare/comparison.h"
 #include "cli/compare/compared_causes.h"
+#include "cli/print.h"
 #include "report/format_value.h"
 
 static void print_signed_percent(char *text, size_t size, double share)
@@ -263,13 +264,5 @@ static cJSON *comparison_json(const struct vprof_comparison *c)
 
 int vprof_comparison_print_json(const struct vprof_comparison *c, struct vprof_error *err)
 {
-	cJSON *root = comparison_json(c);
-	char *text = cJSON_Print(root);
-
-	cJSON_Delete(root);
-	if (!text)
-		return vprof_error_no_memory(err);
-	puts(text);
-	cJSON_free(text);
-	return VPROF_OK;
+	return vprof_print_json(comparison_json(c), err);
 }

@@ -9,6 +9,7 @@
 #include "analysis/latency/input/latency_input.h"
 #include "analysis/latency/latency_describe.h"
 #include "cli/command.h"
+#include "cli/print.h"
 #include "cli/progress.h"
 #include "report/latency/latency_answer.h"
 #include "report/latency/report_latency.h"
@@ -131,36 +132,15 @@ int vprof_latency_runs_status(const struct vprof_latency_results *r)
 	return status;
 }
 
-static int print_json(const struct vprof_latency_results *r, struct vprof_error *err)
-{
-	cJSON *json = vprof_latency_results_json(r);
-	char *printed = json ? cJSON_Print(json) : NULL;
-
-	cJSON_Delete(json);
-	if (!printed)
-		return vprof_error_no_memory(err);
-	puts(printed);
-	cJSON_free(printed);
-	return VPROF_OK;
-}
-
 int vprof_latency_runs_print(const struct vprof_latency_results *r, int json, size_t top, int *status,
 			     struct vprof_error *err)
 {
 	struct vprof_report_options options = { .colour = vprof_progress_colour(STDOUT_FILENO), .top = top };
 	struct vprof_text text = VPROF_TEXT_INIT;
-	int rc = VPROF_OK;
 
 	*status = vprof_latency_runs_status(r);
-	if (json) {
-		rc = print_json(r, err);
-	} else {
-		vprof_report_latency(r, &options, &text);
-		if (text.failed)
-			rc = vprof_error_no_memory(err);
-		else
-			fputs(text.s, stdout);
-	}
-	vprof_text_release(&text);
-	return rc;
+	if (json)
+		return vprof_print_json(vprof_latency_results_json(r), err);
+	vprof_report_latency(r, &options, &text);
+	return vprof_print_text(&text, err);
 }

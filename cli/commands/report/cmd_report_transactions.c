@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* vprof report transactions: who waited for whom, from the results of an analysed run. */
-#include "cli/commands/report/cmd_report_transactions.h"
+#include "cli/commands/report/reports.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/project.h"
 #include "common/files.h"
@@ -39,32 +40,13 @@ static int load(const char *wanted, struct vprof_results **results, struct vprof
 	return rc;
 }
 
-static int print_json(const struct vprof_results *r, struct vprof_error *err)
-{
-	cJSON *json = vprof_crosstalk_json(r);
-	char *printed = json ? cJSON_Print(json) : NULL;
-
-	cJSON_Delete(json);
-	if (!printed)
-		return vprof_error_no_memory(err);
-	puts(printed);
-	cJSON_free(printed);
-	return VPROF_OK;
-}
-
 static int print_text(const struct vprof_results *r, size_t top, struct vprof_error *err)
 {
 	struct vprof_report_options options = { .colour = vprof_progress_colour(STDOUT_FILENO), .top = top };
 	struct vprof_text text = VPROF_TEXT_INIT;
-	int rc = VPROF_OK;
 
 	vprof_report_crosstalk(r, &options, &text);
-	if (text.failed)
-		rc = vprof_error_no_memory(err);
-	else
-		fputs(text.s, stdout);
-	vprof_text_release(&text);
-	return rc;
+	return vprof_print_text(&text, err);
 }
 
 int vprof_cmd_report_transactions(int argc, char **argv)
@@ -86,7 +68,8 @@ int vprof_cmd_report_transactions(int argc, char **argv)
 		return status;
 	rc = load(operands.n_words ? operands.words[0] : NULL, &results, &err);
 	if (!rc)
-		rc = json ? print_json(results, &err) : print_text(results, (size_t)top, &err);
+		rc = json ? vprof_print_json(vprof_crosstalk_json(results), &err) :
+			    print_text(results, (size_t)top, &err);
 	status = rc				   ? vprof_complain(rc, &err) :
 		 vprof_crosstalk_is_empty(results) ? VPROF_EXIT_INCONCLUSIVE :
 						     VPROF_EXIT_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/commands/report_page.h"
+#include "cli/commands/report/report_page.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/commands/latency_file.h"
+#include "cli/commands/report/latency_file.h"
 
 #include <stdlib.h>
 
 #include "cli/command.h"
-#include "cli/commands/report_page.h"
+#include "cli/commands/report/report_page.h"
 #include "common/files.h"
 #include "report/latency/latency_page.h"
 

@@ -10,11 +10,9 @@
 #include "cli/drilldown/decide.h"
 #include "cli/drilldown/ending.h"
 #include "cli/options.h"
-#include "cli/commands/cmd_report_latency.h"
-#include "cli/commands/paths/cmd_report_paths.h"
-#include "cli/commands/report/cmd_report_transactions.h"
-#include "cli/commands/cmd_report_waits.h"
-#include "cli/commands/report_page.h"
+#include "cli/print.h"
+#include "cli/commands/report/reports.h"
+#include "cli/commands/report/report_page.h"
 #include "cli/drilldown/steps.h"
 #include "cli/doctor/symptoms.h"
 
@@ -49,19 +47,6 @@ static void add_verdicts(const struct vprof_project *p, struct vprof_session *s,
 		vprof_tell("this report shows no verdicts given since the analysis: %s", err.message);
 }
 
-static int print_json(const struct vprof_results *results, struct vprof_error *err)
-{
-	cJSON *json = vprof_results_json(results);
-	char *text = json ? cJSON_Print(json) : NULL;
-
-	cJSON_Delete(json);
-	if (!text)
-		return vprof_error_no_memory(err);
-	puts(text);
-	cJSON_free(text);
-	return VPROF_OK;
-}
-
 /* The run that ended a drill-down says why it was the last. */
 static int print_view(const struct vprof_results *results, enum vprof_view view, const struct vprof_session *s,
 		      const struct vprof_report_options *o, int *status, struct vprof_error *err)
@@ -76,6 +61,16 @@ static int print_view(const struct vprof_results *results, enum vprof_view view,
 	free(ending);
 	return rc;
 }
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+} reports[] = {
+	{ "latency", vprof_cmd_report_latency },
+	{ "paths", vprof_cmd_report_paths },
+	{ "transactions", vprof_cmd_report_transactions },
+	{ "waits", vprof_cmd_report_waits },
+};
 
 int vprof_cmd_report(int argc, char **argv)
 {
@@ -101,14 +96,9 @@ int vprof_cmd_report(int argc, char **argv)
 	struct vprof_project p;
 	int rc, status;
 
-	if (argc > 1 && !strcmp(argv[1], "waits"))
-		return vprof_cmd_report_waits(argc - 1, argv + 1);
-	if (argc > 1 && !strcmp(argv[1], "transactions"))
-		return vprof_cmd_report_transactions(argc - 1, argv + 1);
-	if (argc > 1 && !strcmp(argv[1], "latency"))
-		return vprof_cmd_report_latency(argc - 1, argv + 1);
-	if (argc > 1 && !strcmp(argv[1], "paths"))
-		return vprof_cmd_report_paths(argc - 1, argv + 1);
+	for (size_t i = 0; argc > 1 && i < sizeof reports / sizeof *reports; i++)
+		if (!strcmp(argv[1], reports[i].name))
+			return reports[i].run(argc - 1, argv + 1);
 	status = vprof_options_parse(&usage, options, argc, argv, &operands);
 	if (status < 0)
 		status = vprof_report_page_operands(&usage, &operands, html, &wanted, &file);
@@ -133,7 +123,7 @@ int vprof_cmd_report(int argc, char **argv)
 	if (!rc)
 		add_verdicts(&p, &session, results);
 	if (!rc && json)
-		rc = print_json(results, &err);
+		rc = vprof_print_json(vprof_results_json(results), &err);
 	else if (!rc && html)
 		rc = vprof_report_page_write(&p, run.s, &session, results, file, &err);
 	else if (!rc)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* vprof report latency: how long functions of all layers took, inferred from the stacks of a recorded run. */
-#include "cli/commands/cmd_report_latency.h"
+#include "cli/commands/report/reports.h"
 
 #include <stdlib.h>
 
 #include "cli/command.h"
 #include "cli/latency/latency_runs.h"
-#include "cli/commands/latency_file.h"
-#include "cli/commands/report_page.h"
+#include "cli/commands/report/latency_file.h"
+#include "cli/commands/report/report_page.h"
 #include "cli/options.h"
 #include "cli/project.h"
 #include "common/files.h"

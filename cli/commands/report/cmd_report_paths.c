@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* vprof report paths: the path of each request through threads, processes and hosts. */
-#include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -8,8 +7,9 @@
 #include "analysis/requests/describe_requests.h"
 #include "analysis/requests/input/socket_input.h"
 #include "cli/command.h"
-#include "cli/commands/paths/cmd_report_paths.h"
+#include "cli/commands/report/reports.h"
 #include "cli/options.h"
+#include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/project.h"
 #include "common/files.h"
@@ -76,35 +76,16 @@ static int analyse(const struct vprof_operands *runs, int lists_requests, struct
 	return rc;
 }
 
-static int print_json(const struct vprof_requests_results *r, struct vprof_error *err)
-{
-	cJSON *json = vprof_requests_results_json(r);
-	char *printed = json ? cJSON_Print(json) : NULL;
-
-	cJSON_Delete(json);
-	if (!printed)
-		return vprof_error_no_memory(err);
-	puts(printed);
-	cJSON_free(printed);
-	return VPROF_OK;
-}
-
 static int print_text(const struct vprof_requests_results *r, size_t top, struct vprof_error *err)
 {
 	struct vprof_report_options options = { .colour = vprof_progress_colour(STDOUT_FILENO), .top = top };
 	struct vprof_text text = VPROF_TEXT_INIT;
-	int rc = VPROF_OK;
 
 	if (r->requests)
 		vprof_report_paths_list(r, &text);
 	else
 		vprof_report_paths(r, &options, &text);
-	if (text.failed)
-		rc = vprof_error_no_memory(err);
-	else
-		fputs(text.s, stdout);
-	vprof_text_release(&text);
-	return rc;
+	return vprof_print_text(&text, err);
 }
 
 int vprof_cmd_report_paths(int argc, char **argv)
@@ -127,7 +108,7 @@ int vprof_cmd_report_paths(int argc, char **argv)
 	r = vprof_requests_results_new();
 	rc = r ? analyse(&operands, requests, r, &err) : vprof_error_no_memory(&err);
 	if (!rc)
-		rc = json ? print_json(r, &err) : print_text(r, (size_t)top, &err);
+		rc = json ? vprof_print_json(vprof_requests_results_json(r), &err) : print_text(r, (size_t)top, &err);
 	status = rc				? vprof_complain(rc, &err) :
 		 vprof_report_paths_is_empty(r) ? VPROF_EXIT_INCONCLUSIVE :
 						  VPROF_EXIT_OK;

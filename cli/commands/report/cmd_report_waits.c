@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* vprof report waits: which waits limit throughput, from the trace of a recorded run. */
-#include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -12,10 +11,11 @@
 #include "analysis/waits/input/stack_names.h"
 #include "analysis/waits/input/timeline_history.h"
 #include "analysis/timeline/edges/wakes.h"
-#include "cli/commands/cmd_report_waits.h"
-#include "cli/commands/report_page.h"
+#include "cli/commands/report/reports.h"
+#include "cli/commands/report/report_page.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/project.h"
 #include "common/files.h"
@@ -135,32 +135,13 @@ static int analyse(const char *dir, const char *run, double bytes_per_s, const s
 	return rc;
 }
 
-static int print_json(const struct vprof_waits_results *r, struct vprof_error *err)
-{
-	cJSON *json = vprof_waits_results_json(r);
-	char *printed = json ? cJSON_Print(json) : NULL;
-
-	cJSON_Delete(json);
-	if (!printed)
-		return vprof_error_no_memory(err);
-	puts(printed);
-	cJSON_free(printed);
-	return VPROF_OK;
-}
-
 static int print_text(const struct vprof_waits_results *r, size_t top, struct vprof_error *err)
 {
 	struct vprof_report_options options = { .colour = vprof_progress_colour(STDOUT_FILENO), .top = top };
 	struct vprof_text text = VPROF_TEXT_INIT;
-	int rc = VPROF_OK;
 
 	vprof_report_waits(r, &options, &text);
-	if (text.failed)
-		rc = vprof_error_no_memory(err);
-	else
-		fputs(text.s, stdout);
-	vprof_text_release(&text);
-	return rc;
+	return vprof_print_text(&text, err);
 }
 
 static int write_page(const struct vprof_waits_results *r, const struct place *place, const char *file,
@@ -218,7 +199,7 @@ int vprof_cmd_report_waits(int argc, char **argv)
 		rc = analyse(place.trace, place.run.s, (double)mbits * 1e6 / 8, &wanted, r, &err);
 	if (!rc)
 		rc = html ? write_page(r, &place, file, &err) :
-		     json ? print_json(r, &err) :
+		     json ? vprof_print_json(vprof_waits_results_json(r), &err) :
 			    print_text(r, (size_t)top, &err);
 	status = rc ? vprof_complain(rc, &err) : vprof_waits_is_empty(r) ? VPROF_EXIT_INCONCLUSIVE : VPROF_EXIT_OK;
 	vprof_waits_results_free(r);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/print.h"
+
+#include <stdio.h>
+
+int vprof_print_json(cJSON *root, struct vprof_error *err)
+{
+	char *text = root ? cJSON_Print(root) : NULL;
+
+	cJSON_Delete(root);
+	if (!text)
+		return vprof_error_no_memory(err);
+	puts(text);
+	cJSON_free(text);
+	return VPROF_OK;
+}
+
+int vprof_print_text(struct vprof_text *text, struct vprof_error *err)
+{
+	int rc = text->failed ? vprof_error_no_memory(err) : VPROF_OK;
+
+	if (!rc)
+		fputs(text->s, stdout);
+	vprof_text_release(text);
+	return rc;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a command answers, on standard output. */
+#ifndef VPROF_PRINT_H
+#define VPROF_PRINT_H
+
+#include <cjson/cJSON.h>
+
+#include "common/error.h"
+#include "common/text.h"
+
+/* Both take what they print: it is released. OK or NOMEM, also when it could not be made (root NULL, text failed). */
+int vprof_print_json(cJSON *root, struct vprof_error *err);
+int vprof_print_text(struct vprof_text *text, struct vprof_error *err);
+
+#endif
