@@ -283,23 +283,6 @@ static void add_summary(const struct vprof_style *style, const struct vprof_wait
 	vprof_text_add(out, "\n");
 }
 
-/* The answer, and at once what to be careful about. */
-static void add_answer(const struct vprof_style *style, const struct vprof_waits_results *r, struct vprof_text *out)
-{
-	struct vprof_text t = VPROF_TEXT_INIT;
-	struct vprof_waits_warnings warnings;
-
-	vprof_waits_answer(r, &t);
-	vprof_report_labelled(style, "", t.s, out);
-	vprof_waits_warnings_tell(r, &warnings);
-	for (size_t i = 0; i < warnings.n; i++)
-		vprof_report_labelled(style, i ? "" : "warning", warnings.v[i].s, out);
-	out->failed |= t.failed;
-	vprof_waits_warnings_release(&warnings);
-	vprof_text_release(&t);
-	vprof_text_add(out, "\n");
-}
-
 /* How far all of it can be trusted. */
 static void add_trust(const struct vprof_style *style, const struct vprof_waits_results *r, struct vprof_text *out)
 {
@@ -329,9 +312,12 @@ void vprof_report_waits(const struct vprof_waits_results *r, const struct vprof_
 			struct vprof_text *out)
 {
 	struct vprof_style style = vprof_report_style(o);
+	struct vprof_answer answer = VPROF_ANSWER_INIT;
 	size_t top = o->top ? o->top : DEFAULT_EDGES;
 
-	add_answer(&style, r, out);
+	vprof_waits_answer(r, &answer);
+	vprof_answer_print(&style, &answer, out);
+	vprof_answer_release(&answer);
 	add_summary(&style, r, out);
 	for (size_t i = 0; i < r->n_groups && r->groups[i].verdict != VPROF_WAITS_ASIDE; i++)
 		add_group(&style, r, &r->groups[i], i + 1, top, out);

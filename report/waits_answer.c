@@ -217,7 +217,7 @@ static void add_knot(const struct vprof_waits_results *r, const struct vprof_wai
 	vprof_text_addf(out, " and %zu more", g->n_parties - (CYCLE_SHOWN - 1));
 }
 
-void vprof_waits_answer(const struct vprof_waits_results *r, struct vprof_text *out)
+static void tell(const struct vprof_waits_results *r, struct vprof_text *out)
 {
 	const struct vprof_waits_group *g = r->groups;
 	size_t n = 0;
@@ -253,55 +253,48 @@ void vprof_waits_answer(const struct vprof_waits_results *r, struct vprof_text *
 	vprof_text_add(out, ".");
 }
 
-static struct vprof_text *next_warning(struct vprof_waits_warnings *w)
-{
-	vprof_text_init(&w->v[w->n]);
-	return &w->v[w->n++];
-}
-
-static void warn_of_replay(const struct vprof_waits_results *r, struct vprof_waits_warnings *w)
+static void warn_of_replay(const struct vprof_waits_results *r, struct vprof_answer *answer)
 {
 	if (isfinite(r->fidelity) && !vprof_waits_is_faithful(r))
-		vprof_text_addf(next_warning(w),
+		vprof_text_addf(vprof_answer_warn(answer),
 				"the replay of the unchanged recording takes %s of the real time: too far off, so that "
 				"no gains are shown",
 				vprof_format_percent(r->fidelity).s);
 	else if (isinf(r->fidelity))
-		vprof_text_add(next_warning(w),
+		vprof_text_add(vprof_answer_warn(answer),
 			       "the replay of the unchanged recording does not come to its end, so that "
 			       "no gains are shown");
 	else if (isfinite(r->fidelity) && r->replayed < 0.995)
-		vprof_text_addf(next_warning(w), "gains are from a replay of the first %s of the recording",
+		vprof_text_addf(vprof_answer_warn(answer), "gains are from a replay of the first %s of the recording",
 				vprof_format_percent(r->replayed).s);
 }
 
-void vprof_waits_warnings_tell(const struct vprof_waits_results *r, struct vprof_waits_warnings *w)
+static void warn(const struct vprof_waits_results *r, struct vprof_answer *answer)
 {
 	double unknown = vprof_waits_unknown_part(r), n_waits = 0;
 
-	w->n = 0;
 	for (size_t i = 0; i < r->n_arcs; i++)
 		n_waits += (double)r->arcs[i].n_waits;
 	if (r->n_lost)
-		vprof_text_addf(next_warning(w), "%s of %s events were lost: waits may be missing",
+		vprof_text_addf(vprof_answer_warn(answer), "%s of %s events were lost: waits may be missing",
 				vprof_format_count(r->n_lost).s, vprof_format_count(r->n_lost + r->n_events).s);
 	if (unknown > UNKNOWN_MAX)
-		vprof_text_addf(next_warning(w), "%s of the waiting time has no known waker: edges may be missing",
+		vprof_text_addf(vprof_answer_warn(answer),
+				"%s of the waiting time has no known waker: edges may be missing",
 				vprof_format_percent(unknown).s);
 	if ((double)r->n_circular > CIRCULAR_MAX * n_waits)
-		vprof_text_addf(next_warning(w), "%s waits contradict one another: events are missing",
+		vprof_text_addf(vprof_answer_warn(answer), "%s waits contradict one another: events are missing",
 				vprof_format_count(r->n_circular).s);
-	warn_of_replay(r, w);
+	warn_of_replay(r, answer);
 	if (r->duration_ns < SHORT_NS)
-		vprof_text_addf(next_warning(w), "only %s were recorded: a longer run says more",
+		vprof_text_addf(vprof_answer_warn(answer), "only %s were recorded: a longer run says more",
 				vprof_format_duration(r->duration_ns).s);
 	if (*r->missing)
-		vprof_text_addf(next_warning(w), "not recorded: %s", r->missing);
+		vprof_text_addf(vprof_answer_warn(answer), "not recorded: %s", r->missing);
 }
 
-void vprof_waits_warnings_release(struct vprof_waits_warnings *w)
+void vprof_waits_answer(const struct vprof_waits_results *r, struct vprof_answer *answer)
 {
-	for (size_t i = 0; i < w->n; i++)
-		vprof_text_release(&w->v[i]);
-	w->n = 0;
+	tell(r, &answer->sentence);
+	warn(r, answer);
 }

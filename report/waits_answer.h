@@ -6,21 +6,11 @@
 
 #include "analysis/results/waits_members.h"
 #include "common/text.h"
+#include "report/answer.h"
 #include "report/format_value.h"
 
-#define VPROF_WAITS_WARNINGS_MAX 8
-
-struct vprof_waits_warnings {
-	struct vprof_text v[VPROF_WAITS_WARNINGS_MAX];
-	size_t n;
-};
-
-/* Appends the sentence, with its full stop. Failed memory shows in out, here and below. */
-void vprof_waits_answer(const struct vprof_waits_results *r, struct vprof_text *out);
-
-/* What makes the answer less sure than it looks, the most serious first; to be released. */
-void vprof_waits_warnings_tell(const struct vprof_waits_results *r, struct vprof_waits_warnings *warnings);
-void vprof_waits_warnings_release(struct vprof_waits_warnings *warnings);
+/* The sentence, with its full stop, and the warnings. Failed memory shows in their texts. */
+void vprof_waits_answer(const struct vprof_waits_results *r, struct vprof_answer *answer);
 
 /* A time as a share of the recording. */
 struct vprof_value vprof_waits_share(const struct vprof_waits_results *r, double ns);

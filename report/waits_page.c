@@ -7,23 +7,6 @@
 #include "report/page_template.h"
 #include "report/waits_answer.h"
 
-static int add_answer(cJSON *o, const struct vprof_waits_results *r)
-{
-	struct vprof_waits_warnings warnings;
-	struct vprof_text t = VPROF_TEXT_INIT;
-	cJSON *list = cJSON_AddArrayToObject(o, "warnings");
-	int ok;
-
-	vprof_waits_answer(r, &t);
-	ok = list && !t.failed && vprof_json_add_string(o, "answer", t.s);
-	vprof_text_release(&t);
-	vprof_waits_warnings_tell(r, &warnings);
-	for (size_t i = 0; i < warnings.n && ok; i++)
-		ok = !warnings.v[i].failed && cJSON_AddItemToArray(list, cJSON_CreateString(warnings.v[i].s));
-	vprof_waits_warnings_release(&warnings);
-	return ok;
-}
-
 static int add_remedies(cJSON *results, const struct vprof_waits_results *r)
 {
 	cJSON *knot = cJSON_GetObjectItemCaseSensitive(results, "knots");
@@ -36,27 +19,23 @@ static int add_remedies(cJSON *results, const struct vprof_waits_results *r)
 	return ok;
 }
 
-static cJSON *data_of(const struct vprof_waits_page *p)
+static int add_verdicts(cJSON *data, const struct vprof_waits_results *r)
 {
-	cJSON *o = cJSON_CreateObject(), *results = vprof_waits_results_json(p->results);
-
-	if (o && results && cJSON_AddItemToObject(o, "results", results)) {
-		if (add_remedies(results, p->results) && add_answer(o, p->results) &&
-		    vprof_json_add_number(o, "is_faithful", vprof_waits_is_faithful(p->results)) &&
-		    vprof_json_add_string(o, "title", p->title) && vprof_json_add_string(o, "vprof", p->version) &&
-		    vprof_json_add_string(o, "date", p->run_date))
-			return o;
-	} else
-		cJSON_Delete(results);
-	cJSON_Delete(o);
-	return NULL;
+	return add_remedies(cJSON_GetObjectItemCaseSensitive(data, "results"), r) &&
+	       vprof_json_add_number(data, "is_faithful", vprof_waits_is_faithful(r));
 }
 
-int vprof_report_waits_page(const struct vprof_waits_page *p, struct vprof_text *out, struct vprof_error *err)
+int vprof_report_waits_page(const struct vprof_waits_results *r, const struct vprof_page_origin *origin,
+			    struct vprof_text *out, struct vprof_error *err)
 {
-	cJSON *data = data_of(p);
-	int ret = vprof_page_fill(vprof_waits_page_template, data, out, err);
+	struct vprof_answer answer = VPROF_ANSWER_INIT;
+	cJSON *data;
+	int ret;
 
+	vprof_waits_answer(r, &answer);
+	data = vprof_answer_page_data(vprof_waits_results_json(r), &answer, origin);
+	ret = vprof_page_fill(vprof_waits_page_template, data && add_verdicts(data, r) ? data : NULL, out, err);
 	cJSON_Delete(data);
+	vprof_answer_release(&answer);
 	return ret;
 }

@@ -7,15 +7,10 @@
 #include "analysis/results/waits_results.h"
 #include "common/error.h"
 #include "common/text.h"
-
-struct vprof_waits_page {
-	const struct vprof_waits_results *results;
-	const char *title;    /* whose run: the project's folder, or the run's */
-	const char *version;  /* of vprof */
-	const char *run_date; /* "2026-11-21 08:30"; "" when not known */
-};
+#include "report/answer.h"
 
 /* Appends the page. NOMEM. */
-int vprof_report_waits_page(const struct vprof_waits_page *p, struct vprof_text *out, struct vprof_error *err);
+int vprof_report_waits_page(const struct vprof_waits_results *r, const struct vprof_page_origin *origin,
+			    struct vprof_text *out, struct vprof_error *err);
 
 #endif

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 
 #include "cli/command.h"
-#include "cli/commands/report/latency_file.h"
 #include "cli/latency/latency_runs.h"
 #include "cli/compare/comparison.h"
 #include "cli/options.h"
@@ -103,12 +102,10 @@ static int compare_latencies(const struct compare_options *o, const struct vprof
 	if (!rc)
 		rc = vprof_latency_runs(r, (const char *const[]){ traces[0], traces[1] },
 					(const char *const[]){ operands->words[0], operands->words[1] }, o->per, &err);
-	if (!rc && o->html)
-		rc = vprof_latency_file_write(r, folders[1], traces[1], o->html, &err);
-	else if (!rc)
-		rc = vprof_latency_runs_print(r, o->json, (size_t)o->top, &status, &err);
-	if (!rc && o->html)
-		status = vprof_latency_runs_status(r);
+	if (!rc)
+		rc = vprof_latency_runs_tell(
+			r, &(struct vprof_latency_output){ o->json, o->html != NULL, o->html, o->top }, folders[1],
+			&status, &err);
 	for (int i = 0; i < 2; i++) {
 		free(folders[i]);
 		free(traces[i]);

@@ -11,7 +11,9 @@
 #include "cli/command.h"
 #include "cli/print.h"
 #include "cli/progress.h"
+#include "cli/run_page.h"
 #include "report/latency/latency_answer.h"
+#include "report/latency/latency_page.h"
 #include "report/latency/report_latency.h"
 
 #define PATHS_MOST 100
@@ -122,24 +124,27 @@ int vprof_latency_runs(struct vprof_latency_results *r, const char *const traces
 	return rc;
 }
 
-int vprof_latency_runs_status(const struct vprof_latency_results *r)
+static int write_page(const struct vprof_latency_results *r, const char *folder, const char *file,
+		      struct vprof_error *err)
 {
-	struct vprof_text text = VPROF_TEXT_INIT;
-	int status = vprof_latency_answer(r, &text) == VPROF_LATENCY_UNDECIDED ? VPROF_EXIT_INCONCLUSIVE :
-										 VPROF_EXIT_OK;
+	struct vprof_run_page page;
+	int rc;
 
-	vprof_text_release(&text);
-	return status;
+	vprof_run_page_begin(&page, folder);
+	rc = vprof_report_latency_page(r, &page.origin, &page.text, err);
+	return vprof_run_page_end(&page, rc, "latency.html", file, err);
 }
 
-int vprof_latency_runs_print(const struct vprof_latency_results *r, int json, size_t top, int *status,
-			     struct vprof_error *err)
+int vprof_latency_runs_tell(const struct vprof_latency_results *r, const struct vprof_latency_output *o,
+			    const char *folder, int *status, struct vprof_error *err)
 {
-	struct vprof_report_options options = { .colour = vprof_progress_colour(STDOUT_FILENO), .top = top };
+	struct vprof_report_options options = { .colour = vprof_progress_colour(STDOUT_FILENO), .top = (size_t)o->top };
 	struct vprof_text text = VPROF_TEXT_INIT;
 
-	*status = vprof_latency_runs_status(r);
-	if (json)
+	*status = vprof_latency_outcome(r) == VPROF_LATENCY_UNDECIDED ? VPROF_EXIT_INCONCLUSIVE : VPROF_EXIT_OK;
+	if (o->html)
+		return write_page(r, folder, o->file, err);
+	if (o->json)
 		return vprof_print_json(vprof_latency_results_json(r), err);
 	vprof_report_latency(r, &options, &text);
 	return vprof_print_text(&text, err);

@@ -11,11 +11,15 @@
 int vprof_latency_runs(struct vprof_latency_results *r, const char *const traces[2], const char *const runs[2],
 		       const char *per, struct vprof_error *err);
 
-/* The exit status of what they say. */
-int vprof_latency_runs_status(const struct vprof_latency_results *r);
+struct vprof_latency_output {
+	int json, html;
+	const char *file; /* of the page; NULL: latency.html in the folder of the new run; "-": standard output */
+	long top;	  /* paths shown as text; 0: 10 */
+};
 
-/* Text or JSON on standard output; the exit status of what they say, or an error. */
-int vprof_latency_runs_print(const struct vprof_latency_results *r, int json, size_t top, int *status,
-			     struct vprof_error *err);
+/* Text, JSON or a page, whose file's path is printed. folder: of the new run. *status: the exit status of what the
+ * results say. */
+int vprof_latency_runs_tell(const struct vprof_latency_results *r, const struct vprof_latency_output *o,
+			    const char *folder, int *status, struct vprof_error *err);
 
 #endif

@@ -203,21 +203,9 @@ static enum vprof_latency_outcome answer_comparison(const struct vprof_latency_r
 	return VPROF_LATENCY_UNDECIDED;
 }
 
-enum vprof_latency_outcome vprof_latency_answer(const struct vprof_latency_results *r, struct vprof_text *out)
+static enum vprof_latency_outcome tell(const struct vprof_latency_results *r, struct vprof_text *out)
 {
 	return r->is_comparison ? answer_comparison(r, out) : answer_alone(r, out);
-}
-
-static struct vprof_text *add_warning(struct vprof_latency_warnings *w)
-{
-	static struct vprof_text none;
-
-	if (w->n == VPROF_LATENCY_WARNINGS_MAX) {
-		none.failed = 1;
-		return &none;
-	}
-	vprof_text_init(&w->v[w->n]);
-	return &w->v[w->n++];
 }
 
 static double part(uint64_t n, uint64_t of)
@@ -225,7 +213,7 @@ static double part(uint64_t n, uint64_t of)
 	return of ? (double)n / (double)of : 0;
 }
 
-static void warn_of_side(const struct vprof_latency_results *r, int side, struct vprof_latency_warnings *w)
+static void warn_of_side(const struct vprof_latency_results *r, int side, struct vprof_answer *answer)
 {
 	const struct vprof_latency_side *s = &r->sides[side];
 	uint64_t n = s->n_events + s->n_without + s->n_cut + s->n_unpaired;
@@ -233,52 +221,50 @@ static void warn_of_side(const struct vprof_latency_results *r, int side, struct
 
 	if (s->unsure_ns > UNSURE * (s->total_ns - s->idle_ns))
 		vprof_text_addf(
-			add_warning(w),
+			vprof_answer_warn(answer),
 			"in %s of the working time%s a function may have returned and been called again between two "
 			"events: such calls count as one",
 			vprof_format_percent(s->unsure_ns / (s->total_ns - s->idle_ns)).s, which);
 	if (part(s->n_cut, n) >= LEFT_OUT)
 		vprof_text_addf(
-			add_warning(w),
+			vprof_answer_warn(answer),
 			"%s of the events%s were left out: the outer frames of their stacks are missing (deeper than "
 			"16 KiB, or code without unwind tables, as of a JIT)",
 			vprof_format_percent(part(s->n_cut, n)).s, which);
 	if (part(s->n_without, n) >= LEFT_OUT)
-		vprof_text_addf(add_warning(w),
+		vprof_text_addf(vprof_answer_warn(answer),
 				"%s of the events%s were left out: no stack of the program was recorded with them",
 				vprof_format_percent(part(s->n_without, n)).s, which);
 	if (part(s->n_unnamed, s->n_frames) >= UNNAMED)
 		vprof_text_addf(
-			add_warning(w),
+			vprof_answer_warn(answer),
 			"%s of the functions%s have no name: the programs are stripped, or were built again since; "
 			"install their debug files, and analyse again",
 			vprof_format_percent(part(s->n_unnamed, s->n_frames)).s, which);
 	if (s->n_lost)
-		vprof_text_addf(add_warning(w),
+		vprof_text_addf(vprof_answer_warn(answer),
 				"%s events%s were lost, which widens the bounds: record with more --memory",
 				vprof_format_count(s->n_lost).s, which);
 	if (*s->missing)
-		vprof_text_addf(add_warning(w), "not recorded%s: %s", which, s->missing);
+		vprof_text_addf(vprof_answer_warn(answer), "not recorded%s: %s", which, s->missing);
 }
 
-void vprof_latency_warnings_tell(const struct vprof_latency_results *r, struct vprof_latency_warnings *w)
+enum vprof_latency_outcome vprof_latency_outcome(const struct vprof_latency_results *r)
 {
-	struct vprof_text answer = VPROF_TEXT_INIT;
+	struct vprof_text unused = VPROF_TEXT_INIT;
+	enum vprof_latency_outcome outcome = tell(r, &unused);
 
-	w->n = 0;
-	if (vprof_latency_answer(r, &answer) == VPROF_LATENCY_UNDECIDED && r->n_paths)
+	vprof_text_release(&unused);
+	return outcome;
+}
+
+void vprof_latency_answer(const struct vprof_latency_results *r, struct vprof_answer *answer)
+{
+	if (tell(r, &answer->sentence) == VPROF_LATENCY_UNDECIDED && r->n_paths)
 		vprof_text_add(
-			add_warning(w),
+			vprof_answer_warn(answer),
 			"record with more events for narrower bounds (--spacing 1ns, --timer 4000), or measure these "
 			"functions with probes (vprof init)");
-	vprof_text_release(&answer);
 	for (int side = !r->is_comparison; side < 2; side++)
-		warn_of_side(r, side, w);
-}
-
-void vprof_latency_warnings_release(struct vprof_latency_warnings *w)
-{
-	for (size_t i = 0; i < w->n; i++)
-		vprof_text_release(&w->v[i]);
-	w->n = 0;
+		warn_of_side(r, side, answer);
 }

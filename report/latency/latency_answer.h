@@ -6,13 +6,7 @@
 
 #include "analysis/results/latency_results.h"
 #include "common/text.h"
-
-#define VPROF_LATENCY_WARNINGS_MAX 10
-
-struct vprof_latency_warnings {
-	struct vprof_text v[VPROF_LATENCY_WARNINGS_MAX];
-	size_t n;
-};
+#include "report/answer.h"
 
 enum vprof_latency_outcome {
 	VPROF_LATENCY_ANSWERED,
@@ -20,12 +14,10 @@ enum vprof_latency_outcome {
 	VPROF_LATENCY_UNDECIDED /* the bounds are too wide, or there is nothing to tell */
 };
 
-/* Appends the sentence, with its full stop. Failed memory shows in out, here and below. */
-enum vprof_latency_outcome vprof_latency_answer(const struct vprof_latency_results *r, struct vprof_text *out);
+enum vprof_latency_outcome vprof_latency_outcome(const struct vprof_latency_results *r);
 
-/* What makes the answer less sure than it looks, and what to do; to be released. */
-void vprof_latency_warnings_tell(const struct vprof_latency_results *r, struct vprof_latency_warnings *warnings);
-void vprof_latency_warnings_release(struct vprof_latency_warnings *warnings);
+/* The sentence, with its full stop, and the warnings with what to do. Failed memory shows in their texts. */
+void vprof_latency_answer(const struct vprof_latency_results *r, struct vprof_answer *answer);
 
 /* Appends a path's functions, outermost first, without those that start programs and threads; in the middle "..." for
  * what exceeds `most` functions (0: all are shown). */

@@ -7,15 +7,10 @@
 #include "analysis/results/latency_results.h"
 #include "common/error.h"
 #include "common/text.h"
-
-struct vprof_latency_page {
-	const struct vprof_latency_results *results;
-	const char *title;    /* whose run: the project's folder, or the run's */
-	const char *version;  /* of vprof */
-	const char *run_date; /* "2026-11-21 08:30"; "" when not known */
-};
+#include "report/answer.h"
 
 /* Appends the page. NOMEM. */
-int vprof_report_latency_page(const struct vprof_latency_page *p, struct vprof_text *out, struct vprof_error *err);
+int vprof_report_latency_page(const struct vprof_latency_results *r, const struct vprof_page_origin *origin,
+			      struct vprof_text *out, struct vprof_error *err);
 
 #endif

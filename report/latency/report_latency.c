@@ -11,22 +11,6 @@
 #define DEFAULT_PATHS 10
 #define NAMES_SHOWN 9
 
-static void add_answer(const struct vprof_style *style, const struct vprof_latency_results *r, struct vprof_text *out)
-{
-	struct vprof_text t = VPROF_TEXT_INIT;
-	struct vprof_latency_warnings warnings;
-
-	vprof_latency_answer(r, &t);
-	vprof_report_labelled(style, "", t.s, out);
-	vprof_latency_warnings_tell(r, &warnings);
-	for (size_t i = 0; i < warnings.n; i++)
-		vprof_report_labelled(style, i ? "" : "warning", warnings.v[i].s, out);
-	out->failed |= t.failed;
-	vprof_latency_warnings_release(&warnings);
-	vprof_text_release(&t);
-	vprof_text_add(out, "\n");
-}
-
 static void add_side(const struct vprof_style *style, const struct vprof_latency_results *r, int side,
 		     struct vprof_text *out)
 {
@@ -153,9 +137,12 @@ void vprof_report_latency(const struct vprof_latency_results *r, const struct vp
 			  struct vprof_text *out)
 {
 	struct vprof_style style = vprof_report_style(o);
+	struct vprof_answer answer = VPROF_ANSWER_INIT;
 	size_t top = o->top ? o->top : DEFAULT_PATHS;
 
-	add_answer(&style, r, out);
+	vprof_latency_answer(r, &answer);
+	vprof_answer_print(&style, &answer, out);
+	vprof_answer_release(&answer);
 	for (int side = !r->is_comparison; side < 2; side++)
 		add_side(&style, r, side, out);
 	vprof_text_add(out, "\n");

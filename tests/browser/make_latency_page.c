@@ -9,21 +9,11 @@
 
 #include "common/files.h"
 #include "report/latency/latency_page.h"
+#include "hostile_names.h"
 
 #define SECOND 1e9
 #define DEPTH_LARGE 60u
 
-static char long_name[10241];
-static const char *const hostile[] = {
-	"<script>document.documentElement.dataset.pwned=1</script>",
-	"\"><img src=x onerror=\"document.documentElement.dataset.pwned=1\">",
-	"</script><script>document.documentElement.dataset.pwned=1</script>",
-	"<!--",
-	"'`${document.documentElement.dataset.pwned=1}`",
-	"\xff\xfe not UTF-8 \xc3",
-	"a\001b\177c",
-	long_name,
-};
 static const char *const names[] = { "main",	  "serve",	   "lookup",	     "journal_write",
 				     "fdatasync", "sys_fdatasync", "ext4_sync_file", "parse" };
 
@@ -32,7 +22,7 @@ static int is_hostile;
 
 static const char *text(size_t i)
 {
-	return vprof_strings_keep(&r->strings, is_hostile ? hostile[i % 8] : names[i % 8]);
+	return vprof_strings_keep(&r->strings, is_hostile ? hostile_name(i + 5) : names[i % 8]);
 }
 
 static struct vprof_latency_figures figures(double low, double own, double n)
@@ -89,7 +79,7 @@ static void fill_side(struct vprof_latency_side *s, const char *run)
 					  10 * SECOND,
 					  SECOND,
 					  10,
-					  is_hostile ? hostile[0] : "" };
+					  is_hostile ? hostile_name(0) : "" };
 }
 
 static void make(const char *kind)
@@ -100,7 +90,7 @@ static void make(const char *kind)
 	r->is_comparison = !strcmp(kind, "diff");
 	is_hostile = !strcmp(kind, "hostile");
 	fill_side(&r->sides[0], "good");
-	fill_side(&r->sides[1], is_hostile ? hostile[1] : "bad");
+	fill_side(&r->sides[1], is_hostile ? hostile_name(1) : "bad");
 	r->names = calloc(8, sizeof *r->names);
 	r->nodes = calloc(n, sizeof *r->nodes);
 	r->paths = calloc(100, sizeof *r->paths);
@@ -111,11 +101,11 @@ static void make(const char *kind)
 	if (!strcmp(kind, "empty"))
 		return;
 	for (; r->n_names < 8; r->n_names++)
-		r->names[r->n_names] = (struct vprof_latency_name){ text(r->n_names), "server",
-								    r->n_names == 5 || r->n_names == 6 ?
-									    VPROF_LATENCY_RESULTS_KERNEL :
-								    r->n_names == 4 ? VPROF_LATENCY_RESULTS_LIBRARY :
-										      VPROF_LATENCY_RESULTS_PROGRAM };
+		r->names[r->n_names] =
+			(struct vprof_latency_name){ text(r->n_names), is_hostile ? hostile_name(r->n_names) : "server",
+						     r->n_names == 5 || r->n_names == 6 ? VPROF_LATENCY_RESULTS_KERNEL :
+						     r->n_names == 4 ? VPROF_LATENCY_RESULTS_LIBRARY :
+								       VPROF_LATENCY_RESULTS_PROGRAM };
 	add_node(VPROF_LATENCY_NONE, 0, 10 * SECOND, SECOND, 1);
 	add_node(0, 1, 9 * SECOND, SECOND, 100);
 	add_node(1, 2, 3 * SECOND, 3 * SECOND, 100);
@@ -149,11 +139,11 @@ int main(int argc, char **argv)
 
 	if (argc != 3)
 		return 2;
-	memset(long_name, 'x', sizeof long_name - 1);
 	r = vprof_latency_results_new();
 	make(argv[1]);
 	if (vprof_report_latency_page(
-		    &(struct vprof_latency_page){ r, is_hostile ? hostile[2] : "/srv/run", "0.1", "2026-11-21 08:30" },
+		    r,
+		    &(struct vprof_page_origin){ is_hostile ? hostile_name(2) : "/srv/run", "0.1", "2026-11-21 08:30" },
 		    &page, &err) ||
 	    vprof_file_write(argv[2], page.s, page.len, &err)) {
 		fprintf(stderr, "%s\n", err.message);

@@ -227,7 +227,7 @@ int main(int argc, char **argv)
 	struct vprof_text out = VPROF_TEXT_INIT;
 	struct vprof_error err = { "" };
 	const char *kind = argc == 3 ? argv[1] : "";
-	struct vprof_waits_page page = { .version = "0", .run_date = "2026-01-02 03:04" };
+	struct vprof_page_origin origin = { .version = "0", .run_date = "2026-01-02 03:04" };
 	int status = 1;
 
 	r = vprof_waits_results_new();
@@ -249,15 +249,14 @@ int main(int argc, char **argv)
 	r->fidelity = 1.03;
 	r->replayed = 1;
 	r->cpus_simulated = 1;
-	page.title = is_hostile ? hostile_name(2) : "/home/of/a/server/.vprof/runs/0007";
+	origin.title = is_hostile ? hostile_name(2) : "/home/of/a/server/.vprof/runs/0007";
 	if (!strcmp(kind, "plain") || is_hostile)
 		make_plain();
 	else if (!strcmp(kind, "pool"))
 		make_pool();
 	else if (!strcmp(kind, "large"))
 		make_large();
-	page.results = r;
-	if (!vprof_report_waits_page(&page, &out, &err))
+	if (!vprof_report_waits_page(r, &origin, &out, &err))
 		status = vprof_file_write(argv[2], out.s, out.len, &err) != 0;
 	if (status)
 		fprintf(stderr, "%s\n", err.message);

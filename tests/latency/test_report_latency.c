@@ -54,11 +54,12 @@ static struct vprof_latency_results *describe(const char *base, const char *new)
 
 static void expect_answer(const struct vprof_latency_results *r, enum vprof_latency_outcome outcome, const char *answer)
 {
-	struct vprof_text t = VPROF_TEXT_INIT;
+	struct vprof_answer a = VPROF_ANSWER_INIT;
 
-	assert_int_equal(vprof_latency_answer(r, &t), outcome);
-	assert_string_equal(t.s, answer);
-	vprof_text_release(&t);
+	assert_int_equal(vprof_latency_outcome(r), outcome);
+	vprof_latency_answer(r, &a);
+	assert_string_equal(a.sentence.s, answer);
+	vprof_answer_release(&a);
 }
 
 static void expect_report(const struct vprof_latency_results *r, const char *line)

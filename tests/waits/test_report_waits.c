@@ -123,7 +123,7 @@ static void test_kinds(void **state)
 static void test_answer(void **state)
 {
 	struct vprof_waits_results *r = vprof_waits_results_new();
-	struct vprof_text t = VPROF_TEXT_INIT;
+	struct vprof_answer answer = VPROF_ANSWER_INIT;
 	struct vprof_waits_party parties[3] = { { .name = "C", .n_threads = 1, .is_outside = 1 },
 						{ .name = "S", .n_threads = 1 },
 						{ .name = "D", .n_threads = 1, .kind = VPROF_WAITS_PARTY_DISK } };
@@ -139,7 +139,6 @@ static void test_answer(void **state)
 					   .arcs = members,
 					   .n_parties = 3,
 					   .n_arcs = 3 };
-	struct vprof_waits_warnings warnings;
 
 	(void)state;
 	assert_non_null(r);
@@ -151,35 +150,35 @@ static void test_answer(void **state)
 	r->n_parties = r->n_arcs = 3;
 	r->n_groups = 1;
 	r->fidelity = r->replayed = 1;
-	vprof_waits_answer(r, &t);
-	assert_non_null(strstr(t.s, ": S waits for D for 40 % of the recording; with these waits half as long, "
-				    "throughput would be up to 50 % higher; without them, up to 60 %."));
+	vprof_waits_answer(r, &answer);
+	assert_non_null(strstr(answer.sentence.s,
+			       ": S waits for D for 40 % of the recording; with these waits half as long, "
+			       "throughput would be up to 50 % higher; without them, up to 60 %."));
 	for (int i = 0; i < 3; i++)
 		arcs[i].halved = arcs[i].gone = 0;
 	group.runnable_ns = 6e9;
-	vprof_text_clear(&t);
-	vprof_waits_answer(r, &t);
+	vprof_answer_release(&answer);
+	vprof_waits_answer(r, &answer);
 	assert_non_null(strstr(
-		t.s,
+		answer.sentence.s,
 		"throughput would hardly change. No wait of the knot gains anything by itself; its threads were ready to run "
 		"without a CPU for 60 % of the recording (summed)."));
 	arcs[2].stacks =
 		&(struct vprof_waits_stack){ .wait = "__poll < __pread64 < server+0x1c3d0 < main", .waker = "" };
 	arcs[2].n_stacks = 1;
 	r->fidelity = INFINITY;
-	vprof_text_clear(&t);
-	vprof_waits_answer(r, &t);
-	assert_non_null(strstr(t.s, ": S waits for D for 40 % of the recording, in __pread64 < server+0x1c3d0."));
-	vprof_waits_warnings_tell(r, &warnings);
-	assert_int_equal(warnings.n, 1);
-	assert_non_null(strstr(warnings.v[0].s, "does not come to its end"));
-	vprof_waits_warnings_release(&warnings);
+	vprof_answer_release(&answer);
+	vprof_waits_answer(r, &answer);
+	assert_non_null(
+		strstr(answer.sentence.s, ": S waits for D for 40 % of the recording, in __pread64 < server+0x1c3d0."));
+	assert_int_equal(answer.n_warnings, 1);
+	assert_non_null(strstr(answer.warnings[0].s, "does not come to its end"));
 	r->parties = NULL;
 	r->arcs = NULL;
 	r->groups = NULL;
 	r->n_parties = r->n_arcs = r->n_groups = 0;
 	vprof_waits_results_free(r);
-	vprof_text_release(&t);
+	vprof_answer_release(&answer);
 }
 
 int main(void)

@@ -6,7 +6,6 @@
 
 #include "cli/command.h"
 #include "cli/latency/latency_runs.h"
-#include "cli/commands/report/latency_file.h"
 #include "cli/commands/report/report_page.h"
 #include "cli/options.h"
 #include "cli/project.h"
@@ -24,16 +23,15 @@ static const struct vprof_usage usage = {
 
 int vprof_cmd_report_latency(int argc, char **argv)
 {
-	const char *per = NULL, *run = NULL, *file = NULL;
-	long top = 0;
-	int json = 0, html = 0;
+	struct vprof_latency_output o = { 0 };
+	const char *per = NULL, *run = NULL;
 	const struct vprof_option options[] = {
-		{ "html", VPROF_OPTION_FLAG, &html, NULL, "draw flame graph, heat map and calls: one HTML file" },
+		{ "html", VPROF_OPTION_FLAG, &o.html, NULL, "draw flame graph, heat map and calls: one HTML file" },
 		{ "per", VPROF_OPTION_TEXT, &per, "FUNCTION",
 		  "in the JSON: costs for each call of this function (default: for each second)" },
-		{ "json", VPROF_OPTION_FLAG, &json, NULL,
+		{ "json", VPROF_OPTION_FLAG, &o.json, NULL,
 		  "print contexts, paths and instances as JSON (docs/results.md)" },
-		{ "top", VPROF_OPTION_COUNT, &top, "N", "paths to show (default 10)" },
+		{ "top", VPROF_OPTION_COUNT, &o.top, "N", "paths to show (default 10)" },
 		{ NULL },
 	};
 	char *folder = NULL, *trace = NULL;
@@ -44,10 +42,10 @@ int vprof_cmd_report_latency(int argc, char **argv)
 	int rc, status = vprof_options_parse(&usage, options, argc, argv, &operands);
 
 	if (status < 0)
-		status = vprof_report_page_operands(&usage, &operands, html, &run, &file);
+		status = vprof_report_page_operands(&usage, &operands, o.html, &run, &o.file);
 	if (status >= 0)
 		return status;
-	if (html && json)
+	if (o.html && o.json)
 		return vprof_options_misused(&usage, "--html and --json are two reports: ask for one");
 	r = vprof_latency_results_new();
 	rc = r ? vprof_project_run_folder(run, "trace/records.vpt", "record one with: vprof record --stacks -- COMMAND",
@@ -58,12 +56,8 @@ int vprof_cmd_report_latency(int argc, char **argv)
 	if (!rc)
 		rc = vprof_latency_runs(r, (const char *const[]){ NULL, trace }, (const char *const[]){ NULL, name.s },
 					per, &err);
-	if (!rc && html)
-		rc = vprof_latency_file_write(r, folder, trace, file, &err);
-	else if (!rc)
-		rc = vprof_latency_runs_print(r, json, (size_t)top, &status, &err);
-	if (!rc && html)
-		status = vprof_latency_runs_status(r);
+	if (!rc)
+		rc = vprof_latency_runs_tell(r, &o, folder, &status, &err);
 	if (rc)
 		status = vprof_complain(rc, &err);
 	vprof_latency_results_free(r);

@@ -18,6 +18,7 @@
 #include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/project.h"
+#include "cli/run_page.h"
 #include "common/files.h"
 #include "report/report_waits.h"
 #include "report/waits_answer.h"
@@ -144,25 +145,15 @@ static int print_text(const struct vprof_waits_results *r, size_t top, struct vp
 	return vprof_print_text(&text, err);
 }
 
-static int write_page(const struct vprof_waits_results *r, const struct place *place, const char *file,
+static int write_page(const struct vprof_waits_results *r, const char *folder, const char *file,
 		      struct vprof_error *err)
 {
-	char *records = vprof_path_join(place->trace, "records.vpt"), *title = realpath(place->folder, NULL);
-	char *usual = vprof_path_join(place->folder, "waits.html"), date[32];
-	struct vprof_waits_page page = { r, title ? title : place->folder, VPROF_VERSION, date };
-	struct vprof_text text = VPROF_TEXT_INIT;
-	int rc = usual ? VPROF_OK : vprof_error_no_memory(err);
+	struct vprof_run_page page;
+	int rc;
 
-	vprof_report_page_date(records, date, sizeof date);
-	if (!rc)
-		rc = vprof_report_waits_page(&page, &text, err);
-	if (!rc)
-		rc = vprof_report_page_put(&text, usual, file, err);
-	vprof_text_release(&text);
-	free(records);
-	free(title);
-	free(usual);
-	return rc;
+	vprof_run_page_begin(&page, folder);
+	rc = vprof_report_waits_page(r, &page.origin, &page.text, err);
+	return vprof_run_page_end(&page, rc, "waits.html", file, err);
 }
 
 int vprof_cmd_report_waits(int argc, char **argv)
@@ -198,7 +189,7 @@ int vprof_cmd_report_waits(int argc, char **argv)
 	if (!rc)
 		rc = analyse(place.trace, place.run.s, (double)mbits * 1e6 / 8, &wanted, r, &err);
 	if (!rc)
-		rc = html ? write_page(r, &place, file, &err) :
+		rc = html ? write_page(r, place.folder, file, &err) :
 		     json ? vprof_print_json(vprof_waits_results_json(r), &err) :
 			    print_text(r, (size_t)top, &err);
 	status = rc ? vprof_complain(rc, &err) : vprof_waits_is_empty(r) ? VPROF_EXIT_INCONCLUSIVE : VPROF_EXIT_OK;

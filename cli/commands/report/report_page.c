@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/commands/report/report_page.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "cli/drilldown/ending.h"
 #include "cli/drilldown/verdict_list.h"
+#include "cli/run_page.h"
 #include "common/files.h"
 #include "report/page.h"
 
@@ -53,45 +52,11 @@ int vprof_report_page_operands(const struct vprof_usage *usage, const struct vpr
 	return -1;
 }
 
-int64_t vprof_report_page_date(const char *path, char *date, size_t size)
-{
-	struct stat st;
-	struct tm tm;
-
-	*date = 0;
-	if (!path || stat(path, &st) || !localtime_r(&st.st_mtime, &tm))
-		return 0;
-	strftime(date, size, "%Y-%m-%d %H:%M", &tm);
-	return (int64_t)st.st_mtime;
-}
-
-int vprof_report_page_put(const struct vprof_text *text, const char *usual, const char *file, struct vprof_error *err)
-{
-	char *path;
-	int rc;
-
-	if (file && !strcmp(file, "-")) {
-		if (fwrite(text->s, 1, text->len, stdout) != text->len || fflush(stdout))
-			return vprof_error_set(err, VPROF_ERR_FAILED,
-					       "the page could not be written to standard output");
-		return VPROF_OK;
-	}
-	/* a link stays, its file is replaced */
-	path = file ? realpath(file, NULL) : strdup(usual);
-	if (!path && file)
-		path = strdup(file);
-	rc = path ? vprof_file_write(path, text->s, text->len, err) : vprof_error_no_memory(err);
-	if (!rc)
-		printf("%s\n", vprof_project_shown(path));
-	free(path);
-	return rc;
-}
-
 static int put(const struct vprof_project *p, const char *run, const struct vprof_text *text, const char *file,
 	       struct vprof_error *err)
 {
 	char *usual = vprof_project_run_path(p, run, "report.html");
-	int rc = usual ? vprof_report_page_put(text, usual, file, err) : vprof_error_no_memory(err);
+	int rc = usual ? vprof_page_put(text, usual, file, err) : vprof_error_no_memory(err);
 
 	free(usual);
 	return rc;
@@ -144,7 +109,7 @@ int vprof_report_page_write(const struct vprof_project *p, const char *run, cons
 		goto out;
 	}
 	log = vprof_project_run_path(p, run, "run.log"); /* as old as the run's end */
-	page.run_time = vprof_report_page_date(log, date, sizeof date);
+	page.run_time = vprof_page_date(log, date, sizeof date);
 	page.run_date = date;
 	free(log);
 	if (!vprof_facts_open(&facts, p->facts, NULL)) {

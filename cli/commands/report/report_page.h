@@ -7,20 +7,13 @@
 #include "cli/project.h"
 #include "cli/drilldown/session.h"
 #include "cli/options.h"
-#include "common/text.h"
 
 /* `file` NULL: runs/RUN/report.html; "-": standard output. Prints the path of the file written. */
 int vprof_report_page_write(const struct vprof_project *p, const char *run, const struct vprof_session *s,
 			    const struct vprof_results *results, const char *file, struct vprof_error *err);
 
-/* Writes a page: `file` NULL: to `usual`; "-": to standard output. Prints the path of the file written. */
-int vprof_report_page_put(const struct vprof_text *text, const char *usual, const char *file, struct vprof_error *err);
-
 /* RUN is a number or a folder; with --html another word is FILE. -1, or the status of a usage error. */
 int vprof_report_page_operands(const struct vprof_usage *usage, const struct vprof_operands *operands, int html,
 			       const char **run, const char **file);
-
-/* When `path` was last written, as text, and in seconds; "" and 0 when that is not known, or `path` is NULL. */
-int64_t vprof_report_page_date(const char *path, char *date, size_t size);
 
 #endif
