@@ -630,8 +630,8 @@ static void windows_follow_the_cost(void **state)
 	assert_int_equal(closed_after(shm, 10, 5), 0); /* windows last 20 ms */
 	assert_int_equal(closed_after(shm, 15, 5), 2);
 	assert_int_equal(closed_after(shm, 20000, 0), 0);
+	t = finish(shm, &stats); /* by the same clock, which the rate of the ticks is taken from */
 	virtual_ns = virtual_cpu_ns = 0;
-	t = finish(shm, &stats);
 	assert_int_equal(stats.n_windows, 3);
 	assert_non_null(t->windows);
 	vprof_trace_cursor_init(&c, t->windows);
