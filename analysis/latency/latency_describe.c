@@ -154,7 +154,7 @@ static int describe_calls(struct describing *g)
 		for (size_t k = t->first_kept[node]; k < t->first_kept[node + 1]; k++) {
 			const struct vprof_latency_instance *from = &t->kept.v[k];
 
-			r->calls[r->n_calls++] = (struct vprof_latency_call){ .node = g->number[i],
+			r->calls[r->n_calls++] = (struct vprof_latency_call){ .context = g->number[i],
 									      .thread = from->thread,
 									      .before_ns = (double)from->before - begin,
 									      .first_ns = (double)from->first - begin,

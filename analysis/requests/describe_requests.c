@@ -105,7 +105,7 @@ static int describe_patterns(struct describing *d)
 {
 	const struct vprof_request_trees *t = &d->found->trees;
 	size_t n = d->patterns.v.n;
-	struct vprof_latency_figures *figures = calloc(n + 1, sizeof *figures);
+	struct vprof_requests_latency *figures = calloc(n + 1, sizeof *figures);
 	vprof_grouped_latencies all = { NULL, 0, 0 };
 	int ret = figures ? VPROF_OK : VPROF_ERR_NOMEM;
 
@@ -126,8 +126,8 @@ static int describe_patterns(struct describing *d)
 		vprof_path_tell(&text, example, VPROF_PATH_LINE, &d->found->exchanges, t, &d->tiers);
 		p->latency = figures[i];
 		p->n_visits = t->requests.v[example].n_nodes;
-		p->text = text.failed ? NULL : vprof_strings_keep(&d->to->strings, text.s);
-		ret = p->text ? VPROF_OK : VPROF_ERR_NOMEM;
+		p->path = text.failed ? NULL : vprof_strings_keep(&d->to->strings, text.s);
+		ret = p->path ? VPROF_OK : VPROF_ERR_NOMEM;
 		vprof_text_release(&text);
 	}
 	free(figures);
@@ -139,7 +139,7 @@ static int describe_patterns(struct describing *d)
 static int describe_visits(struct describing *d)
 {
 	const struct vprof_request_trees *t = &d->found->trees;
-	struct vprof_latency_figures *figures = calloc(d->transit + 1, sizeof *figures);
+	struct vprof_requests_latency *figures = calloc(d->transit + 1, sizeof *figures);
 	vprof_grouped_latencies all = { NULL, 0, 0 };
 	int ret = figures ? 0 : -1;
 

@@ -30,11 +30,11 @@ static double quantile(const struct vprof_grouped_latency *v, size_t n, double p
 	return (double)v[rank ? rank - 1 : 0].ns;
 }
 
-static void tell(const struct vprof_grouped_latency *v, size_t n, struct vprof_latency_figures *f)
+static void tell(const struct vprof_grouped_latency *v, size_t n, struct vprof_requests_latency *f)
 {
 	double squares = 0;
 
-	*f = (struct vprof_latency_figures){ .n = n, .sd_ns = NAN };
+	*f = (struct vprof_requests_latency){ .n = n, .sd_ns = NAN };
 	for (size_t i = 0; i < n; i++)
 		f->mean_ns += (double)v[i].ns / (double)n;
 	for (size_t i = 0; i < n; i++)
@@ -49,10 +49,10 @@ static void tell(const struct vprof_grouped_latency *v, size_t n, struct vprof_l
 		f->cdf_ns[i] = quantile(v, n, (double)i / (VPROF_REQUESTS_CDF_POINTS - 1));
 }
 
-int vprof_grouped_latencies_tell(vprof_grouped_latencies *all, struct vprof_latency_figures *figures, size_t n_groups)
+int vprof_grouped_latencies_tell(vprof_grouped_latencies *all, struct vprof_requests_latency *figures, size_t n_groups)
 {
 	for (size_t i = 0; i < n_groups; i++)
-		figures[i] = (struct vprof_latency_figures){ 0, NAN, NAN, NAN, NAN, NAN, NAN, { 0 } };
+		figures[i] = (struct vprof_requests_latency){ 0, NAN, NAN, NAN, NAN, NAN, NAN, { 0 } };
 	if (vprof_array_sort(all->v, all->n, sizeof *all->v, order))
 		return -1;
 	for (size_t from = 0, end; from < all->n; from = end) {

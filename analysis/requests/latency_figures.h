@@ -18,6 +18,6 @@ int vprof_grouped_latency_add(vprof_grouped_latencies *all, uint32_t group, uint
 
 /* Fills figures[n_groups]; sorts `all`. Mean and sd (n - 1) in two passes, quantiles by the nearest rank. 0, or -1
  * without memory. O(n log n). */
-int vprof_grouped_latencies_tell(vprof_grouped_latencies *all, struct vprof_latency_figures *figures, size_t n_groups);
+int vprof_grouped_latencies_tell(vprof_grouped_latencies *all, struct vprof_requests_latency *figures, size_t n_groups);
 
 #endif

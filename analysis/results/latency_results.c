@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/results/results_json.h"
+#include "analysis/results/results_writer.h"
 
 const char *const vprof_latency_layer_names[] = { "program", "library", "kernel" };
 const char *const vprof_latency_verdict_names[] = { "settled", "unbounded", "varies" };
@@ -35,129 +35,86 @@ void vprof_latency_results_free(struct vprof_latency_results *r)
 	free(r);
 }
 
-static cJSON *add_object(cJSON *array)
-{
-	cJSON *o = array ? cJSON_CreateObject() : NULL;
+/* clang-format off */
+#define SIDE_FIELDS(U, D, I, S, E)                                                                                      \
+	S(run) D(duration_ns) U(n_events) U(n_lost) U(n_without) U(n_cut) U(n_unpaired) U(n_threads) U(n_instances) U(n_contexts) \
+	U(n_frames) U(n_unnamed) D(total_ns) D(idle_ns) D(unsure_ns) D(n_units) S(missing)
+#define NAME_FIELDS(U, D, I, S, E) S(name) S(file) E(layer, vprof_latency_layer_names)
+#define FIGURES_FIELDS(U, D, I, S, E)                                                                                   \
+	D(n) D(n_cut) D(n_unsure) D(low_ns) D(high_ns) D(own_ns) D(own_low_ns) D(own_high_ns) D(own_off_ns) D(own_idle_ns)       \
+	D(call_low_ns) D(call_high_ns) D(slowest_low_ns) D(slowest_high_ns)
+#define PATH_FIELDS(U, D, I, S, E)                                                                                      \
+	D(cost_ns) D(low_ns) D(high_ns) D(share) D(error_ns) E(verdict, vprof_latency_verdict_names)
+#define STEP_FIELDS(U, D, I, S, E) U(context) U(rank) D(cost_ns)
+#define CALL_FIELDS(U, D, I, S, E)                                                                                      \
+	U(context) U(thread) D(before_ns) D(first_ns) D(last_ns) D(after_ns) I(is_cut) U(n_unsure)
+/* clang-format on */
 
-	if (o)
-		cJSON_AddItemToArray(array, o);
-	return o;
-}
+WRITER(write_side, vprof_latency_side, SIDE_FIELDS)
+WRITER(write_name, vprof_latency_name, NAME_FIELDS)
+WRITER(write_figures, vprof_latency_figures, FIGURES_FIELDS)
+WRITER(write_step, vprof_latency_step, STEP_FIELDS)
+WRITER(write_call, vprof_latency_call, CALL_FIELDS)
 
-static int write_side(cJSON *o, const struct vprof_latency_side *s)
-{
-	return o && vprof_json_add_string(o, "run", s->run) &&
-	       vprof_json_add_number(o, "duration_ns", s->duration_ns) &&
-	       vprof_json_add_number(o, "n_events", (double)s->n_events) &&
-	       vprof_json_add_number(o, "n_lost", (double)s->n_lost) &&
-	       vprof_json_add_number(o, "n_without", (double)s->n_without) &&
-	       vprof_json_add_number(o, "n_cut", (double)s->n_cut) &&
-	       vprof_json_add_number(o, "n_unpaired", (double)s->n_unpaired) &&
-	       vprof_json_add_number(o, "n_threads", (double)s->n_threads) &&
-	       vprof_json_add_number(o, "n_instances", (double)s->n_instances) &&
-	       vprof_json_add_number(o, "n_contexts", (double)s->n_contexts) &&
-	       vprof_json_add_number(o, "n_frames", (double)s->n_frames) &&
-	       vprof_json_add_number(o, "n_unnamed", (double)s->n_unnamed) &&
-	       vprof_json_add_number(o, "total_ns", s->total_ns) && vprof_json_add_number(o, "idle_ns", s->idle_ns) &&
-	       vprof_json_add_number(o, "unsure_ns", s->unsure_ns) && vprof_json_add_number(o, "n_units", s->n_units) &&
-	       vprof_json_add_string(o, "missing", s->missing);
-}
-
-static int write_figures(cJSON *node, const char *key, const struct vprof_latency_figures *f)
+/* null: the context is not in that run. */
+static int add_figures(cJSON *node, const char *key, const struct vprof_latency_figures *f)
 {
 	cJSON *o = f->is_there ? cJSON_AddObjectToObject(node, key) : cJSON_AddNullToObject(node, key);
 
-	if (!o || !f->is_there)
-		return o != NULL;
-	return vprof_json_add_number(o, "n", f->n) && vprof_json_add_number(o, "n_cut", f->n_cut) &&
-	       vprof_json_add_number(o, "n_unsure", f->n_unsure) && vprof_json_add_number(o, "low_ns", f->low_ns) &&
-	       vprof_json_add_number(o, "high_ns", f->high_ns) && vprof_json_add_number(o, "own_ns", f->own_ns) &&
-	       vprof_json_add_number(o, "own_low_ns", f->own_low_ns) &&
-	       vprof_json_add_number(o, "own_high_ns", f->own_high_ns) &&
-	       vprof_json_add_number(o, "own_off_ns", f->own_off_ns) &&
-	       vprof_json_add_number(o, "own_idle_ns", f->own_idle_ns) &&
-	       vprof_json_add_number(o, "call_low_ns", f->call_low_ns) &&
-	       vprof_json_add_number(o, "call_high_ns", f->call_high_ns) &&
-	       vprof_json_add_number(o, "slowest_low_ns", f->slowest_low_ns) &&
-	       vprof_json_add_number(o, "slowest_high_ns", f->slowest_high_ns);
+	return o && (!f->is_there || write_figures(o, f));
 }
 
-static int write_node(cJSON *o, const struct vprof_latency_results *r, const struct vprof_latency_node *n)
+static int write_place(cJSON *o, const struct vprof_latency_node *x)
 {
-	return o && vprof_json_add_number(o, "parent", n->parent == VPROF_LATENCY_NONE ? -1 : (double)n->parent) &&
-	       vprof_json_add_number(o, "function", n->function) &&
-	       (!r->is_comparison || write_figures(o, "base", &n->side[0])) && write_figures(o, "new", &n->side[1]);
+	return vprof_json_add_number(o, "parent", x->parent == VPROF_LATENCY_NONE ? -1 : (double)x->parent) &&
+	       vprof_json_add_number(o, "function", x->function);
 }
 
-static int write_path(cJSON *o, const struct vprof_latency_path_result *p)
+static int write_node(cJSON *o, const struct vprof_latency_node *x)
 {
-	int ok = o && vprof_json_add_number(o, "cost_ns", p->cost_ns) &&
-		 vprof_json_add_number(o, "low_ns", p->low_ns) && vprof_json_add_number(o, "high_ns", p->high_ns) &&
-		 vprof_json_add_number(o, "share", p->share) && vprof_json_add_number(o, "error_ns", p->error_ns) &&
-		 vprof_json_add_string(o, "verdict", vprof_latency_verdict_names[p->verdict]);
-	cJSON *steps = ok ? cJSON_AddArrayToObject(o, "steps") : NULL;
+	return write_place(o, x) && add_figures(o, "new", &x->side[1]);
+}
 
-	ok = steps != NULL;
-	for (size_t i = 0; ok && i < p->n_steps; i++) {
-		cJSON *s = add_object(steps);
+static int write_compared_node(cJSON *o, const struct vprof_latency_node *x)
+{
+	return write_place(o, x) && add_figures(o, "base", &x->side[0]) && add_figures(o, "new", &x->side[1]);
+}
 
-		ok = s && vprof_json_add_number(s, "context", p->steps[i].node) &&
-		     vprof_json_add_number(s, "rank", p->steps[i].rank) &&
-		     vprof_json_add_number(s, "cost_ns", p->steps[i].cost_ns);
-	}
+static int write_path(cJSON *o, const struct vprof_latency_path_result *x)
+{
+	int ok = 1;
+
+	W_FIELDS(PATH_FIELDS)
+	WRITE_LIST(steps, n_steps, write_step);
 	return ok;
 }
 
-static int write_name(cJSON *o, const struct vprof_latency_name *n)
+static int write_thread(cJSON *o, const char *const *name)
 {
-	return o && vprof_json_add_string(o, "name", n->name) && vprof_json_add_string(o, "file", n->file) &&
-	       vprof_json_add_string(o, "layer", vprof_latency_layer_names[n->layer]);
+	return vprof_json_add_string(o, "name", *name);
 }
 
-static int write_call(cJSON *o, const struct vprof_latency_call *c)
+static int write_all(cJSON *o, const struct vprof_latency_results *x)
 {
-	return o && vprof_json_add_number(o, "context", c->node) && vprof_json_add_number(o, "thread", c->thread) &&
-	       vprof_json_add_number(o, "before_ns", c->before_ns) &&
-	       vprof_json_add_number(o, "first_ns", c->first_ns) && vprof_json_add_number(o, "last_ns", c->last_ns) &&
-	       vprof_json_add_number(o, "after_ns", c->after_ns) && vprof_json_add_number(o, "is_cut", c->is_cut) &&
-	       vprof_json_add_number(o, "n_unsure", (double)c->n_unsure);
-}
+	int ok = vprof_json_add_number(o, "version", 1) && vprof_json_add_string(o, "unit", x->unit) &&
+		 (!x->is_comparison || write_side(cJSON_AddObjectToObject(o, "base"), &x->sides[0])) &&
+		 write_side(cJSON_AddObjectToObject(o, "new"), &x->sides[1]);
 
-static int write_lists(cJSON *o, const struct vprof_latency_results *r)
-{
-	cJSON *list = cJSON_AddArrayToObject(o, "functions");
-	int ok = list != NULL;
-
-	for (size_t i = 0; ok && i < r->n_names; i++)
-		ok = write_name(add_object(list), &r->names[i]);
-	list = ok ? cJSON_AddArrayToObject(o, "contexts") : NULL;
-	ok = list != NULL;
-	for (size_t i = 0; ok && i < r->n_nodes; i++)
-		ok = write_node(add_object(list), r, &r->nodes[i]);
-	list = ok ? cJSON_AddArrayToObject(o, "paths") : NULL;
-	ok = list != NULL;
-	for (size_t i = 0; ok && i < r->n_paths; i++)
-		ok = write_path(add_object(list), &r->paths[i]);
-	list = ok ? cJSON_AddArrayToObject(o, "instances") : NULL;
-	ok = list != NULL;
-	for (size_t i = 0; ok && i < r->n_calls; i++)
-		ok = write_call(add_object(list), &r->calls[i]);
-	list = ok ? cJSON_AddArrayToObject(o, "threads") : NULL;
-	ok = list != NULL;
-	for (size_t i = 0; ok && i < r->n_threads; i++)
-		ok = vprof_json_add_string(add_object(list), "name", r->threads[i]);
+	WRITE_LIST_AS("functions", names, n_names, write_name);
+	WRITE_LIST_AS("contexts", nodes, n_nodes, (x->is_comparison ? write_compared_node : write_node));
+	WRITE_LIST(paths, n_paths, write_path);
+	WRITE_LIST_AS("instances", calls, n_calls, write_call);
+	WRITE_LIST(threads, n_threads, write_thread);
 	return ok;
 }
 
 cJSON *vprof_latency_results_json(const struct vprof_latency_results *r)
 {
 	cJSON *o = cJSON_CreateObject();
-	int ok = o && vprof_json_add_number(o, "version", 1) && vprof_json_add_string(o, "unit", r->unit) &&
-		 (!r->is_comparison || write_side(cJSON_AddObjectToObject(o, "base"), &r->sides[0])) &&
-		 write_side(cJSON_AddObjectToObject(o, "new"), &r->sides[1]) && write_lists(o, r);
 
-	if (ok)
-		return o;
-	cJSON_Delete(o);
-	return NULL;
+	if (o && !write_all(o, r)) {
+		cJSON_Delete(o);
+		o = NULL;
+	}
+	return o;
 }

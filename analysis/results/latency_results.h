@@ -48,9 +48,9 @@ enum vprof_latency_path_verdict {
 };
 
 struct vprof_latency_step { /* a context of a path */
-	uint32_t node;
-	uint32_t rank;	/* by cost among those of the path */
-	double cost_ns; /* own time per unit; of two runs: the difference */
+	uint32_t context;   /* in nodes */
+	uint32_t rank;	    /* by cost among those of the path */
+	double cost_ns;	    /* own time per unit; of two runs: the difference */
 };
 
 struct vprof_latency_path_result {
@@ -64,7 +64,7 @@ struct vprof_latency_path_result {
 
 struct vprof_latency_call { /* an instance of a context in the new run; its latency is between last - first and after -
 			       before */
-	uint32_t node, thread;
+	uint32_t context, thread; /* in nodes, in threads */
 	double before_ns, first_ns, last_ns, after_ns;
 	int is_cut;
 	uint64_t n_unsure;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/results/requests_results.h"
 
-#include <math.h>
 #include <stdlib.h>
 
-#include "analysis/results/results_json.h"
+#include "analysis/results/results_writer.h"
 
 struct vprof_requests_results *vprof_requests_results_new(void)
 {
@@ -31,25 +30,34 @@ void vprof_requests_results_free(struct vprof_requests_results *r)
 	free(r);
 }
 
-static cJSON *add_object(cJSON *array)
-{
-	cJSON *o = array ? cJSON_CreateObject() : NULL;
+/* clang-format off */
+#define LATENCY_FIELDS(U, D, I, S, E) U(n) D(mean_ns) D(sd_ns) D(p50_ns) D(p90_ns) D(p99_ns) D(max_ns)
+#define TIER_NAME_FIELDS(U, D, I, S, E) S(name) I(is_recorded) I(is_transit)
+#define TIER_FIELDS(U, D, I, S, E)                                                                                      \
+	U(n_requests) D(visits_per_request) D(most_visits) D(own_ns) D(share) D(tail_share)
+#define CALL_FIELDS(U, D, I, S, E) U(to) U(n) D(mean_ns) D(transit_ns) D(there_ns)
+#define PATTERN_FIELDS(U, D, I, S, E) S(path) U(n_visits)
+#define LINK_FIELDS(U, D, I, S, E) S(how) U(n)
+#define CLOCK_FIELDS(U, D, I, S, E)                                                                                     \
+	S(host) I(is_known) U(n_messages) D(ahead_ns) D(drift) D(error_ns) D(drift_error)
+#define REQUEST_FIELDS(U, D, I, S, E)                                                                                   \
+	S(client) U(nth) S(state) I(is_whole) D(from_ns) D(latency_ns) D(confidence) S(path)
+#define RESULTS_FIELDS(U, D, I, S, E)                                                                                   \
+	S(run) S(missing) D(duration_ns) U(n_transfers) U(n_lost) U(n_unknown) U(n_hosts) U(n_connections) U(n_one_end)         \
+	U(n_guessed) U(n_exchanges) U(n_greetings) U(n_bytes_missing) U(n_requests) U(n_certain) U(n_inferred) U(n_ambiguous)   \
+	U(n_torn) U(n_cut) U(n_detached) U(n_outside) U(n_circular) U(n_patterns_all) D(least_confidence)
+#define TAIL_FIELDS(U, D, I, S, E) D(tail_from_ns) D(tail_ns) D(rest_ns)
+/* clang-format on */
 
-	if (o)
-		cJSON_AddItemToArray(array, o);
-	return o;
-}
+WRITER(write_figures, vprof_requests_latency, LATENCY_FIELDS)
+WRITER(write_link, vprof_requests_link, LINK_FIELDS)
+WRITER(write_clock, vprof_requests_clock, CLOCK_FIELDS)
+WRITER(write_request, vprof_requests_one, REQUEST_FIELDS)
 
-static int write_latency(cJSON *o, const char *key, const struct vprof_latency_figures *l)
+static int add_latency(cJSON *o, const char *key, const struct vprof_requests_latency *l)
 {
-	cJSON *figures = o ? cJSON_AddObjectToObject(o, key) : NULL, *cdf;
-	int ok = figures && vprof_json_add_number(figures, "n", (double)l->n) &&
-		 vprof_json_add_number(figures, "mean_ns", l->mean_ns) &&
-		 vprof_json_add_number(figures, "sd_ns", l->sd_ns) &&
-		 vprof_json_add_number(figures, "p50_ns", l->p50_ns) &&
-		 vprof_json_add_number(figures, "p90_ns", l->p90_ns) &&
-		 vprof_json_add_number(figures, "p99_ns", l->p99_ns) &&
-		 vprof_json_add_number(figures, "max_ns", l->max_ns);
+	cJSON *figures = cJSON_AddObjectToObject(o, key), *cdf;
+	int ok = figures && write_figures(figures, l);
 
 	cdf = ok ? cJSON_AddArrayToObject(figures, "cdf_ns") : NULL;
 	for (size_t i = 0; cdf && l->n && i < VPROF_REQUESTS_CDF_POINTS; i++)
@@ -57,115 +65,46 @@ static int write_latency(cJSON *o, const char *key, const struct vprof_latency_f
 	return ok && cdf;
 }
 
-static int write_tier(cJSON *o, const struct vprof_requests_tier *t)
+static int write_tier(cJSON *o, const struct vprof_requests_tier *x)
 {
-	return o && vprof_json_add_string(o, "name", t->name) &&
-	       vprof_json_add_number(o, "is_recorded", t->is_recorded) &&
-	       vprof_json_add_number(o, "is_transit", t->is_transit) && write_latency(o, "response", &t->response) &&
-	       vprof_json_add_number(o, "n_requests", (double)t->n_requests) &&
-	       vprof_json_add_number(o, "visits_per_request", t->visits_per_request) &&
-	       vprof_json_add_number(o, "most_visits", t->most_visits) &&
-	       vprof_json_add_number(o, "own_ns", t->own_ns) && vprof_json_add_number(o, "share", t->share) &&
-	       vprof_json_add_number(o, "tail_share", t->tail_share);
-}
-
-static int write_call(cJSON *o, const struct vprof_requests_call *c)
-{
-	return o && vprof_json_add_number(o, "from", c->from == VPROF_NONE ? NAN : c->from) &&
-	       vprof_json_add_number(o, "to", c->to) && vprof_json_add_number(o, "n", (double)c->n) &&
-	       vprof_json_add_number(o, "mean_ns", c->mean_ns) &&
-	       vprof_json_add_number(o, "transit_ns", c->transit_ns) &&
-	       vprof_json_add_number(o, "there_ns", c->there_ns);
-}
-
-static int write_counts(cJSON *o, const struct vprof_requests_results *r)
-{
-	const struct {
-		const char *name;
-		uint64_t n;
-	} counts[] = {
-		{ "n_transfers", r->n_transfers },
-		{ "n_lost", r->n_lost },
-		{ "n_unknown", r->n_unknown },
-		{ "n_hosts", r->n_hosts },
-		{ "n_connections", r->n_connections },
-		{ "n_one_end", r->n_one_end },
-		{ "n_guessed", r->n_guessed },
-		{ "n_exchanges", r->n_exchanges },
-		{ "n_greetings", r->n_greetings },
-		{ "n_bytes_missing", r->n_bytes_missing },
-		{ "n_requests", r->n_requests },
-		{ "n_certain", r->n_certain },
-		{ "n_inferred", r->n_inferred },
-		{ "n_ambiguous", r->n_ambiguous },
-		{ "n_torn", r->n_torn },
-		{ "n_cut", r->n_cut },
-		{ "n_detached", r->n_detached },
-		{ "n_outside", r->n_outside },
-		{ "n_circular", r->n_circular },
-		{ "n_patterns_all", r->n_patterns_all },
-	};
 	int ok = 1;
 
-	for (size_t i = 0; ok && i < sizeof counts / sizeof *counts; i++)
-		ok = vprof_json_add_number(o, counts[i].name, (double)counts[i].n);
+	W_FIELDS(TIER_NAME_FIELDS)
+	ok &= add_latency(o, "response", &x->response);
+	W_FIELDS(TIER_FIELDS)
 	return ok;
 }
 
-static int write_clock(cJSON *o, const struct vprof_requests_clock *c)
+static int write_call(cJSON *o, const struct vprof_requests_call *x)
 {
-	return o && vprof_json_add_string(o, "host", c->host) && vprof_json_add_number(o, "is_known", c->is_known) &&
-	       vprof_json_add_number(o, "n_messages", (double)c->n_messages) &&
-	       vprof_json_add_number(o, "ahead_ns", c->ahead_ns) && vprof_json_add_number(o, "drift", c->drift) &&
-	       vprof_json_add_number(o, "error_ns", c->error_ns) &&
-	       vprof_json_add_number(o, "drift_error", c->drift_error);
-}
+	int ok = vprof_json_add_number(o, "from", x->from == VPROF_NONE ? NAN : x->from);
 
-static int write_lists(cJSON *o, const struct vprof_requests_results *r)
-{
-	cJSON *tiers = cJSON_AddArrayToObject(o, "tiers"), *calls = cJSON_AddArrayToObject(o, "calls");
-	cJSON *patterns = cJSON_AddArrayToObject(o, "patterns"), *links = cJSON_AddArrayToObject(o, "links");
-	cJSON *clocks = cJSON_AddArrayToObject(o, "clocks");
-	int ok = tiers && calls && patterns && links && clocks;
-
-	for (size_t i = 0; ok && i < r->n_clocks; i++)
-		ok = write_clock(add_object(clocks), &r->clocks[i]);
-	for (size_t i = 0; ok && i < r->n_tiers; i++)
-		ok = write_tier(add_object(tiers), &r->tiers[i]);
-	for (size_t i = 0; ok && i < r->n_calls; i++)
-		ok = write_call(add_object(calls), &r->calls[i]);
-	for (size_t i = 0; ok && i < r->n_patterns; i++) {
-		cJSON *pattern = add_object(patterns);
-
-		ok = pattern && vprof_json_add_string(pattern, "path", r->patterns[i].text) &&
-		     vprof_json_add_number(pattern, "n_visits", (double)r->patterns[i].n_visits) &&
-		     write_latency(pattern, "latency", &r->patterns[i].latency);
-	}
-	for (size_t i = 0; ok && i < r->n_links; i++) {
-		cJSON *link = add_object(links);
-
-		ok = link && vprof_json_add_string(link, "how", r->links[i].how) &&
-		     vprof_json_add_number(link, "n", (double)r->links[i].n);
-	}
+	W_FIELDS(CALL_FIELDS)
 	return ok;
 }
 
-static int write_request(cJSON *o, const struct vprof_requests_one *q)
+static int write_pattern(cJSON *o, const struct vprof_requests_pattern *x)
 {
-	return o && vprof_json_add_string(o, "client", q->client) && vprof_json_add_number(o, "nth", (double)q->nth) &&
-	       vprof_json_add_string(o, "state", q->state) && vprof_json_add_number(o, "is_whole", q->is_whole) &&
-	       vprof_json_add_number(o, "from_ns", q->from_ns) &&
-	       vprof_json_add_number(o, "latency_ns", q->latency_ns) &&
-	       vprof_json_add_number(o, "confidence", q->confidence) && vprof_json_add_string(o, "path", q->path);
+	int ok = 1;
+
+	W_FIELDS(PATTERN_FIELDS)
+	return ok && add_latency(o, "latency", &x->latency);
 }
 
-static int write_requests(cJSON *o, const struct vprof_requests_results *r)
+static int write_all(cJSON *o, const struct vprof_requests_results *x)
 {
-	cJSON *requests = r->requests ? cJSON_AddArrayToObject(o, "requests") : NULL;
-	int ok = requests || !r->requests;
+	int ok = 1;
 
-	for (size_t i = 0; ok && i < r->n_listed; i++)
-		ok = write_request(add_object(requests), &r->requests[i]);
+	W_FIELDS(RESULTS_FIELDS)
+	ok &= add_latency(o, "latency", &x->latency);
+	W_FIELDS(TAIL_FIELDS)
+	WRITE_LIST(tiers, n_tiers, write_tier);
+	WRITE_LIST(calls, n_calls, write_call);
+	WRITE_LIST(patterns, n_patterns, write_pattern);
+	WRITE_LIST(links, n_links, write_link);
+	WRITE_LIST(clocks, n_clocks, write_clock);
+	if (x->requests)
+		WRITE_LIST(requests, n_listed, write_request);
 	return ok;
 }
 
@@ -173,13 +112,9 @@ cJSON *vprof_requests_results_json(const struct vprof_requests_results *r)
 {
 	cJSON *o = cJSON_CreateObject();
 
-	if (o && vprof_json_add_string(o, "run", r->run) && vprof_json_add_string(o, "missing", r->missing) &&
-	    vprof_json_add_number(o, "duration_ns", r->duration_ns) && write_counts(o, r) &&
-	    vprof_json_add_number(o, "least_confidence", r->least_confidence) &&
-	    write_latency(o, "latency", &r->latency) && vprof_json_add_number(o, "tail_from_ns", r->tail_from_ns) &&
-	    vprof_json_add_number(o, "tail_ns", r->tail_ns) && vprof_json_add_number(o, "rest_ns", r->rest_ns) &&
-	    write_lists(o, r) && write_requests(o, r))
-		return o;
-	cJSON_Delete(o);
-	return NULL;
+	if (o && !write_all(o, r)) {
+		cJSON_Delete(o);
+		o = NULL;
+	}
+	return o;
 }

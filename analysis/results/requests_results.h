@@ -10,7 +10,7 @@
 
 #define VPROF_REQUESTS_CDF_POINTS 21 /* quantiles 0, 0.05 ... 1 */
 
-struct vprof_latency_figures { /* ns; NaN when there are none */
+struct vprof_requests_latency { /* ns; NaN when there are none */
 	uint64_t n;
 	double mean_ns, sd_ns, p50_ns, p90_ns, p99_ns, max_ns;
 	double cdf_ns[VPROF_REQUESTS_CDF_POINTS];
@@ -18,10 +18,10 @@ struct vprof_latency_figures { /* ns; NaN when there are none */
 
 struct vprof_requests_tier {
 	const char *name;
-	int is_recorded;		       /* else only calls to it are known */
-	int is_transit;			       /* no tier: between a call's two ends, in networks, queues and buffers */
-	struct vprof_latency_figures response; /* of its visits, children included */
-	uint64_t n_requests;		       /* that visit it */
+	int is_recorded; /* else only calls to it are known */
+	int is_transit;	 /* no tier: between a call's two ends, in networks, queues and buffers */
+	struct vprof_requests_latency response; /* of its visits, children included */
+	uint64_t n_requests;			/* that visit it */
 	double visits_per_request, most_visits; /* over all requests; of one */
 	/* of each request the time that this tier alone took: over all requests, these add up to the requests' mean */
 	double own_ns;
@@ -38,9 +38,9 @@ struct vprof_requests_call {
 };
 
 struct vprof_requests_pattern {
-	const char *text;  /* "haproxy:80 > php-fpm:9000 > mariadb:3306 x 21" */
+	const char *path;  /* "haproxy:80 > php-fpm:9000 > mariadb:3306 x 21" */
 	uint64_t n_visits; /* of one request */
-	struct vprof_latency_figures latency;
+	struct vprof_requests_latency latency;
 };
 
 struct vprof_requests_one { /* a request, where all are listed */
@@ -72,11 +72,11 @@ struct vprof_requests_results {
 	/* requests: those that are whole and not ambiguous are what all figures are about */
 	uint64_t n_requests, n_certain, n_inferred, n_ambiguous, n_torn, n_cut;
 	uint64_t n_detached, n_outside, n_circular;
-	double duration_ns, least_confidence; /* of the inferred requests; 1 without any */
-	struct vprof_latency_figures latency; /* of requests */
-	double tail_from_ns;		      /* the slowest requests took this long or longer; NaN: too few */
-	double tail_ns, rest_ns;	      /* their mean, and the others' */
-	struct vprof_requests_tier *tiers;    /* by falling share */
+	double duration_ns, least_confidence;  /* of the inferred requests; 1 without any */
+	struct vprof_requests_latency latency; /* of requests */
+	double tail_from_ns;		       /* the slowest requests took this long or longer; NaN: too few */
+	double tail_ns, rest_ns;	       /* their mean, and the others' */
+	struct vprof_requests_tier *tiers;     /* by falling share */
 	size_t n_tiers;
 	struct vprof_requests_call *calls; /* by falling n */
 	size_t n_calls;

@@ -55,18 +55,18 @@ void vprof_latency_path_words(const struct vprof_latency_results *r, const struc
 	size_t first = 0, n, n_kernel = 0;
 	int is_left_out = 0;
 
-	while (first + 1 < p->n_steps && is_start(function_of(r, p->steps[first].node)->name))
+	while (first + 1 < p->n_steps && is_start(function_of(r, p->steps[first].context)->name))
 		first++;
 	n = p->n_steps - first;
 	while (n_kernel < n &&
-	       function_of(r, p->steps[first + n - n_kernel - 1].node)->layer == VPROF_LATENCY_RESULTS_KERNEL)
+	       function_of(r, p->steps[first + n - n_kernel - 1].context)->layer == VPROF_LATENCY_RESULTS_KERNEL)
 		n_kernel++;
 	for (size_t i = 0; i < n; i++) {
 		int shown = is_shown(i, n, n_kernel, most);
 
 		if (shown)
 			vprof_text_addf(out, "%s%s%s", i ? " > " : "", i == n - n_kernel ? "[kernel] " : "",
-					function_of(r, p->steps[first + i].node)->name);
+					function_of(r, p->steps[first + i].context)->name);
 		else if (!is_left_out)
 			vprof_text_add(out, " > ...");
 		is_left_out = !shown;
@@ -131,7 +131,7 @@ static enum vprof_latency_outcome answer_alone(const struct vprof_latency_result
 		vprof_text_add(out, "The recording shows no function at work.");
 		return VPROF_LATENCY_UNDECIDED;
 	}
-	f = &r->nodes[p->steps[p->n_steps - 1].node].side[1];
+	f = &r->nodes[p->steps[p->n_steps - 1].context].side[1];
 	if (is_undecided(r)) {
 		vprof_text_add(out, "It is not settled which function takes most: ");
 		vprof_latency_path_words(r, p, NAMES_IN_SENTENCE, out);
@@ -157,7 +157,7 @@ static enum vprof_latency_outcome answer_alone(const struct vprof_latency_result
 static void add_per_call(const struct vprof_latency_results *r, const struct vprof_latency_path_result *p,
 			 struct vprof_text *out)
 {
-	const struct vprof_latency_node *n = &r->nodes[p->steps[p->n_steps - 1].node];
+	const struct vprof_latency_node *n = &r->nodes[p->steps[p->n_steps - 1].context];
 
 	if (!n->side[1].is_there || n->side[1].n <= 0)
 		return;

@@ -32,7 +32,7 @@ static void add_side(const struct vprof_style *style, const struct vprof_latency
 static const struct vprof_latency_node *end_of(const struct vprof_latency_results *r,
 					       const struct vprof_latency_path_result *p)
 {
-	return &r->nodes[p->steps[p->n_steps - 1].node];
+	return &r->nodes[p->steps[p->n_steps - 1].context];
 }
 
 /* "1,204 calls of 4.9 .. 5.1 ms, the slowest 80 .. 81 ms, 97 % of it waiting" */
@@ -90,7 +90,7 @@ static void add_steps(const struct vprof_latency_results *r, const struct vprof_
 			if (s->rank != rank || s->cost_ns < 0.1 * p->cost_ns)
 				continue;
 			vprof_text_addf(t, "%s%s %s", n++ ? ", " : "by itself ",
-					r->names[r->nodes[s->node].function].name,
+					r->names[r->nodes[s->context].function].name,
 					vprof_format_percent(s->cost_ns / p->cost_ns).s);
 		}
 }

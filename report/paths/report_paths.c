@@ -143,7 +143,7 @@ static void add_patterns(const struct vprof_style *style, const struct vprof_req
 		const struct vprof_requests_pattern *p = &r->patterns[i];
 		struct vprof_text t = VPROF_TEXT_INIT;
 
-		vprof_text_addf(&t, "%s  p50 %s   ", p->text, vprof_format_duration(p->latency.p50_ns).s);
+		vprof_text_addf(&t, "%s  p50 %s   ", p->path, vprof_format_duration(p->latency.p50_ns).s);
 		vprof_text_addf(&t, "p99 %s   (%s)", vprof_format_duration(p->latency.p99_ns).s,
 				vprof_format_count(p->latency.n).s);
 		labelled(style, vprof_format_percent((double)p->latency.n / (double)r->latency.n).s, &t, out);

@@ -58,7 +58,7 @@ static void test_one_call(void **state)
 	expect_own(r, "two:80", 8);
 	expect_own(r, "in transit", 4);
 	assert_true(r->latency.mean_ns == 31);
-	assert_string_equal(r->patterns[0].text, "one:80 > two:80");
+	assert_string_equal(r->patterns[0].path, "one:80 > two:80");
 	assert_int_equal(r->n_calls, 2);
 	vprof_requests_results_free(r);
 	socket_text_release(&s);
