@@ -2,6 +2,14 @@
 #include "cli/print.h"
 
 #include <stdio.h>
+#include <unistd.h>
+
+#include "cli/progress.h"
+
+struct vprof_report_options vprof_print_options(long top)
+{
+	return (struct vprof_report_options){ .colour = vprof_progress_colour(STDOUT_FILENO), .top = (size_t)top };
+}
 
 int vprof_print_json(cJSON *root, struct vprof_error *err)
 {

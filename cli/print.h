@@ -7,6 +7,10 @@
 
 #include "common/error.h"
 #include "common/text.h"
+#include "report/report.h"
+
+/* Of a report on standard output; top: as there. */
+struct vprof_report_options vprof_print_options(long top);
 
 /* Both take what they print: it is released. OK or NOMEM, also when it could not be made (root NULL, text failed). */
 int vprof_print_json(cJSON *root, struct vprof_error *err);

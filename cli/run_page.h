@@ -14,6 +14,13 @@
 #include "common/text.h"
 #include "report/answer.h"
 
+/* How a view of a run is told. */
+struct vprof_view_form {
+	int json, html;	  /* neither: as text */
+	const char *file; /* of the page; NULL: in the folder of the run; "-": standard output */
+	long top;	  /* lines of the text; 0: as the view has it */
+};
+
 struct vprof_run_page {
 	struct vprof_page_origin origin; /* the folder's full path; when its trace was last written */
 	struct vprof_text text;

@@ -10,6 +10,7 @@
 #include "cli/compare/comparison.h"
 #include "cli/options.h"
 #include "cli/project.h"
+#include "cli/recorded_run.h"
 #include "common/files.h"
 
 #define DEFAULT_TOP 10
@@ -85,31 +86,21 @@ static int compare_runs(struct vprof_comparison *c, const struct compare_options
 /* Two recordings with stacks; the exit status. */
 static int compare_latencies(const struct compare_options *o, const struct vprof_operands *operands)
 {
-	char *folders[2] = { NULL, NULL }, *traces[2] = { NULL, NULL };
+	struct vprof_recorded_run runs[2] = { 0 };
 	struct vprof_latency_results *r = vprof_latency_results_new();
 	struct vprof_error err = { "" };
 	int rc = r ? VPROF_OK : vprof_error_no_memory(&err), status = VPROF_EXIT_OK;
 
-	for (int i = 0; i < 2 && !rc; i++) {
-		struct vprof_run_name name = { "" };
-
-		rc = vprof_project_run_folder(operands->words[i], "trace/records.vpt",
-					      "record one with: vprof record --stacks -- COMMAND", &name, &folders[i],
-					      &err);
-		if (!rc && !(traces[i] = vprof_path_join(folders[i], "trace")))
-			rc = vprof_error_no_memory(&err);
-	}
+	for (int i = 0; i < 2 && !rc; i++)
+		rc = vprof_recorded_run_find(&runs[i], operands->words[i], "--stacks ", &err);
 	if (!rc)
-		rc = vprof_latency_runs(r, (const char *const[]){ traces[0], traces[1] },
+		rc = vprof_latency_runs(r, (const char *const[]){ runs[0].trace, runs[1].trace },
 					(const char *const[]){ operands->words[0], operands->words[1] }, o->per, &err);
 	if (!rc)
-		rc = vprof_latency_runs_tell(
-			r, &(struct vprof_latency_output){ o->json, o->html != NULL, o->html, o->top }, folders[1],
-			&status, &err);
-	for (int i = 0; i < 2; i++) {
-		free(folders[i]);
-		free(traces[i]);
-	}
+		rc = vprof_latency_runs_tell(r, &(struct vprof_view_form){ o->json, o->html != NULL, o->html, o->top },
+					     runs[1].folder, &status, &err);
+	for (int i = 0; i < 2; i++)
+		vprof_recorded_run_release(&runs[i]);
 	vprof_latency_results_free(r);
 	return rc ? vprof_complain(rc, &err) : status;
 }

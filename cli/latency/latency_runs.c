@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/latency/latency_runs.h"
 
-#include <cjson/cJSON.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "analysis/latency/input/latency_input.h"
 #include "analysis/latency/latency_describe.h"
 #include "cli/command.h"
 #include "cli/print.h"
-#include "cli/progress.h"
-#include "cli/run_page.h"
 #include "report/latency/latency_answer.h"
 #include "report/latency/latency_page.h"
 #include "report/latency/report_latency.h"
@@ -135,16 +130,16 @@ static int write_page(const struct vprof_latency_results *r, const char *folder,
 	return vprof_run_page_end(&page, rc, "latency.html", file, err);
 }
 
-int vprof_latency_runs_tell(const struct vprof_latency_results *r, const struct vprof_latency_output *o,
+int vprof_latency_runs_tell(const struct vprof_latency_results *r, const struct vprof_view_form *form,
 			    const char *folder, int *status, struct vprof_error *err)
 {
-	struct vprof_report_options options = { .colour = vprof_progress_colour(STDOUT_FILENO), .top = (size_t)o->top };
+	struct vprof_report_options options = vprof_print_options(form->top);
 	struct vprof_text text = VPROF_TEXT_INIT;
 
 	*status = vprof_latency_outcome(r) == VPROF_LATENCY_UNDECIDED ? VPROF_EXIT_INCONCLUSIVE : VPROF_EXIT_OK;
-	if (o->html)
-		return write_page(r, folder, o->file, err);
-	if (o->json)
+	if (form->html)
+		return write_page(r, folder, form->file, err);
+	if (form->json)
 		return vprof_print_json(vprof_latency_results_json(r), err);
 	vprof_report_latency(r, &options, &text);
 	return vprof_print_text(&text, err);

@@ -4,6 +4,7 @@
 #define VPROF_LATENCY_RUNS_H
 
 #include "analysis/results/latency_results.h"
+#include "cli/run_page.h"
 #include "common/error.h"
 
 /* traces: folders of base (NULL: none) and new; runs: their names. per: the function for whose calls the costs are
@@ -11,15 +12,9 @@
 int vprof_latency_runs(struct vprof_latency_results *r, const char *const traces[2], const char *const runs[2],
 		       const char *per, struct vprof_error *err);
 
-struct vprof_latency_output {
-	int json, html;
-	const char *file; /* of the page; NULL: latency.html in the folder of the new run; "-": standard output */
-	long top;	  /* paths shown as text; 0: 10 */
-};
-
-/* Text, JSON or a page, whose file's path is printed. folder: of the new run. *status: the exit status of what the
- * results say. */
-int vprof_latency_runs_tell(const struct vprof_latency_results *r, const struct vprof_latency_output *o,
+/* Text, JSON or a page (latency.html), whose file's path is printed. folder: of the new run. *status: the exit status
+ * of what the results say. */
+int vprof_latency_runs_tell(const struct vprof_latency_results *r, const struct vprof_view_form *form,
 			    const char *folder, int *status, struct vprof_error *err);
 
 #endif

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* vprof report paths: the path of each request through threads, processes and hosts. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "analysis/requests/describe_requests.h"
 #include "analysis/requests/input/socket_input.h"
 #include "cli/command.h"
 #include "cli/commands/report/reports.h"
 #include "cli/options.h"
 #include "cli/print.h"
-#include "cli/progress.h"
-#include "cli/project.h"
-#include "common/files.h"
+#include "cli/recorded_run.h"
 #include "report/paths/report_paths.h"
 
 #define RUNS_MOST 64 /* hosts */
@@ -27,23 +21,20 @@ static const struct vprof_usage usage = {
 	.max_operands = RUNS_MOST,
 };
 
-static int add_run(struct vprof_socket_input *input, const char *wanted, struct vprof_run_name *run,
+static int add_run(struct vprof_socket_input *input, const char *wanted, struct vprof_run_name *name,
 		   struct vprof_error *err)
 {
-	char *folder = NULL, *dir = NULL;
+	struct vprof_recorded_run run;
 	struct vprof_trace *trace = NULL;
-	int rc = vprof_project_run_folder(wanted, "trace/records.vpt",
-					  "record one with: vprof record --paths -- COMMAND", run, &folder, err);
+	int rc = vprof_recorded_run_find(&run, wanted, "--paths ", err);
 
-	if (!rc && !(dir = vprof_path_join(folder, "trace")))
-		rc = vprof_error_no_memory(err);
 	if (!rc)
-		rc = vprof_trace_open(&trace, dir, err);
+		rc = vprof_trace_open(&trace, run.trace, err);
 	if (!rc)
 		rc = vprof_socket_input_add(input, trace, err);
 	vprof_trace_free(trace);
-	free(folder);
-	free(dir);
+	*name = run.name;
+	vprof_recorded_run_release(&run);
 	return rc;
 }
 
@@ -76,9 +67,9 @@ static int analyse(const struct vprof_operands *runs, int lists_requests, struct
 	return rc;
 }
 
-static int print_text(const struct vprof_requests_results *r, size_t top, struct vprof_error *err)
+static int print_text(const struct vprof_requests_results *r, long top, struct vprof_error *err)
 {
-	struct vprof_report_options options = { .colour = vprof_progress_colour(STDOUT_FILENO), .top = top };
+	struct vprof_report_options options = vprof_print_options(top);
 	struct vprof_text text = VPROF_TEXT_INIT;
 
 	if (r->requests)
@@ -108,7 +99,7 @@ int vprof_cmd_report_paths(int argc, char **argv)
 	r = vprof_requests_results_new();
 	rc = r ? analyse(&operands, requests, r, &err) : vprof_error_no_memory(&err);
 	if (!rc)
-		rc = json ? vprof_print_json(vprof_requests_results_json(r), &err) : print_text(r, (size_t)top, &err);
+		rc = json ? vprof_print_json(vprof_requests_results_json(r), &err) : print_text(r, top, &err);
 	status = rc				? vprof_complain(rc, &err) :
 		 vprof_report_paths_is_empty(r) ? VPROF_EXIT_INCONCLUSIVE :
 						  VPROF_EXIT_OK;

@@ -2,14 +2,11 @@
 /* vprof report transactions: who waited for whom, from the results of an analysed run. */
 #include "cli/commands/report/reports.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/print.h"
-#include "cli/progress.h"
 #include "cli/project.h"
 #include "common/files.h"
 #include "report/transactions/report_crosstalk.h"
@@ -40,9 +37,9 @@ static int load(const char *wanted, struct vprof_results **results, struct vprof
 	return rc;
 }
 
-static int print_text(const struct vprof_results *r, size_t top, struct vprof_error *err)
+static int print_text(const struct vprof_results *r, long top, struct vprof_error *err)
 {
-	struct vprof_report_options options = { .colour = vprof_progress_colour(STDOUT_FILENO), .top = top };
+	struct vprof_report_options options = vprof_print_options(top);
 	struct vprof_text text = VPROF_TEXT_INIT;
 
 	vprof_report_crosstalk(r, &options, &text);
@@ -68,8 +65,7 @@ int vprof_cmd_report_transactions(int argc, char **argv)
 		return status;
 	rc = load(operands.n_words ? operands.words[0] : NULL, &results, &err);
 	if (!rc)
-		rc = json ? vprof_print_json(vprof_crosstalk_json(results), &err) :
-			    print_text(results, (size_t)top, &err);
+		rc = json ? vprof_print_json(vprof_crosstalk_json(results), &err) : print_text(results, top, &err);
 	status = rc				   ? vprof_complain(rc, &err) :
 		 vprof_crosstalk_is_empty(results) ? VPROF_EXIT_INCONCLUSIVE :
 						     VPROF_EXIT_OK;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* vprof report waits: which waits limit throughput, from the trace of a recorded run. */
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "analysis/join/knot_shares.h"
 #include "analysis/waits/describe.h"
@@ -16,10 +14,7 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/print.h"
-#include "cli/progress.h"
-#include "cli/project.h"
-#include "cli/run_page.h"
-#include "common/files.h"
+#include "cli/recorded_run.h"
 #include "report/report_waits.h"
 #include "report/waits_answer.h"
 #include "report/waits_page.h"
@@ -33,28 +28,6 @@ static const struct vprof_usage usage = {
 		"when nothing in the recording limits throughput.",
 	.max_operands = 2,
 };
-
-/* where a run lies */
-struct place {
-	char *folder, *trace;
-	struct vprof_run_name run; /* "" of a folder that was named */
-};
-
-static void place_release(struct place *place)
-{
-	free(place->folder);
-	free(place->trace);
-}
-
-static int find_trace(const char *wanted, struct place *place, struct vprof_error *err)
-{
-	int rc = vprof_project_run_folder(wanted, "trace/records.vpt", "record one with: vprof record -- COMMAND",
-					  &place->run, &place->folder, err);
-
-	if (!rc)
-		place->trace = vprof_path_join(place->folder, "trace");
-	return rc || place->trace ? rc : vprof_error_no_memory(err);
-}
 
 /* From the kernel's events; without them from what the probes and wrappers recorded. */
 static int read_input(struct vprof_waits_input *input, const struct vprof_trace *trace, double bytes_per_s,
@@ -136,9 +109,9 @@ static int analyse(const char *dir, const char *run, double bytes_per_s, const s
 	return rc;
 }
 
-static int print_text(const struct vprof_waits_results *r, size_t top, struct vprof_error *err)
+static int print_text(const struct vprof_waits_results *r, long top, struct vprof_error *err)
 {
-	struct vprof_report_options options = { .colour = vprof_progress_colour(STDOUT_FILENO), .top = top };
+	struct vprof_report_options options = vprof_print_options(top);
 	struct vprof_text text = VPROF_TEXT_INIT;
 
 	vprof_report_waits(r, &options, &text);
@@ -159,41 +132,37 @@ static int write_page(const struct vprof_waits_results *r, const char *folder, c
 int vprof_cmd_report_waits(int argc, char **argv)
 {
 	struct vprof_waits_options wanted = vprof_waits_defaults();
-	long top = 0, mbits = 0;
-	int json = 0, html = 0;
+	struct vprof_view_form form = { 0 };
+	const char *run = NULL;
+	long mbits = 0;
 	const struct vprof_option options[] = {
-		{ "html", VPROF_OPTION_FLAG, &html, NULL, "draw the wait-for graph: one HTML file" },
-		{ "json", VPROF_OPTION_FLAG, &json, NULL, "print the graph and its knots as JSON (docs/results.md)" },
-		{ "top", VPROF_OPTION_COUNT, &top, "N", "waits shown of each knot (default 10)" },
+		{ "html", VPROF_OPTION_FLAG, &form.html, NULL, "draw the wait-for graph: one HTML file" },
+		{ "json", VPROF_OPTION_FLAG, &form.json, NULL,
+		  "print the graph and its knots as JSON (docs/results.md)" },
+		{ "top", VPROF_OPTION_COUNT, &form.top, "N", "waits shown of each knot (default 10)" },
 		{ "threshold", VPROF_OPTION_SHARE, &wanted.knots.threshold, "SHARE",
 		  "a knot is refined until all its edges weigh more than this share of the recording (default 0.2)" },
 		{ "link-speed", VPROF_OPTION_COUNT, &mbits, "MBITS",
 		  "megabits per second of network interfaces whose speed is not known" },
 		{ NULL },
 	};
-	const char *run = NULL, *file = NULL;
-	struct place place = { 0 };
-	struct vprof_operands operands;
+	struct vprof_recorded_run recorded = { 0 };
 	struct vprof_waits_results *r;
 	struct vprof_error err = { "" };
-	int rc, status = vprof_options_parse(&usage, options, argc, argv, &operands);
+	int rc, status = vprof_report_page_parse(&usage, options, argc, argv, &form, &run);
 
-	if (status < 0)
-		status = vprof_report_page_operands(&usage, &operands, html, &run, &file);
 	if (status >= 0)
 		return status;
-	if (html && json)
-		return vprof_options_misused(&usage, "--html and --json are two reports: ask for one");
 	r = vprof_waits_results_new();
-	rc = r ? find_trace(run, &place, &err) : vprof_error_no_memory(&err);
+	rc = r ? vprof_recorded_run_find(&recorded, run, "", &err) : vprof_error_no_memory(&err);
 	if (!rc)
-		rc = analyse(place.trace, place.run.s, (double)mbits * 1e6 / 8, &wanted, r, &err);
+		rc = analyse(recorded.trace, recorded.name.s, (double)mbits * 1e6 / 8, &wanted, r, &err);
 	if (!rc)
-		rc = html ? write_page(r, place.folder, file, &err) :
-		     json ? vprof_print_json(vprof_waits_results_json(r), &err) :
-			    print_text(r, (size_t)top, &err);
+		rc = form.html ? write_page(r, recorded.folder, form.file, &err) :
+		     form.json ? vprof_print_json(vprof_waits_results_json(r), &err) :
+				 print_text(r, form.top, &err);
 	status = rc ? vprof_complain(rc, &err) : vprof_waits_is_empty(r) ? VPROF_EXIT_INCONCLUSIVE : VPROF_EXIT_OK;
 	vprof_waits_results_free(r);
-	place_release(&place);
+	vprof_recorded_run_release(&recorded);
 	return status;
 }

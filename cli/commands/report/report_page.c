@@ -7,7 +7,6 @@
 
 #include "cli/drilldown/ending.h"
 #include "cli/drilldown/verdict_list.h"
-#include "cli/run_page.h"
 #include "common/files.h"
 #include "report/page.h"
 
@@ -50,6 +49,19 @@ int vprof_report_page_operands(const struct vprof_usage *usage, const struct vpr
 		*slot = word;
 	}
 	return -1;
+}
+
+int vprof_report_page_parse(const struct vprof_usage *usage, const struct vprof_option *options, int argc, char **argv,
+			    struct vprof_view_form *form, const char **run)
+{
+	struct vprof_operands operands;
+	int status = vprof_options_parse(usage, options, argc, argv, &operands);
+
+	if (status < 0)
+		status = vprof_report_page_operands(usage, &operands, form->html, run, &form->file);
+	if (status < 0 && form->html && form->json)
+		status = vprof_options_misused(usage, "--html and --json are two reports: ask for one");
+	return status;
 }
 
 static int put(const struct vprof_project *p, const char *run, const struct vprof_text *text, const char *file,

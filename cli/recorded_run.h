@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A recorded run, which a view is made of. */
+#ifndef VPROF_RECORDED_RUN_H
+#define VPROF_RECORDED_RUN_H
+
+#include "cli/project.h"
+#include "common/error.h"
+
+struct vprof_recorded_run {
+	char *folder, *trace;	    /* trace: the folder in it that holds records.vpt */
+	struct vprof_run_name name; /* "" of a folder that was named */
+};
+
+/* The run that `wanted` names, as vprof_project_run_folder has it; `options`: those of vprof record that it is to be
+ * recorded with, as the advice when there is none ("" or "--stacks "). Release after success and after failure. */
+int vprof_recorded_run_find(struct vprof_recorded_run *run, const char *wanted, const char *options,
+			    struct vprof_error *err);
+void vprof_recorded_run_release(struct vprof_recorded_run *run);
+
+#endif
