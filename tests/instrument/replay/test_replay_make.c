@@ -357,5 +357,6 @@ int main(void)
 		cmocka_unit_test(ccache_with_a_base_folder),
 	};
 
+	signal(SIGINT, SIG_DFL); /* ignored by what a shell runs in the background */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

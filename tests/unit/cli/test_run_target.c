@@ -234,5 +234,6 @@ int main(void)
 		TEST(a_missing_library_is_told),
 	};
 
+	signal(SIGINT, SIG_DFL); /* ignored by what a shell runs in the background */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

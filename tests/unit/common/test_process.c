@@ -160,5 +160,6 @@ int main(void)
 		cmocka_unit_test(daemon_stays),	     cmocka_unit_test(much_output),   cmocka_unit_test(interruption),
 	};
 
+	signal(SIGINT, SIG_DFL); /* ignored by what a shell runs in the background */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
