@@ -152,6 +152,18 @@ static void add_event(struct socket_text *s, const char *line)
 	}
 }
 
+static void add_call(struct socket_text *s, const char *words)
+{
+	char client[32], name[32], server[32];
+	unsigned long long t;
+
+	assert_int_equal(sscanf(words, "%llu %31s %31s %31s", &t, client, name, server), 4);
+	add_transfer(s, t, t, client, '>', name, 5);
+	add_transfer(s, t + 1, t + 1, server, '<', name, 5);
+	add_transfer(s, t + 2, t + 2, server, '>', name, 5);
+	add_transfer(s, t + 3, t + 3, client, '<', name, 5);
+}
+
 static void read_line(struct socket_text *s, char *line)
 {
 	char name[32], word[32];
@@ -168,6 +180,8 @@ static void read_line(struct socket_text *s, char *line)
 
 		c->sent[0][!strcmp(word, "up")] += n;
 		c->sent[1][!strcmp(word, "up")] += n;
+	} else if (!strncmp(line, "call ", 5)) {
+		add_call(s, line + 5);
 	} else {
 		add_event(s, line);
 	}

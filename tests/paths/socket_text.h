@@ -6,6 +6,7 @@
  *                                                 asked for it
  *   10 web.1 > NAME 100         thread 1 of process web sends 100 bytes at time 10
  *   10-15 web.1 < NAME 100      it receives them from 10 to 15
+ *   call 10 web.1 NAME db.1     four transfers of 5 bytes at 10, 11, 12 and 13: web.1 asks, and db.1 replies
  *   10 web.1 ~ web.2            it wakes thread 2;   10 web.1 + web.2    it makes it
  *   skip NAME up 50             bytes that nobody was seen to send or receive, toward the server (or: down)
  *   host web h2                 the process is on host h2; otherwise on h1

@@ -110,6 +110,17 @@ static void test_dispatcher_worker(void **state)
 		});
 }
 
+static struct tiers_options two_servers(uint64_t seed, uint32_t n_workers, uint32_t n_sessions, uint32_t n_requests)
+{
+	return (struct tiers_options){ .seed = seed,
+				       .n_tiers = 3,
+				       .n_servers = 2,
+				       .n_workers = n_workers,
+				       .n_sessions = n_sessions,
+				       .n_requests = n_requests,
+				       .n_calls_most = 3 };
+}
+
 /* Hosts an hour apart whose clocks drift: what is said of them holds from begin to end, within the error told. */
 static void test_clocks(void **state)
 {
@@ -117,17 +128,10 @@ static void test_clocks(void **state)
 
 	(void)state;
 	for (uint64_t seed = 500; seed < 520; seed++) {
-		const struct tiers_options o = { .seed = seed,
-						 .n_tiers = 3,
-						 .n_servers = 2,
-						 .n_workers = 30,
-						 .n_sessions = 20,
-						 .n_requests = 500,
-						 .n_calls_most = 3,
-						 .records_clients = 1,
-						 .shifts_clocks = 1 };
+		struct tiers_options o = two_servers(seed, 30, 20, 500);
 		struct compared c;
 
+		o.records_clients = o.shifts_clocks = 1;
 		compare(&c, &o);
 		for (uint32_t host = 0; host < c.found.clocks.v.n; host++)
 			for (uint64_t t = 0; t <= 10000000; t += 2500000) {
@@ -146,69 +150,52 @@ static void test_clocks(void **state)
 	print_message("clocks: %.0f ns off at most\n", largest);
 }
 
+/* Adds up systems of stages, made with twenty seeds. */
+static void compare_stages(struct compared *sum, uint64_t seed, int records_wakes)
+{
+	memset(sum, 0, sizeof *sum);
+	for (uint64_t end = seed + 20; seed < end; seed++) {
+		struct tiers_options o = two_servers(seed, 40, 10, 300);
+		struct compared c;
+
+		o.model = TIER_STAGES;
+		o.records_wakes = records_wakes;
+		o.records_clients = records_wakes && seed & 1;
+		compare(&c, &o);
+		sum->n_calls += c.n_calls;
+		sum->n_ambiguous += c.n_ambiguous;
+		sum->n_wrong += c.n_wrong;
+		sum->n_sure += c.n_sure;
+		sum->n_sure_wrong += c.n_sure_wrong;
+		sum->expected_wrong += c.expected_wrong;
+		release(&c);
+	}
+	print_message("stages: %llu calls, %llu ambiguous, %llu wrong (%.0f expected), of %llu certain %llu wrong\n",
+		      (unsigned long long)sum->n_calls, (unsigned long long)sum->n_ambiguous,
+		      (unsigned long long)sum->n_wrong, sum->expected_wrong, (unsigned long long)sum->n_sure,
+		      (unsigned long long)sum->n_sure_wrong);
+}
+
 /* The worker that calls is not the one that replies: wake-ups show it where they are recorded; a request that lay in a
  * queue was handed over without one. */
 static void test_stages_with_wakes(void **state)
 {
-	uint64_t n_calls = 0, n_ambiguous = 0, n_wrong = 0;
+	struct compared sum;
 
 	(void)state;
-	for (uint64_t seed = 1000; seed < 1020; seed++) {
-		const struct tiers_options o = { .seed = seed,
-						 .n_tiers = 3,
-						 .n_servers = 2,
-						 .n_workers = 40,
-						 .n_sessions = 10,
-						 .n_requests = 300,
-						 .n_calls_most = 3,
-						 .model = TIER_STAGES,
-						 .records_wakes = 1,
-						 .records_clients = seed & 1 };
-		struct compared c;
-
-		compare(&c, &o);
-		n_calls += c.n_calls;
-		n_ambiguous += c.n_ambiguous;
-		n_wrong += c.n_wrong;
-		release(&c);
-	}
-	print_message("stages, wake-ups: %llu calls, %llu ambiguous, %llu wrong\n", (unsigned long long)n_calls,
-		      (unsigned long long)n_ambiguous, (unsigned long long)n_wrong);
-	assert_true(n_wrong * 1000 <= n_calls);
-	assert_true(n_ambiguous * 50 <= n_calls);
+	compare_stages(&sum, 1000, 1);
+	assert_true(sum.n_wrong * 1000 <= sum.n_calls);
+	assert_true(sum.n_ambiguous * 50 <= sum.n_calls);
 }
 
 /* Nothing is recorded of the hand-over. What is wrong must not be called certain more often than certainty allows. */
 static void test_stages_alone(void **state)
 {
-	uint64_t n_calls = 0, n_ambiguous = 0, n_wrong = 0, n_sure = 0, n_sure_wrong = 0;
-	double expected = 0;
+	struct compared sum;
 
 	(void)state;
-	for (uint64_t seed = 2000; seed < 2020; seed++) {
-		const struct tiers_options o = { .seed = seed,
-						 .n_tiers = 3,
-						 .n_servers = 2,
-						 .n_workers = 40,
-						 .n_sessions = 10,
-						 .n_requests = 300,
-						 .n_calls_most = 3,
-						 .model = TIER_STAGES };
-		struct compared c;
-
-		compare(&c, &o);
-		n_calls += c.n_calls;
-		n_ambiguous += c.n_ambiguous;
-		n_wrong += c.n_wrong;
-		n_sure += c.n_sure;
-		n_sure_wrong += c.n_sure_wrong;
-		expected += c.expected_wrong;
-		release(&c);
-	}
-	print_message("stages: %llu calls, %llu ambiguous, %llu wrong (%.0f expected), of %llu certain %llu wrong\n",
-		      (unsigned long long)n_calls, (unsigned long long)n_ambiguous, (unsigned long long)n_wrong,
-		      expected, (unsigned long long)n_sure, (unsigned long long)n_sure_wrong);
-	assert_true(n_sure_wrong * 100 <= n_sure);
+	compare_stages(&sum, 2000, 0);
+	assert_true(sum.n_sure_wrong * 100 <= sum.n_sure);
 }
 
 int main(void)

@@ -25,6 +25,18 @@ static struct vprof_requests_results *describe(const struct vprof_requests *foun
 	return r;
 }
 
+/* Of a history written by hand. */
+static struct vprof_requests_results *describe_text(const char *history)
+{
+	struct vprof_requests_results *r;
+	struct socket_text s;
+
+	socket_text_find(&s, history);
+	r = describe(&s.found);
+	socket_text_release(&s);
+	return r; /* its texts are its own */
+}
+
 static const struct vprof_requests_tier *tier(const struct vprof_requests_results *r, const char *name)
 {
 	for (size_t i = 0; i < r->n_tiers; i++)
@@ -42,18 +54,16 @@ static void expect_own(const struct vprof_requests_results *r, const char *name,
 static void test_one_call(void **state)
 {
 	struct vprof_requests_results *r;
-	struct socket_text s;
 
 	(void)state;
-	socket_text_find(&s, "conn x - one\n"
-			     "conn y one two\n"
-			     "20 one.1 < x 100\n"
-			     "30 one.1 > y 50\n"
-			     "32 two.1 < y 50\n"
-			     "40 two.1 > y 500\n"
-			     "42 one.1 < y 500\n"
-			     "51 one.1 > x 900\n");
-	r = describe(&s.found);
+	r = describe_text("conn x - one\n"
+			  "conn y one two\n"
+			  "20 one.1 < x 100\n"
+			  "30 one.1 > y 50\n"
+			  "32 two.1 < y 50\n"
+			  "40 two.1 > y 500\n"
+			  "42 one.1 < y 500\n"
+			  "51 one.1 > x 900\n");
 	expect_own(r, "one:80", 19); /* 20 to 30, 42 to 51 */
 	expect_own(r, "two:80", 8);
 	expect_own(r, "in transit", 4);
@@ -61,59 +71,52 @@ static void test_one_call(void **state)
 	assert_string_equal(r->patterns[0].path, "one:80 > two:80");
 	assert_int_equal(r->n_calls, 2);
 	vprof_requests_results_free(r);
-	socket_text_release(&s);
 }
 
 /* Two calls at once: each moment belongs to the one that ends last. The other has the rest, in its own proportions. */
 static void test_calls_at_once(void **state)
 {
 	struct vprof_requests_results *r;
-	struct socket_text s;
 
 	(void)state;
-	socket_text_find(&s, "conn x - one\n"
-			     "conn y one two\n"
-			     "conn z one three\n"
-			     "10 one.1 < x 100\n"
-			     "20 one.1 > y 50\n" /* 20 to 40, of which two has half */
-			     "25 two.1 < y 50\n"
-			     "30 one.1 > z 50\n" /* 30 to 60, of which three has all but 6 */
-			     "33 three.1 < z 50\n"
-			     "35 two.1 > y 50\n"
-			     "40 one.1 < y 50\n"
-			     "57 three.1 > z 50\n"
-			     "60 one.1 < z 50\n"
-			     "65 one.1 > x 50\n");
-	r = describe(&s.found);
+	r = describe_text("conn x - one\n"
+			  "conn y one two\n"
+			  "conn z one three\n"
+			  "10 one.1 < x 100\n"
+			  "20 one.1 > y 50\n" /* 20 to 40, of which two has half */
+			  "25 two.1 < y 50\n"
+			  "30 one.1 > z 50\n" /* 30 to 60, of which three has all but 6 */
+			  "33 three.1 < z 50\n"
+			  "35 two.1 > y 50\n"
+			  "40 one.1 < y 50\n"
+			  "57 three.1 > z 50\n"
+			  "60 one.1 < z 50\n"
+			  "65 one.1 > x 50\n");
 	expect_own(r, "one:80", 15);
 	expect_own(r, "two:80", 5); /* half of the ten before z began */
 	expect_own(r, "three:80", 24);
 	expect_own(r, "in transit", 11);
 	vprof_requests_results_free(r);
-	socket_text_release(&s);
 }
 
 /* What is called and not recorded is a tier by its address. */
 static void test_not_recorded(void **state)
 {
 	struct vprof_requests_results *r;
-	struct socket_text s;
 
 	(void)state;
-	socket_text_find(&s, "conn x - one\n"
-			     "conn y one -\n"
-			     "10 one.1 < x 100\n"
-			     "20 one.1 > y 50\n"
-			     "45 one.1 < y 50\n"
-			     "50 one.1 > x 50\n");
-	r = describe(&s.found);
+	r = describe_text("conn x - one\n"
+			  "conn y one -\n"
+			  "10 one.1 < x 100\n"
+			  "20 one.1 > y 50\n"
+			  "45 one.1 < y 50\n"
+			  "50 one.1 > x 50\n");
 	expect_own(r, "one:80", 15);
 	for (size_t i = 0; i < r->n_tiers; i++)
 		if (!r->tiers[i].is_recorded && !r->tiers[i].is_transit)
 			assert_true(r->tiers[i].own_ns == 25);
 	assert_int_equal(r->n_tiers, 2);
 	vprof_requests_results_free(r);
-	socket_text_release(&s);
 }
 
 static void test_all_is_divided(void **state)
