@@ -13,8 +13,7 @@
 
 #include "analysis/latency/annotated_tree.h"
 #include "analysis/latency/input/latency_input.h"
-#include "common/files.h"
-#include "trace/kernel_events.h"
+#include "kernel_image.h"
 
 enum { PROCESS = 100, THREAD = 101, CLIENT = 200 };
 /* ids of stacks: of the process, then of the kernel */
@@ -22,29 +21,6 @@ enum { IN_READ = 1, IN_WORK, CUT, IN_VFS_READ, IN_FAULT, ELSEWHERE, IN_NANOSLEEP
 
 #define CODE 0x400000u
 #define KERNEL UINT64_C(0xffffffff81000000)
-
-struct image {
-	VPROF_ARRAY(unsigned char) bytes;
-	uint64_t n_chunks;
-};
-
-static char *folder;
-
-static void add_bytes(struct image *im, const void *bytes, size_t n)
-{
-	assert_int_equal(VPROF_ROOM(&im->bytes, im->bytes.n + n), 0);
-	memcpy(im->bytes.v + im->bytes.n, bytes, n);
-	im->bytes.n += n;
-}
-
-static void add_chunk(struct image *im, struct vp_chunk_header h, const struct vp_unit *units, size_t n)
-{
-	h.magic = VP_CHUNK_MAGIC;
-	h.n_bytes = (uint32_t)(n * VP_UNIT_BYTES);
-	h.chunk_seq = (uint32_t)im->n_chunks++;
-	add_bytes(im, &h, sizeof h);
-	add_bytes(im, units, n * sizeof *units);
-}
 
 static size_t put_stack(struct vp_unit *u, uint32_t id, uint32_t flags, const uint64_t *addresses, uint32_t n)
 {
@@ -79,7 +55,7 @@ static const char *const kernel_functions[] = { "entry_SYSCALL_64_after_hwframe"
 enum { ENTRY, DO_CALL, SYS_READ, VFS_READ, SCHEDULE, ASM_FAULT, FAULT, MM_FAULT, SYS_NANOSLEEP, HRTIMER };
 #define AT(function) (KERNEL + 16 * (function))
 
-static void add_machine(struct image *im)
+static void add_machine(struct kernel_image *im)
 {
 	static const uint64_t vfs_read[] = { AT(SCHEDULE), AT(VFS_READ), AT(SYS_READ), AT(DO_CALL), AT(ENTRY) };
 	static const uint64_t fault[] = { AT(SCHEDULE), AT(MM_FAULT), AT(FAULT), AT(ASM_FAULT) };
@@ -101,10 +77,11 @@ static void add_machine(struct image *im)
 	n += put_stack(u + n, IN_FAULT, 0, fault, 4);
 	n += put_stack(u + n, IN_NANOSLEEP, 0, nanosleep, 5);
 	assert_true(n <= 128);
-	add_chunk(im, (struct vp_chunk_header){ .thread_seq = VP_THREAD_KERNEL_TABLE, .process_seq = 1 }, u, n);
+	kernel_image_chunk(im, (struct vp_chunk_header){ .thread_seq = VP_THREAD_KERNEL_TABLE, .process_seq = 1 }, u,
+			   n);
 }
 
-static void add_process(struct image *im)
+static void add_process(struct kernel_image *im)
 {
 	static const char path[] = "/nowhere/server";
 	static const uint64_t in_read[] = { CODE + 0x10, CODE + 0x20, CODE + 0x30 };
@@ -118,45 +95,28 @@ static void add_process(struct image *im)
 	n += put_stack(u + n, IN_WORK, 0, in_work, 2);
 	n += put_stack(u + n, CUT, VP_STACK_CUT, in_work, 2);
 	n += put_stack(u + n, ELSEWHERE, 0, elsewhere, 2);
-	add_chunk(im,
-		  (struct vp_chunk_header){ .thread_seq = VP_THREAD_KERNEL_TABLE, .pid = PROCESS, .process_seq = 2 }, u,
-		  n);
+	kernel_image_chunk(
+		im, (struct vp_chunk_header){ .thread_seq = VP_THREAD_KERNEL_TABLE, .pid = PROCESS, .process_seq = 2 },
+		u, n);
 }
 
 static void read_events(struct vprof_latency_input *in, const struct vprof_kernel_event *events, size_t n,
 			uint32_t kinds)
 {
-	struct vp_file_header h = { .magic = VP_FILE_MAGIC,
-				    .version = VP_FORMAT_VERSION,
-				    .clock = VP_CLOCK_MONOTONIC,
-				    .ns_per_tick = 1,
-				    .start_ticks = 1,
-				    .end_ticks = 100000,
-				    .kernel_scope = VP_KERNEL_TREE,
-				    .kernel_kinds = kinds };
-	char *path = vprof_path_join(folder, "records.vpt");
-	struct image im = { { NULL, 0, 0 }, 0 }, file = im;
+	struct kernel_image im = { .n_chunks = 0 };
 	struct vprof_error err = { "" };
 	struct vprof_trace *t;
-	struct vp_unit u[256];
-	size_t n_units = 0;
 
 	add_machine(&im);
 	add_process(&im);
-	for (size_t i = 0; i < n; i++)
-		n_units += vprof_kernel_event_encode(&events[i], u + n_units);
-	assert_true(n_units <= 256);
-	add_chunk(&im, (struct vp_chunk_header){ .thread_seq = VP_THREAD_KERNEL, .process_seq = 1 }, u, n_units);
-	h.n_chunks = im.n_chunks;
-	add_bytes(&file, &h, sizeof h);
-	add_bytes(&file, im.bytes.v, im.bytes.n);
-	assert_int_equal(vprof_file_write(path, (char *)file.bytes.v, file.bytes.n, &err), 0);
-	if (vprof_trace_open(&t, folder, &err) || vprof_latency_input_read(in, t, &err))
+	kernel_image_events(&im, (struct vp_chunk_header){ .thread_seq = VP_THREAD_KERNEL, .process_seq = 1 }, events,
+			    n);
+	t = kernel_image_open(
+		&im,
+		(struct vp_file_header){ .end_ticks = 100000, .kernel_scope = VP_KERNEL_TREE, .kernel_kinds = kinds });
+	if (vprof_latency_input_read(in, t, &err))
 		fail_msg("%s", err.message);
 	vprof_trace_free(t);
-	free(path);
-	VPROF_ARRAY_RELEASE(&im.bytes);
-	VPROF_ARRAY_RELEASE(&file.bytes);
 }
 
 #define ALL (VP_KERNEL_SCHEDULING | VP_KERNEL_STACKS | VP_KERNEL_CALLS | VP_KERNEL_FAULTS | VP_KERNEL_TIMER)
@@ -340,16 +300,6 @@ int main(void)
 		cmocka_unit_test(test_fault),	    cmocka_unit_test(test_left_out),
 		cmocka_unit_test(test_lives),	    cmocka_unit_test(test_refuses),
 	};
-	char template[] = "/tmp/vprof-latency-XXXXXX", *path;
-	int failed;
 
-	folder = mkdtemp(template);
-	if (!folder)
-		return 2;
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	path = vprof_path_join(folder, "records.vpt");
-	remove(path);
-	remove(folder);
-	free(path);
-	return failed;
+	return cmocka_run_group_tests(tests, kernel_image_setup, kernel_image_teardown);
 }

@@ -13,51 +13,19 @@
 #include "analysis/waits/input/input.h"
 #include "analysis/waits/input/stack_names.h"
 #include "analysis/waits/waits.h"
-#include "common/files.h"
 #include "expect_segment.h"
-#include "trace/kernel_events.h"
+#include "kernel_image.h"
 
 enum { A = 101, B = 102, C = 103, DISK = 8 << 20, ETH = 2, LO = 1 };
 
-struct image {
-	VPROF_ARRAY(unsigned char) bytes;
-	uint64_t n_chunks;
-};
-
-static char *folder;
-
-static void add_bytes(struct image *im, const void *bytes, size_t n)
+static void add_events(struct kernel_image *im, uint32_t cpu, const struct vprof_kernel_event *events, size_t n)
 {
-	assert_int_equal(VPROF_ROOM(&im->bytes, im->bytes.n + n), 0);
-	memcpy(im->bytes.v + im->bytes.n, bytes, n);
-	im->bytes.n += n;
+	kernel_image_events(
+		im, (struct vp_chunk_header){ .tid = cpu, .thread_seq = VP_THREAD_KERNEL, .process_seq = cpu + 1 },
+		events, n);
 }
 
-static void add_chunk(struct image *im, uint32_t thread_seq, uint32_t tid, const struct vp_unit *units, size_t n)
-{
-	const struct vp_chunk_header h = { .magic = VP_CHUNK_MAGIC,
-					   .n_bytes = (uint32_t)(n * VP_UNIT_BYTES),
-					   .tid = tid,
-					   .thread_seq = thread_seq,
-					   .chunk_seq = (uint32_t)im->n_chunks++,
-					   .process_seq = tid + 1 };
-
-	add_bytes(im, &h, sizeof h);
-	add_bytes(im, units, n * sizeof *units);
-}
-
-static void add_events(struct image *im, uint32_t cpu, const struct vprof_kernel_event *events, size_t n)
-{
-	struct vp_unit units[256];
-	size_t n_units = 0;
-
-	for (size_t i = 0; i < n; i++)
-		n_units += vprof_kernel_event_encode(&events[i], units + n_units);
-	assert_true(n_units <= 256);
-	add_chunk(im, VP_THREAD_KERNEL, cpu, units, n_units);
-}
-
-static void add_tables(struct image *im)
+static void add_tables(struct kernel_image *im)
 {
 	static const struct {
 		uint32_t number;
@@ -86,36 +54,16 @@ static void add_tables(struct image *im)
 		strcpy(e.task.comm, names[i]);
 		n += vprof_kernel_event_encode(&e, units + n);
 	}
-	add_chunk(im, VP_THREAD_KERNEL_TABLE, 0, units, n);
+	kernel_image_chunk(im, (struct vp_chunk_header){ .thread_seq = VP_THREAD_KERNEL_TABLE, .process_seq = 1 },
+			   units, n);
 }
 
-static struct vprof_trace *open_image(struct image *im)
+static struct vprof_trace *open_image(struct kernel_image *im)
 {
-	struct vp_file_header h = { .magic = VP_FILE_MAGIC,
-				    .version = VP_FORMAT_VERSION,
-				    .clock = VP_CLOCK_MONOTONIC,
-				    .ns_per_tick = 1,
-				    .start_ticks = 1,
-				    .end_ticks = 1000000,
-				    .kernel_scope = VP_KERNEL_ALL };
-	char *path = vprof_path_join(folder, "records.vpt");
-	struct vprof_error err = { "" };
-	struct vprof_trace *t;
-	struct image file = { { NULL, 0, 0 }, 0 };
-
-	h.n_chunks = im->n_chunks;
-	add_bytes(&file, &h, sizeof h);
-	add_bytes(&file, im->bytes.v, im->bytes.n);
-	assert_int_equal(vprof_file_write(path, (char *)file.bytes.v, file.bytes.n, &err), 0);
-	free(path);
-	VPROF_ARRAY_RELEASE(&file.bytes);
-	VPROF_ARRAY_RELEASE(&im->bytes);
-	if (vprof_trace_open(&t, folder, &err))
-		fail_msg("%s", err.message);
-	return t;
+	return kernel_image_open(im, (struct vp_file_header){ .end_ticks = 1000000, .kernel_scope = VP_KERNEL_ALL });
 }
 
-static void read_input(struct vprof_waits_input *in, struct vprof_trace **trace, struct image *im)
+static void read_input(struct vprof_waits_input *in, struct vprof_trace **trace, struct kernel_image *im)
 {
 	struct vprof_error err = { "" };
 
@@ -171,7 +119,7 @@ static void test_segments(void **state)
 	};
 	struct vprof_waits_input in;
 	struct vprof_trace *trace;
-	struct image im = { { NULL, 0, 0 }, 0 };
+	struct kernel_image im = { .n_chunks = 0 };
 
 	(void)state;
 	add_tables(&im);
@@ -220,7 +168,7 @@ static void test_requests_seen_in_part(void **state)
 		{ 10, 15 }, { 20, 24 }, { 55, 60 }, { 70, 75 }, { 40, 45 }, { 96, 100 }
 	};
 	struct vprof_kernel_event events[16] = { SWITCH(2, A, RUNNABLE, A) };
-	struct image im = { { NULL, 0, 0 }, 0 };
+	struct kernel_image im = { .n_chunks = 0 };
 	struct vprof_waits_input in;
 	struct vprof_trace *trace;
 	size_t n = 1;
@@ -248,7 +196,7 @@ static void test_b_and_disk(void **state)
 {
 	struct vprof_kernel_event cpu0[64] = { SWITCH(2, A, RUNNABLE, A) }, cpu1[128] = { SWITCH(2, B, RUNNABLE, B) };
 	struct vprof_waits_options options = vprof_waits_defaults();
-	struct image im = { { NULL, 0, 0 }, 0 };
+	struct kernel_image im = { .n_chunks = 0 };
 	struct vprof_error err = { "" };
 	struct vprof_waits_input in;
 	struct vprof_trace *trace;
@@ -302,7 +250,7 @@ static void test_random(void **state)
 	(void)state;
 	for (int round = 0; round < 300; round++) {
 		struct vprof_kernel_event events[2][40] = { { { 0 } } };
-		struct image im = { { NULL, 0, 0 }, 0 };
+		struct kernel_image im = { .n_chunks = 0 };
 		struct vprof_waits_options options = vprof_waits_defaults();
 		struct vprof_error err = { "" };
 		struct vprof_waits_input in;
@@ -358,7 +306,7 @@ static void test_random(void **state)
 
 static void test_none(void **state)
 {
-	struct image im = { { NULL, 0, 0 }, 0 };
+	struct kernel_image im = { .n_chunks = 0 };
 	struct vprof_error err = { "" };
 	struct vprof_waits_input in;
 	struct vprof_trace *trace;
@@ -368,27 +316,6 @@ static void test_none(void **state)
 	assert_int_equal(vprof_waits_input_kernel(&in, trace, 0, &err), VPROF_ERR_INPUT);
 	vprof_waits_input_release(&in);
 	vprof_trace_free(trace);
-}
-
-static int make_folder(void **state)
-{
-	char template[] = "/tmp/vprof-kernel-history-XXXXXX";
-
-	(void)state;
-	folder = strdup(mkdtemp(template));
-	return 0;
-}
-
-static int remove_folder(void **state)
-{
-	char *path = vprof_path_join(folder, "records.vpt");
-
-	(void)state;
-	remove(path);
-	remove(folder);
-	free(path);
-	free(folder);
-	return 0;
 }
 
 /* Two processes that run one program at different addresses, a third one that runs another, and an address in no file.
@@ -432,5 +359,5 @@ int main(void)
 		cmocka_unit_test(test_none),	   cmocka_unit_test(test_same_stacks),
 	};
 
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+	return cmocka_run_group_tests(tests, kernel_image_setup, kernel_image_teardown);
 }
