@@ -78,6 +78,14 @@ void vprof_report_labelled(const struct vprof_style *style, const char *label, c
 	vprof_format_wrap(out, text, LABEL_COLUMNS, LABEL_COLUMNS, style->width);
 }
 
+void vprof_report_labelled_text(const struct vprof_style *style, const char *label, struct vprof_text *text,
+				struct vprof_text *out)
+{
+	vprof_report_labelled(style, label, text->s, out);
+	out->failed |= text->failed;
+	vprof_text_release(text);
+}
+
 void vprof_report_headline(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out)
 {
 	const char *name = r->interval ? r->interval : "interval";
@@ -138,8 +146,7 @@ void vprof_report_effect(const struct vprof_style *style, const struct vprof_res
 				 "called often" :
 				 "Shares below are those of the slowed program; least sure are functions called often");
 	add_slowed(r, &t);
-	vprof_report_labelled(style, "warning", t.s, out);
-	vprof_text_release(&t);
+	vprof_report_labelled_text(style, "warning", &t, out);
 }
 
 void vprof_report_cost(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out)
@@ -168,8 +175,7 @@ void vprof_report_cost(const struct vprof_style *style, const struct vprof_resul
 		vprof_text_addf(&t, "; %+.1f %% against the baseline without probes (mean %s)",
 				100 * (r->mean_ns / r->baseline_mean_ns - 1),
 				vprof_format_duration(r->baseline_mean_ns).s);
-	vprof_report_labelled(style, "", t.s, out);
-	vprof_text_release(&t);
+	vprof_report_labelled_text(style, "", &t, out);
 }
 
 void vprof_report_closed(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out)
@@ -230,13 +236,11 @@ void vprof_report_coverage(const struct vprof_style *style, const struct vprof_r
 	if (r->n_calls_sampled)
 		vprof_text_addf(&t, "; %s records stand for several calls of hot functions",
 				vprof_format_count(r->n_calls_sampled).s);
-	vprof_report_labelled(style, "coverage", t.s, out);
-	vprof_text_clear(&t);
+	vprof_report_labelled_text(style, "coverage", &t, out);
 	if (r->no_switches && *r->no_switches && r->n_complete) {
 		vprof_text_addf(&t, "running or preempted: not known: %s", r->no_switches);
-		vprof_report_labelled(style, "", t.s, out);
+		vprof_report_labelled_text(style, "", &t, out);
 	}
-	vprof_text_release(&t);
 }
 
 void vprof_report_warnings(const struct vprof_style *style, const struct vprof_results *r, size_t from, size_t to,

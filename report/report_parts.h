@@ -15,6 +15,10 @@ struct vprof_style vprof_report_style(const struct vprof_report_options *o);
 void vprof_report_labelled(const struct vprof_style *style, const char *label, const char *text,
 			   struct vprof_text *out);
 
+/* The same of a text that was made for it, which is empty afterwards. Its failure shows in out. */
+void vprof_report_labelled_text(const struct vprof_style *style, const char *label, struct vprof_text *text,
+				struct vprof_text *out);
+
 void vprof_report_headline(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out);
 void vprof_report_coverage(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out);
 /* Warnings [from, to). */

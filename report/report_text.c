@@ -30,8 +30,7 @@ static void add_types(const struct vprof_style *style, const struct vprof_result
 		vprof_text_addf(&t, "%s%s", i ? ", " : "", r->types[i].name ? r->types[i].name : "?");
 	vprof_text_addf(&t, "%s), %s within", r->n_types > 5 ? ", ..." : "",
 			vprof_format_percent(1 - r->between_types).s);
-	vprof_report_labelled(style, "", t.s, out);
-	vprof_text_clear(&t);
+	vprof_report_labelled_text(style, "", &t, out);
 	for (size_t i = 0; i < r->n_types && i < 5; i++) {
 		const struct vprof_type *type = &r->types[i];
 
@@ -39,8 +38,7 @@ static void add_types(const struct vprof_style *style, const struct vprof_result
 				vprof_format_count(type->n).s, vprof_format_duration(type->mean_ns).s,
 				vprof_format_duration(type->sd_ns).s);
 	}
-	vprof_report_labelled(style, "", t.s, out);
-	vprof_text_release(&t);
+	vprof_report_labelled_text(style, "", &t, out);
 }
 
 static double known(double share)
@@ -68,8 +66,7 @@ static void add_states(const struct vprof_style *style, const struct vprof_resul
 			vprof_format_percent(r->queued_share).s);
 	if (isfinite(r->preempted_share))
 		vprof_text_addf(&t, ", %s preempted", vprof_format_percent(r->preempted_share).s);
-	vprof_report_labelled(style, "", t.s, out);
-	vprof_text_release(&t);
+	vprof_report_labelled_text(style, "", &t, out);
 }
 
 static void add_summary(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out)
@@ -139,9 +136,7 @@ static void add_knots(const struct vprof_style *style, const struct vprof_result
 			"members%s",
 			k->name, vprof_format_percent(k->through_ns / r->mean_ns).s, vprof_format_percent(k->share).s,
 			n ? "" : " (vprof report waits)");
-		vprof_report_labelled(style, n++ ? "" : "knots", t.s, out);
-		out->failed |= t.failed;
-		vprof_text_release(&t);
+		vprof_report_labelled_text(style, n++ ? "" : "knots", &t, out);
 	}
 }
 

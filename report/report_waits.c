@@ -124,8 +124,7 @@ static void add_runnable(const struct vprof_style *style, const struct vprof_wai
 		"its threads were runnable without a CPU for %s of the recording (summed): more CPUs, or a higher "
 		"priority, would help, too",
 		vprof_waits_share(r, g->runnable_ns).s);
-	vprof_report_labelled(style, "", t.s, out);
-	vprof_text_release(&t);
+	vprof_report_labelled_text(style, "", &t, out);
 }
 
 /* Waits of others for the knot: long, perhaps, but not the cause. */
@@ -147,8 +146,7 @@ static void add_outside(const struct vprof_style *style, const struct vprof_wait
 		return;
 	vprof_text_addf(&t, "%s waits for %s for %s of the recording, as a result: outside the knot",
 			name(r, heaviest->from), name(r, heaviest->to), vprof_waits_share(r, heaviest->own_ns).s);
-	vprof_report_labelled(style, "", t.s, out);
-	vprof_text_release(&t);
+	vprof_report_labelled_text(style, "", &t, out);
 }
 
 /* Sleeps of a knot's threads while others wait for them: a timer waits for nobody, so they are in no knot. */
@@ -211,9 +209,7 @@ static void add_through(const struct vprof_style *style, const struct vprof_wait
 		if (x->own_ns >= OWN_MIN * x->mean_ns)
 			vprof_text_addf(&t, "; own work of its threads is %s of the mean",
 					vprof_format_percent(x->own_ns / x->mean_ns).s);
-		vprof_report_labelled(style, "", t.s, out);
-		out->failed |= t.failed;
-		vprof_text_release(&t);
+		vprof_report_labelled_text(style, "", &t, out);
 	}
 }
 
@@ -278,8 +274,7 @@ static void add_summary(const struct vprof_style *style, const struct vprof_wait
 			r->is_kernel ? "events of the kernel" : "waits recorded by vprof's wrappers",
 			vprof_format_count(r->n_lost).s, vprof_format_count(r->n_threads).s,
 			r->n_threads == 1 ? "" : "s");
-	vprof_report_labelled(style, "waits", t.s, out);
-	vprof_text_release(&t);
+	vprof_report_labelled_text(style, "waits", &t, out);
 	vprof_text_add(out, "\n");
 }
 
@@ -304,8 +299,7 @@ static void add_trust(const struct vprof_style *style, const struct vprof_waits_
 			r->cpus_simulated	    ? "" :
 						      "; runnable threads get a CPU as late in it as they did, since "
 						      "others used the CPUs, too");
-	vprof_report_labelled(style, "coverage", t.s, out);
-	vprof_text_release(&t);
+	vprof_report_labelled_text(style, "coverage", &t, out);
 }
 
 void vprof_report_waits(const struct vprof_waits_results *r, const struct vprof_report_options *o,

@@ -201,8 +201,7 @@ static void add_types(const struct vprof_style *style, const struct vprof_result
 		" of the variance lies between the types' means, %s within the types: the first depends on the mix "
 		"of requests; only the second shrinks when requests of one type become more alike",
 		vprof_format_percent(1 - r->between_types).s);
-	vprof_report_labelled(style, "", t.s, out);
-	vprof_text_release(&t);
+	vprof_report_labelled_text(style, "", &t, out);
 	vprof_text_add(out, "\n");
 	snprintf(line, sizeof line, "%*s%-*s%*s%*s%*s%*s%*s", AT_NAME, "", (int)name_columns(style, 5, 0), "type",
 		 VALUE_COLUMNS, "intervals", VALUE_COLUMNS, "mean", VALUE_COLUMNS, "sd", VALUE_COLUMNS, "between",
@@ -264,8 +263,7 @@ static void add_work(const struct vprof_style *style, const struct vprof_results
 	add_share(r->work_share, r->work_low, r->work_high, &t);
 	vprof_text_addf(&t, " of the variance follows the amount of work: inherent; %s does not: avoidable",
 			vprof_format_percent(1 - r->work_share).s);
-	vprof_report_labelled(style, "", t.s, out);
-	vprof_text_release(&t);
+	vprof_report_labelled_text(style, "", &t, out);
 	vprof_text_add(out, "\n");
 	add_counters(style, r, out);
 	vprof_text_add(out, "\n");

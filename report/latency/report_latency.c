@@ -24,9 +24,7 @@ static void add_side(const struct vprof_style *style, const struct vprof_latency
 			vprof_format_percent(s->total_ns > 0 ? s->idle_ns / s->total_ns : NAN).s);
 	vprof_text_addf(&t, "%s calls of functions in %s contexts inferred", vprof_format_count(s->n_instances).s,
 			vprof_format_count(s->n_contexts).s);
-	vprof_report_labelled(style, !r->is_comparison ? "latency" : side ? "new" : "base", t.s, out);
-	out->failed |= t.failed;
-	vprof_text_release(&t);
+	vprof_report_labelled_text(style, !r->is_comparison ? "latency" : side ? "new" : "base", &t, out);
 }
 
 static const struct vprof_latency_node *end_of(const struct vprof_latency_results *r,
@@ -69,12 +67,9 @@ static void add_path(const struct vprof_style *style, const struct vprof_latency
 	vprof_latency_share_words(p->low_ns / all, p->high_ns / all, &t);
 	vprof_text_add(&t, "  ");
 	vprof_latency_path_words(r, p, NAMES_SHOWN, &t);
-	vprof_report_labelled(style, label, t.s, out);
-	vprof_text_clear(&t);
+	vprof_report_labelled_text(style, label, &t, out);
 	add_calls(f, &t);
-	vprof_report_labelled(style, "", t.s, out);
-	out->failed |= t.failed;
-	vprof_text_release(&t);
+	vprof_report_labelled_text(style, "", &t, out);
 }
 
 /* The contexts of the path that make up its difference, the costliest first. */
@@ -110,27 +105,22 @@ static void add_difference(const struct vprof_style *style, const struct vprof_l
 
 	snprintf(label, sizeof label, "%zu", number + 1);
 	vprof_latency_path_words(r, p, NAMES_SHOWN, &t);
-	vprof_report_labelled(style, label, t.s, out);
-	vprof_text_clear(&t);
+	vprof_report_labelled_text(style, label, &t, out);
 	vprof_text_addf(&t, "%s%s per %s, ", p->cost_ns < 0 ? "-" : "+", vprof_format_duration(fabs(p->cost_ns)).s,
 			r->unit);
 	vprof_text_addf(&t, "between %s%s and ", p->low_ns < 0 ? "-" : "+", vprof_format_duration(fabs(p->low_ns)).s);
 	vprof_text_addf(&t, "+%s%s; ", vprof_format_duration(p->high_ns).s, verdicts[p->verdict]);
 	add_steps(r, p, &t);
-	vprof_report_labelled(style, "", t.s, out);
-	vprof_text_clear(&t);
+	vprof_report_labelled_text(style, "", &t, out);
 	vprof_text_add(&t, "now ");
 	add_calls(&n->side[1], &t);
-	vprof_report_labelled(style, "", t.s, out);
-	vprof_text_clear(&t);
+	vprof_report_labelled_text(style, "", &t, out);
 	vprof_text_add(&t, "was ");
 	if (n->side[0].is_there)
 		add_calls(&n->side[0], &t);
 	else
 		vprof_text_add(&t, "not seen");
-	vprof_report_labelled(style, "", t.s, out);
-	out->failed |= t.failed;
-	vprof_text_release(&t);
+	vprof_report_labelled_text(style, "", &t, out);
 }
 
 void vprof_report_latency(const struct vprof_latency_results *r, const struct vprof_report_options *o,

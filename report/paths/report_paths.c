@@ -16,13 +16,6 @@ int vprof_report_paths_is_empty(const struct vprof_requests_results *r)
 	return !r->latency.n;
 }
 
-static void labelled(const struct vprof_style *style, const char *label, struct vprof_text *t, struct vprof_text *out)
-{
-	vprof_report_labelled(style, label, t->s, out);
-	out->failed |= t->failed;
-	vprof_text_release(t);
-}
-
 static const struct vprof_requests_tier *largest(const struct vprof_requests_results *r, int of_tail)
 {
 	const struct vprof_requests_tier *best = NULL;
@@ -74,7 +67,7 @@ static void add_answer(const struct vprof_style *style, const struct vprof_reque
 		add_tail_words(r, &t);
 		vprof_text_add(&t, ".");
 	}
-	labelled(style, "", &t, out);
+	vprof_report_labelled_text(style, "", &t, out);
 	vprof_text_add(out, "\n");
 }
 
@@ -94,7 +87,7 @@ static void add_counts(const struct vprof_style *style, const struct vprof_reque
 		vprof_text_addf(&t, ", %s with parts missing", vprof_format_count(r->n_torn).s);
 	if (r->n_cut)
 		vprof_text_addf(&t, ", %s without a reply", vprof_format_count(r->n_cut).s);
-	labelled(style, "requests", &t, out);
+	vprof_report_labelled_text(style, "requests", &t, out);
 	vprof_text_add(out, "\n");
 }
 
@@ -132,7 +125,7 @@ static void add_legend(const struct vprof_style *style, const struct vprof_reque
 	vprof_text_add(
 		&t, "visits: of each request, in the mean; p50, p99: of a visit, with what it calls; own time: of each "
 		    "request in the mean, without what is called: these, and the shares of variance and tail, add up");
-	labelled(style, "", &t, out);
+	vprof_report_labelled_text(style, "", &t, out);
 	vprof_text_add(out, "\n");
 }
 
@@ -146,13 +139,14 @@ static void add_patterns(const struct vprof_style *style, const struct vprof_req
 		vprof_text_addf(&t, "%s  p50 %s   ", p->path, vprof_format_duration(p->latency.p50_ns).s);
 		vprof_text_addf(&t, "p99 %s   (%s)", vprof_format_duration(p->latency.p99_ns).s,
 				vprof_format_count(p->latency.n).s);
-		labelled(style, vprof_format_percent((double)p->latency.n / (double)r->latency.n).s, &t, out);
+		vprof_report_labelled_text(style, vprof_format_percent((double)p->latency.n / (double)r->latency.n).s,
+					   &t, out);
 	}
 	if (r->n_patterns_all > top && top) {
 		struct vprof_text t = VPROF_TEXT_INIT;
 
 		vprof_text_addf(&t, "%s more paths", vprof_format_count(r->n_patterns_all - top).s);
-		labelled(style, "", &t, out);
+		vprof_report_labelled_text(style, "", &t, out);
 	}
 	vprof_text_add(out, "\n");
 }
@@ -166,7 +160,7 @@ static void add_links(const struct vprof_style *style, const struct vprof_reques
 	vprof_text_add(&t, "a call belongs to the request that is ");
 	for (size_t i = 0; i < r->n_links; i++)
 		vprof_text_addf(&t, "%s%s: %s", i ? "; " : "", r->links[i].how, vprof_format_count(r->links[i].n).s);
-	labelled(style, "links", &t, out);
+	vprof_report_labelled_text(style, "links", &t, out);
 }
 
 static void add_coverage(const struct vprof_style *style, const struct vprof_requests_results *r,
@@ -193,7 +187,7 @@ static void add_coverage(const struct vprof_style *style, const struct vprof_req
 				vprof_format_count(r->n_detached).s);
 	if (*r->missing)
 		vprof_text_addf(&t, "; not recorded: %s", r->missing);
-	labelled(style, "coverage", &t, out);
+	vprof_report_labelled_text(style, "coverage", &t, out);
 }
 
 void vprof_report_paths_list(const struct vprof_requests_results *r, struct vprof_text *out)
@@ -234,7 +228,7 @@ static void add_clocks(const struct vprof_style *style, const struct vprof_reque
 		}
 	}
 	if (n)
-		labelled(style, "clocks", &t, out);
+		vprof_report_labelled_text(style, "clocks", &t, out);
 	else
 		vprof_text_release(&t);
 }

@@ -141,9 +141,7 @@ static void add_advice(const struct vprof_style *style, const struct vprof_resul
 		vprof_text_addf(&t, "%s of the waiting time has no known holder. ",
 				vprof_format_percent(unknown / all).s);
 	if (t.len)
-		vprof_report_labelled(style, "warning", t.s, out);
-	out->failed |= t.failed;
-	vprof_text_release(&t);
+		vprof_report_labelled_text(style, "warning", &t, out);
 }
 
 static double total_of(const struct vprof_results *r, uint32_t waiter, uint32_t holder)
@@ -309,9 +307,7 @@ void vprof_report_crosstalk(const struct vprof_results *r, const struct vprof_re
 	struct vprof_text t = VPROF_TEXT_INIT;
 
 	vprof_crosstalk_answer(r, &t);
-	vprof_report_labelled(&style, "", t.s, out);
-	out->failed |= t.failed;
-	vprof_text_release(&t);
+	vprof_report_labelled_text(&style, "", &t, out);
 	add_advice(&style, r, out);
 	vprof_report_effect(&style, r, out);
 	vprof_text_add(out, "\n");
