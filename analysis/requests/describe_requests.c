@@ -325,47 +325,57 @@ static int describe_calls(struct describing *d)
 	return ret;
 }
 
+struct ranked_tier {
+	double key;
+	uint32_t tier;
+};
+
+static int order_tiers(const void *a, const void *b)
+{
+	const struct ranked_tier *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key > y->key ? -1 : 1;
+	return x->tier < y->tier ? -1 : x->tier > y->tier;
+}
+
 /* The tiers that explain most first; those that no used request visits are left out. Calls know them by number. */
 static int sort_tiers(struct describing *d)
 {
 	struct vprof_requests_results *to = d->to;
-	uint32_t n = d->transit + 1, *place = malloc((n + 1) * sizeof *place);
-	struct vprof_requests_tier *sorted = calloc(n + 1, sizeof *sorted);
+	uint32_t n = d->transit + 1, *place = calloc(n, sizeof *place);
+	struct ranked_tier *ranked = malloc(n * sizeof *ranked);
+	struct vprof_requests_tier *sorted = calloc(n, sizeof *sorted);
+	int ret = place && ranked && sorted ? VPROF_OK : VPROF_ERR_NOMEM;
 
-	for (uint32_t i = 0; place && sorted && i < n; i++) {
+	for (uint32_t i = 0; i < n && !ret; i++) {
 		const struct vprof_requests_tier *tier = &to->tiers[i];
-		double key = isfinite(tier->share) ? tier->share : tier->own_ns;
-		size_t at = to->n_tiers;
 
-		place[i] = i;
-		if (!tier->n_requests && !(tier->own_ns > 0))
-			continue;
-		for (; at; at--) {
-			const struct vprof_requests_tier *other = &sorted[at - 1];
-
-			if ((isfinite(other->share) ? other->share : other->own_ns) >= key)
-				break;
-			sorted[at] = sorted[at - 1];
-		}
-		sorted[at] = *tier;
-		to->n_tiers++;
+		if (tier->n_requests || tier->own_ns > 0)
+			ranked[to->n_tiers++] =
+				(struct ranked_tier){ isfinite(tier->share) ? tier->share : tier->own_ns, i };
 	}
-	for (uint32_t i = 0; place && sorted && i < n; i++)
-		for (uint32_t k = 0; k < to->n_tiers; k++)
-			if (sorted[k].name == to->tiers[i].name)
-				place[i] = k;
-	for (size_t i = 0; place && sorted && i < to->n_calls; i++) {
+	if (!ret && vprof_array_sort(ranked, to->n_tiers, sizeof *ranked, order_tiers))
+		ret = VPROF_ERR_NOMEM;
+	for (uint32_t i = 0; i < to->n_tiers && !ret; i++) {
+		sorted[i] = to->tiers[ranked[i].tier];
+		place[ranked[i].tier] = i;
+	}
+	for (size_t i = 0; i < to->n_calls && !ret; i++) {
 		struct vprof_requests_call *c = &to->calls[i];
 
 		c->from = c->from == VPROF_NONE ? VPROF_NONE : place[c->from];
 		c->to = place[c->to];
 	}
 	free(place);
-	if (!sorted)
-		return VPROF_ERR_NOMEM;
+	free(ranked);
+	if (ret) {
+		free(sorted);
+		return ret;
+	}
 	free(to->tiers);
 	to->tiers = sorted;
-	return place ? VPROF_OK : VPROF_ERR_NOMEM;
+	return VPROF_OK;
 }
 
 /* Of each exchange: how many requests its connection had before. NULL without memory. */

@@ -20,23 +20,27 @@ struct pair { /* of hosts, a < b */
 	double ahead, drift, at, error, drift_error;
 };
 
-typedef VPROF_ARRAY(struct pair) pairs;
+struct pairs {
+	VPROF_ARRAY(struct pair) v;
+	uint32_t *number; /* [n_hosts * n_hosts] of hosts a < b, + 1; 0: none */
+	size_t n_hosts;
+};
 
 /* Takes one bound of how far B's clock is ahead, at a time of A's. */
 typedef void take_bound(struct pair *p, double at, double ns, int is_above);
 
-static struct pair *pair_of(pairs *all, uint32_t x, uint32_t y)
+static struct pair *pair_of(struct pairs *all, uint32_t x, uint32_t y)
 {
-	uint32_t a = x < y ? x : y, b = x < y ? y : x;
+	uint32_t a = x < y ? x : y, b = x < y ? y : x, *number = &all->number[a * all->n_hosts + b];
 	struct pair *p;
 
-	for (size_t i = 0; i < all->n; i++)
-		if (all->v[i].a == a && all->v[i].b == b)
-			return &all->v[i];
-	p = VPROF_PUSH(all);
+	if (*number)
+		return &all->v.v[*number - 1];
+	p = VPROF_PUSH(&all->v);
 	if (!p)
 		return NULL;
 	*p = (struct pair){ .a = a, .b = b, .begin = INFINITY, .end = -INFINITY };
+	*number = (uint32_t)all->v.n;
 	return p;
 }
 
@@ -49,7 +53,7 @@ static void take_message(struct pair *p, uint32_t from, uint64_t sent, uint64_t 
 		take(p, (double)received, (double)sent - (double)received, 0);
 }
 
-static int each_message(pairs *all, const struct vprof_socket_history *h, const struct vprof_connections *c,
+static int each_message(struct pairs *all, const struct vprof_socket_history *h, const struct vprof_connections *c,
 			const struct vprof_exchanges *x, take_bound *take)
 {
 	for (size_t i = 0; i < x->v.n; i++) {
@@ -182,15 +186,15 @@ static void settle(struct pair *p)
 	p->drift_error = fmax(fastest - p->drift, p->drift - slowest);
 }
 
-static int find_pairs(pairs *all, const struct vprof_socket_history *h, const struct vprof_connections *c,
+static int find_pairs(struct pairs *all, const struct vprof_socket_history *h, const struct vprof_connections *c,
 		      const struct vprof_exchanges *x)
 {
 	int ret = each_message(all, h, c, x, take_range);
 
 	if (!ret)
 		ret = each_message(all, h, c, x, take_stretch);
-	for (size_t i = 0; i < all->n && !ret; i++)
-		settle(&all->v[i]);
+	for (size_t i = 0; i < all->v.n && !ret; i++)
+		settle(&all->v.v[i]);
 	return ret;
 }
 
@@ -215,13 +219,13 @@ static void chain(struct vprof_host_clocks *clocks, const struct pair *p, uint32
 }
 
 /* Always by the pair with the most messages of those that lead from a known host to another. */
-static void chain_all(struct vprof_host_clocks *clocks, const pairs *all)
+static void chain_all(struct vprof_host_clocks *clocks, const struct pairs *all)
 {
 	for (;;) {
 		const struct pair *best = NULL;
 
-		for (size_t i = 0; i < all->n; i++) {
-			const struct pair *p = &all->v[i];
+		for (size_t i = 0; i < all->v.n; i++) {
+			const struct pair *p = &all->v.v[i];
 
 			if (clocks->v.v[p->a].is_known != clocks->v.v[p->b].is_known && isfinite(p->error) &&
 			    (!best || p->n_messages > best->n_messages))
@@ -239,8 +243,8 @@ static void chain_all(struct vprof_host_clocks *clocks, const pairs *all)
 int vprof_host_clocks_find(struct vprof_host_clocks *clocks, const struct vprof_socket_history *h,
 			   const struct vprof_connections *c, const struct vprof_exchanges *x)
 {
-	pairs all = { NULL, 0, 0 };
-	int ret = VPROF_OK;
+	struct pairs all = { .number = calloc(h->hosts.n * h->hosts.n + 1, sizeof *all.number), .n_hosts = h->hosts.n };
+	int ret = all.number ? VPROF_OK : VPROF_ERR_NOMEM;
 
 	memset(clocks, 0, sizeof *clocks);
 	for (size_t i = 0; i < h->hosts.n && !ret; i++) {
@@ -254,10 +258,11 @@ int vprof_host_clocks_find(struct vprof_host_clocks *clocks, const struct vprof_
 	if (!ret)
 		ret = find_pairs(&all, h, c, x);
 	if (!ret && clocks->v.n) {
-		clocks->v.v[all.n ? all.v[0].a : 0].is_known = 1;
+		clocks->v.v[all.v.n ? all.v.v[0].a : 0].is_known = 1;
 		chain_all(clocks, &all);
 	}
-	VPROF_ARRAY_RELEASE(&all);
+	VPROF_ARRAY_RELEASE(&all.v);
+	free(all.number);
 	return ret;
 }
 
