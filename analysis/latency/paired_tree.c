@@ -2,12 +2,7 @@
 /* New's nodes come first, so that without a base the numbers are its own. */
 #include "analysis/latency/paired_tree.h"
 
-static uint64_t text_hash(uint64_t hash, const char *s)
-{
-	for (; *s; s++)
-		hash = (hash ^ (unsigned char)*s) * UINT64_C(0x100000001b3);
-	return vprof_mix(hash);
-}
+#include "common/files.h"
 
 /* The number of each of a tree's functions among those of both: map[functions of the tree]. */
 static int map_functions(struct vprof_paired_tree *t, struct vprof_hash_index *index,
@@ -15,7 +10,7 @@ static int map_functions(struct vprof_paired_tree *t, struct vprof_hash_index *i
 {
 	for (size_t i = 0; i < from->history->functions.n; i++) {
 		const struct vprof_latency_function *f = &from->history->functions.v[i], **slot;
-		uint64_t hash = text_hash(text_hash(f->layer, f->name), f->file);
+		uint64_t hash = vprof_mix(vprof_hash_text(vprof_hash_text(f->layer, f->name), f->file));
 		size_t at;
 
 		if (vprof_hash_index_room(index, 1))

@@ -100,22 +100,8 @@ static int unite_ranks(const struct vprof_team *team, int ret, struct vprof_blam
 	return ret;
 }
 
-static int name_index(struct vprof_crosstalk_names *names, const char *text, uint32_t *index)
-{
-	const char **slot;
-
-	for (*index = 0; *index < names->n; ++*index)
-		if (!strcmp(names->v[*index], text))
-			return VPROF_OK;
-	slot = VPROF_PUSH(names);
-	if (!slot)
-		return VPROF_ERR_NOMEM;
-	*slot = text;
-	return VPROF_OK;
-}
-
 static int fill_of(struct vprof_crosstalk_of *of, const struct vprof_crosstalk_input *in, size_t source,
-		   const struct vprof_working_for *working, struct vprof_crosstalk_names *names)
+		   const struct vprof_working_for *working, struct vprof_strings *names)
 {
 	const struct vprof_timeline *timeline = in->sources[source].timeline;
 	uint32_t *canonical = calloc(timeline->n_names + 1, sizeof *canonical);
@@ -125,15 +111,17 @@ static int fill_of(struct vprof_crosstalk_of *of, const struct vprof_crosstalk_i
 	of->source = source;
 	of->ratio = timeline->ns_per_tick / in->sources[0].timeline->ns_per_tick;
 	of->canonical = canonical;
-	for (size_t i = 0; canonical && i < timeline->n_names; i++)
-		if (name_index(names, timeline->names[i], &canonical[i]))
+	for (size_t i = 0; canonical && i < timeline->n_names; i++) {
+		canonical[i] = vprof_strings_number(names, timeline->names[i]);
+		if (canonical[i] == VPROF_NONE)
 			return VPROF_ERR_NOMEM;
+	}
 	return canonical ? VPROF_OK : VPROF_ERR_NOMEM;
 }
 
 static int fill(struct vprof_results *r, const struct vprof_crosstalk_input *in)
 {
-	struct vprof_crosstalk_names names = { NULL, 0, 0 };
+	struct vprof_strings names = { 0 };
 	struct vprof_run_blocks blocks = { 0 };
 	struct vprof_working_for working = { 0 };
 	struct vprof_blame_tree tree = { 0 };
@@ -153,7 +141,7 @@ static int fill(struct vprof_results *r, const struct vprof_crosstalk_input *in)
 	vprof_blame_release(&tree);
 	vprof_working_for_release(&working);
 	vprof_run_blocks_release(&blocks);
-	VPROF_ARRAY_RELEASE(&names);
+	vprof_strings_release(&names);
 	return ret;
 }
 

@@ -21,7 +21,7 @@ struct describing {
 	const struct vprof_crosstalk_input *in;
 	const struct vprof_working_for *working;
 	const struct vprof_run_blocks *blocks;
-	const struct vprof_crosstalk_names *names;
+	const struct vprof_strings *names;
 	struct vprof_blame_tree tree; /* keys of holders: places in r->parties */
 	int64_t *ticks;		      /* [nodes] with all beneath */
 	uint32_t *first, *children;   /* [nodes + 1], [nodes]: children of a node, by falling time */
@@ -208,7 +208,7 @@ static int fill_held(struct describing *d, const struct vprof_blame_node *n, uin
 	if (probe && (unsigned)probe->kind < sizeof probe_kinds)
 		h->kind = probe_kinds[probe->kind];
 	h->name = text_of(d,
-			  n->class == VPROF_BLAME_WAIT	    ? d->names->v[n->key] :
+			  n->class == VPROF_BLAME_WAIT	    ? d->names->kept.v[n->key] :
 			  n->class == VPROF_BLAME_PREEMPTED ? "preempted" :
 			  probe				    ? probe->display :
 							      code,
@@ -250,7 +250,7 @@ static double measured_ns(const struct describing *d, uint32_t node)
 static int fill_lock(struct describing *d, uint32_t site, struct vprof_crosstalk_lock *lock)
 {
 	const struct vprof_blame_node *n = &d->tree.nodes.v[site], *of = &d->tree.nodes.v[n->parent];
-	const char *name = of->key == VPROF_NONE ? "queued" : d->names->v[of->key];
+	const char *name = of->key == VPROF_NONE ? "queued" : d->names->kept.v[of->key];
 	const struct vprof_probe *probe = probe_of(d, n->key);
 	struct vprof_held *held = calloc(HELD_MAX, sizeof *held);
 	char object[32] = "";
@@ -390,7 +390,7 @@ static int describe(struct describing *d)
 
 int vprof_crosstalk_describe(struct vprof_results *r, const struct vprof_crosstalk_input *input,
 			     const struct vprof_working_for *working, const struct vprof_run_blocks *blocks,
-			     const struct vprof_crosstalk_names *names, const struct vprof_blame_tree *tree)
+			     const struct vprof_strings *names, const struct vprof_blame_tree *tree)
 {
 	struct describing d = { .r = r,
 				.in = input,

@@ -7,15 +7,11 @@
 #include "analysis/transactions/blame_tree.h"
 #include "analysis/transactions/crosstalk_input.h"
 #include "analysis/transactions/working_for.h"
+#include "common/hash/string_set.h"
 
-struct vprof_crosstalk_names { /* of waits */
-	const char **v;
-	size_t n, cap;
-};
-
-/* OK or NOMEM. */
+/* names: of waits. OK or NOMEM. */
 int vprof_crosstalk_describe(struct vprof_results *r, const struct vprof_crosstalk_input *input,
 			     const struct vprof_working_for *working, const struct vprof_run_blocks *blocks,
-			     const struct vprof_crosstalk_names *names, const struct vprof_blame_tree *tree);
+			     const struct vprof_strings *names, const struct vprof_blame_tree *tree);
 
 #endif

@@ -41,7 +41,7 @@ struct reading {
 
 /* where a thread is, while its events are gone through */
 struct position {
-	uint64_t call_begin, call_end; /* of the system call that is known to hold the event; end 0: none */
+	uint64_t call_end; /* of the system call that is known to hold the event; 0: none */
 	uint32_t call_number, call_stack;
 	uint32_t n_calls; /* begun so far */
 	int is_out;	  /* switched out */
@@ -290,7 +290,6 @@ static int take_switch_in(struct reading *g, struct position *p, const struct ra
 
 static int take_event(struct reading *g, struct position *p, const struct raw *r)
 {
-	struct raw enter = *r;
 	uint32_t stack;
 	int ret;
 
@@ -302,7 +301,7 @@ static int take_event(struct reading *g, struct position *p, const struct raw *r
 			p->call_end = 0;
 			return VPROF_OK;
 		}
-		ret = take_stack(g, p, &enter, 0, &stack);
+		ret = take_stack(g, p, r, 0, &stack);
 		p->call_end = 0;
 		return ret;
 	case RAW_IN:
@@ -325,7 +324,6 @@ static int begin_call(struct reading *g, struct position *p, const struct raw *r
 {
 	uint32_t stack;
 
-	p->call_begin = r->t;
 	p->call_end = end;
 	p->call_number = r->number & 0xffff;
 	p->call_stack = r->user;

@@ -356,10 +356,8 @@ uint32_t vprof_stack_frames_stack(struct vprof_stack_frames *g, uint32_t user, u
 	VPROF_HASH_EACH(&g->by_pair, hash, at, i)
 	{
 		slot = &g->pairs.v[i];
-		if (slot->user == user && slot->kernel == kernel && slot->entry == p.entry && slot->call == call) {
-			p.stack = slot->stack;
-			break;
-		}
+		if (slot->user == user && slot->kernel == kernel && slot->entry == p.entry && slot->call == call)
+			return slot->stack;
 	}
 	u = user ? vprof_kernel_stack_find(g->tables, user) : NULL;
 	k = kernel ? vprof_kernel_stack_find(g->tables, kernel) : NULL;
@@ -371,8 +369,6 @@ uint32_t vprof_stack_frames_stack(struct vprof_stack_frames *g, uint32_t user, u
 		g->counts->n_cut++;
 		return VPROF_NONE;
 	}
-	if (p.stack != VPROF_NONE)
-		return p.stack;
 	p.stack = make_stack(g, u, k && k->process == VPROF_NONE ? k : NULL, entry, call, failed);
 	slot = p.stack == VPROF_NONE ? NULL : VPROF_PUSH(&g->pairs);
 	if (!slot) {
