@@ -108,13 +108,4 @@ static int write_all(cJSON *o, const struct vprof_requests_results *x)
 	return ok;
 }
 
-cJSON *vprof_requests_results_json(const struct vprof_requests_results *r)
-{
-	cJSON *o = cJSON_CreateObject();
-
-	if (o && !write_all(o, r)) {
-		cJSON_Delete(o);
-		o = NULL;
-	}
-	return o;
-}
+JSON_OF(vprof_requests_results_json, vprof_requests_results, write_all)

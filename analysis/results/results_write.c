@@ -156,16 +156,7 @@ static int write_results(cJSON *o, const struct vprof_results *x)
 	return ok;
 }
 
-cJSON *vprof_results_json(const struct vprof_results *r)
-{
-	cJSON *o = cJSON_CreateObject();
-
-	if (o && !write_results(o, r)) {
-		cJSON_Delete(o);
-		o = NULL;
-	}
-	return o;
-}
+JSON_OF(vprof_results_json, vprof_results, write_results)
 
 int vprof_results_write(const struct vprof_results *r, const char *path, struct vprof_error *err)
 {

@@ -42,4 +42,17 @@ int vprof_json_add_indices(cJSON *o, const char *key, const uint32_t *indices, s
 		return ok;                                                                                             \
 	}
 
+/* The function that makes a structure's whole JSON: an object, or NULL without memory. */
+#define JSON_OF(name, type, write)                                                                                     \
+	cJSON *name(const struct type *x)                                                                              \
+	{                                                                                                              \
+		cJSON *o = cJSON_CreateObject();                                                                       \
+                                                                                                                       \
+		if (o && !write(o, x)) {                                                                               \
+			cJSON_Delete(o);                                                                               \
+			o = NULL;                                                                                      \
+		}                                                                                                      \
+		return o;                                                                                              \
+	}
+
 #endif

@@ -101,13 +101,4 @@ static int write_all(cJSON *o, const struct vprof_waits_results *x)
 	return ok;
 }
 
-cJSON *vprof_waits_results_json(const struct vprof_waits_results *r)
-{
-	cJSON *o = cJSON_CreateObject();
-
-	if (o && !write_all(o, r)) {
-		cJSON_Delete(o);
-		o = NULL;
-	}
-	return o;
-}
+JSON_OF(vprof_waits_results_json, vprof_waits_results, write_all)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "analysis/latency/annotated_tree.h"
-#include "common/text.h"
+#include "history_stream.h"
 #include "latency_text.h"
 
 struct printing {
@@ -79,38 +79,16 @@ static void analyse(const char *text, int n_threads, struct vprof_text *out)
 	latency_text_release(&t);
 }
 
-static char *read_input(void)
+static const char *next(const char *text)
 {
-	struct vprof_text text = VPROF_TEXT_INIT;
-	char buffer[65536];
-	size_t n;
+	struct latency_text t;
+	const char *end = latency_text_read(&t, text);
 
-	while ((n = fread(buffer, 1, sizeof buffer, stdin)) > 0)
-		vprof_text_append(&text, buffer, n);
-	return vprof_text_detach(&text);
+	latency_text_release(&t);
+	return end;
 }
 
 int main(void)
 {
-	char *input = read_input();
-
-	for (const char *text = input; text && *text;) {
-		struct vprof_text one = VPROF_TEXT_INIT, three = VPROF_TEXT_INIT;
-		struct latency_text t;
-		const char *next = latency_text_read(&t, text);
-
-		latency_text_release(&t);
-		analyse(text, 1, &one);
-		analyse(text, 3, &three);
-		if (strcmp(one.s, three.s)) {
-			fprintf(stderr, "one thread and three do not agree\n%s\n%s\n", one.s, three.s);
-			return 1;
-		}
-		puts(one.s);
-		vprof_text_release(&one);
-		vprof_text_release(&three);
-		text = next;
-	}
-	free(input);
-	return 0;
+	return history_stream_print(analyse, next);
 }

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "common/text.h"
+#include "history_stream.h"
 #include "history_text.h"
 
 static const char *const ends[VPROF_WAITS_ENDS] = { "vertex", "cycle", "heavy", "parts", "background" };
@@ -82,25 +82,5 @@ static const char *next(const char *text)
 
 int main(void)
 {
-	struct vprof_text in = VPROF_TEXT_INIT;
-	char buffer[65536];
-	size_t n;
-
-	while ((n = fread(buffer, 1, sizeof buffer, stdin)) > 0)
-		vprof_text_append(&in, buffer, n);
-	for (const char *text = in.len ? in.s : NULL; text; text = next(text)) {
-		struct vprof_text one = VPROF_TEXT_INIT, three = VPROF_TEXT_INIT;
-
-		analyse(text, 1, &one);
-		analyse(text, 3, &three);
-		if (strcmp(one.s, three.s)) {
-			fprintf(stderr, "the result depends on the number of threads:\n%s\n%s\n", one.s, three.s);
-			return 1;
-		}
-		puts(one.s);
-		vprof_text_release(&one);
-		vprof_text_release(&three);
-	}
-	vprof_text_release(&in);
-	return 0;
+	return history_stream_print(analyse, next);
 }
