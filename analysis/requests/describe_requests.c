@@ -4,22 +4,11 @@
 #include <math.h>
 
 #include "analysis/requests/latency_figures.h"
+#include "analysis/requests/list_requests.h"
 #include "analysis/requests/path_patterns.h"
 #include "analysis/requests/tier_times.h"
 #include "common/hash/hash_index.h"
 #include "common/search.h"
-
-static const char *const how_names[VPROF_LINK_HOWS] = {
-	[VPROF_LINK_THREAD] = "received and replied to by its thread",
-	[VPROF_LINK_REPLY] = "its thread's next reply",
-	[VPROF_LINK_RECEIVED] = "received last by its thread",
-	[VPROF_LINK_WOKEN] = "its thread's waker's",
-	[VPROF_LINK_CREATED] = "its thread's maker's",
-	[VPROF_LINK_KEPT] = "kept by its thread after waking another",
-	[VPROF_LINK_ONLY] = "the only one at that time",
-	[VPROF_LINK_AMBIGUOUS] = "ambiguous",
-	[VPROF_LINK_OUTSIDE] = "none: the program served no request",
-};
 
 struct describing {
 	struct vprof_requests_results *to;
@@ -77,9 +66,9 @@ static int describe_links(struct describing *d)
 {
 	d->to->links = calloc(VPROF_LINK_HOWS, sizeof *d->to->links);
 	for (int how = 0; d->to->links && how < VPROF_LINK_HOWS; how++)
-		if (how_names[how] && d->found->causality.n_by_how[how])
+		if (vprof_link_tell(how) && d->found->causality.n_by_how[how])
 			d->to->links[d->to->n_links++] =
-				(struct vprof_requests_link){ how_names[how], d->found->causality.n_by_how[how] };
+				(struct vprof_requests_link){ vprof_link_tell(how), d->found->causality.n_by_how[how] };
 	return d->to->links ? VPROF_OK : VPROF_ERR_NOMEM;
 }
 
@@ -378,63 +367,6 @@ static int sort_tiers(struct describing *d)
 	return VPROF_OK;
 }
 
-/* Of each exchange: how many requests its connection had before. NULL without memory. */
-static uint32_t *number_requests(const struct vprof_exchanges *x)
-{
-	uint32_t *nth = malloc((x->v.n + 1) * sizeof *nth), n = 0;
-
-	for (size_t i = 0; nth && i < x->v.n; i++) {
-		n = i && x->v.v[i - 1].connection == x->v.v[i].connection ? n : 0;
-		nth[i] = n;
-		n += !(x->v.v[i].flags & VPROF_EXCHANGE_NO_REQUEST);
-	}
-	return nth;
-}
-
-static int list_request(struct describing *d, uint32_t number, uint64_t nth)
-{
-	static const char *const states[VPROF_REQUEST_STATES] = { [VPROF_REQUEST_CERTAIN] = "certain",
-								  [VPROF_REQUEST_INFERRED] = "inferred",
-								  [VPROF_REQUEST_AMBIGUOUS] = "ambiguous" };
-	const struct vprof_socket_history *h = d->found->history;
-	const struct vprof_request *q = &d->found->trees.requests.v[number];
-	const struct vprof_connection *c = &d->found->connections.v.v[d->found->exchanges.v.v[q->root].connection];
-	const struct vprof_socket *end = &h->sockets.v[c->server != VPROF_NONE ? c->server : c->client];
-	struct vprof_requests_one *one = &d->to->requests[d->to->n_listed];
-	struct vprof_text text = VPROF_TEXT_INIT;
-	char address[80];
-
-	vprof_path_tell(&text, number, SIZE_MAX, &d->found->exchanges, &d->found->trees, &d->tiers);
-	vprof_tiers_tell_address(c->server != VPROF_NONE ? &end->remote : &end->local, address, sizeof address);
-	*one = (struct vprof_requests_one){
-		.client = vprof_strings_keep(&d->to->strings, end->kind == VPROF_SOCKET_TCP ? address : end->path),
-		.nth = nth,
-		.state = states[q->state],
-		.is_whole = q->is_whole,
-		.from_ns = (double)(q->from - (q->from < h->begin ? q->from : h->begin)),
-		.latency_ns = (double)latency_of(q),
-		.confidence = (double)q->confidence,
-		.path = text.failed ? NULL : vprof_strings_keep(&d->to->strings, text.s),
-	};
-	vprof_text_release(&text);
-	d->to->n_listed++;
-	return one->client && one->path ? VPROF_OK : VPROF_ERR_NOMEM;
-}
-
-static int list_requests(struct describing *d)
-{
-	const struct vprof_request_trees *t = &d->found->trees;
-	uint32_t *nth = number_requests(&d->found->exchanges);
-	int ret;
-
-	d->to->requests = calloc(t->requests.n + 1, sizeof *d->to->requests);
-	ret = nth && d->to->requests ? VPROF_OK : VPROF_ERR_NOMEM;
-	for (uint32_t i = 0; i < t->requests.n && !ret; i++)
-		ret = list_request(d, i, nth[t->requests.v[i].root]);
-	free(nth);
-	return ret;
-}
-
 static int describe_clocks(struct describing *d)
 {
 	const struct vprof_host_clocks *clocks = &d->found->clocks;
@@ -481,7 +413,7 @@ static int describe_all(struct describing *d)
 		ret = describe_clocks(d);
 	if (!ret)
 		ret = sort_tiers(d);
-	return ret || !d->lists_requests ? ret : list_requests(d);
+	return ret || !d->lists_requests ? ret : vprof_requests_list(d->to, f, &d->tiers);
 }
 
 int vprof_requests_describe(struct vprof_requests_results *to, const struct vprof_requests *found, int lists_requests,

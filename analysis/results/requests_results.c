@@ -26,6 +26,7 @@ void vprof_requests_results_free(struct vprof_requests_results *r)
 	free(r->links);
 	free(r->clocks);
 	free(r->requests);
+	VPROF_ARRAY_RELEASE(&r->visits);
 	vprof_strings_release(&r->strings);
 	free(r);
 }
@@ -42,6 +43,9 @@ void vprof_requests_results_free(struct vprof_requests_results *r)
 	S(host) I(is_known) U(n_messages) D(ahead_ns) D(drift) D(error_ns) D(drift_error)
 #define REQUEST_FIELDS(U, D, I, S, E)                                                                                   \
 	S(client) U(nth) S(state) I(is_whole) D(from_ns) D(latency_ns) D(confidence) S(path)
+#define VISIT_FIELDS(U, D, I, S, E)                                                                                     \
+	S(tier) S(client) U(nth) S(how) S(process) U(pid) U(tid) D(confidence) U(request_bytes) U(reply_bytes) D(from_ns)       \
+	D(latency_ns) D(served_from_ns) D(served_ns)
 #define RESULTS_FIELDS(U, D, I, S, E)                                                                                   \
 	S(run) S(missing) D(duration_ns) U(n_transfers) U(n_lost) U(n_unknown) U(n_hosts) U(n_connections) U(n_one_end)         \
 	U(n_guessed) U(n_exchanges) U(n_greetings) U(n_bytes_missing) U(n_requests) U(n_certain) U(n_inferred) U(n_ambiguous)   \
@@ -52,7 +56,14 @@ void vprof_requests_results_free(struct vprof_requests_results *r)
 WRITER(write_figures, vprof_requests_latency, LATENCY_FIELDS)
 WRITER(write_link, vprof_requests_link, LINK_FIELDS)
 WRITER(write_clock, vprof_requests_clock, CLOCK_FIELDS)
-WRITER(write_request, vprof_requests_one, REQUEST_FIELDS)
+
+static int write_visit(cJSON *o, const struct vprof_requests_visit *x)
+{
+	int ok = vprof_json_add_number(o, "parent", x->parent == VPROF_NONE ? NAN : x->parent);
+
+	W_FIELDS(VISIT_FIELDS)
+	return ok;
+}
 
 static int add_latency(cJSON *o, const char *key, const struct vprof_requests_latency *l)
 {
@@ -91,6 +102,26 @@ static int write_pattern(cJSON *o, const struct vprof_requests_pattern *x)
 	return ok && add_latency(o, "latency", &x->latency);
 }
 
+static int add_requests(cJSON *o, const struct vprof_requests_results *r)
+{
+	cJSON *list = cJSON_AddArrayToObject(o, "requests"), *visits;
+	int ok = list != NULL;
+
+	for (size_t i = 0; ok && i < r->n_listed; i++) {
+		const struct vprof_requests_one *x = &r->requests[i];
+
+		o = vprof_json_add_object(list);
+		W_FIELDS(REQUEST_FIELDS)
+		visits = cJSON_AddArrayToObject(o, "visits");
+		for (size_t k = 0; ok && visits && k < x->n_visits; k++) {
+			o = vprof_json_add_object(visits);
+			ok &= o && write_visit(o, &r->visits.v[x->first_visit + k]);
+		}
+		ok &= visits != NULL;
+	}
+	return ok;
+}
+
 static int write_all(cJSON *o, const struct vprof_requests_results *x)
 {
 	int ok = 1;
@@ -104,7 +135,7 @@ static int write_all(cJSON *o, const struct vprof_requests_results *x)
 	WRITE_LIST(links, n_links, write_link);
 	WRITE_LIST(clocks, n_clocks, write_clock);
 	if (x->requests)
-		WRITE_LIST(requests, n_listed, write_request);
+		ok &= add_requests(o, x);
 	return ok;
 }
 

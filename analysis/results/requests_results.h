@@ -6,6 +6,7 @@
 #include <cjson/cJSON.h>
 #include <stdint.h>
 
+#include "common/array.h"
 #include "common/hash/string_set.h"
 
 #define VPROF_REQUESTS_CDF_POINTS 21 /* quantiles 0, 0.05 ... 1 */
@@ -50,6 +51,20 @@ struct vprof_requests_one { /* a request, where all are listed */
 	int is_whole;
 	double from_ns, latency_ns, confidence; /* from: since the recording began */
 	const char *path;
+	size_t first_visit, n_visits; /* in `visits` */
+};
+
+struct vprof_requests_visit { /* one of a listed request, its calls after it; times in ns since the recording began */
+	uint32_t parent;      /* the visit, of the same request, that made the call; VPROF_NONE: the first */
+	const char *tier, *client; /* client: as of a request */
+	uint64_t nth;		   /* of its connection, from 0 */
+	const char *how;	   /* it was linked to its caller; "" of the first */
+	const char *process;	   /* that served it, "" where it was not recorded */
+	uint32_t pid, tid;
+	double confidence;
+	uint64_t request_bytes, reply_bytes;
+	double from_ns, latency_ns;	  /* at the caller's end, else as served */
+	double served_from_ns, served_ns; /* at the server's end; NaN: not recorded */
 };
 
 struct vprof_requests_clock { /* of a host, against the first one */
@@ -88,6 +103,7 @@ struct vprof_requests_results {
 	size_t n_clocks;
 	struct vprof_requests_one *requests; /* all of them by time, if that was asked for */
 	size_t n_listed;
+	VPROF_ARRAY(struct vprof_requests_visit) visits; /* of the listed requests */
 	struct vprof_strings strings;
 };
 

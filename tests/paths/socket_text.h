@@ -4,6 +4,7 @@
  *   conn NAME CLIENT SERVER [port PORT] [later]   a connection between two processes; "-": that one is not recorded
  *                                                 port: of the client, to have it used again; later: nobody saw who
  *                                                 asked for it
+ *   ask NAME 10                 it was asked for at time 10, which is else not known
  *   10 web.1 > NAME 100         thread 1 of process web sends 100 bytes at time 10
  *   10-15 web.1 < NAME 100      it receives them from 10 to 15
  *   call 10 web.1 NAME db.1     four transfers of 5 bytes at 10, 11, 12 and 13: web.1 asks, and db.1 replies

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Calls of event loops that work for several requests at once: which request each is for, on histories written by hand.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "socket_text.h"
+
+#define ROUNDS 20
+#define ROUND_NS 40
+
+/* In each round requests come by x and z; events() writes what happens then. */
+static void find_rounds(struct socket_text *s, const char *before, size_t (*events)(char *, size_t, uint32_t, uint32_t))
+{
+	size_t size = 1 << 16, n = 0;
+	char *text = malloc(size);
+
+	assert_non_null(text);
+	n += (size_t)snprintf(text, size, "conn x - one\nconn z - one\n%s", before);
+	for (uint32_t i = 0; i < ROUNDS; i++)
+		n += events(text + n, size - n, i, 10 + i * ROUND_NS);
+	assert_true(n < size);
+	socket_text_find(s, text);
+	free(text);
+	assert_int_equal(s->found.trees.requests.n, 2 * ROUNDS);
+}
+
+static void expect_round(const struct socket_text *s, uint32_t i, const char *x_calls, const char *z_calls)
+{
+	char wanted[64];
+
+	snprintf(wanted, sizeof wanted, "x.%u(%s)", i, x_calls);
+	assert_string_equal(socket_text_tree(s, 2 * i), wanted);
+	snprintf(wanted, sizeof wanted, "z.%u(%s)", i, z_calls);
+	assert_string_equal(socket_text_tree(s, 2 * i + 1), wanted);
+	for (uint32_t k = 2 * i; k < 2 * i + 2; k++)
+		assert_int_not_equal(s->found.trees.requests.v[k].state, VPROF_REQUEST_AMBIGUOUS);
+}
+
+/* A connection is asked for while nobody waits for it; when it is there, another request has been received. */
+static size_t connect_without_waiting(char *to, size_t size, uint32_t i, uint32_t t)
+{
+	return (size_t)snprintf(to, size,
+				"conn y%u one two\nconn w%u one two\n"
+				"%u one.l < x 10\nask y%u %u\n"
+				"%u one.l < z 10\nask w%u %u\n"
+				"%u one.l > y%u 5\n%u one.l > w%u 5\n"
+				"%u two.1 < y%u 5\n%u two.2 < w%u 5\n%u two.2 > w%u 5\n%u two.1 > y%u 5\n"
+				"%u one.l < w%u 5\n%u one.l > z 10\n"
+				"%u one.l < y%u 5\n%u one.l > x 10\n",
+				i, i, t, i, t + 1, t + 2, i, t + 3, t + 4, i, t + 5, i, t + 6, i, t + 7, i, t + 8, i,
+				t + 9, i, t + 10, i, t + 11, t + 12, i, t + 13);
+}
+
+static void test_connect_without_waiting(void **state)
+{
+	struct socket_text s;
+
+	(void)state;
+	find_rounds(&s, "", connect_without_waiting);
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		char y[16], w[16];
+
+		snprintf(y, sizeof y, "y%u.0", i);
+		snprintf(w, sizeof w, "w%u.0", i);
+		expect_round(&s, i, y, w);
+	}
+	socket_text_release(&s);
+}
+
+/* A reply ends where its connection does, and it is passed on then, when another reply has been received. */
+static size_t end_of_connection(char *to, size_t size, uint32_t i, uint32_t t)
+{
+	return (size_t)snprintf(to, size,
+				"conn y%u one two\nconn w%u one two\n"
+				"%u one.l < x 10\n%u one.l > y%u 5\n"
+				"%u one.l < z 10\n%u one.l > w%u 5\n"
+				"%u two.1 < y%u 5\n%u two.2 < w%u 5\n%u two.2 > w%u 5\n%u two.1 > y%u 5\n"
+				"%u one.l < y%u 5\n%u one.l < w%u 5\n"
+				"%u one.l < y%u 0\n%u one.l > x 10\n"
+				"%u one.l < w%u 0\n%u one.l > z 10\n",
+				i, i, t, t + 1, i, t + 2, t + 3, i, t + 4, i, t + 5, i, t + 6, i, t + 7, i, t + 8, i,
+				t + 9, i, t + 10, i, t + 11, t + 12, i, t + 13);
+}
+
+static void test_end_of_connection(void **state)
+{
+	struct socket_text s;
+
+	(void)state;
+	find_rounds(&s, "", end_of_connection);
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		char y[16], w[16];
+
+		snprintf(y, sizeof y, "y%u.0", i);
+		snprintf(w, sizeof w, "w%u.0", i);
+		expect_round(&s, i, y, w);
+	}
+	socket_text_release(&s);
+}
+
+/* Calls one after the other, while those for another request are under way; the end of an idle connection comes between
+ * and changes nothing. */
+static size_t call_again(char *to, size_t size, uint32_t i, uint32_t t)
+{
+	return (size_t)snprintf(to, size,
+				"conn v%u one two\n"
+				"%u one.l < x 10\n%u one.l > y 5\n%u two.1 < y 5\n%u two.1 > y 5\n"
+				"%u one.l < z 10\n%u one.l > v%u 5\n%u two.2 < v%u 5\n%u two.2 > v%u 5\n"
+				"%u one.l < y 5\n%u one.l > w 5\n%u two.1 < w 5\n"
+				"%u one.l < v%u 5\n%u one.l > z 10\n"
+				"%u two.1 > w 5\n%u one.l < w 5\n%u one.l < v%u 0\n%u one.l > x 10\n",
+				i, t, t + 1, t + 2, t + 3, t + 4, t + 5, i, t + 6, i, t + 7, i, t + 8, t + 9, t + 10,
+				t + 11, i, t + 12, t + 13, t + 14, t + 15, i, t + 16);
+}
+
+static void test_call_again(void **state)
+{
+	struct socket_text s;
+
+	(void)state;
+	find_rounds(&s, "conn y one two\nconn w one two\n", call_again);
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		char x[32], z[16];
+
+		snprintf(x, sizeof x, "y.%u w.%u", i, i);
+		snprintf(z, sizeof z, "v%u.0", i);
+		expect_round(&s, i, x, z);
+	}
+	socket_text_release(&s);
+}
+
+/* What it received last and whom it replied to contradict each other: that is told, not decided. */
+static size_t contradict(char *to, size_t size, uint32_t i, uint32_t t)
+{
+	int is_odd = i == ROUNDS - 1;
+
+	return (size_t)snprintf(to, size,
+				"%u one.l < x 10\n%u one.l > y 5\n%u one.l < z 10\n%u one.l > w 5\n"
+				"%u two.1 < y 5\n%u two.2 < w 5\n%u two.2 > w 5\n%u two.1 > y 5\n"
+				"%u one.l < w 5\n%u one.l > %s 10\n%u one.l < y 5\n%u one.l > %s 10\n",
+				t, t + 1, t + 2, t + 3, t + 4, t + 5, t + 6, t + 7, t + 8, t + 9, is_odd ? "x" : "z",
+				t + 10, t + 11, is_odd ? "z" : "x");
+}
+
+static void test_contradiction(void **state)
+{
+	struct socket_text s;
+
+	(void)state;
+	find_rounds(&s, "conn y one two\nconn w one two\n", contradict);
+	for (uint32_t i = 0; i + 1 < ROUNDS; i++) {
+		char y[16], w[16];
+
+		snprintf(y, sizeof y, "y.%u", i);
+		snprintf(w, sizeof w, "w.%u", i);
+		expect_round(&s, i, y, w);
+	}
+	assert_string_equal(socket_text_link(&s, "w", ROUNDS - 1), "ambiguous");
+	for (uint32_t k = 2 * ROUNDS - 2; k < 2 * ROUNDS; k++)
+		assert_int_equal(s.found.trees.requests.v[k].state, VPROF_REQUEST_AMBIGUOUS);
+	socket_text_release(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_connect_without_waiting),
+		cmocka_unit_test(test_end_of_connection),
+		cmocka_unit_test(test_call_again),
+		cmocka_unit_test(test_contradiction),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
