@@ -3,7 +3,7 @@
  * and its reading after the release, and the time until the next release is the next holder's, also before it had the
  * lock (docs/design/critical-path.md, "Holders"). As long as it is not sure that the next holder worked for its request
  * already, the time may be any type's. A waiter from which the kernel took the CPU between its reading and the begin of
- * its wait waited for less. That is 200 ns of an acquire; where a thread loses the CPU once in a millisecond, 0.2 of a
+ * its wait waited for less. That is 200 ns of an acquire; where a thread is preempted once in a millisecond, 0.2 of a
  * run's 1,000 acquires are hit, and more than HIT_MAX of them in less than 1 of 10,000 runs. So of the waits of a pair
  * in which the kernel took the CPU at all, the HIT_MAX longest are not sure. */
 #include <stdio.h>
