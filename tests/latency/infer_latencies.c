@@ -3,7 +3,7 @@
  * with one thread and with three, and prints of each as one line of JSON what compare_latencies compares: all instances
  * in the order in which they close, all contexts. */
 #include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 
 #include "analysis/latency/annotated_tree.h"
 #include "history_stream.h"

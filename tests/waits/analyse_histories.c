@@ -3,7 +3,6 @@
  * with three, and prints of each as one line of JSON what compare_histories compares: vertices by their first entity,
  * edges, knots. */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "history_stream.h"
 #include "history_text.h"
