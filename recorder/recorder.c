@@ -17,11 +17,15 @@
 #include <unistd.h>
 
 #include "common/array.h"
+/* clang-format off: the skeleton uses its structs */
+#include "recorder/ring_event.h"
 #include "record.skel.h"
+/* clang-format on */
 #include "recorder/device_names.h"
 #include "recorder/proc_tasks.h"
 #include "recorder/requirements.h"
 #include "recorder/rings.h"
+#include "recorder/stack_windows.h"
 #include "trace/kernel_events.h"
 
 #define VECTOR_LINKS 8
@@ -37,6 +41,7 @@ struct vprof_recorder {
 	size_t n_timers;
 	struct vprof_gather table; /* of the machine */
 	struct vprof_stacks *stacks;
+	struct vprof_stack_windows windows;
 	uint64_t last_clock_ns;
 	uint64_t n_missed; /* by programs that interrupted themselves */
 	uint32_t kinds;
@@ -106,6 +111,8 @@ static void choose_programs(struct vprof_recorder *r)
 		r->kinds |= VP_KERNEL_TIMER;
 	else
 		bpf_program__set_autoload(r->bpf->progs.record_timer, false);
+	if ((r->kinds & VP_KERNEL_STACKS) && (r->o.budget > 0 || r->o.by_hand))
+		r->kinds |= VP_KERNEL_WINDOWS;
 	if (at)
 		snprintf(r->missing + at, sizeof r->missing - at,
 			 " (this kernel lacks their tracepoints; vprof doctor lists them)");
@@ -189,6 +196,7 @@ static int load(struct vprof_recorder *r, struct vprof_error *err)
 	r->bpf->rodata->records_interrupts = (r->kinds & VP_KERNEL_INTERRUPTS) != 0;
 	r->bpf->rodata->records_stacks = (r->kinds & VP_KERNEL_STACKS) != 0;
 	r->bpf->rodata->records_calls = (r->kinds & VP_KERNEL_CALLS) != 0;
+	r->bpf->rodata->has_budget = (r->kinds & VP_KERNEL_WINDOWS) != 0;
 	r->bpf->rodata->spacing_ns = r->o.spacing_ns;
 	if (!(r->kinds & VP_KERNEL_STACKS) && (bpf_map__set_max_entries(r->bpf->maps.stacks_seen, 1) ||
 					       bpf_map__set_max_entries(r->bpf->maps.libraries, 1)))
@@ -219,7 +227,10 @@ static int load(struct vprof_recorder *r, struct vprof_error *err)
 	if (ret)
 		return refuse(err, "to attach the recording programs", ret);
 	attach_vectors(r);
-	return r->kinds & VP_KERNEL_TIMER ? attach_timer(r, err) : VPROF_OK;
+	ret = r->kinds & VP_KERNEL_TIMER ? attach_timer(r, err) : VPROF_OK;
+	if (!ret && (r->kinds & VP_KERNEL_STACKS))
+		vprof_stack_windows_start(&r->windows, r->bpf, r->rings, &r->table, r->o.budget, r->o.by_hand);
+	return ret;
 }
 
 static void tell_task(struct vprof_recorder *r, const struct vprof_proc_task *task, int is_target)
@@ -356,14 +367,27 @@ size_t vprof_recorder_drain(struct vprof_recorder *r)
 	size_t n = r->is_stopped ? 0 : vprof_rings_drain(r->rings, 0);
 
 	tell_clock(r);
+	if (!r->is_stopped && (r->kinds & VP_KERNEL_WINDOWS))
+		vprof_stack_windows_step(&r->windows);
 	if (r->stacks)
 		vprof_stacks_work(r->stacks, STACKS_WORK_NS, 0);
 	return n;
 }
 
+void vprof_recorder_set_window(struct vprof_recorder *r, int open)
+{
+	if (open)
+		vprof_stack_windows_open(&r->windows);
+	else
+		vprof_stack_windows_close(&r->windows);
+	vprof_recorder_drain(r); /* a window is told of when the clocks were read after it */
+}
+
 void vprof_recorder_flush(struct vprof_recorder *r)
 {
 	vprof_rings_flush(r->rings);
+	if (r->kinds & VP_KERNEL_WINDOWS)
+		vprof_stack_windows_flush(&r->windows);
 	vprof_gather_flush(&r->table);
 	if (r->stacks)
 		vprof_stacks_flush(r->stacks);
@@ -406,6 +430,8 @@ void vprof_recorder_look(const struct vprof_recorder *r, struct vprof_recorder_s
 	state->n_not_followed = r->bpf->bss->n_not_followed;
 	state->n_other_transfers = r->bpf->bss->n_other_transfers;
 	state->kinds = r->kinds;
+	state->n_windows = r->kinds & VP_KERNEL_WINDOWS ? r->windows.n : 0;
+	state->observed_s = vprof_stack_windows_observed_s(&r->windows);
 	state->error_ns = (double)vprof_rings_error_ns(r->rings);
 	memcpy(state->missing, r->missing, sizeof state->missing);
 }
@@ -426,10 +452,13 @@ void vprof_recorder_stop(struct vprof_recorder *r)
 	if (r->is_stopped)
 		return;
 	r->n_missed = count_missed(r);
+	vprof_stack_windows_close(&r->windows);
 	detach(r);
 	r->is_stopped = 1;
 	while (vprof_rings_drain(r->rings, 1))
 		;
+	if (r->kinds & VP_KERNEL_WINDOWS)
+		vprof_stack_windows_stop(&r->windows);
 	if (r->stacks)
 		vprof_stacks_work(r->stacks, UINT64_MAX / 2, 1);
 	vprof_recorder_flush(r);

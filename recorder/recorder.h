@@ -29,6 +29,9 @@ struct vprof_recorder_options {
 	uint64_t spacing_ns; /* with CALLS: a thread's stacks at calls, faults and by timer are at least this far apart
 			      */
 	uint32_t timer_hz;   /* with STACKS: of CPU time; 0: none */
+	double budget;	     /* with STACKS: share of the processes' CPU time that recording may take of it; 0: no limit
+			      */
+	int by_hand;	     /* the caller opens and closes windows; budget is not looked at */
 	uint64_t ring_bytes; /* of each CPU, a power of two; 0: 4 MiB, less with many CPUs */
 	vprof_store_chunk *store;
 	void *arg;
@@ -54,10 +57,15 @@ int vprof_recorder_has_targets(const struct vprof_recorder *r);
 /* Did the kernel add any by itself: descendants, or processes of a name? They may have ended since. */
 int vprof_recorder_has_followed(const struct vprof_recorder *r);
 
+/* With by_hand: opens and closes a window, in which stacks are taken. None is open at the begin. */
+void vprof_recorder_set_window(struct vprof_recorder *r, int open);
+
 struct vprof_recorder_state {
 	uint64_t n_events, n_lost;  /* events in chunks or on their way there, and lost ones */
 	uint64_t n_not_followed;    /* processes and wakers for which there was no room in the tables */
 	uint64_t n_other_transfers; /* of datagrams and the like, which are not recorded */
+	uint32_t n_windows;	    /* in which stacks were taken; 0: always */
+	double observed_s;	    /* ... for so long in all */
 	uint32_t kinds;		    /* VP_KERNEL_* that are recorded */
 	double error_ns;	    /* of times, at most */
 	char missing[240];	    /* which events are not recorded, and why; "" */

@@ -52,6 +52,14 @@ struct vp_ring_event {
 	};
 };
 
+/* Of a CPU; a cache line each. */
+struct vp_ring_account {
+	unsigned long long spent_ns; /* on stacks, and on tracing system calls for them */
+	unsigned long long busy_ns;  /* it ran threads of the session, up to since_ns */
+	unsigned long long since_ns; /* it runs one of them; 0: it does not */
+	unsigned long long unused[5];
+};
+
 #define VP_RING_STACK_BYTES 16384 /* of a user stack's memory, at most */
 #define VP_RING_REGISTERS 8	  /* ip, sp, bp, bx, r12 to r15 */
 

@@ -14,7 +14,6 @@
 
 #define RING_BYTES ((uint64_t)4 << 20)
 #define RINGS_MAX_BYTES ((uint64_t)256 << 20)
-#define HOLD_NS 1000000u
 
 struct cpu {
 	struct vprof_rings *rings;
@@ -274,7 +273,7 @@ size_t vprof_rings_drain(struct vprof_rings *r, int final)
 		struct cpu *cpu = &r->cpus[i];
 
 		sort(cpu);
-		store_events(cpu, final ? UINT64_MAX : now_ns - HOLD_NS);
+		store_events(cpu, final ? UINT64_MAX : now_ns - VPROF_RINGS_HOLD_NS);
 		if (final && !n)
 			tell_lost(cpu, (uint32_t)r->o.n_lost[cpu->number], ticks_of(r, now_ns));
 	}
@@ -296,6 +295,11 @@ void vprof_rings_count(const struct vprof_rings *r, uint64_t *n_events, uint64_t
 		*n_lost += r->o.n_lost[cpu->number] + cpu->n_memory + cpu->gather.n_lost;
 		*n_events += cpu->n_taken - cpu->n_memory - cpu->gather.n_lost;
 	}
+}
+
+uint64_t vprof_rings_ticks(const struct vprof_rings *r, uint64_t ns)
+{
+	return ticks_of(r, ns);
 }
 
 uint64_t vprof_rings_error_ns(const struct vprof_rings *r)

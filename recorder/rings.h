@@ -15,6 +15,9 @@
 #include "recorder/stack_table.h"
 #include "trace/clock_tie.h"
 
+/* Events this young are not stored: others may come that are older. */
+#define VPROF_RINGS_HOLD_NS 1000000u
+
 struct vprof_rings;
 
 struct vprof_rings_options {
@@ -41,5 +44,8 @@ void vprof_rings_flush(struct vprof_rings *r); /* stores all chunks that are not
 void vprof_rings_count(const struct vprof_rings *r, uint64_t *n_events, uint64_t *n_lost);
 uint64_t vprof_rings_error_ns(const struct vprof_rings *r);			    /* of times */
 const struct vprof_clock_reading *vprof_rings_reading(const struct vprof_rings *r); /* the last */
+
+/* A time of CLOCK_MONOTONIC in ticks; exact only up to vprof_rings_reading(). */
+uint64_t vprof_rings_ticks(const struct vprof_rings *r, uint64_t ns);
 
 #endif

@@ -183,6 +183,9 @@ enum vp_kind {
 	VP_KIND_KERNEL_FAULT = 49,
 	/* 2 units: a thread has used CPU time. payload = tid; u1.t = 0; u1.w = kernel stack | user stack << 32. */
 	VP_KIND_KERNEL_TIMER = 50,
+	/* 2 units, in the machine's table: a window of time in which all of that was recorded, from t to u1.t; payload
+	   and u1.w = 0. With VP_KERNEL_WINDOWS only; windows may join. */
+	VP_KIND_KERNEL_WINDOW = 51,
 
 	/* Who sends and receives how much over which connection; in chunks of VP_THREAD_KERNEL, too. */
 
@@ -382,6 +385,7 @@ static inline uint32_t vp_record_units(uint64_t w)
 	case VP_KIND_KERNEL_CALL:
 	case VP_KIND_KERNEL_FAULT:
 	case VP_KIND_KERNEL_TIMER:
+	case VP_KIND_KERNEL_WINDOW:
 		return 2;
 	case VP_KIND_WAIT:
 	case VP_KIND_BUILD_ID:
@@ -489,6 +493,7 @@ enum vp_kernel_scope {
 #define VP_KERNEL_CALLS 64u	 /* CALL; these three with STACKS only */
 #define VP_KERNEL_FAULTS 128u	 /* FAULT */
 #define VP_KERNEL_TIMER 256u	 /* TIMER */
+#define VP_KERNEL_WINDOWS 512u	 /* WINDOW: these four are recorded in windows; between them STACKS are few */
 #define VP_KERNEL_SOCKETS 65536u /* SOCKET, TRANSFER */
 
 #endif

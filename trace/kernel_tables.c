@@ -33,6 +33,12 @@ static int compare_stacks(const void *a, const void *b)
 	return compare_u64(((const struct vprof_kernel_stack *)a)->id, ((const struct vprof_kernel_stack *)b)->id);
 }
 
+static int compare_windows(const void *a, const void *b)
+{
+	return compare_u64(((const struct vprof_kernel_window *)a)->begin,
+			   ((const struct vprof_kernel_window *)b)->begin);
+}
+
 static int compare_modules(const void *a, const void *b)
 {
 	return compare_u64(((const struct vprof_kernel_module *)a)->start,
@@ -142,6 +148,33 @@ static int add_task(struct vprof_kernel_tables *t, const struct vp_unit *u, uint
 	return 0;
 }
 
+static int add_window(struct vprof_kernel_tables *t, const struct vp_unit *u)
+{
+	struct vprof_kernel_window *w = u[1].t > u->t ? VPROF_PUSH(&t->windows) : NULL;
+
+	if (w)
+		*w = (struct vprof_kernel_window){ u->t, u[1].t };
+	return w || u[1].t <= u->t ? 0 : -1;
+}
+
+static int join_windows(struct vprof_kernel_tables *t)
+{
+	size_t n = 0;
+
+	if (vprof_array_sort(t->windows.v, t->windows.n, sizeof *t->windows.v, compare_windows))
+		return -1;
+	for (size_t i = 0; i < t->windows.n; i++) {
+		struct vprof_kernel_window w = t->windows.v[i], *last = n ? &t->windows.v[n - 1] : NULL;
+
+		if (!last || w.begin > last->end)
+			t->windows.v[n++] = w;
+		else if (w.end > last->end)
+			last->end = w.end;
+	}
+	t->windows.n = n;
+	return 0;
+}
+
 static int add_record(struct vprof_kernel_tables *t, const struct vp_unit *u, uint32_t n, uint32_t process)
 {
 	switch (VP_CODE(u->w)) {
@@ -151,6 +184,8 @@ static int add_record(struct vprof_kernel_tables *t, const struct vp_unit *u, ui
 		return add_symbol(t, u);
 	case VP_KIND_KERNEL_STACK:
 		return add_stack(t, u, process);
+	case VP_KIND_KERNEL_WINDOW:
+		return process == VPROF_NONE ? add_window(t, u) : 0;
 	case VP_KIND_MODULE:
 		return add_module(t, u, process);
 	case VP_KIND_BUILD_ID:
@@ -198,7 +233,8 @@ int vprof_kernel_tables_read(struct vprof_kernel_tables *t, const struct vprof_t
 	if (!ret)
 		ret = vprof_array_sort(t->devices.v, t->devices.n, sizeof *t->devices.v, compare_devices) ||
 		      vprof_array_sort(t->symbols.v, t->symbols.n, sizeof *t->symbols.v, compare_symbols) ||
-		      vprof_array_sort(t->stacks.v, t->stacks.n, sizeof *t->stacks.v, compare_stacks);
+		      vprof_array_sort(t->stacks.v, t->stacks.n, sizeof *t->stacks.v, compare_stacks) ||
+		      join_windows(t);
 	return ret || t->texts.failed ? vprof_error_no_memory(err) : VPROF_OK;
 }
 
@@ -211,6 +247,7 @@ void vprof_kernel_tables_release(struct vprof_kernel_tables *t)
 	VPROF_ARRAY_RELEASE(&t->symbols);
 	VPROF_ARRAY_RELEASE(&t->stacks);
 	VPROF_ARRAY_RELEASE(&t->tasks);
+	VPROF_ARRAY_RELEASE(&t->windows);
 	VPROF_ARRAY_RELEASE(&t->addresses);
 	vprof_arena_release(&t->texts);
 }

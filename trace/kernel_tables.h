@@ -43,12 +43,17 @@ struct vprof_kernel_stack {
 	size_t first; /* in `addresses`; innermost */
 };
 
+struct vprof_kernel_window { /* in which stacks were taken; ticks */
+	uint64_t begin, end;
+};
+
 struct vprof_kernel_tables {
 	VPROF_ARRAY(struct vprof_kernel_device) devices;    /* by source, number */
 	VPROF_ARRAY(struct vprof_kernel_symbol) symbols;    /* by address */
 	VPROF_ARRAY(struct vprof_kernel_stack) stacks;	    /* by id */
 	VPROF_ARRAY(struct vprof_kernel_process) processes; /* by process_seq */
 	VPROF_ARRAY(struct vprof_kernel_event) tasks;	    /* TASK, in the order of the file */
+	VPROF_ARRAY(struct vprof_kernel_window) windows;    /* by begin; they neither overlap nor join */
 	VPROF_ARRAY(uint64_t) addresses;
 	struct vprof_arena texts;
 };

@@ -20,6 +20,7 @@ void vprof_windows_start(struct vprof_windows *w, double share, uint64_t now_ns,
 	*w = (struct vprof_windows){ .share = share,
 				     .is_open = 1,
 				     .is_first = 1,
+				     .first_cost_ns = FIRST_COST_NS,
 				     .since_ns = now_ns,
 				     .start_ns = now_ns,
 				     .random = seed * UINT64_C(0x9e3779b97f4a7c15) | 1,
@@ -57,7 +58,7 @@ int vprof_windows_step(struct vprof_windows *w, uint64_t now_ns, double cost_ns,
 		}
 		return 0;
 	} else {
-		if (lasted < LENGTH_NS + (double)w->tail_ns || (w->is_first && spent < FIRST_COST_NS))
+		if (lasted < LENGTH_NS + (double)w->tail_ns || (w->is_first && spent < w->first_cost_ns))
 			return 0;
 		/* The first one need not be made up for: short runs would see little else. */
 		w->reopen_ns = now_ns + (uint64_t)(w->is_first ? between(w, LENGTH_NS, spent / lasted * LENGTH_NS) :

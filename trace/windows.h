@@ -2,7 +2,7 @@
 /* Recording windows: calls are recorded in some stretches of time only, so that recording takes at most a given share
  * of one CPU. Decides when; the collector opens and closes them.
  *
- * - The first window lasts until recording has cost FIRST_COST_NS: a short or quiet run is recorded throughout.
+ * - The first window lasts until recording has cost first_cost_ns: a short or quiet run is recorded throughout.
  * - A window that costs less than the share stays open.
  * - A pause between two windows is as long as brings the mean cost down to the share, times a random factor, so that
  *   nothing periodic in the target falls into all windows or none.
@@ -15,7 +15,8 @@
 #include <stdint.h>
 
 struct vprof_windows {
-	double share; /* of one CPU, 0: always open */
+	double share;	      /* of one CPU, 0: always open */
+	double first_cost_ns; /* for which the first window may be used up */
 	int is_open, is_first;
 	uint64_t since_ns; /* of the window or the pause */
 	double since_cost_ns;
@@ -28,6 +29,7 @@ struct vprof_windows {
 
 #define VPROF_WINDOW_TAIL_NS 1000000000u
 
+/* first_cost_ns is 0.1 s unless it is changed then. */
 void vprof_windows_start(struct vprof_windows *w, double share, uint64_t now_ns, uint64_t seed);
 
 /* `cost_ns`: the CPU time that recording has cost since the start; `longest_ns`: the longest interval seen since

@@ -11,6 +11,7 @@ struct worker {
 	struct vprof_latency_gaps gaps;
 	struct vprof_latency_context *contexts;
 	uint64_t *own_blocks;
+	uint32_t *begun_blocks;
 	struct vprof_latency_instance *kept; /* [nodes * n_kept] the slowest of each node, in no order */
 	uint32_t *n_kept;		     /* [nodes] */
 	uint64_t *slept_ns;		     /* [nodes] of the thread that is being looked at, interruptibly */
@@ -24,6 +25,8 @@ struct build {
 	const struct vprof_latency_history *history;
 	struct worker *workers;
 	int n_workers;
+	uint32_t *groups; /* [n_groups] first of the history's threads that are one */
+	size_t n_groups;
 	size_t n_nodes;
 	uint32_t n_kept; /* of a node, at most */
 };
@@ -76,6 +79,12 @@ static void keep(struct worker *w, const struct vprof_latency_instance *i)
 	v[at] = *i;
 }
 
+/* In which part of the time observed a time is. */
+static uint32_t block_of(const struct build *b, uint64_t t)
+{
+	return (uint32_t)(vprof_latency_observed(b->history, t) / (b->out->observed_ns / b->out->n_blocks + 1));
+}
+
 static int add_instance(void *worker, const struct vprof_latency_instance *i)
 {
 	struct worker *w = worker;
@@ -83,6 +92,10 @@ static int add_instance(void *worker, const struct vprof_latency_instance *i)
 	uint64_t conservative = vprof_instance_conservative(i), longest = vprof_instance_longest(i);
 
 	c->n++;
+	if (!(i->flags & VPROF_INSTANCE_BEGIN_CUT)) {
+		c->n_begun++;
+		w->begun_blocks[(size_t)i->node * VPROF_LATENCY_BLOCKS + block_of(w->build, i->first)]++;
+	}
 	c->n_cut += i->flags != 0;
 	c->n_unsure += i->n_unsure;
 	c->aggressive_ns += vprof_instance_aggressive(i);
@@ -107,9 +120,8 @@ static uint32_t gap_node(const struct vprof_annotated_tree *t, const struct vpro
 static int add_own(void *worker, const struct vprof_latency_gap *gap, uint64_t from, uint64_t ns)
 {
 	struct worker *w = worker;
-	const struct vprof_latency_history *h = w->build->history;
 	uint64_t *own = w->own_blocks + (size_t)gap_node(w->build->out, gap) * VPROF_LATENCY_BLOCKS;
-	uint64_t length = (h->end - h->begin) / VPROF_LATENCY_BLOCKS + 1, at = from - h->begin, end = at + ns;
+	uint64_t length = w->build->out->observed_ns / w->build->out->n_blocks + 1, at = from, end = at + ns;
 
 	if (ns && (gap->flags & VPROF_LATENCY_OFF_CPU) && !(gap->flags & VPROF_LATENCY_DISK)) {
 		uint32_t node = gap_node(w->build->out, gap), *slot = w->slept_ns[node] ? &node : VPROF_PUSH(&w->slept);
@@ -129,17 +141,27 @@ static int add_own(void *worker, const struct vprof_latency_gap *gap, uint64_t f
 	return 0;
 }
 
-static int infer_thread(void *build, int worker, size_t thread)
+/* Whatever the history has of one thread. */
+static int infer_thread(void *build, int worker, size_t group)
 {
 	const struct build *b = build;
-	const struct vprof_latency_thread *t = &b->history->threads.v[thread];
+	const struct vprof_latency_history *h = b->history;
+	size_t end = group + 1 < b->n_groups ? b->groups[group + 1] : h->threads.n;
 	struct worker *w = &b->workers[worker];
-	int ret = vprof_latency_infer(&w->inference, (uint32_t)thread);
+	uint64_t lived_ns = 0;
+	int ret = 0;
+
+	for (size_t i = b->groups[group]; i < end && !ret; i++) {
+		const struct vprof_latency_thread *t = &h->threads.v[i];
+
+		ret = vprof_latency_infer(&w->inference, (uint32_t)i);
+		lived_ns += vprof_latency_observed(h, t->end) - vprof_latency_observed(h, t->begin);
+	}
 
 	for (size_t i = 0; i < w->slept.n; i++) {
 		uint32_t node = w->slept.v[i];
 
-		if ((double)w->slept_ns[node] >= IDLE_MIN * (double)(t->end - t->begin))
+		if ((double)w->slept_ns[node] >= IDLE_MIN * (double)lived_ns)
 			w->contexts[node].own_idle_ns += w->slept_ns[node];
 		w->slept_ns[node] = 0;
 	}
@@ -196,6 +218,7 @@ static void spread_gap(struct vprof_annotated_tree *t, const struct vprof_latenc
 static void add_contexts(struct vprof_latency_context *to, const struct vprof_latency_context *from)
 {
 	to->n += from->n;
+	to->n_begun += from->n_begun;
 	to->n_cut += from->n_cut;
 	to->n_unsure += from->n_unsure;
 	to->own_idle_ns += from->own_idle_ns;
@@ -264,8 +287,10 @@ static int join(struct build *b)
 
 		for (size_t node = 0; node < b->n_nodes; node++)
 			add_contexts(&t->contexts[node], &from->contexts[node]);
-		for (size_t i = 0; i < b->n_nodes * VPROF_LATENCY_BLOCKS; i++)
+		for (size_t i = 0; i < b->n_nodes * VPROF_LATENCY_BLOCKS; i++) {
 			t->own_blocks[i] += from->own_blocks[i];
+			t->begun_blocks[i] += from->begun_blocks[i];
+		}
 		for (size_t i = 0; i < from->gaps.v.n; i++)
 			spread_gap(t, &from->gaps.v.v[i]);
 		t->n_instances += from->n_instances;
@@ -281,10 +306,11 @@ static int prepare(struct build *b)
 		w->build = b;
 		w->contexts = calloc(b->n_nodes, sizeof *w->contexts);
 		w->own_blocks = calloc(b->n_nodes * VPROF_LATENCY_BLOCKS, sizeof *w->own_blocks);
+		w->begun_blocks = calloc(b->n_nodes * VPROF_LATENCY_BLOCKS, sizeof *w->begun_blocks);
 		w->kept = calloc(b->n_nodes * b->n_kept, sizeof *w->kept);
 		w->n_kept = calloc(b->n_nodes, sizeof *w->n_kept);
 		w->slept_ns = calloc(b->n_nodes, sizeof *w->slept_ns);
-		if (!w->contexts || !w->own_blocks || !w->kept || !w->n_kept || !w->slept_ns)
+		if (!w->contexts || !w->own_blocks || !w->begun_blocks || !w->kept || !w->n_kept || !w->slept_ns)
 			return VPROF_ERR_NOMEM;
 		w->inference = (struct vprof_latency_inference){ .history = b->history,
 								 .tree = &b->out->tree,
@@ -304,12 +330,31 @@ static void release_workers(struct build *b)
 		vprof_latency_gaps_release(&b->workers[i].gaps);
 		free(b->workers[i].contexts);
 		free(b->workers[i].own_blocks);
+		free(b->workers[i].begun_blocks);
 		free(b->workers[i].kept);
 		free(b->workers[i].n_kept);
 		free(b->workers[i].slept_ns);
 		VPROF_ARRAY_RELEASE(&b->workers[i].slept);
 	}
 	free(b->workers);
+	free(b->groups);
+}
+
+/* Threads that were seen with breaks are one. */
+static int find_groups(struct build *b)
+{
+	b->groups = malloc((b->history->threads.n + 1) * sizeof *b->groups);
+	for (size_t i = 0; b->groups && i < b->history->threads.n; i++)
+		if (!i || !b->history->threads.v[i].is_continued)
+			b->groups[b->n_groups++] = (uint32_t)i;
+	return b->groups ? VPROF_OK : VPROF_ERR_NOMEM;
+}
+
+static uint32_t count_blocks(size_t n_windows)
+{
+	if (n_windows < 2 || n_windows >= (size_t)2 * VPROF_LATENCY_BLOCKS)
+		return VPROF_LATENCY_BLOCKS;
+	return n_windows < 4 ? 2 : (uint32_t)n_windows / 2;
 }
 
 int vprof_annotated_tree_build(struct vprof_annotated_tree *out, const struct vprof_latency_history *h, int n_threads,
@@ -318,7 +363,9 @@ int vprof_annotated_tree_build(struct vprof_annotated_tree *out, const struct vp
 	struct build b = { .out = out, .history = h, .n_workers = vprof_parallel_count(n_threads) };
 	int ret = VPROF_ERR_NOMEM;
 
-	*out = (struct vprof_annotated_tree){ .history = h };
+	*out = (struct vprof_annotated_tree){ .history = h,
+					      .n_blocks = count_blocks(h->windows.n),
+					      .observed_ns = vprof_latency_observed(h, h->end) };
 	if ((size_t)b.n_workers > h->threads.n)
 		b.n_workers = h->threads.n ? (int)h->threads.n : 1;
 	out->nodes = malloc((h->frames.n + 1) * sizeof *out->nodes);
@@ -329,14 +376,19 @@ int vprof_annotated_tree_build(struct vprof_annotated_tree *out, const struct vp
 	if (!ret) {
 		out->contexts = calloc(b.n_nodes, sizeof *out->contexts);
 		out->own_blocks = calloc(b.n_nodes * VPROF_LATENCY_BLOCKS, sizeof *out->own_blocks);
+		out->begun_blocks = calloc(b.n_nodes * VPROF_LATENCY_BLOCKS, sizeof *out->begun_blocks);
 		out->first_kept = calloc(b.n_nodes + 1, sizeof *out->first_kept);
 		b.workers = calloc((size_t)b.n_workers, sizeof *b.workers);
 		b.n_kept = KEPT_MEMORY / b.n_nodes < VPROF_LATENCY_KEPT ? (uint32_t)(KEPT_MEMORY / b.n_nodes) + 1 :
 									  VPROF_LATENCY_KEPT;
-		ret = out->contexts && out->own_blocks && out->first_kept && b.workers ? prepare(&b) : VPROF_ERR_NOMEM;
+		ret = out->contexts && out->own_blocks && out->begun_blocks && out->first_kept && b.workers ?
+			      prepare(&b) :
+			      VPROF_ERR_NOMEM;
 	}
 	if (!ret)
-		ret = vprof_parallel_run(b.n_workers, h->threads.n, infer_thread, &b);
+		ret = find_groups(&b);
+	if (!ret)
+		ret = vprof_parallel_run(b.n_workers, b.n_groups, infer_thread, &b);
 	if (!ret)
 		ret = join(&b);
 	release_workers(&b);
@@ -354,6 +406,7 @@ void vprof_annotated_tree_release(struct vprof_annotated_tree *t)
 	free(t->paths);
 	free(t->contexts);
 	free(t->own_blocks);
+	free(t->begun_blocks);
 	free(t->first_kept);
 	*t = (struct vprof_annotated_tree){ 0 };
 }
@@ -376,7 +429,7 @@ uint64_t vprof_annotated_calls(const struct vprof_annotated_tree *t, const char 
 			continue;
 		while (node && strcmp(vprof_annotated_function(t, node)->name, name))
 			node = t->tree.nodes.v[node].parent;
-		n += node ? 0 : t->contexts[i].n;
+		n += node ? 0 : t->history->windows.n ? t->contexts[i].n_begun : t->contexts[i].n;
 	}
 	return n;
 }

@@ -11,6 +11,9 @@
  * called that were there at the second only. Hence bounds: on the stack for low_ns at least (that is the sum of the
  * conservative latencies) and high_ns at most; own time between own_low_ns, where nothing else was seen, and
  * own_high_ns, where it may have been.
+ * With windows, times are sums over the windows; a context's mean is low_ns / n_begun, for all that is known of those
+ * that began elsewhere is what they took in windows.
+ *
  * All of that is about calls that were seen: what was called and returned between two events is own time of the others.
  *
  * A thread that waits for work is idle, which is no cost: sleeping in a function that waits for work or time, or
@@ -26,6 +29,7 @@
 
 struct vprof_latency_context { /* of a node of the tree */
 	uint64_t n;	       /* instances seen; short ones between two events are not */
+	uint64_t n_begun;      /* ... whose begin was seen: each call begins once, in a window or between two */
 	uint64_t n_cut;	       /* ... that were there before the recording, or after it */
 	uint64_t n_unsure;     /* further instances that these may be in truth */
 	uint64_t low_ns, high_ns;
@@ -44,7 +48,12 @@ struct vprof_annotated_tree {
 	uint32_t *nodes;			/* [frames of the history] node of each frame */
 	uint32_t *paths;			/* [stacks] path of each */
 	struct vprof_latency_context *contexts; /* [nodes]; the root's own time is that of which nothing is known */
-	uint64_t *own_blocks; /* [nodes * VPROF_LATENCY_BLOCKS] own_ns in each equal part of the recording */
+	uint64_t *own_blocks;	/* [nodes * VPROF_LATENCY_BLOCKS] own_ns in each of n_blocks equal parts of the time
+				   observed */
+	uint32_t *begun_blocks; /* ... and n_begun */
+	uint32_t n_blocks; /* 16, fewer with few windows: two parts of one window are no independent samples of the rest
+			    */
+	uint64_t observed_ns;				 /* of the recording: in windows */
 	VPROF_ARRAY(struct vprof_latency_instance) kept; /* the slowest of each node, by node, slowest first */
 	size_t *first_kept;				 /* [nodes + 1] in `kept` */
 	uint64_t n_instances;

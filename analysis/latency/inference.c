@@ -37,9 +37,12 @@ void vprof_latency_gaps_release(struct vprof_latency_gaps *gaps)
 
 static int add_gap(struct vprof_latency_inference *g, struct vprof_latency_gap *gap, uint64_t to)
 {
+	uint64_t from_observed = vprof_latency_observed(g->history, g->last);
+	uint64_t ns = vprof_latency_observed(g->history, to) - from_observed;
+
 	gap->n += gap->n != UINT32_MAX;
-	gap->ns += to - g->last;
-	return g->gap ? g->gap(g->arg, gap, g->last, to - g->last) : 0;
+	gap->ns += ns;
+	return g->gap ? g->gap(g->arg, gap, from_observed, ns) : 0;
 }
 
 /* Its longest stretch up to the last event. */

@@ -49,7 +49,7 @@ struct vprof_latency_gap {
 	uint32_t flags;	      /* VPROF_LATENCY_*, of the later event */
 	struct vprof_latency_common common;
 	uint32_t n;  /* how often */
-	uint64_t ns; /* in all */
+	uint64_t ns; /* in all, in windows */
 };
 
 /* Gaps between the same stacks are one entry with their times added up. Zero-initialise. */
@@ -71,7 +71,8 @@ struct vprof_latency_inference {
 	struct vprof_latency_gaps *gaps;
 	/* called for each instance as it closes, inner ones first; not 0 ends it with this error */
 	int (*instance)(void *arg, const struct vprof_latency_instance *instance);
-	/* called for each gap: from `from` on, ns long; may be NULL */
+	/* called for each gap: from `from` on, ns long, both in observed time (vprof_latency_observed()); may be NULL
+	 */
 	int (*gap)(void *arg, const struct vprof_latency_gap *gap, uint64_t from, uint64_t ns);
 	void *arg;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/latency/latency_describe.h"
 
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -36,15 +37,34 @@ static void want(struct describing *g)
 			g->is_wanted[g->tree->nodes.v[i].parent] |= 1;
 }
 
-static struct vprof_latency_figures figures(const struct vprof_latency_context *c)
+/* How many calls began in all of the recording, from those that began in windows: with the error of 16 parts, or fewer.
+ */
+static void count_calls(const struct vprof_annotated_tree *t, uint32_t node, struct vprof_latency_figures *f)
 {
-	double n = c ? (double)c->n : 0;
+	double duration = (double)(t->history->end - t->history->begin), mean = 0, sum = 0, error;
+	double scale = t->observed_ns ? duration / (double)t->observed_ns : 0;
+	const uint32_t *begun = t->begun_blocks + (size_t)node * VPROF_LATENCY_BLOCKS;
+	uint32_t n = t->n_blocks;
 
-	if (!c)
-		return (struct vprof_latency_figures){ .is_there = 0 };
+	for (uint32_t b = 0; b < n; b++)
+		mean += (double)begun[b] / n;
+	for (uint32_t b = 0; b < n; b++)
+		sum += (begun[b] - mean) * (begun[b] - mean);
+	error = sqrt(sum * n / (n - 1)) * gsl_cdf_tdist_Qinv(0.025, n - 1);
+	f->calls_low = scale * (mean * n - error > 0 ? mean * n - error : 0);
+	f->calls_high = scale * (mean * n + error + f->n_unsure);
+}
+
+static struct vprof_latency_figures figures(const struct vprof_annotated_tree *t, const struct vprof_latency_context *c)
+{
+	int has_windows = t->history->windows.n > 0;
+	double n = (double)(has_windows ? c->n_begun : c->n);
+
 	return (struct vprof_latency_figures){
 		.is_there = 1,
-		.n = n,
+		.n = (double)c->n,
+		.calls_low = n,
+		.calls_high = n + (double)c->n_unsure,
 		.n_cut = (double)c->n_cut,
 		.n_unsure = (double)c->n_unsure,
 		.low_ns = (double)c->low_ns,
@@ -55,10 +75,23 @@ static struct vprof_latency_figures figures(const struct vprof_latency_context *
 		.own_off_ns = (double)c->own_off_ns,
 		.own_idle_ns = (double)c->own_idle_ns,
 		.call_low_ns = n > 0 ? (double)c->low_ns / (n + (double)c->n_unsure) : NAN,
-		.call_high_ns = n > 0 ? (double)c->longest_ns / n : NAN,
+		.call_high_ns = n > 0 ? (double)(has_windows ? c->high_ns : c->longest_ns) / n : NAN,
 		.slowest_low_ns = (double)c->slowest_ns,
 		.slowest_high_ns = (double)c->slowest_longest_ns,
 	};
+}
+
+static struct vprof_latency_figures side_figures(const struct vprof_paired_tree *tree, int side, uint32_t node)
+{
+	const struct vprof_annotated_tree *t = tree->sides[side];
+	struct vprof_latency_figures f = { .is_there = 0 };
+
+	if (!t || !vprof_paired_context(tree, side, node))
+		return f;
+	f = figures(t, vprof_paired_context(tree, side, node));
+	if (t->history->windows.n)
+		count_calls(t, tree->nodes.v[node].side[side], &f);
+	return f;
 }
 
 /* The function's number among the results' names. */
@@ -99,9 +132,9 @@ static int describe_nodes(struct describing *g)
 		r->nodes[r->n_nodes] = (struct vprof_latency_node){
 			.parent = from->parent ? g->number[from->parent] : VPROF_LATENCY_NONE,
 			.function = name,
-			.side = { figures(g->tree->sides[0] ? vprof_paired_context(g->tree, 0, i) : NULL),
-				  figures(vprof_paired_context(g->tree, 1, i)) }
 		};
+		for (int side = 0; side < 2; side++)
+			r->nodes[r->n_nodes].side[side] = side_figures(g->tree, side, i);
 		g->number[i] = (uint32_t)r->n_nodes++;
 	}
 	return VPROF_OK;
@@ -139,12 +172,27 @@ static int describe_paths(struct describing *g)
 	return r->paths ? VPROF_OK : VPROF_ERR_NOMEM;
 }
 
+/* The results' number of each thread of the history: what was seen of it with breaks is one. */
+static uint32_t *number_threads(const struct vprof_latency_history *h)
+{
+	uint32_t *number = malloc((h->threads.n + 1) * sizeof *number), n = 0;
+
+	for (size_t i = 0; number && i < h->threads.n; i++) {
+		n += i && !h->threads.v[i].is_continued;
+		number[i] = n;
+	}
+	return number;
+}
+
 static int describe_calls(struct describing *g)
 {
 	const struct vprof_annotated_tree *t = g->tree->sides[1];
 	struct vprof_latency_results *r = g->out;
 	double begin = (double)t->history->begin;
+	uint32_t *threads = number_threads(t->history);
 
+	if (!threads)
+		return VPROF_ERR_NOMEM;
 	r->calls = calloc(t->kept.n + 1, sizeof *r->calls);
 	for (uint32_t i = 1; r->calls && i < g->tree->nodes.n; i++) {
 		uint32_t node = g->tree->nodes.v[i].side[1];
@@ -155,7 +203,7 @@ static int describe_calls(struct describing *g)
 			const struct vprof_latency_instance *from = &t->kept.v[k];
 
 			r->calls[r->n_calls++] = (struct vprof_latency_call){ .context = g->number[i],
-									      .thread = from->thread,
+									      .thread = threads[from->thread],
 									      .before_ns = (double)from->before - begin,
 									      .first_ns = (double)from->first - begin,
 									      .last_ns = (double)from->last - begin,
@@ -164,6 +212,7 @@ static int describe_calls(struct describing *g)
 									      .n_unsure = from->n_unsure };
 		}
 	}
+	free(threads);
 	return r->calls ? VPROF_OK : VPROF_ERR_NOMEM;
 }
 
@@ -174,11 +223,12 @@ static int describe_threads(struct describing *g)
 	char name[96];
 
 	r->threads = calloc(h->threads.n + 1, sizeof *r->threads);
-	for (; r->threads && r->n_threads < h->threads.n; r->n_threads++) {
-		snprintf(name, sizeof name, "%.64s %u", h->threads.v[r->n_threads].name,
-			 h->threads.v[r->n_threads].tid);
+	for (size_t i = 0; r->threads && i < h->threads.n; i++) {
+		if (i && h->threads.v[i].is_continued)
+			continue;
+		snprintf(name, sizeof name, "%.64s %u", h->threads.v[i].name, h->threads.v[i].tid);
 		r->threads[r->n_threads] = vprof_strings_keep(&r->strings, name);
-		if (!r->threads[r->n_threads])
+		if (!r->threads[r->n_threads++])
 			return VPROF_ERR_NOMEM;
 	}
 	return r->threads ? VPROF_OK : VPROF_ERR_NOMEM;
@@ -194,7 +244,10 @@ static void describe_sides(struct describing *g)
 			continue;
 		s->duration_ns = (double)(t->history->end - t->history->begin);
 		s->n_events = t->history->events.n;
-		s->n_threads = t->history->threads.n;
+		s->n_windows = t->history->windows.n;
+		s->observed_ns = (double)t->observed_ns;
+		for (size_t k = 0; k < t->history->threads.n; k++)
+			s->n_threads += !k || !t->history->threads.v[k].is_continued;
 		s->n_instances = t->n_instances;
 		s->n_contexts = t->tree.nodes.n - 1;
 		s->total_ns = (double)t->total_ns;

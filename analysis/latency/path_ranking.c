@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/latency/path_ranking.h"
 
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 
-#define TAIL_SHARE 0.02	  /* of a path's cost: inner ends that add less are left out */
-#define CHANGE_MIN 0.01	  /* of new's costs: a smaller difference is not worth a word */
-#define ERRORS_MIN 5.0	  /* standard errors that a difference must exceed */
-#define TIMES_MIN 2.0	  /* ... or new's cost this many times base's, */
-#define TIMES_CHANGE 0.05 /* if the difference is that share of new's costs */
+#define TAIL_SHARE 0.02 /* of a path's cost: inner ends that add less are left out */
+#define CHANGE_MIN 0.01 /* of new's costs: a smaller difference is not worth a word */
+#define ERROR_CHANCE                                                                                                   \
+	1.2e-5 /* that a difference exceeds what it must by chance: five standard errors of 16 parts each */
+#define WINDOW_CHANCE 0.025 /* that windows differ from the rest so much to either side */
+#define TIMES_MIN 2.0	    /* ... or new's cost this many times base's, */
+#define TIMES_CHANGE 0.05   /* if the difference is that share of new's costs */
 
 struct own { /* of a node on one side, ns per unit, without idle time */
 	double own, low, high;
@@ -123,26 +126,26 @@ static void rank_nodes(struct vprof_ranked_node *nodes, size_t n)
 		order[i]->rank = (uint32_t)i + 1;
 }
 
-/* Mean and squared standard error of what a path costs in the parts of a side's recording. */
-static double squared_error(const struct ranking *g, const struct vprof_ranked_path *p, int side)
+/* Squared standard error of what a path costs from its node `first` on, by the parts of a side's recording. */
+static double squared_error(const struct ranking *g, const struct vprof_ranked_path *p, int side, size_t first)
 {
 	const struct vprof_annotated_tree *t = g->tree->sides[side];
+	uint32_t n_blocks = t->n_blocks;
 	double v[VPROF_LATENCY_BLOCKS] = { 0 }, mean = 0, sum = 0;
 
-	for (size_t i = 0; i < p->n_nodes; i++) {
+	for (size_t i = first; i < p->n_nodes; i++) {
 		uint32_t node = g->tree->nodes.v[g->out->nodes.v[p->first_node + i].node].side[side];
 		const struct vprof_latency_context *c = node == VPROF_NONE ? NULL : &t->contexts[node];
 		double busy = c && c->own_ns ? less(c->own_ns, c->own_idle_ns) / (double)c->own_ns : 0;
 
-		for (uint32_t b = 0; b < VPROF_LATENCY_BLOCKS && busy > 0; b++)
+		for (uint32_t b = 0; b < n_blocks && busy > 0; b++)
 			v[b] += busy * (double)t->own_blocks[(size_t)node * VPROF_LATENCY_BLOCKS + b];
 	}
-	for (uint32_t b = 0; b < VPROF_LATENCY_BLOCKS; b++)
-		mean += v[b] / VPROF_LATENCY_BLOCKS;
-	for (uint32_t b = 0; b < VPROF_LATENCY_BLOCKS; b++)
+	for (uint32_t b = 0; b < n_blocks; b++)
+		mean += v[b] / n_blocks;
+	for (uint32_t b = 0; b < n_blocks; b++)
 		sum += (v[b] - mean) * (v[b] - mean);
-	sum /= (double)(VPROF_LATENCY_BLOCKS - 1) * VPROF_LATENCY_BLOCKS; /* of the mean of a part */
-	sum *= (double)VPROF_LATENCY_BLOCKS * VPROF_LATENCY_BLOCKS;	  /* of the whole */
+	sum *= (double)n_blocks / (n_blocks - 1); /* of the whole: n_blocks^2 times that of the mean of a part */
 	return sum * g->out->scale[side] * g->out->scale[side];
 }
 
@@ -164,6 +167,17 @@ static struct own path_bounds(const struct ranking *g, const struct vprof_ranked
 	return all;
 }
 
+/* Of how many standard errors chance reaches beyond with this probability; the side with fewer parts decides. */
+static double errors_of(const struct ranking *g, double chance)
+{
+	uint32_t n = 0;
+
+	for (int side = 0; side < 2; side++)
+		if (g->tree->sides[side] && (!n || g->tree->sides[side]->n_blocks < n))
+			n = g->tree->sides[side]->n_blocks;
+	return gsl_cdf_tdist_Qinv(chance, (g->tree->sides[0] ? 2.0 : 1.0) * (n - 1));
+}
+
 static enum vprof_latency_verdict judge(const struct ranking *g, const struct vprof_ranked_path *p, double base)
 {
 	double new = base + p->cost;
@@ -172,9 +186,17 @@ static enum vprof_latency_verdict judge(const struct ranking *g, const struct vp
 		return VPROF_LATENCY_UNBOUNDED;
 	if (p->share < CHANGE_MIN || !g->tree->sides[0])
 		return g->tree->sides[0] ? VPROF_LATENCY_VARIES : VPROF_LATENCY_CHANGED;
-	if (p->cost > ERRORS_MIN * p->error || (new >= TIMES_MIN *base && p->share >= TIMES_CHANGE))
+	if (p->cost > errors_of(g, ERROR_CHANCE) * p->error || (new >= TIMES_MIN *base && p->share >= TIMES_CHANGE))
 		return VPROF_LATENCY_CHANGED;
 	return VPROF_LATENCY_VARIES;
+}
+
+static void widen(const struct ranking *g, struct vprof_ranked_path *p)
+{
+	double error = sqrt(squared_error(g, p, 1, p->n_nodes - 1)) * errors_of(g, WINDOW_CHANCE);
+
+	p->low = p->low > error ? p->low - error : 0;
+	p->high += error;
 }
 
 static int add_path(struct ranking *g, const struct candidate *c)
@@ -198,8 +220,10 @@ static int add_path(struct ranking *g, const struct candidate *c)
 	p->low = new.low - old.high;
 	p->high = new.high - old.low;
 	rank_nodes(out->nodes.v + p->first_node, n);
+	if (!g->tree->sides[0] && g->tree->sides[1]->history->windows.n > 1) /* windows are a sample */
+		widen(g, p);
 	p->share = out->total[1] > 0 ? p->cost / out->total[1] : 0;
-	p->error = g->tree->sides[0] ? sqrt(squared_error(g, p, 0) + squared_error(g, p, 1)) : NAN;
+	p->error = g->tree->sides[0] ? sqrt(squared_error(g, p, 0, 0) + squared_error(g, p, 1, 0)) : NAN;
 	p->verdict = judge(g, p, old.own);
 	return VPROF_OK;
 }

@@ -37,11 +37,11 @@ void vprof_latency_results_free(struct vprof_latency_results *r)
 
 /* clang-format off */
 #define SIDE_FIELDS(U, D, I, S, E)                                                                                      \
-	S(run) D(duration_ns) U(n_events) U(n_lost) U(n_without) U(n_cut) U(n_unpaired) U(n_threads) U(n_instances) U(n_contexts) \
+	S(run) D(duration_ns) D(observed_ns) U(n_windows) U(n_events) U(n_lost) U(n_without) U(n_cut) U(n_unpaired) U(n_threads) U(n_instances) U(n_contexts) \
 	U(n_frames) U(n_unnamed) D(total_ns) D(idle_ns) D(unsure_ns) D(n_units) S(missing)
 #define NAME_FIELDS(U, D, I, S, E) S(name) S(file) E(layer, vprof_latency_layer_names)
 #define FIGURES_FIELDS(U, D, I, S, E)                                                                                   \
-	D(n) D(n_cut) D(n_unsure) D(low_ns) D(high_ns) D(own_ns) D(own_low_ns) D(own_high_ns) D(own_off_ns) D(own_idle_ns)       \
+	D(n) D(calls_low) D(calls_high) D(n_cut) D(n_unsure) D(low_ns) D(high_ns) D(own_ns) D(own_low_ns) D(own_high_ns) D(own_off_ns) D(own_idle_ns)       \
 	D(call_low_ns) D(call_high_ns) D(slowest_low_ns) D(slowest_high_ns)
 #define PATH_FIELDS(U, D, I, S, E)                                                                                      \
 	D(cost_ns) D(low_ns) D(high_ns) D(share) D(error_ns) E(verdict, vprof_latency_verdict_names)

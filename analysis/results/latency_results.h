@@ -27,8 +27,9 @@ struct vprof_latency_name { /* a function */
 
 struct vprof_latency_figures { /* of a context in one run */
 	int is_there;
-	double n, n_cut, n_unsure; /* instances; of them cut by the recording's ends; further ones they may be */
-	double low_ns, high_ns;	   /* on the stack, of the instances seen */
+	double calls_low, calls_high; /* calls in all of the recording, with windows with their 95 % interval */
+	double n, n_cut, n_unsure;    /* instances; of them cut by the recording's ends; further ones they may be */
+	double low_ns, high_ns;	      /* on the stack, of the instances seen */
 	double own_ns, own_low_ns, own_high_ns, own_off_ns, own_idle_ns;
 	double call_low_ns, call_high_ns; /* mean of an instance; NaN without any */
 	double slowest_low_ns, slowest_high_ns;
@@ -72,7 +73,8 @@ struct vprof_latency_call { /* an instance of a context in the new run; its late
 
 struct vprof_latency_side { /* a run */
 	const char *run;
-	double duration_ns;
+	double duration_ns, observed_ns; /* of the recording; of that in windows in which stacks were taken */
+	uint64_t n_windows;		 /* 0: always */
 	uint64_t n_events, n_lost, n_without, n_cut, n_unpaired, n_threads, n_instances, n_contexts;
 	uint64_t n_frames, n_unnamed; /* of all stacks */
 	double total_ns, idle_ns, unsure_ns;

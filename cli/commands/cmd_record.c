@@ -18,6 +18,7 @@
 
 #define RING_MIB_MOST 1024
 #define SPACING_NS 50000 /* of a thread's stacks, usually */
+#define BUDGET 0.05	 /* usually */
 #define TIMER_HZ 499	 /* usually; no multiple of what programs do at a steady pace */
 #define TIMER_HZ_MOST 10000
 #define SIGNAL_STATUS 128 /* + its number: how a shell tells that a command was killed */
@@ -34,7 +35,7 @@ static const struct vprof_usage usage = {
 struct arguments {
 	long pid, memory, timer_hz;
 	const char *name, *output, *compress, *stacks_at, *timer;
-	double most_ns, spacing_ns;
+	double most_ns, spacing_ns, budget;
 	int all, stacks, interrupts, paths, json;
 };
 
@@ -106,6 +107,10 @@ static cJSON *to_json(const char *folder, const struct vprof_record_outcome *o)
 	cJSON_AddNumberToObject(root, "other_transfers", (double)o->state.n_other_transfers);
 	cJSON_AddNumberToObject(root, "bytes", (double)o->n_bytes);
 	cJSON_AddNumberToObject(root, "clock_error_ns", o->state.error_ns);
+	if (o->state.n_windows) {
+		cJSON_AddNumberToObject(root, "windows", o->state.n_windows);
+		cJSON_AddNumberToObject(root, "observed_seconds", o->state.observed_s);
+	}
 	cJSON_AddStringToObject(root, "missing", o->state.missing);
 	if (o->has_status)
 		cJSON_AddNumberToObject(root, "status", o->status);
@@ -118,6 +123,12 @@ static void tell(const char *folder, const struct arguments *a, const struct vpr
 	vprof_progress_end(progress, "%s events, %s lost, %.1f MB of trace in %s",
 			   vprof_format_count(o->state.n_events).s, vprof_format_count(o->state.n_lost).s,
 			   (double)o->n_bytes / 1e6, vprof_project_shown(folder));
+	if (o->state.n_windows > 1)
+		vprof_tell(
+			"stacks were taken in %u windows of time, together %s of %s: all of them would cost the program more than "
+			"%s of its CPU time (--budget)",
+			o->state.n_windows, vprof_format_duration(o->state.observed_s * 1e9).s,
+			vprof_format_duration(o->seconds * 1e9).s, vprof_format_percent(a->budget).s);
 	if (*o->state.missing)
 		vprof_tell("not recorded: %s", o->state.missing);
 	if (o->state.n_lost)
@@ -202,6 +213,7 @@ static int run(const struct arguments *a, const struct vprof_operands *operands,
 							      .all = a->all,
 							      .kinds = kinds,
 							      .spacing_ns = (uint64_t)a->spacing_ns,
+							      .budget = a->stacks ? a->budget : 0,
 							      .timer_hz = everywhere ? (uint32_t)a->timer_hz : 0,
 							      .most_ns = a->most_ns,
 							      .ring_bytes = (uint64_t)a->memory << 20,
@@ -224,7 +236,7 @@ static int run(const struct arguments *a, const struct vprof_operands *operands,
 
 int vprof_cmd_record(int argc, char **argv)
 {
-	struct arguments a = { .timer_hz = TIMER_HZ, .spacing_ns = SPACING_NS };
+	struct arguments a = { .timer_hz = TIMER_HZ, .spacing_ns = SPACING_NS, .budget = BUDGET };
 	const struct vprof_option options[] = {
 		{ "pid", VPROF_OPTION_COUNT, &a.pid, "PID", "record this process and its descendants (-p)", 'p' },
 		{ "name", VPROF_OPTION_TEXT, &a.name, "NAME",
@@ -241,6 +253,9 @@ int vprof_cmd_record(int argc, char **argv)
 		  "between a thread's stacks at system calls and page faults, on average (default 50us)" },
 		{ "timer", VPROF_OPTION_TEXT, &a.timer, "HZ",
 		  "stacks for each second of CPU time without other events (default 499; 0: none)" },
+		{ "budget", VPROF_OPTION_SHARE, &a.budget, "SHARE",
+		  "with --stacks: the share of the program's CPU time that recording may take of it; beyond that, stacks are "
+		  "taken in time windows only (default 0.05; 0: no limit)" },
 		{ "interrupts", VPROF_OPTION_FLAG, &a.interrupts, NULL,
 		  "record each interrupt of the recorded threads, too (-i)", 'i' },
 		{ "paths", VPROF_OPTION_FLAG, &a.paths, NULL,

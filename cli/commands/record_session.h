@@ -22,8 +22,9 @@ struct vprof_record_request {
 	const char *name;
 	int all;
 	uint32_t kinds;	     /* VP_KERNEL_* */
-	uint64_t spacing_ns; /* struct vprof_recorder_options */
+	uint64_t spacing_ns; /* this and budget: struct vprof_recorder_options */
 	uint32_t timer_hz;
+	double budget;
 	double most_ns; /* how long, 0: until it ends */
 	uint64_t ring_bytes;
 	enum vprof_compress_mode compress;

@@ -45,9 +45,7 @@ static void release_side(struct side *side)
 /* What a side's costs are divided by: seconds, or calls of a function. */
 static int count_units(const struct side *side, const char *per, double *n, struct vprof_error *err)
 {
-	const struct vprof_latency_history *h = &side->input.history;
-
-	*n = (double)(h->end - h->begin) / 1e9;
+	*n = (double)side->tree.observed_ns / 1e9;
 	if (per) {
 		*n = (double)vprof_annotated_calls(&side->tree, per);
 		if (*n <= 0)

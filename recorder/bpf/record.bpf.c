@@ -225,6 +225,8 @@ static __always_inline void follow_waker(struct task_struct *task)
 		tell_task(task, 0);
 }
 
+#include "windows.bpf.h"
+
 #include "calls.bpf.h"
 #include "stacks.bpf.h"
 
@@ -259,17 +261,23 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(record_switch, _Bool preempted, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
 {
-	int waker = !records_all && is_waker(prev);
+	int waker = !records_all && is_waker(prev), of_session = in_session(prev->tgid);
 	struct stack_hashes stacks = { 0, 0 };
 	struct vp_ring_event *e;
+	__u64 began;
 	__u8 state;
 
-	if (!waker && !in_session(prev->tgid) && !is_recorded(next))
+	if (has_budget)
+		count_busy(of_session, next->pid && in_session(next->tgid));
+	if (!waker && !of_session && !is_recorded(next))
 		return 0;
 	state = state_of(prev_state, preempted);
-	if (records_stacks && state != VP_TASK_STATE_DEAD && (state >= VP_TASK_STATE_SLEEPING || records_calls) &&
-	    (waker || in_session(prev->tgid)))
+	if (records_stacks && prev->pid && state != VP_TASK_STATE_DEAD &&
+	    (state >= VP_TASK_STATE_SLEEPING || records_calls) && (waker || of_session) && may_take_stacks()) {
+		began = begin_cost();
 		take_stacks(ctx, prev, &stacks);
+		end_cost(began, 0);
+	}
 	if (state == VP_TASK_STATE_DEAD && !records_all)
 		forget_dead(prev, waker);
 	e = reserve(BYTES_UP_TO(user_stack), VP_KIND_KERNEL_SWITCH);
@@ -324,6 +332,7 @@ int BPF_PROG(record_waking, struct task_struct *task)
 	struct cpu_state *cpu = this_cpu();
 	struct vp_ring_event *e;
 	__u8 context, source;
+	__u64 began;
 	__u32 id;
 
 	if (!is_recorded(task))
@@ -332,8 +341,11 @@ int BPF_PROG(record_waking, struct task_struct *task)
 	source = source_of(context, cpu, &id);
 	if (context == VP_CONTEXT_TASK || (source == VP_SOURCE_NET && cpu && cpu->is_loopback)) {
 		follow_waker(current);
-		if (records_stacks && current->pid)
+		if (records_stacks && current->pid && may_take_stacks()) {
+			began = begin_cost();
 			take_stacks(ctx, current, &stacks);
+			end_cost(began, 0);
+		}
 	}
 	e = reserve(BYTES_UP_TO(source_id), VP_KIND_KERNEL_WAKING);
 	if (!e)

@@ -5,6 +5,9 @@
 #ifndef VPROF_SAMPLES_BPF_H
 #define VPROF_SAMPLES_BPF_H
 
+/* What it takes that a system call is traced, besides the two programs. */
+#define CALL_NS 250
+
 /* Of threads of the session. The recorder's own are not, with records_all either. */
 static __always_inline int is_sampled(struct task_struct *task)
 {
@@ -15,20 +18,26 @@ SEC("tp_btf/sys_enter")
 int BPF_PROG(enter_call, struct pt_regs *regs, long number)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
+	__u32 now = open_window();
 	struct call_state *call;
+	__u64 began;
 
-	if (!is_sampled(current))
+	if (!now || !is_sampled(current))
 		return 0;
 	call = bpf_task_storage_get(&calls, current, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!call)
 		return 0;
-	call->entered_ns = bpf_ktime_get_ns();
+	if (call->window != now)
+		call->n_skipped = 0;
+	call->window = now;
+	call->entered_ns = began = bpf_ktime_get_ns();
 	call->user_stack = 0;
 	call->number = (__u32)number;
 	call->is_told = 0;
 	call->is_open = 1;
 	if (is_due(call))
 		take_call_stack(current, call);
+	end_cost(has_budget ? began : 0, CALL_NS);
 	return 0;
 }
 
@@ -39,7 +48,7 @@ int BPF_PROG(record_call, struct pt_regs *regs, long result)
 	struct call_state *call = is_sampled(current) ? bpf_task_storage_get(&calls, current, 0, 0) : 0;
 	struct vp_ring_event *e;
 
-	if (!call)
+	if (!call || call->window != open_window())
 		return 0;
 	if (!call->is_told) {
 		call->n_skipped += call->is_open && call->n_skipped < 0xffff;
@@ -85,15 +94,18 @@ int BPF_PROG(record_fault, unsigned long address, struct pt_regs *regs, unsigned
 	struct task_struct *current = bpf_get_current_task_btf();
 	struct stack_hashes stacks = { 0, 0 };
 	struct call_state *call;
+	__u64 began;
 
-	if (!is_sampled(current))
+	if (!open_window() || !is_sampled(current))
 		return 0;
+	began = begin_cost();
 	call = bpf_task_storage_get(&calls, current, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!call || !is_due(call))
 		return 0;
 	take_user_stack_alone(current, &stacks);
 	if (stacks.user)
 		tell_sample(current, VP_KIND_KERNEL_FAULT, (__u32)error, address, &stacks);
+	end_cost(began, 0);
 	return 0;
 }
 
@@ -103,15 +115,21 @@ int record_timer(void *ctx)
 	struct task_struct *current = bpf_get_current_task_btf();
 	struct stack_hashes stacks = { 0, 0 };
 	struct call_state *call;
+	__u64 began;
 
 	if (!is_sampled(current))
 		return 0;
+	see_busy();
+	if (!open_window())
+		return 0;
+	began = begin_cost();
 	call = bpf_task_storage_get(&calls, current, 0, 0);
 	if (call && !is_due(call))
 		return 0;
 	take_stacks(ctx, current, &stacks);
 	if (stacks.user || stacks.kernel)
 		tell_sample(current, VP_KIND_KERNEL_TIMER, 0, 0, &stacks);
+	end_cost(began, 0);
 	return 0;
 }
 

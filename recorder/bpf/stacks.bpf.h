@@ -171,7 +171,7 @@ static __always_inline __u64 libraries_of(__u32 pid, struct mm_struct *mm)
 
 static __always_inline __u64 take_user_stack(struct vp_ring_stack *b, struct task_struct *task)
 {
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct pt_regs *regs = registers_of(task);
 	struct mm_struct *mm = task->mm;
 	struct code_bounds c;
 	__u64 hash = 2;
@@ -268,22 +268,27 @@ static __always_inline void take_call_stack(struct task_struct *task, struct cal
 /* Of the thread that runs here. In a system call, its user stack is taken once. */
 static __always_inline void take_stacks(void *ctx, struct task_struct *task, struct stack_hashes *hashes)
 {
+	struct task_struct *current = bpf_get_current_task_btf();
 	struct call_state *call = 0;
 	struct vp_ring_stack *b;
-	__u32 *n_used;
+	__u32 *n_used, now = open_window();
+	int is_open;
 
 	b = begin_buffer(&n_used);
 	if (!b)
 		return;
 	hashes->kernel = take_kernel_stack(ctx, b, task);
 	end_buffer(n_used);
-	if (records_calls)
-		call = bpf_task_storage_get(&calls, bpf_get_current_task_btf(), 0, 0);
-	if (call && call->is_open && call->user_stack)
+	if (records_calls && now)
+		call = bpf_task_storage_get(&calls, current, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (call)
+		begin_window(call, current, now);
+	is_open = call && call->is_open && is_in_call(current);
+	if (is_open && call->user_stack)
 		hashes->user = call->user_stack;
 	else
 		hashes->user = user_stack_here();
-	if (call && call->is_open) {
+	if (is_open) {
 		call->user_stack = hashes->user;
 		call->is_told = 1;
 	}

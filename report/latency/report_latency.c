@@ -22,6 +22,10 @@ static void add_side(const struct vprof_style *style, const struct vprof_latency
 			vprof_format_count(s->n_events).s, vprof_format_count(s->n_lost).s,
 			vprof_format_count(s->n_threads).s, s->n_threads == 1 ? "" : "s",
 			vprof_format_percent(s->total_ns > 0 ? s->idle_ns / s->total_ns : NAN).s);
+	if (s->n_windows > 1)
+		vprof_text_addf(
+			&t, "stacks in %s windows of time, together %s, from which numbers of calls are estimated; ",
+			vprof_format_count(s->n_windows).s, vprof_format_duration(s->observed_ns).s);
 	vprof_text_addf(&t, "%s calls of functions in %s contexts inferred", vprof_format_count(s->n_instances).s,
 			vprof_format_count(s->n_contexts).s);
 	vprof_report_labelled_text(style, !r->is_comparison ? "latency" : side ? "new" : "base", &t, out);
@@ -36,11 +40,11 @@ static const struct vprof_latency_node *end_of(const struct vprof_latency_result
 /* "1,204 calls of 4.9 .. 5.1 ms, the slowest 80 .. 81 ms, 97 % of it waiting" */
 static void add_calls(const struct vprof_latency_figures *f, struct vprof_text *t)
 {
-	if (f->n_unsure > 0)
-		vprof_text_addf(t, "%s .. ", vprof_format_count((uint64_t)f->n).s);
-	vprof_text_addf(t, "%s call%s", vprof_format_count((uint64_t)(f->n + f->n_unsure)).s,
-			f->n + f->n_unsure > 1 ? "s" : "");
-	vprof_text_add(t, f->n + f->n_unsure > 1 ? ", mean " : " of ");
+	if (f->calls_high - f->calls_low >= 1)
+		vprof_text_addf(t, "%s .. ", vprof_format_count((uint64_t)f->calls_low).s);
+	vprof_text_addf(t, "%s call%s", vprof_format_count((uint64_t)(f->calls_high + 0.5)).s,
+			f->calls_high > 1 ? "s" : "");
+	vprof_text_add(t, f->calls_high > 1 ? ", mean " : " of ");
 	vprof_latency_time_words(f->call_low_ns, f->call_high_ns, t);
 	if (f->n > 1) {
 		vprof_text_add(t, ", slowest ");
@@ -51,7 +55,8 @@ static void add_calls(const struct vprof_latency_figures *f, struct vprof_text *
 			t, "; without a CPU %s of its own time",
 			vprof_format_percent((f->own_off_ns - f->own_idle_ns) / (f->own_ns - f->own_idle_ns)).s);
 	if (f->n_cut > 0)
-		vprof_text_addf(t, "; %s cut by the recording's ends", vprof_format_count((uint64_t)f->n_cut).s);
+		vprof_text_addf(t, "; %s cut by the recording's or a window's ends",
+				vprof_format_count((uint64_t)f->n_cut).s);
 }
 
 static void add_path(const struct vprof_style *style, const struct vprof_latency_results *r, size_t number,

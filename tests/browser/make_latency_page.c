@@ -65,6 +65,8 @@ static void fill_side(struct vprof_latency_side *s, const char *run)
 {
 	*s = (struct vprof_latency_side){ run,
 					  10 * SECOND,
+					  10 * SECOND,
+					  0,
 					  12345,
 					  3,
 					  7,
@@ -79,7 +81,7 @@ static void fill_side(struct vprof_latency_side *s, const char *run)
 					  10 * SECOND,
 					  SECOND,
 					  10,
-					  is_hostile ? hostile_name(0) : "" };
+					  .missing = is_hostile ? hostile_name(0) : "" };
 }
 
 static void make(const char *kind)

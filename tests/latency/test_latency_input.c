@@ -22,6 +22,9 @@ enum { IN_READ = 1, IN_WORK, CUT, IN_VFS_READ, IN_FAULT, ELSEWHERE, IN_NANOSLEEP
 #define CODE 0x400000u
 #define KERNEL UINT64_C(0xffffffff81000000)
 
+static const uint64_t (*windows)[2]; /* begin and end */
+static size_t n_windows;
+
 static size_t put_stack(struct vp_unit *u, uint32_t id, uint32_t flags, const uint64_t *addresses, uint32_t n)
 {
 	memset(u, 0, (1 + (n + 1) / 2) * sizeof *u);
@@ -76,6 +79,10 @@ static void add_machine(struct kernel_image *im)
 	n += put_stack(u + n, IN_VFS_READ, 0, vfs_read, 5);
 	n += put_stack(u + n, IN_FAULT, 0, fault, 4);
 	n += put_stack(u + n, IN_NANOSLEEP, 0, nanosleep, 5);
+	for (size_t i = 0; i < n_windows; i++, n += 2) {
+		u[n] = (struct vp_unit){ windows[i][0], VP_W(VP_KIND_KERNEL_WINDOW, 0) };
+		u[n + 1] = (struct vp_unit){ windows[i][1], 0 };
+	}
 	assert_true(n <= 128);
 	kernel_image_chunk(im, (struct vp_chunk_header){ .thread_seq = VP_THREAD_KERNEL_TABLE, .process_seq = 1 }, u,
 			   n);
@@ -281,6 +288,68 @@ static void test_lives(void **state)
 	vprof_latency_input_release(&in);
 }
 
+/* Of what a thread did between windows nothing is known, but that it slept on where it was. */
+static void test_windows(void **state)
+{
+	static const uint64_t three[][2] = { { 100, 200 }, { 300, 350 }, { 350, 400 }, { 500, 600 } };
+	static const struct vprof_kernel_event events[] = {
+		CALL(110, 120, SYS_read, IN_READ),
+		OUT(180, SLEEPING, IN_VFS_READ, IN_READ),
+		IN(360),
+		CALL(0, 370, SYS_read, IN_READ), /* entered in the window before */
+		TIMER(380, IN_WORK),		 /* it has a CPU when the window ends */
+		TIMER(450, IN_WORK),
+		OUT(460, SLEEPING, IN_VFS_READ, IN_READ), /* awake again before the next window */
+		IN(470),
+		OUT(480, SLEEPING, IN_VFS_READ, IN_READ),
+		IN(520),
+		CALL(0, 530, SYS_read, IN_READ),
+		OUT(550, DISK, IN_VFS_READ, IN_READ),
+		{ VP_KIND_KERNEL_TIMER, 0, 700, .sample = { .tid = CLIENT, .user_stack = IN_WORK } },
+	};
+	struct vprof_annotated_tree tree;
+	struct vprof_latency_input in;
+	const struct vprof_latency_thread *t;
+	struct vprof_error err = { "" };
+
+	(void)state;
+	windows = three;
+	n_windows = 4;
+	read_events(&in, events, sizeof events / sizeof *events, ALL | VP_KERNEL_WINDOWS);
+	n_windows = 0;
+	assert_int_equal(in.history.windows.n, 3);
+	assert_int_equal(vprof_latency_observed(&in.history, 349), 150);
+	t = in.history.threads.v;
+	assert_int_equal(in.history.threads.n, 2);
+	assert_int_equal(t[0].n_events, 6);
+	expect(&in, 2, 180, VPROF_LATENCY_NEW_CALL, USER " | sys_read vfs_read");
+	expect(&in, 3, 360, VPROF_LATENCY_HELD | VPROF_LATENCY_OFF_CPU, USER " | sys_read vfs_read");
+	expect(&in, 4, 370, VPROF_LATENCY_HELD, USER " | sys_read");
+	expect(&in, 5, 380, VPROF_LATENCY_NEW_CALL, "[server] [server]");
+	assert_int_equal(t[0].begin, 99);
+	assert_int_equal(t[0].end, 399);
+	assert_int_equal(t[0].begin_is_cut + t[0].end_is_cut, 2);
+	assert_int_equal(t[1].is_continued, 1);
+	assert_int_equal(t[1].n_events, 4);
+	expect(&in, 6, 480, 0, USER " | sys_read vfs_read");
+	expect(&in, 7, 520, VPROF_LATENCY_HELD | VPROF_LATENCY_OFF_CPU, USER " | sys_read vfs_read");
+	expect(&in, 8, 530, VPROF_LATENCY_HELD, USER " | sys_read");
+	assert_int_equal(t[1].begin, 479);
+	assert_int_equal(t[1].end, 699);
+	/* Sums are of what lies in windows; instances are as long as they are. */
+	assert_int_equal(vprof_annotated_tree_build(&tree, &in.history, 1, &err), 0);
+	assert_int_equal(tree.total_ns, 300);
+	for (uint32_t i = 1; i < tree.tree.nodes.n; i++)
+		if (!strcmp(vprof_annotated_function(&tree, i)->name, "vfs_read")) {
+			assert_int_equal(tree.contexts[i].low_ns, (200 - 180) + (360 - 300) + (520 - 500));
+			assert_int_equal(tree.contexts[i].slowest_ns, 360 - 180);
+			assert_int_equal(tree.contexts[i].n, 3);
+			assert_int_equal(tree.contexts[i].n_begun, 2);
+		}
+	vprof_annotated_tree_release(&tree);
+	vprof_latency_input_release(&in);
+}
+
 static void test_refuses(void **state)
 {
 	struct vprof_latency_input in;
@@ -298,7 +367,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_system_call), cmocka_unit_test(test_call_without_end),
 		cmocka_unit_test(test_fault),	    cmocka_unit_test(test_left_out),
-		cmocka_unit_test(test_lives),	    cmocka_unit_test(test_refuses),
+		cmocka_unit_test(test_lives),	    cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_refuses),
 	};
 
 	return cmocka_run_group_tests(tests, kernel_image_setup, kernel_image_teardown);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/latency/history/latency_history.h"
 
+#include "common/search.h"
+
 static int refuse(struct vprof_error *err, const char *what, size_t number)
 {
 	return vprof_error_set(err, VPROF_ERR_INPUT, "the events with stacks are inconsistent: %s %zu", what, number);
@@ -42,6 +44,31 @@ static int check_thread(const struct vprof_latency_history *h, size_t thread, st
 	return VPROF_OK;
 }
 
+static int check_windows(const struct vprof_latency_history *h, struct vprof_error *err)
+{
+	uint64_t end = h->begin, observed = 0;
+
+	for (size_t i = 0; i < h->windows.n; i++) {
+		const struct vprof_latency_window *w = &h->windows.v[i];
+
+		if (w->begin < end || w->end < w->begin || w->end > h->end || w->observed != observed)
+			return refuse(err, "impossible times of window", i);
+		end = w->end;
+		observed += w->end - w->begin;
+	}
+	return VPROF_OK;
+}
+
+uint64_t vprof_latency_observed(const struct vprof_latency_history *h, uint64_t t)
+{
+	size_t n = VPROF_BISECT(h->windows.n, i, h->windows.v[i].begin <= t);
+	const struct vprof_latency_window *w = n ? &h->windows.v[n - 1] : NULL;
+
+	if (!h->windows.n)
+		return t > h->begin ? t - h->begin : 0;
+	return w ? w->observed + (t < w->end ? t : w->end) - w->begin : 0;
+}
+
 int vprof_latency_history_check(const struct vprof_latency_history *h, struct vprof_error *err)
 {
 	int ret = check_stacks(h, err);
@@ -50,6 +77,8 @@ int vprof_latency_history_check(const struct vprof_latency_history *h, struct vp
 		ret = refuse(err, "impossible times of the recording", 0);
 	if (!ret && (h->stacks.n > UINT32_MAX / 2 || h->functions.n > UINT32_MAX / 2 || h->threads.n > UINT32_MAX / 2))
 		ret = refuse(err, "too many stacks, functions or threads:", h->stacks.n);
+	if (!ret)
+		ret = check_windows(h, err);
 	for (size_t i = 0; i < h->threads.n && !ret; i++)
 		ret = check_thread(h, i, err);
 	return ret;
@@ -61,6 +90,7 @@ void vprof_latency_history_release(struct vprof_latency_history *h)
 	VPROF_ARRAY_RELEASE(&h->frames);
 	VPROF_ARRAY_RELEASE(&h->stacks);
 	VPROF_ARRAY_RELEASE(&h->events);
+	VPROF_ARRAY_RELEASE(&h->windows);
 	VPROF_ARRAY_RELEASE(&h->threads);
 }
 

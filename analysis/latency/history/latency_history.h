@@ -52,13 +52,21 @@ struct vprof_latency_event {
 	uint32_t flags; /* VPROF_LATENCY_* */
 };
 
-/* One thread while it runs one program: an exec makes another one of it. */
+/* One thread while it runs one program, as far as it was seen without a break: an exec makes another one of it, and so
+ * does the time between two windows. */
 struct vprof_latency_thread {
 	const char *name;
 	uint32_t pid, tid;
 	uint64_t begin, end;	      /* no event lies outside */
 	int begin_is_cut, end_is_cut; /* it was there before the recording, and after it */
+	int is_continued;	      /* it is the same thread as the one before this */
 	size_t first_event, n_events; /* in `events`, in order of t; of equal times in order */
+};
+
+/* A stretch of time in which events have stacks. */
+struct vprof_latency_window {
+	uint64_t begin, end; /* ns */
+	uint64_t observed;   /* ns in the windows before it */
 };
 
 /* May a call of this function, having been at one place, come to the other one? At the same place: is there a loop
@@ -66,7 +74,8 @@ struct vprof_latency_thread {
 typedef int vprof_latency_may_follow(void *arg, uint32_t function, uint32_t place, uint32_t next);
 
 struct vprof_latency_history {
-	uint64_t begin, end;		      /* of the recording; ns */
+	uint64_t begin, end;				  /* of the recording; ns */
+	VPROF_ARRAY(struct vprof_latency_window) windows; /* in order of time; none: all of the recording is one */
 	vprof_latency_may_follow *may_follow; /* NULL: a call is taken to go on where it may, as in the paper */
 	void *arg;			      /* ... its first argument; called by several threads at a time */
 	VPROF_ARRAY(struct vprof_latency_function) functions;
@@ -75,6 +84,9 @@ struct vprof_latency_history {
 	VPROF_ARRAY(struct vprof_latency_event) events;
 	VPROF_ARRAY(struct vprof_latency_thread) threads;
 };
+
+/* For how much of the time from the begin of the recording to t events had stacks; ns. O(log windows). */
+uint64_t vprof_latency_observed(const struct vprof_latency_history *h, uint64_t t);
 
 /* OK, or INPUT: an index out of range, or times out of order. */
 int vprof_latency_history_check(const struct vprof_latency_history *h, struct vprof_error *err);

@@ -8,9 +8,11 @@
 #include <sys/syscall.h>
 
 #include "common/radix.h"
+#include "common/search.h"
 #include "trace/kernel_events.h"
 
-enum raw_kind { RAW_ENTER, RAW_OUT, RAW_IN, RAW_WAKING, RAW_FAULT, RAW_TIMER, RAW_EXIT };
+/* RESUME: in a system call that was entered before the window, at its begin. */
+enum raw_kind { RAW_ENTER, RAW_RESUME, RAW_OUT, RAW_IN, RAW_WAKING, RAW_FAULT, RAW_TIMER, RAW_EXIT };
 
 struct raw { /* an event of a thread, before its stack is looked at */
 	uint64_t t;
@@ -24,6 +26,7 @@ struct tracked {
 	struct vprof_latency_thread thread;
 	int is_session;
 	int is_kernel; /* ... or otherwise none of the program's */
+	int is_in_history;
 	VPROF_ARRAY(struct raw) raw;
 };
 
@@ -35,12 +38,19 @@ struct reading {
 	VPROF_ARRAY(struct tracked) threads;
 	VPROF_ARRAY(uint32_t) latest; /* the thread of each tid known, in the order of by_tid */
 	struct vprof_hash_index by_tid;
-	uint64_t begin, now; /* ns */
+	VPROF_ARRAY(struct vprof_latency_window) windows; /* in which events have stacks; at least one */
+	uint64_t begin, now;				  /* ns */
 	uint32_t n_losses;
 };
 
 /* where a thread is, while its events are gone through */
 struct position {
+	/* what is seen of it without a break */
+	int is_seen;
+	size_t window; /* the one of the event, or the next one */
+	uint64_t begin;
+	int begin_is_cut;
+	size_t first_event;
 	uint64_t call_end; /* of the system call that is known to hold the event; 0: none */
 	uint32_t call_number, call_stack;
 	uint32_t n_calls; /* begun so far */
@@ -131,7 +141,7 @@ static int add_raw(struct reading *g, uint32_t tid, enum raw_kind kind, uint64_t
 	if (!r)
 		return VPROF_ERR_NOMEM;
 	*r = (struct raw){ t, user, kernel, number, g->n_losses, (uint8_t)kind };
-	if (kind == RAW_ENTER || kind == RAW_EXIT || kind == RAW_FAULT || kind == RAW_TIMER)
+	if (kind == RAW_ENTER || kind == RAW_RESUME || kind == RAW_EXIT || kind == RAW_FAULT || kind == RAW_TIMER)
 		thread->is_session = 1;
 	return VPROF_OK;
 }
@@ -183,9 +193,36 @@ static int on_task(struct reading *g, const struct vprof_kernel_event *e)
 	return t->thread.name ? VPROF_OK : VPROF_ERR_NOMEM;
 }
 
+/* The window at a time, or the first one after it. */
+static size_t window_at(const struct reading *g, uint64_t t)
+{
+	return VPROF_BISECT(g->windows.n, i, g->windows.v[i].end < t);
+}
+
+static int is_inside(const struct reading *g, size_t window, uint64_t t)
+{
+	return window < g->windows.n && g->windows.v[window].begin <= t;
+}
+
+/* A call is recorded as it returns. When it was entered is not known if that was before the window. */
+static int on_call(struct reading *g, const struct vprof_kernel_event *e)
+{
+	size_t window = window_at(g, g->now);
+	int is_known = e->call.entered && e->call.entered <= e->t;
+	uint64_t entered = is_known ? to_ns(g->trace, e->call.entered) : 0;
+	int ret;
+
+	if (!is_known && !is_inside(g, window, g->now))
+		return VPROF_OK;
+	ret = add_raw(g, e->call.tid, is_known ? RAW_ENTER : RAW_RESUME,
+		      is_known ? entered : g->windows.v[window].begin, e->call.user_stack, 0,
+		      e->call.number | e->call.n_skipped << 16);
+	return ret ? ret : add_raw(g, e->call.tid, RAW_EXIT, g->now, e->call.user_stack, 0, e->call.number);
+}
+
 static int on_event(struct reading *g, const struct vprof_kernel_event *e)
 {
-	int ret, is_known;
+	int ret;
 
 	switch (e->kind) {
 	case VP_KIND_KERNEL_SWITCH:
@@ -197,10 +234,7 @@ static int on_event(struct reading *g, const struct vprof_kernel_event *e)
 						      e->waking.user_stack, e->waking.kernel_stack, 0) :
 					      VPROF_OK;
 	case VP_KIND_KERNEL_CALL:
-		is_known = e->call.entered && e->call.entered <= e->t;
-		ret = add_raw(g, e->call.tid, RAW_ENTER, is_known ? to_ns(g->trace, e->call.entered) : g->begin,
-			      e->call.user_stack, 0, e->call.number | e->call.n_skipped << 16);
-		return ret ? ret : add_raw(g, e->call.tid, RAW_EXIT, g->now, e->call.user_stack, 0, e->call.number);
+		return on_call(g, e);
 	case VP_KIND_KERNEL_FAULT:
 		return add_raw(g, e->sample.tid, RAW_FAULT, g->now, e->sample.user_stack, 0, 0);
 	case VP_KIND_KERNEL_TIMER:
@@ -295,6 +329,7 @@ static int take_event(struct reading *g, struct position *p, const struct raw *r
 
 	switch (r->kind) {
 	case RAW_ENTER:
+	case RAW_RESUME:
 		return VPROF_OK; /* begin_call() */
 	case RAW_EXIT:
 		if (r->number == SYS_rt_sigreturn || !p->call_end) { /* returns elsewhere */
@@ -325,25 +360,123 @@ static int begin_call(struct reading *g, struct position *p, const struct raw *r
 	uint32_t stack;
 
 	p->call_end = end;
+	if (r->kind == RAW_RESUME && p->is_out &&
+	    p->last_in_call) { /* it sleeps in that call since the window before */
+		p->call_number = r->number & 0xffff;
+		p->call_stack = r->user;
+		p->n_calls = p->last_call;
+		return VPROF_OK;
+	}
 	p->call_number = r->number & 0xffff;
 	p->call_stack = r->user;
 	p->n_calls += 2; /* the number in between is that of a call that does not return */
 	return take_stack(g, p, r, r->number >> 16 ? VPROF_LATENCY_SKIPPED : 0, &stack);
 }
 
+static void begin_seen(struct reading *g, const struct tracked *t, struct position *p, uint64_t at)
+{
+	int begins = t->thread.begin >= at;
+	size_t window = p->window;
+
+	*p = (struct position){ .is_seen = 1,
+				.window = window,
+				.begin = begins ? t->thread.begin : at,
+				.begin_is_cut = begins ? t->thread.begin_is_cut : 1,
+				.first_event = g->input->history.events.n };
+}
+
+/* A thread without events is left out. */
+static int end_seen(struct reading *g, struct tracked *t, struct position *p, uint64_t at)
+{
+	struct vprof_latency_history *h = &g->input->history;
+	int ends = t->thread.end <= at;
+	struct vprof_latency_thread *out;
+
+	if (!p->is_seen)
+		return VPROF_OK;
+	p->is_seen = 0;
+	if (h->events.n == p->first_event)
+		return VPROF_OK;
+	out = VPROF_PUSH(&h->threads);
+	if (!out)
+		return VPROF_ERR_NOMEM;
+	*out = t->thread;
+	out->begin = p->begin;
+	out->begin_is_cut = p->begin_is_cut;
+	out->end = ends ? t->thread.end : at;
+	out->end_is_cut = ends ? t->thread.end_is_cut : 1;
+	out->is_continued = t->is_in_history;
+	out->first_event = p->first_event;
+	out->n_events = h->events.n - p->first_event;
+	t->is_in_history = 1;
+	return VPROF_OK;
+}
+
+/* A thread without a CPU stays where it is, beyond windows, too. */
+static int is_known_asleep(const struct position *p)
+{
+	return p->is_seen && p->is_out && p->out_stack != VPROF_NONE;
+}
+
+/* Was it switched out between windows, with a stack, to sleep into the next one? */
+static int sleeps_into_window(const struct reading *g, const struct position *p, const struct raw *r,
+			      const struct raw *next)
+{
+	return r->kind == RAW_OUT && r->user && next && next->kind == RAW_IN && next->n_losses == r->n_losses &&
+	       is_inside(g, p->window, next->t);
+}
+
+/* next: the thread's next event, RESUME apart; NULL: there is none. */
+static int on_thread_event(struct reading *g, struct tracked *t, struct position *p, const struct raw *r,
+			   const struct raw *next)
+{
+	const struct raw *returned = r + 1; /* of a call: added right after it */
+	int is_in, ret = VPROF_OK;
+
+	while (p->window < g->windows.n && g->windows.v[p->window].end < r->t) {
+		if (!is_known_asleep(p))
+			ret = end_seen(g, t, p, g->windows.v[p->window].end);
+		if (ret)
+			return ret;
+		p->window++;
+	}
+	is_in = is_inside(g, p->window, r->t);
+	if ((g->input->kinds & VP_KERNEL_WINDOWS) && is_known_asleep(p) && p->out_losses != r->n_losses) {
+		g->input->n_unpaired++; /* it may have run in between */
+		ret = end_seen(g, t, p, g->input->history.events.v[g->input->history.events.n - 1].t);
+	}
+	if (!ret && is_known_asleep(p) && !is_in) {
+		ret = r->kind == RAW_IN ? take_event(g, p, r) : VPROF_OK;
+		return ret ? ret : end_seen(g, t, p, r->t);
+	}
+	if (ret || (!is_in && !sleeps_into_window(g, p, r, next)))
+		return ret;
+	if (!p->is_seen)
+		begin_seen(g, t, p, is_in ? g->windows.v[p->window].begin : r->t);
+	if (r->kind == RAW_ENTER || r->kind == RAW_RESUME)
+		return begin_call(g, p, r, returned->t);
+	return take_event(g, p, r);
+}
+
+static const struct raw *next_of(const struct tracked *t, const struct vprof_keyed *keys, size_t i)
+{
+	while (++i < t->raw.n && t->raw.v[keys[i].item].kind == RAW_RESUME)
+		;
+	return i < t->raw.n ? &t->raw.v[keys[i].item] : NULL;
+}
+
 static int finish_thread(struct reading *g, struct tracked *t, struct vprof_keyed *keys)
 {
 	struct position p = { .call_end = 0 };
-	size_t n = t->raw.n, first = g->input->history.events.n;
-	struct vprof_latency_thread *out;
+	size_t n = t->raw.n;
 	int ret = VPROF_OK;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct raw *r = &t->raw.v[i];
 
-		keys[i] = (struct vprof_keyed){ r->t * 4 + (r->kind == RAW_ENTER ? 0 :
-							    r->kind == RAW_EXIT	 ? 2 :
-										   1),
+		keys[i] = (struct vprof_keyed){ r->t * 4 + (r->kind <= RAW_RESUME ? 0 :
+							    r->kind == RAW_EXIT	  ? 2 :
+										    1),
 						(uint32_t)i };
 	}
 	if (vprof_radix_sort(keys, n))
@@ -353,20 +486,35 @@ static int finish_thread(struct reading *g, struct tracked *t, struct vprof_keye
 
 		if (r->t < t->thread.begin || r->t > t->thread.end)
 			continue;
-		if (r->kind == RAW_ENTER) /* its end was added right after it */
-			ret = begin_call(g, &p, r, t->raw.v[keys[i].item + 1].t);
-		else
-			ret = take_event(g, &p, r);
+		ret = on_thread_event(g, t, &p, r, next_of(t, keys, i));
 	}
-	out = ret || g->input->history.events.n == first ? NULL : VPROF_PUSH(&g->input->history.threads);
-	if (out) {
-		*out = t->thread;
-		out->first_event = first;
-		out->n_events = g->input->history.events.n - first;
-	} else if (!ret && g->input->history.events.n != first) {
-		ret = VPROF_ERR_NOMEM;
+	if (ret || !p.is_seen)
+		return ret;
+	return end_seen(g, t, &p,
+			is_known_asleep(&p) || p.window >= g->windows.n ? t->thread.end : g->windows.v[p.window].end);
+}
+
+/* As far as they lie in the recording. */
+static int keep_windows(struct reading *g)
+{
+	struct vprof_latency_history *h = &g->input->history;
+	uint64_t observed = 0;
+
+	for (size_t i = 0; i < g->windows.n; i++) {
+		struct vprof_latency_window w = g->windows.v[i], *to;
+
+		w.begin = w.begin < h->begin ? h->begin : w.begin;
+		w.end = w.end > h->end ? h->end : w.end;
+		if (w.begin >= w.end)
+			continue;
+		w.observed = observed;
+		observed += w.end - w.begin;
+		to = VPROF_PUSH(&h->windows);
+		if (!to)
+			return VPROF_ERR_NOMEM;
+		*to = w;
 	}
-	return ret;
+	return VPROF_OK;
 }
 
 static int finish(struct reading *g)
@@ -378,6 +526,8 @@ static int finish(struct reading *g)
 
 	h->begin = g->begin;
 	h->end = g->now;
+	if (g->input->kinds & VP_KERNEL_WINDOWS)
+		ret = keep_windows(g);
 	for (size_t i = 0; i < g->threads.n; i++) {
 		struct tracked *t = &g->threads.v[i];
 
@@ -397,12 +547,41 @@ static int finish(struct reading *g)
 	return keys ? ret : VPROF_ERR_NOMEM;
 }
 
+/* Those of the trace; without any, all of the recording is one. */
+static int read_windows(struct reading *g, struct vprof_error *err)
+{
+	for (size_t i = 0; i < g->tables.windows.n; i++) {
+		const struct vprof_kernel_window *from = &g->tables.windows.v[i];
+		uint64_t begin = to_ns(g->trace, from->begin), end = to_ns(g->trace, from->end);
+		struct vprof_latency_window *w = begin < end ? VPROF_PUSH(&g->windows) : NULL;
+
+		if (begin < end && !w)
+			return VPROF_ERR_NOMEM;
+		if (w)
+			*w = (struct vprof_latency_window){ begin, end, 0 };
+	}
+	if (g->input->kinds & VP_KERNEL_WINDOWS)
+		return g->windows.n ?
+			       VPROF_OK :
+			       vprof_error_set(err, VPROF_ERR_INPUT,
+					       "this run has no stacks: the recording ended before the first window "
+					       "of time in which they are taken; record a longer one, or with "
+					       "--budget 0");
+	g->windows.n = 0;
+	if (!VPROF_PUSH(&g->windows))
+		return VPROF_ERR_NOMEM;
+	g->windows.v[0] = (struct vprof_latency_window){ 0, VPROF_LATENCY_TIME_MAX, 0 };
+	return VPROF_OK;
+}
+
 static int read_events(struct reading *g, struct vprof_error *err)
 {
 	struct vprof_kernel_stream *stream = NULL;
 	struct vprof_kernel_event e;
-	int ret = vprof_kernel_stream_open(&stream, g->trace, err), is_first = 1;
+	int ret = read_windows(g, err), is_first = 1;
 
+	if (!ret)
+		ret = vprof_kernel_stream_open(&stream, g->trace, err);
 	for (size_t i = 0; i < g->tables.tasks.n && !ret; i++)
 		ret = on_task(g, &g->tables.tasks.v[i]);
 	while (!ret && vprof_kernel_stream_next(stream, &e)) {
@@ -443,6 +622,7 @@ int vprof_latency_input_read(struct vprof_latency_input *input, const struct vpr
 		VPROF_ARRAY_RELEASE(&g.threads.v[i].raw);
 	VPROF_ARRAY_RELEASE(&g.threads);
 	VPROF_ARRAY_RELEASE(&g.latest);
+	VPROF_ARRAY_RELEASE(&g.windows);
 	vprof_hash_index_release(&g.by_tid);
 	vprof_stack_frames_free(g.frames);
 	vprof_kernel_tables_release(&g.tables);

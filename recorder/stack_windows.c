@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The kernel traces system calls of all processes while a program is attached to them, whether it wants them or not:
+ * so it is attached for each window, and detached behind it. The number of the window decides what the programs do, so
+ * it does not matter when exactly that happens: a window begins after its number was set, and ends before it was
+ * cleared.
+ */
+#include "recorder/stack_windows.h"
+
+#include <bpf/libbpf.h>
+
+/* clang-format off: the skeleton uses its structs */
+#include "recorder/ring_event.h"
+#include "record.skel.h"
+/* clang-format on */
+
+#define EVENT_NS 200	  /* what an event takes without stacks, with the interrupts that are followed for it */
+#define FIRST_COST_NS 5e7 /* a short recording is one window */
+
+/* The CPU time of the processes recorded, and what recording them took of it. */
+static void add_up(const struct vprof_stack_windows *w, uint64_t *busy_ns, double *cost_ns)
+{
+	uint64_t now = vprof_clock_monotonic_ns(), n_events, n_lost;
+
+	vprof_rings_count(w->rings, &n_events, &n_lost);
+	*cost_ns = EVENT_NS * (double)(n_events + n_lost);
+	*busy_ns = 0;
+	for (size_t i = 0; i < sizeof w->bpf->bss->accounts / sizeof *w->bpf->bss->accounts; i++) {
+		const volatile struct vp_ring_account *a = &w->bpf->bss->accounts[i];
+		uint64_t since = a->since_ns;
+
+		*cost_ns += (double)a->spent_ns;
+		*busy_ns += a->busy_ns + (since && since < now ? now - since : 0);
+	}
+}
+
+static void attach(struct vprof_stack_windows *w)
+{
+	struct record_bpf *bpf = w->bpf;
+
+	if (w->has_calls && !bpf->links.record_call)
+		bpf->links.record_call = bpf_program__attach(bpf->progs.record_call);
+	if (w->has_calls && !bpf->links.enter_call)
+		bpf->links.enter_call = bpf_program__attach(bpf->progs.enter_call);
+	if (w->has_faults && !bpf->links.record_fault)
+		bpf->links.record_fault = bpf_program__attach(bpf->progs.record_fault);
+}
+
+static void detach(struct bpf_link **link)
+{
+	bpf_link__destroy(*link);
+	*link = NULL;
+}
+
+static void set_number(struct vprof_stack_windows *w, uint32_t number)
+{
+	__atomic_store_n(&w->bpf->bss->window, number, __ATOMIC_SEQ_CST);
+}
+
+void vprof_stack_windows_open(struct vprof_stack_windows *w)
+{
+	struct record_bpf *bpf = w->bpf;
+
+	attach(w);
+	/* Without one of them a window would promise what it does not hold. */
+	if ((w->has_calls && (!bpf->links.record_call || !bpf->links.enter_call)) ||
+	    (w->has_faults && !bpf->links.record_fault))
+		return;
+	w->n++;
+	set_number(w, w->n);
+	w->begin_ns = vprof_clock_monotonic_ns();
+	w->is_open = 1;
+	w->has_begin = w->has_end = 0;
+}
+
+void vprof_stack_windows_close(struct vprof_stack_windows *w)
+{
+	if (!w->is_open)
+		return;
+	w->end_ns = vprof_clock_monotonic_ns();
+	set_number(w, 0);
+	detach(&w->bpf->links.enter_call);
+	detach(&w->bpf->links.record_call);
+	detach(&w->bpf->links.record_fault);
+	w->is_open = 0;
+	w->has_end = 1;
+	w->observed_ns += (double)(w->end_ns - w->begin_ns);
+}
+
+static void tell(struct vprof_stack_windows *w, uint64_t end)
+{
+	struct vp_unit u[2] = { { w->begin, VP_W(VP_KIND_KERNEL_WINDOW, 0) }, { end, 0 } };
+
+	if (end > w->begin)
+		vprof_gather_add(w->table, u, 2);
+}
+
+/* Times are converted when both clocks were read after them. */
+static void convert(struct vprof_stack_windows *w, uint64_t until_ns)
+{
+	if (w->n && !w->has_begin && w->begin_ns <= until_ns && (w->is_open || w->has_end)) {
+		w->begin = vprof_rings_ticks(w->rings, w->begin_ns);
+		w->has_begin = 1;
+	}
+	if (w->has_begin && w->has_end && w->end_ns <= until_ns) {
+		tell(w, vprof_rings_ticks(w->rings, w->end_ns));
+		w->has_begin = w->has_end = 0;
+	}
+}
+
+void vprof_stack_windows_start(struct vprof_stack_windows *w, struct record_bpf *bpf, struct vprof_rings *rings,
+			       struct vprof_gather *table, double share, int by_hand)
+{
+	uint64_t busy_ns;
+	double cost_ns;
+
+	*w = (struct vprof_stack_windows){ .bpf = bpf,
+					   .rings = rings,
+					   .table = table,
+					   .by_hand = by_hand,
+					   .has_calls = bpf->links.enter_call != NULL,
+					   .has_faults = bpf->links.record_fault != NULL };
+	if (!(share > 0) && !by_hand) {
+		set_number(w, 1);
+		return;
+	}
+	add_up(w, &busy_ns, &cost_ns);
+	vprof_windows_start(&w->plan, share, busy_ns, vprof_clock_monotonic_ns());
+	w->plan.first_cost_ns = FIRST_COST_NS;
+	if (!by_hand)
+		vprof_stack_windows_open(w);
+}
+
+void vprof_stack_windows_step(struct vprof_stack_windows *w)
+{
+	uint64_t busy_ns;
+	double cost_ns;
+
+	convert(w, vprof_rings_reading(w->rings)->ns);
+	if (!(w->plan.share > 0) || w->by_hand || (!w->is_open && w->has_end))
+		return;
+	add_up(w, &busy_ns, &cost_ns);
+	if (!vprof_windows_step(&w->plan, busy_ns, cost_ns, 0))
+		return;
+	if (w->plan.is_open)
+		vprof_stack_windows_open(w);
+	else
+		vprof_stack_windows_close(w);
+}
+
+void vprof_stack_windows_flush(struct vprof_stack_windows *w)
+{
+	uint64_t until_ns = vprof_rings_reading(w->rings)->ns, end;
+
+	if (!w->is_open || !w->has_begin || until_ns <= w->begin_ns + VPROF_RINGS_HOLD_NS)
+		return;
+	end = vprof_rings_ticks(w->rings, until_ns - VPROF_RINGS_HOLD_NS);
+	tell(w, end);
+	w->begin = end > w->begin ? end : w->begin;
+}
+
+void vprof_stack_windows_stop(struct vprof_stack_windows *w)
+{
+	convert(w, UINT64_MAX);
+}
+
+double vprof_stack_windows_observed_s(const struct vprof_stack_windows *w)
+{
+	uint64_t now = w->is_open ? vprof_clock_monotonic_ns() : 0;
+
+	return (w->observed_ns + (now > w->begin_ns ? (double)(now - w->begin_ns) : 0)) / 1e9;
+}

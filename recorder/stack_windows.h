@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Windows of time in which stacks are taken, so that recording costs at most a given share of the CPU time of the
+ * processes recorded. Between windows system calls are not traced, switches and wake-ups are recorded almost always
+ * without stacks. Of each window it is recorded when it began and ended: within, everything was recorded.
+ *
+ *   vprof_stack_windows_start (with the first one open) -> vprof_stack_windows_step after each look at the rings ->
+ *   vprof_stack_windows_stop when all events are in chunks
+ */
+#ifndef VPROF_RECORDER_STACK_WINDOWS_H
+#define VPROF_RECORDER_STACK_WINDOWS_H
+
+#include "recorder/gather.h"
+#include "recorder/rings.h"
+#include "trace/windows.h"
+
+struct record_bpf;
+
+struct vprof_stack_windows {
+	struct record_bpf *bpf;
+	struct vprof_rings *rings;
+	struct vprof_gather *table; /* of the machine */
+	struct vprof_windows plan;
+	uint32_t n; /* windows so far */
+	int is_open, by_hand, has_calls, has_faults, has_begin, has_end;
+	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
+	uint64_t begin;		   /* ticks, with has_begin */
+	double observed_ns;	   /* in windows that are over */
+};
+
+/* share: of the CPU time; 0: one window without an end, of which nothing is recorded. by_hand: the caller opens and
+ * closes them. */
+void vprof_stack_windows_start(struct vprof_stack_windows *w, struct record_bpf *bpf, struct vprof_rings *rings,
+			       struct vprof_gather *table, double share, int by_hand);
+void vprof_stack_windows_step(struct vprof_stack_windows *w);
+void vprof_stack_windows_stop(struct vprof_stack_windows *w);
+
+/* Those of an open window are recorded up to now. */
+void vprof_stack_windows_flush(struct vprof_stack_windows *w);
+
+/* For how long windows were open so far. */
+double vprof_stack_windows_observed_s(const struct vprof_stack_windows *w);
+
+void vprof_stack_windows_open(struct vprof_stack_windows *w);
+void vprof_stack_windows_close(struct vprof_stack_windows *w);
+
+#endif
