@@ -49,7 +49,7 @@ function figuresText(c, side) {
 	lines.push(`on the stack ${between(x.low_ns, x.high_ns, duration)}`, `own time ${between(x.own_low_ns, x.own_high_ns, duration)}` +
 		(x.own_off_ns > 0 ? `, without a CPU ${percent(x.own_off_ns / Math.max(1, x.own_ns))}` : "") +
 		(x.own_idle_ns > 0 ? `, idle ${percent(x.own_idle_ns / Math.max(1, x.own_ns))}` : ""),
-	`${between(x.n, x.n + x.n_unsure, count)} calls seen, mean ${between(x.call_low_ns, x.call_high_ns, duration)}, ` +
+	`${between(x.calls_low, x.calls_high, count)} calls, mean ${between(x.call_low_ns, x.call_high_ns, duration)}, ` +
 		`slowest ${between(x.slowest_low_ns, x.slowest_high_ns, duration)}`);
 	return lines.join("\n");
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The answer in words with its warnings, and how far all of it can be trusted. */
+/* Stacks in windows of time: everything is a sample then. */
+function windowWords(s) {
+	return s.n_windows > 1 ? `of that ${duration(s.observed_ns)} in ${count(s.n_windows)} windows of time with stacks, ` : "";
+}
 function head() {
 	const box = document.getElementById("head");
 	document.title = `vprof latency: ${data.title}`;
 	box.append(el("h1", null, isComparison ? "What takes longer than before?" : "Which functions take the time?"), el("p.lead", { id: "answer" }, data.answer),
 		...data.warnings.map(w => el("p.alert", null, w)),
 		...sides.map(side => el("p.small.soft", null, (isComparison ? `${side === "base" ? "Base" : "New"}: ${R[side].run}, ` : "") +
-			`${duration(R[side].duration_ns)} recorded, ${count(R[side].n_events)} events with stacks, ${count(R[side].n_threads)} threads, ` +
+			`${duration(R[side].duration_ns)} recorded, ${windowWords(R[side])}${count(R[side].n_events)} events with stacks, ${count(R[side].n_threads)} threads, ` +
 			`${count(R[side].n_instances)} calls inferred` + (side === "new" && data.date ? `, ${data.date}` : ""))));
 }
 function trust() {

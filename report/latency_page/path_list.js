@@ -19,7 +19,7 @@ function pathRow(p) {
 			el("div.small.rest", { title: words.join(" > ") }, cut(shown.slice(0, -1).join(" > "), 400)),
 			p.verdict !== "settled" ? el("span.badge.warn", null, verdictWords[p.verdict]) : null),
 		el("td.num", null, isComparison ? between(p.low_ns, p.high_ns, duration) : between(p.low_ns / all, p.high_ns / all, percent), boundBar(p.low_ns, p.high_ns, all)),
-		el("td.num", null, x ? between(x.n, x.n + x.n_unsure, count) : "-"),
+		el("td.num", null, x ? between(x.calls_low, x.calls_high, count) : "-"),
 		el("td.num", null, x ? between(x.call_low_ns, x.call_high_ns, duration) : "-"),
 		isComparison ? el("td.num", null, p.end.base ? between(p.end.base.call_low_ns, p.end.base.call_high_ns, duration) : "not seen") : null);
 }

@@ -27,9 +27,9 @@ static const char *text(size_t i)
 
 static struct vprof_latency_figures figures(double low, double own, double n)
 {
-	return (struct vprof_latency_figures){ 1,	  n,	   n > 9,	  n / 10,      low,
-					       low * 1.1, own,	   own * 0.9,	  own * 1.2,   own / 2,
-					       own / 10,  low / n, low * 1.1 / n, low / n * 3, low / n * 4 };
+	return (struct vprof_latency_figures){ 1,	 n,	    n * 1.1,	   n,		n > 9,	    n / 10,
+					       low,	 low * 1.1, own,	   own * 0.9,	own * 1.2,  own / 2,
+					       own / 10, low / n,   low * 1.1 / n, low / n * 3, low / n * 4 };
 }
 
 static void add_node(uint32_t parent, uint32_t function, double low, double own, double n)
