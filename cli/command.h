@@ -32,6 +32,9 @@ int vprof_cmd_source(int argc, char **argv);
 int vprof_cmd_restore(int argc, char **argv);
 int vprof_cmd_record(int argc, char **argv);
 int vprof_cmd_doctor(int argc, char **argv);
+int vprof_cmd_status(int argc, char **argv);
+int vprof_cmd_runs(int argc, char **argv);
+int vprof_cmd_clean(int argc, char **argv);
 
 /* Prints "vprof: message" on stderr and returns the exit status that fits the code. */
 int vprof_complain(int code, const struct vprof_error *err);

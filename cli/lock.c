@@ -50,3 +50,18 @@ int vprof_project_lock(struct vprof_project *p, const char *command, struct vpro
 	free(path);
 	return rc;
 }
+
+int vprof_project_busy(const struct vprof_project *p, char *holder, size_t size)
+{
+	char *path = vprof_path_join(p->vprof_dir, "lock");
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+	int busy = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+
+	holder[0] = 0;
+	if (busy)
+		read_holder(fd, holder, size);
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	return busy;
+}

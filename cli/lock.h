@@ -7,10 +7,15 @@
 #ifndef VPROF_LOCK_H
 #define VPROF_LOCK_H
 
+#include <stddef.h>
+
 #include "cli/project.h"
 
 /* Held until vprof_project_release(). `command` names this command for others. FAILED, with the holder's name, when
  * another one works here. */
 int vprof_project_lock(struct vprof_project *p, const char *command, struct vprof_error *err);
+
+/* 1 while another command holds it; `holder` says which, "" where that is not known. Takes nothing. */
+int vprof_project_busy(const struct vprof_project *p, char *holder, size_t size);
 
 #endif

@@ -43,7 +43,8 @@ static double parse_duration(const char *text)
 	static const struct {
 		const char *unit;
 		double ns;
-	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+	} units[] = { { "ns", 1 },     { "us", 1e3 },	{ "ms", 1e6 },	 { "s", 1e9 },
+		      { "min", 60e9 }, { "h", 3600e9 }, { "d", 86400e9 } };
 	char *end;
 	double value = strtod(text, &end);
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/progress.h"
+#include "common/utf8.h"
 
 struct vprof_report_options vprof_print_options(long top)
 {
@@ -31,4 +32,13 @@ int vprof_print_text(struct vprof_text *text, struct vprof_error *err)
 		fputs(text->s, stdout);
 	vprof_text_release(text);
 	return rc;
+}
+
+void vprof_print_add_string(cJSON *object, const char *key, const char *s)
+{
+	struct vprof_text text = VPROF_TEXT_INIT;
+
+	vprof_text_add_utf8(&text, s);
+	cJSON_AddStringToObject(object, key, text.len ? text.s : "");
+	vprof_text_release(&text);
 }

@@ -16,4 +16,7 @@ struct vprof_report_options vprof_print_options(long top);
 int vprof_print_json(cJSON *root, struct vprof_error *err);
 int vprof_print_text(struct vprof_text *text, struct vprof_error *err);
 
+/* A string that may be no UTF-8, as a path or a message may. */
+void vprof_print_add_string(cJSON *object, const char *key, const char *s);
+
 #endif

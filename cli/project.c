@@ -188,8 +188,7 @@ char *vprof_project_run_path(const struct vprof_project *p, const char *run, con
 	return t.failed ? NULL : vprof_text_detach(&t);
 }
 
-/* A run folder's number, 0 when the name is none. */
-static unsigned run_number(const char *name)
+unsigned vprof_project_run_number(const char *name)
 {
 	size_t n = strspn(name, "0123456789");
 
@@ -204,7 +203,7 @@ static unsigned latest_run(const struct vprof_project *p, const char *file)
 	unsigned latest = 0;
 
 	while (dir && (entry = readdir(dir))) {
-		unsigned number = run_number(entry->d_name);
+		unsigned number = vprof_project_run_number(entry->d_name);
 		char *path;
 
 		if (number <= latest)
@@ -237,7 +236,7 @@ int vprof_project_new_run(const struct vprof_project *p, struct vprof_run_name *
 int vprof_project_find_run(const struct vprof_project *p, const char *wanted, const char *file, const char *otherwise,
 			   struct vprof_run_name *name, struct vprof_error *err)
 {
-	unsigned number = wanted ? run_number(wanted) : latest_run(p, file);
+	unsigned number = wanted ? vprof_project_run_number(wanted) : latest_run(p, file);
 	char *path;
 	int found;
 

@@ -35,6 +35,9 @@ struct vprof_run_name {
 	char s[16]; /* "0007" */
 };
 
+/* A run folder's number, 0 when the name is none. */
+unsigned vprof_project_run_number(const char *name);
+
 /* The next free number; its folder is made. */
 int vprof_project_new_run(const struct vprof_project *p, struct vprof_run_name *name, struct vprof_error *err);
 

@@ -15,20 +15,29 @@ struct command {
 	const char *summary;
 };
 
+/* Grouped by what one wants to do; a command without a name is a group's heading. */
 static const struct command commands[] = {
+	{ NULL, NULL, "look at what runs; nothing is rebuilt" },
+	{ "record", vprof_cmd_record, "record what the kernel does for a program: switches, wake-ups, I/O" },
+	{ NULL, NULL, "find the functions" },
 	{ "init", vprof_cmd_init, "observe one build, scan the sources, draft vprof.json" },
 	{ "annotations", vprof_cmd_annotations, "check vprof.json against the sources and list it" },
 	{ "iterate", vprof_cmd_iterate, "build, run, analyse and drill down, round by round" },
 	{ "report", vprof_cmd_report, "print the last (or a given) run's report" },
-	{ "export", vprof_cmd_export, "write a run for Perfetto, flame graphs, spreadsheets, code scanning, ..." },
-	{ "compare", vprof_cmd_compare, "compare two builds or their runs, with conditions for CI" },
 	{ "review", vprof_cmd_review, "say what a factor is: culprit, inherent, fixed, ...; kept across runs" },
+	{ "export", vprof_cmd_export, "write a run for Perfetto, flame graphs, spreadsheets, code scanning, ..." },
+	{ NULL, NULL, "judge changes" },
+	{ "compare", vprof_cmd_compare, "compare two builds or their runs, with conditions for CI" },
+	{ NULL, NULL, "the drill-down step by step" },
 	{ "build", vprof_cmd_build, "build with the probes that the session asks for" },
 	{ "run", vprof_cmd_run, "run the workload and record a trace" },
-	{ "record", vprof_cmd_record, "record what the kernel does for a program: switches, wake-ups, I/O" },
 	{ "analyze", vprof_cmd_analyze, "analyse a run's trace" },
 	{ "source", vprof_cmd_source, "show a source file as it is built" },
 	{ "restore", vprof_cmd_restore, "put the original objects and binaries back" },
+	{ NULL, NULL, "manage" },
+	{ "status", vprof_cmd_status, "say where the project stands and what comes next; vprof alone does, too" },
+	{ "runs", vprof_cmd_runs, "list the runs, what they hold and how large they are" },
+	{ "clean", vprof_cmd_clean, "remove runs and traces that are no longer needed" },
 	{ "doctor", vprof_cmd_doctor, "check that everything vprof needs is there" },
 };
 
@@ -40,7 +49,10 @@ static void print_help(FILE *to)
 	      "and says why.\n\n",
 	      to);
 	for (size_t i = 0; i < N_COMMANDS; i++)
-		fprintf(to, "  %-12s %s\n", commands[i].name, commands[i].summary);
+		if (commands[i].name)
+			fprintf(to, "  %-12s %s\n", commands[i].name, commands[i].summary);
+		else
+			fprintf(to, "%s%s:\n", i ? "\n" : "", commands[i].summary);
 	fputs("\nvprof COMMAND --help lists a command's options. A first look at a program:\n\n"
 	      "  vprof init -- make         # or your build command, from a clean tree\n"
 	      "  $EDITOR vprof.json         # confirm the interval, give a run command\n"
@@ -55,7 +67,8 @@ static void tell_unknown(const char *name)
 
 	vprof_nearest_begin(&nearest, name, 0);
 	for (size_t i = 0; i < N_COMMANDS; i++)
-		vprof_nearest_offer(&nearest, commands[i].name);
+		if (commands[i].name)
+			vprof_nearest_offer(&nearest, commands[i].name);
 	vprof_nearest_offer(&nearest, "help");
 	fprintf(stderr, "vprof: no command \"%s\"", name);
 	if (nearest.best)
@@ -64,14 +77,23 @@ static void tell_unknown(const char *name)
 		fputs("; vprof help lists them\n", stderr);
 }
 
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		if (commands[i].name && !strcmp(commands[i].name, name))
+			return &commands[i];
+	return NULL;
+}
+
 static int dispatch(int argc, char **argv)
 {
+	static char status[] = "status";
+	char *alone[] = { status, NULL };
 	const char *name = argc > 1 ? argv[1] : NULL;
+	const struct command *command;
 
-	if (!name) {
-		print_help(stderr);
-		return VPROF_EXIT_USAGE;
-	}
+	if (!name)
+		return vprof_cmd_status(1, alone);
 	if (!strcmp(name, "--version") || !strcmp(name, "version")) {
 		vprof_version_print();
 		return VPROF_EXIT_OK;
@@ -84,14 +106,14 @@ static int dispatch(int argc, char **argv)
 			print_help(stdout);
 			return VPROF_EXIT_OK;
 		}
-		for (size_t i = 0; i < N_COMMANDS; i++)
-			if (!strcmp(commands[i].name, forward[0]))
-				return commands[i].run(2, forward);
+		command = find_command(forward[0]);
+		if (command)
+			return command->run(2, forward);
 		name = forward[0];
 	}
-	for (size_t i = 0; i < N_COMMANDS; i++)
-		if (!strcmp(commands[i].name, name))
-			return commands[i].run(argc - 1, argv + 1);
+	command = find_command(name);
+	if (command)
+		return command->run(argc - 1, argv + 1);
 	tell_unknown(name);
 	return VPROF_EXIT_USAGE;
 }

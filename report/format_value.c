@@ -78,6 +78,21 @@ struct vprof_value vprof_format_count(uint64_t n)
 	return v;
 }
 
+struct vprof_value vprof_format_bytes(uint64_t n)
+{
+	static const char *const units[] = { "bytes", "kB", "MB", "GB", "TB" };
+	double size = (double)n;
+	struct vprof_value v;
+	size_t i = 0;
+
+	while (size >= 999.5 && i + 1 < sizeof units / sizeof *units) {
+		size /= 1000;
+		i++;
+	}
+	snprintf(v.s, sizeof v.s, "%.*f %s", i && size < 9.95 ? 1 : 0, size, units[i]);
+	return v;
+}
+
 /* C0, DEL and C1 (U+0080..U+009F) can all steer a terminal. */
 static int is_control(const unsigned char *s, size_t n)
 {

@@ -16,6 +16,7 @@ struct vprof_value vprof_format_duration(double ns);   /* "1.92 ms"; "-" when no
 struct vprof_value vprof_format_percent(double share); /* 0.713 -> "71 %"; "0.4 %" when small; "-" when not finite */
 struct vprof_value vprof_format_at_most(double share); /* the same, rounded up: for an upper bound */
 struct vprof_value vprof_format_count(uint64_t n);     /* "41,190" */
+struct vprof_value vprof_format_bytes(uint64_t n);     /* "1.2 GB", "412 MB", "3 kB" */
 
 /* Columns of valid UTF-8 text, one for each code point. */
 size_t vprof_format_columns(const char *s);

@@ -272,16 +272,14 @@ void vprof_trace_check(struct vprof_trace *t)
 	vprof_trace_buffer_release(&buffer);
 }
 
-static int check_header(struct vprof_trace *t, const char *path, struct vprof_error *err)
+/* `n_bytes`: of the file, at least as far as the header goes. */
+static int check_header(struct vp_file_header *h, size_t n_bytes, const char *path, struct vprof_error *err)
 {
-	struct vp_file_header *h = &t->header;
-
-	if (t->private->n_bytes < sizeof *h)
+	if (n_bytes < sizeof *h)
 		return vprof_error_set(
 			err, VPROF_ERR_CORRUPT,
 			"%s: truncated inside its header (%zu of %zu bytes): nothing can be read; record the run again",
-			path, t->private->n_bytes, sizeof *h);
-	memcpy(h, t->private->map, sizeof *h);
+			path, n_bytes, sizeof *h);
 	h->host[sizeof h->host - 1] = 0;
 	h->no_switches[sizeof h->no_switches - 1] = 0;
 	h->no_kernel[sizeof h->no_kernel - 1] = 0;
@@ -294,7 +292,6 @@ static int check_header(struct vprof_trace *t, const char *path, struct vprof_er
 			"%s: trace format %u, but this vprof reads formats %u to %u; analyse it with a newer vprof, "
 			"or record the run again",
 			path, h->version, VP_FORMAT_VERSION, VP_FORMAT_COMPRESSED);
-	t->private->may_be_compressed = h->version == VP_FORMAT_COMPRESSED;
 	if (h->clock < VP_CLOCK_TSC || h->clock > VP_CLOCK_MONOTONIC)
 		return vprof_error_set(err, VPROF_ERR_CORRUPT,
 				       "%s: unknown clock %u in the header; record the run again", path, h->clock);
@@ -343,6 +340,24 @@ static int map_records(struct vprof_trace *t, const char *path, int *fd, struct 
 	return code;
 }
 
+int vprof_trace_read_header(struct vp_file_header *out, const char *dir, struct vprof_error *err)
+{
+	char *path = vprof_path_join(dir, "records.vpt");
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1, code;
+	ssize_t n;
+
+	memset(out, 0, sizeof *out);
+	if (!path)
+		return vprof_error_no_memory(err);
+	n = fd < 0 ? -1 : pread(fd, out, sizeof *out, 0);
+	code = n < 0 ? vprof_error_set(err, VPROF_ERR_FAILED, "cannot read %s: %s", path, strerror(errno)) :
+		       check_header(out, (size_t)n, path, err);
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	return code;
+}
+
 int vprof_trace_open(struct vprof_trace **out, const char *dir, struct vprof_error *err)
 {
 	struct vprof_trace *t = calloc(1, sizeof *t);
@@ -360,8 +375,11 @@ int vprof_trace_open(struct vprof_trace **out, const char *dir, struct vprof_err
 	t->private = p;
 	code = map_records(t, path, &fd, err);
 	p->fd = fd;
+	if (!code && p->map)
+		memcpy(&t->header, p->map, p->n_bytes < sizeof t->header ? p->n_bytes : sizeof t->header);
 	if (!code)
-		code = check_header(t, path, err);
+		code = check_header(&t->header, p->n_bytes, path, err);
+	p->may_be_compressed = t->header.version == VP_FORMAT_COMPRESSED;
 	if (!code)
 		code = find_chunks(t, err);
 	if (fd >= 0)

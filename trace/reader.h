@@ -38,6 +38,8 @@ struct vprof_trace {
 	struct vprof_trace_private *private;
 };
 
+/* The header alone, of the trace folder `dir`: what was recorded and when, whatever the trace's size. */
+int vprof_trace_read_header(struct vp_file_header *out, const char *dir, struct vprof_error *err);
 /* `dir` is the run's trace folder. */
 int vprof_trace_open(struct vprof_trace **out, const char *dir, struct vprof_error *err);
 void vprof_trace_free(struct vprof_trace *trace);

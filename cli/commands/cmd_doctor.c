@@ -16,7 +16,6 @@
 #include "cli/drilldown/session.h"
 #include "cli/doctor/symptoms.h"
 #include "common/facts/facts.h"
-#include "common/utf8.h"
 #include "report/format_value.h"
 
 #define MAX_CHECKS 32
@@ -61,16 +60,6 @@ static void print_checks(const struct vprof_checkup *rows, size_t n)
 	}
 }
 
-/* Paths and messages may be no UTF-8, and the cut at a row's size may leave half of a character. */
-static void add_text(cJSON *row, const char *key, const char *s)
-{
-	struct vprof_text text = VPROF_TEXT_INIT;
-
-	vprof_text_add_utf8(&text, s);
-	cJSON_AddStringToObject(row, key, text.len ? text.s : "");
-	vprof_text_release(&text);
-}
-
 static cJSON *checks_json(const struct vprof_checkup *rows, size_t n)
 {
 	cJSON *array = cJSON_CreateArray();
@@ -80,7 +69,7 @@ static cJSON *checks_json(const struct vprof_checkup *rows, size_t n)
 
 		cJSON_AddStringToObject(row, "check", rows[i].name);
 		cJSON_AddStringToObject(row, "health", health_name(rows[i].health));
-		add_text(row, "detail", rows[i].detail);
+		vprof_print_add_string(row, "detail", rows[i].detail);
 		if (*rows[i].advice)
 			cJSON_AddStringToObject(row, "advice", rows[i].advice);
 		cJSON_AddItemToArray(array, row);

@@ -230,7 +230,7 @@ const struct vprof_symptom vprof_symptoms[] = {
 	{ "localhost", "bear talks to itself through that name. Add the line \"127.0.0.1 localhost\" to /etc/hosts",
 	  seen_localhost },
 	{ "disk-full",
-	  "Make room (rm -r .vprof/runs/*/trace keeps the reports), shorten the run, or record less: --compress on, "
+	  "Make room (vprof clean --traces keeps the reports), shorten the run, or record less: --compress on, "
 	  "a smaller --k",
 	  seen_disk_full },
 	{ "nothing-compiled",

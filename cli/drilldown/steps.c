@@ -211,7 +211,7 @@ int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vpro
 			rc = vprof_error_because(
 				err, VPROF_ERR_FAILED, VPROF_REASON_TRACE_CUT,
 				"the command ran, but its trace could not be written to %s: "
-				"%s. Make room there (rm -r .vprof/runs/*/trace keeps the reports), or shorten "
+				"%s. Make room there (vprof clean --traces keeps the reports), or shorten "
 				"the run; the same vprof command runs it again",
 				vprof_project_shown(trace), strerror(outcome->stats.disk_failed));
 		if (rc)

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/standing/run_list.h"
+
+#include <dirent.h>
+#include <fts.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/drilldown/run_traces.h"
+#include "common/files.h"
+#include "report/report.h"
+#include "trace/reader.h"
+
+#define COMMAND_BYTES_MAX 4096
+
+/* Of all files beneath, on the disk. */
+static uint64_t bytes_of(const char *folder)
+{
+	char *paths[] = { (char *)folder, NULL };
+	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	uint64_t bytes = 0;
+	FTSENT *e;
+
+	while (fts && (e = fts_read(fts)))
+		if (e->fts_info != FTS_DP && e->fts_info != FTS_NS && e->fts_info != FTS_ERR)
+			bytes += (uint64_t)e->fts_statp->st_blocks * 512;
+	if (fts)
+		fts_close(fts);
+	return bytes;
+}
+
+static int has(const char *folder, const char *name)
+{
+	char *path = vprof_path_join(folder, name);
+	int there = path && !access(path, F_OK);
+
+	free(path);
+	return there;
+}
+
+/* The first line, cut where it is long. */
+static char *read_command(const char *folder)
+{
+	char *path = vprof_path_join(folder, "command"), line[COMMAND_BYTES_MAX] = "";
+	FILE *f = path ? fopen(path, "re") : NULL;
+
+	if (f && !fgets(line, sizeof line, f))
+		line[0] = 0;
+	if (f)
+		fclose(f);
+	free(path);
+	line[strcspn(line, "\n")] = 0;
+	return strdup(line);
+}
+
+static int add_traces(struct vprof_run_entry *e, const char *folder, struct vprof_error *err)
+{
+	struct vprof_run_traces traces;
+	int rc = vprof_run_traces_in(&traces, folder, err);
+
+	for (size_t i = 0; i < traces.n && !rc; i++) {
+		struct vprof_error ignored = { "" };
+		struct vp_file_header h;
+
+		e->trace_bytes += bytes_of(traces.folders[i]);
+		if (vprof_trace_read_header(&h, traces.folders[i], &ignored))
+			continue;
+		if (!e->n_traces++) {
+			e->began_s = (int64_t)(h.start_realtime_ns / 1000000000);
+			e->length_ns = 0;
+		}
+		e->length_ns += h.end_ns > h.start_ns ? (double)(h.end_ns - h.start_ns) : NAN;
+		e->parts |= VPROF_RUN_TRACE;
+		if (h.kernel_scope != VP_KERNEL_NOT)
+			e->parts |= VPROF_RUN_KERNEL;
+		if (h.kernel_kinds & VP_KERNEL_STACKS)
+			e->parts |= VPROF_RUN_STACKS;
+		if (h.kernel_kinds & VP_KERNEL_SOCKETS)
+			e->parts |= VPROF_RUN_PATHS;
+	}
+	vprof_run_traces_release(&traces);
+	return rc;
+}
+
+static int add_answer(struct vprof_run_entry *e, const char *folder)
+{
+	char *path = vprof_path_join(folder, "results.json");
+	struct vprof_text text = VPROF_TEXT_INIT;
+	struct vprof_error ignored = { "" };
+	struct vprof_results *r = NULL;
+
+	if (path && !access(path, F_OK) && !vprof_results_read(&r, path, &ignored)) {
+		e->parts |= VPROF_RUN_RESULTS;
+		e->is_inconclusive = r->inconclusive;
+		if (r->n_causes) {
+			e->share = r->causes[0].share;
+			vprof_report_cause_sentence(r, &r->causes[0], &text);
+		}
+	}
+	vprof_results_free(r);
+	free(path);
+	e->answer = text.len ? vprof_text_detach(&text) : strdup("");
+	return e->answer ? VPROF_OK : VPROF_ERR_NOMEM;
+}
+
+static int read_run(struct vprof_run_entry *e, const char *folder, const struct vprof_session *s,
+		    struct vprof_error *err)
+{
+	struct stat st;
+	int rc = add_traces(e, folder, err);
+
+	if (!e->began_s && !stat(folder, &st))
+		e->began_s = (int64_t)st.st_mtime;
+	e->bytes = bytes_of(folder);
+	if (has(folder, "plan.json"))
+		e->parts |= VPROF_RUN_PROBES;
+	for (size_t i = 0; i < s->n_rounds; i++)
+		if (!strcmp(s->rounds[i].run.s, e->name.s))
+			e->round = (long)i;
+	for (size_t i = 0; i < s->reviews.n; i++)
+		e->is_reviewed |= !strcmp(s->reviews.items[i].run, e->name.s);
+	e->command = read_command(folder);
+	if (!rc && (!e->command || add_answer(e, folder)))
+		rc = vprof_error_no_memory(err);
+	return rc;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct vprof_run_entry *x = a, *y = b;
+	unsigned i = vprof_project_run_number(x->name.s), k = vprof_project_run_number(y->name.s);
+
+	return i < k ? -1 : i > k;
+}
+
+static struct vprof_run_entry *add_run(struct vprof_run_list *list, const char *name)
+{
+	struct vprof_run_entry *more = realloc(list->items, (list->n + 1) * sizeof *more);
+
+	if (!more)
+		return NULL;
+	list->items = more;
+	more[list->n] = (struct vprof_run_entry){ .length_ns = NAN, .share = NAN, .round = -1 };
+	snprintf(more[list->n].name.s, sizeof more->name.s, "%s", name);
+	return &more[list->n++];
+}
+
+int vprof_run_list_read(struct vprof_run_list *list, const struct vprof_project *p, const struct vprof_session *s,
+			struct vprof_error *err)
+{
+	DIR *dir = opendir(p->runs);
+	struct dirent *entry;
+	int rc = VPROF_OK;
+
+	*list = (struct vprof_run_list){ 0 };
+	while (!rc && dir && (entry = readdir(dir))) {
+		struct vprof_run_entry *e;
+		char *folder;
+
+		if (!vprof_project_run_number(entry->d_name))
+			continue;
+		e = add_run(list, entry->d_name);
+		folder = e ? vprof_project_run_path(p, e->name.s, "") : NULL;
+		rc = folder ? read_run(e, folder, s, err) : vprof_error_no_memory(err);
+		free(folder);
+		if (e) {
+			list->bytes += e->bytes;
+			list->trace_bytes += e->trace_bytes;
+		}
+	}
+	if (dir)
+		closedir(dir);
+	if (list->n)
+		qsort(list->items, list->n, sizeof *list->items, by_number);
+	return rc;
+}
+
+void vprof_run_list_release(struct vprof_run_list *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		free(list->items[i].command);
+		free(list->items[i].answer);
+	}
+	free(list->items);
+	*list = (struct vprof_run_list){ 0 };
+}
