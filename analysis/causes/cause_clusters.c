@@ -174,6 +174,13 @@ static void add_rows(struct clustering *c, double *sums, uint32_t to, uint32_t f
 		sums[k * c->n + to] += sums[k * c->n + from];
 }
 
+/* Longer work is preempted more often, wherever that is: the scheduler's time correlates with everything and belongs to
+ * nothing, unless all of it lies beneath the function. */
+static int is_scheduler(const struct clustering *c, uint32_t cluster)
+{
+	return c->items[cluster].unit == VPROF_UNIT_PREEMPTED;
+}
+
 /* Joins live clusters while some correlate: to[cluster] is the one that it was joined to. */
 static void agglomerate(struct clustering *c, const uint32_t *live, size_t n, uint32_t *to)
 {
@@ -189,7 +196,7 @@ static void agglomerate(struct clustering *c, const uint32_t *live, size_t n, ui
 				uint32_t a = live[i], b = live[k];
 				double r = sums[a * c->n + b] / sqrt(sums[a * c->n + a] * sums[b * c->n + b]);
 
-				if (to[b] == b && r >= best) {
+				if (to[b] == b && r >= best && !is_scheduler(c, a) && !is_scheduler(c, b)) {
 					best = r;
 					best_a = a;
 					best_b = b;

@@ -474,6 +474,46 @@ static void test_contained(void **state)
 	hand_release(&h);
 }
 
+/* Longer work is preempted more: the scheduler's time correlates with it, here wherever it is, and is a cause of its
+ * own. */
+static void test_preempted_apart(void **state)
+{
+	struct vprof_plan *plan = hand_plan(3);
+	struct hand_thread *cpu;
+	struct vprof_results *r;
+
+	(void)state;
+	hand_init(&h);
+	th = hand_thread(&h, 1);
+	cpu = hand_processor(&h, 0);
+	for (uint64_t i = 0; i < N; i++) {
+		uint64_t from, wait = BIT(i, 0);
+
+		begin(i);
+		from = now;
+		hand_switch(cpu, now - 10, 1, 0);
+		hand_switch(cpu, now + 500, 1, VP_SWITCH_OUT | VP_SWITCH_PREEMPTED);
+		hand_switch(cpu, now + 600 + 100 * wait, 1, 0);
+		call(F(2), 1000 + 200 * wait);
+		hand_switch(cpu, now + 500, 1, VP_SWITCH_OUT | VP_SWITCH_PREEMPTED);
+		hand_switch(cpu, now + 600 + 60 * wait, 1, 0);
+		call(F(3), 1000 + 60 * wait);
+		hand_call(th, F(1), from, now);
+		hand_mark(th, VP_KIND_END, i, now);
+		hand_switch(cpu, now + 10, 1, VP_SWITCH_OUT);
+	}
+	hand_write(&h);
+	r = hand_analyze(&h, plan); /* f2's own 100, the scheduler 100 in f2 and 60 in f3: of 260 */
+	assert_int_equal(r->n_causes, 2);
+	assert_string_equal(r->causes[0].key, "v:preempted");
+	assert_near(r->causes[0].if_constant, 1 - 100 * 100 / (260.0 * 260));
+	assert_string_equal(r->causes[1].key, "v:f2");
+	assert_near(r->causes[1].share, 100 * 100 / (260.0 * 260));
+	vprof_results_free(r);
+	vprof_plan_free(plan);
+	hand_release(&h);
+}
+
 /* What may be due to chance is no more than a candidate. */
 static void test_settled(void **state)
 {
@@ -530,6 +570,7 @@ int main(void)
 		cmocka_unit_test(test_stops_where_none_dominates),
 		cmocka_unit_test(test_dominating),
 		cmocka_unit_test(test_contained),
+		cmocka_unit_test(test_preempted_apart),
 		cmocka_unit_test(test_settled),
 	};
 
