@@ -293,6 +293,11 @@ static int join(struct build *b)
 		}
 		for (size_t i = 0; i < from->gaps.v.n; i++)
 			spread_gap(t, &from->gaps.v.v[i]);
+		if (VPROF_ROOM(&t->gaps, t->gaps.n + from->gaps.v.n))
+			return VPROF_ERR_NOMEM;
+		if (from->gaps.v.n)
+			memcpy(t->gaps.v + t->gaps.n, from->gaps.v.v, from->gaps.v.n * sizeof *t->gaps.v);
+		t->gaps.n += from->gaps.v.n;
 		t->n_instances += from->n_instances;
 	}
 	return add_idle(t) ? VPROF_ERR_NOMEM : join_kept(b);
@@ -401,6 +406,7 @@ int vprof_annotated_tree_build(struct vprof_annotated_tree *out, const struct vp
 void vprof_annotated_tree_release(struct vprof_annotated_tree *t)
 {
 	vprof_context_tree_release(&t->tree);
+	VPROF_ARRAY_RELEASE(&t->gaps);
 	VPROF_ARRAY_RELEASE(&t->kept);
 	free(t->nodes);
 	free(t->paths);

@@ -54,6 +54,7 @@ struct vprof_annotated_tree {
 	uint32_t n_blocks; /* 16, fewer with few windows: two parts of one window are no independent samples of the rest
 			    */
 	uint64_t observed_ns;				 /* of the recording: in windows */
+	VPROF_ARRAY(struct vprof_latency_gap) gaps;	 /* all of them; equal ones may be several */
 	VPROF_ARRAY(struct vprof_latency_instance) kept; /* the slowest of each node, by node, slowest first */
 	size_t *first_kept;				 /* [nodes + 1] in `kept` */
 	uint64_t n_instances;

@@ -159,6 +159,7 @@ static int describe_paths(struct describing *g)
 							  .high_ns = from->high,
 							  .share = from->share,
 							  .error_ns = from->error,
+							  .n_whole = from->n_whole,
 							  .verdict = verdicts[from->verdict],
 							  .steps = calloc(from->n_nodes + 1, sizeof *to->steps) };
 		if (!to->steps)

@@ -8,6 +8,7 @@
 #define CHANGE_MIN 0.01 /* of new's costs: a smaller difference is not worth a word */
 #define ERROR_CHANCE                                                                                                   \
 	1.2e-5 /* that a difference exceeds what it must by chance: five standard errors of 16 parts each */
+#define WHOLE_MIN (1.0 / 3) /* of what a context costs more: the path's part */
 #define WINDOW_CHANCE 0.025 /* that windows differ from the rest so much to either side */
 #define TIMES_MIN 2.0	    /* ... or new's cost this many times base's, */
 #define TIMES_CHANGE 0.05   /* if the difference is that share of new's costs */
@@ -18,15 +19,19 @@ struct own { /* of a node on one side, ns per unit, without idle time */
 
 struct candidate {
 	uint32_t node; /* where the path ends */
+	uint32_t leaf; /* ... before its inner end was left out */
 	double cost;   /* summed from the root on */
 };
 
 struct ranking {
 	struct vprof_latency_ranking *out;
 	const struct vprof_paired_tree *tree;
-	double *cost;		/* [nodes] of each alone */
-	double *sum;		/* [nodes] from the root on */
-	double low[2], most[2]; /* of a side: what surely is own time of some node; all time that is not idle */
+	double *cost;		 /* [nodes] of each alone */
+	double *sum;		 /* [nodes] from the root on */
+	double *under;		 /* [nodes] of each with all beneath it */
+	uint64_t *idle[2];	 /* [nodes] ns of each with all beneath it, on a side */
+	unsigned char *is_on[2]; /* [nodes of a side] all 0, but while a path is looked at */
+	double low[2], most[2];	 /* of a side: what surely is own time of some node; all time that is not idle */
 	VPROF_ARRAY(struct candidate) candidates;
 };
 
@@ -61,6 +66,24 @@ static void fill_costs(struct ranking *g)
 	}
 }
 
+/* Parents come before their children. */
+static void add_beneath(struct ranking *g)
+{
+	for (uint32_t i = (uint32_t)g->tree->nodes.n; i-- > 1;) {
+		uint32_t parent = g->tree->nodes.v[i].parent;
+
+		g->under[i] += g->cost[i];
+		g->under[parent] += g->under[i];
+		for (int side = 0; side < 2; side++) {
+			const struct vprof_latency_context *c =
+				g->tree->sides[side] ? vprof_paired_context(g->tree, side, i) : NULL;
+
+			g->idle[side][i] += c ? c->own_idle_ns : 0;
+			g->idle[side][parent] += g->idle[side][i];
+		}
+	}
+}
+
 /* The path that ends at a leaf, without the end that adds nothing: VPROF_NONE: it does not cost more. */
 static uint32_t trimmed(const struct ranking *g, uint32_t leaf)
 {
@@ -88,7 +111,7 @@ static int gather(struct ranking *g)
 		is_taken[end] = 1;
 		c = VPROF_PUSH(&g->candidates);
 		if (c)
-			*c = (struct candidate){ end, g->tree->sides[0] ? g->sum[end] : g->cost[end] };
+			*c = (struct candidate){ end, i, g->tree->sides[0] ? g->sum[end] : g->cost[end] };
 		else
 			ret = VPROF_ERR_NOMEM;
 	}
@@ -147,6 +170,89 @@ static double squared_error(const struct ranking *g, const struct vprof_ranked_p
 		sum += (v[b] - mean) * (v[b] - mean);
 	sum *= (double)n_blocks / (n_blocks - 1); /* of the whole: n_blocks^2 times that of the mean of a part */
 	return sum * g->out->scale[side] * g->out->scale[side];
+}
+
+/* A path begins at the root, so two contexts of a stack are on it only if the outer one is. Is the outermost one on it
+ * that may have had the time as its own? */
+static int may_hold(const struct vprof_annotated_tree *t, const struct vprof_latency_gap *gap,
+		    const unsigned char *is_on)
+{
+	const struct vprof_latency_stack *stacks = t->history->stacks.v;
+	uint32_t sure = gap->common.sure_depth;
+
+	if (gap->common.depth)
+		return is_on[t->nodes[stacks[gap->stack].first + (sure ? sure - 1 : 0)]];
+	return (gap->stack != VPROF_NONE && is_on[t->nodes[stacks[gap->stack].first]]) ||
+	       (gap->next != VPROF_NONE && is_on[t->nodes[stacks[gap->next].first]]);
+}
+
+static int is_inside(const struct vprof_annotated_tree *t, uint32_t stack, const unsigned char *is_on)
+{
+	const struct vprof_latency_stack *s = stack == VPROF_NONE ? NULL : &t->history->stacks.v[stack];
+
+	return s && is_on[t->nodes[s->first + s->n - 1]];
+}
+
+/* Of the path as a whole, to its leaf: each stretch of time counts once. */
+static struct own union_bounds(const struct ranking *g, uint32_t leaf, int side)
+{
+	const struct vprof_annotated_tree *t = g->tree->sides[side];
+	unsigned char *is_on = g->is_on[side];
+	struct own all = { 0, 0, 0 };
+	uint64_t low = 0, high = 0, idle = 0;
+
+	for (uint32_t node = leaf; node; node = g->tree->nodes.v[node].parent) {
+		uint32_t own = g->tree->nodes.v[node].side[side];
+
+		if (own == VPROF_NONE)
+			continue;
+		all.own += own_of(g, side, node).own;
+		is_on[own] = 1;
+		idle += t->contexts[own].own_idle_ns;
+	}
+	for (size_t i = 0; i < t->gaps.n; i++) {
+		const struct vprof_latency_gap *gap = &t->gaps.v[i];
+
+		if (!may_hold(t, gap, is_on))
+			continue;
+		high += gap->ns;
+		if (gap->common.depth && is_inside(t, gap->stack, is_on) && is_inside(t, gap->next, is_on))
+			low += gap->ns;
+	}
+	for (uint32_t node = leaf; node; node = g->tree->nodes.v[node].parent)
+		if (g->tree->nodes.v[node].side[side] != VPROF_NONE)
+			is_on[g->tree->nodes.v[node].side[side]] = 0;
+	all.low = g->out->scale[side] * less(low, idle);
+	all.high = g->out->scale[side] * less(high, idle);
+	return all;
+}
+
+/* How long a context was on the stack, without idle time. */
+static struct own whole_of(const struct ranking *g, int side, uint32_t node)
+{
+	const struct vprof_latency_context *c = vprof_paired_context(g->tree, side, node);
+	double scale = g->out->scale[side];
+	uint64_t idle = g->idle[side][node];
+
+	if (!c)
+		return (struct own){ 0, 0, 0 };
+	return (struct own){ 0, scale * less(c->low_ns, idle), scale * less(c->high_ns, idle) };
+}
+
+/* The innermost context of the path that surely costs more, and the path a good part of that. */
+static void settle_whole(const struct ranking *g, struct vprof_ranked_path *p)
+{
+	for (size_t n = p->n_nodes; n-- > 1;) {
+		uint32_t node = g->out->nodes.v[p->first_node + n].node;
+		struct own old = whole_of(g, 0, node), new = whole_of(g, 1, node);
+
+		if (new.low - old.high <= 0 || p->cost < WHOLE_MIN * g->under[node])
+			continue;
+		p->n_whole = n + 1;
+		p->low = new.low - old.high;
+		p->high = new.high - old.low;
+		return;
+	}
 }
 
 /* Adds up a side's bounds over the path's contexts; together they have no more time than the others leave. */
@@ -215,10 +321,17 @@ static int add_path(struct ranking *g, const struct candidate *c)
 		new = own_of(g, 1, node);
 		out->nodes.v[p->first_node + i] = (struct vprof_ranked_node){ .node = node, .cost = new.own - old.own };
 	}
-	old = path_bounds(g, p, 0, 0);
-	new = path_bounds(g, p, 1, g->tree->sides[0] ? 0 : n - 1);
+	if (g->tree->sides[0]) {
+		old = union_bounds(g, c->leaf, 0);
+		new = union_bounds(g, c->leaf, 1);
+	} else {
+		old = (struct own){ 0, 0, 0 };
+		new = path_bounds(g, p, 1, n - 1);
+	}
 	p->low = new.low - old.high;
 	p->high = new.high - old.low;
+	if (g->tree->sides[0] && p->low <= 0)
+		settle_whole(g, p);
 	rank_nodes(out->nodes.v + p->first_node, n);
 	if (!g->tree->sides[0] && g->tree->sides[1]->history->windows.n > 1) /* windows are a sample */
 		widen(g, p);
@@ -237,12 +350,20 @@ int vprof_latency_rank(struct vprof_latency_ranking *out, const struct vprof_pai
 	*out = (struct vprof_latency_ranking){ .scale = { scale[0], scale[1] } };
 	g.cost = calloc(t->nodes.n, sizeof *g.cost);
 	g.sum = calloc(t->nodes.n, sizeof *g.sum);
-	ret = g.cost && g.sum ? VPROF_OK : VPROF_ERR_NOMEM;
+	g.under = calloc(t->nodes.n, sizeof *g.under);
+	ret = g.cost && g.sum && g.under ? VPROF_OK : VPROF_ERR_NOMEM;
+	for (int side = 0; side < 2; side++) {
+		g.idle[side] = calloc(t->nodes.n, sizeof *g.idle[side]);
+		g.is_on[side] = calloc(t->sides[side] ? t->sides[side]->tree.nodes.n : 1, 1);
+		if (!g.idle[side] || !g.is_on[side])
+			ret = VPROF_ERR_NOMEM;
+	}
 	for (int side = 0; side < 2; side++)
 		if (t->sides[side])
 			g.most[side] = scale[side] * less(t->sides[side]->total_ns, t->sides[side]->idle_ns);
 	if (!ret) {
 		fill_costs(&g);
+		add_beneath(&g);
 		ret = gather(&g);
 	}
 	if (!ret && vprof_array_sort(g.candidates.v, g.candidates.n, sizeof *g.candidates.v, compare_candidates))
@@ -251,6 +372,11 @@ int vprof_latency_rank(struct vprof_latency_ranking *out, const struct vprof_pai
 		ret = add_path(&g, &g.candidates.v[i]);
 	free(g.cost);
 	free(g.sum);
+	free(g.under);
+	for (int side = 0; side < 2; side++) {
+		free(g.idle[side]);
+		free(g.is_on[side]);
+	}
 	VPROF_ARRAY_RELEASE(&g.candidates);
 	return ret ? vprof_error_no_memory(err) : VPROF_OK;
 }

@@ -6,6 +6,12 @@
  * nothing, and once. Own times are without idle time, and scaled by what the two runs are compared for: a second of the
  * recording, or a call of a function.
  *
+ * Between two events the time is own time of one of those that may have been there, so of a path it is at least the
+ * time between events that both lie on it, at most that between events of which one leads off it: each stretch once.
+ * Where that does not tell whether the path costs more, a context on it may: how long it was on the stack, with all it
+ * calls, has closer bounds. The innermost one for which they tell is taken, if a third of its difference or more is the
+ * path's.
+ *
  * Where the paper takes the whole cost of a path that the base run lacks, only the contexts that it lacks count here in
  * full: a rarely taken branch of a busy function is not new with all its callers' time.
  */
@@ -30,8 +36,9 @@ struct vprof_ranked_node { /* of a path; a cell of the heat map */
 struct vprof_ranked_path {
 	uint32_t node;		/* where it ends */
 	double cost, low, high; /* ns per unit */
-	double share;		/* of all costs of new that are no idle time */
-	double error;		/* standard error of cost, from the parts of both recordings; NaN: not known */
+	size_t n_whole; /* 0, or low and high are of the context at the end of so many nodes, with all that it calls */
+	double share;	/* of all costs of new that are no idle time */
+	double error;	/* standard error of cost, from the parts of both recordings; NaN: not known */
 	enum vprof_latency_verdict verdict;
 	size_t first_node, n_nodes; /* in `nodes`, outermost first */
 };

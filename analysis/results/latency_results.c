@@ -44,7 +44,7 @@ void vprof_latency_results_free(struct vprof_latency_results *r)
 	D(n) D(calls_low) D(calls_high) D(n_cut) D(n_unsure) D(low_ns) D(high_ns) D(own_ns) D(own_low_ns) D(own_high_ns) D(own_off_ns) D(own_idle_ns)       \
 	D(call_low_ns) D(call_high_ns) D(slowest_low_ns) D(slowest_high_ns)
 #define PATH_FIELDS(U, D, I, S, E)                                                                                      \
-	D(cost_ns) D(low_ns) D(high_ns) D(share) D(error_ns) E(verdict, vprof_latency_verdict_names)
+	D(cost_ns) D(low_ns) D(high_ns) D(share) D(error_ns) U(n_whole) E(verdict, vprof_latency_verdict_names)
 #define STEP_FIELDS(U, D, I, S, E) U(context) U(rank) D(cost_ns)
 #define CALL_FIELDS(U, D, I, S, E)                                                                                      \
 	U(context) U(thread) D(before_ns) D(first_ns) D(last_ns) D(after_ns) I(is_cut) U(n_unsure)

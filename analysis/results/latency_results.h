@@ -58,6 +58,8 @@ struct vprof_latency_path_result {
 	double cost_ns, low_ns, high_ns; /* per unit */
 	double share;			 /* of all cost (of new) that is no idle time */
 	double error_ns;		 /* NaN: one run */
+	uint64_t
+		n_whole; /* 0, or low and high are of the context at the end of so many steps, with all that it calls */
 	enum vprof_latency_path_verdict verdict;
 	struct vprof_latency_step *steps; /* outermost first */
 	size_t n_steps;

@@ -180,11 +180,15 @@ static enum vprof_latency_outcome answer_comparison(const struct vprof_latency_r
 		if (r->paths[i].verdict == VPROF_LATENCY_PATH_SETTLED)
 			p = &r->paths[i];
 	if (p) {
-		vprof_latency_path_words(r, p, NAMES_IN_SENTENCE, out);
-		vprof_text_add(out, " costs most more than in the base run: ");
+		struct vprof_latency_path_result known = *p;
+
+		known.n_steps = p->n_whole ? p->n_whole : p->n_steps;
+		vprof_latency_path_words(r, &known, NAMES_IN_SENTENCE, out);
+		vprof_text_add(out, p->n_whole ? ", with all that it calls, costs most more than in the base run: " :
+						 " costs most more than in the base run: ");
 		vprof_latency_time_words(p->low_ns, p->high_ns, out);
 		vprof_text_addf(out, " per %s", r->unit);
-		add_per_call(r, p, out);
+		add_per_call(r, &known, out);
 		vprof_text_add(out, ".");
 		return VPROF_LATENCY_ANSWERED;
 	}

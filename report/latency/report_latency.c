@@ -113,6 +113,9 @@ static void add_difference(const struct vprof_style *style, const struct vprof_l
 	vprof_report_labelled_text(style, label, &t, out);
 	vprof_text_addf(&t, "%s%s per %s, ", p->cost_ns < 0 ? "-" : "+", vprof_format_duration(fabs(p->cost_ns)).s,
 			r->unit);
+	if (p->n_whole)
+		vprof_text_addf(&t, "%s with all that it calls ",
+				r->names[r->nodes[p->steps[p->n_whole - 1].context].function].name);
 	vprof_text_addf(&t, "between %s%s and ", p->low_ns < 0 ? "-" : "+", vprof_format_duration(fabs(p->low_ns)).s);
 	vprof_text_addf(&t, "+%s%s; ", vprof_format_duration(p->high_ns).s, verdicts[p->verdict]);
 	add_steps(r, p, &t);

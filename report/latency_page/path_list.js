@@ -17,6 +17,7 @@ function pathRow(p) {
 		el("td.num", null, count(p.id + 1)),
 		el("td.where", null, el("button.link", { type: "button", onclick: () => { select(p.end); } }, cut(shown[shown.length - 1], 120)),
 			el("div.small.rest", { title: words.join(" > ") }, cut(shown.slice(0, -1).join(" > "), 400)),
+			p.n_whole ? el("div.small.rest", null, `bounds: of ${cut(words[p.n_whole - 1], 120)} with all that it calls`) : null,
 			p.verdict !== "settled" ? el("span.badge.warn", null, verdictWords[p.verdict]) : null),
 		el("td.num", null, isComparison ? between(p.low_ns, p.high_ns, duration) : between(p.low_ns / all, p.high_ns / all, percent), boundBar(p.low_ns, p.high_ns, all)),
 		el("td.num", null, x ? between(x.calls_low, x.calls_high, count) : "-"),

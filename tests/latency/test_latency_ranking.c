@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -57,6 +58,52 @@ static void release(struct runs *r)
 static const char *end_of(const struct runs *r, size_t path)
 {
 	return r->pair.functions.v[r->pair.nodes.v[r->ranking.paths.v[path].node].function]->name;
+}
+
+/* A stretch that leads from one context of a path to another one is the path's, once. */
+static void test_stretches_count_once(void **state)
+{
+	static const char base[] = "recording 0 50\nthread main 0 50\nevent 0 main:1\nevent 50 main:1 ; held\n";
+	static const char new[] =
+		"recording 0 100\nthread main 0 100\nevent 0 main:1 serve:1\n"
+		"event 30 main:1 serve:1 lookup:1\nevent 60 main:1 serve:2\nevent 100 main:1 ; held\n";
+	struct runs r = { 0 };
+	const struct vprof_ranked_path *p;
+
+	(void)state;
+	rank(&r, base, new, 1, 1);
+	p = &r.ranking.paths.v[0];
+	/* main had all 50 of base; all 100 of new are of main, serve or lookup. */
+	assert_true(p->low == 50 && p->high == 50);
+	release(&r);
+}
+
+/* Each event is in another function that scan calls: how long each was is not known, how long scan was is. */
+static void test_whole_context(void **state)
+{
+	static const char base[] = "recording 0 1000\nthread main 0 1000\n"
+				   "event 0 main:1 wait:1\nevent 900 main:1 wait:1 ; held\n"
+				   "event 900 main:2 scan:1 hash:1\nevent 905 main:2 scan:2 compare:1\n"
+				   "event 910 main:1 wait:1\nevent 1000 main:1 wait:1 ; held\n";
+	char new[4096] =
+		"recording 0 1000\nthread main 0 1000\nevent 0 main:1 wait:1\nevent 100 main:1 wait:1 ; held\n";
+	const struct vprof_ranked_path *p;
+	struct runs r = { 0 };
+
+	(void)state;
+	for (int t = 110; t < 900; t += 20)
+		snprintf(new + strlen(new), sizeof new - strlen(new),
+			 "event %d main:2 scan:1 hash:1\nevent %d main:2 scan:2 compare:1\n", t, t + 10);
+	snprintf(new + strlen(new), sizeof new - strlen(new),
+		 "event 900 main:1 wait:1\nevent 1000 main:1 wait:1 ; held\n");
+	rank(&r, base, new, 1, 1);
+	p = &r.ranking.paths.v[0];
+	assert_int_equal(p->n_whole, 2);
+	assert_string_equal(
+		r.pair.functions.v[r.pair.nodes.v[r.ranking.nodes.v[p->first_node + 1].node].function]->name, "scan");
+	assert_true(p->low == 790 - 10); /* from 110 to 900; at most from 900 to 910 */
+	assert_int_equal(p->verdict, VPROF_LATENCY_CHANGED);
+	release(&r);
 }
 
 static void test_one_run(void **state)
@@ -148,8 +195,13 @@ static void test_unbounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_run),	 cmocka_unit_test(test_difference), cmocka_unit_test(test_scaled),
-		cmocka_unit_test(test_same_run), cmocka_unit_test(test_unbounded),
+		cmocka_unit_test(test_stretches_count_once),
+		cmocka_unit_test(test_whole_context),
+		cmocka_unit_test(test_one_run),
+		cmocka_unit_test(test_difference),
+		cmocka_unit_test(test_scaled),
+		cmocka_unit_test(test_same_run),
+		cmocka_unit_test(test_unbounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
