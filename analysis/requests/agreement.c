@@ -6,17 +6,16 @@
  * served some; of the others nothing. */
 #define BACKWARD_RIGHT 19.0
 #define BACKWARD_SEEN 20.0
-#define RETURNED_RIGHT 0.5
-#define RETURNED_SEEN 1.0
 #define ONLY_RIGHT 0.5
 #define ONLY_SEEN 1.0
 
 static const struct {
 	double right, seen;
 } forward_before[VPROF_FORWARDS] = {
-	[VPROF_FORWARD_RECEIVED] = { 0.5, 1 },	[VPROF_FORWARD_WOKEN] = { 0.5, 1 },
-	[VPROF_FORWARD_CREATED] = { 9, 10 },	[VPROF_FORWARD_KEPT] = { 0.5, 1 },
-	[VPROF_FORWARD_CONNECTED] = { 0.5, 1 },
+	[VPROF_FORWARD_RECEIVED] = { 0.5, 1 },
+	[VPROF_FORWARD_WOKEN] = { 0.5, 1 },
+	[VPROF_FORWARD_CREATED] = { 9, 10 },
+	[VPROF_FORWARD_KEPT] = { 0.5, 1 },
 };
 
 struct named {
@@ -104,12 +103,6 @@ void vprof_agreement_reply(struct vprof_agreement *a, uint32_t thread, enum vpro
 	program_of(a, thread)->n_agree[how] += agrees != 0;
 }
 
-void vprof_agreement_after_return(struct vprof_agreement *a, uint32_t thread, enum vprof_forward how, int agrees)
-{
-	program_of(a, thread)->n_returned[how]++;
-	program_of(a, thread)->n_returned_agree[how] += agrees != 0;
-}
-
 void vprof_agreement_both(struct vprof_agreement *a, uint32_t thread, int agrees)
 {
 	program_of(a, thread)->n_both++;
@@ -126,33 +119,12 @@ int vprof_agreement_serves(const struct vprof_agreement *a, uint32_t thread)
 	return a->serves[a->threads[thread].process];
 }
 
-/* Of a thread that does several things at once, replies that it sends at once tell nothing of its calls: what it did
- * after their replies does, where it is known. */
 double vprof_agreement_forward(const struct vprof_agreement *a, uint32_t thread, enum vprof_forward how)
 {
 	const struct vprof_agreement_program *p = program_of(a, thread);
-	int by_return = !vprof_agreement_is_synchronous(a, thread) && p->n_returned[how];
-	uint64_t n = by_return ? p->n_returned[how] : p->n_replies[how];
-	uint64_t n_agree = by_return ? p->n_returned_agree[how] : p->n_agree[how];
 
-	return ((double)n_agree + forward_before[how].right) / ((double)n + forward_before[how].seen);
-}
-
-double vprof_agreement_returned_alone(const struct vprof_agreement *a, uint32_t thread)
-{
-	const struct vprof_agreement_program *p = program_of(a, thread);
-	double n = RETURNED_SEEN, n_agree = RETURNED_RIGHT;
-
-	for (int how = 0; how < VPROF_FORWARDS; how++) {
-		n += (double)p->n_returned[how];
-		n_agree += (double)p->n_returned_agree[how];
-	}
-	return n_agree / n;
-}
-
-double vprof_agreement_returned_joint(const struct vprof_agreement *a, uint32_t thread, enum vprof_forward how)
-{
-	return 1 - (1 - vprof_agreement_forward(a, thread, how)) * (1 - vprof_agreement_returned_alone(a, thread));
+	return ((double)p->n_agree[how] + forward_before[how].right) /
+	       ((double)p->n_replies[how] + forward_before[how].seen);
 }
 
 void vprof_agreement_next(struct vprof_agreement *a, uint32_t thread, uint32_t n_open, int fits)

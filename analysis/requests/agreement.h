@@ -10,23 +10,18 @@
 
 #include "analysis/requests/exchanges.h"
 
-enum vprof_forward {			      /* what tells for which request a thread works, before it replies */
-		     VPROF_FORWARD_RECEIVED,  /* it received the request, or a reply to a call that was made for it */
-		     VPROF_FORWARD_WOKEN,     /* it was woken by a thread that worked for the request */
-		     VPROF_FORWARD_CREATED,   /* ... or made by one */
-		     VPROF_FORWARD_KEPT,      /* one of these, but it woke another thread since, and may have passed the
-						 request on */
-		     VPROF_FORWARD_CONNECTED, /* it worked for the request when it asked for the connection, which it
-						 used later: connections are often made without waiting for them */
+enum vprof_forward {			     /* what tells for which request a thread works, before it replies */
+		     VPROF_FORWARD_RECEIVED, /* it received the request, or a reply to a call that was made for it */
+		     VPROF_FORWARD_WOKEN,    /* it was woken by a thread that worked for the request */
+		     VPROF_FORWARD_CREATED,  /* ... or made by one */
+		     VPROF_FORWARD_KEPT,     /* one of these, but it woke another thread since, and may have passed the
+						request on */
 		     VPROF_FORWARDS
 };
 
 struct vprof_agreement_program {
 	/* replies whose thread's request was known before, by how; and those that were to that request */
 	uint64_t n_replies[VPROF_FORWARDS], n_agree[VPROF_FORWARDS];
-	/* calls known forward, by how, after whose reply their thread replied; and those where it was to that request
-	 */
-	uint64_t n_returned[VPROF_FORWARDS], n_returned_agree[VPROF_FORWARDS];
 	uint64_t n_both, n_both_agree; /* see vprof_agreement_both() */
 	uint64_t n_next, n_next_fits;  /* see vprof_agreement_next() */
 };
@@ -57,9 +52,6 @@ void vprof_agreement_returned(struct vprof_agreement *a, uint32_t thread, int is
 void vprof_agreement_busy(struct vprof_agreement *a, uint32_t thread);
 /* It replies, and its request was thought to be known. */
 void vprof_agreement_reply(struct vprof_agreement *a, uint32_t thread, enum vprof_forward how, int agrees);
-/* Having received the reply to a call it replies, before it receives anything else; the call's request was thought to
- * be known. */
-void vprof_agreement_after_return(struct vprof_agreement *a, uint32_t thread, enum vprof_forward how, int agrees);
 /* What it received last and to whom it replies next are known of one of its calls. */
 void vprof_agreement_both(struct vprof_agreement *a, uint32_t thread, int agrees);
 
@@ -74,10 +66,6 @@ int vprof_agreement_serves(const struct vprof_agreement *a, uint32_t thread); /*
 double vprof_agreement_forward(const struct vprof_agreement *a, uint32_t thread, enum vprof_forward how);
 double vprof_agreement_backward(const struct vprof_agreement *a, uint32_t thread);
 double vprof_agreement_joint(const struct vprof_agreement *a, uint32_t thread, enum vprof_forward how);
-/* That a call was for the request to which its thread replied right after the call's reply; with `how`: and that was
- * also known forward. */
-double vprof_agreement_returned_alone(const struct vprof_agreement *a, uint32_t thread);
-double vprof_agreement_returned_joint(const struct vprof_agreement *a, uint32_t thread, enum vprof_forward how);
 double vprof_agreement_only(const struct vprof_agreement *a, uint32_t thread);
 
 #endif

@@ -6,34 +6,22 @@
 #include "analysis/requests/causality.h"
 
 #include "analysis/requests/agreement.h"
-#include "common/search.h"
+#include "analysis/requests/batches.h"
 
 struct thread_state {
 	uint32_t visit;	       /* that it works for; VPROF_NONE: none is known */
 	uint8_t how;	       /* enum vprof_forward */
 	uint8_t has_passed_on; /* it woke another thread meanwhile */
-	uint32_t returned;     /* call whose reply is what it received last; VPROF_NONE */
-	uint32_t n_received;   /* how often it received, modulo 2^32 */
 };
 
 struct process_state {
 	uint32_t n_open, sum; /* of the visits' numbers, modulo 2^32: with one open, it is that */
-	uint32_t first;	      /* of the open visits, the latest one; VPROF_NONE */
-	uint32_t marked;      /* from this one on all are marked (mark_candidates) */
+	uint32_t first;	      /* of the open visits; VPROF_NONE */
 };
 
 struct evidence { /* about a call */
 	uint32_t forward, backward, only, n_open;
-	uint32_t returned;  /* visit that its thread replied to right after its reply */
-	uint32_t next_call; /* ... or called again for */
-	uint32_t asked;	    /* visit that the thread worked for when it asked for the connection */
-	uint32_t asked_at;  /* its n_received then */
-	uint8_t how;	    /* enum vprof_forward */
-};
-
-struct connect { /* a connection was asked for */
-	uint64_t t;
-	uint32_t exchange; /* the first one on it */
+	uint8_t how; /* enum vprof_forward */
 };
 
 struct walk {
@@ -43,11 +31,10 @@ struct walk {
 	struct vprof_causality *c;
 	struct thread_state *threads;
 	struct process_state *processes;
-	struct evidence *evidence;	      /* of each exchange */
-	VPROF_ARRAY(struct connect) connects; /* by time */
-	uint32_t *last_reply;	   /* of each connection: exchange of which its client received last; VPROF_NONE */
+	struct evidence *evidence; /* of each exchange */
 	uint32_t *next, *previous; /* open visits of a process, as a list */
 	struct vprof_agreement agreement;
+	struct vprof_batches batches;
 };
 
 /* What a transfer is to an exchange. */
@@ -108,8 +95,6 @@ static void close_visit(struct walk *w, uint32_t process, uint32_t visit)
 		return;
 	p->n_open--;
 	p->sum -= visit;
-	if (p->marked == visit)
-		p->marked = w->next[visit];
 	if (w->previous[visit] == VPROF_NONE)
 		p->first = w->next[visit];
 	else
@@ -125,11 +110,6 @@ static uint32_t process_of_visit(const struct walk *w, uint32_t visit)
 	return w->h->threads.v[w->x->v.v[visit].server.request_thread].process;
 }
 
-static void work_for(struct thread_state *thread, uint32_t visit, uint8_t how)
-{
-	*thread = (struct thread_state){ visit, how, 0, VPROF_NONE, thread->n_received };
-}
-
 static uint8_t how_known(const struct thread_state *thread)
 {
 	return thread->has_passed_on ? VPROF_FORWARD_KEPT : thread->how;
@@ -140,30 +120,13 @@ static void note_call(struct walk *w, const struct vprof_transfer *t, uint32_t e
 	const struct thread_state *thread = &w->threads[t->thread];
 	const struct process_state *process = &w->processes[w->h->threads.v[t->thread].process];
 	struct evidence *e = &w->evidence[exchange];
-	/* what it received since it asked for the connection is not why it sends */
-	int is_later = e->asked != VPROF_NONE && e->asked_at != thread->n_received && is_open(w, e->asked);
 
-	e->forward = is_later ? e->asked : thread->visit;
-	e->how = is_later && e->asked != thread->visit ? VPROF_FORWARD_CONNECTED : how_known(thread);
-	if (!is_later && thread->returned != VPROF_NONE && w->evidence[thread->returned].next_call == VPROF_NONE)
-		w->evidence[thread->returned].next_call = exchange;
+	e->forward = thread->visit;
+	e->how = how_known(thread);
 	e->n_open = process->n_open;
 	e->only = process->n_open == 1 ? process->sum : VPROF_NONE;
 	vprof_agreement_call(&w->agreement, t->thread, process->n_open,
 			     w->x->v.v[exchange].client.reply_thread != VPROF_NONE);
-}
-
-/* A reply that its thread sends after the reply to a call, before it receives anything else. */
-static void note_return(struct walk *w, const struct thread_state *thread, uint32_t number, uint32_t visit)
-{
-	struct evidence *e = &w->evidence[thread->returned];
-
-	if (e->returned != VPROF_NONE || e->next_call != VPROF_NONE ||
-	    w->x->v.v[visit].server.request_from > w->x->v.v[thread->returned].client.request_from)
-		return;
-	e->returned = visit;
-	if (e->forward != VPROF_NONE)
-		vprof_agreement_after_return(&w->agreement, number, (enum vprof_forward)e->how, e->forward == visit);
 }
 
 static void note_reply(struct walk *w, const struct vprof_transfer *t, uint32_t exchange)
@@ -176,10 +139,8 @@ static void note_reply(struct walk *w, const struct vprof_transfer *t, uint32_t 
 		vprof_agreement_reply(&w->agreement, t->thread, (enum vprof_forward)how_known(thread),
 				      thread->visit == exchange);
 	vprof_agreement_busy(&w->agreement, t->thread);
-	if (thread->returned != VPROF_NONE)
-		note_return(w, thread, t->thread, exchange);
 	/* Whatever was thought, it works for this request now, or has finished it. */
-	work_for(thread, exchange, VPROF_FORWARD_RECEIVED);
+	*thread = (struct thread_state){ exchange, VPROF_FORWARD_RECEIVED, 0 };
 	if (is_last(t, &w->x->v.v[exchange].server)) {
 		close_visit(w, process_of_visit(w, exchange), exchange);
 		thread->visit = VPROF_NONE;
@@ -197,8 +158,10 @@ static void go_forward(struct walk *w, const struct vprof_transfer *t, uint32_t 
 			if (is_visit(e))
 				open_visit(w, process_of_visit(w, exchange), exchange);
 			vprof_agreement_busy(&w->agreement, t->thread);
+		} else if (!is_open(w, exchange)) {
+			break; /* the rest of a request that it replied to before it had read it */
 		}
-		work_for(thread, exchange, VPROF_FORWARD_RECEIVED);
+		*thread = (struct thread_state){ exchange, VPROF_FORWARD_RECEIVED, 0 };
 		break;
 	case PART_REQUEST_SENT:
 		if (is_first(t, &e->client))
@@ -210,9 +173,7 @@ static void go_forward(struct walk *w, const struct vprof_transfer *t, uint32_t 
 		vprof_agreement_returned(&w->agreement, e->client.request_thread,
 					 vprof_transfer_time(t) == e->client.reply_from);
 		if (w->evidence[exchange].forward != VPROF_NONE)
-			work_for(thread, w->evidence[exchange].forward, w->evidence[exchange].how);
-		thread->returned = exchange;
-		w->last_reply[e->connection] = exchange;
+			*thread = (struct thread_state){ w->evidence[exchange].forward, w->evidence[exchange].how, 0 };
 		break;
 	case PART_REPLY_SENT:
 		note_reply(w, t, exchange);
@@ -240,90 +201,20 @@ static void take_wake(struct walk *w, const struct vprof_thread_wake *wake)
 		return;
 	if (to->visit != VPROF_NONE && !to->has_passed_on && !is_over(w, to->visit, wake->t))
 		return;
-	work_for(to, from->visit, wake->is_creation ? VPROF_FORWARD_CREATED : VPROF_FORWARD_WOKEN);
+	*to = (struct thread_state){ from->visit, wake->is_creation ? VPROF_FORWARD_CREATED : VPROF_FORWARD_WOKEN, 0 };
 	from->has_passed_on = 1;
-}
-
-static void note_connect(struct walk *w, uint32_t exchange)
-{
-	struct evidence *e = &w->evidence[exchange];
-	const struct thread_state *thread = &w->threads[w->x->v.v[exchange].client.request_thread];
-
-	e->asked = thread->visit;
-	e->asked_at = thread->n_received;
-}
-
-static int earlier(const void *a, const void *b)
-{
-	const struct connect *x = a, *y = b;
-
-	return x->t != y->t ? vprof_u64_order(x->t, y->t) : x->exchange < y->exchange ? -1 : x->exchange > y->exchange;
-}
-
-/* When the connections were asked for whose first request is in the recording. */
-static int list_connects(struct walk *w)
-{
-	for (uint32_t i = 0; i < w->x->v.n; i++) {
-		const struct vprof_exchange *e = &w->x->v.v[i];
-		uint32_t client = w->connections->v.v[e->connection].client;
-		struct connect *added;
-
-		if ((i && w->x->v.v[i - 1].connection == e->connection) || client == VPROF_NONE ||
-		    e->client.request_thread == VPROF_NONE || !w->h->sockets.v[client].connect_ns)
-			continue;
-		added = VPROF_PUSH(&w->connects);
-		if (!added)
-			return VPROF_ERR_NOMEM;
-		*added = (struct connect){ w->h->sockets.v[client].connect_ns, i };
-	}
-	return vprof_array_sort(w->connects.v, w->connects.n, sizeof *w->connects.v, earlier) ? VPROF_ERR_NOMEM :
-												VPROF_OK;
-}
-
-/* Wakes and connects up to a time, in their order. */
-static void catch_up(struct walk *w, size_t *wake, size_t *connect, uint64_t t)
-{
-	for (;;) {
-		uint64_t woken = *wake < w->h->wakes.n ? w->h->wakes.v[*wake].t : UINT64_MAX;
-		uint64_t asked = *connect < w->connects.n ? w->connects.v[*connect].t : UINT64_MAX;
-
-		if (woken > t && asked > t)
-			return;
-		if (woken <= asked)
-			take_wake(w, &w->h->wakes.v[(*wake)++]);
-		else
-			note_connect(w, w->connects.v[(*connect)++].exchange);
-	}
-}
-
-/* The end of a reply whose length nothing else tells: what its thread does next is for that call's request. An end long
- * after is that of an idle connection. */
-static void note_end(struct walk *w, const struct vprof_transfer *t)
-{
-	uint32_t connection = w->connections->of_socket.v[t->socket], call = w->last_reply[connection];
-	const struct evidence *e = call != VPROF_NONE ? &w->evidence[call] : NULL;
-	struct thread_state *thread = &w->threads[t->thread];
-
-	if (t->socket != w->connections->v.v[connection].client || !e || e->returned != VPROF_NONE ||
-	    e->next_call != VPROF_NONE || (e->forward != VPROF_NONE && !is_open(w, e->forward)))
-		return;
-	if (e->forward != VPROF_NONE)
-		work_for(thread, e->forward, e->how);
-	thread->returned = call;
 }
 
 static void walk_forward(struct walk *w)
 {
-	size_t wake = 0, connect = 0;
+	size_t wake = 0;
 
 	for (size_t i = 0; i < w->h->transfers.n; i++) {
 		const struct vprof_transfer *t = &w->h->transfers.v[i];
 		struct vprof_exchange_span span = w->x->of_transfer.v[i];
 
-		catch_up(w, &wake, &connect, vprof_transfer_time(t));
-		w->threads[t->thread].n_received += !t->is_send;
-		if (!t->is_send && !t->n_bytes)
-			note_end(w, t);
+		for (; wake < w->h->wakes.n && w->h->wakes.v[wake].t <= vprof_transfer_time(t); wake++)
+			take_wake(w, &w->h->wakes.v[wake]);
 		for (uint32_t e = span.first; e <= span.last; e++)
 			go_forward(w, t, e);
 	}
@@ -406,18 +297,24 @@ static void decide_conflict(struct vprof_link *link, const struct evidence *e, c
 		decide(link, e->backward, VPROF_LINK_AMBIGUOUS, 0);
 }
 
-/* What came after the reply to a call decides for threads that work for several requests at once. Where what they knew
- * before contradicts it, nothing does. */
-static void decide_returned(struct vprof_link *link, const struct evidence *e, const struct vprof_agreement *a,
-			    uint32_t thread)
+/* 0: its thread is not one that is understood by batches, or it served nobody. */
+static int decide_matched(struct walk *w, uint32_t exchange)
 {
-	if (e->forward == e->returned)
-		decide(link, e->returned, VPROF_LINK_RETURNED,
-		       vprof_agreement_returned_joint(a, thread, (enum vprof_forward)e->how));
-	else if (e->forward == VPROF_NONE)
-		decide(link, e->returned, VPROF_LINK_RETURNED, vprof_agreement_returned_alone(a, thread));
+	const struct vprof_candidates *c = &w->batches.of[exchange];
+	uint32_t thread = w->x->v.v[exchange].client.request_thread;
+	double confidence = vprof_batches_confidence(&w->batches, &w->agreement, thread);
+
+	if (vprof_agreement_is_synchronous(&w->agreement, thread) || confidence < (double)VPROF_LINK_MIN_CONFIDENCE ||
+	    (!c->n && !w->evidence[exchange].n_open))
+		return 0;
+	if (c->n == 1)
+		decide(&w->c->links.v[exchange], w->batches.visits.v[c->first], VPROF_LINK_MATCHED, confidence);
+	else if (w->batches.by_order[exchange] != VPROF_NONE)
+		decide(&w->c->links.v[exchange], w->batches.by_order[exchange], VPROF_LINK_ORDER,
+		       vprof_batches_order_confidence(&w->batches, &w->agreement, thread));
 	else
-		decide(link, e->returned, VPROF_LINK_AMBIGUOUS, 0);
+		decide(&w->c->links.v[exchange], 0, VPROF_LINK_AMBIGUOUS, 0);
+	return 1;
 }
 
 static void decide_call(struct walk *w, uint32_t exchange)
@@ -431,9 +328,9 @@ static void decide_call(struct walk *w, uint32_t exchange)
 	*link = (struct vprof_link){ VPROF_NONE, e->n_open, VPROF_LINK_NONE, 0, 1 };
 	if (thread == VPROF_NONE || x->flags & VPROF_EXCHANGE_NO_REQUEST)
 		return;
-	if (e->returned != VPROF_NONE && !vprof_agreement_is_synchronous(a, thread))
-		decide_returned(link, e, a, thread);
-	else if (e->forward != VPROF_NONE && e->forward == e->backward)
+	if (decide_matched(w, exchange))
+		return;
+	if (e->forward != VPROF_NONE && e->forward == e->backward)
 		decide(link, e->forward, VPROF_LINK_THREAD,
 		       vprof_agreement_joint(a, thread, (enum vprof_forward)e->how));
 	else if (e->forward != VPROF_NONE && e->backward != VPROF_NONE)
@@ -451,25 +348,8 @@ static void decide_call(struct walk *w, uint32_t exchange)
 		link->how = vprof_agreement_serves(a, thread) ? VPROF_LINK_OUTSIDE : VPROF_LINK_ORIGIN;
 }
 
-/* A call after whose reply its thread called again, for the same request. Later calls come first. */
-static void follow_calls(struct walk *w)
-{
-	for (size_t i = w->h->transfers.n; i-- > 0;) {
-		struct vprof_exchange_span span = w->x->of_transfer.v[i];
-
-		for (uint32_t k = span.first; k <= span.last && w->h->transfers.v[i].is_send; k++) {
-			struct evidence *e = &w->evidence[k];
-
-			if (part_of(w, &w->h->transfers.v[i], &w->x->v.v[k]) == PART_REQUEST_SENT &&
-			    e->returned == VPROF_NONE && e->next_call != VPROF_NONE)
-				e->returned = w->evidence[e->next_call].returned;
-		}
-	}
-}
-
 static void decide_all(struct walk *w)
 {
-	follow_calls(w);
 	for (uint32_t i = 0; i < w->x->v.n; i++) {
 		const struct evidence *e = &w->evidence[i];
 
@@ -483,14 +363,19 @@ static void decide_all(struct walk *w)
 		w->c->n_by_how[w->c->links.v[i].how]++;
 }
 
-/* Of an ambiguous call: the requests that it may be for are those that its process served then. */
-static void mark_candidates(struct walk *w, const struct vprof_transfer *t)
+/* Of an ambiguous call: the requests that it may be for are those that are left, or else those that its process served
+ * then. */
+static void mark_candidates(struct walk *w, const struct vprof_transfer *t, uint32_t call)
 {
-	struct process_state *p = &w->processes[w->h->threads.v[t->thread].process];
+	const struct vprof_candidates *c = &w->batches.of[call];
+	uint32_t visit = w->processes[w->h->threads.v[t->thread].process].first;
 
-	for (uint32_t visit = p->first; visit != p->marked; visit = w->next[visit])
+	for (uint8_t i = 0; c->n > 1 && c->n != VPROF_CANDIDATES_UNKNOWN && i < c->n; i++)
+		w->c->links.v[w->batches.visits.v[c->first + i]].is_tainted = 1;
+	if (c->n > 1 && c->n != VPROF_CANDIDATES_UNKNOWN)
+		return;
+	for (; visit != VPROF_NONE; visit = w->next[visit])
 		w->c->links.v[visit].is_tainted = 1;
-	p->marked = p->first;
 }
 
 static void walk_ambiguous(struct walk *w)
@@ -509,7 +394,7 @@ static void walk_ambiguous(struct walk *w)
 				close_visit(w, process_of_visit(w, k), k);
 			else if (part == PART_REQUEST_SENT && is_first(t, &e->client) &&
 				 w->c->links.v[k].how == VPROF_LINK_AMBIGUOUS)
-				mark_candidates(w, t);
+				mark_candidates(w, t, k);
 		}
 	}
 }
@@ -517,9 +402,9 @@ static void walk_ambiguous(struct walk *w)
 static void start_over(struct walk *w)
 {
 	for (size_t i = 0; i < w->h->threads.n; i++)
-		w->threads[i] = (struct thread_state){ .visit = VPROF_NONE, .returned = VPROF_NONE };
+		w->threads[i] = (struct thread_state){ .visit = VPROF_NONE };
 	for (size_t i = 0; i < w->h->processes.n; i++)
-		w->processes[i] = (struct process_state){ .first = VPROF_NONE, .marked = VPROF_NONE };
+		w->processes[i] = (struct process_state){ .first = VPROF_NONE };
 	for (uint32_t i = 0; i < w->x->v.n; i++)
 		w->previous[i] = i;
 }
@@ -534,25 +419,20 @@ int vprof_causality_find(struct vprof_causality *c, const struct vprof_socket_hi
 	w.threads = malloc((h->threads.n + 1) * sizeof *w.threads);
 	w.processes = malloc((h->processes.n + 1) * sizeof *w.processes);
 	w.evidence = malloc((x->v.n + 1) * sizeof *w.evidence);
-	w.last_reply = malloc((connections->v.n + 1) * sizeof *w.last_reply);
 	w.next = malloc((x->v.n + 1) * sizeof *w.next);
 	w.previous = malloc((x->v.n + 1) * sizeof *w.previous);
-	if (!w.threads || !w.processes || !w.evidence || !w.last_reply || !w.next || !w.previous ||
-	    VPROF_RESERVE(&c->links, x->v.n + 1) || vprof_agreement_init(&w.agreement, h, x) || list_connects(&w))
+	if (!w.threads || !w.processes || !w.evidence || !w.next || !w.previous ||
+	    VPROF_RESERVE(&c->links, x->v.n + 1) || vprof_agreement_init(&w.agreement, h, x))
 		goto out;
 	memset(c->links.v, 0, x->v.n * sizeof *c->links.v);
 	c->links.n = x->v.n;
-	memset(w.last_reply, 0xff, connections->v.n * sizeof *w.last_reply); /* VPROF_NONE */
 	for (size_t i = 0; i < x->v.n; i++)
-		w.evidence[i] = (struct evidence){ .forward = VPROF_NONE,
-						   .backward = VPROF_NONE,
-						   .only = VPROF_NONE,
-						   .returned = VPROF_NONE,
-						   .next_call = VPROF_NONE,
-						   .asked = VPROF_NONE };
+		w.evidence[i] = (struct evidence){ VPROF_NONE, VPROF_NONE, VPROF_NONE, 0, 0 };
 	start_over(&w);
 	walk_forward(&w);
 	walk_backward(&w);
+	if (vprof_batches_match(&w.batches, h, connections, x, &w.agreement))
+		goto out;
 	decide_all(&w);
 	start_over(&w);
 	walk_ambiguous(&w);
@@ -561,10 +441,9 @@ out:
 	free(w.threads);
 	free(w.processes);
 	free(w.evidence);
-	free(w.last_reply);
 	free(w.next);
 	free(w.previous);
-	VPROF_ARRAY_RELEASE(&w.connects);
+	vprof_batches_release(&w.batches);
 	vprof_agreement_release(&w.agreement);
 	return ret;
 }

@@ -6,10 +6,8 @@
  * thread sends its next reply, which is the paper's rule. Every reply tells for which request its thread worked, so it
  * shows how often each observation is right in a program: that is the confidence of links which stand on one alone.
  *
- * Of threads that work for several requests at once, such as event loops, the next reply tells nothing; but what a
- * thread sends right after it received something is mostly caused by that. So the reply that it sends after the reply
- * to a call tells for which request the call was. And a connection that is asked for without waiting is first used
- * later, when the thread has received other things: what it worked for when it asked for the connection tells.
+ * Of threads that work for several requests at once, such as event loops, the next reply tells nothing. Their calls are
+ * matched with what they received and sent in turn (batches.h), wherever replies have tested that.
  *
  * A link that is not decided this way is ambiguous, and belongs to no request; the requests that it may belong to are
  * marked.
@@ -19,7 +17,7 @@
 
 #include "analysis/requests/exchanges.h"
 
-/* RECEIVED to CONNECTED are in the order of enum vprof_forward. */
+/* RECEIVED to KEPT are in the order of enum vprof_forward. */
 enum vprof_link_how {
 	VPROF_LINK_NONE,      /* it is no call: its client was not recorded, or it has no request */
 	VPROF_LINK_ORIGIN,    /* a call by a program that serves nobody: a request begins here */
@@ -30,8 +28,8 @@ enum vprof_link_how {
 	VPROF_LINK_WOKEN,     /* forward alone: by who woke its thread */
 	VPROF_LINK_CREATED,   /* forward alone: by who made its thread */
 	VPROF_LINK_KEPT,      /* forward alone, although the thread had woken another one since */
-	VPROF_LINK_CONNECTED, /* forward alone: by what its thread worked for when it asked for the connection */
-	VPROF_LINK_RETURNED,  /* by whom its thread replied to right after its reply; alone, or forward agrees */
+	VPROF_LINK_MATCHED,   /* by what its thread received and sent in turn (batches.h) */
+	VPROF_LINK_ORDER,     /* ... and since it makes calls in the order of requests */
 	VPROF_LINK_ONLY,      /* its process served no other request at that time */
 	VPROF_LINK_AMBIGUOUS, /* none of these, or they contradict each other */
 	VPROF_LINK_HOWS

@@ -138,8 +138,9 @@ static int describe_visits(struct describing *d)
 				&d->found->exchanges.v.v[t->nodes.v[t->requests.v[i].first_node + k]];
 			int is_seen = e->server.request_thread != VPROF_NONE;
 
-			ret = vprof_grouped_latency_add(&all, d->tiers.of_connection.v[e->connection],
-							vprof_exchange_ns(is_seen ? &e->server : &e->client));
+			if (!(e->flags & VPROF_EXCHANGE_NO_REPLY))
+				ret = vprof_grouped_latency_add(&all, d->tiers.of_connection.v[e->connection],
+								vprof_exchange_ns(is_seen ? &e->server : &e->client));
 		}
 	if (!ret)
 		ret = vprof_grouped_latencies_tell(&all, figures, d->transit + 1);

@@ -131,6 +131,36 @@ static int add_unreceived(struct finding *f)
 	return VPROF_OK;
 }
 
+/* A server may reply before it has read a request to its end: the rest, received later, is what the client sent
+ * together with it. Of a send that the server's cut divides, the last part is the previous request's rest if it is no
+ * request by itself, but was replied to with later sends only, or never. */
+static void move_cuts(struct finding *f)
+{
+	if (f->connection->server == VPROF_NONE || f->connection->client == VPROF_NONE)
+		return;
+	for (uint32_t i = f->begins[f->number]; i < f->begins[f->number + 1]; i++) {
+		const struct vprof_transfer *t = &f->h->transfers.v[f->by_connection[i]];
+		uint64_t from = position(f, t), end = from + t->n_bytes;
+		size_t last = VPROF_BISECT(f->cuts.n, k, f->cuts.v[k].up < end);
+		struct vprof_exchange *e = &f->x->v.v[f->first + last];
+		struct cut *cut = &f->cuts.v[last];
+
+		if (t->socket != f->connection->client || !t->is_send || !last || last >= f->cuts.n ||
+		    cut[-1].up <= from)
+			continue;
+		if (cut->up > end) {
+			e[-1].request_bytes += end - cut[-1].up;
+			e->request_bytes -= end - cut[-1].up < e->request_bytes ? end - cut[-1].up : e->request_bytes;
+			cut[-1].up = end;
+		} else if (last + 1 == f->cuts.n && e->flags & VPROF_EXCHANGE_NO_REPLY) {
+			e[-1].request_bytes += e->request_bytes;
+			cut[-1].up = end;
+			f->cuts.n--;
+			f->x->v.n--;
+		}
+	}
+}
+
 static void extend(struct vprof_exchange_end *end, const struct vprof_transfer *t, int is_request)
 {
 	uint64_t time = vprof_transfer_time(t);
@@ -187,6 +217,7 @@ static int find_in_connection(struct finding *f, uint32_t number)
 	if (cut_exchanges(f, f->connection->server != VPROF_NONE ? f->connection->server : f->connection->client) ||
 	    add_unreceived(f))
 		return VPROF_ERR_NOMEM;
+	move_cuts(f);
 	for (uint32_t i = f->begins[number]; i < f->begins[number + 1]; i++)
 		assign(f, f->by_connection[i]);
 	for (size_t i = f->first; i < f->x->v.n; i++)

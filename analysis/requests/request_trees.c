@@ -66,9 +66,18 @@ out:
 	return ret;
 }
 
+/* A call to which no reply is expected: the last message on its connection, and its caller replied without it. */
+static int is_one_way(const struct vprof_exchanges *x, const struct vprof_socket_history *h, uint32_t call,
+		      uint32_t parent)
+{
+	return !h->n_lost && parent != VPROF_NONE && x->v.v[call].flags & VPROF_EXCHANGE_NO_REPLY &&
+	       (call + 1 == x->v.n || x->v.v[call + 1].connection != x->v.v[call].connection) &&
+	       !(x->v.v[parent].flags & VPROF_EXCHANGE_NO_REPLY);
+}
+
 /* The nodes below a root, parents first. */
 static int add_nodes(struct vprof_request_trees *t, struct vprof_request *r, const struct vprof_exchanges *x,
-		     const struct vprof_causality *c)
+		     const struct vprof_socket_history *h, const struct vprof_causality *c)
 {
 	r->first_node = (uint32_t)t->nodes.n;
 	r->confidence = 1;
@@ -91,7 +100,9 @@ static int add_nodes(struct vprof_request_trees *t, struct vprof_request *r, con
 			r->state = VPROF_REQUEST_INFERRED;
 		if (link->is_tainted)
 			r->state = VPROF_REQUEST_AMBIGUOUS;
-		r->is_whole &= !(x->v.v[node].flags & (VPROF_EXCHANGE_GAP | VPROF_EXCHANGE_NO_REPLY));
+		r->is_whole &=
+			!(x->v.v[node].flags & VPROF_EXCHANGE_GAP) &&
+			(!(x->v.v[node].flags & VPROF_EXCHANGE_NO_REPLY) || is_one_way(x, h, node, link->parent));
 	}
 	r->n_nodes = (uint32_t)t->nodes.n - r->first_node;
 	return VPROF_OK;
@@ -141,7 +152,8 @@ static int find_requests(struct vprof_request_trees *t, const struct vprof_excha
 											      VPROF_OK;
 }
 
-int vprof_request_trees_build(struct vprof_request_trees *t, const struct vprof_exchanges *x, struct vprof_causality *c)
+int vprof_request_trees_build(struct vprof_request_trees *t, const struct vprof_exchanges *x,
+			      const struct vprof_socket_history *h, struct vprof_causality *c)
 {
 	int ret;
 
@@ -152,7 +164,7 @@ int vprof_request_trees_build(struct vprof_request_trees *t, const struct vprof_
 	if (!ret)
 		ret = find_requests(t, x, c);
 	for (size_t i = 0; i < t->requests.n && !ret; i++)
-		ret = add_nodes(t, &t->requests.v[i], x, c);
+		ret = add_nodes(t, &t->requests.v[i], x, h, c);
 	return ret;
 }
 

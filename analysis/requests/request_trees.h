@@ -21,7 +21,7 @@ struct vprof_request {
 	uint64_t from, to;	      /* at the client's end if that was recorded, else at the server's */
 	float confidence;	      /* that all its links are right: their product */
 	uint8_t state;		      /* enum vprof_request_state */
-	uint8_t is_whole;	      /* no bytes are missing, and each call was replied to */
+	uint8_t is_whole; /* no bytes are missing, and each call was replied to, but for last messages of connections */
 };
 
 struct vprof_request_trees {
@@ -38,7 +38,7 @@ struct vprof_request_trees {
 /* Calls without parent are dropped from `c` where links form a circle. OK or NOMEM; to be released in any case.
  * O(exchanges log exchanges). */
 int vprof_request_trees_build(struct vprof_request_trees *t, const struct vprof_exchanges *x,
-			      struct vprof_causality *c);
+			      const struct vprof_socket_history *h, struct vprof_causality *c);
 void vprof_request_trees_release(struct vprof_request_trees *t);
 
 /* How long an end saw an exchange last, 0 where it was not recorded or there is no reply. */

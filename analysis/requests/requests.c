@@ -18,7 +18,7 @@ int vprof_requests_find(struct vprof_requests *r, struct vprof_socket_history *h
 	if (!ret)
 		ret = vprof_causality_find(&r->causality, h, &r->connections, &r->exchanges);
 	if (!ret)
-		ret = vprof_request_trees_build(&r->trees, &r->exchanges, &r->causality);
+		ret = vprof_request_trees_build(&r->trees, &r->exchanges, h, &r->causality);
 	if (!ret)
 		ret = vprof_host_clocks_find(&r->clocks, h, &r->connections, &r->exchanges);
 	return ret ? vprof_error_no_memory(err) : VPROF_OK;

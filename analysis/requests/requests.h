@@ -8,6 +8,7 @@
  *   exchanges.h      messages, normalised, as requests and their replies, paired between both ends
  *   causality.h      which request each call was made for
  *   agreement.h      ... how far the threads of a program keep to what that is concluded from
+ *   batches.h        ... calls of event loops, matched with what these received
  *   request_trees.h  requests as trees of visits
  *   host_clocks.h    how far the hosts' clocks are from one another
  *   tiers.h          which program, at which address, a visit is to

@@ -175,6 +175,8 @@ static void read_line(struct socket_text *s, char *line)
 		uint32_t host = host_of(s, word);
 
 		s->history.processes.v[process_of(s, name)].host = host;
+	} else if (sscanf(line, "lost %llu", &n) == 1) {
+		s->history.n_lost = n;
 	} else if (sscanf(line, "ask %31s %llu", name, &n) == 2) {
 		s->history.sockets.v[find(s, name)->ends[0]].connect_ns = n;
 	} else if (sscanf(line, "skip %31s %31s %llu", name, word, &n) == 3) {
@@ -249,8 +251,8 @@ const char *socket_text_link(const struct socket_text *s, const char *connection
 		[VPROF_LINK_REPLY] = "reply",	      [VPROF_LINK_RECEIVED] = "received",
 		[VPROF_LINK_WOKEN] = "woken",	      [VPROF_LINK_CREATED] = "created",
 		[VPROF_LINK_KEPT] = "kept",	      [VPROF_LINK_ONLY] = "only",
-		[VPROF_LINK_AMBIGUOUS] = "ambiguous", [VPROF_LINK_CONNECTED] = "connected",
-		[VPROF_LINK_RETURNED] = "returned",
+		[VPROF_LINK_AMBIGUOUS] = "ambiguous", [VPROF_LINK_MATCHED] = "matched",
+		[VPROF_LINK_ORDER] = "order",
 	};
 	static char text[96];
 	uint32_t exchange = socket_text_exchange(s, connection, n);

@@ -10,6 +10,7 @@
  *   call 10 web.1 NAME db.1     four transfers of 5 bytes at 10, 11, 12 and 13: web.1 asks, and db.1 replies
  *   10 web.1 ~ web.2            it wakes thread 2;   10 web.1 + web.2    it makes it
  *   skip NAME up 50             bytes that nobody was seen to send or receive, toward the server (or: down)
+ *   lost 5                      so many events are missing
  *   host web h2                 the process is on host h2; otherwise on h1
  *
  * Processes and threads exist once they are named. Positions follow from the bytes. Fails the test on anything else.

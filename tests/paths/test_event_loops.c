@@ -137,6 +137,88 @@ static void test_call_again(void **state)
 	socket_text_release(&s);
 }
 
+/* It receives all that is there before it sends. Where the replies come one by one, these tell. In the last round they
+ * come together, too: then only the order of requests and calls tells, which the other rounds have shown. */
+static size_t batches(char *to, size_t size, uint32_t i, uint32_t t)
+{
+	int is_last = i == ROUNDS - 1;
+	size_t n = (size_t)snprintf(to, size,
+				    "%u one.l < x 10\n%u one.l < z 10\n%u one.l > y 5\n%u one.l > w 5\n"
+				    "%u two.1 < y 5\n%u two.2 < w 5\n%u two.2 > w 5\n%u two.1 > y 5\n",
+				    t, t + 1, t + 2, t + 3, t + 4, t + 5, t + 6, t + 7);
+
+	return n + (size_t)snprintf(to + n, size - n,
+				    is_last ? "%u one.l < w 5\n%u one.l < y 5\n%u one.l > z 10\n%u one.l > x 10\n" :
+					      "%u one.l < w 5\n%u one.l > z 10\n%u one.l < y 5\n%u one.l > x 10\n",
+				    t + 8, t + 9, t + 10, t + 11);
+}
+
+static void test_batches(void **state)
+{
+	struct socket_text s;
+
+	(void)state;
+	find_rounds(&s, "conn y one two\nconn w one two\n", batches);
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		char y[16], w[16], link[32];
+
+		snprintf(y, sizeof y, "y.%u", i);
+		snprintf(w, sizeof w, "w.%u", i);
+		expect_round(&s, i, y, w);
+		snprintf(link, sizeof link, "x.%u %s", i, i == ROUNDS - 1 ? "order" : "matched");
+		assert_string_equal(socket_text_link(&s, "y", i), link);
+	}
+	assert_true(s.found.trees.requests.v[2 * ROUNDS - 1].confidence < 0.99F);
+	socket_text_release(&s);
+}
+
+/* A request whose last bytes are read after the reply to it: they do not begin another one. */
+static void test_read_after_reply(void **state)
+{
+	struct socket_text s;
+
+	(void)state;
+	socket_text_find(
+		&s, "conn x client one\n"
+		    "10 client.1 > x 100\n11 one.1 < x 90\n12 one.1 > x 50\n13 client.1 < x 50\n14 one.1 < x 10\n"
+		    "20 client.1 > x 100\n21 one.1 < x 90\n22 one.1 > x 50\n23 client.1 < x 50\n24 one.1 < x 10\n");
+	assert_int_equal(s.found.exchanges.v.n, 2);
+	assert_int_equal(s.found.trees.requests.n, 2);
+	assert_int_equal(s.found.trees.n_cut, 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(s.found.exchanges.v.v[i].request_bytes, 100);
+		assert_int_equal(s.found.exchanges.v.v[i].client.request_from, 10 + 10 * i);
+		assert_int_equal(s.found.exchanges.v.v[i].server.request_from, 11 + 10 * i);
+	}
+	socket_text_release(&s);
+}
+
+/* The message that ends a connection is not replied to; the request that it was sent for lacks nothing, unless events
+ * are missing. */
+static void expect_last_message(const char *lost, int is_whole)
+{
+	struct socket_text s;
+	char text[512];
+
+	snprintf(text, sizeof text,
+		 "%sconn x - one\nconn y one two\n"
+		 "10 one.1 < x 10\n11 one.1 > y 5\n12 two.1 < y 5\n13 two.1 > y 5\n14 one.1 < y 5\n"
+		 "15 one.1 > y 1\n16 two.1 < y 1\n17 one.1 > x 10\n",
+		 lost);
+	socket_text_find(&s, text);
+	assert_int_equal(s.found.trees.requests.n, 1);
+	assert_string_equal(socket_text_tree(&s, 0), "x.0(y.0 y.1)");
+	assert_int_equal(s.found.trees.requests.v[0].is_whole, is_whole);
+	socket_text_release(&s);
+}
+
+static void test_last_message(void **state)
+{
+	(void)state;
+	expect_last_message("", 1);
+	expect_last_message("lost 1\n", 0);
+}
+
 /* What it received last and whom it replied to contradict each other: that is told, not decided. */
 static size_t contradict(char *to, size_t size, uint32_t i, uint32_t t)
 {
@@ -163,6 +245,7 @@ static void test_contradiction(void **state)
 		snprintf(w, sizeof w, "w.%u", i);
 		expect_round(&s, i, y, w);
 	}
+	assert_string_equal(socket_text_link(&s, "y", ROUNDS - 1), "ambiguous");
 	assert_string_equal(socket_text_link(&s, "w", ROUNDS - 1), "ambiguous");
 	for (uint32_t k = 2 * ROUNDS - 2; k < 2 * ROUNDS; k++)
 		assert_int_equal(s.found.trees.requests.v[k].state, VPROF_REQUEST_AMBIGUOUS);
@@ -175,6 +258,9 @@ int main(void)
 		cmocka_unit_test(test_connect_without_waiting),
 		cmocka_unit_test(test_end_of_connection),
 		cmocka_unit_test(test_call_again),
+		cmocka_unit_test(test_batches),
+		cmocka_unit_test(test_read_after_reply),
+		cmocka_unit_test(test_last_message),
 		cmocka_unit_test(test_contradiction),
 	};
 

@@ -67,6 +67,7 @@ struct vprof_thread_wake { /* a thread made another runnable, or made it */
 
 struct vprof_socket_history {
 	uint64_t begin, end; /* of the recording */
+	uint64_t n_lost;     /* events that are missing */
 	VPROF_ARRAY(const char *) hosts;
 	VPROF_ARRAY(struct vprof_socket_process) processes;
 	VPROF_ARRAY(struct vprof_socket_thread) threads;

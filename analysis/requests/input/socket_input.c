@@ -243,7 +243,7 @@ static int take(struct reading *g, const struct vprof_kernel_event *e)
 	case VP_KIND_KERNEL_TRANSFER:
 		return take_transfer(g, e);
 	case VP_KIND_KERNEL_LOST:
-		g->input->n_lost += e->n_lost;
+		g->h->n_lost += e->n_lost;
 		return VPROF_OK;
 	default:
 		return VPROF_OK;

@@ -11,10 +11,10 @@
 struct vprof_socket_input {
 	struct vprof_socket_history history; /* its texts belong to `strings` */
 	struct vprof_strings strings;
-	uint64_t base_ns;	      /* time of day that is the history's 0 */
-	uint64_t n_transfers, n_lost; /* events of all kinds that are missing */
-	uint64_t n_unknown;	      /* transfers of sockets of which nothing else is known: left out */
-	const char *missing;	      /* what was not recorded, and what to do; "" */
+	uint64_t base_ns; /* time of day that is the history's 0 */
+	uint64_t n_transfers;
+	uint64_t n_unknown;  /* transfers of sockets of which nothing else is known: left out */
+	const char *missing; /* what was not recorded, and what to do; "" */
 };
 
 /* Adds a trace; times of several are put side by side by their hosts' time of day. INPUT when it has no transfers

@@ -54,7 +54,7 @@ static int analyse(const struct vprof_operands *runs, int lists_requests, struct
 		rc = vprof_requests_describe(r, &found, lists_requests, err);
 	if (!rc) {
 		r->n_transfers = input.n_transfers;
-		r->n_lost = input.n_lost;
+		r->n_lost = input.history.n_lost;
 		r->n_unknown = input.n_unknown;
 		r->n_hosts = input.history.hosts.n;
 		r->duration_ns = (double)(input.history.end - input.history.begin);

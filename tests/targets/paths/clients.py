@@ -1,41 +1,50 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Clients: each a thread with a connection of its own that asks for one page after the other, each request with an identifier."""
+import collections
 import http.client
 import random
 import threading
 import time
 
 TIMEOUT_S = 120
+READY = 1000  # number of the session that asks whether the servers are there
 FRESH_EVERY = 7  # of these sessions, one makes a connection for each request
 
 
-def ask(port, path):
-    """One request without an identifier."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)
-    connection.request("GET", path)
-    reply = connection.getresponse()
-    reply.read()
-    connection.close()
-    if reply.status != 200:
-        raise RuntimeError(f"{path}: status {reply.status}")
+def ask(port, path, folder):
+    """One request, before the others."""
+    noted, errors = [], []
+    session(READY, port, [path], 1, noted, errors)
+    write_notes(folder, noted, errors)
 
 
-def session(number, port, routes, n, times, errors):
+def write_notes(folder, noted, errors):
+    """Raises what went wrong in one of the sessions."""
+    if errors:
+        raise RuntimeError("; ".join(errors[:3]))
+    with open(folder + "/clients", "a") as f:
+        f.writelines(noted)
+
+
+def session(number, port, routes, n, notes, errors):
     choose = random.Random(number)
-    connection = None
+    connection, nth = None, 0
     try:
         for k in range(n):
             if connection is None:
                 connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)
+                nth = 0
             fresh = number % FRESH_EVERY == 0
             headers = {"X-Request-Id": f"r{number}x{k}"}
             if fresh:
                 headers["Connection"] = "close"
             begin = time.monotonic_ns()
             connection.request("GET", choose.choice(routes), headers=headers)
+            own_port = connection.sock.getsockname()[1]
             reply = connection.getresponse()
             reply.read()
-            times.append(time.monotonic_ns() - begin)
+            notes.append(f"r{number}x{k} {own_port} {nth} {time.monotonic_ns() - begin}\n")
+            nth += 1
             if reply.status != 200:
                 raise RuntimeError(f"status {reply.status}")
             if fresh:
@@ -45,15 +54,23 @@ def session(number, port, routes, n, times, errors):
         errors.append(f"session {number}: {error!r}")
 
 
-def load(port, routes, n_sessions, n_requests, told_in):
-    """Runs the sessions to their ends; their latencies (ns) go to a file. Raises what went wrong in one of them."""
-    times, errors = [], []
-    threads = [threading.Thread(target=session, args=(i, port, routes, n_requests, times, errors)) for i in range(n_sessions)]
+def load(port, routes, n_sessions, n_requests, folder):
+    """Runs the sessions to their ends."""
+    noted, errors = [], []
+    threads = [threading.Thread(target=session, args=(i, port, routes, n_requests, noted, errors)) for i in range(n_sessions)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    if errors:
-        raise RuntimeError("; ".join(errors[:3]))
-    with open(told_in, "w") as f:
-        f.writelines(f"{ns}\n" for ns in times)
+    write_notes(folder, noted, errors)
+
+
+def notes(folder):
+    """Of each request: identifier, the client's port, its number on that connection, and how often port and number were used
+    before: ports are used again."""
+    uses = collections.Counter()
+    with open(folder + "/clients") as f:
+        for line in f:
+            identifier, port, nth, _ = line.split()
+            yield identifier, int(port), int(nth), uses[port, nth]
+            uses[port, nth] += 1

@@ -10,6 +10,10 @@ READY_S = 120
 END_S = 60
 
 
+class Disturbed(Exception):
+    """What the servers logged is incomplete, so that there is no truth to compare with."""
+
+
 def free_ports(n):
     """Ports below the ephemeral ones, so that no client can be given them meanwhile."""
     found, candidate = [], 12000 + os.getpid() % 8000

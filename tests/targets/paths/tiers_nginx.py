@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """nginx (event loops), uwsgi with shop.py (processes with threads, pooled connections), PostgreSQL (a process for each connection).
-Each tier logs the identifier that a request carries: nginx with the client's port and the number of the request on its connection,
-the application with the port of nginx's connection to it, PostgreSQL with that of the application's and the statement."""
+The truth: the clients' notes of their ports; by the identifier that a request carries, the application's log of the port of
+nginx's connection to it, and PostgreSQL's log of the application's port, and of the statement."""
 import collections
 import json
 import os
@@ -18,8 +18,7 @@ NGINX = """daemon off; master_process on; worker_processes 2; pid {folder}/nginx
 user {user};
 events {{ worker_connections 1024; }}
 http {{
-	log_format paths '$remote_port $connection_requests $http_x_request_id $status';
-	access_log {folder}/nginx.log paths;
+	access_log off;
 	client_body_temp_path {folder}/t1; proxy_temp_path {folder}/t2; fastcgi_temp_path {folder}/t3;
 	uwsgi_temp_path {folder}/t4; scgi_temp_path {folder}/t5;
 	keepalive_requests 100000;
@@ -86,21 +85,17 @@ class Stack:
              str(THREADS), "--master", "--need-app", "--die-on-term", "--disable-logging", "--listen", "100", "--wsgi-file",
              HERE + "/shop.py"]), self.folder + "/uwsgi.log", uwsgi, env=environment, cwd="/")
         self.servers.start(["nginx", "-c", self.folder + "/nginx.conf", "-p", self.folder], self.folder + "/nginx.out", nginx)
-        clients.ask(nginx, "/item")  # the application has begun once it has replied
+        clients.ask(nginx, "/item", self.folder)  # the application has begun once it has replied
 
     def stop(self):
         self.servers.stop({"setpriv": 15})
 
     def truth(self):
-        """{(nginx's port, client's port, nth): {(server's port, client's port, nth, caller's port)}} of each request."""
+        """{(nginx's port, client's port, nth, use): {(server's port, client's port, nth, caller's port)}} of each request."""
         nginx, uwsgi, postgres = self.ports()
         paths, of_identifier = {}, {}
-        with open(self.folder + "/nginx.log") as f:
-            for line in f:
-                port, number, identifier, _ = line.split()
-                if identifier != "-":
-                    of_identifier[identifier] = paths[nginx, int(port), int(number) - 1] = {
-                        (nginx, int(port), int(number) - 1, 0)}
+        for identifier, port, nth, use in clients.notes(self.folder):
+            of_identifier[identifier] = paths[nginx, port, nth, use] = {(nginx, port, nth, 0)}
         with open(self.folder + "/truth/application") as f:
             for line in f:
                 identifier, port = line.split()

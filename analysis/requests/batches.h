@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Calls of threads that work for several requests at once, such as event loops: matched by what such a thread receives
+ * and sends in turn.
+ *
+ * An event loop receives what is there, then sends what follows from it: for a request that it received a call or the
+ * reply, for the reply to a call the next call or the reply. A batch is what a thread receives up to, and what it sends
+ * from, one such turn. Each message received is the reason of one that is sent, and the requests that they are for are
+ * the same ones; which goes with which is not known at first. But to whom a reply is sent is known, and a call is sent
+ * in one batch and its reply received in another: so candidates are struck out until mostly one is left.
+ *
+ * Where several are left, the order decides, if the program's calls are mostly made in the order in which it received
+ * their requests, as those that are known show.
+ *
+ * A connection that is asked for without waiting counts as its first call, since that is what the reason led to; it is
+ * used later, when the thread has received other things.
+ */
+#ifndef VPROF_REQUESTS_BATCHES_H
+#define VPROF_REQUESTS_BATCHES_H
+
+#include "analysis/requests/agreement.h"
+
+#define VPROF_BATCH_MOST 64	     /* received, or sent, in a batch: longer ones tell nothing */
+#define VPROF_CANDIDATES_UNKNOWN 255 /* any visit */
+
+struct vprof_candidates { /* visits that a call may be for */
+	uint32_t first;	  /* in `visits` */
+	uint8_t n;	  /* VPROF_CANDIDATES_UNKNOWN; 0: all were struck out, or its thread is no such thread */
+};
+
+struct vprof_batches {
+	struct vprof_candidates *of; /* of each exchange */
+	VPROF_ARRAY(uint32_t) visits;
+	uint32_t *by_order; /* of each exchange that has several candidates left: the one that the order of requests and
+			       calls names; VPROF_NONE */
+	uint64_t *n_ordered, *n_in_order; /* by program: known neighbours; those whose calls were in their order */
+	uint64_t *n_tests, *n_agree; /* by program: replies that might have contradicted what was known; that did not */
+};
+
+/* The history must be sorted, and the agreement know which threads are synchronous. OK or NOMEM; to be released in any
+ * case. O(transfers), times the length of chains of candidates. */
+int vprof_batches_match(struct vprof_batches *b, const struct vprof_socket_history *h,
+			const struct vprof_connections *connections, const struct vprof_exchanges *x,
+			const struct vprof_agreement *a);
+void vprof_batches_release(struct vprof_batches *b);
+
+/* Of links of a thread's program that stand on batches, 0 to 1; 0 where nothing tested them. */
+double vprof_batches_confidence(const struct vprof_batches *b, const struct vprof_agreement *a, uint32_t thread);
+/* Of those that stand on the order, too. */
+double vprof_batches_order_confidence(const struct vprof_batches *b, const struct vprof_agreement *a, uint32_t thread);
+
+#endif
