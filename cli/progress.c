@@ -12,6 +12,13 @@
 
 #define DRAW_EVERY_S 0.1
 
+static int is_brief;
+
+void vprof_progress_be_brief(void)
+{
+	is_brief = 1;
+}
+
 static double since(const struct timespec *then)
 {
 	struct timespec now;
@@ -69,7 +76,7 @@ void vprof_progress_note(struct vprof_progress *p, const char *fmt, ...)
 	char text[512];
 	va_list ap;
 
-	if (p->on_terminal)
+	if (p->on_terminal || is_brief)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
@@ -90,6 +97,8 @@ void vprof_progress_end(struct vprof_progress *p, const char *fmt, ...)
 	va_list ap;
 
 	vprof_progress_drop(p);
+	if (is_brief)
+		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);

@@ -16,6 +16,9 @@ struct vprof_progress {
 };
 
 /* Starts a step; `step` must outlive it. */
+/* From now on steps are shown while they run, on a terminal, and leave no line behind. */
+void vprof_progress_be_brief(void);
+
 void vprof_progress_begin(struct vprof_progress *p, const char *step);
 
 /* The progress callback of the libraries: arg is the struct; done from 0 to 1. */

@@ -20,6 +20,7 @@
 #include "cli/options.h"
 #include "cli/commands/print_file.h"
 #include "cli/drilldown/round.h"
+#include "cli/drilldown/round_line.h"
 #include "cli/doctor/symptoms.h"
 #include "common/files.h"
 
@@ -55,6 +56,8 @@ struct iteration {
 	const struct iterate_options *options;
 	struct vprof_results *results; /* of the last analysed round */
 	struct vprof_plan *plan;
+	int is_brief;			/* a line for each round */
+	struct vprof_measured measured; /* in the round before */
 };
 
 static int save(struct iteration *it, struct vprof_error *err)
@@ -194,6 +197,14 @@ static void forget_results(struct iteration *it)
 	it->plan = NULL;
 }
 
+static double seconds_since(const struct timespec *from)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - from->tv_sec) + (double)(now.tv_nsec - from->tv_nsec) / 1e9;
+}
+
 static int complete_round(struct iteration *it, struct vprof_error *err)
 {
 	const struct vprof_step_run_options how = { .command = it->session.run_command,
@@ -204,12 +215,18 @@ static int complete_round(struct iteration *it, struct vprof_error *err)
 						    .switches = it->options->switches_mode,
 						    .compress = it->options->compress_mode };
 
-	int is_confirmed = !it->options->repeat && it->session.rounds[it->session.n_rounds - 1].n_runs_wanted > 1;
+	int was_analysed = it->session.rounds[it->session.n_rounds - 1].state >= VPROF_ROUND_ANALYSED;
+	struct timespec from;
+	int rc, is_confirmed = !it->options->repeat && it->session.rounds[it->session.n_rounds - 1].n_runs_wanted > 1;
 
+	clock_gettime(CLOCK_MONOTONIC, &from);
 	forget_results(it);
-	if (!is_confirmed)
+	if (!is_confirmed && !it->is_brief)
 		tell_round(&it->session);
-	return vprof_round_complete(&it->workspace, &it->session, &how, is_confirmed, &it->results, &it->plan, err);
+	rc = vprof_round_complete(&it->workspace, &it->session, &how, is_confirmed, &it->results, &it->plan, err);
+	if (it->is_brief && it->results && !was_analysed)
+		vprof_round_line(&it->session, it->results, &it->measured, seconds_since(&from));
+	return rc;
 }
 
 /* The first of what is broken down, the innermost function around the interval; the others are ways down from there. */
@@ -249,7 +266,9 @@ static int decide_start(struct iteration *it, struct vprof_error *err)
 	if (!from_stacks)
 		vprof_tell("no sampled stack names a known function (is the binary stripped?); starting from the "
 			   "functions of the annotations");
-	tell_start(s);
+	if (!it->is_brief)
+		tell_start(s);
+	it->measured = (struct vprof_measured){ .is_known = 1 };
 	s->rounds[0].state = VPROF_ROUND_DECIDED;
 	return save(it, err);
 }
@@ -275,21 +294,24 @@ static int close_costly(struct iteration *it, struct vprof_error *err)
 
 	if (n < 0)
 		return vprof_error_no_memory(err);
-	vprof_close_tell(&it->session, (size_t)n, it->results->effect, expected);
+	if (!it->is_brief)
+		vprof_close_tell(&it->session, (size_t)n, it->results->effect, expected);
 	return VPROF_OK;
 }
 
 /* Reports the round and takes its decisions. *stopped: the input ended. */
 static int decide_round(struct iteration *it, int *stopped, struct vprof_error *err)
 {
-	const struct vprof_ask ask = { &it->workspace, &it->session, it->results, it->plan, it->options->automatic };
+	const struct vprof_ask ask = { &it->workspace, &it->session,	       it->results,
+				       it->plan,       it->options->automatic, it->is_brief };
 	struct vprof_round *round = &it->session.rounds[it->session.n_rounds - 1];
 	uint32_t chosen[VPROF_K_MAX];
 	size_t n = choose(it, chosen);
 	int rc = VPROF_OK;
 
 	vprof_decide_verdicts(it->results, &it->session);
-	if (!it->options->json) {
+	it->measured = vprof_measured_now(&it->session);
+	if (!it->options->json && !it->is_brief) {
 		putchar('\n');
 		/* With --auto the rounds are on their way; the last report is whole. */
 		rc = vprof_step_print_report(it->results, chosen, n, it->options->automatic ? (size_t)it->session.k : 0,
@@ -337,7 +359,9 @@ static int confirm(struct iteration *it, int *is_due, struct vprof_error *err)
 		*is_due = 1;
 		round->n_runs_wanted = round->n_runs + 1 < VPROF_REPEATS_MIN ? VPROF_REPEATS_MIN : round->n_runs + 1;
 		round->state = VPROF_ROUND_BUILT;
-		fprintf(stderr, "round %zu again: do its shares hold from run to run?\n", it->session.n_rounds - 1);
+		if (!it->is_brief)
+			fprintf(stderr, "round %zu again: do its shares hold from run to run?\n",
+				it->session.n_rounds - 1);
 		rc = complete_round(it, err);
 	}
 	return rc;
@@ -406,7 +430,10 @@ static void tell_repeats(const struct iteration *it)
 		if (!widest ||
 		    r->factors[i].share_high - r->factors[i].share_low > widest->share_high - widest->share_low)
 			widest = &r->factors[i];
-	if (vprof_results_is_repeated_enough(r) || !widest || !isfinite(widest->share_high))
+	if (r->n_runs < VPROF_REPEATS_MIN)
+		printf("Its last round ran %llu times; how runs differ is known from %d on (--repeat).\n\n",
+		       (unsigned long long)r->n_runs, VPROF_REPEATS_MIN);
+	else if (vprof_results_is_repeated_enough(r) || !widest || !isfinite(widest->share_high))
 		printf("Its last round ran %llu times%s.\n\n", (unsigned long long)r->n_runs,
 		       vprof_results_is_repeated_enough(r) ?
 			       ": the shares of the chosen factors are known to within 20 points" :
@@ -506,7 +533,8 @@ int vprof_cmd_iterate(int argc, char **argv)
 		{ "keep-open", VPROF_OPTION_WORDS, &o.keep_open, "NAME...",
 		  "measure these functions although recording them costs much and they cannot matter" },
 		{ "restart", VPROF_OPTION_FLAG, &o.restart, NULL, "begin a new drill-down; runs are kept" },
-		{ "verbose", VPROF_OPTION_FLAG, &o.verbose, NULL, "show the run command's output as it is printed" },
+		{ "verbose", VPROF_OPTION_FLAG, &o.verbose, NULL,
+		  "show each step, each round's report, and what the run command prints" },
 		{ "json", VPROF_OPTION_FLAG, &o.json, NULL, "print the last results.json on stdout, no reports" },
 		{ NULL },
 	};
@@ -529,6 +557,9 @@ int vprof_cmd_iterate(int argc, char **argv)
 		return vprof_options_misused(&usage, "--compress takes auto, on or off, not \"%s\"", o.compress);
 	if (operands.n_command)
 		o.command = vprof_options_shell(operands.command, operands.n_command);
+	it.is_brief = o.automatic && !o.verbose;
+	if (it.is_brief)
+		vprof_progress_be_brief();
 	rc = iterate(&it, &err);
 	status = rc					? vprof_complain(rc, &err) :
 		 it.results && it.results->inconclusive ? VPROF_EXIT_INCONCLUSIVE :

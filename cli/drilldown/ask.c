@@ -93,6 +93,15 @@ static int is_settled(const struct vprof_results *r, size_t index)
 	return cause < r->n_causes && r->causes[cause].status == VPROF_CAUSE_SETTLED;
 }
 
+/* A decision by rule, after the factor's name. */
+static void tell(const struct vprof_ask *ask, size_t index, const char *decision)
+{
+	if (ask->is_brief)
+		return;
+	print_name(ask, index);
+	fprintf(stderr, ": %s\n", decision);
+}
+
 static int decide_by_rule(const struct vprof_ask *ask, size_t index)
 {
 	const struct vprof_factor *f = &ask->results->factors[index];
@@ -100,18 +109,19 @@ static int decide_by_rule(const struct vprof_ask *ask, size_t index)
 
 	if (added < 0)
 		return added;
-	print_name(ask, index);
 	if (added) {
-		fprintf(stderr, f->kind == VPROF_FACTOR_VARIANCE && f->node_kind == VPROF_NODE_UNDIVIDED ?
-					": every call of its hot functions will be recorded next\n" :
-					": broken down\n");
+		tell(ask, index,
+		     f->kind == VPROF_FACTOR_VARIANCE && f->node_kind == VPROF_NODE_UNDIVIDED ?
+			     "every call of its hot functions will be recorded next" :
+			     "broken down");
 		return VPROF_OK;
 	}
 	if (vprof_factor_is_explained(ask->results, f)) {
-		fprintf(stderr, ": caused by what is measured beneath it\n");
+		tell(ask, index, "caused by what is measured beneath it");
 		return vprof_session_judge(ask->session, f->key, VPROF_VERDICT_BROKEN_DOWN);
 	}
-	fprintf(stderr, ": %s, as specific as it gets\n", is_settled(ask->results, index) ? "culprit" : "candidate");
+	tell(ask, index,
+	     is_settled(ask->results, index) ? "culprit, as specific as it gets" : "candidate, as specific as it gets");
 	return vprof_session_judge(ask->session, f->key, VPROF_VERDICT_CULPRIT);
 }
 
@@ -350,8 +360,7 @@ static int decide(const struct vprof_ask *ask, size_t index, int *stopped)
 	if (prospect < 0)
 		return prospect;
 	if (prospect == BROKEN_DOWN_ALREADY) {
-		print_name(ask, index);
-		fprintf(stderr, ": broken down\n");
+		tell(ask, index, "broken down");
 		return is_frame(f) ? vprof_session_judge(ask->session, f->key, VPROF_VERDICT_BROKEN_DOWN) : VPROF_OK;
 	}
 	if (verdict && verdict != VPROF_VERDICT_BROKEN_DOWN)
@@ -377,10 +386,8 @@ static int add_wakers(const struct vprof_ask *ask, const char *seen)
 		    !vprof_decide_wants_wakers(r, f))
 			continue;
 		rc = vprof_decide_wakers(ask->session, r, f, ask->workspace->facts);
-		if (rc > 0) {
-			print_name(ask, i);
-			fprintf(stderr, ": its wakers will be measured next\n");
-		}
+		if (rc > 0)
+			tell(ask, i, "its wakers will be measured next");
 	}
 	return rc < 0 ? rc : VPROF_OK;
 }

@@ -14,6 +14,7 @@ struct vprof_ask {
 	const struct vprof_results *results;
 	const struct vprof_plan *plan;
 	int automatic;
+	int is_brief; /* decisions by rule are not told */
 };
 
 /* Decides every chosen factor that has no verdict yet, and those that take the places of factors set aside meanwhile;
