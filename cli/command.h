@@ -31,6 +31,7 @@ int vprof_cmd_review(int argc, char **argv);
 int vprof_cmd_source(int argc, char **argv);
 int vprof_cmd_restore(int argc, char **argv);
 int vprof_cmd_record(int argc, char **argv);
+int vprof_cmd_flows(int argc, char **argv);
 int vprof_cmd_doctor(int argc, char **argv);
 int vprof_cmd_status(int argc, char **argv);
 int vprof_cmd_runs(int argc, char **argv);

@@ -33,6 +33,7 @@ static const struct command commands[] = {
 	{ "run", vprof_cmd_run, "run the workload and record a trace" },
 	{ "analyze", vprof_cmd_analyze, "analyse a run's trace" },
 	{ "source", vprof_cmd_source, "show a source file as it is built" },
+	{ "flows", vprof_cmd_flows, "find the queues between threads, by a discovery run" },
 	{ "restore", vprof_cmd_restore, "put the original objects and binaries back" },
 	{ NULL, NULL, "manage" },
 	{ "status", vprof_cmd_status, "say where the project stands and what comes next; vprof alone does, too" },

@@ -55,15 +55,24 @@ int vprof_splice(const struct vprof_facts *facts, const struct vprof_plan *plan,
 int vprof_splice_text(const struct vprof_facts *facts, const struct vprof_plan *plan, const struct vprof_annotations *a,
 		      const char *path, struct vprof_text *out, struct vprof_error *err);
 
+/* A build for a discovery run (docs/design/flows.md) instead of one with probes: these units are compiled so that they
+ * tell their memory accesses, all others are put back. */
+struct vprof_flow_build {
+	const char *const *sources; /* absolute paths */
+	size_t n_sources;
+	const char *object; /* vprof-flows.o, absolute */
+};
+
 struct vprof_replay_options {
-	const char *vprof_dir;	  /* .vprof, absolute */
-	const char *probe_header; /* probe.h, absolute */
-	const char *include_dir;  /* where vprof.h lies */
-	const char *library_dir;  /* the folder of libvprof.a and libvprof.wrap, for statically linked programs */
-	const char *build;	  /* the user's command, for the relink */
-	const char *directory;	  /* where it runs */
-	const char *log_path;	  /* build.log: one "compile <object>" line for each recompiled unit, then all output */
-	int jobs;		  /* 0: number of processors */
+	const struct vprof_flow_build *flows; /* NULL: a build with probes */
+	const char *vprof_dir;		      /* .vprof, absolute */
+	const char *probe_header;	      /* probe.h, absolute */
+	const char *include_dir;	      /* where vprof.h lies */
+	const char *library_dir; /* the folder of libvprof.a and libvprof.wrap, for statically linked programs */
+	const char *build;	 /* the user's command, for the relink */
+	const char *directory;	 /* where it runs */
+	const char *log_path;	 /* build.log: one "compile <object>" line for each recompiled unit, then all output */
+	int jobs;		 /* 0: number of processors */
 	void (*progress)(void *arg, const char *step, double done);
 	void *progress_arg;
 };

@@ -24,6 +24,7 @@
 #include "instrumenter/replay/replay_archive.h"
 #include "instrumenter/replay/replay_build.h"
 #include "instrumenter/replay/replay_compile.h"
+#include "instrumenter/replay/replay_flows.h"
 #include "instrumenter/replay/replay_kept.h"
 #include "instrumenter/replay/replay_link.h"
 #include "instrumenter/replay/replay_relink.h"
@@ -154,6 +155,8 @@ static int prepare(struct vprof_replayer *r, struct vprof_error *err)
 		rc = vprof_state_read(&r->state, r->o->vprof_dir, err);
 	if (!rc)
 		rc = vprof_units_make(r, err);
+	if (!rc && r->o->flows)
+		rc = vprof_flow_units_check(r, err);
 	if (!rc)
 		rc = vprof_links_read(r, err);
 	if (!rc)

@@ -14,6 +14,7 @@
 #include "instrumenter/build_log.h"
 #include "instrumenter/replay/replay_command.h"
 #include "instrumenter/replay/replay_deps.h"
+#include "instrumenter/replay/replay_flows.h"
 #include "instrumenter/replay/replay_install.h"
 #include "instrumenter/replay/replay_kept.h"
 
@@ -68,6 +69,7 @@ int vprof_unit_compile(struct vprof_replayer *r, struct vprof_unit *unit, struct
 	unit->made = dir.failed ? NULL : vprof_path_join(dir.s, strrchr(unit->output, '/') + 1);
 	if (unit->made)
 		argv = unit->action == VPROF_UNIT_REVERT ? vprof_original_command(unit, unit->made) :
+		       r->o->flows			 ? vprof_flow_command(unit, unit->made) :
 							   vprof_replay_command(r, unit, unit->made);
 	rc = argv ? vprof_dir_make(dir.s, err) : vprof_error_no_memory(err);
 	if (rc)
@@ -79,6 +81,8 @@ int vprof_unit_compile(struct vprof_replayer *r, struct vprof_unit *unit, struct
 	rc = vprof_process_run(&p, result, err);
 	if (!rc && result->status)
 		rc = compile_failed(r, unit, result, err);
+	if (!rc && r->o->flows && unit->action != VPROF_UNIT_REVERT)
+		rc = vprof_flow_join(r, unit, unit->made, err);
 	if (!rc && unit->key[0])
 		vprof_kept_keep(r, unit, began_ns);
 out:
@@ -162,13 +166,13 @@ int vprof_units_compile(struct vprof_replayer *r, int that_link, struct vprof_er
 		if (links == that_link && unit->action == VPROF_UNIT_COMPILE)
 			pool.todo[pool.n++] = unit;
 	}
-	if (pool.n)
+	if (pool.n && !r->o->flows)
 		rc = vprof_kept_take(r, pool.todo, pool.n, &pool.done, err);
 	if (!rc)
 		r->result->n_earlier += pool.done;
 	if (!rc && pool.n)
 		rc = compile_all(&pool, err);
-	for (size_t i = 0; !rc && i < pool.n; i++)
+	for (size_t i = 0; !rc && i < pool.n && !r->o->flows; i++)
 		vprof_deps_check(r, pool.todo[i]);
 	if (!rc && pool.n)
 		rc = vprof_units_install(r, pool.todo, pool.n, err);

@@ -14,6 +14,7 @@
 #include <cjson/cJSON.h>
 
 #include "common/files.h"
+#include "instrumenter/replay/replay_flows.h"
 
 static int unit_from_tu(struct vprof_unit *unit, const struct vprof_facts_tu *tu, struct vprof_error *err)
 {
@@ -80,6 +81,27 @@ static uint64_t hash_headers(const struct vprof_replayer *r)
 	return vprof_hash_text(vprof_hash_text(h, r->o->probe_header), r->o->include_dir);
 }
 
+/* Of a discovery build; empty: the unit takes no part in it. */
+static void flow_fingerprint(const struct vprof_replayer *r, struct vprof_unit *unit, uint64_t h)
+{
+	char hex[17] = "";
+
+	unit->fingerprint[0] = 0;
+	if (!vprof_flow_unit_is_wanted(r, unit))
+		return;
+	if (!vprof_file_hash(r->o->flows->object, hex, NULL))
+		h = vprof_hash_text(h, hex);
+	h = vprof_hash_text(vprof_hash_text(h, "flows"), unit->tu->directory);
+	for (size_t i = 0; i < unit->command.n; i++)
+		h = vprof_hash_text(h, unit->command.argv[i]);
+	for (size_t i = 0; i < unit->tu->n_files; i++) {
+		const struct vprof_facts_file *file = vprof_facts_file(r->facts, unit->tu->files[i]);
+
+		h = vprof_hash_text(h, file ? file->hash : "");
+	}
+	snprintf(unit->fingerprint, sizeof unit->fingerprint, "%016" PRIx64, h);
+}
+
 static void fingerprint(const struct vprof_replayer *r, struct vprof_unit *unit, uint64_t h)
 {
 	int edited = 0;
@@ -112,7 +134,7 @@ static void hash_now(const char *path, char hex[17])
 int vprof_units_decide(struct vprof_replayer *r, struct vprof_error *err)
 {
 	uint64_t headers = hash_headers(r);
-	int is_read = r->edited.facts != NULL;
+	int is_read = r->edited.facts != NULL || r->o->flows;
 	int rc = is_read ? VPROF_OK : vprof_edited_read(&r->edited, r->facts, r->shadow_dir, err);
 
 	if (!rc && !is_read && r->plan)
@@ -124,7 +146,10 @@ int vprof_units_decide(struct vprof_replayer *r, struct vprof_error *err)
 		const struct vprof_made *made = vprof_made_find(r->state.objects, r->state.n_objects, unit->output);
 		const struct vprof_original *original = vprof_originals_find(&r->originals, unit->output);
 
-		fingerprint(r, unit, headers);
+		if (r->o->flows)
+			flow_fingerprint(r, unit, VPROF_HASH_SEED);
+		else
+			fingerprint(r, unit, headers);
 		unit->action = VPROF_UNIT_KEEP;
 		if (!unit->fingerprint[0] && !made)
 			continue;

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/flows/flow_dictionary.h"
+
+static uint64_t location_hash(uint64_t space, uint64_t address)
+{
+	return vprof_mix(address ^ vprof_mix(space + 1));
+}
+
+static struct vprof_flow_location *find(struct vprof_flow_dictionary *d, uint64_t space, uint64_t address, size_t *at)
+{
+	VPROF_HASH_EACH(&d->index, location_hash(space, address), *at, i)
+	{
+		if (d->locations.v[i].address == address && d->locations.v[i].space == space)
+			return &d->locations.v[i];
+	}
+	return NULL;
+}
+
+struct vprof_flow_origin vprof_flow_look(struct vprof_flow_dictionary *d, uint64_t space, uint64_t address,
+					 uint64_t value, uint64_t lock)
+{
+	struct vprof_flow_location *l;
+	size_t at;
+
+	l = find(d, space, address, &at);
+	if (!l)
+		return (struct vprof_flow_origin){ VPROF_FLOW_UNKNOWN };
+	if (l->lock != lock || l->value != value)
+		l->origin.state = VPROF_FLOW_UNKNOWN;
+	return l->origin;
+}
+
+int vprof_flow_store(struct vprof_flow_dictionary *d, uint64_t space, uint64_t address, uint64_t value, uint64_t lock,
+		     const struct vprof_flow_origin *origin)
+{
+	struct vprof_flow_location *l;
+	size_t at;
+
+	if (vprof_hash_index_room(&d->index, 1) || d->locations.n >= UINT32_MAX - 1)
+		return -1;
+	l = find(d, space, address, &at);
+	if (!l) {
+		l = VPROF_PUSH(&d->locations);
+		if (!l)
+			return -1;
+		vprof_hash_index_put(&d->index, at, location_hash(space, address), (uint32_t)d->locations.n - 1);
+	}
+	*l = (struct vprof_flow_location){ space, address, value, lock, *origin };
+	return 0;
+}
+
+void vprof_flow_dictionary_release(struct vprof_flow_dictionary *d)
+{
+	VPROF_ARRAY_RELEASE(&d->locations);
+	vprof_hash_index_release(&d->index);
+}

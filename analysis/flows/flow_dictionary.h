@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The dictionary of Whodunit, section 3.2: what is known of a location (8 bytes of memory), who produced what lies in
+ * it.
+ *
+ * An entry counts only as long as the location holds the same value and is accessed under the same lock; whoever reads
+ * it under another lock, or another value, drops it.
+ */
+#ifndef VPROF_FLOW_DICTIONARY_H
+#define VPROF_FLOW_DICTIONARY_H
+
+#include "common/hash/hash_index.h"
+
+enum vprof_flow_state {
+	VPROF_FLOW_UNKNOWN, /* nothing was stored there in a critical section */
+	VPROF_FLOW_VALID,   /* holds what a thread brought into its section */
+	VPROF_FLOW_INVALID, /* holds a constant or a computed value: the paper's invlctxt */
+};
+
+struct vprof_flow_origin { /* a context: who produced a value, where */
+	enum vprof_flow_state state;
+	uint32_t site;	  /* of the store */
+	uint32_t thread;  /* number */
+	uint64_t section; /* number */
+	uint64_t address; /* first stored to */
+	int is_filled;	  /* what the value points to had just been written by the thread */
+};
+
+struct vprof_flow_location {
+	uint64_t space, address; /* process, or that of what processes share */
+	uint64_t value, lock;
+	struct vprof_flow_origin origin;
+};
+
+struct vprof_flow_dictionary {
+	VPROF_ARRAY(struct vprof_flow_location) locations;
+	struct vprof_hash_index index;
+};
+
+/* The origin of what lies at the location; UNKNOWN, and the entry is dropped, when lock or value differ. */
+struct vprof_flow_origin vprof_flow_look(struct vprof_flow_dictionary *d, uint64_t space, uint64_t address,
+					 uint64_t value, uint64_t lock);
+/* 0, or -1 without memory. */
+int vprof_flow_store(struct vprof_flow_dictionary *d, uint64_t space, uint64_t address, uint64_t value, uint64_t lock,
+		     const struct vprof_flow_origin *origin);
+void vprof_flow_dictionary_release(struct vprof_flow_dictionary *d);
+
+#endif

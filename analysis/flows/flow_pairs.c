@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Sections are taken in the order of their numbers. Within one, what was read is kept as `taken`; a write of such a
+ * value is a move, of another pointer a production, of anything else a constant or a computed value. After the section,
+ * what was taken from another thread and then used is a flow.
+ */
+#include "analysis/flows/flow_pairs.h"
+
+#include "analysis/flows/flow_dictionary.h"
+
+#define SMALLEST_MOVED 256 /* smaller numbers are equal by chance */
+#define SHARED_SPACE UINT64_MAX
+
+struct taken { /* read in the section */
+	uint64_t value;
+	struct vprof_flow_origin origin;
+	uint32_t site;
+};
+
+struct consumed { /* a production that was consumed */
+	uint64_t section, what;
+	uint32_t thread, n_again;
+	uint64_t last; /* section in which it was consumed */
+};
+
+struct held { /* who consumed a pointer last, through which pair */
+	uint64_t space, value;
+	uint32_t thread, pair;
+};
+
+struct finder {
+	struct vprof_flow_pairs *p;
+	const struct vprof_flow_trace *t;
+	vprof_flow_owner_of *owner_of;
+	void *owner_arg;
+	struct vprof_flow_dictionary dictionary;
+	struct vprof_hash_index site_index, pair_index, consumed_index, held_index, thread_index;
+	VPROF_ARRAY(struct consumed) consumed;
+	VPROF_ARRAY(struct held) held;
+	VPROF_ARRAY(uint64_t) threads; /* process and thread */
+	/* of the section under way */
+	const struct vprof_flow_section *section;
+	uint64_t space, owner;
+	uint32_t thread;
+	VPROF_ARRAY(uint64_t) last_sections; /* of each thread: number of its section before this one */
+	VPROF_ARRAY(struct taken) taken;
+	int failed;
+};
+
+/* ---- numbering ---- */
+
+static uint32_t thread_number(struct finder *f, uint32_t process, uint64_t tid)
+{
+	uint64_t key = (uint64_t)process << 32 | (uint32_t)tid, *thread;
+	size_t at;
+
+	f->failed |= vprof_hash_index_room(&f->thread_index, 1);
+	if (f->failed)
+		return 0;
+	VPROF_HASH_EACH(&f->thread_index, vprof_mix(key), at, i)
+	{
+		if (f->threads.v[i] == key)
+			return i;
+	}
+	thread = VPROF_PUSH(&f->threads);
+	if (!thread) {
+		f->failed = 1;
+		return 0;
+	}
+	*thread = key;
+	vprof_hash_index_put(&f->thread_index, at, vprof_mix(key), (uint32_t)f->threads.n - 1);
+	return (uint32_t)f->threads.n - 1;
+}
+
+/* The same place of one module has one number in all processes. */
+static uint32_t site_number(struct finder *f, uint64_t pc)
+{
+	const struct vprof_flow_module *module = vprof_flow_module_find(f->t, f->section->process, pc);
+	uint64_t offset = module ? pc - module->bias : pc;
+	uint64_t hash = vprof_mix(offset) ^ f->owner;
+	struct vprof_flow_site *site;
+	size_t at;
+
+	f->failed |= vprof_hash_index_room(&f->site_index, 1);
+	if (f->failed)
+		return 0;
+	VPROF_HASH_EACH(&f->site_index, hash, at, i)
+	{
+		const struct vprof_flow_site *known = &f->p->sites.v[i];
+		const struct vprof_flow_module *its;
+
+		if (known->owner != f->owner)
+			continue;
+		if (known->process == f->section->process && known->pc == pc)
+			return i;
+		its = vprof_flow_module_find(f->t, known->process, known->pc);
+		if (its && module && known->pc - its->bias == offset && !strcmp(its->path, module->path))
+			return i;
+	}
+	site = VPROF_PUSH(&f->p->sites);
+	if (!site) {
+		f->failed = 1;
+		return 0;
+	}
+	*site = (struct vprof_flow_site){ f->section->process, pc, f->owner, f->section->head };
+	vprof_hash_index_put(&f->site_index, at, hash, (uint32_t)f->p->sites.n - 1);
+	return (uint32_t)f->p->sites.n - 1;
+}
+
+static struct vprof_flow_pair *pair_of(struct finder *f, uint32_t producer, uint32_t consumer, int is_range)
+{
+	uint64_t hash = vprof_mix((uint64_t)producer << 32 | consumer) + (uint64_t)is_range;
+	struct vprof_flow_pair *pair;
+	size_t at;
+
+	f->failed |= vprof_hash_index_room(&f->pair_index, 1);
+	if (f->failed)
+		return NULL;
+	VPROF_HASH_EACH(&f->pair_index, hash, at, i)
+	{
+		pair = &f->p->pairs.v[i];
+		if (pair->producer == producer && pair->consumer == consumer && pair->is_range == is_range)
+			return pair;
+	}
+	pair = VPROF_PUSH(&f->p->pairs);
+	if (!pair) {
+		f->failed = 1;
+		return NULL;
+	}
+	pair->producer = producer;
+	pair->consumer = consumer;
+	pair->is_range = is_range;
+	pair->lock = f->section->head->flags & VPROF_FLOW_OBSERVE ? 0 : f->section->head->a;
+	vprof_hash_index_put(&f->pair_index, at, hash, (uint32_t)f->p->pairs.n - 1);
+	return pair;
+}
+
+static struct vprof_flow_role *role_of(struct finder *f, struct vprof_flow_pair *pair, uint32_t thread)
+{
+	static struct vprof_flow_role nowhere;
+	struct vprof_flow_role *role;
+
+	for (size_t i = 0; i < pair->roles.n; i++)
+		if (pair->roles.v[i].thread == thread)
+			return &pair->roles.v[i];
+	role = VPROF_PUSH(&pair->roles);
+	if (!role) {
+		f->failed = 1;
+		return &nowhere;
+	}
+	role->thread = thread;
+	return role;
+}
+
+/* ---- production ---- */
+
+/* Whoever consumed the pointer hands it on: had it filled it in? */
+static void note_passed_on(struct finder *f, uint64_t value, int is_filled)
+{
+	size_t at;
+
+	VPROF_HASH_EACH(&f->held_index, vprof_mix(value ^ f->space), at, i)
+	{
+		struct held *held = &f->held.v[i];
+
+		if (held->value != value || held->space != f->space)
+			continue;
+		if (held->thread == f->thread && held->pair != VPROF_NONE && is_filled)
+			f->p->pairs.v[held->pair].n_passed_on++;
+		held->pair = VPROF_NONE;
+		return;
+	}
+}
+
+static void note_held(struct finder *f, uint64_t value, uint32_t pair)
+{
+	uint64_t hash = vprof_mix(value ^ f->space);
+	struct held *held;
+	size_t at;
+
+	f->failed |= vprof_hash_index_room(&f->held_index, 1);
+	if (f->failed)
+		return;
+	VPROF_HASH_EACH(&f->held_index, hash, at, i)
+	{
+		held = &f->held.v[i];
+		if (held->value == value && held->space == f->space) {
+			held->thread = f->thread;
+			held->pair = pair;
+			return;
+		}
+	}
+	held = VPROF_PUSH(&f->held);
+	if (!held) {
+		f->failed = 1;
+		return;
+	}
+	*held = (struct held){ f->space, value, f->thread, pair };
+	vprof_hash_index_put(&f->held_index, at, hash, (uint32_t)f->held.n - 1);
+}
+
+static struct vprof_flow_origin produced(struct finder *f, const struct vprof_flow_record *r, uint64_t address)
+{
+	return (struct vprof_flow_origin){ .state = VPROF_FLOW_VALID,
+					   .site = site_number(f, r->c),
+					   .thread = f->thread,
+					   .section = f->section->number,
+					   .address = address,
+					   .is_filled = (r->flags & VPROF_FLOW_FILLED) != 0 };
+}
+
+/* An atomic object hands over value by value: what it held in between does not matter. */
+static uint64_t location_of(const struct vprof_flow_record *r, uint64_t value)
+{
+	return r->flags & VPROF_FLOW_ATOMIC ? (r->a ^ value << 1) | 1 : r->a;
+}
+
+static const struct taken *find_taken(const struct finder *f, uint64_t value)
+{
+	for (size_t i = f->taken.n; i-- > 0;)
+		if (f->taken.v[i].value == value)
+			return &f->taken.v[i];
+	return NULL;
+}
+
+static void store(struct finder *f, uint64_t address, uint64_t value, const struct vprof_flow_origin *origin)
+{
+	f->failed |= vprof_flow_store(&f->dictionary, f->space, address, value, f->section->head->a, origin);
+}
+
+static void process_write(struct finder *f, const struct vprof_flow_record *r)
+{
+	struct vprof_flow_origin origin = { VPROF_FLOW_INVALID };
+	uint64_t value = r->b, address = location_of(r, value);
+	const struct taken *moved = r->n_bytes == 8 && value >= SMALLEST_MOVED ? find_taken(f, value) : NULL;
+
+	f->p->n_writes++;
+	if (r->flags & VPROF_FLOW_STACK)
+		return;
+	if (moved && r->flags & VPROF_FLOW_ATOMIC &&
+	    vprof_flow_look(&f->dictionary, f->space, address, value, f->section->head->a).state == VPROF_FLOW_VALID)
+		return; /* it is put back where it was */
+	if (moved && moved->origin.state != VPROF_FLOW_UNKNOWN)
+		origin = moved->origin;
+	else if (r->n_bytes == 8 && (moved || vprof_flow_is_pointer(value)))
+		origin = produced(f, r, address);
+	if (origin.state == VPROF_FLOW_VALID && origin.section == f->section->number)
+		note_passed_on(f, value, origin.is_filled);
+	store(f, address & ~(r->flags & VPROF_FLOW_ATOMIC ? UINT64_C(0) : UINT64_C(7)), value, &origin);
+}
+
+/* ---- taking over ---- */
+
+static void take(struct finder *f, uint64_t value, const struct vprof_flow_origin *origin, uint64_t pc)
+{
+	struct taken *taken;
+
+	if (origin->state == VPROF_FLOW_UNKNOWN && !vprof_flow_is_pointer(value))
+		return;
+	taken = VPROF_PUSH(&f->taken);
+	if (taken)
+		*taken = (struct taken){ value, *origin, site_number(f, pc) };
+	else
+		f->failed = 1;
+}
+
+static void process_read(struct finder *f, const struct vprof_flow_record *r)
+{
+	struct vprof_flow_origin origin =
+		vprof_flow_look(&f->dictionary, f->space, location_of(r, r->b), r->b, f->section->head->a);
+
+	f->p->n_reads++;
+	if (!(r->flags & VPROF_FLOW_STACK))
+		take(f, r->b, &origin, r->c);
+}
+
+/* A copy moves every granule exactly; what is not known yet is produced by it. To the thread's own stack it only takes.
+ */
+static void process_copy(struct finder *f, const struct vprof_flow_record *r)
+{
+	f->p->n_writes++;
+	for (uint32_t i = 0; i < r->count / 8; i++) {
+		uint64_t value = (&r[1 + i / 3].a)[i % 3], to = r->a + 8 * (uint64_t)i;
+		struct vprof_flow_origin origin = { VPROF_FLOW_UNKNOWN };
+		const struct taken *moved = NULL;
+
+		if (r->b)
+			origin = vprof_flow_look(&f->dictionary, f->space, r->b + 8 * (uint64_t)i, value,
+						 f->section->head->a);
+		else
+			moved = value >= SMALLEST_MOVED ? find_taken(f, value) : NULL;
+		if (moved)
+			origin = moved->origin;
+		if (r->b && vprof_flow_is_pointer(value))
+			take(f, value, &origin, r->c);
+		if (!r->a || r->flags & VPROF_FLOW_STACK)
+			continue;
+		if (origin.state == VPROF_FLOW_UNKNOWN && (value || r->b))
+			origin = produced(f, r, to);
+		else if (origin.state == VPROF_FLOW_UNKNOWN)
+			origin.state = VPROF_FLOW_INVALID;
+		store(f, to, value, &origin);
+	}
+}
+
+/* ---- consumption ---- */
+
+enum again { FIRST, BY_SAME, BY_OTHER, CONTINUED };
+
+/* A load and then the exchange that takes what was loaded are one acquisition. */
+static enum again consume_again(struct finder *f, struct consumed *consumed)
+{
+	int follows = consumed->last == f->last_sections.v[f->thread];
+
+	consumed->last = f->section->number;
+	if (consumed->thread != f->thread)
+		return BY_OTHER;
+	return follows && !consumed->n_again++ && f->section->head->flags & VPROF_FLOW_OBSERVE ? CONTINUED : BY_SAME;
+}
+
+static enum again consume_once(struct finder *f, uint64_t section, uint64_t what)
+{
+	uint64_t hash = vprof_mix(section) ^ vprof_mix(what);
+	struct consumed *consumed;
+	size_t at;
+
+	f->failed |= vprof_hash_index_room(&f->consumed_index, 1);
+	if (f->failed)
+		return BY_SAME;
+	VPROF_HASH_EACH(&f->consumed_index, hash, at, i)
+	{
+		consumed = &f->consumed.v[i];
+		if (consumed->section == section && consumed->what == what)
+			return consume_again(f, consumed);
+	}
+	consumed = VPROF_PUSH(&f->consumed);
+	if (!consumed) {
+		f->failed = 1;
+		return BY_SAME;
+	}
+	*consumed = (struct consumed){ section, what, f->thread, 0, f->section->number };
+	vprof_hash_index_put(&f->consumed_index, at, hash, (uint32_t)f->consumed.n - 1);
+	return FIRST;
+}
+
+/* `what` identifies the production within its section. */
+static void consume(struct finder *f, struct vprof_flow_pair *pair, const struct vprof_flow_origin *origin,
+		    uint64_t what, int is_used)
+{
+	uint32_t number = (uint32_t)(pair - f->p->pairs.v);
+	struct vprof_flow_event *event;
+	enum again again;
+
+	if (!is_used) {
+		pair->n_allocator++;
+		return;
+	}
+	if (origin->thread == f->thread) {
+		pair->n_own++;
+		role_of(f, pair, f->thread)->n_consumed++;
+		return;
+	}
+	again = consume_once(f, origin->section, what);
+	pair->n_again += again == BY_SAME;
+	pair->n_again_others += again == BY_OTHER;
+	if (again != FIRST)
+		return;
+	if (!pair->n_flows) {
+		f->p->sites.v[pair->consumer].first = f->section->head;
+		f->p->sites.v[pair->consumer].process = f->section->process;
+	}
+	pair->n_flows++;
+	pair->n_filled += (uint64_t)origin->is_filled;
+	role_of(f, pair, origin->thread)->n_produced++;
+	role_of(f, pair, f->thread)->n_consumed++;
+	event = VPROF_PUSH(&f->p->events);
+	if (event)
+		*event = (struct vprof_flow_event){ number, origin->section, f->section->number };
+	else
+		f->failed = 1;
+}
+
+/* Of the reads of one value, the one whose production is another thread's. */
+static int is_best(const struct finder *f, size_t i)
+{
+	const struct taken *taken = &f->taken.v[i];
+
+	for (size_t k = 0; k < f->taken.n; k++) {
+		const struct taken *other = &f->taken.v[k];
+		int foreign = other->origin.thread != f->thread, is_foreign = taken->origin.thread != f->thread;
+
+		if (k != i && other->value == taken->value && other->origin.state == VPROF_FLOW_VALID &&
+		    (foreign > is_foreign || (foreign == is_foreign && k > i)))
+			return 0;
+	}
+	return 1;
+}
+
+/* Does a use of what `taken` leads to belong to a pointer that leads further into the same object? */
+static int is_inner(const struct finder *f, const struct taken *taken, const struct vprof_flow_record *use)
+{
+	for (size_t k = 0; k < f->taken.n; k++) {
+		const struct taken *other = &f->taken.v[k];
+		const struct vprof_flow_record *its;
+
+		if (other->value <= taken->value || other->value >= taken->value + VPROF_FLOW_SPAN ||
+		    other->origin.state != VPROF_FLOW_VALID)
+			continue;
+		its = vprof_flow_use_find(f->t, f->section->number, other->value, 0);
+		if (its && its->c == use->c && !((its->flags ^ use->flags) & VPROF_FLOW_WRITTEN))
+			return 1;
+	}
+	return 0;
+}
+
+static void consume_pointers(struct finder *f)
+{
+	for (size_t i = 0; i < f->taken.n && !f->failed; i++) {
+		const struct taken *taken = &f->taken.v[i];
+		const struct vprof_flow_record *use;
+		struct vprof_flow_pair *pair;
+		uint64_t n_flows;
+
+		if (taken->origin.state != VPROF_FLOW_VALID || taken->origin.section == f->section->number ||
+		    !vprof_flow_is_pointer(taken->value) || !is_best(f, i))
+			continue;
+		use = vprof_flow_use_find(f->t, f->section->number, taken->value, 0);
+		if (!use || is_inner(f, taken, use))
+			continue;
+		pair = pair_of(f, taken->origin.site, taken->site, 0);
+		if (!pair)
+			return;
+		n_flows = pair->n_flows;
+		consume(f, pair, &taken->origin, taken->value, !(use->flags & VPROF_FLOW_WRITTEN));
+		if (pair->n_flows > n_flows)
+			note_held(f, taken->value, (uint32_t)(pair - f->p->pairs.v));
+	}
+}
+
+/* Was a pointer in the copy consumed? Then the copy is not counted as well. */
+static int has_consumed_pointer(const struct finder *f, const struct vprof_flow_record *r)
+{
+	for (uint32_t i = 0; i < r->count / 8; i++) {
+		uint64_t value = (&r[1 + i / 3].a)[i % 3];
+		const struct taken *taken = vprof_flow_is_pointer(value) ? find_taken(f, value) : NULL;
+
+		if (taken && taken->origin.state == VPROF_FLOW_VALID && taken->origin.thread != f->thread &&
+		    vprof_flow_use_find(f->t, f->section->number, value, 0))
+			return 1;
+	}
+	return 0;
+}
+
+struct out { /* a copy out of what another thread stored */
+	const struct vprof_flow_record *record;
+	struct vprof_flow_origin origin;
+};
+
+/* Numbers that were copied out: into a range that was read afterwards, or into a local variable, whose reads the
+ * compiler does not tell. */
+static void consume_copy(struct finder *f, const struct out *out)
+{
+	const struct vprof_flow_record *r = out->record;
+	uint64_t low = r->a;
+	struct vprof_flow_pair *pair;
+
+	if (has_consumed_pointer(f, r))
+		return;
+	if (low && !vprof_flow_use_find(f->t, f->section->number, low, 1))
+		return;
+	pair = pair_of(f, out->origin.site, site_number(f, r->c), 1);
+	if (pair)
+		consume(f, pair, &out->origin, out->origin.address, 1);
+}
+
+/* The origin of the first granule that another thread produced. */
+static int is_copied_out(struct finder *f, const struct vprof_flow_record *r, struct out *out)
+{
+	for (uint32_t i = 0; r->b && i < r->count / 8; i++) {
+		uint64_t value = (&r[1 + i / 3].a)[i % 3];
+		struct vprof_flow_origin origin =
+			vprof_flow_look(&f->dictionary, f->space, r->b + 8 * (uint64_t)i, value, f->section->head->a);
+
+		if (origin.state == VPROF_FLOW_VALID && origin.thread != f->thread) {
+			*out = (struct out){ r, origin };
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static void process_section(struct finder *f, const struct vprof_flow_section *section)
+{
+	const struct vprof_flow_record *head = section->head;
+	VPROF_ARRAY(struct out) outs = { 0 };
+
+	f->section = section;
+	f->space = head->flags & VPROF_FLOW_SHARED ? SHARED_SPACE : section->process;
+	f->thread = thread_number(f, section->process, head->c);
+	f->owner = f->owner_of ? f->owner_of(f->owner_arg, section) : 0;
+	f->taken.n = 0;
+	while (!f->failed && f->last_sections.n <= f->thread)
+		f->failed |= !VPROF_PUSH(&f->last_sections);
+	if (f->failed)
+		return;
+	for (uint32_t i = 1; i <= head->count && !f->failed; i++) {
+		const struct vprof_flow_record *r = &head[i];
+		struct out out, *kept;
+
+		if (r->kind == VPROF_FLOW_READ) {
+			process_read(f, r);
+		} else if (r->kind == VPROF_FLOW_WRITE) {
+			process_write(f, r);
+		} else if (r->kind == VPROF_FLOW_COPY) {
+			if (is_copied_out(f, r, &out)) {
+				kept = VPROF_PUSH(&outs);
+				if (kept)
+					*kept = out;
+				else
+					f->failed = 1;
+			}
+			process_copy(f, r);
+		}
+	}
+	if (!(head->flags & VPROF_FLOW_PUBLISH))
+		consume_pointers(f);
+	for (size_t i = 0; i < outs.n && !f->failed; i++)
+		consume_copy(f, &outs.v[i]);
+	if (!(head->flags & VPROF_FLOW_PUBLISH))
+		f->last_sections.v[f->thread] = section->number;
+	VPROF_ARRAY_RELEASE(&outs);
+}
+
+int vprof_flow_pairs_find(struct vprof_flow_pairs *p, const struct vprof_flow_trace *t, vprof_flow_owner_of *owner_of,
+			  void *arg, struct vprof_error *err)
+{
+	struct finder f = { .p = p, .t = t, .owner_of = owner_of, .owner_arg = arg };
+
+	for (size_t i = 0; i < t->sections.n && !f.failed; i++)
+		process_section(&f, &t->sections.v[i]);
+	vprof_flow_dictionary_release(&f.dictionary);
+	vprof_hash_index_release(&f.site_index);
+	vprof_hash_index_release(&f.pair_index);
+	vprof_hash_index_release(&f.consumed_index);
+	vprof_hash_index_release(&f.held_index);
+	vprof_hash_index_release(&f.thread_index);
+	VPROF_ARRAY_RELEASE(&f.consumed);
+	VPROF_ARRAY_RELEASE(&f.held);
+	VPROF_ARRAY_RELEASE(&f.threads);
+	VPROF_ARRAY_RELEASE(&f.taken);
+	VPROF_ARRAY_RELEASE(&f.last_sections);
+	return f.failed ? vprof_error_no_memory(err) : VPROF_OK;
+}
+
+void vprof_flow_pairs_release(struct vprof_flow_pairs *p)
+{
+	for (size_t i = 0; i < p->pairs.n; i++)
+		VPROF_ARRAY_RELEASE(&p->pairs.v[i].roles);
+	VPROF_ARRAY_RELEASE(&p->sites);
+	VPROF_ARRAY_RELEASE(&p->pairs);
+	VPROF_ARRAY_RELEASE(&p->events);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a pair of accesses is, from all that a run did with it: a flow of work, or one of the patterns that look alike
+ * (Whodunit, section 3.4). */
+#ifndef VPROF_FLOW_VERDICT_H
+#define VPROF_FLOW_VERDICT_H
+
+#include "analysis/flows/flow_pairs.h"
+
+enum vprof_flow_verdict {
+	VPROF_FLOW_FLOW,      /* work is handed over */
+	VPROF_FLOW_ALLOCATOR, /* memory is: its content is not read */
+	VPROF_FLOW_STATE,     /* the same is taken over again and again: a cache, a table */
+	VPROF_FLOW_ROLES,     /* whoever produces consumes as well */
+	VPROF_FLOW_UNDECIDED, /* constructed objects come back, or work that was filled in unseen */
+	VPROF_FLOW_FEW,	      /* too few to tell */
+};
+
+#define VPROF_FLOW_FEWEST 10u	     /* flows */
+#define VPROF_FLOW_ALLOCATED 0.20    /* share of what is only written */
+#define VPROF_FLOW_SHARED_AGAIN 0.10 /* consumed again by others, of the flows */
+#define VPROF_FLOW_MIXED 0.50	     /* flows from threads that consume there, too */
+
+enum vprof_flow_verdict vprof_flow_judge(const struct vprof_flow_pair *pair);
+/* "flow", "allocator" ... */
+const char *vprof_flow_verdict_name(enum vprof_flow_verdict verdict);
+
+#endif

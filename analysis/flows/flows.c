@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/flows/flows.h"
+
+#include <inttypes.h>
+
+#include "analysis/flows/flow_places.h"
+
+struct judged {
+	uint32_t pair;
+	enum vprof_flow_verdict verdict;
+	struct vprof_flow_place producer, consumer;
+	size_t flow; /* its index in the answer */
+};
+
+struct answer {
+	struct vprof_flows *out;
+	struct vprof_flow_pairs pairs;
+	struct judged *judged; /* as pairs.pairs */
+};
+
+static int same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static int same_function(const struct vprof_flow_place *a, const struct vprof_flow_place *b)
+{
+	return a->n && b->n && same_text(a->functions[0].name, b->functions[0].name) &&
+	       same_text(a->functions[0].file, b->functions[0].file);
+}
+
+static int same_functions(const struct judged *a, const struct judged *b)
+{
+	return same_function(&a->producer, &b->producer) && same_function(&a->consumer, &b->consumer);
+}
+
+/* What is rare at each pair may be enough in sum over the pairs of its functions; and a pair that is rare belongs to
+ * what its functions do otherwise. What seems to be taken again and again may be one taking at two places, a load and
+ * the exchange that follows it. Of the sum, pointers and copied ranges are judged separately. */
+static void judge_rare(struct answer *a)
+{
+	size_t n = a->pairs.pairs.n;
+
+	for (size_t i = 0; i < n; i++) {
+		struct judged *rare = &a->judged[i];
+		struct vprof_flow_pair sum = { 0 };
+		int is_flow = 0;
+
+		if (rare->verdict != VPROF_FLOW_FEW && rare->verdict != VPROF_FLOW_STATE)
+			continue;
+		for (size_t k = 0; k < n; k++) {
+			const struct vprof_flow_pair *pair = &a->pairs.pairs.v[k];
+
+			if (!same_functions(rare, &a->judged[k]) || pair->is_range != a->pairs.pairs.v[i].is_range)
+				continue;
+			is_flow |= a->judged[k].verdict == VPROF_FLOW_FLOW;
+			sum.n_flows += pair->n_flows;
+			sum.n_allocator += pair->n_allocator;
+			sum.n_again += pair->n_again;
+			sum.n_again_others += pair->n_again_others;
+			sum.n_own += pair->n_own;
+			sum.n_filled += pair->n_filled;
+			sum.n_passed_on += pair->n_passed_on;
+		}
+		if (rare->verdict == VPROF_FLOW_FEW ?
+			    is_flow || (vprof_flow_judge(&sum) == VPROF_FLOW_FLOW && !sum.n_own) :
+			    is_flow && vprof_flow_judge(&sum) == VPROF_FLOW_FLOW)
+			rare->verdict = VPROF_FLOW_FLOW;
+	}
+}
+
+static void copy_place(struct vprof_arena *arena, struct vprof_flow_place *to, const struct vprof_flow_place *from)
+{
+	*to = *from;
+	for (size_t i = 0; i < to->n; i++) {
+		struct vprof_flow_function *f = &to->functions[i];
+
+		f->name = vprof_arena_printf(arena, "%s", f->name);
+		f->file = f->file ? vprof_arena_printf(arena, "%s", f->file) : NULL;
+	}
+}
+
+static const char *reason_of(struct vprof_arena *arena, const struct vprof_flow *f)
+{
+	switch (f->verdict) {
+	case VPROF_FLOW_FLOW:
+		return vprof_arena_printf(arena,
+					  "%" PRIu64 " items that one thread stored were used by another after its %s",
+					  f->n_items, f->is_atomic ? "load" : "critical section");
+	case VPROF_FLOW_ALLOCATOR:
+		return vprof_arena_printf(
+			arena, "%" PRIu64 " of %" PRIu64 " were only written by whoever took them: memory, not work",
+			f->n_allocator, f->n_allocator + f->n_flows);
+	case VPROF_FLOW_STATE:
+		return vprof_arena_printf(
+			arena, "taken over again and again: %" PRIu64 " times, %" PRIu64 " of them by other threads",
+			f->n_again + f->n_again_others, f->n_again_others);
+	case VPROF_FLOW_ROLES:
+		return vprof_arena_printf(arena, "the threads that store also take");
+	case VPROF_FLOW_UNDECIDED:
+		return vprof_arena_printf(
+			arena,
+			"either constructed objects going back to a pool, or work that was filled in by code not compiled for discovery");
+	case VPROF_FLOW_FEW:
+		return vprof_arena_printf(arena, "%" PRIu64 " items are too few to tell; the least is %u", f->n_flows,
+					  VPROF_FLOW_FEWEST);
+	}
+	return "";
+}
+
+/* Adds the pairs to the flows of their functions and verdict. */
+static int group(struct answer *a, struct vprof_error *err)
+{
+	struct vprof_flows *out = a->out;
+
+	out->flows = calloc(a->pairs.pairs.n + 1, sizeof *out->flows);
+	if (!out->flows)
+		return vprof_error_no_memory(err);
+	for (size_t i = 0; i < a->pairs.pairs.n; i++) {
+		const struct vprof_flow_pair *pair = &a->pairs.pairs.v[i];
+		struct judged *judged = &a->judged[i];
+		struct vprof_flow *flow;
+		size_t k;
+
+		for (k = 0; k < i; k++)
+			if (a->judged[k].verdict == judged->verdict && same_functions(&a->judged[k], judged))
+				break;
+		judged->flow = k < i ? a->judged[k].flow : out->n_flows++;
+		flow = &out->flows[judged->flow];
+		if (k == i) {
+			flow->verdict = judged->verdict;
+			copy_place(&out->arena, &flow->producer, &judged->producer);
+			copy_place(&out->arena, &flow->consumer, &judged->consumer);
+			flow->is_atomic = !pair->lock;
+			flow->is_range = 1;
+		}
+		flow->n_pairs++;
+		flow->is_range &= pair->is_range;
+		flow->n_flows += pair->n_flows;
+		flow->n_allocator += pair->n_allocator;
+		flow->n_own += pair->n_own;
+		flow->n_again += pair->n_again;
+		flow->n_again_others += pair->n_again_others;
+		flow->n_filled += pair->n_filled;
+		flow->n_passed_on += pair->n_passed_on;
+	}
+	return out->arena.failed ? vprof_error_no_memory(err) : VPROF_OK;
+}
+
+struct handed { /* one event, by what counts as one item */
+	size_t flow;
+	uint64_t from, to;
+	uint32_t pair;
+};
+
+static int by_item(const void *a, const void *b)
+{
+	const struct handed *x = a, *y = b;
+
+	if (x->flow != y->flow)
+		return x->flow < y->flow ? -1 : 1;
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	if (x->to != y->to)
+		return x->to < y->to ? -1 : 1;
+	return x->pair < y->pair ? -1 : x->pair > y->pair;
+}
+
+/* Items: between two sections, the most events of any one pair. */
+static int count_items(struct answer *a, struct vprof_error *err)
+{
+	size_t n = a->pairs.events.n;
+	struct handed *list = malloc((n + 1) * sizeof *list);
+	uint64_t most = 0, run = 0;
+
+	if (!list)
+		return vprof_error_no_memory(err);
+	for (size_t i = 0; i < n; i++) {
+		const struct vprof_flow_event *e = &a->pairs.events.v[i];
+
+		list[i] = (struct handed){ a->judged[e->pair].flow, e->from, e->to, e->pair };
+	}
+	if (vprof_array_sort(list, n, sizeof *list, by_item)) {
+		free(list);
+		return vprof_error_no_memory(err);
+	}
+	for (size_t i = 0; i < n; i++) {
+		int is_last = i + 1 == n || list[i + 1].flow != list[i].flow || list[i + 1].from != list[i].from ||
+			      list[i + 1].to != list[i].to;
+
+		run++;
+		most = run > most ? run : most;
+		if (is_last || list[i + 1].pair != list[i].pair)
+			run = 0;
+		if (is_last) {
+			a->out->flows[list[i].flow].n_items += most;
+			most = 0;
+		}
+	}
+	free(list);
+	return VPROF_OK;
+}
+
+static int by_verdict(const void *a, const void *b)
+{
+	const struct vprof_flow *x = a, *y = b;
+	uint64_t n = x->n_flows + x->n_allocator + x->n_again, m = y->n_flows + y->n_allocator + y->n_again;
+
+	if (x->verdict != y->verdict)
+		return x->verdict < y->verdict ? -1 : 1;
+	if (n != m)
+		return n < m ? 1 : -1;
+	if (!x->producer.n || !y->producer.n)
+		return 0;
+	return strcmp(x->producer.functions[0].name, y->producer.functions[0].name);
+}
+
+static int answer_trace(struct answer *a, const struct vprof_flow_trace *trace, struct vprof_error *err)
+{
+	struct vprof_flow_places places;
+	int rc = vprof_flow_places_open(&places, trace, err);
+
+	if (!rc)
+		rc = vprof_flow_pairs_find(&a->pairs, trace, vprof_flow_place_owner, &places, err);
+	a->judged = calloc(a->pairs.pairs.n + 1, sizeof *a->judged);
+	if (!rc && !a->judged)
+		rc = vprof_error_no_memory(err);
+	for (size_t i = 0; !rc && i < a->pairs.pairs.n; i++) {
+		const struct vprof_flow_pair *pair = &a->pairs.pairs.v[i];
+
+		a->judged[i] =
+			(struct judged){ .pair = (uint32_t)i,
+					 .verdict = vprof_flow_judge(pair),
+					 .producer = vprof_flow_place_of(&places, &a->pairs.sites.v[pair->producer]),
+					 .consumer = vprof_flow_place_of(&places, &a->pairs.sites.v[pair->consumer]) };
+	}
+	if (!rc)
+		judge_rare(a);
+	if (!rc)
+		rc = group(a, err);
+	if (!rc)
+		rc = count_items(a, err);
+	vprof_flow_places_release(&places);
+	return rc;
+}
+
+int vprof_flows_find(struct vprof_flows *out, const char *folder, struct vprof_error *err)
+{
+	struct answer a = { .out = out };
+	struct vprof_flow_trace trace;
+	int rc;
+
+	memset(out, 0, sizeof *out);
+	rc = vprof_flow_trace_open(&trace, folder, err);
+	if (!rc)
+		rc = answer_trace(&a, &trace, err);
+	for (size_t i = 0; !rc && i < out->n_flows; i++)
+		out->flows[i].reason = reason_of(&out->arena, &out->flows[i]);
+	if (!rc && vprof_array_sort(out->flows, out->n_flows, sizeof *out->flows, by_verdict))
+		rc = vprof_error_no_memory(err);
+	out->n_sections = trace.n_sections;
+	out->n_unwritten = trace.n_unwritten;
+	out->n_cut = trace.n_cut;
+	out->n_nested = trace.n_nested;
+	out->n_deep = trace.n_deep;
+	out->n_displaced = trace.n_displaced;
+	out->n_damaged = trace.n_damaged;
+	out->n_processes = trace.files.n;
+	vprof_flow_pairs_release(&a.pairs);
+	free(a.judged);
+	vprof_flow_trace_release(&trace);
+	return rc;
+}
+
+void vprof_flows_release(struct vprof_flows *f)
+{
+	free(f->flows);
+	vprof_arena_release(&f->arena);
+	memset(f, 0, sizeof *f);
+}

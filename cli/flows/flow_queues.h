@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A flow as two entries of vprof.json's "queues": which function's call hands the item over, which one's takes it, and
+ * by which expression the item is known there. */
+#ifndef VPROF_FLOW_QUEUES_H
+#define VPROF_FLOW_QUEUES_H
+
+#include "analysis/flows/flows.h"
+#include "annotate/code/discovery.h"
+
+struct vprof_flow_queue {
+	const char *enqueue, *enqueue_item, *dequeue, *dequeue_item; /* as vprof.json has them; NULL: see `open` */
+	int dequeue_at_exit;
+	const char *open; /* why there is no such entry, and what to do; NULL: there is one */
+};
+
+/* Texts belong to the arena of `d`. */
+struct vprof_flow_queue vprof_flow_queue_of(struct vprof_discovery *d, const struct vprof_flow *flow);
+
+#endif

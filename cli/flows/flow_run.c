@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/flows/flow_run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/progress.h"
+#include "cli/run_target.h"
+#include "common/files.h"
+#include "instrumenter/instrument.h"
+#include "trace/flows/flow_format.h"
+
+static int build(struct vprof_workspace *w, const struct vprof_flow_build *flows, const char *log, const char *step,
+		 struct vprof_error *err)
+{
+	const struct vprof_project *p = &w->project;
+	struct vprof_replay_result result = { 0 };
+	struct vprof_progress progress;
+	struct vprof_replay_options options = {
+		.flows = flows,
+		.vprof_dir = p->vprof_dir,
+		.probe_header = p->probe_header,
+		.include_dir = p->include_dir,
+		.library_dir = p->library_dir,
+		.build = w->annotations->build,
+		.directory = w->annotations->directory,
+		.log_path = log,
+		.progress = vprof_progress_update,
+		.progress_arg = &progress,
+	};
+	int rc;
+
+	vprof_progress_begin(&progress, step);
+	unlink(p->plan); /* whatever the objects were made from */
+	rc = vprof_replay(w->facts, NULL, NULL, &options, &result, err);
+	if (rc) {
+		vprof_progress_drop(&progress);
+		return rc;
+	}
+	if (flows->n_sources)
+		vprof_progress_end(&progress, "%zu of %zu files compiled for discovery", result.n_compiled,
+				   result.n_units);
+	else
+		vprof_progress_end(&progress, "%zu objects put back", result.n_reverted);
+	return VPROF_OK;
+}
+
+static int run(struct vprof_workspace *w, const struct vprof_flow_run_options *o, const char *sections,
+	       struct vprof_error *err)
+{
+	char *trace = vprof_path_join(o->folder, "trace"), *log = vprof_path_join(o->folder, "run.log");
+	char *library = vprof_path_join(w->project.library_dir, "libvprof-flows.so"), mib[16];
+	struct vprof_run_outcome outcome;
+	struct vprof_progress progress;
+	int rc;
+	struct vprof_run_request request = { .command = o->command ? o->command : w->annotations->run,
+					     .directory = w->annotations->directory,
+					     .trace_dir = trace,
+					     .log_path = log,
+					     .library = library,
+					     .memory_bytes = 16u << 20,
+					     .verbose = o->verbose,
+					     .switches = VPROF_SWITCHES_OFF,
+					     .progress = &progress };
+
+	snprintf(mib, sizeof mib, "%ld", o->memory_mib ? o->memory_mib : (long)VPROF_FLOW_DEFAULT_MIB);
+	if (!trace || !log || !library || setenv(VPROF_FLOW_ENV_DIR, sections, 1) ||
+	    setenv(VPROF_FLOW_ENV_MIB, mib, 1)) {
+		rc = vprof_error_no_memory(err);
+	} else {
+		vprof_progress_begin(&progress, "run");
+		rc = vprof_run_target(&request, &outcome, err);
+		if (!rc && outcome.interrupted)
+			rc = vprof_error_set(err, VPROF_ERR_FAILED, "interrupted");
+		else if (!rc && (!WIFEXITED(outcome.status) || WEXITSTATUS(outcome.status)))
+			rc = vprof_run_blame(&request, &outcome, err);
+		if (rc)
+			vprof_progress_drop(&progress);
+		else
+			vprof_progress_end(&progress, "the workload, with accesses in critical sections recorded");
+	}
+	unsetenv(VPROF_FLOW_ENV_DIR);
+	unsetenv(VPROF_FLOW_ENV_MIB);
+	if (trace)
+		vprof_dir_remove(trace, NULL);
+	free(trace);
+	free(log);
+	free(library);
+	return rc;
+}
+
+int vprof_flow_run(struct vprof_workspace *w, const struct vprof_flow_units *units,
+		   const struct vprof_flow_run_options *o, struct vprof_error *err)
+{
+	char *object = vprof_path_join(w->project.library_dir, "vprof-flows.o");
+	char *sections = vprof_path_join(o->folder, "sections"), *log = vprof_path_join(o->folder, "build.log");
+	struct vprof_flow_build flows = { units->sources, units->n, object };
+	int rc;
+
+	if (!object || !sections || !log) {
+		rc = vprof_error_no_memory(err);
+		goto out;
+	}
+	if (access(object, R_OK)) {
+		rc = vprof_error_set(
+			err, VPROF_ERR_MISSING,
+			"cannot read %s. Install vprof again, or set VPROF_LIBDIR to the folder that holds it", object);
+		goto out;
+	}
+	if (!o->command && !w->annotations->run) {
+		rc = vprof_error_set(
+			err, VPROF_ERR_INPUT,
+			"vprof.json has no \"run\": say which command puts load on the program, there or with vprof flows -- COMMAND");
+		goto out;
+	}
+	rc = vprof_dir_remove(sections, err);
+	if (!rc)
+		rc = vprof_dir_make(sections, err);
+	if (!rc)
+		rc = build(w, &flows, log, "build", err);
+	if (!rc)
+		rc = run(w, o, sections, err);
+out:
+	free(object);
+	free(sections);
+	free(log);
+	return rc;
+}
+
+int vprof_flow_put_back(struct vprof_workspace *w, const char *folder, struct vprof_error *err)
+{
+	char *object = vprof_path_join(w->project.library_dir, "vprof-flows.o"),
+	     *log = vprof_path_join(folder, "build.log");
+	struct vprof_flow_build none = { .object = object };
+	int rc = object && log ? VPROF_OK : vprof_error_no_memory(err);
+
+	if (!rc && !access(log, F_OK))
+		rc = build(w, &none, log, "restore", err);
+	free(object);
+	free(log);
+	return rc;
+}

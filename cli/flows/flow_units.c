@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/flows/flow_units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "annotate/code/call_roles.h"
+
+static int has_suffix(const char *path, const char *suffix)
+{
+	size_t n = strlen(path), k = strlen(suffix);
+
+	return n >= k && !strcmp(path + n - k, suffix) && (n == k || *suffix == '/' || path[n - k - 1] == '/');
+}
+
+static void add(struct vprof_flow_units *u, const char *path)
+{
+	for (size_t i = 0; i < u->n; i++)
+		if (!strcmp(u->sources[i], path))
+			return;
+	u->sources[u->n++] = path;
+}
+
+static int choose_named(struct vprof_flow_units *u, const struct vprof_facts *facts,
+			const struct vprof_option_words *chosen, struct vprof_error *err)
+{
+	for (size_t i = 0; i < chosen->n; i++) {
+		size_t before = u->n, known = 0;
+
+		for (size_t k = 0; k < facts->n_tus; k++)
+			if (has_suffix(facts->tus[k].path, chosen->v[i])) {
+				add(u, facts->tus[k].path);
+				known = 1;
+			}
+		if (u->n == before && !known)
+			return vprof_error_set(err, VPROF_ERR_MISSING,
+					       "--units %s: no source file that the build compiles ends so",
+					       chosen->v[i]);
+	}
+	return VPROF_OK;
+}
+
+static int locks(const struct vprof_facts *facts, const struct vprof_facts_function *f)
+{
+	static const char *const more[] = { "pthread_spin_lock", "mtx_lock", "pthread_cond_wait" };
+
+	for (uint32_t i = 0; i < f->n_calls; i++) {
+		const struct vprof_facts_call *call = vprof_facts_call_of(facts, f, i);
+
+		if (vprof_call_has_role(call, VPROF_ROLE_LOCK) || vprof_call_has_role(call, VPROF_ROLE_WAIT))
+			return 1;
+		for (size_t k = 0; k < sizeof more / sizeof *more; k++)
+			if (!strcmp(call->callee, more[k]))
+				return 1;
+	}
+	return 0;
+}
+
+/* Functions that lock, through a wrapper of the project as well, their callers and what they call. */
+static void mark(const struct vprof_facts *facts, const struct vprof_callgraph *g, unsigned char *marks)
+{
+	enum { LOCKS = 1, NEAR = 2 };
+	size_t n = facts->n_functions;
+
+	for (size_t i = 0; i < n; i++)
+		marks[i] = (unsigned char)(locks(facts, &facts->functions[i]) ? LOCKS : 0);
+	for (size_t i = 0; i < n; i++)
+		for (uint32_t k = g->first[i]; marks[i] & LOCKS && k < g->first[i + 1]; k++)
+			if (g->edges[k] < n)
+				marks[g->edges[k]] |= NEAR;
+	for (size_t i = 0; i < n; i++)
+		for (uint32_t k = g->rfirst[i]; marks[i] & LOCKS && k < g->rfirst[i + 1]; k++)
+			if (g->redges[k] < n)
+				marks[g->redges[k]] |= NEAR;
+}
+
+static int reads_file(const struct vprof_facts_tu *tu, uint32_t file)
+{
+	for (size_t i = 0; i < tu->n_files; i++)
+		if (tu->files[i] == file)
+			return 1;
+	return 0;
+}
+
+static int choose_locking(struct vprof_flow_units *u, const struct vprof_facts *facts,
+			  const struct vprof_callgraph *graph, struct vprof_error *err)
+{
+	unsigned char *marks = calloc(facts->n_functions + 1, 1), *files = calloc(facts->n_files + 1, 1);
+
+	if (!marks || !files) {
+		free(marks);
+		free(files);
+		return vprof_error_no_memory(err);
+	}
+	mark(facts, graph, marks);
+	for (size_t i = 0; i < facts->n_files; i++)
+		for (size_t k = 0; k < facts->n_functions && !files[i]; k++)
+			files[i] = marks[k] && facts->functions[k].file == facts->files[i].id;
+	for (size_t i = 0; i < facts->n_tus; i++)
+		for (size_t k = 0; k < facts->n_files; k++)
+			if (files[k] && reads_file(&facts->tus[i], facts->files[k].id)) {
+				add(u, facts->tus[i].path);
+				break;
+			}
+	free(marks);
+	free(files);
+	return u->n ? VPROF_OK :
+		      vprof_error_set(
+			      err, VPROF_ERR_MISSING,
+			      "no function of the project locks or waits, so nothing is handed over under a lock. If locks are behind a library's functions or atomics, name the files: --units FILE...");
+}
+
+int vprof_flow_units_choose(struct vprof_flow_units *u, const struct vprof_facts *facts,
+			    const struct vprof_callgraph *graph, const struct vprof_option_words *chosen,
+			    struct vprof_error *err)
+{
+	u->n = 0;
+	u->sources = calloc(facts->n_tus + 1, sizeof *u->sources);
+	if (!u->sources)
+		return vprof_error_no_memory(err);
+	return chosen->n ? choose_named(u, facts, chosen, err) : choose_locking(u, facts, graph, err);
+}
+
+void vprof_flow_units_release(struct vprof_flow_units *u)
+{
+	free(u->sources);
+	u->sources = NULL;
+	u->n = 0;
+}

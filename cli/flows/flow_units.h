@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which translation units a discovery run compiles: those in which critical sections lie, and those that call them or
+ * are called in them. */
+#ifndef VPROF_FLOW_UNITS_H
+#define VPROF_FLOW_UNITS_H
+
+#include "cli/options.h"
+#include "common/facts/callgraph.h"
+
+struct vprof_flow_units {
+	const char **sources; /* absolute paths, of the facts */
+	size_t n;
+};
+
+/* `chosen`: suffixes of paths; none: from the calls of lock functions. MISSING when a suffix fits no unit, or nothing
+ * locks. O(calls). Release it also after an error. */
+int vprof_flow_units_choose(struct vprof_flow_units *u, const struct vprof_facts *facts,
+			    const struct vprof_callgraph *graph, const struct vprof_option_words *chosen,
+			    struct vprof_error *err);
+void vprof_flow_units_release(struct vprof_flow_units *u);
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plain accesses and copies.
+ *
+ * A callback comes before its access. What is read can be looked at right away: the program is about to do the same.
+ * What is written is looked at two callbacks later, or when the section ends, or when memory is about to be unmapped
+ * (flow_locks.c): two, because gcc copies an aggregate by write(to), read(from), and only then the copy.
+ */
+#include "runtime/flows/flow_runtime.h"
+
+#include <string.h>
+
+static uint64_t value_at(uintptr_t address, size_t n)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, (const void *)address, n > 8 ? 8 : n);
+	return value;
+}
+
+/* Was something within reach of the pointer written by this thread shortly before? */
+static bool is_filled(const struct flow_thread *t, uint64_t pointer)
+{
+	for (unsigned i = 0; i < FLOW_RECENT; i++)
+		if (t->recent[i].n && t->recent[i].address + t->recent[i].n > pointer &&
+		    t->recent[i].address < pointer + VPROF_FLOW_SPAN)
+			return true;
+	return false;
+}
+
+void flow_write_record(struct flow_thread *t, uintptr_t address, size_t n, uint64_t value, unsigned flags, uintptr_t pc)
+{
+	struct vprof_flow_record *r = flow_record(t, VPROF_FLOW_WRITE);
+
+	if (!r)
+		return;
+	r->n_bytes = (uint8_t)n;
+	r->flags = (uint16_t)(flags | (flow_on_stack(t, address) ? VPROF_FLOW_STACK : 0));
+	if (vprof_flow_is_pointer(value) && is_filled(t, value))
+		r->flags |= VPROF_FLOW_FILLED;
+	r->a = address;
+	r->b = value;
+	r->c = pc;
+}
+
+/* A copy of n bytes, whose content lies at `content` now. */
+static void copy_record(struct flow_thread *t, uintptr_t to, uintptr_t from, uintptr_t content, size_t n, uintptr_t pc)
+{
+	struct vprof_flow_record *r = flow_record(t, VPROF_FLOW_COPY), *values = NULL;
+	size_t n_granules;
+
+	if (!r)
+		return;
+	if (n > 8 * VPROF_FLOW_GRANULES)
+		n = 8 * VPROF_FLOW_GRANULES;
+	r->a = to;
+	r->b = from;
+	r->c = pc;
+	r->flags = to && flow_on_stack(t, to) ? VPROF_FLOW_STACK : 0;
+	n_granules = n / 8;
+	r->count = (uint32_t)(8 * n_granules);
+	for (size_t i = 0; i < n_granules; i++) {
+		if (i % 3 == 0)
+			values = flow_record(t, VPROF_FLOW_VALUES);
+		if (!values) {
+			r->count = (uint32_t)(8 * i);
+			return;
+		}
+		(&values->a)[i % 3] = value_at(content + 8 * i, 8);
+	}
+}
+
+static void settle_write(struct flow_thread *t, const struct flow_write *w)
+{
+	if (w->n <= 8)
+		flow_write_record(t, w->address, w->n, value_at(w->address, w->n), 0, w->pc);
+	else if (w->n == 16)
+		for (size_t i = 0; i < 16; i += 8)
+			flow_write_record(t, w->address + i, 8, value_at(w->address + i, 8), 0, w->pc);
+	else
+		copy_record(t, w->address, 0, w->address, w->n, w->pc);
+}
+
+void flow_settle(struct flow_thread *t)
+{
+	for (unsigned i = 0; i < t->n_pending; i++)
+		settle_write(t, &t->pending[i]);
+	t->n_pending = 0;
+}
+
+/* Before the next access: what was announced two callbacks ago, or overlaps it, has happened. */
+static void settle_before(struct flow_thread *t, uintptr_t address, size_t n)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < t->n_pending; i++) {
+		struct flow_write *w = &t->pending[i];
+
+		if (w->age++ > 0 || (w->address < address + n && address < w->address + w->n))
+			settle_write(t, w);
+		else
+			t->pending[kept++] = *w;
+	}
+	t->n_pending = kept;
+}
+
+static bool in_section(const struct flow_thread *t)
+{
+	return t->depth > 0 && t->n_records;
+}
+
+static bool enter(struct flow_thread *t)
+{
+	if (t->busy) {
+		flow_count(&flow_header->n_nested);
+		return false;
+	}
+	t->busy = true;
+	return true;
+}
+
+static void section_read(struct flow_thread *t, uintptr_t address, size_t n, uintptr_t pc)
+{
+	/* gcc's copy of an aggregate: the write of the same size that was announced last */
+	if (n > 16 && t->n_pending && t->pending[t->n_pending - 1].n == n && !t->pending[t->n_pending - 1].age &&
+	    t->pending[t->n_pending - 1].address != address) {
+		uintptr_t to = t->pending[--t->n_pending].address;
+
+		settle_before(t, address, n);
+		copy_record(t, to, address, address, n, pc);
+		return;
+	}
+	settle_before(t, address, n);
+	if (n > 16) {
+		copy_record(t, 0, address, address, n, pc);
+		return;
+	}
+	for (size_t i = 0; i + 8 <= n; i += 8) {
+		uint64_t value = value_at(address + i, 8);
+		struct vprof_flow_record *r = value ? flow_record(t, VPROF_FLOW_READ) : NULL;
+
+		if (!r)
+			continue;
+		r->n_bytes = 8;
+		r->flags = flow_on_stack(t, address) ? VPROF_FLOW_STACK : 0;
+		r->a = address + i;
+		r->b = value;
+		r->c = pc;
+	}
+}
+
+void flow_read(uintptr_t address, size_t n, uintptr_t pc)
+{
+	struct flow_thread *t = flow_self;
+
+	if (!t)
+		return;
+	t->observed = 0;
+	if (!(t->depth | t->n_candidates | t->n_observable) || !enter(t))
+		return;
+	if (t->n_candidates)
+		flow_use(t, address, n, false, pc);
+	if (in_section(t))
+		section_read(t, address, n, pc);
+	else if (t->n_observable)
+		flow_observed_read(t, address, n, pc, FLOW_FRAME);
+	t->busy = false;
+}
+
+void flow_write(uintptr_t address, size_t n, uintptr_t pc)
+{
+	struct flow_thread *t = flow_thread();
+
+	if (!t || !n || !enter(t))
+		return;
+	t->observed = 0;
+	if (t->n_candidates)
+		flow_use(t, address, n, true, pc);
+	if (in_section(t)) {
+		settle_before(t, address, n);
+		if (t->n_pending == 2)
+			flow_settle(t);
+		t->pending[t->n_pending++] = (struct flow_write){ .address = address, .n = n, .pc = pc };
+	} else if (!t->depth) {
+		t->recent[t->n_recent++ % FLOW_RECENT] = (struct flow_write){ .address = address, .n = n, .pc = pc };
+	}
+	t->busy = false;
+}
+
+void flow_copy(uintptr_t to, uintptr_t from, size_t n, uintptr_t pc)
+{
+	struct flow_thread *t = flow_thread();
+
+	if (!t || !n || !enter(t))
+		return;
+	if (t->n_candidates) {
+		flow_use(t, from, n, false, pc);
+		flow_use(t, to, n, true, pc);
+	}
+	if (in_section(t) && n >= 8) {
+		settle_before(t, from, n);
+		copy_record(t, to, from, from, n, pc);
+	} else if (!t->depth) {
+		t->recent[t->n_recent++ % FLOW_RECENT] = (struct flow_write){ .address = to, .n = n, .pc = pc };
+	}
+	t->busy = false;
+}

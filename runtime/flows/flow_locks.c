@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Wrappers: locks, whose sections are watched, and what unmaps memory, before which announced writes are looked at. A
+ * wait on a condition variable ends a section and begins another. */
+#define _GNU_SOURCE
+#include "runtime/flows/flow_runtime.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <threads.h>
+
+#if defined(__x86_64__)
+#define COND_VERSION "GLIBC_2.3.2" /* the old pthread_cond_t has the same names */
+#else
+#define COND_VERSION NULL
+#endif
+#define MUTEX_SHARED 128 /* PTHREAD_MUTEX_PSHARED_BIT of glibc */
+#define PC ((uintptr_t)__builtin_return_address(0))
+
+/* The next definition of a wrapped function, found at its first call. */
+static void *next_of(void **found, const char *name, const char *version)
+{
+	void *next = __atomic_load_n(found, __ATOMIC_ACQUIRE);
+
+	if (next)
+		return next;
+	next = version ? dlvsym(RTLD_NEXT, name, version) : NULL;
+	if (!next)
+		next = dlsym(RTLD_NEXT, name);
+	__atomic_store_n(found, next, __ATOMIC_RELEASE);
+	return next;
+}
+
+#define NEXT_VERSION(name, version)                                                                                    \
+	__extension__({                                                                                                \
+		static void *found_;                                                                                   \
+		(__typeof__(&(name)))next_of(&found_, #name, version);                                                 \
+	})
+#define NEXT(name) NEXT_VERSION(name, NULL)
+
+void flow_acquired(const void *lock, bool shared, uintptr_t pc, uintptr_t frame)
+{
+	struct flow_thread *t = flow_thread();
+
+	if (!t || t->busy)
+		return;
+	t->busy = true;
+	if (!t->depth && t->n_records)
+		flow_section_end(t, 0, 0); /* what an atomic load began */
+	flow_candidates_end(t, (uintptr_t)lock);
+	if (t->depth < (int)VPROF_FLOW_LOCKS)
+		t->locks[t->depth] = (uintptr_t)lock;
+	else
+		flow_count(&flow_header->n_deep);
+	if (!t->depth++)
+		flow_section_begin(t, (uintptr_t)lock, shared ? VPROF_FLOW_SHARED : 0, pc, frame);
+	t->busy = false;
+}
+
+void flow_releasing(const void *lock, uintptr_t pc, uintptr_t frame)
+{
+	struct flow_thread *t = flow_self;
+	int known, i;
+
+	if (!t || t->busy || !t->depth)
+		return;
+	t->busy = true;
+	known = t->depth < (int)VPROF_FLOW_LOCKS ? t->depth : (int)VPROF_FLOW_LOCKS;
+	for (i = known - 1; i >= 0 && t->locks[i] != (uintptr_t)lock; i--)
+		;
+	if (i >= 0 || t->depth > (int)VPROF_FLOW_LOCKS) { /* else it was acquired by a way that is not wrapped */
+		if (i >= 0 && t->depth <= (int)VPROF_FLOW_LOCKS)
+			memmove(&t->locks[i], &t->locks[i + 1], sizeof *t->locks * (size_t)(known - 1 - i));
+		if (!--t->depth)
+			flow_section_end(t, pc, frame);
+	}
+	t->busy = false;
+}
+
+/* ---- mutexes ---- */
+
+static bool mutex_shared(const pthread_mutex_t *m)
+{
+	return m->__data.__kind & MUTEX_SHARED;
+}
+
+/* Robust mutexes are acquired with EOWNERDEAD, too. */
+#define ACQUIRE(result, lock, shared)                                                                                  \
+	do {                                                                                                           \
+		int r_ = result;                                                                                       \
+		if (!r_ || r_ == 130)                                                                                  \
+			flow_acquired(lock, shared, PC, FLOW_FRAME);                                                   \
+		return r_;                                                                                             \
+	} while (0)
+
+FLOW_EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
+{
+	ACQUIRE(NEXT(pthread_mutex_lock)(m), m, mutex_shared(m));
+}
+
+FLOW_EXPORT int pthread_mutex_trylock(pthread_mutex_t *m)
+{
+	ACQUIRE(NEXT(pthread_mutex_trylock)(m), m, mutex_shared(m));
+}
+
+FLOW_EXPORT int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *until)
+{
+	ACQUIRE(NEXT(pthread_mutex_timedlock)(m, until), m, mutex_shared(m));
+}
+
+FLOW_EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock, const struct timespec *until)
+{
+	ACQUIRE(NEXT(pthread_mutex_clocklock)(m, clock, until), m, mutex_shared(m));
+}
+
+FLOW_EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
+{
+	flow_releasing(m, PC, FLOW_FRAME);
+	return NEXT(pthread_mutex_unlock)(m);
+}
+
+FLOW_EXPORT int mtx_lock(mtx_t *m)
+{
+	int r = NEXT(mtx_lock)(m);
+
+	if (r == thrd_success)
+		flow_acquired(m, false, PC, FLOW_FRAME);
+	return r;
+}
+
+FLOW_EXPORT int mtx_trylock(mtx_t *m)
+{
+	int r = NEXT(mtx_trylock)(m);
+
+	if (r == thrd_success)
+		flow_acquired(m, false, PC, FLOW_FRAME);
+	return r;
+}
+
+FLOW_EXPORT int mtx_timedlock(mtx_t *restrict m, const struct timespec *restrict until)
+{
+	int r = NEXT(mtx_timedlock)(m, until);
+
+	if (r == thrd_success)
+		flow_acquired(m, false, PC, FLOW_FRAME);
+	return r;
+}
+
+FLOW_EXPORT int mtx_unlock(mtx_t *m)
+{
+	flow_releasing(m, PC, FLOW_FRAME);
+	return NEXT(mtx_unlock)(m);
+}
+
+/* ---- condition variables ---- */
+
+/* A thread that is cancelled within has the mutex again, but no section: its cleanup unlocks what was not acquired. */
+#define COND_WAIT(m, shared, real)                                                                                     \
+	do {                                                                                                           \
+		int r_;                                                                                                \
+		flow_releasing(m, PC, FLOW_FRAME);                                                                     \
+		r_ = real;                                                                                             \
+		flow_acquired(m, shared, PC, FLOW_FRAME);                                                              \
+		return r_;                                                                                             \
+	} while (0)
+
+FLOW_EXPORT int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
+{
+	COND_WAIT(m, mutex_shared(m), NEXT_VERSION(pthread_cond_wait, COND_VERSION)(c, m));
+}
+
+FLOW_EXPORT int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *until)
+{
+	COND_WAIT(m, mutex_shared(m), NEXT_VERSION(pthread_cond_timedwait, COND_VERSION)(c, m, until));
+}
+
+FLOW_EXPORT int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock,
+				       const struct timespec *until)
+{
+	COND_WAIT(m, mutex_shared(m), NEXT(pthread_cond_clockwait)(c, m, clock, until));
+}
+
+FLOW_EXPORT int cnd_wait(cnd_t *c, mtx_t *m)
+{
+	COND_WAIT(m, false, NEXT(cnd_wait)(c, m));
+}
+
+FLOW_EXPORT int cnd_timedwait(cnd_t *restrict c, mtx_t *restrict m, const struct timespec *restrict until)
+{
+	COND_WAIT(m, false, NEXT(cnd_timedwait)(c, m, until));
+}
+
+/* ---- read-write and spin locks ---- */
+
+static bool rwlock_shared(const pthread_rwlock_t *l)
+{
+	return l->__data.__shared != 0;
+}
+
+#define RWLOCK(name)                                                                                                   \
+	FLOW_EXPORT int pthread_rwlock_##name(pthread_rwlock_t *l)                                                     \
+	{                                                                                                              \
+		ACQUIRE(NEXT(pthread_rwlock_##name)(l), l, rwlock_shared(l));                                          \
+	}
+#define RWLOCK_TIMED(name)                                                                                             \
+	FLOW_EXPORT int pthread_rwlock_##name(pthread_rwlock_t *l, const struct timespec *until)                       \
+	{                                                                                                              \
+		ACQUIRE(NEXT(pthread_rwlock_##name)(l, until), l, rwlock_shared(l));                                   \
+	}
+#define RWLOCK_CLOCK(name)                                                                                             \
+	FLOW_EXPORT int pthread_rwlock_##name(pthread_rwlock_t *l, clockid_t clock, const struct timespec *until)      \
+	{                                                                                                              \
+		ACQUIRE(NEXT(pthread_rwlock_##name)(l, clock, until), l, rwlock_shared(l));                            \
+	}
+
+RWLOCK(rdlock)
+RWLOCK(wrlock)
+RWLOCK(tryrdlock)
+RWLOCK(trywrlock)
+RWLOCK_TIMED(timedrdlock)
+RWLOCK_TIMED(timedwrlock)
+RWLOCK_CLOCK(clockrdlock)
+RWLOCK_CLOCK(clockwrlock)
+
+FLOW_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *l)
+{
+	flow_releasing(l, PC, FLOW_FRAME);
+	return NEXT(pthread_rwlock_unlock)(l);
+}
+
+/* A spin lock does not say whether it is shared: only as private ones can they be told apart by process. */
+FLOW_EXPORT int pthread_spin_lock(pthread_spinlock_t *l)
+{
+	ACQUIRE(NEXT(pthread_spin_lock)(l), (const void *)l, false);
+}
+
+FLOW_EXPORT int pthread_spin_trylock(pthread_spinlock_t *l)
+{
+	ACQUIRE(NEXT(pthread_spin_trylock)(l), (const void *)l, false);
+}
+
+FLOW_EXPORT int pthread_spin_unlock(pthread_spinlock_t *l)
+{
+	flow_releasing((const void *)l, PC, FLOW_FRAME);
+	return NEXT(pthread_spin_unlock)(l);
+}
+
+/* ---- what takes memory away ---- */
+
+static void settle(void)
+{
+	struct flow_thread *t = flow_self;
+
+	if (!t || t->busy || !t->n_pending)
+		return;
+	t->busy = true;
+	flow_settle(t);
+	t->busy = false;
+}
+
+FLOW_EXPORT int munmap(void *address, size_t n)
+{
+	settle();
+	return NEXT(munmap)(address, n);
+}
+
+FLOW_EXPORT int mprotect(void *address, size_t n, int rights)
+{
+	settle();
+	return NEXT(mprotect)(address, n, rights);
+}
+
+FLOW_EXPORT void *mremap(void *address, size_t old_n, size_t new_n, int flags, ...)
+{
+	__builtin_va_list list;
+	void *fixed;
+
+	settle();
+	__builtin_va_start(list, flags);
+	fixed = flags & MREMAP_FIXED ? __builtin_va_arg(list, void *) : NULL;
+	__builtin_va_end(list);
+	return NEXT(mremap)(address, old_n, new_n, flags, fixed);
+}
+
+FLOW_EXPORT void free(void *p)
+{
+	static __thread bool looking __attribute__((tls_model("initial-exec")));
+	void (*next)(void *);
+
+	if (!p || looking)
+		return;
+	settle();
+	looking = true; /* looking it up may free */
+	next = NEXT(free);
+	looking = false;
+	if (next)
+		next(p);
+}
+
+FLOW_EXPORT void *realloc(void *p, size_t n)
+{
+	settle();
+	return NEXT(realloc)(p, n);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of libvprof-flows.so share. It lives in another's process during a discovery run: it does not print,
+ * exit, allocate with malloc or change errno, and what it cannot write it counts.
+ *
+ * A thread's state is its own; nothing is locked but the handing out of chunks. While a hook runs, `busy` keeps out
+ * what a signal handler would do in between.
+ */
+#ifndef VPROF_FLOW_RUNTIME_H
+#define VPROF_FLOW_RUNTIME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/flows/flow_hooks.h"
+#include "trace/flows/flow_format.h"
+
+/* In a hook or wrapper: the frame of the program's function that called it. The callbacks in between leave the frame
+ * pointer alone. */
+#define FLOW_FRAME (*(const uintptr_t *)__builtin_frame_address(0))
+#define FLOW_EXPORT __attribute__((visibility("default")))
+
+#define FLOW_WINDOW 128 /* accesses after a section in which a use is looked for */
+#define FLOW_CANDIDATES 48u
+#define FLOW_RECENT 64u		  /* a thread's last writes outside sections */
+#define FLOW_PUBLISHED 16u	  /* of these are published by an atomic store */
+#define FLOW_OBSERVED 16u	  /* reads after an atomic load that may take over what was published */
+#define FLOW_NEAR_LOCK_BYTES 256u /* pointers that lead this close to the lock ... */
+#define FLOW_NEAR_BYTES 64u	  /* ... or to where they were read are the queue's own structure */
+
+struct flow_write { /* that may not have happened yet */
+	uintptr_t address, pc;
+	size_t n;
+	int age; /* callbacks since */
+};
+
+struct flow_candidate { /* what a section handed out: does the thread use it afterwards? */
+	uintptr_t low, high, lock;
+	uint64_t section;
+	uint64_t written; /* bit i: byte low + i was written by this thread since it entered the section */
+	bool is_range, is_used;
+};
+
+struct flow_thread {
+	uint32_t tid;
+	bool busy;
+	uintptr_t stack_low, stack_high;
+	int depth; /* locks held */
+	uintptr_t locks[VPROF_FLOW_LOCKS];
+	/* the open section: records[0] is its head; none when n_records is 0 */
+	struct vprof_flow_record records[VPROF_FLOW_ENTRY_RECORDS];
+	uint32_t n_records, n_accesses;
+	uint32_t n_observable; /* of an OBSERVE section: reads still to come */
+	struct flow_write pending[2];
+	unsigned n_pending;
+	struct flow_candidate candidates[FLOW_CANDIDATES];
+	unsigned n_candidates;
+	int window;
+	struct flow_write recent[FLOW_RECENT];
+	unsigned n_recent, n_recent_published; /* ever */
+	uintptr_t observed;		       /* last atomic load */
+	uint64_t observed_value;
+	struct vprof_flow_chunk *chunk;
+	struct flow_thread *next;
+};
+
+extern __thread struct flow_thread *flow_self __attribute__((tls_model("initial-exec")));
+
+/* The calling thread's state, or NULL: recording is off, or it ends. */
+struct flow_thread *flow_thread(void);
+static inline bool flow_on_stack(const struct flow_thread *t, uintptr_t address)
+{
+	return address >= t->stack_low && address < t->stack_high;
+}
+
+/* flow_log.c */
+extern struct vprof_flow_header *flow_header; /* NULL: nothing is recorded */
+uint64_t flow_next_section(void);
+/* Writes an entry; false: counted as unwritten. */
+bool flow_log(struct flow_thread *t, const struct vprof_flow_record *records, uint32_t n);
+void flow_module(const void *inside);
+static inline void flow_count(uint64_t *counter)
+{
+	__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+}
+
+/* flow_section.c */
+/* pc, frame: of the caller of the lock function */
+void flow_section_begin(struct flow_thread *t, uintptr_t lock, unsigned flags, uintptr_t pc, uintptr_t frame);
+void flow_section_end(struct flow_thread *t, uintptr_t pc, uintptr_t frame);
+/* The stack, as records of the open section. */
+void flow_frames(struct flow_thread *t, unsigned flags, uintptr_t pc, uintptr_t frame);
+/* A record of the open section, or NULL when it is full. */
+struct vprof_flow_record *flow_record(struct flow_thread *t, enum vprof_flow_kind kind);
+void flow_settle(struct flow_thread *t); /* writes that must have happened by now */
+
+/* flow_use.c */
+/* What the section took over, which is looked for after it. */
+void flow_candidates_take(struct flow_thread *t);
+void flow_candidate_add(struct flow_thread *t, uintptr_t low, uintptr_t high, bool is_range);
+void flow_use(struct flow_thread *t, uintptr_t address, size_t n, bool is_write, uintptr_t pc);
+void flow_candidates_end(struct flow_thread *t, uintptr_t lock); /* of this lock; 0: of all */
+
+/* flow_access.c, flow_atomic.c */
+void flow_read(uintptr_t address, size_t n, uintptr_t pc);
+void flow_write(uintptr_t address, size_t n, uintptr_t pc);
+void flow_copy(uintptr_t to, uintptr_t from, size_t n, uintptr_t pc);
+void flow_publish(uintptr_t address, size_t n, uint64_t value, int order, uintptr_t pc);
+void flow_observe(uintptr_t address, size_t n, uint64_t value, int order, uintptr_t pc);
+/* One write, whose value is read now or given. */
+void flow_write_record(struct flow_thread *t, uintptr_t address, size_t n, uint64_t value, unsigned flags,
+		       uintptr_t pc);
+/* A read within an OBSERVE section. */
+void flow_observed_read(struct flow_thread *t, uintptr_t address, size_t n, uintptr_t pc, uintptr_t frame);
+
+/* flow_locks.c */
+void flow_acquired(const void *lock, bool shared, uintptr_t pc, uintptr_t frame);
+void flow_releasing(const void *lock, uintptr_t pc, uintptr_t frame);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a section took over and whether the thread uses it afterwards (Whodunit, section 3.2: consumption is the use
+ * after the critical section).
+ *
+ * Every pointer that was read counts as taken over; whether another thread produced it is decided offline. The first
+ * access decides: a byte is read that this thread has not written itself, or it is only ever written, as an allocator's
+ * memory is. Both count bytes, not granules.
+ */
+#include "runtime/flows/flow_runtime.h"
+
+static uint64_t bytes_of(uintptr_t address, size_t n, uintptr_t low)
+{
+	uintptr_t end = address + n;
+
+	if (end <= low || address >= low + 64)
+		return 0;
+	if (address < low)
+		address = low;
+	n = end - address;
+	return (n >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1) << (address - low);
+}
+
+static void write_use(struct flow_thread *t, const struct flow_candidate *c, unsigned flags, uintptr_t pc)
+{
+	const struct vprof_flow_record use = { .kind = VPROF_FLOW_USE,
+					       .flags = (uint16_t)(flags | (c->is_range ? VPROF_FLOW_RANGE : 0)),
+					       .a = c->section,
+					       .b = c->low,
+					       .c = pc };
+
+	flow_log(t, &use, 1);
+}
+
+static void candidate_end(struct flow_thread *t, unsigned i)
+{
+	const struct flow_candidate *c = &t->candidates[i];
+
+	if (c->is_used && !c->is_range)
+		write_use(t, c, VPROF_FLOW_WRITTEN, 0);
+	t->candidates[i] = t->candidates[--t->n_candidates];
+}
+
+void flow_candidates_end(struct flow_thread *t, uintptr_t lock)
+{
+	for (unsigned i = 0; i < t->n_candidates;)
+		if (!lock || t->candidates[i].lock == lock)
+			candidate_end(t, i);
+		else
+			i++;
+}
+
+void flow_candidate_add(struct flow_thread *t, uintptr_t low, uintptr_t high, bool is_range)
+{
+	struct flow_candidate *c = NULL;
+
+	for (unsigned i = 0; i < t->n_candidates; i++)
+		if (t->candidates[i].low == low && t->candidates[i].is_range == is_range)
+			c = &t->candidates[i];
+	if (!c && t->n_candidates == FLOW_CANDIDATES) {
+		flow_count(&flow_header->n_displaced);
+		candidate_end(t, 0);
+	}
+	if (!c)
+		c = &t->candidates[t->n_candidates++];
+	*c = (struct flow_candidate){
+		.low = low, .high = high, .lock = t->records[0].a, .section = t->records[0].b, .is_range = is_range
+	};
+	t->window = FLOW_WINDOW;
+}
+
+static bool is_near(uintptr_t a, uintptr_t b, uintptr_t n_bytes)
+{
+	return (a > b ? a - b : b - a) < n_bytes;
+}
+
+static void take_pointer(struct flow_thread *t, uint64_t value, uintptr_t source)
+{
+	if (vprof_flow_is_pointer(value) && !is_near(value, source, FLOW_NEAR_BYTES) &&
+	    !is_near(value, t->records[0].a, FLOW_NEAR_LOCK_BYTES))
+		flow_candidate_add(t, value, value + VPROF_FLOW_SPAN, false);
+}
+
+/* A number that was read in the section and stored elsewhere: what is read there later is a use of it. */
+static void take_number(struct flow_thread *t, uint32_t i)
+{
+	const struct vprof_flow_record *w = &t->records[i];
+
+	if (w->n_bytes != 8 || w->b < 256 || vprof_flow_is_pointer(w->b))
+		return;
+	for (uint32_t k = 0; k < t->n_records; k++)
+		if (t->records[k].kind == VPROF_FLOW_READ && t->records[k].b == w->b && t->records[k].a != w->a) {
+			flow_candidate_add(t, w->a, w->a + 8, true);
+			return;
+		}
+}
+
+static void take_values(struct flow_thread *t, uint32_t i)
+{
+	const struct vprof_flow_record *copy = &t->records[i];
+	uint64_t n = copy->count / 8;
+
+	for (uint64_t k = 0; k < n && k < VPROF_FLOW_GRANULES && i + 1 + k / 3 < t->n_records; k++) {
+		const struct vprof_flow_record *values = &t->records[i + 1 + k / 3];
+
+		if (values->kind == VPROF_FLOW_VALUES && copy->b)
+			take_pointer(t, (&values->a)[k % 3], copy->b + 8 * k);
+	}
+	if (copy->a && copy->b)
+		flow_candidate_add(t, copy->a, copy->a + copy->count, true);
+}
+
+void flow_candidates_take(struct flow_thread *t)
+{
+	for (uint32_t i = 1; i < t->n_records; i++) {
+		const struct vprof_flow_record *r = &t->records[i];
+
+		if (r->kind == VPROF_FLOW_READ)
+			take_pointer(t, r->b, r->a);
+		else if (r->kind == VPROF_FLOW_WRITE)
+			take_number(t, i);
+		else if (r->kind == VPROF_FLOW_COPY)
+			take_values(t, i);
+	}
+	for (unsigned i = 0; i < t->n_candidates; i++) {
+		struct flow_candidate *c = &t->candidates[i];
+
+		if (c->section != t->records[0].b || c->is_range)
+			continue;
+		for (uint32_t k = 1; k < t->n_records; k++)
+			if (t->records[k].kind == VPROF_FLOW_WRITE)
+				c->written |= bytes_of(t->records[k].a, t->records[k].n_bytes, c->low);
+	}
+}
+
+static bool holds(const struct flow_thread *t, uintptr_t lock)
+{
+	for (int i = 0; i < t->depth && i < (int)VPROF_FLOW_LOCKS; i++)
+		if (t->locks[i] == lock)
+			return true;
+	return false;
+}
+
+/* False: the candidate is decided. */
+static bool look_at(struct flow_thread *t, struct flow_candidate *c, uintptr_t address, size_t n, bool is_write,
+		    uintptr_t pc)
+{
+	uint64_t bytes = bytes_of(address, n, c->low);
+
+	if (is_write) {
+		c->written |= bytes;
+		c->is_used = true;
+		return !c->is_range;
+	}
+	if (!c->is_range && !(bytes & ~c->written))
+		return true;
+	write_use(t, c, 0, pc);
+	return false;
+}
+
+void flow_use(struct flow_thread *t, uintptr_t address, size_t n, bool is_write, uintptr_t pc)
+{
+	for (unsigned i = 0; i < t->n_candidates;) {
+		struct flow_candidate *c = &t->candidates[i];
+
+		if (address + n <= c->low || address >= c->high || holds(t, c->lock) ||
+		    look_at(t, c, address, n, is_write, pc))
+			i++;
+		else
+			t->candidates[i] = t->candidates[--t->n_candidates];
+	}
+	if (!t->depth && t->n_candidates && --t->window <= 0)
+		flow_candidates_end(t, 0);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A ring without a lock: plain slots, published by an index. */
+#include "flow_case.h"
+
+#define CAPACITY 32
+
+static struct item *slots[CAPACITY];
+static _Atomic unsigned in, out;
+
+static NOINLINE void ring_push(struct item *item)
+{
+	unsigned at = atomic_load_explicit(&in, memory_order_relaxed);
+
+	while (at - atomic_load_explicit(&out, memory_order_acquire) == CAPACITY)
+		usleep(10);
+	slots[at % CAPACITY] = item;
+	atomic_store_explicit(&in, at + 1, memory_order_release);
+}
+
+static NOINLINE struct item *ring_pop(void)
+{
+	unsigned at = atomic_load_explicit(&out, memory_order_relaxed);
+	struct item *item;
+
+	while (atomic_load_explicit(&in, memory_order_acquire) == at)
+		usleep(10);
+	item = slots[at % CAPACITY];
+	atomic_store_explicit(&out, at + 1, memory_order_release);
+	return item;
+}
+
+static void *consumer(void *arg)
+{
+	for (unsigned i = 0; i < N_ITEMS; i++) {
+		struct item *item = ring_pop();
+
+		item_use(item);
+		free(item);
+	}
+	return arg;
+}
+
+int main(void)
+{
+	pthread_t t = start(consumer);
+
+	for (unsigned i = 1; i <= N_ITEMS; i++)
+		ring_push(item_new(i));
+	pthread_join(t, NULL);
+	truth("ring_push", "ring_pop", N_ITEMS);
+	return checked(N_ITEMS);
+}

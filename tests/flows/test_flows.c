@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The rules of analysis/flows over recordings written by hand: each test is one rule of docs/design/flows.md. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/flows/flow_pairs.h"
+#include "analysis/flows/flow_verdict.h"
+
+#define LOCK 0x1000
+#define HEAD 0x20000
+#define ITEM(i) (UINT64_C(0x700000) + 0x100 * (uint64_t)(i))
+#define PRODUCER 1
+#define CONSUMER 2
+#define STORE 0x401000
+#define LOAD 0x402000
+
+/* One process's file, filled entry by entry. */
+struct recording {
+	unsigned char *bytes;
+	size_t n;
+	uint64_t number; /* of the last section */
+};
+
+static struct vprof_flow_chunk *chunk_of(struct recording *r)
+{
+	return (void *)(r->bytes + r->n - VPROF_FLOW_CHUNK_BYTES);
+}
+
+static void add_chunk(struct recording *r)
+{
+	r->bytes = realloc(r->bytes, r->n + VPROF_FLOW_CHUNK_BYTES);
+	assert_non_null(r->bytes);
+	memset(r->bytes + r->n, 0, VPROF_FLOW_CHUNK_BYTES);
+	r->n += VPROF_FLOW_CHUNK_BYTES;
+	chunk_of(r)->magic = VPROF_FLOW_CHUNK_MAGIC;
+}
+
+static int begin(void **state)
+{
+	struct recording *r = calloc(1, sizeof *r);
+	struct vprof_flow_header *header;
+
+	r->bytes = calloc(1, VPROF_FLOW_HEADER_BYTES);
+	r->n = VPROF_FLOW_HEADER_BYTES;
+	header = (void *)r->bytes;
+	header->magic = VPROF_FLOW_MAGIC;
+	header->version = VPROF_FLOW_VERSION;
+	*state = r;
+	return 0;
+}
+
+static int end(void **state)
+{
+	struct recording *r = *state;
+
+	free(r->bytes);
+	free(r);
+	return 0;
+}
+
+static void add(struct recording *r, const struct vprof_flow_record *records, size_t n)
+{
+	struct vprof_flow_chunk *chunk = r->n > VPROF_FLOW_HEADER_BYTES ? chunk_of(r) : NULL;
+
+	if (!chunk || sizeof *chunk + chunk->n_bytes + n * sizeof *records > VPROF_FLOW_CHUNK_BYTES) {
+		add_chunk(r);
+		chunk = chunk_of(r);
+	}
+	memcpy((char *)(chunk + 1) + chunk->n_bytes, records, n * sizeof *records);
+	chunk->n_bytes += n * sizeof *records;
+}
+
+static void section(struct recording *r, uint64_t thread, uint64_t lock, const struct vprof_flow_record *accesses,
+		    uint32_t n)
+{
+	struct vprof_flow_record all[64] = {
+		{ .kind = VPROF_FLOW_SECTION, .count = n, .a = lock, .b = ++r->number, .c = thread }
+	};
+
+	memcpy(all + 1, accesses, n * sizeof *accesses);
+	add(r, all, n + 1);
+}
+
+static void use(struct recording *r, uint64_t low, unsigned flags)
+{
+	const struct vprof_flow_record record = {
+		.kind = VPROF_FLOW_USE, .flags = (uint16_t)flags, .a = r->number, .b = low, .c = LOAD + 0x100
+	};
+
+	add(r, &record, 1);
+}
+
+static struct vprof_flow_record store(uint64_t address, uint64_t value)
+{
+	return (struct vprof_flow_record){
+		.kind = VPROF_FLOW_WRITE, .n_bytes = 8, .flags = VPROF_FLOW_FILLED, .a = address, .b = value, .c = STORE
+	};
+}
+
+static struct vprof_flow_record load(uint64_t address, uint64_t value)
+{
+	return (struct vprof_flow_record){ .kind = VPROF_FLOW_READ, .n_bytes = 8, .a = address, .b = value, .c = LOAD };
+}
+
+static void put(struct recording *r, uint64_t thread, uint64_t lock, uint64_t address, uint64_t value)
+{
+	section(r, thread, lock, (struct vprof_flow_record[]){ store(address, value) }, 1);
+}
+
+static void get(struct recording *r, uint64_t thread, uint64_t lock, uint64_t address, uint64_t value, unsigned flags)
+{
+	section(r, thread, lock, (struct vprof_flow_record[]){ load(address, value) }, 1);
+	use(r, value, flags);
+}
+
+static void find(struct recording *r, struct vprof_flow_pairs *pairs, struct vprof_flow_trace *t)
+{
+	memset(pairs, 0, sizeof *pairs);
+	memset(t, 0, sizeof *t);
+	assert_int_equal(vprof_flow_trace_add(t, r->bytes, r->n, 0, "by hand", NULL), 0);
+	assert_int_equal(vprof_flow_trace_sort(t, NULL), 0);
+	assert_int_equal(vprof_flow_pairs_find(pairs, t, NULL, NULL, NULL), 0);
+}
+
+static void release(struct vprof_flow_pairs *pairs, struct vprof_flow_trace *t)
+{
+	vprof_flow_pairs_release(pairs);
+	vprof_flow_trace_release(t);
+}
+
+/* The verdict on the pair with the most flows; FEW when there is no pair. */
+static enum vprof_flow_verdict verdict_of(struct recording *r, uint64_t *n_flows)
+{
+	enum vprof_flow_verdict verdict = VPROF_FLOW_FEW;
+	struct vprof_flow_pairs pairs;
+	struct vprof_flow_trace t;
+
+	*n_flows = 0;
+	find(r, &pairs, &t);
+	for (size_t i = 0; i < pairs.pairs.n; i++)
+		if (!i || pairs.pairs.v[i].n_flows > *n_flows) {
+			*n_flows = pairs.pairs.v[i].n_flows;
+			verdict = vprof_flow_judge(&pairs.pairs.v[i]);
+		}
+	release(&pairs, &t);
+	return verdict;
+}
+
+static void what_another_thread_uses_is_a_flow(void **state)
+{
+	struct recording *r = *state;
+	uint64_t n;
+
+	for (int i = 0; i < 20; i++) {
+		put(r, PRODUCER, LOCK, HEAD, ITEM(i));
+		get(r, CONSUMER, LOCK, HEAD, ITEM(i), 0);
+	}
+	assert_int_equal(verdict_of(r, &n), VPROF_FLOW_FLOW);
+	assert_int_equal(n, 20);
+}
+
+static void without_use_nothing_flows(void **state)
+{
+	struct recording *r = *state;
+	uint64_t n;
+
+	for (int i = 0; i < 20; i++) {
+		const struct vprof_flow_record access = load(HEAD, ITEM(i));
+
+		put(r, PRODUCER, LOCK, HEAD, ITEM(i));
+		section(r, CONSUMER, LOCK, &access, 1);
+	}
+	verdict_of(r, &n);
+	assert_int_equal(n, 0);
+}
+
+static void what_is_only_written_is_memory(void **state)
+{
+	struct recording *r = *state;
+	uint64_t n;
+
+	for (int i = 0; i < 20; i++) {
+		put(r, PRODUCER, LOCK, HEAD, ITEM(i));
+		get(r, CONSUMER, LOCK, HEAD, ITEM(i), VPROF_FLOW_WRITTEN);
+	}
+	assert_int_equal(verdict_of(r, &n), VPROF_FLOW_ALLOCATOR);
+	assert_int_equal(n, 0);
+}
+
+static void another_lock_flushes(void **state)
+{
+	struct recording *r = *state;
+	uint64_t n;
+
+	for (int i = 0; i < 20; i++) {
+		put(r, PRODUCER, LOCK, HEAD, ITEM(i));
+		get(r, CONSUMER, LOCK + 8, HEAD, ITEM(i), 0);
+	}
+	verdict_of(r, &n);
+	assert_int_equal(n, 0);
+}
+
+static void another_value_is_not_what_was_stored(void **state)
+{
+	struct recording *r = *state;
+	uint64_t n;
+
+	for (int i = 0; i < 20; i++) {
+		put(r, PRODUCER, LOCK, HEAD, ITEM(i));
+		get(r, CONSUMER, LOCK, HEAD, ITEM(i + 1), 0);
+	}
+	verdict_of(r, &n);
+	assert_int_equal(n, 0);
+}
+
+static void constants_are_invalid(void **state)
+{
+	struct recording *r = *state;
+	uint64_t n;
+
+	for (int i = 0; i < 20; i++) {
+		put(r, PRODUCER, LOCK, HEAD, 1 + (uint64_t)i);
+		get(r, CONSUMER, LOCK, HEAD, 1 + (uint64_t)i, 0);
+	}
+	verdict_of(r, &n);
+	assert_int_equal(n, 0);
+}
+
+/* A third thread moves the item from one place to another: it stays the producer's. */
+static void a_move_keeps_the_producer(void **state)
+{
+	struct vprof_flow_pairs pairs;
+	struct recording *r = *state;
+	struct vprof_flow_trace t;
+
+	for (int i = 0; i < 20; i++) {
+		struct vprof_flow_record move[] = { load(HEAD, ITEM(i)), store(HEAD + 512, ITEM(i)) };
+
+		put(r, PRODUCER, LOCK, HEAD, ITEM(i));
+		move[1].c = STORE + 0x500;
+		section(r, 3, LOCK, move, 2);
+		get(r, CONSUMER, LOCK, HEAD + 512, ITEM(i), 0);
+	}
+	find(r, &pairs, &t);
+	assert_int_equal(pairs.pairs.n, 1);
+	assert_int_equal(pairs.sites.v[pairs.pairs.v[0].producer].pc, STORE);
+	assert_int_equal(pairs.pairs.v[0].n_flows, 20);
+	release(&pairs, &t);
+}
+
+static void what_is_taken_again_is_state(void **state)
+{
+	struct recording *r = *state;
+	uint64_t n;
+
+	for (int i = 0; i < 20; i++) {
+		put(r, PRODUCER, LOCK, HEAD, ITEM(i));
+		get(r, CONSUMER, LOCK, HEAD, ITEM(i), 0);
+		get(r, 3, LOCK, HEAD, ITEM(i), 0);
+	}
+	assert_int_equal(verdict_of(r, &n), VPROF_FLOW_STATE);
+}
+
+static void threads_that_do_both_have_no_roles(void **state)
+{
+	struct recording *r = *state;
+	uint64_t n;
+
+	for (int i = 0; i < 20; i++) {
+		put(r, PRODUCER + i % 2, LOCK, HEAD, ITEM(i));
+		get(r, CONSUMER - i % 2, LOCK, HEAD, ITEM(i), 0);
+	}
+	assert_int_equal(verdict_of(r, &n), VPROF_FLOW_ROLES);
+	assert_int_equal(n, 20);
+}
+
+static void nine_are_too_few(void **state)
+{
+	struct recording *r = *state;
+	uint64_t n;
+
+	for (int i = 0; i < 9; i++) {
+		put(r, PRODUCER, LOCK, HEAD, ITEM(i));
+		get(r, CONSUMER, LOCK, HEAD, ITEM(i), 0);
+	}
+	assert_int_equal(verdict_of(r, &n), VPROF_FLOW_FEW);
+	assert_int_equal(n, 9);
+}
+
+/* Objects go round: filled in and handed on by A, used and given back unchanged by B. */
+static void a_pool_of_constructed_objects_is_undecided(void **state)
+{
+	struct recording *r = *state;
+	struct vprof_flow_pairs pairs;
+	struct vprof_flow_trace t;
+	int n_flows = 0, n_undecided = 0;
+
+	for (int i = 0; i < 40; i++) {
+		struct vprof_flow_record back = store(HEAD + 512, ITEM(i % 4));
+
+		put(r, PRODUCER, LOCK, HEAD, ITEM(i % 4));
+		get(r, CONSUMER, LOCK, HEAD, ITEM(i % 4), 0);
+		back.flags = 0;
+		back.c = STORE + 0x500;
+		section(r, CONSUMER, LOCK + 8, &back, 1);
+		get(r, PRODUCER, LOCK + 8, HEAD + 512, ITEM(i % 4), 0);
+	}
+	find(r, &pairs, &t);
+	for (size_t i = 0; i < pairs.pairs.n; i++) {
+		n_flows += vprof_flow_judge(&pairs.pairs.v[i]) == VPROF_FLOW_FLOW;
+		n_undecided += vprof_flow_judge(&pairs.pairs.v[i]) == VPROF_FLOW_UNDECIDED;
+	}
+	assert_int_equal(n_flows, 1);
+	assert_int_equal(n_undecided, 1);
+	release(&pairs, &t);
+}
+
+static void copied_numbers_count_when_their_range_is_read(void **state)
+{
+	struct recording *r = *state;
+	uint64_t n;
+
+	for (int i = 0; i < 20; i++) {
+		const struct vprof_flow_record in[] = {
+			{ .kind = VPROF_FLOW_COPY, .count = 24, .a = HEAD, .b = ITEM(0), .c = STORE },
+			{ .kind = VPROF_FLOW_VALUES, .a = 1000 + (uint64_t)i, .b = 7, .c = 8 }
+		};
+		const struct vprof_flow_record out[] = {
+			{ .kind = VPROF_FLOW_COPY, .count = 24, .a = ITEM(1), .b = HEAD, .c = LOAD },
+			{ .kind = VPROF_FLOW_VALUES, .a = 1000 + (uint64_t)i, .b = 7, .c = 8 }
+		};
+
+		section(r, PRODUCER, LOCK, in, 2);
+		section(r, CONSUMER, LOCK, out, 2);
+		use(r, ITEM(1), VPROF_FLOW_RANGE);
+	}
+	assert_int_equal(verdict_of(r, &n), VPROF_FLOW_FLOW);
+	assert_int_equal(n, 20);
+}
+
+static void damaged_entries_end_their_chunk(void **state)
+{
+	struct recording *r = *state;
+	struct vprof_flow_record cut = { .kind = VPROF_FLOW_SECTION, .count = 500 };
+	struct vprof_flow_record copy = { .kind = VPROF_FLOW_COPY, .count = 512 };
+	struct vprof_flow_pairs pairs;
+	struct vprof_flow_trace t;
+
+	put(r, PRODUCER, LOCK, HEAD, ITEM(0));
+	section(r, PRODUCER, LOCK, &copy, 1); /* values are missing */
+	add_chunk(r);
+	add(r, &cut, 1);
+	add_chunk(r);
+	chunk_of(r)->n_bytes = UINT64_MAX;
+	find(r, &pairs, &t);
+	assert_int_equal(t.sections.n, 1);
+	assert_int_equal(t.n_damaged, 3);
+	release(&pairs, &t);
+}
+
+static void other_files_are_refused(void **state)
+{
+	struct recording *r = *state;
+	struct vprof_flow_header *header = (void *)r->bytes;
+	struct vprof_flow_trace t = { 0 };
+
+	header->version++;
+	assert_int_equal(vprof_flow_trace_add(&t, r->bytes, r->n, 0, "newer", NULL), VPROF_ERR_INPUT);
+	header->magic = 0;
+	assert_int_equal(vprof_flow_trace_add(&t, r->bytes, r->n, 0, "other", NULL), VPROF_ERR_INPUT);
+	assert_int_equal(vprof_flow_trace_add(&t, r->bytes, 8, 0, "short", NULL), VPROF_ERR_INPUT);
+	vprof_flow_trace_release(&t);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
+	const struct CMUnitTest tests[] = { TEST(what_another_thread_uses_is_a_flow),
+					    TEST(without_use_nothing_flows),
+					    TEST(what_is_only_written_is_memory),
+					    TEST(another_lock_flushes),
+					    TEST(another_value_is_not_what_was_stored),
+					    TEST(constants_are_invalid),
+					    TEST(a_move_keeps_the_producer),
+					    TEST(what_is_taken_again_is_state),
+					    TEST(threads_that_do_both_have_no_roles),
+					    TEST(nine_are_too_few),
+					    TEST(a_pool_of_constructed_objects_is_undecided),
+					    TEST(copied_numbers_count_when_their_range_is_read),
+					    TEST(damaged_entries_end_their_chunk),
+					    TEST(other_files_are_refused) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
