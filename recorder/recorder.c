@@ -432,6 +432,8 @@ void vprof_recorder_look(const struct vprof_recorder *r, struct vprof_recorder_s
 	state->kinds = r->kinds;
 	state->n_windows = r->kinds & VP_KERNEL_WINDOWS ? r->windows.n : 0;
 	state->observed_s = vprof_stack_windows_observed_s(&r->windows);
+	if (state->n_windows)
+		vprof_stack_windows_account(&r->windows, &state->cost_ns, &state->busy_ns);
 	state->error_ns = (double)vprof_rings_error_ns(r->rings);
 	memcpy(state->missing, r->missing, sizeof state->missing);
 }

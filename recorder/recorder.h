@@ -66,6 +66,7 @@ struct vprof_recorder_state {
 	uint64_t n_other_transfers; /* of datagrams and the like, which are not recorded */
 	uint32_t n_windows;	    /* in which stacks were taken; 0: always */
 	double observed_s;	    /* ... for so long in all */
+	double cost_ns, busy_ns;    /* with a budget: CPU time that recording took of the processes, and theirs */
 	uint32_t kinds;		    /* VP_KERNEL_* that are recorded */
 	double error_ns;	    /* of times, at most */
 	char missing[240];	    /* which events are not recorded, and why; "" */

@@ -54,10 +54,11 @@ struct vp_ring_event {
 
 /* Of a CPU; a cache line each. */
 struct vp_ring_account {
-	unsigned long long spent_ns; /* on stacks, and on tracing system calls for them */
-	unsigned long long busy_ns;  /* it ran threads of the session, up to since_ns */
-	unsigned long long since_ns; /* it runs one of them; 0: it does not */
-	unsigned long long unused[5];
+	unsigned long long spent_ns;  /* on stacks, and on tracing system calls for them */
+	unsigned long long busy_ns;   /* it ran threads of the session, up to since_ns */
+	unsigned long long since_ns;  /* it runs one of them; 0: it does not */
+	unsigned long long seldom_ns; /* between windows: when the next stack may be taken */
+	unsigned long long unused[4];
 };
 
 #define VP_RING_STACK_BYTES 16384 /* of a user stack's memory, at most */

@@ -110,6 +110,8 @@ static cJSON *to_json(const char *folder, const struct vprof_record_outcome *o)
 	if (o->state.n_windows) {
 		cJSON_AddNumberToObject(root, "windows", o->state.n_windows);
 		cJSON_AddNumberToObject(root, "observed_seconds", o->state.observed_s);
+		cJSON_AddNumberToObject(root, "cost_ns", o->state.cost_ns);
+		cJSON_AddNumberToObject(root, "busy_ns", o->state.busy_ns);
 	}
 	cJSON_AddStringToObject(root, "missing", o->state.missing);
 	if (o->has_status)

@@ -15,7 +15,6 @@ struct call_state {
 	__u64 entered_ns; /* 0: before the recording */
 	__u64 user_stack; /* its hash, 0: not taken yet */
 	__u64 due_ns;	  /* until when the stacks taken so far use up the spacing */
-	__u64 seldom_ns;  /* between windows: when the next stack may be taken */
 	__u32 window;	  /* in which all of this was seen */
 	__u32 number;
 	__u32 n_skipped; /* calls that were not recorded since the last one that was */
@@ -30,7 +29,6 @@ struct { /* of threads of the session */
 } calls SEC(".maps");
 
 #define BURST 256
-#define SELDOM_NS 2000000 /* between a thread's stacks that are taken between two windows */
 
 static __always_inline struct pt_regs *registers_of(struct task_struct *task)
 {
@@ -61,23 +59,6 @@ static __always_inline void begin_window(struct call_state *call, struct task_st
 #ifdef __TARGET_ARCH_x86
 	call->number = (__u32)registers_of(task)->orig_ax;
 #endif
-}
-
-/* May the stacks of the thread that runs here be taken for a switch or a wake-up? In a window, all; else few, so that
- * most of what lasts long is known nevertheless. */
-static __always_inline int may_take_stacks(void)
-{
-	struct call_state *call;
-	__u64 now;
-
-	if (open_window())
-		return 1;
-	call = bpf_task_storage_get(&calls, bpf_get_current_task_btf(), 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	now = bpf_ktime_get_ns();
-	if (!call || call->seldom_ns > now)
-		return 0;
-	call->seldom_ns = now + SELDOM_NS;
-	return 1;
 }
 
 /* May a stack be taken? It is counted. */

@@ -26,6 +26,25 @@ static __always_inline struct vp_ring_account *account_here(void)
 	return &accounts[cpu & (CPUS_MAX - 1)];
 }
 
+#define SELDOM_NS 2000000 /* between a CPU's stacks that are taken between two windows */
+
+/* May stacks be taken for a switch or a wake-up here? In a window, all; else few, so that places where threads often
+ * wait are known nevertheless. */
+static __always_inline int may_take_stacks(void)
+{
+	struct vp_ring_account *a;
+	__u64 now;
+
+	if (open_window())
+		return 1;
+	a = account_here();
+	now = bpf_ktime_get_ns();
+	if (a->seldom_ns > now)
+		return 0;
+	a->seldom_ns = now + SELDOM_NS;
+	return 1;
+}
+
 static __always_inline __u64 begin_cost(void)
 {
 	return has_budget ? bpf_ktime_get_ns() : 0;
