@@ -273,7 +273,7 @@ static int start(const struct vprof_run_request *r, struct vprof_collector *coll
 			vprof_collector_watch(collector, *pid,
 					      r->switches == VPROF_SWITCHES_ON ? 0 : VPROF_SWITCHES_MOST, &refused);
 		if (r->kernel)
-			rc = vprof_run_kernel_open(kernel, collector, *pid, err);
+			rc = vprof_run_kernel_open(kernel, collector, *pid, r->stacks, err);
 		if (rc)
 			kill(*pid, SIGKILL);
 		vprof_collector_begin(collector);

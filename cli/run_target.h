@@ -38,6 +38,7 @@ struct vprof_run_request {
 	int verbose;	/* copy the command's output to stderr as it is printed */
 	int keep;	/* leave processes that outlive the command alone */
 	int kernel;	/* record the kernel's events, too, with stacks */
+	int stacks;	/* ... of system calls, page faults and by a timer, too */
 	int give_stdin; /* else the command reads /dev/null */
 	enum vprof_switches_mode switches;
 	enum vprof_compress_mode compress;

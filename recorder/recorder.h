@@ -37,6 +37,9 @@ struct vprof_recorder_options {
 	void *arg;
 };
 
+#define VPROF_RECORDER_SPACING_NS 50000u /* usually */
+#define VPROF_RECORDER_TIMER_HZ 499u	 /* usually; no multiple of what programs do at a steady pace */
+
 #define VP_KERNEL_USUAL (VP_KERNEL_SCHEDULING | VP_KERNEL_CONTEXT | VP_KERNEL_BLOCK | VP_KERNEL_NET)
 
 /* MISSING or FAILED with what to do; *out is NULL then. Recording begins: at once with `all`. */

@@ -15,7 +15,8 @@
 
 #define EVENT_NS 200 /* what an event takes without stacks, with the interrupts that are followed for it */
 #define CACHES 1.5   /* what stacks take, with what they displace from the caches: measured with PostgreSQL and httpd */
-#define FIRST_COST_NS 5e7 /* a short recording is one window */
+#define LENGTH_NS 5e6	  /* of a window, CPU time: many short windows tell more of the rest than few long ones */
+#define FIRST_COST_NS 2e7 /* a short recording is one window */
 
 void vprof_stack_windows_account(const struct vprof_stack_windows *w, double *cost_ns, double *busy_ns)
 {
@@ -125,6 +126,7 @@ void vprof_stack_windows_start(struct vprof_stack_windows *w, struct record_bpf 
 	vprof_stack_windows_account(w, &cost_ns, &busy_ns);
 	vprof_windows_start(&w->plan, share, (uint64_t)busy_ns, vprof_clock_monotonic_ns());
 	w->plan.first_cost_ns = FIRST_COST_NS;
+	w->plan.length_ns = LENGTH_NS;
 	if (!by_hand)
 		vprof_stack_windows_open(w);
 }

@@ -2,7 +2,7 @@
 #include "trace/windows.h"
 
 #define FIRST_COST_NS 1e8
-#define LENGTH_NS 20000000u  /* at least, besides the tail */
+#define LENGTH_NS 20000000u
 #define QUIET_NS 1000000000u /* after so long at a low cost the account begins anew */
 #define BETWEEN_MAX_NS 1e10
 #define CLOSED_RATE_MAX 0.9 /* of the share */
@@ -21,6 +21,7 @@ void vprof_windows_start(struct vprof_windows *w, double share, uint64_t now_ns,
 				     .is_open = 1,
 				     .is_first = 1,
 				     .first_cost_ns = FIRST_COST_NS,
+				     .length_ns = LENGTH_NS,
 				     .since_ns = now_ns,
 				     .start_ns = now_ns,
 				     .random = seed * UINT64_C(0x9e3779b97f4a7c15) | 1,
@@ -58,11 +59,12 @@ int vprof_windows_step(struct vprof_windows *w, uint64_t now_ns, double cost_ns,
 		}
 		return 0;
 	} else {
-		if (lasted < LENGTH_NS + (double)w->tail_ns || (w->is_first && spent < w->first_cost_ns))
+		if (lasted < w->length_ns + (double)w->tail_ns || (w->is_first && spent < w->first_cost_ns))
 			return 0;
 		/* The first one need not be made up for: short runs would see little else. */
-		w->reopen_ns = now_ns + (uint64_t)(w->is_first ? between(w, LENGTH_NS, spent / lasted * LENGTH_NS) :
-								 between(w, lasted, spent));
+		w->reopen_ns = now_ns + (uint64_t)(w->is_first ?
+							   between(w, w->length_ns, spent / lasted * w->length_ns) :
+							   between(w, lasted, spent));
 		w->open_ns += now_ns - w->since_ns;
 		w->is_first = 0;
 	}

@@ -17,6 +17,7 @@
 struct vprof_windows {
 	double share;	      /* of one CPU, 0: always open */
 	double first_cost_ns; /* for which the first window may be used up */
+	double length_ns;     /* of a window at least, besides the tail */
 	int is_open, is_first;
 	uint64_t since_ns; /* of the window or the pause */
 	double since_cost_ns;
@@ -29,7 +30,7 @@ struct vprof_windows {
 
 #define VPROF_WINDOW_TAIL_NS 1000000000u
 
-/* first_cost_ns is 0.1 s unless it is changed then. */
+/* first_cost_ns is 0.1 s and length_ns 20 ms unless they are changed then. */
 void vprof_windows_start(struct vprof_windows *w, double share, uint64_t now_ns, uint64_t seed);
 
 /* `cost_ns`: the CPU time that recording has cost since the start; `longest_ns`: the longest interval seen since

@@ -287,12 +287,16 @@ static double errors_of(const struct ranking *g, double chance)
 static enum vprof_latency_verdict judge(const struct ranking *g, const struct vprof_ranked_path *p, double base)
 {
 	double new = base + p->cost;
+	int is_sample = 0; /* of windows: even a multiple may be chance */
 
+	for (int side = 0; side < 2; side++)
+		is_sample |= g->tree->sides[side] && g->tree->sides[side]->history->windows.n > 1;
 	if (p->low <= 0)
 		return VPROF_LATENCY_UNBOUNDED;
 	if (p->share < CHANGE_MIN || !g->tree->sides[0])
 		return g->tree->sides[0] ? VPROF_LATENCY_VARIES : VPROF_LATENCY_CHANGED;
-	if (p->cost > errors_of(g, ERROR_CHANCE) * p->error || (new >= TIMES_MIN *base && p->share >= TIMES_CHANGE))
+	if (p->cost > errors_of(g, ERROR_CHANCE) * p->error ||
+	    (!is_sample && new >= TIMES_MIN *base && p->share >= TIMES_CHANGE))
 		return VPROF_LATENCY_CHANGED;
 	return VPROF_LATENCY_VARIES;
 }

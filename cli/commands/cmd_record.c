@@ -17,9 +17,7 @@
 #include "report/format_value.h"
 
 #define RING_MIB_MOST 1024
-#define SPACING_NS 50000 /* of a thread's stacks, usually */
-#define BUDGET 0.05	 /* usually */
-#define TIMER_HZ 499	 /* usually; no multiple of what programs do at a steady pace */
+#define BUDGET 0.05 /* usually */
 #define TIMER_HZ_MOST 10000
 #define SIGNAL_STATUS 128 /* + its number: how a shell tells that a command was killed */
 
@@ -238,7 +236,9 @@ static int run(const struct arguments *a, const struct vprof_operands *operands,
 
 int vprof_cmd_record(int argc, char **argv)
 {
-	struct arguments a = { .timer_hz = TIMER_HZ, .spacing_ns = SPACING_NS, .budget = BUDGET };
+	struct arguments a = { .timer_hz = VPROF_RECORDER_TIMER_HZ,
+			       .spacing_ns = VPROF_RECORDER_SPACING_NS,
+			       .budget = BUDGET };
 	const struct vprof_option options[] = {
 		{ "pid", VPROF_OPTION_COUNT, &a.pid, "PID", "record this process and its descendants (-p)", 'p' },
 		{ "name", VPROF_OPTION_TEXT, &a.name, "NAME",

@@ -23,7 +23,7 @@ int vprof_cmd_run(int argc, char **argv)
 	enum vprof_compress_mode compress_mode;
 	long memory = 0;
 	double budget = VPROF_BUDGET;
-	int keep = 0, verbose = 0, kernel = 0, every_call = 0;
+	int keep = 0, verbose = 0, kernel = 0, stacks = 0, every_call = 0;
 	const struct vprof_option options[] = {
 		{ "plan", VPROF_OPTION_TEXT, &plan, "FILE",
 		  "the plan that the program was built with (default: the last build's)" },
@@ -38,6 +38,8 @@ int vprof_cmd_run(int argc, char **argv)
 		  "record context switches: auto (default), on or off" },
 		{ "kernel", VPROF_OPTION_FLAG, &kernel, NULL,
 		  "record the kernel's events and stacks into the same trace, as vprof record does (needs its rights)" },
+		{ "stacks", VPROF_OPTION_FLAG, &stacks, NULL,
+		  "as --kernel, and stacks also at system calls, page faults and by a timer (vprof report latency)" },
 		{ "compress", VPROF_OPTION_TEXT, &compress, "WHEN",
 		  "compress the trace: auto (default: once the disk is the bottleneck), on or off" },
 		{ "keep", VPROF_OPTION_FLAG, &keep, NULL, "do not end processes that outlive the command" },
@@ -70,7 +72,8 @@ int vprof_cmd_run(int argc, char **argv)
 							    .memory_bytes = (uint64_t)memory << 20,
 							    .every_call = every_call,
 							    .budget = budget,
-							    .kernel = kernel,
+							    .kernel = kernel || stacks,
+							    .stacks = stacks,
 							    .switches = switches_mode,
 							    .compress = compress_mode,
 							    .verbose = verbose,

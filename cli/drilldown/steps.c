@@ -171,6 +171,7 @@ int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vpro
 		.memory_bytes = o->memory_bytes,
 		.sample_after = o->every_call ? 0 : VPROF_SAMPLE_AFTER,
 		.kernel = o->kernel,
+		.stacks = o->stacks,
 		.switches = o->switches,
 		.compress = o->compress,
 		.budget = o->budget,

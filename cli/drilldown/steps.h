@@ -35,6 +35,7 @@ struct vprof_step_run_options {
 	double budget;	/* share of one processor, as in trace/collector.h */
 	int every_call; /* hot functions are not sampled */
 	int kernel;	/* record the kernel's events, too */
+	int stacks;	/* ... and stacks at system calls, page faults and by a timer */
 	enum vprof_switches_mode switches;
 	enum vprof_compress_mode compress;
 	int verbose, keep, give_stdin;
