@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/compare/commits.h"
 #include "cli/lock.h"
 #include "cli/options.h"
 #include "cli/print.h"
@@ -14,7 +15,7 @@
 #include "report/format_value.h"
 
 static const struct vprof_usage usage = {
-	.synopsis = "clean [RUN...] [--older-than TIME] [--down-to MIB] [--traces] [--dry-run] [--json]",
+	.synopsis = "clean [RUN...] [--older-than TIME] [--down-to MIB] [--traces] [--commits] [--dry-run] [--json]",
 	.purpose =
 		"Removes runs, or their traces, which are the largest part: the named ones, or those that fulfil all\n"
 		"conditions, the oldest first; --traces alone: of all runs that were analysed. The last run stays,\n"
@@ -90,7 +91,7 @@ static cJSON *cleaning_json(const struct cleaning *c, int dry_run)
 }
 
 /* A damaged session would say that nothing rests on the runs. */
-static int clean(struct cleaning *c, const struct vprof_clean_request *request, int dry_run, int json,
+static int clean(struct cleaning *c, const struct vprof_clean_request *request, int commits, int dry_run, int json,
 		 struct vprof_error *err)
 {
 	int rc = vprof_project_open(&c->project, NULL, err);
@@ -105,6 +106,8 @@ static int clean(struct cleaning *c, const struct vprof_clean_request *request, 
 		rc = vprof_run_list_read(&c->list, &c->project, &c->session, err);
 	if (!rc)
 		rc = vprof_clean_choose(&c->list, request, &c->choices, err);
+	if (!rc && commits && !dry_run)
+		rc = vprof_commits_remove(&c->project, err);
 	if (!rc)
 		rc = remove_all(c, dry_run, err);
 	if (!rc)
@@ -114,7 +117,7 @@ static int clean(struct cleaning *c, const struct vprof_clean_request *request, 
 
 int vprof_cmd_clean(int argc, char **argv)
 {
-	int json = 0, dry_run = 0;
+	int json = 0, dry_run = 0, commits = 0;
 	long mib = -1;
 	struct vprof_clean_request request = { .now_s = (int64_t)time(NULL) };
 	const struct vprof_option options[] = {
@@ -122,6 +125,7 @@ int vprof_cmd_clean(int argc, char **argv)
 		  "runs that began longer ago (7d, 12h, 30min)" },
 		{ "down-to", VPROF_OPTION_COUNT, &mib, "MIB", "until all runs together are at most this large" },
 		{ "traces", VPROF_OPTION_FLAG, &request.traces_only, NULL, "traces only: results and reports stay" },
+		{ "commits", VPROF_OPTION_FLAG, &commits, NULL, "the work trees of commits that were compared" },
 		{ "dry-run", VPROF_OPTION_FLAG, &dry_run, NULL, "say what would be removed" },
 		{ "json", VPROF_OPTION_FLAG, &json, NULL, "print JSON" },
 		{ NULL },
@@ -137,14 +141,16 @@ int vprof_cmd_clean(int argc, char **argv)
 	request.n_runs = operands.n_words;
 	if (request.n_runs && (request.older_than_ns > 0 || mib >= 0))
 		return vprof_options_misused(&usage, "name the runs, or say which by --older-than and --down-to");
-	if (!request.n_runs && !(request.older_than_ns > 0) && mib < 0 && !request.traces_only && !dry_run)
+	if (!request.n_runs && !(request.older_than_ns > 0) && mib < 0 && !request.traces_only && !dry_run && !commits)
 		return vprof_options_misused(&usage, "say what may go: RUN..., --older-than 7d, --down-to 500, or "
-						     "--traces (--dry-run shows it first)");
+						     "--traces or --commits (--dry-run shows it first)");
 	request.down_to = mib > 0 ? (uint64_t)mib << 20 : 0;
-	if (!request.n_runs && !(request.older_than_ns > 0) && mib < 0)
+	if (!request.n_runs && !(request.older_than_ns > 0) && mib < 0) {
+		request.down_to = commits && !request.traces_only ? UINT64_MAX : 0; /* no run, or any */
 		request.traces_only = 1;
+	}
 	vprof_session_init(&c.session);
-	rc = clean(&c, &request, dry_run, json, &err);
+	rc = clean(&c, &request, commits, dry_run, json, &err);
 	status = rc ? vprof_complain(rc, &err) : VPROF_EXIT_OK;
 	free(c.choices);
 	vprof_run_list_release(&c.list);

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* vprof compare: did mean, variance and percentiles change from one build to another, through which factors, and may CI
  * pass? */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/latency/latency_runs.h"
+#include "cli/compare/commits.h"
 #include "cli/compare/comparison.h"
+#include "cli/lock.h"
 #include "cli/options.h"
 #include "cli/project.h"
 #include "cli/recorded_run.h"
@@ -16,13 +20,16 @@
 #define DEFAULT_TOP 10
 
 static const struct vprof_usage usage = {
-	.synopsis = "compare (BASE NEW | --base RUN... --new RUN...) [OPTIONS] | compare BASE NEW --latency [OPTIONS]",
+	.synopsis =
+		"compare (BASE NEW | COMMIT COMMIT | --base RUN... --new RUN...) [OPTIONS] | compare BASE NEW --latency [OPTIONS]",
 	.purpose =
 		"Compares the latencies of two builds: how mean, variance and percentiles changed, and in which factors.\n\n"
 		"BASE and NEW are folders of projects that are built with probes: their run commands are run in turn until\n"
 		"the comparison is settled, at most 24 times each, or N times with --repeat N. With --base-command and\n"
 		"--new-command it is one build with two commands. Or they are runs, by number or folder, several of each\n"
 		"side with --base and --new: one run of each side shows a change, but decides nothing.\n\n"
+		"Two COMMITs of the project's git repository are built in work trees of their own below .vprof/commits,\n"
+		"with vprof.json as it is now, and run in turn: vprof compare main HEAD.\n\n"
 		"With --latency, BASE and NEW are two runs recorded with vprof record --stacks, by number or folder: which\n"
 		"paths of functions, of program, libraries and kernel, cost more in NEW. No probes are needed. Exit status 3\n"
 		"when the bounds are too wide to tell.\n\n"
@@ -32,10 +39,13 @@ static const struct vprof_usage usage = {
 
 struct compare_options {
 	struct vprof_option_words base, new;
-	const char *fail_if, *base_command, *new_command, *per, *html;
+	const char *fail_if, *base_command, *new_command, *per, *html, *setup;
 	long top, repeat;
-	int json, latency;
+	int json, latency, probes;
 };
+
+/* What the operands are, when they are not runs. */
+enum compared { COMPARED_RUNS, COMPARED_BUILDS, COMPARED_COMMITS };
 
 static int is_project(const char *folder)
 {
@@ -64,6 +74,36 @@ static int compare_builds(struct vprof_comparison *c, const struct compare_optio
 		rc = vprof_comparison_run(c, builds, (size_t)o->repeat, err);
 	for (int i = 0; i < 2; i++)
 		vprof_project_release(&projects[i]);
+	return rc;
+}
+
+/* Builds both commits and runs them in turn; *touched: the commits that changed the functions, on the heap. */
+static int compare_commits(struct vprof_comparison *c, const struct compare_options *o,
+			   const struct vprof_operands *operands, char **touched, struct vprof_error *err)
+{
+	const struct vprof_commit_options how = { .setup = o->setup, .with_probes = o->probes };
+	struct vprof_commit commits[2] = { { "" } };
+	struct vprof_compared_build builds[2] = { { NULL, o->base_command }, { NULL, o->new_command } };
+	struct vprof_project p;
+	int rc = vprof_project_open(&p, NULL, err);
+
+	if (!rc && !access(p.vprof_dir, F_OK))
+		rc = vprof_project_lock(&p, "compare", err);
+	for (int i = 0; i < 2 && !rc; i++) {
+		rc = vprof_commit_build(&commits[i], &p, operands->words[i], &how, err);
+		builds[i].directory = commits[i].directory;
+		snprintf(c->sides[i].label, sizeof c->sides[i].label, "%.12s %.60s", commits[i].id,
+			 commits[i].subject ? commits[i].subject : "");
+	}
+	if (!rc)
+		rc = vprof_comparison_run(c, builds, (size_t)o->repeat, err);
+	if (!rc) {
+		*touched = vprof_commits_between(commits, c, (size_t)o->top);
+		rc = *touched ? VPROF_OK : vprof_error_no_memory(err);
+	}
+	for (int i = 0; i < 2; i++)
+		vprof_commit_release(&commits[i]);
+	vprof_project_release(&p);
 	return rc;
 }
 
@@ -105,15 +145,21 @@ static int compare_latencies(const struct compare_options *o, const struct vprof
 	return rc ? vprof_complain(rc, &err) : status;
 }
 
-/* -1: the options go together; *is_run: builds are to be run. */
-static int check(const struct compare_options *o, const struct vprof_operands *operands, int *is_run)
+/* -1: the options go together. */
+static int check(const struct compare_options *o, const struct vprof_operands *operands, enum compared *what)
 {
 	int has_commands = o->base_command || o->new_command, has_lists = o->base.n || o->new.n;
 	int n_projects = 0;
 
 	for (size_t i = 0; i < operands->n_words; i++)
 		n_projects += is_project(operands->words[i]);
-	*is_run = n_projects == 2 || has_commands;
+	*what = operands->n_words == 2 && !n_projects && vprof_commit_is_meant(operands->words[0]) &&
+				vprof_commit_is_meant(operands->words[1]) ?
+			COMPARED_COMMITS :
+		n_projects == 2 || has_commands ? COMPARED_BUILDS :
+						  COMPARED_RUNS;
+	if ((o->setup || o->probes) && *what != COMPARED_COMMITS)
+		return vprof_options_misused(&usage, "--%s is for two commits", o->setup ? "setup" : "probes");
 	if ((o->per || o->html) && !o->latency)
 		return vprof_options_misused(&usage, "--%s goes with --latency", o->per ? "per" : "html");
 	if (o->html && o->json)
@@ -129,11 +175,11 @@ static int check(const struct compare_options *o, const struct vprof_operands *o
 		return vprof_options_misused(&usage, "name two sides: two runs, two projects, or --base and --new");
 	if (has_commands && !operands->n_words && !(o->base_command && o->new_command))
 		return vprof_options_misused(&usage, "--base-command goes with --new-command");
-	if (has_commands && operands->n_words && n_projects != 2)
+	if (has_commands && operands->n_words && n_projects != 2 && *what != COMPARED_COMMITS)
 		return vprof_options_misused(&usage, "commands are run in projects: name two, or none for this one");
 	if (n_projects == 1)
 		return vprof_options_misused(&usage, "compare a project with a project, or a run with a run");
-	if (o->repeat == 1 || (o->repeat && !*is_run))
+	if (o->repeat == 1 || (o->repeat && *what == COMPARED_RUNS))
 		return vprof_options_misused(&usage, o->repeat == 1 ? "--repeat takes 2 or more" :
 								      "--repeat runs builds: name two projects");
 	return -1;
@@ -153,6 +199,10 @@ int vprof_cmd_compare(int argc, char **argv)
 		{ "fail-if", VPROF_OPTION_TEXT, &o.fail_if, "CONDITIONS",
 		  "such as 'p99 > +5%, variance > +20%'; mean, variance, sd, "
 		  "p50, p90 or p99" },
+		{ "setup", VPROF_OPTION_TEXT, &o.setup, "COMMAND",
+		  "of two commits: run this first in each tree (./configure)" },
+		{ "probes", VPROF_OPTION_FLAG, &o.probes, NULL,
+		  "of two commits: build with the probes of this project's drill-down, to see which functions changed" },
 		{ "top", VPROF_OPTION_COUNT, &o.top, "N", "factors to show (default 10)" },
 		{ "latency", VPROF_OPTION_FLAG, &o.latency, NULL,
 		  "compare what functions cost in two runs of vprof record --stacks" },
@@ -167,10 +217,12 @@ int vprof_cmd_compare(int argc, char **argv)
 	struct vprof_error err = { "" };
 	struct vprof_operands operands;
 	const char *wrong = "";
-	int rc, is_run, status = vprof_options_parse(&usage, options, argc, argv, &operands);
+	enum compared what;
+	char *touched = NULL;
+	int rc, status = vprof_options_parse(&usage, options, argc, argv, &operands);
 
 	if (status < 0)
-		status = check(&o, &operands, &is_run);
+		status = check(&o, &operands, &what);
 	if (status >= 0)
 		return status;
 	if (o.latency)
@@ -181,14 +233,17 @@ int vprof_cmd_compare(int argc, char **argv)
 			return vprof_options_misused(
 				&usage, "--fail-if does not understand \"%s\"; write it like 'p99 > +5%%'", wrong);
 	}
-	rc = is_run ? compare_builds(&c, &o, &operands, &err) : compare_runs(&c, &o, &operands, &err);
+	rc = what == COMPARED_COMMITS ? compare_commits(&c, &o, &operands, &touched, &err) :
+	     what == COMPARED_BUILDS  ? compare_builds(&c, &o, &operands, &err) :
+					compare_runs(&c, &o, &operands, &err);
 	status = vprof_comparison_status(&c);
 	if (!rc && o.json)
-		rc = vprof_comparison_print_json(&c, &err);
+		rc = vprof_comparison_print_json(&c, touched, &err);
 	else if (!rc)
-		vprof_comparison_print(&c, (size_t)o.top);
+		vprof_comparison_print(&c, (size_t)o.top, touched);
 	if (rc)
 		status = vprof_complain(rc, &err);
 	vprof_comparison_release(&c);
+	free(touched);
 	return status;
 }

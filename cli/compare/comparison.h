@@ -26,6 +26,7 @@ struct vprof_compared_side {
 	size_t n_traces;
 	struct vprof_latencies first; /* of traces[0] */
 	struct vprof_text plan;	      /* plan.json of runs[0], empty when it is not there */
+	char label[80];		      /* the commit that it is of; "": none */
 };
 
 struct vprof_factor_change {
@@ -70,8 +71,9 @@ int vprof_comparison_status(const struct vprof_comparison *c);
 enum vprof_verdict_of_change vprof_comparison_verdict(const struct vprof_comparison *c, size_t condition);
 extern const char *const vprof_change_verdict_words[];
 
-void vprof_comparison_print(const struct vprof_comparison *c, size_t top);
-int vprof_comparison_print_json(const struct vprof_comparison *c, struct vprof_error *err);
+/* touched: lines about the commits between both sides (commits.h), or NULL. */
+void vprof_comparison_print(const struct vprof_comparison *c, size_t top, const char *touched);
+int vprof_comparison_print_json(const struct vprof_comparison *c, const char *touched, struct vprof_error *err);
 
 /* Where a side is run: a project's folder and its build, with that project's run command or another. */
 struct vprof_compared_build {

@@ -160,7 +160,7 @@ static void print_outcome(const struct vprof_comparison *c)
 		       c->n_conditions ? "" : ": some figure may have changed by more than 10 %, or not at all");
 }
 
-void vprof_comparison_print(const struct vprof_comparison *c, size_t top)
+void vprof_comparison_print(const struct vprof_comparison *c, size_t top, const char *touched)
 {
 	struct vprof_text name = VPROF_TEXT_INIT;
 
@@ -169,10 +169,16 @@ void vprof_comparison_print(const struct vprof_comparison *c, size_t top)
 	print_side(&c->sides[1]);
 	printf(" against ");
 	print_side(&c->sides[0]);
-	printf("%s\n\n", c->is_in_turn ? ", in turn" : "");
+	printf("%s\n", c->is_in_turn ? ", in turn" : "");
+	for (int i = 0; i < 2; i++)
+		if (*c->sides[i].label)
+			printf("%-5s %s\n", i ? "new" : "base", c->sides[i].label);
+	putchar('\n');
 	print_figures(c);
 	vprof_compared_causes_print(c, top);
 	print_factors(c, top);
+	if (touched && *touched)
+		printf("commits that changed these functions\n%s\n", touched);
 	for (size_t i = 0; i < c->n_conditions; i++)
 		print_condition(c, i);
 	print_outcome(c);
@@ -184,6 +190,8 @@ static void add_side(cJSON *root, const char *key, const struct vprof_compared_s
 	cJSON *o = cJSON_AddObjectToObject(root, key), *runs;
 
 	cJSON_AddStringToObject(o, "run", side->runs[0]->run);
+	if (*side->label)
+		vprof_print_add_string(o, "commit", side->label);
 	cJSON_AddNumberToObject(o, "n", (double)count_intervals(side));
 	runs = cJSON_AddArrayToObject(o, "runs");
 	for (size_t k = 0; k < side->n_traces; k++) {
@@ -232,7 +240,7 @@ static void add_factors(cJSON *list, const struct vprof_comparison *c)
 	}
 }
 
-static cJSON *comparison_json(const struct vprof_comparison *c)
+static cJSON *comparison_json(const struct vprof_comparison *c, const char *touched)
 {
 	cJSON *root = cJSON_CreateObject(), *list;
 
@@ -258,11 +266,13 @@ static cJSON *comparison_json(const struct vprof_comparison *c)
 		cJSON_AddStringToObject(o, "verdict", vprof_change_verdict_words[vprof_comparison_verdict(c, i)]);
 		cJSON_AddItemToArray(list, o);
 	}
+	if (touched)
+		vprof_print_add_string(root, "touched_by", touched);
 	cJSON_AddNumberToObject(root, "status", vprof_comparison_status(c));
 	return root;
 }
 
-int vprof_comparison_print_json(const struct vprof_comparison *c, struct vprof_error *err)
+int vprof_comparison_print_json(const struct vprof_comparison *c, const char *touched, struct vprof_error *err)
 {
-	return vprof_print_json(comparison_json(c), err);
+	return vprof_print_json(comparison_json(c, touched), err);
 }
