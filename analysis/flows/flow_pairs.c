@@ -233,9 +233,7 @@ static void process_write(struct finder *f, const struct vprof_flow_record *r)
 	uint64_t value = r->b, address = location_of(r, value);
 	const struct taken *moved = r->n_bytes == 8 && value >= SMALLEST_MOVED ? find_taken(f, value) : NULL;
 
-	f->p->n_writes++;
-	if (r->flags & VPROF_FLOW_STACK)
-		return;
+	f->p->n_writes++; /* on the thread's own stack as well: main() may have a queue among its variables */
 	if (moved && r->flags & VPROF_FLOW_ATOMIC &&
 	    vprof_flow_look(&f->dictionary, f->space, address, value, f->section->head->a).state == VPROF_FLOW_VALID)
 		return; /* it is put back where it was */
@@ -269,12 +267,10 @@ static void process_read(struct finder *f, const struct vprof_flow_record *r)
 		vprof_flow_look(&f->dictionary, f->space, location_of(r, r->b), r->b, f->section->head->a);
 
 	f->p->n_reads++;
-	if (!(r->flags & VPROF_FLOW_STACK))
-		take(f, r->b, &origin, r->c);
+	take(f, r->b, &origin, r->c);
 }
 
-/* A copy moves every granule exactly; what is not known yet is produced by it. To the thread's own stack it only takes.
- */
+/* A copy moves every granule exactly; what is not known yet is produced by it, except on the thread's own stack. */
 static void process_copy(struct finder *f, const struct vprof_flow_record *r)
 {
 	f->p->n_writes++;
@@ -292,7 +288,7 @@ static void process_copy(struct finder *f, const struct vprof_flow_record *r)
 			origin = moved->origin;
 		if (r->b && vprof_flow_is_pointer(value))
 			take(f, value, &origin, r->c);
-		if (!r->a || r->flags & VPROF_FLOW_STACK)
+		if (!r->a || (r->flags & VPROF_FLOW_STACK && origin.state == VPROF_FLOW_UNKNOWN))
 			continue;
 		if (origin.state == VPROF_FLOW_UNKNOWN && (value || r->b))
 			origin = produced(f, r, to);

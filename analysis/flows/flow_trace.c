@@ -238,7 +238,7 @@ int vprof_flow_trace_open(struct vprof_flow_trace *t, const char *folder, struct
 	if (!rc && n <= 0)
 		rc = vprof_error_set(
 			err, VPROF_ERR_MISSING,
-			"no process of the run executed code that was compiled for discovery (nothing in %s)", folder);
+			"no process of the run executed code that was compiled for discovery. Does the run command start the program that the build links, and is that linked dynamically?");
 	return rc ? rc : vprof_flow_trace_sort(t, err);
 }
 
