@@ -273,18 +273,20 @@ static struct own path_bounds(const struct ranking *g, const struct vprof_ranked
 	return all;
 }
 
-/* Of how many standard errors chance reaches beyond with this probability; the side with fewer parts decides. */
-static double errors_of(const struct ranking *g, double chance)
+/* Of how many standard errors of a difference chance reaches beyond with this probability (Welch and Satterthwaite).
+ * squared: of each side. */
+static double errors_of(const struct ranking *g, const double squared[2], double chance)
 {
-	uint32_t n = 0;
+	double sum = squared[0] + squared[1], below = 0;
 
 	for (int side = 0; side < 2; side++)
-		if (g->tree->sides[side] && (!n || g->tree->sides[side]->n_blocks < n))
-			n = g->tree->sides[side]->n_blocks;
-	return gsl_cdf_tdist_Qinv(chance, (g->tree->sides[0] ? 2.0 : 1.0) * (n - 1));
+		if (g->tree->sides[side])
+			below += squared[side] * squared[side] / (g->tree->sides[side]->n_blocks - 1);
+	return gsl_cdf_tdist_Qinv(chance, below > 0 ? sum * sum / below : VPROF_LATENCY_BLOCKS - 1);
 }
 
-static enum vprof_latency_verdict judge(const struct ranking *g, const struct vprof_ranked_path *p, double base)
+static enum vprof_latency_verdict judge(const struct ranking *g, const struct vprof_ranked_path *p, double base,
+					const double squared[2])
 {
 	double new = base + p->cost;
 	int is_sample = 0; /* of windows: even a multiple may be chance */
@@ -295,7 +297,7 @@ static enum vprof_latency_verdict judge(const struct ranking *g, const struct vp
 		return VPROF_LATENCY_UNBOUNDED;
 	if (p->share < CHANGE_MIN || !g->tree->sides[0])
 		return g->tree->sides[0] ? VPROF_LATENCY_VARIES : VPROF_LATENCY_CHANGED;
-	if (p->cost > errors_of(g, ERROR_CHANCE) * p->error ||
+	if (p->cost > errors_of(g, squared, ERROR_CHANCE) * p->error ||
 	    (!is_sample && new >= TIMES_MIN *base && p->share >= TIMES_CHANGE))
 		return VPROF_LATENCY_CHANGED;
 	return VPROF_LATENCY_VARIES;
@@ -303,7 +305,8 @@ static enum vprof_latency_verdict judge(const struct ranking *g, const struct vp
 
 static void widen(const struct ranking *g, struct vprof_ranked_path *p)
 {
-	double error = sqrt(squared_error(g, p, 1, p->n_nodes - 1)) * errors_of(g, WINDOW_CHANCE);
+	const double squared[2] = { 0, squared_error(g, p, 1, p->n_nodes - 1) };
+	double error = sqrt(squared[1]) * errors_of(g, squared, WINDOW_CHANCE);
 
 	p->low = p->low > error ? p->low - error : 0;
 	p->high += error;
@@ -314,6 +317,7 @@ static int add_path(struct ranking *g, const struct candidate *c)
 	struct vprof_latency_ranking *out = g->out;
 	uint32_t n = g->tree->nodes.v[c->node].depth + 1;
 	struct vprof_ranked_path *p = VPROF_PUSH(&out->paths);
+	double squared[2] = { 0, 0 };
 	struct own old, new;
 
 	if (!p || VPROF_ROOM(&out->nodes, out->nodes.n + n))
@@ -340,8 +344,12 @@ static int add_path(struct ranking *g, const struct candidate *c)
 	if (!g->tree->sides[0] && g->tree->sides[1]->history->windows.n > 1) /* windows are a sample */
 		widen(g, p);
 	p->share = out->total[1] > 0 ? p->cost / out->total[1] : 0;
-	p->error = g->tree->sides[0] ? sqrt(squared_error(g, p, 0, 0) + squared_error(g, p, 1, 0)) : NAN;
-	p->verdict = judge(g, p, old.own);
+	if (g->tree->sides[0]) {
+		squared[0] = squared_error(g, p, 0, 0);
+		squared[1] = squared_error(g, p, 1, 0);
+	}
+	p->error = g->tree->sides[0] ? sqrt(squared[0] + squared[1]) : NAN;
+	p->verdict = judge(g, p, old.own, squared);
 	return VPROF_OK;
 }
 
