@@ -6,6 +6,7 @@
 #define VPROF_PAGE_MARK "@VPROF_DATA@"
 
 /* NUL-terminated */
-extern const char vprof_page_template[], vprof_waits_page_template[], vprof_latency_page_template[];
+extern const char vprof_page_template[], vprof_waits_page_template[], vprof_latency_page_template[],
+	vprof_paths_page_template[];
 
 #endif

@@ -11,24 +11,32 @@
 #include "cli/drilldown/decide.h"
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/requests/requests_runs.h"
 #include "cli/drilldown/session.h"
 #include "common/files.h"
 #include "common/unfinished.h"
 #include "report/export/export.h"
 
 static const struct vprof_usage usage = {
-	.synopsis = "export FORMAT [RUN] [FILE] [--interval WHICH] [--from TIME] [--to TIME] [--limit N]",
-	.purpose = "Writes the last analysed run, or RUN, in another tool's format, to FILE or standard output. With "
-		   "--list it\n"
-		   "lists the formats: Perfetto, Chrome, folded stacks, speedscope, CSV, SARIF, OTLP. Those made "
-		   "from the trace\n"
-		   "contain as much of it as --limit allows, around the slowest interval; notes say what was left out.",
-	.max_operands = 3,
+	.synopsis = "export FORMAT [RUN...] [FILE] [--interval WHICH] [--from TIME] [--to TIME] [--limit N]",
+	.purpose =
+		"Writes the last analysed run, or RUN, in another tool's format, to FILE or standard output. With "
+		"--list it\n"
+		"lists the formats: Perfetto, Chrome, folded stacks, speedscope, CSV, SARIF, OTLP. Those made "
+		"from the trace\n"
+		"contain as much of it as --limit allows, around the slowest interval; notes say what was left out.\n"
+		"Of a run that was recorded with vprof record --paths, otlp and perfetto contain the paths of requests;\n"
+		"several such runs, one of each host, are joined.",
+	.max_operands = VPROF_REQUESTS_RUNS_MOST + 2,
 };
+
+#define REQUESTS_LIMIT 10000 /* the slowest, unless --limit says otherwise */
 
 struct request {
 	const struct vprof_export_format *format;
 	const char *run, *file, *which;
+	const char *runs[VPROF_REQUESTS_RUNS_MOST]; /* numbers and folders; the first is `run` */
+	size_t n_runs;
 	double from_ns, to_ns;
 	long limit;
 	int list;
@@ -40,7 +48,16 @@ static void list_formats(void)
 		printf("%-16s %s\n", vprof_export_formats[i].name, vprof_export_formats[i].summary);
 }
 
-/* FORMAT comes first; then a number is RUN, another word FILE. -1, or the status of a usage error. */
+/* A number, or of formats of requests a folder. */
+static int is_run(const struct request *q, const char *word)
+{
+	struct stat st;
+
+	return (*word && word[strspn(word, "0123456789")] == '\0') ||
+	       (q->format->write_requests && !stat(word, &st) && S_ISDIR(st.st_mode));
+}
+
+/* FORMAT comes first; then what names a run is RUN, another word FILE. -1, or the status of a usage error. */
 static int take_operands(struct request *q, const struct vprof_operands *operands)
 {
 	if (!operands->n_words)
@@ -51,10 +68,15 @@ static int take_operands(struct request *q, const struct vprof_operands *operand
 					     operands->words[0]);
 	for (size_t i = 1; i < operands->n_words; i++) {
 		const char *word = operands->words[i];
-		const char **slot = *word && word[strspn(word, "0123456789")] == '\0' ? &q->run : &q->file;
+		int names_run = is_run(q, word);
+		const char **slot = names_run ? &q->run : &q->file;
 
-		if (*slot)
+		if (*slot && (!names_run || !q->format->write_requests || q->n_runs == VPROF_REQUESTS_RUNS_MOST))
 			return vprof_options_misused(&usage, "unexpected argument \"%s\"", word);
+		if (names_run)
+			q->runs[q->n_runs++] = word;
+		if (*slot)
+			continue;
 		if (vprof_export_find(word))
 			return vprof_options_misused(&usage, "one format at a time; for a file of that name: ./%s",
 						     word);
@@ -236,6 +258,36 @@ static int export(const struct request *q, const struct vprof_project *p, struct
 	return rc;
 }
 
+/* The paths of requests in runs of vprof record --paths. */
+static int export_requests(const struct request *q, struct vprof_error *err)
+{
+	struct vprof_requests_results *r = vprof_requests_results_new();
+	struct vprof_export e = { .requests = r,
+				  .version = VPROF_VERSION,
+				  .to = stdout,
+				  .limit = q->limit ? (uint64_t)q->limit : REQUESTS_LIMIT };
+	struct vprof_export_format format = *q->format;
+	int rc = r ? vprof_requests_runs_analyse(q->runs, q->n_runs, 1, r, err) : vprof_error_no_memory(err);
+	int to_stdout = !q->file || !strcmp(q->file, "-");
+
+	format.write = format.write_requests;
+	if (!rc && format.is_binary && to_stdout && isatty(STDOUT_FILENO))
+		rc = vprof_error_set(err, VPROF_ERR_INPUT,
+				     "%s is a binary format, not for a terminal: name a FILE, or redirect the output",
+				     format.name);
+	if (!rc)
+		rc = to_stdout ? write_to(&e, &format, "standard output", err) : write_file(&e, &format, q->file, err);
+	if (!rc && e.n_left_out)
+		vprof_tell(
+			"%llu of %zu requests were left out: ambiguous ones, those with parts missing, and all but the "
+			"slowest %llu",
+			(unsigned long long)e.n_left_out, r->n_listed, (unsigned long long)e.limit);
+	if (!rc && !to_stdout)
+		printf("%s\n", vprof_project_shown(q->file));
+	vprof_requests_results_free(r);
+	return rc;
+}
+
 int vprof_cmd_export(int argc, char **argv)
 {
 	struct request q = { 0 };
@@ -264,6 +316,13 @@ int vprof_cmd_export(int argc, char **argv)
 	status = take_operands(&q, &operands);
 	if (status >= 0)
 		return status;
+	if (q.format->write_requests && !q.which && q.from_ns <= 0 && q.to_ns <= 0 &&
+	    vprof_requests_run_is_one(q.run)) {
+		rc = export_requests(&q, &err);
+		return rc ? vprof_complain(rc, &err) : VPROF_EXIT_OK;
+	}
+	if (q.n_runs > 1)
+		return vprof_options_misused(&usage, "unexpected argument \"%s\"", q.runs[1]);
 	rc = vprof_project_open(&p, NULL, &err);
 	if (!rc)
 		rc = export(&q, &p, &err);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "analysis/results/requests_results.h"
 #include "analysis/results/results.h"
 #include "common/error.h"
 #include "report/export/trace_part.h"
@@ -18,10 +19,13 @@
 struct vprof_export {
 	const struct vprof_results *results; /* NULL: the run is not analysed; only formats of the trace do without */
 	const struct vprof_trace_part *part; /* NULL for formats of the results */
-	const char *root;		     /* folder that the files' names are relative to */
-	const char *version;		     /* of vprof */
-	FILE *to;			     /* the caller checks ferror */
-	uint64_t n_left_out;		     /* written by a format: more than the part's note tells */
+	const struct vprof_requests_results
+		*requests;   /* of a recording of sends and receives, with all listed; else NULL */
+	const char *root;    /* folder that the files' names are relative to */
+	const char *version; /* of vprof */
+	FILE *to;	     /* the caller checks ferror */
+	uint64_t limit;	     /* of requests */
+	uint64_t n_left_out; /* written by a format: more than the part's note tells; of requests all */
 };
 
 struct vprof_export_format {
@@ -30,6 +34,7 @@ struct vprof_export_format {
 	enum vprof_part_kind part; /* NONE: made of the results alone */
 	uint64_t limit;		   /* of the part, unless another one is asked for; 0: none */
 	int (*write)(struct vprof_export *e, struct vprof_error *err);
+	int (*write_requests)(struct vprof_export *e, struct vprof_error *err); /* their paths; NULL: it has none */
 };
 
 extern const struct vprof_export_format vprof_export_formats[];
@@ -52,5 +57,9 @@ int vprof_export_sarif(struct vprof_export *e, struct vprof_error *err);
 int vprof_export_perfetto(struct vprof_export *e, struct vprof_error *err);
 int vprof_export_chrome(struct vprof_export *e, struct vprof_error *err);
 int vprof_export_otlp(struct vprof_export *e, struct vprof_error *err);
+
+/* Paths of requests: those that are whole and not ambiguous, as many of the slowest as `limit`; 0: all. */
+int vprof_export_otlp_requests(struct vprof_export *e, struct vprof_error *err);
+int vprof_export_perfetto_requests(struct vprof_export *e, struct vprof_error *err);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "analysis/paths/wait_states.h"
 #include "report/export/export.h"
+#include "report/export/otlp_attributes.h"
 #include "report/export/put_text.h"
 
 #define PIECES_MAX 64 /* spans of one critical path: the longest */
@@ -22,20 +23,6 @@ struct otlp {
 	VPROF_ARRAY(struct vprof_piece) own; /* the pieces that tile the interval, joined */
 	uint64_t n, seed;
 };
-
-static void put_text_attribute(FILE *to, const char *key, const char *value, int is_first)
-{
-	fprintf(to, "%s{\"key\":\"%s\",\"value\":{\"stringValue\":", is_first ? "" : ",", key);
-	vprof_put_json(to, value);
-	fputs("}}", to);
-}
-
-/* 64-bit integers are strings in this encoding. */
-static void put_count_attribute(FILE *to, const char *key, uint64_t value, int is_first)
-{
-	fprintf(to, "%s{\"key\":\"%s\",\"value\":{\"intValue\":\"%" PRId64 "\"}}", is_first ? "" : ",", key,
-		(int64_t)value);
-}
 
 static uint64_t nonzero(uint64_t x)
 {
@@ -124,8 +111,8 @@ static void put_states(struct otlp *o, const struct vprof_piece *p, const struct
 		ticks[s.state] += s.to - s.from;
 	for (size_t i = 0; i < 4; i++)
 		if (ticks[i])
-			put_count_attribute(o->to, names[i],
-					    (uint64_t)((double)ticks[i] * o->part->timeline->ns_per_tick), 0);
+			vprof_otlp_count(o->to, names[i], (uint64_t)((double)ticks[i] * o->part->timeline->ns_per_tick),
+					 0);
 }
 
 static void put_piece(struct otlp *o, uint64_t trace, uint64_t parent, size_t index)
@@ -141,15 +128,15 @@ static void put_piece(struct otlp *o, uint64_t trace, uint64_t parent, size_t in
 
 	begin_span(o, trace, nonzero(vprof_mix(parent + index + 1)), parent,
 		   w ? vprof_part_wait(o->part, w) : kinds[p->kind], p->from, p->to);
-	put_text_attribute(o->to, "vprof.state", kinds[p->kind], 1);
+	vprof_otlp_text(o->to, "vprof.state", kinds[p->kind], 1);
 	if (line) {
-		put_count_attribute(o->to, "thread.id", line->tid, 0);
-		put_count_attribute(o->to, "process.pid", line->pid, 0);
+		vprof_otlp_count(o->to, "thread.id", line->tid, 0);
+		vprof_otlp_count(o->to, "process.pid", line->pid, 0);
 	}
 	if (w)
 		put_states(o, p, w);
 	if (w && w->waker < o->part->timeline->n_threads)
-		put_count_attribute(o->to, "vprof.waker.thread.id", o->part->timeline->threads[w->waker].tid, 0);
+		vprof_otlp_count(o->to, "vprof.waker.thread.id", o->part->timeline->threads[w->waker].tid, 0);
 	fputs("]}", o->to);
 }
 
@@ -169,13 +156,13 @@ static int put_interval(struct otlp *o, uint32_t index)
 		return VPROF_ERR_NOMEM;
 	snprintf(id, sizeof id, "%" PRIu64, x->id);
 	begin_span(o, trace, span, 0, vprof_part_interval_name(o->part, x), x->begin, x->end);
-	put_text_attribute(o->to, "vprof.interval.id", id, 1);
+	vprof_otlp_text(o->to, "vprof.interval.id", id, 1);
 	if (*type)
-		put_text_attribute(o->to, "vprof.interval.type", type, 0);
-	put_count_attribute(o->to, "process.pid", line->pid, 0);
-	put_count_attribute(o->to, "thread.id", line->tid, 0);
+		vprof_otlp_text(o->to, "vprof.interval.type", type, 0);
+	vprof_otlp_count(o->to, "process.pid", line->pid, 0);
+	vprof_otlp_count(o->to, "thread.id", line->tid, 0);
 	if (n_left_out)
-		put_count_attribute(o->to, "vprof.pieces_left_out", n_left_out, 0);
+		vprof_otlp_count(o->to, "vprof.pieces_left_out", n_left_out, 0);
 	fputs("]}", o->to);
 	for (size_t i = 0; i < o->own.n; i++)
 		put_piece(o, trace, span, i);
@@ -199,12 +186,12 @@ int vprof_export_otlp(struct vprof_export *e, struct vprof_error *err)
 	}
 	snprintf(host, sizeof host, "%.*s", (int)sizeof part->trace->header.host, part->trace->header.host);
 	fputs("{\"resourceSpans\":[{\"resource\":{\"attributes\":[", o.to);
-	put_text_attribute(o.to, "service.name", *part->program ? part->program : "unknown_service", 1);
+	vprof_otlp_text(o.to, "service.name", *part->program ? part->program : "unknown_service", 1);
 	if (*host)
-		put_text_attribute(o.to, "host.name", host, 0);
-	put_text_attribute(o.to, "telemetry.sdk.name", "vprof", 0);
-	put_text_attribute(o.to, "telemetry.sdk.version", e->version, 0);
-	put_text_attribute(o.to, "telemetry.sdk.language", "cpp", 0);
+		vprof_otlp_text(o.to, "host.name", host, 0);
+	vprof_otlp_text(o.to, "telemetry.sdk.name", "vprof", 0);
+	vprof_otlp_text(o.to, "telemetry.sdk.version", e->version, 0);
+	vprof_otlp_text(o.to, "telemetry.sdk.language", "cpp", 0);
 	fputs("]},\"scopeSpans\":[{\"scope\":{\"name\":\"vprof\",\"version\":", o.to);
 	vprof_put_json(o.to, e->version);
 	fputs("},\"spans\":[", o.to);

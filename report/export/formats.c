@@ -6,7 +6,7 @@
 
 const struct vprof_export_format vprof_export_formats[] = {
 	{ "perfetto", "Perfetto trace: threads, calls, waits, their wakers, intervals", 1, VPROF_PART_SLICES, 500000,
-	  vprof_export_perfetto },
+	  vprof_export_perfetto, vprof_export_perfetto_requests },
 	{ "chrome", "Chrome trace event JSON: the same for chrome://tracing, speedscope and others", 0,
 	  VPROF_PART_SLICES, 500000, vprof_export_chrome },
 	{ "folded", "folded stacks of time, for flamegraph.pl and inferno", 0, VPROF_PART_NONE, 0,
@@ -25,7 +25,7 @@ const struct vprof_export_format vprof_export_formats[] = {
 	{ "sarif", "SARIF 2.1.0: causes as results at source lines, for code scanning", 0, VPROF_PART_NONE, 0,
 	  vprof_export_sarif },
 	{ "otlp", "OpenTelemetry OTLP JSON: intervals as spans, their critical paths as child spans", 0,
-	  VPROF_PART_INTERVALS, 10000, vprof_export_otlp },
+	  VPROF_PART_INTERVALS, 10000, vprof_export_otlp, vprof_export_otlp_requests },
 };
 
 const size_t vprof_n_export_formats = sizeof vprof_export_formats / sizeof *vprof_export_formats;

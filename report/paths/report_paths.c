@@ -5,70 +5,20 @@
 #include <stdio.h>
 
 #include "report/format_value.h"
+#include "report/paths/paths_answer.h"
 #include "report/report_parts.h"
 
 #define DEFAULT_PATTERNS 10
 #define NAME_COLUMNS 34
-#define NAMED_SHARE 0.2 /* of variance or tail: a tier below it is not called the cause */
 
-int vprof_report_paths_is_empty(const struct vprof_requests_results *r)
-{
-	return !r->latency.n;
-}
-
-static const struct vprof_requests_tier *largest(const struct vprof_requests_results *r, int of_tail)
-{
-	const struct vprof_requests_tier *best = NULL;
-
-	for (size_t i = 0; i < r->n_tiers; i++) {
-		double share = of_tail ? r->tiers[i].tail_share : r->tiers[i].share;
-
-		if (isfinite(share) && (!best || share > (of_tail ? best->tail_share : best->share)))
-			best = &r->tiers[i];
-	}
-	return best;
-}
-
-static void add_tail_words(const struct vprof_requests_results *r, struct vprof_text *t)
-{
-	int of_tail = isfinite(r->tail_ns) && r->tail_ns > r->rest_ns;
-	const struct vprof_requests_tier *tier = largest(r, of_tail);
-	double share = tier ? of_tail ? tier->tail_share : tier->share : 0;
-
-	if (!tier || share < NAMED_SHARE)
-		return;
-	if (tier->is_transit)
-		vprof_text_addf(t, "; %s of ", vprof_format_percent(share).s);
-	else
-		vprof_text_addf(t, "; %s alone makes %s of ", tier->name, vprof_format_percent(share).s);
-	if (of_tail)
-		vprof_text_addf(t, "the gap between the slowest 1 %% (%s or longer) and the others",
-				vprof_format_duration(r->tail_from_ns).s);
-	else
-		vprof_text_add(t, "their variance");
-	if (tier->is_transit)
-		vprof_text_add(t, " lies between tiers: in networks, queues and buffers");
-}
-
-/* In a sentence. */
+/* In a sentence, and what makes it less sure. */
 static void add_answer(const struct vprof_style *style, const struct vprof_requests_results *r, struct vprof_text *out)
 {
-	struct vprof_text t = VPROF_TEXT_INIT;
+	struct vprof_answer answer = VPROF_ANSWER_INIT;
 
-	if (vprof_report_paths_is_empty(r)) {
-		vprof_text_addf(&t, "No request was found of which all is known: %s exchanges on %s connections",
-				vprof_format_count(r->n_exchanges).s, vprof_format_count(r->n_connections).s);
-		vprof_text_add(&t, r->n_exchanges ? "." : ". Record servers while they are under load.");
-	} else {
-		vprof_text_addf(&t, "A request takes %s in the mean (p50 %s, ",
-				vprof_format_duration(r->latency.mean_ns).s,
-				vprof_format_duration(r->latency.p50_ns).s);
-		vprof_text_addf(&t, "p99 %s)", vprof_format_duration(r->latency.p99_ns).s);
-		add_tail_words(r, &t);
-		vprof_text_add(&t, ".");
-	}
-	vprof_report_labelled_text(style, "", &t, out);
-	vprof_text_add(out, "\n");
+	vprof_paths_answer(r, &answer);
+	vprof_answer_print(style, &answer, out);
+	vprof_answer_release(&answer);
 }
 
 static void add_counts(const struct vprof_style *style, const struct vprof_requests_results *r, struct vprof_text *out)

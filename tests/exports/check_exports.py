@@ -256,7 +256,40 @@ def otlp():
 	said.append(f"{len(roots)} intervals, {len(spans)} spans")
 
 
-checks = {"perfetto": perfetto, "chrome": chrome, "folded": lambda: folded(False), "folded-variance": lambda: folded(True), "folded-causes": folded_causes,
+def otlp_requests():
+	"""Paths of requests: each a trace whose spans hang together, with a service for each tier."""
+	document = load()
+	from google.protobuf import json_format
+	compiled(here, [os.path.join(here, "otlp.proto")])
+	import otlp_pb2 as service
+	json_format.ParseDict(document, service.ExportTraceServiceRequest())
+	need(text().count("\n") == 1, "more than one line")
+	traces, services = {}, []
+	for r in document["resourceSpans"]:
+		name = [a["value"]["stringValue"] for a in r["resource"]["attributes"] if a["key"] == "service.name"][0]
+		services.append(name)
+		for s in (s for scope in r["scopeSpans"] for s in scope["spans"]):
+			spans = traces.setdefault(s["traceId"], {})
+			need(re.fullmatch("[0-9a-f]{32}", s["traceId"]) and re.fullmatch("[0-9a-f]{16}", s["spanId"]), "identifiers")
+			need(s["spanId"] not in spans, "two spans with one identifier")
+			need(int(s["startTimeUnixNano"]) <= int(s["endTimeUnixNano"]), "a span that ends before it begins")
+			need((s["kind"] == 2) == (s["name"] == name), "a visit in another tier's service")
+			spans[s["spanId"]] = s
+	need(len(set(services)) == len(services), "a service twice")
+	for spans in traces.values():
+		roots = [s for s in spans.values() if "parentSpanId" not in s]
+		need(len(roots) == 1 and roots[0]["kind"] == 2, "not one root")
+		for s in spans.values():
+			parent = spans.get(s.get("parentSpanId"))
+			need(parent or s is roots[0], "a span without its parent")
+			need(not parent or (s["kind"] == 3) == (parent["kind"] == 2), "a call of a call, or a visit of a visit")
+			need(not parent or int(parent["startTimeUnixNano"]) <= int(s["startTimeUnixNano"]) <=
+			     int(s["endTimeUnixNano"]) <= int(parent["endTimeUnixNano"]), "a span outside of its parent")
+	need(len(traces) == 100, f"{len(traces)} requests, not the 100 slowest")
+	said.append(f"{len(traces)} requests, {len(services)} services")
+
+
+checks = {"requests-otlp": otlp_requests, "requests-perfetto": perfetto, "perfetto": perfetto, "chrome": chrome, "folded": lambda: folded(False), "folded-variance": lambda: folded(True), "folded-causes": folded_causes,
 	  "speedscope": speedscope, "csv-factors": lambda: table("factors"), "csv-nodes": lambda: table("nodes"),
 	  "csv-intervals": intervals, "sarif": sarif, "otlp": otlp}
 try:
