@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* vapp TOPOLOGY TRUTH [--model workers|dispatcher] [--sessions N] [--requests N] [--workers N] [--seed N] [--attach]
+/* vapp TOPOLOGY TRUTH [--model workers|dispatcher|loop|batches] [--sessions N] [--requests N] [--workers N] [--seed N]
+ * [--attach]
  *
  * Starts each server of the topology as a process, and then the clients; ends when all requests are done. Ports are the
  * kernel's choice. A line of the topology is a server and whom it may call: "front1 middle1 middle2"; one that begins
@@ -112,7 +113,10 @@ static void read_options(int argc, char **argv)
 		const char *name = argv[i], *value = argv[i + 1];
 
 		if (!strcmp(name, "--model"))
-			app.model = strcmp(value, "dispatcher") ? VAPP_WORKERS : VAPP_DISPATCHER;
+			app.model = !strcmp(value, "dispatcher") ? VAPP_DISPATCHER :
+				    !strcmp(value, "loop")	 ? VAPP_LOOP :
+				    !strcmp(value, "batches")	 ? VAPP_BATCHES :
+								   VAPP_WORKERS;
 		else if (!strcmp(name, "--sessions"))
 			app.n_sessions = atoi(value);
 		else if (!strcmp(name, "--requests"))

@@ -17,6 +17,8 @@
 enum vapp_model {
 	VAPP_WORKERS,	 /* a thread for each connection */
 	VAPP_DISPATCHER, /* one thread receives, workers do the rest */
+	VAPP_LOOP,	 /* one thread for all requests, which works on each message as it receives it */
+	VAPP_BATCHES,	 /* ... which receives all that is there first */
 };
 
 struct vapp_server {
@@ -39,6 +41,9 @@ struct vapp {
 
 /* Serves until it is killed; the caller is the server's process. */
 void vapp_serve(const struct vapp *app, int server);
+
+/* The same as an event loop. */
+void vapp_loop(const struct vapp *app, int server);
 
 /* Runs all sessions and writes the truth: "request CLIENT_PORT NTH NS PATH". 0, or -1 when a request failed. */
 int vapp_load(const struct vapp *app);

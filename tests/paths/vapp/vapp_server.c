@@ -186,6 +186,8 @@ void vapp_serve(const struct vapp *app, int number)
 	const struct vapp_server *server = &app->servers[number];
 
 	prctl(PR_SET_NAME, server->name);
+	if (app->model == VAPP_LOOP || app->model == VAPP_BATCHES)
+		vapp_loop(app, number);
 	if (app->model == VAPP_DISPATCHER) {
 		for (int i = 0; i < app->n_workers; i++)
 			start(take_requests, make_worker(app, server, i));
