@@ -60,9 +60,10 @@ static double since_begin(const struct listing *l, uint32_t host, uint64_t t)
 	return (double)t - (double)h->begin;
 }
 
+/* Of a thread that was not recorded: the first one. */
 static uint32_t host_of_thread(const struct vprof_socket_history *h, uint32_t thread)
 {
-	return h->processes.v[h->threads.v[thread].process].host;
+	return thread == VPROF_NONE ? 0 : h->processes.v[h->threads.v[thread].process].host;
 }
 
 static const char *keep_client(struct listing *l, const struct vprof_connection *c)
@@ -83,7 +84,9 @@ static int list_visit(struct listing *l, uint32_t exchange)
 	const struct vprof_link *link = &l->found->causality.links.v[exchange];
 	const char *how = link->parent != VPROF_NONE ? how_names[link->how] : "";
 	struct vprof_requests_visit *v = VPROF_PUSH(&l->to->visits);
-	const struct vprof_exchange_end *end = vprof_exchange_ns(&e->client) ? &e->client : &e->server;
+	int is_seen_there = e->server.request_thread != VPROF_NONE;
+	const struct vprof_exchange_end *end = vprof_exchange_ns(&e->client) || !is_seen_there ? &e->client :
+												 &e->server;
 
 	if (!v)
 		return VPROF_ERR_NOMEM;
@@ -103,7 +106,7 @@ static int list_visit(struct listing *l, uint32_t exchange)
 		.served_from_ns = NAN,
 		.served_ns = NAN,
 	};
-	if (e->server.request_thread != VPROF_NONE) {
+	if (is_seen_there) {
 		const struct vprof_socket_thread *thread = &h->threads.v[e->server.request_thread];
 
 		v->process = vprof_strings_keep(&l->to->strings, h->processes.v[thread->process].name);

@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "report/format_value.h"
-#include "report/paths/report_paths.h"
 
 #define NAMED_SHARE 0.2 /* of variance or tail: a tier below it is not called the cause */
 #define MANY 0.01	/* of requests or connections: from here on it is a warning */

@@ -8,4 +8,7 @@
 
 void vprof_paths_answer(const struct vprof_requests_results *r, struct vprof_answer *answer);
 
+/* Is there no request of which all is known? */
+int vprof_report_paths_is_empty(const struct vprof_requests_results *r);
+
 #endif

@@ -13,7 +13,4 @@ void vprof_report_paths(const struct vprof_requests_results *r, const struct vpr
 /* Each request by itself, one line for each. */
 void vprof_report_paths_list(const struct vprof_requests_results *r, struct vprof_text *out);
 
-/* Is there no request of which all is known? */
-int vprof_report_paths_is_empty(const struct vprof_requests_results *r);
-
 #endif

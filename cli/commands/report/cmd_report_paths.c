@@ -10,6 +10,7 @@
 #include "cli/recorded_run.h"
 #include "cli/requests/requests_runs.h"
 #include "cli/run_page.h"
+#include "report/paths/paths_answer.h"
 #include "report/paths/paths_page.h"
 #include "report/paths/report_paths.h"
 

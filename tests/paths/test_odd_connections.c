@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Unusual connections: closed in one direction, behind a network address translation, with a
+ * handshake of their own, of a host without a recorder, and of which bytes are missing. What cannot be known must show.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "socket_text.h"
+
+/* The client closes its direction after the request; the reply comes all the same. */
+static void test_half_closed(void **state)
+{
+	struct socket_text s;
+
+	(void)state;
+	socket_text_find(
+		&s, "conn x client one\nconn y one two\n"
+		    "10 client.1 > x 10\n11 one.1 < x 10\n12 one.1 < x 0\n"
+		    "13 one.1 > y 5\n14 two.1 < y 5\n15 two.1 < y 0\n16 two.1 > y 5\n17 one.1 < y 5\n18 one.1 < y 0\n"
+		    "19 one.1 > x 10\n20 client.1 < x 10\n21 client.1 < x 0\n");
+	assert_int_equal(s.found.trees.requests.n, 1);
+	assert_string_equal(socket_text_tree(&s, 0), "x.0(y.0)");
+	assert_int_equal(s.found.trees.requests.v[0].state, VPROF_REQUEST_CERTAIN);
+	assert_true(s.found.trees.requests.v[0].is_whole);
+	socket_text_release(&s);
+}
+
+/* Between the two ends addresses are translated: they stay apart, as two connections with one end each. The caller's
+ * request contains the call; what was called looks like a request from outside. */
+static void test_translated(void **state)
+{
+	struct socket_text s;
+	uint64_t n_one_end = 0;
+
+	(void)state;
+	socket_text_find(
+		&s,
+		"conn x - one\nconn y one -\nconn z - two\n"
+		"10 one.1 < x 10\n11 one.1 > y 5\n12 two.1 < z 5\n13 two.1 > z 5\n14 one.1 < y 5\n15 one.1 > x 10\n");
+	assert_int_equal(s.found.trees.requests.n, 2);
+	assert_string_equal(socket_text_tree(&s, 0), "x.0(y.0)");
+	assert_string_equal(socket_text_tree(&s, 1), "z.0");
+	for (size_t i = 0; i < s.found.connections.v.n; i++)
+		n_one_end += s.found.connections.v.v[i].client == VPROF_NONE ||
+			     s.found.connections.v.v[i].server == VPROF_NONE;
+	assert_int_equal(n_one_end, 3);
+	socket_text_release(&s);
+}
+
+/* An encrypted connection, as TLS 1.3 has it: hello and answer, then the client's last word together with the request.
+ * The handshake is an exchange of its own; contents are not looked at. */
+static void test_encrypted(void **state)
+{
+	struct socket_text s;
+
+	(void)state;
+	socket_text_find(&s, "conn x client one\nconn y one two\n"
+			     "10 client.1 > x 517\n11 one.1 < x 517\n12 one.1 > x 1400\n13 client.1 < x 1400\n"
+			     "14 client.1 > x 180\n15 one.1 < x 5\n16 one.1 < x 53\n17 one.1 < x 5\n18 one.1 < x 117\n"
+			     "19 one.1 > y 5\n20 two.1 < y 5\n21 two.1 > y 5\n22 one.1 < y 5\n"
+			     "23 one.1 > x 300\n24 client.1 < x 300\n");
+	assert_int_equal(s.found.trees.requests.n, 2);
+	assert_string_equal(socket_text_tree(&s, 0), "x.0");
+	assert_string_equal(socket_text_tree(&s, 1), "x.1(y.0)");
+	assert_int_equal(s.found.trees.requests.v[1].from, 14);
+	socket_text_release(&s);
+}
+
+/* A host in the middle has no recorder: both sides are told, each by itself, and nothing is linked across it. */
+static void test_recorder_missing(void **state)
+{
+	struct socket_text s;
+
+	(void)state;
+	socket_text_find(
+		&s,
+		"conn x - one\nconn y one -\nconn z - three\nhost three h2\n"
+		"10 one.1 < x 10\n11 one.1 > y 5\n12 three.1 < z 5\n13 three.1 > z 5\n14 one.1 < y 5\n15 one.1 > x 10\n"
+		"30 one.1 < x 10\n31 one.1 > y 5\n32 three.1 < z 5\n33 three.1 > z 5\n34 one.1 < y 5\n35 one.1 > x 10\n");
+	assert_int_equal(s.found.trees.requests.n, 4);
+	for (size_t i = 0; i < 4; i++)
+		assert_true(s.found.trees.requests.v[i].is_whole);
+	assert_string_equal(socket_text_tree(&s, 0), "x.0(y.0)");
+	assert_string_equal(socket_text_tree(&s, 1), "z.0");
+	socket_text_release(&s);
+}
+
+/* Bytes that nobody was seen to receive: the request that they are of lacks something, the next one does not. */
+static void test_missing_bytes(void **state)
+{
+	struct socket_text s;
+
+	(void)state;
+	socket_text_find(&s, "conn x - one\n"
+			     "10 one.1 < x 10\nskip x up 50\n11 one.1 < x 10\n12 one.1 > x 10\n"
+			     "20 one.1 < x 10\n21 one.1 > x 10\n");
+	assert_int_equal(s.found.trees.requests.n, 2);
+	assert_false(s.found.trees.requests.v[0].is_whole);
+	assert_true(s.found.trees.requests.v[1].is_whole);
+	assert_int_equal(s.found.exchanges.n_bytes_missing, 50);
+	socket_text_release(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_half_closed),   cmocka_unit_test(test_translated),
+		cmocka_unit_test(test_encrypted),     cmocka_unit_test(test_recorder_missing),
+		cmocka_unit_test(test_missing_bytes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
