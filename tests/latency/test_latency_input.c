@@ -350,6 +350,41 @@ static void test_windows(void **state)
 	vprof_latency_input_release(&in);
 }
 
+/* No time is observed twice where events were lost while a thread slept. */
+static void test_loss_in_window(void **state)
+{
+	static const uint64_t one[][2] = { { 100, 200 } };
+	static const struct vprof_kernel_event events[] = {
+		TIMER(120, IN_WORK),
+		OUT(140, SLEEPING, IN_VFS_READ, IN_READ),
+		{ VP_KIND_KERNEL_LOST, 0, 150, .n_lost = 3 },
+		IN(160),
+		TIMER(180, IN_WORK),
+		{ VP_KIND_KERNEL_TIMER, 0, 250, .sample = { .tid = CLIENT, .user_stack = IN_WORK } },
+	};
+	struct vprof_annotated_tree tree;
+	struct vprof_latency_input in;
+	const struct vprof_latency_thread *t;
+	struct vprof_error err = { "" };
+
+	(void)state;
+	windows = one;
+	n_windows = 1;
+	read_events(&in, events, sizeof events / sizeof *events, ALL | VP_KERNEL_WINDOWS);
+	n_windows = 0;
+	t = in.history.threads.v;
+	assert_int_equal(in.history.threads.n, 2);
+	assert_int_equal(t[0].begin, 99);
+	assert_int_equal(t[0].end, 139);
+	assert_int_equal(t[1].is_continued, 1);
+	assert_int_equal(t[1].begin, 139);
+	assert_int_equal(t[1].end, 199);
+	assert_int_equal(vprof_annotated_tree_build(&tree, &in.history, 1, &err), 0);
+	assert_int_equal(tree.total_ns, 100);
+	vprof_annotated_tree_release(&tree);
+	vprof_latency_input_release(&in);
+}
+
 static void test_refuses(void **state)
 {
 	struct vprof_latency_input in;
@@ -365,10 +400,10 @@ static void test_refuses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_system_call), cmocka_unit_test(test_call_without_end),
-		cmocka_unit_test(test_fault),	    cmocka_unit_test(test_left_out),
-		cmocka_unit_test(test_lives),	    cmocka_unit_test(test_windows),
-		cmocka_unit_test(test_refuses),
+		cmocka_unit_test(test_system_call),    cmocka_unit_test(test_call_without_end),
+		cmocka_unit_test(test_fault),	       cmocka_unit_test(test_left_out),
+		cmocka_unit_test(test_lives),	       cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_loss_in_window), cmocka_unit_test(test_refuses),
 	};
 
 	return cmocka_run_group_tests(tests, kernel_image_setup, kernel_image_teardown);

@@ -47,7 +47,8 @@ struct reading {
 struct position {
 	/* what is seen of it without a break */
 	int is_seen;
-	size_t window; /* the one of the event, or the next one */
+	uint64_t seen_until; /* before that */
+	size_t window;	     /* the one of the event, or the next one */
 	uint64_t begin;
 	int begin_is_cut;
 	size_t first_event;
@@ -375,12 +376,13 @@ static int begin_call(struct reading *g, struct position *p, const struct raw *r
 
 static void begin_seen(struct reading *g, const struct tracked *t, struct position *p, uint64_t at)
 {
-	int begins = t->thread.begin >= at;
-	size_t window = p->window;
+	uint64_t from = at > p->seen_until ? at : p->seen_until;
+	int begins = t->thread.begin >= from;
 
 	*p = (struct position){ .is_seen = 1,
-				.window = window,
-				.begin = begins ? t->thread.begin : at,
+				.seen_until = p->seen_until,
+				.window = p->window,
+				.begin = begins ? t->thread.begin : from,
 				.begin_is_cut = begins ? t->thread.begin_is_cut : 1,
 				.first_event = g->input->history.events.n };
 }
@@ -395,6 +397,7 @@ static int end_seen(struct reading *g, struct tracked *t, struct position *p, ui
 	if (!p->is_seen)
 		return VPROF_OK;
 	p->is_seen = 0;
+	p->seen_until = at;
 	if (h->events.n == p->first_event)
 		return VPROF_OK;
 	out = VPROF_PUSH(&h->threads);
