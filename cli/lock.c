@@ -41,10 +41,12 @@ int vprof_project_lock(struct vprof_project *p, const char *command, struct vpro
 				     "another command works in %s%s%s. Wait until it is done, or stop it", p->directory,
 				     *holder ? ": " : "", holder);
 	} else { /* held, or on a file system without locks: then nobody can know */
+		struct flock all = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 		int n = snprintf(holder, sizeof holder, "vprof %s, process %ld\n", command, (long)getpid());
 
 		if (ftruncate(fd, 0) || pwrite(fd, holder, (size_t)n, 0) != n)
-			holder[0] = 0; /* a full disk: the lock holds, only its holder's name is missing */
+			holder[0] = 0;	      /* a full disk: the lock holds, only its holder's name is missing */
+		fcntl(fd, F_OFD_SETLK, &all); /* for vprof_project_busy() */
 		p->lock = fd;
 	}
 	free(path);
@@ -55,7 +57,9 @@ int vprof_project_busy(const struct vprof_project *p, char *holder, size_t size)
 {
 	char *path = vprof_path_join(p->vprof_dir, "lock");
 	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
-	int busy = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+	/* Asking takes no lock: it would be in the way of a command that begins just now. */
+	struct flock l = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+	int busy = fd >= 0 && !fcntl(fd, F_OFD_GETLK, &l) && l.l_type != F_UNLCK;
 
 	holder[0] = 0;
 	if (busy)
@@ -64,4 +68,22 @@ int vprof_project_busy(const struct vprof_project *p, char *holder, size_t size)
 		close(fd);
 	free(path);
 	return busy;
+}
+
+void vprof_run_hold(const char *folder)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0)
+		flock(fd, LOCK_SH); /* waits for who asks just now; on a file system without locks nobody can know */
+}
+
+int vprof_run_is_held(const char *folder)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int held = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+
+	if (fd >= 0)
+		close(fd);
+	return held;
 }

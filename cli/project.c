@@ -220,16 +220,25 @@ static unsigned latest_run(const struct vprof_project *p, const char *file)
 
 int vprof_project_new_run(const struct vprof_project *p, struct vprof_run_name *name, struct vprof_error *err)
 {
-	unsigned number = latest_run(p, NULL) + 1;
-	char *path;
-	int rc;
+	unsigned number = latest_run(p, NULL);
+	int made = 0, rc = vprof_dir_make(p->runs, err);
 
-	snprintf(name->s, sizeof name->s, "%04u", number);
-	path = vprof_project_run_path(p, name->s, "");
-	if (!path)
-		return vprof_error_no_memory(err);
-	rc = vprof_dir_make(path, err);
-	free(path);
+	while (!rc && !made) { /* two recordings may begin at once */
+		char *path;
+
+		snprintf(name->s, sizeof name->s, "%04u", ++number);
+		if (!vprof_project_run_number(name->s))
+			return vprof_error_set(err, VPROF_ERR_FAILED, "%s has no number left: remove its last run",
+					       vprof_project_shown(p->runs));
+		path = vprof_project_run_path(p, name->s, "");
+		if (!path)
+			return vprof_error_no_memory(err);
+		made = !mkdir(path, 0777);
+		if (!made && errno != EEXIST)
+			rc = vprof_error_set(err, VPROF_ERR_FAILED, "cannot create folder %s: %s", path,
+					     strerror(errno));
+		free(path);
+	}
 	return rc;
 }
 

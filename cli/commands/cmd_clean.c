@@ -39,8 +39,11 @@ static int remove_all(struct cleaning *c, int dry_run, struct vprof_error *err)
 		const struct vprof_clean_choice *choice = &c->choices[i];
 		int rc = dry_run ? VPROF_OK : vprof_clean_remove(&c->project, &c->list.items[i], choice->what, err);
 
-		if (rc)
+		if (rc) { /* what went before it is told nevertheless */
+			for (; i < c->list.n; i++)
+				c->choices[i] = (struct vprof_clean_choice){ .why = "" };
 			return rc;
+		}
 		c->n_runs += choice->what == VPROF_CLEAN_ALL;
 		c->n_traces += choice->what == VPROF_CLEAN_TRACES;
 		c->bytes += choice->bytes;
@@ -94,7 +97,7 @@ static cJSON *cleaning_json(const struct cleaning *c, int dry_run)
 static int clean(struct cleaning *c, const struct vprof_clean_request *request, int commits, int dry_run, int json,
 		 struct vprof_error *err)
 {
-	int rc = vprof_project_open(&c->project, NULL, err);
+	int removed, rc = vprof_project_open(&c->project, NULL, err);
 
 	if (!rc && !dry_run && !access(c->project.vprof_dir, F_OK))
 		rc = vprof_project_lock(&c->project, "clean", err);
@@ -108,11 +111,11 @@ static int clean(struct cleaning *c, const struct vprof_clean_request *request, 
 		rc = vprof_clean_choose(&c->list, request, &c->choices, err);
 	if (!rc && commits && !dry_run)
 		rc = vprof_commits_remove(&c->project, err);
-	if (!rc)
-		rc = remove_all(c, dry_run, err);
-	if (!rc)
-		rc = json ? vprof_print_json(cleaning_json(c, dry_run), err) : print_cleaning(c, dry_run, err);
-	return rc;
+	if (rc)
+		return rc;
+	removed = remove_all(c, dry_run, err);
+	rc = json ? vprof_print_json(cleaning_json(c, dry_run), err) : print_cleaning(c, dry_run, err);
+	return removed ? removed : rc;
 }
 
 int vprof_cmd_clean(int argc, char **argv)

@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/commands/record_session.h"
+#include "cli/lock.h"
 #include "cli/options.h"
 #include "cli/print.h"
 #include "cli/project.h"
@@ -196,6 +197,8 @@ static int run(const struct arguments *a, const struct vprof_operands *operands,
 
 	if (!rc)
 		rc = make_run(a, &folder, &err);
+	if (!rc)
+		vprof_run_hold(folder);
 	if (!rc)
 		rc = keep_command(folder, a, operands, &err);
 	if (!rc && operands->n_command) { /* argv ends with NULL, and so does the command */

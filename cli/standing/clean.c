@@ -18,6 +18,11 @@ static void choose(const struct vprof_run_entry *e, int traces_only, struct vpro
 	const char *needed = is_needed(e);
 
 	c->why = "";
+	if (e->is_held) {
+		c->what = VPROF_CLEAN_NOTHING;
+		c->why = "it is being recorded";
+		return;
+	}
 	if (!needed && !traces_only) {
 		c->what = VPROF_CLEAN_ALL;
 		c->bytes = e->bytes;
@@ -27,7 +32,9 @@ static void choose(const struct vprof_run_entry *e, int traces_only, struct vpro
 		c->why = needed;
 	if (!(e->parts & VPROF_RUN_RESULTS)) {
 		c->what = VPROF_CLEAN_NOTHING;
-		c->why = needed ? needed : "it has no results yet: its traces are all that it has";
+		c->why = needed		? needed :
+			 e->trace_bytes ? "it has no results yet: its traces are all that it has" :
+					  "";
 	} else if (e->trace_bytes) {
 		c->what = VPROF_CLEAN_TRACES;
 		c->bytes = e->trace_bytes;
@@ -51,17 +58,27 @@ static int choose_named(const struct vprof_run_list *list, const struct vprof_cl
 	return VPROF_OK;
 }
 
+/* The last run stays: the one that holds something, and whatever was begun after it. */
+static size_t last_of(const struct vprof_run_list *list)
+{
+	for (size_t i = list->n; i--;)
+		if (list->items[i].parts & (VPROF_RUN_TRACE | VPROF_RUN_RESULTS))
+			return i;
+	return list->n ? list->n - 1 : 0;
+}
+
 static void choose_by_rule(const struct vprof_run_list *list, const struct vprof_clean_request *q,
 			   struct vprof_clean_choice *choices)
 {
 	uint64_t left = list->bytes;
+	size_t last = last_of(list);
 
 	for (size_t i = 0; i < list->n; i++) {
 		const struct vprof_run_entry *e = &list->items[i];
 		double age_ns = (double)(q->now_s - e->began_s) * 1e9;
 
-		if (i + 1 == list->n) {
-			choices[i].why = "it is the last one";
+		if (i == last || i + 1 == list->n) {
+			choices[i].why = i == last ? "it is the last one" : "it may have begun just now";
 			continue;
 		}
 		if ((q->older_than_ns > 0 && age_ns <= q->older_than_ns) || left <= q->down_to)

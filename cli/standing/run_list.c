@@ -2,6 +2,8 @@
 #include "cli/standing/run_list.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <fts.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/drilldown/run_traces.h"
+#include "cli/lock.h"
 #include "common/files.h"
 #include "report/report.h"
 #include "trace/reader.h"
@@ -46,12 +49,15 @@ static int has(const char *folder, const char *name)
 static char *read_command(const char *folder)
 {
 	char *path = vprof_path_join(folder, "command"), line[COMMAND_BYTES_MAX] = "";
-	FILE *f = path ? fopen(path, "re") : NULL;
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1; /* a FIFO would wait for its writer */
+	FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
 
 	if (f && !fgets(line, sizeof line, f))
 		line[0] = 0;
 	if (f)
 		fclose(f);
+	else if (fd >= 0)
+		close(fd);
 	free(path);
 	line[strcspn(line, "\n")] = 0;
 	return strdup(line);
@@ -116,6 +122,7 @@ static int read_run(struct vprof_run_entry *e, const char *folder, const struct 
 	if (!e->began_s && !stat(folder, &st))
 		e->began_s = (int64_t)st.st_mtime;
 	e->bytes = bytes_of(folder);
+	e->is_held = vprof_run_is_held(folder);
 	if (has(folder, "plan.json"))
 		e->parts |= VPROF_RUN_PROBES;
 	for (size_t i = 0; i < s->n_rounds; i++)
@@ -135,6 +142,16 @@ static int by_number(const void *a, const void *b)
 	unsigned i = vprof_project_run_number(x->name.s), k = vprof_project_run_number(y->name.s);
 
 	return i < k ? -1 : i > k;
+}
+
+/* Other commands find runs by their numbers: "7" beside "0007" is none. */
+static int is_run(const char *name)
+{
+	unsigned number = vprof_project_run_number(name);
+	char usual[16];
+
+	snprintf(usual, sizeof usual, "%04u", number);
+	return number && !strcmp(name, usual);
 }
 
 static struct vprof_run_entry *add_run(struct vprof_run_list *list, const char *name)
@@ -157,11 +174,15 @@ int vprof_run_list_read(struct vprof_run_list *list, const struct vprof_project 
 	int rc = VPROF_OK;
 
 	*list = (struct vprof_run_list){ 0 };
+	if (!dir && errno != ENOENT)
+		return vprof_error_set(err, VPROF_ERR_FAILED,
+				       "cannot read %s: %s. Change its owner or permissions, or remove it",
+				       vprof_project_shown(p->runs), strerror(errno));
 	while (!rc && dir && (entry = readdir(dir))) {
 		struct vprof_run_entry *e;
 		char *folder;
 
-		if (!vprof_project_run_number(entry->d_name))
+		if (!is_run(entry->d_name))
 			continue;
 		e = add_run(list, entry->d_name);
 		folder = e ? vprof_project_run_path(p, e->name.s, "") : NULL;

@@ -26,6 +26,7 @@ struct vprof_run_entry {
 	uint64_t n_traces;	     /* the workload's repetitions */
 	uint64_t bytes, trace_bytes; /* on the disk; all of the folder, and its traces */
 	long round;		     /* of the drill-down, -1: none */
+	int is_held;		     /* a command records it now */
 	int is_reviewed;	     /* a person's verdict was given by it */
 	char *command;		     /* first line of what was run, "" */
 	char *answer;		     /* its first cause as a sentence, "" */
@@ -40,7 +41,7 @@ struct vprof_run_list {
 };
 
 /* An empty list where there is no .vprof. What cannot be read of a run is left out, the run is not. `s`: for rounds and
- * verdicts. OK or NOMEM. To be released in both cases. */
+ * verdicts. OK, NOMEM, or FAILED where the folder of runs cannot be read. To be released in any case. */
 int vprof_run_list_read(struct vprof_run_list *list, const struct vprof_project *p, const struct vprof_session *s,
 			struct vprof_error *err);
 void vprof_run_list_release(struct vprof_run_list *list);

@@ -10,6 +10,7 @@
 #include "annotate/check/annotations.h"
 #include "cli/drilldown/ending.h"
 #include "cli/lock.h"
+#include "cli/options.h"
 #include "common/facts/facts.h"
 #include "common/files.h"
 #include "report/format_value.h"
@@ -53,6 +54,25 @@ __attribute__((format(printf, 3, 4))) static void advise(struct vprof_standing *
 	va_start(ap, fmt);
 	vsnprintf(step->command, sizeof step->command, fmt, ap);
 	va_end(ap);
+}
+
+/* `vprof init -- BUILD` as a shell takes it. */
+static void advise_init(struct vprof_standing *s, const char *build)
+{
+	char command[] = "vprof", init[] = "init", end[] = "--", *words[] = { command, init, end, (char *)build };
+	const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%_-+:,./ ";
+	char *quoted = build[strspn(build, plain)] ? vprof_options_shell(words, 4) : NULL;
+	int is_usable = strlen(quoted ? quoted : build) < sizeof s->next->command - sizeof "vprof init -- ";
+
+	for (const char *c = build; *c; c++)
+		is_usable &= (unsigned char)*c >= ' ' && *c != 127;
+	if (!is_usable)
+		advise(s, "observes one build: that of vprof.json", "vprof init -- COMMAND");
+	else if (quoted)
+		advise(s, "observes one build", "%s", quoted);
+	else
+		advise(s, "observes one build", "vprof init -- %s", build);
+	free(quoted);
 }
 
 static int exists_in(const struct vprof_project *p, const char *name)
@@ -121,7 +141,7 @@ static int stand_annotated(struct reading *g)
 	}
 	s->stage = VPROF_STAGE_ANNOTATED;
 	if (access(g->p->facts, F_OK) && !a->compile_commands && !exists_in(g->p, "compile_commands.json")) {
-		advise(s, "observes one build", "vprof init -- %s", a->build ? a->build : "make");
+		advise_init(s, a->build ? a->build : "make");
 		return say(&s->sentence,
 			   "vprof.json marks %s interval%s; how the program is built was not observed yet",
 			   vprof_format_count(a->n_intervals).s, a->n_intervals == 1 ? "" : "s");
@@ -245,17 +265,17 @@ int vprof_standing_read(struct vprof_standing *out, const struct vprof_project *
 	session = vprof_session_open(&g.session, p, &why);
 	out->is_busy = vprof_project_busy(p, out->holder, sizeof out->holder);
 	out->has_probes = exists_in(p, "original.json");
-	rc = out->sentence && out->stale && out->damage ? VPROF_OK : VPROF_ERR_NOMEM;
+	rc = out->sentence && out->stale && out->damage ? VPROF_OK : vprof_error_no_memory(err);
 	if (!rc)
 		rc = vprof_run_list_read(&out->runs, p, &g.session, err);
-	if (!rc)
-		rc = stand(&g, session, &why);
+	if (!rc && stand(&g, session, &why))
+		rc = vprof_error_no_memory(err);
 	if (!rc && out->runs.trace_bytes > MUCH_BYTES)
 		advise(out, "removes traces that are no longer needed", "vprof clean --dry-run");
 	vprof_results_free(g.results);
 	vprof_annotations_free(g.annotations);
 	vprof_session_release(&g.session);
-	return rc ? vprof_error_no_memory(err) : VPROF_OK;
+	return rc;
 }
 
 void vprof_standing_release(struct vprof_standing *s)

@@ -44,7 +44,7 @@ struct vprof_standing {
 	size_t n_next;
 };
 
-/* OK or NOMEM; to be released in both cases. */
+/* OK, NOMEM, or FAILED where the runs cannot be read; to be released in any case. */
 int vprof_standing_read(struct vprof_standing *out, const struct vprof_project *p, struct vprof_error *err);
 void vprof_standing_release(struct vprof_standing *s);
 
