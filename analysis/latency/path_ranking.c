@@ -19,7 +19,7 @@ struct own { /* of a node on one side, ns per unit, without idle time */
 
 struct candidate {
 	uint32_t node; /* where the path ends */
-	uint32_t leaf; /* ... before its inner end was left out */
+	uint32_t leaf; /* ... before its inner end was left out; node, if that end costs less than in base */
 	double cost;   /* summed from the root on */
 };
 
@@ -111,7 +111,8 @@ static int gather(struct ranking *g)
 		is_taken[end] = 1;
 		c = VPROF_PUSH(&g->candidates);
 		if (c)
-			*c = (struct candidate){ end, i, g->tree->sides[0] ? g->sum[end] : g->cost[end] };
+			*c = (struct candidate){ end, g->sum[i] < (1 - TAIL_SHARE) * g->sum[end] ? end : i,
+						 g->tree->sides[0] ? g->sum[end] : g->cost[end] };
 		else
 			ret = VPROF_ERR_NOMEM;
 	}

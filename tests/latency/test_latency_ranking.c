@@ -78,6 +78,27 @@ static void test_stretches_count_once(void **state)
 	release(&r);
 }
 
+/* What became faster beneath a function does not hide that the function became slower. */
+static void test_faster_beneath(void **state)
+{
+	static const char base[] = "recording 0 100\nthread main 0 100\n"
+				   "event 0 main:1 serve:1\nevent 10 main:1 serve:1 ; held\n"
+				   "event 10 main:1 serve:1 lookup:1\nevent 100 main:1 serve:1 lookup:1 ; held\n";
+	static const char new[] = "recording 0 100\nthread main 0 100\n"
+				  "event 0 main:1 serve:1\nevent 60 main:1 serve:1 ; held\n"
+				  "event 60 main:1 serve:1 lookup:1\nevent 100 main:1 serve:1 lookup:1 ; held\n";
+	const struct vprof_ranked_path *p;
+	struct runs r = { 0 };
+
+	(void)state;
+	rank(&r, base, new, 1, 1);
+	p = &r.ranking.paths.v[0];
+	assert_string_equal(end_of(&r, 0), "serve");
+	assert_true(p->cost == 50 && p->low == 50 && p->high == 50);
+	assert_int_equal(p->verdict, VPROF_LATENCY_CHANGED);
+	release(&r);
+}
+
 /* Each event is in another function that scan calls: how long each was is not known, how long scan was is. */
 static void test_whole_context(void **state)
 {
@@ -197,6 +218,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stretches_count_once),
 		cmocka_unit_test(test_whole_context),
+		cmocka_unit_test(test_faster_beneath),
 		cmocka_unit_test(test_one_run),
 		cmocka_unit_test(test_difference),
 		cmocka_unit_test(test_scaled),
