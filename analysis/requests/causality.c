@@ -16,7 +16,8 @@ struct thread_state {
 
 struct process_state {
 	uint32_t n_open, sum; /* of the visits' numbers, modulo 2^32: with one open, it is that */
-	uint32_t first;	      /* of the open visits; VPROF_NONE */
+	uint32_t first;	      /* of the open visits, the latest one; VPROF_NONE */
+	uint32_t marked;      /* from this one on all are marked (mark_candidates) */
 };
 
 struct evidence { /* about a call */
@@ -95,6 +96,8 @@ static void close_visit(struct walk *w, uint32_t process, uint32_t visit)
 		return;
 	p->n_open--;
 	p->sum -= visit;
+	if (p->marked == visit)
+		p->marked = w->next[visit];
 	if (w->previous[visit] == VPROF_NONE)
 		p->first = w->next[visit];
 	else
@@ -368,14 +371,15 @@ static void decide_all(struct walk *w)
 static void mark_candidates(struct walk *w, const struct vprof_transfer *t, uint32_t call)
 {
 	const struct vprof_candidates *c = &w->batches.of[call];
-	uint32_t visit = w->processes[w->h->threads.v[t->thread].process].first;
+	struct process_state *p = &w->processes[w->h->threads.v[t->thread].process];
 
 	for (uint8_t i = 0; c->n > 1 && c->n != VPROF_CANDIDATES_UNKNOWN && i < c->n; i++)
 		w->c->links.v[w->batches.visits.v[c->first + i]].is_tainted = 1;
 	if (c->n > 1 && c->n != VPROF_CANDIDATES_UNKNOWN)
 		return;
-	for (; visit != VPROF_NONE; visit = w->next[visit])
+	for (uint32_t visit = p->first; visit != p->marked; visit = w->next[visit])
 		w->c->links.v[visit].is_tainted = 1;
+	p->marked = p->first;
 }
 
 static void walk_ambiguous(struct walk *w)
@@ -404,7 +408,7 @@ static void start_over(struct walk *w)
 	for (size_t i = 0; i < w->h->threads.n; i++)
 		w->threads[i] = (struct thread_state){ .visit = VPROF_NONE };
 	for (size_t i = 0; i < w->h->processes.n; i++)
-		w->processes[i] = (struct process_state){ .first = VPROF_NONE };
+		w->processes[i] = (struct process_state){ .first = VPROF_NONE, .marked = VPROF_NONE };
 	for (uint32_t i = 0; i < w->x->v.n; i++)
 		w->previous[i] = i;
 }
