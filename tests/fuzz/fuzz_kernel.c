@@ -21,7 +21,7 @@
 static unsigned char
 	file[sizeof(struct vp_file_header) + SEQUENCES * (sizeof(struct vp_chunk_header) + UNITS_MAX * VP_UNIT_BYTES)];
 
-static size_t make_file(const uint8_t *data, size_t n)
+static size_t make_file(const uint8_t *data, size_t n, int has_windows)
 {
 	struct vp_file_header h = { .magic = VP_FILE_MAGIC,
 				    .version = VP_FORMAT_VERSION,
@@ -29,7 +29,8 @@ static size_t make_file(const uint8_t *data, size_t n)
 				    .ns_per_tick = 1,
 				    .end_ticks = 1,
 				    .n_chunks = SEQUENCES,
-				    .kernel_kinds = VP_KERNEL_SOCKETS | VP_KERNEL_STACKS | VP_KERNEL_CALLS,
+				    .kernel_kinds = VP_KERNEL_SOCKETS | VP_KERNEL_STACKS | VP_KERNEL_CALLS |
+						    (has_windows ? VP_KERNEL_WINDOWS : 0),
 				    .kernel_scope = VP_KERNEL_ALL };
 	size_t size = sizeof h;
 
@@ -177,7 +178,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (!n)
 		return 0;
 	if (data[0] % 2)
-		fuzz_file("records.vpt", file, make_file(data + 1, n - 1));
+		fuzz_file("records.vpt", file, make_file(data + 1, n - 1, data[0] & 128));
 	else
 		fuzz_file("records.vpt", data + 1, n - 1);
 	if (vprof_trace_open(&t, fuzz_dir(), &err))
