@@ -64,7 +64,7 @@ static int print_cleaning(const struct cleaning *c, int dry_run, struct vprof_er
 		vprof_text_addf(&out, "%s  %-5s  %8s", c->list.items[i].name.s, what[choice->what],
 				choice->bytes ? vprof_format_bytes(choice->bytes).s : "");
 		if (*choice->why)
-			vprof_text_addf(&out, "  %s: %s", choice->what ? "its results stay" : "stays", choice->why);
+			vprof_text_addf(&out, "  %s%s", choice->what ? "its results stay: " : "", choice->why);
 		vprof_text_add(&out, "\n");
 	}
 	vprof_text_addf(&out, "%s %s run%s and the traces of %s: %s\n", dry_run ? "would remove" : "removed",

@@ -20,11 +20,11 @@
 
 #define COMMAND_BYTES_MAX 4096
 
-/* Of all files beneath, on the disk. */
-static uint64_t bytes_of(const char *folder)
+/* Of all files beneath, on the disk. A link counts itself; a run that lies elsewhere what is there (FTS_COMFOLLOW). */
+static uint64_t bytes_of(const char *folder, int options)
 {
 	char *paths[] = { (char *)folder, NULL };
-	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | options, NULL);
 	uint64_t bytes = 0;
 	FTSENT *e;
 
@@ -72,7 +72,7 @@ static int add_traces(struct vprof_run_entry *e, const char *folder, struct vpro
 		struct vprof_error ignored = { "" };
 		struct vp_file_header h;
 
-		e->trace_bytes += bytes_of(traces.folders[i]);
+		e->trace_bytes += bytes_of(traces.folders[i], 0);
 		if (vprof_trace_read_header(&h, traces.folders[i], &ignored))
 			continue;
 		if (!e->n_traces++) {
@@ -121,7 +121,7 @@ static int read_run(struct vprof_run_entry *e, const char *folder, const struct 
 
 	if (!e->began_s && !stat(folder, &st))
 		e->began_s = (int64_t)st.st_mtime;
-	e->bytes = bytes_of(folder);
+	e->bytes = bytes_of(folder, FTS_COMFOLLOW);
 	e->is_held = vprof_run_is_held(folder);
 	if (has(folder, "plan.json"))
 		e->parts |= VPROF_RUN_PROBES;
