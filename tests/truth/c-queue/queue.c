@@ -12,15 +12,17 @@ void queue_init(struct queue *q)
 
 void queue_push(struct queue *q, struct request *r)
 {
+	DISCOVERED_AT(r->enqueued.low = PLANT_NOW());
 	pthread_mutex_lock(&q->lock);
-	r->enqueued.low = PLANT_NOW();
+	ANNOTATED_AT(r->enqueued.low = PLANT_NOW());
 	vprof_enqueue(r);
-	r->enqueued.high = PLANT_NOW();
+	ANNOTATED_AT(r->enqueued.high = PLANT_NOW());
 	r->next = NULL;
 	*q->last = r;
 	q->last = &r->next;
 	pthread_cond_signal(&q->filled);
 	pthread_mutex_unlock(&q->lock);
+	DISCOVERED_AT(r->enqueued.high = PLANT_NOW());
 }
 
 struct request *queue_pop(struct queue *q)

@@ -11,6 +11,15 @@
 
 #define N_WORKERS 2
 
+/* When a request is queued: where queue_push says so; of a discovered queue, somewhere in queue_push. */
+#ifdef DISCOVERED
+#define DISCOVERED_AT(time) time
+#define ANNOTATED_AT(time) (void)0
+#else
+#define DISCOVERED_AT(time) (void)0
+#define ANNOTATED_AT(time) time
+#endif
+
 enum { REQUEST, QUEUED, SERVE, LOAD_TEMPLATE, RENDER_PAGE, OTHERS_PAGES, OTHERS_TEMPLATES, N_FACTORS };
 
 struct request {
