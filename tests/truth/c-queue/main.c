@@ -26,9 +26,17 @@ static void start_worker(struct worker *w, int number, struct queue *queue, size
 	}
 }
 
-/* The delay is from vprof_enqueue to vprof_resume. What the worker that took the request did meanwhile is to blame. */
-static void add_request(struct truth *t, struct request *r, const struct worker *w)
+/* The dispatcher waits for the queue's lock, and then for a processor, which the workers have: how much of that is to
+ * be blamed on what they do cannot be told without knowing when it was woken. */
+static void add_perhaps(struct plant_time *took, const struct plant_log *log, const struct request *r)
 {
+	took->high += plant_log_overlap(log, r->at.before, r->enqueued.low).high;
+}
+
+/* The delay is from vprof_enqueue to vprof_resume. What the worker that took the request did meanwhile is to blame. */
+static void add_request(struct truth *t, struct request *r, const struct worker *workers)
+{
+	const struct worker *w = &workers[r->worker];
 	uint64_t from = r->enqueued.low, to = r->resumed.high;
 	struct plant_time others;
 
@@ -43,6 +51,10 @@ static void add_request(struct truth *t, struct request *r, const struct worker 
 	others.low += r->took[OTHERS_TEMPLATES].low;
 	others.away += r->took[OTHERS_TEMPLATES].away;
 	r->took[QUEUED].away = plant_away_waiting(to - from, others);
+	for (int i = 0; i < N_WORKERS; i++) {
+		add_perhaps(&r->took[OTHERS_PAGES], &workers[i].pages, r);
+		add_perhaps(&r->took[OTHERS_TEMPLATES], &workers[i].templates, r);
+	}
 	truth_add(t, r->took);
 }
 
@@ -73,7 +85,7 @@ int main(int argc, char **argv)
 		pthread_join(workers[i].thread, NULL);
 	truth_open(&truth, N_FACTORS, columns, o.n);
 	for (size_t i = 0; i < o.n; i++)
-		add_request(&truth, &requests[i], &workers[requests[i].worker]);
+		add_request(&truth, &requests[i], workers);
 	free(requests);
 	return truth_write(&truth, &answer);
 }
