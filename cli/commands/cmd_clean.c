@@ -31,6 +31,7 @@ struct cleaning {
 	struct vprof_clean_choice *choices;
 	size_t n_runs, n_traces; /* removed whole; that lost their traces */
 	uint64_t bytes;
+	size_t n_trees; /* of commits, that go */
 };
 
 static int remove_all(struct cleaning *c, int dry_run, struct vprof_error *err)
@@ -67,9 +68,13 @@ static int print_cleaning(const struct cleaning *c, int dry_run, struct vprof_er
 			vprof_text_addf(&out, "  %s%s", choice->what ? "its results stay: " : "", choice->why);
 		vprof_text_add(&out, "\n");
 	}
-	vprof_text_addf(&out, "%s %s run%s and the traces of %s: %s\n", dry_run ? "would remove" : "removed",
+	vprof_text_addf(&out, "%s %s run%s and the traces of %s: %s", dry_run ? "would remove" : "removed",
 			vprof_format_count(c->n_runs).s, c->n_runs == 1 ? "" : "s", vprof_format_count(c->n_traces).s,
 			vprof_format_bytes(c->bytes).s);
+	if (c->n_trees)
+		vprof_text_addf(&out, "; %s work tree%s of commits", vprof_format_count(c->n_trees).s,
+				c->n_trees == 1 ? "" : "s");
+	vprof_text_add(&out, "\n");
 	return vprof_print_text(&out, err);
 }
 
@@ -80,6 +85,7 @@ static cJSON *cleaning_json(const struct cleaning *c, int dry_run)
 
 	cJSON_AddBoolToObject(root, "dry_run", dry_run);
 	cJSON_AddNumberToObject(root, "bytes", (double)c->bytes);
+	cJSON_AddNumberToObject(root, "work_trees", (double)c->n_trees);
 	for (size_t i = 0; i < c->list.n; i++) {
 		cJSON *run = cJSON_CreateObject();
 
@@ -109,6 +115,8 @@ static int clean(struct cleaning *c, const struct vprof_clean_request *request, 
 		rc = vprof_run_list_read(&c->list, &c->project, &c->session, err);
 	if (!rc)
 		rc = vprof_clean_choose(&c->list, request, &c->choices, err);
+	if (!rc && commits)
+		c->n_trees = vprof_commits_count(&c->project);
 	if (!rc && commits && !dry_run)
 		rc = vprof_commits_remove(&c->project, err);
 	if (rc)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/compare/commits.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -276,6 +277,21 @@ char *vprof_commits_between(const struct vprof_commit commits[2], const struct v
 	vprof_text_release(&range);
 	vprof_text_release(&lines);
 	return out.failed ? NULL : out.len ? vprof_text_detach(&out) : strdup("");
+}
+
+size_t vprof_commits_count(const struct vprof_project *p)
+{
+	char *folder = vprof_path_join(p->vprof_dir, "commits");
+	DIR *dir = folder ? opendir(folder) : NULL;
+	struct dirent *entry;
+	size_t n = 0;
+
+	while (dir && (entry = readdir(dir)))
+		n += *entry->d_name != '.' && !strchr(entry->d_name, '.'); /* no logs */
+	if (dir)
+		closedir(dir);
+	free(folder);
+	return n;
 }
 
 int vprof_commits_remove(const struct vprof_project *p, struct vprof_error *err)

@@ -34,7 +34,8 @@ void vprof_commit_release(struct vprof_commit *c);
  * a line each, "" when there are none; NULL without memory. */
 char *vprof_commits_between(const struct vprof_commit commits[2], const struct vprof_comparison *c, size_t top);
 
-/* Removes all work trees that were made, and has git forget them. */
+/* How many work trees were made; removes all of them, and has git forget them. */
+size_t vprof_commits_count(const struct vprof_project *p);
 int vprof_commits_remove(const struct vprof_project *p, struct vprof_error *err);
 
 #endif

@@ -81,7 +81,7 @@ static void choose_by_rule(const struct vprof_run_list *list, const struct vprof
 			choices[i].why = i == last ? "it is the last one" : "it may have begun just now";
 			continue;
 		}
-		if ((q->older_than_ns > 0 && age_ns <= q->older_than_ns) || left <= q->down_to)
+		if ((q->older_than_ns > 0 && age_ns <= q->older_than_ns) || (q->down_to && left <= q->down_to))
 			continue;
 		choose(e, q->traces_only, &choices[i]);
 		left -= choices[i].bytes;

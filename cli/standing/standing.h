@@ -22,7 +22,7 @@ enum vprof_stage {
 /* "nothing", "recorded", ..., as in JSON. */
 extern const char *const vprof_stage_names[VPROF_STAGE_COUNT];
 
-#define VPROF_NEXT_MAX 4
+#define VPROF_NEXT_MAX 5
 
 struct vprof_next_step {
 	char command[160]; /* to be typed as it is */
