@@ -27,7 +27,6 @@ double plant_ticks_per_ns = 1;
 uint64_t plant_driven_ns;
 #endif
 uint64_t plant_clock_ticks, plant_away_ticks;
-static uint64_t wake_ticks; /* longer than it takes to be woken onto a free processor */
 
 #ifndef PLANT_DRIVEN
 struct reading {
@@ -76,7 +75,6 @@ static void calibrate(void)
 	to = read_clocks();
 	plant_ticks_per_ns = (double)(to.ticks - from.ticks) / (double)(to.ns - from.ns);
 	plant_away_ticks = (uint64_t)(1000 * plant_ticks_per_ns);
-	wake_ticks = 100 * plant_away_ticks;
 
 	plant_clock_ticks = UINT64_MAX;
 	for (int i = 0; i < 1000; i++) {
@@ -726,7 +724,7 @@ uint64_t plant_away_waiting(uint64_t all, struct plant_time others)
 
 struct plant_time plant_wait(uint64_t all, struct plant_time held, long interruptions)
 {
-	int is_sure = held.low && !interruptions && all <= held.high + wake_ticks;
+	int is_sure = held.low && !interruptions;
 
 	return (struct plant_time){ is_sure ? all : held.low, all, plant_away_waiting(all, held) };
 }

@@ -238,7 +238,7 @@ void plant_log_last(const struct plant_log *log, struct plant_time *took);
 struct plant_time plant_log_overlap(const struct plant_log *log, uint64_t from, uint64_t to);
 
 /* A wait of `all` ticks for what others held, `held` of it. A free lock is no wait, and where the kernel took the
- * waiter's CPU away, perhaps before the wait began, or gave it one late, only what was held is sure. */
+ * waiter's CPU away, perhaps before the wait began, only what was held is sure. */
 struct plant_time plant_wait(uint64_t all, struct plant_time held, long interruptions);
 /* The `away` of time spent waiting for others: all but the time in which they surely had the CPU. */
 uint64_t plant_away_waiting(uint64_t all, struct plant_time others);
