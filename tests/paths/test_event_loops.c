@@ -44,6 +44,22 @@ static void expect_round(const struct socket_text *s, uint32_t i, const char *x_
 		assert_int_not_equal(s->found.trees.requests.v[k].state, VPROF_REQUEST_AMBIGUOUS);
 }
 
+/* In every round the request that came by x called over y, and that by z over w. */
+static void expect_calls_of_both(size_t (*events)(char *to, size_t size, uint32_t i, uint32_t t))
+{
+	struct socket_text s;
+
+	find_rounds(&s, "", events);
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		char y[16], w[16];
+
+		snprintf(y, sizeof y, "y%u.0", i);
+		snprintf(w, sizeof w, "w%u.0", i);
+		expect_round(&s, i, y, w);
+	}
+	socket_text_release(&s);
+}
+
 /* A connection is asked for while nobody waits for it; when it is there, another request has been received. */
 static size_t connect_without_waiting(char *to, size_t size, uint32_t i, uint32_t t)
 {
@@ -61,18 +77,8 @@ static size_t connect_without_waiting(char *to, size_t size, uint32_t i, uint32_
 
 static void test_connect_without_waiting(void **state)
 {
-	struct socket_text s;
-
 	(void)state;
-	find_rounds(&s, "", connect_without_waiting);
-	for (uint32_t i = 0; i < ROUNDS; i++) {
-		char y[16], w[16];
-
-		snprintf(y, sizeof y, "y%u.0", i);
-		snprintf(w, sizeof w, "w%u.0", i);
-		expect_round(&s, i, y, w);
-	}
-	socket_text_release(&s);
+	expect_calls_of_both(connect_without_waiting);
 }
 
 /* A reply ends where its connection does, and it is passed on then, when another reply has been received. */
@@ -92,18 +98,8 @@ static size_t end_of_connection(char *to, size_t size, uint32_t i, uint32_t t)
 
 static void test_end_of_connection(void **state)
 {
-	struct socket_text s;
-
 	(void)state;
-	find_rounds(&s, "", end_of_connection);
-	for (uint32_t i = 0; i < ROUNDS; i++) {
-		char y[16], w[16];
-
-		snprintf(y, sizeof y, "y%u.0", i);
-		snprintf(w, sizeof w, "w%u.0", i);
-		expect_round(&s, i, y, w);
-	}
-	socket_text_release(&s);
+	expect_calls_of_both(end_of_connection);
 }
 
 /* Calls one after the other, while those for another request are under way; the end of an idle connection comes between

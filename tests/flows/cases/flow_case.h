@@ -69,4 +69,29 @@ static inline pthread_t start(void *(*entry)(void *))
 	return t;
 }
 
+/* One thread gets what this one puts: N_ITEMS items, one by one. */
+static inline void *take_all(void *arg)
+{
+	struct item *(*get)(void) = *(struct item * (**)(void)) arg;
+
+	for (unsigned i = 0; i < N_ITEMS; i++) {
+		struct item *item = get();
+
+		item_use(item);
+		free(item);
+	}
+	return NULL;
+}
+
+static inline void pass_all(void (*put)(struct item *), struct item *(*get)(void))
+{
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, take_all, &get))
+		abort();
+	for (unsigned i = 1; i <= N_ITEMS; i++)
+		put(item_new(i));
+	pthread_join(t, NULL);
+}
+
 #endif

@@ -23,24 +23,9 @@ static NOINLINE struct item *collect(void)
 	return item;
 }
 
-static void *consumer(void *arg)
-{
-	for (unsigned i = 0; i < N_ITEMS; i++) {
-		struct item *item = collect();
-
-		item_use(item);
-		free(item);
-	}
-	return arg;
-}
-
 int main(void)
 {
-	pthread_t t = start(consumer);
-
-	for (unsigned i = 1; i <= N_ITEMS; i++)
-		mail(item_new(i));
-	pthread_join(t, NULL);
+	pass_all(mail, collect);
 	truth("mail", "collect", N_ITEMS);
 	return checked(N_ITEMS);
 }

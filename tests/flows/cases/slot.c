@@ -30,24 +30,9 @@ static NOINLINE struct item *get(void)
 	return item;
 }
 
-static void *consumer(void *arg)
-{
-	for (unsigned i = 0; i < N_ITEMS; i++) {
-		struct item *item = get();
-
-		item_use(item);
-		free(item);
-	}
-	return arg;
-}
-
 int main(void)
 {
-	pthread_t t = start(consumer);
-
-	for (unsigned i = 1; i <= N_ITEMS; i++)
-		put(item_new(i));
-	pthread_join(t, NULL);
+	pass_all(put, get);
 	truth("put", "get", N_ITEMS);
 	return checked(N_ITEMS);
 }

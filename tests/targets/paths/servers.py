@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Starting and ending servers whose data is in one folder."""
+import json
 import os
 import pwd
 import socket
@@ -72,3 +73,19 @@ class Servers:
                 process.kill()
                 process.wait()
         self.running = []
+
+
+class Stack:
+    """What the stacks of tiers have alike; `folder` holds the ports, of the first tier first, and `plant` may be None."""
+
+    def ports(self):
+        with open(self.folder + "/ports") as f:
+            return json.load(f)
+
+    @property
+    def port(self):
+        return self.ports()[0]
+
+    def routes(self):
+        routes = ["/static/page", "/none", "/item", "/item", "/list", "/order"]
+        return routes + ["/planted"] if self.plant else routes

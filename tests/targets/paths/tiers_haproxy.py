@@ -60,7 +60,7 @@ INSERT INTO shop.item SELECT seq, concat('item ', seq), 0 FROM shop.seq_0_to_999
 CHILDREN = 40  # a kept connection occupies one
 
 
-class Stack:
+class Stack(servers.Stack):
     PROGRAMS = ["haproxy", "php-fpm8.2", "mariadbd", "mariadb-install-db"]
     PLANTS = {"slow-query": "mariadbd", "lock": "mariadbd", "app-sleep": "php-fpm"}
 
@@ -90,18 +90,6 @@ class Stack:
         with open(self.folder + "/tables.sql", "rb") as f:
             subprocess.run(servers.as_nobody(["mariadbd", "--no-defaults", f"--datadir={self.folder}/data", "--bootstrap"]),
                            input=b"", **run)
-
-    def ports(self):
-        with open(self.folder + "/ports") as f:
-            return json.load(f)
-
-    @property
-    def port(self):
-        return self.ports()[0]
-
-    def routes(self):
-        routes = ["/static/page", "/none", "/item", "/item", "/list", "/order"]
-        return routes + ["/planted"] if self.plant else routes
 
     def start(self):
         haproxy, fpm, mariadb = self.ports()

@@ -31,7 +31,7 @@ http {{
 """
 
 
-class Stack:
+class Stack(servers.Stack):
     PROGRAMS = ["nginx", "uwsgi", POSTGRES + "postgres"]
     PLANTS = {"slow-query": "postgres", "lock": "postgres", "app-sleep": "uwsgi"}
 
@@ -59,18 +59,6 @@ class Stack:
         subprocess.run(servers.as_nobody([POSTGRES + "initdb", "-D", data, "-U", "shop", "-A", "trust", "--no-locale", "-N"]), **run)
         subprocess.run(servers.as_nobody([POSTGRES + "postgres", "--single", "-D", data, "postgres"]), input=open(
             self.folder + "/tables.sql", "rb").read(), **run)
-
-    def ports(self):
-        with open(self.folder + "/ports") as f:
-            return json.load(f)
-
-    @property
-    def port(self):
-        return self.ports()[0]
-
-    def routes(self):
-        routes = ["/static/page", "/none", "/item", "/item", "/list", "/order"]
-        return routes + ["/planted"] if self.plant else routes
 
     def start(self):
         nginx, uwsgi, postgres = self.ports()
