@@ -50,6 +50,19 @@ struct vp_hot {
 };
 #define VP_HOT_SLOTS 256u
 
+/* A resident probe (docs/design/live.md): what a call of it records is decided while the program runs, by whoever
+ * writes here. A change takes effect for calls that begin after it. All of a module's lie in its section
+ * VP_LIVE_SECTION. */
+struct vp_live_site {
+	vp_u64 mask;	    /* gates under which a call is recorded; 0: none */
+	vp_u64 opens;	    /* the gate inside a recorded call; 0: as that of a function that is not broken down */
+	unsigned int code;  /* as in the trace; constant */
+	unsigned int flags; /* VP_LIVE_ROOT: an ENTER record, too */
+	void (*twin)(void); /* the instrumented copy of the function; 0: the probe stands in the function itself */
+};
+#define VP_LIVE_SECTION "vp_live"
+#define VP_LIVE_ROOT 1u
+
 /* an annotation whose work ends when the scope is left */
 struct vp_hook {
 	unsigned int kind;
@@ -169,10 +182,19 @@ VP_OUT_ struct vp_thread *vp_attach(void)
 	return vp_self;
 }
 
+#ifdef VP_LIVE
+/* The linker keeps the section whose beginning is asked for, and with it the twins. */
+__asm__(".pushsection " VP_LIVE_SECTION ",\"aw\"\n\t.popsection");
+extern struct vp_live_site vp_live_first[] __asm__("__start_vp_live") __attribute__((__visibility__("hidden")));
+#endif
+
 /* Makes the process active: the runtime's wrappers pass everything through in all others. */
 __attribute__((__weak__, __visibility__("hidden"), __noinline__, __no_instrument_function__, __constructor__(101))) void
 vp_module_start(void)
 {
+#ifdef VP_LIVE
+	__asm__ __volatile__("" : : "r"(vp_live_first));
+#endif
 	vp_attach();
 }
 
@@ -390,6 +412,25 @@ VP_INLINE_ struct vp_scope *vp_enter_root(struct vp_scope *scope, unsigned long 
 	return vp_self->gate & mask ? vp_open_root(scope, code, mask, (vp_u64)1 << context) : 0;
 }
 
+/* A resident probe whose mask has a bit of the gate. Mask and gate may belong to two plans for a moment: such calls
+ * straddle the change, and are known as that. */
+VP_OUT_ struct vp_scope *vp_live_open(struct vp_scope *scope, struct vp_live_site *site)
+{
+	vp_u64 mask = __atomic_load_n(&site->mask, __ATOMIC_RELAXED);
+	vp_u64 inner = __atomic_load_n(&site->opens, __ATOMIC_RELAXED);
+
+	if (!inner)
+		inner = 2;
+	if (__builtin_expect(__atomic_load_n(&site->flags, __ATOMIC_RELAXED) & VP_LIVE_ROOT, 0))
+		return vp_open_root(scope, site->code, mask, inner);
+	return vp_open(scope, site->code, mask, inner);
+}
+
+VP_INLINE_ struct vp_scope *vp_live_enter(struct vp_scope *scope, struct vp_live_site *site)
+{
+	return vp_self->gate & __atomic_load_n(&site->mask, __ATOMIC_RELAXED) ? vp_live_open(scope, site) : 0;
+}
+
 VP_INLINE_ void vp_leave(struct vp_scope **open)
 {
 	if (*open)
@@ -442,6 +483,38 @@ VP_OUT_ void vp_hook_leave(struct vp_hook **open)
 #define VP_FUNCTION(code, mask, context) VP_SCOPE_(vp_scope_, vp_open_, vp_enter, code, mask, context)
 #define VP_ROOT(code, mask, context) VP_SCOPE_(vp_scope_, vp_open_, vp_enter_root, code, mask, context)
 #define VP_SITE(code, mask, context) VP_SCOPE_(vp_site_##code, vp_site_open_##code, vp_enter, code, mask, context)
+
+/* Resident probes. In a twin (C) the site is a variable that names it. Elsewhere it is made by the assembler: one for
+ * each copy that the compiler makes of the function, also of inline functions and templates, whose static variables
+ * cannot be put into a section. */
+#define VP_LIVE_VARIABLE_(site, code, twin)                                                                            \
+	static struct vp_live_site site                                                                                \
+		__attribute__((__section__(VP_LIVE_SECTION), __aligned__(32))) = { 0, 0, code, 0, twin };
+#define VP_LIVE_SCOPE_(scope, open, site)                                                                              \
+	struct vp_scope scope;                                                                                         \
+	struct vp_scope *open __attribute__((__cleanup__(vp_leave), __unused__)) = vp_live_enter(&scope, site);
+#define VP_LIVE_TWIN(code, twin)                                                                                       \
+	VP_LIVE_VARIABLE_(vp_live_, code, (void (*)(void))twin) VP_LIVE_SCOPE_(vp_scope_, vp_open_, &vp_live_)
+#define VP_LIVE_SITE(code)                                                                                             \
+	VP_LIVE_VARIABLE_(vp_live_##code, code, 0)                                                                     \
+	VP_LIVE_SCOPE_(vp_site_##code, vp_site_open_##code, &vp_live_##code)
+#if defined(__x86_64__)
+#define VP_LIVE_ADDRESS_ "{leaq 17b(%%rip), %0|lea %0, 17b[rip]}"
+#elif defined(__aarch64__)
+#define VP_LIVE_ADDRESS_ "adrp %0, 17b\n\tadd %0, %0, :lo12:17b"
+#endif
+#ifdef VP_LIVE_ADDRESS_
+#define VP_LIVE_MADE_(site, code)                                                                                      \
+	struct vp_live_site *site = (__extension__({                                                                   \
+		struct vp_live_site *vp_made_;                                                                         \
+		__asm__ __inline__(".pushsection " VP_LIVE_SECTION ",\"aw\"\n\t.balign 32\n"                           \
+				   "17:\t.8byte 0, 0\n\t.4byte %c1, 0\n\t.8byte 0\n\t.popsection\n\t" VP_LIVE_ADDRESS_ \
+				   : "=r"(vp_made_)                                                                    \
+				   : "i"(code));                                                                       \
+		vp_made_;                                                                                              \
+	}));
+#define VP_LIVE_FUNCTION(code) VP_LIVE_MADE_(vp_live_, code) VP_LIVE_SCOPE_(vp_scope_, vp_open_, vp_live_)
+#endif
 
 #ifdef __cplusplus
 /* A call inside a C++ expression. The object lives to the end of the full expression, as the call's temporaries do;
