@@ -12,6 +12,7 @@
 #include "analysis/examples.h"
 #include "analysis/join/knot_parts.h"
 #include "analysis/knots_of_intervals.h"
+#include "analysis/layers_of_calls.h"
 #include "analysis/load_share.h"
 #include "analysis/variance/factors.h"
 #include "analysis/stats/latency.h"
@@ -489,6 +490,8 @@ static int take_steps(struct analysis *a, struct vprof_error *err)
 					      a->n_intervals);
 		if (!ret && a->n_sources == 1) /* knots are of one run */
 			ret = vprof_knots_fill(a->r, &a->sources[0], &a->attributes, a->o->n_threads, err);
+		if (!ret && a->n_sources == 1)
+			ret = vprof_layers_fill(a->r, &a->sources[0], a->o->plan, err);
 		if (!ret)
 			ret = vprof_common_frames_find(a->r, a->sources, a->n_sources, a->o->earlier, &a->changed, err);
 	}

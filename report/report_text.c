@@ -12,6 +12,7 @@
 
 #include "report/cause_lines.h"
 #include "report/format_value.h"
+#include "report/layer_lines.h"
 #include "report/report_parts.h"
 
 #define SHOWN_KNOT 0.005 /* of the mean, in waits for its members */
@@ -202,6 +203,7 @@ int vprof_report_text(const struct vprof_results *r, const struct vprof_report_o
 		add_answer(&style, r, o, out);
 	vprof_text_add(out, "\n");
 	add_knots(&style, r, out);
+	vprof_layer_lines(&style, r, out);
 	vprof_report_coverage(&style, r, out);
 	vprof_report_closed(&style, r, out);
 	if (o->ending && *o->ending)

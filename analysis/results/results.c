@@ -56,6 +56,7 @@ void vprof_results_free(struct vprof_results *r)
 	free(r->factors);
 	free(r->causes);
 	free(r->knots);
+	free(r->layers);
 	free(r->parties);
 	free(r->crosstalk);
 	free(r->types);

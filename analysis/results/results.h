@@ -231,6 +231,31 @@ struct vprof_knot {
 	double if_constant, if_constant_low, if_constant_high;
 };
 
+enum vprof_layer_kind {
+	VPROF_LAYER_MEASURED, /* the call itself; contexts beneath it: */
+	VPROF_LAYER_PROGRAM,
+	VPROF_LAYER_LIBRARY,
+	VPROF_LAYER_KERNEL,
+	VPROF_LAYER_KINDS
+};
+
+/* A context beneath a measured call, inferred from the stacks that were taken meanwhile (analysis/layers_of_calls.h).
+ * What was measured comes first, its contexts behind it, callers before callees. Times are between bounds, means over
+ * the calls seen as a whole. */
+struct vprof_layer {
+	enum vprof_layer_kind kind;
+	uint32_t parent;     /* index; of the call itself: its own */
+	const char *key;     /* of the factor that is opened; "" beneath */
+	const char *name;    /* function */
+	const char *file;    /* base name of the program or library; "": the kernel */
+	uint64_t n_calls;    /* recorded one by one; beneath: calls in which it was seen */
+	uint64_t n_whole;    /* of the calls: seen from begin to end */
+	uint64_t n_unplaced; /* events left out, whose stacks do not show the call */
+	double low_ns, high_ns;
+	double own_low_ns, own_high_ns; /* ... in none of the contexts beneath it */
+	double share_low, share_high;	/* its variance / that of the call's time; NaN: not known */
+};
+
 enum vprof_party_kind {
 	VPROF_PARTY_TYPE,     /* intervals of one type; of all, where they have none */
 	VPROF_PARTY_THREAD,   /* threads that worked for no interval, by what they run */
@@ -458,6 +483,8 @@ struct vprof_results {
 	size_t n_causes;
 	struct vprof_knot *knots; /* the heaviest first */
 	size_t n_knots;
+	struct vprof_layer *layers; /* the heaviest factor's first */
+	size_t n_layers;
 	struct vprof_party *parties;
 	size_t n_parties;
 	struct vprof_crosstalk *crosstalk; /* by falling time */

@@ -45,6 +45,9 @@
 	S(knot) D(knot_part) E(verdict, vprof_verdict_names) S(note)
 #define VPROF_KNOT_FIELDS(U, D, I, S, E)                                                                                \
 	S(name) D(through_ns) D(own_ns) D(share) D(share_low) D(share_high) D(if_constant) D(if_constant_low) D(if_constant_high)
+#define VPROF_LAYER_FIELDS(U, D, I, S, E)                                                                               \
+	E(kind, vprof_layer_kind_names) U(parent) S(key) S(name) S(file) U(n_calls) U(n_whole) U(n_unplaced) D(low_ns) D(high_ns)       \
+	D(own_low_ns) D(own_high_ns) D(share_low) D(share_high)
 #define VPROF_STEP_FIELDS(U, D, I, S, E) E(kind, vprof_node_kind_names) I(is_blame) S(name) S(file) I(line) S(object) S(awaited) U(node)
 #define VPROF_SPLIT_FIELDS(U, D, I, S, E) E(kind, vprof_node_kind_names) S(name) D(part) D(share) D(mean_ns)
 #define VPROF_CLOSED_FIELDS(U, D, I, S, E) S(name) S(display) S(file) I(line) S(caller) D(bound) D(saved_ns) D(saved) S(run)
@@ -75,6 +78,7 @@ extern const char *const vprof_cause_kind_names[VPROF_CAUSE_KIND_COUNT];
 extern const char *const vprof_cause_status_names[VPROF_CAUSE_STATUS_COUNT];
 extern const char *const vprof_example_why_names[VPROF_EXAMPLE_WHY_COUNT];
 extern const char *const vprof_effect_by_names[VPROF_EFFECT_BY_COUNT];
+extern const char *const vprof_layer_kind_names[VPROF_LAYER_KINDS];
 extern const char *const vprof_party_kind_names[VPROF_PARTY_KINDS];
 extern const char *const vprof_shown_kind_names[VPROF_SHOWN_KIND_COUNT];
 

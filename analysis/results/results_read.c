@@ -228,6 +228,11 @@ static void read_knot(struct reading *g, const cJSON *o, struct vprof_knot *x)
 	R_FIELDS(VPROF_KNOT_FIELDS)
 }
 
+static void read_layer(struct reading *g, const cJSON *o, struct vprof_layer *x)
+{
+	R_FIELDS(VPROF_LAYER_FIELDS)
+}
+
 static void read_party(struct reading *g, const cJSON *o, struct vprof_party *x)
 {
 	R_FIELDS(VPROF_PARTY_FIELDS)
@@ -344,6 +349,8 @@ static void read_results(struct reading *g, const cJSON *o)
 	READ_LIST(work, n_work, read_work);
 	READ_LIST(causes, n_causes, read_cause);
 	READ_LIST(knots, n_knots, read_knot);
+	if (cJSON_GetObjectItemCaseSensitive(o, "layers")) /* results written before there were any have none */
+		READ_LIST(layers, n_layers, read_layer);
 	READ_LIST(factors, n_factors, read_factor);
 	READ_LIST(nodes, n_nodes, read_node);
 	READ_LIST(covariances, n_covariances, read_covariance);
@@ -383,6 +390,21 @@ static void check_crosstalk(struct reading *g)
 	for (g->index = 0; g->index < r->n_crosstalk; g->index++)
 		if (r->crosstalk[g->index].waiter >= r->n_parties || r->crosstalk[g->index].holder >= r->n_parties)
 			wrong(g, "waiter", "out of range");
+}
+
+/* Every walk up ends at what was measured, and walks down pass each once. */
+static void check_layers(struct reading *g)
+{
+	const struct vprof_results *r = g->r;
+
+	g->where = "layers";
+	for (size_t i = 0; i < r->n_layers; i++) {
+		const struct vprof_layer *l = &r->layers[i];
+
+		g->index = i;
+		if (l->kind == VPROF_LAYER_MEASURED ? l->parent != i : l->parent >= i)
+			wrong(g, "parent", "a caller comes before its callees");
+	}
 }
 
 static void check_causes(struct reading *g)
@@ -450,6 +472,7 @@ static void check_indices(struct reading *g)
 	}
 	check_causes(g);
 	check_crosstalk(g);
+	check_layers(g);
 	g->where = "contributions";
 	for (size_t i = 0; i < r->n_contributions; i++) {
 		g->index = i;

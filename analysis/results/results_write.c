@@ -31,6 +31,13 @@ const char *const vprof_example_why_names[] = {
 	[VPROF_EXAMPLE_MEDIAN] = "median",   [VPROF_EXAMPLE_FASTEST] = "fastest",
 };
 const char *const vprof_effect_by_names[] = { "records", "baseline", "windows" };
+const char *const vprof_layer_kind_names[] = {
+	[VPROF_LAYER_MEASURED] = "measured",
+	[VPROF_LAYER_PROGRAM] = "program",
+	[VPROF_LAYER_LIBRARY] = "library",
+	[VPROF_LAYER_KERNEL] = "kernel",
+};
+
 const char *const vprof_party_kind_names[] = {
 	[VPROF_PARTY_TYPE] = "type",	     [VPROF_PARTY_THREAD] = "thread",	[VPROF_PARTY_ITSELF] = "itself",
 	[VPROF_PARTY_RELEASED] = "released", [VPROF_PARTY_UNKNOWN] = "unknown",
@@ -83,6 +90,7 @@ WRITER(write_example, vprof_example, VPROF_EXAMPLE_FIELDS)
 WRITER(write_piece, vprof_shown_piece, VPROF_PIECE_FIELDS)
 WRITER(write_thread, vprof_shown_thread, VPROF_THREAD_FIELDS)
 WRITER(write_knot, vprof_knot, VPROF_KNOT_FIELDS)
+WRITER(write_layer, vprof_layer, VPROF_LAYER_FIELDS)
 WRITER(write_step, vprof_step, VPROF_STEP_FIELDS)
 WRITER(write_split, vprof_split, VPROF_SPLIT_FIELDS)
 
@@ -143,6 +151,7 @@ static int write_results(cJSON *o, const struct vprof_results *x)
 	WRITE_LIST(work, n_work, write_work);
 	WRITE_LIST(causes, n_causes, write_cause);
 	WRITE_LIST(knots, n_knots, write_knot);
+	WRITE_LIST(layers, n_layers, write_layer);
 	WRITE_LIST(factors, n_factors, write_factor);
 	WRITE_LIST(nodes, n_nodes, write_node);
 	WRITE_LIST(covariances, n_covariances, write_covariance);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/bound_words.h"
 #include "report/format_value.h"
 
 #define NAMES_IN_SENTENCE 6
@@ -73,34 +74,6 @@ void vprof_latency_path_words(const struct vprof_latency_results *r, const struc
 	}
 }
 
-void vprof_latency_share_words(double low, double high, struct vprof_text *out)
-{
-	struct vprof_value a = vprof_format_percent(low < 0 ? 0 : low), b = vprof_format_percent(high > 1 ? 1 : high);
-	char *unit = strstr(a.s, " %");
-
-	if (!strcmp(a.s, b.s)) {
-		vprof_text_add(out, a.s);
-		return;
-	}
-	if (unit)
-		*unit = 0;
-	vprof_text_addf(out, "%s .. %s", a.s, b.s);
-}
-
-void vprof_latency_time_words(double low_ns, double high_ns, struct vprof_text *out)
-{
-	struct vprof_value a = vprof_format_duration(low_ns), b = vprof_format_duration(high_ns);
-	char *unit_a = strchr(a.s, ' '), *unit_b = strchr(b.s, ' ');
-
-	if (!strcmp(a.s, b.s)) {
-		vprof_text_add(out, a.s);
-		return;
-	}
-	if (unit_a && unit_b && !strcmp(unit_a, unit_b))
-		*unit_a = 0;
-	vprof_text_addf(out, "%s .. %s", a.s, b.s);
-}
-
 double vprof_latency_cost(const struct vprof_latency_results *r, int side)
 {
 	const struct vprof_latency_side *s = &r->sides[side];
@@ -136,13 +109,13 @@ static enum vprof_latency_outcome answer_alone(const struct vprof_latency_result
 		vprof_text_add(out, "It is not settled which function takes most: ");
 		vprof_latency_path_words(r, p, NAMES_IN_SENTENCE, out);
 		vprof_text_add(out, " takes ");
-		vprof_latency_share_words(p->low_ns / all, p->high_ns / all, out);
+		vprof_bound_share_words(p->low_ns / all, p->high_ns / all, out);
 		vprof_text_add(out, " of the time in which threads were not idle.");
 		return VPROF_LATENCY_UNDECIDED;
 	}
 	vprof_latency_path_words(r, p, NAMES_IN_SENTENCE, out);
 	vprof_text_add(out, " takes most by itself: ");
-	vprof_latency_share_words(p->low_ns / all, p->high_ns / all, out);
+	vprof_bound_share_words(p->low_ns / all, p->high_ns / all, out);
 	vprof_text_addf(out, " of the %s in which threads were not idle",
 			vprof_format_duration(r->sides[1].total_ns - r->sides[1].idle_ns).s);
 	if (f->own_ns > 0 && f->own_off_ns > f->own_idle_ns)
@@ -162,10 +135,10 @@ static void add_per_call(const struct vprof_latency_results *r, const struct vpr
 	if (!n->side[1].is_there || n->side[1].n <= 0)
 		return;
 	vprof_text_add(out, "; a call takes ");
-	vprof_latency_time_words(n->side[1].call_low_ns, n->side[1].call_high_ns, out);
+	vprof_bound_time_words(n->side[1].call_low_ns, n->side[1].call_high_ns, out);
 	if (n->side[0].is_there && n->side[0].n > 0) {
 		vprof_text_add(out, ", was ");
-		vprof_latency_time_words(n->side[0].call_low_ns, n->side[0].call_high_ns, out);
+		vprof_bound_time_words(n->side[0].call_low_ns, n->side[0].call_high_ns, out);
 	} else {
 		vprof_text_add(out, ", and was not seen in the base run");
 	}
@@ -186,7 +159,7 @@ static enum vprof_latency_outcome answer_comparison(const struct vprof_latency_r
 		vprof_latency_path_words(r, &known, NAMES_IN_SENTENCE, out);
 		vprof_text_add(out, p->n_whole ? ", with all that it calls, costs most more than in the base run: " :
 						 " costs most more than in the base run: ");
-		vprof_latency_time_words(p->low_ns, p->high_ns, out);
+		vprof_bound_time_words(p->low_ns, p->high_ns, out);
 		vprof_text_addf(out, " per %s", r->unit);
 		add_per_call(r, &known, out);
 		vprof_text_add(out, ".");

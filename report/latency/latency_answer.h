@@ -24,11 +24,6 @@ void vprof_latency_answer(const struct vprof_latency_results *r, struct vprof_an
 void vprof_latency_path_words(const struct vprof_latency_results *r, const struct vprof_latency_path_result *p,
 			      size_t most, struct vprof_text *out);
 
-/* Appends "41 .. 44 %", or "44 %" where both are the same. */
-void vprof_latency_share_words(double low, double high, struct vprof_text *out);
-/* Appends "4.9 .. 5.1 ms" likewise; "-" when not known. */
-void vprof_latency_time_words(double low_ns, double high_ns, struct vprof_text *out);
-
 /* All that new cost, without idle time, ns per unit. */
 double vprof_latency_cost(const struct vprof_latency_results *r, int side);
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "report/bound_words.h"
 #include "report/format_value.h"
 #include "report/latency/latency_answer.h"
 #include "report/report_parts.h"
@@ -45,10 +46,10 @@ static void add_calls(const struct vprof_latency_figures *f, struct vprof_text *
 	vprof_text_addf(t, "%s call%s", vprof_format_count((uint64_t)(f->calls_high + 0.5)).s,
 			f->calls_high > 1 ? "s" : "");
 	vprof_text_add(t, f->calls_high > 1 ? ", mean " : " of ");
-	vprof_latency_time_words(f->call_low_ns, f->call_high_ns, t);
+	vprof_bound_time_words(f->call_low_ns, f->call_high_ns, t);
 	if (f->n > 1) {
 		vprof_text_add(t, ", slowest ");
-		vprof_latency_time_words(f->slowest_low_ns, f->slowest_high_ns, t);
+		vprof_bound_time_words(f->slowest_low_ns, f->slowest_high_ns, t);
 	}
 	if (f->own_ns > f->own_idle_ns && f->own_off_ns - f->own_idle_ns > 0.005 * (f->own_ns - f->own_idle_ns))
 		vprof_text_addf(
@@ -69,7 +70,7 @@ static void add_path(const struct vprof_style *style, const struct vprof_latency
 	char label[32];
 
 	snprintf(label, sizeof label, "%zu", number + 1);
-	vprof_latency_share_words(p->low_ns / all, p->high_ns / all, &t);
+	vprof_bound_share_words(p->low_ns / all, p->high_ns / all, &t);
 	vprof_text_add(&t, "  ");
 	vprof_latency_path_words(r, p, NAMES_SHOWN, &t);
 	vprof_report_labelled_text(style, label, &t, out);

@@ -67,6 +67,23 @@ function causeTable(list) {
 const knotText = k => el("p", null, el("span.badge", null, "knot"), ` ${cut(k.name, 200)} limits throughput: ${percent(k.through_ns / R.mean_ns)} ` +
 	`of the mean and ${percent(k.share)}${rangeOf(k.share_low, k.share_high)} of the variance pass through it, in waits for its members ` +
 	"(vprof report waits --html)");
+/* What the stacks show beneath a measured call: a tree of contexts, each between its bounds. */
+const boundsOf = (low, high) => percent(low) === percent(high) ? percent(low) : `${percent(low)} … ${percent(high)}`;
+function layerItems(parent, root) {
+	const list = R.layers.map((l, i) => ({ ...l, id: i })).filter(l => l.parent === parent && l.id !== parent && l.high_ns >= 0.005 * root.high_ns)
+		.sort((a, b) => b.high_ns - a.high_ns);
+	return list.length ? el("ul", null, ...list.map(l => el("li", null,
+		`${boundsOf(Math.min(1, l.low_ns / root.high_ns), Math.min(1, l.high_ns / root.low_ns))} `, el("b.name", null, cut(l.name, 200)),
+		el("span.small.soft", null, ` ${l.kind}${l.file ? " " + cut(l.file, 80) : ""}` +
+			(finite(l.share_low) && finite(l.share_high) ? `, variance ${boundsOf(l.share_low, Math.min(1, l.share_high))}` : "")),
+		layerItems(l.id, root)))) : null;
+}
+const layerText = (l, i) => el("details", { "data-layer": i },
+	el("summary", null, el("span.badge", null, "beneath"), ` ${cut(l.name, 200)} takes ${duration((l.low_ns + l.high_ns) / 2)} a call; of it, ` +
+		`inferred from stacks (${count(l.n_whole)} of ${count(l.n_calls)} calls seen whole)`),
+	layerItems(i, l));
+const layerTexts = () => (R.layers || []).map((l, i) => [l, i]).filter(([l, i]) => l.kind === "measured" && R.layers.some((x, k) => k !== i && x.parent === i))
+	.map(([l, i]) => layerText(l, i));
 function meter(f, most) {
 	const pc = s => Math.max(0, Math.min(100, 100 * s / most));
 	return el("div.meter", { "aria-hidden": "true" },
@@ -151,7 +168,7 @@ function causes() {
 			"One entry for each chain, from the interval through waits and the threads that it waited for to a " +
 				"function of the program: by how much the variance would fall if the chain always took its " +
 				"mean, and its share of the variance, with 95 % confidence intervals."),
-			causeTable(R.causes.slice(0, 12)), ...R.knots.filter(k => k.through_ns >= 0.005 * R.mean_ns).map(knotText), el("h3", null, "The ranked factors that they are made of"));
+			causeTable(R.causes.slice(0, 12)), ...R.knots.filter(k => k.through_ns >= 0.005 * R.mean_ns).map(knotText), ...layerTexts(), el("h3", null, "The ranked factors that they are made of"));
 	}
 	box.append(el("p", null,
 		"Share of the variance, with its 95 % confidence interval. Ranked by share times specificity: a specific function " +

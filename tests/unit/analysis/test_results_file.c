@@ -203,6 +203,7 @@ static void test_documented(void **state)
 	DOCUMENTS(cJSON_GetObjectItem(defs, "factor"), "\n## factors", VPROF_FACTOR_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "cause"), "\n## causes", VPROF_CAUSE_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "knot"), "\n## knots", VPROF_KNOT_FIELDS);
+	DOCUMENTS(cJSON_GetObjectItem(defs, "layer"), "\n## layers", VPROF_LAYER_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "step"), "\n### steps", VPROF_STEP_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "split"), "\n### splits", VPROF_SPLIT_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "party"), "\n## parties", VPROF_PARTY_FIELDS);

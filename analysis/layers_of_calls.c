@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/layers_of_calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/join/measured_calls.h"
+#include "analysis/latency/call_sums.h"
+#include "analysis/latency/input/latency_input.h"
+
+#define TARGETS_MAX 8
+#define FACTOR_MIN 0.01 /* of the mean latency, or of the variance: smaller factors are not opened */
+#define LAYER_MIN 0.005 /* of the call's mean time or variance, by its upper bound: smaller contexts are left out */
+#define LAYERS_MOST 60	/* of a call */
+
+struct chosen {
+	struct vprof_measured_target targets[TARGETS_MAX];
+	const struct vprof_factor *factors[TARGETS_MAX];
+	size_t n;
+};
+
+/* Nothing measured lies beneath its calls. */
+static int is_leaf(const struct vprof_results *r, const struct vprof_factor *f)
+{
+	for (size_t i = 0; i < f->n_nodes; i++) {
+		const struct vprof_node *n = &r->nodes[f->nodes[i]];
+
+		for (uint32_t c = n->first_child; c < n->first_child + n->n_children; c++)
+			if (vprof_node_kind_is_code(r->nodes[c].kind))
+				return 0;
+	}
+	return 1;
+}
+
+/* A place for one more, or NULL: there is one for the same calls. */
+static struct vprof_measured_target *add_target(struct chosen *c, const struct vprof_factor *f)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (c->targets[i].is_wait == (f->node_kind == VPROF_NODE_WAIT) &&
+		    !strcmp(c->targets[i].name, f->name_a))
+			return NULL;
+	c->factors[c->n] = f;
+	return &c->targets[c->n++];
+}
+
+static int choose(struct chosen *c, const struct vprof_results *r)
+{
+	for (size_t i = 0; i < r->n_factors && c->n < TARGETS_MAX; i++) {
+		const struct vprof_factor *f = &r->factors[i];
+		struct vprof_measured_target *t;
+		uint32_t *codes;
+
+		if (f->kind != VPROF_FACTOR_VARIANCE ||
+		    (!vprof_node_kind_is_code(f->node_kind) && f->node_kind != VPROF_NODE_WAIT) ||
+		    !(f->share >= FACTOR_MIN || f->mean_ns >= FACTOR_MIN * r->mean_ns) || !is_leaf(r, f))
+			continue;
+		t = add_target(c, f);
+		if (!t)
+			continue;
+		t->name = f->name_a;
+		t->is_wait = f->node_kind == VPROF_NODE_WAIT;
+		t->codes = codes = calloc(f->n_nodes + 1, sizeof *codes);
+		if (!codes)
+			return VPROF_ERR_NOMEM;
+		for (size_t k = 0; !t->is_wait && k < f->n_nodes; k++)
+			codes[t->n_codes++] = r->nodes[f->nodes[k]].code;
+	}
+	return VPROF_OK;
+}
+
+static enum vprof_layer_kind kind_of(const struct vprof_latency_function *f, const char *outer)
+{
+	static const enum vprof_layer_kind kinds[] = { [VPROF_LATENCY_PROGRAM] = VPROF_LAYER_PROGRAM,
+						       [VPROF_LATENCY_LIBRARY] = VPROF_LAYER_LIBRARY,
+						       [VPROF_LATENCY_KERNEL] = VPROF_LAYER_KERNEL };
+
+	(void)outer;
+	return kinds[f->layer];
+}
+
+static struct vprof_layer *push(struct vprof_results *r)
+{
+	struct vprof_layer *v = realloc(r->layers, (r->n_layers + 1) * sizeof *v);
+
+	if (!v)
+		return NULL;
+	r->layers = v;
+	v[r->n_layers] = (struct vprof_layer){ .key = "" };
+	return &v[r->n_layers++];
+}
+
+/* Which contexts are told: the largest, with those around them. */
+static int is_large(const struct vprof_call_context *c, const struct vprof_call_context *all)
+{
+	return c->n && (c->low_ns >= LAYER_MIN * all->high_ns || c->share_low >= LAYER_MIN);
+}
+
+/* Appends a call's contexts, callers before callees. */
+static int describe(struct vprof_results *r, const struct vprof_measured_target *t, const struct vprof_factor *f,
+		    const struct vprof_call_sums *s)
+{
+	uint32_t *place = malloc(s->tree.nodes.n * sizeof *place);
+	size_t first = r->n_layers;
+	int ret = place ? VPROF_OK : VPROF_ERR_NOMEM;
+
+	for (uint32_t x = 1; x < s->tree.nodes.n && !ret; x++) {
+		const struct vprof_call_context *c = &s->contexts[x];
+		const struct vprof_latency_function *function = &s->history->functions.v[s->tree.nodes.v[x].function];
+		uint32_t parent = s->tree.nodes.v[x].parent;
+		struct vprof_layer *to;
+
+		place[x] = VPROF_NONE;
+		if (x > 1 && (place[parent] == VPROF_NONE || !is_large(c, &s->contexts[1]) ||
+			      r->n_layers - first >= LAYERS_MOST))
+			continue;
+		to = push(r);
+		if (!to)
+			ret = VPROF_ERR_NOMEM;
+		if (ret)
+			break;
+		place[x] = (uint32_t)r->n_layers - 1;
+		*to = (struct vprof_layer){
+			.kind = x == 1 ? VPROF_LAYER_MEASURED : kind_of(function, ""),
+			.parent = x == 1 ? place[x] : place[parent],
+			.key = vprof_results_string(r, x == 1 ? f->key : ""),
+			.name = vprof_results_string(r, function->name),
+			.file = vprof_results_string(r, function->file),
+			.n_calls = x == 1 ? t->n_calls : c->n,
+			.n_whole = s->n_calls,
+			.n_unplaced = x == 1 ? t->n_unplaced : 0,
+			.low_ns = c->low_ns,
+			.high_ns = c->high_ns,
+			.own_low_ns = c->own_low_ns,
+			.own_high_ns = c->own_high_ns,
+			.share_low = c->share_low,
+			.share_high = c->share_high,
+		};
+		ret = to->key && to->name && to->file ? VPROF_OK : VPROF_ERR_NOMEM;
+	}
+	free(place);
+	return ret;
+}
+
+static int open_factors(struct vprof_results *r, struct chosen *c, const struct vprof_source *source,
+			const struct vprof_plan *plan, const struct vprof_latency_history *events,
+			struct vprof_error *err)
+{
+	int ret = choose(c, r);
+
+	if (!ret && c->n)
+		ret = vprof_measured_calls_gather(c->targets, c->n, source->timeline, plan, events);
+	for (size_t i = 0; i < c->n && !ret; i++) {
+		struct vprof_call_sums sums = { .history = NULL };
+
+		/* what contradicts itself (a damaged trace) says nothing */
+		if (!vprof_latency_history_check(&c->targets[i].history, err))
+			ret = vprof_call_sums_build(&sums, &c->targets[i].history, err);
+		if (!ret && sums.n_calls)
+			ret = describe(r, &c->targets[i], c->factors[i], &sums);
+		vprof_call_sums_release(&sums);
+	}
+	return ret;
+}
+
+int vprof_layers_fill(struct vprof_results *r, const struct vprof_source *source, const struct vprof_plan *plan,
+		      struct vprof_error *err)
+{
+	struct vprof_latency_input input;
+	struct chosen c = { .n = 0 };
+	int ret;
+
+	if (!source->trace->n_kernel || !(source->trace->header.kernel_kinds & VP_KERNEL_STACKS))
+		return VPROF_OK;
+	ret = vprof_latency_input_read(&input, source->trace, err);
+	if (!ret)
+		ret = open_factors(r, &c, source, plan, &input.history, err);
+	for (size_t i = 0; i < c.n; i++) {
+		vprof_measured_target_release(&c.targets[i]);
+		free((void *)c.targets[i].codes);
+	}
+	vprof_latency_input_release(&input);
+	return ret == VPROF_ERR_NOMEM ? vprof_error_no_memory(err) : VPROF_OK;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What was inferred beneath measured calls, as text. Internal to report/. */
+#ifndef VPROF_LAYER_LINES_H
+#define VPROF_LAYER_LINES_H
+
+#include "analysis/results/results.h"
+#include "report/factor_lines.h"
+
+/* Each measured call that the stacks open, with the contexts beneath it that take most. Nothing where there are none.
+ */
+void vprof_layer_lines(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out);
+
+/* What a function of the kernel belongs to, by its name: "file system", "block layer", "network", ...; "": unknown. */
+const char *vprof_layer_part(const char *function);
+
+#endif
