@@ -38,4 +38,10 @@ void vprof_format_item(struct vprof_text *line, const char *item);
  * blanks; `column` is where the first line starts. Ends with a newline. */
 void vprof_format_wrap(struct vprof_text *out, const char *s, size_t column, size_t indent, size_t width);
 
+/* Figures between two bounds. Appends "41 .. 44 %", or "44 %" where both are the same; shares below 0 and above 1 as 0
+ * and 1. */
+void vprof_bound_share_words(double low, double high, struct vprof_text *out);
+/* Appends "4.9 .. 5.1 ms" likewise; "-" when not known. */
+void vprof_bound_time_words(double low_ns, double high_ns, struct vprof_text *out);
+
 #endif

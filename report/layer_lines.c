@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/bound_words.h"
 #include "report/format_value.h"
 #include "report/report_parts.h"
 

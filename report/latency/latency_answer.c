@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/bound_words.h"
 #include "report/format_value.h"
 
 #define NAMES_IN_SENTENCE 6

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "report/bound_words.h"
 #include "report/format_value.h"
 #include "report/latency/latency_answer.h"
 #include "report/report_parts.h"
