@@ -171,6 +171,25 @@ static int add_verdicts(cJSON *o, const struct vprof_page *p)
 	return ok;
 }
 
+static int add_views(cJSON *o, const struct vprof_page *p)
+{
+	cJSON *views = cJSON_AddObjectToObject(o, "views");
+	int ok = views && vprof_json_add_number(o, "views_only", p->views_only);
+
+	for (size_t i = 0; ok && i < p->n_views; i++) {
+		const struct vprof_page_view *v = &p->views[i];
+
+		if (v->data) {
+			ok = cJSON_AddItemReferenceToObject(views, v->name, (cJSON *)v->data);
+		} else {
+			cJSON *none = cJSON_AddObjectToObject(views, v->name);
+
+			ok = none && vprof_json_add_string(none, "missing", v->missing);
+		}
+	}
+	return ok;
+}
+
 static cJSON *data_of(const struct vprof_page *p)
 {
 	cJSON *o = cJSON_CreateObject(), *results = vprof_results_json(p->results), *excerpts;
@@ -186,7 +205,7 @@ static cJSON *data_of(const struct vprof_page *p)
 	ok = ok && replace_pairs(results, p->results) && add_sentences(results, p->results) &&
 	     vprof_json_add_string(o, "root", p->root) && vprof_json_add_string(o, "vprof", p->version) &&
 	     vprof_json_add_string(o, "date", p->run_date) && vprof_json_add_string(o, "ending", p->ending) &&
-	     add_rounds(o, p) && add_verdicts(o, p);
+	     add_rounds(o, p) && add_verdicts(o, p) && add_views(o, p);
 	if (ok)
 		return o;
 	cJSON_Delete(o);

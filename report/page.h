@@ -6,6 +6,7 @@
 #ifndef VPROF_PAGE_H
 #define VPROF_PAGE_H
 
+#include <cjson/cJSON.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,8 +38,18 @@ struct vprof_page_verdict {
 	const char *date; /* NULL: by rule */
 };
 
+/* Another view of the same run. */
+struct vprof_page_view {
+	const char *name;    /* "waits", "paths", "latency" */
+	const cJSON *data;   /* of its own page, e.g. from vprof_waits_page_data; NULL: there are none */
+	const char *missing; /* then: why, and how to get them */
+};
+
 struct vprof_page {
-	const struct vprof_results *results;
+	const struct vprof_results *results; /* of a run without intervals: with nothing but its name */
+	int views_only;			     /* there are no intervals */
+	const struct vprof_page_view *views;
+	size_t n_views;
 	const struct vprof_facts *facts; /* NULL: excerpts are the lines around a place, without the calls */
 	const char *root;		 /* folder that the results' files are relative to */
 	const char *version;		 /* of vprof */

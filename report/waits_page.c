@@ -25,17 +25,26 @@ static int add_verdicts(cJSON *data, const struct vprof_waits_results *r)
 	       vprof_json_add_number(data, "is_faithful", vprof_waits_is_faithful(r));
 }
 
-int vprof_report_waits_page(const struct vprof_waits_results *r, const struct vprof_page_origin *origin,
-			    struct vprof_text *out, struct vprof_error *err)
+cJSON *vprof_waits_page_data(const struct vprof_waits_results *r, const struct vprof_page_origin *origin)
 {
 	struct vprof_answer answer = VPROF_ANSWER_INIT;
 	cJSON *data;
-	int ret;
 
 	vprof_waits_answer(r, &answer);
 	data = vprof_answer_page_data(vprof_waits_results_json(r), &answer, origin);
-	ret = vprof_page_fill(vprof_waits_page_template, data && add_verdicts(data, r) ? data : NULL, out, err);
-	cJSON_Delete(data);
 	vprof_answer_release(&answer);
+	if (data && add_verdicts(data, r))
+		return data;
+	cJSON_Delete(data);
+	return NULL;
+}
+
+int vprof_report_waits_page(const struct vprof_waits_results *r, const struct vprof_page_origin *origin,
+			    struct vprof_text *out, struct vprof_error *err)
+{
+	cJSON *data = vprof_waits_page_data(r, origin);
+	int ret = vprof_page_fill(vprof_waits_page_template, data, out, err);
+
+	cJSON_Delete(data);
 	return ret;
 }

@@ -9,6 +9,9 @@
 #include "common/text.h"
 #include "report/answer.h"
 
+/* What the page shows, also as a part of the report (page.h); the caller deletes it. NULL without memory. */
+cJSON *vprof_waits_page_data(const struct vprof_waits_results *r, const struct vprof_page_origin *origin);
+
 /* Appends the page. NOMEM. */
 int vprof_report_waits_page(const struct vprof_waits_results *r, const struct vprof_page_origin *origin,
 			    struct vprof_text *out, struct vprof_error *err);

@@ -6,17 +6,23 @@
 #include "report/page_fill.h"
 #include "report/page_template.h"
 
-int vprof_report_latency_page(const struct vprof_latency_results *r, const struct vprof_page_origin *origin,
-			      struct vprof_text *out, struct vprof_error *err)
+cJSON *vprof_latency_page_data(const struct vprof_latency_results *r, const struct vprof_page_origin *origin)
 {
 	struct vprof_answer answer = VPROF_ANSWER_INIT;
 	cJSON *data;
-	int ret;
 
 	vprof_latency_answer(r, &answer);
 	data = vprof_answer_page_data(vprof_latency_results_json(r), &answer, origin);
-	ret = vprof_page_fill(vprof_latency_page_template, data, out, err);
-	cJSON_Delete(data);
 	vprof_answer_release(&answer);
+	return data;
+}
+
+int vprof_report_latency_page(const struct vprof_latency_results *r, const struct vprof_page_origin *origin,
+			      struct vprof_text *out, struct vprof_error *err)
+{
+	cJSON *data = vprof_latency_page_data(r, origin);
+	int ret = vprof_page_fill(vprof_latency_page_template, data, out, err);
+
+	cJSON_Delete(data);
 	return ret;
 }

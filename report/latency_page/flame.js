@@ -84,7 +84,7 @@ function flameKey(e) {
 	e.preventDefault();
 }
 function flame() {
-	const box = document.getElementById("flame");
+	const box = byId("flame");
 	if (!roots.length) { box.append(note("Nothing was seen.")); return; }
 	crumbs = el("div.crumbs.bar-row");
 	for (const side of sides) flamePlaces[side] = el("div.frames", { onkeydown: flameKey, "data-side": side });

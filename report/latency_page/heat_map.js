@@ -16,7 +16,7 @@ function heatCell(p, s, i, row, most, costliest) {
 	}), draw("text", { x: 40 + (i + 0.5) * cellWidth, y: row * cellHeight + 15, "text-anchor": "middle" }, String(Math.abs(i - costliest)))];
 }
 function heatmap() {
-	const box = document.getElementById("heatmap"), list = paths.slice(0, heatRows);
+	const box = byId("heatmap"), list = paths.slice(0, heatRows);
 	if (!list.length) { box.append(note("There are no paths to show.")); return; }
 	const most = Math.max(1e-9, ...list.flatMap(p => p.steps.map(s => s.cost_ns))), columns = Math.max(...list.map(p => p.steps.length));
 	const place = el("div.heatmap.scroll");

@@ -26,7 +26,7 @@ function callTable(list) {
 			el("td.num", null, between(1, 1 + i.n_unsure, count)))))));
 }
 function instances() {
-	const box = document.getElementById("instances"), place = el("div.card.times");
+	const box = byId("instances"), place = el("div.card.times");
 	const fill = () => {
 		const c = view.selected, list = c && callsOf.get(c.id) || [];
 		place.replaceChildren();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The data as objects: contexts with their children, functions and figures; paths with their contexts. What is selected
  * is one context. A run alone has the side "new" only. */
-const data = JSON.parse(document.getElementById("data").textContent), R = data.results;
+const R = data.results;
 const isComparison = !!R.base, sides = isComparison ? ["base", "new"] : ["new"];
 const contexts = R.contexts.map((c, id) => ({ ...c, id, f: R.functions[c.function], children: [], up: null }));
 const roots = [];

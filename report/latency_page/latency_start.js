@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Search, keys, the selection's place in the address (#c=CONTEXT); then everything is drawn. */
 function readAddress() {
-	const at = /^#c=(\d{1,9})$/.exec(location.hash);
+	const at = /^c=(\d{1,9})$/.exec(address.get());
 	if (at && contexts[+at[1]]) view.selected = contexts[+at[1]];
 }
 function search() {
-	const input = document.getElementById("search");
+	const input = byId("search");
 	const find = () => {
 		const text = input.value.trim().toLowerCase();
 		view.hits = new Set(text ? contexts.filter(c => c.f.name.toLowerCase().includes(text)) : []);
@@ -30,5 +30,5 @@ function keys() {
 	});
 }
 readAddress();
-listeners.push(() => { if (view.selected) history.replaceState(null, "", "#c=" + view.selected.id); });
+listeners.push(() => { if (view.selected) address.set("c=" + view.selected.id, true); });
 drawParts([theme, head, pathList, flame, heatmap, instances, trust, search, keys]);

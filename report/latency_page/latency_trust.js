@@ -5,8 +5,8 @@ function windowWords(s) {
 	return s.n_windows > 1 ? `of that ${duration(s.observed_ns)} in ${count(s.n_windows)} windows of time with stacks, ` : "";
 }
 function head() {
-	const box = document.getElementById("head");
-	document.title = `vprof latency: ${data.title}`;
+	const box = byId("head");
+	setTitle(`vprof latency: ${data.title}`);
 	box.append(el("h1", null, isComparison ? "What takes longer than before?" : "Which functions take the time?"), el("p.lead", { id: "answer" }, data.answer),
 		...data.warnings.map(w => el("p.alert", null, w)),
 		...sides.map(side => el("p.small.soft", null, (isComparison ? `${side === "base" ? "Base" : "New"}: ${R[side].run}, ` : "") +
@@ -14,7 +14,7 @@ function head() {
 			`${count(R[side].n_instances)} calls inferred` + (side === "new" && data.date ? `, ${data.date}` : ""))));
 }
 function trust() {
-	const box = document.getElementById("trust");
+	const box = byId("trust");
 	for (const side of sides) {
 		const s = R[side], left = s.n_without + s.n_cut + s.n_unpaired, busy = s.total_ns - s.idle_ns;
 		const rows = [
@@ -28,5 +28,5 @@ function trust() {
 	}
 	box.append(el("p.small.soft", null, "Latencies are inferred from stacks: a call took at least as long as it was seen, at most from the event before to the event after. " +
 		"Calls between two events are not seen; repeated calls from one place without an event in between count as one."));
-	document.getElementById("made").textContent = `Made by vprof ${data.vprof} from ${cut(data.title, 200)}.`;
+	sayMade(`Made by vprof ${data.vprof} from ${cut(data.title, 200)}.`);
 }

@@ -25,7 +25,7 @@ function pathRow(p) {
 		isComparison ? el("td.num", null, p.end.base ? between(p.end.base.call_low_ns, p.end.base.call_high_ns, duration) : "not seen") : null);
 }
 function pathList() {
-	const box = document.getElementById("paths"), body = el("tbody");
+	const box = byId("paths"), body = el("tbody");
 	const heads = ["", "path", isComparison ? `more ${unitText}` : "own time", "calls", "mean of a call", isComparison ? "was" : null].filter(h => h !== null);
 	let shown = 10;
 	const more = el("button", { type: "button", onclick: () => { shown += 50; fill(); } });

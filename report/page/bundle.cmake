@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Makes a page without data: cmake -DD3_DIR=DIR -DPAGE=FILE -DOUTPUT=FILE -P bundle.cmake
-# Each line "@include NAME@" of the page, or of what it includes, is replaced by the file of that name, of the page's folder or of
-# this one; "@view@" by the name of the view (" waits"); "@d3@" by the modules below, in this order.
+# "@include NAME@" in the page, or in what it includes, is replaced by the file of that name, of the page's folder, of this one or
+# of another view's; "@view@" by the name of the view (" waits"); "@d3@" by the modules below, in this order.
 # The versions are pinned: other ones may draw otherwise, so they are refused.
 cmake_minimum_required(VERSION 3.25)
 set(modules d3-array=3.2.0 d3-collection=1.0.7 d3-color=1.2.8 d3-format=1.4.1 d3-interpolate=1.4.0 d3-time=1.0.11 d3-time-format=2.1.3
@@ -30,12 +30,17 @@ string(REGEX REPLACE ", $" "" d3_versions "${d3_versions}")
 
 file(READ ${PAGE} page)
 get_filename_component(folder ${PAGE} DIRECTORY)
+file(GLOB folders ${here}/../*_page)
+list(PREPEND folders ${folder} ${here})
 while(page MATCHES "@include ([A-Za-z0-9_.-]+)@")
   set(include "${CMAKE_MATCH_0}")
-  set(file ${folder}/${CMAKE_MATCH_1})
-  if(NOT EXISTS ${file})
-    set(file ${here}/${CMAKE_MATCH_1})
-  endif()
+  set(name ${CMAKE_MATCH_1})
+  foreach(folder ${folders})
+    set(file ${folder}/${name})
+    if(EXISTS ${file})
+      break()
+    endif()
+  endforeach()
   file(READ ${file} text)
   string(REGEX REPLACE "\n$" "" text "${text}")
   string(REPLACE "${include}" "${text}" page "${page}")

@@ -152,7 +152,7 @@ function factorTable(body, more) {
 		el("p", null, more));
 }
 function causes() {
-	const box = document.getElementById("causes"), body = el("tbody"),
+	const box = byId("causes"), body = el("tbody"),
 		more = el("button", { type: "button" });
 	if (!factors.length) {
 		box.append(note("No factor: nothing below the interval is measured in this run."));

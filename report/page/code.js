@@ -65,7 +65,7 @@ function editorChoice(change) {
 	return editor;
 }
 function code() {
-	const box = document.getElementById("code"), list = data.excerpts;
+	const box = byId("code"), list = data.excerpts;
 	if (!list.length) { box.append(note("No factor of this run has a place in the sources.")); return; }
 	const show = i => {
 		pick.value = i;

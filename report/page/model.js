@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The data, and what several sections need of them. */
-const data = JSON.parse(document.getElementById("data").textContent);
 const R = data.results, nodes = R.nodes, factors = R.factors;
 const pairs = new Map(
 	R.covariances.map(([index, a, b, share, r, factor]) => [index, { index, a, b, share, r, factor }]));

@@ -9,8 +9,30 @@ function remember(key, value) {
 		return null;
 	}
 }
+/* A view within another page (views.js) has neither title nor foot of its own. */
+const host = root.host;
+function setTitle(text) { if (!host) document.title = text; }
+function sayMade(text) { if (!host) byId("made").textContent = text; }
+/* A view's place in the address: what stands behind "#", and within another page behind the view's name there. */
+const address = {
+	prefix: host ? host.dataset.view + "/" : "",
+	get() {
+		const text = location.hash.slice(1);
+		return text.startsWith(this.prefix) ? text.slice(this.prefix.length) : "";
+	},
+	/* quietly: as no step of the browser's history */
+	set(text, quietly) {
+		if (text === this.get()) return;
+		if (text && !quietly)
+			location.hash = this.prefix + text;
+		else
+			history.replaceState(null, "", text ? "#" + this.prefix + text : location.pathname + location.search);
+	},
+	listen(changed) { addEventListener("hashchange", changed); }
+};
 function theme() {
-	const button = document.getElementById("theme"), order = ["system", "light", "dark"];
+	if (host) return;
+	const button = byId("theme"), order = ["system", "light", "dark"];
 	let value = remember("theme") || "system";
 	const set = v => {
 		value = v;
@@ -28,15 +50,17 @@ function theme() {
 }
 /* Keys with the list of them, [keys, what they do], behind "?"; act(key) is told of the others, not of those in fields. */
 function onKeys(rows, act) {
-	const dialog = document.getElementById("keys"), show = () => dialog.showModal();
+	const dialog = byId("keys"), show = () => dialog.showModal();
 	dialog.append(el("h2", null, "Keyboard"),
 		el("dl", null, rows.map(([k, t]) => [el("dt", null, el("kbd", null, k)), el("dd", null, t)])),
 		el("form", { method: "dialog" }, el("button", null, "Close")));
-	document.getElementById("help").addEventListener("click", show);
+	byId("help").addEventListener("click", show);
 	document.addEventListener("keydown", e => {
-		if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName) || dialog.open) return;
+		const from = e.composedPath()[0];
+		if (host ? e.target !== host : e.target.dataset && e.target.dataset.view) return; /* another view's */
+		if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(from.tagName) || dialog.open) return;
 		if (e.key === "/") {
-			document.getElementById("search").focus();
+			byId("search").focus();
 			e.preventDefault();
 		} else if (e.key === "?")
 			show();
@@ -48,11 +72,11 @@ function onKeys(rows, act) {
 function drawParts(parts) {
 	for (const part of parts) {
 		try { part(); } catch (e) {
-			const box = document.querySelector("section#" + part.name) || document.body;
+			const box = root.querySelector("section#" + part.name) || host || document.body;
 			document.documentElement.dataset.failed =
 				(document.documentElement.dataset.failed || "") + part.name + ": " + e.message + " " + e.stack + "\n";
 			box.append(el("p.alert.bad", null, "This part could not be drawn: " + e.message));
 		}
 	}
-	document.documentElement.dataset.drawn = "1";
+	(host || document.documentElement).dataset.drawn = "1";
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How variable: tiles, histogram, over time, types. */
 function summary() {
-	const box = document.getElementById("head"),
+	const box = byId("head"),
 		top = factors.filter(f => f.kind === "variance").sort((a, b) => a.id - b.id)[0];
-	document.title = "vprof: " + cut(R.interval || "interval", 60) + ", run " + R.run;
+	setTitle("vprof: " + cut(R.interval || "interval", 60) + ", run " + R.run);
 	box.append(el("h1", null, R.interval || "interval",
 		el("span.soft", { style: "font-weight:400" },
 			"  run " + R.run + (data.date ? ", " + data.date : ""))));
@@ -23,7 +23,8 @@ function summary() {
 	const cause = R.causes[0];
 	if (cause && !R.inconclusive)
 		lead.append(" The first cause: ", el("b", null, cut(cause.sentence, 300)),
-			finite(cause.if_constant) ? `; if it were constant, the variance would change by ${changeOf(cause.if_constant)}.` : ".");
+			finite(cause.if_constant) ? `; if it were constant, the variance would change by ${changeOf(cause.if_constant)}` +
+				`${rangeOf(minus(cause.if_constant_high), minus(cause.if_constant_low))}.` : ".");
 	else if (top && !R.inconclusive)
 		lead.append(" ", el("b", null, percent(top.share)), " of the variance is in ",
 			el("b", null, cut(top.name, 80)),
@@ -33,7 +34,14 @@ function summary() {
 		lead.append(
 			" Culprits, by verdict: ", el("b", null, culprits.slice(0, 4).map(s => cut(s, 60)).join(", ")),
 			culprits.length > 4 ? ` and ${count(culprits.length - 4)} more.` : ".");
-	box.append(lead);
+	box.append(lead, ...warningsBeside());
+	box.append(otherAnswers() || "");
+}
+/* Beside the answer; all of them stand at the end as well. */
+function warningsBeside() {
+	const list = R.inconclusive ? R.warnings.slice(1) : R.warnings, shown = list.slice(0, 2);
+	return [...shown.map(w => el("p.alert", null, w)),
+		list.length > shown.length ? el("p.small", null, el("a", { href: "#trust" }, `${count(list.length - shown.length)} more warnings`)) : ""];
 }
 function tiles() {
 	const t = (name, value, more) => el("div.tile", null, el("span", null, name), el("b", null, value),
@@ -224,7 +232,7 @@ function work(box) {
 						el("td.num", null, percent(w.share)))))))));
 }
 function spread() {
-	const box = document.getElementById("spread");
+	const box = byId("spread");
 	if (!R.n_complete) {
 		box.append(note("No interval is complete in this run. " + (R.warnings[0] || "")));
 		return;

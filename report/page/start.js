@@ -23,7 +23,7 @@ function foundItem(g, i, take) {
 				(g.nodes.length > 1 ? `, ${count(g.nodes.length)} places` : "")));
 }
 function search() {
-	const input = document.getElementById("search"), list = document.getElementById("found");
+	const input = byId("search"), list = byId("found");
 	let found = [], at_ = -1, timer = 0;
 	const close = () => { list.hidden = true; input.setAttribute("aria-expanded", "false"); };
 	const mark = i => {
@@ -80,14 +80,14 @@ function keys() {
 	onKeys(rows, key => {
 		const view = { v: "variance", m: "mean", t: "tail" }[key];
 		if (view) {
-			const b = document.querySelector(`#where .group button[value=${view}]`);
+			const b = root.querySelector(`#where .group button[value=${view}]`);
 			if (b && !b.disabled) b.click();
 		} else if ((key === "n" || key === "p") && factors.length) {
 			current = Math.max(
 				0, Math.min(Math.min(causesShown, factors.length) - 1, current + (key === "n" ? 1 : -1)));
 			const n = firstNode(factors[current]);
 			if (n) select(n, "step");
-			const row = document.querySelector(`#factors tr[data-factor="${current}"]`);
+			const row = root.querySelector(`#factors tr[data-factor="${current}"]`);
 			if (row) {
 				row.scrollIntoView({ block: "nearest" });
 				row.querySelector("button").focus();
@@ -97,13 +97,18 @@ function keys() {
 }
 function sections() {
 	const links =
-		new Map([...document.querySelectorAll("nav a")].map(a => [a.getAttribute("href").slice(1), a]));
+		new Map([...root.querySelectorAll("nav a")].map(a => [a.getAttribute("href").slice(1), a]));
 	if (!window.IntersectionObserver) return;
 	const seen = new IntersectionObserver(list => {
 		for (const e of list)
 			if (e.isIntersecting)
 				for (const [id, a] of links) a.classList.toggle("here", id === e.target.id);
 	}, { rootMargin: "-20% 0px -70% 0px" });
-	for (const id of links.keys()) seen.observe(document.getElementById(id));
+	for (const id of links.keys()) seen.observe(byId(id));
 }
-drawParts([theme, summary, spread, causes, where, why, code, decided, trust, search, keys, sections]);
+/* Where a link leads is shown by all parts. */
+function linked() {
+	if (treeState.isLinked) select(treeState.selected, "why");
+}
+drawParts(data.views_only ? [theme, withoutIntervals, otherViews, sections] :
+	[theme, summary, causes, spread, where, why, otherViews, code, decided, trust, search, keys, sections, linked]);

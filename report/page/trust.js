@@ -93,7 +93,7 @@ function rounds(box) {
 	if (data.ending) box.append(el("p", null, data.ending));
 }
 function decided() {
-	const box = document.getElementById("decided");
+	const box = byId("decided");
 	verdicts(box);
 	rounds(box);
 }
@@ -189,12 +189,12 @@ function trustRows() {
 	return rows;
 }
 function trust() {
-	const box = document.getElementById("trust");
+	const box = byId("trust");
 	for (const [i, w] of R.warnings.entries())
 		box.append(el("p.alert" + (R.inconclusive && i === 0 ? ".bad" : ""), null, w));
 	if (!R.warnings.length) box.append(note("No warnings."));
 	box.append(el("div.card", null,
 		el("dl", null, trustRows().map(([k, v]) => [el("dt", null, k), el("dd", null, v)]))));
-	document.getElementById("made").textContent =
-		`Made by vprof ${data.vprof} from run ${R.run} of ${cut(data.root, 200)}.`;
+	sayMade(
+		`Made by vprof ${data.vprof} from run ${R.run} of ${cut(data.root, 200)}.`);
 }

@@ -43,7 +43,21 @@ function nodeText(n) {
 	return lines.join("\n");
 }
 let drawTree = () => {}, showNode = () => {};
-function zoomTo(n) { treeState.root = n; drawTree(); }
+function zoomTo(n) { treeState.root = n; drawTree(); keepState(); }
+/* In the address: node, view and zoom of the tree, as far as they are not those that the page begins with. */
+function keepState() {
+	const parts = [["n", treeState.selected.id], ["z", treeState.root.id], ["v", treeState.view === "variance" ? 0 : treeState.view]];
+	const text = parts.filter(([, x]) => x).map(p => p.join("=")).join("&");
+	if (text || /^[nzv]=/.test(address.get())) address.set(text, true);
+}
+function readState() {
+	const parts = new Map(address.get().split("&").map(s => s.split("=")));
+	const at = key => /^\d{1,9}$/.test(parts.get(key) || "") ? nodes[+parts.get(key)] || null : null;
+	treeState.selected = at("n") || treeState.selected;
+	treeState.root = at("z") || treeState.root;
+	if (Object.keys(views).includes(parts.get("v")) && (parts.get("v") !== "tail" || hasTail)) treeState.view = parts.get("v");
+	return !!at("n");
+}
 function move(n, key) {
 	const kids =
 		treeState.rects.filter(r => !r.together && r.n.parent === n.id && r.n.id).sort((a, b) => a.x - b.x);
@@ -267,7 +281,7 @@ const viewHints = {
 function treeBar(set) {
 	const options = Object.entries(views)
 		.map(([k, v]) => [k, v.text, k === "tail" && !hasTail ? "not recorded in this run" : ""]);
-	return el("div.bar-row", null, choice("Widths by", options, "variance", set),
+	return el("div.bar-row", null, choice("Widths by", options, treeState.view, set),
 		el("button", { type: "button", onclick: () => zoomTo(nodes[treeState.root.parent]) }, "Up"),
 		el("button", { type: "button", onclick: () => zoomTo(nodes[0]) }, "Whole tree"),
 		el("span.right.small.soft", null, `${count(nodes.length)} nodes`));
@@ -291,6 +305,7 @@ function followSelection(card) {
 				path(n).reverse().find(x => x !== n && views[treeState.view].of(x) > 0) || nodes[0];
 		drawTree(from === "tree");
 		showNode(n);
+		keepState();
 		if (from === "causes" || from === "search" || from === "why") {
 			card.scrollIntoView({ block: "start" });
 			drawTree(true);
@@ -298,7 +313,7 @@ function followSelection(card) {
 	});
 }
 function where() {
-	const box = document.getElementById("where");
+	const box = byId("where");
 	if (nodes.length < 2) {
 		box.append(note(
 			"Nothing below the interval is measured in this run: round 0 measures latencies only. vprof iterate " +
@@ -309,16 +324,18 @@ function where() {
 		detail = el("div", { id: "node", "aria-live": "polite" });
 	const set = v => {
 		treeState.view = v;
+		keepState();
 		hint.textContent = viewHints[v] +
 			" Dashed: run by others while the interval waited. Click selects, double click or Enter zooms, arrows " +
 				"move.";
 		drawTree();
 	};
+	treeState.isLinked = readState();
 	const card = el("div.card", null, treeBar(set), holder, treeLegend(), hint);
 	box.append(card, el("div.card", null, detail));
 	icicle(holder);
 	nodeDetail(detail);
 	followSelection(card);
-	set("variance");
+	set(treeState.view);
 	showNode(treeState.selected);
 }

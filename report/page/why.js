@@ -93,7 +93,7 @@ function blame(box) {
 		box.append(el("p.small.soft", null, `and ${count(list.length - 8)} more, in the tree above`));
 }
 function why() {
-	const box = document.getElementById("why");
+	const box = byId("why");
 	blame(box);
 	crosstalk(box);
 	timelines(box);

@@ -50,7 +50,7 @@ function choice(label, options, value, change) {
 	show(value);
 	return group;
 }
-const tip = document.getElementById("tip");
+const tip = byId("tip");
 function showTip(text, x, y) {
 	tip.textContent = text;
 	tip.hidden = false;

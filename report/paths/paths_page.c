@@ -81,14 +81,12 @@ static int choose_all(struct shown *s, const struct vprof_requests_results *r)
 	return VPROF_OK;
 }
 
-int vprof_report_paths_page(const struct vprof_requests_results *r, const struct vprof_page_origin *origin,
-			    struct vprof_text *out, struct vprof_error *err)
+cJSON *vprof_paths_page_data(const struct vprof_requests_results *r, const struct vprof_page_origin *origin)
 {
 	struct vprof_answer answer = VPROF_ANSWER_INIT;
 	struct vprof_requests_results shown = *r;
 	struct shown s = { .n = 0 };
 	cJSON *data = NULL;
-	int ret;
 
 	vprof_paths_answer(r, &answer);
 	if (!choose_all(&s, r)) {
@@ -96,11 +94,19 @@ int vprof_report_paths_page(const struct vprof_requests_results *r, const struct
 		shown.n_listed = s.n_chosen;
 		data = vprof_answer_page_data(vprof_requests_results_json(&shown), &answer, origin);
 	}
-	ret = vprof_page_fill(vprof_paths_page_template, data, out, err);
-	cJSON_Delete(data);
 	vprof_answer_release(&answer);
 	free(s.sorted);
 	free(s.chosen);
 	free(s.is_chosen);
+	return data;
+}
+
+int vprof_report_paths_page(const struct vprof_requests_results *r, const struct vprof_page_origin *origin,
+			    struct vprof_text *out, struct vprof_error *err)
+{
+	cJSON *data = vprof_paths_page_data(r, origin);
+	int ret = vprof_page_fill(vprof_paths_page_template, data, out, err);
+
+	cJSON_Delete(data);
 	return ret;
 }

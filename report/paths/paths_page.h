@@ -9,6 +9,9 @@
 #include "common/text.h"
 #include "report/answer.h"
 
+/* What the page shows, also as a part of the report (page.h); the caller deletes it. NULL without memory. */
+cJSON *vprof_paths_page_data(const struct vprof_requests_results *r, const struct vprof_page_origin *origin);
+
 /* Appends the page. With all requests listed it shows some of them: the slowest, and some of all latencies. NOMEM. */
 int vprof_report_paths_page(const struct vprof_requests_results *r, const struct vprof_page_origin *origin,
 			    struct vprof_text *out, struct vprof_error *err);

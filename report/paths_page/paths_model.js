@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The results: tiers with a colour each, requests with their visits as trees, patterns with an example each. */
-const data = JSON.parse(document.getElementById("data").textContent), R = data.results;
+const R = data.results;
 const tiers = R.tiers.filter(t => !t.is_transit), colours = 8;
 const tierNumber = new Map(tiers.map((t, i) => [t.name, i]));
 const colour = name => "t" + (tierNumber.has(name) ? tierNumber.get(name) % colours : colours - 1);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Search and keys; then everything is drawn. */
 function redraw() {
-	const list = document.getElementById("pictures");
+	const list = byId("pictures");
 	list.replaceChildren();
 	drawPatterns(list);
 	showRequest(view.request);
 }
 function search() {
-	const input = document.getElementById("search");
+	const input = byId("search");
 	const set = text => { view.hits = text; redraw(); };
 	input.addEventListener("input", () => set(input.value.trim().toLowerCase()));
 	input.addEventListener("keydown", e => { if (e.key === "Escape") { input.value = ""; set(""); } });

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The answer in words with its warnings, and how far all of it can be trusted. */
 function head() {
-	const box = document.getElementById("head");
-	document.title = `vprof paths: ${data.title}`;
+	const box = byId("head");
+	setTitle(`vprof paths: ${data.title}`);
 	box.append(el("h1", null, "Where do requests go, and where is their time?"), el("p.lead", { id: "answer" }, data.answer),
 		...data.warnings.map(w => el("p.alert", null, w)),
 		el("p.small.soft", null, `${count(R.n_requests)} requests in ${duration(R.duration_ns)}, ${count(R.n_connections)} connections` +
 			(R.n_hosts > 1 ? `, ${count(R.n_hosts)} hosts` : "") + (data.date ? `, ${data.date}` : "")));
 }
 function trust() {
-	const box = document.getElementById("trust");
+	const box = byId("trust");
 	const rows = [
 		["requests", `${count(R.n_certain)} certain, ${count(R.n_inferred)} inferred` + (R.n_inferred ? ` (each with ${percent(R.least_confidence)} or more)` : "") +
 			`, ${count(R.n_ambiguous)} ambiguous, ${count(R.n_torn)} with parts missing, ${count(R.n_cut)} without a reply`],
@@ -22,5 +22,5 @@ function trust() {
 	const list = pairs => el("dl", null, pairs.map(([k, v]) => [el("dt", null, k), el("dd", null, v)]));
 	box.append(el("div.card", null, list(rows)), R.links.length ? el("div.card", null, el("h3", null, "A call belongs to the request that is"), list(R.links.map(l => [l.how, count(l.n)]))) : "",
 		clocks.length ? el("div.card", null, el("h3", null, "Clocks, against the first host's"), list(clocks)) : "");
-	document.getElementById("made").textContent = `Made by vprof ${data.vprof} from ${cut(data.title, 200)}.`;
+	sayMade(`Made by vprof ${data.vprof} from ${cut(data.title, 200)}.`);
 }

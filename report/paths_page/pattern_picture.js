@@ -42,7 +42,7 @@ function drawPatterns(box) {
 	if (R.n_patterns_all > 12) box.append(note(`${count(R.n_patterns_all - 12)} more paths: vprof report paths --top ${R.n_patterns_all}`));
 }
 function patterns() {
-	const box = document.getElementById("patterns"), list = el("div", { id: "pictures" });
+	const box = byId("patterns"), list = el("div", { id: "pictures" });
 	box.append(list);
 	drawPatterns(list);
 	if (!R.patterns.length) box.append(note("No request was found of which all is known."));

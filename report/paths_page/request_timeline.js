@@ -31,20 +31,20 @@ function drawRequest(box, request) {
 	});
 }
 function showRequest(request, scroll) {
-	const box = document.getElementById("waterfall"), i = requests.indexOf(request);
+	const box = byId("waterfall"), i = requests.indexOf(request);
 	view.request = request;
 	box.replaceChildren();
 	if (!request) return;
-	document.getElementById("which").value = i;
+	byId("which").value = i;
 	box.append(el("p.small", null, `${duration(request.latency_ns)}, from ${request.client}, ${request.state}` + (request.confidence < 1 ? ` (${percent(request.confidence)})` : "")));
 	drawRequest(box, request);
-	if (scroll) document.getElementById("requests").scrollIntoView({ block: "start" });
+	if (scroll) byId("requests").scrollIntoView({ block: "start" });
 }
 function stepRequest(step) {
 	if (requests.length) showRequest(requests[Math.max(0, Math.min(requests.length - 1, requests.indexOf(view.request) + step))]);
 }
 function requestTimeline() {
-	const box = document.getElementById("requests");
+	const box = byId("requests");
 	if (!requests.length) {
 		box.append(note("No request was found of which all is known."));
 		return;

@@ -14,7 +14,7 @@ function drawCdf(box, times, low, high) {
 	svg.append("path").attr("class", "line").attr("d", "M" + points.map(p => p.map(v => v.toFixed(1)).join()).join("L"));
 }
 function responseTimes() {
-	const box = document.getElementById("times"), all = [["requests", R.latency], ...tiers.map(t => [t.name, t.response])].filter(([, l]) => l && l.n);
+	const box = byId("times"), all = [["requests", R.latency], ...tiers.map(t => [t.name, t.response])].filter(([, l]) => l && l.n);
 	const values = all.flatMap(([, l]) => l.cdf_ns).filter(t => t > 0);
 	if (!values.length) {
 		box.append(note("No request was found of which all is known."));

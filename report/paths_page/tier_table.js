@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Each tier's part of a request's time, of the variance and of the slowest requests. */
 function tierTable() {
-	const box = document.getElementById("tiers"), head = ["tier", "visits of a request", "p50", "p99", "own time", "of the variance", "of the slowest 1 %"];
+	const box = byId("tiers"), head = ["tier", "visits of a request", "p50", "p99", "own time", "of the variance", "of the slowest 1 %"];
 	if (!R.tiers.length) {
 		box.append(note("No request was found of which all is known."));
 		return;

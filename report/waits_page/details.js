@@ -76,7 +76,7 @@ function partyDetails(p) {
 	];
 }
 function drawDetails() {
-	const box = document.getElementById("why"), e = view.edge || (view.party ? null : firstEdge());
+	const box = byId("why"), e = view.edge || (view.party ? null : firstEdge());
 	box.replaceChildren(...[
 		view.party ? partyDetails(view.party) : e ? edgeDetails(e) :
 			el("p.soft", null, edges.length ? "Click on an edge or a vertex." : "No thread waited for another one.")

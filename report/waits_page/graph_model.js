@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The data: parties (vertices) and edges with their knots, and what is said of them. */
-const data = JSON.parse(document.getElementById("data").textContent);
 const R = data.results, parties = R.parties, edges = R.edges, knots = R.knots, recorded = R.duration_ns || 1;
 parties.forEach((p, id) => Object.assign(p, { id, out: [], in: [], knot: null }));
 edges.forEach((e, id) => {

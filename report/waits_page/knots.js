@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* In words: the answer with its warnings, a card for each knot, all waits, and how far to trust them. */
 function answer() {
-	const box = document.getElementById("head");
-	document.title = `vprof waits: ${data.title}`;
+	const box = byId("head");
+	setTitle(`vprof waits: ${data.title}`);
 	box.append(el("h1", null, "Which waits limit throughput?"), el("p.lead", { id: "answer" }, data.answer),
 		...data.warnings.map(w => el("p.alert", null, w)),
 		el("p.small.soft", null, `${duration(R.duration_ns)} recorded` +
@@ -71,7 +71,7 @@ function knotCard(k) {
 		k.inside.length > 20 ? el("p.small.soft", null, `${count(k.inside.length - 20)} lighter edges`) : null);
 }
 function knotCards() {
-	const box = document.getElementById("knots"), set = knots.filter(k => !k.isLimit && k.members.some(p => p.kind === "thread"));
+	const box = byId("knots"), set = knots.filter(k => !k.isLimit && k.members.some(p => p.kind === "thread"));
 	box.append(...limits.map(knotCard));
 	if (!limits.length) box.append(note("Nothing in this recording."));
 	if (set.length)
@@ -80,7 +80,7 @@ function knotCards() {
 			set.length > 20 ? el("p.small.soft", null, `and ${count(set.length - 20)} more`) : null);
 }
 function allWaits() {
-	const box = document.getElementById("all"), list = edges.filter(e => !e.is_idle).sort((a, b) => b.weight_ns - a.weight_ns || a.id - b.id);
+	const box = byId("all"), list = edges.filter(e => !e.is_idle).sort((a, b) => b.weight_ns - a.weight_ns || a.id - b.id);
 	let shown = 15;
 	const place = el("div"), more = el("button", { type: "button", onclick: () => { shown += 100; fill(); } });
 	const fill = () => {
@@ -93,7 +93,7 @@ function allWaits() {
 	box.append(el("div.card", null, place, el("p", null, more)));
 }
 function trust() {
-	const box = document.getElementById("trust"), blocked = sumOf(parties, p => p.blocked_ns), unknown = sumOf(parties, p => p.unknown_ns);
+	const box = byId("trust"), blocked = sumOf(parties, p => p.blocked_ns), unknown = sumOf(parties, p => p.unknown_ns);
 	const rows = [
 		["waits without a known waker", blocked > 0 ? percent(unknown / blocked) + " of the waiting time" : "none"],
 		["events lost", count(R.n_lost)], ["threads that ran again without a recorded wake-up", count(R.n_assumed)],
@@ -104,5 +104,5 @@ function trust() {
 		["smallest edge that a knot keeps", percent(R.threshold) + " of the recording"]
 	];
 	box.append(el("div.card", null, el("dl", null, rows.map(([k, v]) => [el("dt", null, k), el("dd", null, v)]))));
-	document.getElementById("made").textContent = `Made by vprof ${data.vprof} from ${cut(data.title, 200)}.`;
+	sayMade(`Made by vprof ${data.vprof} from ${cut(data.title, 200)}.`);
 }

@@ -3,38 +3,33 @@
  * everything is drawn. */
 let place = null, drawnWidth = 0;
 function redraw(width) {
-	const focused = document.activeElement && document.activeElement.getAttribute("data-key");
+	const focused = root.activeElement && root.activeElement.getAttribute("data-key");
 	drawnWidth = width || Math.max(300, Math.floor(place.clientWidth) || 900);
 	drawGraph(place, drawnWidth);
 	const again = focused && place.querySelector(`[data-key="${focused}"]`);
 	if (again) focusOn(again);
-	document.getElementById("fold").setAttribute("aria-pressed", String(view.all));
+	byId("fold").setAttribute("aria-pressed", String(view.all));
 }
-function address() {
+function addressOf() {
 	const what = view.edge ? "e=" + view.edge.id : view.party ? "p=" + view.party.id : "";
 	return [what, view.all ? "all" : ""].filter(Boolean).join("&");
 }
 function readAddress() {
-	const parts = new Map(location.hash.slice(1).split("&").map(s => s.split("=")));
+	const parts = new Map(address.get().split("&").map(s => s.split("=")));
 	const at = (list, key) => /^\d{1,9}$/.test(parts.get(key) || "") ? list[+parts.get(key)] || null : null;
 	view.edge = at(edges, "e");
 	view.party = view.edge ? null : at(parties, "p");
 	view.all = parts.has("all");
 }
 function show() {
-	if (address() !== location.hash.slice(1)) {
-		if (address())
-			location.hash = address();
-		else
-			history.replaceState(null, "", location.pathname + location.search);
-	}
+	address.set(addressOf());
 	redraw();
 	drawDetails();
 }
 function selectEdge(e, scroll) {
 	Object.assign(view, { edge: e, party: null });
 	show();
-	if (scroll) document.getElementById("graph").scrollIntoView({ block: "start" });
+	if (scroll) byId("graph").scrollIntoView({ block: "start" });
 }
 function selectParty(p) { Object.assign(view, { edge: null, party: p }); show(); }
 function showAll(all) { view.all = all; show(); }
@@ -100,7 +95,7 @@ function keys() {
 	});
 }
 function search() {
-	const input = document.getElementById("search");
+	const input = byId("search");
 	const find = () => {
 		const text = input.value.trim().toLowerCase();
 		return text ? parties.filter(p => p.name.toLowerCase().includes(text)).sort((a, b) => b.weight - a.weight).slice(0, 40) : [];
@@ -125,7 +120,7 @@ function legend() {
 	el("li", null, "an arrow leads from who waits to who is waited for, as wide as the waits are long"));
 }
 function graph() {
-	const box = document.getElementById("graph");
+	const box = byId("graph");
 	place = el("div.waitfor", { onkeydown: graphKey });
 	box.append(el("div.bar-row", null, el("button", { id: "fold", type: "button", onclick: () => showAll(!view.all) }, `Show all ${count(parties.length)}`),
 		el("span.small.soft", null, "Click on an edge or a vertex to see why.")),
@@ -134,8 +129,8 @@ function graph() {
 	readAddress();
 	redraw();
 	drawDetails();
-	document.getElementById("fold").hidden = parties.length <= picture.model.vertices.length && !view.all;
-	addEventListener("hashchange", () => { readAddress(); redraw(); drawDetails(); });
+	byId("fold").hidden = parties.length <= picture.model.vertices.length && !view.all;
+	address.listen(() => { readAddress(); redraw(); drawDetails(); });
 	addEventListener("resize", () => { if (Math.abs(place.clientWidth - drawnWidth) > 8) redraw(); });
 	addEventListener("beforeprint", () => redraw(680));
 	addEventListener("afterprint", () => redraw());

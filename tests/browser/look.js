@@ -2,7 +2,7 @@
 /* Runs in the page after it is drawn: looks at it and works it as a person would. Writes "ok" or what is wrong. */
 addEventListener("load", () => {
 	try {
-		checkPage(4, /^(null$|#|(vscode|vscodium|idea|org-protocol|file):)/); /* with d3; null: a place without an editor */
+		checkPage(5, /^(null$|#|(vscode|vscodium|idea|org-protocol|file):)/); /* with d3; null: a place without an editor */
 		if (kind === "empty") {
 			expect(/No interval is complete/.test($("#spread").textContent), "says nothing of no intervals");
 			expect(/No factor/.test($("#causes").textContent) && /Nothing below/.test($("#where").textContent), "says nothing of no factors");

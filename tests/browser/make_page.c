@@ -261,6 +261,24 @@ static void make_rest(struct vprof_results *r, const char *kind)
 	r->warnings[r->n_warnings++] = strdup(name_of(kind, 2));
 }
 
+/* Of "NAME=FILE" the data of the page in that file; "NAME=" is a view without data. */
+static struct vprof_page_view take_view(char *text)
+{
+	static const char begin[] = "<script type=\"application/json\" id=\"data\">";
+	char *file = strchr(text, '='), *data;
+	struct vprof_text page = VPROF_TEXT_INIT;
+	struct vprof_page_view view = { .name = text, .missing = "record it with: vprof record -- COMMAND" };
+
+	*file++ = 0;
+	if (*file && !vprof_file_read(file, &page, NULL)) {
+		data = strstr(page.s, begin) + strlen(begin);
+		*strstr(data, "</script>") = 0;
+		view.data = cJSON_Parse(data);
+	}
+	vprof_text_release(&page);
+	return view;
+}
+
 int main(int argc, char **argv)
 {
 	struct vprof_results *r = vprof_results_new();
@@ -273,7 +291,8 @@ int main(int argc, char **argv)
 				   .run_date = "2026-01-02 03:04",
 				   .rounds = &round,
 				   .n_rounds = 1 };
-	const char *kind = argc == 3 ? argv[1] : "";
+	struct vprof_page_view views[4];
+	const char *kind = argc >= 3 ? argv[1] : "";
 	int is_large = !strcmp(kind, "large"), status = 1;
 
 	if (!*kind || !r)
@@ -301,6 +320,10 @@ int main(int argc, char **argv)
 		make_crosstalk(r, kind);
 	}
 	vprof_page_round_fill(&round, r);
+	page.views = views;
+	for (int i = 3; i < argc && i < 3 + 4; i++)
+		views[page.n_views++] = take_view(argv[i]);
+	page.views_only = !strcmp(kind, "views");
 	if (!vprof_report_page(&page, &text, &err))
 		status = vprof_file_write(argv[2], text.s, text.len, &err) != 0;
 	if (status)
@@ -308,5 +331,7 @@ int main(int argc, char **argv)
 	vprof_page_round_release(&round);
 	vprof_text_release(&text);
 	vprof_results_free(r);
+	for (size_t i = 0; i < page.n_views; i++)
+		cJSON_Delete((cJSON *)views[i].data);
 	return status;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/results/results_json.h"
 #include "cli/command.h"
@@ -12,17 +13,22 @@
 #include "cli/options.h"
 #include "cli/print.h"
 #include "cli/commands/report/reports.h"
+#include "cli/commands/report/recorded_report.h"
 #include "cli/commands/report/report_page.h"
 #include "cli/drilldown/steps.h"
+#include "cli/recorded_run.h"
 #include "cli/doctor/symptoms.h"
+#include "common/files.h"
 
 static const struct vprof_usage usage = {
 	.synopsis = "report [RUN] [--factors | --view VIEW] [--html [FILE]] [--json] [--top N]",
 	.purpose =
 		"Prints the report of the last analysed run, or of RUN: the causes of the variance, with the verdicts given\n"
 		"since; with --factors also the ranked factors that the causes are made of.\n"
-		"With --html it writes one self-contained page instead: .vprof/runs/RUN/report.html, or FILE, which\n"
-		"may be - for standard output. Exit status 3 when that run is inconclusive, or says nothing in that view.",
+		"With --html it writes one self-contained page instead, with what the run says of waits, paths of requests\n"
+		"and layers as well: .vprof/runs/RUN/report.html, or FILE, which may be - for standard output. Of a run that\n"
+		"was recorded without intervals these views are all. Exit status 3 when that run is inconclusive, or says\n"
+		"nothing in that view.",
 	.max_operands = 2,
 };
 
@@ -60,6 +66,20 @@ static int print_view(const struct vprof_results *results, enum vprof_view view,
 	rc = vprof_step_print_view(results, view, &options, status, err);
 	free(ending);
 	return rc;
+}
+
+/* Is it a run that was recorded only, with no plan of probes? */
+static int is_recorded(const char *wanted)
+{
+	struct vprof_error ignored = { "" };
+	struct vprof_recorded_run run;
+	int is_one = !vprof_recorded_run_find(&run, wanted, "", &ignored);
+	char *plan = is_one ? vprof_path_join(run.folder, "plan.json") : NULL;
+
+	is_one = is_one && plan && access(plan, F_OK) != 0;
+	free(plan);
+	vprof_recorded_run_release(&run);
+	return is_one;
 }
 
 static const struct {
@@ -118,6 +138,11 @@ int vprof_cmd_report(int argc, char **argv)
 		rc = vprof_project_find_run(&p, wanted, "results.json",
 					    "analyse one with: vprof analyze (or let vprof iterate do everything)",
 					    &run, &err);
+	if (rc && !view_name && !json && is_recorded(wanted)) {
+		rc = vprof_recorded_report(wanted, html, file, &status, &err);
+		vprof_project_release(&p);
+		return rc ? vprof_complain(rc, &err) : status;
+	}
 	if (!rc)
 		rc = load(&p, run.s, &results, &err);
 	if (!rc)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/commands/report/run_views.h"
 #include "cli/drilldown/ending.h"
 #include "cli/drilldown/verdict_list.h"
 #include "common/files.h"
@@ -103,15 +104,20 @@ int vprof_report_page_write(const struct vprof_project *p, const char *run, cons
 	struct vprof_verdict_list list = { 0 };
 	struct vprof_text text = VPROF_TEXT_INIT;
 	struct vprof_facts *facts = NULL;
-	char date[32] = "", *log;
+	char date[32] = "", *log, *folder = vprof_project_run_path(p, run, "");
+	struct vprof_run_views views = { 0 };
 	struct vprof_page page = { .results = results,
 				   .root = p->directory,
 				   .version = VPROF_VERSION,
+				   .views = views.views,
+				   .n_views = VPROF_RUN_VIEWS,
 				   .rounds = rounds,
 				   .n_rounds = s->n_rounds,
 				   .ending = ending };
-	int rc = rounds && ending ? VPROF_OK : VPROF_ERR_NOMEM;
+	int rc = rounds && ending && folder ? VPROF_OK : VPROF_ERR_NOMEM;
 
+	if (!rc)
+		rc = vprof_run_views_make(&views, folder, run, err);
 	for (size_t i = 0; !rc && i < s->n_rounds; i++)
 		rc = fill_round(&rounds[i], p, &s->rounds[i], results);
 	if (!rc)
@@ -137,6 +143,8 @@ out:
 	free(rounds);
 	free((void *)page.verdicts);
 	free(ending);
+	free(folder);
+	vprof_run_views_release(&views);
 	vprof_verdict_list_release(&list);
 	vprof_facts_free(facts);
 	vprof_text_release(&text);
