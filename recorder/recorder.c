@@ -196,6 +196,7 @@ static int load(struct vprof_recorder *r, struct vprof_error *err)
 	r->bpf->rodata->records_interrupts = (r->kinds & VP_KERNEL_INTERRUPTS) != 0;
 	r->bpf->rodata->records_stacks = (r->kinds & VP_KERNEL_STACKS) != 0;
 	r->bpf->rodata->records_calls = (r->kinds & VP_KERNEL_CALLS) != 0;
+	r->bpf->rodata->records_sockets = (r->kinds & VP_KERNEL_SOCKETS) != 0;
 	r->bpf->rodata->has_budget = (r->kinds & VP_KERNEL_WINDOWS) != 0;
 	r->bpf->rodata->spacing_ns = r->o.spacing_ns;
 	if (!(r->kinds & VP_KERNEL_STACKS) && (bpf_map__set_max_entries(r->bpf->maps.stacks_seen, 1) ||

@@ -232,13 +232,14 @@ enum vp_context {
 	VP_CONTEXT_COUNT
 };
 
-/* On whose behalf an interrupt woke a thread. */
+/* On whose behalf an interrupt woke a thread, or at what. */
 enum vp_source {
 	VP_SOURCE_NONE = 0,  /* not known, or the waker is a thread */
 	VP_SOURCE_TIMER = 1, /* id 0 */
 	VP_SOURCE_BLOCK = 2, /* id: device, major << 20 | minor */
 	VP_SOURCE_NET = 3,   /* id: index of the interface */
 	VP_SOURCE_IRQ = 4,   /* id: number of the interrupt, of a device that is none of these */
+	VP_SOURCE_FUTEX = 5, /* a thread woke it at a futex; id: a hash of its address. With VP_KERNEL_SOCKETS only */
 	VP_SOURCE_COUNT
 };
 

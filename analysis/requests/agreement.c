@@ -9,14 +9,15 @@
 #define ONLY_RIGHT 0.5
 #define ONLY_SEEN 1.0
 
-static const struct {
+static const struct before {
 	double right, seen;
 } forward_before[VPROF_FORWARDS] = {
 	[VPROF_FORWARD_RECEIVED] = { 0.5, 1 },
 	[VPROF_FORWARD_WOKEN] = { 0.5, 1 },
 	[VPROF_FORWARD_CREATED] = { 9, 10 },
+	[VPROF_FORWARD_QUEUED] = { 19, 20 },
 	[VPROF_FORWARD_KEPT] = { 0.5, 1 },
-};
+}, handed_before[2] = { { 0.5, 1 }, { 19, 20 } };
 
 struct named {
 	uint32_t host, process;
@@ -62,6 +63,16 @@ int vprof_agreement_init(struct vprof_agreement *a, const struct vprof_socket_hi
 	free(by_name);
 	free(program);
 	return VPROF_OK;
+}
+
+void vprof_agreement_forget(struct vprof_agreement *a, size_t n_processes, size_t n_threads)
+{
+	memset(a->programs, 0, n_processes * sizeof *a->programs);
+	for (size_t i = 0; i < n_threads; i++) {
+		struct vprof_agreement_thread *t = &a->threads[i];
+
+		*t = (struct vprof_agreement_thread){ .program = t->program, .process = t->process };
+	}
 }
 
 void vprof_agreement_release(struct vprof_agreement *a)
@@ -135,6 +146,20 @@ void vprof_agreement_next(struct vprof_agreement *a, uint32_t thread, uint32_t n
 	program_of(a, thread)->n_next_fits += fits != 0;
 }
 
+void vprof_agreement_handed(struct vprof_agreement *a, uint32_t thread, int by_item, int agrees)
+{
+	program_of(a, thread)->n_handed[by_item]++;
+	program_of(a, thread)->n_handed_agree[by_item] += agrees != 0;
+}
+
+double vprof_agreement_handed_rate(const struct vprof_agreement *a, uint32_t thread, int by_item)
+{
+	const struct vprof_agreement_program *p = program_of(a, thread);
+
+	return ((double)p->n_handed_agree[by_item] + handed_before[by_item].right) /
+	       ((double)p->n_handed[by_item] + handed_before[by_item].seen);
+}
+
 static double backward_rate(uint64_t n_right, uint64_t n)
 {
 	return ((double)n_right + BACKWARD_RIGHT) / ((double)n + BACKWARD_SEEN);
@@ -150,14 +175,6 @@ double vprof_agreement_backward(const struct vprof_agreement *a, uint32_t thread
 	if (!p->n_both)
 		return next;
 	return p->n_next && next < both ? next : both;
-}
-
-/* That both are wrong at once, and in the same way, takes that each of them is wrong. */
-double vprof_agreement_joint(const struct vprof_agreement *a, uint32_t thread, enum vprof_forward how)
-{
-	if (vprof_agreement_is_synchronous(a, thread))
-		return 1;
-	return 1 - (1 - vprof_agreement_forward(a, thread, how)) * (1 - vprof_agreement_backward(a, thread));
 }
 
 /* A thread that also calls while nothing is served has work of its own. */

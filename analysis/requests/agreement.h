@@ -14,6 +14,7 @@ enum vprof_forward {			     /* what tells for which request a thread works, befo
 		     VPROF_FORWARD_RECEIVED, /* it received the request, or a reply to a call that was made for it */
 		     VPROF_FORWARD_WOKEN,    /* it was woken by a thread that worked for the request */
 		     VPROF_FORWARD_CREATED,  /* ... or made by one */
+		     VPROF_FORWARD_QUEUED,   /* it took from a queue what one put there */
 		     VPROF_FORWARD_KEPT,     /* one of these, but it woke another thread since, and may have passed the
 						request on */
 		     VPROF_FORWARDS
@@ -22,8 +23,9 @@ enum vprof_forward {			     /* what tells for which request a thread works, befo
 struct vprof_agreement_program {
 	/* replies whose thread's request was known before, by how; and those that were to that request */
 	uint64_t n_replies[VPROF_FORWARDS], n_agree[VPROF_FORWARDS];
-	uint64_t n_both, n_both_agree; /* see vprof_agreement_both() */
-	uint64_t n_next, n_next_fits;  /* see vprof_agreement_next() */
+	uint64_t n_both, n_both_agree;		 /* see vprof_agreement_both() */
+	uint64_t n_next, n_next_fits;		 /* see vprof_agreement_next() */
+	uint64_t n_handed[2], n_handed_agree[2]; /* see vprof_agreement_handed() */
 };
 
 struct vprof_agreement_thread {
@@ -39,6 +41,8 @@ struct vprof_agreement {
 	unsigned char *serves;			/* processes: have received a request */
 };
 
+/* What is to be counted anew. */
+void vprof_agreement_forget(struct vprof_agreement *a, size_t n_processes, size_t n_threads);
 /* OK or NOMEM; to be released in any case. */
 int vprof_agreement_init(struct vprof_agreement *a, const struct vprof_socket_history *h,
 			 const struct vprof_exchanges *x);
@@ -59,13 +63,17 @@ void vprof_agreement_both(struct vprof_agreement *a, uint32_t thread, int agrees
  * while one request was served, and those that do not fit at any time: with several, another request fits by chance. */
 void vprof_agreement_next(struct vprof_agreement *a, uint32_t thread, uint32_t n_open, int fits);
 
+/* What became of the request that its thread passed on is known of a call, by a wake-up or by an item in a queue, and
+ * so is what its thread received last, or by whom it was woken. */
+void vprof_agreement_handed(struct vprof_agreement *a, uint32_t thread, int by_item, int agrees);
+
 /* Once all is told: does a thread wait for the reply to each call before it does anything for others? */
 int vprof_agreement_is_synchronous(const struct vprof_agreement *a, uint32_t thread);
 int vprof_agreement_serves(const struct vprof_agreement *a, uint32_t thread); /* its process */
-/* Confidence of links that stand on one observation, and of those on which both agree, from 0 to 1. */
+/* Confidence of links that stand on one observation, from 0 to 1. */
 double vprof_agreement_forward(const struct vprof_agreement *a, uint32_t thread, enum vprof_forward how);
 double vprof_agreement_backward(const struct vprof_agreement *a, uint32_t thread);
-double vprof_agreement_joint(const struct vprof_agreement *a, uint32_t thread, enum vprof_forward how);
+double vprof_agreement_handed_rate(const struct vprof_agreement *a, uint32_t thread, int by_item);
 double vprof_agreement_only(const struct vprof_agreement *a, uint32_t thread);
 
 #endif

@@ -7,11 +7,37 @@
 
 #include "analysis/requests/agreement.h"
 #include "analysis/requests/batches.h"
+#include "analysis/requests/marked_work.h"
+#include "analysis/requests/wake_places.h"
+#include "common/search.h"
+
+#define HOPS_MOST 3  /* wake-ups that a thread's request came through, that are remembered */
+#define WALKS_MOST 4 /* until what wake-ups mean is settled */
 
 struct thread_state {
 	uint32_t visit;	       /* that it works for; VPROF_NONE: none is known */
 	uint8_t how;	       /* enum vprof_forward */
 	uint8_t has_passed_on; /* it woke another thread meanwhile */
+	uint8_t has_acted;     /* it sent, received or woke another, since it has this request */
+	uint8_t n_hops;
+	uint32_t hops[HOPS_MOST]; /* places of wake-ups by which it has it */
+};
+
+struct later_state {	  /* of a thread, in the walk backward */
+	uint32_t replies; /* visit to which it replies next; VPROF_NONE */
+	uint32_t passed;  /* ... to which one replies that it passes a request on to */
+	uint32_t place;	  /* where it wakes that one; VPROF_NONE: by an item of a queue */
+};
+
+enum event_kind { EVENT_WAKE, EVENT_PUT, EVENT_TAKEN };
+
+enum freeing { FREES_NOBODY, FREES, FREES_PERHAPS }; /* the woken thread had nothing to do */
+
+struct event { /* between threads */
+	uint64_t t;
+	uint32_t number; /* of the wake, or of the item */
+	uint8_t kind;	 /* enum event_kind */
+	uint8_t frees;	 /* of a wake: enum freeing */
 };
 
 struct process_state {
@@ -20,9 +46,10 @@ struct process_state {
 	uint32_t marked;      /* from this one on all are marked (mark_candidates) */
 };
 
-struct evidence { /* about a call */
-	uint32_t forward, backward, only, n_open;
-	uint8_t how; /* enum vprof_forward */
+struct evidence {		    /* about a call */
+	struct thread_state before; /* its thread's */
+	uint32_t backward, only, n_open;
+	uint32_t handed, handed_place; /* as struct later_state */
 };
 
 struct walk {
@@ -31,11 +58,16 @@ struct walk {
 	const struct vprof_exchanges *x;
 	struct vprof_causality *c;
 	struct thread_state *threads;
+	struct later_state *later;
+	VPROF_ARRAY(struct event) events;
+	uint32_t *carried; /* of each item: the visit for which it was put */
 	struct process_state *processes;
 	struct evidence *evidence; /* of each exchange */
 	uint32_t *next, *previous; /* open visits of a process, as a list */
 	struct vprof_agreement agreement;
 	struct vprof_batches batches;
+	struct vprof_wake_places places;
+	struct vprof_marked_work marked;
 };
 
 /* What a transfer is to an exchange. */
@@ -124,12 +156,36 @@ static void note_call(struct walk *w, const struct vprof_transfer *t, uint32_t e
 	const struct process_state *process = &w->processes[w->h->threads.v[t->thread].process];
 	struct evidence *e = &w->evidence[exchange];
 
-	e->forward = thread->visit;
-	e->how = how_known(thread);
+	e->before = *thread;
+	e->before.how = how_known(thread);
 	e->n_open = process->n_open;
 	e->only = process->n_open == 1 ? process->sum : VPROF_NONE;
 	vprof_agreement_call(&w->agreement, t->thread, process->n_open,
 			     w->x->v.v[exchange].client.reply_thread != VPROF_NONE);
+}
+
+/* By a reply it is known for whom its thread worked, and so whether it had its request where it seemed to have it from.
+ */
+static void test_hops(struct walk *w, const struct thread_state *thread, uint32_t exchange)
+{
+	for (uint8_t i = 0; i < thread->n_hops; i++)
+		vprof_wake_places_test(&w->places, thread->hops[i], thread->visit == exchange);
+}
+
+static struct thread_state received(uint32_t exchange)
+{
+	return (struct thread_state){ .visit = exchange, .how = VPROF_FORWARD_RECEIVED, .has_acted = 1 };
+}
+
+/* Of several requests that it received together it works for the next. */
+static void take_next_request(struct walk *w, const struct vprof_transfer *t, uint32_t exchange)
+{
+	const struct vprof_exchange *e = &w->x->v.v[exchange], *next = e + 1;
+
+	if (exchange + 1 < w->x->v.n && next->connection == e->connection && is_visit(next) &&
+	    next->server.request_thread == t->thread && next->server.request_from <= t->from &&
+	    is_open(w, exchange + 1))
+		w->threads[t->thread] = received(exchange + 1);
 }
 
 static void note_reply(struct walk *w, const struct vprof_transfer *t, uint32_t exchange)
@@ -141,16 +197,19 @@ static void note_reply(struct walk *w, const struct vprof_transfer *t, uint32_t 
 	if (thread->visit != VPROF_NONE)
 		vprof_agreement_reply(&w->agreement, t->thread, (enum vprof_forward)how_known(thread),
 				      thread->visit == exchange);
+	if (thread->visit != VPROF_NONE)
+		test_hops(w, thread, exchange);
 	vprof_agreement_busy(&w->agreement, t->thread);
 	/* Whatever was thought, it works for this request now, or has finished it. */
-	*thread = (struct thread_state){ exchange, VPROF_FORWARD_RECEIVED, 0 };
+	*thread = received(exchange);
 	if (is_last(t, &w->x->v.v[exchange].server)) {
 		close_visit(w, process_of_visit(w, exchange), exchange);
 		thread->visit = VPROF_NONE;
+		take_next_request(w, t, exchange);
 	}
 }
 
-static void go_forward(struct walk *w, const struct vprof_transfer *t, uint32_t exchange)
+static void go_forward(struct walk *w, const struct vprof_transfer *t, uint32_t exchange, int is_first_taken)
 {
 	const struct vprof_exchange *e = &w->x->v.v[exchange];
 	struct thread_state *thread = &w->threads[t->thread];
@@ -164,19 +223,24 @@ static void go_forward(struct walk *w, const struct vprof_transfer *t, uint32_t 
 		} else if (!is_open(w, exchange)) {
 			break; /* the rest of a request that it replied to before it had read it */
 		}
-		*thread = (struct thread_state){ exchange, VPROF_FORWARD_RECEIVED, 0 };
+		if (is_first_taken)
+			*thread = received(exchange);
 		break;
 	case PART_REQUEST_SENT:
 		if (is_first(t, &e->client))
 			note_call(w, t, exchange);
+		thread->has_acted = 1;
 		break;
 	case PART_REPLY_RECEIVED:
 		if (e->client.request_thread == VPROF_NONE)
 			break;
 		vprof_agreement_returned(&w->agreement, e->client.request_thread,
 					 vprof_transfer_time(t) == e->client.reply_from);
-		if (w->evidence[exchange].forward != VPROF_NONE)
-			*thread = (struct thread_state){ w->evidence[exchange].forward, w->evidence[exchange].how, 0 };
+		if (w->evidence[exchange].before.visit == VPROF_NONE)
+			break;
+		*thread = w->evidence[exchange].before;
+		thread->has_passed_on = 0;
+		thread->has_acted = 1;
 		break;
 	case PART_REPLY_SENT:
 		note_reply(w, t, exchange);
@@ -193,33 +257,75 @@ static int is_over(const struct walk *w, uint32_t visit, uint64_t t)
 	return e->server.reply_thread != VPROF_NONE && e->server.reply_to < t;
 }
 
-/* A thread that has nothing to do, or has passed its request on, works for its waker's request from now on. */
-static void take_wake(struct walk *w, const struct vprof_thread_wake *wake)
+/* Does a thread that is woken at this place have nothing to do? At a queue all sleep that have not. Elsewhere those
+ * have not that have no request, or have passed it on; or that were woken before for one and did nothing: there was
+ * none. */
+static int is_free(const struct walk *w, const struct thread_state *t, const struct vprof_wake_place *place,
+		   uint64_t now)
 {
-	struct thread_state *from = &w->threads[wake->waker], *to = &w->threads[wake->wakee];
+	return place->kind == VPROF_PLACE_QUEUE || t->visit == VPROF_NONE || t->has_passed_on ||
+	       (t->how == VPROF_FORWARD_WOKEN && !t->has_acted && place->place) || is_over(w, t->visit, now);
+}
 
+/* A thread that has nothing to do works for its waker's request from now on. */
+static void take_wake(struct walk *w, struct event *event)
+{
+	const struct vprof_thread_wake *wake = &w->h->wakes.v[event->number];
+	struct thread_state *from = &w->threads[wake->waker], *to = &w->threads[wake->wakee];
+	uint32_t place = w->places.of_wake[event->number];
+	enum vprof_place_kind kind = (enum vprof_place_kind)w->places.v.v[place].kind;
+
+	event->frees = 0;
 	if (w->h->threads.v[wake->waker].process != w->h->threads.v[wake->wakee].process && !wake->is_creation)
 		return;
-	if (from->visit == VPROF_NONE || is_over(w, from->visit, wake->t))
+	if (kind == VPROF_PLACE_OTHER && !wake->is_creation)
 		return;
-	if (to->visit != VPROF_NONE && !to->has_passed_on && !is_over(w, to->visit, wake->t))
+	if (!is_free(w, to, &w->places.v.v[place], wake->t))
 		return;
-	*to = (struct thread_state){ from->visit, wake->is_creation ? VPROF_FORWARD_CREATED : VPROF_FORWARD_WOKEN, 0 };
-	from->has_passed_on = 1;
+	event->frees = to->has_passed_on && kind != VPROF_PLACE_QUEUE ? FREES_PERHAPS : FREES;
+	if (from->visit == VPROF_NONE || is_over(w, from->visit, wake->t)) {
+		if (kind == VPROF_PLACE_QUEUE)
+			to->visit = VPROF_NONE; /* for a request that is not known */
+		return;
+	}
+	*to = *from;
+	to->how = wake->is_creation ? VPROF_FORWARD_CREATED : VPROF_FORWARD_WOKEN;
+	to->has_passed_on = to->has_acted = 0;
+	if (!wake->is_creation && to->n_hops < HOPS_MOST)
+		to->hops[to->n_hops++] = place;
+	from->has_passed_on = from->has_acted = 1;
+}
+
+static void take_item(struct walk *w, const struct event *event)
+{
+	const struct vprof_item_handed_on *item = &w->h->items.v[event->number];
+	uint32_t visit = w->carried[event->number];
+
+	if (w->h->threads.v[item->from].process != w->h->threads.v[item->to].process)
+		return;
+	if (event->kind == EVENT_PUT) {
+		w->carried[event->number] = w->threads[item->from].visit;
+		w->threads[item->from].has_passed_on = 1;
+		return;
+	}
+	w->threads[item->to] = (struct thread_state){ .visit = visit, .how = VPROF_FORWARD_QUEUED, .has_acted = 1 };
 }
 
 static void walk_forward(struct walk *w)
 {
-	size_t wake = 0;
+	size_t event = 0;
 
 	for (size_t i = 0; i < w->h->transfers.n; i++) {
 		const struct vprof_transfer *t = &w->h->transfers.v[i];
 		struct vprof_exchange_span span = w->x->of_transfer.v[i];
 
-		for (; wake < w->h->wakes.n && w->h->wakes.v[wake].t <= vprof_transfer_time(t); wake++)
-			take_wake(w, &w->h->wakes.v[wake]);
+		for (; event < w->events.n && w->events.v[event].t <= vprof_transfer_time(t); event++)
+			if (w->events.v[event].kind == EVENT_WAKE)
+				take_wake(w, &w->events.v[event]);
+			else
+				take_item(w, &w->events.v[event]);
 		for (uint32_t e = span.first; e <= span.last; e++)
-			go_forward(w, t, e);
+			go_forward(w, t, e, e == span.first || !is_open(w, e - 1));
 	}
 }
 
@@ -234,29 +340,82 @@ static void note_next_reply(struct walk *w, uint32_t call, uint32_t visit)
 		vprof_agreement_next(&w->agreement, e->client.request_thread, w->evidence[call].n_open, fits);
 }
 
+static void note_passed(struct walk *w, uint32_t call, const struct later_state *later)
+{
+	const struct vprof_exchange *e = &w->x->v.v[call];
+	struct evidence *evidence = &w->evidence[call];
+
+	if (later->passed == VPROF_NONE || w->x->v.v[later->passed].server.request_from > e->client.request_from)
+		return;
+	evidence->handed = later->passed;
+	evidence->handed_place = later->place;
+	if (evidence->before.visit == VPROF_NONE)
+		return;
+	if (evidence->before.how == VPROF_FORWARD_KEPT)
+		vprof_agreement_reply(&w->agreement, e->client.request_thread, VPROF_FORWARD_KEPT,
+				      later->passed == evidence->before.visit);
+	else
+		vprof_agreement_handed(&w->agreement, e->client.request_thread, later->place == VPROF_NONE,
+				       later->passed == evidence->before.visit);
+}
+
+/* Whoever hands a request over worked for it before; what the one that takes it did before was for another. */
+static void go_back(struct walk *w, const struct event *event)
+{
+	const struct vprof_thread_wake *wake = &w->h->wakes.v[event->number];
+	const struct vprof_item_handed_on *item = &w->h->items.v[event->number];
+	struct later_state *to = &w->later[event->kind == EVENT_WAKE ? wake->wakee : item->to];
+	uint32_t visit = to->replies != VPROF_NONE ? to->replies : to->passed;
+
+	if (event->kind == EVENT_WAKE ? !event->frees || wake->is_creation :
+					w->h->threads.v[item->from].process != w->h->threads.v[item->to].process)
+		return;
+	if (event->kind == EVENT_PUT) {
+		w->later[item->from].passed = w->carried[event->number];
+		w->later[item->from].place = VPROF_NONE;
+		return;
+	}
+	to->replies = event->kind == EVENT_WAKE && event->frees == FREES_PERHAPS ? to->replies : VPROF_NONE;
+	to->passed = VPROF_NONE;
+	if (event->kind == EVENT_TAKEN) {
+		w->carried[event->number] = visit;
+	} else if (visit != VPROF_NONE) {
+		w->later[wake->waker].passed = visit;
+		w->later[wake->waker].place = w->places.of_wake[event->number];
+	}
+}
+
 /* A request that the thread received by itself separates what it did before from what it does for it. */
 static void walk_backward(struct walk *w)
 {
+	size_t event = w->events.n;
+
 	for (size_t i = 0; i < w->h->threads.n; i++)
-		w->threads[i].visit = VPROF_NONE;
+		w->later[i] = (struct later_state){ VPROF_NONE, VPROF_NONE, VPROF_NONE };
 	for (size_t i = w->h->transfers.n; i-- > 0;) {
 		const struct vprof_transfer *t = &w->h->transfers.v[i];
 		struct vprof_exchange_span span = w->x->of_transfer.v[i];
+		struct later_state *later = &w->later[t->thread];
 
+		for (; event && w->events.v[event - 1].t > vprof_transfer_time(t); event--)
+			go_back(w, &w->events.v[event - 1]);
 		for (uint32_t k = span.first; k <= span.last; k++) {
 			const struct vprof_exchange *e = &w->x->v.v[k];
-			uint32_t *visit = &w->threads[t->thread].visit;
 
 			switch (part_of(w, t, e)) {
 			case PART_REPLY_SENT:
-				*visit = is_visit(e) ? k : *visit;
+				if (is_visit(e))
+					*later = (struct later_state){ k, VPROF_NONE, VPROF_NONE };
 				break;
 			case PART_REQUEST_RECEIVED:
-				*visit = is_first(t, &e->server) ? VPROF_NONE : *visit;
+				if (is_first(t, &e->server))
+					*later = (struct later_state){ VPROF_NONE, VPROF_NONE, VPROF_NONE };
 				break;
 			case PART_REQUEST_SENT:
-				if (is_first(t, &e->client) && *visit != VPROF_NONE)
-					note_next_reply(w, k, *visit);
+				if (is_first(t, &e->client) && later->replies != VPROF_NONE)
+					note_next_reply(w, k, later->replies);
+				if (is_first(t, &e->client))
+					note_passed(w, k, later);
 				break;
 			default:
 				break;
@@ -275,16 +434,65 @@ static void decide(struct vprof_link *link, uint32_t parent, enum vprof_link_how
 		link->how = VPROF_LINK_AMBIGUOUS;
 }
 
+/* That a request came by wake-ups is as sure as the least of the places where they happened. */
+static double forward_rate(const struct walk *w, const struct thread_state *t, uint32_t thread)
+{
+	double rate = vprof_agreement_forward(&w->agreement, thread, (enum vprof_forward)t->how);
+
+	if (t->how != VPROF_FORWARD_WOKEN)
+		return rate;
+	for (uint8_t i = 0; i < t->n_hops; i++) {
+		double here = vprof_wake_places_rate(&w->places, t->hops[i]);
+
+		rate = i && rate < here ? rate : here;
+	}
+	return rate;
+}
+
+static double handed_rate(const struct walk *w, const struct evidence *e, uint32_t thread)
+{
+	int by_item = e->handed_place == VPROF_NONE;
+	double rate = vprof_agreement_handed_rate(&w->agreement, thread, by_item);
+	double here = by_item ? 1 : vprof_wake_places_rate(&w->places, e->handed_place);
+
+	return rate < here ? rate : here;
+}
+
+static double joint(double a, double b)
+{
+	return 1 - (1 - a) * (1 - b);
+}
+
+/* Of two observations that contradict each other, one of which is right. */
+static double against(double a, double b)
+{
+	double right = a * (1 - b), wrong = b * (1 - a);
+
+	return right + wrong > 0 ? right / (right + wrong) : 0;
+}
+
+/* That both are wrong at once, and in the same way, takes that each of them is wrong. */
+static double joint_rate(const struct walk *w, const struct evidence *e, uint32_t thread)
+{
+	if (vprof_agreement_is_synchronous(&w->agreement, thread))
+		return 1;
+	return joint(forward_rate(w, &e->before, thread), vprof_agreement_backward(&w->agreement, thread));
+}
+
+static enum vprof_link_how how_forward(const struct evidence *e)
+{
+	return (enum vprof_link_how)(VPROF_LINK_RECEIVED + e->before.how);
+}
+
 /* Forward and backward disagree. Where only one of them is to be trusted in this program, it decides. Else: a thread
  * that waits for each reply works for one request after another, so that its next reply tells; another works for what
  * it received last. */
-static void decide_conflict(struct vprof_link *link, const struct evidence *e, const struct vprof_agreement *a,
-			    uint32_t thread)
+static void decide_conflict(const struct walk *w, struct vprof_link *link, const struct evidence *e, uint32_t thread)
 {
-	double forward = vprof_agreement_forward(a, thread, (enum vprof_forward)e->how);
-	double backward = vprof_agreement_backward(a, thread);
-	int received = e->how == VPROF_FORWARD_RECEIVED || e->how == VPROF_FORWARD_KEPT,
-	    waits = vprof_agreement_is_synchronous(a, thread);
+	double forward = forward_rate(w, &e->before, thread);
+	double backward = vprof_agreement_backward(&w->agreement, thread);
+	int received = e->before.how == VPROF_FORWARD_RECEIVED || e->before.how == VPROF_FORWARD_KEPT,
+	    waits = vprof_agreement_is_synchronous(&w->agreement, thread);
 	int by_forward = forward >= (double)VPROF_LINK_MIN_CONFIDENCE;
 	int by_backward = backward >= (double)VPROF_LINK_MIN_CONFIDENCE;
 
@@ -293,11 +501,37 @@ static void decide_conflict(struct vprof_link *link, const struct evidence *e, c
 		by_backward = !received && waits;
 	}
 	if (by_forward)
-		decide(link, e->forward, (enum vprof_link_how)(VPROF_LINK_RECEIVED + e->how), forward);
+		decide(link, e->before.visit, how_forward(e), forward);
 	else if (by_backward)
 		decide(link, e->backward, VPROF_LINK_REPLY, backward);
 	else
 		decide(link, e->backward, VPROF_LINK_AMBIGUOUS, 0);
+}
+
+/* What became of the request is known, and what else is known does not tell the same as the thread's next reply. */
+static void decide_handed(const struct walk *w, struct vprof_link *link, const struct evidence *e, uint32_t thread)
+{
+	double handed = handed_rate(w, e, thread), forward = forward_rate(w, &e->before, thread);
+	double backward = vprof_agreement_backward(&w->agreement, thread);
+	int replies = e->backward != VPROF_NONE;
+
+	if (e->before.visit == e->handed) {
+		double both = joint(forward, handed);
+
+		decide(link, e->handed, VPROF_LINK_HANDED,
+		       replies && e->backward != e->handed ? against(both, backward) : both);
+	} else if (e->before.visit == VPROF_NONE) {
+		decide(link, e->handed, VPROF_LINK_HANDED,
+		       !replies			? handed :
+		       e->backward == e->handed ? joint(handed, backward) :
+						  against(handed, backward));
+	} else if (replies) {
+		decide_conflict(w, link, e, thread);
+	} else if (against(handed, forward) > 0.5) {
+		decide(link, e->handed, VPROF_LINK_HANDED, against(handed, forward));
+	} else {
+		decide(link, e->before.visit, how_forward(e), against(forward, handed));
+	}
 }
 
 /* 0: its thread is not one that is understood by batches, or it served nobody. */
@@ -326,21 +560,24 @@ static void decide_call(struct walk *w, uint32_t exchange)
 	const struct evidence *e = &w->evidence[exchange];
 	struct vprof_link *link = &w->c->links.v[exchange];
 	const struct vprof_agreement *a = &w->agreement;
-	uint32_t thread = x->client.request_thread;
+	uint32_t thread = x->client.request_thread, forward = e->before.visit, marked;
 
 	*link = (struct vprof_link){ VPROF_NONE, e->n_open, VPROF_LINK_NONE, 0, 1 };
 	if (thread == VPROF_NONE || x->flags & VPROF_EXCHANGE_NO_REQUEST)
 		return;
-	if (decide_matched(w, exchange))
+	marked = vprof_marked_work_at(&w->marked, thread, x->client.request_from);
+	if (marked != VPROF_NONE && marked != exchange)
+		decide(link, marked, VPROF_LINK_MARKED, 1);
+	else if (decide_matched(w, exchange))
 		return;
-	if (e->forward != VPROF_NONE && e->forward == e->backward)
-		decide(link, e->forward, VPROF_LINK_THREAD,
-		       vprof_agreement_joint(a, thread, (enum vprof_forward)e->how));
-	else if (e->forward != VPROF_NONE && e->backward != VPROF_NONE)
-		decide_conflict(link, e, a, thread);
-	else if (e->forward != VPROF_NONE)
-		decide(link, e->forward, (enum vprof_link_how)(VPROF_LINK_RECEIVED + e->how),
-		       vprof_agreement_forward(a, thread, (enum vprof_forward)e->how));
+	else if (forward != VPROF_NONE && forward == e->backward)
+		decide(link, forward, VPROF_LINK_THREAD, joint_rate(w, e, thread));
+	else if (e->handed != VPROF_NONE)
+		decide_handed(w, link, e, thread);
+	else if (forward != VPROF_NONE && e->backward != VPROF_NONE)
+		decide_conflict(w, link, e, thread);
+	else if (forward != VPROF_NONE)
+		decide(link, forward, how_forward(e), forward_rate(w, &e->before, thread));
 	else if (e->backward != VPROF_NONE && (vprof_agreement_is_synchronous(a, thread) || e->n_open == 1))
 		decide(link, e->backward, VPROF_LINK_REPLY, vprof_agreement_backward(a, thread));
 	else if (e->only != VPROF_NONE)
@@ -356,12 +593,15 @@ static void decide_all(struct walk *w)
 	for (uint32_t i = 0; i < w->x->v.n; i++) {
 		const struct evidence *e = &w->evidence[i];
 
-		if (e->forward != VPROF_NONE && e->backward != VPROF_NONE && e->how == VPROF_FORWARD_RECEIVED)
+		if (e->before.visit != VPROF_NONE && e->backward != VPROF_NONE &&
+		    e->before.how == VPROF_FORWARD_RECEIVED)
 			vprof_agreement_both(&w->agreement, w->x->v.v[i].client.request_thread,
-					     e->forward == e->backward);
+					     e->before.visit == e->backward);
 	}
 	for (uint32_t i = 0; i < w->x->v.n; i++)
 		decide_call(w, i);
+	for (uint32_t i = 0; i < w->x->v.n; i++)
+		w->c->links.v[i].is_tainted |= (w->x->v.v[i].flags & VPROF_EXCHANGE_SEVERAL) != 0;
 	for (uint32_t i = 0; i < w->x->v.n; i++)
 		w->c->n_by_how[w->c->links.v[i].how]++;
 }
@@ -413,42 +653,98 @@ static void start_over(struct walk *w)
 		w->previous[i] = i;
 }
 
+static int order_events(const void *a, const void *b)
+{
+	const struct event *x = a, *y = b;
+
+	return x->t != y->t ? vprof_u64_order(x->t, y->t) : (x->kind > y->kind) - (x->kind < y->kind);
+}
+
+static int list_events(struct walk *w)
+{
+	if (VPROF_RESERVE(&w->events, w->h->wakes.n + 2 * w->h->items.n + 1))
+		return VPROF_ERR_NOMEM;
+	for (uint32_t i = 0; i < w->h->wakes.n; i++)
+		w->events.v[w->events.n++] = (struct event){ w->h->wakes.v[i].t, i, EVENT_WAKE, 0 };
+	for (uint32_t i = 0; i < w->h->items.n; i++) {
+		w->events.v[w->events.n++] = (struct event){ w->h->items.v[i].put, i, EVENT_PUT, 0 };
+		w->events.v[w->events.n++] = (struct event){ w->h->items.v[i].taken, i, EVENT_TAKEN, 0 };
+	}
+	return vprof_array_sort(w->events.v, w->events.n, sizeof *w->events.v, order_events) ? VPROF_ERR_NOMEM :
+											       VPROF_OK;
+}
+
+static int allocate(struct walk *w)
+{
+	size_t n = w->x->v.n;
+
+	w->threads = malloc((w->h->threads.n + 1) * sizeof *w->threads);
+	w->later = malloc((w->h->threads.n + 1) * sizeof *w->later);
+	w->processes = malloc((w->h->processes.n + 1) * sizeof *w->processes);
+	w->carried = malloc((w->h->items.n + 1) * sizeof *w->carried);
+	w->evidence = malloc((n + 1) * sizeof *w->evidence);
+	w->next = malloc((n + 1) * sizeof *w->next);
+	w->previous = malloc((n + 1) * sizeof *w->previous);
+	if (!w->threads || !w->later || !w->processes || !w->carried || !w->evidence || !w->next || !w->previous ||
+	    VPROF_RESERVE(&w->c->links, n + 1) || list_events(w) || vprof_agreement_init(&w->agreement, w->h, w->x) ||
+	    vprof_wake_places_init(&w->places, w->h) || vprof_marked_work_find(&w->marked, w->h, w->connections, w->x))
+		return VPROF_ERR_NOMEM;
+	memset(w->c->links.v, 0, n * sizeof *w->c->links.v);
+	w->c->links.n = n;
+	return VPROF_OK;
+}
+
+static void release(struct walk *w)
+{
+	free(w->threads);
+	free(w->later);
+	free(w->processes);
+	free(w->carried);
+	free(w->evidence);
+	free(w->next);
+	free(w->previous);
+	VPROF_ARRAY_RELEASE(&w->events);
+	vprof_batches_release(&w->batches);
+	vprof_marked_work_release(&w->marked);
+	vprof_wake_places_release(&w->places);
+	vprof_agreement_release(&w->agreement);
+}
+
+/* What wake-ups mean is found by walking: what they told is tested, and those that tell nothing are left out. */
+static void gather_evidence(struct walk *w)
+{
+	for (int i = 0;; i++) {
+		vprof_agreement_forget(&w->agreement, w->h->processes.n, w->h->threads.n);
+		for (size_t k = 0; k < w->x->v.n; k++)
+			w->evidence[k] = (struct evidence){
+				{ .visit = VPROF_NONE }, VPROF_NONE, VPROF_NONE, 0, VPROF_NONE, VPROF_NONE
+			};
+		start_over(w);
+		walk_forward(w);
+		if (i + 1 == WALKS_MOST || !vprof_wake_places_settle(&w->places))
+			break;
+	}
+	walk_backward(w);
+}
+
 int vprof_causality_find(struct vprof_causality *c, const struct vprof_socket_history *h,
 			 const struct vprof_connections *connections, const struct vprof_exchanges *x)
 {
 	struct walk w = { .h = h, .connections = connections, .x = x, .c = c };
-	int ret = VPROF_ERR_NOMEM;
+	int ret;
 
 	memset(c, 0, sizeof *c);
-	w.threads = malloc((h->threads.n + 1) * sizeof *w.threads);
-	w.processes = malloc((h->processes.n + 1) * sizeof *w.processes);
-	w.evidence = malloc((x->v.n + 1) * sizeof *w.evidence);
-	w.next = malloc((x->v.n + 1) * sizeof *w.next);
-	w.previous = malloc((x->v.n + 1) * sizeof *w.previous);
-	if (!w.threads || !w.processes || !w.evidence || !w.next || !w.previous ||
-	    VPROF_RESERVE(&c->links, x->v.n + 1) || vprof_agreement_init(&w.agreement, h, x))
-		goto out;
-	memset(c->links.v, 0, x->v.n * sizeof *c->links.v);
-	c->links.n = x->v.n;
-	for (size_t i = 0; i < x->v.n; i++)
-		w.evidence[i] = (struct evidence){ VPROF_NONE, VPROF_NONE, VPROF_NONE, 0, 0 };
-	start_over(&w);
-	walk_forward(&w);
-	walk_backward(&w);
-	if (vprof_batches_match(&w.batches, h, connections, x, &w.agreement))
-		goto out;
-	decide_all(&w);
-	start_over(&w);
-	walk_ambiguous(&w);
-	ret = VPROF_OK;
-out:
-	free(w.threads);
-	free(w.processes);
-	free(w.evidence);
-	free(w.next);
-	free(w.previous);
-	vprof_batches_release(&w.batches);
-	vprof_agreement_release(&w.agreement);
+	ret = allocate(&w);
+	if (!ret) {
+		gather_evidence(&w);
+		ret = vprof_batches_match(&w.batches, h, connections, x, &w.agreement);
+	}
+	if (!ret) {
+		decide_all(&w);
+		start_over(&w);
+		walk_ambiguous(&w);
+	}
+	release(&w);
 	return ret;
 }
 

@@ -3,8 +3,9 @@
  *
  * Two observations speak for a request. Forward: what the calling thread received last, the request itself or the reply
  * to an earlier call for it; or who woke or made the thread, working for the request. Backward: to which request the
- * thread sends its next reply, which is the paper's rule. Every reply tells for which request its thread worked, so it
- * shows how often each observation is right in a program: that is the confidence of links which stand on one alone.
+ * thread sends its next reply, which is the paper's rule; or, if it passes its request on to another thread, to which
+ * one that replies. Every reply tells for which request its thread worked, so it shows how often each observation is
+ * right in a program: that is the confidence of links which stand on one alone.
  *
  * Of threads that work for several requests at once, such as event loops, the next reply tells nothing. Their calls are
  * matched with what they received and sent in turn (batches.h), wherever replies have tested that.
@@ -27,7 +28,10 @@ enum vprof_link_how {
 	VPROF_LINK_RECEIVED,  /* forward alone: by what its thread received last */
 	VPROF_LINK_WOKEN,     /* forward alone: by who woke its thread */
 	VPROF_LINK_CREATED,   /* forward alone: by who made its thread */
+	VPROF_LINK_QUEUED,    /* forward alone: by what its thread took from a queue that the program names */
 	VPROF_LINK_KEPT,      /* forward alone, although the thread had woken another one since */
+	VPROF_LINK_HANDED,    /* by what became of the request: its thread passed it on to one that replied to it */
+	VPROF_LINK_MARKED,    /* the program says for which request its thread worked */
 	VPROF_LINK_MATCHED,   /* by what its thread received and sent in turn (batches.h) */
 	VPROF_LINK_ORDER,     /* ... and since it makes calls in the order of requests */
 	VPROF_LINK_ONLY,      /* its process served no other request at that time */

@@ -6,6 +6,9 @@
  * before the reply is there; where that end was not recorded, the client's decides. The other end's transfers belong to
  * the exchange to which their bytes belong, so neither lost events nor clocks that differ shift one against the other.
  *
+ * Requests that a client sends without waiting for replies, and that the server takes with one receive, are told apart
+ * where their programs send each request, and each reply, at once: then each send is one.
+ *
  * An exchange is at once a call of the client's and a visit to the server.
  */
 #ifndef VPROF_REQUESTS_EXCHANGES_H
@@ -16,6 +19,7 @@
 #define VPROF_EXCHANGE_NO_REQUEST 1u /* a greeting, or its request came before the recording */
 #define VPROF_EXCHANGE_NO_REPLY 2u   /* not replied to: yet, or ever */
 #define VPROF_EXCHANGE_GAP 4u	     /* bytes are missing that nobody was seen sending or receiving */
+#define VPROF_EXCHANGE_SEVERAL 8u    /* requests that were received at once, and could not be told apart */
 
 struct vprof_exchange_end {		   /* what one end saw; all 0 and VPROF_NONE where it was not recorded */
 	uint64_t request_from, request_to; /* client: first send began, last one ended; server: receives ended */
@@ -28,6 +32,7 @@ struct vprof_exchange {
 	uint32_t connection;
 	uint32_t flags; /* VPROF_EXCHANGE_* */
 	uint64_t request_bytes, reply_bytes;
+	uint32_t n_request_sends, n_reply_sends; /* by its client, and by its server */
 	struct vprof_exchange_end client, server;
 };
 
@@ -40,6 +45,7 @@ struct vprof_exchanges {
 	VPROF_ARRAY(struct vprof_exchange_span) of_transfer; /* of each of the history's transfers */
 	uint64_t n_bytes_missing;			     /* of the gaps */
 	uint64_t n_greetings;				     /* exchanges without a request */
+	uint64_t n_divided; /* requests that were received together with others, and told apart */
 };
 
 /* OK or NOMEM; to be released in any case. O(transfers log exchanges of a connection). */

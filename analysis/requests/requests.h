@@ -7,6 +7,8 @@
  *   connections.h    sockets that are the two ends of one connection
  *   exchanges.h      messages, normalised, as requests and their replies, paired between both ends
  *   causality.h      which request each call was made for
+ *   wake_places.h    ... where its threads wake one another to hand requests over, and where they do not
+ *   marked_work.h    ... where the program itself says for which request its threads work
  *   agreement.h      ... how far the threads of a program keep to what that is concluded from
  *   batches.h        ... calls of event loops, matched with what these received
  *   request_trees.h  requests as trees of visits
@@ -14,7 +16,7 @@
  *   tiers.h          which program, at which address, a visit is to
  *   tier_times.h     whose time a request's is
  *   path_patterns.h  requests that visit the same tiers in the same order
- *   describe_requests.h  all of it as results
+ *   described/       all of it as results
  */
 #ifndef VPROF_REQUESTS_H
 #define VPROF_REQUESTS_H

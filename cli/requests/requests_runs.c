@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "analysis/requests/describe_requests.h"
+#include "analysis/requests/described/describe_requests.h"
 #include "analysis/requests/input/socket_input.h"
 #include "cli/recorded_run.h"
 #include "common/files.h"

@@ -45,7 +45,7 @@ struct mm_struct {
 };
 
 struct pt_regs { /* x86 */
-	unsigned long r15, r14, r13, r12, bp, bx, ip, sp, orig_ax;
+	unsigned long r15, r14, r13, r12, bp, bx, di, ip, sp, orig_ax;
 };
 
 struct thread_struct { /* x86 */

@@ -35,7 +35,7 @@ char LICENSE[] SEC("license") = "GPL";
 #define STATE_DEAD (16 | 32 | 128)
 #define STATE_NOLOAD 1024
 
-const volatile int records_all, records_interrupts, records_stacks, records_calls;
+const volatile int records_all, records_interrupts, records_stacks, records_calls, records_sockets;
 const volatile __u64 spacing_ns;       /* of a thread's stacks that are taken at system calls, faults and by timer */
 const volatile __u32 own_pid;	       /* the recorder's */
 const volatile char name_followed[16]; /* "": none */
@@ -293,6 +293,8 @@ int BPF_PROG(record_switch, _Bool preempted, struct task_struct *prev, struct ta
 	return 0;
 }
 
+#include "sockets.bpf.h"
+
 static __always_inline __u8 source_of(__u8 context, const struct cpu_state *cpu, __u32 *id)
 {
 	*id = 0;
@@ -346,6 +348,10 @@ int BPF_PROG(record_waking, struct task_struct *task)
 			take_stacks(ctx, current, &stacks);
 			end_cost(began, 0);
 		}
+	}
+	if (records_sockets && context == VP_CONTEXT_TASK) {
+		id = futex_of(task);
+		source = id ? VP_SOURCE_FUTEX : VP_SOURCE_NONE;
 	}
 	e = reserve(BYTES_UP_TO(source_id), VP_KIND_KERNEL_WAKING);
 	if (!e)
@@ -724,4 +730,3 @@ int BPF_PROG(record_send, struct sk_buff *skb, int result, struct net_device *de
 }
 
 #include "samples.bpf.h"
-#include "sockets.bpf.h"

@@ -39,11 +39,18 @@ struct {
 	__type(value, struct socket_state);
 } sockets SEC(".maps");
 
-struct { /* when threads of the session entered the system call that they are in */
+#define CALL_FUTEX 202 /* x86 */
+
+struct call_entry { /* the system call that a thread is in, or was in last */
+	__u64 ns;
+	__u64 futex; /* its address, 0: another call */
+};
+
+struct { /* of threads of the session */
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
-	__type(value, __u64);
+	__type(value, struct call_entry);
 } entries SEC(".maps");
 
 __u64 n_other_transfers; /* of datagrams and of protocols that are not followed */
@@ -52,13 +59,17 @@ SEC("tp_btf/sys_enter")
 int BPF_PROG(socket_enter, struct pt_regs *regs, long number)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
-	__u64 *entry;
+	struct call_entry *entry;
 
 	if (!current->pid || current->tgid == own_pid || !in_session(current->tgid))
 		return 0;
 	entry = bpf_task_storage_get(&entries, current, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (entry)
-		*entry = bpf_ktime_get_ns();
+	if (!entry)
+		return 0;
+	entry->ns = bpf_ktime_get_ns();
+	entry->futex = 0;
+	if (number == CALL_FUTEX && bpf_core_field_exists(regs->di))
+		entry->futex = regs->di;
 	return 0;
 }
 
@@ -171,11 +182,20 @@ static __always_inline __u64 position_of(struct sock *sk, struct socket_state *s
 	return tcp ? (__u32)((is_send ? tcp->write_seq : tcp->copied_seq) - n) : 0;
 }
 
+/* The futex that a thread sleeps at, which tells queues from one another and from locks. 0: at something else. */
+static __always_inline __u32 futex_of(struct task_struct *sleeper)
+{
+	struct call_entry *entry = bpf_task_storage_get(&entries, sleeper, 0, 0);
+
+	return entry && entry->futex ? ((__u32)(entry->futex >> 2) ^ (__u32)(entry->futex >> 34)) | 1 : 0;
+}
+
 static __always_inline int tell_transfer(struct sock *sk, int n, int is_send)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
 	int is_unix = sk->__sk_common.skc_family == FAMILY_UNIX;
-	__u64 cookie, position, *entry;
+	__u64 cookie, position;
+	struct call_entry *entry;
 	struct vp_ring_event *e;
 	struct socket_state *s;
 
@@ -204,7 +224,7 @@ static __always_inline int tell_transfer(struct sock *sk, int n, int is_send)
 	e->other = n;
 	e->transfer.cookie = cookie;
 	e->transfer.position = position;
-	e->transfer.from_ns = entry ? *entry : e->ns;
+	e->transfer.from_ns = entry ? entry->ns : e->ns;
 	submit(e);
 	return 0;
 }

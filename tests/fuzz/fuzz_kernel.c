@@ -8,7 +8,7 @@
 
 #include "analysis/latency/annotated_tree.h"
 #include "analysis/latency/input/latency_input.h"
-#include "analysis/requests/describe_requests.h"
+#include "analysis/requests/described/describe_requests.h"
 #include "analysis/requests/input/socket_input.h"
 #include "analysis/waits/describe.h"
 #include "analysis/waits/input/annotation_marks.h"

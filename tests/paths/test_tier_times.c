@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/requests/describe_requests.h"
+#include "analysis/requests/described/describe_requests.h"
 #include "random_tiers.h"
 #include "socket_text.h"
 

@@ -11,6 +11,8 @@ void vprof_socket_history_release(struct vprof_socket_history *h)
 	VPROF_ARRAY_RELEASE(&h->sockets);
 	VPROF_ARRAY_RELEASE(&h->transfers);
 	VPROF_ARRAY_RELEASE(&h->wakes);
+	VPROF_ARRAY_RELEASE(&h->spans);
+	VPROF_ARRAY_RELEASE(&h->items);
 }
 
 static int broken(struct vprof_error *err, const char *what, size_t i)
@@ -40,6 +42,14 @@ int vprof_socket_history_check(const struct vprof_socket_history *h, struct vpro
 	for (size_t i = 0; i < h->wakes.n; i++)
 		if (h->wakes.v[i].waker >= h->threads.n || h->wakes.v[i].wakee >= h->threads.n)
 			return broken(err, "no thread of wake-up", i);
+	for (size_t i = 0; i < h->spans.n; i++)
+		if (h->spans.v[i].thread >= h->threads.n || h->spans.v[i].interval >= h->n_intervals ||
+		    h->spans.v[i].from > h->spans.v[i].to)
+			return broken(err, "the thread, interval or times of span", i);
+	for (size_t i = 0; i < h->items.n; i++)
+		if (h->items.v[i].from >= h->threads.n || h->items.v[i].to >= h->threads.n ||
+		    h->items.v[i].put > h->items.v[i].taken)
+			return broken(err, "the threads or times of item", i);
 	return VPROF_OK;
 }
 
@@ -55,10 +65,26 @@ static int order_wakes(const void *a, const void *b)
 	return vprof_u64_order(x->t, y->t);
 }
 
+static int order_spans(const void *a, const void *b)
+{
+	const struct vprof_work_span *x = a, *y = b;
+
+	return x->from != y->from ? vprof_u64_order(x->from, y->from) : vprof_u64_order(x->to, y->to);
+}
+
+static int order_items(const void *a, const void *b)
+{
+	const struct vprof_item_handed_on *x = a, *y = b;
+
+	return vprof_u64_order(x->taken, y->taken);
+}
+
 int vprof_socket_history_sort(struct vprof_socket_history *h)
 {
 	return vprof_array_sort(h->transfers.v, h->transfers.n, sizeof *h->transfers.v, order_transfers) ||
-			       vprof_array_sort(h->wakes.v, h->wakes.n, sizeof *h->wakes.v, order_wakes) ?
+			       vprof_array_sort(h->wakes.v, h->wakes.n, sizeof *h->wakes.v, order_wakes) ||
+			       vprof_array_sort(h->spans.v, h->spans.n, sizeof *h->spans.v, order_spans) ||
+			       vprof_array_sort(h->items.v, h->items.n, sizeof *h->items.v, order_items) ?
 		       -1 :
 		       0;
 }

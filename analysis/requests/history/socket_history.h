@@ -63,6 +63,19 @@ struct vprof_thread_wake { /* a thread made another runnable, or made it */
 	uint64_t t;
 	uint32_t waker, wakee;
 	uint8_t is_creation;
+	uint32_t place; /* where it slept, a number that is the same for all who sleep there; 0: not known */
+};
+
+/* What programs say themselves, where they are annotated: */
+
+struct vprof_work_span { /* a thread worked for an interval of the program's */
+	uint64_t from, to;
+	uint32_t thread, interval;
+};
+
+struct vprof_item_handed_on { /* a thread took from a queue what another had put there */
+	uint64_t put, taken;
+	uint32_t from, to; /* threads */
 };
 
 struct vprof_socket_history {
@@ -74,6 +87,9 @@ struct vprof_socket_history {
 	VPROF_ARRAY(struct vprof_socket) sockets;
 	VPROF_ARRAY(struct vprof_transfer) transfers;
 	VPROF_ARRAY(struct vprof_thread_wake) wakes; /* between threads of one process */
+	uint32_t n_intervals;
+	VPROF_ARRAY(struct vprof_work_span) spans; /* those of a thread do not overlap */
+	VPROF_ARRAY(struct vprof_item_handed_on) items;
 };
 
 void vprof_socket_history_release(struct vprof_socket_history *h); /* not the texts */
@@ -88,7 +104,8 @@ static inline uint64_t vprof_transfer_time(const struct vprof_transfer *t)
 	return t->is_send ? t->from : t->to;
 }
 
-/* Brings transfers and wakes into the order of these times; equal ones keep theirs. 0, or -1 without memory. */
+/* Brings transfers, wakes, spans (by their begin) and items (by when they were taken) into the order of these times;
+ * equal ones keep theirs. 0, or -1 without memory. */
 int vprof_socket_history_sort(struct vprof_socket_history *h);
 
 /* 127.0.0.0/8 or ::1, which each network namespace has for itself. */

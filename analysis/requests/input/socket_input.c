@@ -115,7 +115,7 @@ static int take_task(struct reading *g, const struct vprof_kernel_event *e)
 		thread = make_thread(g, e->task.tid, e->task.pid, e->task.comm, 1);
 		w = maker != VPROF_NONE && thread != VPROF_NONE ? VPROF_PUSH(&g->h->wakes) : NULL;
 		if (w)
-			*w = (struct vprof_thread_wake){ to_ns(g, e->t), maker, thread, 1 };
+			*w = (struct vprof_thread_wake){ to_ns(g, e->t), maker, thread, 1, 0 };
 		return w ? VPROF_OK : VPROF_ERR_NOMEM;
 	case VP_KIND_KERNEL_TASK:
 		if (!(e->task.flags & VP_TASK_RENAMED))
@@ -158,7 +158,8 @@ static int take_waking(struct reading *g, const struct vprof_kernel_event *e)
 		return VPROF_OK;
 	w = VPROF_PUSH(&g->h->wakes);
 	if (w)
-		*w = (struct vprof_thread_wake){ to_ns(g, e->t), waker, wakee, 0 };
+		*w = (struct vprof_thread_wake){ to_ns(g, e->t), waker, wakee, 0,
+						 e->waking.source == VP_SOURCE_FUTEX ? e->waking.source_id : 0 };
 	return w ? VPROF_OK : VPROF_ERR_NOMEM;
 }
 

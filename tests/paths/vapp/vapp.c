@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* vapp TOPOLOGY TRUTH [--model workers|dispatcher|loop|batches] [--sessions N] [--requests N] [--workers N] [--seed N]
+/* vapp TOPOLOGY TRUTH [--model MODEL] [--sessions N] [--requests N] [--workers N] [--seed N]
  * [--attach]
  *
  * Starts each server of the topology as a process, and then the clients; ends when all requests are done. Ports are the
@@ -23,6 +23,11 @@
 
 #include "vapp.h"
 
+static const char *const models[] = {
+	[VAPP_WORKERS] = "workers",  [VAPP_DISPATCHER] = "dispatcher", [VAPP_LOOP] = "loop",
+	[VAPP_BATCHES] = "batches",  [VAPP_HANDOFF] = "handoff",       [VAPP_STAGES] = "stages",
+	[VAPP_PIPELINE] = "pipeline"
+};
 static struct vapp app = { .n_workers = 8, .n_sessions = 10, .n_requests = 20, .seed = 1 };
 
 static int server_called(const char *name)
@@ -107,16 +112,22 @@ static void listen_all(void)
 	}
 }
 
+static enum vapp_model model_called(const char *name)
+{
+	for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+		if (!strcmp(name, models[i]))
+			return (enum vapp_model)i;
+	fprintf(stderr, "vapp: no model is called %s\n", name);
+	exit(2);
+}
+
 static void read_options(int argc, char **argv)
 {
 	for (int i = 3; i + 1 < argc; i += 2) {
 		const char *name = argv[i], *value = argv[i + 1];
 
 		if (!strcmp(name, "--model"))
-			app.model = !strcmp(value, "dispatcher") ? VAPP_DISPATCHER :
-				    !strcmp(value, "loop")	 ? VAPP_LOOP :
-				    !strcmp(value, "batches")	 ? VAPP_BATCHES :
-								   VAPP_WORKERS;
+			app.model = model_called(value);
 		else if (!strcmp(name, "--sessions"))
 			app.n_sessions = atoi(value);
 		else if (!strcmp(name, "--requests"))

@@ -11,6 +11,8 @@
 
 #include "vapp.h"
 
+#define PIPELINED_MOST 4
+
 struct session {
 	const struct vapp *app;
 	uint64_t state;
@@ -40,33 +42,34 @@ static int choose_entry(struct session *s)
 
 static int open_connection(struct session *s, int server)
 {
-	struct sockaddr_in own;
-	socklen_t size = sizeof own;
-
 	if (s->fds[server] >= 0)
 		return 0;
 	s->fds[server] = vapp_connect(&s->app->servers[server]);
-	if (s->fds[server] < 0 || getsockname(s->fds[server], (struct sockaddr *)&own, &size))
-		return -1;
-	s->ports[server] = ntohs(own.sin_port);
-	return 0;
+	s->ports[server] = vapp_port(s->fds[server]);
+	return s->fds[server] < 0 ? -1 : 0;
 }
 
-static int request(struct session *s)
+/* As many requests as that, all sent before the first reply is received. */
+static int request(struct session *s, int n_at_once)
 {
 	int server = choose_entry(s), n;
-	uint64_t began;
+	uint64_t began[PIPELINED_MOST];
 
 	if (open_connection(s, server))
 		return -1;
-	began = now_ns();
-	if (vapp_send(s->fds[server], "12345678", 8, vapp_draw(&s->state) % 3 == 0 ? 2 : 1))
-		return -1;
-	n = vapp_receive(s->fds[server], s->reply);
-	if (n < 0)
-		return -1;
-	fprintf(s->truth, "request %d %d %llu %.*s\n", s->ports[server], s->n_requests[server]++,
-		(unsigned long long)(now_ns() - began), n, s->reply);
+	for (int i = 0; i < n_at_once; i++) {
+		began[i] = now_ns();
+		if (vapp_send(s->fds[server], "12345678", 8,
+			      s->app->model != VAPP_PIPELINE && vapp_draw(&s->state) % 3 == 0 ? 2 : 1))
+			return -1;
+	}
+	for (int i = 0; i < n_at_once; i++) {
+		n = vapp_receive(s->fds[server], s->reply);
+		if (n < 0)
+			return -1;
+		fprintf(s->truth, "request %d %d %llu %.*s\n", s->ports[server], s->n_requests[server]++,
+			(unsigned long long)(now_ns() - began[i]), n, s->reply);
+	}
 	nanosleep(&(struct timespec){ 0, (long)(vapp_draw(&s->state) % 2000000) }, NULL);
 	return 0;
 }
@@ -77,8 +80,11 @@ static void *run_session(void *session)
 
 	for (int i = 0; i < SERVERS_MAX; i++)
 		s->fds[i] = -1;
-	for (int i = 0; i < s->app->n_requests && !s->failed; i++)
-		s->failed = request(s);
+	for (int i = 0, n; i < s->app->n_requests && !s->failed; i += n) {
+		n = s->app->model == VAPP_PIPELINE ? 1 + (int)(vapp_draw(&s->state) % PIPELINED_MOST) : 1;
+		n = n < s->app->n_requests - i ? n : s->app->n_requests - i;
+		s->failed = request(s, n);
+	}
 	for (int i = 0; i < SERVERS_MAX; i++)
 		if (s->fds[i] >= 0)
 			close(s->fds[i]);

@@ -28,6 +28,8 @@ struct connection {
 	struct job *job; /* that waits for its reply; NULL: a client's, or idle */
 	int server;	 /* that it is to; -1: a client's */
 	int next_idle;
+	int port; /* its own */
+	uint32_t n_calls;
 };
 
 static struct connection connections[FDS_MAX]; /* by descriptor */
@@ -40,19 +42,13 @@ struct loop {
 	int poll;
 };
 
-static void die(const char *what)
-{
-	perror(what);
-	_exit(1);
-}
-
 static void watch(const struct loop *l, int fd, int server)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
 
 	if (fd < 0 || fd >= FDS_MAX || epoll_ctl(l->poll, EPOLL_CTL_ADD, fd, &event))
-		die("vapp: connection");
-	connections[fd] = (struct connection){ NULL, server, -1 };
+		vapp_die("vapp: connection");
+	connections[fd] = (struct connection){ NULL, server, -1, vapp_port(fd), 0 };
 }
 
 static void call(struct loop *l, struct job *job)
@@ -68,7 +64,7 @@ static void call(struct loop *l, struct job *job)
 	connections[fd].job = job;
 	job->path[job->length++] = job->n_made++ ? ' ' : '(';
 	if (vapp_send(fd, "12345678", 8, 1))
-		die("vapp: call");
+		vapp_die("vapp: call");
 }
 
 /* The next call, or the reply. */
@@ -93,7 +89,7 @@ static struct job *begin(struct loop *l, int fd)
 	struct job *job = calloc(1, sizeof *job);
 
 	if (!job)
-		die("vapp: memory");
+		vapp_die("vapp: memory");
 	job->client = fd;
 	job->n_calls = l->server->n_calls ? vapp_draw(&l->state) % (CALLS_MOST + 1) : 0;
 	job->length = strlen(l->server->name);
@@ -111,16 +107,15 @@ static struct job *receive(struct loop *l, int fd)
 
 	if (n < 0) {
 		if (c->server >= 0)
-			die("vapp: reply");
+			vapp_die("vapp: reply");
 		close(fd);
 		return NULL;
 	}
 	if (c->server < 0)
 		return begin(l, fd);
-	if (!job || job->length + (size_t)n + 4 > MESSAGE_MAX)
-		die("vapp: reply");
-	memcpy(job->path + job->length, message, (size_t)n);
-	job->length += (size_t)n;
+	if (!job || job->length + (size_t)n + 32 > MESSAGE_MAX)
+		vapp_die("vapp: reply");
+	job->length += (size_t)sprintf(job->path + job->length, "%d/%u:%.*s", c->port, c->n_calls++, n, message);
 	c->job = NULL;
 	c->next_idle = idle[c->server];
 	idle[c->server] = fd;

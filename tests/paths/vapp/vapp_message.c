@@ -67,6 +67,14 @@ int vapp_connect(const struct vapp_server *server)
 	return -1;
 }
 
+int vapp_port(int fd)
+{
+	struct sockaddr_in own;
+	socklen_t size = sizeof own;
+
+	return getsockname(fd, (struct sockaddr *)&own, &size) ? -1 : ntohs(own.sin_port);
+}
+
 uint64_t vapp_draw(uint64_t *state)
 {
 	uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);

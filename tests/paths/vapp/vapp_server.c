@@ -17,13 +17,11 @@
 #define BUSY_STEPS 4000
 #define QUEUE_MAX 4096
 
-struct worker {
-	const struct vapp *app;
-	const struct vapp_server *server;
-	uint64_t state;
-	int downstream[SERVERS_MAX]; /* its connections; -1: none yet */
-	int fd;			     /* of VAPP_WORKERS: the connection that it serves */
-	char path[MESSAGE_MAX], reply[MESSAGE_MAX];
+struct served { /* a connection, and the thread that serves it */
+	struct vapp_worker *w;
+	int fd;
+	uint32_t n; /* bytes of requests that were received and not taken yet */
+	char bytes[MESSAGE_MAX];
 };
 
 /* Requests that were received and wait for a worker. */
@@ -34,13 +32,13 @@ static struct {
 	size_t first, n;
 } queue = { .lock = PTHREAD_MUTEX_INITIALIZER, .not_empty = PTHREAD_COND_INITIALIZER };
 
-static void die(const char *what)
+void vapp_die(const char *what)
 {
 	perror(what);
 	_exit(1);
 }
 
-static void compute(struct worker *w)
+void vapp_compute(struct vapp_worker *w)
 {
 	uint64_t n = vapp_draw(&w->state) % BUSY_STEPS;
 
@@ -50,49 +48,61 @@ static void compute(struct worker *w)
 		nanosleep(&(struct timespec){ 0, 500000 }, NULL);
 }
 
-static int call(struct worker *w, size_t length)
+uint64_t vapp_calls(struct vapp_worker *w)
+{
+	return w->server->n_calls ? vapp_draw(&w->state) % (CALLS_MOST + 1) : 0;
+}
+
+size_t vapp_call(struct vapp_worker *w, char path[MESSAGE_MAX], size_t length)
 {
 	int other = w->server->calls[vapp_draw(&w->state) % (uint64_t)w->server->n_calls], n;
 
-	if (w->downstream[other] < 0)
+	if (w->downstream[other] < 0) {
 		w->downstream[other] = vapp_connect(&w->app->servers[other]);
+		w->ports[other] = vapp_port(w->downstream[other]);
+	}
 	if (w->downstream[other] < 0 ||
 	    vapp_send(w->downstream[other], "12345678", 8, vapp_draw(&w->state) % 3 == 0 ? 2 : 1))
-		die("vapp: call");
+		vapp_die("vapp: call");
 	n = vapp_receive(w->downstream[other], w->reply);
-	if (n < 0 || length + (size_t)n + 4 > MESSAGE_MAX)
-		die("vapp: reply");
-	memcpy(w->path + length, w->reply, (size_t)n);
-	return n;
+	if (n < 0 || length + (size_t)n + 32 > MESSAGE_MAX)
+		vapp_die("vapp: reply");
+	return length + (size_t)sprintf(path + length, "%d/%u:%.*s", w->ports[other], w->n_calls[other]++, n, w->reply);
+}
+
+void vapp_reply(struct vapp_worker *w, int fd, const char *path, size_t length)
+{
+	vapp_send(fd, path, (uint32_t)length, vapp_draw(&w->state) % 3 == 0 ? 2 : 1);
 }
 
 /* What the server does for a request, and its reply. */
-static void work(struct worker *w, int fd)
+static void work(struct vapp_worker *w, int fd)
 {
-	uint64_t n_calls = w->server->n_calls ? vapp_draw(&w->state) % (CALLS_MOST + 1) : 0;
+	static __thread char path[MESSAGE_MAX];
+	uint64_t n_calls = vapp_calls(w);
 	size_t length = strlen(w->server->name);
 
-	memcpy(w->path, w->server->name, length);
-	compute(w);
-	if (n_calls)
-		w->path[length++] = '(';
+	memcpy(path, w->server->name, length);
+	vapp_compute(w);
 	for (uint64_t i = 0; i < n_calls; i++) {
-		if (i)
-			w->path[length++] = ' ';
-		length += (size_t)call(w, length);
-		compute(w);
+		path[length++] = i ? ' ' : '(';
+		length = vapp_call(w, path, length);
+		vapp_compute(w);
 	}
 	if (n_calls)
-		w->path[length++] = ')';
-	vapp_send(fd, w->path, (uint32_t)length, vapp_draw(&w->state) % 3 == 0 ? 2 : 1);
+		path[length++] = ')';
+	if (w->app->model == VAPP_PIPELINE)
+		vapp_send(fd, path, (uint32_t)length, 1);
+	else
+		vapp_reply(w, fd, path, length);
 }
 
-static struct worker *make_worker(const struct vapp *app, const struct vapp_server *server, int number)
+struct vapp_worker *vapp_worker_make(const struct vapp *app, const struct vapp_server *server, int number)
 {
-	struct worker *w = calloc(1, sizeof *w);
+	struct vapp_worker *w = calloc(1, sizeof *w);
 
 	if (!w)
-		die("vapp: memory");
+		vapp_die("vapp: memory");
 	w->app = app;
 	w->server = server;
 	w->state = app->seed ^ (uint64_t)number << 32 ^ server->port;
@@ -101,27 +111,49 @@ static struct worker *make_worker(const struct vapp *app, const struct vapp_serv
 	return w;
 }
 
-static void start(void *(*run)(void *), void *arg)
+void vapp_start(void *(*run)(void *), void *arg)
 {
 	pthread_t thread;
 
 	if (pthread_create(&thread, NULL, run, arg))
-		die("vapp: thread");
+		vapp_die("vapp: thread");
 	pthread_detach(thread);
 }
 
-static void *serve_connection(void *worker)
+/* Receives what is there, which may be several requests, until the next one is whole. */
+static int receive_next(struct served *s)
 {
-	struct worker *w = worker;
-	static __thread char request[MESSAGE_MAX];
+	uint32_t length;
+	ssize_t n;
 
-	while (vapp_receive(w->fd, request) >= 0)
-		work(w, w->fd);
-	close(w->fd);
+	for (;;) {
+		memcpy(&length, s->bytes, sizeof length);
+		if (s->n >= sizeof length && s->n >= sizeof length + length) {
+			s->n -= (uint32_t)sizeof length + length;
+			memmove(s->bytes, s->bytes + sizeof length + length, s->n);
+			return 0;
+		}
+		n = recv(s->fd, s->bytes + s->n, sizeof s->bytes - s->n, 0);
+		if (n <= 0)
+			return -1;
+		s->n += (uint32_t)n;
+	}
+}
+
+static void *serve_connection(void *served)
+{
+	struct served *s = served;
+	static __thread char request[MESSAGE_MAX];
+	int is_pipelined = s->w->app->model == VAPP_PIPELINE;
+
+	while (is_pipelined ? !receive_next(s) : vapp_receive(s->fd, request) >= 0)
+		work(s->w, s->fd);
+	close(s->fd);
 	for (int i = 0; i < SERVERS_MAX; i++)
-		if (w->downstream[i] >= 0)
-			close(w->downstream[i]);
-	free(w);
+		if (s->w->downstream[i] >= 0)
+			close(s->w->downstream[i]);
+	free(s->w);
+	free(s);
 	return NULL;
 }
 
@@ -146,22 +178,21 @@ static void enqueue(int fd)
 {
 	pthread_mutex_lock(&queue.lock);
 	if (queue.n == QUEUE_MAX)
-		die("vapp: queue");
+		vapp_die("vapp: queue");
 	queue.fds[(queue.first + queue.n++) % QUEUE_MAX] = fd;
 	pthread_cond_signal(&queue.not_empty);
 	pthread_mutex_unlock(&queue.lock);
 }
 
-/* The dispatcher: a client sends its next request only after the reply, so a connection is in the queue once at most.
- */
-static void dispatch(const struct vapp_server *server)
+/* A client sends its next request only after the reply, so a connection is in the queue once at most. */
+void vapp_dispatch(const struct vapp_server *server, void (*take)(int fd))
 {
 	static char request[MESSAGE_MAX];
 	int poll = epoll_create1(EPOLL_CLOEXEC);
 	struct epoll_event event = { .events = EPOLLIN, .data.fd = server->listener };
 
 	if (poll < 0 || epoll_ctl(poll, EPOLL_CTL_ADD, server->listener, &event))
-		die("vapp: epoll");
+		vapp_die("vapp: epoll");
 	for (;;) {
 		int fd;
 
@@ -172,9 +203,9 @@ static void dispatch(const struct vapp_server *server)
 			fd = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
 			event = (struct epoll_event){ .events = EPOLLIN, .data.fd = fd };
 			if (fd >= 0 && epoll_ctl(poll, EPOLL_CTL_ADD, fd, &event))
-				die("vapp: epoll");
+				vapp_die("vapp: epoll");
 		} else if (vapp_receive(fd, request) >= 0) {
-			enqueue(fd);
+			take(fd);
 		} else {
 			close(fd);
 		}
@@ -188,17 +219,22 @@ void vapp_serve(const struct vapp *app, int number)
 	prctl(PR_SET_NAME, server->name);
 	if (app->model == VAPP_LOOP || app->model == VAPP_BATCHES)
 		vapp_loop(app, number);
+	if (app->model == VAPP_HANDOFF || app->model == VAPP_STAGES)
+		vapp_stages(app, number);
 	if (app->model == VAPP_DISPATCHER) {
 		for (int i = 0; i < app->n_workers; i++)
-			start(take_requests, make_worker(app, server, i));
-		dispatch(server);
+			vapp_start(take_requests, vapp_worker_make(app, server, i));
+		vapp_dispatch(server, enqueue);
 	}
 	for (int i = 0;; i++) {
-		struct worker *w = make_worker(app, server, i);
+		struct served *s = calloc(1, sizeof *s);
 
-		w->fd = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC);
-		if (w->fd < 0)
-			die("vapp: accept");
-		start(serve_connection, w);
+		if (!s)
+			vapp_die("vapp: memory");
+		s->w = vapp_worker_make(app, server, i);
+		s->fd = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC);
+		if (s->fd < 0)
+			vapp_die("vapp: accept");
+		vapp_start(serve_connection, s);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "analysis/requests/list_requests.h"
+#include "analysis/requests/described/list_requests.h"
 
 #include <math.h>
 
@@ -13,6 +13,9 @@ static const char *const how_names[VPROF_LINK_HOWS] = {
 	[VPROF_LINK_RECEIVED] = "received last by its thread",
 	[VPROF_LINK_WOKEN] = "its thread's waker's",
 	[VPROF_LINK_CREATED] = "its thread's maker's",
+	[VPROF_LINK_QUEUED] = "taken from a queue by its thread",
+	[VPROF_LINK_HANDED] = "passed on by its thread to one that replied",
+	[VPROF_LINK_MARKED] = "said by the program itself",
 	[VPROF_LINK_KEPT] = "kept by its thread after waking another",
 	[VPROF_LINK_MATCHED] = "matched with what its thread received and sent in turn",
 	[VPROF_LINK_ORDER] = "matched by the order of what its thread received and sent",

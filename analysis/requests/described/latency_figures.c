@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "analysis/requests/latency_figures.h"
+#include "analysis/requests/described/latency_figures.h"
 
 #include <math.h>
 

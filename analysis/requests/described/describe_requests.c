@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "analysis/requests/describe_requests.h"
+#include "analysis/requests/described/describe_requests.h"
 
 #include <math.h>
 
-#include "analysis/requests/latency_figures.h"
-#include "analysis/requests/list_requests.h"
+#include "analysis/requests/described/latency_figures.h"
+#include "analysis/requests/described/list_requests.h"
 #include "analysis/requests/path_patterns.h"
 #include "analysis/requests/tier_times.h"
 #include "common/hash/hash_index.h"
