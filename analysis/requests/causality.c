@@ -150,12 +150,21 @@ static uint8_t how_known(const struct thread_state *thread)
 	return thread->has_passed_on ? VPROF_FORWARD_KEPT : thread->how;
 }
 
+static int is_over(const struct walk *w, uint32_t visit, uint64_t t)
+{
+	const struct vprof_exchange *e = &w->x->v.v[visit];
+
+	return e->server.reply_thread != VPROF_NONE && e->server.reply_to < t;
+}
+
 static void note_call(struct walk *w, const struct vprof_transfer *t, uint32_t exchange)
 {
-	const struct thread_state *thread = &w->threads[t->thread];
+	struct thread_state *thread = &w->threads[t->thread];
 	const struct process_state *process = &w->processes[w->h->threads.v[t->thread].process];
 	struct evidence *e = &w->evidence[exchange];
 
+	if (thread->visit != VPROF_NONE && is_over(w, thread->visit, t->from))
+		thread->visit = VPROF_NONE; /* others have replied: it works for another, which is not known */
 	e->before = *thread;
 	e->before.how = how_known(thread);
 	e->n_open = process->n_open;
@@ -194,6 +203,8 @@ static void note_reply(struct walk *w, const struct vprof_transfer *t, uint32_t 
 
 	if (!is_visit(&w->x->v.v[exchange]))
 		return;
+	if (thread->visit != VPROF_NONE && is_over(w, thread->visit, t->from))
+		thread->visit = VPROF_NONE;
 	if (thread->visit != VPROF_NONE)
 		vprof_agreement_reply(&w->agreement, t->thread, (enum vprof_forward)how_known(thread),
 				      thread->visit == exchange);
@@ -248,13 +259,6 @@ static void go_forward(struct walk *w, const struct vprof_transfer *t, uint32_t 
 	case PART_NONE:
 		break;
 	}
-}
-
-static int is_over(const struct walk *w, uint32_t visit, uint64_t t)
-{
-	const struct vprof_exchange *e = &w->x->v.v[visit];
-
-	return e->server.reply_thread != VPROF_NONE && e->server.reply_to < t;
 }
 
 /* Does a thread that is woken at this place have nothing to do? At a queue all sleep that have not. Elsewhere those
