@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "analysis/transactions/crosstalk_bounds.h"
-#include "analysis/transactions/thread_roles.h"
+#include "analysis/timeline/edges/thread_roles.h"
 
 #define PAIRS_MAX 256
 #define LOCKS_MAX 8
@@ -75,7 +75,7 @@ static int add_thread(struct describing *d, const struct vprof_blame_tree *tree,
 	source = &d->in->sources[s];
 	if (!symbols[s] && !(symbols[s] = vprof_symbols_new(source->timeline)))
 		return VPROF_ERR_NOMEM;
-	name = vprof_thread_role(source, thread, symbols[s]);
+	name = vprof_thread_role(source->timeline, thread, symbols[s]);
 	name = name ? name : role_by_work(d, tree, holder);
 	name = vprof_results_string(d->r, name ? name : "threads outside measured functions");
 	if (!name)

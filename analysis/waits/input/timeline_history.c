@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "analysis/timeline/edges/thread_roles.h"
 #include "analysis/timeline/edges/thread_starts.h"
 
 enum other { DISK, TIMER, OUTSIDE, N_OTHER }; /* entities beside threads, behind them */
@@ -145,8 +146,17 @@ static int draw_thread(struct drawing *d)
 	return ret ? ret : draw_awake(d, t, thr->t_last > t ? thr->t_last : t, no_cause);
 }
 
+/* The outermost function of the program that was seen on its stacks; else it is known by its number alone. */
+static int name_thread(struct drawing *d, uint32_t thread, struct vprof_symbols *symbols, struct vprof_waits_entity *e)
+{
+	const char *role = e->tid == e->pid ? NULL : vprof_thread_role(d->timeline, thread, symbols);
+
+	e->name = e->tid == e->pid ? "main thread" : role ? vprof_strings_keep(&d->input->strings, role) : "thread";
+	return e->name ? VPROF_OK : VPROF_ERR_NOMEM;
+}
+
 /* Threads first, by their numbers in the timeline, then what is none. */
-static int add_entities(struct drawing *d)
+static int add_entities(struct drawing *d, struct vprof_symbols *symbols)
 {
 	static const struct {
 		uint8_t kind;
@@ -173,7 +183,8 @@ static int add_entities(struct drawing *d)
 		}
 		e->tid = d->timeline->threads[i].tid;
 		e->pid = d->timeline->threads[i].pid;
-		e->name = e->tid == e->pid ? "main thread" : "thread";
+		if (name_thread(d, (uint32_t)i, symbols, e))
+			return VPROF_ERR_NOMEM;
 	}
 	return VPROF_OK;
 }
@@ -206,6 +217,7 @@ int vprof_waits_input_timeline(struct vprof_waits_input *input, const struct vpr
 			       struct vprof_error *err)
 {
 	struct drawing d = { .input = input, .timeline = timeline };
+	struct vprof_symbols *symbols;
 	int ret;
 
 	memset(input, 0, sizeof *input);
@@ -219,11 +231,14 @@ int vprof_waits_input_timeline(struct vprof_waits_input *input, const struct vpr
 				 "" :
 				 "context switches: waits that the wrappers do not see, and runnable threads";
 	d.stack_of = calloc(timeline->n_names + 1, sizeof *d.stack_of);
-	ret = d.stack_of && vprof_waits_input_add_stack(input, 0, "") != VPROF_NONE ? add_entities(&d) :
-										      VPROF_ERR_NOMEM;
+	symbols = vprof_symbols_new(timeline);
+	ret = d.stack_of && symbols && vprof_waits_input_add_stack(input, 0, "") != VPROF_NONE ?
+		      add_entities(&d, symbols) :
+		      VPROF_ERR_NOMEM;
 	ret = ret ? ret : find_creators(&d);
 	for (d.thread = 0; d.thread < timeline->n_threads && !ret; d.thread++)
 		ret = draw_thread(&d);
 	free(d.stack_of);
+	vprof_symbols_free(symbols);
 	return ret ? vprof_error_set(err, ret, "not enough memory for the waits: record a shorter run") : VPROF_OK;
 }

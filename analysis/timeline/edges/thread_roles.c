@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "analysis/transactions/thread_roles.h"
+#include "analysis/timeline/edges/thread_roles.h"
 
 #include <string.h>
 
@@ -32,9 +32,9 @@ static const char *outermost(const struct vprof_stack *stack, uint32_t process_s
 	return NULL;
 }
 
-const char *vprof_thread_role(const struct vprof_source *source, uint32_t thread, struct vprof_symbols *symbols)
+const char *vprof_thread_role(const struct vprof_timeline *timeline, uint32_t thread, struct vprof_symbols *symbols)
 {
-	const struct vprof_thread_timeline *thr = &source->timeline->threads[thread];
+	const struct vprof_thread_timeline *thr = &timeline->threads[thread];
 	const char *name = NULL;
 
 	for (size_t i = 0; i < thr->stacks.n && i < STACKS_MAX && !name; i++)

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What threads are called by what they do. */
+#ifndef VPROF_THREAD_ROLES_H
+#define VPROF_THREAD_ROLES_H
+
+#include "analysis/timeline/symbols.h"
+#include "analysis/timeline/timeline.h"
+
+/* The outermost function of the program on the call stacks that were sampled on the thread ("compactor_main"), or NULL:
+ * none tells. Belongs to `symbols`, which are of the timeline. */
+const char *vprof_thread_role(const struct vprof_timeline *timeline, uint32_t thread, struct vprof_symbols *symbols);
+
+#endif
