@@ -14,16 +14,15 @@ static int store(void *collector, const struct vp_chunk_header *h, const struct 
 	return vprof_collector_append(collector, h, units);
 }
 
-int vprof_run_kernel_open(struct vprof_run_kernel *k, struct vprof_collector *collector, pid_t pid, int stacks,
+int vprof_run_kernel_open(struct vprof_run_kernel *k, struct vprof_collector *collector, pid_t pid, uint32_t kinds,
 			  struct vprof_error *err)
 {
 	const struct vprof_clock *clock = vprof_collector_clock(collector);
 	struct vprof_recorder_options o = { .clock = clock->kind,
 					    .ns_per_tick = clock->ns_per_tick,
-					    .kinds = VP_KERNEL_USUAL | VP_KERNEL_STACKS |
-						     (stacks ? VP_KERNEL_CALLS | VP_KERNEL_FAULTS : 0),
+					    .kinds = kinds,
 					    .spacing_ns = VPROF_RECORDER_SPACING_NS,
-					    .timer_hz = stacks ? VPROF_RECORDER_TIMER_HZ : 0,
+					    .timer_hz = kinds & VP_KERNEL_CALLS ? VPROF_RECORDER_TIMER_HZ : 0,
 					    .store = store,
 					    .arg = collector };
 	int rc = vprof_recorder_require(err);

@@ -12,9 +12,9 @@ struct vprof_run_kernel {
 	double flushed_s;
 };
 
-/* Records process `pid`, which has not executed the command yet, and its descendants. stacks: also those of system
- * calls, page faults and a timer, without a budget. MISSING or FAILED. */
-int vprof_run_kernel_open(struct vprof_run_kernel *k, struct vprof_collector *collector, pid_t pid, int stacks,
+/* Records process `pid`, which has not executed the command yet, and its descendants. kinds: VP_KERNEL_*; with CALLS
+ * also stacks by a timer; without a budget. MISSING or FAILED. */
+int vprof_run_kernel_open(struct vprof_run_kernel *k, struct vprof_collector *collector, pid_t pid, uint32_t kinds,
 			  struct vprof_error *err);
 void vprof_run_kernel_drain(struct vprof_run_kernel *k);
 /* Before the collector is closed. */

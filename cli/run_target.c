@@ -272,8 +272,8 @@ static int start(const struct vprof_run_request *r, struct vprof_collector *coll
 		if (r->switches != VPROF_SWITCHES_OFF)
 			vprof_collector_watch(collector, *pid,
 					      r->switches == VPROF_SWITCHES_ON ? 0 : VPROF_SWITCHES_MOST, &refused);
-		if (r->kernel)
-			rc = vprof_run_kernel_open(kernel, collector, *pid, r->stacks, err);
+		if (r->kernel_kinds)
+			rc = vprof_run_kernel_open(kernel, collector, *pid, r->kernel_kinds, err);
 		if (rc)
 			kill(*pid, SIGKILL);
 		vprof_collector_begin(collector);

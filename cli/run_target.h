@@ -35,11 +35,10 @@ struct vprof_run_request {
 	uint32_t sample_after;			/* as in trace/collector.h */
 	const uint32_t *every_call;		/* the same */
 	size_t n_every_call;
-	int verbose;	/* copy the command's output to stderr as it is printed */
-	int keep;	/* leave processes that outlive the command alone */
-	int kernel;	/* record the kernel's events, too, with stacks */
-	int stacks;	/* ... of system calls, page faults and by a timer, too */
-	int give_stdin; /* else the command reads /dev/null */
+	int verbose;	       /* copy the command's output to stderr as it is printed */
+	int keep;	       /* leave processes that outlive the command alone */
+	uint32_t kernel_kinds; /* of the kernel's events, VP_KERNEL_*, to be recorded, too; 0: none */
+	int give_stdin;	       /* else the command reads /dev/null */
 	enum vprof_switches_mode switches;
 	enum vprof_compress_mode compress;
 	struct vprof_progress *progress; /* may be NULL */

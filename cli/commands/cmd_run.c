@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/drilldown/steps.h"
+#include "recorder/recorder.h"
 
 static const struct vprof_usage usage = {
 	.synopsis = "run [OPTIONS] [-- COMMAND]",
@@ -16,6 +17,15 @@ static const struct vprof_usage usage = {
 	.takes_command = 1,
 };
 
+/* Of the kernel's events: those that the options ask for. */
+static uint32_t kinds_of(int kernel, int stacks, int paths)
+{
+	if (!kernel && !stacks && !paths)
+		return 0;
+	return VP_KERNEL_USUAL | (kernel || stacks ? VP_KERNEL_STACKS : 0) |
+	       (stacks ? VP_KERNEL_CALLS | VP_KERNEL_FAULTS : 0) | (paths ? VP_KERNEL_SOCKETS : 0);
+}
+
 int vprof_cmd_run(int argc, char **argv)
 {
 	const char *plan = NULL, *switches = NULL, *compress = NULL;
@@ -23,7 +33,7 @@ int vprof_cmd_run(int argc, char **argv)
 	enum vprof_compress_mode compress_mode;
 	long memory = 0;
 	double budget = VPROF_BUDGET;
-	int keep = 0, verbose = 0, kernel = 0, stacks = 0, every_call = 0;
+	int keep = 0, verbose = 0, kernel = 0, stacks = 0, paths = 0, every_call = 0;
 	const struct vprof_option options[] = {
 		{ "plan", VPROF_OPTION_TEXT, &plan, "FILE",
 		  "the plan that the program was built with (default: the last build's)" },
@@ -40,6 +50,8 @@ int vprof_cmd_run(int argc, char **argv)
 		  "record the kernel's events and stacks into the same trace, as vprof record does (needs its rights)" },
 		{ "stacks", VPROF_OPTION_FLAG, &stacks, NULL,
 		  "as --kernel, and stacks also at system calls, page faults and by a timer (vprof report latency)" },
+		{ "paths", VPROF_OPTION_FLAG, &paths, NULL,
+		  "record each send and receive into the same trace: the paths of requests (vprof report paths)" },
 		{ "compress", VPROF_OPTION_TEXT, &compress, "WHEN",
 		  "compress the trace: auto (default: once the disk is the bottleneck), on or off" },
 		{ "keep", VPROF_OPTION_FLAG, &keep, NULL, "do not end processes that outlive the command" },
@@ -72,8 +84,7 @@ int vprof_cmd_run(int argc, char **argv)
 							    .memory_bytes = (uint64_t)memory << 20,
 							    .every_call = every_call,
 							    .budget = budget,
-							    .kernel = kernel || stacks,
-							    .stacks = stacks,
+							    .kernel_kinds = kinds_of(kernel, stacks, paths),
 							    .switches = switches_mode,
 							    .compress = compress_mode,
 							    .verbose = verbose,

@@ -32,10 +32,9 @@ struct vprof_step_run_options {
 	const char *command;
 	size_t repetition;
 	uint64_t memory_bytes;
-	double budget;	/* share of one processor, as in trace/collector.h */
-	int every_call; /* hot functions are not sampled */
-	int kernel;	/* record the kernel's events, too */
-	int stacks;	/* ... and stacks at system calls, page faults and by a timer */
+	double budget;	       /* share of one processor, as in trace/collector.h */
+	int every_call;	       /* hot functions are not sampled */
+	uint32_t kernel_kinds; /* of the kernel's events, VP_KERNEL_*, to be recorded, too; 0: none */
 	enum vprof_switches_mode switches;
 	enum vprof_compress_mode compress;
 	int verbose, keep, give_stdin;

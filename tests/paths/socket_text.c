@@ -143,12 +143,23 @@ static void add_event(struct socket_text *s, const char *line)
 	if (what == '<' || what == '>') {
 		assert_int_equal(n, 5);
 		add_transfer(s, from, to, thread, what, object, n_bytes);
+	} else if (what == '*') {
+		uint32_t interval = (uint32_t)atoi(object);
+		struct vprof_work_span *span = VPROF_PUSH(&s->history.spans);
+
+		*span = (struct vprof_work_span){ from, to, thread_of(s, thread), interval };
+		s->history.n_intervals = interval < s->history.n_intervals ? s->history.n_intervals : interval + 1;
+	} else if (what == '!') {
+		uint32_t put_by = thread_of(s, thread), taken_by = thread_of(s, object);
+		struct vprof_item_handed_on *item = VPROF_PUSH(&s->history.items);
+
+		*item = (struct vprof_item_handed_on){ from, to, put_by, taken_by };
 	} else {
 		uint32_t waker = thread_of(s, thread), wakee = thread_of(s, object);
 		struct vprof_thread_wake *w = VPROF_PUSH(&s->history.wakes);
 
 		assert_true(what == '~' || what == '+');
-		*w = (struct vprof_thread_wake){ from, waker, wakee, what == '+' };
+		*w = (struct vprof_thread_wake){ from, waker, wakee, what == '+', n_bytes };
 	}
 }
 
@@ -252,7 +263,8 @@ const char *socket_text_link(const struct socket_text *s, const char *connection
 		[VPROF_LINK_WOKEN] = "woken",	      [VPROF_LINK_CREATED] = "created",
 		[VPROF_LINK_KEPT] = "kept",	      [VPROF_LINK_ONLY] = "only",
 		[VPROF_LINK_AMBIGUOUS] = "ambiguous", [VPROF_LINK_MATCHED] = "matched",
-		[VPROF_LINK_ORDER] = "order",
+		[VPROF_LINK_ORDER] = "order",	      [VPROF_LINK_QUEUED] = "queued",
+		[VPROF_LINK_HANDED] = "handed",	      [VPROF_LINK_MARKED] = "marked",
 	};
 	static char text[96];
 	uint32_t exchange = socket_text_exchange(s, connection, n);

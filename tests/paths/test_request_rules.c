@@ -472,6 +472,114 @@ static void test_nothing(void **state)
 	assert_int_equal(s.found.trees.requests.n, 0);
 }
 
+/* A thread that calls and never replies: the program says for whom it works. */
+static void test_marked_work(void **state)
+{
+	(void)state;
+	socket_text_find(&s, "conn x - one\n"
+			     "conn z - one\n"
+			     "conn y1 one two\n"
+			     "conn y2 one two\n"
+			     "10 one.d < x 10\n"
+			     "11 one.d < z 10\n"
+			     "12-22 one.1 * 0\n"
+			     "12-22 one.2 * 1\n"
+			     "call 15 one.1 y1 two.1\n"
+			     "call 16 one.2 y2 two.2\n"
+			     "23-40 one.s * 1\n"
+			     "41-50 one.s * 0\n"
+			     "30 one.s > z 10\n"
+			     "45 one.s > x 10\n");
+	assert_string_equal(socket_text_link(&s, "y1", 0), "x.0 marked");
+	assert_string_equal(socket_text_link(&s, "y2", 0), "z.0 marked");
+	assert_int_equal(s.found.trees.requests.v[0].state, VPROF_REQUEST_CERTAIN);
+}
+
+/* An interval in which several requests are replied to says nothing. */
+static void test_marks_of_several(void **state)
+{
+	(void)state;
+	socket_text_find(&s, "conn x - one\n"
+			     "conn y one two\n"
+			     "1-100 one.1 * 0\n"
+			     "10 one.1 < x 10\n"
+			     "call 15 one.1 y two.1\n"
+			     "20 one.1 > x 10\n"
+			     "30 one.1 < x 10\n"
+			     "call 35 one.1 y two.1\n"
+			     "40 one.1 > x 10\n");
+	assert_string_equal(socket_text_link(&s, "y", 0), "x.0 thread");
+	assert_string_equal(socket_text_link(&s, "y", 1), "x.1 thread");
+}
+
+/* ... or it names its queues, through which requests pass out of order. */
+static void test_named_queues(void **state)
+{
+	(void)state;
+	socket_text_find(&s, "conn x - one\n"
+			     "conn z - one\n"
+			     "conn y1 one two\n"
+			     "conn y2 one two\n"
+			     "10 one.d < x 10\n"
+			     "11-14 one.d ! one.1\n"
+			     "12 one.d < z 10\n"
+			     "13-15 one.d ! one.2\n"
+			     "call 16 one.1 y1 two.1\n"
+			     "call 17 one.2 y2 two.2\n"
+			     "21-31 one.1 ! one.s\n"
+			     "22-25 one.2 ! one.s\n"
+			     "30 one.s > z 10\n"
+			     "45 one.s > x 10\n");
+	assert_string_equal(socket_text_link(&s, "y1", 0), "x.0 handed");
+	assert_string_equal(socket_text_link(&s, "y2", 0), "z.0 handed");
+}
+
+/* A place where threads are woken that then reply to other requests is a lock's; a queue is where they reply to their
+ * waker's. Once that is known, who wakes a caller tells its request, and so does who replies to what it passes on. */
+static void test_wake_places(void **state)
+{
+	char text[8192], line[400];
+
+	(void)state;
+	strcpy(text, "conn x - one\nconn z - one\nconn y1 one two\nconn y2 one two\n");
+	for (int i = 0; i < 20; i++) {
+		int t = 100 * i;
+
+		snprintf(
+			line, sizeof line,
+			"%d one.d < x 10\n%d one.d ~ one.1 7\n%d one.d < z 10\n%d one.d ~ one.1 9\n%d one.d ~ one.2 7\n"
+			"call %d one.1 y1 two.1\ncall %d one.2 y2 two.2\n%d one.1 ~ one.s 8\n%d one.s > x 10\n"
+			"%d one.2 ~ one.s 8\n%d one.s > z 10\n",
+			t + 10, t + 11, t + 12, t + 13, t + 14, t + 20, t + 21, t + 30, t + 32, t + 33, t + 35);
+		strcat(text, line);
+	}
+	socket_text_find(&s, text);
+	for (uint32_t i = 0; i < 20; i++) {
+		char wanted[32];
+
+		snprintf(wanted, sizeof wanted, "x.%u handed", i);
+		assert_string_equal(socket_text_link(&s, "y1", i), wanted);
+	}
+}
+
+/* Requests that a client sends without waiting, taken by one receive. How both send else shows that each send is one.
+ */
+static void test_taken_together(void **state)
+{
+	(void)state;
+	socket_text_find(&s, "conn x user one\n"
+			     "conn y one two\n"
+			     "10 user.1 > x 10\n11 one.1 < x 10\n12 one.1 > x 10\n13 user.1 < x 10\n"
+			     "20 user.1 > x 10\n21 one.1 < x 10\n22 one.1 > x 10\n23 user.1 < x 10\n"
+			     "30 user.1 > x 10\n31 one.1 < x 10\n32 user.1 > x 10\n33 one.1 > x 10\n34 one.1 < x 10\n"
+			     "35 one.1 > x 10\n36 user.1 < x 20\n"
+			     "40 user.1 > x 10\n41 user.1 > x 10\n42 user.1 > x 10\n43 one.1 < x 30\n44 one.1 > x 10\n"
+			     "call 45 one.1 y two.1\n50 one.1 > x 10\n51 one.1 > x 10\n60 user.1 < x 30\n");
+	assert_int_equal(s.found.trees.requests.n, 7);
+	assert_int_equal(s.found.exchanges.n_divided, 3);
+	assert_string_equal(socket_text_link(&s, "y", 0), "x.5 thread");
+}
+
 #define RULE(test) cmocka_unit_test_teardown(test, release)
 
 int main(void)
@@ -484,6 +592,8 @@ int main(void)
 		RULE(test_event_loop_batches), RULE(test_ports_used_again),  RULE(test_clocks),
 		RULE(test_greeting),	       RULE(test_older_connections), RULE(test_lost_events),
 		RULE(test_cut_and_outside),    RULE(test_no_circles),	     RULE(test_nothing),
+		RULE(test_marked_work),	       RULE(test_marks_of_several),  RULE(test_named_queues),
+		RULE(test_wake_places),	       RULE(test_taken_together),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "analysis/requests/input/marks_input.h"
 #include "trace/kernel_tables.h"
 
 #define BEFORE_NS UINT64_C(3600000000000) /* the history's 0 before the first trace: others may begin earlier */
@@ -102,6 +103,16 @@ static uint32_t thread_of(struct reading *g, uint32_t tid)
 		return k->item;
 	snprintf(name, sizeof name, "thread %u", tid);
 	return make_thread(g, tid, tid, name, 0);
+}
+
+static uint32_t thread_called(void *reading, uint32_t tid)
+{
+	return thread_of(reading, tid);
+}
+
+static uint64_t time_called(void *reading, uint64_t ticks)
+{
+	return to_ns(reading, ticks);
 }
 
 static int take_task(struct reading *g, const struct vprof_kernel_event *e)
@@ -364,6 +375,8 @@ int vprof_socket_input_add(struct vprof_socket_input *input, const struct vprof_
 		ret = read_tables(&g, err);
 	if (!ret)
 		ret = read_events(&g, err);
+	if (!ret)
+		ret = vprof_marks_input_add(g.h, trace, &(struct vprof_marks_reader){ thread_called, time_called, &g });
 	if (!ret) {
 		input->missing = vprof_strings_keep(&input->strings, trace->header.no_kernel);
 		ret = input->missing ? VPROF_OK : VPROF_ERR_NOMEM;

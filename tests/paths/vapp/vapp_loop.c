@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "vapp.h"
+#include "vprof.h"
 
 #define CALLS_MOST 3
 #define FDS_MAX 4096
@@ -72,15 +73,18 @@ static void go_on(struct loop *l, struct job *job)
 {
 	uint64_t n = vapp_draw(&l->state) % BUSY_STEPS;
 
+	vprof_resume("request", job);
 	for (volatile uint64_t i = 0; i < n; i++)
 		;
 	if (job->n_made < job->n_calls) {
 		call(l, job);
+		vprof_suspend("request", job);
 		return;
 	}
 	if (job->n_calls)
 		job->path[job->length++] = ')';
 	vapp_send(job->client, job->path, (uint32_t)job->length, 1);
+	vprof_end("request", job);
 	free(job);
 }
 
@@ -90,10 +94,12 @@ static struct job *begin(struct loop *l, int fd)
 
 	if (!job)
 		vapp_die("vapp: memory");
+	vprof_begin("request", job);
 	job->client = fd;
 	job->n_calls = l->server->n_calls ? vapp_draw(&l->state) % (CALLS_MOST + 1) : 0;
 	job->length = strlen(l->server->name);
 	memcpy(job->path, l->server->name, job->length);
+	vprof_suspend("request", job);
 	return job;
 }
 
