@@ -130,8 +130,9 @@ static int choose_instances(struct analysis *a)
 	struct vprof_results *r = a->r;
 
 	for (struct vprof_source *s = a->sources; s < a->sources + a->n_sources; s++) {
-		uint64_t n = r->n_outside + s->n_outside;
+		uint64_t n;
 
+		s->plan = a->o->plan;
 		if (vprof_source_choose(s, a->counts.name, a->is_there, a->o->warmup_share, a->n_intervals,
 					r->duration_ns))
 			return VPROF_ERR_NOMEM;

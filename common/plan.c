@@ -94,6 +94,7 @@ static void merge(struct vprof_probe *into, const struct vprof_probe *probe)
 	into->mask |= probe->mask;
 	into->is_root |= probe->is_root;
 	into->every_call |= probe->every_call;
+	into->is_changed |= probe->is_changed;
 	if (probe->broken_down && !into->broken_down) {
 		into->broken_down = 1;
 		into->context = probe->context;
@@ -187,6 +188,7 @@ static int probe_to_json(cJSON *list, const struct vprof_probe *p)
 	       cJSON_AddNumberToObject(o, "context", p->context) && cJSON_AddBoolToObject(o, "root", p->is_root) &&
 	       cJSON_AddBoolToObject(o, "broken_down", p->broken_down) &&
 	       (!p->every_call || cJSON_AddBoolToObject(o, "every_call", 1)) &&
+	       (!p->is_changed || cJSON_AddBoolToObject(o, "changed", 1)) &&
 	       cJSON_AddNumberToObject(o, "height", p->height) &&
 	       cJSON_AddNumberToObject(o, "children", p->n_children) && cJSON_AddStringToObject(o, "name", p->name) &&
 	       cJSON_AddStringToObject(o, "display", p->display) && cJSON_AddStringToObject(o, "file", p->file) &&
@@ -229,6 +231,7 @@ int vprof_plan_write(const struct vprof_plan *plan, const char *path, struct vpr
 
 	ok = top && cJSON_AddNumberToObject(top, "version", PLAN_VERSION) &&
 	     cJSON_AddStringToObject(top, "root", plan->root) && cJSON_AddBoolToObject(top, "all", plan->all) &&
+	     (!plan->number || cJSON_AddNumberToObject(top, "number", plan->number)) &&
 	     cJSON_AddNumberToObject(top, "graph_height", plan->graph_height);
 	list = ok ? cJSON_AddArrayToObject(top, "probes") : NULL;
 	ok = ok && list;
@@ -327,6 +330,7 @@ static const char *probe_from_json(const cJSON *o, struct vprof_probe *p)
 	p->is_root = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "root"));
 	p->broken_down = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "broken_down"));
 	p->every_call = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "every_call"));
+	p->is_changed = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "changed"));
 	return NULL;
 }
 
@@ -426,6 +430,7 @@ static int from_json(struct vprof_plan **out, const cJSON *top, const char *path
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory reading %s", path);
 	plan->all = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(top, "all"));
 	plan->graph_height = (uint32_t)height;
+	plan->number = whole(top, "number", UINT32_MAX) > 0 ? (uint32_t)whole(top, "number", UINT32_MAX) : 0;
 	cJSON_ArrayForEach(o, list)
 	{
 		struct vprof_probe probe;

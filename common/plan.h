@@ -38,6 +38,7 @@ struct vprof_probe {
 	int context;	  /* bit that it sets: VPROF_CONTEXT_LEAF, or its own when broken down */
 	int is_root;	  /* measured wherever it runs: emits an ENTER record too */
 	int broken_down;
+	int is_changed;	     /* of a live session: under an earlier plan it set another context bit, or none */
 	int every_call;	     /* all calls are recorded, however many there are: hot functions are not sampled */
 	uint32_t height;     /* in the static call graph: how much its children could still tell */
 	uint32_t n_children; /* children that could be measured if it were broken down */
@@ -75,6 +76,7 @@ int vprof_closed_from_json(struct vprof_closed *c, const struct cJSON *o);
 
 struct vprof_plan {
 	const char *root;	    /* project root, absolute */
+	uint32_t number;	    /* in a live session's PLAN records, from 1; 0: of an ordinary build */
 	int all;		    /* every instrumentable function (vprof build --all) */
 	uint32_t graph_height;	    /* largest height over the roots: height(call_graph) of equation 3 */
 	struct vprof_probe *probes; /* sorted by code */

@@ -24,6 +24,7 @@
 
 #define CALIBRATE_NS 50000u
 #define N_REGIONS 64
+#define N_MODULES 64 /* with more, a live session looks for new ones at each thread's first probe */
 
 struct rt_process rt_process;
 
@@ -236,6 +237,7 @@ bool rt_start(void)
 			rt_identity_set();
 			rt_chunks_reclaim();
 			rt_process.seq = atomic_fetch_add(&rt_process.shm->next_process_seq, 1);
+			rt_process_enter();
 			rt_next_all();
 			rt_stack_init();
 			atomic_store_explicit(&rt_process.active, 1, memory_order_release);
@@ -246,6 +248,40 @@ bool rt_start(void)
 		sched_yield();
 	rt_signals_restore(mask);
 	return state == 2;
+}
+
+/* Without a free entry a live session cannot open this process's probes; everything else works. */
+void rt_process_enter(void)
+{
+	struct vp_shm *shm = rt_process.shm;
+
+	for (uint32_t i = 0; i < VP_PROCESS_COUNT; i++) {
+		uint64_t none = 0;
+
+		if (!atomic_load_explicit(&shm->processes[i].who, memory_order_relaxed) &&
+		    atomic_compare_exchange_strong(&shm->processes[i].who, &none, 1)) {
+			atomic_store(&shm->processes[i].pid_namespace, rt_process.pid_namespace);
+			atomic_store(&shm->processes[i].who, (uint64_t)rt_process.seq << 32 | rt_process.pid);
+			break;
+		}
+	}
+	atomic_fetch_add(&shm->n_changes, 1);
+}
+
+/* A module's own code calls from one place: when that is new, so is the module. */
+static void module_seen(uintptr_t place)
+{
+	static _Atomic uintptr_t places[N_MODULES];
+
+	for (unsigned i = 0; i < N_MODULES; i++) {
+		uintptr_t seen = 0;
+
+		if (atomic_compare_exchange_strong(&places[i], &seen, place))
+			break;
+		if (seen == place)
+			return;
+	}
+	atomic_fetch_add(&rt_process.shm->n_changes, 1);
 }
 
 /* For probe.h: the calling thread, or null when there is nothing to record to. */
@@ -259,6 +295,7 @@ struct vp_thread *vprof_rt_attach(unsigned abi, unsigned long thread_bytes)
 		errno = saved;
 		return NULL;
 	}
+	module_seen((uintptr_t)__builtin_return_address(0));
 	th = rt_thread();
 	if (th && !atomic_load_explicit(&modules_seen, memory_order_relaxed))
 		rt_modules_check(th);

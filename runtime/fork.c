@@ -63,6 +63,7 @@ void rt_fork_child(void)
 		rt_identity_set();
 		rt_process.parent_seq = rt_process.seq;
 		rt_process.seq = atomic_fetch_add(&rt_process.shm->next_process_seq, 1);
+		rt_process_enter();
 		rt_modules_forget();
 		rt_strings_forget();
 		rt_creations_forget();

@@ -78,9 +78,25 @@ void rt_full(struct vp_thread *thread, unsigned long address, vp_u64 t, vp_u64 w
 	write_slow((struct rt_thread *)thread, address, &unit, 1);
 }
 
+/* Nobody reads any more: what comes next finds no chunk, and the gates close. */
+static void give_up(struct rt_thread *th)
+{
+	uint64_t mask;
+
+	atomic_store_explicit(&rt_process.shm->stopped, 1, memory_order_relaxed);
+	if (!th->chunk)
+		return;
+	mask = rt_signals_block();
+	rt_chunks_hand_over(th);
+	rt_signals_restore(mask);
+}
+
 bool rt_write(struct rt_thread *th, const struct vp_unit *units, unsigned n)
 {
 	unsigned long address;
+
+	if (RT_UNLIKELY(rt_is_over()))
+		give_up(th);
 
 #if defined(__x86_64__)
 	address = n * VP_UNIT_BYTES;

@@ -45,6 +45,7 @@ extern struct rt_process rt_process;
 bool rt_start(void);	 /* maps the shared memory once; false: this process stays dormant */
 uint64_t rt_token(void); /* unique in the session */
 bool rt_start_forked(void);
+void rt_process_enter(void); /* into the session's list */
 void rt_identity_set(void);
 void rt_modules_check(struct rt_thread *th); /* MODULE records when the set of modules changed */
 void rt_modules_freeze(void);		     /* around a fork, in the parent */
@@ -64,6 +65,15 @@ void rt_fork_parent(void); /* undoes rt_fork_prepare() in the process that calle
 void rt_fork_child(void);
 bool rt_call_forks(long number, long argument); /* does this system call copy the memory? */
 void rt_creations_forget(void);			/* sync_thread.c */
+
+/* The session is over, or its collector was killed, which the kernel tells. */
+static inline bool rt_is_over(void)
+{
+	const struct vp_shm *shm = rt_process.shm;
+
+	return RT_UNLIKELY((atomic_load_explicit(&shm->owner[0], memory_order_relaxed) & VP_OWNER_DIED) ||
+			   atomic_load_explicit(&shm->stopped, memory_order_relaxed));
+}
 
 /* hot.c */
 vp_u64 rt_hot_enter(struct vp_thread *thread, struct vp_hot *hot, vp_u64 key);

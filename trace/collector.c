@@ -6,7 +6,7 @@
  * - nothing that a target can overwrite is used as a size, an index or a pointer without a check; sizes and
  *   offsets of the shared memory are the collector's own copies.
  */
-#include "trace/collector.h"
+#include "trace/collector_inside.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -18,11 +18,7 @@
 #include <unistd.h>
 
 #include "trace/clock.h"
-#include "trace/processors.h"
-#include "trace/record_cost.h"
-#include "trace/shm_file.h"
 #include "trace/walk.h"
-#include "trace/windows.h"
 
 #define DEFAULT_STACK_SAMPLES 200
 #define LIFE_CHECK_NS 200000000u /* how often a taken chunk's process is looked for */
@@ -35,28 +31,12 @@
 #define WINDOW_MARGIN_NS 50000u		     /* until every thread sees that a window has opened */
 #define WATCHED_MAX_NS UINT64_C(10000000000) /* of an older interval the end is missing */
 
-struct vprof_collector {
-	struct vprof_shm_file shm;
-	struct vprof_records_file file;
-	uint64_t n_lost;		     /* records that the disk did not take */
-	uint64_t *checked_ns;		     /* [shm.n_chunks] when its process was last looked for */
-	struct vprof_processors *processors; /* NULL: nobody is watched */
-	struct vprof_windows windows;
-	uint64_t n_unit_bytes; /* recorded by the target */
-	uint32_t n_window_chunks;
-	uint64_t own_start_ns; /* of the collector's own CPU time */
-	struct vprof_record_cost cost;
-	char no_switches[240];
-	uint64_t pid_namespace; /* the collector's own */
-};
-
 static int has_switches(const struct vprof_collector *c)
 {
 	return c->processors && !vprof_processors_stopped(c->processors);
 }
 
-/* Brings the header's counts up to date. */
-static void fill_header(struct vprof_collector *c)
+void vprof_collector_fill_header(struct vprof_collector *c)
 {
 	struct vp_file_header *h = &c->file.header;
 
@@ -100,7 +80,7 @@ static uint64_t count_records(const struct vp_unit *units, uint32_t n_bytes)
 
 int vprof_collector_append(struct vprof_collector *c, const struct vp_chunk_header *h, const struct vp_unit *units)
 {
-	return vprof_records_append(&c->file, h, units);
+	return c->is_discarding ? 0 : vprof_records_append(&c->file, h, units);
 }
 
 static int append_chunk(void *collector, const struct vp_chunk_header *h, const struct vp_unit *units)
@@ -120,22 +100,32 @@ struct vp_file_header *vprof_collector_header(struct vprof_collector *c)
 
 /* Moves one chunk's units to the file, or counts them as lost. Leaves the shared memory as it is; returns how many
  * bytes of units were in use. */
-static uint32_t store_chunk(struct vprof_collector *c, const struct vp_chunk_header *shared, int handed_over)
+static uint32_t store_chunk(struct vprof_collector *c, uint32_t i, int handed_over)
 {
+	const struct vp_chunk_header *shared = vprof_shm_chunk(&c->shm, i);
 	const struct vp_unit *units = (const void *)(shared + 1);
 	struct vp_chunk_header h;
+	uint32_t n_bytes, n_stored = 0;
 
 	memcpy(&h, (const void *)shared, sizeof h); /* one look: the target may write meanwhile */
 	if (!handed_over || !h.n_bytes || h.n_bytes > VP_UNITS_MAX_BYTES || h.n_bytes % VP_UNIT_BYTES)
 		h.n_bytes = find_units_end(units);
+	n_bytes = h.n_bytes;
+	if (c->stored_bytes) {
+		n_stored = c->stored_bytes[i] < h.n_bytes ? c->stored_bytes[i] : h.n_bytes;
+		c->stored_bytes[i] = 0;
+		h.n_bytes -= n_stored;
+		units += n_stored / VP_UNIT_BYTES;
+	}
 	if (!h.n_bytes)
-		return 0;
+		return n_bytes;
 	c->n_unit_bytes += h.n_bytes;
 	/* Units whose owner is unknown are useless; those of reserved numbers are not the target's to write. */
 	if (h.magic != VP_CHUNK_MAGIC || !h.thread_seq || h.thread_seq >= VP_THREAD_RESERVED || !h.process_seq ||
+	    (c->definitions && vprof_definitions_add(c->definitions, &h, units)) ||
 	    vprof_collector_append(c, &h, units))
 		c->n_lost += count_records(units, h.n_bytes);
-	return h.n_bytes;
+	return n_bytes;
 }
 
 /* A signal handler may have recorded behind n_bytes while its thread handed the chunk over: those few are cleared too,
@@ -179,8 +169,7 @@ static void append_window(struct vprof_collector *c, uint64_t t, int is_open)
 	vprof_collector_append(c, &h, &unit);
 }
 
-/* The longest of the intervals watched since the last look, finished or not. */
-static uint64_t longest_interval_ns(struct vprof_collector *c)
+uint64_t vprof_collector_longest_ns(struct vprof_collector *c)
 {
 	struct vp_shm *shm = c->shm.shm;
 	uint64_t longest = atomic_exchange(&shm->longest_ticks, 0), now = vprof_clock_ticks(c->file.clock.kind);
@@ -201,7 +190,7 @@ static void turn_windows(struct vprof_collector *c, uint64_t now_ns)
 		      (double)(vprof_clock_ns(CLOCK_THREAD_CPUTIME_ID) - c->own_start_ns);
 	double ticks_per_ns = 1 / c->file.clock.ns_per_tick;
 
-	if (!c->windows.share || !vprof_windows_step(&c->windows, now_ns, cost, longest_interval_ns(c)))
+	if (!c->windows.share || !vprof_windows_step(&c->windows, now_ns, cost, vprof_collector_longest_ns(c)))
 		return;
 	atomic_store(&c->shm.shm->closed, c->windows.is_open ? 0 : (uint32_t)c->windows.n);
 	if (c->windows.is_open)
@@ -229,13 +218,13 @@ int vprof_collector_drain(struct vprof_collector *c)
 			continue;
 		if (state == VP_CHUNK_TAKEN && !owner_is_dead(c, i, now_ns))
 			continue;
-		recycle_chunk(c, i, store_chunk(c, vprof_shm_chunk(&c->shm, i), state == VP_CHUNK_FULL));
+		recycle_chunk(c, i, store_chunk(c, i, state == VP_CHUNK_FULL));
 		n++;
 	}
 	turn_windows(c, now_ns);
-	if (vprof_records_step(&c->file, now_ns)) {
+	if (!c->is_discarding && vprof_records_step(&c->file, now_ns)) {
 		vprof_processors_flush(c->processors);
-		fill_header(c);
+		vprof_collector_fill_header(c);
 		vprof_records_refresh(&c->file);
 	}
 	return n;
@@ -255,7 +244,7 @@ static void take_the_rest(struct vprof_collector *c)
 		uint32_t state = atomic_load_explicit(&c->shm.states[i], memory_order_acquire);
 
 		if (state != VP_CHUNK_FREE)
-			store_chunk(c, vprof_shm_chunk(&c->shm, i), state == VP_CHUNK_FULL);
+			store_chunk(c, i, state == VP_CHUNK_FULL);
 	}
 }
 
@@ -278,10 +267,14 @@ int vprof_collector_open(struct vprof_collector **out, const struct vprof_collec
 		code = vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory for %u chunks", c->shm.n_chunks);
 		goto out;
 	}
+	if (o->is_live && vprof_collector_live_start(c)) {
+		code = vprof_error_no_memory(err);
+		goto out;
+	}
 	vprof_clock_start(&c->file.clock, vprof_clock_choose());
 	vprof_record_cost_measure(&c->cost, &c->file.clock);
 	strcpy(c->no_switches, NOT_ASKED);
-	fill_header(c);
+	vprof_collector_fill_header(c);
 	code = vprof_records_open(&c->file, o->trace_dir, o->max_trace_bytes, o->compress, err);
 	if (code)
 		goto out;
@@ -290,10 +283,11 @@ int vprof_collector_open(struct vprof_collector **out, const struct vprof_collec
 	c->shm.shm->n_every_call = o->n_every_call < VP_EVERY_CALL_MAX ? (uint32_t)o->n_every_call : VP_EVERY_CALL_MAX;
 	for (uint32_t i = 0; i < c->shm.shm->n_every_call; i++)
 		c->shm.shm->every_call[i] = o->every_call[i];
-	c->shm.shm->watches_intervals = o->budget > 0;
+	c->shm.shm->watches_intervals = o->budget > 0 || o->is_live;
 	c->own_start_ns = vprof_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	vprof_windows_start(&c->windows, o->budget, vprof_clock_monotonic_ns(), c->file.clock.start_ticks);
-	if (o->budget > 0)
+	vprof_windows_start(&c->windows, o->is_live ? 0 : o->budget, vprof_clock_monotonic_ns(),
+			    c->file.clock.start_ticks);
+	if (o->budget > 0 && !o->is_live)
 		append_window(c, c->file.clock.start_ticks, 1);
 	c->shm.shm->stack_samples = o->stack_samples > 0 ? (uint32_t)o->stack_samples : DEFAULT_STACK_SAMPLES;
 	*out = c;
@@ -302,6 +296,7 @@ out:
 	vprof_records_release(&c->file);
 	vprof_shm_file_close(&c->shm);
 	free(c->checked_ns);
+	vprof_collector_live_release(c);
 	free(c);
 	return code;
 }
@@ -383,8 +378,8 @@ int vprof_collector_close(struct vprof_collector *c, struct vprof_collector_stat
 		return VPROF_OK;
 	take_the_rest(c);
 	vprof_processors_flush(c->processors);
-	fill_header(c);
-	failed = vprof_records_finish(&c->file);
+	vprof_collector_fill_header(c);
+	failed = c->is_discarding ? 0 : vprof_records_finish(&c->file);
 	if (failed)
 		code = vprof_error_set(err, VPROF_ERR_FAILED,
 				       "cannot finish the trace: %s; what was written before can be "
@@ -411,6 +406,7 @@ int vprof_collector_close(struct vprof_collector *c, struct vprof_collector_stat
 	vprof_shm_file_close(&c->shm);
 	vprof_records_release(&c->file);
 	free(c->checked_ns);
+	vprof_collector_live_release(c);
 	free(c);
 	return code;
 }

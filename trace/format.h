@@ -112,6 +112,11 @@ enum vp_kind {
 	/* 3 units, after the MODULE with the same t: payload = length in bytes (at most VP_BUILD_ID_MAX) of the build
 	   id that its linker gave it; the id in the units after, zero-padded. */
 	VP_KIND_BUILD_ID = 28,
+	/* 3 units, in chunks of VP_THREAD_PLANS only: a live session changed which probes are open, beginning at t and
+	   done at u1.t. payload = number of the plan in force from then on; 0: a baseline, only annotations record.
+	   u1.w = process_seq, 0: all processes that there were. u2.t = up to when intervals began, under the plan
+	   before, that could be expected to end before t; u2.w = 0. */
+	VP_KIND_PLAN = 29,
 
 	/* What follows is recorded by the kernel (recorder/), in chunks of VP_THREAD_KERNEL, each of one CPU, in order
 	   of t; tids and pids are those of the recorder's namespace. trace/kernel_events.h decodes and encodes them. */
@@ -390,6 +395,7 @@ static inline uint32_t vp_record_units(uint64_t w)
 		return 2;
 	case VP_KIND_WAIT:
 	case VP_KIND_BUILD_ID:
+	case VP_KIND_PLAN:
 	case VP_KIND_KERNEL_FORK:
 	case VP_KIND_KERNEL_EXEC:
 	case VP_KIND_KERNEL_TASK:
@@ -430,6 +436,8 @@ static inline uint32_t vp_record_units(uint64_t w)
 /* ... and of those with tables for these: of the machine, with pid 0 and process_seq 1, or of a process, with its pid;
  * after an exec with another process_seq. */
 #define VP_THREAD_KERNEL_TABLE (UINT32_MAX - 3)
+/* ... and of those with its PLAN records, in order of u1.t; process_seq = 1. */
+#define VP_THREAD_PLANS (UINT32_MAX - 4)
 /* No thread has this number or a larger one. */
 #define VP_THREAD_RESERVED (UINT32_MAX - 15)
 

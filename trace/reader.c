@@ -216,6 +216,7 @@ static void split_off_reserved(struct vprof_trace *t)
 	split_off(t, VP_THREAD_WINDOWS, &t->windows); /* those with other process numbers are forged */
 	t->n_kernel = split_off(t, VP_THREAD_KERNEL, &t->kernel);
 	t->n_kernel_tables = split_off(t, VP_THREAD_KERNEL_TABLE, &t->kernel_tables);
+	split_off(t, VP_THREAD_PLANS, &t->plans);
 	while (t->n_threads && t->threads[t->n_threads - 1].thread_seq >= VP_THREAD_RESERVED)
 		t->n_threads--; /* of a newer vprof */
 }

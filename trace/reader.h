@@ -32,6 +32,7 @@ struct vprof_trace {
 	const struct vprof_trace_thread *kernel, *kernel_tables;
 	size_t n_kernel, n_kernel_tables;
 	const struct vprof_trace_thread *windows; /* WINDOW records; NULL: all calls are recorded throughout */
+	const struct vprof_trace_thread *plans;	  /* PLAN records; NULL: one plan throughout */
 	uint64_t n_dropped;			  /* records that the runtime had no room for */
 	uint64_t n_bytes_ignored; /* damaged or cut, between chunks; with vprof_trace_check(), also within them */
 	int is_cut;		  /* the collector did not finish, or the file ends inside a chunk */

@@ -21,11 +21,13 @@
 
 #include "trace/format.h"
 
-#define VP_SHM_MAGIC UINT64_C(0x344d48535056) /* "VPSHM4"; changes with the layout */
+#define VP_SHM_MAGIC UINT64_C(0x354d48535056) /* "VPSHM5"; changes with the layout */
 #define VP_SLOT_COUNT 131072u		      /* words: two for each object, see below */
 
 #define VP_WATCHED_COUNT 16u
 #define VP_EVERY_CALL_MAX 256u
+#define VP_PROCESS_COUNT 4096u
+#define VP_OWNER_DIED 0x40000000u /* the kernel's FUTEX_OWNER_DIED */
 
 enum vp_chunk_state { VP_CHUNK_FREE = 0, VP_CHUNK_TAKEN = 1, VP_CHUNK_FULL = 2 };
 
@@ -47,6 +49,14 @@ struct vp_shm {
 	_Atomic uint32_t closed;	/* 0: a recording window is open; else the number of the pause between two */
 	uint32_t watches_intervals;	/* 1: the two below are kept */
 	_Atomic uint64_t longest_ticks; /* of the watched intervals that ended; the collector sets it back to 0 */
+	_Atomic uint32_t n_changes;	/* processes that attached or were forked, modules that were loaded */
+	/* A robust mutex that the collector's thread holds: when it is killed the kernel sets VP_OWNER_DIED in the
+	 * first word, whatever namespace it lived in. */
+	_Atomic uint32_t owner[16];
+	struct {
+		_Atomic uint64_t who; /* pid | process_seq << 32; 0: free; below 2^32: being filled in */
+		_Atomic uint64_t pid_namespace;
+	} processes[VP_PROCESS_COUNT];
 	struct {
 		_Atomic uint64_t id, begin; /* ticks; 0: free */
 	} watched[VP_WATCHED_COUNT];	    /* some open intervals, by id; lost updates are harmless */

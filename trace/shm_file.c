@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,6 +88,20 @@ static void lay_out(struct vprof_shm_file *f, uint32_t n_chunks, uint64_t states
 	s->magic = VP_SHM_MAGIC;
 }
 
+/* Held by this thread until it ends: those that record learn from the kernel when it was killed. */
+static void own(struct vp_shm *s)
+{
+	pthread_mutexattr_t attributes;
+
+	_Static_assert(sizeof(pthread_mutex_t) <= sizeof s->owner, "its first word is the futex");
+	pthread_mutexattr_init(&attributes);
+	pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+	pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init((pthread_mutex_t *)(void *)s->owner, &attributes);
+	pthread_mutex_lock((pthread_mutex_t *)(void *)s->owner);
+	pthread_mutexattr_destroy(&attributes);
+}
+
 static void prefault(struct vprof_shm_file *f)
 {
 	size_t n = f->n_bytes < PREFAULT_BYTES ? f->n_bytes : PREFAULT_BYTES;
@@ -140,6 +155,7 @@ static int make_file(struct vprof_shm_file *f, uint32_t n_chunks)
 	}
 	f->shm = map;
 	lay_out(f, n_chunks, states_offset, chunks_offset);
+	own(map);
 	prefault(f);
 	return 0;
 }
@@ -186,6 +202,8 @@ void vprof_shm_file_close(struct vprof_shm_file *f)
 {
 	if (f->path[0])
 		unlink(f->path);
+	if (f->shm)
+		pthread_mutex_unlock((pthread_mutex_t *)(void *)f->shm->owner);
 	if (f->shm)
 		munmap(f->shm, f->n_bytes);
 	memset(f, 0, sizeof *f);

@@ -11,7 +11,16 @@
 #include "analysis/timeline/edges/edges.h"
 #include "analysis/timeline/intervals.h"
 #include "analysis/timeline/edges/wakes.h"
+#include "analysis/timeline/plan_list.h"
 #include "analysis/timeline/window_list.h"
+#include "common/plan.h"
+
+/* a latency of a live session's trace, and the turn of plans in which it was */
+struct vprof_turn_latency {
+	size_t turn;
+	double ns;
+	int is_baseline;
+};
 
 struct vprof_source {
 	struct vprof_trace *trace;
@@ -20,10 +29,14 @@ struct vprof_source {
 	struct vprof_intervals *intervals;
 	struct vprof_edges *edges; /* made when wanted */
 	struct vprof_window_list windows;
-	const struct vprof_interval_name *counts; /* of the interval under analysis, NULL: not in this trace */
-	VPROF_ARRAY(uint32_t) chosen;		  /* complete instances outside the warm-up */
-	size_t first;				  /* number of chosen.v[0] among those of all sources */
+	struct vprof_plan_list plans;
+	const struct vprof_plan *plan;			  /* under analysis; NULL: whichever was in force */
+	VPROF_ARRAY(struct vprof_turn_latency) latencies; /* of a live session: chosen ones and those of the baseline */
+	const struct vprof_interval_name *counts;	  /* of the interval under analysis, NULL: not in this trace */
+	VPROF_ARRAY(uint32_t) chosen;			  /* complete instances outside the warm-up */
+	size_t first;					  /* number of chosen.v[0] among those of all sources */
 	uint64_t n_warmup, n_lossy, n_outside;
+	uint64_t n_straddling; /* complete, but probes were opened or closed meanwhile */
 	double outside_mean_ns;
 	uint64_t start;		     /* of the trace */
 	double duration_ns, from_ns; /* from_ns: where it begins in the results' times */

@@ -159,7 +159,8 @@ static int build_thread(struct vprof_reading *b, const struct vprof_trace_thread
 	thr->t_first = UINT64_MAX;
 	thr->calls.source = thread;
 	for (size_t i = 0; i < thread->n_chunks; i++) {
-		if (i && thread->chunks[i]->chunk_seq != thread->chunks[i - 1]->chunk_seq + 1 &&
+		/* 0: the same chunk goes on, which a live session stored piece by piece */
+		if (i && thread->chunks[i]->chunk_seq - thread->chunks[i - 1]->chunk_seq > 1 &&
 		    vprof_reading_lost(b, first_time(b, thread->chunks[i])))
 			return VPROF_ERR_NOMEM;
 		vprof_trace_expect(b->timeline->trace, thread->chunks[i]);

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "live/live_session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "trace/clock.h"
+#include "trace/shm.h"
+
+#define LOOK_EVERY_NS UINT64_C(1000000000) /* at all processes' modules, whether or not anything was told */
+#define MARGIN_NS UINT64_C(50000)	   /* until every thread sees what was written */
+#define TAIL_MIN_NS UINT64_C(1000000)
+
+struct vprof_live {
+	struct vprof_collector *collector;
+	struct vprof_gates *gates;
+	struct vprof_live_options options;
+	const struct vprof_plan *plan; /* of the round; NULL: between rounds */
+	struct vprof_live_state state;
+	uint64_t random;
+	uint64_t tail_ns;
+	uint64_t turn_end_ns;	/* when this turn's window closes */
+	uint64_t window_ns;	/* when its window opens, or has opened */
+	uint64_t looked_ns;	/* when all processes were looked at */
+	uint64_t known_ticks;	/* all modules known until then */
+	uint64_t pid_namespace; /* our own */
+	uint32_t n_changes;
+};
+
+static double draw(struct vprof_live *live)
+{
+	live->random ^= live->random << 13;
+	live->random ^= live->random >> 7;
+	live->random ^= live->random << 17;
+	return (double)(live->random >> 11) / 9007199254740992.0;
+}
+
+static uint64_t now_ticks(const struct vprof_live *live)
+{
+	return vprof_clock_ticks(vprof_collector_clock(live->collector)->kind);
+}
+
+static uint64_t ticks_of(const struct vprof_live *live, uint64_t ns)
+{
+	return (uint64_t)((double)ns / vprof_collector_clock(live->collector)->ns_per_tick);
+}
+
+int vprof_live_new(struct vprof_live **out, struct vprof_collector *collector, const struct vprof_probe_map *map,
+		   const struct vprof_live_options *o, struct vprof_error *err)
+{
+	struct vprof_live *live = calloc(1, sizeof *live);
+	struct stat st;
+	int rc;
+
+	*out = NULL;
+	if (!live)
+		return vprof_error_no_memory(err);
+	live->collector = collector;
+	live->options = *o;
+	if (!live->options.turn_ns)
+		live->options.turn_ns = VPROF_LIVE_TURN_NS;
+	live->random = o->seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+	live->tail_ns = TAIL_MIN_NS;
+	live->pid_namespace = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
+	live->n_changes = vprof_collector_changes(collector) - 1;
+	rc = vprof_gates_new(&live->gates, map, err);
+	if (rc) {
+		free(live);
+		return rc;
+	}
+	*out = live;
+	return VPROF_OK;
+}
+
+/* Writes the plan into all processes, and the change into the trace. */
+static int change(struct vprof_live *live, const struct vprof_plan *plan, size_t *n_missing, struct vprof_error *err)
+{
+	struct vprof_plan_change record = { .number = plan ? plan->number : 0 };
+	struct vprof_gates_result result;
+	uint64_t before_ns, tail = ticks_of(live, live->tail_ns + MARGIN_NS);
+	int rc = vprof_gates_set(live->gates, plan, n_missing);
+
+	if (rc)
+		return vprof_error_no_memory(err);
+	before_ns = vprof_clock_monotonic_ns();
+	record.begin = now_ticks(live);
+	record.last_begin = record.begin > tail ? record.begin - tail : 0;
+	rc = vprof_gates_apply(live->gates, &result);
+	record.end = now_ticks(live) + ticks_of(live, MARGIN_NS);
+	vprof_collector_plan(live->collector, &record);
+	live->state.number = record.number;
+	live->state.n_changes++;
+	live->state.change_ns = vprof_clock_monotonic_ns() - before_ns;
+	if (live->state.change_ns > live->state.change_max_ns)
+		live->state.change_max_ns = live->state.change_ns;
+	live->state.n_processes = result.n_processes;
+	live->state.n_refused = result.n_refused;
+	if (result.refusal[0])
+		strcpy(live->state.refusal, result.refusal);
+	return rc ? vprof_error_no_memory(err) : VPROF_OK;
+}
+
+/* The process was not as wanted until now. */
+static void tell_process(struct vprof_live *live, uint32_t process_seq, int is_new)
+{
+	const struct vprof_plan_change record = { .begin = is_new ? 1 : live->known_ticks,
+						  .end = now_ticks(live) + ticks_of(live, MARGIN_NS),
+						  .number = live->state.number,
+						  .process_seq = process_seq };
+
+	vprof_collector_plan(live->collector, &record);
+}
+
+static int look_at(struct vprof_live *live, const struct vprof_collector_process *process, struct vprof_error *err)
+{
+	struct vprof_error refusal = { "" };
+	size_t before = vprof_gates_n_processes(live->gates);
+	int written, rc;
+
+	if (process->pid_namespace != live->pid_namespace) {
+		live->state.n_elsewhere++;
+		return VPROF_OK;
+	}
+	rc = vprof_gates_look(live->gates, process->pid, process->process_seq, &written, &refusal);
+	if (rc == VPROF_ERR_NOMEM)
+		return vprof_error_no_memory(err);
+	if (rc == VPROF_ERR_MISSING)
+		vprof_collector_forget(live->collector, process);
+	else if (rc)
+		snprintf(live->state.refusal, sizeof live->state.refusal, "%.*s",
+			 (int)sizeof live->state.refusal - 1, refusal.message);
+	if (written || (rc && rc != VPROF_ERR_MISSING))
+		tell_process(live, process->process_seq, vprof_gates_n_processes(live->gates) != before);
+	return VPROF_OK;
+}
+
+/* Of a pid that executed another program, the newest number is the right one. */
+static int is_newest(const struct vprof_collector_process *all, size_t n, const struct vprof_collector_process *p)
+{
+	for (size_t i = 0; i < n; i++)
+		if (all[i].pid == p->pid && all[i].pid_namespace == p->pid_namespace &&
+		    all[i].process_seq > p->process_seq)
+			return 0;
+	return 1;
+}
+
+static int look_for_processes(struct vprof_live *live, uint64_t now_ns, struct vprof_error *err)
+{
+	uint32_t n_changes = vprof_collector_changes(live->collector);
+	uint64_t began = now_ticks(live);
+	struct vprof_collector_process *all;
+	int rc = VPROF_OK;
+	size_t n;
+
+	if (n_changes == live->n_changes && now_ns - live->looked_ns < LOOK_EVERY_NS) {
+		live->known_ticks = began;
+		return VPROF_OK;
+	}
+	all = calloc(VP_PROCESS_COUNT, sizeof *all);
+	if (!all)
+		return vprof_error_no_memory(err);
+	live->state.n_elsewhere = 0;
+	n = vprof_collector_processes(live->collector, all, VP_PROCESS_COUNT);
+	for (size_t i = 0; i < n && !rc; i++) {
+		if (is_newest(all, n, &all[i]))
+			rc = look_at(live, &all[i], err);
+		else
+			vprof_collector_forget(live->collector, &all[i]);
+	}
+	free(all);
+	live->n_changes = n_changes;
+	live->looked_ns = now_ns;
+	live->known_ticks = began;
+	live->state.n_processes = vprof_gates_n_processes(live->gates);
+	return rc;
+}
+
+static void learn_tail(struct vprof_live *live)
+{
+	uint64_t longest = vprof_collector_longest_ns(live->collector);
+
+	if (longest > live->state.longest_ns)
+		live->state.longest_ns = longest;
+	if (longest > live->tail_ns)
+		live->tail_ns = longest < VPROF_LIVE_TAIL_NS ? longest : VPROF_LIVE_TAIL_NS;
+}
+
+static void open_window(struct vprof_live *live)
+{
+	if (live->state.number)
+		vprof_collector_window(live->collector, now_ticks(live) + ticks_of(live, MARGIN_NS), 1);
+	live->state.is_window = 1;
+}
+
+static void close_window(struct vprof_live *live, uint64_t now_ns)
+{
+	uint64_t tail = ticks_of(live, live->tail_ns + MARGIN_NS), now = now_ticks(live);
+	uint64_t length = now_ns - live->window_ns;
+
+	length = length > live->tail_ns ? length - live->tail_ns : 0;
+	if (live->state.number) {
+		vprof_collector_window(live->collector, now > tail ? now - tail : 0, 0);
+		live->state.measured_ns += length;
+	} else {
+		live->state.baseline_ns += length;
+	}
+	live->state.is_window = 0;
+}
+
+/* The next turn begins; two of a kind in succession are one. */
+static int turn(struct vprof_live *live, uint64_t now_ns, struct vprof_error *err)
+{
+	int is_baseline = draw(live) < live->options.baseline_share, rc = VPROF_OK;
+	double length = (double)live->options.turn_ns * (0.5 + draw(live));
+
+	live->state.n_turns++;
+	live->state.n_baselines += is_baseline != 0;
+	if (is_baseline == !live->state.number && live->state.n_changes > 1 && live->state.is_window) {
+		live->turn_end_ns = now_ns + (uint64_t)length;
+		return VPROF_OK;
+	}
+	if (live->state.is_window)
+		close_window(live, now_ns);
+	rc = change(live, is_baseline ? NULL : live->plan, NULL, err);
+	now_ns = vprof_clock_monotonic_ns();
+	live->window_ns = now_ns + live->tail_ns;
+	live->turn_end_ns = live->window_ns + live->tail_ns + (uint64_t)length;
+	return rc;
+}
+
+int vprof_live_begin(struct vprof_live *live, const struct vprof_plan *plan, const char *trace_dir, size_t *n_missing,
+		     struct vprof_error *err)
+{
+	size_t n = 0;
+	int rc = vprof_gates_set(live->gates, plan, &n) ? vprof_error_no_memory(err) : VPROF_OK;
+
+	if (n_missing)
+		*n_missing = n;
+	if (!rc)
+		rc = vprof_gates_set(live->gates, NULL, NULL);
+	if (!rc)
+		rc = vprof_collector_turn(live->collector, trace_dir, err);
+	if (rc)
+		return rc;
+	live->plan = plan;
+	live->state.n_turns = live->state.n_baselines = live->state.n_changes = 0;
+	live->state.measured_ns = live->state.baseline_ns = live->state.change_max_ns = 0;
+	vprof_collector_window(live->collector, now_ticks(live), 0);
+	rc = look_for_processes(live, vprof_clock_monotonic_ns() + LOOK_EVERY_NS, err);
+	if (!rc)
+		rc = change(live, NULL, NULL, err);
+	return rc ? rc : turn(live, vprof_clock_monotonic_ns(), err);
+}
+
+int vprof_live_step(struct vprof_live *live, struct vprof_error *err)
+{
+	uint64_t now_ns;
+	int rc;
+
+	while (vprof_collector_drain(live->collector))
+		;
+	now_ns = vprof_clock_monotonic_ns();
+	rc = look_for_processes(live, now_ns, err);
+	learn_tail(live);
+	if (rc || !live->plan)
+		return rc;
+	if (!live->state.is_window) {
+		if (now_ns >= live->window_ns)
+			open_window(live);
+		return VPROF_OK;
+	}
+	return now_ns < live->turn_end_ns ? VPROF_OK : turn(live, now_ns, err);
+}
+
+int vprof_live_end(struct vprof_live *live, struct vprof_error *err)
+{
+	int rc, turned;
+
+	if (!live->plan)
+		return VPROF_OK;
+	if (live->state.is_window)
+		close_window(live, vprof_clock_monotonic_ns());
+	live->plan = NULL;
+	rc = change(live, NULL, NULL, err);
+	turned = vprof_collector_turn(live->collector, NULL, rc ? NULL : err);
+	return rc ? rc : turned;
+}
+
+void vprof_live_free(struct vprof_live *live)
+{
+	struct vprof_gates_result result;
+
+	if (!live)
+		return;
+	vprof_gates_set(live->gates, NULL, NULL);
+	vprof_gates_apply(live->gates, &result);
+	vprof_gates_free(live->gates);
+	free(live);
+}
+
+void vprof_live_look(const struct vprof_live *live, struct vprof_live_state *state)
+{
+	*state = live->state;
+}
