@@ -16,7 +16,7 @@
 
 #include "common/plan.h"
 #include "live/gates.h"
-#include "trace/collector_live.h"
+#include "trace/collector/collector_live.h"
 
 struct vprof_live_options {
 	uint64_t seed;

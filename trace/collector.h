@@ -28,7 +28,8 @@ struct vprof_collector_options {
 	size_t n_every_call;	    /* the first VP_EVERY_CALL_MAX count */
 	enum vprof_compress_mode compress; /* chunks, with zstd */
 	double budget; /* share of one CPU that recording may take, see trace/windows.h; 0: no limit */
-	int is_live;   /* the caller turns windows and plans itself (trace/collector_live.h); budget is ignored */
+	int is_live; /* the caller turns windows and plans itself (trace/collector/collector_live.h); budget is ignored
+		      */
 };
 
 struct vprof_collector_stats {

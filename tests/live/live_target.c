@@ -28,7 +28,8 @@ static char shared_path[256];
 	__asm__(".pushsection .text.entries,\"ax\"\n.globl " #name "\n.type " #name ",@function\n" #name ":\n"         \
 		".byte 0xa9\n.long " #name "_twin - 1f\n1: jmp " #name "_plain\n.popsection");
 FUNCTION(handle)
-FUNCTION(outer) FUNCTION(inner) FUNCTION(leaf) FUNCTION(job)
+FUNCTION(outer)
+FUNCTION(inner) FUNCTION(leaf) FUNCTION(job)
 
 	static void leaf_plain(void)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "trace/collector_live.h"
+#include "trace/collector/collector_live.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/collector_inside.h"
+#include "trace/collector/collector_inside.h"
 
 int vprof_collector_live_start(struct vprof_collector *c)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "trace/definitions.h"
+#include "trace/collector/definitions.h"
 
 #include "common/array.h"
 #include "common/error.h"

@@ -6,7 +6,7 @@
  * - nothing that a target can overwrite is used as a size, an index or a pointer without a check; sizes and
  *   offsets of the shared memory are the collector's own copies.
  */
-#include "trace/collector_inside.h"
+#include "trace/collector/collector_inside.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -4,7 +4,7 @@
 #define VPROF_COLLECTOR_INSIDE_H
 
 #include "trace/collector.h"
-#include "trace/definitions.h"
+#include "trace/collector/definitions.h"
 #include "trace/processors.h"
 #include "trace/record_cost.h"
 #include "trace/shm_file.h"
