@@ -24,7 +24,7 @@ struct entry {
 	int is_wanted;
 };
 
-struct module { /* of the map */
+struct module {				   /* of the map */
 	VPROF_ARRAY(struct site) sites;	   /* by address */
 	VPROF_ARRAY(struct entry) entries; /* by address */
 };
@@ -134,8 +134,10 @@ int vprof_gates_new(struct vprof_gates **out, const struct vprof_probe_map *map,
 		return VPROF_OK;
 	vprof_gates_free(g);
 	*out = NULL;
-	return rc == VPROF_ERR_NOMEM ? vprof_error_no_memory(err) :
-				       vprof_error_set(err, rc, "the map of resident probes is damaged; build again: vprof build --live");
+	return rc == VPROF_ERR_NOMEM ?
+		       vprof_error_no_memory(err) :
+		       vprof_error_set(err, rc,
+				       "the map of resident probes is damaged; build again: vprof build --live");
 }
 
 static void release_process(struct process *p)
@@ -214,7 +216,8 @@ static int read_image(struct vprof_gates *g, struct process *p, struct image *im
 	for (size_t i = 0; i < m->sites.n && !rc; i++) {
 		struct vp_live_site site;
 
-		rc = vprof_process_memory_read(&p->memory, image->bias + m->sites.v[i].address, &site, sizeof site, err);
+		rc = vprof_process_memory_read(&p->memory, image->bias + m->sites.v[i].address, &site, sizeof site,
+					       err);
 		if (!rc && site.code != m->sites.v[i].code)
 			rc = vprof_error_set(err, VPROF_ERR_FAILED,
 					     "process %d: a probe of %s is not where the build's list has it; build "
@@ -251,7 +254,8 @@ static int write_entries(struct vprof_gates *g, struct process *p, struct image 
 	return rc;
 }
 
-static int write_sites(struct vprof_gates *g, struct process *p, struct image *image, size_t *n, struct vprof_error *err)
+static int write_sites(struct vprof_gates *g, struct process *p, struct image *image, size_t *n,
+		       struct vprof_error *err)
 {
 	const struct module *m = &g->modules[image->module];
 	int rc = VPROF_OK;
@@ -296,8 +300,8 @@ static void close_again(struct vprof_gates *g, struct process *p)
 
 		for (size_t k = 0; k < m->entries.n && image->entries; k++)
 			if (image->entries[k] == OPEN)
-				vprof_process_memory_write(&p->memory, image->bias + m->entries.v[k].address, &closed, 1,
-							   NULL);
+				vprof_process_memory_write(&p->memory, image->bias + m->entries.v[k].address, &closed,
+							   1, NULL);
 		for (size_t k = 0; k < m->sites.n && image->sites; k++) {
 			struct written none = { 0, 0, m->sites.v[k].code, 0 };
 

@@ -22,8 +22,8 @@ int vprof_gates_new(struct vprof_gates **out, const struct vprof_probe_map *map,
 /* Forgets the processes and leaves them as they are: set(NULL) and apply before that closes all. */
 void vprof_gates_free(struct vprof_gates *g);
 
-/* What is wanted from now on: the plan's probes, or with NULL none. OK or NOMEM. *n_missing: probes of the plan that the
- * map does not know; may be NULL. */
+/* What is wanted from now on: the plan's probes, or with NULL none. OK or NOMEM. *n_missing: probes of the plan that
+ * the map does not know; may be NULL. */
 int vprof_gates_set(struct vprof_gates *g, const struct vprof_plan *plan, size_t *n_missing);
 
 /* a process that was found not to be as wanted, so its threads were under no plan until now */

@@ -129,8 +129,8 @@ static int look_at(struct vprof_live *live, const struct vprof_collector_process
 	if (rc == VPROF_ERR_MISSING)
 		vprof_collector_forget(live->collector, process);
 	else if (rc)
-		snprintf(live->state.refusal, sizeof live->state.refusal, "%.*s",
-			 (int)sizeof live->state.refusal - 1, refusal.message);
+		snprintf(live->state.refusal, sizeof live->state.refusal, "%.*s", (int)sizeof live->state.refusal - 1,
+			 refusal.message);
 	if (written || (rc && rc != VPROF_ERR_MISSING))
 		tell_process(live, process->process_seq, vprof_gates_n_processes(live->gates) != before);
 	return VPROF_OK;

@@ -26,12 +26,14 @@ static char shared_path[256];
 	static void name##_plain(void) __attribute__((noinline, used));                                                \
 	static void name##_twin(void) __attribute__((noinline, used));                                                 \
 	__asm__(".pushsection .text.entries,\"ax\"\n.globl " #name "\n.type " #name ",@function\n" #name ":\n"         \
-		".byte 0xa9\n.long " #name "_twin - 1f\n1: jmp " #name "_plain\n.popsection");
-FUNCTION(handle)
-FUNCTION(outer)
-FUNCTION(inner) FUNCTION(leaf) FUNCTION(job)
+		".byte 0xa9\n.long " #name "_twin - 1f\n1: jmp " #name "_plain\n.popsection")
+FUNCTION(handle);
+FUNCTION(outer);
+FUNCTION(inner);
+FUNCTION(leaf);
+FUNCTION(job);
 
-	static void leaf_plain(void)
+static void leaf_plain(void)
 {
 	__asm__ volatile("" : : : "memory");
 }
