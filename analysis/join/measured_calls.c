@@ -339,6 +339,7 @@ static int prepare(struct gathering *g)
 		h->end = g->events->end;
 		h->may_follow = g->events->may_follow;
 		h->arg = g->events->arg;
+		h->is_continuous = g->events->is_continuous;
 		if (VPROF_RESERVE(&h->functions, g->events->functions.n + 1))
 			return VPROF_ERR_NOMEM;
 		memcpy(h->functions.v, g->events->functions.v, g->events->functions.n * sizeof *h->functions.v);

@@ -67,6 +67,11 @@ const struct vprof_symbol *vprof_elf_function(struct vprof_elf *elf, uint64_t ad
  * stripped files have, too. 0: it has none, or a damaged one, or none before the address. O(log n) reads. */
 uint64_t vprof_elf_frame_start(const struct vprof_elf *elf, uint64_t address);
 
+/* May the function around an address go on where an exception is caught, or cleaned up after? 1 where that is not
+ * known.
+ */
+int vprof_elf_frame_catches(const struct vprof_elf *elf, uint64_t address);
+
 /* Their source lines, likewise: the address's own, then where each function was inlined. Texts belong to `elf`. */
 size_t vprof_elf_places(struct vprof_elf *elf, uint64_t address, struct vprof_place *places, size_t max);
 

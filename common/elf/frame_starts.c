@@ -4,6 +4,7 @@
  * only: 4 bytes each, signed, relative to the section; other forms are not read.
  */
 #include <gelf.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common/elf/elf_private.h"
@@ -45,20 +46,62 @@ static uint64_t start_of(const struct vprof_elf *elf, const GElf_Phdr *segment, 
 							      UINT64_MAX;
 }
 
+/* The table of a file, and the number of the entry around an address, from 1; 0: there is none. */
+static size_t find_entry(const struct vprof_elf *elf, uint64_t address, GElf_Phdr *segment)
+{
+	struct header h;
+
+	if (!find_segment(elf, segment) || segment->p_filesz < sizeof h || segment->p_offset > INT64_MAX / 2 ||
+	    pread(elf->fd, &h, sizeof h, (off_t)segment->p_offset) != sizeof h)
+		return 0;
+	if (h.version != VERSION || h.count_form != COUNT_UDATA4 || h.table_form != TABLE_SDATA4_DATAREL ||
+	    (h.pointer_form & 15) != 11 || h.n > (segment->p_filesz - sizeof h) / sizeof(struct entry))
+		return 0;
+	return VPROF_BISECT(h.n, i, start_of(elf, segment, i) <= address);
+}
+
 uint64_t vprof_elf_frame_start(const struct vprof_elf *elf, uint64_t address)
 {
 	GElf_Phdr segment;
-	struct header h;
-	uint64_t start;
-	size_t n;
+	size_t n = find_entry(elf, address, &segment);
+	uint64_t start = n ? start_of(elf, &segment, n - 1) : 0;
 
-	if (!find_segment(elf, &segment) || segment.p_filesz < sizeof h || segment.p_offset > INT64_MAX / 2 ||
-	    pread(elf->fd, &h, sizeof h, (off_t)segment.p_offset) != sizeof h)
-		return 0;
-	if (h.version != VERSION || h.count_form != COUNT_UDATA4 || h.table_form != TABLE_SDATA4_DATAREL ||
-	    (h.pointer_form & 15) != 11 || h.n > (segment.p_filesz - sizeof h) / sizeof(struct entry))
-		return 0;
-	n = VPROF_BISECT(h.n, i, start_of(elf, &segment, i) <= address);
-	start = n ? start_of(elf, &segment, n - 1) : 0;
 	return start == UINT64_MAX ? 0 : start;
+}
+
+/* The file's bytes at an address, as far as a segment of it holds all of them. */
+static int read_at(const struct vprof_elf *elf, uint64_t address, void *to, size_t n)
+{
+	size_t count;
+	GElf_Phdr p;
+
+	if (elf_getphdrnum(elf->headers, &count))
+		return 0;
+	for (size_t i = 0; i < count && i < 64; i++)
+		if (gelf_getphdr(elf->headers, (int)i, &p) && p.p_type == PT_LOAD && address >= p.p_vaddr &&
+		    address - p.p_vaddr <= p.p_filesz && n <= p.p_filesz - (address - p.p_vaddr) &&
+		    p.p_offset < INT64_MAX / 2)
+			return pread(elf->fd, to, n, (off_t)(p.p_offset + (address - p.p_vaddr))) == (ssize_t)n;
+	return 0;
+}
+
+/* A function's entry (FDE) points back to what it has in common with others (CIE), whose augmentation has an L if they
+ * have tables of handlers. */
+int vprof_elf_frame_catches(const struct vprof_elf *elf, uint64_t address)
+{
+	GElf_Phdr segment;
+	struct entry e;
+	uint32_t head[2];
+	char cie[17] = { 0 };
+	size_t n = find_entry(elf, address, &segment);
+	uint64_t fde;
+
+	if (!n || pread(elf->fd, &e, sizeof e,
+			(off_t)(segment.p_offset + sizeof(struct header) + (n - 1) * sizeof e)) != sizeof e)
+		return 1;
+	fde = segment.p_vaddr + (uint64_t)(int64_t)e.information;
+	if (!read_at(elf, fde, head, sizeof head) || head[0] == UINT32_MAX || !head[1] ||
+	    !read_at(elf, fde + 4 - head[1], cie, 16))
+		return 1;
+	return strchr(cie + 9, 'L') != NULL; /* length, 0, version, augmentation */
 }

@@ -139,8 +139,13 @@ struct vprof_latency_common vprof_latency_common_depth(const struct vprof_latenc
 	if (a->n_user != b->n_user || (flags & VPROF_LATENCY_NEW_CALL))
 		n = n < n_user ? n : n_user;
 	depth = continuous_depth(f, g, n);
-	if (h->may_follow && !(flags & VPROF_LATENCY_HELD))
-		return narrow(h, f, g, depth < n_user ? depth : n_user);
+	if (h->may_follow && !(flags & VPROF_LATENCY_HELD)) {
+		struct vprof_latency_common c = narrow(h, f, g, depth < n_user ? depth : n_user);
+
+		if (!h->is_continuous)
+			return c;
+		depth = c.depth;
+	}
 	return (struct vprof_latency_common){ depth,
 					      flags & VPROF_LATENCY_SKIPPED ? count_starts(h, f, depth) : depth };
 }

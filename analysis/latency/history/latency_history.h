@@ -78,6 +78,9 @@ struct vprof_latency_history {
 	VPROF_ARRAY(struct vprof_latency_window) windows; /* in order of time; none: all of the recording is one */
 	vprof_latency_may_follow *may_follow; /* NULL: a call is taken to go on where it may, as in the paper */
 	void *arg;			      /* ... its first argument; called by several threads at a time */
+	/* calls that may go on are taken to do so, and are unsure only where system calls were left out: as without
+	 * may_follow, which then only tells which surely do not */
+	int is_continuous;
 	VPROF_ARRAY(struct vprof_latency_function) functions;
 	VPROF_ARRAY(struct vprof_latency_frame) frames;
 	VPROF_ARRAY(struct vprof_latency_stack) stacks;

@@ -627,7 +627,10 @@ int vprof_latency_input_read(struct vprof_latency_input *input, const struct vpr
 	VPROF_ARRAY_RELEASE(&g.latest);
 	VPROF_ARRAY_RELEASE(&g.windows);
 	vprof_hash_index_release(&g.by_tid);
-	vprof_stack_frames_free(g.frames);
+	input->frames = g.frames;
+	input->history.may_follow = g.frames ? vprof_stack_frames_may_follow : NULL;
+	input->history.arg = g.frames;
+	input->history.is_continuous = 1;
 	vprof_kernel_tables_release(&g.tables);
 	return ret == VPROF_ERR_NOMEM ? vprof_error_no_memory(err) : ret;
 }
@@ -635,5 +638,7 @@ int vprof_latency_input_read(struct vprof_latency_input *input, const struct vpr
 void vprof_latency_input_release(struct vprof_latency_input *input)
 {
 	vprof_latency_history_release(&input->history);
+	vprof_stack_frames_free(input->frames);
+	input->frames = NULL;
 	vprof_strings_release(&input->strings);
 }

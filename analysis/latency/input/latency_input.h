@@ -12,9 +12,10 @@
 struct vprof_latency_input {
 	struct vprof_latency_history history; /* its texts belong to `strings` */
 	struct vprof_strings strings;
-	uint32_t kinds;			  /* VP_KERNEL_*, that were recorded */
-	uint64_t n_lost;		  /* events that the recorder lost */
-	struct vprof_stack_counts counts; /* events left out for their stacks, and frames */
+	struct vprof_stack_frames *frames; /* of the history's may_follow */
+	uint32_t kinds;			   /* VP_KERNEL_*, that were recorded */
+	uint64_t n_lost;		   /* events that the recorder lost */
+	struct vprof_stack_counts counts;  /* events left out for their stacks, and frames */
 	uint64_t n_unpaired; /* events left out: a thread that got a CPU, of which it is not known where it had left it
 			      */
 	const char *missing; /* what was not recorded, and what to do; "" */

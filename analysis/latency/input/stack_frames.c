@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/latency/input/stack_frames.h"
 
+#include <pthread.h>
 #include <stdio.h>
 
+#include "common/elf/code_flow.h"
 #include "common/elf/elf_symbols.h"
 
 #define CALLS_KNOWN 1024
@@ -10,6 +12,13 @@
 struct opened_file {
 	const char *path;      /* kept */
 	struct vprof_elf *elf; /* NULL: cannot be read, or is another one now */
+	struct vprof_code_flow *flow;
+	int has_flow; /* it was tried */
+};
+
+struct followed { /* the answer for two places */
+	uint32_t place, next;
+	int may;
 };
 
 struct place {
@@ -33,7 +42,9 @@ struct vprof_stack_frames {
 	VPROF_ARRAY(struct place) places; /* a place is its number here */
 	VPROF_ARRAY(struct pair) pairs;
 	VPROF_ARRAY(uint8_t) entries; /* [stacks of the history] enum vprof_entry */
-	int failed;
+	VPROF_ARRAY(struct followed) followed;
+	struct vprof_hash_index by_followed;
+	pthread_mutex_t lock; /* of what may_follow changes */
 };
 
 struct vprof_stack_frames *vprof_stack_frames_new(struct vprof_latency_history *history, struct vprof_strings *strings,
@@ -47,15 +58,21 @@ struct vprof_stack_frames *vprof_stack_frames_new(struct vprof_latency_history *
 		g->strings = strings;
 		g->counts = counts;
 		g->tables = tables;
+		pthread_mutex_init(&g->lock, NULL);
 	}
 	return g;
 }
 
 void vprof_stack_frames_free(struct vprof_stack_frames *g)
 {
-	for (size_t i = 0; g && i < g->files.n; i++)
+	for (size_t i = 0; g && i < g->files.n; i++) {
+		vprof_code_flow_free(g->files.v[i].flow);
 		vprof_elf_free(g->files.v[i].elf);
+	}
 	if (g) {
+		pthread_mutex_destroy(&g->lock);
+		VPROF_ARRAY_RELEASE(&g->followed);
+		vprof_hash_index_release(&g->by_followed);
 		VPROF_ARRAY_RELEASE(&g->files);
 		VPROF_ARRAY_RELEASE(&g->places);
 		VPROF_ARRAY_RELEASE(&g->pairs);
@@ -383,4 +400,55 @@ uint32_t vprof_stack_frames_stack(struct vprof_stack_frames *g, uint32_t user, u
 enum vprof_entry vprof_stack_frames_entry(const struct vprof_stack_frames *g, uint32_t stack)
 {
 	return g->entries.v[stack];
+}
+
+static int follows(struct vprof_stack_frames *g, uint32_t place, uint32_t next)
+{
+	const struct place *p = &g->places.v[place], *q = &g->places.v[next];
+	struct opened_file *f = p->file == VPROF_NONE ? NULL : &g->files.v[p->file];
+
+	if (!f || p->file != q->file || !f->elf)
+		return 1;
+	/* it may have been there all the time: a fault, an instruction that takes long */
+	if (place == next && p->is_first)
+		return 1;
+	if (!f->has_flow)
+		f->flow = vprof_code_flow_new(f->elf);
+	f->has_flow = 1;
+	return vprof_code_flow_may(f->flow, (struct vprof_code_place){ p->address, p->is_first },
+				   (struct vprof_code_place){ q->address, q->is_first });
+}
+
+int vprof_stack_frames_may_follow(void *frames, uint32_t function, uint32_t place, uint32_t next)
+{
+	struct vprof_stack_frames *g = frames;
+	uint64_t hash = vprof_mix((uint64_t)place << 32 | next);
+	struct followed *known = NULL;
+	size_t at;
+	int may = 1;
+
+	(void)function;
+	if (place >= g->places.n || next >= g->places.n)
+		return 1;
+	pthread_mutex_lock(&g->lock);
+	if (!vprof_hash_index_room(&g->by_followed, 1)) {
+		VPROF_HASH_EACH(&g->by_followed, hash, at, i)
+		{
+			if (g->followed.v[i].place == place && g->followed.v[i].next == next) {
+				known = &g->followed.v[i];
+				break;
+			}
+		}
+		if (!known) {
+			may = follows(g, place, next);
+			known = VPROF_PUSH(&g->followed);
+			if (known) {
+				*known = (struct followed){ place, next, may };
+				vprof_hash_index_put(&g->by_followed, at, hash, (uint32_t)g->followed.n - 1);
+			}
+		}
+		may = known ? known->may : may;
+	}
+	pthread_mutex_unlock(&g->lock);
+	return may;
 }

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The graph of a function is made from its first instruction on, and kept; questions are answered by a search in it.
+ * Files are hostile input: addresses are followed only where the file has code, and no further than the limits. */
+#include "common/elf/code_flow.h"
+
+#ifdef VPROF_CAPSTONE
+
+#include <capstone/capstone.h>
+#include <gelf.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/elf/elf_private.h"
+#include "common/hash/hash_index.h"
+
+#define INSTRUCTIONS_MAX 20000
+#define SEGMENTS_MAX 16
+#define READ_BYTES 4096
+#define LONGEST 16 /* bytes of an instruction */
+#define NOWHERE UINT64_MAX
+
+struct segment { /* code of the file */
+	uint64_t low, high, offset;
+};
+
+struct instruction {
+	uint64_t address, next, target; /* NOWHERE: it does not go on there */
+	int is_call;
+};
+
+struct function {
+	uint64_t start;
+	int is_known; /* where it leads */
+	VPROF_ARRAY(struct instruction) v;
+	struct vprof_hash_index by_address;
+};
+
+struct vprof_code_flow {
+	struct vprof_elf *elf;
+	csh decoder;
+	cs_insn *at;
+	struct segment segments[SEGMENTS_MAX];
+	size_t n_segments;
+	VPROF_ARRAY(uint64_t) jump_slots; /* addresses that the linker fills with setjmp's */
+	VPROF_ARRAY(struct function *) functions;
+	struct vprof_hash_index by_start;
+	uint8_t bytes[READ_BYTES];
+	uint64_t read_from; /* address of the bytes; n_read of them */
+	size_t n_read;
+	VPROF_ARRAY(uint32_t) work;
+	VPROF_ARRAY(uint8_t) is_seen;
+};
+
+static void find_segments(struct vprof_code_flow *f)
+{
+	size_t n;
+	GElf_Phdr p;
+
+	if (!f->elf->headers || elf_getphdrnum(f->elf->headers, &n))
+		return;
+	for (size_t i = 0; i < n && i < 64 && f->n_segments < SEGMENTS_MAX; i++)
+		if (gelf_getphdr(f->elf->headers, (int)i, &p) && p.p_type == PT_LOAD && (p.p_flags & PF_X) &&
+		    p.p_vaddr + p.p_filesz > p.p_vaddr && p.p_offset < INT64_MAX / 2)
+			f->segments[f->n_segments++] =
+				(struct segment){ p.p_vaddr, p.p_vaddr + p.p_filesz, p.p_offset };
+}
+
+/* Slots of the symbols that are called setjmp, _setjmp, __sigsetjmp. */
+static int find_jump_slots(struct vprof_code_flow *f)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header, symbols;
+
+	while ((section = elf_nextscn(f->elf->headers, section))) {
+		Elf_Data *relocations, *names;
+		Elf_Scn *linked;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_RELA || !header.sh_entsize)
+			continue;
+		linked = elf_getscn(f->elf->headers, header.sh_link);
+		relocations = elf_getdata(section, NULL);
+		names = linked ? elf_getdata(linked, NULL) : NULL;
+		if (!relocations || !names || !gelf_getshdr(linked, &symbols))
+			continue;
+		for (size_t i = 0; i < header.sh_size / header.sh_entsize && i < INT32_MAX; i++) {
+			GElf_Rela r;
+			GElf_Sym s;
+			const char *name;
+			uint64_t *slot;
+
+			if (!gelf_getrela(relocations, (int)i, &r) || !GELF_R_SYM(r.r_info) ||
+			    !gelf_getsym(names, (int)GELF_R_SYM(r.r_info), &s))
+				continue;
+			name = elf_strptr(f->elf->headers, symbols.sh_link, s.st_name);
+			if (!name || !strstr(name, "setjmp"))
+				continue;
+			slot = VPROF_PUSH(&f->jump_slots);
+			if (!slot)
+				return VPROF_ERR_NOMEM;
+			*slot = r.r_offset;
+		}
+	}
+	return VPROF_OK;
+}
+
+struct vprof_code_flow *vprof_code_flow_new(struct vprof_elf *elf)
+{
+	struct vprof_code_flow *f = calloc(1, sizeof *f);
+	GElf_Ehdr header;
+
+	if (!f)
+		return NULL;
+	f->elf = elf;
+	if (!elf->headers || !gelf_getehdr(elf->headers, &header) || header.e_machine != EM_X86_64 ||
+	    cs_open(CS_ARCH_X86, CS_MODE_64, &f->decoder) != CS_ERR_OK) {
+		free(f);
+		return NULL;
+	}
+	cs_option(f->decoder, CS_OPT_DETAIL, CS_OPT_ON);
+	f->at = cs_malloc(f->decoder);
+	find_segments(f);
+	if (!f->at || find_jump_slots(f)) {
+		vprof_code_flow_free(f);
+		return NULL;
+	}
+	return f;
+}
+
+static void free_function(struct function *g)
+{
+	if (g) {
+		VPROF_ARRAY_RELEASE(&g->v);
+		vprof_hash_index_release(&g->by_address);
+	}
+	free(g);
+}
+
+void vprof_code_flow_free(struct vprof_code_flow *f)
+{
+	if (!f)
+		return;
+	if (f->at)
+		cs_free(f->at, 1);
+	cs_close(&f->decoder);
+	for (size_t i = 0; i < f->functions.n; i++)
+		free_function(f->functions.v[i]);
+	VPROF_ARRAY_RELEASE(&f->jump_slots);
+	VPROF_ARRAY_RELEASE(&f->functions);
+	VPROF_ARRAY_RELEASE(&f->work);
+	VPROF_ARRAY_RELEASE(&f->is_seen);
+	vprof_hash_index_release(&f->by_start);
+	free(f);
+}
+
+/* The file's bytes at an address: *n of them, at most LONGEST; NULL: it has no code there. */
+static const uint8_t *bytes_at(struct vprof_code_flow *f, uint64_t address, size_t *n)
+{
+	const struct segment *s = f->segments, *end = f->segments + f->n_segments;
+	ssize_t got;
+
+	while (s < end && !(address >= s->low && address < s->high))
+		s++;
+	if (s == end)
+		return NULL;
+	*n = s->high - address < LONGEST ? (size_t)(s->high - address) : LONGEST;
+	if (!(address >= f->read_from && address - f->read_from + *n <= f->n_read)) {
+		size_t wanted = s->high - address < READ_BYTES ? (size_t)(s->high - address) : READ_BYTES;
+
+		got = pread(f->elf->fd, f->bytes, wanted, (off_t)(s->offset + (address - s->low)));
+		f->read_from = address;
+		f->n_read = got > 0 ? (size_t)got : 0;
+		*n = *n < f->n_read ? *n : f->n_read;
+	}
+	return *n ? f->bytes + (address - f->read_from) : NULL;
+}
+
+/* Decodes the instruction at an address into f->at: its length, 0: there is none. */
+static size_t decode(struct vprof_code_flow *f, uint64_t address)
+{
+	size_t n;
+	const uint8_t *bytes = bytes_at(f, address, &n);
+	uint64_t at = address;
+
+	return bytes && cs_disasm_iter(f->decoder, &bytes, &n, &at, f->at) ? f->at->size : 0;
+}
+
+static int is_in_group(const struct vprof_code_flow *f, uint8_t group)
+{
+	for (uint8_t i = 0; i < f->at->detail->groups_count; i++)
+		if (f->at->detail->groups[i] == group)
+			return 1;
+	return 0;
+}
+
+/* The slot through which f->at jumps or calls, relative to itself; NOWHERE: it does otherwise. */
+static uint64_t slot_of(const struct vprof_code_flow *f)
+{
+	const cs_x86 *x = &f->at->detail->x86;
+
+	if (x->op_count != 1 || x->operands[0].type != X86_OP_MEM || x->operands[0].mem.base != X86_REG_RIP)
+		return NOWHERE;
+	return f->at->address + f->at->size + (uint64_t)x->operands[0].mem.disp;
+}
+
+static int is_jump_slot(const struct vprof_code_flow *f, uint64_t slot)
+{
+	for (size_t i = 0; i < f->jump_slots.n; i++)
+		if (f->jump_slots.v[i] == slot)
+			return 1;
+	return 0;
+}
+
+/* Does a call to this address come to setjmp, in the file or through the linker's stub? Decodes anew. */
+static int calls_setjmp(struct vprof_code_flow *f, uint64_t target)
+{
+	const struct vprof_symbol *symbol = vprof_elf_function(f->elf, target);
+
+	if (symbol && symbol->low == target)
+		return strstr(symbol->name, "setjmp") != NULL;
+	for (int i = 0; i < 3 && f->jump_slots.n; i++) { /* endbr64; jmp *slot */
+		size_t n = decode(f, target);
+
+		if (!n || is_in_group(f, CS_GRP_JUMP))
+			return n && is_jump_slot(f, slot_of(f));
+		target += n;
+	}
+	return 0;
+}
+
+/* Does a jump to this address leave the function? */
+static int leaves(struct vprof_code_flow *f, const struct function *g, uint64_t target)
+{
+	uint64_t start = vprof_elf_frame_start(f->elf, target);
+	const struct vprof_symbol *from, *to;
+
+	if (start == g->start || start != target)
+		return 0;
+	from = vprof_elf_function(f->elf, g->start);
+	to = vprof_elf_function(f->elf, target);
+	return from && to && strcmp(from->name, to->name) != 0; /* a part elsewhere has the function's name */
+}
+
+/* What follows on the instruction in f->at. 0: not known. */
+static int follow(struct vprof_code_flow *f, const struct function *g, struct instruction *i)
+{
+	const cs_x86 *x = &f->at->detail->x86;
+	int is_direct = x->op_count == 1 && x->operands[0].type == X86_OP_IMM;
+	uint64_t target = is_direct ? (uint64_t)x->operands[0].imm : NOWHERE;
+	unsigned id = f->at->id;
+
+	i->next = i->address + f->at->size;
+	i->target = NOWHERE;
+	if (is_in_group(f, CS_GRP_CALL)) {
+		i->is_call = 1;
+		return !is_jump_slot(f, slot_of(f)) && !(is_direct && calls_setjmp(f, target));
+	}
+	if (is_in_group(f, CS_GRP_RET) || id == X86_INS_UD2 || id == X86_INS_HLT || id == X86_INS_INT3) {
+		i->next = NOWHERE;
+		return 1;
+	}
+	if (!is_in_group(f, CS_GRP_JUMP)) {
+		i->is_call = id == X86_INS_SYSCALL;
+		return 1;
+	}
+	if (is_direct) {
+		i->next = id == X86_INS_JMP ? NOWHERE : i->next;
+		i->target = leaves(f, g, target) ? NOWHERE : target;
+		return 1;
+	}
+	/* through a pointer that is no table's: a call in the place of a return */
+	i->next = NOWHERE;
+	return x->op_count == 1 && x->operands[0].type == X86_OP_MEM && x->operands[0].mem.index == X86_REG_INVALID &&
+	       !is_jump_slot(f, slot_of(f));
+}
+
+/* The number of the instruction at an address; VPROF_NONE: it is not in the graph. */
+static uint32_t find(const struct function *g, uint64_t address)
+{
+	size_t at;
+
+	VPROF_HASH_EACH(&g->by_address, vprof_mix(address), at, i)
+	if (g->v.v[i].address == address)
+		return i;
+	return VPROF_NONE;
+}
+
+static int add(struct vprof_code_flow *f, struct function *g, uint64_t address)
+{
+	uint64_t hash = vprof_mix(address);
+	struct instruction *i;
+	uint32_t *work;
+	size_t at;
+
+	if (address == NOWHERE)
+		return 1;
+	if (g->v.n >= INSTRUCTIONS_MAX || vprof_hash_index_room(&g->by_address, 1))
+		return 0;
+	VPROF_HASH_EACH(&g->by_address, hash, at, k)
+	if (g->v.v[k].address == address)
+		return 1;
+	i = VPROF_PUSH(&g->v);
+	work = i ? VPROF_PUSH(&f->work) : NULL;
+	if (!work)
+		return 0;
+	i->address = address;
+	*work = (uint32_t)g->v.n - 1;
+	vprof_hash_index_put(&g->by_address, at, hash, *work);
+	return 1;
+}
+
+/* Its graph; is_known stays 0 where that is not all. */
+static void explore(struct vprof_code_flow *f, struct function *g)
+{
+	f->work.n = 0;
+	if (vprof_elf_frame_catches(f->elf, g->start) || !add(f, g, g->start))
+		return;
+	while (f->work.n) {
+		uint32_t at = f->work.v[--f->work.n];
+		struct instruction i = g->v.v[at];
+
+		if (!decode(f, i.address) || !follow(f, g, &i))
+			return;
+		g->v.v[at] = i;
+		if (!add(f, g, i.next) || !add(f, g, i.target))
+			return;
+	}
+	g->is_known = 1;
+}
+
+/* NULL without memory. */
+static struct function *function_at(struct vprof_code_flow *f, uint64_t start)
+{
+	uint64_t hash = vprof_mix(start);
+	struct function *g, **slot;
+	size_t at;
+
+	if (vprof_hash_index_room(&f->by_start, 1))
+		return NULL;
+	VPROF_HASH_EACH(&f->by_start, hash, at, i)
+	if (f->functions.v[i]->start == start)
+		return f->functions.v[i];
+	g = calloc(1, sizeof *g);
+	slot = g ? VPROF_PUSH(&f->functions) : NULL;
+	if (!slot) {
+		free(g);
+		return NULL;
+	}
+	g->start = start;
+	*slot = g;
+	vprof_hash_index_put(&f->by_start, at, hash, (uint32_t)f->functions.n - 1);
+	explore(f, g);
+	return g;
+}
+
+/* Where a part of the function elsewhere belongs to: its symbol tells. */
+static uint64_t start_of(struct vprof_code_flow *f, uint64_t address)
+{
+	const struct vprof_symbol *part = vprof_elf_function(f->elf, address);
+	const struct vprof_symbol *whole = part ? vprof_elf_named(f->elf, part->name) : NULL;
+	uint64_t start = vprof_elf_frame_start(f->elf, address);
+
+	return start && whole && whole->low ? whole->low : start;
+}
+
+static int is_goal(const struct instruction *i, struct vprof_code_place to)
+{
+	return to.is_instruction ? i->address == to.address : i->is_call && i->next == to.address;
+}
+
+static int is_reachable(struct vprof_code_flow *f, const struct function *g, uint32_t from, struct vprof_code_place to)
+{
+	if (VPROF_ROOM(&f->is_seen, g->v.n + 1) || VPROF_ROOM(&f->work, g->v.n + 1))
+		return 1;
+	memset(f->is_seen.v, 0, g->v.n);
+	f->work.n = 0;
+	f->work.v[f->work.n++] = from;
+	f->is_seen.v[from] = 1;
+	while (f->work.n) {
+		const struct instruction *i = &g->v.v[f->work.v[--f->work.n]];
+
+		if (is_goal(i, to))
+			return 1;
+		for (int k = 0; k < 2; k++) {
+			uint64_t next = k ? i->target : i->next;
+			uint32_t at = next == NOWHERE ? VPROF_NONE : find(g, next);
+
+			if (at != VPROF_NONE && !f->is_seen.v[at]) {
+				f->is_seen.v[at] = 1;
+				f->work.v[f->work.n++] = at;
+			}
+		}
+	}
+	return 0;
+}
+
+static int is_there(const struct function *g, struct vprof_code_place to)
+{
+	for (size_t i = 0; i < g->v.n; i++)
+		if (is_goal(&g->v.v[i], to))
+			return 1;
+	return 0;
+}
+
+int vprof_code_flow_may(struct vprof_code_flow *f, struct vprof_code_place from, struct vprof_code_place to)
+{
+	uint64_t start = f ? start_of(f, from.is_instruction ? from.address : from.address - 1) : 0;
+	const struct function *g = start ? function_at(f, start) : NULL;
+	uint32_t at;
+
+	if (!g || !g->is_known)
+		return 1;
+	at = find(g, from.address);
+	/* a place that the graph lacks (a handler that returned into the middle) says that it is not all */
+	if (at == VPROF_NONE || !is_there(g, to) || (!from.is_instruction && !is_there(g, from)))
+		return 1;
+	return is_reachable(f, g, at, to);
+}
+
+#else
+
+struct vprof_code_flow *vprof_code_flow_new(struct vprof_elf *elf)
+{
+	(void)elf;
+	return NULL;
+}
+
+void vprof_code_flow_free(struct vprof_code_flow *flow)
+{
+	(void)flow;
+}
+
+int vprof_code_flow_may(struct vprof_code_flow *flow, struct vprof_code_place from, struct vprof_code_place to)
+{
+	(void)flow;
+	(void)from;
+	(void)to;
+	return 1;
+}
+
+#endif

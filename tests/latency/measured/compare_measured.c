@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* compare_measured RUN [TOP]: how instances inferred from stacks agree with the calls that probes measured in the same
+ * run (a folder of .vprof/runs, recorded with vprof run --stacks --every-call). One line for each function, those with
+ * the longest time first, and one for all of them:
+ *
+ *   calls        measured, in all threads
+ *   seen         of them, and of the slowest 1 % and 0.1 % of all calls of the function: within some instance
+ *   single       of the instances: within one measured call; several: of more than one, as the same place calls again
+ *   low, high    relative error of the conservative estimate and of the longest, mean over single instances
+ *   held         of the single instances: the measured time lies between both, within the error of the clocks
+ *
+ * Functions that the compiler inlined have no frame: they are left out and counted. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "analysis/latency/annotated_tree.h"
+#include "analysis/latency/input/latency_input.h"
+#include "analysis/timeline/calls.h"
+#include "analysis/timeline/timeline.h"
+#include "common/plan.h"
+
+#define CLOCK_NS 1000 /* what two readings of the clock take, and what the probe does outside them */
+#define CALLS_BYTES ((size_t)64 << 20)
+
+struct call {
+	uint64_t t0, t1;
+	uint32_t tid, code;
+	uint32_t is_seen;
+};
+
+struct instance {
+	uint64_t before, first, last, after;
+	uint32_t tid, is_cut;
+};
+
+struct function {
+	const char *name;
+	size_t first, n; /* calls, by tid and begin */
+	uint64_t n_seen, n_slow, n_slow_seen, n_slowest, n_slowest_seen, n_instances, n_single, n_several, n_held;
+	double low_error, high_error, total_ns;
+};
+
+static VPROF_ARRAY(struct call) calls;
+static VPROF_ARRAY(struct instance) instances;
+static VPROF_ARRAY(struct function) functions;
+static struct vprof_annotated_tree tree;
+static struct vprof_latency_input input;
+static const char *wanted;
+static uint64_t error_ns;
+
+static int by_code(const void *a, const void *b)
+{
+	const struct call *x = a, *y = b;
+
+	if (x->code != y->code)
+		return x->code < y->code ? -1 : 1;
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return x->t0 != y->t0 ? (x->t0 < y->t0 ? -1 : 1) : (x->t1 < y->t1) - (x->t1 > y->t1);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct instance *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return x->first != y->first ? (x->first < y->first ? -1 : 1) : 0;
+}
+
+static int slower(const void *a, const void *b)
+{
+	const struct call *x = *(const struct call *const *)a, *y = *(const struct call *const *)b;
+	uint64_t d = x->t1 - x->t0, e = y->t1 - y->t0;
+
+	return d != e ? (d > e ? -1 : 1) : 0;
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct function *x = a, *y = b;
+
+	return x->total_ns != y->total_ns ? (x->total_ns > y->total_ns ? -1 : 1) : 0;
+}
+
+static uint64_t to_ns(const struct vprof_trace *trace, uint64_t ticks)
+{
+	double ns = vprof_trace_ns(trace, ticks);
+
+	return ns <= 0 ? 0 : (uint64_t)ns;
+}
+
+static void read_calls(const struct vprof_timeline *timeline)
+{
+	struct vprof_calls *reader = vprof_calls_new(timeline->n_threads, CALLS_BYTES);
+
+	for (uint32_t t = 0; reader && t < timeline->n_threads; t++) {
+		struct vprof_stretch s;
+
+		vprof_stretch_begin(&s, reader, t, &timeline->threads[t].calls, 0, VPROF_CALL_TIME_MAX);
+		while (vprof_stretch_next(&s) > 0)
+			for (size_t i = s.n_kept; i < s.n; i++)
+				*VPROF_PUSH(&calls) = (struct call){ .t0 = to_ns(timeline->trace, s.v[i].t0),
+								     .t1 = to_ns(timeline->trace, s.v[i].t1),
+								     .tid = timeline->threads[t].tid,
+								     .code = s.v[i].code };
+	}
+	vprof_calls_free(reader);
+	qsort(calls.v, calls.n, sizeof *calls.v, by_code);
+}
+
+static int collect(void *unused, const struct vprof_latency_instance *i)
+{
+	(void)unused;
+	if (strcmp(vprof_annotated_function(&tree, i->node)->name, wanted) != 0)
+		return 0;
+	*VPROF_PUSH(&instances) = (struct instance){ .before = i->before,
+						     .first = i->first,
+						     .last = i->last,
+						     .after = i->after,
+						     .tid = input.history.threads.v[i->thread].tid,
+						     .is_cut = i->flags != 0 };
+	return 0;
+}
+
+static void infer(const char *name)
+{
+	struct vprof_latency_gaps gaps = { 0 };
+	struct vprof_latency_inference g = { .history = &input.history,
+					     .tree = &tree.tree,
+					     .nodes = tree.nodes,
+					     .paths = tree.paths,
+					     .gaps = &gaps,
+					     .instance = collect };
+
+	wanted = name;
+	instances.n = 0;
+	for (uint32_t i = 0; i < input.history.threads.n; i++)
+		if (vprof_latency_infer(&g, i))
+			exit(2);
+	vprof_latency_gaps_release(&gaps);
+	qsort(instances.v, instances.n, sizeof *instances.v, by_time);
+}
+
+/* Calls and instances in order of time; those of recursive functions may enclose one another. */
+static void match(struct function *f)
+{
+	struct call *v = calls.v + f->first;
+	size_t next = 0;
+
+	for (size_t k = 0; k < instances.n; k++) {
+		const struct instance *i = &instances.v[k];
+		const struct call *only = NULL;
+		uint64_t n = 0, ns;
+
+		while (next < f->n &&
+		       (v[next].tid < i->tid || (v[next].tid == i->tid && v[next].t1 + error_ns < i->first)))
+			next++;
+		for (size_t c = next; c < f->n && v[c].tid == i->tid && v[c].t0 <= i->last + error_ns; c++) {
+			if (v[c].t1 + error_ns < i->first)
+				continue;
+			/* those that only touch its ends by the clocks' error are others */
+			if (v[c].t1 < i->first || v[c].t0 > i->last) {
+				only = only ? only : &v[c];
+				continue;
+			}
+			v[c].is_seen = 1;
+			only = &v[c];
+			n++;
+		}
+		f->n_instances++;
+		f->n_several += n > 1;
+		if (n != 1 || i->is_cut)
+			continue;
+		ns = only->t1 - only->t0;
+		f->n_single++;
+		f->n_held += i->last - i->first <= ns + 2 * error_ns && i->after - i->before + 2 * error_ns >= ns;
+		f->low_error += ((double)(i->last - i->first) - (double)ns) / (double)(ns + 1);
+		f->high_error += ((double)(i->after - i->before) - (double)ns) / (double)(ns + 1);
+	}
+}
+
+static void count_seen(struct function *f)
+{
+	const struct call **order = malloc((f->n + 1) * sizeof *order);
+
+	for (size_t i = 0; i < f->n; i++) {
+		order[i] = &calls.v[f->first + i];
+		f->n_seen += order[i]->is_seen;
+		f->total_ns += (double)(order[i]->t1 - order[i]->t0);
+	}
+	qsort(order, f->n, sizeof *order, slower);
+	f->n_slow = (f->n + 99) / 100;
+	f->n_slowest = (f->n + 999) / 1000;
+	for (size_t i = 0; i < f->n_slow; i++) {
+		f->n_slow_seen += order[i]->is_seen;
+		f->n_slowest_seen += i < f->n_slowest && order[i]->is_seen;
+	}
+	free(order);
+}
+
+static double part(uint64_t n, uint64_t of)
+{
+	return of ? 100 * (double)n / (double)of : NAN;
+}
+
+static void print(const struct function *f)
+{
+	printf("%-28.28s %8zu %6.1f %6.1f %6.1f %9" PRIu64 " %8" PRIu64 " %7.1f %7.1f %6.2f\n", f->name, f->n,
+	       part(f->n_seen, f->n), part(f->n_slow_seen, f->n_slow), part(f->n_slowest_seen, f->n_slowest),
+	       f->n_single, f->n_several, 100 * f->low_error / (double)f->n_single,
+	       100 * f->high_error / (double)f->n_single, part(f->n_held, f->n_single));
+}
+
+static void add(struct function *all, const struct function *f)
+{
+	all->n += f->n;
+	all->n_seen += f->n_seen;
+	all->n_slow += f->n_slow;
+	all->n_slow_seen += f->n_slow_seen;
+	all->n_slowest += f->n_slowest;
+	all->n_slowest_seen += f->n_slowest_seen;
+	all->n_single += f->n_single;
+	all->n_several += f->n_several;
+	all->n_held += f->n_held;
+	all->low_error += f->low_error;
+	all->high_error += f->high_error;
+}
+
+static void compare(const struct vprof_plan *plan, size_t top)
+{
+	struct function all = { .name = "all" };
+	size_t n_inlined = 0;
+
+	for (size_t i = 0, end; i < calls.n; i = end) {
+		const struct vprof_probe *p = vprof_plan_probe(plan, calls.v[i].code);
+		struct function f = { .name = p ? p->name : "?", .first = i };
+
+		for (end = i; end < calls.n && calls.v[end].code == calls.v[i].code;)
+			end++;
+		f.n = end - i;
+		infer(f.name);
+		n_inlined += !instances.n;
+		if (!instances.n)
+			continue;
+		match(&f);
+		count_seen(&f);
+		*VPROF_PUSH(&functions) = f;
+		add(&all, &f);
+	}
+	qsort(functions.v, functions.n, sizeof *functions.v, by_total);
+	printf("%-28s %8s %6s %6s %6s %9s %8s %7s %7s %6s\n", "function", "calls", "seen %", "1 %", "0.1 %", "single",
+	       "several", "low %", "high %", "held %");
+	for (size_t i = 0; i < functions.n && i < top; i++)
+		print(&functions.v[i]);
+	print(&all);
+	printf("%zu functions compared; %zu others have no frame, or were never seen\n", functions.n, n_inlined);
+}
+
+int main(int argc, char **argv)
+{
+	struct vprof_trace *trace;
+	struct vprof_timeline *timeline;
+	struct vprof_plan *plan;
+	struct vprof_error err = { "" };
+	char path[4096];
+
+	if (argc < 2)
+		return 2;
+	snprintf(path, sizeof path, "%s/trace", argv[1]);
+	if (vprof_trace_open(&trace, path, &err) || vprof_latency_input_read(&input, trace, &err) ||
+	    vprof_annotated_tree_build(&tree, &input.history, 0, &err) ||
+	    vprof_timeline_build(&timeline, trace, 0, NULL, NULL, &err)) {
+		fprintf(stderr, "%s\n", err.message);
+		return 2;
+	}
+	snprintf(path, sizeof path, "%s/plan.json", argv[1]);
+	if (vprof_plan_read(&plan, path, &err)) {
+		fprintf(stderr, "%s\n", err.message);
+		return 2;
+	}
+	error_ns = CLOCK_NS + (uint64_t)trace->header.kernel_error_ns;
+	read_calls(timeline);
+	printf("%zu events with stacks, %" PRIu64 " lost, %" PRIu64 " left out for their stacks, %zu windows\n",
+	       input.history.events.n, input.n_lost, input.counts.n_without + input.counts.n_cut,
+	       input.history.windows.n);
+	compare(plan, argc > 2 ? (size_t)atol(argv[2]) : 20);
+	return 0;
+}
