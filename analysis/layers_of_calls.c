@@ -7,11 +7,10 @@
 #include "analysis/join/measured_calls.h"
 #include "analysis/latency/call_sums.h"
 #include "analysis/latency/input/latency_input.h"
+#include "analysis/latency/layer_describe.h"
 
 #define TARGETS_MAX 8
 #define FACTOR_MIN 0.01 /* of the mean latency, or of the variance: smaller factors are not opened */
-#define LAYER_MIN 0.005 /* of the call's mean time or variance, by its upper bound: smaller contexts are left out */
-#define LAYERS_MOST 60	/* of a call */
 
 struct chosen {
 	struct vprof_measured_target targets[TARGETS_MAX];
@@ -68,79 +67,6 @@ static int choose(struct chosen *c, const struct vprof_results *r)
 	return VPROF_OK;
 }
 
-static enum vprof_layer_kind kind_of(const struct vprof_latency_function *f, const char *outer)
-{
-	static const enum vprof_layer_kind kinds[] = { [VPROF_LATENCY_PROGRAM] = VPROF_LAYER_PROGRAM,
-						       [VPROF_LATENCY_LIBRARY] = VPROF_LAYER_LIBRARY,
-						       [VPROF_LATENCY_KERNEL] = VPROF_LAYER_KERNEL };
-
-	(void)outer;
-	return kinds[f->layer];
-}
-
-static struct vprof_layer *push(struct vprof_results *r)
-{
-	struct vprof_layer *v = realloc(r->layers, (r->n_layers + 1) * sizeof *v);
-
-	if (!v)
-		return NULL;
-	r->layers = v;
-	v[r->n_layers] = (struct vprof_layer){ .key = "" };
-	return &v[r->n_layers++];
-}
-
-/* Which contexts are told: the largest, with those around them. */
-static int is_large(const struct vprof_call_context *c, const struct vprof_call_context *all)
-{
-	return c->n && (c->low_ns >= LAYER_MIN * all->high_ns || c->share_low >= LAYER_MIN);
-}
-
-/* Appends a call's contexts, callers before callees. */
-static int describe(struct vprof_results *r, const struct vprof_measured_target *t, const struct vprof_factor *f,
-		    const struct vprof_call_sums *s)
-{
-	uint32_t *place = malloc(s->tree.nodes.n * sizeof *place);
-	size_t first = r->n_layers;
-	int ret = place ? VPROF_OK : VPROF_ERR_NOMEM;
-
-	for (uint32_t x = 1; x < s->tree.nodes.n && !ret; x++) {
-		const struct vprof_call_context *c = &s->contexts[x];
-		const struct vprof_latency_function *function = &s->history->functions.v[s->tree.nodes.v[x].function];
-		uint32_t parent = s->tree.nodes.v[x].parent;
-		struct vprof_layer *to;
-
-		place[x] = VPROF_NONE;
-		if (x > 1 && (place[parent] == VPROF_NONE || !is_large(c, &s->contexts[1]) ||
-			      r->n_layers - first >= LAYERS_MOST))
-			continue;
-		to = push(r);
-		if (!to)
-			ret = VPROF_ERR_NOMEM;
-		if (ret)
-			break;
-		place[x] = (uint32_t)r->n_layers - 1;
-		*to = (struct vprof_layer){
-			.kind = x == 1 ? VPROF_LAYER_MEASURED : kind_of(function, ""),
-			.parent = x == 1 ? place[x] : place[parent],
-			.key = vprof_results_string(r, x == 1 ? f->key : ""),
-			.name = vprof_results_string(r, function->name),
-			.file = vprof_results_string(r, function->file),
-			.n_calls = x == 1 ? t->n_calls : c->n,
-			.n_whole = s->n_calls,
-			.n_unplaced = x == 1 ? t->n_unplaced : 0,
-			.low_ns = c->low_ns,
-			.high_ns = c->high_ns,
-			.own_low_ns = c->own_low_ns,
-			.own_high_ns = c->own_high_ns,
-			.share_low = c->share_low,
-			.share_high = c->share_high,
-		};
-		ret = to->key && to->name && to->file ? VPROF_OK : VPROF_ERR_NOMEM;
-	}
-	free(place);
-	return ret;
-}
-
 static int open_factors(struct vprof_results *r, struct chosen *c, const struct vprof_source *source,
 			const struct vprof_plan *plan, const struct vprof_latency_history *events,
 			struct vprof_error *err)
@@ -156,7 +82,8 @@ static int open_factors(struct vprof_results *r, struct chosen *c, const struct 
 		if (!vprof_latency_history_check(&c->targets[i].history, err))
 			ret = vprof_call_sums_build(&sums, &c->targets[i].history, err);
 		if (!ret && sums.n_calls)
-			ret = describe(r, &c->targets[i], c->factors[i], &sums);
+			ret = vprof_layers_describe(r, &sums, c->factors[i]->key, c->targets[i].n_calls,
+						    c->targets[i].n_unplaced);
 		vprof_call_sums_release(&sums);
 	}
 	return ret;

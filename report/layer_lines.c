@@ -10,9 +10,10 @@
 
 #define LABEL_COLUMNS 10
 #define INDENT 2
-#define CHILDREN_SHOWN 3
+#define CHILDREN_SHOWN 5
 #define LINES_SHOWN 8	/* beneath a call */
 #define SHOWN_MIN 0.05	/* of the call's time or variance, surely */
+#define MAY_MIN 0.1	/* ... or perhaps, in a tree of its own */
 #define SAME_MIN 0.9	/* of a context's time, surely in the one beneath it: they share a line */
 #define NAMES_ON_LINE 6 /* of which those in the middle are left out */
 
@@ -90,12 +91,15 @@ struct printing {
 	const struct vprof_style *style;
 	const struct vprof_results *r;
 	struct vprof_text *out;
-	size_t root, n_lines;
+	size_t root, n_lines, most;
+	double may; /* contexts that may have this share of the time are shown, too */
 };
 
 static int is_shown(const struct printing *p, const struct vprof_layer *l)
 {
-	return l->low_ns >= SHOWN_MIN * p->r->layers[p->root].high_ns || l->share_low >= SHOWN_MIN;
+	double all = p->r->layers[p->root].high_ns;
+
+	return l->low_ns >= SHOWN_MIN * all || l->share_low >= SHOWN_MIN || l->high_ns >= p->may * all;
 }
 
 /* The children of a layer that are shown, by falling time; at most CHILDREN_SHOWN. */
@@ -183,7 +187,7 @@ static void add_beneath(struct printing *p, size_t parent, unsigned depth)
 {
 	size_t children[CHILDREN_SHOWN], n = find_children(p, parent, children);
 
-	for (size_t i = 0; i < n && p->n_lines < LINES_SHOWN; i++) {
+	for (size_t i = 0; i < n && p->n_lines < p->most; i++) {
 		size_t end = end_of_line(p, children[i]);
 
 		add_line(p, children[i], end, depth);
@@ -197,7 +201,9 @@ void vprof_layer_lines(const struct vprof_style *style, const struct vprof_resul
 
 	for (size_t i = 0; i < r->n_layers; i++) {
 		const struct vprof_layer *l = &r->layers[i];
-		struct printing p = { .style = style, .r = r, .out = out, .root = i };
+		struct printing p = {
+			.style = style, .r = r, .out = out, .root = i, .most = LINES_SHOWN, .may = INFINITY
+		};
 		struct vprof_text t = VPROF_TEXT_INIT;
 
 		if (l->kind != VPROF_LAYER_MEASURED || !find_children(&p, i, children))
@@ -209,4 +215,12 @@ void vprof_layer_lines(const struct vprof_style *style, const struct vprof_resul
 		vprof_report_labelled_text(style, n++ ? "" : "beneath", &t, out);
 		add_beneath(&p, i, 1);
 	}
+}
+
+void vprof_layer_tree(const struct vprof_style *style, const struct vprof_results *r, size_t call, size_t most,
+		      struct vprof_text *out)
+{
+	struct printing p = { .style = style, .r = r, .out = out, .root = call, .most = most, .may = MAY_MIN };
+
+	add_beneath(&p, call, 0);
 }

@@ -10,6 +10,10 @@
  */
 void vprof_layer_lines(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out);
 
+/* The contexts beneath one measured call, at most so many lines: those that may have a tenth of its time, too. */
+void vprof_layer_tree(const struct vprof_style *style, const struct vprof_results *r, size_t call, size_t most,
+		      struct vprof_text *out);
+
 /* What a function of the kernel belongs to, by its name: "file system", "block layer", "network", ...; "": unknown. */
 const char *vprof_layer_part(const char *function);
 

@@ -126,7 +126,7 @@ int vprof_latency_infer_step(struct vprof_latency_inference *g, const struct vpr
 int vprof_latency_infer_end(struct vprof_latency_inference *g)
 {
 	const struct vprof_latency_thread *t = &g->history->threads.v[g->thread];
-	struct vprof_latency_gap *gap = find_gap(g, g->stack, VPROF_NONE, 0);
+	struct vprof_latency_gap *gap = find_gap(g, g->stack, VPROF_NONE, t->end_flags);
 	int ret = gap ? add_gap(g, gap, t->end) : VPROF_ERR_NOMEM;
 
 	return ret ? ret : close_registers(g, 0, t->end, t->end_is_cut ? VPROF_INSTANCE_END_CUT : 0);

@@ -60,6 +60,7 @@ struct vprof_latency_thread {
 	uint64_t begin, end;	      /* no event lies outside */
 	int begin_is_cut, end_is_cut; /* it was there before the recording, and after it */
 	int is_continued;	      /* it is the same thread as the one before this */
+	uint32_t end_flags;	      /* of the time after its last event, as an event there would have them */
 	size_t first_event, n_events; /* in `events`, in order of t; of equal times in order */
 };
 
