@@ -268,7 +268,8 @@ static int is_interrupt(const char *name)
 	       begins(name, "irqentry_") || begins(name, "exit_to_user_mode") ||
 	       begins(name, "syscall_exit_to_user_mode") || begins(name, "syscall_exit_work") ||
 	       begins(name, "bpf_prog_") || begins(name, "__do_softirq") || begins(name, "handle_softirqs") ||
-	       begins(name, "irq_exit") || begins(name, "__irq_exit") || begins(name, "syscall_trace_enter") || begins(name, "el1h_") || begins(name, "el1_interrupt");
+	       begins(name, "irq_exit") || begins(name, "__irq_exit") || begins(name, "syscall_trace_enter") ||
+	       begins(name, "el1h_") || begins(name, "el1_interrupt");
 }
 
 static const char *call_of(const char *name)
