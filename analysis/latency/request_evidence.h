@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Between which functions of a program the time of a request lies, by what a recorded load shows: where on the stack it
+ * was when each request was received and its reply sent.
+ *
+ * Of a connection, a request is what was received since the last reply, and its reply what was sent before the next
+ * request. If one call was on the stack from the receipt to the reply, but no longer when the thread received the next
+ * request, it is the request: of these calls the outermost. Otherwise the request begins with the outermost call around
+ * the receipt that encloses no other one, and ends with the outermost around the reply that encloses no other reply;
+ * in between the thread works on others. What most requests agree on is the answer.
+ *
+ * A program without connections to serve has items of input: of the functions that the program calls again and again
+ * from one call, the outermost that has most of the thread's time.
+ */
+#ifndef VPROF_REQUEST_EVIDENCE_H
+#define VPROF_REQUEST_EVIDENCE_H
+
+#include "analysis/latency/annotated_tree.h"
+#include "analysis/latency/history/transfer.h"
+
+enum vprof_evidence_kind {
+	VPROF_EVIDENCE_NONE,  /* neither requests nor items were seen */
+	VPROF_EVIDENCE_CALL,  /* a request is a call of `begin` */
+	VPROF_EVIDENCE_SPLIT, /* it begins with a call of `begin` and ends with one of `end` */
+	VPROF_EVIDENCE_ITEMS  /* an item of input is a call of `begin` */
+};
+
+enum vprof_evidence_confidence { VPROF_EVIDENCE_LOW, VPROF_EVIDENCE_MEDIUM, VPROF_EVIDENCE_HIGH };
+
+struct vprof_request_evidence {
+	enum vprof_evidence_kind kind;
+	enum vprof_evidence_confidence confidence;
+	uint32_t begin, end; /* functions of the history; VPROF_NONE: none */
+	uint64_t n_requests; /* with a reply, of which both places are known and the next request was seen; or items */
+	uint64_t n_agreeing; /* ... that lie so */
+	uint64_t n_unplaced; /* requests of which a place is not known */
+	double share;	     /* ITEMS: of the thread's time that is not idle */
+};
+
+/* is_project[functions of the history]: may it be an interval? transfers: by t. NOMEM. O(events * depth). */
+int vprof_request_evidence_find(struct vprof_request_evidence *out, const struct vprof_annotated_tree *t,
+				const struct vprof_transfer *transfers, size_t n_transfers,
+				const unsigned char *is_project);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Where requests lie on stacks, by hand: a thread that serves one after the other, an event loop that replies later, a
+ * thread for receipts and one for replies, a command with items; little and contradicting evidence. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "analysis/latency/request_evidence.h"
+#include "common/text.h"
+#include "latency_text.h"
+
+static struct latency_text text;
+static struct vprof_annotated_tree tree;
+static struct vprof_request_evidence found;
+static struct vprof_text events = VPROF_TEXT_INIT;
+static VPROF_ARRAY(struct vprof_transfer) transfers;
+
+static int setup(void **state)
+{
+	(void)state;
+	events = (struct vprof_text)VPROF_TEXT_INIT;
+	transfers.n = 0;
+	return 0;
+}
+
+static int release(void **state)
+{
+	(void)state;
+	vprof_annotated_tree_release(&tree);
+	latency_text_release(&text);
+	vprof_text_release(&events);
+	VPROF_ARRAY_RELEASE(&transfers);
+	return 0;
+}
+
+/* A system call from t to t + 1 on this stack; with a connection also a transfer. */
+static void call(uint64_t t, const char *stack, const char *name, uint64_t connection, int is_send, uint32_t tid)
+{
+	struct vprof_transfer *x;
+
+	vprof_text_addf(&events, "event %llu %s | sys_%s:0 ; new\n", (unsigned long long)t, stack, name);
+	vprof_text_addf(&events, "event %llu %s | sys_%s:0 ; held\n", (unsigned long long)t + 1, stack, name);
+	if (!connection)
+		return;
+	x = VPROF_PUSH(&transfers);
+	*x = (struct vprof_transfer){
+		.from = t, .t = t + 1, .connection = connection, .tid = tid, .is_send = is_send, .bytes = 10
+	};
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct vprof_transfer *x = a, *y = b;
+
+	return (x->t > y->t) - (x->t < y->t);
+}
+
+static void find(const char *not_project)
+{
+	unsigned char is_project[64];
+
+	latency_text_read(&text, events.s);
+	assert_int_equal(vprof_latency_history_check(&text.history, NULL), 0);
+	for (size_t i = 0; i < text.history.threads.n; i++)
+		text.history.threads.v[i].tid = (uint32_t)i + 1;
+	assert_int_equal(vprof_annotated_tree_build(&tree, &text.history, 1, NULL), 0);
+	assert_true(text.history.functions.n <= 64);
+	for (size_t i = 0; i < text.history.functions.n; i++)
+		is_project[i] = text.history.functions.v[i].layer == VPROF_LATENCY_PROGRAM &&
+				!strstr(not_project, text.history.functions.v[i].name);
+	if (transfers.n)
+		qsort(transfers.v, transfers.n, sizeof *transfers.v, by_time);
+	assert_int_equal(vprof_request_evidence_find(&found, &tree, transfers.v, transfers.n, is_project), 0);
+}
+
+static const char *name(uint32_t function)
+{
+	return function == VPROF_NONE ? "-" : text.history.functions.v[function].name;
+}
+
+static void expect(enum vprof_evidence_kind kind, const char *begin, const char *end,
+		   enum vprof_evidence_confidence confidence)
+{
+	assert_int_equal(found.kind, kind);
+	assert_string_equal(name(found.begin), begin);
+	assert_string_equal(name(found.end), end);
+	assert_int_equal(found.confidence, confidence);
+}
+
+/* worker waits, then serves: the outermost call that is one request's alone */
+static void add_worker(int n)
+{
+	vprof_text_add(&events, "recording 0 100000\nthread worker 0 100000\n");
+	for (int i = 0; i < n; i++) {
+		uint64_t t = 100 * (uint64_t)i;
+
+		call(t + 1, "main:1 worker:1", "epoll_wait", 0, 0, 1);
+		call(t + 10, "main:1 worker:2 serve:1 get_line:1", "read", 7, 0, 1);
+		call(t + 20, "main:1 worker:2 serve:1 get_line:1", "read", 7, 0, 1); /* the rest of the request */
+		call(t + 40, "main:1 worker:2 serve:2 answer:1", "write", 7, 1, 1);
+		call(t + 50, "main:1 worker:2 serve:2 answer:1", "write", 7, 1, 1); /* the rest of the reply */
+		call(t + 60, "main:1 worker:2 serve:3 write_log:1", "write", 0, 0, 1);
+	}
+}
+
+static void test_worker(void **state)
+{
+	(void)state;
+	add_worker(40);
+	find("");
+	expect(VPROF_EVIDENCE_CALL, "serve", "serve", VPROF_EVIDENCE_HIGH);
+	assert_int_equal(found.n_requests, 39); /* what encloses the next request is not known of the last one */
+	assert_int_equal(found.n_agreeing, 39);
+}
+
+/* What is a library's is no interval. */
+static void test_not_project(void **state)
+{
+	(void)state;
+	add_worker(40);
+	find("serve");
+	expect(VPROF_EVIDENCE_SPLIT, "get_line", "answer", VPROF_EVIDENCE_HIGH);
+}
+
+static void test_few(void **state)
+{
+	(void)state;
+	add_worker(12);
+	find("");
+	expect(VPROF_EVIDENCE_CALL, "serve", "serve", VPROF_EVIDENCE_MEDIUM);
+	release(state);
+	setup(state);
+	add_worker(5);
+	find("");
+	expect(VPROF_EVIDENCE_CALL, "serve", "serve", VPROF_EVIDENCE_LOW);
+}
+
+/* Receipts of several connections, then all replies, in one turn of the loop. */
+static void test_event_loop(void **state)
+{
+	(void)state;
+	vprof_text_add(&events, "recording 0 1000000\ncannot on_readable 2 1\nthread loop 0 1000000\n");
+	for (uint64_t i = 0; i < 60; i++) {
+		uint64_t t = 1000 * i;
+
+		call(t + 1, "main:1 turn:1 poll:1", "epoll_wait", 0, 0, 1);
+		for (uint64_t c = 1; c <= 3; c++) {
+			call(t + 10 * c, "main:1 turn:2 on_readable:1 receive:1", "read", c, 0, 1);
+			vprof_text_addf(&events, "event %llu main:1 turn:2 on_readable:2 execute:1\n",
+					(unsigned long long)(t + 10 * c + 5));
+		}
+		for (uint64_t c = 1; c <= 3; c++) {
+			vprof_text_addf(&events, "event %llu main:1 turn:3 flush:1\n",
+					(unsigned long long)(t + 100 + 10 * c));
+			call(t + 101 + 10 * c, "main:1 turn:3 flush:2 reply:1", "write", c, 1, 1);
+		}
+		call(t + 200, "main:1 turn:4 tick:1", "getpid", 0, 0, 1);
+	}
+	find("");
+	/* the third reply of a turn is followed by another turn's flush: a third of them say flush */
+	assert_int_equal(found.kind, VPROF_EVIDENCE_SPLIT);
+	assert_string_equal(name(found.begin), "on_readable");
+	assert_string_equal(name(found.end), "reply");
+	assert_int_equal(found.confidence, VPROF_EVIDENCE_MEDIUM);
+}
+
+/* One thread receives, another one replies. */
+static void test_hand_over(void **state)
+{
+	(void)state;
+	vprof_text_add(&events, "recording 0 1000000\nthread listener 0 1000000\n");
+	for (uint64_t i = 0; i < 50; i++) {
+		call(1000 * i + 10, "listen:1 take:1", "read", 7, 0, 1);
+		call(1000 * i + 20, "listen:2 hand_out:1", "futex", 0, 0, 1);
+	}
+	vprof_text_add(&events, "thread worker 0 1000000\n");
+	for (uint64_t i = 0; i < 50; i++) {
+		call(1000 * i + 100, "work:1", "futex", 0, 0, 2);
+		call(1000 * i + 200, "work:2 answer:1", "write", 7, 1, 2);
+	}
+	find("");
+	expect(VPROF_EVIDENCE_SPLIT, "take", "answer", VPROF_EVIDENCE_HIGH);
+}
+
+/* Of requests whose stacks are not known nothing is said. */
+static void test_unplaced(void **state)
+{
+	(void)state;
+	add_worker(40);
+	for (size_t i = 0; i < transfers.n; i++)
+		transfers.v[i].tid = 99;
+	find("");
+	expect(VPROF_EVIDENCE_NONE, "-", "-", VPROF_EVIDENCE_LOW);
+	assert_int_equal(found.n_unplaced, 40);
+}
+
+/* A command: no connection, but one function that comes again. */
+static void test_items(void **state)
+{
+	(void)state;
+	vprof_text_add(&events, "recording 0 100000\nthread main 0 100000\n");
+	for (uint64_t i = 0; i < 100; i++) {
+		call(1000 * i + 10, "main:1 run:1", "read", 0, 0, 1);
+		call(1000 * i + 100, "main:1 run:2 item:1", "write", 0, 0, 1);
+		call(1000 * i + 900, "main:1 run:2 item:1", "fsync", 0, 0, 1);
+	}
+	find("");
+	expect(VPROF_EVIDENCE_ITEMS, "item", "item", VPROF_EVIDENCE_MEDIUM);
+	assert_int_equal(found.n_requests, 100);
+}
+
+static void test_nothing(void **state)
+{
+	(void)state;
+	vprof_text_add(&events, "recording 0 100\n");
+	find("");
+	expect(VPROF_EVIDENCE_NONE, "-", "-", VPROF_EVIDENCE_LOW);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_worker, setup, release),
+		cmocka_unit_test_setup_teardown(test_not_project, setup, release),
+		cmocka_unit_test_setup_teardown(test_few, setup, release),
+		cmocka_unit_test_setup_teardown(test_event_loop, setup, release),
+		cmocka_unit_test_setup_teardown(test_hand_over, setup, release),
+		cmocka_unit_test_setup_teardown(test_unplaced, setup, release),
+		cmocka_unit_test_setup_teardown(test_items, setup, release),
+		cmocka_unit_test_setup_teardown(test_nothing, setup, release),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
