@@ -3,10 +3,13 @@
 #define _GNU_SOURCE
 #include "runtime/channel.h"
 
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#define RT_SO_NETNS_COOKIE 71 /* SO_NETNS_COOKIE, which older headers lack */
 
 _Atomic uint64_t rt_channels[RT_CHANNEL_FDS][2];
 
@@ -26,15 +29,87 @@ static void set(int fd, uint64_t in, uint64_t out)
 	atomic_store_explicit(&rt_channels[fd][RT_CHANNEL_OUT], out, memory_order_relaxed);
 }
 
-uint64_t rt_channel_find(int fd)
+struct address {
+	uint64_t host[2]; /* IPv6, or IPv4 mapped to it */
+	uint64_t port;
+};
+
+/* 0: it is none of TCP's. */
+static int read_address(struct address *a, const struct sockaddr_storage *from)
+{
+	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)from;
+	const struct sockaddr_in *four = (const struct sockaddr_in *)from;
+	uint8_t bytes[16] = { [10] = 0xff, [11] = 0xff };
+
+	if (from->ss_family == AF_INET)
+		__builtin_memcpy(bytes + 12, &four->sin_addr, 4);
+	else if (from->ss_family == AF_INET6)
+		__builtin_memcpy(bytes, &six->sin6_addr, 16);
+	else
+		return 0;
+	__builtin_memcpy(a->host, bytes, sizeof(bytes));
+	a->port = from->ss_family == AF_INET ? four->sin_port : six->sin6_port;
+	return 1;
+}
+
+static int is_loopback(const struct address *a)
+{
+	const uint8_t *bytes = (const uint8_t *)a->host;
+
+	return (a->host[0] == 0 && bytes[12] == 127 && bytes[10] == 0xff) ||
+	       (a->host[0] == 0 && bytes[15] == 1 && !(bytes[10] | bytes[11] | bytes[12] | bytes[13] | bytes[14]));
+}
+
+static uint64_t direction_key(const struct address *from, const struct address *to, uint64_t network)
+{
+	uint64_t a = rt_channel_key(from->host[0] ^ network, from->host[1], RT_CHANNEL_BYTES);
+	uint64_t b = rt_channel_key(to->host[0], to->host[1], RT_CHANNEL_BYTES);
+
+	return rt_channel_key(rt_channel_key(a, b, RT_CHANNEL_BYTES), from->port << 16 | to->port, RT_CHANNEL_BYTES);
+}
+
+/* A connection of TCP within this host. It is looked up again as long as it is not made yet. */
+static void find_connection(int fd)
+{
+	struct sockaddr_storage own, other;
+	socklen_t own_bytes = sizeof(own), other_bytes = sizeof(other), bytes;
+	struct address local, remote;
+	uint64_t network = 0;
+	int type = 0;
+
+	bytes = sizeof(type);
+	if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &bytes) || type != SOCK_STREAM ||
+	    getsockname(fd, (struct sockaddr *)&own, &own_bytes) || !read_address(&local, &own)) {
+		set(fd, RT_CHANNEL_NONE, RT_CHANNEL_NONE);
+		return;
+	}
+	if (getpeername(fd, (struct sockaddr *)&other, &other_bytes) || !read_address(&remote, &other))
+		return;
+	if (!is_loopback(&local) && __builtin_memcmp(local.host, remote.host, sizeof(local.host)) != 0) {
+		set(fd, RT_CHANNEL_NONE, RT_CHANNEL_NONE);
+		return;
+	}
+	bytes = sizeof(network);
+	if (getsockopt(fd, SOL_SOCKET, RT_SO_NETNS_COOKIE, &network, &bytes))
+		network = 0;
+	set(fd, direction_key(&remote, &local, network), direction_key(&local, &remote, network));
+}
+
+uint64_t rt_channel_find(int fd, enum rt_channel_side side)
 {
 	int saved = errno;
 	uint64_t key = RT_CHANNEL_NONE;
-	struct stat st;
+	struct stat st = { .st_mode = 0 };
 
-	if (fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode))
-		key = rt_channel_key(st.st_dev, st.st_ino, RT_CHANNEL_BYTES);
-	set(fd, key, key);
+	if (fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode)) {
+		find_connection(fd);
+		key = atomic_load_explicit(&rt_channels[fd][side], memory_order_relaxed);
+		key = key ? key : RT_CHANNEL_NONE;
+	} else {
+		if (S_ISFIFO(st.st_mode))
+			key = rt_channel_key(st.st_dev, st.st_ino, RT_CHANNEL_BYTES);
+		set(fd, key, key);
+	}
 	errno = saved;
 	return key;
 }

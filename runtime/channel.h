@@ -4,11 +4,13 @@
  *   pipe, FIFO        device and inode
  *   socketpair        the kernel's cookies of both ends, stored when the pair is made
  *   eventfd           a random number, stored when it is made (all eventfds share one inode)
- *   message queues    the queue's id, or the inode of a POSIX queue, and the message's type or priority
+ *   TCP               both addresses and ports, where they are of this host: in other processes the other end has them,
+ * too message queues    the queue's id, or the inode of a POSIX queue, and the message's type or priority
  *
  * Children inherit these keys with the descriptors. Socket pairs and eventfds that came by exec or SCM_RIGHTS have
- * none, nor have other sockets: no edges. Every call that moves data is recorded with its amount, since data comes out
- * in the order in which it went in: counting tells which write a read belongs to, whether or not the reader waited.
+ * none, nor have connections to other hosts and other sockets: no edges. Every call that moves data is recorded with
+ * its amount, since data comes out in the order in which it went in: counting tells which write a read belongs to,
+ * whether or not the reader waited.
  */
 #ifndef VPROF_RUNTIME_CHANNEL_H
 #define VPROF_RUNTIME_CHANNEL_H
@@ -25,7 +27,7 @@ enum rt_channel_unit { RT_CHANNEL_BYTES = 2, RT_CHANNEL_MESSAGES = 4, RT_CHANNEL
 enum rt_channel_side { RT_CHANNEL_IN, RT_CHANNEL_OUT };
 
 extern _Atomic uint64_t rt_channels[RT_CHANNEL_FDS][2]; /* 0: not looked up, RT_CHANNEL_NONE: none */
-uint64_t rt_channel_find(int fd);
+uint64_t rt_channel_find(int fd, enum rt_channel_side side);
 uint64_t rt_channel_key(uint64_t a, uint64_t b, enum rt_channel_unit unit);
 void rt_channel_forget(int fd);
 void rt_channel_pair(const int fds[2], int type);
@@ -43,7 +45,7 @@ static inline uint64_t rt_channel(int fd, enum rt_channel_side side)
 	if (RT_UNLIKELY((unsigned)fd >= RT_CHANNEL_FDS))
 		return RT_CHANNEL_NONE;
 	key = atomic_load_explicit(&rt_channels[fd][side], memory_order_relaxed);
-	return RT_LIKELY(key) ? key : rt_channel_find(fd);
+	return RT_LIKELY(key) ? key : rt_channel_find(fd, side);
 }
 
 /* The amount moved by a call that returned `result`; `data`: the value of an eventfd's read or write, or null. */
