@@ -10,6 +10,8 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/commands/print_file.h"
+#include "cli/commands/report/reports.h"
+#include "cli/requests/requests_runs.h"
 #include "cli/drilldown/steps.h"
 #include "cli/doctor/symptoms.h"
 
@@ -19,7 +21,8 @@ static const struct vprof_usage usage = {
 		"Analyses the trace of the last run, or of RUN, writes .vprof/runs/RUN/results.json and report.txt,\n"
 		"and prints the report. Exit status 3 when the run has too little data to say anything.\n\n"
 		"With folders, DIR..., it analyses the traces in them together, needs no project and writes no file but that of\n"
-		"--output. They are folders of runs made with one build, perhaps on several hosts.",
+		"--output. They are folders of runs made with one build, perhaps on several hosts; or recordings of sends and\n"
+		"receives (vprof record --paths), one of each host, of which it tells the paths of requests.",
 	.max_operands = 4096,
 };
 
@@ -86,6 +89,25 @@ static int analyze_run(const char *run_name, const char *interval, long k, doubl
 	return status;
 }
 
+/* Recordings of sends and receives, one of each host: what is joined of them is the paths of requests. */
+static int tell_paths(char *const *words, size_t n_words, int json)
+{
+	char **argv = calloc(n_words + 3, sizeof *argv), name[] = "paths", option[] = "--json";
+	struct vprof_error err = { "" };
+	int argc = 0, status;
+
+	if (!argv)
+		return vprof_complain(vprof_error_no_memory(&err), &err);
+	argv[argc++] = name;
+	for (size_t i = 0; i < n_words; i++)
+		argv[argc++] = words[i];
+	if (json)
+		argv[argc++] = option;
+	status = vprof_cmd_report_paths(argc, argv);
+	free(argv);
+	return status;
+}
+
 int vprof_cmd_analyze(int argc, char **argv)
 {
 	const char *interval = NULL, *view_name = NULL;
@@ -133,6 +155,8 @@ int vprof_cmd_analyze(int argc, char **argv)
 						  .use_mpi = folders.use_mpi,
 						  .output = folders.output,
 						  .n_threads = folders.n_threads };
+		if (!folders.use_mpi && !folders.output && vprof_requests_run_is_one(operands.words[0]))
+			return tell_paths(operands.words, operands.n_words, json);
 		if (!folders.n)
 			return vprof_options_misused(&usage, "--mpi takes folders of runs, such as .vprof/runs/0001");
 		return vprof_analyze_folders(&folders);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* vprof record: what the kernel does for a program, of which nothing has to be built. */
 #include <cjson/cJSON.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/commands/record_hosts.h"
 #include "cli/commands/record_session.h"
 #include "cli/lock.h"
 #include "cli/options.h"
@@ -33,7 +35,7 @@ static const struct vprof_usage usage = {
 
 struct arguments {
 	long pid, memory, timer_hz;
-	const char *name, *output, *compress, *stacks_at, *timer;
+	const char *name, *output, *compress, *stacks_at, *timer, *hosts, *ready;
 	double most_ns, spacing_ns, budget;
 	int all, stacks, interrupts, paths, json;
 };
@@ -157,7 +159,9 @@ static int check(struct arguments *a, const struct vprof_operands *operands, enu
 {
 	int n_targets = (operands->n_command > 0) + (a->pid > 0) + (a->name != NULL) + a->all;
 
-	if (n_targets != 1)
+	if (a->hosts && (a->pid || a->name || a->all || a->ready || a->json))
+		return vprof_options_misused(&usage, "what is recorded on each host stands in the file of --hosts");
+	if (!a->hosts && n_targets != 1)
 		return vprof_options_misused(
 			&usage, n_targets ? "name one of --pid, --name, --all and a command after \"--\"" :
 					    "what is to be recorded? A command after \"--\", --pid, --name or --all");
@@ -218,6 +222,7 @@ static int run(const struct arguments *a, const struct vprof_operands *operands,
 							      .spacing_ns = (uint64_t)a->spacing_ns,
 							      .budget = a->stacks ? a->budget : 0,
 							      .timer_hz = everywhere ? (uint32_t)a->timer_hz : 0,
+							      .ready = a->ready,
 							      .most_ns = a->most_ns,
 							      .ring_bytes = (uint64_t)a->memory << 20,
 							      .compress = compress,
@@ -234,6 +239,54 @@ static int run(const struct arguments *a, const struct vprof_operands *operands,
 		rc = vprof_print_json(to_json(folder, &outcome), &err);
 	free(trace);
 	free(folder);
+	return rc ? vprof_complain(rc, &err) : exit_status(&outcome);
+}
+
+/* What the hosts' recorders are told. Heap string. */
+static char *options_for_hosts(const struct arguments *a)
+{
+	struct vprof_text t = VPROF_TEXT_INIT;
+
+	vprof_text_add(&t, a->paths ? "--paths" : "");
+	vprof_text_add(&t, a->stacks ? " --stacks" : "");
+	vprof_text_add(&t, a->interrupts ? " --interrupts" : "");
+	if (a->memory)
+		vprof_text_addf(&t, " --memory %ld", a->memory);
+	if (!t.failed)
+		return vprof_text_detach(&t);
+	vprof_text_release(&t);
+	return NULL;
+}
+
+static int run_hosts(const struct arguments *a, const struct vprof_operands *operands)
+{
+	char *folder = NULL, *options = options_for_hosts(a);
+	struct vprof_record_outcome outcome = { 0 };
+	struct vprof_error err = { "" };
+	int rc = options ? VPROF_OK : vprof_error_no_memory(&err);
+
+	if (!rc && access(a->hosts, R_OK))
+		rc = vprof_error_set(&err, VPROF_ERR_INPUT, "cannot read %s: %s", a->hosts, strerror(errno));
+	if (!rc)
+		rc = make_run(a, &folder, &err);
+
+	if (!rc)
+		vprof_run_hold(folder);
+	if (!rc)
+		rc = keep_command(folder, a, operands, &err);
+	if (!rc)
+		rc = vprof_record_hosts(
+			&(struct vprof_hosts_request){ .file = a->hosts,
+						       .options = options,
+						       .folder = folder,
+						       .command = operands->n_command ? operands->command : NULL,
+						       .most_ns = a->most_ns },
+			&outcome.status, &err);
+	outcome.has_status = outcome.status >= 0 && operands->n_command;
+	if (!rc)
+		printf("%s\n", vprof_project_shown(folder));
+	free(folder);
+	free(options);
 	return rc ? vprof_complain(rc, &err) : exit_status(&outcome);
 }
 
@@ -269,6 +322,9 @@ int vprof_cmd_record(int argc, char **argv)
 		  "buffer of each CPU for events on their way to disk (default 4; a power of two)" },
 		{ "compress", VPROF_OPTION_TEXT, &a.compress, "WHEN",
 		  "compress the trace: auto (default: once the disk is the bottleneck), on or off" },
+		{ "hosts", VPROF_OPTION_TEXT, &a.hosts, "FILE",
+		  "record on the hosts that FILE names, by ssh, and bring the traces back (docs/cli.md)" },
+		{ "ready", VPROF_OPTION_TEXT, &a.ready, "FILE", "make FILE once events are being recorded" },
 		{ "json", VPROF_OPTION_FLAG, &a.json, NULL, "print what was recorded as JSON" },
 		{ NULL },
 	};
@@ -278,5 +334,5 @@ int vprof_cmd_record(int argc, char **argv)
 
 	if (status < 0)
 		status = check(&a, &operands, &compress);
-	return status >= 0 ? status : run(&a, &operands, compress);
+	return status >= 0 ? status : a.hosts ? run_hosts(&a, &operands) : run(&a, &operands, compress);
 }

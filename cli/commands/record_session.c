@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/files.h"
 #include "common/process.h"
 #include "recorder/proc_tasks.h"
 #include "report/format_value.h"
@@ -353,6 +354,10 @@ int vprof_record_session(const struct vprof_record_request *o, struct vprof_reco
 	if (!rc) {
 		setpriority(PRIO_PROCESS, 0, PRIORITY); /* after the fork; without the right to it, as it is */
 		s.started_s = s.drawn_s = vprof_clock_s();
+		if (o->ready)
+			rc = vprof_file_write(o->ready, "", 0, err);
+	}
+	if (!rc) {
 		rc = s.child ? let_command_go(&s, err) : VPROF_OK;
 	}
 	if (!rc) {

@@ -25,7 +25,8 @@ struct vprof_record_request {
 	uint64_t spacing_ns; /* this and budget: struct vprof_recorder_options */
 	uint32_t timer_hz;
 	double budget;
-	double most_ns; /* how long, 0: until it ends */
+	const char *ready; /* a file to be made once events are recorded; NULL: none */
+	double most_ns;	   /* how long, 0: until it ends */
 	uint64_t ring_bytes;
 	enum vprof_compress_mode compress;
 	struct vprof_progress *progress;

@@ -26,6 +26,32 @@ static int add_run(struct vprof_socket_input *input, const char *wanted, struct 
 	return rc;
 }
 
+/* Adds a run that vprof record --hosts made: one of each host. 0: it is no such run. */
+static int add_hosts(struct vprof_socket_input *input, const char *wanted, struct vprof_run_name *name, int *rc,
+		     struct vprof_error *err)
+{
+	struct vprof_error ignored = { "" };
+	struct vprof_text names = VPROF_TEXT_INIT;
+	char *folder = NULL, *path = NULL, *rest;
+	int is_one = !vprof_project_run_folder(wanted, "hosts", "", name, &folder, &ignored);
+
+	if (is_one)
+		path = vprof_path_join(folder, "hosts");
+	is_one = is_one && path && !vprof_file_read(path, &names, &ignored);
+	rest = names.s;
+	for (char *host; is_one && !*rc && (host = strtok_r(rest, "\n", &rest));) {
+		struct vprof_run_name unused;
+		char *run = vprof_path_join(folder, host);
+
+		*rc = run ? add_run(input, run, &unused, err) : vprof_error_no_memory(err);
+		free(run);
+	}
+	free(folder);
+	free(path);
+	vprof_text_release(&names);
+	return is_one;
+}
+
 int vprof_requests_runs_analyse(const char *const *runs, size_t n_runs, int lists_requests,
 				struct vprof_requests_results *r, struct vprof_error *err)
 {
@@ -35,7 +61,8 @@ int vprof_requests_runs_analyse(const char *const *runs, size_t n_runs, int list
 	int rc = VPROF_OK;
 
 	for (size_t i = 0; i < (n_runs ? n_runs : 1) && !rc; i++)
-		rc = add_run(&input, n_runs ? runs[i] : NULL, &run, err);
+		if (!n_runs || !add_hosts(&input, runs[i], &run, &rc, err))
+			rc = add_run(&input, n_runs ? runs[i] : NULL, &run, err);
 	if (!rc)
 		rc = vprof_requests_find(&found, &input.history, err);
 	if (!rc)
@@ -64,6 +91,14 @@ int vprof_requests_run_is_one(const char *wanted)
 	char *plan = NULL;
 	int is_one = 0;
 
+	if (wanted) {
+		plan = vprof_path_join(wanted, "hosts");
+		is_one = plan && !access(plan, F_OK);
+		free(plan);
+		plan = NULL;
+		if (is_one)
+			return 1;
+	}
 	if (!vprof_recorded_run_find(&run, wanted, "--paths ", &ignored)) {
 		plan = vprof_path_join(run.folder, "plan.json");
 		if (plan && access(plan, F_OK) && !vprof_trace_open(&trace, run.trace, &ignored))

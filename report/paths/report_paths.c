@@ -173,8 +173,8 @@ static void add_clocks(const struct vprof_style *style, const struct vprof_reque
 		else {
 			vprof_text_addf(&t, "is %s %s", vprof_format_duration(fabs(c->ahead_ns)).s,
 					c->ahead_ns < 0 ? "behind" : "ahead");
-			vprof_text_addf(&t, " (within %s), drift %.1f ppm", vprof_format_duration(c->error_ns).s,
-					c->drift * 1e6);
+			vprof_text_addf(&t, " (within %s), drift %.1f ppm (within %.1f)",
+					vprof_format_duration(c->error_ns).s, c->drift * 1e6, c->drift_error * 1e6);
 		}
 	}
 	if (n)
