@@ -43,4 +43,7 @@ int vprof_complain(int code, const struct vprof_error *err);
 /* Prints "vprof: note: ..." on stderr. */
 void vprof_tell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* A line of its own on standard error that is no answer: what was done, what comes next. */
+void vprof_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
 #endif

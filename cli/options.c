@@ -8,19 +8,43 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/progress.h"
 #include "common/nearest.h"
 #include "common/text.h"
+
+static const struct vprof_option *find(const struct vprof_option *options, const char *word, size_t n)
+{
+	for (const struct vprof_option *o = options; o->name; o++)
+		if (strlen(o->name) == n && !memcmp(o->name, word, n))
+			return o;
+	return NULL;
+}
+
+/* Of every command: how its progress is told. */
+static int is_quiet;
+static const char *progress_form;
+static const struct vprof_option everywhere[] = {
+	{ "quiet", VPROF_OPTION_FLAG, &is_quiet, NULL, "tell nothing on standard error but errors" },
+	{ "progress", VPROF_OPTION_TEXT, &progress_form, "FORM", "progress as text (default), json or none" },
+	{ NULL },
+};
+
+static void print_option(const struct vprof_option *o)
+{
+	char left[64];
+
+	snprintf(left, sizeof left, "--%s%s%s", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
+	printf("  %-26s %s\n", left, o->help);
+}
 
 static void print_help(const struct vprof_usage *usage, const struct vprof_option *options)
 {
 	printf("usage: vprof %s\n\n%s\n\n", usage->synopsis, usage->purpose);
-	for (const struct vprof_option *o = options; o->name; o++) {
-		char left[64];
-
-		snprintf(left, sizeof left, "--%s%s%s", o->name, o->argument ? " " : "",
-			 o->argument ? o->argument : "");
-		printf("  %-26s %s\n", left, o->help);
-	}
+	for (const struct vprof_option *o = options; o->name; o++)
+		print_option(o);
+	for (const struct vprof_option *o = everywhere; o->name; o++)
+		if (!find(options, o->name, strlen(o->name)))
+			print_option(o);
 	printf("  %-26s %s\n", "--help", "this text");
 }
 
@@ -107,14 +131,6 @@ static int set_value(const struct vprof_usage *usage, const struct vprof_option 
 	return -1;
 }
 
-static const struct vprof_option *find(const struct vprof_option *options, const char *word, size_t n)
-{
-	for (const struct vprof_option *o = options; o->name; o++)
-		if (strlen(o->name) == n && !memcmp(o->name, word, n))
-			return o;
-	return NULL;
-}
-
 /* "-p": the option that has this letter, else the only one that begins so. */
 static const struct vprof_option *find_letter(const struct vprof_option *options, const char *word)
 {
@@ -143,6 +159,8 @@ static int unknown(const struct vprof_usage *usage, const struct vprof_option *o
 	snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
 	vprof_nearest_begin(&nearest, name, 0);
 	for (const struct vprof_option *o = options; o->name; o++)
+		vprof_nearest_offer(&nearest, o->name);
+	for (const struct vprof_option *o = everywhere; o->name; o++)
 		vprof_nearest_offer(&nearest, o->name);
 	vprof_nearest_offer(&nearest, "help");
 	if (!nearest.best)
@@ -182,6 +200,7 @@ int vprof_options_parse(const struct vprof_usage *usage, const struct vprof_opti
 		word += word[1] == '-' ? 2 : 1;
 		o = find(options, word, strcspn(word, "="));
 		o = o ? o : find_letter(options, argv[i]);
+		o = o || argv[i][1] != '-' ? o : find(everywhere, word, strcspn(word, "="));
 		if (!o)
 			return unknown(usage, options, word, argv[i]);
 		value = strchr(word, '=');
@@ -199,6 +218,10 @@ int vprof_options_parse(const struct vprof_usage *usage, const struct vprof_opti
 		if (status >= 0)
 			return status;
 	}
+	if (progress_form && !vprof_progress_choose(progress_form))
+		return vprof_options_misused(usage, "--progress takes text, json or none, not \"%s\"", progress_form);
+	if (is_quiet)
+		vprof_progress_be_quiet();
 	return -1;
 }
 

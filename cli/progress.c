@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/progress.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,15 +9,58 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/print.h"
 #include "common/text.h"
 
 #define DRAW_EVERY_S 0.1
+#define TELL_EVERY_S 1 /* as JSON */
 
+static enum { AS_TEXT, AS_NOTHING, AS_JSON } form;
 static int is_brief;
 
 void vprof_progress_be_brief(void)
 {
 	is_brief = 1;
+}
+
+void vprof_progress_be_quiet(void)
+{
+	form = AS_NOTHING;
+}
+
+int vprof_progress_choose(const char *name)
+{
+	static const char *const names[] = { [AS_TEXT] = "text", [AS_NOTHING] = "none", [AS_JSON] = "json" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcmp(name, names[i])) {
+			form = i;
+			return 1;
+		}
+	return 0;
+}
+
+/* {"event":"step","step":"scan","text":"207 files","seconds":3.1}; what is not known is left out: step and text NULL,
+ * done and seconds negative. */
+static void tell_json(const char *event, const char *step, const char *text, double done, double seconds)
+{
+	cJSON *o = cJSON_CreateObject();
+	char *line;
+
+	cJSON_AddStringToObject(o, "event", event);
+	if (step)
+		cJSON_AddStringToObject(o, "step", step);
+	if (text && *text)
+		vprof_print_add_string(o, "text", text);
+	if (done >= 0)
+		cJSON_AddNumberToObject(o, "done", round(1e3 * (done > 1 ? 1 : done)) / 1e3);
+	if (seconds >= 0)
+		cJSON_AddNumberToObject(o, "seconds", round(1e3 * seconds) / 1e3);
+	line = cJSON_PrintUnformatted(o);
+	if (line)
+		fprintf(stderr, "%s\n", line);
+	cJSON_free(line);
+	cJSON_Delete(o);
 }
 
 static double since(const struct timespec *then)
@@ -45,8 +89,10 @@ void vprof_progress_begin(struct vprof_progress *p, const char *step)
 
 	memset(p, 0, sizeof *p);
 	p->step = step;
-	p->on_terminal = isatty(STDERR_FILENO) && term && strcmp(term, "dumb");
+	p->on_terminal = form == AS_TEXT && isatty(STDERR_FILENO) && term && strcmp(term, "dumb");
 	clock_gettime(CLOCK_MONOTONIC, &p->started);
+	if (form == AS_JSON)
+		tell_json("begin", step, NULL, -1, -1);
 }
 
 /* A job in the background (vprof iterate &) leaves the line to whoever types there. */
@@ -61,6 +107,11 @@ void vprof_progress_update(void *arg, const char *what, double done)
 {
 	struct vprof_progress *p = arg;
 
+	if (p && form == AS_JSON && since(p->shown ? &p->drawn : &p->started) >= TELL_EVERY_S) {
+		clock_gettime(CLOCK_MONOTONIC, &p->drawn);
+		p->shown = 1;
+		tell_json("running", p->step, what, done, vprof_progress_seconds(p));
+	}
 	if (!p || !p->on_terminal || !owns_terminal() || (p->shown && done < 1 && since(&p->drawn) < DRAW_EVERY_S))
 		return;
 	clock_gettime(CLOCK_MONOTONIC, &p->drawn);
@@ -76,17 +127,20 @@ void vprof_progress_note(struct vprof_progress *p, const char *fmt, ...)
 	char text[512];
 	va_list ap;
 
-	if (p->on_terminal || is_brief)
+	if (form == AS_NOTHING || (form == AS_TEXT && (p->on_terminal || is_brief)))
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "  %-8s %s\n", p->step, text);
+	if (form == AS_JSON)
+		tell_json("running", p->step, text, -1, vprof_progress_seconds(p));
+	else
+		fprintf(stderr, "  %-8s %s\n", p->step, text);
 }
 
 void vprof_progress_drop(struct vprof_progress *p)
 {
-	if (p->shown)
+	if (p->shown && p->on_terminal)
 		fputs("\r\033[K", stderr);
 	p->shown = 0;
 }
@@ -97,21 +151,27 @@ void vprof_progress_end(struct vprof_progress *p, const char *fmt, ...)
 	va_list ap;
 
 	vprof_progress_drop(p);
-	if (is_brief)
+	if (form == AS_NOTHING || (form == AS_TEXT && is_brief))
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "  %-8s %-66s %6.1f s\n", p->step, text, vprof_progress_seconds(p));
+	if (form == AS_JSON)
+		tell_json("step", p->step, text, -1, vprof_progress_seconds(p));
+	else
+		fprintf(stderr, "  %-8s %-66s %6.1f s\n", p->step, text, vprof_progress_seconds(p));
 }
 
 /* Names within come from files that anybody may have written: no escape sequence of theirs reaches the terminal. */
-static void put_line(const char *label, struct vprof_text *text)
+static void put_line(const char *event, const char *label, struct vprof_text *text)
 {
 	for (char *s = text->s; *s; s++)
 		if (((unsigned char)*s < ' ' && *s != '\n' && *s != '\t') || *s == 0x7f)
 			*s = '?';
-	fprintf(stderr, "%s%s\n", label, text->s);
+	if (form == AS_JSON)
+		tell_json(event, NULL, text->s, -1, -1);
+	else
+		fprintf(stderr, "%s%s\n", label, text->s);
 }
 
 int vprof_complain(int code, const struct vprof_error *err)
@@ -119,7 +179,7 @@ int vprof_complain(int code, const struct vprof_error *err)
 	struct vprof_text text = VPROF_TEXT_INIT;
 
 	vprof_text_add(&text, err->message[0] ? err->message : "failed");
-	put_line("vprof: ", &text);
+	put_line("error", "vprof: ", &text);
 	vprof_text_release(&text);
 	return code == VPROF_ERR_INCONCLUSIVE ? VPROF_EXIT_INCONCLUSIVE : VPROF_EXIT_FAILED;
 }
@@ -132,6 +192,20 @@ void vprof_tell(const char *fmt, ...)
 	va_start(ap, fmt);
 	vprof_text_vaddf(&text, fmt, ap);
 	va_end(ap);
-	put_line("vprof: note: ", &text);
+	if (form != AS_NOTHING)
+		put_line("note", "vprof: note: ", &text);
+	vprof_text_release(&text);
+}
+
+void vprof_say(const char *fmt, ...)
+{
+	struct vprof_text text = VPROF_TEXT_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vprof_text_vaddf(&text, fmt, ap);
+	va_end(ap);
+	if (form != AS_NOTHING)
+		put_line("line", "", &text);
 	vprof_text_release(&text);
 }

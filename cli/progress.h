@@ -3,6 +3,8 @@
  * that is done leaves one line:
  *
  *   scan     207 files, 6,796 functions                                       3.1 s
+ *
+ * --quiet: nothing but errors. --progress json: a JSON object for each of these, one a line (docs/cli.md).
  */
 #ifndef VPROF_PROGRESS_H
 #define VPROF_PROGRESS_H
@@ -15,10 +17,16 @@ struct vprof_progress {
 	struct timespec started, drawn;
 };
 
-/* Starts a step; `step` must outlive it. */
 /* From now on steps are shown while they run, on a terminal, and leave no line behind. */
 void vprof_progress_be_brief(void);
 
+/* From now on nothing is told but errors. */
+void vprof_progress_be_quiet(void);
+
+/* "text", "none" or "json"; 0 when it is none of these. */
+int vprof_progress_choose(const char *form);
+
+/* Starts a step; `step` must outlive it. */
 void vprof_progress_begin(struct vprof_progress *p, const char *step);
 
 /* The progress callback of the libraries: arg is the struct; done from 0 to 1. */

@@ -157,8 +157,8 @@ static int apply(struct vprof_workspace *w, const struct request *r, const cJSON
 	if (!rc && n_added)
 		rc = check_applied(w, before.s, err);
 	if (!rc)
-		fprintf(stderr, "%zu entr%s added to \"queues\" in %s\n", n_added, n_added == 1 ? "y" : "ies",
-			vprof_project_shown(w->project.config));
+		vprof_say("%zu entr%s added to \"queues\" in %s", n_added, n_added == 1 ? "y" : "ies",
+			  vprof_project_shown(w->project.config));
 	vprof_text_release(&before);
 	vprof_text_release(&after);
 	return rc;

@@ -156,8 +156,8 @@ static int open_session(struct iteration *it, struct vprof_error *err)
 		return rc;
 	take_annotations(s, hash);
 	if (s->n_rounds)
-		fprintf(stderr, "resuming the drill-down in %s: %zu round%s\n", vprof_project_shown(p->session),
-			s->n_rounds, s->n_rounds == 1 ? "" : "s");
+		vprof_say("resuming the drill-down in %s: %zu round%s", vprof_project_shown(p->session), s->n_rounds,
+			  s->n_rounds == 1 ? "" : "s");
 	widen(s, o);
 	rc = keep_open(s, &o->keep_open, err);
 	if (!rc)
@@ -183,10 +183,10 @@ static int need_commands(const struct iteration *it, struct vprof_error *err)
 static void tell_round(const struct vprof_session *s)
 {
 	if (s->n_rounds == 1)
-		fprintf(stderr, "round 0: annotations only, run %s\n", s->rounds[0].run.s);
+		vprof_say("round 0: annotations only, run %s", s->rounds[0].run.s);
 	else
-		fprintf(stderr, "round %zu: %zu function%s broken down, run %s\n", s->n_rounds - 1, s->broken_down.n,
-			s->broken_down.n == 1 ? "" : "s", s->rounds[s->n_rounds - 1].run.s);
+		vprof_say("round %zu: %zu function%s broken down, run %s", s->n_rounds - 1, s->broken_down.n,
+			  s->broken_down.n == 1 ? "" : "s", s->rounds[s->n_rounds - 1].run.s);
 }
 
 static void forget_results(struct iteration *it)
@@ -233,20 +233,23 @@ static int complete_round(struct iteration *it, struct vprof_error *err)
 static void tell_start(const struct vprof_session *s)
 {
 	size_t n = s->broken_down.n, shown = n < STARTS_SHOWN ? n : STARTS_SHOWN;
+	struct vprof_text line = VPROF_TEXT_INIT;
 
-	fprintf(stderr, "  start    ");
+	vprof_text_add(&line, "  start    ");
 	for (size_t i = 0; i < shown; i++) {
 		const struct vprof_name *f = &s->broken_down.items[i];
 		int namesakes = 0;
 
 		for (size_t k = 0; k < n; k++)
 			namesakes += !strcmp(s->broken_down.items[k].name, f->name);
-		fprintf(stderr, "%s%s%s%s", i ? ", " : "", f->name, namesakes > 1 ? "@" : "",
-			namesakes > 1 ? f->file : "");
+		vprof_text_addf(&line, "%s%s%s%s", i ? ", " : "", f->name, namesakes > 1 ? "@" : "",
+				namesakes > 1 ? f->file : "");
 	}
 	if (n > shown)
-		fprintf(stderr, " and %zu more", n - shown);
-	fputc('\n', stderr);
+		vprof_text_addf(&line, " and %zu more", n - shown);
+	if (!line.failed)
+		vprof_say("%s", line.s);
+	vprof_text_release(&line);
 }
 
 /* After the baseline: where does the interval run? */
@@ -360,8 +363,7 @@ static int confirm(struct iteration *it, int *is_due, struct vprof_error *err)
 		round->n_runs_wanted = round->n_runs + 1 < VPROF_REPEATS_MIN ? VPROF_REPEATS_MIN : round->n_runs + 1;
 		round->state = VPROF_ROUND_BUILT;
 		if (!it->is_brief)
-			fprintf(stderr, "round %zu again: do its shares hold from run to run?\n",
-				it->session.n_rounds - 1);
+			vprof_say("round %zu again: do its shares hold from run to run?", it->session.n_rounds - 1);
 		rc = complete_round(it, err);
 	}
 	return rc;
@@ -462,7 +464,7 @@ static int conclude(struct iteration *it, int stopped, struct vprof_error *err)
 	if (it->options->json)
 		return vprof_print_file(p, run, "results.json", err);
 	if (stopped) {
-		fprintf(stderr, "stopped; resume with: vprof iterate\n");
+		vprof_say("stopped; resume with: vprof iterate");
 		return VPROF_OK;
 	}
 	vprof_decide_verdicts(it->results, s);

@@ -40,9 +40,9 @@ int vprof_cmd_restore(int argc, char **argv)
 	if (!rc) {
 		unlink(p.plan);
 		if (n)
-			fprintf(stderr, "restored %zu file%s\n", n, n == 1 ? "" : "s");
+			vprof_say("restored %zu file%s", n, n == 1 ? "" : "s");
 		else
-			fputs("nothing to restore: no object or binary contains probes\n", stderr);
+			vprof_say("nothing to restore: no object or binary contains probes");
 	}
 	status = rc ? vprof_complain(rc, &err) : VPROF_EXIT_OK;
 	vprof_project_release(&p);

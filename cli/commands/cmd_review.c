@@ -191,7 +191,7 @@ static void print_list(const struct vprof_verdict_list *list, const struct vprof
 	struct vprof_text line = VPROF_TEXT_INIT;
 
 	if (!list->n && !s->n_closed)
-		fputs("no verdict yet: vprof review asks for them\n", stderr);
+		vprof_say("no verdict yet: vprof review asks for them");
 	for (size_t i = 0; i < list->n; i++) {
 		const struct vprof_listed_verdict *v = &list->items[i];
 

@@ -96,7 +96,7 @@ int vprof_cmd_run(int argc, char **argv)
 	if (!rc)
 		printf("%s\n", run.s);
 	if (!rc)
-		fprintf(stderr, "Analyse it with: vprof analyze %s\n", run.s);
+		vprof_say("Analyse it with: vprof analyze %s", run.s);
 	status = rc ? vprof_complain(rc, &err) : VPROF_EXIT_OK;
 	free(command);
 	vprof_workspace_release(&w);

@@ -57,7 +57,7 @@ static int run_pair(struct vprof_comparison *c, const struct vprof_compared_buil
 	for (size_t k = 0; k < 2 && !rc; k++) {
 		size_t i = (number + k) % 2;
 
-		fprintf(stderr, "%s %zu\n", i ? "new" : "base", number + 1);
+		vprof_say("%s %zu", i ? "new" : "base", number + 1);
 		rc = run_side(&c->sides[i], &builds[i], err);
 	}
 	return rc;

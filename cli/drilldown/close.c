@@ -272,11 +272,11 @@ void vprof_close_tell(const struct vprof_session *s, size_t n, double effect, do
 		vprof_format_cut(&line, c->display, 60, 1, 0);
 		vprof_text_addf(&line, ": closed: at most %s of the variance is in it, and recording it took %s",
 				vprof_format_at_most(c->bound).s, vprof_format_duration(c->saved_ns).s);
-		fprintf(stderr, "%s (%s of the mean)\n", line.s, vprof_format_percent(c->saved).s);
+		vprof_say("%s (%s of the mean)", line.s, vprof_format_percent(c->saved).s);
 	}
 	if (n)
-		fprintf(stderr, "without %s, recording is expected to slow the intervals by %s instead of %s\n",
-			n == 1 ? "it" : "these", vprof_format_percent(expected).s, vprof_format_percent(effect).s);
+		vprof_say("without %s, recording is expected to slow the intervals by %s instead of %s",
+			  n == 1 ? "it" : "these", vprof_format_percent(expected).s, vprof_format_percent(effect).s);
 	vprof_text_release(&line);
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/command.h"
 #include "cli/drilldown/round_line.h"
 
 #include <math.h>
@@ -106,8 +107,8 @@ void vprof_round_line(const struct vprof_session *s, const struct vprof_results 
 	vprof_text_addf(&line, " (%.1f s)", seconds);
 	vprof_text_addf(&out, "round %-2zu ", s->n_rounds - 1);
 	vprof_format_wrap(&out, line.s, INDENT, INDENT, WIDTH);
-	if (!line.failed && !out.failed)
-		fputs(out.s, stderr);
+	if (!line.failed && !out.failed && out.len)
+		vprof_say("%.*s", (int)out.len - 1, out.s); /* its newline is the line's */
 	vprof_text_release(&line);
 	vprof_text_release(&out);
 }
