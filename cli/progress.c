@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/progress.h"
 
+#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,8 +10,8 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/print.h"
 #include "common/text.h"
+#include "common/utf8.h"
 
 #define DRAW_EVERY_S 0.1
 #define TELL_EVERY_S 1 /* as JSON */
@@ -44,14 +45,16 @@ int vprof_progress_choose(const char *name)
  * done and seconds negative. */
 static void tell_json(const char *event, const char *step, const char *text, double done, double seconds)
 {
+	struct vprof_text clean = VPROF_TEXT_INIT;
 	cJSON *o = cJSON_CreateObject();
 	char *line;
 
 	cJSON_AddStringToObject(o, "event", event);
 	if (step)
 		cJSON_AddStringToObject(o, "step", step);
-	if (text && *text)
-		vprof_print_add_string(o, "text", text);
+	vprof_text_add_utf8(&clean, text ? text : "");
+	if (clean.len)
+		cJSON_AddStringToObject(o, "text", clean.s);
 	if (done >= 0)
 		cJSON_AddNumberToObject(o, "done", round(1e3 * (done > 1 ? 1 : done)) / 1e3);
 	if (seconds >= 0)
@@ -61,6 +64,7 @@ static void tell_json(const char *event, const char *step, const char *text, dou
 		fprintf(stderr, "%s\n", line);
 	cJSON_free(line);
 	cJSON_Delete(o);
+	vprof_text_release(&clean);
 }
 
 static double since(const struct timespec *then)
