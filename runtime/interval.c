@@ -110,13 +110,15 @@ static void window_turn(struct rt_thread *th, unsigned kind, bool in_window)
 	th->probe.beneath_closed = kind == VP_KIND_BEGIN || kind == VP_KIND_RESUME ? 0 : ~UINT64_C(0);
 }
 
-static void interval(struct rt_thread *th, unsigned kind, const char *name, uint64_t id, const void *caller)
+static void interval(struct rt_thread *th, unsigned kind, const char *name, uint64_t id, const void *caller,
+		     uintptr_t frame)
 {
 	struct vp_unit units[2] = { { rt_now(), VP_W(kind, 0) }, { id, 0 } };
 	bool in_window = false;
 
 	units[1].w = rt_string(th, name);
 	rt_stack(th, VP_STACK_INTERVAL, caller);
+	units[0].w = VP_W(kind, rt_path(th, frame, caller));
 	if (kind == VP_KIND_BEGIN)
 		units[0].t = begin_time(&in_window);
 	else if (kind == VP_KIND_RESUME)
@@ -138,6 +140,14 @@ static void pair(struct rt_thread *th, unsigned kind, uint64_t payload, uint64_t
 static bool is_shared(uint64_t object)
 {
 	return rt_address_shared((const void *)(uintptr_t)object);
+}
+
+static void queue_event(struct rt_thread *th, unsigned kind, uint64_t item, uintptr_t frame, const void *caller)
+{
+	struct vp_unit units[2] = { { rt_now(), VP_W(kind, is_shared(item) ? VP_FLAG_SHARED << 8 : 0) }, { item, 0 } };
+
+	units[1].w = rt_path(th, frame, caller);
+	rt_write(th, units, 2);
 }
 
 static void spin_begin(struct rt_thread *th, uint64_t object)
@@ -186,6 +196,7 @@ static void release_now(struct rt_thread *th, unsigned wait, uint64_t object)
 
 static void hook(struct vp_thread *thread, unsigned int kind, const char *name, vp_u64 value, const void *caller)
 {
+	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
 	struct rt_thread *th = (struct rt_thread *)thread;
 	int saved = errno;
 
@@ -196,7 +207,7 @@ static void hook(struct vp_thread *thread, unsigned int kind, const char *name, 
 	case VP_HOOK_RESUME:
 	case VP_HOOK_SUSPEND:
 	case VP_HOOK_END:
-		interval(th, kind, name, value, caller);
+		interval(th, kind, name, value, caller, frame);
 		break;
 	case VP_HOOK_TYPE:
 		pair(th, VP_KIND_TYPE, 0, value, 0);
@@ -209,7 +220,7 @@ static void hook(struct vp_thread *thread, unsigned int kind, const char *name, 
 		break;
 	case VP_HOOK_ENQUEUE:
 	case VP_HOOK_DEQUEUE:
-		pair(th, kind, is_shared(value) ? VP_FLAG_SHARED << 8 : 0, value, 0);
+		queue_event(th, kind, value, frame, caller);
 		break;
 	case VP_HOOK_SPIN_BEGIN:
 		spin_begin(th, value);

@@ -146,6 +146,9 @@ static inline void rt_fence(void)
 /* stack.c: a STACK record before the thread's next record, when a sample is due. */
 void rt_stack(struct rt_thread *th, enum vp_stack kind, const void *caller);
 void rt_stack_init(void);
+/* The number of the call path that leads to the hook with this frame address, called from `caller` in the program; a
+ * STACK record that defines it may be written. 0: not known. */
+uint32_t rt_path(struct rt_thread *th, uintptr_t frame, const void *caller);
 #ifdef VPROF_STATIC
 extern __thread bool rt_in_unwinder __attribute__((tls_model("initial-exec")));
 #endif

@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples of call stacks at the events where work is handed from thread to thread.
+/* Call stacks at the events where work is handed from thread to thread.
  *
- * Each thread's first events of each kind, then few, since a stack costs microseconds. The unwinder is linked
+ * Samples: each thread's first events of each kind, then few, since a stack costs microseconds. The unwinder is linked
  * in statically and needs no memory of its own.
+ *
+ * Call paths, at each mark of an interval and of a queue: a stack is walked once and then found again by what lies at
+ * the places of its return addresses. A return address says which code runs in the frame around it and so how large
+ * that frame is: if the innermost place and all return addresses are as they were, it is the same stack. (Of frames
+ * whose size varies, a return address that was left behind at the very place would be taken for it.)
  */
 #define _GNU_SOURCE
 #include "runtime/runtime.h"
 
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <unwind.h>
 
 /* The range of our own code. */
@@ -49,14 +58,14 @@ __thread bool rt_in_unwinder __attribute__((tls_model("initial-exec")));
 
 /* In a static program without signals: a handler's own waits are the program's, and an exception in it would need the
  * lock that the interrupted unwinder has taken. */
-static void unwind(struct walk *w)
+static void unwind(_Unwind_Trace_Fn each, void *w)
 {
 #ifdef VPROF_STATIC
 	uint64_t mask = rt_signals_block();
 
 	rt_unwinding_set(true);
 #endif
-	_Unwind_Backtrace(frame, w);
+	_Unwind_Backtrace(each, w);
 #ifdef VPROF_STATIC
 	rt_unwinding_set(false);
 	rt_signals_restore(mask);
@@ -68,7 +77,7 @@ static void first_walk(void)
 {
 	struct walk w = { .n = 0 };
 
-	unwind(&w);
+	unwind(frame, &w);
 }
 
 #ifdef VPROF_STATIC
@@ -114,7 +123,7 @@ void rt_stack(struct rt_thread *th, enum vp_stack kind, const void *caller)
 	rt_modules_check(th);
 	w.n = 0;
 	w.caller = (uint64_t)(uintptr_t)caller;
-	unwind(&w);
+	unwind(frame, &w);
 	if (w.n) {
 		if (w.n % 2 && w.n < VP_STACK_MAX)
 			w.pcs[w.n] = 0;
@@ -122,4 +131,146 @@ void rt_stack(struct rt_thread *th, enum vp_stack kind, const void *caller)
 		rt_write_long(th, &head, 1, w.pcs, w.n * sizeof(w.pcs[0]));
 	}
 	th->in_stack = 0;
+}
+
+#define CACHED 32u  /* paths, of a thread */
+#define KNOWN 1024u /* places for hashes of paths; half of them are used */
+#define WALKS 2048u /* of a thread; beyond, one in WALK_EVERY of the marks whose path is not cached */
+#define WALK_EVERY 16u
+
+struct cached_path {
+	uintptr_t frame; /* of the hook; 0: none */
+	uint32_t n, id;
+	uint32_t place[VP_STACK_MAX]; /* of each return address, above `frame` */
+	uint64_t address[VP_STACK_MAX];
+};
+
+struct rt_paths {
+	uint32_t thread_seq, n_known, n_walks, n_skipped;
+	struct cached_path cached[CACHED];
+	uint64_t hash[KNOWN]; /* 0: free */
+	uint32_t id[KNOWN];
+};
+
+struct path_walk {
+	struct cached_path *path; /* all frames outside our own code */
+	unsigned first;		  /* the frame at `caller`: those inside it are the probe's */
+	uint64_t caller;
+	bool is_cachable;
+};
+
+static _Unwind_Reason_Code path_frame(struct _Unwind_Context *context, void *arg)
+{
+	struct path_walk *w = arg;
+	struct cached_path *path = w->path;
+	uint64_t pc = (uint64_t)_Unwind_GetIP(context);
+	uintptr_t place = (uintptr_t)_Unwind_GetCFA(context) - sizeof(uint64_t);
+
+	if (!pc)
+		return _URC_END_OF_STACK;
+	if (pc >= (uint64_t)(uintptr_t)OWN_START && pc < (uint64_t)(uintptr_t)OWN_END)
+		return _URC_NO_REASON;
+	if (pc == w->caller)
+		w->first = path->n;
+#if defined(__x86_64__)
+	if (place < path->frame || place - path->frame > UINT32_MAX || *(const uint64_t *)place != pc)
+		w->is_cachable = false;
+#else
+	w->is_cachable = false; /* a return address may lie anywhere in its frame */
+#endif
+	path->place[path->n] = (uint32_t)(place - path->frame);
+	path->address[path->n++] = pc;
+	return path->n == VP_STACK_MAX ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+static struct cached_path *cached_of(struct rt_paths *p, uintptr_t frame, uint64_t caller)
+{
+	return &p->cached[((frame >> 4) * 31 + caller * 7) % CACHED];
+}
+
+/* As it is now? Each place is in a frame that the addresses before it have shown to be there. */
+__attribute__((no_sanitize("address"))) static bool is_same(const struct cached_path *path)
+{
+	for (uint32_t i = 0; i < path->n; i++)
+		if (*(const uint64_t *)(path->frame + path->place[i]) != path->address[i])
+			return false;
+	return true;
+}
+
+/* The number of a path, which is recorded when it is new; 0: no room. */
+static uint32_t path_number(struct rt_thread *th, struct rt_paths *p, const uint64_t *addresses, unsigned n)
+{
+	uint64_t hash = n, at;
+	struct vp_unit head;
+
+	for (unsigned i = 0; i < n; i++)
+		hash = (hash ^ addresses[i]) * UINT64_C(0x9e3779b97f4a7c15) ^ hash >> 29;
+	hash |= 1;
+	for (at = hash >> 32; p->hash[at % KNOWN]; at++)
+		if (p->hash[at % KNOWN] == hash)
+			return p->id[at % KNOWN];
+	if (p->n_known >= KNOWN / 2)
+		return 0;
+	head = (struct vp_unit){ rt_now(), VP_W(VP_KIND_STACK, n | (uint64_t)VP_STACK_PATH << 8 |
+								       (uint64_t)(p->n_known + 1) << VP_PATH_SHIFT) };
+	if (!rt_write_long(th, &head, 1, addresses, n * sizeof(addresses[0])))
+		return 0;
+	p->id[at % KNOWN] = ++p->n_known;
+	p->hash[at % KNOWN] = hash;
+	return p->n_known;
+}
+
+static uint32_t path_walk(struct rt_thread *th, struct rt_paths *p, uintptr_t frame, uint64_t caller)
+{
+	struct cached_path path = { .frame = frame };
+	struct path_walk w = { .path = &path, .caller = caller, .is_cachable = true };
+
+	if (p->n_walks >= WALKS && p->n_skipped++ % WALK_EVERY)
+		return 0;
+	p->n_walks++;
+	rt_modules_check(th);
+	unwind(path_frame, &w);
+	if (path.n == w.first)
+		return 0;
+	path.id = path_number(th, p, path.address + w.first, path.n - w.first);
+	if (path.id && w.is_cachable)
+		*cached_of(p, frame, caller) = path;
+	return path.id;
+}
+
+static struct rt_paths *paths_of(struct rt_thread *th)
+{
+	struct rt_paths *p = th->paths;
+
+	if (!p) {
+		p = (void *)syscall(SYS_mmap, NULL, sizeof(*p), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+				    0L);
+		if (p == MAP_FAILED)
+			return NULL;
+		th->paths = p;
+	}
+	if (p->thread_seq != th->thread_seq) { /* numbers are the thread's own */
+		memset(p, 0, sizeof(*p));
+		p->thread_seq = th->thread_seq;
+	}
+	return p;
+}
+
+uint32_t rt_path(struct rt_thread *th, uintptr_t frame, const void *caller)
+{
+	const struct cached_path *path;
+	struct rt_paths *p;
+	uint32_t id = 0;
+
+	if (!rt_process.shm->stack_samples || th->in_stack || !is_ready)
+		return 0;
+	th->in_stack = (uintptr_t)__builtin_frame_address(0);
+	p = paths_of(th);
+	if (p) {
+		path = cached_of(p, frame, (uint64_t)(uintptr_t)caller);
+		id = path->frame == frame && is_same(path) ? path->id :
+							     path_walk(th, p, frame, (uint64_t)(uintptr_t)caller);
+	}
+	th->in_stack = 0;
+	return id;
 }

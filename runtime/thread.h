@@ -24,9 +24,12 @@ struct rt_spin {
 	uint32_t ticket;
 };
 
+struct rt_paths; /* stack.c */
+
 struct rt_thread {
 	struct vp_thread probe; /* first: probe.h knows no more */
 	_Atomic uint32_t state; /* enum rt_thread_state */
+	struct rt_paths *paths; /* kept from thread to thread; null: none yet */
 	uint32_t tid, thread_seq, chunk_seq;
 	struct vp_chunk_header *chunk; /* null: no room, or none taken yet */
 	struct vp_chunk_header *pending[RT_PENDING];

@@ -42,7 +42,8 @@ enum vp_kind {
 	VP_KIND_NONE = 0,
 	/* 1 unit: a root frame was entered at t; payload = its code. Its call record may never follow. */
 	VP_KIND_ENTER = 1,
-	/* 2 units, payload = 0: u1.t = interval id, u1.w = hash of the interval's name (see STRING). */
+	/* 2 units: u1.t = interval id, u1.w = hash of the interval's name (see STRING); payload = number of the call
+	   path that leads here (see STACK), 0: not known. */
 	VP_KIND_BEGIN = 2,
 	VP_KIND_RESUME = 3,
 	VP_KIND_SUSPEND = 4,
@@ -60,7 +61,7 @@ enum vp_kind {
 	   u1.w = arrivals before (of a barrier: before its own) | (arrivals after << 32). seq: number of this
 	   release of a lock, 0: none; of a futex: how many it woke. */
 	VP_KIND_WAKE = 9,
-	/* 2 units: u1.t = item. */
+	/* 2 units: u1.t = item, u1.w = number of the call path, as above. */
 	VP_KIND_ENQUEUE = 10,
 	VP_KIND_DEQUEUE = 11,
 	/* 2 units: this thread made a thread or process. u1.t = token, u1.w = 0 thread, 1 process. */
@@ -76,7 +77,8 @@ enum vp_kind {
 	VP_KIND_STRING = 16,
 	/* 1 + n units: a sampled call stack, innermost first. payload = number of addresses
 	   (at most VP_STACK_MAX) | enum vp_stack << 8; the units after hold two addresses each (t, w).
-	   Belongs to the thread's next record. */
+	   Belongs to the thread's next record. Of kind PATH it is a call path of this thread, and belongs to none: its
+	   number, from 1, is payload >> VP_PATH_SHIFT (at most VP_PATHS_MAX). */
 	VP_KIND_STACK = 17,
 	/* 2 + n units: a module of this process. payload = length of the path; u1.t = load bias, u1.w = end
 	   address; path in the units after. t = lowest mapped address. */
@@ -346,7 +348,9 @@ enum vp_call {
 };
 /* For VP_WAIT_ANNOTATED, u2.w = hash of the acquire function's name (STRING). */
 
-enum vp_stack { VP_STACK_INTERVAL = 1, VP_STACK_WAKE = 2, VP_STACK_WAIT = 3 };
+enum vp_stack { VP_STACK_INTERVAL = 1, VP_STACK_WAKE = 2, VP_STACK_WAIT = 3, VP_STACK_PATH = 4 };
+#define VP_PATH_SHIFT 16u
+#define VP_PATHS_MAX 65535u /* call paths of a thread */
 
 /* Number of units of the record that starts with w, header unit included; 0 when the code is unknown. */
 static inline uint32_t vp_record_units(uint64_t w)

@@ -23,6 +23,7 @@ struct vprof_path {
 	size_t holder_hint;
 	VPROF_ARRAY(struct vprof_piece) pieces;
 	VPROF_ARRAY(struct window) windows;
+	VPROF_ARRAY(struct vprof_hop) hops;
 };
 
 int vprof_path_new(struct vprof_path **out, const struct vprof_edges *edges, struct vprof_error *err)
@@ -51,6 +52,7 @@ void vprof_path_free(struct vprof_path *p)
 	free(p->wait_hint);
 	VPROF_ARRAY_RELEASE(&p->pieces);
 	VPROF_ARRAY_RELEASE(&p->windows);
+	VPROF_ARRAY_RELEASE(&p->hops);
 	free(p);
 }
 
@@ -61,6 +63,7 @@ static int add_piece(struct vprof_path *p, struct vprof_piece piece)
 	if (!slot)
 		return VPROF_ERR_NOMEM;
 	piece.depth = piece.parent == VPROF_NONE ? 0 : (uint8_t)(p->pieces.v[piece.parent].depth + 1);
+	piece.hop = (uint32_t)p->hops.n - 1;
 	*slot = piece;
 	return 0;
 }
@@ -108,7 +111,7 @@ static int add_wait(struct vprof_path *p, uint32_t thread, uint32_t wait, uint64
 	const struct vprof_wait *w = &p->timeline->threads[thread].waits.v[wait];
 	int circle = is_circle(p, thread, wait, parent);
 
-	if (add_piece(p, (struct vprof_piece){ from, to, thread, wait, parent, VPROF_PIECE_WAIT, 0 }))
+	if (add_piece(p, (struct vprof_piece){ from, to, thread, wait, parent, VPROF_PIECE_WAIT, 0, 0 }))
 		return VPROF_ERR_NOMEM;
 	if (w->waker == VPROF_NONE || circle)
 		return 0;
@@ -157,7 +160,8 @@ static int cut(struct vprof_path *p, struct window in)
 
 		if (b <= a)
 			continue;
-		if (a > t && add_piece(p, (struct vprof_piece){ t, a, thread, VPROF_NONE, parent, VPROF_PIECE_RUN, 0 }))
+		if (a > t &&
+		    add_piece(p, (struct vprof_piece){ t, a, thread, VPROF_NONE, parent, VPROF_PIECE_RUN, 0, 0 }))
 			return VPROF_ERR_NOMEM;
 		if (is_convoy(p, &in, w) ? add_blame(p, thread, w, a, b, parent, in.convoy + 1) :
 					   add_wait(p, thread, (uint32_t)i, a, b, parent))
@@ -165,7 +169,7 @@ static int cut(struct vprof_path *p, struct window in)
 		t = b;
 	}
 	if (t < to)
-		return add_piece(p, (struct vprof_piece){ t, to, thread, VPROF_NONE, parent, VPROF_PIECE_RUN, 0 });
+		return add_piece(p, (struct vprof_piece){ t, to, thread, VPROF_NONE, parent, VPROF_PIECE_RUN, 0, 0 });
 	return 0;
 }
 
@@ -182,7 +186,7 @@ static int add_queued(struct vprof_path *p, uint32_t thread, uint64_t from, uint
 {
 	if (from >= to)
 		return 0;
-	if (add_piece(p, (struct vprof_piece){ from, to, thread, VPROF_NONE, VPROF_NONE, VPROF_PIECE_QUEUED, 0 }))
+	if (add_piece(p, (struct vprof_piece){ from, to, thread, VPROF_NONE, VPROF_NONE, VPROF_PIECE_QUEUED, 0, 0 }))
 		return VPROF_ERR_NOMEM;
 	return add_window(p, thread, from, to, (uint32_t)p->pieces.n - 1, 0);
 }
@@ -196,15 +200,19 @@ static int walk(struct vprof_path *p, uint32_t instance)
 	int n_still = 0;
 
 	for (;;) {
+		struct vprof_hop *hop = VPROF_PUSH(&p->hops);
 		struct vprof_edge edge;
 		uint64_t from;
 
+		if (!hop)
+			return VPROF_ERR_NOMEM;
+		*hop = (struct vprof_hop){ t, t, thread, segment, vprof_no_edge };
 		if (segment != VPROF_NONE) {
 			from = p->intervals->segments.v[segment].t0;
 			from = from < inst->begin ? inst->begin : from > t ? t : from;
 			if (from < t && cut(p, (struct window){ from, t, thread, VPROF_NONE, 0 }))
 				return VPROF_ERR_NOMEM;
-			t = from;
+			p->hops.v[p->hops.n - 1].from = t = from;
 		}
 		if (t <= inst->begin)
 			return cut_windows(p);
@@ -215,6 +223,7 @@ static int walk(struct vprof_path *p, uint32_t instance)
 			edge = (struct vprof_edge){ .t = inst->begin, .thread = thread, .segment = VPROF_NONE };
 		if (edge.t > t)
 			edge.t = t;
+		p->hops.v[p->hops.n - 1].edge = edge;
 		if (add_queued(p, thread, edge.t, t) || cut_windows(p))
 			return VPROF_ERR_NOMEM;
 		t = edge.t;
@@ -227,9 +236,15 @@ int vprof_path_walk(struct vprof_path *p, uint32_t instance, const struct vprof_
 {
 	int ret;
 
-	p->pieces.n = p->windows.n = 0;
+	p->pieces.n = p->windows.n = p->hops.n = 0;
 	ret = walk(p, instance);
 	*pieces = p->pieces.v;
 	*n_pieces = p->pieces.n;
 	return ret;
+}
+
+const struct vprof_hop *vprof_path_hops(const struct vprof_path *p, size_t *n)
+{
+	*n = p->hops.n;
+	return p->hops.v;
 }

@@ -27,6 +27,15 @@ struct vprof_piece {
 	uint32_t wait;	     /* WAIT: index into the thread's waits, else VPROF_NONE */
 	uint32_t parent;     /* index of the piece that this one explains, or VPROF_NONE */
 	uint8_t kind, depth; /* depth: number of pieces above */
+	uint32_t hop;	     /* that it was met in; a queue delay: that it came before */
+};
+
+/* A step of the walk, from the last one: the instance was on this thread from..to, and came there by `edge`. Without a
+ * segment the thread only handed it on (from == to). */
+struct vprof_hop {
+	uint64_t from, to;
+	uint32_t thread, segment;
+	struct vprof_edge edge; /* NONE: the first, or nothing tells */
 };
 
 struct vprof_path; /* a walker, for one thread: the pieces of the last instance, and where its searches ended */
@@ -37,5 +46,8 @@ void vprof_path_free(struct vprof_path *path);
 
 /* Walks one COMPLETE instance. The pieces belong to the walker and are valid until the next walk. OK or NOMEM. */
 int vprof_path_walk(struct vprof_path *path, uint32_t instance, const struct vprof_piece **pieces, size_t *n_pieces);
+
+/* The hops of the last walk, backward; they tile the path with the queue delays between them. */
+const struct vprof_hop *vprof_path_hops(const struct vprof_path *path, size_t *n);
 
 #endif

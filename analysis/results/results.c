@@ -47,6 +47,10 @@ void vprof_results_free(struct vprof_results *r)
 			free((void *)r->crosstalk[i].locks[k].held);
 		free((void *)r->crosstalk[i].locks);
 	}
+	for (size_t i = 0; r->contexts && i < r->n_contexts; i++) {
+		free((void *)r->contexts[i].stages);
+		free((void *)r->contexts[i].profile);
+	}
 	for (size_t i = 0; r->warnings && i < r->n_warnings; i++)
 		free(r->warnings[i]);
 	vprof_strings_release(&r->private->strings);
@@ -59,6 +63,7 @@ void vprof_results_free(struct vprof_results *r)
 	free(r->layers);
 	free(r->parties);
 	free(r->crosstalk);
+	free(r->contexts);
 	free(r->types);
 	free(r->contributions);
 	free(r->work);

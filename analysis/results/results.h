@@ -312,6 +312,41 @@ struct vprof_crosstalk {
 	size_t n_locks;
 };
 
+/* one of the stages that a transaction passed: the call path at which its thread handed it on */
+struct vprof_context_stage {
+	const char *name;    /* the innermost functions, as many as it takes to tell it apart; "?": not known */
+	const char *program; /* file name; "": not known */
+	const char *path;    /* all functions: "main > serve > handle" */
+};
+
+/* What intervals of one context did: in preorder, siblings by falling time. Each node's children sum to at most its
+ * time; the rest is its own. */
+struct vprof_profile_node {
+	/* INTERVAL: a stage, beneath the one that handed the interval on. FUNCTION, SITE, POINTER, WAIT, QUEUED,
+	 * PREEMPTED: as in the variance tree */
+	enum vprof_node_kind kind;
+	uint32_t depth;
+	int is_blame;	  /* run by others while the interval waited */
+	const char *name; /* of a stage: as in struct vprof_context_stage */
+	const char *file; /* of the function's definition or of the call; else "" */
+	int line;
+	double total_ns, own_ns; /* summed over the intervals; own: in no other node of the list */
+};
+
+/* A type of transaction: intervals that passed the same stages (docs/design/transactions.md). */
+struct vprof_context {
+	const char *name;					/* its stages' names: "on_request -> on_reply" */
+	uint64_t n;						/* intervals */
+	double total_ns, mean_ns, share;			/* latencies; share: of all intervals' */
+	double running_ns, waiting_ns, queued_ns, preempted_ns; /* these sum to total_ns */
+	int is_unknown;						/* at least one stage is not known */
+	int is_cut; /* it has as many stages as are told apart: there may have been more */
+	const struct vprof_context_stage *stages; /* in the order in which they were first passed */
+	size_t n_stages;
+	const struct vprof_profile_node *profile; /* the heaviest */
+	size_t n_profile;
+};
+
 /* a function found on sampled call stacks */
 struct vprof_common_frame {
 	const char *name;   /* symbol */
@@ -489,6 +524,9 @@ struct vprof_results {
 	size_t n_parties;
 	struct vprof_crosstalk *crosstalk; /* by falling time */
 	size_t n_crosstalk;
+	struct vprof_context *contexts; /* by falling time */
+	size_t n_contexts;
+	uint64_t n_contexts_left; /* lighter ones that are not told */
 	struct vprof_type *types;
 	size_t n_types;
 	struct vprof_contribution *contributions; /* by descending mean_ns */

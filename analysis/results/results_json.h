@@ -7,7 +7,7 @@
 
 #include "analysis/results/results.h"
 
-#define VPROF_RESULTS_VERSION 12
+#define VPROF_RESULTS_VERSION 13
 #define VPROF_WHOLE_MAX 9007199254740992.0 /* 2^53: whole numbers beyond are not exact in JSON */
 
 /* clang-format off */
@@ -24,7 +24,7 @@
 	D(effect) D(effect_low) D(effect_high) E(effect_by, vprof_effect_by_names)                                                           \
 	D(queued_share) D(blocked_share) D(running_share) D(kernel_share) D(io_share) D(preempted_share) D(preempted_by_own)         \
 	S(no_switches) U(n_switches) U(n_switches_lost) D(baseline_mean_ns) D(baseline_low) D(baseline_high) U(graph_height)         \
-	D(threshold) I(k) U(n_selected) I(inconclusive)
+	U(n_contexts_left) D(threshold) I(k) U(n_selected) I(inconclusive)
 #define VPROF_NODE_FIELDS(U, D, I, S, E)                                                                                \
 	E(kind, vprof_node_kind_names) U(code) U(parent) U(first_child) U(n_children) U(depth) U(factor) I(is_blame) I(broken_down) U(n_intervals)  \
 	U(n_calls) U(n_timed) D(mean_ns) D(var_ns2) D(share) D(noise_ns2) D(rare_ns) D(blocked_ns) D(kernel_ns)      \
@@ -59,6 +59,11 @@
 	S(name) S(function) S(file) I(line) I(is_call) S(object) S(awaited) U(n_waits) D(total_ns) D(measured_ns)
 #define VPROF_CROSSTALK_FIELDS(U, D, I, S, E)                                                                           \
 	U(waiter) U(holder) U(n_waits) D(total_ns) D(measured_ns) D(mean_ns) D(mean_low) D(mean_high) D(share)
+#define VPROF_STAGE_FIELDS(U, D, I, S, E) S(name) S(program) S(path)
+#define VPROF_PROFILE_FIELDS(U, D, I, S, E)                                                                             \
+	E(kind, vprof_node_kind_names) U(depth) I(is_blame) S(name) S(file) I(line) D(total_ns) D(own_ns)
+#define VPROF_CONTEXT_FIELDS(U, D, I, S, E)                                                                             \
+	S(name) U(n) D(total_ns) D(mean_ns) D(share) D(running_ns) D(waiting_ns) D(queued_ns) D(preempted_ns) I(is_unknown) I(is_cut)
 #define VPROF_TYPE_FIELDS(U, D, I, S, E) S(name) U(n) D(mean_ns) D(sd_ns) D(between_share) D(within_share)
 #define VPROF_CONTRIBUTION_FIELDS(U, D, I, S, E)                                                                        \
 	U(factor) S(name) D(mean_ns) D(mean_low) D(mean_high) D(tail_ns) D(rest_ns) D(gap_ns) D(gap_low) D(gap_high)

@@ -243,38 +243,51 @@ static void read_held(struct reading *g, const cJSON *o, struct vprof_held *x)
 	R_FIELDS(VPROF_HELD_FIELDS)
 }
 
+/* An inner list of an object, and the number of its items so far. */
+#define READ_INNER(x, name, count, type, read)                                                                         \
+	do {                                                                                                           \
+		const cJSON *list_ = cJSON_GetObjectItemCaseSensitive(o, #name), *v_;                                  \
+		struct type *items_ = NULL;                                                                            \
+                                                                                                                       \
+		if (!cJSON_IsArray(list_))                                                                             \
+			wrong(g, #name, "a list is missing");                                                          \
+		else if (!(items_ = calloc((size_t)cJSON_GetArraySize(list_) + 1, sizeof *items_)))                    \
+			g->ret = VPROF_ERR_NOMEM;                                                                      \
+		(x)->name = items_;                                                                                    \
+		if (items_)                                                                                            \
+			cJSON_ArrayForEach(v_, list_) read(g, v_, &items_[(x)->count++]);                              \
+	} while (0)
+
 static void read_lock(struct reading *g, const cJSON *o, struct vprof_crosstalk_lock *x)
 {
-	const cJSON *list = cJSON_GetObjectItemCaseSensitive(o, "held"), *v;
-	struct vprof_held *held;
-
 	R_FIELDS(VPROF_CROSSTALK_LOCK_FIELDS)
-	if (!cJSON_IsArray(list)) {
-		wrong(g, "held", "a list is missing");
-		return;
-	}
-	x->held = held = calloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *held);
-	if (!held)
-		g->ret = VPROF_ERR_NOMEM;
-	else
-		cJSON_ArrayForEach(v, list) read_held(g, v, &held[x->n_held++]);
+	READ_INNER(x, held, n_held, vprof_held, read_held);
 }
 
 static void read_crosstalk(struct reading *g, const cJSON *o, struct vprof_crosstalk *x)
 {
-	const cJSON *list = cJSON_GetObjectItemCaseSensitive(o, "locks"), *v;
-	struct vprof_crosstalk_lock *locks;
-
 	R_FIELDS(VPROF_CROSSTALK_FIELDS)
-	if (!cJSON_IsArray(list)) {
-		wrong(g, "locks", "a list is missing");
-		return;
-	}
-	x->locks = locks = calloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *locks);
-	if (!locks)
-		g->ret = VPROF_ERR_NOMEM;
-	else
-		cJSON_ArrayForEach(v, list) read_lock(g, v, &locks[x->n_locks++]);
+	READ_INNER(x, locks, n_locks, vprof_crosstalk_lock, read_lock);
+}
+
+static void read_stage(struct reading *g, const cJSON *o, struct vprof_context_stage *x)
+{
+	R_FIELDS(VPROF_STAGE_FIELDS)
+}
+
+static void read_profile(struct reading *g, const cJSON *o, struct vprof_profile_node *x)
+{
+	R_FIELDS(VPROF_PROFILE_FIELDS)
+}
+
+static void read_context(struct reading *g, const cJSON *o, struct vprof_context *x)
+{
+	R_FIELDS(VPROF_CONTEXT_FIELDS)
+	READ_INNER(x, stages, n_stages, vprof_context_stage, read_stage);
+	READ_INNER(x, profile, n_profile, vprof_profile_node, read_profile);
+	for (size_t i = 0; i < x->n_profile && !g->ret; i++)
+		if (x->profile[i].depth > (i ? x->profile[i - 1].depth + 1 : 0))
+			wrong(g, "profile.depth", "out of range");
 }
 
 /* Array of `size` bytes for each item of o[name], or NULL with g->ret set. */
@@ -345,6 +358,7 @@ static void read_results(struct reading *g, const cJSON *o)
 	READ_LIST(types, n_types, read_type);
 	READ_LIST(parties, n_parties, read_party);
 	READ_LIST(crosstalk, n_crosstalk, read_crosstalk);
+	READ_LIST(contexts, n_contexts, read_context);
 	READ_LIST(contributions, n_contributions, read_contribution);
 	READ_LIST(work, n_work, read_work);
 	READ_LIST(causes, n_causes, read_cause);

@@ -115,6 +115,19 @@ static int write_crosstalk(cJSON *o, const struct vprof_crosstalk *x)
 	return ok;
 }
 
+WRITER(write_stage, vprof_context_stage, VPROF_STAGE_FIELDS)
+WRITER(write_profile, vprof_profile_node, VPROF_PROFILE_FIELDS)
+
+static int write_context(cJSON *o, const struct vprof_context *x)
+{
+	int ok = 1;
+
+	W_FIELDS(VPROF_CONTEXT_FIELDS)
+	WRITE_LIST(stages, n_stages, write_stage);
+	WRITE_LIST(profile, n_profile, write_profile);
+	return ok;
+}
+
 static int write_factor(cJSON *o, const struct vprof_factor *x)
 {
 	int ok = 1;
@@ -147,6 +160,7 @@ static int write_results(cJSON *o, const struct vprof_results *x)
 	WRITE_LIST(types, n_types, write_type);
 	WRITE_LIST(parties, n_parties, write_party);
 	WRITE_LIST(crosstalk, n_crosstalk, write_crosstalk);
+	WRITE_LIST(contexts, n_contexts, write_context);
 	WRITE_LIST(contributions, n_contributions, write_contribution);
 	WRITE_LIST(work, n_work, write_work);
 	WRITE_LIST(causes, n_causes, write_cause);

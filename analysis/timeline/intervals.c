@@ -189,14 +189,16 @@ static void unlink_open(struct tracker *tr, struct open_key *key, uint32_t insta
 	all[instance].older = VPROF_NONE;
 }
 
-static void label_clear(struct tracker *tr, uint32_t thread, uint64_t t)
+static void label_clear(struct tracker *tr, uint32_t thread, uint64_t t, uint32_t path)
 {
-	if (tr->label[thread] != VPROF_NONE)
+	if (tr->label[thread] != VPROF_NONE) {
 		tr->iv->segments.v[tr->label[thread]].t1 = t;
+		tr->iv->segments.v[tr->label[thread]].end_path = path;
+	}
 	tr->label[thread] = VPROF_NONE;
 }
 
-static int label_set(struct tracker *tr, uint32_t thread, uint64_t t, uint32_t instance)
+static int label_set(struct tracker *tr, uint32_t thread, uint64_t t, uint32_t instance, uint32_t path)
 {
 	struct vprof_segment *s;
 
@@ -204,11 +206,11 @@ static int label_set(struct tracker *tr, uint32_t thread, uint64_t t, uint32_t i
 		tr->iv->segments.v[tr->label[thread]].t_again = t;
 		return 0;
 	}
-	label_clear(tr, thread, t);
+	label_clear(tr, thread, t, 0);
 	s = VPROF_PUSH(&tr->iv->segments);
 	if (!s)
 		return VPROF_ERR_NOMEM;
-	*s = (struct vprof_segment){ t, t, 0, thread, instance };
+	*s = (struct vprof_segment){ t, t, 0, thread, instance, path, 0 };
 	tr->label[thread] = (uint32_t)(tr->iv->segments.n - 1);
 	tr->iv->instances.v[instance].n_segments++;
 	return 0;
@@ -238,7 +240,7 @@ static int on_begin(struct tracker *tr, const struct event *e, const struct vpro
 	inst->process_seq = process;
 	inst->older = key->newest;
 	key->newest = (uint32_t)(tr->iv->instances.n - 1);
-	return label_set(tr, e->thread, m->t, key->newest);
+	return label_set(tr, e->thread, m->t, key->newest, m->path);
 }
 
 static int note_unopened(struct tracker *tr, const struct vprof_mark *m)
@@ -267,14 +269,14 @@ static int on_mark(struct tracker *tr, const struct event *e, const struct vprof
 	}
 	if (!key) {
 		if (m->kind == VP_KIND_RESUME) /* it works for something else now, whatever that is */
-			label_clear(tr, e->thread, m->t);
+			label_clear(tr, e->thread, m->t, 0);
 		return note_unopened(tr, m);
 	}
 	i = find_open(tr, key, process, m->kind != VP_KIND_SUSPEND);
 	if (m->kind == VP_KIND_RESUME)
-		return label_set(tr, e->thread, m->t, i);
+		return label_set(tr, e->thread, m->t, i, m->path);
 	if (tr->label[e->thread] != VPROF_NONE && tr->iv->segments.v[tr->label[e->thread]].instance == i)
-		label_clear(tr, e->thread, m->t);
+		label_clear(tr, e->thread, m->t, m->path);
 	if (m->kind == VP_KIND_END) {
 		struct vprof_instance *inst = &tr->iv->instances.v[i];
 
@@ -317,7 +319,7 @@ static int track(struct tracker *tr)
 		uint64_t last = tr->timeline->threads[i].t_last;
 
 		if (tr->label[i] != VPROF_NONE)
-			label_clear(tr, (uint32_t)i, last);
+			label_clear(tr, (uint32_t)i, last, 0);
 	}
 	return 0;
 }

@@ -33,6 +33,9 @@ struct vprof_segment {
 	uint64_t t0, t1;
 	uint64_t t_again; /* the last RESUME of the instance within it, 0: none */
 	uint32_t thread, instance;
+	/* call paths (struct vprof_call_path) of the marks that began it, and that ended it: of the thread, 0: unknown,
+	   or the thread turned to another instance */
+	uint32_t begin_path, end_path;
 };
 
 struct vprof_interval_name {

@@ -82,6 +82,7 @@ struct vprof_wake {
 
 struct vprof_queue_event {
 	uint64_t t, item;
+	uint32_t path; /* number of the call path that led to it (vprof_thread_path), 0: not known */
 	uint8_t is_dequeue;
 	uint8_t is_message; /* data through a channel, not an annotation (analysis/timeline/edges/channels.h) */
 };
@@ -101,6 +102,7 @@ struct vprof_ready {
 /* BEGIN, RESUME, SUSPEND, END: id and hash of the name. TYPE: value, and 1 when it is a hash */
 struct vprof_mark {
 	uint64_t t, id, name;
+	uint32_t path; /* as of a queue event */
 	uint8_t kind;
 };
 
@@ -120,6 +122,12 @@ struct vprof_stack {
 	uint32_t n;
 	uint8_t kind;	   /* enum vp_stack */
 	uint8_t next_kind; /* enum vp_kind of the record that it belongs to; VP_KIND_NONE: a call or none */
+};
+
+/* a call path of a thread; addresses as in struct vprof_stack */
+struct vprof_call_path {
+	uint32_t id, n;
+	const struct vp_unit *addresses;
 };
 
 struct vprof_module {
@@ -162,6 +170,7 @@ struct vprof_thread_timeline {
 	VPROF_ARRAY(struct vprof_amount) amounts;
 	VPROF_ARRAY(struct vprof_creation) creations;
 	VPROF_ARRAY(struct vprof_stack) stacks;
+	VPROF_ARRAY(struct vprof_call_path) paths; /* by id */
 	VPROF_ARRAY(struct vprof_message) messages;
 	VPROF_ARRAY(struct vprof_ready) ready;
 	VPROF_ARRAY(struct vprof_sampled) samples; /* by t0, then code */

@@ -368,6 +368,7 @@ static void line_release(struct vprof_thread_timeline *thr)
 	VPROF_ARRAY_RELEASE(&thr->amounts);
 	VPROF_ARRAY_RELEASE(&thr->creations);
 	VPROF_ARRAY_RELEASE(&thr->stacks);
+	VPROF_ARRAY_RELEASE(&thr->paths);
 	VPROF_ARRAY_RELEASE(&thr->messages);
 	VPROF_ARRAY_RELEASE(&thr->ready);
 	VPROF_ARRAY_RELEASE(&thr->samples);

@@ -231,6 +231,11 @@ static int add_wake(struct vprof_reading *b, const struct vp_unit *u)
 	return 0;
 }
 
+static uint32_t path_number(uint64_t recorded)
+{
+	return recorded <= VP_PATHS_MAX ? (uint32_t)recorded : 0;
+}
+
 static int add_mark(struct vprof_reading *b, const struct vp_unit *u)
 {
 	struct vprof_mark *m = VPROF_PUSH(&b->thr->marks);
@@ -241,6 +246,7 @@ static int add_mark(struct vprof_reading *b, const struct vp_unit *u)
 	m->id = u[1].t;
 	m->name = VP_CODE(u->w) == VP_KIND_TYPE ? VP_PAYLOAD(u->w) : u[1].w;
 	m->kind = (uint8_t)VP_CODE(u->w);
+	m->path = m->kind == VP_KIND_TYPE ? 0 : path_number(VP_PAYLOAD(u->w));
 	b->thr->n_begins += m->kind == VP_KIND_BEGIN;
 	b->thr->n_resumes += m->kind == VP_KIND_RESUME;
 	return 0;
@@ -270,10 +276,31 @@ static const struct vp_unit *keep_addresses(struct vprof_reading *b, const struc
 	return NULL;
 }
 
+/* Paths are numbered as they come; others are damage. */
+static int add_path(struct vprof_reading *b, const struct vp_unit *u)
+{
+	struct vprof_thread_timeline *thr = b->thr;
+	uint32_t id = path_number(VP_PAYLOAD(u->w) >> VP_PATH_SHIFT);
+	struct vprof_call_path *p;
+
+	if (id <= (thr->paths.n ? thr->paths.v[thr->paths.n - 1].id : 0)) {
+		b->n_bad++;
+		return 0;
+	}
+	p = VPROF_PUSH(&thr->paths);
+	if (!p)
+		return VPROF_ERR_NOMEM;
+	*p = (struct vprof_call_path){ id, VP_PAYLOAD(u->w) & 0xff, keep_addresses(b, u) };
+	return p->addresses ? 0 : VPROF_ERR_NOMEM;
+}
+
 static int add_stack(struct vprof_reading *b, const struct vp_unit *u)
 {
-	struct vprof_stack *s = VPROF_PUSH(&b->thr->stacks);
+	struct vprof_stack *s;
 
+	if ((VP_PAYLOAD(u->w) >> 8 & 0xff) == VP_STACK_PATH)
+		return add_path(b, u);
+	s = VPROF_PUSH(&b->thr->stacks);
 	if (!s)
 		return VPROF_ERR_NOMEM;
 	s->t = u->t;
@@ -326,7 +353,8 @@ static int add_small(struct vprof_reading *b, const struct vp_unit *u)
 		q = VPROF_PUSH(&thr->queue_events);
 		if (!q)
 			return VPROF_ERR_NOMEM;
-		*q = (struct vprof_queue_event){ u->t, u[1].t, VP_CODE(u->w) == VP_KIND_DEQUEUE, 0 };
+		*q = (struct vprof_queue_event){ u->t, u[1].t, path_number(u[1].w), VP_CODE(u->w) == VP_KIND_DEQUEUE,
+						 0 };
 		return 0;
 	case VP_KIND_SEND:
 	case VP_KIND_RECEIVE:

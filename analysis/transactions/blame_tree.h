@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Waiting time by who waited, whom for, at which lock, and what the holder ran meanwhile: a tree of sums of whole
- * ticks.
+/* Time of intervals' critical paths, in two ways: a tree of sums of whole ticks.
  *
- * From the root down: WAITER, HOLDER, LOCK, SITE, then FRAME, WAIT and PREEMPTED as the holder's path has them. Ticks
- * of a node are its own; those of a wait are the sum over all that lies beneath its LOCK. Sums of integers do not
- * depend on who adds them: threads and ranks fill trees of their own, which are joined.
+ * Waiting time by who waited, whom for, at which lock, and what the holder ran meanwhile. From the root down: WAITER,
+ * HOLDER, LOCK, SITE, then FRAME, WAIT and PREEMPTED as the holder's path has them. Ticks of a node are its own; those
+ * of a wait are the sum over all that lies beneath its LOCK.
+ *
+ * All time by transaction context: a way of ROUTE nodes from the root, one for each stage that intervals passed;
+ * beneath the last of them STAGE nodes, nested as the context grew; beneath each what ran in it, what it waited for,
+ * QUEUED for the delay before it, and beneath waits and delays what others did meanwhile.
+ *
+ * Sums of integers do not depend on who adds them: threads and ranks fill trees of their own, which are joined.
  */
 #ifndef VPROF_BLAME_TREE_H
 #define VPROF_BLAME_TREE_H
@@ -21,6 +26,9 @@ enum vprof_blame_class {
 	VPROF_BLAME_FRAME,  /* key: code */
 	VPROF_BLAME_WAIT,   /* key: name of the wait */
 	VPROF_BLAME_PREEMPTED,
+	VPROF_BLAME_QUEUED, /* beneath a STAGE */
+	VPROF_BLAME_ROUTE,  /* key: call path (call_paths.h) */
+	VPROF_BLAME_STAGE,  /* key: call path */
 };
 
 struct vprof_blame_node {
@@ -29,7 +37,7 @@ struct vprof_blame_node {
 	uint8_t objects; /* SITE: 0, 1, or 2 for more */
 	uint64_t object;
 	int64_t ticks;	  /* own */
-	uint64_t n_waits; /* HOLDER, SITE */
+	uint64_t n_waits; /* HOLDER, SITE; of the last ROUTE of an interval: intervals */
 	uint64_t last;	  /* number of the wait that was counted last */
 };
 

@@ -5,6 +5,8 @@
 
 #include "analysis/transactions/crosstalk_bounds.h"
 #include "analysis/transactions/crosstalk_describe.h"
+#include "analysis/transactions/context_walk.h"
+#include "analysis/transactions/contexts_describe.h"
 #include "analysis/transactions/crosstalk_walk.h"
 #include "common/parallel.h"
 
@@ -13,30 +15,40 @@
 struct filling {
 	const struct vprof_crosstalk_input *in;
 	const struct vprof_run_blocks *blocks;
-	struct vprof_crosstalk_of *of; /* [n_sources] */
-	struct vprof_crosstalk_walker *walkers;
+	struct vprof_blame_of *of; /* [n_sources] */
+	struct vprof_blame_walker *walkers;
 	size_t from, to; /* this rank's intervals */
 };
+
+static int add_interval(struct vprof_blame_walker *w, uint32_t instance, uint32_t block)
+{
+	const struct vprof_piece *pieces;
+	size_t n;
+	int ret = vprof_path_walk(w->path, instance, &pieces, &n);
+
+	ret = ret ? ret : vprof_crosstalk_walk(w, pieces, n, instance, block);
+	return ret ? ret : vprof_context_walk(w, pieces, n, instance);
+}
 
 static int add_batch(void *arg, int worker, size_t batch)
 {
 	struct filling *f = arg;
-	struct vprof_crosstalk_walker *w = &f->walkers[worker];
+	struct vprof_blame_walker *w = &f->walkers[worker];
 	size_t i = f->from + batch * BATCH, end = i + BATCH < f->to ? i + BATCH : f->to, s = 0;
 	int ret = VPROF_OK;
 
 	for (; i < end && !ret; i++) {
 		while (i >= f->in->sources[s].first + f->in->sources[s].chosen.n)
 			s++;
-		ret = vprof_crosstalk_walker_turn(w, &f->of[s]);
+		ret = vprof_blame_walker_turn(w, &f->of[s]);
 		ret = ret ? ret :
-			    vprof_crosstalk_walk(w, f->in->sources[s].chosen.v[i - f->in->sources[s].first],
-						 vprof_crosstalk_block_of(f->blocks, f->in->n_intervals, i));
+			    add_interval(w, f->in->sources[s].chosen.v[i - f->in->sources[s].first],
+					 vprof_crosstalk_block_of(f->blocks, f->in->n_intervals, i));
 	}
 	return ret;
 }
 
-static int join_walkers(struct vprof_blame_tree *tree, const struct vprof_crosstalk_walker *walkers, int n)
+static int join_walkers(struct vprof_blame_tree *tree, const struct vprof_blame_walker *walkers, int n)
 {
 	int ret = vprof_blame_begin(tree);
 
@@ -56,7 +68,7 @@ static int fill_own(struct filling *f, struct vprof_blame_tree *tree)
 	ret = vprof_parallel_run(n, (f->to - f->from + BATCH - 1) / BATCH, add_batch, f);
 	ret = ret ? ret : join_walkers(tree, f->walkers, n);
 	for (int i = 0; i < n; i++)
-		vprof_crosstalk_walker_release(&f->walkers[i]);
+		vprof_blame_walker_release(&f->walkers[i]);
 	free(f->walkers);
 	return ret;
 }
@@ -100,13 +112,15 @@ static int unite_ranks(const struct vprof_team *team, int ret, struct vprof_blam
 	return ret;
 }
 
-static int fill_of(struct vprof_crosstalk_of *of, const struct vprof_crosstalk_input *in, size_t source,
-		   const struct vprof_working_for *working, struct vprof_strings *names)
+static int fill_of(struct vprof_blame_of *of, const struct vprof_crosstalk_input *in, size_t source,
+		   const struct vprof_working_for *working, const struct vprof_call_paths *call_paths,
+		   struct vprof_strings *names)
 {
 	const struct vprof_timeline *timeline = in->sources[source].timeline;
 	uint32_t *canonical = calloc(timeline->n_names + 1, sizeof *canonical);
 
 	of->working = working;
+	of->call_paths = call_paths;
 	of->plan = in->plan;
 	of->source = source;
 	of->ratio = timeline->ns_per_tick / in->sources[0].timeline->ns_per_tick;
@@ -124,22 +138,26 @@ static int fill(struct vprof_results *r, const struct vprof_crosstalk_input *in)
 	struct vprof_strings names = { 0 };
 	struct vprof_run_blocks blocks = { 0 };
 	struct vprof_working_for working = { 0 };
+	struct vprof_call_paths call_paths = { 0 };
 	struct vprof_blame_tree tree = { 0 };
 	struct filling f = { .in = in, .blocks = &blocks, .of = calloc(in->n_sources + 1, sizeof *f.of) };
 	int ret = f.of ? vprof_working_for_find(&working, r, in->sources, in->n_sources, in->name) : VPROF_ERR_NOMEM;
 
+	ret = ret ? ret : vprof_call_paths_find(&call_paths, in->sources, in->n_sources);
 	for (size_t i = 0; i < in->n_sources && !ret; i++)
-		ret = fill_of(&f.of[i], in, i, &working, &names);
+		ret = fill_of(&f.of[i], in, i, &working, &call_paths, &names);
 	ret = ret ? ret : vprof_run_blocks_choose(&blocks, in->attributes);
 	vprof_team_own(&in->team, in->n_intervals, &f.from, &f.to);
 	ret = ret ? ret : fill_own(&f, &tree);
 	ret = unite_ranks(&in->team, ret, &tree);
 	ret = ret ? ret : vprof_crosstalk_describe(r, in, &working, &blocks, &names, &tree);
+	ret = ret ? ret : vprof_contexts_describe(r, in, &call_paths, &names, &tree);
 	for (size_t i = 0; i < in->n_sources && f.of; i++)
 		free((void *)f.of[i].canonical);
 	free(f.of);
 	vprof_blame_release(&tree);
 	vprof_working_for_release(&working);
+	vprof_call_paths_release(&call_paths);
 	vprof_run_blocks_release(&blocks);
 	vprof_strings_release(&names);
 	return ret;
@@ -152,7 +170,8 @@ int vprof_crosstalk_fill(struct vprof_results *r, const struct vprof_crosstalk_i
 	if (!input->n_intervals) {
 		r->parties = calloc(1, sizeof *r->parties);
 		r->crosstalk = calloc(1, sizeof *r->crosstalk);
-		return r->parties && r->crosstalk ? VPROF_OK : vprof_error_no_memory(err);
+		r->contexts = calloc(1, sizeof *r->contexts);
+		return r->parties && r->crosstalk && r->contexts ? VPROF_OK : vprof_error_no_memory(err);
 	}
 	ret = fill(r, input);
 	return ret ? vprof_error_set(err, ret,

@@ -2,12 +2,12 @@
 /* Threads become roles first, and what several threads of one role did is joined. Then every pair is a HOLDER node,
  * every lock a SITE node, and what is beneath is listed in preorder. Nodes have an order of their own (time, then what
  * they are), so that results do not depend on who met a node first. */
-#define _GNU_SOURCE /* qsort_r */
 #include "analysis/transactions/crosstalk_describe.h"
 
 #include <math.h>
 #include <stdio.h>
 
+#include "analysis/transactions/blame_order.h"
 #include "analysis/transactions/crosstalk_bounds.h"
 #include "analysis/timeline/edges/thread_roles.h"
 
@@ -23,9 +23,8 @@ struct describing {
 	const struct vprof_run_blocks *blocks;
 	const struct vprof_strings *names;
 	struct vprof_blame_tree tree; /* keys of holders: places in r->parties */
-	int64_t *ticks;		      /* [nodes] with all beneath */
-	uint32_t *first, *children;   /* [nodes + 1], [nodes]: children of a node, by falling time */
-	uint32_t *party_of;	      /* [n_holders] place in r->parties, VPROF_NONE: not there */
+	struct vprof_blame_order order;
+	uint32_t *party_of; /* [n_holders] place in r->parties, VPROF_NONE: not there */
 	double ns_per_tick;
 };
 
@@ -136,46 +135,6 @@ out:
 	return ret;
 }
 
-static int node_order(const void *a, const void *b, void *arg)
-{
-	const struct describing *d = arg;
-	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-	const struct vprof_blame_node *x = &d->tree.nodes.v[i], *y = &d->tree.nodes.v[k];
-
-	if (d->ticks[i] != d->ticks[k])
-		return d->ticks[i] > d->ticks[k] ? -1 : 1;
-	if (x->class != y->class)
-		return x->class < y->class ? -1 : 1;
-	return x->key < y->key ? -1 : x->key > y->key;
-}
-
-static int arrange(struct describing *d)
-{
-	const struct vprof_blame_node *v = d->tree.nodes.v;
-	size_t n = d->tree.nodes.n;
-
-	d->ticks = calloc(n + 1, sizeof *d->ticks);
-	d->first = calloc(n + 2, sizeof *d->first);
-	d->children = calloc(n + 1, sizeof *d->children);
-	if (!d->ticks || !d->first || !d->children)
-		return VPROF_ERR_NOMEM;
-	for (size_t i = n; i-- > 1;) {
-		d->ticks[i] += v[i].ticks;
-		d->ticks[v[i].parent] += d->ticks[i];
-		d->first[v[i].parent + 1]++;
-	}
-	for (size_t i = 0; i < n; i++)
-		d->first[i + 1] += d->first[i];
-	for (uint32_t i = 1; i < n; i++)
-		d->children[d->first[v[i].parent]++] = i;
-	for (size_t i = n; i > 0; i--)
-		d->first[i] = d->first[i - 1];
-	d->first[0] = 0;
-	for (size_t i = 0; i < n; i++)
-		qsort_r(d->children + d->first[i], d->first[i + 1] - d->first[i], sizeof *d->children, node_order, d);
-	return VPROF_OK;
-}
-
 static const struct vprof_probe *probe_of(const struct describing *d, uint32_t code)
 {
 	return d->in->plan && code != VPROF_NONE ? vprof_plan_probe(d->in->plan, code) : NULL;
@@ -221,12 +180,13 @@ static int fill_held(struct describing *d, const struct vprof_blame_node *n, uin
 static int list_held(struct describing *d, uint32_t node, uint32_t depth, int64_t least, struct vprof_held *held,
 		     size_t *n)
 {
-	for (uint32_t c = d->first[node]; c < d->first[node + 1] && *n < HELD_MAX; c++) {
-		uint32_t child = d->children[c];
+	for (uint32_t c = d->order.first[node]; c < d->order.first[node + 1] && *n < HELD_MAX; c++) {
+		uint32_t child = d->order.children[c];
 
-		if (d->ticks[child] <= 0 || d->ticks[child] < least)
+		if (d->order.ticks[child] <= 0 || d->order.ticks[child] < least)
 			break;
-		if (fill_held(d, &d->tree.nodes.v[child], depth, (double)d->ticks[child] * d->ns_per_tick, &held[*n]))
+		if (fill_held(d, &d->tree.nodes.v[child], depth, (double)d->order.ticks[child] * d->ns_per_tick,
+			      &held[*n]))
 			return VPROF_ERR_NOMEM;
 		++*n;
 		if (list_held(d, child, depth + 1, least, held, n))
@@ -241,9 +201,9 @@ static double measured_ns(const struct describing *d, uint32_t node)
 	double ns = 0;
 
 	if (d->tree.nodes.v[node].class == VPROF_BLAME_SITE)
-		return (double)(d->ticks[node] - d->tree.nodes.v[node].ticks) * d->ns_per_tick;
-	for (uint32_t c = d->first[node]; c < d->first[node + 1]; c++)
-		ns += measured_ns(d, d->children[c]);
+		return (double)(d->order.ticks[node] - d->tree.nodes.v[node].ticks) * d->ns_per_tick;
+	for (uint32_t c = d->order.first[node]; c < d->order.first[node + 1]; c++)
+		ns += measured_ns(d, d->order.children[c]);
 	return ns;
 }
 
@@ -266,11 +226,12 @@ static int fill_lock(struct describing *d, uint32_t site, struct vprof_crosstalk
 	lock->object = text_of(d, n->objects > 1 ? "several" : object, &ret);
 	lock->awaited = text_of(d, "", &ret);
 	lock->n_waits = n->n_waits;
-	lock->total_ns = (double)d->ticks[site] * d->ns_per_tick;
+	lock->total_ns = (double)d->order.ticks[site] * d->ns_per_tick;
 	lock->measured_ns = measured_ns(d, site);
 	lock->held = held;
 	return ret ? ret :
-		     list_held(d, site, 0, (int64_t)ceil(HELD_PART * (double)d->ticks[site]), held, &lock->n_held);
+		     list_held(d, site, 0, (int64_t)ceil(HELD_PART * (double)d->order.ticks[site]), held,
+			       &lock->n_held);
 }
 
 /* The heaviest SITE nodes beneath a HOLDER. */
@@ -281,18 +242,19 @@ static int fill_locks(struct describing *d, uint32_t pair, struct vprof_crosstal
 	int ret = locks ? VPROF_OK : VPROF_ERR_NOMEM;
 
 	x->locks = locks;
-	for (uint32_t l = d->first[pair]; l < d->first[pair + 1] && !ret; l++)
-		for (uint32_t s = d->first[d->children[l]]; s < d->first[d->children[l] + 1] && !ret; s++) {
+	for (uint32_t l = d->order.first[pair]; l < d->order.first[pair + 1] && !ret; l++)
+		for (uint32_t s = d->order.first[d->order.children[l]];
+		     s < d->order.first[d->order.children[l] + 1] && !ret; s++) {
 			uint32_t *slot = VPROF_PUSH(&sites);
 
 			ret = slot ? VPROF_OK : VPROF_ERR_NOMEM;
 			if (slot)
-				*slot = d->children[s];
+				*slot = d->order.children[s];
 		}
 	if (!ret && sites.n)
-		qsort_r(sites.v, sites.n, sizeof *sites.v, node_order, d);
+		vprof_blame_sort(&d->order, sites.v, sites.n);
 	for (size_t i = 0; i < sites.n && i < LOCKS_MAX && !ret; i++)
-		if (d->ticks[sites.v[i]] > 0)
+		if (d->order.ticks[sites.v[i]] > 0)
 			ret = fill_lock(d, sites.v[i], &locks[x->n_locks++]);
 	VPROF_ARRAY_RELEASE(&sites);
 	return ret;
@@ -327,7 +289,7 @@ static int fill_pairs(struct describing *d, uint32_t *pair_of)
 		uint32_t *slot;
 
 		pair_of[i] = VPROF_NONE;
-		if (d->tree.nodes.v[i].class != VPROF_BLAME_HOLDER || d->ticks[i] <= 0)
+		if (d->tree.nodes.v[i].class != VPROF_BLAME_HOLDER || d->order.ticks[i] <= 0)
 			continue;
 		slot = VPROF_PUSH(&pairs);
 		if (!slot)
@@ -339,7 +301,7 @@ static int fill_pairs(struct describing *d, uint32_t *pair_of)
 	if (!d->r->crosstalk)
 		ret = VPROF_ERR_NOMEM;
 	if (!ret && pairs.n)
-		qsort_r(pairs.v, pairs.n, sizeof *pairs.v, node_order, d);
+		vprof_blame_sort(&d->order, pairs.v, pairs.n);
 	for (size_t i = 0; i < pairs.n && i < PAIRS_MAX && !ret; i++) {
 		const struct vprof_blame_node *n = &d->tree.nodes.v[pairs.v[i]];
 		struct vprof_crosstalk *x = &d->r->crosstalk[d->r->n_crosstalk++];
@@ -350,7 +312,7 @@ static int fill_pairs(struct describing *d, uint32_t *pair_of)
 		x->holder = n->key;
 		waiter = &d->r->parties[x->waiter];
 		x->n_waits = n->n_waits;
-		x->total_ns = (double)d->ticks[pairs.v[i]] * d->ns_per_tick;
+		x->total_ns = (double)d->order.ticks[pairs.v[i]] * d->ns_per_tick;
 		x->measured_ns = measured_ns(d, pairs.v[i]);
 		x->mean_ns = x->total_ns / (double)waiter->n;
 		x->mean_low = x->mean_high = NAN;
@@ -403,12 +365,10 @@ int vprof_crosstalk_describe(struct vprof_results *r, const struct vprof_crossta
 	ret = ret ? ret : find_parties(&d, tree);
 	ret = ret ? ret :
 		    vprof_blame_join(&d.tree, tree->nodes.v, tree->nodes.n, tree->sums.v, tree->sums.n, d.party_of);
-	ret = ret ? ret : arrange(&d);
+	ret = ret ? ret : vprof_blame_arrange(&d.order, &d.tree);
 	ret = ret ? ret : describe(&d);
 	vprof_blame_release(&d.tree);
-	free(d.ticks);
-	free(d.first);
-	free(d.children);
+	vprof_blame_order_release(&d.order);
 	free(d.party_of);
 	return ret;
 }

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Ticks are spent where they belong; a piece that explains another takes its ticks away from that one's node. So every
- * sum over what lies beneath a lock is the length of the waits, whatever the calls look like. */
 #include "analysis/transactions/crosstalk_walk.h"
 
-#include "analysis/paths/wait_states.h"
 #include "analysis/timeline/edges/wake_class.h"
-
-#define CALLS_BYTES ((size_t)16 << 20)
 
 /* the wait at hand, without a parent */
 struct waiting {
@@ -16,53 +11,17 @@ struct waiting {
 	int has_object;
 };
 
-int vprof_crosstalk_walker_turn(struct vprof_crosstalk_walker *w, const struct vprof_crosstalk_of *of)
-{
-	const struct vprof_source *source = &of->working->sources[of->source];
-
-	if (w->of == of)
-		return VPROF_OK;
-	if (!w->tree.nodes.n && vprof_blame_begin(&w->tree))
-		return VPROF_ERR_NOMEM;
-	vprof_path_free(w->path);
-	vprof_calls_free(w->calls);
-	w->path = NULL;
-	w->of = of;
-	w->calls = vprof_calls_new(source->timeline->n_threads, CALLS_BYTES);
-	if (!w->calls || vprof_path_new(&w->path, source->edges, NULL)) {
-		w->of = NULL;
-		return VPROF_ERR_NOMEM;
-	}
-	return VPROF_OK;
-}
-
-void vprof_crosstalk_walker_release(struct vprof_crosstalk_walker *w)
-{
-	vprof_path_free(w->path);
-	vprof_calls_free(w->calls);
-	vprof_blame_release(&w->tree);
-	VPROF_ARRAY_RELEASE(&w->pieces);
-	VPROF_ARRAY_RELEASE(&w->call_node);
-}
-
 int vprof_crosstalk_has(const struct vprof_wait *wait)
 {
 	return vprof_wait_has_waker(wait->kind) || wait->waker != VPROF_NONE;
 }
 
-static const struct vprof_timeline *timeline_of(const struct vprof_crosstalk_walker *w)
+static const struct vprof_timeline *timeline_of(const struct vprof_blame_walker *w)
 {
 	return w->of->working->sources[w->of->source].timeline;
 }
 
-static void spend(struct vprof_crosstalk_walker *w, uint32_t node, uint64_t ticks, int sign)
-{
-	uint64_t same = w->of->ratio == 1 ? ticks : (uint64_t)((double)ticks * w->of->ratio + 0.5);
-
-	w->tree.nodes.v[node].ticks += sign * (int64_t)same;
-}
-
-static void count(struct vprof_crosstalk_walker *w, uint32_t node)
+static void count(struct vprof_blame_walker *w, uint32_t node)
 {
 	struct vprof_blame_node *n = &w->tree.nodes.v[node];
 
@@ -71,7 +30,7 @@ static void count(struct vprof_crosstalk_walker *w, uint32_t node)
 }
 
 /* The node for what a holder did during the wait; counts the ticks for the pair. VPROF_NONE without memory. */
-static uint32_t holder_node(struct vprof_crosstalk_walker *w, const struct waiting *x, uint32_t holder, uint64_t ticks)
+static uint32_t holder_node(struct vprof_blame_walker *w, const struct waiting *x, uint32_t holder, uint64_t ticks)
 {
 	uint32_t node = vprof_blame_child(&w->tree, 0, VPROF_BLAME_WAITER, x->party), pair;
 	struct vprof_blame_node *site;
@@ -94,97 +53,9 @@ static uint32_t holder_node(struct vprof_crosstalk_walker *w, const struct waiti
 	return node;
 }
 
-/* The node of the innermost measured call that is open at t, beneath `base`; *code is its. VPROF_NONE without memory.
- */
-static uint32_t open_node(struct vprof_crosstalk_walker *w, uint32_t thread, uint64_t t, uint32_t base, uint32_t *code)
+static int begin_wait(struct vprof_blame_walker *w, const struct vprof_piece *p, struct waiting *x)
 {
-	const struct vprof_call *calls;
-	size_t n;
-
-	*code = VPROF_NONE;
-	if (vprof_calls_open(w->calls, thread, &timeline_of(w)->threads[thread].calls, t, &calls, &n))
-		return VPROF_NONE;
-	for (size_t i = n; i-- > 0 && base != VPROF_NONE;) {
-		*code = calls[i].code;
-		base = vprof_blame_child(&w->tree, base, VPROF_BLAME_FRAME, *code);
-	}
-	return base;
-}
-
-static int spend_calls(struct vprof_crosstalk_walker *w, uint32_t thread, uint64_t from, uint64_t to, uint32_t base)
-{
-	struct vprof_stretch s;
-	int more;
-
-	if (from >= to)
-		return VPROF_OK;
-	spend(w, base, to - from, 1);
-	vprof_stretch_begin(&s, w->calls, thread, &timeline_of(w)->threads[thread].calls, from, to);
-	while ((more = vprof_stretch_next(&s)) > 0) {
-		if (VPROF_ROOM(&w->call_node, s.n))
-			return VPROF_ERR_NOMEM;
-		for (size_t i = 0; i < s.n_kept; i++)
-			w->call_node.v[i] = w->call_node.v[s.kept[i]];
-		for (size_t i = s.n_kept; i < s.n; i++) {
-			const struct vprof_stretch_call *c = &s.v[i];
-			uint32_t above = c->parent == VPROF_NONE ? base : w->call_node.v[c->parent];
-			uint32_t node = vprof_blame_child(&w->tree, above, VPROF_BLAME_FRAME, c->code);
-
-			if (node == VPROF_NONE)
-				return VPROF_ERR_NOMEM;
-			w->call_node.v[i] = node;
-			spend(w, node, c->high - c->low, 1);
-			spend(w, above, c->high - c->low, -1);
-		}
-	}
-	return more < 0 ? VPROF_ERR_NOMEM : VPROF_OK;
-}
-
-/* What the thread ran: its calls, and where others had its CPU. */
-static int spend_run(struct vprof_crosstalk_walker *w, uint32_t thread, uint64_t from, uint64_t to, uint32_t base)
-{
-	const struct vprof_thread_timeline *thr = &timeline_of(w)->threads[thread];
-	size_t i = thr->off_cpu.n ? VPROF_TIME_SEARCH(&thr->off_cpu, from, 0) : 0;
-
-	for (i -= i > 0; i < thr->off_cpu.n && thr->off_cpu.v[i].t0 < to; i++) {
-		const struct vprof_off_cpu *off = &thr->off_cpu.v[i];
-		uint64_t a = off->t0 > from ? off->t0 : from, b = off->t1 < to ? off->t1 : to;
-		uint32_t node, code;
-
-		if (!off->is_preempted || a >= b)
-			continue;
-		if (spend_calls(w, thread, from, a, base))
-			return VPROF_ERR_NOMEM;
-		node = open_node(w, thread, a, base, &code);
-		node = node == VPROF_NONE ? node : vprof_blame_child(&w->tree, node, VPROF_BLAME_PREEMPTED, 0);
-		if (node == VPROF_NONE)
-			return VPROF_ERR_NOMEM;
-		spend(w, node, b - a, 1);
-		from = b;
-	}
-	return spend_calls(w, thread, from, to, base);
-}
-
-/* A wait of a holder, or of one that a holder waited for; its node, beneath which what explains it goes. */
-static int spend_wait(struct vprof_crosstalk_walker *w, const struct vprof_piece *p, uint32_t base, uint32_t *node)
-{
-	const struct vprof_wait *wait = &timeline_of(w)->threads[p->thread].waits.v[p->wait];
-	const char *name = timeline_of(w)->names[wait->name];
-	uint32_t code;
-
-	*node = open_node(w, p->thread, p->from, base, &code);
-	if (*node != VPROF_NONE && (code == VPROF_NONE || !w->of->plan ||
-				    !vprof_wait_is_of_probe(vprof_plan_probe(w->of->plan, code), name, wait->kind)))
-		*node = vprof_blame_child(&w->tree, *node, VPROF_BLAME_WAIT, w->of->canonical[wait->name]);
-	if (*node == VPROF_NONE)
-		return VPROF_ERR_NOMEM;
-	spend(w, *node, p->to - p->from, 1);
-	return VPROF_OK;
-}
-
-static int begin_wait(struct vprof_crosstalk_walker *w, const struct vprof_piece *p, struct waiting *x)
-{
-	const struct vprof_timeline *timeline = timeline_of(w);
+	const struct vprof_timeline *timeline = vprof_blame_timeline(w);
 	const struct vprof_call *calls;
 	size_t n;
 
@@ -207,21 +78,21 @@ static int begin_wait(struct vprof_crosstalk_walker *w, const struct vprof_piece
 /* The rest of a wait, of which no thread's work tells. When its waker is known, whoever held the object is, too: then
  * the rest is time after a release in which the one that was woken by it, this waiter or one before it, had not run
  * yet. */
-static int add_rest(struct vprof_crosstalk_walker *w, const struct waiting *x, uint64_t rest)
+static int add_rest(struct vprof_blame_walker *w, const struct waiting *x, uint64_t rest)
 {
 	const struct vprof_piece *p = x->piece;
 	int is_released = p->kind == VPROF_PIECE_WAIT &&
-			  timeline_of(w)->threads[p->thread].waits.v[p->wait].waker != VPROF_NONE;
+			  vprof_blame_timeline(w)->threads[p->thread].waits.v[p->wait].waker != VPROF_NONE;
 	uint32_t node = holder_node(w, x, is_released ? VPROF_HOLDER_RELEASED : VPROF_HOLDER_UNKNOWN, rest);
 
 	if (node == VPROF_NONE)
 		return VPROF_ERR_NOMEM;
-	spend(w, node, rest, 1);
+	vprof_blame_spend(w, node, rest, 1);
 	return VPROF_OK;
 }
 
 /* A piece right beneath the wait: what a holder did, for whom it worked meanwhile. */
-static int add_holder(struct vprof_crosstalk_walker *w, const struct waiting *x, const struct vprof_piece *p, size_t i)
+static int add_holder(struct vprof_blame_walker *w, const struct waiting *x, const struct vprof_piece *p, size_t i)
 {
 	for (uint64_t t = p->from, end; t < p->to; t = end) {
 		uint32_t holder = vprof_holder_at(w->of->working, w->of->source, p->thread, t, x->instance, &end), node;
@@ -229,34 +100,35 @@ static int add_holder(struct vprof_crosstalk_walker *w, const struct waiting *x,
 		/* the label changes in the thread's own code, hardly ever in a wait */
 		end = end < p->to && p->kind == VPROF_PIECE_RUN ? end : p->to;
 		node = holder_node(w, x, holder, end - t);
-		if (node == VPROF_NONE || (p->kind == VPROF_PIECE_RUN ? spend_run(w, p->thread, t, end, node) :
-									spend_wait(w, p, node, &w->pieces.v[i].node)))
+		if (node == VPROF_NONE ||
+		    (p->kind == VPROF_PIECE_RUN ? vprof_blame_spend_run(w, p->thread, t, end, node) :
+						  vprof_blame_spend_wait(w, p, node, &w->pieces.v[i].node)))
 			return VPROF_ERR_NOMEM;
 	}
 	return VPROF_OK;
 }
 
 /* A piece further beneath: what a holder waited for. */
-static int add_deeper(struct vprof_crosstalk_walker *w, const struct vprof_piece *p, size_t i)
+static int add_deeper(struct vprof_blame_walker *w, const struct vprof_piece *p, size_t i)
 {
 	uint32_t base = w->pieces.v[p->parent].node;
 
 	if (base == VPROF_NONE || p->from >= p->to)
 		return VPROF_OK;
-	spend(w, base, p->to - p->from, -1);
-	return p->kind == VPROF_PIECE_RUN ? spend_run(w, p->thread, p->from, p->to, base) :
-					    spend_wait(w, p, base, &w->pieces.v[i].node);
+	vprof_blame_spend(w, base, p->to - p->from, -1);
+	return p->kind == VPROF_PIECE_RUN ? vprof_blame_spend_run(w, p->thread, p->from, p->to, base) :
+					    vprof_blame_spend_wait(w, p, base, &w->pieces.v[i].node);
 }
 
-static int is_wait(const struct vprof_crosstalk_walker *w, const struct vprof_piece *p)
+static int is_wait(const struct vprof_blame_walker *w, const struct vprof_piece *p)
 {
 	return p->kind == VPROF_PIECE_QUEUED ||
 	       (p->kind == VPROF_PIECE_WAIT &&
-		vprof_crosstalk_has(&timeline_of(w)->threads[p->thread].waits.v[p->wait]));
+		vprof_crosstalk_has(&vprof_blame_timeline(w)->threads[p->thread].waits.v[p->wait]));
 }
 
 /* Pieces come after those that they explain, but not always right after them. */
-static int add_beneath(struct vprof_crosstalk_walker *w, struct waiting *x, const struct vprof_piece *pieces, size_t n)
+static int add_beneath(struct vprof_blame_walker *w, struct waiting *x, const struct vprof_piece *pieces, size_t n)
 {
 	uint32_t of = VPROF_NONE;
 
@@ -279,17 +151,16 @@ static int add_beneath(struct vprof_crosstalk_walker *w, struct waiting *x, cons
 	return VPROF_OK;
 }
 
-int vprof_crosstalk_walk(struct vprof_crosstalk_walker *w, uint32_t instance, uint32_t block)
+int vprof_crosstalk_walk(struct vprof_blame_walker *w, const struct vprof_piece *pieces, size_t n, uint32_t instance,
+			 uint32_t block)
 {
 	const struct vprof_source *source = &w->of->working->sources[w->of->source];
 	struct waiting x = { .instance = instance, .block = block };
-	const struct vprof_piece *pieces;
-	size_t n;
-	int ret = vprof_path_walk(w->path, instance, &pieces, &n);
+	int ret = VPROF_OK;
 
 	w->pieces.n = 0;
-	if (ret || VPROF_ROOM(&w->pieces, n + 1))
-		return ret ? ret : VPROF_ERR_NOMEM;
+	if (VPROF_ROOM(&w->pieces, n + 1))
+		return VPROF_ERR_NOMEM;
 	x.party = vprof_party_of(w->of->working, &source->intervals->instances.v[instance]);
 	for (size_t i = 0; i < n; i++) {
 		w->pieces.v[i] = (struct vprof_piece_blame){ VPROF_NONE, 0 };

@@ -320,14 +320,18 @@ void vprof_report_crosstalk(const struct vprof_results *r, const struct vprof_re
 		vprof_text_addf(out, "%*s%zu lighter pairs (--top shows them)\n", INDENT, "", r->n_crosstalk - top);
 }
 
-cJSON *vprof_crosstalk_json(const struct vprof_results *r)
+cJSON *vprof_results_json_part(const struct vprof_results *r, const char *const *keys)
 {
-	static const char *const keys[] = { "version",	  "interval", "run",	 "n_runs",
-					    "n_complete", "warnings", "parties", "crosstalk" };
 	cJSON *all = vprof_results_json(r), *o = all ? cJSON_CreateObject() : NULL;
 
-	for (size_t i = 0; o && i < sizeof keys / sizeof *keys; i++)
-		cJSON_AddItemToObject(o, keys[i], cJSON_DetachItemFromObjectCaseSensitive(all, keys[i]));
+	for (; o && *keys; keys++)
+		cJSON_AddItemToObject(o, *keys, cJSON_DetachItemFromObjectCaseSensitive(all, *keys));
 	cJSON_Delete(all);
 	return o;
+}
+
+cJSON *vprof_crosstalk_json(const struct vprof_results *r)
+{
+	return vprof_results_json_part(r, (const char *[]){ "version", "interval", "run", "n_runs", "n_complete",
+							    "warnings", "parties", "crosstalk", NULL });
 }

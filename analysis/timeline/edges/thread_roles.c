@@ -5,18 +5,20 @@
 
 #define STACKS_MAX 16 /* of a thread that are looked at */
 
-/* What starts threads and programs says nothing of them. */
-static int tells(const struct vprof_symbol *symbol)
+int vprof_module_tells(const char *path)
 {
 	static const char *const starts[] = { "/libc.", "/libc-", "/libpthread", "/ld-", "/ld.so", "/libstdc++" };
 
-	if (vprof_symbols_is_runtime(symbol->module) || !strcmp(symbol->name, "_start") ||
-	    !strncmp(symbol->name, "std::", 5))
-		return 0;
 	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-		if (strstr(symbol->module, starts[i]))
+		if (strstr(path, starts[i]))
 			return 0;
 	return 1;
+}
+
+int vprof_symbol_tells(const struct vprof_symbol *symbol)
+{
+	return !vprof_symbols_is_runtime(symbol->module) && strcmp(symbol->name, "_start") &&
+	       strncmp(symbol->name, "std::", 5) && vprof_module_tells(symbol->module);
 }
 
 static const char *outermost(const struct vprof_stack *stack, uint32_t process_seq, struct vprof_symbols *symbols)
@@ -26,7 +28,7 @@ static const char *outermost(const struct vprof_stack *stack, uint32_t process_s
 		const struct vprof_symbol *const *found;
 
 		for (size_t n = vprof_symbols_find(symbols, process_seq, address, &found); n-- > 0;)
-			if (tells(found[n]))
+			if (vprof_symbol_tells(found[n]))
 				return found[n]->name;
 	}
 	return NULL;

@@ -10,4 +10,9 @@
  * none tells. Belongs to `symbols`, which are of the timeline. */
 const char *vprof_thread_role(const struct vprof_timeline *timeline, uint32_t thread, struct vprof_symbols *symbols);
 
+/* Does a function on a stack, or a file's code, tell what a thread does? What starts threads and programs, and the C
+ * library, does not. */
+int vprof_symbol_tells(const struct vprof_symbol *symbol);
+int vprof_module_tells(const char *path);
+
 #endif

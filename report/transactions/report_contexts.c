@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/transactions/report_contexts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/results/results_json.h"
+#include "report/format_value.h"
+#include "report/report_parts.h"
+#include "report/transactions/report_crosstalk.h"
+
+#define DEFAULT_CONTEXTS 5
+#define INDENT 10
+#define SHOWN 0.01	  /* of the context's time, of a node of its tree */
+#define SHOWN_ALONE 0.002 /* ... where one context alone is shown */
+#define LINES_MAX 40	  /* of a context's tree */
+#define LINES_ALONE 400
+#define UNKNOWN_TOLD 0.05 /* of the intervals without all stages known, to be told */
+
+int vprof_contexts_is_empty(const struct vprof_results *r)
+{
+	for (size_t i = 0; i < r->n_contexts; i++)
+		if (!r->contexts[i].is_unknown || r->contexts[i].n_stages > 1)
+			return 0;
+	return 1;
+}
+
+void vprof_contexts_answer(const struct vprof_results *r, struct vprof_text *out)
+{
+	const char *interval = r->interval && *r->interval ? r->interval : "interval";
+	const struct vprof_context *x = r->contexts;
+	uint64_t n = r->n_contexts + r->n_contexts_left;
+
+	if (vprof_contexts_is_empty(r)) {
+		vprof_text_addf(out, "no call paths of %s are known", interval);
+		return;
+	}
+	vprof_text_addf(out, "%s: %s intervals of ", interval, vprof_format_count(r->n_complete).s);
+	if (n == 1)
+		vprof_text_addf(out, "one context, %s", x->name);
+	else
+		vprof_text_addf(out, "%s contexts; %s of their time is that of %s", vprof_format_count(n).s,
+				vprof_format_percent(x->share).s, x->name);
+}
+
+static void add_advice(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out)
+{
+	struct vprof_text t = VPROF_TEXT_INIT;
+	uint64_t n = 0, n_unknown = 0, n_cut = 0;
+
+	for (size_t i = 0; i < r->n_contexts; i++) {
+		n += r->contexts[i].n;
+		n_unknown += r->contexts[i].is_unknown ? r->contexts[i].n : 0;
+		n_cut += r->contexts[i].is_cut ? r->contexts[i].n : 0;
+	}
+	if (vprof_contexts_is_empty(r))
+		vprof_text_add(&t,
+			       "the run was recorded without them, or its programs have no symbols any more: record it "
+			       "again with vprof run. ");
+	else if (n && (double)n_unknown > UNKNOWN_TOLD * (double)n)
+		vprof_text_addf(
+			&t,
+			"%s of the intervals passed a stage whose call path is not known (?): a thread has more "
+			"than 512 of them, or its stacks cannot be walked quickly enough. ",
+			vprof_format_percent((double)n_unknown / (double)n).s);
+	if (n_cut)
+		vprof_text_addf(&t, "%s intervals may have passed more stages than are told apart. ",
+				vprof_format_count(n_cut).s);
+	if (t.len)
+		vprof_report_labelled_text(style, "warning", &t, out);
+	else
+		vprof_text_release(&t);
+}
+
+static const char *kind_of(const struct vprof_profile_node *n)
+{
+	switch (n->kind) {
+	case VPROF_NODE_INTERVAL:
+		return "";
+	case VPROF_NODE_WAIT:
+		return " (wait)";
+	case VPROF_NODE_QUEUED:
+	case VPROF_NODE_PREEMPTED:
+		return "";
+	default:
+		return n->is_blame ? " (others)" : "";
+	}
+}
+
+static void add_line(const struct vprof_style *style, const struct vprof_context *x, const struct vprof_profile_node *n,
+		     struct vprof_text *out)
+{
+	const char *base = strrchr(n->file, '/');
+	int is_stage = n->kind == VPROF_NODE_INTERVAL;
+
+	vprof_text_addf(out, "%*s", INDENT, vprof_format_percent(n->total_ns / x->total_ns).s);
+	vprof_text_addf(out, "%8s", n->own_ns > 0 ? vprof_format_percent(n->own_ns / x->total_ns).s : "-");
+	vprof_text_addf(out, "  %*s%s%s", (int)(2 * (n->depth < 40 ? n->depth : 40)), "",
+			is_stage ? vprof_ink(style, VPROF_INK_BOLD) : "", is_stage ? "-> " : "");
+	vprof_format_clean(out, n->name);
+	vprof_text_addf(out, "%s%s", is_stage ? vprof_ink(style, VPROF_INK_PLAIN) : "", kind_of(n));
+	if (*n->file) {
+		vprof_text_add(out, vprof_ink(style, VPROF_INK_DIM));
+		vprof_text_add(out, "  ");
+		vprof_format_clean(out, base ? base + 1 : n->file);
+		vprof_text_addf(out, ":%d%s", n->line, vprof_ink(style, VPROF_INK_PLAIN));
+	}
+	vprof_text_add(out, "\n");
+}
+
+static void add_tree(const struct vprof_style *style, const struct vprof_context *x, int is_alone,
+		     struct vprof_text *out)
+{
+	size_t n_lines = 0, n_more = 0;
+
+	vprof_text_addf(out, "%s%*s%8s%s\n", vprof_ink(style, VPROF_INK_DIM), INDENT, "total", "own",
+			vprof_ink(style, VPROF_INK_PLAIN));
+	for (size_t i = 0; i < x->n_profile; i++) {
+		if (!(x->profile[i].total_ns >= (is_alone ? SHOWN_ALONE : SHOWN) * x->total_ns))
+			continue;
+		if (n_lines++ < (is_alone ? LINES_ALONE : LINES_MAX))
+			add_line(style, x, &x->profile[i], out);
+		else
+			n_more++;
+	}
+	if (n_more)
+		vprof_text_addf(out, "%*s%zu more lines: %s\n", INDENT, "", n_more,
+				is_alone ? "--json" : "--context shows one context alone");
+}
+
+static void add_context(const struct vprof_style *style, const struct vprof_results *r, size_t i, int is_alone,
+			struct vprof_text *out)
+{
+	const struct vprof_context *x = &r->contexts[i];
+	struct vprof_text t = VPROF_TEXT_INIT;
+	char label[24];
+
+	snprintf(label, sizeof label, "%zu", i + 1);
+	vprof_text_add(out, vprof_ink(style, VPROF_INK_BOLD));
+	vprof_report_labelled(style, label, x->name, out);
+	vprof_text_add(out, vprof_ink(style, VPROF_INK_PLAIN));
+	vprof_text_addf(&t, "%s, mean %s, ", vprof_format_count(x->n).s, vprof_format_duration(x->mean_ns).s);
+	vprof_text_addf(&t, "%s of the time of all: ", vprof_format_percent(x->share).s);
+	vprof_text_addf(&t, "running %s, ", vprof_format_percent(x->running_ns / x->total_ns).s);
+	vprof_text_addf(&t, "waiting %s, ", vprof_format_percent(x->waiting_ns / x->total_ns).s);
+	vprof_text_addf(&t, "queued %s, ", vprof_format_percent(x->queued_ns / x->total_ns).s);
+	vprof_text_addf(&t, "preempted %s", vprof_format_percent(x->preempted_ns / x->total_ns).s);
+	vprof_report_labelled_text(style, "", &t, out);
+	for (size_t k = 0; k < x->n_stages; k++) {
+		const struct vprof_context_stage *s = &x->stages[k];
+
+		vprof_text_addf(&t, "%zu. %s%s%s", k + 1, s->program, *s->program ? ": " : "",
+				*s->path ? s->path : "the call path is not known");
+		vprof_report_labelled_text(style, "", &t, out);
+	}
+	if (x->total_ns > 0)
+		add_tree(style, x, is_alone, out);
+	vprof_text_add(out, "\n");
+}
+
+/* Its place, n_contexts: there is none. */
+static size_t find_context(const struct vprof_results *r, const char *wanted)
+{
+	char *end;
+	unsigned long number = strtoul(wanted, &end, 10);
+
+	for (size_t i = 0; i < r->n_contexts; i++)
+		if (!strcmp(r->contexts[i].name, wanted))
+			return i;
+	return *wanted >= '0' && *wanted <= '9' && !*end && number && number <= r->n_contexts ? number - 1 :
+												r->n_contexts;
+}
+
+int vprof_report_contexts(const struct vprof_results *r, const char *wanted, const struct vprof_report_options *o,
+			  struct vprof_text *out, struct vprof_error *err)
+{
+	struct vprof_style style = vprof_report_style(o);
+	size_t top = o->top ? o->top : DEFAULT_CONTEXTS, only = wanted ? find_context(r, wanted) : 0;
+	struct vprof_text t = VPROF_TEXT_INIT;
+
+	if (wanted && only == r->n_contexts)
+		return vprof_error_set(
+			err, VPROF_ERR_MISSING,
+			"no context \"%s\" in run %s: give one of the names or numbers that vprof report "
+			"transactions --by context shows",
+			wanted, r->run ? r->run : "");
+	vprof_contexts_answer(r, &t);
+	vprof_report_labelled_text(&style, "", &t, out);
+	add_advice(&style, r, out);
+	vprof_report_effect(&style, r, out);
+	vprof_text_add(out, "\n");
+	for (size_t i = only; i < r->n_contexts && i < (wanted ? only + 1 : top); i++)
+		add_context(&style, r, i, wanted != NULL, out);
+	if (!wanted && r->n_contexts > top)
+		vprof_text_addf(out, "%*s%zu lighter contexts (--top shows them)\n", INDENT, "", r->n_contexts - top);
+	return VPROF_OK;
+}
+
+cJSON *vprof_contexts_json(const struct vprof_results *r)
+{
+	return vprof_results_json_part(r, (const char *[]){ "version", "interval", "run", "n_runs", "n_complete",
+							    "warnings", "contexts", "n_contexts_left", NULL });
+}
