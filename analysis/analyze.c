@@ -21,6 +21,7 @@
 #include "analysis/variance/cost_bounds.h"
 #include "analysis/results/results_json.h"
 #include "analysis/source/source.h"
+#include "analysis/transactions/context_types.h"
 #include "analysis/transactions/crosstalk.h"
 #include "analysis/common_frames.h"
 #include "analysis/variance/variance_tree.h"
@@ -125,6 +126,24 @@ static int choose_interval(struct analysis *a)
 	return a->r->interval ? 0 : VPROF_ERR_NOMEM;
 }
 
+/* Leaves those of the type that was asked for. OK or NOMEM. */
+static int keep_type(struct analysis *a, struct vprof_source *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->chosen.n; i++) {
+		const struct vprof_instance *inst = &s->intervals->instances.v[s->chosen.v[i]];
+		const char *name = vprof_type_name(a->r, s->timeline, inst->type_kind, inst->type);
+
+		if (!name)
+			return VPROF_ERR_NOMEM;
+		if (!strcmp(name, a->o->type))
+			s->chosen.v[n++] = s->chosen.v[i];
+	}
+	s->chosen.n = n;
+	return VPROF_OK;
+}
+
 static int choose_instances(struct analysis *a)
 {
 	struct vprof_results *r = a->r;
@@ -134,7 +153,8 @@ static int choose_instances(struct analysis *a)
 
 		s->plan = a->o->plan;
 		if (vprof_source_choose(s, a->counts.name, a->is_there, a->o->warmup_share, a->n_intervals,
-					r->duration_ns))
+					r->duration_ns) ||
+		    (a->o->type && keep_type(a, s)))
 			return VPROF_ERR_NOMEM;
 		n = r->n_outside + s->n_outside;
 		if (s->n_outside)
@@ -324,8 +344,19 @@ static int read_sources(struct analysis *a, struct vprof_error *err)
 		ret = vprof_source_open(&a->sources[a->n_open],
 					o->n_trace_dirs ? o->trace_dirs[a->n_open] : o->trace_dir, o->n_threads,
 					read_progress, a, err);
-	if (!ret && (fill_closed(a) || fill_switches(a) || choose_interval(a) || choose_instances(a)))
+	if (!ret && (fill_closed(a) || fill_switches(a) || choose_interval(a)))
 		ret = vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the intervals");
+	if (!ret && o->by_context)
+		ret = vprof_context_types_set(a->r, a->sources, a->n_sources, a->counts.name, err);
+	if (!ret && choose_instances(a))
+		ret = vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the intervals");
+	if (!ret && o->type && !a->n_intervals)
+		ret = vprof_error_set(
+			err, VPROF_ERR_MISSING,
+			"no complete interval %s is of type \"%s\": vprof report --view types tells which there "
+			"are%s",
+			a->r->interval, o->type,
+			o->by_context ? ", and with --by context: vprof report transactions --by context" : "");
 	if (!ret)
 		fill_counts(a);
 	return ret;
@@ -368,13 +399,15 @@ static uint64_t digest(const struct analysis *a)
 static int compare_sources(struct analysis *a, int ret, struct vprof_error *err)
 {
 	struct {
-		uint64_t traces, min_intervals;
-		int64_t version, k;
+		uint64_t traces, min_intervals, type;
+		int64_t version, k, by_context;
 		double threshold, slower_than_ns, warmup_share;
 	} mine = { 0,
 		   a->o->min_intervals,
+		   a->o->type ? vprof_hash(VPROF_HASH_SEED, a->o->type, strlen(a->o->type)) : 0,
 		   VPROF_RESULTS_VERSION,
 		   a->o->k,
+		   a->o->by_context,
 		   a->o->threshold,
 		   a->o->slower_than_ns,
 		   a->o->warmup_share };

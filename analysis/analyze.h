@@ -18,6 +18,8 @@ struct vprof_analyze_options {
 	size_t n_trace_dirs;
 	const struct vprof_plan *plan;
 	const char *interval; /* name, NULL: the only or most frequent one */
+	const char *type;     /* only intervals of this type; NULL: all */
+	int by_context;	      /* types are transaction contexts (docs/design/transactions.md) */
 	int k;		      /* top k, default 3 */
 	double threshold;     /* d, share of variance, default 0.02 */
 	/* mean latency of a run without probes under the same load, with its 95 % bounds; 0: there is none */

@@ -30,4 +30,7 @@ void vprof_timeline_free(struct vprof_timeline *timeline);
 /* Text of a STRING record, or NULL when the trace has none with this hash. */
 const char *vprof_timeline_string(const struct vprof_timeline *timeline, uint64_t hash);
 
+/* A text that the trace does not have; *hash names it from now on. By one thread alone. OK or NOMEM. */
+int vprof_timeline_add_string(struct vprof_timeline *timeline, const char *text, uint64_t *hash);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "analysis/timeline/timeline_gaps.h"
 #include "analysis/timeline/timeline_samples.h"
+#include "common/files.h"
 
 #define ENTER_SLACK_TICKS 4096 /* between an ENTER and the entry time of the same frame's call record */
 #define TIME_MAX VPROF_CALL_TIME_MAX
@@ -38,7 +39,7 @@ static char *text_keep(struct vprof_timeline_private *p, const void *bytes, size
 	return *slot = text;
 }
 
-static int add_string_locked(struct vprof_timeline_private *p, const struct vp_unit *u)
+static int keep_string(struct vprof_timeline_private *p, uint64_t hash, const char *bytes, size_t n)
 {
 	struct vprof_hashed_string *string;
 	const char *text;
@@ -46,11 +47,11 @@ static int add_string_locked(struct vprof_timeline_private *p, const struct vp_u
 
 	if (vprof_hash_index_room(&p->by_hash, 1))
 		return VPROF_ERR_NOMEM;
-	string = find_string(p, u->t, &at);
+	string = find_string(p, hash, &at);
 	/* two texts of one hash are damage: whichever was read first, the same one stays */
-	if (string && strncmp(string->text, (const char *)(u + 1), VP_PAYLOAD(u->w)) <= 0)
+	if (string && strncmp(string->text, bytes, n) <= 0)
 		return 0;
-	text = text_keep(p, u + 1, VP_PAYLOAD(u->w));
+	text = text_keep(p, bytes, n);
 	if (!text)
 		return VPROF_ERR_NOMEM;
 	if (string) {
@@ -60,8 +61,8 @@ static int add_string_locked(struct vprof_timeline_private *p, const struct vp_u
 	string = VPROF_PUSH(&p->strings);
 	if (!string)
 		return VPROF_ERR_NOMEM;
-	*string = (struct vprof_hashed_string){ u->t, text };
-	vprof_hash_index_put(&p->by_hash, at, vprof_mix(u->t), (uint32_t)p->strings.n - 1);
+	*string = (struct vprof_hashed_string){ hash, text };
+	vprof_hash_index_put(&p->by_hash, at, vprof_mix(hash), (uint32_t)p->strings.n - 1);
 	return 0;
 }
 
@@ -70,9 +71,15 @@ static int add_string(struct vprof_timeline_private *p, const struct vp_unit *u)
 	int ret;
 
 	pthread_mutex_lock(&p->lock);
-	ret = add_string_locked(p, u);
+	ret = keep_string(p, u->t, (const char *)(u + 1), VP_PAYLOAD(u->w));
 	pthread_mutex_unlock(&p->lock);
 	return ret;
+}
+
+int vprof_timeline_add_string(struct vprof_timeline *timeline, const char *text, uint64_t *hash)
+{
+	*hash = vprof_hash(VPROF_HASH_SEED, text, strlen(text));
+	return keep_string(timeline->private, *hash, text, strlen(text));
 }
 
 static int add_module(struct vprof_reading *b, const struct vp_unit *u)

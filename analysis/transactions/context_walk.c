@@ -31,23 +31,24 @@ static uint32_t stage_of(const struct vprof_call_paths *call_paths, size_t sourc
 	return path;
 }
 
-void vprof_context_stages(const struct vprof_call_paths *call_paths, size_t source, const struct vprof_hop *hops,
-			  size_t n_hops, uint32_t *stages)
+/* The stage of each hop: backward, as the hops are. A hop without a segment whose call path is not known is no stage of
+ * its own: the thread may have done anything. It is of the next one's. */
+static void find_stages(const struct vprof_call_paths *call_paths, size_t source, const struct vprof_hop *hops,
+			size_t n_hops, uint32_t *stages)
 {
-	for (size_t i = 0; i < n_hops; i++)
+	for (size_t i = 0; i < n_hops; i++) {
 		stages[i] = stage_of(call_paths, source, &hops[i], i ? &hops[i - 1] : NULL);
+		if (i && !stages[i] && hops[i].segment == VPROF_NONE)
+			stages[i] = stages[i - 1];
+	}
 }
 
-/* Of a hop without a segment only a stage whose call path is known counts: a thread that handed the interval on. */
-static int is_stage(const struct vprof_hop *hop, uint32_t stage)
-{
-	return stage || hop->segment != VPROF_NONE;
-}
-
-uint32_t vprof_context_route(const uint32_t *of_hops, size_t n_hops, uint32_t *stages)
+uint32_t vprof_context_route(const struct vprof_call_paths *call_paths, size_t source, const struct vprof_hop *hops,
+			     size_t n_hops, uint32_t *of_hops, uint32_t *stages)
 {
 	uint32_t n = 0;
 
+	find_stages(call_paths, source, hops, n_hops, of_hops);
 	for (size_t i = n_hops; i-- > 0;) {
 		uint32_t k = 0;
 
@@ -59,16 +60,13 @@ uint32_t vprof_context_route(const uint32_t *of_hops, size_t n_hops, uint32_t *s
 	return n;
 }
 
-/* Nodes of the hops instead of their stages. The node of the route, VPROF_NONE without memory. */
+/* w->stages: nodes of the hops. The node of the route, VPROF_NONE without memory. */
 static uint32_t make_nodes(struct vprof_blame_walker *w, const struct vprof_hop *hops, size_t n_hops)
 {
-	uint32_t stages[VPROF_STAGES_MAX], n, route = 0, node;
+	uint32_t stages[VPROF_STAGES_MAX],
+		route = 0, node,
+		n = vprof_context_route(w->of->call_paths, w->of->source, hops, n_hops, w->stages.v, stages);
 
-	for (size_t i = 0, last = 0; i < n_hops; i++) { /* a hop that is none is of the next one's stage */
-		last = i && !is_stage(&hops[i], w->stages.v[i]) ? last : w->stages.v[i];
-		w->stages.v[i] = (uint32_t)last;
-	}
-	n = vprof_context_route(w->stages.v, n_hops, stages);
 	for (uint32_t i = 0; i < n && route != VPROF_NONE; i++)
 		route = vprof_blame_child(&w->tree, route, VPROF_BLAME_ROUTE, stages[i]);
 	if (route == VPROF_NONE)
@@ -104,18 +102,16 @@ static int add_piece(struct vprof_blame_walker *w, const struct vprof_piece *p, 
 	return VPROF_OK;
 }
 
-int vprof_context_walk(struct vprof_blame_walker *w, const struct vprof_piece *pieces, size_t n, uint32_t instance)
+int vprof_context_walk(struct vprof_blame_walker *w, const struct vprof_piece *pieces, size_t n)
 {
 	const struct vprof_hop *hops;
 	uint32_t route;
 	size_t n_hops;
 	int ret = VPROF_OK;
 
-	(void)instance;
 	hops = vprof_path_hops(w->path, &n_hops);
 	if (VPROF_ROOM(&w->stages, n_hops + 1) || VPROF_ROOM(&w->pieces, n + 1))
 		return VPROF_ERR_NOMEM;
-	vprof_context_stages(w->of->call_paths, w->of->source, hops, n_hops, w->stages.v);
 	route = make_nodes(w, hops, n_hops);
 	if (route == VPROF_NONE)
 		return VPROF_ERR_NOMEM;

@@ -12,14 +12,12 @@
 
 #include "analysis/transactions/blame_walker.h"
 
-/* The stage of each of a path's hops, in the hops' order (backward). stages[n_hops]: numbers of call paths. */
-void vprof_context_stages(const struct vprof_call_paths *call_paths, size_t source, const struct vprof_hop *hops,
-			  size_t n_hops, uint32_t *stages);
+/* The route of a path with these hops: stages[VPROF_STAGES_MAX] gets the numbers of call paths; their number.
+ * of_hops[n_hops]: the stage of each hop, in the hops' order (backward). */
+uint32_t vprof_context_route(const struct vprof_call_paths *call_paths, size_t source, const struct vprof_hop *hops,
+			     size_t n_hops, uint32_t *of_hops, uint32_t *stages);
 
-/* Its route: stages[VPROF_STAGES_MAX] gets the numbers of call paths; their number. */
-uint32_t vprof_context_route(const uint32_t *of_hops, size_t n_hops, uint32_t *stages);
-
-/* Adds the path of an instance of the walker's source, whose hops its `path` still has. OK or NOMEM. */
-int vprof_context_walk(struct vprof_blame_walker *w, const struct vprof_piece *pieces, size_t n, uint32_t instance);
+/* Adds the path that the walker's `path` has just walked. OK or NOMEM. */
+int vprof_context_walk(struct vprof_blame_walker *w, const struct vprof_piece *pieces, size_t n);
 
 #endif

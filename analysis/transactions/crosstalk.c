@@ -27,7 +27,7 @@ static int add_interval(struct vprof_blame_walker *w, uint32_t instance, uint32_
 	int ret = vprof_path_walk(w->path, instance, &pieces, &n);
 
 	ret = ret ? ret : vprof_crosstalk_walk(w, pieces, n, instance, block);
-	return ret ? ret : vprof_context_walk(w, pieces, n, instance);
+	return ret ? ret : vprof_context_walk(w, pieces, n);
 }
 
 static int add_batch(void *arg, int worker, size_t batch)

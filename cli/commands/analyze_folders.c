@@ -197,6 +197,8 @@ static int analyse(const struct vprof_folders *f, struct inputs *in, struct vpro
 		.n_trace_dirs = f->n,
 		.plan = in->plan,
 		.interval = f->interval,
+		.type = f->type,
+		.by_context = f->by_context,
 		.k = (int)f->k,
 		.threshold = f->threshold,
 		.slower_than_ns = f->slower_than_ns,

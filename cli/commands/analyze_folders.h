@@ -12,6 +12,8 @@ struct vprof_folders {
 	char **words; /* [n] runs' folders, or their trace folders */
 	size_t n;
 	const char *interval, *output;	  /* output: file for results.json, or NULL */
+	const char *type;		  /* of the intervals; NULL: all */
+	int by_context;			  /* types are contexts */
 	long k, n_threads;		  /* 0: the default */
 	double threshold, slower_than_ns; /* below 0, 0: the default */
 	enum vprof_view view;

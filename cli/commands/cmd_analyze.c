@@ -22,7 +22,9 @@ static const struct vprof_usage usage = {
 		"and prints the report. Exit status 3 when the run has too little data to say anything.\n\n"
 		"With folders, DIR..., it analyses the traces in them together, needs no project and writes no file but that of\n"
 		"--output. They are folders of runs made with one build, perhaps on several hosts; or recordings of sends and\n"
-		"receives (vprof record --paths), one of each host, of which it tells the paths of requests.",
+		"receives (vprof record --paths), one of each host, of which it tells the paths of requests.\n\n"
+		"With --by context, the types of intervals are the stages that they passed: the variance between and within them,\n"
+		"and with --type all of the report for one of them.",
 	.max_operands = 4096,
 };
 
@@ -108,62 +110,78 @@ static int tell_paths(char *const *words, size_t n_words, int json)
 	return status;
 }
 
+/* A run by its number, as a folder. */
+static int analyze_one(struct vprof_folders *f, const char *run)
+{
+	struct vprof_run_name name = { "" };
+	struct vprof_error err = { "" };
+	char *folder = NULL, *words[1];
+	int status, rc = vprof_project_run_folder(run, "trace", "record one with: vprof run", &name, &folder, &err);
+
+	if (rc)
+		return vprof_complain(rc, &err);
+	words[0] = folder;
+	f->words = words;
+	f->n = 1;
+	status = vprof_analyze_folders(f);
+	free(folder);
+	return status;
+}
+
 int vprof_cmd_analyze(int argc, char **argv)
 {
-	const char *interval = NULL, *view_name = NULL;
-	struct vprof_folders folders = { 0 };
-	double threshold = -1, slower_than_ns = 0;
-	enum vprof_view view;
-	long k = 0;
-	int json = 0;
+	const char *view_name = NULL, *by = NULL;
+	struct vprof_folders f = { .threshold = -1 };
 	const struct vprof_option options[] = {
-		{ "interval", VPROF_OPTION_TEXT, &interval, "NAME",
+		{ "interval", VPROF_OPTION_TEXT, &f.interval, "NAME",
 		  "the interval to explain (default: the most frequent)" },
-		{ "k", VPROF_OPTION_COUNT, &k, "N", "factors chosen (default: the session's, or 3)" },
-		{ "threshold", VPROF_OPTION_SHARE, &threshold, "D", "minimum share of the variance (default 0.02)" },
+		{ "type", VPROF_OPTION_TEXT, &f.type, "NAME",
+		  "only intervals of this type; nothing is written but --output" },
+		{ "by", VPROF_OPTION_TEXT, &by, "context",
+		  "the types of intervals are their transaction contexts; likewise" },
+		{ "k", VPROF_OPTION_COUNT, &f.k, "N", "factors chosen (default: the session's, or 3)" },
+		{ "threshold", VPROF_OPTION_SHARE, &f.threshold, "D", "minimum share of the variance (default 0.02)" },
 		{ "view", VPROF_OPTION_TEXT, &view_name, "VIEW",
 		  "variance (default), tail, mean, types or work (docs/cli.md)" },
-		{ "slower-than", VPROF_OPTION_DURATION, &slower_than_ns, "TIME",
+		{ "slower-than", VPROF_OPTION_DURATION, &f.slower_than_ns, "TIME",
 		  "the tail view's slowest intervals, such as 5ms (default: the slowest 1 %)" },
-		{ "json", VPROF_OPTION_FLAG, &json, NULL, "print results.json instead of the report" },
-		{ "output", VPROF_OPTION_TEXT, &folders.output, "FILE", "with DIR: write results.json to FILE" },
-		{ "threads", VPROF_OPTION_COUNT, &folders.n_threads, "N", "with DIR: threads (default: one per CPU)" },
-		{ "mpi", VPROF_OPTION_FLAG, &folders.use_mpi, NULL,
+		{ "json", VPROF_OPTION_FLAG, &f.json, NULL, "print results.json instead of the report" },
+		{ "output", VPROF_OPTION_TEXT, &f.output, "FILE",
+		  "with DIR, --type or --by: write results.json to FILE" },
+		{ "threads", VPROF_OPTION_COUNT, &f.n_threads, "N",
+		  "with DIR, --type or --by: threads (default: one per CPU)" },
+		{ "mpi", VPROF_OPTION_FLAG, &f.use_mpi, NULL,
 		  "with DIR: share the work with the other ranks of mpirun (docs/cluster.md)" },
 		{ NULL },
 	};
 	struct vprof_operands operands;
 	int status = vprof_options_parse(&usage, options, argc, argv, &operands);
+	const char *run;
 
 	if (status >= 0)
 		return status;
-	if (k > 1000)
+	run = operands.n_words ? operands.words[0] : NULL;
+	if (f.k > 1000)
 		return vprof_options_misused(&usage, "--k is between 1 and 1000");
-	if (vprof_view_parse(view_name, &view))
+	if (vprof_view_parse(view_name, &f.view))
 		return vprof_options_misused(&usage, "--view takes variance, tail, mean, types or work, not \"%s\"",
 					     view_name);
-	if (folders.use_mpi ||
-	    (operands.n_words && (operands.n_words > 1 || vprof_is_trace_folder(operands.words[0])))) {
-		folders = (struct vprof_folders){ .words = operands.words,
-						  .n = operands.n_words,
-						  .interval = interval,
-						  .k = k,
-						  .threshold = threshold,
-						  .slower_than_ns = slower_than_ns,
-						  .view = view,
-						  .json = json,
-						  .use_mpi = folders.use_mpi,
-						  .output = folders.output,
-						  .n_threads = folders.n_threads };
-		if (!folders.use_mpi && !folders.output && vprof_requests_run_is_one(operands.words[0]))
-			return tell_paths(operands.words, operands.n_words, json);
-		if (!folders.n)
+	if (by && strcmp(by, "context"))
+		return vprof_options_misused(&usage, "--by takes context, not \"%s\"", by);
+	f.by_context = by != NULL;
+	if (f.use_mpi || (run && (operands.n_words > 1 || vprof_is_trace_folder(run)))) {
+		if (run && !f.use_mpi && !f.output && vprof_requests_run_is_one(run))
+			return tell_paths(operands.words, operands.n_words, f.json);
+		if (!run)
 			return vprof_options_misused(&usage, "--mpi takes folders of runs, such as .vprof/runs/0001");
-		return vprof_analyze_folders(&folders);
+		f.words = operands.words;
+		f.n = operands.n_words;
+		return vprof_analyze_folders(&f);
 	}
-	if (folders.output || folders.n_threads)
+	if (f.type || f.by_context)
+		return analyze_one(&f, run);
+	if (f.output || f.n_threads)
 		return vprof_options_misused(&usage,
 					     "--output and --threads go with folders, such as .vprof/runs/0001");
-	return analyze_run(operands.n_words ? operands.words[0] : NULL, interval, k, threshold, slower_than_ns, view,
-			   json);
+	return analyze_run(run, f.interval, f.k, f.threshold, f.slower_than_ns, f.view, f.json);
 }

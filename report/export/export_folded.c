@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "report/export/context_stacks.h"
 #include "report/export/export.h"
 #include "report/export/put_text.h"
 #include "report/export/stacks.h"
@@ -94,4 +95,29 @@ int vprof_export_folded_time(struct vprof_export *e, struct vprof_error *err)
 int vprof_export_folded_variance(struct vprof_export *e, struct vprof_error *err)
 {
 	return put_stacks(e, vprof_stacks_of_variance, err);
+}
+
+static int put_context_stack(void *arg, const struct vprof_context_stack *s)
+{
+	FILE *to = arg;
+
+	vprof_put_plain(to, *s->context->name ? s->context->name : "?", ";", ':');
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct vprof_profile_node *n = s->frames[i];
+
+		putc(';', to);
+		if (n->kind == VPROF_NODE_INTERVAL)
+			putc('[', to);
+		vprof_put_plain(to, *n->name ? n->name : "?", ";", ':');
+		if (n->kind == VPROF_NODE_INTERVAL)
+			putc(']', to);
+	}
+	fprintf(to, " %" PRIu64 "\n", s->own_ns);
+	return 0;
+}
+
+int vprof_export_folded_contexts(struct vprof_export *e, struct vprof_error *err)
+{
+	(void)err;
+	return vprof_context_stacks(e->results, put_context_stack, e->to);
 }

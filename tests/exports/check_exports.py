@@ -193,6 +193,87 @@ def folded_causes():
 	said.append(f"{len(lines)} stacks")
 
 
+def folded_contexts():
+	total = {}
+	for line in text().splitlines():
+		need(re.fullmatch(r"[^;]+(;[^;]+)+ [1-9][0-9]*", line), f"no folded stack: {line!r}")
+		context, rest = line.split(";", 1)
+		total[context] = total.get(context, 0) + int(rest.rsplit(" ", 1)[1])
+	if results and "hostile" not in path:
+		for c in results["contexts"]:
+			need(near(total.get(c["name"], 0), c["total_ns"], 1 + len(c["profile"])), f"{c['name']}: {total.get(c['name'])}, not {c['total_ns']}")
+	said.append(f"{len(total)} contexts")
+
+
+def varints(message):
+	"""(field, value) of a message's fields, by the encoding's own rules."""
+	at = 0
+
+	def varint():
+		nonlocal at
+		value = shift = 0
+		while True:
+			need(at < len(message), "a cut varint")
+			byte = message[at]
+			at += 1
+			value |= (byte & 0x7f) << shift
+			shift += 7
+			if byte < 0x80:
+				return value
+
+	while at < len(message):
+		tag = varint()
+		need(tag & 7 in (0, 2), f"wire type {tag & 7}")
+		if tag & 7 == 0:
+			yield tag >> 3, varint()
+		else:
+			n = varint()
+			need(at + n <= len(message), "a cut message")
+			yield tag >> 3, message[at:at + n]
+			at += n
+
+
+def pprof():
+	import gzip
+	fields = {}
+	for field, value in varints(gzip.decompress(data)):
+		fields.setdefault(field, []).append(value)
+	need(set(fields) <= {1, 2, 4, 5, 6, 10, 13, 14}, f"fields {sorted(fields)}")
+	strings = [s.decode("utf-8") for s in fields[6]]
+	need(strings[0] == "" and len(set(strings)) == len(strings), "string table")
+	types = [dict(varints(t)) for t in fields[1]]
+	need([(strings[t[1]], strings[t[2]]) for t in types] == [(n, "nanoseconds") for n in ("time", "running", "waiting")], "sample types")
+	need(strings[fields[14][0]] == "time", "default sample type")
+	functions = {f[1]: f for f in (dict(varints(f)) for f in fields.get(5, []))}
+	need(all(f[i] < len(strings) for f in functions.values() for i in (2, 3, 4)) and 0 not in functions, "functions")
+	locations = {l[1]: dict(varints(l[4])) for l in (dict(varints(l)) for l in fields.get(4, []))}
+	need(0 not in locations and all(l[1] in functions for l in locations.values()), "locations")
+	total = {}
+	for sample in fields.get(2, []):
+		stack, values, labels = [], [], {}
+		for field, value in varints(sample):
+			if field == 1:
+				stack.append(value)
+			elif field == 2:
+				values.append(value)
+			else:
+				need(field == 3, f"a sample's field {field}")
+				label = dict(varints(value))
+				labels[strings[label[1]]] = strings[label[2]]
+		need(stack and all(l in locations for l in stack), "a sample's stack")
+		need(len(values) == 3 and values[0] == values[1] + values[2] > 0, f"values {values}")
+		need(set(labels) == {"context", "stage"}, f"labels {labels}")
+		need(strings[functions[locations[stack[-1]][1]][2]].startswith("["), "the outermost frame is no stage")
+		times = total.setdefault(labels["context"], [0, 0])
+		times[0] += values[0]
+		times[1] += values[1]
+	if results and "hostile" not in path:
+		for c in results["contexts"]:
+			need(near(total[c["name"]][0], c["total_ns"], 1 + len(c["profile"])), f"{c['name']}: {total[c['name']]}, not {c['total_ns']}")
+			need(near(total[c["name"]][1], c["running_ns"], 1 + len(c["profile"])), f"{c['name']}: running {total[c['name']]}, not {c['running_ns']}")
+	said.append(f"{len(fields.get(2, []))} samples of {len(total)} contexts")
+
+
 def sarif():
 	document = load()
 	by_schema(document, "sarif-schema-2.1.0.json", "VPROF_SARIF_SCHEMA")
@@ -290,6 +371,7 @@ def otlp_requests():
 
 
 checks = {"requests-otlp": otlp_requests, "requests-perfetto": perfetto, "perfetto": perfetto, "chrome": chrome, "folded": lambda: folded(False), "folded-variance": lambda: folded(True), "folded-causes": folded_causes,
+	  "folded-contexts": folded_contexts, "pprof": pprof,
 	  "speedscope": speedscope, "csv-factors": lambda: table("factors"), "csv-nodes": lambda: table("nodes"),
 	  "csv-intervals": intervals, "sarif": sarif, "otlp": otlp}
 try:

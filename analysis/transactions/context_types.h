@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Contexts as the types of intervals, so that all that is told by type is told by context. */
+#ifndef VPROF_CONTEXT_TYPES_H
+#define VPROF_CONTEXT_TYPES_H
+
+#include "analysis/results/results.h"
+#include "analysis/source/source.h"
+
+/* Gives every complete interval `name` (hash) of the sources the name of its context as its type; makes their edges. OK
+ * or NOMEM. */
+int vprof_context_types_set(struct vprof_results *r, struct vprof_source *sources, size_t n_sources, uint64_t name,
+			    struct vprof_error *err);
+
+#endif
