@@ -43,6 +43,7 @@ struct analysis {
 	struct vprof_term_list terms;
 	struct vprof_cost_scale cost_scale;
 	struct vprof_changed_modules changed;
+	struct vprof_call_paths call_paths;
 };
 
 static void progress(const struct analysis *a, const char *step, double done)
@@ -346,8 +347,10 @@ static int read_sources(struct analysis *a, struct vprof_error *err)
 					read_progress, a, err);
 	if (!ret && (fill_closed(a) || fill_switches(a) || choose_interval(a)))
 		ret = vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the intervals");
+	if (!ret && vprof_call_paths_find(&a->call_paths, a->sources, a->n_sources))
+		ret = vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the trace's call paths");
 	if (!ret && o->by_context)
-		ret = vprof_context_types_set(a->r, a->sources, a->n_sources, a->counts.name, err);
+		ret = vprof_context_types_set(a->r, a->sources, a->n_sources, &a->call_paths, a->counts.name, err);
 	if (!ret && choose_instances(a))
 		ret = vprof_error_set(err, VPROF_ERR_NOMEM, "not enough memory for the intervals");
 	if (!ret && o->type && !a->n_intervals)
@@ -467,6 +470,8 @@ static int find_crosstalk(struct analysis *a, struct vprof_error *err)
 						     .name = a->counts.name,
 						     .plan = a->o->plan,
 						     .attributes = &a->attributes,
+						     .call_paths = &a->call_paths,
+						     .is_named = a->o->by_context,
 						     .team = a->tree->team };
 
 	return vprof_crosstalk_fill(a->r, &input, err);
@@ -577,6 +582,7 @@ int vprof_analyze(struct vprof_results **out, const struct vprof_analyze_options
 	vprof_tree_free(a.tree); /* by one thread: several that unmap wait for each other */
 	vprof_interval_attributes_release(&a.attributes);
 	VPROF_ARRAY_RELEASE(&a.terms.terms);
+	vprof_call_paths_release(&a.call_paths);
 	for (size_t i = 0; i < a.n_sources && a.sources; i++)
 		vprof_source_release(&a.sources[i]);
 	free(a.sources);

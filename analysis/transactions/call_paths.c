@@ -167,23 +167,58 @@ static const char *joined(struct vprof_call_paths *p, const struct vprof_named_p
 	return kept;
 }
 
-static int name_path(struct vprof_call_paths *p, struct vprof_named_path *path)
+static int is_on(const struct vprof_call_paths *p, const struct vprof_named_path *path, const char *name)
 {
-	uint32_t n = 1;
-	int is_shared = 0;
+	for (uint32_t i = 0; i < path->n; i++)
+		if (p->frames.v[path->first + i] == name)
+			return 1;
+	return 0;
+}
 
-	for (size_t i = 1; i < p->paths.n; i++) {
+/* The innermost function that no other stage's path has; NULL: there is none. */
+static const char *own_function(const struct vprof_call_paths *p, const struct vprof_named_path *path,
+				const uint8_t *is_stage)
+{
+	for (uint32_t i = path->n; i-- > 0;) {
+		const char *name = p->frames.v[path->first + i];
+		size_t k = 1;
+
+		while (k < p->paths.n && (!is_stage[k] || &p->paths.v[k] == path || !is_on(p, &p->paths.v[k], name)))
+			k++;
+		if (k == p->paths.n)
+			return name;
+	}
+	return NULL;
+}
+
+static int name_path(struct vprof_call_paths *p, struct vprof_named_path *path, const uint8_t *is_stage)
+{
+	int is_shared = 0;
+	uint32_t n = 1;
+
+	path->text = joined(p, path, path->n, 0);
+	path->label = own_function(p, path, is_stage);
+	for (size_t i = 1; i < p->paths.n && !path->label; i++) {
 		const struct vprof_named_path *other = &p->paths.v[i];
 
-		if (other == path)
+		if (other == path || !is_stage[i])
 			continue;
 		while (n < path->n && has_same_end(p, path, other, n))
 			n++;
 		is_shared |= n == path->n && has_same_end(p, path, other, n);
 	}
-	path->label = joined(p, path, n, is_shared);
-	path->text = joined(p, path, path->n, 0);
+	path->label = path->label ? path->label : joined(p, path, n, is_shared);
 	return path->label && path->text ? VPROF_OK : VPROF_ERR_NOMEM;
+}
+
+int vprof_call_paths_name(struct vprof_call_paths *p, const uint8_t *is_stage)
+{
+	int ret = VPROF_OK;
+
+	for (size_t i = 1; i < p->paths.n && !ret; i++)
+		if (is_stage[i])
+			ret = name_path(p, &p->paths.v[i], is_stage);
+	return ret;
 }
 
 int vprof_call_paths_find(struct vprof_call_paths *p, const struct vprof_source *sources, size_t n_sources)
@@ -214,8 +249,6 @@ int vprof_call_paths_find(struct vprof_call_paths *p, const struct vprof_source 
 	*unknown = (struct vprof_named_path){ .program = "", .label = "?", .text = "" };
 	for (size_t s = 0; s < n_sources && !ret; s++)
 		ret = name_source(p, &sources[s], p->first_thread[s]);
-	for (size_t i = 1; i < p->paths.n && !ret; i++)
-		ret = name_path(p, &p->paths.v[i]);
 	return ret;
 }
 

@@ -17,8 +17,10 @@
 struct vprof_named_path {
 	uint32_t first, n;   /* into frames, outermost first */
 	const char *program; /* the file's name without folders */
-	const char *label;   /* the innermost functions: as many as it takes to tell it from all others */
-	const char *text;    /* all of them: "main > serve > handle" */
+	/* once named: the innermost function that is on no other stage's path; where there is none, the innermost
+	 * functions, as many as it takes to tell it from all others */
+	const char *label;
+	const char *text; /* all of them: "main > serve > handle" */
 };
 
 struct vprof_call_paths {
@@ -32,8 +34,10 @@ struct vprof_call_paths {
 	const struct vprof_source *sources;
 };
 
-/* Of all paths of all traces; opens the programs. OK or NOMEM; to be released in any case. */
+/* All paths of all traces, without labels; opens the programs. OK or NOMEM; to be released in any case. */
 int vprof_call_paths_find(struct vprof_call_paths *p, const struct vprof_source *sources, size_t n_sources);
+/* Gives the paths that are stages their labels: is_stage[paths.n]. OK or NOMEM. */
+int vprof_call_paths_name(struct vprof_call_paths *p, const uint8_t *is_stage);
 void vprof_call_paths_release(struct vprof_call_paths *p);
 
 /* Number of a thread's path, 0: not known. O(log paths). */

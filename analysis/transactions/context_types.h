@@ -5,10 +5,11 @@
 
 #include "analysis/results/results.h"
 #include "analysis/source/source.h"
+#include "analysis/transactions/call_paths.h"
 
-/* Gives every complete interval `name` (hash) of the sources the name of its context as its type; makes their edges. OK
- * or NOMEM. */
-int vprof_context_types_set(struct vprof_results *r, struct vprof_source *sources, size_t n_sources, uint64_t name,
-			    struct vprof_error *err);
+/* Gives every complete interval `name` (hash) of the sources the name of its context as its type; makes their edges,
+ * and gives the call paths their labels. OK or NOMEM. */
+int vprof_context_types_set(struct vprof_results *r, struct vprof_source *sources, size_t n_sources,
+			    struct vprof_call_paths *call_paths, uint64_t name, struct vprof_error *err);
 
 #endif

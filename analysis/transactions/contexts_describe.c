@@ -277,18 +277,32 @@ static int describe(struct describing *d)
 	return ret;
 }
 
+static int name_stages(const struct vprof_crosstalk_input *in, const struct vprof_blame_tree *tree)
+{
+	uint8_t *is_stage = in->is_named ? NULL : calloc(in->call_paths->paths.n + 1, 1);
+	int ret = is_stage || in->is_named ? VPROF_OK : VPROF_ERR_NOMEM;
+
+	for (size_t i = 0; i < tree->nodes.n && is_stage; i++)
+		if (tree->nodes.v[i].class == VPROF_BLAME_STAGE)
+			is_stage[tree->nodes.v[i].key] = 1;
+	if (is_stage)
+		ret = vprof_call_paths_name(in->call_paths, is_stage);
+	free(is_stage);
+	return ret;
+}
+
 int vprof_contexts_describe(struct vprof_results *r, const struct vprof_crosstalk_input *input,
-			    const struct vprof_call_paths *call_paths, const struct vprof_strings *names,
-			    const struct vprof_blame_tree *tree)
+			    const struct vprof_strings *names, const struct vprof_blame_tree *tree)
 {
 	struct describing d = { .r = r,
 				.in = input,
-				.call_paths = call_paths,
+				.call_paths = input->call_paths,
 				.names = names,
 				.tree = tree,
 				.ns_per_tick = input->sources[0].timeline->ns_per_tick };
 	int ret = vprof_blame_arrange(&d.order, tree);
 
+	ret = ret ? ret : name_stages(input, tree);
 	ret = ret ? ret : describe(&d);
 	vprof_blame_order_release(&d.order);
 	return ret;

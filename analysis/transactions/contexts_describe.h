@@ -13,9 +13,8 @@
 const char *vprof_context_name(struct vprof_results *r, const struct vprof_call_paths *call_paths,
 			       const uint32_t *stages, uint32_t n);
 
-/* names: of waits. OK or NOMEM. */
+/* names: of waits. Gives the call paths their labels, unless they have them. OK or NOMEM. */
 int vprof_contexts_describe(struct vprof_results *r, const struct vprof_crosstalk_input *input,
-			    const struct vprof_call_paths *call_paths, const struct vprof_strings *names,
-			    const struct vprof_blame_tree *tree);
+			    const struct vprof_strings *names, const struct vprof_blame_tree *tree);
 
 #endif

@@ -113,14 +113,13 @@ static int unite_ranks(const struct vprof_team *team, int ret, struct vprof_blam
 }
 
 static int fill_of(struct vprof_blame_of *of, const struct vprof_crosstalk_input *in, size_t source,
-		   const struct vprof_working_for *working, const struct vprof_call_paths *call_paths,
-		   struct vprof_strings *names)
+		   const struct vprof_working_for *working, struct vprof_strings *names)
 {
 	const struct vprof_timeline *timeline = in->sources[source].timeline;
 	uint32_t *canonical = calloc(timeline->n_names + 1, sizeof *canonical);
 
 	of->working = working;
-	of->call_paths = call_paths;
+	of->call_paths = in->call_paths;
 	of->plan = in->plan;
 	of->source = source;
 	of->ratio = timeline->ns_per_tick / in->sources[0].timeline->ns_per_tick;
@@ -138,26 +137,23 @@ static int fill(struct vprof_results *r, const struct vprof_crosstalk_input *in)
 	struct vprof_strings names = { 0 };
 	struct vprof_run_blocks blocks = { 0 };
 	struct vprof_working_for working = { 0 };
-	struct vprof_call_paths call_paths = { 0 };
 	struct vprof_blame_tree tree = { 0 };
 	struct filling f = { .in = in, .blocks = &blocks, .of = calloc(in->n_sources + 1, sizeof *f.of) };
 	int ret = f.of ? vprof_working_for_find(&working, r, in->sources, in->n_sources, in->name) : VPROF_ERR_NOMEM;
 
-	ret = ret ? ret : vprof_call_paths_find(&call_paths, in->sources, in->n_sources);
 	for (size_t i = 0; i < in->n_sources && !ret; i++)
-		ret = fill_of(&f.of[i], in, i, &working, &call_paths, &names);
+		ret = fill_of(&f.of[i], in, i, &working, &names);
 	ret = ret ? ret : vprof_run_blocks_choose(&blocks, in->attributes);
 	vprof_team_own(&in->team, in->n_intervals, &f.from, &f.to);
 	ret = ret ? ret : fill_own(&f, &tree);
 	ret = unite_ranks(&in->team, ret, &tree);
 	ret = ret ? ret : vprof_crosstalk_describe(r, in, &working, &blocks, &names, &tree);
-	ret = ret ? ret : vprof_contexts_describe(r, in, &call_paths, &names, &tree);
+	ret = ret ? ret : vprof_contexts_describe(r, in, &names, &tree);
 	for (size_t i = 0; i < in->n_sources && f.of; i++)
 		free((void *)f.of[i].canonical);
 	free(f.of);
 	vprof_blame_release(&tree);
 	vprof_working_for_release(&working);
-	vprof_call_paths_release(&call_paths);
 	vprof_run_blocks_release(&blocks);
 	vprof_strings_release(&names);
 	return ret;

@@ -7,6 +7,7 @@
 #include "analysis/results/results.h"
 #include "analysis/source/source.h"
 #include "analysis/stats/interval_attributes.h"
+#include "analysis/transactions/call_paths.h"
 #include "common/plan.h"
 
 struct vprof_crosstalk_input {
@@ -15,6 +16,8 @@ struct vprof_crosstalk_input {
 	uint64_t name;			    /* hash of the interval under analysis */
 	const struct vprof_plan *plan;	    /* may be NULL */
 	const struct vprof_interval_attributes *attributes;
+	struct vprof_call_paths *call_paths; /* of the sources */
+	int is_named;			     /* they have their labels, of all intervals */
 	struct vprof_team team;
 };
 

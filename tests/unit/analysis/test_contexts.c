@@ -219,16 +219,16 @@ static void test_staged(void **state)
 	hand_write(&h);
 	r = hand_analyze(&h, plan);
 	assert_int_equal(r->n_contexts, 2);
-	x = context(r, "0x11 > 0x19 -> 0x21");
+	x = context(r, "0x11 -> 0x21");
 	assert_int_equal(x->n, 20);
 	assert_int_equal(x->is_unknown, 0);
-	x = context(r, "0x12 > 0x19 -> 0x21 -> 0x31");
+	x = context(r, "0x12 -> 0x21 -> 0x31");
 	assert_int_equal(x->n, 20);
 	expect(total_ns(x, "f2"), 20 * 200);
 	expect(own_ns(x, "0x31"), 20 * 100);
 	/* the response returns to the stage that asked */
 	expect(own_ns(x, "0x21"), 20 * (90 + 100));
-	expect(own_ns(x, "0x12 > 0x19"), 20 * 100);
+	expect(own_ns(x, "0x12"), 20 * 100);
 	vprof_results_free(r);
 	vprof_plan_free(plan);
 	hand_release(&h);
