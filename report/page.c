@@ -104,6 +104,40 @@ static int replace_pairs(cJSON *results, const struct vprof_results *r)
 	return 0;
 }
 
+#define CONTEXTS_SHOWN 16
+#define PROFILE_SHOWN 0.003 /* of the context's time, of a node */
+
+static double number_of(const cJSON *o, const char *key)
+{
+	const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
+
+	return cJSON_IsNumber(v) ? v->valuedouble : 0;
+}
+
+/* The page shows the heaviest contexts, and of their trees what can be seen. */
+static int trim_contexts(cJSON *results, const struct vprof_results *r)
+{
+	cJSON *list = cJSON_GetObjectItemCaseSensitive(results, "contexts"), *context;
+
+	while (cJSON_GetArraySize(list) > CONTEXTS_SHOWN)
+		cJSON_DeleteItemFromArray(list, CONTEXTS_SHOWN);
+	cJSON_ArrayForEach(context, list)
+	{
+		cJSON *profile = cJSON_GetObjectItemCaseSensitive(context, "profile"),
+		      *n = profile ? profile->child : NULL;
+		double least = PROFILE_SHOWN * number_of(context, "total_ns");
+
+		while (n) { /* callees are lighter than their caller: they go with it */
+			cJSON *next = n->next;
+
+			if (number_of(n, "total_ns") < least)
+				cJSON_Delete(cJSON_DetachItemViaPointer(profile, n));
+			n = next;
+		}
+	}
+	return cJSON_AddNumberToObject(results, "n_contexts", (double)(r->n_contexts + r->n_contexts_left)) != NULL;
+}
+
 /* Adds the sentence of each cause, in the words of the text report. */
 static int add_sentences(cJSON *results, const struct vprof_results *r)
 {
@@ -202,10 +236,10 @@ static cJSON *data_of(const struct vprof_page *p)
 	}
 	excerpts = vprof_excerpts(p->results, p->facts, p->root, p->run_time);
 	ok = excerpts && cJSON_AddItemToObject(o, "excerpts", excerpts);
-	ok = ok && replace_pairs(results, p->results) && add_sentences(results, p->results) &&
-	     vprof_json_add_string(o, "root", p->root) && vprof_json_add_string(o, "vprof", p->version) &&
-	     vprof_json_add_string(o, "date", p->run_date) && vprof_json_add_string(o, "ending", p->ending) &&
-	     add_rounds(o, p) && add_verdicts(o, p) && add_views(o, p);
+	ok = ok && replace_pairs(results, p->results) && trim_contexts(results, p->results) &&
+	     add_sentences(results, p->results) && vprof_json_add_string(o, "root", p->root) &&
+	     vprof_json_add_string(o, "vprof", p->version) && vprof_json_add_string(o, "date", p->run_date) &&
+	     vprof_json_add_string(o, "ending", p->ending) && add_rounds(o, p) && add_verdicts(o, p) && add_views(o, p);
 	if (ok)
 		return o;
 	cJSON_Delete(o);

@@ -338,4 +338,5 @@ function where() {
 	followSelection(card);
 	set(treeState.view);
 	showNode(treeState.selected);
+	contexts(box);
 }

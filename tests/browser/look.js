@@ -61,6 +61,11 @@ addEventListener("load", () => {
 			const cells = all("#crosstalk td button"), names = R.parties.map(p => p.name);
 			expect(cells.length === (kind === "large" ? 256 : R.crosstalk.length), "pairs: " + cells.length);
 			expect($("#pair h4").textContent.includes(names[R.crosstalk[0].waiter].slice(0, 40)), "the heaviest pair");
+			const named = all("#contexts td button");
+			expect(named.length === (kind === "large" ? 16 : 3), "contexts: " + named.length);
+			named[1].click();
+			expect($("#context h4").textContent.slice(0, 40) === R.contexts[1].name.slice(0, 40), "the context that was chosen");
+			expect(all("#context li").length === 2 && all("#context g.n").length === 6, "its stages and its tree");
 			expect(/1.0 % of its time \(/.test($("#pair p").textContent), "bounds of a pair: " + $("#pair p").textContent);
 			cells[1].click();
 			expect($("#pair p").textContent.includes("5.00 µs in 9 waits") && !/\(/.test($("#pair p").textContent), "another pair");

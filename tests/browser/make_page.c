@@ -223,6 +223,42 @@ static void make_crosstalk(struct vprof_results *r, const char *kind)
 	}
 }
 
+/* Two stages, the second beneath the first, with a call, a wait and what others did in it. */
+static void make_contexts(struct vprof_results *r, const char *kind)
+{
+	size_t n = !strcmp(kind, "large") ? 40 : 3;
+
+	r->contexts = calloc(n, sizeof *r->contexts);
+	for (size_t i = 0; i < n; i++) {
+		struct vprof_context_stage *stages = calloc(2, sizeof *stages);
+		struct vprof_profile_node *v = calloc(6, sizeof *v);
+
+		stages[0] = (struct vprof_context_stage){ name_of(kind, i), name_of(kind, 1), name_of(kind, 2) };
+		stages[1] = (struct vprof_context_stage){ "?", "", "" };
+		v[0] = (struct vprof_profile_node){ VPROF_NODE_INTERVAL, 0, 0, name_of(kind, i), "", 0, 5000, 1000 };
+		v[1] = (struct vprof_profile_node){ VPROF_NODE_INTERVAL, 1, 0, "?", "", 0, 4000, 500 };
+		v[2] = (struct vprof_profile_node){ VPROF_NODE_FUNCTION, 2,  0,	   name_of(kind, 5),
+						    name_of(kind, 4),	 12, 2000, 1000 };
+		v[3] = (struct vprof_profile_node){ VPROF_NODE_WAIT, 3, 0, name_of(kind, 6), "", 0, 1000, 100 };
+		v[4] = (struct vprof_profile_node){ VPROF_NODE_FUNCTION, 4,  1,	  name_of(kind, 7),
+						    name_of(kind, 4),	 15, 900, 900 };
+		v[5] = (struct vprof_profile_node){ VPROF_NODE_QUEUED, 2, 0, "queued", "", 0, 1500, 1500 };
+		r->contexts[r->n_contexts++] = (struct vprof_context){ .name = name_of(kind, i + 1),
+								       .n = 10,
+								       .total_ns = 5000,
+								       .mean_ns = 500,
+								       .share = 0.5,
+								       .running_ns = 2500,
+								       .waiting_ns = 1000,
+								       .queued_ns = 1500,
+								       .is_unknown = 1,
+								       .stages = stages,
+								       .n_stages = 2,
+								       .profile = v,
+								       .n_profile = 6 };
+	}
+}
+
 static void make_rest(struct vprof_results *r, const char *kind)
 {
 	r->types = calloc(2, sizeof *r->types);
@@ -318,6 +354,7 @@ int main(int argc, char **argv)
 		make_closed(r, kind);
 		make_rest(r, kind);
 		make_crosstalk(r, kind);
+		make_contexts(r, kind);
 	}
 	vprof_page_round_fill(&round, r);
 	page.views = views;
