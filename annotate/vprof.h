@@ -10,7 +10,9 @@
  *	vprof_resume("request", conn);	  some thread (or process) works for it again
  *	vprof_end("request", conn);	  the reply is on its way
  *
- * An id is a pointer or an integer that tells the open intervals of one name apart.
+ * An id is a pointer or an integer that tells the open intervals of one name apart. VPROF_RECEIVED resumes the interval
+ * for which the data was sent that this thread takes, or has just taken, from a pipe, socket pair or annotated queue;
+ * to suspend and to end, it is the one that this thread works for.
  *
  *	vprof_work("rows", n);		  how much this interval had to do; adds up over the interval
  *	vprof_enqueue(task);		  before the task is handed over
@@ -23,6 +25,8 @@
  */
 #ifndef VPROF_H
 #define VPROF_H
+
+#define VPROF_RECEIVED 0x7672656365697665ul /* an id: see above */
 
 #if defined(VPROF_SCAN)
 /* The scan of the sources sees calls of functions; nothing defines them. */

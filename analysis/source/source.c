@@ -2,6 +2,7 @@
 #include "analysis/source/source.h"
 
 #include "analysis/timeline/calls.h"
+#include "analysis/timeline/edges/received.h"
 
 #define CALLS_BYTES ((size_t)4 << 20) /* kept of calls that were read again */
 
@@ -14,6 +15,8 @@ int vprof_source_open(struct vprof_source *s, const char *trace_dir, int n_threa
 		ret = vprof_timeline_build(&s->timeline, s->trace, n_threads, progress, arg, err);
 	if (!ret)
 		ret = vprof_wakes_match(s->timeline, &s->wakes, err);
+	if (!ret)
+		ret = vprof_received_find(s->timeline, err);
 	if (!ret)
 		ret = vprof_intervals_build(&s->intervals, s->timeline, err);
 	if (!ret && (vprof_window_list_read(&s->windows, s->trace) || vprof_plan_list_read(&s->plans, s->trace)))

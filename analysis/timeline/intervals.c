@@ -10,6 +10,8 @@
 #include "analysis/timeline/losses.h"
 #include "common/hash/hash_index.h"
 
+#define LABELS_BACK_MAX 65536 /* segments that are looked at for what a thread worked for */
+
 struct event {
 	uint64_t t;
 	uint32_t thread, mark;
@@ -253,15 +255,58 @@ static int note_unopened(struct tracker *tr, const struct vprof_mark *m)
 	return 0;
 }
 
+/* What a thread worked for at t, up to the events so far; VPROF_NONE: nothing. */
+static uint32_t label_at(const struct tracker *tr, uint32_t thread, uint64_t t)
+{
+	const struct vprof_segment *v = tr->iv->segments.v;
+	size_t last = tr->iv->segments.n;
+
+	for (size_t i = last; i-- > 0 && last - i <= LABELS_BACK_MAX;)
+		if (v[i].thread == thread && v[i].t0 <= t)
+			return tr->label[thread] == i || v[i].t1 >= t ? v[i].instance : VPROF_NONE;
+	return VPROF_NONE;
+}
+
+/* The open instance of this name that a mark of VP_ID_RECEIVED means; VPROF_NONE: none. */
+static uint32_t received_instance(const struct tracker *tr, const struct event *e, const struct vprof_mark *m)
+{
+	const struct vprof_thread_timeline *thr = &tr->timeline->threads[e->thread];
+	const struct vprof_instance *all = tr->iv->instances.v;
+	size_t i = VPROF_BISECT(thr->received.n, k, thr->received.v[k].mark < e->mark);
+	uint32_t label = m->kind == VP_KIND_RESUME ? VPROF_NONE : tr->label[e->thread];
+
+	if (label != VPROF_NONE)
+		label = tr->iv->segments.v[label].instance;
+	for (; label == VPROF_NONE && i < thr->received.n && thr->received.v[i].mark == e->mark; i++)
+		if (thr->received.v[i].t <= m->t) {
+			label = label_at(tr, thr->received.v[i].thread, thr->received.v[i].t);
+			if (label != VPROF_NONE && all[label].name != m->name)
+				label = VPROF_NONE;
+		}
+	return label != VPROF_NONE && all[label].name == m->name && all[label].state == VPROF_INSTANCE_OPEN ?
+		       label :
+		       VPROF_NONE;
+}
+
 static int on_mark(struct tracker *tr, const struct event *e, const struct vprof_mark *m)
 {
 	struct vprof_interval_name *counts = name_counts(tr, m->name);
 	uint32_t process = tr->timeline->threads[e->thread].process_seq, i;
+	struct vprof_mark received;
 	struct open_key *key;
 	size_t at;
 
 	if (!counts || vprof_hash_index_room(&tr->by_key, 1))
 		return VPROF_ERR_NOMEM;
+	if (m->id == VP_ID_RECEIVED && m->kind != VP_KIND_BEGIN) {
+		i = received_instance(tr, e, m);
+		if (i != VPROF_NONE) {
+			received = *m;
+			received.id = tr->iv->instances.v[i].id;
+			process = tr->iv->instances.v[i].process_seq;
+			m = &received;
+		}
+	}
 	key = find_key(tr, m->name, m->id, &at);
 	if (m->kind == VP_KIND_BEGIN) {
 		key = key ? key : add_key(tr, m->name, m->id, at);

@@ -106,6 +106,13 @@ struct vprof_mark {
 	uint8_t kind;
 };
 
+/* A RESUME for whatever the thread received (VP_ID_RECEIVED): what it may have been, and who sent it when. */
+struct vprof_received {
+	size_t mark;
+	uint64_t t;
+	uint32_t thread;
+};
+
 struct vprof_amount {
 	uint64_t t, name;
 	int64_t amount;
@@ -167,6 +174,7 @@ struct vprof_thread_timeline {
 	VPROF_ARRAY(struct vprof_queue_event) queue_events;
 	VPROF_ARRAY(struct vprof_mark) marks;
 	size_t n_begins, n_resumes; /* of the marks */
+	VPROF_ARRAY(struct vprof_received) received; /* by mark, then what is more likely */
 	VPROF_ARRAY(struct vprof_amount) amounts;
 	VPROF_ARRAY(struct vprof_creation) creations;
 	VPROF_ARRAY(struct vprof_stack) stacks;

@@ -369,6 +369,7 @@ static void line_release(struct vprof_thread_timeline *thr)
 	VPROF_ARRAY_RELEASE(&thr->creations);
 	VPROF_ARRAY_RELEASE(&thr->stacks);
 	VPROF_ARRAY_RELEASE(&thr->paths);
+	VPROF_ARRAY_RELEASE(&thr->received);
 	VPROF_ARRAY_RELEASE(&thr->messages);
 	VPROF_ARRAY_RELEASE(&thr->ready);
 	VPROF_ARRAY_RELEASE(&thr->samples);

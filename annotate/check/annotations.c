@@ -259,6 +259,13 @@ static void read_hook(struct stage *s, const struct vprof_json *object, enum vpr
 		h->at_exit = at >= 0 ? at : vprof_expression_uses_return(h->value.text);
 	else
 		h->at_exit = at > 0;
+	if (h->value.text && !strcmp(h->value.text, "$received")) {
+		if (kind != VPROF_HOOK_RESUME && kind != VPROF_HOOK_SUSPEND && kind != VPROF_HOOK_END)
+			fault(s, h->value.place.line, h->value.place.key,
+			      "$received is an id of resume, suspend and end only: the interval that what the thread "
+			      "received was sent for");
+		h->value.text = VPROF_ID_RECEIVED;
+	}
 	check_return(s, h, &h->value);
 	check_return(s, h, &h->condition);
 	check_return(s, h, &h->mode);

@@ -17,6 +17,9 @@ struct vprof_place {
 };
 
 /* A C expression in its function's scope; text is NULL when absent. `$return` stands for the returned value. */
+/* "$received" as an id, as the probes record it (VP_ID_RECEIVED of trace/format.h). */
+#define VPROF_ID_RECEIVED "0x7672656365697665ull"
+
 struct vprof_expr {
 	const char *text;
 	struct vprof_place place;

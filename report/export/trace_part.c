@@ -4,6 +4,8 @@
  */
 #include "report/export/trace_part.h"
 
+#include "analysis/timeline/edges/received.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -379,6 +381,8 @@ static int load(struct vprof_trace_part *part, const struct vprof_part_options *
 		ret = vprof_timeline_build(&part->timeline, part->trace, 0, NULL, NULL, err);
 	if (!ret)
 		ret = vprof_wakes_match(part->timeline, &part->wakes, err);
+	if (!ret)
+		ret = vprof_received_find(part->timeline, err);
 	if (!ret)
 		ret = vprof_intervals_build(&part->intervals, part->timeline, err);
 	return ret;

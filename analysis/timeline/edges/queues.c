@@ -111,7 +111,7 @@ struct vprof_edge vprof_queues_origin(const struct vprof_queues *q, const struct
 
 		if (e->item != item)
 			break;
-		segment = vprof_intervals_segment_of(intervals, e->thread, e->t, instance);
+		segment = intervals ? vprof_intervals_segment_of(intervals, e->thread, e->t, instance) : VPROF_NONE;
 		rank = 2 * (segment != VPROF_NONE) + (e->process == process_seq);
 		if (rank > best_rank) {
 			best = (struct vprof_edge){ e->t, e->thread, segment, VPROF_EDGE_CREATION };

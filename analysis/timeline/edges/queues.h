@@ -22,7 +22,8 @@ struct vprof_queues *vprof_queues_new(const struct vprof_timeline *timeline);
 void vprof_queues_free(struct vprof_queues *queues);
 
 /* The enqueue that a dequeue of `item` at t belongs to: of those that had not ended by then, one made by a thread at
- * work for `instance` is preferred, then one of the same process, then the latest. O(log n). */
+ * work for `instance` is preferred (`intervals` NULL: nothing is known of that), then one of the same process, then the
+ * latest. O(log n). */
 struct vprof_edge vprof_queues_origin(const struct vprof_queues *queues, const struct vprof_intervals *intervals,
 				      uint64_t item, uint64_t t, uint32_t process_seq, uint32_t instance);
 

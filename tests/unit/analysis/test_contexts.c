@@ -234,6 +234,70 @@ static void test_staged(void **state)
 	hand_release(&h);
 }
 
+static void move(struct hand_thread *th, enum vp_kind kind, uint64_t channel, uint64_t t)
+{
+	hand_units(th, (struct vp_unit[]){ { t, VP_W(kind, 2) }, { channel, 1 } }, 2);
+}
+
+/* Messages carry the context: another process works for whatever its data was sent for, without knowing an id; the
+ * response returns. One request is sent by a thread that works for none. */
+static void test_received(void **state)
+{
+	static const uint64_t hit[] = { 0x1, 0x11 }, miss[] = { 0x1, 0x12 }, serve[] = { 0x3, 0x31 };
+	struct vprof_plan *plan = hand_plan(4);
+	struct hand_thread *front, *server;
+	const struct vprof_context *x;
+	struct vprof_results *r;
+	struct hand_trace h;
+
+	(void)state;
+	hand_init(&h);
+	front = hand_thread(&h, 1);
+	server = hand_thread(&h, 2);
+	path(front, 1, hit, 2);
+	path(front, 2, miss, 2);
+	path(server, 1, serve, 2);
+	for (uint64_t i = 1; i <= 40; i++) {
+		uint64_t t = 100000 * i;
+		int is_taken_before = i % 8 < 4;
+
+		mark(front, VP_KIND_BEGIN, i, t, 0);
+		if (i % 2) {
+			move(front, VP_KIND_SEND, 0x1002, t + 100);
+			mark(front, VP_KIND_SUSPEND, i, t + 150, 2);
+			if (is_taken_before)
+				move(server, VP_KIND_RECEIVE, 0x1002, t + 200);
+			mark(server, VP_KIND_RESUME, VP_ID_RECEIVED, t + 210, 1);
+			if (!is_taken_before)
+				move(server, VP_KIND_RECEIVE, 0x1002, t + 220);
+			hand_call(server, F(2), t + 230, t + 330);
+			move(server, VP_KIND_SEND, 0x2002, t + 400);
+			mark(server, VP_KIND_SUSPEND, VP_ID_RECEIVED, t + 410, 1);
+			move(front, VP_KIND_RECEIVE, 0x2002, t + 500);
+			mark(front, VP_KIND_RESUME, VP_ID_RECEIVED, t + 510, 2);
+		}
+		mark(front, VP_KIND_END, i % 4 ? i : VP_ID_RECEIVED, t + 1000, i % 2 ? 2 : 1);
+		move(front, VP_KIND_SEND, 0x1002, t + 2000); /* of no request */
+		move(server, VP_KIND_RECEIVE, 0x1002, t + 2100);
+		mark(server, VP_KIND_RESUME, VP_ID_RECEIVED, t + 2110, 1);
+		hand_call(server, F(3), t + 2200, t + 2300);
+		mark(server, VP_KIND_SUSPEND, VP_ID_RECEIVED, t + 2400, 1);
+	}
+	hand_write(&h);
+	r = hand_analyze(&h, plan);
+	assert_int_equal(r->n_complete, 40);
+	assert_int_equal(r->n_contexts, 2);
+	x = context(r, "0x12 -> 0x31");
+	assert_int_equal(x->n, 20);
+	expect(total_ns(x, "f2"), 20 * 100);
+	expect(own_ns(x, "0x31"), 20 * (190 - 100)); /* from the resume to the response */
+	expect(total_ns(x, "f3"), 0);
+	assert_int_equal(context(r, "0x11")->n, 20);
+	vprof_results_free(r);
+	vprof_plan_free(plan);
+	hand_release(&h);
+}
+
 /* Two stages that name each other again and again; a stage without a call path; many stages. */
 static void test_odd(void **state)
 {
@@ -425,7 +489,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pruning), cmocka_unit_test(test_event_loop),	cmocka_unit_test(test_staged),
-		cmocka_unit_test(test_odd),	cmocka_unit_test(test_equals_the_tree),
+		cmocka_unit_test(test_received), cmocka_unit_test(test_odd),	cmocka_unit_test(test_equals_the_tree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
