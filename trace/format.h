@@ -266,8 +266,8 @@ enum vp_source {
 #define VP_BLOCK_FUA 64u
 #define VP_BLOCK_READ_AHEAD 128u
 
-/* As the id of a RESUME: of the interval for which the data was sent that the thread takes, or has taken, from a channel
- * or queue, between its marks before and after. Of a SUSPEND or END: of the one that the thread works for. */
+/* As the id of a RESUME: of the interval for which the data was sent that the thread takes, or has taken, from a
+ * channel or queue, between its marks before and after. Of a SUSPEND or END: of the one that the thread works for. */
 #define VP_ID_RECEIVED UINT64_C(0x7672656365697665)
 
 #define VP_STACK_CUT 1u	      /* its outer frames are missing */

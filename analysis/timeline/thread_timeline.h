@@ -173,7 +173,7 @@ struct vprof_thread_timeline {
 	VPROF_ARRAY(struct vprof_wake) wakes;
 	VPROF_ARRAY(struct vprof_queue_event) queue_events;
 	VPROF_ARRAY(struct vprof_mark) marks;
-	size_t n_begins, n_resumes; /* of the marks */
+	size_t n_begins, n_resumes;		     /* of the marks */
 	VPROF_ARRAY(struct vprof_received) received; /* by mark, then what is more likely */
 	VPROF_ARRAY(struct vprof_amount) amounts;
 	VPROF_ARRAY(struct vprof_creation) creations;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A server takes a request and then says that it works for it; a handler is called since there is something to be taken,
- * says so, and takes it. So what was taken last before the mark comes first, then what is taken first after it; neither
- * beyond the neighbouring marks. */
+/* A server takes a request and then says that it works for it; a handler is called since there is something to be
+ * taken, says so, and takes it. So what was taken last before the mark comes first, then what is taken first after it;
+ * neither beyond the neighbouring marks. */
 #include "analysis/timeline/edges/received.h"
 
 #include "analysis/timeline/edges/queues.h"

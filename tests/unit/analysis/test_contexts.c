@@ -488,8 +488,9 @@ static void test_equals_the_tree(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pruning), cmocka_unit_test(test_event_loop),	cmocka_unit_test(test_staged),
-		cmocka_unit_test(test_received), cmocka_unit_test(test_odd),	cmocka_unit_test(test_equals_the_tree),
+		cmocka_unit_test(test_pruning), cmocka_unit_test(test_event_loop),
+		cmocka_unit_test(test_staged),	cmocka_unit_test(test_received),
+		cmocka_unit_test(test_odd),	cmocka_unit_test(test_equals_the_tree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -146,6 +146,9 @@ static const struct {
 	  "\"exit\"" },
 	{ MARK(FB "\"id\": \"$return\""),
 	  "2: intervals[0].begin.id: $return exists only at exit; add \"at\": \"exit\"" },
+	{ MARK(FB "\"id\": \"$received\""),
+	  "2: intervals[0].begin.id: $received is an id of resume, suspend and end only: the interval that what the "
+	  "thread received was sent for" },
 	{ MARK(FB "\"id\": \"f(a\""), "2: intervals[0].begin.id: a bracket is not closed" },
 	{ MARK(FB "\"id\": \"a) + (b\""), "2: intervals[0].begin.id: brackets do not match" },
 	{ MARK(FB "\"id\": \"a, b\""), "2: intervals[0].begin.id: a comma at the top level; put the expression in "
