@@ -12,7 +12,6 @@
 #define _GNU_SOURCE
 #include "runtime/runtime.h"
 
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -133,23 +132,24 @@ void rt_stack(struct rt_thread *th, enum vp_stack kind, const void *caller)
 	th->in_stack = 0;
 }
 
-#define CACHED 32u  /* paths, of a thread */
-#define KNOWN 1024u /* places for hashes of paths; half of them are used */
-#define WALKS 2048u /* of a thread; beyond, one in WALK_EVERY of the marks whose path is not cached */
+#define CACHED 32u  /* stacks, of a thread */
+#define KNOWN 512u  /* paths */
+#define WALKS 2048u /* of a thread; beyond, one in WALK_EVERY of the marks whose stack is not cached */
 #define WALK_EVERY 16u
 
 struct cached_path {
-	uintptr_t frame; /* of the hook; 0: none */
+	uintptr_t frame; /* of the hook */
 	uint32_t n, id;
 	uint32_t place[VP_STACK_MAX]; /* of each return address, above `frame` */
 	uint64_t address[VP_STACK_MAX];
 };
 
+/* Filled from the front, so that a thread with a few paths touches two pages. */
 struct rt_paths {
-	uint32_t thread_seq, n_known, n_walks, n_skipped;
+	uint32_t thread_seq, n_cached, n_known, n_walks, n_skipped, oldest;
+	uintptr_t frame[CACHED];
 	struct cached_path cached[CACHED];
-	uint64_t hash[KNOWN]; /* 0: free */
-	uint32_t id[KNOWN];
+	uint64_t hash[KNOWN]; /* of the path with number i + 1 */
 };
 
 struct path_walk {
@@ -183,11 +183,6 @@ static _Unwind_Reason_Code path_frame(struct _Unwind_Context *context, void *arg
 	return path->n == VP_STACK_MAX ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
-static struct cached_path *cached_of(struct rt_paths *p, uintptr_t frame, uint64_t caller)
-{
-	return &p->cached[((frame >> 4) * 31 + caller * 7) % CACHED];
-}
-
 /* As it is now? Each place is in a frame that the addresses before it have shown to be there. */
 __attribute__((no_sanitize("address"))) static bool is_same(const struct cached_path *path)
 {
@@ -197,27 +192,41 @@ __attribute__((no_sanitize("address"))) static bool is_same(const struct cached_
 	return true;
 }
 
+static uint64_t path_hash(const uint64_t *addresses, unsigned n)
+{
+	uint64_t hash = n;
+
+	for (unsigned i = 0; i < n; i++)
+		hash = ((hash ^ addresses[i]) * UINT64_C(0x9e3779b97f4a7c15)) ^ hash >> 29;
+	return hash;
+}
+
 /* The number of a path, which is recorded when it is new; 0: no room. */
 static uint32_t path_number(struct rt_thread *th, struct rt_paths *p, const uint64_t *addresses, unsigned n)
 {
-	uint64_t hash = n, at;
+	uint64_t hash = path_hash(addresses, n);
 	struct vp_unit head;
 
-	for (unsigned i = 0; i < n; i++)
-		hash = (hash ^ addresses[i]) * UINT64_C(0x9e3779b97f4a7c15) ^ hash >> 29;
-	hash |= 1;
-	for (at = hash >> 32; p->hash[at % KNOWN]; at++)
-		if (p->hash[at % KNOWN] == hash)
-			return p->id[at % KNOWN];
-	if (p->n_known >= KNOWN / 2)
+	for (uint32_t i = 0; i < p->n_known; i++)
+		if (p->hash[i] == hash)
+			return i + 1;
+	if (p->n_known == KNOWN)
 		return 0;
 	head = (struct vp_unit){ rt_now(), VP_W(VP_KIND_STACK, n | (uint64_t)VP_STACK_PATH << 8 |
 								       (uint64_t)(p->n_known + 1) << VP_PATH_SHIFT) };
 	if (!rt_write_long(th, &head, 1, addresses, n * sizeof(addresses[0])))
 		return 0;
-	p->id[at % KNOWN] = ++p->n_known;
-	p->hash[at % KNOWN] = hash;
+	p->hash[p->n_known++] = hash;
 	return p->n_known;
+}
+
+static void cache(struct rt_paths *p, const struct cached_path *path)
+{
+	uint32_t i = p->n_cached < CACHED ? p->n_cached : p->oldest++ % CACHED;
+
+	p->cached[i] = *path;
+	p->frame[i] = path->frame;
+	p->n_cached += p->n_cached < CACHED;
 }
 
 static uint32_t path_walk(struct rt_thread *th, struct rt_paths *p, uintptr_t frame, uint64_t caller)
@@ -234,7 +243,7 @@ static uint32_t path_walk(struct rt_thread *th, struct rt_paths *p, uintptr_t fr
 		return 0;
 	path.id = path_number(th, p, path.address + w.first, path.n - w.first);
 	if (path.id && w.is_cachable)
-		*cached_of(p, frame, caller) = path;
+		cache(p, &path);
 	return path.id;
 }
 
@@ -250,7 +259,7 @@ static struct rt_paths *paths_of(struct rt_thread *th)
 		th->paths = p;
 	}
 	if (p->thread_seq != th->thread_seq) { /* numbers are the thread's own */
-		memset(p, 0, sizeof(*p));
+		p->n_cached = p->n_known = p->n_walks = p->n_skipped = 0;
 		p->thread_seq = th->thread_seq;
 	}
 	return p;
@@ -258,18 +267,17 @@ static struct rt_paths *paths_of(struct rt_thread *th)
 
 uint32_t rt_path(struct rt_thread *th, uintptr_t frame, const void *caller)
 {
-	const struct cached_path *path;
 	struct rt_paths *p;
-	uint32_t id = 0;
+	uint32_t id = 0, i = 0;
 
 	if (!rt_process.shm->stack_samples || th->in_stack || !is_ready)
 		return 0;
 	th->in_stack = (uintptr_t)__builtin_frame_address(0);
 	p = paths_of(th);
 	if (p) {
-		path = cached_of(p, frame, (uint64_t)(uintptr_t)caller);
-		id = path->frame == frame && is_same(path) ? path->id :
-							     path_walk(th, p, frame, (uint64_t)(uintptr_t)caller);
+		while (i < p->n_cached && (p->frame[i] != frame || !is_same(&p->cached[i])))
+			i++;
+		id = i < p->n_cached ? p->cached[i].id : path_walk(th, p, frame, (uint64_t)(uintptr_t)caller);
 	}
 	th->in_stack = 0;
 	return id;
