@@ -232,6 +232,7 @@ int vprof_plan_write(const struct vprof_plan *plan, const char *path, struct vpr
 	ok = top && cJSON_AddNumberToObject(top, "version", PLAN_VERSION) &&
 	     cJSON_AddStringToObject(top, "root", plan->root) && cJSON_AddBoolToObject(top, "all", plan->all) &&
 	     (!plan->number || cJSON_AddNumberToObject(top, "number", plan->number)) &&
+	     (!plan->live || cJSON_AddTrueToObject(top, "live")) &&
 	     cJSON_AddNumberToObject(top, "graph_height", plan->graph_height);
 	list = ok ? cJSON_AddArrayToObject(top, "probes") : NULL;
 	ok = ok && list;
@@ -429,6 +430,7 @@ static int from_json(struct vprof_plan **out, const cJSON *top, const char *path
 	if (!plan)
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory reading %s", path);
 	plan->all = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(top, "all"));
+	plan->live = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(top, "live"));
 	plan->graph_height = (uint32_t)height;
 	plan->number = whole(top, "number", UINT32_MAX) > 0 ? (uint32_t)whole(top, "number", UINT32_MAX) : 0;
 	cJSON_ArrayForEach(o, list)

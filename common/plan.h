@@ -78,6 +78,7 @@ struct vprof_plan {
 	const char *root;	    /* project root, absolute */
 	uint32_t number;	    /* in a live session's PLAN records, from 1; 0: of an ordinary build */
 	int all;		    /* every instrumentable function (vprof build --all) */
+	int live;		    /* of a resident build: masks are decided while the program runs */
 	uint32_t graph_height;	    /* largest height over the roots: height(call_graph) of equation 3 */
 	struct vprof_probe *probes; /* sorted by code */
 	size_t n_probes;

@@ -326,3 +326,10 @@ char *vprof_default_output(const struct vprof_command *c, size_t source)
 	memcpy(out + n, ".o", 3);
 	return out;
 }
+
+int vprof_command_is_clang(const struct vprof_command *c)
+{
+	const char *slash = strrchr(c->argv[c->compiler], '/');
+
+	return strstr(slash ? slash + 1 : c->argv[c->compiler], "clang") != NULL;
+}

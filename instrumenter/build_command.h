@@ -36,6 +36,7 @@ int vprof_is_compiler_prefix(const char *program);
 int vprof_command_parse(struct vprof_command *out, const char *const *argv, size_t n, struct vprof_error *err);
 /* The same from a JSON array of strings. */
 int vprof_command_parse_json(struct vprof_command *out, const cJSON *array, struct vprof_error *err);
+int vprof_command_is_clang(const struct vprof_command *c); /* by its name */
 void vprof_command_release(struct vprof_command *c);
 
 /* Does the option argv[i] take the next word as its argument ("-I" "dir")? */

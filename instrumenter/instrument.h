@@ -35,6 +35,10 @@ struct vprof_decisions {
 	const struct vprof_closed *closed; /* no children of anything, unless they are roots; the plan lists them */
 	size_t n_closed;
 	int all; /* every instrumentable function, all gates open: no way to measure, a way to test */
+	/* The plan is for a resident build (docs/design/live.md), where no function is measured at its calls, and what
+	 * is cheaper than its probe is not measured at all unless it is named here. With `all`: what such a build
+	 * holds, the call sites of all its functions included. */
+	int live;
 };
 
 /* Names that match nothing are skipped and reported in `skipped` (may be NULL), one line each. */
@@ -85,6 +89,8 @@ struct vprof_replay_result {
 	double compile_s, link_s;
 	size_t n_past_probes;  /* edited files that a unit read in their original: probes are missing there */
 	char past_probes[512]; /* the first */
+	/* of a resident build: probes that can be switched, functions and calls left out, units without twins */
+	size_t n_resident, n_left_out, n_without_twins;
 };
 
 /* BUILD when it fails; the message has the compiler's first errors, the log's path and the way back (vprof restore). */

@@ -495,9 +495,6 @@ VP_OUT_ void vp_hook_leave(struct vp_hook **open)
 	struct vp_scope *open __attribute__((__cleanup__(vp_leave), __unused__)) = vp_live_enter(&scope, site);
 #define VP_LIVE_TWIN(code, twin)                                                                                       \
 	VP_LIVE_VARIABLE_(vp_live_, code, (void (*)(void))twin) VP_LIVE_SCOPE_(vp_scope_, vp_open_, &vp_live_)
-#define VP_LIVE_SITE(code)                                                                                             \
-	VP_LIVE_VARIABLE_(vp_live_##code, code, 0)                                                                     \
-	VP_LIVE_SCOPE_(vp_site_##code, vp_site_open_##code, &vp_live_##code)
 #if defined(__x86_64__)
 #define VP_LIVE_ADDRESS_ "{leaq 17b(%%rip), %0|lea %0, 17b[rip]}"
 #elif defined(__aarch64__)
@@ -514,6 +511,45 @@ VP_OUT_ void vp_hook_leave(struct vp_hook **open)
 		vp_made_;                                                                                              \
 	}));
 #define VP_LIVE_FUNCTION(code) VP_LIVE_MADE_(vp_live_, code) VP_LIVE_SCOPE_(vp_scope_, vp_open_, vp_live_)
+#endif
+#ifdef __cplusplus
+#define VP_LIVE_SITE(code)                                                                                             \
+	VP_LIVE_MADE_(vp_live_##code, code) VP_LIVE_SCOPE_(vp_site_##code, vp_site_open_##code, vp_live_##code)
+#else
+#define VP_LIVE_SITE(code)                                                                                             \
+	VP_LIVE_VARIABLE_(vp_live_##code, code, 0)                                                                     \
+	VP_LIVE_SCOPE_(vp_site_##code, vp_site_open_##code, &vp_live_##code)
+#endif
+
+/* What the text of a C function with a twin is spliced with (instrumenter/splice/splice_live.c). VP_LIVE_TWINS asks for
+ * twins; a unit that does not compile with them has all probes in bodies. clang changes how static functions are called
+ * unless their address is taken, which would keep those of headers in every unit. */
+#if defined(VP_LIVE_TWINS) && !defined(__cplusplus) && defined(__x86_64__)
+#define VP_LIVE_TWINS_
+#define VP_LIVE_HERE(code)
+#define VP_TWIN_(name, ...)                                                                                            \
+	static __typeof__(name) name##__vp __attribute__((__noinline__, __section__(".text.vp"),                       \
+							  __patchable_function_entry__(0, 0), __VA_ARGS__));
+#define VP_TWIN(name) VP_TWIN_(name, __used__)
+#ifdef __clang__
+#define VP_APART __attribute__((__noinline__))
+#else
+#define VP_APART __attribute__((__noinline__, __noclone__))
+#endif
+#define VP_TWIN_OF_HEADER(name) VP_TWIN_(name, __unused__)
+#else
+#define VP_LIVE_HERE(code) VP_LIVE_FUNCTION(code)
+#define VP_APART
+#endif
+#if defined(VP_LIVE_TWINS_) && !defined(__clang__)
+#define VP_LIVE_HEADER_TWINS_
+#define VP_LIVE_HERE_IN_HEADER(code)
+#define VP_APART_IN_HEADER VP_APART
+#define VP_TWIN_KEEP(name)
+#else
+#define VP_LIVE_HERE_IN_HEADER(code) VP_LIVE_FUNCTION(code)
+#define VP_APART_IN_HEADER
+#define VP_TWIN_KEEP(name) static void (*const vp_kept_##name)(void) __attribute__((__used__)) = (void (*)(void))name;
 #endif
 
 #ifdef __cplusplus
@@ -532,6 +568,10 @@ class vp_site
 	VP_INLINE_ vp_site(unsigned long code, vp_u64 mask, unsigned int context)
 	{
 		open = vp_enter(&scope, code, mask, context);
+	}
+	VP_INLINE_ explicit vp_site(struct vp_live_site *live)
+	{
+		open = vp_live_enter(&scope, live);
 	}
 	VP_INLINE_ ~vp_site()
 	{
@@ -572,6 +612,19 @@ VP_INLINE_ void vp_site_hold(const vp_site &)
 #define VP_SITE_REFERENCE(code, mask, context) ::vp_site(code, mask, context).reference
 #define VP_SITE_VOID(code, mask, context) ::vp_site(code, mask, context).none
 #define VP_SITE_SCOPE(code, mask, context) ::vp_site_hold(::vp_site(code, mask, context)),
+#ifdef VP_LIVE_ADDRESS_
+extern "C++" {
+template <unsigned int Code> VP_INLINE_ struct vp_live_site *vp_live_made()
+{
+	VP_LIVE_MADE_(site, Code)
+	return site;
+}
+}
+#define VP_LIVE_SITE_VALUE(code) ::vp_site(::vp_live_made<code>()).value
+#define VP_LIVE_SITE_REFERENCE(code) ::vp_site(::vp_live_made<code>()).reference
+#define VP_LIVE_SITE_VOID(code) ::vp_site(::vp_live_made<code>()).none
+#define VP_LIVE_SITE_SCOPE(code) ::vp_site_hold(::vp_site(::vp_live_made<code>())),
+#endif
 #endif
 
 /* Pointers and integers alike. */

@@ -5,11 +5,12 @@
 #include "cli/drilldown/steps.h"
 
 static const struct vprof_usage usage = {
-	.synopsis = "build [--all | --annotations-only]",
+	.synopsis = "build [--all | --annotations-only | --live]",
 	.purpose =
 		"Makes the plan for the current state of the drill-down, inserts its probes into copies of the sources,\n"
 		"recompiles what changed and relinks with vprof.json's build command. The sources are not modified;\n"
-		"vprof restore puts the original objects and binaries back.",
+		"vprof restore puts the original objects and binaries back. With --live, one build serves every plan: its\n"
+		"probes are switched while the program runs.",
 };
 
 /* MISSING means that no drill-down has begun: the annotations alone. */
@@ -22,12 +23,14 @@ static int load_session(struct vprof_session *s, const char *path, struct vprof_
 
 int vprof_cmd_build(int argc, char **argv)
 {
-	int all = 0, annotations_only = 0;
+	int all = 0, annotations_only = 0, live = 0;
 	const struct vprof_option options[] = {
 		{ "all", VPROF_OPTION_FLAG, &all, NULL,
 		  "every function, all gates open: a test that the program can be instrumented, not a way to measure it" },
 		{ "annotations-only", VPROF_OPTION_FLAG, &annotations_only, NULL,
 		  "only the annotations, no other probes" },
+		{ "live", VPROF_OPTION_FLAG, &live, NULL,
+		  "a resident build: every function that can be measured, all closed until a live session opens them" },
 		{ NULL },
 	};
 	struct vprof_decisions decisions = { 0 };
@@ -40,8 +43,8 @@ int vprof_cmd_build(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	if (all && annotations_only)
-		return vprof_options_misused(&usage, "--all and --annotations-only are mutually exclusive");
+	if (all + annotations_only + live > 1)
+		return vprof_options_misused(&usage, "--all, --annotations-only and --live are mutually exclusive");
 	vprof_session_init(&session);
 	rc = vprof_workspace_open(&w, "build", &err);
 	if (!rc)
@@ -52,7 +55,8 @@ int vprof_cmd_build(int argc, char **argv)
 		rc = vprof_workspace_check(&w, &err);
 	if (!annotations_only)
 		decisions = vprof_session_decisions(&session);
-	decisions.all = all;
+	decisions.all = all || live;
+	decisions.live = live;
 	if (!rc)
 		rc = vprof_step_plan(&w, &decisions, &plan, &err);
 	if (!rc)

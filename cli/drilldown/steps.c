@@ -76,6 +76,16 @@ int vprof_step_build(struct vprof_workspace *w, const struct vprof_plan *plan, c
 			   replay.n_earlier ? " by the interrupted build)" : "", vprof_format_count(plan->n_probes).s,
 			   replay.n_reverted ? ", put back: " : "",
 			   replay.n_reverted ? vprof_format_count(replay.n_reverted).s : "");
+	if (plan->live)
+		vprof_tell(
+			"resident: %s probes can be switched, %s functions and calls left out (%s/live/resident.json)",
+			vprof_format_count(replay.n_resident).s, vprof_format_count(replay.n_left_out).s,
+			vprof_project_shown(p->vprof_dir));
+	if (replay.n_without_twins)
+		vprof_tell(
+			"%s files do not compile with instrumented copies of their functions: their probes cost more "
+			"while closed; the build's log has the reasons",
+			vprof_format_count(replay.n_without_twins).s);
 	if (replay.n_past_probes)
 		vprof_tell(
 			"probes are missing where %s is read, in %zu case%s: its include leads past %s, through a macro, a "

@@ -40,3 +40,43 @@ enum vprof_file_type vprof_file_type(const char *path)
 		close(fd);
 	return type;
 }
+
+static int ends_with(const char *s, const char *suffix)
+{
+	size_t n = s ? strlen(s) : 0, k = strlen(suffix);
+
+	return n >= k && !memcmp(s + n - k, suffix, k);
+}
+
+static int uses_undefined(Elf *elf, const char *suffix)
+{
+	for (Elf_Scn *section = elf_nextscn(elf, NULL); section; section = elf_nextscn(elf, section)) {
+		GElf_Shdr header;
+		Elf_Data *data;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_SYMTAB ||
+		    !(data = elf_getdata(section, NULL)))
+			continue;
+		for (int i = 0; i < (int)(data->d_size / gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT)); i++) {
+			GElf_Sym symbol;
+
+			if (gelf_getsym(data, i, &symbol) && symbol.st_shndx == SHN_UNDEF &&
+			    ends_with(elf_strptr(elf, header.sh_link, symbol.st_name), suffix))
+				return 1;
+		}
+	}
+	return 0;
+}
+
+int vprof_elf_has_undefined(const char *path, const char *suffix)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), found = 0;
+	Elf *elf = fd < 0 || elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(fd, ELF_C_READ, NULL);
+
+	if (elf && elf_kind(elf) == ELF_K_ELF)
+		found = uses_undefined(elf, suffix);
+	elf_end(elf);
+	if (fd >= 0)
+		close(fd);
+	return found;
+}

@@ -13,4 +13,7 @@ enum vprof_file_type {
 
 enum vprof_file_type vprof_file_type(const char *path);
 
+/* Does the relocatable file use a symbol with this end that it does not define? 0 also when it cannot be read. */
+int vprof_elf_has_undefined(const char *path, const char *suffix);
+
 #endif

@@ -16,6 +16,7 @@ static void cut_marks(char *name)
 	};
 
 	static const char own_alias[] = "__GI_"; /* a function of glibc's, as itself calls it */
+	static const char twin[] = "__vp";	 /* a function's instrumented copy (docs/design/live.md) */
 
 	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
 		char *at = strstr(name + (*name != 0), suffixes[i]);
@@ -25,6 +26,8 @@ static void cut_marks(char *name)
 	}
 	if (*name) /* "@@GLIBC_2.34": a version */
 		name[1 + strcspn(name + 1, "@")] = 0;
+	if (strlen(name) > strlen(twin) && !strcmp(name + strlen(name) - strlen(twin), twin))
+		name[strlen(name) - strlen(twin)] = 0;
 	if (!strncmp(name, own_alias, strlen(own_alias)) && name[strlen(own_alias)])
 		memmove(name, name + strlen(own_alias), strlen(name + strlen(own_alias)) + 1);
 }

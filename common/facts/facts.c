@@ -200,6 +200,10 @@ static int read_function(struct reader *r, sqlite3_stmt *s)
 		.signature = text(r, s, 15),
 		.instrumentable = number(s, 16) == 1,
 		.reason = text(r, s, 17),
+		.head_begin = sqlite3_column_int64(s, 18),
+		.name_end = sqlite3_column_int64(s, 19),
+		.size = number(s, 20),
+		.twin = text(r, s, 21),
 	};
 	if (!vprof_facts_file(f, fn->file))
 		return corrupt(r, "a function of an unknown file");
@@ -342,7 +346,8 @@ static int read_tables(struct reader *r)
 		  read_tu },
 		{ "SELECT tu, file FROM tu_file ORDER BY tu, file", read_tu_file },
 		{ "SELECT id, file, name, display, usr, line, end_line, body_begin, body_end, lang, is_static,"
-		  " is_tiny, returns, return_kind, params, signature, instrumentable, reason FROM function ORDER BY id",
+		  " is_tiny, returns, return_kind, params, signature, instrumentable, reason,"
+		  " head_begin, name_end, size, twin FROM function ORDER BY id",
 		  read_function },
 		{ "SELECT id, caller, file, begin, end, line, col, callee, callee_usr, kind, signature, wrappable,"
 		  " reason, in_loop, args, form FROM call ORDER BY id",

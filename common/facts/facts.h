@@ -30,8 +30,9 @@ struct vprof_facts_tu {
 struct vprof_facts_function {
 	uint32_t id, file;
 	const char *name, *display, *usr, *lang, *returns, *return_kind, *params /* JSON */, *signature, *reason;
-	int line, end_line;
-	int64_t body_begin, body_end;
+	const char *twin; /* why it cannot have an instrumented twin; "": it can */
+	int line, end_line, size;
+	int64_t body_begin, body_end, head_begin, name_end;
 	unsigned is_static : 1, is_tiny : 1, instrumentable : 1;
 	uint32_t first_call, n_calls; /* range in vprof_facts.calls_by_caller */
 };

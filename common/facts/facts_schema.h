@@ -9,7 +9,7 @@
 #ifndef VPROF_FACTS_SCHEMA_H
 #define VPROF_FACTS_SCHEMA_H
 
-#define VPROF_FACTS_VERSION 3
+#define VPROF_FACTS_VERSION 4
 
 /* Tables and columns:
  *
@@ -22,7 +22,9 @@
  *   __label__ declarations). body_end: offset of the '}' (-1 when not spelled in `file`). is_tiny: inline, without
  *   calls and loops. returns: type as spelled for a declaration. return_kind: void, scalar, record, reference. params:
  *   JSON [{"name","type"}]. signature: canonical function type, which an indirect call must match. reason: why it
- *   cannot be instrumented, one of the words of docs/facts.md.
+ *   cannot be instrumented, one of the words of docs/facts.md. head_begin, name_end: where the definition begins, and
+ *   just after its name. size: expressions and statements of the body; -1 when it holds a loop or assembly. twin: why
+ *   the function cannot have an instrumented twin, one of the words of docs/facts.md; empty: it can.
  * - call: caller: function.id. begin..end: the bytes of the call expression when it is wholly spelled in `file`, else
  *   -1. callee: name, or for pointers the text of the expression ("c->cmd->proc"). callee_usr: empty for pointers.
  *   kind: direct, pointer, virtual, construct, destroy. signature: canonical type called through a pointer. wrappable:
@@ -53,7 +55,9 @@
 	" body_begin INTEGER NOT NULL, body_end INTEGER NOT NULL, lang TEXT NOT NULL,"                                 \
 	" is_static INTEGER NOT NULL, is_tiny INTEGER NOT NULL, returns TEXT NOT NULL,"                                \
 	" return_kind TEXT NOT NULL, params TEXT NOT NULL, signature TEXT NOT NULL,"                                   \
-	" instrumentable INTEGER NOT NULL, reason TEXT NOT NULL, UNIQUE(file, body_begin, usr));"                      \
+	" instrumentable INTEGER NOT NULL, reason TEXT NOT NULL,"                                                      \
+	" head_begin INTEGER NOT NULL DEFAULT -1, name_end INTEGER NOT NULL DEFAULT -1,"                               \
+	" size INTEGER NOT NULL DEFAULT -1, twin TEXT NOT NULL DEFAULT 'head', UNIQUE(file, body_begin, usr));"        \
 	"CREATE TABLE IF NOT EXISTS call("                                                                             \
 	" id INTEGER PRIMARY KEY AUTOINCREMENT, caller INTEGER NOT NULL, file INTEGER NOT NULL,"                       \
 	" begin INTEGER NOT NULL, end INTEGER NOT NULL, line INTEGER NOT NULL, col INTEGER NOT NULL,"                  \

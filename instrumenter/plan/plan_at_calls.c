@@ -93,7 +93,7 @@ int vprof_plan_is_at_calls(const struct vprof_plan_maker *m, uint32_t function)
 	for (uint32_t i = mark->canon; i != VPROF_PLAN_NONE; i = m->function[i].next_twin)
 		if (m->function[i].is_acquire)
 			return 0;
-	return mark->mask && !mark->needs_body && !mark->is_root && !mark->broken_down && !m->d->all;
+	return mark->mask && !mark->needs_body && !mark->is_root && !mark->broken_down && !m->d->all && !m->d->live;
 }
 
 int vprof_plan_add_at_calls(struct vprof_plan_maker *m)

@@ -51,6 +51,8 @@ static int is_child(const struct vprof_plan_maker *m, uint32_t function)
 
 	if (!vprof_plan_can_carry_probe(m, function))
 		return 0;
+	if (m->d->live && !mark->is_acquire && vprof_plan_is_cheap(m, function))
+		return 0;
 	return mark->is_acquire || (!m->facts->functions[function].is_tiny && !mark->excluded && !mark->closed);
 }
 

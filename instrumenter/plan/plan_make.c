@@ -350,6 +350,24 @@ static void take_all(struct vprof_plan_maker *m)
 	}
 }
 
+/* What a resident build holds: all that a plan could measure. */
+static void take_resident(struct vprof_plan_maker *m)
+{
+	for (uint32_t i = 0; i < m->facts->n_functions; i++) {
+		struct vprof_plan_children c = { .mask = VPROF_MASK_ANY, .mark = 1 };
+		struct vprof_plan_mark *mark = &m->function[m->function[i].canon];
+
+		if (!vprof_plan_can_carry_probe(m, i) || (m->function[i].excluded && !m->function[i].is_acquire) ||
+		    (vprof_plan_is_cheap(m, i) && !mark->present && !m->function[i].is_acquire))
+			continue;
+		mark->mask = VPROF_MASK_ANY;
+		mark->present = 1;
+		if (!mark->broken_down)
+			mark->context = VPROF_CONTEXT_LEAF;
+		vprof_plan_children_of(m, i, &c);
+	}
+}
+
 static void decide(struct vprof_plan_maker *m)
 {
 	for (size_t i = 0; i < m->d->n_roots; i++)
@@ -357,7 +375,9 @@ static void decide(struct vprof_plan_maker *m)
 	mark_closed(m);
 	for (size_t i = 0; i < m->d->n_broken_down; i++)
 		break_down(m, &m->d->broken_down[i], VPROF_CONTEXT_FIRST + (int)(i % (64 - VPROF_CONTEXT_FIRST)));
-	if (m->d->all)
+	if (m->d->all && m->d->live)
+		take_resident(m);
+	else if (m->d->all)
 		take_all(m);
 	for (size_t i = 0; i < m->facts->n_functions; i++)
 		if (m->function[i].broken_down && !m->function[i].mask)
@@ -520,6 +540,7 @@ int vprof_plan_make(struct vprof_plan **out, const struct vprof_facts *facts, co
 	if (!m.plan || !m.function || !m.call || !m.found || find_twins(&m) || vprof_plan_children_begin(&m))
 		goto out;
 	m.plan->all = d->all;
+	m.plan->live = d->live;
 	vprof_plan_at_calls_begin(&m);
 	find_annotated(&m);
 	decide(&m);

@@ -14,6 +14,20 @@ int vprof_plan_can_carry_probe(const struct vprof_plan_maker *m, uint32_t functi
 	       vprof_path_inside(m->facts->root, file->path) && f->id < VP_CODE_SITE - VP_CODE_FUNCTION;
 }
 
+/* Expressions and statements: some ten operations of a nanosecond or less. */
+#define CHEAP_SIZE 40
+
+int vprof_plan_is_cheap(const struct vprof_plan_maker *m, uint32_t function)
+{
+	for (uint32_t i = m->function[function].canon; i != VPROF_PLAN_NONE; i = m->function[i].next_twin) {
+		const struct vprof_facts_function *f = &m->facts->functions[i];
+
+		if (f->size < 0 || f->size > CHEAP_SIZE || f->n_calls)
+			return 0;
+	}
+	return 1;
+}
+
 /* Is a call that takes time of its own written inside this one, as an argument? The probe around the whole call would
  * count it as the outer function's. */
 static int encloses_calls(const struct vprof_plan_maker *m, const struct vprof_facts_call *c)

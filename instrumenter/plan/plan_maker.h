@@ -49,6 +49,8 @@ struct vprof_plan_maker {
 
 /* Can a probe be put into the function's body; around the call? */
 int vprof_plan_can_carry_probe(const struct vprof_plan_maker *m, uint32_t function);
+/* Is the function shorter than its probe: no loop, no call, a few operations? */
+int vprof_plan_is_cheap(const struct vprof_plan_maker *m, uint32_t function);
 int vprof_plan_site_can_carry_probe(const struct vprof_plan_maker *m, const struct vprof_facts_call *c);
 
 #endif

@@ -112,6 +112,29 @@ static char *shadow_of(const struct rewrite *w, const char *spelled)
 	return shadow;
 }
 
+/* Options after which a probe could turn a warning into an error. Warnings were given by the build itself. */
+static int is_strict(const char *word)
+{
+	return !strncmp(word, "-Werror", 7) || !strcmp(word, "-pedantic-errors") || !strcmp(word, "--pedantic-errors");
+}
+
+/* A resident build (docs/design/live.md): what pairs twins and entries, and keeps the compiler from relying on what a
+ * function does besides its calling convention. */
+static void add_live(struct rewrite *w)
+{
+	static const char *const twins[] = { "-DVP_LIVE_TWINS", "-g", "-fpatchable-function-entry=5" };
+	static const char *const gcc[] = { "-fno-ipa-stack-alignment", "-fno-ipa-icf", "-fno-ipa-ra" };
+	const struct vprof_unit *unit = w->unit;
+
+	add(&w->out, "-DVP_LIVE");
+	if (strcmp(unit->tu->lang, "c") || unit->is_plain)
+		return;
+	for (size_t i = 0; i < sizeof twins / sizeof *twins; i++)
+		add(&w->out, twins[i]);
+	for (size_t i = 0; !vprof_command_is_clang(&unit->command) && i < sizeof gcc / sizeof *gcc; i++)
+		add(&w->out, gcc[i]);
+}
+
 static int is_dropped(const char *word, size_t *words)
 {
 	static const char *const alone[] = { "-MD",
@@ -335,6 +358,8 @@ char **vprof_replay_command(const struct vprof_replayer *r, const struct vprof_u
 			source++;
 		} else if (word[0] == '-' && is_dropped(word, &n)) {
 			i += n - 1;
+		} else if (is_strict(word)) {
+			continue;
 		} else if (word[0] == '-' && (n = path_option(word))) {
 			add_path_option(&w, &i, n);
 		} else if (!strcmp(word, "-x") && i + 1 < c->n) {
@@ -345,6 +370,9 @@ char **vprof_replay_command(const struct vprof_replayer *r, const struct vprof_u
 				add(&w.out, c->argv[++i]);
 		}
 	}
+	add(&w.out, "-w");
+	if (r->plan && r->plan->live)
+		add_live(&w);
 	add_maps(&w);
 	add_joined(&w.out, "-I", r->o->include_dir);
 	if (c->n_sources) {

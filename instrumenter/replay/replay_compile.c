@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/elf/file_type.h"
 #include "common/files.h"
 #include "instrumenter/build_log.h"
 #include "instrumenter/replay/replay_command.h"
@@ -17,6 +18,7 @@
 #include "instrumenter/replay/replay_flows.h"
 #include "instrumenter/replay/replay_install.h"
 #include "instrumenter/replay/replay_kept.h"
+#include "instrumenter/splice/splice_live.h"
 
 struct pool {
 	struct vprof_replayer *r;
@@ -48,6 +50,37 @@ static int compile_failed(const struct vprof_replayer *r, const struct vprof_uni
 	return VPROF_ERR_BUILD;
 }
 
+/* A resident build's unit that does not compile with twins has its probes in the functions' bodies. The same when a
+ * twin is called that the unit does not have: a symbol without a definition. */
+static int lacks_twins(const struct vprof_replayer *r, const struct vprof_unit *unit, int status)
+{
+	if (!r->plan || !r->plan->live || unit->is_plain || strcmp(unit->tu->lang, "c") ||
+	    unit->action == VPROF_UNIT_REVERT)
+		return 0;
+	return status ||
+	       (unit->command.step == VPROF_STEP_COMPILE && vprof_elf_has_undefined(unit->made, VPROF_TWIN_SUFFIX));
+}
+
+static int run_compiler(struct vprof_replayer *r, struct vprof_unit *unit, struct vprof_process *p,
+			struct vprof_process_result *result, struct vprof_error *err)
+{
+	char **argv = unit->action == VPROF_UNIT_REVERT ? vprof_original_command(unit, unit->made) :
+		      r->o->flows			? vprof_flow_command(unit, unit->made) :
+							  vprof_replay_command(r, unit, unit->made);
+	int rc;
+
+	if (!argv)
+		return vprof_error_no_memory(err);
+	p->argv = (const char *const *)argv;
+	for (size_t i = 0; argv[i]; i++)
+		vprof_text_addf(&unit->messages, "%s%s", i ? " " : "  ", argv[i]);
+	vprof_text_add(&unit->messages, "\n");
+	rc = vprof_process_run(p, result, err);
+	p->argv = NULL;
+	vprof_words_free(argv);
+	return rc;
+}
+
 int vprof_unit_compile(struct vprof_replayer *r, struct vprof_unit *unit, struct vprof_process_result *result,
 		       struct vprof_error *err)
 {
@@ -59,7 +92,6 @@ int vprof_unit_compile(struct vprof_replayer *r, struct vprof_unit *unit, struct
 				   .environment = environment };
 	struct vprof_text dir = VPROF_TEXT_INIT;
 	int64_t began_ns = vprof_kept_now();
-	char **argv = NULL;
 	int rc;
 
 	vprof_text_clear(&unit->messages);
@@ -67,26 +99,22 @@ int vprof_unit_compile(struct vprof_replayer *r, struct vprof_unit *unit, struct
 	vprof_text_addf(&dir, "%s/%d-%zu", r->tmp_dir, (int)getpid(), (size_t)(unit - r->units));
 	free(unit->made);
 	unit->made = dir.failed ? NULL : vprof_path_join(dir.s, strrchr(unit->output, '/') + 1);
-	if (unit->made)
-		argv = unit->action == VPROF_UNIT_REVERT ? vprof_original_command(unit, unit->made) :
-		       r->o->flows			 ? vprof_flow_command(unit, unit->made) :
-							   vprof_replay_command(r, unit, unit->made);
-	rc = argv ? vprof_dir_make(dir.s, err) : vprof_error_no_memory(err);
-	if (rc)
-		goto out;
-	p.argv = (const char *const *)argv;
-	for (size_t i = 0; argv[i]; i++)
-		vprof_text_addf(&unit->messages, "%s%s", i ? " " : "  ", argv[i]);
-	vprof_text_add(&unit->messages, "\n");
-	rc = vprof_process_run(&p, result, err);
+	rc = unit->made ? vprof_dir_make(dir.s, err) : vprof_error_no_memory(err);
+	if (!rc)
+		rc = run_compiler(r, unit, &p, result, err);
+	if (!rc && lacks_twins(r, unit, result->status)) {
+		vprof_replay_log(r, NULL, "without twins: %s, since it does not compile with them\n%s",
+				 vprof_replay_short(r, unit->output), unit->messages.s);
+		vprof_text_clear(&unit->messages);
+		unit->is_plain = 1;
+		rc = run_compiler(r, unit, &p, result, err);
+	}
 	if (!rc && result->status)
 		rc = compile_failed(r, unit, result, err);
 	if (!rc && r->o->flows && unit->action != VPROF_UNIT_REVERT)
 		rc = vprof_flow_join(r, unit, unit->made, err);
 	if (!rc && unit->key[0])
 		vprof_kept_keep(r, unit, began_ns);
-out:
-	vprof_words_free(argv);
 	vprof_text_release(&dir);
 	return rc;
 }

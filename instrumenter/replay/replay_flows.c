@@ -55,13 +55,6 @@ int vprof_flow_units_check(const struct vprof_replayer *r, struct vprof_error *e
 	return VPROF_OK;
 }
 
-static int is_clang(const struct vprof_command *c)
-{
-	const char *slash = strrchr(c->argv[c->compiler], '/');
-
-	return strstr(slash ? slash + 1 : c->argv[c->compiler], "clang") != NULL;
-}
-
 char **vprof_flow_command(const struct vprof_unit *unit, const char *output)
 {
 	static const char *const both[] = { "-fsanitize=thread",
@@ -76,7 +69,7 @@ char **vprof_flow_command(const struct vprof_unit *unit, const char *output)
 					   "--param=tsan-instrument-func-entry-exit=0" };
 	static const char *const clang[] = { "-mllvm", "-tsan-instrument-read-before-write=1", "-mllvm",
 					     "-tsan-instrument-func-entry-exit=0" };
-	int is_clangs = is_clang(&unit->command);
+	int is_clangs = vprof_command_is_clang(&unit->command);
 	const char *const *own = is_clangs ? clang : gcc;
 	size_t n = 0, n_both = sizeof both / sizeof *both, n_own = is_clangs ? 4 : 3;
 	char **argv = vprof_original_command(unit, output), **grown;

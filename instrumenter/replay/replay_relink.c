@@ -19,6 +19,7 @@
 #include "instrumenter/replay/replay_command.h"
 #include "instrumenter/replay/replay_compile.h"
 #include "instrumenter/replay/replay_link.h"
+#include "instrumenter/replay/replay_resident.h"
 
 static int remove_all(const struct vprof_paths *affected, struct vprof_error *err)
 {
@@ -190,7 +191,7 @@ int vprof_relink(struct vprof_replayer *r, struct vprof_error *err)
 	int rc;
 
 	if (r->state.direct_link && !r->changed.n)
-		return VPROF_OK;
+		return vprof_resident_refresh(r, err);
 	r->state.relinking = 1;
 	rc = vprof_state_write(&r->state, err);
 	if (!rc && !r->state.direct_link)
@@ -226,5 +227,7 @@ int vprof_relink(struct vprof_replayer *r, struct vprof_error *err)
 			n_overwritten ? "compiles the original objects again each time" :
 					"relinks nothing after objects have changed",
 			r->o->build);
+	if (!rc)
+		rc = vprof_resident_refresh(r, err);
 	return rc ? rc : note_artefacts(r, err);
 }

@@ -133,7 +133,7 @@ static void hash_now(const char *path, char hex[17])
 
 int vprof_units_decide(struct vprof_replayer *r, struct vprof_error *err)
 {
-	uint64_t headers = hash_headers(r);
+	uint64_t headers = vprof_hash_text(hash_headers(r), r->plan && r->plan->live ? "live" : "");
 	int is_read = r->edited.facts != NULL || r->o->flows;
 	int rc = is_read ? VPROF_OK : vprof_edited_read(&r->edited, r->facts, r->shadow_dir, err);
 

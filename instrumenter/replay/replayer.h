@@ -13,7 +13,7 @@
 #include "common/text.h"
 #include "instrumenter/build_command.h"
 #include "instrumenter/instrument.h"
-#include "instrumenter/replay/path_list.h"
+#include "instrumenter/path_list.h"
 #include "instrumenter/restore/originals.h"
 #include "instrumenter/restore/replay_state.h"
 #include "instrumenter/splice/splice_unit.h"
@@ -31,6 +31,7 @@ struct vprof_unit {			 /* one compiler command and what it makes */
 	char key[17];		     /* under which `made` survives an interruption; empty: it does not */
 	struct vprof_text messages;
 	int compiled; /* in this replay */
+	int is_plain; /* does not compile with twins: its probes stand in the functions' bodies */
 };
 
 struct vprof_replayer {

@@ -17,7 +17,7 @@
 
 static int forget(const char *vprof_dir, struct vprof_error *err)
 {
-	static const char *const names[] = { "state.json", "src", "tmp", "original.json", "original" };
+	static const char *const names[] = { "state.json", "src", "tmp", "live", "original.json", "original" };
 	int rc = VPROF_OK;
 
 	for (size_t i = 0; !rc && i < sizeof names / sizeof *names; i++) {

@@ -88,10 +88,13 @@ template <typename S> void walkFunction(S &Stream, FunctionRow &Row) {
   Stream.number(Row.File);
   Stream.number(Row.BodyBegin);
   Stream.number(Row.BodyEnd);
+  Stream.number(Row.HeadBegin);
+  Stream.number(Row.NameEnd);
   Stream.number(Row.Line);
   Stream.number(Row.EndLine);
+  Stream.number(Row.Size);
   for (std::string *Text : {&Row.Name, &Row.Display, &Row.Usr, &Row.Lang, &Row.Returns, &Row.ReturnKind, &Row.Params,
-                            &Row.Signature, &Row.Reason})
+                            &Row.Signature, &Row.Reason, &Row.Twin})
     Stream.text(*Text);
   Stream.number(Row.IsStatic);
   Stream.number(Row.IsTiny);

@@ -42,8 +42,9 @@ struct ExitRow {
 struct FunctionRow {
   uint32_t File = 0;
   int64_t BodyBegin = -1, BodyEnd = -1;
-  int32_t Line = 0, EndLine = 0;
-  std::string Name, Display, Usr, Lang, Returns, ReturnKind, Params, Signature, Reason;
+  int64_t HeadBegin = -1, NameEnd = -1;
+  int32_t Line = 0, EndLine = 0, Size = -1;
+  std::string Name, Display, Usr, Lang, Returns, ReturnKind, Params, Signature, Reason, Twin;
   bool IsStatic = false, IsTiny = false;
   std::vector<CallRow> Calls;
   std::vector<ExitRow> Exits;

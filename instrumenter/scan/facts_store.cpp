@@ -167,13 +167,16 @@ void FactsStore::prepare() {
   InsertUnitFile = Statement(Db, "INSERT OR IGNORE INTO tu_file VALUES(?, ?)");
   InsertFunction =
       Statement(Db, "INSERT INTO function(file, name, display, usr, line, end_line, body_begin, body_end, lang,"
-                    " is_static, is_tiny, returns, return_kind, params, signature, instrumentable, reason)"
-                    " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                    " is_static, is_tiny, returns, return_kind, params, signature, instrumentable, reason,"
+                    " head_begin, name_end, size, twin)"
+                    " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   UpdateFunction =
       Statement(Db, "UPDATE function SET file = ?, name = ?, display = ?, usr = ?, line = ?, end_line = ?,"
                     " body_begin = ?, body_end = ?, lang = ?, is_static = ?, is_tiny = ?, returns = ?,"
-                    " return_kind = ?, params = ?, signature = ?, instrumentable = ?, reason = ? WHERE id = ?");
+                    " return_kind = ?, params = ?, signature = ?, instrumentable = ?, reason = ?, head_begin = ?,"
+                    " name_end = ?, size = ?, twin = ? WHERE id = ?");
   RefuseFunction = Statement(Db, "UPDATE function SET instrumentable = 0, reason = ? WHERE id = ?");
+  RefuseTwin = Statement(Db, "UPDATE function SET twin = ? WHERE id = ? AND twin = ''");
   InsertCall = Statement(Db, "INSERT INTO call(caller, file, begin, end, line, col, callee, callee_usr, kind,"
                              " signature, wrappable, form, reason, in_loop, args)"
                              " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
@@ -304,7 +307,7 @@ bool FactsStore::applyFunction(const FunctionRow &Row, const std::vector<int64_t
     return S
         .bind(File, Row.Name, Row.Display, Row.Usr, Row.Line, Row.EndLine, Row.BodyBegin, Row.BodyEnd, Row.Lang,
               Row.IsStatic, Row.IsTiny, Row.Returns, Row.ReturnKind, Row.Params, Row.Signature, !Refused, Row.Reason,
-              More...)
+              Row.HeadBegin, Row.NameEnd, Row.Size, Row.Twin, More...)
         .run();
   };
   if (Fresh) {
@@ -317,6 +320,8 @@ bool FactsStore::applyFunction(const FunctionRow &Row, const std::vector<int64_t
     Ok = RefuseFunction.bind(Row.Reason, Function.Id).run();
     Function.Refused = true;
   }
+  if (!Fresh && !Row.Twin.empty()) // of two configurations or languages: both must allow it
+    Ok = Ok && RefuseTwin.bind(Row.Twin, Function.Id).run();
   Function.Touched = true;
   Id = Function.Id;
   for (const CallRow &Call : Row.Calls)

@@ -108,7 +108,8 @@ private:
   std::unordered_map<std::string, Old> Functions, Calls;
   std::set<std::string> Exits, Addresses;
   Statement InsertFile, UpdateFile, InsertUnit, UpdateUnit, ClearUnitFiles, InsertUnitFile, InsertFunction,
-      UpdateFunction, RefuseFunction, InsertCall, UpdateCall, RefuseCall, InsertExit, InsertAddress, InsertOverride;
+      UpdateFunction, RefuseFunction, RefuseTwin, InsertCall, UpdateCall, RefuseCall, InsertExit, InsertAddress,
+      InsertOverride;
 };
 
 } // namespace vprof

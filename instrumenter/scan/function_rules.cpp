@@ -2,6 +2,7 @@
 #include "instrumenter/scan/function_rules.h"
 
 #include "instrumenter/scan/decl_text.h"
+#include "instrumenter/scan/twin_rules.h"
 
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Attr.h"
@@ -140,6 +141,7 @@ bool describeFunction(const FunctionDecl *Function, const UnitTraits &Traits, So
   Row.Reason = attributeReason(Function, Traits);
   if (Row.Reason.empty())
     Row.Reason = Place;
+  describeTwin(Function, Body, Ranges, Row);
   Row.Name = Pattern->getNameAsString();
   Row.Display = displayOf(Pattern);
   Row.Usr = usrOf(Function);

@@ -14,6 +14,7 @@
 #include "instrumenter/splice/splice_edit.h"
 #include "instrumenter/splice/splice_hook.h"
 #include "instrumenter/splice/splice_include.h"
+#include "instrumenter/splice/splice_live.h"
 #include "instrumenter/splice/splice_shadow.h"
 
 static int stale(const char *what, uint32_t id, struct vprof_error *err)
@@ -41,7 +42,7 @@ static int function_edit(struct vprof_edits *edits, const struct vprof_facts *fa
 }
 
 /* The text around a call of each form; code, mask and context go between the first two strings. */
-static const char *const site_text[][3] = {
+const char *const vprof_site_text[][3] = {
 	[VPROF_FORM_STATEMENT] = { "(__extension__({ VP_SITE", " ", "; }))" },
 	[VPROF_FORM_VALUE] = { " VP_SITE_VALUE", "(", ")" },
 	[VPROF_FORM_REFERENCE] = { " VP_SITE_REFERENCE", "(", ")" },
@@ -57,9 +58,9 @@ static int site_edit(struct vprof_edits *edits, const struct vprof_facts *facts,
 
 	if (!c || c->begin < 1 || c->end <= c->begin || !c->wrappable)
 		return stale("call", call, err);
-	vprof_text_addf(&before, "%s(%u, %#" PRIx64 "UL, %d)%s", site_text[c->form][0], code, mask, context,
-			site_text[c->form][1]);
-	vprof_text_add(&after, site_text[c->form][2]);
+	vprof_text_addf(&before, "%s(%u, %#" PRIx64 "UL, %d)%s", vprof_site_text[c->form][0], code, mask, context,
+			vprof_site_text[c->form][1]);
+	vprof_text_add(&after, vprof_site_text[c->form][2]);
 	vprof_edits_enclose(edits, c->file, c->begin, c->end, VPROF_SPLICE_RANK_SITE, &before, &after);
 	return VPROF_OK;
 }
@@ -70,7 +71,9 @@ static int gather(struct vprof_edits *edits, const struct vprof_facts *facts, co
 {
 	int rc = VPROF_OK;
 
-	for (size_t i = 0; !rc && i < plan->n_probes; i++) {
+	if (plan->live)
+		rc = vprof_splice_live(edits, facts, plan, err);
+	for (size_t i = 0; !rc && !plan->live && i < plan->n_probes; i++) {
 		const struct vprof_probe *p = &plan->probes[i];
 
 		if (p->kind == VPROF_PROBE_FUNCTION)

@@ -125,9 +125,9 @@ int vprof_edited_narrow(struct vprof_edited *e, const struct vprof_plan *plan, c
 	int rc = is_wide && reached ? VPROF_OK : VPROF_ERR_NOMEM;
 	size_t n_users;
 
-	if (!rc && !plan->all)
+	if (!rc && !plan->all && !plan->live)
 		find_wide(facts, plan, a, is_wide);
-	for (size_t i = 0; !rc && !plan->all && i < plan->n_probes; i++) {
+	for (size_t i = 0; !rc && !plan->all && !plan->live && i < plan->n_probes; i++) {
 		const struct vprof_probe *p = &plan->probes[i];
 		const struct vprof_facts_function *f =
 			p->kind == VPROF_PROBE_FUNCTION ? vprof_facts_function(facts, p->fact_id) : NULL;

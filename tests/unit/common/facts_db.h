@@ -30,7 +30,7 @@ static inline void db_new(void)
 	close(fd);
 	assert_int_equal(sqlite3_open(db_path, &db), SQLITE_OK);
 	db_exec(VPROF_FACTS_SCHEMA);
-	db_exec("INSERT INTO meta VALUES('version', '3'), ('root', '/p');"
+	db_exec("INSERT INTO meta VALUES('version', '4'), ('root', '/p');"
 		"INSERT INTO file VALUES(1, '/p/src/a.c', '0000000000000000', 1, 1),"
 		" (2, '/p/other/b.c', '0000000000000000', 1, 1);");
 }
@@ -39,7 +39,7 @@ static inline void db_new(void)
 static inline void db_function(int id, int file, const char *name, const char *usr, const char *signature)
 {
 	char *sql = sqlite3_mprintf("INSERT INTO function VALUES(%d, %d, %Q, %Q, %Q, %d, %d, %d, %d, 'c', 0, 0, 'int',"
-				    " 'scalar', '[]', %Q, 1, '')",
+				    " 'scalar', '[]', %Q, 1, '', -1, -1, -1, 'head')",
 				    id, file, name, name, usr, id, id, id * 10, id * 10 + 5, signature);
 
 	db_exec(sql);

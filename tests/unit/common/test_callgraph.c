@@ -122,7 +122,7 @@ static void test_long_chain(void **state)
 	(void)state;
 	db_exec("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)"
 		" INSERT INTO function SELECT i, 1, 'f' || i, 'f' || i, 'u' || i, 1, 1, i, i, 'c', 0, 0, 'int', 'scalar',"
-		" '[]', 'int (void)', 1, '' FROM n;"
+		" '[]', 'int (void)', 1, '', -1, -1, -1, 'head' FROM n;"
 		"INSERT INTO call SELECT id, id, 1, id * 2, id * 2 + 1, 1, 1, 'f' || (id + 1), 'u' || (id + 1), 'direct', '',"
 		" 1, 'statement', '', 0, '[]' FROM function WHERE id < 200000");
 	f = db_facts();

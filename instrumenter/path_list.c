@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "instrumenter/replay/path_list.h"
+#include "instrumenter/path_list.h"
 
 #include <stdlib.h>
 #include <string.h>
