@@ -391,10 +391,10 @@ static void add_twin(struct live *l, uint32_t canon, const struct vprof_facts_fu
 	size_t first = l->edits->n;
 
 	if (l->is_apart[canon]) {
-		struct vprof_text apart = VPROF_TEXT_INIT;
+		struct vprof_text own = VPROF_TEXT_INIT;
 
-		vprof_text_addf(&apart, "%s ", header ? "VP_APART_IN_HEADER" : "VP_APART");
-		vprof_edits_add(l->edits, f->file, VPROF_EDIT_BEFORE, f->head_begin, f->head_begin, 0, &apart);
+		vprof_text_addf(&own, "%s ", header ? "VP_APART_IN_HEADER" : "VP_APART");
+		vprof_edits_add(l->edits, f->file, VPROF_EDIT_BEFORE, f->head_begin, f->head_begin, 0, &own);
 		vprof_edits_belong(l->edits, first, VPROF_EDIT_ORIGINAL_ONLY);
 	}
 
