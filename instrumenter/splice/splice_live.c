@@ -139,26 +139,95 @@ static int is_one_of(const char *word, const char *list)
 	return n && at && (at == list || at[-1] == ' ') && (!at[n] || at[n] == ' ');
 }
 
-/* Are all conditions of the text closed in it, and does it leave macros alone? */
-static int can_repeat(const char *text, size_t n)
+/* The macro that a #define or #undef names. */
+static size_t macro_named(const char *line, const char *end, const char **name)
 {
-	const char *end = text + n, *next = line_end(text, end);
-	int depth = 0;
+	const char *s = memchr(line, 'd', (size_t)(end - line)); /* "define", "undef": one way or the other behind it */
+	size_t n = 0;
 
-	while (next < end) {
-		const char *line = next + 1;
+	while (s && s < end && isalpha((unsigned char)*s))
+		s++;
+	while (s && s < end && (*s == ' ' || *s == '\t'))
+		s++;
+	while (s && s + n < end && (isalnum((unsigned char)s[n]) || s[n] == '_'))
+		n++;
+	*name = s;
+	return n;
+}
+
+/* Does a condition of the text ask for the macro? */
+static int asks_for(const char *text, const char *end, const char *name, size_t n)
+{
+	for (const char *line = text, *next; line < end; line = next + 1) {
 		char word[16];
 
 		next = line_end(line, end);
 		directive(line, next, word);
-		if (is_one_of(word, "if ifdef ifndef"))
+		if (!is_one_of(word, "if ifdef ifndef elif elifdef elifndef"))
+			continue;
+		for (const char *at = line; (at = memmem(at, (size_t)(next - at), name, n)); at++)
+			if (!isalnum((unsigned char)at[n]) && at[n] != '_')
+				return 1;
+	}
+	return 0;
+}
+
+static int can_repeat(const struct live *l, const char *text, size_t n, int depth_left);
+
+/* Can the file that a line of the text includes be read twice? */
+static int can_include_again(const struct live *l, const char *line, const char *end, int depth_left)
+{
+	const char *open = memchr(line, '"', (size_t)(end - line));
+	const char *close = open ? memchr(open + 1, '"', (size_t)(end - open - 1)) : NULL;
+	int found = 0, ok = depth_left > 0;
+
+	for (size_t i = 0; close && ok && i < l->facts->n_files; i++) {
+		const char *path = l->facts->files[i].path;
+		size_t k = strlen(path), n = (size_t)(close - open - 1);
+		struct vprof_text text = VPROF_TEXT_INIT;
+
+		if (k <= n || path[k - n - 1] != '/' || memcmp(path + k - n, open + 1, n))
+			continue;
+		found = 1;
+		ok = !vprof_file_read(path, &text, NULL) && can_repeat(l, text.s, text.len, depth_left - 1);
+		vprof_text_release(&text);
+	}
+	return found && ok;
+}
+
+/* Are all conditions of the text closed in it, and does it mean the same when it stands there twice? */
+static int can_repeat(const struct live *l, const char *text, size_t n, int depth_left)
+{
+	const char *end = text + n;
+	int depth = 0;
+
+	for (const char *line = text, *next; line < end; line = next + 1) {
+		const char *name;
+		char word[16];
+		size_t k;
+
+		next = line_end(line, end);
+		directive(line, next, word);
+		if (is_one_of(word, "if ifdef ifndef")) {
 			depth++;
-		else if (!strcmp(word, "endif"))
+		} else if (!strcmp(word, "endif")) {
 			depth--;
-		else if (is_one_of(word, "elif else elifdef elifndef") && !depth)
+		} else if (is_one_of(word, "elif else elifdef elifndef")) {
+			if (!depth)
+				return 0;
+		} else if (is_one_of(word, "define undef")) {
+			k = macro_named(line, next, &name);
+			if (!k || asks_for(text, end, name, k))
+				return 0;
+		} else if (!strcmp(word, "include")) {
+			if (!can_include_again(l, line, next, depth_left))
+				return 0;
+		} else if (!strcmp(word, "pragma")) {
+			if (memmem(line, (size_t)(next - line), "once", 4))
+				return 0;
+		} else if (*word && !is_one_of(word, "error warning")) {
 			return 0;
-		else if (*word && !is_one_of(word, "elif else elifdef elifndef error warning pragma"))
-			return 0;
+		}
 		if (depth < 0)
 			return 0;
 	}
@@ -220,7 +289,7 @@ static enum form form_of(const struct live *l, size_t at, const struct vprof_tex
 			return IN_BODY;
 		f = g;
 	}
-	if (!in_c || !can_repeat(text->s + f->head_begin, (size_t)(f->body_end + 1 - f->head_begin)))
+	if (!in_c || !can_repeat(l, text->s + f->head_begin, (size_t)(f->body_end + 1 - f->head_begin), 3))
 		return IN_BODY;
 	return is_allowed ? TWIN : IN_BODY;
 }
@@ -267,6 +336,17 @@ static int is_always_there(const struct live *l, uint32_t from, uint32_t to)
 		if (l->readers[a * l->n_words + i] & ~l->readers[b * l->n_words + i])
 			return 0;
 	return 1;
+}
+
+/* Does any unit read both files? */
+static int is_ever_there(const struct live *l, uint32_t from, uint32_t to)
+{
+	size_t a = file_index(l, from), b = file_index(l, to);
+
+	for (size_t i = 0; i < l->n_words; i++)
+		if (l->readers[a * l->n_words + i] & l->readers[b * l->n_words + i])
+			return 1;
+	return 0;
 }
 
 /* Is `name` a word of the text? */
@@ -497,9 +577,11 @@ static void find_kept(struct live *l)
 		const struct vprof_facts_call *c = &facts->calls[i];
 		uint32_t caller = vprof_facts_caller(facts, c);
 
-		if (c->callee_function && (caller == UINT32_MAX || l->form[l->canon[caller]] != TWIN))
-			l->is_kept[l->canon[c->callee_function - 1]] = l->is_apart[l->canon[c->callee_function - 1]] =
-				1;
+		uint32_t callee = c->callee_function ? l->canon[c->callee_function - 1] : 0;
+
+		if (c->callee_function && (caller == UINT32_MAX || l->form[l->canon[caller]] != TWIN) &&
+		    is_ever_there(l, c->file, facts->functions[callee].file))
+			l->is_kept[callee] = l->is_apart[callee] = 1;
 	}
 }
 
