@@ -43,6 +43,7 @@ struct live {
 	unsigned char *is_main; /* files: a unit's own */
 	uint64_t *readers;	/* [files][n_words]: the units that read a file, a bit for each */
 	size_t n_words;
+	int is_lto;	    /* some units are optimised when they are linked */
 	const char **names; /* of the functions that one function calls as twins: scratch */
 	uint32_t *called;
 	size_t n_called;
@@ -86,7 +87,8 @@ static void find_places(struct live *l)
 		if (a->function && (!strcmp(a->target, "pthread_create") || !strcmp(a->target, "thrd_create")))
 			l->is_start[a->function - 1] = 1;
 	}
-	for (size_t i = 0; i < facts->n_tus; i++)
+	for (size_t i = 0; i < facts->n_tus; i++) {
+		l->is_lto |= strstr(facts->tus[i].arguments, "\"-flto") != NULL;
 		for (size_t k = 0; k < facts->tus[i].n_files; k++) {
 			const struct vprof_facts_file *file = vprof_facts_file(facts, facts->tus[i].files[k]);
 
@@ -96,6 +98,7 @@ static void find_places(struct live *l)
 				l->is_main[file - facts->files] = 1;
 			l->readers[(size_t)(file - facts->files) * l->n_words + i / 64] |= UINT64_C(1) << i % 64;
 		}
+	}
 }
 
 static size_t file_index(const struct live *l, uint32_t id)
@@ -338,11 +341,14 @@ static int is_always_there(const struct live *l, uint32_t from, uint32_t to)
 	return 1;
 }
 
-/* Does any unit read both files? */
+/* Could a function of the file `to` be inlined into one of `from`: does any unit read both, or are units optimised
+ * together? */
 static int is_ever_there(const struct live *l, uint32_t from, uint32_t to)
 {
 	size_t a = file_index(l, from), b = file_index(l, to);
 
+	if (l->is_lto)
+		return 1;
 	for (size_t i = 0; i < l->n_words; i++)
 		if (l->readers[a * l->n_words + i] & l->readers[b * l->n_words + i])
 			return 1;

@@ -72,7 +72,7 @@ template <class T> T templated(T a, T b)
 }
 static int thrower(int a)
 {
-	PLANTED(thrower) if (a > 2) throw std::runtime_error("too much");
+	PLANTED(thrower) for (int i = 0; i < 2; i++) a += i * 0; if (a > 2) throw std::runtime_error("too much");
 	return a;
 }
 static int catcher(int a)
