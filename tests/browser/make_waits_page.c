@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/files.h"
-#include "report/waits_page.h"
+#include "report/waits/waits_page.h"
 #include "hostile_names.h"
 
 #define SECOND 1e9

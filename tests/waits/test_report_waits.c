@@ -12,8 +12,8 @@
 
 #include "analysis/waits/describe.h"
 #include "history_text.h"
-#include "report/report_waits.h"
-#include "report/waits_answer.h"
+#include "report/waits/report_waits.h"
+#include "report/waits/waits_answer.h"
 
 static struct vprof_waits_results *describe(const char *text)
 {

@@ -9,9 +9,9 @@
 #include "cli/print.h"
 #include "cli/recorded_run.h"
 #include "cli/waits/waits_run.h"
-#include "report/report_waits.h"
-#include "report/waits_answer.h"
-#include "report/waits_page.h"
+#include "report/waits/report_waits.h"
+#include "report/waits/waits_answer.h"
+#include "report/waits/waits_page.h"
 
 static const struct vprof_usage usage = {
 	.synopsis = "report waits [RUN] [--html [FILE]] [--json] [--top N] [--threshold SHARE] [--link-speed MBITS]",

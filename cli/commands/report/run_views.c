@@ -13,8 +13,8 @@
 #include "report/latency/latency_page.h"
 #include "report/paths/paths_page.h"
 #include "report/paths/paths_answer.h"
-#include "report/waits_answer.h"
-#include "report/waits_page.h"
+#include "report/waits/waits_answer.h"
+#include "report/waits/waits_page.h"
 
 struct run {
 	const char *folder, *trace, *name;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The page's data: what --json prints, with the words of the text report. */
-#include "report/waits_page.h"
+#include "report/waits/waits_page.h"
 
 #include "analysis/results/results_json.h"
 #include "report/page_fill.h"
 #include "report/page_template.h"
-#include "report/waits_answer.h"
+#include "report/waits/waits_answer.h"
 
 static int add_remedies(cJSON *results, const struct vprof_waits_results *r)
 {

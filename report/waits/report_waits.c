@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* See report_waits.h. One paragraph for each knot: its cycle, its edges by weight with what shortening them would give
  * and where the waits are, then what usually helps. */
-#include "report/report_waits.h"
+#include "report/waits/report_waits.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "common/radix.h"
 #include "report/format_value.h"
 #include "report/report_parts.h"
-#include "report/waits_answer.h"
+#include "report/waits/waits_answer.h"
 
 #define DEFAULT_EDGES 10
 #define STACKS_SHOWN 2

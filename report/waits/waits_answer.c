@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE
-#include "report/waits_answer.h"
+#include "report/waits/waits_answer.h"
 
 #include <math.h>
 #include <string.h>
