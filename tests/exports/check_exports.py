@@ -195,7 +195,7 @@ def folded_causes():
 
 def folded_contexts():
 	total = {}
-	for line in text().splitlines():
+	for line in text().removesuffix("\n").split("\n"):
 		need(re.fullmatch(r"[^;]+(;[^;]+)+ [1-9][0-9]*", line), f"no folded stack: {line!r}")
 		context, rest = line.split(";", 1)
 		total[context] = total.get(context, 0) + int(rest.rsplit(" ", 1)[1])

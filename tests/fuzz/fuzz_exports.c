@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include <cjson/cJSON.h>
 
@@ -182,6 +183,29 @@ static void check_protobuf(const struct vprof_export_format *format, const unsig
 	}
 }
 
+/* A gzip'd message: whole, and nothing after it. */
+static void check_pprof(const struct vprof_export_format *format, unsigned char *s, size_t n)
+{
+	z_stream z = { .next_in = s, .avail_in = (uInt)n };
+	size_t size = 0, cap = 1 << 16;
+	unsigned char *out = NULL;
+	int ret;
+
+	check(inflateInit2(&z, 15 + 16) == Z_OK, format, "no memory");
+	do {
+		out = realloc(out, cap *= 2);
+		check(out != NULL, format, "no memory");
+		z.next_out = out + size;
+		z.avail_out = (uInt)(cap - size);
+		ret = inflate(&z, Z_NO_FLUSH);
+		size = cap - z.avail_out;
+	} while (ret == Z_OK);
+	check(ret == Z_STREAM_END && !z.avail_in, format, "no gzip");
+	check_protobuf(format, out, size, 1);
+	inflateEnd(&z);
+	free(out);
+}
+
 static void export(const struct vprof_export_format *format, const struct vprof_results *r,
 		   const struct vprof_trace_part *part)
 {
@@ -198,7 +222,9 @@ static void export(const struct vprof_export_format *format, const struct vprof_
 	if (fclose(e.to))
 		abort();
 	check(!rc, format, err.message);
-	if (format->is_binary) {
+	if (!strcmp(format->name, "pprof")) {
+		check_pprof(format, (unsigned char *)s, n);
+	} else if (format->is_binary) {
 		check_protobuf(format, (unsigned char *)s, n, 0);
 	} else {
 		check_utf8(format, s, n);
