@@ -35,6 +35,7 @@ struct vprof_blame_node {
 	uint32_t parent, key; /* a parent comes before its children; [0] is the root */
 	uint8_t class;
 	uint8_t objects; /* SITE: 0, 1, or 2 for more */
+	uint8_t is_wait; /* FRAME: the call is a wait itself; what lies beneath it others did */
 	uint64_t object;
 	int64_t ticks;	  /* own */
 	uint64_t n_waits; /* HOLDER, SITE; of the last ROUTE of an interval: intervals */

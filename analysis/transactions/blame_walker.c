@@ -131,6 +131,7 @@ int vprof_blame_spend_wait(struct vprof_blame_walker *w, const struct vprof_piec
 		*node = vprof_blame_child(&w->tree, *node, VPROF_BLAME_WAIT, w->of->canonical[wait->name]);
 	if (*node == VPROF_NONE)
 		return VPROF_ERR_NOMEM;
+	w->tree.nodes.v[*node].is_wait = 1;
 	vprof_blame_spend(w, *node, p->to - p->from, 1);
 	return VPROF_OK;
 }

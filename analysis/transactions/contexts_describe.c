@@ -66,6 +66,12 @@ static int fill_stages(struct describing *d, uint32_t route)
 	return VPROF_OK;
 }
 
+/* Did the interval wait in it? A measured call of the library's may be the wait. */
+static int is_wait(const struct vprof_blame_node *n)
+{
+	return n->class == VPROF_BLAME_WAIT || (n->class == VPROF_BLAME_FRAME && n->is_wait);
+}
+
 /* What is told of a node but for its times. */
 static int name_node(struct describing *d, const struct vprof_blame_node *n, struct vprof_profile_node *out)
 {
@@ -80,6 +86,7 @@ static int name_node(struct describing *d, const struct vprof_blame_node *n, str
 	out->kind = VPROF_NODE_FUNCTION;
 	if (probe && (unsigned)probe->kind < sizeof probe_kinds)
 		out->kind = probe_kinds[probe->kind];
+	out->kind = is_wait(n) ? VPROF_NODE_WAIT : out->kind;
 	switch (n->class) {
 	case VPROF_BLAME_STAGE:
 		out->kind = VPROF_NODE_INTERVAL;
@@ -111,7 +118,7 @@ static int name_node(struct describing *d, const struct vprof_blame_node *n, str
  */
 static void count_time(struct vprof_context *x, const struct vprof_blame_node *n, double total_ns, double own_ns)
 {
-	if (n->class == VPROF_BLAME_WAIT)
+	if (is_wait(n))
 		x->waiting_ns += total_ns;
 	else if (n->class == VPROF_BLAME_QUEUED)
 		x->queued_ns += total_ns;
@@ -127,7 +134,7 @@ static void add_times(struct describing *d, uint32_t node)
 	const struct vprof_blame_node *n = &d->tree->nodes.v[node];
 
 	count_time(d->x, n, (double)d->order.ticks[node] * d->ns_per_tick, (double)n->ticks * d->ns_per_tick);
-	if (n->class != VPROF_BLAME_WAIT && n->class != VPROF_BLAME_QUEUED && n->class != VPROF_BLAME_PREEMPTED)
+	if (!is_wait(n) && n->class != VPROF_BLAME_QUEUED && n->class != VPROF_BLAME_PREEMPTED)
 		for (uint32_t c = d->order.first[node]; c < d->order.first[node + 1]; c++)
 			add_times(d, d->order.children[c]);
 }
@@ -136,7 +143,7 @@ static int list_nodes(struct describing *d, uint32_t node, uint32_t depth, int i
 {
 	const struct vprof_blame_node *n = &d->tree->nodes.v[node];
 	struct vprof_profile_node *out = &d->profile[d->x->n_profile++];
-	int is_explained = is_blame || n->class == VPROF_BLAME_WAIT || n->class == VPROF_BLAME_QUEUED;
+	int is_explained = is_blame || is_wait(n) || n->class == VPROF_BLAME_QUEUED;
 	int64_t own = d->order.ticks[node];
 	int ret = name_node(d, n, out);
 

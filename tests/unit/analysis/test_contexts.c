@@ -298,6 +298,48 @@ static void test_received(void **state)
 	hand_release(&h);
 }
 
+/* A measured call of the library's that waits is the wait: beneath it others worked. */
+static void test_waiting_call(void **state)
+{
+	struct vprof_plan *plan = hand_plan(4);
+	const struct vprof_context *x;
+	struct hand_thread *a, *b;
+	struct vprof_results *r;
+	struct hand_trace h;
+
+	(void)state;
+	hand_init(&h);
+	a = hand_thread(&h, 1);
+	b = hand_thread(&h, 1);
+	path(a, 1, (uint64_t[]){ 0x1 }, 1);
+	for (uint32_t i = 1; i <= 10; i++) {
+		uint64_t t = 10000 * (uint64_t)i;
+
+		mark(a, VP_KIND_BEGIN, i, t, 1);
+		hand_call(b, F(3), t + 120, t + 480);
+		hand_wake(b, VP_WAIT_MUTEX, 0, 0x10, i, i, t + 500);
+		hand_wait(a, VP_WAIT_MUTEX, VP_CALL_MUTEX_LOCK, 0x10, i, t + 100, t + 500);
+		hand_call(a, S(2), t + 90, t + 510);
+		hand_call(a, F(1), t + 50, t + 550);
+		mark(a, VP_KIND_END, i, t + 600, 1);
+	}
+	hand_write(&h);
+	r = hand_analyze(&h, plan);
+	x = context(r, "0x1");
+	assert_int_equal(x->n_profile, 4);
+	assert_string_equal(x->profile[2].name, "pthread_mutex_lock");
+	assert_int_equal(x->profile[2].kind, VPROF_NODE_WAIT);
+	assert_int_equal(x->profile[2].line, 5);
+	assert_int_equal(x->profile[2].is_blame, 0);
+	assert_string_equal(x->profile[3].name, "f3");
+	assert_int_equal(x->profile[3].is_blame, 1);
+	expect(x->waiting_ns, 10 * 420);
+	expect(x->running_ns, 10 * 180);
+	vprof_results_free(r);
+	vprof_plan_free(plan);
+	hand_release(&h);
+}
+
 /* Two stages that name each other again and again; a stage without a call path; many stages. */
 static void test_odd(void **state)
 {
@@ -488,9 +530,13 @@ static void test_equals_the_tree(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pruning), cmocka_unit_test(test_event_loop),
-		cmocka_unit_test(test_staged),	cmocka_unit_test(test_received),
-		cmocka_unit_test(test_odd),	cmocka_unit_test(test_equals_the_tree),
+		cmocka_unit_test(test_pruning),
+		cmocka_unit_test(test_event_loop),
+		cmocka_unit_test(test_staged),
+		cmocka_unit_test(test_received),
+		cmocka_unit_test(test_odd),
+		cmocka_unit_test(test_waiting_call),
+		cmocka_unit_test(test_equals_the_tree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
