@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/requests/batches.h"
 
+#include <math.h>
+
+#include "analysis/requests/message_lengths.h"
 #include "common/search.h"
 
-#define PASSES_MOST 100 /* a chain of conclusions is mostly drawn in a few */
-#define TESTS_RIGHT 0.5 /* as if one test had been right half of the time */
+#define LENGTHS_LEAST 0.9 /* of tests by known calls that lengths decide right, from here on they are used */
+#define RIVALS_MOST 8	  /* known calls that are looked at for one of the same program */
+#define PASSES_MOST 100	  /* a chain of conclusions is mostly drawn in a few */
+#define FIT_ENOUGH 3.0	  /* logarithm: 20 times as likely as any other */
+#define TESTS_RIGHT 0.5	  /* as if one test had been right half of the time */
 #define TESTS_SEEN 1.0
 
 struct message {
@@ -299,6 +305,7 @@ static int keep_candidates(struct matching *m, struct vprof_candidates *c, const
 	if (VPROF_ROOM(&m->b->visits, m->b->visits.n + s->n))
 		return VPROF_ERR_NOMEM;
 	c->first = (uint32_t)m->b->visits.n;
+	c->n_first = c->n;
 	memcpy(m->b->visits.v + c->first, s->v, s->n * sizeof *s->v);
 	m->b->visits.n += s->n;
 	return VPROF_OK;
@@ -319,8 +326,12 @@ static void restrict_to(struct matching *m, uint32_t thread, uint32_t call, cons
 		return;
 	} else {
 		for (uint8_t i = 0; i < c->n; i++)
-			if (holds(s, v[i]))
+			if (holds(s, v[i])) {
+				uint32_t struck_out = v[n];
+
 				v[n++] = v[i];
+				v[i] = struck_out;
+			}
 	}
 	m->has_changed |= n != c->n;
 	c->n = n;
@@ -507,18 +518,131 @@ static void keep_order(struct matching *m, const struct batch *b)
 		m->b->by_order[q.calls[i]] = q.requests[i];
 }
 
+/* Calls of which one candidate is left, whose lengths show what goes together. */
+static int learn_lengths(const struct matching *m, struct vprof_message_lengths *l)
+{
+	int ret = VPROF_OK;
+
+	for (uint32_t i = 0; i < m->x->v.n && !ret; i++)
+		if (m->b->of[i].n == 1 && m->x->v.v[i].client.request_thread != VPROF_NONE)
+			ret = vprof_message_lengths_add(l, m->a->threads[m->x->v.v[i].client.request_thread].program,
+							m->b->visits.v[m->b->of[i].first], i);
+	return ret;
+}
+
+/* Would lengths have told the request of this known call from that of another? */
+static void test_lengths(struct matching *m, const struct vprof_message_lengths *l, uint32_t call, uint32_t other)
+{
+	uint32_t program = m->a->threads[m->x->v.v[call].client.request_thread].program;
+	uint32_t visit = m->b->visits.v[m->b->of[call].first], rival = m->b->visits.v[m->b->of[other].first];
+	double fit = vprof_message_lengths_fit(l, program, visit, call, 1) -
+		     vprof_message_lengths_fit(l, program, rival, call, 0);
+
+	if (visit == rival || (fit < FIT_ENOUGH && fit > -FIT_ENOUGH))
+		return;
+	m->b->n_fits[program]++;
+	m->b->n_fits_right[program] += fit > 0;
+}
+
+/* Each known call with one that is far from it among the known ones, since neighbours are of one connection. */
+static int test_all_lengths(struct matching *m, const struct vprof_message_lengths *l)
+{
+	VPROF_ARRAY(uint32_t) known = { 0 };
+	int ret = VPROF_RESERVE(&known, m->x->v.n + 1) ? VPROF_ERR_NOMEM : VPROF_OK;
+
+	for (uint32_t i = 0; i < m->x->v.n && !ret; i++)
+		if (m->b->of[i].n == 1 && m->x->v.v[i].client.request_thread != VPROF_NONE)
+			known.v[known.n++] = i;
+	for (size_t i = 0; i < known.n; i++)
+		for (size_t k = 0; k < RIVALS_MOST; k++) {
+			uint32_t rival = known.v[(i + known.n / 2 + k) % known.n];
+
+			if (m->a->threads[m->x->v.v[known.v[i]].client.request_thread].program !=
+			    m->a->threads[m->x->v.v[rival].client.request_thread].program)
+				continue;
+			test_lengths(m, l, known.v[i], rival);
+			break;
+		}
+	VPROF_ARRAY_RELEASE(&known);
+	return ret;
+}
+
+/* The candidate of a call that its lengths name; VPROF_NONE: none. */
+static uint32_t fitting(const struct matching *m, const struct vprof_message_lengths *l, uint32_t call,
+			uint32_t program)
+{
+	const struct vprof_candidates *c = &m->b->of[call];
+	double best = -INFINITY, next = -INFINITY;
+	uint32_t at = VPROF_NONE;
+
+	for (uint8_t i = 0; i < c->n; i++) {
+		double fit = vprof_message_lengths_fit(l, program, m->b->visits.v[c->first + i], call, 0);
+
+		next = fit > best ? best : fit > next ? fit : next;
+		at = fit > best ? m->b->visits.v[c->first + i] : at;
+		best = fit > best ? fit : best;
+	}
+	return best - next >= FIT_ENOUGH ? at : VPROF_NONE;
+}
+
+/* Returns how many calls were decided by the lengths of their messages. */
+static uint32_t decide_by_lengths(struct matching *m, const struct vprof_message_lengths *l)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < m->x->v.n; i++) {
+		uint32_t thread = m->x->v.v[i].client.request_thread, visit;
+
+		if (thread == VPROF_NONE || m->b->of[i].n < 2 || m->b->of[i].n == VPROF_CANDIDATES_UNKNOWN ||
+		    vprof_batches_length_confidence(m->b, m->a, thread) < LENGTHS_LEAST)
+			continue;
+		visit = fitting(m, l, i, m->a->threads[thread].program);
+		if (visit == VPROF_NONE)
+			continue;
+		restrict_to(m, thread, i, &(struct set){ { visit }, 1 });
+		n++;
+	}
+	return n;
+}
+
+static void conclude_all(struct matching *m)
+{
+	m->has_changed = 1;
+	for (int pass = 0; pass < PASSES_MOST && m->has_changed; pass++) {
+		m->has_changed = 0;
+		for (size_t i = 0; i < m->batches.n; i++)
+			conclude(m, &m->batches.v[i]);
+	}
+}
+
+/* What follows from a call that lengths decided stands on them, too. */
+static int use_lengths(struct matching *m)
+{
+	struct vprof_message_lengths l = { .x = m->x };
+	int ret = learn_lengths(m, &l);
+
+	if (!ret)
+		ret = test_all_lengths(m, &l);
+	if (!ret) {
+		for (uint32_t i = 0; i < m->x->v.n; i++)
+			m->b->by_length[i] = m->b->of[i].n != 1;
+		if (decide_by_lengths(m, &l))
+			conclude_all(m);
+	}
+	vprof_message_lengths_release(&l);
+	return ret;
+}
+
 static int solve(struct matching *m)
 {
 	int ret = VPROF_OK;
 
 	for (size_t i = 0; i < m->batches.n && !ret; i++)
 		ret = begin(m, &m->batches.v[i]);
-	m->has_changed = 1;
-	for (int pass = 0; pass < PASSES_MOST && m->has_changed && !ret; pass++) {
-		m->has_changed = 0;
-		for (size_t i = 0; i < m->batches.n; i++)
-			conclude(m, &m->batches.v[i]);
-	}
+	if (!ret)
+		conclude_all(m);
+	if (!ret)
+		ret = use_lengths(m);
 	for (size_t i = 0; i < m->batches.n; i++)
 		count_order(m, &m->batches.v[i]);
 	for (size_t i = 0; i < m->batches.n; i++)
@@ -540,11 +664,14 @@ int vprof_batches_match(struct vprof_batches *b, const struct vprof_socket_histo
 	b->of = calloc(x->v.n + 1, sizeof *b->of);
 	b->n_tests = calloc(h->processes.n + 1, sizeof *b->n_tests);
 	b->n_agree = calloc(h->processes.n + 1, sizeof *b->n_agree);
+	b->by_length = calloc(x->v.n + 1, 1);
+	b->n_fits = calloc(h->processes.n + 1, sizeof *b->n_fits);
+	b->n_fits_right = calloc(h->processes.n + 1, sizeof *b->n_fits_right);
 	b->n_ordered = calloc(h->processes.n + 1, sizeof *b->n_ordered);
 	b->n_in_order = calloc(h->processes.n + 1, sizeof *b->n_in_order);
 	b->by_order = malloc((x->v.n + 1) * sizeof *b->by_order);
-	if (m.turns && m.last_reply && m.is_sent && b->of && b->n_tests && b->n_agree && b->n_ordered &&
-	    b->n_in_order && b->by_order) {
+	if (m.turns && m.last_reply && m.is_sent && b->of && b->n_tests && b->n_agree && b->by_length && b->n_fits &&
+	    b->n_fits_right && b->n_ordered && b->n_in_order && b->by_order) {
 		memset(m.last_reply, 0xff, connections->v.n * sizeof *m.last_reply);
 		memset(b->by_order, 0xff, x->v.n * sizeof *b->by_order); /* VPROF_NONE */
 		ret = gather(&m);
@@ -565,6 +692,9 @@ void vprof_batches_release(struct vprof_batches *b)
 	free(b->of);
 	free(b->n_tests);
 	free(b->n_agree);
+	free(b->by_length);
+	free(b->n_fits);
+	free(b->n_fits_right);
 	free(b->n_ordered);
 	free(b->n_in_order);
 	free(b->by_order);
@@ -581,6 +711,13 @@ double vprof_batches_confidence(const struct vprof_batches *b, const struct vpro
 	uint32_t program = a->threads[thread].program;
 
 	return b->n_tests[program] ? rate(b->n_agree[program], b->n_tests[program]) : 0;
+}
+
+double vprof_batches_length_confidence(const struct vprof_batches *b, const struct vprof_agreement *a, uint32_t thread)
+{
+	uint32_t program = a->threads[thread].program;
+
+	return rate(b->n_fits_right[program], b->n_fits[program]) * vprof_batches_confidence(b, a, thread);
 }
 
 double vprof_batches_order_confidence(const struct vprof_batches *b, const struct vprof_agreement *a, uint32_t thread)

@@ -8,7 +8,8 @@
  * the same ones; which goes with which is not known at first. But to whom a reply is sent is known, and a call is sent
  * in one batch and its reply received in another: so candidates are struck out until mostly one is left.
  *
- * Where several are left, the order decides, if the program's calls are mostly made in the order in which it received
+ * Where several are left, the lengths of the messages decide, if those of known calls show that they tell
+ * (message_lengths.h); then the order decides, if the program's calls are mostly made in the order in which it received
  * their requests, as those that are known show.
  *
  * A connection that is asked for without waiting counts as its first call, since that is what the reason led to; it is
@@ -24,6 +25,7 @@
 
 struct vprof_candidates { /* visits that a call may be for */
 	uint32_t first;	  /* in `visits` */
+	uint8_t n_first;  /* as many as there were at first: those that were struck out come after the others */
 	uint8_t n;	  /* VPROF_CANDIDATES_UNKNOWN; 0: all were struck out, or its thread is no such thread */
 };
 
@@ -32,6 +34,9 @@ struct vprof_batches {
 	VPROF_ARRAY(uint32_t) visits;
 	uint32_t *by_order; /* of each exchange that has several candidates left: the one that the order of requests and
 			       calls names; VPROF_NONE */
+	unsigned char *by_length; /* of each exchange: that one candidate is left is by the lengths of messages */
+	uint64_t *n_fits,
+		*n_fits_right; /* by program: known calls of which lengths tell the request; and tell it right */
 	uint64_t *n_ordered, *n_in_order; /* by program: known neighbours; those whose calls were in their order */
 	uint64_t *n_tests, *n_agree; /* by program: replies that might have contradicted what was known; that did not */
 };
@@ -45,7 +50,8 @@ void vprof_batches_release(struct vprof_batches *b);
 
 /* Of links of a thread's program that stand on batches, 0 to 1; 0 where nothing tested them. */
 double vprof_batches_confidence(const struct vprof_batches *b, const struct vprof_agreement *a, uint32_t thread);
-/* Of those that stand on the order, too. */
+/* Of those that stand on lengths, too; and on the order. */
+double vprof_batches_length_confidence(const struct vprof_batches *b, const struct vprof_agreement *a, uint32_t thread);
 double vprof_batches_order_confidence(const struct vprof_batches *b, const struct vprof_agreement *a, uint32_t thread);
 
 #endif

@@ -548,7 +548,10 @@ static int decide_matched(struct walk *w, uint32_t exchange)
 	if (vprof_agreement_is_synchronous(&w->agreement, thread) || confidence < (double)VPROF_LINK_MIN_CONFIDENCE ||
 	    (!c->n && !w->evidence[exchange].n_open))
 		return 0;
-	if (c->n == 1)
+	if (c->n == 1 && w->batches.by_length[exchange])
+		decide(&w->c->links.v[exchange], w->batches.visits.v[c->first], VPROF_LINK_LENGTH,
+		       vprof_batches_length_confidence(&w->batches, &w->agreement, thread));
+	else if (c->n == 1)
 		decide(&w->c->links.v[exchange], w->batches.visits.v[c->first], VPROF_LINK_MATCHED, confidence);
 	else if (w->batches.by_order[exchange] != VPROF_NONE)
 		decide(&w->c->links.v[exchange], w->batches.by_order[exchange], VPROF_LINK_ORDER,
@@ -610,16 +613,18 @@ static void decide_all(struct walk *w)
 		w->c->n_by_how[w->c->links.v[i].how]++;
 }
 
-/* Of an ambiguous call: the requests that it may be for are those that are left, or else those that its process served
- * then. */
+/* Of an ambiguous call: the requests that it may be for are those that are left, or, where what is known contradicts
+ * itself, those that there were at first; or else those that its process served then. */
 static void mark_candidates(struct walk *w, const struct vprof_transfer *t, uint32_t call)
 {
 	const struct vprof_candidates *c = &w->batches.of[call];
 	struct process_state *p = &w->processes[w->h->threads.v[t->thread].process];
 
-	for (uint8_t i = 0; c->n > 1 && c->n != VPROF_CANDIDATES_UNKNOWN && i < c->n; i++)
+	uint8_t n = c->n == VPROF_CANDIDATES_UNKNOWN || c->n == 1 ? 0 : c->n ? c->n : c->n_first;
+
+	for (uint8_t i = 0; i < n; i++)
 		w->c->links.v[w->batches.visits.v[c->first + i]].is_tainted = 1;
-	if (c->n > 1 && c->n != VPROF_CANDIDATES_UNKNOWN)
+	if (n)
 		return;
 	for (uint32_t visit = p->first; visit != p->marked; visit = w->next[visit])
 		w->c->links.v[visit].is_tainted = 1;

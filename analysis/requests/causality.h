@@ -33,6 +33,7 @@ enum vprof_link_how {
 	VPROF_LINK_HANDED,    /* by what became of the request: its thread passed it on to one that replied to it */
 	VPROF_LINK_MARKED,    /* the program says for which request its thread worked */
 	VPROF_LINK_MATCHED,   /* by what its thread received and sent in turn (batches.h) */
+	VPROF_LINK_LENGTH,    /* ... and by the lengths of the messages (message_lengths.h) */
 	VPROF_LINK_ORDER,     /* ... and since it makes calls in the order of requests */
 	VPROF_LINK_ONLY,      /* its process served no other request at that time */
 	VPROF_LINK_AMBIGUOUS, /* none of these, or they contradict each other */

@@ -263,8 +263,9 @@ const char *socket_text_link(const struct socket_text *s, const char *connection
 		[VPROF_LINK_WOKEN] = "woken",	      [VPROF_LINK_CREATED] = "created",
 		[VPROF_LINK_KEPT] = "kept",	      [VPROF_LINK_ONLY] = "only",
 		[VPROF_LINK_AMBIGUOUS] = "ambiguous", [VPROF_LINK_MATCHED] = "matched",
-		[VPROF_LINK_ORDER] = "order",	      [VPROF_LINK_QUEUED] = "queued",
-		[VPROF_LINK_HANDED] = "handed",	      [VPROF_LINK_MARKED] = "marked",
+		[VPROF_LINK_ORDER] = "order",	      [VPROF_LINK_LENGTH] = "length",
+		[VPROF_LINK_QUEUED] = "queued",	      [VPROF_LINK_HANDED] = "handed",
+		[VPROF_LINK_MARKED] = "marked",
 	};
 	static char text[96];
 	uint32_t exchange = socket_text_exchange(s, connection, n);

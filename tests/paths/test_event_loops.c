@@ -248,6 +248,45 @@ static void test_contradiction(void **state)
 	socket_text_release(&s);
 }
 
+/* One request after the other, which shows what becomes of a request of some length; or both at once, in turns that
+ * tell nothing: calls in one order and the other, and all replies together. */
+static size_t pass_on(char *to, size_t size, uint32_t i, uint32_t t)
+{
+	int is_apart = i % 2 == 0, is_turned = i % 4 == 1;
+
+	if (is_apart)
+		return (size_t)snprintf(
+			to, size,
+			"%u one.1 < x 10\n%u one.1 > y 15\n%u two.1 < y 15\n%u one.1 < z 20\n%u one.1 > w 25\n%u two.1 > y 5\n"
+			"%u one.1 < y 5\n%u one.1 > x 5\n%u two.2 < w 25\n%u two.2 > w 5\n%u one.1 < w 5\n%u one.1 > z 5\n",
+			t, t + 1, t + 2, t + 3, t + 4, t + 5, t + 6, t + 7, t + 8, t + 9, t + 10, t + 11);
+	return (size_t)snprintf(
+		to, size,
+		"%u one.1 < x 10\n%u one.1 < z 20\n%u one.1 > %s\n%u one.1 > %s\n%u two.1 < y 15\n%u two.2 < w 25\n%u two.1 > y 5\n"
+		"%u two.2 > w 5\n%u one.1 < y 5\n%u one.1 < w 5\n%u one.1 > z 5\n%u one.1 > x 5\n",
+		t, t + 1, t + 2, is_turned ? "w 25" : "y 15", t + 3, is_turned ? "y 15" : "w 25", t + 4, t + 5, t + 6,
+		t + 7, t + 8, t + 9, t + 10, t + 11);
+}
+
+/* Where neither turns nor order tell, lengths do. */
+static void test_lengths(void **state)
+{
+	struct socket_text s;
+
+	(void)state;
+	find_rounds(&s, "conn y one two\nconn w one two\n", pass_on);
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		char y[16], w[16];
+
+		snprintf(y, sizeof y, "y.%u", i);
+		snprintf(w, sizeof w, "w.%u", i);
+		expect_round(&s, i, y, w);
+	}
+	assert_string_equal(socket_text_link(&s, "y", 1), "x.1 length");
+	assert_string_equal(socket_text_link(&s, "w", 3), "z.3 length");
+	socket_text_release(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -258,6 +297,7 @@ int main(void)
 		cmocka_unit_test(test_read_after_reply),
 		cmocka_unit_test(test_last_message),
 		cmocka_unit_test(test_contradiction),
+		cmocka_unit_test(test_lengths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,6 +18,7 @@ static const char *const how_names[VPROF_LINK_HOWS] = {
 	[VPROF_LINK_MARKED] = "said by the program itself",
 	[VPROF_LINK_KEPT] = "kept by its thread after waking another",
 	[VPROF_LINK_MATCHED] = "matched with what its thread received and sent in turn",
+	[VPROF_LINK_LENGTH] = "matched by the lengths of what its thread received and sent",
 	[VPROF_LINK_ORDER] = "matched by the order of what its thread received and sent",
 	[VPROF_LINK_ONLY] = "the only one at that time",
 	[VPROF_LINK_AMBIGUOUS] = "ambiguous",
