@@ -8,6 +8,7 @@
 #define HIGH_REQUESTS 30
 #define MEDIUM_MIN 0.5
 #define MEDIUM_REQUESTS 10
+#define WAIT_EVENTS 256	  /* before a receipt, among which a wait for work is looked for */
 #define ITEMS_MIN 20	  /* calls of a function that repeats */
 #define ITEMS_PER_CALL 10 /* ... for each call of the one around it */
 #define ITEMS_SHARE 0.5	  /* of the thread's time */
@@ -17,16 +18,22 @@ struct placed { /* a transfer on a stack */
 	uint32_t thread; /* of the history */
 	size_t event;
 	int is_send, is_known;
-	int is_end; /* it begins a request, or is the last of a reply */
+	int is_end;    /* it begins a request, or is the last of a reply */
+	int slept;     /* the thread had no CPU in the system call */
+	int is_behind; /* a send of which the stack is not known: the event is the thread's next one */
 	uint32_t bytes;
 	uint32_t survives; /* frames of its stack that are still of the same calls where the thread receives the next
 			      request, or sends the next reply; VPROF_NONE: there is none */
+	size_t next;	   /* event of that; SIZE_MAX: there is none */
+	uint32_t waited;   /* frames that were there when the thread last waited for work: not of the request alone */
 };
 
-struct vote {
-	uint32_t begin, end;
-	enum vprof_evidence_kind kind;
-	uint64_t n;
+/* what a function may be of a request */
+enum part { PART_CALL, PART_BEGIN, PART_END, PARTS };
+
+struct tally {
+	uint64_t n[PARTS], counted[PARTS]; /* counted: number of the request for which it was counted last */
+	uint64_t depth;			   /* summed over all counts */
 };
 
 struct finding {
@@ -35,7 +42,8 @@ struct finding {
 	const struct vprof_latency_history *history;
 	const unsigned char *is_project;
 	VPROF_ARRAY(struct placed) placed; /* by connection, then time */
-	VPROF_ARRAY(struct vote) votes;
+	struct tally *tallies;		   /* [functions] */
+	uint64_t n_slept, n_left;
 };
 
 static int by_connection(const void *a, const void *b)
@@ -66,14 +74,19 @@ static void place(struct finding *f, const struct vprof_transfer *t, struct plac
 
 		if (thread->tid != t->tid || t->t < thread->begin || t->t > thread->end)
 			continue;
+		p->thread = i;
 		n = VPROF_BISECT(thread->n_events, k, h->events.v[thread->first_event + k].t <= t->t);
 		at = thread->first_event + n - 1;
 		if (!n || h->events.v[at].t < t->from ||
-		    h->stacks.v[h->events.v[at].stack].n <= h->stacks.v[h->events.v[at].stack].n_user)
+		    h->stacks.v[h->events.v[at].stack].n <= h->stacks.v[h->events.v[at].stack].n_user) {
+			p->is_behind = t->is_send && n < thread->n_events;
+			p->event = at + 1;
 			continue;
-		p->thread = i;
+		}
 		p->event = at;
 		p->is_known = 1;
+		for (size_t e = at; e > thread->first_event && h->events.v[e].t > t->from; e--)
+			p->slept |= (h->events.v[e].flags & VPROF_LATENCY_OFF_CPU) != 0;
 		return;
 	}
 }
@@ -93,6 +106,28 @@ static uint32_t surviving(const struct finding *f, size_t from, size_t to)
 	return depth;
 }
 
+/* Is the event's thread in a system call that waits for work? */
+static int is_idle(const struct vprof_latency_history *h, const struct vprof_latency_event *e)
+{
+	const struct vprof_latency_stack *s = &h->stacks.v[e->stack];
+
+	for (uint32_t d = s->n_user; d < s->n; d++)
+		if (h->functions.v[h->frames.v[s->first + d].function].is_idle)
+			return 1;
+	return 0;
+}
+
+static uint32_t find_waited(const struct finding *f, const struct placed *p)
+{
+	const struct vprof_latency_history *h = f->history;
+	size_t first = h->threads.v[p->thread].first_event, n = 0;
+
+	for (size_t e = p->event; e-- > first && n < WAIT_EVENTS; n++)
+		if (is_idle(h, &h->events.v[e]))
+			return surviving(f, e, p->event);
+	return 0;
+}
+
 /* Sorted by thread meanwhile. */
 static int find_survivors(struct finding *f)
 {
@@ -105,68 +140,60 @@ static int find_survivors(struct finding *f)
 		size_t before = last[v[i].is_send];
 
 		v[i].survives = VPROF_NONE;
+		v[i].next = SIZE_MAX;
+		v[i].waited = 0;
 		if (!v[i].is_known || !v[i].is_end)
-			continue;
-		if (before != SIZE_MAX && v[before].thread == v[i].thread)
+			continue; /* what is known behind a send only is not where it was sent */
+		if (!v[i].is_send)
+			v[i].waited = find_waited(f, &v[i]);
+		if (before != SIZE_MAX && v[before].thread == v[i].thread) {
 			v[before].survives = surviving(f, v[before].event, v[i].event);
+			v[before].next = v[i].event;
+		}
 		last[v[i].is_send] = i;
 	}
 	return vprof_array_sort(v, f->placed.n, sizeof *v, by_connection) ? VPROF_ERR_NOMEM : VPROF_OK;
 }
 
-/* The outermost function of the project within frames [from, to) of an event's stack; VPROF_NONE: there is none. */
-static uint32_t outermost(const struct finding *f, size_t event, uint32_t from, uint32_t to)
+/* Functions of the project within frames [from, to) of an event's stack, each once for a request. */
+static void count(struct finding *f, size_t event, uint32_t from, uint32_t to, enum part part)
 {
 	const struct vprof_latency_history *h = f->history;
 	const struct vprof_latency_stack *s = &h->stacks.v[h->events.v[event].stack];
 
-	for (uint32_t d = from; d < to && d < s->n_user; d++)
-		if (f->is_project[h->frames.v[s->first + d].function])
-			return h->frames.v[s->first + d].function;
-	return VPROF_NONE;
-}
+	for (uint32_t d = from; d < to && d < s->n_user; d++) {
+		uint32_t function = h->frames.v[s->first + d].function;
+		struct tally *t = &f->tallies[function];
 
-static int add_vote(struct finding *f, struct vote v)
-{
-	struct vote *to;
-
-	for (size_t i = 0; i < f->votes.n; i++) {
-		to = &f->votes.v[i];
-		if (to->begin == v.begin && to->end == v.end && to->kind == v.kind) {
-			to->n++;
-			return VPROF_OK;
-		}
+		if (!f->is_project[function] || t->counted[part] == f->out->n_requests)
+			continue;
+		t->counted[part] = f->out->n_requests;
+		t->n[part]++;
+		t->depth += d;
 	}
-	to = VPROF_PUSH(&f->votes);
-	if (!to)
-		return VPROF_ERR_NOMEM;
-	*to = v;
-	to->n = 1;
-	return VPROF_OK;
 }
 
 static int add_request(struct finding *f, struct placed *received, struct placed *sent)
 {
-	struct vote v = { .kind = VPROF_EVIDENCE_SPLIT };
-	uint32_t both = 0;
+	uint32_t both = 0, from;
 
-	if (!received->is_known || !sent->is_known) {
+	if (!received->is_known || !(sent->is_known || (sent->is_behind && sent->thread == received->thread))) {
 		f->out->n_unplaced++;
 		return VPROF_OK;
 	}
-	if (received->survives == VPROF_NONE || sent->survives == VPROF_NONE)
+	if (received->survives == VPROF_NONE || (sent->is_known && sent->survives == VPROF_NONE))
 		return VPROF_OK; /* the thread's last one: what encloses the next is not known */
 	f->out->n_requests++;
+	f->n_slept += received->slept != 0;
+	f->n_left += received->next != SIZE_MAX && received->thread == sent->thread && received->next < sent->event;
 	if (received->thread == sent->thread)
 		both = surviving(f, received->event, sent->event);
-	v.begin = v.end = outermost(f, received->event, received->survives, both);
-	if (v.begin != VPROF_NONE) {
-		v.kind = VPROF_EVIDENCE_CALL;
-		return add_vote(f, v);
-	}
-	v.begin = outermost(f, received->event, both > received->survives ? both : received->survives, UINT32_MAX);
-	v.end = outermost(f, sent->event, both > sent->survives ? both : sent->survives, UINT32_MAX);
-	return v.begin == VPROF_NONE || v.end == VPROF_NONE ? VPROF_OK : add_vote(f, v);
+	from = received->survives > received->waited ? received->survives : received->waited;
+	count(f, received->event, from, both, PART_CALL);
+	count(f, received->event, both > from ? both : from, UINT32_MAX, PART_BEGIN);
+	if (sent->is_known)
+		count(f, sent->event, both > sent->survives ? both : sent->survives, UINT32_MAX, PART_END);
+	return VPROF_OK;
 }
 
 static int mark_request(struct finding *f, struct placed *received, struct placed *sent)
@@ -198,25 +225,111 @@ static int each_request(struct finding *f, int (*request)(struct finding *, stru
 	return ret || !received || !sent ? ret : request(f, received, sent);
 }
 
+static double mean_depth(const struct tally *t)
+{
+	uint64_t n = t->n[PART_CALL] + t->n[PART_BEGIN] + t->n[PART_END];
+
+	return n ? (double)t->depth / (double)n : 0;
+}
+
+/* The functions that are this part of at least so many requests, the outermost first. *least: of the one with fewest.
+ */
+static uint32_t choose(const struct finding *f, enum part part, double at_least, uint32_t *chosen, uint64_t *least)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < f->history->functions.n; i++) {
+		const struct tally *t = &f->tallies[i];
+		uint32_t at = n;
+
+		if (!t->n[part] || (double)t->n[part] < at_least)
+			continue;
+		while (at && mean_depth(&f->tallies[chosen[at - 1]]) > mean_depth(t))
+			at--;
+		if (at == VPROF_EVIDENCE_MOST)
+			continue;
+		n += n < VPROF_EVIDENCE_MOST;
+		memmove(chosen + at + 1, chosen + at, (n - at - 1) * sizeof *chosen);
+		chosen[at] = i;
+		*least = t->n[part] < *least ? t->n[part] : *least;
+	}
+	return n;
+}
+
+static uint64_t most(const struct finding *f, enum part part)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < f->history->functions.n; i++)
+		n = f->tallies[i].n[part] > n ? f->tallies[i].n[part] : n;
+	return n;
+}
+
+/* A call that sleeps until its request comes: the request begins where the function within it returns that received it,
+ * and ends with the call. If there is no such function, the call has the client's time in it: that is never sure. */
+static void begin_behind_receipt(struct finding *f)
+{
+	struct vprof_request_evidence *out = f->out;
+	uint32_t begins[VPROF_EVIDENCE_MOST], n;
+	uint64_t most_begin = most(f, PART_BEGIN);
+	double enough = HIGH_MIN * (double)out->n_requests;
+
+	n = choose(f, PART_BEGIN, enough < (double)most_begin ? enough : (double)most_begin, begins, &out->n_agreeing);
+	if (!n) {
+		out->waits = 0;
+		out->n_agreeing = out->n_agreeing < MEDIUM_REQUESTS ? out->n_agreeing : MEDIUM_REQUESTS - 1;
+		return;
+	}
+	out->kind = VPROF_EVIDENCE_SPLIT;
+	memcpy(out->ends, out->begins, sizeof out->ends);
+	out->n_ends = out->n_begins;
+	memcpy(out->begins, begins, sizeof begins);
+	out->n_begins = n;
+}
+
 static void decide(struct finding *f)
 {
 	struct vprof_request_evidence *out = f->out;
-	const struct vote *best = NULL;
-	double share;
+	uint64_t call = most(f, PART_CALL), begin = most(f, PART_BEGIN), end = most(f, PART_END);
+	uint64_t split = begin < end ? begin : end;
+	double enough = HIGH_MIN * (double)out->n_requests, share;
+	int is_call = (double)call >= enough || call >= split;
+	enum part call_part = PART_CALL;
 
-	for (size_t i = 0; i < f->votes.n; i++)
-		if (!best || f->votes.v[i].n > best->n)
-			best = &f->votes.v[i];
-	if (!best)
+	/* received by the loop itself: what it calls to reply is the request, as far as a function has it */
+	if (!call && !begin && end) {
+		call_part = PART_END;
+		call = end;
+		is_call = 1;
+	}
+	/* where replies are sent is not known: of the functions around the receipt it is likely, not sure */
+	if (!call && begin && !end) {
+		call_part = PART_BEGIN;
+		call = begin;
+		is_call = 1;
+	}
+	if (!call && !split)
 		return;
-	share = (double)best->n / (double)out->n_requests;
-	out->kind = best->kind;
-	out->begin = best->begin;
-	out->end = best->end;
-	out->n_agreeing = best->n;
-	out->confidence = share >= HIGH_MIN && best->n >= HIGH_REQUESTS	    ? VPROF_EVIDENCE_HIGH :
-			  share >= MEDIUM_MIN && best->n >= MEDIUM_REQUESTS ? VPROF_EVIDENCE_MEDIUM :
-									      VPROF_EVIDENCE_LOW;
+	out->kind = is_call ? VPROF_EVIDENCE_CALL : VPROF_EVIDENCE_SPLIT;
+	out->n_agreeing = UINT64_MAX;
+	/* where fewer agree: the one on which most do */
+	out->n_begins = is_call ? choose(f, call_part, enough < (double)call ? enough : (double)call, out->begins,
+					 &out->n_agreeing) :
+				  choose(f, PART_BEGIN, enough < (double)begin ? enough : (double)begin, out->begins,
+					 &out->n_agreeing);
+	out->waits = 2 * f->n_slept > out->n_requests;
+	out->is_left = !is_call && 100 * f->n_left > out->n_requests;
+	if (is_call && out->waits && call_part == PART_CALL)
+		begin_behind_receipt(f);
+	if (!is_call)
+		out->n_ends =
+			choose(f, PART_END, enough < (double)end ? enough : (double)end, out->ends, &out->n_agreeing);
+	share = (double)out->n_agreeing / (double)out->n_requests;
+	out->confidence = share >= HIGH_MIN && out->n_agreeing >= HIGH_REQUESTS	    ? VPROF_EVIDENCE_HIGH :
+			  share >= MEDIUM_MIN && out->n_agreeing >= MEDIUM_REQUESTS ? VPROF_EVIDENCE_MEDIUM :
+										      VPROF_EVIDENCE_LOW;
+	if (call_part == PART_BEGIN && out->confidence == VPROF_EVIDENCE_HIGH)
+		out->confidence = VPROF_EVIDENCE_MEDIUM;
 }
 
 /* The outermost function that is called again and again and has most of the time. It is never called high: what an item
@@ -224,27 +337,35 @@ static void decide(struct finding *f)
 static void find_items(struct finding *f)
 {
 	const struct vprof_annotated_tree *t = f->tree;
-	double busy = (double)(t->total_ns - t->idle_ns);
+	double best_share = 0;
 	uint32_t best = 0;
 
 	for (uint32_t x = 1; x < t->tree.nodes.n; x++) {
 		const struct vprof_context_node *n = &t->tree.nodes.v[x];
 		const struct vprof_latency_context *c = &t->contexts[x];
 		uint64_t around = n->parent ? t->contexts[n->parent].n : 1;
+		uint32_t top = x;
+		double share;
 
+		while (t->tree.nodes.v[top].parent)
+			top = t->tree.nodes.v[top].parent;
+		share = t->contexts[top].low_ns ? (double)c->low_ns / (double)t->contexts[top].low_ns : 0;
 		if (!f->is_project[n->function] || c->n < ITEMS_MIN || c->n < ITEMS_PER_CALL * around ||
-		    (double)c->low_ns < ITEMS_SHARE * busy)
+		    share < ITEMS_SHARE)
 			continue;
 		if (!best || n->depth < t->tree.nodes.v[best].depth ||
-		    (n->depth == t->tree.nodes.v[best].depth && c->low_ns > t->contexts[best].low_ns))
+		    (n->depth == t->tree.nodes.v[best].depth && share > best_share)) {
 			best = x;
+			best_share = share;
+		}
 	}
 	if (!best)
 		return;
 	f->out->kind = VPROF_EVIDENCE_ITEMS;
-	f->out->begin = f->out->end = t->tree.nodes.v[best].function;
+	f->out->begins[0] = t->tree.nodes.v[best].function;
+	f->out->n_begins = 1;
 	f->out->n_requests = f->out->n_agreeing = t->contexts[best].n;
-	f->out->share = busy > 0 ? (double)t->contexts[best].low_ns / busy : 0;
+	f->out->share = best_share;
 	f->out->confidence = VPROF_EVIDENCE_MEDIUM;
 }
 
@@ -255,7 +376,9 @@ int vprof_request_evidence_find(struct vprof_request_evidence *out, const struct
 	struct finding f = { .out = out, .tree = t, .history = t->history, .is_project = is_project };
 	int ret = VPROF_OK;
 
-	*out = (struct vprof_request_evidence){ .begin = VPROF_NONE, .end = VPROF_NONE };
+	*out = (struct vprof_request_evidence){ .kind = VPROF_EVIDENCE_NONE };
+	f.tallies = calloc(t->history->functions.n + 1, sizeof *f.tallies);
+	ret = f.tallies ? VPROF_OK : VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < n_transfers && !ret; i++) {
 		struct placed *p = VPROF_PUSH(&f.placed);
 
@@ -284,6 +407,6 @@ int vprof_request_evidence_find(struct vprof_request_evidence *out, const struct
 			find_items(&f);
 	}
 	VPROF_ARRAY_RELEASE(&f.placed);
-	VPROF_ARRAY_RELEASE(&f.votes);
+	free(f.tallies);
 	return ret;
 }

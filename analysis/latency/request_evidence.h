@@ -3,10 +3,11 @@
  * was when each request was received and its reply sent.
  *
  * Of a connection, a request is what was received since the last reply, and its reply what was sent before the next
- * request. If one call was on the stack from the receipt to the reply, but no longer when the thread received the next
- * request, it is the request: of these calls the outermost. Otherwise the request begins with the outermost call around
- * the receipt that encloses no other one, and ends with the outermost around the reply that encloses no other reply;
- * in between the thread works on others. What most requests agree on is the answer.
+ * request. If one call was on the stack from the receipt to the reply, but neither when the thread received the next
+ * request nor when it waited for this one, it is the request. Otherwise the request begins with a call around the
+ * receipt that encloses no other one, and ends with one around the reply that encloses no other reply; in between the
+ * thread works on others. The answer are the functions of which that is so in nine of ten requests. Where threads sleep
+ * in the receipt, the request begins when the function that received it returns: the time before is the client's.
  *
  * A program without connections to serve has items of input: of the functions that the program calls again and again
  * from one call, the outermost that has most of the thread's time.
@@ -16,6 +17,8 @@
 
 #include "analysis/latency/annotated_tree.h"
 #include "analysis/latency/history/transfer.h"
+
+#define VPROF_EVIDENCE_MOST 8u
 
 enum vprof_evidence_kind {
 	VPROF_EVIDENCE_NONE,  /* neither requests nor items were seen */
@@ -29,11 +32,16 @@ enum vprof_evidence_confidence { VPROF_EVIDENCE_LOW, VPROF_EVIDENCE_MEDIUM, VPRO
 struct vprof_request_evidence {
 	enum vprof_evidence_kind kind;
 	enum vprof_evidence_confidence confidence;
-	uint32_t begin, end; /* functions of the history; VPROF_NONE: none */
+	/* functions of the history that are so in as many requests, the outermost first; of CALL and ITEMS `ends` is
+	 * empty */
+	uint32_t begins[VPROF_EVIDENCE_MOST], ends[VPROF_EVIDENCE_MOST];
+	uint32_t n_begins, n_ends;
+	int waits;   /* CALL, SPLIT: the thread mostly slept in the receipt, so the request begins where `begins` end */
+	int is_left; /* the thread received other requests between a receipt and its reply */
 	uint64_t n_requests; /* with a reply, of which both places are known and the next request was seen; or items */
 	uint64_t n_agreeing; /* ... that lie so */
 	uint64_t n_unplaced; /* requests of which a place is not known */
-	double share;	     /* ITEMS: of the thread's time that is not idle */
+	double share;	     /* ITEMS: of the time of its threads */
 };
 
 /* is_project[functions of the history]: may it be an interval? transfers: by t. NOMEM. O(events * depth). */

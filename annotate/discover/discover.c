@@ -11,8 +11,8 @@
 #include "annotate/discover/discover_locks.h"
 #include "annotate/discover/discover_queues.h"
 
-int vprof_discover(const struct vprof_facts *facts, const struct vprof_callgraph *graph, struct vprof_draft **out,
-		   struct vprof_error *err)
+int vprof_discover(const struct vprof_facts *facts, const struct vprof_callgraph *graph,
+		   const struct vprof_watched *watched, struct vprof_draft **out, struct vprof_error *err)
 {
 	struct vprof_draft *draft = calloc(1, sizeof *draft);
 	struct vprof_discovery d;
@@ -31,7 +31,7 @@ int vprof_discover(const struct vprof_facts *facts, const struct vprof_callgraph
 	vprof_discover_locks(&d);
 	vprof_discover_events(&d);
 	vprof_discover_queues(&d);
-	vprof_discover_intervals(&d);
+	vprof_discover_intervals(&d, watched);
 	if (draft->arena.failed) {
 		vprof_draft_free(draft);
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory while looking for intervals");

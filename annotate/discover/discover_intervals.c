@@ -208,7 +208,7 @@ static void find_annotated_code(struct vprof_discovery *d)
 	}
 }
 
-void vprof_discover_intervals(struct vprof_discovery *d)
+void vprof_discover_intervals(struct vprof_discovery *d, const struct vprof_watched *watched)
 {
 	struct vprof_ranking r = { d };
 	struct place_in_order *order;
@@ -240,6 +240,8 @@ void vprof_discover_intervals(struct vprof_discovery *d)
 		propose(&r, &order[i]);
 	if (d->draft->n_intervals)
 		propose_type(&r, order[0].f);
+	if (watched)
+		vprof_propose_watched(&r, watched);
 out:
 	free(r.all);
 	free(order);

@@ -4,7 +4,8 @@
 #define VPROF_DISCOVER_INTERVALS_H
 
 #include "annotate/code/discovery.h"
+#include "annotate/discover/watched.h"
 
-void vprof_discover_intervals(struct vprof_discovery *d);
+void vprof_discover_intervals(struct vprof_discovery *d, const struct vprof_watched *watched);
 
 #endif

@@ -53,9 +53,9 @@ static void write_interval(struct vprof_text *t, const struct vprof_draft *d)
 	vprof_text_add(t, ",\n      ");
 	add_member(t, "_confidence", p->confidence, ",\n      ");
 	vprof_text_add(t, "\"begin\": {");
-	add_member(t, "function", p->function, ", \"at\": \"entry\", ");
+	add_member(t, "function", p->function, p->begins_at_exit ? ", \"at\": \"exit\", " : ", \"at\": \"entry\", ");
 	add_member(t, "id", p->id, "},\n      ");
-	if (p->is_left) {
+	if (p->is_left && !p->begins_at_exit) {
 		vprof_text_add(t, "\"suspend\": {");
 		add_member(t, "function", p->function, ", \"at\": \"exit\", ");
 		add_member(t, "id", p->id, "},\n      \"resume\": {");

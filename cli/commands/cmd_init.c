@@ -11,6 +11,7 @@
 #include "annotate/discover/discover.h"
 #include "cli/doctor/checkup.h"
 #include "cli/command.h"
+#include "cli/latency/watch.h"
 #include "cli/lock.h"
 #include "cli/options.h"
 #include "cli/progress.h"
@@ -24,16 +25,22 @@
 #define SHOWN_OTHERS 12
 
 static const struct vprof_usage usage = {
-	.synopsis = "init [OPTIONS] [-- BUILD COMMAND]",
+	.synopsis = "init [OPTIONS] [-- BUILD COMMAND] | init --watch [OPTIONS] -- LOAD COMMAND",
 	.purpose =
 		"Observes a build (from a clean tree: files that are not compiled are not seen), or reads a compilation\n"
-		"database, then scans the sources and drafts vprof.json: intervals, locks and queues, with the reasons.",
+		"database, then scans the sources and drafts vprof.json: intervals, locks and queues, with the reasons.\n"
+		"With --watch, LOAD COMMAND starts the program as it was built and puts load on it; it is recorded, and the\n"
+		"draft's interval is the function in which each request is received and replied to, with counts.",
 	.takes_command = 1,
 };
 
 struct init_options {
 	const char *compile_commands, *directory, *run;
 	char *build;
+	int watch;
+	char **load; /* with watch: ends with NULL */
+	size_t n_load;
+	char *load_line; /* the same in one line */
 };
 
 static int observe(const struct vprof_project *p, const char *command, struct vprof_error *err)
@@ -113,7 +120,9 @@ static void print_intervals(const struct vprof_draft *d)
 		       p->confidence);
 		printf("      %s; id %s%s%s%s\n", p->why, p->id, p->end && strcmp(p->id, p->end_id) ? " .. " : "",
 		       p->end && strcmp(p->id, p->end_id) ? p->end_id : "",
-		       p->is_left ? "; suspended in between, when the thread works on others" : "");
+		       p->begins_at_exit ? "; begins when it returns, for it waits for the request" :
+		       p->is_left	 ? "; suspended in between, when the thread works on others" :
+					   "");
 	}
 	if (d->n_intervals > SHOWN_INTERVALS)
 		printf("    and %zu more\n", d->n_intervals - SHOWN_INTERVALS);
@@ -171,9 +180,48 @@ static void print_next(const char *written, int is_draft, int has_interval, int 
 	       "  3. vprof iterate          builds, runs, analyses, drills down\n");
 }
 
+/* .vprof/watch: the load, with all stacks and transfers. */
+static int record_load(const struct vprof_project *p, const struct init_options *o, struct vprof_error *err)
+{
+	const char *const head[] = { "record",	  "--stacks", "--paths",  "--budget", "0",
+				     "--spacing", "1ns",      "--memory", "32",	      "--output" };
+	size_t n = sizeof head / sizeof *head;
+	char **argv = calloc(n + o->n_load + 3, sizeof *argv), *folder = vprof_path_join(p->vprof_dir, "watch");
+	int status, rc = argv && folder ? VPROF_OK : vprof_error_no_memory(err);
+
+	if (!rc)
+		rc = vprof_dir_remove(folder, err);
+	if (!rc) {
+		memcpy(argv, head, sizeof head);
+		argv[n++] = folder;
+		argv[n++] = (char *)"--";
+		memcpy(argv + n, o->load, o->n_load * sizeof *argv);
+		status = vprof_cmd_record((int)(n + o->n_load), argv);
+		if (status)
+			rc = vprof_error_set(err, VPROF_ERR_INPUT,
+					     "the load could not be recorded, or its command failed: see above");
+	}
+	free(folder);
+	free(argv);
+	return rc;
+}
+
+static int read_load(const struct vprof_project *p, const struct vprof_facts *facts, struct vprof_watch *watch,
+		     struct vprof_error *err)
+{
+	char *trace = vprof_path_join(p->vprof_dir, "watch/trace");
+	int rc = trace ? vprof_watch_read(watch, trace, facts, err) : vprof_error_no_memory(err);
+
+	if (!rc && !watch->is_found)
+		vprof_tell("the load says nothing of intervals: %s", watch->why_not);
+	free(trace);
+	return rc;
+}
+
 /* Facts -> proposals -> vprof.json or vprof.json.draft. */
 static int draft(const struct vprof_project *p, const struct init_options *o, struct vprof_error *err)
 {
+	struct vprof_watch watch = { .is_found = 0 };
 	struct vprof_callgraph *graph = NULL;
 	struct vprof_facts *facts = NULL;
 	struct vprof_draft *d = NULL;
@@ -182,17 +230,21 @@ static int draft(const struct vprof_project *p, const struct init_options *o, st
 
 	if (!rc)
 		rc = vprof_callgraph_build(&graph, facts, err);
+	if (!rc && o->watch)
+		rc = read_load(p, facts, &watch, err);
 	if (!rc)
-		rc = vprof_discover(facts, graph, &d, err);
+		rc = vprof_discover(facts, graph, watch.is_found ? &watch.seen : NULL, &d, err);
 	if (!rc)
-		rc = vprof_draft_write(d, written, o->build, o->run, err);
+		rc = vprof_draft_write(d, written, o->build, o->run ? o->run : o->load_line, err);
 	if (!rc) {
 		print_intervals(d);
 		print_entries(d);
 		print_sync(d);
-		print_next(written, p->has_config, d->n_intervals || p->has_config, o->build != NULL, o->run != NULL);
+		print_next(written, p->has_config, d->n_intervals || p->has_config, o->build != NULL,
+			   o->run || o->load_line);
 	}
 	vprof_draft_free(d);
+	vprof_watch_release(&watch);
 	vprof_callgraph_free(graph);
 	vprof_facts_free(facts);
 	free(written);
@@ -208,6 +260,8 @@ static int initialise(struct vprof_project *p, const struct init_options *o, str
 		rc = vprof_project_lock(p, "init", err);
 	if (!rc)
 		rc = learn_build(p, o, err);
+	if (!rc && o->watch)
+		rc = record_load(p, o, err);
 	if (!rc)
 		rc = vprof_workspace_scan(p, database, p->directory, err);
 	if (!rc)
@@ -224,6 +278,8 @@ int vprof_cmd_init(int argc, char **argv)
 		{ "directory", VPROF_OPTION_TEXT, &o.directory, "DIR",
 		  "the project's folder (default: the current one)" },
 		{ "run", VPROF_OPTION_TEXT, &o.run, "COMMAND", "the run command to write into vprof.json" },
+		{ "watch", VPROF_OPTION_FLAG, &o.watch, NULL,
+		  "the command after -- is no build but the load: record it once with stacks, and find the interval in it" },
 		{ NULL },
 	};
 	struct vprof_error err = { "" };
@@ -233,9 +289,16 @@ int vprof_cmd_init(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	if (operands.n_command && o.compile_commands)
+	if (o.watch && !operands.n_command)
+		return vprof_options_misused(
+			&usage, "--watch needs the command that starts the program and puts load on it: -- COMMAND");
+	if (operands.n_command && o.compile_commands && !o.watch)
 		return vprof_options_misused(&usage, "give a build command or --compile-commands, not both");
-	if (operands.n_command)
+	if (o.watch) {
+		o.load = operands.command;
+		o.n_load = (size_t)operands.n_command;
+		o.load_line = vprof_options_shell(operands.command, operands.n_command);
+	} else if (operands.n_command)
 		o.build = vprof_options_shell(operands.command, operands.n_command);
 	rc = vprof_project_open(&p, o.directory ? o.directory : ".", &err);
 	if (!rc)
@@ -246,6 +309,7 @@ int vprof_cmd_init(int argc, char **argv)
 		vprof_checkup_tell_broken(&p, err.message);
 	}
 	free(o.build);
+	free(o.load_line);
 	vprof_project_release(&p);
 	return status;
 }

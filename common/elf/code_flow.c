@@ -17,6 +17,8 @@
 #define SEGMENTS_MAX 16
 #define READ_BYTES 4096
 #define LONGEST 16 /* bytes of an instruction */
+#define CASES_MAX 1024
+#define TAIL_LENGTH 16 /* instructions that are looked at before a jump to a computed address */
 #define NOWHERE UINT64_MAX
 
 struct segment { /* code of the file */
@@ -25,13 +27,16 @@ struct segment { /* code of the file */
 
 struct instruction {
 	uint64_t address, next, target; /* NOWHERE: it does not go on there */
-	int is_call;
+	uint32_t before;		/* an instruction that it follows on; VPROF_NONE: none, or one that jumps */
+	uint8_t is_call, leaves_frame;	/* leaves_frame: it takes something off the stack */
+	uint32_t first_case, n_cases;	/* of a switch: in the function's cases */
 };
 
 struct function {
 	uint64_t start;
 	int is_known; /* where it leads */
 	VPROF_ARRAY(struct instruction) v;
+	VPROF_ARRAY(uint64_t) cases; /* where switches jump to */
 	struct vprof_hash_index by_address;
 };
 
@@ -130,6 +135,7 @@ static void free_function(struct function *g)
 {
 	if (g) {
 		VPROF_ARRAY_RELEASE(&g->v);
+		VPROF_ARRAY_RELEASE(&g->cases);
 		vprof_hash_index_release(&g->by_address);
 	}
 	free(g);
@@ -240,8 +246,148 @@ static int leaves(struct vprof_code_flow *f, const struct function *g, uint64_t 
 	return from && to && strcmp(from->name, to->name) != 0; /* a part elsewhere has the function's name */
 }
 
+/* Does f->at take something off the stack: pop, leave, add to %rsp? */
+static int leaves_frame(const struct vprof_code_flow *f)
+{
+	const cs_x86 *x = &f->at->detail->x86;
+
+	return f->at->id == X86_INS_POP || f->at->id == X86_INS_LEAVE ||
+	       ((f->at->id == X86_INS_ADD || f->at->id == X86_INS_LEA) && x->op_count == 2 &&
+		x->operands[0].type == X86_OP_REG && x->operands[0].reg == X86_REG_RSP);
+}
+
+/* A jump to a computed address is a call in the place of a return, if the frame has just been left: no switch does
+ * that. */
+static int is_tail(const struct function *g, const struct instruction *i)
+{
+	uint32_t at = i->before;
+
+	for (int n = 0; n < TAIL_LENGTH && at != VPROF_NONE; n++, at = g->v.v[at].before) {
+		if (g->v.v[at].leaves_frame)
+			return 1;
+		if (g->v.v[at].is_call)
+			return 0;
+	}
+	return 0;
+}
+
+/* Which of the 16 registers it is, whatever part of it; -1: none of them. */
+static int register_number(x86_reg r)
+{
+	static const uint16_t parts[16][4] = {
+		{ X86_REG_AL, X86_REG_AX, X86_REG_EAX, X86_REG_RAX },
+		{ X86_REG_BL, X86_REG_BX, X86_REG_EBX, X86_REG_RBX },
+		{ X86_REG_CL, X86_REG_CX, X86_REG_ECX, X86_REG_RCX },
+		{ X86_REG_DL, X86_REG_DX, X86_REG_EDX, X86_REG_RDX },
+		{ X86_REG_SIL, X86_REG_SI, X86_REG_ESI, X86_REG_RSI },
+		{ X86_REG_DIL, X86_REG_DI, X86_REG_EDI, X86_REG_RDI },
+		{ X86_REG_BPL, X86_REG_BP, X86_REG_EBP, X86_REG_RBP },
+		{ X86_REG_SPL, X86_REG_SP, X86_REG_ESP, X86_REG_RSP },
+		{ X86_REG_R8B, X86_REG_R8W, X86_REG_R8D, X86_REG_R8 },
+		{ X86_REG_R9B, X86_REG_R9W, X86_REG_R9D, X86_REG_R9 },
+		{ X86_REG_R10B, X86_REG_R10W, X86_REG_R10D, X86_REG_R10 },
+		{ X86_REG_R11B, X86_REG_R11W, X86_REG_R11D, X86_REG_R11 },
+		{ X86_REG_R12B, X86_REG_R12W, X86_REG_R12D, X86_REG_R12 },
+		{ X86_REG_R13B, X86_REG_R13W, X86_REG_R13D, X86_REG_R13 },
+		{ X86_REG_R14B, X86_REG_R14W, X86_REG_R14D, X86_REG_R14 },
+		{ X86_REG_R15B, X86_REG_R15W, X86_REG_R15D, X86_REG_R15 },
+	};
+
+	for (int i = 0; i < 16; i++)
+		for (int k = 0; k < 4; k++)
+			if (parts[i][k] == r)
+				return i;
+	return -1;
+}
+
+/* What is known of a jump through a table of distances, walking back from it:
+ *
+ *	cmp $last, %index; ja elsewhere; lea table(%rip), %base; movslq (%base,%index,4), %to; add %base, %to; jmp *%to
+ */
+struct table {
+	int to, base, index; /* registers; -1: not known yet */
+	int is_limited;	     /* ja was met */
+	uint64_t address, last;
+};
+
+/* One instruction further back, in f->at. 1: all is known; 0: go on; -1: it is something else. */
+static int look_back(const struct vprof_code_flow *f, struct table *t)
+{
+	const cs_x86 *x = &f->at->detail->x86;
+	const cs_x86_op *a = &x->operands[0], *b = &x->operands[1];
+	int to = x->op_count && a->type == X86_OP_REG ? register_number(a->reg) : -1;
+
+	switch (f->at->id) {
+	case X86_INS_CMP:
+		if (!t->is_limited || to < 0 || to != t->index || b->type != X86_OP_IMM)
+			return -1;
+		t->last = (uint64_t)b->imm;
+		return t->address && t->last < CASES_MAX ? 1 : -1;
+	case X86_INS_JA:
+		t->is_limited = 1;
+		return 0;
+	case X86_INS_ADD:
+		if (to < 0 || to != t->to || t->base >= 0 || b->type != X86_OP_REG)
+			break;
+		t->base = register_number(b->reg);
+		return 0;
+	case X86_INS_MOVSXD:
+		if (to < 0 || to != t->to || t->index >= 0 || b->type != X86_OP_MEM || b->mem.scale != 4 ||
+		    b->mem.disp || register_number(b->mem.base) != t->base)
+			break;
+		t->index = register_number(b->mem.index);
+		return 0;
+	case X86_INS_LEA:
+		if (to < 0 || to != t->base || b->mem.base != X86_REG_RIP)
+			break;
+		t->address = f->at->address + f->at->size + (uint64_t)b->mem.disp;
+		return 0;
+	case X86_INS_MOV:
+	case X86_INS_MOVZX:
+		if (to < 0 || to != t->index || b->type != X86_OP_REG)
+			break;
+		t->index = register_number(b->reg);
+		return 0;
+	default:
+		break;
+	}
+	/* anything else that writes one of these registers: not the table that was looked for */
+	return to >= 0 && (to == t->index || to == t->base || (to == t->to && t->index < 0)) &&
+			       f->at->id != X86_INS_TEST ?
+		       -1 :
+		       0;
+}
+
+static int add_cases(struct vprof_code_flow *f, struct function *g, struct instruction *i, const struct table *t)
+{
+	i->first_case = (uint32_t)g->cases.n;
+	for (uint64_t k = 0; k <= t->last; k++) {
+		int32_t distance;
+		uint64_t *slot = VPROF_PUSH(&g->cases);
+
+		if (!slot || !vprof_elf_read_at(f->elf, t->address + 4 * k, &distance, sizeof distance))
+			return 0;
+		*slot = t->address + (uint64_t)(int64_t)distance;
+	}
+	i->n_cases = (uint32_t)t->last + 1;
+	return 1;
+}
+
+/* Where a jump through a register leads, if that is a switch. Decodes anew. 0: not known. */
+static int find_cases(struct vprof_code_flow *f, struct function *g, struct instruction *i)
+{
+	struct table t = { .base = -1, .index = -1 };
+	uint32_t at = i->before;
+	int found = 0;
+
+	t.to = register_number(f->at->detail->x86.operands[0].reg);
+	for (int n = 0; n < TAIL_LENGTH && at != VPROF_NONE && t.to >= 0 && !found; n++, at = g->v.v[at].before)
+		found = decode(f, g->v.v[at].address) ? look_back(f, &t) : -1;
+	return found > 0 && add_cases(f, g, i, &t);
+}
+
 /* What follows on the instruction in f->at. 0: not known. */
-static int follow(struct vprof_code_flow *f, const struct function *g, struct instruction *i)
+static int follow(struct vprof_code_flow *f, struct function *g, struct instruction *i)
 {
 	const cs_x86 *x = &f->at->detail->x86;
 	int is_direct = x->op_count == 1 && x->operands[0].type == X86_OP_IMM;
@@ -250,6 +396,7 @@ static int follow(struct vprof_code_flow *f, const struct function *g, struct in
 
 	i->next = i->address + f->at->size;
 	i->target = NOWHERE;
+	i->leaves_frame = (uint8_t)leaves_frame(f);
 	if (is_in_group(f, CS_GRP_CALL)) {
 		i->is_call = 1;
 		return !is_jump_slot(f, slot_of(f)) && !(is_direct && calls_setjmp(f, target));
@@ -267,8 +414,12 @@ static int follow(struct vprof_code_flow *f, const struct function *g, struct in
 		i->target = leaves(f, g, target) ? NOWHERE : target;
 		return 1;
 	}
-	/* through a pointer that is no table's: a call in the place of a return */
+	/* through a pointer that is no table's */
 	i->next = NOWHERE;
+	if (is_tail(g, i))
+		return 1;
+	if (x->op_count == 1 && x->operands[0].type == X86_OP_REG)
+		return find_cases(f, g, i);
 	return x->op_count == 1 && x->operands[0].type == X86_OP_MEM && x->operands[0].mem.index == X86_REG_INVALID &&
 	       !is_jump_slot(f, slot_of(f));
 }
@@ -284,7 +435,8 @@ static uint32_t find(const struct function *g, uint64_t address)
 	return VPROF_NONE;
 }
 
-static int add(struct vprof_code_flow *f, struct function *g, uint64_t address)
+/* before: the instruction in front of it; VPROF_NONE: it is jumped to. */
+static int add(struct vprof_code_flow *f, struct function *g, uint64_t address, uint32_t before)
 {
 	uint64_t hash = vprof_mix(address);
 	struct instruction *i;
@@ -303,6 +455,7 @@ static int add(struct vprof_code_flow *f, struct function *g, uint64_t address)
 	if (!work)
 		return 0;
 	i->address = address;
+	i->before = before;
 	*work = (uint32_t)g->v.n - 1;
 	vprof_hash_index_put(&g->by_address, at, hash, *work);
 	return 1;
@@ -312,7 +465,7 @@ static int add(struct vprof_code_flow *f, struct function *g, uint64_t address)
 static void explore(struct vprof_code_flow *f, struct function *g)
 {
 	f->work.n = 0;
-	if (vprof_elf_frame_catches(f->elf, g->start) || !add(f, g, g->start))
+	if (vprof_elf_frame_catches(f->elf, g->start) || !add(f, g, g->start, VPROF_NONE))
 		return;
 	while (f->work.n) {
 		uint32_t at = f->work.v[--f->work.n];
@@ -321,8 +474,11 @@ static void explore(struct vprof_code_flow *f, struct function *g)
 		if (!decode(f, i.address) || !follow(f, g, &i))
 			return;
 		g->v.v[at] = i;
-		if (!add(f, g, i.next) || !add(f, g, i.target))
+		if (!add(f, g, i.next, at) || !add(f, g, i.target, VPROF_NONE))
 			return;
+		for (uint32_t k = 0; k < i.n_cases; k++)
+			if (!add(f, g, g->cases.v[i.first_case + k], VPROF_NONE))
+				return;
 	}
 	g->is_known = 1;
 }
@@ -380,8 +536,8 @@ static int is_reachable(struct vprof_code_flow *f, const struct function *g, uin
 
 		if (is_goal(i, to))
 			return 1;
-		for (int k = 0; k < 2; k++) {
-			uint64_t next = k ? i->target : i->next;
+		for (uint32_t k = 0; k < 2 + i->n_cases; k++) {
+			uint64_t next = !k ? i->next : k == 1 ? i->target : g->cases.v[i->first_case + k - 2];
 			uint32_t at = next == NOWHERE ? VPROF_NONE : find(g, next);
 
 			if (at != VPROF_NONE && !f->is_seen.v[at]) {

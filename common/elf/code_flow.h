@@ -2,10 +2,12 @@
 /* Where the machine code of a function leads, read from its file: may a call of the function, having been at one place,
  * come to another one? If not, and both were seen, there were two calls.
  *
- * The answer is yes wherever it is not known: code that jumps to computed addresses (tables of a switch), that calls
- * setjmp, or in which exceptions are caught; what cannot be decoded; functions of more than 20,000 instructions;
- * machines other than x86-64, and builds without libcapstone. Calls are taken to return, conditional jumps to go both
- * ways. A jump to another function's first instruction leaves this one.
+ * Switches are followed through the tables that compilers make of them.
+ *
+ * The answer is yes wherever it is not known: code that jumps to other computed addresses, that calls setjmp, or in
+ * which exceptions are caught; what cannot be decoded; functions of more than 20,000 instructions; machines other than
+ * x86-64, and builds without libcapstone. Calls are taken to return, conditional jumps to go both ways. A jump to
+ * another function's first instruction leaves this one.
  */
 #ifndef VPROF_CODE_FLOW_H
 #define VPROF_CODE_FLOW_H

@@ -69,8 +69,7 @@ uint64_t vprof_elf_frame_start(const struct vprof_elf *elf, uint64_t address)
 	return start == UINT64_MAX ? 0 : start;
 }
 
-/* The file's bytes at an address, as far as a segment of it holds all of them. */
-static int read_at(const struct vprof_elf *elf, uint64_t address, void *to, size_t n)
+int vprof_elf_read_at(const struct vprof_elf *elf, uint64_t address, void *to, size_t n)
 {
 	size_t count;
 	GElf_Phdr p;
@@ -100,8 +99,8 @@ int vprof_elf_frame_catches(const struct vprof_elf *elf, uint64_t address)
 			(off_t)(segment.p_offset + sizeof(struct header) + (n - 1) * sizeof e)) != sizeof e)
 		return 1;
 	fde = segment.p_vaddr + (uint64_t)(int64_t)e.information;
-	if (!read_at(elf, fde, head, sizeof head) || head[0] == UINT32_MAX || !head[1] ||
-	    !read_at(elf, fde + 4 - head[1], cie, 16))
+	if (!vprof_elf_read_at(elf, fde, head, sizeof head) || head[0] == UINT32_MAX || !head[1] ||
+	    !vprof_elf_read_at(elf, fde + 4 - head[1], cie, 16))
 		return 1;
 	return strchr(cie + 9, 'L') != NULL; /* length, 0, version, augmentation */
 }

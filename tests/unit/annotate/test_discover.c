@@ -227,6 +227,8 @@ static void finish(struct vprof_draft *draft)
 	facts = NULL;
 }
 
+static const struct vprof_watched *watched; /* what a load showed; NULL: there was none */
+
 static struct vprof_draft *discover(void (*make)(struct made *))
 {
 	struct vprof_callgraph *graph;
@@ -240,7 +242,7 @@ static struct vprof_draft *discover(void (*make)(struct made *))
 	made_close(&m);
 	snprintf(path, sizeof path, "%s/facts.db", dir);
 	if (vprof_facts_open(&facts, path, &err) || vprof_callgraph_build(&graph, facts, &err) ||
-	    vprof_discover(facts, graph, &draft, &err))
+	    vprof_discover(facts, graph, watched, &draft, &err))
 		fail_msg("%s", err.message);
 	vprof_callgraph_free(graph);
 	return draft;
@@ -661,6 +663,61 @@ static void make_nothing(struct made *m)
 	add(m, "half", "int", ONE("n", "int"), "int (int)");
 }
 
+static struct vprof_draft *discover_watched(const struct vprof_watched *w)
+{
+	struct vprof_draft *draft;
+
+	watched = w;
+	draft = discover(make_loop);
+	watched = NULL;
+	return draft;
+}
+
+/* What a load showed comes first, and makes all else a guess; a function that is not the project's is passed over. */
+static void test_watched(void **state)
+{
+	static const struct vprof_watched call = {
+		.begins = { "no_such", "process_line" }, .n_begins = 2, .why = "seen", .confidence = "high"
+	};
+	static const struct vprof_watched split = { .begins = { "on_readable" },
+						    .n_begins = 1,
+						    .ends = { "no_such", "run_command" },
+						    .n_ends = 2,
+						    .why = "seen",
+						    .confidence = "medium",
+						    .begins_at_exit = 1 };
+	static const struct vprof_watched unknown = {
+		.begins = { "no_such" }, .n_begins = 1, .why = "seen", .confidence = "high"
+	};
+	struct vprof_annotations *a;
+	struct vprof_draft *draft = discover_watched(&call);
+	char path[128];
+
+	(void)state;
+	assert_string_equal(draft->intervals[0].function, "process_line");
+	assert_string_equal(draft->intervals[0].confidence, "high");
+	assert_string_equal(draft->intervals[0].why, "seen");
+	for (size_t i = 1; i < draft->n_intervals; i++) {
+		assert_string_not_equal(draft->intervals[i].function, "process_line");
+		assert_string_equal(draft->intervals[i].confidence, "low");
+	}
+	finish(draft);
+
+	draft = discover_watched(&split);
+	assert_string_equal(draft->intervals[0].function, "on_readable");
+	assert_string_equal(draft->intervals[0].end, "run_command");
+	snprintf(path, sizeof path, "%s/vprof.json", dir);
+	assert_int_equal(vprof_draft_write(draft, path, "make", "./run", NULL), 0);
+	assert_int_equal(vprof_annotations_read(&a, path, NULL), 0);
+	assert_int_equal(a->n_hooks, 2);
+	vprof_annotations_free(a);
+	finish(draft);
+
+	draft = discover_watched(&unknown);
+	assert_string_not_equal(draft->intervals[0].why, "seen");
+	finish(draft);
+}
+
 static void test_drafts_are_readable(void **state)
 {
 	static void (*const makes[])(struct made *) = { make_loop,  make_pool,	  make_nothing, make_gates,
@@ -705,6 +762,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_event_loop),
 		cmocka_unit_test(test_pool),
+		cmocka_unit_test(test_watched),
 		cmocka_unit_test(test_uneven_queue),
 		cmocka_unit_test(test_relatives_of_a_lock),
 		cmocka_unit_test(test_events),

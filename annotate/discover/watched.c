@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "annotate/discover/watched.h"
+
+#include <string.h>
+
+#include "annotate/discover/draft.h"
+
+uint32_t vprof_watched_function(const struct vprof_facts *facts, const char *name)
+{
+	uint32_t found = 0;
+
+	for (uint32_t f = 0; f < facts->n_functions && !found; f++) {
+		const struct vprof_facts_function *function = &facts->functions[f];
+		const char *own = strcmp(function->lang, "c") ? function->display : function->name;
+
+		if (function->instrumentable && !strcmp(own, name) && strcmp(own, "main") != 0)
+			found = f + 1;
+	}
+	return found;
+}
+
+/* Of the functions that may be begin and end: those in which an expression identifies the request, the outermost of
+ * them. Where there are none the outermost, of which the draft cannot be sure if another function is the end. */
+static void choose(struct vprof_discovery *d, const struct vprof_watched *w, struct vprof_interval_proposal *p,
+		   uint32_t *begin)
+{
+	int best = -1;
+
+	for (size_t b = 0; b < w->n_begins; b++)
+		for (size_t e = 0; e < (w->n_ends ? w->n_ends : 1); e++) {
+			uint32_t from = vprof_watched_function(d->facts, w->begins[b]);
+			uint32_t to = w->n_ends ? vprof_watched_function(d->facts, w->ends[e]) : from;
+			const char *id, *end_id = NULL;
+			int rank, worth;
+
+			if (!from || !to)
+				continue;
+			id = vprof_request_id(d, &d->facts->functions[from - 1], &rank);
+			if (from != to)
+				end_id = vprof_request_end_id(d, &d->facts->functions[from - 1],
+							      &d->facts->functions[to - 1]);
+			worth = from == to || end_id ? 1 + 2 * (rank == 3) : 0;
+			if (worth <= best)
+				continue;
+			best = worth;
+			*begin = from;
+			p->id = id;
+			p->end = from == to ? NULL : vprof_discovery_name(d, &d->facts->functions[to - 1]);
+			p->end_id = end_id;
+		}
+	if (!*begin || !p->end || p->end_id)
+		return;
+	p->id = p->end_id = "1";
+	p->confidence = "low";
+	p->why = vprof_arena_printf(d->arena,
+				    "%s; what identifies the request at its end is not known: correct the ids", p->why);
+}
+
+void vprof_propose_watched(struct vprof_ranking *r, const struct vprof_watched *watched)
+{
+	struct vprof_discovery *d = r->d;
+	struct vprof_draft *draft = d->draft;
+	uint32_t begin = 0;
+	struct vprof_interval_proposal p = { .why = watched->why,
+					     .confidence = watched->confidence,
+					     .is_left = watched->is_left,
+					     .begins_at_exit = watched->begins_at_exit };
+	size_t n = 0;
+
+	choose(d, watched, &p, &begin);
+	if (!begin)
+		return;
+	p.function = vprof_discovery_name(d, &d->facts->functions[begin - 1]);
+	p.where = vprof_discovery_where(d, &d->facts->functions[begin - 1]);
+	if (!p.function || !vprof_arena_push(d->arena, &draft->intervals, &draft->n_intervals, sizeof p)) {
+		d->arena->failed = 1;
+		return;
+	}
+	for (size_t i = 0; i + 1 < draft->n_intervals; i++) {
+		struct vprof_interval_proposal *other = &draft->intervals[i];
+
+		if (!strcmp(other->function, p.function) && !other->end == !p.end)
+			continue;
+		if (strcmp(p.confidence, "low") != 0)
+			other->confidence = "low";
+		draft->intervals[n++] = *other;
+	}
+	memmove(draft->intervals + 1, draft->intervals, n * sizeof p);
+	draft->intervals[0] = p;
+	draft->n_intervals = n + 1;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a recorded load showed of a program's requests, as discovery sees it. */
+#ifndef VPROF_WATCHED_H
+#define VPROF_WATCHED_H
+
+#include "annotate/discover/ranking.h"
+
+#define VPROF_WATCHED_MOST 8u
+
+struct vprof_watched {
+	/* functions, as the linker names them, of which each may be it, the outermost first; no end: a request is one
+	 * call */
+	const char *begins[VPROF_WATCHED_MOST], *ends[VPROF_WATCHED_MOST];
+	size_t n_begins, n_ends;
+	const char *why;	/* with the counts that prove it */
+	const char *confidence; /* "high", "medium" or "low" */
+	int is_left;		/* the thread works on others in between */
+	int begins_at_exit;	/* the request begins when the function returns that received it */
+};
+
+/* Is a function of this name (as the linker has it) one of the project that can be an interval? Its index + 1, 0: no.
+ * Of several of one name the first. */
+uint32_t vprof_watched_function(const struct vprof_facts *facts, const char *name);
+
+/* Of the functions that may be it, those with an expression that tells requests apart are taken. Puts what was seen
+ * before all that was proposed from the code alone, of which none is then more than low: what was seen contradicts it,
+ * or says the same. */
+void vprof_propose_watched(struct vprof_ranking *r, const struct vprof_watched *watched);
+
+#endif
