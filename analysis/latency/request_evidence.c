@@ -8,6 +8,7 @@
 #define HIGH_REQUESTS 30
 #define MEDIUM_MIN 0.5
 #define MEDIUM_REQUESTS 10
+#define OFTEN 2.0	  /* calls for each request: no more than connections that come and go add */
 #define WAIT_EVENTS 256	  /* before a receipt, among which a wait for work is looked for */
 #define ITEMS_MIN 20	  /* calls of a function that repeats */
 #define ITEMS_PER_CALL 10 /* ... for each call of the one around it */
@@ -232,6 +233,35 @@ static double mean_depth(const struct tally *t)
 	return n ? (double)t->depth / (double)n : 0;
 }
 
+/* Calls of a function that were seen, wherever. */
+static uint64_t count_calls(const struct finding *f, uint32_t function)
+{
+	uint64_t n = 0;
+
+	for (uint32_t x = 1; x < f->tree->tree.nodes.n; x++)
+		n += f->tree->tree.nodes.v[x].function == function ? f->tree->contexts[x].n : 0;
+	return n;
+}
+
+/* A turn of a loop may enclose one request, but there are many turns without any: of functions that may be it, those
+ * are left that are called much more often than requests come, if there are others. *calls: of the one that is called
+ * least. */
+static uint32_t leave_out_turns(const struct finding *f, uint32_t *chosen, uint32_t n, uint64_t *calls)
+{
+	uint64_t counts[VPROF_EVIDENCE_MOST];
+	uint32_t left = 0;
+
+	*calls = UINT64_MAX;
+	for (uint32_t i = 0; i < n; i++) {
+		counts[i] = count_calls(f, chosen[i]);
+		*calls = counts[i] < *calls ? counts[i] : *calls;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if ((double)counts[i] <= OFTEN * (double)*calls || counts[i] <= OFTEN * (double)f->out->n_requests)
+			chosen[left++] = chosen[i];
+	return left;
+}
+
 /* The functions that are this part of at least so many requests, the outermost first. *least: of the one with fewest.
  */
 static uint32_t choose(const struct finding *f, enum part part, double at_least, uint32_t *chosen, uint64_t *least)
@@ -291,7 +321,7 @@ static void decide(struct finding *f)
 {
 	struct vprof_request_evidence *out = f->out;
 	uint64_t call = most(f, PART_CALL), begin = most(f, PART_BEGIN), end = most(f, PART_END);
-	uint64_t split = begin < end ? begin : end;
+	uint64_t split = begin < end ? begin : end, calls;
 	double enough = HIGH_MIN * (double)out->n_requests, share;
 	int is_call = (double)call >= enough || call >= split;
 	enum part call_part = PART_CALL;
@@ -325,10 +355,12 @@ static void decide(struct finding *f)
 		out->n_ends =
 			choose(f, PART_END, enough < (double)end ? enough : (double)end, out->ends, &out->n_agreeing);
 	share = (double)out->n_agreeing / (double)out->n_requests;
+	out->n_begins = leave_out_turns(f, out->begins, out->n_begins, &calls);
 	out->confidence = share >= HIGH_MIN && out->n_agreeing >= HIGH_REQUESTS	    ? VPROF_EVIDENCE_HIGH :
 			  share >= MEDIUM_MIN && out->n_agreeing >= MEDIUM_REQUESTS ? VPROF_EVIDENCE_MEDIUM :
 										      VPROF_EVIDENCE_LOW;
-	if (call_part == PART_BEGIN && out->confidence == VPROF_EVIDENCE_HIGH)
+	if ((call_part == PART_BEGIN || (double)calls > OFTEN * (double)out->n_requests) &&
+	    out->confidence == VPROF_EVIDENCE_HIGH)
 		out->confidence = VPROF_EVIDENCE_MEDIUM;
 }
 

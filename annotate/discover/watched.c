@@ -65,7 +65,7 @@ void vprof_propose_watched(struct vprof_ranking *r, const struct vprof_watched *
 					     .confidence = watched->confidence,
 					     .is_left = watched->is_left,
 					     .begins_at_exit = watched->begins_at_exit };
-	size_t n = 0;
+	size_t n = 0, place = 0;
 
 	choose(d, watched, &p, &begin);
 	if (!begin)
@@ -81,11 +81,14 @@ void vprof_propose_watched(struct vprof_ranking *r, const struct vprof_watched *
 
 		if (!strcmp(other->function, p.function) && !other->end == !p.end)
 			continue;
-		if (strcmp(p.confidence, "low") != 0)
+		if (strcmp(p.confidence, "low") != 0 && !watched->is_guess)
 			other->confidence = "low";
 		draft->intervals[n++] = *other;
 	}
-	memmove(draft->intervals + 1, draft->intervals, n * sizeof p);
-	draft->intervals[0] = p;
+	/* a guess comes behind what the code says for sure */
+	while (watched->is_guess && place < n && !strcmp(draft->intervals[place].confidence, "high"))
+		place++;
+	memmove(draft->intervals + place + 1, draft->intervals + place, (n - place) * sizeof p);
+	draft->intervals[place] = p;
 	draft->n_intervals = n + 1;
 }

@@ -16,6 +16,7 @@ struct vprof_watched {
 	const char *confidence; /* "high", "medium" or "low" */
 	int is_left;		/* the thread works on others in between */
 	int begins_at_exit;	/* the request begins when the function returns that received it */
+	int is_guess;		/* it contradicts nothing: what an item of input is, no event says */
 };
 
 /* Is a function of this name (as the linker has it) one of the project that can be an interval? Its index + 1, 0: no.

@@ -63,6 +63,7 @@ static void describe(struct vprof_watch *w, const struct vprof_request_evidence 
 	w->seen = (struct vprof_watched){ .why = vprof_strings_keep(&w->strings, why),
 					  .confidence = word_of(e->confidence),
 					  .is_left = e->is_left,
+					  .is_guess = e->kind == VPROF_EVIDENCE_ITEMS,
 					  .begins_at_exit = e->kind == VPROF_EVIDENCE_SPLIT && e->waits };
 	w->seen.n_begins = keep_names(w, h, e->begins, e->n_begins, w->seen.begins);
 	w->seen.n_ends = keep_names(w, h, e->ends, e->n_ends, w->seen.ends);

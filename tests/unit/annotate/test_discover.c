@@ -689,11 +689,23 @@ static void test_watched(void **state)
 	static const struct vprof_watched unknown = {
 		.begins = { "no_such" }, .n_begins = 1, .why = "seen", .confidence = "high"
 	};
+	static const struct vprof_watched guess = {
+		.begins = { "run_command" }, .n_begins = 1, .why = "seen", .confidence = "medium", .is_guess = 1
+	};
 	struct vprof_annotations *a;
-	struct vprof_draft *draft = discover_watched(&call);
+	struct vprof_draft *draft = discover_watched(&guess);
 	char path[128];
 
 	(void)state;
+	/* what the code alone says with high confidence stays, and stays before a guess */
+	for (size_t i = 0, seen = 0; i < draft->n_intervals; i++) {
+		seen |= !strcmp(draft->intervals[i].why, "seen");
+		assert_true(!seen || strcmp(draft->intervals[i].confidence, "high"));
+		assert_true(seen || i + 1 < draft->n_intervals);
+	}
+	finish(draft);
+
+	draft = discover_watched(&call);
 	assert_string_equal(draft->intervals[0].function, "process_line");
 	assert_string_equal(draft->intervals[0].confidence, "high");
 	assert_string_equal(draft->intervals[0].why, "seen");
