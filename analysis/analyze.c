@@ -17,6 +17,7 @@
 #include "analysis/variance/factors.h"
 #include "analysis/stats/latency.h"
 #include "analysis/stats/latency_shape.h"
+#include "analysis/stats/live_effect.h"
 #include "common/parallel.h"
 #include "analysis/variance/cost_bounds.h"
 #include "analysis/results/results_json.h"
@@ -164,6 +165,9 @@ static int choose_instances(struct analysis *a)
 					     (double)n;
 		r->n_outside = n;
 		r->n_lossy += s->n_lossy;
+		r->live.n_straddling += s->n_straddling;
+		if (s->plans.is_live && vprof_live_effect_estimate(&r->live, s->latencies.v, s->latencies.n))
+			return VPROF_ERR_NOMEM;
 		r->duration_ns += s->duration_ns;
 		a->n_warmup += s->n_warmup;
 		a->n_intervals += s->chosen.n;

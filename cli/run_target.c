@@ -180,11 +180,15 @@ static void attend(const struct vprof_run_request *r, struct vprof_collector *co
 {
 	struct vprof_run_progress progress;
 	off_t seen = 0;
-	int passed_on = 0;
+	int passed_on = 0, told = 0;
 	pid_t ended;
 
 	vprof_run_progress_begin(&progress, r->progress, pid);
 	for (;;) {
+		if (r->step && r->step(r->arg, collector) && !told) {
+			kill(-pid, SIGTERM);
+			told = 1;
+		}
 		drain(collector, kernel);
 		ended = waitpid(pid, &o->status, WNOHANG);
 		if (r->verbose)
@@ -298,6 +302,7 @@ int vprof_run_target(const struct vprof_run_request *r, struct vprof_run_outcome
 						   .every_call = r->every_call,
 						   .n_every_call = r->n_every_call,
 						   .budget = r->budget,
+						   .is_live = r->step != NULL,
 						   .max_trace_bytes = r->max_trace_bytes,
 						   .compress = r->compress };
 	struct vprof_run_kernel run_kernel = { 0 }, *kernel = &run_kernel;
@@ -325,6 +330,8 @@ int vprof_run_target(const struct vprof_run_request *r, struct vprof_run_outcome
 	if (!rc) {
 		attend(r, collector, kernel, pid, log, o, started);
 		o->seconds = vprof_clock_s() - started;
+		if (r->over)
+			r->over(r->arg);
 		if (!r->keep)
 			o->n_left_behind = end_left_behind(collector, kernel, pid);
 		drain(collector, kernel);

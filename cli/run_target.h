@@ -42,6 +42,11 @@ struct vprof_run_request {
 	enum vprof_switches_mode switches;
 	enum vprof_compress_mode compress;
 	struct vprof_progress *progress; /* may be NULL */
+	/* Of a live session (cli/live): called every few ms instead of draining, and once when the command has ended,
+	 * while the collector is still open. `step` returns 0, or 1 when the command is to be ended. */
+	int (*step)(void *arg, struct vprof_collector *collector);
+	void (*over)(void *arg);
+	void *arg;
 };
 
 struct vprof_run_outcome {

@@ -12,6 +12,8 @@
 #define LOOK_EVERY_NS UINT64_C(1000000000) /* at all processes' modules, whether or not anything was told */
 #define MARGIN_NS UINT64_C(50000)	   /* until every thread sees what was written */
 #define TAIL_MIN_NS UINT64_C(1000000)
+#define FORGET_NS UINT64_C(5000000000) /* after which a long interval counts half as long */
+#define TAILS 2			       /* windows last as long besides: at least half of the time counts */
 
 struct vprof_live {
 	struct vprof_collector *collector;
@@ -21,6 +23,7 @@ struct vprof_live {
 	struct vprof_live_state state;
 	uint64_t random;
 	uint64_t tail_ns;
+	uint64_t tail_at_ns;	/* when it was set */
 	uint64_t turn_end_ns;	/* when this turn's window closes */
 	uint64_t window_ns;	/* when its window opens, or has opened */
 	uint64_t looked_ns;	/* when all processes were looked at */
@@ -177,14 +180,21 @@ static int look_for_processes(struct vprof_live *live, uint64_t now_ns, struct v
 	return rc;
 }
 
-static void learn_tail(struct vprof_live *live)
+/* One that was longer than all others must not stretch every turn from then on. */
+static void learn_tail(struct vprof_live *live, uint64_t now_ns)
 {
 	uint64_t longest = vprof_collector_longest_ns(live->collector);
 
+	if (now_ns - live->tail_at_ns > FORGET_NS) {
+		live->tail_ns = live->tail_ns / 2 > TAIL_MIN_NS ? live->tail_ns / 2 : TAIL_MIN_NS;
+		live->tail_at_ns = now_ns;
+	}
 	if (longest > live->state.longest_ns)
 		live->state.longest_ns = longest;
-	if (longest > live->tail_ns)
+	if (longest >= live->tail_ns) {
 		live->tail_ns = longest < VPROF_LIVE_TAIL_NS ? longest : VPROF_LIVE_TAIL_NS;
+		live->tail_at_ns = now_ns;
+	}
 }
 
 static void open_window(struct vprof_live *live)
@@ -213,7 +223,7 @@ static void close_window(struct vprof_live *live, uint64_t now_ns)
 static int turn(struct vprof_live *live, uint64_t now_ns, struct vprof_error *err)
 {
 	int is_baseline = draw(live) < live->options.baseline_share, rc = VPROF_OK;
-	double length = (double)live->options.turn_ns * (0.5 + draw(live));
+	double length = (double)live->options.turn_ns * (0.5 + draw(live)) + (double)(TAILS * live->tail_ns);
 
 	live->state.n_turns++;
 	live->state.n_baselines += is_baseline != 0;
@@ -263,7 +273,7 @@ int vprof_live_step(struct vprof_live *live, struct vprof_error *err)
 		;
 	now_ns = vprof_clock_monotonic_ns();
 	rc = look_for_processes(live, now_ns, err);
-	learn_tail(live);
+	learn_tail(live, now_ns);
 	if (rc || !live->plan)
 		return rc;
 	if (!live->state.is_window) {

@@ -451,6 +451,18 @@ struct vprof_shown_thread {
 	const char *name;
 };
 
+/* what differs between turns of a plan and baselines: 0.05 is 5 % more; NaN: unknown */
+struct vprof_live_change {
+	double change, low, high;
+};
+
+/* of a live session's trace (docs/live.md); not part of results.json */
+struct vprof_live_effect {
+	uint64_t n_turns, n_baselines; /* with intervals; 0: no live session's */
+	uint64_t n_straddling;	       /* complete intervals during which probes were opened or closed */
+	struct vprof_live_change mean, variance, p99;
+};
+
 struct vprof_results {
 	const char *interval; /* name */
 	const char *run;      /* run folder's name, "0007" */
@@ -550,6 +562,7 @@ struct vprof_results {
 	uint64_t n_warnings_first; /* of the warnings: to be read before any ranking */
 	char **warnings;
 	size_t n_warnings;
+	struct vprof_live_effect live;
 	int inconclusive; /* too few intervals, no variance, ...: warnings say why and what to do */
 	struct vprof_results_private *private;
 };

@@ -17,6 +17,7 @@
 #include "cli/command.h"
 #include "cli/drilldown/decide.h"
 #include "cli/drilldown/ending.h"
+#include "cli/drilldown/live_rounds.h"
 #include "cli/options.h"
 #include "cli/commands/print_file.h"
 #include "cli/drilldown/round.h"
@@ -43,6 +44,9 @@ struct iterate_options {
 	double budget;
 	double threshold;
 	int automatic, restart, json, verbose;
+	int live;
+	double effect;	  /* negative: the default */
+	long round, seed; /* round: seconds of recording, 0: the default */
 	struct vprof_option_words keep_open;
 	const char *interval, *switches, *compress;
 	enum vprof_switches_mode switches_mode;
@@ -58,6 +62,7 @@ struct iteration {
 	struct vprof_plan *plan;
 	int is_brief;			/* a line for each round */
 	struct vprof_measured measured; /* in the round before */
+	struct vprof_live_rounds *live; /* with --live, once the program was built */
 };
 
 static int save(struct iteration *it, struct vprof_error *err)
@@ -213,7 +218,8 @@ static int complete_round(struct iteration *it, struct vprof_error *err)
 						    .every_call = it->options->every_call,
 						    .budget = it->options->budget,
 						    .switches = it->options->switches_mode,
-						    .compress = it->options->compress_mode };
+						    .compress = it->options->compress_mode,
+						    .live = it->live };
 
 	int was_analysed = it->session.rounds[it->session.n_rounds - 1].state >= VPROF_ROUND_ANALYSED;
 	struct timespec from;
@@ -354,7 +360,7 @@ static int confirm(struct iteration *it, int *is_due, struct vprof_error *err)
 	int rc = VPROF_OK;
 
 	*is_due = 0;
-	if (it->options->repeat || it->session.n_rounds < 2)
+	if (it->options->live || it->options->repeat || it->session.n_rounds < 2)
 		return VPROF_OK;
 	if (!it->results)
 		rc = load_last(it, err);
@@ -483,6 +489,19 @@ static int conclude(struct iteration *it, int stopped, struct vprof_error *err)
 	return rc;
 }
 
+/* One build and one start of the program for all rounds. */
+static int begin_live(struct iteration *it, struct vprof_error *err)
+{
+	const struct vprof_live_rounds_options o = { .seed = (uint64_t)it->options->seed,
+						     .first_s = VPROF_LIVE_FIRST_S,
+						     .longest_s = it->options->round > 0 ? (double)it->options->round :
+											   VPROF_LIVE_LONGEST_S };
+
+	it->session.is_live = 1;
+	it->session.effect = it->options->effect >= 0 ? it->options->effect : VPROF_LIVE_EFFECT;
+	return vprof_live_rounds_new(&it->live, &it->workspace, &o, err);
+}
+
 static int iterate(struct iteration *it, struct vprof_error *err)
 {
 	int stopped = 0, rc;
@@ -497,8 +516,15 @@ static int iterate(struct iteration *it, struct vprof_error *err)
 		rc = vprof_workspace_load_facts(&it->workspace, err);
 	if (!rc)
 		rc = vprof_workspace_check(&it->workspace, err);
+	if (!rc && it->options->live)
+		rc = begin_live(it, err);
 	if (!rc)
 		rc = drill_down(it, &stopped, err);
+	if (it->live) {
+		int ended = vprof_live_rounds_free(it->live, rc ? NULL : err);
+
+		rc = rc ? rc : ended;
+	}
 	if (!rc)
 		return conclude(it, stopped, err);
 	/* An inconclusive run says why; that is what a person needs to see. */
@@ -510,9 +536,22 @@ static int iterate(struct iteration *it, struct vprof_error *err)
 	return rc;
 }
 
+/* -1, or the exit status of options that do not go together. */
+static int check_live(const struct iterate_options *o)
+{
+	if (!o->live && (o->effect >= 0 || o->round))
+		return vprof_options_misused(&usage, "--effect and --round need --live");
+	if (o->live && o->repeat)
+		return vprof_options_misused(&usage,
+					     "--repeat does not go with --live: its rounds are windows of one run");
+	return -1;
+}
+
 int vprof_cmd_iterate(int argc, char **argv)
 {
-	struct iterate_options o = { .max = DEFAULT_ROUNDS, .threshold = -1, .budget = VPROF_BUDGET };
+	struct iterate_options o = {
+		.max = DEFAULT_ROUNDS, .threshold = -1, .budget = VPROF_BUDGET, .effect = -1, .seed = 1
+	};
 	const struct vprof_option options[] = {
 		{ "k", VPROF_OPTION_COUNT, &o.k, "N", "causes chosen in a round (default 3)" },
 		{ "auto", VPROF_OPTION_FLAG, &o.automatic, NULL, "do not ask: break down whatever can be broken down" },
@@ -534,6 +573,14 @@ int vprof_cmd_iterate(int argc, char **argv)
 		  "compress the trace: auto (default: once the disk is the bottleneck), on or off" },
 		{ "keep-open", VPROF_OPTION_WORDS, &o.keep_open, "NAME...",
 		  "measure these functions although recording them costs much and they cannot matter" },
+		{ "live", VPROF_OPTION_FLAG, &o.live, NULL,
+		  "one build and one start of the program for all rounds: probes are switched while it runs" },
+		{ "effect", VPROF_OPTION_SHARE, &o.effect, "E",
+		  "with --live: close what cannot matter while the probes slow the interval by more (default 0.02)" },
+		{ "round", VPROF_OPTION_COUNT, &o.round, "S",
+		  "with --live: a round records for at most S seconds (default 60)" },
+		{ "seed", VPROF_OPTION_COUNT, &o.seed, "N",
+		  "with --live: of the order of measuring windows and baselines (default 1)" },
 		{ "restart", VPROF_OPTION_FLAG, &o.restart, NULL, "begin a new drill-down; runs are kept" },
 		{ "verbose", VPROF_OPTION_FLAG, &o.verbose, NULL,
 		  "show each step, each round's report, and what the run command prints" },
@@ -545,6 +592,9 @@ int vprof_cmd_iterate(int argc, char **argv)
 	struct vprof_operands operands;
 	int rc, status = vprof_options_parse(&usage, options, argc, argv, &operands);
 
+	if (status >= 0)
+		return status;
+	status = check_live(&o);
 	if (status >= 0)
 		return status;
 	if (o.k > VPROF_K_MAX)

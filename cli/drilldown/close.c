@@ -17,8 +17,8 @@
 #include "common/text.h"
 #include "report/format_value.h"
 
-#define NOTICED (VPROF_EFFECT_TOLD / 10) /* of the mean without recording: less is not worth a function */
-#define FACTORS_MAX 8			 /* of one function: own, beneath waits, undivided beside them */
+#define NOTICED 0.1   /* of the effect that is too much: less is not worth a function */
+#define FACTORS_MAX 8 /* of one function: own, beneath waits, undivided beside them */
 
 struct closing {
 	const struct vprof_results *r;
@@ -187,7 +187,8 @@ static const struct vprof_probe *costliest(const struct closing *c)
 		if (c->of_probe[i] > c->of_probe[best])
 			best = i;
 	if (!c->plan->n_probes || !(c->all > 0) ||
-	    !(c->of_probe[best] > 0 && c->r->probe_ns * c->of_probe[best] / c->all >= NOTICED * c->without_ns))
+	    !(c->of_probe[best] > 0 &&
+	      c->r->probe_ns * c->of_probe[best] / c->all >= NOTICED * c->s->effect * c->without_ns))
 		return NULL;
 	return &c->plan->probes[best];
 }
@@ -213,7 +214,7 @@ static int close_costly(struct closing *c, struct vprof_session *s)
 {
 	int n = 0;
 
-	while (expected_effect(c) >= VPROF_EFFECT_TOLD) {
+	while (expected_effect(c) >= c->s->effect) {
 		const struct vprof_probe *probe;
 		double bound;
 
@@ -239,7 +240,7 @@ int vprof_close_choose(const struct vprof_results *r, const struct vprof_plan *p
 	int n = VPROF_ERR_NOMEM;
 
 	*expected = r->effect;
-	if (r->inconclusive || !r->n_nodes || !(r->nodes[0].var_ns2 > 0) || !(r->effect >= VPROF_EFFECT_TOLD) ||
+	if (r->inconclusive || !r->n_nodes || !(r->nodes[0].var_ns2 > 0) || !(r->effect >= s->effect) ||
 	    !(r->probe_ns > 0))
 		return 0;
 	c.without_ns = r->mean_ns / (1 + r->effect);

@@ -12,11 +12,11 @@
 #include "cli/drilldown/session.h"
 #include "common/plan.h"
 
-/* While recording is expected to slow the intervals by VPROF_EFFECT_TOLD or more: closes, in the session, the functions
- * and call sites whose records cost most and whose bound is below the session's threshold; those whose cost would not
- * be noticed stay. The bound is that of all that one of them could explain: its own work and that beneath waits,
- * wherever it is called, and what is undivided beside it; with the errors of sampling and of what records cost. What
- * the session wants to know more of is not closed. *expected: by how much the next round will be slowed, r->effect
+/* While recording is expected to slow the intervals by the session's `effect` or more: closes, in the session, the
+ * functions and call sites whose records cost most and whose bound is below the session's threshold; those whose cost
+ * would not be noticed stay. The bound is that of all that one of them could explain: its own work and that beneath
+ * waits, wherever it is called, and what is undivided beside it; with the errors of sampling and of what records cost.
+ * What the session wants to know more of is not closed. *expected: by how much the next round will be slowed, r->effect
  * where nothing was closed. Returns how many were closed, the last of s->closed, or NOMEM. */
 int vprof_close_choose(const struct vprof_results *r, const struct vprof_plan *plan, struct vprof_session *s,
 		       double *expected);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/drilldown/live_rounds.h"
 #include "common/files.h"
 
 static int same_content(const char *a, const char *b)
@@ -51,7 +52,7 @@ int vprof_round_open(struct vprof_workspace *w, struct vprof_session *s, int *ch
 	next = vprof_project_run_path(&w->project, run.s, "plan.json");
 	folder = vprof_project_run_path(&w->project, run.s, "");
 	if (s->n_rounds)
-		last = vprof_project_run_path(&w->project, s->rounds[s->n_rounds - 1].run.s, "plan.json");
+		last = vprof_live_plan_asked(&w->project, s->rounds[s->n_rounds - 1].run.s);
 	if (!next || !folder || (s->n_rounds && !last))
 		rc = vprof_error_no_memory(err);
 	else if (last && same_content(last, next))
@@ -148,6 +149,17 @@ int vprof_round_complete(struct vprof_workspace *w, struct vprof_session *s,
 	*plan = NULL;
 	if (round->state >= VPROF_ROUND_ANALYSED)
 		return load_analysed(w, round->run.s, results, plan, err);
+	if (options->live && round->state < VPROF_ROUND_RAN) {
+		rc = write_plan(w, s, round->run.s, err);
+		if (!rc)
+			rc = vprof_live_rounds_record(options->live, w, s, round->run.s, options, err);
+		if (!rc) {
+			round->n_runs = 1;
+			rc = reach(w, s, VPROF_ROUND_RAN, err);
+		}
+		if (rc)
+			return rc;
+	}
 	if (round->state == VPROF_ROUND_BUILT && !is_built(w, round->run.s))
 		round->state = VPROF_ROUND_OPEN;
 	if (round->state < VPROF_ROUND_BUILT) {
@@ -161,6 +173,8 @@ int vprof_round_complete(struct vprof_workspace *w, struct vprof_session *s,
 	if (rc)
 		return rc;
 	rc = vprof_step_analyse(&w->project, round->run.s, s, 0, results, plan, err);
+	if (!rc && options->live)
+		rc = vprof_live_rounds_conclude(w, round->run.s, *results, err);
 	if (rc || ((*results)->inconclusive && !accepts_inconclusive)) {
 		int saved;
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/results/results.h"
 #include "common/files.h"
 
 #define SESSION_VERSION 1
@@ -104,6 +105,7 @@ void vprof_session_open_again(struct vprof_session *s, size_t i)
 void vprof_session_init(struct vprof_session *s)
 {
 	*s = (struct vprof_session){ .threshold = 0.02,
+				     .effect = VPROF_EFFECT_TOLD,
 				     .k = 3,
 				     .baseline_mean_ns = NAN,
 				     .baseline_low = NAN,
@@ -182,7 +184,8 @@ struct vprof_decisions vprof_session_decisions(const struct vprof_session *s)
 					 .every_call = s->every_call.items,
 					 .n_every_call = s->every_call.n,
 					 .closed = s->closed,
-					 .n_closed = s->n_closed };
+					 .n_closed = s->n_closed,
+					 .live = s->is_live };
 }
 
 static const char *text_of(const cJSON *object, const char *key)

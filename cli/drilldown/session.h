@@ -62,6 +62,8 @@ extern const char *const vprof_ending_texts[VPROF_ENDING_COUNT]; /* for people; 
 
 struct vprof_session {
 	double threshold;
+	int is_live;   /* rounds are recorded in one running program (live_rounds.h); not part of the file */
+	double effect; /* of recording, from which on functions are closed (close.h); not part of the file */
 	long k;
 	char *interval;			    /* NULL: the most frequent one */
 	char *run_command;		    /* NULL: vprof.json's */

@@ -28,6 +28,8 @@ int vprof_step_new_run(const struct vprof_project *p, const char *given, struct 
 #define VPROF_SAMPLE_AFTER 64 /* calls of a function in one stretch of work */
 #define VPROF_BUDGET 0.05
 
+struct vprof_live_rounds;
+
 struct vprof_step_run_options {
 	const char *command;
 	size_t repetition;
@@ -38,6 +40,7 @@ struct vprof_step_run_options {
 	enum vprof_switches_mode switches;
 	enum vprof_compress_mode compress;
 	int verbose, keep, give_stdin;
+	struct vprof_live_rounds *live; /* rounds of a running program (live_rounds.h); NULL: each round runs it */
 };
 int vprof_step_run(struct vprof_workspace *w, const char *run, const struct vprof_step_run_options *o,
 		   struct vprof_run_outcome *outcome, struct vprof_error *err);

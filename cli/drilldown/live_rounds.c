@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The rule by which a round ends. Its trace is looked at when `first_s` seconds were recorded under the plan, and again
+ * whenever that has doubled. It ends at the first look at which
+ *
+ * - the results are conclusive,
+ * - the order of the selected factors is settled (kept in 95 % of the bootstrap's replicates), and
+ * - the choice, which is all that the next plan depends on, is that of the look before;
+ *
+ * or when the choice was the same at three looks in succession, though the order within it is not settled: it does not
+ * matter to the next plan. A wrong choice has to be made at two looks, of which the second has as much data again, and
+ * at each with at most 5 % by the bootstrap; with the five looks of a minute that is at most 4 x 5 %, and far less
+ * where data that are new are independent of those before. At longest_s the round ends as it is. */
+#include "cli/drilldown/live_rounds.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/drilldown/decide.h"
+#include "cli/live/live_run.h"
+#include "cli/live/live_status.h"
+#include "cli/live/resident_probes.h"
+#include "common/files.h"
+#include "common/array.h"
+#include "common/process.h"
+#include "report/format_value.h"
+
+#define LOOKS_MAX 16
+#define SAME_CHOICES 3
+#define STATUS_S 1.0 /* between two writings of what `vprof top` shows */
+#define WAIT_S 10.0  /* for a process with resident probes */
+
+/* which gate a probe's function sets, and whether it set another one before */
+struct gate {
+	uint32_t code;
+	int context, is_changed;
+};
+
+struct vprof_live_rounds {
+	struct vprof_live_rounds_options options;
+	struct vprof_resident_probes *probes;
+	struct vprof_live_run *run; /* NULL: the command does not run */
+	struct vprof_run_request request;
+	char *log, *discarded;
+	VPROF_ARRAY(struct gate) gates; /* by code; of the processes that run now */
+	uint32_t n_plans;
+	double recorded_s;
+	size_t n_rounds, n_windows, n_looks, n_starts;
+	double begun_s, told_s;
+	char *vprof_dir;
+};
+
+static void pause_briefly(void)
+{
+	const struct timespec t = { 0, 20000000 };
+
+	nanosleep(&t, NULL);
+}
+
+int vprof_live_rounds_new(struct vprof_live_rounds **out, struct vprof_workspace *w,
+			  const struct vprof_live_rounds_options *o, struct vprof_error *err)
+{
+	struct vprof_live_rounds *r = calloc(1, sizeof *r);
+	struct vprof_decisions decisions = { .all = 1, .live = 1 };
+	struct vprof_plan *plan = NULL;
+	char *log = vprof_path_join(w->project.vprof_dir, "live-build.log");
+	int rc = r && log ? vprof_step_plan(w, &decisions, &plan, err) : vprof_error_no_memory(err);
+
+	*out = NULL;
+	if (!rc)
+		rc = vprof_step_build(w, plan, log, err);
+	if (!rc)
+		rc = vprof_resident_probes_read(&r->probes, w->project.vprof_dir, err);
+	vprof_plan_free(plan);
+	free(log);
+	if (rc) {
+		free(r);
+		return rc;
+	}
+	r->options = *o;
+	r->begun_s = vprof_clock_s();
+	r->vprof_dir = strdup(w->project.vprof_dir);
+	if (!r->vprof_dir) {
+		vprof_resident_probes_free(r->probes);
+		free(r);
+		return vprof_error_no_memory(err);
+	}
+	*out = r;
+	return VPROF_OK;
+}
+
+/* The choice at a look, one key a line; NULL: no memory. */
+static char *choice_of(const struct vprof_results *r, const struct vprof_session *s)
+{
+	uint32_t chosen[VPROF_K_MAX];
+	size_t n = vprof_decide_choose(r, s, chosen, (size_t)s->k);
+	struct vprof_text text = VPROF_TEXT_INIT;
+
+	for (size_t i = 1; i < n; i++) /* by key: the order within the choice decides nothing */
+		for (size_t k = i; k > 0 && strcmp(r->factors[chosen[k]].key, r->factors[chosen[k - 1]].key) < 0; k--) {
+			uint32_t swap = chosen[k];
+
+			chosen[k] = chosen[k - 1];
+			chosen[k - 1] = swap;
+		}
+	for (size_t i = 0; i < n; i++)
+		vprof_text_addf(&text, "%s\n", r->factors[chosen[i]].key);
+	return vprof_text_detach(&text);
+}
+
+struct looks {
+	char *choice; /* of the last look, NULL: none */
+	int n_same;   /* looks in succession with that choice */
+	double next_s;
+};
+
+/* 1: the round may end. */
+static int judge(struct looks *looks, const struct vprof_results *r, const struct vprof_session *s, int *is_enough)
+{
+	char *choice = choice_of(r, s);
+
+	*is_enough = 0;
+	if (!choice)
+		return VPROF_ERR_NOMEM;
+	looks->n_same = looks->choice && !strcmp(choice, looks->choice) ? looks->n_same + 1 : 1;
+	free(looks->choice);
+	looks->choice = choice;
+	if (!r->inconclusive)
+		*is_enough = looks->n_same >= (r->n_to_settle ? SAME_CHOICES : 2);
+	return VPROF_OK;
+}
+
+static int start(struct vprof_live_rounds *r, struct vprof_workspace *w, const char *run,
+		 const struct vprof_step_run_options *how, struct vprof_error *err)
+{
+	const struct vprof_live_options options = { .seed = r->options.seed, .baseline_share = VPROF_LIVE_BASELINES };
+
+	free(r->log);
+	free(r->discarded);
+	r->log = vprof_project_run_path(&w->project, run, "run.log");
+	r->discarded = vprof_project_run_path(&w->project, run, "before");
+	if (!r->log || !r->discarded)
+		return vprof_error_no_memory(err);
+	r->request = (struct vprof_run_request){ .command = how->command ? how->command : w->annotations->run,
+						 .directory = w->annotations->directory,
+						 .trace_dir = r->discarded,
+						 .log_path = r->log,
+						 .library = w->project.library,
+						 .memory_bytes = how->memory_bytes,
+						 .sample_after = how->every_call ? 0 : VPROF_SAMPLE_AFTER,
+						 .switches = how->switches,
+						 .compress = how->compress,
+						 .verbose = how->verbose };
+	r->gates.n = 0;
+	r->n_starts++;
+	return vprof_live_run_start(&r->run, &r->request, vprof_resident_probes_map(r->probes), &options, err);
+}
+
+/* The command has ended, or is to: MISSING, FAILED with what it printed last, or OK. */
+static int stop(struct vprof_live_rounds *r, struct vprof_error *err)
+{
+	struct vprof_run_outcome outcome;
+	int was_ended, rc;
+
+	if (!r->run)
+		return VPROF_OK;
+	rc = vprof_live_run_stop(r->run, &outcome, &was_ended, err);
+	r->run = NULL;
+	vprof_dir_remove(r->discarded, NULL);
+	if (rc)
+		return rc;
+	if (outcome.interrupted)
+		return vprof_error_because(
+			err, VPROF_ERR_FAILED, VPROF_REASON_INTERRUPTED,
+			"interrupted; the probes are closed and the program was ended. The session is "
+			"kept: vprof iterate --live goes on with a new start");
+	if (!was_ended && outcome.status)
+		return vprof_run_blame(&r->request, &outcome, err);
+	return VPROF_OK;
+}
+
+static struct gate *gate_of(struct vprof_live_rounds *r, uint32_t code)
+{
+	struct gate *gate;
+
+	for (size_t i = 0; i < r->gates.n; i++)
+		if (r->gates.v[i].code == code)
+			return &r->gates.v[i];
+	gate = VPROF_PUSH(&r->gates);
+	if (gate)
+		*gate = (struct gate){ code, -1, 0 };
+	return gate;
+}
+
+/* What a broken-down root calls is measured where no measured frame is around it, too: the root may have been entered
+ * before it was opened, and never return. */
+static void open_beneath_roots(struct vprof_plan *plan)
+{
+	uint64_t roots = 0;
+
+	for (size_t i = 0; i < plan->n_probes; i++)
+		if (plan->probes[i].is_root && plan->probes[i].broken_down)
+			roots |= UINT64_C(1) << (plan->probes[i].context & 63);
+	for (size_t i = 0; i < plan->n_probes; i++)
+		if (plan->probes[i].mask & roots)
+			plan->probes[i].mask |= UINT64_C(1) << VPROF_CONTEXT_TOP;
+}
+
+char *vprof_live_plan_asked(const struct vprof_project *p, const char *run)
+{
+	char *asked = vprof_project_run_path(p, run, "plan-asked.json");
+
+	if (!asked || !access(asked, R_OK))
+		return asked;
+	free(asked);
+	return vprof_project_run_path(p, run, "plan.json");
+}
+
+/* What the decisions ask for stays beside what was opened, for the next round's comparison. */
+static int keep_asked(const struct vprof_workspace *w, const char *run, const char *path, struct vprof_error *err)
+{
+	char *asked = vprof_project_run_path(&w->project, run, "plan-asked.json");
+	int rc = asked ? vprof_file_copy(path, asked, err) : vprof_error_no_memory(err);
+
+	free(asked);
+	return rc;
+}
+
+/* Numbers the plan, and marks the probes that set another gate in an earlier plan of these processes. */
+static int prepare(struct vprof_live_rounds *r, const char *path, struct vprof_plan **plan, struct vprof_error *err)
+{
+	int rc = vprof_plan_read(plan, path, err);
+
+	if (rc)
+		return rc;
+	(*plan)->number = ++r->n_plans;
+	open_beneath_roots(*plan);
+	for (size_t i = 0; i < (*plan)->n_probes; i++) {
+		struct vprof_probe *probe = &(*plan)->probes[i];
+		struct gate *gate = gate_of(r, probe->code);
+
+		if (!gate)
+			return vprof_error_no_memory(err);
+		gate->is_changed |= gate->context >= 0 && gate->context != probe->context;
+		gate->context = probe->context;
+		probe->is_changed = gate->is_changed;
+	}
+	return vprof_plan_write(*plan, path, err);
+}
+
+/* Waits for processes with resident probes: without any, nothing would ever be recorded. */
+static int wait_for_processes(struct vprof_live_rounds *r, struct vprof_error *err)
+{
+	struct vprof_live_state state;
+
+	for (double waited = 0; vprof_live_run_look(r->run, &state) && !state.n_processes && waited < WAIT_S;
+	     waited += 0.02)
+		pause_briefly();
+	if (state.n_processes)
+		return VPROF_OK;
+	if (!vprof_live_run_look(r->run, &state)) {
+		int rc = stop(r, err);
+
+		return rc ? rc :
+			    vprof_error_set(
+				    err, VPROF_ERR_MISSING,
+				    "the run command ended before any process of the resident build was seen; it "
+				    "must start the program that vprof build --live built");
+	}
+	return vprof_error_set(
+		err, VPROF_ERR_MISSING,
+		"no process of the resident build was seen within %g s%s%s. Does the run command start the program "
+		"that was built (vprof build --live), and not another copy of it?",
+		WAIT_S, state.refusal[0] ? ": " : "", state.refusal);
+}
+
+static void tell_state(const struct vprof_live_rounds *r, const struct vprof_live_state *state)
+{
+	(void)r;
+	if (state->n_refused && state->refusal[0])
+		vprof_tell("%zu process%s not measured: %s", state->n_refused, state->n_refused == 1 ? " is" : "es are",
+			   state->refusal);
+	if (state->n_elsewhere)
+		vprof_tell("%zu process%s in a container of their own cannot be measured from here; run vprof in it",
+			   state->n_elsewhere, state->n_elsewhere == 1 ? "" : "es");
+}
+
+/* One look: flushes, analyses, judges. */
+static int look(struct vprof_live_rounds *r, struct vprof_workspace *w, struct vprof_session *s, const char *run,
+		struct looks *looks, int *is_enough, struct vprof_error *err)
+{
+	struct vprof_results *results = NULL;
+	int rc = vprof_live_run_flush(r->run, err);
+
+	*is_enough = 0;
+	if (rc == VPROF_ERR_MISSING)
+		return VPROF_OK; /* the command ended; the round is as it is */
+	if (!rc)
+		rc = vprof_step_analyse(&w->project, run, s, 0, &results, NULL, err);
+	if (!rc && judge(looks, results, s, is_enough))
+		rc = vprof_error_no_memory(err);
+	vprof_results_free(results);
+	r->n_looks++;
+	return rc;
+}
+
+/* For vprof top. That it cannot be told is no reason to end. */
+static void tell_status(struct vprof_live_rounds *r, const char *run, const struct vprof_plan *plan,
+			const struct vprof_live_state *state)
+{
+	struct vprof_live_status status = { .pid = getpid(),
+					    .round = r->n_rounds,
+					    .recorded_s = r->recorded_s +
+							  (double)(state->measured_ns + state->baseline_ns) * 1e-9,
+					    .elapsed_s = vprof_clock_s() - r->begun_s,
+					    .state = *state };
+
+	if (vprof_clock_s() - r->told_s < STATUS_S)
+		return;
+	r->told_s = vprof_clock_s();
+	snprintf(status.run, sizeof status.run, "%s", run);
+	vprof_live_status_write(r->vprof_dir, &status, plan, NULL);
+}
+
+static int record(struct vprof_live_rounds *r, struct vprof_workspace *w, struct vprof_session *s, const char *run,
+		  const struct vprof_plan *plan, struct vprof_live_state *state, struct vprof_error *err)
+{
+	struct looks looks = { .next_s = r->options.first_s };
+	int rc = VPROF_OK, is_enough = 0, n_looks = 0;
+
+	while (!rc && !is_enough && vprof_live_run_look(r->run, state)) {
+		double seconds = (double)state->measured_ns * 1e-9;
+
+		pause_briefly();
+		tell_status(r, run, plan, state);
+		if (seconds < looks.next_s || !state->n_baselines)
+			continue;
+		if (seconds >= r->options.longest_s || n_looks++ == LOOKS_MAX)
+			break;
+		rc = look(r, w, s, run, &looks, &is_enough, err);
+		looks.next_s = 2 * looks.next_s < r->options.longest_s ? 2 * looks.next_s : r->options.longest_s;
+	}
+	free(looks.choice);
+	return rc;
+}
+
+int vprof_live_rounds_record(struct vprof_live_rounds *r, struct vprof_workspace *w, struct vprof_session *s,
+			     const char *run, const struct vprof_step_run_options *how, struct vprof_error *err)
+{
+	char *path = vprof_project_run_path(&w->project, run, "plan.json");
+	char *trace = vprof_project_run_path(&w->project, run, "trace");
+	struct vprof_live_state state = { 0 };
+	struct vprof_plan *plan = NULL;
+	size_t n_missing = 0;
+	int rc = path && trace ? VPROF_OK : vprof_error_no_memory(err), ended;
+
+	if (!rc && r->run && !vprof_live_run_look(r->run, &state))
+		rc = stop(r, err);
+	if (!rc && !r->run)
+		rc = start(r, w, run, how, err);
+	if (!rc)
+		rc = wait_for_processes(r, err);
+	if (!rc)
+		rc = keep_asked(w, run, path, err);
+	if (!rc)
+		rc = prepare(r, path, &plan, err);
+	if (!rc)
+		rc = vprof_live_run_begin(r->run, plan, trace, &n_missing, err);
+	if (!rc && n_missing)
+		vprof_tell("%zu of the plan's %zu functions and calls are not part of the resident build "
+			   "(vprof facts says why); their time counts in their callers",
+			   n_missing, plan->n_probes);
+	if (!rc)
+		rc = record(r, w, s, run, plan, &state, err);
+	if (r->run && vprof_live_run_look(r->run, &state)) {
+		ended = vprof_live_run_end(r->run, rc ? NULL : err);
+		rc = rc ? rc : ended == VPROF_ERR_MISSING ? VPROF_OK : ended;
+	}
+	if (!rc && !vprof_live_run_look(r->run, &state))
+		rc = stop(r, err); /* it ended by itself: the next round starts it again */
+	tell_state(r, &state);
+	r->recorded_s += (double)(state.measured_ns + state.baseline_ns) * 1e-9;
+	r->n_windows += state.n_turns;
+	r->n_rounds++;
+	vprof_plan_free(plan);
+	free(path);
+	free(trace);
+	return rc;
+}
+
+static void add_change(struct vprof_text *out, const char *name, const struct vprof_live_change *c, int is_last)
+{
+	const double values[] = { c->change, c->low, c->high };
+	static const char *const keys[] = { "change", "low", "high" };
+
+	vprof_text_addf(out, "  \"%s\": {", name);
+	for (int i = 0; i < 3; i++) {
+		vprof_text_addf(out, "%s\"%s\": ", i ? ", " : "", keys[i]);
+		if (isfinite(values[i]))
+			vprof_text_addf(out, "%.9g", values[i]);
+		else
+			vprof_text_add(out, "null");
+	}
+	vprof_text_addf(out, "}%s\n", is_last ? "" : ",");
+}
+
+static void tell_effect(const struct vprof_live_effect *e)
+{
+	const struct vprof_live_change *const changes[] = { &e->mean, &e->variance, &e->p99 };
+	static const char *const names[] = { "mean", "variance", "p99" };
+	int n = 0;
+
+	for (int i = 0; i < 3; i++)
+		if (isfinite(changes[i]->low))
+			fprintf(stderr, "%s%s %+.1f %% (%+.1f .. %+.1f)", n++ ? ", " : "  effect   ", names[i],
+				100 * changes[i]->change, 100 * changes[i]->low, 100 * changes[i]->high);
+	if (n)
+		fprintf(stderr, ": %llu turns against %llu baselines\n", (unsigned long long)e->n_turns,
+			(unsigned long long)e->n_baselines);
+}
+
+int vprof_live_rounds_conclude(const struct vprof_workspace *w, const char *run, const struct vprof_results *results,
+			       struct vprof_error *err)
+{
+	const struct vprof_live_effect *e = &results->live;
+	char *path = vprof_project_run_path(&w->project, run, "live.json");
+	struct vprof_text text = VPROF_TEXT_INIT;
+	int rc;
+
+	vprof_text_addf(&text,
+			"{\n  \"version\": 1,\n  \"n_turns\": %llu,\n  \"n_baselines\": %llu,\n  \"n_straddling\": "
+			"%llu,\n",
+			(unsigned long long)e->n_turns, (unsigned long long)e->n_baselines,
+			(unsigned long long)e->n_straddling);
+	add_change(&text, "mean", &e->mean, 0);
+	add_change(&text, "variance", &e->variance, 0);
+	add_change(&text, "p99", &e->p99, 1);
+	vprof_text_add(&text, "}\n");
+	rc = path && !text.failed ? vprof_file_write(path, text.s, text.len, err) : vprof_error_no_memory(err);
+	tell_effect(e);
+	vprof_text_release(&text);
+	free(path);
+	return rc;
+}
+
+int vprof_live_rounds_free(struct vprof_live_rounds *r, struct vprof_error *err)
+{
+	int rc;
+
+	if (!r)
+		return VPROF_OK;
+	rc = stop(r, err);
+	if (r->n_rounds)
+		fprintf(stderr,
+			"live: %zu rounds, %.0f s of recording in %zu windows, %zu looks, %zu start%s of the program\n",
+			r->n_rounds, r->recorded_s, r->n_windows, r->n_looks, r->n_starts, r->n_starts == 1 ? "" : "s");
+	vprof_resident_probes_free(r->probes);
+	VPROF_ARRAY_RELEASE(&r->gates);
+	vprof_live_status_remove(r->vprof_dir);
+	free(r->vprof_dir);
+	free(r->log);
+	free(r->discarded);
+	free(r);
+	return rc;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Rounds of a drill-down in one running program (docs/live.md): a resident build, the run command started once, and for
+ * each round windows under its plan, until what is to be decided is settled or more windows would not change it.
+ */
+#ifndef VPROF_LIVE_ROUNDS_H
+#define VPROF_LIVE_ROUNDS_H
+
+#include "cli/drilldown/session.h"
+#include "cli/drilldown/steps.h"
+#include "cli/workspace.h"
+
+struct vprof_live_rounds;
+
+struct vprof_live_rounds_options {
+	uint64_t seed;
+	double first_s, longest_s; /* of recording in windows: when a round is first looked at, and when it ends */
+};
+#define VPROF_LIVE_FIRST_S 2.0
+#define VPROF_LIVE_LONGEST_S 60.0
+#define VPROF_LIVE_EFFECT 0.02 /* of the probes, from which on what cannot matter is closed */
+
+/* Makes the resident build, unless it is there. */
+int vprof_live_rounds_new(struct vprof_live_rounds **out, struct vprof_workspace *w,
+			  const struct vprof_live_rounds_options *o, struct vprof_error *err);
+
+/* Records runs/RUN under its plan.json, which gets its number. Starts the run command when it does not run. A round in
+ * which the command ends is over then. */
+int vprof_live_rounds_record(struct vprof_live_rounds *rounds, struct vprof_workspace *w, struct vprof_session *s,
+			     const char *run, const struct vprof_step_run_options *how, struct vprof_error *err);
+
+/* Of an analysed round: writes runs/RUN/live.json, and tells what the probes changed. */
+int vprof_live_rounds_conclude(const struct vprof_workspace *w, const char *run, const struct vprof_results *results,
+			       struct vprof_error *err);
+
+/* The run's plan as the decisions ask for it, to be compared with the next: plan.json, but for a live round. Heap path,
+ * NULL without memory. */
+char *vprof_live_plan_asked(const struct vprof_project *p, const char *run);
+
+/* Ends the program. What the whole took: on stderr. */
+int vprof_live_rounds_free(struct vprof_live_rounds *rounds, struct vprof_error *err);
+
+#endif

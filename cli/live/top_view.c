@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/live/top_view.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/files.h"
+#include "report/format_value.h"
+
+#define N_TRENDS 16
+#define TREND 0.02 /* of the variance: smaller changes are none */
+
+int vprof_top_read(struct vprof_top *top, const char *vprof_dir, const struct vprof_top *before,
+		   struct vprof_error *err)
+{
+	struct vprof_text path = VPROF_TEXT_INIT;
+	int rc = vprof_live_status_read(&top->status, vprof_dir, err);
+
+	top->results = NULL;
+	for (size_t i = 0; i < N_TRENDS; i++)
+		top->if_constant_before[i] = NAN;
+	if (rc)
+		return rc;
+	vprof_text_addf(&path, "%s/runs/%s/results.json", vprof_dir, top->status.run);
+	if (path.s && !access(path.s, R_OK) && vprof_results_read(&top->results, path.s, NULL))
+		top->results = NULL; /* being made, or of the run before: the next look has it */
+	for (size_t i = 0; before && before->results && top->results && i < N_TRENDS && i < top->results->n_causes; i++)
+		for (size_t k = 0; k < before->results->n_causes; k++)
+			if (!strcmp(top->results->causes[i].key, before->results->causes[k].key))
+				top->if_constant_before[i] = before->results->causes[k].if_constant;
+	vprof_text_release(&path);
+	return VPROF_OK;
+}
+
+void vprof_top_release(struct vprof_top *top)
+{
+	vprof_live_status_release(&top->status);
+	vprof_results_free(top->results);
+	top->results = NULL;
+}
+
+static void add_cut(struct vprof_text *out, struct vprof_text *line, size_t width)
+{
+	if (line->s)
+		vprof_format_cut(out, line->s, width, 0, 0);
+	vprof_text_add(out, "\n");
+	vprof_text_clear(line);
+}
+
+static void add_head(const struct vprof_top *top, size_t width, struct vprof_text *out)
+{
+	const struct vprof_live_status *s = &top->status;
+	const struct vprof_results *r = top->results;
+	struct vprof_text line = VPROF_TEXT_INIT;
+
+	vprof_text_addf(&line, "live  round %zu, run %s   %s   %.0f s recorded of %.0f s   %zu process%s", s->round,
+			s->run,
+			!s->state.number   ? "baseline" :
+			s->state.is_window ? "measuring" :
+					     "changing",
+			s->recorded_s, s->elapsed_s, s->state.n_processes, s->state.n_processes == 1 ? "" : "es");
+	add_cut(out, &line, width);
+	if (r && r->n_complete) {
+		vprof_text_addf(&line, "%s   mean %s   p99 %s   %s intervals", r->interval,
+				vprof_format_duration(r->mean_ns).s, vprof_format_duration(r->p99_ns).s,
+				vprof_format_count(r->n_complete).s);
+		if (r->duration_ns > 0)
+			vprof_text_addf(&line, "   %.0f/s",
+					(double)(r->n_complete + r->n_outside) / (r->duration_ns * 1e-9));
+		add_cut(out, &line, width);
+		vprof_text_addf(&line, "effect of the probes %+.1f %% (%+.1f .. %+.1f)   change of plan %s at most",
+				100 * r->effect, 100 * r->effect_low, 100 * r->effect_high,
+				vprof_format_duration((double)s->state.change_max_ns).s);
+		add_cut(out, &line, width);
+	}
+	if (s->state.n_refused) {
+		vprof_text_addf(&line, "%zu not measured: %s", s->state.n_refused, s->state.refusal);
+		add_cut(out, &line, width);
+	}
+	vprof_text_release(&line);
+}
+
+static const char *trend_of(const struct vprof_top *top, size_t i)
+{
+	double before = i < N_TRENDS ? top->if_constant_before[i] : NAN,
+	       change = top->results->causes[i].if_constant - before;
+
+	return !isfinite(change) ? " " : change > TREND ? "+" : change < -TREND ? "-" : "=";
+}
+
+static void add_causes(const struct vprof_top *top, size_t width, size_t rows, struct vprof_text *out)
+{
+	const struct vprof_results *r = top->results;
+	struct vprof_text line = VPROF_TEXT_INIT;
+
+	if (!r) {
+		vprof_text_add(out, "\nnothing was looked at yet\n");
+		return;
+	}
+	vprof_text_add(out, "\n  if constant   bounds          cause\n");
+	for (size_t i = 0; i < r->n_causes && i < rows; i++) {
+		const struct vprof_cause *c = &r->causes[i];
+
+		vprof_text_addf(&line, "%s %5.0f %%     (%3.0f .. %3.0f)   %s%s%s", trend_of(top, i),
+				100 * c->if_constant, 100 * c->if_constant_low, 100 * c->if_constant_high,
+				c->status == VPROF_CAUSE_CANDIDATE ? "candidate: " : "", c->name,
+				c->verdict == VPROF_VERDICT_NONE ? "" : " *");
+		add_cut(out, &line, width);
+	}
+	vprof_text_release(&line);
+}
+
+static void add_open(const struct vprof_top *top, size_t width, struct vprof_text *out)
+{
+	struct vprof_text line = VPROF_TEXT_INIT;
+
+	vprof_text_addf(&line, "open (%zu): ", top->status.n_open);
+	for (size_t i = 0; i < top->status.n_open; i++)
+		vprof_text_addf(&line, "%s%s", i ? ", " : "", top->status.open[i]);
+	vprof_text_add(out, "\n");
+	add_cut(out, &line, width);
+	vprof_text_release(&line);
+}
+
+void vprof_top_text(const struct vprof_top *top, size_t width, size_t rows, struct vprof_text *out)
+{
+	add_head(top, width, out);
+	add_causes(top, width, rows, out);
+	add_open(top, width, out);
+}
+
+static void add_number(cJSON *o, const char *key, double x)
+{
+	if (isfinite(x))
+		cJSON_AddNumberToObject(o, key, x);
+	else
+		cJSON_AddNullToObject(o, key);
+}
+
+cJSON *vprof_top_json(const struct vprof_top *top)
+{
+	const struct vprof_live_status *s = &top->status;
+	const struct vprof_results *r = top->results;
+	cJSON *json = cJSON_CreateObject(), *open = cJSON_AddArrayToObject(json, "open"),
+	      *causes = cJSON_AddArrayToObject(json, "causes");
+
+	cJSON_AddNumberToObject(json, "round", (double)s->round);
+	cJSON_AddStringToObject(json, "run", s->run);
+	cJSON_AddNumberToObject(json, "plan", s->state.number);
+	cJSON_AddNumberToObject(json, "recorded_s", s->recorded_s);
+	cJSON_AddNumberToObject(json, "elapsed_s", s->elapsed_s);
+	cJSON_AddNumberToObject(json, "processes", (double)s->state.n_processes);
+	cJSON_AddNumberToObject(json, "refused", (double)s->state.n_refused);
+	cJSON_AddNumberToObject(json, "turns", (double)s->state.n_turns);
+	cJSON_AddNumberToObject(json, "baselines", (double)s->state.n_baselines);
+	cJSON_AddNumberToObject(json, "change_max_ns", (double)s->state.change_max_ns);
+	for (size_t i = 0; i < s->n_open; i++)
+		cJSON_AddItemToArray(open, cJSON_CreateString(s->open[i]));
+	if (!r)
+		return json;
+	cJSON_AddStringToObject(json, "interval", r->interval);
+	cJSON_AddNumberToObject(json, "n_complete", (double)r->n_complete);
+	add_number(json, "mean_ns", r->mean_ns);
+	add_number(json, "p99_ns", r->p99_ns);
+	add_number(json, "effect", r->effect);
+	add_number(json, "effect_low", r->effect_low);
+	add_number(json, "effect_high", r->effect_high);
+	for (size_t i = 0; i < r->n_causes; i++) {
+		cJSON *cause = cJSON_CreateObject();
+
+		cJSON_AddStringToObject(cause, "key", r->causes[i].key);
+		cJSON_AddStringToObject(cause, "name", r->causes[i].name);
+		add_number(cause, "if_constant", r->causes[i].if_constant);
+		add_number(cause, "if_constant_low", r->causes[i].if_constant_low);
+		add_number(cause, "if_constant_high", r->causes[i].if_constant_high);
+		add_number(cause, "share", r->causes[i].share);
+		cJSON_AddItemToArray(causes, cause);
+	}
+	return json;
+}
