@@ -57,6 +57,19 @@ static uint64_t check_trace(const char *dir, const struct vprof_plan *plan)
 	return n_children;
 }
 
+/* Whoever looks at the process anew, and wants nothing open, has nothing to write. */
+static void nothing_is_open(pid_t pid)
+{
+	struct vprof_error err = { "" };
+	struct vprof_gates *gates;
+	int written;
+
+	CHECK(!vprof_gates_new(&gates, live_target_map(), &err), "%s", err.message);
+	CHECK(!vprof_gates_look(gates, (uint32_t)pid, 1, &written, &err), "%s", err.message);
+	CHECK(!written && vprof_gates_n_processes(gates) == 1, "something is open still");
+	vprof_gates_free(gates);
+}
+
 static void processes_come_and_go(void)
 {
 	struct live_test t = { .pid = 0 };
@@ -80,6 +93,7 @@ static void processes_come_and_go(void)
 	}
 	CHECK(!state.refusal[0], "%s", state.refusal);
 	CHECK(!vprof_live_end(t.live, &err), "%s", err.message);
+	nothing_is_open(t.pid);
 	n_children = check_trace(dir, plan);
 	CHECK(n_children, "no request of a child was measured");
 	printf("%zu forks, %zu of them executed, %zu changes, %zu requests of children measured\n",
@@ -142,6 +156,37 @@ static void unexpected_code_is_left_alone(void)
 	vprof_gates_free(gates);
 }
 
+/* Needs root, who can become another user. */
+static void another_user_is_refused(void)
+{
+	pid_t victim, thief;
+	int status;
+
+	if (getuid()) {
+		printf("skipped: another user's processes (needs root)\n");
+		return;
+	}
+	victim = fork();
+	if (!victim) {
+		pause();
+		_exit(0);
+	}
+	thief = fork();
+	if (!thief) {
+		struct vprof_error err = { "" };
+		struct vprof_gates *gates;
+		int written, rc;
+
+		if (setgid(65534) || setuid(65534) || vprof_gates_new(&gates, live_target_map(), &err))
+			_exit(1);
+		rc = vprof_gates_look(gates, (uint32_t)victim, 1, &written, &err);
+		_exit(rc == VPROF_ERR_FAILED && !written && strstr(err.message, "only its own user and root") ? 0 : 2);
+	}
+	CHECK(waitpid(thief, &status, 0) == thief && !status, "status %#x", status);
+	kill(victim, SIGKILL);
+	waitpid(victim, NULL, 0);
+}
+
 static uint64_t now_ns(void)
 {
 	struct timespec t;
@@ -196,6 +241,7 @@ int main(int argc, char **argv)
 		return live_target_main(argv[argc - 2], argv[argc - 1]);
 	another_build_is_left_alone();
 	unexpected_code_is_left_alone();
+	another_user_is_refused();
 	processes_come_and_go();
 	collector_is_killed();
 	return 0;
