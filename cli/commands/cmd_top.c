@@ -86,7 +86,7 @@ static int watch(const char *vprof_dir, struct vprof_top *top, struct vprof_erro
 	endwin();
 	if (rc != VPROF_ERR_MISSING)
 		return rc;
-	fputs("the live session is over; vprof report shows what it found\n", stderr);
+	vprof_say("the live session is over; vprof report shows what it found");
 	return VPROF_OK;
 }
 

@@ -413,15 +413,16 @@ static void tell_effect(const struct vprof_live_effect *e)
 {
 	const struct vprof_live_change *const changes[] = { &e->mean, &e->variance, &e->p99 };
 	static const char *const names[] = { "mean", "variance", "p99" };
-	int n = 0;
+	struct vprof_text text = VPROF_TEXT_INIT;
 
 	for (int i = 0; i < 3; i++)
 		if (isfinite(changes[i]->low))
-			fprintf(stderr, "%s%s %+.1f %% (%+.1f .. %+.1f)", n++ ? ", " : "  effect   ", names[i],
-				100 * changes[i]->change, 100 * changes[i]->low, 100 * changes[i]->high);
-	if (n)
-		fprintf(stderr, ": %llu turns against %llu baselines\n", (unsigned long long)e->n_turns,
-			(unsigned long long)e->n_baselines);
+			vprof_text_addf(&text, "%s%s %+.1f %% (%+.1f .. %+.1f)", text.len ? ", " : "", names[i],
+					100 * changes[i]->change, 100 * changes[i]->low, 100 * changes[i]->high);
+	if (text.len)
+		vprof_say("  effect   %s: %llu turns against %llu baselines", text.s, (unsigned long long)e->n_turns,
+			  (unsigned long long)e->n_baselines);
+	vprof_text_release(&text);
 }
 
 int vprof_live_rounds_conclude(const struct vprof_workspace *w, const char *run, const struct vprof_results *results,
@@ -456,9 +457,9 @@ int vprof_live_rounds_free(struct vprof_live_rounds *r, struct vprof_error *err)
 		return VPROF_OK;
 	rc = stop(r, err);
 	if (r->n_rounds)
-		fprintf(stderr,
-			"live: %zu rounds, %.0f s of recording in %zu windows, %zu looks, %zu start%s of the program\n",
-			r->n_rounds, r->recorded_s, r->n_windows, r->n_looks, r->n_starts, r->n_starts == 1 ? "" : "s");
+		vprof_say("live: %zu rounds, %.0f s of recording in %zu windows, %zu looks, %zu start%s of the program",
+			  r->n_rounds, r->recorded_s, r->n_windows, r->n_looks, r->n_starts,
+			  r->n_starts == 1 ? "" : "s");
 	vprof_resident_probes_free(r->probes);
 	VPROF_ARRAY_RELEASE(&r->gates);
 	vprof_live_status_remove(r->vprof_dir);
