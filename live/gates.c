@@ -443,6 +443,14 @@ int vprof_gates_look(struct vprof_gates *g, uint32_t pid, uint32_t process_seq, 
 	return rc;
 }
 
+int vprof_gates_knows(const struct vprof_gates *g, uint32_t pid, uint32_t process_seq)
+{
+	for (size_t i = 0; i < g->processes.n; i++)
+		if ((uint32_t)g->processes.v[i].memory.pid == pid && g->processes.v[i].process_seq == process_seq)
+			return !g->processes.v[i].refuses;
+	return 0;
+}
+
 size_t vprof_gates_n_processes(const struct vprof_gates *g)
 {
 	size_t n = 0;

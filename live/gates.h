@@ -50,6 +50,9 @@ int vprof_gates_apply(struct vprof_gates *g, struct vprof_gates_result *result);
  * refusing, and not asked again). */
 int vprof_gates_look(struct vprof_gates *g, uint32_t pid, uint32_t process_seq, int *written, struct vprof_error *err);
 
+/* Was it made as wanted before, and is not refused? */
+int vprof_gates_knows(const struct vprof_gates *g, uint32_t pid, uint32_t process_seq);
+
 size_t vprof_gates_n_processes(const struct vprof_gates *g); /* that are as wanted, of those known */
 
 #endif

@@ -119,7 +119,7 @@ static void tell_process(struct vprof_live *live, uint32_t process_seq, int is_n
 static int look_at(struct vprof_live *live, const struct vprof_collector_process *process, struct vprof_error *err)
 {
 	struct vprof_error refusal = { "" };
-	size_t before = vprof_gates_n_processes(live->gates);
+	int is_known = vprof_gates_knows(live->gates, process->pid, process->process_seq);
 	int written, rc;
 
 	if (process->pid_namespace != live->pid_namespace) {
@@ -134,8 +134,9 @@ static int look_at(struct vprof_live *live, const struct vprof_collector_process
 	else if (rc)
 		snprintf(live->state.refusal, sizeof live->state.refusal, "%.*s", (int)sizeof live->state.refusal - 1,
 			 refusal.message);
-	if (written || (rc && rc != VPROF_ERR_MISSING))
-		tell_process(live, process->process_seq, vprof_gates_n_processes(live->gates) != before);
+	/* also of one that ended before anybody looked: nothing is known of its probes */
+	if (written || (rc && !(is_known && rc == VPROF_ERR_MISSING)))
+		tell_process(live, process->process_seq, !is_known);
 	return VPROF_OK;
 }
 
@@ -167,10 +168,13 @@ static int look_for_processes(struct vprof_live *live, uint64_t now_ns, struct v
 	live->state.n_elsewhere = 0;
 	n = vprof_collector_processes(live->collector, all, VP_PROCESS_COUNT);
 	for (size_t i = 0; i < n && !rc; i++) {
-		if (is_newest(all, n, &all[i]))
+		if (is_newest(all, n, &all[i])) {
 			rc = look_at(live, &all[i], err);
-		else
-			vprof_collector_forget(live->collector, &all[i]);
+			continue;
+		}
+		if (!vprof_gates_knows(live->gates, all[i].pid, all[i].process_seq))
+			tell_process(live, all[i].process_seq, 1);
+		vprof_collector_forget(live->collector, &all[i]);
 	}
 	free(all);
 	live->n_changes = n_changes;
@@ -293,7 +297,9 @@ int vprof_live_end(struct vprof_live *live, struct vprof_error *err)
 	if (live->state.is_window)
 		close_window(live, vprof_clock_monotonic_ns());
 	live->plan = NULL;
-	rc = change(live, NULL, NULL, err);
+	rc = look_for_processes(live, vprof_clock_monotonic_ns() + LOOK_EVERY_NS, err);
+	if (!rc)
+		rc = change(live, NULL, NULL, err);
 	turned = vprof_collector_turn(live->collector, NULL, rc ? NULL : err);
 	return rc ? rc : turned;
 }

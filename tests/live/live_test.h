@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -60,6 +61,8 @@ static inline void live_test_start(struct live_test *t, const char *mode, uint64
 	CHECK(!vprof_live_new(&t->live, t->collector, live_target_map(), &options, &err), "%s", err.message);
 	t->pid = fork();
 	if (!t->pid) {
+		if (!strcmp(mode, "processes")) /* a failed test leaves nothing that runs */
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
 		setenv("VPROF_SHM", vprof_collector_shm(t->collector), 1);
 		setenv("LD_PRELOAD", VPROF_LIBRARY, 1);
 		execl("/proc/self/exe", "target", "target", mode, t->shared_path, (char *)NULL);
