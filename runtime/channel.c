@@ -68,31 +68,69 @@ static uint64_t direction_key(const struct address *from, const struct address *
 	return rt_channel_key(rt_channel_key(a, b, RT_CHANNEL_BYTES), from->port << 16 | to->port, RT_CHANNEL_BYTES);
 }
 
+/* Of the connection of `fd` between these addresses; 0: it is none within this host. */
+static int connection_keys(int fd, const struct sockaddr_storage *own, const struct sockaddr_storage *other,
+			   uint64_t keys[2])
+{
+	socklen_t bytes = sizeof(uint64_t);
+	struct address local, remote;
+	uint64_t network = 0;
+
+	if (!read_address(&local, own) || !read_address(&remote, other))
+		return 0;
+	if (!is_loopback(&local) && __builtin_memcmp(local.host, remote.host, sizeof(local.host)) != 0)
+		return 0;
+	if (getsockopt(fd, SOL_SOCKET, RT_SO_NETNS_COOKIE, &network, &bytes))
+		network = 0;
+	keys[RT_CHANNEL_IN] = direction_key(&remote, &local, network);
+	keys[RT_CHANNEL_OUT] = direction_key(&local, &remote, network);
+	return 1;
+}
+
+static int option_of(int fd, int name)
+{
+	socklen_t bytes = sizeof(int);
+	int value = 0;
+
+	return getsockopt(fd, SOL_SOCKET, name, &value, &bytes) ? 0 : value;
+}
+
 /* A connection of TCP within this host. It is looked up again as long as it is not made yet. */
 static void find_connection(int fd)
 {
 	struct sockaddr_storage own, other;
-	socklen_t own_bytes = sizeof(own), other_bytes = sizeof(other), bytes;
-	struct address local, remote;
-	uint64_t network = 0;
-	int type = 0;
+	socklen_t own_bytes = sizeof(own), other_bytes = sizeof(other);
+	uint64_t keys[2] = { RT_CHANNEL_NONE, RT_CHANNEL_NONE };
 
-	bytes = sizeof(type);
-	if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &bytes) || type != SOCK_STREAM ||
-	    getsockname(fd, (struct sockaddr *)&own, &own_bytes) || !read_address(&local, &own)) {
-		set(fd, RT_CHANNEL_NONE, RT_CHANNEL_NONE);
-		return;
+	if (option_of(fd, SO_TYPE) == SOCK_STREAM && getsockname(fd, (struct sockaddr *)&own, &own_bytes) == 0 &&
+	    (own.ss_family == AF_INET || own.ss_family == AF_INET6) && !option_of(fd, SO_ACCEPTCONN)) {
+		if (getpeername(fd, (struct sockaddr *)&other, &other_bytes))
+			return;
+		connection_keys(fd, &own, &other, keys);
 	}
-	if (getpeername(fd, (struct sockaddr *)&other, &other_bytes) || !read_address(&remote, &other))
+	set(fd, keys[RT_CHANNEL_IN], keys[RT_CHANNEL_OUT]);
+}
+
+/* What an earlier connection between the same ports left unread never comes: a SEND of nothing says that. */
+void rt_channel_connect(int fd, const struct sockaddr *to, socklen_t to_bytes, uint64_t start)
+{
+	struct sockaddr_storage own, other = { .ss_family = AF_UNSPEC };
+	socklen_t own_bytes = sizeof(own);
+	int saved = errno;
+	uint64_t keys[2];
+
+	if ((unsigned)fd >= RT_CHANNEL_FDS || !to || to_bytes > sizeof(other))
 		return;
-	if (!is_loopback(&local) && __builtin_memcmp(local.host, remote.host, sizeof(local.host)) != 0) {
-		set(fd, RT_CHANNEL_NONE, RT_CHANNEL_NONE);
+	__builtin_memcpy(&other, to, to_bytes);
+	if (other.ss_family == AF_UNIX)
 		return;
+	rt_channel_forget(fd);
+	if (option_of(fd, SO_TYPE) == SOCK_STREAM && getsockname(fd, (struct sockaddr *)&own, &own_bytes) == 0 &&
+	    own.ss_family == other.ss_family && connection_keys(fd, &own, &other, keys)) {
+		rt_channel_moved(VP_KIND_SEND, keys[RT_CHANNEL_IN], 0, start, start);
+		rt_channel_moved(VP_KIND_SEND, keys[RT_CHANNEL_OUT], 0, start, start);
 	}
-	bytes = sizeof(network);
-	if (getsockopt(fd, SOL_SOCKET, RT_SO_NETNS_COOKIE, &network, &bytes))
-		network = 0;
-	set(fd, direction_key(&remote, &local, network), direction_key(&local, &remote, network));
+	errno = saved;
 }
 
 uint64_t rt_channel_find(int fd, enum rt_channel_side side)

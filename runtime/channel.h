@@ -4,8 +4,8 @@
  *   pipe, FIFO        device and inode
  *   socketpair        the kernel's cookies of both ends, stored when the pair is made
  *   eventfd           a random number, stored when it is made (all eventfds share one inode)
- *   TCP               both addresses and ports, where they are of this host: in other processes the other end has them,
- * too message queues    the queue's id, or the inode of a POSIX queue, and the message's type or priority
+ *   TCP               both addresses and ports, where they are of this host: the other end has the same ones
+ *   message queues    the queue's id, or the inode of a POSIX queue, and the message's type or priority
  *
  * Children inherit these keys with the descriptors. Socket pairs and eventfds that came by exec or SCM_RIGHTS have
  * none, nor have connections to other hosts and other sockets: no edges. Every call that moves data is recorded with
@@ -14,6 +14,8 @@
  */
 #ifndef VPROF_RUNTIME_CHANNEL_H
 #define VPROF_RUNTIME_CHANNEL_H
+
+#include <sys/socket.h>
 
 #include "runtime/runtime.h"
 
@@ -32,6 +34,8 @@ uint64_t rt_channel_key(uint64_t a, uint64_t b, enum rt_channel_unit unit);
 void rt_channel_forget(int fd);
 void rt_channel_pair(const int fds[2], int type);
 void rt_channel_event(int fd, unsigned value);
+/* After connect made, or has begun to make, a connection; start: when it was called. */
+void rt_channel_connect(int fd, const struct sockaddr *to, socklen_t to_bytes, uint64_t start);
 void rt_channel_copy(int from, int to);
 
 /* kind: VP_KIND_SEND or VP_KIND_RECEIVE. */

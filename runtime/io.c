@@ -38,6 +38,7 @@ static void fd_forget(int fd)
 	if (fd >= 0 && fd < N_FDS)
 		atomic_store_explicit(&fd_kinds[fd], 0, memory_order_relaxed);
 	rt_channel_forget(fd);
+	rt_poll_forget(fd);
 }
 
 static unsigned fd_kind(int fd)
@@ -99,6 +100,21 @@ void __attribute__((noinline)) rt_io_record_in(uint64_t key, enum vp_call call, 
 	errno = saved;
 }
 
+static void moved(unsigned kind, uint64_t key, int64_t result, uint64_t start, uint64_t end)
+{
+	uint64_t amount = key == RT_CHANNEL_NONE ? 0 : rt_channel_amount(key, result, NULL);
+
+	if (amount)
+		rt_channel_moved(kind, key, amount, start, end);
+}
+
+/* The first n of sendmmsg or recvmmsg. */
+static void messages_moved(unsigned kind, uint64_t key, const struct mmsghdr *m, int n, uint64_t start, uint64_t end)
+{
+	for (int i = 0; key != RT_CHANNEL_NONE && i < n; i++)
+		moved(kind, key, m[i].msg_len, start, end);
+}
+
 /* Not in the headers without _FORTIFY_SOURCE. */
 ssize_t __read_chk(int fd, void *buf, size_t n, size_t room);
 ssize_t __pread_chk(int fd, void *buf, size_t n, off_t at, size_t room);
@@ -139,16 +155,17 @@ WRAP_OUT(ssize_t, sendfile64, (int out, int in, off64_t *at, size_t n), (out, in
 	 NULL)
 
 WRAP_IN(ssize_t, recv, (int fd, void *buf, size_t n, int flags), (fd, buf, n, flags), RECV, VP_WAIT_SOCKET, fd,
-	RT_IO_IN_UNLESS(flags &MSG_PEEK, fd), NULL)
+	RT_IO_IN_UNLESS(flags &RT_IO_ASIDE, fd), NULL)
 WRAP_IN(ssize_t, __recv_chk, (int fd, void *buf, size_t n, size_t room, int flags), (fd, buf, n, room, flags), RECV,
-	VP_WAIT_SOCKET, fd, RT_IO_IN_UNLESS(flags &MSG_PEEK, fd), NULL)
+	VP_WAIT_SOCKET, fd, RT_IO_IN_UNLESS(flags &RT_IO_ASIDE, fd), NULL)
 WRAP_IN(ssize_t, recvfrom, (int fd, void *buf, size_t n, int flags, __SOCKADDR_ARG from, socklen_t *len),
-	(fd, buf, n, flags, from, len), RECVFROM, VP_WAIT_SOCKET, fd, RT_IO_IN_UNLESS(flags &MSG_PEEK, fd), NULL)
+	(fd, buf, n, flags, from, len), RECVFROM, VP_WAIT_SOCKET, fd, RT_IO_IN_UNLESS(flags &RT_IO_ASIDE, fd), NULL)
 WRAP_IN(ssize_t, __recvfrom_chk,
 	(int fd, void *buf, size_t n, size_t room, int flags, struct sockaddr *from, socklen_t *len),
-	(fd, buf, n, room, flags, from, len), RECVFROM, VP_WAIT_SOCKET, fd, RT_IO_IN_UNLESS(flags &MSG_PEEK, fd), NULL)
+	(fd, buf, n, room, flags, from, len), RECVFROM, VP_WAIT_SOCKET, fd, RT_IO_IN_UNLESS(flags &RT_IO_ASIDE, fd),
+	NULL)
 WRAP_IN(ssize_t, recvmsg, (int fd, struct msghdr *m, int flags), (fd, m, flags), RECVMSG, VP_WAIT_SOCKET, fd,
-	RT_IO_IN_UNLESS(flags &MSG_PEEK, fd), NULL)
+	RT_IO_IN_UNLESS(flags &RT_IO_ASIDE, fd), NULL)
 WRAP_OUT(ssize_t, send, (int fd, const void *buf, size_t n, int flags), (fd, buf, n, flags), SEND, VP_WAIT_SOCKET, fd,
 	 NULL)
 WRAP_OUT(ssize_t, sendto, (int fd, const void *buf, size_t n, int flags, __CONST_SOCKADDR_ARG to, socklen_t len),
@@ -159,17 +176,25 @@ WRAP_THEN(int, accept, (int fd, __SOCKADDR_ARG from, socklen_t *len), (fd, from,
 	  fd_forget(r))
 WRAP_THEN(int, accept4, (int fd, __SOCKADDR_ARG from, socklen_t *len, int flags), (fd, from, len, flags), ACCEPT4,
 	  VP_WAIT_SOCKET, fd, fd_forget(r))
-WRAP(int, connect, (int fd, __CONST_SOCKADDR_ARG to, socklen_t len), (fd, to, len), CONNECT, VP_WAIT_SOCKET, fd)
+WRAP_THEN(int, connect, (int fd, __CONST_SOCKADDR_ARG to, socklen_t len), (fd, to, len), CONNECT, VP_WAIT_SOCKET, fd,
+	  if (r == 0 || errno == EINPROGRESS || errno == EINTR) rt_channel_connect(fd, to.__sockaddr__, len, start_))
 
 /* What these do in the kernel may be the work of many others: uncorking a socket sends what has gathered. */
 WRAP(int, setsockopt, (int fd, int level, int name, const void *value, socklen_t len), (fd, level, name, value, len),
      SETSOCKOPT, VP_WAIT_SOCKET, fd)
 WRAP(int, shutdown, (int fd, int how), (fd, how), SHUTDOWN, VP_WAIT_SOCKET, fd)
-WRAP(int, sendmmsg, (int fd, struct mmsghdr *m, unsigned n, int flags), (fd, m, n, flags), SENDMMSG, VP_WAIT_SOCKET, fd)
-WRAP(int, recvmmsg, (int fd, struct mmsghdr *m, unsigned n, int flags, struct timespec *timeout),
-     (fd, m, n, flags, timeout), RECVMMSG, VP_WAIT_SOCKET, fd)
-WRAP(ssize_t, splice, (int in, off64_t *at, int out, off64_t *to, size_t n, unsigned flags),
-     (in, at, out, to, n, flags), SPLICE, RT_IO_BY_FD, out)
+WRAP_THEN(int, sendmmsg, (int fd, struct mmsghdr *m, unsigned n, int flags), (fd, m, n, flags), SENDMMSG,
+	  VP_WAIT_SOCKET, fd, messages_moved(VP_KIND_SEND, rt_channel(fd, RT_CHANNEL_OUT), m, r, start_, end_))
+WRAP_THEN(int, recvmmsg, (int fd, struct mmsghdr *m, unsigned n, int flags, struct timespec *timeout),
+	  (fd, m, n, flags, timeout), RECVMMSG, VP_WAIT_SOCKET, fd,
+	  if (!(flags & RT_IO_ASIDE))
+		  messages_moved(VP_KIND_RECEIVE, rt_channel(fd, RT_CHANNEL_IN), m, r, start_, end_))
+WRAP_THEN(
+	ssize_t, splice, (int in, off64_t *at, int out, off64_t *to, size_t n, unsigned flags),
+	(in, at, out, to, n, flags), SPLICE, RT_IO_BY_FD, out, if (r > 0) {
+		moved(VP_KIND_RECEIVE, rt_channel(in, RT_CHANNEL_IN), r, start_, end_);
+		moved(VP_KIND_SEND, rt_channel(out, RT_CHANNEL_OUT), r, start_, end_);
+	})
 WRAP(ssize_t, copy_file_range, (int in, off64_t *at, int out, off64_t *to, size_t n, unsigned flags),
      (in, at, out, to, n, flags), COPY_FILE_RANGE, VP_WAIT_DISK, out)
 WRAP(int, fallocate, (int fd, int mode, off_t from, off_t n), (fd, mode, from, n), FALLOCATE, VP_WAIT_DISK, fd)

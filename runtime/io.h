@@ -12,6 +12,8 @@ void rt_io_record(enum vp_call call, unsigned kind, int64_t object, uint64_t sta
 void rt_io_record_in(uint64_t key, enum vp_call call, unsigned kind, int fd, uint64_t start, uint64_t end,
 		     int64_t result);
 
+void rt_poll_forget(int fd); /* epoll's, of a descriptor that is closed or newly made */
+
 /* WRAP(type, name, parameters, arguments, call, kind, object): `r` is the result. */
 #define WRAP(type, name, parameters, arguments, call, kind, object)                                                    \
 	WRAP_THEN(type, name, parameters, arguments, call, kind, object, (void)0)
@@ -78,6 +80,7 @@ void rt_io_record_in(uint64_t key, enum vp_call call, unsigned kind, int fd, uin
 /* eventfd_read and eventfd_write succeed with 0. */
 #define RT_IO_DATA(r) ((r) == 0 && (sizeof(r) == sizeof(int)) ? (int64_t)sizeof(uint64_t) : (int64_t)(r))
 #define RT_IO_IN(fd) rt_channel(fd, RT_CHANNEL_IN)
-#define RT_IO_IN_UNLESS(peek, fd) ((peek) ? RT_CHANNEL_NONE : rt_channel(fd, RT_CHANNEL_IN))
+#define RT_IO_ASIDE (MSG_PEEK | MSG_ERRQUEUE) /* flags of receiving that take nothing out of a channel */
+#define RT_IO_IN_UNLESS(aside, fd) ((aside) ? RT_CHANNEL_NONE : rt_channel(fd, RT_CHANNEL_IN))
 
 #endif

@@ -8,14 +8,16 @@
 #include <sys/select.h>
 
 #define N_POLLED 16    /* descriptors of one poll that are looked at */
-#define N_WATCHED 1024 /* channels in epoll sets */
+#define N_WATCHED 4096 /* channels in epoll sets */
+#define N_PLACES 8     /* in which an entry may be, from the one that its hash says */
 
-/* What epoll_wait will return for a channel. `key` is 0 while the entry is free. */
+/* What epoll_wait will return for a channel, hashed by it. `key` is 0 while the entry is free. A server changes its
+ * sets for each connection: no search is longer than N_PLACES, and what finds no room is not watched. */
 static struct {
 	_Atomic uint64_t key, data;
 	_Atomic int set, fd;
 } watched[N_WATCHED];
-static _Atomic int n_watched; /* entries ever used */
+static _Atomic uint16_t place_of[RT_CHANNEL_FDS]; /* + 1; of the set that took the descriptor last */
 
 /* The channels of the ready descriptors; none when any of them has no channel, since that may have been the first. */
 struct ready {
@@ -120,30 +122,43 @@ POLL(pselect, (int n, fd_set *in, fd_set *out, fd_set *bad, const struct timespe
 
 /* epoll. */
 
-static void unwatch(int set, int fd)
+static unsigned first_place(int set, uint64_t data)
 {
-	for (int i = 0; i < atomic_load(&n_watched); i++)
-		if (atomic_load(&watched[i].set) == set && atomic_load(&watched[i].fd) == fd)
-			atomic_store(&watched[i].key, 0);
+	return (unsigned)(rt_channel_key(data, (uint64_t)set, RT_CHANNEL_BYTES) >> 32);
+}
+
+static void unwatch(int fd)
+{
+	unsigned place = atomic_load_explicit(&place_of[fd], memory_order_relaxed);
+
+	if (!place)
+		return;
+	atomic_store(&place_of[fd], 0);
+	if (atomic_load(&watched[place - 1].fd) == fd)
+		atomic_store(&watched[place - 1].key, 0);
+}
+
+void rt_poll_forget(int fd)
+{
+	if ((unsigned)fd < RT_CHANNEL_FDS)
+		unwatch(fd);
 }
 
 static void watch(int set, int fd, uint64_t key, uint64_t data)
 {
-	for (int i = 0; i < N_WATCHED; i++) {
+	unsigned first = first_place(set, data);
+
+	for (unsigned i = 0; i < N_PLACES; i++) {
+		unsigned place = (first + i) % N_WATCHED;
 		uint64_t none = 0;
 
-		if (atomic_load(&watched[i].key) ||
-		    !atomic_compare_exchange_strong(&watched[i].key, &none, RT_CHANNEL_NONE))
+		if (!atomic_compare_exchange_strong(&watched[place].key, &none, RT_CHANNEL_NONE))
 			continue;
-		atomic_store(&watched[i].set, set);
-		atomic_store(&watched[i].fd, fd);
-		atomic_store(&watched[i].data, data);
-		atomic_store(&watched[i].key, key);
-		while ((none = (uint64_t)atomic_load(&n_watched)) <= (uint64_t)i) {
-			int n = (int)none;
-
-			atomic_compare_exchange_strong(&n_watched, &n, i + 1);
-		}
+		atomic_store(&watched[place].set, set);
+		atomic_store(&watched[place].fd, fd);
+		atomic_store(&watched[place].data, data);
+		atomic_store(&watched[place].key, key);
+		atomic_store(&place_of[fd], (uint16_t)(place + 1));
 		return;
 	}
 }
@@ -151,14 +166,18 @@ static void watch(int set, int fd, uint64_t key, uint64_t data)
 /* epoll returns the ready descriptors in the order in which they became ready. */
 static struct ready first_ready(int set, const struct epoll_event *events, int result)
 {
-	int n = result > 0 && events[0].events & EPOLLIN ? atomic_load(&n_watched) : 0;
 	struct ready found = { .n = 0 };
+	unsigned first;
 
-	for (int i = 0; i < n; i++) {
-		uint64_t key = atomic_load(&watched[i].key);
+	if (result <= 0 || !(events[0].events & EPOLLIN))
+		return found;
+	first = first_place(set, events[0].data.u64);
+	for (unsigned i = 0; i < N_PLACES; i++) {
+		unsigned place = (first + i) % N_WATCHED;
+		uint64_t key = atomic_load(&watched[place].key);
 
-		if (key > RT_CHANNEL_NONE && atomic_load(&watched[i].set) == set &&
-		    atomic_load(&watched[i].data) == events[0].data.u64) {
+		if (key > RT_CHANNEL_NONE && atomic_load(&watched[place].set) == set &&
+		    atomic_load(&watched[place].data) == events[0].data.u64) {
 			found.keys[found.n++] = key;
 			break;
 		}
@@ -177,7 +196,7 @@ RT_EXPORT int epoll_ctl(int set, int what, int fd, struct epoll_event *event)
 	key = rt_channel(fd, RT_CHANNEL_IN);
 	if (key == RT_CHANNEL_NONE)
 		return 0;
-	unwatch(set, fd);
+	unwatch(fd); /* it has a channel, so it is below RT_CHANNEL_FDS */
 	if (what != EPOLL_CTL_DEL && event && event->events & EPOLLIN)
 		watch(set, fd, key, event->data.u64);
 	return 0;

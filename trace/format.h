@@ -97,7 +97,8 @@ enum vp_kind {
 	VP_KIND_COUNT = 21,
 	/* 2 units: a call that put data into a channel, and one that took data out. t = begin of a SEND, end of a
 	   RECEIVE, payload = how long the call took; u1.t = channel, u1.w = bytes, messages, or an eventfd's value.
-	   Data comes out in the order in which it went in, so amounts tell which SEND a RECEIVE belongs to. */
+	   Data comes out in the order in which it went in, so amounts tell which SEND a RECEIVE belongs to. A SEND of
+	   0: a connection begins; what was sent before and not received never is. */
 	VP_KIND_SEND = 22,
 	VP_KIND_RECEIVE = 23,
 	/* 2 units: a further channel that was ready when the wait recorded last on this thread, a poll, ended.

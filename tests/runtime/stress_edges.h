@@ -59,6 +59,7 @@ void edge_outside(void);    /* some time without the lock */
 void edge_init_pipe(struct edge_shared *s, int is_shared);
 void edge_init_socketpair(struct edge_shared *s, int is_shared);
 void edge_init_eventfd(struct edge_shared *s, int is_shared);
+void edge_init_tcp(struct edge_shared *s, int is_shared);
 void edge_init_fifo(struct edge_shared *s, int is_shared);
 void edge_init_queue(struct edge_shared *s, int is_shared);
 void edge_run_bytes(struct edge_shared *s, int me);

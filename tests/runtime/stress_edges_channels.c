@@ -2,6 +2,7 @@
 /* Programs of stress_edges that wait for data: a byte, a value or a message carries its writer's number. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <sys/epoll.h>
@@ -17,6 +18,52 @@
 
 /* Channels: each odd thread reads what the even ones put into its channel, byte by byte; a byte is the writer's number,
  * so the first one read after a wait names who ended it. */
+
+static void close_at_once(int fd)
+{
+	struct linger none = { .l_onoff = 1 };
+
+	edge_must(setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none));
+	close(fd);
+}
+
+/* From `from`, a port or 0 for any, which becomes the port. */
+static void make_connection(int listener, in_port_t *from, int fds[2])
+{
+	struct sockaddr_in to, own = { .sin_family = AF_INET, .sin_port = *from };
+	socklen_t n = sizeof to;
+	int on = 1;
+
+	own.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	fds[1] = socket(AF_INET, SOCK_STREAM, 0);
+	edge_must(getsockname(listener, (struct sockaddr *)&to, &n));
+	edge_must(setsockopt(fds[1], SOL_SOCKET, SO_REUSEADDR, &on, sizeof on));
+	edge_must(bind(fds[1], (struct sockaddr *)&own, sizeof own));
+	edge_must(connect(fds[1], (struct sockaddr *)&to, sizeof to));
+	fds[0] = accept(listener, NULL, NULL);
+	edge_must(fds[0] < 0);
+	n = sizeof own;
+	edge_must(getsockname(fds[1], (struct sockaddr *)&own, &n));
+	*from = own.sin_port;
+}
+
+/* The second connection between the same ports; of the first, bytes were left unread. */
+static void connect_again(int fds[2])
+{
+	struct sockaddr_in any = { .sin_family = AF_INET };
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+	in_port_t port = 0;
+
+	any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	edge_must(bind(listener, (struct sockaddr *)&any, sizeof any));
+	edge_must(listen(listener, 1));
+	make_connection(listener, &port, fds);
+	edge_must(write(fds[1], "left", 4) != 4);
+	close_at_once(fds[1]);
+	close_at_once(fds[0]);
+	make_connection(listener, &port, fds);
+	close(listener);
+}
 
 static void init_channels(struct edge_shared *s, int kind)
 {
@@ -39,6 +86,9 @@ static void init_channels(struct edge_shared *s, int kind)
 			s->fds[i][0] = open(path, O_RDWR);
 			s->fds[i][1] = open(path, O_WRONLY);
 			unlink(path);
+			break;
+		case 5:
+			connect_again(s->fds[i]);
 			break;
 		default:
 			s->fds[i][0] = msgget(IPC_PRIVATE, 0600 | IPC_CREAT);
@@ -67,6 +117,11 @@ void edge_init_fifo(struct edge_shared *s, int is_shared)
 {
 	(void)is_shared;
 	init_channels(s, 3);
+}
+void edge_init_tcp(struct edge_shared *s, int is_shared)
+{
+	(void)is_shared;
+	init_channels(s, 5);
 }
 void edge_init_queue(struct edge_shared *s, int is_shared)
 {

@@ -15,6 +15,7 @@ struct message {
 	uint64_t until;		/* units of the channel up to this one, itself included */
 	uint32_t thread, place; /* in the thread's messages */
 	uint8_t is_receive;
+	uint8_t is_begin; /* SEND of nothing: a new connection of the same key, which takes nothing sent before it */
 	uint8_t is_known; /* RECEIVE: first and last are the sends that it took from */
 	uint32_t first, last;
 	/* Of a SEND: the latest end of an earlier one by another thread; of a RECEIVE: the earliest begin of a later
@@ -228,8 +229,10 @@ static void match_group(struct vprof_channels *c, const struct group *g)
 {
 	struct message *all = c->all.v;
 	uint64_t units = 0, lost = vprof_losses_first(c->timeline);
+	uint32_t begun = g->sends;
 
 	for (uint32_t i = g->sends; i < g->receives; i++) {
+		all[i].is_begin = !all[i].until;
 		if (__builtin_add_overflow(units, all[i].until, &units))
 			units = UINT64_MAX;
 		all[i].until = units;
@@ -237,7 +240,13 @@ static void match_group(struct vprof_channels *c, const struct group *g)
 	units = 0;
 	for (uint32_t i = g->receives; i < g->end; i++) {
 		uint64_t amount = all[i].until;
-		uint32_t first = send_after(c, g, units), last = send_after(c, g, units + (amount ? amount - 1 : 0));
+		uint32_t first, last;
+
+		for (; begun < g->receives && all[begun].t < all[i].t; begun++)
+			if (all[begun].is_begin && units < all[begun].until)
+				units = all[begun].until;
+		first = send_after(c, g, units);
+		last = send_after(c, g, units + (amount ? amount - 1 : 0));
 
 		all[i].until = units;
 		if (!amount || amount > UINT64_MAX - units || last >= g->receives || all[last].t > all[i].t ||

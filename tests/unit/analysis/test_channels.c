@@ -75,6 +75,22 @@ static void test_bytes_are_counted(void **state)
 	end();
 }
 
+/* A port is used again; of the connection before, bytes were left unread. */
+static void test_new_connection_leaves_the_unread(void **state)
+{
+	(void)state;
+	begin();
+	moved(one, VP_KIND_SEND, 50, 0, 0);
+	moved(one, VP_KIND_SEND, 100, 5, 8);
+	moved(reader, VP_KIND_RECEIVE, 120, 5, 3);
+	moved(two, VP_KIND_SEND, 150, 0, 0);
+	moved(two, VP_KIND_SEND, 400, 5, 1);
+	waited(reader, VP_WAIT_SOCKET, 300, 410);
+	moved(reader, VP_KIND_RECEIVE, 410, 110, 1);
+	assert_int_equal(first_wait()->waker, 2);
+	end();
+}
+
 static void test_slow_call_is_no_wait(void **state)
 {
 	const struct vprof_wait *w;
@@ -187,6 +203,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bytes_are_counted),
+		cmocka_unit_test(test_new_connection_leaves_the_unread),
 		cmocka_unit_test(test_slow_call_is_no_wait),
 		cmocka_unit_test(test_overlapping_sends_are_undecided),
 		cmocka_unit_test(test_receive_ends_a_send),
