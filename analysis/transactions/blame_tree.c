@@ -3,6 +3,7 @@
 
 #include "common/error.h"
 
+#define CONTEXT_CLASSES VPROF_BLAME_ROUTE
 #define DEPTH_CLASSES VPROF_BLAME_SITE /* up to which nodes are made, however many there are */
 
 int vprof_blame_begin(struct vprof_blame_tree *tree)
@@ -19,6 +20,15 @@ void vprof_blame_release(struct vprof_blame_tree *tree)
 	vprof_hash_index_release(&tree->by_block);
 }
 
+static int is_full(const struct vprof_blame_tree *tree, uint32_t parent, uint8_t class)
+{
+	if (class <= DEPTH_CLASSES)
+		return 0;
+	if (class >= CONTEXT_CLASSES)
+		return tree->nodes.n >= 2 * (size_t)VPROF_BLAME_NODES_MAX;
+	return tree->nodes.n >= VPROF_BLAME_NODES_MAX || tree->nodes.v[parent].depth >= VPROF_BLAME_DEPTH_MAX;
+}
+
 uint32_t vprof_blame_child(struct vprof_blame_tree *tree, uint32_t parent, uint8_t class, uint32_t key)
 {
 	uint64_t hash = vprof_mix(((uint64_t)parent << 32 | key) ^ (uint64_t)class << 56);
@@ -33,7 +43,7 @@ uint32_t vprof_blame_child(struct vprof_blame_tree *tree, uint32_t parent, uint8
 		if (n->parent == parent && n->key == key && n->class == class)
 			return i;
 	}
-	if (tree->nodes.n >= VPROF_BLAME_NODES_MAX && class > DEPTH_CLASSES)
+	if (is_full(tree, parent, class))
 		return parent;
 	n = VPROF_PUSH(&tree->nodes);
 	if (!n)
@@ -41,6 +51,7 @@ uint32_t vprof_blame_child(struct vprof_blame_tree *tree, uint32_t parent, uint8
 	n->parent = parent;
 	n->key = key;
 	n->class = class;
+	n->depth = tree->nodes.v[parent].depth + 1;
 	vprof_hash_index_put(&tree->by_key, at, hash, (uint32_t)tree->nodes.n - 1);
 	return (uint32_t)tree->nodes.n - 1;
 }

@@ -37,7 +37,8 @@ struct vprof_blame_node {
 	uint8_t objects; /* SITE: 0, 1, or 2 for more */
 	uint8_t is_wait; /* FRAME: the call is a wait itself; what lies beneath it others did */
 	uint64_t object;
-	int64_t ticks;	  /* own */
+	int64_t ticks; /* own */
+	uint32_t depth;
 	uint64_t n_waits; /* HOLDER, SITE; of the last ROUTE of an interval: intervals */
 	uint64_t last;	  /* number of the wait that was counted last */
 };
@@ -56,8 +57,11 @@ struct vprof_blame_tree {
 int vprof_blame_begin(struct vprof_blame_tree *tree); /* OK or NOMEM; to be released in any case */
 void vprof_blame_release(struct vprof_blame_tree *tree);
 
-/* VPROF_NONE without memory. The parent itself where the tree may grow no more (VPROF_BLAME_NODES_MAX). */
+/* VPROF_NONE without memory. The parent itself where the tree may grow no more: calls and waits up to
+ * VPROF_BLAME_NODES_MAX nodes and VPROF_BLAME_DEPTH_MAX deep (recursion, damaged traces), contexts up to twice as many
+ * nodes, so that calls leave room for them. */
 #define VPROF_BLAME_NODES_MAX 500000u
+#define VPROF_BLAME_DEPTH_MAX 1000u
 uint32_t vprof_blame_child(struct vprof_blame_tree *tree, uint32_t parent, uint8_t class, uint32_t key);
 
 int vprof_blame_add_sum(struct vprof_blame_tree *tree, uint32_t holder, uint32_t block, uint64_t ticks);

@@ -167,37 +167,72 @@ static const char *joined(struct vprof_call_paths *p, const struct vprof_named_p
 	return kept;
 }
 
-static int is_on(const struct vprof_call_paths *p, const struct vprof_named_path *path, const char *name)
+/* On how many stages' paths a function is. */
+struct shared_function {
+	const char *name;
+	uint32_t n;
+};
+
+struct shared_functions {
+	VPROF_ARRAY(struct shared_function) v;
+	struct vprof_hash_index by_name;
+};
+
+static struct shared_function *shared_of(struct shared_functions *shared, const char *name, size_t *at)
 {
-	for (uint32_t i = 0; i < path->n; i++)
-		if (p->frames.v[path->first + i] == name)
-			return 1;
-	return 0;
+	VPROF_HASH_EACH(&shared->by_name, vprof_mix((uintptr_t)name), *at, i)
+	if (shared->v.v[i].name == name)
+		return &shared->v.v[i];
+	return NULL;
+}
+
+/* No function is twice on a path. */
+static int count_path(const struct vprof_call_paths *p, const struct vprof_named_path *path,
+		      struct shared_functions *shared)
+{
+	for (uint32_t i = 0; i < path->n; i++) {
+		const char *name = p->frames.v[path->first + i];
+		struct shared_function *f;
+		size_t at;
+
+		if (vprof_hash_index_room(&shared->by_name, 1))
+			return VPROF_ERR_NOMEM;
+		f = shared_of(shared, name, &at);
+		if (!f) {
+			f = VPROF_PUSH(&shared->v);
+			if (!f)
+				return VPROF_ERR_NOMEM;
+			*f = (struct shared_function){ name, 0 };
+			vprof_hash_index_put(&shared->by_name, at, vprof_mix((uintptr_t)name),
+					     (uint32_t)shared->v.n - 1);
+		}
+		f->n++;
+	}
+	return VPROF_OK;
 }
 
 /* The innermost function that no other stage's path has; NULL: there is none. */
 static const char *own_function(const struct vprof_call_paths *p, const struct vprof_named_path *path,
-				const uint8_t *is_stage)
+				struct shared_functions *shared)
 {
 	for (uint32_t i = path->n; i-- > 0;) {
 		const char *name = p->frames.v[path->first + i];
-		size_t k = 1;
+		size_t at;
 
-		while (k < p->paths.n && (!is_stage[k] || &p->paths.v[k] == path || !is_on(p, &p->paths.v[k], name)))
-			k++;
-		if (k == p->paths.n)
+		if (shared_of(shared, name, &at)->n == 1)
 			return name;
 	}
 	return NULL;
 }
 
-static int name_path(struct vprof_call_paths *p, struct vprof_named_path *path, const uint8_t *is_stage)
+static int name_path(struct vprof_call_paths *p, struct vprof_named_path *path, const uint8_t *is_stage,
+		     struct shared_functions *shared)
 {
 	int is_shared = 0;
 	uint32_t n = 1;
 
 	path->text = joined(p, path, path->n, 0);
-	path->label = own_function(p, path, is_stage);
+	path->label = own_function(p, path, shared);
 	for (size_t i = 1; i < p->paths.n && !path->label; i++) {
 		const struct vprof_named_path *other = &p->paths.v[i];
 
@@ -213,11 +248,17 @@ static int name_path(struct vprof_call_paths *p, struct vprof_named_path *path, 
 
 int vprof_call_paths_name(struct vprof_call_paths *p, const uint8_t *is_stage)
 {
+	struct shared_functions shared = { .v = { NULL, 0, 0 } };
 	int ret = VPROF_OK;
 
 	for (size_t i = 1; i < p->paths.n && !ret; i++)
 		if (is_stage[i])
-			ret = name_path(p, &p->paths.v[i], is_stage);
+			ret = count_path(p, &p->paths.v[i], &shared);
+	for (size_t i = 1; i < p->paths.n && !ret; i++)
+		if (is_stage[i])
+			ret = name_path(p, &p->paths.v[i], is_stage, &shared);
+	VPROF_ARRAY_RELEASE(&shared.v);
+	vprof_hash_index_release(&shared.by_name);
 	return ret;
 }
 

@@ -32,7 +32,7 @@ function layContext(c, width) {
 	return boxes;
 }
 function contextPicture(c) {
-	const boxes = layContext(c, TREE_W), height = (d3.max(boxes, b => b.depth) + 1) * ROW + 2;
+	const boxes = layContext(c, TREE_W), height = ((d3.max(boxes, b => b.depth) ?? 0) + 1) * ROW + 2;
 	const svg = d3.create("svg").attr("viewBox", `0 0 ${TREE_W} ${height}`).attr("style", "min-width:760px")
 		.attr("role", "img").attr("aria-label", cut(`Calling context tree of ${c.name}`, 300));
 	const g = svg.selectAll("g.n").data(boxes).join("g").attr("class", b => "n" + (b.n.is_blame ? " blame" : ""));
