@@ -92,13 +92,14 @@ static void place(struct finding *f, const struct vprof_transfer *t, struct plac
 	}
 }
 
-/* How many frames at the outer end are of the same calls from one event of a thread to a later one. */
-static uint32_t surviving(const struct finding *f, size_t from, size_t to)
+/* How many frames at the outer end are of the same calls from one event of a thread to a later one; where they are no
+ * more than `least`, only that. */
+static uint32_t surviving(const struct finding *f, size_t from, size_t to, uint32_t least)
 {
 	const struct vprof_latency_history *h = f->history;
 	uint32_t depth = h->stacks.v[h->events.v[from].stack].n_user;
 
-	for (size_t i = from + 1; i <= to && depth; i++) {
+	for (size_t i = from + 1; i <= to && depth > least; i++) {
 		struct vprof_latency_common c = vprof_latency_common_depth(h, h->events.v[i - 1].stack,
 									   h->events.v[i].stack, h->events.v[i].flags);
 
@@ -125,7 +126,7 @@ static uint32_t find_waited(const struct finding *f, const struct placed *p)
 
 	for (size_t e = p->event; e-- > first && n < WAIT_EVENTS; n++)
 		if (is_idle(h, &h->events.v[e]))
-			return surviving(f, e, p->event);
+			return surviving(f, e, p->event, 0);
 	return 0;
 }
 
@@ -148,7 +149,7 @@ static int find_survivors(struct finding *f)
 		if (!v[i].is_send)
 			v[i].waited = find_waited(f, &v[i]);
 		if (before != SIZE_MAX && v[before].thread == v[i].thread) {
-			v[before].survives = surviving(f, v[before].event, v[i].event);
+			v[before].survives = surviving(f, v[before].event, v[i].event, 0);
 			v[before].next = v[i].event;
 		}
 		last[v[i].is_send] = i;
@@ -176,7 +177,7 @@ static void count(struct finding *f, size_t event, uint32_t from, uint32_t to, e
 
 static int add_request(struct finding *f, struct placed *received, struct placed *sent)
 {
-	uint32_t both = 0, from;
+	uint32_t both = 0, from, least;
 
 	if (!received->is_known || !(sent->is_known || (sent->is_behind && sent->thread == received->thread))) {
 		f->out->n_unplaced++;
@@ -187,9 +188,11 @@ static int add_request(struct finding *f, struct placed *received, struct placed
 	f->out->n_requests++;
 	f->n_slept += received->slept != 0;
 	f->n_left += received->next != SIZE_MAX && received->thread == sent->thread && received->next < sent->event;
-	if (received->thread == sent->thread)
-		both = surviving(f, received->event, sent->event);
 	from = received->survives > received->waited ? received->survives : received->waited;
+	/* replies of an event loop come long after: what other requests have in between ends the search */
+	least = sent->is_known && sent->survives < from ? sent->survives : from;
+	if (received->thread == sent->thread)
+		both = surviving(f, received->event, sent->event, least);
 	count(f, received->event, from, both, PART_CALL);
 	count(f, received->event, both > from ? both : from, UINT32_MAX, PART_BEGIN);
 	if (sent->is_known)
