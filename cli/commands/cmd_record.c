@@ -242,34 +242,47 @@ static int run(const struct arguments *a, const struct vprof_operands *operands,
 	return rc ? vprof_complain(rc, &err) : exit_status(&outcome);
 }
 
-/* What the hosts' recorders are told. Heap string. */
-static char *options_for_hosts(const struct arguments *a)
+/* What the hosts' recorders are told: words[VPROF_HOSTS_OPTIONS_MOST + 1]; text: where numbers stand. */
+static void options_for_hosts(const struct arguments *a, char **words, char text[3][32])
 {
-	struct vprof_text t = VPROF_TEXT_INIT;
+	char *const given[][2] = { { "--compress", (char *)a->compress },
+				   { "--stacks-at", (char *)a->stacks_at },
+				   { "--timer", (char *)a->timer },
+				   { "--memory", a->memory ? text[0] : NULL },
+				   { "--spacing", a->spacing_ns != VPROF_RECORDER_SPACING_NS ? text[1] : NULL },
+				   { "--budget", a->budget != BUDGET ? text[2] : NULL } };
 
-	vprof_text_add(&t, a->paths ? "--paths" : "");
-	vprof_text_add(&t, a->stacks ? " --stacks" : "");
-	vprof_text_add(&t, a->interrupts ? " --interrupts" : "");
-	if (a->memory)
-		vprof_text_addf(&t, " --memory %ld", a->memory);
-	if (!t.failed)
-		return vprof_text_detach(&t);
-	vprof_text_release(&t);
-	return NULL;
+	snprintf(text[0], sizeof text[0], "%ld", a->memory);
+	snprintf(text[1], sizeof text[1], "%.0fns", a->spacing_ns);
+	snprintf(text[2], sizeof text[2], "%.17g", a->budget);
+	*words++ = "--progress"; /* what the recorder notes goes into the log */
+	*words++ = "text";
+	if (a->paths)
+		*words++ = "--paths";
+	if (a->stacks)
+		*words++ = "--stacks";
+	if (a->interrupts)
+		*words++ = "--interrupts";
+	for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+		if (given[i][1]) {
+			*words++ = given[i][0];
+			*words++ = given[i][1];
+		}
+	*words = NULL;
 }
 
 static int run_hosts(const struct arguments *a, const struct vprof_operands *operands)
 {
-	char *folder = NULL, *options = options_for_hosts(a);
+	char *folder = NULL, *options[VPROF_HOSTS_OPTIONS_MOST + 1], text[3][32];
 	struct vprof_record_outcome outcome = { 0 };
 	struct vprof_error err = { "" };
-	int rc = options ? VPROF_OK : vprof_error_no_memory(&err);
+	int rc = VPROF_OK;
 
-	if (!rc && access(a->hosts, R_OK))
+	options_for_hosts(a, options, text);
+	if (access(a->hosts, R_OK))
 		rc = vprof_error_set(&err, VPROF_ERR_INPUT, "cannot read %s: %s", a->hosts, strerror(errno));
 	if (!rc)
 		rc = make_run(a, &folder, &err);
-
 	if (!rc)
 		vprof_run_hold(folder);
 	if (!rc)
@@ -286,7 +299,6 @@ static int run_hosts(const struct arguments *a, const struct vprof_operands *ope
 	if (!rc)
 		printf("%s\n", vprof_project_shown(folder));
 	free(folder);
-	free(options);
 	return rc ? vprof_complain(rc, &err) : exit_status(&outcome);
 }
 

@@ -12,26 +12,33 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/options.h"
 #include "common/files.h"
 #include "common/process.h"
 #include "common/text.h"
 
 #define LOOK_EVERY_NS 20000000L
 #define LOG_TAIL 400
+/* A host that does not answer is given up, before and while it records. */
+#define DEFAULT_SSH "ssh -o BatchMode=yes -o ConnectTimeout=15 -o ServerAliveInterval=15"
+#define BLANKS " \t\r\n"
+#define LINE_MOST 4000
+#define WORDS_MOST (VPROF_HOSTS_OPTIONS_MOST + LINE_MOST / 2)
 
+/* Standard input's end, which is also that of the connection, ends the recording, unless it ended before. */
 static const char remote_script[] =
 	"d=$(mktemp -d) || exit 1; "
-	"%s record %s %s --output \"$d/run\" --ready \"$d/ready\" </dev/null >&2 & p=$!; "
+	"%s record --output \"$d/run\" --ready \"$d/ready\" %s </dev/null >&2 & p=$!; "
 	"while kill -0 $p 2>/dev/null && [ ! -e \"$d/ready\" ]; do sleep 0.05; done; "
 	"[ -e \"$d/ready\" ] && echo 'vprof: recording' >&2; "
-	"[ -e \"$d/ready\" ] && cat >/dev/null; "
-	"kill -TERM $p 2>/dev/null; wait $p; s=$?; "
+	"exec 3<&0; { cat <&3; kill -TERM $p; } >/dev/null 2>&1 & c=$!; "
+	"wait $p; s=$?; kill $c 2>/dev/null; "
 	"[ -e \"$d/run/trace/records.vpt\" ] && tar -C \"$d/run\" -cf - .; rm -rf \"$d\"; exit $s";
 
 struct host {
-	char *name, *options, *folder, *log;
-	pid_t pid; /* of the shell that holds the connection; 0: ended */
-	int input; /* closed to end the recording */
+	char *name, *options, *folder, *log; /* options: quoted for its shell */
+	pid_t pid;			     /* of the shell that holds the connection; 0: ended */
+	int input;			     /* closed to end the recording */
 	int is_ready, status;
 };
 
@@ -40,11 +47,12 @@ struct hosts {
 	size_t n;
 };
 
-static volatile sig_atomic_t caught;
+static volatile sig_atomic_t caught, n_caught;
 
 static void handle(int signal)
 {
 	caught = signal;
+	n_caught++;
 }
 
 /* Names become folders and words of a command. */
@@ -54,26 +62,46 @@ static int is_plain(const char *name)
 	       !name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_@:")];
 }
 
+/* The options of all hosts and those of this one, the words of its line. Heap string, quoted; NULL: out of memory. */
+static char *quoted_options(const struct vprof_hosts_request *o, char *rest)
+{
+	char *words[WORDS_MOST], *blank;
+	size_t n = 0;
+
+	for (size_t i = 0; o->options[i] && n < WORDS_MOST; i++)
+		words[n++] = o->options[i];
+	if (!*rest && n < WORDS_MOST)
+		words[n++] = "--all";
+	for (char *word = strtok_r(rest, BLANKS, &blank); word && n < WORDS_MOST; word = strtok_r(NULL, BLANKS, &blank))
+		words[n++] = word;
+	return vprof_options_shell(words, n);
+}
+
 static int add_host(struct hosts *all, char *line, const struct vprof_hosts_request *o, int number,
 		    struct vprof_error *err)
 {
-	char *name = strtok_r(line, " \t\n", &line), *rest = name ? strtok_r(NULL, "\n", &line) : NULL;
+	char *rest = line, *name = strtok_r(line, BLANKS, &rest);
 	struct host *h = &all->v[all->n];
 
 	if (!name || *name == '#')
 		return VPROF_OK;
 	if (!is_plain(name))
-		return vprof_error_set(err, VPROF_ERR_INPUT, "%s:%d: \"%s\" is no name of a host", o->file, number,
-				       name);
+		return vprof_error_set(err, VPROF_ERR_INPUT,
+				       "%s:%d: \"%s\" is no name of a host: letters, digits and . - _ @ :", o->file,
+				       number, name);
 	for (size_t i = 0; i < all->n; i++)
 		if (!strcmp(all->v[i].name, name))
 			return vprof_error_set(err, VPROF_ERR_INPUT, "%s:%d: %s is named twice", o->file, number, name);
 	if (all->n == VPROF_HOSTS_MOST)
 		return vprof_error_set(err, VPROF_ERR_INPUT, "%s:%d: more than %d hosts", o->file, number,
 				       VPROF_HOSTS_MOST);
+	rest += strspn(rest, BLANKS);
+	if (strlen(rest) > LINE_MOST)
+		return vprof_error_set(err, VPROF_ERR_INPUT, "%s:%d: the line is longer than %d characters", o->file,
+				       number, LINE_MOST);
 	all->n++;
 	*h = (struct host){ .name = strdup(name),
-			    .options = strdup(rest && *rest ? rest : "--all"),
+			    .options = quoted_options(o, rest),
 			    .folder = vprof_path_join(o->folder, name),
 			    .input = -1 };
 	if (h->folder && asprintf(&h->log, "%s/%s.log", o->folder, name) < 0)
@@ -102,10 +130,11 @@ static int read_hosts(struct hosts *all, const struct vprof_hosts_request *o, st
 /* In the child: its standard output is unpacked, standard error goes to the log. */
 static void become_connection(const struct host *h, const char *script, int input)
 {
-	static const char local[] = "$VPROF_SSH_ \"$1\" \"$2\" 2>>\"$3\" | tar -xf - -C \"$4\" 2>/dev/null";
+	static const char local[] = "$VPROF_SSH_ \"$1\" \"$2\" 2>>\"$3\" | "
+				    "tar -xf - --no-same-owner --no-same-permissions -C \"$4\" 2>/dev/null";
 	const char *ssh = getenv("VPROF_SSH");
 
-	setenv("VPROF_SSH_", ssh && *ssh ? ssh : "ssh -o BatchMode=yes", 1);
+	setenv("VPROF_SSH_", ssh && *ssh ? ssh : DEFAULT_SSH, 1);
 	setpgid(0, 0); /* Ctrl-C ends the recording, not the connection */
 	dup2(input, STDIN_FILENO);
 	execl("/bin/sh", "sh", "-c", local, "sh", h->name, script, h->log, h->folder, (char *)NULL);
@@ -120,7 +149,7 @@ static int start(struct host *h, const struct vprof_hosts_request *o, struct vpr
 
 	if (rc)
 		return rc;
-	if (asprintf(&script, remote_script, vprof && *vprof ? vprof : "vprof", o->options, h->options) < 0)
+	if (asprintf(&script, remote_script, vprof && *vprof ? vprof : "vprof", h->options) < 0)
 		return vprof_error_no_memory(err);
 	if (pipe2(ends, O_CLOEXEC)) {
 		free(script);
@@ -150,11 +179,11 @@ static char *read_log(const struct host *h)
 	return NULL;
 }
 
-static int complain(const struct host *h, struct vprof_error *err)
+static int complain(const struct host *h, const char *what, struct vprof_error *err)
 {
 	char *said = read_log(h);
 	size_t n = said ? strlen(said) : 0;
-	int rc = vprof_error_set(err, VPROF_ERR_FAILED, "%s was not recorded; it said: %s", h->name,
+	int rc = vprof_error_set(err, VPROF_ERR_FAILED, "%s %s; it said: %s", h->name, what,
 				 !n	      ? "nothing" :
 				 n > LOG_TAIL ? said + n - LOG_TAIL :
 						said);
@@ -188,7 +217,7 @@ static int wait_ready(struct hosts *all, struct vprof_error *err)
 			h->is_ready = said && strstr(said, "vprof: recording\n");
 			free(said);
 			if (!h->is_ready && ended)
-				return complain(h, err);
+				return complain(h, "was not recorded", err);
 			if (!h->is_ready)
 				pause_briefly();
 		}
@@ -210,10 +239,19 @@ static pid_t start_command(char **command, struct vprof_error *err)
 	return pid;
 }
 
+static void end_recordings(struct hosts *all)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		if (all->v[i].input >= 0)
+			close(all->v[i].input);
+		all->v[i].input = -1;
+	}
+}
+
 static int run_meanwhile(struct hosts *all, const struct vprof_hosts_request *o, int *status, struct vprof_error *err)
 {
 	double began_s = vprof_clock_s();
-	pid_t command = o->command ? start_command(o->command, err) : 0;
+	pid_t command = o->command && !caught ? start_command(o->command, err) : 0;
 
 	if (command < 0)
 		return VPROF_ERR_FAILED;
@@ -228,6 +266,7 @@ static int run_meanwhile(struct hosts *all, const struct vprof_hosts_request *o,
 			return VPROF_OK;
 		pause_briefly();
 	}
+	end_recordings(all);
 	if (command) {
 		if (caught)
 			kill(command, caught);
@@ -237,22 +276,31 @@ static int run_meanwhile(struct hosts *all, const struct vprof_hosts_request *o,
 	return VPROF_OK;
 }
 
+/* Until its trace is here; a second signal gives that up. */
+static void wait_end(struct host *h)
+{
+	while (!has_ended(h)) {
+		if (n_caught > 1)
+			kill(-h->pid, SIGTERM);
+		pause_briefly();
+	}
+}
+
 /* Ends the recordings, and waits for the traces. */
 static int gather(struct hosts *all, struct vprof_error *err)
 {
 	int rc = VPROF_OK;
 
-	for (size_t i = 0; i < all->n; i++)
-		if (all->v[i].input >= 0)
-			close(all->v[i].input);
+	end_recordings(all);
 	for (size_t i = 0; i < all->n; i++) {
 		struct host *h = &all->v[i];
 		char *trace = vprof_path_join(h->folder, "trace/records.vpt");
 
-		while (h->pid && waitpid(h->pid, &h->status, 0) < 0 && errno == EINTR)
-			;
+		wait_end(h);
 		if (!rc && (!trace || access(trace, R_OK)))
-			rc = complain(h, err);
+			rc = complain(h, "was not recorded", err);
+		else if (!rc && h->status)
+			rc = complain(h, "was recorded, but its trace did not come back whole", err);
 		free(trace);
 	}
 	return rc;
@@ -280,7 +328,7 @@ int vprof_record_hosts(const struct vprof_hosts_request *o, int *status, struct 
 	int rc = read_hosts(&all, o, err), gathered;
 
 	*status = -1;
-	caught = 0;
+	caught = n_caught = 0;
 	sigaction(SIGINT, &action, &before[0]);
 	sigaction(SIGTERM, &action, &before[1]);
 	if (!rc)

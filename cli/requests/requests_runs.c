@@ -52,6 +52,22 @@ static int add_hosts(struct vprof_socket_input *input, const char *wanted, struc
 	return is_one;
 }
 
+/* Was the last run made by vprof record --hosts? */
+static int last_is_of_hosts(void)
+{
+	struct vprof_run_name of_hosts, other;
+	struct vprof_error ignored = { "" };
+	char *folder;
+	int is_one = !vprof_project_run_folder(NULL, "hosts", "", &of_hosts, &folder, &ignored);
+
+	free(folder);
+	if (is_one && !vprof_project_run_folder(NULL, "trace/records.vpt", "", &other, &folder, &ignored)) {
+		is_one = atol(of_hosts.s) > atol(other.s);
+		free(folder);
+	}
+	return is_one;
+}
+
 int vprof_requests_runs_analyse(const char *const *runs, size_t n_runs, int lists_requests,
 				struct vprof_requests_results *r, struct vprof_error *err)
 {
@@ -61,7 +77,7 @@ int vprof_requests_runs_analyse(const char *const *runs, size_t n_runs, int list
 	int rc = VPROF_OK;
 
 	for (size_t i = 0; i < (n_runs ? n_runs : 1) && !rc; i++)
-		if (!n_runs || !add_hosts(&input, runs[i], &run, &rc, err))
+		if (!(n_runs || last_is_of_hosts()) || !add_hosts(&input, n_runs ? runs[i] : NULL, &run, &rc, err))
 			rc = add_run(&input, n_runs ? runs[i] : NULL, &run, err);
 	if (!rc)
 		rc = vprof_requests_find(&found, &input.history, err);
