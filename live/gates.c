@@ -8,9 +8,11 @@
 #define VP_PROBE_TYPES_ONLY
 #include "live/loaded_modules.h"
 #include "runtime/probe.h"
+#include "trace/clock.h"
 
 #define CLOSED 0xa9
 #define OPEN 0xe9
+#define PATIENCE_NS UINT64_C(2000000000) /* until memory that is not as expected is taken for what it is */
 
 struct site {
 	uint64_t address; /* in the module's file */
@@ -35,8 +37,7 @@ struct written { /* what a site has */
 };
 
 struct image { /* a module in a process */
-	uint32_t module;
-	uint64_t bias;
+	struct vprof_loaded_module at;
 	struct written *sites;	/* [module's n_sites] */
 	unsigned char *entries; /* [module's n_entries] */
 };
@@ -44,6 +45,7 @@ struct image { /* a module in a process */
 struct process {
 	uint32_t process_seq;
 	int refuses;
+	uint64_t failing_ns; /* since when its memory was not as expected; 0: it is */
 	struct vprof_process_memory memory;
 	VPROF_ARRAY(struct image) images;
 };
@@ -206,7 +208,7 @@ int vprof_gates_set(struct vprof_gates *g, const struct vprof_plan *plan, size_t
 /* What the process has. FAILED when that is not what the map says. */
 static int read_image(struct vprof_gates *g, struct process *p, struct image *image, struct vprof_error *err)
 {
-	const struct module *m = &g->modules[image->module];
+	const struct module *m = &g->modules[image->at.module];
 	int rc = VPROF_OK;
 
 	image->sites = calloc(m->sites.n + 1, sizeof *image->sites);
@@ -216,38 +218,50 @@ static int read_image(struct vprof_gates *g, struct process *p, struct image *im
 	for (size_t i = 0; i < m->sites.n && !rc; i++) {
 		struct vp_live_site site;
 
-		rc = vprof_process_memory_read(&p->memory, image->bias + m->sites.v[i].address, &site, sizeof site,
+		rc = vprof_process_memory_read(&p->memory, image->at.bias + m->sites.v[i].address, &site, sizeof site,
 					       err);
 		if (!rc && site.code != m->sites.v[i].code)
 			rc = vprof_error_set(err, VPROF_ERR_FAILED,
 					     "process %d: a probe of %s is not where the build's list has it; build "
 					     "again (vprof build --live) and start the program again",
-					     (int)p->memory.pid, g->map->modules[image->module].path);
+					     (int)p->memory.pid, g->map->modules[image->at.module].path);
 		image->sites[i] = (struct written){ site.mask, site.opens, site.code, site.flags };
 	}
 	for (size_t i = 0; i < m->entries.n && !rc; i++) {
-		rc = vprof_process_memory_read(&p->memory, image->bias + m->entries.v[i].address, &image->entries[i], 1,
-					       err);
+		rc = vprof_process_memory_read(&p->memory, image->at.bias + m->entries.v[i].address, &image->entries[i],
+					       1, err);
 		if (!rc && image->entries[i] != CLOSED && image->entries[i] != OPEN)
 			rc = vprof_error_set(err, VPROF_ERR_FAILED,
 					     "process %d: the code of %s is not what was built (another tool may have "
 					     "changed it); start the program again",
-					     (int)p->memory.pid, g->map->modules[image->module].path);
+					     (int)p->memory.pid, g->map->modules[image->at.module].path);
 	}
 	return rc;
 }
 
-/* Those entries that are as `byte` wants. */
+/* What is to be changed is what was left there; anything else is not this module any more. */
+static int is_as_left(const struct process *p, uint64_t address, const void *left, size_t n)
+{
+	unsigned char now[sizeof(struct written)];
+
+	return !vprof_process_memory_read(&p->memory, address, now, n, NULL) && !memcmp(now, left, n);
+}
+
+/* Those entries that are as `byte` wants. MISSING: the module is gone. */
 static int write_entries(struct vprof_gates *g, struct process *p, struct image *image, unsigned char byte, size_t *n,
 			 struct vprof_error *err)
 {
-	const struct module *m = &g->modules[image->module];
+	const struct module *m = &g->modules[image->at.module];
 	int rc = VPROF_OK;
 
 	for (size_t i = 0; i < m->entries.n && !rc; i++) {
+		uint64_t address = image->at.bias + m->entries.v[i].address;
+
 		if (m->entries.v[i].is_wanted != (byte == OPEN) || image->entries[i] == byte)
 			continue;
-		rc = vprof_process_memory_write(&p->memory, image->bias + m->entries.v[i].address, &byte, 1, err);
+		if (!is_as_left(p, address, &image->entries[i], 1))
+			return VPROF_ERR_MISSING;
+		rc = vprof_process_memory_write(&p->memory, address, &byte, 1, err);
 		image->entries[i] = rc ? image->entries[i] : byte;
 		*n += !rc;
 	}
@@ -257,7 +271,7 @@ static int write_entries(struct vprof_gates *g, struct process *p, struct image 
 static int write_sites(struct vprof_gates *g, struct process *p, struct image *image, size_t *n,
 		       struct vprof_error *err)
 {
-	const struct module *m = &g->modules[image->module];
+	const struct module *m = &g->modules[image->at.module];
 	int rc = VPROF_OK;
 
 	for (size_t i = 0; i < m->sites.n && !rc; i++) {
@@ -267,7 +281,9 @@ static int write_sites(struct vprof_gates *g, struct process *p, struct image *i
 		if (!memcmp(&wanted, &image->sites[i], sizeof wanted))
 			continue;
 		_Static_assert(offsetof(struct vp_live_site, twin) == sizeof wanted, "one write for all that changes");
-		rc = vprof_process_memory_write(&p->memory, image->bias + s->address, &wanted, sizeof wanted, err);
+		if (!is_as_left(p, image->at.bias + s->address, &image->sites[i], sizeof wanted))
+			return VPROF_ERR_MISSING;
+		rc = vprof_process_memory_write(&p->memory, image->at.bias + s->address, &wanted, sizeof wanted, err);
 		if (!rc)
 			image->sites[i] = wanted;
 		*n += !rc;
@@ -275,16 +291,42 @@ static int write_sites(struct vprof_gates *g, struct process *p, struct image *i
 	return rc;
 }
 
+static void forget_image(struct process *p, size_t i)
+{
+	free(p->images.v[i].sites);
+	free(p->images.v[i].entries);
+	p->images.n--;
+	memmove(p->images.v + i, p->images.v + i + 1, (p->images.n - i) * sizeof *p->images.v);
+}
+
+enum pass { CLOSE_ENTRIES, WRITE_SITES, OPEN_ENTRIES, N_PASSES };
+
+static int write_image(struct vprof_gates *g, struct process *p, struct image *image, enum pass pass, size_t *n,
+		       struct vprof_error *err)
+{
+	if (pass == WRITE_SITES)
+		return write_sites(g, p, image, n, err);
+	return write_entries(g, p, image, pass == OPEN_ENTRIES ? OPEN : CLOSED, n, err);
+}
+
+/* Modules that the program has unloaded are forgotten. MISSING: the process has ended. */
 static int write_process(struct vprof_gates *g, struct process *p, size_t *n, struct vprof_error *err)
 {
 	int rc = VPROF_OK;
 
-	for (size_t i = 0; i < p->images.n && !rc; i++)
-		rc = write_entries(g, p, &p->images.v[i], CLOSED, n, err);
-	for (size_t i = 0; i < p->images.n && !rc; i++)
-		rc = write_sites(g, p, &p->images.v[i], n, err);
-	for (size_t i = 0; i < p->images.n && !rc; i++)
-		rc = write_entries(g, p, &p->images.v[i], OPEN, n, err);
+	for (size_t i = p->images.n; i-- > 0;)
+		if (!vprof_loaded_module_is_there(&p->images.v[i].at, &p->memory, g->map))
+			forget_image(p, i);
+	for (enum pass pass = 0; pass < N_PASSES && !rc; pass++)
+		for (size_t i = p->images.n; i-- > 0 && !rc;) {
+			rc = write_image(g, p, &p->images.v[i], pass, n, err);
+			if (rc == VPROF_ERR_MISSING && vprof_process_memory_alive(&p->memory)) {
+				forget_image(p, i);
+				rc = VPROF_OK;
+			}
+		}
+	if (!rc && !vprof_process_memory_alive(&p->memory))
+		rc = vprof_error_set(err, VPROF_ERR_MISSING, "process %d has ended", (int)p->memory.pid);
 	return rc;
 }
 
@@ -296,18 +338,20 @@ static void close_again(struct vprof_gates *g, struct process *p)
 
 	for (size_t i = 0; i < p->images.n; i++) {
 		struct image *image = &p->images.v[i];
-		const struct module *m = &g->modules[image->module];
+		const struct module *m = &g->modules[image->at.module];
 
 		for (size_t k = 0; k < m->entries.n && image->entries; k++)
-			if (image->entries[k] == OPEN)
-				vprof_process_memory_write(&p->memory, image->bias + m->entries.v[k].address, &closed,
-							   1, NULL);
+			if (image->entries[k] == OPEN &&
+			    is_as_left(p, image->at.bias + m->entries.v[k].address, &image->entries[k], 1))
+				vprof_process_memory_write(&p->memory, image->at.bias + m->entries.v[k].address,
+							   &closed, 1, NULL);
 		for (size_t k = 0; k < m->sites.n && image->sites; k++) {
 			struct written none = { 0, 0, m->sites.v[k].code, 0 };
 
-			if (image->sites[k].code == none.code && image->sites[k].mask)
-				n += !vprof_process_memory_write(&p->memory, image->bias + m->sites.v[k].address, &none,
-								 sizeof none, NULL);
+			if (image->sites[k].code == none.code && image->sites[k].mask &&
+			    is_as_left(p, image->at.bias + m->sites.v[k].address, &image->sites[k], sizeof none))
+				n += !vprof_process_memory_write(&p->memory, image->at.bias + m->sites.v[k].address,
+								 &none, sizeof none, NULL);
 		}
 	}
 }
@@ -361,16 +405,14 @@ static int look_at_modules(struct vprof_gates *g, struct process *p, int *is_new
 	for (size_t i = p->images.n; !rc && i-- > 0;) {
 		size_t k = 0;
 
-		while (k < loaded.v.n &&
-		       (loaded.v.v[k].module != p->images.v[i].module || loaded.v.v[k].bias != p->images.v[i].bias))
+		while (k < loaded.v.n && (loaded.v.v[k].module != p->images.v[i].at.module ||
+					  loaded.v.v[k].bias != p->images.v[i].at.bias))
 			k++;
 		if (k < loaded.v.n) {
 			loaded.v.v[k].module = UINT32_MAX;
 			continue;
 		}
-		free(p->images.v[i].sites);
-		free(p->images.v[i].entries);
-		p->images.v[i] = p->images.v[--p->images.n];
+		forget_image(p, i);
 	}
 	for (size_t k = 0; !rc && k < loaded.v.n; k++) {
 		struct image *image;
@@ -382,15 +424,20 @@ static int look_at_modules(struct vprof_gates *g, struct process *p, int *is_new
 			rc = vprof_error_no_memory(err);
 			break;
 		}
-		*image = (struct image){ .module = loaded.v.v[k].module, .bias = loaded.v.v[k].bias };
+		*image = (struct image){ .at = loaded.v.v[k] };
 		rc = read_image(g, p, image, err);
-		if (rc) { /* never written to */
-			free(image->sites);
-			free(image->entries);
-			p->images.n--;
+		if (rc && rc != VPROF_ERR_NOMEM && vprof_process_memory_alive(&p->memory) &&
+		    !vprof_loaded_module_is_there(&image->at, &p->memory, g->map)) {
+			rc = VPROF_OK; /* unloaded meanwhile */
+			forget_image(p, p->images.n - 1);
+			continue;
 		}
+		if (rc) /* never written to */
+			forget_image(p, p->images.n - 1);
 		*is_new = 1;
 	}
+	if (!rc && loaded.n_foreign && !p->images.n && !vprof_process_memory_alive(&p->memory))
+		rc = vprof_error_set(err, VPROF_ERR_MISSING, "process %d has ended", (int)p->memory.pid);
 	if (!rc && loaded.n_foreign && !p->images.n)
 		rc = vprof_error_set(err, VPROF_ERR_FAILED,
 				     "process %d runs another build of this program (its build id is not the one of "
@@ -435,8 +482,18 @@ int vprof_gates_look(struct vprof_gates *g, uint32_t pid, uint32_t process_seq, 
 		rc = look_at_modules(g, p, &is_new, err);
 	if (!rc)
 		rc = write_process(g, p, &n, err);
-	*written = n > 0;
-	if (rc == VPROF_ERR_MISSING || rc == VPROF_ERR_NOMEM)
+	if (rc != VPROF_ERR_FAILED || p->memory.fd < 0)
+		p->failing_ns = 0;
+	else if (!p->failing_ns)
+		p->failing_ns = vprof_clock_monotonic_ns();
+	*written = n > 0 || (!rc && !p->images.n);
+	if (p->failing_ns && vprof_clock_monotonic_ns() - p->failing_ns < PATIENCE_NS) {
+		*written = 1; /* it may be executing a program, or loading a library */
+		return VPROF_OK;
+	}
+	if (!rc && !p->images.n) /* loading, or about to end: to be looked at once more */
+		drop(g, (size_t)(p - g->processes.v));
+	else if (rc == VPROF_ERR_MISSING || rc == VPROF_ERR_NOMEM)
 		drop(g, (size_t)(p - g->processes.v));
 	else if (rc)
 		refuse(g, p);

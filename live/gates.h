@@ -46,8 +46,9 @@ int vprof_gates_apply(struct vprof_gates *g, struct vprof_gates_result *result);
 
 /* Adds the process, unless it is known, and looks at its modules again; makes it as wanted. *written: something had to
  * be written, or its modules could not be read before. A process with another process_seq has executed another program.
- * OK, NOMEM, MISSING when it has ended, FAILED with the reason when it may not be written to (it is remembered as
- * refusing, and not asked again). */
+ * OK (also when that could not be done yet, since the process is executing a
+ * program or loading a library: it is to be looked at again, and told as written), NOMEM, MISSING when it has ended,
+ * FAILED with the reason when it may not be written to (it is remembered as refusing, and not asked again). */
 int vprof_gates_look(struct vprof_gates *g, uint32_t pid, uint32_t process_seq, int *written, struct vprof_error *err);
 
 /* Was it made as wanted before, and is not refused? */

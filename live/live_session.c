@@ -134,8 +134,9 @@ static int look_at(struct vprof_live *live, const struct vprof_collector_process
 	else if (rc)
 		snprintf(live->state.refusal, sizeof live->state.refusal, "%.*s", (int)sizeof live->state.refusal - 1,
 			 refusal.message);
-	/* also of one that ended before anybody looked: nothing is known of its probes */
-	if (written || (rc && !(is_known && rc == VPROF_ERR_MISSING)))
+	/* Also of one that ended before anybody looked: nothing is known of its probes. And of one that was executed:
+	 * it may have been written to, under its number before, while it began. */
+	if (written || (!is_known && !process->parent_seq) || (rc && !(is_known && rc == VPROF_ERR_MISSING)))
 		tell_process(live, process->process_seq, !is_known);
 	return VPROF_OK;
 }

@@ -38,11 +38,21 @@ static int add(struct vprof_loaded_modules *l, const struct vprof_process_memory
 		slot = VPROF_PUSH(&l->v);
 		if (!slot)
 			return VPROF_ERR_NOMEM;
-		*slot = (struct vprof_loaded_module){ (uint32_t)i, bias };
+		*slot = (struct vprof_loaded_module){ (uint32_t)i, bias, base };
 		return VPROF_OK;
 	}
 	l->n_foreign += at_path;
 	return VPROF_OK;
+}
+
+int vprof_loaded_module_is_there(const struct vprof_loaded_module *l, const struct vprof_process_memory *m,
+				 const struct vprof_probe_map *map)
+{
+	char hex[VPROF_ELF_IMAGE_ID];
+	uint64_t bias;
+
+	return vprof_elf_image_read(read_memory, m, l->base, &bias, hex) && bias == l->bias &&
+	       !strcmp(hex, map->modules[l->module].build_id);
 }
 
 int vprof_loaded_modules_read(struct vprof_loaded_modules *l, const struct vprof_process_memory *m,

@@ -10,6 +10,7 @@
 struct vprof_loaded_module {
 	uint32_t module; /* index in the map */
 	uint64_t bias;	 /* added to the file's addresses */
+	uint64_t base;	 /* where it is mapped */
 };
 
 struct vprof_loaded_modules {
@@ -21,6 +22,9 @@ struct vprof_loaded_modules {
  * build id in memory is that of the map. Release it in either case. */
 int vprof_loaded_modules_read(struct vprof_loaded_modules *l, const struct vprof_process_memory *m,
 			      const struct vprof_probe_map *map, struct vprof_error *err);
+/* Does it still lie there? A program may unload it at any time, and map something else in its place. */
+int vprof_loaded_module_is_there(const struct vprof_loaded_module *l, const struct vprof_process_memory *m,
+				 const struct vprof_probe_map *map);
 void vprof_loaded_modules_release(struct vprof_loaded_modules *l);
 
 #endif

@@ -10,11 +10,11 @@
 
 #define START_TIME_FIELD 22 /* of /proc/PID/stat */
 
-/* 0: there is no such process, or it is a zombie. */
+/* 0: there is no such process, or it has ended as far as its memory goes (a zombie, or one that is becoming one). */
 static uint64_t start_time_of(pid_t pid)
 {
 	char path[64], text[1024], *at;
-	unsigned long long start = 0;
+	unsigned long long start = 0, memory = 0;
 	ssize_t n;
 	int fd;
 
@@ -31,9 +31,8 @@ static uint64_t start_time_of(pid_t pid)
 		return 0;
 	for (int field = 3; at && field <= START_TIME_FIELD; field++)
 		at = strchr(at + 1, ' ');
-	if (at)
-		sscanf(at, " %llu", &start);
-	return start;
+	/* the field behind it is the size of its memory: 0 once that is gone */
+	return at && sscanf(at, " %llu %llu", &start, &memory) == 2 && memory ? start : 0;
 }
 
 static int gone(pid_t pid, struct vprof_error *err)

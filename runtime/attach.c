@@ -261,6 +261,7 @@ void rt_process_enter(void)
 		if (!atomic_load_explicit(&shm->processes[i].who, memory_order_relaxed) &&
 		    atomic_compare_exchange_strong(&shm->processes[i].who, &none, 1)) {
 			atomic_store(&shm->processes[i].pid_namespace, rt_process.pid_namespace);
+			atomic_store(&shm->processes[i].parent_seq, rt_process.parent_seq);
 			atomic_store(&shm->processes[i].who, (uint64_t)rt_process.seq << 32 | rt_process.pid);
 			break;
 		}

@@ -21,7 +21,7 @@
 
 #include "trace/format.h"
 
-#define VP_SHM_MAGIC UINT64_C(0x354d48535056) /* "VPSHM5"; changes with the layout */
+#define VP_SHM_MAGIC UINT64_C(0x364d48535056) /* "VPSHM6"; changes with the layout */
 #define VP_SLOT_COUNT 131072u		      /* words: two for each object, see below */
 
 #define VP_WATCHED_COUNT 16u
@@ -56,6 +56,7 @@ struct vp_shm {
 	struct {
 		_Atomic uint64_t who; /* pid | process_seq << 32; 0: free; below 2^32: being filled in */
 		_Atomic uint64_t pid_namespace;
+		_Atomic uint32_t parent_seq; /* of the process that it is a copy of; 0: a program that was executed */
 	} processes[VP_PROCESS_COUNT];
 	struct {
 		_Atomic uint64_t id, begin; /* ticks; 0: free */

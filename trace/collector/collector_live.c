@@ -166,6 +166,7 @@ size_t vprof_collector_processes(const struct vprof_collector *c, struct vprof_c
 		if (who >> 32)
 			out[n++] = (struct vprof_collector_process){
 				(uint32_t)who, (uint32_t)(who >> 32),
+				atomic_load_explicit(&shm->processes[i].parent_seq, memory_order_relaxed),
 				atomic_load_explicit(&shm->processes[i].pid_namespace, memory_order_relaxed)
 			};
 	}

@@ -32,6 +32,7 @@ uint64_t vprof_collector_longest_ns(struct vprof_collector *c);
  * has another one. */
 struct vprof_collector_process {
 	uint32_t pid, process_seq;
+	uint32_t parent_seq; /* of the process that it is a copy of, 0: of none */
 	uint64_t pid_namespace;
 };
 /* Fills in at most `max`; returns how many. Also those that have ended, until they are forgotten. */
