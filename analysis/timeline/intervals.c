@@ -10,7 +10,7 @@
 #include "analysis/timeline/losses.h"
 #include "common/hash/hash_index.h"
 
-#define LABELS_BACK_MAX 65536 /* segments that are looked at for what a thread worked for */
+#define LABELS_BACK_MAX 65536 /* segments of a thread that are looked at for what a thread worked for */
 
 struct event {
 	uint64_t t;
@@ -43,7 +43,9 @@ struct tracker {
 	struct vprof_intervals *iv;
 	struct event *next; /* heap of threads by their next marks */
 	size_t n_next;
-	uint32_t *label; /* [n_threads] open segment or VPROF_NONE */
+	uint32_t *label;	      /* [n_threads] open segment or VPROF_NONE */
+	uint32_t *last;		      /* [n_threads] segment that began last, or VPROF_NONE */
+	VPROF_ARRAY(uint32_t) before; /* [segments] the one of the same thread before it, or VPROF_NONE */
 	struct vprof_hash_index by_key;
 	VPROF_ARRAY(struct open_key) keys;
 	uint32_t free_key; /* VPROF_NONE: all are in use */
@@ -203,6 +205,7 @@ static void label_clear(struct tracker *tr, uint32_t thread, uint64_t t, uint32_
 static int label_set(struct tracker *tr, uint32_t thread, uint64_t t, uint32_t instance, uint32_t path)
 {
 	struct vprof_segment *s;
+	uint32_t *before;
 
 	if (tr->label[thread] != VPROF_NONE && tr->iv->segments.v[tr->label[thread]].instance == instance) {
 		tr->iv->segments.v[tr->label[thread]].t_again = t;
@@ -210,10 +213,12 @@ static int label_set(struct tracker *tr, uint32_t thread, uint64_t t, uint32_t i
 	}
 	label_clear(tr, thread, t, 0);
 	s = VPROF_PUSH(&tr->iv->segments);
-	if (!s)
+	before = s ? VPROF_PUSH(&tr->before) : NULL;
+	if (!before)
 		return VPROF_ERR_NOMEM;
 	*s = (struct vprof_segment){ t, t, 0, thread, instance, path, 0 };
-	tr->label[thread] = (uint32_t)(tr->iv->segments.n - 1);
+	*before = tr->last[thread];
+	tr->label[thread] = tr->last[thread] = (uint32_t)(tr->iv->segments.n - 1);
 	tr->iv->instances.v[instance].n_segments++;
 	return 0;
 }
@@ -259,10 +264,10 @@ static int note_unopened(struct tracker *tr, const struct vprof_mark *m)
 static uint32_t label_at(const struct tracker *tr, uint32_t thread, uint64_t t)
 {
 	const struct vprof_segment *v = tr->iv->segments.v;
-	size_t last = tr->iv->segments.n;
+	uint32_t i = tr->last[thread];
 
-	for (size_t i = last; i-- > 0 && last - i <= LABELS_BACK_MAX;)
-		if (v[i].thread == thread && v[i].t0 <= t)
+	for (int n = 0; i != VPROF_NONE && n < LABELS_BACK_MAX; i = tr->before.v[i], n++)
+		if (v[i].t0 <= t)
 			return tr->label[thread] == i || v[i].t1 >= t ? v[i].instance : VPROF_NONE;
 	return VPROF_NONE;
 }
@@ -543,10 +548,11 @@ int vprof_intervals_build(struct vprof_intervals **out, const struct vprof_timel
 	*out = NULL;
 	tr.iv = calloc(1, sizeof *tr.iv);
 	tr.label = malloc((timeline->n_threads ? timeline->n_threads : 1) * sizeof *tr.label);
-	if (!tr.iv || !tr.label)
+	tr.last = malloc((timeline->n_threads ? timeline->n_threads : 1) * sizeof *tr.last);
+	if (!tr.iv || !tr.label || !tr.last)
 		goto out;
 	for (size_t i = 0; i < timeline->n_threads; i++)
-		tr.label[i] = VPROF_NONE;
+		tr.label[i] = tr.last[i] = VPROF_NONE;
 	if (collect_events(&tr) || track(&tr) || settle_unopened(&tr) || group(&tr))
 		goto out;
 	mark_lossy(timeline, tr.iv);
@@ -556,7 +562,9 @@ int vprof_intervals_build(struct vprof_intervals **out, const struct vprof_timel
 out:
 	vprof_intervals_free(tr.iv);
 	free(tr.label);
+	free(tr.last);
 	free(tr.next);
+	VPROF_ARRAY_RELEASE(&tr.before);
 	vprof_hash_index_release(&tr.by_key);
 	VPROF_ARRAY_RELEASE(&tr.keys);
 	VPROF_ARRAY_RELEASE(&tr.unopened);

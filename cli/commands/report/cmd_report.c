@@ -68,6 +68,21 @@ static int print_view(const struct vprof_results *results, enum vprof_view view,
 	return rc;
 }
 
+/* Is it a run of vprof record --hosts? */
+static int is_of_hosts(const char *wanted)
+{
+	struct vprof_error ignored = { "" };
+	struct vprof_run_name run;
+	char *folder = NULL, *names = NULL;
+	int is_one = wanted && !vprof_project_run_folder(wanted, "hosts", "", &run, &folder, &ignored);
+
+	names = is_one ? vprof_path_join(folder, "hosts") : NULL;
+	is_one = names && !access(names, F_OK);
+	free(names);
+	free(folder);
+	return is_one;
+}
+
 /* Is it a run that was recorded only, with no plan of probes? */
 static int is_recorded(const char *wanted)
 {
@@ -138,7 +153,12 @@ int vprof_cmd_report(int argc, char **argv)
 		rc = vprof_project_find_run(&p, wanted, "results.json",
 					    "analyse one with: vprof analyze (or let vprof iterate do everything)",
 					    &run, &err);
-	if (rc && !view_name && !json && is_recorded(wanted)) {
+	if (rc && is_of_hosts(wanted))
+		vprof_error_set(
+			&err, VPROF_ERR_INPUT,
+			"run %s holds recordings of several hosts, which are told together by: vprof report paths %s",
+			wanted, wanted);
+	else if (rc && !view_name && !json && is_recorded(wanted)) {
 		rc = vprof_recorded_report(wanted, html, file, &status, &err);
 		vprof_project_release(&p);
 		return rc ? vprof_complain(rc, &err) : status;
