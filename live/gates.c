@@ -247,6 +247,22 @@ static int is_as_left(const struct process *p, uint64_t address, const void *lef
 	return !vprof_process_memory_read(&p->memory, address, now, n, NULL) && !memcmp(now, left, n);
 }
 
+/* A library that was unloaded and loaded again at the same place is closed: one site and one entry that were opened
+ * tell. */
+static int is_open_as_left(const struct vprof_gates *g, const struct process *p, const struct image *image)
+{
+	const struct module *m = &g->modules[image->at.module];
+	size_t i = 0, k = 0;
+
+	while (i < m->sites.n && !image->sites[i].mask)
+		i++;
+	while (k < m->entries.n && image->entries[k] != OPEN)
+		k++;
+	return (i == m->sites.n ||
+		is_as_left(p, image->at.bias + m->sites.v[i].address, &image->sites[i], sizeof *image->sites)) &&
+	       (k == m->entries.n || is_as_left(p, image->at.bias + m->entries.v[k].address, &image->entries[k], 1));
+}
+
 /* Those entries that are as `byte` wants. MISSING: the module is gone. */
 static int write_entries(struct vprof_gates *g, struct process *p, struct image *image, unsigned char byte, size_t *n,
 			 struct vprof_error *err)
@@ -408,10 +424,11 @@ static int look_at_modules(struct vprof_gates *g, struct process *p, int *is_new
 		while (k < loaded.v.n && (loaded.v.v[k].module != p->images.v[i].at.module ||
 					  loaded.v.v[k].bias != p->images.v[i].at.bias))
 			k++;
-		if (k < loaded.v.n) {
+		if (k < loaded.v.n && is_open_as_left(g, p, &p->images.v[i])) {
 			loaded.v.v[k].module = UINT32_MAX;
 			continue;
 		}
+		*is_new |= k < loaded.v.n;
 		forget_image(p, i);
 	}
 	for (size_t k = 0; !rc && k < loaded.v.n; k++) {
@@ -454,7 +471,7 @@ static struct process *find(struct vprof_gates *g, uint32_t pid, uint32_t proces
 
 		if ((uint32_t)p->memory.pid != pid)
 			continue;
-		if (p->process_seq == process_seq && (p->refuses || vprof_process_memory_alive(&p->memory)))
+		if (p->process_seq == process_seq && vprof_process_memory_alive(&p->memory))
 			return p;
 		drop(g, i); /* another program, or another process of this number */
 		return NULL;
@@ -505,6 +522,14 @@ int vprof_gates_knows(const struct vprof_gates *g, uint32_t pid, uint32_t proces
 	for (size_t i = 0; i < g->processes.n; i++)
 		if ((uint32_t)g->processes.v[i].memory.pid == pid && g->processes.v[i].process_seq == process_seq)
 			return !g->processes.v[i].refuses;
+	return 0;
+}
+
+int vprof_gates_refuses(const struct vprof_gates *g, uint32_t process_seq)
+{
+	for (size_t i = 0; i < g->processes.n; i++)
+		if (g->processes.v[i].process_seq == process_seq)
+			return g->processes.v[i].refuses;
 	return 0;
 }
 

@@ -26,16 +26,10 @@ void vprof_gates_free(struct vprof_gates *g);
  * the map does not know; may be NULL. */
 int vprof_gates_set(struct vprof_gates *g, const struct vprof_plan *plan, size_t *n_missing);
 
-/* a process that was found not to be as wanted, so its threads were under no plan until now */
-struct vprof_gates_process {
-	uint32_t pid, process_seq;
-};
-
 struct vprof_gates_result {
 	size_t n_processes, n_modules; /* that are as wanted now */
 	size_t n_written;	       /* bytes' and sites' writes */
 	size_t n_gone;		       /* processes that ended meanwhile */
-	size_t n_foreign;	       /* modules at a known path, but of another build */
 	size_t n_refused;	       /* processes that may not be written to, or whose memory is not as expected */
 	char refusal[240];	       /* the last reason */
 };
@@ -54,6 +48,7 @@ int vprof_gates_look(struct vprof_gates *g, uint32_t pid, uint32_t process_seq, 
 /* Was it made as wanted before, and is not refused? */
 int vprof_gates_knows(const struct vprof_gates *g, uint32_t pid, uint32_t process_seq);
 
+int vprof_gates_refuses(const struct vprof_gates *g, uint32_t process_seq);
 size_t vprof_gates_n_processes(const struct vprof_gates *g); /* that are as wanted, of those known */
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/array.h"
 #include "trace/clock.h"
 #include "trace/shm.h"
 
@@ -30,6 +31,7 @@ struct vprof_live {
 	uint64_t known_ticks;	/* all modules known until then */
 	uint64_t pid_namespace; /* our own */
 	uint32_t n_changes;
+	VPROF_ARRAY(uint32_t) out_of_reach; /* processes, by process_seq, of which the round's trace says so */
 };
 
 static double draw(struct vprof_live *live)
@@ -116,6 +118,23 @@ static void tell_process(struct vprof_live *live, uint32_t process_seq, int is_n
 	vprof_collector_plan(live->collector, &record);
 }
 
+/* Its probes cannot be switched: none of its intervals counts, or they would count as measured with nothing in them. */
+static int tell_out_of_reach(struct vprof_live *live, uint32_t process_seq)
+{
+	const struct vprof_plan_change record = { .begin = 1, .end = INT64_MAX, .process_seq = process_seq };
+	uint32_t *slot;
+
+	for (size_t i = 0; i < live->out_of_reach.n; i++)
+		if (live->out_of_reach.v[i] == process_seq)
+			return VPROF_OK;
+	slot = VPROF_PUSH(&live->out_of_reach);
+	if (!slot)
+		return VPROF_ERR_NOMEM;
+	*slot = process_seq;
+	vprof_collector_plan(live->collector, &record);
+	return VPROF_OK;
+}
+
 static int look_at(struct vprof_live *live, const struct vprof_collector_process *process, struct vprof_error *err)
 {
 	struct vprof_error refusal = { "" };
@@ -124,7 +143,7 @@ static int look_at(struct vprof_live *live, const struct vprof_collector_process
 
 	if (process->pid_namespace != live->pid_namespace) {
 		live->state.n_elsewhere++;
-		return VPROF_OK;
+		return tell_out_of_reach(live, process->process_seq) ? vprof_error_no_memory(err) : VPROF_OK;
 	}
 	rc = vprof_gates_look(live->gates, process->pid, process->process_seq, &written, &refusal);
 	if (rc == VPROF_ERR_NOMEM)
@@ -138,6 +157,8 @@ static int look_at(struct vprof_live *live, const struct vprof_collector_process
 	 * it may have been written to, under its number before, while it began. */
 	if (written || (!is_known && !process->parent_seq) || (rc && !(is_known && rc == VPROF_ERR_MISSING)))
 		tell_process(live, process->process_seq, !is_known);
+	if (rc == VPROF_ERR_FAILED || (!rc && vprof_gates_refuses(live->gates, process->process_seq)))
+		return tell_out_of_reach(live, process->process_seq) ? vprof_error_no_memory(err) : VPROF_OK;
 	return VPROF_OK;
 }
 
@@ -260,6 +281,7 @@ int vprof_live_begin(struct vprof_live *live, const struct vprof_plan *plan, con
 	if (rc)
 		return rc;
 	live->plan = plan;
+	live->out_of_reach.n = 0;
 	live->state.n_turns = live->state.n_baselines = live->state.n_changes = 0;
 	live->state.measured_ns = live->state.baseline_ns = live->state.change_max_ns = 0;
 	vprof_collector_window(live->collector, now_ticks(live), 0);
@@ -314,6 +336,7 @@ void vprof_live_free(struct vprof_live *live)
 	vprof_gates_set(live->gates, NULL, NULL);
 	vprof_gates_apply(live->gates, &result);
 	vprof_gates_free(live->gates);
+	VPROF_ARRAY_RELEASE(&live->out_of_reach);
 	free(live);
 }
 

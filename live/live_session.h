@@ -28,13 +28,13 @@ struct vprof_live_options {
 #define VPROF_LIVE_TAIL_NS UINT64_C(1000000000) /* the longest that windows wait for intervals */
 
 struct vprof_live_state {
-	uint32_t number;			  /* of the plan in force, 0: baseline */
-	int is_window;				  /* intervals that begin now count */
-	uint64_t n_turns, n_baselines, n_changes; /* of this round */
-	uint64_t measured_ns, baseline_ns;	  /* in windows, of this round */
-	uint64_t longest_ns;			  /* interval seen so far */
-	uint64_t change_ns, change_max_ns;	  /* the last change's writing, and the longest of this round */
-	size_t n_processes, n_refused, n_foreign, n_elsewhere; /* elsewhere: in a pid namespace that is not ours */
+	uint32_t number;			    /* of the plan in force, 0: baseline */
+	int is_window;				    /* intervals that begin now count */
+	uint64_t n_turns, n_baselines, n_changes;   /* of this round */
+	uint64_t measured_ns, baseline_ns;	    /* in windows, of this round */
+	uint64_t longest_ns;			    /* interval seen so far */
+	uint64_t change_ns, change_max_ns;	    /* the last change's writing, and the longest of this round */
+	size_t n_processes, n_refused, n_elsewhere; /* elsewhere: in a pid namespace that is not ours */
 	char refusal[240];
 };
 

@@ -59,6 +59,10 @@ int vprof_process_memory_open(struct vprof_process_memory *m, pid_t pid, struct 
 			"process %d may not be written to (%s): only its own user and root can open its probes, "
 			"and where kernel.yama.ptrace_scope is 1 or more only the vprof that started it, or root",
 			(int)pid, strerror(failed));
+	if (!vprof_process_memory_alive(m)) { /* the number may be another process's by now */
+		vprof_process_memory_close(m);
+		return gone(pid, err);
+	}
 	return VPROF_OK;
 }
 
@@ -71,7 +75,7 @@ void vprof_process_memory_close(struct vprof_process_memory *m)
 
 int vprof_process_memory_alive(const struct vprof_process_memory *m)
 {
-	return m->fd >= 0 && start_time_of(m->pid) == m->start_time;
+	return m->start_time && start_time_of(m->pid) == m->start_time;
 }
 
 /* The file is that of one program image: after an exec, or the process's end, nothing is there any more (0, or EIO). */

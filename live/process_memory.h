@@ -19,7 +19,7 @@ struct vprof_process_memory {
 /* MISSING: there is no such process (any more). FAILED: it may not be written to; the message says who may. */
 int vprof_process_memory_open(struct vprof_process_memory *m, pid_t pid, struct vprof_error *err);
 void vprof_process_memory_close(struct vprof_process_memory *m);
-/* Whether it is still there, and the same program image can be read. */
+/* Whether it is still there, perhaps with another program; also when its memory is not open. */
 int vprof_process_memory_alive(const struct vprof_process_memory *m);
 
 /* All bytes, or MISSING when the process has ended (or executed another program), FAILED otherwise. */

@@ -24,7 +24,6 @@
 
 #define CALIBRATE_NS 50000u
 #define N_REGIONS 64
-#define N_MODULES 64 /* with more, a live session looks for new ones at each thread's first probe */
 
 struct rt_process rt_process;
 
@@ -269,22 +268,6 @@ void rt_process_enter(void)
 	atomic_fetch_add(&shm->n_changes, 1);
 }
 
-/* A module's own code calls from one place: when that is new, so is the module. */
-static void module_seen(uintptr_t place)
-{
-	static _Atomic uintptr_t places[N_MODULES];
-
-	for (unsigned i = 0; i < N_MODULES; i++) {
-		uintptr_t seen = 0;
-
-		if (atomic_compare_exchange_strong(&places[i], &seen, place))
-			break;
-		if (seen == place)
-			return;
-	}
-	atomic_fetch_add(&rt_process.shm->n_changes, 1);
-}
-
 /* For probe.h: the calling thread, or null when there is nothing to record to. */
 RT_EXPORT struct vp_thread *vprof_rt_attach(unsigned abi, unsigned long thread_bytes);
 struct vp_thread *vprof_rt_attach(unsigned abi, unsigned long thread_bytes)
@@ -292,11 +275,12 @@ struct vp_thread *vprof_rt_attach(unsigned abi, unsigned long thread_bytes)
 	struct rt_thread *th;
 	int saved = errno;
 
-	if (abi != VP_ABI || thread_bytes != sizeof(struct vp_thread) || !rt_start()) {
+	if ((abi & ~VP_ABI_FIRST) != VP_ABI || thread_bytes != sizeof(struct vp_thread) || !rt_start()) {
 		errno = saved;
 		return NULL;
 	}
-	module_seen((uintptr_t)__builtin_return_address(0));
+	if (abi & VP_ABI_FIRST)
+		atomic_fetch_add(&rt_process.shm->n_changes, 1);
 	th = rt_thread();
 	if (th && !atomic_load_explicit(&modules_seen, memory_order_relaxed))
 		rt_modules_check(th);

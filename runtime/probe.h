@@ -22,6 +22,7 @@
 __extension__ typedef unsigned long long vp_u64;
 
 #define VP_ABI 3u
+#define VP_ABI_FIRST 0x10000u /* beside it: the first time that this module attaches since it was loaded */
 
 struct vp_scope {     /* one open frame */
 	vp_u64 gate;  /* of the frame around it */
@@ -164,10 +165,12 @@ extern void *vp_dlsym(void *handle, const char *name) __asm__("dlsym") __attribu
 VP_OUT_ struct vp_thread *vp_attach(void)
 {
 	struct vp_thread *thread = 0;
+	unsigned int first = 0;
 
 	if (vp_self != &vp_start_thread)
 		return vp_self;
 	if (!vp_rt_looked) {
+		first = VP_ABI_FIRST;
 		if (vprof_rt_attach) {
 			vp_rt_attach = vprof_rt_attach;
 		} else if (vp_dlsym) {
@@ -177,7 +180,7 @@ VP_OUT_ struct vp_thread *vp_attach(void)
 		vp_rt_looked = 1;
 	}
 	if (vp_rt_attach)
-		thread = vp_rt_attach(VP_ABI, sizeof(struct vp_thread));
+		thread = vp_rt_attach(VP_ABI | first, sizeof(struct vp_thread));
 	vp_self = thread ? thread : &vp_inert_thread;
 	return vp_self;
 }

@@ -83,7 +83,8 @@ static void give_up(struct rt_thread *th)
 {
 	uint64_t mask;
 
-	atomic_store_explicit(&rt_process.shm->stopped, 1, memory_order_relaxed);
+	if (!atomic_load_explicit(&rt_process.shm->stopped, memory_order_relaxed))
+		atomic_store_explicit(&rt_process.shm->stopped, 1, memory_order_relaxed);
 	if (!th->chunk)
 		return;
 	mask = rt_signals_block();

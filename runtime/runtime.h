@@ -71,7 +71,7 @@ static inline bool rt_is_over(void)
 {
 	const struct vp_shm *shm = rt_process.shm;
 
-	return RT_UNLIKELY((atomic_load_explicit(&shm->owner[0], memory_order_relaxed) & VP_OWNER_DIED) ||
+	return RT_UNLIKELY((atomic_load_explicit(&shm->owner, memory_order_relaxed) & VP_OWNER_DIED) ||
 			   atomic_load_explicit(&shm->stopped, memory_order_relaxed));
 }
 

@@ -117,8 +117,9 @@ enum vp_kind {
 	VP_KIND_BUILD_ID = 28,
 	/* 3 units, in chunks of VP_THREAD_PLANS only: a live session changed which probes are open, beginning at t and
 	   done at u1.t. payload = number of the plan in force from then on; 0: a baseline, only annotations record.
-	   u1.w = process_seq, 0: all processes that there were. u2.t = up to when intervals began, under the plan
-	   before, that could be expected to end before t; u2.w = 0. */
+	   u1.w = process_seq, 0: all processes that there were; with u1.t = 2^63 - 1 nobody knows what is open in it.
+	   u2.t = up to when intervals began, under the plan before, that could be expected to end before t; u2.w = 0.
+	 */
 	VP_KIND_PLAN = 29,
 
 	/* What follows is recorded by the kernel (recorder/), in chunks of VP_THREAD_KERNEL, each of one CPU, in order
@@ -445,7 +446,7 @@ static inline uint32_t vp_record_units(uint64_t w)
 /* ... and of those with tables for these: of the machine, with pid 0 and process_seq 1, or of a process, with its pid;
  * after an exec with another process_seq. */
 #define VP_THREAD_KERNEL_TABLE (UINT32_MAX - 3)
-/* ... and of those with its PLAN records, in order of u1.t; process_seq = 1. */
+/* ... and of those with its PLAN records, those of all processes in order of u1.t; process_seq = 1. */
 #define VP_THREAD_PLANS (UINT32_MAX - 4)
 /* No thread has this number or a larger one. */
 #define VP_THREAD_RESERVED (UINT32_MAX - 15)

@@ -21,7 +21,7 @@
 
 #include "trace/format.h"
 
-#define VP_SHM_MAGIC UINT64_C(0x364d48535056) /* "VPSHM6"; changes with the layout */
+#define VP_SHM_MAGIC UINT64_C(0x374d48535056) /* "VPSHM7"; changes with the layout */
 #define VP_SLOT_COUNT 131072u		      /* words: two for each object, see below */
 
 #define VP_WATCHED_COUNT 16u
@@ -50,9 +50,9 @@ struct vp_shm {
 	uint32_t watches_intervals;	/* 1: the two below are kept */
 	_Atomic uint64_t longest_ticks; /* of the watched intervals that ended; the collector sets it back to 0 */
 	_Atomic uint32_t n_changes;	/* processes that attached or were forked, modules that were loaded */
-	/* A robust mutex that the collector's thread holds: when it is killed the kernel sets VP_OWNER_DIED in the
-	 * first word, whatever namespace it lived in. */
-	_Atomic uint32_t owner[16];
+	/* A robust futex of the collector's thread: its thread id, in which the kernel sets VP_OWNER_DIED when the
+	 * thread is killed, whatever namespace it lived in. */
+	_Atomic uint32_t owner;
 	struct {
 		_Atomic uint64_t who; /* pid | process_seq << 32; 0: free; below 2^32: being filled in */
 		_Atomic uint64_t pid_namespace;

@@ -7,13 +7,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define SHM_DIR "/dev/shm"
@@ -88,18 +89,42 @@ static void lay_out(struct vprof_shm_file *f, uint32_t n_chunks, uint64_t states
 	s->magic = VP_SHM_MAGIC;
 }
 
-/* Held by this thread until it ends: those that record learn from the kernel when it was killed. */
-static void own(struct vp_shm *s)
-{
-	pthread_mutexattr_t attributes;
+/* What the kernel looks at when this thread dies: one word, `pending`. The list itself stays empty, since its links
+ * would have to lie in the shared memory beside the word, where a target can overwrite them: so this is no
+ * pthread_mutex_t. */
+static __thread struct {
+	struct robust_list_head head;
+	struct robust_list_head *before; /* libc's own */
+	size_t before_bytes;
+} robust;
 
-	_Static_assert(sizeof(pthread_mutex_t) <= sizeof s->owner, "its first word is the futex");
-	pthread_mutexattr_init(&attributes);
-	pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-	pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-	pthread_mutex_init((pthread_mutex_t *)(void *)s->owner, &attributes);
-	pthread_mutex_lock((pthread_mutex_t *)(void *)s->owner);
-	pthread_mutexattr_destroy(&attributes);
+/* Those that record learn from the kernel when this thread was killed. A thread owns one file; of a second one nobody
+ * would learn it. */
+static void own(struct vprof_shm_file *f)
+{
+	struct robust_list_head *registered = NULL;
+	size_t n_bytes = 0;
+
+	if (syscall(SYS_get_robust_list, 0, &registered, &n_bytes) || registered == &robust.head)
+		return;
+	robust.before = registered;
+	robust.before_bytes = n_bytes;
+	robust.head.list.next = &robust.head.list;
+	robust.head.list_op_pending = (void *)&f->shm->owner;
+	atomic_store(&f->shm->owner, (uint32_t)syscall(SYS_gettid));
+	f->is_owned = !syscall(SYS_set_robust_list, &robust.head, sizeof robust.head);
+}
+
+/* By the thread that made the file; in any other its death says what there is to say. */
+static void disown(struct vprof_shm_file *f)
+{
+	struct robust_list_head *registered = NULL;
+	size_t n_bytes = 0;
+
+	if (!f->is_owned || syscall(SYS_get_robust_list, 0, &registered, &n_bytes) || registered != &robust.head)
+		return;
+	syscall(SYS_set_robust_list, robust.before, robust.before_bytes);
+	atomic_store(&f->shm->owner, 0);
 }
 
 static void prefault(struct vprof_shm_file *f)
@@ -155,7 +180,7 @@ static int make_file(struct vprof_shm_file *f, uint32_t n_chunks)
 	}
 	f->shm = map;
 	lay_out(f, n_chunks, states_offset, chunks_offset);
-	own(map);
+	own(f);
 	prefault(f);
 	return 0;
 }
@@ -202,9 +227,9 @@ void vprof_shm_file_close(struct vprof_shm_file *f)
 {
 	if (f->path[0])
 		unlink(f->path);
-	if (f->shm)
-		pthread_mutex_unlock((pthread_mutex_t *)(void *)f->shm->owner);
-	if (f->shm)
+	if (f->shm) {
+		disown(f);
 		munmap(f->shm, f->n_bytes);
+	}
 	memset(f, 0, sizeof *f);
 }

@@ -20,6 +20,7 @@ struct vprof_shm_file {
 	unsigned char *chunks;	  /* [n_chunks * VP_CHUNK_BYTES] */
 	uint32_t n_chunks;
 	size_t n_bytes;
+	int is_owned; /* shm->owner is registered with the kernel, for the thread that made the file */
 };
 
 /* ring_bytes 0: 256 MiB, but at most a quarter of what is free. Removes files that dead collectors left.

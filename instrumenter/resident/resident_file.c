@@ -112,7 +112,7 @@ static void read_build_id(struct vprof_resident_file *f, Elf_Scn *section)
 	GElf_Nhdr note;
 
 	while (data && (next = gelf_getnote(data, at, &note, &name, &desc)) > 0) {
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && note.n_descsz * 2 < sizeof f->build_id &&
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && note.n_descsz < sizeof f->build_id / 2 &&
 		    !memcmp((char *)data->d_buf + name, "GNU", 4))
 			for (size_t i = 0; i < note.n_descsz; i++)
 				sprintf(f->build_id + 2 * i, "%02x", ((unsigned char *)data->d_buf)[desc + i]);

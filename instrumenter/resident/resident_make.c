@@ -290,13 +290,9 @@ static uint32_t holder_of(const struct make *m, const struct vprof_probe *p)
 	const struct vprof_facts_call *c = vprof_facts_call(m->facts, p->fact_id);
 	const struct vprof_facts_function *f = c ? vprof_facts_function(m->facts, c->caller) : NULL;
 
-	for (size_t i = 0; f && i < m->facts->n_functions; i++) {
-		const struct vprof_facts_function *g = &m->facts->functions[i];
-
-		if (g->file == f->file && g->body_begin == f->body_begin)
-			return VP_CODE_FUNCTION + g->id; /* the first has the probe */
-	}
-	return 0;
+	while (f && f > m->facts->functions && f[-1].file == f->file && f[-1].body_begin == f->body_begin)
+		f--; /* the first has the probe */
+	return f ? VP_CODE_FUNCTION + f->id : 0;
 }
 
 /* Why it cannot be measured, or NULL. `reached`: the function whose entries lead to it, itself or a call's holder. */

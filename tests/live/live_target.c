@@ -17,6 +17,7 @@
 
 #define N_WORKERS 3
 #define N_FUNCTIONS 5
+#define REPLACED_BYTES 0x5000 /* of the library, from its beginning */
 
 static struct live_shared *shared;
 static char shared_path[256];
@@ -150,8 +151,29 @@ static void *forker(void *arg)
 	return arg;
 }
 
+/* What is mapped where the library was must stay as it is. */
+static void replace(void *base)
+{
+	unsigned char *map = mmap(base, REPLACED_BYTES, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (map == MAP_FAILED)
+		return;
+	memset(map, 0xa9, REPLACED_BYTES);
+	usleep(100000);
+	for (size_t i = 0; i < REPLACED_BYTES; i++)
+		if (map[i] != 0xa9) {
+			shared->failures++;
+			break;
+		}
+	munmap(map, REPLACED_BYTES);
+	shared->n_replaced++;
+}
+
 static void *loader(void *arg)
 {
+	Dl_info info;
+
 	while (!shared->is_over) {
 		void *module = dlopen(VPROF_TEST_MODULE, RTLD_NOW);
 		void (*step)(void) = module ? (void (*)(void))dlsym(module, "module_step") : NULL;
@@ -165,7 +187,9 @@ static void *loader(void *arg)
 			shared->n_module_steps++;
 			usleep(300);
 		}
+		dladdr(step, &info);
 		dlclose(module);
+		replace(info.dli_fbase);
 	}
 	return arg;
 }
@@ -183,12 +207,23 @@ static struct live_shared *map_shared(const char *path)
 	return map;
 }
 
+/* As programs do that read their own symbols. Where it lies is no loaded module. */
+static void map_own_file(void)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || mmap(NULL, 0x10000, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED)
+		exit(2);
+	close(fd);
+}
+
 int live_target_main(const char *mode, const char *path)
 {
 	pthread_t threads[N_WORKERS + 3];
 	int n = 0;
 
 	shared = map_shared(path);
+	map_own_file();
 	if (!strcmp(mode, "child"))
 		return child();
 	for (; n < N_WORKERS; n++)

@@ -17,6 +17,7 @@ struct live_shared {
 	_Atomic int is_over;
 	_Atomic int is_forking, is_executing; /* processes come and go */
 	_Atomic uint64_t n_requests, n_forks, n_execs, n_module_steps;
+	_Atomic uint64_t n_replaced; /* times that something else was mapped where the library had been */
 	_Atomic uint64_t gates_open; /* threads whose gate was not shut when they looked last; bit by bit */
 	_Atomic uint64_t n_looks;
 	_Atomic uint32_t failures;

@@ -87,7 +87,7 @@ static void processes_come_and_go(void)
 	snprintf(dir, sizeof dir, "%s/round", t.folder);
 	CHECK(!vprof_live_begin(t.live, plan, dir, NULL, &err), "%s", err.message);
 	while (state.n_changes < N_CHANGES_AT_LEAST || t.shared->n_forks < N_FORKS_AT_LEAST || !t.shared->n_execs ||
-	       t.shared->n_module_steps < 2000) {
+	       t.shared->n_module_steps < 2000 || t.shared->n_replaced < 3) {
 		CHECK(!vprof_live_step(t.live, &err), "%s", err.message);
 		usleep(1000);
 		vprof_live_look(t.live, &state);

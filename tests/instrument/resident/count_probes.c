@@ -64,7 +64,7 @@ __attribute__((visibility("default"))) struct vp_thread *vprof_rt_attach(unsigne
 
 struct vp_thread *vprof_rt_attach(unsigned int abi, unsigned long thread_bytes)
 {
-	if (abi != VP_ABI || thread_bytes != sizeof(struct vp_thread) || is_inert)
+	if ((abi & ~VP_ABI_FIRST) != VP_ABI || thread_bytes != sizeof(struct vp_thread) || is_inert)
 		return NULL;
 	own.head = (struct vp_thread){ .gate = ~0ULL,
 				       .api = &api,
