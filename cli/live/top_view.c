@@ -14,6 +14,20 @@
 #define N_TRENDS 16
 #define TREND 0.02 /* of the variance: smaller changes are none */
 
+/* Results change once in a while only: until then what was before them stays. */
+static void find_trends(struct vprof_top *top, const struct vprof_top *before)
+{
+	const struct vprof_results *now = top->results, *then = before->results;
+	int is_same = now->n_complete == then->n_complete && now->mean_ns == then->mean_ns;
+
+	for (size_t i = 0; i < N_TRENDS && i < now->n_causes; i++)
+		for (size_t k = 0; k < then->n_causes; k++)
+			if (!strcmp(now->causes[i].key, then->causes[k].key))
+				top->if_constant_before[i] = !is_same	  ? then->causes[k].if_constant :
+							     k < N_TRENDS ? before->if_constant_before[k] :
+									    NAN;
+}
+
 int vprof_top_read(struct vprof_top *top, const char *vprof_dir, const struct vprof_top *before,
 		   struct vprof_error *err)
 {
@@ -28,10 +42,8 @@ int vprof_top_read(struct vprof_top *top, const char *vprof_dir, const struct vp
 	vprof_text_addf(&path, "%s/runs/%s/results.json", vprof_dir, top->status.run);
 	if (path.s && !access(path.s, R_OK) && vprof_results_read(&top->results, path.s, NULL))
 		top->results = NULL; /* being made, or of the run before: the next look has it */
-	for (size_t i = 0; before && before->results && top->results && i < N_TRENDS && i < top->results->n_causes; i++)
-		for (size_t k = 0; k < before->results->n_causes; k++)
-			if (!strcmp(top->results->causes[i].key, before->results->causes[k].key))
-				top->if_constant_before[i] = before->results->causes[k].if_constant;
+	if (before && before->results && top->results)
+		find_trends(top, before);
 	vprof_text_release(&path);
 	return VPROF_OK;
 }
