@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "common/elf/code_flow.h"
 #include "common/elf/elf_symbols.h"
@@ -411,8 +412,12 @@ static int follows(struct vprof_stack_frames *g, uint32_t place, uint32_t next)
 
 	if (!f || p->file != q->file || !f->elf)
 		return 1;
-	/* it may have been there all the time: a fault, an instruction that takes long */
-	if (place == next && p->is_first)
+	/* The C library's system calls are left and entered by more ways than its code shows: cancellation, signals. */
+	if (place != next && (strstr(f->path, "/libc.so") || strstr(f->path, "/libpthread")))
+		return 1;
+	/* it may have been there all the time: a fault, an instruction that takes long, a call whose begin or end is
+	 * missing */
+	if (place == next)
 		return 1;
 	if (!f->has_flow)
 		f->flow = vprof_code_flow_new(f->elf);
