@@ -412,12 +412,9 @@ static int follows(struct vprof_stack_frames *g, uint32_t place, uint32_t next)
 
 	if (!f || p->file != q->file || !f->elf)
 		return 1;
-	/* The C library's system calls are left and entered by more ways than its code shows: cancellation, signals. */
-	if (place != next && (strstr(f->path, "/libc.so") || strstr(f->path, "/libpthread")))
-		return 1;
-	/* it may have been there all the time: a fault, an instruction that takes long, a call whose begin or end is
-	 * missing */
-	if (place == next)
+	/* It may have been there all the time: a fault, an instruction that takes long; or a tick on the kernel's way
+	 * into a system call, before the call is known to have begun: its address is the one behind the call. */
+	if (p->address == q->address && p->is_first)
 		return 1;
 	if (!f->has_flow)
 		f->flow = vprof_code_flow_new(f->elf);
