@@ -46,6 +46,7 @@ static void tell(const struct vprof_run_kernel *k)
 	h->kernel_kinds = state.kinds;
 	h->n_kernel_events = state.n_events;
 	h->n_kernel_lost = state.n_lost;
+	h->n_kernel_unseen = state.n_unseen;
 	h->kernel_error_ns = state.error_ns;
 	memcpy(h->no_kernel, state.missing, sizeof h->no_kernel);
 }

@@ -428,6 +428,7 @@ void vprof_recorder_look(const struct vprof_recorder *r, struct vprof_recorder_s
 	memset(state, 0, sizeof *state);
 	vprof_rings_count(r->rings, &state->n_events, &state->n_lost);
 	state->n_lost += r->is_stopped ? r->n_missed : count_missed(r);
+	state->n_unseen = r->bpf->bss->n_unseen;
 	state->n_not_followed = r->bpf->bss->n_not_followed;
 	state->n_other_transfers = r->bpf->bss->n_other_transfers;
 	state->kinds = r->kinds;

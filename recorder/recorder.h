@@ -65,6 +65,7 @@ void vprof_recorder_set_window(struct vprof_recorder *r, int open);
 
 struct vprof_recorder_state {
 	uint64_t n_events, n_lost;  /* events in chunks or on their way there, and lost ones */
+	uint64_t n_unseen;	    /* switches, of all threads, that the kernel did not tell the recorder, at least */
 	uint64_t n_not_followed;    /* processes and wakers for which there was no room in the tables */
 	uint64_t n_other_transfers; /* of datagrams and the like, which are not recorded */
 	uint32_t n_windows;	    /* in which stacks were taken; 0: always */

@@ -492,9 +492,10 @@ struct vp_file_header { /* 4096 bytes */
 	uint32_t kernel_kinds;	  /* VP_KERNEL_*: what was recorded */
 	uint64_t n_kernel_events; /* the kernel's events that are in this file, and those that are not: */
 	uint64_t n_kernel_lost;
-	double kernel_error_ns; /* largest error of their times against the run's clock */
-	char no_kernel[240];	/* which of them could not be recorded, and what to do; "" when all were */
-	uint8_t reserved[4096 - 8 - 8 - 8 - 24 - 16 - 16 - 64 - 256 - 16 - 32 - 240];
+	double kernel_error_ns;	  /* largest error of their times against the run's clock */
+	char no_kernel[240];	  /* which of them could not be recorded, and what to do; "" when all were */
+	uint64_t n_kernel_unseen; /* switches, of all threads, that the kernel did not tell the recorder, at least */
+	uint8_t reserved[4096 - 8 - 8 - 8 - 24 - 16 - 16 - 64 - 256 - 16 - 32 - 240 - 8];
 };
 
 enum vp_kernel_scope {

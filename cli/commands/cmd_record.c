@@ -104,6 +104,7 @@ static cJSON *to_json(const char *folder, const struct vprof_record_outcome *o)
 	cJSON_AddNumberToObject(root, "seconds", o->seconds);
 	cJSON_AddNumberToObject(root, "events", (double)o->state.n_events);
 	cJSON_AddNumberToObject(root, "lost", (double)o->state.n_lost);
+	cJSON_AddNumberToObject(root, "unseen", (double)o->state.n_unseen);
 	cJSON_AddNumberToObject(root, "not_followed", (double)o->state.n_not_followed);
 	cJSON_AddNumberToObject(root, "other_transfers", (double)o->state.n_other_transfers);
 	cJSON_AddNumberToObject(root, "bytes", (double)o->n_bytes);
@@ -139,6 +140,10 @@ static void tell(const char *folder, const struct arguments *a, const struct vpr
 			"%s events were lost, which the trace says where they are missing: the buffers were full. Larger ones "
 			"help (--memory %ld)",
 			vprof_format_count(o->state.n_lost).s, a->memory ? 2 * a->memory : 16L);
+	if (o->state.n_unseen)
+		vprof_tell(
+			"this kernel kept %s switches of this machine's threads or more to itself: wake-ups may be missing, too",
+			vprof_format_count(o->state.n_unseen).s);
 	if (o->state.n_other_transfers)
 		vprof_tell("%s sends and receives were not recorded: of datagrams, or of protocols other than TCP",
 			   vprof_format_count(o->state.n_other_transfers).s);

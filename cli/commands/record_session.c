@@ -184,6 +184,7 @@ static void fill_header(struct session *s)
 	h->kernel_kinds = state->kinds;
 	h->n_kernel_events = state->n_events;
 	h->n_kernel_lost = state->n_lost;
+	h->n_kernel_unseen = state->n_unseen;
 	h->kernel_error_ns = state->error_ns;
 	memcpy(h->no_kernel, state->missing, sizeof h->no_kernel);
 	snprintf(h->no_switches, sizeof h->no_switches, "they are recorded as the kernel's events");

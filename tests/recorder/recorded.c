@@ -78,7 +78,7 @@ void record(struct recorded *r, int (*program)(void), int how, uint64_t ring_byt
 	    vprof_recorder_open(&recorder, &o, &err) || vprof_recorder_add(recorder, r->pid, &err) < 0)
 		fail_msg("%s", err.message);
 	close(go[1]);
-	while (waitpid(r->pid, &r->status, how & RECORD_WITHOUT_DRAIN ? 0 : WNOHANG) != r->pid) {
+	while (wait4(r->pid, &r->status, how & RECORD_WITHOUT_DRAIN ? 0 : WNOHANG, &r->usage) != r->pid) {
 		vprof_recorder_drain(recorder);
 		usleep(1000);
 	}
@@ -88,12 +88,66 @@ void record(struct recorded *r, int (*program)(void), int how, uint64_t ring_byt
 	file.header.kernel_kinds = state.kinds;
 	file.header.n_kernel_events = state.n_events;
 	file.header.n_kernel_lost = state.n_lost;
+	file.header.n_kernel_unseen = state.n_unseen;
 	file.header.kernel_error_ns = state.error_ns;
 	assert_int_equal(vprof_records_finish(&file), 0);
 	read_back(r, folder);
 	vprof_recorder_close(recorder);
 	vprof_records_release(&file);
 	vprof_dir_remove(folder, NULL);
+}
+
+enum place { UNKNOWN, RUNNING, RUNNABLE, ASLEEP };
+
+struct thread {
+	uint32_t tid;
+	enum place place;
+	int is_woken; /* since it came to a CPU last */
+};
+
+/* 0: it cannot have been there, or there is a waking that nobody told. */
+static int move(struct thread *thread, const struct vprof_kernel_event *e)
+{
+	enum place before = thread->place;
+
+	if (e->kind == VP_KIND_KERNEL_WAKING) {
+		thread->is_woken |= e->waking.wakee_tid == thread->tid;
+		return 1;
+	}
+	if (e->kind != VP_KIND_KERNEL_SWITCH)
+		return 1;
+	if (e->sched.prev_tid == thread->tid) {
+		thread->place = e->sched.state == VP_TASK_STATE_RUNNABLE || e->sched.state == VP_TASK_STATE_PREEMPTED ?
+					RUNNABLE :
+					ASLEEP;
+		return before == UNKNOWN || before == RUNNING;
+	}
+	if (e->sched.next_tid == thread->tid) {
+		int is_right = before != RUNNING && (before != ASLEEP || thread->is_woken);
+
+		thread->place = RUNNING;
+		thread->is_woken = 0;
+		return is_right;
+	}
+	return 1;
+}
+
+int is_whole(const struct recorded *r)
+{
+	VPROF_ARRAY(struct thread) threads = { 0 };
+	int whole = r->header.n_kernel_unseen == 0;
+
+	*VPROF_PUSH(&threads) = (struct thread){ .tid = (uint32_t)r->pid };
+	for (size_t i = 0; i < r->n; i++) {
+		const struct vprof_kernel_event *e = &r->events[i];
+
+		if (e->kind == VP_KIND_KERNEL_FORK)
+			*VPROF_PUSH(&threads) = (struct thread){ .tid = e->task.tid };
+		for (size_t k = 0; k < threads.n; k++)
+			whole &= move(&threads.v[k], e);
+	}
+	VPROF_ARRAY_RELEASE(&threads);
+	return whole;
 }
 
 void release(struct recorded *r)

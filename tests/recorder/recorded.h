@@ -3,6 +3,7 @@
 #ifndef RECORDED_H
 #define RECORDED_H
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "recorder/recorder.h"
@@ -13,7 +14,8 @@ struct recorded {
 	struct vprof_kernel_event *events; /* [n] by time */
 	size_t n;
 	struct vprof_kernel_tables tables;
-	int status; /* of the program, as of waitpid */
+	int status;	     /* of the program, as of waitpid */
+	struct rusage usage; /* of the program, to its end */
 	pid_t pid;
 };
 
@@ -28,5 +30,9 @@ enum {
  */
 void record(struct recorded *r, int (*program)(void), int how, uint64_t ring_bytes);
 void release(struct recorded *r);
+
+/* 0: the kernel kept switches or wake-ups to itself (docs/design/recorder.md), as the recorder counted, or as the
+ * program's threads show: they left a CPU that they had not come to, or came back from sleep without a waking. */
+int is_whole(const struct recorded *r);
 
 #endif

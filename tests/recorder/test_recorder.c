@@ -38,7 +38,34 @@ static struct told {
 		struct rusage outer, inner;
 	} at_begin[2], at_end[2]; /* of two threads */
 	uint64_t t0, t1;
+	uint32_t other; /* process of record_whole */
 } *told;
+
+/* Records it again while the kernel kept something to itself; `other`: another process, not recorded, or NULL. */
+#define ATTEMPTS 30
+static void record_whole(struct recorded *r, int (*program)(void), int how, int (*other)(void))
+{
+	for (int i = 0; i < ATTEMPTS; i++) {
+		pid_t pid = -1;
+		int status = 0;
+
+		memset(told, 0, sizeof *told);
+		if (other) {
+			pid = fork();
+			if (!pid)
+				_exit(other());
+		}
+		record(r, program, how, 0);
+		if (other && (waitpid(pid, &status, 0) != pid || status))
+			fail_msg("the other process: %d", status);
+		told->other = (uint32_t)pid;
+		if (is_whole(r))
+			return;
+		print_message("again: the kernel kept events to itself\n");
+		release(r);
+	}
+	skip();
+}
 
 static void mark(const char *name)
 {
@@ -130,7 +157,7 @@ static void test_wakers(void **state)
 	int plays[2] = { 0 };
 
 	(void)state;
-	record(&r, play_ping_pong, 0, 0);
+	record_whole(&r, play_ping_pong, 0, NULL);
 	for (size_t i = 0; i < r.n; i++) {
 		const struct vprof_kernel_event *e = &r.events[i];
 
@@ -187,7 +214,7 @@ static void test_every_switch(void **state)
 	struct recorded r;
 
 	(void)state;
-	record(&r, play_ping_pong, 0, 0);
+	record_whole(&r, play_ping_pong, 0, NULL);
 	for (int k = 0; k < 2; k++) {
 		struct switches n = count_switches(&r, told->tids[k]),
 				least = rusage_between(&told->at_begin[k].inner, &told->at_end[k].inner),
@@ -253,7 +280,7 @@ static void test_family(void **state)
 	struct recorded r;
 
 	(void)state;
-	record(&r, make_family, 0, 0);
+	record_whole(&r, make_family, 0, NULL);
 	assert_int_equal(WEXITSTATUS(r.status), 5);
 	e = find(&r, VP_KIND_KERNEL_FORK, told->tids[1]);
 	assert_int_equal(e->task.pid, told->tids[0]);
@@ -281,21 +308,15 @@ static void test_family(void **state)
 #define NAMES 50000
 static int take_names(void)
 {
-	struct rusage before, after;
-
-	told->tids[0] = (uint32_t)gettid();
-	getrusage(RUSAGE_THREAD, &before);
 	for (int i = 0; i < NAMES; i++)
 		mark("t:name");
-	getrusage(RUSAGE_THREAD, &after);
-	told->n[0] = (uint64_t)(after.ru_nvcsw - before.ru_nvcsw + after.ru_nivcsw - before.ru_nivcsw);
 	return 0;
 }
 
 static void test_lost(void **state)
 {
 	struct recorded r;
-	uint64_t n_names = 0, n_told = 0;
+	uint64_t n_names = 0, n_told = 0, n_switches;
 
 	(void)state;
 	record(&r, take_names, RECORD_WITHOUT_DRAIN, 4096);
@@ -311,7 +332,8 @@ static void test_lost(void **state)
 	assert_int_equal(n_told, r.header.n_kernel_lost);
 	/* What else can be lost: two switches for each time it was off its CPU, its end and its recorder's waking it.
 	 */
-	assert_in_range(n_told, NAMES - n_names, NAMES - n_names + 2 * told->n[0] + 20);
+	n_switches = 2 * (uint64_t)(r.usage.ru_nvcsw + r.usage.ru_nivcsw);
+	assert_in_range(n_told, NAMES - n_names, NAMES - n_names + n_switches + 20);
 	release(&r);
 }
 
@@ -346,20 +368,16 @@ static int wake_it(void)
 
 static void test_waker_elsewhere(void **state)
 {
-	uint32_t waker;
 	struct recorded r;
 	uint64_t n_wakings = 0, n_switches = 0;
-	int known = 0, status;
+	uint32_t waker;
+	int known = 0;
 
 	(void)state;
 	assert_int_equal(pipe(elsewhere), 0);
 	assert_int_equal(pipe(back), 0);
-	waker = (uint32_t)fork();
-	if (!waker)
-		_exit(wake_it());
-	record(&r, be_woken, 0, 0);
-	waitpid((pid_t)waker, &status, 0);
-	assert_int_equal(status, 0);
+	record_whole(&r, be_woken, 0, wake_it);
+	waker = told->other;
 	for (size_t i = 0; i < r.n; i++) {
 		const struct vprof_kernel_event *e = &r.events[i];
 
@@ -398,7 +416,7 @@ static void test_timer(void **state)
 	int inside = 0, n = 0;
 
 	(void)state;
-	record(&r, sleep_a_little, 0, 0);
+	record_whole(&r, sleep_a_little, 0, NULL);
 	for (size_t i = 0; i < r.n; i++) {
 		const struct vprof_kernel_event *e = &r.events[i];
 
@@ -451,23 +469,27 @@ static int write_event(void)
 
 static void test_clock(void **state)
 {
+	const struct vprof_kernel_event *waking = NULL;
+	double ns_per_tick, error;
 	struct recorded r;
-	int n = 0;
 
 	(void)state;
-	record(&r, write_event, 0, 0);
+	record_whole(&r, write_event, 0, NULL);
+	ns_per_tick = r.header.ns_per_tick;
+	error = r.header.kernel_error_ns + RATE_ERROR_NS;
 	for (size_t i = 0; i < r.n; i++) {
 		const struct vprof_kernel_event *e = &r.events[i];
-		double ns_per_tick = r.header.ns_per_tick, error = r.header.kernel_error_ns + RATE_ERROR_NS;
-
-		if (e->kind != VP_KIND_KERNEL_WAKING || e->waking.wakee_tid != told->tids[1] ||
-		    e->waking.current_tid != told->tids[0])
-			continue;
-		assert_true((double)(int64_t)(e->t - told->t0) * ns_per_tick > -error);
-		assert_true((double)(int64_t)(told->t1 - e->t) * ns_per_tick > -error);
-		n++;
+		if (e->kind == VP_KIND_KERNEL_WAKING && e->waking.wakee_tid == told->tids[1] &&
+		    e->waking.current_tid == told->tids[0])
+			waking = e; /* the last: while they began, they may have waited for the same lock of the
+				       kernel's */
 	}
-	assert_int_equal(n, 1);
+	assert_non_null(waking);
+	print_message("%.0f ns after the first reading, %.0f ns before the second\n",
+		      (double)(int64_t)(waking->t - told->t0) * ns_per_tick,
+		      (double)(int64_t)(told->t1 - waking->t) * ns_per_tick);
+	assert_true((double)(int64_t)(waking->t - told->t0) * ns_per_tick > -error);
+	assert_true((double)(int64_t)(told->t1 - waking->t) * ns_per_tick > -error);
 	release(&r);
 }
 
@@ -493,7 +515,7 @@ static void test_disk(void **state)
 	uint64_t n_issued = 0, n_completed = 0, n_woken = 0;
 
 	(void)state;
-	record(&r, write_to_disk, 0, 0);
+	record_whole(&r, write_to_disk, 0, NULL);
 	for (size_t i = 0; i < r.n; i++) {
 		const struct vprof_kernel_event *e = &r.events[i];
 
@@ -605,7 +627,7 @@ static void test_stacks(void **state)
 	uint32_t n;
 
 	(void)state;
-	record(&r, call_it, RECORD_STACKS, 0);
+	record_whole(&r, call_it, RECORD_STACKS, NULL);
 	for (size_t i = 0; i < r.n && !waking; i++) {
 		const struct vprof_kernel_event *e = &r.events[i];
 
