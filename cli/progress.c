@@ -188,28 +188,30 @@ int vprof_complain(int code, const struct vprof_error *err)
 	return code == VPROF_ERR_INCONCLUSIVE ? VPROF_EXIT_INCONCLUSIVE : VPROF_EXIT_FAILED;
 }
 
-void vprof_tell(const char *fmt, ...)
+static void put_format(const char *event, const char *label, const char *fmt, va_list ap)
 {
 	struct vprof_text text = VPROF_TEXT_INIT;
+
+	vprof_text_vaddf(&text, fmt, ap);
+	if (form != AS_NOTHING)
+		put_line(event, label, &text);
+	vprof_text_release(&text);
+}
+
+void vprof_tell(const char *fmt, ...)
+{
 	va_list ap;
 
 	va_start(ap, fmt);
-	vprof_text_vaddf(&text, fmt, ap);
+	put_format("note", "vprof: note: ", fmt, ap);
 	va_end(ap);
-	if (form != AS_NOTHING)
-		put_line("note", "vprof: note: ", &text);
-	vprof_text_release(&text);
 }
 
 void vprof_say(const char *fmt, ...)
 {
-	struct vprof_text text = VPROF_TEXT_INIT;
 	va_list ap;
 
 	va_start(ap, fmt);
-	vprof_text_vaddf(&text, fmt, ap);
+	put_format("line", "", fmt, ap);
 	va_end(ap);
-	if (form != AS_NOTHING)
-		put_line("line", "", &text);
-	vprof_text_release(&text);
 }

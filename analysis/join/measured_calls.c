@@ -146,21 +146,6 @@ static int add_event(struct vprof_latency_history *h, uint64_t t, uint32_t stack
 	return e ? VPROF_OK : VPROF_ERR_NOMEM;
 }
 
-static size_t event_after(const struct vprof_latency_history *h, const struct vprof_latency_thread *t, uint64_t at)
-{
-	size_t low = t->first_event, high = t->first_event + t->n_events;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (h->events.v[middle].t < at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* The part of a call, from t0 to t1, in which this thread's stacks were taken. *n_parts: those before it. */
 static int add_part(struct gathering *g, uint32_t target, const struct vprof_latency_thread *t, uint64_t t0,
 		    uint64_t t1, uint32_t *n_parts)
@@ -169,7 +154,8 @@ static int add_part(struct gathering *g, uint32_t target, const struct vprof_lat
 	struct vprof_latency_history *h = &to->history;
 	uint64_t begin = t0 > t->begin ? t0 : t->begin, end = t1 < t->end ? t1 : t->end;
 	struct vprof_latency_thread *part;
-	size_t last = t->first_event + t->n_events, i = event_after(g->events, t, begin), first = h->events.n;
+	size_t last = t->first_event + t->n_events, i = vprof_latency_event_at(g->events, t, begin),
+	       first = h->events.n;
 	int ret = VPROF_OK, is_next = 1;
 
 	if (begin >= end)

@@ -49,22 +49,6 @@ static uint32_t cut_stack(struct gathering *g, uint32_t stack, uint32_t depth)
 	return c->made;
 }
 
-/* The first event of the thread at a time or later. */
-static size_t event_at(const struct vprof_latency_history *h, const struct vprof_latency_thread *t, uint64_t at)
-{
-	size_t low = t->first_event, high = t->first_event + t->n_events;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (h->events.v[middle].t < at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* Does the event's stack show the node at its depth? */
 static int shows(const struct gathering *g, const struct vprof_latency_event *e, uint32_t node, uint32_t depth)
 {
@@ -80,7 +64,7 @@ static int add_events(struct gathering *g, const struct vprof_latency_instance *
 	uint32_t depth = g->tree->tree.nodes.v[i->node].depth;
 	size_t end = t->first_event + t->n_events, first = g->out->history.events.n;
 
-	for (*at = event_at(from, t, i->first); *at < end && from->events.v[*at].t <= i->last; (*at)++) {
+	for (*at = vprof_latency_event_at(from, t, i->first); *at < end && from->events.v[*at].t <= i->last; (*at)++) {
 		const struct vprof_latency_event *e = &from->events.v[*at];
 		uint32_t stack;
 		struct vprof_latency_event *to;

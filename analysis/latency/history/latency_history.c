@@ -69,6 +69,21 @@ uint64_t vprof_latency_observed(const struct vprof_latency_history *h, uint64_t 
 	return w ? w->observed + (t < w->end ? t : w->end) - w->begin : 0;
 }
 
+size_t vprof_latency_event_at(const struct vprof_latency_history *h, const struct vprof_latency_thread *t, uint64_t at)
+{
+	size_t low = t->first_event, high = t->first_event + t->n_events;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (h->events.v[middle].t < at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 int vprof_latency_history_check(const struct vprof_latency_history *h, struct vprof_error *err)
 {
 	int ret = check_stacks(h, err);

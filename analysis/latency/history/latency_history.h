@@ -92,6 +92,9 @@ struct vprof_latency_history {
 /* For how much of the time from the begin of the recording to t events had stacks; ns. O(log windows). */
 uint64_t vprof_latency_observed(const struct vprof_latency_history *h, uint64_t t);
 
+/* The thread's first event at `at` ns or later; behind its last one if there is none. O(log events). */
+size_t vprof_latency_event_at(const struct vprof_latency_history *h, const struct vprof_latency_thread *t, uint64_t at);
+
 /* OK, or INPUT: an index out of range, or times out of order. */
 int vprof_latency_history_check(const struct vprof_latency_history *h, struct vprof_error *err);
 void vprof_latency_history_release(struct vprof_latency_history *h);

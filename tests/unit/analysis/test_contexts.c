@@ -60,24 +60,20 @@ static const struct vprof_context *context(const struct vprof_results *r, const 
 	return NULL;
 }
 
-static double own_ns(const struct vprof_context *x, const char *name)
+struct times {
+	double own_ns, total_ns;
+};
+
+static struct times times_of(const struct vprof_context *x, const char *name)
 {
-	double ns = 0;
+	struct times sum = { 0, 0 };
 
 	for (size_t i = 0; i < x->n_profile; i++)
-		if (!strcmp(x->profile[i].name, name))
-			ns += x->profile[i].own_ns;
-	return ns;
-}
-
-static double total_ns(const struct vprof_context *x, const char *name)
-{
-	double ns = 0;
-
-	for (size_t i = 0; i < x->n_profile; i++)
-		if (!strcmp(x->profile[i].name, name))
-			ns += x->profile[i].total_ns;
-	return ns;
+		if (!strcmp(x->profile[i].name, name)) {
+			sum.own_ns += x->profile[i].own_ns;
+			sum.total_ns += x->profile[i].total_ns;
+		}
+	return sum;
 }
 
 static void expect(double value, double wanted)
@@ -165,15 +161,15 @@ static void test_event_loop(void **state)
 	expect(x->queued_ns, 10 * (850 + 500 + 500));
 	expect(x->running_ns, 10 * (150 + 1000 + 1000));
 	expect(x->waiting_ns + x->preempted_ns, 0);
-	expect(total_ns(x, "f2"), 10 * 200);
-	expect(own_ns(x, "0x40"), 10 * 800); /* the second turn is the same stage */
-	expect(own_ns(x, "0x50"), 10 * 700);
-	expect(total_ns(x, "0x30"), 10 * 4000); /* a tree from the first stage on */
-	expect(total_ns(x, "f4"), 10 * 700);	/* what it was queued behind */
+	expect(times_of(x, "f2").total_ns, 10 * 200);
+	expect(times_of(x, "0x40").own_ns, 10 * 800); /* the second turn is the same stage */
+	expect(times_of(x, "0x50").own_ns, 10 * 700);
+	expect(times_of(x, "0x30").total_ns, 10 * 4000); /* a tree from the first stage on */
+	expect(times_of(x, "f4").total_ns, 10 * 700);	 /* what it was queued behind */
 	x = context(r, "0x31");
 	assert_int_equal(x->n, 30);
 	expect(x->total_ns, 30 * 200);
-	expect(total_ns(x, "f1"), 30 * 90);
+	expect(times_of(x, "f1").total_ns, 30 * 90);
 	vprof_results_free(r);
 	vprof_plan_free(plan);
 	hand_release(&h);
@@ -224,11 +220,11 @@ static void test_staged(void **state)
 	assert_int_equal(x->is_unknown, 0);
 	x = context(r, "0x12 -> 0x21 -> 0x31");
 	assert_int_equal(x->n, 20);
-	expect(total_ns(x, "f2"), 20 * 200);
-	expect(own_ns(x, "0x31"), 20 * 100);
+	expect(times_of(x, "f2").total_ns, 20 * 200);
+	expect(times_of(x, "0x31").own_ns, 20 * 100);
 	/* the response returns to the stage that asked */
-	expect(own_ns(x, "0x21"), 20 * (90 + 100));
-	expect(own_ns(x, "0x12"), 20 * 100);
+	expect(times_of(x, "0x21").own_ns, 20 * (90 + 100));
+	expect(times_of(x, "0x12").own_ns, 20 * 100);
 	vprof_results_free(r);
 	vprof_plan_free(plan);
 	hand_release(&h);
@@ -289,9 +285,9 @@ static void test_received(void **state)
 	assert_int_equal(r->n_contexts, 2);
 	x = context(r, "0x12 -> 0x31");
 	assert_int_equal(x->n, 20);
-	expect(total_ns(x, "f2"), 20 * 100);
-	expect(own_ns(x, "0x31"), 20 * (190 - 100)); /* from the resume to the response */
-	expect(total_ns(x, "f3"), 0);
+	expect(times_of(x, "f2").total_ns, 20 * 100);
+	expect(times_of(x, "0x31").own_ns, 20 * (190 - 100)); /* from the resume to the response */
+	expect(times_of(x, "f3").total_ns, 0);
 	assert_int_equal(context(r, "0x11")->n, 20);
 	vprof_results_free(r);
 	vprof_plan_free(plan);
