@@ -63,33 +63,70 @@ static char *read_command(const char *folder)
 	return strdup(line);
 }
 
+static void add_trace(struct vprof_run_entry *e, const char *folder, int is_repetition)
+{
+	struct vprof_error ignored = { "" };
+	struct vp_file_header h;
+	double length_ns;
+
+	e->trace_bytes += bytes_of(folder, 0);
+	if (vprof_trace_read_header(&h, folder, &ignored))
+		return;
+	length_ns = h.end_ns > h.start_ns ? (double)(h.end_ns - h.start_ns) : NAN;
+	if (!(e->parts & VPROF_RUN_TRACE)) {
+		e->began_s = (int64_t)(h.start_realtime_ns / 1000000000);
+		e->length_ns = length_ns;
+		e->n_traces = 1;
+	} else if (is_repetition) {
+		e->length_ns += length_ns;
+		e->n_traces++;
+	} else if (!(e->length_ns >= length_ns)) {
+		e->length_ns = length_ns;
+	}
+	e->parts |= VPROF_RUN_TRACE;
+	if (h.kernel_scope != VP_KERNEL_NOT)
+		e->parts |= VPROF_RUN_KERNEL;
+	if (h.kernel_kinds & VP_KERNEL_STACKS)
+		e->parts |= VPROF_RUN_STACKS;
+	if (h.kernel_kinds & VP_KERNEL_SOCKETS)
+		e->parts |= VPROF_RUN_PATHS;
+}
+
+/* vprof record --hosts made the run: the file "hosts" names the folder of each, and all were recorded at once. */
+static int add_hosts(struct vprof_run_entry *e, const char *folder, struct vprof_error *err)
+{
+	struct vprof_text names = VPROF_TEXT_INIT;
+	struct vprof_error ignored = { "" };
+	char *path = vprof_path_join(folder, "hosts"), *rest, *host;
+	int rc = path ? VPROF_OK : vprof_error_no_memory(err);
+
+	if (!rc && !access(path, F_OK) && !vprof_file_read(path, &names, &ignored) && names.s)
+		for (host = strtok_r(names.s, "\n", &rest); host && !rc; host = strtok_r(NULL, "\n", &rest)) {
+			struct vprof_text trace = VPROF_TEXT_INIT;
+
+			if (*host == '.' || strchr(host, '/'))
+				continue; /* no name of a host: the file is damaged */
+			vprof_text_addf(&trace, "%s/%s/trace", folder, host);
+			if (trace.failed)
+				rc = vprof_error_no_memory(err);
+			else
+				add_trace(e, trace.s, 0);
+			vprof_text_release(&trace);
+		}
+	vprof_text_release(&names);
+	free(path);
+	return rc;
+}
+
 static int add_traces(struct vprof_run_entry *e, const char *folder, struct vprof_error *err)
 {
 	struct vprof_run_traces traces;
 	int rc = vprof_run_traces_in(&traces, folder, err);
 
-	for (size_t i = 0; i < traces.n && !rc; i++) {
-		struct vprof_error ignored = { "" };
-		struct vp_file_header h;
-
-		e->trace_bytes += bytes_of(traces.folders[i], 0);
-		if (vprof_trace_read_header(&h, traces.folders[i], &ignored))
-			continue;
-		if (!e->n_traces++) {
-			e->began_s = (int64_t)(h.start_realtime_ns / 1000000000);
-			e->length_ns = 0;
-		}
-		e->length_ns += h.end_ns > h.start_ns ? (double)(h.end_ns - h.start_ns) : NAN;
-		e->parts |= VPROF_RUN_TRACE;
-		if (h.kernel_scope != VP_KERNEL_NOT)
-			e->parts |= VPROF_RUN_KERNEL;
-		if (h.kernel_kinds & VP_KERNEL_STACKS)
-			e->parts |= VPROF_RUN_STACKS;
-		if (h.kernel_kinds & VP_KERNEL_SOCKETS)
-			e->parts |= VPROF_RUN_PATHS;
-	}
+	for (size_t i = 0; i < traces.n && !rc; i++)
+		add_trace(e, traces.folders[i], 1);
 	vprof_run_traces_release(&traces);
-	return rc;
+	return rc ? rc : add_hosts(e, folder, err);
 }
 
 static int add_answer(struct vprof_run_entry *e, const char *folder)
