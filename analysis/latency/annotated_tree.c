@@ -10,7 +10,7 @@ struct worker {
 	struct vprof_latency_inference inference;
 	struct vprof_latency_gaps gaps;
 	struct vprof_latency_context *contexts;
-	uint64_t *own_blocks;
+	uint64_t *own_blocks, *sleep_blocks;
 	uint32_t *begun_blocks;
 	struct vprof_latency_instance *kept; /* [nodes * n_kept] the slowest of each node, in no order */
 	uint32_t *n_kept;		     /* [nodes] */
@@ -25,7 +25,8 @@ struct build {
 	const struct vprof_latency_history *history;
 	struct worker *workers;
 	int n_workers;
-	uint32_t *groups; /* [n_groups] first of the history's threads that are one */
+	unsigned char *is_idle; /* [nodes] a function that waits for work, or beneath one */
+	uint32_t *groups;	/* [n_groups] first of the history's threads that are one */
 	size_t n_groups;
 	size_t n_nodes;
 	uint32_t n_kept; /* of a node, at most */
@@ -116,29 +117,59 @@ static uint32_t gap_node(const struct vprof_annotated_tree *t, const struct vpro
 				   VPROF_CONTEXT_ROOT;
 }
 
+/* Asleep until something happens, or perhaps. */
+static int is_sleep(const struct vprof_latency_gap *gap)
+{
+	return gap->flags & VPROF_LATENCY_UNPAIRED ||
+	       (gap->flags & VPROF_LATENCY_OFF_CPU && !(gap->flags & VPROF_LATENCY_DISK));
+}
+
+/* Adds up time by part of the recording: blocks[VPROF_LATENCY_BLOCKS]. */
+static void add_blocks(const struct build *b, uint64_t *blocks, uint64_t from, uint64_t ns)
+{
+	uint64_t length = b->out->observed_ns / b->out->n_blocks + 1, end = from + ns;
+
+	for (uint64_t at = from; at < end;) {
+		uint64_t block = at / length, next = (block + 1) * length;
+
+		next = next < end ? next : end;
+		blocks[block] += next - at;
+		at = next;
+	}
+}
+
 /* Its own time, by time of the recording, and where the thread slept. */
 static int add_own(void *worker, const struct vprof_latency_gap *gap, uint64_t from, uint64_t ns)
 {
 	struct worker *w = worker;
-	uint64_t *own = w->own_blocks + (size_t)gap_node(w->build->out, gap) * VPROF_LATENCY_BLOCKS;
-	uint64_t length = w->build->out->observed_ns / w->build->out->n_blocks + 1, at = from, end = at + ns;
+	uint32_t node = gap_node(w->build->out, gap), *slot;
 
-	if (ns && (gap->flags & VPROF_LATENCY_OFF_CPU) && !(gap->flags & VPROF_LATENCY_DISK)) {
-		uint32_t node = gap_node(w->build->out, gap), *slot = w->slept_ns[node] ? &node : VPROF_PUSH(&w->slept);
-
-		if (!slot)
-			return VPROF_ERR_NOMEM;
-		*slot = node;
-		w->slept_ns[node] += ns;
+	if (w->build->is_idle[node] && gap->flags & (VPROF_LATENCY_OFF_CPU | VPROF_LATENCY_UNPAIRED))
+		return 0; /* add_idle() */
+	if (!ns || !is_sleep(gap)) {
+		add_blocks(w->build, w->own_blocks + (size_t)node * VPROF_LATENCY_BLOCKS, from, ns);
+		return 0;
 	}
-	while (at < end) {
-		uint64_t block = at / length, next = (block + 1) * length;
-
-		next = next < end ? next : end;
-		own[block] += next - at;
-		at = next;
-	}
+	slot = w->slept_ns[node] ? &node : VPROF_PUSH(&w->slept);
+	if (!slot)
+		return VPROF_ERR_NOMEM;
+	*slot = node;
+	w->slept_ns[node] += ns;
+	add_blocks(w->build, w->sleep_blocks + (size_t)node * VPROF_LATENCY_BLOCKS, from, ns);
 	return 0;
+}
+
+/* The thread's sleeps: idle time where it spent most of its life. */
+static void end_sleeps(struct worker *w, uint64_t lived_ns)
+{
+	for (size_t i = 0; i < w->slept.n; i++) {
+		uint32_t node = w->slept.v[i];
+
+		if ((double)w->slept_ns[node] >= IDLE_MIN * (double)lived_ns)
+			w->contexts[node].own_idle_ns += w->slept_ns[node];
+		w->slept_ns[node] = 0;
+	}
+	w->slept.n = 0;
 }
 
 /* Whatever the history has of one thread. */
@@ -157,15 +188,7 @@ static int infer_thread(void *build, int worker, size_t group)
 		ret = vprof_latency_infer(&w->inference, (uint32_t)i);
 		lived_ns += vprof_latency_observed(h, t->end) - vprof_latency_observed(h, t->begin);
 	}
-
-	for (size_t i = 0; i < w->slept.n; i++) {
-		uint32_t node = w->slept.v[i];
-
-		if ((double)w->slept_ns[node] >= IDLE_MIN * (double)lived_ns)
-			w->contexts[node].own_idle_ns += w->slept_ns[node];
-		w->slept_ns[node] = 0;
-	}
-	w->slept.n = 0;
+	end_sleeps(w, lived_ns);
 	return ret;
 }
 
@@ -202,6 +225,8 @@ static void spread_gap(struct vprof_annotated_tree *t, const struct vprof_latenc
 	t->unsure_ns += sure < depth ? gap->ns : 0;
 	t->contexts[node].own_ns += gap->ns;
 	t->contexts[node].own_off_ns += gap->flags & VPROF_LATENCY_OFF_CPU ? gap->ns : 0;
+	t->contexts[node].own_sleep_ns += is_sleep(gap) ? gap->ns : 0;
+	t->contexts[node].own_unpaired_ns += gap->flags & VPROF_LATENCY_UNPAIRED ? gap->ns : 0;
 	t->contexts[node].own_low_ns += is_whole ? gap->ns : 0;
 	if (!depth)
 		t->contexts[node].own_high_ns += gap->ns;
@@ -262,20 +287,25 @@ static int join_kept(struct build *b)
 }
 
 /* What sleeps in a function that waits for work, or beneath one, is idle. */
-static int add_idle(struct vprof_annotated_tree *t)
+static void add_idle(const struct build *b)
 {
-	unsigned char *is_idle = calloc(t->tree.nodes.n, 1);
+	struct vprof_annotated_tree *t = b->out;
 
-	if (!is_idle)
-		return VPROF_ERR_NOMEM;
 	for (uint32_t i = 1; i < t->tree.nodes.n; i++) {
-		is_idle[i] = is_idle[t->tree.nodes.v[i].parent] || vprof_annotated_function(t, i)->is_idle;
-		if (is_idle[i])
-			t->contexts[i].own_idle_ns = t->contexts[i].own_off_ns;
+		if (b->is_idle[i])
+			t->contexts[i].own_idle_ns = t->contexts[i].own_off_ns + t->contexts[i].own_unpaired_ns;
 		t->idle_ns += t->contexts[i].own_idle_ns;
 	}
-	free(is_idle);
-	return VPROF_OK;
+}
+
+static int find_idle(struct build *b)
+{
+	const struct vprof_annotated_tree *t = b->out;
+
+	b->is_idle = calloc(t->tree.nodes.n, 1);
+	for (uint32_t i = 1; b->is_idle && i < t->tree.nodes.n; i++)
+		b->is_idle[i] = b->is_idle[t->tree.nodes.v[i].parent] || vprof_annotated_function(t, i)->is_idle;
+	return b->is_idle ? VPROF_OK : VPROF_ERR_NOMEM;
 }
 
 static int join(struct build *b)
@@ -289,6 +319,7 @@ static int join(struct build *b)
 			add_contexts(&t->contexts[node], &from->contexts[node]);
 		for (size_t i = 0; i < b->n_nodes * VPROF_LATENCY_BLOCKS; i++) {
 			t->own_blocks[i] += from->own_blocks[i];
+			t->sleep_blocks[i] += from->sleep_blocks[i];
 			t->begun_blocks[i] += from->begun_blocks[i];
 		}
 		for (size_t i = 0; i < from->gaps.v.n; i++)
@@ -300,7 +331,8 @@ static int join(struct build *b)
 		t->gaps.n += from->gaps.v.n;
 		t->n_instances += from->n_instances;
 	}
-	return add_idle(t) ? VPROF_ERR_NOMEM : join_kept(b);
+	add_idle(b);
+	return join_kept(b);
 }
 
 static int prepare(struct build *b)
@@ -314,8 +346,10 @@ static int prepare(struct build *b)
 		w->begun_blocks = calloc(b->n_nodes * VPROF_LATENCY_BLOCKS, sizeof *w->begun_blocks);
 		w->kept = calloc(b->n_nodes * b->n_kept, sizeof *w->kept);
 		w->n_kept = calloc(b->n_nodes, sizeof *w->n_kept);
+		w->sleep_blocks = calloc(b->n_nodes * VPROF_LATENCY_BLOCKS, sizeof *w->sleep_blocks);
 		w->slept_ns = calloc(b->n_nodes, sizeof *w->slept_ns);
-		if (!w->contexts || !w->own_blocks || !w->begun_blocks || !w->kept || !w->n_kept || !w->slept_ns)
+		if (!w->contexts || !w->own_blocks || !w->begun_blocks || !w->kept || !w->n_kept || !w->slept_ns ||
+		    !w->sleep_blocks)
 			return VPROF_ERR_NOMEM;
 		w->inference = (struct vprof_latency_inference){ .history = b->history,
 								 .tree = &b->out->tree,
@@ -339,10 +373,12 @@ static void release_workers(struct build *b)
 		free(b->workers[i].kept);
 		free(b->workers[i].n_kept);
 		free(b->workers[i].slept_ns);
+		free(b->workers[i].sleep_blocks);
 		VPROF_ARRAY_RELEASE(&b->workers[i].slept);
 	}
 	free(b->workers);
 	free(b->groups);
+	free(b->is_idle);
 }
 
 /* Threads that were seen with breaks are one. */
@@ -381,12 +417,14 @@ int vprof_annotated_tree_build(struct vprof_annotated_tree *out, const struct vp
 	if (!ret) {
 		out->contexts = calloc(b.n_nodes, sizeof *out->contexts);
 		out->own_blocks = calloc(b.n_nodes * VPROF_LATENCY_BLOCKS, sizeof *out->own_blocks);
+		out->sleep_blocks = calloc(b.n_nodes * VPROF_LATENCY_BLOCKS, sizeof *out->sleep_blocks);
 		out->begun_blocks = calloc(b.n_nodes * VPROF_LATENCY_BLOCKS, sizeof *out->begun_blocks);
 		out->first_kept = calloc(b.n_nodes + 1, sizeof *out->first_kept);
 		b.workers = calloc((size_t)b.n_workers, sizeof *b.workers);
 		b.n_kept = KEPT_MEMORY / b.n_nodes < VPROF_LATENCY_KEPT ? (uint32_t)(KEPT_MEMORY / b.n_nodes) + 1 :
 									  VPROF_LATENCY_KEPT;
-		ret = out->contexts && out->own_blocks && out->begun_blocks && out->first_kept && b.workers ?
+		ret = out->contexts && out->own_blocks && out->sleep_blocks && out->begun_blocks && out->first_kept &&
+				      b.workers && !find_idle(&b) ?
 			      prepare(&b) :
 			      VPROF_ERR_NOMEM;
 	}
@@ -412,6 +450,7 @@ void vprof_annotated_tree_release(struct vprof_annotated_tree *t)
 	free(t->paths);
 	free(t->contexts);
 	free(t->own_blocks);
+	free(t->sleep_blocks);
 	free(t->begun_blocks);
 	free(t->first_kept);
 	*t = (struct vprof_annotated_tree){ 0 };

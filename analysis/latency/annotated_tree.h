@@ -17,7 +17,8 @@
  * All of that is about calls that were seen: what was called and returned between two events is own time of the others.
  *
  * A thread that waits for work is idle, which is no cost: sleeping in a function that waits for work or time, or
- * sleeping at one place for four fifths of its life. An uninterruptible sleep (a disk) never is.
+ * sleeping at one place for four fifths of its life. An uninterruptible sleep (a disk) never is. Where a switch is
+ * missing, time in such a function is idle, too, but only perhaps.
  */
 #ifndef VPROF_LATENCY_ANNOTATED_TREE_H
 #define VPROF_LATENCY_ANNOTATED_TREE_H
@@ -37,7 +38,9 @@ struct vprof_latency_context { /* of a node of the tree */
 	uint64_t longest_ns;	/* ... of the most that each may have lasted */
 	uint64_t own_ns, own_low_ns, own_high_ns;
 	uint64_t own_off_ns;	     /* of own_ns, without a CPU */
-	uint64_t own_idle_ns;	     /* ... asleep until there is work: see below */
+	uint64_t own_sleep_ns;	     /* ... asleep interruptibly, or perhaps */
+	uint64_t own_idle_ns;	     /* ... asleep until there is work, or perhaps: see above */
+	uint64_t own_unpaired_ns;    /* of own_sleep_ns, what is perhaps: a switch is missing */
 	uint64_t slowest_ns;	     /* of one instance: conservative */
 	uint64_t slowest_longest_ns; /* ... and at most */
 };
@@ -49,7 +52,8 @@ struct vprof_annotated_tree {
 	uint32_t *paths;			/* [stacks] path of each */
 	struct vprof_latency_context *contexts; /* [nodes]; the root's own time is that of which nothing is known */
 	uint64_t *own_blocks;	/* [nodes * VPROF_LATENCY_BLOCKS] own_ns in each of n_blocks equal parts of the time
-				   observed */
+				   observed, without interruptible sleep */
+	uint64_t *sleep_blocks; /* ... and that sleep, but in functions that wait for work */
 	uint32_t *begun_blocks; /* ... and n_begun */
 	uint32_t n_blocks; /* 16, fewer with few windows: two parts of one window are no independent samples of the rest
 			    */
@@ -59,7 +63,7 @@ struct vprof_annotated_tree {
 	size_t *first_kept;				 /* [nodes + 1] in `kept` */
 	uint64_t n_instances;
 	uint64_t total_ns;  /* of all threads' lives in the recording */
-	uint64_t idle_ns;   /* ... asleep until there was work */
+	uint64_t idle_ns;   /* ... asleep until there was work, or perhaps */
 	uint64_t unsure_ns; /* ... in which a function may have returned and been called anew */
 };
 

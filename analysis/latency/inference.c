@@ -7,7 +7,7 @@
 static struct vprof_latency_gap *find_gap(struct vprof_latency_inference *g, uint32_t stack, uint32_t next,
 					  uint32_t flags)
 {
-	uint64_t hash = vprof_mix(((uint64_t)stack << 32 | next) + ((uint64_t)flags << 59));
+	uint64_t hash = vprof_mix(((uint64_t)stack << 32 | next) + ((uint64_t)flags << 58));
 	struct vprof_latency_gap *gap;
 	size_t at;
 

@@ -4,14 +4,16 @@
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 
-#define TAIL_SHARE 0.02 /* of a path's cost: inner ends that add less are left out */
-#define CHANGE_MIN 0.01 /* of new's costs: a smaller difference is not worth a word */
-#define ERROR_CHANCE                                                                                                   \
-	1.2e-5 /* that a difference exceeds what it must by chance: five standard errors of 16 parts each */
+#define TAIL_SHARE 0.02	    /* of a path's cost: inner ends that add less are left out */
+#define CHANGE_MIN 0.01	    /* of new's costs: a smaller difference is not worth a word */
+#define ERROR_CHANCE 1.2e-5 /* that a difference exceeds what it must by chance: six standard errors of 16 parts */
 #define WHOLE_MIN (1.0 / 3) /* of what a context costs more: the path's part */
 #define WINDOW_CHANCE 0.025 /* that windows differ from the rest so much to either side */
-#define TIMES_MIN 2.0	    /* ... or new's cost this many times base's, */
-#define TIMES_CHANGE 0.05   /* if the difference is that share of new's costs */
+/* ... or new's cost this many times base's, if the difference is that share of new's costs, and neither its error nor
+ * the number of calls explains it: the chance of either. What happens now and then may fall into one run alone. */
+#define TIMES_MIN 2.0
+#define TIMES_CHANGE 0.05
+#define TIMES_CHANCE 0.01
 
 struct own { /* of a node on one side, ns per unit, without idle time */
 	double own, low, high;
@@ -26,12 +28,14 @@ struct candidate {
 struct ranking {
 	struct vprof_latency_ranking *out;
 	const struct vprof_paired_tree *tree;
-	double *cost;		 /* [nodes] of each alone */
-	double *sum;		 /* [nodes] from the root on */
-	double *under;		 /* [nodes] of each with all beneath it */
-	uint64_t *idle[2];	 /* [nodes] ns of each with all beneath it, on a side */
-	unsigned char *is_on[2]; /* [nodes of a side] all 0, but while a path is looked at */
-	double low[2], most[2];	 /* of a side: what surely is own time of some node; all time that is not idle */
+	double *cost;		    /* [nodes] of each alone */
+	double *sum;		    /* [nodes] from the root on */
+	double *under;		    /* [nodes] of each with all beneath it */
+	unsigned char *awaits_work; /* [nodes] what sleeps there is idle, on both sides */
+	uint64_t *idle[2];	    /* [nodes] ns of each with all beneath it, on a side */
+	uint64_t *sure_idle[2];	    /* ... without what is so perhaps */
+	unsigned char *is_on[2];    /* [nodes of a side] all 0, but while a path is looked at */
+	double low[2], most[2];	    /* of a side: what surely is own time of some node; all time that is not idle */
 	VPROF_ARRAY(struct candidate) candidates;
 };
 
@@ -40,15 +44,55 @@ static double less(uint64_t a, uint64_t b)
 	return a > b ? (double)(a - b) : 0;
 }
 
+static const struct vprof_latency_context *context_of(const struct ranking *g, int side, uint32_t node)
+{
+	return g->tree->sides[side] ? vprof_paired_context(g->tree, side, node) : NULL;
+}
+
+/* Threads that wait for work sleep the less the more there is to do. Those that sleep at a place for four fifths of
+ * their lives under one load may not under another one: where most of the sleep is idle time in one run, all of it is
+ * in both, else none is. */
+static void find_waits(struct ranking *g)
+{
+	for (uint32_t i = 1; i < g->tree->nodes.n; i++)
+		for (int side = 0; side < 2; side++) {
+			const struct vprof_latency_context *c = context_of(g, side, i);
+
+			g->awaits_work[i] |= c && c->own_idle_ns && 2 * c->own_idle_ns >= c->own_sleep_ns;
+		}
+}
+
+/* Idle time of a node's own on a side, as far as it may be idle. */
+static uint64_t idle_of(const struct ranking *g, int side, uint32_t node)
+{
+	const struct vprof_latency_context *c = context_of(g, side, node);
+
+	if (!c || !g->tree->sides[0])
+		return c ? c->own_idle_ns : 0;
+	if (!g->awaits_work[node])
+		return 0;
+	return c->own_sleep_ns > c->own_idle_ns ? c->own_sleep_ns : c->own_idle_ns;
+}
+
+/* ... as far as it surely is. */
+static uint64_t sure_idle_of(const struct ranking *g, int side, uint32_t node)
+{
+	const struct vprof_latency_context *c = context_of(g, side, node);
+	uint64_t idle = idle_of(g, side, node);
+
+	return !c || idle < c->own_unpaired_ns ? 0 : idle - c->own_unpaired_ns;
+}
+
 static struct own own_of(const struct ranking *g, int side, uint32_t node)
 {
-	const struct vprof_latency_context *c = g->tree->sides[side] ? vprof_paired_context(g->tree, side, node) : NULL;
+	const struct vprof_latency_context *c = context_of(g, side, node);
 	double scale = g->out->scale[side];
+	uint64_t idle = idle_of(g, side, node);
 
 	if (!c || !node)
 		return (struct own){ 0, 0, 0 };
-	return (struct own){ scale * less(c->own_ns, c->own_idle_ns), scale * less(c->own_low_ns, c->own_idle_ns),
-			     scale * less(c->own_high_ns, c->own_idle_ns) };
+	return (struct own){ scale * less(c->own_ns, idle), scale * less(c->own_low_ns, idle),
+			     scale * less(c->own_high_ns, sure_idle_of(g, side, node)) };
 }
 
 static void fill_costs(struct ranking *g)
@@ -75,11 +119,10 @@ static void add_beneath(struct ranking *g)
 		g->under[i] += g->cost[i];
 		g->under[parent] += g->under[i];
 		for (int side = 0; side < 2; side++) {
-			const struct vprof_latency_context *c =
-				g->tree->sides[side] ? vprof_paired_context(g->tree, side, i) : NULL;
-
-			g->idle[side][i] += c ? c->own_idle_ns : 0;
+			g->idle[side][i] += idle_of(g, side, i);
 			g->idle[side][parent] += g->idle[side][i];
+			g->sure_idle[side][i] += sure_idle_of(g, side, i);
+			g->sure_idle[side][parent] += g->sure_idle[side][i];
 		}
 	}
 }
@@ -158,12 +201,13 @@ static double squared_error(const struct ranking *g, const struct vprof_ranked_p
 	double v[VPROF_LATENCY_BLOCKS] = { 0 }, mean = 0, sum = 0;
 
 	for (size_t i = first; i < p->n_nodes; i++) {
-		uint32_t node = g->tree->nodes.v[g->out->nodes.v[p->first_node + i].node].side[side];
-		const struct vprof_latency_context *c = node == VPROF_NONE ? NULL : &t->contexts[node];
-		double busy = c && c->own_ns ? less(c->own_ns, c->own_idle_ns) / (double)c->own_ns : 0;
+		uint32_t pair = g->out->nodes.v[p->first_node + i].node;
+		uint32_t node = g->tree->nodes.v[pair].side[side];
+		size_t first_block = (size_t)node * VPROF_LATENCY_BLOCKS;
 
-		for (uint32_t b = 0; b < n_blocks && busy > 0; b++)
-			v[b] += busy * (double)t->own_blocks[(size_t)node * VPROF_LATENCY_BLOCKS + b];
+		for (uint32_t b = 0; b < n_blocks && node != VPROF_NONE; b++)
+			v[b] += (double)t->own_blocks[first_block + b] +
+				(g->awaits_work[pair] ? 0 : (double)t->sleep_blocks[first_block + b]);
 	}
 	for (uint32_t b = 0; b < n_blocks; b++)
 		mean += v[b] / n_blocks;
@@ -200,7 +244,7 @@ static struct own union_bounds(const struct ranking *g, uint32_t leaf, int side)
 	const struct vprof_annotated_tree *t = g->tree->sides[side];
 	unsigned char *is_on = g->is_on[side];
 	struct own all = { 0, 0, 0 };
-	uint64_t low = 0, high = 0, idle = 0;
+	uint64_t low = 0, high = 0, idle = 0, sure_idle = 0;
 
 	for (uint32_t node = leaf; node; node = g->tree->nodes.v[node].parent) {
 		uint32_t own = g->tree->nodes.v[node].side[side];
@@ -209,7 +253,8 @@ static struct own union_bounds(const struct ranking *g, uint32_t leaf, int side)
 			continue;
 		all.own += own_of(g, side, node).own;
 		is_on[own] = 1;
-		idle += t->contexts[own].own_idle_ns;
+		idle += idle_of(g, side, node);
+		sure_idle += sure_idle_of(g, side, node);
 	}
 	for (size_t i = 0; i < t->gaps.n; i++) {
 		const struct vprof_latency_gap *gap = &t->gaps.v[i];
@@ -224,7 +269,7 @@ static struct own union_bounds(const struct ranking *g, uint32_t leaf, int side)
 		if (g->tree->nodes.v[node].side[side] != VPROF_NONE)
 			is_on[g->tree->nodes.v[node].side[side]] = 0;
 	all.low = g->out->scale[side] * less(low, idle);
-	all.high = g->out->scale[side] * less(high, idle);
+	all.high = g->out->scale[side] * less(high, sure_idle);
 	return all;
 }
 
@@ -233,11 +278,11 @@ static struct own whole_of(const struct ranking *g, int side, uint32_t node)
 {
 	const struct vprof_latency_context *c = vprof_paired_context(g->tree, side, node);
 	double scale = g->out->scale[side];
-	uint64_t idle = g->idle[side][node];
 
 	if (!c)
 		return (struct own){ 0, 0, 0 };
-	return (struct own){ 0, scale * less(c->low_ns, idle), scale * less(c->high_ns, idle) };
+	return (struct own){ 0, scale * less(c->low_ns, g->idle[side][node]),
+			     scale * less(c->high_ns, g->sure_idle[side][node]) };
 }
 
 /* The innermost context of the path that surely costs more, and the path a good part of that. */
@@ -274,20 +319,44 @@ static struct own path_bounds(const struct ranking *g, const struct vprof_ranked
 	return all;
 }
 
-/* Of how many standard errors of a difference chance reaches beyond with this probability (Welch and Satterthwaite).
- * squared: of each side. */
-static double errors_of(const struct ranking *g, const double squared[2], double chance)
+/* Beyond how many standard errors of a difference chance reaches with this probability. The degrees of freedom are
+ * those of the side with fewer parts, a bound for any two variances: estimated from them (Welch and Satterthwaite) they
+ * are too many where the two parts of a recording in three windows happen to be alike. */
+static double errors_of(const struct ranking *g, double chance)
 {
-	double sum = squared[0] + squared[1], below = 0;
+	uint32_t n_blocks = VPROF_LATENCY_BLOCKS;
 
 	for (int side = 0; side < 2; side++)
-		if (g->tree->sides[side])
-			below += squared[side] * squared[side] / (g->tree->sides[side]->n_blocks - 1);
-	return gsl_cdf_tdist_Qinv(chance, below > 0 ? sum * sum / below : VPROF_LATENCY_BLOCKS - 1);
+		if (g->tree->sides[side] && g->tree->sides[side]->n_blocks < n_blocks)
+			n_blocks = g->tree->sides[side]->n_blocks;
+	return gsl_cdf_tdist_Qinv(chance, n_blocks - 1);
 }
 
-static enum vprof_latency_verdict judge(const struct ranking *g, const struct vprof_ranked_path *p, double base,
-					const double squared[2])
+/* May chance alone have made the calls on the path as many as they are? Not where both recordings hold the program's
+ * whole life, as those of a command do. Else the outermost context that is not called equally often decides: within its
+ * calls everything else happens as often as they do. */
+static int may_be_called_by_chance(const struct ranking *g, const struct vprof_ranked_path *p)
+{
+	double units[2] = { 1 / g->out->scale[0], 1 / g->out->scale[1] };
+
+	for (size_t i = 0; i < p->n_nodes; i++) {
+		uint32_t node = g->out->nodes.v[p->first_node + i].node;
+		const struct vprof_latency_context *old = context_of(g, 0, node), *new = context_of(g, 1, node);
+		uint64_t n_old = old ? old->n : 0, n_new = new ? new->n : 0, most = UINT32_MAX / 2;
+
+		if (!i && !(old && old->n_cut) && !(new && new->n_cut))
+			return 0;
+		if (!i || n_old == n_new)
+			continue;
+		if (n_old > most || n_new > most)
+			return 0;
+		return gsl_cdf_binomial_Q(n_new ? (unsigned int)n_new - 1 : 0, units[1] / (units[0] + units[1]),
+					  (unsigned int)(n_old + n_new)) >= TIMES_CHANCE;
+	}
+	return 0;
+}
+
+static enum vprof_latency_verdict judge(const struct ranking *g, const struct vprof_ranked_path *p, double base)
 {
 	double new = base + p->cost;
 	int is_sample = 0; /* of windows: even a multiple may be chance */
@@ -298,16 +367,16 @@ static enum vprof_latency_verdict judge(const struct ranking *g, const struct vp
 		return VPROF_LATENCY_UNBOUNDED;
 	if (p->share < CHANGE_MIN || !g->tree->sides[0])
 		return g->tree->sides[0] ? VPROF_LATENCY_VARIES : VPROF_LATENCY_CHANGED;
-	if (p->cost > errors_of(g, squared, ERROR_CHANCE) * p->error ||
-	    (!is_sample && new >= TIMES_MIN *base && p->share >= TIMES_CHANGE))
+	if (p->cost > errors_of(g, ERROR_CHANCE) * p->error ||
+	    (!is_sample && new >= TIMES_MIN *base && p->share >= TIMES_CHANGE &&
+	     p->cost > errors_of(g, TIMES_CHANCE) * p->error && !may_be_called_by_chance(g, p)))
 		return VPROF_LATENCY_CHANGED;
 	return VPROF_LATENCY_VARIES;
 }
 
 static void widen(const struct ranking *g, struct vprof_ranked_path *p)
 {
-	const double squared[2] = { 0, squared_error(g, p, 1, p->n_nodes - 1) };
-	double error = sqrt(squared[1]) * errors_of(g, squared, WINDOW_CHANCE);
+	double error = sqrt(squared_error(g, p, 1, p->n_nodes - 1)) * errors_of(g, WINDOW_CHANCE);
 
 	p->low = p->low > error ? p->low - error : 0;
 	p->high += error;
@@ -318,7 +387,6 @@ static int add_path(struct ranking *g, const struct candidate *c)
 	struct vprof_latency_ranking *out = g->out;
 	uint32_t n = g->tree->nodes.v[c->node].depth + 1;
 	struct vprof_ranked_path *p = VPROF_PUSH(&out->paths);
-	double squared[2] = { 0, 0 };
 	struct own old, new;
 
 	if (!p || VPROF_ROOM(&out->nodes, out->nodes.n + n))
@@ -345,13 +413,41 @@ static int add_path(struct ranking *g, const struct candidate *c)
 	if (!g->tree->sides[0] && g->tree->sides[1]->history->windows.n > 1) /* windows are a sample */
 		widen(g, p);
 	p->share = out->total[1] > 0 ? p->cost / out->total[1] : 0;
-	if (g->tree->sides[0]) {
-		squared[0] = squared_error(g, p, 0, 0);
-		squared[1] = squared_error(g, p, 1, 0);
-	}
-	p->error = g->tree->sides[0] ? sqrt(squared[0] + squared[1]) : NAN;
-	p->verdict = judge(g, p, old.own, squared);
+	p->error = g->tree->sides[0] ? sqrt(squared_error(g, p, 0, 0) + squared_error(g, p, 1, 0)) : NAN;
+	p->verdict = judge(g, p, old.own);
 	return VPROF_OK;
+}
+
+static int prepare(struct ranking *g)
+{
+	const struct vprof_paired_tree *t = g->tree;
+	int is_there = 1;
+
+	g->cost = calloc(t->nodes.n, sizeof *g->cost);
+	g->sum = calloc(t->nodes.n, sizeof *g->sum);
+	g->under = calloc(t->nodes.n, sizeof *g->under);
+	g->awaits_work = calloc(t->nodes.n, 1);
+	for (int side = 0; side < 2; side++) {
+		g->idle[side] = calloc(t->nodes.n, sizeof *g->idle[side]);
+		g->sure_idle[side] = calloc(t->nodes.n, sizeof *g->sure_idle[side]);
+		g->is_on[side] = calloc(t->sides[side] ? t->sides[side]->tree.nodes.n : 1, 1);
+		is_there &= g->idle[side] && g->sure_idle[side] && g->is_on[side];
+	}
+	return is_there && g->cost && g->sum && g->under && g->awaits_work ? VPROF_OK : VPROF_ERR_NOMEM;
+}
+
+static void release(struct ranking *g)
+{
+	free(g->cost);
+	free(g->sum);
+	free(g->under);
+	free(g->awaits_work);
+	for (int side = 0; side < 2; side++) {
+		free(g->idle[side]);
+		free(g->sure_idle[side]);
+		free(g->is_on[side]);
+	}
+	VPROF_ARRAY_RELEASE(&g->candidates);
 }
 
 int vprof_latency_rank(struct vprof_latency_ranking *out, const struct vprof_paired_tree *t, const double scale[2],
@@ -361,36 +457,21 @@ int vprof_latency_rank(struct vprof_latency_ranking *out, const struct vprof_pai
 	int ret;
 
 	*out = (struct vprof_latency_ranking){ .scale = { scale[0], scale[1] } };
-	g.cost = calloc(t->nodes.n, sizeof *g.cost);
-	g.sum = calloc(t->nodes.n, sizeof *g.sum);
-	g.under = calloc(t->nodes.n, sizeof *g.under);
-	ret = g.cost && g.sum && g.under ? VPROF_OK : VPROF_ERR_NOMEM;
-	for (int side = 0; side < 2; side++) {
-		g.idle[side] = calloc(t->nodes.n, sizeof *g.idle[side]);
-		g.is_on[side] = calloc(t->sides[side] ? t->sides[side]->tree.nodes.n : 1, 1);
-		if (!g.idle[side] || !g.is_on[side])
-			ret = VPROF_ERR_NOMEM;
-	}
-	for (int side = 0; side < 2; side++)
-		if (t->sides[side])
-			g.most[side] = scale[side] * less(t->sides[side]->total_ns, t->sides[side]->idle_ns);
+	ret = prepare(&g);
 	if (!ret) {
+		find_waits(&g);
 		fill_costs(&g);
 		add_beneath(&g);
+		for (int side = 0; side < 2; side++)
+			if (t->sides[side])
+				g.most[side] = scale[side] * less(t->sides[side]->total_ns, g.sure_idle[side][0]);
 		ret = gather(&g);
 	}
 	if (!ret && vprof_array_sort(g.candidates.v, g.candidates.n, sizeof *g.candidates.v, compare_candidates))
 		ret = VPROF_ERR_NOMEM;
 	for (size_t i = 0; i < g.candidates.n && i < most && !ret; i++)
 		ret = add_path(&g, &g.candidates.v[i]);
-	free(g.cost);
-	free(g.sum);
-	free(g.under);
-	for (int side = 0; side < 2; side++) {
-		free(g.idle[side]);
-		free(g.is_on[side]);
-	}
-	VPROF_ARRAY_RELEASE(&g.candidates);
+	release(&g);
 	return ret ? vprof_error_no_memory(err) : VPROF_OK;
 }
 

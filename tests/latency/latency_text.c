@@ -35,12 +35,13 @@ static uint32_t function_number(struct latency_text *t, const char *name, int is
 
 static uint32_t flag(const char *word)
 {
-	return !strcmp(word, "held")	? VPROF_LATENCY_HELD :
-	       !strcmp(word, "new")	? VPROF_LATENCY_NEW_CALL :
-	       !strcmp(word, "off")	? VPROF_LATENCY_OFF_CPU :
-	       !strcmp(word, "skipped") ? VPROF_LATENCY_SKIPPED :
-	       !strcmp(word, "disk")	? VPROF_LATENCY_DISK :
-					  0;
+	return !strcmp(word, "held")	 ? VPROF_LATENCY_HELD :
+	       !strcmp(word, "new")	 ? VPROF_LATENCY_NEW_CALL :
+	       !strcmp(word, "off")	 ? VPROF_LATENCY_OFF_CPU :
+	       !strcmp(word, "skipped")	 ? VPROF_LATENCY_SKIPPED :
+	       !strcmp(word, "disk")	 ? VPROF_LATENCY_DISK :
+	       !strcmp(word, "unpaired") ? VPROF_LATENCY_UNPAIRED :
+					   0;
 }
 
 static int is_same_stack(const struct vprof_latency_history *h, const struct vprof_latency_stack *a,

@@ -5,7 +5,7 @@
  *	idle epoll_wait                this function waits for work
  *	cannot f 1 2                   a call of f never comes from place 1 to place 2
  *	thread main 0 100              name, begin, end; then "begin-cut", "end-cut", if it was there before or after
- *	event 5 main:1 read:2 | vfs_read:0 ; held new off disk skipped
+ *	event 5 main:1 read:2 | vfs_read:0 ; held new off disk skipped unpaired
  *
  * An event belongs to the thread before it: time, the frames from the outermost on as function:place, those of the
  * kernel after "|", flags after ";". A function is a name; one of the kernel may have that of another.

@@ -385,6 +385,59 @@ static void test_loss_in_window(void **state)
 	vprof_latency_input_release(&in);
 }
 
+/* The kernel leaves out a switch now and then: that the thread slept meanwhile is possible, not known. */
+static void test_missing_switches(void **state)
+{
+	static const struct vprof_kernel_event events[] = {
+		OUT(120, SLEEPING, IN_VFS_READ, IN_READ),
+		CALL(100, 160, SYS_read, IN_READ),
+		IN(250),
+		CALL(200, 260, SYS_read, IN_READ),
+		OUT(320, DISK, IN_VFS_READ, IN_READ),
+		CALL(300, 360, SYS_read, IN_READ),
+		TIMER(400, IN_WORK),
+	};
+	struct vprof_latency_input in;
+
+	(void)state;
+	read_events(&in, events, 7, ALL);
+	assert_int_equal(in.n_unpaired, 3);
+	assert_int_equal(in.history.events.n, 9);
+	expect(&in, 1, 120, VPROF_LATENCY_HELD, USER " | sys_read vfs_read");
+	expect(&in, 2, 160, VPROF_LATENCY_HELD | VPROF_LATENCY_UNPAIRED, USER " | sys_read");
+	expect(&in, 3, 200, VPROF_LATENCY_NEW_CALL, USER " | sys_read");
+	expect(&in, 4, 260, VPROF_LATENCY_HELD | VPROF_LATENCY_UNPAIRED, USER " | sys_read");
+	expect(&in, 5, 300, VPROF_LATENCY_NEW_CALL, USER " | sys_read");
+	expect(&in, 7, 360, VPROF_LATENCY_HELD, USER " | sys_read"); /* a disk is never idle */
+	expect(&in, 8, 400, VPROF_LATENCY_NEW_CALL, "[server] [server]");
+	vprof_latency_input_release(&in);
+}
+
+/* ... and with windows it may have run in between. */
+static void test_missing_switch_between_windows(void **state)
+{
+	static const uint64_t two[][2] = { { 100, 200 }, { 300, 400 } };
+	static const struct vprof_kernel_event events[] = {
+		OUT(180, SLEEPING, IN_VFS_READ, IN_READ), /* in at some time until 310, but in another call then */
+		CALL(310, 320, SYS_read, IN_READ),
+		{ VP_KIND_KERNEL_TIMER, 0, 450, .sample = { .tid = CLIENT, .user_stack = IN_WORK } },
+	};
+	struct vprof_latency_input in;
+
+	(void)state;
+	windows = two;
+	n_windows = 2;
+	read_events(&in, events, 3, ALL | VP_KERNEL_WINDOWS);
+	n_windows = 0;
+	assert_int_equal(in.n_unpaired, 1);
+	assert_int_equal(in.history.threads.n, 2);
+	assert_int_equal(in.history.threads.v[0].end, 179);
+	assert_int_equal(in.history.threads.v[1].is_continued, 1);
+	assert_int_equal(in.history.threads.v[1].begin, 299);
+	assert_int_equal(in.history.threads.v[1].n_events, 2);
+	vprof_latency_input_release(&in);
+}
+
 static void test_refuses(void **state)
 {
 	struct vprof_latency_input in;
@@ -400,10 +453,16 @@ static void test_refuses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_system_call),    cmocka_unit_test(test_call_without_end),
-		cmocka_unit_test(test_fault),	       cmocka_unit_test(test_left_out),
-		cmocka_unit_test(test_lives),	       cmocka_unit_test(test_windows),
-		cmocka_unit_test(test_loss_in_window), cmocka_unit_test(test_refuses),
+		cmocka_unit_test(test_system_call),
+		cmocka_unit_test(test_call_without_end),
+		cmocka_unit_test(test_fault),
+		cmocka_unit_test(test_left_out),
+		cmocka_unit_test(test_lives),
+		cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_loss_in_window),
+		cmocka_unit_test(test_missing_switches),
+		cmocka_unit_test(test_missing_switch_between_windows),
+		cmocka_unit_test(test_refuses),
 	};
 
 	return cmocka_run_group_tests(tests, kernel_image_setup, kernel_image_teardown);

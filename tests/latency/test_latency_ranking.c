@@ -31,6 +31,8 @@ struct runs {
 	struct vprof_latency_ranking ranking;
 };
 
+static int has_three_windows; /* new: its last run's stacks are of three windows that have no time between them */
+
 static void rank(struct runs *r, const char *base, const char *new, double base_units, double new_units)
 {
 	const double scale[2] = { 1 / base_units, 1 / new_units };
@@ -39,6 +41,9 @@ static void rank(struct runs *r, const char *base, const char *new, double base_
 	for (int i = 0; i < 2; i++)
 		if (texts[i]) {
 			latency_text_read(&r->text[i], texts[i]);
+			for (uint64_t w = 0; w < 3 && i && has_three_windows; w++)
+				*VPROF_PUSH(&r->text[i].history.windows) =
+					(struct vprof_latency_window){ w * 500, w < 2 ? w * 500 + 500 : 1599, w * 500 };
 			assert_int_equal(vprof_annotated_tree_build(&r->tree[i], &r->text[i].history, 1, NULL), 0);
 		}
 	assert_int_equal(vprof_paired_tree_build(&r->pair, base ? &r->tree[0] : NULL, &r->tree[1], NULL), 0);
@@ -213,6 +218,173 @@ static void test_unbounded(void **state)
 	release(&r);
 }
 
+/* The rank of the first path on which a function is that is called changed; 0: none. */
+static size_t changed(const struct runs *r, const char *name)
+{
+	for (size_t i = 0; i < r->ranking.paths.n; i++) {
+		const struct vprof_ranked_path *p = &r->ranking.paths.v[i];
+		size_t n = p->n_whole ? p->n_whole : p->n_nodes;
+
+		for (size_t k = 0; k < n && p->verdict == VPROF_LATENCY_CHANGED; k++)
+			if (!strcmp(r->pair.functions
+					    .v[r->pair.nodes.v[r->ranking.nodes.v[p->first_node + k].node].function]
+					    ->name,
+				    name))
+				return i + 1;
+	}
+	return 0;
+}
+
+/* A server of one second, 20 turns: until there is a request a worker sleeps in take > wait, an event loop in a
+ * function that waits for work; a request waits for a lock and computes. Times in ms of each turn. */
+static char *write_server(char *text, size_t size, int wait, int lock, int compute)
+{
+	size_t n = (size_t)snprintf(text, size, "recording 0 1000\nidle poll\n");
+
+	for (int thread = 0; thread < 2; thread++) {
+		const char *between = thread ? "loop:1 poll:1" : "work:1 take:1 wait:1";
+		const char *request = thread ? "loop:2 serve" : "work:2 serve";
+
+		n += (size_t)snprintf(text + n, size - n, "thread t%d 0 1000\n", thread);
+		for (int t = 0; t < 1000; t += 50)
+			n += (size_t)snprintf(text + n, size - n,
+					      "event %d %s\nevent %d %s ; held off\n"
+					      "event %d %s:1 lock:1\nevent %d %s:1 lock:1 ; held off\n"
+					      "event %d %s:2 compute:1\nevent %d %s:2 compute:1 ; held\n",
+					      t, between, t + wait, between, t + wait, request, t + wait + lock,
+					      request, t + wait + lock, request, t + wait + lock + compute, request);
+	}
+	assert_true(n < size);
+	return text;
+}
+
+/* The load rises or falls: workers sleep for 85 % of their lives under the one, for 50 % under the other. */
+static void test_idle_varies_with_load(void **state)
+{
+	static const int waits[][2] = { { 42, 25 }, { 25, 42 }, { 45, 10 }, { 10, 45 } };
+	char base[16384], new[16384];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+		struct runs r = { 0 };
+
+		rank(&r, write_server(base, sizeof base, waits[i][0], 2, 48 - waits[i][0]),
+		     write_server(new, sizeof new, waits[i][1], 2, 48 - waits[i][1]), 1, 1);
+		assert_int_equal(changed(&r, "wait"), 0);
+		assert_int_equal(changed(&r, "take"), 0);
+		assert_int_equal(changed(&r, "poll"), 0);
+		assert_int_equal(vprof_latency_p_min(&r.ranking, &r.pair, "poll"), 0);
+		assert_int_equal(vprof_latency_p_min(&r.ranking, &r.pair, "wait"), 0);
+		assert_int_equal(changed(&r, "compute"), waits[i][1] < waits[i][0]);
+		release(&r);
+	}
+}
+
+/* The same, but requests wait for the lock: that is a cause, though the threads sleep there, too. */
+static void test_wait_in_request(void **state)
+{
+	char base[16384], new[16384];
+	struct runs r = { 0 };
+
+	(void)state;
+	rank(&r, write_server(base, sizeof base, 40, 2, 8), write_server(new, sizeof new, 10, 32, 8), 1, 1);
+	assert_int_equal(changed(&r, "lock"), 1);
+	assert_int_equal(changed(&r, "wait"), 0);
+	assert_int_equal(changed(&r, "poll"), 0);
+	release(&r);
+}
+
+/* A thread that sleeps between events that are hours apart for it; of one sleep the switch back in is missing. What it
+ * did in that time is not known, so it is no cost, and nothing is settled by it. */
+static void test_missing_switch(void **state)
+{
+	static const char base[] = "recording 0 1000\nidle poll\nthread server 0 1000\n"
+				   "event 0 main:1 serve:1\nevent 1000 main:1 serve:1 ; held\n"
+				   "thread writer 0 1000\nevent 0 main:2 poll:1\nevent 500 main:2 poll:1 ; held off\n"
+				   "event 500 main:2 poll:1 ; new\nevent 1000 main:2 poll:1 ; held off\n";
+	static const char new[] = "recording 0 1000\nidle poll\nthread server 0 1000\n"
+				  "event 0 main:1 serve:1\nevent 1000 main:1 serve:1 ; held\n"
+				  "thread writer 0 1000\nevent 0 main:2 poll:1\nevent 500 main:2 poll:1 ; held off\n"
+				  "event 500 main:2 poll:1 ; new\nevent 1000 main:2 poll:1 ; held unpaired\n";
+	struct runs r = { 0 };
+
+	(void)state;
+	rank(&r, base, new, 1, 1);
+	assert_int_equal(vprof_latency_p_min(&r.ranking, &r.pair, "poll"), 0);
+	assert_true(r.ranking.total[0] == 1000 && r.ranking.total[1] == 1000);
+	release(&r);
+	/* ... but it may have been one: with 20 in poll besides, the 500 are in the upper bound alone */
+	memset(&r, 0, sizeof r);
+	rank(&r, base,
+	     "recording 0 1000\nidle poll\nthread server 0 1000\n"
+	     "event 0 main:1 serve:1\nevent 1000 main:1 serve:1 ; held\n"
+	     "thread writer 0 1000\nevent 0 main:2 poll:1\nevent 20 main:2 poll:1 ; held\n"
+	     "event 500 main:2 poll:1 ; held off\nevent 500 main:2 poll:1 ; new\nevent 1000 main:2 poll:1 ; held unpaired\n",
+	     1, 1);
+	assert_int_equal(vprof_latency_p_min(&r.ranking, &r.pair, "poll"), 1);
+	assert_true(r.ranking.paths.v[0].cost == 20);
+	assert_true(r.ranking.paths.v[0].low == 20 && r.ranking.paths.v[0].high == 520);
+	release(&r);
+}
+
+/* Busy time in a place where threads mostly sleep is where it was: one stretch in one run varies by as much as it is.
+ */
+static void test_error_of_busy_time(void **state)
+{
+	char base[8192], new[8192];
+	struct runs r = { 0 };
+	size_t n[2];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		char *text = i ? new : base;
+
+		n[i] = (size_t)snprintf(text, sizeof base,
+					"recording 0 1600\nidle poll\nthread a 0 1600\nevent 0 main:1 serve:1\n"
+					"event 1600 main:1 serve:1 ; held\nthread b 0 1600\nevent 0 main:2 poll:1\n");
+		for (int t = 100; t <= 1600; t += 100)
+			n[i] += (size_t)snprintf(text + n[i], sizeof base - n[i], "event %d main:2 poll:1 ; held%s\n",
+						 t, i && t == 800 ? "" : " off");
+	}
+	rank(&r, base, new, 1, 1);
+	assert_int_equal(vprof_latency_p_min(&r.ranking, &r.pair, "poll"), 1);
+	assert_true(r.ranking.paths.v[0].cost == 100);
+	assert_true(r.ranking.paths.v[0].error > 90);
+	assert_int_equal(r.ranking.paths.v[0].verdict, VPROF_LATENCY_VARIES);
+	release(&r);
+}
+
+/* A run in three windows has two parts, and these are alike: their variance says next to nothing. */
+static void test_two_parts_alike(void **state)
+{
+	char base[8192], new[8192];
+
+	(void)state;
+	for (int is_new = 0; is_new < 2; is_new++) {
+		char *text = is_new ? new : base;
+		size_t n = (size_t)snprintf(text, sizeof base, "recording 0 1599\nthread main 0 1599\n");
+
+		for (int t = 0; t < 1600; t += 100) {
+			int f = t + (is_new ? 50 : t % 200 ? 40 : 44);
+
+			n += (size_t)snprintf(text + n, sizeof base - n,
+					      "event %d main:1 f:1\nevent %d main:1 f:1 ; held\n"
+					      "event %d main:2 g:1\nevent %d main:2 g:1 ; held\n",
+					      t, f, f, t < 1500 ? t + 100 : 1599);
+		}
+	}
+	for (int is_few = 0; is_few < 2; is_few++) {
+		struct runs r = { 0 };
+
+		has_three_windows = is_few;
+		rank(&r, base, new, 1, 1);
+		has_three_windows = 0;
+		assert_string_equal(end_of(&r, 0), "f");
+		assert_int_equal(r.ranking.paths.v[0].verdict, is_few ? VPROF_LATENCY_VARIES : VPROF_LATENCY_CHANGED);
+		release(&r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,6 +396,11 @@ int main(void)
 		cmocka_unit_test(test_scaled),
 		cmocka_unit_test(test_same_run),
 		cmocka_unit_test(test_unbounded),
+		cmocka_unit_test(test_idle_varies_with_load),
+		cmocka_unit_test(test_wait_in_request),
+		cmocka_unit_test(test_missing_switch),
+		cmocka_unit_test(test_error_of_busy_time),
+		cmocka_unit_test(test_two_parts_alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

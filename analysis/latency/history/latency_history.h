@@ -44,7 +44,9 @@ struct vprof_latency_stack {
 #define VPROF_LATENCY_DISK 8u
 /* there were system calls since the event before that were not recorded, from wherever */
 #define VPROF_LATENCY_SKIPPED 16u
-#define VPROF_LATENCY_FLAGS 32u
+/* a switch out or in is missing since the event before: for some of the time the thread may have slept */
+#define VPROF_LATENCY_UNPAIRED 32u
+#define VPROF_LATENCY_FLAGS 64u
 
 struct vprof_latency_event {
 	uint64_t t; /* ns */

@@ -56,7 +56,8 @@ struct position {
 	uint32_t call_number, call_stack;
 	uint32_t n_calls; /* begun so far */
 	int is_out;	  /* switched out */
-	uint32_t out_user, out_kernel, out_losses, out_state, out_stack;
+	uint32_t out_losses, out_state, out_stack;
+	int is_unpaired; /* a switch of a sleep is missing since the last event taken */
 	/* of the event that was taken last */
 	int has_last, last_in_call;
 	uint32_t last_call, last_stack, last_losses;
@@ -270,7 +271,10 @@ static int take(struct reading *g, struct position *p, uint64_t t, uint32_t stac
 		flags |= VPROF_LATENCY_HELD;
 	else if (!(flags & VPROF_LATENCY_HELD))
 		flags |= VPROF_LATENCY_NEW_CALL;
+	if (p->is_unpaired && !(flags & VPROF_LATENCY_OFF_CPU))
+		flags |= VPROF_LATENCY_UNPAIRED;
 	*e = (struct vprof_latency_event){ t, stack, p->has_last ? flags : 0 };
+	p->is_unpaired = 0;
 	p->has_last = 1;
 	p->last_in_call = in_call;
 	p->last_call = call;
@@ -310,17 +314,28 @@ static int take_stack(struct reading *g, struct position *p, const struct raw *r
 static int take_switch_in(struct reading *g, struct position *p, const struct raw *r)
 {
 	uint32_t flags = VPROF_LATENCY_HELD | VPROF_LATENCY_OFF_CPU;
+	int is_missing = !p->is_out || p->out_losses != r->n_losses;
 
-	if (!p->is_out)
-		return VPROF_OK;
-	p->is_out = 0;
-	if (p->out_losses != r->n_losses || p->out_stack == VPROF_NONE) {
-		g->input->n_unpaired++;
+	if (is_missing || p->out_stack == VPROF_NONE) {
+		g->input->n_unpaired += p->is_out || p->has_last;
+		p->is_unpaired |= is_missing || p->out_state == VP_TASK_STATE_SLEEPING;
+		p->is_out = 0;
 		return VPROF_OK;
 	}
+	p->is_out = 0;
 	if (p->out_state != VP_TASK_STATE_SLEEPING)
 		flags |= VPROF_LATENCY_DISK;
 	return take(g, p, r->t, p->out_stack, p->last_in_call, p->last_call, flags, r->n_losses);
+}
+
+/* A thread that does something else than get a CPU has one: the kernel leaves out a switch now and then. */
+static void note_missing(struct reading *g, struct position *p, const struct raw *r)
+{
+	if (!p->is_out || r->kind == RAW_IN || r->kind == RAW_RESUME)
+		return;
+	g->input->n_unpaired++;
+	p->is_unpaired |= p->out_state == VP_TASK_STATE_SLEEPING;
+	p->is_out = 0;
 }
 
 static int take_event(struct reading *g, struct position *p, const struct raw *r)
@@ -429,6 +444,13 @@ static int sleeps_into_window(const struct reading *g, const struct position *p,
 	       is_inside(g, p->window, next->t);
 }
 
+/* Has it left the system call in which it was last known to sleep, without having been seen to get a CPU? */
+static int has_left(const struct position *p, const struct raw *r)
+{
+	return p->out_losses != r->n_losses ||
+	       (r->kind != RAW_IN && r->kind != RAW_RESUME && r->kind != RAW_EXIT && r->kind != RAW_OUT);
+}
+
 /* next: the thread's next event, RESUME apart; NULL: there is none. */
 static int on_thread_event(struct reading *g, struct tracked *t, struct position *p, const struct raw *r,
 			   const struct raw *next)
@@ -444,7 +466,7 @@ static int on_thread_event(struct reading *g, struct tracked *t, struct position
 		p->window++;
 	}
 	is_in = is_inside(g, p->window, r->t);
-	if ((g->input->kinds & VP_KERNEL_WINDOWS) && is_known_asleep(p) && p->out_losses != r->n_losses) {
+	if ((g->input->kinds & VP_KERNEL_WINDOWS) && is_known_asleep(p) && has_left(p, r)) {
 		g->input->n_unpaired++; /* it may have run in between */
 		ret = end_seen(g, t, p, g->input->history.events.v[g->input->history.events.n - 1].t);
 	}
@@ -456,6 +478,7 @@ static int on_thread_event(struct reading *g, struct tracked *t, struct position
 		return ret;
 	if (!p->is_seen)
 		begin_seen(g, t, p, is_in ? g->windows.v[p->window].begin : r->t);
+	note_missing(g, p, r);
 	if (r->kind == RAW_ENTER || r->kind == RAW_RESUME)
 		return begin_call(g, p, r, returned->t);
 	return take_event(g, p, r);

@@ -16,8 +16,8 @@ struct vprof_latency_input {
 	uint32_t kinds;			   /* VP_KERNEL_*, that were recorded */
 	uint64_t n_lost;		   /* events that the recorder lost */
 	struct vprof_stack_counts counts;  /* events left out for their stacks, and frames */
-	uint64_t n_unpaired; /* events left out: a thread that got a CPU, of which it is not known where it had left it
-			      */
+	uint64_t n_unpaired; /* switches without their other half: a thread that got a CPU, of which it is not known
+				where it had left it; or that ran, but is not known to have got one */
 	const char *missing; /* what was not recorded, and what to do; "" */
 };
 
