@@ -239,6 +239,30 @@ static void warn_work(struct list *l, const struct vprof_findings *f)
 		     f->attributes->n_left_out, VPROF_COUNTERS_MAX);
 }
 
+static int has_outliers(const struct vprof_results *r, const struct vprof_node *n)
+{
+	return n->rare_ns > 0.2 * n->mean_ns && n->rare_ns > 0.05 * r->mean_ns;
+}
+
+/* Of a function's calls in all places of the tree that have them: how much their outliers would add, of their mean. 0:
+ * an earlier node speaks for them. */
+static double outliers_of(const struct vprof_results *r, size_t first)
+{
+	double rare_ns = 0, mean_ns = 0;
+
+	for (size_t i = 0; i < r->n_nodes; i++) {
+		const struct vprof_node *n = &r->nodes[i];
+
+		if (!has_outliers(r, n) || strcmp(n->name, r->nodes[first].name) != 0)
+			continue;
+		if (i < first)
+			return 0;
+		rare_ns += n->rare_ns;
+		mean_ns += n->mean_ns;
+	}
+	return rare_ns / mean_ns;
+}
+
 /* Hot functions whose sampled times say little. */
 static void warn_noisy(struct list *l)
 {
@@ -246,14 +270,15 @@ static void warn_noisy(struct list *l)
 
 	for (size_t i = 0; i < r->n_nodes; i++) {
 		const struct vprof_node *n = &r->nodes[i];
+		double added = has_outliers(r, n) ? outliers_of(r, i) : 0;
 
-		if (n->rare_ns > 0.2 * n->mean_ns && n->rare_ns > 0.05 * r->mean_ns)
+		if (added > 0)
 			warn(l,
 			     "%s: some of its timed calls, at most 1 in 100, are outliers, and each is counted once: "
 			     "scaled up like the others they would add %.3g times its mean. They are interruptions "
 			     "or rare slow calls; what others like them took is found as undivided time. Record every "
 			     "call (--every-call) to see them",
-			     vprof_warned_name(n->name).s, n->rare_ns / n->mean_ns);
+			     vprof_warned_name(n->name).s, added);
 	}
 
 	for (size_t i = 0; i < r->n_factors; i++) {

@@ -232,7 +232,8 @@ void vprof_report_coverage(const struct vprof_style *style, const struct vprof_r
 			vprof_text_addf(&t, ", %s by their timing alone", vprof_format_count(r->n_waits_by_time).s);
 	}
 	if (r->n_waits_undecided)
-		vprof_text_addf(&t, "; %s waits for data undecided", vprof_format_count(r->n_waits_undecided).s);
+		vprof_text_addf(&t, "; %s wait%s for data undecided", vprof_format_count(r->n_waits_undecided).s,
+				r->n_waits_undecided == 1 ? "" : "s");
 	if (r->n_calls_sampled)
 		vprof_text_addf(&t, "; %s records stand for several calls of hot functions",
 				vprof_format_count(r->n_calls_sampled).s);

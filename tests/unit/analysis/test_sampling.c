@@ -155,6 +155,42 @@ static void test_rare_length(void **state)
 	hand_release(&h);
 }
 
+/* A function that is rarely interrupted in two places of the tree is warned of once. */
+static void test_rare_twice(void **state)
+{
+	struct vprof_plan *plan = hand_plan(3);
+	struct hand_trace h;
+	struct hand_thread *th;
+	struct vprof_results *r;
+	int n_warnings = 0;
+
+	(void)state;
+	hand_init(&h);
+	th = hand_thread(&h, 1);
+	for (uint64_t i = 1; i <= 2; i++) {
+		uint64_t t = 10000000 * i;
+
+		hand_mark(th, VP_KIND_BEGIN, i, t);
+		for (uint64_t at = t; at <= t + 2000000; at += 2000000) {
+			for (uint32_t k = 0; k < 2000; k++)
+				chosen(th, F(2), at + 200 * k, at + 200 * k + (i == 1 && k == 1999 ? 500010 : 10), 4,
+				       k % 2, 4, k / 2);
+			if (at > t)
+				hand_call(th, F(3), at, at + 1000000);
+		}
+		hand_call(th, F(1), t, t + 4000000);
+		hand_mark(th, VP_KIND_END, i, t + 4000000);
+	}
+	hand_write(&h);
+	r = hand_analyze(&h, plan);
+	for (size_t i = 0; i < r->n_warnings; i++)
+		n_warnings += !strncmp(r->warnings[i], "f2: some of its timed calls", 27);
+	assert_int_equal(n_warnings, 1);
+	vprof_results_free(r);
+	vprof_plan_free(plan);
+	hand_release(&h);
+}
+
 /* Damage: chosen calls in chosen calls, a block without its second, impossible durations. */
 static void test_damage(void **state)
 {
@@ -193,6 +229,7 @@ int main(void)
 		cmocka_unit_test(test_error_is_no_variance),
 		cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_rare_length),
+		cmocka_unit_test(test_rare_twice),
 		cmocka_unit_test(test_damage),
 	};
 
