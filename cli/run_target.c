@@ -174,21 +174,34 @@ static void pause_briefly(void)
 	nanosleep(&t, NULL);
 }
 
+/* Asks the command's processes to end, and ends them when that took too long. told_s: 0, or when they were asked. */
+static void end_command(const struct vprof_run_request *r, pid_t pid, double *told_s, struct vprof_run_outcome *o)
+{
+	double grace_s = r->grace_s > 0 ? r->grace_s : VPROF_RUN_GRACE_S;
+
+	if (*told_s <= 0) {
+		*told_s = vprof_clock_s();
+		kill(-pid, SIGTERM);
+	} else if (!o->was_killed && vprof_clock_s() - *told_s > grace_s) {
+		o->was_killed = 1;
+		kill(-pid, SIGKILL);
+	}
+}
+
 /* Until the command has ended: drains, passes signals on, shows that time passes. */
 static void attend(const struct vprof_run_request *r, struct vprof_collector *collector,
 		   struct vprof_run_kernel *kernel, pid_t pid, int log, struct vprof_run_outcome *o, double started)
 {
 	struct vprof_run_progress progress;
 	off_t seen = 0;
-	int passed_on = 0, told = 0;
+	double told_s = 0;
+	int passed_on = 0;
 	pid_t ended;
 
 	vprof_run_progress_begin(&progress, r->progress, pid);
 	for (;;) {
-		if (r->step && r->step(r->arg, collector) && !told) {
-			kill(-pid, SIGTERM);
-			told = 1;
-		}
+		if (r->step && r->step(r->arg, collector))
+			end_command(r, pid, &told_s, o);
 		drain(collector, kernel);
 		ended = waitpid(pid, &o->status, WNOHANG);
 		if (r->verbose)

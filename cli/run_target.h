@@ -2,8 +2,9 @@
 /* Runs the workload under the collector.
  *
  * The command runs through /bin/sh in a process group of its own, with libvprof.so preloaded; its output goes to the
- * run's log. Signals that end vprof (INT, TERM, HUP, QUIT) are passed on to the group; a second one kills it. Processes
- * that the command leaves behind are ended. Whatever happens, the shared memory is removed.
+ * run's log. Signals that end vprof (INT, TERM, HUP, QUIT) are passed on to the group; a second one kills it. So does
+ * the end of a live session: SIGTERM first, and SIGKILL when the command still runs grace_s later. Processes that the
+ * command leaves behind are ended. Whatever happens, the shared memory is removed.
  */
 #ifndef VPROF_RUN_TARGET_H
 #define VPROF_RUN_TARGET_H
@@ -47,10 +48,14 @@ struct vprof_run_request {
 	int (*step)(void *arg, struct vprof_collector *collector);
 	void (*over)(void *arg);
 	void *arg;
+	double grace_s; /* from SIGTERM to SIGKILL of a command that is to be ended; 0: VPROF_RUN_GRACE_S */
 };
+
+#define VPROF_RUN_GRACE_S 10.0
 
 struct vprof_run_outcome {
 	int status;	   /* as of waitpid */
+	int was_killed;	   /* it was told to end, and did not within its grace */
 	int interrupted;   /* the signal that vprof received, else 0 */
 	int n_left_behind; /* processes ended after the command */
 	double seconds;

@@ -172,6 +172,9 @@ static int stop(struct vprof_live_rounds *r, struct vprof_error *err)
 	rc = vprof_live_run_stop(r->run, &outcome, &was_ended, err);
 	r->run = NULL;
 	vprof_dir_remove(r->discarded, NULL);
+	if (outcome.was_killed)
+		vprof_tell("the run command did not end within %g s of SIGTERM: its processes were killed (SIGKILL)",
+			   VPROF_RUN_GRACE_S);
 	if (rc)
 		return rc;
 	if (outcome.interrupted)
@@ -373,7 +376,7 @@ int vprof_live_rounds_record(struct vprof_live_rounds *r, struct vprof_workspace
 		rc = vprof_live_run_begin(r->run, plan, trace, &n_missing, err);
 	if (!rc && n_missing)
 		vprof_tell("%zu of the plan's %zu functions and calls are not part of the resident build "
-			   "(vprof facts says why); their time counts in their callers",
+			   "(vprof doctor --facts says why); their time counts in their callers",
 			   n_missing, plan->n_probes);
 	if (!rc)
 		rc = record(r, w, s, run, plan, &state, err);

@@ -206,6 +206,49 @@ static void a_stubborn_command_is_killed_by_the_second(void **state)
 	assert_int_equal(WTERMSIG(o.status), SIGKILL);
 }
 
+/* As a live session ends its command: when the command has made the file "ready". */
+static int end_when_ready(void *arg, struct vprof_collector *collector)
+{
+	char path[96];
+
+	(void)arg;
+	while (vprof_collector_drain(collector) > 0)
+		;
+	snprintf(path, sizeof path, "%s/ready", folder);
+	return !access(path, F_OK);
+}
+
+static void a_session_ends_its_command(void **state)
+{
+	struct vprof_run_request r = request("trap 'echo ended; exit 4' TERM; : >ready; while :; do sleep 0.05; done");
+	struct vprof_run_outcome o;
+
+	(void)state;
+	r.step = end_when_ready;
+	r.grace_s = 1e6;
+	run(&r, &o);
+	assert_true(WIFEXITED(o.status) && WEXITSTATUS(o.status) == 4);
+	assert_false(o.was_killed);
+	assert_log_has("ended");
+}
+
+/* Whoever waited for it would wait for ever: each of its processes ignores SIGTERM. */
+static void a_session_kills_what_ignores_its_end(void **state)
+{
+	struct vprof_run_request r =
+		request("trap '' TERM; (while :; do sleep 0.05; done) & : >ready; while :; do sleep 0.05; done");
+	struct vprof_run_outcome o;
+
+	(void)state;
+	r.step = end_when_ready;
+	r.grace_s = 0.1;
+	run(&r, &o);
+	assert_true(WIFSIGNALED(o.status) && WTERMSIG(o.status) == SIGKILL);
+	assert_true(o.was_killed);
+	assert_int_equal(o.interrupted, 0);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
+}
+
 static void a_missing_library_is_told(void **state)
 {
 	struct vprof_run_request r = request("true");
@@ -231,6 +274,8 @@ int main(void)
 		TEST(what_is_left_behind_is_ended),
 		TEST(an_interrupt_stops_the_command),
 		TEST(a_stubborn_command_is_killed_by_the_second),
+		TEST(a_session_ends_its_command),
+		TEST(a_session_kills_what_ignores_its_end),
 		TEST(a_missing_library_is_told),
 	};
 
