@@ -138,23 +138,25 @@ static void recycle_chunk(struct vprof_collector *c, uint32_t i, uint32_t n_byte
 	atomic_store_explicit(&c->shm.states[i], VP_CHUNK_FREE, memory_order_release);
 }
 
-static int process_is_dead(uint32_t pid)
+int vprof_collector_is_dead(const struct vprof_collector *c, uint32_t pid, uint64_t pid_namespace)
 {
+	if (pid_namespace && pid_namespace != c->pid_namespace)
+		return 0;
 	return pid && pid <= INT32_MAX && kill((pid_t)pid, 0) && errno == ESRCH;
 }
 
-/* 1 when the chunk's process is known to be gone; asks the kernel at most every LIFE_CHECK_NS. The number of a
- * process in another pid namespace means nothing here: its chunks stay taken until the end. */
+/* Of the chunk's process; asks the kernel at most every LIFE_CHECK_NS. In another pid namespace its chunks stay taken
+ * until the end. */
 static int owner_is_dead(struct vprof_collector *c, uint32_t i, uint64_t now_ns)
 {
 	const volatile struct vp_chunk_header *h = vprof_shm_chunk(&c->shm, i);
 	uint32_t pid = __atomic_load_n(&h->pid, __ATOMIC_ACQUIRE);
 	uint64_t namespace = h->pid_namespace;
 
-	if (now_ns - c->checked_ns[i] < LIFE_CHECK_NS || (namespace && namespace != c->pid_namespace))
+	if (now_ns - c->checked_ns[i] < LIFE_CHECK_NS)
 		return 0;
 	c->checked_ns[i] = now_ns;
-	return process_is_dead(pid);
+	return vprof_collector_is_dead(c, pid, namespace);
 }
 
 static void append_window(struct vprof_collector *c, uint64_t t, int is_open)
@@ -221,6 +223,7 @@ int vprof_collector_drain(struct vprof_collector *c)
 		recycle_chunk(c, i, store_chunk(c, i, state == VP_CHUNK_FULL));
 		n++;
 	}
+	vprof_collector_live_drained(c);
 	turn_windows(c, now_ns);
 	if (!c->is_discarding && vprof_records_step(&c->file, now_ns)) {
 		vprof_processors_flush(c->processors);

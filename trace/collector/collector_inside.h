@@ -38,5 +38,9 @@ uint64_t vprof_collector_longest_ns(struct vprof_collector *c);
 /* A live session's own memory. OK or NOMEM. */
 int vprof_collector_live_start(struct vprof_collector *c);
 void vprof_collector_live_release(struct vprof_collector *c);
+/* After each drain. */
+void vprof_collector_live_drained(struct vprof_collector *c);
+/* 1 when the process is known to be gone. The number of a process in another pid namespace means nothing here. */
+int vprof_collector_is_dead(const struct vprof_collector *c, uint32_t pid, uint64_t pid_namespace);
 
 #endif

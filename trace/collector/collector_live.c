@@ -20,6 +20,44 @@ void vprof_collector_live_release(struct vprof_collector *c)
 	vprof_definitions_free(c->definitions);
 }
 
+static int is_dead(void *collector, const struct vp_chunk_header *h)
+{
+	return vprof_collector_is_dead(collector, h->pid, h->pid_namespace);
+}
+
+/* Of a process that is gone: it takes no chunk any more. */
+static int is_under_way(void *collector, const struct vp_chunk_header *h)
+{
+	const struct vprof_collector *c = collector;
+
+	for (uint32_t i = 0; i < c->shm.n_chunks; i++) {
+		const volatile struct vp_chunk_header *other = vprof_shm_chunk(&c->shm, i);
+
+		if (atomic_load_explicit(&c->shm.states[i], memory_order_acquire) != VP_CHUNK_FREE &&
+		    other->process_seq == h->process_seq)
+			return 1;
+	}
+	return 0;
+}
+
+static void forget_dead(struct vprof_collector *c)
+{
+	const struct vprof_definitions_judge judge = { is_dead, is_under_way, c };
+
+	vprof_definitions_forget(c->definitions, &judge); /* without memory: next time */
+}
+
+void vprof_collector_live_drained(struct vprof_collector *c)
+{
+	if (c->definitions && vprof_definitions_is_due(c->definitions))
+		forget_dead(c);
+}
+
+size_t vprof_collector_n_defining(const struct vprof_collector *c)
+{
+	return vprof_definitions_count(c->definitions);
+}
+
 /* How many bytes from `from` on are whole records. A record's first unit is written last, t of it or w: where one is
  * missing, a thread is writing. */
 static uint32_t whole_bytes(const struct vp_unit *units, uint32_t from)
@@ -111,6 +149,7 @@ static int begin_file(struct vprof_collector *c, const char *trace_dir, struct v
 	rc = vprof_records_open(&c->file, trace_dir, before.max_bytes, before.compress, err);
 	if (!rc)
 		c->is_discarding = 0;
+	forget_dead(c);
 	if (!rc && vprof_definitions_store(c->definitions, store, c))
 		rc = vprof_error_set(err, VPROF_ERR_FAILED, "cannot write the trace in %s; free space on the disk",
 				     trace_dir);

@@ -3,6 +3,7 @@
 
 #include "common/array.h"
 #include "common/error.h"
+#include "common/search.h"
 #include "trace/walk.h"
 
 struct owner {
@@ -14,7 +15,20 @@ struct owner {
 
 struct vprof_definitions {
 	VPROF_ARRAY(struct owner *) owners; /* by thread_seq, process_seq */
+	size_t n_left;			    /* when those of dead processes were forgotten last */
 };
+
+/* A process under a pid; after an exec it has another process_seq. */
+struct holder {
+	uint64_t pid_namespace;
+	uint32_t pid, process_seq;
+};
+
+static void release(struct owner *o)
+{
+	VPROF_ARRAY_RELEASE(&o->units);
+	free(o);
+}
 
 struct vprof_definitions *vprof_definitions_new(void)
 {
@@ -25,10 +39,8 @@ void vprof_definitions_free(struct vprof_definitions *d)
 {
 	if (!d)
 		return;
-	for (size_t i = 0; i < d->owners.n; i++) {
-		VPROF_ARRAY_RELEASE(&d->owners.v[i]->units);
-		free(d->owners.v[i]);
-	}
+	for (size_t i = 0; i < d->owners.n; i++)
+		release(d->owners.v[i]);
 	VPROF_ARRAY_RELEASE(&d->owners);
 	free(d);
 }
@@ -91,8 +103,7 @@ static void forget(struct vprof_definitions *d, struct owner *o)
 		return;
 	memmove(d->owners.v + i, d->owners.v + i + 1, (d->owners.n - 1 - i) * sizeof *d->owners.v);
 	d->owners.n--;
-	VPROF_ARRAY_RELEASE(&o->units);
-	free(o);
+	release(o);
 }
 
 int vprof_definitions_add(struct vprof_definitions *d, const struct vp_chunk_header *h, const struct vp_unit *units)
@@ -125,6 +136,69 @@ int vprof_definitions_add(struct vprof_definitions *d, const struct vp_chunk_hea
 	if (!rc && is_over)
 		forget(d, o);
 	return rc;
+}
+
+size_t vprof_definitions_count(const struct vprof_definitions *d)
+{
+	return d->owners.n;
+}
+
+int vprof_definitions_is_due(const struct vprof_definitions *d)
+{
+	return d->owners.n > 2 * d->n_left + VPROF_DEFINITIONS_SLACK;
+}
+
+static int pid_order(const struct holder *x, const struct holder *y)
+{
+	if (x->pid_namespace != y->pid_namespace)
+		return x->pid_namespace < y->pid_namespace ? -1 : 1;
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+static int holder_order(const void *a, const void *b)
+{
+	const struct holder *x = a, *y = b;
+	int order = pid_order(x, y);
+
+	return order ? order : x->process_seq < y->process_seq ? -1 : x->process_seq > y->process_seq;
+}
+
+static struct holder holder_of(const struct owner *o)
+{
+	return (struct holder){ o->header.pid_namespace, o->header.pid, o->header.process_seq };
+}
+
+/* Has a later process the owner's pid? `all` by holder_order. In unknown namespaces that says nothing. */
+static int is_superseded(const struct holder *all, size_t n, const struct owner *o)
+{
+	const struct holder own = holder_of(o);
+	size_t next = VPROF_BISECT(n, i, holder_order(&all[i], &own) <= 0);
+
+	return own.pid_namespace && next < n && !pid_order(&all[next], &own);
+}
+
+int vprof_definitions_forget(struct vprof_definitions *d, const struct vprof_definitions_judge *judge)
+{
+	size_t n = d->owners.n, n_left = 0;
+	struct holder *all = calloc(n + 1, sizeof *all);
+
+	if (!all)
+		return VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < n; i++)
+		all[i] = holder_of(d->owners.v[i]);
+	qsort(all, n, sizeof *all, holder_order);
+	for (size_t i = 0; i < n; i++) {
+		struct owner *o = d->owners.v[i];
+
+		if ((is_superseded(all, n, o) || judge->is_dead(judge->arg, &o->header)) &&
+		    !judge->is_under_way(judge->arg, &o->header))
+			release(o);
+		else
+			d->owners.v[n_left++] = o;
+	}
+	d->owners.n = d->n_left = n_left;
+	free(all);
+	return VPROF_OK;
 }
 
 /* As many whole records from `from` on as a chunk holds. */
