@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/requests/agreement.h"
 
+#include <math.h>
+
 /* What is believed of a rule before anything was seen: as if it had been right this often of that many times. Of the
  * next reply much, since that is how most servers work (section 2.4); of a thread that is made while a request is
  * served some; of the others nothing. */
@@ -8,6 +10,9 @@
 #define BACKWARD_SEEN 20.0
 #define ONLY_RIGHT 0.5
 #define ONLY_SEEN 1.0
+#define WEAK 1.0	  /* a belief: as little as one try */
+#define UNTESTED_FAIL 4.0 /* times as often as what can be tested */
+#define DEVIATIONS 1.645  /* a rule that was seen to fail is told as good as it is at least, with 95 % */
 
 static const struct before {
 	double right, seen;
@@ -102,8 +107,9 @@ void vprof_agreement_returned(struct vprof_agreement *a, uint32_t thread, int is
 		a->threads[thread].n_pending--;
 }
 
-void vprof_agreement_busy(struct vprof_agreement *a, uint32_t thread)
+void vprof_agreement_busy(struct vprof_agreement *a, uint32_t thread, int is_reply)
 {
+	a->threads[thread].n_replies += is_reply != 0;
 	a->threads[thread].n_busy++;
 	a->threads[thread].n_interleaved += a->threads[thread].n_pending > 0;
 }
@@ -114,15 +120,20 @@ void vprof_agreement_reply(struct vprof_agreement *a, uint32_t thread, enum vpro
 	program_of(a, thread)->n_agree[how] += agrees != 0;
 }
 
-void vprof_agreement_both(struct vprof_agreement *a, uint32_t thread, int agrees)
+void vprof_agreement_both(struct vprof_agreement *a, uint32_t thread, enum vprof_forward how, int agrees)
 {
-	program_of(a, thread)->n_both++;
-	program_of(a, thread)->n_both_agree += agrees != 0;
+	program_of(a, thread)->n_both[how]++;
+	program_of(a, thread)->n_both_agree[how] += agrees != 0;
 }
 
 int vprof_agreement_is_synchronous(const struct vprof_agreement *a, uint32_t thread)
 {
 	return a->threads[thread].n_interleaved == 0;
+}
+
+int vprof_agreement_replies(const struct vprof_agreement *a, uint32_t thread)
+{
+	return a->threads[thread].n_replies > 0;
 }
 
 int vprof_agreement_serves(const struct vprof_agreement *a, uint32_t thread)
@@ -134,8 +145,7 @@ double vprof_agreement_forward(const struct vprof_agreement *a, uint32_t thread,
 {
 	const struct vprof_agreement_program *p = program_of(a, thread);
 
-	return ((double)p->n_agree[how] + forward_before[how].right) /
-	       ((double)p->n_replies[how] + forward_before[how].seen);
+	return vprof_rate_told(p->n_agree[how], p->n_replies[how], forward_before[how].right, forward_before[how].seen);
 }
 
 void vprof_agreement_next(struct vprof_agreement *a, uint32_t thread, uint32_t n_open, int fits)
@@ -144,6 +154,16 @@ void vprof_agreement_next(struct vprof_agreement *a, uint32_t thread, uint32_t n
 		return;
 	program_of(a, thread)->n_next++;
 	program_of(a, thread)->n_next_fits += fits != 0;
+}
+
+void vprof_agreement_passed(struct vprof_agreement *a, uint32_t thread)
+{
+	program_of(a, thread)->n_passed++;
+}
+
+int vprof_agreement_keeps(const struct vprof_agreement *a, uint32_t thread)
+{
+	return !program_of(a, thread)->n_passed;
 }
 
 void vprof_agreement_handed(struct vprof_agreement *a, uint32_t thread, int by_item, int agrees)
@@ -156,25 +176,42 @@ double vprof_agreement_handed_rate(const struct vprof_agreement *a, uint32_t thr
 {
 	const struct vprof_agreement_program *p = program_of(a, thread);
 
-	return ((double)p->n_handed_agree[by_item] + handed_before[by_item].right) /
-	       ((double)p->n_handed[by_item] + handed_before[by_item].seen);
+	return vprof_rate_told(p->n_handed_agree[by_item], p->n_handed[by_item], handed_before[by_item].right,
+			       handed_before[by_item].seen);
 }
 
-static double backward_rate(uint64_t n_right, uint64_t n)
+double vprof_rate_told(uint64_t n_right, uint64_t n, double prior_right, double prior_seen)
 {
-	return ((double)n_right + BACKWARD_RIGHT) / ((double)n + BACKWARD_SEEN);
+	double seen = (double)n, rate = (double)n_right / seen, spread = DEVIATIONS * DEVIATIONS / seen;
+
+	if (!n || (n_right == n && prior_seen > WEAK))
+		return (seen + prior_right) / (seen + prior_seen);
+	return (rate + spread / 2 - DEVIATIONS * sqrt(rate * (1 - rate) / seen + spread / (4 * seen))) / (1 + spread);
 }
 
-/* What a thread received is the observation to be compared with. Who woke it is not: that may be right less often than
- * the next reply, since whoever takes a request out of a queue need not be the one who was woken for it. */
+double vprof_rate_untested(double rate)
+{
+	double left = 1 - UNTESTED_FAIL * (1 - rate);
+
+	return left > 0 ? left : 0;
+}
+
+/* Compared are what fits by itself, and what a thread received. Who woke it is a test, too; it fails where another
+ * thread takes what one was woken for, which says nothing of replies, unless threads pass requests on. Then what fails
+ * where it can be tested is taken to fail more often where it cannot. */
 double vprof_agreement_backward(const struct vprof_agreement *a, uint32_t thread)
 {
 	const struct vprof_agreement_program *p = program_of(a, thread);
-	double next = backward_rate(p->n_next_fits, p->n_next), both = backward_rate(p->n_both_agree, p->n_both);
+	uint64_t n_woken = p->n_both_agree[VPROF_FORWARD_WOKEN],
+		 n_right = p->n_next_fits + p->n_both_agree[VPROF_FORWARD_RECEIVED] + n_woken,
+		 n = p->n_next + p->n_both[VPROF_FORWARD_RECEIVED] + n_woken;
+	double rate;
 
-	if (!p->n_both)
-		return next;
-	return p->n_next && next < both ? next : both;
+	if (!p->n_passed)
+		return vprof_rate_told(n_right, n, BACKWARD_RIGHT, BACKWARD_SEEN);
+	rate = vprof_rate_told(n_right, n + p->n_both[VPROF_FORWARD_WOKEN] - n_woken + p->n_passed, BACKWARD_RIGHT,
+			       BACKWARD_SEEN);
+	return vprof_rate_untested(rate);
 }
 
 /* A thread that also calls while nothing is served has work of its own. */

@@ -23,8 +23,10 @@ enum vprof_forward {			     /* what tells for which request a thread works, befo
 struct vprof_agreement_program {
 	/* replies whose thread's request was known before, by how; and those that were to that request */
 	uint64_t n_replies[VPROF_FORWARDS], n_agree[VPROF_FORWARDS];
-	uint64_t n_both, n_both_agree;		 /* see vprof_agreement_both() */
+	/* see vprof_agreement_both(): by how what it received last is known */
+	uint64_t n_both[VPROF_FORWARDS], n_both_agree[VPROF_FORWARDS];
 	uint64_t n_next, n_next_fits;		 /* see vprof_agreement_next() */
+	uint64_t n_passed;			 /* see vprof_agreement_passed() */
 	uint64_t n_handed[2], n_handed_agree[2]; /* see vprof_agreement_handed() */
 };
 
@@ -32,6 +34,7 @@ struct vprof_agreement_thread {
 	uint32_t program, process;
 	uint32_t n_pending;		/* calls to which no reply has begun */
 	uint64_t n_busy, n_interleaved; /* requests taken and replies sent; those while a call was pending */
+	uint64_t n_replies;		/* of which its request was thought to be known, or not */
 	uint64_t n_alone, n_idle;	/* calls while its process served one request; no request */
 };
 
@@ -53,15 +56,20 @@ void vprof_agreement_call(struct vprof_agreement *a, uint32_t thread, uint32_t n
 /* It receives of a reply to a call, the first part or another. */
 void vprof_agreement_returned(struct vprof_agreement *a, uint32_t thread, int is_first);
 /* It takes a request, or replies to one. */
-void vprof_agreement_busy(struct vprof_agreement *a, uint32_t thread);
+void vprof_agreement_busy(struct vprof_agreement *a, uint32_t thread, int is_reply);
 /* It replies, and its request was thought to be known. */
 void vprof_agreement_reply(struct vprof_agreement *a, uint32_t thread, enum vprof_forward how, int agrees);
 /* What it received last and to whom it replies next are known of one of its calls. */
-void vprof_agreement_both(struct vprof_agreement *a, uint32_t thread, int agrees);
+void vprof_agreement_both(struct vprof_agreement *a, uint32_t thread, enum vprof_forward how, int agrees);
 
 /* To which request it replies next is known: one that its process served when it called, or not. Telling are calls
  * while one request was served, and those that do not fit at any time: with several, another request fits by chance. */
 void vprof_agreement_next(struct vprof_agreement *a, uint32_t thread, uint32_t n_open, int fits);
+
+/* Of a call whose thread replies next, it passed the request on before: the next reply tells nothing. */
+void vprof_agreement_passed(struct vprof_agreement *a, uint32_t thread);
+/* Do threads of its program keep a request until they reply to it, as far as was seen? */
+int vprof_agreement_keeps(const struct vprof_agreement *a, uint32_t thread);
 
 /* What became of the request that its thread passed on is known of a call, by a wake-up or by an item in a queue, and
  * so is what its thread received last, or by whom it was woken. */
@@ -69,7 +77,14 @@ void vprof_agreement_handed(struct vprof_agreement *a, uint32_t thread, int by_i
 
 /* Once all is told: does a thread wait for the reply to each call before it does anything for others? */
 int vprof_agreement_is_synchronous(const struct vprof_agreement *a, uint32_t thread);
+/* Does it reply to requests itself? */
+int vprof_agreement_replies(const struct vprof_agreement *a, uint32_t thread);
 int vprof_agreement_serves(const struct vprof_agreement *a, uint32_t thread); /* its process */
+/* How often a rule is right that was right n_right times of n: never wrong so far, the mean with what was believed
+ * before; else the lower end of Wilson's interval (95 %, one-sided), since those rules are used that seem good. */
+double vprof_rate_told(uint64_t n_right, uint64_t n, double prior_right, double prior_seen);
+/* ... where nothing tests it: what fails where it can be tested is taken to fail more often there. */
+double vprof_rate_untested(double rate);
 /* Confidence of links that stand on one observation, from 0 to 1. */
 double vprof_agreement_forward(const struct vprof_agreement *a, uint32_t thread, enum vprof_forward how);
 double vprof_agreement_backward(const struct vprof_agreement *a, uint32_t thread);

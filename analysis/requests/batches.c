@@ -633,6 +633,23 @@ static int use_lengths(struct matching *m)
 	return ret;
 }
 
+/* A call that lost all its candidates: what was concluded of the others of its batches may be wrong. */
+static void find_doubtful(struct matching *m)
+{
+	for (size_t i = 0; i < m->batches.n; i++) {
+		const struct batch *b = &m->batches.v[i];
+		const struct message *all = m->messages.v + b->first;
+		uint32_t n = (uint32_t)b->n_received + b->n_sent;
+		int is_doubtful = 0;
+
+		for (uint32_t k = 0; k < n; k++)
+			is_doubtful |= all[k].is_call && !m->b->of[all[k].exchange].n &&
+				       m->b->of[all[k].exchange].n_first;
+		for (uint32_t k = 0; k < n && is_doubtful; k++)
+			m->b->is_doubtful[all[k].exchange] |= all[k].is_call;
+	}
+}
+
 static int solve(struct matching *m)
 {
 	int ret = VPROF_OK;
@@ -643,6 +660,7 @@ static int solve(struct matching *m)
 		conclude_all(m);
 	if (!ret)
 		ret = use_lengths(m);
+	find_doubtful(m);
 	for (size_t i = 0; i < m->batches.n; i++)
 		count_order(m, &m->batches.v[i]);
 	for (size_t i = 0; i < m->batches.n; i++)
@@ -665,13 +683,14 @@ int vprof_batches_match(struct vprof_batches *b, const struct vprof_socket_histo
 	b->n_tests = calloc(h->processes.n + 1, sizeof *b->n_tests);
 	b->n_agree = calloc(h->processes.n + 1, sizeof *b->n_agree);
 	b->by_length = calloc(x->v.n + 1, 1);
+	b->is_doubtful = calloc(x->v.n + 1, 1);
 	b->n_fits = calloc(h->processes.n + 1, sizeof *b->n_fits);
 	b->n_fits_right = calloc(h->processes.n + 1, sizeof *b->n_fits_right);
 	b->n_ordered = calloc(h->processes.n + 1, sizeof *b->n_ordered);
 	b->n_in_order = calloc(h->processes.n + 1, sizeof *b->n_in_order);
 	b->by_order = malloc((x->v.n + 1) * sizeof *b->by_order);
-	if (m.turns && m.last_reply && m.is_sent && b->of && b->n_tests && b->n_agree && b->by_length && b->n_fits &&
-	    b->n_fits_right && b->n_ordered && b->n_in_order && b->by_order) {
+	if (m.turns && m.last_reply && m.is_sent && b->of && b->n_tests && b->n_agree && b->by_length &&
+	    b->is_doubtful && b->n_fits && b->n_fits_right && b->n_ordered && b->n_in_order && b->by_order) {
 		memset(m.last_reply, 0xff, connections->v.n * sizeof *m.last_reply);
 		memset(b->by_order, 0xff, x->v.n * sizeof *b->by_order); /* VPROF_NONE */
 		ret = gather(&m);
@@ -693,6 +712,7 @@ void vprof_batches_release(struct vprof_batches *b)
 	free(b->n_tests);
 	free(b->n_agree);
 	free(b->by_length);
+	free(b->is_doubtful);
 	free(b->n_fits);
 	free(b->n_fits_right);
 	free(b->n_ordered);

@@ -34,7 +34,9 @@ struct vprof_batches {
 	VPROF_ARRAY(uint32_t) visits;
 	uint32_t *by_order; /* of each exchange that has several candidates left: the one that the order of requests and
 			       calls names; VPROF_NONE */
-	unsigned char *by_length; /* of each exchange: that one candidate is left is by the lengths of messages */
+	unsigned char *is_doubtful; /* of each exchange: a call of one of its batches is contradicted, so that one of
+				       them was understood wrongly; it is not known which */
+	unsigned char *by_length;   /* of each exchange: that one candidate is left is by the lengths of messages */
 	uint64_t *n_fits,
 		*n_fits_right; /* by program: known calls of which lengths tell the request; and tell it right */
 	uint64_t *n_ordered, *n_in_order; /* by program: known neighbours; those whose calls were in their order */

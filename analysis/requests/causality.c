@@ -5,9 +5,12 @@
  */
 #include "analysis/requests/causality.h"
 
+#include <math.h>
+
 #include "analysis/requests/agreement.h"
 #include "analysis/requests/batches.h"
 #include "analysis/requests/marked_work.h"
+#include "analysis/requests/transfer_parts.h"
 #include "analysis/requests/wake_places.h"
 #include "common/search.h"
 
@@ -44,6 +47,7 @@ struct process_state {
 	uint32_t n_open, sum; /* of the visits' numbers, modulo 2^32: with one open, it is that */
 	uint32_t first;	      /* of the open visits, the latest one; VPROF_NONE */
 	uint32_t marked;      /* from this one on all are marked (mark_candidates) */
+	double missed;	      /* logarithm (note_doubt) */
 };
 
 struct evidence {		    /* about a call */
@@ -64,41 +68,12 @@ struct walk {
 	struct process_state *processes;
 	struct evidence *evidence; /* of each exchange */
 	uint32_t *next, *previous; /* open visits of a process, as a list */
+	double *missed; /* of each visit: what its process had missed when it came, and what is not its own */
 	struct vprof_agreement agreement;
 	struct vprof_batches batches;
 	struct vprof_wake_places places;
 	struct vprof_marked_work marked;
 };
-
-/* What a transfer is to an exchange. */
-enum part { PART_NONE, PART_REQUEST_SENT, PART_REQUEST_RECEIVED, PART_REPLY_SENT, PART_REPLY_RECEIVED };
-
-static enum part part_of(const struct walk *w, const struct vprof_transfer *t, const struct vprof_exchange *e)
-{
-	int is_client = w->connections->v.v[e->connection].client == t->socket;
-
-	if (e->flags & VPROF_EXCHANGE_NO_REQUEST)
-		return PART_NONE;
-	if (t->is_send)
-		return is_client ? PART_REQUEST_SENT : PART_REPLY_SENT;
-	return is_client ? PART_REPLY_RECEIVED : PART_REQUEST_RECEIVED;
-}
-
-static int is_visit(const struct vprof_exchange *e)
-{
-	return !(e->flags & (VPROF_EXCHANGE_NO_REQUEST | VPROF_EXCHANGE_NO_REPLY)) &&
-	       e->server.request_thread != VPROF_NONE && e->server.reply_thread != VPROF_NONE;
-}
-
-static int is_first(const struct vprof_transfer *t, const struct vprof_exchange_end *end)
-{
-	return t->thread == end->request_thread && vprof_transfer_time(t) == end->request_from;
-}
-
-static int is_last(const struct vprof_transfer *t, const struct vprof_exchange_end *end)
-{
-	return t->thread == end->reply_thread && t->to == end->reply_to;
-}
 
 static int is_open(const struct walk *w, uint32_t visit)
 {
@@ -191,7 +166,7 @@ static void take_next_request(struct walk *w, const struct vprof_transfer *t, ui
 {
 	const struct vprof_exchange *e = &w->x->v.v[exchange], *next = e + 1;
 
-	if (exchange + 1 < w->x->v.n && next->connection == e->connection && is_visit(next) &&
+	if (exchange + 1 < w->x->v.n && next->connection == e->connection && vprof_exchange_is_visit(next) &&
 	    next->server.request_thread == t->thread && next->server.request_from <= t->from &&
 	    is_open(w, exchange + 1))
 		w->threads[t->thread] = received(exchange + 1);
@@ -201,7 +176,7 @@ static void note_reply(struct walk *w, const struct vprof_transfer *t, uint32_t 
 {
 	struct thread_state *thread = &w->threads[t->thread];
 
-	if (!is_visit(&w->x->v.v[exchange]))
+	if (!vprof_exchange_is_visit(&w->x->v.v[exchange]))
 		return;
 	if (thread->visit != VPROF_NONE && is_over(w, thread->visit, t->from))
 		thread->visit = VPROF_NONE;
@@ -210,10 +185,10 @@ static void note_reply(struct walk *w, const struct vprof_transfer *t, uint32_t 
 				      thread->visit == exchange);
 	if (thread->visit != VPROF_NONE)
 		test_hops(w, thread, exchange);
-	vprof_agreement_busy(&w->agreement, t->thread);
+	vprof_agreement_busy(&w->agreement, t->thread, 1);
 	/* Whatever was thought, it works for this request now, or has finished it. */
 	*thread = received(exchange);
-	if (is_last(t, &w->x->v.v[exchange].server)) {
+	if (vprof_transfer_is_last(t, &w->x->v.v[exchange].server)) {
 		close_visit(w, process_of_visit(w, exchange), exchange);
 		thread->visit = VPROF_NONE;
 		take_next_request(w, t, exchange);
@@ -225,24 +200,24 @@ static void go_forward(struct walk *w, const struct vprof_transfer *t, uint32_t 
 	const struct vprof_exchange *e = &w->x->v.v[exchange];
 	struct thread_state *thread = &w->threads[t->thread];
 
-	switch (part_of(w, t, e)) {
-	case PART_REQUEST_RECEIVED:
-		if (is_first(t, &e->server)) {
-			if (is_visit(e))
+	switch (vprof_transfer_part(w->connections, t, e)) {
+	case VPROF_PART_REQUEST_RECEIVED:
+		if (vprof_transfer_is_first(t, &e->server)) {
+			if (vprof_exchange_is_visit(e))
 				open_visit(w, process_of_visit(w, exchange), exchange);
-			vprof_agreement_busy(&w->agreement, t->thread);
+			vprof_agreement_busy(&w->agreement, t->thread, 0);
 		} else if (!is_open(w, exchange)) {
 			break; /* the rest of a request that it replied to before it had read it */
 		}
 		if (is_first_taken)
 			*thread = received(exchange);
 		break;
-	case PART_REQUEST_SENT:
-		if (is_first(t, &e->client))
+	case VPROF_PART_REQUEST_SENT:
+		if (vprof_transfer_is_first(t, &e->client))
 			note_call(w, t, exchange);
 		thread->has_acted = 1;
 		break;
-	case PART_REPLY_RECEIVED:
+	case VPROF_PART_REPLY_RECEIVED:
 		if (e->client.request_thread == VPROF_NONE)
 			break;
 		vprof_agreement_returned(&w->agreement, e->client.request_thread,
@@ -253,10 +228,10 @@ static void go_forward(struct walk *w, const struct vprof_transfer *t, uint32_t 
 		thread->has_passed_on = 0;
 		thread->has_acted = 1;
 		break;
-	case PART_REPLY_SENT:
+	case VPROF_PART_REPLY_SENT:
 		note_reply(w, t, exchange);
 		break;
-	case PART_NONE:
+	case VPROF_PART_NONE:
 		break;
 	}
 }
@@ -344,6 +319,12 @@ static void note_next_reply(struct walk *w, uint32_t call, uint32_t visit)
 		vprof_agreement_next(&w->agreement, e->client.request_thread, w->evidence[call].n_open, fits);
 }
 
+/* Is a request that a thread passes on there, or puts into a queue, mostly that which is replied to then? */
+static int tells(const struct walk *w, uint32_t place)
+{
+	return place == VPROF_NONE || vprof_wake_places_rate(&w->places, place) >= (double)VPROF_LINK_MIN_CONFIDENCE;
+}
+
 static void note_passed(struct walk *w, uint32_t call, const struct later_state *later)
 {
 	const struct vprof_exchange *e = &w->x->v.v[call];
@@ -351,6 +332,8 @@ static void note_passed(struct walk *w, uint32_t call, const struct later_state 
 
 	if (later->passed == VPROF_NONE || w->x->v.v[later->passed].server.request_from > e->client.request_from)
 		return;
+	if (later->replies != VPROF_NONE && later->replies != later->passed && tells(w, later->place))
+		vprof_agreement_passed(&w->agreement, e->client.request_thread);
 	evidence->handed = later->passed;
 	evidence->handed_place = later->place;
 	if (evidence->before.visit == VPROF_NONE)
@@ -406,19 +389,19 @@ static void walk_backward(struct walk *w)
 		for (uint32_t k = span.first; k <= span.last; k++) {
 			const struct vprof_exchange *e = &w->x->v.v[k];
 
-			switch (part_of(w, t, e)) {
-			case PART_REPLY_SENT:
-				if (is_visit(e))
+			switch (vprof_transfer_part(w->connections, t, e)) {
+			case VPROF_PART_REPLY_SENT:
+				if (vprof_exchange_is_visit(e))
 					*later = (struct later_state){ k, VPROF_NONE, VPROF_NONE };
 				break;
-			case PART_REQUEST_RECEIVED:
-				if (is_first(t, &e->server))
+			case VPROF_PART_REQUEST_RECEIVED:
+				if (vprof_transfer_is_first(t, &e->server))
 					*later = (struct later_state){ VPROF_NONE, VPROF_NONE, VPROF_NONE };
 				break;
-			case PART_REQUEST_SENT:
-				if (is_first(t, &e->client) && later->replies != VPROF_NONE)
+			case VPROF_PART_REQUEST_SENT:
+				if (vprof_transfer_is_first(t, &e->client) && later->replies != VPROF_NONE)
 					note_next_reply(w, k, later->replies);
-				if (is_first(t, &e->client))
+				if (vprof_transfer_is_first(t, &e->client))
 					note_passed(w, k, later);
 				break;
 			default:
@@ -430,7 +413,7 @@ static void walk_backward(struct walk *w)
 
 static void decide(struct vprof_link *link, uint32_t parent, enum vprof_link_how how, double confidence)
 {
-	*link = (struct vprof_link){ parent, link->n_open, (uint8_t)how, 0, (float)confidence };
+	*link = (struct vprof_link){ parent, link->n_open, (uint8_t)how, 0, (float)confidence, 1 };
 	if (parent != VPROF_NONE && confidence >= VPROF_LINK_MIN_CONFIDENCE)
 		return;
 	link->parent = VPROF_NONE;
@@ -467,18 +450,10 @@ static double joint(double a, double b)
 	return 1 - (1 - a) * (1 - b);
 }
 
-/* Of two observations that contradict each other, one of which is right. */
-static double against(double a, double b)
-{
-	double right = a * (1 - b), wrong = b * (1 - a);
-
-	return right + wrong > 0 ? right / (right + wrong) : 0;
-}
-
 /* That both are wrong at once, and in the same way, takes that each of them is wrong. */
 static double joint_rate(const struct walk *w, const struct evidence *e, uint32_t thread)
 {
-	if (vprof_agreement_is_synchronous(&w->agreement, thread))
+	if (vprof_agreement_is_synchronous(&w->agreement, thread) && vprof_agreement_keeps(&w->agreement, thread))
 		return 1;
 	return joint(forward_rate(w, &e->before, thread), vprof_agreement_backward(&w->agreement, thread));
 }
@@ -488,54 +463,39 @@ static enum vprof_link_how how_forward(const struct evidence *e)
 	return (enum vprof_link_how)(VPROF_LINK_RECEIVED + e->before.how);
 }
 
-/* Forward and backward disagree. Where only one of them is to be trusted in this program, it decides. Else: a thread
- * that waits for each reply works for one request after another, so that its next reply tells; another works for what
- * it received last. */
+/* Forward and backward disagree. A thread that does not wait for replies works for what it received last. One that
+ * does, and was woken, was woken in vain, since another took what it was woken for; unless threads of its program pass
+ * requests on. Of all others nothing tells which is right. */
 static void decide_conflict(const struct walk *w, struct vprof_link *link, const struct evidence *e, uint32_t thread)
 {
-	double forward = forward_rate(w, &e->before, thread);
-	double backward = vprof_agreement_backward(&w->agreement, thread);
-	int received = e->before.how == VPROF_FORWARD_RECEIVED || e->before.how == VPROF_FORWARD_KEPT,
-	    waits = vprof_agreement_is_synchronous(&w->agreement, thread);
-	int by_forward = forward >= (double)VPROF_LINK_MIN_CONFIDENCE;
-	int by_backward = backward >= (double)VPROF_LINK_MIN_CONFIDENCE;
+	int received = e->before.how == VPROF_FORWARD_RECEIVED, kept = e->before.how == VPROF_FORWARD_KEPT;
+	int waits = vprof_agreement_is_synchronous(&w->agreement, thread);
 
-	if (by_forward && by_backward) {
-		by_forward = received && !waits;
-		by_backward = !received && waits;
-	}
-	if (by_forward)
-		decide(link, e->before.visit, how_forward(e), forward);
-	else if (by_backward)
-		decide(link, e->backward, VPROF_LINK_REPLY, backward);
+	if ((received || kept) && !waits)
+		decide(link, e->before.visit, how_forward(e), forward_rate(w, &e->before, thread));
+	else if (!received && waits && vprof_agreement_keeps(&w->agreement, thread))
+		decide(link, e->backward, VPROF_LINK_REPLY, vprof_agreement_backward(&w->agreement, thread));
 	else
 		decide(link, e->backward, VPROF_LINK_AMBIGUOUS, 0);
 }
 
-/* What became of the request is known, and what else is known does not tell the same as the thread's next reply. */
+/* What became of the request is known, and what else is known does not tell the same as the thread's next reply. Where
+ * no thread passes requests on, those that it woke were woken for something else. */
 static void decide_handed(const struct walk *w, struct vprof_link *link, const struct evidence *e, uint32_t thread)
 {
 	double handed = handed_rate(w, e, thread), forward = forward_rate(w, &e->before, thread);
-	double backward = vprof_agreement_backward(&w->agreement, thread);
-	int replies = e->backward != VPROF_NONE;
+	int is_known = e->before.visit != VPROF_NONE, agrees = e->before.visit == e->handed;
 
-	if (e->before.visit == e->handed) {
-		double both = joint(forward, handed);
-
-		decide(link, e->handed, VPROF_LINK_HANDED,
-		       replies && e->backward != e->handed ? against(both, backward) : both);
-	} else if (e->before.visit == VPROF_NONE) {
-		decide(link, e->handed, VPROF_LINK_HANDED,
-		       !replies			? handed :
-		       e->backward == e->handed ? joint(handed, backward) :
-						  against(handed, backward));
-	} else if (replies) {
+	if (is_known && !agrees && e->backward != VPROF_NONE)
 		decide_conflict(w, link, e, thread);
-	} else if (against(handed, forward) > 0.5) {
-		decide(link, e->handed, VPROF_LINK_HANDED, against(handed, forward));
-	} else {
-		decide(link, e->before.visit, how_forward(e), against(forward, handed));
-	}
+	else if (is_known && !agrees)
+		decide(link, e->handed, VPROF_LINK_AMBIGUOUS, 0);
+	else if (!is_known && e->backward != VPROF_NONE && vprof_agreement_keeps(&w->agreement, thread))
+		decide(link, e->backward, VPROF_LINK_REPLY, vprof_agreement_backward(&w->agreement, thread));
+	else if (!is_known)
+		decide(link, e->handed, VPROF_LINK_HANDED, vprof_rate_untested(handed));
+	else
+		decide(link, e->handed, VPROF_LINK_HANDED, forward > handed ? forward : handed);
 }
 
 /* 0: its thread is not one that is understood by batches, or it served nobody. */
@@ -548,7 +508,9 @@ static int decide_matched(struct walk *w, uint32_t exchange)
 	if (vprof_agreement_is_synchronous(&w->agreement, thread) || confidence < (double)VPROF_LINK_MIN_CONFIDENCE ||
 	    (!c->n && !w->evidence[exchange].n_open))
 		return 0;
-	if (c->n == 1 && w->batches.by_length[exchange])
+	if (w->batches.is_doubtful[exchange])
+		decide(&w->c->links.v[exchange], 0, VPROF_LINK_AMBIGUOUS, 0);
+	else if (c->n == 1 && w->batches.by_length[exchange])
 		decide(&w->c->links.v[exchange], w->batches.visits.v[c->first], VPROF_LINK_LENGTH,
 		       vprof_batches_length_confidence(&w->batches, &w->agreement, thread));
 	else if (c->n == 1)
@@ -561,6 +523,21 @@ static int decide_matched(struct walk *w, uint32_t exchange)
 	return 1;
 }
 
+/* Nothing is known of what becomes of the request. A thread that was woken for it and never replies may have passed it
+ * on since without waking anybody: what is known of others that passed theirs on shows how often. One that replies to
+ * requests would have replied to this one. */
+static double forward_alone(const struct walk *w, const struct evidence *e, uint32_t thread)
+{
+	double forward = forward_rate(w, &e->before, thread), handed;
+
+	if (e->before.how != VPROF_FORWARD_WOKEN && e->before.how != VPROF_FORWARD_KEPT)
+		return forward;
+	if (vprof_agreement_replies(&w->agreement, thread))
+		return 0;
+	handed = vprof_agreement_handed_rate(&w->agreement, thread, 0);
+	return handed < forward ? handed : forward;
+}
+
 static void decide_call(struct walk *w, uint32_t exchange)
 {
 	const struct vprof_exchange *x = &w->x->v.v[exchange];
@@ -569,7 +546,7 @@ static void decide_call(struct walk *w, uint32_t exchange)
 	const struct vprof_agreement *a = &w->agreement;
 	uint32_t thread = x->client.request_thread, forward = e->before.visit, marked;
 
-	*link = (struct vprof_link){ VPROF_NONE, e->n_open, VPROF_LINK_NONE, 0, 1 };
+	*link = (struct vprof_link){ VPROF_NONE, e->n_open, VPROF_LINK_NONE, 0, 1, 1 };
 	if (thread == VPROF_NONE || x->flags & VPROF_EXCHANGE_NO_REQUEST)
 		return;
 	marked = vprof_marked_work_at(&w->marked, thread, x->client.request_from);
@@ -584,7 +561,7 @@ static void decide_call(struct walk *w, uint32_t exchange)
 	else if (forward != VPROF_NONE && e->backward != VPROF_NONE)
 		decide_conflict(w, link, e, thread);
 	else if (forward != VPROF_NONE)
-		decide(link, forward, how_forward(e), forward_rate(w, &e->before, thread));
+		decide(link, forward, how_forward(e), forward_alone(w, e, thread));
 	else if (e->backward != VPROF_NONE && (vprof_agreement_is_synchronous(a, thread) || e->n_open == 1))
 		decide(link, e->backward, VPROF_LINK_REPLY, vprof_agreement_backward(a, thread));
 	else if (e->only != VPROF_NONE)
@@ -595,15 +572,24 @@ static void decide_call(struct walk *w, uint32_t exchange)
 		link->how = vprof_agreement_serves(a, thread) ? VPROF_LINK_OUTSIDE : VPROF_LINK_ORIGIN;
 }
 
+/* What is compared with the next reply: what a thread received, or was woken for where requests are handed over. */
+static int is_compared(const struct walk *w, const struct thread_state *t)
+{
+	if (t->how == VPROF_FORWARD_WOKEN)
+		for (uint8_t i = 0; i < t->n_hops; i++)
+			if (w->places.v.v[t->hops[i]].kind == VPROF_PLACE_OTHER)
+				return 0;
+	return t->how == VPROF_FORWARD_RECEIVED || t->how == VPROF_FORWARD_WOKEN;
+}
+
 static void decide_all(struct walk *w)
 {
 	for (uint32_t i = 0; i < w->x->v.n; i++) {
 		const struct evidence *e = &w->evidence[i];
 
-		if (e->before.visit != VPROF_NONE && e->backward != VPROF_NONE &&
-		    e->before.how == VPROF_FORWARD_RECEIVED)
+		if (e->before.visit != VPROF_NONE && e->backward != VPROF_NONE && is_compared(w, &e->before))
 			vprof_agreement_both(&w->agreement, w->x->v.v[i].client.request_thread,
-					     e->before.visit == e->backward);
+					     (enum vprof_forward)e->before.how, e->before.visit == e->backward);
 	}
 	for (uint32_t i = 0; i < w->x->v.n; i++)
 		decide_call(w, i);
@@ -613,14 +599,17 @@ static void decide_all(struct walk *w)
 		w->c->n_by_how[w->c->links.v[i].how]++;
 }
 
-/* Of an ambiguous call: the requests that it may be for are those that are left, or, where what is known contradicts
- * itself, those that there were at first; or else those that its process served then. */
+/* Of an ambiguous call: the requests that it may be for are those that are left, or, where what is known of its batches
+ * contradicts itself, those that there were at first; or else those that its process served then. */
 static void mark_candidates(struct walk *w, const struct vprof_transfer *t, uint32_t call)
 {
 	const struct vprof_candidates *c = &w->batches.of[call];
 	struct process_state *p = &w->processes[w->h->threads.v[t->thread].process];
 
-	uint8_t n = c->n == VPROF_CANDIDATES_UNKNOWN || c->n == 1 ? 0 : c->n ? c->n : c->n_first;
+	uint8_t n = c->n == VPROF_CANDIDATES_UNKNOWN	  ? 0 :
+		    !c->n || w->batches.is_doubtful[call] ? c->n_first :
+		    c->n == 1				  ? 0 :
+							    c->n;
 
 	for (uint8_t i = 0; i < n; i++)
 		w->c->links.v[w->batches.visits.v[c->first + i]].is_tainted = 1;
@@ -631,23 +620,56 @@ static void mark_candidates(struct walk *w, const struct vprof_transfer *t, uint
 	p->marked = p->first;
 }
 
-static void walk_ambiguous(struct walk *w)
+/* A link that may be wrong: then the call was made for another of the requests that its process served. */
+static void note_doubt(struct walk *w, const struct vprof_transfer *t, uint32_t call)
 {
-	for (size_t i = 0; i < w->h->transfers.n && w->c->n_by_how[VPROF_LINK_AMBIGUOUS]; i++) {
+	const struct vprof_link *link = &w->c->links.v[call];
+	struct process_state *p = &w->processes[w->h->threads.v[t->thread].process];
+	int is_there = link->parent != VPROF_NONE && is_open(w, link->parent);
+	uint32_t n_others = p->n_open - (is_there ? 1 : 0);
+	double missed;
+
+	if (link->parent == VPROF_NONE || !(link->confidence < 1) || !p->n_open || !n_others)
+		return;
+	missed = log1p(-(1 - (double)link->confidence) / n_others);
+	p->missed += missed;
+	if (is_there)
+		w->missed[link->parent] += missed;
+}
+
+static void end_visit(struct walk *w, uint32_t visit)
+{
+	uint32_t process = process_of_visit(w, visit);
+
+	if (is_open(w, visit))
+		w->c->links.v[visit].completeness = (float)exp(w->processes[process].missed - w->missed[visit]);
+	close_visit(w, process, visit);
+}
+
+/* What the links say of other requests than those that they are of. */
+static void walk_links(struct walk *w)
+{
+	for (size_t i = 0; i < w->h->transfers.n; i++) {
 		const struct vprof_transfer *t = &w->h->transfers.v[i];
 		struct vprof_exchange_span span = w->x->of_transfer.v[i];
 
 		for (uint32_t k = span.first; k <= span.last; k++) {
 			const struct vprof_exchange *e = &w->x->v.v[k];
-			enum part part = part_of(w, t, e);
+			enum vprof_part part = vprof_transfer_part(w->connections, t, e);
 
-			if (part == PART_REQUEST_RECEIVED && is_first(t, &e->server) && is_visit(e))
+			if (part == VPROF_PART_REQUEST_RECEIVED && vprof_transfer_is_first(t, &e->server) &&
+			    vprof_exchange_is_visit(e)) {
+				w->missed[k] = w->processes[process_of_visit(w, k)].missed;
 				open_visit(w, process_of_visit(w, k), k);
-			else if (part == PART_REPLY_SENT && is_visit(e) && is_last(t, &e->server))
-				close_visit(w, process_of_visit(w, k), k);
-			else if (part == PART_REQUEST_SENT && is_first(t, &e->client) &&
-				 w->c->links.v[k].how == VPROF_LINK_AMBIGUOUS)
-				mark_candidates(w, t, k);
+			} else if (part == VPROF_PART_REPLY_SENT && vprof_exchange_is_visit(e) &&
+				   vprof_transfer_is_last(t, &e->server)) {
+				end_visit(w, k);
+			} else if (part == VPROF_PART_REQUEST_SENT && vprof_transfer_is_first(t, &e->client)) {
+				if (w->c->links.v[k].how == VPROF_LINK_AMBIGUOUS)
+					mark_candidates(w, t, k);
+				else
+					note_doubt(w, t, k);
+			}
 		}
 	}
 }
@@ -694,9 +716,11 @@ static int allocate(struct walk *w)
 	w->evidence = malloc((n + 1) * sizeof *w->evidence);
 	w->next = malloc((n + 1) * sizeof *w->next);
 	w->previous = malloc((n + 1) * sizeof *w->previous);
+	w->missed = calloc(n + 1, sizeof *w->missed);
 	if (!w->threads || !w->later || !w->processes || !w->carried || !w->evidence || !w->next || !w->previous ||
-	    VPROF_RESERVE(&w->c->links, n + 1) || list_events(w) || vprof_agreement_init(&w->agreement, w->h, w->x) ||
-	    vprof_wake_places_init(&w->places, w->h) || vprof_marked_work_find(&w->marked, w->h, w->connections, w->x))
+	    !w->missed || VPROF_RESERVE(&w->c->links, n + 1) || list_events(w) ||
+	    vprof_agreement_init(&w->agreement, w->h, w->x) || vprof_wake_places_init(&w->places, w->h) ||
+	    vprof_marked_work_find(&w->marked, w->h, w->connections, w->x))
 		return VPROF_ERR_NOMEM;
 	memset(w->c->links.v, 0, n * sizeof *w->c->links.v);
 	w->c->links.n = n;
@@ -712,6 +736,7 @@ static void release(struct walk *w)
 	free(w->evidence);
 	free(w->next);
 	free(w->previous);
+	free(w->missed);
 	VPROF_ARRAY_RELEASE(&w->events);
 	vprof_batches_release(&w->batches);
 	vprof_marked_work_release(&w->marked);
@@ -751,7 +776,7 @@ int vprof_causality_find(struct vprof_causality *c, const struct vprof_socket_hi
 	if (!ret) {
 		decide_all(&w);
 		start_over(&w);
-		walk_ambiguous(&w);
+		walk_links(&w);
 	}
 	release(&w);
 	return ret;

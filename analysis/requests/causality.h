@@ -46,6 +46,8 @@ struct vprof_link {
 	uint8_t how;	    /* enum vprof_link_how */
 	uint8_t is_tainted; /* as a visit: calls that may have been made for it are ambiguous */
 	float confidence;   /* that `parent` is right */
+	float completeness; /* as a visit: that no call was made for it which is linked to another, at a lower
+			       confidence than certainty */
 };
 
 #define VPROF_LINK_MIN_CONFIDENCE 0.8f /* below, a link is ambiguous */

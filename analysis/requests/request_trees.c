@@ -93,10 +93,9 @@ static int add_nodes(struct vprof_request_trees *t, struct vprof_request *r, con
 			t->nodes.v[t->nodes.n++] = node;
 		memcpy(t->nodes.v + t->nodes.n, t->calls.v + t->first_call.v[node], n * sizeof *t->nodes.v);
 		t->nodes.n += n;
-		if (link->parent != VPROF_NONE)
-			r->confidence *= link->confidence;
-		if (link->parent != VPROF_NONE && link->confidence < VPROF_LINK_CERTAIN &&
-		    r->state == VPROF_REQUEST_CERTAIN)
+		r->confidence *= link->completeness * (link->parent != VPROF_NONE ? link->confidence : 1);
+		if (r->state == VPROF_REQUEST_CERTAIN &&
+		    (link->completeness < VPROF_LINK_CERTAIN || link->confidence < VPROF_LINK_CERTAIN))
 			r->state = VPROF_REQUEST_INFERRED;
 		if (link->is_tainted)
 			r->state = VPROF_REQUEST_AMBIGUOUS;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/requests/wake_places.h"
 
+#include "analysis/requests/agreement.h"
 #include "common/hash/hash_index.h"
 
 #define TESTS_ENOUGH 8
@@ -88,5 +89,5 @@ int vprof_wake_places_settle(struct vprof_wake_places *p)
 
 double vprof_wake_places_rate(const struct vprof_wake_places *p, uint32_t place)
 {
-	return (p->v.v[place].n_right + BEFORE_RIGHT) / (p->v.v[place].n_tests + BEFORE_SEEN);
+	return vprof_rate_told(p->v.v[place].n_right, p->v.v[place].n_tests, BEFORE_RIGHT, BEFORE_SEEN);
 }
