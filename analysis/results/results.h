@@ -340,7 +340,7 @@ struct vprof_context {
 	double total_ns, mean_ns, share;			/* latencies; share: of all intervals' */
 	double running_ns, waiting_ns, queued_ns, preempted_ns; /* these sum to total_ns */
 	int is_unknown;						/* at least one stage is not known */
-	int is_cut; /* it has as many stages as are told apart: there may have been more */
+	int is_cut;				  /* some of its intervals passed more stages than are told apart */
 	const struct vprof_context_stage *stages; /* in the order in which they were first passed */
 	size_t n_stages;
 	const struct vprof_profile_node *profile; /* the heaviest */

@@ -87,6 +87,7 @@ static void add_counts(struct vprof_blame_node *to, const struct vprof_blame_nod
 	to->ticks += from->ticks;
 	to->n_waits += from->n_waits;
 	to->is_wait |= from->is_wait;
+	to->is_cut |= from->is_cut;
 	if (!from->objects)
 		return;
 	to->objects = from->objects > 1 || to->objects > 1 || (to->objects && to->object != from->object) ? 2 : 1;

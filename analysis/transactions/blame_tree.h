@@ -36,6 +36,7 @@ struct vprof_blame_node {
 	uint8_t class;
 	uint8_t objects; /* SITE: 0, 1, or 2 for more */
 	uint8_t is_wait; /* FRAME: the call is a wait itself; what lies beneath it others did */
+	uint8_t is_cut;	 /* the last ROUTE of an interval: one passed more stages than are told apart */
 	uint64_t object;
 	int64_t ticks; /* own */
 	uint32_t depth;

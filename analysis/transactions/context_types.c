@@ -51,6 +51,7 @@ static uint32_t route_number(struct typing *t, const uint32_t *stages, uint32_t 
 static int find_route(struct typing *t, uint32_t source, uint32_t instance)
 {
 	uint32_t stages[VPROF_STAGES_MAX], n;
+	int is_cut;
 	const struct vprof_piece *pieces;
 	struct routed *routed;
 	const struct vprof_hop *hops;
@@ -62,7 +63,7 @@ static int find_route(struct typing *t, uint32_t source, uint32_t instance)
 	routed = VPROF_PUSH(&t->routed);
 	if (!routed || VPROF_ROOM(&t->stages, n_hops + 1))
 		return VPROF_ERR_NOMEM;
-	n = vprof_context_route(t->call_paths, source, hops, n_hops, t->stages.v, stages);
+	n = vprof_context_route(t->call_paths, source, hops, n_hops, t->stages.v, stages, &is_cut);
 	*routed = (struct routed){ source, instance, route_number(t, stages, n) };
 	return routed->route == VPROF_NONE ? VPROF_ERR_NOMEM : VPROF_OK;
 }
@@ -111,14 +112,16 @@ static int set_types(const struct typing *t, struct vprof_results *r, struct vpr
 	return VPROF_OK;
 }
 
+/* The edges' own messages say what failed; all else that can is memory. */
 int vprof_context_types_set(struct vprof_results *r, struct vprof_source *sources, size_t n_sources,
 			    struct vprof_call_paths *call_paths, uint64_t name, struct vprof_error *err)
 {
 	struct typing t = { .call_paths = call_paths };
-	int ret = VPROF_OK;
+	int ret = VPROF_OK, is_told = 0;
 
 	for (size_t s = 0; s < n_sources && !ret; s++) {
 		ret = vprof_source_connect(&sources[s], err);
+		is_told = ret != VPROF_OK;
 		ret = ret ? ret : find_routes(&t, &sources[s], (uint32_t)s, name);
 	}
 	ret = ret ? ret : name_stages(&t, call_paths);
@@ -127,7 +130,7 @@ int vprof_context_types_set(struct vprof_results *r, struct vprof_source *source
 	VPROF_ARRAY_RELEASE(&t.routes);
 	VPROF_ARRAY_RELEASE(&t.routed);
 	vprof_hash_index_release(&t.by_stages);
-	return ret ? vprof_error_set(err, ret,
-				     "not enough memory for the contexts of intervals: record a shorter run") :
-		     VPROF_OK;
+	if (ret && !is_told)
+		vprof_error_set(err, ret, "not enough memory for the contexts of intervals: record a shorter run");
+	return ret;
 }

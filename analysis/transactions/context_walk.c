@@ -44,18 +44,23 @@ static void find_stages(const struct vprof_call_paths *call_paths, size_t source
 }
 
 uint32_t vprof_context_route(const struct vprof_call_paths *call_paths, size_t source, const struct vprof_hop *hops,
-			     size_t n_hops, uint32_t *of_hops, uint32_t *stages)
+			     size_t n_hops, uint32_t *of_hops, uint32_t *stages, int *is_cut)
 {
 	uint32_t n = 0;
 
+	*is_cut = 0;
 	find_stages(call_paths, source, hops, n_hops, of_hops);
 	for (size_t i = n_hops; i-- > 0;) {
 		uint32_t k = 0;
 
 		while (k < n && stages[k] != of_hops[i])
 			k++;
-		if (k == n && n < VPROF_STAGES_MAX)
+		if (k < n)
+			continue;
+		if (n < VPROF_STAGES_MAX)
 			stages[n++] = of_hops[i];
+		else
+			*is_cut = 1;
 	}
 	return n;
 }
@@ -63,14 +68,16 @@ uint32_t vprof_context_route(const struct vprof_call_paths *call_paths, size_t s
 /* w->stages: nodes of the hops. The node of the route, VPROF_NONE without memory. */
 static uint32_t make_nodes(struct vprof_blame_walker *w, const struct vprof_hop *hops, size_t n_hops)
 {
+	int is_cut;
 	uint32_t stages[VPROF_STAGES_MAX],
 		route = 0, node,
-		n = vprof_context_route(w->of->call_paths, w->of->source, hops, n_hops, w->stages.v, stages);
+		n = vprof_context_route(w->of->call_paths, w->of->source, hops, n_hops, w->stages.v, stages, &is_cut);
 
 	for (uint32_t i = 0; i < n && route != VPROF_NONE; i++)
 		route = vprof_blame_child(&w->tree, route, VPROF_BLAME_ROUTE, stages[i]);
 	if (route == VPROF_NONE)
 		return VPROF_NONE;
+	w->tree.nodes.v[route].is_cut |= is_cut != 0;
 	n = 0;
 	for (size_t i = n_hops; i-- > 0;) {
 		n = vprof_stages_append(stages, n, w->stages.v[i]);

@@ -13,9 +13,9 @@
 #include "analysis/transactions/blame_walker.h"
 
 /* The route of a path with these hops: stages[VPROF_STAGES_MAX] gets the numbers of call paths; their number.
- * of_hops[n_hops]: the stage of each hop, in the hops' order (backward). */
+ * of_hops[n_hops]: the stage of each hop, in the hops' order (backward). *is_cut: it passed more stages than that. */
 uint32_t vprof_context_route(const struct vprof_call_paths *call_paths, size_t source, const struct vprof_hop *hops,
-			     size_t n_hops, uint32_t *of_hops, uint32_t *stages);
+			     size_t n_hops, uint32_t *of_hops, uint32_t *stages, int *is_cut);
 
 /* Adds the path that the walker's `path` has just walked. OK or NOMEM. */
 int vprof_context_walk(struct vprof_blame_walker *w, const struct vprof_piece *pieces, size_t n);

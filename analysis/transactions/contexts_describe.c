@@ -62,7 +62,7 @@ static int fill_stages(struct describing *d, uint32_t route)
 		d->x->is_unknown |= !stages[i];
 		d->x->n_stages++;
 	}
-	d->x->is_cut = n == VPROF_STAGES_MAX;
+	d->x->is_cut = d->tree->nodes.v[route].is_cut;
 	return VPROF_OK;
 }
 

@@ -389,6 +389,42 @@ static void test_odd(void **state)
 	hand_release(&h);
 }
 
+/* As many stages as are told apart, and one more. */
+static void test_many_stages(void **state)
+{
+	struct vprof_plan *plan = hand_plan(1);
+
+	(void)state;
+	for (uint32_t n = VPROF_STAGES_MAX; n <= VPROF_STAGES_MAX + 1; n++) {
+		struct vprof_results *r;
+		struct hand_thread *a;
+		struct hand_trace h;
+
+		hand_init(&h);
+		a = hand_thread(&h, 1);
+		for (uint32_t k = 1; k <= n; k++)
+			path(a, k, (uint64_t[]){ 0x100 + k }, 1);
+		for (uint64_t i = 1; i <= 10; i++) {
+			uint64_t t = 10000 * i;
+
+			mark(a, VP_KIND_BEGIN, i, t, 1);
+			for (uint32_t k = 1; k < n; k++) {
+				mark(a, VP_KIND_SUSPEND, i, t + 20 * k, k);
+				mark(a, VP_KIND_RESUME, i, t + 20 * k + 10, k + 1);
+			}
+			mark(a, VP_KIND_END, i, t + 2000, n);
+		}
+		hand_write(&h);
+		r = hand_analyze(&h, plan);
+		assert_int_equal(r->n_contexts, 1);
+		assert_int_equal(r->contexts[0].n_stages, VPROF_STAGES_MAX);
+		assert_int_equal(r->contexts[0].is_cut, n > VPROF_STAGES_MAX);
+		vprof_results_free(r);
+		hand_release(&h);
+	}
+	vprof_plan_free(plan);
+}
+
 /* Threads that work for requests, or for none, take two locks in turn; those who hold one wait for the other; items go
  * through a queue; call paths are some of a few, or none. */
 static void make(struct hand_trace *h, uint64_t seed)
@@ -526,13 +562,10 @@ static void test_equals_the_tree(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pruning),
-		cmocka_unit_test(test_event_loop),
-		cmocka_unit_test(test_staged),
-		cmocka_unit_test(test_received),
-		cmocka_unit_test(test_odd),
-		cmocka_unit_test(test_waiting_call),
-		cmocka_unit_test(test_equals_the_tree),
+		cmocka_unit_test(test_pruning),	     cmocka_unit_test(test_event_loop),
+		cmocka_unit_test(test_staged),	     cmocka_unit_test(test_received),
+		cmocka_unit_test(test_odd),	     cmocka_unit_test(test_many_stages),
+		cmocka_unit_test(test_waiting_call), cmocka_unit_test(test_equals_the_tree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
