@@ -4,7 +4,6 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +13,10 @@
 #include <unistd.h>
 
 #include "annotate/vprof.h"
+#include "tests/live/live_map.h"
 
-#define N_WORKERS 3
 #define N_FUNCTIONS 5
+#define CHANGES_MEANWHILE 4   /* one each way began and ended for certain */
 #define REPLACED_BYTES 0x5000 /* of the library, from its beginning */
 
 static struct live_shared *shared;
@@ -108,7 +108,7 @@ static void *worker(void *arg)
 		shared->n_requests++;
 		if (vp_self->gate)
 			shared->gates_open |= UINT64_C(1) << who;
-		shared->n_looks++;
+		shared->n_looks[who - 1]++;
 		usleep(200);
 	}
 	return NULL;
@@ -151,16 +151,19 @@ static void *forker(void *arg)
 	return arg;
 }
 
-/* What is mapped where the library was must stay as it is. */
+/* What is mapped where the library was must stay as it is, while plans change. */
 static void replace(void *base)
 {
+	uint64_t n_changes;
 	unsigned char *map = mmap(base, REPLACED_BYTES, PROT_READ | PROT_WRITE,
 				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 
 	if (map == MAP_FAILED)
 		return;
 	memset(map, 0xa9, REPLACED_BYTES);
-	usleep(100000);
+	n_changes = shared->n_changes;
+	while (shared->n_changes < n_changes + CHANGES_MEANWHILE && !shared->is_over)
+		usleep(1000);
 	for (size_t i = 0; i < REPLACED_BYTES; i++)
 		if (map[i] != 0xa9) {
 			shared->failures++;
@@ -240,69 +243,30 @@ int live_target_main(const char *mode, const char *path)
 
 /* The map. */
 
-static char paths[2][512], ids[2][64];
-
-static int find_module(struct dl_phdr_info *info, size_t size, void *arg)
-{
-	uint64_t address = *(uint64_t *)arg;
-
-	(void)size;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-
-		if (p->p_type == PT_LOAD && address - info->dlpi_addr - p->p_vaddr < p->p_memsz) {
-			*(uint64_t *)arg = info->dlpi_addr;
-			return 1;
-		}
-	}
-	return 0;
-}
-
-static void read_id(uint64_t bias, char *hex)
-{
-	const ElfW(Ehdr) *elf = (const void *)bias;
-	const ElfW(Phdr) *p = (const void *)(bias + elf->e_phoff);
-
-	for (int i = 0; i < elf->e_phnum; i++) {
-		const unsigned char *note = (const void *)(bias + p[i].p_vaddr);
-		const ElfW(Nhdr) *head = (const void *)note;
-
-		if (p[i].p_type != PT_NOTE || head->n_type != NT_GNU_BUILD_ID || head->n_namesz != 4)
-			continue;
-		for (uint32_t k = 0; k < head->n_descsz; k++)
-			sprintf(hex + 2 * k, "%02x", note[16 + k]);
-	}
-}
-
 const struct vprof_probe_map *live_target_map(void)
 {
 	static void (*const functions[])(void) = { handle, outer, inner, leaf, job };
-	static uint64_t sites[N_FUNCTIONS + 1], entries[N_FUNCTIONS + 1];
+	static struct live_function known[N_FUNCTIONS];
+	static uint64_t site, entry;
+	static char id[64];
 	static struct vprof_probe_copy copies[N_FUNCTIONS + 1];
-	static struct vprof_probe_module modules[2] = { { paths[0], ids[0] }, { paths[1], ids[1] } };
+	static struct vprof_probe_module modules[2] = { { NULL, NULL }, { VPROF_TEST_MODULE, id } };
 	static struct vprof_probe_map map = { modules, 2, copies, N_FUNCTIONS + 1 };
+	const struct vprof_probe_map *program;
 	void *module = dlopen(VPROF_TEST_MODULE, RTLD_NOW);
 	void (*places)(uint64_t *, uint64_t *) = (void (*)(uint64_t *, uint64_t *))dlsym(module, "module_places");
-	uint64_t bias = (uint64_t)handle, module_bias = (uint64_t)places;
+	uint64_t bias = live_map_bias((uint64_t)places);
 
-	dl_iterate_phdr(find_module, &bias);
-	dl_iterate_phdr(find_module, &module_bias);
-	paths[0][readlink("/proc/self/exe", paths[0], sizeof paths[0] - 1)] = 0;
-	snprintf(paths[1], sizeof paths[1], "%s", VPROF_TEST_MODULE);
-	read_id(bias, ids[0]);
-	read_id(module_bias, ids[1]);
-	for (int i = 0; i < N_FUNCTIONS; i++) {
-		for (const struct vp_live_site *s = vp_live_first; s < vp_live_first + N_FUNCTIONS; s++)
-			if (s->code == (unsigned)(HANDLE + i))
-				sites[i] = (uint64_t)s - bias;
-		entries[i] = (uint64_t)functions[i] - bias;
-		copies[i] = (struct vprof_probe_copy){ (uint32_t)(HANDLE + i), 0, &sites[i], &entries[i], 1, 1 };
-	}
-	places(&sites[N_FUNCTIONS], &entries[N_FUNCTIONS]);
-	sites[N_FUNCTIONS] -= module_bias;
-	entries[N_FUNCTIONS] -= module_bias;
-	copies[N_FUNCTIONS] =
-		(struct vprof_probe_copy){ MODULE_STEP, 1, &sites[N_FUNCTIONS], &entries[N_FUNCTIONS], 1, 1 };
+	for (int i = 0; i < N_FUNCTIONS; i++)
+		known[i] = (struct live_function){ (uint32_t)(HANDLE + i), (uint64_t)functions[i] };
+	program = live_map_of_program(known, N_FUNCTIONS);
+	modules[0] = program->modules[0];
+	memcpy(copies, program->copies, N_FUNCTIONS * sizeof *copies);
+	live_map_read_id(bias, id);
+	places(&site, &entry);
+	site -= bias;
+	entry -= bias;
+	copies[N_FUNCTIONS] = (struct vprof_probe_copy){ MODULE_STEP, 1, &site, &entry, 1, 1 };
 	dlclose(module);
 	return &map;
 }

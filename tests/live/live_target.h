@@ -10,6 +10,8 @@
 #include "common/plan.h"
 #include "live/probe_map.h"
 
+#define N_WORKERS 3
+
 enum { HANDLE = 0x101, OUTER, INNER, LEAF, JOB, MODULE_STEP, N_CODES_END };
 
 /* What the target is told and tells, in memory shared with the test. */
@@ -17,9 +19,11 @@ struct live_shared {
 	_Atomic int is_over;
 	_Atomic int is_forking, is_executing; /* processes come and go */
 	_Atomic uint64_t n_requests, n_forks, n_execs, n_module_steps;
-	_Atomic uint64_t n_replaced; /* times that something else was mapped where the library had been */
+	_Atomic uint64_t n_changes; /* of plans, told by the test */
+	_Atomic uint64_t
+		n_replaced; /* times that something else was mapped where the library had been, during changes */
 	_Atomic uint64_t gates_open; /* threads whose gate was not shut when they looked last; bit by bit */
-	_Atomic uint64_t n_looks;
+	_Atomic uint64_t n_looks[N_WORKERS];
 	_Atomic uint32_t failures;
 };
 

@@ -91,6 +91,7 @@ static void processes_come_and_go(void)
 		CHECK(!vprof_live_step(t.live, &err), "%s", err.message);
 		usleep(1000);
 		vprof_live_look(t.live, &state);
+		t.shared->n_changes = state.n_changes;
 		t.shared->is_executing = t.shared->n_forks % 4 == 3;
 	}
 	CHECK(!state.refusal[0], "%s", state.refusal);
@@ -198,10 +199,23 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+/* Until every worker has looked at its gate from the beginning. */
+static void let_all_look(struct live_shared *shared)
+{
+	uint64_t n_looks[N_WORKERS];
+
+	for (int i = 0; i < N_WORKERS; i++)
+		n_looks[i] = shared->n_looks[i];
+	shared->gates_open = 0;
+	for (int i = 0; i < N_WORKERS; i++)
+		while (shared->n_looks[i] < n_looks[i] + 2) /* the first may have begun before */
+			usleep(1000);
+}
+
 static void collector_is_killed(void)
 {
 	struct live_test t = { .pid = 0 };
-	uint64_t killed_ns, looks;
+	uint64_t killed_ns;
 	pid_t session;
 
 	live_test_files(&t);
@@ -226,12 +240,9 @@ static void collector_is_killed(void)
 	kill(session, SIGKILL);
 	waitpid(session, NULL, 0);
 	killed_ns = now_ns();
-	do { /* until every worker has looked and none found its gate open */
-		looks = t.shared->n_looks;
-		t.shared->gates_open = 0;
-		while (t.shared->n_looks < looks + 30 && now_ns() - killed_ns < SHUT_NS)
-			usleep(1000);
-	} while (t.shared->gates_open && now_ns() - killed_ns < SHUT_NS);
+	do
+		let_all_look(t.shared);
+	while (t.shared->gates_open && now_ns() - killed_ns < SHUT_NS);
 	CHECK(!t.shared->gates_open, "gates are open: %#llx", (unsigned long long)t.shared->gates_open);
 	printf("gates shut within %.0f ms of the collector's death\n", (double)(now_ns() - killed_ns) * 1e-6);
 	t.shared->is_over = 1;
