@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "annotate/check/annotations.h"
 #include "cli/doctor/checkup.h"
@@ -80,15 +81,20 @@ static cJSON *checks_json(const struct vprof_checkup *rows, size_t n)
 static int doctor_facts(const struct vprof_project *p, int json, struct vprof_error *err)
 {
 	struct vprof_facts *facts = NULL;
-	int rc = vprof_facts_open(&facts, p->facts, err);
+	struct vprof_resident *resident = NULL;
+	char *path = vprof_resident_path(p->vprof_dir);
+	int rc = path ? vprof_facts_open(&facts, p->facts, err) : vprof_error_no_memory(err);
 
 	if (rc == VPROF_ERR_MISSING)
-		return vprof_error_set(err, rc,
-				       "the sources have not been scanned yet: vprof init -- YOUR BUILD COMMAND");
+		vprof_error_set(err, rc, "the sources have not been scanned yet: vprof init -- YOUR BUILD COMMAND");
+	if (!rc && !access(path, F_OK))
+		rc = vprof_resident_read(&resident, path, err);
+	free(path);
 	if (!rc && json)
-		rc = vprof_print_json(vprof_facts_list_json(facts), err);
+		rc = vprof_print_json(vprof_facts_list_json(facts, resident), err);
 	else if (!rc)
-		rc = vprof_facts_list_print(facts, err);
+		rc = vprof_facts_list_print(facts, resident, err);
+	vprof_resident_free(resident);
 	vprof_facts_free(facts);
 	return rc;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/print.h"
 #include "cli/project.h"
 #include "report/format_value.h"
 
@@ -159,7 +160,17 @@ static void print_units(const struct vprof_facts *facts)
 	}
 }
 
-int vprof_facts_list_print(const struct vprof_facts *facts, struct vprof_error *err)
+static void print_resident(const struct vprof_resident *r)
+{
+	printf("\nresident build: %s function%s and calls can be opened, %s left out\n",
+	       vprof_format_count(r->n_probes).s, plural(r->n_probes), vprof_format_count(r->n_left_out).s);
+	for (size_t i = 0; i < r->n_left_out; i++)
+		printf("  %s:%d  %s: %s\n", r->left_out[i].file, r->left_out[i].line, r->left_out[i].name,
+		       r->left_out[i].reason);
+}
+
+int vprof_facts_list_print(const struct vprof_facts *facts, const struct vprof_resident *resident,
+			   struct vprof_error *err)
 {
 	struct list l;
 
@@ -176,6 +187,8 @@ int vprof_facts_list_print(const struct vprof_facts *facts, struct vprof_error *
 		if (l.files[i].n_not)
 			print_file(&l, i);
 	print_units(facts);
+	if (resident)
+		print_resident(resident);
 	list_release(&l);
 	return VPROF_OK;
 }
@@ -216,7 +229,24 @@ static cJSON *unit_json(const struct list *l, const struct vprof_facts_tu *tu)
 	return row;
 }
 
-cJSON *vprof_facts_list_json(const struct vprof_facts *facts)
+static void add_resident(cJSON *root, const struct vprof_resident *r)
+{
+	cJSON *resident = cJSON_AddObjectToObject(root, "resident"), *left_out;
+
+	cJSON_AddNumberToObject(resident, "n_probes", (double)r->n_probes);
+	left_out = cJSON_AddArrayToObject(resident, "left_out");
+	for (size_t i = 0; i < r->n_left_out; i++) {
+		cJSON *row = cJSON_CreateObject();
+
+		vprof_print_add_string(row, "function", r->left_out[i].name);
+		vprof_print_add_string(row, "file", r->left_out[i].file);
+		cJSON_AddNumberToObject(row, "line", r->left_out[i].line);
+		vprof_print_add_string(row, "reason", r->left_out[i].reason);
+		cJSON_AddItemToArray(left_out, row);
+	}
+}
+
+cJSON *vprof_facts_list_json(const struct vprof_facts *facts, const struct vprof_resident *resident)
 {
 	cJSON *root, *functions, *units;
 	struct list l;
@@ -231,6 +261,8 @@ cJSON *vprof_facts_list_json(const struct vprof_facts *facts)
 		cJSON_AddItemToArray(functions, function_json(facts, &facts->functions[l.order[i]]));
 	for (size_t i = 0; i < facts->n_tus; i++)
 		cJSON_AddItemToArray(units, unit_json(&l, &facts->tus[i]));
+	if (resident)
+		add_resident(root, resident);
 	list_release(&l);
 	return root;
 }
