@@ -14,4 +14,5 @@
 PAGE("vprof_page_template", VPROF_PAGE_FILE);
 PAGE("vprof_waits_page_template", VPROF_WAITS_PAGE_FILE);
 PAGE("vprof_latency_page_template", VPROF_LATENCY_PAGE_FILE);
+PAGE("vprof_interval_page_template", VPROF_INTERVAL_PAGE_FILE);
 PAGE("vprof_paths_page_template", VPROF_PATHS_PAGE_FILE);

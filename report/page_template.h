@@ -7,6 +7,6 @@
 
 /* NUL-terminated */
 extern const char vprof_page_template[], vprof_waits_page_template[], vprof_latency_page_template[],
-	vprof_paths_page_template[];
+	vprof_interval_page_template[], vprof_paths_page_template[];
 
 #endif

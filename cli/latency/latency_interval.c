@@ -9,6 +9,7 @@
 #include "analysis/results/latency_interval_results.h"
 #include "cli/command.h"
 #include "cli/print.h"
+#include "report/latency/interval_page.h"
 #include "report/latency/report_interval.h"
 
 static int fill(struct vprof_latency_interval *i, const struct vprof_inferred_calls *calls,
@@ -55,19 +56,33 @@ static int infer(struct vprof_latency_interval *i, const struct vprof_trace *tra
 	return rc;
 }
 
-static int tell(const struct vprof_latency_interval *i, const struct vprof_view_form *form, struct vprof_error *err)
+static int write_page(const struct vprof_latency_interval *i, const char *folder, const char *file,
+		      struct vprof_error *err)
+{
+	struct vprof_run_page page;
+	int rc;
+
+	vprof_run_page_begin(&page, folder);
+	rc = vprof_report_interval_page(i, &page.origin, &page.text, err);
+	return vprof_run_page_end(&page, rc, "interval.html", file, err);
+}
+
+static int tell(const struct vprof_latency_interval *i, const struct vprof_view_form *form, const char *folder,
+		struct vprof_error *err)
 {
 	struct vprof_report_options options = vprof_print_options(form->top);
 	struct vprof_text text = VPROF_TEXT_INIT;
 
+	if (form->html)
+		return write_page(i, folder, form->file, err);
 	if (form->json)
 		return vprof_print_json(vprof_latency_interval_json(i), err);
 	vprof_report_interval(i, &options, &text);
 	return vprof_print_text(&text, err);
 }
 
-int vprof_latency_interval(const char *dir, const char *run, const char *name, const struct vprof_view_form *form,
-			   int *status, struct vprof_error *err)
+int vprof_latency_interval(const char *folder, const char *dir, const char *run, const char *name,
+			   const struct vprof_view_form *form, int *status, struct vprof_error *err)
 {
 	struct vprof_latency_interval i = { .results = vprof_results_new() };
 	struct vprof_trace *trace = NULL;
@@ -82,7 +97,7 @@ int vprof_latency_interval(const char *dir, const char *run, const char *name, c
 	}
 	if (!rc) {
 		*status = vprof_latency_interval_is_known(&i) ? VPROF_EXIT_OK : VPROF_EXIT_INCONCLUSIVE;
-		rc = tell(&i, form, err);
+		rc = tell(&i, form, folder, err);
 	}
 	vprof_trace_free(trace);
 	vprof_results_free(i.results);

@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "report/answer.h"
 #include "report/format_value.h"
 #include "report/layer_lines.h"
 
@@ -78,6 +77,12 @@ static void add_warnings(const struct vprof_latency_interval *i, struct vprof_an
 	}
 }
 
+void vprof_interval_answer(const struct vprof_latency_interval *i, struct vprof_answer *answer)
+{
+	add_sentence(i, &answer->sentence);
+	add_warnings(i, answer);
+}
+
 void vprof_report_interval(const struct vprof_latency_interval *i, const struct vprof_report_options *o,
 			   struct vprof_text *out)
 {
@@ -85,8 +90,7 @@ void vprof_report_interval(const struct vprof_latency_interval *i, const struct 
 	struct vprof_answer answer = VPROF_ANSWER_INIT;
 	struct vprof_text t = VPROF_TEXT_INIT;
 
-	add_sentence(i, &answer.sentence);
-	add_warnings(i, &answer);
+	vprof_interval_answer(i, &answer);
 	vprof_answer_print(&style, &answer, out);
 	vprof_answer_release(&answer);
 	vprof_text_addf(&t, "%s calls, mean ", vprof_format_count(i->n_used).s);

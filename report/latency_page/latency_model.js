@@ -30,11 +30,6 @@ function pathOf(c) {
 	for (; c; c = c.up) list.unshift(c);
 	return list;
 }
-/* "4.9 … 5.1 ms"; one value where both are the same. */
-function between(low, high, text) {
-	const a = text(low), b = text(high);
-	return a === b ? a : `${a} … ${b}`;
-}
 const view = { selected: paths.length ? paths[0].end : roots[0] || null, zoom: null, hits: new Set() };
 const listeners = [];
 function select(c) {

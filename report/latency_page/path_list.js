@@ -6,10 +6,6 @@ function pathWords(p) {
 	const start = names.findIndex(c => !/^(_start|__libc_start_.*|start_thread|_?_?clone3?)$/.test(c.f.name));
 	return names.slice(Math.max(0, start)).map((c, i) => (i + Math.max(0, start) === kernel ? "[kernel] " : "") + c.f.name);
 }
-function boundBar(low, high, all) {
-	const at = x => Math.max(0, Math.min(100, 100 * x / all)), a = at(low), b = at(high);
-	return el("div.meter", { "aria-hidden": "true" }, el("i", { style: `left:0;width:${b.toFixed(1)}%` }), el("i.sure", { style: `left:0;width:${a.toFixed(1)}%` }));
-}
 function pathRow(p) {
 	const words = pathWords(p), x = p.end.new, all = costOfAll("new");
 	const shown = words.length > 9 ? [words[0], "…", ...words.slice(-8)] : words;

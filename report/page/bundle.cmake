@@ -48,6 +48,8 @@ endwhile()
 get_filename_component(view ${PAGE} NAME_WE)
 if(view STREQUAL "page")
   set(view "") # of no view, but the report itself
+elseif(view STREQUAL "interval")
+  set(view " latency --interval FUNCTION")
 else()
   string(PREPEND view " ")
 endif()

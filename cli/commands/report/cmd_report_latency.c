@@ -16,7 +16,7 @@ static const struct vprof_usage usage = {
 		"with vprof record --stacks; the program needs no probes for it. Each figure is between two bounds. RUN is a\n"
 		"number or a folder. With --html it draws them: latency.html in the run's folder, or FILE, which may be - for\n"
 		"standard output. With --interval, calls of FUNCTION are intervals: how long they take, and in which functions\n"
-		"that varies. Exit status 3 when the bounds are too wide to tell which function takes most, or too few calls of\n"
+		"that varies (--html: interval.html). Exit status 3 when the bounds are too wide to tell which function takes most, or too few calls of\n"
 		"FUNCTION were seen from begin to end.",
 	.max_operands = 2,
 };
@@ -43,13 +43,14 @@ int vprof_cmd_report_latency(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	if (interval && (per || form.html))
-		return vprof_options_misused(&usage, "--interval is told as text or --json, without %s",
-					     per ? "--per" : "--html");
+	if (interval && per)
+		return vprof_options_misused(&usage,
+					     "--per compares costs, not what is in a call: give it without --interval");
 	r = vprof_latency_results_new();
 	rc = r ? vprof_recorded_run_find(&recorded, run, "--stacks ", &err) : vprof_error_no_memory(&err);
 	if (!rc && interval)
-		rc = vprof_latency_interval(recorded.trace, recorded.name.s, interval, &form, &status, &err);
+		rc = vprof_latency_interval(recorded.folder, recorded.trace, recorded.name.s, interval, &form, &status,
+					    &err);
 	if (!rc && !interval)
 		rc = vprof_latency_runs(r, (const char *const[]){ NULL, recorded.trace },
 					(const char *const[]){ NULL, recorded.name.s }, per, &err);
