@@ -201,18 +201,39 @@ static void read_symbols(struct vprof_elf *elf)
 		elf->entries.n = 0;
 }
 
+/* The next section and its name; NULL: there is none. `section`: NULL at first. */
+static Elf_Scn *next_section(Elf *elf, Elf_Scn *section, GElf_Shdr *header, const char **name)
+{
+	size_t names;
+
+	section = elf_getshdrstrndx(elf, &names) ? NULL : elf_nextscn(elf, section);
+	*name = section && gelf_getshdr(section, header) ? elf_strptr(elf, names, header->sh_name) : NULL;
+	return section;
+}
+
 static int has_debug_info(Elf *elf)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
-	size_t names;
+	const char *name;
 
-	while (!elf_getshdrstrndx(elf, &names) && (section = elf_nextscn(elf, section))) {
-		const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
-
+	while ((section = next_section(elf, section, &header, &name)))
 		if (name && !strcmp(name, ".debug_info") && header.sh_type == SHT_PROGBITS)
 			return 1;
-	}
+	return 0;
+}
+
+int vprof_elf_is_stub(struct vprof_elf *elf, uint64_t address)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	const char *name;
+
+	vprof_elf_read(elf);
+	while (elf->headers && (section = next_section(elf->headers, section, &header, &name)))
+		if (name && address >= header.sh_addr && address - header.sh_addr < header.sh_size &&
+		    (!strncmp(name, ".plt", 4) || !strncmp(name, ".iplt", 5)))
+			return 1;
 	return 0;
 }
 

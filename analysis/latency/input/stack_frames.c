@@ -22,11 +22,15 @@ struct followed { /* the answer for two places */
 	int may;
 };
 
+/* Where in its function a frame is: at the instruction of the address (innermost of a stack), in the call that returns
+ * to the address, or about to make that call, in the linker's stub or in the dynamic linker, which jump on. */
+enum place_at { AT_INSTRUCTION, IN_CALL, BEFORE_CALL };
+
 struct place {
 	uint32_t file; /* in `files`; VPROF_NONE: the kernel, or no file */
 	uint32_t function;
 	uint64_t address; /* in the file */
-	int is_first; /* innermost of a stack: the address is that of the instruction itself, else it returns there */
+	enum place_at at;
 };
 
 struct pair { /* of stacks */
@@ -170,11 +174,11 @@ static int is_library(const char *path)
 }
 
 /* The function around an address of a file. */
-static uint32_t name_address(struct vprof_stack_frames *g, uint32_t file, uint64_t address, int is_first)
+static uint32_t name_address(struct vprof_stack_frames *g, uint32_t file, uint64_t address, enum place_at at)
 {
 	struct opened_file *f = &g->files.v[file];
 	uint8_t layer = is_library(f->path) ? VPROF_LATENCY_LIBRARY : VPROF_LATENCY_PROGRAM;
-	uint64_t inside = address - !is_first, start; /* the call that it returns behind */
+	uint64_t inside = address - (at != AT_INSTRUCTION), start; /* the call that it returns behind */
 	const struct vprof_symbol *symbol = f->elf ? vprof_elf_function(f->elf, inside) : NULL;
 	char name[256];
 
@@ -187,10 +191,10 @@ static uint32_t name_address(struct vprof_stack_frames *g, uint32_t file, uint64
 }
 
 /* The number of a place, made when it is new. */
-static uint32_t find_place(struct vprof_stack_frames *g, uint32_t file, uint64_t address, int is_first)
+static uint32_t find_place(struct vprof_stack_frames *g, uint32_t file, uint64_t address, enum place_at in)
 {
-	uint64_t hash = vprof_mix(address + ((uint64_t)file << 40) + (uint64_t)is_first);
-	struct place p = { .file = file, .address = address, .is_first = is_first }, *slot;
+	uint64_t hash = vprof_mix(address + ((uint64_t)file << 40) + (uint64_t)in);
+	struct place p = { .file = file, .address = address, .at = in }, *slot;
 	size_t at;
 
 	if (vprof_hash_index_room(&g->by_place, 1))
@@ -198,11 +202,11 @@ static uint32_t find_place(struct vprof_stack_frames *g, uint32_t file, uint64_t
 	VPROF_HASH_EACH(&g->by_place, hash, at, i)
 	{
 		slot = &g->places.v[i];
-		if (slot->file == file && slot->address == address && slot->is_first == is_first)
+		if (slot->file == file && slot->address == address && slot->at == in)
 			return i;
 	}
 	p.function = file == VPROF_NONE ? find_function(g, "[unknown]", "", VPROF_LATENCY_PROGRAM) :
-					  name_address(g, file, address, is_first);
+					  name_address(g, file, address, in);
 	slot = p.function == VPROF_NONE ? NULL : VPROF_PUSH(&g->places);
 	if (!slot)
 		return VPROF_NONE;
@@ -226,9 +230,33 @@ static int is_unnamed(const char *name)
 	return *name == '[' || strstr(name, "+0x");
 }
 
+/* Is the innermost frame the linker's stub? */
+static int is_stub(struct vprof_stack_frames *g, uint32_t file, uint64_t address)
+{
+	return file != VPROF_NONE && g->files.v[file].elf && vprof_elf_is_stub(g->files.v[file].elf, address);
+}
+
+/* ... or the dynamic linker, which looks the function up and jumps there, the first time that it is called? */
+static int is_resolver(const char *name)
+{
+	return !strncmp(name, "_dl_runtime_resolve", 19) || !strncmp(name, "_dl_runtime_profile", 19);
+}
+
+/* The frame added last, in the call at `place`, is about to make that call only. */
+static int call_later(struct vprof_stack_frames *g, uint32_t place)
+{
+	uint32_t before = find_place(g, g->places.v[place].file, g->places.v[place].address, BEFORE_CALL);
+
+	if (before == VPROF_NONE)
+		return VPROF_ERR_NOMEM;
+	g->history->frames.v[g->history->frames.n - 1].place = before;
+	return VPROF_OK;
+}
+
 static int add_user(struct vprof_stack_frames *g, const struct vprof_kernel_stack *s, enum vprof_entry entry)
 {
 	const struct vprof_kernel_process *p = &g->tables->processes.v[s->process];
+	uint32_t outer = VPROF_NONE; /* place of the frame before */
 	int ret = VPROF_OK;
 
 	for (uint32_t i = s->n; i-- > 0 && !ret;) {
@@ -236,16 +264,25 @@ static int add_user(struct vprof_stack_frames *g, const struct vprof_kernel_stac
 		const struct vprof_kernel_module *m = vprof_kernel_module_find(p, address);
 		uint32_t file = m ? find_file(g, m) : VPROF_NONE, place;
 		/* a system call returns to its address, as a call does */
-		int is_first = !i && entry != VPROF_ENTRY_CALL;
+		enum place_at at = i || entry == VPROF_ENTRY_CALL ? IN_CALL : AT_INSTRUCTION;
+		const char *name;
 
 		if (m && file == VPROF_NONE)
 			return VPROF_ERR_NOMEM;
-		place = find_place(g, file, m ? address - m->bias : address, is_first);
+		address = m ? address - m->bias : address;
+		if (at == AT_INSTRUCTION && outer != VPROF_NONE && is_stub(g, file, address))
+			return call_later(g, outer);
+		place = find_place(g, file, address, at);
 		if (place == VPROF_NONE)
 			return VPROF_ERR_NOMEM;
-		ret = add_frame(g, g->places.v[place].function, place);
+		name = g->history->functions.v[g->places.v[place].function].name;
+		if (outer != VPROF_NONE && is_resolver(name))
+			ret = call_later(g, outer);
+		if (!ret)
+			ret = add_frame(g, g->places.v[place].function, place);
+		outer = place;
 		g->counts->n_frames++;
-		g->counts->n_unnamed += is_unnamed(g->history->functions.v[g->places.v[place].function].name);
+		g->counts->n_unnamed += is_unnamed(name);
 	}
 	return ret;
 }
@@ -413,14 +450,15 @@ static int follows(struct vprof_stack_frames *g, uint32_t place, uint32_t next)
 	if (!f || p->file != q->file || !f->elf)
 		return 1;
 	/* It may have been there all the time: a fault, an instruction that takes long; or a tick on the kernel's way
-	 * into a system call, before the call is known to have begun: its address is the one behind the call. */
-	if (p->address == q->address && p->is_first)
+	 * into a system call, before the call is known to have begun: its address is the one behind the call. Or it
+	 * makes the call now that it was about to make. */
+	if (p->address == q->address && p->at != IN_CALL)
 		return 1;
 	if (!f->has_flow)
 		f->flow = vprof_code_flow_new(f->elf);
 	f->has_flow = 1;
-	return vprof_code_flow_may(f->flow, (struct vprof_code_place){ p->address, p->is_first },
-				   (struct vprof_code_place){ q->address, q->is_first });
+	return vprof_code_flow_may(f->flow, (struct vprof_code_place){ p->address, p->at == AT_INSTRUCTION },
+				   (struct vprof_code_place){ q->address, q->at == AT_INSTRUCTION });
 }
 
 int vprof_stack_frames_may_follow(void *frames, uint32_t function, uint32_t place, uint32_t next)
