@@ -104,8 +104,11 @@ static void *worker(void *arg)
 	uint64_t who = (uint64_t)(uintptr_t)arg, n = 0;
 
 	while (!shared->is_over) {
+		uint64_t turn = shared->turn;
+
 		request((uint64_t)getpid() << 40 | who << 32 | n++);
 		shared->n_requests++;
+		shared->n_inside += turn && turn == shared->turn;
 		if (vp_self->gate)
 			shared->gates_open |= UINT64_C(1) << who;
 		shared->n_looks[who - 1]++;

@@ -20,6 +20,8 @@ struct live_shared {
 	_Atomic int is_forking, is_executing; /* processes come and go */
 	_Atomic uint64_t n_requests, n_forks, n_execs, n_module_steps;
 	_Atomic uint64_t n_changes; /* of plans, told by the test */
+	_Atomic uint64_t turn;	    /* of a plan that measures, told by the test; 0: none, or it may change now */
+	_Atomic uint64_t n_inside;  /* requests that began and ended in the same turn */
 	_Atomic uint64_t
 		n_replaced; /* times that something else was mapped where the library had been, during changes */
 	_Atomic uint64_t gates_open; /* threads whose gate was not shut when they looked last; bit by bit */

@@ -147,7 +147,7 @@ static void round_run(struct live_test *t, uint32_t number, uint32_t down, struc
 	struct vprof_plan *plan = live_target_plan(number, down);
 	struct vprof_live_state state = { 0 };
 	struct vprof_error err = { "" };
-	uint64_t measured = 0;
+	uint64_t inside = t->shared->n_inside;
 	size_t n_missing;
 	char dir[96];
 
@@ -157,15 +157,15 @@ static void round_run(struct live_test *t, uint32_t number, uint32_t down, struc
 			plan->probes[i].is_changed = number > 1;
 	CHECK(!vprof_live_begin(t->live, plan, dir, &n_missing, &err), "%s", err.message);
 	CHECK(!n_missing, "%zu probes are missing", n_missing);
-	while (state.n_turns < TURNS_AT_LEAST || measured < REQUESTS_AT_LEAST || !state.n_baselines ||
-	       state.n_baselines == state.n_turns) {
-		uint64_t before = t->shared->n_requests;
-
+	while (state.n_turns < TURNS_AT_LEAST || t->shared->n_inside < inside + REQUESTS_AT_LEAST ||
+	       !state.n_baselines || state.n_baselines == state.n_turns) {
+		t->shared->turn = 0;
 		CHECK(!vprof_live_step(t->live, &err), "%s", err.message);
-		usleep(2000);
 		vprof_live_look(t->live, &state);
-		measured += state.number && state.is_window ? t->shared->n_requests - before : 0;
+		t->shared->turn = state.number && state.is_window ? state.n_changes + 1 : 0;
+		usleep(2000);
 	}
+	t->shared->turn = 0;
 	CHECK(!state.n_refused && !state.refusal[0], "%s", state.refusal);
 	CHECK(state.n_processes == 1, "%zu processes", state.n_processes);
 	CHECK(!vprof_live_end(t->live, &err), "%s", err.message);

@@ -214,7 +214,7 @@ static void let_all_look(struct live_shared *shared)
 
 static void collector_is_killed(void)
 {
-	struct live_test t = { .pid = 0 };
+	struct live_test t = { .outlives = 1 };
 	uint64_t killed_ns;
 	pid_t session;
 

@@ -10,7 +10,7 @@ static const char *const contexts[] = { "task",	 "hardirq", "nmi",     "hi",	"ti
 					"block", "poll",    "tasklet", "sched", "hrtimer", "rcu" };
 static const char *const sources[] = { "none", "timer", "block", "net", "irq" };
 
-static void print(const struct vprof_kernel_event *e, double ns)
+static void print(const struct vprof_kernel_event *e, double ns, double ns_per_tick)
 {
 	printf("%.0f cpu %u ", ns, e->cpu);
 	switch (e->kind) {
@@ -42,7 +42,7 @@ static void print(const struct vprof_kernel_event *e, double ns)
 		       " tid %u error %u before %.0f\n",
 		       e->kind == VP_KIND_KERNEL_BLOCK_ISSUE ? "issue" : "complete", e->block.device >> 20,
 		       e->block.device & 0xfffff, e->block.flags, e->block.sector, e->block.bytes, e->block.request,
-		       e->block.tid, e->block.error, (double)(e->t - e->block.before));
+		       e->block.tid, e->block.error, (double)(e->t - e->block.before) * ns_per_tick);
 		break;
 	case VP_KIND_KERNEL_NET_SEND:
 	case VP_KIND_KERNEL_NET_RECEIVE:
@@ -50,8 +50,8 @@ static void print(const struct vprof_kernel_event *e, double ns)
 		       e->net.interface, e->net.bytes, e->net.current_tid, contexts[e->net.context]);
 		break;
 	case VP_KIND_KERNEL_INTERRUPT:
-		printf("interrupt %s irq %u of %u took %" PRIu64 "\n", contexts[e->interrupt.context], e->interrupt.irq,
-		       e->interrupt.current_tid, e->interrupt.ticks);
+		printf("interrupt %s irq %u of %u took %.0f\n", contexts[e->interrupt.context], e->interrupt.irq,
+		       e->interrupt.current_tid, (double)e->interrupt.ticks * ns_per_tick);
 		break;
 	case VP_KIND_KERNEL_SOCKET:
 		printf("socket %" PRIu64 " flags %u port %u to %u %s\n", e->socket.cookie, e->socket.flags,
@@ -65,7 +65,7 @@ static void print(const struct vprof_kernel_event *e, double ns)
 		break;
 	case VP_KIND_KERNEL_CALL:
 		printf("call %u of %u took %.0f stack %u\n", e->call.number, e->call.tid,
-		       e->call.entered ? (double)(e->t - e->call.entered) : -1, e->call.user_stack);
+		       e->call.entered ? (double)(e->t - e->call.entered) * ns_per_tick : -1, e->call.user_stack);
 		break;
 	case VP_KIND_KERNEL_FAULT:
 		printf("fault %" PRIx64 " error %u of %u stack %u\n", e->sample.address, e->sample.error, e->sample.tid,
@@ -95,7 +95,7 @@ static void print_tables(const struct vprof_trace *t)
 			else if (VP_CODE(u->w) == VP_KIND_KERNEL_CLOCK)
 				printf("clock %" PRIu64 " error %" PRIu64 "\n", u[1].t, VP_PAYLOAD(u->w));
 			else if (vprof_kernel_event_decode(u, n, 0, &e))
-				print(&e, vprof_trace_ns(t, e.t));
+				print(&e, vprof_trace_ns(t, e.t), t->header.ns_per_tick);
 		}
 	}
 }
@@ -121,7 +121,7 @@ int main(int argc, char **argv)
 	       t->header.n_kernel_lost, t->header.kernel_kinds, t->header.kernel_scope, t->is_cut);
 	print_tables(t);
 	while (vprof_kernel_stream_next(s, &e))
-		print(&e, vprof_trace_ns(t, e.t));
+		print(&e, vprof_trace_ns(t, e.t), t->header.ns_per_tick);
 	vprof_kernel_stream_close(s);
 	vprof_trace_free(t);
 	return 0;
