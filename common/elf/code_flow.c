@@ -216,8 +216,8 @@ static int is_jump_slot(const struct vprof_code_flow *f, uint64_t slot)
 	return 0;
 }
 
-/* Does a call to this address come to setjmp, in the file or through the linker's stub? The instruction decoded
- * last is another one then. */
+/* Does a call to this address come to setjmp, in the file or through the procedure linkage table? The instruction
+ * decoded last is another one then. */
 static int calls_setjmp(struct vprof_code_flow *f, uint64_t target)
 {
 	const struct vprof_symbol *symbol = vprof_elf_function(f->elf, target);

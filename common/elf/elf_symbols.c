@@ -223,7 +223,7 @@ static int has_debug_info(Elf *elf)
 	return 0;
 }
 
-int vprof_elf_is_stub(struct vprof_elf *elf, uint64_t address)
+int vprof_elf_is_plt(struct vprof_elf *elf, uint64_t address)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;

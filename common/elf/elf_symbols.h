@@ -63,8 +63,9 @@ size_t vprof_elf_frames(struct vprof_elf *elf, uint64_t address, struct vprof_fr
 /* The function at an address as the linker knows it, whatever was inlined into it; NULL: none is known. */
 const struct vprof_symbol *vprof_elf_function(struct vprof_elf *elf, uint64_t address);
 
-/* Is the address one of the linker's stubs (.plt and its kin), through which calls to other files go? */
-int vprof_elf_is_stub(struct vprof_elf *elf, uint64_t address);
+/* Does the address lie in a procedure linkage table (.plt and its kin), through which calls to other files go?
+ * O(sections). */
+int vprof_elf_is_plt(struct vprof_elf *elf, uint64_t address);
 
 /* Where the function around an address begins, by the file's table of unwind information (.eh_frame_hdr), which
  * stripped files have, too. 0: it has none, or a damaged one, or none before the address. O(log n) reads. */

@@ -23,7 +23,8 @@ struct followed { /* the answer for two places */
 };
 
 /* Where in its function a frame is: at the instruction of the address (innermost of a stack), in the call that returns
- * to the address, or about to make that call, in the linker's stub or in the dynamic linker, which jump on. */
+ * to the address, or about to make that call, in the procedure linkage table or in the dynamic linker, which jump on.
+ */
 enum place_at { AT_INSTRUCTION, IN_CALL, BEFORE_CALL };
 
 struct place {
@@ -230,10 +231,10 @@ static int is_unnamed(const char *name)
 	return *name == '[' || strstr(name, "+0x");
 }
 
-/* Is the innermost frame the linker's stub? */
-static int is_stub(struct vprof_stack_frames *g, uint32_t file, uint64_t address)
+/* Is the innermost frame in a procedure linkage table? */
+static int is_plt(struct vprof_stack_frames *g, uint32_t file, uint64_t address)
 {
-	return file != VPROF_NONE && g->files.v[file].elf && vprof_elf_is_stub(g->files.v[file].elf, address);
+	return file != VPROF_NONE && g->files.v[file].elf && vprof_elf_is_plt(g->files.v[file].elf, address);
 }
 
 /* ... or the dynamic linker, which looks the function up and jumps there, the first time that it is called? */
@@ -270,7 +271,7 @@ static int add_user(struct vprof_stack_frames *g, const struct vprof_kernel_stac
 		if (m && file == VPROF_NONE)
 			return VPROF_ERR_NOMEM;
 		address = m ? address - m->bias : address;
-		if (at == AT_INSTRUCTION && outer != VPROF_NONE && is_stub(g, file, address))
+		if (at == AT_INSTRUCTION && outer != VPROF_NONE && is_plt(g, file, address))
 			return call_later(g, outer);
 		place = find_place(g, file, address, at);
 		if (place == VPROF_NONE)

@@ -147,34 +147,35 @@ static void test_what_it_has(void **state)
 
 /* Each inlined function's line is where it was inlined; the innermost one's is the mark's. */
 /* Where the disassembler sees a call to puts go, and where it sees main. */
-static void test_stubs(void **state)
+static void test_linkage_table(void **state)
 {
 	char command[512], line[64] = "";
-	unsigned long stub = 0, main_at = 0;
+	unsigned long entry = 0, main_at = 0;
 	struct vprof_error err = { "" };
 	struct vprof_elf *elf;
 	FILE *f;
 
 	(void)state;
-	snprintf(command, sizeof command,
-		 "cd %s && echo 'int puts(const char *); int main(void) { puts(\"x\"); return 1; }' >stub.c && %s -O1 "
-		 "stub.c -o stub && objdump -d stub | grep -o '[0-9a-f]* <puts@plt>$' | head -1 && "
-		 "objdump -d stub | grep -o '^[0-9a-f]* <main>'",
-		 folder, VPROF_TEST_CC);
+	snprintf(
+		command, sizeof command,
+		"cd %s && echo 'int puts(const char *); int main(void) { puts(\"x\"); return 1; }' >caller.c && %s -O1 "
+		"caller.c -o caller && objdump -d caller | grep -o '[0-9a-f]* <puts@plt>$' | head -1 && "
+		"objdump -d caller | grep -o '^[0-9a-f]* <main>'",
+		folder, VPROF_TEST_CC);
 	f = popen(command, "r");
 	assert_non_null(f);
 	assert_non_null(fgets(line, sizeof line, f));
-	assert_int_equal(sscanf(line, "%lx <puts", &stub), 1);
+	assert_int_equal(sscanf(line, "%lx <puts", &entry), 1);
 	assert_non_null(fgets(line, sizeof line, f));
 	assert_int_equal(sscanf(line, "%lx <main", &main_at), 1);
 	pclose(f);
-	if (vprof_elf_open(&elf, path_of("stub"), NULL, &err))
+	if (vprof_elf_open(&elf, path_of("caller"), NULL, &err))
 		fail_msg("%s", err.message);
-	assert_true(vprof_elf_is_stub(elf, stub));
-	assert_true(vprof_elf_is_stub(elf, stub + 4));
-	assert_false(vprof_elf_is_stub(elf, main_at));
-	assert_false(vprof_elf_is_stub(elf, 0));
-	assert_false(vprof_elf_is_stub(elf, UINT64_MAX));
+	assert_true(vprof_elf_is_plt(elf, entry));
+	assert_true(vprof_elf_is_plt(elf, entry + 4));
+	assert_false(vprof_elf_is_plt(elf, main_at));
+	assert_false(vprof_elf_is_plt(elf, 0));
+	assert_false(vprof_elf_is_plt(elf, UINT64_MAX));
 	vprof_elf_free(elf);
 }
 
@@ -402,7 +403,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_inlined),	      cmocka_unit_test(test_cpp_names),
 		cmocka_unit_test(test_without_dwarf), cmocka_unit_test(test_what_it_has),
-		cmocka_unit_test(test_places),	      cmocka_unit_test(test_stubs),
+		cmocka_unit_test(test_places),	      cmocka_unit_test(test_linkage_table),
 		cmocka_unit_test(test_identity),      cmocka_unit_test(test_build_id),
 		cmocka_unit_test(test_environment),   cmocka_unit_test(test_no_network),
 		cmocka_unit_test(test_refused),	      cmocka_unit_test(test_damaged),
