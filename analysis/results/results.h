@@ -307,7 +307,7 @@ struct vprof_crosstalk {
 	 */
 	double measured_ns;
 	double mean_ns, mean_low, mean_high;	  /* per interval of the waiter's, with its 95 % confidence interval */
-	double share;				  /* of the time of all of the waiter's intervals */
+	double share, share_low, share_high;	  /* of the time of all of the waiter's intervals */
 	const struct vprof_crosstalk_lock *locks; /* the heaviest */
 	size_t n_locks;
 };
@@ -339,7 +339,11 @@ struct vprof_context {
 	uint64_t n;						/* intervals */
 	double total_ns, mean_ns, share;			/* latencies; share: of all intervals' */
 	double running_ns, waiting_ns, queued_ns, preempted_ns; /* these sum to total_ns */
-	int is_unknown;						/* at least one stage is not known */
+	/* 95 % confidence intervals; of the four parts, as shares of total_ns. NaN: too few intervals */
+	double mean_low, mean_high, share_low, share_high;
+	double running_low, running_high, waiting_low, waiting_high;
+	double queued_low, queued_high, preempted_low, preempted_high;
+	int is_unknown;				  /* at least one stage is not known */
 	int is_cut;				  /* some of its intervals passed more stages than are told apart */
 	const struct vprof_context_stage *stages; /* in the order in which they were first passed */
 	size_t n_stages;

@@ -7,7 +7,7 @@
 
 #include "analysis/results/results.h"
 
-#define VPROF_RESULTS_VERSION 13
+#define VPROF_RESULTS_VERSION 14
 #define VPROF_WHOLE_MAX 9007199254740992.0 /* 2^53: whole numbers beyond are not exact in JSON */
 
 /* clang-format off */
@@ -58,12 +58,15 @@
 #define VPROF_CROSSTALK_LOCK_FIELDS(U, D, I, S, E)                                                                      \
 	S(name) S(function) S(file) I(line) I(is_call) S(object) S(awaited) U(n_waits) D(total_ns) D(measured_ns)
 #define VPROF_CROSSTALK_FIELDS(U, D, I, S, E)                                                                           \
-	U(waiter) U(holder) U(n_waits) D(total_ns) D(measured_ns) D(mean_ns) D(mean_low) D(mean_high) D(share)
+	U(waiter) U(holder) U(n_waits) D(total_ns) D(measured_ns) D(mean_ns) D(mean_low) D(mean_high) D(share)    \
+	D(share_low) D(share_high)
 #define VPROF_STAGE_FIELDS(U, D, I, S, E) S(name) S(program) S(path)
 #define VPROF_PROFILE_FIELDS(U, D, I, S, E)                                                                             \
 	E(kind, vprof_node_kind_names) U(depth) I(is_blame) S(name) S(file) I(line) D(total_ns) D(own_ns)
 #define VPROF_CONTEXT_FIELDS(U, D, I, S, E)                                                                             \
-	S(name) U(n) D(total_ns) D(mean_ns) D(share) D(running_ns) D(waiting_ns) D(queued_ns) D(preempted_ns) I(is_unknown) I(is_cut)
+	S(name) U(n) D(total_ns) D(mean_ns) D(mean_low) D(mean_high) D(share) D(share_low) D(share_high) D(running_ns)  \
+	D(running_low) D(running_high) D(waiting_ns) D(waiting_low) D(waiting_high) D(queued_ns) D(queued_low)          \
+	D(queued_high) D(preempted_ns) D(preempted_low) D(preempted_high) I(is_unknown) I(is_cut)
 #define VPROF_TYPE_FIELDS(U, D, I, S, E) S(name) U(n) D(mean_ns) D(sd_ns) D(between_share) D(within_share)
 #define VPROF_CONTRIBUTION_FIELDS(U, D, I, S, E)                                                                        \
 	U(factor) S(name) D(mean_ns) D(mean_low) D(mean_high) D(tail_ns) D(rest_ns) D(gap_ns) D(gap_low) D(gap_high)

@@ -52,32 +52,34 @@ uint32_t vprof_blame_child(struct vprof_blame_tree *tree, uint32_t parent, uint8
 	n->key = key;
 	n->class = class;
 	n->depth = tree->nodes.v[parent].depth + 1;
+	n->is_summed = tree->nodes.v[parent].is_summed;
 	vprof_hash_index_put(&tree->by_key, at, hash, (uint32_t)tree->nodes.n - 1);
 	return (uint32_t)tree->nodes.n - 1;
 }
 
-int vprof_blame_add_sum(struct vprof_blame_tree *tree, uint32_t holder, uint32_t block, uint64_t ticks)
+int vprof_blame_add_sum(struct vprof_blame_tree *tree, uint32_t node, uint32_t block, int64_t ticks, uint64_t n)
 {
-	uint64_t hash = vprof_mix((uint64_t)holder << 32 | block);
+	uint64_t hash = vprof_mix((uint64_t)node << 32 | block);
 	struct vprof_blame_sum *s;
 	size_t at;
 
-	if (!ticks)
+	if (!ticks && !n)
 		return VPROF_OK;
 	if (vprof_hash_index_room(&tree->by_block, 1))
 		return VPROF_ERR_NOMEM;
 	VPROF_HASH_EACH(&tree->by_block, hash, at, i)
 	{
 		s = &tree->sums.v[i];
-		if (s->node == holder && s->block == block) {
+		if (s->node == node && s->block == block) {
 			s->ticks += ticks;
+			s->n += n;
 			return VPROF_OK;
 		}
 	}
 	s = VPROF_PUSH(&tree->sums);
 	if (!s)
 		return VPROF_ERR_NOMEM;
-	*s = (struct vprof_blame_sum){ holder, block, ticks };
+	*s = (struct vprof_blame_sum){ node, block, ticks, n };
 	vprof_hash_index_put(&tree->by_block, at, hash, (uint32_t)tree->sums.n - 1);
 	return VPROF_OK;
 }
@@ -111,7 +113,7 @@ int vprof_blame_join(struct vprof_blame_tree *to, const struct vprof_blame_node 
 			add_counts(&to->nodes.v[map[i]], n);
 	}
 	for (size_t i = 0; i < n_sums && !ret; i++)
-		ret = vprof_blame_add_sum(to, map[sums[i].node], sums[i].block, sums[i].ticks);
+		ret = vprof_blame_add_sum(to, map[sums[i].node], sums[i].block, sums[i].ticks, sums[i].n);
 	free(map);
 	return ret;
 }

@@ -37,6 +37,8 @@ struct vprof_blame_node {
 	uint8_t objects; /* SITE: 0, 1, or 2 for more */
 	uint8_t is_wait; /* FRAME: the call is a wait itself; what lies beneath it others did */
 	uint8_t is_cut;	 /* the last ROUTE of an interval: one passed more stages than are told apart */
+	/* beneath a STAGE, and its time is, or may turn out to be, part of a wait or delay: there are sums of it */
+	uint8_t is_summed;
 	uint64_t object;
 	int64_t ticks; /* own */
 	uint32_t depth;
@@ -44,9 +46,13 @@ struct vprof_blame_node {
 	uint64_t last;	  /* number of the wait that was counted last */
 };
 
-struct vprof_blame_sum { /* of one HOLDER, in one block of intervals (run_blocks.h) */
+/* Of one node, in one block of intervals (run_blocks.h). HOLDER: waiting time. The last ROUTE of intervals: their
+ * latencies, and how many there are. Nodes with is_summed: own ticks, as the node has them; so what lies beneath one in
+ * a block is the sum over its subtree. */
+struct vprof_blame_sum {
 	uint32_t node, block;
-	uint64_t ticks;
+	int64_t ticks;
+	uint64_t n;
 };
 
 struct vprof_blame_tree {
@@ -65,7 +71,7 @@ void vprof_blame_release(struct vprof_blame_tree *tree);
 #define VPROF_BLAME_DEPTH_MAX 1000u
 uint32_t vprof_blame_child(struct vprof_blame_tree *tree, uint32_t parent, uint8_t class, uint32_t key);
 
-int vprof_blame_add_sum(struct vprof_blame_tree *tree, uint32_t holder, uint32_t block, uint64_t ticks);
+int vprof_blame_add_sum(struct vprof_blame_tree *tree, uint32_t node, uint32_t block, int64_t ticks, uint64_t n);
 
 /* Adds `from` to `to`; holders become holder_of[key], NULL: they stay. OK or NOMEM. */
 int vprof_blame_join(struct vprof_blame_tree *to, const struct vprof_blame_node *nodes, size_t n_nodes,

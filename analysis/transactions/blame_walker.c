@@ -40,11 +40,33 @@ const struct vprof_timeline *vprof_blame_timeline(const struct vprof_blame_walke
 	return w->of->working->sources[w->of->source].timeline;
 }
 
-void vprof_blame_spend(struct vprof_blame_walker *w, uint32_t node, uint64_t ticks, int sign)
+int64_t vprof_blame_ticks(const struct vprof_blame_walker *w, uint64_t ticks)
 {
-	uint64_t same = w->of->ratio == 1 ? ticks : (uint64_t)((double)ticks * w->of->ratio + 0.5);
+	return w->of->ratio == 1 ? (int64_t)ticks : (int64_t)((double)ticks * w->of->ratio + 0.5);
+}
 
-	w->tree.nodes.v[node].ticks += sign * (int64_t)same;
+int vprof_blame_spend(struct vprof_blame_walker *w, uint32_t node, uint64_t ticks, int sign)
+{
+	int64_t same = sign * vprof_blame_ticks(w, ticks);
+
+	w->tree.nodes.v[node].ticks += same;
+	if (w->block == VPROF_NONE || !w->tree.nodes.v[node].is_summed)
+		return VPROF_OK;
+	return vprof_blame_add_sum(&w->tree, node, w->block, same, 0);
+}
+
+uint32_t vprof_blame_step(struct vprof_blame_walker *w, uint32_t parent, uint8_t class, uint32_t key)
+{
+	size_t n = w->tree.nodes.n;
+	uint32_t node = vprof_blame_child(&w->tree, parent, class, key);
+	const struct vprof_probe *probe;
+
+	if (w->tree.nodes.n == n || w->block == VPROF_NONE)
+		return node;
+	probe = class == VPROF_BLAME_FRAME && w->of->plan ? vprof_plan_probe(w->of->plan, key) : NULL;
+	w->tree.nodes.v[node].is_summed |= class != VPROF_BLAME_FRAME ||
+					   (probe && w->of->may_wait[probe - w->of->plan->probes]);
+	return node;
 }
 
 /* The node of the innermost measured call that is open at t, beneath `base`; *code is its. VPROF_NONE without memory.
@@ -59,7 +81,7 @@ static uint32_t open_node(struct vprof_blame_walker *w, uint32_t thread, uint64_
 		return VPROF_NONE;
 	for (size_t i = n; i-- > 0 && base != VPROF_NONE;) {
 		*code = calls[i].code;
-		base = vprof_blame_child(&w->tree, base, VPROF_BLAME_FRAME, *code);
+		base = vprof_blame_step(w, base, VPROF_BLAME_FRAME, *code);
 	}
 	return base;
 }
@@ -71,7 +93,8 @@ static int spend_calls(struct vprof_blame_walker *w, uint32_t thread, uint64_t f
 
 	if (from >= to)
 		return VPROF_OK;
-	vprof_blame_spend(w, base, to - from, 1);
+	if (vprof_blame_spend(w, base, to - from, 1))
+		return VPROF_ERR_NOMEM;
 	vprof_stretch_begin(&s, w->calls, thread, &vprof_blame_timeline(w)->threads[thread].calls, from, to);
 	while ((more = vprof_stretch_next(&s)) > 0) {
 		if (VPROF_ROOM(&w->call_node, s.n))
@@ -81,13 +104,14 @@ static int spend_calls(struct vprof_blame_walker *w, uint32_t thread, uint64_t f
 		for (size_t i = s.n_kept; i < s.n; i++) {
 			const struct vprof_stretch_call *c = &s.v[i];
 			uint32_t above = c->parent == VPROF_NONE ? base : w->call_node.v[c->parent];
-			uint32_t node = vprof_blame_child(&w->tree, above, VPROF_BLAME_FRAME, c->code);
+			uint32_t node = vprof_blame_step(w, above, VPROF_BLAME_FRAME, c->code);
 
 			if (node == VPROF_NONE)
 				return VPROF_ERR_NOMEM;
 			w->call_node.v[i] = node;
-			vprof_blame_spend(w, node, c->high - c->low, 1);
-			vprof_blame_spend(w, above, c->high - c->low, -1);
+			if (vprof_blame_spend(w, node, c->high - c->low, 1) ||
+			    vprof_blame_spend(w, above, c->high - c->low, -1))
+				return VPROF_ERR_NOMEM;
 		}
 	}
 	return more < 0 ? VPROF_ERR_NOMEM : VPROF_OK;
@@ -109,10 +133,9 @@ int vprof_blame_spend_run(struct vprof_blame_walker *w, uint32_t thread, uint64_
 		if (spend_calls(w, thread, from, a, base))
 			return VPROF_ERR_NOMEM;
 		node = open_node(w, thread, a, base, &code);
-		node = node == VPROF_NONE ? node : vprof_blame_child(&w->tree, node, VPROF_BLAME_PREEMPTED, 0);
-		if (node == VPROF_NONE)
+		node = node == VPROF_NONE ? node : vprof_blame_step(w, node, VPROF_BLAME_PREEMPTED, 0);
+		if (node == VPROF_NONE || vprof_blame_spend(w, node, b - a, 1))
 			return VPROF_ERR_NOMEM;
-		vprof_blame_spend(w, node, b - a, 1);
 		from = b;
 	}
 	return spend_calls(w, thread, from, to, base);
@@ -128,10 +151,9 @@ int vprof_blame_spend_wait(struct vprof_blame_walker *w, const struct vprof_piec
 	*node = open_node(w, p->thread, p->from, base, &code);
 	if (*node != VPROF_NONE && (code == VPROF_NONE || !w->of->plan ||
 				    !vprof_wait_is_of_probe(vprof_plan_probe(w->of->plan, code), name, wait->kind)))
-		*node = vprof_blame_child(&w->tree, *node, VPROF_BLAME_WAIT, w->of->canonical[wait->name]);
+		*node = vprof_blame_step(w, *node, VPROF_BLAME_WAIT, w->of->canonical[wait->name]);
 	if (*node == VPROF_NONE)
 		return VPROF_ERR_NOMEM;
 	w->tree.nodes.v[*node].is_wait = 1;
-	vprof_blame_spend(w, *node, p->to - p->from, 1);
-	return VPROF_OK;
+	return vprof_blame_spend(w, *node, p->to - p->from, 1);
 }

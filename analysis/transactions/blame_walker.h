@@ -23,6 +23,7 @@ struct vprof_blame_of {
 	size_t source;
 	double ratio;		   /* of the source's tick to the first source's, in which the tree counts */
 	const uint32_t *canonical; /* [timeline->n_names] number of a wait's name among those of all sources */
+	const uint8_t *may_wait;   /* [plan->n_probes] the probe has the name of a wait: its calls may be waits */
 };
 
 struct vprof_blame_walker { /* of one thread of the analysis */
@@ -31,6 +32,7 @@ struct vprof_blame_walker { /* of one thread of the analysis */
 	struct vprof_path *path;
 	struct vprof_calls *calls;
 	uint64_t n_walked; /* waits */
+	uint32_t block;	   /* into whose sums ticks go, too, of nodes with is_summed; VPROF_NONE: into none */
 	VPROF_ARRAY(struct vprof_piece_blame {
 		uint32_t node;	    /* of the piece: beneath its HOLDER, else VPROF_NONE */
 		uint64_t explained; /* ticks of the pieces beneath */
@@ -46,8 +48,15 @@ void vprof_blame_walker_release(struct vprof_blame_walker *w);
 
 const struct vprof_timeline *vprof_blame_timeline(const struct vprof_blame_walker *w);
 
-/* Adds ticks of the walker's source to a node, or with sign -1 takes them away. */
-void vprof_blame_spend(struct vprof_blame_walker *w, uint32_t node, uint64_t ticks, int sign);
+/* Ticks of the walker's source in those of the tree. */
+int64_t vprof_blame_ticks(const struct vprof_blame_walker *w, uint64_t ticks);
+
+/* Adds ticks of the walker's source to a node, or with sign -1 takes them away. OK or NOMEM. */
+int vprof_blame_spend(struct vprof_blame_walker *w, uint32_t node, uint64_t ticks, int sign);
+
+/* A child, as vprof_blame_child; one that is made while ticks go into a block's sums gets sums where it is, or may turn
+ * out to be, time in a wait or delay. */
+uint32_t vprof_blame_step(struct vprof_blame_walker *w, uint32_t parent, uint8_t class, uint32_t key);
 
 /* What the thread ran from..to, beneath `base`. OK or NOMEM. */
 int vprof_blame_spend_run(struct vprof_blame_walker *w, uint32_t thread, uint64_t from, uint64_t to, uint32_t base);

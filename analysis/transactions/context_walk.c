@@ -96,23 +96,21 @@ static int add_piece(struct vprof_blame_walker *w, const struct vprof_piece *p, 
 	*node = base;
 	if (p->from >= p->to)
 		return VPROF_OK;
-	if (p->parent != VPROF_NONE)
-		vprof_blame_spend(w, base, p->to - p->from, -1);
+	if (p->parent != VPROF_NONE && vprof_blame_spend(w, base, p->to - p->from, -1))
+		return VPROF_ERR_NOMEM;
 	if (p->kind == VPROF_PIECE_RUN)
 		return vprof_blame_spend_run(w, p->thread, p->from, p->to, base);
 	if (p->kind == VPROF_PIECE_WAIT)
 		return vprof_blame_spend_wait(w, p, base, node);
-	*node = vprof_blame_child(&w->tree, base, VPROF_BLAME_QUEUED, 0);
-	if (*node == VPROF_NONE)
-		return VPROF_ERR_NOMEM;
-	vprof_blame_spend(w, *node, p->to - p->from, 1);
-	return VPROF_OK;
+	*node = vprof_blame_step(w, base, VPROF_BLAME_QUEUED, 0);
+	return *node == VPROF_NONE ? VPROF_ERR_NOMEM : vprof_blame_spend(w, *node, p->to - p->from, 1);
 }
 
-int vprof_context_walk(struct vprof_blame_walker *w, const struct vprof_piece *pieces, size_t n)
+int vprof_context_walk(struct vprof_blame_walker *w, const struct vprof_piece *pieces, size_t n, uint32_t block)
 {
 	const struct vprof_hop *hops;
 	uint32_t route;
+	uint64_t ticks = 0;
 	size_t n_hops;
 	int ret = VPROF_OK;
 
@@ -126,8 +124,11 @@ int vprof_context_walk(struct vprof_blame_walker *w, const struct vprof_piece *p
 	for (size_t i = 0; i < n && !ret; i++) {
 		const struct vprof_piece *p = &pieces[i];
 
+		/* what others did meanwhile is part of a wait or delay in any case: its sums stay as they are */
+		w->block = p->parent == VPROF_NONE ? block : VPROF_NONE;
+		ticks += p->parent == VPROF_NONE && p->from < p->to ? p->to - p->from : 0;
 		ret = add_piece(w, p, p->parent == VPROF_NONE ? w->stages.v[p->hop] : w->pieces.v[p->parent].node,
 				&w->pieces.v[i].node);
 	}
-	return ret;
+	return ret ? ret : vprof_blame_add_sum(&w->tree, route, block, vprof_blame_ticks(w, ticks), 1);
 }

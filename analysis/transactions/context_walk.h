@@ -17,7 +17,7 @@
 uint32_t vprof_context_route(const struct vprof_call_paths *call_paths, size_t source, const struct vprof_hop *hops,
 			     size_t n_hops, uint32_t *of_hops, uint32_t *stages, int *is_cut);
 
-/* Adds the path that the walker's `path` has just walked. OK or NOMEM. */
-int vprof_context_walk(struct vprof_blame_walker *w, const struct vprof_piece *pieces, size_t n);
+/* Adds the path that the walker's `path` has just walked, of an interval in this block. OK or NOMEM. */
+int vprof_context_walk(struct vprof_blame_walker *w, const struct vprof_piece *pieces, size_t n, uint32_t block);
 
 #endif

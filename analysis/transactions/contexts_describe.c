@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "analysis/transactions/blame_order.h"
+#include "analysis/transactions/context_bounds.h"
 #include "common/text.h"
 
 #define CONTEXTS_MAX 256
@@ -17,6 +18,7 @@ struct describing {
 	const struct vprof_crosstalk_input *in;
 	const struct vprof_call_paths *call_paths;
 	const struct vprof_strings *names;
+	const struct vprof_run_blocks *blocks;
 	const struct vprof_blame_tree *tree;
 	struct vprof_blame_order order;
 	double ns_per_tick;
@@ -66,12 +68,6 @@ static int fill_stages(struct describing *d, uint32_t route)
 	return VPROF_OK;
 }
 
-/* Did the interval wait in it? A measured call of the library's may be the wait. */
-static int is_wait(const struct vprof_blame_node *n)
-{
-	return n->class == VPROF_BLAME_WAIT || (n->class == VPROF_BLAME_FRAME && n->is_wait);
-}
-
 /* What is told of a node but for its times. */
 static int name_node(struct describing *d, const struct vprof_blame_node *n, struct vprof_profile_node *out)
 {
@@ -86,7 +82,7 @@ static int name_node(struct describing *d, const struct vprof_blame_node *n, str
 	out->kind = VPROF_NODE_FUNCTION;
 	if (probe && (unsigned)probe->kind < sizeof probe_kinds)
 		out->kind = probe_kinds[probe->kind];
-	out->kind = is_wait(n) ? VPROF_NODE_WAIT : out->kind;
+	out->kind = vprof_blame_is_wait(n) ? VPROF_NODE_WAIT : out->kind;
 	switch (n->class) {
 	case VPROF_BLAME_STAGE:
 		out->kind = VPROF_NODE_INTERVAL;
@@ -118,7 +114,7 @@ static int name_node(struct describing *d, const struct vprof_blame_node *n, str
  */
 static void count_time(struct vprof_context *x, const struct vprof_blame_node *n, double total_ns, double own_ns)
 {
-	if (is_wait(n))
+	if (vprof_blame_is_wait(n))
 		x->waiting_ns += total_ns;
 	else if (n->class == VPROF_BLAME_QUEUED)
 		x->queued_ns += total_ns;
@@ -134,7 +130,7 @@ static void add_times(struct describing *d, uint32_t node)
 	const struct vprof_blame_node *n = &d->tree->nodes.v[node];
 
 	count_time(d->x, n, (double)d->order.ticks[node] * d->ns_per_tick, (double)n->ticks * d->ns_per_tick);
-	if (!is_wait(n) && n->class != VPROF_BLAME_QUEUED && n->class != VPROF_BLAME_PREEMPTED)
+	if (!vprof_blame_is_wait(n) && n->class != VPROF_BLAME_QUEUED && n->class != VPROF_BLAME_PREEMPTED)
 		for (uint32_t c = d->order.first[node]; c < d->order.first[node + 1]; c++)
 			add_times(d, d->order.children[c]);
 }
@@ -143,7 +139,7 @@ static int list_nodes(struct describing *d, uint32_t node, uint32_t depth, int i
 {
 	const struct vprof_blame_node *n = &d->tree->nodes.v[node];
 	struct vprof_profile_node *out = &d->profile[d->x->n_profile++];
-	int is_explained = is_blame || is_wait(n) || n->class == VPROF_BLAME_QUEUED;
+	int is_explained = is_blame || vprof_blame_is_wait(n) || n->class == VPROF_BLAME_QUEUED;
 	int64_t own = d->order.ticks[node];
 	int ret = name_node(d, n, out);
 
@@ -241,12 +237,14 @@ static int route_order(const void *a, const void *b)
 static int fill_contexts(struct describing *d, const struct route *routes, size_t n)
 {
 	int64_t *scratch = calloc(d->tree->nodes.n + 1, sizeof *scratch);
+	uint32_t nodes[CONTEXTS_MAX];
 	double all = 0;
 	int ret = scratch ? VPROF_OK : VPROF_ERR_NOMEM;
 
 	for (size_t i = 0; i < n; i++)
 		all += (double)routes[i].ticks * d->ns_per_tick;
 	for (size_t i = 0; i < n && i < CONTEXTS_MAX && !ret; i++) {
+		nodes[i] = routes[i].node;
 		d->x = &d->r->contexts[d->r->n_contexts++];
 		d->x->n = d->tree->nodes.v[routes[i].node].n_waits;
 		ret = fill_stages(d, routes[i].node);
@@ -256,7 +254,7 @@ static int fill_contexts(struct describing *d, const struct route *routes, size_
 	}
 	d->r->n_contexts_left = n > CONTEXTS_MAX ? n - CONTEXTS_MAX : 0;
 	free(scratch);
-	return ret;
+	return ret ? ret : vprof_context_bounds(d->r, d->tree, nodes, d->blocks, d->ns_per_tick, d->in->team.n_threads);
 }
 
 static int describe(struct describing *d)
@@ -299,11 +297,13 @@ static int name_stages(const struct vprof_crosstalk_input *in, const struct vpro
 }
 
 int vprof_contexts_describe(struct vprof_results *r, const struct vprof_crosstalk_input *input,
-			    const struct vprof_strings *names, const struct vprof_blame_tree *tree)
+			    const struct vprof_run_blocks *blocks, const struct vprof_strings *names,
+			    const struct vprof_blame_tree *tree)
 {
 	struct describing d = { .r = r,
 				.in = input,
 				.call_paths = input->call_paths,
+				.blocks = blocks,
 				.names = names,
 				.tree = tree,
 				.ns_per_tick = input->sources[0].timeline->ns_per_tick };

@@ -3,6 +3,7 @@
 #ifndef VPROF_CONTEXTS_DESCRIBE_H
 #define VPROF_CONTEXTS_DESCRIBE_H
 
+#include "analysis/stats/run_blocks.h"
 #include "analysis/transactions/blame_tree.h"
 #include "analysis/transactions/call_paths.h"
 #include "analysis/transactions/crosstalk_input.h"
@@ -15,6 +16,7 @@ const char *vprof_context_name(struct vprof_results *r, const struct vprof_call_
 
 /* names: of waits. Gives the call paths their labels, unless they have them. OK or NOMEM. */
 int vprof_contexts_describe(struct vprof_results *r, const struct vprof_crosstalk_input *input,
-			    const struct vprof_strings *names, const struct vprof_blame_tree *tree);
+			    const struct vprof_run_blocks *blocks, const struct vprof_strings *names,
+			    const struct vprof_blame_tree *tree);
 
 #endif

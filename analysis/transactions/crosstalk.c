@@ -27,7 +27,7 @@ static int add_interval(struct vprof_blame_walker *w, uint32_t instance, uint32_
 	int ret = vprof_path_walk(w->path, instance, &pieces, &n);
 
 	ret = ret ? ret : vprof_crosstalk_walk(w, pieces, n, instance, block);
-	return ret ? ret : vprof_context_walk(w, pieces, n);
+	return ret ? ret : vprof_context_walk(w, pieces, n, block);
 }
 
 static int add_batch(void *arg, int worker, size_t batch)
@@ -132,6 +132,16 @@ static int fill_of(struct vprof_blame_of *of, const struct vprof_crosstalk_input
 	return canonical ? VPROF_OK : VPROF_ERR_NOMEM;
 }
 
+/* [n_probes] which probes have the name of a wait of any source. NULL without memory. */
+static uint8_t *find_waiting_probes(const struct vprof_plan *plan, const struct vprof_strings *names)
+{
+	uint8_t *may_wait = calloc(plan ? plan->n_probes + 1 : 1, 1);
+
+	for (size_t i = 0; may_wait && plan && i < plan->n_probes; i++)
+		may_wait[i] = vprof_strings_find(names, plan->probes[i].name) != VPROF_NONE;
+	return may_wait;
+}
+
 static int fill(struct vprof_results *r, const struct vprof_crosstalk_input *in)
 {
 	struct vprof_strings names = { 0 };
@@ -139,19 +149,27 @@ static int fill(struct vprof_results *r, const struct vprof_crosstalk_input *in)
 	struct vprof_working_for working = { 0 };
 	struct vprof_blame_tree tree = { 0 };
 	struct filling f = { .in = in, .blocks = &blocks, .of = calloc(in->n_sources + 1, sizeof *f.of) };
+	uint8_t *may_wait = NULL;
 	int ret = f.of ? vprof_working_for_find(&working, r, in->sources, in->n_sources, in->name) : VPROF_ERR_NOMEM;
 
 	for (size_t i = 0; i < in->n_sources && !ret; i++)
 		ret = fill_of(&f.of[i], in, i, &working, &names);
+	if (!ret) {
+		may_wait = find_waiting_probes(in->plan, &names);
+		ret = may_wait ? VPROF_OK : VPROF_ERR_NOMEM;
+	}
+	for (size_t i = 0; i < in->n_sources && !ret; i++)
+		f.of[i].may_wait = may_wait;
 	ret = ret ? ret : vprof_run_blocks_choose(&blocks, in->attributes);
 	vprof_team_own(&in->team, in->n_intervals, &f.from, &f.to);
 	ret = ret ? ret : fill_own(&f, &tree);
 	ret = unite_ranks(&in->team, ret, &tree);
 	ret = ret ? ret : vprof_crosstalk_describe(r, in, &working, &blocks, &names, &tree);
-	ret = ret ? ret : vprof_contexts_describe(r, in, &names, &tree);
+	ret = ret ? ret : vprof_contexts_describe(r, in, &blocks, &names, &tree);
 	for (size_t i = 0; i < in->n_sources && f.of; i++)
 		free((void *)f.of[i].canonical);
 	free(f.of);
+	free(may_wait);
 	vprof_blame_release(&tree);
 	vprof_working_for_release(&working);
 	vprof_run_blocks_release(&blocks);

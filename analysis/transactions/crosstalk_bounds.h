@@ -11,10 +11,14 @@
 /* The block that an interval lies in. */
 uint32_t vprof_crosstalk_block_of(const struct vprof_run_blocks *blocks, size_t n_intervals, size_t interval);
 
-/* Fills mean_low and mean_high of the first VPROF_CROSSTALK_BOUNDED of r->crosstalk where the waiter's intervals are
- * enough. n_of[r->n_parties * blocks->n]: intervals of a party in a block; ns_of[r->n_crosstalk * blocks->n]: waited by
- * a pair in one, both row-major. OK or NOMEM. */
-int vprof_crosstalk_bounds(struct vprof_results *r, const struct vprof_run_blocks *blocks, const double *n_of,
-			   const double *ns_of, int n_threads);
+struct vprof_crosstalk_sums {	/* in each block; row-major */
+	double *n, *latency_ns; /* [r->n_parties * blocks->n] of a party's intervals */
+	double *waited_ns;	/* [r->n_crosstalk * blocks->n] by a pair */
+};
+
+/* Fills the bounds of mean and share of the first VPROF_CROSSTALK_BOUNDED of r->crosstalk where the waiter's intervals
+ * are enough. OK or NOMEM. */
+int vprof_crosstalk_bounds(struct vprof_results *r, const struct vprof_run_blocks *blocks,
+			   const struct vprof_crosstalk_sums *sums, int n_threads);
 
 #endif

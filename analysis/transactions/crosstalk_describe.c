@@ -260,8 +260,8 @@ static int fill_locks(struct describing *d, uint32_t pair, struct vprof_crosstal
 	return ret;
 }
 
-/* Of all parties: intervals and latencies; n_of[n_parties * blocks]. */
-static void count_intervals(struct describing *d, double *n_of)
+/* Of all parties: intervals and latencies. */
+static void count_intervals(struct describing *d, struct vprof_crosstalk_sums *sums)
 {
 	size_t at = 0;
 
@@ -272,10 +272,13 @@ static void count_intervals(struct describing *d, double *n_of)
 				d->party_of[VPROF_HOLDER_FIRST +
 					    vprof_party_of(d->working,
 							   &source->intervals->instances.v[source->chosen.v[i]])];
+			size_t cell =
+				party * d->blocks->n + vprof_crosstalk_block_of(d->blocks, d->in->n_intervals, at);
 
 			d->r->parties[party].n++;
 			d->r->parties[party].total_ns += d->in->attributes->ns[at];
-			n_of[party * d->blocks->n + vprof_crosstalk_block_of(d->blocks, d->in->n_intervals, at)]++;
+			sums->n[cell]++;
+			sums->latency_ns[cell] += d->in->attributes->ns[at];
 		}
 }
 
@@ -315,7 +318,7 @@ static int fill_pairs(struct describing *d, uint32_t *pair_of)
 		x->total_ns = (double)d->order.ticks[pairs.v[i]] * d->ns_per_tick;
 		x->measured_ns = measured_ns(d, pairs.v[i]);
 		x->mean_ns = x->total_ns / (double)waiter->n;
-		x->mean_low = x->mean_high = NAN;
+		x->mean_low = x->mean_high = x->share_low = x->share_high = NAN;
 		x->share = waiter->total_ns > 0 ? x->total_ns / waiter->total_ns : NAN;
 		ret = fill_locks(d, pairs.v[i], x);
 	}
@@ -325,27 +328,30 @@ static int fill_pairs(struct describing *d, uint32_t *pair_of)
 
 static int describe(struct describing *d)
 {
-	double *n_of = calloc(d->r->n_parties * d->blocks->n + 1, sizeof *n_of), *ns_of = NULL;
+	size_t n_cells = d->r->n_parties * d->blocks->n + 1;
+	struct vprof_crosstalk_sums sums = { .n = calloc(n_cells, sizeof *sums.n),
+					     .latency_ns = calloc(n_cells, sizeof *sums.latency_ns) };
 	uint32_t *pair_of = calloc(d->tree.nodes.n + 1, sizeof *pair_of);
-	int ret = n_of && pair_of ? VPROF_OK : VPROF_ERR_NOMEM;
+	int ret = sums.n && sums.latency_ns && pair_of ? VPROF_OK : VPROF_ERR_NOMEM;
 
 	if (!ret) {
-		count_intervals(d, n_of);
+		count_intervals(d, &sums);
 		ret = fill_pairs(d, pair_of);
 	}
-	ns_of = ret ? NULL : calloc(d->r->n_crosstalk * d->blocks->n + 1, sizeof *ns_of);
-	for (size_t i = 0; ns_of && i < d->tree.sums.n; i++) {
+	sums.waited_ns = ret ? NULL : calloc(d->r->n_crosstalk * d->blocks->n + 1, sizeof *sums.waited_ns);
+	for (size_t i = 0; sums.waited_ns && i < d->tree.sums.n; i++) {
 		const struct vprof_blame_sum *s = &d->tree.sums.v[i];
 
 		if (pair_of[s->node] != VPROF_NONE)
-			ns_of[pair_of[s->node] * d->blocks->n + s->block] = (double)s->ticks * d->ns_per_tick;
+			sums.waited_ns[pair_of[s->node] * d->blocks->n + s->block] = (double)s->ticks * d->ns_per_tick;
 	}
-	if (ns_of)
-		ret = vprof_crosstalk_bounds(d->r, d->blocks, n_of, ns_of, d->in->team.n_threads);
+	if (sums.waited_ns)
+		ret = vprof_crosstalk_bounds(d->r, d->blocks, &sums, d->in->team.n_threads);
 	else
 		ret = VPROF_ERR_NOMEM;
-	free(n_of);
-	free(ns_of);
+	free(sums.n);
+	free(sums.latency_ns);
+	free(sums.waited_ns);
 	free(pair_of);
 	return ret;
 }

@@ -39,9 +39,7 @@ static uint32_t holder_node(struct vprof_blame_walker *w, const struct waiting *
 	pair = node;
 	node = node == VPROF_NONE ? node : vprof_blame_child(&w->tree, node, VPROF_BLAME_LOCK, x->name);
 	node = node == VPROF_NONE ? node : vprof_blame_child(&w->tree, node, VPROF_BLAME_SITE, x->site);
-	if (node == VPROF_NONE ||
-	    vprof_blame_add_sum(&w->tree, pair, x->block,
-				w->of->ratio == 1 ? ticks : (uint64_t)((double)ticks * w->of->ratio + 0.5)))
+	if (node == VPROF_NONE || vprof_blame_add_sum(&w->tree, pair, x->block, vprof_blame_ticks(w, ticks), 0))
 		return VPROF_NONE;
 	count(w, pair);
 	count(w, node);
@@ -87,8 +85,7 @@ static int add_rest(struct vprof_blame_walker *w, const struct waiting *x, uint6
 
 	if (node == VPROF_NONE)
 		return VPROF_ERR_NOMEM;
-	vprof_blame_spend(w, node, rest, 1);
-	return VPROF_OK;
+	return vprof_blame_spend(w, node, rest, 1);
 }
 
 /* A piece right beneath the wait: what a holder did, for whom it worked meanwhile. */
@@ -115,7 +112,8 @@ static int add_deeper(struct vprof_blame_walker *w, const struct vprof_piece *p,
 
 	if (base == VPROF_NONE || p->from >= p->to)
 		return VPROF_OK;
-	vprof_blame_spend(w, base, p->to - p->from, -1);
+	if (vprof_blame_spend(w, base, p->to - p->from, -1))
+		return VPROF_ERR_NOMEM;
 	return p->kind == VPROF_PIECE_RUN ? vprof_blame_spend_run(w, p->thread, p->from, p->to, base) :
 					    vprof_blame_spend_wait(w, p, base, &w->pieces.v[i].node);
 }
@@ -159,6 +157,7 @@ int vprof_crosstalk_walk(struct vprof_blame_walker *w, const struct vprof_piece 
 	int ret = VPROF_OK;
 
 	w->pieces.n = 0;
+	w->block = VPROF_NONE;
 	if (VPROF_ROOM(&w->pieces, n + 1))
 		return VPROF_ERR_NOMEM;
 	x.party = vprof_party_of(w->of->working, &source->intervals->instances.v[instance]);

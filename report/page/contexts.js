@@ -2,10 +2,12 @@
 /* Transaction contexts: which stages requests passed, and the calling context tree of each as a picture. */
 const contextKinds = [["running_ns", "function", "running"], ["waiting_ns", "wait", "waiting"],
 	["queued_ns", "queued", "queued"], ["preempted_ns", "preempted", "preempted"]];
+const between = (low, high, shown) => finite(low) && finite(high) ? ` (${shown(low)} … ${shown(high)})` : "";
 /* What a context's time consists of, as one bar. */
 function contextBar(c) {
 	const said = contextKinds.filter(([key]) => c[key] > 0)
-		.map(([key, , name]) => `${name} ${percent(c[key] / c.total_ns)}`).join(", ");
+		.map(([key, , name]) => `${name} ${percent(c[key] / c.total_ns)}` +
+			between(c[name + "_low"], c[name + "_high"], percent)).join(", ");
 	const svg = d3.create("svg").attr("viewBox", "0 0 200 14").attr("role", "img").attr("aria-label", said)
 		.attr("style", "width:200px;height:14px");
 	let x = 0;
@@ -48,7 +50,9 @@ function contextPicture(c) {
 function showContext(box, c) {
 	box.textContent = "";
 	box.append(el("h4", { style: "overflow-wrap:anywhere" }, cut(c.name, 300)),
-		el("p", null, `${count(c.n)} requests, mean ${duration(c.mean_ns)}`),
+		el("p", null, `${count(c.n)} requests, mean ${duration(c.mean_ns)}${between(c.mean_low, c.mean_high, duration)}, ` +
+			`${percent(c.share)}${between(c.share_low, c.share_high, percent)} of all time` +
+			(c.n < 60 ? "; inconclusive: too few requests for bounds" : "")),
 		el("ol", null, c.stages.map(s => el("li", { style: "overflow-wrap:anywhere" },
 			(s.program ? cut(s.program, 60) + ": " : "") + (cut(s.path, 300) || "the call path is not known")))),
 		c.total_ns > 0 ? contextPicture(c) : null,
@@ -67,7 +71,7 @@ function contexts(box) {
 					type: "button", onclick: () => showContext(detail, c)
 				}, cut(c.name, 160))),
 				el("td.num", null, count(c.n)), el("td.num", null, duration(c.mean_ns)),
-				el("td.num", null, percent(c.share)), el("td", null, contextBar(c)))))),
+				el("td.num", { title: between(c.share_low, c.share_high, percent).trim() }, percent(c.share)), el("td", null, contextBar(c)))))),
 		R.n_contexts > R.contexts.length ?
 			el("p.small.soft", null, `${R.contexts.length} of ${count(R.n_contexts)} shown: vprof report transactions --by context`) :
 			null,

@@ -24,17 +24,16 @@ function heldRows(l) {
 			el("i", { style: `width:${Math.max(0, Math.min(100, 100 * h.total_ns / (l.total_ns || 1)))}%` })),
 		el("span.num.small", null, duration(h.total_ns))));
 }
-function pairBounds(x, waiter) {
-	const part = v => percent(v * waiter.n / waiter.total_ns);
+function pairBounds(x) {
 	return percent(x.share) + " of its time" +
-		(finite(x.mean_low) && finite(x.mean_high) ? ` (${part(x.mean_low)} … ${part(x.mean_high)})` : "");
+		(finite(x.share_low) && finite(x.share_high) ? ` (${percent(x.share_low)} … ${percent(x.share_high)})` : "");
 }
 function showPair(box, x) {
 	const waiter = R.parties[x.waiter], holder = R.parties[x.holder];
 	box.textContent = "";
 	box.append(el("h4", null, `${cut(waiter.name, 60)} waits for ${cut(partyName(holder), 60)}`),
 		el("p", null, el("b", null, duration(x.total_ns)),
-			` in ${count(x.n_waits)} waits; ${pairBounds(x, waiter)}`),
+			` in ${count(x.n_waits)} waits; ${pairBounds(x)}`),
 		...x.locks.map(l => el("div.card.wait", null,
 			el("div", null, el("b", { style: "overflow-wrap:anywhere" }, cut(lockName(l), 200))),
 			el("div", null, `${duration(l.total_ns)} in ${count(l.n_waits)} waits`),
@@ -49,7 +48,7 @@ function crosstalkMap(detail) {
 		if (!x) return el("td", null, "-");
 		return el("td", {
 			style: `background:color-mix(in srgb, var(--pos) ${Math.round(45 * x.total_ns / most)}%, var(--faint))`,
-			title: `${cut(name, 160)}: ${pairBounds(x, R.parties[i])}`
+			title: `${cut(name, 160)}: ${pairBounds(x)}`
 		},
 			el("button.link", {
 				type: "button",

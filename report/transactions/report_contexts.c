@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "report/transactions/report_contexts.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #define SHOWN_ALONE 0.002 /* ... where one context alone is shown */
 #define LINES_MAX 40	  /* of a context's tree */
 #define LINES_ALONE 400
+#define MIN_BOUNDED 60	  /* intervals that bounds need */
 #define UNKNOWN_TOLD 0.05 /* of the intervals without all stages known, to be told */
 
 int vprof_contexts_is_empty(const struct vprof_results *r)
@@ -24,6 +26,31 @@ int vprof_contexts_is_empty(const struct vprof_results *r)
 		if (!r->contexts[i].is_unknown || r->contexts[i].n_stages > 1)
 			return 0;
 	return 1;
+}
+
+/* "40 % (37 .. 43 %)"; without bounds, or with some that are the same in these figures, the share alone. */
+static void add_share(double share, double low, double high, struct vprof_text *t)
+{
+	struct vprof_text bounds = VPROF_TEXT_INIT;
+
+	vprof_text_add(t, vprof_format_percent(share).s);
+	if (isfinite(low) && isfinite(high)) {
+		vprof_bound_share_words(low, high, &bounds);
+		if (strstr(bounds.s ? bounds.s : "", ".."))
+			vprof_text_addf(t, " (%s)", bounds.s);
+	}
+	t->failed |= bounds.failed;
+	vprof_text_release(&bounds);
+}
+
+static void add_mean(const struct vprof_context *x, struct vprof_text *t)
+{
+	vprof_text_addf(t, "mean %s", vprof_format_duration(x->mean_ns).s);
+	if (isfinite(x->mean_low) && isfinite(x->mean_high)) {
+		vprof_text_add(t, " (");
+		vprof_bound_time_words(x->mean_low, x->mean_high, t);
+		vprof_text_add(t, ")");
+	}
 }
 
 void vprof_contexts_answer(const struct vprof_results *r, struct vprof_text *out)
@@ -37,22 +64,25 @@ void vprof_contexts_answer(const struct vprof_results *r, struct vprof_text *out
 		return;
 	}
 	vprof_text_addf(out, "%s: %s intervals of ", interval, vprof_format_count(r->n_complete).s);
-	if (n == 1)
+	if (n == 1) {
 		vprof_text_addf(out, "one context, %s", x->name);
-	else
-		vprof_text_addf(out, "%s contexts; %s of their time is that of %s", vprof_format_count(n).s,
-				vprof_format_percent(x->share).s, x->name);
+	} else {
+		vprof_text_addf(out, "%s contexts; ", vprof_format_count(n).s);
+		add_share(x->share, x->share_low, x->share_high, out);
+		vprof_text_addf(out, " of their time is that of %s", x->name);
+	}
 }
 
 static void add_advice(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out)
 {
 	struct vprof_text t = VPROF_TEXT_INIT;
-	uint64_t n = 0, n_unknown = 0, n_cut = 0;
+	uint64_t n = 0, n_unknown = 0, n_cut = 0, n_few = 0;
 
 	for (size_t i = 0; i < r->n_contexts; i++) {
 		n += r->contexts[i].n;
 		n_unknown += r->contexts[i].is_unknown ? r->contexts[i].n : 0;
 		n_cut += r->contexts[i].is_cut ? r->contexts[i].n : 0;
+		n_few += r->contexts[i].n < MIN_BOUNDED;
 	}
 	if (vprof_contexts_is_empty(r))
 		vprof_text_add(&t,
@@ -67,6 +97,13 @@ static void add_advice(const struct vprof_style *style, const struct vprof_resul
 	if (n_cut)
 		vprof_text_addf(&t, "%s intervals may have passed more stages than are told apart. ",
 				vprof_format_count(n_cut).s);
+	if (n_few && !vprof_contexts_is_empty(r))
+		vprof_text_addf(
+			&t,
+			"%s of %s contexts %s fewer than %d intervals, too few for bounds: what is told of %s is "
+			"inconclusive. Record a longer run. ",
+			vprof_format_count(n_few).s, vprof_format_count(r->n_contexts).s, n_few == 1 ? "has" : "have",
+			MIN_BOUNDED, n_few == 1 ? "it" : "them");
 	if (t.len)
 		vprof_report_labelled_text(style, "warning", &t, out);
 	else
@@ -129,6 +166,31 @@ static void add_tree(const struct vprof_style *style, const struct vprof_context
 				is_alone ? "--json" : "--context shows one context alone");
 }
 
+/* What is told of the context as a whole; shares of the tree's lines are those of this run. */
+static void add_figures(const struct vprof_style *style, const struct vprof_context *x, struct vprof_text *out)
+{
+	const struct {
+		const char *name;
+		double ns, low, high;
+	} parts[] = { { "running", x->running_ns, x->running_low, x->running_high },
+		      { "waiting", x->waiting_ns, x->waiting_low, x->waiting_high },
+		      { "queued", x->queued_ns, x->queued_low, x->queued_high },
+		      { "preempted", x->preempted_ns, x->preempted_low, x->preempted_high } };
+	struct vprof_text t = VPROF_TEXT_INIT;
+
+	vprof_text_addf(&t, "%s, ", vprof_format_count(x->n).s);
+	add_mean(x, &t);
+	vprof_text_add(&t, ", ");
+	add_share(x->share, x->share_low, x->share_high, &t);
+	vprof_text_addf(&t, " of the time of all%s", x->n < MIN_BOUNDED ? " (inconclusive: too few for bounds)" : "");
+	vprof_report_labelled_text(style, "", &t, out);
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+		vprof_text_addf(&t, "%s%s ", i ? ", " : "", parts[i].name);
+		add_share(parts[i].ns / x->total_ns, parts[i].low, parts[i].high, &t);
+	}
+	vprof_report_labelled_text(style, "", &t, out);
+}
+
 static void add_context(const struct vprof_style *style, const struct vprof_results *r, size_t i, int is_alone,
 			struct vprof_text *out)
 {
@@ -140,13 +202,7 @@ static void add_context(const struct vprof_style *style, const struct vprof_resu
 	vprof_text_add(out, vprof_ink(style, VPROF_INK_BOLD));
 	vprof_report_labelled(style, label, x->name, out);
 	vprof_text_add(out, vprof_ink(style, VPROF_INK_PLAIN));
-	vprof_text_addf(&t, "%s, mean %s, ", vprof_format_count(x->n).s, vprof_format_duration(x->mean_ns).s);
-	vprof_text_addf(&t, "%s of the time of all: ", vprof_format_percent(x->share).s);
-	vprof_text_addf(&t, "running %s, ", vprof_format_percent(x->running_ns / x->total_ns).s);
-	vprof_text_addf(&t, "waiting %s, ", vprof_format_percent(x->waiting_ns / x->total_ns).s);
-	vprof_text_addf(&t, "queued %s, ", vprof_format_percent(x->queued_ns / x->total_ns).s);
-	vprof_text_addf(&t, "preempted %s", vprof_format_percent(x->preempted_ns / x->total_ns).s);
-	vprof_report_labelled_text(style, "", &t, out);
+	add_figures(style, x, out);
 	for (size_t k = 0; k < x->n_stages; k++) {
 		const struct vprof_context_stage *s = &x->stages[k];
 

@@ -76,15 +76,12 @@ static void add_lock(const struct vprof_crosstalk_lock *l, struct vprof_text *t)
 				strcmp(l->object, "several") ? l->object : "several objects");
 }
 
-static void add_bounds(const struct vprof_results *r, const struct vprof_crosstalk *x, struct vprof_text *t)
+static void add_bounds(const struct vprof_crosstalk *x, struct vprof_text *t)
 {
-	const struct vprof_party *waiter = &r->parties[x->waiter];
-	double per_share = waiter->total_ns > 0 ? (double)waiter->n / waiter->total_ns : NAN;
-
 	vprof_text_addf(t, "%s of its time", vprof_format_percent(x->share).s);
-	if (isfinite(x->mean_low) && isfinite(x->mean_high))
-		vprof_text_addf(t, ", %s .. %s", vprof_format_percent(x->mean_low * per_share).s,
-				vprof_format_percent(x->mean_high * per_share).s);
+	if (isfinite(x->share_low) && isfinite(x->share_high))
+		vprof_text_addf(t, ", %s .. %s", vprof_format_percent(x->share_low).s,
+				vprof_format_percent(x->share_high).s);
 }
 
 void vprof_crosstalk_answer(const struct vprof_results *r, struct vprof_text *out)
@@ -104,7 +101,7 @@ void vprof_crosstalk_answer(const struct vprof_results *r, struct vprof_text *ou
 		add_lock(&x->locks[0], out);
 	}
 	vprof_text_add(out, " (");
-	add_bounds(r, x, out);
+	add_bounds(x, out);
 	vprof_text_add(out, ")");
 }
 
@@ -131,7 +128,7 @@ static void add_advice(const struct vprof_style *style, const struct vprof_resul
 	if (x && r->parties[x->waiter].n < MIN_BOUNDED)
 		vprof_text_addf(&t, "%s intervals of %s are too few for bounds (%d are enough): record a longer run. ",
 				vprof_format_count(r->parties[x->waiter].n).s, r->parties[x->waiter].name, MIN_BOUNDED);
-	else if (x && !(x->mean_low > 0))
+	else if (x && !(x->share_low > 0))
 		vprof_text_add(&t,
 			       "that may be due to a few stalls: its bounds reach down to 0. Record a longer run. ");
 	if (n_types == 1 && x)
@@ -278,7 +275,7 @@ static void add_pair(const struct vprof_style *style, const struct vprof_results
 	add_holder(r, x, &t);
 	vprof_text_addf(&t, ": %s in %s wait%s; ", vprof_format_duration(x->total_ns).s,
 			vprof_format_count(x->n_waits).s, x->n_waits == 1 ? "" : "s");
-	add_bounds(r, x, &t);
+	add_bounds(x, &t);
 	vprof_text_add(out, vprof_ink(style, VPROF_INK_BOLD));
 	vprof_report_labelled(style, label, t.s, out);
 	vprof_text_add(out, vprof_ink(style, VPROF_INK_PLAIN));

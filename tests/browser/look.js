@@ -63,7 +63,11 @@ addEventListener("load", () => {
 			expect($("#pair h4").textContent.includes(names[R.crosstalk[0].waiter].slice(0, 40)), "the heaviest pair");
 			const named = all("#contexts td button");
 			expect(named.length === (kind === "large" ? 16 : 3), "contexts: " + named.length);
+			expect(/mean 500 ns \(450 ns … 550 ns\), 50 % \(44 % … 56 %\) of all time$/.test($("#context p").textContent),
+				"bounds of a context: " + $("#context p").textContent);
+			expect(/waiting 20 % \(15 % … 25 %\)/.test($("#contexts .tree").title), "bounds of its waiting");
 			named[1].click();
+			expect(/50 % of all time; inconclusive/.test($("#context p").textContent), "too few for bounds");
 			expect($("#context h4").textContent.slice(0, 40) === R.contexts[1].name.slice(0, 40), "the context that was chosen");
 			expect(all("#context li").length === 2 && all("#context g.n").length === 6, "its stages and its tree");
 			expect(/1.0 % of its time \(/.test($("#pair p").textContent), "bounds of a pair: " + $("#pair p").textContent);

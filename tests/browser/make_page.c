@@ -218,6 +218,8 @@ static void make_crosstalk(struct vprof_results *r, const char *kind)
 									   .mean_low = i ? NAN : 8,
 									   .mean_high = i ? NAN : 12,
 									   .share = 0.01,
+									   .share_low = i ? NAN : 0.008,
+									   .share_high = i ? NAN : 0.012,
 									   .locks = lock,
 									   .n_locks = 1 };
 	}
@@ -244,10 +246,16 @@ static void make_contexts(struct vprof_results *r, const char *kind)
 						    name_of(kind, 4),	 15, 900, 900 };
 		v[5] = (struct vprof_profile_node){ VPROF_NODE_QUEUED, 2, 0, "queued", "", 0, 1500, 1500 };
 		r->contexts[r->n_contexts++] = (struct vprof_context){ .name = name_of(kind, i + 1),
-								       .n = 10,
+								       .n = i ? 10 : 100,
 								       .total_ns = 5000,
 								       .mean_ns = 500,
+								       .mean_low = i ? NAN : 450,
+								       .mean_high = i ? NAN : 550,
 								       .share = 0.5,
+								       .share_low = i ? NAN : 0.44,
+								       .share_high = i ? NAN : 0.56,
+								       .waiting_low = i ? NAN : 0.15,
+								       .waiting_high = i ? NAN : 0.25,
 								       .running_ns = 2500,
 								       .waiting_ns = 1000,
 								       .queued_ns = 1500,

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "report/format_value.h"
+#include "report/transactions/report_contexts.h"
 #include "report/transactions/report_crosstalk.h"
 
 struct fixture {
@@ -62,6 +63,8 @@ static void make(struct fixture *f)
 						    .mean_low = 200e3,
 						    .mean_high = 400e3,
 						    .share = 61e6 / 4.1e9,
+						    .share_low = 40e6 / 4.1e9,
+						    .share_high = 80e6 / 4.1e9,
 						    .locks = &f->lock,
 						    .n_locks = 1 };
 	f->crosstalk[1] = (struct vprof_crosstalk){ .waiter = 1,
@@ -71,7 +74,9 @@ static void make(struct fixture *f)
 						    .mean_ns = 30e3,
 						    .mean_low = NAN,
 						    .mean_high = NAN,
-						    .share = 0.003 };
+						    .share = 0.003,
+						    .share_low = NAN,
+						    .share_high = NAN };
 }
 
 static char *told(const struct vprof_results *r)
@@ -129,10 +134,10 @@ static void test_advice(void **state)
 
 	(void)state;
 	make(&f);
-	f.crosstalk[0].mean_low = 0;
+	f.crosstalk[0].share_low = 0;
 	expect(&f.r, "its bounds reach down to 0");
 	f.parties[0].n = 20;
-	f.crosstalk[0].mean_low = NAN;
+	f.crosstalk[0].mean_low = f.crosstalk[0].share_low = NAN;
 	expect(&f.r, "20 intervals of search are too few for bounds");
 	f.crosstalk[1].holder = 2;
 	f.crosstalk[1].total_ns = 40e6;
@@ -184,10 +189,70 @@ static void test_json(void **state)
 	cJSON_Delete(o);
 }
 
+/* Bounds of contexts where there are enough intervals, and a word where there are not. */
+static void test_contexts(void **state)
+{
+	const struct vprof_context_stage stage = { "hit", "server", "main > hit" };
+	struct vprof_context contexts[2] = { { .name = "hit",
+					       .n = 200,
+					       .total_ns = 6e9,
+					       .mean_ns = 3e7,
+					       .mean_low = 2.5e7,
+					       .mean_high = 3.5e7,
+					       .share = 0.6,
+					       .share_low = 0.55,
+					       .share_high = 0.65,
+					       .running_ns = 4.5e9,
+					       .running_low = 0.7,
+					       .running_high = 0.8,
+					       .waiting_ns = 1.5e9,
+					       .waiting_low = 0.2,
+					       .waiting_high = 0.3,
+					       .queued_low = NAN,
+					       .stages = &stage,
+					       .n_stages = 1 },
+					     { .name = "hit -> miss",
+					       .n = 20,
+					       .total_ns = 4e9,
+					       .mean_ns = 2e8,
+					       .share = 0.4,
+					       .mean_low = NAN,
+					       .share_low = NAN,
+					       .running_ns = 4e9,
+					       .running_low = NAN,
+					       .waiting_low = NAN,
+					       .queued_low = NAN,
+					       .preempted_low = NAN,
+					       .stages = &stage,
+					       .n_stages = 1 } };
+	static const char *const wanted[] = {
+		"2 contexts; 60 % (55 .. 65 %) of their time is that of hit",
+		"1 of 2 contexts has fewer than 60 intervals, too few for bounds: what is told of it is inconclusive.",
+		"200, mean 30.0 ms (25.0 .. 35.0 ms), 60 % (55 .. 65 %) of the time of all",
+		"running 75 % (70 .. 80 %), waiting 25 % (20 .. 30 %), queued 0 %, preempted 0 %",
+		"20, mean 200 ms, 40 % of the time of all (inconclusive: too few for bounds)",
+	};
+	struct vprof_report_options o = { .width = 200 };
+	struct vprof_text t = VPROF_TEXT_INIT;
+	struct vprof_error err = { "" };
+	struct fixture f;
+
+	(void)state;
+	make(&f);
+	f.r.contexts = contexts;
+	f.r.n_contexts = 2;
+	assert_int_equal(vprof_report_contexts(&f.r, NULL, &o, &t, &err), 0);
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+		if (!strstr(t.s, wanted[i]))
+			fail_msg("\"%s\" is not in: %s", wanted[i], t.s);
+	vprof_text_release(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_answer), cmocka_unit_test(test_advice),
-					    cmocka_unit_test(test_width), cmocka_unit_test(test_json) };
+					    cmocka_unit_test(test_width), cmocka_unit_test(test_json),
+					    cmocka_unit_test(test_contexts) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
