@@ -25,6 +25,7 @@
 #include "analysis/transactions/context_types.h"
 #include "analysis/transactions/crosstalk.h"
 #include "analysis/common_frames.h"
+#include "analysis/tiers_of_intervals.h"
 #include "analysis/variance/variance_tree.h"
 #include "analysis/variance/tree_fill.h"
 #include "analysis/warnings.h"
@@ -535,6 +536,8 @@ static int take_steps(struct analysis *a, struct vprof_error *err)
 			ret = vprof_knots_fill(a->r, &a->sources[0], &a->attributes, a->o->n_threads, err);
 		if (!ret && a->n_sources == 1)
 			ret = vprof_layers_fill(a->r, &a->sources[0], a->o->plan, err);
+		if (!ret && a->n_sources == 1)
+			ret = vprof_tiers_fill(a->r, &a->sources[0], a->o->n_threads, err);
 		if (!ret)
 			ret = vprof_common_frames_find(a->r, a->sources, a->n_sources, a->o->earlier, &a->changed, err);
 	}

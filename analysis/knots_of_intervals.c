@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/join/knot_locks.h"
 #include "analysis/join/knot_parts.h"
 #include "analysis/join/knot_shares.h"
 #include "analysis/results/waits_members.h"
@@ -49,7 +50,7 @@ static int take_over(struct vprof_results *r, const struct vprof_waits_results *
 	}
 	if (r->n_knots == times->n_knots)
 		vprof_knot_parts_fill(r, times, timeline, names);
-	return VPROF_OK;
+	return vprof_knot_locks_fill(r, times, timeline);
 }
 
 /* Only the probes know of spin waits and false wake-ups. */

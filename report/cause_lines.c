@@ -89,8 +89,9 @@ static void add_parts(const struct vprof_cause *c, struct vprof_text *line)
 	}
 }
 
-static void add_detail(const struct vprof_cause *c, struct vprof_text *line)
+static void add_detail(const struct vprof_results *r, const struct vprof_cause *c, struct vprof_text *line)
 {
+	const struct vprof_tier *tier = vprof_results_tier_of(r, (size_t)(c - r->causes));
 	static const char *const status[VPROF_CAUSE_STATUS_COUNT] = {
 		[VPROF_CAUSE_CANDIDATE] = "candidate: chance is not ruled out",
 		[VPROF_CAUSE_SETTLED_HERE] = "settled in this run, others may differ",
@@ -106,6 +107,10 @@ static void add_detail(const struct vprof_cause *c, struct vprof_text *line)
 	if (c->knot && *c->knot) {
 		vprof_format_item(line, "knot: ");
 		vprof_text_add(line, c->knot);
+	}
+	if (tier) {
+		vprof_format_item(line, "tier: ");
+		vprof_text_add(line, tier->name);
 	}
 	if (c->can_break_down && c->n_unmeasured) {
 		snprintf(text, sizeof text, "%s callee%s not measured yet", vprof_format_count(c->n_unmeasured).s,
@@ -159,7 +164,7 @@ void vprof_cause_lines(const struct vprof_style *style, const struct vprof_resul
 	if (line.len)
 		add_wrapped(style, line.s, out);
 	vprof_text_clear(&line);
-	add_detail(c, &line);
+	add_detail(r, c, &line);
 	add_wrapped(style, line.s, out);
 	vprof_text_release(&line);
 	vprof_text_release(&sentence);

@@ -12,10 +12,10 @@
 
 #include "report/cause_lines.h"
 #include "report/format_value.h"
+#include "report/join_lines.h"
 #include "report/layer_lines.h"
 #include "report/report_parts.h"
 
-#define SHOWN_KNOT 0.005 /* of the mean, in waits for its members */
 #define DEFAULT_TOP 10
 #define LABEL_COLUMNS 10
 #define SHOWN_SHARE 0.005 /* a factor that would read "0 %" is left out unless it is chosen */
@@ -120,27 +120,6 @@ static void add_causes(const struct vprof_style *style, const struct vprof_resul
 			o->factors ? ":" : ": --factors", vprof_ink(style, VPROF_INK_PLAIN));
 }
 
-/* What limits throughput, and what of the intervals passes through it. */
-static void add_knots(const struct vprof_style *style, const struct vprof_results *r, struct vprof_text *out)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < r->n_knots; i++) {
-		const struct vprof_knot *k = &r->knots[i];
-		struct vprof_text t = VPROF_TEXT_INIT;
-
-		if (!(k->through_ns >= SHOWN_KNOT * r->mean_ns))
-			continue;
-		vprof_text_addf(
-			&t,
-			"%s limits throughput; %s of the mean and %s of the variance pass through it, in waits for its "
-			"members%s",
-			k->name, vprof_format_percent(k->through_ns / r->mean_ns).s, vprof_format_percent(k->share).s,
-			n ? "" : " (vprof report waits)");
-		vprof_report_labelled_text(style, n++ ? "" : "knots", &t, out);
-	}
-}
-
 static void add_factors(const struct vprof_style *style, const struct vprof_results *r,
 			const struct vprof_report_options *o, struct vprof_text *out)
 {
@@ -202,7 +181,8 @@ int vprof_report_text(const struct vprof_results *r, const struct vprof_report_o
 	if (!r->inconclusive || r->n_factors)
 		add_answer(&style, r, o, out);
 	vprof_text_add(out, "\n");
-	add_knots(&style, r, out);
+	vprof_knot_lines(&style, r, out);
+	vprof_tier_lines(&style, r, out);
 	vprof_layer_lines(&style, r, out);
 	vprof_report_coverage(&style, r, out);
 	vprof_report_closed(&style, r, out);

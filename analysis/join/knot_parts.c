@@ -33,8 +33,8 @@ static uint32_t own_wait(const struct vprof_results *r, uint32_t node)
 	return VPROF_NONE;
 }
 
-static int is_of_node(const struct vprof_node *n, const struct vprof_knot_wait *w,
-		      const struct vprof_timeline *timeline)
+int vprof_knot_wait_is_of_node(const struct vprof_knot_wait *w, const struct vprof_node *n,
+			       const struct vprof_timeline *timeline)
 {
 	if (w->name == VPROF_NONE || n->kind == VPROF_NODE_QUEUED)
 		return w->name == VPROF_NONE && n->kind == VPROF_NODE_QUEUED;
@@ -55,7 +55,7 @@ static void add_node(const struct vprof_results *r, const struct vprof_knot_time
 	for (size_t i = 0; wait != VPROF_NONE && i < times->waits.n; i++) {
 		const struct vprof_knot_wait *w = &times->waits.v[i];
 
-		if (!is_of_node(&r->nodes[wait], w, timeline))
+		if (!vprof_knot_wait_is_of_node(w, &r->nodes[wait], timeline))
 			continue;
 		all += (double)w->ticks;
 		for (size_t k = 0; k < times->n_knots; k++)

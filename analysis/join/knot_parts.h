@@ -12,6 +12,10 @@
 void vprof_knot_parts_fill(struct vprof_results *r, const struct vprof_knot_times *times,
 			   const struct vprof_timeline *timeline, const char *const *names);
 
+/* Is it the node of this wait, or of others at the same place for the same object? */
+int vprof_knot_wait_is_of_node(const struct vprof_knot_wait *w, const struct vprof_node *n,
+			       const struct vprof_timeline *timeline);
+
 /* All factors and causes: not known. */
 void vprof_knot_parts_clear(struct vprof_results *r);
 

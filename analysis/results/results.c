@@ -59,7 +59,14 @@ void vprof_results_free(struct vprof_results *r)
 	free(r->covariances);
 	free(r->factors);
 	free(r->causes);
+	for (size_t i = 0; r->knots && i < r->n_knots; i++)
+		free((void *)r->knots[i].locks);
 	free(r->knots);
+	for (size_t i = 0; r->tiers && i < r->n_tiers; i++) {
+		free((void *)r->tiers[i].factors);
+		free((void *)r->tiers[i].causes);
+	}
+	free(r->tiers);
 	free(r->layers);
 	free(r->parties);
 	free(r->crosstalk);
@@ -90,6 +97,15 @@ const char *vprof_results_string(struct vprof_results *r, const char *s)
 		return interned;
 	}
 	return vprof_strings_keep(&r->private->strings, s);
+}
+
+const struct vprof_tier *vprof_results_tier_of(const struct vprof_results *r, size_t cause)
+{
+	for (size_t i = 0; i < r->n_tiers; i++)
+		for (size_t k = 0; k < r->tiers[i].n_causes; k++)
+			if (r->tiers[i].causes[k] == cause)
+				return &r->tiers[i];
+	return NULL;
 }
 
 uint32_t vprof_node_body_of(const struct vprof_results *r, uint32_t node)

@@ -222,6 +222,17 @@ struct vprof_cause {
 	size_t n_nodes;
 };
 
+/* where intervals wait for the members of a knot */
+struct vprof_knot_lock {
+	const char *name;     /* the primitive: "pthread_mutex_lock"; "queued" */
+	const char *function; /* the innermost measured function in which it waits; "": none */
+	const char *file;     /* of the call that waits, else ""; line: 0 */
+	int line;
+	const char *object;  /* as in vprof_node */
+	const char *awaited; /* as in vprof_step */
+	double part;	     /* of the time that passes through the knot; with those left out they sum to 1 */
+};
+
 /* a knot or sink that limits throughput, and what of the intervals' time passes through it (analysis/join) */
 struct vprof_knot {
 	const char *name;  /* "compactor -> disk vda -> compactor" */
@@ -229,6 +240,20 @@ struct vprof_knot {
 	double own_ns;	   /* ... in which members work for it themselves */
 	double share, share_low, share_high; /* Var(through) / Var(latency), as of causes */
 	double if_constant, if_constant_low, if_constant_high;
+	const struct vprof_knot_lock *locks; /* the heaviest first */
+	size_t n_locks;
+};
+
+/* Processes that work for the intervals, by the address where they serve (analysis/join/tier_work.h). */
+struct vprof_tier {
+	const char *name; /* as the paths of requests have it, "store:4001"; of processes that serve at none, or at
+			   * several addresses, the program's */
+	int is_own;	  /* intervals begin in it */
+	double mean_ns;	  /* per interval: what its threads did, without what others did while they waited */
+	double share;	  /* Cov(that, T) / Var(T): those of all tiers sum to 1. NaN: no variance */
+	/* whose time was spent in this tier, nine tenths of it or more: indices */
+	const uint32_t *factors, *causes;
+	size_t n_factors, n_causes;
 };
 
 enum vprof_layer_kind {
@@ -534,6 +559,8 @@ struct vprof_results {
 	size_t n_causes;
 	struct vprof_knot *knots; /* the heaviest first */
 	size_t n_knots;
+	struct vprof_tier *tiers; /* by falling share; none where one alone works for the intervals */
+	size_t n_tiers;
 	struct vprof_layer *layers; /* the heaviest factor's first */
 	size_t n_layers;
 	struct vprof_party *parties;
@@ -588,6 +615,8 @@ uint32_t vprof_node_body_of(const struct vprof_results *r, uint32_t node);
 size_t vprof_results_covariance(const struct vprof_results *r, uint32_t a, uint32_t b);
 /* The cause that a factor folds into: its index, n_causes when there is none. */
 size_t vprof_results_cause_of(const struct vprof_results *r, size_t factor);
+/* The tier in which a cause's time was spent, or NULL. */
+const struct vprof_tier *vprof_results_tier_of(const struct vprof_results *r, size_t cause);
 /* Do several runs tell the shares? Four runs or more, and bounds of at most VPROF_REPEATED_WIDTH for each selected
  * factor, or none above the threshold (docs/design/statistics.md). */
 #define VPROF_REPEATS_MIN 4

@@ -45,6 +45,8 @@
 	S(knot) D(knot_part) E(verdict, vprof_verdict_names) S(note)
 #define VPROF_KNOT_FIELDS(U, D, I, S, E)                                                                                \
 	S(name) D(through_ns) D(own_ns) D(share) D(share_low) D(share_high) D(if_constant) D(if_constant_low) D(if_constant_high)
+#define VPROF_KNOT_LOCK_FIELDS(U, D, I, S, E) S(name) S(function) S(file) I(line) S(object) S(awaited) D(part)
+#define VPROF_TIER_FIELDS(U, D, I, S, E) S(name) I(is_own) D(mean_ns) D(share)
 #define VPROF_LAYER_FIELDS(U, D, I, S, E)                                                                               \
 	E(kind, vprof_layer_kind_names) U(parent) S(key) S(name) S(file) U(n_calls) U(n_whole) U(n_unplaced) D(low_ns) D(high_ns)       \
 	D(own_low_ns) D(own_high_ns) D(share_low) D(share_high)

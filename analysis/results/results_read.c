@@ -223,11 +223,6 @@ static void read_cause(struct reading *g, const cJSON *o, struct vprof_cause *x)
 	x->nodes = read_indices(g, o, "nodes", &x->n_nodes);
 }
 
-static void read_knot(struct reading *g, const cJSON *o, struct vprof_knot *x)
-{
-	R_FIELDS(VPROF_KNOT_FIELDS)
-}
-
 static void read_layer(struct reading *g, const cJSON *o, struct vprof_layer *x)
 {
 	R_FIELDS(VPROF_LAYER_FIELDS)
@@ -257,6 +252,25 @@ static void read_held(struct reading *g, const cJSON *o, struct vprof_held *x)
 		if (items_)                                                                                            \
 			cJSON_ArrayForEach(v_, list_) read(g, v_, &items_[(x)->count++]);                              \
 	} while (0)
+
+static void read_knot_lock(struct reading *g, const cJSON *o, struct vprof_knot_lock *x)
+{
+	R_FIELDS(VPROF_KNOT_LOCK_FIELDS)
+}
+
+static void read_knot(struct reading *g, const cJSON *o, struct vprof_knot *x)
+{
+	R_FIELDS(VPROF_KNOT_FIELDS)
+	if (cJSON_GetObjectItemCaseSensitive(o, "locks")) /* results written before there were any have none */
+		READ_INNER(x, locks, n_locks, vprof_knot_lock, read_knot_lock);
+}
+
+static void read_tier(struct reading *g, const cJSON *o, struct vprof_tier *x)
+{
+	R_FIELDS(VPROF_TIER_FIELDS)
+	x->factors = read_indices(g, o, "factors", &x->n_factors);
+	x->causes = read_indices(g, o, "causes", &x->n_causes);
+}
 
 static void read_lock(struct reading *g, const cJSON *o, struct vprof_crosstalk_lock *x)
 {
@@ -363,6 +377,8 @@ static void read_results(struct reading *g, const cJSON *o)
 	READ_LIST(work, n_work, read_work);
 	READ_LIST(causes, n_causes, read_cause);
 	READ_LIST(knots, n_knots, read_knot);
+	if (cJSON_GetObjectItemCaseSensitive(o, "tiers"))
+		READ_LIST(tiers, n_tiers, read_tier);
 	if (cJSON_GetObjectItemCaseSensitive(o, "layers")) /* results written before there were any have none */
 		READ_LIST(layers, n_layers, read_layer);
 	READ_LIST(factors, n_factors, read_factor);
@@ -394,6 +410,23 @@ static void check_shown(struct reading *g)
 	for (g->index = 0; g->index < r->n_pieces; g->index++)
 		if (r->pieces[g->index].thread && r->pieces[g->index].thread >= r->n_threads)
 			wrong(g, "thread", "out of range");
+}
+
+static void check_tiers(struct reading *g)
+{
+	const struct vprof_results *r = g->r;
+
+	g->where = "tiers";
+	for (g->index = 0; g->index < r->n_tiers; g->index++) {
+		const struct vprof_tier *t = &r->tiers[g->index];
+
+		for (size_t k = 0; k < t->n_factors; k++)
+			if (t->factors[k] >= r->n_factors)
+				wrong(g, "factors", "out of range");
+		for (size_t k = 0; k < t->n_causes; k++)
+			if (t->causes[k] >= r->n_causes)
+				wrong(g, "causes", "out of range");
+	}
 }
 
 static void check_crosstalk(struct reading *g)
@@ -485,6 +518,7 @@ static void check_indices(struct reading *g)
 			wrong(g, "counterpart", "out of range");
 	}
 	check_causes(g);
+	check_tiers(g);
 	check_crosstalk(g);
 	check_layers(g);
 	g->where = "contributions";

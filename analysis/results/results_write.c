@@ -89,7 +89,26 @@ WRITER(write_period, vprof_period, VPROF_PERIOD_FIELDS)
 WRITER(write_example, vprof_example, VPROF_EXAMPLE_FIELDS)
 WRITER(write_piece, vprof_shown_piece, VPROF_PIECE_FIELDS)
 WRITER(write_thread, vprof_shown_thread, VPROF_THREAD_FIELDS)
-WRITER(write_knot, vprof_knot, VPROF_KNOT_FIELDS)
+WRITER(write_knot_lock, vprof_knot_lock, VPROF_KNOT_LOCK_FIELDS)
+
+static int write_knot(cJSON *o, const struct vprof_knot *x)
+{
+	int ok = 1;
+
+	W_FIELDS(VPROF_KNOT_FIELDS)
+	WRITE_LIST(locks, n_locks, write_knot_lock);
+	return ok;
+}
+
+static int write_tier(cJSON *o, const struct vprof_tier *x)
+{
+	int ok = 1;
+
+	W_FIELDS(VPROF_TIER_FIELDS)
+	return ok && vprof_json_add_indices(o, "factors", x->factors, x->n_factors) &&
+	       vprof_json_add_indices(o, "causes", x->causes, x->n_causes);
+}
+
 WRITER(write_layer, vprof_layer, VPROF_LAYER_FIELDS)
 WRITER(write_step, vprof_step, VPROF_STEP_FIELDS)
 WRITER(write_split, vprof_split, VPROF_SPLIT_FIELDS)
@@ -165,6 +184,7 @@ static int write_results(cJSON *o, const struct vprof_results *x)
 	WRITE_LIST(work, n_work, write_work);
 	WRITE_LIST(causes, n_causes, write_cause);
 	WRITE_LIST(knots, n_knots, write_knot);
+	WRITE_LIST(tiers, n_tiers, write_tier);
 	WRITE_LIST(layers, n_layers, write_layer);
 	WRITE_LIST(factors, n_factors, write_factor);
 	WRITE_LIST(nodes, n_nodes, write_node);

@@ -104,6 +104,13 @@ static int fill_locks(struct vprof_results *r, const char *root)
 			if (lock->is_call && lock->line > 0)
 				rc = fill(r, root, lock->file, lock->line, lock->name, &lock->awaited);
 		}
+	for (size_t i = 0; i < r->n_knots && !rc; i++)
+		for (size_t k = 0; k < r->knots[i].n_locks && !rc; k++) {
+			struct vprof_knot_lock *lock = (struct vprof_knot_lock *)&r->knots[i].locks[k];
+
+			if (*lock->object && lock->line > 0)
+				rc = fill(r, root, lock->file, lock->line, lock->name, &lock->awaited);
+		}
 	return rc;
 }
 

@@ -14,8 +14,8 @@
  * or has VPROF_AWAITED_BYTES or more. */
 void vprof_awaited_of(const char *text, const char *callee, char out[VPROF_AWAITED_BYTES]);
 
-/* Fills `awaited` of all waits of causes and of crosstalk whose call is known, from the sources below `root` as they
- * are now; what cannot be read is left as it was. OK or NOMEM. */
+/* Fills `awaited` of all waits of causes, knots and crosstalk whose call is known, from the sources below `root` as
+ * they are now; what cannot be read is left as it was. OK or NOMEM. */
 int vprof_awaited_fill(struct vprof_results *r, const char *root);
 
 #endif

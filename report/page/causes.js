@@ -33,6 +33,8 @@ function causeSays(c) {
 	if (parts.length > 1) list.push(parts.map(([name, part]) => `${name} ${percent(part)}`).join(", "));
 	if (c.n_places > 1) list.push(`${count(c.n_places)} ways lead to it`);
 	if (c.knot) list.push(`knot: ${cut(c.knot, 120)}`);
+	const tier = (R.tiers || []).find(t => t.causes.includes(R.causes.indexOf(c)));
+	if (tier) list.push(`tier: ${cut(tier.name, 120)}`);
 	if (c.can_break_down && c.n_unmeasured) list.push(`${count(c.n_unmeasured)} callees not measured yet`);
 	if (finite(c.place_kept) && c.place_kept < 0.95)
 		list.push(`keeps its rank in ${percent(c.place_kept)} of resampled runs`);
@@ -65,8 +67,16 @@ function causeTable(list) {
 }
 /* What limits throughput, and what of the intervals passes through it: vprof report waits --html draws it. */
 const knotText = k => el("p", null, el("span.badge", null, "knot"), ` ${cut(k.name, 200)} limits throughput: ${percent(k.through_ns / R.mean_ns)} ` +
-	`of the mean and ${percent(k.share)}${rangeOf(k.share_low, k.share_high)} of the variance pass through it, in waits for its members ` +
-	"(vprof report waits --html)");
+	`of the mean and ${percent(k.share)}${rangeOf(k.share_low, k.share_high)} of the variance pass through it, in waits for its members` +
+	(k.locks || []).slice(0, 3).filter(l => l.part >= 0.05).map((l, i) => `${i ? "," : ", at"} ${cut(l.awaited || l.name, 80)}` +
+		`${l.file ? ` (${cut(l.file, 80)}:${l.line})` : l.function ? ` in ${cut(l.function, 80)}` : ""} ${percent(l.part)}`).join("") +
+	" (vprof report waits --html)");
+/* Which tier the time was spent in, and the causes that lie there: the view of the paths draws the tiers. */
+const tierText = t => el("p", { "data-tier": t.name }, el("span.badge", null, "tier"), ` ${cut(t.name, 200)}${t.is_own ? ", where they begin," : ""} takes ` +
+	`${percent(t.mean_ns / R.mean_ns)} of the mean and ${percent(t.share)} of the variance`,
+	...t.causes.slice(0, 3).flatMap((i, k) => [k ? "; " : t.causes.length > 1 ? ": causes " : ": cause ", `${i + 1}, `, el("b.name", null, cut(R.causes[i].name, 120))]),
+	" (", el("a", { href: "#paths" }, "its requests"), ")");
+const tierTexts = () => (R.tiers || []).filter(t => t.mean_ns >= 0.005 * R.mean_ns || Math.abs(t.share) >= 0.005).map(tierText);
 /* What the stacks show beneath a measured call: a tree of contexts, each between its bounds. */
 const boundsOf = (low, high) => percent(low) === percent(high) ? percent(low) : `${percent(low)} … ${percent(high)}`;
 function layerItems(parent, root) {
@@ -168,7 +178,7 @@ function causes() {
 			"One entry for each chain, from the interval through waits and the threads that it waited for to a " +
 				"function of the program: by how much the variance would fall if the chain always took its " +
 				"mean, and its share of the variance, with 95 % confidence intervals."),
-			causeTable(R.causes.slice(0, 12)), ...R.knots.filter(k => k.through_ns >= 0.005 * R.mean_ns).map(knotText), ...layerTexts(), el("h3", null, "The ranked factors that they are made of"));
+			causeTable(R.causes.slice(0, 12)), ...R.knots.filter(k => k.through_ns >= 0.005 * R.mean_ns).map(knotText), ...tierTexts(), ...layerTexts(), el("h3", null, "The ranked factors that they are made of"));
 	}
 	box.append(el("p", null,
 		"Share of the variance, with its 95 % confidence interval. Ranked by share times specificity: a specific function " +

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "report/format_value.h"
 #include "report/paths/paths_answer.h"
@@ -10,6 +11,7 @@
 
 #define DEFAULT_PATTERNS 10
 #define NAME_COLUMNS 34
+#define CAUSES_SHOWN 5
 
 /* In a sentence, and what makes it less sure. */
 static void add_answer(const struct vprof_style *style, const struct vprof_requests_results *r, struct vprof_text *out)
@@ -101,6 +103,32 @@ static void add_patterns(const struct vprof_style *style, const struct vprof_req
 	vprof_text_add(out, "\n");
 }
 
+/* The functions of the tiers, where the same run has intervals. */
+static void add_causes(const struct vprof_style *style, const struct vprof_requests_results *r,
+		       const struct vprof_results *of_run, struct vprof_text *out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; of_run && i < of_run->n_causes && n < CAUSES_SHOWN; i++) {
+		const struct vprof_tier *tier = vprof_results_tier_of(of_run, i);
+		const struct vprof_cause *c = &of_run->causes[i];
+		struct vprof_text t = VPROF_TEXT_INIT;
+		int is_here = 0;
+
+		for (size_t k = 0; tier && k < r->n_tiers; k++)
+			is_here |= !strcmp(r->tiers[k].name, tier->name);
+		if (!is_here)
+			continue;
+		vprof_text_addf(&t, "%sin %s: %zu, %s", n ? "" : "vprof report finds ", tier->name, i + 1, c->name);
+		if (*c->file)
+			vprof_text_addf(&t, " (%s:%d)", c->file, c->line);
+		vprof_text_addf(&t, ", %s of the variance of %s", vprof_format_percent(c->share).s, of_run->interval);
+		vprof_report_labelled_text(style, n++ ? "" : "causes", &t, out);
+	}
+	if (n)
+		vprof_text_add(out, "\n");
+}
+
 static void add_links(const struct vprof_style *style, const struct vprof_requests_results *r, struct vprof_text *out)
 {
 	struct vprof_text t = VPROF_TEXT_INIT;
@@ -183,8 +211,8 @@ static void add_clocks(const struct vprof_style *style, const struct vprof_reque
 		vprof_text_release(&t);
 }
 
-void vprof_report_paths(const struct vprof_requests_results *r, const struct vprof_report_options *o,
-			struct vprof_text *out)
+void vprof_report_paths(const struct vprof_requests_results *r, const struct vprof_results *of_run,
+			const struct vprof_report_options *o, struct vprof_text *out)
 {
 	struct vprof_style style = vprof_report_style(o);
 
@@ -193,6 +221,7 @@ void vprof_report_paths(const struct vprof_requests_results *r, const struct vpr
 	add_patterns(&style, r, o->top ? o->top : DEFAULT_PATTERNS, out);
 	add_tiers(&style, r, out);
 	add_legend(&style, r, out);
+	add_causes(&style, r, of_run, out);
 	add_links(&style, r, out);
 	add_clocks(&style, r, out);
 	add_coverage(&style, r, out);

@@ -9,6 +9,7 @@
 
 #include "common/radix.h"
 #include "report/format_value.h"
+#include "report/join_lines.h"
 #include "report/report_parts.h"
 #include "report/waits/waits_answer.h"
 
@@ -190,9 +191,22 @@ static void add_shares(const struct vprof_waits_through *x, struct vprof_text *t
 	add_range(x->if_constant_low, x->if_constant_high, -1, t);
 }
 
+/* The locks at which intervals wait for the knot, which has the same name in the other results. */
+static void add_locks(const struct vprof_waits_results *r, const struct vprof_waits_group *g,
+		      const struct vprof_results *of_run, struct vprof_text *t)
+{
+	struct vprof_text name = VPROF_TEXT_INIT;
+
+	vprof_waits_add_members(r, g, &name);
+	for (size_t i = 0; of_run && !name.failed && i < of_run->n_knots; i++)
+		if (!strcmp(of_run->knots[i].name, name.s))
+			vprof_knot_add_locks(&of_run->knots[i], t);
+	vprof_text_release(&name);
+}
+
 /* Which share of the intervals' time passes through the knot: of all, then by type. */
 static void add_through(const struct vprof_style *style, const struct vprof_waits_results *r,
-			const struct vprof_waits_group *g, struct vprof_text *out)
+			const struct vprof_waits_group *g, const struct vprof_results *of_run, struct vprof_text *out)
 {
 	for (size_t i = 0; i < g->n_through && i <= TYPES_SHOWN; i++) {
 		const struct vprof_waits_through *x = &g->through[i];
@@ -206,6 +220,8 @@ static void add_through(const struct vprof_style *style, const struct vprof_wait
 		else
 			vprof_text_add(&t, "nothing");
 		vprof_text_add(&t, i ? " passes through it" : " passes through this knot, in waits for its members");
+		if (!i)
+			add_locks(r, g, of_run, &t);
 		if (x->own_ns >= OWN_MIN * x->mean_ns)
 			vprof_text_addf(&t, "; own work of its threads is %s of the mean",
 					vprof_format_percent(x->own_ns / x->mean_ns).s);
@@ -214,7 +230,8 @@ static void add_through(const struct vprof_style *style, const struct vprof_wait
 }
 
 static void add_group(const struct vprof_style *style, const struct vprof_waits_results *r,
-		      const struct vprof_waits_group *g, size_t number, size_t top, struct vprof_text *out)
+		      const struct vprof_waits_group *g, size_t number, size_t top, const struct vprof_results *of_run,
+		      struct vprof_text *out)
 {
 	struct vprof_text t = VPROF_TEXT_INIT;
 	char label[32];
@@ -237,7 +254,7 @@ static void add_group(const struct vprof_style *style, const struct vprof_waits_
 	add_sleeps(style, r, g, out);
 	add_runnable(style, r, g, out);
 	add_outside(style, r, g, out);
-	add_through(style, r, g, out);
+	add_through(style, r, g, of_run, out);
 	vprof_report_labelled(style, "", vprof_waits_remedy(r, g), out);
 	vprof_text_add(out, "\n");
 }
@@ -302,8 +319,8 @@ static void add_trust(const struct vprof_style *style, const struct vprof_waits_
 	vprof_report_labelled_text(style, "coverage", &t, out);
 }
 
-void vprof_report_waits(const struct vprof_waits_results *r, const struct vprof_report_options *o,
-			struct vprof_text *out)
+void vprof_report_waits(const struct vprof_waits_results *r, const struct vprof_results *of_run,
+			const struct vprof_report_options *o, struct vprof_text *out)
 {
 	struct vprof_style style = vprof_report_style(o);
 	struct vprof_answer answer = VPROF_ANSWER_INIT;
@@ -314,7 +331,7 @@ void vprof_report_waits(const struct vprof_waits_results *r, const struct vprof_
 	vprof_answer_release(&answer);
 	add_summary(&style, r, out);
 	for (size_t i = 0; i < r->n_groups && r->groups[i].verdict != VPROF_WAITS_ASIDE; i++)
-		add_group(&style, r, &r->groups[i], i + 1, top, out);
+		add_group(&style, r, &r->groups[i], i + 1, top, of_run, out);
 	add_background(&style, r, out);
 	add_trust(&style, r, out);
 }

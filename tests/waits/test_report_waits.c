@@ -35,7 +35,7 @@ static void expect(const struct vprof_waits_results *r, const char *const *lines
 	const struct vprof_report_options o = { .width = 1000 };
 	struct vprof_text text = VPROF_TEXT_INIT;
 
-	vprof_report_waits(r, &o, &text);
+	vprof_report_waits(r, NULL, &o, &text);
 	for (; *lines; lines++)
 		if (!strstr(text.s, *lines))
 			fail_msg("\"%s\" is not in:\n%s", *lines, text.s);

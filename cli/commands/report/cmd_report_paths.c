@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "cli/command.h"
+#include "cli/commands/report/report_page.h"
 #include "cli/commands/report/reports.h"
 #include "cli/options.h"
 #include "cli/print.h"
@@ -25,15 +26,33 @@ static const struct vprof_usage usage = {
 	.max_operands = VPROF_REQUESTS_RUNS_MOST + 1,
 };
 
-static int print_text(const struct vprof_requests_results *r, long top, struct vprof_error *err)
+/* What is known of the intervals of the same run; NULL: nothing. */
+static struct vprof_results *results_of(const struct vprof_operands *runs)
+{
+	struct vprof_error ignored = { "" };
+	struct vprof_recorded_run run;
+	struct vprof_results *results = NULL;
+
+	if (runs->n_words > 1)
+		return NULL;
+	if (!vprof_recorded_run_find(&run, runs->n_words ? runs->words[0] : NULL, "--paths ", &ignored))
+		results = vprof_report_results_beside(run.folder);
+	vprof_recorded_run_release(&run);
+	return results;
+}
+
+static int print_text(const struct vprof_requests_results *r, const struct vprof_operands *runs, long top,
+		      struct vprof_error *err)
 {
 	struct vprof_report_options options = vprof_print_options(top);
+	struct vprof_results *of_run = r->requests ? NULL : results_of(runs);
 	struct vprof_text text = VPROF_TEXT_INIT;
 
 	if (r->requests)
 		vprof_report_paths_list(r, &text);
 	else
-		vprof_report_paths(r, &options, &text);
+		vprof_report_paths(r, of_run, &options, &text);
+	vprof_results_free(of_run);
 	return vprof_print_text(&text, err);
 }
 
@@ -101,7 +120,7 @@ int vprof_cmd_report_paths(int argc, char **argv)
 	if (!rc)
 		rc = html ? write_page(r, runs.n_words ? runs.words[0] : NULL, file, &err) :
 		     json ? vprof_print_json(vprof_requests_results_json(r), &err) :
-			    print_text(r, top, &err);
+			    print_text(r, &runs, top, &err);
 	status = rc				? vprof_complain(rc, &err) :
 		 vprof_report_paths_is_empty(r) ? VPROF_EXIT_INCONCLUSIVE :
 						  VPROF_EXIT_OK;

@@ -23,12 +23,14 @@ static const struct vprof_usage usage = {
 	.max_operands = 2,
 };
 
-static int print_text(const struct vprof_waits_results *r, long top, struct vprof_error *err)
+static int print_text(const struct vprof_waits_results *r, const char *folder, long top, struct vprof_error *err)
 {
 	struct vprof_report_options options = vprof_print_options(top);
+	struct vprof_results *of_run = vprof_report_results_beside(folder);
 	struct vprof_text text = VPROF_TEXT_INIT;
 
-	vprof_report_waits(r, &options, &text);
+	vprof_report_waits(r, of_run, &options, &text);
+	vprof_results_free(of_run);
 	return vprof_print_text(&text, err);
 }
 
@@ -75,7 +77,7 @@ int vprof_cmd_report_waits(int argc, char **argv)
 	if (!rc)
 		rc = form.html ? write_page(r, recorded.folder, form.file, &err) :
 		     form.json ? vprof_print_json(vprof_waits_results_json(r), &err) :
-				 print_text(r, form.top, &err);
+				 print_text(r, recorded.folder, form.top, &err);
 	status = rc ? vprof_complain(rc, &err) : vprof_waits_is_empty(r) ? VPROF_EXIT_INCONCLUSIVE : VPROF_EXIT_OK;
 	vprof_waits_results_free(r);
 	vprof_recorded_run_release(&recorded);

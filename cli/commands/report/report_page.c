@@ -36,6 +36,17 @@ static int fill_round(struct vprof_page_round *out, const struct vprof_project *
 	return rc;
 }
 
+struct vprof_results *vprof_report_results_beside(const char *folder)
+{
+	char *path = vprof_path_join(folder, "results.json");
+	struct vprof_results *results = NULL;
+
+	if (path)
+		vprof_results_read(&results, path, NULL);
+	free(path);
+	return results;
+}
+
 int vprof_report_page_operands(const struct vprof_usage *usage, const struct vprof_operands *operands, int html,
 			       const char **run, const char **file)
 {

@@ -13,6 +13,10 @@
 int vprof_report_page_write(const struct vprof_project *p, const char *run, const struct vprof_session *s,
 			    const struct vprof_results *results, const char *file, struct vprof_error *err);
 
+/* What vprof analyze found in a recorded run; NULL where it has no intervals, or was not analysed. The caller frees it.
+ */
+struct vprof_results *vprof_report_results_beside(const char *folder);
+
 /* The words of a report that may be a page, of a recorded run: parses them and tells what does not go together. -1, or
  * the exit status. */
 int vprof_report_page_parse(const struct vprof_usage *usage, const struct vprof_option *options, int argc, char **argv,

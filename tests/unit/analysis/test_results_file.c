@@ -73,6 +73,60 @@ static void test_round_trip(void **state)
 	hand_release(&h);
 }
 
+/* What the joins of views fill; results written before there were any are read all the same. */
+static void test_joins(void **state)
+{
+	struct vprof_plan *plan = hand_plan(2);
+	struct vprof_knot_lock *lock = calloc(1, sizeof *lock);
+	struct vprof_results *r, *back;
+	struct vprof_error err = { "" };
+	uint32_t *cause = calloc(1, sizeof *cause);
+	struct hand_trace h;
+	struct vprof_text text = VPROF_TEXT_INIT;
+	char *path, *at;
+
+	(void)state;
+	r = example(&h, plan);
+	path = vprof_path_join(h.dir, "results.json");
+	assert_true(r->n_causes > 0);
+	assert_int_equal(r->n_tiers, 0);
+	assert_int_equal(r->n_knots, 1); /* the only thread */
+	free((void *)r->knots[0].locks);
+	*lock = (struct vprof_knot_lock){ "lock", "hold", "a.c", 7, "0x10", "store_lock", 0.75 };
+	r->knots[0].locks = lock;
+	r->knots[0].n_locks = 1;
+	r->tiers = calloc(1, sizeof *r->tiers);
+	r->tiers[r->n_tiers++] = (struct vprof_tier){ .name = "store:1", .mean_ns = 5, .causes = cause, .n_causes = 1 };
+	assert_int_equal(vprof_results_write(r, path, &err), 0);
+	assert_int_equal(vprof_results_read(&back, path, &err), 0);
+	assert_string_equal(back->knots[0].locks[0].awaited, "store_lock");
+	assert_true(back->knots[0].locks[0].part == 0.75);
+	assert_string_equal(vprof_results_tier_of(back, 0)->name, "store:1");
+	assert_null(vprof_results_tier_of(back, 1));
+	vprof_results_free(back);
+	*cause = (uint32_t)r->n_causes;
+	assert_int_equal(vprof_results_write(r, path, &err), 0);
+	assert_int_equal(vprof_results_read(&back, path, &err), VPROF_ERR_CORRUPT);
+	assert_non_null(strstr(err.message, "tiers[0].causes"));
+	assert_int_equal(vprof_file_read(path, &text, &err), 0);
+	at = strstr(text.s, "\"tiers\"");
+	assert_non_null(at);
+	memcpy(at, "\"older\"", 7);
+	at = strstr(text.s, "\"locks\":\t[{\n\t\t\t\t\t\"name\"");
+	assert_non_null(at);
+	memcpy(at, "\"older\"", 7);
+	assert_int_equal(vprof_file_write(path, text.s, text.len, &err), 0);
+	assert_int_equal(vprof_results_read(&back, path, &err), 0);
+	assert_int_equal(back->n_tiers, 0);
+	assert_int_equal(back->knots[0].n_locks, 0);
+	vprof_results_free(back);
+	vprof_text_release(&text);
+	free(path);
+	vprof_results_free(r);
+	vprof_plan_free(plan);
+	hand_release(&h);
+}
+
 /* Names come from other people's sources: results.json stays JSON. */
 static void test_utf8(void **state)
 {
@@ -203,6 +257,8 @@ static void test_documented(void **state)
 	DOCUMENTS(cJSON_GetObjectItem(defs, "factor"), "\n## factors", VPROF_FACTOR_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "cause"), "\n## causes", VPROF_CAUSE_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "knot"), "\n## knots", VPROF_KNOT_FIELDS);
+	DOCUMENTS(cJSON_GetObjectItem(defs, "knot_lock"), "\n### Locks of a knot", VPROF_KNOT_LOCK_FIELDS);
+	DOCUMENTS(cJSON_GetObjectItem(defs, "tier"), "\n## tiers", VPROF_TIER_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "layer"), "\n## layers", VPROF_LAYER_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "step"), "\n### steps", VPROF_STEP_FIELDS);
 	DOCUMENTS(cJSON_GetObjectItem(defs, "split"), "\n### splits", VPROF_SPLIT_FIELDS);
@@ -252,9 +308,9 @@ static void test_seeds_are_read(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_round_trip), cmocka_unit_test(test_utf8),
-					    cmocka_unit_test(test_damage), cmocka_unit_test(test_documented),
-					    cmocka_unit_test(test_seeds_are_read) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_round_trip), cmocka_unit_test(test_joins),
+					    cmocka_unit_test(test_utf8),       cmocka_unit_test(test_damage),
+					    cmocka_unit_test(test_documented), cmocka_unit_test(test_seeds_are_read) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
