@@ -12,7 +12,8 @@
 #include "annotate/discover/discover_queues.h"
 
 int vprof_discover(const struct vprof_facts *facts, const struct vprof_callgraph *graph,
-		   const struct vprof_watched *watched, struct vprof_draft **out, struct vprof_error *err)
+		   const struct vprof_watched *watched, const struct vprof_found_queues *found,
+		   struct vprof_draft **out, struct vprof_error *err)
 {
 	struct vprof_draft *draft = calloc(1, sizeof *draft);
 	struct vprof_discovery d;
@@ -23,6 +24,7 @@ int vprof_discover(const struct vprof_facts *facts, const struct vprof_callgraph
 		vprof_draft_free(draft);
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory while looking for intervals");
 	}
+	draft->found = found;
 	draft->n_functions = facts->n_functions;
 	for (i = 0; i < facts->n_files; i++)
 		draft->n_files += facts->files[i].in_project != 0;

@@ -10,10 +10,12 @@
 #include "common/facts/callgraph.h"
 #include "common/facts/facts.h"
 
-/* The draft's strings refer to the facts, and to what was watched (NULL: nothing): free it (vprof_draft_free) before
- * them.
+/* The draft's strings refer to the facts, to what was watched (NULL: nothing), and to what a discovery run found (NULL:
+ * there was none): free it (vprof_draft_free) before them. What was found comes before queues that the code alone
+ * suggests, which are unconfirmed then.
  */
 int vprof_discover(const struct vprof_facts *facts, const struct vprof_callgraph *graph,
-		   const struct vprof_watched *watched, struct vprof_draft **out, struct vprof_error *err);
+		   const struct vprof_watched *watched, const struct vprof_found_queues *found,
+		   struct vprof_draft **out, struct vprof_error *err);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A pair of functions whose names are opposites on the same type, one side of which signals or waits, is a queue. */
+/* A pair of functions whose names are opposites on the same type, one side of which signals or waits, is a queue. After
+ * a discovery run, what it found comes first, and such pairs are only suggestions; among them queues of numbers, which
+ * no run can see. */
 #include "annotate/discover/discover_queues.h"
 
 #include <string.h>
@@ -110,10 +112,12 @@ static void propose_queue(struct vprof_discovery *d, const struct vprof_facts_fu
 	if (!p)
 		return;
 	vprof_discovery_parameters(d, pop, &n);
-	*p = (struct vprof_queue_proposal){
-		vprof_discovery_name(d, push),	item, vprof_discovery_name(d, pop), taken, at_exit,
-		vprof_discovery_where(d, push), NULL
-	};
+	*p = (struct vprof_queue_proposal){ .enqueue = vprof_discovery_name(d, push),
+					    .enqueue_item = item,
+					    .dequeue = vprof_discovery_name(d, pop),
+					    .dequeue_item = taken,
+					    .dequeue_at_exit = at_exit,
+					    .where = vprof_discovery_where(d, push) };
 	p->why = vprof_arena_printf(d->arena, "a queue: %s and %s (%s) are a pair on %s, and %s", push->name, pop->name,
 				    vprof_discovery_where(d, pop),
 				    n > 0 && !vprof_function_is_method(push) ? "the same type" : "one queue", why);
@@ -168,6 +172,23 @@ static void find_uneven_queue(struct vprof_discovery *d, const struct vprof_fact
 		}
 }
 
+/* A queue of numbers: a whole number goes in and comes out. */
+static const char *pushed_number(struct vprof_discovery *d, const struct vprof_facts_function *push,
+				 int queue_is_parameter, const struct vprof_facts_function *pop, const char **taken)
+{
+	size_t n;
+	const struct vprof_parameter *list = vprof_discovery_parameters(d, push, &n);
+
+	if (strcmp(pop->return_kind, "scalar") || strchr(pop->returns, '*') || strcmp(pop->lang, "c"))
+		return NULL;
+	for (size_t i = queue_is_parameter ? 1 : 0; i < n; i++)
+		if (list[i].is_integer && !strcmp(list[i].type, pop->returns)) {
+			*taken = "$return";
+			return list[i].name;
+		}
+	return NULL;
+}
+
 static void add_queue(struct vprof_discovery *d, const struct vprof_facts_function *push,
 		      const struct vprof_facts_function *pop)
 {
@@ -184,16 +205,56 @@ static void add_queue(struct vprof_discovery *d, const struct vprof_facts_functi
 		why = "both ends lock";
 	item = pushed_item(d, push, is_parameter);
 	taken = popped_item(d, pop, is_parameter, &at_exit);
+	if (!item && d->draft->found) {
+		item = pushed_number(d, push, is_parameter, pop, &taken);
+		why = why ? vprof_arena_printf(d->arena, "%s; numbers, which no run can see", why) : NULL;
+	}
 	if (why && item && taken && push->instrumentable && pop->instrumentable &&
 	    !queue_known(d, vprof_discovery_name(d, push), NULL))
 		propose_queue(d, push, item, pop, taken, at_exit, why);
 }
 
+/* "push@queue.c" is of this function? */
+static int is_named(const char *entry, const char *function)
+{
+	size_t n = strcspn(entry, "@");
+
+	return !strncmp(entry, function, n) && !function[n];
+}
+
+static void mark_unconfirmed(struct vprof_discovery *d, struct vprof_queue_proposal *p)
+{
+	const struct vprof_found_queues *found = d->draft->found;
+	const char *said = "nothing was seen to pass it";
+
+	p->is_unconfirmed = 1;
+	for (size_t i = 0; i < found->n_seen; i++)
+		if (is_named(p->enqueue, found->seen[i].from) && is_named(p->dequeue, found->seen[i].to))
+			said = vprof_arena_printf(d->arena, "it is no queue (%s): %s", found->seen[i].verdict,
+						  found->seen[i].reason);
+	p->why = vprof_arena_printf(d->arena, "%s; the discovery run: %s", p->why, said);
+}
+
+static void take_found(struct vprof_discovery *d)
+{
+	const struct vprof_found_queues *found = d->draft->found;
+
+	for (size_t i = 0; found && i < found->n_queues; i++) {
+		struct vprof_queue_proposal *p =
+			vprof_arena_push(d->arena, &d->draft->queues, &d->draft->n_queues, sizeof *p);
+
+		if (p)
+			*p = found->queues[i];
+	}
+}
+
 void vprof_discover_queues(struct vprof_discovery *d)
 {
 	const struct vprof_facts_function *pop;
-	size_t i, n;
+	size_t i, n, n_found;
 
+	take_found(d);
+	n_found = d->draft->n_queues;
 	for (i = 0; i < d->facts->n_functions; i++) {
 		const struct vprof_facts_function *push = &d->facts->functions[i];
 
@@ -207,4 +268,6 @@ void vprof_discover_queues(struct vprof_discovery *d)
 		else if (n > 1)
 			find_uneven_queue(d, push);
 	}
+	for (i = n_found; d->draft->found && i < d->draft->n_queues; i++)
+		mark_unconfirmed(d, &d->draft->queues[i]);
 }

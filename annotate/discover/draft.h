@@ -40,7 +40,22 @@ struct vprof_sync_proposal {
 struct vprof_queue_proposal {
 	const char *enqueue, *enqueue_item, *dequeue, *dequeue_item;
 	int dequeue_at_exit;
+	int is_unconfirmed; /* a discovery run was made, and did not see it: a remark, not an entry */
 	const char *where, *why;
+};
+
+/* A flow that a discovery run saw and for which there is no entry: what to do instead, or why it is no queue. */
+struct vprof_seen_flow {
+	const char *from, *to; /* functions */
+	const char *verdict, *reason;
+	const char *open; /* NULL: it is no queue */
+};
+
+/* What a discovery run found (docs/design/flows.md). */
+struct vprof_found_queues {
+	const struct vprof_queue_proposal *queues;
+	const struct vprof_seen_flow *seen;
+	size_t n_queues, n_seen;
 };
 
 struct vprof_draft {
@@ -48,6 +63,7 @@ struct vprof_draft {
 	struct vprof_entry_proposal *entries;
 	struct vprof_sync_proposal *sync;
 	struct vprof_queue_proposal *queues;
+	const struct vprof_found_queues *found; /* NULL: no discovery run was made */
 	size_t n_intervals, n_entries, n_sync, n_queues;
 	const char *type_function, *type_hint; /* a dispatcher below the best interval, and what to write; or NULL */
 	const char *annotated_in;    /* a function whose code calls vprof_begin (no interval is then drafted), or

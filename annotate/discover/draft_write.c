@@ -142,23 +142,68 @@ static void write_locks(struct vprof_text *t, const struct vprof_draft *d, int c
 	vprof_text_addf(t, n ? "\n%s]" : "]", margin);
 }
 
-static void write_queues(struct vprof_text *t, const struct vprof_draft *d)
+/* Did a queue before this one write the same end? Two functions may fill one queue. */
+static int is_written(const struct vprof_draft *d, size_t queue, int is_dequeue)
 {
-	size_t i;
+	const struct vprof_queue_proposal *p = &d->queues[queue];
 
-	vprof_text_add(t, "  \"queues\": [");
-	for (i = 0; i < d->n_queues; i++) {
+	for (size_t i = 0; i < queue; i++) {
+		const struct vprof_queue_proposal *other = &d->queues[i];
+
+		if (other->is_unconfirmed == p->is_unconfirmed &&
+		    (is_dequeue ? !strcmp(other->dequeue, p->dequeue) && !strcmp(other->dequeue_item, p->dequeue_item) :
+				  !strcmp(other->enqueue, p->enqueue) && !strcmp(other->enqueue_item, p->enqueue_item)))
+			return 1;
+	}
+	return 0;
+}
+
+/* The entries of queues that a discovery run found or that nobody asked a run about, or else of the others. */
+static void write_queues(struct vprof_text *t, const struct vprof_draft *d, int is_unconfirmed, const char *key,
+			 const char *margin)
+{
+	size_t n = 0;
+
+	vprof_text_addf(t, "%s\"%s\": [", margin, key);
+	for (size_t i = 0; i < d->n_queues; i++) {
 		const struct vprof_queue_proposal *p = &d->queues[i];
 
-		vprof_text_addf(t, "%s\n    { ", i ? "," : "");
-		add_member(t, "enqueue", p->enqueue, ", ");
-		add_member(t, "item", p->enqueue_item, ", ");
-		add_member(t, "_where", p->where, ",\n      ");
-		add_member(t, "_why", p->why, " },\n    { ");
+		if (p->is_unconfirmed != is_unconfirmed)
+			continue;
+		if (!is_written(d, i, 0)) {
+			vprof_text_addf(t, "%s\n%s  { ", n++ ? "," : "", margin);
+			add_member(t, "enqueue", p->enqueue, ", ");
+			add_member(t, "item", p->enqueue_item, ", ");
+			add_member(t, "_where", p->where, ",\n");
+			vprof_text_addf(t, "%s    ", margin);
+			add_member(t, "_why", p->why, " }");
+		}
+		if (is_written(d, i, 1))
+			continue;
+		vprof_text_addf(t, "%s\n%s  { ", n++ ? "," : "", margin);
 		add_member(t, "dequeue", p->dequeue, ", ");
 		add_member(t, "item", p->dequeue_item, p->dequeue_at_exit ? ", \"at\": \"exit\" }" : " }");
 	}
-	vprof_text_add(t, d->n_queues ? "\n  ],\n" : "],\n");
+	vprof_text_addf(t, n ? "\n%s]" : "]", margin);
+}
+
+/* What a discovery run saw pass, for which no entry can be written. */
+static void write_open_flows(struct vprof_text *t, const struct vprof_draft *d)
+{
+	size_t n = 0;
+
+	vprof_text_add(t, "    \"flows_without_entry\": [");
+	for (size_t i = 0; i < d->found->n_seen; i++) {
+		const struct vprof_seen_flow *s = &d->found->seen[i];
+
+		if (!s->open)
+			continue;
+		vprof_text_addf(t, "%s\n      { ", n++ ? "," : "");
+		add_member(t, "from", s->from, ", ");
+		add_member(t, "to", s->to, ",\n        ");
+		add_member(t, "why", s->open, " }");
+	}
+	vprof_text_add(t, n ? "\n    ],\n" : "],\n");
 }
 
 static void write_found(struct vprof_text *t, const struct vprof_draft *d)
@@ -175,6 +220,11 @@ static void write_found(struct vprof_text *t, const struct vprof_draft *d)
 		add_member(t, "why", d->entries[i].why, " }");
 	}
 	vprof_text_add(t, d->n_entries ? "\n    ],\n" : "],\n");
+	if (d->found) {
+		write_queues(t, d, 1, "queues_not_confirmed", "    ");
+		vprof_text_add(t, ",\n");
+		write_open_flows(t, d);
+	}
 	write_locks(t, d, 0, "locks", "    ");
 	vprof_text_add(t, "\n  }\n");
 }
@@ -201,7 +251,8 @@ int vprof_draft_write(const struct vprof_draft *draft, const char *path, const c
 	write_intervals(&t, draft);
 	write_locks(&t, draft, 1, "sync", "  ");
 	vprof_text_add(&t, ",\n");
-	write_queues(&t, draft);
+	write_queues(&t, draft, 0, "queues", "  ");
+	vprof_text_add(&t, ",\n");
 	write_found(&t, draft);
 	vprof_text_add(&t, "}\n");
 	rc = t.failed ? vprof_error_set(err, VPROF_ERR_NOMEM, "%s: out of memory while writing it", path) :

@@ -5,16 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/flows/flows.h"
 #include "annotate/check/check.h"
-#include "annotate/discover/draft.h"
 #include "cli/command.h"
 #include "cli/flows/flow_answer.h"
-#include "cli/flows/flow_run.h"
+#include "cli/flows/flow_discover.h"
 #include "cli/options.h"
 #include "cli/print.h"
 #include "cli/workspace.h"
-#include "common/arena.h"
 #include "common/files.h"
 
 #define NUMBERS 256
@@ -39,81 +36,14 @@ struct request {
 	char *command;
 };
 
-static int read_answer(const char *path, cJSON **answer, struct vprof_error *err)
-{
-	struct vprof_text text = VPROF_TEXT_INIT;
-	int rc;
-
-	if (access(path, F_OK))
-		return vprof_error_set(err, VPROF_ERR_MISSING,
-				       "no discovery run has been made here: vprof flows makes one");
-	rc = vprof_file_read(path, &text, err);
-	*answer = rc ? NULL : cJSON_Parse(text.s);
-	if (!rc && !cJSON_IsArray(cJSON_GetObjectItem(*answer, "flows")))
-		rc = vprof_error_set(err, VPROF_ERR_CORRUPT, "%s is damaged. Run vprof flows again", path);
-	vprof_text_release(&text);
-	return rc;
-}
-
-static int write_answer(const char *path, const cJSON *answer, struct vprof_error *err)
-{
-	char *printed = cJSON_Print(answer);
-	int rc = printed ? vprof_file_write(path, printed, strlen(printed), err) : vprof_error_no_memory(err);
-
-	cJSON_free(printed);
-	return rc;
-}
-
-/* What the run's recording says. */
-static int analyse(struct vprof_workspace *w, const char *sections, size_t n_units, cJSON **answer,
-		   struct vprof_error *err)
-{
-	struct vprof_draft draft = { 0 };
-	struct vprof_discovery d;
-	struct vprof_flows flows;
-	int rc = vprof_flows_find(&flows, sections, err);
-
-	if (!rc && vprof_discovery_init(&d, w->facts, w->graph, &draft, &draft.arena))
-		rc = vprof_error_no_memory(err);
-	if (!rc)
-		*answer = vprof_flow_answer_make(&d, &flows, n_units);
-	if (!rc && (!*answer || draft.arena.failed))
-		rc = vprof_error_no_memory(err);
-	vprof_arena_release(&draft.arena);
-	vprof_flows_release(&flows);
-	return rc;
-}
-
-static int discover(struct vprof_workspace *w, const struct request *r, const char *folder, const char *path,
-		    cJSON **answer, struct vprof_error *err)
+static int discover(struct vprof_workspace *w, const struct request *r, const char *folder, cJSON **answer,
+		    struct vprof_error *err)
 {
 	const struct vprof_flow_run_options how = {
 		.command = r->command, .memory_mib = r->memory, .verbose = r->verbose, .folder = folder
 	};
-	char *sections = vprof_path_join(folder, "sections");
-	struct vprof_flow_units units = { 0 };
-	struct vprof_error back = { "" };
-	int restored, rc = sections ? vprof_workspace_load_facts(w, err) : vprof_error_no_memory(err);
 
-	if (!rc)
-		rc = vprof_flow_units_choose(&units, w->facts, w->graph, &r->units, err);
-	if (!rc)
-		rc = vprof_dir_make(folder, err);
-	if (!rc)
-		rc = vprof_flow_run(w, &units, &how, err);
-	if (!rc)
-		rc = analyse(w, sections, units.n, answer, err);
-	if (!r->keep && w->facts && units.n) {
-		restored = vprof_flow_put_back(w, folder, rc ? &back : err);
-		rc = rc ? rc : restored;
-	}
-	if (!rc)
-		rc = write_answer(path, *answer, err);
-	if (sections)
-		vprof_dir_remove(sections, NULL);
-	vprof_flow_units_release(&units);
-	free(sections);
-	return rc;
+	return vprof_flow_discover(w, &r->units, &how, r->keep, answer, err);
 }
 
 /* Errors that the new vprof.json has. The old text is put back then. */
@@ -214,7 +144,7 @@ int vprof_cmd_flows(int argc, char **argv)
 	struct request r = { 0 };
 	struct vprof_error err = { "" };
 	struct vprof_workspace w;
-	char *folder = NULL, *path = NULL;
+	char *folder = NULL;
 	cJSON *answer = NULL;
 	int rc, status = parse(&r, argc, argv);
 
@@ -223,13 +153,12 @@ int vprof_cmd_flows(int argc, char **argv)
 	rc = vprof_workspace_open(&w, r.last ? NULL : "flows", &err);
 	if (!rc) {
 		folder = vprof_path_join(w.project.vprof_dir, "flows");
-		path = folder ? vprof_path_join(folder, "flows.json") : NULL;
-		rc = path ? VPROF_OK : vprof_error_no_memory(&err);
+		rc = folder ? VPROF_OK : vprof_error_no_memory(&err);
 	}
 	if (!rc && (r.apply || r.last))
-		rc = read_answer(path, &answer, &err);
+		rc = vprof_flow_read_answer(folder, &answer, &err);
 	else if (!rc)
-		rc = discover(&w, &r, folder, path, &answer, &err);
+		rc = discover(&w, &r, folder, &answer, &err);
 	if (!rc && r.apply)
 		rc = apply(&w, &r, answer, &err);
 	else if (!rc)
@@ -237,7 +166,6 @@ int vprof_cmd_flows(int argc, char **argv)
 	status = rc ? vprof_complain(rc, &err) : VPROF_EXIT_OK;
 	cJSON_Delete(answer);
 	free(folder);
-	free(path);
 	free(r.command);
 	vprof_workspace_release(&w);
 	return status;

@@ -11,6 +11,8 @@
 #include "annotate/discover/discover.h"
 #include "cli/doctor/checkup.h"
 #include "cli/command.h"
+#include "cli/flows/flow_discover.h"
+#include "cli/flows/flow_draft.h"
 #include "cli/latency/watch.h"
 #include "cli/lock.h"
 #include "cli/options.h"
@@ -30,17 +32,25 @@ static const struct vprof_usage usage = {
 		"Observes a build (from a clean tree: files that are not compiled are not seen), or reads a compilation\n"
 		"database, then scans the sources and drafts vprof.json: intervals, locks and queues, with the reasons.\n"
 		"With --watch, LOAD COMMAND starts the program as it was built and puts load on it; it is recorded, and the\n"
-		"draft's interval is the function in which each request is received and replied to, with counts.",
+		"draft's interval is the function in which each request is received and replied to, with counts. With --discover\n"
+		"the draft's queues are those that a discovery run (vprof flows) of the run command has seen items pass.",
 	.takes_command = 1,
 };
 
 struct init_options {
 	const char *compile_commands, *directory, *run;
 	char *build;
-	int watch;
+	int watch, discover;
 	char **load; /* with watch: ends with NULL */
 	size_t n_load;
 	char *load_line; /* the same in one line */
+};
+
+struct drafting {
+	struct vprof_draft *draft;
+	cJSON *answer; /* of the discovery run, to whose texts what was found refers */
+	struct vprof_found_queues found;
+	struct vprof_arena arena;
 };
 
 static int observe(const struct vprof_project *p, const char *command, struct vprof_error *err)
@@ -158,10 +168,18 @@ static void print_sync(const struct vprof_draft *d)
 	if (d->n_queues)
 		printf("\nqueues\n");
 	for (size_t i = 0; i < d->n_queues && i < SHOWN_OTHERS; i++)
-		printf("  %s / %s  (%s) %s\n", d->queues[i].enqueue, d->queues[i].dequeue, d->queues[i].where,
-		       d->queues[i].why);
+		printf("  %s / %s  (%s) %s%s\n", d->queues[i].enqueue, d->queues[i].dequeue, d->queues[i].where,
+		       d->queues[i].is_unconfirmed ? "not confirmed, only a remark: " : "", d->queues[i].why);
 	if (d->n_queues > SHOWN_OTHERS)
 		printf("  and %zu more\n", d->n_queues - SHOWN_OTHERS);
+}
+
+static void print_open_flows(const struct vprof_draft *d)
+{
+	for (size_t i = 0; d->found && i < d->found->n_seen; i++)
+		if (d->found->seen[i].open)
+			printf("  %s -> %s: no entry: %s\n", d->found->seen[i].from, d->found->seen[i].to,
+			       d->found->seen[i].open);
 }
 
 static void print_next(const char *written, int is_draft, int has_interval, int has_build, int has_run)
@@ -218,13 +236,64 @@ static int read_load(const struct vprof_project *p, const struct vprof_facts *fa
 	return rc;
 }
 
+/* A discovery run of the program as vprof.json says it is built: the draft, where there was none before. */
+static int discover_flows(const struct init_options *o, const char *directory, cJSON **answer, struct vprof_error *err)
+{
+	struct vprof_option_words all = { 0 };
+	struct vprof_workspace w;
+	char *folder = NULL;
+	int rc = chdir(directory) ? vprof_error_set(err, VPROF_ERR_INPUT, "cannot change to the folder %s", directory) :
+				    VPROF_OK;
+
+	if (rc)
+		return rc;
+	rc = vprof_workspace_open(&w, NULL, err);
+	if (!rc) {
+		folder = vprof_path_join(w.project.vprof_dir, "flows");
+		rc = folder ? VPROF_OK : vprof_error_no_memory(err);
+	}
+	if (!rc)
+		rc = vprof_flow_discover(
+			&w, &all,
+			&(struct vprof_flow_run_options){ .command = o->run ? o->run : o->load_line, .folder = folder },
+			0, answer, err);
+	free(folder);
+	vprof_workspace_release(&w);
+	return rc;
+}
+
+/* With a discovery run the draft is written twice: without one it stays as the code alone suggests. */
+static int discover(const struct vprof_project *p, const struct init_options *o, const struct vprof_facts *facts,
+		    const struct vprof_callgraph *graph, const struct vprof_watched *watched, const char *written,
+		    struct drafting *g, struct vprof_error *err)
+{
+	const char *run = o->run ? o->run : o->load_line;
+	int rc = vprof_discover(facts, graph, watched, NULL, &g->draft, err);
+
+	if (!rc)
+		rc = vprof_draft_write(g->draft, written, o->build, run, err);
+	if (rc || !o->discover)
+		return rc;
+	rc = discover_flows(o, p->directory, &g->answer, err);
+	if (rc) {
+		vprof_tell("%s was written, with queues as the code alone suggests them", vprof_project_shown(written));
+		return rc;
+	}
+	vprof_draft_free(g->draft);
+	g->draft = NULL;
+	rc = vprof_flow_draft_of(g->answer, &g->arena, &g->found);
+	rc = rc ? vprof_error_no_memory(err) : vprof_discover(facts, graph, watched, &g->found, &g->draft, err);
+	return rc ? rc : vprof_draft_write(g->draft, written, o->build, run, err);
+}
+
 /* Facts -> proposals -> vprof.json or vprof.json.draft. */
 static int draft(const struct vprof_project *p, const struct init_options *o, struct vprof_error *err)
 {
 	struct vprof_watch watch = { .is_found = 0 };
 	struct vprof_callgraph *graph = NULL;
 	struct vprof_facts *facts = NULL;
-	struct vprof_draft *d = NULL;
+	struct drafting g = { 0 };
+	const struct vprof_draft *d;
 	char *written = vprof_path_join(p->directory, p->has_config ? "vprof.json.draft" : "vprof.json");
 	int rc = written ? vprof_facts_open(&facts, p->facts, err) : vprof_error_no_memory(err);
 
@@ -233,17 +302,19 @@ static int draft(const struct vprof_project *p, const struct init_options *o, st
 	if (!rc && o->watch)
 		rc = read_load(p, facts, &watch, err);
 	if (!rc)
-		rc = vprof_discover(facts, graph, watch.is_found ? &watch.seen : NULL, &d, err);
-	if (!rc)
-		rc = vprof_draft_write(d, written, o->build, o->run ? o->run : o->load_line, err);
+		rc = discover(p, o, facts, graph, watch.is_found ? &watch.seen : NULL, written, &g, err);
+	d = g.draft;
 	if (!rc) {
 		print_intervals(d);
 		print_entries(d);
 		print_sync(d);
+		print_open_flows(d);
 		print_next(written, p->has_config, d->n_intervals || p->has_config, o->build != NULL,
 			   o->run || o->load_line);
 	}
-	vprof_draft_free(d);
+	vprof_draft_free(g.draft);
+	vprof_arena_release(&g.arena);
+	cJSON_Delete(g.answer);
 	vprof_watch_release(&watch);
 	vprof_callgraph_free(graph);
 	vprof_facts_free(facts);
@@ -280,6 +351,8 @@ int vprof_cmd_init(int argc, char **argv)
 		{ "run", VPROF_OPTION_TEXT, &o.run, "COMMAND", "the run command to write into vprof.json" },
 		{ "watch", VPROF_OPTION_FLAG, &o.watch, NULL,
 		  "the command after -- is no build but the load: record it once with stacks, and find the interval in it" },
+		{ "discover", VPROF_OPTION_FLAG, &o.discover, NULL,
+		  "run the workload once with files compiled for discovery: queues are those that items passed" },
 		{ NULL },
 	};
 	struct vprof_error err = { "" };
@@ -301,6 +374,10 @@ int vprof_cmd_init(int argc, char **argv)
 	} else if (operands.n_command)
 		o.build = vprof_options_shell(operands.command, operands.n_command);
 	rc = vprof_project_open(&p, o.directory ? o.directory : ".", &err);
+	if (!rc && o.discover && !o.run && !o.watch && !p.has_config)
+		rc = vprof_error_set(
+			&err, VPROF_ERR_INPUT,
+			"--discover runs the program: say which command starts it, puts load on it and ends, with --run COMMAND");
 	if (!rc)
 		rc = initialise(&p, &o, &err);
 	status = rc ? vprof_complain(rc, &err) : VPROF_EXIT_OK;

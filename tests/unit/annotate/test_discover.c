@@ -227,7 +227,8 @@ static void finish(struct vprof_draft *draft)
 	facts = NULL;
 }
 
-static const struct vprof_watched *watched; /* what a load showed; NULL: there was none */
+static const struct vprof_watched *watched;    /* what a load showed; NULL: there was none */
+static const struct vprof_found_queues *found; /* what a discovery run found; NULL: there was none */
 
 static struct vprof_draft *discover(void (*make)(struct made *))
 {
@@ -242,7 +243,7 @@ static struct vprof_draft *discover(void (*make)(struct made *))
 	made_close(&m);
 	snprintf(path, sizeof path, "%s/facts.db", dir);
 	if (vprof_facts_open(&facts, path, &err) || vprof_callgraph_build(&graph, facts, &err) ||
-	    vprof_discover(facts, graph, watched, &draft, &err))
+	    vprof_discover(facts, graph, watched, found, &draft, &err))
 		fail_msg("%s", err.message);
 	vprof_callgraph_free(graph);
 	return draft;
@@ -281,6 +282,81 @@ static void test_uneven_queue(void **state)
 	assert_string_equal(draft->queues[0].enqueue_item, "s");
 	assert_string_equal(draft->queues[0].dequeue, "q_pop_something");
 	assert_string_equal(draft->queues[0].dequeue_item, "*out");
+	finish(draft);
+}
+
+/* Two ends that hand over numbers, which no run sees. */
+static void make_numbers(struct made *m)
+{
+	static const char text[] = "void fds_push(struct fds *q, int fd) { }\nint fds_pop(struct fds *q) { }\n";
+	int in, out;
+
+	make_pool(m);
+	made_file(m, "fds.c", text, "c");
+	in = add(m, "fds_push", "void",
+		 "[{\"name\":\"q\",\"type\":\"struct fds *\"},{\"name\":\"fd\",\"type\":\"int\"}]",
+		 "void (struct fds *, int)");
+	made_call(m, in, "pthread_cond_signal", "direct", "", 0, "[\"&q->filled\"]");
+	out = add(m, "fds_pop", "int", ONE("q", "struct fds *"), "int (struct fds *)");
+	made_call(m, out, "pthread_cond_wait", "direct", "", 1, "[\"&q->filled\",\"&q->lock\"]");
+}
+
+static void expect_in_draft(const struct vprof_draft *draft, const char *const *words, size_t n)
+{
+	struct vprof_text text = VPROF_TEXT_INIT;
+	struct vprof_annotations *a;
+	struct vprof_error err = { "" };
+	char path[128];
+
+	snprintf(path, sizeof path, "%s/vprof.json", dir);
+	assert_int_equal(vprof_draft_write(draft, path, "make", "./run", &err), 0);
+	if (vprof_annotations_read(&a, path, &err))
+		fail_msg("%s", err.message);
+	vprof_annotations_free(a);
+	assert_int_equal(vprof_file_read(path, &text, &err), 0);
+	for (size_t i = 0; i < n; i++)
+		if (!strstr(text.s, words[i]))
+			fail_msg("\"%s\" is not in: %s", words[i], text.s);
+	vprof_text_release(&text);
+}
+
+/* What a discovery run found is in force; what only names suggest is a remark then, with what the run says of it. */
+static void test_found_queues(void **state)
+{
+	static const struct vprof_queue_proposal queues[] = {
+		{ "serve_job", "j", "worker", "$return", 1, 0, "pool.c:5", "found by a discovery run: 9 items" },
+		{ "start", "f", "worker", "$return", 1, 0, "pool.c:9", "found by a discovery run: 8 items" },
+	};
+	static const struct vprof_seen_flow seen[] = {
+		{ "jobs_push", "jobs_pop", "allocator", "300 of 300 only written", NULL },
+		{ "list_lock", "list_unlock", "flow", "", "items are copied" },
+	};
+	static const struct vprof_found_queues of_run = { queues, seen, 2, 2 };
+	static const char *const words[] = {
+		"{ \"enqueue\": \"serve_job\", \"item\": \"j\"",
+		"{ \"enqueue\": \"start\", \"item\": \"f\"",
+		"{ \"dequeue\": \"worker\", \"item\": \"$return\", \"at\": \"exit\" }",
+		"\"queues_not_confirmed\": [\n      { \"enqueue\": \"jobs_push\"",
+		"{ \"from\": \"list_lock\", \"to\": \"list_unlock\"",
+	};
+	struct vprof_draft *draft;
+
+	(void)state;
+	found = &of_run;
+	draft = discover(make_numbers);
+	found = NULL;
+	assert_int_equal(draft->n_queues, 4);
+	assert_string_equal(draft->queues[1].enqueue, "start");
+	assert_false(draft->queues[1].is_unconfirmed);
+	assert_string_equal(draft->queues[2].enqueue, "jobs_push");
+	assert_true(draft->queues[2].is_unconfirmed);
+	assert_non_null(strstr(draft->queues[2].why, "it is no queue (allocator): 300 of 300 only written"));
+	assert_string_equal(draft->queues[3].enqueue, "fds_push");
+	assert_string_equal(draft->queues[3].enqueue_item, "fd");
+	assert_string_equal(draft->queues[3].dequeue_item, "$return");
+	assert_true(draft->queues[3].is_unconfirmed);
+	assert_non_null(strstr(draft->queues[3].why, "numbers, which no run can see"));
+	expect_in_draft(draft, words, sizeof words / sizeof *words);
 	finish(draft);
 }
 
@@ -776,6 +852,7 @@ int main(void)
 		cmocka_unit_test(test_pool),
 		cmocka_unit_test(test_watched),
 		cmocka_unit_test(test_uneven_queue),
+		cmocka_unit_test(test_found_queues),
 		cmocka_unit_test(test_relatives_of_a_lock),
 		cmocka_unit_test(test_events),
 		cmocka_unit_test(test_units),

@@ -130,7 +130,7 @@ static void test_pool(void **state)
 
 	(void)state;
 	scan("pool.c", pool_c, "gcc");
-	if (vprof_callgraph_build(&graph, facts, &err) || vprof_discover(facts, graph, NULL, &draft, &err))
+	if (vprof_callgraph_build(&graph, facts, &err) || vprof_discover(facts, graph, NULL, NULL, &draft, &err))
 		fail_msg("%s", err.message);
 	assert_string_equal(draft->intervals[0].function, "serve_job");
 	assert_string_equal(draft->intervals[0].id, "j");
@@ -183,7 +183,7 @@ static void test_sessions(void **state)
 
 	(void)state;
 	scan("sessions.cpp", sessions_cpp, "g++");
-	if (vprof_callgraph_build(&graph, facts, &err) || vprof_discover(facts, graph, NULL, &draft, &err))
+	if (vprof_callgraph_build(&graph, facts, &err) || vprof_discover(facts, graph, NULL, NULL, &draft, &err))
 		fail_msg("%s", err.message);
 	one = proposed(draft, "trans_begin");
 	assert_non_null(one);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/flows/flow_draft.h"
+
+#include <string.h>
+
+static const char *text_of(const cJSON *object, const char *key)
+{
+	const char *text = cJSON_GetStringValue(cJSON_GetObjectItem(object, key));
+
+	return text ? text : "?";
+}
+
+static double number_of(const cJSON *object, const char *key)
+{
+	const cJSON *number = cJSON_GetObjectItem(object, key);
+
+	return cJSON_IsNumber(number) ? number->valuedouble : 0;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Two entries, the enqueue first, as flow_answer.h makes them. */
+static int queue_of(const cJSON *flow, struct vprof_arena *arena, struct vprof_queue_proposal *out)
+{
+	const cJSON *queues = cJSON_GetObjectItem(flow, "queues"), *from = cJSON_GetObjectItem(flow, "from");
+	const cJSON *in = cJSON_GetArrayItem(queues, 0), *of = cJSON_GetArrayItem(queues, 1);
+
+	if (strcmp(text_of(flow, "verdict"), "flow") != 0 || !in || !of)
+		return 0;
+	*out = (struct vprof_queue_proposal){
+		.enqueue = text_of(in, "enqueue"),
+		.enqueue_item = text_of(in, "item"),
+		.dequeue = text_of(of, "dequeue"),
+		.dequeue_item = text_of(of, "item"),
+		.dequeue_at_exit = cJSON_GetObjectItem(of, "at") || !strcmp(text_of(of, "item"), "$return"),
+		.where =
+			vprof_arena_printf(arena, "%s:%.0f", base_name(text_of(from, "file")), number_of(from, "line")),
+		.why = vprof_arena_printf(arena, "found by a discovery run: %s", text_of(flow, "reason")),
+	};
+	return 1;
+}
+
+int vprof_flow_draft_of(const cJSON *answer, struct vprof_arena *arena, struct vprof_found_queues *found)
+{
+	struct vprof_queue_proposal *queues = NULL, queue;
+	struct vprof_seen_flow *seen = NULL, *slot;
+	const cJSON *flow;
+
+	*found = (struct vprof_found_queues){ NULL };
+	cJSON_ArrayForEach(flow, cJSON_GetObjectItem(answer, "flows"))
+	{
+		if (queue_of(flow, arena, &queue)) {
+			struct vprof_queue_proposal *p = vprof_arena_push(arena, &queues, &found->n_queues, sizeof *p);
+
+			if (p)
+				*p = queue;
+			continue;
+		}
+		slot = vprof_arena_push(arena, &seen, &found->n_seen, sizeof *slot);
+		if (slot)
+			*slot = (struct vprof_seen_flow){
+				.from = text_of(cJSON_GetObjectItem(flow, "from"), "function"),
+				.to = text_of(cJSON_GetObjectItem(flow, "to"), "function"),
+				.verdict = text_of(flow, "verdict"),
+				.reason = text_of(flow, "reason"),
+				.open = cJSON_GetStringValue(cJSON_GetObjectItem(flow, "open")),
+			};
+	}
+	found->queues = queues;
+	found->seen = seen;
+	return arena->failed ? VPROF_ERR_NOMEM : VPROF_OK;
+}
