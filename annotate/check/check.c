@@ -8,6 +8,7 @@
 
 #include "annotate/check/check_expressions.h"
 #include "annotate/check/expression.h"
+#include "common/facts/never_returns.h"
 
 #define MATCHES_MAX 64
 
@@ -207,6 +208,26 @@ static void add_task(struct check *c, const struct vprof_expr *e, enum vprof_exp
 		*t = (struct vprof_expr_task){ .expr = e, .role = role, .function = f, .hook = c->hook };
 }
 
+/* An interval that ends where a function returns never ends if that function ends the process instead. */
+static void check_end(struct check *c, const struct vprof_hook *h, uint32_t function)
+{
+	const struct vprof_facts_call *last = vprof_facts_final_call(c->facts, function), *inner = last;
+	uint32_t at = function;
+
+	if (!last)
+		return;
+	while (inner && inner->callee_function && at != inner->callee_function - 1) {
+		last = inner;
+		at = inner->callee_function - 1;
+		inner = vprof_facts_final_call(c->facts, at);
+	}
+	inner = inner ? inner : last;
+	finding(c, VPROF_FINDING_WARNING, h->function_place,
+		"%s never returns, it ends with %s (line %d): this %s never happens; put it at the entry of %s",
+		c->facts->functions[function].display, inner->callee, inner->line, vprof_hook_kind_name(h->kind),
+		c->facts->functions[at].display);
+}
+
 static void check_hook(struct check *c, const struct vprof_hook *h)
 {
 	uint32_t indices[MATCHES_MAX];
@@ -229,6 +250,8 @@ static void check_hook(struct check *c, const struct vprof_hook *h)
 	if (!n_good)
 		return;
 	f = &c->facts->functions[indices[0]];
+	if (h->at_exit && n == 1 && (h->kind == VPROF_HOOK_END || h->kind == VPROF_HOOK_SUSPEND))
+		check_end(c, h, indices[0]);
 	if (n > 1 && has_overloads(c->facts, indices, n))
 		finding(c, VPROF_FINDING_WARNING, h->function_place,
 			"%s (%s) has %zu overloads in this file; all are annotated", f->display,

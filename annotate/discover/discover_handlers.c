@@ -9,6 +9,7 @@
 
 #define LOOP_DISTANCE 2
 #define BELOW_MAX 3
+#define CHILD_DISTANCE 3 /* calls from the work of a forked child to its receive */
 #define TARGETS_MAX 16
 
 static const char *const callback_registrars[] = { "event_set",
@@ -220,6 +221,37 @@ static void observe_loops(struct vprof_ranking *r)
 	}
 }
 
+/* A loop that forks: what it calls next, and what receives, is the work of the child. */
+static void observe_children(struct vprof_ranking *r)
+{
+	struct vprof_discovery *d = r->d;
+
+	for (size_t i = 0; i < d->facts->n_calls; i++) {
+		const struct vprof_facts_call *fork = &d->facts->calls[i];
+		uint32_t parent = fork->callee_function || !fork->in_loop || strcmp(fork->callee, "fork") ?
+					  UINT32_MAX :
+					  vprof_facts_caller(d->facts, fork);
+		const struct vprof_facts_function *function = &d->facts->functions[parent == UINT32_MAX ? 0 : parent];
+
+		for (uint32_t k = 0; parent != UINT32_MAX && k < function->n_calls; k++) {
+			const struct vprof_facts_call *call = vprof_facts_call_of(d->facts, function, k);
+			uint32_t f = call->callee_function - 1;
+
+			if (!call->callee_function || f == parent || call->begin < fork->end || !call->in_loop ||
+			    d->distance[VPROF_ROLE_RECEIVE][f] > CHILD_DISTANCE || r->all[f].is_child)
+				continue;
+			r->chain[f] = 0;
+			r->all[f].is_child = 1;
+			if (d->facts->functions[f].file == function->file)
+				r->all[f].id = r->all[f].end_id = "getpid()";
+			vprof_ranking_observe(r, f, 40,
+					      vprof_arena_printf(d->arena,
+								 "%s calls it after it forks: a process for each",
+								 vprof_ranking_name(r, parent)));
+		}
+	}
+}
+
 /* Functions handed to a thread pool: their address is an argument of something that enqueues. */
 static void observe_tasks(struct vprof_ranking *r)
 {
@@ -252,6 +284,7 @@ void vprof_observe_handlers(struct vprof_ranking *r)
 	observe_handlers(r);
 	observe_inner_handlers(r);
 	observe_loops(r);
+	observe_children(r);
 	observe_tasks(r);
 }
 

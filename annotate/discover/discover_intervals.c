@@ -18,6 +18,7 @@
 #include "annotate/discover/discover_replies.h"
 #include "annotate/discover/discover_units.h"
 #include "annotate/discover/draft.h"
+#include "common/facts/never_returns.h"
 
 #define PROPOSALS_MAX 12
 #define TRAFFIC_MAX 3
@@ -44,7 +45,7 @@ static void observe_traffic(struct vprof_ranking *r)
 			vprof_ranking_observe(r, f, in ? 6 : 8, "it receives");
 		if (in <= TRAFFIC_MAX && out <= TRAFFIC_MAX)
 			vprof_ranking_observe(r, f, 8, "it reaches both a receive and a send");
-		if (d->distance[VPROF_ROLE_POLL][f] <= 1) {
+		if (d->distance[VPROF_ROLE_POLL][f] <= 1 && !r->all[f].is_child) {
 			r->all[f].score -= 40; /* the loop itself: it never ends */
 		}
 	}
@@ -126,6 +127,25 @@ static void propose_given_up(struct vprof_discovery *d, const struct vprof_facts
 	p->given_up = p->given_up_id ? vprof_discovery_name(d, other) : NULL;
 }
 
+/* An interval that would end where a function returns ends where the one begins with which it ends for good, if the id
+ * is known there. */
+static void propose_final(struct vprof_discovery *d, uint32_t f, struct vprof_interval_proposal *p)
+{
+	const struct vprof_facts_call *last = vprof_facts_final_call(d->facts, f);
+	const char *id = p->end ? p->end_id : p->id;
+	uint32_t at = f;
+
+	for (; last && last->callee_function; last = vprof_facts_final_call(d->facts, at))
+		at = last->callee_function - 1;
+	if (at == f && !vprof_facts_final_call(d->facts, f))
+		return;
+	if (!id || (at != f && strcmp(id, "getpid()") && strcmp(id, "1")) || !d->facts->functions[at].instrumentable)
+		return;
+	p->end = vprof_discovery_name(d, &d->facts->functions[at]);
+	p->end_id = id;
+	p->ends_at_entry = 1;
+}
+
 static void propose(struct vprof_ranking *r, const struct place_in_order *best)
 {
 	struct vprof_discovery *d = r->d;
@@ -146,6 +166,8 @@ static void propose(struct vprof_ranking *r, const struct place_in_order *best)
 		    c->end    ? vprof_request_end_id(d, f, &d->facts->functions[c->end - 1]) :
 				NULL;
 	p->is_left = c->is_left;
+	if (!c->is_left)
+		propose_final(d, c->end ? c->end - 1 : best->f, p);
 	if (c->end && !c->end_id)
 		propose_given_up(d, f, &d->facts->functions[c->end - 1], p);
 	p->why = vprof_arena_copy(d->arena, c->why, strlen(c->why));

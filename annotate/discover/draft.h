@@ -14,6 +14,7 @@ struct vprof_interval_proposal {
 	const char *id;	      /* C expression at its entry */
 	const char *end;      /* the function at whose exit it is over; NULL: the same */
 	const char *end_id;   /* at its entry; NULL: as at the begin */
+	int ends_at_entry;    /* of `end`, which never returns */
 	int is_left;	      /* between the exit of `function` and the entry of `end` the thread works on others */
 	int begins_at_exit;   /* of `function`, which waits for the request itself */
 	const char *given_up; /* the function at whose exit it has failed; NULL: none beside `end` */

@@ -63,7 +63,8 @@ static void write_interval(struct vprof_text *t, const struct vprof_draft *d)
 		add_member(t, "id", p->end_id, "},\n      ");
 	}
 	vprof_text_add(t, p->given_up ? "\"end\": [{" : "\"end\": {");
-	add_member(t, "function", p->end ? p->end : p->function, ", \"at\": \"exit\", ");
+	add_member(t, "function", p->end ? p->end : p->function,
+		   p->ends_at_entry ? ", \"at\": \"entry\", " : ", \"at\": \"exit\", ");
 	add_member(t, "id", p->end ? p->end_id : p->id, p->given_up ? "},\n              {" : "},\n");
 	if (p->given_up) {
 		add_member(t, "function", p->given_up, ", \"at\": \"exit\", ");

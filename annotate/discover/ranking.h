@@ -12,6 +12,7 @@ struct vprof_candidate {
 	int n_evidence; /* structural observations, names not counted */
 	uint32_t end;	/* index + 1 of the function that ends what this one begins; 0: it ends with this one */
 	const char *id, *end_id; /* at the two; NULL: as vprof_request_id and _end_id say */
+	int is_child;		 /* it runs in a process of its own, which was forked for it */
 	int is_left;		 /* this one returns to work on others before `end` is called */
 	char why[VPROF_EVIDENCE_BYTES];
 };

@@ -136,6 +136,9 @@ static void print_intervals(const struct vprof_draft *d)
 	}
 	if (d->n_intervals > SHOWN_INTERVALS)
 		printf("    and %zu more\n", d->n_intervals - SHOWN_INTERVALS);
+	if (d->n_intervals && !strcmp(d->intervals[0].confidence, "low"))
+		printf("  none of them is likely; of a program that serves no requests take one unit of its work (a line, a "
+		       "file, a query)\n  or the whole run: docs/annotations.md, Command-line programs\n");
 	if (d->type_function)
 		printf("  type: %s%s%s\n", d->type_function, d->type_hint ? ": " : "",
 		       d->type_hint ? d->type_hint : "");

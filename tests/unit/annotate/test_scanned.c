@@ -13,6 +13,7 @@
 
 #include "annotate/check/check.h"
 #include "annotate/discover/discover.h"
+#include "common/facts/never_returns.h"
 #include "common/files.h"
 
 static char dir[] = "/tmp/vprof-scanned-XXXXXX";
@@ -74,6 +75,21 @@ static const char sessions_cpp[] =
 	"\ts->channel.fetch = plain_fetch;\n\tsession_loop(s);\n\treturn nullptr;\n}\n"
 	"int main()\n{\n\tstatic Session s;\n\tstatic Cache cache;\n\tpthread_t t;\n\n\ts.cache = &cache;\n"
 	"\tpthread_create(&t, NULL, session_thread, &s);\n\tpthread_join(t, NULL);\n\treturn 0;\n}\n";
+
+/* A process for each connection, which ends the process instead of returning. */
+static const char forking_c[] =
+	"#include <stdlib.h>\n#include <sys/select.h>\n#include <sys/socket.h>\n#include <sys/wait.h>\n#include <unistd.h>\n"
+	"static int fd;\nstatic char line[80];\n"
+	"static void wait_until_closed(void)\n{\n\tselect(1, NULL, NULL, NULL, NULL);\n}\n"
+	"static void finish(int status)\n{\n\twait_until_closed();\n#ifdef NOT\n\tclose(fd);\n#endif /* NOT */\n"
+	"\t/* \"lingers }\" */\n\texit(status); // }\n}\n"
+	"static long get(void)\n{\n\treturn recv(fd, line, sizeof line, 0);\n}\n"
+	"static void may_return(int n)\n{\n\tif (n > 3) {\n\t\texit(n);\n\t}\n}\n"
+	"static void may_return_too(int n)\n{\n\tif (n > 3)\n\t\texit(n);\n}\n"
+	"static void handle(void)\n{\n\tlong n = get();\n\n\tmay_return((int)n);\n\tmay_return_too((int)n);\n"
+	"\tsend(fd, line, (size_t)n, 0);\n\tfinish(0);\n}\n"
+	"int main(void)\n{\n\tfor (;;) {\n\t\tfd = accept(0, NULL, NULL);\n\t\tif (!fork())\n\t\t\thandle();\n"
+	"\t\tclose(fd);\n\t\twhile (waitpid(-1, NULL, WNOHANG) > 0)\n\t\t\t;\n\t}\n}\n";
 
 static struct vprof_facts *facts;
 
@@ -213,9 +229,62 @@ static void test_sessions(void **state)
 	vprof_facts_free(facts);
 }
 
+static uint32_t index_of(const char *name)
+{
+	uint32_t f = 0;
+
+	assert_int_equal(vprof_facts_find(facts, name, NULL, &f, 1), 1);
+	return f;
+}
+
+static void test_forking(void **state)
+{
+	struct vprof_callgraph *graph;
+	struct vprof_draft *draft;
+	struct vprof_annotations *a;
+	struct vprof_findings findings;
+	struct vprof_error err = { "" };
+	char path[128];
+
+	(void)state;
+	scan("forking.c", forking_c, "gcc");
+	assert_string_equal(vprof_facts_final_call(facts, index_of("finish"))->callee, "exit");
+	assert_string_equal(vprof_facts_final_call(facts, index_of("handle"))->callee, "finish");
+	assert_null(vprof_facts_final_call(facts, index_of("may_return")));
+	assert_null(vprof_facts_final_call(facts, index_of("may_return_too")));
+	assert_null(vprof_facts_final_call(facts, index_of("main")));
+	if (vprof_callgraph_build(&graph, facts, &err) || vprof_discover(facts, graph, NULL, NULL, &draft, &err))
+		fail_msg("%s", err.message);
+	assert_string_equal(draft->intervals[0].function, "handle");
+	assert_string_equal(draft->intervals[0].id, "getpid()");
+	assert_string_equal(draft->intervals[0].end, "finish");
+	assert_true(draft->intervals[0].ends_at_entry);
+	snprintf(path, sizeof path, "%s/vprof.json", dir);
+	assert_int_equal(vprof_draft_write(draft, path, "make", NULL, &err), 0);
+	check_draft(path, 2);
+	write_file("vprof.json", "{\"build\": \"make\", \"intervals\": [{\"name\": \"request\",\n"
+				 "\"begin\": {\"function\": \"handle\", \"id\": \"1\"},\n"
+				 "\"end\": {\"function\": \"handle\", \"at\": \"exit\", \"id\": \"1\"}}]}\n");
+	if (vprof_annotations_read(&a, path, &err) || vprof_annotations_check(a, facts, &findings, &err))
+		fail_msg("%s", err.message);
+	assert_int_equal(findings.n_warnings, 1);
+	for (size_t i = 0; i < findings.n; i++)
+		if (findings.items[i].severity == VPROF_FINDING_WARNING &&
+		    !strstr(findings.items[i].message,
+			    "handle never returns, it ends with exit (line 19): this end never "
+			    "happens; put it at the entry of finish"))
+			fail_msg("%s", findings.items[i].message);
+	vprof_findings_release(&findings);
+	vprof_annotations_free(a);
+	vprof_draft_free(draft);
+	vprof_callgraph_free(graph);
+	vprof_facts_free(facts);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_pool), cmocka_unit_test(test_sessions) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_pool), cmocka_unit_test(test_sessions),
+					    cmocka_unit_test(test_forking) };
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }
