@@ -130,6 +130,7 @@ static struct vprof_flow_pair *pair_of(struct finder *f, uint32_t producer, uint
 	pair->consumer = consumer;
 	pair->is_range = is_range;
 	pair->lock = f->section->head->flags & VPROF_FLOW_OBSERVE ? 0 : f->section->head->a;
+	pair->is_event = (f->section->head->flags & VPROF_FLOW_EVENT) != 0;
 	vprof_hash_index_put(&f->pair_index, at, hash, (uint32_t)f->p->pairs.n - 1);
 	return pair;
 }
@@ -422,7 +423,9 @@ static void consume_pointers(struct finder *f)
 		use = vprof_flow_use_find(f->t, f->section->number, taken->value, 0);
 		if (!use || is_inner(f, taken, use))
 			continue;
-		pair = pair_of(f, taken->origin.site, taken->site, 0);
+		pair = pair_of(
+			f, taken->origin.site,
+			f->section->head->flags & VPROF_FLOW_EVENT && use->c ? site_number(f, use->c) : taken->site, 0);
 		if (!pair)
 			return;
 		n_flows = pair->n_flows;

@@ -25,7 +25,8 @@ struct vprof_flow_role {
 struct vprof_flow_pair {
 	uint32_t producer, consumer; /* sites */
 	int is_range;		     /* a copied range, not what a pointer leads to */
-	uint64_t lock;		     /* of the first; 0: an atomic object */
+	int is_event;		     /* what was registered for an event, and where its handler begins to use it */
+	uint64_t lock;		     /* of the first; 0: an atomic object, or an event */
 	uint64_t n_flows;
 	uint64_t n_allocator;	 /* taken over and only written */
 	uint64_t n_own;		 /* consumed by the thread that produced it */

@@ -12,14 +12,26 @@ static uint64_t n_mixed(const struct vprof_flow_pair *pair)
 	return n;
 }
 
+/* A registration stays until it is taken back, and handlers register: neither again nor roles tells anything. */
+static enum vprof_flow_verdict judge_event(const struct vprof_flow_pair *pair)
+{
+	if (pair->n_flows >= VPROF_FLOW_FEWEST)
+		return VPROF_FLOW_FLOW;
+	return pair->n_own + pair->n_again >= VPROF_FLOW_FEWEST ? VPROF_FLOW_EVENTS : VPROF_FLOW_FEW;
+}
+
 enum vprof_flow_verdict vprof_flow_judge(const struct vprof_flow_pair *pair)
 {
 	double flows = (double)pair->n_flows;
 
+	if (pair->is_event && pair->n_flows + pair->n_allocator < VPROF_FLOW_FEWEST)
+		return judge_event(pair);
 	if (pair->n_flows + pair->n_allocator < VPROF_FLOW_FEWEST)
 		return pair->n_again + pair->n_again_others > 2 * pair->n_flows ? VPROF_FLOW_STATE : VPROF_FLOW_FEW;
 	if ((double)pair->n_allocator > VPROF_FLOW_ALLOCATED * (double)(pair->n_flows + pair->n_allocator))
 		return VPROF_FLOW_ALLOCATOR;
+	if (pair->is_event)
+		return judge_event(pair);
 	if ((double)pair->n_again_others > VPROF_FLOW_SHARED_AGAIN * flows || pair->n_again > 2 * pair->n_flows)
 		return VPROF_FLOW_STATE;
 	if ((double)n_mixed(pair) > VPROF_FLOW_MIXED * flows)
@@ -33,7 +45,7 @@ enum vprof_flow_verdict vprof_flow_judge(const struct vprof_flow_pair *pair)
 
 const char *vprof_flow_verdict_name(enum vprof_flow_verdict verdict)
 {
-	static const char *const names[] = { "flow", "allocator", "state", "roles", "undecided", "too few" };
+	static const char *const names[] = { "flow", "events", "allocator", "state", "roles", "undecided", "too few" };
 
 	return names[verdict];
 }

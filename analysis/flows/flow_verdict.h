@@ -8,6 +8,7 @@
 
 enum vprof_flow_verdict {
 	VPROF_FLOW_FLOW,      /* work is handed over */
+	VPROF_FLOW_EVENTS,    /* a thread handles events that it registered itself */
 	VPROF_FLOW_ALLOCATOR, /* memory is: its content is not read */
 	VPROF_FLOW_STATE,     /* the same is taken over again and again: a cache, a table */
 	VPROF_FLOW_ROLES,     /* whoever produces consumes as well */

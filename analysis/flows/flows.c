@@ -51,8 +51,10 @@ static void judge_rare(struct answer *a)
 		for (size_t k = 0; k < n; k++) {
 			const struct vprof_flow_pair *pair = &a->pairs.pairs.v[k];
 
-			if (!same_functions(rare, &a->judged[k]) || pair->is_range != a->pairs.pairs.v[i].is_range)
+			if (!same_functions(rare, &a->judged[k]) || pair->is_range != a->pairs.pairs.v[i].is_range ||
+			    pair->is_event != a->pairs.pairs.v[i].is_event)
 				continue;
+			sum.is_event = pair->is_event;
 			is_flow |= a->judged[k].verdict == VPROF_FLOW_FLOW;
 			sum.n_flows += pair->n_flows;
 			sum.n_allocator += pair->n_allocator;
@@ -83,7 +85,19 @@ static void copy_place(struct vprof_arena *arena, struct vprof_flow_place *to, c
 static const char *reason_of(struct vprof_arena *arena, const struct vprof_flow *f)
 {
 	switch (f->verdict) {
+	case VPROF_FLOW_EVENTS:
+		return vprof_arena_printf(
+			arena,
+			"%" PRIu64
+			" events of what the thread itself had registered: a handler. Where a request goes on in it, name it in \"resume\" of the interval",
+			f->n_own + f->n_again);
 	case VPROF_FLOW_FLOW:
+		if (f->is_event)
+			return vprof_arena_printf(
+				arena,
+				"%" PRIu64 " registrations by one thread whose first event another handled (%" PRIu64
+				" further events)",
+				f->n_items, f->n_again + f->n_again_others);
 		return vprof_arena_printf(arena,
 					  "%" PRIu64 " items that one thread stored were used by another after its %s",
 					  f->n_items, f->is_atomic ? "load" : "critical section");
@@ -132,6 +146,7 @@ static int group(struct answer *a, struct vprof_error *err)
 			copy_place(&out->arena, &flow->producer, &judged->producer);
 			copy_place(&out->arena, &flow->consumer, &judged->consumer);
 			flow->is_atomic = !pair->lock;
+			flow->is_event = pair->is_event;
 			flow->is_range = 1;
 		}
 		flow->n_pairs++;
@@ -215,6 +230,13 @@ static int by_verdict(const void *a, const void *b)
 	return strcmp(x->producer.functions[0].name, y->producer.functions[0].name);
 }
 
+/* An event is handled by what the function calls that waits for all of them, unless it handles it itself. */
+static void leave_out_loop(struct vprof_flow_place *place)
+{
+	if (place->n > 1)
+		memmove(place->functions, place->functions + 1, --place->n * sizeof *place->functions);
+}
+
 static int answer_trace(struct answer *a, const struct vprof_flow_trace *trace, struct vprof_error *err)
 {
 	struct vprof_flow_places places;
@@ -234,6 +256,9 @@ static int answer_trace(struct answer *a, const struct vprof_flow_trace *trace, 
 					 .producer = vprof_flow_place_of(&places, &a->pairs.sites.v[pair->producer]),
 					 .consumer = vprof_flow_place_of(&places, &a->pairs.sites.v[pair->consumer]) };
 	}
+	for (size_t i = 0; !rc && i < a->pairs.pairs.n; i++)
+		if (a->pairs.pairs.v[i].is_event)
+			leave_out_loop(&a->judged[i].consumer);
 	if (!rc)
 		judge_rare(a);
 	if (!rc)

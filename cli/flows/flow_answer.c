@@ -107,7 +107,7 @@ cJSON *vprof_flow_answer_make(struct vprof_discovery *d, const struct vprof_flow
 		cJSON_AddStringToObject(one, "verdict", vprof_flow_verdict_name(f->verdict));
 		cJSON_AddStringToObject(one, "reason", f->reason);
 		cJSON_AddNumberToObject(one, "items", (double)f->n_items);
-		cJSON_AddStringToObject(one, "by", f->is_atomic ? "atomic" : "lock");
+		cJSON_AddStringToObject(one, "by", f->is_event ? "event" : f->is_atomic ? "atomic" : "lock");
 		add_end(one, "from", &f->producer);
 		add_end(one, "to", &f->consumer);
 		add_counts(one, f);

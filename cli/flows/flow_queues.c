@@ -137,6 +137,20 @@ static const char *dequeued_item(struct vprof_discovery *d, const struct vprof_f
 	return name ? vprof_arena_printf(d->arena, "*%s", name) : NULL;
 }
 
+/* What a handler is called with: the first pointer that it is given. */
+static const char *handled_item(struct vprof_discovery *d, const struct vprof_facts_function *f, int line)
+{
+	const struct vprof_parameter *list;
+	size_t n;
+
+	(void)line;
+	list = vprof_discovery_parameters(d, f, &n);
+	for (size_t i = 0; i < n; i++)
+		if (list[i].is_pointer && !is_pointer_to_pointer(list[i].type))
+			return list[i].name;
+	return NULL;
+}
+
 /* Functions of the system's headers (containers) are passed over, and so are those that take no item. */
 static const char *find_end(struct vprof_discovery *d, const struct vprof_flow_place *place,
 			    const char *(*item_of)(struct vprof_discovery *, const struct vprof_facts_function *, int),
@@ -168,9 +182,17 @@ struct vprof_flow_queue vprof_flow_queue_of(struct vprof_discovery *d, const str
 		return q;
 	}
 	q.enqueue_item = find_end(d, &flow->producer, enqueued_item, &q.enqueue);
-	q.dequeue_item = find_end(d, &flow->consumer, dequeued_item, &q.dequeue);
+	if (flow->is_event) {
+		q.dequeue_at_exit = 0;
+		q.dequeue_item = find_end(d, &flow->consumer, handled_item, &q.dequeue);
+	} else {
+		q.dequeue_item = find_end(d, &flow->consumer, dequeued_item, &q.dequeue);
+	}
 	if (!q.enqueue_item)
 		q.open = "the item is no parameter of the function that stores it: call vprof_enqueue (vprof.h) there";
+	else if (!q.dequeue_item && flow->is_event)
+		q.open =
+			"no function that uses what was registered has a parameter for it: call vprof_dequeue (vprof.h) where its event is handled";
 	else if (!q.dequeue_item)
 		q.open =
 			"the function that takes the item neither returns it nor has a parameter for it: call vprof_dequeue (vprof.h) there";

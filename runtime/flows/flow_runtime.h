@@ -97,7 +97,9 @@ void flow_settle(struct flow_thread *t); /* writes that must have happened by no
 /* flow_use.c */
 /* What the section took over, which is looked for after it. */
 void flow_candidates_take(struct flow_thread *t);
-void flow_candidate_add(struct flow_thread *t, uintptr_t low, uintptr_t high, bool is_range);
+void flow_candidate_add(struct flow_thread *t, uintptr_t low, uintptr_t high, bool is_range); /* of the open section */
+/* A pointer's, of a section that is not open. */
+void flow_candidate_add_of(struct flow_thread *t, uintptr_t low, uintptr_t high, uintptr_t lock, uint64_t section);
 void flow_use(struct flow_thread *t, uintptr_t address, size_t n, bool is_write, uintptr_t pc);
 void flow_candidates_end(struct flow_thread *t, uintptr_t lock); /* of this lock; 0: of all */
 

@@ -49,12 +49,12 @@ void flow_candidates_end(struct flow_thread *t, uintptr_t lock)
 			i++;
 }
 
-void flow_candidate_add(struct flow_thread *t, uintptr_t low, uintptr_t high, bool is_range)
+static void add(struct flow_thread *t, const struct flow_candidate *new)
 {
 	struct flow_candidate *c = NULL;
 
 	for (unsigned i = 0; i < t->n_candidates; i++)
-		if (t->candidates[i].low == low && t->candidates[i].is_range == is_range)
+		if (t->candidates[i].low == new->low && t->candidates[i].is_range == new->is_range)
 			c = &t->candidates[i];
 	if (!c && t->n_candidates == FLOW_CANDIDATES) {
 		flow_count(&flow_header->n_displaced);
@@ -62,10 +62,23 @@ void flow_candidate_add(struct flow_thread *t, uintptr_t low, uintptr_t high, bo
 	}
 	if (!c)
 		c = &t->candidates[t->n_candidates++];
-	*c = (struct flow_candidate){
-		.low = low, .high = high, .lock = t->records[0].a, .section = t->records[0].b, .is_range = is_range
-	};
-	t->window = FLOW_WINDOW;
+	if (t->n_candidates == 1 || t->window < FLOW_WINDOW)
+		t->window = FLOW_WINDOW;
+	*c = *new;
+}
+
+void flow_candidate_add(struct flow_thread *t, uintptr_t low, uintptr_t high, bool is_range)
+{
+	add(t, &(struct flow_candidate){ .low = low,
+					 .high = high,
+					 .lock = t->records[0].a,
+					 .section = t->records[0].b,
+					 .is_range = is_range });
+}
+
+void flow_candidate_add_of(struct flow_thread *t, uintptr_t low, uintptr_t high, uintptr_t lock, uint64_t section)
+{
+	add(t, &(struct flow_candidate){ .low = low, .high = high, .lock = lock, .section = section });
 }
 
 static bool is_near(uintptr_t a, uintptr_t b, uintptr_t n_bytes)

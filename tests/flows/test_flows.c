@@ -378,6 +378,30 @@ static void other_files_are_refused(void **state)
 	vprof_flow_trace_release(&t);
 }
 
+/* Of an event, what is handled again or by threads that register says nothing; one's own events are a handler. */
+static void events_are_judged_by_their_handlers(void **state)
+{
+	struct vprof_flow_role both = { .thread = 1, .n_produced = 20, .n_consumed = 20 };
+	struct vprof_flow_pair p = { .is_event = 1, .n_flows = 20, .n_again = 500, .n_again_others = 100, .n_own = 3 };
+
+	(void)state;
+	p.roles.v = &both;
+	p.roles.n = 1;
+	assert_int_equal(vprof_flow_judge(&p), VPROF_FLOW_FLOW);
+	p.is_event = 0;
+	assert_int_equal(vprof_flow_judge(&p), VPROF_FLOW_STATE);
+	p.is_event = 1;
+	p.n_allocator = 20; /* only written */
+	assert_int_equal(vprof_flow_judge(&p), VPROF_FLOW_ALLOCATOR);
+	p = (struct vprof_flow_pair){ .is_event = 1, .n_own = 10 };
+	assert_int_equal(vprof_flow_judge(&p), VPROF_FLOW_EVENTS);
+	p.n_own = 9;
+	assert_int_equal(vprof_flow_judge(&p), VPROF_FLOW_FEW);
+	p.is_event = 0;
+	p.n_own = 500;
+	assert_int_equal(vprof_flow_judge(&p), VPROF_FLOW_FEW);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
@@ -391,6 +415,7 @@ int main(void)
 					    TEST(what_is_taken_again_is_state),
 					    TEST(threads_that_do_both_have_no_roles),
 					    TEST(nine_are_too_few),
+					    TEST(events_are_judged_by_their_handlers),
 					    TEST(a_pool_of_constructed_objects_is_undecided),
 					    TEST(copied_numbers_count_when_their_range_is_read),
 					    TEST(damaged_entries_end_their_chunk),

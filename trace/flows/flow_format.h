@@ -71,6 +71,7 @@ enum vprof_flow_kind {
 #define VPROF_FLOW_PUBLISH 2u /* no lock: what was written before an atomic store with release order */
 #define VPROF_FLOW_OBSERVE 4u /* no lock: what was read after an atomic load with acquire order */
 #define VPROF_FLOW_CUT 8u     /* there were more accesses */
+#define VPROF_FLOW_EVENT 16u  /* PUBLISH: an event was registered; OBSERVE: it was delivered; a: not an address */
 /* flags of an access */
 #define VPROF_FLOW_STACK 1u  /* on the thread's own stack */
 #define VPROF_FLOW_FILLED 2u /* of a write: what the value points to was written shortly before, by this thread */
