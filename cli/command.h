@@ -36,6 +36,7 @@ int vprof_cmd_doctor(int argc, char **argv);
 int vprof_cmd_status(int argc, char **argv);
 int vprof_cmd_runs(int argc, char **argv);
 int vprof_cmd_top(int argc, char **argv);
+int vprof_cmd_live(int argc, char **argv);
 int vprof_cmd_clean(int argc, char **argv);
 
 /* Prints "vprof: message" on stderr and returns the exit status that fits the code. */

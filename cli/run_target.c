@@ -29,8 +29,7 @@
 #define TAIL_BYTES 700
 #define TAIL_LINES 12
 
-static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-#define N_FORWARDED (sizeof forwarded / sizeof *forwarded)
+static const int forwarded[VPROF_RUN_SIGNALS] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
 static volatile sig_atomic_t caught, n_caught;
 
@@ -57,25 +56,30 @@ int vprof_compress_parse(const char *word, enum vprof_compress_mode *mode)
 }
 
 /* What was ignored before stays so (nohup, a job in the background of a script). */
-static void handle_signals(struct sigaction *before)
+void vprof_run_signals_catch(struct vprof_run_signals *s)
 {
 	struct sigaction action = { .sa_handler = catch };
 
 	caught = n_caught = 0;
 	sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < N_FORWARDED; i++)
-		if (!sigaction(forwarded[i], &action, &before[i]) && before[i].sa_handler == SIG_IGN)
-			sigaction(forwarded[i], &before[i], NULL);
+	for (size_t i = 0; i < VPROF_RUN_SIGNALS; i++)
+		if (!sigaction(forwarded[i], &action, &s->before[i]) && s->before[i].sa_handler == SIG_IGN)
+			sigaction(forwarded[i], &s->before[i], NULL);
 }
 
-static void restore_signals(const struct sigaction *before)
+int vprof_run_signals_caught(void)
 {
-	for (size_t i = 0; i < N_FORWARDED; i++)
-		sigaction(forwarded[i], &before[i], NULL);
+	return caught;
+}
+
+void vprof_run_signals_restore(const struct vprof_run_signals *s)
+{
+	for (size_t i = 0; i < VPROF_RUN_SIGNALS; i++)
+		sigaction(forwarded[i], &s->before[i], NULL);
 }
 
 /* In the child, between fork and exec: only async-signal-safe calls. `go` is closed when the parent is ready. */
-static void become_command(const struct vprof_run_request *r, int log, int go, const struct sigaction *before,
+static void become_command(const struct vprof_run_request *r, int log, int go, const struct vprof_run_signals *before,
 			   char **env)
 {
 	int null = r->give_stdin ? STDIN_FILENO : open("/dev/null", O_RDONLY);
@@ -84,7 +88,7 @@ static void become_command(const struct vprof_run_request *r, int log, int go, c
 	while (read(go, &nothing, 1) < 0 && errno == EINTR)
 		;
 	close(go);
-	restore_signals(before);
+	vprof_run_signals_restore(before);
 	setpgid(0, 0);
 	if (dup2(null, STDIN_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0)
 		_exit(126);
@@ -264,7 +268,7 @@ static int end_left_behind(struct vprof_collector *collector, struct vprof_run_k
 }
 
 static int start(const struct vprof_run_request *r, struct vprof_collector *collector, struct vprof_run_kernel *kernel,
-		 int log, const struct sigaction *before, pid_t *pid, struct vprof_error *err)
+		 int log, const struct vprof_run_signals *before, pid_t *pid, struct vprof_error *err)
 {
 	char *library = vprof_preload_path(r->library, err), **env;
 	struct vprof_error refused; /* the trace tells it, and so does the report */
@@ -320,7 +324,7 @@ int vprof_run_target(const struct vprof_run_request *r, struct vprof_run_outcome
 						   .compress = r->compress };
 	struct vprof_run_kernel run_kernel = { 0 }, *kernel = &run_kernel;
 	struct vprof_collector *collector = NULL;
-	struct sigaction before[N_FORWARDED];
+	struct vprof_run_signals before;
 	double started = vprof_clock_s();
 	pid_t pid = -1;
 	int log, rc, closed;
@@ -335,11 +339,11 @@ int vprof_run_target(const struct vprof_run_request *r, struct vprof_run_outcome
 	log = open(r->log_path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
 	if (log < 0)
 		return vprof_error_set(err, VPROF_ERR_FAILED, "cannot write %s: %s", r->log_path, strerror(errno));
-	handle_signals(before);
+	vprof_run_signals_catch(&before);
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	rc = vprof_collector_open(&collector, &options, err);
 	if (!rc)
-		rc = start(r, collector, kernel, log, before, &pid, err);
+		rc = start(r, collector, kernel, log, &before, &pid, err);
 	if (!rc) {
 		attend(r, collector, kernel, pid, log, o, started);
 		o->seconds = vprof_clock_s() - started;
@@ -356,7 +360,7 @@ int vprof_run_target(const struct vprof_run_request *r, struct vprof_run_outcome
 	}
 	prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
 	o->interrupted = caught;
-	restore_signals(before);
+	vprof_run_signals_restore(&before);
 	close(log);
 	return rc;
 }

@@ -9,6 +9,7 @@
 #ifndef VPROF_RUN_TARGET_H
 #define VPROF_RUN_TARGET_H
 
+#include <signal.h>
 #include <stdint.h>
 
 #include "cli/progress.h"
@@ -66,6 +67,15 @@ struct vprof_run_outcome {
  */
 int vprof_run_target(const struct vprof_run_request *request, struct vprof_run_outcome *outcome,
 		     struct vprof_error *err);
+
+/* While they are caught, signals that end vprof are only remembered, but for those that it was started to ignore. */
+#define VPROF_RUN_SIGNALS 4
+struct vprof_run_signals {
+	struct sigaction before[VPROF_RUN_SIGNALS];
+};
+void vprof_run_signals_catch(struct vprof_run_signals *s);
+int vprof_run_signals_caught(void); /* the last one, 0: none */
+void vprof_run_signals_restore(const struct vprof_run_signals *s);
 
 /* A failed command as an error: how it ended, the log's last lines, what to do. */
 int vprof_run_blame(const struct vprof_run_request *request, const struct vprof_run_outcome *outcome,

@@ -23,6 +23,7 @@ static const struct command commands[] = {
 	{ "init", vprof_cmd_init, "observe one build, scan the sources, draft vprof.json" },
 	{ "annotations", vprof_cmd_annotations, "check vprof.json against the sources and list it" },
 	{ "iterate", vprof_cmd_iterate, "build, run, analyse and drill down, round by round" },
+	{ "live", vprof_cmd_live, "drill down in a server that runs already" },
 	{ "top", vprof_cmd_top, "watch what a live drill-down finds, while the program runs" },
 	{ "report", vprof_cmd_report, "print the last (or a given) run's report" },
 	{ "review", vprof_cmd_review, "say what a factor is: culprit, inherent, fixed, ...; kept across runs" },

@@ -72,11 +72,12 @@ struct vprof_replay_options {
 	const char *vprof_dir;		      /* .vprof, absolute */
 	const char *probe_header;	      /* probe.h, absolute */
 	const char *include_dir;	      /* where vprof.h lies */
-	const char *library_dir; /* the folder of libvprof.a and libvprof.wrap, for statically linked programs */
-	const char *build;	 /* the user's command, for the relink */
-	const char *directory;	 /* where it runs */
-	const char *log_path;	 /* build.log: one "compile <object>" line for each recompiled unit, then all output */
-	int jobs;		 /* 0: number of processors */
+	const char *library_dir;	      /* the folder of libvprof.so, libvprof.a and libvprof.wrap */
+	int link;	       /* a resident build: programs are linked with the library, also those of later ones */
+	const char *build;     /* the user's command, for the relink */
+	const char *directory; /* where it runs */
+	const char *log_path;  /* build.log: one "compile <object>" line for each recompiled unit, then all output */
+	int jobs;	       /* 0: number of processors */
 	void (*progress)(void *arg, const char *step, double done);
 	void *progress_arg;
 };

@@ -2,8 +2,9 @@
 /* The process: becoming active, ending, its modules, and memory that it shares with others.
  *
  * A process is dormant until a module with probes attaches: then the shared memory named by VPROF_SHM is mapped
- * (before any fork that could matter, so that slots are shared) and the wrappers begin to look. Anything wrong
- * with that memory leaves the process dormant for good.
+ * (before any fork that could matter, so that slots are shared) and the wrappers begin to look. Without it, or when
+ * anything is wrong with it, the process rests: its wrappers pass through, its threads have structures whose gate opens
+ * nothing, and a mark of an interval asks whether somebody has invited it (runtime/join/).
  */
 #define _GNU_SOURCE
 #include "runtime/chunk.h"
@@ -28,7 +29,9 @@
 struct rt_process rt_process;
 
 static char shm_path[VP_PATH_MAX];
-static _Atomic int start_state;	      /* 0: untried, 1: being tried, 2: active, 3: dormant */
+/* changing: a session is being joined or left */
+enum { UNTRIED, STARTING, CHANGING, ACTIVE, RESTING };
+static _Atomic int start_state;
 static _Atomic uint64_t modules_seen; /* dlpi_adds of the last MODULE records */
 static struct {
 	_Atomic uintptr_t start, end;
@@ -115,16 +118,20 @@ static bool clock_set(uint32_t clock)
 	return clock == VP_CLOCK_MONOTONIC;
 }
 
-/* In a child of fork: undoes a start that another thread of the parent had not finished. True when it was finished. */
+/* In a child of fork: undoes what another thread of the parent had not finished. True when it takes part in a session.
+ */
 bool rt_start_forked(void)
 {
-	int begun = 1;
+	int state = atomic_load(&start_state); /* of the only thread that there is */
 
-	if (atomic_compare_exchange_strong(&start_state, &begun, 0)) {
-		atomic_store(&rt_process.active, 0);
-		return false;
-	}
-	return begun == 2;
+	if (state != STARTING && state != CHANGING)
+		return state == ACTIVE;
+	atomic_store(&rt_process.active, 0);
+	atomic_store(&rt_session, 0);
+	if (state == CHANGING)
+		rt_memory_leave();
+	atomic_store(&start_state, state == CHANGING ? RESTING : UNTRIED);
+	return false;
 }
 
 /* A rough calibration, good enough for the thresholds. */
@@ -140,65 +147,31 @@ static void clock_thresholds(void)
 	rt_process.annotated_ticks = (end_ticks - ticks) * RT_ANNOTATED_NS / (end_ns - ns);
 }
 
-static bool shm_valid(const struct vp_shm *s, uint64_t n_bytes)
+static bool memory_use(const struct rt_memory *m)
 {
-	return s->magic == VP_SHM_MAGIC && s->version == VP_FORMAT_VERSION && s->total_bytes <= n_bytes &&
-	       s->n_slots >= 4 && (s->n_slots & (s->n_slots - 1)) == 0 && s->n_chunks > 0 &&
-	       s->slots_offset >= sizeof(*s) && s->slots_offset % 8 == 0 && s->slots_offset <= s->total_bytes &&
-	       s->n_slots <= (s->total_bytes - s->slots_offset) / 8 && s->states_offset >= sizeof(*s) &&
-	       s->states_offset % 4 == 0 && s->states_offset <= s->total_bytes &&
-	       s->n_chunks <= (s->total_bytes - s->states_offset) / 4 && s->chunks_offset >= sizeof(*s) &&
-	       s->chunks_offset % 64 == 0 && s->chunks_offset <= s->total_bytes &&
-	       s->n_chunks <= (s->total_bytes - s->chunks_offset) / VP_CHUNK_BYTES;
-}
+	struct vp_shm *shm = m->shm;
 
-/* The shared memory, and right above it the sinks. */
-static void *shm_and_sinks(int fd, size_t n_bytes, size_t n_all)
-{
-	char *all = (char *)syscall(SYS_mmap, NULL, n_all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
-	size_t n_sinks = RT_SINKS * VP_CHUNK_BYTES;
-
-	if (all == MAP_FAILED)
-		return MAP_FAILED;
-	if (!syscall(SYS_mprotect, all + n_all - n_sinks, n_sinks, PROT_READ | PROT_WRITE) &&
-	    syscall(SYS_mmap, all, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0L) == (long)all)
-		return all;
-	syscall(SYS_munmap, all, n_all);
-	return MAP_FAILED;
-}
-
-static bool shm_map(void)
-{
-	struct vp_shm *shm = MAP_FAILED;
-	size_t n_all = 0;
-	struct stat st;
-	int fd;
-
-	if (!shm_path[0])
+	if (!clock_set(shm->clock))
 		return false;
-	fd = (int)syscall(SYS_openat, AT_FDCWD, shm_path, O_RDWR | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	if (fstat(fd, &st) == 0 && (uint64_t)st.st_size >= sizeof(*shm)) {
-		/* whole pages, of any size */
-		n_all = (((size_t)st.st_size - 1) / VP_CHUNK_BYTES + 1 + RT_SINKS) * VP_CHUNK_BYTES;
-		shm = shm_and_sinks(fd, (size_t)st.st_size, n_all);
-	}
-	syscall(SYS_close, fd);
-	if (shm == MAP_FAILED)
-		return false;
-	if (!shm_valid(shm, (uint64_t)st.st_size) || atomic_load(&shm->stopped) || !clock_set(shm->clock)) {
-		syscall(SYS_munmap, shm, n_all);
-		return false;
-	}
-	syscall(SYS_madvise, shm, (size_t)st.st_size, MADV_DONTDUMP); /* core files do not grow */
 	rt_process.shm = shm;
 	rt_process.slots = (_Atomic uint64_t *)((char *)shm + shm->slots_offset);
 	rt_process.states = (_Atomic uint32_t *)((char *)shm + shm->states_offset);
 	rt_process.chunks = (unsigned char *)shm + shm->chunks_offset;
-	rt_process.sinks = (unsigned char *)shm + n_all - RT_SINKS * VP_CHUNK_BYTES;
+	rt_process.sinks = m->sinks;
 	rt_process.slot_shift = 65u - (uint32_t)__builtin_ctz(shm->n_slots);
 	return true;
+}
+
+static bool memory_map(void)
+{
+	struct rt_memory m;
+
+	if (!shm_path[0] || !rt_memory_map(&m, shm_path))
+		return false;
+	if (memory_use(&m))
+		return true;
+	rt_memory_unmap(&m);
+	return false;
 }
 
 /* The process's pid and the namespace in which it counts: elsewhere another process may have the same number. */
@@ -219,34 +192,93 @@ static void shm_path_set(void)
 		strcpy(shm_path, path);
 }
 
+/* The shared memory is mapped. */
+static void session_begin(void)
+{
+	static _Atomic uint32_t n_sessions;
+
+	clock_thresholds();
+	rt_identity_set();
+	rt_chunks_reclaim();
+	rt_process.seq = atomic_fetch_add(&rt_process.shm->next_process_seq, 1);
+	rt_process_enter();
+	atomic_store(&rt_session, atomic_fetch_add(&n_sessions, 1) + 1);
+	atomic_store_explicit(&rt_process.active, 1, memory_order_release);
+}
+
+static void start(void)
+{
+	int untried = UNTRIED;
+
+	if (!atomic_compare_exchange_strong(&start_state, &untried, STARTING))
+		return;
+	shm_path_set();
+	rt_next_all(); /* now: later the loader's lock may be held by somebody who waits for us */
+	rt_stack_init();
+	if (memory_map()) {
+		session_begin();
+		atomic_store_explicit(&start_state, ACTIVE, memory_order_release);
+		return;
+	}
+	rt_identity_set();
+	atomic_store_explicit(&start_state, RESTING, memory_order_release);
+}
+
+/* Somebody has asked. Many threads may come by at once: one goes in, the others go on. */
+static void join(void)
+{
+	int resting = RESTING;
+	struct rt_memory m;
+
+	if (!atomic_compare_exchange_strong(&start_state, &resting, CHANGING))
+		return;
+	if (!rt_memory_join(&m)) {
+		atomic_store_explicit(&start_state, RESTING, memory_order_release);
+		return;
+	}
+	if (!memory_use(&m)) {
+		rt_memory_refuse(VP_DOOR_OTHER);
+		atomic_store_explicit(&start_state, RESTING, memory_order_release);
+		return;
+	}
+	rt_process.is_visit = true;
+	rt_process.parent_seq = 0;
+	rt_chunks_join();
+	rt_strings_forget();
+	atomic_store(&modules_seen, 0);
+	session_begin();
+	rt_memory_joined();
+	atomic_store_explicit(&start_state, ACTIVE, memory_order_release);
+}
+
+void rt_leave(void)
+{
+	int active = ACTIVE;
+
+	if (!rt_process.is_visit || !atomic_compare_exchange_strong(&start_state, &active, CHANGING))
+		return;
+	atomic_store(&rt_process.active, 0);
+	atomic_store(&rt_session, 0);
+	rt_threads_limit();
+	rt_memory_leave();
+	atomic_store_explicit(&start_state, RESTING, memory_order_release);
+}
+
 bool rt_start(void)
 {
-	int untried = 0, state;
+	int state = atomic_load_explicit(&start_state, memory_order_acquire);
 	uint64_t mask;
 
-	state = atomic_load_explicit(&start_state, memory_order_acquire);
-	if (state >= 2)
-		return state == 2;
+	if (RT_LIKELY(state == ACTIVE || (state == RESTING && !rt_is_invited())))
+		return state == ACTIVE;
 	mask = rt_signals_block();
-	if (atomic_compare_exchange_strong(&start_state, &untried, 1)) {
-		shm_path_set();
-		state = shm_map() ? 2 : 3;
-		if (state == 2) {
-			clock_thresholds();
-			rt_identity_set();
-			rt_chunks_reclaim();
-			rt_process.seq = atomic_fetch_add(&rt_process.shm->next_process_seq, 1);
-			rt_process_enter();
-			rt_next_all();
-			rt_stack_init();
-			atomic_store_explicit(&rt_process.active, 1, memory_order_release);
-		}
-		atomic_store_explicit(&start_state, state, memory_order_release);
-	}
-	while ((state = atomic_load_explicit(&start_state, memory_order_acquire)) == 1)
-		sched_yield();
+	start();
+	while (atomic_load_explicit(&start_state, memory_order_acquire) == STARTING)
+		sched_yield(); /* another thread is at it */
+	if (rt_is_invited())
+		join();
 	rt_signals_restore(mask);
-	return state == 2;
+	return atomic_load_explicit(&start_state, memory_order_acquire) == ACTIVE;
 }
 
 /* Without a free entry a live session cannot open this process's probes; everything else works. */
@@ -268,16 +300,19 @@ void rt_process_enter(void)
 	atomic_fetch_add(&shm->n_changes, 1);
 }
 
-/* For probe.h: the calling thread, or null when there is nothing to record to. */
+/* For probe.h: the calling thread, perhaps one that rests, or null when there never is anything to record to. */
 RT_EXPORT struct vp_thread *vprof_rt_attach(unsigned abi, unsigned long thread_bytes);
 struct vp_thread *vprof_rt_attach(unsigned abi, unsigned long thread_bytes)
 {
 	struct rt_thread *th;
 	int saved = errno;
 
-	if ((abi & ~VP_ABI_FIRST) != VP_ABI || thread_bytes != sizeof(struct vp_thread) || !rt_start()) {
-		errno = saved;
+	if ((abi & ~VP_ABI_FIRST) != VP_ABI || thread_bytes != sizeof(struct vp_thread))
 		return NULL;
+	if (!rt_start()) {
+		th = rt_attach_resting();
+		errno = saved;
+		return th ? &th->probe : NULL;
 	}
 	if (abi & VP_ABI_FIRST)
 		atomic_fetch_add(&rt_process.shm->n_changes, 1);
@@ -300,7 +335,7 @@ __attribute__((destructor)) static void library_end(void)
 {
 	struct rt_thread *th = rt_self;
 
-	if (!rt_active() || !th || atomic_load(&th->state) != RT_THREAD_LIVE)
+	if (!rt_active() || !th || atomic_load(&th->state) != RT_THREAD_LIVE || !rt_thread_is_current(th))
 		return;
 	rt_wake_record(th, VP_WAIT_CHILD, VP_FLAG_SHARED | VP_FLAG_ALL, rt_process.pid, 0, 0, rt_now());
 	rt_hot_end(th);
@@ -421,7 +456,7 @@ void rt_modules_check(struct rt_thread *th)
 	uint64_t mask = rt_signals_block();
 
 	atomic_fetch_add(&n_walking, 1);
-	if (!atomic_load(&n_forking) && dl_iterate_phdr(module_write, &m) == 0)
+	if (!atomic_load(&n_forking) && dl_iterate_phdr(module_write, &m) == 0 && rt_thread_is_current(th))
 		atomic_store_explicit(&modules_seen, m.adds ? m.adds : 1, memory_order_relaxed);
 	atomic_fetch_sub(&n_walking, 1);
 	rt_signals_restore(mask);

@@ -50,6 +50,8 @@ static void chunk_hand_over(struct vp_chunk_header *c)
 {
 	size_t i = chunk_number(c);
 
+	if (RT_UNLIKELY(i >= rt_process.shm->n_chunks)) /* of a session that was left this very moment */
+		return;
 	if (__tsan_release && rt_self && !rt_self->exit_rounds)
 		__tsan_release(&rt_process.states[i]);
 	atomic_store_explicit(&rt_process.states[i], VP_CHUNK_FULL, memory_order_release);
@@ -207,6 +209,9 @@ bool rt_chunk_take(struct rt_thread *th)
 		th->probe.stretch += UINT64_C(1) << 32; /* the next call of each function looks at the window */
 	th->probe.next = rt_chunk_data(c);
 	th->probe.limit = rt_chunk_end(c) - RT_SPILL_BYTES;
+	atomic_thread_fence(memory_order_seq_cst);
+	if (RT_UNLIKELY(!rt_thread_is_current(th))) /* left meanwhile: rt_threads_limit() came before */
+		th->probe.limit = 0;
 	if (!th->started) {
 		struct vp_unit start[2] = { { th->start_ticks, VP_W(VP_KIND_START, 0) }, { th->token, th->tid } };
 
@@ -272,6 +277,14 @@ void rt_chunks_inherit(void)
 		if (atomic_load_explicit(&populated[i], memory_order_relaxed) == POPULATED)
 			atomic_store_explicit(&populated[i], UNTOUCHED, memory_order_relaxed);
 	sink_turn = (sink_turn + 1) % RT_SINKS;
+}
+
+void rt_chunks_join(void)
+{
+	for (uint32_t i = 0; i < POPULATED_MAX; i++)
+		if (atomic_load_explicit(&populated[i], memory_order_relaxed) != UNTOUCHED)
+			atomic_store_explicit(&populated[i], UNTOUCHED, memory_order_relaxed);
+	atomic_store_explicit(&full_since, 0, memory_order_relaxed);
 }
 
 void rt_chunks_forked(struct rt_thread *th)

@@ -14,10 +14,10 @@
 #ifndef VPROF_RUNTIME_CHUNK_H
 #define VPROF_RUNTIME_CHUNK_H
 
+#include "runtime/join/memory.h" /* RT_SINKS, of VP_CHUNK_BYTES: each for one generation of processes */
 #include "runtime/runtime.h"
 
 #define RT_SPILL_BYTES 1024u /* at a chunk's end: room for the records of nested signal handlers */
-#define RT_SINKS 4u	     /* of VP_CHUNK_BYTES, each for one generation of processes */
 
 /* ThreadSanitizer sees the probes' stores, which are the program's code, but neither our atomics nor the collector: it
  * is told when memory passes from thread to thread. */
@@ -27,6 +27,7 @@ extern void __tsan_release(void *address) __attribute__((weak));
 bool rt_chunk_take(struct rt_thread *th); /* and retires the one before it; false: there is none, or nobody listens */
 void rt_chunks_hand_over(struct rt_thread *th);		  /* all that the thread has; it takes no other */
 void rt_chunks_reclaim(void);				  /* those that this process had before its exec */
+void rt_chunks_join(void);				  /* the ring is that of another session */
 void rt_sink_use(struct rt_thread *th);			  /* signals need not be blocked */
 void rt_chunk_tell_tsan(const struct vp_chunk_header *c); /* its thread is about to end */
 

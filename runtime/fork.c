@@ -68,8 +68,11 @@ void rt_fork_child(void)
 		rt_strings_forget();
 		rt_creations_forget();
 		rt_threads_forget(th);
-		if (th && atomic_load(&th->state) == RT_THREAD_LIVE)
+		if (th && atomic_load(&th->state) == RT_THREAD_LIVE && rt_thread_is_current(th))
 			rt_thread_forked(th);
+	} else if (rt_process.pid) {
+		rt_identity_set();
+		rt_threads_forget(th);
 	}
 	if (fork_signals.blocked)
 		rt_signals_restore(fork_signals.mask);

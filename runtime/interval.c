@@ -200,8 +200,11 @@ static void hook(struct vp_thread *thread, unsigned int kind, const char *name, 
 	struct rt_thread *th = (struct rt_thread *)thread;
 	int saved = errno;
 
-	if (atomic_load_explicit(&th->state, memory_order_relaxed) != RT_THREAD_LIVE)
+	if (atomic_load_explicit(&th->state, memory_order_relaxed) != RT_THREAD_LIVE ||
+	    (!rt_thread_is_current(th) && !rt_attach(0))) {
+		errno = saved;
 		return;
+	}
 	switch (kind) {
 	case VP_HOOK_BEGIN:
 	case VP_HOOK_RESUME:
@@ -248,15 +251,23 @@ static void hook(struct vp_thread *thread, unsigned int kind, const char *name, 
 
 /* An annotated acquire function is a wait from its entry to its exit; a release function releases at its entry. */
 
+/* Of what an acquire function leaves unused `before` holds the session, of a release function `ticket` does. */
 static void hook_enter(struct vp_thread *thread, struct vp_hook *h)
 {
-	_Atomic uint64_t *slot = rt_slot(h->value, is_shared(h->value));
+	uint32_t session = ((const struct rt_thread *)thread)->session;
+	_Atomic uint64_t *slot;
 
-	(void)thread;
-	if (h->kind == VP_HOOK_ACQUIRE)
+	h->start = 0;
+	if (session == RT_RESTING)
+		return;
+	slot = rt_slot(h->value, is_shared(h->value));
+	if (h->kind == VP_HOOK_ACQUIRE) {
 		h->ticket = rt_arrive(slot);
-	else
+		h->before = session;
+	} else {
 		h->before = atomic_load(slot);
+		h->ticket = session;
+	}
 	h->start = rt_now_fenced();
 }
 
@@ -266,10 +277,13 @@ static void hook_leave(struct vp_thread *thread, struct vp_hook *h, const void *
 	uint64_t end = rt_now_fenced();
 	bool shared = is_shared(h->value);
 	unsigned flags = shared ? VP_FLAG_SHARED : 0;
-	_Atomic uint64_t *slot = rt_slot(h->value, shared);
 	int saved = errno;
+	_Atomic uint64_t *slot;
 
 	(void)caller;
+	if (!h->start || atomic_load(&rt_session) != (h->kind == VP_HOOK_ACQUIRE ? (uint32_t)h->before : h->ticket))
+		return; /* it began in another session, or in none */
+	slot = rt_slot(h->value, shared);
 	if (h->kind == VP_HOOK_ACQUIRE)
 		rt_leave_slot(slot);
 	if (atomic_load_explicit(&th->state, memory_order_relaxed) != RT_THREAD_LIVE)

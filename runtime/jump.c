@@ -89,20 +89,26 @@ static void scopes_close(const struct __jmp_buf_tag *env)
 
 /* A coroutine has its own open frames, which are restored when it is switched to again, perhaps on another thread.
  * Noinline, so that the thread is looked up anew. */
-static __attribute__((noinline)) void frames_get(vp_u64 *gate, struct vp_scope **top)
+static __attribute__((noinline)) void frames_get(vp_u64 *gate, struct vp_scope **top, uint32_t *session)
 {
 	struct rt_thread *th = rt_self;
 
 	*gate = th ? th->probe.gate : 0;
 	*top = th ? th->probe.top : NULL;
+	*session = th ? th->session : RT_RESTING;
 }
 
-static __attribute__((noinline)) void frames_put(vp_u64 gate, struct vp_scope *top)
+static __attribute__((noinline)) void frames_put(vp_u64 gate, struct vp_scope *top, uint32_t session)
 {
 	struct rt_thread *th = rt_self;
 
 	if (!th || atomic_load_explicit(&th->state, memory_order_relaxed) != RT_THREAD_LIVE)
 		return;
+	if (RT_UNLIKELY(!rt_thread_is_current(th) || th->session != session)) {
+		rt_scopes_settle(top); /* of another session */
+		th->probe.top = NULL;
+		return;
+	}
 	if (rt_active())
 		th->probe.gate = gate;
 	th->probe.top = top;
@@ -113,14 +119,15 @@ RT_NEXT(swapcontext);
 RT_EXPORT int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict to)
 {
 	struct vp_scope *top;
+	uint32_t session;
 	vp_u64 gate;
 	int result;
 
-	if (!rt_active() || !rt_self)
+	if (!rt_self || !(rt_active() || rt_self->probe.top))
 		return REAL(swapcontext)(from, to);
-	frames_get(&gate, &top);
+	frames_get(&gate, &top, &session);
 	result = REAL(swapcontext)(from, to);
-	frames_put(gate, top);
+	frames_put(gate, top, session);
 	return result;
 }
 
@@ -132,7 +139,7 @@ RT_NEXT(__longjmp_chk);
 #define JUMP(name)                                                                                                     \
 	RT_EXPORT void name(struct __jmp_buf_tag env[1], int value)                                                    \
 	{                                                                                                              \
-		if (rt_active())                                                                                       \
+		if (rt_active() || (rt_self && rt_self->probe.top))                                                    \
 			scopes_close(env);                                                                             \
 		REAL(name)(env, value);                                                                                \
 		__builtin_unreachable();                                                                               \

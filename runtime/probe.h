@@ -21,7 +21,7 @@
 
 __extension__ typedef unsigned long long vp_u64;
 
-#define VP_ABI 3u
+#define VP_ABI 4u
 #define VP_ABI_FIRST 0x10000u /* beside it: the first time that this module attaches since it was loaded */
 
 struct vp_scope {     /* one open frame */
@@ -86,6 +86,7 @@ struct vp_thread {
 	int hot_after;		    /* calls in one stretch that are recorded in any case */
 	const unsigned int *closed; /* not 0 between two recording windows */
 	vp_u64 beneath_closed;	    /* gates that stay open inside a call that is not recorded for that */
+	unsigned int rests;	    /* not 0: takes part in no session; its clock sends probes to the slow path */
 };
 
 struct vp_api {
@@ -151,8 +152,8 @@ VP_OUT_ vp_u64 vp_start_ticks(void)
 {
 	return 0;
 }
-VP_WEAK_ struct vp_thread vp_start_thread = { ~0ULL, 0, 0, 0, vp_start_ticks, 0, 0, 0, 0, 0, 0 };
-VP_WEAK_ struct vp_thread vp_inert_thread = { 0, 0, 0, 0, vp_start_ticks, 0, 0, 0, 0, 0, 0 };
+VP_WEAK_ struct vp_thread vp_start_thread = { ~0ULL, 0, 0, 0, vp_start_ticks, 0, 0, 0, 0, 0, 0, 0 };
+VP_WEAK_ struct vp_thread vp_inert_thread = { 0, 0, 0, 0, vp_start_ticks, 0, 0, 0, 0, 0, 0, 0 };
 VP_TLS_ __thread struct vp_thread *vp_self = &vp_start_thread;
 VP_WEAK_ struct vp_thread *(*vp_rt_attach)(unsigned int abi, unsigned long thread_bytes) = 0;
 VP_WEAK_ int vp_rt_looked = 0;
@@ -161,13 +162,14 @@ extern struct vp_thread *vprof_rt_attach(unsigned int abi, unsigned long thread_
 	__attribute__((__weak__)); /* libvprof.a's, or null */
 extern void *vp_dlsym(void *handle, const char *name) __asm__("dlsym") __attribute__((__weak__));
 
-/* The thread's pointer for this module, from now on. Never null. */
+/* The thread's pointer for this module, from now on. Never null. A thread that rests asks each time whether a session
+ * has begun. */
 VP_OUT_ struct vp_thread *vp_attach(void)
 {
 	struct vp_thread *thread = 0;
 	unsigned int first = 0;
 
-	if (vp_self != &vp_start_thread)
+	if (vp_self != &vp_start_thread && !vp_self->rests)
 		return vp_self;
 	if (!vp_rt_looked) {
 		first = VP_ABI_FIRST;
@@ -358,7 +360,7 @@ VP_OUT_ struct vp_scope *vp_open_slow(struct vp_scope *scope, unsigned long code
 {
 	struct vp_thread *thread = vp_attach();
 
-	return thread->gate & mask ? vp_open_counted(scope, code, inner, thread) : 0;
+	return !thread->rests && thread->gate & mask ? vp_open_counted(scope, code, inner, thread) : 0;
 }
 
 /* Also of a frame that moved to another thread, one without a runtime perhaps: there its end is not recorded. */

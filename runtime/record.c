@@ -11,9 +11,28 @@
 
 #define RETRY_EVERY 32 /* dropped records between two looks for a free chunk */
 
+/* The session that this process had joined is over. Where the collector died, probes may still be open: the gate of
+ * 0 keeps them from asking. */
+static void leave(struct rt_thread *th)
+{
+	bool has_died = atomic_load_explicit(&rt_process.shm->owner, memory_order_relaxed) & VP_OWNER_DIED;
+	uint64_t mask = rt_signals_block();
+
+	if (rt_thread_is_current(th)) {
+		rt_chunks_hand_over(th);
+		rt_leave();
+	}
+	rt_thread_rest(th, has_died ? 0 : ~UINT64_C(0));
+	rt_signals_restore(mask);
+}
+
 /* Nothing is recorded any more: probes find their gates closed as frames are left, wrappers pass through. */
 static void recording_ended(struct rt_thread *th)
 {
+	if (rt_process.is_visit) {
+		leave(th);
+		return;
+	}
 	th->probe.gate = 0;
 	atomic_store_explicit(&rt_process.active, 0, memory_order_relaxed);
 }
@@ -44,6 +63,10 @@ static bool write_slow(struct rt_thread *th, unsigned long address, const struct
 	uint64_t mask;
 	int i;
 
+	if (RT_UNLIKELY(!rt_thread_is_current(th))) { /* it is of another session */
+		rt_attach(0);
+		return false;
+	}
 	if (!th->chunk && !th->n_pending && !retry_due(th)) {
 		if (!rt_chunk_is_parents(address))
 			drop(th);
@@ -83,6 +106,10 @@ static void give_up(struct rt_thread *th)
 {
 	uint64_t mask;
 
+	if (rt_process.is_visit) {
+		leave(th);
+		return;
+	}
 	if (!atomic_load_explicit(&rt_process.shm->stopped, memory_order_relaxed))
 		atomic_store_explicit(&rt_process.shm->stopped, 1, memory_order_relaxed);
 	if (!th->chunk)
@@ -96,9 +123,15 @@ bool rt_write(struct rt_thread *th, const struct vp_unit *units, unsigned n)
 {
 	unsigned long address;
 
-	if (RT_UNLIKELY(rt_is_over()))
+	if (RT_UNLIKELY(!rt_thread_is_current(th))) {
+		rt_attach(0);
+		return false;
+	}
+	if (RT_UNLIKELY(rt_is_over())) {
 		give_up(th);
-
+		if (!rt_thread_is_current(th))
+			return false;
+	}
 #if defined(__x86_64__)
 	address = n * VP_UNIT_BYTES;
 	__asm__ volatile("xaddq %0, %1" : "+r"(address), "+m"(th->probe.next) : : "cc", "memory");
@@ -133,6 +166,10 @@ bool rt_write_long(struct rt_thread *th, const struct vp_unit *head, unsigned n_
 	bool written = false;
 	uint64_t mask;
 
+	if (RT_UNLIKELY(!rt_thread_is_current(th))) {
+		rt_attach(0);
+		return false;
+	}
 	if (!th->chunk && !retry_due(th)) {
 		drop(th);
 		return false;

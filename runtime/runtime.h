@@ -38,11 +38,13 @@ struct rt_process {
 	uint64_t io_ticks, annotated_ticks; /* thresholds */
 	vp_u64 (*ticks)(void);		    /* null: the CPU's counter */
 	unsigned char *sinks;		    /* see chunk.h; above the chunks */
+	bool is_visit;			    /* the session was joined by the door, and will be left */
 };
 extern struct rt_process rt_process;
 
 /* attach.c */
-bool rt_start(void);	 /* maps the shared memory once; false: this process stays dormant */
+bool rt_start(void); /* maps the shared memory of VPROF_SHM once, or that of an invitation; false: the process rests */
+void rt_leave(void); /* the process's part in the session that it joined is over; signals are blocked */
 uint64_t rt_token(void); /* unique in the session */
 bool rt_start_forked(void);
 void rt_process_enter(void); /* into the session's list */
@@ -146,6 +148,7 @@ static inline void rt_fence(void)
 /* stack.c: a STACK record before the thread's next record, when a sample is due. */
 void rt_stack(struct rt_thread *th, enum vp_stack kind, const void *caller);
 void rt_stack_init(void);
+void rt_paths_forget(struct rt_thread *th); /* those of an earlier session */
 /* The number of the call path that leads to the hook with this frame address, called from `caller` in the program; a
  * STACK record that defines it may be written. 0: not known. */
 uint32_t rt_path(struct rt_thread *th, uintptr_t frame, const void *caller);

@@ -247,6 +247,12 @@ static uint32_t path_walk(struct rt_thread *th, struct rt_paths *p, uintptr_t fr
 	return path.id;
 }
 
+void rt_paths_forget(struct rt_thread *th)
+{
+	if (th->paths)
+		th->paths->thread_seq = 0;
+}
+
 static struct rt_paths *paths_of(struct rt_thread *th)
 {
 	struct rt_paths *p = th->paths;

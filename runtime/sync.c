@@ -38,6 +38,7 @@ void rt_wait_begin(struct rt_wait *w, const void *object, bool shared)
 {
 	w->object = (uint64_t)(uintptr_t)object;
 	w->shared = shared;
+	w->session = atomic_load_explicit(&rt_session, memory_order_relaxed);
 	w->slot = rt_slot(w->object, shared);
 	w->start = rt_now();
 	w->ticket = rt_arrive(w->slot);
@@ -49,9 +50,10 @@ void rt_wait_end(struct rt_wait *w, unsigned wait, int result, enum vp_call call
 	uint64_t end = rt_now_fenced();
 	unsigned flags = w->shared ? VP_FLAG_SHARED : 0;
 	int saved = errno;
-	struct rt_thread *th = rt_thread();
+	struct rt_thread *th = w->session == atomic_load_explicit(&rt_session, memory_order_relaxed) ? rt_thread() :
+												       NULL;
 
-	rt_leave_slot(w->slot);
+	rt_wait_leave(w);
 	if (result == ETIMEDOUT)
 		flags |= VP_FLAG_TIMEOUT;
 	else if (result) /* also EOWNERDEAD: no release woke it, but its owner's death */
@@ -63,7 +65,7 @@ void rt_wait_end(struct rt_wait *w, unsigned wait, int result, enum vp_call call
 
 void rt_wait_cancelled(void *wait)
 {
-	rt_leave_slot(((struct rt_wait *)wait)->slot);
+	rt_wait_leave(wait);
 }
 
 void __attribute__((noinline)) rt_release_record(const struct rt_release *r, uint64_t after, unsigned wait,

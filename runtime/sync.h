@@ -30,7 +30,7 @@ extern __typeof__(__libc_single_threaded) __libc_single_threaded __attribute__((
 struct rt_wait {
 	_Atomic uint64_t *slot;
 	uint64_t object, start;
-	uint32_t ticket;
+	uint32_t ticket, session;
 	bool shared;
 };
 
@@ -45,6 +45,13 @@ void rt_wait_begin(struct rt_wait *w, const void *object, bool shared);
 /* `seq`: the number of the last release is known, since the caller has the lock now. */
 void rt_wait_end(struct rt_wait *w, unsigned wait, int result, enum vp_call call, bool seq);
 void rt_wait_cancelled(void *wait);
+
+/* It waits no more. In another session nobody knows that it did. */
+static inline void rt_wait_leave(const struct rt_wait *w)
+{
+	if (RT_LIKELY(w->session == atomic_load_explicit(&rt_session, memory_order_relaxed)))
+		rt_leave_slot(w->slot);
+}
 void rt_release_record(const struct rt_release *r, uint64_t after, unsigned wait, unsigned flags);
 /* Of a private object, nobody having waited before. */
 void rt_release_late(const void *object, uint64_t before, uint64_t after, uint32_t seq, unsigned wait);
@@ -152,7 +159,7 @@ static inline void rt_release_end(const struct rt_release *r, unsigned wait, uns
 				return r_;                                                                             \
 			}                                                                                              \
 		}                                                                                                      \
-		rt_leave_slot(w_.slot);                                                                                \
+		rt_wait_leave(&w_);                                                                                    \
 		return r_;                                                                                             \
 	} while (0)
 

@@ -114,7 +114,7 @@ RT_EXPORT int pthread_barrier_wait(pthread_barrier_t *b)
 				 .before = VP_SLOT_OF_ARRIVALS(w.ticket - 1) };
 	result = REAL(pthread_barrier_wait)(b);
 	if (result == PTHREAD_BARRIER_SERIAL_THREAD) {
-		rt_leave_slot(w.slot);
+		rt_wait_leave(&w);
 		rt_release_end(&r, VP_WAIT_BARRIER, VP_FLAG_ALL);
 	} else {
 		rt_wait_end(&w, VP_WAIT_BARRIER, result, VP_CALL_BARRIER_WAIT, false);
@@ -135,7 +135,7 @@ static void once_run(void)
 {
 	struct once *o = once_current; /* read before init, which may use pthread_once itself */
 
-	rt_leave_slot(o->wait.slot); /* init may leave by an exception */
+	rt_wait_leave(&o->wait); /* init may leave by an exception */
 	o->init();
 	o->t = rt_now_fenced();
 }
@@ -158,7 +158,7 @@ RT_EXPORT int pthread_once(pthread_once_t *control, void (*init)(void))
 	r.before = atomic_load(rt_slot(r.object, false));
 	rt_wait_begin(&o.wait, control, false);
 	if (once_done(control)) {
-		rt_leave_slot(o.wait.slot);
+		rt_wait_leave(&o.wait);
 		return 0;
 	}
 	once_current = &o;

@@ -64,7 +64,7 @@ static long futex_wait(long address, long op, long value, long d, long e, long f
 	rt_wait_begin(&w, (const void *)address, futex_shared(address, op));
 	raw = kernel(SYS_futex, address, op, value, d, e, f);
 	if (raw == -EAGAIN) /* it has another value by now */
-		rt_leave_slot(w.slot);
+		rt_wait_leave(&w);
 	else
 		rt_wait_end(&w, VP_WAIT_FUTEX, (int)-raw, VP_CALL_FUTEX, false);
 	return raw;

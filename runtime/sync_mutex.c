@@ -69,14 +69,14 @@ RT_EXPORT int pthread_spin_lock(pthread_spinlock_t *l)
 		return 0;
 	rt_wait_begin(&w, (const void *)l, rt_address_shared((const void *)l));
 	if (REAL(pthread_spin_trylock)(l) == 0) { /* its release did not see us */
-		rt_leave_slot(w.slot);
+		rt_wait_leave(&w);
 		return 0;
 	}
 	result = REAL(pthread_spin_lock)(l);
 	if (rt_now() - w.start >= rt_process.annotated_ticks)
 		rt_wait_end(&w, VP_WAIT_SPIN, result, VP_CALL_SPIN_LOCK, true);
 	else
-		rt_leave_slot(w.slot);
+		rt_wait_leave(&w);
 	return result;
 }
 

@@ -47,7 +47,7 @@ static inline int sem_try(sem_t *s)
 			return 0;                                                                                      \
 		rt_wait_begin(&w_, s, sem_shared(s));                                                                  \
 		if (sem_try(s) == 0) {                                                                                 \
-			rt_leave_slot(w_.slot);                                                                        \
+			rt_wait_leave(&w_);                                                                            \
 			return 0;                                                                                      \
 		}                                                                                                      \
 		pthread_cleanup_push(rt_wait_cancelled, &w_);                                                          \

@@ -86,7 +86,7 @@ RT_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*
 		if (rt_now() - w_.start >= rt_process.annotated_ticks)                                                 \
 			rt_wait_end(&w_, VP_WAIT_JOIN, failed, call, false);                                           \
 		else                                                                                                   \
-			rt_leave_slot(w_.slot);                                                                        \
+			rt_wait_leave(&w_);                                                                            \
 		return r_;                                                                                             \
 	} while (0)
 

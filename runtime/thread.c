@@ -16,6 +16,7 @@
 #define POOL_BLOCKS 2048
 
 __thread struct rt_thread *rt_self __attribute__((tls_model("initial-exec")));
+_Atomic uint32_t rt_session;
 static __thread uint64_t token_given __attribute__((tls_model("initial-exec"))); /* of a thread that attaches later */
 
 static struct rt_thread first_block[POOL_THREADS];
@@ -55,10 +56,15 @@ static void thread_exit(void *arg)
 		return;
 	if (__tsan_release)
 		th->in_stack = UINTPTR_MAX; /* the unwinder calls pthread_once, which is the sanitizer's */
-	rt_hot_end(th);
-	rt_thread_exit(th);
+	if (rt_thread_is_current(th)) {
+		rt_hot_end(th);
+		rt_thread_exit(th);
+	}
 	mask = rt_signals_block();
-	rt_chunks_hand_over(th);
+	if (rt_thread_is_current(th))
+		rt_chunks_hand_over(th);
+	else
+		rt_thread_rest(th, 0);
 	th->probe.gate = 0;
 	th->probe.top = NULL;
 	atomic_store_explicit(&th->state, RT_THREAD_EXITED, memory_order_release);
@@ -107,23 +113,106 @@ static struct rt_thread *pool_take(void)
 	return NULL;
 }
 
-static void thread_begin(struct rt_thread *th, uint64_t token)
+/* Where a thread that rests reserves: above any address, so that a unit that a signal handler's visit finds reserved
+ * goes the slow way. */
+#define NOWHERE (UINT64_MAX / 2 + 1)
+#define STACK_MAX_BYTES (UINT64_C(1) << 30)
+
+extern void *__libc_stack_end __attribute__((weak));
+
+static vp_u64 resting_ticks(void)
+{
+	return rt_now();
+}
+
+/* Where the calling thread's stack ends at the latest: libc keeps a thread's control block above it. */
+static uintptr_t stack_end(uintptr_t here)
+{
+	uintptr_t control = (uintptr_t)pthread_self();
+
+	if (control > here && control - here < STACK_MAX_BYTES)
+		return control;
+	return &__libc_stack_end && (uintptr_t)__libc_stack_end > here ? (uintptr_t)__libc_stack_end : here;
+}
+
+/* They are skipped calls from now on, whose end restores the gate of what is outside of all measured frames. Only
+ * frames that can be the thread's own are touched: behind pthread_exit some are gone. */
+void rt_scopes_settle(struct vp_scope *top)
+{
+	uintptr_t at = (uintptr_t)__builtin_frame_address(0), end = stack_end(at);
+
+	while ((uintptr_t)top > at && (uintptr_t)top < end && (uintptr_t)top % _Alignof(struct vp_scope) == 0) {
+		struct vp_scope *outer = top->outer;
+
+		at = (uintptr_t)top;
+		top->code = (top->code & VP_CODE_MASK) | VP_SKIPPED;
+		top->start = top->gate = 1;
+		top->outer = NULL;
+		top = outer;
+	}
+}
+
+/* All but `state`, by which others see that the structure is taken, and the counters of hot calls. */
+static void thread_clear(struct rt_thread *th)
 {
 	uint64_t stretch = th->probe.stretch;
+	int exit_rounds = th->exit_rounds;
 
-	/* All but `state`, by which others see that it is taken, and the counters of hot calls. */
 	memset(&th->probe, 0, sizeof(th->probe));
 	memset(&th->tid, 0, offsetof(struct rt_thread, hot) - offsetof(struct rt_thread, tid));
+	th->exit_rounds = exit_rounds;
 	th->probe.stretch = stretch;
-	th->probe.gate = 1; /* bit of the context without a measured frame */
-	th->probe.ticks = rt_process.ticks;
 	th->probe.api = &rt_api;
 	th->tid = (uint32_t)syscall(SYS_gettid);
+}
+
+void rt_thread_rest(struct rt_thread *th, uint64_t gate)
+{
+	static const unsigned open;
+
+	if (!th->exit_rounds)
+		rt_scopes_settle(th->probe.top);
+	/* in this order: a debugger may stop it anywhere, and its probes go the slow way until all is done */
+	th->probe.limit = 0;
+	th->session = RT_RESTING;
+	thread_clear(th);
+	th->probe.gate = gate;
+	th->probe.next = NOWHERE;
+	th->probe.ticks = resting_ticks;
+	th->probe.hot = th->hot;
+	th->probe.closed = &open;
+	th->probe.hot_after = INT_MAX;
+	th->probe.rests = 1;
+}
+
+static void thread_begin(struct rt_thread *th, uint64_t token)
+{
+	uint32_t session = atomic_load(&rt_session);
+
+	if (!session) /* it has just been left */
+		return;
+	thread_clear(th);
+	th->session = session;
+	th->probe.gate = 1; /* bit of the context without a measured frame */
+	th->probe.ticks = rt_process.ticks;
 	th->thread_seq = atomic_fetch_add(&rt_process.shm->next_thread_seq, 1);
 	th->start_ticks = rt_now();
 	th->token = token;
 	rt_hot_start(th);
+	rt_paths_forget(th);
 	rt_chunk_take(th);
+}
+
+void rt_threads_limit(void)
+{
+	for (int b = 0; b < POOL_BLOCKS; b++) {
+		struct rt_thread *block = atomic_load_explicit(&blocks[b], memory_order_acquire);
+
+		for (int i = 0; block && i < POOL_THREADS; i++)
+			__atomic_store_n(&block[i].probe.limit, 0, __ATOMIC_RELAXED);
+		if (!block)
+			break;
+	}
 }
 
 /* ThreadSanitizer may begin its thread inside of ours, and must not be told anything before that. */
@@ -135,28 +224,71 @@ void rt_attach_new(uint64_t token)
 		rt_attach(token);
 }
 
+static bool is_live(const struct rt_thread *th)
+{
+	return atomic_load_explicit(&th->state, memory_order_relaxed) == RT_THREAD_LIVE;
+}
+
+/* Its structure, new. */
+static struct rt_thread *thread_register(void)
+{
+	struct rt_thread *th = pool_take();
+	int none = 0;
+
+	if (!th)
+		return NULL;
+	th->probe.top = NULL;
+	th->exit_rounds = 0;
+	rt_self = th;
+	if (atomic_compare_exchange_strong(&exit_key_state, &none, 1))
+		atomic_store(&exit_key_state, pthread_key_create(&exit_key, thread_exit) == 0 ? 2 : 0);
+	if (atomic_load(&exit_key_state) == 2)
+		pthread_setspecific(exit_key, th);
+	return th;
+}
+
 struct rt_thread *rt_attach(uint64_t token)
 {
 	struct rt_thread *th = rt_self;
 	int saved = errno;
-	int none = 0;
 	uint64_t mask;
 
-	if (th || !rt_active())
-		return th && atomic_load_explicit(&th->state, memory_order_relaxed) == RT_THREAD_LIVE ? th : NULL;
+	if (th && !is_live(th))
+		return NULL;
+	if (th && rt_thread_is_current(th))
+		return th;
+	if (!th && !rt_active())
+		return NULL;
 	mask = rt_signals_block();
-	th = pool_take();
-	if (th) {
+	if (!th)
+		th = thread_register();
+	if (th)
+		rt_thread_rest(th, ~UINT64_C(0)); /* what it knows is another session's */
+	if (th && rt_active()) {
 		thread_begin(th, token ? token : token_given);
 		token_given = 0;
-		rt_self = th;
-		if (atomic_compare_exchange_strong(&exit_key_state, &none, 1))
-			atomic_store(&exit_key_state, pthread_key_create(&exit_key, thread_exit) == 0 ? 2 : 0);
-		if (atomic_load(&exit_key_state) == 2)
-			pthread_setspecific(exit_key, th);
 	}
+	th = th && rt_thread_is_current(th) ? th : NULL;
 	rt_signals_restore(mask);
 	errno = saved;
+	return th;
+}
+
+struct rt_thread *rt_attach_resting(void)
+{
+	struct rt_thread *th = rt_self;
+	uint64_t mask;
+
+	if (th && !is_live(th))
+		return NULL;
+	if (th && th->probe.rests)
+		return th;
+	mask = rt_signals_block();
+	if (!th)
+		th = thread_register();
+	if (th)
+		rt_thread_rest(th, ~UINT64_C(0));
+	rt_signals_restore(mask);
 	return th;
 }
 

@@ -29,6 +29,7 @@ struct rt_paths; /* stack.c */
 struct rt_thread {
 	struct vp_thread probe; /* first: probe.h knows no more */
 	_Atomic uint32_t state; /* enum rt_thread_state */
+	uint32_t session;	/* in which it records, of rt_session; RT_RESTING: in none */
 	struct rt_paths *paths; /* kept from thread to thread; null: none yet */
 	uint32_t tid, thread_seq, chunk_seq;
 	struct vp_chunk_header *chunk; /* null: no room, or none taken yet */
@@ -52,15 +53,32 @@ struct rt_thread {
 };
 extern __thread struct rt_thread *rt_self __attribute__((tls_model("initial-exec")));
 
+#define RT_RESTING UINT32_MAX
+extern _Atomic uint32_t rt_session; /* the number of the session in which this process takes part; 0: none */
+
+static inline bool rt_thread_is_current(const struct rt_thread *th)
+{
+	return th->session == atomic_load_explicit(&rt_session, memory_order_relaxed);
+}
+
 struct rt_thread *rt_attach(uint64_t token); /* the calling thread; null when dormant, exited or out of memory */
-void rt_attach_new(uint64_t token);	     /* a thread that begins */
+/* The calling thread of a process that rests; null when exited or out of memory. */
+struct rt_thread *rt_attach_resting(void);
+/* The calling thread, signals blocked, takes no part in a session any more: what it has open is not recorded. A gate of
+ * 0 is for sessions whose probes may still be open. */
+void rt_thread_rest(struct rt_thread *th, uint64_t gate);
+void rt_threads_limit(void); /* no thread's next record fits into its chunk */
+/* The frames from `top` outward, all of the calling thread, are recorded by nobody and open no gate of theirs. */
+void rt_scopes_settle(struct vp_scope *top);
+void rt_attach_new(uint64_t token); /* a thread that begins */
 
 /* The calling thread, or null where rt_attach() returns it. */
 static inline struct rt_thread *rt_thread(void)
 {
 	struct rt_thread *th = rt_self;
 
-	if (RT_LIKELY(th && atomic_load_explicit(&th->state, memory_order_relaxed) == RT_THREAD_LIVE))
+	if (RT_LIKELY(th && atomic_load_explicit(&th->state, memory_order_relaxed) == RT_THREAD_LIVE &&
+		      rt_thread_is_current(th)))
 		return th;
 	return rt_attach(0);
 }

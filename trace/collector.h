@@ -27,7 +27,8 @@ struct vprof_collector_options {
 	const uint32_t *every_call; /* codes of functions that are never sampled, in ascending order */
 	size_t n_every_call;	    /* the first VP_EVERY_CALL_MAX count */
 	enum vprof_compress_mode compress; /* chunks, with zstd */
-	double budget; /* share of one CPU that recording may take, see trace/windows.h; 0: no limit */
+	double budget;	   /* share of one CPU that recording may take, see trace/windows.h; 0: no limit */
+	const uid_t *user; /* whose processes are to open the shared memory; NULL: the caller's */
 	int is_live; /* the caller turns windows and plans itself (trace/collector/collector_live.h); budget is ignored
 		      */
 };
@@ -51,6 +52,7 @@ struct vprof_collector_state {			     /* while it records */
 int vprof_collector_open(struct vprof_collector **out, const struct vprof_collector_options *o,
 			 struct vprof_error *err);
 const char *vprof_collector_shm(const struct vprof_collector *c); /* value for VPROF_SHM */
+uint64_t vprof_collector_nonce(const struct vprof_collector *c);
 /* Records the context switches of process `pid` and its descendants, from its next exec on; call it once, before that.
  * After a failure the run can go on: the trace says why switches are not known. `most`: as in trace/processors.h. */
 int vprof_collector_watch(struct vprof_collector *c, pid_t pid, uint32_t most, struct vprof_error *err);

@@ -21,7 +21,7 @@
 
 #include "trace/format.h"
 
-#define VP_SHM_MAGIC UINT64_C(0x374d48535056) /* "VPSHM7"; changes with the layout */
+#define VP_SHM_MAGIC UINT64_C(0x384d48535056) /* "VPSHM8"; changes with the layout */
 #define VP_SLOT_COUNT 131072u		      /* words: two for each object, see below */
 
 #define VP_WATCHED_COUNT 16u
@@ -38,6 +38,7 @@ struct vp_shm {
 	uint64_t total_bytes;
 	uint32_t n_slots, n_chunks;
 	uint64_t slots_offset, states_offset, chunks_offset;
+	uint64_t nonce;		/* random: by it a process that was asked to join knows the memory that was meant */
 	uint32_t stack_samples; /* stacks to sample per thread and enum vp_stack */
 	uint32_t collector_pid;
 	_Atomic uint32_t next_thread_seq, next_process_seq; /* start at 1 */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -84,6 +85,9 @@ static void lay_out(struct vprof_shm_file *f, uint32_t n_chunks, uint64_t states
 	s->states_offset = states_offset;
 	s->chunks_offset = chunks_offset;
 	s->collector_pid = (uint32_t)getpid();
+	if (getrandom(&s->nonce, sizeof s->nonce, 0) != sizeof s->nonce)
+		s->nonce = (uint64_t)(uintptr_t)s ^ (uint64_t)getpid() << 32;
+	s->nonce |= 1;
 	atomic_store(&s->next_thread_seq, 1);
 	atomic_store(&s->next_process_seq, 1);
 	s->magic = VP_SHM_MAGIC;
@@ -221,6 +225,14 @@ int vprof_shm_file_open(struct vprof_shm_file *f, uint64_t ring_bytes, struct vp
 		return no_room(err, ring_bytes);
 	return vprof_error_set(err, VPROF_ERR_FAILED, "cannot create shared memory in " SHM_DIR ": %s",
 			       strerror(failed));
+}
+
+int vprof_shm_file_give(const struct vprof_shm_file *f, uid_t to, struct vprof_error *err)
+{
+	if (to == geteuid() || !chown(f->path, to, (gid_t)-1)) /* the name is ours: made by us, in a sticky folder */
+		return VPROF_OK;
+	return vprof_error_set(err, VPROF_ERR_FAILED, "cannot give %s to user %u: %s", f->path, (unsigned)to,
+			       strerror(errno));
 }
 
 void vprof_shm_file_close(struct vprof_shm_file *f)

@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "common/error.h"
 #include "trace/shm.h"
@@ -26,6 +27,8 @@ struct vprof_shm_file {
 /* ring_bytes 0: 256 MiB, but at most a quarter of what is free. Removes files that dead collectors left.
  * MISSING when /dev/shm is absent or has too little room. *f is all zero after an error. */
 int vprof_shm_file_open(struct vprof_shm_file *f, uint64_t ring_bytes, struct vprof_error *err);
+/* Gives the file to the user whose processes are to open it. */
+int vprof_shm_file_give(const struct vprof_shm_file *f, uid_t to, struct vprof_error *err);
 void vprof_shm_file_close(struct vprof_shm_file *f); /* an all-zero *f is fine */
 
 static inline struct vp_chunk_header *vprof_shm_chunk(const struct vprof_shm_file *f, uint32_t i)

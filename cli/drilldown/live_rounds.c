@@ -52,6 +52,7 @@ struct vprof_live_rounds {
 	double recorded_s;
 	size_t n_rounds, n_windows, n_looks, n_starts;
 	double begun_s, told_s;
+	double until_s; /* 0: without a limit, or nothing runs yet */
 	char *vprof_dir;
 };
 
@@ -62,22 +63,53 @@ static void pause_briefly(void)
 	nanosleep(&t, NULL);
 }
 
+static int build(struct vprof_workspace *w, struct vprof_plan *plan, struct vprof_error *err)
+{
+	char *log = vprof_path_join(w->project.vprof_dir, "live-build.log");
+	int rc = log ? vprof_step_build(w, plan, 0, log, err) : vprof_error_no_memory(err);
+
+	free(log);
+	return rc;
+}
+
+/* Codes are numbers of one scan: each must mean what it meant when the program was built. */
+static int check_codes(const struct vprof_workspace *w, const struct vprof_plan *plan, struct vprof_error *err)
+{
+	struct vprof_plan *built = NULL;
+	int rc = vprof_plan_read(&built, w->project.plan, err), is_same = 1;
+
+	if (rc == VPROF_ERR_MISSING || (!rc && !built->live))
+		rc = vprof_error_set(err, VPROF_ERR_INPUT,
+				     "the project has no resident build now: vprof build --live --link makes one; then "
+				     "start the program again");
+	for (size_t i = 0; !rc && is_same && i < plan->n_probes; i++) {
+		const struct vprof_probe *probe = &plan->probes[i], *was = vprof_plan_probe(built, probe->code);
+
+		is_same = was && !strcmp(was->name, probe->name) && !strcmp(was->file, probe->file);
+	}
+	vprof_plan_free(built);
+	if (rc || is_same)
+		return rc;
+	return vprof_error_set(
+		err, VPROF_ERR_INPUT,
+		"the plan is not one of the build that runs: the sources or vprof.json have changed since, or "
+		"it is another build's. vprof build --live --link, and start the program again");
+}
+
 int vprof_live_rounds_new(struct vprof_live_rounds **out, struct vprof_workspace *w,
 			  const struct vprof_live_rounds_options *o, struct vprof_error *err)
 {
 	struct vprof_live_rounds *r = calloc(1, sizeof *r);
 	struct vprof_decisions decisions = { .all = 1, .live = 1 };
 	struct vprof_plan *plan = NULL;
-	char *log = vprof_path_join(w->project.vprof_dir, "live-build.log");
-	int rc = r && log ? vprof_step_plan(w, &decisions, &plan, err) : vprof_error_no_memory(err);
+	int rc = r ? vprof_step_plan(w, &decisions, &plan, err) : vprof_error_no_memory(err);
 
 	*out = NULL;
 	if (!rc)
-		rc = vprof_step_build(w, plan, log, err);
+		rc = o->attachment ? check_codes(w, plan, err) : build(w, plan, err);
 	if (!rc)
 		rc = vprof_resident_probes_read(&r->probes, w->project.vprof_dir, err);
 	vprof_plan_free(plan);
-	free(log);
 	if (rc) {
 		free(r);
 		return rc;
@@ -92,6 +124,11 @@ int vprof_live_rounds_new(struct vprof_live_rounds **out, struct vprof_workspace
 	}
 	*out = r;
 	return VPROF_OK;
+}
+
+int vprof_live_rounds_is_time_over(const struct vprof_live_rounds *r)
+{
+	return r->until_s > 0 && vprof_clock_s() >= r->until_s;
 }
 
 /* The choice at a look, one key a line; NULL: no memory. */
@@ -158,7 +195,8 @@ static int start(struct vprof_live_rounds *r, struct vprof_workspace *w, const c
 						 .verbose = how->verbose };
 	r->gates.n = 0;
 	r->n_starts++;
-	return vprof_live_run_start(&r->run, &r->request, vprof_resident_probes_map(r->probes), &options, err);
+	return vprof_live_run_start(&r->run, &r->request, r->options.attachment, vprof_resident_probes_map(r->probes),
+				    &options, err);
 }
 
 /* The command has ended, or is to: MISSING, FAILED with what it printed last, or OK. */
@@ -180,8 +218,14 @@ static int stop(struct vprof_live_rounds *r, struct vprof_error *err)
 	if (outcome.interrupted)
 		return vprof_error_because(
 			err, VPROF_ERR_FAILED, VPROF_REASON_INTERRUPTED,
-			"interrupted; the probes are closed and the program was ended. The session is "
-			"kept: vprof iterate --live goes on with a new start");
+			r->options.attachment ?
+				"interrupted; the probes are closed, and the program goes on without. The session is "
+				"kept: vprof live goes on with it" :
+				"interrupted; the probes are closed and the program was ended. The session is "
+				"kept: vprof iterate --live goes on with a new start");
+	if (r->options.attachment && outcome.n_left_behind)
+		vprof_tell("%d process%s will give the shared memory back when they next do something: they are idle",
+			   outcome.n_left_behind, outcome.n_left_behind == 1 ? "" : "es");
 	if (!was_ended && outcome.status)
 		return vprof_run_blame(&r->request, &outcome, err);
 	return VPROF_OK;
@@ -235,10 +279,13 @@ static int keep_asked(const struct vprof_workspace *w, const char *run, const ch
 }
 
 /* Numbers the plan, and marks the probes that set another gate in an earlier plan of these processes. */
-static int prepare(struct vprof_live_rounds *r, const char *path, struct vprof_plan **plan, struct vprof_error *err)
+static int prepare(struct vprof_live_rounds *r, const struct vprof_workspace *w, const char *path,
+		   struct vprof_plan **plan, struct vprof_error *err)
 {
 	int rc = vprof_plan_read(plan, path, err);
 
+	if (!rc && r->options.attachment)
+		rc = check_codes(w, *plan, err);
 	if (rc)
 		return rc;
 	(*plan)->number = ++r->n_plans;
@@ -256,25 +303,52 @@ static int prepare(struct vprof_live_rounds *r, const char *path, struct vprof_p
 	return vprof_plan_write(*plan, path, err);
 }
 
+/* Why nothing of a process that was attached to is seen. */
+static int tell_not_seen(const struct vprof_live_rounds *r, const struct vprof_live_state *state,
+			 struct vprof_error *err)
+{
+	struct vprof_attachment_state a;
+
+	vprof_attachment_look(r->options.attachment, &a);
+	if (state->refusal[0] || a.refusal[0])
+		return vprof_error_set(err, VPROF_ERR_FAILED, "%s", state->refusal[0] ? state->refusal : a.refusal);
+	if (state->n_elsewhere)
+		return vprof_error_set(err, VPROF_ERR_MISSING,
+				       "the processes run in a container of their own; run vprof in it");
+	return vprof_error_set(
+		err, VPROF_ERR_MISSING,
+		"%zu process%s linked with libvprof.so, and none has taken part within %g s: a process does "
+		"when its next interval begins, so put load on it; and it must be the program that vprof "
+		"build --live --link built in this folder",
+		a.n_doors, a.n_doors == 1 ? " is" : "es are", WAIT_S);
+}
+
 /* Waits for processes with resident probes: without any, nothing would ever be recorded. */
 static int wait_for_processes(struct vprof_live_rounds *r, struct vprof_error *err)
 {
 	struct vprof_live_state state;
+	int rc;
 
 	for (double waited = 0; vprof_live_run_look(r->run, &state) && !state.n_processes && waited < WAIT_S;
 	     waited += 0.02)
 		pause_briefly();
-	if (state.n_processes)
+	if (state.n_processes) {
+		if (r->options.for_s > 0 && !(r->until_s > 0))
+			r->until_s = vprof_clock_s() + r->options.for_s;
 		return VPROF_OK;
+	}
 	if (!vprof_live_run_look(r->run, &state)) {
-		int rc = stop(r, err);
-
+		rc = stop(r, err);
 		return rc ? rc :
 			    vprof_error_set(
 				    err, VPROF_ERR_MISSING,
-				    "the run command ended before any process of the resident build was seen; it "
-				    "must start the program that vprof build --live built");
+				    r->options.attachment ?
+					    "the processes ended before any of them took part" :
+					    "the run command ended before any process of the resident build was seen; it "
+					    "must start the program that vprof build --live built");
 	}
+	if (r->options.attachment)
+		return tell_not_seen(r, &state, err);
 	return vprof_error_set(
 		err, VPROF_ERR_MISSING,
 		"no process of the resident build was seen within %g s%s%s. Does the run command start the program "
@@ -341,7 +415,9 @@ static int record(struct vprof_live_rounds *r, struct vprof_workspace *w, struct
 
 		pause_briefly();
 		tell_status(r, run, plan, state);
-		if (seconds < looks.next_s || !state->n_baselines)
+		if (vprof_live_rounds_is_time_over(r))
+			break;
+		if (r->options.is_one_plan || seconds < looks.next_s || !state->n_baselines)
 			continue;
 		if (seconds >= r->options.longest_s || n_looks++ == LOOKS_MAX)
 			break;
@@ -364,6 +440,10 @@ int vprof_live_rounds_record(struct vprof_live_rounds *r, struct vprof_workspace
 
 	if (!rc && r->run && !vprof_live_run_look(r->run, &state))
 		rc = stop(r, err);
+	if (!rc && !r->run && r->options.attachment && r->n_starts)
+		rc = vprof_error_set(err, VPROF_ERR_MISSING,
+				     "the processes have ended. The session is kept: attach to the program when it "
+				     "runs again");
 	if (!rc && !r->run)
 		rc = start(r, w, run, how, err);
 	if (!rc)
@@ -371,7 +451,7 @@ int vprof_live_rounds_record(struct vprof_live_rounds *r, struct vprof_workspace
 	if (!rc)
 		rc = keep_asked(w, run, path, err);
 	if (!rc)
-		rc = prepare(r, path, &plan, err);
+		rc = prepare(r, w, path, &plan, err);
 	if (!rc)
 		rc = vprof_live_run_begin(r->run, plan, trace, &n_missing, err);
 	if (!rc && n_missing)
@@ -460,9 +540,11 @@ int vprof_live_rounds_free(struct vprof_live_rounds *r, struct vprof_error *err)
 		return VPROF_OK;
 	rc = stop(r, err);
 	if (r->n_rounds)
-		vprof_say("live: %zu rounds, %.0f s of recording in %zu windows, %zu looks, %zu start%s of the program",
-			  r->n_rounds, r->recorded_s, r->n_windows, r->n_looks, r->n_starts,
-			  r->n_starts == 1 ? "" : "s");
+		vprof_say("live: %zu round%s, %.0f s of recording in %zu windows, %zu look%s, %zu %s%s", r->n_rounds,
+			  r->n_rounds == 1 ? "" : "s", r->recorded_s, r->n_windows, r->n_looks,
+			  r->n_looks == 1 ? "" : "s", r->n_starts,
+			  r->options.attachment ? "attachment" : "start of the program",
+			  r->n_starts == 1 || !r->options.attachment ? "" : "s");
 	vprof_resident_probes_free(r->probes);
 	VPROF_ARRAY_RELEASE(&r->gates);
 	vprof_live_status_remove(r->vprof_dir);

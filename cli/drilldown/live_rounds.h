@@ -9,17 +9,22 @@
 #include "cli/drilldown/steps.h"
 #include "cli/workspace.h"
 
+struct vprof_attachment;
 struct vprof_live_rounds;
 
 struct vprof_live_rounds_options {
 	uint64_t seed;
 	double first_s, longest_s; /* of recording in windows: when a round is first looked at, and when it ends */
+	struct vprof_attachment *attachment; /* processes that run already; NULL: the run command is started */
+	double for_s;			     /* from the first process seen; 0: without a limit */
+	int is_one_plan;		     /* a round is not looked at, and lasts for_s */
 };
 #define VPROF_LIVE_FIRST_S 2.0
 #define VPROF_LIVE_LONGEST_S 60.0
 #define VPROF_LIVE_EFFECT 0.02 /* of the probes, from which on what cannot matter is closed */
 
-/* Makes the resident build, unless it is there. */
+/* Makes the resident build, unless it is there. What is attached to has been built: INPUT when the sources are not
+ * those of that build. */
 int vprof_live_rounds_new(struct vprof_live_rounds **out, struct vprof_workspace *w,
 			  const struct vprof_live_rounds_options *o, struct vprof_error *err);
 
@@ -27,6 +32,8 @@ int vprof_live_rounds_new(struct vprof_live_rounds **out, struct vprof_workspace
  * which the command ends is over then. */
 int vprof_live_rounds_record(struct vprof_live_rounds *rounds, struct vprof_workspace *w, struct vprof_session *s,
 			     const char *run, const struct vprof_step_run_options *how, struct vprof_error *err);
+
+int vprof_live_rounds_is_time_over(const struct vprof_live_rounds *rounds);
 
 /* Of an analysed round: writes runs/RUN/live.json, and tells what the probes changed. */
 int vprof_live_rounds_conclude(const struct vprof_workspace *w, const char *run, const struct vprof_results *results,
@@ -36,7 +43,7 @@ int vprof_live_rounds_conclude(const struct vprof_workspace *w, const char *run,
  * NULL without memory. */
 char *vprof_live_plan_asked(const struct vprof_project *p, const char *run);
 
-/* Ends the program. What the whole took: on stderr. */
+/* Ends the program, or leaves it. What the whole took: on stderr. */
 int vprof_live_rounds_free(struct vprof_live_rounds *rounds, struct vprof_error *err);
 
 #endif

@@ -87,7 +87,7 @@ static int build(struct vprof_workspace *w, const struct vprof_session *s, const
 	if (!rc)
 		rc = vprof_plan_read(&plan, path, err);
 	if (!rc)
-		rc = vprof_step_build(w, plan, log, err);
+		rc = vprof_step_build(w, plan, 0, log, err);
 	vprof_plan_free(plan);
 	free(path);
 	free(log);

@@ -33,7 +33,7 @@ int vprof_step_plan(struct vprof_workspace *w, const struct vprof_decisions *d, 
 	return rc;
 }
 
-int vprof_step_build(struct vprof_workspace *w, const struct vprof_plan *plan, const char *log_path,
+int vprof_step_build(struct vprof_workspace *w, const struct vprof_plan *plan, int link, const char *log_path,
 		     struct vprof_error *err)
 {
 	const struct vprof_project *p = &w->project;
@@ -45,6 +45,7 @@ int vprof_step_build(struct vprof_workspace *w, const struct vprof_plan *plan, c
 		.probe_header = p->probe_header,
 		.include_dir = p->include_dir,
 		.library_dir = p->library_dir,
+		.link = link,
 		.build = w->annotations->build,
 		.directory = w->annotations->directory,
 		.log_path = log_path,

@@ -14,8 +14,9 @@
 int vprof_step_plan(struct vprof_workspace *w, const struct vprof_decisions *d, struct vprof_plan **plan,
 		    struct vprof_error *err);
 
-/* Splices and recompiles. Writes .vprof/plan.json: the plan that the objects now hold. */
-int vprof_step_build(struct vprof_workspace *w, const struct vprof_plan *plan, const char *log_path,
+/* Splices and recompiles; `link`: as in vprof_replay_options. Writes .vprof/plan.json: the plan that the objects now
+ * hold. */
+int vprof_step_build(struct vprof_workspace *w, const struct vprof_plan *plan, int link, const char *log_path,
 		     struct vprof_error *err);
 
 /* A new run's folder with the plan that tells what its trace's codes mean: the last build's, or the file `given`. */

@@ -19,6 +19,7 @@ struct vprof_live_run {
 	struct vprof_run_request request;
 	struct vprof_live_options options;
 	const struct vprof_probe_map *map;
+	struct vprof_attachment *attachment; /* NULL: a command of our own */
 	pthread_t thread;
 	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t answered;
@@ -54,8 +55,10 @@ static void answer(struct vprof_live_run *run)
 {
 	if (run->asked.what == NOTHING)
 		return;
-	run->asked.rc = run->live ? carry_out(run) :
-				    vprof_error_set(run->asked.err, VPROF_ERR_MISSING, "the run command has ended");
+	run->asked.rc =
+		run->live ? carry_out(run) :
+			    vprof_error_set(run->asked.err, VPROF_ERR_MISSING,
+					    run->attachment ? "the processes have ended" : "the run command has ended");
 	run->asked.what = NOTHING;
 	pthread_cond_signal(&run->answered);
 }
@@ -112,7 +115,8 @@ static void *attend(void *arg)
 {
 	struct vprof_live_run *run = arg;
 	struct vprof_error err = { "" };
-	int rc = vprof_run_target(&run->request, &run->outcome, &err);
+	int rc = run->attachment ? vprof_attached_run(&run->request, run->attachment, run->map, &run->outcome, &err) :
+				   vprof_run_target(&run->request, &run->outcome, &err);
 
 	over(run);
 	pthread_mutex_lock(&run->lock);
@@ -125,7 +129,8 @@ static void *attend(void *arg)
 }
 
 int vprof_live_run_start(struct vprof_live_run **out, const struct vprof_run_request *request,
-			 const struct vprof_probe_map *map, const struct vprof_live_options *o, struct vprof_error *err)
+			 struct vprof_attachment *attachment, const struct vprof_probe_map *map,
+			 const struct vprof_live_options *o, struct vprof_error *err)
 {
 	struct vprof_live_run *run = calloc(1, sizeof *run);
 
@@ -138,6 +143,7 @@ int vprof_live_run_start(struct vprof_live_run **out, const struct vprof_run_req
 	run->request.arg = run;
 	run->options = *o;
 	run->map = map;
+	run->attachment = attachment;
 	pthread_mutex_init(&run->lock, NULL);
 	pthread_cond_init(&run->answered, NULL);
 	if (pthread_create(&run->thread, NULL, attend, run)) {
@@ -159,7 +165,8 @@ static int ask(struct vprof_live_run *run, struct asked asked, struct vprof_erro
 		if (run->rc && err)
 			*err = run->err;
 		else
-			vprof_error_set(err, VPROF_ERR_MISSING, "the run command has ended");
+			vprof_error_set(err, VPROF_ERR_MISSING,
+					run->attachment ? "the processes have ended" : "the run command has ended");
 	} else {
 		run->asked = asked;
 		while (run->asked.what != NOTHING)

@@ -8,15 +8,17 @@
 #ifndef VPROF_LIVE_RUN_H
 #define VPROF_LIVE_RUN_H
 
+#include "cli/live/attached_run.h"
 #include "cli/run_target.h"
 #include "live/live_session.h"
 
 struct vprof_live_run;
 
-/* Starts the command. The request's strings, the map and the options are borrowed until the end. */
+/* Starts the command, or attaches to processes that run already (NULL: the command). The request's strings, the map,
+ * the attachment and the options are borrowed until the end. */
 int vprof_live_run_start(struct vprof_live_run **out, const struct vprof_run_request *request,
-			 const struct vprof_probe_map *map, const struct vprof_live_options *o,
-			 struct vprof_error *err);
+			 struct vprof_attachment *attachment, const struct vprof_probe_map *map,
+			 const struct vprof_live_options *o, struct vprof_error *err);
 
 /* Those of live/live_session.h, and vprof_collector_flush(). MISSING when the command has ended. */
 int vprof_live_run_begin(struct vprof_live_run *run, const struct vprof_plan *plan, const char *trace_dir,
@@ -24,7 +26,7 @@ int vprof_live_run_begin(struct vprof_live_run *run, const struct vprof_plan *pl
 int vprof_live_run_flush(struct vprof_live_run *run, struct vprof_error *err);
 int vprof_live_run_end(struct vprof_live_run *run, struct vprof_error *err);
 
-/* 1: the command runs. 0: it has ended; the state is the last one. */
+/* 1: the command, or what was attached to, runs. 0: it has ended; the state is the last one. */
 int vprof_live_run_look(struct vprof_live_run *run, struct vprof_live_state *state);
 
 /* Closes all probes, ends the command if it still runs, and frees the run. OK also for a command that fails: see

@@ -17,4 +17,9 @@ typedef int vprof_elf_read_memory(const void *memory, uint64_t address, void *to
 int vprof_elf_image_read(vprof_elf_read_memory *read, const void *memory, uint64_t base, uint64_t *bias,
 			 char hex[VPROF_ELF_IMAGE_ID]);
 
+/* The first note with this name and type in the file mapped at `base`, if its content is n bytes: 1, `content` and
+ * where it lies; 0: there is none. */
+int vprof_elf_image_note(vprof_elf_read_memory *read, const void *memory, uint64_t base, const char *name,
+			 uint32_t type, void *content, size_t n, uint64_t *address);
+
 #endif

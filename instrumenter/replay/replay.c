@@ -141,6 +141,25 @@ static int collect_originals(struct vprof_replayer *r, struct vprof_error *err)
 	return rc;
 }
 
+/* Programs get the library, or lose it: then all of them are linked again, without the build command. */
+static int decide_library(struct vprof_replayer *r, struct vprof_error *err)
+{
+	int is_wanted = r->plan && r->plan->live && (r->o->link || r->state.links_library);
+
+	if (is_wanted && !r->links_known)
+		return vprof_error_set(err, VPROF_ERR_INPUT,
+				       "--link: the commands that link the program are not known, since vprof did not "
+				       "observe the build (vprof init -- BUILD COMMAND does). Or add this to the link "
+				       "yourself: %s/libvprof.so -Wl,-rpath,%s",
+				       r->o->library_dir, r->o->library_dir);
+	if (is_wanted == r->state.links_library)
+		return VPROF_OK;
+	r->state.links_library = is_wanted;
+	r->state.direct_link |= is_wanted;
+	r->state.relinking = 1;
+	return vprof_state_write(&r->state, err);
+}
+
 static int prepare(struct vprof_replayer *r, struct vprof_error *err)
 {
 	int rc = vprof_file_write(r->o->log_path, "", 0, err);
@@ -159,6 +178,8 @@ static int prepare(struct vprof_replayer *r, struct vprof_error *err)
 		rc = vprof_flow_units_check(r, err);
 	if (!rc)
 		rc = vprof_links_read(r, err);
+	if (!rc)
+		rc = decide_library(r, err);
 	if (!rc)
 		rc = vprof_units_decide(r, err);
 	if (!rc && count_unbuilt(r)) {

@@ -281,24 +281,63 @@ static void add_maps(struct rewrite *w)
 	free(w->maps);
 }
 
-int vprof_links_statically(const struct vprof_command *c)
+static int has_word(const struct vprof_command *c, const char *const *wanted)
 {
-	int is_static = 0;
-
-	for (size_t i = c->compiler + 1; i < c->n; i++) {
-		const char *word = c->argv[i];
-
-		if (!strcmp(word, "-r") || !strcmp(word, "-shared") || !strcmp(word, "-Wl,-r"))
-			return 0;
-		is_static |= !strcmp(word, "-static") || !strcmp(word, "--static") || !strcmp(word, "-static-pie");
-	}
-	return is_static && c->step == VPROF_STEP_LINK;
+	for (size_t i = c->compiler + 1; i < c->n; i++)
+		for (size_t k = 0; wanted[k]; k++)
+			if (!strcmp(c->argv[i], wanted[k]))
+				return 1;
+	return 0;
 }
 
-int vprof_static_link(const struct vprof_replayer *r, const struct vprof_command *c, char *words[2],
-		      struct vprof_error *err)
+/* Not a shared library, nor objects joined into one. */
+static int links_program(const struct vprof_command *c)
+{
+	static const char *const others[] = { "-r", "-shared", "-Wl,-r", "-Wl,-shared", NULL };
+
+	return c->step == VPROF_STEP_LINK && !has_word(c, others);
+}
+
+int vprof_links_statically(const struct vprof_command *c)
+{
+	static const char *const options[] = { "-static", "--static", "-static-pie", NULL };
+
+	return links_program(c) && has_word(c, options);
+}
+
+static int unreadable(const char *path, struct vprof_error *err)
+{
+	return vprof_error_set(err, VPROF_ERR_MISSING,
+			       "a program is to be linked with %s, which cannot be read. Install vprof again, or set "
+			       "VPROF_LIBDIR to the folder that holds it",
+			       path);
+}
+
+/* Behind the program's own libraries, before libc: its functions come first, those of a sanitizer before them. */
+static int shared_link(const struct vprof_replayer *r, char *words[2], struct vprof_error *err)
+{
+	char *library = r->o->library_dir ? vprof_path_join(r->o->library_dir, "libvprof.so") : NULL;
+	int rc = VPROF_OK;
+
+	if (!library || asprintf(&words[0], "-Wl,--push-state,--no-as-needed,%s,--pop-state", library) < 0) {
+		words[0] = NULL;
+		rc = vprof_error_no_memory(err);
+	} else if (asprintf(&words[1], "-Wl,-rpath,%s", r->o->library_dir) < 0) {
+		words[1] = NULL;
+		rc = vprof_error_no_memory(err);
+	} else if (access(library, R_OK)) {
+		rc = unreadable(library, err);
+	}
+	free(library);
+	return rc;
+}
+
+int vprof_library_link(const struct vprof_replayer *r, const struct vprof_command *c, char *words[2],
+		       struct vprof_error *err)
 {
 	words[0] = words[1] = NULL;
+	if (r->state.links_library && links_program(c) && !vprof_links_statically(c))
+		return shared_link(r, words, err);
 	if (!vprof_links_statically(c))
 		return VPROF_OK;
 	words[0] = r->o->library_dir ? vprof_path_join(r->o->library_dir, "libvprof.a") : NULL;
@@ -306,12 +345,7 @@ int vprof_static_link(const struct vprof_replayer *r, const struct vprof_command
 		words[1] = NULL;
 		return vprof_error_no_memory(err);
 	}
-	if (access(words[0], R_OK))
-		return vprof_error_set(err, VPROF_ERR_MISSING,
-				       "a program is linked statically, and %s cannot be read. Install vprof "
-				       "again, or set VPROF_LIBDIR to the folder that holds libvprof.a",
-				       words[0]);
-	return VPROF_OK;
+	return access(words[0], R_OK) ? unreadable(words[0], err) : VPROF_OK;
 }
 
 char **vprof_original_command(const struct vprof_unit *unit, const char *output)
@@ -384,7 +418,7 @@ char **vprof_replay_command(const struct vprof_replayer *r, const struct vprof_u
 	}
 	add(&w.out, "-o");
 	add(&w.out, output);
-	if (vprof_static_link(r, c, library, NULL))
+	if (vprof_library_link(r, c, library, NULL))
 		w.out.failed = 1;
 	for (size_t i = 0; i < 2; i++)
 		if (library[i])

@@ -11,10 +11,10 @@ char **vprof_replay_command(const struct vprof_replayer *r, const struct vprof_u
 /* The recorded command as it is, to `output`, without by-products. */
 char **vprof_original_command(const struct vprof_unit *unit, const char *output);
 
-/* Does it link a program statically? Then it needs what vprof_static_link adds: *words, two of them, on the heap, or
+/* Does it link a program statically? Then it needs what vprof_library_link adds: *words, two of them, on the heap, or
  * none. */
 int vprof_links_statically(const struct vprof_command *c);
-int vprof_static_link(const struct vprof_replayer *r, const struct vprof_command *c, char *words[2],
-		      struct vprof_error *err);
+int vprof_library_link(const struct vprof_replayer *r, const struct vprof_command *c, char *words[2],
+		       struct vprof_error *err);
 
 #endif

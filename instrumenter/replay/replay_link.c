@@ -190,7 +190,7 @@ int vprof_link_run(struct vprof_replayer *r, const struct vprof_link *link, stru
 			vprof_error_no_memory(err);
 
 	if (!rc)
-		rc = vprof_static_link(r, c, library, err);
+		rc = vprof_library_link(r, c, library, err);
 	if (!rc) {
 		memcpy(argv, c->argv, c->n * sizeof *argv);
 		argv[c->n] = library[0];

@@ -19,7 +19,8 @@ int vprof_links_read(struct vprof_replayer *r, struct vprof_error *err);
 void vprof_links_release(struct vprof_replayer *r);
 /* Adds the outputs to make again to `affected`, saves them if they are not saved yet, and marks their links. */
 int vprof_links_affected(struct vprof_replayer *r, struct vprof_paths *affected, struct vprof_error *err);
-/* Runs one recorded link command, with libvprof.a when it links statically. BUILD when it fails. */
+/* Runs one recorded link command, with libvprof.a when it links statically, with libvprof.so when programs get that.
+ * BUILD when it fails. */
 int vprof_link_run(struct vprof_replayer *r, const struct vprof_link *link, struct vprof_error *err);
 
 #endif

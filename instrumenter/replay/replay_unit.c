@@ -149,7 +149,10 @@ int vprof_units_decide(struct vprof_replayer *r, struct vprof_error *err)
 		if (r->o->flows)
 			flow_fingerprint(r, unit, VPROF_HASH_SEED);
 		else
-			fingerprint(r, unit, headers);
+			fingerprint(r, unit,
+				    r->state.links_library && unit->command.step == VPROF_STEP_LINK ?
+					    vprof_hash_text(headers, "link") :
+					    headers);
 		unit->action = VPROF_UNIT_KEEP;
 		if (!unit->fingerprint[0] && !made)
 			continue;

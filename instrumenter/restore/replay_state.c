@@ -131,6 +131,7 @@ int vprof_state_read(struct vprof_replay_state *s, const char *vprof_dir, struct
 				     path);
 	s->relinking = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "relinking"));
 	s->direct_link = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "direct_link"));
+	s->links_library = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "links_library"));
 out:
 	cJSON_Delete(json);
 	vprof_text_release(&text);
@@ -163,6 +164,8 @@ int vprof_state_write(const struct vprof_replay_state *s, struct vprof_error *er
 	cJSON_AddNumberToObject(json, "version", STATE_VERSION);
 	cJSON_AddBoolToObject(json, "relinking", s->relinking);
 	cJSON_AddBoolToObject(json, "direct_link", s->direct_link);
+	if (s->links_library)
+		cJSON_AddTrueToObject(json, "links_library");
 	cJSON_AddItemToObject(json, "objects", list_json(s->objects, s->n_objects));
 	cJSON_AddItemToObject(json, "artefacts", list_json(s->artefacts, s->n_artefacts));
 	rc = vprof_json_file_write(s->vprof_dir, "state.json", json, err);

@@ -21,8 +21,9 @@ struct vprof_replay_state {
 	char *vprof_dir;
 	struct vprof_made *objects, *artefacts;
 	size_t n_objects, n_artefacts;
-	int relinking;	 /* a relink began and did not end */
-	int direct_link; /* the build command recompiles everything: run the recorded link commands instead */
+	int relinking;	   /* a relink began and did not end */
+	int direct_link;   /* the build command recompiles everything: run the recorded link commands instead */
+	int links_library; /* programs are linked with libvprof.so, which the build command knows nothing of */
 };
 
 /* Without state.json: an empty state. CORRUPT when it is damaged. Release it also after an error. */

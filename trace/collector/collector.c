@@ -263,6 +263,8 @@ int vprof_collector_open(struct vprof_collector **out, const struct vprof_collec
 	c->file.fd = -1;
 	c->pid_namespace = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
 	code = vprof_shm_file_open(&c->shm, o->memory_bytes, err);
+	if (!code && o->user)
+		code = vprof_shm_file_give(&c->shm, *o->user, err);
 	if (code)
 		goto out;
 	c->checked_ns = calloc(c->shm.n_chunks, sizeof *c->checked_ns);
@@ -328,8 +330,14 @@ const char *vprof_collector_shm(const struct vprof_collector *c)
 	return c->shm.path;
 }
 
+uint64_t vprof_collector_nonce(const struct vprof_collector *c)
+{
+	return c->shm.shm->nonce;
+}
+
 void vprof_collector_abandon(const struct vprof_collector *c)
 {
+	atomic_store(&c->shm.shm->stopped, 1);
 	unlink(c->shm.path);
 }
 
