@@ -460,6 +460,14 @@ int vprof_live_rounds_record(struct vprof_live_rounds *r, struct vprof_workspace
 			   n_missing, plan->n_probes);
 	if (!rc)
 		rc = record(r, w, s, run, plan, &state, err);
+	if (rc == VPROF_ERR_MISSING && r->run && !vprof_live_run_look(r->run, &state)) {
+		struct vprof_error why;
+
+		rc = stop(r, &why); /* an interrupt, perhaps */
+		if (rc && err)
+			*err = why;
+		rc = rc ? rc : VPROF_ERR_MISSING;
+	}
 	if (r->run && vprof_live_run_look(r->run, &state)) {
 		ended = vprof_live_run_end(r->run, rc ? NULL : err);
 		rc = rc ? rc : ended == VPROF_ERR_MISSING ? VPROF_OK : ended;

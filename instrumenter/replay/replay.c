@@ -142,9 +142,9 @@ static int collect_originals(struct vprof_replayer *r, struct vprof_error *err)
 }
 
 /* Programs get the library, or lose it: then all of them are linked again, without the build command. */
-static int decide_library(struct vprof_replayer *r, struct vprof_error *err)
+static int decide_library(struct vprof_replayer *r, int was_linked, struct vprof_error *err)
 {
-	int is_wanted = r->plan && r->plan->live && (r->o->link || r->state.links_library);
+	int is_wanted = r->plan && r->plan->live && (r->o->link || was_linked);
 
 	if (is_wanted && !r->links_known)
 		return vprof_error_set(err, VPROF_ERR_INPUT,
@@ -162,7 +162,7 @@ static int decide_library(struct vprof_replayer *r, struct vprof_error *err)
 
 static int prepare(struct vprof_replayer *r, struct vprof_error *err)
 {
-	int rc = vprof_file_write(r->o->log_path, "", 0, err);
+	int rc = vprof_file_write(r->o->log_path, "", 0, err), was_linked;
 
 	if (!rc)
 		rc = vprof_dir_make(r->tmp_dir, err);
@@ -178,8 +178,7 @@ static int prepare(struct vprof_replayer *r, struct vprof_error *err)
 		rc = vprof_flow_units_check(r, err);
 	if (!rc)
 		rc = vprof_links_read(r, err);
-	if (!rc)
-		rc = decide_library(r, err);
+	was_linked = r->state.links_library;
 	if (!rc)
 		rc = vprof_units_decide(r, err);
 	if (!rc && count_unbuilt(r)) {
@@ -189,7 +188,9 @@ static int prepare(struct vprof_replayer *r, struct vprof_error *err)
 			rc = vprof_build_run(r, err);
 	}
 	if (!rc && is_all_new(r))
-		rc = start_anew(r, err);
+		rc = start_anew(r, err); /* the state is a new one */
+	if (!rc)
+		rc = decide_library(r, was_linked, err);
 	if (!rc)
 		rc = vprof_units_decide(r, err);
 	if (!rc && !r->originals.collected)
