@@ -304,11 +304,15 @@ void rt_process_enter(void)
 RT_EXPORT struct vp_thread *vprof_rt_attach(unsigned abi, unsigned long thread_bytes);
 struct vp_thread *vprof_rt_attach(unsigned abi, unsigned long thread_bytes)
 {
-	struct rt_thread *th;
-	int saved = errno;
+	struct rt_thread *th = rt_self;
+	int saved;
 
+	if (th && th->probe.rests && abi == VP_ABI && !rt_is_invited() && !rt_active() &&
+	    atomic_load_explicit(&th->state, memory_order_relaxed) == RT_THREAD_LIVE)
+		return &th->probe; /* nobody is there: what each mark of an interval costs */
 	if ((abi & ~VP_ABI_FIRST) != VP_ABI || thread_bytes != sizeof(struct vp_thread))
 		return NULL;
+	saved = errno;
 	if (!rt_start()) {
 		th = rt_attach_resting();
 		errno = saved;

@@ -446,7 +446,7 @@ VP_OUT_ void vp_hook_now(unsigned int kind, const char *name, vp_u64 value)
 {
 	struct vp_thread *thread = vp_attach();
 
-	if (thread->api)
+	if (thread->api && !thread->rests)
 		thread->api->hook(thread, kind, name, value, __builtin_return_address(0));
 }
 
@@ -454,7 +454,7 @@ VP_OUT_ struct vp_hook *vp_hook_enter(struct vp_hook *hook, unsigned int kind, c
 {
 	struct vp_thread *thread = vp_attach();
 
-	if (!thread->api)
+	if (!thread->api || thread->rests)
 		return 0;
 	hook->kind = kind;
 	hook->name = name;

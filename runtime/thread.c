@@ -257,7 +257,7 @@ struct rt_thread *rt_attach(uint64_t token)
 		return NULL;
 	if (th && rt_thread_is_current(th))
 		return th;
-	if (!th && !rt_active())
+	if ((!th || th->probe.rests) && !rt_active())
 		return NULL;
 	mask = rt_signals_block();
 	if (!th)
