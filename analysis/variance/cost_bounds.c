@@ -233,13 +233,14 @@ static double nodes_error(const struct widening *w, const uint32_t *nodes, size_
 	return error / sqrt(w->r->nodes[0].var_ns2);
 }
 
-/* Bounds that are not known, for want of intervals, stay so. */
+/* Bounds that are not known, for want of intervals, stay so; none becomes narrower, also where a share is more than
+ * `most`. */
 static void add_room(double *low, double *high, const struct room *room, double most)
 {
 	if (isnan(*low) || isnan(*high))
 		return;
 	*low += fmin(0, room->low);
-	*high = fmin(most, *high + fmax(0, room->high));
+	*high = fmin(fmax(most, *high), *high + fmax(0, room->high));
 }
 
 /* a figure of the results with its bounds */

@@ -74,7 +74,7 @@ const knotText = k => el("p", null, el("span.badge", null, "knot"), ` ${cut(k.na
 /* Which tier the time was spent in, and the causes that lie there: the view of the paths draws the tiers. */
 const tierText = t => el("p", { "data-tier": t.name }, el("span.badge", null, "tier"), ` ${cut(t.name, 200)}${t.is_own ? ", where they begin," : ""} takes ` +
 	`${percent(t.mean_ns / R.mean_ns)} of the mean and ${percent(t.share)} of the variance`,
-	...t.causes.slice(0, 3).flatMap((i, k) => [k ? "; " : t.causes.length > 1 ? ": causes " : ": cause ", `${i + 1}, `, el("b.name", null, cut(R.causes[i].name, 120))]),
+	...t.causes.slice(0, 3).flatMap((i, k) => [k ? "; " : t.causes.length > 1 ? ": causes " : ": cause ", `${i + 1}, `, el("b", null, cut(R.causes[i].name, 120))]),
 	" (", el("a", { href: "#paths" }, "its requests"), ")");
 const tierTexts = () => (R.tiers || []).filter(t => t.mean_ns >= 0.005 * R.mean_ns || Math.abs(t.share) >= 0.005).map(tierText);
 /* What the stacks show beneath a measured call: a tree of contexts, each between its bounds. */
