@@ -89,7 +89,7 @@ static const char *reason_of(struct vprof_arena *arena, const struct vprof_flow 
 		return vprof_arena_printf(
 			arena,
 			"%" PRIu64
-			" events of what the thread itself had registered: a handler. Where a request goes on in it, name it in \"resume\" of the interval",
+			" events of what the thread itself had registered: a handler, to be named in \"resume\" of an interval that goes on in it",
 			f->n_own + f->n_again);
 	case VPROF_FLOW_FLOW:
 		if (f->is_event)

@@ -179,10 +179,12 @@ static void print_sync(const struct vprof_draft *d)
 
 static void print_open_flows(const struct vprof_draft *d)
 {
+	int n = d->n_queues != 0;
+
 	for (size_t i = 0; d->found && i < d->found->n_seen; i++)
 		if (d->found->seen[i].open)
-			printf("  %s -> %s: no entry: %s\n", d->found->seen[i].from, d->found->seen[i].to,
-			       d->found->seen[i].open);
+			printf("%s  %s -> %s: no entry: %s\n", n++ ? "" : "\nqueues\n", d->found->seen[i].from,
+			       d->found->seen[i].to, d->found->seen[i].open);
 }
 
 static void print_next(const char *written, int is_draft, int has_interval, int has_build, int has_run)

@@ -62,6 +62,20 @@ static void add_queues(cJSON *object, struct vprof_discovery *d, const struct vp
 		cJSON_AddStringToObject(one, "at", "exit");
 }
 
+static void add_handlers(cJSON *object, struct vprof_discovery *d, const struct vprof_flow *f)
+{
+	struct vprof_flow_handler handlers[VPROF_FLOW_HANDLERS_MAX];
+	size_t n = vprof_flow_handlers_of(d, f, handlers);
+	cJSON *list = cJSON_AddArrayToObject(object, "handlers"), *one;
+
+	for (size_t i = 0; i < n; i++) {
+		one = cJSON_CreateObject();
+		cJSON_AddItemToArray(list, one);
+		cJSON_AddStringToObject(one, "function", handlers[i].function);
+		cJSON_AddStringToObject(one, "id", handlers[i].item);
+	}
+}
+
 static void add_warnings(cJSON *answer, const struct vprof_flows *f)
 {
 	cJSON *list = cJSON_AddArrayToObject(answer, "warnings");
@@ -113,6 +127,8 @@ cJSON *vprof_flow_answer_make(struct vprof_discovery *d, const struct vprof_flow
 		add_counts(one, f);
 		if (f->verdict == VPROF_FLOW_FLOW || f->verdict == VPROF_FLOW_UNDECIDED)
 			add_queues(one, d, f);
+		if (f->verdict == VPROF_FLOW_EVENTS)
+			add_handlers(one, d, f);
 	}
 	return answer;
 }
@@ -163,7 +179,7 @@ static void add_entries(struct vprof_text *out, const cJSON *one)
 
 void vprof_flow_answer_text(const cJSON *answer, struct vprof_text *out)
 {
-	const cJSON *one, *list = cJSON_GetObjectItem(answer, "flows"), *warning;
+	const cJSON *one, *list = cJSON_GetObjectItem(answer, "flows"), *warning, *handler;
 	size_t n_flows = 0, number = 0, n_others = 0;
 
 	cJSON_ArrayForEach(one, list) n_flows += (size_t)is_flow(one);
@@ -196,6 +212,9 @@ void vprof_flow_answer_text(const cJSON *answer, struct vprof_text *out)
 		vprof_text_add(out, " -> ");
 		add_place(out, cJSON_GetObjectItem(one, "to"));
 		vprof_text_addf(out, ": %s\n", text_of(one, "reason"));
+		cJSON_ArrayForEach(handler, cJSON_GetObjectItem(one, "handlers"))
+			vprof_text_addf(out, "                 handler {\"function\": \"%s\", \"id\": \"%s\"}\n",
+					text_of(handler, "function"), text_of(handler, "id"));
 	}
 	cJSON_ArrayForEach(warning, cJSON_GetObjectItem(answer, "warnings"))
 		vprof_text_addf(out, "\nwarning: %s\n", cJSON_GetStringValue(warning) ? warning->valuestring : "");

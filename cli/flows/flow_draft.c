@@ -45,6 +45,19 @@ static int queue_of(const cJSON *flow, struct vprof_arena *arena, struct vprof_q
 	return 1;
 }
 
+/* "901 events ...: on_readable (id conn), on_due (id conn)" */
+static const char *handlers_of(const cJSON *flow, struct vprof_arena *arena)
+{
+	const char *said = text_of(flow, "reason");
+	const cJSON *handler;
+	int n = 0;
+
+	cJSON_ArrayForEach(handler, cJSON_GetObjectItem(flow, "handlers"))
+		said = vprof_arena_printf(arena, "%s%s %s (id %s)", said ? said : "", n++ ? "," : ":",
+					  text_of(handler, "function"), text_of(handler, "id"));
+	return said;
+}
+
 int vprof_flow_draft_of(const cJSON *answer, struct vprof_arena *arena, struct vprof_found_queues *found)
 {
 	struct vprof_queue_proposal *queues = NULL, queue;
@@ -54,6 +67,8 @@ int vprof_flow_draft_of(const cJSON *answer, struct vprof_arena *arena, struct v
 	*found = (struct vprof_found_queues){ NULL };
 	cJSON_ArrayForEach(flow, cJSON_GetObjectItem(answer, "flows"))
 	{
+		int is_handler = !strcmp(text_of(flow, "verdict"), "events");
+
 		if (queue_of(flow, arena, &queue)) {
 			struct vprof_queue_proposal *p = vprof_arena_push(arena, &queues, &found->n_queues, sizeof *p);
 
@@ -68,7 +83,8 @@ int vprof_flow_draft_of(const cJSON *answer, struct vprof_arena *arena, struct v
 				.to = text_of(cJSON_GetObjectItem(flow, "to"), "function"),
 				.verdict = text_of(flow, "verdict"),
 				.reason = text_of(flow, "reason"),
-				.open = cJSON_GetStringValue(cJSON_GetObjectItem(flow, "open")),
+				.open = is_handler ? handlers_of(flow, arena) :
+						     cJSON_GetStringValue(cJSON_GetObjectItem(flow, "open")),
 			};
 	}
 	found->queues = queues;

@@ -198,3 +198,31 @@ struct vprof_flow_queue vprof_flow_queue_of(struct vprof_discovery *d, const str
 			"the function that takes the item neither returns it nor has a parameter for it: call vprof_dequeue (vprof.h) there";
 	return q;
 }
+
+size_t vprof_flow_handlers_of(struct vprof_discovery *d, const struct vprof_flow *flow,
+			      struct vprof_flow_handler *handlers)
+{
+	const struct vprof_facts_function *f = flow->consumer.n ? function_of(d, &flow->consumer.functions[0]) : NULL;
+	uint32_t targets[VPROF_FLOW_HANDLERS_MAX];
+	size_t n = 0, n_targets = 0;
+
+	for (uint32_t i = 0; f && i < f->n_calls && !n_targets; i++) {
+		const struct vprof_facts_call *call = vprof_facts_call_of(d->facts, f, i);
+
+		if (call->kind == VPROF_CALL_POINTER)
+			n_targets = vprof_facts_pointer_targets(d->facts, call->signature, targets,
+								VPROF_FLOW_HANDLERS_MAX);
+	}
+	if (f && !n_targets) {
+		targets[0] = (uint32_t)(f - d->facts->functions);
+		n_targets = 1;
+	}
+	for (size_t i = 0; i < n_targets && i < VPROF_FLOW_HANDLERS_MAX; i++) {
+		const struct vprof_facts_function *target = &d->facts->functions[targets[i]];
+		const char *item = target->instrumentable ? handled_item(d, target, 0) : NULL;
+
+		if (item)
+			handlers[n++] = (struct vprof_flow_handler){ vprof_discovery_name(d, target), item };
+	}
+	return n;
+}

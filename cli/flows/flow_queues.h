@@ -16,4 +16,14 @@ struct vprof_flow_queue {
 /* Texts belong to the arena of `d`. */
 struct vprof_flow_queue vprof_flow_queue_of(struct vprof_discovery *d, const struct vprof_flow *flow);
 
+/* The functions that may handle its events: the one that uses what was registered first, or, where that calls through a
+ * pointer, those of the pointer's type; each with the parameter that tells what it works on. Their number, at most
+ * VPROF_FLOW_HANDLERS_MAX. */
+#define VPROF_FLOW_HANDLERS_MAX 16
+struct vprof_flow_handler {
+	const char *function, *item;
+};
+size_t vprof_flow_handlers_of(struct vprof_discovery *d, const struct vprof_flow *flow,
+			      struct vprof_flow_handler *handlers);
+
 #endif

@@ -42,7 +42,8 @@ static int choose_named(struct vprof_flow_units *u, const struct vprof_facts *fa
 
 static int locks(const struct vprof_facts *facts, const struct vprof_facts_function *f)
 {
-	static const char *const more[] = { "pthread_spin_lock", "mtx_lock", "pthread_cond_wait" };
+	static const char *const more[] = { "pthread_spin_lock", "mtx_lock",   "pthread_cond_wait",
+					    "epoll_ctl",	 "epoll_wait", "epoll_pwait" };
 
 	for (uint32_t i = 0; i < f->n_calls; i++) {
 		const struct vprof_facts_call *call = vprof_facts_call_of(facts, f, i);
@@ -56,7 +57,7 @@ static int locks(const struct vprof_facts *facts, const struct vprof_facts_funct
 	return 0;
 }
 
-/* Functions that lock, through a wrapper of the project as well, their callers and what they call. */
+/* Functions that lock, or register or wait for events, their callers and what they call. */
 static void mark(const struct vprof_facts *facts, const struct vprof_callgraph *g, unsigned char *marks)
 {
 	enum { LOCKS = 1, NEAR = 2 };
@@ -107,7 +108,7 @@ static int choose_locking(struct vprof_flow_units *u, const struct vprof_facts *
 	return u->n ? VPROF_OK :
 		      vprof_error_set(
 			      err, VPROF_ERR_MISSING,
-			      "no function of the project locks or waits, so nothing is handed over under a lock. If locks are behind a library's functions or atomics, name the files: --units FILE...");
+			      "no function of the project locks or waits, so nothing is handed over under a lock or by an event. If locks are behind a library's functions or atomics, name the files: --units FILE...");
 }
 
 int vprof_flow_units_choose(struct vprof_flow_units *u, const struct vprof_facts *facts,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which translation units a discovery run compiles: those in which critical sections lie, and those that call them or
- * are called in them. */
+/* Which translation units a discovery run compiles: those in which critical sections lie, or events are registered or
+ * waited for, and those that call these or are called there. */
 #ifndef VPROF_FLOW_UNITS_H
 #define VPROF_FLOW_UNITS_H
 
