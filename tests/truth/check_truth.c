@@ -521,6 +521,21 @@ static double unsure(const cJSON *truth)
 	return most;
 }
 
+/* What the machine did to calls that nobody timed is undivided between a hot function and its caller: the account has
+ * it where its kernel does not, as when a hypervisor takes the processor away. */
+static double undivided_by_machine(const cJSON *truth)
+{
+	const cJSON *entry;
+	double sum = 0;
+
+	cJSON_ArrayForEach(entry, cJSON_GetObjectItem(truth, "factors"))
+	{
+		if (is_set(entry, "is_sampled"))
+			sum += number_of(entry, "undivided_high");
+	}
+	return sum;
+}
+
 /* Functions, calls and delays that nobody planted take nothing themselves. */
 static void check_others(const cJSON *truth, const cJSON *results)
 {
@@ -533,7 +548,9 @@ static void check_others(const cJSON *truth, const cJSON *results)
 		if (is_pair(factor) || is_set(factor, "is_blame") || entry_of(truth, factor) || !strcmp(kind, "body") ||
 		    !strcmp(kind, "preempted"))
 			continue;
-		if (own_share(results, factor) > WORTH_MENTIONING + unsure(truth))
+		if (own_share(results, factor) >
+		    WORTH_MENTIONING + unsure(truth) +
+			    (!strcmp(kind, "undivided") ? undivided_by_machine(truth) : 0))
 			complain("%s has a share of %.3f itself, but nobody planted it", text_of(factor, "name"),
 				 own_share(results, factor));
 	}

@@ -554,8 +554,9 @@ static void write_factor(FILE *f, const struct truth *t, int i)
 	if (flags & TRUTH_SAMPLED)
 		fprintf(f,
 			"\"own_low\": %.6f, \"own_high\": %.6f, \"exact_low\": %.6f, \"exact_high\": %.6f, "
-			"\"exact_if_constant_low\": %.6f, \"exact_if_constant_high\": %.6f, ",
-			own.low, own.high, t->exact_low, t->exact_high, t->exact_constant_low, t->exact_constant_high);
+			"\"exact_if_constant_low\": %.6f, \"exact_if_constant_high\": %.6f, \"undivided_high\": %.6f, ",
+			own.low, own.high, t->exact_low, t->exact_high, t->exact_constant_low, t->exact_constant_high,
+			t->undivided_high);
 	if (c->flags & TRUTH_BLAME)
 		fprintf(f, "\"beneath\": \"%s\", ", t->columns[c->parent].name);
 	constant = if_constant(t, places_of(t, i, 0), 0);

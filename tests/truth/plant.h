@@ -165,6 +165,7 @@ struct truth {
 	double constant_low, constant_high; /* likewise, of what would go if the function always took its mean */
 	double exact_low, exact_high;	    /* of its share when every call was recorded, and of what would go */
 	double exact_constant_low, exact_constant_high;
+	double undivided_high; /* at most, of the share of calls that nobody timed and that took far longer than usual */
 };
 
 void truth_open(struct truth *t, int n_columns, const struct truth_column *columns, size_t capacity);
