@@ -549,8 +549,7 @@ static void check_others(const cJSON *truth, const cJSON *results)
 		    !strcmp(kind, "preempted"))
 			continue;
 		if (own_share(results, factor) >
-		    WORTH_MENTIONING + unsure(truth) +
-			    (!strcmp(kind, "undivided") ? undivided_by_machine(truth) : 0))
+		    WORTH_MENTIONING + unsure(truth) + (!strcmp(kind, "undivided") ? undivided_by_machine(truth) : 0))
 			complain("%s has a share of %.3f itself, but nobody planted it", text_of(factor, "name"),
 				 own_share(results, factor));
 	}

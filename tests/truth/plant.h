@@ -132,7 +132,12 @@ struct plant_options {
 struct plant_options plant_start(int argc, char **argv, size_t default_n); /* also calibrates */
 uint32_t plant_uniform(uint64_t *random, uint32_t low, uint32_t high);	   /* low .. high - 1 */
 void plant_sleep_us(uint32_t us);
-double plant_cpu_ns(void); /* CPU time of the calling thread */
+/* CPU time of the calling thread. The scheduler's own account is not exact: it charges a thread with what the CPU did
+ * between the request for a switch and the switch, which takes milliseconds where a handler of interrupts or a system
+ * call of another thread is in between (rq_clock_skip_update). Hence by perf's task clock, where the kernel permits it.
+ */
+double plant_cpu_ns(void);
+int plant_is_cpu_exact(void);
 /* How long it could have run, but others had the CPU, by the kernel's account; below 0 where that has none. */
 double plant_delay_ns(void);
 
@@ -165,7 +170,7 @@ struct truth {
 	double constant_low, constant_high; /* likewise, of what would go if the function always took its mean */
 	double exact_low, exact_high;	    /* of its share when every call was recorded, and of what would go */
 	double exact_constant_low, exact_constant_high;
-	double undivided_high; /* at most, of the share of calls that nobody timed and that took far longer than usual */
+	double undivided_high; /* at most, of the share of untimed calls that took far longer than usual */
 };
 
 void truth_open(struct truth *t, int n_columns, const struct truth_column *columns, size_t capacity);

@@ -5,15 +5,13 @@ static const struct truth_column columns[N_FACTORS] = {
 	[REQUEST] = { "handle_request", -1, 0 },
 	[PARSE_REQUEST] = { "parse_request", REQUEST, 0 },
 	[MATCH_RULES] = { "match_rules", REQUEST, TRUTH_PLANTED },
-	[PREEMPTED] = { "preempted", MATCH_RULES, TRUTH_PLANTED | TRUTH_PREEMPTED },
+	[PREEMPTED_PARSE] = { "preempted", PARSE_REQUEST, TRUTH_PLANTED | TRUTH_PREEMPTED },
+	[PREEMPTED_MATCH] = { "preempted", MATCH_RULES, TRUTH_PLANTED | TRUTH_PREEMPTED },
 };
-
-/* The kernel charges a thread with part of the interrupt that takes its processor away. */
-#define CHARGED_NS 10000
 
 /* What the kernel and the clock say of a call, without the readings themselves. */
 struct account {
-	double cpu_ns, delay_ns;   /* delay_ns: that of the readings included; below 0: not known */
+	double cpu_ns, delay_ns;   /* delay_ns: that of the readings included; below 0: not known, or not needed */
 	long interruptions, apart; /* during the call; during the readings around it */
 };
 
@@ -24,7 +22,7 @@ static void handle_with_account(struct request *r, struct account *a)
 	double cpu_ns = plant_cpu_ns(), delay_ns;
 	long outer = PLANT_INTERRUPTIONS(), inner;
 
-	delay_ns = plant_delay_ns();
+	delay_ns = plant_is_cpu_exact() ? -1 : plant_delay_ns();
 	inner = PLANT_INTERRUPTIONS();
 	PLANT_CALL(r->took[REQUEST], handle_request(r));
 	a->interruptions = PLANT_INTERRUPTIONS() - inner;
@@ -33,14 +31,15 @@ static void handle_with_account(struct request *r, struct account *a)
 	a->cpu_ns = plant_cpu_ns() - cpu_ns;
 }
 
-/* The time of a request in which others had the processor: its latency less its CPU time, and the kernel's own account
- * of how long it waited for a processor. What a hypervisor took is in one of them and not in the other, so the truth
- * lies between both. parse_request is so short that it has none of it. */
-static struct plant_time preempted(struct plant_time latency, const struct account *a)
+/* The time of a request in which others had the processor: at least its latency less its CPU time, as perf counts that
+ * within the switches; at most the gaps between readings of the clock, to which the interrupt that led to a switch, the
+ * switch and a hypervisor belong. Where the CPU time is the scheduler's account, it may be less by what that says of
+ * how long the thread waited for a processor. */
+static struct plant_time preempted(const struct request *r, const struct account *a)
 {
-	double cpu = a->cpu_ns * plant_ticks_per_ns,
-	       charged = (double)a->interruptions * CHARGED_NS * plant_ticks_per_ns;
-	double least = (double)latency.low - cpu, most = (double)latency.high - cpu + charged;
+	struct plant_time latency = r->took[REQUEST];
+	double cpu = a->cpu_ns * plant_ticks_per_ns, least = (double)latency.low - cpu,
+	       most = (double)latency.high - cpu;
 	double delay =
 		a->apart ? 0 : a->delay_ns * plant_ticks_per_ns; /* of what is apart, unknown how much is the call's */
 
@@ -48,7 +47,19 @@ static struct plant_time preempted(struct plant_time latency, const struct accou
 		least = delay;
 	if (delay > most)
 		most = delay;
+	if (a->interruptions && (double)(r->parse_gaps + r->match_gaps) > most)
+		most = (double)(r->parse_gaps + r->match_gaps);
 	return (struct plant_time){ least > 0 ? (uint64_t)least : 0, most > 0 ? (uint64_t)most : 0, 0 };
+}
+
+/* Of that the part of a function: no more than its own gaps, no less than what the other's gaps leave. */
+static struct plant_time part_of(struct plant_time all, uint64_t own_gaps, uint64_t other_gaps)
+{
+	struct plant_time part = { all.low > other_gaps ? all.low - other_gaps : 0, all.high, 0 };
+
+	if (own_gaps < part.high)
+		part.high = own_gaps > part.low ? own_gaps : part.low;
+	return part;
 }
 
 int main(int argc, char **argv)
@@ -61,13 +72,16 @@ int main(int argc, char **argv)
 	rival_start(o.random);
 	for (size_t i = 0; i < o.n; i++) {
 		struct request r = { .id = i + 1 };
+		struct plant_time all;
 		struct account account;
 
-		r.parse_steps = plant_uniform(&o.random, 1000, 3000);
-		r.match_steps = plant_uniform(&o.random, 1400000, 1600000);
+		r.parse_ns = plant_uniform(&o.random, 1000, 3000);
+		r.match_ns = plant_uniform(&o.random, 1400000, 1600000);
 		handle_with_account(&r, &account);
 		r.took[REQUEST].low = r.took[PARSE_REQUEST].high + r.took[MATCH_RULES].high;
-		r.took[PREEMPTED] = preempted(r.took[REQUEST], &account);
+		all = preempted(&r, &account);
+		r.took[PREEMPTED_PARSE] = part_of(all, r.parse_gaps, r.match_gaps);
+		r.took[PREEMPTED_MATCH] = part_of(all, r.match_gaps, r.parse_gaps);
 		truth.cpu_ns += account.cpu_ns;
 		truth_add(&truth, r.took);
 	}

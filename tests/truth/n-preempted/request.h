@@ -5,23 +5,14 @@
 
 #include "plant.h"
 
-enum { REQUEST, PARSE_REQUEST, MATCH_RULES, PREEMPTED, N_FACTORS };
+enum { REQUEST, PARSE_REQUEST, MATCH_RULES, PREEMPTED_PARSE, PREEMPTED_MATCH, N_FACTORS };
 
 struct request {
 	uint64_t id;
-	uint32_t parse_steps, match_steps;
+	uint32_t parse_ns, match_ns;
 	struct plant_time took[N_FACTORS];
-	uint64_t result;
+	uint64_t parse_gaps, match_gaps; /* between readings of the clock in them */
 };
-
-/* Work that takes CPU time, however long others have the CPU meanwhile. */
-#define WORK(r, n)                                                                                                     \
-	do {                                                                                                           \
-		for (uint32_t work_i_ = 0; work_i_ < (n); work_i_++) {                                                 \
-			(r)->result = (r)->result * 6364136223846793005u + 1;                                          \
-			__asm__ volatile("" : "+m"((r)->result));                                                      \
-		}                                                                                                      \
-	} while (0)
 
 void handle_request(struct request *r);
 void match_rules(struct request *r);

@@ -3,8 +3,9 @@
 
 NOINLINE void match_rules(struct request *r)
 {
-	uint64_t begin = PLANT_NOW();
+	struct plant_time spent = { 0, 0, 0 };
 
-	WORK(r, r->match_steps);
-	r->took[MATCH_RULES].low += PLANT_NOW() - begin;
+	PLANT_WORK(r->match_ns, spent); /* CPU time, however long others have the CPU meanwhile */
+	r->took[MATCH_RULES].low += spent.low;
+	r->match_gaps = spent.away;
 }

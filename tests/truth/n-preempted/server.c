@@ -3,10 +3,11 @@
 
 static NOINLINE void parse_request(struct request *r)
 {
-	uint64_t begin = PLANT_NOW();
+	struct plant_time spent = { 0, 0, 0 };
 
-	WORK(r, r->parse_steps);
-	r->took[PARSE_REQUEST].low += PLANT_NOW() - begin;
+	PLANT_WORK(r->parse_ns, spent);
+	r->took[PARSE_REQUEST].low += spent.low;
+	r->parse_gaps = spent.away;
 }
 
 NOINLINE void handle_request(struct request *r)
