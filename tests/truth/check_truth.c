@@ -729,6 +729,10 @@ int main(int argc, char **argv)
 	}
 	show(cJSON_GetObjectItem(results, "factors"));
 	check_all(truth, results);
+	if (bad && is_disturbed(truth) && is_set(truth, "has_untimed")) {
+		puts("AGAIN: others had the CPU for much of the variance, of which calls that are not timed tell nothing");
+		return 3;
+	}
 	cJSON_Delete(truth);
 	cJSON_Delete(results);
 	puts(bad ? "FAIL" : "PASS");

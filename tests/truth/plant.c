@@ -699,6 +699,7 @@ int truth_write(struct truth *t, const struct truth_answer *answer)
 	}
 	fprintf(f, "{\"interval\": \"%s\", \"n\": %zu,\n", answer->interval ? answer->interval : "request", t->n);
 	fprintf(f, " \"calm_share\": %.6f,\n", calm_share(t));
+	fprintf(f, " \"has_untimed\": %d,\n", answer->has_untimed);
 	if (answer->has_preempted)
 		write_preempted(f, t);
 	write_figures(f, answer->figures);

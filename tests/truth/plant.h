@@ -192,6 +192,7 @@ struct truth_answer {
 	const char *a, *b; /* a pair that must be found: the planted one */
 	/* the preempted part of the mean latency; needs cpu_ns of all requests, which never block */
 	int has_preempted;
+	int has_untimed; /* calls, which count as usual ones whatever the machine did to them */
 	struct truth_figure figures[TRUTH_MAX_FIGURES]; /* up to the first without a key */
 };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "document.h"
 
+#define LONG_TOKEN 50 /* microseconds that no token takes by itself */
+
 static NOINLINE void load_text(struct document *d)
 {
 	PLANT_SPIN(d->ns[LOAD_TEXT], d->took[LOAD_TEXT]);
@@ -23,6 +25,7 @@ static NOINLINE void parse(struct document *d)
 
 		PLANT_CALL(one, next_token(d, i));
 		d->tokens[i].high = (uint32_t)(one.high - plant_clock_ticks);
+		d->took[PARSE].away += one.high > LONG_TOKEN * plant_away_ticks ? one.high : 0;
 	}
 	d->took[PARSE].low = PLANT_NOW() - begin;
 }

@@ -33,7 +33,7 @@ static void fill_document(struct document *d, uint64_t id, uint64_t *random)
 int main(int argc, char **argv)
 {
 	struct plant_options o = plant_start(argc, argv, 700);
-	struct truth_answer answer = { .interval = "document" };
+	struct truth_answer answer = { .interval = "document", .has_untimed = 1 };
 	struct document *documents = calloc(o.n, sizeof *documents);
 	struct truth truth;
 

@@ -2,7 +2,8 @@
 #include "cache.h"
 
 #define PROBES 100
-#define CHAIN 4 /* entries that one lookup goes through in recursion */
+#define CHAIN 4	    /* entries that one lookup goes through in recursion */
+#define LONG_CALL 5 /* microseconds that no lookup takes by itself, nor its chain */
 
 enum place place;
 static volatile uint32_t table[256];
@@ -23,35 +24,47 @@ static NOINLINE void refill(struct request *q)
 	for (uint32_t i_ = 0; i_ < PROBES; i_++)                                                                       \
 	table[((from) + 7 * i_) % 256] += i_
 
+/* A call that began at `begin` ends. If it was long without a planted delay, the CPU was elsewhere, and if nobody timed
+ * it, its caller lacked the CPU for all that is known. */
+#define CALL_ENDS(q, function, begin)                                                                                  \
+	do {                                                                                                           \
+		uint64_t all_ = PLANT_NOW() - (begin), usual_ = all_ - (q)->slow.low;                                  \
+		uint64_t away_ = usual_ > LONG_CALL * plant_away_ticks ? usual_ : 0;                                   \
+		(q)->took[function].low += all_;                                                                       \
+		(q)->took[function].away += away_ + (q)->slow.away;                                                    \
+		(q)->callers[function] += away_;                                                                       \
+		(q)->slow = (struct plant_time){ 0, 0, 0 };                                                            \
+	} while (0)
+
 /* Short, and rarely much longer. */
 static NOINLINE void lookup(struct request *q, uint32_t depth)
 {
 	uint64_t begin = PLANT_NOW();
 	uint32_t call = q->n_calls++;
-	struct plant_time spun = { 0, 0 };
 
 	PROBE_TABLE(call);
 	if (__builtin_expect(call == q->slow_at && !q->slow_compare, 0)) {
-		if (place == CALLEE)
+		if (place == CALLEE) {
 			PLANT_CALL(q->took[REFILL], refill(q));
-		else
-			PLANT_SPIN(q->slow_ns, spun);
+			q->slow = q->took[REFILL];
+		} else {
+			PLANT_SPIN(q->slow_ns, q->slow);
+		}
 	}
 	if (depth)
 		lookup(q, depth - 1);
 	if (depth == outermost)
-		q->took[LOOKUP].low += PLANT_NOW() - begin;
+		CALL_ENDS(q, LOOKUP, begin);
 }
 
 static NOINLINE void compare(struct request *q, uint32_t i)
 {
 	uint64_t begin = PLANT_NOW();
-	struct plant_time spun = { 0, 0 };
 
 	PROBE_TABLE(i);
 	if (__builtin_expect(i == q->slow_at && q->slow_compare, 0))
-		PLANT_SPIN(q->slow_ns, spun);
-	q->took[COMPARE].low += PLANT_NOW() - begin;
+		PLANT_SPIN(q->slow_ns, q->slow);
+	CALL_ENDS(q, COMPARE, begin);
 }
 
 static NOINLINE void search(struct request *q)

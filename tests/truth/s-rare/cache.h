@@ -26,8 +26,10 @@ struct request {
 	uint32_t slow_at;	/* this call of lookup is slow, or of compare when slow_compare; N_LOOKUPS: none */
 	uint32_t slow_ns;
 	int slow_compare;
-	uint32_t n_calls; /* of lookup so far */
+	uint32_t n_calls;	/* of lookup so far */
+	struct plant_time slow; /* the planted delay in the call under way */
 	struct plant_time took[N_FACTORS];
+	uint64_t callers[N_FACTORS]; /* ticks of it that may count as its caller's */
 };
 
 extern enum place place;
