@@ -35,8 +35,7 @@ static int iterate(struct vprof_iteration *it, struct vprof_error *err)
 
 	if (rc || !it->options->json)
 		return rc;
-	return vprof_print_file(&it->workspace.project, it->session.rounds[it->session.n_rounds - 1].run.s,
-				"results.json", err);
+	return vprof_print_file(&it->workspace.project, it->told.s, "results.json", err);
 }
 
 int vprof_cmd_iterate(int argc, char **argv)

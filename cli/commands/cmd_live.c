@@ -77,8 +77,7 @@ static int attach(const struct live *live, struct vprof_error *err)
 		rc = record_plan(live, &it, &run, err);
 	} else {
 		rc = vprof_iterate(&it, err);
-		if (!rc)
-			run = it.session.rounds[it.session.n_rounds - 1].run;
+		run = it.told;
 	}
 	if (!rc && live->o.json)
 		rc = vprof_print_file(&it.workspace.project, run.s, "results.json", err);

@@ -297,14 +297,31 @@ static int decide_round(struct vprof_iteration *it, int *stopped, struct vprof_e
 	return rc;
 }
 
-static int load_last(struct vprof_iteration *it, struct vprof_error *err)
+static int load_results(struct vprof_iteration *it, const char *run, struct vprof_error *err)
 {
-	const struct vprof_round *last = &it->session.rounds[it->session.n_rounds - 1];
-	char *path = vprof_project_run_path(&it->workspace.project, last->run.s, "results.json");
+	char *path = vprof_project_run_path(&it->workspace.project, run, "results.json");
 	int rc = path ? vprof_results_read(&it->results, path, err) : vprof_error_no_memory(err);
 
 	free(path);
 	return rc;
+}
+
+static int load_last(struct vprof_iteration *it, struct vprof_error *err)
+{
+	return load_results(it, it->session.rounds[it->session.n_rounds - 1].run.s, err);
+}
+
+/* The time was over before the last round had enough data: what the round before it found stands. */
+static int fall_back(struct vprof_iteration *it, struct vprof_error *err)
+{
+	const struct vprof_session *s = &it->session;
+
+	vprof_say("the time was over before round %zu had enough data; this is what round %zu found", s->n_rounds - 1,
+		  s->n_rounds - 2);
+	it->is_time_over = 1;
+	it->told = s->rounds[s->n_rounds - 2].run;
+	forget_results(it);
+	return load_results(it, it->told.s, err);
 }
 
 /* Runs differ by more than one of them tells: before the drill-down ends, the last round's workload is run again with
@@ -417,7 +434,7 @@ static void tell_repeats(const struct vprof_iteration *it)
 static int conclude(struct vprof_iteration *it, int stopped, struct vprof_error *err)
 {
 	const struct vprof_session *s = &it->session;
-	const char *run = s->rounds[s->n_rounds - 1].run.s;
+	const char *run = it->told.s;
 	const struct vprof_project *p = &it->workspace.project;
 	uint32_t chosen[VPROF_K_MAX];
 	char *folder, *ending;
@@ -488,11 +505,16 @@ int vprof_iterate(struct vprof_iteration *it, struct vprof_error *err)
 		rc = begin_live(it, err);
 	if (!rc)
 		rc = drill_down(it, &stopped, err);
+	if (rc == VPROF_ERR_INCONCLUSIVE && it->live && vprof_live_rounds_is_time_over(it->live) &&
+	    it->session.n_rounds > 1)
+		rc = fall_back(it, err);
 	if (it->live) {
 		int ended = vprof_live_rounds_free(it->live, rc ? NULL : err);
 
 		rc = rc ? rc : ended;
 	}
+	if (!rc && !it->told.s[0])
+		it->told = it->session.rounds[it->session.n_rounds - 1].run;
 	if (!rc)
 		return conclude(it, stopped, err);
 	/* An inconclusive run says why; that is what a person needs to see. */

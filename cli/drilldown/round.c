@@ -184,9 +184,10 @@ int vprof_round_complete(struct vprof_workspace *w, struct vprof_session *s,
 		if (rc || saved)
 			return rc ? rc : saved;
 		return vprof_error_set(err, VPROF_ERR_INCONCLUSIVE,
-				       "run %s is inconclusive; the report says why. The "
-				       "session is kept: vprof iterate runs the workload again",
-				       round->run.s);
+				       "run %s is inconclusive; the report says why. The session is kept: %s",
+				       round->run.s,
+				       options->live ? "when it goes on, this round is recorded again" :
+						       "vprof iterate runs the workload again");
 	}
 	if (s->n_rounds == 1) {
 		s->baseline_mean_ns = (*results)->mean_ns;
