@@ -199,6 +199,19 @@ static int start(struct vprof_live_rounds *r, struct vprof_workspace *w, const c
 				    &options, err);
 }
 
+/* Processes that were asked, and do not take part. */
+static void tell_refused(const struct vprof_live_rounds *r)
+{
+	struct vprof_attachment_state a;
+
+	if (!r->options.attachment)
+		return;
+	vprof_attachment_look(r->options.attachment, &a);
+	if (a.n_refused)
+		vprof_tell("%zu process%s not take part: %s", a.n_refused, a.n_refused == 1 ? " does" : "es do",
+			   a.refusal);
+}
+
 /* The command has ended, or is to: MISSING, FAILED with what it printed last, or OK. */
 static int stop(struct vprof_live_rounds *r, struct vprof_error *err)
 {
@@ -223,6 +236,7 @@ static int stop(struct vprof_live_rounds *r, struct vprof_error *err)
 				"kept: vprof live goes on with it" :
 				"interrupted; the probes are closed and the program was ended. The session is "
 				"kept: vprof iterate --live goes on with a new start");
+	tell_refused(r);
 	if (r->options.attachment && outcome.n_left_behind)
 		vprof_tell("%d process%s will give the shared memory back when they next do something: they are idle",
 			   outcome.n_left_behind, outcome.n_left_behind == 1 ? "" : "es");
