@@ -12,6 +12,7 @@
 #include "trace/clock.h"
 
 #define LOOK_EVERY_NS UINT64_C(100000000)
+#define LOOK_SPARING 20 /* and so much longer than a look took: it is work beside the server */
 #define PAUSE_NS 5000000L
 #define LOCK_S 0.5 /* for what a killed vprof's keeper may still be at */
 #define LOADING_NS UINT64_C(2000000000)
@@ -30,7 +31,7 @@ struct guest {
 struct vprof_attachment {
 	pid_t pid;
 	uid_t user;
-	uint64_t looked_ns;
+	uint64_t looked_ns, look_ns; /* when the last look at the processes began, and how long it took */
 	VPROF_ARRAY(struct guest) guests;
 	struct vprof_attachment_state state;
 };
@@ -55,12 +56,15 @@ static void mark_tree(struct vprof_attachment *a, struct vprof_process_list *all
 		all->v.v[i].is_inside = g ? g->start_time == all->v.v[i].start_time :
 					    all->v.v[i].pid == a->pid && !a->looked_ns;
 	}
-	while (is_more) {
+	while (is_more) { /* once, and once more to see that: children mostly have higher numbers */
 		is_more = 0;
-		for (size_t i = 0; i < all->v.n; i++)
-			for (size_t k = 0; k < all->v.n && !all->v.v[i].is_inside; k++)
-				if (all->v.v[k].is_inside && all->v.v[k].pid == all->v.v[i].parent)
-					is_more = all->v.v[i].is_inside = 1;
+		for (size_t i = 0; i < all->v.n; i++) {
+			const struct vprof_process_entry *parent =
+				all->v.v[i].is_inside ? NULL : vprof_process_list_find(all, all->v.v[i].parent);
+
+			if (parent && parent->is_inside)
+				is_more = all->v.v[i].is_inside = 1;
+		}
 	}
 }
 
@@ -92,6 +96,13 @@ static int meet(struct vprof_attachment *a, struct guest *g, struct vprof_error 
 	return rc;
 }
 
+static struct guest new_guest(const struct vprof_process_entry *e)
+{
+	return (struct guest){
+		.pid = e->pid, .start_time = e->start_time, .met_ns = vprof_clock_monotonic_ns(), .door.memory.fd = -1
+	};
+}
+
 /* Every process of the tree is a guest; those that have ended are none any more. */
 static int find_guests(struct vprof_attachment *a)
 {
@@ -105,13 +116,13 @@ static int find_guests(struct vprof_attachment *a)
 	for (size_t i = 0; !rc && i < all.v.n; i++) {
 		struct guest *g = all.v.v[i].is_inside ? find_guest(a, all.v.v[i].pid) : NULL;
 
-		if (!g && all.v.v[i].is_inside) {
+		if (g && g->start_time != all.v.v[i].start_time) { /* a child has the number of one that ended */
+			vprof_door_close(&g->door);
+			*g = new_guest(&all.v.v[i]);
+		} else if (!g && all.v.v[i].is_inside) {
 			g = VPROF_PUSH(&a->guests);
 			if (g)
-				*g = (struct guest){ .pid = all.v.v[i].pid,
-						     .start_time = all.v.v[i].start_time,
-						     .met_ns = vprof_clock_monotonic_ns(),
-						     .door.memory.fd = -1 };
+				*g = new_guest(&all.v.v[i]);
 			else
 				rc = VPROF_ERR_NOMEM;
 		}
@@ -181,7 +192,7 @@ int vprof_attachment_step(struct vprof_attachment *a, const char *path, uint64_t
 {
 	uint64_t now_ns = vprof_clock_monotonic_ns();
 
-	if (a->looked_ns && now_ns - a->looked_ns < LOOK_EVERY_NS)
+	if (a->looked_ns && now_ns - a->looked_ns < LOOK_EVERY_NS + LOOK_SPARING * a->look_ns)
 		return VPROF_OK;
 	a->looked_ns = now_ns;
 	if (find_guests(a))
@@ -189,6 +200,7 @@ int vprof_attachment_step(struct vprof_attachment *a, const char *path, uint64_t
 	for (size_t i = 0; i < a->guests.n; i++)
 		attend(a, &a->guests.v[i], path, nonce);
 	count(a);
+	a->look_ns = vprof_clock_monotonic_ns() - now_ns;
 	return VPROF_OK;
 }
 

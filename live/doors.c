@@ -175,8 +175,8 @@ static int refused(const struct vprof_door *d, const struct vp_door *door, struc
 		[VP_DOOR_OVER] = "found the session over",
 		[VP_DOOR_OTHER] = "cannot use the shared memory: another vprof may have asked at the same time; try "
 				  "again",
-		[VP_DOOR_NO_ROOM] = "has no room for the shared memory (limits of address space: ulimit -v, "
-				    "vm.overcommit_memory)",
+		[VP_DOOR_NO_ROOM] = "has no room for the shared memory (limits of address space and of "
+				    "locked memory: ulimit -v, ulimit -l, vm.overcommit_memory)",
 	};
 	int error = door->error;
 

@@ -52,6 +52,13 @@ static struct vprof_process_entry read_entry(pid_t pid)
 	return entry;
 }
 
+static int by_pid(const void *a, const void *b)
+{
+	const struct vprof_process_entry *x = a, *y = b;
+
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
 int vprof_process_list_read(struct vprof_process_list *all)
 {
 	DIR *proc = opendir("/proc");
@@ -74,7 +81,16 @@ int vprof_process_list_read(struct vprof_process_list *all)
 	}
 	if (proc)
 		closedir(proc);
+	if (all->v.n)
+		qsort(all->v.v, all->v.n, sizeof *all->v.v, by_pid);
 	return VPROF_OK;
+}
+
+struct vprof_process_entry *vprof_process_list_find(const struct vprof_process_list *list, pid_t pid)
+{
+	const struct vprof_process_entry wanted = { .pid = pid };
+
+	return list->v.n ? bsearch(&wanted, list->v.v, list->v.n, sizeof wanted, by_pid) : NULL;
 }
 
 void vprof_process_list_release(struct vprof_process_list *list)
@@ -103,20 +119,12 @@ static int is_named(pid_t pid, const char *name)
 	return base && !strcmp(base + 1, name);
 }
 
-static const struct vprof_process_entry *find(const struct vprof_process_list *list, pid_t pid)
-{
-	for (size_t i = 0; i < list->v.n; i++)
-		if (list->v.v[i].pid == pid)
-			return &list->v.v[i];
-	return NULL;
-}
-
 /* Does it descend from another one that is inside? */
 static int has_ancestor(const struct vprof_process_list *list, const struct vprof_process_entry *e)
 {
-	const struct vprof_process_entry *at = find(list, e->parent);
+	const struct vprof_process_entry *at = vprof_process_list_find(list, e->parent);
 
-	for (size_t i = 0; at && i < list->v.n; i++, at = find(list, at->parent))
+	for (size_t i = 0; at && i < list->v.n; i++, at = vprof_process_list_find(list, at->parent))
 		if (at->is_inside)
 			return 1;
 	return 0;

@@ -18,8 +18,9 @@ struct vprof_process_list {
 	VPROF_ARRAY(struct vprof_process_entry) v;
 };
 
-/* OK or NOMEM. Release it in either case. */
+/* OK or NOMEM; sorted by pid. Release it in either case. */
 int vprof_process_list_read(struct vprof_process_list *list);
+struct vprof_process_entry *vprof_process_list_find(const struct vprof_process_list *list, pid_t pid);
 void vprof_process_list_release(struct vprof_process_list *list);
 
 /* The effective user of a process; -1 when it has ended. */

@@ -224,13 +224,15 @@ static void start(void)
 	atomic_store_explicit(&start_state, RESTING, memory_order_release);
 }
 
-/* Somebody has asked. Many threads may come by at once: one goes in, the others go on. */
+/* Somebody has asked. Many threads may come by at once: one goes in, the others go on. A child of vfork, which is
+ * another process in the same memory, does not. */
 static void join(void)
 {
 	int resting = RESTING;
 	struct rt_memory m;
 
-	if (!atomic_compare_exchange_strong(&start_state, &resting, CHANGING))
+	if (rt_process.pid != (uint32_t)syscall(SYS_getpid) ||
+	    !atomic_compare_exchange_strong(&start_state, &resting, CHANGING))
 		return;
 	if (!rt_memory_join(&m)) {
 		atomic_store_explicit(&start_state, RESTING, memory_order_release);

@@ -26,20 +26,19 @@ void rt_fork_prepare(void)
 	uint64_t token = 0, mask;
 	int saved = errno;
 
-	fork_signals.blocked = rt_active();
-	if (!fork_signals.blocked)
-		return;
 	if (th) {
 		struct vp_unit create[2] = { { rt_now(), VP_W(VP_KIND_CREATE, 0) }, { 0, 1 } };
 
 		create[1].t = token = rt_token();
 		rt_write(th, create, 2);
 	}
+	/* also in a process that rests: it may begin to take part at any moment */
 	mask = rt_signals_block();
 	fork_signals.mask = mask;
 	fork_signals.blocked = true; /* a handler may have forked meanwhile */
-	if (th) {
-		th->fork_token = token; /* likewise */
+	th = rt_self;		     /* likewise: the handler may have been the first to take part */
+	if (th && atomic_load(&th->state) == RT_THREAD_LIVE && rt_thread_is_current(th)) {
+		th->fork_token = token;
 		rt_chunks_fork(th);
 	}
 	rt_modules_freeze();
@@ -50,6 +49,7 @@ void rt_fork_parent(void)
 {
 	if (!fork_signals.blocked)
 		return;
+	fork_signals.blocked = false;
 	rt_modules_thaw();
 	rt_signals_restore(fork_signals.mask);
 }
@@ -59,12 +59,12 @@ void rt_fork_child(void)
 	struct rt_thread *th = rt_self;
 	int saved = errno;
 
+	rt_modules_forget();
 	if (rt_start_forked()) {
 		rt_identity_set();
 		rt_process.parent_seq = rt_process.seq;
 		rt_process.seq = atomic_fetch_add(&rt_process.shm->next_process_seq, 1);
 		rt_process_enter();
-		rt_modules_forget();
 		rt_strings_forget();
 		rt_creations_forget();
 		rt_threads_forget(th);
@@ -74,8 +74,10 @@ void rt_fork_child(void)
 		rt_identity_set();
 		rt_threads_forget(th);
 	}
-	if (fork_signals.blocked)
+	if (fork_signals.blocked) {
+		fork_signals.blocked = false;
 		rt_signals_restore(fork_signals.mask);
+	}
 	errno = saved;
 }
 

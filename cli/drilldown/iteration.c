@@ -466,8 +466,9 @@ static int conclude(struct vprof_iteration *it, int stopped, struct vprof_error 
 	rc = vprof_step_print_report(it->results, chosen, choose(it, chosen), 0, err);
 	if (!rc && folder)
 		printf("\nFull report: %s/results.json and %s/report.txt\n"
-		       "vprof restore puts the original objects back; vprof iterate --restart begins again.\n",
-		       vprof_project_shown(folder), vprof_project_shown(folder));
+		       "vprof restore puts the original objects back; vprof %s --restart begins again.\n",
+		       vprof_project_shown(folder), vprof_project_shown(folder),
+		       it->options->attachment ? "live" : "iterate");
 	free(folder);
 	return rc;
 }

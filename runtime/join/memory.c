@@ -32,6 +32,7 @@ static struct {
 } places[N_PLACES];
 static size_t place_bytes; /* of each, without the sinks; 0: none was reserved */
 static unsigned turn;	   /* the place of this session, or of the next */
+static uint8_t asked;	   /* the invitation that is being answered: vprof may write the next one meanwhile */
 
 static uint64_t now_ns(void)
 {
@@ -64,20 +65,38 @@ static size_t round_up(size_t n_bytes)
 	return ((n_bytes - 1) / VP_CHUNK_BYTES + 1) * VP_CHUNK_BYTES;
 }
 
+/* In place of what is at `at`, or anywhere, in one step for all threads. Where the program has the kernel lock whatever
+ * is mapped (mlockall), this is neither locked nor filled: it is mapped elsewhere, without access, unlocked, and moved.
+ * Null: errno. */
+static char *map_in_step(char *at, size_t n_bytes, int flags, int fd)
+{
+	char *fresh = (char *)syscall(SYS_mmap, NULL, n_bytes, PROT_NONE, flags, fd, 0L);
+	long start = -1;
+
+	if (fresh != MAP_FAILED) {
+		syscall(SYS_munlock, fresh, n_bytes);
+		if (!syscall(SYS_mprotect, fresh, n_bytes, PROT_READ | PROT_WRITE))
+			start = at ? syscall(SYS_mremap, fresh, n_bytes, n_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) :
+				     (long)fresh;
+		if (start == -1)
+			syscall(SYS_munmap, fresh, n_bytes);
+	}
+	if (start == -1 && at) /* no address space for both */
+		start = syscall(SYS_mmap, at, n_bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED, fd, 0L);
+	return start == -1 ? NULL : (char *)start;
+}
+
 static bool map_file(char *at, size_t n_bytes, int fd)
 {
-	if (syscall(SYS_mmap, at, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0L) != (long)at)
+	if (!map_in_step(at, n_bytes, MAP_SHARED, fd))
 		return false;
 	syscall(SYS_madvise, at, n_bytes, MADV_DONTDUMP); /* core files do not grow */
 	return true;
 }
 
-static char *reserve(size_t n_bytes, int protection)
+static char *reserve(size_t n_bytes)
 {
-	char *start = (char *)syscall(SYS_mmap, NULL, n_bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-				      -1, 0L);
-
-	return start == MAP_FAILED ? NULL : start;
+	return map_in_step(NULL, n_bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 }
 
 bool rt_memory_map(struct rt_memory *m, const char *path)
@@ -92,10 +111,9 @@ bool rt_memory_map(struct rt_memory *m, const char *path)
 	if (fstat(fd, &st) == 0 && (uint64_t)st.st_size >= sizeof(*m->shm)) {
 		*m = (struct rt_memory){ .n_bytes = (size_t)st.st_size };
 		m->n_all = round_up(m->n_bytes) + n_sinks;
-		start = reserve(m->n_all, PROT_NONE);
+		start = reserve(m->n_all);
 	}
-	if (start && (syscall(SYS_mprotect, start + m->n_all - n_sinks, n_sinks, PROT_READ | PROT_WRITE) ||
-		      !map_file(start, m->n_bytes, fd))) {
+	if (start && !map_file(start, m->n_bytes, fd)) {
 		syscall(SYS_munmap, start, m->n_all);
 		start = NULL;
 	}
@@ -121,7 +139,7 @@ static void answer(enum vp_door_answer what, int error)
 {
 	atomic_store(&rt_door.error, error);
 	atomic_store(&rt_door.answer, (uint8_t)what);
-	atomic_store(&rt_door.answered, atomic_load(&rt_door.invited));
+	atomic_store(&rt_door.answered, asked);
 }
 
 /* Opens the file if only this process's user can have made it, and nobody else can write to it. -1: answered. */
@@ -160,7 +178,7 @@ static char *take_place(size_t n_bytes)
 
 	if (start)
 		return start;
-	start = reserve((place_bytes ? place_bytes : n) + RT_SINKS * VP_CHUNK_BYTES, PROT_READ | PROT_WRITE);
+	start = reserve((place_bytes ? place_bytes : n) + RT_SINKS * VP_CHUNK_BYTES);
 	if (!start) {
 		answer(VP_DOOR_NO_ROOM, errno);
 		return NULL;
@@ -182,7 +200,8 @@ bool rt_memory_join(struct rt_memory *m)
 	char *start;
 	int fd;
 
-	if (!atomic_load(&rt_door.invited)) { /* taken back */
+	asked = atomic_load(&rt_door.invited); /* before what it says: that is written first */
+	if (!asked) {			       /* taken back */
 		answer(VP_DOOR_NONE, 0);
 		return false;
 	}
@@ -227,8 +246,7 @@ void rt_memory_leave(void)
 {
 	if (!places[turn].start)
 		return;
-	syscall(SYS_mmap, places[turn].start, place_bytes, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0L);
+	map_in_step(places[turn].start, place_bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 	syscall(SYS_madvise, places[turn].start, place_bytes, MADV_DONTDUMP);
 	places[turn].left_ns = now_ns();
 	if (atomic_exchange(&rt_door.joined, 0))

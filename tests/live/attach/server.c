@@ -9,11 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define N_THREADS 4
 #define SLOW_EVERY 16
+#define STACK_BYTES (256u << 10)
+#define ROOM_BYTES ((size_t)512 << 20)
 
 static atomic_int is_over;
 static atomic_ulong n_done, n_failed;
@@ -95,16 +98,35 @@ static void stop(int signal)
 static void run(void)
 {
 	pthread_t threads[N_THREADS + 1];
+	pthread_attr_t small;
 
-	pthread_create(&threads[N_THREADS], NULL, watch, NULL);
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, STACK_BYTES);
+	pthread_create(&threads[N_THREADS], &small, watch, NULL);
 	for (int i = 0; i < N_THREADS; i++)
-		pthread_create(&threads[i], NULL, serve, (void *)(uintptr_t)i);
+		pthread_create(&threads[i], &small, serve, (void *)(uintptr_t)i);
+	pthread_attr_destroy(&small);
 	for (int i = 0; i < N_THREADS; i++)
 		pthread_join(threads[i], NULL);
 	pthread_mutex_lock(&lock);
 	pthread_cond_broadcast(&changed);
 	pthread_mutex_unlock(&lock);
 	pthread_join(threads[N_THREADS], NULL);
+}
+
+/* As servers do that must not be paged out: whatever is mapped from now on is locked and filled, as far as the limits
+ * allow it for the memory of a session. */
+static void lock_memory(void)
+{
+	void *room;
+
+	if (mlockall(MCL_FUTURE))
+		return;
+	room = mmap(NULL, ROOM_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (room == MAP_FAILED)
+		munlockall();
+	else
+		munmap(room, ROOM_BYTES);
 }
 
 static void tell(const char *who)
@@ -120,6 +142,7 @@ int main(void)
 	int status;
 
 	sigaction(SIGTERM, &action, NULL);
+	lock_memory(); /* of the server; a child's is not */
 	worker = fork();
 	run();
 	if (!worker) {
