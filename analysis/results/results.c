@@ -181,13 +181,3 @@ size_t vprof_results_cause_of(const struct vprof_results *r, size_t factor)
 				return i;
 	return r->n_causes;
 }
-
-int vprof_results_is_repeated_enough(const struct vprof_results *r)
-{
-	if (r->n_runs < VPROF_REPEATS_MIN || r->inconclusive)
-		return 0;
-	for (size_t i = 0; i < r->n_selected; i++)
-		if (!(r->factors[i].share_high - r->factors[i].share_low <= VPROF_REPEATED_WIDTH))
-			return 0;
-	return 1;
-}

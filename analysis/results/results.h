@@ -617,11 +617,6 @@ size_t vprof_results_covariance(const struct vprof_results *r, uint32_t a, uint3
 size_t vprof_results_cause_of(const struct vprof_results *r, size_t factor);
 /* The tier in which a cause's time was spent, or NULL. */
 const struct vprof_tier *vprof_results_tier_of(const struct vprof_results *r, size_t cause);
-/* Do several runs tell the shares? Four runs or more, and bounds of at most VPROF_REPEATED_WIDTH for each selected
- * factor, or none above the threshold (docs/design/statistics.md). */
-#define VPROF_REPEATS_MIN 4
-#define VPROF_REPEATED_WIDTH 0.2
-int vprof_results_is_repeated_enough(const struct vprof_results *r);
 int vprof_results_write(const struct vprof_results *r, const char *path, struct vprof_error *err);
 int vprof_results_read(struct vprof_results **out, const char *path, struct vprof_error *err);
 

@@ -49,7 +49,7 @@ int vprof_cmd_iterate(int argc, char **argv)
 		{ "auto", VPROF_OPTION_FLAG, &o.automatic, NULL, "do not ask: break down whatever can be broken down" },
 		{ "max", VPROF_OPTION_COUNT, &o.max, "N", "maximum number of rounds after the first (default 12)" },
 		{ "repeat", VPROF_OPTION_COUNT, &o.repeat, "N",
-		  "run each round N times (default: the last one 4 to 8 times, until its shares are known to within 20 points)" },
+		  "run each round N times (default: the last one 4 to 8 times, until its causes are settled)" },
 		{ "threshold", VPROF_OPTION_SHARE, &o.threshold, "D", "minimum share of the variance (default 0.02)" },
 		{ "interval", VPROF_OPTION_TEXT, &o.interval, "NAME",
 		  "the interval to explain (default: the most frequent)" },

@@ -48,7 +48,10 @@ char *vprof_ending_tell(const struct vprof_results *r, const struct vprof_sessio
 	vprof_text_add(&out, vprof_ending_texts[s->ending]);
 	if (seen && add_open(r, s, seen, &out))
 		vprof_text_addf(&out, ". To go on: vprof iterate %s",
-				s->ending == VPROF_ENDING_MAX ? "with a larger --max" : "with a larger --k");
+				s->ending == VPROF_ENDING_MAX ? "with a larger --max" :
+				s->ending == VPROF_ENDING_UNSETTLED || s->ending == VPROF_ENDING_REPEATED ?
+								"--repeat N" :
+								"with a larger --k");
 	free(seen);
 	return vprof_text_detach(&out);
 }

@@ -15,11 +15,11 @@
 #include "cli/drilldown/decide.h"
 #include "cli/drilldown/ending.h"
 #include "cli/drilldown/live_rounds.h"
+#include "analysis/results/repeat.h"
 #include "cli/drilldown/round.h"
 #include "common/files.h"
 
 #define STARTS_SHOWN 4
-#define DEFAULT_REPEAT_MAX 8
 
 static int save(struct vprof_iteration *it, struct vprof_error *err)
 {
@@ -83,6 +83,22 @@ static void widen(struct vprof_session *s, const struct vprof_iteration_options 
 		s->threshold = o->threshold;
 }
 
+/* A drill-down that repeating did not settle goes on with more runs of its last round, or without repeating. */
+static void repeat_more(struct vprof_session *s, const struct vprof_iteration_options *o)
+{
+	struct vprof_round *last = s->n_rounds ? &s->rounds[s->n_rounds - 1] : NULL;
+
+	if (!o->repeat || (s->ending != VPROF_ENDING_UNSETTLED && s->ending != VPROF_ENDING_REPEATED))
+		return;
+	s->ending = VPROF_ENDING_NONE;
+	if ((size_t)o->repeat > last->n_runs) {
+		last->n_runs_wanted = (size_t)o->repeat;
+		last->state = VPROF_ROUND_BUILT;
+	} else {
+		last->state = VPROF_ROUND_ANALYSED; /* decided on what these runs tell */
+	}
+}
+
 /* What is opened again is measured in a round of its own. */
 static int keep_open(struct vprof_session *s, const struct vprof_option_words *names, struct vprof_error *err)
 {
@@ -120,6 +136,7 @@ static int open_session(struct vprof_iteration *it, struct vprof_error *err)
 		vprof_say("resuming the drill-down in %s: %zu round%s", vprof_project_shown(p->session), s->n_rounds,
 			  s->n_rounds == 1 ? "" : "s");
 	widen(s, o);
+	repeat_more(s, o);
 	rc = keep_open(s, &o->keep_open, err);
 	if (!rc)
 		rc = set_text(&s->interval, o->interval, err);
@@ -179,7 +196,8 @@ static int complete_round(struct vprof_iteration *it, struct vprof_error *err)
 
 	int was_analysed = it->session.rounds[it->session.n_rounds - 1].state >= VPROF_ROUND_ANALYSED;
 	struct timespec from;
-	int rc, is_confirmed = !it->options->repeat && it->session.rounds[it->session.n_rounds - 1].n_runs_wanted > 1;
+	const struct vprof_round *round = &it->session.rounds[it->session.n_rounds - 1];
+	int rc, is_confirmed = round->n_runs_wanted > 1 && (!it->options->repeat || round->n_runs >= VPROF_REPEATS_MIN);
 
 	clock_gettime(CLOCK_MONOTONIC, &from);
 	forget_results(it);
@@ -264,6 +282,34 @@ static int close_costly(struct vprof_iteration *it, struct vprof_error *err)
 	return VPROF_OK;
 }
 
+/* How many runs the first n rounds leave to others for being repeated. */
+static size_t repeats_left(const struct vprof_session *s, size_t n)
+{
+	size_t n_left = VPROF_REPEATS_IN_ALL;
+
+	for (size_t i = 0; i < n; i++)
+		n_left -= s->rounds[i].n_runs < 2 ? 0 : s->rounds[i].n_runs < n_left ? s->rounds[i].n_runs : n_left;
+	return n_left;
+}
+
+/* How often the last round may run. A person who chooses may choose as often as they like. */
+static size_t repeats_max(const struct vprof_iteration *it)
+{
+	size_t n_left = repeats_left(&it->session, it->session.n_rounds - 1);
+
+	return it->options->automatic && n_left < VPROF_REPEATS_MAX ? n_left : VPROF_REPEATS_MAX;
+}
+
+/* A rule is not to choose what to break down next from shares that repeated runs do not tell: that would be chance, and
+ * a round more each time. */
+static int is_unsettled(const struct vprof_iteration *it)
+{
+	enum vprof_repeat told = vprof_repeat_judge(it->results, repeats_max(it));
+
+	return it->options->automatic && !it->options->live && !it->options->repeat &&
+	       it->results->n_runs >= VPROF_REPEATS_MIN && (told == VPROF_REPEAT_FUTILE || told == VPROF_REPEAT_SPENT);
+}
+
 /* Reports the round and takes its decisions. *stopped: the input ended. */
 static int decide_round(struct vprof_iteration *it, int *stopped, struct vprof_error *err)
 {
@@ -284,9 +330,10 @@ static int decide_round(struct vprof_iteration *it, int *stopped, struct vprof_e
 		putchar('\n');
 		fflush(stdout);
 	}
-	if (!rc)
+	*stopped = 0;
+	if (!rc && !is_unsettled(it))
 		rc = vprof_ask_all(&ask, stopped, err);
-	if (!rc && !*stopped)
+	if (!rc && !*stopped && !is_unsettled(it))
 		rc = close_costly(it, err);
 	if (!rc && !*stopped)
 		round->state = VPROF_ROUND_DECIDED;
@@ -325,11 +372,12 @@ static int fall_back(struct vprof_iteration *it, struct vprof_error *err)
 }
 
 /* Runs differ by more than one of them tells: before the drill-down ends, the last round's workload is run again with
- * the same build until all of its runs together settle the chosen factors' shares, or there are DEFAULT_REPEAT_MAX. The
- * round is then decided anew, on all of them. *is_due: it was not yet. */
+ * the same build until all of its runs together settle what was chosen, or cannot (repeat.h). The round is then decided
+ * again, on all of them. *is_due: it was not yet. */
 static int confirm(struct vprof_iteration *it, int *is_due, struct vprof_error *err)
 {
 	struct vprof_round *round = &it->session.rounds[it->session.n_rounds - 1];
+	size_t most = repeats_max(it);
 	int rc = VPROF_OK;
 
 	*is_due = 0;
@@ -337,13 +385,38 @@ static int confirm(struct vprof_iteration *it, int *is_due, struct vprof_error *
 		return VPROF_OK;
 	if (!it->results)
 		rc = load_last(it, err);
-	while (!rc && round->n_runs < DEFAULT_REPEAT_MAX && !vprof_results_is_repeated_enough(it->results)) {
+	while (!rc && vprof_repeat_judge(it->results, most) == VPROF_REPEAT_MORE) {
 		*is_due = 1;
-		round->n_runs_wanted = round->n_runs + 1 < VPROF_REPEATS_MIN ? VPROF_REPEATS_MIN : round->n_runs + 1;
+		round->n_runs_wanted = vprof_repeat_next(round->n_runs, most);
 		round->state = VPROF_ROUND_BUILT;
 		if (!it->is_brief)
 			vprof_say("round %zu again: do its shares hold from run to run?", it->session.n_rounds - 1);
 		rc = complete_round(it, err);
+	}
+	return rc;
+}
+
+/* Why a round that was repeated is the last one, by rule. */
+static enum vprof_ending repeated_ending(const struct vprof_iteration *it)
+{
+	const struct vprof_iteration_options *o = it->options;
+
+	if (is_unsettled(it))
+		return VPROF_ENDING_UNSETTLED;
+	return o->automatic && !o->live && !o->repeat && it->results->n_runs >= VPROF_REPEATS_MIN &&
+			       repeats_left(&it->session, it->session.n_rounds) < VPROF_REPEATS_MIN ?
+		       VPROF_ENDING_REPEATED :
+		       VPROF_ENDING_NONE;
+}
+
+static int open_round(struct vprof_iteration *it, int *changed, struct vprof_error *err)
+{
+	struct vprof_session *s = &it->session;
+	int rc = vprof_round_open(&it->workspace, s, changed, err);
+
+	if (!rc && *changed && it->options->repeat) {
+		s->rounds[s->n_rounds - 1].n_runs_wanted = (size_t)it->options->repeat;
+		rc = save(it, err);
 	}
 	return rc;
 }
@@ -354,12 +427,14 @@ static int next_round(struct vprof_iteration *it, struct vprof_error *err)
 	enum vprof_ending why = VPROF_ENDING_NONE;
 	int changed = 0, is_due, rc = VPROF_OK;
 
+	if (s->n_rounds && !it->results)
+		rc = load_last(it, err);
+	if (!rc && s->n_rounds)
+		why = repeated_ending(it);
+	if (rc || why)
+		return rc ? rc : end(it, why, err);
 	if (s->n_rounds <= (size_t)it->options->max)
-		rc = vprof_round_open(&it->workspace, s, &changed, err);
-	if (!rc && changed && it->options->repeat) {
-		s->rounds[s->n_rounds - 1].n_runs_wanted = (size_t)it->options->repeat;
-		rc = save(it, err);
-	}
+		rc = open_round(it, &changed, err);
 	if (rc || changed)
 		return rc;
 	rc = confirm(it, &is_due, err);
@@ -367,13 +442,8 @@ static int next_round(struct vprof_iteration *it, struct vprof_error *err)
 		return rc;
 	if (s->n_rounds > (size_t)it->options->max)
 		return end(it, VPROF_ENDING_MAX, err);
-	if (!it->results)
-		rc = load_last(it, err);
-	if (!rc)
-		why = vprof_ending_of(it->results, s);
-	if (!rc && !why)
-		rc = vprof_error_no_memory(err);
-	return rc ? rc : end(it, why, err);
+	why = vprof_ending_of(it->results, s);
+	return why ? end(it, why, err) : vprof_error_no_memory(err);
 }
 
 static int drill_down(struct vprof_iteration *it, int *stopped, struct vprof_error *err)
@@ -404,30 +474,43 @@ static int drill_down(struct vprof_iteration *it, int *stopped, struct vprof_err
 	return rc;
 }
 
-/* How often the last round ran, and whether that was enough. "Settled" is said of causes. */
+/* Whole percents, never "-0". */
+static double percent(double share)
+{
+	return round(100 * share) + 0.0;
+}
+
+/* How often the last round ran, and what that told. "Settled" is said of causes. */
 static void tell_repeats(const struct vprof_iteration *it)
 {
 	const struct vprof_results *r = it->results;
-	const struct vprof_factor *widest = NULL;
+	const struct vprof_factor *widest = vprof_repeat_widest(r);
+	unsigned long long n = r->n_runs;
+	enum vprof_repeat told;
 
-	if (r->n_runs < 2)
+	if (n < 2)
 		return;
-	for (size_t i = 0; i < r->n_selected; i++)
-		if (!widest ||
-		    r->factors[i].share_high - r->factors[i].share_low > widest->share_high - widest->share_low)
-			widest = &r->factors[i];
-	if (r->n_runs < VPROF_REPEATS_MIN)
-		printf("Its last round ran %llu times; how runs differ is known from %d on (--repeat).\n\n",
-		       (unsigned long long)r->n_runs, VPROF_REPEATS_MIN);
-	else if (vprof_results_is_repeated_enough(r) || !widest || !isfinite(widest->share_high))
-		printf("Its last round ran %llu times%s.\n\n", (unsigned long long)r->n_runs,
-		       vprof_results_is_repeated_enough(r) ?
-			       ": the shares of the chosen factors are known to within 20 points" :
-			       "");
+	if (n < VPROF_REPEATS_MIN) {
+		printf("Its last round ran %llu times; how runs differ is known from %d on (--repeat).\n\n", n,
+		       VPROF_REPEATS_MIN);
+		return;
+	}
+	told = vprof_repeat_judge(r, n < VPROF_REPEATS_MAX ? VPROF_REPEATS_MAX : n);
+	if (told == VPROF_REPEAT_KNOWN && vprof_repeat_is_narrow(r))
+		printf("Its last round ran %llu times: the shares of the chosen factors are known to within 20 points.\n\n",
+		       n);
+	else if (!widest || !isfinite(widest->share_high))
+		printf("Its last round ran %llu times.\n\n", n);
+	else if (told == VPROF_REPEAT_KNOWN)
+		printf("Its last round ran %llu times, which settles the causes of the chosen factors, but not each share to "
+		       "within 20 points: %s, %.0f .. %.0f %% of the variance.\n\n",
+		       n, widest->name, percent(widest->share_low), percent(widest->share_high));
 	else
-		printf("Its last round ran %llu times. Runs differ, so that one share is still not known to within 20 points: %s, "
-		       "%.0f .. %.0f %% of the variance.\n\n",
-		       (unsigned long long)r->n_runs, widest->name, 100 * widest->share_low, 100 * widest->share_high);
+		printf("Its last round ran %llu times. Runs differ, so that one share is still not known to within 20 points: "
+		       "%s, %.0f .. %.0f %% of the variance.%s Longer runs (more requests in each) or a quieter "
+		       "machine tell more, or more runs of the same build: vprof iterate --repeat %llu.\n\n",
+		       n, widest->name, percent(widest->share_low), percent(widest->share_high),
+		       told == VPROF_REPEAT_FUTILE ? " A few runs more would not change that." : "", 2 * n);
 }
 
 /* The last report, with the verdicts, and where all of it lies. */

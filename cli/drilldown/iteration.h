@@ -22,7 +22,7 @@ struct vprof_attachment;
 struct vprof_live_rounds;
 
 struct vprof_iteration_options {
-	long k, max, memory, repeat; /* repeat 0: the last round until its shares are narrow */
+	long k, max, memory, repeat; /* repeat 0: the last round until repeat.h says enough */
 	int every_call;
 	double budget;
 	double threshold; /* negative: the session's */

@@ -19,6 +19,8 @@ const char *const vprof_ending_texts[] = {
 	[VPROF_ENDING_MAX] = "the maximum number of rounds is reached (--max)",
 	[VPROF_ENDING_CHOSEN] = "what was chosen is as specific as it gets, other factors are not",
 	[VPROF_ENDING_ALL_MEASURED] = "no factor above the threshold contains anything that is not measured yet",
+	[VPROF_ENDING_UNSETTLED] = "runs differ too much to tell what to break down next",
+	[VPROF_ENDING_REPEATED] = "rounds were repeated as often as a drill-down may",
 };
 
 int vprof_name_list_has(const struct vprof_name_list *list, const char *name, const char *file, const char *caller)
@@ -328,6 +330,15 @@ static int load_closed(struct vprof_session *s, const cJSON *array)
 	return VPROF_OK;
 }
 
+/* In the words of this version or another. */
+static enum vprof_ending ending_of(const char *text)
+{
+	for (int i = VPROF_ENDING_MAX; i < VPROF_ENDING_COUNT; i++)
+		if (!strcmp(text, vprof_ending_texts[i]))
+			return (enum vprof_ending)i;
+	return strstr(text, "--max") ? VPROF_ENDING_MAX : VPROF_ENDING_CHOSEN;
+}
+
 /* Earlier versions ran each round once, and did not say so. */
 static int load_n_runs(struct vprof_round *round, const cJSON *item)
 {
@@ -418,10 +429,8 @@ static int load_scalars(struct vprof_session *s, const cJSON *root)
 	}
 	s->interval = interval ? strdup(interval) : NULL;
 	s->run_command = run ? strdup(run) : NULL;
-	if (ending) /* in the words of this version or another */
-		s->ending = strstr(ending, "--max")					  ? VPROF_ENDING_MAX :
-			    strcmp(ending, vprof_ending_texts[VPROF_ENDING_ALL_MEASURED]) ? VPROF_ENDING_CHOSEN :
-											    VPROF_ENDING_ALL_MEASURED;
+	if (ending)
+		s->ending = ending_of(ending);
 	return (interval && !s->interval) || (run && !s->run_command) ? VPROF_ERR_NOMEM : VPROF_OK;
 }
 

@@ -53,6 +53,8 @@ enum vprof_ending {
 	VPROF_ENDING_CHOSEN, /* what was chosen is as specific as it gets; others could be broken down: a larger k does
 			      */
 	VPROF_ENDING_ALL_MEASURED,
+	VPROF_ENDING_UNSETTLED, /* its repeated runs do not tell what to break down next (repeat.h) */
+	VPROF_ENDING_REPEATED,	/* no round can be repeated any more */
 	VPROF_ENDING_COUNT
 };
 extern const char *const vprof_ending_texts[VPROF_ENDING_COUNT]; /* for people; "" for none */
