@@ -559,10 +559,10 @@ static int conclude(struct vprof_iteration *it, int stopped, struct vprof_error 
 /* One build and one start of the program for all rounds. */
 static int begin_live(struct vprof_iteration *it, struct vprof_error *err)
 {
+	double longest_s = it->options->round > 0 ? (double)it->options->round : VPROF_LIVE_LONGEST_S;
 	const struct vprof_live_rounds_options o = { .seed = (uint64_t)it->options->seed,
-						     .first_s = VPROF_LIVE_FIRST_S,
-						     .longest_s = it->options->round > 0 ? (double)it->options->round :
-											   VPROF_LIVE_LONGEST_S,
+						     .first_s = fmin(VPROF_LIVE_FIRST_S, longest_s),
+						     .longest_s = longest_s,
 						     .attachment = it->options->attachment,
 						     .for_s = it->options->for_s };
 
