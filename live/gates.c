@@ -7,6 +7,7 @@
 
 #define VP_PROBE_TYPES_ONLY
 #include "live/loaded_modules.h"
+#include "live/process_list.h"
 #include "runtime/probe.h"
 #include "trace/clock.h"
 
@@ -54,6 +55,7 @@ struct vprof_gates {
 	const struct vprof_probe_map *map;
 	struct module *modules;
 	VPROF_ARRAY(struct process) processes;
+	uid_t user; /* 0: of any */
 };
 
 static int site_order(const void *a, const void *b)
@@ -479,6 +481,25 @@ static struct process *find(struct vprof_gates *g, uint32_t pid, uint32_t proces
 	return NULL;
 }
 
+void vprof_gates_limit(struct vprof_gates *g, uid_t user)
+{
+	g->user = user;
+}
+
+static int open_memory(const struct vprof_gates *g, struct vprof_process_memory *m, uint32_t pid,
+		       struct vprof_error *err)
+{
+	int rc = vprof_process_memory_open(m, (pid_t)pid, err);
+	uid_t user;
+
+	if (rc || !g->user || vprof_process_user((pid_t)pid, &user) || user == g->user)
+		return rc;
+	vprof_process_memory_close(m);
+	return vprof_error_set(err, VPROF_ERR_FAILED,
+			       "process %u belongs to another user (%u) than the processes that are recorded (%u)", pid,
+			       (unsigned)user, (unsigned)g->user);
+}
+
 int vprof_gates_look(struct vprof_gates *g, uint32_t pid, uint32_t process_seq, int *written, struct vprof_error *err)
 {
 	struct process *p = find(g, pid, process_seq);
@@ -493,7 +514,7 @@ int vprof_gates_look(struct vprof_gates *g, uint32_t pid, uint32_t process_seq, 
 		if (!p)
 			return vprof_error_no_memory(err);
 		p->process_seq = process_seq;
-		rc = vprof_process_memory_open(&p->memory, (pid_t)pid, err);
+		rc = open_memory(g, &p->memory, pid, err);
 	}
 	if (!rc)
 		rc = look_at_modules(g, p, &is_new, err);

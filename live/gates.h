@@ -12,6 +12,8 @@
 #ifndef VPROF_GATES_H
 #define VPROF_GATES_H
 
+#include <sys/types.h>
+
 #include "common/error.h"
 #include "common/plan.h"
 #include "live/probe_map.h"
@@ -19,6 +21,9 @@
 struct vprof_gates;
 
 int vprof_gates_new(struct vprof_gates **out, const struct vprof_probe_map *map, struct vprof_error *err);
+/* From now on only processes of this effective user are written to; 0: of any. Which processes there are is told by the
+ * program: where that is another user's, root must not be sent to a stranger's. */
+void vprof_gates_limit(struct vprof_gates *g, uid_t user);
 /* Forgets the processes and leaves them as they are: set(NULL) and apply before that closes all. */
 void vprof_gates_free(struct vprof_gates *g);
 

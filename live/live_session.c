@@ -75,6 +75,7 @@ int vprof_live_new(struct vprof_live **out, struct vprof_collector *collector, c
 		free(live);
 		return rc;
 	}
+	vprof_gates_limit(live->gates, o->user);
 	*out = live;
 	return VPROF_OK;
 }

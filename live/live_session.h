@@ -22,6 +22,7 @@ struct vprof_live_options {
 	uint64_t seed;
 	uint64_t turn_ns;      /* of a turn on average, besides what intervals take; 0: VPROF_LIVE_TURN_NS */
 	double baseline_share; /* of turns; 0: none, which is for tests; VPROF_LIVE_BASELINES */
+	uid_t user;	       /* as vprof_gates_limit() */
 };
 #define VPROF_LIVE_TURN_NS UINT64_C(200000000)
 #define VPROF_LIVE_BASELINES 0.4

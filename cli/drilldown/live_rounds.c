@@ -175,7 +175,11 @@ static int judge(struct looks *looks, const struct vprof_results *r, const struc
 static int start(struct vprof_live_rounds *r, struct vprof_workspace *w, const char *run,
 		 const struct vprof_step_run_options *how, struct vprof_error *err)
 {
-	const struct vprof_live_options options = { .seed = r->options.seed, .baseline_share = VPROF_LIVE_BASELINES };
+	const struct vprof_live_options options = { .seed = r->options.seed,
+						    .baseline_share = VPROF_LIVE_BASELINES,
+						    .user = r->options.attachment ?
+								    vprof_attachment_user(r->options.attachment) :
+								    0 };
 
 	free(r->log);
 	free(r->discarded);

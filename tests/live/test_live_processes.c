@@ -191,6 +191,32 @@ static void another_user_is_refused(void)
 	waitpid(victim, NULL, 0);
 }
 
+/* A program tells root of processes that are not its user's. */
+static void strangers_are_left_alone(void)
+{
+	struct vprof_error err = { "" };
+	struct vprof_gates *gates;
+	pid_t stranger = fork();
+	int written, rc;
+
+	if (!stranger) {
+		pause();
+		_exit(0);
+	}
+	if (vprof_gates_new(&gates, live_target_map(), &err))
+		exit(1);
+	vprof_gates_limit(gates, getuid() + 1);
+	rc = vprof_gates_look(gates, (uint32_t)stranger, 1, &written, &err);
+	CHECK(rc == VPROF_ERR_FAILED && !written && strstr(err.message, "another user"), "%d: %s", rc, err.message);
+	CHECK(vprof_gates_refuses(gates, 1) && !vprof_gates_n_processes(gates), "it is known");
+	vprof_gates_limit(gates, getuid());
+	rc = vprof_gates_look(gates, (uint32_t)stranger, 2, &written, &err);
+	CHECK(!rc && !vprof_gates_refuses(gates, 2), "its own user's: %s", err.message);
+	kill(stranger, SIGKILL);
+	waitpid(stranger, NULL, 0);
+	vprof_gates_free(gates);
+}
+
 static uint64_t now_ns(void)
 {
 	struct timespec t;
@@ -256,6 +282,7 @@ int main(int argc, char **argv)
 	another_build_is_left_alone();
 	unexpected_code_is_left_alone();
 	another_user_is_refused();
+	strangers_are_left_alone();
 	processes_come_and_go();
 	collector_is_killed();
 	return 0;
