@@ -108,7 +108,7 @@ static int parse(struct request *r, int argc, char **argv)
 {
 	const struct vprof_option options[] = {
 		{ "units", VPROF_OPTION_WORDS, &r->units, "FILE",
-		  "compile only these source files for discovery (default: those that lock, their callers and callees)" },
+		  "compile only these source files for discovery (default: those that lock or wait for events, their callers and callees)" },
 		{ "apply", VPROF_OPTION_FLAG, &r->apply, NULL,
 		  "add the last run's flows to vprof.json; without NUMBERs all of them" },
 		{ "last", VPROF_OPTION_FLAG, &r->last, NULL, "show the last discovery run's answer again" },
