@@ -387,6 +387,7 @@ static int confirm(struct vprof_iteration *it, int *is_due, struct vprof_error *
 		rc = load_last(it, err);
 	while (!rc && vprof_repeat_judge(it->results, most) == VPROF_REPEAT_MORE) {
 		*is_due = 1;
+		it->measured = vprof_measured_now(&it->session); /* what --max kept from being opened is not */
 		round->n_runs_wanted = vprof_repeat_next(round->n_runs, most);
 		round->state = VPROF_ROUND_BUILT;
 		if (!it->is_brief)

@@ -130,6 +130,25 @@ static void a_new_session_has_no_baseline(void **state)
 	vprof_session_release(&after);
 }
 
+/* Each ending is kept. */
+static void endings_are_kept(void **state)
+{
+	struct vprof_error err = { "" };
+
+	(void)state;
+	for (int i = VPROF_ENDING_MAX; i < VPROF_ENDING_COUNT; i++) {
+		struct vprof_session before, after;
+
+		vprof_session_init(&before);
+		before.ending = (enum vprof_ending)i;
+		assert_int_equal(vprof_session_save(&before, path, &err), VPROF_OK);
+		assert_int_equal(vprof_session_load(&after, path, &err), VPROF_OK);
+		assert_int_equal(after.ending, i);
+		vprof_session_release(&before);
+		vprof_session_release(&after);
+	}
+}
+
 static void no_file_is_no_damage(void **state)
 {
 	struct vprof_session s;
@@ -205,9 +224,9 @@ static void cut_anywhere(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(survives_saving),	cmocka_unit_test(a_new_session_has_no_baseline),
-		cmocka_unit_test(no_file_is_no_damage), cmocka_unit_test(damaged_files_are_refused),
-		cmocka_unit_test(cut_anywhere),
+		cmocka_unit_test(survives_saving),	     cmocka_unit_test(a_new_session_has_no_baseline),
+		cmocka_unit_test(endings_are_kept),	     cmocka_unit_test(no_file_is_no_damage),
+		cmocka_unit_test(damaged_files_are_refused), cmocka_unit_test(cut_anywhere),
 	};
 
 	return cmocka_run_group_tests(tests, make_path, remove_path);
