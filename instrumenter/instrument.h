@@ -107,6 +107,9 @@ int vprof_restore(const char *vprof_dir, size_t *n_restored, struct vprof_error 
 int vprof_observe_build(const char *command, const char *directory, const char *vprof_dir, struct vprof_text *notes,
 			struct vprof_error *err);
 
+/* The command that vprof_observe_build observed last, where its database is still in use; a heap string, or NULL. */
+char *vprof_observed_command(const char *vprof_dir);
+
 /* Instead of observing: takes the user's compilation database (CMake's, for example) and writes the normalised copy,
  * .vprof/compile_commands.json. INPUT when it is not one, or lists nothing that exists. */
 int vprof_import_build(const char *compile_commands, const char *vprof_dir, struct vprof_error *err);

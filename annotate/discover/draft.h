@@ -69,6 +69,7 @@ struct vprof_draft {
 	const char *type_function, *type_hint; /* a dispatcher below the best interval, and what to write; or NULL */
 	const char *annotated_in;    /* a function whose code calls vprof_begin (no interval is then drafted), or
 					NULL */
+	const char *not_watched;     /* why what a load showed is no proposal; NULL: it is, or there was no load */
 	size_t n_functions, n_files; /* looked at */
 	struct vprof_arena arena;
 };

@@ -19,6 +19,18 @@ uint32_t vprof_watched_function(const struct vprof_facts *facts, const char *nam
 	return found;
 }
 
+/* Where receipt and reply lie in different calls: is it called around each of them? Its calls then tell nothing. */
+static int is_both(const struct vprof_watched *w, const char *function)
+{
+	int is_begin = 0, is_end = 0;
+
+	for (size_t b = 0; b < w->n_begins; b++)
+		is_begin |= !strcmp(w->begins[b], function);
+	for (size_t e = 0; e < w->n_ends; e++)
+		is_end |= !strcmp(w->ends[e], function);
+	return w->is_split && is_begin && is_end;
+}
+
 /* Of the functions that may be begin and end: those in which an expression identifies the request, the outermost of
  * them. Where there are none the outermost, of which the draft cannot be sure if another function is the end. */
 static void choose(struct vprof_discovery *d, const struct vprof_watched *w, struct vprof_interval_proposal *p,
@@ -33,7 +45,7 @@ static void choose(struct vprof_discovery *d, const struct vprof_watched *w, str
 			const char *id, *end_id = NULL;
 			int rank, worth;
 
-			if (!from || !to)
+			if (!from || !to || is_both(w, w->begins[b]) || (w->n_ends && is_both(w, w->ends[e])))
 				continue;
 			id = vprof_request_id(d, &d->facts->functions[from - 1], &rank);
 			if (from != to)
@@ -56,6 +68,20 @@ static void choose(struct vprof_discovery *d, const struct vprof_watched *w, str
 				    "%s; what identifies the request at its end is not known: correct the ids", p->why);
 }
 
+/* An event loop that reads and writes in one function, call after call of it: code tells no more than which one. */
+static void say_why_not(struct vprof_discovery *d, const struct vprof_watched *w)
+{
+	for (size_t b = 0; b < w->n_begins; b++)
+		if (is_both(w, w->begins[b])) {
+			d->draft->not_watched = vprof_arena_printf(
+				d->arena,
+				"requests are received in one call of %s and replied to in a later one: take a function "
+				"that it calls once for each request, or give begin and end an \"if\"",
+				w->begins[b]);
+			return;
+		}
+}
+
 void vprof_propose_watched(struct vprof_ranking *r, const struct vprof_watched *watched)
 {
 	struct vprof_discovery *d = r->d;
@@ -68,8 +94,10 @@ void vprof_propose_watched(struct vprof_ranking *r, const struct vprof_watched *
 	size_t n = 0, place = 0;
 
 	choose(d, watched, &p, &begin);
-	if (!begin)
+	if (!begin) {
+		say_why_not(d, watched);
 		return;
+	}
 	p.function = vprof_discovery_name(d, &d->facts->functions[begin - 1]);
 	p.where = vprof_discovery_where(d, &d->facts->functions[begin - 1]);
 	if (!p.function || !vprof_arena_push(d->arena, &draft->intervals, &draft->n_intervals, sizeof p)) {

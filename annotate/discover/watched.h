@@ -14,9 +14,10 @@ struct vprof_watched {
 	size_t n_begins, n_ends;
 	const char *why;	/* with the counts that prove it */
 	const char *confidence; /* "high", "medium" or "low" */
-	int is_left;		/* the thread works on others in between */
-	int begins_at_exit;	/* the request begins when the function returns that received it */
-	int is_guess;		/* it contradicts nothing: what an item of input is, no event says */
+	int is_split;	    /* receipt and reply lie in different calls: no function around both can be begin or end */
+	int is_left;	    /* the thread works on others in between */
+	int begins_at_exit; /* the request begins when the function returns that received it */
+	int is_guess;	    /* it contradicts nothing: what an item of input is, no event says */
 };
 
 /* Is a function of this name (as the linker has it) one of the project that can be an interval? Its index + 1, 0: no.
@@ -25,7 +26,7 @@ uint32_t vprof_watched_function(const struct vprof_facts *facts, const char *nam
 
 /* Of the functions that may be it, those with an expression that tells requests apart are taken. Puts what was seen
  * before all that was proposed from the code alone, of which none is then more than low: what was seen contradicts it,
- * or says the same. */
+ * or says the same. Where no two of the functions can be begin and end, the draft's `not_watched` says why. */
 void vprof_propose_watched(struct vprof_ranking *r, const struct vprof_watched *watched);
 
 #endif

@@ -309,6 +309,8 @@ static int draft(const struct vprof_project *p, const struct init_options *o, st
 	if (!rc)
 		rc = discover(p, o, facts, graph, watch.is_found ? &watch.seen : NULL, written, &g, err);
 	d = g.draft;
+	if (!rc && d->not_watched)
+		vprof_tell("the load says nothing of intervals: %s", d->not_watched);
 	if (!rc) {
 		print_intervals(d);
 		print_entries(d);
@@ -327,7 +329,7 @@ static int draft(const struct vprof_project *p, const struct init_options *o, st
 	return rc;
 }
 
-static int initialise(struct vprof_project *p, const struct init_options *o, struct vprof_error *err)
+static int initialise(struct vprof_project *p, struct init_options *o, struct vprof_error *err)
 {
 	char *database = vprof_workspace_compile_commands(p, NULL);
 	int rc = database ? vprof_project_make_dir(p, err) : vprof_error_no_memory(err);
@@ -340,6 +342,8 @@ static int initialise(struct vprof_project *p, const struct init_options *o, str
 		rc = record_load(p, o, err);
 	if (!rc)
 		rc = vprof_workspace_scan(p, database, p->directory, err);
+	if (!rc && !o->build)
+		o->build = vprof_observed_command(p->vprof_dir);
 	if (!rc)
 		rc = draft(p, o, err);
 	free(database);

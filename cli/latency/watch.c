@@ -62,6 +62,7 @@ static void describe(struct vprof_watch *w, const struct vprof_request_evidence 
 	w->is_found = 1;
 	w->seen = (struct vprof_watched){ .why = vprof_strings_keep(&w->strings, why),
 					  .confidence = word_of(e->confidence),
+					  .is_split = e->kind == VPROF_EVIDENCE_SPLIT,
 					  .is_left = e->is_left,
 					  .is_guess = e->kind == VPROF_EVIDENCE_ITEMS,
 					  .begins_at_exit = e->kind == VPROF_EVIDENCE_SPLIT && e->waits };

@@ -15,6 +15,7 @@
 
 #include "common/files.h"
 #include "common/text.h"
+#include "instrumenter/instrument.h"
 
 #define COMMAND_FILE "init-command"
 #define MISSING_SHOWN 3
@@ -26,14 +27,32 @@ static const char *text_of(const cJSON *object, const char *key)
 	return value ? value : "";
 }
 
-static int is_same_command(const char *dir, const char *command)
+char *vprof_observed_command(const char *vprof_dir)
 {
 	struct vprof_text known = VPROF_TEXT_INIT;
-	char *path = vprof_path_join(dir, COMMAND_FILE);
-	int same = path && !vprof_file_read(path, &known, NULL) && !strcmp(known.s, command);
+	char *path = vprof_path_join(vprof_dir, COMMAND_FILE);
+	char *command = path && !vprof_file_read(path, &known, NULL) && known.len ? strdup(known.s) : NULL;
 
 	vprof_text_release(&known);
 	free(path);
+	return command;
+}
+
+void vprof_forget_command(const char *vprof_dir)
+{
+	char *path = vprof_path_join(vprof_dir, COMMAND_FILE);
+
+	if (path)
+		unlink(path);
+	free(path);
+}
+
+static int is_same_command(const char *dir, const char *command)
+{
+	char *known = vprof_observed_command(dir);
+	int same = known && !strcmp(known, command);
+
+	free(known);
 	return same;
 }
 

@@ -18,6 +18,9 @@ int vprof_database_recall(struct vprof_database *db, const char *vprof_dir, cons
 int vprof_database_keep(const struct vprof_database *db, const char *vprof_dir, const char *command, int has_failed,
 			struct vprof_error *err);
 
+/* Another database takes the place of the one that a command made. */
+void vprof_forget_command(const char *vprof_dir);
+
 /* Adds a line when the program was linked from objects, archives or libraries in the project that are older than the
  * build and that no known command made: the tree was not clean. recalled: units of earlier builds are in the database.
  */

@@ -13,6 +13,7 @@
 #include "common/files.h"
 #include "instrumenter/instrument.h"
 #include "instrumenter/observe/observe_database.h"
+#include "instrumenter/observe/observe_earlier.h"
 
 static int import_words(struct vprof_database *db, const char *directory, const char *const *argv, size_t n,
 			const char *file, struct vprof_error *err)
@@ -122,6 +123,8 @@ int vprof_import_build(const char *compile_commands, const char *vprof_dir, stru
 		rc = vprof_dir_make(vprof_dir, err);
 	if (!rc)
 		rc = vprof_database_write(&db, vprof_dir, err);
+	if (!rc)
+		vprof_forget_command(vprof_dir);
 out:
 	cJSON_Delete(json);
 	vprof_database_release(&db);

@@ -184,6 +184,17 @@ static int note_artefacts(struct vprof_replayer *r, struct vprof_error *err)
 	return vprof_state_write(&r->state, err);
 }
 
+/* vprof.json names no build command. */
+static int link_without_build(struct vprof_replayer *r, struct vprof_error *err)
+{
+	if (!r->links_known)
+		return vprof_error_set(err, VPROF_ERR_INPUT,
+				       "vprof.json has no \"build\", the command that relinks the program; add it, or "
+				       "observe the build: vprof init -- BUILD COMMAND");
+	r->state.direct_link = 1;
+	return vprof_replay_log(r, err, "vprof.json has no build command: linking without it\n");
+}
+
 int vprof_relink(struct vprof_replayer *r, struct vprof_error *err)
 {
 	size_t n_overwritten = 0, n_unmade = 0;
@@ -192,8 +203,10 @@ int vprof_relink(struct vprof_replayer *r, struct vprof_error *err)
 
 	if (r->state.direct_link && !r->changed.n)
 		return vprof_resident_refresh(r, err);
+	rc = r->o->build || r->state.direct_link ? VPROF_OK : link_without_build(r, err);
 	r->state.relinking = 1;
-	rc = vprof_state_write(&r->state, err);
+	if (!rc)
+		rc = vprof_state_write(&r->state, err);
 	if (!rc && !r->state.direct_link)
 		rc = find_static_links(r, err);
 	if (!rc && !r->state.direct_link)

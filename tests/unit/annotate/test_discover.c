@@ -466,6 +466,38 @@ static void test_watched(void **state)
 
 	draft = discover_watched(&unknown);
 	assert_string_not_equal(draft->intervals[0].why, "seen");
+	assert_null(draft->not_watched);
+	finish(draft);
+}
+
+/* A loop that reads a request in one call of a function and writes its reply in a later one: that function is neither
+ * begin nor end, nor is its caller. With others that can be they are taken; else the draft says why not. */
+static void test_watched_in_calls_of_one_function(void **state)
+{
+	static const struct vprof_watched both = { .begins = { "on_readable", "process_line" },
+						   .n_begins = 2,
+						   .ends = { "on_readable", "run_command" },
+						   .n_ends = 2,
+						   .why = "seen",
+						   .confidence = "medium",
+						   .is_split = 1,
+						   .is_left = 1 };
+	struct vprof_watched one = both;
+	struct vprof_draft *draft = discover_watched(&both);
+	char path[128];
+
+	(void)state;
+	assert_string_equal(draft->intervals[0].function, "process_line");
+	assert_string_equal(draft->intervals[0].end, "run_command");
+	assert_null(draft->not_watched);
+	finish(draft);
+
+	one.n_ends = 1;
+	draft = discover_watched(&one);
+	assert_string_not_equal(draft->intervals[0].why, "seen");
+	assert_non_null(strstr(draft->not_watched, "in one call of on_readable"));
+	snprintf(path, sizeof path, "%s/vprof.json", drafted_dir);
+	assert_int_equal(vprof_draft_write(draft, path, "make", "./run", NULL), 0);
 	finish(draft);
 }
 
@@ -482,10 +514,15 @@ static void test_drafts_are_readable(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_event_loop),   cmocka_unit_test(test_pool),
-		cmocka_unit_test(test_watched),	     cmocka_unit_test(test_uneven_queue),
-		cmocka_unit_test(test_found_queues), cmocka_unit_test(test_relatives_of_a_lock),
-		cmocka_unit_test(test_events),	     cmocka_unit_test(test_drafts_are_readable),
+		cmocka_unit_test(test_event_loop),
+		cmocka_unit_test(test_pool),
+		cmocka_unit_test(test_watched),
+		cmocka_unit_test(test_uneven_queue),
+		cmocka_unit_test(test_watched_in_calls_of_one_function),
+		cmocka_unit_test(test_found_queues),
+		cmocka_unit_test(test_relatives_of_a_lock),
+		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_drafts_are_readable),
 	};
 
 	return cmocka_run_group_tests(tests, drafted_set_up, drafted_tear_down);
