@@ -10,7 +10,6 @@
 #include "analysis/requests/agreement.h"
 #include "analysis/requests/batches.h"
 #include "analysis/requests/marked_work.h"
-#include "analysis/requests/transfer_parts.h"
 #include "analysis/requests/wake_places.h"
 #include "common/search.h"
 
@@ -503,7 +502,8 @@ static int decide_matched(struct walk *w, uint32_t exchange)
 {
 	const struct vprof_candidates *c = &w->batches.of[exchange];
 	uint32_t thread = w->x->v.v[exchange].client.request_thread;
-	double confidence = vprof_batches_confidence(&w->batches, &w->agreement, thread);
+	double confidence = vprof_batches_confidence(&w->batches, &w->agreement, thread), ordered;
+	uint32_t by_order = vprof_batches_by_order(&w->batches, &w->agreement, thread, exchange, &ordered);
 
 	if (vprof_agreement_is_synchronous(&w->agreement, thread) || confidence < (double)VPROF_LINK_MIN_CONFIDENCE ||
 	    (!c->n && !w->evidence[exchange].n_open))
@@ -515,9 +515,8 @@ static int decide_matched(struct walk *w, uint32_t exchange)
 		       vprof_batches_length_confidence(&w->batches, &w->agreement, thread));
 	else if (c->n == 1)
 		decide(&w->c->links.v[exchange], w->batches.visits.v[c->first], VPROF_LINK_MATCHED, confidence);
-	else if (w->batches.by_order[exchange] != VPROF_NONE)
-		decide(&w->c->links.v[exchange], w->batches.by_order[exchange], VPROF_LINK_ORDER,
-		       vprof_batches_order_confidence(&w->batches, &w->agreement, thread));
+	else if (by_order != VPROF_NONE)
+		decide(&w->c->links.v[exchange], by_order, VPROF_LINK_ORDER, ordered);
 	else
 		decide(&w->c->links.v[exchange], 0, VPROF_LINK_AMBIGUOUS, 0);
 	return 1;

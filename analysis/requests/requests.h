@@ -6,11 +6,11 @@
  *   history/         the input: who sent and received how much, over which connection, when
  *   connections.h    sockets that are the two ends of one connection
  *   exchanges.h      messages, normalised, as requests and their replies, paired between both ends
- *   transfer_parts.h what a transfer is to an exchange
  *   causality.h      which request each call was made for
  *   wake_places.h    ... where its threads wake one another to hand requests over, and where they do not
  *   marked_work.h    ... where the program itself says for which request its threads work
  *   agreement.h      ... how far the threads of a program keep to what that is concluded from
+ *   turns.h          ... what event loops receive, and send because of that
  *   batches.h        ... calls of event loops, matched with what these received
  *   request_trees.h  requests as trees of visits
  *   host_clocks.h    how far the hosts' clocks are from one another

@@ -16,8 +16,8 @@
 #define ROUNDS 20
 #define ROUND_NS 40
 
-/* In each round requests come by x and z; events() writes what happens then. */
-static void find_rounds(struct socket_text *s, const char *before, size_t (*events)(char *, size_t, uint32_t, uint32_t))
+/* events() writes what happens in each round; requests come by x and z, and others by v, q and k. */
+static void find_all(struct socket_text *s, const char *before, size_t (*events)(char *, size_t, uint32_t, uint32_t))
 {
 	size_t size = 1 << 16, n = 0;
 	char *text = malloc(size);
@@ -29,6 +29,12 @@ static void find_rounds(struct socket_text *s, const char *before, size_t (*even
 	assert_true(n < size);
 	socket_text_find(s, text);
 	free(text);
+}
+
+/* In each round requests come by x and z only. */
+static void find_rounds(struct socket_text *s, const char *before, size_t (*events)(char *, size_t, uint32_t, uint32_t))
+{
+	find_all(s, before, events);
 	assert_int_equal(s->found.trees.requests.n, 2 * ROUNDS);
 }
 
@@ -287,6 +293,125 @@ static void test_lengths(void **state)
 	socket_text_release(&s);
 }
 
+#define OTHERS                                                                                                         \
+	"conn v - one\nconn q - one\nconn k - one\nconn y one two\nconn w one two\nconn u one two\nconn r one two\n"
+
+/* In each round that for x is called over y, that for z over w, and so on. */
+static void expect_called(size_t (*events)(char *to, size_t size, uint32_t i, uint32_t t), const char *pairs)
+{
+	struct socket_text s;
+
+	find_all(&s, OTHERS, events);
+	for (uint32_t i = 0; i < ROUNDS; i++)
+		for (const char *pair = pairs; *pair; pair += 2) {
+			char call[2] = { pair[1], 0 }, wanted[16], link[32];
+
+			snprintf(wanted, sizeof wanted, "%c.%u ", pair[0], i);
+			snprintf(link, sizeof link, "%s", socket_text_link(&s, call, i));
+			assert_memory_equal(link, wanted, strlen(wanted));
+		}
+	for (size_t k = 0; k < s.found.trees.requests.n; k++)
+		assert_int_not_equal(s.found.trees.requests.v[k].state, VPROF_REQUEST_AMBIGUOUS);
+	socket_text_release(&s);
+}
+
+/* In every other round the call of the request that came first is made last, since its connection is made first.
+ * Replies are passed on in their order, as the known one that comes with another shows. In the last round two come
+ * together of which nothing else tells. */
+static size_t late_calls(char *to, size_t size, uint32_t i, uint32_t t)
+{
+	int is_late = i % 2;
+	size_t n = (size_t)snprintf(
+		to, size,
+		"%u one.l < v 10\n%u one.l > u 5\n%u one.l < x 10\n%u one.l < z 10\n%u one.l > %c 5\n%u one.l > %c 5\n"
+		"%u two.1 < y 5\n%u two.2 < w 5\n%u two.3 < u 5\n%u two.1 > y 5\n%u two.2 > w 5\n%u two.3 > u 5\n",
+		t, t + 1, t + 2, t + 3, t + 4, is_late ? 'w' : 'y', t + 5, is_late ? 'y' : 'w', t + 6, t + 7, t + 8,
+		t + 9, t + 10, t + 11);
+
+	return n + (size_t)snprintf(to + n, size - n,
+				    i == ROUNDS - 1 ?
+					    "%u one.l < w 5\n%u one.l < y 5\n%u one.l > z 10\n%u one.l > x 10\n"
+					    "%u one.l < u 5\n%u one.l > v 10\n" :
+					    "%u one.l < w 5\n%u one.l < u 5\n%u one.l > z 10\n%u one.l > v 10\n"
+					    "%u one.l < y 5\n%u one.l > x 10\n",
+				    t + 12, t + 13, t + 14, t + 15, t + 16, t + 17);
+}
+
+static void test_late_calls(void **state)
+{
+	(void)state;
+	expect_called(late_calls, "vuxyzw");
+}
+
+/* The replies of y and w come one by one, and tell for whom they are. */
+static size_t one_by_one(char *to, size_t size, uint32_t t)
+{
+	return (size_t)snprintf(to, size,
+				"%u two.1 < y 5\n%u two.2 < w 5\n%u two.2 > w 5\n%u two.1 > y 5\n"
+				"%u one.l < w 5\n%u one.l > z 10\n%u one.l < y 5\n%u one.l > x 10\n",
+				t, t + 1, t + 2, t + 3, t + 4, t + 5, t + 6, t + 7);
+}
+
+/* It receives a reply and two requests, and has passed on the reply when it receives another request: the requests
+ * wait, although they were received later. */
+static size_t requests_wait(char *to, size_t size, uint32_t i, uint32_t t)
+{
+	size_t n = (size_t)snprintf(to, size,
+				    "%u one.l < v 10\n%u one.l > u 5\n%u two.3 < u 5\n%u two.3 > u 5\n"
+				    "%u one.l < u 5\n%u one.l < x 10\n%u one.l < z 10\n%u one.l > v 10\n"
+				    "%u one.l < k 10\n%u one.l > k 10\n%u one.l > y 5\n%u one.l > w 5\n",
+				    t, t + 1, t + 2, t + 3, t + 4, t + 5, t + 6, t + 7, t + 8, t + 9, t + 10, t + 11);
+
+	(void)i;
+	return n + one_by_one(to + n, size - n, t + 12);
+}
+
+static void test_requests_wait(void **state)
+{
+	(void)state;
+	expect_called(requests_wait, "vuxyzw");
+}
+
+/* It receives on while it works off what it had received before, so that the last one waits. */
+static size_t receive_on(char *to, size_t size, uint32_t i, uint32_t t)
+{
+	size_t n = (size_t)snprintf(to, size,
+				    "%u one.l < x 10\n%u one.l < z 10\n%u one.l < k 10\n%u one.l > k 10\n"
+				    "%u one.l < q 10\n%u one.l > y 5\n%u one.l > w 5\n"
+				    "%u one.l < k 10\n%u one.l > k 10\n%u one.l > r 5\n%u two.3 < r 5\n",
+				    t, t + 1, t + 2, t + 3, t + 4, t + 5, t + 6, t + 7, t + 8, t + 9, t + 10);
+
+	(void)i;
+	n += one_by_one(to + n, size - n, t + 11);
+	return n + (size_t)snprintf(to + n, size - n, "%u two.3 > r 5\n%u one.l < r 5\n%u one.l > q 10\n", t + 20,
+				    t + 21, t + 22);
+}
+
+static void test_receive_on(void **state)
+{
+	(void)state;
+	expect_called(receive_on, "xyzwqr");
+}
+
+/* ... and the one that waits is not the one that was received first, which only the replies show. */
+static size_t first_come(char *to, size_t size, uint32_t i, uint32_t t)
+{
+	size_t n =
+		(size_t)snprintf(to, size,
+				 "%u one.l < x 10\n%u one.l < k 10\n%u one.l > k 10\n%u one.l < z 10\n%u one.l > y 5\n"
+				 "%u one.l < k 10\n%u one.l > k 10\n%u one.l > w 5\n",
+				 t, t + 1, t + 2, t + 3, t + 4, t + 5, t + 6, t + 7);
+
+	(void)i;
+	return n + one_by_one(to + n, size - n, t + 8);
+}
+
+static void test_first_come(void **state)
+{
+	(void)state;
+	expect_called(first_come, "xyzw");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -298,6 +423,10 @@ int main(void)
 		cmocka_unit_test(test_last_message),
 		cmocka_unit_test(test_contradiction),
 		cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_late_calls),
+		cmocka_unit_test(test_requests_wait),
+		cmocka_unit_test(test_receive_on),
+		cmocka_unit_test(test_first_come),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
