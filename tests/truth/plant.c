@@ -685,6 +685,48 @@ static double calm_share(const struct truth *t)
 	return sum / (double)(t->n - 1) / covariance(t, 0, 0);
 }
 
+/* Does column i stand for all that was done in it? A wait does, whoever it was for. */
+static int is_leaf(const struct truth *t, int i)
+{
+	if (t->columns[i].flags & TRUTH_WAIT)
+		return 1;
+	for (int j = 1; j < t->n_columns; j++)
+		if (t->columns[j].parent == i && !(t->columns[j].flags & TRUTH_PREEMPTED))
+			return 0;
+	return 1;
+}
+
+/* The leaves that lie in no other: what the account knows of a request, each time once. */
+static columns leaves_of(const struct truth *t)
+{
+	columns leaves = 0;
+
+	for (int i = 1; i < t->n_columns; i++) {
+		int above = t->columns[i].parent;
+
+		while (above > 0 && !is_leaf(t, above))
+			above = t->columns[above].parent;
+		if (above <= 0 && is_leaf(t, i) && !(t->columns[i].flags & (TRUTH_BLAME | TRUTH_PREEMPTED)))
+			leaves |= ONLY(i);
+	}
+	return leaves;
+}
+
+/* The largest share that anything in no column can have: it took no longer than what the columns leave of each request,
+ * and the variance of such times is at most their mean square. A system call that the machine held up is there. */
+static double most_elsewhere(const struct truth *t)
+{
+	columns leaves = leaves_of(t);
+	double sum = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		double rest = rest_of(t, i, leaves) + unsure(t, i, leaves | ONLY(0));
+
+		sum += rest > 0 ? rest * rest : 0;
+	}
+	return share_of(t, sum / (double)(t->n - 1), 0).high;
+}
+
 int truth_write(struct truth *t, const struct truth_answer *answer)
 {
 	const char *path = getenv("TRUTH_OUT");
@@ -699,6 +741,7 @@ int truth_write(struct truth *t, const struct truth_answer *answer)
 	}
 	fprintf(f, "{\"interval\": \"%s\", \"n\": %zu,\n", answer->interval ? answer->interval : "request", t->n);
 	fprintf(f, " \"calm_share\": %.6f,\n", calm_share(t));
+	fprintf(f, " \"elsewhere_high\": %.6f,\n", answer->has_untimed ? 0 : most_elsewhere(t));
 	fprintf(f, " \"has_untimed\": %d,\n", answer->has_untimed);
 	if (answer->has_preempted)
 		write_preempted(f, t);

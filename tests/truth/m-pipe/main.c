@@ -26,15 +26,19 @@ static void *share(size_t n_bytes)
 	return p;
 }
 
-/* The delay is from the write into the pipe to vprof_resume. What the printer did meanwhile is to blame; what the
- * spooler does after the write is on nobody's path. */
+/* The delay is from the write into the pipe to vprof_resume. What the printer did meanwhile is to blame, and of what it
+ * did during the write only what came after the byte was in the pipe, which nobody can read; what the spooler does after
+ * the write is on nobody's path. */
 static void add_job(struct truth *t, struct job *j, const struct plant_log *pages)
 {
+	struct plant_time least = plant_log_overlap(pages, j->sent.high, j->resumed.low);
+
 	j->took[REQUEST] = (struct plant_time){ j->at.to - j->at.from, j->at.after - j->at.before };
 	j->took[QUEUED] = (struct plant_time){ j->resumed.low > j->sent.high ? j->resumed.low - j->sent.high : 0,
 					       j->resumed.high - j->sent.low };
 	j->took[PRINT_JOB].high = j->at.after - j->resumed.low;
 	j->took[OTHERS_PAGES] = plant_log_overlap(pages, j->sent.low, j->resumed.high);
+	j->took[OTHERS_PAGES].low = least.low;
 	j->took[QUEUED].away = plant_away_waiting(j->took[QUEUED].high, j->took[OTHERS_PAGES]);
 	truth_add(t, j->took);
 }
