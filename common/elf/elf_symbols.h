@@ -76,6 +76,10 @@ uint64_t vprof_elf_frame_start(const struct vprof_elf *elf, uint64_t address);
  */
 int vprof_elf_frame_catches(const struct vprof_elf *elf, uint64_t address);
 
+/* Does a handler of signals return to the function around an address, so that what its frame lies on was interrupted
+ * at any instruction and did not call it? 0 where that is not known. */
+int vprof_elf_frame_is_signal(const struct vprof_elf *elf, uint64_t address);
+
 /* Their source lines, likewise: the address's own, then where each function was inlined. Texts belong to `elf`. */
 size_t vprof_elf_places(struct vprof_elf *elf, uint64_t address, struct vprof_place *places, size_t max);
 

@@ -84,23 +84,40 @@ int vprof_elf_read_at(const struct vprof_elf *elf, uint64_t address, void *to, s
 	return 0;
 }
 
-/* A function's entry (FDE) points back to what it has in common with others (CIE), whose augmentation has an L if they
- * have tables of handlers. */
-int vprof_elf_frame_catches(const struct vprof_elf *elf, uint64_t address)
+#define CIE_MAX 16
+#define AT_AUGMENTATION 9 /* in a CIE: behind length, 0, version */
+
+/* A function's entry (FDE) points back to what it has in common with others (CIE), the begin of which goes to
+ * cie[CIE_MAX + 1]. 0: it cannot be read. */
+static int read_cie(const struct vprof_elf *elf, uint64_t address, char *cie)
 {
 	GElf_Phdr segment;
 	struct entry e;
 	uint32_t head[2];
-	char cie[17] = { 0 };
 	size_t n = find_entry(elf, address, &segment);
 	uint64_t fde;
 
 	if (!n || pread(elf->fd, &e, sizeof e,
 			(off_t)(segment.p_offset + sizeof(struct header) + (n - 1) * sizeof e)) != sizeof e)
-		return 1;
+		return 0;
 	fde = segment.p_vaddr + (uint64_t)(int64_t)e.information;
-	if (!vprof_elf_read_at(elf, fde, head, sizeof head) || head[0] == UINT32_MAX || !head[1] ||
-	    !vprof_elf_read_at(elf, fde + 4 - head[1], cie, 16))
-		return 1;
-	return strchr(cie + 9, 'L') != NULL; /* length, 0, version, augmentation */
+	cie[CIE_MAX] = 0;
+	return vprof_elf_read_at(elf, fde, head, sizeof head) && head[0] != UINT32_MAX && head[1] &&
+	       vprof_elf_read_at(elf, fde + 4 - head[1], cie, CIE_MAX);
+}
+
+/* The augmentation has an L if there are tables of handlers. */
+int vprof_elf_frame_catches(const struct vprof_elf *elf, uint64_t address)
+{
+	char cie[CIE_MAX + 1];
+
+	return !read_cie(elf, address, cie) || strchr(cie + AT_AUGMENTATION, 'L') != NULL;
+}
+
+/* ... and an S if its caller did not call it. */
+int vprof_elf_frame_is_signal(const struct vprof_elf *elf, uint64_t address)
+{
+	char cie[CIE_MAX + 1];
+
+	return read_cie(elf, address, cie) && strchr(cie + AT_AUGMENTATION, 'S') != NULL;
 }

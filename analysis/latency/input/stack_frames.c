@@ -32,6 +32,7 @@ struct place {
 	uint32_t function;
 	uint64_t address; /* in the file */
 	enum place_at at;
+	int is_signal; /* a handler returns to it: what it lies on was interrupted */
 };
 
 struct pair { /* of stacks */
@@ -211,6 +212,8 @@ static uint32_t find_place(struct vprof_stack_frames *g, uint32_t file, uint64_t
 	slot = p.function == VPROF_NONE ? NULL : VPROF_PUSH(&g->places);
 	if (!slot)
 		return VPROF_NONE;
+	if (file != VPROF_NONE && g->files.v[file].elf)
+		p.is_signal = vprof_elf_frame_is_signal(g->files.v[file].elf, address - (in != AT_INSTRUCTION));
 	*slot = p;
 	vprof_hash_index_put(&g->by_place, at, hash, (uint32_t)g->places.n - 1);
 	return (uint32_t)g->places.n - 1;
@@ -254,6 +257,22 @@ static int call_later(struct vprof_stack_frames *g, uint32_t place)
 	return VPROF_OK;
 }
 
+/* Does frame i of a stack, 0 the innermost, lie on one that was interrupted by a signal? The innermost is the return
+ * from the handler when it is the system call for that. */
+static int is_on_interrupted(struct vprof_stack_frames *g, const struct vprof_kernel_stack *s, uint32_t i,
+			     enum vprof_entry entry)
+{
+	const struct vprof_kernel_process *p = &g->tables->processes.v[s->process];
+	uint64_t address = g->tables->addresses.v[s->first + i];
+	const struct vprof_kernel_module *m = vprof_kernel_module_find(p, address);
+	uint32_t file = m ? find_file(g, m) : VPROF_NONE, place = VPROF_NONE;
+
+	if (file != VPROF_NONE)
+		place = find_place(g, file, address - m->bias,
+				   i || entry == VPROF_ENTRY_CALL ? IN_CALL : AT_INSTRUCTION);
+	return place != VPROF_NONE && g->places.v[place].is_signal;
+}
+
 static int add_user(struct vprof_stack_frames *g, const struct vprof_kernel_stack *s, enum vprof_entry entry)
 {
 	const struct vprof_kernel_process *p = &g->tables->processes.v[s->process];
@@ -264,8 +283,9 @@ static int add_user(struct vprof_stack_frames *g, const struct vprof_kernel_stac
 		uint64_t address = g->tables->addresses.v[s->first + i];
 		const struct vprof_kernel_module *m = vprof_kernel_module_find(p, address);
 		uint32_t file = m ? find_file(g, m) : VPROF_NONE, place;
+		int is_interrupted = i && is_on_interrupted(g, s, i - 1, entry);
 		/* a system call returns to its address, as a call does */
-		enum place_at at = i || entry == VPROF_ENTRY_CALL ? IN_CALL : AT_INSTRUCTION;
+		enum place_at at = !is_interrupted && (i || entry == VPROF_ENTRY_CALL) ? IN_CALL : AT_INSTRUCTION;
 		const char *name;
 
 		if (m && file == VPROF_NONE)
@@ -443,6 +463,16 @@ enum vprof_entry vprof_stack_frames_entry(const struct vprof_stack_frames *g, ui
 	return g->entries.v[stack];
 }
 
+/* A system call that a signal interrupted: the handler runs as if it were to be made again, and then it is. */
+static int is_restarted(const struct vprof_elf *elf, const struct place *p, const struct place *q)
+{
+	static const uint8_t syscall_x86[2] = { 0x0f, 0x05 };
+	uint8_t code[2];
+
+	return p->at == IN_CALL && q->at == AT_INSTRUCTION && q->address + sizeof code == p->address &&
+	       vprof_elf_read_at(elf, q->address, code, sizeof code) && !memcmp(code, syscall_x86, sizeof code);
+}
+
 static int follows(struct vprof_stack_frames *g, uint32_t place, uint32_t next)
 {
 	const struct place *p = &g->places.v[place], *q = &g->places.v[next];
@@ -454,6 +484,8 @@ static int follows(struct vprof_stack_frames *g, uint32_t place, uint32_t next)
 	 * into a system call, before the call is known to have begun: its address is the one behind the call. Or it
 	 * makes the call now that it was about to make. */
 	if (p->address == q->address && p->at != IN_CALL)
+		return 1;
+	if (is_restarted(f->elf, p, q))
 		return 1;
 	if (!f->has_flow)
 		f->flow = vprof_code_flow_new(f->elf);

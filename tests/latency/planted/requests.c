@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A program that knows its calls: requests N WORK TRUTH. Another thread hands it N requests; each is parsed, looked up
- * (WORK rounds of computing) and stored (written and flushed). Of each call TRUTH has one line: function, and four
- * times of CLOCK_MONOTONIC in ns: in the caller before it, at its begin, at its end, in the caller behind it. */
+/* A program that knows its calls: requests N WORK TRUTH [signals]. Another thread hands it N requests; each is parsed,
+ * looked up (WORK rounds of computing) and stored (written and flushed). Of each call TRUTH has one line: function, and
+ * four times of CLOCK_MONOTONIC in ns: in the caller before it, at its begin, at its end, in the caller behind it. With
+ * signals, whose handler makes system calls, a lookup waits for an answer, with a signal while it waits, and a store
+ * ends with one that it sends itself. */
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +23,11 @@ struct call {
 
 static struct call *calls;
 static size_t n_calls;
-static int pipes[2], file;
+static int pipes[2], asked[2], answered[2], file;
 static long n_requests, work;
+static int has_signals;
+static pthread_t server;
+static pid_t server_tid;
 static volatile uint64_t sum;
 
 static uint64_t now(void)
@@ -66,11 +73,64 @@ static NOINLINE void parse(void)
 	end(call);
 }
 
+static void on_signal(int number)
+{
+	char c = 'x';
+
+	(void)number;
+	if (pwrite(file, &c, 1, 4096) != 1)
+		abort();
+}
+
+static void ask(void)
+{
+	char c = 'x';
+
+	if (write(asked[1], &c, 1) != 1 || read(answered[0], &c, 1) != 1)
+		abort();
+}
+
+/* Waits until the server waits; sends it a signal, and the answer. */
+static void *answer(void *unused)
+{
+	char path[64], line[128], c;
+
+	snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)server_tid);
+	while (read(asked[0], &c, 1) == 1) {
+		for (char state = 0; state != 'S';) {
+			FILE *f = fopen(path, "re");
+
+			if (!f || !fgets(line, sizeof line, f) || sscanf(line, "%*d (%*[^)]) %c", &state) != 1)
+				abort();
+			fclose(f);
+			usleep(100);
+		}
+		if (pthread_kill(server, SIGUSR1) || write(answered[1], &c, 1) != 1)
+			abort();
+	}
+	return unused;
+}
+
+static void start_signals(void)
+{
+	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+	pthread_t thread;
+
+	has_signals = 1;
+	server = pthread_self();
+	server_tid = gettid();
+	if (sigaction(SIGUSR1, &action, NULL) || pipe(asked) || pipe(answered) ||
+	    pthread_create(&thread, NULL, answer, NULL) || pthread_detach(thread))
+		abort();
+}
+
 static NOINLINE void lookup(void)
 {
 	size_t call = begin("lookup");
 
 	compute(work);
+	if (has_signals)
+		ask();
 	end(call);
 }
 
@@ -80,6 +140,8 @@ static NOINLINE void store(void)
 	char bytes[512] = { 1 };
 
 	if (pwrite(file, bytes, sizeof bytes, 0) < 0 || fdatasync(file))
+		abort();
+	if (has_signals && raise(SIGUSR1))
 		abort();
 	end(call);
 }
@@ -121,7 +183,7 @@ int main(int argc, char **argv)
 	pthread_t thread;
 	FILE *truth;
 
-	if (argc != 4)
+	if (argc != 4 && argc != 5)
 		return 2;
 	n_requests = atol(argv[1]);
 	work = atol(argv[2]);
@@ -130,6 +192,8 @@ int main(int argc, char **argv)
 	if (!calls || file < 0 || pipe(pipes) || pthread_create(&thread, NULL, hand_out, NULL))
 		return 2;
 	unlink(path);
+	if (argc == 5)
+		start_signals();
 	loop();
 	pthread_join(thread, NULL);
 	truth = fopen(argv[3], "we");

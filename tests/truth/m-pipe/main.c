@@ -27,8 +27,8 @@ static void *share(size_t n_bytes)
 }
 
 /* The delay is from the write into the pipe to vprof_resume. What the printer did meanwhile is to blame, and of what it
- * did during the write only what came after the byte was in the pipe, which nobody can read; what the spooler does after
- * the write is on nobody's path. */
+ * did during the write only what came after the byte was in the pipe, which nobody can read; what the spooler does
+ * after the write is on nobody's path. */
 static void add_job(struct truth *t, struct job *j, const struct plant_log *pages)
 {
 	struct plant_time least = plant_log_overlap(pages, j->sent.high, j->resumed.low);
