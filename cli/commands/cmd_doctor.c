@@ -28,9 +28,10 @@
 static const struct vprof_usage usage = {
 	.synopsis = "doctor [--facts | --symptoms] [--json]",
 	.purpose =
-		"Checks compilers, the scanner, bear, the clock, preloading, shared memory and permissions by using\n"
-		"them, and says what to install; then reads this project's files and says what is empty or odd about\n"
-		"its last run and what to do next. Exit status 1 if something that vprof needs is missing or damaged.",
+		"Checks compilers, the scanner, bear, the clock, preloading, shared memory, permissions, the kernel's\n"
+		"events and writing to other processes by using them, and says what to install; then reads this\n"
+		"project's files and says what is empty or odd about its last run and what to do next. Exit status 1 if\n"
+		"something that vprof needs is missing or damaged.",
 };
 
 static const char *health_name(enum vprof_health health)

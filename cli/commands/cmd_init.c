@@ -117,11 +117,19 @@ static int learn_build(const struct vprof_project *p, const struct init_options 
 	return rc;
 }
 
+static void print_unlikely(void)
+{
+	printf("  of a program that serves no requests take one unit of its work (a line, a file, a query) or the whole run:\n"
+	       "  docs/annotations.md, Command-line programs\n");
+}
+
 static void print_intervals(const struct vprof_draft *d)
 {
 	printf("\nintervals: where a request could begin and end\n");
 	if (!d->n_intervals)
 		printf("  none found; write the functions that begin and end a request into vprof.json\n");
+	if (!d->n_intervals && !d->annotated_in)
+		print_unlikely();
 	for (size_t i = 0; i < d->n_intervals && i < SHOWN_INTERVALS; i++) {
 		const struct vprof_interval_proposal *p = &d->intervals[i];
 
@@ -136,9 +144,10 @@ static void print_intervals(const struct vprof_draft *d)
 	}
 	if (d->n_intervals > SHOWN_INTERVALS)
 		printf("    and %zu more\n", d->n_intervals - SHOWN_INTERVALS);
-	if (d->n_intervals && !strcmp(d->intervals[0].confidence, "low"))
-		printf("  none of them is likely; of a program that serves no requests take one unit of its work (a line, a "
-		       "file, a query)\n  or the whole run: docs/annotations.md, Command-line programs\n");
+	if (d->n_intervals && !strcmp(d->intervals[0].confidence, "low")) {
+		printf("  none of them is likely\n");
+		print_unlikely();
+	}
 	if (d->type_function)
 		printf("  type: %s%s%s\n", d->type_function, d->type_hint ? ": " : "",
 		       d->type_hint ? d->type_hint : "");

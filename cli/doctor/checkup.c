@@ -13,6 +13,7 @@
 #include <cjson/cJSON.h>
 
 #include "cli/command.h"
+#include "cli/doctor/live_checkup.h"
 #include "cli/run_target.h"
 #include "common/facts/facts.h"
 #include "common/files.h"
@@ -254,10 +255,34 @@ static void check_kernel(struct vprof_checkup *row)
 		if (needs[i].state > needs[worst].state)
 			worst = i;
 	if (needs[worst].state == VPROF_REQUIREMENT_MET)
-		set(row, VPROF_HEALTH_OK, "", "vprof record can record the kernel's events");
+		set(row, VPROF_HEALTH_OK, "", "vprof record can record the kernel's events: waits, latency, paths");
 	else
 		set(row, VPROF_HEALTH_WARNING, needs[worst].advice, "%s%s", needs[worst].detail,
 		    needs[worst].state == VPROF_REQUIREMENT_UNMET ? ": vprof record needs it, nothing else does" : "");
+}
+
+/* Whether probes can be opened in running processes: those that vprof starts, and others. */
+static void check_live(struct vprof_checkup *row, int is_attach)
+{
+#if defined(__x86_64__)
+	struct vprof_error err = { "" };
+
+	if (vprof_try_live(is_attach, &err))
+		set(row, VPROF_HEALTH_WARNING,
+		    is_attach ?
+			    "For vprof live: run it as root, or allow it: sysctl kernel.yama.ptrace_scope=0; nothing else "
+			    "needs it" :
+			    "A sandbox forbids it? vprof iterate without --live rebuilds instead, and works here",
+		    "%.240s", err.message);
+	else if (is_attach)
+		set(row, VPROF_HEALTH_OK, "", "vprof live can attach to %s processes",
+		    geteuid() ? "this user's" : "all");
+	else
+		set(row, VPROF_HEALTH_OK, "", "vprof iterate --live can open probes in what it starts");
+#else
+	set(row, VPROF_HEALTH_WARNING, "vprof iterate without --live rebuilds instead, and works here",
+	    "%s switches probes in running programs on x86-64 only", is_attach ? "vprof live" : "vprof iterate --live");
+#endif
 }
 
 static void check_permissions(struct vprof_checkup *row, const struct vprof_project *p)
@@ -289,8 +314,8 @@ static char *make_folder(char *why, size_t size)
 
 size_t vprof_checkup_all(const struct vprof_project *p, struct vprof_checkup *rows, size_t max)
 {
-	static const char *const names[] = { "gcc",   "g++", "make", "bear",   "scan",	"preload",
-					     "clock", "shm", "perf", "folder", "kernel" };
+	static const char *const names[] = { "gcc", "g++",  "make",   "bear",	"scan", "preload", "clock",
+					     "shm", "perf", "folder", "kernel", "live", "attach" };
 	struct vprof_collector_stats stats = { 0 };
 	char *folder, why[256];
 	size_t n = sizeof names / sizeof *names;
@@ -320,6 +345,8 @@ size_t vprof_checkup_all(const struct vprof_project *p, struct vprof_checkup *ro
 	check_perf(&rows[8], &stats);
 	check_permissions(&rows[9], p);
 	check_kernel(&rows[10]);
+	check_live(&rows[11], 0);
+	check_live(&rows[12], 1);
 	return n;
 }
 
