@@ -16,8 +16,17 @@ static struct vprof_flow_location *find(struct vprof_flow_dictionary *d, uint64_
 	return NULL;
 }
 
+static int is_common(const struct vprof_flow_held *a, const struct vprof_flow_held *b)
+{
+	for (uint32_t i = 0; i < a->n; i++)
+		for (uint32_t k = 0; k < b->n; k++)
+			if (a->locks[i] == b->locks[k])
+				return 1;
+	return 0;
+}
+
 struct vprof_flow_origin vprof_flow_look(struct vprof_flow_dictionary *d, uint64_t space, uint64_t address,
-					 uint64_t value, uint64_t lock)
+					 uint64_t value, const struct vprof_flow_held *held)
 {
 	struct vprof_flow_location *l;
 	size_t at;
@@ -25,13 +34,13 @@ struct vprof_flow_origin vprof_flow_look(struct vprof_flow_dictionary *d, uint64
 	l = find(d, space, address, &at);
 	if (!l)
 		return (struct vprof_flow_origin){ VPROF_FLOW_UNKNOWN };
-	if (l->lock != lock || l->value != value)
+	if (l->value != value || !is_common(&l->held, held))
 		l->origin.state = VPROF_FLOW_UNKNOWN;
 	return l->origin;
 }
 
-int vprof_flow_store(struct vprof_flow_dictionary *d, uint64_t space, uint64_t address, uint64_t value, uint64_t lock,
-		     const struct vprof_flow_origin *origin)
+int vprof_flow_store(struct vprof_flow_dictionary *d, uint64_t space, uint64_t address, uint64_t value,
+		     const struct vprof_flow_held *held, const struct vprof_flow_origin *origin)
 {
 	struct vprof_flow_location *l;
 	size_t at;
@@ -45,7 +54,7 @@ int vprof_flow_store(struct vprof_flow_dictionary *d, uint64_t space, uint64_t a
 			return -1;
 		vprof_hash_index_put(&d->index, at, location_hash(space, address), (uint32_t)d->locations.n - 1);
 	}
-	*l = (struct vprof_flow_location){ space, address, value, lock, *origin };
+	*l = (struct vprof_flow_location){ space, address, value, *held, *origin };
 	return 0;
 }
 

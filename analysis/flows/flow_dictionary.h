@@ -2,13 +2,15 @@
 /* The dictionary of Whodunit, section 3.2: what is known of a location (8 bytes of memory), who produced what lies in
  * it.
  *
- * An entry counts only as long as the location holds the same value and is accessed under the same lock; whoever reads
- * it under another lock, or another value, drops it.
+ * An entry counts only as long as the location holds the same value and a lock under which it was written is held;
+ * whoever reads it under none of these, or another value, drops it.
  */
 #ifndef VPROF_FLOW_DICTIONARY_H
 #define VPROF_FLOW_DICTIONARY_H
 
 #include "common/hash/hash_index.h"
+
+#define VPROF_FLOW_HELD 4u /* locks of an access that count: the section's and the innermost ones */
 
 enum vprof_flow_state {
 	VPROF_FLOW_UNKNOWN, /* nothing was stored there in a critical section */
@@ -21,13 +23,21 @@ struct vprof_flow_origin { /* a context: who produced a value, where */
 	uint32_t site;	  /* of the store */
 	uint32_t thread;  /* number */
 	uint64_t section; /* number */
+	uint64_t part;	  /* of the section, its number */
 	uint64_t address; /* first stored to */
 	int is_filled;	  /* what the value points to had just been written by the thread */
 };
 
+/* The locks that an access is made under: the section's, and those taken beneath it, the innermost last. */
+struct vprof_flow_held {
+	uint64_t locks[VPROF_FLOW_HELD];
+	uint32_t n;
+};
+
 struct vprof_flow_location {
 	uint64_t space, address; /* process, or that of what processes share */
-	uint64_t value, lock;
+	uint64_t value;
+	struct vprof_flow_held held;
 	struct vprof_flow_origin origin;
 };
 
@@ -36,12 +46,13 @@ struct vprof_flow_dictionary {
 	struct vprof_hash_index index;
 };
 
-/* The origin of what lies at the location; UNKNOWN, and the entry is dropped, when lock or value differ. */
+/* The origin of what lies at the location; UNKNOWN, and the entry is dropped, when the value differs or no lock
+ * protects both accesses. */
 struct vprof_flow_origin vprof_flow_look(struct vprof_flow_dictionary *d, uint64_t space, uint64_t address,
-					 uint64_t value, uint64_t lock);
+					 uint64_t value, const struct vprof_flow_held *held);
 /* 0, or -1 without memory. */
-int vprof_flow_store(struct vprof_flow_dictionary *d, uint64_t space, uint64_t address, uint64_t value, uint64_t lock,
-		     const struct vprof_flow_origin *origin);
+int vprof_flow_store(struct vprof_flow_dictionary *d, uint64_t space, uint64_t address, uint64_t value,
+		     const struct vprof_flow_held *held, const struct vprof_flow_origin *origin);
 void vprof_flow_dictionary_release(struct vprof_flow_dictionary *d);
 
 #endif

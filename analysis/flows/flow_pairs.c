@@ -9,15 +9,41 @@
 
 #define SMALLEST_MOVED 256 /* smaller numbers are equal by chance */
 #define SHARED_SPACE UINT64_MAX
+#define MOVED_PARTS                                                                                                    \
+	2 /* from the part in which it is read to that in which it is written: out of one lock, into another */
 
 struct taken { /* read in the section */
 	uint64_t value;
 	struct vprof_flow_origin origin;
 	uint32_t site;
+	const struct vprof_flow_record *nested; /* as struct vprof_flow_site */
+	uint64_t part;
+	uint32_t n_before; /* parts */
+};
+
+struct out { /* a copy out of what another thread stored */
+	const struct vprof_flow_record *record;
+	struct vprof_flow_origin origin;
+	uint32_t site;
+	const struct vprof_flow_record *nested;
+	uint64_t part;
+};
+
+/* From one lock's acquisition or release to the next: what happened meanwhile has one place in the order of all. */
+struct part {
+	uint64_t number;
+	uint32_t section, from, to; /* index; records of it */
+};
+
+struct open { /* a section of which parts have been seen */
+	uint32_t section, n_parts;
+	VPROF_ARRAY(struct taken) taken;
+	VPROF_ARRAY(struct out) outs;
+	VPROF_ARRAY(const struct vprof_flow_record *) nested; /* locks held beneath the section's */
 };
 
 struct consumed { /* a production that was consumed */
-	uint64_t section, what;
+	uint64_t part, what;
 	uint32_t thread, n_again;
 	uint64_t last; /* section in which it was consumed */
 };
@@ -42,7 +68,11 @@ struct finder {
 	uint64_t space, owner;
 	uint32_t thread;
 	VPROF_ARRAY(uint64_t) last_sections; /* of each thread: number of its section before this one */
-	VPROF_ARRAY(struct taken) taken;
+	struct open *open;
+	struct vprof_flow_held under;	/* the locks that are held */
+	uint64_t part;			/* number of the part under way */
+	VPROF_ARRAY(struct part) parts; /* in the order of their numbers */
+	VPROF_ARRAY(struct open *) all_open;
 	int failed;
 };
 
@@ -69,6 +99,12 @@ static uint32_t thread_number(struct finder *f, uint32_t process, uint64_t tid)
 	*thread = key;
 	vprof_hash_index_put(&f->thread_index, at, vprof_mix(key), (uint32_t)f->threads.n - 1);
 	return (uint32_t)f->threads.n - 1;
+}
+
+/* The innermost lock's acquisition beneath the section's, NULL: there is none. */
+static const struct vprof_flow_record *nested_of(const struct finder *f)
+{
+	return f->open->nested.n ? f->open->nested.v[f->open->nested.n - 1] : NULL;
 }
 
 /* The same place of one module has one number in all processes. */
@@ -101,7 +137,7 @@ static uint32_t site_number(struct finder *f, uint64_t pc)
 		f->failed = 1;
 		return 0;
 	}
-	*site = (struct vprof_flow_site){ f->section->process, pc, f->owner, f->section->head };
+	*site = (struct vprof_flow_site){ f->section->process, pc, f->owner, f->section->head, nested_of(f) };
 	vprof_hash_index_put(&f->site_index, at, hash, (uint32_t)f->p->sites.n - 1);
 	return (uint32_t)f->p->sites.n - 1;
 }
@@ -205,6 +241,7 @@ static struct vprof_flow_origin produced(struct finder *f, const struct vprof_fl
 					   .site = site_number(f, r->c),
 					   .thread = f->thread,
 					   .section = f->section->number,
+					   .part = f->part,
 					   .address = address,
 					   .is_filled = (r->flags & VPROF_FLOW_FILLED) != 0 };
 }
@@ -217,15 +254,17 @@ static uint64_t location_of(const struct vprof_flow_record *r, uint64_t value)
 
 static const struct taken *find_taken(const struct finder *f, uint64_t value)
 {
-	for (size_t i = f->taken.n; i-- > 0;)
-		if (f->taken.v[i].value == value)
-			return &f->taken.v[i];
+	for (size_t i = f->open->taken.n; i-- > 0;)
+		if (f->open->taken.v[i].n_before + MOVED_PARTS < f->open->n_parts)
+			break;
+		else if (f->open->taken.v[i].value == value)
+			return &f->open->taken.v[i];
 	return NULL;
 }
 
 static void store(struct finder *f, uint64_t address, uint64_t value, const struct vprof_flow_origin *origin)
 {
-	f->failed |= vprof_flow_store(&f->dictionary, f->space, address, value, f->section->head->a, origin);
+	f->failed |= vprof_flow_store(&f->dictionary, f->space, address, value, &f->under, origin);
 }
 
 static void process_write(struct finder *f, const struct vprof_flow_record *r)
@@ -236,7 +275,7 @@ static void process_write(struct finder *f, const struct vprof_flow_record *r)
 
 	f->p->n_writes++; /* on the thread's own stack as well: main() may have a queue among its variables */
 	if (moved && r->flags & VPROF_FLOW_ATOMIC &&
-	    vprof_flow_look(&f->dictionary, f->space, address, value, f->section->head->a).state == VPROF_FLOW_VALID)
+	    vprof_flow_look(&f->dictionary, f->space, address, value, &f->under).state == VPROF_FLOW_VALID)
 		return; /* it is put back where it was */
 	if (moved && moved->origin.state != VPROF_FLOW_UNKNOWN)
 		origin = moved->origin;
@@ -255,9 +294,9 @@ static void take(struct finder *f, uint64_t value, const struct vprof_flow_origi
 
 	if (origin->state == VPROF_FLOW_UNKNOWN && !vprof_flow_is_pointer(value))
 		return;
-	taken = VPROF_PUSH(&f->taken);
+	taken = VPROF_PUSH(&f->open->taken);
 	if (taken)
-		*taken = (struct taken){ value, *origin, site_number(f, pc) };
+		*taken = (struct taken){ value, *origin, site_number(f, pc), nested_of(f), f->part, f->open->n_parts };
 	else
 		f->failed = 1;
 }
@@ -265,7 +304,7 @@ static void take(struct finder *f, uint64_t value, const struct vprof_flow_origi
 static void process_read(struct finder *f, const struct vprof_flow_record *r)
 {
 	struct vprof_flow_origin origin =
-		vprof_flow_look(&f->dictionary, f->space, location_of(r, r->b), r->b, f->section->head->a);
+		vprof_flow_look(&f->dictionary, f->space, location_of(r, r->b), r->b, &f->under);
 
 	f->p->n_reads++;
 	take(f, r->b, &origin, r->c);
@@ -281,8 +320,7 @@ static void process_copy(struct finder *f, const struct vprof_flow_record *r)
 		const struct taken *moved = NULL;
 
 		if (r->b)
-			origin = vprof_flow_look(&f->dictionary, f->space, r->b + 8 * (uint64_t)i, value,
-						 f->section->head->a);
+			origin = vprof_flow_look(&f->dictionary, f->space, r->b + 8 * (uint64_t)i, value, &f->under);
 		else
 			moved = value >= SMALLEST_MOVED ? find_taken(f, value) : NULL;
 		if (moved)
@@ -314,9 +352,9 @@ static enum again consume_again(struct finder *f, struct consumed *consumed)
 	return follows && !consumed->n_again++ && f->section->head->flags & VPROF_FLOW_OBSERVE ? CONTINUED : BY_SAME;
 }
 
-static enum again consume_once(struct finder *f, uint64_t section, uint64_t what)
+static enum again consume_once(struct finder *f, uint64_t part, uint64_t what)
 {
-	uint64_t hash = vprof_mix(section) ^ vprof_mix(what);
+	uint64_t hash = vprof_mix(part) ^ vprof_mix(what);
 	struct consumed *consumed;
 	size_t at;
 
@@ -326,7 +364,7 @@ static enum again consume_once(struct finder *f, uint64_t section, uint64_t what
 	VPROF_HASH_EACH(&f->consumed_index, hash, at, i)
 	{
 		consumed = &f->consumed.v[i];
-		if (consumed->section == section && consumed->what == what)
+		if (consumed->part == part && consumed->what == what)
 			return consume_again(f, consumed);
 	}
 	consumed = VPROF_PUSH(&f->consumed);
@@ -334,14 +372,14 @@ static enum again consume_once(struct finder *f, uint64_t section, uint64_t what
 		f->failed = 1;
 		return BY_SAME;
 	}
-	*consumed = (struct consumed){ section, what, f->thread, 0, f->section->number };
+	*consumed = (struct consumed){ part, what, f->thread, 0, f->section->number };
 	vprof_hash_index_put(&f->consumed_index, at, hash, (uint32_t)f->consumed.n - 1);
 	return FIRST;
 }
 
 /* `what` identifies the production within its section. */
 static void consume(struct finder *f, struct vprof_flow_pair *pair, const struct vprof_flow_origin *origin,
-		    uint64_t what, int is_used)
+		    uint64_t what, const struct vprof_flow_record *nested, uint64_t part, int is_used)
 {
 	uint32_t number = (uint32_t)(pair - f->p->pairs.v);
 	struct vprof_flow_event *event;
@@ -356,13 +394,14 @@ static void consume(struct finder *f, struct vprof_flow_pair *pair, const struct
 		role_of(f, pair, f->thread)->n_consumed++;
 		return;
 	}
-	again = consume_once(f, origin->section, what);
+	again = consume_once(f, origin->part, what);
 	pair->n_again += again == BY_SAME;
 	pair->n_again_others += again == BY_OTHER;
 	if (again != FIRST)
 		return;
 	if (!pair->n_flows) {
 		f->p->sites.v[pair->consumer].first = f->section->head;
+		f->p->sites.v[pair->consumer].nested = nested;
 		f->p->sites.v[pair->consumer].process = f->section->process;
 	}
 	pair->n_flows++;
@@ -371,7 +410,7 @@ static void consume(struct finder *f, struct vprof_flow_pair *pair, const struct
 	role_of(f, pair, f->thread)->n_consumed++;
 	event = VPROF_PUSH(&f->p->events);
 	if (event)
-		*event = (struct vprof_flow_event){ number, origin->section, f->section->number };
+		*event = (struct vprof_flow_event){ number, origin->part, part };
 	else
 		f->failed = 1;
 }
@@ -379,10 +418,10 @@ static void consume(struct finder *f, struct vprof_flow_pair *pair, const struct
 /* Of the reads of one value, the one whose production is another thread's. */
 static int is_best(const struct finder *f, size_t i)
 {
-	const struct taken *taken = &f->taken.v[i];
+	const struct taken *taken = &f->open->taken.v[i];
 
-	for (size_t k = 0; k < f->taken.n; k++) {
-		const struct taken *other = &f->taken.v[k];
+	for (size_t k = 0; k < f->open->taken.n; k++) {
+		const struct taken *other = &f->open->taken.v[k];
 		int foreign = other->origin.thread != f->thread, is_foreign = taken->origin.thread != f->thread;
 
 		if (k != i && other->value == taken->value && other->origin.state == VPROF_FLOW_VALID &&
@@ -395,8 +434,8 @@ static int is_best(const struct finder *f, size_t i)
 /* Does a use of what `taken` leads to belong to a pointer that leads further into the same object? */
 static int is_inner(const struct finder *f, const struct taken *taken, const struct vprof_flow_record *use)
 {
-	for (size_t k = 0; k < f->taken.n; k++) {
-		const struct taken *other = &f->taken.v[k];
+	for (size_t k = 0; k < f->open->taken.n; k++) {
+		const struct taken *other = &f->open->taken.v[k];
 		const struct vprof_flow_record *its;
 
 		if (other->value <= taken->value || other->value >= taken->value + VPROF_FLOW_SPAN ||
@@ -411,8 +450,8 @@ static int is_inner(const struct finder *f, const struct taken *taken, const str
 
 static void consume_pointers(struct finder *f)
 {
-	for (size_t i = 0; i < f->taken.n && !f->failed; i++) {
-		const struct taken *taken = &f->taken.v[i];
+	for (size_t i = 0; i < f->open->taken.n && !f->failed; i++) {
+		const struct taken *taken = &f->open->taken.v[i];
 		const struct vprof_flow_record *use;
 		struct vprof_flow_pair *pair;
 		uint64_t n_flows;
@@ -429,7 +468,8 @@ static void consume_pointers(struct finder *f)
 		if (!pair)
 			return;
 		n_flows = pair->n_flows;
-		consume(f, pair, &taken->origin, taken->value, !(use->flags & VPROF_FLOW_WRITTEN));
+		consume(f, pair, &taken->origin, taken->value, taken->nested, taken->part,
+			!(use->flags & VPROF_FLOW_WRITTEN));
 		if (pair->n_flows > n_flows)
 			note_held(f, taken->value, (uint32_t)(pair - f->p->pairs.v));
 	}
@@ -449,11 +489,6 @@ static int has_consumed_pointer(const struct finder *f, const struct vprof_flow_
 	return 0;
 }
 
-struct out { /* a copy out of what another thread stored */
-	const struct vprof_flow_record *record;
-	struct vprof_flow_origin origin;
-};
-
 /* Numbers that were copied out: into a range that was read afterwards, or into a local variable, whose reads the
  * compiler does not tell. */
 static void consume_copy(struct finder *f, const struct out *out)
@@ -466,9 +501,9 @@ static void consume_copy(struct finder *f, const struct out *out)
 		return;
 	if (low && !vprof_flow_use_find(f->t, f->section->number, low, 1))
 		return;
-	pair = pair_of(f, out->origin.site, site_number(f, r->c), 1);
+	pair = pair_of(f, out->origin.site, out->site, 1);
 	if (pair)
-		consume(f, pair, &out->origin, out->origin.address, 1);
+		consume(f, pair, &out->origin, out->origin.address, out->nested, out->part, 1);
 }
 
 /* The origin of the first granule that another thread produced. */
@@ -477,56 +512,186 @@ static int is_copied_out(struct finder *f, const struct vprof_flow_record *r, st
 	for (uint32_t i = 0; r->b && i < r->count / 8; i++) {
 		uint64_t value = (&r[1 + i / 3].a)[i % 3];
 		struct vprof_flow_origin origin =
-			vprof_flow_look(&f->dictionary, f->space, r->b + 8 * (uint64_t)i, value, f->section->head->a);
+			vprof_flow_look(&f->dictionary, f->space, r->b + 8 * (uint64_t)i, value, &f->under);
 
 		if (origin.state == VPROF_FLOW_VALID && origin.thread != f->thread) {
-			*out = (struct out){ r, origin };
+			*out = (struct out){ r, origin, site_number(f, r->c), nested_of(f), f->part };
 			return 1;
 		}
 	}
 	return 0;
 }
 
-static void process_section(struct finder *f, const struct vprof_flow_section *section)
+/* ---- sections, part by part ---- */
+
+static void find_owner(struct finder *f)
 {
-	const struct vprof_flow_record *head = section->head;
-	VPROF_ARRAY(struct out) outs = { 0 };
+	f->owner = f->owner_of ? f->owner_of(f->owner_arg, f->section, nested_of(f)) : 0;
+}
 
-	f->section = section;
-	f->space = head->flags & VPROF_FLOW_SHARED ? SHARED_SPACE : section->process;
-	f->thread = thread_number(f, section->process, head->c);
-	f->owner = f->owner_of ? f->owner_of(f->owner_arg, section) : 0;
-	f->taken.n = 0;
-	while (!f->failed && f->last_sections.n <= f->thread)
-		f->failed |= !VPROF_PUSH(&f->last_sections);
-	if (f->failed)
-		return;
-	for (uint32_t i = 1; i <= head->count && !f->failed; i++) {
-		const struct vprof_flow_record *r = &head[i];
-		struct out out, *kept;
+/* The section's own lock, and the innermost ones beneath it. */
+static void find_held(struct finder *f)
+{
+	size_t n = f->open->nested.n, most = VPROF_FLOW_HELD - 1;
 
-		if (r->kind == VPROF_FLOW_READ) {
-			process_read(f, r);
-		} else if (r->kind == VPROF_FLOW_WRITE) {
-			process_write(f, r);
-		} else if (r->kind == VPROF_FLOW_COPY) {
-			if (is_copied_out(f, r, &out)) {
-				kept = VPROF_PUSH(&outs);
-				if (kept)
-					*kept = out;
-				else
-					f->failed = 1;
+	f->under.n = 0;
+	f->under.locks[f->under.n++] = f->section->head->a;
+	for (size_t i = n > most ? n - most : 0; i < n; i++)
+		f->under.locks[f->under.n++] = f->open->nested.v[i]->a;
+}
+
+static void process_nested(struct finder *f, const struct vprof_flow_record *r)
+{
+	const struct vprof_flow_record **slot;
+
+	if (!(r->flags & 1)) {
+		slot = VPROF_PUSH(&f->open->nested);
+		if (slot)
+			*slot = r;
+		else
+			f->failed = 1;
+	} else {
+		for (size_t i = f->open->nested.n; i-- > 0;)
+			if (f->open->nested.v[i]->a == r->a) {
+				memmove(&f->open->nested.v[i], &f->open->nested.v[i + 1],
+					(f->open->nested.n - i - 1) * sizeof *f->open->nested.v);
+				f->open->nested.n--;
+				break;
 			}
-			process_copy(f, r);
-		}
 	}
+	find_owner(f);
+	find_held(f);
+}
+
+static void process_record(struct finder *f, const struct vprof_flow_record *r)
+{
+	struct out out, *kept;
+
+	if (r->kind == VPROF_FLOW_READ) {
+		process_read(f, r);
+	} else if (r->kind == VPROF_FLOW_WRITE) {
+		process_write(f, r);
+	} else if (r->kind == VPROF_FLOW_NESTED) {
+		process_nested(f, r);
+	} else if (r->kind == VPROF_FLOW_COPY) {
+		if (is_copied_out(f, r, &out)) {
+			kept = VPROF_PUSH(&f->open->outs);
+			if (kept)
+				*kept = out;
+			else
+				f->failed = 1;
+		}
+		process_copy(f, r);
+	}
+}
+
+static void release_open(struct open *open)
+{
+	VPROF_ARRAY_RELEASE(&open->taken);
+	VPROF_ARRAY_RELEASE(&open->outs);
+	VPROF_ARRAY_RELEASE(&open->nested);
+	free(open);
+}
+
+static struct open *open_section(struct finder *f, uint32_t section)
+{
+	struct open **slot;
+
+	for (size_t i = 0; i < f->all_open.n; i++)
+		if (f->all_open.v[i]->section == section)
+			return f->all_open.v[i];
+	slot = VPROF_PUSH(&f->all_open);
+	if (!slot)
+		return NULL;
+	*slot = calloc(1, sizeof **slot);
+	if (!*slot) {
+		f->all_open.n--;
+		return NULL;
+	}
+	(*slot)->section = section;
+	return *slot;
+}
+
+static void end_section(struct finder *f)
+{
+	const struct vprof_flow_record *head = f->section->head;
+
 	if (!(head->flags & VPROF_FLOW_PUBLISH))
 		consume_pointers(f);
-	for (size_t i = 0; i < outs.n && !f->failed; i++)
-		consume_copy(f, &outs.v[i]);
+	for (size_t i = 0; i < f->open->outs.n && !f->failed; i++)
+		consume_copy(f, &f->open->outs.v[i]);
 	if (!(head->flags & VPROF_FLOW_PUBLISH))
-		f->last_sections.v[f->thread] = section->number;
-	VPROF_ARRAY_RELEASE(&outs);
+		f->last_sections.v[f->thread] = f->section->number;
+	for (size_t i = 0; i < f->all_open.n; i++)
+		if (f->all_open.v[i] == f->open) {
+			f->all_open.v[i] = f->all_open.v[f->all_open.n - 1];
+			f->all_open.n--;
+			break;
+		}
+	release_open(f->open);
+	f->open = NULL;
+}
+
+static void process_part(struct finder *f, const struct part *part)
+{
+	const struct vprof_flow_section *section = &f->t->sections.v[part->section];
+	const struct vprof_flow_record *head = section->head;
+
+	f->section = section;
+	f->part = part->number;
+	f->space = head->flags & VPROF_FLOW_SHARED ? SHARED_SPACE : section->process;
+	f->thread = thread_number(f, section->process, head->c);
+	f->open = open_section(f, part->section);
+	while (!f->failed && f->last_sections.n <= f->thread)
+		f->failed |= !VPROF_PUSH(&f->last_sections);
+	if (f->failed || !f->open) {
+		f->failed = 1;
+		return;
+	}
+	f->open->n_parts++;
+	find_owner(f);
+	find_held(f);
+	for (uint32_t i = part->from; i < part->to && !f->failed; i++)
+		process_record(f, &head[i]);
+	if (part->to == head->count + 1)
+		end_section(f);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+
+	if (x->number != y->number)
+		return x->number < y->number ? -1 : 1;
+	if (x->section != y->section)
+		return x->section < y->section ? -1 : 1;
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+/* Numbers of parts grow within a section in what the runtime writes; in a damaged recording they are made to. */
+static int divide(struct finder *f)
+{
+	const struct vprof_flow_trace *t = f->t;
+	struct part *part = NULL;
+
+	for (size_t s = 0; s < t->sections.n; s++) {
+		const struct vprof_flow_record *head = t->sections.v[s].head;
+		uint64_t number = t->sections.v[s].number;
+
+		for (uint32_t i = 1; i <= head->count || i == 1; i++) {
+			if (i > 1 && head[i].kind != VPROF_FLOW_NESTED)
+				continue;
+			if (i > 1 && head[i].b > number)
+				number = head[i].b;
+			if (i > 1)
+				part->to = i;
+			part = VPROF_PUSH(&f->parts);
+			if (!part)
+				return -1;
+			*part = (struct part){ number, (uint32_t)s, i, head->count + 1 };
+		}
+	}
+	return vprof_array_sort(f->parts.v, f->parts.n, sizeof *f->parts.v, by_number);
 }
 
 int vprof_flow_pairs_find(struct vprof_flow_pairs *p, const struct vprof_flow_trace *t, vprof_flow_owner_of *owner_of,
@@ -534,8 +699,13 @@ int vprof_flow_pairs_find(struct vprof_flow_pairs *p, const struct vprof_flow_tr
 {
 	struct finder f = { .p = p, .t = t, .owner_of = owner_of, .owner_arg = arg };
 
-	for (size_t i = 0; i < t->sections.n && !f.failed; i++)
-		process_section(&f, &t->sections.v[i]);
+	f.failed = divide(&f) != 0;
+	for (size_t i = 0; i < f.parts.n && !f.failed; i++)
+		process_part(&f, &f.parts.v[i]);
+	VPROF_ARRAY_RELEASE(&f.parts);
+	for (size_t i = 0; i < f.all_open.n; i++)
+		release_open(f.all_open.v[i]);
+	VPROF_ARRAY_RELEASE(&f.all_open);
 	vprof_flow_dictionary_release(&f.dictionary);
 	vprof_hash_index_release(&f.site_index);
 	vprof_hash_index_release(&f.pair_index);
@@ -545,7 +715,6 @@ int vprof_flow_pairs_find(struct vprof_flow_pairs *p, const struct vprof_flow_tr
 	VPROF_ARRAY_RELEASE(&f.consumed);
 	VPROF_ARRAY_RELEASE(&f.held);
 	VPROF_ARRAY_RELEASE(&f.threads);
-	VPROF_ARRAY_RELEASE(&f.taken);
 	VPROF_ARRAY_RELEASE(&f.last_sections);
 	return f.failed ? vprof_error_no_memory(err) : VPROF_OK;
 }

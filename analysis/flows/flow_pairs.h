@@ -14,7 +14,8 @@ struct vprof_flow_site { /* an access in the program */
 	uint32_t process;
 	uint64_t pc;	/* a return address there */
 	uint64_t owner; /* the function whose section it is: one access may serve several queues */
-	const struct vprof_flow_record *first; /* a section that it lay in, the first with a flow if there is one */
+	const struct vprof_flow_record *first;	/* a section that it lay in, the first with a flow if there is one */
+	const struct vprof_flow_record *nested; /* in it the acquisition of the innermost lock beneath it; NULL: none */
 };
 
 struct vprof_flow_role {
@@ -39,7 +40,7 @@ struct vprof_flow_pair {
 
 struct vprof_flow_event { /* one flow */
 	uint32_t pair;
-	uint64_t from, to; /* sections */
+	uint64_t from, to; /* parts of sections */
 };
 
 struct vprof_flow_pairs {
@@ -49,8 +50,10 @@ struct vprof_flow_pairs {
 	uint64_t n_reads, n_writes;
 };
 
-/* Identifies the function whose section it is; the same for the same function of one module. */
-typedef uint64_t vprof_flow_owner_of(void *arg, const struct vprof_flow_section *section);
+/* Identifies the function whose section it is, or the part of it under the lock that was taken at `nested` (NULL: the
+ * whole); the same for the same function of one module. */
+typedef uint64_t vprof_flow_owner_of(void *arg, const struct vprof_flow_section *section,
+				     const struct vprof_flow_record *nested);
 
 /* Zero-initialise. owner_of NULL: accesses are not told apart by their sections. NOMEM. O(accesses). Release it also
  * after an error. */

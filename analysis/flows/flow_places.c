@@ -68,20 +68,44 @@ static size_t expand(const struct vprof_flow_places *p, uint32_t process, uint64
 	return n;
 }
 
-/* The section's stack at its begin or end, innermost first. */
-static size_t stack_of(const struct vprof_flow_places *p, uint32_t process, const struct vprof_flow_record *head,
-		       int at_end, struct call *calls)
+/* A section, or what of it lies beneath a further lock. */
+struct stretch {
+	uint32_t process;
+	const struct vprof_flow_record *head, *nested;
+};
+
+/* The frames of the stretch's stack at its begin or end, innermost first. */
+static size_t frames_of(const struct stretch *s, int at_end, const struct vprof_flow_record **frames, size_t max)
 {
+	const struct vprof_flow_record *end = s->head + s->head->count + 1, *r = s->nested;
 	size_t n = 0;
 
-	for (uint32_t i = 1; i <= head->count && n < CALLS; i++) {
-		const struct vprof_flow_record *r = &head[i];
+	if (!r) {
+		for (r = s->head + 1; r < end && n < max; r++)
+			if (r->kind == VPROF_FLOW_FRAME && (int)r->flags == at_end)
+				frames[n++] = r;
+		return n;
+	}
+	if (at_end)
+		for (r++; r < end && !(r->kind == VPROF_FLOW_NESTED && r->flags & 1 && r->a == s->nested->a); r++)
+			;
+	for (r++; r < end && r->kind == VPROF_FLOW_FRAME && n < max; r++)
+		frames[n++] = r;
+	return n;
+}
+
+/* The stretch's stack at its begin or end, innermost first. */
+static size_t stack_of(const struct vprof_flow_places *p, const struct stretch *s, int at_end, struct call *calls)
+{
+	const struct vprof_flow_record *frames[CALLS];
+	size_t n = 0, n_frames = frames_of(s, at_end, frames, CALLS);
+
+	for (size_t i = 0; i < n_frames && n < CALLS; i++) {
+		const struct vprof_flow_record *r = frames[i];
 		struct call here[VPROF_FLOW_DEPTH];
 		size_t k;
 
-		if (r->kind != VPROF_FLOW_FRAME || (r->flags & 1) != at_end)
-			continue;
-		k = expand(p, process, r->b, r->a, here, VPROF_FLOW_DEPTH);
+		k = expand(p, s->process, r->b, r->a, here, VPROF_FLOW_DEPTH);
 		if (!k)
 			calls[n++] = (struct call){ .frame = r->a };
 		while (k && n < CALLS)
@@ -96,11 +120,10 @@ static int is_common(const struct call *a, const struct call *b)
 	return a->frame == b->frame && (a->symbol || b->symbol) && (!a->symbol || !b->symbol || a->symbol == b->symbol);
 }
 
-static int find_section_call(const struct vprof_flow_places *p, uint32_t process, const struct vprof_flow_record *head,
-			     struct call *found)
+static int find_section_call(const struct vprof_flow_places *p, const struct stretch *s, struct call *found)
 {
 	struct call begin[CALLS], end[CALLS];
-	size_t n_begin = stack_of(p, process, head, 0, begin), n_end = stack_of(p, process, head, 1, end);
+	size_t n_begin = stack_of(p, s, 0, begin), n_end = stack_of(p, s, 1, end);
 
 	for (size_t i = 0; i < n_begin; i++)
 		for (size_t k = n_end;
@@ -116,7 +139,8 @@ struct vprof_flow_place vprof_flow_place_of(const struct vprof_flow_places *p, c
 {
 	struct call calls[VPROF_FLOW_DEPTH], section;
 	size_t n = expand(p, site->process, site->pc, 0, calls, VPROF_FLOW_DEPTH - 1), from = 0;
-	int is_known = find_section_call(p, site->process, site->first, &section), is_among = 0;
+	const struct stretch stretch = { site->process, site->first, site->nested };
+	int is_known = find_section_call(p, &stretch, &section), is_among = 0;
 	struct vprof_flow_place place = { .n = 0 };
 
 	for (size_t i = 0; is_known && i < n; i++)
@@ -132,26 +156,29 @@ struct vprof_flow_place vprof_flow_place_of(const struct vprof_flow_places *p, c
 }
 
 /* What the functions on the stack depend on: addresses, and which frames are the same at begin and end. */
-static uint64_t stack_hash(const struct vprof_flow_section *section)
+static uint64_t stack_hash(const struct stretch *s)
 {
-	const struct vprof_flow_record *head = section->head;
-	uint64_t hash = section->process, first = 0;
+	uint64_t hash = s->process, first = 0;
 
-	for (uint32_t i = 1; i <= head->count; i++) {
-		const struct vprof_flow_record *r = &head[i];
+	for (int at_end = 0; at_end < 2; at_end++) {
+		const struct vprof_flow_record *frames[CALLS];
+		size_t n = frames_of(s, at_end, frames, CALLS);
 
-		if (r->kind != VPROF_FLOW_FRAME)
-			continue;
-		first = first ? first : r->a;
-		hash = vprof_mix(vprof_mix(hash ^ r->b) + (r->a - first) * 2 + (r->flags & 1));
+		for (size_t i = 0; i < n; i++) {
+			first = first ? first : frames[i]->a;
+			hash = vprof_mix(vprof_mix(hash ^ frames[i]->b) + (frames[i]->a - first) * 2 +
+					 (uint64_t)at_end);
+		}
 	}
 	return hash;
 }
 
-uint64_t vprof_flow_place_owner(void *places, const struct vprof_flow_section *section)
+uint64_t vprof_flow_place_owner(void *places, const struct vprof_flow_section *section,
+				const struct vprof_flow_record *nested)
 {
+	const struct stretch stretch = { section->process, section->head, nested };
 	struct vprof_flow_places *p = places;
-	uint64_t hash = stack_hash(section), name = 0;
+	uint64_t hash = stack_hash(&stretch), name = 0;
 	struct vprof_flow_owner *owner;
 	struct call call;
 	size_t at;
@@ -163,7 +190,7 @@ uint64_t vprof_flow_place_owner(void *places, const struct vprof_flow_section *s
 		if (p->owners.v[i].stack == hash)
 			return p->owners.v[i].owner;
 	}
-	if (find_section_call(p, section->process, section->head, &call))
+	if (find_section_call(p, &stretch, &call))
 		name = (uint64_t)(uintptr_t)call.symbol;
 	owner = VPROF_PUSH(&p->owners);
 	if (!owner)

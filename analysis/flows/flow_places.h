@@ -19,7 +19,8 @@ struct vprof_flow_places {
 };
 
 /* vprof_flow_owner_of, of flow_pairs.h; arg: the places. */
-uint64_t vprof_flow_place_owner(void *places, const struct vprof_flow_section *section);
+uint64_t vprof_flow_place_owner(void *places, const struct vprof_flow_section *section,
+				const struct vprof_flow_record *nested);
 
 int vprof_flow_places_open(struct vprof_flow_places *p, const struct vprof_flow_trace *t, struct vprof_error *err);
 void vprof_flow_places_release(struct vprof_flow_places *p);

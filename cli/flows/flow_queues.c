@@ -121,13 +121,38 @@ static int is_pointer_to_pointer(const char *type)
 	return strchr(type, '*') != strrchr(type, '*');
 }
 
+/* Does a return statement give something else than NULL? A thread's function that works on what it takes returns none.
+ */
+static int returns_item(struct vprof_discovery *d, const struct vprof_facts_function *f)
+{
+	static const char *const none[] = { "NULL", "0", "nullptr", "(void *)0", "(void*)0" };
+	const struct vprof_facts_file *file = vprof_facts_file(d->facts, f->file);
+	struct vprof_text text = VPROF_TEXT_INIT;
+	int is_read = file && !vprof_file_read(file->path, &text, NULL), n = 0;
+
+	for (size_t i = 0; i < d->facts->n_exits; i++) {
+		const struct vprof_facts_exit *e = &d->facts->exits[i];
+		int is_none = 0;
+
+		if (e->function != f->id || e->expr_begin < 0)
+			continue;
+		for (size_t k = 0; is_read && e->editable && k < sizeof none / sizeof *none; k++)
+			is_none |= e->expr_end <= (int64_t)text.len &&
+				   strlen(none[k]) == (size_t)(e->expr_end - e->expr_begin) &&
+				   !strncmp(text.s + e->expr_begin, none[k], strlen(none[k]));
+		n += !is_none;
+	}
+	vprof_text_release(&text);
+	return n != 0;
+}
+
 static const char *dequeued_item(struct vprof_discovery *d, const struct vprof_facts_function *f, int line)
 {
 	const char *text = line_of(d, f, line), *name = NULL;
 	const struct vprof_parameter *list;
 	size_t n;
 
-	if (!strcmp(f->return_kind, "scalar") && strchr(f->returns, '*') && !strcmp(f->lang, "c"))
+	if (!strcmp(f->return_kind, "scalar") && strchr(f->returns, '*') && !strcmp(f->lang, "c") && returns_item(d, f))
 		return "$return";
 	list = vprof_discovery_parameters(d, f, &n);
 	for (size_t i = 0; i < n; i++)

@@ -73,6 +73,7 @@ void flow_publish(uintptr_t address, size_t n, uint64_t value, int order, uintpt
 	t = flow_thread();
 	if (!t || t->busy)
 		return;
+	flow_give_up_full(t);
 	if (t->depth || !releases(order)) {
 		flow_write(address, n, pc);
 		return;
@@ -135,6 +136,7 @@ void flow_observe(uintptr_t address, size_t n, uint64_t value, int order, uintpt
 
 	if (!t || t->busy)
 		return;
+	flow_give_up_full(t);
 	if (t->depth || !acquires(order)) {
 		flow_read(address, n, pc);
 		return;

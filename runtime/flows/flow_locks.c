@@ -49,7 +49,10 @@ void flow_acquired(const void *lock, bool shared, uintptr_t pc, uintptr_t frame)
 	t->busy = true;
 	if (!t->depth && t->n_records)
 		flow_section_end(t, 0, 0); /* what an atomic load began */
+	flow_give_up_full(t);
 	flow_candidates_end(t, (uintptr_t)lock);
+	if (t->depth && !flow_holds(t, (uintptr_t)lock))
+		flow_nested(t, (uintptr_t)lock, false, pc, frame);
 	if (t->depth < (int)VPROF_FLOW_LOCKS)
 		t->locks[t->depth] = (uintptr_t)lock;
 	else
@@ -75,6 +78,8 @@ void flow_releasing(const void *lock, uintptr_t pc, uintptr_t frame)
 			memmove(&t->locks[i], &t->locks[i + 1], sizeof *t->locks * (size_t)(known - 1 - i));
 		if (!--t->depth)
 			flow_section_end(t, pc, frame);
+		else if (i >= 0 && !flow_holds(t, (uintptr_t)lock))
+			flow_nested(t, (uintptr_t)lock, true, pc, frame);
 	}
 	t->busy = false;
 }

@@ -66,7 +66,7 @@ struct flow_thread *flow_thread(void)
 
 static void thread_finish(struct flow_thread *t)
 {
-	if (!t->depth && t->n_records)
+	if (t->n_records)
 		flow_section_end(t, 0, 0);
 	flow_candidates_end(t, 0);
 }

@@ -22,9 +22,9 @@
 
 #define FLOW_WINDOW 128 /* accesses after a section in which a use is looked for */
 #define FLOW_CANDIDATES 48u
-#define FLOW_RECENT 64u		  /* a thread's last writes outside sections */
-#define FLOW_PUBLISHED 16u	  /* of these are published by an atomic store */
-#define FLOW_OBSERVED 16u	  /* reads after an atomic load that may take over what was published */
+#define FLOW_RECENT 256u	  /* a thread's last writes outside sections */
+#define FLOW_PUBLISHED 64u	  /* of these are published by an atomic store */
+#define FLOW_OBSERVED 64u	  /* reads after an atomic load that may take over what was published */
 #define FLOW_NEAR_LOCK_BYTES 256u /* pointers that lead this close to the lock ... */
 #define FLOW_NEAR_BYTES 64u	  /* ... or to where they were read are the queue's own structure */
 
@@ -50,7 +50,9 @@ struct flow_thread {
 	/* the open section: records[0] is its head; none when n_records is 0 */
 	struct vprof_flow_record records[VPROF_FLOW_ENTRY_RECORDS];
 	uint32_t n_records, n_accesses;
-	uint32_t n_observable; /* of an OBSERVE section: reads still to come */
+	uint32_t n_observable;		    /* of an OBSERVE section: reads still to come */
+	uintptr_t nested[VPROF_FLOW_LOCKS]; /* the last ones that were taken beneath the section's */
+	unsigned n_nested;
 	struct flow_write pending[2];
 	unsigned n_pending;
 	struct flow_candidate candidates[FLOW_CANDIDATES];
@@ -68,6 +70,13 @@ extern __thread struct flow_thread *flow_self __attribute__((tls_model("initial-
 
 /* The calling thread's state, or NULL: recording is off, or it ends. */
 struct flow_thread *flow_thread(void);
+static inline bool flow_holds(const struct flow_thread *t, uintptr_t lock)
+{
+	for (int i = 0; i < t->depth && i < (int)VPROF_FLOW_LOCKS; i++)
+		if (t->locks[i] == lock)
+			return true;
+	return false;
+}
 static inline bool flow_on_stack(const struct flow_thread *t, uintptr_t address)
 {
 	return address >= t->stack_low && address < t->stack_high;
@@ -90,6 +99,12 @@ void flow_section_begin(struct flow_thread *t, uintptr_t lock, unsigned flags, u
 void flow_section_end(struct flow_thread *t, uintptr_t pc, uintptr_t frame);
 /* The stack, as records of the open section. */
 void flow_frames(struct flow_thread *t, unsigned flags, uintptr_t pc, uintptr_t frame);
+/* A section that is full and goes on, as that of a lock that is held for ever: it is written, without what it took
+ * over, and its locks count no more, so that sections under others begin. Before a lock is taken or an atomic access.
+ */
+void flow_give_up_full(struct flow_thread *t);
+/* A lock beneath others is taken or released. */
+void flow_nested(struct flow_thread *t, uintptr_t lock, bool is_released, uintptr_t pc, uintptr_t frame);
 /* A record of the open section, or NULL when it is full. */
 struct vprof_flow_record *flow_record(struct flow_thread *t, enum vprof_flow_kind kind);
 void flow_settle(struct flow_thread *t); /* writes that must have happened by now */

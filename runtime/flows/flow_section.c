@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define FRAMES 8
+#define NESTED_RECORDS 256u /* room that a section beneath another should find */
 
 static void put(struct flow_thread *t, const struct vprof_flow_record *record)
 {
@@ -34,6 +35,9 @@ void flow_section_begin(struct flow_thread *t, uintptr_t lock, unsigned flags, u
 	t->n_records = 0;
 	t->n_accesses = 0;
 	t->n_pending = 0;
+	t->n_nested = 0;
+	if (!(flags & (VPROF_FLOW_PUBLISH | VPROF_FLOW_OBSERVE)))
+		t->n_recent_published = t->n_recent; /* under the lock it may be overwritten */
 	put(t, &(struct vprof_flow_record){ .kind = VPROF_FLOW_SECTION,
 					    .flags = (uint16_t)flags,
 					    .a = lock,
@@ -60,6 +64,42 @@ struct vprof_flow_record *flow_record(struct flow_thread *t, enum vprof_flow_kin
 	return record;
 }
 
+static void note_nested(struct flow_thread *t, uintptr_t lock)
+{
+	for (unsigned i = 0; i < t->n_nested; i++)
+		if (t->nested[i] == lock)
+			return;
+	if (t->n_nested == VPROF_FLOW_LOCKS)
+		memmove(t->nested, t->nested + 1, sizeof *t->nested * (--t->n_nested));
+	t->nested[t->n_nested++] = lock;
+}
+
+/* No access by itself: a section in which there are none is not written. */
+void flow_nested(struct flow_thread *t, uintptr_t lock, bool is_released, uintptr_t pc, uintptr_t frame)
+{
+	if (!t->n_records)
+		return;
+	flow_settle(t);
+	if (!is_released)
+		note_nested(t, lock);
+	if (t->n_records + 2 * FRAMES >= VPROF_FLOW_ENTRY_RECORDS)
+		return;
+	put(t,
+	    &(struct vprof_flow_record){
+		    .kind = VPROF_FLOW_NESTED, .flags = (uint16_t)is_released, .a = lock, .b = flow_next_section() });
+	flow_frames(t, VPROF_FLOW_BENEATH | is_released, pc, frame);
+}
+
+static void write_section(struct flow_thread *t)
+{
+	t->records[0].count = t->n_records - 1;
+	flow_count(&flow_header->n_sections);
+	if (t->records[0].flags & VPROF_FLOW_CUT)
+		flow_count(&flow_header->n_cut);
+	if (!flow_log(t, t->records, t->n_records))
+		flow_count(&flow_header->n_unwritten);
+}
+
 void flow_section_end(struct flow_thread *t, uintptr_t pc, uintptr_t frame)
 {
 	flow_settle(t);
@@ -68,13 +108,19 @@ void flow_section_end(struct flow_thread *t, uintptr_t pc, uintptr_t frame)
 			flow_candidates_take(t);
 		if (pc)
 			flow_frames(t, 1, pc, frame);
-		t->records[0].count = t->n_records - 1;
-		flow_count(&flow_header->n_sections);
-		if (t->records[0].flags & VPROF_FLOW_CUT)
-			flow_count(&flow_header->n_cut);
-		if (!flow_log(t, t->records, t->n_records))
-			flow_count(&flow_header->n_unwritten);
+		write_section(t);
 	}
 	t->n_records = 0;
 	t->n_observable = 0;
+}
+
+void flow_give_up_full(struct flow_thread *t)
+{
+	if (!t->depth || t->n_records + NESTED_RECORDS < VPROF_FLOW_ENTRY_RECORDS)
+		return;
+	flow_settle(t);
+	t->records[0].flags |= VPROF_FLOW_CUT;
+	write_section(t);
+	t->n_records = 0;
+	t->depth = 0; /* who releases what is not held is passed over */
 }

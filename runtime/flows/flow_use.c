@@ -86,10 +86,20 @@ static bool is_near(uintptr_t a, uintptr_t b, uintptr_t n_bytes)
 	return (a > b ? a - b : b - a) < n_bytes;
 }
 
+/* Of the section, or of those that were taken beneath it. */
+static bool is_near_lock(const struct flow_thread *t, uintptr_t value)
+{
+	if (is_near(value, t->records[0].a, FLOW_NEAR_LOCK_BYTES))
+		return true;
+	for (unsigned i = 0; i < t->n_nested; i++)
+		if (is_near(value, t->nested[i], FLOW_NEAR_LOCK_BYTES))
+			return true;
+	return false;
+}
+
 static void take_pointer(struct flow_thread *t, uint64_t value, uintptr_t source)
 {
-	if (vprof_flow_is_pointer(value) && !is_near(value, source, FLOW_NEAR_BYTES) &&
-	    !is_near(value, t->records[0].a, FLOW_NEAR_LOCK_BYTES))
+	if (vprof_flow_is_pointer(value) && !is_near(value, source, FLOW_NEAR_BYTES) && !is_near_lock(t, value))
 		flow_candidate_add(t, value, value + VPROF_FLOW_SPAN, false);
 }
 
@@ -145,14 +155,6 @@ void flow_candidates_take(struct flow_thread *t)
 	}
 }
 
-static bool holds(const struct flow_thread *t, uintptr_t lock)
-{
-	for (int i = 0; i < t->depth && i < (int)VPROF_FLOW_LOCKS; i++)
-		if (t->locks[i] == lock)
-			return true;
-	return false;
-}
-
 /* False: the candidate is decided. */
 static bool look_at(struct flow_thread *t, struct flow_candidate *c, uintptr_t address, size_t n, bool is_write,
 		    uintptr_t pc)
@@ -175,7 +177,7 @@ void flow_use(struct flow_thread *t, uintptr_t address, size_t n, bool is_write,
 	for (unsigned i = 0; i < t->n_candidates;) {
 		struct flow_candidate *c = &t->candidates[i];
 
-		if (address + n <= c->low || address >= c->high || holds(t, c->lock) ||
+		if (address + n <= c->low || address >= c->high || flow_holds(t, c->lock) ||
 		    look_at(t, c, address, n, is_write, pc))
 			i++;
 		else

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define VPROF_FLOW_MAGIC UINT64_C(0x31574f4c46505600) /* "\0VPFLOW1" */
-#define VPROF_FLOW_VERSION 1u
+#define VPROF_FLOW_VERSION 2u
 #define VPROF_FLOW_SUFFIX ".vpflow"
 #define VPROF_FLOW_SEQUENCE "sequence"
 #define VPROF_FLOW_HEADER_BYTES 4096u
@@ -56,7 +56,7 @@ struct vprof_flow_chunk {
 
 enum vprof_flow_kind {
 	VPROF_FLOW_SECTION = 1, /* count: records that follow; a: lock, b: its number, c: thread; flags: below */
-	VPROF_FLOW_FRAME,	/* a: frame address, b: return address; flags: 1: at the section's end */
+	VPROF_FLOW_FRAME,	/* a: frame address, b: return address; flags: 1: at the end, BENEATH */
 	VPROF_FLOW_READ,	/* a: address, b: value, c: return address; n_bytes: 8 */
 	VPROF_FLOW_WRITE,	/* the same; n_bytes: 1 .. 8; flags: below */
 	VPROF_FLOW_COPY,	/* a: to, b: from (0: not known), c: return address; count: bytes; VALUES follow */
@@ -64,6 +64,7 @@ enum vprof_flow_kind {
 	VPROF_FLOW_USE,		/* a: section, b: begin of what is used, c: return address; flags: below */
 	VPROF_FLOW_MODULE,	/* count: records that follow, with the path; a: low, b: high, c: bias */
 	VPROF_FLOW_PATH,	/* of a module: raw bytes from `a` on, 24 each */
+	VPROF_FLOW_NESTED,	/* a: a lock taken (flags 0) or released (1) beneath others, b: number; FRAMEs follow */
 };
 
 /* flags of a section */
@@ -72,6 +73,8 @@ enum vprof_flow_kind {
 #define VPROF_FLOW_OBSERVE 4u /* no lock: what was read after an atomic load with acquire order */
 #define VPROF_FLOW_CUT 8u     /* there were more accesses */
 #define VPROF_FLOW_EVENT 16u  /* PUBLISH: an event was registered; OBSERVE: it was delivered; a: not an address */
+/* flags of a frame */
+#define VPROF_FLOW_BENEATH 2u /* of a lock that was taken beneath the section's */
 /* flags of an access */
 #define VPROF_FLOW_STACK 1u  /* on the thread's own stack */
 #define VPROF_FLOW_FILLED 2u /* of a write: what the value points to was written shortly before, by this thread */
