@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "common/search.h"
+
 /* What is believed of a rule before anything was seen: as if it had been right this often of that many times. Of the
  * next reply much, since that is how most servers work (section 2.4); of a thread that is made while a request is
  * served some; of the others nothing. */
@@ -10,9 +12,12 @@
 #define BACKWARD_SEEN 20.0
 #define ONLY_RIGHT 0.5
 #define ONLY_SEEN 1.0
-#define WEAK 1.0	  /* a belief: as little as one try */
-#define UNTESTED_FAIL 4.0 /* times as often as what can be tested */
-#define DEVIATIONS 1.645  /* a rule that was seen to fail is told as good as it is at least, with 95 % */
+#define WEAK_RIGHT 0.5
+#define WEAK 1.0	     /* a belief: as little as one try */
+#define UNTESTED_FAIL 4.0    /* times as often as what can be tested */
+#define TAKEN_ENOUGH 100     /* requests, in order: threads that pass them on would have shown by then */
+#define TAKEN_IN_ORDER 0.995 /* the order is no proof: with 2 requests at once hardly any is taken out of it */
+#define DEVIATIONS 1.645     /* a rule that was seen to fail is told as good as it is at least, with 95 % */
 
 static const struct before {
 	double right, seen;
@@ -180,6 +185,88 @@ double vprof_agreement_handed_rate(const struct vprof_agreement *a, uint32_t thr
 			       handed_before[by_item].seen);
 }
 
+struct taken { /* a request, by the thread that replies to it */
+	uint32_t visit, thread, receiver;
+	uint64_t received, replied;
+	uint64_t after, until; /* it was taken after this thread replied to another, until it worked for it */
+};
+
+static int by_reply(const void *a, const void *b)
+{
+	const struct taken *x = a, *y = b;
+
+	return x->thread != y->thread ? (x->thread < y->thread ? -1 : 1) : vprof_u64_order(x->replied, y->replied);
+}
+
+static int by_receipt(const void *a, const void *b)
+{
+	const struct taken *x = a, *y = b;
+
+	return x->receiver != y->receiver ? (x->receiver < y->receiver ? -1 : 1) :
+					    vprof_u64_order(x->received, y->received);
+}
+
+static size_t list_taken(const struct vprof_exchanges *x, const uint64_t *first_call, struct taken *list)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < x->v.n; i++) {
+		const struct vprof_exchange_end *e = &x->v.v[i].server;
+
+		if (vprof_exchange_is_visit(&x->v.v[i]) && e->reply_thread != e->request_thread)
+			list[n++] = (struct taken){ i,
+						    e->reply_thread,
+						    e->request_thread,
+						    e->request_from,
+						    e->reply_from,
+						    0,
+						    first_call[i] < e->reply_from ? first_call[i] : e->reply_from };
+	}
+	return n;
+}
+
+static void note_takers_wakes(struct vprof_agreement *a, const struct vprof_socket_history *h, const struct taken *list,
+			      size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		a->threads[list[i].thread].is_taker = 1;
+	for (size_t i = 0; i < n; i++)
+		a->threads[list[i].receiver].is_taker = 0;
+	for (size_t i = 0; i < h->wakes.n; i++) {
+		const struct vprof_thread_wake *w = &h->wakes.v[i];
+
+		if (!w->is_creation && a->threads[w->waker].is_taker && a->threads[w->wakee].is_taker &&
+		    a->threads[w->waker].process == a->threads[w->wakee].process)
+			program_of(a, w->waker)->has_takers_wakes = 1;
+	}
+}
+
+int vprof_agreement_taken(struct vprof_agreement *a, const struct vprof_socket_history *h,
+			  const struct vprof_exchanges *x, const uint64_t *first_call)
+{
+	struct taken *list = malloc((x->v.n + 1) * sizeof *list);
+	size_t n = list ? list_taken(x, first_call, list) : 0;
+	int ret = list && !vprof_array_sort(list, n, sizeof *list, by_reply) ? VPROF_OK : VPROF_ERR_NOMEM;
+
+	for (size_t i = 1; i < n && !ret; i++)
+		if (list[i].thread == list[i - 1].thread)
+			list[i].after = list[i - 1].replied;
+	if (!ret && vprof_array_sort(list, n, sizeof *list, by_receipt))
+		ret = VPROF_ERR_NOMEM;
+	for (size_t i = 1; i < n && !ret; i++) {
+		struct vprof_agreement_program *p = program_of(a, list[i].thread);
+
+		if (list[i].receiver != list[i - 1].receiver || list[i].thread == list[i - 1].thread)
+			continue;
+		p->n_taken++;
+		p->n_taken_in_order += list[i - 1].after <= list[i].until;
+	}
+	if (!ret)
+		note_takers_wakes(a, h, list, n);
+	free(list);
+	return ret;
+}
+
 double vprof_rate_told(uint64_t n_right, uint64_t n, double prior_right, double prior_seen)
 {
 	double seen = (double)n, rate = (double)n_right / seen, spread = DEVIATIONS * DEVIATIONS / seen;
@@ -196,6 +283,17 @@ double vprof_rate_untested(double rate)
 	return left > 0 ? left : 0;
 }
 
+double vprof_agreement_taking(const struct vprof_agreement *a, uint32_t thread, uint32_t receiver)
+{
+	const struct vprof_agreement_program *p = program_of(a, thread);
+
+	if (thread == receiver || !p->has_takers_wakes)
+		return 1;
+	if (p->n_taken_in_order == p->n_taken)
+		return TAKEN_IN_ORDER;
+	return vprof_rate_untested(vprof_rate_told(p->n_taken_in_order, p->n_taken, BACKWARD_RIGHT, BACKWARD_SEEN));
+}
+
 /* Compared are what fits by itself, and what a thread received. Who woke it is a test, too; it fails where another
  * thread takes what one was woken for, which says nothing of replies, unless threads pass requests on. Then what fails
  * where it can be tested is taken to fail more often where it cannot. */
@@ -207,6 +305,8 @@ double vprof_agreement_backward(const struct vprof_agreement *a, uint32_t thread
 		 n = p->n_next + p->n_both[VPROF_FORWARD_RECEIVED] + n_woken;
 	double rate;
 
+	if (!p->n_passed && p->has_takers_wakes && p->n_taken < TAKEN_ENOUGH)
+		return vprof_rate_told(n_right, n, WEAK_RIGHT, WEAK);
 	if (!p->n_passed)
 		return vprof_rate_told(n_right, n, BACKWARD_RIGHT, BACKWARD_SEEN);
 	rate = vprof_rate_told(n_right, n + p->n_both[VPROF_FORWARD_WOKEN] - n_woken + p->n_passed, BACKWARD_RIGHT,

@@ -28,6 +28,8 @@ struct vprof_agreement_program {
 	uint64_t n_next, n_next_fits;		 /* see vprof_agreement_next() */
 	uint64_t n_passed;			 /* see vprof_agreement_passed() */
 	uint64_t n_handed[2], n_handed_agree[2]; /* see vprof_agreement_handed() */
+	uint64_t n_taken, n_taken_in_order;	 /* see vprof_agreement_taken() */
+	int has_takers_wakes;			 /* its threads that take requests wake one another */
 };
 
 struct vprof_agreement_thread {
@@ -35,6 +37,7 @@ struct vprof_agreement_thread {
 	uint32_t n_pending;		/* calls to which no reply has begun */
 	uint64_t n_busy, n_interleaved; /* requests taken and replies sent; those while a call was pending */
 	uint64_t n_replies;		/* of which its request was thought to be known, or not */
+	int is_taker;			/* replies to requests that others received, and receives none itself */
 	uint64_t n_alone, n_idle;	/* calls while its process served one request; no request */
 };
 
@@ -75,6 +78,13 @@ int vprof_agreement_keeps(const struct vprof_agreement *a, uint32_t thread);
  * so is what its thread received last, or by whom it was woken. */
 void vprof_agreement_handed(struct vprof_agreement *a, uint32_t thread, int by_item, int agrees);
 
+/* If each thread that replies to requests which another received keeps its request until then, it has taken it after
+ * its previous reply, and before the first call that it makes for it: of neighbours in order of receipt, is the first
+ * one taken first? first_call: of each exchange that is a visit, of the calls after which its thread replied to it; or
+ * the largest number. OK or NOMEM. O(n log n). */
+int vprof_agreement_taken(struct vprof_agreement *a, const struct vprof_socket_history *h,
+			  const struct vprof_exchanges *x, const uint64_t *first_call);
+
 /* Once all is told: does a thread wait for the reply to each call before it does anything for others? */
 int vprof_agreement_is_synchronous(const struct vprof_agreement *a, uint32_t thread);
 /* Does it reply to requests itself? */
@@ -88,6 +98,10 @@ double vprof_rate_untested(double rate);
 /* Confidence of links that stand on one observation, from 0 to 1. */
 double vprof_agreement_forward(const struct vprof_agreement *a, uint32_t thread, enum vprof_forward how);
 double vprof_agreement_backward(const struct vprof_agreement *a, uint32_t thread);
+/* That a thread keeps a request which it, or another one, received until it replies to it, as far as the order tells in
+ * which requests are taken. Threads of a pool that pass requests on to one another wake one another when they are idle.
+ */
+double vprof_agreement_taking(const struct vprof_agreement *a, uint32_t thread, uint32_t receiver);
 double vprof_agreement_handed_rate(const struct vprof_agreement *a, uint32_t thread, int by_item);
 double vprof_agreement_only(const struct vprof_agreement *a, uint32_t thread);
 

@@ -67,6 +67,7 @@ struct walk {
 	struct process_state *processes;
 	struct evidence *evidence; /* of each exchange */
 	uint32_t *next, *previous; /* open visits of a process, as a list */
+	uint64_t *first_call;	   /* of each visit: of the calls that `backward` is of */
 	double *missed; /* of each visit: what its process had missed when it came, and what is not its own */
 	struct vprof_agreement agreement;
 	struct vprof_batches batches;
@@ -314,6 +315,8 @@ static void note_next_reply(struct walk *w, uint32_t call, uint32_t visit)
 
 	if (fits)
 		w->evidence[call].backward = visit;
+	if (fits && e->client.request_from < w->first_call[visit])
+		w->first_call[visit] = e->client.request_from;
 	if (w->evidence[call].n_open)
 		vprof_agreement_next(&w->agreement, e->client.request_thread, w->evidence[call].n_open, fits);
 }
@@ -427,11 +430,8 @@ static double forward_rate(const struct walk *w, const struct thread_state *t, u
 
 	if (t->how != VPROF_FORWARD_WOKEN)
 		return rate;
-	for (uint8_t i = 0; i < t->n_hops; i++) {
-		double here = vprof_wake_places_rate(&w->places, t->hops[i]);
-
-		rate = i && rate < here ? rate : here;
-	}
+	for (uint8_t i = 0; i < t->n_hops; i++)
+		rate = fmin(i ? rate : 1, vprof_wake_places_rate(&w->places, t->hops[i]));
 	return rate;
 }
 
@@ -439,9 +439,8 @@ static double handed_rate(const struct walk *w, const struct evidence *e, uint32
 {
 	int by_item = e->handed_place == VPROF_NONE;
 	double rate = vprof_agreement_handed_rate(&w->agreement, thread, by_item);
-	double here = by_item ? 1 : vprof_wake_places_rate(&w->places, e->handed_place);
 
-	return rate < here ? rate : here;
+	return by_item ? rate : fmin(rate, vprof_wake_places_rate(&w->places, e->handed_place));
 }
 
 static double joint(double a, double b)
@@ -449,12 +448,22 @@ static double joint(double a, double b)
 	return 1 - (1 - a) * (1 - b);
 }
 
+static double keeps_rate(const struct walk *w, uint32_t visit, uint32_t thread)
+{
+	return vprof_agreement_taking(&w->agreement, thread, w->x->v.v[visit].server.request_thread);
+}
+
+static double backward_rate(const struct walk *w, const struct evidence *e, uint32_t thread)
+{
+	return fmin(vprof_agreement_backward(&w->agreement, thread), keeps_rate(w, e->backward, thread));
+}
+
 /* That both are wrong at once, and in the same way, takes that each of them is wrong. */
 static double joint_rate(const struct walk *w, const struct evidence *e, uint32_t thread)
 {
 	if (vprof_agreement_is_synchronous(&w->agreement, thread) && vprof_agreement_keeps(&w->agreement, thread))
-		return 1;
-	return joint(forward_rate(w, &e->before, thread), vprof_agreement_backward(&w->agreement, thread));
+		return keeps_rate(w, e->backward, thread);
+	return joint(forward_rate(w, &e->before, thread), backward_rate(w, e, thread));
 }
 
 static enum vprof_link_how how_forward(const struct evidence *e)
@@ -473,7 +482,7 @@ static void decide_conflict(const struct walk *w, struct vprof_link *link, const
 	if ((received || kept) && !waits)
 		decide(link, e->before.visit, how_forward(e), forward_rate(w, &e->before, thread));
 	else if (!received && waits && vprof_agreement_keeps(&w->agreement, thread))
-		decide(link, e->backward, VPROF_LINK_REPLY, vprof_agreement_backward(&w->agreement, thread));
+		decide(link, e->backward, VPROF_LINK_REPLY, backward_rate(w, e, thread));
 	else
 		decide(link, e->backward, VPROF_LINK_AMBIGUOUS, 0);
 }
@@ -490,7 +499,7 @@ static void decide_handed(const struct walk *w, struct vprof_link *link, const s
 	else if (is_known && !agrees)
 		decide(link, e->handed, VPROF_LINK_AMBIGUOUS, 0);
 	else if (!is_known && e->backward != VPROF_NONE && vprof_agreement_keeps(&w->agreement, thread))
-		decide(link, e->backward, VPROF_LINK_REPLY, vprof_agreement_backward(&w->agreement, thread));
+		decide(link, e->backward, VPROF_LINK_REPLY, backward_rate(w, e, thread));
 	else if (!is_known)
 		decide(link, e->handed, VPROF_LINK_HANDED, vprof_rate_untested(handed));
 	else
@@ -527,14 +536,13 @@ static int decide_matched(struct walk *w, uint32_t exchange)
  * requests would have replied to this one. */
 static double forward_alone(const struct walk *w, const struct evidence *e, uint32_t thread)
 {
-	double forward = forward_rate(w, &e->before, thread), handed;
+	double forward = forward_rate(w, &e->before, thread);
 
 	if (e->before.how != VPROF_FORWARD_WOKEN && e->before.how != VPROF_FORWARD_KEPT)
 		return forward;
 	if (vprof_agreement_replies(&w->agreement, thread))
 		return 0;
-	handed = vprof_agreement_handed_rate(&w->agreement, thread, 0);
-	return handed < forward ? handed : forward;
+	return fmin(forward, vprof_agreement_handed_rate(&w->agreement, thread, 0));
 }
 
 static void decide_call(struct walk *w, uint32_t exchange)
@@ -562,7 +570,7 @@ static void decide_call(struct walk *w, uint32_t exchange)
 	else if (forward != VPROF_NONE)
 		decide(link, forward, how_forward(e), forward_alone(w, e, thread));
 	else if (e->backward != VPROF_NONE && (vprof_agreement_is_synchronous(a, thread) || e->n_open == 1))
-		decide(link, e->backward, VPROF_LINK_REPLY, vprof_agreement_backward(a, thread));
+		decide(link, e->backward, VPROF_LINK_REPLY, backward_rate(w, e, thread));
 	else if (e->only != VPROF_NONE)
 		decide(link, e->only, VPROF_LINK_ONLY, vprof_agreement_only(a, thread));
 	else if (e->n_open)
@@ -716,12 +724,14 @@ static int allocate(struct walk *w)
 	w->next = malloc((n + 1) * sizeof *w->next);
 	w->previous = malloc((n + 1) * sizeof *w->previous);
 	w->missed = calloc(n + 1, sizeof *w->missed);
+	w->first_call = malloc((n + 1) * sizeof *w->first_call);
 	if (!w->threads || !w->later || !w->processes || !w->carried || !w->evidence || !w->next || !w->previous ||
-	    !w->missed || VPROF_RESERVE(&w->c->links, n + 1) || list_events(w) ||
+	    !w->missed || !w->first_call || VPROF_RESERVE(&w->c->links, n + 1) || list_events(w) ||
 	    vprof_agreement_init(&w->agreement, w->h, w->x) || vprof_wake_places_init(&w->places, w->h) ||
 	    vprof_marked_work_find(&w->marked, w->h, w->connections, w->x))
 		return VPROF_ERR_NOMEM;
 	memset(w->c->links.v, 0, n * sizeof *w->c->links.v);
+	memset(w->first_call, 0xff, n * sizeof *w->first_call);
 	w->c->links.n = n;
 	return VPROF_OK;
 }
@@ -736,6 +746,7 @@ static void release(struct walk *w)
 	free(w->next);
 	free(w->previous);
 	free(w->missed);
+	free(w->first_call);
 	VPROF_ARRAY_RELEASE(&w->events);
 	vprof_batches_release(&w->batches);
 	vprof_marked_work_release(&w->marked);
@@ -772,6 +783,8 @@ int vprof_causality_find(struct vprof_causality *c, const struct vprof_socket_hi
 		gather_evidence(&w);
 		ret = vprof_batches_match(&w.batches, h, connections, x, &w.agreement);
 	}
+	if (!ret)
+		ret = vprof_agreement_taken(&w.agreement, h, x, w.first_call);
 	if (!ret) {
 		decide_all(&w);
 		start_over(&w);

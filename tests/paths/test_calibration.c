@@ -166,6 +166,19 @@ static int check_bins(const struct bins *b, const char *what)
 	return n_bad;
 }
 
+/* One pool that does all stages of a request is told from one whose threads keep theirs by statistics only: of what is
+ * called certain 99 % must be right. Elsewhere all of it must. */
+static int are_too_few_certain_right(enum served_by model, const struct told *told)
+{
+	uint64_t n = told->n_by_state[VPROF_REQUEST_CERTAIN];
+
+	if (model != SERVED_BY_SHARED)
+		return told->n_certain_wrong != 0;
+	return binomial(n - told->n_certain_wrong, n, (double)VPROF_LINK_CERTAIN) < ERROR ||
+	       binomial(told->n_links_certain - told->n_links_certain_wrong, told->n_links_certain,
+			(double)VPROF_LINK_CERTAIN) < ERROR;
+}
+
 static int check_kind(enum served_by model, uint32_t n_sessions)
 {
 	struct told told = { .n_links = 0 };
@@ -194,12 +207,9 @@ static int check_kind(enum served_by model, uint32_t n_sessions)
 		(unsigned long long)told.n_by_state[VPROF_REQUEST_CERTAIN], (unsigned long long)told.n_certain_wrong,
 		(unsigned long long)told.n_by_state[VPROF_REQUEST_INFERRED]);
 	n_bad = check_bins(&told.links, "links") + check_bins(&told.requests, "requests");
-	return n_bad + (told.n_certain_wrong != 0);
+	return n_bad + are_too_few_certain_right(model, &told);
 }
 
-/* Where one pool does all stages of several requests at once, and is too busy to sleep, nothing tells its threads from
- * those that keep a request until they reply, which is believed of a program until something speaks against it
- * (docs/design/paths.md): that is not calibrated. */
 static void test_confidence(void **state)
 {
 	static const uint32_t sessions[] = { 1, 2, 5, 20, 60 };
@@ -208,8 +218,7 @@ static void test_confidence(void **state)
 	(void)state;
 	for (int model = 0; model < SERVED_BYS; model++)
 		for (size_t i = 0; i < sizeof sessions / sizeof *sessions; i++)
-			if (model != SERVED_BY_SHARED || sessions[i] == 1)
-				n_bad += check_kind((enum served_by)model, sessions[i]);
+			n_bad += check_kind((enum served_by)model, sessions[i]);
 	assert_int_equal(n_bad, 0);
 }
 
