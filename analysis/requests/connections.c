@@ -11,6 +11,7 @@ struct use {			    /* what a socket did */
 	uint64_t end_position[2];
 	uint8_t has[2];
 	uint8_t begins_with_send;
+	uint32_t peer; /* + 1; of the one of both whose transfers come first */
 	uint32_t next; /* of the same address pair, in the order of `first`; + 1 */
 };
 
@@ -20,6 +21,7 @@ struct pairing {
 	struct use *uses;			  /* of each socket */
 	VPROF_ARRAY(uint32_t) order;		  /* sockets by their first transfer */
 	struct vprof_hash_index by_pair, by_port; /* -> heads; -> ports */
+	struct vprof_hash_index by_streams;	  /* -> sockets of TCP, by where their streams begin */
 	VPROF_ARRAY(uint32_t) heads, tails;	  /* first and last socket of each address pair */
 	VPROF_ARRAY(struct port_use) ports;
 };
@@ -167,6 +169,66 @@ static uint32_t find_peer(const struct pairing *p, uint32_t socket)
 	return best;
 }
 
+/* Where the streams of a TCP connection begin, to the server and from it; both ends have the same. */
+static uint64_t streams_key(const struct pairing *p, uint32_t socket)
+{
+	int is_client = p->h->sockets.v[socket].role == VPROF_ROLE_CLIENT;
+	const struct use *u = &p->uses[socket];
+
+	return (uint64_t)(uint32_t)u->first_position[is_client] << 32 | (uint32_t)u->first_position[!is_client];
+}
+
+/* Its begin was recorded, and both of its directions. */
+static int has_streams(const struct pairing *p, uint32_t socket)
+{
+	const struct vprof_socket *s = &p->h->sockets.v[socket];
+
+	return s->kind == VPROF_SOCKET_TCP && s->role != VPROF_ROLE_UNKNOWN && p->uses[socket].has[0] &&
+	       p->uses[socket].has[1];
+}
+
+static int gather_streams(struct pairing *p)
+{
+	size_t at;
+
+	for (size_t i = 0; i < p->order.n; i++) {
+		uint32_t socket = p->order.v[i];
+		uint64_t hash = vprof_mix(streams_key(p, socket));
+		size_t n = 0;
+
+		if (!has_streams(p, socket))
+			continue;
+		if (vprof_hash_index_room(&p->by_streams, 1))
+			return VPROF_ERR_NOMEM;
+		VPROF_HASH_EACH(&p->by_streams, hash, at, other)
+		n += other != VPROF_NONE;
+		if (n < CANDIDATES_MAX)
+			vprof_hash_index_put(&p->by_streams, at, hash, socket);
+	}
+	return VPROF_OK;
+}
+
+/* The other end of a socket whose address was translated on the way: the sequence numbers are the same, in both
+ * directions, which is chance once in 2^64. VPROF_NONE: there is none, or more than one. */
+static uint32_t find_translated(const struct pairing *p, uint32_t socket)
+{
+	uint64_t key = streams_key(p, socket);
+	uint32_t found = VPROF_NONE, n = 0;
+	size_t at;
+
+	if (!has_streams(p, socket))
+		return VPROF_NONE;
+	VPROF_HASH_EACH(&p->by_streams, vprof_mix(key), at, other)
+	{
+		if (p->c->of_socket.v[other] != VPROF_NONE || streams_key(p, other) != key ||
+		    p->h->sockets.v[other].role == p->h->sockets.v[socket].role)
+			continue;
+		found = other;
+		n++;
+	}
+	return n == 1 ? found : VPROF_NONE;
+}
+
 static struct port_use *port_of(struct pairing *p, const struct vprof_socket *s, int is_remote)
 {
 	uint16_t port = is_remote ? s->remote.port : s->local.port;
@@ -261,12 +323,34 @@ static int add_connection(struct pairing *p, uint32_t socket, uint32_t peer)
 	return VPROF_OK;
 }
 
+static void note_peers(struct pairing *p, uint32_t socket, uint32_t peer)
+{
+	if (peer == VPROF_NONE)
+		return;
+	p->uses[socket].peer = peer + 1;
+	p->c->of_socket.v[socket] = p->c->of_socket.v[peer] = 0; /* for the time being: has one */
+}
+
+/* Addresses first: what is left then has no end that they name. */
 static int pair_all(struct pairing *p)
 {
+	for (size_t i = 0; i < p->order.n; i++)
+		if (p->c->of_socket.v[p->order.v[i]] == VPROF_NONE)
+			note_peers(p, p->order.v[i], find_peer(p, p->order.v[i]));
+	for (size_t i = 0; i < p->order.n; i++) {
+		uint32_t socket = p->order.v[i], peer;
+
+		if (p->c->of_socket.v[socket] != VPROF_NONE)
+			continue;
+		peer = find_translated(p, socket);
+		p->c->n_translated += peer != VPROF_NONE;
+		note_peers(p, socket, peer);
+	}
+	memset(p->c->of_socket.v, 0xff, p->h->sockets.n * sizeof *p->c->of_socket.v); /* VPROF_NONE */
 	for (size_t i = 0; i < p->order.n; i++) {
 		uint32_t socket = p->order.v[i];
 
-		if (p->c->of_socket.v[socket] == VPROF_NONE && add_connection(p, socket, find_peer(p, socket)))
+		if (p->c->of_socket.v[socket] == VPROF_NONE && add_connection(p, socket, p->uses[socket].peer - 1))
 			return VPROF_ERR_NOMEM;
 	}
 	return VPROF_OK;
@@ -286,6 +370,8 @@ int vprof_connections_find(struct vprof_connections *c, const struct vprof_socke
 	look_at_transfers(&p);
 	ret = gather_pairs(&p);
 	if (!ret)
+		ret = gather_streams(&p);
+	if (!ret)
 		ret = count_ports(&p);
 	if (!ret)
 		ret = pair_all(&p);
@@ -293,6 +379,7 @@ out:
 	free(p.uses);
 	vprof_hash_index_release(&p.by_pair);
 	vprof_hash_index_release(&p.by_port);
+	vprof_hash_index_release(&p.by_streams);
 	VPROF_ARRAY_RELEASE(&p.order);
 	VPROF_ARRAY_RELEASE(&p.heads);
 	VPROF_ARRAY_RELEASE(&p.tails);

@@ -3,7 +3,9 @@
  *
  * TCP sockets are ends of one connection when their address pairs mirror each other (the paper's four-element tuple).
  * Addresses and ports are used again: of several candidates the one is taken whose sequence numbers agree, then the one
- * whose lifetime is closest. Loopback addresses must be of the same network namespace, Unix sockets name each other.
+ * whose lifetime is closest. Where addresses are translated between the ends (NAT), the sequence numbers with which
+ * both directions begin tell, if the recording has the beginning. Loopback addresses must be of the same network
+ * namespace, Unix sockets name each other.
  */
 #ifndef VPROF_REQUESTS_CONNECTIONS_H
 #define VPROF_REQUESTS_CONNECTIONS_H
@@ -21,6 +23,7 @@ struct vprof_connections {
 	VPROF_ARRAY(struct vprof_connection) v; /* by the time of their first transfer */
 	VPROF_ARRAY(uint32_t) of_socket;	/* of each socket; VPROF_NONE: it transferred nothing */
 	uint64_t n_guessed;
+	uint64_t n_translated; /* whose addresses do not mirror each other, but whose sequence numbers are the same */
 };
 
 /* The history must be checked and sorted. OK or NOMEM; to be released in any case. O(sockets + transfers).

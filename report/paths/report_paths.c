@@ -158,6 +158,11 @@ static void add_coverage(const struct vprof_style *style, const struct vprof_req
 	if (r->n_guessed)
 		vprof_text_addf(&t, "; of %s connections, made before the recording, the ports tell who serves",
 				vprof_format_count(r->n_guessed).s);
+	if (r->n_translated)
+		vprof_text_addf(&t,
+				"; of %s connections the addresses were translated on the way, their ends are known by "
+				"sequence numbers",
+				vprof_format_count(r->n_translated).s);
 	if (r->n_outside)
 		vprof_text_addf(&t, "; %s calls by servers outside of requests", vprof_format_count(r->n_outside).s);
 	if (r->n_detached)

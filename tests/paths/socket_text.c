@@ -10,6 +10,9 @@
 
 #include "socket_text.h"
 
+#define NAT 200		     /* the process at whose address others' are seen */
+#define STREAMS_APART 100000 /* bytes: more than a test sends over one */
+
 static const char *keep(struct socket_text *s, const char *name)
 {
 	const char *kept = vprof_strings_keep(&s->names, name);
@@ -113,6 +116,14 @@ static void add_connection(struct socket_text *s, char *words)
 	c->server = strcmp(server, "-") ? process_of(s, server) : VPROF_NONE;
 	for (int is_server = 0; is_server < 2; is_server++)
 		c->ends[is_server] = add_end(s, c, is_server, port, strstr(words, " later") != NULL);
+	if (strstr(words, " nat"))
+		s->history.sockets.v[c->ends[1]].remote = address(NAT, port);
+}
+
+/* Each connection's numbers begin elsewhere. */
+static uint64_t base_of(const struct socket_text *s, const struct socket_text_connection *c)
+{
+	return s->base + (uint64_t)(c - s->connections.v) * STREAMS_APART;
 }
 
 static void add_transfer(struct socket_text *s, uint64_t from, uint64_t to, const char *thread, char direction,
@@ -125,7 +136,7 @@ static void add_transfer(struct socket_text *s, uint64_t from, uint64_t to, cons
 
 	assert_true(is_server || process == c->client);
 	*t = (struct vprof_transfer){
-		from, to, s->base + c->sent[is_server][up], n_bytes, c->ends[is_server], who, direction == '>'
+		from, to, base_of(s, c) + c->sent[is_server][up], n_bytes, c->ends[is_server], who, direction == '>'
 	};
 	c->sent[is_server][up] += n_bytes;
 }

@@ -32,26 +32,32 @@ static void test_half_closed(void **state)
 	socket_text_release(&s);
 }
 
-/* Between the two ends addresses are translated: they stay apart, as two connections with one end each. The caller's
- * request contains the call; what was called looks like a request from outside. */
+/* Between the two ends addresses are translated: both ends count the bytes alike, which tells. Of a connection that is
+ * older than the recording they stay apart, as two with one end each: the caller's request contains the call; what was
+ * called looks like a request from outside. */
 static void test_translated(void **state)
 {
+	static const char events[] =
+		"10 one.1 < x 10\n11 one.1 > y 5\n12 two.1 < y 5\n13 two.1 > y 5\n14 one.1 < y 5\n15 one.1 > x 10\n";
 	struct socket_text s;
-	uint64_t n_one_end = 0;
+	char text[512];
 
 	(void)state;
-	socket_text_find(
-		&s,
-		"conn x - one\nconn y one -\nconn z - two\n"
-		"10 one.1 < x 10\n11 one.1 > y 5\n12 two.1 < z 5\n13 two.1 > z 5\n14 one.1 < y 5\n15 one.1 > x 10\n");
-	assert_int_equal(s.found.trees.requests.n, 2);
-	assert_string_equal(socket_text_tree(&s, 0), "x.0(y.0)");
-	assert_string_equal(socket_text_tree(&s, 1), "z.0");
-	for (size_t i = 0; i < s.found.connections.v.n; i++)
-		n_one_end += s.found.connections.v.v[i].client == VPROF_NONE ||
-			     s.found.connections.v.v[i].server == VPROF_NONE;
-	assert_int_equal(n_one_end, 3);
-	socket_text_release(&s);
+	for (int is_older = 0; is_older < 2; is_older++) {
+		uint64_t n_one_end = 0;
+
+		snprintf(text, sizeof text, "conn x - one\nconn y one two%s nat\nconn z one two\n%s",
+			 is_older ? " later" : "", events);
+		socket_text_find(&s, text);
+		assert_int_equal(s.found.trees.requests.n, 1 + is_older);
+		assert_string_equal(socket_text_tree(&s, 0), "x.0(y.0)");
+		for (size_t i = 0; i < s.found.connections.v.n; i++)
+			n_one_end += s.found.connections.v.v[i].client == VPROF_NONE ||
+				     s.found.connections.v.v[i].server == VPROF_NONE;
+		assert_int_equal(n_one_end, is_older ? 3 : 1);
+		assert_int_equal(s.found.connections.n_translated, !is_older);
+		socket_text_release(&s);
+	}
 }
 
 /* An encrypted connection, as TLS 1.3 has it: hello and answer, then the client's last word together with the request.

@@ -55,6 +55,7 @@ static void count_connections(struct describing *d)
 
 	d->to->n_connections = c->v.n;
 	d->to->n_guessed = c->n_guessed;
+	d->to->n_translated = c->n_translated;
 	for (size_t i = 0; i < c->v.n; i++)
 		d->to->n_one_end += c->v.v[i].client == VPROF_NONE || c->v.v[i].server == VPROF_NONE;
 	d->to->n_exchanges = d->found->exchanges.v.n;

@@ -3,6 +3,7 @@
 import collections
 import http.client
 import random
+import ssl
 import threading
 import time
 
@@ -11,10 +12,10 @@ READY = 1000  # number of the session that asks whether the servers are there
 FRESH_EVERY = 7  # of these sessions, one makes a connection for each request
 
 
-def ask(port, path, folder):
+def ask(port, path, folder, is_encrypted=False):
     """One request, before the others."""
     noted, errors = [], []
-    session(READY, port, [path], 1, noted, errors)
+    session(READY, port, [path], 1, noted, errors, is_encrypted)
     write_notes(folder, noted, errors)
 
 
@@ -26,13 +27,20 @@ def write_notes(folder, noted, errors):
         f.writelines(noted)
 
 
-def session(number, port, routes, n, notes, errors):
+def connection_to(port, is_encrypted):
+    if not is_encrypted:
+        return http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)
+    context = ssl._create_unverified_context()  # the certificate is made for the test
+    return http.client.HTTPSConnection("127.0.0.1", port, timeout=TIMEOUT_S, context=context)
+
+
+def session(number, port, routes, n, notes, errors, is_encrypted=False):
     choose = random.Random(number)
     connection, nth = None, 0
     try:
         for k in range(n):
             if connection is None:
-                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)
+                connection = connection_to(port, is_encrypted)
                 nth = 0
             fresh = number % FRESH_EVERY == 0
             headers = {"X-Request-Id": f"r{number}x{k}"}
@@ -54,10 +62,10 @@ def session(number, port, routes, n, notes, errors):
         errors.append(f"session {number}: {error!r}")
 
 
-def load(port, routes, n_sessions, n_requests, folder):
+def load(port, routes, n_sessions, n_requests, folder, is_encrypted=False):
     """Runs the sessions to their ends."""
     noted, errors = [], []
-    threads = [threading.Thread(target=session, args=(i, port, routes, n_requests, noted, errors)) for i in range(n_sessions)]
+    threads = [threading.Thread(target=session, args=(i, port, routes, n_requests, noted, errors, is_encrypted)) for i in range(n_sessions)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -42,6 +42,17 @@ def give_to_nobody(path):
         os.chown(path, user.pw_uid, user.pw_gid)
 
 
+def make_certificate(path):
+    """The key and its own certificate, in one file."""
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-keyout",
+                    path + ".key", "-out", path + ".crt"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with open(path, "w") as whole:
+        for part in (".key", ".crt"):
+            with open(path + part) as f:
+                whole.write(f.read())
+    give_to_nobody(path)
+
+
 class Servers:
     def __init__(self):
         self.running = []
@@ -77,6 +88,7 @@ class Servers:
 
 class Stack:
     """What the stacks of tiers have alike; `folder` holds the ports, of the first tier first, and `plant` may be None."""
+    is_encrypted = False  # do clients speak TLS?
 
     def ports(self):
         with open(self.folder + "/ports") as f:

@@ -23,7 +23,7 @@ http {{
 	uwsgi_temp_path {folder}/t4; scgi_temp_path {folder}/t5;
 	keepalive_requests 100000;
 	server {{
-		listen 127.0.0.1:{nginx} backlog=1024;
+		listen 127.0.0.1:{nginx} backlog=1024{tls};
 		location /static {{ alias {folder}/static; }}
 		location / {{ include /etc/nginx/uwsgi_params; uwsgi_pass 127.0.0.1:{uwsgi}; uwsgi_read_timeout 120s; }}
 	}}
@@ -33,10 +33,20 @@ http {{
 
 class Stack(servers.Stack):
     PROGRAMS = ["nginx", "uwsgi", POSTGRES + "postgres"]
+    is_front_encrypted = False  # does nginx speak TLS?
     PLANTS = {"slow-query": "postgres", "lock": "postgres", "app-sleep": "uwsgi"}
 
     def __init__(self, folder, plant):
         self.folder, self.plant, self.servers = folder, plant, servers.Servers()
+
+    def listens_with(self):
+        """More of nginx's directive."""
+        return ""
+
+    def entry(self, port, nth, use):
+        """By what a request of the client's is found, and its first visits."""
+        nginx = self.ports()[0]
+        return (nginx, port, nth, use), {(nginx, port, nth, 0)}
 
     def prepare(self):
         """The database and the settings; nothing of it is recorded."""
@@ -48,7 +58,8 @@ class Stack(servers.Stack):
         with open(self.folder + "/ports", "w") as f:
             json.dump([nginx, uwsgi, postgres], f)
         with open(self.folder + "/nginx.conf", "w") as f:
-            f.write(NGINX.format(folder=self.folder, nginx=nginx, uwsgi=uwsgi, user="nobody nogroup" if os.getuid() == 0 else ""))
+            f.write(NGINX.format(folder=self.folder, nginx=nginx, uwsgi=uwsgi, tls=self.listens_with(), user="nobody nogroup" if
+                                 os.getuid() == 0 else ""))
         with open(self.folder + "/static/page", "w") as f:
             f.write("x" * 9000)
         with open(self.folder + "/tables.sql", "w") as f:
@@ -73,7 +84,7 @@ class Stack(servers.Stack):
              str(THREADS), "--master", "--need-app", "--die-on-term", "--disable-logging", "--listen", "100", "--wsgi-file",
              HERE + "/shop.py"]), self.folder + "/uwsgi.log", uwsgi, env=environment, cwd="/")
         self.servers.start(["nginx", "-c", self.folder + "/nginx.conf", "-p", self.folder], self.folder + "/nginx.out", nginx)
-        clients.ask(nginx, "/item", self.folder)  # the application has begun once it has replied
+        clients.ask(nginx, "/item", self.folder, self.is_front_encrypted)  # the application has begun once it has replied
 
     def stop(self):
         self.servers.stop({"setpriv": 15})
@@ -83,7 +94,8 @@ class Stack(servers.Stack):
         nginx, uwsgi, postgres = self.ports()
         paths, of_identifier = {}, {}
         for identifier, port, nth, use in clients.notes(self.folder):
-            of_identifier[identifier] = paths[nginx, port, nth, use] = {(nginx, port, nth, 0)}
+            key, visits = self.entry(port, nth, use)
+            of_identifier[identifier] = paths[key] = visits
         with open(self.folder + "/truth/application") as f:
             for line in f:
                 identifier, port = line.split()
