@@ -236,11 +236,14 @@ enum vprof_latency_outcome vprof_latency_outcome(const struct vprof_latency_resu
 
 void vprof_latency_answer(const struct vprof_latency_results *r, struct vprof_answer *answer)
 {
+	/* in windows, more events would make the windows shorter */
 	if (tell(r, &answer->sentence) == VPROF_LATENCY_UNDECIDED && r->n_paths)
-		vprof_text_add(
-			vprof_answer_warn(answer),
-			"record with more events for narrower bounds (--spacing 1ns, --timer 4000), or measure these "
-			"functions with probes (vprof init)");
+		vprof_text_addf(
+			vprof_answer_warn(answer), "%s, or measure these functions with probes (vprof init)",
+			r->sides[0].n_windows || r->sides[1].n_windows ?
+				"stacks were taken in windows of time only: for narrower bounds record for longer, the "
+				"program in question alone (--name), or all the time (--budget 0)" :
+				"record with more events for narrower bounds (--spacing 1ns, --timer 4000)");
 	for (int side = !r->is_comparison; side < 2; side++)
 		warn_of_side(r, side, answer);
 }

@@ -114,6 +114,8 @@ static void test_undecided(void **state)
 		"It is not settled which function takes most: main takes 0 .. 100 % of the time in which threads were "
 		"not idle.");
 	expect_report(r, "record with more events for narrower bounds");
+	r->sides[1].n_windows = 3;
+	expect_report(r, "for narrower bounds record for longer");
 	vprof_latency_results_free(r);
 }
 
