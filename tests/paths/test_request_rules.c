@@ -191,6 +191,29 @@ static void test_dispatcher_wakes(void **state)
 	assert_int_equal(s.found.trees.requests.v[0].state, VPROF_REQUEST_CERTAIN);
 }
 
+/* z came after x, but if its thread kept it until its reply, that called for it before the thread that replied to x had
+ * x. So threads may pass requests on, if they wake one another; whether they do is not known. */
+static void expect_taken(const char *wake, const char *link)
+{
+	char text[512];
+
+	snprintf(text, sizeof text,
+		 "conn a - one\nconn b - one\nconn x - one\nconn z - one\nconn y one two\n"
+		 "1 one.d < a 10\n2 one.d < b 10\n3 one.d < x 10\n4 one.d < z 10\n%s20 one.2 > a 10\n"
+		 "call 30 one.2 y two.1\n50 one.1 > b 10\n60 one.1 > x 10\n70 one.2 > z 10\n",
+		 wake);
+	socket_text_find(&s, text);
+	assert_string_equal(socket_text_link(&s, "y", 0), link);
+}
+
+static void test_order_of_taking(void **state)
+{
+	(void)state;
+	expect_taken("", "z.0 reply");
+	socket_text_release(&s);
+	expect_taken("5 one.1 ~ one.2\n", "ambiguous");
+}
+
 /* A worker that is still busy when its next request comes in: what it does until then is for the one before. */
 static void test_busy_worker(void **state)
 {
@@ -593,7 +616,7 @@ int main(void)
 		RULE(test_greeting),	       RULE(test_older_connections), RULE(test_lost_events),
 		RULE(test_cut_and_outside),    RULE(test_no_circles),	     RULE(test_nothing),
 		RULE(test_marked_work),	       RULE(test_marks_of_several),  RULE(test_named_queues),
-		RULE(test_wake_places),	       RULE(test_taken_together),
+		RULE(test_wake_places),	       RULE(test_taken_together),    RULE(test_order_of_taking),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
