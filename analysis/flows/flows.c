@@ -9,7 +9,8 @@ struct judged {
 	uint32_t pair;
 	enum vprof_flow_verdict verdict;
 	struct vprof_flow_place producer, consumer;
-	size_t flow; /* its index in the answer */
+	size_t flow;	/* its index in the answer */
+	int is_in_loop; /* as struct vprof_flow */
 };
 
 struct answer {
@@ -147,6 +148,7 @@ static int group(struct answer *a, struct vprof_error *err)
 			copy_place(&out->arena, &flow->consumer, &judged->consumer);
 			flow->is_atomic = !pair->lock;
 			flow->is_event = pair->is_event;
+			flow->is_in_loop = judged->is_in_loop;
 			flow->is_range = 1;
 		}
 		flow->n_pairs++;
@@ -231,8 +233,11 @@ static int by_verdict(const void *a, const void *b)
 }
 
 /* An event is handled by what the function calls that waits for all of them, unless it handles it itself. */
-static void leave_out_loop(struct vprof_flow_place *place)
+static void leave_out_loop(struct judged *judged)
 {
+	struct vprof_flow_place *place = &judged->consumer;
+
+	judged->is_in_loop = place->n <= 1;
 	if (place->n > 1)
 		memmove(place->functions, place->functions + 1, --place->n * sizeof *place->functions);
 }
@@ -258,7 +263,7 @@ static int answer_trace(struct answer *a, const struct vprof_flow_trace *trace, 
 	}
 	for (size_t i = 0; !rc && i < a->pairs.pairs.n; i++)
 		if (a->pairs.pairs.v[i].is_event)
-			leave_out_loop(&a->judged[i].consumer);
+			leave_out_loop(&a->judged[i]);
 	if (!rc)
 		judge_rare(a);
 	if (!rc)

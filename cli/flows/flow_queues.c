@@ -10,6 +10,7 @@
 #include "common/files.h"
 
 #define CANDIDATES 8
+#define ANONYMOUS "(anonymous namespace)::"
 
 /* The function of the project that the place means; NULL: none. */
 static const struct vprof_facts_function *function_of(struct vprof_discovery *d, const struct vprof_flow_function *f)
@@ -21,10 +22,14 @@ static const struct vprof_facts_function *function_of(struct vprof_discovery *d,
 
 	base = base ? base + 1 : f->file;
 	n = vprof_facts_find(d->facts, f->name, base, found, CANDIDATES);
-	if (!n) { /* an instance of a template */
+	if (!n) { /* an instance of a template, or in a namespace without a name */
 		size_t depth = 0, k = 0;
 
 		for (const char *c = f->name; *c && k + 1 < sizeof plain; c++) {
+			if (!strncmp(c, ANONYMOUS, sizeof ANONYMOUS - 1)) {
+				c += sizeof ANONYMOUS - 2;
+				continue;
+			}
 			depth += *c == '<';
 			if (!depth)
 				plain[k++] = *c;
@@ -207,13 +212,21 @@ struct vprof_flow_queue vprof_flow_queue_of(struct vprof_discovery *d, const str
 		return q;
 	}
 	q.enqueue_item = find_end(d, &flow->producer, enqueued_item, &q.enqueue);
+	if (flow->is_in_loop) {
+		q.open =
+			"the function that waits for events uses what was registered itself: call vprof_dequeue (vprof.h) where it does";
+		return q;
+	}
 	if (flow->is_event) {
 		q.dequeue_at_exit = 0;
 		q.dequeue_item = find_end(d, &flow->consumer, handled_item, &q.dequeue);
 	} else {
 		q.dequeue_item = find_end(d, &flow->consumer, dequeued_item, &q.dequeue);
 	}
-	if (!q.enqueue_item)
+	if (q.enqueue_item && q.dequeue_item && !strcmp(q.enqueue, q.dequeue))
+		q.open =
+			"one function stores and takes, as an atomic exchange does: call vprof_enqueue and vprof_dequeue (vprof.h) in its callers";
+	else if (!q.enqueue_item)
 		q.open = "the item is no parameter of the function that stores it: call vprof_enqueue (vprof.h) there";
 	else if (!q.dequeue_item && flow->is_event)
 		q.open =
@@ -231,6 +244,8 @@ size_t vprof_flow_handlers_of(struct vprof_discovery *d, const struct vprof_flow
 	uint32_t targets[VPROF_FLOW_HANDLERS_MAX];
 	size_t n = 0, n_targets = 0;
 
+	if (flow->is_in_loop) /* a library of loops: whom it calls is not known */
+		return 0;
 	for (uint32_t i = 0; f && i < f->n_calls && !n_targets; i++) {
 		const struct vprof_facts_call *call = vprof_facts_call_of(d->facts, f, i);
 

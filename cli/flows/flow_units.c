@@ -6,6 +6,10 @@
 
 #include "annotate/code/call_roles.h"
 
+#define WRAPPER_LEVELS 3
+#define CALLERS_MAX 16	    /* what more functions call is memory, a log or the like: they take nothing over from it */
+#define WRAPPER_CALLS_MAX 4 /* what calls more than this does not only lock */
+
 static int has_suffix(const char *path, const char *suffix)
 {
 	size_t n = strlen(path), k = strlen(suffix);
@@ -57,20 +61,59 @@ static int locks(const struct vprof_facts *facts, const struct vprof_facts_funct
 	return 0;
 }
 
+enum { LOCKS = 1, NEAR = 2, WRAPS = 4 };
+
+/* Does it lock and not unlock? Then its callers hold the lock. */
+static int keeps_lock(const struct vprof_facts *facts, const struct vprof_facts_function *f)
+{
+	int n = 0;
+
+	for (uint32_t i = 0; i < f->n_calls; i++) {
+		const struct vprof_facts_call *call = vprof_facts_call_of(facts, f, i);
+
+		if (vprof_call_has_role(call, VPROF_ROLE_UNLOCK))
+			return 0;
+		n += vprof_call_has_role(call, VPROF_ROLE_LOCK);
+	}
+	return n > 0 && f->n_calls <= WRAPPER_CALLS_MAX;
+}
+
+/* Callers of what keeps its lock lock as well, and those that call little else, as a guard's constructor, keep it, too.
+ */
+static void mark_wrappers(const struct vprof_facts *facts, const struct vprof_callgraph *g, unsigned char *marks)
+{
+	size_t n = facts->n_functions;
+
+	for (size_t i = 0; i < n; i++)
+		marks[i] |= keeps_lock(facts, &facts->functions[i]) ? WRAPS : 0;
+	for (int level = 0; level < WRAPPER_LEVELS; level++)
+		for (size_t i = 0; i < n; i++)
+			for (uint32_t k = g->rfirst[i]; marks[i] & WRAPS && k < g->rfirst[i + 1]; k++) {
+				uint32_t caller = g->redges[k];
+
+				if (caller >= n)
+					continue;
+				marks[caller] |= LOCKS;
+				if (facts->functions[caller].n_calls == 1)
+					marks[caller] |= WRAPS;
+			}
+}
+
 /* Functions that lock, or register or wait for events, their callers and what they call. */
 static void mark(const struct vprof_facts *facts, const struct vprof_callgraph *g, unsigned char *marks)
 {
-	enum { LOCKS = 1, NEAR = 2 };
 	size_t n = facts->n_functions;
 
 	for (size_t i = 0; i < n; i++)
 		marks[i] = (unsigned char)(locks(facts, &facts->functions[i]) ? LOCKS : 0);
+	mark_wrappers(facts, g, marks);
 	for (size_t i = 0; i < n; i++)
 		for (uint32_t k = g->first[i]; marks[i] & LOCKS && k < g->first[i + 1]; k++)
 			if (g->edges[k] < n)
 				marks[g->edges[k]] |= NEAR;
 	for (size_t i = 0; i < n; i++)
-		for (uint32_t k = g->rfirst[i]; marks[i] & LOCKS && k < g->rfirst[i + 1]; k++)
+		for (uint32_t k = g->rfirst[i];
+		     marks[i] & LOCKS && g->rfirst[i + 1] - g->rfirst[i] <= CALLERS_MAX && k < g->rfirst[i + 1]; k++)
 			if (g->redges[k] < n)
 				marks[g->redges[k]] |= NEAR;
 }

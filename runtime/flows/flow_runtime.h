@@ -22,9 +22,9 @@
 
 #define FLOW_WINDOW 128 /* accesses after a section in which a use is looked for */
 #define FLOW_CANDIDATES 48u
-#define FLOW_RECENT 256u	  /* a thread's last writes outside sections */
-#define FLOW_PUBLISHED 64u	  /* of these are published by an atomic store */
-#define FLOW_OBSERVED 64u	  /* reads after an atomic load that may take over what was published */
+#define FLOW_RECENT 64u		  /* a thread's last writes outside sections */
+#define FLOW_PUBLISHED 16u	  /* of these are published by an atomic store */
+#define FLOW_OBSERVED 16u	  /* reads after an atomic load that may take over what was published */
 #define FLOW_NEAR_LOCK_BYTES 256u /* pointers that lead this close to the lock ... */
 #define FLOW_NEAR_BYTES 64u	  /* ... or to where they were read are the queue's own structure */
 

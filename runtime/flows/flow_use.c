@@ -8,6 +8,8 @@
  */
 #include "runtime/flows/flow_runtime.h"
 
+#include <string.h>
+
 static uint64_t bytes_of(uintptr_t address, size_t n, uintptr_t low)
 {
 	uintptr_t end = address + n;
@@ -37,7 +39,7 @@ static void candidate_end(struct flow_thread *t, unsigned i)
 
 	if (c->is_used && !c->is_range)
 		write_use(t, c, VPROF_FLOW_WRITTEN, 0);
-	t->candidates[i] = t->candidates[--t->n_candidates];
+	memmove(&t->candidates[i], &t->candidates[i + 1], sizeof *t->candidates * (--t->n_candidates - i));
 }
 
 void flow_candidates_end(struct flow_thread *t, uintptr_t lock)
@@ -58,7 +60,7 @@ static void add(struct flow_thread *t, const struct flow_candidate *new)
 			c = &t->candidates[i];
 	if (!c && t->n_candidates == FLOW_CANDIDATES) {
 		flow_count(&flow_header->n_displaced);
-		candidate_end(t, 0);
+		candidate_end(t, 0); /* the oldest */
 	}
 	if (!c)
 		c = &t->candidates[t->n_candidates++];
@@ -181,7 +183,8 @@ void flow_use(struct flow_thread *t, uintptr_t address, size_t n, bool is_write,
 		    look_at(t, c, address, n, is_write, pc))
 			i++;
 		else
-			t->candidates[i] = t->candidates[--t->n_candidates];
+			memmove(&t->candidates[i], &t->candidates[i + 1],
+				sizeof *t->candidates * (--t->n_candidates - i));
 	}
 	if (!t->depth && t->n_candidates && --t->window <= 0)
 		flow_candidates_end(t, 0);
