@@ -52,6 +52,7 @@ struct vprof_live_rounds {
 	double recorded_s;
 	size_t n_rounds, n_windows, n_looks, n_starts;
 	double begun_s, told_s;
+	int has_told_short_load;
 	double until_s; /* 0: without a limit, or nothing runs yet */
 	char *vprof_dir;
 };
@@ -422,13 +423,25 @@ static void tell_status(struct vprof_live_rounds *r, const char *run, const stru
 	vprof_live_status_write(r->vprof_dir, &status, plan, NULL);
 }
 
+/* The round is over with the run command, whatever it has told by then: said once. */
+static void tell_short_load(struct vprof_live_rounds *r, const struct vprof_live_state *state)
+{
+	if (r->has_told_short_load || r->options.attachment)
+		return;
+	r->has_told_short_load = 1;
+	vprof_tell(
+		"the run command ended after %.1f s of recording under the round's plan, before the round was settled; a "
+		"round may take up to %.0f s (--round). A load that goes on for longer gives it that",
+		(double)state->measured_ns * 1e-9, r->options.longest_s);
+}
+
 static int record(struct vprof_live_rounds *r, struct vprof_workspace *w, struct vprof_session *s, const char *run,
 		  const struct vprof_plan *plan, struct vprof_live_state *state, struct vprof_error *err)
 {
 	struct looks looks = { .next_s = r->options.first_s };
-	int rc = VPROF_OK, is_enough = 0, n_looks = 0;
+	int rc = VPROF_OK, is_enough = 0, n_looks = 0, goes_on = 1;
 
-	while (!rc && !is_enough && vprof_live_run_look(r->run, state)) {
+	while (!rc && !is_enough && (goes_on = vprof_live_run_look(r->run, state))) {
 		double seconds = (double)state->measured_ns * 1e-9;
 
 		pause_briefly();
@@ -442,6 +455,8 @@ static int record(struct vprof_live_rounds *r, struct vprof_workspace *w, struct
 		rc = look(r, w, s, run, &looks, &is_enough, err);
 		looks.next_s = 2 * looks.next_s < r->options.longest_s ? 2 * looks.next_s : r->options.longest_s;
 	}
+	if (!rc && !is_enough && !goes_on)
+		tell_short_load(r, state);
 	free(looks.choice);
 	return rc;
 }
