@@ -26,7 +26,12 @@ int vprof_build_run(struct vprof_replayer *r, struct vprof_error *err)
 		.command = r->o->build, .directory = r->o->directory, .log_path = r->o->log_path, .captured = &output
 	};
 	struct vprof_process_result result;
-	int rc = vprof_replay_log(r, err, "build %s\n", r->o->build);
+	int rc =
+		r->o->build ?
+			vprof_replay_log(r, err, "build %s\n", r->o->build) :
+			vprof_error_set(
+				err, VPROF_ERR_INPUT,
+				"objects are missing or out of date, and vprof.json has no \"build\" command that makes them: build the program, or add the command");
 
 	if (!rc)
 		rc = vprof_process_run(&p, &result, err);
