@@ -66,7 +66,7 @@ void rt_fork_prepare(void);
 void rt_fork_parent(void); /* undoes rt_fork_prepare() in the process that called it */
 void rt_fork_child(void);
 bool rt_call_forks(long number, long argument); /* does this system call copy the memory? */
-void rt_creations_forget(void);			/* sync_thread.c */
+void rt_creations_forget(void);			/* wrappers/sync_thread.c */
 
 /* The session is over, or its collector was killed, which the kernel tells. */
 static inline bool rt_is_over(void)
@@ -182,7 +182,7 @@ extern const struct vp_api rt_api;
 uint64_t rt_string(struct rt_thread *th, const char *text); /* its hash, defined in this process */
 void rt_strings_forget(void);
 
-/* sync.c: the ticket protocol. */
+/* wrappers/sync.c: the ticket protocol. */
 static inline _Atomic uint64_t *rt_slot(uint64_t object, bool shared)
 {
 	uint64_t key = shared ? object & 4095u : object ^ (uint64_t)rt_process.seq << 48;

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "../unit/analysis/hand_trace.h"
+#include "tests/unit/analysis/hand_trace.h"
 #include "common/files.h"
 
 enum { SERVE = 1, PARSE, LOOKUP, FETCH, SPIN, N_FUNCTIONS };

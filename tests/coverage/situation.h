@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../unit/analysis/hand_trace.h"
+#include "tests/unit/analysis/hand_trace.h"
 
 #define PARTS_MAX 8
 #define CALLS_MAX 64 /* of a sampled function in one request */

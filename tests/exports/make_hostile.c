@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "../unit/analysis/hand_trace.h"
+#include "tests/unit/analysis/hand_trace.h"
 #include "report/export/export.h"
 
 static char long_name[10241];

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/latency/annotated_tree.h"
-#include "history_stream.h"
+#include "tests/unit/analysis/history_stream.h"
 #include "latency_text.h"
 
 struct printing {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "compare.h"
+#include "tests/simulate/compare.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -13,10 +13,10 @@
 #include "analysis/variance/tree_fill.h"
 #include "analysis/variance/variance_tree.h"
 #include "analysis/timeline/edges/wakes.h"
-#include "figures.h"
-#include "hot.h"
-#include "offsets.h"
-#include "programs.h"
+#include "tests/simulate/figures.h"
+#include "tests/simulate/schedule/hot.h"
+#include "tests/simulate/offsets.h"
+#include "tests/simulate/schedule/programs.h"
 
 #define TOLD_MAX 3 /* differences printed per schedule, unless --verbose */
 

@@ -4,7 +4,7 @@
 #define SIMULATE_COMPARE_H
 
 #include "common/plan.h"
-#include "sampling.h"
+#include "tests/simulate/sampling.h"
 
 struct vprof_plan *compare_plan(void); /* of what programs.c calls */
 

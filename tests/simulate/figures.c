@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "figures.h"
+#include "tests/simulate/figures.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "programs.h"
-#include "sampling.h"
+#include "tests/simulate/schedule/programs.h"
+#include "tests/simulate/sampling.h"
 
 #define NO_RESULT SIZE_MAX
 

@@ -10,7 +10,7 @@
 
 #include "analysis/results/results.h"
 #include "common/plan.h"
-#include "truth.h"
+#include "tests/simulate/truth.h"
 
 /* Rounding in double: a mean may be off by this part of itself, a (co)variance by this part of itself and of the
  * product of the means. What is derived from them may be off by what that allows. */

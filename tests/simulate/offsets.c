@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "offsets.h"
+#include "tests/simulate/offsets.h"
 
 #include <inttypes.h>
 

@@ -6,7 +6,7 @@
 #define SIMULATE_OFFSETS_H
 
 #include "analysis/paths/critical_path.h"
-#include "figures.h"
+#include "tests/simulate/figures.h"
 
 /* timeline ... path: of the trace without offsets; DIR: with them. OK or an error. */
 int offsets_compare(struct world *w, const char *dir, const struct vprof_timeline *timeline,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "figures.h"
+#include "tests/simulate/figures.h"
 
 #define KEY_BYTES 200
 #define FEW_COVARIANCES                                                                                                \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sampling.h"
+#include "tests/simulate/sampling.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #ifndef SIMULATE_SAMPLING_H
 #define SIMULATE_SAMPLING_H
 
-#include "truth.h"
+#include "tests/simulate/truth.h"
 
 /* Product of the errors of two siblings, or of one node with itself, in this interval. */
 typedef void sampling_take(void *arg, size_t a, bool is_body_a, size_t b, bool is_body_b, long double ticks2);

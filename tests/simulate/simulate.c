@@ -20,9 +20,9 @@
 #include <unistd.h>
 
 #include "common/files.h"
-#include "compare.h"
-#include "hot.h"
-#include "programs.h"
+#include "tests/simulate/compare.h"
+#include "tests/simulate/schedule/hot.h"
+#include "tests/simulate/schedule/programs.h"
 
 static const char *const texts[COVER_COUNT] = {
 #define COVER_TEXT(id, text) [COVER_##id] = text,

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "figures.h"
+#include "tests/simulate/figures.h"
 
 #define SUMMED_MAX 40 /* nodes of a sum with sampling errors: their products are many */
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "truth.h"
+#include "tests/simulate/truth.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "hot.h"
-#include "programs.h"
-#include "truth_waits.h"
+#include "tests/simulate/schedule/hot.h"
+#include "tests/simulate/schedule/programs.h"
+#include "tests/simulate/truth_waits.h"
 
 #define DEPTH_MAX 64 /* of waits beneath waits */
 #define CONVOY_MAX 64

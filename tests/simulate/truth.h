@@ -8,7 +8,7 @@
 #ifndef SIMULATE_TRUTH_H
 #define SIMULATE_TRUTH_H
 
-#include "interval.h"
+#include "tests/simulate/schedule/interval.h"
 
 enum truth_kind { TRUTH_RUN, TRUTH_WAIT, TRUTH_QUEUED };
 

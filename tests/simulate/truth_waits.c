@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Waits and losses: who really ended each wait, and what the records can and cannot tell of it. */
-#include "truth_waits.h"
+#include "tests/simulate/truth_waits.h"
 
-#include "hot.h"
+#include "tests/simulate/schedule/hot.h"
 
 static enum truth_loss loss_between(const struct world *w, uint64_t from, uint64_t to)
 {

@@ -3,7 +3,7 @@
 #ifndef SIMULATE_TRUTH_WAITS_H
 #define SIMULATE_TRUTH_WAITS_H
 
-#include "truth.h"
+#include "tests/simulate/truth.h"
 
 /* The wait that counts at this moment: the outermost one that was recorded. */
 const struct sim_wait *truth_wait_of(const struct sim_thread *th, const struct sim_moment *m);

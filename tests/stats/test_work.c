@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "analysis/stats/work.h"
-#include "hand_trace.h"
+#include "tests/unit/analysis/hand_trace.h"
 
 struct fixture {
 	struct hand_trace trace;

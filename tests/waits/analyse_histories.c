@@ -4,7 +4,7 @@
  * edges, knots. */
 #include <inttypes.h>
 
-#include "history_stream.h"
+#include "tests/unit/analysis/history_stream.h"
 #include "history_text.h"
 
 static const char *const ends[VPROF_WAITS_ENDS] = { "vertex", "cycle", "heavy", "parts", "background" };

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "analysis/waits/input/annotation_marks.h"
-#include "hand_trace.h"
+#include "tests/unit/analysis/hand_trace.h"
 #include "trace/kernel_events.h"
 
 #define SWITCH(t, prev, state, next)                                                                                   \

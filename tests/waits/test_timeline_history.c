@@ -12,7 +12,7 @@
 #include "analysis/waits/input/timeline_history.h"
 #include "analysis/waits/waits.h"
 #include "expect_segment.h"
-#include "hand_trace.h"
+#include "tests/unit/analysis/hand_trace.h"
 
 static void expect(const struct vprof_waits_input *in, uint32_t thread, size_t i, uint64_t from, uint64_t to, int state,
 		   const char *waker)

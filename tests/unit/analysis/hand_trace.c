@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE
-#include "hand_trace.h"
+#include "tests/unit/analysis/hand_trace.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

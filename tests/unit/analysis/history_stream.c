@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "history_stream.h"
+#include "tests/unit/analysis/history_stream.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "common/files.h"
-#include "hand_trace.h"
+#include "tests/unit/analysis/hand_trace.h"
 
 static int warns(const struct vprof_results *r, const char *part)
 {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "hand_trace.h"
+#include "tests/unit/analysis/hand_trace.h"
 #include "analysis/timeline/calls.h"
 
 static struct hand_trace h;

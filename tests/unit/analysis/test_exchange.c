@@ -14,7 +14,7 @@
 
 #include "analysis/results/results_json.h"
 #include "common/files.h"
-#include "hand_trace.h"
+#include "tests/unit/analysis/hand_trace.h"
 
 #define RANKS_MAX 70
 

@@ -14,7 +14,7 @@
 
 #include "analysis/examples.h"
 #include "analysis/results/results_json.h"
-#include "hand_trace.h"
+#include "tests/unit/analysis/hand_trace.h"
 
 #define N 1000
 

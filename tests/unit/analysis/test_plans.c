@@ -14,7 +14,7 @@
 
 #include "analysis/source/source.h"
 #include "analysis/timeline/calls.h"
-#include "hand_trace.h"
+#include "tests/unit/analysis/hand_trace.h"
 
 #define N_WORLDS 40
 #define N_REQUESTS 300

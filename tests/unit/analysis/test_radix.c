@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "common/radix.h"
-#include "hand_trace.h"
+#include "tests/unit/analysis/hand_trace.h"
 
 static void check(size_t n, uint64_t mask, uint64_t seed)
 {

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "analysis/variance/variance_tree.h"
-#include "hand_trace.h"
+#include "tests/unit/analysis/hand_trace.h"
 
 #define N_THREADS 4
 

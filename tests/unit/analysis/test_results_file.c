@@ -16,7 +16,7 @@
 #include "analysis/results/results_json.h"
 #include "analysis/warnings.h"
 #include "common/files.h"
-#include "hand_trace.h"
+#include "tests/unit/analysis/hand_trace.h"
 
 static struct vprof_results *example(struct hand_trace *h, struct vprof_plan *plan)
 {

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "../analysis/hand_trace.h"
+#include "tests/unit/analysis/hand_trace.h"
 #include "report/export/slices.h"
 
 #define N 4000

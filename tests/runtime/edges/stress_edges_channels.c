@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Programs of stress_edges that wait for data: a byte, a value or a message carries its writer's number. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/msg.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/runtime/edges/stress_edges.h"
+
+/* Channels: each odd thread reads what the even ones put into its channel, byte by byte; a byte is the writer's number,
+ * so the first one read after a wait names who ended it. */
+
+static void close_at_once(int fd)
+{
+	struct linger none = { .l_onoff = 1 };
+
+	edge_must(setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none));
+	close(fd);
+}
+
+/* From `from`, a port or 0 for any, which becomes the port. */
+static void make_connection(int listener, in_port_t *from, int fds[2])
+{
+	struct sockaddr_in to, own = { .sin_family = AF_INET, .sin_port = *from };
+	socklen_t n = sizeof to;
+	int on = 1;
+
+	own.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	fds[1] = socket(AF_INET, SOCK_STREAM, 0);
+	edge_must(getsockname(listener, (struct sockaddr *)&to, &n));
+	edge_must(setsockopt(fds[1], SOL_SOCKET, SO_REUSEADDR, &on, sizeof on));
+	edge_must(bind(fds[1], (struct sockaddr *)&own, sizeof own));
+	edge_must(connect(fds[1], (struct sockaddr *)&to, sizeof to));
+	fds[0] = accept(listener, NULL, NULL);
+	edge_must(fds[0] < 0);
+	n = sizeof own;
+	edge_must(getsockname(fds[1], (struct sockaddr *)&own, &n));
+	*from = own.sin_port;
+}
+
+/* The second connection between the same ports; of the first, bytes were left unread. */
+static void connect_again(int fds[2])
+{
+	struct sockaddr_in any = { .sin_family = AF_INET };
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+	in_port_t port = 0;
+
+	any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	edge_must(bind(listener, (struct sockaddr *)&any, sizeof any));
+	edge_must(listen(listener, 1));
+	make_connection(listener, &port, fds);
+	edge_must(write(fds[1], "left", 4) != 4);
+	close_at_once(fds[1]);
+	close_at_once(fds[0]);
+	make_connection(listener, &port, fds);
+	close(listener);
+}
+
+static void init_channels(struct edge_shared *s, int kind)
+{
+	for (int i = 0; i < s->n_threads && i < EDGE_SLOTS; i++) {
+		char path[64];
+
+		switch (kind) {
+		case 0:
+			edge_must(pipe(s->fds[i]));
+			break;
+		case 1:
+			edge_must(socketpair(AF_UNIX, SOCK_STREAM, 0, s->fds[i]));
+			break;
+		case 2:
+			s->fds[i][0] = s->fds[i][1] = eventfd(0, 0);
+			break;
+		case 3:
+			snprintf(path, sizeof path, "/tmp/vprof-edges-%d-%d", (int)getpid(), i);
+			edge_must(mkfifo(path, 0600));
+			s->fds[i][0] = open(path, O_RDWR);
+			s->fds[i][1] = open(path, O_WRONLY);
+			unlink(path);
+			break;
+		case 5:
+			connect_again(s->fds[i]);
+			break;
+		default:
+			s->fds[i][0] = msgget(IPC_PRIVATE, 0600 | IPC_CREAT);
+			break;
+		}
+	}
+}
+
+void edge_init_pipe(struct edge_shared *s, int is_shared)
+{
+	(void)is_shared;
+	init_channels(s, 0);
+}
+void edge_init_socketpair(struct edge_shared *s, int is_shared)
+{
+	(void)is_shared;
+	init_channels(s, 1);
+}
+void edge_init_eventfd(struct edge_shared *s, int is_shared)
+{
+	init_channels(s, 2);
+	for (int i = 0; i < EDGE_SLOTS; i++)
+		edge_must(sem_init(&s->ready[i], is_shared, 1));
+}
+void edge_init_fifo(struct edge_shared *s, int is_shared)
+{
+	(void)is_shared;
+	init_channels(s, 3);
+}
+void edge_init_tcp(struct edge_shared *s, int is_shared)
+{
+	(void)is_shared;
+	init_channels(s, 5);
+}
+void edge_init_queue(struct edge_shared *s, int is_shared)
+{
+	(void)is_shared;
+	init_channels(s, 4);
+}
+
+/* Writer 2k and reader 2k + 1 are partners, and every fourth write goes to another reader: some have two writers. */
+static int channel_of(struct edge_shared *s, int me, int round)
+{
+	int n_pairs = s->n_threads / 2, own = me / 2 - 1;
+
+	return me % 2 || round % 4 ? own : (own + 1) % n_pairs;
+}
+
+static void pace(int round)
+{
+	if (round % 8 == 0)
+		usleep(30);
+	edge_outside();
+}
+
+/* With data there already the read is no wait for it, however long the thread is off the processor: no truth then. */
+static int is_empty(struct edge_shared *s, int at)
+{
+	int n = 0;
+
+	return ioctl(s->fds[at][0], FIONREAD, &n) == 0 && n == 0;
+}
+
+static int is_queue_empty(int queue)
+{
+	struct msqid_ds ds;
+
+	return msgctl(queue, IPC_STAT, &ds) == 0 && ds.msg_qnum == 0;
+}
+
+void edge_run_bytes(struct edge_shared *s, int me)
+{
+	edge_object(NULL);
+	for (int i = 0; i < s->n_rounds; i++) {
+		int at = channel_of(s, me, i);
+		char byte = (char)me;
+
+		if (me % 2) {
+			int empty = is_empty(s, at);
+
+			edge_truth(0);
+			if (read(s->fds[at][0], &byte, 1) != 1)
+				_exit(4);
+			edge_truth(empty ? (uint64_t)byte : 0);
+		} else {
+			pace(i);
+			if (write(s->fds[at][1], &byte, 1) != 1)
+				_exit(4);
+		}
+	}
+}
+
+void edge_run_eventfd(struct edge_shared *s, int me)
+{
+	edge_object(NULL);
+	for (int i = 0; i < s->n_rounds; i++) {
+		int at = channel_of(s, me, 1);
+		uint64_t value = (uint64_t)me;
+
+		if (me % 2) {
+			edge_truth(0);
+			if (read(s->fds[at][0], &value, 8) != 8)
+				_exit(4);
+			edge_truth(value);
+			edge_must(sem_post(&s->ready[at]));
+		} else {
+			edge_must(sem_wait(&s->ready[at]));
+			pace(i);
+			if (write(s->fds[at][1], &value, 8) != 8)
+				_exit(4);
+		}
+	}
+}
+
+void edge_run_poll(struct edge_shared *s, int me)
+{
+	edge_object((void *)EDGE_ANY_POLL);
+	for (int i = 0; i < s->n_rounds; i++) {
+		int at = channel_of(s, me, i);
+		struct pollfd p = { s->fds[at][0], POLLIN, 0 };
+		char byte = (char)me;
+
+		if (me % 2) {
+			int empty = is_empty(s, at);
+
+			edge_truth(0);
+			if (poll(&p, 1, -1) != 1 || read(s->fds[at][0], &byte, 1) != 1)
+				_exit(4);
+			edge_truth(empty ? (uint64_t)byte : 0);
+		} else {
+			pace(i);
+			if (write(s->fds[at][1], &byte, 1) != 1)
+				_exit(4);
+		}
+	}
+}
+
+void edge_run_select(struct edge_shared *s, int me)
+{
+	edge_object((void *)EDGE_ANY_POLL);
+	for (int i = 0; i < s->n_rounds; i++) {
+		int at = channel_of(s, me, i), fd = s->fds[at][0];
+		char byte = (char)me;
+		fd_set set;
+
+		if (me % 2) {
+			int empty = is_empty(s, at);
+
+			edge_truth(0);
+			FD_ZERO(&set);
+			FD_SET(fd, &set);
+			if (select(fd + 1, &set, NULL, NULL, NULL) != 1 || read(fd, &byte, 1) != 1)
+				_exit(4);
+			edge_truth(empty ? (uint64_t)byte : 0);
+		} else {
+			pace(i);
+			if (write(s->fds[at][1], &byte, 1) != 1)
+				_exit(4);
+		}
+	}
+}
+
+/* Each reader has two channels, which its partner and others write to by turns. With both ready either may have been
+ * the first. */
+void edge_run_poll_several(struct edge_shared *s, int me)
+{
+	int n_pairs = s->n_threads / 2;
+
+	edge_object((void *)EDGE_ANY_POLL);
+	for (int i = 0; i < s->n_rounds && me % 2 == 0; i++) {
+		char byte = (char)me;
+
+		pace(i);
+		if (write(s->fds[channel_of(s, me, i) + i % 2 * n_pairs][1], &byte, 1) != 1)
+			_exit(4);
+	}
+	for (int i = 0; i < s->n_rounds && me % 2;) {
+		int at = me / 2 - 1, empty = is_empty(s, at) && is_empty(s, at + n_pairs);
+		struct pollfd p[2] = { { s->fds[at][0], POLLIN, 0 }, { s->fds[at + n_pairs][0], POLLIN, 0 } };
+		uint64_t truth = EDGE_SET;
+		char byte;
+
+		edge_truth(0);
+		if (poll(p, 2, -1) < 1)
+			_exit(4);
+		for (int k = 0; k < 2; k++) {
+			if (!p[k].revents)
+				continue;
+			if (read(p[k].fd, &byte, 1) != 1)
+				_exit(4);
+			truth |= UINT64_C(1) << byte;
+			i++;
+		}
+		edge_truth(empty ? truth : 0);
+	}
+}
+
+void edge_run_epoll(struct edge_shared *s, int me)
+{
+	struct epoll_event e = { .events = EPOLLIN };
+	int set = epoll_create1(0), at = channel_of(s, me, 1);
+
+	edge_object((void *)EDGE_ANY_POLL);
+	e.data.ptr = &s->fds[at];
+	if (me % 2)
+		edge_must(epoll_ctl(set, EPOLL_CTL_ADD, s->fds[at][0], &e));
+	for (int i = 0; i < s->n_rounds; i++) {
+		char byte = (char)me;
+
+		if (me % 2) {
+			int empty = is_empty(s, at);
+
+			edge_truth(0);
+			if (epoll_wait(set, &e, 1, -1) != 1 || read(*(int *)e.data.ptr, &byte, 1) != 1)
+				_exit(4);
+			edge_truth(empty ? (uint64_t)byte : 0);
+		} else {
+			pace(i);
+			if (write(s->fds[channel_of(s, me, i)][1], &byte, 1) != 1)
+				_exit(4);
+		}
+	}
+}
+
+void edge_run_queue(struct edge_shared *s, int me)
+{
+	struct {
+		long type;
+		int who;
+	} m = { 1, me };
+
+	edge_object(NULL);
+	for (int i = 0; i < s->n_rounds; i++) {
+		int queue = s->fds[channel_of(s, me, i)][0];
+
+		m.who = me;
+		if (me % 2) {
+			int empty = is_queue_empty(queue);
+
+			edge_truth(0);
+			if (msgrcv(queue, &m, sizeof m.who, 0, 0) != sizeof m.who)
+				_exit(4);
+			edge_truth(empty ? (uint64_t)m.who : 0);
+		} else {
+			pace(i);
+			edge_must(msgsnd(queue, &m, sizeof m.who, 0));
+		}
+	}
+	if (__atomic_add_fetch(&s->n_left, 1, __ATOMIC_SEQ_CST) == s->n_threads)
+		for (int i = 0; i < s->n_threads; i++)
+			msgctl(s->fds[i][0], IPC_RMID, NULL);
+}
