@@ -324,6 +324,7 @@ static int prepare(struct gathering *g)
 		h->begin = g->events->begin;
 		h->end = g->events->end;
 		h->may_follow = g->events->may_follow;
+		h->may_become = g->events->may_become;
 		h->arg = g->events->arg;
 		h->is_continuous = g->events->is_continuous;
 		if (VPROF_RESERVE(&h->functions, g->events->functions.n + 1))

@@ -146,6 +146,7 @@ static int prepare(struct gathering *g)
 	h->begin = from->begin;
 	h->end = from->end;
 	h->may_follow = from->may_follow;
+	h->may_become = from->may_become;
 	h->arg = from->arg;
 	h->is_continuous = from->is_continuous;
 	if (VPROF_RESERVE(&h->functions, from->functions.n + 1))

@@ -20,6 +20,8 @@
 #define CASES_MAX 1024
 #define TAIL_LENGTH 16 /* instructions that are looked at before a jump to a computed address */
 #define NOWHERE UINT64_MAX
+#define ANYWHERE (UINT64_MAX - 1)
+#define REPLACED_MAX 8 /* calls, each by the next one's jump */
 
 struct segment { /* code of the file */
 	uint64_t low, high, offset;
@@ -27,6 +29,7 @@ struct segment { /* code of the file */
 
 struct instruction {
 	uint64_t address, next, target; /* NOWHERE: it does not go on there */
+	uint64_t away;			/* the function that it jumps to; ANYWHERE: not known; NOWHERE: none */
 	uint32_t before;		/* an instruction that it follows on; VPROF_NONE: none, or one that jumps */
 	uint8_t is_call, leaves_frame;	/* leaves_frame: it takes something off the stack */
 	uint32_t first_case, n_cases;	/* of a switch: in the function's cases */
@@ -396,7 +399,7 @@ static int follow(struct vprof_code_flow *f, struct function *g, struct instruct
 	unsigned id = f->at->id;
 
 	i->next = i->address + f->at->size;
-	i->target = NOWHERE;
+	i->target = i->away = NOWHERE;
 	i->leaves_frame = (uint8_t)leaves_frame(f);
 	if (is_in_group(f, CS_GRP_CALL)) {
 		i->is_call = 1;
@@ -412,15 +415,21 @@ static int follow(struct vprof_code_flow *f, struct function *g, struct instruct
 	}
 	if (is_direct) {
 		i->next = id == X86_INS_JMP ? NOWHERE : i->next;
-		i->target = leaves(f, g, target) ? NOWHERE : target;
+		if (leaves(f, g, target))
+			i->away = target;
+		else
+			i->target = target;
 		return 1;
 	}
 	/* through a pointer that is no table's */
 	i->next = NOWHERE;
+	i->away = ANYWHERE;
 	if (is_tail(g, i))
 		return 1;
-	if (x->op_count == 1 && x->operands[0].type == X86_OP_REG)
+	if (x->op_count == 1 && x->operands[0].type == X86_OP_REG) {
+		i->away = NOWHERE;
 		return find_cases(f, g, i);
+	}
 	return x->op_count == 1 && x->operands[0].type == X86_OP_MEM && x->operands[0].mem.index == X86_REG_INVALID &&
 	       !is_jump_slot(f, slot_of(f));
 }
@@ -521,9 +530,13 @@ static uint64_t start_of(struct vprof_code_flow *f, uint64_t address)
 
 static int is_goal(const struct instruction *i, struct vprof_code_place to)
 {
+	if (to.address == NOWHERE)
+		return i->away == ANYWHERE;
 	return to.is_instruction ? i->address == to.address : i->is_call && i->next == to.address;
 }
 
+/* to.address NOWHERE: is there a way to a jump to a function that is not known? is_seen tells then, if there is none,
+ * which instructions there is a way to. */
 static int is_reachable(struct vprof_code_flow *f, const struct function *g, uint32_t from, struct vprof_code_place to)
 {
 	if (VPROF_ROOM(&f->is_seen, g->v.n + 1) || VPROF_ROOM(&f->work, g->v.n + 1))
@@ -573,6 +586,45 @@ int vprof_code_flow_may(struct vprof_code_flow *f, struct vprof_code_place from,
 	return is_reachable(f, g, at, to);
 }
 
+/* The functions that a call may jump to from one place on are added to `jumps`. 0: there are others, which are not
+ * known. */
+static int add_jumps(struct vprof_code_flow *f, struct vprof_code_place from, uint64_t *jumps, size_t *n)
+{
+	static const struct vprof_code_place unknown = { NOWHERE, 1 };
+	uint64_t start = start_of(f, from.is_instruction ? from.address : from.address - 1);
+	const struct function *g = start ? function_at(f, start) : NULL;
+	uint32_t at = g && g->is_known ? find(g, from.address) : VPROF_NONE;
+
+	if (at == VPROF_NONE || is_reachable(f, g, at, unknown))
+		return 0;
+	for (size_t i = 0; i < g->v.n; i++) {
+		size_t k = 0;
+
+		if (!f->is_seen.v[i] || g->v.v[i].away == NOWHERE)
+			continue;
+		while (k < *n && jumps[k] != g->v.v[i].away)
+			k++;
+		if (k == REPLACED_MAX)
+			return 0;
+		jumps[k] = g->v.v[i].away;
+		*n = k == *n ? k + 1 : *n;
+	}
+	return 1;
+}
+
+int vprof_code_flow_may_become(struct vprof_code_flow *f, struct vprof_code_place from, uint64_t target)
+{
+	uint64_t jumps[REPLACED_MAX];
+	size_t n = 0;
+
+	if (!f || !add_jumps(f, from, jumps, &n))
+		return 1;
+	for (size_t i = 0; i < n; i++)
+		if (jumps[i] == target || !add_jumps(f, (struct vprof_code_place){ jumps[i], 1 }, jumps, &n))
+			return 1;
+	return 0;
+}
+
 #else
 
 struct vprof_code_flow *vprof_code_flow_new(struct vprof_elf *elf)
@@ -591,6 +643,14 @@ int vprof_code_flow_may(struct vprof_code_flow *flow, struct vprof_code_place fr
 	(void)flow;
 	(void)from;
 	(void)to;
+	return 1;
+}
+
+int vprof_code_flow_may_become(struct vprof_code_flow *flow, struct vprof_code_place from, uint64_t target)
+{
+	(void)flow;
+	(void)from;
+	(void)target;
 	return 1;
 }
 

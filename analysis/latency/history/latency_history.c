@@ -119,15 +119,28 @@ static uint32_t continuous_depth(const struct vprof_latency_frame *f, const stru
 	return depth < n && f[depth].function == g[depth].function ? depth + 1 : depth;
 }
 
+/* Did the innermost of the common frames stay in its call, and only the function that it called was replaced by one to
+ * which that jumped? */
+static int may_be_replaced(const struct vprof_latency_history *h, const struct vprof_latency_stack *a,
+			   const struct vprof_latency_stack *b, uint32_t depth)
+{
+	const struct vprof_latency_frame *f = h->frames.v + a->first + depth, *g = h->frames.v + b->first + depth;
+
+	return h->may_become && depth && depth < a->n_user && depth < b->n_user && f[-1].place == g[-1].place &&
+	       f->function != g->function && h->may_become(h->arg, f->function, f->place, g->place);
+}
+
 /* The thread ran on from one stack to the other: in one of the common frames it came from one place to the next, and
  * all calls further in are new ones. Which frames can that be? If none can, nothing is known. */
-static struct vprof_latency_common narrow(const struct vprof_latency_history *h, const struct vprof_latency_frame *f,
-					  const struct vprof_latency_frame *g, uint32_t depth)
+static struct vprof_latency_common narrow(const struct vprof_latency_history *h, const struct vprof_latency_stack *a,
+					  const struct vprof_latency_stack *b, uint32_t depth)
 {
+	const struct vprof_latency_frame *f = h->frames.v + a->first, *g = h->frames.v + b->first;
 	struct vprof_latency_common c = { 0, 0 };
 
 	for (uint32_t i = depth; i-- > 0;)
-		if (h->may_follow(h->arg, f[i].function, f[i].place, g[i].place)) {
+		if ((i + 1 == depth && may_be_replaced(h, a, b, depth)) ||
+		    h->may_follow(h->arg, f[i].function, f[i].place, g[i].place)) {
 			c.depth = c.depth ? c.depth : i + 1;
 			c.sure_depth = i + 1;
 		}
@@ -155,7 +168,7 @@ struct vprof_latency_common vprof_latency_common_depth(const struct vprof_latenc
 		n = n < n_user ? n : n_user;
 	depth = continuous_depth(f, g, n);
 	if (h->may_follow && !(flags & VPROF_LATENCY_HELD)) {
-		struct vprof_latency_common c = narrow(h, f, g, depth < n_user ? depth : n_user);
+		struct vprof_latency_common c = narrow(h, a, b, depth < n_user ? depth : n_user);
 
 		if (!h->is_continuous)
 			return c;

@@ -80,7 +80,10 @@ struct vprof_latency_history {
 	uint64_t begin, end;				  /* of the recording; ns */
 	VPROF_ARRAY(struct vprof_latency_window) windows; /* in order of time; none: all of the recording is one */
 	vprof_latency_may_follow *may_follow; /* NULL: a call is taken to go on where it may, as in the paper */
-	void *arg;			      /* ... its first argument; called by several threads at a time */
+	/* Likewise: may a call, having been at one place, have ended with a jump to the function of the next one, which
+	 * then runs in its stead? NULL: none does. */
+	vprof_latency_may_follow *may_become;
+	void *arg; /* the first argument of both; they are called by several threads at a time */
 	/* calls that may go on are taken to do so, and are unsure only where system calls were left out: as without
 	 * may_follow, which then only tells which surely do not */
 	int is_continuous;

@@ -652,6 +652,7 @@ int vprof_latency_input_read(struct vprof_latency_input *input, const struct vpr
 	vprof_hash_index_release(&g.by_tid);
 	input->frames = g.frames;
 	input->history.may_follow = g.frames ? vprof_stack_frames_may_follow : NULL;
+	input->history.may_become = g.frames ? vprof_stack_frames_may_become : NULL;
 	input->history.arg = g.frames;
 	input->history.is_continuous = 1;
 	vprof_kernel_tables_release(&g.tables);

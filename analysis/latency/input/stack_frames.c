@@ -17,8 +17,11 @@ struct opened_file {
 	int has_flow; /* it was tried */
 };
 
+enum question { MAY_FOLLOW, MAY_BECOME };
+
 struct followed { /* the answer for two places */
 	uint32_t place, next;
+	enum question question;
 	int may;
 };
 
@@ -473,6 +476,14 @@ static int is_restarted(const struct vprof_elf *elf, const struct place *p, cons
 	       vprof_elf_read_at(elf, q->address, code, sizeof code) && !memcmp(code, syscall_x86, sizeof code);
 }
 
+static struct vprof_code_flow *flow_of(struct opened_file *f)
+{
+	if (!f->has_flow)
+		f->flow = vprof_code_flow_new(f->elf);
+	f->has_flow = 1;
+	return f->flow;
+}
+
 static int follows(struct vprof_stack_frames *g, uint32_t place, uint32_t next)
 {
 	const struct place *p = &g->places.v[place], *q = &g->places.v[next];
@@ -487,38 +498,52 @@ static int follows(struct vprof_stack_frames *g, uint32_t place, uint32_t next)
 		return 1;
 	if (is_restarted(f->elf, p, q))
 		return 1;
-	if (!f->has_flow)
-		f->flow = vprof_code_flow_new(f->elf);
-	f->has_flow = 1;
-	return vprof_code_flow_may(f->flow, (struct vprof_code_place){ p->address, p->at == AT_INSTRUCTION },
+	return vprof_code_flow_may(flow_of(f), (struct vprof_code_place){ p->address, p->at == AT_INSTRUCTION },
 				   (struct vprof_code_place){ q->address, q->at == AT_INSTRUCTION });
 }
 
-int vprof_stack_frames_may_follow(void *frames, uint32_t function, uint32_t place, uint32_t next)
+static int becomes(struct vprof_stack_frames *g, uint32_t place, uint32_t next)
 {
-	struct vprof_stack_frames *g = frames;
-	uint64_t hash = vprof_mix((uint64_t)place << 32 | next);
+	const struct place *p = &g->places.v[place], *q = &g->places.v[next];
+	struct opened_file *f = p->file == VPROF_NONE ? NULL : &g->files.v[p->file];
+	uint64_t target = 0;
+
+	if (!f || !f->elf)
+		return 1;
+	if (p->file == q->file) {
+		target = vprof_elf_frame_start(f->elf, q->address - (q->at != AT_INSTRUCTION));
+		if (!target)
+			return 1;
+	}
+	return vprof_code_flow_may_become(flow_of(f), (struct vprof_code_place){ p->address, p->at == AT_INSTRUCTION },
+					  target);
+}
+
+/* The answer, remembered. */
+static int ask(struct vprof_stack_frames *g, enum question question, uint32_t place, uint32_t next)
+{
+	uint64_t hash = vprof_mix(((uint64_t)place << 32 | next) + question * UINT64_C(0x9e3779b97f4a7c15));
 	struct followed *known = NULL;
 	size_t at;
 	int may = 1;
 
-	(void)function;
 	if (place >= g->places.n || next >= g->places.n)
 		return 1;
 	pthread_mutex_lock(&g->lock);
 	if (!vprof_hash_index_room(&g->by_followed, 1)) {
 		VPROF_HASH_EACH(&g->by_followed, hash, at, i)
 		{
-			if (g->followed.v[i].place == place && g->followed.v[i].next == next) {
+			if (g->followed.v[i].place == place && g->followed.v[i].next == next &&
+			    g->followed.v[i].question == question) {
 				known = &g->followed.v[i];
 				break;
 			}
 		}
 		if (!known) {
-			may = follows(g, place, next);
+			may = question == MAY_FOLLOW ? follows(g, place, next) : becomes(g, place, next);
 			known = VPROF_PUSH(&g->followed);
 			if (known) {
-				*known = (struct followed){ place, next, may };
+				*known = (struct followed){ place, next, question, may };
 				vprof_hash_index_put(&g->by_followed, at, hash, (uint32_t)g->followed.n - 1);
 			}
 		}
@@ -526,4 +551,16 @@ int vprof_stack_frames_may_follow(void *frames, uint32_t function, uint32_t plac
 	}
 	pthread_mutex_unlock(&g->lock);
 	return may;
+}
+
+int vprof_stack_frames_may_follow(void *frames, uint32_t function, uint32_t place, uint32_t next)
+{
+	(void)function;
+	return ask(frames, MAY_FOLLOW, place, next);
+}
+
+int vprof_stack_frames_may_become(void *frames, uint32_t function, uint32_t place, uint32_t next)
+{
+	(void)function;
+	return ask(frames, MAY_BECOME, place, next);
 }

@@ -43,8 +43,9 @@ uint32_t vprof_stack_frames_stack(struct vprof_stack_frames *frames, uint32_t us
 /* Is a stack of the history in the kernel: in a system call, in a page fault? */
 enum vprof_entry vprof_stack_frames_entry(const struct vprof_stack_frames *frames, uint32_t stack);
 
-/* The history's may_follow, by the machine code (common/elf/code_flow.h); arg: the frames, which must live on, their
- * tables need not. */
+/* The history's may_follow and may_become, by the machine code (common/elf/code_flow.h); arg: the frames, which must
+ * live on, their tables need not. */
 int vprof_stack_frames_may_follow(void *frames, uint32_t function, uint32_t place, uint32_t next);
+int vprof_stack_frames_may_become(void *frames, uint32_t function, uint32_t place, uint32_t next);
 
 #endif

@@ -132,6 +132,43 @@ static void test_impossible(void **state)
 	assert_false(may(LAST_1, LAST_1));
 }
 
+#ifdef __x86_64__
+/* Functions that end with a jump to another one: chain -> jumper -> landing; pointed -> wherever the slot says. */
+#define FUNCTION(name, code)                                                                                           \
+	".type " name ", @function\n" name ":\n.cfi_startproc\n" code "\n.cfi_endproc\n.size " name ", . - " name "\n"
+__asm__(".text\n" FUNCTION("landing", "nop; ret") FUNCTION("elsewhere", "nop; ret")
+		FUNCTION("jumper", "nop; jmp landing") FUNCTION("chain", "nop; jmp jumper")
+			FUNCTION("pointed", "nop; jmp *slot(%rip)") ".data\nslot: .quad 0\n.text\n");
+extern const char landing[], elsewhere[], jumper[], chain[], pointed[];
+
+static uint64_t in_file(const char *function)
+{
+	return (uint64_t)(function - __executable_start);
+}
+
+static int become(const char *from, const char *to)
+{
+	return vprof_code_flow_may_become(flow, (struct vprof_code_place){ in_file(from), 1 }, to ? in_file(to) : 0);
+}
+
+/* A call that ends with a jump goes on as the function that it jumps to. */
+static void test_replaced(void **state)
+{
+	(void)state;
+	assert_true(become(jumper, landing));
+	assert_true(become(chain, landing));
+	assert_true(become(pointed, elsewhere));
+	assert_true(become(pointed, NULL));
+	assert_true(vprof_code_flow_may_become(NULL, (struct vprof_code_place){ in_file(landing), 1 }, 0));
+	if (!flow)
+		skip();
+	assert_false(become(landing, elsewhere));
+	assert_false(become(jumper, elsewhere));
+	assert_false(become(chain, elsewhere));
+	assert_false(become(chain, NULL));
+}
+#endif
+
 /* What is no place of the code, or none of the same function. */
 static void test_strange(void **state)
 {
@@ -186,6 +223,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_possible, open_self, close_self),
 		cmocka_unit_test_setup_teardown(test_impossible, open_self, close_self),
 		cmocka_unit_test_setup_teardown(test_strange, open_self, close_self),
+#ifdef __x86_64__
+		cmocka_unit_test_setup_teardown(test_replaced, open_self, close_self),
+#endif
 		cmocka_unit_test(test_damaged),
 	};
 
