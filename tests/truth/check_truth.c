@@ -444,7 +444,7 @@ static int names(const cJSON *cause, const char *name)
 }
 
 /* The entry that tells what would go if this cause were constant: it ends in the function, wherever that ran, and
- * consists of nothing but the function. */
+ * consists of nothing but the function's own code, which is all of it. */
 static const cJSON *entry_of_cause(const cJSON *truth, const cJSON *cause)
 {
 	const cJSON *splits = cJSON_GetObjectItem(cause, "splits"), *entry, *found = NULL;
@@ -456,7 +456,7 @@ static const cJSON *entry_of_cause(const cJSON *truth, const cJSON *cause)
 	{
 		const char *name = cJSON_GetStringValue(cJSON_GetObjectItem(entry, "factor"));
 
-		if (name && !strcmp(name, text_of(cause, "name")))
+		if (name && !strcmp(name, text_of(cause, "name")) && !is_set(entry, "has_parts"))
 			found = entry;
 	}
 	return found;

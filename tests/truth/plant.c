@@ -554,6 +554,14 @@ static columns places_of(const struct truth *t, int column, int is_together)
 	return outermost;
 }
 
+static int has_parts(const struct truth *t, const struct truth_column *c)
+{
+	for (int i = 1; i < t->n_columns; i++)
+		if (!(t->columns[i].flags & TRUTH_PREEMPTED) && is_same(c, &t->columns[t->columns[i].parent]))
+			return 1;
+	return 0;
+}
+
 /* Column i and all of its name after it. */
 static void write_factor(FILE *f, const struct truth *t, int i)
 {
@@ -609,11 +617,11 @@ static void write_factor(FILE *f, const struct truth *t, int i)
 		on_cpu / (covariance(t, 0, 0) + covariance_error(t, 0, 0)));
 	fprintf(f,
 		"\"factor\": \"%s\", \"is_interval\": %d, \"is_blame\": %d, \"is_planted\": %d, \"is_wait\": %d, \"is_sampled\": %d, "
-		"\"is_preempted\": %d, "
+		"\"is_preempted\": %d, \"has_parts\": %d, "
 		"\"height\": %d, \"share\": %.6f, \"low\": %.6f, \"high\": %.6f, \"mean_low_ns\": %.1f, \"mean_high_ns\": %.1f, "
 		"\"variance_ns2\": %.9g}",
 		c->name, !i, !!(flags & TRUTH_BLAME), !!(flags & TRUTH_PLANTED), !!(flags & TRUTH_WAIT),
-		!!(flags & TRUTH_SAMPLED), !!(flags & TRUTH_PREEMPTED), height, b.share, b.low, b.high,
+		!!(flags & TRUTH_SAMPLED), !!(flags & TRUTH_PREEMPTED), has_parts(t, c), height, b.share, b.low, b.high,
 		at_least / (double)t->n / plant_ticks_per_ns, at_most / (double)t->n / plant_ticks_per_ns,
 		part / plant_ticks_per_ns / plant_ticks_per_ns);
 }
