@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# How every ground-truth program is built: PROGRAM and OBJECTS come from its Makefile. plant.c, plant.h and this file
+# How every ground-truth program is built: PROGRAM and OBJECTS come from its Makefile. plant.c, plant_truth.c, plant.h and this file
 # lie beside the program's folder, or in it once tests/truth/run_truth has copied it.
 CFLAGS ?= -O2 -g
 CXXFLAGS ?= -O2 -g
@@ -13,8 +13,8 @@ LDLIBS += driven_clock.o
 endif
 LINK ?= $(CC)
 
-$(PROGRAM): $(OBJECTS) plant.o
-	$(LINK) $(CFLAGS) $(LDFLAGS) -o $@ $(OBJECTS) plant.o $(LDLIBS)
+$(PROGRAM): $(OBJECTS) plant.o plant_truth.o
+	$(LINK) $(CFLAGS) $(LDFLAGS) -o $@ $(OBJECTS) plant.o plant_truth.o $(LDLIBS)
 
 %.o: %.c $(wildcard *.h) plant.h
 	$(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
@@ -23,6 +23,6 @@ $(PROGRAM): $(OBJECTS) plant.o
 	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -c -o $@ $<
 
 clean:
-	rm -f $(PROGRAM) $(OBJECTS) plant.o truth.json
+	rm -f $(PROGRAM) $(OBJECTS) plant.o plant_truth.o truth.json
 
 .PHONY: clean
