@@ -44,9 +44,6 @@ int vprof_debug_file_find(Dwfl_Module *module, void **user, const char *name, Dw
 void vprof_elf_read(struct vprof_elf *elf);
 void vprof_elf_set_damage(struct vprof_elf *elf, const char *what, const char *reason);
 
-/* The file's bytes at an address, as far as a segment of it holds all of them: 1, else 0. */
-int vprof_elf_read_at(const struct vprof_elf *elf, uint64_t address, void *to, size_t n);
-
 /* The symbol of the linker's table around an address, or NULL. */
 const struct vprof_symbol *vprof_elf_linked(struct vprof_elf *elf, uint64_t address);
 /* The symbol of this linker's name, or NULL. */

@@ -67,6 +67,9 @@ const struct vprof_symbol *vprof_elf_function(struct vprof_elf *elf, uint64_t ad
  * O(sections). */
 int vprof_elf_is_plt(struct vprof_elf *elf, uint64_t address);
 
+/* The file's bytes at an address, as far as a segment of it holds all of them: 1, else 0. */
+int vprof_elf_read_at(const struct vprof_elf *elf, uint64_t address, void *to, size_t n);
+
 /* Where the function around an address begins, by the file's table of unwind information (.eh_frame_hdr), which
  * stripped files have, too. 0: it has none, or a damaged one, or none before the address. O(log n) reads. */
 uint64_t vprof_elf_frame_start(const struct vprof_elf *elf, uint64_t address);
