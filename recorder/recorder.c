@@ -10,6 +10,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -399,11 +400,27 @@ int vprof_recorder_has_followed(const struct vprof_recorder *r)
 	return r->bpf->bss->n_followed > 0;
 }
 
+/* Are process ids those that the kernel's programs see? Elsewhere a process that is not found may well live. */
+static int is_initial_namespace(void)
+{
+	char name[64];
+	ssize_t n = readlink("/proc/self/ns/pid", name, sizeof name - 1);
+
+	name[n > 0 ? n : 0] = 0;
+	return !strcmp(name, "pid:[4026531836]"); /* PROC_PID_INIT_INO */
+}
+
 int vprof_recorder_has_targets(const struct vprof_recorder *r)
 {
+	int session = bpf_map__fd(r->bpf->maps.session);
 	uint32_t pid;
 
-	return r->o.all || !bpf_map_get_next_key(bpf_map__fd(r->bpf->maps.session), NULL, &pid);
+	while (!r->o.all && !bpf_map_get_next_key(session, NULL, &pid)) {
+		if (!kill((pid_t)pid, 0) || errno != ESRCH || !is_initial_namespace())
+			return 1;
+		bpf_map_delete_elem(session, &pid); /* the kernel kept its last switch to itself */
+	}
+	return r->o.all;
 }
 
 /* The kernel does not run a program that interrupts itself on the same CPU, and counts that. */

@@ -55,7 +55,8 @@ size_t vprof_recorder_drain(struct vprof_recorder *r);
 /* Stores all chunks that are not empty. */
 void vprof_recorder_flush(struct vprof_recorder *r);
 
-/* Are there processes left of those that were added and their descendants? 1 with `all`. */
+/* Are there processes left of those that were added and their descendants? 1 with `all`. Those of which the kernel kept
+ * the end to itself are dropped. */
 int vprof_recorder_has_targets(const struct vprof_recorder *r);
 /* Did the kernel add any by itself: descendants, or processes of a name? They may have ended since. */
 int vprof_recorder_has_followed(const struct vprof_recorder *r);

@@ -12,6 +12,9 @@
 #include <string.h>
 #include <cmocka.h>
 
+#ifdef VPROF_TEST_LIBBPF
+#include <bpf/bpf.h>
+#endif
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -654,6 +657,75 @@ static void test_stacks(void **state)
 	release(&r);
 }
 
+#ifdef VPROF_TEST_LIBBPF
+static int take_nothing(void *arg, const struct vp_chunk_header *h, const struct vp_unit *units)
+{
+	(void)arg, (void)h, (void)units;
+	return 0;
+}
+
+/* The newest map of this name. */
+static int find_map(const char *name)
+{
+	uint32_t id = 0;
+	int found = -1;
+
+	while (!bpf_map_get_next_id(id, &id)) {
+		struct bpf_map_info info = { 0 };
+		uint32_t size = sizeof info;
+		int fd = bpf_map_get_fd_by_id(id);
+
+		if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &size) && !strcmp(info.name, name)) {
+			if (found >= 0)
+				close(found);
+			found = fd;
+		} else if (fd >= 0) {
+			close(fd);
+		}
+	}
+	return found;
+}
+
+/* A process of which no event told the end: a recording of processes ends all the same. */
+static void test_gone(void **state)
+{
+	struct vprof_recorder_options o = { .kinds = VP_KERNEL_SCHEDULING, .store = take_nothing };
+	struct vprof_recorder *recorder = NULL;
+	struct vprof_clock clock;
+	struct vprof_error err = { "" };
+	uint32_t one = 1, pid = (uint32_t)fork();
+	pid_t child;
+	int map;
+
+	(void)state;
+	if (!pid)
+		_exit(0);
+	assert_int_equal(waitpid((pid_t)pid, NULL, 0), pid);
+	child = fork();
+	if (!child) {
+		pause();
+		_exit(0);
+	}
+	vprof_clock_start(&clock, vprof_clock_choose());
+	o.clock = clock.kind;
+	o.ns_per_tick = clock.ns_per_tick;
+	if (vprof_recorder_open(&recorder, &o, &err) || vprof_recorder_add(recorder, child, &err) < 0)
+		fail_msg("%s", err.message);
+	map = find_map("session");
+	assert_true(map >= 0);
+	assert_int_equal(bpf_map_update_elem(map, &pid, &one, BPF_ANY), 0);
+	close(map);
+	assert_true(vprof_recorder_has_targets(recorder));
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	while (vprof_recorder_has_targets(recorder)) {
+		vprof_recorder_drain(recorder);
+		usleep(1000);
+	}
+	vprof_recorder_close(recorder);
+}
+#endif
+
 static int prepare(void **state)
 {
 	(void)state;
@@ -666,9 +738,18 @@ static int prepare(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_wakers),	    TEST(test_every_switch), TEST(test_family), TEST(test_lost),
-		TEST(test_waker_elsewhere), TEST(test_timer),	     TEST(test_clock),	TEST(test_disk),
+		TEST(test_wakers),
+		TEST(test_every_switch),
+		TEST(test_family),
+		TEST(test_lost),
+		TEST(test_waker_elsewhere),
+		TEST(test_timer),
+		TEST(test_clock),
+		TEST(test_disk),
 		TEST(test_stacks),
+#ifdef VPROF_TEST_LIBBPF
+		TEST(test_gone),
+#endif
 	};
 	struct vprof_error err = { "" };
 
