@@ -294,8 +294,10 @@ static int add_user(struct vprof_stack_frames *g, const struct vprof_kernel_stac
 		if (m && file == VPROF_NONE)
 			return VPROF_ERR_NOMEM;
 		address = m ? address - m->bias : address;
-		if (at == AT_INSTRUCTION && outer != VPROF_NONE && is_plt(g, file, address))
-			return call_later(g, outer);
+		if (at == AT_INSTRUCTION && outer != VPROF_NONE && is_plt(g, file, address)) {
+			ret = call_later(g, outer);
+			continue;
+		}
 		place = find_place(g, file, address, at);
 		if (place == VPROF_NONE)
 			return VPROF_ERR_NOMEM;
