@@ -40,7 +40,7 @@ struct vprof_page_verdict {
 
 /* Another view of the same run. */
 struct vprof_page_view {
-	const char *name;    /* "waits", "paths", "latency" */
+	const char *name;    /* "waits", "paths", "latency", "interval" */
 	const cJSON *data;   /* of its own page, e.g. from vprof_waits_page_data; NULL: there are none */
 	const char *missing; /* then: why, and how to get them */
 };

@@ -120,14 +120,15 @@ static int on_instance(void *gathering, const struct vprof_latency_instance *i)
 }
 
 /* Marks the nodes of the function that are beneath none of it. */
-static int mark(struct gathering *g, const char *name)
+static int mark(struct gathering *g, const char *name, const char *file)
 {
 	const struct vprof_context_tree *tree = &g->tree->tree;
 	unsigned char *is_within = calloc(tree->nodes.n, 1);
 	int found = 0;
 
 	for (uint32_t x = 1; is_within && x < tree->nodes.n; x++) {
-		int is_named = !strcmp(vprof_annotated_function(g->tree, x)->name, name);
+		const struct vprof_latency_function *f = vprof_annotated_function(g->tree, x);
+		int is_named = !strcmp(f->name, name) && (!file || !strcmp(f->file, file));
 
 		g->is_wanted[x] = is_named && !is_within[tree->nodes.v[x].parent];
 		is_within[x] = is_named || is_within[tree->nodes.v[x].parent];
@@ -157,7 +158,7 @@ static int prepare(struct gathering *g)
 }
 
 int vprof_inferred_calls_gather(struct vprof_inferred_calls *out, const struct vprof_annotated_tree *t,
-				const char *name, struct vprof_error *err)
+				const char *name, const char *file, struct vprof_error *err)
 {
 	struct gathering g = { .out = out, .tree = t, .is_wanted = calloc(t->tree.nodes.n + 1, 1) };
 	struct vprof_latency_gaps gaps = { 0 };
@@ -168,7 +169,7 @@ int vprof_inferred_calls_gather(struct vprof_inferred_calls *out, const struct v
 						     .gaps = &gaps,
 						     .instance = on_instance,
 						     .arg = &g };
-	int found = g.is_wanted ? mark(&g, name) : -1, ret = found < 0 ? VPROF_ERR_NOMEM : VPROF_OK;
+	int found = g.is_wanted ? mark(&g, name, file) : -1, ret = found < 0 ? VPROF_ERR_NOMEM : VPROF_OK;
 
 	*out = (struct vprof_inferred_calls){ .n_calls = 0 };
 	if (!ret && !found)

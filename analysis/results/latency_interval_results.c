@@ -6,7 +6,7 @@
 
 /* clang-format off */
 #define INTERVAL_FIELDS(U, D, I, S, E)                                                                                  \
-	U(n_calls) U(n_used) U(n_cut) U(n_unsure) U(n_windows) D(mean_low_ns) D(mean_high_ns) D(sd_low_ns) D(sd_high_ns)
+	U(n_calls) U(n_used) U(n_cut) U(n_unsure) U(n_windows) U(n_inlined) S(file) S(inlined_into) D(mean_low_ns) D(mean_high_ns) D(sd_low_ns) D(sd_high_ns)
 /* clang-format on */
 
 WRITER(write_layer, vprof_layer, VPROF_LAYER_FIELDS)

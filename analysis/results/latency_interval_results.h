@@ -15,6 +15,8 @@ struct vprof_latency_interval {
 	uint64_t n_used;	       /* of these, with begin and end: all figures are of them */
 	uint64_t n_cut, n_unsure; /* left out: cut by a window's or the recording's end; may be several calls each */
 	uint64_t n_windows;	  /* of the recording; 0: it has none */
+	uint64_t n_inlined;	  /* places at which the function was inlined beside: calls that are not seen */
+	const char *file, *inlined_into; /* its program or library; "a, b": where that was. Of the results */
 	double mean_low_ns, mean_high_ns, sd_low_ns, sd_high_ns; /* NaN: none is used */
 };
 

@@ -137,7 +137,8 @@ static int compare_latencies(const struct compare_options *o, const struct vprof
 		rc = vprof_latency_runs(r, (const char *const[]){ runs[0].trace, runs[1].trace },
 					(const char *const[]){ operands->words[0], operands->words[1] }, o->per, &err);
 	if (!rc)
-		rc = vprof_latency_runs_tell(r, &(struct vprof_view_form){ o->json, o->html != NULL, o->html, o->top },
+		rc = vprof_latency_runs_tell(r, NULL,
+					     &(struct vprof_view_form){ o->json, o->html != NULL, o->html, o->top },
 					     runs[1].folder, &status, &err);
 	for (int i = 0; i < 2; i++)
 		vprof_recorded_run_release(&runs[i]);

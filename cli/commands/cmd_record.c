@@ -11,13 +11,16 @@
 #include "cli/command.h"
 #include "cli/commands/record_hosts.h"
 #include "cli/commands/record_session.h"
+#include "cli/latency/latency_interval.h"
 #include "cli/lock.h"
 #include "cli/options.h"
 #include "cli/print.h"
 #include "cli/project.h"
+#include "cli/recorded_run.h"
 #include "common/files.h"
 #include "recorder/requirements.h"
 #include "report/format_value.h"
+#include "report/latency/report_interval.h"
 
 #define RING_MIB_MOST 1024
 #define BUDGET 0.05 /* usually */
@@ -35,7 +38,7 @@ static const struct vprof_usage usage = {
 
 struct arguments {
 	long pid, memory, timer_hz;
-	const char *name, *output, *compress, *stacks_at, *timer, *hosts, *ready;
+	const char *name, *output, *compress, *stacks_at, *timer, *hosts, *ready, *interval;
 	double most_ns, spacing_ns, budget;
 	int all, stacks, interrupts, paths, json;
 };
@@ -94,6 +97,25 @@ static int keep_command(const char *folder, const struct arguments *a, const str
 	free(command);
 	free(path);
 	return rc;
+}
+
+/* What its calls took, in a sentence, or why that is not known; the recording stands either way. */
+static void tell_interval(const struct arguments *a, const char *folder, const char *trace)
+{
+	struct vprof_latency_interval i;
+	struct vprof_answer answer = VPROF_ANSWER_INIT;
+	struct vprof_error why = { "" };
+
+	if (vprof_latency_interval_infer(&i, trace, "", a->interval, &why)) {
+		vprof_tell("no intervals: %s", why.message);
+	} else {
+		vprof_interval_answer(&i, &answer);
+		vprof_tell("%s of %s calls of %s are intervals. %s More: vprof report latency %s",
+			   vprof_format_count(i.n_used).s, vprof_format_count(i.n_calls).s, i.results->interval,
+			   answer.sentence.failed ? "" : answer.sentence.s, vprof_project_shown(folder));
+	}
+	vprof_answer_release(&answer);
+	vprof_latency_interval_release(&i);
 }
 
 static cJSON *to_json(const char *folder, const struct vprof_record_outcome *o)
@@ -183,6 +205,12 @@ static int check(struct arguments *a, const struct vprof_operands *operands, enu
 			return vprof_options_misused(&usage, "--timer takes 0 to %d times a second, not \"%s\"",
 						     TIMER_HZ_MOST, a->timer);
 	}
+	if (a->interval && a->hosts)
+		return vprof_options_misused(
+			&usage, "--interval is of one host: vprof report latency RUN/HOST --interval tells of each");
+	if (a->interval &&
+	    (!*a->interval || strlen(a->interval) > VPROF_INTERVAL_BYTES || strpbrk(a->interval, "\n\r\t")))
+		return vprof_options_misused(&usage, "--interval takes the name of a function");
 	*compress = !a->compress || !strcmp(a->compress, "auto") ? VPROF_COMPRESS_AUTO :
 		    !strcmp(a->compress, "on")			 ? VPROF_COMPRESS_ON :
 								   VPROF_COMPRESS_OFF;
@@ -210,6 +238,8 @@ static int run(const struct arguments *a, const struct vprof_operands *operands,
 		vprof_run_hold(folder);
 	if (!rc)
 		rc = keep_command(folder, a, operands, &err);
+	if (!rc && a->interval)
+		rc = vprof_recorded_interval_write(folder, a->interval, &err);
 	if (!rc && operands->n_command) { /* argv ends with NULL, and so does the command */
 		command = operands->command;
 	}
@@ -240,6 +270,8 @@ static int run(const struct arguments *a, const struct vprof_operands *operands,
 		else
 			tell(folder, a, &outcome, &progress);
 	}
+	if (!rc && a->interval)
+		tell_interval(a, folder, trace);
 	if (!rc && a->json)
 		rc = vprof_print_json(to_json(folder, &outcome), &err);
 	free(trace);
@@ -322,6 +354,8 @@ int vprof_cmd_record(int argc, char **argv)
 		  "the run's folder (-o; default: the next number in .vprof/runs)", 'o' },
 		{ "stacks", VPROF_OPTION_FLAG, &a.stacks, NULL,
 		  "record the functions of kernel and program in which threads wait, wake others and work (-s)", 's' },
+		{ "interval", VPROF_OPTION_TEXT, &a.interval, "FUNCTION",
+		  "with stacks: the calls of FUNCTION are the run's intervals, of which its reports tell why they vary" },
 		{ "stacks-at", VPROF_OPTION_TEXT, &a.stacks_at, "WHERE",
 		  "with --stacks: all (default: also at system calls, page faults and by a timer) or waits" },
 		{ "spacing", VPROF_OPTION_DURATION, &a.spacing_ns, "TIME",
@@ -349,6 +383,7 @@ int vprof_cmd_record(int argc, char **argv)
 	struct vprof_operands operands;
 	int status = vprof_options_parse(&usage, options, argc, argv, &operands);
 
+	a.stacks |= a.interval != NULL;
 	if (status < 0)
 		status = check(&a, &operands, &compress);
 	return status >= 0 ? status : a.hosts ? run_hosts(&a, &operands) : run(&a, &operands, compress);

@@ -43,8 +43,9 @@ static void add_what(const struct vprof_run_entry *e, struct vprof_text *out)
 	if (*e->answer)
 		vprof_text_addf(out, "%s%s%s %s", e->round >= 0 ? ": " : "", e->is_inconclusive ? "inconclusive: " : "",
 				vprof_format_percent(e->share).s, e->answer);
-	else if (*e->command)
-		vprof_text_addf(out, "%s%s", e->round >= 0 ? ": " : "", e->command);
+	else if (*e->command || e->interval)
+		vprof_text_addf(out, "%s%s%s%s%s", e->round >= 0 ? ": " : "", e->interval ? "calls of " : "",
+				e->interval ? e->interval : "", e->interval && *e->command ? ": " : "", e->command);
 }
 
 static void add_date(int64_t began_s, struct vprof_text *out)
@@ -117,6 +118,10 @@ static cJSON *run_json(const struct vprof_run_entry *e)
 		cJSON_AddNullToObject(run, "round");
 	cJSON_AddBoolToObject(run, "has_verdicts", e->is_reviewed);
 	vprof_print_add_string(run, "command", e->command);
+	if (e->interval)
+		vprof_print_add_string(run, "interval", e->interval);
+	else
+		cJSON_AddNullToObject(run, "interval");
 	cJSON_AddBoolToObject(run, "inconclusive", e->is_inconclusive);
 	vprof_print_add_string(run, "answer", e->answer);
 	cJSON_AddNumberToObject(run, "share", e->share);

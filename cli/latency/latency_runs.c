@@ -128,8 +128,21 @@ static int write_page(const struct vprof_latency_results *r, const char *folder,
 	return vprof_run_page_end(&page, rc, "latency.html", file, err);
 }
 
-int vprof_latency_runs_tell(const struct vprof_latency_results *r, const struct vprof_view_form *form,
-			    const char *folder, int *status, struct vprof_error *err)
+static cJSON *json_with(const struct vprof_latency_results *r, const cJSON *interval)
+{
+	cJSON *o = vprof_latency_results_json(r);
+	cJSON *part = o && interval ? cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(interval, "interval"), 1) : NULL;
+
+	if (interval && o && !(part && cJSON_AddItemToObject(o, "interval", part))) {
+		cJSON_Delete(o);
+		o = NULL;
+	}
+	return o;
+}
+
+int vprof_latency_runs_tell(const struct vprof_latency_results *r, const cJSON *interval,
+			    const struct vprof_view_form *form, const char *folder, int *status,
+			    struct vprof_error *err)
 {
 	struct vprof_report_options options = vprof_print_options(form->top);
 	struct vprof_text text = VPROF_TEXT_INIT;
@@ -138,7 +151,7 @@ int vprof_latency_runs_tell(const struct vprof_latency_results *r, const struct 
 	if (form->html)
 		return write_page(r, folder, form->file, err);
 	if (form->json)
-		return vprof_print_json(vprof_latency_results_json(r), err);
+		return vprof_print_json(json_with(r, interval), err);
 	vprof_report_latency(r, &options, &text);
 	return vprof_print_text(&text, err);
 }

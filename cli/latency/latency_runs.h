@@ -12,9 +12,11 @@
 int vprof_latency_runs(struct vprof_latency_results *r, const char *const traces[2], const char *const runs[2],
 		       const char *per, struct vprof_error *err);
 
-/* Text, JSON or a page (latency.html), whose file's path is printed. folder: of the new run. *status: the exit status
- * of what the results say. */
-int vprof_latency_runs_tell(const struct vprof_latency_results *r, const struct vprof_view_form *form,
-			    const char *folder, int *status, struct vprof_error *err);
+/* Text, JSON or a page (latency.html), whose file's path is printed. interval: what vprof_latency_interval_json() says
+ * of the run's interval, becomes a part of the JSON; NULL: it has none. folder: of the new run. *status: the exit
+ * status of what the results say. */
+int vprof_latency_runs_tell(const struct vprof_latency_results *r, const cJSON *interval,
+			    const struct vprof_view_form *form, const char *folder, int *status,
+			    struct vprof_error *err);
 
 #endif

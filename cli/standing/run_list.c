@@ -14,6 +14,7 @@
 
 #include "cli/drilldown/run_traces.h"
 #include "cli/lock.h"
+#include "cli/recorded_run.h"
 #include "common/files.h"
 #include "report/report.h"
 #include "trace/reader.h"
@@ -170,7 +171,7 @@ static int read_run(struct vprof_run_entry *e, const char *folder, const struct 
 	e->command = read_command(folder);
 	if (!rc && (!e->command || add_answer(e, folder)))
 		rc = vprof_error_no_memory(err);
-	return rc;
+	return rc ? rc : vprof_recorded_interval_read(folder, &e->interval, err);
 }
 
 static int by_number(const void *a, const void *b)
@@ -241,6 +242,7 @@ void vprof_run_list_release(struct vprof_run_list *list)
 {
 	for (size_t i = 0; i < list->n; i++) {
 		free(list->items[i].command);
+		free(list->items[i].interval);
 		free(list->items[i].answer);
 	}
 	free(list->items);

@@ -29,6 +29,7 @@ struct vprof_run_entry {
 	int is_held;		     /* a command records it now */
 	int is_reviewed;	     /* a person's verdict was given by it */
 	char *command;		     /* first line of what was run, "" */
+	char *interval;		     /* the function whose inferred calls are its intervals; NULL: none */
 	char *answer;		     /* its first cause as a sentence, "" */
 	double share;		     /* of that; NaN */
 	int is_inconclusive;

@@ -52,6 +52,11 @@ void vprof_dwarf_free(struct vprof_dwarf *d)
 	free(d);
 }
 
+Dwarf *vprof_dwarf_of(const struct vprof_dwarf *d)
+{
+	return d->units.dwarf;
+}
+
 static struct known *slot_of(struct known *slots, size_t n_slots, const void *die)
 {
 	size_t i = (size_t)vprof_mix((uint64_t)(uintptr_t)die) & (n_slots - 1);

@@ -52,6 +52,7 @@ const struct vprof_symbol *vprof_elf_named(struct vprof_elf *elf, const char *el
 /* NULL without memory or debug information. */
 struct vprof_dwarf *vprof_dwarf_new(struct vprof_elf *elf);
 void vprof_dwarf_free(struct vprof_dwarf *dwarf);
+Dwarf *vprof_dwarf_of(const struct vprof_dwarf *dwarf);
 
 /* The functions inlined at an address, innermost first; with `outer`, the function around them, too. */
 size_t vprof_dwarf_frames(struct vprof_dwarf *dwarf, uint64_t address, struct vprof_frame *frames, size_t max,

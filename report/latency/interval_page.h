@@ -8,6 +8,9 @@
 #include "common/error.h"
 #include "report/answer.h"
 
+/* What the page shows, also as a part of the report (page.h); the caller deletes it. NULL without memory. */
+cJSON *vprof_interval_page_data(const struct vprof_latency_interval *i, const struct vprof_page_origin *origin);
+
 /* Appends the page. NOMEM. */
 int vprof_report_interval_page(const struct vprof_latency_interval *i, const struct vprof_page_origin *origin,
 			       struct vprof_text *out, struct vprof_error *err);

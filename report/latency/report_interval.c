@@ -64,6 +64,12 @@ static void add_warnings(const struct vprof_latency_interval *i, struct vprof_an
 			"records all of them",
 			vprof_format_count(i->n_calls - i->n_used).s, vprof_format_count(i->n_calls).s,
 			vprof_format_count(i->n_cut).s, vprof_format_count(i->n_unsure).s);
+	if (i->n_inlined)
+		vprof_text_addf(
+			vprof_answer_warn(answer),
+			"%s was also inlined into %s (%s place%s): what it does there is part of them, and of no call here",
+			i->results->interval, i->inlined_into, vprof_format_count(i->n_inlined).s,
+			i->n_inlined == 1 ? "" : "s");
 	for (size_t k = 1; k < i->results->n_layers; k++) {
 		const struct vprof_layer *l = &i->results->layers[k];
 

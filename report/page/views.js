@@ -22,7 +22,14 @@ function viewOfAddress() {
 	drawView(name);
 	if (location.hash.includes("/")) byId(name).scrollIntoView({ block: "start" });
 }
+/* Calls of a function as intervals are a view of those runs only that were recorded so. */
+function dropInterval() {
+	if (viewData.interval) return;
+	byId("interval").remove();
+	root.querySelector('nav a[href="#interval"]').remove();
+}
 function otherViews() {
+	dropInterval();
 	const seen = window.IntersectionObserver &&
 		new IntersectionObserver(list => { for (const e of list) if (e.isIntersecting) drawView(e.target.id); }, { rootMargin: "400px" });
 	for (const section of viewSections()) {
@@ -53,7 +60,7 @@ function withoutIntervals() {
 		root.querySelector(`nav a[href="#${id}"]`).remove();
 	}
 	byId("search").hidden = true;
-	byId("causes").append(note("No intervals were recorded in this run, so nothing is known of their variance: vprof init marks them, vprof iterate finds what makes them vary."));
+	byId("causes").append(note(viewData.interval ? "The intervals of this run are calls of a function, inferred from stacks: what varies in them is told below, between bounds. vprof init and vprof iterate measure it exactly." : "No intervals were recorded in this run, so nothing is known of their variance: vprof init marks them, vprof iterate finds what makes them vary."));
 	setTitle("vprof: run " + R.run);
 	byId("head").append(el("h1", null, "What was recorded", el("span.soft", { style: "font-weight:400" }, "  run " + R.run + (data.date ? ", " + data.date : ""))),
 		otherAnswers() || note("Nothing in this run can be analysed."));

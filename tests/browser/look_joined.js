@@ -7,14 +7,16 @@ addEventListener("load", () => {
 	try {
 		checkPage(5, /^(null$|#|(vscode|vscodium|idea|org-protocol|file):)/);
 		/* What each of them answers stands at the top, with its warnings. */
-		const answers = all("#head ul.answers li");
+		const told = all("#head ul.answers li"), answers = kind === "views" ? told.slice(1) : told;
 		expect(answers.length === 2, "answers: " + answers.length);
+		expect(kind !== "views" || told[0].textContent.includes(data.views.interval.answer.slice(0, 200)), "answer of the calls");
+		expect(!!$("#interval") === (kind === "views") && !!$('nav a[href="#interval"]') === (kind === "views"), "calls as intervals where there are none");
 		expect(kind === "hostile" || answers[0].textContent.includes(waits.answer.slice(0, 200)), "answer of the waits");
 		expect(!waits.warnings.length === !$(".badge.warn", answers[0]), "a warning is told");
 		expect($("#paths .note").textContent === data.views.paths.missing, "how to get what is missing");
 		expect(kind === "views" || !tree("latency") || $("#latency").getBoundingClientRect().top < innerHeight + 500, "drawn before it is seen"); /* views: it was near before the one above it was drawn */
 		if (kind === "views")
-			expect(!$("#spread") && !$("#where") && /vprof init/.test($("#causes").textContent), "no intervals");
+			expect(!$("#spread") && !$("#where") && /calls of a function.*vprof init/.test($("#causes").textContent), "no intervals");
 		else {
 			expect($("#causes").getBoundingClientRect().top < $("#spread").getBoundingClientRect().top, "causes come first");
 			const first = all("#head .alert").map(x => x.textContent);
@@ -43,6 +45,7 @@ addEventListener("load", () => {
 		location.hash = "#latency";
 		setTimeout(() => {
 			expect(tree("latency") && $("#flame", tree("latency")).children.length > 0, "the layers are drawn");
+			expect(kind !== "views" || tree("interval") && all(".contexts tbody tr", tree("interval")).length > 3, "the calls are drawn");
 			dispatchEvent(new Event("beforeprint"));
 			dispatchEvent(new Event("afterprint"));
 			expect(drawn(), "failed: " + d.failed);

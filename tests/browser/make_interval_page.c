@@ -51,7 +51,8 @@ static void make(struct vprof_latency_interval *i, const char *kind)
 	i->n_cut = 40;
 	if (!strcmp(kind, "empty"))
 		return;
-	*i = (struct vprof_latency_interval){ r, 310, 300, 7, 3, 0, 2.8 * MS, 3.2 * MS, 1.9 * MS, 2.4 * MS };
+	*i = (struct vprof_latency_interval){ r,	310, 300,      7,	 3,	   0,	    0,
+					      "server", "",  2.8 * MS, 3.2 * MS, 1.9 * MS, 2.4 * MS };
 	add(0, VPROF_LAYER_MEASURED, "handle_request", 3, 1);
 	add(0, VPROF_LAYER_PROGRAM, "parse", 0.5, 0.02);
 	add(0, VPROF_LAYER_PROGRAM, "store_record", 2.2, 0.7);

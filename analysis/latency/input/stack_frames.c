@@ -116,6 +116,31 @@ static uint32_t find_file(struct vprof_stack_frames *g, const struct vprof_kerne
 	return (uint32_t)g->files.n - 1;
 }
 
+const char *vprof_stack_frames_file(const struct vprof_stack_frames *g, size_t i, struct vprof_elf **elf)
+{
+	*elf = i < g->files.n ? g->files.v[i].elf : NULL;
+	return i < g->files.n ? g->files.v[i].path : NULL;
+}
+
+size_t vprof_stack_frames_begins(const struct vprof_stack_frames *g, uint32_t function, uint64_t *lows, size_t most)
+{
+	size_t n = 0, k;
+
+	for (size_t i = 0; i < g->places.n && n < most; i++) {
+		const struct place *p = &g->places.v[i];
+		struct vprof_elf *elf = p->function == function && p->file != VPROF_NONE ? g->files.v[p->file].elf :
+											   NULL;
+		const struct vprof_symbol *symbol =
+			elf ? vprof_elf_function(elf, p->address - (p->at != AT_INSTRUCTION)) : NULL;
+
+		for (k = 0; symbol && k < n && lows[k] != symbol->low; k++)
+			;
+		if (symbol && k == n)
+			lows[n++] = symbol->low;
+	}
+	return n;
+}
+
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -28,6 +28,17 @@ struct vprof_stack_frames *vprof_stack_frames_new(struct vprof_latency_history *
 						  const struct vprof_kernel_tables *tables);
 void vprof_stack_frames_free(struct vprof_stack_frames *frames); /* NULL is fine */
 
+struct vprof_elf;
+
+/* Program or library number i of those that stacks lie in: its path, NULL behind the last one. *elf: its symbols, NULL
+ * when it cannot be read. */
+const char *vprof_stack_frames_file(const struct vprof_stack_frames *frames, size_t i, struct vprof_elf **elf);
+
+/* Where functions that the history has as this one begin in their file: at most `most` different ones; their number.
+ * O(places). */
+size_t vprof_stack_frames_begins(const struct vprof_stack_frames *frames, uint32_t function, uint64_t *lows,
+				 size_t most);
+
 /* Where a stack was taken: the thread was in */
 enum vprof_entry {
 	VPROF_ENTRY_NONE, /* the program, or where its kernel stack says */

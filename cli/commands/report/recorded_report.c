@@ -2,6 +2,7 @@
 #include "cli/commands/report/recorded_report.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/command.h"
 #include "cli/commands/report/run_views.h"
@@ -23,7 +24,7 @@ static int write_page(const struct vprof_run_views *views, const struct vprof_re
 		rc = vprof_report_page(&(struct vprof_page){ .results = results,
 							     .views_only = 1,
 							     .views = views->views,
-							     .n_views = VPROF_RUN_VIEWS,
+							     .n_views = views->n_views,
 							     .root = page.origin.title,
 							     .version = page.origin.version,
 							     .run_date = page.date,
@@ -43,19 +44,28 @@ static int print_text(const struct vprof_run_views *views, const struct vprof_re
 	struct vprof_style style = vprof_report_style(&options);
 	struct vprof_text text = VPROF_TEXT_INIT, line = VPROF_TEXT_INIT;
 
-	vprof_report_labelled(&style, "run", *run->name.s ? run->name.s : run->folder, &text);
+	vprof_report_labelled(&style, "run", vprof_recorded_run_shown(run), &text);
+	if (run->interval)
+		vprof_text_addf(&line, "its intervals are calls of %s, inferred from stacks", run->interval);
 	vprof_report_labelled(
 		&style, "",
-		"recorded without intervals; what makes requests slow is found with: vprof init, vprof iterate", &text);
-	for (size_t i = 0; i < VPROF_RUN_VIEWS; i++) {
-		const struct vprof_page_view *v = &views->views[i];
+		run->interval ?
+			line.s :
+			"recorded without intervals; what makes requests slow is found with: vprof init, vprof iterate",
+		&text);
+	vprof_text_release(&line);
+	for (size_t i = 0; i < views->n_views; i++) {
+		/* the interval is the last one, and told first */
+		size_t at = run->interval ? (i + views->n_views - 1) % views->n_views : i;
+		const struct vprof_page_view *v = &views->views[at];
 		const cJSON *answer = cJSON_GetObjectItemCaseSensitive(v->data, "answer");
-		const char *shown = *run->name.s ? run->name.s : run->folder;
+		const char *shown = vprof_recorded_run_shown(run);
 
 		vprof_text_add(&text, "\n");
 		vprof_report_labelled(&style, v->name, v->data ? cJSON_GetStringValue(answer) : v->missing, &text);
 		vprof_text_init(&line);
-		vprof_text_addf(&line, "more: vprof report %s %s", v->name, shown);
+		vprof_text_addf(&line, "more: vprof report %s %s", strcmp(v->name, "interval") ? v->name : "latency",
+				shown);
 		if (v->data)
 			vprof_report_labelled(&style, "", line.s, &text);
 		text.failed |= line.failed;

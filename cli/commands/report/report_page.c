@@ -121,7 +121,6 @@ int vprof_report_page_write(const struct vprof_project *p, const char *run, cons
 				   .root = p->directory,
 				   .version = VPROF_VERSION,
 				   .views = views.views,
-				   .n_views = VPROF_RUN_VIEWS,
 				   .rounds = rounds,
 				   .n_rounds = s->n_rounds,
 				   .ending = ending };
@@ -129,6 +128,7 @@ int vprof_report_page_write(const struct vprof_project *p, const char *run, cons
 
 	if (!rc)
 		rc = vprof_run_views_make(&views, folder, run, err);
+	page.n_views = views.n_views;
 	for (size_t i = 0; !rc && i < s->n_rounds; i++)
 		rc = fill_round(&rounds[i], p, &s->rounds[i], results);
 	if (!rc)

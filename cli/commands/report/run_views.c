@@ -5,11 +5,14 @@
 #include <string.h>
 
 #include "analysis/waits/describe.h"
+#include "cli/latency/latency_interval.h"
 #include "cli/latency/latency_runs.h"
+#include "cli/recorded_run.h"
 #include "cli/requests/requests_runs.h"
 #include "cli/run_page.h"
 #include "cli/waits/waits_run.h"
 #include "common/files.h"
+#include "report/latency/interval_page.h"
 #include "report/latency/latency_page.h"
 #include "report/paths/paths_page.h"
 #include "report/paths/paths_answer.h"
@@ -18,6 +21,7 @@
 
 struct run {
 	const char *folder, *trace, *name;
+	char *interval;
 	const struct vprof_page_origin *origin;
 };
 
@@ -71,20 +75,34 @@ static int latency(const struct run *run, cJSON **data, struct vprof_error *err)
 	return rc;
 }
 
+static int interval(const struct run *run, cJSON **data, struct vprof_error *err)
+{
+	struct vprof_latency_interval i;
+	int rc = vprof_latency_interval_infer(&i, run->trace, run->name, run->interval, err);
+
+	if (!rc)
+		*data = unless_empty(vprof_interval_page_data(&i, run->origin), !i.n_used, &rc, err);
+	vprof_latency_interval_release(&i);
+	return rc;
+}
+
 static const struct {
 	const char *name;
 	int (*make)(const struct run *run, cJSON **data, struct vprof_error *err);
-} makers[VPROF_RUN_VIEWS] = { { "waits", waits }, { "paths", paths }, { "latency", latency } };
+} makers[VPROF_RUN_VIEWS] = {
+	{ "waits", waits }, { "paths", paths }, { "latency", latency }, { "interval", interval }
+};
 
 int vprof_run_views_make(struct vprof_run_views *v, const char *folder, const char *name, struct vprof_error *err)
 {
 	char *trace = vprof_path_join(folder, "trace");
 	struct vprof_run_page page;
-	struct run run = { folder, trace, name, &page.origin };
-	int rc = trace ? VPROF_OK : vprof_error_no_memory(err);
+	struct run run = { folder, trace, name, NULL, &page.origin };
+	int rc = trace ? vprof_recorded_interval_read(folder, &run.interval, err) : vprof_error_no_memory(err);
 
 	vprof_run_page_begin(&page, folder);
-	for (size_t i = 0; i < VPROF_RUN_VIEWS && !rc; i++) {
+	v->n_views = run.interval ? VPROF_RUN_VIEWS : VPROF_RUN_VIEWS - 1;
+	for (size_t i = 0; i < v->n_views && !rc; i++) {
 		int made = makers[i].make(&run, &v->data[i], &v->missing[i]);
 
 		if (made == VPROF_ERR_NOMEM)
@@ -93,6 +111,7 @@ int vprof_run_views_make(struct vprof_run_views *v, const char *folder, const ch
 		v->n_found += v->data[i] != NULL;
 	}
 	vprof_run_page_end(&page, VPROF_ERR_FAILED, NULL, NULL, NULL);
+	free(run.interval);
 	free(trace);
 	return rc;
 }

@@ -7,13 +7,14 @@
 #include "common/error.h"
 #include "report/page.h"
 
-#define VPROF_RUN_VIEWS 3
+#define VPROF_RUN_VIEWS 4
 
 /* Zero-initialised; release it. */
 struct vprof_run_views {
 	struct vprof_page_view views[VPROF_RUN_VIEWS];
 	cJSON *data[VPROF_RUN_VIEWS];
 	struct vprof_error missing[VPROF_RUN_VIEWS];
+	size_t n_views; /* the last one, of the calls of a function, is of runs of vprof record --interval only */
 	size_t n_found;
 };
 
