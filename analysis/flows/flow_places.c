@@ -68,6 +68,26 @@ static size_t expand(const struct vprof_flow_places *p, uint32_t process, uint64
 	return n;
 }
 
+size_t vprof_flow_place_functions(const struct vprof_flow_places *p, uint32_t process, uint64_t pc,
+				  struct vprof_flow_function *functions, size_t max)
+{
+	struct call calls[VPROF_FLOW_DEPTH];
+	size_t n = expand(p, process, pc, 0, calls, max < VPROF_FLOW_DEPTH ? max : VPROF_FLOW_DEPTH);
+
+	for (size_t i = 0; i < n; i++)
+		functions[i] = calls[i].function;
+	return n;
+}
+
+const char *vprof_flow_place_entry(const struct vprof_flow_places *p, uint32_t process, uint64_t address)
+{
+	const struct vprof_flow_module *module = vprof_flow_module_find(p->trace, process, address);
+	struct vprof_elf *elf = module ? p->modules.v[module - p->trace->modules.v] : NULL;
+	const struct vprof_symbol *symbol = elf ? vprof_elf_function(elf, address - module->bias) : NULL;
+
+	return symbol && symbol->low == address - module->bias ? symbol->name : NULL;
+}
+
 /* A section, or what of it lies beneath a further lock. */
 struct stretch {
 	uint32_t process;

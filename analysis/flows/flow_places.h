@@ -25,6 +25,12 @@ uint64_t vprof_flow_place_owner(void *places, const struct vprof_flow_section *s
 int vprof_flow_places_open(struct vprof_flow_places *p, const struct vprof_flow_trace *t, struct vprof_error *err);
 void vprof_flow_places_release(struct vprof_flow_places *p);
 
+/* The functions at a return address, those that were inlined there included, outermost first: their number. */
+size_t vprof_flow_place_functions(const struct vprof_flow_places *p, uint32_t process, uint64_t pc,
+				  struct vprof_flow_function *functions, size_t max);
+/* The function that begins at an address; NULL: none does. */
+const char *vprof_flow_place_entry(const struct vprof_flow_places *p, uint32_t process, uint64_t address);
+
 /* Texts belong to `p`. */
 struct vprof_flow_place vprof_flow_place_of(const struct vprof_flow_places *p, const struct vprof_flow_site *site);
 

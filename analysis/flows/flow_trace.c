@@ -98,6 +98,24 @@ static int is_whole(const struct vprof_flow_record *head)
 	return 1;
 }
 
+static int add_transfer(struct vprof_flow_trace *t, const struct vprof_flow_record *r, uint32_t process)
+{
+	struct vprof_flow_mark *mark = VPROF_PUSH(&t->transfers);
+
+	if (mark)
+		*mark = (struct vprof_flow_mark){ r, process };
+	return mark ? (int)r->count + 1 : -1;
+}
+
+static int add_link(struct vprof_flow_trace *t, const struct vprof_flow_record *r, uint32_t process)
+{
+	struct vprof_flow_mark *mark = VPROF_PUSH(&t->links);
+
+	if (mark)
+		*mark = (struct vprof_flow_mark){ r, process };
+	return mark ? 1 : -1;
+}
+
 /* The entry at `r`, of which `room` records are there: how many it takes; 0: it is damaged; -1: no memory. */
 static int add_entry(struct vprof_flow_trace *t, const struct vprof_flow_record *r, size_t room, uint32_t process)
 {
@@ -105,9 +123,13 @@ static int add_entry(struct vprof_flow_trace *t, const struct vprof_flow_record 
 
 	if (r->kind == VPROF_FLOW_USE)
 		return add_use(t, r) ? -1 : 1;
-	if ((r->kind != VPROF_FLOW_SECTION && r->kind != VPROF_FLOW_MODULE) || r->count >= room ||
-	    r->count >= VPROF_FLOW_ENTRY_RECORDS)
+	if (r->kind == VPROF_FLOW_LINK)
+		return add_link(t, r, process);
+	if ((r->kind != VPROF_FLOW_SECTION && r->kind != VPROF_FLOW_MODULE && r->kind != VPROF_FLOW_TRANSFER) ||
+	    r->count >= room || r->count >= VPROF_FLOW_ENTRY_RECORDS)
 		return 0;
+	if (r->kind == VPROF_FLOW_TRANSFER)
+		return add_transfer(t, r, process);
 	if (r->kind == VPROF_FLOW_MODULE)
 		return add_module(t, r, process) ? -1 : (int)r->count + 1;
 	if (!is_whole(r))
@@ -175,9 +197,17 @@ static int by_number(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
+static int by_transfer(const void *a, const void *b)
+{
+	const struct vprof_flow_mark *x = a, *y = b;
+
+	return x->record->a < y->record->a ? -1 : x->record->a > y->record->a;
+}
+
 int vprof_flow_trace_sort(struct vprof_flow_trace *t, struct vprof_error *err)
 {
-	return vprof_array_sort(t->sections.v, t->sections.n, sizeof *t->sections.v, by_number) ?
+	return vprof_array_sort(t->sections.v, t->sections.n, sizeof *t->sections.v, by_number) ||
+			       vprof_array_sort(t->transfers.v, t->transfers.n, sizeof *t->transfers.v, by_transfer) ?
 		       vprof_error_no_memory(err) :
 		       VPROF_OK;
 }
@@ -252,6 +282,8 @@ void vprof_flow_trace_release(struct vprof_flow_trace *t)
 	VPROF_ARRAY_RELEASE(&t->files);
 	VPROF_ARRAY_RELEASE(&t->sections);
 	VPROF_ARRAY_RELEASE(&t->uses);
+	VPROF_ARRAY_RELEASE(&t->transfers);
+	VPROF_ARRAY_RELEASE(&t->links);
 	VPROF_ARRAY_RELEASE(&t->modules);
 	vprof_hash_index_release(&t->use_index);
 }

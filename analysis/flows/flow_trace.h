@@ -24,6 +24,12 @@ struct vprof_flow_use {
 	const struct vprof_flow_record *record;
 };
 
+/* Of a descriptor that was registered for events, or a pointer read of what was registered. */
+struct vprof_flow_mark {
+	const struct vprof_flow_record *record; /* TRANSFER, followed by its FRAMEs, or LINK */
+	uint32_t process;
+};
+
 struct vprof_flow_module {
 	uint32_t process;
 	uint64_t low, high, bias;
@@ -39,6 +45,8 @@ struct vprof_flow_trace {
 	VPROF_ARRAY(struct vprof_flow_file) files; /* one for each process */
 	VPROF_ARRAY(struct vprof_flow_section) sections;
 	VPROF_ARRAY(struct vprof_flow_use) uses;
+	VPROF_ARRAY(struct vprof_flow_mark) transfers; /* by number */
+	VPROF_ARRAY(struct vprof_flow_mark) links;
 	VPROF_ARRAY(struct vprof_flow_module) modules;
 	struct vprof_hash_index use_index;
 	uint64_t n_sections, n_unwritten, n_cut, n_nested, n_deep, n_displaced; /* as the processes counted them */

@@ -270,6 +270,8 @@ static int answer_trace(struct answer *a, const struct vprof_flow_trace *trace, 
 		rc = group(a, err);
 	if (!rc)
 		rc = count_items(a, err);
+	if (!rc)
+		rc = vprof_flow_requests_find(&a->out->requests, trace, &places, &a->out->arena, err);
 	vprof_flow_places_release(&places);
 	return rc;
 }

@@ -7,6 +7,7 @@
 #define VPROF_FLOWS_H
 
 #include "analysis/flows/flow_place.h"
+#include "analysis/flows/flow_requests.h"
 #include "analysis/flows/flow_verdict.h"
 #include "common/arena.h"
 
@@ -26,6 +27,7 @@ struct vprof_flow {
 struct vprof_flows {
 	struct vprof_flow *flows;
 	size_t n_flows;
+	struct vprof_flow_requests requests; /* that events are about */
 	uint64_t n_sections, n_unwritten, n_cut, n_nested, n_deep, n_displaced, n_damaged, n_processes;
 	struct vprof_arena arena;
 };

@@ -230,6 +230,30 @@ static void find_annotated_code(struct vprof_discovery *d)
 	}
 }
 
+/* What a discovery run saw comes before all that the code alone suggests, of which none is then more than low. */
+static void propose_found(struct vprof_discovery *d)
+{
+	const struct vprof_found_interval *found = d->draft->found ? &d->draft->found->interval : NULL;
+	struct vprof_draft *draft = d->draft;
+	uint32_t begin = found && found->n_begins ? vprof_watched_function(d->facts, found->begins[0].function) : 0;
+	struct vprof_interval_proposal p = { .found = found, .confidence = "high", .is_left = 1 };
+
+	if (!found || !found->n_begins || !found->n_ends)
+		return;
+	p.function = found->begins[0].function;
+	p.id = found->begins[0].id;
+	p.end = found->ends[0].function;
+	p.end_id = found->ends[0].id;
+	p.why = found->why;
+	p.where = begin ? vprof_discovery_where(d, &d->facts->functions[begin - 1]) : "";
+	if (!vprof_arena_push(d->arena, &draft->intervals, &draft->n_intervals, sizeof p))
+		return;
+	memmove(draft->intervals + 1, draft->intervals, (draft->n_intervals - 1) * sizeof p);
+	draft->intervals[0] = p;
+	for (size_t i = 1; i < draft->n_intervals; i++)
+		draft->intervals[i].confidence = "low";
+}
+
 void vprof_discover_intervals(struct vprof_discovery *d, const struct vprof_watched *watched)
 {
 	struct vprof_ranking r = { d };
@@ -264,6 +288,7 @@ void vprof_discover_intervals(struct vprof_discovery *d, const struct vprof_watc
 		propose_type(&r, order[0].f);
 	if (watched)
 		vprof_propose_watched(&r, watched);
+	propose_found(d);
 out:
 	free(r.all);
 	free(order);

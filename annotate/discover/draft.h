@@ -8,6 +8,18 @@
 #include "common/arena.h"
 #include "common/error.h"
 
+struct vprof_handler_proposal { /* of one of a request's events */
+	const char *function, *id;
+};
+
+/* As a discovery run saw requests begin, go on and end, each in handlers of different events. */
+struct vprof_found_interval {
+	const struct vprof_handler_proposal *begins, *resumes, *ends;
+	size_t n_begins, n_resumes, n_ends; /* no begins: none was found */
+	const char *why;
+	const char *open; /* requests were seen, but no interval follows: why; or NULL */
+};
+
 struct vprof_interval_proposal {
 	const char *function; /* as vprof.json names it: "call" or "call@server.c" */
 	const char *where;    /* "src/server.c:3395" */
@@ -20,8 +32,9 @@ struct vprof_interval_proposal {
 	const char *given_up; /* the function at whose exit it has failed; NULL: none beside `end` */
 	const char *given_up_id;
 	const char *why;
-	double score;		/* higher is better; only its order means something */
-	const char *confidence; /* "high", "medium" or "low" */
+	const struct vprof_found_interval *found; /* more marks than the members above tell; NULL: none */
+	double score;				  /* higher is better; only its order means something */
+	const char *confidence;			  /* "high", "medium" or "low" */
 };
 
 enum vprof_entry_kind { VPROF_ENTRY_MAIN, VPROF_ENTRY_THREAD, VPROF_ENTRY_PROCESS };
@@ -57,6 +70,7 @@ struct vprof_found_queues {
 	const struct vprof_queue_proposal *queues;
 	const struct vprof_seen_flow *seen;
 	size_t n_queues, n_seen;
+	struct vprof_found_interval interval;
 };
 
 struct vprof_draft {

@@ -39,19 +39,36 @@ static void add_member(struct vprof_text *t, const char *key, const char *value,
 	vprof_text_add(t, after);
 }
 
-static void write_interval(struct vprof_text *t, const struct vprof_draft *d)
+/* Marks of one kind; the first `n_before` come from another list. */
+static void write_marks(struct vprof_text *t, const struct vprof_handler_proposal *list, size_t n, const char *at,
+			size_t n_before)
 {
-	const struct vprof_interval_proposal *p = &d->intervals[0];
-	size_t i;
+	for (size_t i = 0; i < n; i++) {
+		vprof_text_add(t, n_before + i ? ",\n        {" : "\n        {");
+		add_member(t, "function", list[i].function, ", ");
+		add_member(t, "at", at, ", ");
+		add_member(t, "id", list[i].id, "}");
+	}
+}
 
-	vprof_text_add(t, "    {\n      ");
-	add_member(t, "name", "request", ",\n      ");
-	vprof_text_addf(t, "\"_why\": ");
-	add_string(t, p->why);
-	vprof_text_addf(t, ",\n      \"_where\": ");
-	add_string(t, p->where);
-	vprof_text_add(t, ",\n      ");
-	add_member(t, "_confidence", p->confidence, ",\n      ");
+/* Each handler but the last leaves the request to the next one. */
+static void write_found_marks(struct vprof_text *t, const struct vprof_found_interval *f)
+{
+	vprof_text_add(t, "\"begin\": [");
+	write_marks(t, f->begins, f->n_begins, "entry", 0);
+	vprof_text_add(t, "],\n      \"suspend\": [");
+	write_marks(t, f->begins, f->n_begins, "exit", 0);
+	write_marks(t, f->resumes, f->n_resumes, "exit", f->n_begins);
+	vprof_text_add(t, "],\n      \"resume\": [");
+	write_marks(t, f->resumes, f->n_resumes, "entry", 0);
+	write_marks(t, f->ends, f->n_ends, "entry", f->n_resumes);
+	vprof_text_add(t, "],\n      \"end\": [");
+	write_marks(t, f->ends, f->n_ends, "exit", 0);
+	vprof_text_add(t, "],\n");
+}
+
+static void write_own_marks(struct vprof_text *t, const struct vprof_interval_proposal *p)
+{
 	vprof_text_add(t, "\"begin\": {");
 	add_member(t, "function", p->function, p->begins_at_exit ? ", \"at\": \"exit\", " : ", \"at\": \"entry\", ");
 	add_member(t, "id", p->id, "},\n      ");
@@ -70,6 +87,25 @@ static void write_interval(struct vprof_text *t, const struct vprof_draft *d)
 		add_member(t, "function", p->given_up, ", \"at\": \"exit\", ");
 		add_member(t, "id", p->given_up_id, "}],\n");
 	}
+}
+
+static void write_interval(struct vprof_text *t, const struct vprof_draft *d)
+{
+	const struct vprof_interval_proposal *p = &d->intervals[0];
+	size_t i;
+
+	vprof_text_add(t, "    {\n      ");
+	add_member(t, "name", "request", ",\n      ");
+	vprof_text_addf(t, "\"_why\": ");
+	add_string(t, p->why);
+	vprof_text_addf(t, ",\n      \"_where\": ");
+	add_string(t, p->where);
+	vprof_text_add(t, ",\n      ");
+	add_member(t, "_confidence", p->confidence, ",\n      ");
+	if (p->found)
+		write_found_marks(t, p->found);
+	else
+		write_own_marks(t, p);
 	if (d->type_hint) {
 		vprof_text_add(t, "      ");
 		add_member(t, "_type", d->type_hint, ",\n");

@@ -33,7 +33,8 @@ static const struct vprof_usage usage = {
 		"database, then scans the sources and drafts vprof.json: intervals, locks and queues, with the reasons.\n"
 		"With --watch, LOAD COMMAND starts the program as it was built and puts load on it; it is recorded, and the\n"
 		"draft's interval is the function in which each request is received and replied to, with counts. With --discover\n"
-		"the draft's queues are those that a discovery run (vprof flows) of the run command has seen items pass.",
+		"the draft's queues are those that a discovery run (vprof flows) of the run command has seen items pass, and its\n"
+		"interval is made of the handlers of events in which that run saw requests received, continued and replied to.",
 	.takes_command = 1,
 };
 
@@ -142,6 +143,8 @@ static void print_intervals(const struct vprof_draft *d)
 		       p->is_left	 ? "; suspended in between, when the thread works on others" :
 					   "");
 	}
+	if (d->found && d->found->interval.open)
+		printf("  a discovery run saw requests, but no interval: %s\n", d->found->interval.open);
 	if (d->n_intervals > SHOWN_INTERVALS)
 		printf("    and %zu more\n", d->n_intervals - SHOWN_INTERVALS);
 	if (d->n_intervals && !strcmp(d->intervals[0].confidence, "low")) {
@@ -370,7 +373,7 @@ int vprof_cmd_init(int argc, char **argv)
 		{ "watch", VPROF_OPTION_FLAG, &o.watch, NULL,
 		  "the command after -- is no build but the load: record it once with stacks, and find the interval in it" },
 		{ "discover", VPROF_OPTION_FLAG, &o.discover, NULL,
-		  "run the workload once with files compiled for discovery: queues are those that items passed" },
+		  "run the workload once with files compiled for discovery: queues that items passed, handlers of requests" },
 		{ NULL },
 	};
 	struct vprof_error err = { "" };

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/flows/flow_intervals.h"
 #include "cli/flows/flow_queues.h"
 
 static void add_end(cJSON *object, const char *key, const struct vprof_flow_place *place)
@@ -130,6 +131,7 @@ cJSON *vprof_flow_answer_make(struct vprof_discovery *d, const struct vprof_flow
 		if (f->verdict == VPROF_FLOW_EVENTS)
 			add_handlers(one, d, f);
 	}
+	vprof_flow_interval_add(answer, d, &flows->requests);
 	return answer;
 }
 
@@ -216,6 +218,7 @@ void vprof_flow_answer_text(const cJSON *answer, struct vprof_text *out)
 			vprof_text_addf(out, "                 handler {\"function\": \"%s\", \"id\": \"%s\"}\n",
 					text_of(handler, "function"), text_of(handler, "id"));
 	}
+	vprof_flow_interval_text(answer, out);
 	cJSON_ArrayForEach(warning, cJSON_GetObjectItem(answer, "warnings"))
 		vprof_text_addf(out, "\nwarning: %s\n", cJSON_GetStringValue(warning) ? warning->valuestring : "");
 }

@@ -58,6 +58,45 @@ static const char *handlers_of(const cJSON *flow, struct vprof_arena *arena)
 	return said;
 }
 
+static size_t handlers_in(const cJSON *list, struct vprof_arena *arena, const struct vprof_handler_proposal **out)
+{
+	struct vprof_handler_proposal *handlers = NULL, *slot;
+	const cJSON *mark;
+	size_t n = 0;
+
+	cJSON_ArrayForEach(mark, list)
+	{
+		slot = vprof_arena_push(arena, &handlers, &n, sizeof *slot);
+		if (slot)
+			*slot = (struct vprof_handler_proposal){ text_of(mark, "function"), text_of(mark, "id") };
+	}
+	*out = handlers;
+	return n;
+}
+
+static void interval_of(const cJSON *answer, struct vprof_arena *arena, struct vprof_found_interval *out)
+{
+	const cJSON *requests = cJSON_GetObjectItem(answer, "requests");
+	const cJSON *interval = cJSON_GetObjectItem(requests, "interval");
+	double unknown = number_of(requests, "unknown_events"), offset = number_of(requests, "offset");
+
+	out->open = cJSON_GetStringValue(cJSON_GetObjectItem(requests, "open"));
+	out->n_begins = handlers_in(cJSON_GetObjectItem(interval, "begin"), arena, &out->begins);
+	out->n_resumes = handlers_in(cJSON_GetObjectItem(interval, "resume"), arena, &out->resumes);
+	out->n_ends = handlers_in(cJSON_GetObjectItem(interval, "end"), arena, &out->ends);
+	out->why = vprof_arena_printf(
+		arena,
+		"found by a discovery run: %.0f requests on %.0f descriptors were received in the handler in which it begins, and replied to on the same descriptor in that in which it ends; all events of each have %s in common",
+		number_of(requests, "in_different_events"), number_of(requests, "descriptors"),
+		offset < 0 ? "the pointer that was registered" :
+			     vprof_arena_printf(arena, "the pointer at offset %.0f of what was registered", offset));
+	if (unknown > 0)
+		out->why = vprof_arena_printf(
+			arena,
+			"%s; %.0f events of them in between were handled by functions that are not known: add these to resume and suspend",
+			out->why, unknown);
+}
+
 int vprof_flow_draft_of(const cJSON *answer, struct vprof_arena *arena, struct vprof_found_queues *found)
 {
 	struct vprof_queue_proposal *queues = NULL, queue;
@@ -89,5 +128,6 @@ int vprof_flow_draft_of(const cJSON *answer, struct vprof_arena *arena, struct v
 	}
 	found->queues = queues;
 	found->seen = seen;
+	interval_of(answer, arena, &found->interval);
 	return arena->failed ? VPROF_ERR_NOMEM : VPROF_OK;
 }

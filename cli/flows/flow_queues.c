@@ -12,8 +12,8 @@
 #define CANDIDATES 8
 #define ANONYMOUS "(anonymous namespace)::"
 
-/* The function of the project that the place means; NULL: none. */
-static const struct vprof_facts_function *function_of(struct vprof_discovery *d, const struct vprof_flow_function *f)
+const struct vprof_facts_function *vprof_flow_function_of(struct vprof_discovery *d,
+							  const struct vprof_flow_function *f)
 {
 	const char *base = f->file ? strrchr(f->file, '/') : NULL;
 	uint32_t found[CANDIDATES];
@@ -167,18 +167,24 @@ static const char *dequeued_item(struct vprof_discovery *d, const struct vprof_f
 	return name ? vprof_arena_printf(d->arena, "*%s", name) : NULL;
 }
 
-/* What a handler is called with: the first pointer that it is given. */
-static const char *handled_item(struct vprof_discovery *d, const struct vprof_facts_function *f, int line)
+const struct vprof_parameter *vprof_flow_handled(struct vprof_discovery *d, const struct vprof_facts_function *f)
 {
 	const struct vprof_parameter *list;
 	size_t n;
 
-	(void)line;
 	list = vprof_discovery_parameters(d, f, &n);
 	for (size_t i = 0; i < n; i++)
 		if (list[i].is_pointer && !is_pointer_to_pointer(list[i].type))
-			return list[i].name;
+			return &list[i];
 	return NULL;
+}
+
+static const char *handled_item(struct vprof_discovery *d, const struct vprof_facts_function *f, int line)
+{
+	const struct vprof_parameter *handled = vprof_flow_handled(d, f);
+
+	(void)line;
+	return handled ? handled->name : NULL;
 }
 
 /* Functions of the system's headers (containers) are passed over, and so are those that take no item. */
@@ -187,7 +193,7 @@ static const char *find_end(struct vprof_discovery *d, const struct vprof_flow_p
 			    const char **name)
 {
 	for (size_t i = 0; i < place->n; i++) {
-		const struct vprof_facts_function *f = function_of(d, &place->functions[i]);
+		const struct vprof_facts_function *f = vprof_flow_function_of(d, &place->functions[i]);
 		const char *item = f && f->instrumentable ? item_of(d, f, place->functions[i].line) : NULL;
 
 		if (item) {
@@ -240,7 +246,8 @@ struct vprof_flow_queue vprof_flow_queue_of(struct vprof_discovery *d, const str
 size_t vprof_flow_handlers_of(struct vprof_discovery *d, const struct vprof_flow *flow,
 			      struct vprof_flow_handler *handlers)
 {
-	const struct vprof_facts_function *f = flow->consumer.n ? function_of(d, &flow->consumer.functions[0]) : NULL;
+	const struct vprof_facts_function *f =
+		flow->consumer.n ? vprof_flow_function_of(d, &flow->consumer.functions[0]) : NULL;
 	uint32_t targets[VPROF_FLOW_HANDLERS_MAX];
 	size_t n = 0, n_targets = 0;
 

@@ -26,4 +26,10 @@ struct vprof_flow_handler {
 size_t vprof_flow_handlers_of(struct vprof_discovery *d, const struct vprof_flow *flow,
 			      struct vprof_flow_handler *handlers);
 
+/* The function of the project that the place means; NULL: none. */
+const struct vprof_facts_function *vprof_flow_function_of(struct vprof_discovery *d,
+							  const struct vprof_flow_function *f);
+/* What a handler is called with: the first pointer that it is given; NULL: it is given none. */
+const struct vprof_parameter *vprof_flow_handled(struct vprof_discovery *d, const struct vprof_facts_function *f);
+
 #endif

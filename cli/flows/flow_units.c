@@ -61,7 +61,7 @@ static int locks(const struct vprof_facts *facts, const struct vprof_facts_funct
 	return 0;
 }
 
-enum { LOCKS = 1, NEAR = 2, WRAPS = 4 };
+enum { LOCKS = 1, NEAR = 2, WRAPS = 4, TRANSFERS = 8 };
 
 /* Does it lock and not unlock? Then its callers hold the lock. */
 static int keeps_lock(const struct vprof_facts *facts, const struct vprof_facts_function *f)
@@ -99,6 +99,40 @@ static void mark_wrappers(const struct vprof_facts *facts, const struct vprof_ca
 			}
 }
 
+static int calls_one_of(const struct vprof_facts *facts, const struct vprof_facts_function *f, const char *const *names,
+			size_t n)
+{
+	for (uint32_t i = 0; i < f->n_calls; i++)
+		for (size_t k = 0; k < n; k++)
+			if (!strcmp(vprof_facts_call_of(facts, f, i)->callee, names[k]))
+				return 1;
+	return 0;
+}
+
+/* Where events are registered, the functions that receive or send are a handler's, and so are those that call them: on
+ * their stacks the way from the loop can be followed in compiled units only. */
+static void mark_transfers(const struct vprof_facts *facts, const struct vprof_callgraph *g, unsigned char *marks)
+{
+	static const char *const registers[] = { "epoll_ctl" };
+	static const char *const transfers[] = { "read",   "readv", "recv",   "recvfrom", "recvmsg", "write",
+						 "writev", "send",  "sendto", "sendmsg",  "sendfile" };
+	size_t n = facts->n_functions;
+	int has_events = 0;
+
+	for (size_t i = 0; i < n && !has_events; i++)
+		has_events = calls_one_of(facts, &facts->functions[i], registers, 1);
+	for (size_t i = 0; i < n && has_events; i++)
+		if (calls_one_of(facts, &facts->functions[i], transfers, sizeof transfers / sizeof *transfers))
+			marks[i] |= TRANSFERS;
+	for (int level = 0; has_events && level < WRAPPER_LEVELS; level++)
+		for (size_t i = 0; i < n; i++)
+			for (uint32_t k = g->rfirst[i]; marks[i] & TRANSFERS && k < g->rfirst[i + 1] &&
+							g->rfirst[i + 1] - g->rfirst[i] <= CALLERS_MAX;
+			     k++)
+				if (g->redges[k] < n)
+					marks[g->redges[k]] |= TRANSFERS;
+}
+
 /* Functions that lock, or register or wait for events, their callers and what they call. */
 static void mark(const struct vprof_facts *facts, const struct vprof_callgraph *g, unsigned char *marks)
 {
@@ -107,6 +141,7 @@ static void mark(const struct vprof_facts *facts, const struct vprof_callgraph *
 	for (size_t i = 0; i < n; i++)
 		marks[i] = (unsigned char)(locks(facts, &facts->functions[i]) ? LOCKS : 0);
 	mark_wrappers(facts, g, marks);
+	mark_transfers(facts, g, marks);
 	for (size_t i = 0; i < n; i++)
 		for (uint32_t k = g->first[i]; marks[i] & LOCKS && k < g->first[i + 1]; k++)
 			if (g->edges[k] < n)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which translation units a discovery run compiles: those in which critical sections lie, or events are registered or
- * waited for, and those that call these or are called there. */
+ * waited for, and those that call these or are called there; where events are registered also those that receive and
+ * send. */
 #ifndef VPROF_FLOW_UNITS_H
 #define VPROF_FLOW_UNITS_H
 

@@ -155,10 +155,12 @@ void flow_read(uintptr_t address, size_t n, uintptr_t pc)
 	if (!t)
 		return;
 	t->observed = 0;
-	if (!(t->depth | t->n_candidates | t->n_observable) || !enter(t))
+	if (!((unsigned)t->depth | t->n_candidates | t->n_observable | t->hand_reads | t->n_delivered) || !enter(t))
 		return;
 	if (t->n_candidates)
 		flow_use(t, address, n, false, pc);
+	if (t->hand_reads | t->n_delivered)
+		flow_event_read(t, address, n, pc);
 	if (in_section(t))
 		section_read(t, address, n, pc);
 	else if (t->n_observable)
@@ -196,6 +198,8 @@ void flow_copy(uintptr_t to, uintptr_t from, size_t n, uintptr_t pc)
 		flow_use(t, from, n, false, pc);
 		flow_use(t, to, n, true, pc);
 	}
+	if (t->n_delivered)
+		flow_event_read(t, from, n, pc);
 	if (in_section(t) && n >= 8) {
 		settle_before(t, from, n);
 		copy_record(t, to, from, from, n, pc);

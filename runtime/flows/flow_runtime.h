@@ -22,9 +22,12 @@
 
 #define FLOW_WINDOW 128 /* accesses after a section in which a use is looked for */
 #define FLOW_CANDIDATES 48u
-#define FLOW_RECENT 64u		  /* a thread's last writes outside sections */
-#define FLOW_PUBLISHED 16u	  /* of these are published by an atomic store */
-#define FLOW_OBSERVED 16u	  /* reads after an atomic load that may take over what was published */
+#define FLOW_RECENT 64u	    /* a thread's last writes outside sections */
+#define FLOW_PUBLISHED 16u  /* of these are published by an atomic store */
+#define FLOW_OBSERVED 16u   /* reads after an atomic load that may take over what was published */
+#define FLOW_LINK_READS 24u /* of a handler, in which it may read whom its event is about */
+#define FLOW_DELIVERED 64u  /* events of one wait of which it is known which is in hand */
+#define FLOW_TAKERS 8u
 #define FLOW_NEAR_LOCK_BYTES 256u /* pointers that lead this close to the lock ... */
 #define FLOW_NEAR_BYTES 64u	  /* ... or to where they were read are the queue's own structure */
 
@@ -60,7 +63,18 @@ struct flow_thread {
 	int window;
 	struct flow_write recent[FLOW_RECENT];
 	unsigned n_recent, n_recent_published; /* ever */
-	uintptr_t observed;		       /* last atomic load */
+	uintptr_t delivered;		       /* the array in which the last events were delivered */
+	unsigned n_delivered;		       /* 0: it is read no more */
+	bool is_array_read;
+	bool is_first_use;	       /* nothing of what was registered was used since they were delivered */
+	uintptr_t takers[FLOW_TAKERS]; /* where the thread made such a first use */
+	unsigned n_takers;	       /* ever */
+	uint64_t delivered_sections[FLOW_DELIVERED];  /* 0: not watched */
+	uintptr_t delivered_pointers[FLOW_DELIVERED]; /* 0: taken */
+	uint64_t hand;				      /* section of the event whose handler runs; 0: none */
+	uintptr_t hand_low;			      /* what was registered for it */
+	unsigned hand_reads, hand_links; /* reads that may still lead from it to others; offsets that did */
+	uintptr_t observed;		 /* last atomic load */
 	uint64_t observed_value;
 	struct vprof_flow_chunk *chunk;
 	struct flow_thread *next;
@@ -97,8 +111,9 @@ static inline void flow_count(uint64_t *counter)
 /* pc, frame: of the caller of the lock function */
 void flow_section_begin(struct flow_thread *t, uintptr_t lock, unsigned flags, uintptr_t pc, uintptr_t frame);
 void flow_section_end(struct flow_thread *t, uintptr_t pc, uintptr_t frame);
-/* The stack, as records of the open section. */
+/* The stack, as records of the open section: its innermost frames, or as many. */
 void flow_frames(struct flow_thread *t, unsigned flags, uintptr_t pc, uintptr_t frame);
+void flow_frames_most(struct flow_thread *t, unsigned flags, uintptr_t pc, uintptr_t frame, int most);
 /* A section that is full and goes on, as that of a lock that is held for ever: it is written, without what it took
  * over, and its locks count no more, so that sections under others begin. Before a lock is taken or an atomic access.
  */
@@ -129,6 +144,15 @@ void flow_write_record(struct flow_thread *t, uintptr_t address, size_t n, uint6
 		       uintptr_t pc);
 /* A read within an OBSERVE section. */
 void flow_observed_read(struct flow_thread *t, uintptr_t address, size_t n, uintptr_t pc, uintptr_t frame);
+
+/* flow_events.c */
+/* The key of an epoll instance, which stands for it as a lock's address does for the lock: no address is so large. */
+#define FLOW_EVENT_KEY (UINT64_C(0xe) << 60)
+/* A read since the thread last waited for events. */
+void flow_event_read(struct flow_thread *t, uintptr_t address, size_t n, uintptr_t pc);
+
+/* flow_transfers.c */
+void flow_descriptor_registered(int fd);
 
 /* flow_locks.c */
 void flow_acquired(const void *lock, bool shared, uintptr_t pc, uintptr_t frame);

@@ -15,9 +15,9 @@ static void put(struct flow_thread *t, const struct vprof_flow_record *record)
 }
 
 /* The chain of frame pointers, as far as it stays on the stack and leads outwards. */
-void flow_frames(struct flow_thread *t, unsigned flags, uintptr_t pc, uintptr_t frame)
+void flow_frames_most(struct flow_thread *t, unsigned flags, uintptr_t pc, uintptr_t frame, int most)
 {
-	for (int i = 0; i < FRAMES; i++) {
+	for (int i = 0; i < most; i++) {
 		const uintptr_t *next = (const uintptr_t *)frame;
 
 		put(t, &(struct vprof_flow_record){
@@ -28,6 +28,11 @@ void flow_frames(struct flow_thread *t, unsigned flags, uintptr_t pc, uintptr_t 
 		frame = next[0];
 		pc = next[1];
 	}
+}
+
+void flow_frames(struct flow_thread *t, unsigned flags, uintptr_t pc, uintptr_t frame)
+{
+	flow_frames_most(t, flags, pc, frame, FRAMES);
 }
 
 void flow_section_begin(struct flow_thread *t, uintptr_t lock, unsigned flags, uintptr_t pc, uintptr_t frame)

@@ -5,9 +5,25 @@
 #include <string.h>
 
 #include "analysis/flows/flow_pairs.h"
+#include "analysis/flows/flow_places.h"
+#include "analysis/flows/flow_requests.h"
 #include "analysis/flows/flow_verdict.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Without the modules that the input names: their symbols are other files. */
+static void find_requests(struct vprof_flow_trace *t)
+{
+	struct vprof_flow_places places = { .trace = t };
+	struct vprof_flow_requests requests;
+	struct vprof_arena arena = { 0 };
+	size_t n_modules = t->modules.n;
+
+	t->modules.n = 0;
+	vprof_flow_requests_find(&requests, t, &places, &arena, NULL);
+	t->modules.n = n_modules;
+	vprof_arena_release(&arena);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -26,9 +42,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		chunk->n_bytes = data[0] < 0x80 ? size - 1 : (uint64_t)data[0] << 9;
 		memcpy(chunk + 1, data + 1, size - 1 < room ? size - 1 : room);
 		if (!vprof_flow_trace_add(&t, file, n, 0, "fuzzed", NULL) && !vprof_flow_trace_sort(&t, NULL) &&
-		    !vprof_flow_pairs_find(&pairs, &t, NULL, NULL, NULL))
+		    !vprof_flow_pairs_find(&pairs, &t, NULL, NULL, NULL)) {
 			for (size_t i = 0; i < pairs.pairs.n; i++)
 				vprof_flow_judge(&pairs.pairs.v[i]);
+			find_requests(&t);
+		}
 	}
 	vprof_flow_pairs_release(&pairs);
 	vprof_flow_trace_release(&t);

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define VPROF_FLOW_MAGIC UINT64_C(0x31574f4c46505600) /* "\0VPFLOW1" */
-#define VPROF_FLOW_VERSION 2u
+#define VPROF_FLOW_VERSION 3u
 #define VPROF_FLOW_SUFFIX ".vpflow"
 #define VPROF_FLOW_SEQUENCE "sequence"
 #define VPROF_FLOW_HEADER_BYTES 4096u
@@ -58,14 +58,23 @@ enum vprof_flow_kind {
 	VPROF_FLOW_SECTION = 1, /* count: records that follow; a: lock, b: its number, c: thread; flags: below */
 	VPROF_FLOW_FRAME,	/* a: frame address, b: return address; flags: 1: at the end, BENEATH */
 	VPROF_FLOW_READ,	/* a: address, b: value, c: return address; n_bytes: 8 */
-	VPROF_FLOW_WRITE,	/* the same; n_bytes: 1 .. 8; flags: below */
-	VPROF_FLOW_COPY,	/* a: to, b: from (0: not known), c: return address; count: bytes; VALUES follow */
-	VPROF_FLOW_VALUES,	/* a, b, c: three granules */
-	VPROF_FLOW_USE,		/* a: section, b: begin of what is used, c: return address; flags: below */
-	VPROF_FLOW_MODULE,	/* count: records that follow, with the path; a: low, b: high, c: bias */
-	VPROF_FLOW_PATH,	/* of a module: raw bytes from `a` on, 24 each */
-	VPROF_FLOW_NESTED,	/* a: a lock taken (flags 0) or released (1) beneath others, b: number; FRAMEs follow */
+	VPROF_FLOW_WRITE,  /* the same; n_bytes: 1 .. 8; flags: below; of an event's registration, count: descriptor */
+	VPROF_FLOW_COPY,   /* a: to, b: from (0: not known), c: return address; count: bytes; VALUES follow */
+	VPROF_FLOW_VALUES, /* a, b, c: three granules */
+	VPROF_FLOW_USE,	   /* a: section, b: begin of what is used, c: return address; flags: below */
+	VPROF_FLOW_MODULE, /* count: records that follow, with the path; a: low, b: high, c: bias */
+	VPROF_FLOW_PATH,   /* of a module: raw bytes from `a` on, 24 each */
+	VPROF_FLOW_NESTED, /* a: a lock taken (flags 0) or released (1) beneath others, b: number; FRAMEs follow */
+	VPROF_FLOW_TRANSFER, /* of a registered descriptor; count: FRAMEs that follow; a: number, b: section of the
+				event in hand (0: none), c: thread << 32 | descriptor; flags: below */
+	VPROF_FLOW_LINK, /* a: section of the event in hand, b: offset in what was registered, c: the pointer read there
+			  */
 };
+
+/* flags of a transfer */
+#define VPROF_FLOW_RECEIVED 1u
+#define VPROF_FLOW_SENT 2u /* the number is of before the call, that of all others of after it */
+#define VPROF_FLOW_CLOSED 4u
 
 /* flags of a section */
 #define VPROF_FLOW_SHARED 1u  /* the lock is shared between processes */

@@ -34,18 +34,18 @@ static void send_or_stop(int fd)
 
 NOINLINE void on_request(struct connection *conn)
 {
-	uint64_t begin = PLANT_NOW();
+	IN_CALLBACK(uint64_t begin = PLANT_NOW());
 
-	conn->first = begin;
+	IN_CALLBACK(conn->first = begin);
 	PLANT_CALL(conn->took[PARSE], parse(conn));
 	PLANT_CALL(conn->took[MATCH_ROUTE], match_route(conn));
 	send_or_stop(conn->pipe_in);
-	conn->took[ON_REQUEST].low = PLANT_NOW() - begin;
+	IN_CALLBACK(conn->took[ON_REQUEST].low = PLANT_NOW() - begin);
 }
 
 NOINLINE void on_lookup(struct connection *conn)
 {
-	uint64_t begin = PLANT_NOW();
+	IN_CALLBACK(uint64_t begin = PLANT_NOW());
 	struct itimerspec once = { .it_value.tv_nsec = TIMER_NS };
 	char byte;
 
@@ -54,17 +54,17 @@ NOINLINE void on_lookup(struct connection *conn)
 	PLANT_CALL(conn->took[EXPAND_ROW], expand_row(conn));
 	if (timerfd_settime(conn->timer.fd, 0, &once, NULL))
 		loop_stop();
-	conn->took[ON_LOOKUP].low = PLANT_NOW() - begin;
+	IN_CALLBACK(conn->took[ON_LOOKUP].low = PLANT_NOW() - begin);
 }
 
 NOINLINE void on_timer(struct connection *conn)
 {
-	uint64_t begin = PLANT_NOW();
+	IN_CALLBACK(uint64_t begin = PLANT_NOW());
 	uint64_t n;
 
 	if (read(conn->timer.fd, &n, sizeof n) != sizeof n)
 		loop_stop();
 	PLANT_CALL(conn->took[ENCODE], encode(conn));
-	conn->took[REQUEST].low = PLANT_NOW() - conn->first;
-	conn->took[ON_TIMER].low = PLANT_NOW() - begin;
+	IN_CALLBACK(conn->took[REQUEST].low = PLANT_NOW() - conn->first);
+	IN_CALLBACK(conn->took[ON_TIMER].low = PLANT_NOW() - begin);
 }

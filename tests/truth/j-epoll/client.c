@@ -24,6 +24,7 @@ void *client_main(void *arg)
 		fill_request(conn, &client->random);
 		if (write(conn->client_fd, &byte, 1) != 1 || read(conn->client_fd, &byte, 1) != 1)
 			break;
+		IN_HANDLER(sem_wait(&conn->accounted));
 		truth_add(client->truth, conn->took);
 	}
 	close(client->connections[0].client_fd);

@@ -17,7 +17,9 @@ int loop_add(int epoll_fd, struct source *source)
 
 static void dispatch(struct source *source)
 {
+	IN_HANDLER(uint64_t begin = PLANT_NOW());
 	source->call(source->conn);
+	IN_HANDLER(account_for_handler(source, begin));
 }
 
 void loop_run(int epoll_fd)

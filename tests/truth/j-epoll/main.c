@@ -12,9 +12,9 @@
 
 static const struct truth_column columns[N_FACTORS] = {
 	[REQUEST] = { "request", -1, 0, 0 },
-	[ON_REQUEST] = { "on_request", REQUEST, TRUTH_APART, 2 },
-	[ON_LOOKUP] = { "on_lookup", REQUEST, TRUTH_APART, 0 },
-	[ON_TIMER] = { "on_timer", REQUEST, TRUTH_APART, 0 },
+	[ON_REQUEST] = { HANDLED_BY("on_readable", "on_request"), REQUEST, TRUTH_APART, HANDLED_BY(3, 2) },
+	[ON_LOOKUP] = { HANDLED_BY("on_looked_up", "on_lookup"), REQUEST, TRUTH_APART, HANDLED_BY(2, 0) },
+	[ON_TIMER] = { HANDLED_BY("on_due", "on_timer"), REQUEST, TRUTH_APART, HANDLED_BY(2, 0) },
 	[QUEUED] = { "queued", REQUEST, TRUTH_PLANTED | TRUTH_WAIT | TRUTH_APART, 0 },
 	[PARSE] = { "parse", ON_REQUEST, 0, 0 },
 	[MATCH_ROUTE] = { "match_route", ON_REQUEST, 0, 0 },
@@ -25,19 +25,25 @@ static const struct truth_column columns[N_FACTORS] = {
 /* Takes a request from the socket before its interval begins; the client closing its end stops the loop. */
 static void on_readable(struct connection *conn)
 {
+	IN_HANDLER(uint64_t begin = PLANT_NOW());
 	char byte;
 
+	IN_HANDLER(conn->first = begin);
 	if (read(conn->request.fd, &byte, 1) != 1) {
 		loop_stop();
 		return;
 	}
-	conn->begin = PLANT_NOW();
-	PLANT_CALL(conn->took[ON_REQUEST], on_request(conn));
+	IN_CALLBACK(conn->begin = PLANT_NOW());
+	CALLED(conn->took[ON_REQUEST], on_request(conn));
+	IN_HANDLER(conn->took[ON_REQUEST].low = PLANT_NOW() - begin);
 }
 
 static void on_looked_up(struct connection *conn)
 {
-	PLANT_CALL(conn->took[ON_LOOKUP], on_lookup(conn));
+	IN_HANDLER(uint64_t begin = PLANT_NOW());
+
+	CALLED(conn->took[ON_LOOKUP], on_lookup(conn));
+	IN_HANDLER(conn->took[ON_LOOKUP].low = PLANT_NOW() - begin);
 }
 
 /* Between the callbacks. */
@@ -53,16 +59,34 @@ static void account_for_delays(struct connection *conn)
 	conn->took[QUEUED].high = conn->took[REQUEST].high - least;
 }
 
+void account_for_handler(struct source *source, uint64_t begin)
+{
+	struct connection *conn = source->conn;
+	uint64_t end = PLANT_NOW();
+
+	if (source->column == ON_REQUEST)
+		conn->begin = begin;
+	conn->took[source->column].high += end - begin;
+	if (source->column != ON_TIMER)
+		return;
+	conn->took[REQUEST].high = end - conn->begin;
+	account_for_delays(conn);
+	sem_post(&conn->accounted);
+}
+
 /* The reply goes out after the interval's end, so that the client's thread never reads half an account. */
 static void on_due(struct connection *conn)
 {
+	IN_HANDLER(uint64_t begin = PLANT_NOW());
 	char byte = 1;
 
-	PLANT_CALL(conn->took[ON_TIMER], on_timer(conn));
-	conn->took[REQUEST].high = PLANT_NOW() - conn->begin;
-	account_for_delays(conn);
+	CALLED(conn->took[ON_TIMER], on_timer(conn));
+	IN_CALLBACK(conn->took[REQUEST].high = PLANT_NOW() - conn->begin);
+	IN_CALLBACK(account_for_delays(conn));
 	if (write(conn->request.fd, &byte, 1) != 1)
 		loop_stop();
+	IN_HANDLER(conn->took[REQUEST].low = PLANT_NOW() - conn->first);
+	IN_HANDLER(conn->took[ON_TIMER].low = PLANT_NOW() - begin);
 }
 
 static int open_connection(int epoll_fd, struct connection *conn)
@@ -73,9 +97,10 @@ static int open_connection(int epoll_fd, struct connection *conn)
 		return -1;
 	conn->client_fd = sockets[0];
 	conn->pipe_in = pipes[1];
-	conn->request = (struct source){ sockets[1], on_readable, conn };
-	conn->lookup = (struct source){ pipes[0], on_looked_up, conn };
-	conn->timer = (struct source){ timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK), on_due, conn };
+	sem_init(&conn->accounted, 0, 0);
+	conn->request = (struct source){ sockets[1], on_readable, conn, ON_REQUEST };
+	conn->lookup = (struct source){ pipes[0], on_looked_up, conn, ON_LOOKUP };
+	conn->timer = (struct source){ timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK), on_due, conn, ON_TIMER };
 	return loop_add(epoll_fd, &conn->request) || loop_add(epoll_fd, &conn->lookup) ||
 	       loop_add(epoll_fd, &conn->timer);
 }
