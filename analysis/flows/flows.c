@@ -5,6 +5,8 @@
 
 #include "analysis/flows/flow_places.h"
 
+#define MOSTLY 10 /* one in so many is an exception */
+
 struct judged {
 	uint32_t pair;
 	enum vprof_flow_verdict verdict;
@@ -37,7 +39,8 @@ static int same_functions(const struct judged *a, const struct judged *b)
 
 /* What is rare at each pair may be enough in sum over the pairs of its functions; and a pair that is rare belongs to
  * what its functions do otherwise. What seems to be taken again and again may be one taking at two places, a load and
- * the exchange that follows it. Of the sum, pointers and copied ranges are judged separately. */
+ * the exchange that follows it. Of the sum, pointers and copied ranges are judged separately; where one of them is a
+ * flow, the other one's rare ones are of it. */
 static void judge_rare(struct answer *a)
 {
 	size_t n = a->pairs.pairs.n;
@@ -52,11 +55,12 @@ static void judge_rare(struct answer *a)
 		for (size_t k = 0; k < n; k++) {
 			const struct vprof_flow_pair *pair = &a->pairs.pairs.v[k];
 
-			if (!same_functions(rare, &a->judged[k]) || pair->is_range != a->pairs.pairs.v[i].is_range ||
-			    pair->is_event != a->pairs.pairs.v[i].is_event)
+			if (!same_functions(rare, &a->judged[k]) || pair->is_event != a->pairs.pairs.v[i].is_event)
+				continue;
+			is_flow |= a->judged[k].verdict == VPROF_FLOW_FLOW;
+			if (pair->is_range != a->pairs.pairs.v[i].is_range)
 				continue;
 			sum.is_event = pair->is_event;
-			is_flow |= a->judged[k].verdict == VPROF_FLOW_FLOW;
 			sum.n_flows += pair->n_flows;
 			sum.n_allocator += pair->n_allocator;
 			sum.n_again += pair->n_again;
@@ -128,9 +132,13 @@ static int group(struct answer *a, struct vprof_error *err)
 {
 	struct vprof_flows *out = a->out;
 
+	uint64_t *n_ranges = calloc(a->pairs.pairs.n + 1, sizeof *n_ranges);
+
 	out->flows = calloc(a->pairs.pairs.n + 1, sizeof *out->flows);
-	if (!out->flows)
+	if (!out->flows || !n_ranges) {
+		free(n_ranges);
 		return vprof_error_no_memory(err);
+	}
 	for (size_t i = 0; i < a->pairs.pairs.n; i++) {
 		const struct vprof_flow_pair *pair = &a->pairs.pairs.v[i];
 		struct judged *judged = &a->judged[i];
@@ -149,10 +157,9 @@ static int group(struct answer *a, struct vprof_error *err)
 			flow->is_atomic = !pair->lock;
 			flow->is_event = pair->is_event;
 			flow->is_in_loop = judged->is_in_loop;
-			flow->is_range = 1;
 		}
 		flow->n_pairs++;
-		flow->is_range &= pair->is_range;
+		n_ranges[judged->flow] += pair->is_range ? pair->n_flows : 0;
 		flow->n_flows += pair->n_flows;
 		flow->n_allocator += pair->n_allocator;
 		flow->n_own += pair->n_own;
@@ -161,6 +168,10 @@ static int group(struct answer *a, struct vprof_error *err)
 		flow->n_filled += pair->n_filled;
 		flow->n_passed_on += pair->n_passed_on;
 	}
+	for (size_t i = 0; i < out->n_flows; i++)
+		out->flows[i].is_range = out->flows[i].n_flows &&
+					 MOSTLY * (out->flows[i].n_flows - n_ranges[i]) < out->flows[i].n_flows;
+	free(n_ranges);
 	return out->arena.failed ? vprof_error_no_memory(err) : VPROF_OK;
 }
 

@@ -20,7 +20,7 @@ struct vprof_flow {
 	int is_atomic;	/* no lock */
 	int is_event;	/* registered for an event, used by its handler */
 	int is_in_loop; /* an event that the function itself handles which waits for events */
-	int is_range;	/* all of the pairs are */
+	int is_range;	/* nearly all of the flows are */
 	const char *reason;
 };
 

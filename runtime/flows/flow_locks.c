@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Wrappers: locks, whose sections are watched, and what unmaps memory, before which announced writes are looked at. A
- * wait on a condition variable ends a section and begins another. */
+/* Wrappers: locks, whose sections are watched. A wait on a condition variable ends a section and begins another. */
 #define _GNU_SOURCE
 #include "runtime/flows/flow_runtime.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <threads.h>
 
 #if defined(__x86_64__)
@@ -250,62 +247,4 @@ FLOW_EXPORT int pthread_spin_unlock(pthread_spinlock_t *l)
 {
 	flow_releasing((const void *)l, PC, FLOW_FRAME);
 	return NEXT(pthread_spin_unlock)(l);
-}
-
-/* ---- what takes memory away ---- */
-
-static void settle(void)
-{
-	struct flow_thread *t = flow_self;
-
-	if (!t || t->busy || !t->n_pending)
-		return;
-	t->busy = true;
-	flow_settle(t);
-	t->busy = false;
-}
-
-FLOW_EXPORT int munmap(void *address, size_t n)
-{
-	settle();
-	return NEXT(munmap)(address, n);
-}
-
-FLOW_EXPORT int mprotect(void *address, size_t n, int rights)
-{
-	settle();
-	return NEXT(mprotect)(address, n, rights);
-}
-
-FLOW_EXPORT void *mremap(void *address, size_t old_n, size_t new_n, int flags, ...)
-{
-	__builtin_va_list list;
-	void *fixed;
-
-	settle();
-	__builtin_va_start(list, flags);
-	fixed = flags & MREMAP_FIXED ? __builtin_va_arg(list, void *) : NULL;
-	__builtin_va_end(list);
-	return NEXT(mremap)(address, old_n, new_n, flags, fixed);
-}
-
-FLOW_EXPORT void free(void *p)
-{
-	static __thread bool looking __attribute__((tls_model("initial-exec")));
-	void (*next)(void *);
-
-	if (!p || looking)
-		return;
-	settle();
-	looking = true; /* looking it up may free */
-	next = NEXT(free);
-	looking = false;
-	if (next)
-		next(p);
-}
-
-FLOW_EXPORT void *realloc(void *p, size_t n)
-{
-	settle();
-	return NEXT(realloc)(p, n);
 }

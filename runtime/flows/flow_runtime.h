@@ -154,6 +154,10 @@ void flow_event_read(struct flow_thread *t, uintptr_t address, size_t n, uintptr
 /* flow_transfers.c */
 void flow_descriptor_registered(int fd);
 
+/* flow_memory.c */
+/* Does a pointer lead to an allocation of its own, in which `place` does not lie? false: not known, too. */
+bool flow_is_other_object(uintptr_t value, uintptr_t place);
+
 /* flow_locks.c */
 void flow_acquired(const void *lock, bool shared, uintptr_t pc, uintptr_t frame);
 void flow_releasing(const void *lock, uintptr_t pc, uintptr_t frame);

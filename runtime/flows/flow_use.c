@@ -83,9 +83,10 @@ void flow_candidate_add_of(struct flow_thread *t, uintptr_t low, uintptr_t high,
 	add(t, &(struct flow_candidate){ .low = low, .high = high, .lock = lock, .section = section });
 }
 
-static bool is_near(uintptr_t a, uintptr_t b, uintptr_t n_bytes)
+/* Does the pointer lead to the object in which `place` lies? What malloc happened to place beside it is another. */
+static bool is_near(uintptr_t value, uintptr_t place, uintptr_t n_bytes)
 {
-	return (a > b ? a - b : b - a) < n_bytes;
+	return (value > place ? value - place : place - value) < n_bytes && !flow_is_other_object(value, place);
 }
 
 /* Of the section, or of those that were taken beneath it. */
