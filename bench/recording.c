@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bench/recording: what it costs a program that the kernel's events are recorded. Two threads take turns; the CPU time
- * of both is compared with and without the recorder, with sends and receives, and with stacks, in turn in every round.
+ * of both is compared with and without the recorder: of scheduling (on), of sends and receives (paths), of both, and
+ * with stacks, in turn in every round.
  *
- *   bench_recording [--json] [--rounds N] [--trips N]
+ *   bench_recording [--json] [--rounds N] [--trips N] [--shape NAME] [--way NAME]
  *
- * Figures are medians over the rounds, ratios those of one round. It never fails on time; exit status 77: the kernel's
- * events cannot be recorded here.
+ * Figures are medians over the rounds; ratios are those of one round, with the order statistics that enclose their
+ * median with 95 % or more. It never fails on time; exit status 77: the kernel's events cannot be recorded here.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <getopt.h>
+#include <math.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <sched.h>
@@ -31,8 +33,8 @@
 #define SKIPPED 77
 #define DRAIN_EVERY_US 5000
 
-enum way { OFF, ON, PATHS, STACKS, N_WAYS };
-static const char *const way_names[N_WAYS] = { "off", "on", "paths", "stacks" };
+enum way { OFF, ON, PATHS, BOTH, STACKS, N_WAYS };
+static const char *const way_names[N_WAYS] = { "off", "on", "paths", "both", "stacks" };
 
 static const struct shape {
 	const char *name;
@@ -155,8 +157,10 @@ static void fail(const char *what)
 static struct vprof_recorder *start_recorder(struct vprof_records_file *file, const char *folder, enum way way,
 					     pid_t pid)
 {
-	struct vprof_recorder_options o = { .kinds = VP_KERNEL_USUAL | (way == STACKS ? VP_KERNEL_STACKS : 0) |
-						     (way == PATHS ? VP_KERNEL_SOCKETS : 0),
+	struct vprof_recorder_options o = { .kinds = way == PATHS ?
+							     VP_KERNEL_SOCKETS :
+							     VP_KERNEL_USUAL | (way == STACKS ? VP_KERNEL_STACKS : 0) |
+								     (way == BOTH ? VP_KERNEL_SOCKETS : 0),
 					    .store = store,
 					    .arg = file };
 	struct vprof_recorder *recorder = NULL;
@@ -216,6 +220,11 @@ static struct measured measure(enum way way)
 	return m;
 }
 
+static int is_asked(enum way way, const char *only)
+{
+	return way == OFF || !only || !strcmp(way_names[way], only);
+}
+
 static int compare(const void *a, const void *b)
 {
 	const double *x = a, *y = b;
@@ -229,7 +238,23 @@ static double median(double *v, int n)
 	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
-static void bench(const struct shape *s, int rounds, int json, int is_first)
+/* The first of the sorted values' order statistics that enclose the distribution's median with 95 % or more; the other
+ * is as far from the end. */
+static int bound(int n)
+{
+	double one = exp2(-n), below = one; /* that k of n fall on one side; that at most k do */
+	int k = 0;
+
+	for (;;) {
+		one *= (double)(n - k) / (k + 1);
+		if (2 * (below + one) > 0.05 || k + 1 >= n / 2)
+			return k;
+		below += one;
+		k++;
+	}
+}
+
+static void bench(const struct shape *s, int rounds, int json, const char *only, int *n_told)
 {
 	static double cpu_ns[N_WAYS][ROUNDS_MAX], ratio[N_WAYS][ROUNDS_MAX];
 	struct measured last[N_WAYS];
@@ -240,6 +265,8 @@ static void bench(const struct shape *s, int rounds, int json, int is_first)
 		for (int i = 0; i < N_WAYS; i++) {
 			enum way way = (enum way)((i + round) % N_WAYS);
 
+			if (!is_asked(way, only))
+				continue;
 			last[way] = measure(way);
 			cpu_ns[way][round] = last[way].cpu_ns;
 			n_lost[way] += last[way].n_lost;
@@ -248,27 +275,35 @@ static void bench(const struct shape *s, int rounds, int json, int is_first)
 		for (int way = 0; way < N_WAYS; way++)
 			ratio[way][round] = cpu_ns[way][round] / cpu_ns[OFF][round];
 	for (int way = 0; way < N_WAYS; way++) {
-		double ns = median(cpu_ns[way], rounds), r = median(ratio[way], rounds);
+		double ns, r, low, high;
 
+		if (!is_asked((enum way)way, only))
+			continue;
+		ns = median(cpu_ns[way], rounds);
+		r = median(ratio[way], rounds);
+		low = ratio[way][bound(rounds)];
+		high = ratio[way][rounds - 1 - bound(rounds)];
 		if (json)
-			printf("%s{\"shape\": \"%s\", \"way\": \"%s\", \"cpu_ns\": %.0f, \"ratio\": %.3f, \"ratio_min\": %.3f, "
-			       "\"ratio_max\": %.3f, \"events\": %.1f, \"lost\": %llu}",
-			       is_first && !way ? "" : ",\n", s->name, way_names[way], ns, r, ratio[way][0],
-			       ratio[way][rounds - 1], last[way].events, (unsigned long long)n_lost[way]);
+			printf("%s{\"shape\": \"%s\", \"way\": \"%s\", \"cpu_ns\": %.0f, \"ratio\": %.3f, \"ratio_low\": %.3f, "
+			       "\"ratio_high\": %.3f, \"events\": %.1f, \"lost\": %llu}",
+			       (*n_told)++ ? ",\n" : "", s->name, way_names[way], ns, r, low, high, last[way].events,
+			       (unsigned long long)n_lost[way]);
 		else
 			printf("%-28s %-7s %8.0f ns a trip  %.3f (%.3f .. %.3f)  %.1f events a trip, %llu lost\n",
-			       s->name, way_names[way], ns, r, ratio[way][0], ratio[way][rounds - 1], last[way].events,
+			       s->name, way_names[way], ns, r, low, high, last[way].events,
 			       (unsigned long long)n_lost[way]);
 	}
 }
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = { { "json", no_argument, NULL, 'j' },
-						 { "rounds", required_argument, NULL, 'r' },
-						 { "trips", required_argument, NULL, 't' },
-						 { 0 } };
-	int json = 0, rounds = 9, c;
+	static const struct option options[] = {
+		{ "json", no_argument, NULL, 'j' },	   { "rounds", required_argument, NULL, 'r' },
+		{ "trips", required_argument, NULL, 't' }, { "shape", required_argument, NULL, 's' },
+		{ "way", required_argument, NULL, 'w' },   { 0 }
+	};
+	const char *only_shape = NULL, *only_way = NULL;
+	int json = 0, rounds = 9, n_told = 0, c;
 	struct vprof_error err = { "" };
 
 	n_trips = 100000;
@@ -279,6 +314,10 @@ int main(int argc, char **argv)
 			rounds = atoi(optarg);
 		else if (c == 't')
 			n_trips = atol(optarg);
+		else if (c == 's')
+			only_shape = optarg;
+		else if (c == 'w')
+			only_way = optarg;
 		else
 			return 2;
 	}
@@ -291,7 +330,8 @@ int main(int argc, char **argv)
 	if (json)
 		printf("[");
 	for (size_t i = 0; i < N_SHAPES; i++)
-		bench(&shapes[i], rounds, json, !i);
+		if (!only_shape || !strcmp(shapes[i].name, only_shape))
+			bench(&shapes[i], rounds, json, only_way, &n_told);
 	if (json)
 		printf("]\n");
 	return 0;

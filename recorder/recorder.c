@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "common/array.h"
@@ -81,14 +82,56 @@ static int program_is_of(const struct bpf_program *program, const struct part *p
 	return slash && !strcmp(slash + 1, tracepoint) && is_of_sockets == (part->kind == VP_KERNEL_SOCKETS);
 }
 
+/* Sends and receives alone need to know which wake-ups are by threads, and tell that by the stack: not so where
+ * interrupts use that of the thread which they interrupt. */
+static int can_leave_scheduling(void)
+{
+#ifdef __x86_64__
+	struct utsname kernel;
+
+	return vprof_recorder_has_tracepoint("sock_send_length") && !uname(&kernel) &&
+	       !strstr(kernel.version, "PREEMPT_RT");
+#else
+	return 0;
+#endif
+}
+
+/* What of the options goes together. */
+static void choose_kinds(struct vprof_recorder *r)
+{
+	struct vprof_recorder_options *o = &r->o;
+
+	if (!(o->kinds & VP_KERNEL_STACKS))
+		o->kinds &= ~(VP_KERNEL_CALLS | VP_KERNEL_FAULTS);
+	if (!(o->kinds & VP_KERNEL_SOCKETS) || o->kinds & (VP_KERNEL_STACKS | VP_KERNEL_INTERRUPTS))
+		o->kinds |= VP_KERNEL_SCHEDULING;
+	else if (!(o->kinds & VP_KERNEL_SCHEDULING) && !can_leave_scheduling())
+		o->kinds |= VP_KERNEL_USUAL;
+	r->kinds = o->kinds & (VP_KERNEL_SCHEDULING | VP_KERNEL_INTERRUPTS | VP_KERNEL_STACKS);
+}
+
+static void choose_socket_programs(struct vprof_recorder *r)
+{
+	int has_scheduling = (r->kinds & VP_KERNEL_SCHEDULING) != 0, has_sockets = (r->kinds & VP_KERNEL_SOCKETS) != 0;
+
+	if (!has_sockets && !has_scheduling) { /* the kernel lacks what was asked for */
+		r->kinds |= VP_KERNEL_SCHEDULING;
+		has_scheduling = 1;
+	}
+	bpf_program__set_autoload(r->bpf->progs.record_switch, has_scheduling);
+	bpf_program__set_autoload(r->bpf->progs.record_waking, has_scheduling);
+	bpf_program__set_autoload(r->bpf->progs.socket_switch, !has_scheduling);
+	bpf_program__set_autoload(r->bpf->progs.socket_wake, !has_scheduling);
+	bpf_program__set_autoload(r->bpf->progs.socket_enter, has_sockets && r->kinds & VP_KERNEL_STACKS &&
+								      vprof_recorder_has_tracepoint("sys_enter"));
+}
+
 /* Leaves out what this kernel has no tracepoint for. A part that lacks one is left out whole. */
 static void choose_programs(struct vprof_recorder *r)
 {
 	size_t at = 0;
 
-	if (!(r->o.kinds & VP_KERNEL_STACKS))
-		r->o.kinds &= ~(VP_KERNEL_CALLS | VP_KERNEL_FAULTS);
-	r->kinds = VP_KERNEL_SCHEDULING | (r->o.kinds & (VP_KERNEL_INTERRUPTS | VP_KERNEL_STACKS));
+	choose_kinds(r);
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
 		int asked = !parts[i].kind || (r->o.kinds & parts[i].kind), ok = asked;
 		struct bpf_program *program;
@@ -108,6 +151,7 @@ static void choose_programs(struct vprof_recorder *r)
 	}
 	if (!(r->kinds & VP_KERNEL_CONTEXT))
 		r->kinds &= ~VP_KERNEL_INTERRUPTS;
+	choose_socket_programs(r);
 	if (r->o.timer_hz && (r->kinds & VP_KERNEL_STACKS))
 		r->kinds |= VP_KERNEL_TIMER;
 	else
@@ -285,6 +329,32 @@ int vprof_recorder_open(struct vprof_recorder **out, const struct vprof_recorder
 	return VPROF_OK;
 }
 
+/* The word and the bit of a process in the kernel's side's bits. */
+static uint64_t *session_word(const struct vprof_recorder *r, uint32_t pid, uint64_t *bit)
+{
+	*bit = UINT64_C(1) << pid % 64;
+	return (uint64_t *)&r->bpf->bss->session_bits[pid / 64 % (sizeof r->bpf->bss->session_bits / sizeof *bit)];
+}
+
+static int join_session(const struct vprof_recorder *r, uint32_t pid)
+{
+	uint32_t one = 1;
+	uint64_t bit, *word = session_word(r, pid, &bit);
+
+	if (bpf_map_update_elem(bpf_map__fd(r->bpf->maps.session), &pid, &one, BPF_ANY))
+		return errno;
+	__atomic_fetch_or(word, bit, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+static void leave_session(const struct vprof_recorder *r, uint32_t pid)
+{
+	uint64_t bit, *word = session_word(r, pid, &bit);
+
+	__atomic_fetch_and(word, ~bit, __ATOMIC_SEQ_CST);
+	bpf_map_delete_elem(bpf_map__fd(r->bpf->maps.session), &pid);
+}
+
 struct listing {
 	struct vprof_recorder *r;
 	VPROF_ARRAY(uint32_t) pids;
@@ -301,12 +371,11 @@ static int has_pid(const struct listing *l, uint32_t pid)
 
 static int add_process(struct listing *l, uint32_t pid)
 {
-	uint32_t one = 1, *slot;
+	uint32_t *slot;
 
-	if (bpf_map_update_elem(bpf_map__fd(l->r->bpf->maps.session), &pid, &one, BPF_ANY)) {
-		l->error = errno;
+	l->error = join_session(l->r, pid);
+	if (l->error)
 		return 1;
-	}
 	slot = VPROF_PUSH(&l->pids);
 	if (!slot) {
 		l->error = ENOMEM;
@@ -343,7 +412,7 @@ int vprof_recorder_add(struct vprof_recorder *r, pid_t pid, struct vprof_error *
 	/* It may have ended before the kernel's side knew it: that would never be seen. */
 	for (size_t i = 0; i < l.pids.n; i++)
 		if (!vprof_proc_read(l.pids.v[i], l.pids.v[i], &task)) {
-			bpf_map_delete_elem(bpf_map__fd(r->bpf->maps.session), &l.pids.v[i]);
+			leave_session(r, l.pids.v[i]);
 			n--;
 		}
 	VPROF_ARRAY_RELEASE(&l.pids);
@@ -418,7 +487,7 @@ int vprof_recorder_has_targets(const struct vprof_recorder *r)
 	while (!r->o.all && !bpf_map_get_next_key(session, NULL, &pid)) {
 		if (!kill((pid_t)pid, 0) || errno != ESRCH || !is_initial_namespace())
 			return 1;
-		bpf_map_delete_elem(session, &pid); /* the kernel kept its last switch to itself */
+		leave_session(r, pid); /* the kernel kept its last switch to itself */
 	}
 	return r->o.all;
 }

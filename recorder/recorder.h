@@ -24,7 +24,9 @@ struct vprof_recorder_options {
 	enum vp_clock clock; /* the run's */
 	double ns_per_tick;  /* of it */
 	int all;	     /* threads of the machine, else those of the processes that are added */
-	uint32_t kinds;	     /* VP_KERNEL_*: what to record, if the kernel can; SCHEDULING always is */
+	/* VP_KERNEL_*: what to record, if the kernel can. SCHEDULING always is, but with SOCKETS alone, and where the
+	 * kernel allows that: then of wake-ups only those by threads, of threads of their own process, are. */
+	uint32_t kinds;
 	const char *name;    /* processes that execute a program of this name are added, too; NULL: none */
 	uint64_t spacing_ns; /* with CALLS: a thread's stacks at calls, faults and by timer are at least this far apart
 			      */

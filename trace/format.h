@@ -206,8 +206,8 @@ enum vp_kind {
 	VP_KIND_KERNEL_SOCKET = 240,
 	/* 3 units: a system call that sent or received ended at t. payload = tid | VP_TRANSFER_* << 32; u1.t = cookie,
 	   u1.w = position of its first byte in the stream: of TCP the sequence number (32 bits), of a Unix socket the
-	   bytes that were transferred before; u2.t = when it began, u2.w = bytes, 0: the end of the stream was
-	   received. Peeking is not recorded. */
+	   bytes that were transferred before; u2.t = when it began, or of a send when its last packet had
+	   left; t: not known; u2.w = bytes, 0: the end of the stream was received. Peeking is not recorded. */
 	VP_KIND_KERNEL_TRANSFER = 241,
 };
 
@@ -504,7 +504,7 @@ enum vp_kernel_scope {
 	VP_KERNEL_ALL = 2,  /* those of all threads of the machine */
 };
 
-#define VP_KERNEL_SCHEDULING 1u	 /* SWITCH, WAKING, FORK, EXEC, EXIT, TASK */
+#define VP_KERNEL_SCHEDULING 1u	 /* SWITCH, all WAKING; FORK, EXEC, EXIT, TASK are without it, too */
 #define VP_KERNEL_CONTEXT 2u	 /* interrupts that wake are known by kind and source */
 #define VP_KERNEL_BLOCK 4u	 /* BLOCK_ISSUE, BLOCK_COMPLETE, of all disks and threads */
 #define VP_KERNEL_NET 8u	 /* NET_SEND, NET_RECEIVE, of all interfaces but loopback, and of all threads */

@@ -2,6 +2,7 @@
 #include "analysis/requests/connections.h"
 
 #include "common/hash/hash_index.h"
+#include "common/search.h"
 
 #define CANDIDATES_MAX 256 /* of one address pair that are looked at: more occur in damaged histories only */
 
@@ -385,6 +386,79 @@ out:
 	VPROF_ARRAY_RELEASE(&p.tails);
 	VPROF_ARRAY_RELEASE(&p.ports);
 	return ret;
+}
+
+struct received {
+	uint64_t stream; /* the connection, and which way */
+	uint64_t end, t; /* of its bytes, as the server's end counts */
+};
+
+static int order_received(const void *a, const void *b)
+{
+	const struct received *x = a, *y = b;
+
+	return x->stream != y->stream ? vprof_u64_order(x->stream, y->stream) : vprof_u64_order(x->end, y->end);
+}
+
+/* Where a transfer's bytes begin; 0: its connection has not both ends on one host. */
+static int place(const struct vprof_connections *c, const struct vprof_socket_history *h,
+		 const struct vprof_transfer *t, uint64_t *stream, uint64_t *position)
+{
+	const struct vprof_connection *connection = &c->v.v[c->of_socket.v[t->socket]];
+	int is_client = t->socket == connection->client, up = is_client == (t->is_send != 0);
+
+	if (!t->n_bytes || connection->client == VPROF_NONE || connection->server == VPROF_NONE ||
+	    h->sockets.v[connection->client].host != h->sockets.v[connection->server].host)
+		return 0;
+	*stream = (uint64_t)c->of_socket.v[t->socket] * 2 + (unsigned)up;
+	*position = t->position + (!is_client ? 0 : up ? connection->up_shift : connection->down_shift);
+	return 1;
+}
+
+/* When the first of its bytes had been received; UINT64_MAX: not known. */
+static uint64_t first_received(const struct received *all, size_t n, uint64_t stream, uint64_t position)
+{
+	size_t at = VPROF_BISECT(n, i, all[i].stream < stream || (all[i].stream == stream && all[i].end <= position));
+
+	return at < n && all[at].stream == stream ? all[at].t : UINT64_MAX;
+}
+
+int vprof_connections_settle_sends(const struct vprof_connections *c, struct vprof_socket_history *h)
+{
+	VPROF_ARRAY(struct received) all = { 0 };
+	uint64_t stream, position, *before = calloc(h->threads.n + 1, sizeof *before);
+	int ret = before ? VPROF_OK : VPROF_ERR_NOMEM, is_moved = 0;
+
+	for (size_t i = 0; i < h->transfers.n && !ret; i++) {
+		const struct vprof_transfer *t = &h->transfers.v[i];
+		struct received *r;
+
+		if (t->is_send || !place(c, h, t, &stream, &position))
+			continue;
+		r = VPROF_PUSH(&all);
+		if (r)
+			*r = (struct received){ stream, position + t->n_bytes, t->to };
+		else
+			ret = VPROF_ERR_NOMEM;
+	}
+	if (!ret && vprof_array_sort(all.v, all.n, sizeof *all.v, order_received))
+		ret = VPROF_ERR_NOMEM;
+	for (size_t i = 0; i < h->transfers.n && !ret; i++) {
+		struct vprof_transfer *t = &h->transfers.v[i];
+		uint64_t received = t->is_send && place(c, h, t, &stream, &position) ?
+					    first_received(all.v, all.n, stream, position) :
+					    UINT64_MAX;
+
+		/* else something was understood wrongly: its thread was not there yet */
+		if (received <= t->from && received > before[t->thread] + 1) {
+			t->from = received - 1;
+			is_moved = 1;
+		}
+		before[t->thread] = t->to > before[t->thread] ? t->to : before[t->thread];
+	}
+	free(before);
+	VPROF_ARRAY_RELEASE(&all);
+	return !ret && is_moved && vprof_socket_history_sort(h) ? VPROF_ERR_NOMEM : ret;
 }
 
 void vprof_connections_release(struct vprof_connections *c)

@@ -29,6 +29,12 @@ struct vprof_connections {
 /* The history must be checked and sorted. OK or NOMEM; to be released in any case. O(sockets + transfers).
  */
 int vprof_connections_find(struct vprof_connections *c, const struct vprof_socket_history *h);
+
+/* Puts right when sends began. Where the recorder does not know it, it tells when a send ended or its last packet left;
+ * others on the same host may have received some of it before, which no message is: it began before the first of them
+ * had. The history stays sorted. OK or NOMEM. O(transfers log transfers). */
+int vprof_connections_settle_sends(const struct vprof_connections *c, struct vprof_socket_history *h);
+
 void vprof_connections_release(struct vprof_connections *c);
 
 #endif

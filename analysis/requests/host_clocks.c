@@ -72,7 +72,8 @@ static int each_message(struct pairs *all, const struct vprof_socket_history *h,
 		p = pair_of(all, client, server);
 		if (!p)
 			return VPROF_ERR_NOMEM;
-		take_message(p, client, e->client.request_from, e->server.request_from, take);
+		/* A send counts from when its last packet left: whoever has all of the request has that. */
+		take_message(p, client, e->client.request_from, e->server.request_to, take);
 		if (e->server.reply_thread != VPROF_NONE && e->client.reply_thread != VPROF_NONE)
 			take_message(p, server, e->server.reply_from, e->client.reply_from, take);
 	}

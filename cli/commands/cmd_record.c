@@ -40,7 +40,7 @@ struct arguments {
 	long pid, memory, timer_hz;
 	const char *name, *output, *compress, *stacks_at, *timer, *hosts, *ready, *interval;
 	double most_ns, spacing_ns, budget;
-	int all, stacks, interrupts, paths, json;
+	int all, stacks, interrupts, paths, waits, json;
 };
 
 /* The folder of the run: --output, or a new one of the project. Heap string. */
@@ -227,8 +227,9 @@ static int run(const struct arguments *a, const struct vprof_operands *operands,
 	struct vprof_progress progress;
 	struct vprof_error err = { "" };
 	int everywhere = a->stacks && !(a->stacks_at && !strcmp(a->stacks_at, "waits"));
-	uint32_t kinds = VP_KERNEL_USUAL | (a->stacks ? VP_KERNEL_STACKS : 0) | (a->paths ? VP_KERNEL_SOCKETS : 0) |
-			 (everywhere ? VP_KERNEL_CALLS | VP_KERNEL_FAULTS : 0) |
+	int has_waits = !a->paths || a->waits || a->stacks || a->interrupts;
+	uint32_t kinds = (has_waits ? VP_KERNEL_USUAL : 0) | (a->stacks ? VP_KERNEL_STACKS : 0) |
+			 (a->paths ? VP_KERNEL_SOCKETS : 0) | (everywhere ? VP_KERNEL_CALLS | VP_KERNEL_FAULTS : 0) |
 			 (a->interrupts ? VP_KERNEL_INTERRUPTS : 0);
 	int rc = vprof_recorder_require(&err);
 
@@ -296,6 +297,8 @@ static void options_for_hosts(const struct arguments *a, char **words, char text
 	*words++ = "text";
 	if (a->paths)
 		*words++ = "--paths";
+	if (a->waits)
+		*words++ = "--waits";
 	if (a->stacks)
 		*words++ = "--stacks";
 	if (a->interrupts)
@@ -368,7 +371,9 @@ int vprof_cmd_record(int argc, char **argv)
 		{ "interrupts", VPROF_OPTION_FLAG, &a.interrupts, NULL,
 		  "record each interrupt of the recorded threads, too (-i)", 'i' },
 		{ "paths", VPROF_OPTION_FLAG, &a.paths, NULL,
-		  "record each send and receive: the paths of requests (vprof report paths)" },
+		  "record sends and receives instead: the paths of requests (vprof report paths)" },
+		{ "waits", VPROF_OPTION_FLAG, &a.waits, NULL,
+		  "with --paths: record what threads wait for, too (vprof report waits)" },
 		{ "memory", VPROF_OPTION_COUNT, &a.memory, "MIB",
 		  "buffer of each CPU for events on their way to disk (default 4; a power of two)" },
 		{ "compress", VPROF_OPTION_TEXT, &a.compress, "WHEN",

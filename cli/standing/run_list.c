@@ -85,7 +85,8 @@ static void add_trace(struct vprof_run_entry *e, const char *folder, int is_repe
 		e->length_ns = length_ns;
 	}
 	e->parts |= VPROF_RUN_TRACE;
-	if (h.kernel_scope != VP_KERNEL_NOT)
+	if (h.kernel_scope != VP_KERNEL_NOT &&
+	    (h.kernel_kinds & (VP_KERNEL_SOCKETS | VP_KERNEL_SCHEDULING)) != VP_KERNEL_SOCKETS)
 		e->parts |= VPROF_RUN_KERNEL;
 	if (h.kernel_kinds & VP_KERNEL_STACKS)
 		e->parts |= VPROF_RUN_STACKS;

@@ -45,7 +45,7 @@ struct mm_struct {
 };
 
 struct pt_regs { /* x86 */
-	unsigned long r15, r14, r13, r12, bp, bx, di, ip, sp, orig_ax;
+	unsigned long r15, r14, r13, r12, bp, bx, ax, di, ip, sp, orig_ax;
 };
 
 struct thread_struct { /* x86 */
@@ -54,6 +54,7 @@ struct thread_struct { /* x86 */
 
 struct task_struct {
 	struct thread_struct thread;
+	void *stack;
 	struct mm_struct *mm;
 	unsigned int flags;
 	int pid, tgid, exit_code;
@@ -122,7 +123,8 @@ struct sock {
 };
 
 struct tcp_sock {
-	__u32 copied_seq, write_seq;
+	__u32 copied_seq, write_seq, snd_nxt;
+	__u64 tcp_wstamp_ns;
 };
 
 struct sockaddr_un {

@@ -20,6 +20,7 @@ char LICENSE[] SEC("license") = "GPL";
 
 #define CPUS_MAX 1024
 #define PROCESSES_MAX 65536
+#define PIDS_MAX 4194304u /* the kernel's own limit */
 #define WAKERS_MAX 65536
 #define REQUESTS_MAX 16384
 #define STACKS_MAX 65536
@@ -61,6 +62,10 @@ struct {
 	__type(key, __u32);
 	__type(value, __u32);
 } session SEC(".maps");
+
+/* The same, for looking at in each event: a bit for each pid. Set after it is in the table, cleared before it is not.
+ */
+__u64 session_bits[PIDS_MAX / 64];
 
 struct { /* elsewhere: task_struct -> 1 */
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -125,9 +130,18 @@ static __always_inline __u8 context_of(const struct cpu_state *cpu)
 	return cpu->softirq;
 }
 
+/* The verifier must see the bound right before the use, where the compiler would drop it. */
+static __always_inline __u64 *session_word(__u32 pid)
+{
+	__u32 word = pid / 64;
+
+	asm volatile("" : "+r"(word));
+	return &session_bits[word & (PIDS_MAX / 64 - 1)];
+}
+
 static __always_inline int in_session(__u32 pid)
 {
-	return records_all || bpf_map_lookup_elem(&session, &pid);
+	return records_all || (*(volatile __u64 *)session_word(pid) >> (pid & 63) & 1);
 }
 
 static __always_inline int is_waker(struct task_struct *task)
@@ -139,7 +153,7 @@ static __always_inline int is_waker(struct task_struct *task)
 
 static __always_inline int is_recorded(struct task_struct *task)
 {
-	return in_session(task->tgid) || is_waker(task);
+	return in_session(task->tgid) || (task->pid && is_waker(task));
 }
 
 /* This CPU's count. The verifier must see the bound right before the use, where the compiler would drop it. */
@@ -210,7 +224,12 @@ static __always_inline void follow_process(__u32 pid)
 {
 	__u32 one = 1;
 
-	__sync_fetch_and_add(bpf_map_update_elem(&session, &pid, &one, BPF_ANY) ? &n_not_followed : &n_followed, 1);
+	if (bpf_map_update_elem(&session, &pid, &one, BPF_ANY)) {
+		__sync_fetch_and_add(&n_not_followed, 1);
+		return;
+	}
+	__sync_fetch_and_or(session_word(pid), 1ull << (pid & 63));
+	__sync_fetch_and_add(&n_followed, 1);
 }
 
 /* This thread wakes what is recorded: it is recorded from now on. */
@@ -247,17 +266,20 @@ static __always_inline __u8 state_of(unsigned int state, int preempted)
 	return state ? VP_TASK_STATE_IDLE : VP_TASK_STATE_RUNNABLE;
 }
 
-static __always_inline void forget_dead(struct task_struct *task, int is_waker)
+static __always_inline void forget_dead(struct task_struct *task)
 {
 	__u64 key = (__u64)task;
 	__u32 pid = task->tgid, *process;
 
-	if (is_waker)
-		bpf_map_delete_elem(&wakers, &key);
+	bpf_map_delete_elem(&wakers, &key);
 	process = bpf_map_lookup_elem(&session, &pid);
-	if (process && *process == ENDING)
+	if (process && *process == ENDING) {
+		__sync_fetch_and_and(session_word(pid), ~(1ull << (pid & 63)));
 		bpf_map_delete_elem(&session, &pid);
+	}
 }
+
+#include "sockets.bpf.h"
 
 /* A CPU switches from the thread that it switched to before; from another, and a switch in between was not told. Some
  * virtual machines' kernels leave out about one in a thousand, mostly where a CPU becomes busy, to their own tracer,
@@ -277,7 +299,7 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(record_switch, _Bool preempted, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
 {
-	int waker = !records_all && is_waker(prev), of_session = in_session(prev->tgid);
+	int of_session = in_session(prev->tgid), waker = !of_session && prev->pid && is_waker(prev);
 	struct stack_hashes stacks = { 0, 0 };
 	struct vp_ring_event *e;
 	__u64 began;
@@ -296,7 +318,9 @@ int BPF_PROG(record_switch, _Bool preempted, struct task_struct *prev, struct ta
 		end_cost(began, 0);
 	}
 	if (state == VP_TASK_STATE_DEAD && !records_all)
-		forget_dead(prev, waker);
+		forget_dead(prev);
+	if (records_sockets && !records_stacks && of_session && prev->pid)
+		note_sending(prev);
 	e = reserve(BYTES_UP_TO(user_stack), VP_KIND_KERNEL_SWITCH);
 	if (!e)
 		return 0;
@@ -309,8 +333,6 @@ int BPF_PROG(record_switch, _Bool preempted, struct task_struct *prev, struct ta
 	submit(e);
 	return 0;
 }
-
-#include "sockets.bpf.h"
 
 static __always_inline __u8 source_of(__u8 context, const struct cpu_state *cpu, __u32 *id)
 {

@@ -2,9 +2,11 @@
 /* Who sends and receives how much over which connection.
  *
  * Two tracepoints see each send and receive of whichever system call (read, sendmsg, writev, sendfile, io_uring ...) as
- * it returns; when it began is noted at the entry of each system call. Not seen are splices from a socket, and what
- * kernel threads do. The position of a transfer's bytes in their stream is TCP's sequence number, so that both ends
- * agree on it whatever is lost; for Unix sockets it is counted here.
+ * it returns. When its bytes were sent is what TCP noted of the packet, or when the thread was switched out within the
+ * call: to look at the entry of each system call would make all of them, of the whole machine, take the kernel's slower
+ * way. That is done with stacks only, which need it. Not seen are splices from a socket, and what kernel threads do.
+ * The position of a transfer's bytes in their stream is TCP's sequence number, so that both ends agree on it whatever
+ * is lost; for Unix sockets it is counted here.
  *
  * Invariant: a socket is told before its first transfer, and again whenever the ring had no room for that.
  *
@@ -39,19 +41,27 @@ struct {
 	__type(value, struct socket_state);
 } sockets SEC(".maps");
 
-#define CALL_FUTEX 202 /* x86 */
-
-struct call_entry { /* the system call that a thread is in, or was in last */
-	__u64 ns;
-	__u64 futex; /* its address, 0: another call */
-};
-
-struct { /* of threads of the session */
+struct { /* with stacks, of threads of the session: when the system call began that it is in, or was in last */
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
-	__type(value, struct call_entry);
+	__type(value, __u64);
 } entries SEC(".maps");
+
+/* A system call in which a thread was switched out, and which may send. Each thread has a place, by its number; who
+ * finds another's there does not know more than that its own call is over. */
+struct sending {
+	__u64 ns; /* when that was first; 0: the call is over */
+	__u64 number, descriptor;
+	__u32 tid, unused;
+};
+
+#define SENDING_PLACES 4096
+static struct sending sending[SENDING_PLACES];
+
+/* The cookies of sockets that were told, each in a place by its number: most transfers need not look further. */
+#define TOLD_PLACES 65536
+static __u64 told[TOLD_PLACES];
 
 __u64 n_other_transfers; /* of datagrams and of protocols that are not followed */
 
@@ -59,19 +69,98 @@ SEC("tp_btf/sys_enter")
 int BPF_PROG(socket_enter, struct pt_regs *regs, long number)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
-	struct call_entry *entry;
+	__u64 *entered_ns;
 
 	if (!current->pid || current->tgid == own_pid || !in_session(current->tgid))
 		return 0;
-	entry = bpf_task_storage_get(&entries, current, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!entry)
-		return 0;
-	entry->ns = bpf_ktime_get_ns();
-	entry->futex = 0;
-	if (number == CALL_FUTEX && bpf_core_field_exists(regs->di))
-		entry->futex = regs->di;
+	entered_ns = bpf_task_storage_get(&entries, current, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (entered_ns)
+		*entered_ns = bpf_ktime_get_ns();
 	return 0;
 }
+
+#ifdef __TARGET_ARCH_x86
+#define CALL_WRITE 1
+#define CALL_WRITEV 20
+#define CALL_SENDFILE 40
+#define CALL_SENDTO 44
+#define CALL_SENDMSG 46
+#define CALL_FUTEX 202
+#define CALL_SPLICE 275
+#define CALL_SENDMMSG 307
+#define NO_RESULT -38 /* what a call's result is until it has one */
+
+static __always_inline int may_send(__u64 number)
+{
+	return number == CALL_WRITE || number == CALL_WRITEV || (number >= CALL_SENDFILE && number <= CALL_SENDMSG) ||
+	       number == CALL_SPLICE || number == CALL_SENDMMSG;
+}
+
+static __always_inline struct sending *sending_of(__u32 tid)
+{
+	asm volatile("" : "+r"(tid));
+	return &sending[tid & (SENDING_PLACES - 1)];
+}
+
+/* A thread is switched out: if it sends, others may run because of that, and before its call ends. On its way back to
+ * the program it has sent. */
+static __always_inline void note_sending(struct task_struct *task)
+{
+	struct pt_regs *regs = registers_of(task);
+	__u64 number = regs->orig_ax;
+	struct sending *s;
+
+	if (!may_send(number) || (long)regs->ax != NO_RESULT || task->flags & PF_KTHREAD)
+		return;
+	s = sending_of(task->pid);
+	if (s->ns && s->tid == task->pid && s->number == number && s->descriptor == regs->di)
+		return;
+	s->ns = bpf_ktime_get_ns();
+	s->tid = task->pid;
+	s->number = number;
+	s->descriptor = regs->di;
+}
+
+/* When the call of the thread that runs here is known to have been under way; 0: not known. */
+static __always_inline __u64 take_sending(struct task_struct *current)
+{
+	struct sending *s = sending_of(current->pid);
+	struct pt_regs *regs;
+	__u64 ns = s->ns;
+
+	if (!ns || s->tid != current->pid)
+		return 0;
+	regs = registers_of(current);
+	s->ns = 0;
+	return s->number == regs->orig_ax && s->descriptor == regs->di ? ns : 0;
+}
+
+/* The futex that a thread sleeps at, which tells queues from one another and from locks. 0: at something else. */
+static __always_inline __u32 futex_of(struct task_struct *sleeper)
+{
+	struct pt_regs *regs = registers_of(sleeper);
+	__u64 futex;
+
+	if (regs->orig_ax != CALL_FUTEX || sleeper->flags & PF_KTHREAD)
+		return 0;
+	futex = regs->di;
+	return ((__u32)(futex >> 2) ^ (__u32)(futex >> 34)) | 1;
+}
+#else
+static __always_inline void note_sending(struct task_struct *task)
+{
+}
+
+static __always_inline __u64 take_sending(struct task_struct *current)
+{
+	return 0;
+}
+
+static __always_inline __u32 futex_of(struct task_struct *sleeper)
+{
+	return 0;
+}
+#endif
 
 /* Who asked for a connection is known only to those who see it being made. */
 SEC("tp_btf/inet_sock_set_state")
@@ -171,60 +260,156 @@ static __always_inline int is_followed(struct sock *sk, int is_unix)
 	return sk->sk_protocol == PROTOCOL_TCP && sk->sk_type == TYPE_STREAM;
 }
 
-/* Of the first byte; called when the transfer is over. */
-static __always_inline __u64 position_of(struct sock *sk, struct socket_state *s, __u32 n, int is_send, int is_unix)
+/* When the packet with a send's last byte left, before whoever receives it could run. TCP notes that of the last packet
+ * of a connection; if all that was written has left, it left within the call that has just written. */
+static __always_inline __u64 left_at(struct tcp_sock *tcp, __u64 now)
 {
-	struct tcp_sock *tcp;
-
-	if (is_unix)
-		return __sync_fetch_and_add(is_send ? &s->n_sent : &s->n_received, n);
-	tcp = bpf_skc_to_tcp_sock(sk);
-	return tcp ? (__u32)((is_send ? tcp->write_seq : tcp->copied_seq) - n) : 0;
+	return tcp && tcp->snd_nxt == tcp->write_seq && tcp->tcp_wstamp_ns < now ? tcp->tcp_wstamp_ns : now;
 }
 
-/* The futex that a thread sleeps at, which tells queues from one another and from locks. 0: at something else. */
-static __always_inline __u32 futex_of(struct task_struct *sleeper)
+/* When a transfer that is over by `now` began: with stacks the system call; else a send, as well as is known. */
+static __always_inline __u64 begin_of(struct task_struct *current, struct tcp_sock *tcp, int is_send, __u64 now)
 {
-	struct call_entry *entry = bpf_task_storage_get(&entries, sleeper, 0, 0);
+	__u64 left, switched, *entered_ns;
 
-	return entry && entry->futex ? ((__u32)(entry->futex >> 2) ^ (__u32)(entry->futex >> 34)) | 1 : 0;
+	if (records_stacks) {
+		entered_ns = bpf_task_storage_get(&entries, current, 0, 0);
+		return entered_ns ? *entered_ns : now;
+	}
+	if (!is_send)
+		return now;
+	left = left_at(tcp, now);
+	switched = take_sending(current);
+	return switched && switched < left ? switched : left;
+}
+
+/* Where scheduling is not recorded, of wake-ups is recorded what the paths of requests need: those by a thread that
+ * runs a system call, of a thread of its own process. */
+#ifdef __TARGET_ARCH_x86
+#define STACK_BYTES 32768 /* of a thread in the kernel, or more; those of interrupts lie elsewhere */
+
+/* Does this tracepoint's caller run on the stack of the thread that runs here? Its arguments are on the caller's. */
+static __always_inline int is_on_stack_of(void *arguments, struct task_struct *current)
+{
+	__u64 low = (__u64)current->stack, high = low + STACK_BYTES;
+	int is_there = 1;
+
+	asm volatile("if %[at] < %[low] goto +1\n"
+		     "if %[at] < %[high] goto +1\n"
+		     "%[is_there] = 0"
+		     : [is_there] "+r"(is_there)
+		     : [at] "r"(arguments), [low] "r"(low), [high] "r"(high));
+	return is_there;
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(socket_wake, struct task_struct *task)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct vp_ring_event *e;
+	__u32 futex;
+
+	if (task->tgid != current->tgid || !in_session(task->tgid) || !is_in_call(current) ||
+	    !is_on_stack_of(ctx, current))
+		return 0;
+	futex = futex_of(task);
+	e = reserve(BYTES_UP_TO(source_id), VP_KIND_KERNEL_WAKING);
+	if (!e)
+		return 0;
+	e->context = VP_CONTEXT_TASK;
+	e->detail = futex ? VP_SOURCE_FUTEX : VP_SOURCE_NONE;
+	e->tid = task->pid;
+	e->other = current->pid;
+	e->kernel_stack = e->user_stack = 0;
+	e->source_id = futex;
+	submit(e);
+	return 0;
+}
+#else
+SEC("tp_btf/sched_waking")
+int BPF_PROG(socket_wake, struct task_struct *task)
+{
+	return 0;
+}
+#endif
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(socket_switch, _Bool preempted, struct task_struct *prev, struct task_struct *next,
+	     unsigned int prev_state)
+{
+	if (!prev->pid || !in_session(prev->tgid))
+		return 0;
+	if (prev_state & STATE_DEAD && !preempted && !records_all)
+		forget_dead(prev);
+	else
+		note_sending(prev);
+	return 0;
+}
+
+static __always_inline __u64 *told_place(__u64 cookie)
+{
+	__u32 place = (__u32)cookie;
+
+	asm volatile("" : "+r"(place));
+	return &told[place & (TOLD_PLACES - 1)];
+}
+
+/* What is known of a socket that has not been told yet, or whose place others have taken: it is told. */
+static __always_inline struct socket_state *see_socket(struct sock *sk, int is_unix, __u64 *cookie)
+{
+	struct socket_state *s = bpf_sk_storage_get(&sockets, sk, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (!s) {
+		__sync_fetch_and_add(lost_here(bpf_get_smp_processor_id()), 1);
+		return 0;
+	}
+	*cookie = s->cookie ? s->cookie : bpf_get_socket_cookie(sk);
+	if (s->cookie || tell_socket(sk, s, *cookie, is_unix))
+		*told_place(*cookie) = *cookie;
+	return s;
 }
 
 static __always_inline int tell_transfer(struct sock *sk, int n, int is_send)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
 	int is_unix = sk->__sk_common.skc_family == FAMILY_UNIX;
-	__u64 cookie, position;
-	struct call_entry *entry;
+	__u64 cookie = sk->__sk_common.skc_cookie.counter, position;
+	struct socket_state *s = 0;
+	struct tcp_sock *tcp = 0;
 	struct vp_ring_event *e;
-	struct socket_state *s;
 
-	if (n < 0 || current->tgid == own_pid || !in_session(current->tgid))
+	if (current->tgid == own_pid || !in_session(current->tgid))
 		return 0;
+	if (n < 0) {
+		if (is_send && !records_stacks)
+			take_sending(current);
+		return 0;
+	}
 	if (!is_followed(sk, is_unix)) {
 		__sync_fetch_and_add(&n_other_transfers, 1);
 		return 0;
 	}
-	s = bpf_sk_storage_get(&sockets, sk, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!s) {
-		__sync_fetch_and_add(lost_here(bpf_get_smp_processor_id()), 1);
-		return 0;
+	if (is_unix || !cookie || *told_place(cookie) != cookie) {
+		s = see_socket(sk, is_unix, &cookie);
+		if (!s)
+			return 0;
 	}
-	cookie = s->cookie ? s->cookie : bpf_get_socket_cookie(sk);
-	if (!s->cookie)
-		tell_socket(sk, s, cookie, is_unix);
-	position = position_of(sk, s, n, is_send, is_unix);
+	if (is_unix) {
+		position = __sync_fetch_and_add(is_send ? &s->n_sent : &s->n_received, n);
+	} else {
+		tcp = bpf_skc_to_tcp_sock(sk);
+		position = tcp ? (__u32)((is_send ? tcp->write_seq : tcp->copied_seq) - n) : 0;
+	}
 	e = reserve(BYTES_UP_TO(transfer), VP_KIND_KERNEL_TRANSFER);
 	if (!e)
 		return 0;
-	entry = bpf_task_storage_get(&entries, current, 0, 0);
 	e->context = 0;
 	e->detail = is_send ? VP_TRANSFER_SEND : 0;
 	e->tid = current->pid;
 	e->other = n;
 	e->transfer.cookie = cookie;
-	e->transfer.position = position;
-	e->transfer.from_ns = entry ? entry->ns : e->ns;
+	e->transfer.position = position; /* of the first byte */
+	e->transfer.from_ns = begin_of(current, tcp, is_send, e->ns);
 	submit(e);
 	return 0;
 }

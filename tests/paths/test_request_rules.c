@@ -98,6 +98,28 @@ static void test_kept_connection(void **state)
 	assert_string_equal(socket_text_tree(&s, 2), "x.2(y.2)");
 }
 
+/* The recorder told when a send had ended: its receiver was quicker. */
+static void test_send_told_late(void **state)
+{
+	(void)state;
+	socket_text_find(&s, "conn x client one\n"
+			     "14-15 client.1 > x 100\n"
+			     "12 one.1 < x 60\n"
+			     "13 one.1 < x 40\n"
+			     "23-24 one.1 > x 20\n"
+			     "22 client.1 < x 20\n"
+			     "35 client.1 > x 100\n"
+			     "36 one.1 < x 100\n"
+			     "37 one.1 > x 20\n"
+			     "38 client.1 < x 20\n");
+	assert_int_equal(s.found.exchanges.v.n, 2);
+	assert_int_equal(exchange("x", 0)->client.request_from, 11);
+	assert_int_equal(exchange("x", 0)->server.request_from, 12);
+	assert_int_equal(exchange("x", 0)->server.reply_from, 21);
+	assert_int_equal(exchange("x", 0)->client.reply_to, 22);
+	assert_int_equal(exchange("x", 1)->client.request_from, 35);
+}
+
 /* The client does not wait for a reply before its next request; the server takes one after the other. */
 static void test_pipelined_requests(void **state)
 {
@@ -608,15 +630,16 @@ static void test_taken_together(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		RULE(test_figure_1),	       RULE(test_consecutive),	     RULE(test_kept_connection),
-		RULE(test_pipelined_requests), RULE(test_pipelined_replies), RULE(test_dispatcher),
-		RULE(test_dispatcher_wakes),   RULE(test_busy_worker),	     RULE(test_recursion),
-		RULE(test_several_threads),    RULE(test_only_one),	     RULE(test_event_loop),
-		RULE(test_event_loop_batches), RULE(test_ports_used_again),  RULE(test_clocks),
-		RULE(test_greeting),	       RULE(test_older_connections), RULE(test_lost_events),
-		RULE(test_cut_and_outside),    RULE(test_no_circles),	     RULE(test_nothing),
-		RULE(test_marked_work),	       RULE(test_marks_of_several),  RULE(test_named_queues),
-		RULE(test_wake_places),	       RULE(test_taken_together),    RULE(test_order_of_taking),
+		RULE(test_figure_1),	    RULE(test_consecutive),	   RULE(test_kept_connection),
+		RULE(test_send_told_late),  RULE(test_pipelined_requests), RULE(test_pipelined_replies),
+		RULE(test_dispatcher),	    RULE(test_dispatcher_wakes),   RULE(test_busy_worker),
+		RULE(test_recursion),	    RULE(test_several_threads),	   RULE(test_only_one),
+		RULE(test_event_loop),	    RULE(test_event_loop_batches), RULE(test_ports_used_again),
+		RULE(test_clocks),	    RULE(test_greeting),	   RULE(test_older_connections),
+		RULE(test_lost_events),	    RULE(test_cut_and_outside),	   RULE(test_no_circles),
+		RULE(test_nothing),	    RULE(test_marked_work),	   RULE(test_marks_of_several),
+		RULE(test_named_queues),    RULE(test_wake_places),	   RULE(test_taken_together),
+		RULE(test_order_of_taking),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,6 +62,7 @@ void record(struct recorded *r, int (*program)(void), int how, uint64_t ring_byt
 	o.kinds = how & RECORD_WITHOUT_DRAIN ? VP_KERNEL_SCHEDULING :
 		  how & RECORD_CALLS	     ? VP_KERNEL_USUAL | VP_KERNEL_STACKS | VP_KERNEL_CALLS | VP_KERNEL_FAULTS :
 		  how & RECORD_STACKS	     ? VP_KERNEL_USUAL | VP_KERNEL_STACKS :
+		  how & RECORD_SOCKETS_ALONE ? VP_KERNEL_SOCKETS :
 		  how & RECORD_SOCKETS	     ? VP_KERNEL_USUAL | VP_KERNEL_SOCKETS :
 					       VP_KERNEL_USUAL;
 	o.timer_hz = how & RECORD_CALLS ? 1000 : 0;

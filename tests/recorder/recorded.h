@@ -22,7 +22,8 @@ struct recorded {
 enum {
 	RECORD_WITHOUT_DRAIN = 1, /* the rings are emptied only when the program has ended */
 	RECORD_STACKS = 2,
-	RECORD_SOCKETS = 8,
+	RECORD_SOCKETS = 8, /* and scheduling */
+	RECORD_SOCKETS_ALONE = 16,
 	RECORD_CALLS = 4, /* all system calls and page faults, and the timer, with stacks */
 };
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Sends and receives by each system call, over TCP (IPv4, IPv6) and Unix sockets: a program that knows what it
- * transfers compares it with what was recorded. */
+ * transfers compares it with what was recorded. And what of hand-overs and begins is told where scheduling is not
+ * recorded. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -28,6 +31,7 @@ static struct told {
 	int has_ipv6;
 	uint16_t port[2]; /* of the client and the server, by family */
 	uint16_t port6[2];
+	uint32_t taker; /* thread that items are handed to */
 } *told;
 
 static void check(int ok)
@@ -218,14 +222,13 @@ static uint64_t first_position(const struct recorded *r, uint64_t cookie, int se
 	return UINT64_MAX;
 }
 
-static void test_flavours(void **state)
+static void check_flavours(int how)
 {
 	struct recorded r;
 	uint64_t cookies[8];
 	size_t n = 0, n_wanted;
 
-	(void)state;
-	record(&r, work, RECORD_SOCKETS, 0);
+	record(&r, work, how, 0);
 	assert_int_equal(r.status, 0);
 	assert_int_equal(r.header.n_kernel_lost, 0);
 	n_wanted = told->has_ipv6 ? 8 : 6;
@@ -266,9 +269,187 @@ static void test_flavours(void **state)
 	release(&r);
 }
 
+static void test_flavours(void **state)
+{
+	(void)state;
+	check_flavours(RECORD_SOCKETS);
+	check_flavours(RECORD_SOCKETS_ALONE);
+}
+
+/* Who hands over to whom. One thread hands items to another, each when that one sleeps: by a condition variable, by a
+ * pipe, and over TCP, which is no hand-over that wake-ups tell. */
+
+#define ITEMS 20
+enum by { BY_FUTEX, BY_PIPE, BY_TCP, N_BY };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
+static int n_items, ends_of[N_BY][2];
+
+static void connect_ends(int ends[2])
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t size = sizeof address;
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+
+	check(listener >= 0 && !bind(listener, (struct sockaddr *)&address, size) && !listen(listener, 1) &&
+	      !getsockname(listener, (struct sockaddr *)&address, &size));
+	ends[1] = socket(AF_INET, SOCK_STREAM, 0);
+	check(!connect(ends[1], (struct sockaddr *)&address, size));
+	ends[0] = accept(listener, NULL, NULL);
+	check(ends[0] >= 0);
+}
+
+static void *take_items(void *unused)
+{
+	char item;
+
+	told->taker = (uint32_t)syscall(SYS_gettid);
+	for (int by = 0; by < N_BY; by++)
+		for (int i = 0; i < ITEMS; i++) {
+			if (by != BY_FUTEX) {
+				check(read(ends_of[by][0], &item, 1) == 1);
+				continue;
+			}
+			pthread_mutex_lock(&lock);
+			while (!n_items)
+				pthread_cond_wait(&filled, &lock);
+			n_items--;
+			pthread_mutex_unlock(&lock);
+		}
+	return unused;
+}
+
+static void wait_for_sleep(void)
+{
+	char path[64], line[256], *state;
+	FILE *f;
+
+	do {
+		usleep(2000);
+		snprintf(path, sizeof path, "/proc/self/task/%u/stat", *(volatile uint32_t *)&told->taker);
+		f = fopen(path, "re");
+		state = f && fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
+		if (f)
+			fclose(f);
+	} while (!state || state[2] != 'S');
+}
+
+static int hand_over(void)
+{
+	pthread_t thread;
+
+	check(!pipe(ends_of[BY_PIPE]));
+	connect_ends(ends_of[BY_TCP]);
+	check(!pthread_create(&thread, NULL, take_items, NULL));
+	for (int by = 0; by < N_BY; by++)
+		for (int i = 0; i < ITEMS; i++) {
+			wait_for_sleep();
+			if (by != BY_FUTEX) {
+				check(write(ends_of[by][1], "x", 1) == 1);
+				continue;
+			}
+			pthread_mutex_lock(&lock);
+			n_items++;
+			pthread_mutex_unlock(&lock);
+			pthread_cond_signal(&filled);
+		}
+	return pthread_join(thread, NULL);
+}
+
+/* The kernel may keep a wake-up to itself (docs/design/recorder.md): then again. */
+static void test_hand_overs(void **state)
+{
+	size_t n[2] = { 0 };
+
+	(void)state;
+	for (int attempt = 0; attempt < 5 && (n[0] < ITEMS || n[1] < ITEMS); attempt++) {
+		struct recorded r;
+
+		n[0] = n[1] = 0;
+		record(&r, hand_over, RECORD_SOCKETS_ALONE, 0);
+		assert_int_equal(r.status, 0);
+		for (size_t i = 0; i < r.n; i++) {
+			const struct vprof_kernel_event *e = &r.events[i];
+
+			assert_true(e->kind != VP_KIND_KERNEL_SWITCH || r.header.kernel_kinds & VP_KERNEL_SCHEDULING);
+			if (e->kind != VP_KIND_KERNEL_WAKING || e->waking.wakee_tid != told->taker ||
+			    e->waking.context != VP_CONTEXT_TASK)
+				continue;
+			assert_int_equal(e->waking.current_tid, r.pid);
+			n[e->waking.source == VP_SOURCE_FUTEX]++;
+		}
+		release(&r);
+		assert_true(n[0] <= ITEMS && n[1] <= ITEMS);
+	}
+	assert_int_equal(n[0], ITEMS); /* of the pipe */
+	assert_int_equal(n[1], ITEMS);
+}
+
+/* When a send began: one that has to wait for its receiver, who begins later. */
+
+#define LONG_BYTES (32 << 20)
+
+static void *receive_late(void *fd)
+{
+	static char bytes[1 << 20];
+	size_t n = 0;
+
+	usleep(100000);
+	while (n < LONG_BYTES) {
+		ssize_t got = read(*(int *)fd, bytes, sizeof bytes);
+
+		check(got > 0);
+		n += (size_t)got;
+	}
+	return NULL;
+}
+
+static int send_long(void)
+{
+	char *bytes = calloc(1, LONG_BYTES);
+	pthread_t thread;
+	int ends[2];
+
+	connect_ends(ends);
+	check(bytes && !pthread_create(&thread, NULL, receive_late, &ends[0]));
+	check(write(ends[1], "x", 1) == 1 && send(ends[1], bytes, LONG_BYTES - 1, MSG_WAITALL) == LONG_BYTES - 1);
+	free(bytes);
+	return pthread_join(thread, NULL);
+}
+
+static void test_begin(void **state)
+{
+	const struct vprof_kernel_event *first = NULL, *sends[2] = { NULL };
+	struct recorded r;
+	size_t n = 0;
+
+	(void)state;
+	record(&r, send_long, RECORD_SOCKETS_ALONE, 0);
+	assert_int_equal(r.status, 0);
+	for (size_t i = 0; i < r.n; i++) {
+		const struct vprof_kernel_event *e = &r.events[i];
+
+		if (e->kind != VP_KIND_KERNEL_TRANSFER)
+			continue;
+		if (!(e->transfer.flags & VP_TRANSFER_SEND))
+			first = first ? first : e;
+		else if (n < 2)
+			sends[n++] = e;
+	}
+	assert_int_equal(n, 2);
+	assert_non_null(first);
+	assert_int_equal(sends[1]->transfer.bytes, LONG_BYTES - 1);
+	assert_true(sends[1]->t > first->t); /* it ended after the first receive had, and began before */
+	assert_true(sends[1]->transfer.from < first->t);
+	assert_true(sends[1]->transfer.from >= sends[0]->t);
+	release(&r);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_flavours) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_flavours), cmocka_unit_test(test_hand_overs),
+					    cmocka_unit_test(test_begin) };
 	struct vprof_error err = { "" };
 
 	told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -285,6 +285,22 @@ static int unwrap_positions(struct vprof_socket_history *h, size_t first)
 	return last ? VPROF_OK : VPROF_ERR_NOMEM;
 }
 
+/* A thread's transfers do not overlap: who was found to have been in another call has told too early a begin. */
+static int settle_begins(struct vprof_socket_history *h, size_t first)
+{
+	uint64_t *before = calloc(h->threads.n + 1, sizeof *before);
+
+	for (size_t i = first; before && i < h->transfers.n; i++) {
+		struct vprof_transfer *t = &h->transfers.v[i];
+
+		t->from = t->from < before[t->thread] ? before[t->thread] : t->from;
+		t->from = t->from < t->to ? t->from : t->to;
+		before[t->thread] = t->to;
+	}
+	free(before);
+	return before ? VPROF_OK : VPROF_ERR_NOMEM;
+}
+
 /* The first of two Unix sockets to be told could not name the other: that one had no number yet. */
 static void name_peers(struct reading *g, size_t first)
 {
@@ -334,6 +350,8 @@ static int read_events(struct reading *g, struct vprof_error *err)
 	vprof_kernel_stream_close(stream);
 	if (!ret)
 		ret = unwrap_positions(h, first_transfer);
+	if (!ret)
+		ret = settle_begins(h, first_transfer);
 	name_peers(g, first_socket);
 	return ret;
 }

@@ -458,6 +458,11 @@ int vprof_waits_input_kernel(struct vprof_waits_input *input, const struct vprof
 	if (!trace->n_kernel)
 		return vprof_error_set(err, VPROF_ERR_INPUT,
 				       "the trace has no events of the kernel: record one with vprof record");
+	if ((trace->header.kernel_kinds & (VP_KERNEL_SOCKETS | VP_KERNEL_SCHEDULING)) == VP_KERNEL_SOCKETS)
+		return vprof_error_set(
+			err, VPROF_ERR_INPUT,
+			"the trace has sends and receives only: what threads wait for is recorded with vprof "
+			"record, or together with vprof record --paths --waits");
 	g.all.input = input;
 	g.all.bytes_per_s = bytes_per_s;
 	g.all.is_tree = trace->header.kernel_scope == VP_KERNEL_TREE;
