@@ -16,6 +16,7 @@ static const struct vprof_annotation_key top[] = {
 	{ "sync", VPROF_KEY_OBJECTS, VPROF_KEYS_SYNC, 0, "an array of {\"acquire\" or \"release\", \"object\"}" },
 	{ "queues", VPROF_KEY_OBJECTS, VPROF_KEYS_QUEUE, 0, "an array of {\"enqueue\" or \"dequeue\", \"item\"}" },
 	{ "roots", VPROF_KEY_STRINGS, 0, 0, "an array of function names" },
+	{ "measure_first", VPROF_KEY_STRINGS, 0, 0, "an array of function names" },
 	{ "exclude", VPROF_KEY_STRINGS, 0, 0, "an array of function names or globs" },
 };
 

@@ -392,6 +392,8 @@ static void read_meaning(struct stage *s, const struct vprof_json *top, const ch
 	for (one = list ? list->first : NULL; one; one = one->next)
 		read_pair(s, one, VPROF_HOOK_ENQUEUE, "item");
 	read_names(s, vprof_json_get(top, "roots"), &a->roots, &a->n_roots, &a->root_places, 0);
+	read_names(s, vprof_json_get(top, "measure_first"), &a->measure_first, &a->n_measure_first, &a->first_places,
+		   0);
 	read_names(s, vprof_json_get(top, "exclude"), &a->exclude, &a->n_exclude, &a->exclude_places, 1);
 }
 

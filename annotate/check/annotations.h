@@ -61,10 +61,13 @@ struct vprof_annotations {
 	size_t n_intervals;
 	const char **roots; /* optional: functions to start the drill-down from */
 	size_t n_roots;
+	/* optional: functions that are broken down at once, callers before what they call */
+	const char **measure_first;
+	size_t n_measure_first;
 	const char **exclude; /* optional: functions never to instrument (name or glob) */
 	size_t n_exclude;
 	struct vprof_annotations_private *private;
-	struct vprof_place *root_places, *exclude_places; /* [n_roots], [n_exclude] */
+	struct vprof_place *root_places, *first_places, *exclude_places; /* [n_roots], [n_measure_first], [n_exclude] */
 };
 
 /* INPUT with "vprof.json:LINE: KEY: what; what to do" when the file is wrong. */

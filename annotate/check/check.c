@@ -326,15 +326,22 @@ static int matches_any(const struct vprof_facts *facts, const char *glob)
 	return 0;
 }
 
-static void check_lists(struct check *c)
+static void check_functions(struct check *c, const char *const *names, const struct vprof_place *places, size_t n)
 {
 	uint32_t indices[MATCHES_MAX];
+
+	for (size_t i = 0; i < n; i++)
+		if (resolve(c, places[i], names[i], indices))
+			finding(c, VPROF_FINDING_OK, places[i], "%s (%s)", names[i],
+				vprof_check_location(&c->out->arena, c->facts, &c->facts->functions[indices[0]]));
+}
+
+static void check_lists(struct check *c)
+{
 	size_t i;
 
-	for (i = 0; i < c->a->n_roots; i++)
-		if (resolve(c, c->a->root_places[i], c->a->roots[i], indices))
-			finding(c, VPROF_FINDING_OK, c->a->root_places[i], "%s (%s)", c->a->roots[i],
-				vprof_check_location(&c->out->arena, c->facts, &c->facts->functions[indices[0]]));
+	check_functions(c, c->a->roots, c->a->root_places, c->a->n_roots);
+	check_functions(c, c->a->measure_first, c->a->first_places, c->a->n_measure_first);
 	for (i = 0; i < c->a->n_exclude; i++)
 		if (!matches_any(c->facts, c->a->exclude[i]))
 			finding(c, VPROF_FINDING_WARNING, c->a->exclude_places[i], "\"%s\" matches no function",

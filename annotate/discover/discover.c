@@ -34,6 +34,8 @@ int vprof_discover(const struct vprof_facts *facts, const struct vprof_callgraph
 	vprof_discover_events(&d);
 	vprof_discover_queues(&d);
 	vprof_discover_intervals(&d, watched);
+	if (watched)
+		vprof_propose_first(&d, watched);
 	if (draft->arena.failed) {
 		vprof_draft_free(draft);
 		return vprof_error_set(err, VPROF_ERR_NOMEM, "out of memory while looking for intervals");

@@ -80,6 +80,9 @@ struct vprof_draft {
 	struct vprof_queue_proposal *queues;
 	const struct vprof_found_queues *found; /* NULL: no discovery run was made */
 	size_t n_intervals, n_entries, n_sync, n_queues;
+	const char **first; /* the hot path's functions, callers first; none: it is not known */
+	size_t n_first;
+	const char *first_why;
 	const char *type_function, *type_hint; /* a dispatcher below the best interval, and what to write; or NULL */
 	const char *annotated_in;    /* a function whose code calls vprof_begin (no interval is then drafted), or
 					NULL */

@@ -150,6 +150,20 @@ static void write_intervals(struct vprof_text *t, const struct vprof_draft *d)
 		   ",\n");
 }
 
+/* The hot path of a recorded run. */
+static void write_first(struct vprof_text *t, const struct vprof_draft *d)
+{
+	if (!d->n_first)
+		return;
+	vprof_text_add(t, "  \"measure_first\": [");
+	for (size_t i = 0; i < d->n_first; i++) {
+		vprof_text_add(t, i ? ", " : "");
+		add_string(t, d->first[i]);
+	}
+	vprof_text_add(t, "],\n  ");
+	add_member(t, "_measure_first", d->first_why, ",\n");
+}
+
 static void write_lock(struct vprof_text *t, const struct vprof_sync_proposal *p, int first, const char *margin)
 {
 	vprof_text_addf(t, "%s\n%s{ ", first ? "" : ",", margin);
@@ -286,6 +300,7 @@ int vprof_draft_write(const struct vprof_draft *draft, const char *path, const c
 			   ",\n");
 	}
 	write_intervals(&t, draft);
+	write_first(&t, draft);
 	write_locks(&t, draft, 1, "sync", "  ");
 	vprof_text_add(&t, ",\n");
 	write_queues(&t, draft, 0, "queues", "  ");

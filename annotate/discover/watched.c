@@ -93,6 +93,8 @@ void vprof_propose_watched(struct vprof_ranking *r, const struct vprof_watched *
 					     .begins_at_exit = watched->begins_at_exit };
 	size_t n = 0, place = 0;
 
+	if (!watched->n_begins)
+		return;
 	choose(d, watched, &p, &begin);
 	if (!begin) {
 		say_why_not(d, watched);
@@ -119,4 +121,25 @@ void vprof_propose_watched(struct vprof_ranking *r, const struct vprof_watched *
 	memmove(draft->intervals + place + 1, draft->intervals + place, (n - place) * sizeof p);
 	draft->intervals[place] = p;
 	draft->n_intervals = n + 1;
+}
+
+void vprof_propose_first(struct vprof_discovery *d, const struct vprof_watched *watched)
+{
+	struct vprof_draft *draft = d->draft;
+
+	for (size_t i = 0; i < watched->n_hot; i++) {
+		uint32_t f = vprof_watched_function(d->facts, watched->hot[i]);
+		const char *name = f ? vprof_discovery_name(d, &d->facts->functions[f - 1]) : NULL;
+		const char **slot;
+		int is_there = !name;
+
+		for (size_t k = 0; k < draft->n_first && !is_there; k++)
+			is_there = !strcmp(draft->first[k], name); /* recursion */
+		slot = is_there ? NULL :
+				  vprof_arena_push(d->arena, &draft->first, &draft->n_first, sizeof *draft->first);
+		if (slot)
+			*slot = name;
+	}
+	if (draft->n_first)
+		draft->first_why = watched->hot_why;
 }

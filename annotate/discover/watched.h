@@ -6,6 +6,7 @@
 #include "annotate/discover/ranking.h"
 
 #define VPROF_WATCHED_MOST 8u
+#define VPROF_HOT_MOST 32u
 
 struct vprof_watched {
 	/* functions, as the linker names them, of which each may be it, the outermost first; no end: a request is one
@@ -18,6 +19,10 @@ struct vprof_watched {
 	int is_left;	    /* the thread works on others in between */
 	int begins_at_exit; /* the request begins when the function returns that received it */
 	int is_guess;	    /* it contradicts nothing: what an item of input is, no event says */
+	/* the hot path: functions as the linker names them, callers first; those of others than the project, too */
+	const char *hot[VPROF_HOT_MOST];
+	size_t n_hot;
+	const char *hot_why; /* with what proves it */
 };
 
 /* Is a function of this name (as the linker has it) one of the project that can be an interval? Its index + 1, 0: no.
@@ -28,5 +33,8 @@ uint32_t vprof_watched_function(const struct vprof_facts *facts, const char *nam
  * before all that was proposed from the code alone, of which none is then more than low: what was seen contradicts it,
  * or says the same. Where no two of the functions can be begin and end, the draft's `not_watched` says why. */
 void vprof_propose_watched(struct vprof_ranking *r, const struct vprof_watched *watched);
+
+/* The functions of the hot path that can be measured become the draft's `first`. */
+void vprof_propose_first(struct vprof_discovery *d, const struct vprof_watched *watched);
 
 #endif

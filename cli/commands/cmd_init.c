@@ -13,10 +13,12 @@
 #include "cli/command.h"
 #include "cli/flows/flow_discover.h"
 #include "cli/flows/flow_draft.h"
+#include "cli/latency/hot_path.h"
 #include "cli/latency/watch.h"
 #include "cli/lock.h"
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/recorded_run.h"
 #include "cli/doctor/symptoms.h"
 #include "cli/workspace.h"
 #include "common/files.h"
@@ -27,19 +29,22 @@
 #define SHOWN_OTHERS 12
 
 static const struct vprof_usage usage = {
-	.synopsis = "init [OPTIONS] [-- BUILD COMMAND] | init --watch [OPTIONS] -- LOAD COMMAND",
+	.synopsis =
+		"init [OPTIONS] [-- BUILD COMMAND] | init --watch [OPTIONS] -- LOAD COMMAND | init --from RUN [OPTIONS]",
 	.purpose =
 		"Observes a build (from a clean tree: files that are not compiled are not seen), or reads a compilation\n"
 		"database, then scans the sources and drafts vprof.json: intervals, locks and queues, with the reasons.\n"
 		"With --watch, LOAD COMMAND starts the program as it was built and puts load on it; it is recorded, and the\n"
-		"draft's interval is the function in which each request is received and replied to, with counts. With --discover\n"
+		"draft's interval is the function in which each request is received and replied to, with counts. With --from the\n"
+		"same is read from RUN, recorded with vprof record --stacks or --interval. The functions on the hot path that\n"
+		"either shows are those that vprof iterate measures first. With --discover\n"
 		"the draft's queues are those that a discovery run (vprof flows) of the run command has seen items pass, and its\n"
 		"interval is made of the handlers of events in which that run saw requests received, continued and replied to.",
 	.takes_command = 1,
 };
 
 struct init_options {
-	const char *compile_commands, *directory, *run;
+	const char *compile_commands, *directory, *run, *from;
 	char *build;
 	int watch, discover;
 	char **load; /* with watch: ends with NULL */
@@ -156,6 +161,16 @@ static void print_intervals(const struct vprof_draft *d)
 		       d->type_hint ? d->type_hint : "");
 }
 
+static void print_first(const struct vprof_draft *d)
+{
+	if (!d->n_first)
+		return;
+	printf("\nmeasured first\n  ");
+	for (size_t i = 0; i < d->n_first; i++)
+		printf("%s%s", i ? " > " : "", d->first[i]);
+	printf("\n      %s\n", d->first_why);
+}
+
 static void print_entries(const struct vprof_draft *d)
 {
 	static const char *const kinds[] = { "program", "thread", "process" };
@@ -241,6 +256,22 @@ static int record_load(const struct vprof_project *p, const struct init_options 
 	return rc;
 }
 
+/* What there is to read is read; the draft stands without it. */
+static int find_hot_path(struct vprof_watch *watch, const char *trace, const char *interval, const char *run,
+			 struct vprof_error *err)
+{
+	struct vprof_error why = { "" };
+	int rc = vprof_hot_path_find(watch, trace, interval, run, &why);
+
+	if (rc == VPROF_ERR_INPUT) {
+		vprof_tell("no hot path: %s", why.message);
+		return VPROF_OK;
+	}
+	if (rc)
+		*err = why;
+	return rc;
+}
+
 static int read_load(const struct vprof_project *p, const struct vprof_facts *facts, struct vprof_watch *watch,
 		     struct vprof_error *err)
 {
@@ -249,7 +280,35 @@ static int read_load(const struct vprof_project *p, const struct vprof_facts *fa
 
 	if (!rc && !watch->is_found)
 		vprof_tell("the load says nothing of intervals: %s", watch->why_not);
+	if (!rc)
+		rc = find_hot_path(watch, trace,
+				   watch->is_found && !watch->seen.is_split ? watch->seen.begins[0] : NULL, "the load",
+				   err);
 	free(trace);
+	return rc;
+}
+
+/* --from: what a run that was recorded before shows. */
+static int read_run(const char *wanted, const struct vprof_facts *facts, struct vprof_watch *watch,
+		    struct vprof_error *err)
+{
+	struct vprof_recorded_run run;
+	char named[300];
+	int rc = vprof_recorded_run_find(&run, wanted, "--stacks ", err);
+
+	snprintf(named, sizeof named, "run %.250s", rc ? "" : vprof_recorded_run_shown(&run));
+	if (!rc && run.interval)
+		rc = vprof_watch_name(watch, run.interval, named, err);
+	else if (!rc)
+		rc = vprof_watch_read(watch, run.trace, facts, err);
+	if (!rc && !watch->is_found)
+		vprof_tell("%s says nothing of intervals: %s", named, watch->why_not);
+	if (!rc)
+		rc = find_hot_path(watch, run.trace,
+				   watch->is_found && !watch->seen.is_split ? watch->seen.begins[0] : NULL, named, err);
+	if (!rc && run.interval && watch->seen.n_hot) /* it may be named by a part of its name */
+		watch->seen.begins[0] = watch->seen.hot[0];
+	vprof_recorded_run_release(&run);
 	return rc;
 }
 
@@ -316,15 +375,19 @@ static int draft(const struct vprof_project *p, const struct init_options *o, st
 
 	if (!rc)
 		rc = vprof_callgraph_build(&graph, facts, err);
-	if (!rc && o->watch)
+	if (!rc && o->from)
+		rc = read_run(o->from, facts, &watch, err);
+	else if (!rc && o->watch)
 		rc = read_load(p, facts, &watch, err);
 	if (!rc)
-		rc = discover(p, o, facts, graph, watch.is_found ? &watch.seen : NULL, written, &g, err);
+		rc = discover(p, o, facts, graph, watch.is_found || watch.seen.n_hot ? &watch.seen : NULL, written, &g,
+			      err);
 	d = g.draft;
 	if (!rc && d->not_watched)
-		vprof_tell("the load says nothing of intervals: %s", d->not_watched);
+		vprof_tell("what was recorded says nothing of intervals: %s", d->not_watched);
 	if (!rc) {
 		print_intervals(d);
+		print_first(d);
 		print_entries(d);
 		print_sync(d);
 		print_open_flows(d);
@@ -372,6 +435,8 @@ int vprof_cmd_init(int argc, char **argv)
 		{ "run", VPROF_OPTION_TEXT, &o.run, "COMMAND", "the run command to write into vprof.json" },
 		{ "watch", VPROF_OPTION_FLAG, &o.watch, NULL,
 		  "the command after -- is no build but the load: record it once with stacks, and find the interval in it" },
+		{ "from", VPROF_OPTION_TEXT, &o.from, "RUN",
+		  "a run recorded with stacks: its interval, and the hot path in it, which is measured first" },
 		{ "discover", VPROF_OPTION_FLAG, &o.discover, NULL,
 		  "run the workload once with files compiled for discovery: queues that items passed, handlers of requests" },
 		{ NULL },
@@ -386,6 +451,9 @@ int vprof_cmd_init(int argc, char **argv)
 	if (o.watch && !operands.n_command)
 		return vprof_options_misused(
 			&usage, "--watch needs the command that starts the program and puts load on it: -- COMMAND");
+	if (o.watch && o.from)
+		return vprof_options_misused(&usage,
+					     "--watch records the load, --from takes what was recorded: give one");
 	if (operands.n_command && o.compile_commands && !o.watch)
 		return vprof_options_misused(&usage, "give a build command or --compile-commands, not both");
 	if (o.watch) {

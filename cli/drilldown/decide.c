@@ -562,6 +562,48 @@ static int break_innermost(struct vprof_session *s, const struct vprof_common_fr
 	return rc;
 }
 
+static int is_named(const struct vprof_facts *facts, const struct vprof_facts_function *f,
+		    const struct vprof_name *name)
+{
+	const struct vprof_facts_file *file = vprof_facts_file(facts, f->file);
+	size_t n = file ? strlen(file->path) : 0, m = strlen(name->file);
+
+	return !strcmp(f->name, name->name) && n >= m && !strcmp(file->path + n - m, name->file);
+}
+
+/* Is it called where that is measured, by a function that is broken down? Through a pointer or by a library: no. */
+static int is_called(const struct vprof_session *s, const struct vprof_facts *facts, const struct vprof_name *name)
+{
+	for (size_t i = 0; i < facts->n_calls; i++) {
+		const struct vprof_facts_call *c = &facts->calls[i];
+		const struct vprof_facts_function *caller = vprof_facts_function(facts, c->caller);
+
+		if (!c->callee_function || !caller || !is_named(facts, &facts->functions[c->callee_function - 1], name))
+			continue;
+		for (size_t k = 0; k < s->broken_down.n; k++)
+			if (is_named(facts, caller, &s->broken_down.items[k]))
+				return 1;
+	}
+	return 0;
+}
+
+/* What vprof.json wants measured first, a hot path: all of it is broken down at once. A function that no other one on
+ * the path calls by its name becomes a root, or it would never be measured. */
+static int add_first(struct vprof_session *s, const struct vprof_facts *facts, const struct vprof_annotations *a)
+{
+	size_t before = s->broken_down.n;
+	int rc = 0;
+
+	for (size_t i = 0; i < a->n_measure_first && rc >= 0; i++)
+		rc = add_functions(&s->broken_down, facts, a->measure_first[i]);
+	for (size_t i = before; i < s->broken_down.n && rc >= 0; i++) {
+		const struct vprof_name *f = &s->broken_down.items[i];
+
+		rc = is_called(s, facts, f) ? 0 : vprof_name_list_add(&s->roots, f->name, f->file, "");
+	}
+	return rc;
+}
+
 /* From what the drill-down starts with, as from what it breaks down later. */
 static int look_ahead_from(struct vprof_session *s, const struct vprof_facts *facts)
 {
@@ -598,6 +640,8 @@ int vprof_decide_roots(struct vprof_session *s, const struct vprof_results *base
 	free(common_frames);
 	if (rc >= 0)
 		rc = look_ahead_from(s, facts);
+	if (rc >= 0)
+		rc = add_first(s, facts, a);
 	return rc < 0 ? rc : VPROF_OK;
 }
 

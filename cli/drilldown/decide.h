@@ -59,8 +59,8 @@ int vprof_decide_look_ahead(struct vprof_session *s, const struct vprof_facts *f
 
 /* Where the drill-down starts, from the baseline's sampled stacks and the annotations' own roots: adds to the session's
  * roots (outermost first) and breaks the innermost enclosing function down. Without usable stacks the functions of the
- * begin, resume and end annotations are the roots; *from_stacks tells which. Narrow ways down from there are broken
- * down at once, too. OK or NOMEM. */
+ * begin, resume and end annotations are the roots; *from_stacks tells which. Narrow ways down from there, and what
+ * vprof.json wants measured first, are broken down at once, too. OK or NOMEM. */
 int vprof_decide_roots(struct vprof_session *s, const struct vprof_results *baseline, const struct vprof_facts *facts,
 		       const struct vprof_annotations *a, int *from_stacks);
 

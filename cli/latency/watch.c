@@ -133,6 +133,19 @@ int vprof_watch_read(struct vprof_watch *w, const char *dir, const struct vprof_
 	return rc;
 }
 
+int vprof_watch_name(struct vprof_watch *w, const char *function, const char *run, struct vprof_error *err)
+{
+	char why[512];
+
+	snprintf(why, sizeof why, "named as the interval of %.200s: its calls are what was recorded", run);
+	w->is_found = 1;
+	w->seen = (struct vprof_watched){ .why = vprof_strings_keep(&w->strings, why),
+					  .confidence = "high",
+					  .n_begins = 1 };
+	w->seen.begins[0] = vprof_strings_keep(&w->strings, function);
+	return is_complete(&w->seen) ? VPROF_OK : vprof_error_no_memory(err);
+}
+
 void vprof_watch_release(struct vprof_watch *w)
 {
 	vprof_strings_release(&w->strings);

@@ -13,6 +13,9 @@ struct vprof_watch {
 	struct vprof_strings strings;
 };
 
+/* The interval is the function that a person named when the run was recorded (vprof record --interval). OK or NOMEM. */
+int vprof_watch_name(struct vprof_watch *w, const char *function, const char *run, struct vprof_error *err);
+
 /* trace: recorded with stacks and transfers. OK, also when nothing was found; INPUT, NOMEM. Release in any case. */
 int vprof_watch_read(struct vprof_watch *w, const char *trace, const struct vprof_facts *facts,
 		     struct vprof_error *err);

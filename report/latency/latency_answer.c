@@ -7,10 +7,12 @@
 #include "report/format_value.h"
 
 #define NAMES_IN_SENTENCE 6
-#define WIDE 0.5      /* bounds are too wide when the lower is less than this part of the upper, ... */
-#define LEFT_OUT 0.05 /* of the events: worth a word */
-#define UNSURE 0.2    /* of the time: worth a word */
-#define UNNAMED 0.2   /* of the frames: worth a word */
+#define WIDE 0.5	   /* bounds are too wide when the lower is less than this part of the upper, ... */
+#define LEFT_OUT 0.05	   /* of the events: worth a word */
+#define UNSURE 0.2	   /* of the time: worth a word */
+#define UNNAMED 0.2	   /* of the frames: worth a word */
+#define PATHS_LOOKED_AT 10 /* that a report shows */
+#define MATTERS 0.05	   /* of all costs */
 
 static const struct vprof_latency_name *function_of(const struct vprof_latency_results *r, uint32_t node)
 {
@@ -234,16 +236,43 @@ enum vprof_latency_outcome vprof_latency_outcome(const struct vprof_latency_resu
 	return outcome;
 }
 
-void vprof_latency_answer(const struct vprof_latency_results *r, struct vprof_answer *answer)
+/* Of a comparison the first path of those shown whose bounds do not tell and that may be a twentieth of all costs;
+ * NULL: there is none. */
+static const struct vprof_latency_path_result *first_unbounded(const struct vprof_latency_results *r)
 {
+	for (size_t i = 0; r->is_comparison && i < r->n_paths && i < PATHS_LOOKED_AT; i++)
+		if (r->paths[i].verdict == VPROF_LATENCY_PATH_UNBOUNDED &&
+		    r->paths[i].high_ns > MATTERS * vprof_latency_cost(r, 1))
+			return &r->paths[i];
+	return NULL;
+}
+
+/* Where bounds are too wide to decide: what would make them narrower. */
+static void advise(const struct vprof_latency_results *r, enum vprof_latency_outcome outcome,
+		   struct vprof_answer *answer)
+{
+	const struct vprof_latency_path_result *p = outcome == VPROF_LATENCY_UNDECIDED ? NULL : first_unbounded(r);
+	struct vprof_text *t;
+
+	if ((outcome != VPROF_LATENCY_UNDECIDED && !p) || !r->n_paths)
+		return;
+	t = vprof_answer_warn(answer);
+	if (p) {
+		vprof_text_add(t, "the bounds of some paths are too wide to tell (first: ");
+		vprof_latency_path_words(r, p, NAMES_IN_SENTENCE, t);
+		vprof_text_add(t, "): ");
+	}
 	/* in windows, more events would make the windows shorter */
-	if (tell(r, &answer->sentence) == VPROF_LATENCY_UNDECIDED && r->n_paths)
-		vprof_text_addf(
-			vprof_answer_warn(answer), "%s, or measure these functions with probes (vprof init)",
+	vprof_text_addf(t, "%s, or measure these functions with probes (vprof init --from RUN)",
 			r->sides[0].n_windows || r->sides[1].n_windows ?
 				"stacks were taken in windows of time only: for narrower bounds record for longer, the "
 				"program in question alone (--name), or all the time (--budget 0)" :
 				"record with more events for narrower bounds (--spacing 1ns, --timer 4000)");
+}
+
+void vprof_latency_answer(const struct vprof_latency_results *r, struct vprof_answer *answer)
+{
+	advise(r, tell(r, &answer->sentence), answer);
 	for (int side = !r->is_comparison; side < 2; side++)
 		warn_of_side(r, side, answer);
 }

@@ -60,10 +60,14 @@ static void add_warnings(const struct vprof_latency_interval *i, struct vprof_an
 		vprof_text_addf(
 			vprof_answer_warn(answer),
 			"%s of %s calls are left out: %s cut by the end of a window or of the recording, %s of which it is not known "
-			"whether they are one call, since system calls were left out. vprof record --stacks --budget 0 --spacing 1ns "
+			"whether they are one call, since system calls were left out%s. vprof record --stacks --budget 0 --spacing 1ns "
 			"records all of them",
 			vprof_format_count(i->n_calls - i->n_used).s, vprof_format_count(i->n_calls).s,
-			vprof_format_count(i->n_cut).s, vprof_format_count(i->n_unsure).s);
+			vprof_format_count(i->n_cut).s, vprof_format_count(i->n_unsure).s,
+			i->n_unsure ?
+				"; so short calls, into which no event fell, are not seen at all, and those that are seen "
+				"take longer than the average" :
+				"");
 	if (i->n_inlined)
 		vprof_text_addf(
 			vprof_answer_warn(answer),
@@ -77,8 +81,9 @@ static void add_warnings(const struct vprof_latency_interval *i, struct vprof_an
 			continue;
 		vprof_text_addf(vprof_answer_warn(answer), "the bounds of some contexts are wide (%s: ", l->name);
 		vprof_bound_share_words(l->share_low, l->share_high, &answer->warnings[answer->n_warnings - 1]);
-		vprof_text_add(&answer->warnings[answer->n_warnings - 1],
-			       "): more events (--timer 4000) make them closer, probes in these functions exact");
+		vprof_text_add(
+			&answer->warnings[answer->n_warnings - 1],
+			"): more events (--timer 4000) make them closer, probes in these functions exact (vprof init --from RUN)");
 		return;
 	}
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The paths by what they cost, or cost more than in the base run, each between its bounds. */
 const verdictWords = { settled: "", unbounded: "bounds too wide", varies: "varies as much within the runs" };
+const boundsAdvice = "More events (--spacing 1ns, --timer 4000; with windows of time a longer recording, or --budget 0) make them narrower, probes in these functions exact (vprof init --from RUN).";
 function pathWords(p) {
 	const names = p.steps.map(s => s.c), kernel = names.findIndex(c => c.f.layer === "kernel");
 	const start = names.findIndex(c => !/^(_start|__libc_start_.*|start_thread|_?_?clone3?)$/.test(c.f.name));
@@ -14,7 +15,7 @@ function pathRow(p) {
 		el("td.where", null, el("button.link", { type: "button", onclick: () => { select(p.end); } }, cut(shown[shown.length - 1], 120)),
 			el("div.small.rest", { title: words.join(" > ") }, cut(shown.slice(0, -1).join(" > "), 400)),
 			p.n_whole ? el("div.small.rest", null, `bounds: of ${cut(words[p.n_whole - 1], 120)} with all that it calls`) : null,
-			p.verdict !== "settled" ? el("span.badge.warn", null, verdictWords[p.verdict]) : null),
+			p.verdict !== "settled" ? el("span.badge.warn", { title: p.verdict === "unbounded" ? boundsAdvice : null }, verdictWords[p.verdict]) : null),
 		el("td.num", null, isComparison ? between(p.low_ns, p.high_ns, duration) : between(p.low_ns / all, p.high_ns / all, percent), boundBar(p.low_ns, p.high_ns, all)),
 		el("td.num", null, x ? between(x.calls_low, x.calls_high, count) : "-"),
 		el("td.num", null, x ? between(x.call_low_ns, x.call_high_ns, duration) : "-"),

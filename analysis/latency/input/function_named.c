@@ -167,7 +167,7 @@ static int tell_missing(const struct vprof_latency_input *input, const char *wan
 		vprof_nearest_offer(&nearest, h->functions.v[i].name);
 	return vprof_error_set(
 		err, VPROF_ERR_INPUT,
-		"no call of %s was seen: no program or library of this run has it%s%s%s Name a function as vprof report latency does%s",
+		"no call of %s was seen: no program or library of this run has it, unless it was inlined where there is no debug information%s%s%s Name a function as vprof report latency does%s",
 		wanted, nearest.best ? "; did you mean " : "", nearest.best ? nearest.best : "",
 		nearest.best ? "?" : ".",
 		n_stripped ? "; a program without symbols has names only where its debug files are installed" : "");

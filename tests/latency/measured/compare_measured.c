@@ -13,21 +13,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "analysis/latency/annotated_tree.h"
-#include "analysis/latency/input/latency_input.h"
-#include "analysis/timeline/calls.h"
-#include "analysis/timeline/timeline.h"
-#include "common/plan.h"
-
-#define CLOCK_NS 1000 /* what two readings of the clock take, and what the probe does outside them */
-#define CALLS_BYTES ((size_t)64 << 20)
-
-struct call {
-	uint64_t t0, t1;
-	uint32_t tid, code;
-	uint32_t is_seen;
-};
+#include "measured_run.h"
 
 struct instance {
 	uint64_t before, first, last, after;
@@ -41,24 +30,10 @@ struct function {
 	double low_error, high_error, total_ns;
 };
 
-static VPROF_ARRAY(struct call) calls;
 static VPROF_ARRAY(struct instance) instances;
 static VPROF_ARRAY(struct function) functions;
-static struct vprof_annotated_tree tree;
-static struct vprof_latency_input input;
+static struct measured_run run;
 static const char *wanted;
-static uint64_t error_ns;
-
-static int by_code(const void *a, const void *b)
-{
-	const struct call *x = a, *y = b;
-
-	if (x->code != y->code)
-		return x->code < y->code ? -1 : 1;
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	return x->t0 != y->t0 ? (x->t0 < y->t0 ? -1 : 1) : (x->t1 < y->t1) - (x->t1 > y->t1);
-}
 
 static int by_time(const void *a, const void *b)
 {
@@ -71,7 +46,8 @@ static int by_time(const void *a, const void *b)
 
 static int slower(const void *a, const void *b)
 {
-	const struct call *x = *(const struct call *const *)a, *y = *(const struct call *const *)b;
+	const struct measured_call *x = *(const struct measured_call *const *)a,
+				   *y = *(const struct measured_call *const *)b;
 	uint64_t d = x->t1 - x->t0, e = y->t1 - y->t0;
 
 	return d != e ? (d > e ? -1 : 1) : 0;
@@ -84,42 +60,16 @@ static int by_total(const void *a, const void *b)
 	return x->total_ns != y->total_ns ? (x->total_ns > y->total_ns ? -1 : 1) : 0;
 }
 
-static uint64_t to_ns(const struct vprof_trace *trace, uint64_t ticks)
-{
-	double ns = vprof_trace_ns(trace, ticks);
-
-	return ns <= 0 ? 0 : (uint64_t)ns;
-}
-
-static void read_calls(const struct vprof_timeline *timeline)
-{
-	struct vprof_calls *reader = vprof_calls_new(timeline->n_threads, CALLS_BYTES);
-
-	for (uint32_t t = 0; reader && t < timeline->n_threads; t++) {
-		struct vprof_stretch s;
-
-		vprof_stretch_begin(&s, reader, t, &timeline->threads[t].calls, 0, VPROF_CALL_TIME_MAX);
-		while (vprof_stretch_next(&s) > 0)
-			for (size_t i = s.n_kept; i < s.n; i++)
-				*VPROF_PUSH(&calls) = (struct call){ .t0 = to_ns(timeline->trace, s.v[i].t0),
-								     .t1 = to_ns(timeline->trace, s.v[i].t1),
-								     .tid = timeline->threads[t].tid,
-								     .code = s.v[i].code };
-	}
-	vprof_calls_free(reader);
-	qsort(calls.v, calls.n, sizeof *calls.v, by_code);
-}
-
 static int collect(void *unused, const struct vprof_latency_instance *i)
 {
 	(void)unused;
-	if (strcmp(vprof_annotated_function(&tree, i->node)->name, wanted) != 0)
+	if (strcmp(vprof_annotated_function(&run.tree, i->node)->name, wanted) != 0)
 		return 0;
 	*VPROF_PUSH(&instances) = (struct instance){ .before = i->before,
 						     .first = i->first,
 						     .last = i->last,
 						     .after = i->after,
-						     .tid = input.history.threads.v[i->thread].tid,
+						     .tid = run.input.history.threads.v[i->thread].tid,
 						     .is_cut = i->flags != 0 };
 	return 0;
 }
@@ -127,16 +77,16 @@ static int collect(void *unused, const struct vprof_latency_instance *i)
 static void infer(const char *name)
 {
 	struct vprof_latency_gaps gaps = { 0 };
-	struct vprof_latency_inference g = { .history = &input.history,
-					     .tree = &tree.tree,
-					     .nodes = tree.nodes,
-					     .paths = tree.paths,
+	struct vprof_latency_inference g = { .history = &run.input.history,
+					     .tree = &run.tree.tree,
+					     .nodes = run.tree.nodes,
+					     .paths = run.tree.paths,
 					     .gaps = &gaps,
 					     .instance = collect };
 
 	wanted = name;
 	instances.n = 0;
-	for (uint32_t i = 0; i < input.history.threads.n; i++)
+	for (uint32_t i = 0; i < run.input.history.threads.n; i++)
 		if (vprof_latency_infer(&g, i))
 			exit(2);
 	vprof_latency_gaps_release(&gaps);
@@ -146,19 +96,19 @@ static void infer(const char *name)
 /* Calls and instances in order of time; those of recursive functions may enclose one another. */
 static void match(struct function *f)
 {
-	struct call *v = calls.v + f->first;
+	struct measured_call *v = run.calls.v + f->first;
 	size_t next = 0;
 
 	for (size_t k = 0; k < instances.n; k++) {
 		const struct instance *i = &instances.v[k];
-		const struct call *only = NULL;
+		const struct measured_call *only = NULL;
 		uint64_t n = 0, ns;
 
 		while (next < f->n &&
-		       (v[next].tid < i->tid || (v[next].tid == i->tid && v[next].t1 + error_ns < i->first)))
+		       (v[next].tid < i->tid || (v[next].tid == i->tid && v[next].t1 + run.error_ns < i->first)))
 			next++;
-		for (size_t c = next; c < f->n && v[c].tid == i->tid && v[c].t0 <= i->last + error_ns; c++) {
-			if (v[c].t1 + error_ns < i->first)
+		for (size_t c = next; c < f->n && v[c].tid == i->tid && v[c].t0 <= i->last + run.error_ns; c++) {
+			if (v[c].t1 + run.error_ns < i->first)
 				continue;
 			/* those that only touch its ends by the clocks' error are others */
 			if (v[c].t1 < i->first || v[c].t0 > i->last) {
@@ -175,7 +125,8 @@ static void match(struct function *f)
 			continue;
 		ns = only->t1 - only->t0;
 		f->n_single++;
-		f->n_held += i->last - i->first <= ns + 2 * error_ns && i->after - i->before + 2 * error_ns >= ns;
+		f->n_held += i->last - i->first <= ns + 2 * run.error_ns &&
+			     i->after - i->before + 2 * run.error_ns >= ns;
 		f->low_error += ((double)(i->last - i->first) - (double)ns) / (double)(ns + 1);
 		f->high_error += ((double)(i->after - i->before) - (double)ns) / (double)(ns + 1);
 	}
@@ -183,10 +134,10 @@ static void match(struct function *f)
 
 static void count_seen(struct function *f)
 {
-	const struct call **order = malloc((f->n + 1) * sizeof *order);
+	const struct measured_call **order = malloc((f->n + 1) * sizeof *order);
 
 	for (size_t i = 0; i < f->n; i++) {
-		order[i] = &calls.v[f->first + i];
+		order[i] = &run.calls.v[f->first + i];
 		f->n_seen += order[i]->is_seen;
 		f->total_ns += (double)(order[i]->t1 - order[i]->t0);
 	}
@@ -233,11 +184,11 @@ static void compare(const struct vprof_plan *plan, size_t top)
 	struct function all = { .name = "all" };
 	size_t n_inlined = 0;
 
-	for (size_t i = 0, end; i < calls.n; i = end) {
-		const struct vprof_probe *p = vprof_plan_probe(plan, calls.v[i].code);
+	for (size_t i = 0, end; i < run.calls.n; i = end) {
+		const struct vprof_probe *p = vprof_plan_probe(plan, run.calls.v[i].code);
 		struct function f = { .name = p ? p->name : "?", .first = i };
 
-		for (end = i; end < calls.n && calls.v[end].code == calls.v[i].code;)
+		for (end = i; end < run.calls.n && run.calls.v[end].code == run.calls.v[i].code;)
 			end++;
 		f.n = end - i;
 		infer(f.name);
@@ -260,31 +211,12 @@ static void compare(const struct vprof_plan *plan, size_t top)
 
 int main(int argc, char **argv)
 {
-	struct vprof_trace *trace;
-	struct vprof_timeline *timeline;
-	struct vprof_plan *plan;
-	struct vprof_error err = { "" };
-	char path[4096];
-
 	if (argc < 2)
 		return 2;
-	snprintf(path, sizeof path, "%s/trace", argv[1]);
-	if (vprof_trace_open(&trace, path, &err) || vprof_latency_input_read(&input, trace, &err) ||
-	    vprof_annotated_tree_build(&tree, &input.history, 0, &err) ||
-	    vprof_timeline_build(&timeline, trace, 0, NULL, NULL, &err)) {
-		fprintf(stderr, "%s\n", err.message);
-		return 2;
-	}
-	snprintf(path, sizeof path, "%s/plan.json", argv[1]);
-	if (vprof_plan_read(&plan, path, &err)) {
-		fprintf(stderr, "%s\n", err.message);
-		return 2;
-	}
-	error_ns = CLOCK_NS + (uint64_t)trace->header.kernel_error_ns;
-	read_calls(timeline);
+	measured_run_read(&run, argv[1]);
 	printf("%zu events with stacks, %" PRIu64 " lost, %" PRIu64 " left out for their stacks, %zu windows\n",
-	       input.history.events.n, input.n_lost, input.counts.n_without + input.counts.n_cut,
-	       input.history.windows.n);
-	compare(plan, argc > 2 ? (size_t)atol(argv[2]) : 20);
+	       run.input.history.events.n, run.input.n_lost, run.input.counts.n_without + run.input.counts.n_cut,
+	       run.input.history.windows.n);
+	compare(run.plan, argc > 2 ? (size_t)atol(argv[2]) : 20);
 	return 0;
 }

@@ -58,7 +58,7 @@ static const char good[] =
 	"  }],\n"
 	"  \"sync\": [{\"acquire\": \"LWLockAcquire\", \"release\": \"LWLockRelease\", \"object\": \"lock\", \"mode\": \"m\"}],\n"
 	"  \"queues\": [{\"enqueue\": \"cq_push\", \"item\": \"item\"}, {\"dequeue\": \"cq_pop\", \"item\": \"$return\"}],\n"
-	"  \"roots\": [\"main\"], \"exclude\": [\"ev_*\", \"memcpy\"]\n"
+	"  \"roots\": [\"main\"], \"measure_first\": [\"serve\", \"look\"], \"exclude\": [\"ev_*\", \"memcpy\"]\n"
 	"}\n";
 
 static void test_good_file(void **state)
@@ -100,6 +100,8 @@ static void test_good_file(void **state)
 	assert_true(a->hooks[9].at_exit);
 	assert_int_equal(a->n_intervals, 1);
 	assert_string_equal(a->roots[0], "main");
+	assert_int_equal(a->n_measure_first, 2);
+	assert_string_equal(a->measure_first[1], "look");
 	assert_int_equal(a->n_exclude, 2);
 	vprof_annotations_free(a);
 }
@@ -131,8 +133,9 @@ static const struct {
 	  "1: intervals: this is an object; write an array of intervals (empty when the code itself "
 	  "is annotated with vprof.h)" },
 	{ "{\"intervals\": [],\n\"quues\": []}", "2: quues: unknown key; did you mean \"queues\"?" },
-	{ "{\"intervals\": [],\n\"xyzzy\": []}", "2: xyzzy: unknown key; known here: build, run, directory, "
-						 "compile_commands, intervals, sync, queues, roots, exclude" },
+	{ "{\"intervals\": [],\n\"xyzzy\": []}",
+	  "2: xyzzy: unknown key; known here: build, run, directory, "
+	  "compile_commands, intervals, sync, queues, roots, measure_first, exclude" },
 	{ MARK("\"functon\": \"f\", \"id\": \"1\""),
 	  "2: intervals[0].begin.functon: unknown key; did you mean \"function\"?\n"
 	  "2: intervals[0].begin: key \"function\" is missing; give the name of a function" },

@@ -581,6 +581,29 @@ static void the_start_looks_ahead(void **state)
 	vprof_facts_free(facts);
 }
 
+/* A hot path is broken down at once; what none of it calls by its name becomes a root, or nothing would measure it. */
+static void what_is_measured_first_is_broken_down(void **state)
+{
+	struct fixture *f = *state;
+	struct vprof_facts *facts = make_facts();
+	const char *first[] = { "hold", "get", "hidden", "nowhere" };
+	struct vprof_annotations a = { .measure_first = first, .n_measure_first = 4 };
+	int from_stacks, is_root = 0;
+
+	add_common_frames(f, "serve", 2, 1, 1, 0);
+	assert_int_equal(vprof_decide_roots(&f->session, &f->r, facts, &a, &from_stacks), VPROF_OK);
+	assert_int_equal(f->session.broken_down.n, 5); /* serve, and the narrow way from there: hold, release */
+	assert_string_equal(f->session.broken_down.items[3].name, "get");
+	assert_string_equal(f->session.broken_down.items[4].name, "hidden");
+	for (size_t i = 0; i < f->session.roots.n; i++) {
+		assert_string_not_equal(f->session.roots.items[i].name, "hold");
+		assert_string_not_equal(f->session.roots.items[i].name, "get"); /* release calls it */
+		is_root |= !strcmp(f->session.roots.items[i].name, "hidden");
+	}
+	assert_int_equal(is_root, 1);
+	vprof_facts_free(facts);
+}
+
 static void without_stacks_the_annotations_are_the_roots(void **state)
 {
 	struct fixture *f = *state;
@@ -661,6 +684,7 @@ int main(void)
 		TEST(a_pointer_site_is_known_by_its_caller),
 		TEST(roots_come_from_the_stacks),
 		TEST(names_of_cpp_are_found),
+		TEST(what_is_measured_first_is_broken_down),
 		TEST(without_stacks_the_annotations_are_the_roots),
 		TEST(the_start_looks_ahead),
 		TEST(a_narrow_way_ends_at_a_shared_header),
