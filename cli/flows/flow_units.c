@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "annotate/code/call_roles.h"
+#include "annotate/code/identifiers.h"
 
 #define WRAPPER_LEVELS 3
 #define CALLERS_MAX 16	    /* what more functions call is memory, a log or the like: they take nothing over from it */
@@ -63,10 +64,20 @@ static int locks(const struct vprof_facts *facts, const struct vprof_facts_funct
 
 enum { LOCKS = 1, NEAR = 2, WRAPS = 4, TRANSFERS = 8 };
 
+/* By its name, whatever else it does, as APR's with locks that it makes of a condition variable. */
+static int is_named_lock(const struct vprof_facts_function *f)
+{
+	return vprof_name_has_word(f->name, "lock") || vprof_name_has_word(f->name, "acquire");
+}
+
 /* Does it lock and not unlock? Then its callers hold the lock. */
 static int keeps_lock(const struct vprof_facts *facts, const struct vprof_facts_function *f)
 {
 	int n = 0;
+
+	for (uint32_t i = 0; i < f->n_calls && is_named_lock(f); i++)
+		if (vprof_call_has_role(vprof_facts_call_of(facts, f, i), VPROF_ROLE_LOCK))
+			return 1;
 
 	for (uint32_t i = 0; i < f->n_calls; i++) {
 		const struct vprof_facts_call *call = vprof_facts_call_of(facts, f, i);
