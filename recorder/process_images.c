@@ -237,7 +237,8 @@ void vprof_images_forget(struct vprof_images *images, uint32_t pid)
 }
 
 static struct vprof_unwound unwind(struct vprof_images *images, struct vprof_image *image,
-				   const struct vp_ring_stack *stack, uint64_t addresses[VP_KERNEL_STACK_MAX])
+				   const struct vp_ring_stack *stack, uint64_t addresses[VP_KERNEL_STACK_MAX],
+				   size_t places[VP_KERNEL_STACK_MAX])
 {
 	const unsigned long long *r = stack->registers;
 	const struct vprof_stack_copy copy = { r[0],	     r[1],	    r[2], r[3], { r[4], r[5], r[6], r[7] },
@@ -249,14 +250,25 @@ static struct vprof_unwound unwind(struct vprof_images *images, struct vprof_ima
 	if (!image->is_told)
 		vprof_unwinder_files(image->unwinder, tell_file, image);
 	image->is_told = 1;
-	return vprof_unwinder_unwind(image->unwinder, &copy, addresses, VP_KERNEL_STACK_MAX);
+	return vprof_unwinder_unwind(image->unwinder, &copy, addresses, places, VP_KERNEL_STACK_MAX);
+}
+
+/* Frames of code that is in no file are a guess, and may be known another time. */
+static void place_frames(const struct vprof_unwound *found, const size_t places[VP_KERNEL_STACK_MAX],
+			 struct vp_ring_frames *frames)
+{
+	frames->stack = found->is_placed && !found->is_unknown;
+	frames->n = 0;
+	for (size_t i = 1; frames->stack && i < found->n; i++)
+		frames->at[frames->n++] = (unsigned short)places[i];
 }
 
 int vprof_images_unwind(struct vprof_images *images, struct vprof_image *image, uint32_t id,
-			const struct vp_ring_stack *stack, int is_last)
+			const struct vp_ring_stack *stack, int is_last, struct vp_ring_frames *frames)
 {
 	uint64_t addresses[VP_KERNEL_STACK_MAX];
-	struct vprof_unwound found = unwind(images, image, stack, addresses);
+	size_t places[VP_KERNEL_STACK_MAX];
+	struct vprof_unwound found = unwind(images, image, stack, addresses, places);
 	struct vprof_image *newer = NULL;
 
 	/* A library may have been loaded since. */
@@ -269,8 +281,9 @@ int vprof_images_unwind(struct vprof_images *images, struct vprof_image *image, 
 	if (newer) {
 		image->is_current = 0;
 		image = newer;
-		found = unwind(images, image, stack, addresses);
+		found = unwind(images, image, stack, addresses, places);
 	}
+	place_frames(&found, places, frames);
 	vprof_stack_record(&image->table, id, addresses, (uint32_t)found.n, found.is_cut ? VP_STACK_CUT : 0);
 	return 0;
 }

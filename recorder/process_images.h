@@ -24,9 +24,10 @@ void vprof_images_fork(struct vprof_images *images, uint32_t parent_pid, uint32_
 void vprof_images_forget(struct vprof_images *images, uint32_t pid); /* the next find makes another */
 
 /* Adds the stack to the image's table: 0. Without tables for its functions it has only the frames up to there; unless
- * is_last, that is 1, with nothing added, when looking at the mappings again later may help. */
+ * is_last, that is 1, with nothing added, when looking at the mappings again later may help. Sets frames->n and at, and
+ * frames->stack to 1, or to 0 if the same words there do not make the same stack. */
 int vprof_images_unwind(struct vprof_images *images, struct vprof_image *image, uint32_t id,
-			const struct vp_ring_stack *stack, int is_last);
+			const struct vp_ring_stack *stack, int is_last, struct vp_ring_frames *frames);
 void vprof_images_flush(struct vprof_images *images);
 
 /* Adds a KERNEL_STACK record (stack_table.c). */

@@ -244,15 +244,19 @@ static int load(struct vprof_recorder *r, struct vprof_error *err)
 	r->bpf->rodata->records_sockets = (r->kinds & VP_KERNEL_SOCKETS) != 0;
 	r->bpf->rodata->has_budget = (r->kinds & VP_KERNEL_WINDOWS) != 0;
 	r->bpf->rodata->spacing_ns = r->o.spacing_ns;
-	if (!(r->kinds & VP_KERNEL_STACKS) && (bpf_map__set_max_entries(r->bpf->maps.stacks_seen, 1) ||
-					       bpf_map__set_max_entries(r->bpf->maps.libraries, 1)))
+	if (!(r->kinds & VP_KERNEL_STACKS) &&
+	    (bpf_map__set_max_entries(r->bpf->maps.stacks_seen, 1) ||
+	     bpf_map__set_max_entries(r->bpf->maps.frames, 1) || bpf_map__set_max_entries(r->bpf->maps.libraries, 1)))
 		return vprof_error_no_memory(err);
 	ret = record_bpf__load(r->bpf);
 	if (ret)
 		return refuse(err, "to load the recording programs", ret);
 	if (r->kinds & VP_KERNEL_STACKS)
 		ret = vprof_stacks_open(&r->stacks, &r->table, r->o.store, r->o.arg,
-					bpf_map__fd(r->bpf->maps.libraries), err);
+					&(struct vprof_stack_maps){ .libraries = bpf_map__fd(r->bpf->maps.libraries),
+								    .seen = bpf_map__fd(r->bpf->maps.stacks_seen),
+								    .frames = bpf_map__fd(r->bpf->maps.frames) },
+					err);
 	if (ret)
 		return ret;
 	ret = vprof_rings_open(

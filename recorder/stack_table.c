@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "recorder/stack_table.h"
 
+#include <bpf/bpf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ struct waiting {
 };
 
 struct vprof_stacks {
+	struct vprof_stack_maps maps;
 	struct vprof_gather *machine;
 	struct vprof_kernel_symbols *symbols;
 	struct vprof_images *images;
@@ -33,15 +35,16 @@ struct vprof_stacks {
 };
 
 int vprof_stacks_open(struct vprof_stacks **out, struct vprof_gather *machine, vprof_store_chunk *store, void *arg,
-		      int libraries, struct vprof_error *err)
+		      const struct vprof_stack_maps *maps, struct vprof_error *err)
 {
 	struct vprof_stacks *s = calloc(1, sizeof *s);
 
 	*out = s;
 	if (s) {
+		s->maps = *maps;
 		s->machine = machine;
 		s->symbols = vprof_kernel_symbols_read();
-		s->images = vprof_images_new(store, arg, libraries);
+		s->images = vprof_images_new(store, arg, maps->libraries);
 	}
 	if (s && s->symbols && s->images)
 		return VPROF_OK;
@@ -168,11 +171,11 @@ void vprof_stacks_add(struct vprof_stacks *s, const struct vp_ring_stack *stack,
 		add_kernel_stack(s, id, stack);
 		return;
 	}
-	if (s->queue.n - s->n_done >= QUEUE_MAX)
+	slot = s->queue.n - s->n_done < QUEUE_MAX ? VPROF_PUSH(&s->queue) : NULL;
+	if (!slot) {
+		bpf_map_delete_elem(s->maps.seen, &stack->head.kernel_stack);
 		return;
-	slot = VPROF_PUSH(&s->queue);
-	if (!slot)
-		return;
+	}
 	*slot = (struct waiting){ id, vprof_images_find(s->images, stack->head.other), calloc(1, sizeof *stack), 0 };
 	if (!slot->image || !slot->copy) {
 		free(slot->copy);
@@ -197,6 +200,40 @@ void vprof_stacks_forget(struct vprof_stacks *s, uint32_t pid)
 	vprof_images_forget(s->images, pid);
 }
 
+static uint64_t next_node(uint64_t node, const struct vp_ring_frames *frames, const struct vp_ring_stack *stack)
+{
+	unsigned long long word;
+
+	for (uint32_t i = 0; i < frames->n; i++) {
+		word = 0;
+		if (frames->at[i] + sizeof word <= stack->n_bytes)
+			memcpy(&word, stack->bytes + frames->at[i], sizeof word);
+		node = vp_ring_mix(node, word);
+	}
+	return node;
+}
+
+/* Tells the kernel's side how it knows this stack again. Another of the same node may have been told since it was sent:
+ * then its own lies behind that. */
+static void tell_frames(struct vprof_stacks *s, const struct vp_ring_stack *stack, struct vp_ring_frames *frames)
+{
+	unsigned long long node = stack->node, next;
+	struct vp_ring_frames there;
+
+	for (int level = 0; node && level < VP_RING_FRAMES_LEVELS; level++) {
+		if (bpf_map_lookup_elem(s->maps.frames, &node, &there)) {
+			frames->stack = frames->stack ? stack->head.kernel_stack : 0;
+			frames->next = next_node(node, frames, stack);
+			bpf_map_update_elem(s->maps.frames, &node, frames, BPF_NOEXIST);
+			return; /* without room for it: it is known by what may be return addresses */
+		}
+		next = next_node(node, &there, stack);
+		if (!there.stack || next == there.next)
+			return;
+		node = next;
+	}
+}
+
 void vprof_stacks_work(struct vprof_stacks *s, uint64_t most_ns, int is_last)
 {
 	uint64_t until = vprof_clock_monotonic_ns() + most_ns;
@@ -204,10 +241,13 @@ void vprof_stacks_work(struct vprof_stacks *s, uint64_t most_ns, int is_last)
 	s->n_works++;
 	while (s->n_done < s->queue.n && s->queue.v[s->n_done].n_works != s->n_works) {
 		struct waiting w = s->queue.v[s->n_done++], *again = NULL;
+		struct vp_ring_frames frames = { 0 };
 
 		/* Code that is not known yet: its library may just be being loaded. */
-		if (vprof_images_unwind(s->images, w.image, w.id, w.copy, is_last))
+		if (vprof_images_unwind(s->images, w.image, w.id, w.copy, is_last, &frames))
 			again = VPROF_PUSH(&s->queue);
+		else
+			tell_frames(s, w.copy, &frames);
 		w.n_works = s->n_works;
 		if (again)
 			*again = w;

@@ -11,9 +11,16 @@
 
 struct vprof_stacks;
 
-/* `machine`: the machine's table; store and arg are for those of processes; libraries: a map, see process_images.h. */
+/* Of the kernel's side (bpf/stacks.bpf.h), descriptors. */
+struct vprof_stack_maps {
+	int libraries, /* process_images.h */
+		seen,  /* hashes that were sent; one that is taken out is sent again */
+		frames;
+};
+
+/* `machine`: the machine's table; store and arg are for those of processes. */
 int vprof_stacks_open(struct vprof_stacks **out, struct vprof_gather *machine, vprof_store_chunk *store, void *arg,
-		      int libraries, struct vprof_error *err);
+		      const struct vprof_stack_maps *maps, struct vprof_error *err);
 void vprof_stacks_close(struct vprof_stacks *s); /* NULL is fine */
 
 /* The id of a stack in the trace; 0 for hash 0, and without memory. */

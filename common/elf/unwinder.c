@@ -7,6 +7,12 @@
 #include <string.h>
 
 #define ANY_PID 1 /* libdwfl wants one */
+#define READS_MAX 64
+
+struct memory_read {
+	size_t place;
+	uint64_t word;
+};
 
 struct vprof_unwinder {
 	Dwfl *dwfl;
@@ -14,8 +20,11 @@ struct vprof_unwinder {
 	const struct vprof_stack_copy *stack; /* that is being unwound */
 	int is_short;			      /* more memory was asked for than was copied */
 	uint64_t *addresses;
+	size_t *places;
 	size_t n, most;
-	int is_full, is_unknown;
+	int is_full, is_unknown, is_placed;
+	struct memory_read reads[READS_MAX]; /* since the last frame */
+	size_t n_reads;
 };
 
 /* The files' own sections have the tables. */
@@ -120,6 +129,8 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void
 		return false;
 	}
 	memcpy(result, u->stack->memory + offset, sizeof *result);
+	if (u->n_reads < READS_MAX)
+		u->reads[u->n_reads++] = (struct memory_read){ offset, *result };
 	return true;
 }
 
@@ -141,6 +152,17 @@ static const Dwfl_Thread_Callbacks thread_callbacks = { .next_thread = next_thre
 							.memory_read = read_memory,
 							.set_initial_registers = set_registers };
 
+/* Where the unwinder has just read this return address. */
+static void place_address(struct vprof_unwinder *u, uint64_t address, size_t *place)
+{
+	size_t i = u->n_reads;
+
+	while (i > 0 && u->reads[i - 1].word != address)
+		i--;
+	*place = i ? u->reads[i - 1].place : 0;
+	u->is_placed &= i != 0;
+}
+
 static int add_frame(Dwfl_Frame *state, void *arg)
 {
 	struct vprof_unwinder *u = arg;
@@ -152,6 +174,10 @@ static int add_frame(Dwfl_Frame *state, void *arg)
 		u->is_full = 1;
 		return DWARF_CB_ABORT;
 	}
+	u->places[u->n] = 0;
+	if (u->n)
+		place_address(u, pc, &u->places[u->n]);
+	u->n_reads = 0;
 	u->addresses[u->n++] = pc;
 	if (!dwfl_addrmodule(u->dwfl, pc - (u->n > 1)))
 		u->is_unknown = 1;
@@ -159,22 +185,26 @@ static int add_frame(Dwfl_Frame *state, void *arg)
 }
 
 struct vprof_unwound vprof_unwinder_unwind(struct vprof_unwinder *u, const struct vprof_stack_copy *stack,
-					   uint64_t *addresses, size_t most)
+					   uint64_t *addresses, size_t *places, size_t most)
 {
 	struct vprof_unwound found = { .n = 1, .is_cut = 1 };
 
 	addresses[0] = stack->ip;
+	places[0] = 0;
 	if (!u->is_attached && !dwfl_attach_state(u->dwfl, NULL, ANY_PID, &thread_callbacks, u))
 		return found;
 	u->is_attached = 1;
 	u->stack = stack;
 	u->addresses = addresses;
+	u->places = places;
 	u->most = most;
-	u->n = 0;
+	u->n = u->n_reads = 0;
+	u->is_placed = 1;
 	u->is_short = u->is_full = u->is_unknown = 0;
 	if (!dwfl_getthread_frames(u->dwfl, ANY_PID, add_frame, u) && !u->is_short)
 		found.is_cut = 0;
 	u->stack = NULL;
+	found.is_placed = u->is_placed && u->n;
 	found.n = u->n ? u->n : 1;
 	found.is_unknown = u->is_unknown || !u->n;
 	return found;

@@ -36,12 +36,14 @@ struct vprof_stack_copy {
 
 struct vprof_unwound {
 	size_t n;	/* addresses, innermost first; all but the first are return addresses */
+	int is_placed;	/* where each of them was read from is known */
 	int is_cut;	/* outer frames are missing: not copied, not known, or too many */
 	int is_unknown; /* an address lies in no file: it may have been mapped since */
 };
 
-/* Fills addresses[most]; there is always the first. */
+/* Fills addresses[most]; there is always the first. places[most]: where in the memory each return address was; that of
+ * the first is 0. */
 struct vprof_unwound vprof_unwinder_unwind(struct vprof_unwinder *u, const struct vprof_stack_copy *stack,
-					   uint64_t *addresses, size_t most);
+					   uint64_t *addresses, size_t *places, size_t most);
 
 #endif

@@ -281,15 +281,19 @@ static __always_inline void forget_dead(struct task_struct *task)
 
 #include "sockets.bpf.h"
 
+/* No interrupt is under way where a CPU switches: if the end of one was not told, that is made good here. */
+static __always_inline void end_interrupts(struct cpu_state *cpu)
+{
+	cpu->irq = cpu->is_device_of_irq = 0;
+	cpu->softirq = VP_CONTEXT_TASK;
+	cpu->n_vectors = cpu->in_timer = 0;
+}
+
 /* A CPU switches from the thread that it switched to before; from another, and a switch in between was not told. Some
  * virtual machines' kernels leave out about one in a thousand, mostly where a CPU becomes busy, to their own tracer,
  * too. */
-static __always_inline void count_unseen(struct task_struct *prev, struct task_struct *next)
+static __always_inline void count_unseen(struct cpu_state *cpu, struct task_struct *prev, struct task_struct *next)
 {
-	struct cpu_state *cpu = this_cpu();
-
-	if (!cpu)
-		return;
 	if (cpu->running && cpu->running != (__u64)prev)
 		__sync_fetch_and_add(&n_unseen, 1);
 	cpu->running = (__u64)next;
@@ -301,11 +305,15 @@ int BPF_PROG(record_switch, _Bool preempted, struct task_struct *prev, struct ta
 {
 	int of_session = in_session(prev->tgid), waker = !of_session && prev->pid && is_waker(prev);
 	struct stack_hashes stacks = { 0, 0 };
+	struct cpu_state *cpu = this_cpu();
 	struct vp_ring_event *e;
 	__u64 began;
 	__u8 state;
 
-	count_unseen(prev, next);
+	if (cpu) {
+		end_interrupts(cpu);
+		count_unseen(cpu, prev, next);
+	}
 	if (has_budget)
 		count_busy(of_session, next->pid && in_session(next->tgid));
 	if (!waker && !of_session && !is_recorded(next))

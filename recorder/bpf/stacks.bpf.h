@@ -6,13 +6,19 @@
  * addresses, and of its depth, so neither the values of local variables nor where a thread's stack lies make another
  * stack of it.
  *
+ * When the recorder has unwound a stack it tells where its return addresses lie (`frames`). A stack of the same place
+ * in the code, and as deep, that has the same words there is the same stack, whatever else is in its memory: unwinding
+ * would take the same steps. Where they differ it is another, and these words lead to where its own return addresses
+ * are told. So a stack that is known costs a few reads, and stacks are told apart however far out they differ.
+ *
  * Only for record.bpf.c. Each CPU has a buffer for each of the programs that may interrupt one another: one for a
  * thread that enters the kernel, one in a soft interrupt that wakes a thread, one in the timer's hard interrupt.
  */
 #ifndef VPROF_STACKS_BPF_H
 #define VPROF_STACKS_BPF_H
 
-#define HASHED_BYTES 2048
+#define HASHED_BYTES 2048 /* of a stack that cannot be unwound */
+#define EXISTS (-17)
 #define NEAR_STACK (8ull << 20) /* from its pointer on: it may be the stack's */
 #define STACK_MAX (1ull << 30)
 #define LIBRARIES_USUAL (16ull << 20)
@@ -41,6 +47,14 @@ struct { /* hashes of stacks that went into a ring */
 	__type(value, __u32);
 } stacks_seen SEC(".maps");
 
+struct { /* by vp_ring_mix() */
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, STACKS_MAX);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u64);
+	__type(value, struct vp_ring_frames);
+} frames SEC(".maps");
+
 struct { /* pid -> where its libraries begin; the recorder finds it out */
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, PROCESSES_MAX);
@@ -66,21 +80,17 @@ struct stack_hashes {
 	__u64 kernel, user;
 };
 
-static __always_inline __u64 mix(__u64 hash, __u64 word)
-{
-	hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
-	return hash ^ hash >> 29;
-}
-
-/* Sends the buffer's first bytes, unless a stack of this hash was sent before. */
-static __always_inline void send_stack(struct vp_ring_stack *b, struct task_struct *task, __u64 hash, __u32 n_bytes)
+/* Sends the buffer's first bytes, unless a stack of this hash was sent before. Returns the hash; 0: no more stacks can
+ * be told apart. */
+static __always_inline __u64 send_stack(struct vp_ring_stack *b, struct task_struct *task, __u64 hash, __u32 n_bytes)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), one = 1;
 	void *ring = bpf_map_lookup_elem(&rings, &cpu);
+	long failed = bpf_map_update_elem(&stacks_seen, &hash, &one, BPF_NOEXIST);
 	__u64 size;
 
-	if (bpf_map_update_elem(&stacks_seen, &hash, &one, BPF_NOEXIST))
-		return;
+	if (failed)
+		return failed == EXISTS ? hash : 0;
 	b->head.ns = bpf_ktime_get_ns();
 	b->head.n_lost = 0;
 	b->head.kind = VP_KIND_KERNEL_STACK;
@@ -88,13 +98,16 @@ static __always_inline void send_stack(struct vp_ring_stack *b, struct task_stru
 	b->head.other = task->tgid;
 	b->head.kernel_stack = hash;
 	b->n_bytes = n_bytes;
-	if (n_bytes > VP_RING_STACK_BYTES)
-		return;
-	size = __builtin_offsetof(struct vp_ring_stack, bytes) + n_bytes;
+	size = n_bytes;
+	asm volatile("" : "+r"(size));
+	if (size > VP_RING_STACK_BYTES)
+		return 0;
+	size += __builtin_offsetof(struct vp_ring_stack, bytes);
 	if (ring && !bpf_ringbuf_output(ring, b, size, BPF_RB_NO_WAKEUP))
-		return;
+		return hash;
 	__sync_fetch_and_add(&n_stacks_lost, 1);
 	bpf_map_delete_elem(&stacks_seen, &hash); /* another time */
+	return hash;
 }
 
 static __always_inline __u64 take_kernel_stack(void *ctx, struct vp_ring_stack *b, struct task_struct *task)
@@ -107,12 +120,11 @@ static __always_inline __u64 take_kernel_stack(void *ctx, struct vp_ring_stack *
 	for (int i = 0; i < VP_KERNEL_STACK_MAX; i++) {
 		if (i * 8 >= n)
 			break;
-		hash = mix(hash, ((__u64 *)b->bytes)[i]);
+		hash = vp_ring_mix(hash, ((__u64 *)b->bytes)[i]);
 	}
 	hash |= 1; /* not 0 */
 	b->is_user = 0;
-	send_stack(b, task, hash, (__u32)n);
-	return hash;
+	return send_stack(b, task, hash, (__u32)n);
 }
 
 #ifdef __TARGET_ARCH_x86
@@ -169,37 +181,102 @@ static __always_inline __u64 libraries_of(__u32 pid, struct mm_struct *mm)
 	return begin ? *begin : mm->mmap_base - LIBRARIES_USUAL;
 }
 
+struct finding {
+	__u64 sp, node;
+	__u64 stack; /* the hash of one that was unwound before; 0: it is none, and node is what is missing for it */
+};
+
+static long find_at_level(__u32 level, struct finding *k)
+{
+	__u64 node = k->node, next = node, sp = k->sp, word;
+	struct vp_ring_frames *f = bpf_map_lookup_elem(&frames, &node);
+
+	if (!f)
+		return 1;
+	if (!f->stack || level == VP_RING_FRAMES_LEVELS - 1) {
+		k->node = 0; /* it cannot be unwound, or is not found */
+		return 1;
+	}
+	for (__u32 i = 0; i < VP_RING_FRAMES_MAX; i++) {
+		if (i >= f->n)
+			break;
+		word = 0;
+		bpf_probe_read_user(&word, sizeof word, (const void *)(sp + f->at[i]));
+		next = vp_ring_mix(next, word);
+	}
+	if (next == f->next)
+		k->stack = f->stack;
+	k->node = next;
+	return k->stack != 0;
+}
+
+struct hashing {
+	struct vp_ring_stack *buffer;
+	const struct code_bounds *bounds;
+	__u64 hash;
+};
+
+static long hash_part(__u32 part, struct hashing *h)
+{
+	struct code_bounds c = *h->bounds;
+	struct vp_ring_stack *b = h->buffer;
+	__u64 hash = h->hash, begin = part * MEMORY_PART;
+	__u32 n = b->n_bytes;
+
+	asm volatile("" : "+r"(begin)); /* the bound right before the use, as in lost_here() */
+	begin &= VP_RING_STACK_BYTES - MEMORY_PART;
+	for (__u32 i = 0; i < MEMORY_PART; i += 8) {
+		__u64 word = *(__u64 *)(b->bytes + begin + i);
+
+		if (begin + i >= n)
+			break;
+		if (may_be_code(&c, word))
+			hash = vp_ring_mix(hash, word);
+	}
+	h->hash = hash;
+	return begin + MEMORY_PART >= n;
+}
+
+/* Copies what lies below, b->n_bytes if there are not more, and returns the hash of what may be return addresses in it.
+ * The kernel checks such a loop in parts only, and once for all sizes if it has forgotten this one: it does of what is
+ * in a map. */
+static __always_inline __u64 hash_memory(struct vp_ring_stack *b, const struct code_bounds *c, __u64 hash, __u32 most)
+{
+	struct hashing h = { b, c, hash };
+
+	b->n_bytes = copy_memory(b, c->sp, 0, most);
+	if (b->n_bytes < most)
+		b->n_bytes = copy_rest(b, c->sp, b->n_bytes);
+	bpf_loop(VP_RING_STACK_BYTES / MEMORY_PART, hash_part, &h, 0);
+	return h.hash;
+}
+
 static __always_inline __u64 take_user_stack(struct vp_ring_stack *b, struct task_struct *task)
 {
 	struct pt_regs *regs = registers_of(task);
 	struct mm_struct *mm = task->mm;
+	struct finding known = { 0 };
 	struct code_bounds c;
 	__u64 hash = 2;
-	__u32 n;
 
 	if (!mm || !regs->ip || !regs->sp)
 		return 0;
 	c = (struct code_bounds){ mm->start_code, mm->end_code, libraries_of(task->tgid, mm), mm->mmap_base, regs->sp };
-	n = copy_memory(b, c.sp, 0, HASHED_BYTES);
-	if (n < HASHED_BYTES)
-		n = copy_rest(b, c.sp, n);
-	for (__u32 i = 0; i < HASHED_BYTES / 8; i++) {
-		__u64 word = ((__u64 *)b->bytes)[i];
-
-		if (i * 8 >= n)
-			break;
-		if (may_be_code(&c, word))
-			hash = mix(hash, word);
-	}
-	hash = mix(hash, regs->ip);
-	hash = mix(hash, depth_of(task, mm, c.sp));
-	hash = mix(hash, task->tgid) & ~1ull;
+	hash = vp_ring_mix(hash, regs->ip);
+	hash = vp_ring_mix(hash, depth_of(task, mm, c.sp));
+	hash = vp_ring_mix(hash, task->tgid);
+	known.sp = c.sp;
+	known.node = hash;
+	bpf_loop(VP_RING_FRAMES_LEVELS, find_at_level, &known, 0);
+	if (known.stack)
+		return known.stack;
+	hash = hash_memory(b, &c, hash, known.node ? VP_RING_STACK_BYTES : HASHED_BYTES) & ~1ull;
 	if (!hash || bpf_map_lookup_elem(&stacks_seen, &hash))
 		return hash;
-	if (n == HASHED_BYTES)
-		n = copy_memory(b, c.sp, HASHED_BYTES, VP_RING_STACK_BYTES);
-	if (n > HASHED_BYTES && n < VP_RING_STACK_BYTES)
-		n = copy_rest(b, c.sp, n);
+	if (b->n_bytes == HASHED_BYTES)
+		b->n_bytes = copy_memory(b, c.sp, HASHED_BYTES, VP_RING_STACK_BYTES);
+	if (b->n_bytes > HASHED_BYTES && b->n_bytes < VP_RING_STACK_BYTES)
+		b->n_bytes = copy_rest(b, c.sp, b->n_bytes);
 	b->registers[0] = regs->ip;
 	b->registers[1] = regs->sp;
 	b->registers[2] = regs->bp;
@@ -208,9 +285,9 @@ static __always_inline __u64 take_user_stack(struct vp_ring_stack *b, struct tas
 	b->registers[5] = regs->r13;
 	b->registers[6] = regs->r14;
 	b->registers[7] = regs->r15;
+	b->node = known.node;
 	b->is_user = 1;
-	send_stack(b, task, hash, n);
-	return hash;
+	return send_stack(b, task, hash, b->n_bytes);
 }
 #endif
 

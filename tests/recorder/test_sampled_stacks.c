@@ -20,10 +20,12 @@
 
 #define CALLS 300
 #define PAGES 64
+#define CALLERS 3
+#define DEEP_BYTES 5000
 #define COMPUTE_NS 300000000ull /* of CPU time: three hundred periods of the timer */
 
 static struct told {
-	uint64_t pages, return_address[3]; /* of the functions below */
+	uint64_t pages, return_address[3], caller[CALLERS]; /* of the functions below */
 } *told;
 
 static __attribute__((noinline)) void make_calls(void)
@@ -128,9 +130,77 @@ static void test_calls_faults_timer(void **state)
 	release(&r);
 }
 
+/* Stacks of one depth that differ only far out: what is called, and how far its stack reaches, is the same. */
+static __attribute__((noinline)) void call_deep(int caller)
+{
+	volatile char frame[DEEP_BYTES];
+
+	frame[0] = (char)caller;
+	syscall(SYS_getppid);
+	told->caller[(int)frame[0]] = (uint64_t)__builtin_return_address(0);
+}
+
+static __attribute__((noinline)) void call_from(int caller)
+{
+	switch (caller) { /* calls that the compiler cannot make one of */
+	case 0:
+		call_deep(0);
+		break;
+	case 1:
+		call_deep(1);
+		break;
+	default:
+		call_deep(2);
+		break;
+	}
+	__asm__ volatile("" ::: "memory");
+}
+
+static int work_deep(void)
+{
+	for (int i = 0; i < CALLS; i++)
+		call_from(i * i % CALLERS);
+	for (int i = 0; i < CALLS; i++)
+		call_from(i % CALLERS);
+	return 0;
+}
+
+static void test_callers_far_out(void **state)
+{
+	uint64_t n_calls = 0, n_wrong = 0, n_lost;
+	struct recorded r;
+
+	(void)state;
+	memset(told, 0, sizeof *told);
+	record(&r, work_deep, RECORD_CALLS, 0);
+	n_lost = count_lost(&r);
+	for (int i = 0; i < CALLERS; i++)
+		for (int k = 0; k < i; k++)
+			assert_true(told->caller[i] != told->caller[k]);
+	for (size_t i = 0; i < r.n; i++) {
+		const struct vprof_kernel_event *e = &r.events[i];
+		int caller;
+
+		if (e->kind != VP_KIND_KERNEL_CALL || e->call.number != SYS_getppid)
+			continue;
+		n_calls += 1 + e->call.n_skipped;
+		caller = (int)((n_calls - 1 < CALLS ? (n_calls - 1) * (n_calls - 1) : n_calls - 1) % CALLERS);
+		n_wrong += e->call.user_stack && !has_address(&r, e->call.user_stack, told->caller[caller]);
+	}
+	print_message("%llu calls, %llu by another caller, %llu lost\n", (unsigned long long)n_calls,
+		      (unsigned long long)n_wrong, (unsigned long long)n_lost);
+	assert_true(n_calls > 0 && n_calls <= 2 * CALLS);
+	if (!n_lost) /* else calls cannot be counted off */
+		assert_int_equal(n_wrong, 0);
+	release(&r);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_calls_faults_timer) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_calls_faults_timer),
+		cmocka_unit_test(test_callers_far_out),
+	};
 	struct vprof_error err = { "" };
 
 	told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
