@@ -124,7 +124,7 @@ static int add_requests(cJSON *o, const struct vprof_requests_results *r)
 
 static int write_all(cJSON *o, const struct vprof_requests_results *x)
 {
-	int ok = 1;
+	int ok = vprof_json_add_number(o, "version", 1);
 
 	W_FIELDS(RESULTS_FIELDS)
 	ok &= add_latency(o, "latency", &x->latency);
