@@ -59,8 +59,10 @@ struct vp_live_site {
 	vp_u64 opens;	    /* the gate inside a recorded call; 0: as that of a function that is not broken down */
 	unsigned int code;  /* as in the trace; constant */
 	unsigned int flags; /* VP_LIVE_ROOT: an ENTER record, too */
-	void (*twin)(void); /* the instrumented copy of the function; 0: the probe stands in the function itself */
+	void (*twin)(void); /* the instrumented copy of the function; 0: the probe stands in the function itself;
+			     * VP_LIVE_COPY: in an instrumented copy, by whatever function that was entered */
 };
+#define VP_LIVE_COPY 1u
 #define VP_LIVE_SECTION "vp_live"
 #define VP_LIVE_ROOT 1u
 
@@ -505,19 +507,31 @@ VP_OUT_ void vp_hook_leave(struct vp_hook **open)
 #elif defined(__aarch64__)
 #define VP_LIVE_ADDRESS_ "adrp %0, 17b\n\tadd %0, %0, :lo12:17b"
 #endif
+#ifdef VP_LIVE_PROBED /* the probed one of a C++ unit's two assemblies */
+#define VP_LIVE_IN_ "1"
+#else
+#define VP_LIVE_IN_ "0"
+#endif
 #ifdef VP_LIVE_ADDRESS_
 #define VP_LIVE_MADE_(site, code)                                                                                      \
 	struct vp_live_site *site = (__extension__({                                                                   \
 		struct vp_live_site *vp_made_;                                                                         \
 		__asm__ __inline__(".pushsection " VP_LIVE_SECTION ",\"aw\"\n\t.balign 32\n"                           \
-				   "17:\t.8byte 0, 0\n\t.4byte %c1, 0\n\t.8byte 0\n\t.popsection\n\t" VP_LIVE_ADDRESS_ \
+				   "17:\t.8byte 0, 0\n\t.4byte %c1, 0\n\t.8byte " VP_LIVE_IN_                          \
+				   "\n\t.popsection\n\t" VP_LIVE_ADDRESS_                                              \
 				   : "=r"(vp_made_)                                                                    \
 				   : "i"(code));                                                                       \
 		vp_made_;                                                                                              \
 	}));
+#ifdef VP_LIVE_PLAIN
+#define VP_LIVE_FUNCTION(code)
+#else
 #define VP_LIVE_FUNCTION(code) VP_LIVE_MADE_(vp_live_, code) VP_LIVE_SCOPE_(vp_scope_, vp_open_, vp_live_)
 #endif
-#ifdef __cplusplus
+#endif
+#if defined(VP_LIVE_PLAIN)
+#define VP_LIVE_SITE(code)
+#elif defined(__cplusplus)
 #define VP_LIVE_SITE(code)                                                                                             \
 	VP_LIVE_MADE_(vp_live_##code, code) VP_LIVE_SCOPE_(vp_site_##code, vp_site_open_##code, vp_live_##code)
 #else
@@ -617,7 +631,12 @@ VP_INLINE_ void vp_site_hold(const vp_site &)
 #define VP_SITE_REFERENCE(code, mask, context) ::vp_site(code, mask, context).reference
 #define VP_SITE_VOID(code, mask, context) ::vp_site(code, mask, context).none
 #define VP_SITE_SCOPE(code, mask, context) ::vp_site_hold(::vp_site(code, mask, context)),
-#ifdef VP_LIVE_ADDRESS_
+#if defined(VP_LIVE_PLAIN)
+#define VP_LIVE_SITE_VALUE(code)
+#define VP_LIVE_SITE_REFERENCE(code)
+#define VP_LIVE_SITE_VOID(code) (void)
+#define VP_LIVE_SITE_SCOPE(code)
+#elif defined(VP_LIVE_ADDRESS_)
 extern "C++" {
 template <unsigned int Code> VP_INLINE_ struct vp_live_site *vp_live_made()
 {

@@ -127,6 +127,15 @@ static void add_live(struct rewrite *w)
 	const struct vprof_unit *unit = w->unit;
 
 	add(&w->out, "-DVP_LIVE");
+	if (unit->half == VPROF_UNIT_PLAIN)
+		for (size_t i = 1; i < sizeof twins / sizeof *twins; i++)
+			add(&w->out, twins[i]);
+	if (unit->half == VPROF_UNIT_PROBED)
+		add(&w->out, "-g0");
+	if (unit->half)
+		add(&w->out, unit->half == VPROF_UNIT_PLAIN ? "-DVP_LIVE_PLAIN" : "-DVP_LIVE_PROBED");
+	for (size_t i = 0; unit->half && i < sizeof gcc / sizeof *gcc; i++)
+		add(&w->out, gcc[i]);
 	if (strcmp(unit->tu->lang, "c") || unit->is_plain)
 		return;
 	for (size_t i = 0; i < sizeof twins / sizeof *twins; i++)
@@ -372,6 +381,73 @@ char **vprof_original_command(const struct vprof_unit *unit, const char *output)
 	return out.v;
 }
 
+/* Options that could make two assemblies of one unit differ in more than its probes, or that no assembly shows. */
+static int is_apart(const char *word)
+{
+	static const char *const prefixes[] = { "-flto",
+						"-fsanitize",
+						"-fprofile",
+						"--coverage",
+						"-fwhole-program",
+						"-ffat-lto",
+						"-fauto-profile",
+						"-fmodules",
+						"-m32",
+						"-mx32",
+						"-S",
+						"-E",
+						"-fno-asynchronous",
+						"-fdebug-types-section",
+						"-finstrument",
+						"-pg" };
+
+	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+		if (!strncmp(word, prefixes[i], strlen(prefixes[i])))
+			return 1;
+	return 0;
+}
+
+int vprof_can_merge(const struct vprof_replayer *r, const struct vprof_unit *unit)
+{
+	const struct vprof_command *c = &unit->command;
+	int compiles = 0;
+
+#if !defined(__x86_64__)
+	return 0;
+#endif
+	if (!r->plan || !r->plan->live || r->o->flows || unit->is_plain || unit->action == VPROF_UNIT_REVERT ||
+	    strcmp(unit->tu->lang, "c++") || c->step != VPROF_STEP_COMPILE || c->n_sources != 1 || c->n_inputs ||
+	    vprof_command_is_clang(c))
+		return 0;
+	for (size_t i = c->compiler + 1; i < c->n; i++) {
+		if (is_apart(c->argv[i]))
+			return 0;
+		compiles |= !strcmp(c->argv[i], "-c");
+	}
+	return compiles;
+}
+
+char **vprof_assemble_command(const struct vprof_unit *unit, const char *assembly, const char *output)
+{
+	const struct vprof_command *c = &unit->command;
+	struct words out = { 0 };
+
+	for (size_t i = 0; i <= c->compiler; i++)
+		add(&out, c->argv[i]);
+	for (size_t i = c->compiler + 1; i < c->n; i++)
+		if (!strncmp(c->argv[i], "-m", 2) || !strncmp(c->argv[i], "-Wa,", 4) || !strncmp(c->argv[i], "-gz", 3))
+			add(&out, c->argv[i]);
+	add(&out, "-c");
+	add(&out, "-o");
+	add(&out, output);
+	add(&out, assembly);
+	if (out.failed) {
+		vprof_words_free(out.v);
+		return NULL;
+	}
+	return out.v;
+}
+
 char **vprof_replay_command(const struct vprof_replayer *r, const struct vprof_unit *unit, const char *output)
 {
 	const struct vprof_command *c = &unit->command;
@@ -398,6 +474,8 @@ char **vprof_replay_command(const struct vprof_replayer *r, const struct vprof_u
 			add_path_option(&w, &i, n);
 		} else if (!strcmp(word, "-x") && i + 1 < c->n) {
 			add_language(&w, c->argv[++i]);
+		} else if (unit->half && !strcmp(word, "-c")) {
+			add(&w.out, "-S");
 		} else {
 			add(&w.out, word);
 			if (vprof_option_takes_word(word) && i + 1 < c->n)
@@ -414,7 +492,7 @@ char **vprof_replay_command(const struct vprof_replayer *r, const struct vprof_u
 		add(&w.out, "-MT");
 		add(&w.out, "made");
 		add(&w.out, "-MF");
-		take(&w.out, vprof_deps_path(output));
+		take(&w.out, vprof_deps_path(unit->half ? unit->made : output));
 	}
 	add(&w.out, "-o");
 	add(&w.out, output);

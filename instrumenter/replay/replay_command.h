@@ -11,6 +11,10 @@ char **vprof_replay_command(const struct vprof_replayer *r, const struct vprof_u
 /* The recorded command as it is, to `output`, without by-products. */
 char **vprof_original_command(const struct vprof_unit *unit, const char *output);
 
+/* Can a C++ unit have twins, made of two assemblies (resident_merge.h)? And the command that assembles them. */
+int vprof_can_merge(const struct vprof_replayer *r, const struct vprof_unit *unit);
+char **vprof_assemble_command(const struct vprof_unit *unit, const char *assembly, const char *output);
+
 /* Does it link a program statically? Then it needs what vprof_library_link adds: *words, two of them, on the heap, or
  * none. */
 int vprof_links_statically(const struct vprof_command *c);

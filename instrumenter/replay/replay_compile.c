@@ -6,6 +6,7 @@
 #include "instrumenter/replay/replay_compile.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #include "instrumenter/replay/replay_flows.h"
 #include "instrumenter/replay/replay_install.h"
 #include "instrumenter/replay/replay_kept.h"
+#include "instrumenter/resident/resident_merge.h"
 #include "instrumenter/splice/splice_live.h"
 
 struct pool {
@@ -61,12 +63,9 @@ static int lacks_twins(const struct vprof_replayer *r, const struct vprof_unit *
 	       (unit->command.step == VPROF_STEP_COMPILE && vprof_elf_has_undefined(unit->made, VPROF_TWIN_SUFFIX));
 }
 
-static int run_compiler(struct vprof_replayer *r, struct vprof_unit *unit, struct vprof_process *p,
-			struct vprof_process_result *result, struct vprof_error *err)
+static int run_command(struct vprof_unit *unit, char **argv, struct vprof_process *p,
+		       struct vprof_process_result *result, struct vprof_error *err)
 {
-	char **argv = unit->action == VPROF_UNIT_REVERT ? vprof_original_command(unit, unit->made) :
-		      r->o->flows			? vprof_flow_command(unit, unit->made) :
-							  vprof_replay_command(r, unit, unit->made);
 	int rc;
 
 	if (!argv)
@@ -78,6 +77,77 @@ static int run_compiler(struct vprof_replayer *r, struct vprof_unit *unit, struc
 	rc = vprof_process_run(p, result, err);
 	p->argv = NULL;
 	vprof_words_free(argv);
+	return rc;
+}
+
+static int run_compiler(struct vprof_replayer *r, struct vprof_unit *unit, struct vprof_process *p,
+			struct vprof_process_result *result, struct vprof_error *err)
+{
+	char **argv = unit->action == VPROF_UNIT_REVERT ? vprof_original_command(unit, unit->made) :
+		      r->o->flows			? vprof_flow_command(unit, unit->made) :
+							  vprof_replay_command(r, unit, unit->made);
+
+	return run_command(unit, argv, p, result, err);
+}
+
+static char *beside(const char *path, const char *suffix)
+{
+	char *joined;
+
+	return asprintf(&joined, "%s%s", path, suffix) < 0 ? NULL : joined;
+}
+
+/* One half of a unit: 1 when the compiler fails. */
+static int run_half(struct vprof_replayer *r, struct vprof_unit *unit, enum vprof_unit_half half,
+		    struct vprof_process *p, struct vprof_text *text, struct vprof_error *err)
+{
+	char *path = beside(unit->made, half == VPROF_UNIT_PLAIN ? ".plain.s" : ".probed.s");
+	struct vprof_process_result result;
+	int rc;
+
+	unit->half = half;
+	rc = path ? run_command(unit, vprof_replay_command(r, unit, path), p, &result, err) :
+		    vprof_error_no_memory(err);
+	unit->half = VPROF_UNIT_WHOLE;
+	if (!rc)
+		rc = result.status ? 1 : vprof_file_read(path, text, err);
+	if (path)
+		unlink(path);
+	free(path);
+	return rc;
+}
+
+/* A C++ unit with twins: 1 when it cannot have any, for a reason that the messages end with. */
+static int run_merged(struct vprof_replayer *r, struct vprof_unit *unit, struct vprof_process *p,
+		      struct vprof_error *err)
+{
+	struct vprof_text plain = VPROF_TEXT_INIT, probed = VPROF_TEXT_INIT, both = VPROF_TEXT_INIT,
+			  why = VPROF_TEXT_INIT;
+	char *path = beside(unit->made, ".s");
+	struct vprof_process_result result = { 0 };
+	int rc = path ? run_half(r, unit, VPROF_UNIT_PLAIN, p, &plain, err) : vprof_error_no_memory(err);
+
+	if (!rc)
+		rc = run_half(r, unit, VPROF_UNIT_PROBED, p, &probed, err);
+	if (!rc)
+		rc = vprof_assembly_merge(&plain, &probed, &both, &why);
+	if (rc == VPROF_ERR_NOMEM)
+		vprof_error_no_memory(err);
+	if (!rc)
+		rc = vprof_file_write(path, both.s, both.len, err);
+	if (!rc)
+		rc = run_command(unit, vprof_assemble_command(unit, path, unit->made), p, &result, err);
+	if (!rc && result.status)
+		rc = 1;
+	if (why.len)
+		vprof_text_addf(&unit->messages, "  %s\n", why.s);
+	if (path)
+		unlink(path);
+	vprof_text_release(&plain);
+	vprof_text_release(&probed);
+	vprof_text_release(&both);
+	vprof_text_release(&why);
+	free(path);
 	return rc;
 }
 
@@ -100,8 +170,19 @@ int vprof_unit_compile(struct vprof_replayer *r, struct vprof_unit *unit, struct
 	free(unit->made);
 	unit->made = dir.failed ? NULL : vprof_path_join(dir.s, strrchr(unit->output, '/') + 1);
 	rc = unit->made ? vprof_dir_make(dir.s, err) : vprof_error_no_memory(err);
-	if (!rc)
+	if (!rc && vprof_can_merge(r, unit)) {
+		*result = (struct vprof_process_result){ 0 };
+		rc = run_merged(r, unit, &p, err);
+		if (rc > 0) {
+			vprof_replay_log(r, NULL, "without twins: %s\n%s", vprof_replay_short(r, unit->output),
+					 unit->messages.s);
+			vprof_text_clear(&unit->messages);
+			unit->is_plain = 1;
+			rc = run_compiler(r, unit, &p, result, err);
+		}
+	} else if (!rc) {
 		rc = run_compiler(r, unit, &p, result, err);
+	}
 	if (!rc && lacks_twins(r, unit, result->status)) {
 		vprof_replay_log(r, NULL, "without twins: %s, since it does not compile with them\n%s",
 				 vprof_replay_short(r, unit->output), unit->messages.s);

@@ -18,6 +18,11 @@
 #include "instrumenter/restore/replay_state.h"
 #include "instrumenter/splice/splice_unit.h"
 
+/* What one run of the compiler makes of a C++ unit with twins (resident_merge.h): its object, or the assembly of a
+ * half.
+ */
+enum vprof_unit_half { VPROF_UNIT_WHOLE, VPROF_UNIT_PLAIN, VPROF_UNIT_PROBED };
+
 enum vprof_unit_action { VPROF_UNIT_KEEP, VPROF_UNIT_COMPILE, VPROF_UNIT_REVERT };
 
 struct vprof_unit {			 /* one compiler command and what it makes */
@@ -30,8 +35,9 @@ struct vprof_unit {			 /* one compiler command and what it makes */
 	char hash[17], previous[17]; /* of `made`; of what was in its place before */
 	char key[17];		     /* under which `made` survives an interruption; empty: it does not */
 	struct vprof_text messages;
-	int compiled; /* in this replay */
-	int is_plain; /* does not compile with twins: its probes stand in the functions' bodies */
+	int compiled;		   /* in this replay */
+	int is_plain;		   /* does not compile with twins: its probes stand in the functions' bodies */
+	enum vprof_unit_half half; /* of the run under way */
 };
 
 struct vprof_replayer {

@@ -145,6 +145,21 @@ static int visit_callers(struct vprof_resident_closure *c, const struct vprof_in
 	return rc;
 }
 
+static int cover_thunks(struct vprof_resident_closure *c, uint64_t function)
+{
+	const struct vprof_resident_debug *d = c->debug;
+	size_t i = VPROF_BISECT(d->thunks.n, i, d->thunks.v[i].function < function);
+
+	for (; i < d->thunks.n && d->thunks.v[i].function == function; i++) {
+		uint64_t *entry = VPROF_PUSH(&c->entries);
+
+		if (!entry)
+			return VPROF_ERR_NOMEM;
+		*entry = d->thunks.v[i].entry;
+	}
+	return 1;
+}
+
 static int cover(struct vprof_resident_closure *c, uint32_t function, uint32_t instance, struct vprof_text *why)
 {
 	const struct vprof_instance *i = &c->debug->instances.v[instance];
@@ -156,6 +171,10 @@ static int cover(struct vprof_resident_closure *c, uint32_t function, uint32_t i
 	}
 	if (i->kind == VPROF_INSTANCE_CLONE)
 		return visit_callers(c, i, why);
+	if (c->debug->functions.v[i->function].is_always && i->entry) {
+		c->n_always++;
+		return 1;
+	}
 	if (!i->entry) {
 		if (i->function == function)
 			vprof_text_add(why, "its entry cannot be patched");
@@ -167,17 +186,16 @@ static int cover(struct vprof_resident_closure *c, uint32_t function, uint32_t i
 	if (!entry)
 		return VPROF_ERR_NOMEM;
 	*entry = i->entry;
-	return 1;
+	return cover_thunks(c, i->low);
 }
 
-int vprof_resident_closure_of(struct vprof_resident_closure *c, uint32_t function, struct vprof_text *why)
+/* Where the function itself runs. */
+static int visit_function(struct vprof_resident_closure *c, uint32_t function, struct vprof_text *why)
 {
 	const struct vprof_resident_debug *d = c->debug;
 	const struct vprof_source_function *f = &d->functions.v[function];
 	int rc = 1;
 
-	c->stamp++;
-	c->entries.n = c->todo.n = 0;
 	for (size_t i = f->instance; rc > 0 && i < d->instances.n && d->instances.v[i].function == function; i++)
 		rc = visit(c, (uint32_t)i);
 	for (size_t i = f->inlined; rc > 0 && i < d->inlined.n && d->inlined.v[i].function == function; i++) {
@@ -187,9 +205,21 @@ int vprof_resident_closure_of(struct vprof_resident_closure *c, uint32_t functio
 		}
 		rc = visit(c, d->inlined.v[i].holder);
 	}
+	return rc;
+}
+
+int vprof_resident_closure_of(struct vprof_resident_closure *c, const uint32_t *functions, size_t n,
+			      struct vprof_text *why)
+{
+	int rc = 1;
+
+	c->stamp++;
+	c->entries.n = c->todo.n = c->n_always = 0;
+	for (size_t i = 0; rc > 0 && i < n; i++)
+		rc = visit_function(c, functions[i], why);
 	for (size_t i = 0; rc > 0 && i < c->todo.n; i++)
-		rc = cover(c, function, c->todo.v[i], why);
-	if (rc > 0 && !c->entries.n) {
+		rc = cover(c, functions[0], c->todo.v[i], why);
+	if (rc > 0 && !c->entries.n && !c->n_always) {
 		vprof_text_add(why, "the program does not contain it");
 		return 0;
 	}

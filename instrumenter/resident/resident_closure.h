@@ -20,6 +20,7 @@ struct vprof_resident_closure {
 	uint32_t stamp;
 	VPROF_ARRAY(uint64_t) entries; /* of the function last asked for */
 	VPROF_ARRAY(uint32_t) todo;
+	size_t n_always; /* of todo: functions that are entered through their twins anyway */
 };
 
 /* Reads the code for branches to clones: every place that could be one counts. O(code). */
@@ -27,8 +28,9 @@ int vprof_resident_closure_init(struct vprof_resident_closure *c, const struct v
 				const struct vprof_resident_debug *debug, struct vprof_error *err);
 void vprof_resident_closure_release(struct vprof_resident_closure *c);
 
-/* Fills c->entries (sorted) for debug->functions.v[function], which has a twin. 1: with all of them open, every
- * execution is seen. 0: not so, and `why` says where it would not be; negative: NOMEM. */
-int vprof_resident_closure_of(struct vprof_resident_closure *c, uint32_t function, struct vprof_text *why);
+/* Fills c->entries (sorted) for debug->functions.v[function] of each of `functions`, which have twins. 1: with all of
+ * them open, every execution is seen. 0: not so, and `why` says where it would not be; negative: NOMEM. */
+int vprof_resident_closure_of(struct vprof_resident_closure *c, const uint32_t *functions, size_t n,
+			      struct vprof_text *why);
 
 #endif

@@ -15,18 +15,26 @@
 struct found { /* a compiled function, or an inlined copy */
 	uint64_t unit;
 	const char *name, *file;
-	int line;
+	int line, is_merged;
+	uint64_t origin; /* of merged ones */
 	uint32_t number; /* in the order in which they were found: of instances, or of copies with their holder */
 	uint32_t holder; /* VPROF_NONE: it is an instance itself */
 	uint64_t low;
+};
+
+struct lambda { /* gcc gives no place to its function, but to the class */
+	uint64_t function;
+	const char *file;
+	int line;
 };
 
 struct walk {
 	struct vprof_resident_debug *d;
 	const struct vprof_resident_file *f;
 	VPROF_ARRAY(struct found) found;
+	VPROF_ARRAY(struct lambda) lambdas; /* by function, unit after unit */
 	uint32_t n_instances;
-	int failed;
+	int failed, is_merged;
 };
 
 /* The entry that gives a function its name, however often it was inlined or cloned. */
@@ -68,7 +76,12 @@ static void add_found(struct walk *w, Dwarf_Die *die, uint32_t holder, uint64_t 
 				 .number = w->n_instances,
 				 .holder = holder,
 				 .low = low };
-	dwarf_decl_line(&origin, &found->line);
+	dwarf_decl_line(w->is_merged ? die : &origin, &found->line);
+	found->is_merged = w->is_merged;
+	if (w->is_merged) {
+		found->origin = dwarf_dieoffset(&origin);
+		found->file = dwarf_decl_file(die);
+	}
 }
 
 /* Is this where a function begins, and not what the compiler moved out of it? */
@@ -107,6 +120,35 @@ static int add_extents(struct walk *w, Dwarf_Die *die, uint64_t *low)
 	return any ? 0 : -1;
 }
 
+static void add_lambda(struct walk *w, Dwarf_Die *type, Dwarf_Die *function)
+{
+	struct lambda *l;
+	int line = 0;
+
+	if (!w->is_merged || (dwarf_tag(type) != DW_TAG_structure_type && dwarf_tag(type) != DW_TAG_class_type) ||
+	    (!dwarf_decl_line(function, &line) && line) || dwarf_decl_line(type, &line))
+		return;
+	l = VPROF_PUSH(&w->lambdas);
+	if (!l) {
+		w->failed = 1;
+		return;
+	}
+	*l = (struct lambda){ dwarf_dieoffset(function), dwarf_decl_file(type), line };
+}
+
+static void place_lambdas(struct walk *w)
+{
+	for (size_t i = 0; i < w->found.n; i++) {
+		struct found *f = &w->found.v[i];
+		size_t k = VPROF_BISECT(w->lambdas.n, k, w->lambdas.v[k].function < f->origin);
+
+		if (f->is_merged && !f->line && k < w->lambdas.n && w->lambdas.v[k].function == f->origin) {
+			f->line = w->lambdas.v[k].line;
+			f->file = w->lambdas.v[k].file;
+		}
+	}
+}
+
 static void walk_children(struct walk *w, Dwarf_Die *die, uint32_t holder, int depth)
 {
 	Dwarf_Die child;
@@ -119,6 +161,7 @@ static void walk_children(struct walk *w, Dwarf_Die *die, uint32_t holder, int d
 
 		switch (dwarf_tag(&child)) {
 		case DW_TAG_subprogram:
+			add_lambda(w, die, &child);
 			if (add_extents(w, &child, &low)) {
 				if (holder != VPROF_NONE)
 					continue;
@@ -152,7 +195,9 @@ static int by_function(const void *a, const void *b)
 
 	if (x->unit != y->unit)
 		return x->unit < y->unit ? -1 : 1;
-	return strcmp(x->name, y->name);
+	if (strcmp(x->name, y->name))
+		return strcmp(x->name, y->name);
+	return x->origin < y->origin ? -1 : x->origin > y->origin;
 }
 
 static int by_low(const void *a, const void *b)
@@ -190,6 +235,93 @@ static enum vprof_instance_kind kind_of(const struct vprof_resident_file *f, uin
 	return VPROF_INSTANCE_CLONE;
 }
 
+/* A C++ function: the names of clones have a dot. */
+static enum vprof_instance_kind merged_kind(const struct vprof_resident_file *f, uint64_t low)
+{
+	size_t i = VPROF_BISECT(f->symbols.n, i, f->symbols.v[i].address < low);
+
+	for (; i < f->symbols.n && f->symbols.v[i].address == low; i++)
+		if (!strchr(f->symbols.v[i].name, '.'))
+			return VPROF_INSTANCE_EXACT;
+	return VPROF_INSTANCE_CLONE;
+}
+
+/* The function that a virtual call's thunk leads to: its name follows the offsets in the thunk's. NULL: it is none. */
+static const char *behind_offsets(const char *name)
+{
+	int n;
+
+	if (strncmp(name, "_ZT", 3) || !name[3] || !strchr("hvc", name[3]))
+		return NULL;
+	n = name[3] == 'c' ? 2 : 1;
+	for (name += name[3] == 'c' ? 4 : 3; n--;) {
+		int numbers = *name == 'v' ? 2 : *name == 'h' ? 1 : 0;
+
+		if (!numbers)
+			return NULL;
+		for (name++; numbers--; name++) {
+			name += *name == 'n';
+			name += strspn(name, "0123456789");
+			if (*name != '_')
+				return NULL;
+		}
+	}
+	return name;
+}
+
+static int by_thunk(const void *a, const void *b)
+{
+	const struct vprof_thunk *x = a, *y = b;
+
+	return x->function != y->function ? (x->function < y->function ? -1 : 1) :
+	       x->entry < y->entry	  ? -1 :
+					    x->entry > y->entry;
+}
+
+static int by_symbol_name(const void *a, const void *b)
+{
+	return strcmp(((const struct vprof_resident_symbol *)a)->name, ((const struct vprof_resident_symbol *)b)->name);
+}
+
+/* Of a symbol and of what follows the _Z of another. */
+static int order_mangled(const char *name, const char *target)
+{
+	int order = strncmp(name, "_Z", 2);
+
+	return order ? order : strcmp(name + 2, target);
+}
+
+/* Thunks are not in the debug information, and may hold the code of what they lead to. */
+static int find_thunks(struct vprof_resident_debug *d, const struct vprof_resident_file *f)
+{
+	struct vprof_resident_symbol *names = malloc((f->symbols.n + 1) * sizeof *names);
+	int rc = names ? VPROF_OK : VPROF_ERR_NOMEM;
+
+	if (names && f->symbols.n)
+		memcpy(names, f->symbols.v, f->symbols.n * sizeof *names);
+	if (names && f->pairs.n && f->symbols.n)
+		qsort(names, f->symbols.n, sizeof *names, by_symbol_name);
+	for (size_t i = 0; !rc && f->pairs.n && i < f->symbols.n; i++) {
+		const struct vprof_resident_symbol *s = &f->symbols.v[i];
+		const char *target = behind_offsets(s->name);
+		uint64_t twin = target ? vprof_resident_pair_of(f, s->address) : 0;
+		uint64_t entry = twin ? vprof_resident_entry(f, s->address, twin) : 0;
+		size_t k = entry ? VPROF_BISECT(f->symbols.n, k, order_mangled(names[k].name, target) < 0) : 0;
+		struct vprof_thunk *t;
+
+		if (!entry || k == f->symbols.n || order_mangled(names[k].name, target))
+			continue;
+		t = VPROF_PUSH(&d->thunks);
+		if (t)
+			*t = (struct vprof_thunk){ names[k].address, entry, twin };
+		else
+			rc = VPROF_ERR_NOMEM;
+	}
+	free(names);
+	return rc || vprof_array_sort(d->thunks.v, d->thunks.n, sizeof *d->thunks.v, by_thunk) ? VPROF_ERR_NOMEM :
+												 VPROF_OK;
+}
+
 /* found, sorted by function, becomes functions, instances and inlined copies. */
 static int make_lists(struct walk *w)
 {
@@ -211,6 +343,8 @@ static int make_lists(struct walk *w)
 							     .name = x->name,
 							     .file = x->file,
 							     .line = x->line,
+							     .is_merged = x->is_merged,
+							     .origin = x->origin,
 							     .instance = (uint32_t)d->instances.n,
 							     .inlined = (uint32_t)d->inlined.n };
 		}
@@ -219,8 +353,12 @@ static int make_lists(struct walk *w)
 
 			if (!instance)
 				goto no_memory;
-			*instance = (struct vprof_instance){ kind_of(w->f, x->low, x->name),
-							     (uint32_t)d->functions.n - 1, x->low, 0 };
+			*instance = (struct vprof_instance){ .kind = x->is_merged ? merged_kind(w->f, x->low) :
+										    kind_of(w->f, x->low, x->name),
+							     .function = (uint32_t)d->functions.n - 1,
+							     .low = x->low };
+			if (x->is_merged && instance->kind == VPROF_INSTANCE_EXACT)
+				instance->twin = vprof_resident_pair_of(w->f, x->low);
 			numbers[x->number] = (uint32_t)d->instances.n - 1;
 		} else {
 			struct vprof_inlined *inlined = VPROF_PUSH(&d->inlined);
@@ -253,7 +391,7 @@ static void pair(struct walk *w)
 		const struct vprof_resident_site *site;
 		uint32_t function;
 
-		if (n <= k || strcmp(twin->name + n - k, SUFFIX))
+		if (twin->is_merged || n <= k || strcmp(twin->name + n - k, SUFFIX))
 			continue;
 		instance->kind = VPROF_INSTANCE_TWIN;
 		site = vprof_resident_site_of(w->f, instance->low);
@@ -265,11 +403,20 @@ static void pair(struct walk *w)
 	}
 	for (size_t i = 0; i < d->instances.n; i++) {
 		struct vprof_instance *instance = &d->instances.v[i];
-		uint64_t twin = d->functions.v[instance->function].twin;
+		uint64_t twin = instance->twin ? instance->twin : d->functions.v[instance->function].twin;
 
 		if (instance->kind == VPROF_INSTANCE_EXACT && twin)
 			instance->entry = vprof_resident_entry(w->f, instance->low, twin);
 	}
+}
+
+/* Does the unit have twins of its own? Its entry follows the head of the unit. */
+static int is_merged(const struct vprof_resident_file *f, Dwarf_Die *unit)
+{
+	uint64_t at = dwarf_dieoffset(unit);
+	size_t i = VPROF_BISECT(f->merged.n, i, f->merged.v[i] < at);
+
+	return i && at - f->merged.v[i - 1] <= 24;
 }
 
 int vprof_resident_debug_read(struct vprof_resident_debug *d, const struct vprof_resident_file *f,
@@ -282,8 +429,11 @@ int vprof_resident_debug_read(struct vprof_resident_debug *d, const struct vprof
 
 	memset(d, 0, sizeof *d);
 	d->dwarf = dwarf_begin_elf(f->elf, DWARF_C_READ, NULL);
-	while (d->dwarf && !w.failed && !dwarf_get_units(d->dwarf, cu, &cu, NULL, NULL, &unit, NULL))
+	while (d->dwarf && !w.failed && !dwarf_get_units(d->dwarf, cu, &cu, NULL, NULL, &unit, NULL)) {
+		w.is_merged = is_merged(f, &unit);
 		walk_children(&w, &unit, VPROF_NONE, 0);
+	}
+	place_lambdas(&w);
 	if (w.failed || vprof_array_sort(w.found.v, w.found.n, sizeof *w.found.v, by_function))
 		rc = VPROF_ERR_NOMEM;
 	if (!rc)
@@ -292,7 +442,10 @@ int vprof_resident_debug_read(struct vprof_resident_debug *d, const struct vprof
 		rc = VPROF_ERR_NOMEM;
 	if (!rc)
 		pair(&w);
+	if (!rc)
+		rc = find_thunks(d, f);
 	VPROF_ARRAY_RELEASE(&w.found);
+	VPROF_ARRAY_RELEASE(&w.lambdas);
 	return rc ? vprof_error_no_memory(err) : VPROF_OK;
 }
 
@@ -302,6 +455,7 @@ void vprof_resident_debug_release(struct vprof_resident_debug *d)
 	VPROF_ARRAY_RELEASE(&d->instances);
 	VPROF_ARRAY_RELEASE(&d->inlined);
 	VPROF_ARRAY_RELEASE(&d->extents);
+	VPROF_ARRAY_RELEASE(&d->thunks);
 	dwarf_end(d->dwarf);
 	d->dwarf = NULL;
 }

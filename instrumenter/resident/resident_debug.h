@@ -18,6 +18,7 @@ struct vprof_instance {
 	enum vprof_instance_kind kind;
 	uint32_t function;
 	uint64_t low;	/* where it begins */
+	uint64_t twin;	/* of a C++ function; or 0 */
 	uint64_t entry; /* exact ones whose function has a twin: where it can be opened, or 0 */
 };
 
@@ -34,10 +35,17 @@ struct vprof_source_function {
 	uint64_t unit; /* offset of the unit that defines it: static functions of two units may have one name */
 	const char *name, *file; /* file of its definition, or NULL */
 	int line;
+	int is_merged;	   /* of a C++ unit with twins (resident_merge.h): its instances have twins of their own */
+	int is_always;	   /* of such a one: entered through its twin whatever is open, since it may never return */
+	uint64_t origin;   /* of such a one: the entry that declares it, since names do not tell C++ functions apart */
 	uint64_t twin;	   /* address, or 0 */
 	uint32_t code;	   /* of its twin's probe */
 	uint32_t instance; /* the first in instances, which are sorted by function */
 	uint32_t inlined;  /* the first in inlined, likewise */
+};
+
+struct vprof_thunk {			/* C++: adjusts `this` for a virtual call */
+	uint64_t function, entry, twin; /* what it leads to; its own */
 };
 
 struct vprof_resident_debug {
@@ -46,6 +54,7 @@ struct vprof_resident_debug {
 	VPROF_ARRAY(struct vprof_instance) instances;	     /* by function */
 	VPROF_ARRAY(struct vprof_inlined) inlined;	     /* by function */
 	VPROF_ARRAY(struct vprof_extent) extents;	     /* by low */
+	VPROF_ARRAY(struct vprof_thunk) thunks;		     /* by function */
 };
 
 /* OK, also without debug information (all is empty then); CORRUPT, NOMEM. Release it also after an error. */

@@ -14,6 +14,7 @@
 #define SITE_BYTES 32u
 #define SITE_CODE 16u
 #define SITE_TWIN 24u
+#define VP_LIVE_COPY 1u /* runtime/probe.h */
 
 static const unsigned char nops[VPROF_ENTRY_BYTES] = { 0x90, 0x90, 0x90, 0x90, 0x90 };
 static const unsigned char clang_nop[VPROF_ENTRY_BYTES] = { 0x0f, 0x1f, 0x44, 0x00, 0x08 };
@@ -74,8 +75,39 @@ static int add_sites(struct vprof_resident_file *f, Elf_Scn *section, const GElf
 		s->address = header->sh_addr + at;
 		memcpy(&s->code, bytes + SITE_CODE, sizeof s->code);
 		memcpy(&s->twin, bytes + SITE_TWIN, sizeof s->twin);
+		s->is_copy = s->twin == VP_LIVE_COPY;
+		if (s->is_copy)
+			s->twin = 0;
 		if (!s->code) /* between two objects */
 			f->sites.n--;
+	}
+	return VPROF_OK;
+}
+
+/* What resident_merge.c wrote: pairs, and -1 with where the debug information of a unit with pairs begins. */
+static int add_pairs(struct vprof_resident_file *f, Elf_Scn *section)
+{
+	GElf_Shdr header;
+	int is_packed = gelf_getshdr(section, &header) && header.sh_flags & SHF_COMPRESSED;
+	Elf_Data *data = is_packed && elf_compress(section, 0, 0) < 0 ? NULL : elf_rawdata(section, NULL);
+	struct vprof_resident_pair pair;
+
+	for (size_t at = 0; data && data->d_buf && at + sizeof pair <= data->d_size; at += sizeof pair) {
+		struct vprof_resident_pair *p;
+		uint64_t *unit;
+
+		memcpy(&pair, (const char *)data->d_buf + at, sizeof pair);
+		if (pair.plain == UINT64_MAX) {
+			unit = VPROF_PUSH(&f->merged);
+			if (!unit)
+				return VPROF_ERR_NOMEM;
+			*unit = pair.twin;
+		} else if (pair.plain && pair.twin) {
+			p = VPROF_PUSH(&f->pairs);
+			if (!p)
+				return VPROF_ERR_NOMEM;
+			*p = pair;
+		}
 	}
 	return VPROF_OK;
 }
@@ -135,6 +167,20 @@ static int by_twin(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+static int by_plain(const void *a, const void *b)
+{
+	uint64_t x = ((const struct vprof_resident_pair *)a)->plain, y = ((const struct vprof_resident_pair *)b)->plain;
+
+	return x < y ? -1 : x > y;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
 static int read_sections(struct vprof_resident_file *f)
 {
 	size_t names;
@@ -157,6 +203,8 @@ static int read_sections(struct vprof_resident_file *f)
 			rc = add_code(f, s, &header);
 		} else if (header.sh_type == SHT_PROGBITS && !strcmp(name, "vp_live")) {
 			rc = add_sites(f, s, &header);
+		} else if (header.sh_type == SHT_PROGBITS && !strcmp(name, ".debug_vp_pairs")) {
+			rc = add_pairs(f, s);
 		}
 	}
 	for (Elf_Scn *s = elf_nextscn(f->elf, NULL); s && !rc && f->sites.n; s = elf_nextscn(f->elf, s))
@@ -173,6 +221,9 @@ static int read_sections(struct vprof_resident_file *f)
 	if (!rc && vprof_array_sort(f->twins.v, f->twins.n, sizeof *f->twins.v, by_twin))
 		rc = VPROF_ERR_NOMEM;
 	if (!rc && vprof_array_sort(f->symbols.v, f->symbols.n, sizeof *f->symbols.v, by_address))
+		rc = VPROF_ERR_NOMEM;
+	if (!rc && (vprof_array_sort(f->pairs.v, f->pairs.n, sizeof *f->pairs.v, by_plain) ||
+		    vprof_array_sort(f->merged.v, f->merged.n, sizeof *f->merged.v, by_offset)))
 		rc = VPROF_ERR_NOMEM;
 	return rc;
 }
@@ -201,6 +252,8 @@ void vprof_resident_file_release(struct vprof_resident_file *f)
 	VPROF_ARRAY_RELEASE(&f->sites);
 	VPROF_ARRAY_RELEASE(&f->twins);
 	VPROF_ARRAY_RELEASE(&f->symbols);
+	VPROF_ARRAY_RELEASE(&f->pairs);
+	VPROF_ARRAY_RELEASE(&f->merged);
 	VPROF_ARRAY_RELEASE(&f->code);
 	elf_end(f->elf);
 	if (f->fd >= 0)
@@ -236,11 +289,18 @@ const struct vprof_resident_site *vprof_resident_site_of(const struct vprof_resi
 	return twin && i < f->twins.n && f->twins.v[i].twin == twin ? &f->twins.v[i] : NULL;
 }
 
+uint64_t vprof_resident_pair_of(const struct vprof_resident_file *f, uint64_t plain)
+{
+	size_t i = VPROF_BISECT(f->pairs.n, i, f->pairs.v[i].plain < plain);
+
+	return i < f->pairs.n && f->pairs.v[i].plain == plain ? f->pairs.v[i].twin : 0;
+}
+
 static int leads_to(const unsigned char *bytes, uint64_t entry, uint64_t twin)
 {
 	int32_t distance;
 
-	if (bytes[0] != VPROF_ENTRY_CLOSED)
+	if (bytes[0] != VPROF_ENTRY_CLOSED && bytes[0] != VPROF_ENTRY_OPEN)
 		return 0;
 	memcpy(&distance, bytes + 1, sizeof distance);
 	return entry + VPROF_ENTRY_BYTES + (uint64_t)(int64_t)distance == twin;
@@ -283,6 +343,8 @@ int vprof_resident_file_patch(const struct vprof_resident_file *f, const struct 
 		unsigned char bytes[VPROF_ENTRY_BYTES] = { VPROF_ENTRY_CLOSED };
 
 		memcpy(bytes + 1, &distance, sizeof distance);
+		if (list[i].is_open)
+			bytes[0] = VPROF_ENTRY_OPEN;
 		if (!list[i].twin)
 			memcpy(bytes, one_nop, sizeof bytes);
 		if (!c)

@@ -19,6 +19,11 @@
 struct vprof_resident_site {	/* struct vp_live_site of runtime/probe.h */
 	uint64_t address, twin; /* twin 0: the probe stands in the function itself, or is a call's */
 	uint32_t code;
+	int is_copy; /* in the instrumented half of a C++ unit, by whatever function that was entered */
+};
+
+struct vprof_resident_pair { /* C++: a function and its twin */
+	uint64_t plain, twin;
 };
 
 struct vprof_resident_symbol { /* a function */
@@ -40,7 +45,9 @@ struct vprof_resident_file {
 	VPROF_ARRAY(struct vprof_resident_site) sites;	   /* by address */
 	VPROF_ARRAY(struct vprof_resident_site) twins;	   /* those that have one, by it */
 	VPROF_ARRAY(struct vprof_resident_symbol) symbols; /* by address */
-	VPROF_ARRAY(struct vprof_resident_code) code;	   /* executable sections */
+	VPROF_ARRAY(struct vprof_resident_pair) pairs;	   /* by plain address */
+	VPROF_ARRAY(uint64_t) merged; /* where the debug information of C++ units with twins begins; sorted */
+	VPROF_ARRAY(struct vprof_resident_code) code; /* executable sections */
 };
 
 /* OK, also when it holds no sites; MISSING, CORRUPT, NOMEM. Release it also after an error. */
@@ -51,12 +58,15 @@ void vprof_resident_file_release(struct vprof_resident_file *f);
 const unsigned char *vprof_resident_bytes(const struct vprof_resident_file *f, uint64_t address, size_t n);
 /* The site whose twin begins at the address, or NULL. */
 const struct vprof_resident_site *vprof_resident_site_of(const struct vprof_resident_file *f, uint64_t twin);
+/* The twin of the C++ function that begins at the address, or 0. */
+uint64_t vprof_resident_pair_of(const struct vprof_resident_file *f, uint64_t plain);
 /* Where the function at `address` can be opened so that it leads to `twin`: the address of its A9 byte, once it is
  * rewritten. 0: it has no patchable entry. */
 uint64_t vprof_resident_entry(const struct vprof_resident_file *f, uint64_t address, uint64_t twin);
 
 struct vprof_resident_patch {
 	uint64_t entry, twin; /* twin 0: an entry that stays plain */
+	int is_open;	      /* for good */
 };
 
 /* Writes the entries into the file, whose times stay. */

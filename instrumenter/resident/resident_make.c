@@ -64,7 +64,7 @@ static int add_functions(struct make *m, const struct vprof_resident_debug *d, s
 	for (uint32_t i = 0; i < d->functions.n; i++) {
 		const struct vprof_source_function *f = &d->functions.v[i];
 		struct vprof_text why = VPROF_TEXT_INIT;
-		int rc = f->twin ? vprof_resident_closure_of(c, i, &why) : 1;
+		int rc = f->twin ? vprof_resident_closure_of(c, &i, 1, &why) : 1;
 
 		for (size_t k = 0; f->twin && rc > 0 && k < c->entries.n; k++)
 			if (add_place(m, f->code, ENTRY, c->entries.v[k]))
@@ -77,6 +77,149 @@ static int add_functions(struct make *m, const struct vprof_resident_debug *d, s
 			return rc;
 	}
 	return VPROF_OK;
+}
+
+/* ---- C++ units with twins: by the place of the definition, since names do not tell functions apart ---- */
+
+static const char *last_part(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash ? slash + 1 : path ? path : "";
+}
+
+struct defined {
+	int line;
+	uint32_t function;
+};
+
+static int by_line(const void *a, const void *b)
+{
+	const struct defined *x = a, *y = b;
+
+	return x->line != y->line	 ? (x->line < y->line ? -1 : 1) :
+	       x->function < y->function ? -1 :
+					   x->function > y->function;
+}
+
+struct merged { /* the functions of one module */
+	const struct vprof_resident_debug *d;
+	VPROF_ARRAY(struct defined) defined; /* by line */
+	VPROF_ARRAY(uint32_t) same;	     /* those of one place */
+};
+
+static int find_same(struct merged *s, const struct vprof_facts *facts, const struct vprof_facts_function *f)
+{
+	const struct vprof_facts_file *file = vprof_facts_file(facts, f->file);
+	size_t i = VPROF_BISECT(s->defined.n, i, s->defined.v[i].line < f->line);
+
+	s->same.n = 0;
+	for (; file && i < s->defined.n && s->defined.v[i].line == f->line; i++) {
+		uint32_t *one;
+
+		if (strcmp(last_part(s->d->functions.v[s->defined.v[i].function].file), last_part(file->path)))
+			continue;
+		one = VPROF_PUSH(&s->same);
+		if (!one)
+			return VPROF_ERR_NOMEM;
+		*one = s->defined.v[i].function;
+	}
+	return VPROF_OK;
+}
+
+/* What runs before anything is opened and may never return is entered through its twin always: main, threads' starts.
+ */
+static int mark_always(const struct make *m, struct vprof_resident_debug *d, struct merged *s)
+{
+	int rc = VPROF_OK;
+
+	for (size_t i = 0; !rc && i < m->facts->n_functions + m->facts->n_addresses; i++) {
+		const struct vprof_facts_function *f = &m->facts->functions[i];
+
+		if (i >= m->facts->n_functions) {
+			const struct vprof_facts_address *a = &m->facts->addresses[i - m->facts->n_functions];
+
+			if (!a->function || (strcmp(a->target, "pthread_create") && strcmp(a->target, "thrd_create") &&
+					     !strstr(a->target, "thread::thread")))
+				continue;
+			f = &m->facts->functions[a->function - 1];
+		} else if (strcmp(f->name, "main")) {
+			continue;
+		}
+		rc = find_same(s, m->facts, f);
+		for (size_t k = 0; !rc && k < s->same.n; k++)
+			d->functions.v[s->same.v[k]].is_always = 1;
+	}
+	return rc;
+}
+
+static int open_merged(struct make *m, struct vprof_resident_closure *c, struct merged *s, uint32_t code)
+{
+	const struct vprof_facts_function *f = vprof_facts_function(m->facts, code - VP_CODE_FUNCTION);
+	struct vprof_text why = VPROF_TEXT_INIT;
+	int rc = f ? find_same(s, m->facts, f) : VPROF_OK, ok = 0;
+
+	if (!rc && f && s->same.n) {
+		ok = vprof_resident_closure_of(c, s->same.v, s->same.n, &why);
+		rc = ok < 0 ? ok : VPROF_OK;
+	} else if (!rc) {
+		vprof_text_add(&why, "the debug information of its program does not show it");
+	}
+	for (size_t k = 0; !rc && ok && k < c->entries.n; k++)
+		rc = add_place(m, code, ENTRY, c->entries.v[k]);
+	if (!rc && ok && !c->entries.n)
+		rc = add_place(m, code, ENTRY, 0); /* always */
+	if (!rc && !ok)
+		rc = add_failure(m, code, &why);
+	vprof_text_release(&why);
+	return rc;
+}
+
+static uint32_t holder_of(const struct make *m, const struct vprof_probe *p);
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int add_merged(struct make *m, const struct vprof_resident_file *f, struct vprof_resident_debug *d,
+		      struct vprof_resident_closure *c)
+{
+	uint32_t *codes = calloc(f->sites.n + 1, sizeof *codes);
+	struct merged s = { .d = d };
+	int rc = codes ? VPROF_OK : VPROF_ERR_NOMEM;
+	size_t n = 0;
+
+	for (uint32_t i = 0; !rc && i < d->functions.n; i++) {
+		struct defined *one = d->functions.v[i].is_merged ? VPROF_PUSH(&s.defined) : NULL;
+
+		if (one)
+			*one = (struct defined){ d->functions.v[i].line, i };
+		else if (d->functions.v[i].is_merged)
+			rc = VPROF_ERR_NOMEM;
+	}
+	if (!rc && vprof_array_sort(s.defined.v, s.defined.n, sizeof *s.defined.v, by_line))
+		rc = VPROF_ERR_NOMEM;
+	if (!rc)
+		rc = mark_always(m, d, &s);
+	for (size_t i = 0; !rc && i < f->sites.n; i++) {
+		const struct vprof_probe *p = f->sites.v[i].is_copy ? vprof_plan_probe(m->plan, f->sites.v[i].code) :
+								      NULL;
+
+		if (p)
+			codes[n++] = p->kind == VPROF_PROBE_FUNCTION ? p->code : holder_of(m, p);
+	}
+	if (n)
+		qsort(codes, n, sizeof *codes, by_number);
+	for (size_t i = 0; !rc && i < n; i++)
+		if (!i || codes[i] != codes[i - 1])
+			rc = open_merged(m, c, &s, codes[i]);
+	VPROF_ARRAY_RELEASE(&s.defined);
+	VPROF_ARRAY_RELEASE(&s.same);
+	free(codes);
+	return rc;
 }
 
 /* Twins that the debug information does not show: nobody knows where they are to be entered. */
@@ -97,13 +240,6 @@ static int check_twins(struct make *m, const struct vprof_resident_file *f, cons
 			return rc;
 	}
 	return VPROF_OK;
-}
-
-static const char *last_part(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path ? path : "";
 }
 
 static int has_site(const struct vprof_resident_file *f, uint32_t code, int twin)
@@ -168,7 +304,7 @@ static int check_lone_all(struct make *m, const struct vprof_resident_file *f, c
 static int patch(struct make *m, const struct vprof_resident_file *f, const struct vprof_resident_debug *d,
 		 struct vprof_error *err)
 {
-	struct vprof_resident_patch *list = calloc(d->instances.n + 1, sizeof *list);
+	struct vprof_resident_patch *list = calloc(d->instances.n + d->thunks.n + 1, sizeof *list);
 	size_t n = 0;
 	int rc;
 
@@ -179,15 +315,20 @@ static int patch(struct make *m, const struct vprof_resident_file *f, const stru
 
 		if (instance->entry) {
 			list[n++] = (struct vprof_resident_patch){ instance->entry,
-								   d->functions.v[instance->function].twin };
+								   instance->twin ?
+									   instance->twin :
+									   d->functions.v[instance->function].twin,
+								   d->functions.v[instance->function].is_always };
 			m->result->n_entries++;
 		} else if (instance->kind != VPROF_INSTANCE_TWIN) {
 			uint64_t entry = vprof_resident_entry(f, instance->low, instance->low);
 
 			if (entry)
-				list[n++] = (struct vprof_resident_patch){ entry, 0 };
+				list[n++] = (struct vprof_resident_patch){ entry, 0, 0 };
 		}
 	}
+	for (size_t i = 0; i < d->thunks.n; i++)
+		list[n++] = (struct vprof_resident_patch){ d->thunks.v[i].entry, d->thunks.v[i].twin, 0 };
 	rc = vprof_resident_file_patch(f, list, n, err);
 	free(list);
 	return rc;
@@ -221,10 +362,13 @@ static int do_module(struct make *m, const char *path, struct vprof_error *err)
 	if (!rc)
 		rc = vprof_resident_closure_init(&closure, &file, &debug, err);
 	for (size_t i = 0; !rc && i < file.sites.n; i++)
-		rc = add_place(m, file.sites.v[i].code, file.sites.v[i].twin ? TWIN_SITE : BODY_SITE,
+		rc = add_place(m, file.sites.v[i].code,
+			       file.sites.v[i].twin || file.sites.v[i].is_copy ? TWIN_SITE : BODY_SITE,
 			       file.sites.v[i].address);
 	if (!rc)
 		rc = add_functions(m, &debug, &closure);
+	if (!rc)
+		rc = add_merged(m, &file, &debug, &closure);
 	if (!rc)
 		rc = check_twins(m, &file, &debug);
 	if (!rc)
@@ -305,7 +449,7 @@ static const char *why_not(const struct make *m, const struct vprof_probe *p, ui
 		return reason;
 	if (i == m->places.n || m->places.v[i].code != p->code)
 		return "the program does not contain it";
-	if (has(m, reached, TWIN_SITE) && !has(m, reached, ENTRY))
+	if ((has(m, reached, TWIN_SITE) || has(m, p->code, TWIN_SITE)) && !has(m, reached, ENTRY))
 		return has(m, reached, BODY_SITE) ? NULL : "nothing in the program runs it";
 	if (p->kind != VPROF_PROBE_FUNCTION && has(m, reached, TWIN_SITE) && has(m, reached, BODY_SITE))
 		return "a unit that holds this call does not compile with twins";
@@ -321,7 +465,8 @@ static int add_addresses(cJSON *copy, const char *key, const struct make *m, uin
 	for (size_t i = first_place(m, code); list && i < m->places.n && m->places.v[i].code == code; i++) {
 		const struct place *p = &m->places.v[i];
 
-		if (p->module != module || (p->what == ENTRY) != entries || (entries && p->address == before))
+		if (p->module != module || !p->address || (p->what == ENTRY) != entries ||
+		    (entries && p->address == before))
 			continue;
 		before = p->address;
 		if (!cJSON_AddItemToArray(list, cJSON_CreateNumber((double)p->address)))

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Two assemblies of one C++ unit become one: whose functions, variables and labels are whose, and what is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "instrumenter/resident/resident_merge.h"
+
+static const char end_of_plain[] = "\t.section\t.debug_info,\"\",@progbits\n.Ldebug_info0:\n\t.long\t1\n";
+
+static struct vprof_text out, why;
+
+static int merge(const char *plain, const char *probed)
+{
+	struct vprof_text a = VPROF_TEXT_INIT, b = VPROF_TEXT_INIT;
+	int rc;
+
+	vprof_text_clear(&out);
+	vprof_text_clear(&why);
+	vprof_text_add(&a, plain);
+	vprof_text_add(&a, end_of_plain);
+	vprof_text_add(&b, probed);
+	rc = vprof_assembly_merge(&a, &b, &out, &why);
+	vprof_text_release(&a);
+	vprof_text_release(&b);
+	return rc;
+}
+
+static void assert_has(const char *text)
+{
+	if (!strstr(out.s, text))
+		fail_msg("not there: %s\nin:\n%s", text, out.s);
+}
+
+static void assert_lacks(const char *text)
+{
+	if (strstr(out.s, text))
+		fail_msg("there: %s\nin:\n%s", text, out.s);
+}
+
+#define FUNCTION(linkage, name, body)                                                                                  \
+	"\t.text\n\t" linkage "\t" name "\n\t.type\t" name ", @function\n" name ":\n.LFB1:\n" body "\t.size\t" name    \
+	", .-" name "\n"
+
+static void functions_get_names_of_their_own(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		merge(FUNCTION(".globl", "_Z1fv", "\tret\n"), FUNCTION(".globl", "_Z1fv", "\tjmp\t.L2\n.L2:\n")), 0);
+	assert_has("\n_Z1fv__vp:\n.Lvp_FB1:\n");
+	assert_has("\tjmp\t.Lvp_2\n");
+	assert_has("\t.size\t_Z1fv__vp, .-_Z1fv__vp\n");
+	assert_lacks(".globl\t_Z1fv__vp");
+	assert_has("\t.quad\t_Z1fv, _Z1fv__vp\n");
+	assert_has("\t.quad\t-1, .Ldebug_info0\n");
+}
+
+/* What another unit may define, too, is called by its name; an address is that of the plain function. */
+static void calls_and_addresses(void **state)
+{
+	static const char plain[] = FUNCTION(".weak", "_Z1wv", "\tret\n") FUNCTION(".local", "_ZL1sv", "\tret\n")
+		FUNCTION(".globl", "_Z1fv", "\tret\n");
+	static const char probed[] = FUNCTION(
+		".weak", "_Z1wv",
+		"\tret\n") "\t.type\t_ZL1sv, @function\n_ZL1sv:\n\tret\n" FUNCTION(".weak", "_Z4onlyv", "\tret\n")
+		FUNCTION(
+			".globl", "_Z1fv",
+			"\tcall\t_Z1wv\n\tcall\t_ZL1sv\n\tjne\t_Z4onlyv\n\tleaq\t_ZL1sv(%rip), %rax\n\tcall\t*_ZL1sv(%rip)\n"
+			"\tcall\tputs@PLT\n");
+
+	(void)state;
+	assert_int_equal(merge(plain, probed), 0);
+	assert_has("\tcall\t_Z1wv\n");
+	assert_has("\tcall\t_ZL1sv__vp\n");
+	assert_has("\tjne\t_Z4onlyv__vp\n");
+	assert_has("\tleaq\t_ZL1sv(%rip), %rax\n");
+	assert_has("\tcall\t*_ZL1sv(%rip)\n");
+	assert_has("\tcall\tputs@PLT\n");
+	assert_lacks("_Z4onlyv, _Z4onlyv__vp");
+}
+
+static void variables_are_the_first_ones(void **state)
+{
+	static const char variables[] = "\t.data\n\t.globl\tshared\n\t.size\tshared, 4\nshared:\n\t.long\t5\n"
+					"\t.local\t_ZL5local\n\t.comm\t_ZL5local,8,8\n"
+					"\t.section\t.rodata\n_ZL5table.0:\n\t.long\t%s\n"
+					"\t.section\t.init_array,\"aw\"\n\t.quad\t_Z1fv\n";
+	char probed[1000];
+
+	(void)state;
+	strcpy(probed, FUNCTION(".globl", "_Z1fv", "\tmovl\tshared(%rip), %eax\n\tmovl\t_ZL5table.0(%rip), %eax\n"));
+	strcat(probed, variables);
+	assert_int_equal(merge(variables, probed), 0);
+	assert_null(strstr(strstr(out.s, "shared:") + 1, "shared:"));
+	assert_null(strstr(strstr(out.s, ".comm\t_ZL5local") + 1, ".comm\t_ZL5local"));
+	assert_has("\tmovl\tshared(%rip), %eax\n");
+	assert_has("_ZL5table.0__vp:\n");
+	assert_has("\tmovl\t_ZL5table.0__vp(%rip), %eax\n");
+	assert_null(strstr(strstr(out.s, ".init_array") + 1, ".init_array"));
+}
+
+static void assert_refused(const char *plain, const char *probed, const char *reason)
+{
+	assert_int_equal(merge(plain, probed), 1);
+	if (!strstr(why.s, reason))
+		fail_msg("%s", why.s);
+}
+
+static void what_is_not_certain_is_refused(void **state)
+{
+	(void)state;
+	assert_refused("", "\t.local\t_ZL1n\n\t.comm\t_ZL1n,4,4\n", "only one of the two");
+	assert_refused("\t.data\nn.0:\n\t.long\t1\n", "\t.data\nn.0:\n\t.long\t1\n", "only one of the two");
+	assert_refused("\t.data\n\t.size\t_ZL1n, 4\n_ZL1n:\n\t.long\t1\n",
+		       "\t.data\n\t.size\t_ZL1n, 1\n_ZL1n:\n\t.byte\t1\n", "two sizes");
+	assert_refused(FUNCTION(".local", "_Z4taskv.actor", "\tret\n"), FUNCTION(".local", "_Z4taskv.actor", "\tret\n"),
+		       "coroutine");
+	assert_refused("", "", "no assembly");
+}
+
+/* The parts of a function stay in two sections; tables of exceptions and strings keep their text. */
+static void sections(void **state)
+{
+	static const char probed[] = FUNCTION(
+		".globl", "_Z1fv",
+		"\t.section\t.text.unlikely\n_Z1fv.cold:\n\tret\n\t.section\t.gcc_except_table\n.LLSDA1:\n\t.byte\t0xff\n") "\t.section\t.rodata._Z1fv.str1.1,\"aMSG\",@progbits,1,_Z1fv,comdat\n.LC0:\n\t.string\t\"see .LC0: %s \\\" shared\"\n";
+
+	(void)state;
+	assert_int_equal(merge(FUNCTION(".globl", "_Z1fv", "\tret\n"), probed), 0);
+	assert_has("\t.section\t.text.unlikely.vp,\"ax\",@progbits\n_Z1fv.cold__vp:\n");
+	assert_has(".Lvp_LSDA1:\n\t.byte\t0xff\n");
+	assert_has("\t.section\t.rodata\n.Lvp_C0:\n\t.string\t\"see .LC0: %s \\\" shared\"\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(functions_get_names_of_their_own),
+		cmocka_unit_test(calls_and_addresses),
+		cmocka_unit_test(variables_are_the_first_ones),
+		cmocka_unit_test(what_is_not_certain_is_refused),
+		cmocka_unit_test(sections),
+	};
+
+	vprof_text_init(&out);
+	vprof_text_init(&why);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
