@@ -11,22 +11,55 @@
 #include "planted.h"
 #include "forms.h"
 PLANTED_MAIN
-COUNTER(ctor)
-COUNTER(ctor_copy)
-COUNTER(ctor_move) COUNTER(dtor) COUNTER(virtual_dtor) COUNTER(op_plus) COUNTER(op_index) COUNTER(op_call) COUNTER(
-	op_assign) COUNTER(op_bool) COUNTER(op_new) COUNTER(op_delete) COUNTER(op_shift) COUNTER(in_lambda)
-	COUNTER(generic_lambda) COUNTER(kept_lambda) COUNTER(static_guarded) COUNTER(static_plain) COUNTER(
-		static_in_template) COUNTER(static_in_lambda) COUNTER(class_template) COUNTER(member_template)
-		COUNTER(specialised) COUNTER(variadic_template) COUNTER(second_base) COUNTER(virtual_base) COUNTER(
-			pure_virtual) COUNTER(covariant) COUNTER(by_member_pointer) COUNTER(by_function)
-			COUNTER(comparator) COUNTER(static_init) COUNTER(thread_local_user) COUNTER(local_class)
-				COUNTER(nested_namespace) COUNTER(anonymous) COUNTER(friend_function) COUNTER(
-					function_try) COUNTER(noexcept_caller) COUNTER(throws_deep) COUNTER(rethrows)
-					COUNTER(cleanup_on_throw) COUNTER(default_argument) COUNTER(returns_reference)
-						COUNTER(switch_table) COUNTER(c_variadic) COUNTER(in_std_thread)
-							COUNTER(delegating) COUNTER(inherited_ctor) COUNTER(crtp)
-								COUNTER(abi_tagged) COUNTER(long_lived) struct planted
-	counted_inline_calls = { "counted_inline", 0, 0 };
+COUNTER(ctor);
+COUNTER(ctor_copy);
+COUNTER(ctor_move);
+COUNTER(dtor);
+COUNTER(virtual_dtor);
+COUNTER(op_plus);
+COUNTER(op_index);
+COUNTER(op_call);
+COUNTER(op_assign);
+COUNTER(op_bool) COUNTER(op_new);
+COUNTER(op_delete);
+COUNTER(op_shift);
+COUNTER(in_lambda);
+COUNTER(generic_lambda);
+COUNTER(kept_lambda);
+COUNTER(static_guarded);
+COUNTER(static_plain);
+COUNTER(static_in_template);
+COUNTER(static_in_lambda);
+COUNTER(class_template);
+COUNTER(member_template);
+COUNTER(specialised);
+COUNTER(variadic_template) COUNTER(second_base);
+COUNTER(virtual_base);
+COUNTER(pure_virtual);
+COUNTER(covariant);
+COUNTER(by_member_pointer);
+COUNTER(by_function);
+COUNTER(comparator);
+COUNTER(static_init) COUNTER(thread_local_user);
+COUNTER(local_class);
+COUNTER(nested_namespace);
+COUNTER(anonymous);
+COUNTER(friend_function);
+COUNTER(function_try);
+COUNTER(noexcept_caller);
+COUNTER(throws_deep);
+COUNTER(rethrows);
+COUNTER(cleanup_on_throw) COUNTER(default_argument);
+COUNTER(returns_reference);
+COUNTER(switch_table);
+COUNTER(c_variadic);
+COUNTER(in_std_thread);
+COUNTER(delegating);
+COUNTER(inherited_ctor);
+COUNTER(crtp);
+COUNTER(abi_tagged);
+COUNTER(long_lived);
+struct planted counted_inline_calls = { "counted_inline", 0, 0 };
 __attribute__((constructor)) static void link_inline()
 {
 	counted_inline_calls.next = planted_all;

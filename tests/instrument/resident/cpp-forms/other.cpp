@@ -1,7 +1,7 @@
 #include <string>
 #include "planted.h"
 #include "forms.h"
-COUNTER(other_unit)
+COUNTER(other_unit);
 
 int other_unit(int a)
 {
