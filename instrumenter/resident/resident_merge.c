@@ -153,6 +153,8 @@ static enum place place_of(const struct line *l)
 			return LEFT_OUT;
 	if (!strncmp(name, ".gcc_except_table", 17))
 		return EXCEPTIONS;
+	if (!strncmp(name, ".data.rel.ro", 12))
+		return READ_ONLY; /* from the time on when the program is loaded */
 	if (!flags)
 		return !strncmp(name, ".text", 5)			       ? CODE :
 		       !strncmp(name, ".rodata", 7)			       ? READ_ONLY :
@@ -357,8 +359,9 @@ static void write_line(struct merge *m, const struct line *l)
 static void write_section(struct merge *m, int is_unnamed)
 {
 	if (m->section.len && is_unnamed && strstr(m->section.s, ",comdat"))
-		vprof_text_add(m->out, m->place == WRITABLE ? "\t.section\t.data.rel.ro.local,\"aw\"\n" :
-							      "\t.section\t.rodata\n");
+		vprof_text_add(m->out, m->place == WRITABLE || strstr(m->section.s, ".data.rel.ro") ?
+					       "\t.section\t.data.rel.ro.local,\"aw\"\n" :
+					       "\t.section\t.rodata\n");
 	else
 		vprof_text_append(m->out, m->section.s ? m->section.s : "", m->section.len);
 	vprof_text_append(m->out, m->align.s ? m->align.s : "", m->align.len);

@@ -103,6 +103,19 @@ static void variables_are_the_first_ones(void **state)
 	assert_null(strstr(strstr(out.s, ".init_array") + 1, ".init_array"));
 }
 
+/* The table of a class that only one half needs is that half's own. */
+static void tables_of_classes(void **state)
+{
+	static const char table[] =
+		"\t.section\t.data.rel.ro.local,\"aw\"\n\t.size\t_ZTVN1aE, 8\n_ZTVN1aE:\n\t.quad\t_Z1fv\n";
+
+	(void)state;
+	assert_int_equal(merge("", table), 0);
+	assert_has("_ZTVN1aE:\n\t.quad\t_Z1fv\n");
+	assert_int_equal(merge(table, table), 0);
+	assert_null(strstr(strstr(out.s, "_ZTVN1aE:") + 1, "_ZTVN1aE:"));
+}
+
 static void assert_refused(const char *plain, const char *probed, const char *reason)
 {
 	assert_int_equal(merge(plain, probed), 1);
@@ -144,6 +157,7 @@ int main(void)
 		cmocka_unit_test(variables_are_the_first_ones),
 		cmocka_unit_test(what_is_not_certain_is_refused),
 		cmocka_unit_test(sections),
+		cmocka_unit_test(tables_of_classes),
 	};
 
 	vprof_text_init(&out);
