@@ -16,11 +16,6 @@ int vprof_crosstalk_has(const struct vprof_wait *wait)
 	return vprof_wait_has_waker(wait->kind) || wait->waker != VPROF_NONE;
 }
 
-static const struct vprof_timeline *timeline_of(const struct vprof_blame_walker *w)
-{
-	return w->of->working->sources[w->of->source].timeline;
-}
-
 static void count(struct vprof_blame_walker *w, uint32_t node)
 {
 	struct vprof_blame_node *n = &w->tree.nodes.v[node];

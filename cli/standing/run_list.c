@@ -201,7 +201,7 @@ static struct vprof_run_entry *add_run(struct vprof_run_list *list, const char *
 		return NULL;
 	list->items = more;
 	more[list->n] = (struct vprof_run_entry){ .length_ns = NAN, .share = NAN, .round = -1 };
-	snprintf(more[list->n].name.s, sizeof more->name.s, "%s", name);
+	snprintf(more[list->n].name.s, sizeof more->name.s, "%.*s", (int)sizeof more->name.s - 1, name);
 	return &more[list->n++];
 }
 
