@@ -8,9 +8,9 @@
  * reads first of what was registered, and what it sends and receives meanwhile (flow_transfers.c), is the handler's.
  */
 #define _GNU_SOURCE
+#include "runtime/flows/flow_next.h"
 #include "runtime/flows/flow_runtime.h"
 
-#include <dlfcn.h>
 #include <signal.h>
 #include <sys/epoll.h>
 
@@ -191,17 +191,6 @@ static void delivered(int epoll, const struct epoll_event *events, int n, uintpt
 	t->is_array_read = false;
 	t->busy = false;
 }
-
-#define NEXT(name)                                                                                                     \
-	__extension__({                                                                                                \
-		static void *found_;                                                                                   \
-		void *next_ = __atomic_load_n(&found_, __ATOMIC_ACQUIRE);                                              \
-		if (!next_) {                                                                                          \
-			next_ = dlsym(RTLD_NEXT, #name);                                                               \
-			__atomic_store_n(&found_, next_, __ATOMIC_RELEASE);                                            \
-		}                                                                                                      \
-		(__typeof__(&(name)))next_;                                                                            \
-	})
 
 /* Told before the kernel knows of it: its event may be handled at once. */
 FLOW_EXPORT int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Wrappers: locks, whose sections are watched. A wait on a condition variable ends a section and begins another. */
 #define _GNU_SOURCE
+#include "runtime/flows/flow_next.h"
 #include "runtime/flows/flow_runtime.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
 #include <threads.h>
@@ -15,27 +15,6 @@
 #endif
 #define MUTEX_SHARED 128 /* PTHREAD_MUTEX_PSHARED_BIT of glibc */
 #define PC ((uintptr_t)__builtin_return_address(0))
-
-/* The next definition of a wrapped function, found at its first call. */
-static void *next_of(void **found, const char *name, const char *version)
-{
-	void *next = __atomic_load_n(found, __ATOMIC_ACQUIRE);
-
-	if (next)
-		return next;
-	next = version ? dlvsym(RTLD_NEXT, name, version) : NULL;
-	if (!next)
-		next = dlsym(RTLD_NEXT, name);
-	__atomic_store_n(found, next, __ATOMIC_RELEASE);
-	return next;
-}
-
-#define NEXT_VERSION(name, version)                                                                                    \
-	__extension__({                                                                                                \
-		static void *found_;                                                                                   \
-		(__typeof__(&(name)))next_of(&found_, #name, version);                                                 \
-	})
-#define NEXT(name) NEXT_VERSION(name, NULL)
 
 void flow_acquired(const void *lock, bool shared, uintptr_t pc, uintptr_t frame)
 {

@@ -6,9 +6,9 @@
  * A receipt has its number from after the call, a reply from before it: so a client that answers at once comes later.
  */
 #define _GNU_SOURCE
+#include "runtime/flows/flow_next.h"
 #include "runtime/flows/flow_runtime.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
@@ -74,17 +74,6 @@ static void transferred(unsigned flags, int fd, uint64_t number, uintptr_t pc, u
 	}
 	errno = saved;
 }
-
-#define NEXT(name)                                                                                                     \
-	__extension__({                                                                                                \
-		static void *found_;                                                                                   \
-		void *next_ = __atomic_load_n(&found_, __ATOMIC_ACQUIRE);                                              \
-		if (!next_) {                                                                                          \
-			next_ = dlsym(RTLD_NEXT, #name);                                                               \
-			__atomic_store_n(&found_, next_, __ATOMIC_RELEASE);                                            \
-		}                                                                                                      \
-		(__typeof__(&(name)))next_;                                                                            \
-	})
 
 #define RECEIVE(fd, call)                                                                                              \
 	do {                                                                                                           \
