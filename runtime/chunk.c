@@ -166,6 +166,17 @@ void rt_chunks_reclaim(void)
 	}
 }
 
+/* The kernel has noted who of the collector's threads lives; its pid is asked only where the kernel would not: it may be
+ * another's in another pid namespace. */
+static bool collector_is_dead(void)
+{
+	uint32_t owner = atomic_load_explicit(&rt_process.shm->owner, memory_order_relaxed);
+
+	if (owner)
+		return owner & VP_OWNER_DIED;
+	return syscall(SYS_kill, rt_process.shm->collector_pid, 0) < 0 && errno == ESRCH;
+}
+
 /* The ring was full for a second, and the collector does not exist: it was killed, nobody will ever make room. */
 static void collector_check(void)
 {
@@ -174,8 +185,7 @@ static void collector_check(void)
 
 	if (!since)
 		atomic_store_explicit(&full_since, now, memory_order_relaxed);
-	else if (now > since && (now - since) / (COLLECTOR_NS / RT_IO_NS) >= rt_process.io_ticks &&
-		 syscall(SYS_kill, rt_process.shm->collector_pid, 0) < 0 && errno == ESRCH)
+	else if (now > since && (now - since) / (COLLECTOR_NS / RT_IO_NS) >= rt_process.io_ticks && collector_is_dead())
 		atomic_store_explicit(&rt_process.shm->stopped, 1, memory_order_relaxed);
 	errno = saved;
 }

@@ -12,8 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -42,6 +44,19 @@ static int is_our_name(const char *name, pid_t *pid)
 	return 1;
 }
 
+/* Its maker locks a file for as long as it lives: a pid alone says nothing, since a maker in another pid namespace with
+ * the same /dev/shm has no number here, or somebody else's. */
+static void remove_unlocked(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0)
+		return; /* another user's: not ours to remove */
+	if (!flock(fd, LOCK_EX | LOCK_NB))
+		unlinkat(dir, name, 0);
+	close(fd);
+}
+
 static void remove_stale_files(void)
 {
 	DIR *dir = opendir(SHM_DIR);
@@ -52,7 +67,7 @@ static void remove_stale_files(void)
 		return;
 	while ((e = readdir(dir)))
 		if (is_our_name(e->d_name, &pid) && kill(pid, 0) && errno == ESRCH)
-			unlinkat(dirfd(dir), e->d_name, 0); /* another user's file stays: not ours to remove */
+			remove_unlocked(dirfd(dir), e->d_name);
 	closedir(dir);
 }
 
@@ -152,21 +167,38 @@ static int no_room(struct vprof_error *err, uint64_t wanted)
 		(unsigned long long)(free_bytes() >> 10), (unsigned long long)(wanted >> 10));
 }
 
+/* A new file, locked by this process, in f->path: its descriptor, or -1 with errno set. */
+static int make_locked(struct vprof_shm_file *f)
+{
+	struct stat st;
+	int fd;
+
+	for (;;) {
+		snprintf(f->path, sizeof f->path, SHM_DIR "/vprof-%d-XXXXXX", (int)getpid());
+		fd = mkostemp(f->path, O_CLOEXEC); /* mode 0600 */
+		if (fd < 0) {
+			f->path[0] = 0;
+			return -1;
+		}
+		while (flock(fd, LOCK_EX) && errno == EINTR)
+			;
+		if (fstat(fd, &st) || st.st_nlink)
+			return fd;
+		close(fd); /* removed before it was locked, by somebody to whom our pid says nothing */
+	}
+}
+
 /* One attempt at a ring of n_chunks. Returns 0 or the errno. */
 static int make_file(struct vprof_shm_file *f, uint32_t n_chunks)
 {
 	uint64_t slots_offset = round_up(sizeof(struct vp_shm), 64);
 	uint64_t states_offset = slots_offset + VP_SLOT_COUNT * sizeof(uint64_t);
 	uint64_t chunks_offset = round_up(states_offset + (uint64_t)n_chunks * sizeof(uint32_t), VP_CHUNK_BYTES);
-	int fd, failed;
+	int fd = make_locked(f), failed;
 	void *map = MAP_FAILED;
 
-	snprintf(f->path, sizeof f->path, SHM_DIR "/vprof-%d-XXXXXX", (int)getpid());
-	fd = mkostemp(f->path, O_CLOEXEC); /* mode 0600 */
-	if (fd < 0) {
-		f->path[0] = 0;
+	if (fd < 0)
 		return errno;
-	}
 	f->n_bytes = chunks_offset + (uint64_t)n_chunks * VP_CHUNK_BYTES;
 	do
 		failed = posix_fallocate(fd, 0, (off_t)f->n_bytes);
@@ -176,12 +208,13 @@ static int make_file(struct vprof_shm_file *f, uint32_t n_chunks)
 		if (map == MAP_FAILED)
 			failed = errno;
 	}
-	close(fd);
 	if (failed) {
 		unlink(f->path);
+		close(fd);
 		f->path[0] = 0;
 		return failed;
 	}
+	f->lock = fd;
 	f->shm = map;
 	lay_out(f, n_chunks, states_offset, chunks_offset);
 	own(f);
@@ -237,8 +270,10 @@ int vprof_shm_file_give(const struct vprof_shm_file *f, uid_t to, struct vprof_e
 
 void vprof_shm_file_close(struct vprof_shm_file *f)
 {
-	if (f->path[0])
+	if (f->path[0]) {
 		unlink(f->path);
+		close(f->lock);
+	}
 	if (f->shm) {
 		disown(f);
 		munmap(f->shm, f->n_bytes);

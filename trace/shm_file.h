@@ -15,7 +15,8 @@
 #include "trace/shm.h"
 
 struct vprof_shm_file {
-	char path[64]; /* "/dev/shm/vprof-PID-XXXXXX" */
+	char path[64]; /* "/dev/shm/vprof-PID-XXXXXX", "" where there is no file */
+	int lock;      /* the file's descriptor: flock'ed until the file is closed or its maker dies */
 	struct vp_shm *shm;
 	_Atomic uint32_t *states; /* [n_chunks] */
 	unsigned char *chunks;	  /* [n_chunks * VP_CHUNK_BYTES] */

@@ -414,6 +414,7 @@ int main(void)
 		cmocka_unit_test(functions_of_headers_are_measured_at_their_calls),
 		cmocka_unit_test(what_is_called_out_of_sight_is_measured_in_its_body),
 		cmocka_unit_test(cheap_externals_are_off),
+		cmocka_unit_test(closed_functions_are_not_measured),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -448,6 +449,31 @@ static void dead_collectors_files_are_removed(void **state)
 	vprof_trace_free(finish(shm, NULL));
 }
 
+/* In another pid namespace with the same /dev/shm a collector's pid is nobody's, or somebody else's. */
+static void what_a_live_collector_holds_stays(void **state)
+{
+	char stale[] = "/dev/shm/vprof-2147483646-unused", held[] = "/dev/shm/vprof-2147483647-living", mine[256];
+	int fd = open(held, O_CREAT | O_RDWR | O_CLOEXEC, 0600), other = open(stale, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+	struct vp_shm *shm;
+
+	(void)state;
+	assert_true(fd >= 0 && other >= 0);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	shm = start(1 << 20, 0);
+	snprintf(mine, sizeof mine, "%s", vprof_collector_shm(collector));
+	assert_int_equal(access(held, F_OK), 0);
+	assert_int_equal(access(stale, F_OK), -1);
+	close(other);
+	other = open(mine, O_RDONLY | O_CLOEXEC);
+	assert_true(other >= 0);
+	assert_int_equal(flock(other, LOCK_EX | LOCK_NB), -1);
+	vprof_trace_free(finish(shm, NULL));
+	assert_int_equal(flock(other, LOCK_EX | LOCK_NB), 0);
+	unlink(held);
+	close(fd);
+	close(other);
+}
+
 static void unwritable_folder_is_an_error(void **state)
 {
 	struct vprof_collector_options o = { .trace_dir = "/proc/none/here" };
@@ -655,6 +681,7 @@ int main(void)
 		TEST(largest_trace_counts_and_goes_on),
 		TEST(scribbled_headers_do_no_harm),
 		TEST(dead_collectors_files_are_removed),
+		TEST(what_a_live_collector_holds_stays),
 		TEST(unwritable_folder_is_an_error),
 		TEST(chunks_are_compressed),
 		TEST(slow_disk_begins_compression),
