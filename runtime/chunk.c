@@ -166,8 +166,8 @@ void rt_chunks_reclaim(void)
 	}
 }
 
-/* The kernel has noted who of the collector's threads lives; its pid is asked only where the kernel would not: it may be
- * another's in another pid namespace. */
+/* The kernel has noted who of the collector's threads lives; its pid is asked only where the kernel would not: it may
+ * be another's in another pid namespace. */
 static bool collector_is_dead(void)
 {
 	uint32_t owner = atomic_load_explicit(&rt_process.shm->owner, memory_order_relaxed);

@@ -105,7 +105,7 @@ static void set_row(struct vprof_checkup *row, const char *name, enum vprof_heal
 {
 	row->name = name;
 	row->health = health;
-	snprintf(row->detail, sizeof row->detail, "%s", detail);
+	snprintf(row->detail, sizeof row->detail, "%.*s", (int)sizeof row->detail - 1, detail);
 	row->detail[strcspn(row->detail, "\n")] = 0;
 	snprintf(row->advice, sizeof row->advice, "%s", advice);
 }

@@ -102,21 +102,21 @@ void describeTwin(const FunctionDecl *Function, const CompoundStmt *Body, Source
     return;
   }
   SourceLocation Name = Function->getLocation();
-  std::optional<FileRange> Place = Name.isFileID() ? Ranges.tokenSpelling(Name) : std::nullopt;
+  FileRange Place = (Name.isFileID() ? Ranges.tokenSpelling(Name) : std::nullopt).value_or(FileRange());
   SourceLocation Begin = Sources.getExpansionLoc(Function->getBeginLoc());
   std::optional<uint32_t> File = Ranges.projectFileAt(Begin);
   Row.Twin = "head";
-  if (!Place || Place->File != Row.File || !File || *File != Row.File || Row.BodyEnd < 0 ||
+  if (Place.End < 0 || Place.File != Row.File || !File || *File != Row.File || Row.BodyEnd < 0 ||
       Sources.getFileID(Begin) != Sources.getFileID(Name))
     return;
   int64_t Head = static_cast<int64_t>(Sources.getFileOffset(Begin));
-  if (Head >= Place->End || Place->End >= Row.BodyBegin ||
+  if (Head >= Place.End || Place.End >= Row.BodyBegin ||
       Sources.getBufferData(Sources.getFileID(Begin))
           .slice(static_cast<size_t>(Head), static_cast<size_t>(Row.BodyBegin) - 1)
           .contains('{'))
     return;
   Row.HeadBegin = Head;
-  Row.NameEnd = Place->End;
+  Row.NameEnd = Place.End;
   Row.Twin = attributeOf(Function);
   if (Row.Twin.empty() && Found.Statics)
     Row.Twin = "static_local";

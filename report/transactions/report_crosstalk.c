@@ -268,7 +268,7 @@ static void add_pair(const struct vprof_style *style, const struct vprof_results
 		     size_t number, struct vprof_text *out)
 {
 	struct vprof_text t = VPROF_TEXT_INIT;
-	char label[16];
+	char label[24];
 
 	snprintf(label, sizeof label, "%zu", number);
 	vprof_text_addf(&t, "%s for ", r->parties[x->waiter].name);

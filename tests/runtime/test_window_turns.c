@@ -137,6 +137,7 @@ int main(int argc, char **argv)
 	struct found f = { .opened = vprof_hash(VPROF_HASH_SEED, "opened", 6) };
 	struct session s;
 
+	(void)argv;
 	if (argc > 2)
 		return target();
 	session_adjust = clock_is_monotonic;

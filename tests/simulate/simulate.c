@@ -132,7 +132,8 @@ static bool write_trace(const struct world *w, const char *dir)
 {
 	char with_offsets[4300];
 
-	snprintf(with_offsets, sizeof with_offsets, "%s/offsets", dir);
+	if ((size_t)snprintf(with_offsets, sizeof with_offsets, "%s/offsets", dir) >= sizeof with_offsets)
+		return false;
 	return make_dir(dir) && records_write(w, dir, false) &&
 	       (!w->with_offsets || (make_dir(with_offsets) && records_write(w, with_offsets, true)));
 }

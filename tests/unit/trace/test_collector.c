@@ -453,7 +453,8 @@ static void dead_collectors_files_are_removed(void **state)
 static void what_a_live_collector_holds_stays(void **state)
 {
 	char stale[] = "/dev/shm/vprof-2147483646-unused", held[] = "/dev/shm/vprof-2147483647-living", mine[256];
-	int fd = open(held, O_CREAT | O_RDWR | O_CLOEXEC, 0600), other = open(stale, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+	int fd = open(held, O_CREAT | O_RDWR | O_CLOEXEC, 0600),
+	    other = open(stale, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
 	struct vp_shm *shm;
 
 	(void)state;
@@ -672,20 +673,13 @@ static void windows_follow_the_cost(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(threads_written_in_order),
-		TEST(full_ring_drops_and_counts),
-		TEST(killed_writers_lose_nothing),
-		TEST(full_ring_and_full_disk_count_once),
-		TEST(last_record_may_end_in_zeros),
-		TEST(full_disk_counts_and_goes_on),
-		TEST(largest_trace_counts_and_goes_on),
-		TEST(scribbled_headers_do_no_harm),
-		TEST(dead_collectors_files_are_removed),
-		TEST(what_a_live_collector_holds_stays),
-		TEST(unwritable_folder_is_an_error),
-		TEST(chunks_are_compressed),
-		TEST(slow_disk_begins_compression),
-		TEST(small_disk_begins_compression),
+		TEST(threads_written_in_order),		 TEST(full_ring_drops_and_counts),
+		TEST(killed_writers_lose_nothing),	 TEST(full_ring_and_full_disk_count_once),
+		TEST(last_record_may_end_in_zeros),	 TEST(full_disk_counts_and_goes_on),
+		TEST(largest_trace_counts_and_goes_on),	 TEST(scribbled_headers_do_no_harm),
+		TEST(dead_collectors_files_are_removed), TEST(what_a_live_collector_holds_stays),
+		TEST(unwritable_folder_is_an_error),	 TEST(chunks_are_compressed),
+		TEST(slow_disk_begins_compression),	 TEST(small_disk_begins_compression),
 		TEST(windows_follow_the_cost),
 	};
 
