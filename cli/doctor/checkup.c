@@ -14,7 +14,7 @@
 
 #include "cli/command.h"
 #include "cli/doctor/live_checkup.h"
-#include "cli/run_target.h"
+#include "cli/run/run_target.h"
 #include "common/facts/facts.h"
 #include "common/files.h"
 #include "common/process.h"

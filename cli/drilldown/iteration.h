@@ -12,7 +12,7 @@
 #include "cli/drilldown/round_line.h"
 #include "cli/drilldown/session.h"
 #include "cli/options.h"
-#include "cli/run_target.h"
+#include "cli/run/run_target.h"
 #include "cli/workspace.h"
 #include "common/plan.h"
 

@@ -4,7 +4,7 @@
 #define VPROF_STEPS_H
 
 #include "analysis/results/results.h"
-#include "cli/run_target.h"
+#include "cli/run/run_target.h"
 #include "cli/drilldown/session.h"
 #include "cli/workspace.h"
 #include "common/plan.h"

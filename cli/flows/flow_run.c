@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/progress.h"
-#include "cli/run_target.h"
+#include "cli/run/run_target.h"
 #include "common/files.h"
 #include "instrumenter/instrument.h"
 #include "trace/flows/flow_format.h"

@@ -4,7 +4,7 @@
 #ifndef VPROF_ATTACHED_RUN_H
 #define VPROF_ATTACHED_RUN_H
 
-#include "cli/run_target.h"
+#include "cli/run/run_target.h"
 #include "live/attachment.h"
 #include "live/probe_map.h"
 

@@ -9,7 +9,7 @@
 #define VPROF_LIVE_RUN_H
 
 #include "cli/live/attached_run.h"
-#include "cli/run_target.h"
+#include "cli/run/run_target.h"
 #include "live/live_session.h"
 
 struct vprof_live_run;

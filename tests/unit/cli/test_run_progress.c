@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "cli/run_progress.h"
+#include "cli/run/run_progress.h"
 
 static void test_distances(void **state)
 {

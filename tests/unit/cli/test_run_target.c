@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "cli/run_target.h"
+#include "cli/run/run_target.h"
 #include "common/files.h"
 
 static char folder[64], trace[80], log_path[80], library[80];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE
-#include "cli/preload_path.h"
+#include "cli/run/preload_path.h"
 
 #include <errno.h>
 #include <limits.h>

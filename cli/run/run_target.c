@@ -3,7 +3,7 @@
  * parents are gone, so that none of them keeps a port or a file locked into the next round.
  */
 #define _GNU_SOURCE
-#include "cli/run_target.h"
+#include "cli/run/run_target.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,10 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/preload_path.h"
+#include "cli/run/preload_path.h"
 #include "cli/project.h"
-#include "cli/run_kernel.h"
-#include "cli/run_progress.h"
+#include "cli/run/run_kernel.h"
+#include "cli/run/run_progress.h"
 #include "common/files.h"
 #include "common/process.h"
 #include "instrumenter/build_log.h"

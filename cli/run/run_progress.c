@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/run_progress.h"
+#include "cli/run/run_progress.h"
 
 #include <stdio.h>
 #include <string.h>

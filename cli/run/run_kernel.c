@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/run_kernel.h"
+#include "cli/run/run_kernel.h"
 
 #include <stdio.h>
 #include <string.h>
