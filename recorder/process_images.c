@@ -168,8 +168,9 @@ static void tell_libraries(struct vprof_images *images, const struct vprof_image
 		bpf_map_update_elem(images->libraries, &image->pid, &begin, BPF_ANY);
 }
 
-/* `inherited`: used if the process is gone; NULL: it has nothing then. */
-static struct vprof_image *add_image(struct vprof_images *images, uint32_t pid, const struct vprof_image *inherited)
+/* `inherited`: used if the process is gone, or is not asked for its own mappings; NULL: it has nothing then. */
+static struct vprof_image *add_image(struct vprof_images *images, uint32_t pid, const struct vprof_image *inherited,
+				     int is_own)
 {
 	struct vprof_image *image = images->v.n < IMAGES_MAX ? calloc(1, sizeof *image) : NULL, **slot;
 	const struct vp_chunk_header whose = { .thread_seq = VP_THREAD_KERNEL_TABLE,
@@ -185,7 +186,7 @@ static struct vprof_image *add_image(struct vprof_images *images, uint32_t pid, 
 									  REFRESH_MOST_NS;
 	image->read_ns = vprof_clock_monotonic_ns();
 	vprof_gather_init(&image->table, &whose, images->store, images->arg);
-	image->maps = read_maps(pid, &image->n_maps);
+	image->maps = is_own ? read_maps(pid, &image->n_maps) : NULL;
 	if (!image->maps && inherited && inherited->maps) {
 		image->maps = strndup(inherited->maps, inherited->n_maps);
 		image->n_maps = image->maps ? inherited->n_maps : 0;
@@ -213,10 +214,19 @@ struct vprof_image *vprof_images_find(struct vprof_images *images, uint32_t pid)
 {
 	struct vprof_image *image = current_image(images, pid), *parent = NULL;
 
+	/* What it was forked with: what it has now may be of a program that it has executed since. */
 	for (size_t i = images->forks.n; i-- > 0 && !image && !parent;) /* the newest counts */
 		if (images->forks.v[i].pid == pid)
 			parent = current_image(images, images->forks.v[i].parent_pid);
-	return image ? image : add_image(images, pid, parent);
+	return image ? image : add_image(images, pid, parent, !parent || !parent->maps);
+}
+
+static void end_image(struct vprof_images *images, uint32_t pid)
+{
+	struct vprof_image *image = current_image(images, pid);
+
+	if (image)
+		image->is_current = 0;
 }
 
 void vprof_images_fork(struct vprof_images *images, uint32_t parent_pid, uint32_t pid)
@@ -225,15 +235,16 @@ void vprof_images_fork(struct vprof_images *images, uint32_t parent_pid, uint32_
 
 	if (f)
 		*f = (struct forked){ pid, parent_pid };
-	vprof_images_forget(images, pid);
+	end_image(images, pid);
 }
 
+/* Nothing of what it was forked with is left. */
 void vprof_images_forget(struct vprof_images *images, uint32_t pid)
 {
-	struct vprof_image *image = current_image(images, pid);
-
-	if (image)
-		image->is_current = 0;
+	for (size_t i = images->forks.n; i-- > 0;)
+		if (images->forks.v[i].pid == pid)
+			images->forks.v[i].pid = 0;
+	end_image(images, pid);
 }
 
 static struct vprof_unwound unwind(struct vprof_images *images, struct vprof_image *image,
@@ -253,12 +264,34 @@ static struct vprof_unwound unwind(struct vprof_images *images, struct vprof_ima
 	return vprof_unwinder_unwind(image->unwinder, &copy, addresses, places, VP_KERNEL_STACK_MAX);
 }
 
+/* Would it be whole with as much memory as there may be? */
+static int is_deep(const struct vprof_unwound *found, const struct vp_ring_stack *stack)
+{
+	return found->is_cut && !stack->is_deep && found->n_wanted > stack->n_bytes &&
+	       found->n_wanted <= VP_RING_STACK_BYTES;
+}
+
+static uint32_t flags_of(const struct vprof_image *image, const struct vprof_unwound *found,
+			 const struct vp_ring_stack *stack)
+{
+	if (!found->is_cut)
+		return 0;
+	if (found->is_full)
+		return VP_STACK_CUT | VP_STACK_LONG;
+	if (!image->maps)
+		return VP_STACK_CUT | VP_STACK_GONE;
+	return VP_STACK_CUT | (found->n_wanted > stack->n_bytes ? VP_STACK_DEEP : VP_STACK_UNTABLED);
+}
+
 /* Frames of code that is in no file are a guess, and may be known another time. */
-static void place_frames(const struct vprof_unwound *found, const size_t places[VP_KERNEL_STACK_MAX],
-			 struct vp_ring_frames *frames)
+static void place_frames(const struct vprof_unwound *found, const struct vp_ring_stack *stack,
+			 const size_t places[VP_KERNEL_STACK_MAX], struct vp_ring_frames *frames)
 {
 	frames->stack = found->is_placed && !found->is_unknown;
 	frames->n = 0;
+	frames->is_deep = is_deep(found, stack);
+	if (frames->is_deep)
+		frames->stack = 0;
 	for (size_t i = 1; frames->stack && i < found->n; i++)
 		frames->at[frames->n++] = (unsigned short)places[i];
 }
@@ -275,7 +308,7 @@ int vprof_images_unwind(struct vprof_images *images, struct vprof_image *image, 
 	if (found.is_unknown && !image->is_current)
 		newer = current_image(images, image->pid);
 	else if (found.is_unknown && vprof_clock_monotonic_ns() - image->read_ns > image->refresh_ns)
-		newer = add_image(images, image->pid, image);
+		newer = add_image(images, image->pid, image, 1);
 	else if (found.is_unknown && !is_last)
 		return 1;
 	if (newer) {
@@ -283,8 +316,8 @@ int vprof_images_unwind(struct vprof_images *images, struct vprof_image *image, 
 		image = newer;
 		found = unwind(images, image, stack, addresses, places);
 	}
-	place_frames(&found, places, frames);
-	vprof_stack_record(&image->table, id, addresses, (uint32_t)found.n, found.is_cut ? VP_STACK_CUT : 0);
+	place_frames(&found, stack, places, frames);
+	vprof_stack_record(&image->table, id, addresses, (uint32_t)found.n, flags_of(image, &found, stack));
 	return 0;
 }
 

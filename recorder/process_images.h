@@ -17,15 +17,17 @@ struct vprof_image;
 struct vprof_images *vprof_images_new(vprof_store_chunk *store, void *arg, int libraries);
 void vprof_images_free(struct vprof_images *images);
 
-/* The image of a process as it is now, or was when it was asked for first. If it is gone, that of the process that it
- * was forked from; without one, an empty image. NULL: no memory. */
+/* The image of a process as it is now, or was when it was asked for first. If it was forked meanwhile and has not
+ * executed another program, that of the process that it was forked from; if it is gone, an empty one. NULL: no memory.
+ */
 struct vprof_image *vprof_images_find(struct vprof_images *images, uint32_t pid);
 void vprof_images_fork(struct vprof_images *images, uint32_t parent_pid, uint32_t pid);
-void vprof_images_forget(struct vprof_images *images, uint32_t pid); /* the next find makes another */
+void vprof_images_forget(struct vprof_images *images, uint32_t pid); /* it executes another program */
 
 /* Adds the stack to the image's table: 0. Without tables for its functions it has only the frames up to there; unless
  * is_last, that is 1, with nothing added, when looking at the mappings again later may help. Sets frames->n and at, and
- * frames->stack to 1, or to 0 if the same words there do not make the same stack. */
+ * frames->stack to 1, or to 0 if the same words there do not make the same stack; then
+ * frames->is_deep if more memory would tell. */
 int vprof_images_unwind(struct vprof_images *images, struct vprof_image *image, uint32_t id,
 			const struct vp_ring_stack *stack, int is_last, struct vp_ring_frames *frames);
 void vprof_images_flush(struct vprof_images *images);

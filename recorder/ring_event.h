@@ -61,17 +61,19 @@ struct vp_ring_account {
 	unsigned long long unused[4];
 };
 
-#define VP_RING_STACK_BYTES 16384 /* of a user stack's memory, at most */
-#define VP_RING_REGISTERS 8	  /* ip, sp, bp, bx, r12 to r15 */
-#define VP_RING_FRAMES_MAX 127	  /* return addresses of a user stack */
+#define VP_RING_STACK_BYTES (31 * 1024) /* of a user stack's memory, at most: what a CPU's map entry has room for */
+#define VP_RING_STACK_USUAL 16384	/* ... unless it is known to be deeper */
+#define VP_RING_REGISTERS 8		/* ip, sp, bp, bx, r12 to r15 */
+#define VP_RING_FRAMES_MAX 127		/* return addresses of a user stack */
 #define VP_RING_FRAMES_LEVELS 8
 
 /* Where a user stack's return addresses lie: a node of the tree by which the kernel's side knows stacks again
  * (stacks.bpf.h). Its key is vp_ring_mix() of what lies above it. */
 struct vp_ring_frames {
-	unsigned long long stack; /* the hash that it was sent by; 0: it cannot be unwound */
+	unsigned long long stack; /* the hash that it was sent by; 0: it cannot be unwound, */
 	unsigned long long next;  /* vp_ring_mix() of the key and its return addresses: the key of another stack's node
 				     where these differ */
+	unsigned int is_deep;	  /* ... but with more of its memory than is usual */
 	unsigned int n;
 	unsigned short at[VP_RING_FRAMES_MAX]; /* [n]: bytes from the stack pointer on */
 };
@@ -85,6 +87,7 @@ static inline unsigned long long vp_ring_mix(unsigned long long hash, unsigned l
 struct vp_ring_stack {
 	struct vp_ring_event head; /* kind: VP_KIND_KERNEL_STACK; tid; other: its pid; kernel_stack: the hash */
 	unsigned int is_user, n_bytes;
+	unsigned int is_deep, unused;			 /* of a user stack: as much of its memory as can be had */
 	unsigned long long registers[VP_RING_REGISTERS]; /* of a user stack */
 	unsigned long long node;			 /* of a user stack: that is missing for it; 0: none */
 	unsigned char

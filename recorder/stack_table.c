@@ -153,7 +153,7 @@ static void add_kernel_stack(struct vprof_stacks *s, uint32_t id, const struct v
 	for (uint32_t i = skipped; i < n; i++)
 		name_address(s, addresses[i]);
 	vprof_stack_record(s->machine, id, addresses + skipped, n - skipped,
-			   n == VP_KERNEL_STACK_MAX ? VP_STACK_CUT : 0);
+			   n == VP_KERNEL_STACK_MAX ? VP_STACK_CUT | VP_STACK_LONG : 0);
 }
 
 void vprof_stacks_add(struct vprof_stacks *s, const struct vp_ring_stack *stack, size_t n_bytes)
@@ -176,7 +176,7 @@ void vprof_stacks_add(struct vprof_stacks *s, const struct vp_ring_stack *stack,
 		bpf_map_delete_elem(s->maps.seen, &stack->head.kernel_stack);
 		return;
 	}
-	*slot = (struct waiting){ id, vprof_images_find(s->images, stack->head.other), calloc(1, sizeof *stack), 0 };
+	*slot = (struct waiting){ id, vprof_images_find(s->images, stack->head.other), malloc(n_bytes), 0 };
 	if (!slot->image || !slot->copy) {
 		free(slot->copy);
 		s->queue.n--;
@@ -221,10 +221,12 @@ static void tell_frames(struct vprof_stacks *s, const struct vp_ring_stack *stac
 	struct vp_ring_frames there;
 
 	for (int level = 0; node && level < VP_RING_FRAMES_LEVELS; level++) {
-		if (bpf_map_lookup_elem(s->maps.frames, &node, &there)) {
+		int is_new = bpf_map_lookup_elem(s->maps.frames, &node, &there) != 0;
+
+		if (is_new || (there.is_deep && !frames->is_deep)) {
 			frames->stack = frames->stack ? stack->head.kernel_stack : 0;
 			frames->next = next_node(node, frames, stack);
-			bpf_map_update_elem(s->maps.frames, &node, frames, BPF_NOEXIST);
+			bpf_map_update_elem(s->maps.frames, &node, frames, is_new ? BPF_NOEXIST : BPF_EXIST);
 			return; /* without room for it: it is known by what may be return addresses */
 		}
 		next = next_node(node, &there, stack);

@@ -165,7 +165,7 @@ enum vp_kind {
 
 	/* In chunks of VP_THREAD_KERNEL_TABLE, as are KERNEL_TASK, MODULE and BUILD_ID: */
 
-	/* 1 + ceil(n / 2) units: t = id, payload = n addresses (at most VP_KERNEL_STACK_MAX) | VP_STACK_CUT << 8;
+	/* 1 + ceil(n / 2) units: t = id, payload = n addresses (at most VP_KERNEL_STACK_MAX) | VP_STACK_* << 8;
 	   innermost first, return addresses but for the first, two in each of the units after. In the table of a
 	   process: a user stack of its; else a kernel stack. */
 	VP_KIND_KERNEL_STACK = 44,
@@ -272,7 +272,11 @@ enum vp_source {
  * channel or queue, between its marks before and after. Of a SUSPEND or END: of the one that the thread works for. */
 #define VP_ID_RECEIVED UINT64_C(0x7672656365697665)
 
-#define VP_STACK_CUT 1u	      /* its outer frames are missing */
+#define VP_STACK_CUT 1u	      /* its outer frames are missing: ... */
+#define VP_STACK_DEEP 2u      /* ... they lie beyond the memory that was copied */
+#define VP_STACK_LONG 4u      /* ... it has more than VP_KERNEL_STACK_MAX frames */
+#define VP_STACK_UNTABLED 8u  /* ... a function is in no file, or has no unwind tables */
+#define VP_STACK_GONE 16u     /* ... the process had ended before what it had mapped was looked at */
 #define VP_DEVICE_LOOPBACK 1u /* what is sent is received by the same thread's system call */
 #define VP_KERNEL_STACK_MAX 127u
 #define VP_COMM_BYTES 16u

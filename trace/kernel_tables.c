@@ -91,7 +91,9 @@ static int add_stack(struct vprof_kernel_tables *t, const struct vp_unit *u, uin
 	*s = (struct vprof_kernel_stack){ .id = (uint32_t)u->t,
 					  .process = process,
 					  .n = n,
-					  .is_cut = (VP_PAYLOAD(u->w) >> 8 & VP_STACK_CUT) != 0,
+					  .cut = VP_PAYLOAD(u->w) >> 8 & VP_STACK_CUT ?
+							 (uint32_t)(VP_PAYLOAD(u->w) >> 8 & 255) :
+							 0,
 					  .first = t->addresses.n };
 	for (uint32_t i = 0; i < n; i++) {
 		const struct vp_unit *at = u + 1 + i / 2;

@@ -39,8 +39,8 @@ struct vprof_kernel_stack {
 	uint32_t id;
 	uint32_t process; /* index; VPROF_NONE: a stack of the kernel */
 	uint32_t n;	  /* addresses; all but the first are return addresses */
-	int is_cut;
-	size_t first; /* in `addresses`; innermost */
+	uint32_t cut;	  /* VP_STACK_*; 0: it is whole */
+	size_t first;	  /* in `addresses`; innermost */
 };
 
 struct vprof_kernel_window { /* in which stacks were taken; ticks */

@@ -82,6 +82,8 @@ struct vprof_latency_side { /* a run */
 	double total_ns, idle_ns, unsure_ns;
 	double n_units;	     /* seconds, or calls */
 	const char *missing; /* what was not recorded, and what to do; "" */
+	uint64_t n_kernel_only, n_deep, n_long, n_untabled,
+		n_gone; /* why: of n_without the first, of n_cut the others */
 };
 
 struct vprof_latency_results {

@@ -63,7 +63,12 @@ static int fill_side(struct vprof_latency_results *r, int number, const struct s
 
 	s->n_lost = side->input.n_lost;
 	s->n_without = side->input.counts.n_without;
+	s->n_kernel_only = side->input.counts.n_kernel_only;
 	s->n_cut = side->input.counts.n_cut;
+	s->n_deep = side->input.counts.n_deep;
+	s->n_long = side->input.counts.n_long;
+	s->n_untabled = side->input.counts.n_untabled;
+	s->n_gone = side->input.counts.n_gone;
 	s->n_unpaired = side->input.n_unpaired;
 	s->n_frames = side->input.counts.n_frames;
 	s->n_unnamed = side->input.counts.n_unnamed;

@@ -8,6 +8,8 @@
 
 #define ANY_PID 1 /* libdwfl wants one */
 #define READS_MAX 64
+#define ENTRY_BYTES 64	     /* more than the code at which a program begins */
+#define STACK_MAX (1u << 30) /* what lies farther out is no stack */
 
 struct memory_read {
 	size_t place;
@@ -18,7 +20,8 @@ struct vprof_unwinder {
 	Dwfl *dwfl;
 	int is_attached;
 	const struct vprof_stack_copy *stack; /* that is being unwound */
-	int is_short;			      /* more memory was asked for than was copied */
+	int is_short;			      /* more memory was asked for than was copied: */
+	uint64_t n_wanted;		      /* so many bytes, the first time */
 	uint64_t *addresses;
 	size_t *places;
 	size_t n, most;
@@ -125,6 +128,8 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void
 
 	(void)dwfl;
 	if (u->stack->n_bytes < sizeof *result || offset > u->stack->n_bytes - sizeof *result) {
+		if (!u->is_short)
+			u->n_wanted = offset < STACK_MAX ? offset + sizeof *result : 0;
 		u->is_short = 1;
 		return false;
 	}
@@ -184,6 +189,28 @@ static int add_frame(Dwfl_Frame *state, void *arg)
 	return DWARF_CB_OK;
 }
 
+/* Is the outermost frame that was found the one at which the program began? The dynamic linker's first function, which
+ * calls what loads libraries and runs their constructors, has no unwind tables, for nobody called it. */
+static int is_begin(struct vprof_unwinder *u)
+{
+	uint64_t at = u->n ? u->addresses[u->n - 1] - (u->n > 1) : 0;
+	Dwfl_Module *module = at ? dwfl_addrmodule(u->dwfl, at) : NULL;
+	GElf_Ehdr header_memory, *header;
+	GElf_Addr bias;
+	Elf *elf = module ? dwfl_module_getelf(module, &bias) : NULL;
+	Dwarf_Frame *frame = NULL;
+	Dwarf_CFI *cfi;
+
+	header = elf ? gelf_getehdr(elf, &header_memory) : NULL;
+	if (!header || !header->e_entry || at < header->e_entry + bias || at - header->e_entry - bias >= ENTRY_BYTES)
+		return 0;
+	cfi = dwfl_module_eh_cfi(module, &bias);
+	if (!cfi || dwarf_cfi_addrframe(cfi, at - bias, &frame))
+		return 1;
+	free(frame);
+	return 0;
+}
+
 struct vprof_unwound vprof_unwinder_unwind(struct vprof_unwinder *u, const struct vprof_stack_copy *stack,
 					   uint64_t *addresses, size_t *places, size_t most)
 {
@@ -200,12 +227,17 @@ struct vprof_unwound vprof_unwinder_unwind(struct vprof_unwinder *u, const struc
 	u->most = most;
 	u->n = u->n_reads = 0;
 	u->is_placed = 1;
+	u->n_wanted = 0;
 	u->is_short = u->is_full = u->is_unknown = 0;
 	if (!dwfl_getthread_frames(u->dwfl, ANY_PID, add_frame, u) && !u->is_short)
 		found.is_cut = 0;
+	else if (!u->is_short && !u->is_full)
+		found.is_cut = !is_begin(u);
 	u->stack = NULL;
 	found.is_placed = u->is_placed && u->n;
 	found.n = u->n ? u->n : 1;
 	found.is_unknown = u->is_unknown || !u->n;
+	found.is_full = u->is_full;
+	found.n_wanted = u->n_wanted;
 	return found;
 }

@@ -35,10 +35,12 @@ struct vprof_stack_copy {
 };
 
 struct vprof_unwound {
-	size_t n;	/* addresses, innermost first; all but the first are return addresses */
-	int is_placed;	/* where each of them was read from is known */
-	int is_cut;	/* outer frames are missing: not copied, not known, or too many */
-	int is_unknown; /* an address lies in no file: it may have been mapped since */
+	size_t n;	 /* addresses, innermost first; all but the first are return addresses */
+	int is_placed;	 /* where each of them was read from is known */
+	int is_cut;	 /* outer frames are missing: not copied, not known, or too many */
+	int is_unknown;	 /* an address lies in no file: it may have been mapped since */
+	int is_full;	 /* it has more than `most` addresses */
+	size_t n_wanted; /* bytes of memory from the stack pointer on, without which it is cut; 0: that is not why */
 };
 
 /* Fills addresses[most]; there is always the first. places[most]: where in the memory each return address was; that of

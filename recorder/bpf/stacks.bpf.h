@@ -164,6 +164,23 @@ static __always_inline __u32 copy_rest(struct vp_ring_stack *b, __u64 sp, __u32 
 	return bpf_probe_read_user(b->bytes + n, rest, (const void *)(sp + n)) ? n : n + rest;
 }
 
+/* All that can be had of a stack: pages that were never touched, within a large buffer, cannot be read, and are zeros.
+ */
+static __always_inline __u32 copy_deep(struct vp_ring_stack *b, __u64 sp, __u64 depth)
+{
+	__u32 skew = sp & (MEMORY_PART - 1), n = 0;
+
+	for (__u32 i = 0; i < VP_RING_STACK_BYTES / MEMORY_PART; i++) {
+		__u32 at = i ? i * MEMORY_PART - skew : 0, size = i ? MEMORY_PART : MEMORY_PART - skew;
+
+		if (at > VP_RING_STACK_BYTES - MEMORY_PART || at >= depth)
+			break;
+		if (!bpf_probe_read_user(b->bytes + at, size, (const void *)(sp + at)))
+			n = at + size;
+	}
+	return n;
+}
+
 /* How much of its stack a thread has used, the same for all threads of a pool at the same place: glibc's thread pointer
  * lies at the stack's end, but for the first thread. */
 static __always_inline __u64 depth_of(struct task_struct *task, struct mm_struct *mm, __u64 sp)
@@ -183,7 +200,8 @@ static __always_inline __u64 libraries_of(__u32 pid, struct mm_struct *mm)
 
 struct finding {
 	__u64 sp, node;
-	__u64 stack; /* the hash of one that was unwound before; 0: it is none, and node is what is missing for it */
+	__u64 stack;   /* the hash of one that was unwound before; 0: it is none, and node is what is missing for it */
+	__u32 is_deep; /* it takes more memory than usual */
 };
 
 static long find_at_level(__u32 level, struct finding *k)
@@ -193,6 +211,10 @@ static long find_at_level(__u32 level, struct finding *k)
 
 	if (!f)
 		return 1;
+	if (f->is_deep) {
+		k->is_deep = 1;
+		return 1;
+	}
 	if (!f->stack || level == VP_RING_FRAMES_LEVELS - 1) {
 		k->node = 0; /* it cannot be unwound, or is not found */
 		return 1;
@@ -224,7 +246,8 @@ static long hash_part(__u32 part, struct hashing *h)
 	__u32 n = b->n_bytes;
 
 	asm volatile("" : "+r"(begin)); /* the bound right before the use, as in lost_here() */
-	begin &= VP_RING_STACK_BYTES - MEMORY_PART;
+	if (begin > VP_RING_STACK_BYTES - MEMORY_PART)
+		return 1;
 	for (__u32 i = 0; i < MEMORY_PART; i += 8) {
 		__u64 word = *(__u64 *)(b->bytes + begin + i);
 
@@ -240,12 +263,14 @@ static long hash_part(__u32 part, struct hashing *h)
 /* Copies what lies below, b->n_bytes if there are not more, and returns the hash of what may be return addresses in it.
  * The kernel checks such a loop in parts only, and once for all sizes if it has forgotten this one: it does of what is
  * in a map. */
-static __always_inline __u64 hash_memory(struct vp_ring_stack *b, const struct code_bounds *c, __u64 hash, __u32 most)
+static __always_inline __u64 hash_memory(struct vp_ring_stack *b, const struct code_bounds *c, __u64 hash, __u32 most,
+					 __u64 depth)
 {
 	struct hashing h = { b, c, hash };
 
-	b->n_bytes = copy_memory(b, c->sp, 0, most);
-	if (b->n_bytes < most)
+	b->is_deep = most > VP_RING_STACK_USUAL;
+	b->n_bytes = b->is_deep ? copy_deep(b, c->sp, depth) : copy_memory(b, c->sp, 0, most);
+	if (!b->is_deep && b->n_bytes < most)
 		b->n_bytes = copy_rest(b, c->sp, b->n_bytes);
 	bpf_loop(VP_RING_STACK_BYTES / MEMORY_PART, hash_part, &h, 0);
 	return h.hash;
@@ -257,25 +282,30 @@ static __always_inline __u64 take_user_stack(struct vp_ring_stack *b, struct tas
 	struct mm_struct *mm = task->mm;
 	struct finding known = { 0 };
 	struct code_bounds c;
-	__u64 hash = 2;
+	__u64 hash = 2, depth;
+	__u32 most;
 
 	if (!mm || !regs->ip || !regs->sp)
 		return 0;
 	c = (struct code_bounds){ mm->start_code, mm->end_code, libraries_of(task->tgid, mm), mm->mmap_base, regs->sp };
 	hash = vp_ring_mix(hash, regs->ip);
-	hash = vp_ring_mix(hash, depth_of(task, mm, c.sp));
+	depth = depth_of(task, mm, c.sp);
+	hash = vp_ring_mix(hash, depth);
 	hash = vp_ring_mix(hash, task->tgid);
 	known.sp = c.sp;
 	known.node = hash;
 	bpf_loop(VP_RING_FRAMES_LEVELS, find_at_level, &known, 0);
 	if (known.stack)
 		return known.stack;
-	hash = hash_memory(b, &c, hash, known.node ? VP_RING_STACK_BYTES : HASHED_BYTES) & ~1ull;
+	if (known.is_deep)
+		hash = vp_ring_mix(hash, VP_RING_STACK_BYTES); /* another than without the rest of it */
+	most = known.is_deep ? VP_RING_STACK_BYTES : VP_RING_STACK_USUAL;
+	hash = hash_memory(b, &c, hash, known.node ? most : HASHED_BYTES, depth) & ~1ull;
 	if (!hash || bpf_map_lookup_elem(&stacks_seen, &hash))
 		return hash;
 	if (b->n_bytes == HASHED_BYTES)
-		b->n_bytes = copy_memory(b, c.sp, HASHED_BYTES, VP_RING_STACK_BYTES);
-	if (b->n_bytes > HASHED_BYTES && b->n_bytes < VP_RING_STACK_BYTES)
+		b->n_bytes = copy_memory(b, c.sp, HASHED_BYTES, VP_RING_STACK_USUAL);
+	if (b->n_bytes > HASHED_BYTES && b->n_bytes < VP_RING_STACK_USUAL)
 		b->n_bytes = copy_rest(b, c.sp, b->n_bytes);
 	b->registers[0] = regs->ip;
 	b->registers[1] = regs->sp;

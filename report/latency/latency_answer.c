@@ -191,6 +191,28 @@ static double part(uint64_t n, uint64_t of)
 	return of ? (double)n / (double)of : 0;
 }
 
+static int add_reason(uint64_t n, const char *why, int is_first, struct vprof_text *out)
+{
+	if (n)
+		vprof_text_addf(out, "%s%s %s", is_first ? "" : ", ", vprof_format_count(n).s, why);
+	return is_first && !n;
+}
+
+int vprof_latency_left_out_words(const struct vprof_latency_side *s, struct vprof_text *out)
+{
+	uint64_t told = s->n_deep + s->n_long + s->n_untabled + s->n_gone;
+	int is_first = add_reason(s->n_deep, "whose stacks reach too far (more than 31 KiB)", 1, out);
+
+	is_first = add_reason(s->n_untabled, "in code that has no unwind tables, as a JIT's", is_first, out);
+	is_first = add_reason(s->n_gone, "of processes that ended before their files were known", is_first, out);
+	is_first = add_reason(s->n_long, "with more than 127 frames", is_first, out);
+	is_first = add_reason(s->n_cut > told ? s->n_cut - told : 0, "without their outer frames", is_first, out);
+	is_first = add_reason(s->n_kernel_only, "with the kernel's stack alone", is_first, out);
+	is_first = add_reason(s->n_without > s->n_kernel_only ? s->n_without - s->n_kernel_only : 0,
+			      "whose stacks found no room", is_first, out);
+	return !is_first;
+}
+
 static void warn_of_side(const struct vprof_latency_results *r, int side, struct vprof_answer *answer)
 {
 	const struct vprof_latency_side *s = &r->sides[side];
@@ -203,16 +225,13 @@ static void warn_of_side(const struct vprof_latency_results *r, int side, struct
 			"in %s of the working time%s a function may have returned and been called again between two "
 			"events: such calls count as one",
 			vprof_format_percent(s->unsure_ns / (s->total_ns - s->idle_ns)).s, which);
-	if (part(s->n_cut, n) >= LEFT_OUT)
-		vprof_text_addf(
-			vprof_answer_warn(answer),
-			"%s of the events%s were left out: the outer frames of their stacks are missing (deeper than "
-			"16 KiB, or code without unwind tables, as of a JIT)",
-			vprof_format_percent(part(s->n_cut, n)).s, which);
-	if (part(s->n_without, n) >= LEFT_OUT)
-		vprof_text_addf(vprof_answer_warn(answer),
-				"%s of the events%s were left out: no stack of the program was recorded with them",
-				vprof_format_percent(part(s->n_without, n)).s, which);
+	if (part(s->n_cut + s->n_without, n) >= LEFT_OUT) {
+		struct vprof_text *t = vprof_answer_warn(answer);
+
+		vprof_text_addf(t, "%s of the events%s were left out, which widens the bounds: ",
+				vprof_format_percent(part(s->n_cut + s->n_without, n)).s, which);
+		vprof_latency_left_out_words(s, t);
+	}
 	if (part(s->n_unnamed, s->n_frames) >= UNNAMED)
 		vprof_text_addf(
 			vprof_answer_warn(answer),

@@ -19,6 +19,10 @@ enum vprof_latency_outcome vprof_latency_outcome(const struct vprof_latency_resu
 /* The sentence, with its full stop, and the warnings with what to do. Failed memory shows in their texts. */
 void vprof_latency_answer(const struct vprof_latency_results *r, struct vprof_answer *answer);
 
+/* Appends how many events were left out of the inference for their stacks, by the reason; 0: none, and nothing is
+ * appended. */
+int vprof_latency_left_out_words(const struct vprof_latency_side *s, struct vprof_text *out);
+
 /* Appends a path's functions, outermost first, without those that start programs and threads; in the middle "..." for
  * what exceeds `most` functions (0: all are shown). */
 void vprof_latency_path_words(const struct vprof_latency_results *r, const struct vprof_latency_path_result *p,

@@ -15,13 +15,16 @@ static void add_side(const struct vprof_style *style, const struct vprof_latency
 		     struct vprof_text *out)
 {
 	const struct vprof_latency_side *s = &r->sides[side];
-	struct vprof_text t = VPROF_TEXT_INIT;
+	struct vprof_text t = VPROF_TEXT_INIT, left_out = VPROF_TEXT_INIT;
 
 	vprof_text_addf(&t, "%s%s%s recorded, %s events with stacks, %s lost; %s thread%s, idle %s of their time; ",
 			s->run, *s->run ? ": " : "", vprof_format_duration(s->duration_ns).s,
 			vprof_format_count(s->n_events).s, vprof_format_count(s->n_lost).s,
 			vprof_format_count(s->n_threads).s, s->n_threads == 1 ? "" : "s",
 			vprof_format_percent(s->total_ns > 0 ? s->idle_ns / s->total_ns : NAN).s);
+	if (vprof_latency_left_out_words(s, &left_out))
+		vprof_text_addf(&t, "left out %s; ", left_out.s);
+	vprof_text_release(&left_out);
 	if (s->n_windows > 1)
 		vprof_text_addf(
 			&t, "stacks in %s windows of time, together %s, from which numbers of calls are estimated; ",

@@ -19,7 +19,8 @@ function trust() {
 		const s = R[side], left = s.n_without + s.n_cut + s.n_unpaired, busy = s.total_ns - s.idle_ns;
 		const rows = [
 			["events lost", count(s.n_lost)],
-			["events left out", left ? `${count(left)}: ${count(s.n_without)} without a stack of the program, ${count(s.n_cut)} of which outer frames are missing, ${count(s.n_unpaired)} from nobody knows where` : "none"],
+			["events left out", left ? `${count(left)}: ${count(s.n_without)} without a stack of the program (${count(s.n_kernel_only)} with the kernel's alone), ${count(s.n_cut)} of which outer frames are missing ` +
+				`(${count(s.n_deep)} reach too far, ${count(s.n_untabled)} in code without unwind tables, ${count(s.n_gone)} of processes that ended too soon, ${count(s.n_long)} of too many frames), ${count(s.n_unpaired)} from nobody knows where` : "none"],
 			["functions without a name", s.n_frames ? percent(s.n_unnamed / s.n_frames) + " of the frames" : "none"],
 			["time in which a function may have returned and been called again", busy > 0 ? percent(s.unsure_ns / busy) : "-"],
 			["idle time, which is no cost", s.total_ns > 0 ? `${percent(s.idle_ns / s.total_ns)} of the threads' time` : "-"]

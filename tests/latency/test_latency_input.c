@@ -17,7 +17,7 @@
 
 enum { PROCESS = 100, THREAD = 101, CLIENT = 200 };
 /* ids of stacks: of the process, then of the kernel */
-enum { IN_READ = 1, IN_WORK, CUT, IN_VFS_READ, IN_FAULT, ELSEWHERE, IN_NANOSLEEP };
+enum { IN_READ = 1, IN_WORK, CUT, IN_VFS_READ, IN_FAULT, ELSEWHERE, IN_NANOSLEEP, DEEP, LONG, UNTABLED, GONE };
 
 #define CODE 0x400000u
 #define KERNEL UINT64_C(0xffffffff81000000)
@@ -101,6 +101,10 @@ static void add_process(struct kernel_image *im)
 	n += put_stack(u + n, IN_READ, 0, in_read, 3);
 	n += put_stack(u + n, IN_WORK, 0, in_work, 2);
 	n += put_stack(u + n, CUT, VP_STACK_CUT, in_work, 2);
+	n += put_stack(u + n, DEEP, VP_STACK_CUT | VP_STACK_DEEP, in_work, 2);
+	n += put_stack(u + n, LONG, VP_STACK_CUT | VP_STACK_LONG, in_work, 2);
+	n += put_stack(u + n, UNTABLED, VP_STACK_CUT | VP_STACK_UNTABLED, in_work, 2);
+	n += put_stack(u + n, GONE, VP_STACK_CUT | VP_STACK_GONE, in_work, 2);
 	n += put_stack(u + n, ELSEWHERE, 0, elsewhere, 2);
 	kernel_image_chunk(
 		im, (struct vp_chunk_header){ .thread_seq = VP_THREAD_KERNEL_TABLE, .pid = PROCESS, .process_seq = 2 },
@@ -238,6 +242,13 @@ static void test_left_out(void **state)
 	static const struct vprof_kernel_event events[] = {
 		TIMER(10, CUT),
 		TIMER(20, 77), /* no such stack */
+		TIMER(22, DEEP),
+		TIMER(24, LONG),
+		TIMER(26, UNTABLED),
+		TIMER(27, UNTABLED),
+		TIMER(28, GONE),
+		OUT(29, PREEMPTED, IN_VFS_READ, 0), /* the kernel's stack alone */
+		IN(30),
 		TIMER(30, ELSEWHERE),
 		OUT(40, SLEEPING, IN_VFS_READ, IN_READ),
 		{ VP_KIND_KERNEL_LOST, 0, 50, .n_lost = 3 },
@@ -247,10 +258,15 @@ static void test_left_out(void **state)
 	struct vprof_latency_input in;
 
 	(void)state;
-	read_events(&in, events, 7, ALL);
-	assert_int_equal(in.counts.n_cut, 1);
-	assert_int_equal(in.counts.n_without, 1);
-	assert_int_equal(in.n_unpaired, 1);
+	read_events(&in, events, sizeof events / sizeof *events, ALL);
+	assert_int_equal(in.counts.n_cut, 6);
+	assert_int_equal(in.counts.n_deep, 1);
+	assert_int_equal(in.counts.n_long, 1);
+	assert_int_equal(in.counts.n_untabled, 2);
+	assert_int_equal(in.counts.n_gone, 1);
+	assert_int_equal(in.counts.n_without, 2);
+	assert_int_equal(in.counts.n_kernel_only, 1);
+	assert_int_equal(in.n_unpaired, 2);
 	assert_int_equal(in.n_lost, 3);
 	assert_int_equal(in.history.threads.n, 1); /* the client is none of the session's */
 	assert_int_equal(in.history.events.n, 2);

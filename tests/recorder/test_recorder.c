@@ -651,7 +651,7 @@ static void test_stacks(void **state)
 		skip();
 	}
 	assert_true(has_address(&r, out->sched.user_stack, told->n[0], &n));
-	assert_false(vprof_kernel_stack_find(&r.tables, out->sched.user_stack)->is_cut);
+	assert_false(vprof_kernel_stack_find(&r.tables, out->sched.user_stack)->cut);
 	assert_in_range(n, 6, 20); /* read, wait_inside five times, the thread's start */
 	assert_true(has_kernel_function(&r, out->sched.kernel_stack, "vfs_read"));
 	release(&r);

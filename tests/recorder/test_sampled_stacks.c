@@ -22,6 +22,8 @@
 #define PAGES 64
 #define CALLERS 3
 #define DEEP_BYTES 5000
+#define FAR_BYTES 10000 /* with what lies beneath more than is copied of a stack that is seen the first time */
+#define FAR_CALLS 1500
 #define COMPUTE_NS 300000000ull /* of CPU time: three hundred periods of the timer */
 
 static struct told {
@@ -195,11 +197,78 @@ static void test_callers_far_out(void **state)
 	release(&r);
 }
 
+static __attribute__((noinline)) void call_far(int caller)
+{
+	volatile char frame[FAR_BYTES];
+	struct timespec pause = { 0, 1000000 };
+
+	frame[0] = (char)caller;
+	syscall(SYS_getppid);
+	told->caller[(int)frame[0]] = (uint64_t)__builtin_return_address(0);
+	nanosleep(&pause, NULL);
+}
+
+static int work_far(void)
+{
+	for (int i = 0; i < FAR_CALLS; i++) {
+		if (i % 2) {
+			call_far(1);
+			__asm__ volatile("# the first");
+		} else {
+			call_far(0);
+			__asm__ volatile("# the second");
+		}
+		__asm__ volatile("" ::: "memory");
+	}
+	return 0;
+}
+
+/* Callers beyond what is usually copied of a stack: once the recorder has seen one it asks for more, and all are known.
+ */
+static void test_far_callers(void **state)
+{
+	uint64_t n_calls = 0, n_cut = 0, n_known = 0, n_last_cut = 0;
+	struct recorded r;
+
+	(void)state;
+	memset(told, 0, sizeof *told);
+	record(&r, work_far, RECORD_CALLS, 0);
+	assert_true(told->caller[0] != told->caller[1]);
+	for (size_t i = 0; i < r.n; i++) {
+		const struct vprof_kernel_event *e = &r.events[i];
+		const struct vprof_kernel_stack *s;
+
+		if (e->kind != VP_KIND_KERNEL_CALL || e->call.number != SYS_getppid)
+			continue;
+		n_calls++;
+		s = e->call.user_stack ? vprof_kernel_stack_find(&r.tables, e->call.user_stack) : NULL;
+		if (!s)
+			continue;
+		n_cut += s->cut != 0;
+		if (s->cut) {
+			assert_int_equal(s->cut, VP_STACK_CUT | VP_STACK_DEEP);
+			n_last_cut = n_calls;
+		} else {
+			assert_true(has_address(&r, e->call.user_stack, told->caller[0]) !=
+				    has_address(&r, e->call.user_stack, told->caller[1]));
+			n_known++;
+		}
+	}
+	print_message("%llu calls, %llu cut, the last of them call %llu; %llu whole\n", (unsigned long long)n_calls,
+		      (unsigned long long)n_cut, (unsigned long long)n_last_cut, (unsigned long long)n_known);
+	if (!count_lost(&r)) {
+		assert_true(n_known > 0);
+		assert_true(n_known + n_last_cut >= n_calls); /* none is cut after that */
+	}
+	release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_calls_faults_timer),
 		cmocka_unit_test(test_callers_far_out),
+		cmocka_unit_test(test_far_callers),
 	};
 	struct vprof_error err = { "" };
 

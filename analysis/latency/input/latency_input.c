@@ -232,9 +232,10 @@ static int on_event(struct reading *g, const struct vprof_kernel_event *e)
 			      e->sched.state);
 		return ret ? ret : add_raw(g, e->sched.next_tid, RAW_IN, g->now, 0, 0, 0);
 	case VP_KIND_KERNEL_WAKING:
-		return e->waking.user_stack ? add_raw(g, e->waking.current_tid, RAW_WAKING, g->now,
-						      e->waking.user_stack, e->waking.kernel_stack, 0) :
-					      VPROF_OK;
+		return e->waking.user_stack || e->waking.kernel_stack ?
+			       add_raw(g, e->waking.current_tid, RAW_WAKING, g->now, e->waking.user_stack,
+				       e->waking.kernel_stack, 0) :
+			       VPROF_OK;
 	case VP_KIND_KERNEL_CALL:
 		return on_call(g, e);
 	case VP_KIND_KERNEL_FAULT:
@@ -338,6 +339,16 @@ static void note_missing(struct reading *g, struct position *p, const struct raw
 	p->is_out = 0;
 }
 
+/* The kernel's stack alone tells nothing of the program's functions. */
+static int leave_out(struct reading *g, const struct raw *r)
+{
+	if (r->kernel) {
+		g->input->counts.n_without++;
+		g->input->counts.n_kernel_only++;
+	}
+	return VPROF_OK;
+}
+
 static int take_event(struct reading *g, struct position *p, const struct raw *r)
 {
 	uint32_t stack;
@@ -362,11 +373,9 @@ static int take_event(struct reading *g, struct position *p, const struct raw *r
 		p->is_out = 1;
 		p->out_losses = r->n_losses;
 		p->out_state = r->number;
-		if (!r->user)
-			return VPROF_OK;
-		return take_stack(g, p, r, 0, &p->out_stack);
+		return r->user ? take_stack(g, p, r, 0, &p->out_stack) : leave_out(g, r);
 	default:
-		return r->user ? take_stack(g, p, r, 0, &stack) : VPROF_OK;
+		return r->user ? take_stack(g, p, r, 0, &stack) : leave_out(g, r);
 	}
 }
 

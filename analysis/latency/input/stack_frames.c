@@ -473,8 +473,12 @@ uint32_t vprof_stack_frames_stack(struct vprof_stack_frames *g, uint32_t user, u
 		g->counts->n_without++;
 		return VPROF_NONE;
 	}
-	if (u->is_cut) {
+	if (u->cut) {
 		g->counts->n_cut++;
+		g->counts->n_deep += (u->cut & VP_STACK_DEEP) != 0;
+		g->counts->n_long += (u->cut & VP_STACK_LONG) != 0;
+		g->counts->n_untabled += (u->cut & VP_STACK_UNTABLED) != 0;
+		g->counts->n_gone += (u->cut & VP_STACK_GONE) != 0;
 		return VPROF_NONE;
 	}
 	p.stack = make_stack(g, u, k && k->process == VPROF_NONE ? k : NULL, entry, call, failed);

@@ -16,8 +16,13 @@
 struct vprof_stack_frames;
 
 struct vprof_stack_counts {
-	uint64_t n_without;	      /* events without a stack of the program */
-	uint64_t n_cut;		      /* events with one of which the outer frames are missing */
+	uint64_t n_without;	      /* events without a stack of the program; of these */
+	uint64_t n_kernel_only;	      /* ... the kernel's alone was recorded; of the others it found no room */
+	uint64_t n_cut;		      /* events with one of which the outer frames are missing: of these */
+	uint64_t n_deep;	      /* ... it reaches beyond the memory that was copied */
+	uint64_t n_long;	      /* ... it has too many frames */
+	uint64_t n_untabled;	      /* ... a function is in no file, or has no unwind tables */
+	uint64_t n_gone;	      /* ... the process ended too soon for its files to be known */
 	uint64_t n_frames, n_unnamed; /* of all stacks; those of functions without a symbol */
 };
 
