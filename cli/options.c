@@ -12,6 +12,8 @@
 #include "common/nearest.h"
 #include "common/text.h"
 
+#define LOWER_CASE "abcdefghijklmnopqrstuvwxyz"
+
 static const struct vprof_option *find(const struct vprof_option *options, const char *word, size_t n)
 {
 	for (const struct vprof_option *o = options; o->name; o++)
@@ -45,12 +47,23 @@ static void print_help(const struct vprof_usage *usage, const struct vprof_optio
 	for (const struct vprof_option *o = everywhere; o->name; o++)
 		if (!find(options, o->name, strlen(o->name)))
 			print_option(o);
-	printf("  %-26s %s\n", "--help", "this text");
+	printf("  %-26s %s\n\nexample:\n%s\n", "--help", "this text", usage->example);
+}
+
+/* The synopsis begins with the command's name, of one word or two: "report waits [RUN] ...". */
+static int name_length(const char *synopsis)
+{
+	size_t n = strspn(synopsis, LOWER_CASE), more;
+
+	if (synopsis[n] != ' ')
+		return (int)n;
+	more = strspn(synopsis + n + 1, LOWER_CASE);
+	return (int)(more && (synopsis[n + 1 + more] == ' ' || !synopsis[n + 1 + more]) ? n + 1 + more : n);
 }
 
 int vprof_options_misused(const struct vprof_usage *usage, const char *fmt, ...)
 {
-	int name = (int)strcspn(usage->synopsis, " ");
+	int name = name_length(usage->synopsis);
 	va_list ap;
 
 	fputs("vprof: ", stderr);

@@ -42,6 +42,7 @@ struct vprof_option {
 struct vprof_usage {
 	const char *synopsis; /* after "vprof " */
 	const char *purpose;
+	const char *example; /* command lines, indented, that work in a project with a server.c and a load.sh */
 	size_t max_operands;
 	int takes_command; /* accepts "-- COMMAND" */
 };

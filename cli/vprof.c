@@ -15,10 +15,17 @@ struct command {
 	const char *summary;
 };
 
-/* Grouped by what one wants to do; a command without a name is a group's heading. */
+/* Grouped by what one wants to do; a command without a name is a group's heading. One of two words is the report of a
+ * view, which its first word runs. */
 static const struct command commands[] = {
 	{ NULL, NULL, "look at what runs; nothing is rebuilt" },
-	{ "record", vprof_cmd_record, "record what the kernel does for a program: switches, wake-ups, I/O" },
+	{ "record", vprof_cmd_record,
+	  "record what the kernel does for a program: switches, wake-ups, I/O, stacks, messages" },
+	{ "report waits", vprof_cmd_report, "which waits limit throughput, and who ends them" },
+	{ "report latency", vprof_cmd_report, "how long functions take, inferred from stacks" },
+	{ NULL, NULL, "trace requests" },
+	{ "report paths", vprof_cmd_report, "which way requests go through threads, processes and hosts" },
+	{ "report transactions", vprof_cmd_report, "which requests wait for which, and what each kind costs" },
 	{ NULL, NULL, "find the functions" },
 	{ "init", vprof_cmd_init, "observe one build, scan the sources, draft vprof.json" },
 	{ "annotations", vprof_cmd_annotations, "check vprof.json against the sources and list it" },
@@ -53,10 +60,13 @@ static void print_help(FILE *to)
 	      to);
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		if (commands[i].name)
-			fprintf(to, "  %-12s %s\n", commands[i].name, commands[i].summary);
+			fprintf(to, "  %-20s %s\n", commands[i].name, commands[i].summary);
 		else
 			fprintf(to, "%s%s:\n", i ? "\n" : "", commands[i].summary);
-	fputs("\nvprof COMMAND --help lists a command's options. A first look at a program:\n\n"
+	fputs("\nvprof COMMAND --help lists a command's options. A first look at a program, as it is:\n\n"
+	      "  vprof record -- COMMAND    # or --pid PID\n"
+	      "  vprof report waits\n\n"
+	      "and the functions that make its requests vary:\n\n"
 	      "  vprof init -- make         # or your build command, from a clean tree\n"
 	      "  $EDITOR vprof.json         # confirm the interval, give a run command\n"
 	      "  vprof iterate              # build, run, analyse, drill down\n"
@@ -73,6 +83,12 @@ static void tell_unknown(const char *name)
 		if (commands[i].name)
 			vprof_nearest_offer(&nearest, commands[i].name);
 	vprof_nearest_offer(&nearest, "help");
+	for (size_t i = 0; i < N_COMMANDS; i++) { /* a view without "report" */
+		const char *blank = commands[i].name ? strchr(commands[i].name, ' ') : NULL;
+
+		if (blank && !strcmp(blank + 1, name))
+			nearest.best = commands[i].name;
+	}
 	fprintf(stderr, "vprof: no command \"%s\"", name);
 	if (nearest.best)
 		fprintf(stderr, "; did you mean vprof %s?\n", nearest.best);
@@ -103,7 +119,8 @@ static int dispatch(int argc, char **argv)
 	}
 	if (!strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h")) {
 		static char help[] = "--help";
-		char *forward[] = { argc > 2 ? argv[2] : NULL, help, NULL };
+		char *forward[] = { argc > 2 ? argv[2] : NULL, argc > 3 ? argv[3] : help, argc > 3 ? help : NULL,
+				    NULL };
 
 		if (!forward[0]) {
 			print_help(stdout);
@@ -111,7 +128,7 @@ static int dispatch(int argc, char **argv)
 		}
 		command = find_command(forward[0]);
 		if (command)
-			return command->run(2, forward);
+			return command->run(argc > 3 ? 3 : 2, forward);
 		name = forward[0];
 	}
 	command = find_command(name);

@@ -26,6 +26,7 @@ static const struct vprof_usage usage = {
 		"With --by context, the types of intervals are the stages that they passed: the variance between and within them,\n"
 		"and with --type all of the report for one of them.",
 	.max_operands = 4096,
+	.example = "  vprof analyze --slower-than 5ms",
 };
 
 /* The session's settings, when there is one, with what the options say instead. */

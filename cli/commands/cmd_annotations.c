@@ -14,6 +14,7 @@ static const struct vprof_usage usage = {
 	.synopsis = "annotations [--json]",
 	.purpose = "Reads vprof.json, checks every function and expression in it against the sources (scanning them\n"
 		   "again if they have changed) and lists all annotations. Exit status 1 when one is wrong.",
+	.example = "  vprof annotations",
 };
 
 static const char *severity_name(enum vprof_severity severity)

@@ -12,6 +12,7 @@ static const struct vprof_usage usage = {
 		"vprof restore puts the original objects and binaries back. With --live, one build serves every plan: its\n"
 		"probes are switched while the program runs; with --link, too, the program itself loads libvprof.so, and vprof\n"
 		"live attaches to it however it was started.",
+	.example = "  vprof build --annotations-only",
 };
 
 /* MISSING means that no drill-down has begun: the annotations alone. */

@@ -22,6 +22,7 @@ static const struct vprof_usage usage = {
 		"unless it is named, and so do the results of the drill-down's rounds and of runs that verdicts rest\n"
 		"on. A run without its trace keeps its report.",
 	.max_operands = SIZE_MAX,
+	.example = "  vprof clean --older-than 7d --dry-run",
 };
 
 struct cleaning {

@@ -35,6 +35,7 @@ static const struct vprof_usage usage = {
 		"when the bounds are too wide to tell.\n\n"
 		"Exit status 1 when a condition of --fail-if holds, 3 when the runs cannot decide it.",
 	.max_operands = 2,
+	.example = "  vprof compare 1 2",
 };
 
 struct compare_options {

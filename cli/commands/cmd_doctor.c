@@ -32,6 +32,7 @@ static const struct vprof_usage usage = {
 		"events and writing to other processes by using them, and says what to install; then reads this\n"
 		"project's files and says what is empty or odd about its last run and what to do next. Exit status 1 if\n"
 		"something that vprof needs is missing or damaged.",
+	.example = "  vprof doctor",
 };
 
 static const char *health_name(enum vprof_health health)

@@ -28,6 +28,7 @@ static const struct vprof_usage usage = {
 		"Of a run that was recorded with vprof record --paths, otlp and perfetto contain the paths of requests;\n"
 		"several such runs, one of each host, are joined.",
 	.max_operands = VPROF_REQUESTS_RUNS_MOST + 2,
+	.example = "  vprof export perfetto trace.pftrace --interval slowest",
 };
 
 #define REQUESTS_LIMIT 10000 /* the slowest, unless --limit says otherwise */

@@ -25,6 +25,7 @@ static const struct vprof_usage usage = {
 		"or the like. --apply adds the flows found (or those with these NUMBERs) to \"queues\" in vprof.json.",
 	.max_operands = NUMBERS,
 	.takes_command = 1,
+	.example = "  vprof flows -- ./load.sh",
 };
 
 struct request {

@@ -41,6 +41,7 @@ static const struct vprof_usage usage = {
 		"the draft's queues are those that a discovery run (vprof flows) of the run command has seen items pass, and its\n"
 		"interval is made of the handlers of events in which that run saw requests received, continued and replied to.",
 	.takes_command = 1,
+	.example = "  vprof init -- make -j2",
 };
 
 struct init_options {

@@ -16,6 +16,7 @@ static const struct vprof_usage usage = {
 		"make its latency vary. Asks what to do with each chosen factor, or decides itself with --auto.\n"
 		"COMMAND replaces vprof.json's run command. An interrupted drill-down resumes where it stopped.",
 	.takes_command = 1,
+	.example = "  vprof iterate --k 3 --auto",
 };
 
 /* -1, or the exit status of options that do not go together. */

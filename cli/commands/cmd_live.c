@@ -19,6 +19,8 @@ static const struct vprof_usage usage = {
 		"Attaches to a server that was built with vprof build --live --link and runs already, and to all processes\n"
 		"that descend from it; drills down as vprof iterate --live does, or records one plan; and leaves. The server\n"
 		"goes on as it was, also when vprof is killed. Only its own user and root can attach.",
+	.example = "  vprof build --live --link      # once; then start the server again\n"
+		   "  vprof live --name server --for 30s",
 };
 
 struct live {

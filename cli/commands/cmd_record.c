@@ -34,6 +34,8 @@ static const struct vprof_usage usage = {
 		   ".vprof/runs/NNNN. Ends with the command, after --for, or with Ctrl-C. Needs root, or CAP_BPF and\n"
 		   "CAP_PERFMON (vprof doctor checks it). Exit status: that of COMMAND.",
 	.takes_command = 1,
+	.example = "  vprof record --for 30s -- ./load.sh\n"
+		   "  vprof report waits",
 };
 
 struct arguments {

@@ -14,6 +14,7 @@ static const struct vprof_usage usage = {
 	.purpose =
 		"Puts the original objects and binaries back, with their times, and removes the copies of the sources\n"
 		"that were compiled. Runs, reports and the session are kept.",
+	.example = "  vprof restore",
 };
 
 int vprof_cmd_restore(int argc, char **argv)

@@ -26,6 +26,7 @@ static const struct vprof_usage usage = {
 		"Verdicts are kept in .vprof/verdicts.json, across runs and drill-downs; every report shows them, and\n"
 		"iterate passes over what is inherent or ignored.",
 	.max_operands = 1,
+	.example = "  vprof review 1 --todo --note \"why is the lock held so long?\"",
 };
 
 struct review_options {

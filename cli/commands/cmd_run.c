@@ -15,6 +15,7 @@ static const struct vprof_usage usage = {
 		"Runs vprof.json's run command, or COMMAND, and records a trace into .vprof/runs/NNNN. The command's\n"
 		"output goes to run.log there. Exit status 0 if the command exited with 0, else 1.",
 	.takes_command = 1,
+	.example = "  vprof run -- ./load.sh",
 };
 
 /* Of the kernel's events: those that the options ask for. */

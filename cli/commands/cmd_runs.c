@@ -18,6 +18,7 @@ static const struct vprof_usage usage = {
 	.purpose =
 		"Lists the project's runs: when each was made, how long it lasted, its size, what it holds, and what\n"
 		"it said. vprof clean removes what is no longer needed.",
+	.example = "  vprof runs",
 };
 
 /* by the bits of enum vprof_run_part */

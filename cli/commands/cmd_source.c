@@ -16,6 +16,7 @@ static const struct vprof_usage usage = {
 	.synopsis = "source FILE [--diff]",
 	.purpose = "Prints FILE as it is compiled with the drill-down's probes and annotations, or how that differs.",
 	.max_operands = 1,
+	.example = "  vprof source server.c --diff",
 };
 
 /* The plan of the last build as long as its ids are of these facts; else the session's decisions. */

@@ -18,6 +18,7 @@ static const struct vprof_usage usage = {
 	.purpose =
 		"Says where this folder's project stands, what was found so far, what is stale, and what comes next.\n"
 		"vprof without a command does the same. Reads only.",
+	.example = "  vprof status",
 };
 
 /* "runs      7, 412 MB, ..." wrapped beside its label. */

@@ -23,6 +23,7 @@ static const struct vprof_usage usage = {
 		"Shows what a live session (vprof iterate --live) finds while it runs: causes with bounds and trend, the\n"
 		"interval's latency, the measured effect of the probes, which functions are open now.\n"
 		"Keys: f freezes the view, q leaves. Reads only.",
+	.example = "  vprof top --once      # in another terminal, while vprof iterate --live or vprof live is at work",
 };
 
 static int print_once(const struct vprof_top *top, int json, struct vprof_error *err)

@@ -30,6 +30,7 @@ static const struct vprof_usage usage = {
 		"was recorded without intervals these views are all. Exit status 3 when that run is inconclusive, or says\n"
 		"nothing in that view.",
 	.max_operands = 2,
+	.example = "  vprof report --html",
 };
 
 static int load(const struct vprof_project *p, const char *run, struct vprof_results **results, struct vprof_error *err)

@@ -21,6 +21,8 @@ static const struct vprof_usage usage = {
 		"that varies (--html: interval.html); of a run of vprof record --interval that is told first. Exit status 3 when the bounds are too wide to tell which function takes most, or too few calls of\n"
 		"FUNCTION were seen from begin to end.",
 	.max_operands = 2,
+	.example = "  vprof record --stacks -- ./load.sh\n"
+		   "  vprof report latency --top 20",
 };
 
 struct arguments {

@@ -24,6 +24,8 @@ static const struct vprof_usage usage = {
 		"requests: paths.html in the first run's folder, or FILE, which may be - for standard output. Exit status 3\n"
 		"when no request was found.",
 	.max_operands = VPROF_REQUESTS_RUNS_MOST + 1,
+	.example = "  vprof record --paths -- ./load.sh\n"
+		   "  vprof report paths",
 };
 
 /* What is known of the intervals of the same run; NULL: nothing. */

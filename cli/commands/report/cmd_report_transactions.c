@@ -24,6 +24,7 @@ static const struct vprof_usage usage = {
 		"waited for, and what others did meanwhile. RUN is a number or a folder; it has been analysed.\n"
 		"Exit status 3 when no request waited for another thread, or no call path is known.",
 	.max_operands = 1,
+	.example = "  vprof report transactions",
 };
 
 static int load(const char *wanted, struct vprof_results **results, struct vprof_error *err)

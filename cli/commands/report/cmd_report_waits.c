@@ -21,6 +21,8 @@ static const struct vprof_usage usage = {
 		"the graph: waits.html in the run's folder, or FILE, which may be - for standard output. Exit status 3\n"
 		"when nothing in the recording limits throughput.",
 	.max_operands = 2,
+	.example = "  vprof record -- ./load.sh\n"
+		   "  vprof report waits",
 };
 
 static int print_text(const struct vprof_waits_results *r, const char *folder, long top, struct vprof_error *err)

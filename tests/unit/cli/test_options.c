@@ -19,7 +19,11 @@ static struct {
 
 static int parse(char **argv)
 {
-	static const struct vprof_usage usage = { "try [WORD]", "Tries.", 1, 1 };
+	static const struct vprof_usage usage = { .synopsis = "try [WORD]",
+						  .purpose = "Tries.",
+						  .example = "  vprof try",
+						  .max_operands = 1,
+						  .takes_command = 1 };
 	const struct vprof_option options[] = {
 		{ "flag", VPROF_OPTION_FLAG, &got.flag, NULL, "a flag" },
 		{ "text", VPROF_OPTION_TEXT, &got.text, "TEXT", "a text" },
