@@ -563,6 +563,17 @@ static void process_nested(struct finder *f, const struct vprof_flow_record *r)
 	find_held(f);
 }
 
+/* What was read before and leads there led to another object, which was released since. */
+static void process_allocated(struct finder *f, const struct vprof_flow_record *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->open->taken.n; i++)
+		if (f->open->taken.v[i].value - r->a >= r->b)
+			f->open->taken.v[n++] = f->open->taken.v[i];
+	f->open->taken.n = n;
+}
+
 static void process_record(struct finder *f, const struct vprof_flow_record *r)
 {
 	struct out out, *kept;
@@ -573,6 +584,8 @@ static void process_record(struct finder *f, const struct vprof_flow_record *r)
 		process_write(f, r);
 	} else if (r->kind == VPROF_FLOW_NESTED) {
 		process_nested(f, r);
+	} else if (r->kind == VPROF_FLOW_GIVEN) {
+		process_allocated(f, r);
 	} else if (r->kind == VPROF_FLOW_COPY) {
 		if (is_copied_out(f, r, &out)) {
 			kept = VPROF_PUSH(&f->open->outs);

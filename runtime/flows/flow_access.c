@@ -66,6 +66,7 @@ static void copy_record(struct flow_thread *t, uintptr_t to, uintptr_t from, uin
 			return;
 		}
 		(&values->a)[i % 3] = value_at(content + 8 * i, 8);
+		flow_pointer_read(t, (&values->a)[i % 3]);
 	}
 }
 
@@ -145,6 +146,7 @@ static void section_read(struct flow_thread *t, uintptr_t address, size_t n, uin
 		r->a = address + i;
 		r->b = value;
 		r->c = pc;
+		flow_pointer_read(t, value);
 	}
 }
 

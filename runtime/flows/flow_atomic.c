@@ -90,7 +90,7 @@ void flow_publish(uintptr_t address, size_t n, uint64_t value, int order, uintpt
 
 		/* what was just observed may be what is stored */
 		for (uint32_t i = 1; i < t->n_records && n_observed < FLOW_OBSERVED; i++)
-			if (t->records[i].kind == VPROF_FLOW_READ)
+			if (t->records[i].kind == VPROF_FLOW_READ || t->records[i].kind == VPROF_FLOW_GIVEN)
 				observed[n_observed++] = t->records[i];
 		end_observing(t);
 		flow_section_begin(t, address, VPROF_FLOW_PUBLISH, pc, FLOW_FRAME);
@@ -125,6 +125,7 @@ static void observed_pointer(struct flow_thread *t, uintptr_t address, uint64_t 
 	r->a = address;
 	r->b = value;
 	r->c = pc;
+	flow_pointer_read(t, value);
 	flow_candidate_add(t, value, value + VPROF_FLOW_SPAN, false);
 	if (is_first)
 		flow_frames(t, 1, pc, frame);

@@ -32,7 +32,7 @@ static struct allocation *slot_of(uintptr_t address)
 	return &known[(address >> 4 ^ address >> 20) % KNOWN];
 }
 
-static void *allocated(void *p, size_t n)
+static void *known_as(void *p, size_t n)
 {
 	struct allocation *a = slot_of((uintptr_t)p);
 
@@ -42,6 +42,18 @@ static void *allocated(void *p, size_t n)
 	__atomic_store_n(&a->n, n, __ATOMIC_RELEASE);
 	__atomic_store_n(&a->address, (uintptr_t)p, __ATOMIC_RELEASE);
 	return p;
+}
+
+static void *allocated(void *p, size_t n)
+{
+	struct flow_thread *t = flow_self;
+
+	if (p && t && t->is_pointer_read && t->n_records && !t->busy) {
+		t->busy = true;
+		flow_allocated(t, (uintptr_t)p, n);
+		t->busy = false;
+	}
+	return known_as(p, n);
 }
 
 static void released(const void *p)
@@ -159,7 +171,8 @@ FLOW_EXPORT void *realloc(void *p, size_t n)
 	settle();
 	if (p)
 		released(p);
-	return allocated(NEXT(realloc)(p, n), n);
+	new = NEXT(realloc)(p, n);
+	return new == p ? known_as(new, n) : allocated(new, n); /* in its place it is the same object */
 }
 
 FLOW_EXPORT void *aligned_alloc(size_t alignment, size_t n)

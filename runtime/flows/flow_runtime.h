@@ -28,6 +28,7 @@
 #define FLOW_LINK_READS 24u /* of a handler, in which it may read whom its event is about */
 #define FLOW_DELIVERED 64u  /* events of one wait of which it is known which is in hand */
 #define FLOW_TAKERS 8u
+#define FLOW_READ_WORDS 64u	  /* of the set of places that a section's pointers lead to */
 #define FLOW_NEAR_LOCK_BYTES 256u /* pointers that lead this close to the lock ... */
 #define FLOW_NEAR_BYTES 64u	  /* ... or to where they were read are the queue's own structure */
 
@@ -53,6 +54,8 @@ struct flow_thread {
 	/* the open section: records[0] is its head; none when n_records is 0 */
 	struct vprof_flow_record records[VPROF_FLOW_ENTRY_RECORDS];
 	uint32_t n_records, n_accesses;
+	uint64_t pointers_read[FLOW_READ_WORDS]; /* where they lead to, by a hash: perhaps others, too */
+	bool is_pointer_read;
 	uint32_t n_observable;		    /* of an OBSERVE section: reads still to come */
 	uintptr_t nested[VPROF_FLOW_LOCKS]; /* the last ones that were taken beneath the section's */
 	unsigned n_nested;
@@ -122,6 +125,10 @@ void flow_give_up_full(struct flow_thread *t);
 void flow_nested(struct flow_thread *t, uintptr_t lock, bool is_released, uintptr_t pc, uintptr_t frame);
 /* A record of the open section, or NULL when it is full. */
 struct vprof_flow_record *flow_record(struct flow_thread *t, enum vprof_flow_kind kind);
+/* Of a record that was read in the open section. */
+void flow_pointer_read(struct flow_thread *t, uint64_t value);
+/* malloc gave it: a pointer that the open section read before may have led to what lay there until now. */
+void flow_allocated(struct flow_thread *t, uintptr_t address, size_t n);
 void flow_settle(struct flow_thread *t); /* writes that must have happened by now */
 
 /* flow_use.c */

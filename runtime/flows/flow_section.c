@@ -6,6 +6,8 @@
 #include <string.h>
 
 #define FRAMES 8
+#define GRANULE 64u
+#define GRANULES 64u	    /* of an allocation are looked at one by one */
 #define NESTED_RECORDS 256u /* room that a section beneath another should find */
 
 static void put(struct flow_thread *t, const struct vprof_flow_record *record)
@@ -41,6 +43,9 @@ void flow_section_begin(struct flow_thread *t, uintptr_t lock, unsigned flags, u
 	t->n_accesses = 0;
 	t->n_pending = 0;
 	t->n_nested = 0;
+	if (t->is_pointer_read)
+		memset(t->pointers_read, 0, sizeof t->pointers_read);
+	t->is_pointer_read = false;
 	if (!(flags & (VPROF_FLOW_PUBLISH | VPROF_FLOW_OBSERVE)))
 		t->n_recent_published = t->n_recent; /* under the lock it may be overwritten */
 	put(t, &(struct vprof_flow_record){ .kind = VPROF_FLOW_SECTION,
@@ -67,6 +72,41 @@ struct vprof_flow_record *flow_record(struct flow_thread *t, enum vprof_flow_kin
 	record->kind = (uint8_t)kind;
 	t->n_accesses++;
 	return record;
+}
+
+/* ---- memory that is given again ---- */
+
+static uint64_t *word_of(struct flow_thread *t, uint64_t granule, uint64_t *bit)
+{
+	uint64_t hash = granule * UINT64_C(0x9e3779b97f4a7c15) >> 52;
+
+	*bit = UINT64_C(1) << hash % 64;
+	return &t->pointers_read[hash / 64];
+}
+
+void flow_pointer_read(struct flow_thread *t, uint64_t value)
+{
+	uint64_t bit, *word;
+
+	if (!vprof_flow_is_pointer(value))
+		return;
+	word = word_of(t, value / GRANULE, &bit);
+	*word |= bit;
+	t->is_pointer_read = true;
+}
+
+void flow_allocated(struct flow_thread *t, uintptr_t address, size_t n)
+{
+	uint64_t first = address / GRANULE, last = (address + (n ? n - 1 : 0)) / GRANULE, bit;
+	bool may_be_read = last - first >= GRANULES;
+
+	for (uint64_t i = first; i <= last && !may_be_read; i++)
+		may_be_read = *word_of(t, i, &bit) & bit;
+	if (!may_be_read)
+		return;
+	flow_settle(t);
+	if (t->n_records + 2 * FRAMES < VPROF_FLOW_ENTRY_RECORDS)
+		put(t, &(struct vprof_flow_record){ .kind = VPROF_FLOW_GIVEN, .a = address, .b = n });
 }
 
 static void note_nested(struct flow_thread *t, uintptr_t lock)

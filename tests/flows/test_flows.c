@@ -108,6 +108,11 @@ static struct vprof_flow_record load(uint64_t address, uint64_t value)
 	return (struct vprof_flow_record){ .kind = VPROF_FLOW_READ, .n_bytes = 8, .a = address, .b = value, .c = LOAD };
 }
 
+static struct vprof_flow_record given(uint64_t address, uint64_t n)
+{
+	return (struct vprof_flow_record){ .kind = VPROF_FLOW_GIVEN, .a = address, .b = n };
+}
+
 static void put(struct recording *r, uint64_t thread, uint64_t lock, uint64_t address, uint64_t value)
 {
 	section(r, thread, lock, (struct vprof_flow_record[]){ store(address, value) }, 1);
@@ -251,6 +256,53 @@ static void a_move_keeps_the_producer(void **state)
 	assert_int_equal(pairs.pairs.n, 1);
 	assert_int_equal(pairs.sites.v[pairs.pairs.v[0].producer].pc, STORE);
 	assert_int_equal(pairs.pairs.v[0].n_flows, 20);
+	release(&pairs, &t);
+}
+
+/* Memory that malloc gives again within the section: what is stored then is another object, of whoever stores it. A use
+ * of it is no use of the one that was read. */
+static void memory_given_again_is_another_object(void **state)
+{
+	struct recording *r = *state;
+	struct vprof_flow_pairs pairs;
+	struct vprof_flow_trace t;
+
+	for (int i = 0; i < 20; i++) {
+		struct vprof_flow_record again[] = { load(HEAD, ITEM(i) + 16), given(ITEM(i), 32),
+						     store(HEAD + 512, ITEM(i) + 16) };
+
+		put(r, PRODUCER, LOCK, HEAD, ITEM(i) + 16);
+		again[2].c = STORE + 0x500;
+		section(r, 3, LOCK, again, 3);
+		use(r, ITEM(i) + 16, 0);
+		get(r, CONSUMER, LOCK, HEAD + 512, ITEM(i) + 16, 0);
+	}
+	find(r, &pairs, &t);
+	assert_int_equal(pairs.pairs.n, 1);
+	assert_int_equal(pairs.pairs.v[0].n_flows, 20);
+	assert_int_equal(pairs.sites.v[pairs.pairs.v[0].producer].pc, STORE + 0x500);
+	release(&pairs, &t);
+}
+
+/* What lies beside the memory is still what it was. */
+static void memory_given_beside_is_another(void **state)
+{
+	struct recording *r = *state;
+	struct vprof_flow_pairs pairs;
+	struct vprof_flow_trace t;
+
+	for (int i = 0; i < 20; i++) {
+		struct vprof_flow_record move[] = { load(HEAD, ITEM(i)), given(ITEM(i) + 1, 31),
+						    given(ITEM(i) - 32, 32), store(HEAD + 512, ITEM(i)) };
+
+		put(r, PRODUCER, LOCK, HEAD, ITEM(i));
+		move[3].c = STORE + 0x500;
+		section(r, 3, LOCK, move, 4);
+		get(r, CONSUMER, LOCK, HEAD + 512, ITEM(i), 0);
+	}
+	find(r, &pairs, &t);
+	assert_int_equal(pairs.pairs.n, 1);
+	assert_int_equal(pairs.sites.v[pairs.pairs.v[0].producer].pc, STORE);
 	release(&pairs, &t);
 }
 
@@ -412,6 +464,8 @@ int main(void)
 					    TEST(another_value_is_not_what_was_stored),
 					    TEST(constants_are_invalid),
 					    TEST(a_move_keeps_the_producer),
+					    TEST(memory_given_again_is_another_object),
+					    TEST(memory_given_beside_is_another),
 					    TEST(what_is_taken_again_is_state),
 					    TEST(threads_that_do_both_have_no_roles),
 					    TEST(nine_are_too_few),

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define VPROF_FLOW_MAGIC UINT64_C(0x31574f4c46505600) /* "\0VPFLOW1" */
-#define VPROF_FLOW_VERSION 3u
+#define VPROF_FLOW_VERSION 4u
 #define VPROF_FLOW_SUFFIX ".vpflow"
 #define VPROF_FLOW_SEQUENCE "sequence"
 #define VPROF_FLOW_HEADER_BYTES 4096u
@@ -69,6 +69,8 @@ enum vprof_flow_kind {
 				event in hand (0: none), c: thread << 32 | descriptor; flags: below */
 	VPROF_FLOW_LINK, /* a: section of the event in hand, b: offset in what was registered, c: the pointer read there
 			  */
+	VPROF_FLOW_GIVEN, /* a: address, b: bytes that malloc gave: what the section read before and lies in them
+				 was another object's */
 };
 
 /* flags of a transfer */
