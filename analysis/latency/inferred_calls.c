@@ -128,7 +128,7 @@ static int mark(struct gathering *g, const char *name, const char *file)
 
 	for (uint32_t x = 1; is_within && x < tree->nodes.n; x++) {
 		const struct vprof_latency_function *f = vprof_annotated_function(g->tree, x);
-		int is_named = !strcmp(f->name, name) && (!file || !strcmp(f->file, file));
+		int is_named = !strcmp(vprof_latency_function_display(f), name) && (!file || !strcmp(f->file, file));
 
 		g->is_wanted[x] = is_named && !is_within[tree->nodes.v[x].parent];
 		is_within[x] = is_named || is_within[tree->nodes.v[x].parent];

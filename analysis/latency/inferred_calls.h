@@ -13,8 +13,8 @@ struct vprof_inferred_calls {
 	uint64_t n_unsure; /* system calls were left out meanwhile, so they may be several calls each */
 };
 
-/* name, file: a function of the history; file NULL: of any. INPUT when no call of it was seen; NOMEM; to be released in
- * any case. O(events * depth). */
+/* name, file: a function of the history as it is displayed; file NULL: of any. INPUT when no call of it was seen;
+ * NOMEM; to be released in any case. O(events * depth). */
 int vprof_inferred_calls_gather(struct vprof_inferred_calls *out, const struct vprof_annotated_tree *t,
 				const char *name, const char *file, struct vprof_error *err);
 void vprof_inferred_calls_release(struct vprof_inferred_calls *calls);

@@ -102,9 +102,10 @@ static uint32_t keep_name(struct describing *g, uint32_t function)
 
 	if (g->name[function] != VPROF_NONE)
 		return g->name[function];
-	r->names[r->n_names] = (struct vprof_latency_name){ vprof_strings_keep(&r->strings, f->name),
-							    vprof_strings_keep(&r->strings, f->file),
-							    (enum vprof_latency_results_layer)f->layer };
+	r->names[r->n_names] =
+		(struct vprof_latency_name){ vprof_strings_keep(&r->strings, vprof_latency_function_display(f)),
+					     vprof_strings_keep(&r->strings, f->file),
+					     (enum vprof_latency_results_layer)f->layer };
 	if (!r->names[r->n_names].name || !r->names[r->n_names].file)
 		return VPROF_NONE;
 	return g->name[function] = (uint32_t)r->n_names++;

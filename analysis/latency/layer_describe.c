@@ -58,7 +58,7 @@ int vprof_layers_describe(struct vprof_results *r, const struct vprof_call_sums 
 			.kind = x == 1 ? VPROF_LAYER_MEASURED : kind_of(f->layer),
 			.parent = x == 1 ? place[x] : place[parent],
 			.key = vprof_results_string(r, x == 1 ? key : ""),
-			.name = vprof_results_string(r, f->name),
+			.name = vprof_results_string(r, vprof_latency_function_display(f)),
 			.file = vprof_results_string(r, f->file),
 			.n_calls = x == 1 ? n_calls : c->n,
 			.n_whole = s->n_calls,

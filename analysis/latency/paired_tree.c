@@ -10,7 +10,8 @@ static int map_functions(struct vprof_paired_tree *t, struct vprof_hash_index *i
 {
 	for (size_t i = 0; i < from->history->functions.n; i++) {
 		const struct vprof_latency_function *f = &from->history->functions.v[i], **slot;
-		uint64_t hash = vprof_mix(vprof_hash_text(vprof_hash_text(f->layer, f->name), f->file));
+		uint64_t hash = vprof_mix(
+			vprof_hash_text(vprof_hash_text(f->layer, vprof_latency_function_display(f)), f->file));
 		size_t at;
 
 		if (vprof_hash_index_room(index, 1))
@@ -20,7 +21,8 @@ static int map_functions(struct vprof_paired_tree *t, struct vprof_hash_index *i
 		{
 			const struct vprof_latency_function *g = t->functions.v[k];
 
-			if (g->layer == f->layer && !strcmp(g->name, f->name) && !strcmp(g->file, f->file)) {
+			if (g->layer == f->layer && !strcmp(g->file, f->file) &&
+			    !strcmp(vprof_latency_function_display(g), vprof_latency_function_display(f))) {
 				map[i] = k;
 				break;
 			}

@@ -26,4 +26,16 @@ void vprof_function_search(struct vprof_elf *elf, const char *name, struct vprof
  * compiler may have made several ("f", "f.constprop.0"); returns how many are left. O(n * symbols). */
 size_t vprof_function_tell_apart(struct vprof_elf *elf, uint64_t *lows, size_t n);
 
+/* Functions of one name in several source files, as static ones are. */
+struct vprof_namesakes;
+
+/* NULL: there are none, or no memory. O(symbols * log symbols). */
+struct vprof_namesakes *vprof_namesakes_new(struct vprof_elf *elf);
+void vprof_namesakes_free(struct vprof_namesakes *namesakes); /* NULL is fine */
+
+/* The base name of the source file of the function that begins at an address, if it is one of several of its name and
+ * the debug information tells them all apart by that; else NULL. The text belongs to the file's symbols. NULL is fine.
+ */
+const char *vprof_namesakes_source(struct vprof_namesakes *namesakes, uint64_t address);
+
 #endif

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 
 #include "analysis/latency/annotated_tree.h"
+#include "analysis/latency/input/function_named.h"
 #include "analysis/latency/input/latency_input.h"
 #include "kernel_image.h"
 
@@ -466,6 +467,44 @@ static void test_refuses(void **state)
 	vprof_latency_input_release(&in);
 }
 
+/* The runtime's wrapper of a function is no function of the program; a name in two other files is ambiguous. */
+static void test_named_wrapper(void **state)
+{
+	static const struct vprof_latency_function functions[] = {
+		{ .name = "usleep", .file = "libvprof.so", .layer = VPROF_LATENCY_LIBRARY },
+		{ .name = "usleep", .file = "libc.so.6", .layer = VPROF_LATENCY_LIBRARY },
+		{ .name = "sleep", .file = "libvprof.so", .layer = VPROF_LATENCY_LIBRARY },
+		{ .name = "step", .file = "server", .display = "step@a.c" },
+		{ .name = "step", .file = "server", .display = "step@b.c" },
+	};
+	struct vprof_latency_input in = { .missing = "" };
+	struct vprof_kernel_tables tables = { .devices = { NULL } };
+	struct vprof_function_named named;
+	struct vprof_error err = { "" };
+
+	(void)state;
+	in.frames = vprof_stack_frames_new(&in.history, &in.strings, &in.counts, &tables);
+	assert_non_null(in.frames);
+	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+		*VPROF_PUSH(&in.history.functions) = functions[i];
+	assert_int_equal(vprof_function_named(&named, &in, "usleep", &err), VPROF_OK);
+	assert_string_equal(named.file, "libc.so.6");
+	vprof_function_named_release(&named);
+	assert_int_equal(vprof_function_named(&named, &in, "usleep@libvprof.so", &err), VPROF_OK);
+	assert_string_equal(named.file, "libvprof.so");
+	vprof_function_named_release(&named);
+	assert_int_equal(vprof_function_named(&named, &in, "sleep", &err), VPROF_OK);
+	assert_string_equal(named.file, "libvprof.so");
+	vprof_function_named_release(&named);
+	assert_int_equal(vprof_function_named(&named, &in, "step", &err), VPROF_ERR_INPUT);
+	assert_string_equal(err.message, "step is ambiguous: name one of step@a.c and step@b.c");
+	vprof_function_named_release(&named);
+	assert_int_equal(vprof_function_named(&named, &in, "step@b.c", &err), VPROF_OK);
+	assert_string_equal(named.name, "step@b.c");
+	vprof_function_named_release(&named);
+	vprof_latency_input_release(&in);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -473,6 +512,7 @@ int main(void)
 		cmocka_unit_test(test_call_without_end),
 		cmocka_unit_test(test_fault),
 		cmocka_unit_test(test_left_out),
+		cmocka_unit_test(test_named_wrapper),
 		cmocka_unit_test(test_lives),
 		cmocka_unit_test(test_windows),
 		cmocka_unit_test(test_loss_in_window),

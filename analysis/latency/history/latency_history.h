@@ -19,11 +19,17 @@ enum vprof_latency_layer { VPROF_LATENCY_PROGRAM, VPROF_LATENCY_LIBRARY, VPROF_L
 
 struct vprof_latency_function {
 	const char *name;
-	const char *file; /* base name of the program or library; "": the kernel, or not known */
-	uint8_t layer;	  /* enum vprof_latency_layer */
-	uint8_t is_start; /* it starts the program or a thread: it is called once */
-	uint8_t is_idle;  /* what sleeps in it waits for work or time (epoll_wait, accept, nanosleep) */
+	const char *file;    /* base name of the program or library; "": the kernel, or not known */
+	uint8_t layer;	     /* enum vprof_latency_layer */
+	uint8_t is_start;    /* it starts the program or a thread: it is called once */
+	uint8_t is_idle;     /* what sleeps in it waits for work or time (epoll_wait, accept, nanosleep) */
+	const char *display; /* "name@source.c" of several of one name in the file; NULL: the name */
 };
+
+static inline const char *vprof_latency_function_display(const struct vprof_latency_function *f)
+{
+	return f->display ? f->display : f->name;
+}
 
 struct vprof_latency_frame {
 	uint32_t function, place; /* place: any number; equal ones of a function are the same */

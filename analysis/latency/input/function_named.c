@@ -29,6 +29,25 @@ static int ends_with_part(const char *name, const char *part)
 	return n > m + 2 && !strcmp(name + n - m, part) && name[n - m - 1] == ':' && name[n - m - 2] == ':';
 }
 
+static int is_in_source(const struct vprof_latency_function *f, const char *source)
+{
+	return f->display && !strcmp(f->display + strlen(f->name) + 1, source);
+}
+
+/* Of a function of the C library, in vprof's runtime: it is no function of the program. */
+static int is_wrapper(const struct vprof_latency_function *f)
+{
+	return f->layer == VPROF_LATENCY_LIBRARY && !strncmp(f->file, "libvprof", 8);
+}
+
+static int has_other(const struct vprof_latency_history *h, const struct vprof_latency_function *f)
+{
+	for (size_t i = 0; i < h->functions.n; i++)
+		if (!is_wrapper(&h->functions.v[i]) && !strcmp(h->functions.v[i].name, f->name))
+			return 1;
+	return 0;
+}
+
 /* The functions of the history that it may be: at most `most` are written, all counted. */
 static size_t find(const struct vprof_latency_history *h, const struct asked *w, int by_part, uint32_t *found,
 		   size_t most)
@@ -38,7 +57,8 @@ static size_t find(const struct vprof_latency_history *h, const struct asked *w,
 	for (uint32_t i = 0; i < h->functions.n; i++) {
 		const struct vprof_latency_function *f = &h->functions.v[i];
 
-		if ((w->file && strcmp(file_of(f), w->file) != 0) ||
+		if ((w->file && strcmp(file_of(f), w->file) != 0 && !is_in_source(f, w->file)) ||
+		    (!w->file && is_wrapper(f) && has_other(h, f)) ||
 		    (by_part ? !ends_with_part(f->name, w->name) : strcmp(f->name, w->name) != 0))
 			continue;
 		if (n < most)
@@ -65,7 +85,10 @@ static int tell_several(const struct vprof_latency_history *h, const char *wante
 		const struct vprof_latency_function *f = &h->functions.v[found[i]];
 
 		add_list(&list, i, n, shown);
-		vprof_text_addf(&list, "%s@%s", f->name, file_of(f));
+		if (f->display)
+			vprof_text_add(&list, f->display);
+		else
+			vprof_text_addf(&list, "%s@%s", f->name, file_of(f));
 	}
 	if (n > shown)
 		vprof_text_addf(&list, " and %zu more", n - shown);
@@ -183,7 +206,7 @@ static int look_into(struct vprof_function_named *out, const struct vprof_latenc
 	const char *path;
 	size_t n;
 
-	out->name = f->name;
+	out->name = vprof_latency_function_display(f);
 	out->file = f->file;
 	for (size_t i = 0; (path = vprof_stack_frames_file(input->frames, i, &elf)); i++) {
 		if (!elf || !*f->file || strcmp(base_name(path), f->file) != 0)

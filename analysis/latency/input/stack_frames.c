@@ -7,6 +7,7 @@
 
 #include "common/elf/code_flow.h"
 #include "common/elf/elf_symbols.h"
+#include "common/elf/function_search.h"
 
 #define CALLS_KNOWN 1024
 
@@ -15,6 +16,8 @@ struct opened_file {
 	struct vprof_elf *elf; /* NULL: cannot be read, or is another one now */
 	struct vprof_code_flow *flow;
 	int has_flow; /* it was tried */
+	struct vprof_namesakes *namesakes;
+	int has_namesakes; /* likewise */
 };
 
 enum question { MAY_FOLLOW, MAY_BECOME };
@@ -77,6 +80,7 @@ void vprof_stack_frames_free(struct vprof_stack_frames *g)
 {
 	for (size_t i = 0; g && i < g->files.n; i++) {
 		vprof_code_flow_free(g->files.v[i].flow);
+		vprof_namesakes_free(g->files.v[i].namesakes);
 		vprof_elf_free(g->files.v[i].elf);
 	}
 	if (g) {
@@ -171,29 +175,41 @@ static int is_start(const char *name)
 }
 
 /* The number of a function in the history, made when it is new; VPROF_NONE without memory. */
-static uint32_t find_function(struct vprof_stack_frames *g, const char *name, const char *file, uint8_t layer)
+static uint32_t find_displayed(struct vprof_stack_frames *g, const char *name, const char *file, uint8_t layer,
+			       const char *display)
 {
 	const char *kept = vprof_strings_keep(g->strings, name);
 	const char *kept_file = vprof_strings_keep(g->strings, file);
-	uint64_t hash = vprof_mix(vprof_mix((uint64_t)(uintptr_t)kept) + (uint64_t)(uintptr_t)kept_file + layer);
+	const char *kept_display = display ? vprof_strings_keep(g->strings, display) : NULL;
+	uint64_t hash = vprof_mix(vprof_mix((uint64_t)(uintptr_t)kept) + (uint64_t)(uintptr_t)kept_file + layer) ^
+			vprof_mix((uint64_t)(uintptr_t)kept_display);
 	struct vprof_latency_function *f;
 	size_t at;
 
-	if (!kept || !kept_file || vprof_hash_index_room(&g->by_function, 1))
+	if (!kept || !kept_file || (display && !kept_display) || vprof_hash_index_room(&g->by_function, 1))
 		return VPROF_NONE;
 	VPROF_HASH_EACH(&g->by_function, hash, at, i)
 	{
 		f = &g->history->functions.v[i];
-		if (f->name == kept && f->file == kept_file && f->layer == layer)
+		if (f->name == kept && f->file == kept_file && f->layer == layer && f->display == kept_display)
 			return i;
 	}
 	f = VPROF_PUSH(&g->history->functions);
 	if (!f)
 		return VPROF_NONE;
-	*f = (struct vprof_latency_function){ kept, kept_file, layer, layer != VPROF_LATENCY_KERNEL && is_start(kept),
-					      layer == VPROF_LATENCY_KERNEL && is_idle_call(kept) };
+	*f = (struct vprof_latency_function){ kept,
+					      kept_file,
+					      layer,
+					      layer != VPROF_LATENCY_KERNEL && is_start(kept),
+					      layer == VPROF_LATENCY_KERNEL && is_idle_call(kept),
+					      kept_display };
 	vprof_hash_index_put(&g->by_function, at, hash, (uint32_t)g->history->functions.n - 1);
 	return (uint32_t)g->history->functions.n - 1;
+}
+
+static uint32_t find_function(struct vprof_stack_frames *g, const char *name, const char *file, uint8_t layer)
+{
+	return find_displayed(g, name, file, layer, NULL);
 }
 
 static int is_library(const char *path)
@@ -210,10 +226,19 @@ static uint32_t name_address(struct vprof_stack_frames *g, uint32_t file, uint64
 	uint8_t layer = is_library(f->path) ? VPROF_LATENCY_LIBRARY : VPROF_LATENCY_PROGRAM;
 	uint64_t inside = address - (at != AT_INSTRUCTION), start; /* the call that it returns behind */
 	const struct vprof_symbol *symbol = f->elf ? vprof_elf_function(f->elf, inside) : NULL;
+	const char *source = NULL;
 	char name[256];
 
+	if (symbol && !f->has_namesakes) {
+		f->has_namesakes = 1;
+		f->namesakes = vprof_namesakes_new(f->elf);
+	}
 	if (symbol)
-		return find_function(g, symbol->name, base_name(f->path), layer);
+		source = vprof_namesakes_source(f->namesakes, symbol->low);
+	if (symbol && source)
+		snprintf(name, sizeof name, "%.160s@%.80s", symbol->name, source);
+	if (symbol)
+		return find_displayed(g, symbol->name, base_name(f->path), layer, source ? name : NULL);
 	start = f->elf ? vprof_elf_frame_start(f->elf, inside) : 0;
 	snprintf(name, sizeof name, start ? "%.200s+0x%llx" : "[%.200s]", base_name(f->path),
 		 (unsigned long long)start);

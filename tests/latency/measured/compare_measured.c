@@ -63,7 +63,9 @@ static int by_total(const void *a, const void *b)
 static int collect(void *unused, const struct vprof_latency_instance *i)
 {
 	(void)unused;
-	if (strcmp(vprof_annotated_function(&run.tree, i->node)->name, wanted) != 0)
+	const struct vprof_latency_function *f = vprof_annotated_function(&run.tree, i->node);
+
+	if (strcmp(f->name, wanted) != 0 || !strncmp(f->file, "libvprof", 8)) /* the runtime's wrapper is none */
 		return 0;
 	*VPROF_PUSH(&instances) = (struct instance){ .before = i->before,
 						     .first = i->first,

@@ -52,6 +52,18 @@ extern "C" NOINLINE __attribute__((used)) void never_called(void)
 	asm volatile("");
 }
 
+static NOINLINE void overloaded(int)
+{
+	wait_here();
+	asm volatile("");
+}
+
+static NOINLINE void overloaded(long)
+{
+	wait_here();
+	asm volatile("");
+}
+
 namespace shop
 {
 struct Server {
@@ -76,6 +88,8 @@ int main()
 		around();
 		pointer();
 		server.serve();
+		overloaded(1);
+		overloaded(1L);
 		other_file();
 		library();
 	}
