@@ -11,7 +11,7 @@
 #include "recorder/process_images.h"
 #include "trace/clock.h"
 
-#define QUEUE_MAX 4096 /* copies that wait: 64 MB */
+#define QUEUE_BYTES (128u << 20) /* of copies that wait; what is refused comes again, and takes room in the rings */
 
 struct waiting {
 	uint32_t id;
@@ -30,7 +30,8 @@ struct vprof_stacks {
 	struct vprof_hash_index by_address;
 	VPROF_ARRAY(uint64_t) addresses; /* that were named */
 	VPROF_ARRAY(struct waiting) queue;
-	size_t n_done; /* of the queue, at its front */
+	size_t n_done;	/* of the queue, at its front */
+	size_t n_bytes; /* of the others */
 	uint64_t n_works;
 };
 
@@ -156,6 +157,11 @@ static void add_kernel_stack(struct vprof_stacks *s, uint32_t id, const struct v
 			   n == VP_KERNEL_STACK_MAX ? VP_STACK_CUT | VP_STACK_LONG : 0);
 }
 
+static size_t bytes_of(const struct vp_ring_stack *stack)
+{
+	return offsetof(struct vp_ring_stack, bytes) + stack->n_bytes;
+}
+
 void vprof_stacks_add(struct vprof_stacks *s, const struct vp_ring_stack *stack, size_t n_bytes)
 {
 	struct waiting *slot;
@@ -171,7 +177,7 @@ void vprof_stacks_add(struct vprof_stacks *s, const struct vp_ring_stack *stack,
 		add_kernel_stack(s, id, stack);
 		return;
 	}
-	slot = s->queue.n - s->n_done < QUEUE_MAX ? VPROF_PUSH(&s->queue) : NULL;
+	slot = s->n_bytes + n_bytes <= QUEUE_BYTES ? VPROF_PUSH(&s->queue) : NULL;
 	if (!slot) {
 		bpf_map_delete_elem(s->maps.seen, &stack->head.kernel_stack);
 		return;
@@ -182,7 +188,9 @@ void vprof_stacks_add(struct vprof_stacks *s, const struct vp_ring_stack *stack,
 		s->queue.n--;
 		return;
 	}
+	n_bytes = bytes_of(stack);
 	memcpy(slot->copy, stack, n_bytes);
+	s->n_bytes += n_bytes;
 }
 
 void vprof_stacks_fork(struct vprof_stacks *s, uint32_t parent_pid, uint32_t pid)
@@ -251,10 +259,12 @@ void vprof_stacks_work(struct vprof_stacks *s, uint64_t most_ns, int is_last)
 		else
 			tell_frames(s, w.copy, &frames);
 		w.n_works = s->n_works;
-		if (again)
+		if (again) {
 			*again = w;
-		else
+		} else {
+			s->n_bytes -= bytes_of(w.copy);
 			free(w.copy);
+		}
 		if (vprof_clock_monotonic_ns() > until)
 			break;
 	}

@@ -21,6 +21,7 @@
 #define EXISTS (-17)
 #define NEAR_STACK (8ull << 20) /* from its pointer on: it may be the stack's */
 #define STACK_MAX (1ull << 30)
+#define END_BYTES 64 /* beyond where a stack is thought to end */
 #define LIBRARIES_USUAL (16ull << 20)
 #define MEMORY_PART 1024
 
@@ -272,6 +273,8 @@ static __always_inline __u64 hash_memory(struct vp_ring_stack *b, const struct c
 	b->n_bytes = b->is_deep ? copy_deep(b, c->sp, depth) : copy_memory(b, c->sp, 0, most);
 	if (!b->is_deep && b->n_bytes < most)
 		b->n_bytes = copy_rest(b, c->sp, b->n_bytes);
+	if (depth + END_BYTES < b->n_bytes)
+		b->n_bytes = (depth + END_BYTES) & ~7ull; /* what lies behind is none of it */
 	bpf_loop(VP_RING_STACK_BYTES / MEMORY_PART, hash_part, &h, 0);
 	return h.hash;
 }
