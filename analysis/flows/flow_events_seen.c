@@ -114,6 +114,25 @@ static void make_path(const struct vprof_flow_events *e, uint32_t process, const
 	}
 }
 
+/* From the outermost function of this name on. What a library itself receives or sends is its handler's. No path: the
+ * event is another handler's. */
+static void make_handled_path(const struct vprof_flow_events *e, uint32_t process,
+			      const struct vprof_flow_record *transfer, const char *handler,
+			      struct vprof_flow_path *path)
+{
+	struct vprof_flow_function here[VPROF_FLOW_DEPTH];
+
+	for (uint32_t i = transfer->count; i > 0; i--) {
+		size_t n = vprof_flow_place_functions(e->places, process, transfer[i].b, here, VPROF_FLOW_DEPTH);
+
+		for (size_t k = 0; k < n && path->n < VPROF_FLOW_DEPTH; k++)
+			if (path->n || !strcmp(here[k].name, handler))
+				path->functions[path->n++] = here[k];
+	}
+	if (!path->n && !(transfer->count && vprof_flow_module_find(e->t, process, transfer[1].b)))
+		path->functions[path->n++] = (struct vprof_flow_function){ handler, NULL, 0 };
+}
+
 const struct vprof_flow_path *vprof_flow_path_of(struct vprof_flow_events *e, const struct vprof_flow_event_seen *event,
 						 const struct vprof_flow_mark *transfer)
 {
@@ -124,18 +143,18 @@ const struct vprof_flow_path *vprof_flow_path_of(struct vprof_flow_events *e, co
 	size_t at;
 
 	while (!waits && loop < r->count) {
-		waits = r[++loop].kind == VPROF_FLOW_FRAME ? frame_of(event->head, r[loop].a) : NULL;
+		waits = r[++loop].kind == VPROF_FLOW_FRAME && !event->library ? frame_of(event->head, r[loop].a) : NULL;
 		key = vprof_mix(key ^ r[loop].b);
 	}
-	if (!waits)
+	if (!waits && !(event->library && event->handler))
 		return NULL;
-	key = vprof_mix(key ^ waits->b);
+	key = vprof_mix(key ^ (waits ? waits->b : (uint64_t)(uintptr_t)event->handler));
 	if (vprof_hash_index_room(&e->path_index, 1))
 		goto failed;
 	VPROF_HASH_EACH(&e->path_index, key, at, i)
 	{
 		if (e->paths.v[i]->key == key)
-			return e->paths.v[i];
+			return e->paths.v[i]->n || waits ? e->paths.v[i] : NULL;
 	}
 	slot = VPROF_PUSH(&e->paths);
 	if (!slot)
@@ -146,9 +165,12 @@ const struct vprof_flow_path *vprof_flow_path_of(struct vprof_flow_events *e, co
 		goto failed;
 	}
 	(*slot)->key = key;
-	make_path(e, transfer->process, r, loop, waits, *slot);
+	if (waits)
+		make_path(e, transfer->process, r, loop, waits, *slot);
+	else
+		make_handled_path(e, transfer->process, r, event->handler, *slot);
 	vprof_hash_index_put(&e->path_index, at, key, (uint32_t)e->paths.n - 1);
-	return *slot;
+	return (*slot)->n || waits ? *slot : NULL;
 failed:
 	e->failed = 1;
 	return NULL;
@@ -166,9 +188,12 @@ static void read_links(struct vprof_flow_events *e)
 		if (!event || r->b / 8 >= VPROF_FLOW_EVENT_LINKS)
 			continue;
 		function = vprof_flow_place_entry(e->places, event->process, r->c);
-		if (!function)
+		if (r->flags) {
+			event->library = r->flags;
+			event->handler = function;
+		} else if (!function)
 			event->links[r->b / 8] = r->c;
-		else if (!event->handler)
+		else if (!event->handler && !event->library)
 			event->handler = function;
 	}
 }

@@ -21,6 +21,7 @@ struct vprof_flow_event_seen {
 	int fd;					/* -1: not known */
 	uint64_t links[VPROF_FLOW_EVENT_LINKS]; /* pointers that were read at offset 8 * i; 0: none, or to a function */
 	const char *handler;			/* the first function that was read there; NULL: none */
+	unsigned library;			/* VPROF_FLOW_LIBEVENT or the like, which was told the handler */
 	const struct vprof_flow_record *head;
 	const struct vprof_flow_path *path; /* of the first transfer while it was in hand; NULL: there was none */
 	int is_request, is_between;
@@ -41,7 +42,7 @@ int vprof_flow_events_read(struct vprof_flow_events *e, const struct vprof_flow_
 void vprof_flow_events_release(struct vprof_flow_events *e);
 /* NULL: no event has this number. O(log n). */
 struct vprof_flow_event_seen *vprof_flow_event_find(const struct vprof_flow_events *e, uint64_t section);
-/* NULL: the loop is not on its stack. */
+/* NULL: neither the loop nor the handler that a library was told is on its stack. */
 const struct vprof_flow_path *vprof_flow_path_of(struct vprof_flow_events *e, const struct vprof_flow_event_seen *event,
 						 const struct vprof_flow_mark *transfer);
 

@@ -400,6 +400,25 @@ static int try_depth(struct finder *f, size_t depth)
 	return 1;
 }
 
+/* Are the functions those that one library was told as handlers? */
+static unsigned library_of(const struct finder *f)
+{
+	unsigned library = f->requests.n ? f->requests.v[0].begin->library : 0;
+
+	for (size_t i = 0; i < f->requests.n; i++)
+		if (f->requests.v[i].begin->library != library || f->requests.v[i].end->library != library)
+			return 0;
+	for (size_t i = 0; i < f->events.list.n; i++)
+		if (f->events.list.v[i].is_between && f->events.list.v[i].library != library)
+			return 0;
+	return library;
+}
+
+static int is_number(const struct finder *f)
+{
+	return !f->identity && f->requests.n && f->requests.v[0].begin->value & VPROF_FLOW_NUMBER;
+}
+
 static const char *find_handlers(struct finder *f)
 {
 	const struct vprof_flow_step *begin = &f->out->steps[VPROF_FLOW_BEGINS][0];
@@ -421,6 +440,8 @@ static const char *find_handlers(struct finder *f)
 				      last) :
 			      "which functions received and sent is not known: their units were not compiled for discovery, or the loop itself does it";
 	}
+	f->out->library = depth ? 0 : library_of(f);
+	f->out->is_number = is_number(f);
 	if (f->out->n_idle * IDLE_MAX > f->out->n_apart)
 		return vprof_arena_printf(
 			f->arena,

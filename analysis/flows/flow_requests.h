@@ -37,6 +37,8 @@ struct vprof_flow_requests {
 	uint64_t n_unknown;	/* events in between whose handler is not known: it received and sent nothing */
 	uint64_t n_idle;	/* events whose handler begins requests, and received none */
 	int offset;		/* of the pointer that all events of a request lead to; -1: the registered one itself */
+	int is_number;		/* it is the descriptor's number: no pointer was registered */
+	unsigned library; /* the functions are handlers that VPROF_FLOW_LIBEVENT or the like was told; 0: not all */
 	struct vprof_flow_step steps[VPROF_FLOW_STEP_KINDS][VPROF_FLOW_STEPS];
 	size_t n_steps[VPROF_FLOW_STEP_KINDS];
 	const char *open; /* why no interval follows from this; NULL: one does */

@@ -88,6 +88,8 @@ static void interval_of(const cJSON *answer, struct vprof_arena *arena, struct v
 		arena,
 		"found by a discovery run: %.0f requests on %.0f descriptors were received in the handler in which it begins, and replied to on the same descriptor in that in which it ends; all events of each have %s in common",
 		number_of(requests, "in_different_events"), number_of(requests, "descriptors"),
+		cJSON_IsTrue(cJSON_GetObjectItem(requests, "by_number")) ?
+			"the number of the descriptor, for which the id must stand" :
 		offset < 0 ? "the pointer that was registered" :
 			     vprof_arena_printf(arena, "the pointer at offset %.0f of what was registered", offset));
 	if (unknown > 0)

@@ -7,22 +7,77 @@
 #include <string.h>
 
 #include "cli/flows/flow_queues.h"
+#include "trace/flows/flow_format.h"
+
+#define LIBEV_DATA 16 /* offset of `data` in a watcher */
+#define LIBUV_DATA 0  /* in a handle */
 
 static const char *const keys[] = { "begin", "resume", "end" };
 
+/* Which parameter of a handler the library fills with what was registered. */
+static const struct vprof_parameter *of_library(unsigned library, const struct vprof_parameter *list, size_t n)
+{
+	static const size_t places[] = { [VPROF_FLOW_LIBEVENT] = 2, [VPROF_FLOW_LIBEV] = 1, [VPROF_FLOW_LIBUV] = 0 };
+
+	return library < sizeof places / sizeof *places && places[library] < n ? &list[places[library]] : NULL;
+}
+
+/* libev's and libuv's `data` is what their users keep there; what else lies in what was registered has no name here. */
+static const char *id_of(struct vprof_discovery *d, const struct vprof_flow_requests *r,
+			 const struct vprof_parameter *p)
+{
+	if (!r->library || r->offset < 0)
+		return p->name;
+	if ((r->library == VPROF_FLOW_LIBEV && r->offset == LIBEV_DATA) ||
+	    (r->library == VPROF_FLOW_LIBUV && r->offset == LIBUV_DATA))
+		return vprof_arena_printf(d->arena, "%s->data", p->name);
+	return NULL;
+}
+
+/* The number is what the handler is given, if that is no pointer; which of several it is, is not known. */
+static const struct vprof_parameter *numbered(struct vprof_discovery *d, const struct vprof_facts_function *f)
+{
+	const struct vprof_parameter *list, *found = NULL;
+	size_t n;
+
+	list = vprof_discovery_parameters(d, f, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (found && (list[i].is_pointer || list[i].is_integer))
+			return NULL;
+		found = list[i].is_pointer || list[i].is_integer ? &list[i] : found;
+	}
+	return found;
+}
+
+static const struct vprof_parameter *parameter_of(struct vprof_discovery *d, const struct vprof_flow_requests *r,
+						  const struct vprof_facts_function *f)
+{
+	const struct vprof_parameter *list;
+	size_t n;
+
+	if (r->library) {
+		list = vprof_discovery_parameters(d, f, &n);
+		return of_library(r->library, list, n);
+	}
+	return r->is_number ? numbered(d, f) : vprof_flow_handled(d, f);
+}
+
 /* {"function": ..., "id": ...} of a handler; the type of its parameter must be that of all others. NULL: why not is in
  * `open`. */
-static cJSON *mark_of(struct vprof_discovery *d, const struct vprof_flow_step *step, const char **type,
-		      const char **open)
+static cJSON *mark_of(struct vprof_discovery *d, const struct vprof_flow_requests *r,
+		      const struct vprof_flow_step *step, const char **type, const char **open)
 {
 	const struct vprof_facts_function *f = vprof_flow_function_of(d, &step->function);
-	const struct vprof_parameter *handled = f && f->instrumentable ? vprof_flow_handled(d, f) : NULL;
+	const struct vprof_parameter *handled = f && f->instrumentable ? parameter_of(d, r, f) : NULL;
+	const char *id = handled ? id_of(d, r, handled) : NULL;
 	cJSON *mark;
 
-	if (!handled) {
+	if (!id) {
 		*open = vprof_arena_printf(
 			d->arena,
-			"%s takes no pointer to its request, or is no function of the project that can be measured",
+			r->is_number ?
+				"%s has no parameter, or several, that could be its request's descriptor or stand for it" :
+				"%s takes no pointer to its request, or is no function of the project that can be measured",
 			step->function.name);
 		return NULL;
 	}
@@ -35,7 +90,7 @@ static cJSON *mark_of(struct vprof_discovery *d, const struct vprof_flow_step *s
 	*type = handled->type;
 	mark = cJSON_CreateObject();
 	cJSON_AddStringToObject(mark, "function", vprof_discovery_name(d, f));
-	cJSON_AddStringToObject(mark, "id", handled->name);
+	cJSON_AddStringToObject(mark, "id", id);
 	cJSON_AddNumberToObject(mark, "_n", (double)step->n);
 	return mark;
 }
@@ -49,7 +104,7 @@ static cJSON *interval_of(struct vprof_discovery *d, const struct vprof_flow_req
 		cJSON *list = cJSON_AddArrayToObject(interval, keys[kind]);
 
 		for (size_t i = 0; i < r->n_steps[kind]; i++) {
-			cJSON *mark = mark_of(d, &r->steps[kind][i], &type, open);
+			cJSON *mark = mark_of(d, r, &r->steps[kind][i], &type, open);
 
 			if (mark)
 				cJSON_AddItemToArray(list, mark);
@@ -82,6 +137,7 @@ void vprof_flow_interval_add(cJSON *answer, struct vprof_discovery *d, const str
 		return;
 	}
 	cJSON_AddNumberToObject(requests, "offset", r->offset);
+	cJSON_AddBoolToObject(requests, "by_number", r->is_number);
 	cJSON_AddItemToObject(requests, "interval", interval);
 }
 

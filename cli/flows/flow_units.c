@@ -45,11 +45,27 @@ static int choose_named(struct vprof_flow_units *u, const struct vprof_facts *fa
 	return VPROF_OK;
 }
 
+/* Where a program has its events registered: with the kernel, or a library that does. */
+static const char *const registers[] = { "epoll_ctl",	 "poll",      "ppoll",	     "event_add",    "event_new",
+					 "event_assign", "event_set", "ev_io_start", "uv_poll_start" };
+
+static int calls_one_of(const struct vprof_facts *facts, const struct vprof_facts_function *f, const char *const *names,
+			size_t n)
+{
+	for (uint32_t i = 0; i < f->n_calls; i++)
+		for (size_t k = 0; k < n; k++)
+			if (!strcmp(vprof_facts_call_of(facts, f, i)->callee, names[k]))
+				return 1;
+	return 0;
+}
+
 static int locks(const struct vprof_facts *facts, const struct vprof_facts_function *f)
 {
-	static const char *const more[] = { "pthread_spin_lock", "mtx_lock",   "pthread_cond_wait",
-					    "epoll_ctl",	 "epoll_wait", "epoll_pwait" };
+	static const char *const more[] = { "pthread_spin_lock", "mtx_lock", "pthread_cond_wait", "epoll_wait",
+					    "epoll_pwait" };
 
+	if (calls_one_of(facts, f, registers, sizeof registers / sizeof *registers))
+		return 1;
 	for (uint32_t i = 0; i < f->n_calls; i++) {
 		const struct vprof_facts_call *call = vprof_facts_call_of(facts, f, i);
 
@@ -110,28 +126,17 @@ static void mark_wrappers(const struct vprof_facts *facts, const struct vprof_ca
 			}
 }
 
-static int calls_one_of(const struct vprof_facts *facts, const struct vprof_facts_function *f, const char *const *names,
-			size_t n)
-{
-	for (uint32_t i = 0; i < f->n_calls; i++)
-		for (size_t k = 0; k < n; k++)
-			if (!strcmp(vprof_facts_call_of(facts, f, i)->callee, names[k]))
-				return 1;
-	return 0;
-}
-
 /* Where events are registered, the functions that receive or send are a handler's, and so are those that call them: on
  * their stacks the way from the loop can be followed in compiled units only. */
 static void mark_transfers(const struct vprof_facts *facts, const struct vprof_callgraph *g, unsigned char *marks)
 {
-	static const char *const registers[] = { "epoll_ctl" };
 	static const char *const transfers[] = { "read",   "readv", "recv",   "recvfrom", "recvmsg", "write",
 						 "writev", "send",  "sendto", "sendmsg",  "sendfile" };
 	size_t n = facts->n_functions;
 	int has_events = 0;
 
 	for (size_t i = 0; i < n && !has_events; i++)
-		has_events = calls_one_of(facts, &facts->functions[i], registers, 1);
+		has_events = calls_one_of(facts, &facts->functions[i], registers, sizeof registers / sizeof *registers);
 	for (size_t i = 0; i < n && has_events; i++)
 		if (calls_one_of(facts, &facts->functions[i], transfers, sizeof transfers / sizeof *transfers))
 			marks[i] |= TRANSFERS;

@@ -66,18 +66,24 @@ struct flow_thread {
 	int window;
 	struct flow_write recent[FLOW_RECENT];
 	unsigned n_recent, n_recent_published; /* ever */
-	uintptr_t delivered;		       /* the array in which the last events were delivered */
-	unsigned n_delivered;		       /* 0: it is read no more */
+	uintptr_t delivered; /* the array in which the last events were delivered; 0: a library reads it */
+	unsigned delivered_bytes, delivered_from, delivered_to; /* of one; what is read of one that is taken */
+	bool waits_by_epoll;
+	unsigned n_delivered; /* 0: it is read no more */
 	bool is_array_read;
 	bool is_first_use;	       /* nothing of what was registered was used since they were delivered */
 	uintptr_t takers[FLOW_TAKERS]; /* where the thread made such a first use */
 	unsigned n_takers;	       /* ever */
 	uint64_t delivered_sections[FLOW_DELIVERED];  /* 0: not watched */
-	uintptr_t delivered_pointers[FLOW_DELIVERED]; /* 0: taken */
-	uint64_t hand;				      /* section of the event whose handler runs; 0: none */
-	uintptr_t hand_low;			      /* what was registered for it */
-	unsigned hand_reads, hand_links; /* reads that may still lead from it to others; offsets that did */
-	uintptr_t observed;		 /* last atomic load */
+	uintptr_t delivered_lows[FLOW_DELIVERED];     /* 0: only a number was registered */
+	uintptr_t delivered_pointers[FLOW_DELIVERED]; /* 0: taken, or a number */
+	int delivered_fds[FLOW_DELIVERED];	      /* of numbers; -1: taken */
+	bool delivered_outputs[FLOW_DELIVERED];
+	uint8_t delivered_links[FLOW_DELIVERED]; /* offsets that were read of what a library was given */
+	uint64_t hand;				 /* section of the event whose handler runs; 0: none */
+	uintptr_t hand_low;			 /* what was registered for it */
+	unsigned hand_reads, hand_links;	 /* reads that may still lead from it to others; offsets that did */
+	uintptr_t observed;			 /* last atomic load */
 	uint64_t observed_value;
 	struct vprof_flow_chunk *chunk;
 	struct flow_thread *next;
@@ -158,7 +164,20 @@ void flow_observed_read(struct flow_thread *t, uintptr_t address, size_t n, uint
 /* A read since the thread last waited for events. */
 void flow_event_read(struct flow_thread *t, uintptr_t address, size_t n, uintptr_t pc);
 
+/* What is registered with a library, which gives the kernel the descriptor's number only. */
+void flow_handler_registered(int fd, uintptr_t what, uintptr_t pc, uintptr_t frame);
+/* Who receives or sends on a descriptor handles its event, if that was delivered and is in nobody's hand yet. */
+void flow_event_transfer(struct flow_thread *t, int fd, bool is_sent);
+
+/* flow_handlers.c */
+struct flow_handler {
+	uintptr_t what, call; /* 0: none */
+	unsigned library;
+};
+struct flow_handler flow_handler_of(int fd, bool is_output);
+
 /* flow_transfers.c */
+bool flow_descriptor_is_registered(int fd);
 void flow_descriptor_registered(int fd);
 
 /* flow_memory.c */

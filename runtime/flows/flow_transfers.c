@@ -27,6 +27,11 @@ static bool looks_at(int fd)
 	       __atomic_load_n(&is_registered[fd / 64], __ATOMIC_RELAXED) >> fd % 64 & 1;
 }
 
+bool flow_descriptor_is_registered(int fd)
+{
+	return looks_at(fd);
+}
+
 void flow_descriptor_registered(int fd)
 {
 	if (fd >= 0 && (unsigned)fd < DESCRIPTORS)
@@ -43,6 +48,8 @@ static void log_transfer(struct flow_thread *t, unsigned flags, int fd, uint64_t
 	uint32_t base = t->n_records;
 	struct vprof_flow_record *head = &t->records[base];
 
+	if (!(flags & VPROF_FLOW_CLOSED))
+		flow_event_transfer(t, fd, flags & VPROF_FLOW_SENT);
 	flow_count(&flow_header->n_sections);
 	if (base + 1 + TRANSFER_FRAMES > VPROF_FLOW_ENTRY_RECORDS) {
 		flow_count(&flow_header->n_unwritten);

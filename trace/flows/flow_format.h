@@ -73,6 +73,14 @@ enum vprof_flow_kind {
 				 was another object's */
 };
 
+/* Value of an event of which only the descriptor's number was registered; no address is so large. */
+#define VPROF_FLOW_NUMBER (UINT64_C(1) << 63)
+
+/* flags of a LINK: c is the handler, as this library was told */
+#define VPROF_FLOW_LIBEVENT 1u
+#define VPROF_FLOW_LIBEV 2u
+#define VPROF_FLOW_LIBUV 3u
+
 /* flags of a transfer */
 #define VPROF_FLOW_RECEIVED 1u
 #define VPROF_FLOW_SENT 2u /* the number is of before the call, that of all others of after it */

@@ -18,6 +18,7 @@
 #define NOINLINE __attribute__((noinline))
 
 static int epoll_fd;
+static int closes; /* clients close their connections */
 static atomic_int n_clients_left = N_CLIENTS;
 
 static inline void truth(const char *kind, const char *function, int n)
@@ -62,22 +63,37 @@ static inline void *client_main(void *arg)
 		check(take_byte(fd));
 	}
 	n_clients_left--;
+	if (closes)
+		close(fd); /* the server learns so that it has gone */
 	return NULL;
 }
 
-/* serve_fd(i, fd) has the server take connection i. Returns when all clients have been served. */
-static inline void serve_all(void (*serve_fd)(int i, int fd), void (*handle)(void *what))
+static pthread_t client_threads[N_CLIENTS];
+
+/* serve_fd(i, fd) has the server take connection i. */
+static inline void start_clients(void (*serve_fd)(int i, int fd))
 {
-	pthread_t threads[N_CLIENTS];
 	static int ends[N_CLIENTS][2];
 
-	epoll_fd = epoll_create1(0);
 	for (int i = 0; i < N_CLIENTS; i++) {
 		check(!socketpair(AF_UNIX, SOCK_STREAM, 0, ends[i]));
 		serve_fd(i, ends[i][0]);
 	}
 	for (int i = 0; i < N_CLIENTS; i++)
-		check(!pthread_create(&threads[i], NULL, client_main, &ends[i][1]));
+		check(!pthread_create(&client_threads[i], NULL, client_main, &ends[i][1]));
+}
+
+static inline void join_clients(void)
+{
+	for (int i = 0; i < N_CLIENTS; i++)
+		pthread_join(client_threads[i], NULL);
+}
+
+/* Returns when all clients have been served. */
+static inline void serve_all(void (*serve_fd)(int i, int fd), void (*handle)(void *what))
+{
+	epoll_fd = epoll_create1(0);
+	start_clients(serve_fd);
 	while (n_clients_left > 0) {
 		struct epoll_event events[4];
 		int n = epoll_wait(epoll_fd, events, 4, 20);
@@ -85,8 +101,7 @@ static inline void serve_all(void (*serve_fd)(int i, int fd), void (*handle)(voi
 		for (int i = 0; i < n; i++)
 			handle(events[i].data.ptr);
 	}
-	for (int i = 0; i < N_CLIENTS; i++)
-		pthread_join(threads[i], NULL);
+	join_clients();
 }
 
 #endif
