@@ -77,6 +77,11 @@ static void dropped(int fd, bool input, bool output)
 		set(fd, true, none);
 }
 
+void flow_handlers_drop(int fd)
+{
+	dropped(fd, true, true);
+}
+
 /* Does the function belong to the library of this name? */
 static bool is_of(void *function, const char *library)
 {

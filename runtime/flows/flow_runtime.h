@@ -175,6 +175,7 @@ struct flow_handler {
 	unsigned library;
 };
 struct flow_handler flow_handler_of(int fd, bool is_output);
+void flow_handlers_drop(int fd); /* it is closed */
 
 /* flow_transfers.c */
 bool flow_descriptor_is_registered(int fd);

@@ -179,6 +179,7 @@ FLOW_EXPORT int close(int fd)
 {
 	if (looks_at(fd)) {
 		transferred(VPROF_FLOW_CLOSED, fd, 0, PC, FLOW_FRAME);
+		flow_handlers_drop(fd);
 		__atomic_fetch_and(&is_registered[fd / 64], ~(UINT64_C(1) << fd % 64), __ATOMIC_RELAXED);
 	}
 	return NEXT(close)(fd);
